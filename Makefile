@@ -1,0 +1,365 @@
+# memtrace: one file, no recursion into folders; `make help` lists the targets, `V=1` shows commands.
+#
+# The sources are whatever .c files the folders hold. They compile twice: build/lib/ for the preload
+# library (PIC, hidden, libc only) and build/cli/ for the tool. CFLAGS, CPPFLAGS and LDFLAGS are
+# yours; ours are added to them.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+OPT ?= -O2
+CFLAGS ?= -g
+SAN ?=#		address,undefined: the tool and the unit tests under sanitizers
+WERROR ?=#	1: a warning is an error (`make check` sets it)
+SETUP ?= yes#	no: `make check` and `make demo` do not look for missing packages
+CUDA ?=#		/usr/local/cuda: `make samples` and `make check-gpu` use this toolkit, not the fake
+CJSON_CFLAGS ?=
+CJSON_LIBS ?= -lcjson
+
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(BUILD)/%,%,$(2));)
+
+# --- sources ---------------------------------------------------------------------------------------
+
+SHARED := base codec spool ledger
+# Of these two folders the library holds only what its exit path needs.
+LIB_ANALYSE := recording.c symbols.c phases.c
+LIB_RENDER := document*.c
+
+comma := ,
+src_of = $(foreach folder,$(1),$(wildcard src/$(folder)/*.c))
+LIB_SOURCES := $(call src_of,$(SHARED) capture) $(wildcard src/capture/*.S) \
+	$(wildcard $(addprefix src/analyse/,$(LIB_ANALYSE)) $(addprefix src/render/,$(LIB_RENDER)))
+CLI_SOURCES := $(call src_of,$(SHARED) analyse render cli)
+TREE_HEADERS := $(wildcard src/*/*.h src/*/*.def include/memtrace/*.h)
+
+lib_o = $(patsubst src/%,$(BUILD)/lib/%.o,$(basename $(1)))
+cli_o = $(patsubst src/%.c,$(BUILD)/cli/%.o,$(1))
+LIB_OBJECTS := $(call lib_o,$(LIB_SOURCES))
+CLI_OBJECTS := $(call cli_o,$(CLI_SOURCES))
+CLI_NO_MAIN := $(filter-out $(BUILD)/cli/cli/main.o,$(CLI_OBJECTS))
+
+# --- flags -----------------------------------------------------------------------------------------
+
+WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototypes -Wwrite-strings \
+	-Wundef
+LANGUAGE := -std=gnu11 -D_GNU_SOURCE= -Isrc -Iinclude
+SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
+
+BASE_FLAGS = $(LANGUAGE) $(CPPFLAGS) $(OPT) -g -fno-omit-frame-pointer $(WARNINGS) $(CFLAGS)
+# -fexceptions: a C++ exception or pthread_exit may pass through a wrapper. The library is never
+# sanitized: the programs it is preloaded into lack the sanitizer's runtime.
+LIB_FLAGS = $(BASE_FLAGS) -DMEMTRACE_LIBRARY=1 -fPIC -fvisibility=hidden -fexceptions \
+	-ftls-model=initial-exec -fno-semantic-interposition -ffunction-sections -fdata-sections
+LIB_LINK := -shared -Wl,-soname,libmemtrace.so -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete \
+	-Wl,-z,noexecstack -Wl,--gc-sections -Wl,--as-needed
+CLI_FLAGS = $(BASE_FLAGS) $(CJSON_CFLAGS) $(SANITIZE)
+TOOL_LIBS = -Wl,--as-needed $(CJSON_LIBS) -ldl -lpthread -lm
+FAKE_FLAGS = $(BASE_FLAGS) -Itests/fake -Itests/fake/include -fPIC
+PROGRAM_FLAGS = $(BASE_FLAGS) -Itests/fake/include
+
+COMPILE = $(CC) -MMD -MP $(if $(filter 1,$(WERROR)),-Werror)
+
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.SECONDARY:
+.DEFAULT_GOAL := all
+
+.PHONY: all
+all: $(BUILD)/libmemtrace.so $(BUILD)/memtrace ## the library and the tool (this is the default)
+
+# Rewritten only when the flags changed, so that everything is built again exactly then.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@new=$@.$$$$; printf '%s\n' '$(subst ','\'',$(CC) $(LIB_FLAGS) $(CLI_FLAGS) $(LDFLAGS) $(CJSON_LIBS))' >$$new; \
+		if cmp -s $$new $@; then rm -f $$new; else mv $$new $@; fi
+FORCE:
+
+# What must be there before anything compiles, said in one sentence.
+$(BUILD)/ready: $(BUILD)/flags
+	@command -v $(firstword $(CC)) >/dev/null || \
+		{ echo '$(firstword $(CC)) is missing: run scripts/setup.sh' >&2; exit 1; }
+	@echo '#include <cjson/cJSON.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) $(CJSON_CFLAGS) -E - >/dev/null 2>&1 || \
+		{ echo 'libcjson-dev is missing: run scripts/setup.sh' >&2; exit 1; }
+	@touch $@
+
+# --- the library and the tool ----------------------------------------------------------------------
+
+$(BUILD)/lib/%.o: src/%.c $(BUILD)/flags | $(BUILD)/ready
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(LIB_FLAGS) -c -o $@ $<
+
+$(BUILD)/lib/%.o: src/%.S $(BUILD)/flags | $(BUILD)/ready
+	@mkdir -p $(@D)
+	$(call say,AS,$@) $(COMPILE) $(LIB_FLAGS) -c -o $@ $<
+
+$(BUILD)/cli/%.o: src/%.c $(BUILD)/flags | $(BUILD)/ready
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(CLI_FLAGS) -c -o $@ $<
+
+$(BUILD)/libmemtrace.so: $(LIB_OBJECTS)
+	$(call say,LINK,$@) $(CC) $(LIB_FLAGS) $(LDFLAGS) $(LIB_LINK) -o $@ $(LIB_OBJECTS) -ldl -lpthread
+
+$(BUILD)/memtrace: $(CLI_OBJECTS)
+	$(call say,LINK,$@) $(CC) $(CLI_FLAGS) $(LDFLAGS) -o $@ $(CLI_OBJECTS) $(TOOL_LIBS)
+
+# --- the simulated CUDA ----------------------------------------------------------------------------
+
+FAKE := $(BUILD)/fake
+fake_o = $(patsubst tests/fake/%.c,$(FAKE)/$(2)/%.o,$(1))
+FAKE_DRIVER := $(wildcard tests/fake/driver*.c)
+FAKE_RUNTIME := $(wildcard tests/fake/cudart*.c)
+FAKE_STATIC := $(FAKE_RUNTIME) $(wildcard tests/fake/static*.c)
+FAKE_FILES := $(addprefix $(FAKE)/,libcuda.so.1 libcuda.so libcudart.so.13 libcudart.so libcudart_static.a)
+
+.PHONY: fake
+fake: $(FAKE_FILES) ## a simulated libcuda.so.1 and libcudart.so.13 under build/fake/
+
+$(FAKE)/shared/%.o: tests/fake/%.c $(BUILD)/flags | $(BUILD)/ready
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(FAKE_FLAGS) -c -o $@ $<
+
+$(FAKE)/static/%.o: tests/fake/%.c $(BUILD)/flags | $(BUILD)/ready
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(FAKE_FLAGS) -DFAKE_CUDART_STATIC -c -o $@ $<
+
+# As the real one, the runtime is not linked with the driver: it asks for it with dlopen. Names have
+# versions where there is a .map. -Bsymbolic: a driver bound to a preload would be hooked from inside.
+$(FAKE)/libcuda.so.1: $(call fake_o,$(FAKE_DRIVER),shared) $(wildcard tests/fake/driver.map)
+$(FAKE)/libcudart.so.13: $(call fake_o,$(FAKE_RUNTIME),shared) $(wildcard tests/fake/cudart.map)
+$(FAKE)/libcuda.so.1 $(FAKE)/libcudart.so.13:
+	$(call say,LINK,$@) $(CC) $(FAKE_FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic \
+		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ \
+		$(filter %.o,$^) $(patsubst %,-Wl$(comma)--version-script=%,$(filter %.map,$^)) -ldl -lpthread
+
+$(FAKE)/libcudart_static.a: $(call fake_o,$(FAKE_STATIC),static)
+	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $^
+
+$(FAKE)/libcuda.so: $(FAKE)/libcuda.so.1
+$(FAKE)/libcudart.so: $(FAKE)/libcudart.so.13
+$(FAKE)/libcuda.so $(FAKE)/libcudart.so:
+	$(Q)ln -sf $(<F) $@
+
+# --- samples, which are also what the end-to-end tests trace ---------------------------------------
+
+# --as-needed: a program that calls the driver itself gets libcuda.so.1, the others do not.
+FAKE_LINK := -rdynamic -Wl,--as-needed -L$(FAKE) -lcudart -lcuda -ldl -lpthread -lm
+FAKE_STATIC_LINK := -rdynamic $(FAKE)/libcudart_static.a -Wl,--as-needed -L$(FAKE) -lcuda -ldl -lpthread -lm
+
+SAMPLES := $(patsubst samples/%.c,%,$(wildcard samples/*.c))
+FAKE_SAMPLES := $(foreach name,$(SAMPLES),$(BUILD)/samples/$(name) $(BUILD)/samples/$(name)-static)
+
+$(BUILD)/samples/%: samples/%.c $(BUILD)/flags | $(FAKE_FILES)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -o $@ $< $(FAKE_LINK)
+
+$(BUILD)/samples/%-static: samples/%.c $(FAKE)/libcudart_static.a $(BUILD)/flags | $(FAKE_FILES)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -o $@ $< $(FAKE_STATIC_LINK)
+
+# Against a toolkit. The fake's libcuda.so stands in at link time where there is no driver: the
+# soname is the same.
+NVCC := $(if $(CUDA),$(wildcard $(CUDA)/bin/nvcc))
+GPU_SAMPLES := $(foreach name,$(SAMPLES),$(BUILD)/gpu-samples/$(name) $(BUILD)/gpu-samples/$(name)-static) \
+	$(if $(wildcard tests/fake/agree.c),$(BUILD)/gpu-samples/agree) \
+	$(if $(NVCC),$(patsubst samples/%.cu,$(BUILD)/gpu-samples/%,$(wildcard samples/*.cu)))
+GPU_FLAGS = $(BASE_FLAGS) -isystem $(CUDA)/include
+GPU_PATH = -L$(CUDA)/lib64 -L$(CUDA)/lib64/stubs -L$(FAKE)
+GPU_LINK = -rdynamic -Wl,--as-needed $(GPU_PATH) -lcudart -lcuda -ldl -lpthread -lm
+
+$(BUILD)/gpu-samples/%: samples/%.c $(BUILD)/flags | $(FAKE_FILES)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(GPU_FLAGS) $(LDFLAGS) -o $@ $< $(GPU_LINK)
+
+$(BUILD)/gpu-samples/%-static: samples/%.c $(BUILD)/flags | $(FAKE_FILES)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(GPU_FLAGS) $(LDFLAGS) -o $@ $< $(CUDA)/lib64/libcudart_static.a \
+		-Wl,--as-needed $(GPU_PATH) -lcuda -ldl -lpthread -lrt -lm
+
+$(BUILD)/gpu-samples/agree: tests/fake/agree.c $(BUILD)/flags | $(FAKE_FILES)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(GPU_FLAGS) $(LDFLAGS) -o $@ $< $(GPU_LINK)
+
+$(BUILD)/gpu-samples/%: samples/%.cu $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,NVCC,$@) $(NVCC) -O2 -g -Iinclude -o $@ $< -ldl
+
+.PHONY: samples demo
+samples: $(if $(CUDA),$(GPU_SAMPLES),$(FAKE_SAMPLES)) ## the sample programs, CUDA=/usr/local/cuda: against a toolkit
+
+demo: $(if $(filter no,$(SETUP)),,$(BUILD)/setup-demo) ## a traced program and its report, on the GPU or the simulated one
+	$(Q)MAKE='$(MAKE)' BUILD='$(BUILD)' sh scripts/demo.sh
+
+# --- test programs ---------------------------------------------------------------------------------
+
+TESTS := $(BUILD)/tests
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(TESTS)/%,$(wildcard tests/unit/test_*.c))
+# Beside the tests and the probe, what lies in tests/unit helps any of them.
+UNIT_HELP := $(filter-out tests/unit/test_%.c tests/unit/main.c %_probe.c,$(wildcard tests/unit/*.c))
+PYTHON_PROBE := $(if $(wildcard tests/unit/python_probe.c),$(TESTS)/python_probe.so)
+GENERATOR := $(if $(wildcard tests/generator.c),$(TESTS)/generator)
+GENERATOR_OBJECTS := $(patsubst tests/%.c,$(TESTS)/%.o,$(wildcard tests/generator.c tests/generator_*.c))
+# tests/e2e/lib*.c are libraries that the programs beside them load.
+E2E_LIBRARIES := $(patsubst tests/e2e/%.c,$(TESTS)/e2e/%.so,$(wildcard tests/e2e/lib*.c))
+E2E_PROGRAMS := $(patsubst tests/e2e/%.c,$(TESTS)/e2e/%,$(filter-out tests/e2e/lib%,$(wildcard tests/e2e/*.c)))
+
+# The corners in which the simulation and a GPU must answer alike.
+AGREE := $(if $(wildcard tests/fake/agree.c),$(TESTS)/agree)
+
+# Archives: a test takes from them what it names. So it may name parts of capture too, and no
+# constructor of the library runs in a test that does not ask for it.
+CAPTURE_OBJECTS := $(filter $(BUILD)/lib/capture/%,$(LIB_OBJECTS))
+$(TESTS)/tool.a: $(CLI_NO_MAIN) $(CAPTURE_OBJECTS) $(patsubst tests/%.c,$(TESTS)/%.o,$(UNIT_HELP))
+$(TESTS)/lib.a: $(LIB_OBJECTS)
+$(TESTS)/tool.a $(TESTS)/lib.a:
+	@mkdir -p $(@D)
+	$(call say,AR,$@) rm -f $@ && $(AR) rcs $@ $^
+
+$(TESTS)/%.o: tests/%.c $(BUILD)/flags | $(BUILD)/ready
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(CLI_FLAGS) -Itests -c -o $@ $<
+
+$(UNIT_TESTS): $(TESTS)/%: $(TESTS)/unit/%.o $(TESTS)/tool.a
+	$(call say,LINK,$@) $(CC) $(CLI_FLAGS) $(LDFLAGS) -rdynamic -o $@ $< $(TESTS)/tool.a $(TOOL_LIBS)
+
+$(TESTS)/generator: $(GENERATOR_OBJECTS) $(TESTS)/tool.a
+	$(call say,LINK,$@) $(CC) $(CLI_FLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
+
+$(TESTS)/python_probe.so: tests/unit/python_probe.c $(TESTS)/lib.a
+	$(call say,LINK,$@) $(COMPILE) $(BASE_FLAGS) -fPIC -shared $(LDFLAGS) -o $@ $^ -ldl -lpthread
+
+$(TESTS)/e2e/%: tests/e2e/%.c $(BUILD)/flags | $(FAKE_FILES)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -o $@ $< $(FAKE_LINK)
+
+$(TESTS)/e2e/%.so: tests/e2e/%.c $(BUILD)/flags | $(FAKE_FILES)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -fPIC -shared -o $@ $< $(FAKE_LINK)
+
+$(TESTS)/agree: tests/fake/agree.c $(BUILD)/flags | $(FAKE_FILES)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -o $@ $< $(FAKE_LINK)
+
+.PHONY: unit-programs test-programs
+unit-programs: $(UNIT_TESTS) $(PYTHON_PROBE)
+test-programs: all fake $(FAKE_SAMPLES) unit-programs $(GENERATOR) $(E2E_PROGRAMS) $(E2E_LIBRARIES) \
+	$(AGREE)
+
+# --- tests -----------------------------------------------------------------------------------------
+
+# One missing package must not cost the whole run, so a failed setup speaks and is tried again next
+# time. The script builds by calling make on this file: a program that does not build is one failed
+# test there, not the end of all.
+$(BUILD)/setup-%: scripts/setup.sh
+	@mkdir -p $(@D)
+	@sh scripts/setup.sh $* && touch $@ || true
+
+TESTING = MAKE='$(MAKE)' BUILD='$(BUILD)' CC='$(CC)' sh scripts/run-tests.sh
+
+.PHONY: check check-unit check-e2e check-san check-gpu bench
+check: $(if $(filter no,$(SETUP)),,$(BUILD)/setup-check) ## every test below, closed by "N passed, N failed"
+	@$(TESTING) static unit e2e
+
+check-unit: ## the unit tests, T=word: only those with it in their name
+	@$(TESTING) unit
+
+check-e2e: ## the end-to-end scripts on the simulated CUDA, T=word as above
+	@$(TESTING) e2e
+
+check-san: ## the unit tests under the address and undefined-behaviour sanitizers
+	@$(MAKE) --no-print-directory check-unit BUILD=$(BUILD)/san SAN=address,undefined
+
+check-gpu: ## tests/gpu/*.sh on the real device (CUDA=/usr/local/cuda)
+	@CUDA='$(firstword $(CUDA) $(wildcard /usr/local/cuda))' $(TESTING) gpu
+
+bench: test-programs ## what being traced costs (scripts/bench.sh)
+	$(Q)BUILD='$(abspath $(BUILD))' sh scripts/bench.sh
+
+# --- static checks ---------------------------------------------------------------------------------
+
+.PHONY: check-layers check-headers check-symbols check-guest check-abi check-shell
+check-layers: ## who includes whom
+	$(Q)sh scripts/check-layers.sh
+
+check-headers: | $(BUILD)/ready ## every header compiles alone
+	$(Q)CC='$(CC)' FLAGS='$(LANGUAGE) $(CPPFLAGS) $(CJSON_CFLAGS) $(WARNINGS)' sh scripts/check-headers.sh
+
+check-symbols: all ## the library exports what `memtrace hooks` lists, and nothing else
+	$(Q)BUILD='$(BUILD)' sh scripts/check-symbols.sh
+
+check-guest: $(BUILD)/libmemtrace.so ## the library never ends, blocks or speaks for its host
+	$(Q)BUILD='$(BUILD)' sh scripts/check-guest.sh
+
+CUDA_HEADERS := $(firstword $(foreach folder,$(CUDA) $(CUDA_HOME) $(CUDA_PATH) /usr/local/cuda /usr,\
+	$(patsubst %/cuda.h,%,$(wildcard $(folder)/include/cuda.h))))
+check-abi: ## the rows of hooks.def against the toolkit's headers, where there are any
+ifeq ($(wildcard tests/abi/abi_check.c),)
+	@echo 'skip check-abi: there is no tests/abi/abi_check.c'
+else ifeq ($(CUDA_HEADERS),)
+	@echo 'skip check-abi: no cuda.h here (CUDA=/path/to/toolkit)'
+else
+	$(Q)$(CC) $(LANGUAGE) $(CPPFLAGS) $(WARNINGS) -Werror -isystem $(CUDA_HEADERS) -fsyntax-only \
+		tests/abi/abi_check.c
+endif
+
+check-shell: ## the scripts under shellcheck
+	$(Q)command -v shellcheck >/dev/null || { echo 'skip check-shell: shellcheck is missing'; exit 0; }; \
+		shellcheck -x -P SCRIPTDIR scripts/*.sh $(wildcard tests/e2e/*.sh tests/gpu/*.sh .ci/run)
+
+# --- format and lint -------------------------------------------------------------------------------
+
+# Other versions lay out and complain differently: they are not asked unless named here.
+in_path = $(firstword $(wildcard $(addsuffix /$(1),$(subst :, ,$(PATH)))))
+FORMATTER ?= $(call in_path,clang-format-14)
+TIDY ?= $(call in_path,clang-tidy-14)
+FORMATTED := $(wildcard $(addsuffix /*.[ch],src/* include/memtrace samples tests tests/unit tests/fake \
+	tests/e2e tests/abi))
+
+.PHONY: format lint check-format check-tidy
+format: ## lay out the C files as .clang-format says
+	$(Q)$(if $(FORMATTER),$(FORMATTER) -i $(FORMATTED),echo 'clang-format 14 is missing: run scripts/setup.sh check'; exit 1)
+
+lint: check-format check-tidy check-shell check-layers check-headers ## everything that reads the sources only
+
+check-format: ## the C files are laid out so
+	$(Q)$(if $(FORMATTER),$(FORMATTER) --dry-run -Werror $(FORMATTED),echo 'skip check-format: clang-format 14 is missing')
+
+# A stamp a file, so that only what changed is looked at again.
+TIDY_STAMPS := $(patsubst src/%,$(BUILD)/tidy/%.ok,$(sort $(filter %.c,$(LIB_SOURCES)) $(CLI_SOURCES)))
+check-tidy: $(if $(TIDY),$(TIDY_STAMPS)) ## clang-tidy has nothing to say
+	$(if $(TIDY),@:,@echo 'skip check-tidy: clang-tidy 14 is missing')
+
+tidy_flags = $(LANGUAGE) $(CPPFLAGS) $(CJSON_CFLAGS) $(if $(filter src/capture/%,$<),-DMEMTRACE_LIBRARY=1)
+$(BUILD)/tidy/%.ok: src/% .clang-tidy $(TREE_HEADERS)
+	@mkdir -p $(@D)
+	$(call say,TIDY,$<) $(TIDY) --quiet $< -- $(tidy_flags) >$@.log 2>$@.err || \
+		{ cat $@.log; grep -v 'warnings* generated\|^Suppressed\|^Use -header' $@.err; exit 1; }
+	@touch $@
+
+# --- the rest --------------------------------------------------------------------------------------
+
+SCHEMAS := $(wildcard include/memtrace/*.schema.json)
+PUBLIC := $(wildcard include/memtrace/*.h)
+
+.PHONY: install uninstall clean help
+install: all ## into PREFIX (/usr/local), below DESTDIR
+	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib \
+		$(DESTDIR)$(PREFIX)/include/memtrace $(DESTDIR)$(PREFIX)/share/memtrace
+	$(Q)install -m 755 $(BUILD)/memtrace $(DESTDIR)$(PREFIX)/bin/
+	$(Q)install -m 644 $(BUILD)/libmemtrace.so $(DESTDIR)$(PREFIX)/lib/
+	$(if $(PUBLIC),$(Q)install -m 644 $(PUBLIC) $(DESTDIR)$(PREFIX)/include/memtrace/)
+	$(if $(SCHEMAS),$(Q)install -m 644 $(SCHEMAS) $(DESTDIR)$(PREFIX)/share/memtrace/)
+
+uninstall: ## takes away what install put there
+	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/memtrace $(DESTDIR)$(PREFIX)/lib/libmemtrace.so
+	$(Q)rm -rf $(DESTDIR)$(PREFIX)/include/memtrace $(DESTDIR)$(PREFIX)/share/memtrace
+
+clean: ## removes BUILD, if it is one of ours
+	$(Q)if [ -e '$(BUILD)/flags' ]; then rm -rf -- '$(BUILD)'; fi
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo 'Knobs: CC= CFLAGS= BUILD=build OPT=-O2 V=1 WERROR=1 SAN=address,undefined SETUP=no CUDA= PREFIX= DESTDIR='
+
+-include $(patsubst %.o,%.d,$(LIB_OBJECTS) $(CLI_OBJECTS) $(GENERATOR_OBJECTS)) \
+	$(wildcard $(FAKE)/*/*.d $(BUILD)/samples/*.d $(BUILD)/gpu-samples/*.d $(TESTS)/*.d $(TESTS)/*/*.d)

@@ -1,0 +1,82 @@
+/*
+ * memtrace.h: what a program may tell memtrace, if it is there.
+ *
+ * Every function is a weak symbol and a macro around it: in a process without libmemtrace.so a call
+ * does nothing and costs a comparison. Link nothing, ship it always:
+ *
+ *	memtrace_push("step");
+ *	...
+ *	memtrace_pop();
+ *
+ * From Python: `ctypes.CDLL(None).memtrace_mark(b"epoch 3")`.
+ *
+ * Addresses are device addresses, sizes are bytes. Names are copied. All functions may be called from
+ * any thread, at any time, also before CUDA starts and after main has ended.
+ */
+#ifndef MEMTRACE_MEMTRACE_H
+#define MEMTRACE_MEMTRACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MEMTRACE_WEAK __attribute__((weak))
+
+typedef uint32_t memtrace_pool; /* 0 is no pool: calls with it do nothing */
+
+/* Events are recorded from here on (they are from the beginning, unless MEMTRACE_START=0). */
+void memtrace_start(void) MEMTRACE_WEAK;
+
+/* No events and no stacks from here on; sums, peaks and what is live are kept all the same. */
+void memtrace_stop(void) MEMTRACE_WEAK;
+
+/* 0: all off, a hooked call is a jump. 1: on again; pools start from their own totals. */
+void memtrace_enable(int on) MEMTRACE_WEAK;
+
+/* A named point in time. */
+void memtrace_mark(const char *name) MEMTRACE_WEAK;
+
+/* A named stretch of time; they nest, each thread has its own. */
+void memtrace_push(const char *name) MEMTRACE_WEAK;
+void memtrace_pop(void) MEMTRACE_WEAK;
+
+/* Names what lives at the address. */
+void memtrace_label(const void *ptr, const char *name) MEMTRACE_WEAK;
+
+/*
+ * A pool: an allocator of the program's own, which reserves segments from CUDA and hands out blocks of
+ * them. With these calls allocated and reserved are told apart for it. `reserve` names memory that the
+ * program got from CUDA before; `release` goes before it is given back.
+ */
+memtrace_pool memtrace_pool_create(const char *name) MEMTRACE_WEAK;
+void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size) MEMTRACE_WEAK;
+void memtrace_pool_release(memtrace_pool pool, const void *ptr) MEMTRACE_WEAK;
+void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size) MEMTRACE_WEAK;
+void memtrace_pool_free(memtrace_pool pool, const void *ptr) MEMTRACE_WEAK;
+
+#ifdef __cplusplus
+}
+#endif
+
+#ifndef MEMTRACE_LIBRARY
+#define memtrace_start() (memtrace_start ? memtrace_start() : (void)0)
+#define memtrace_stop() (memtrace_stop ? memtrace_stop() : (void)0)
+#define memtrace_enable(on) (memtrace_enable ? memtrace_enable(on) : (void)0)
+#define memtrace_mark(name) (memtrace_mark ? memtrace_mark(name) : (void)0)
+#define memtrace_push(name) (memtrace_push ? memtrace_push(name) : (void)0)
+#define memtrace_pop() (memtrace_pop ? memtrace_pop() : (void)0)
+#define memtrace_label(ptr, name) (memtrace_label ? memtrace_label(ptr, name) : (void)0)
+#define memtrace_pool_create(name) (memtrace_pool_create ? memtrace_pool_create(name) : 0)
+#define memtrace_pool_reserve(pool, ptr, size) \
+	(memtrace_pool_reserve ? memtrace_pool_reserve(pool, ptr, size) : (void)0)
+#define memtrace_pool_release(pool, ptr) \
+	(memtrace_pool_release ? memtrace_pool_release(pool, ptr) : (void)0)
+#define memtrace_pool_alloc(pool, ptr, size) \
+	(memtrace_pool_alloc ? memtrace_pool_alloc(pool, ptr, size) : (void)0)
+#define memtrace_pool_free(pool, ptr) (memtrace_pool_free ? memtrace_pool_free(pool, ptr) : (void)0)
+#endif
+
+#endif

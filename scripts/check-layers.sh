@@ -1,0 +1,40 @@
+#!/bin/sh
+# Says which #include under src crosses the layers; the table below is the whole rule.
+set -eu
+cd "$(dirname "$0")/.."
+
+# shellcheck disable=SC2016  # the $ are awk's
+find src -name '*.[chS]' -o -name '*.def' | sort | xargs awk '
+BEGIN {
+	allow["base"]    = "base"
+	allow["codec"]   = "base codec"
+	allow["spool"]   = "base codec spool"
+	allow["ledger"]  = "base codec spool ledger"
+	allow["capture"] = "base codec spool ledger capture"
+	allow["analyse"] = "base codec spool ledger analyse"
+	allow["render"]  = "base codec analyse render"
+	allow["cli"]     = "base codec spool ledger analyse render cli"
+
+	# The exceptions: the document that the library writes by itself at exit, and the hooks listed.
+	except["src/capture/finish.c render/document.h"]
+	except["src/cli/ capture/hooks.def"]
+}
+
+/^[ \t]*#[ \t]*include[ \t]*"/ {
+	split($0, quoted, "\"")
+	included = quoted[2]
+	split(FILENAME, path, "/")
+	from = path[2]
+	to = included
+	sub("/.*", "", to)
+	if (to == "memtrace" || index(" " allow[from] " ", " " to " ") && included ~ "/")
+		next
+	if (FILENAME " " included in except || FILENAME " " to "/" in except ||
+	    "src/" from "/ " included in except)
+		next
+	printf "%s:%d: %s may not include %s%s\n", FILENAME, FNR, from, included,
+		included ~ "^[^.].*/" ? "" : " (includes are written from src: \"folder/file.h\")"
+	bad = 1
+}
+
+END { exit bad }'

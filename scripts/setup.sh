@@ -1,0 +1,90 @@
+#!/bin/sh
+# Installs the Debian or Ubuntu packages that are missing: setup.sh [build|demo|check].
+#
+# Without a word, and with "check": all of them. It is quick and silent when nothing is missing.
+set -eu
+
+# package              set    what it is for
+packages='
+gcc                    build  compiles everything
+make                   build  runs the Makefile
+libc6-dev              build  the C library headers
+libcjson-dev           build  JSON in the tool
+libunwind8             build  native stacks, loaded when CUDA starts
+python3                demo   reads traces back in the demo and the tests
+python3-jsonschema     check  validates every test trace against the schema
+clang                  check  the second compiler
+clang-format           check  make check-format
+clang-tidy             check  make check-tidy
+shellcheck             check  make check-shell
+valgrind               check  memory errors in the tool
+'
+
+fail() {
+	echo "setup: $*" >&2
+	exit 1
+}
+
+case ${1:-check} in
+build) wanted='build' ;;
+demo) wanted='build demo' ;;
+check) wanted='build demo check' ;;
+*) fail "usage: scripts/setup.sh [build|demo|check]" ;;
+esac
+
+installed() {
+	[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# Elsewhere than on Debian nobody can be asked what is installed: look for the things themselves.
+present() {
+	case $1 in
+	libc6-dev) [ -e /usr/include/stdio.h ] ;;
+	libcjson-dev) [ -e /usr/include/cjson/cJSON.h ] || [ -e /usr/local/include/cjson/cJSON.h ] ;;
+	libunwind8) ldconfig -p 2>/dev/null | grep -q 'libunwind\.so\.8' ;;
+	python3-jsonschema) python3 -c 'import jsonschema' 2>/dev/null ;;
+	*) command -v "$1" >/dev/null ;;
+	esac
+}
+
+if command -v dpkg-query >/dev/null; then
+	has=installed
+else
+	has=present
+fi
+rows=$(echo "$packages" | while read -r package set purpose; do
+	case " $wanted " in
+	*" ${set:-none} "*) "$has" "$package" || printf '%-20s %s\n' "$package" "$purpose" ;;
+	esac
+done)
+[ -n "$rows" ] || exit 0
+
+missing=$(echo "$rows" | awk '{ printf "%s%s", sep, $1; sep = " " }')
+command -v apt-get >/dev/null || fail "there is no apt-get here; install by hand what Debian calls: $missing"
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+	command -v sudo >/dev/null || fail "neither root nor sudo here; ask root to install: $missing"
+	as_root='sudo'
+	# Nobody can type a password where there is no terminal.
+	[ -t 0 ] || as_root='sudo -n'
+fi
+
+echo "setup: installing with ${as_root:+sudo }apt-get:"
+echo "$rows" | sed 's/^/  /'
+
+apt() {
+	# shellcheck disable=SC2086  # as_root is none, one or two words
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::http::Timeout=20 \
+		-o Acquire::Retries=1 "$@"
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# A stale list may still do, so a failed update is no end by itself.
+apt update >"$log" 2>&1 || true
+# shellcheck disable=SC2086  # a list of words
+if ! apt install -y --no-install-recommends $missing >>"$log" 2>&1; then
+	sed 's/^/  /' "$log" | tail -n 5 >&2
+	fail "apt-get could not install (no network?): $missing"
+fi

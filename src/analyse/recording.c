@@ -1,0 +1,445 @@
+/*
+ * A spool's facts, ready to be printed.
+ *
+ * Everything read from the spool is checked before it is used as a position: the file may be the
+ * torn remains of a process that died, or hostile.
+ */
+#include "analyse/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/symbols.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "codec/event.h"
+#include "ledger/totals.h"
+
+const struct spool_frame *recording_frame(const struct recording *recording, uint32_t frame)
+{
+	return frame < recording->frames ? spool_at(recording->spool, SPOOL_FRAME, frame) : NULL;
+}
+
+const struct spool_stack *recording_stack(const struct recording *recording, uint32_t stack)
+{
+	return stack < recording->stacks ? spool_at(recording->spool, SPOOL_STACK, stack) : NULL;
+}
+
+const struct spool_module *recording_module(const struct recording *recording, uint32_t module)
+{
+	if (module >= spool_count(recording->spool, SPOOL_MODULE))
+		return NULL;
+	return spool_at(recording->spool, SPOOL_MODULE, module);
+}
+
+uint32_t recording_depth(const struct recording *recording, const struct spool_stack *stack)
+{
+	uint64_t steps = spool_count(recording->spool, SPOOL_STEP);
+	uint32_t depth = (uint32_t)stack->native + stack->python;
+
+	return (uint64_t)stack->step + depth <= steps ? depth : 0;
+}
+
+uint32_t recording_step(const struct recording *recording, const struct spool_stack *stack, uint32_t i)
+{
+	const uint32_t *step = spool_at(recording->spool, SPOOL_STEP, stack->step + i);
+
+	return *step - 1;
+}
+
+uint32_t recording_fact(const struct recording *recording, const char *key, uint32_t from)
+{
+	uint64_t facts = spool_count(recording->spool, SPOOL_FACT);
+
+	for (uint64_t i = from; i < facts; i++) {
+		const struct spool_fact *fact = spool_at(recording->spool, SPOOL_FACT, i);
+		const char *name = spool_text(recording->spool, fact->key);
+
+		if (name && !strcmp(name, key))
+			return (uint32_t)i + 1;
+	}
+	return 0;
+}
+
+const char *recording_value(const struct recording *recording, uint32_t fact)
+{
+	const struct spool_fact *row;
+
+	if (!fact || fact > spool_count(recording->spool, SPOOL_FACT))
+		return NULL;
+	row = spool_at(recording->spool, SPOOL_FACT, fact - 1);
+	return spool_text(recording->spool, row->value);
+}
+
+/* --- names --- */
+
+struct place { /* a native frame to be named */
+	uint32_t module, frame;
+	uint64_t offset;
+};
+
+static int by_module(const void *a, const void *b)
+{
+	const struct place *x = a;
+	const struct place *y = b;
+
+	if (x->module != y->module)
+		return x->module < y->module ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void name_module(struct recording *recording, const struct place *places, size_t count,
+			struct symbol_query *queries, bool load)
+{
+	const struct spool_module *module = recording_module(recording, places[0].module);
+	const char *path = module ? spool_text(recording->spool, module->path) : NULL;
+
+	memset(queries, 0, count * sizeof(*queries));
+	/* A return address: the call is the instruction before it. */
+	for (size_t i = 0; i < count; i++)
+		queries[i].offset = places[i].offset - 1;
+	if (!path || symbols_find(path, spool_text(recording->spool, module->build_id), queries, count,
+				  &recording->arena))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		struct recording_frame *name = &recording->names[places[i].frame];
+
+		if (!queries[i].symbol)
+			continue;
+		name->symbol = queries[i].symbol;
+		name->function = symbols_demangle(queries[i].symbol, load, &recording->arena);
+	}
+}
+
+static int name_frames(struct recording *recording, bool load)
+{
+	struct place *places = arena_alloc(&recording->arena, (recording->frames + 1) * sizeof(*places));
+	struct symbol_query *queries =
+		arena_alloc(&recording->arena, (recording->frames + 1) * sizeof(*queries));
+	size_t count = 0;
+	size_t to;
+
+	if (!places || !queries)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < recording->frames; i++) {
+		const struct spool_frame *frame = recording_frame(recording, i);
+
+		recording->names[i].function = spool_text(recording->spool, frame->function);
+		if (frame->language == FRAME_NATIVE && frame->module)
+			places[count++] = (struct place){ frame->module - 1, i, frame->offset };
+	}
+	qsort(places, count, sizeof(*places), by_module);
+	for (size_t from = 0; from < count; from = to) {
+		for (to = from + 1; to < count && places[to].module == places[from].module; to++)
+			;
+		name_module(recording, places + from, to - from, queries, load);
+	}
+	return 0;
+}
+
+/* --- shares --- */
+
+static int by_peak(const void *a, const void *b)
+{
+	const struct recording_share *x = a;
+	const struct recording_share *y = b;
+
+	if (x->at_peak != y->at_peak)
+		return x->at_peak > y->at_peak ? -1 : 1;
+	if (x->live != y->live)
+		return x->live > y->live ? -1 : 1;
+	return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+typedef void visit_fn(struct recording *recording, uint32_t stack, const struct spool_cell *cell);
+
+/* Every cell of every stack; a chain that does not end is cut by the number of cells. */
+static void each_cell(struct recording *recording, visit_fn *visit)
+{
+	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
+	uint64_t seen = 0;
+
+	for (uint32_t i = 0; i < recording->stacks; i++) {
+		uint32_t id = recording_stack(recording, i)->cell;
+
+		while (id && id <= cells && seen++ < cells) {
+			const struct spool_cell *cell = spool_at(recording->spool, SPOOL_CELL, id - 1);
+
+			if (cell->sum < recording->scopes * METRICS)
+				visit(recording, i, cell);
+			id = cell->next;
+		}
+		recording->damaged |= id > cells || seen > cells;
+	}
+}
+
+static void count_share(struct recording *recording, uint32_t stack, const struct spool_cell *cell)
+{
+	(void)stack;
+	recording->first[cell->sum + 1]++;
+}
+
+static void put_share(struct recording *recording, uint32_t stack, const struct spool_cell *cell)
+{
+	const struct spool_scope *scope = totals_scope(recording->spool, cell->sum / METRICS);
+	struct recording_share *share = &recording->shares[recording->first[cell->sum]++];
+
+	share->stack = stack;
+	share->live = cell->live;
+	share->live_count = cell->live_count;
+	share->at_peak = totals_at_peak(&scope->sums[cell->sum % METRICS], cell, &share->at_peak_count);
+}
+
+static int find_shares(struct recording *recording)
+{
+	uint32_t sums = recording->scopes * METRICS;
+	uint32_t *first = arena_alloc(&recording->arena, (sums + 2) * sizeof(*first));
+
+	if (!first)
+		return -ENOMEM;
+	recording->first = first;
+	each_cell(recording, count_share);
+	for (uint32_t i = 0; i < sums; i++)
+		first[i + 1] += first[i];
+	recording->shares = arena_alloc(&recording->arena, (first[sums] + 1) * sizeof(*recording->shares));
+	if (!recording->shares)
+		return -ENOMEM;
+	each_cell(recording, put_share);
+	/* Filling moved each start to its end. */
+	memmove(first + 1, first, sums * sizeof(*first));
+	first[0] = 0;
+	for (uint32_t i = 0; i < sums; i++)
+		qsort(recording->shares + first[i], first[i + 1] - first[i], sizeof(*recording->shares),
+		      by_peak);
+	return 0;
+}
+
+/* --- sites --- */
+
+/* Libraries whose frames are how memory is asked for, never why. */
+static bool is_plumbing(const char *module)
+{
+	static const char *const names[] = {
+		"libcuda.so",	"libcudart.so", "libcudart-", "libmemtrace.so", "libc10",     "libtorch",
+		"libstdc++.so", "libc.so",	"ld-linux",   "libpthread.so",	"libnvidia-",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strncmp(module, names[i], strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
+static const char *module_of(const struct recording *recording, const struct spool_frame *frame)
+{
+	const struct spool_module *module =
+		frame->module ? recording_module(recording, frame->module - 1) : NULL;
+	const char *path = module ? spool_text(recording->spool, module->path) : NULL;
+
+	return path ? text_base(path) : "";
+}
+
+/* The frame that answers "who asked": the innermost of Python, else of a library that is no plumbing. */
+static uint32_t telling_frame(const struct recording *recording, const struct spool_stack *stack)
+{
+	uint32_t depth = recording_depth(recording, stack);
+
+	if (stack->python && depth)
+		return recording_step(recording, stack, stack->native);
+	for (uint32_t i = 0; i < depth; i++) {
+		uint32_t at = recording_step(recording, stack, i);
+		const struct spool_frame *frame = recording_frame(recording, at);
+
+		if (frame && frame->module && !is_plumbing(module_of(recording, frame)))
+			return at;
+	}
+	return depth ? recording_step(recording, stack, 0) : UINT32_MAX;
+}
+
+static const char *site_name(struct recording *recording, const struct spool_stack *stack)
+{
+	uint32_t at = telling_frame(recording, stack);
+	const struct spool_frame *frame = recording_frame(recording, at);
+	const char *function = frame ? recording->names[at].function : NULL;
+	const char *where = "";
+	char text[1024] = "";
+
+	if (!frame)
+		return "[unknown]";
+	if (frame->language == FRAME_PYTHON)
+		where = spool_text(recording->spool, frame->file);
+	else if (frame->language == FRAME_NATIVE)
+		where = module_of(recording, frame);
+	if (function) {
+		text_append(text, sizeof(text), function);
+	} else {
+		text_append(text, sizeof(text), "+");
+		text_hex(text + 1, frame->offset);
+	}
+	if (where && *where) {
+		text_append(text, sizeof(text), " (");
+		text_append(text, sizeof(text), text_base(where));
+		text_append(text, sizeof(text), ")");
+	}
+	return arena_text(&recording->arena, text, strlen(text));
+}
+
+/* A site's space is that of its stacks: the sum that they have a share in. */
+static const char *space_of(const struct recording *recording, const struct spool_stack *stack)
+{
+	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
+	uint32_t id = stack->cell;
+
+	for (int most = 64; most && id && id <= cells; most--) {
+		const struct spool_cell *cell = spool_at(recording->spool, SPOOL_CELL, id - 1);
+		uint32_t scope = cell->sum / METRICS;
+
+		if (scope < recording->scopes &&
+		    totals_scope(recording->spool, scope)->kind == SCOPE_SPACE)
+			return space_name(totals_scope(recording->spool, scope)->name);
+		id = cell->next;
+	}
+	return space_name(SPACE_DEVICE);
+}
+
+static uint32_t find_site(struct recording *recording, struct map *known, const char *name,
+			  const char *space)
+{
+	uint64_t key = hash_mix(hash_bytes(name, strlen(name)), hash_bytes(space, strlen(space)));
+	uint32_t id = map_get(known, key);
+
+	if (id)
+		return id - 1;
+	recording->sites[recording->site_count] = (struct recording_site){ .name = name, .space = space };
+	map_put(known, key, recording->site_count + 1);
+	return recording->site_count++;
+}
+
+static void add_stack(struct recording_site *site, const struct spool_stack *stack)
+{
+	site->stacks++;
+	site->allocations += stack->allocations;
+	site->bytes += stack->bytes;
+	if (stack->frees) {
+		if (!site->frees || stack->lifetime_min < site->lifetime_min)
+			site->lifetime_min = stack->lifetime_min;
+		if (stack->lifetime_max > site->lifetime_max)
+			site->lifetime_max = stack->lifetime_max;
+	}
+	site->frees += stack->frees;
+}
+
+/* What is live and at peak comes from the shares: of devices, and of the spaces outside of them. */
+static void add_shares(struct recording *recording, const uint32_t *site_of)
+{
+	for (uint32_t i = 0; i < recording->scopes; i++) {
+		const struct spool_scope *scope = totals_scope(recording->spool, i);
+		uint32_t sum = i * METRICS + METRIC_ALLOCATED;
+
+		if (scope->kind != SCOPE_DEVICE &&
+		    !(scope->kind == SCOPE_SPACE && scope->name != SPACE_ARRAY))
+			continue;
+		for (uint32_t k = recording->first[sum]; k < recording->first[sum + 1]; k++) {
+			const struct recording_share *share = &recording->shares[k];
+			uint32_t site = site_of[share->stack];
+
+			if (site == UINT32_MAX)
+				continue;
+			recording->sites[site].live += share->live;
+			recording->sites[site].peak += share->at_peak;
+		}
+	}
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct recording_site *x = a;
+	const struct recording_site *y = b;
+
+	if (x->peak != y->peak)
+		return x->peak > y->peak ? -1 : 1;
+	if (x->live != y->live)
+		return x->live > y->live ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/* The stacks of each site side by side, as they come. */
+static void list_stacks(struct recording *recording, const uint32_t *site_of)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < recording->site_count; i++) {
+		recording->sites[i].first = at;
+		at += recording->sites[i].stacks;
+		recording->sites[i].stacks = 0;
+	}
+	for (uint32_t i = 0; i < recording->stacks; i++) {
+		struct recording_site *site;
+
+		if (site_of[i] == UINT32_MAX)
+			continue;
+		site = &recording->sites[site_of[i]];
+		recording->by_site[site->first + site->stacks++] = i;
+	}
+}
+
+static int find_sites(struct recording *recording)
+{
+	uint32_t *site_of = arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*site_of));
+	struct map known = { NULL, 0 };
+
+	recording->sites =
+		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*recording->sites));
+	recording->by_site =
+		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*recording->by_site));
+	if (!site_of || !recording->sites || !recording->by_site)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < recording->stacks; i++) {
+		const struct spool_stack *stack = recording_stack(recording, i);
+
+		/* Stacks that only freed, reserved or failed are no sites. */
+		site_of[i] = UINT32_MAX;
+		if (!stack->allocations)
+			continue;
+		site_of[i] = find_site(recording, &known, site_name(recording, stack),
+				       space_of(recording, stack));
+		add_stack(&recording->sites[site_of[i]], stack);
+	}
+	map_clear(&known);
+	add_shares(recording, site_of);
+	list_stacks(recording, site_of);
+	qsort(recording->sites, recording->site_count, sizeof(*recording->sites), by_weight);
+	return 0;
+}
+
+int recording_read(struct recording *recording, const struct spool *spool, bool load)
+{
+	int error;
+
+	memset(recording, 0, sizeof(*recording));
+	recording->spool = spool;
+	recording->frames = (uint32_t)spool_count(spool, SPOOL_FRAME);
+	recording->stacks = (uint32_t)spool_count(spool, SPOOL_STACK);
+	recording->scopes = (uint32_t)spool_count(spool, SPOOL_SCOPE);
+	recording->names =
+		arena_alloc(&recording->arena, (recording->frames + 1) * sizeof(*recording->names));
+	error = recording->names ? name_frames(recording, load) : -ENOMEM;
+	if (!error)
+		error = find_shares(recording);
+	if (!error)
+		error = find_sites(recording);
+	if (error)
+		recording_clear(recording);
+	return error;
+}
+
+void recording_clear(struct recording *recording)
+{
+	arena_clear(&recording->arena);
+	memset(recording, 0, sizeof(*recording));
+}

@@ -1,0 +1,66 @@
+/*
+ * A spool's facts, ready to be printed: names of frames, sites, compositions of peaks.
+ *
+ * Also used at the end of the traced program, so all memory comes from its arena. The spool is not
+ * changed and must outlive the recording.
+ */
+#ifndef ANALYSE_RECORDING_H
+#define ANALYSE_RECORDING_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "spool/spool.h"
+
+struct recording_frame {
+	const char *function; /* NULL when unknown */
+	const char *symbol;   /* native: as the file spells it */
+};
+
+struct recording_share { /* of one stack in one sum */
+	uint32_t stack;
+	uint64_t live, live_count;
+	uint64_t at_peak, at_peak_count;
+};
+
+struct recording_site {
+	const char *name;
+	const char *space;
+	uint32_t first; /* into by_site: its stacks */
+	uint32_t stacks;
+	uint64_t allocations, bytes, frees;
+	uint64_t live, peak; /* bytes at exit, and in the peaks of allocated */
+	uint64_t lifetime_min, lifetime_max; /* ns; meaningful if frees */
+};
+
+struct recording {
+	const struct spool *spool;
+	struct arena arena;
+	uint32_t frames, stacks, scopes;
+	struct recording_frame *names;	/* by frame */
+	struct recording_share *shares; /* by sum: [first[s], first[s + 1]), largest at peak first */
+	uint32_t *first;		/* sums + 1 of them */
+	struct recording_site *sites;	/* largest at peak first */
+	uint32_t site_count;
+	uint32_t *by_site; /* stacks in the order of sites */
+	bool damaged;	   /* something in the spool made no sense and was left out */
+};
+
+/* `load`: libraries may be loaded to demangle (the tool). 0 or -ENOMEM. */
+int recording_read(struct recording *recording, const struct spool *spool, bool load);
+void recording_clear(struct recording *recording);
+
+/* The frame, row checked; NULL for a number out of range. */
+const struct spool_frame *recording_frame(const struct recording *recording, uint32_t frame);
+const struct spool_stack *recording_stack(const struct recording *recording, uint32_t stack);
+const struct spool_module *recording_module(const struct recording *recording, uint32_t module);
+
+/* The frames of a stack, innermost first; `i` below native + python. */
+uint32_t recording_step(const struct recording *recording, const struct spool_stack *stack, uint32_t i);
+uint32_t recording_depth(const struct recording *recording, const struct spool_stack *stack);
+
+/* The first fact with the key behind `from` (0 to begin): 1 + its position, 0 for none. */
+uint32_t recording_fact(const struct recording *recording, const char *key, uint32_t from);
+const char *recording_value(const struct recording *recording, uint32_t fact);
+
+#endif

@@ -1,0 +1,441 @@
+/* A trace, opened: the file, its facts, and whether what they say of each other holds. */
+#include "analyse/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyse/error.h"
+#include "analyse/trace_parts.h"
+#include "analyse/trace_shape.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/text.h"
+
+#define SCHEMA "memtrace/1"
+#define SPOOL_BEGINS "MEMTRACE"
+
+enum { TAIL = 64 };
+
+static struct {
+	trace_converter *convert;
+} state;
+
+void trace_set_converter(trace_converter *converter)
+{
+	state.convert = converter;
+}
+
+/* --- the file --- */
+
+static bool begins_as_spool(int fd)
+{
+	char begin[sizeof(SPOOL_BEGINS) - 1];
+
+	return pread(fd, begin, sizeof(begin), 0) == (ssize_t)sizeof(begin) &&
+	       !memcmp(begin, SPOOL_BEGINS, sizeof(begin));
+}
+
+bool trace_is_spool(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool spool = fd >= 0 && begins_as_spool(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return spool;
+}
+
+/* A file without a name; O_TMPFILE is not on every file system. */
+static int open_nameless(void)
+{
+	const char *directory = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	if (!directory || !directory[0])
+		directory = "/tmp";
+	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	text_join(path, sizeof(path), directory, "/memtrace-XXXXXX");
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return err("%s: no temporary file: %s", directory, strerror(errno));
+	unlink(path);
+	return fd;
+}
+
+/* Puts the spool's document in the place of the spool. */
+static int convert(struct trace *trace, bool events)
+{
+	int fd;
+	int error;
+
+	if (!state.convert)
+		return err("%s: is a spool, which cannot be read here", trace->path);
+	fd = open_nameless();
+	if (fd < 0)
+		return fd;
+	error = state.convert(trace->path, fd, events);
+	if (!error && lseek(fd, 0, SEEK_SET))
+		error = err("%s: %s", trace->path, strerror(errno));
+	if (error) {
+		close(fd);
+		return error;
+	}
+	close(trace->fd);
+	trace->fd = fd;
+	return 0;
+}
+
+static int open_file(struct trace *trace, bool events)
+{
+	struct stat status;
+
+	if (!strcmp(trace->path, "-")) {
+		trace->path = "standard input";
+		trace->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	} else {
+		trace->fd = open(trace->path, O_RDONLY | O_CLOEXEC);
+	}
+	if (trace->fd < 0 || fstat(trace->fd, &status))
+		return err("%s: %s", trace->path, strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return err("%s: is a directory, not a trace", trace->path);
+	if (S_ISREG(status.st_mode) && !status.st_size)
+		return err("%s: is empty", trace->path);
+	trace->spool = begins_as_spool(trace->fd);
+	trace->with_events = events || !trace->spool;
+	return trace->spool ? convert(trace, events) : 0;
+}
+
+/* --- messages --- */
+
+/* Says where the file ends too early, and what else there is. */
+static int truncated(const struct trace *trace, uint64_t size)
+{
+	char spool[4096];
+	char hint[8192] = "";
+
+	if (!path_spool(spool, sizeof(spool), trace->path, NULL) && !access(spool, R_OK))
+		text_join(hint, sizeof(hint), "; its spool lies beside it: memtrace recover ", spool);
+	if (!trace->section)
+		return err("%s: truncated: it ends at byte %llu, before any fact%s", trace->path,
+			   (unsigned long long)size, hint);
+	return err("%s: truncated: it ends at byte %llu, inside \"%s\"%s", trace->path,
+		   (unsigned long long)size, trace->section, hint);
+}
+
+int trace_broken(struct trace *trace)
+{
+	const struct json *json = &trace->json;
+
+	if (!json->truncated)
+		return -EINVAL;
+	return truncated(trace, json->passed + (uint64_t)(json->end - json->buffer));
+}
+
+static int wrong_schema(const struct trace *trace)
+{
+	if (!trace->schema)
+		return err("%s: is JSON, but not a trace of memtrace: \"schema\" does not come first",
+			   trace->path);
+	if (!strncmp(trace->schema, "memtrace/", 9))
+		return err("%s: made by a newer memtrace (schema %.40s; this one reads " SCHEMA ")",
+			   trace->path, trace->schema);
+	return err("%s: holds %.40s, not a trace (" SCHEMA ")", trace->path, trace->schema);
+}
+
+static int not_json(const struct trace *trace, const char *begin, size_t length)
+{
+	if (length > 3 && !memcmp(begin, "\x1f\x8b", 2))
+		return err("%s: is compressed: zcat FILE | memtrace report -", trace->path);
+	if (length > 4 && !memcmp(begin, "\x28\xb5\x2f\xfd", 4))
+		return err("%s: is compressed: zstdcat FILE | memtrace report -", trace->path);
+	return err("%s: is neither a trace of memtrace (JSON) nor a spool", trace->path);
+}
+
+/* --- does it hold together? --- */
+
+static int out_of_range(const struct trace *trace, const char *from, size_t i, const char *to,
+			uint64_t position, size_t size)
+{
+	return err("%s: %s[%zu] refers to %s[%llu], but there are %zu", trace->path, from, i, to,
+		   (unsigned long long)position, size);
+}
+
+static int check_frames(struct trace *trace)
+{
+	for (size_t i = 0; i < trace->frames_n; i++) {
+		struct trace_frame *frame = &trace->frames[i];
+
+		if (frame->module != UINT32_MAX && frame->module >= trace->modules_n)
+			return out_of_range(trace, "frames", i, "modules", frame->module,
+					    trace->modules_n);
+		if (frame->function && !frame->function[0])
+			frame->function = NULL;
+	}
+	for (size_t i = 0; i < trace->stacks_n; i++) {
+		const struct trace_stack *stack = &trace->stacks[i];
+
+		for (size_t k = 0; k < stack->frames_n; k++) {
+			if (stack->frames[k] >= trace->frames_n)
+				return out_of_range(trace, "stacks", i, "frames", stack->frames[k],
+						    trace->frames_n);
+		}
+	}
+	return 0;
+}
+
+static int check_peaks(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->peaks_n; i++) {
+		const struct trace_peak *peak = &trace->peaks[i];
+
+		for (size_t k = 0; k < peak->stacks_n; k++) {
+			if (peak->stacks[k].stack >= trace->stacks_n)
+				return out_of_range(trace, "peaks", i, "stacks",
+						    peak->stacks[k].stack, trace->stacks_n);
+		}
+	}
+	return 0;
+}
+
+static int check_sites(struct trace *trace)
+{
+	trace->site_of = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(uint32_t));
+	if (!trace->site_of)
+		return err("%s: no memory left", trace->path);
+	memset(trace->site_of, 0xff, trace->stacks_n * sizeof(uint32_t));
+	for (size_t i = 0; i < trace->sites_n; i++) {
+		struct trace_site *site = &trace->sites[i];
+
+		if (!site->site)
+			site->site = "?";
+		if (!site->space)
+			site->space = "device";
+		for (size_t k = 0; k < site->stacks_n; k++) {
+			if (site->stacks[k] >= trace->stacks_n)
+				return out_of_range(trace, "sites", i, "stacks", site->stacks[k],
+						    trace->stacks_n);
+			trace->site_of[site->stacks[k]] = (uint32_t)i;
+		}
+	}
+	return 0;
+}
+
+static int check_curves(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->timeline_n; i++) {
+		const struct trace_curve *curve = &trace->timeline[i];
+
+		if (curve->allocated_n != curve->t_n || curve->reserved_n != curve->t_n ||
+		    (curve->used_n && curve->used_n != curve->t_n))
+			return err("%s: timeline[%zu] has columns of different lengths", trace->path, i);
+	}
+	return 0;
+}
+
+/*
+ * A file cut behind its facts would go unnoticed by who reads only those: so look at its last bytes,
+ * and when they are no end of events, read it through.
+ */
+static int check_end(struct trace *trace)
+{
+	char tail[TAIL];
+	off_t size = lseek(trace->fd, 0, SEEK_END);
+	off_t at = size > TAIL ? size - TAIL : 0;
+	ssize_t length = size < 0 ? -1 : pread(trace->fd, tail, sizeof(tail), at);
+	struct json json;
+	int error;
+
+	if (size < 0 || length < 0)
+		return 0; /* a pipe: whoever reads it to the end will see */
+	while (length && strchr(" \r\n\t", tail[length - 1]) && tail[length - 1])
+		length--;
+	if (length && tail[length - 1] == '}') {
+		while (--length && strchr(" \r\n\t", tail[length - 1]) && tail[length - 1])
+			;
+		if (length && tail[length - 1] == ']')
+			return lseek(trace->fd, 0, SEEK_SET) ? -EINVAL : 0;
+	}
+	if (lseek(trace->fd, 0, SEEK_SET) || json_open(&json, trace->fd, trace->path))
+		return -EINVAL;
+	error = json_skip(&json, json_next(&json));
+	if (!error && json_next(&json) != JSON_END)
+		error = -EINVAL;
+	if (error && json.truncated)
+		truncated(trace, (uint64_t)size);
+	json_close(&json);
+	return lseek(trace->fd, 0, SEEK_SET) ? -EINVAL : error;
+}
+
+/* --- the facts --- */
+
+static int read_member(struct trace *trace)
+{
+	struct json *json = &trace->json;
+	const struct shape_row *row = shape_member(json->text);
+	int error;
+
+	if (!trace->schema && strcmp(json->text, "schema") != 0)
+		return wrong_schema(trace);
+	if (!strcmp(json->text, "events")) {
+		trace->section = "events";
+		trace->in_events = true;
+		return json_next(json) == JSON_ARRAY ? 0 : json_fail(json, "\"events\" must be an array");
+	}
+	if (!row)
+		return json_skip(json, json_next(json));
+	trace->section = row->key;
+	error = shape_read(json, &trace->arena, row, trace);
+	if (!error && (!trace->schema || strcmp(trace->schema, SCHEMA) != 0))
+		return wrong_schema(trace);
+	return error;
+}
+
+static int read_facts(struct trace *trace)
+{
+	struct json *json = &trace->json;
+	enum json_token token = json_next(json);
+	int error = 0;
+
+	if (token == JSON_ERROR && !json->truncated)
+		return not_json(trace, json->at, (size_t)(json->end - json->at));
+	if (token == JSON_ERROR)
+		return -EINVAL;
+	if (token != JSON_OBJECT)
+		return not_json(trace, "", 0);
+	while (!error && !trace->in_events && (token = json_next(json)) == JSON_KEY)
+		error = read_member(trace);
+	if (!error && token == JSON_ERROR)
+		error = -EINVAL;
+	if (!error && !trace->schema)
+		error = wrong_schema(trace);
+	if (!error && !trace->in_events)
+		error = err("%s: has no \"events\"", trace->path);
+	return error;
+}
+
+static int open_trace(struct trace *trace, bool events)
+{
+	int error = open_file(trace, events);
+
+	if (!error && json_open(&trace->json, trace->fd, trace->path))
+		error = err("%s: no memory left", trace->path);
+	if (!error)
+		error = read_facts(trace);
+	if (!error)
+		error = check_frames(trace);
+	if (!error)
+		error = check_peaks(trace);
+	if (!error)
+		error = check_sites(trace);
+	if (!error)
+		error = check_curves(trace);
+	return error;
+}
+
+static int open_checked(struct trace *trace, const char *path, bool events)
+{
+	int error;
+
+	*trace = (struct trace){ .path = path, .fd = -1 };
+	shape_clear(&shape_trace, trace);
+	error = open_trace(trace, events);
+	if (!error) {
+		/* The reader has its own place in the file, which the look at the end moves. */
+		off_t at = lseek(trace->fd, 0, SEEK_CUR);
+
+		error = check_end(trace);
+		if (!error && at >= 0 && lseek(trace->fd, at, SEEK_SET) != at)
+			error = err("%s: %s", path, strerror(errno));
+	}
+	if (error) {
+		trace_broken(trace);
+		trace_close(trace);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int trace_open(struct trace *trace, const char *path)
+{
+	return open_checked(trace, path, true);
+}
+
+int trace_open_facts(struct trace *trace, const char *path)
+{
+	return open_checked(trace, path, false);
+}
+
+void trace_close(struct trace *trace)
+{
+	json_close(&trace->json);
+	arena_clear(&trace->arena);
+	free(trace->texts.slots);
+	free(trace->texts.texts);
+	if (trace->fd >= 0)
+		close(trace->fd);
+	*trace = (struct trace){ .fd = -1 };
+}
+
+/* --- finding --- */
+
+static bool same_pool(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+const struct trace_device *trace_device(const struct trace *trace, int device)
+{
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
+		if (trace->summary.devices[i].device == device)
+			return &trace->summary.devices[i];
+	}
+	return NULL;
+}
+
+const struct trace_peak *trace_peak(const struct trace *trace, int device, const char *pool,
+				    enum trace_metric metric)
+{
+	for (size_t i = 0; i < trace->peaks_n; i++) {
+		const struct trace_peak *peak = &trace->peaks[i];
+
+		if (peak->device == device && peak->metric == (int)metric &&
+		    same_pool(peak->pool, pool))
+			return peak;
+	}
+	return NULL;
+}
+
+const struct trace_curve *trace_curve(const struct trace *trace, int device, const char *pool)
+{
+	for (size_t i = 0; i < trace->timeline_n; i++) {
+		if (trace->timeline[i].device == device && same_pool(trace->timeline[i].pool, pool))
+			return &trace->timeline[i];
+	}
+	return NULL;
+}
+
+uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column, uint64_t t)
+{
+	size_t low = 0;
+	size_t high = curve->t_n;
+
+	if (!column)
+		return TRACE_NONE;
+	while (low < high) { /* the first point behind t */
+		size_t middle = low + (high - low) / 2;
+
+		if (curve->t[middle] <= t)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? column[low - 1] : TRACE_NONE;
+}

@@ -1,0 +1,285 @@
+/*
+ * A trace (memtrace/1), opened: its facts in memory, its events pulled one by one.
+ *
+ * Everything in front of `events` is read at once into arrays that live until trace_close(), however
+ * many events follow. What the file refers to by position has been checked. include/memtrace/
+ * trace.schema.json says what each member means; its names are used here.
+ *
+ * Functions that can fail return 0 or -errno and leave a sentence in err_text(). A spool is taken
+ * where a trace is, through the converter that cli sets.
+ */
+#ifndef ANALYSE_TRACE_H
+#define ANALYSE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyse/json.h"
+#include "base/arena.h"
+#include "codec/event.h"
+
+#define TRACE_NONE UINT64_MAX /* a number that the trace does not tell */
+
+enum trace_exit {
+	TRACE_EXIT,
+	TRACE_RUNNING,
+	TRACE_UNFINISHED,
+};
+
+enum trace_metric {
+	TRACE_ALLOCATED,
+	TRACE_RESERVED,
+	TRACE_USED,
+	TRACE_METRICS
+};
+
+struct trace_process {
+	uint64_t pid, ppid;
+	const char *host;
+	uint64_t rank, world_size;
+	const char **command;
+	size_t command_n;
+	const char *cwd;
+	const char *start_time;
+	uint64_t duration_ns;
+	int exit;                /* enum trace_exit */
+	uint64_t status, signal; /* TRACE_NONE unless `memtrace run` saw them */
+};
+
+struct trace_pair {
+	const char *name;
+	const char *value; /* NULL when unset */
+};
+
+struct trace_card {
+	int device;
+	const char *name, *uuid;
+	uint64_t total_bytes;
+};
+
+struct trace_environment {
+	const char *memtrace;
+	uint64_t cuda_driver, cuda_runtime;
+	const char *torch, *python;
+	struct trace_pair *settings;
+	size_t settings_n;
+	struct trace_card *devices;
+	size_t devices_n;
+};
+
+struct trace_capture {
+	struct trace_pair *doors;
+	size_t doors_n;
+	const char *stacks;
+	uint64_t events_recorded, events_dropped;
+	bool truncated;
+	uint64_t ns_per_event;
+	const char **notes;
+	size_t notes_n;
+};
+
+struct trace_sum {
+	uint64_t peak_bytes, peak_t, exit_bytes; /* each may be TRACE_NONE */
+	const char *source;                      /* of `used`: who was asked */
+};
+
+/* A pool or an owner; `name` is the key "pool" or "owner". */
+struct trace_part {
+	const char *name;
+	struct trace_sum allocated, reserved;
+	uint64_t allocations, frees;
+};
+
+struct trace_device {
+	int device;
+	const char *name; /* may be NULL */
+	uint64_t total_bytes;
+	struct trace_sum allocated, reserved, used;
+	uint64_t allocations, frees, ooms, retries;
+	struct trace_part *pools, *owners;
+	size_t pools_n, owners_n;
+};
+
+struct trace_space {
+	const char *space;
+	struct trace_sum allocated;
+	uint64_t allocations, frees;
+};
+
+struct trace_share {
+	uint64_t bytes, count;
+	uint32_t stack;
+};
+
+struct trace_peak {
+	int device;
+	int metric;       /* enum trace_metric */
+	const char *pool; /* NULL: the whole device */
+	uint64_t t, bytes;
+	struct trace_share *stacks;
+	size_t stacks_n;
+};
+
+struct trace_module {
+	const char *path, *build_id;
+	uint64_t base;
+};
+
+struct trace_frame {
+	const char *function; /* NULL when unknown, never empty */
+	const char *file, *symbol;
+	uint64_t offset;
+	uint32_t line;
+	uint32_t module; /* UINT32_MAX when unknown */
+	int language;    /* enum frame_language's first two: 0 native, 1 Python */
+};
+
+enum { TRACE_NATIVE, TRACE_PYTHON };
+
+struct trace_stack {
+	uint32_t *frames; /* innermost first */
+	size_t frames_n;
+};
+
+struct trace_site {
+	const char *site;
+	const char *space; /* "device" when the trace does not say */
+	uint32_t *stacks;
+	size_t stacks_n;
+	uint64_t allocations, frees, bytes, live_bytes, peak_bytes;
+	uint64_t lifetime_min_ns, lifetime_max_ns; /* TRACE_NONE when nothing was freed */
+};
+
+struct trace_phase_sums {
+	uint64_t start_bytes, end_bytes, peak_bytes;
+};
+
+struct trace_phase {
+	const char *name, *domain;
+	uint64_t thread, start, end; /* end is TRACE_NONE when it never ended */
+	struct trace_phase_sums allocated, reserved;
+};
+
+struct trace_curve {
+	int device;
+	const char *pool;
+	uint64_t *t, *allocated, *reserved, *used; /* used holds TRACE_NONE where nobody asked */
+	size_t t_n, allocated_n, reserved_n, used_n;
+};
+
+/* An event; texts are ids for trace_text(), 0 for none. */
+struct trace_event {
+	uint64_t seq, t;
+	uint64_t ptr;    /* 0 for null */
+	uint64_t size;
+	uint64_t stream; /* 0 for null */
+	uint64_t allocated, reserved; /* TRACE_NONE for null */
+	uint64_t thread;
+	uint64_t range;  /* of a push or pop that came from an NVTX range, else 0 */
+	uint32_t stack;  /* UINT32_MAX when it has none */
+	uint32_t pool, api, error, name, domain;
+	int16_t device;  /* NO_DEVICE for null */
+	uint8_t op;      /* enum event_op; EVENT_OPS for one that this reader does not know */
+	uint8_t space;   /* enum space; SPACES for one that it does not know, and for marks */
+	bool foreign;
+};
+
+struct trace_texts {
+	struct trace_text_slot *slots;
+	size_t slots_n, used;
+	const char **texts;
+	size_t texts_n;
+};
+
+struct trace {
+	const char *path;
+	const char *schema;
+	struct trace_process process;
+	struct trace_environment environment;
+	struct trace_capture capture;
+	struct {
+		struct trace_device *devices;
+		size_t devices_n;
+		struct trace_space *spaces;
+		size_t spaces_n;
+	} summary;
+	struct trace_peak *peaks;
+	struct trace_module *modules;
+	struct trace_frame *frames;
+	struct trace_stack *stacks;
+	struct trace_site *sites;
+	struct trace_phase *phases;
+	struct trace_curve *timeline;
+	size_t peaks_n, modules_n, frames_n, stacks_n, sites_n, phases_n, timeline_n;
+
+	uint32_t *site_of; /* by stack: its site, UINT32_MAX for none */
+	bool spool;        /* the path names a spool */
+	bool with_events;  /* trace_next() has something to give */
+
+	/* The rest is the reader's own. */
+	struct json json;
+	struct arena arena;
+	struct trace_texts texts;
+	int fd;
+	bool in_events;
+	const char *section; /* being read */
+	uint8_t order[32];   /* keys of the last event, by position */
+	uint32_t last_text[8];
+};
+
+/* Writes a spool's document to fd: 0, or an error with its text in err_text(). */
+typedef int trace_converter(const char *spool, int fd, bool events);
+
+void trace_set_converter(trace_converter *converter);
+
+/* "-" is standard input. The path must outlive the trace. After a failure nothing is open. */
+int trace_open(struct trace *trace, const char *path);
+
+/* The same for who does not want events, which a spool then need not print. */
+int trace_open_facts(struct trace *trace, const char *path);
+
+void trace_close(struct trace *trace);
+
+/* The next event: 1 and the event, 0 behind the last one, -EINVAL when the file is broken there. */
+int trace_next(struct trace *trace, struct trace_event *event);
+
+/* The next event of one kind, passing over the lines of others without reading them. */
+int trace_next_of(struct trace *trace, enum event_op op, struct trace_event *event);
+
+/* The next event as it stands in the file, on one line and without a line break: as trace_next(). */
+int trace_copy(struct trace *trace, struct out *out);
+
+/* The text with the id, NULL for 0. */
+const char *trace_text(const struct trace *trace, uint32_t id);
+
+/* Does the file begin as a spool? False as well when it cannot be read. */
+bool trace_is_spool(const char *path);
+
+/* The device's row, the peak, the curve; NULL when the trace has none. */
+const struct trace_device *trace_device(const struct trace *trace, int device);
+const struct trace_peak *trace_peak(const struct trace *trace, int device, const char *pool,
+				    enum trace_metric metric);
+const struct trace_curve *trace_curve(const struct trace *trace, int device, const char *pool);
+
+/* What the curve's column says at time t, TRACE_NONE when it does not reach there. */
+uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column, uint64_t t);
+
+/* --- what of a stack to show: trace_frames.c --- */
+
+/* Is it the machinery that everybody's allocation runs through (CUDA, c10, libc, the interpreter)? */
+bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame);
+
+/*
+ * The frame of the stack that matters to its user: the first that is their own code, else the first
+ * that is anybody's Python, else the first that is not internal; UINT32_MAX without frames.
+ */
+uint32_t trace_line(const struct trace *trace, uint32_t stack);
+
+/* Up to `most` frames worth showing, innermost first, trace_line() among them; how many. */
+size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, size_t most);
+
+/* "Net.forward (train.py:12)", "decode<...> (libdecode.so)", "0x1a2b in libx.so"; cut to size. */
+void trace_frame_text(const struct trace *trace, uint32_t frame, char *to, size_t size);
+
+#endif

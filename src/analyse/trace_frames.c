@@ -1,0 +1,224 @@
+/*
+ * What of a stack to show to its user: their own lines rather than the machinery underneath.
+ *
+ * A stack of PyTorch has forty frames, of which three are the user's. Nothing here changes a sum.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/trace.h"
+#include "base/text.h"
+
+/* Which code a frame is; the smaller, the more it says to its user. */
+enum kin {
+	KIN_OWN,      /* the user's */
+	KIN_LIBRARY,  /* Python of an installed package */
+	KIN_VENDOR,   /* native code of somebody else's library */
+	KIN_INTERNAL, /* what every allocation runs through */
+	KIN_UNKNOWN,  /* neither name nor module */
+};
+
+static bool begins_with(const char *text, const char *const *begins)
+{
+	for (; *begins; begins++) {
+		if (!strncmp(text, *begins, strlen(*begins)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_installed(const char *path)
+{
+	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
+	       strstr(path, "/lib/python") || strstr(path, "/lib64/python");
+}
+
+static enum kin kin_of_module(const char *path)
+{
+	static const char *const internal[] = {
+		"libcuda.so", "libcudart", "libc10",	"libtorch",    "libmemtrace", "libnvidia-",
+		"libc.so",    "libc-",	   "ld-linux",	"ld-",	       "libstdc++",   "libgcc_s",
+		"libpthread", "libdl",	   "libm.so",	"libpython",   "python",      "libcaffe2",
+		"libgomp",    "libffi",	   "_ctypes",	"libcudadebugger", NULL,
+	};
+	static const char *const vendor[] = {
+		"libcublas",  "libcudnn",   "libnccl",	"libcufft",    "libcusolver", "libcusparse",
+		"libcurand",  "libnvrtc",   "libnvJitLink", "libnvshmem", "libnvToolsExt", "libcupti",
+		"libtriton",  "libnvfatbin", "libcufile", NULL,
+	};
+	const char *base = text_base(path);
+
+	if (begins_with(base, internal))
+		return KIN_INTERNAL;
+	return begins_with(base, vendor) || is_installed(path) ? KIN_VENDOR : KIN_OWN;
+}
+
+static enum kin kin_of(const struct trace *trace, const struct trace_frame *frame)
+{
+	const char *path;
+
+	if (frame->language == TRACE_PYTHON) {
+		if (!frame->file)
+			return KIN_LIBRARY;
+		return frame->file[0] == '<' || is_installed(frame->file) ? KIN_LIBRARY : KIN_OWN;
+	}
+	path = frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
+	if (path && path[0])
+		return kin_of_module(path);
+	return frame->function ? KIN_OWN : KIN_UNKNOWN;
+}
+
+bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame)
+{
+	return kin_of(trace, frame) >= KIN_INTERNAL;
+}
+
+uint32_t trace_line(const struct trace *trace, uint32_t stack)
+{
+	uint32_t best = UINT32_MAX;
+	enum kin best_kin = KIN_UNKNOWN;
+
+	if (stack >= trace->stacks_n)
+		return UINT32_MAX;
+	for (size_t i = 0; i < trace->stacks[stack].frames_n; i++) {
+		uint32_t frame = trace->stacks[stack].frames[i];
+		enum kin kin = kin_of(trace, &trace->frames[frame]);
+
+		if (best == UINT32_MAX || kin < best_kin) {
+			best = frame;
+			best_kin = kin;
+		}
+	}
+	return best;
+}
+
+size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, size_t most)
+{
+	uint32_t line = trace_line(trace, stack);
+	const struct trace_stack *all = &trace->stacks[stack];
+	size_t shown = 0;
+	bool seen = false;
+
+	if (line == UINT32_MAX || !most)
+		return 0;
+	for (size_t i = 0; i < all->frames_n && shown < most; i++) {
+		uint32_t frame = all->frames[i];
+
+		/* One frame in front of the line is enough to tell how it came to allocate. */
+		if (frame == line)
+			seen = true;
+		else if ((!seen && (shown || most == 1)) ||
+			 trace_frame_internal(trace, &trace->frames[frame]))
+			continue;
+		frames[shown++] = frame;
+	}
+	return shown;
+}
+
+/* --- texts --- */
+
+/* Where what opens at p closes: behind it, or the end of the text. */
+static const char *behind_group(const char *p, char open, char close)
+{
+	unsigned depth = 0;
+
+	for (; *p; p++) {
+		if (*p == open)
+			depth++;
+		else if (*p == close && p[-1] != '-' && --depth == 0)
+			return p + 1;
+	}
+	return p;
+}
+
+/* Drops the result type, which stands in front of a template's name. */
+static void drop_result(char *name)
+{
+	char *start = name;
+	unsigned depth = 0;
+
+	if (strstr(name, "operator "))
+		return;
+	for (char *p = name; *p; p++) {
+		if (*p == '(' || *p == '{')
+			depth++;
+		else if ((*p == ')' || *p == '}') && depth)
+			depth--;
+		else if (*p == ' ' && !depth && p[1])
+			start = p + 1;
+	}
+	memmove(name, start, strlen(start) + 1);
+}
+
+/* "void at::f<float, 4>(at::Tensor const&) const" says no more than "at::f<...>" in a table. */
+static void shorten(const char *from, char *to, size_t size)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	size_t used = 0;
+
+	while (*from && used + 8 < size) {
+		bool operator= used >= 8 && !strncmp(to + used - 8, "operator", 8);
+
+		if (!strncmp(from, anonymous, sizeof(anonymous) - 1)) {
+			used += text_copy(to + used, size - used, anonymous);
+			from += sizeof(anonymous) - 1;
+		} else if (*from == '(' && operator && from[1] == ')') {
+			used += text_copy(to + used, size - used, "()");
+			from += 2;
+		} else if (*from == '(') {
+			from = behind_group(from, '(', ')');
+		} else if (*from == '<' && !operator && used) {
+			used += text_copy(to + used, size - used, "<...>");
+			from = behind_group(from, '<', '>');
+		} else if (!strncmp(from, " const", 6) && (!from[6] || from[6] == ':')) {
+			from += 6;
+		} else if (!strncmp(from, " [clone", 7)) {
+			break;
+		} else {
+			to[used++] = *from++;
+		}
+	}
+	to[used] = '\0';
+	drop_result(to);
+}
+
+/* The last part of a path, two of it when the last is the same in every package. */
+static const char *short_path(const char *path)
+{
+	const char *base = text_base(path);
+
+	if (strcmp(base, "__init__.py") != 0 && strcmp(base, "__main__.py") != 0)
+		return base;
+	for (base -= base > path; base > path && base[-1] != '/';)
+		base--;
+	return base;
+}
+
+void trace_frame_text(const struct trace *trace, uint32_t number, char *to, size_t size)
+{
+	const struct trace_frame *frame;
+	const char *module = NULL;
+	char name[256];
+
+	if (number >= trace->frames_n) {
+		text_copy(to, size, "?");
+		return;
+	}
+	frame = &trace->frames[number];
+	if (frame->module != UINT32_MAX && trace->modules[frame->module].path)
+		module = text_base(trace->modules[frame->module].path);
+	if (frame->function && frame->language == TRACE_NATIVE)
+		shorten(frame->function, name, sizeof(name));
+	else if (frame->function)
+		text_copy(name, sizeof(name), frame->function);
+	else
+		snprintf(name, sizeof(name), "0x%llx", (unsigned long long)frame->offset);
+	if (frame->file && frame->line)
+		snprintf(to, size, "%s (%s:%u)", name, short_path(frame->file), frame->line);
+	else if (frame->file)
+		snprintf(to, size, "%s (%s)", name, short_path(frame->file));
+	else if (module)
+		snprintf(to, size, frame->function ? "%s (%s)" : "%s in %s", name, module);
+	else
+		text_copy(to, size, name);
+}

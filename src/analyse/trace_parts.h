@@ -1,0 +1,10 @@
+/* What the files of trace_*.c share. */
+#ifndef ANALYSE_TRACE_PARTS_H
+#define ANALYSE_TRACE_PARTS_H
+
+struct trace;
+
+/* The reader has failed: says it in the words for a trace if the file ends too early. -EINVAL. */
+int trace_broken(struct trace *trace);
+
+#endif

@@ -1,0 +1,228 @@
+/* The rows of memtrace/1: which key of the document is which member of struct trace. */
+#include "analyse/trace_shape.h"
+
+#include <string.h>
+
+#include "analyse/trace.h"
+
+#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+#define ROW(type, kind, member) { #member, SHAPE_##kind, offsetof(struct type, member), 0, NULL, NULL }
+#define ROW_AS(type, kind, key, member) \
+	{ key, SHAPE_##kind, offsetof(struct type, member), 0, NULL, NULL }
+#define ROW_WORD(type, member, words) \
+	{ #member, SHAPE_WORD, offsetof(struct type, member), 0, NULL, words }
+#define ROW_OBJECT(type, member, shape) \
+	{ #member, SHAPE_OBJECT, offsetof(struct type, member), 0, &(shape), NULL }
+#define ROW_MANY(type, kind, member, shape) \
+	{ #member, SHAPE_##kind, offsetof(struct type, member), offsetof(struct type, member##_n), \
+	  shape, NULL }
+#define SHAPE(name, type) \
+	static const struct shape name##_shape = { sizeof(struct type), name##_rows, COUNT(name##_rows) }
+
+static const char *const exits[] = { "exit", "running", "unfinished", NULL };
+static const char *const metrics[] = { "allocated", "reserved", "used", NULL };
+static const char *const languages[] = { "native", "python", NULL };
+
+static const struct shape_row process_rows[] = {
+	ROW(trace_process, U64, pid),
+	ROW(trace_process, U64, ppid),
+	ROW(trace_process, TEXT, host),
+	ROW(trace_process, U64, rank),
+	ROW(trace_process, U64, world_size),
+	ROW_MANY(trace_process, TEXTS, command, NULL),
+	ROW(trace_process, TEXT, cwd),
+	ROW(trace_process, TEXT, start_time),
+	ROW(trace_process, U64, duration_ns),
+	ROW_WORD(trace_process, exit, exits),
+	ROW(trace_process, OPTIONAL, status),
+	ROW(trace_process, OPTIONAL, signal),
+};
+SHAPE(process, trace_process);
+
+static const struct shape_row card_rows[] = {
+	ROW(trace_card, INT, device),
+	ROW(trace_card, TEXT, name),
+	ROW(trace_card, TEXT, uuid),
+	ROW(trace_card, OPTIONAL, total_bytes),
+};
+SHAPE(card, trace_card);
+
+static const struct shape_row environment_rows[] = {
+	ROW(trace_environment, TEXT, memtrace),
+	ROW(trace_environment, U64, cuda_driver),
+	ROW(trace_environment, U64, cuda_runtime),
+	ROW(trace_environment, TEXT, torch),
+	ROW(trace_environment, TEXT, python),
+	ROW_MANY(trace_environment, PAIRS, settings, NULL),
+	ROW_MANY(trace_environment, LIST, devices, &card_shape),
+};
+SHAPE(environment, trace_environment);
+
+static const struct shape_row capture_rows[] = {
+	ROW_MANY(trace_capture, PAIRS, doors, NULL),
+	ROW(trace_capture, TEXT, stacks),
+	ROW(trace_capture, U64, events_recorded),
+	ROW(trace_capture, U64, events_dropped),
+	ROW(trace_capture, BOOL, truncated),
+	ROW(trace_capture, OPTIONAL, ns_per_event),
+	ROW_MANY(trace_capture, TEXTS, notes, NULL),
+};
+SHAPE(capture, trace_capture);
+
+static const struct shape_row sum_rows[] = {
+	ROW(trace_sum, OPTIONAL, peak_bytes),
+	ROW(trace_sum, OPTIONAL, peak_t),
+	ROW(trace_sum, OPTIONAL, exit_bytes),
+	ROW(trace_sum, TEXT, source),
+};
+SHAPE(sum, trace_sum);
+
+static const struct shape_row part_rows[] = {
+	ROW_AS(trace_part, TEXT, "pool", name),
+	ROW_AS(trace_part, TEXT, "owner", name),
+	ROW_OBJECT(trace_part, allocated, sum_shape),
+	ROW_OBJECT(trace_part, reserved, sum_shape),
+	ROW(trace_part, U64, allocations),
+	ROW(trace_part, U64, frees),
+};
+SHAPE(part, trace_part);
+
+static const struct shape_row device_rows[] = {
+	ROW(trace_device, INT, device),
+	ROW(trace_device, TEXT, name),
+	ROW(trace_device, OPTIONAL, total_bytes),
+	ROW_OBJECT(trace_device, allocated, sum_shape),
+	ROW_OBJECT(trace_device, reserved, sum_shape),
+	ROW_OBJECT(trace_device, used, sum_shape),
+	ROW(trace_device, U64, allocations),
+	ROW(trace_device, U64, frees),
+	ROW(trace_device, U64, ooms),
+	ROW(trace_device, U64, retries),
+	ROW_MANY(trace_device, LIST, pools, &part_shape),
+	ROW_MANY(trace_device, LIST, owners, &part_shape),
+};
+SHAPE(device, trace_device);
+
+static const struct shape_row space_rows[] = {
+	ROW(trace_space, TEXT, space),
+	ROW_OBJECT(trace_space, allocated, sum_shape),
+	ROW(trace_space, U64, allocations),
+	ROW(trace_space, U64, frees),
+};
+SHAPE(space, trace_space);
+
+static const struct shape_row summary_rows[] = {
+	{ "devices", SHAPE_LIST, offsetof(struct trace, summary.devices),
+	  offsetof(struct trace, summary.devices_n), &device_shape, NULL },
+	{ "spaces", SHAPE_LIST, offsetof(struct trace, summary.spaces),
+	  offsetof(struct trace, summary.spaces_n), &space_shape, NULL },
+};
+static const struct shape summary_shape = { 0, summary_rows, COUNT(summary_rows) };
+
+static const struct shape_row share_rows[] = {
+	ROW(trace_share, POSITION, stack),
+	ROW(trace_share, U64, bytes),
+	ROW(trace_share, U64, count),
+};
+SHAPE(share, trace_share);
+
+static const struct shape_row peak_rows[] = {
+	ROW(trace_peak, INT, device),
+	ROW(trace_peak, TEXT, pool),
+	ROW_WORD(trace_peak, metric, metrics),
+	ROW(trace_peak, U64, t),
+	ROW(trace_peak, U64, bytes),
+	ROW_MANY(trace_peak, LIST, stacks, &share_shape),
+};
+SHAPE(peak, trace_peak);
+
+static const struct shape_row module_rows[] = {
+	ROW(trace_module, TEXT, path),
+	ROW(trace_module, TEXT, build_id),
+	ROW(trace_module, HEX, base),
+};
+SHAPE(module, trace_module);
+
+static const struct shape_row frame_rows[] = {
+	ROW_WORD(trace_frame, language, languages),
+	ROW(trace_frame, TEXT, function),
+	ROW(trace_frame, TEXT, file),
+	ROW(trace_frame, U32, line),
+	ROW(trace_frame, TEXT, symbol),
+	ROW(trace_frame, POSITION, module),
+	ROW(trace_frame, HEX, offset),
+};
+SHAPE(frame, trace_frame);
+
+static const struct shape_row stack_rows[] = {
+	ROW_MANY(trace_stack, U32S, frames, NULL),
+};
+SHAPE(stack, trace_stack);
+
+static const struct shape_row site_rows[] = {
+	ROW(trace_site, TEXT, site),
+	ROW(trace_site, TEXT, space),
+	ROW_MANY(trace_site, U32S, stacks, NULL),
+	ROW(trace_site, U64, allocations),
+	ROW(trace_site, U64, frees),
+	ROW(trace_site, U64, bytes),
+	ROW(trace_site, U64, live_bytes),
+	ROW(trace_site, U64, peak_bytes),
+	ROW(trace_site, OPTIONAL, lifetime_min_ns),
+	ROW(trace_site, OPTIONAL, lifetime_max_ns),
+};
+SHAPE(site, trace_site);
+
+static const struct shape_row phase_sums_rows[] = {
+	ROW(trace_phase_sums, OPTIONAL, start_bytes),
+	ROW(trace_phase_sums, OPTIONAL, end_bytes),
+	ROW(trace_phase_sums, OPTIONAL, peak_bytes),
+};
+SHAPE(phase_sums, trace_phase_sums);
+
+static const struct shape_row phase_rows[] = {
+	ROW(trace_phase, TEXT, name),
+	ROW(trace_phase, TEXT, domain),
+	ROW(trace_phase, U64, thread),
+	ROW(trace_phase, U64, start),
+	ROW(trace_phase, OPTIONAL, end),
+	ROW_OBJECT(trace_phase, allocated, phase_sums_shape),
+	ROW_OBJECT(trace_phase, reserved, phase_sums_shape),
+};
+SHAPE(phase, trace_phase);
+
+static const struct shape_row curve_rows[] = {
+	ROW(trace_curve, INT, device),
+	ROW(trace_curve, TEXT, pool),
+	ROW_MANY(trace_curve, U64S, t, NULL),
+	ROW_MANY(trace_curve, U64S, allocated, NULL),
+	ROW_MANY(trace_curve, U64S, reserved, NULL),
+	ROW_MANY(trace_curve, U64S, used, NULL),
+};
+SHAPE(curve, trace_curve);
+
+static const struct shape_row trace_rows[] = {
+	ROW(trace, TEXT, schema),
+	ROW_OBJECT(trace, process, process_shape),
+	ROW_OBJECT(trace, environment, environment_shape),
+	ROW_OBJECT(trace, capture, capture_shape),
+	{ "summary", SHAPE_OBJECT, 0, 0, &summary_shape, NULL },
+	ROW_MANY(trace, LIST, peaks, &peak_shape),
+	ROW_MANY(trace, LIST, modules, &module_shape),
+	ROW_MANY(trace, LIST, frames, &frame_shape),
+	ROW_MANY(trace, LIST, stacks, &stack_shape),
+	ROW_MANY(trace, LIST, sites, &site_shape),
+	ROW_MANY(trace, LIST, phases, &phase_shape),
+	ROW_MANY(trace, LIST, timeline, &curve_shape),
+};
+
+const struct shape shape_trace = { sizeof(struct trace), trace_rows, COUNT(trace_rows) };
+
+const struct shape_row *shape_member(const char *key)
+{
+	for (size_t i = 0; i < COUNT(trace_rows); i++) {
+		if (!strcmp(trace_rows[i].key, key))
+			return &trace_rows[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,52 @@
+/* Descriptors: whole writes and reads. */
+#include "base/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+int fd_write_all(int fd, const char *bytes, size_t length)
+{
+	while (length) {
+		ssize_t n = write(fd, bytes, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		bytes += n;
+		length -= (size_t)n;
+	}
+	return 0;
+}
+
+ssize_t fd_read_all(int fd, char *bytes, size_t size)
+{
+	size_t used = 0;
+
+	while (used < size) {
+		ssize_t n = read(fd, bytes + used, size - used);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+		used += (size_t)n;
+	}
+	return (ssize_t)used;
+}
+
+ssize_t fd_read_file(const char *path, char *bytes, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length;
+
+	if (fd < 0)
+		return -errno;
+	length = fd_read_all(fd, bytes, size - 1);
+	close(fd);
+	bytes[length < 0 ? 0 : length] = '\0';
+	return length;
+}

@@ -1,0 +1,20 @@
+/*
+ * Descriptors: whole writes and reads, where EINTR and short counts end.
+ *
+ * Each returns 0 or -errno.
+ */
+#ifndef BASE_FD_H
+#define BASE_FD_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+int fd_write_all(int fd, const char *bytes, size_t length);
+
+/* Reads up to size bytes until the end of the file: the count, or -errno. */
+ssize_t fd_read_all(int fd, char *bytes, size_t size);
+
+/* Reads a small file (of /proc, say) and ends it with a NUL: its length, or -errno. */
+ssize_t fd_read_file(const char *path, char *bytes, size_t size);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * A line on the host's stderr, on the rare occasions when we may speak (design.md section 7).
+ *
+ * Nothing here allocates, waits or kills: a closed pipe's SIGPIPE is held back, and a descriptor 2
+ * that is no longer what it was at start is left alone. errno is kept.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdbool.h>
+
+/* Remembers what descriptor 2 is. */
+void log_init(bool quiet);
+
+/* "memtrace: " and the parts, ended by NULL, as one line. */
+void log_say(const char *part, ...) __attribute__((sentinel));
+
+#endif

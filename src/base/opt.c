@@ -1,0 +1,132 @@
+/* The settings: parsing of the environment by the rows of opt.def. */
+#include "base/opt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+const struct opt_row opt_rows[OPT_IDS] = {
+#define OPTION(name, env, kind, value, help) { #name, env, OPT_##kind, value, help },
+#include "base/opt.def"
+#undef OPTION
+};
+
+static struct {
+	const char *text[OPT_IDS];
+	uint64_t count[OPT_IDS];
+	const char *trouble;
+} opt;
+
+static bool parse_flag(const char *text, uint64_t *count)
+{
+	static const char *const yes[] = { "1", "on", "yes", "true" };
+	static const char *const no[] = { "0", "off", "no", "false" };
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+		if (!strcmp(text, yes[i]) || !strcmp(text, no[i])) {
+			*count = !strcmp(text, yes[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
+static unsigned unit_shift(const char *unit)
+{
+	static const char letters[] = "KMGT";
+
+	for (unsigned i = 0; letters[i]; i++) {
+		if ((unit[0] & ~0x20) != letters[i])
+			continue;
+		if (!unit[1] || !strcmp(unit + 1, "iB") || !strcmp(unit + 1, "B"))
+			return 10 * (i + 1);
+	}
+	return 0;
+}
+
+int opt_parse_count(const char *text, uint64_t *count)
+{
+	uint64_t whole = 0;
+	const char *p = text;
+
+	for (; *p >= '0' && *p <= '9'; p++) {
+		if (whole > (UINT64_MAX - 9) / 10)
+			return -EINVAL;
+		whole = whole * 10 + (uint64_t)(*p - '0');
+	}
+	if (p == text)
+		return -EINVAL;
+	if (*p == ' ')
+		p++;
+	if (*p && strcmp(p, "B")) {
+		unsigned shift = unit_shift(p);
+
+		if (!shift || whole > (UINT64_MAX >> shift))
+			return -EINVAL;
+		whole <<= shift;
+	}
+	*count = whole;
+	return 0;
+}
+
+static bool parse(enum opt_id id, const char *value, uint64_t *count)
+{
+	*count = 0;
+	switch (opt_rows[id].kind) {
+	case OPT_FLAG:
+		return parse_flag(value, count);
+	case OPT_COUNT:
+		return !opt_parse_count(value, count);
+	case OPT_TEXT:
+		break;
+	}
+	return true;
+}
+
+bool opt_valid(enum opt_id id, const char *value)
+{
+	uint64_t count;
+
+	return parse(id, value, &count);
+}
+
+void opt_read(void)
+{
+	for (enum opt_id id = 0; id < OPT_IDS; id++) {
+		char name[64];
+		const char *value;
+
+		text_join(name, sizeof(name), "MEMTRACE_", opt_rows[id].env);
+		value = getenv(name);
+		if (value && *value && parse(id, value, &opt.count[id])) {
+			opt.text[id] = value;
+			continue;
+		}
+		if (value && *value && !opt.trouble)
+			opt.trouble = opt_rows[id].env;
+		opt.text[id] = opt_rows[id].value;
+		parse(id, opt_rows[id].value, &opt.count[id]);
+	}
+}
+
+const char *opt_text(enum opt_id id)
+{
+	return opt.text[id] ? opt.text[id] : opt_rows[id].value;
+}
+
+bool opt_flag(enum opt_id id)
+{
+	return opt.count[id] != 0;
+}
+
+uint64_t opt_count(enum opt_id id)
+{
+	return opt.count[id];
+}
+
+const char *opt_trouble(void)
+{
+	return opt.trouble;
+}

@@ -1,0 +1,53 @@
+/*
+ * The settings: the rows of opt.def as an enum, read from the environment.
+ *
+ * The tool hands a setting to the library only as MEMTRACE_<NAME>; both sides read the same rows.
+ */
+#ifndef BASE_OPT_H
+#define BASE_OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum opt_kind {
+	OPT_TEXT,
+	OPT_FLAG,
+	OPT_COUNT,
+};
+
+enum opt_id {
+#define OPTION(name, env, kind, value, help) OPT_ID_##name,
+#include "base/opt.def"
+#undef OPTION
+	OPT_IDS
+};
+
+struct opt_row {
+	const char *name; /* as the program spells it: stack_depth */
+	const char *env;  /* what follows MEMTRACE_ in the environment */
+	enum opt_kind kind;
+	const char *value; /* the default, as text */
+	const char *help;
+};
+
+extern const struct opt_row opt_rows[OPT_IDS];
+
+/* Reads every MEMTRACE_* variable once; a bad value keeps the default and is kept for opt_trouble(). */
+void opt_read(void);
+
+/* The value of a TEXT row (lives as long as the process), of a FLAG row, of a COUNT row. */
+const char *opt_text(enum opt_id id);
+bool opt_flag(enum opt_id id);
+uint64_t opt_count(enum opt_id id);
+
+/* Parses "12", "8M", "1.5GiB"-like counts with K M G (powers of 1024): 0, or -EINVAL. */
+int opt_parse_count(const char *text, uint64_t *count);
+
+/* Says whether a value would be accepted for the row. */
+bool opt_valid(enum opt_id id, const char *value);
+
+/* The name of the first variable whose value was refused by opt_read(), or NULL. */
+const char *opt_trouble(void);
+
+#endif

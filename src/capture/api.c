@@ -1,0 +1,170 @@
+/* The C API: what a program tells of itself (include/memtrace/memtrace.h). */
+#include "memtrace/memtrace.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "capture/record.h"
+#include "capture/stacks.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+
+enum { POOLS = 64, POOL_NAME = 64 };
+
+/* Pools outlive a recording (fork): names here, their texts found anew. */
+static struct {
+	_Atomic uint32_t count;
+	char names[POOLS][POOL_NAME];
+} pools;
+
+EXPORT void memtrace_start(void)
+{
+	record_events(true);
+}
+
+EXPORT void memtrace_stop(void)
+{
+	record_events(false);
+}
+
+EXPORT void memtrace_enable(int on)
+{
+	record_enable(on != 0);
+}
+
+EXPORT void memtrace_mark(const char *name)
+{
+	record_mark(EVENT_MARK, name, NULL, 0);
+}
+
+EXPORT void memtrace_push(const char *name)
+{
+	record_mark(EVENT_PUSH, name, NULL, 0);
+}
+
+EXPORT void memtrace_pop(void)
+{
+	record_mark(EVENT_POP, "", NULL, 0);
+}
+
+EXPORT void memtrace_label(const void *ptr, const char *name)
+{
+	uint32_t id;
+
+	if (!ptr || !name || !record_begin(true))
+		return;
+	record_lock();
+	id = live_find(record_spool(), NODE_ADDRESS, 0, (uint64_t)ptr);
+	if (id)
+		live_node(record_spool(), id)->label = intern_text(record_intern(), name);
+	record_unlock();
+}
+
+EXPORT memtrace_pool memtrace_pool_create(const char *name)
+{
+	uint32_t index;
+
+	if (!name || !*name)
+		return 0;
+	for (uint32_t i = 0; i < atomic_load(&pools.count) && i < POOLS; i++) {
+		if (!strncmp(pools.names[i], name, POOL_NAME - 1))
+			return i + 1;
+	}
+	index = atomic_fetch_add(&pools.count, 1);
+	if (index >= POOLS)
+		return 0;
+	text_copy(pools.names[index], POOL_NAME, name);
+	return index + 1;
+}
+
+/* An event of the pool, with the lock taken; false when there is nothing to record. */
+static bool begin(memtrace_pool pool, struct event *event, const void *ptr, uint64_t size, void *caller,
+		  const char *api)
+{
+	if (!pool || pool > POOLS || !ptr || !record_begin(true))
+		return false;
+	*event = (struct event){
+		.t = record_now(),
+		.ptr = (uint64_t)ptr,
+		.size = size,
+		.stack = record_quiet() ? 0 : stacks_capture(caller, true),
+		.thread = record_thread(),
+	};
+	record_lock();
+	event->pool = intern_text(record_intern(), pools.names[pool - 1]);
+	event->api = intern_text(record_intern(), api);
+	return true;
+}
+
+/* The device of a pool's memory is that of the segment around it. */
+static int device_of(const struct event *event)
+{
+	uint32_t around = ledger_around(record_ledger(), event->ptr);
+
+	return around ? live_node(record_spool(), around)->device : 0;
+}
+
+EXPORT void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size)
+{
+	struct event event;
+	uint32_t id;
+	int saved = errno;
+
+	if (begin(pool, &event, ptr, size, CALLER, "memtrace_pool_reserve")) {
+		id = ledger_around(record_ledger(), event.ptr);
+		if (id && !live_node(record_spool(), id)->pool) {
+			ledger_retag(record_ledger(), id, event.pool, &event);
+		} else if (!id) {
+			/* Memory that no hooked call made: known from here on. */
+			event.op = EVENT_RESERVE;
+			event.space = SPACE_DEVICE;
+			ledger_enter(record_ledger(), &event, NODE_ADDRESS, 0, 0);
+		}
+		record_done(event.t);
+	}
+	errno = saved;
+}
+
+EXPORT void memtrace_pool_release(memtrace_pool pool, const void *ptr)
+{
+	struct event event;
+	uint32_t id;
+	int saved = errno;
+
+	if (begin(pool, &event, ptr, 0, CALLER, "memtrace_pool_release")) {
+		id = ledger_around(record_ledger(), event.ptr);
+		if (id && live_node(record_spool(), id)->pool == event.pool)
+			ledger_retag(record_ledger(), id, 0, &event);
+		record_done(event.t);
+	}
+	errno = saved;
+}
+
+EXPORT void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size)
+{
+	struct event event;
+	int saved = errno;
+
+	if (begin(pool, &event, ptr, size, CALLER, "memtrace_pool_alloc")) {
+		event.op = EVENT_ALLOC;
+		event.space = SPACE_DEVICE;
+		event.device = (int16_t)device_of(&event);
+		ledger_enter(record_ledger(), &event, NODE_BLOCK, 0, 0);
+		record_done(event.t);
+	}
+	errno = saved;
+}
+
+EXPORT void memtrace_pool_free(memtrace_pool pool, const void *ptr)
+{
+	struct event event;
+	int saved = errno;
+
+	if (begin(pool, &event, ptr, 0, CALLER, "memtrace_pool_free")) {
+		ledger_leave(record_ledger(), &event, NODE_BLOCK, NULL);
+		record_done(event.t);
+	}
+	errno = saved;
+}

@@ -1,0 +1,200 @@
+/* What is known of the process, and where its files go. */
+#include "capture/facts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "base/opt.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "capture/driver.h"
+#include "capture/python.h"
+#include "capture/record.h"
+#include "capture/stacks.h"
+#include "capture/unwind.h"
+#include "spool/process.h"
+
+enum { NAMES = 1000, DEVICES = 64 };
+
+static _Atomic uint64_t devices_known;
+
+/* A working directory may hold a %: it is no pattern. */
+static void append_literal(char *to, size_t size, const char *text)
+{
+	for (; *text; text++) {
+		char part[3] = { *text, *text == '%' ? '%' : '\0', '\0' };
+
+		text_append(to, size, part);
+	}
+}
+
+void paths_init(struct paths *paths)
+{
+	const char *output = opt_text(OPT_ID_output);
+	char cwd[4096];
+
+	paths->pattern[0] = '\0';
+	if (output[0] != '/' && getcwd(cwd, sizeof(cwd))) {
+		append_literal(paths->pattern, sizeof(paths->pattern), cwd);
+		text_append(paths->pattern, sizeof(paths->pattern), "/");
+	}
+	text_append(paths->pattern, sizeof(paths->pattern), output);
+}
+
+/* Directories for a spool whose own place cannot claim space ahead. */
+static const char *other_directory(unsigned i)
+{
+	const char *const directories[] = { "/dev/shm", getenv("TMPDIR"), "/tmp" };
+
+	return i < 3 ? directories[i] : NULL;
+}
+
+static int create_in(struct paths *paths, struct spool *spool, const char *directory)
+{
+	char first[4096];
+	int error = path_output(first, sizeof(first), paths->pattern, getpid());
+
+	for (unsigned n = 0; !error && n < NAMES; n++) {
+		error = path_numbered(paths->output, sizeof(paths->output), first, n);
+		if (!error)
+			error = path_spool(paths->spool, sizeof(paths->spool), paths->output, directory);
+		if (error)
+			break;
+		error = access(paths->output, F_OK) ? spool_create(spool, paths->spool) : -EEXIST;
+		if (error != -EEXIST)
+			break;
+		error = n + 1 < NAMES ? 0 : error;
+	}
+	return error;
+}
+
+int paths_create(struct paths *paths, struct spool *spool)
+{
+	int error = create_in(paths, spool, opt_text(OPT_ID_spool_dir));
+
+	for (unsigned i = 0; error == -EOPNOTSUPP && i < 3; i++) {
+		if (other_directory(i))
+			error = create_in(paths, spool, other_directory(i));
+	}
+	return error;
+}
+
+static void record_command(struct intern *intern)
+{
+	char words[8192];
+	ssize_t length = fd_read_file("/proc/self/cmdline", words, sizeof(words));
+
+	for (ssize_t at = 0; at < length; at += (ssize_t)strlen(words + at) + 1)
+		intern_fact(intern, "command", words + at);
+}
+
+static void record_number(struct intern *intern, const char *key, uint64_t value)
+{
+	char text[24];
+
+	text_u64(text, value);
+	intern_fact(intern, key, text);
+}
+
+/* Settings of allocators that change memory: the trace tells them, a comparison looks at them. */
+static const char *const settings[] = {
+	"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING",
+	"CUBLAS_WORKSPACE_CONFIG", "CUDA_MODULE_LOADING", "CUDA_VISIBLE_DEVICES",
+	"XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_CLIENT_MEM_FRACTION",
+	"XLA_PYTHON_CLIENT_ALLOCATOR", "NCCL_CUMEM_ENABLE", "CUPY_GPU_MEMORY_LIMIT",
+};
+
+static void record_settings(struct intern *intern)
+{
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		const char *value = getenv(settings[i]);
+
+		/* The first two are shown in every trace, null when unset. */
+		if (value || i < 2) {
+			intern_fact(intern, "setting", settings[i]);
+			intern_fact(intern, value ? "value" : "unset", value);
+		}
+	}
+}
+
+static void record_world(struct intern *intern)
+{
+	static const char *const names[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS",
+					     "PMI_SIZE", "PMIX_SIZE" };
+
+	intern_fact(intern, "rank", path_rank());
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (getenv(names[i])) {
+			intern_fact(intern, "world_size", getenv(names[i]));
+			return;
+		}
+	}
+}
+
+void facts_record(struct intern *intern, const struct paths *paths)
+{
+	struct spool_header *header = intern->spool->header;
+	char text[4096];
+
+	header->pid = (uint32_t)getpid();
+	header->ppid = (uint32_t)getppid();
+	header->boot_pid_start = process_start_ticks(getpid());
+	intern_fact(intern, "memtrace", MEMTRACE_VERSION);
+	intern_fact(intern, "output", paths->output);
+	if (!gethostname(text, sizeof(text)))
+		intern_fact(intern, "host", text);
+	if (getcwd(text, sizeof(text)))
+		intern_fact(intern, "cwd", text);
+	record_command(intern);
+	record_world(intern);
+	record_settings(intern);
+	intern_fact(intern, "stacks", stacks_mode());
+	intern_fact(intern, "unwinder", unwind_name());
+	if (driver_version())
+		record_number(intern, "cuda_driver", (uint64_t)driver_version());
+	if (python_version())
+		intern_fact(intern, "python", python_version());
+	if (python_trouble())
+		intern_fact(intern, "note", python_trouble());
+	if (opt_trouble()) {
+		text_join(text, sizeof(text), "the value of MEMTRACE_", opt_trouble());
+		text_append(text, sizeof(text), " was not understood: the default was used");
+		intern_fact(intern, "note", text);
+	}
+}
+
+void facts_device(int device)
+{
+	struct driver_facts facts;
+	uint64_t bit = 1ull << (device & 63);
+	char total[24];
+	char ordinal[24];
+
+	if (device < 0 || device >= DEVICES || (atomic_load(&devices_known) & bit) ||
+	    (atomic_fetch_or(&devices_known, bit) & bit) || !driver_facts(device, &facts))
+		return;
+	text_u64(ordinal, (uint64_t)device);
+	text_u64(total, facts.total_bytes);
+	record_lock();
+	intern_fact(record_intern(), "device", ordinal);
+	intern_fact(record_intern(), "name", facts.name);
+	intern_fact(record_intern(), "uuid", facts.uuid);
+	intern_fact(record_intern(), "total_bytes", total);
+	record_unlock();
+}
+
+void facts_clear(void)
+{
+	atomic_store(&devices_known, 0);
+}
+
+const char *facts_error(int error)
+{
+	const char *text = strerrordesc_np(error < 0 ? -error : error);
+
+	return text ? text : "unknown error";
+}

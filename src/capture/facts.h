@@ -1,0 +1,33 @@
+/*
+ * What is known of the process, entered when recording begins; and where its files go.
+ */
+#ifndef CAPTURE_FACTS_H
+#define CAPTURE_FACTS_H
+
+#include "ledger/intern.h"
+
+struct paths {
+	char pattern[4096]; /* absolute */
+	char output[4096], spool[4096];
+};
+
+/* Resolves the output against the working directory of the start. */
+void paths_init(struct paths *paths);
+
+/*
+ * Creates the spool under the first name that is free both for it and for its document; in another
+ * directory if this one's file system cannot claim space. 0 or -errno.
+ */
+int paths_create(struct paths *paths, struct spool *spool);
+
+/* Process, environment and settings. */
+void facts_record(struct intern *intern, const struct paths *paths);
+
+/* A device's name and size, once; asks the driver, so not under PyTorch's lock nor ours. */
+void facts_device(int device);
+void facts_clear(void);
+
+/* An errno in words, without locale. */
+const char *facts_error(int error);
+
+#endif

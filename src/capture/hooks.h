@@ -1,0 +1,38 @@
+/*
+ * The rows of hooks.def and doors.def as enums, types and a table.
+ */
+#ifndef CAPTURE_HOOKS_H
+#define CAPTURE_HOOKS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "capture/cuda_abi.h"
+
+enum hook_api {
+	RT, /* libcudart */
+	DRV, /* libcuda */
+};
+
+enum hook_id {
+#define HOOK(api, name, ...) HOOK_##name,
+#define BOTH(api, name, ...) HOOK_##name, HOOK_##name##_ptsz,
+#include "capture/hooks.def"
+#undef HOOK
+#undef BOTH
+	HOOKS,
+};
+
+struct hook {
+	const char *name;
+	enum hook_api api;
+	void *ours;
+	_Atomic(void *) real; /* driver rows: libcuda's; runtime rows: what a dlsym found first */
+};
+
+extern struct hook hooks[HOOKS];
+
+/* The row with the name, -1 if there is none. */
+int hook_named(const char *name);
+
+#endif

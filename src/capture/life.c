@@ -1,0 +1,90 @@
+/*
+ * The life of a guest: constructor, fork, exit.
+ *
+ * The constructor runs in every process that inherits LD_PRELOAD, shells and compilers included: it
+ * reads settings, sets the two injection variables, and makes no file, no output and no thread.
+ */
+#include "capture/life.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/opt.h"
+#include "capture/record.h"
+#include "capture/resolve.h"
+#include "capture/stacks.h"
+#include "memtrace/memtrace.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int InitializeInjection(void);
+
+static bool preloaded;
+
+bool life_preloaded(void)
+{
+	return preloaded;
+}
+
+/* The driver and NVTX find us again through these, wherever the process has changed to since. */
+static void set_injection(void)
+{
+	char path[PATH_MAX];
+	Dl_info info;
+
+	if (!dladdr((void *)set_injection, &info) || !info.dli_fname ||
+	    !realpath(info.dli_fname, path))
+		return;
+	setenv("CUDA_INJECTION64_PATH", path, 0);
+	setenv("NVTX_INJECTION64_PATH", path, 0);
+}
+
+/* With the locks held the child's copy of what they guard is whole. */
+static void before_fork(void)
+{
+	record_lock();
+}
+
+static void after_fork_in_parent(void)
+{
+	record_unlock();
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	int saved = errno;
+
+	resolve_init();
+	preloaded = resolve_dlsym &&
+		    resolve_dlsym(RTLD_DEFAULT, "memtrace_enable") == (void *)memtrace_enable &&
+		    resolve_dlsym(RTLD_DEFAULT, "cuMemAlloc_v2") == hooks[HOOK_cuMemAlloc_v2].ours;
+	if (preloaded) {
+		opt_read();
+		log_init(opt_flag(OPT_ID_quiet));
+		stacks_init();
+		set_injection();
+		pthread_atfork(before_fork, after_fork_in_parent, record_forked);
+		record_init();
+	}
+	errno = saved;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	int saved = errno;
+
+	record_finish();
+	errno = saved;
+}
+
+/* The driver calls this at cuInit: CUDA really starts, so first-time work is done here. */
+int InitializeInjection(void)
+{
+	if (preloaded && record_on())
+		record_prepare();
+	return 1;
+}

@@ -1,0 +1,10 @@
+/* The life of a guest: constructor, fork, exit. */
+#ifndef CAPTURE_LIFE_H
+#define CAPTURE_LIFE_H
+
+#include <stdbool.h>
+
+/* Was this copy preloaded? One that was dlopened (an injection variable outlived LD_PRELOAD) is inert. */
+bool life_preloaded(void);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * What is mapped where: the process's ELF files with their build-ids, entered into the spool.
+ */
+#ifndef CAPTURE_MODULES_H
+#define CAPTURE_MODULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Looks again if anything was loaded or unloaded since the last time. Takes the loader's lock, so not
+ * with the recorder's lock held; takes that one itself to enter what is new. True if there was.
+ */
+bool modules_refresh(void);
+
+struct module {
+	uint64_t low, high; /* addresses */
+	uint64_t base;
+	uint32_t row; /* 1 + position in the spool */
+	uint32_t path; /* text */
+	bool runtime;  /* the CUDA runtime or driver, or this library: never an owner */
+};
+
+/* The module that holds the address, NULL if none is known. With the recorder's lock held. */
+const struct module *modules_find(uint64_t address);
+
+/* Forgets everything (after fork). */
+void modules_clear(void);
+
+#endif

@@ -1,0 +1,273 @@
+/*
+ * NVTX ranges and marks, through its own injection: each library that contains NVTX 3 reads
+ * NVTX_INJECTION64_PATH at its first call and hands us a table of its functions to fill.
+ *
+ * Slots and layouts: nvtx3/nvtxDetail/nvtxTypes.h and nvToolsExt.h of CUDA 13.0. No CUPTI involved.
+ */
+#include <string.h>
+#include <wchar.h>
+
+#include "base/arena.h"
+#include "base/lock.h"
+#include "base/text.h"
+#include "capture/life.h"
+#include "capture/record.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum {
+	ETID_CALLBACKS = 1,
+	MODULE_CORE = 1,
+	MODULE_CORE2 = 5,
+	MESSAGE_ASCII = 1,
+	MESSAGE_UNICODE = 2,
+	MESSAGE_REGISTERED = 3,
+	NAME_BYTES = 96,
+};
+
+struct attributes { /* nvtxEventAttributes_v2 */
+	uint16_t version, size;
+	uint32_t category;
+	int32_t color_type;
+	uint32_t color;
+	int32_t payload_type, reserved;
+	uint64_t payload;
+	int32_t message_type;
+	const void *message;
+};
+
+_Static_assert(sizeof(struct attributes) == 48, "as NVTX lays it out");
+
+typedef void (*function)(void);
+
+struct callbacks { /* NvtxExportTableCallbacks */
+	size_t size;
+	int (*module_table)(int module, function ***table, unsigned int *size);
+};
+
+EXPORT int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id));
+
+/* Registered strings and domains live as long as the process; their handle is their text. */
+static struct lock names_lock;
+static struct arena names;
+static _Atomic uint64_t ranges;
+static _Thread_local int level;
+
+static void narrow(char *to, size_t size, const wchar_t *from)
+{
+	size_t used = 0;
+
+	for (; *from && used + 5 < size; from++) {
+		uint32_t c = (uint32_t)*from;
+
+		if (c < 0x80) {
+			to[used++] = (char)c;
+		} else if (c < 0x800) {
+			to[used++] = (char)(0xc0 | c >> 6);
+			to[used++] = (char)(0x80 | (c & 63));
+		} else if (c < 0x10000) {
+			to[used++] = (char)(0xe0 | c >> 12);
+			to[used++] = (char)(0x80 | (c >> 6 & 63));
+			to[used++] = (char)(0x80 | (c & 63));
+		} else {
+			to[used++] = (char)(0xf0 | (c >> 18 & 7));
+			to[used++] = (char)(0x80 | (c >> 12 & 63));
+			to[used++] = (char)(0x80 | (c >> 6 & 63));
+			to[used++] = (char)(0x80 | (c & 63));
+		}
+	}
+	to[used] = '\0';
+}
+
+static void *keep(const char *text)
+{
+	char *copy;
+
+	lock_take(&names_lock);
+	copy = arena_text(&names, text ? text : "", text ? strlen(text) : 0);
+	lock_drop(&names_lock);
+	return copy;
+}
+
+static void *keep_wide(const wchar_t *text)
+{
+	char name[NAME_BYTES] = "";
+
+	if (text)
+		narrow(name, sizeof(name), text);
+	return keep(name);
+}
+
+static void read_message(const struct attributes *attributes, char *name)
+{
+	name[0] = '\0';
+	if (!attributes || attributes->size < sizeof(*attributes) || !attributes->message)
+		return;
+	if (attributes->message_type == MESSAGE_UNICODE)
+		narrow(name, NAME_BYTES, attributes->message);
+	else if (attributes->message_type == MESSAGE_ASCII ||
+		 attributes->message_type == MESSAGE_REGISTERED)
+		text_copy(name, NAME_BYTES, attributes->message);
+}
+
+static void mark_in(const char *domain, const struct attributes *attributes)
+{
+	char name[NAME_BYTES];
+
+	read_message(attributes, name);
+	record_mark(EVENT_MARK, name, domain, 0);
+}
+
+static int push_in(const char *domain, const struct attributes *attributes)
+{
+	char name[NAME_BYTES];
+
+	read_message(attributes, name);
+	record_mark(EVENT_PUSH, name, domain, 0);
+	return level++;
+}
+
+static int pop_in(const char *domain)
+{
+	record_mark(EVENT_POP, "", domain, 0);
+	return level > 0 ? --level : 0;
+}
+
+static uint64_t start_in(const char *domain, const struct attributes *attributes)
+{
+	uint64_t range = atomic_fetch_add(&ranges, 1) + 1;
+	char name[NAME_BYTES];
+
+	read_message(attributes, name);
+	record_mark(EVENT_PUSH, name, domain, range);
+	return range;
+}
+
+static void end_in(const char *domain, uint64_t range)
+{
+	record_mark(EVENT_POP, "", domain, range);
+}
+
+static void mark_ex(const struct attributes *attributes)
+{
+	mark_in(NULL, attributes);
+}
+
+static void mark_a(const char *name)
+{
+	record_mark(EVENT_MARK, name, NULL, 0);
+}
+
+static void mark_w(const wchar_t *wide)
+{
+	char name[NAME_BYTES];
+
+	narrow(name, sizeof(name), wide);
+	mark_a(name);
+}
+
+static int push_ex(const struct attributes *attributes)
+{
+	return push_in(NULL, attributes);
+}
+
+static int push_a(const char *name)
+{
+	record_mark(EVENT_PUSH, name, NULL, 0);
+	return level++;
+}
+
+static int push_w(const wchar_t *wide)
+{
+	char name[NAME_BYTES];
+
+	narrow(name, sizeof(name), wide);
+	return push_a(name);
+}
+
+static int pop(void)
+{
+	return pop_in(NULL);
+}
+
+static uint64_t start_ex(const struct attributes *attributes)
+{
+	return start_in(NULL, attributes);
+}
+
+static uint64_t start_a(const char *name)
+{
+	uint64_t range = atomic_fetch_add(&ranges, 1) + 1;
+
+	record_mark(EVENT_PUSH, name, NULL, range);
+	return range;
+}
+
+static uint64_t start_w(const wchar_t *wide)
+{
+	char name[NAME_BYTES];
+
+	narrow(name, sizeof(name), wide);
+	return start_a(name);
+}
+
+static void range_end(uint64_t range)
+{
+	end_in(NULL, range);
+}
+
+static void *register_a(const char *domain, const char *text)
+{
+	(void)domain;
+	return keep(text);
+}
+
+static void *register_w(const char *domain, const wchar_t *text)
+{
+	(void)domain;
+	return keep_wide(text);
+}
+
+/* Their handles stay valid: a range may be closed after its domain. */
+static void domain_destroy(const char *domain)
+{
+	(void)domain;
+}
+
+static const struct slot {
+	int module;
+	unsigned int slot;
+	function ours;
+} slots[] = {
+	{ MODULE_CORE, 1, (function)mark_ex },	   { MODULE_CORE, 2, (function)mark_a },
+	{ MODULE_CORE, 3, (function)mark_w },	   { MODULE_CORE, 4, (function)start_ex },
+	{ MODULE_CORE, 5, (function)start_a },	   { MODULE_CORE, 6, (function)start_w },
+	{ MODULE_CORE, 7, (function)range_end },   { MODULE_CORE, 8, (function)push_ex },
+	{ MODULE_CORE, 9, (function)push_a },	   { MODULE_CORE, 10, (function)push_w },
+	{ MODULE_CORE, 11, (function)pop },	   { MODULE_CORE2, 1, (function)mark_in },
+	{ MODULE_CORE2, 2, (function)start_in },   { MODULE_CORE2, 3, (function)end_in },
+	{ MODULE_CORE2, 4, (function)push_in },	   { MODULE_CORE2, 5, (function)pop_in },
+	{ MODULE_CORE2, 10, (function)register_a }, { MODULE_CORE2, 11, (function)register_w },
+	{ MODULE_CORE2, 12, (function)keep },	   { MODULE_CORE2, 13, (function)keep_wide },
+	{ MODULE_CORE2, 14, (function)domain_destroy },
+};
+
+int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
+{
+	const struct callbacks *callbacks;
+
+	if (!life_preloaded())
+		return 0;
+	callbacks = get_table(ETID_CALLBACKS);
+	if (!callbacks || callbacks->size < sizeof(*callbacks))
+		return 0;
+	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
+		function **table = NULL;
+		unsigned int size = 0;
+
+		if (callbacks->module_table(slots[i].module, &table, &size) && table &&
+		    slots[i].slot < size)
+			*table[slots[i].slot] = slots[i].ours;
+	}
+	return 1;
+}

@@ -1,0 +1,297 @@
+/*
+ * This thread's Python frames, read where CPython keeps them.
+ *
+ * The thread's state comes from PyGILState_GetThisThreadState, which is one thread-local load in
+ * every version. The functions that sound alike (_PyThreadState_UncheckedGet,
+ * PyThreadState_GetUnchecked) give the state of whoever holds the GIL, or none, when this thread
+ * has released it.
+ */
+#include "capture/python.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "capture/python_find.h"
+#include "capture/python_line.h"
+#include "capture/python_object.h"
+
+enum stage {
+	STAGE_NONE,  /* no interpreter yet */
+	STAGE_FOUND, /* its layout has still to prove itself on a thread that has frames */
+	STAGE_ON,
+	STAGE_OFF,
+};
+
+/*
+ * `python` is written by one python_prepare and read once `stage` has left STAGE_NONE; nothing in
+ * it changes after that.
+ */
+static struct {
+	struct python_interpreter python;
+	atomic_int stage;
+	atomic_flag preparing;
+} state = { .preparing = ATOMIC_FLAG_INIT };
+
+static int stage_now(void)
+{
+	return atomic_load_explicit(&state.stage, memory_order_acquire);
+}
+
+static void stage_set(enum stage stage)
+{
+	atomic_store_explicit(&state.stage, (int)stage, memory_order_release);
+}
+
+void python_prepare(void *(*lookup)(void *, const char *))
+{
+	int error = errno;
+	int found;
+
+	if (stage_now() != STAGE_NONE || atomic_flag_test_and_set(&state.preparing))
+		return;
+	if (stage_now() == STAGE_NONE) {
+		found = python_find(&state.python, lookup);
+		if (found != -ENOENT)
+			stage_set(found ? STAGE_OFF : STAGE_FOUND);
+	}
+	atomic_flag_clear(&state.preparing);
+	errno = error;
+}
+
+/*
+ * While the interpreter ends, the states of all other threads are freed under them (gh-87135 and
+ * _PyThreadState_DeleteExcept, 3.10 to 3.13), but their thread-local pointers stay. The thread that
+ * ends it is taken to be the process's first.
+ */
+static bool safe_from_end(void)
+{
+	return !state.python.finalizing() || syscall(SYS_gettid) == getpid();
+}
+
+/* Whether the layout has proved itself; decided by the first thread that has frames. */
+__attribute__((noinline, cold)) static bool proven(const void *thread)
+{
+	switch (python_try(&state.python, thread)) {
+	case PYTHON_RIGHT:
+		stage_set(STAGE_ON);
+		return true;
+	case PYTHON_WRONG:
+		stage_set(STAGE_OFF);
+		return false;
+	case PYTHON_EMPTY:
+		break;
+	}
+	return false;
+}
+
+static inline uint64_t turn(uint64_t word, unsigned bits)
+{
+	return word << bits | word >> (64 - bits);
+}
+
+/* The last eight bytes of a str, fewer of a shorter one; 0 when its characters are elsewhere. */
+static inline uint64_t text_tail(const struct python_layout *at, const void *text, uint64_t length)
+{
+	uint32_t kind = (uint32_t)python_int(text, at->text_state) >> at->text_shift;
+	int32_t data = at->text_ascii;
+	uint64_t size = length;
+
+	if ((kind & 31) != (16 | 8 | 1)) { /* not ASCII and compact, one byte each: rare */
+		if (!(kind & 8))
+			return 0;
+		data = at->text_compact;
+		size = length * (kind & 7);
+	}
+	if (size >= 8)
+		return python_word(text, data + (int32_t)(size - 8));
+	/* The rest of the word is the terminator and what the allocator rounds up to. */
+	return python_word(text, data) & ((1ULL << size * 8) - 1);
+}
+
+/*
+ * What tells this code object from an earlier one at its address. From 3.12 on each has a number of
+ * its own (0 after 2^32 of them). Before, its strings and line table do, and the file's last
+ * characters: among 3,000 generated modules all three pointers came back together now and then.
+ */
+static inline uint64_t identity_of(const struct python_layout *at, const void *code)
+{
+	uint64_t pointers;
+	const void *file;
+
+	if (at->code_version != PYTHON_NONE) {
+		uint32_t version = (uint32_t)python_int(code, at->code_version);
+
+		if (version)
+			return version;
+	}
+	file = python_pointer(code, at->code_file);
+	pointers = (uint64_t)(uintptr_t)file + turn(python_word(code, at->code_name), 21) +
+		   turn(python_word(code, at->code_table), 42);
+	return pointers * 0x9e3779b97f4a7c15u ^
+	       text_tail(at, file, python_word(file, at->text_length));
+}
+
+static inline void note(struct python_frame *frame, const struct python_layout *at,
+			const void *code, int32_t position, bool entry)
+{
+	*frame = (struct python_frame){
+		.code = (uint64_t)(uintptr_t)code,
+		.identity = identity_of(at, code),
+		.position = position,
+		.first_line = (uint32_t)python_int(code, at->code_first_line) & INT32_MAX,
+		.entry = entry,
+	};
+}
+
+/* 3.8 to 3.10: a chain of frame objects, each with an evaluation loop of its own. */
+static unsigned walk_objects(const struct python_layout *at, const void *frame,
+			     struct python_frame *restrict frames, unsigned capacity,
+			     bool *restrict truncated)
+{
+	int32_t unit = at->table == PYTHON_DELTAS ? 2 : 1;
+	unsigned count = 0;
+
+	for (; frame; frame = python_pointer(frame, at->frame_previous)) {
+		if (count == capacity) {
+			*truncated = true;
+			break;
+		}
+		note(&frames[count++], at, python_pointer(frame, at->frame_code),
+		     python_int(frame, at->frame_position) * unit, true);
+	}
+	return count;
+}
+
+/* Where a code's instructions start; free-threaded builds give threads copies of their own (PEP
+ * 703). */
+static inline const void *code_start(const struct python_layout *at, const void *frame,
+				     const void *code)
+{
+	if (at->frame_tlbc != PYTHON_NONE) {
+		int32_t index = python_int(frame, at->frame_tlbc);
+		const void *copies = index > 0 ? python_pointer(code, at->code_tlbc) : NULL;
+
+		/* struct { Py_ssize_t size; char *entries[]; } */
+		if (copies && (uint64_t)index < python_word(copies, 0))
+			return python_pointer(copies, 8 + 8 * index);
+	}
+	return (const char *)code + at->code_start;
+}
+
+/*
+ * A frame that is still making its cells or its generator, which CPython does not show either. The
+ * code is asked only where it can matter: it would be one more cache line a frame.
+ */
+static inline bool incomplete(const struct python_layout *at, const void *code, int32_t position,
+			      uint8_t owner)
+{
+	return position < 64 && owner != 1 && at->code_traceable != PYTHON_NONE &&
+	       position < 2 * python_int(code, at->code_traceable);
+}
+
+/* 3.11 on: interpreter frames; Python calling Python stays in one evaluation loop. */
+static unsigned walk_frames(const struct python_layout *at, const void *frame,
+			    struct python_frame *restrict frames, unsigned capacity,
+			    bool *restrict truncated)
+{
+	/* Shims are no more than frames: a chain that runs on without frames is none. */
+	uint64_t steps = 2 * (uint64_t)capacity + 64;
+	unsigned count = 0;
+
+	for (; frame; frame = python_pointer(frame, at->frame_previous)) {
+		uint8_t owner = python_byte(frame, at->frame_owner);
+		bool shim = python_owned_by_interpreter(owner);
+		const void *code;
+		int32_t position;
+
+		if (!steps-- || (count == capacity && !shim)) {
+			*truncated = true;
+			break;
+		}
+		if (shim) {
+			if (count)
+				frames[count - 1].entry = 1;
+			continue;
+		}
+		code = python_untagged(python_pointer(frame, at->frame_code));
+		position = (int32_t)((const char *)python_pointer(frame, at->frame_position) -
+				     (const char *)code_start(at, frame, code));
+		if (incomplete(at, code, position, owner))
+			continue;
+		note(&frames[count++], at, code, position,
+		     at->frame_entry != PYTHON_NONE && python_byte(frame, at->frame_entry));
+	}
+	return count;
+}
+
+unsigned python_frames(struct python_frame *frames, unsigned capacity, bool *truncated)
+{
+	const struct python_layout *at = &state.python.layout;
+	int stage = stage_now();
+	const void *thread;
+	const void *frame;
+
+	*truncated = false;
+	if ((stage != STAGE_ON && stage != STAGE_FOUND) || !safe_from_end())
+		return 0;
+	thread = state.python.this_thread();
+	if (!thread || (stage == STAGE_FOUND && !proven(thread)))
+		return 0;
+	frame = python_innermost(at, thread);
+	return at->frame_owner == PYTHON_NONE ? walk_objects(at, frame, frames, capacity, truncated)
+					      : walk_frames(at, frame, frames, capacity, truncated);
+}
+
+bool python_name(const struct python_frame *frame, struct python_name *name)
+{
+	const struct python_interpreter *python = &state.python;
+	const struct python_layout *at = &python->layout;
+	const void *code = (const void *)(uintptr_t)frame->code;
+	const void *function;
+	const void *table;
+
+	name->file[0] = name->function[0] = '\0';
+	name->line = 0;
+	if (stage_now() != STAGE_ON)
+		return false;
+	if (!python_is_code(python, code)) {
+		stage_set(STAGE_OFF);
+		return false;
+	}
+	function = python_pointer(code, at->code_qualname != PYTHON_NONE ? at->code_qualname
+									 : at->code_name);
+	if (!python_text(python, python_pointer(code, at->code_file), name->file,
+			 sizeof(name->file)) ||
+	    !python_text(python, function, name->function, sizeof(name->function))) {
+		stage_set(STAGE_OFF);
+		return false;
+	}
+	table = python_pointer(code, at->code_table);
+	name->line = python_line(at->table, (const uint8_t *)table + at->bytes_data,
+				 python_word(table, at->bytes_size),
+				 python_int(code, at->code_first_line), frame->position);
+	return true;
+}
+
+bool python_eval_range(uint64_t *low, uint64_t *high)
+{
+	if (stage_now() == STAGE_NONE || !state.python.eval_high)
+		return false;
+	*low = state.python.eval_low;
+	*high = state.python.eval_high;
+	return true;
+}
+
+const char *python_version(void)
+{
+	return stage_now() == STAGE_NONE ? NULL : state.python.version;
+}
+
+const char *python_trouble(void)
+{
+	return stage_now() == STAGE_OFF ? state.python.refusal : NULL;
+}

@@ -1,0 +1,90 @@
+/*
+ * The recorder: one spool, one ledger and one lock in this process.
+ *
+ * Lock order: PyTorch's and the driver's locks, the loader's lock, then record_lock(), which is the
+ * innermost: nothing that can wait or call out is done with it held.
+ */
+#ifndef CAPTURE_RECORD_H
+#define CAPTURE_RECORD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "capture/hooks.h"
+#include "ledger/intern.h"
+#include "ledger/ledger.h"
+
+enum record_state {
+	RECORD_INERT, /* before the constructor, a copy that was dlopened, or MEMTRACE_ENABLE=0 */
+	RECORD_ON,
+	RECORD_ENDED, /* closed, or stopped by trouble: calls pass and are counted */
+};
+
+extern _Atomic int record_state;
+
+/* Are hooked calls to be looked at? Everything else is a jump to the real function. */
+static inline bool record_on(void)
+{
+	return __builtin_expect(atomic_load_explicit(&record_state, memory_order_relaxed) == RECORD_ON,
+				1);
+}
+
+/* The constructor's part: time zero. No file, no mapping but one page. */
+void record_init(void);
+
+/*
+ * Must be called first in every hook that records: opens the spool at the first event, notices that
+ * this is a forked child. False when nothing is to be recorded. `may_load`: the place allows slow
+ * first-time work (it is not PyTorch's report).
+ */
+bool record_begin(bool may_load);
+
+/* First-time work that needs no event: the unwinder, Python, PyTorch's real functions. */
+void record_prepare(void);
+
+void record_lock(void);
+void record_unlock(void);
+
+/* With the lock held (the spool's texts may be read without). */
+struct spool *record_spool(void);
+struct intern *record_intern(void);
+struct ledger *record_ledger(void);
+
+/* ns since process start. */
+uint64_t record_now(void);
+
+/* The text of a row's name, interned once. With the lock held. */
+uint32_t record_hook_text(enum hook_id id);
+
+/* The kernel's number of this thread. */
+uint32_t record_thread(void);
+
+/*
+ * After every use of the ledger, instead of record_unlock(): ends recording if the ledger ran into
+ * trouble, and now and then measures what the hook cost since it began at t.
+ */
+void record_done(uint64_t t);
+
+/* Are events off (memtrace_stop)? Then no stack is needed either. */
+bool record_quiet(void);
+
+/* A mark, push or pop; those from before the first memory event are kept for it. */
+void record_mark(enum event_op op, const char *name, const char *domain, uint64_t range);
+
+/* Events on or off (the ledger goes on). Recording on or off altogether. */
+void record_events(bool on);
+void record_enable(bool on);
+
+/* A line for capture.notes, once each; the text must be a constant. */
+void record_note(const char *text);
+
+/* A fact about the process that became known while it ran. */
+void record_fact(const char *key, const char *value);
+
+/* Ends recording and writes the document; the destructor's part. */
+void record_finish(void);
+
+/* In a forked child: forgets the parent's recording. */
+void record_forked(void);
+
+#endif

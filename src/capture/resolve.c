@@ -1,0 +1,145 @@
+/* Where the real functions are: through the caller's own libraries, as the linker would have. */
+#include "capture/resolve.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "capture/doors.h"
+
+void *(*resolve_dlsym)(void *handle, const char *name);
+struct resolve_caller resolve_callers[RESOLVE_CALLERS];
+
+/* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
+static const char *const dlsym_versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
+
+void resolve_init(void)
+{
+	for (size_t i = 0; !resolve_dlsym && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]); i++)
+		*(void **)&resolve_dlsym = dlvsym(RTLD_NEXT, "dlsym", dlsym_versions[i]);
+}
+
+const char *resolve_module(const void *address)
+{
+	Dl_info info;
+
+	return dladdr(address, &info) && info.dli_fname ? text_base(info.dli_fname) : "";
+}
+
+bool resolve_is_ours(const void *address)
+{
+	static _Atomic(void *) base;
+	void *known = atomic_load_explicit(&base, memory_order_relaxed);
+	Dl_info info;
+
+	if (!known) {
+		if (!dladdr((void *)resolve_init, &info))
+			return false;
+		known = info.dli_fbase;
+		atomic_store_explicit(&base, known, memory_order_relaxed);
+	}
+	return dladdr(address, &info) && info.dli_fbase == known;
+}
+
+static void *cuda_handle(void)
+{
+	static _Atomic(void *) handle;
+	void *known = atomic_load_explicit(&handle, memory_order_relaxed);
+
+	if (!known) {
+		known = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+		/* Kept open: libcuda is never unloaded by anybody who wants to live. */
+		atomic_store_explicit(&handle, known, memory_order_relaxed);
+	}
+	return known;
+}
+
+void *resolve_cuda(const char *name)
+{
+	void *handle = cuda_handle();
+
+	return handle ? resolve_dlsym(handle, name) : NULL;
+}
+
+void *resolve_driver(enum hook_id id)
+{
+	void *real = resolve_cuda(hooks[id].name);
+
+	if (!real) {
+		real = resolve_dlsym(RTLD_NEXT, hooks[id].name);
+		if (real == hooks[id].ours)
+			real = NULL;
+	}
+	if (real) {
+		void *none = NULL;
+
+		if (!atomic_compare_exchange_strong(&hooks[id].real, &none, real))
+			real = none;
+		doors_count(DOOR_LINKED);
+	}
+	return real;
+}
+
+void resolve_driver_rows(void)
+{
+	static atomic_bool done;
+
+	if (atomic_load_explicit(&done, memory_order_acquire) || !cuda_handle())
+		return;
+	for (int i = 0; i < HOOKS; i++) {
+		void *none = NULL;
+		void *real = hooks[i].api == DRV ? resolve_cuda(hooks[i].name) : NULL;
+
+		if (real)
+			atomic_compare_exchange_strong(&hooks[i].real, &none, real);
+	}
+	atomic_store_explicit(&done, true, memory_order_release);
+}
+
+/* What the caller's own link would have found: its library, then what that needs. */
+static void *through_caller(enum hook_id id, const void *caller)
+{
+	struct link_map *map;
+	Dl_info info;
+	void *handle;
+	void *real;
+
+	if (!dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name[0])
+		return NULL;
+	handle = dlopen(map->l_name, RTLD_NOLOAD | RTLD_LAZY);
+	if (!handle)
+		return NULL;
+	real = resolve_dlsym(handle, hooks[id].name);
+	dlclose(handle);
+	return real == hooks[id].ours ? NULL : real;
+}
+
+void *resolve_runtime(enum hook_id id, void *caller)
+{
+	void *next = resolve_dlsym(RTLD_NEXT, hooks[id].name);
+	struct resolve_caller *cached;
+	void *real = NULL;
+	uintptr_t key;
+
+	if (next == hooks[id].ours)
+		next = NULL;
+	/* Another preload stands behind us: it is what the caller would have reached without us. */
+	if (next && strncmp(resolve_module(next), "libcudart", 9))
+		real = next;
+	if (!real)
+		real = through_caller(id, caller);
+	if (!real)
+		real = next;
+	if (!real)
+		real = atomic_load(&hooks[id].real);
+	if (!real)
+		return NULL;
+	key = resolve_key(id, caller);
+	cached = &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
+	atomic_store(&cached->key, 0);
+	atomic_store(&cached->real, real);
+	atomic_store(&cached->key, key);
+	doors_count(DOOR_LINKED);
+	return real;
+}

@@ -1,0 +1,71 @@
+/*
+ * Where the real functions are.
+ *
+ * A driver row has one: libcuda's. A runtime row has as many as the process has runtimes (12 beside
+ * 13, one of them loaded RTLD_LOCAL): the caller decides, as the linker would have.
+ */
+#ifndef CAPTURE_RESOLVE_H
+#define CAPTURE_RESOLVE_H
+
+#include "capture/hooks.h"
+
+/* glibc's dlsym. Must not be called before resolve_init(). */
+extern void *(*resolve_dlsym)(void *handle, const char *name);
+
+/* Finds glibc's dlsym; called by the constructor and by the dlsym door, whichever is first. */
+void resolve_init(void);
+
+/* The slow ways; each takes the loader's lock. NULL when the machine has no such function. */
+void *resolve_runtime(enum hook_id id, void *caller);
+void *resolve_driver(enum hook_id id);
+
+/* Any function of libcuda, NULL while it is not loaded. */
+void *resolve_cuda(const char *name);
+
+/* Fills `real` of every driver row that has none yet. */
+void resolve_driver_rows(void);
+
+/* Is the address code of this library? */
+bool resolve_is_ours(const void *address);
+
+/* The base name of the file that holds the address, "" if none does. */
+const char *resolve_module(const void *address);
+
+enum { RESOLVE_CALLERS = 1024 };
+
+struct resolve_caller {
+	_Atomic(void *) real;
+	_Atomic(uintptr_t) key; /* caller and row; written last */
+};
+
+extern struct resolve_caller resolve_callers[RESOLVE_CALLERS];
+
+static inline uintptr_t resolve_key(enum hook_id id, const void *caller)
+{
+	return (uintptr_t)caller * HOOKS + (uintptr_t)id + 1;
+}
+
+/* The real function of a row for a caller (a return address). */
+static inline void *resolve_hook(enum hook_id id, void *caller)
+{
+	struct resolve_caller *cached;
+	uintptr_t key;
+	void *real;
+
+	if (hooks[id].api == DRV) {
+		real = atomic_load_explicit(&hooks[id].real, memory_order_relaxed);
+		return real ? real : resolve_driver(id);
+	}
+	key = resolve_key(id, caller);
+	cached = &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
+	if (atomic_load_explicit(&cached->key, memory_order_acquire) == key) {
+		real = atomic_load_explicit(&cached->real, memory_order_relaxed);
+		/* Two callers may race for the slot: what was read is ours if the key still is. */
+		atomic_thread_fence(memory_order_acquire);
+		if (atomic_load_explicit(&cached->key, memory_order_relaxed) == key)
+			return real;
+	}
+	return resolve_runtime(id, caller);
+}
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * One hooked call on this thread, from entry to return.
+ *
+ * Calls nest: the runtime's cudaMalloc calls the driver's cuMemAlloc. The innermost driver call moves
+ * bytes, the outermost gives the event its api and its stack; a runtime call counts by itself only if
+ * no driver call was seen beneath it.
+ */
+#ifndef CAPTURE_SPAN_H
+#define CAPTURE_SPAN_H
+
+#include "capture/hooks.h"
+#include "capture/record.h"
+
+struct span {
+	struct span *outer;
+	void *caller; /* return address */
+	uint64_t stream;
+	uint64_t pool; /* of the stream-ordered block that is being freed */
+	uint16_t hook;
+	bool driver_seen; /* a driver row was entered beneath */
+	bool moved;	  /* a row beneath has recorded */
+	bool capturing;	  /* the stream is being captured: no allocation happens */
+	bool ended;	  /* `event` and `was` hold what to undo */
+	struct event event;
+	struct spool_node was;
+};
+
+void span_enter(struct span *span, enum hook_id hook, void *caller);
+void span_leave(struct span *span);
+
+static inline bool span_wanted(void)
+{
+	return record_on();
+}
+
+/* Left also by a C++ exception, pthread_exit or cancellation (-fexceptions). */
+#define SPAN(span, hook, caller)                                   \
+	__attribute__((cleanup(span_leave))) struct span span;     \
+	span_enter(&span, hook, caller)
+
+/* The words of hooks.def; `status` is the real call's answer, 0 for success. */
+void span_alloc(struct span *span, int status, enum space space, uint64_t ptr, uint64_t size);
+void span_stream(struct span *span, uint64_t stream);
+void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size);
+void span_free(struct span *span, uint64_t ptr);
+void span_free_async(struct span *span, uint64_t stream, uint64_t ptr);
+void span_freed(struct span *span, int status);
+void span_create(struct span *span, int status, uint64_t handle, uint64_t size, int device);
+void span_retain(struct span *span, int status, uint64_t handle);
+void span_release(struct span *span, uint64_t handle);
+void span_released(struct span *span, int status);
+void span_map(struct span *span, int status, uint64_t ptr, uint64_t size, uint64_t handle);
+void span_unmap(struct span *span, int status, uint64_t ptr, uint64_t size);
+
+#endif

@@ -1,0 +1,201 @@
+/* This thread's stack as one number: walked each time, named once. */
+#include "capture/stacks.h"
+
+#include <string.h>
+
+#include "base/opt.h"
+#include "base/text.h"
+#include "capture/modules.h"
+#include "capture/python.h"
+#include "capture/record.h"
+#include "capture/resolve.h"
+#include "capture/torch.h"
+#include "capture/unwind.h"
+
+enum {
+	NATIVE_MOST = 256,
+	PYTHON_MOST = 128,
+	OWN_FRAMES = 12, /* of this library, the runtime and the driver, between the walk and the caller */
+};
+
+static struct {
+	bool native, python;
+	size_t depth;
+} wanted;
+
+struct walk {
+	void *buffer[NATIVE_MOST + OWN_FRAMES];
+	void **native; /* within the buffer, from the caller outwards */
+	size_t native_count;
+	struct python_frame python[PYTHON_MOST];
+	unsigned python_count;
+};
+
+void stacks_init(void)
+{
+	const char *text = opt_text(OPT_ID_stacks);
+
+	wanted.native = strstr(text, "native") || strstr(text, "all");
+	wanted.python = strstr(text, "python") || strstr(text, "all");
+	wanted.depth = opt_count(OPT_ID_stack_depth);
+	if (!wanted.depth || wanted.depth > NATIVE_MOST)
+		wanted.depth = NATIVE_MOST;
+}
+
+const char *stacks_mode(void)
+{
+	if (wanted.python)
+		return wanted.native ? "python,native" : "python";
+	return wanted.native ? "native" : "none";
+}
+
+/* The walk begins inside this library: what the caller returned into is where the host's part is. */
+static void walk_native(struct walk *walk, void *caller)
+{
+	size_t count = wanted.native ? unwind(walk->buffer, wanted.depth + OWN_FRAMES) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (walk->buffer[i] != caller)
+			continue;
+		walk->native = walk->buffer + i;
+		walk->native_count = count - i < wanted.depth ? count - i : wanted.depth;
+		return;
+	}
+	walk->buffer[0] = caller;
+	walk->native = walk->buffer;
+	walk->native_count = 1;
+}
+
+/* Beyond the evaluation loop the story is Python's to tell. */
+static void cut_at_python(struct walk *walk)
+{
+	uint64_t low;
+	uint64_t high;
+
+	if (!walk->python_count || !python_eval_range(&low, &high))
+		return;
+	for (size_t i = 0; i < walk->native_count; i++) {
+		uint64_t pc = (uint64_t)walk->native[i] - 1;
+
+		if (pc >= low && pc < high) {
+			walk->native_count = i;
+			return;
+		}
+	}
+}
+
+static void walk_stack(struct walk *walk, void *caller)
+{
+	bool truncated;
+
+	walk->python_count = 0;
+	walk_native(walk, caller);
+	if (!wanted.python)
+		return;
+	walk->python_count = python_frames(walk->python, PYTHON_MOST, &truncated);
+	cut_at_python(walk);
+}
+
+static struct hash128 hash_walk(const struct walk *walk)
+{
+	struct hash128 hash = { HASH_C, HASH_D };
+
+	hash = hash_words(hash, (const uint64_t *)(const void *)walk->native, walk->native_count);
+	return hash_words(hash, (const uint64_t *)(const void *)walk->python,
+			  walk->python_count * (sizeof(struct python_frame) / 8));
+}
+
+static uint32_t native_frame(void *pc, uint32_t *owner)
+{
+	const struct module *module = modules_find((uint64_t)pc - 1);
+	struct spool_frame frame = { .language = FRAME_NATIVE, .offset = (uint64_t)pc };
+
+	if (module) {
+		frame.module = module->row;
+		frame.offset -= module->base;
+	}
+	if (!*owner && module && !module->runtime)
+		*owner = intern_text(record_intern(),
+				     text_base(spool_text(record_spool(), module->path)));
+	return intern_frame(record_intern(), &frame);
+}
+
+static uint32_t python_frame(const struct python_frame *frame)
+{
+	struct python_name name;
+	struct spool_frame row = { .language = FRAME_PYTHON };
+
+	if (!python_name(frame, &name))
+		return 0;
+	row.function = intern_text(record_intern(), name.function);
+	row.file = intern_text(record_intern(), name.file);
+	row.line = name.line > 0 ? (uint32_t)name.line : 0;
+	return intern_frame(record_intern(), &row);
+}
+
+/* A stack never seen before: its frames get names while they are alive. */
+static uint32_t enter(const struct walk *walk, struct hash128 hash)
+{
+	uint32_t frames[NATIVE_MOST + PYTHON_MOST];
+	struct intern_steps steps = { .frames = frames };
+	uint32_t count = 0;
+	uint32_t id = intern_stack_find(record_intern(), hash);
+
+	if (id)
+		return id;
+	for (size_t i = 0; i < walk->native_count; i++) {
+		uint32_t frame = native_frame(walk->native[i], &steps.owner);
+
+		if (frame)
+			frames[count++] = frame;
+	}
+	steps.native = (uint16_t)count;
+	for (unsigned i = 0; i < walk->python_count; i++) {
+		uint32_t frame = python_frame(&walk->python[i]);
+
+		if (!frame)
+			continue;
+		if (walk->python[i].entry && count - steps.native < 64)
+			steps.entries |= 1ull << (count - steps.native);
+		frames[count++] = frame;
+	}
+	steps.python = (uint16_t)(count - steps.native);
+	return intern_stack(record_intern(), hash, &steps);
+}
+
+static bool all_known(const struct walk *walk)
+{
+	for (size_t i = 0; i < walk->native_count; i++) {
+		if (!modules_find((uint64_t)walk->native[i] - 1))
+			return false;
+	}
+	return true;
+}
+
+uint32_t stacks_capture(void *caller, bool may_load)
+{
+	struct walk walk;
+	struct hash128 hash;
+	uint32_t id;
+
+	walk_stack(&walk, caller);
+	hash = hash_walk(&walk);
+	id = intern_stack_find(record_intern(), hash);
+	if (id)
+		return id;
+	if (!may_load) {
+		record_lock();
+		may_load = !all_known(&walk);
+		record_unlock();
+	}
+	if (may_load && modules_refresh()) {
+		/* Something was loaded: it may be what we wait for. */
+		torch_prepare();
+		if (!python_version())
+			python_prepare(resolve_dlsym);
+	}
+	record_lock();
+	id = enter(&walk, hash);
+	record_unlock();
+	return id;
+}

@@ -1,0 +1,24 @@
+/*
+ * This thread's stack as one number: native frames out to Python's evaluation loop, then Python's.
+ */
+#ifndef CAPTURE_STACKS_H
+#define CAPTURE_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What MEMTRACE_STACKS asks for: call after opt_read(). */
+void stacks_init(void);
+
+/* "python,native", "native", "python" or "none", as capture.stacks shows it. */
+const char *stacks_mode(void);
+
+/*
+ * The stack from `caller` (a return address of the host, the innermost frame that counts) outwards:
+ * its position in the spool's stacks, 0 when there is no room. `may_load`: the loader may be asked
+ * for new modules (not inside PyTorch's report, where only an unknown address makes it so). Without
+ * stacks it is the caller's frame alone, which still tells the owner.
+ */
+uint32_t stacks_capture(void *caller, bool may_load);
+
+#endif

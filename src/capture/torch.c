@@ -1,0 +1,387 @@
+/*
+ * PyTorch's report: every mangled signature in one table, one body.
+ *
+ * A note on the ABI: c10::Device is { int8_t type, index }, passed in one register whose upper bits
+ * are garbage; int64_t and size_t forms differ in name only. Before 1.10 there are no totals.
+ */
+#include "capture/torch.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/opt.h"
+#include "base/text.h"
+#include "capture/doors.h"
+#include "capture/resolve.h"
+#include "capture/stacks.h"
+#include "capture/record.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { DEVICE_CPU = 0, DEVICE_CUDA = 1 };
+
+/*     id       name after c10::                                       parameters / arguments */
+#define REPORTS(X)                                                                                 \
+	X(V5, _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl, (uint64_t device, int64_t size),   \
+	  (device, size))                                                                           \
+	X(V6, _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE,                                  \
+	  (void *ptr, int64_t size, uint64_t device), (ptr, size, device))                          \
+	X(V10, _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE,                               \
+	  (void *ptr, int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),        \
+	  (ptr, size, allocated, reserved, device))                                                 \
+	X(V22, _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE,                               \
+	  (void *ptr, int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),        \
+	  (ptr, size, allocated, reserved, device))                                                 \
+	X(OOM13, _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE,                               \
+	  (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),                   \
+	  (size, allocated, reserved, device))                                                      \
+	X(OOM22, _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE,                               \
+	  (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),                   \
+	  (size, allocated, reserved, device))                                                      \
+	X(OOMX, _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE,                                \
+	  (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),                   \
+	  (size, allocated, reserved, device))
+
+enum report {
+#define X(id, name, params, args) REPORT_##id,
+	REPORTS(X)
+#undef X
+	REPORT_PROFILING, /* c10::memoryProfilingEnabled() */
+	REPORT_COUNT
+};
+
+static const char *const report_names[REPORT_COUNT] = {
+#define X(id, name, params, args) #name,
+	REPORTS(X)
+#undef X
+	"_ZN3c1022memoryProfilingEnabledEv",
+};
+
+static void *const report_ours[REPORT_COUNT];
+
+static _Atomic(void *) report_real[REPORT_COUNT];
+
+/* Texts of this recording, 0 before the first use. */
+static struct {
+	uint32_t pool, c10_cuda, api;
+	uint32_t before; /* the stack of bytes from before the recording */
+	bool uncached, asked;
+} torch;
+
+/* The segment that this thread's last driver call made, until a block is reported in it. */
+static _Thread_local struct {
+	uint64_t ptr, size;
+} provisional;
+
+/* libc10 is loaded RTLD_LOCAL: by its name, else (Debian: libc10.so.1.13) as the file that calls. */
+static void *c10_handle(void *caller)
+{
+	void *handle = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
+	char path[4096];
+	Dl_info info;
+	char *end;
+
+	if (handle || !caller || !dladdr(caller, &info) || !info.dli_fname)
+		return handle;
+	text_copy(path, sizeof(path), info.dli_fname);
+	end = strrchr(path, '/');
+	if (end)
+		text_copy(end + 1, sizeof(path) - (size_t)(end + 1 - path), "libc10.so");
+	handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
+	return handle ? handle : dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+}
+
+static void find_real(void *caller)
+{
+	void *handle = c10_handle(caller);
+
+	for (unsigned i = 0; handle && i < REPORT_COUNT; i++) {
+		void *real = resolve_dlsym(handle, report_names[i]);
+
+		if (real && real != report_ours[i])
+			atomic_store(&report_real[i], real);
+	}
+	if (handle)
+		dlclose(handle);
+}
+
+/* Debian gives libc10 a version in its soname: find it among what is loaded. */
+static int note_c10(struct dl_phdr_info *info, size_t size, void *path)
+{
+	(void)size;
+	if (strncmp(text_base(info->dlpi_name), "libc10.so", 9))
+		return 0;
+	text_copy(path, 4096, info->dlpi_name);
+	return 1;
+}
+
+void torch_prepare(void)
+{
+	char path[4096] = "";
+	void *handle;
+
+	if (atomic_load_explicit(&report_real[REPORT_PROFILING], memory_order_relaxed))
+		return;
+	find_real(NULL);
+	if (atomic_load(&report_real[REPORT_PROFILING]) || !dl_iterate_phdr(note_c10, path))
+		return;
+	handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
+	for (unsigned i = 0; handle && i < REPORT_COUNT; i++)
+		atomic_store(&report_real[i], resolve_dlsym(handle, report_names[i]));
+	if (handle)
+		dlclose(handle);
+}
+
+static void *real_of(enum report report, void *caller)
+{
+	void *real = atomic_load_explicit(&report_real[report], memory_order_relaxed);
+
+	if (__builtin_expect(!real, 0)) {
+		find_real(caller);
+		real = atomic_load_explicit(&report_real[report], memory_order_relaxed);
+	}
+	return real;
+}
+
+static uint32_t text_once(uint32_t *text, const char *name)
+{
+	if (!*text)
+		*text = intern_text(record_intern(), name);
+	return *text;
+}
+
+uint32_t torch_pool(void)
+{
+	return text_once(&torch.pool, "torch");
+}
+
+bool torch_owns(uint32_t owner)
+{
+	if (!torch.asked) {
+		/* As PyTorch reads it: once, at the first allocation. */
+		torch.uncached = getenv("PYTORCH_NO_CUDA_MEMORY_CACHING") != NULL;
+		torch.asked = true;
+	}
+	return owner && owner == text_once(&torch.c10_cuda, "libc10_cuda.so") && !torch.uncached;
+}
+
+bool torch_segment(uint32_t owner, uint64_t ptr, uint64_t size)
+{
+	if (!torch_owns(owner))
+		return false;
+	provisional.ptr = ptr;
+	provisional.size = size;
+	return true;
+}
+
+void torch_settle(const struct event *like)
+{
+	uint32_t id;
+
+	if (!provisional.ptr)
+		return;
+	id = live_find(record_spool(), NODE_ADDRESS, 0, provisional.ptr);
+	provisional.ptr = 0;
+	if (id && live_node(record_spool(), id)->pool == torch_pool())
+		ledger_retag(record_ledger(), id, 0, like);
+}
+
+bool torch_catches(uint32_t owner)
+{
+	const char *name = spool_text(record_spool(), owner);
+
+	return name && (!strcmp(name, "libc10_cuda.so") || strstr(name, "xla_cuda") ||
+			strstr(name, "_pywrap_tensorflow") || strstr(name, "libtensorflow"));
+}
+
+bool torch_asks_used(void)
+{
+	return opt_flag(OPT_ID_used);
+}
+
+void torch_clear(void)
+{
+	memset(&torch, 0, sizeof(torch));
+	provisional.ptr = 0;
+}
+
+void torch_restart(void)
+{
+	struct event event = { .t = record_now(), .thread = record_thread() };
+
+	event.api = intern_text(record_intern(), "memtrace_enable");
+	ledger_empty_pool(record_ledger(), torch_pool(), &event);
+}
+
+/* The pool's sums are what PyTorch says they are; what is missing came from before the recording. */
+static void agree(const struct event *event, uint64_t allocated, uint64_t reserved)
+{
+	struct ledger *ledger = record_ledger();
+	uint64_t ours = ledger_pool_sum(ledger, event->device, event->pool, METRIC_ALLOCATED);
+
+	if (allocated != ours) {
+		bool more = allocated > ours;
+
+		if (!torch.before)
+			torch.before = intern_pseudo_stack(record_intern(), "[from before the recording]");
+		ledger_adjust(ledger, event, more ? EVENT_ALLOC : EVENT_FREE,
+			      more ? allocated - ours : ours - allocated, torch.before);
+	}
+	ours = ledger_pool_sum(ledger, event->device, event->pool, METRIC_RESERVED);
+	if (reserved == ours)
+		return;
+	if (reserved > ours) {
+		/* A block inside somebody's plain allocation: a MemPool of another allocator's memory. */
+		uint32_t around = ledger_around(ledger, event->ptr);
+
+		if (around && !live_node(record_spool(), around)->pool) {
+			ledger_retag(ledger, around, event->pool, event);
+			ours = ledger_pool_sum(ledger, event->device, event->pool, METRIC_RESERVED);
+		}
+	}
+	if (reserved == ours)
+		return;
+	if (!torch.before)
+		torch.before = intern_pseudo_stack(record_intern(), "[from before the recording]");
+	ledger_adjust(ledger, event, reserved > ours ? EVENT_RESERVE : EVENT_RELEASE,
+		      reserved > ours ? reserved - ours : ours - reserved, torch.before);
+}
+
+struct usage {
+	uint64_t ptr;
+	int64_t size;
+	uint64_t allocated, reserved;
+	bool totals;
+	int type, index;
+};
+
+static void enter_usage(struct event *event, const struct usage *usage)
+{
+	enum node_kind kind = usage->type == DEVICE_CPU ? NODE_CPU : NODE_BLOCK;
+
+	if (event->op == EVENT_ALLOC) {
+		ledger_enter(record_ledger(), event, kind, 0, 0);
+	} else if (!ledger_leave(record_ledger(), event, kind, NULL)) {
+		/* Born before the recording: its bytes are booked there, or nowhere. */
+		record_spool()->header->unmatched++;
+	}
+}
+
+static void record_usage(const struct usage *usage, void *caller)
+{
+	bool cuda = usage->type == DEVICE_CUDA;
+	struct event event = {
+		.op = usage->size > 0 ? EVENT_ALLOC : EVENT_FREE,
+		.space = cuda ? SPACE_DEVICE : SPACE_CPU,
+		.ptr = usage->ptr,
+		.size = (uint64_t)(usage->size > 0 ? usage->size : -usage->size),
+		.device = (int16_t)(cuda ? usage->index : NO_DEVICE),
+	};
+
+	if (!record_begin(false))
+		return;
+	event.t = record_now();
+	event.thread = record_thread();
+	event.stack = record_quiet() ? 0 : stacks_capture(caller, false);
+	doors_count(DOOR_TORCH);
+	record_lock();
+	event.pool = cuda ? torch_pool() : 0;
+	event.api = text_once(&torch.api, "torch");
+	if (usage->ptr - provisional.ptr < provisional.size)
+		provisional.ptr = 0;
+	enter_usage(&event, usage);
+	event.ptr = usage->ptr;
+	if (cuda && usage->totals)
+		agree(&event, usage->allocated, usage->reserved);
+	record_done(event.t);
+}
+
+static void usage(uint64_t ptr, int64_t size, const uint64_t *totals, uint64_t device, void *caller)
+{
+	struct usage told = {
+		.ptr = ptr,
+		.size = size,
+		.allocated = totals ? totals[0] : 0,
+		.reserved = totals ? totals[1] : 0,
+		.totals = totals != NULL,
+		.type = (int8_t)device,
+		.index = (int8_t)(device >> 8),
+	};
+	int saved = errno;
+
+	if (!record_on() || !size)
+		return;
+	if (told.type == DEVICE_CUDA || (told.type == DEVICE_CPU && opt_flag(OPT_ID_cpu)))
+		record_usage(&told, caller);
+	errno = saved;
+}
+
+static void out_of_memory(int64_t size, uint64_t device, void *caller)
+{
+	int saved = errno;
+	struct event event = {
+		.op = EVENT_OOM,
+		.space = SPACE_DEVICE,
+		.size = (uint64_t)size,
+		.device = (int8_t)(device >> 8),
+	};
+
+	if (!record_on() || (int8_t)device != DEVICE_CUDA || !record_begin(false))
+		return;
+	event.t = record_now();
+	event.thread = record_thread();
+	event.stack = record_quiet() ? 0 : stacks_capture(caller, false);
+	record_lock();
+	event.pool = torch_pool();
+	event.api = text_once(&torch.api, "torch");
+	event.error = intern_text(record_intern(), "out of memory");
+	ledger_note(record_ledger(), &event);
+	record_done(event.t);
+	errno = saved;
+}
+
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+
+/* What each signature tells. The oldest has no address: there is nothing to tell it by. */
+#define TELL_V5 (void)0
+#define TELL_V6 usage((uint64_t)ptr, size, NULL, device, CALLER)
+#define TELL_V10 usage((uint64_t)ptr, size, (uint64_t[]){ allocated, reserved }, device, CALLER)
+#define TELL_V22 TELL_V10
+#define TELL_OOM13 out_of_memory(size, device, CALLER)
+#define TELL_OOM22 TELL_OOM13
+#define TELL_OOMX TELL_OOM13
+
+#define X(id, name, params, args)                                                      \
+	EXPORT void name params;                                                       \
+	void name params                                                               \
+	{                                                                              \
+		void(*real) params = (void(*) params)real_of(REPORT_##id, CALLER);     \
+                                                                                       \
+		TELL_##id;                                                             \
+		if (real)                                                              \
+			real args;                                                     \
+	}
+REPORTS(X)
+#undef X
+
+EXPORT bool _ZN3c1022memoryProfilingEnabledEv(void);
+
+/* PyTorch asks before it reports a CPU tensor. */
+bool _ZN3c1022memoryProfilingEnabledEv(void)
+{
+	bool (*real)(void) = (bool (*)(void))real_of(REPORT_PROFILING, CALLER);
+
+	if (opt_flag(OPT_ID_cpu) && record_on())
+		return true;
+	return real && real();
+}
+
+static void *const report_ours[REPORT_COUNT] = {
+#define X(id, name, params, args) (void *)name,
+	REPORTS(X)
+#undef X
+	(void *)_ZN3c1022memoryProfilingEnabledEv,
+};

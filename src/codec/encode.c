@@ -1,0 +1,94 @@
+/* Events into bytes; the layout is drawn in wire.h. */
+#include "codec/encode.h"
+
+#include "codec/varint.h"
+
+static uint8_t *put_context(uint8_t *p, unsigned slot, const struct wire_context *context)
+{
+	*p++ = WIRE_CONTEXT;
+	*p++ = (uint8_t)slot;
+	*p++ = context->op;
+	*p++ = context->space;
+	*p++ = context->flags;
+	p = varint_put(p, varint_zigzag(context->device));
+	p = varint_put(p, context->pool);
+	p = varint_put(p, context->api);
+	p = varint_put(p, context->error);
+	p = varint_put(p, context->thread);
+	return varint_put(p, context->stream);
+}
+
+/* The slot that holds the event's context, written first if it is not there yet. */
+static uint8_t *use_context(struct wire_state *state, uint8_t *p, const struct event *event)
+{
+	struct wire_context context = {
+		.stream = event->stream,
+		.pool = event->pool,
+		.api = event->api,
+		.error = event->error,
+		.thread = event->thread,
+		.device = event->device,
+		.op = event->op,
+		.space = event->space,
+		.flags = event->flags,
+	};
+	uint64_t words[4];
+	unsigned slot;
+
+	memcpy(words, &context, sizeof(words));
+	slot = wire_slot((words[0] ^ words[1] * 31) + words[2] * 37 + words[3], WIRE_CONTEXTS);
+	context.unused[0] = 1; /* so that a slot never written equals no context */
+	if (memcmp(&state->contexts[slot], &context, sizeof(context))) {
+		state->contexts[slot] = context;
+		p = put_context(p, slot, &context);
+	}
+	*p++ = (uint8_t)slot;
+	return p;
+}
+
+static uint8_t *put_size(struct wire_state *state, uint8_t *p, uint64_t size)
+{
+	unsigned slot = wire_slot(size, WIRE_CACHE);
+
+	if (state->sizes[slot] == size) {
+		*p++ = (uint8_t)slot;
+		return p;
+	}
+	state->sizes[slot] = size;
+	*p++ = WIRE_ESCAPE;
+	return varint_put(p, varint_align(size));
+}
+
+static uint8_t *put_stack(struct wire_state *state, uint8_t *p, uint32_t stack)
+{
+	unsigned slot = wire_slot(stack, WIRE_CACHE);
+
+	if (state->stacks[slot] == stack) {
+		*p++ = (uint8_t)slot;
+		return p;
+	}
+	state->stacks[slot] = stack;
+	*p++ = WIRE_ESCAPE;
+	return varint_put(p, stack);
+}
+
+uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *event)
+{
+	p = use_context(state, p, event);
+	p = varint_put(p, event->t - state->t);
+	state->t = event->t;
+	if (!event_is_memory(event->op))
+		return varint_put(p, event->name);
+	p = varint_put(p, varint_align(event->ptr ^ state->ptr));
+	state->ptr = event->ptr;
+	p = put_size(state, p, event->size);
+	return put_stack(state, p, event->stack);
+}
+
+uint8_t *encode_sums(uint8_t *p, int device, uint64_t allocated, uint64_t reserved)
+{
+	*p++ = WIRE_SUMS;
+	p = varint_put(p, varint_zigzag(device));
+	p = varint_put(p, allocated);
+	return varint_put(p, reserved);
+}

@@ -1,0 +1,24 @@
+/* Events into bytes: the writing half of wire.h. */
+#ifndef CODEC_ENCODE_H
+#define CODEC_ENCODE_H
+
+#include <stddef.h>
+
+#include "codec/wire.h"
+
+/* Begins a chunk whose first record is at time t (ns). */
+static inline void encode_start(struct wire_state *state, uint64_t t)
+{
+	wire_reset(state, t);
+}
+
+/*
+ * Writes one event at p, where WIRE_EVENT_MAX bytes must be free; its time must not be before the
+ * one written last. Returns the end of what was written.
+ */
+uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *event);
+
+/* Writes a device's sums at p, where WIRE_SUMS_MAX bytes must be free. */
+uint8_t *encode_sums(uint8_t *p, int device, uint64_t allocated, uint64_t reserved);
+
+#endif

@@ -1,0 +1,53 @@
+/* The event: names, and what it does to its device's sums. */
+#include "codec/event.h"
+
+#include <stddef.h>
+
+static const char *const op_names[EVENT_OPS] = {
+#define EVENT(name, text, what) text,
+#include "codec/events.def"
+#undef EVENT
+};
+
+static const char *const space_names[SPACES] = {
+#define SPACE(name, text, what) text,
+#include "codec/events.def"
+#undef SPACE
+};
+
+const char *event_op_name(unsigned op)
+{
+	return op < EVENT_OPS ? op_names[op] : NULL;
+}
+
+const char *space_name(unsigned space)
+{
+	return space < SPACES ? space_names[space] : NULL;
+}
+
+void event_effect(const struct event *event, int64_t *allocated, int64_t *reserved)
+{
+	int64_t size = (int64_t)event->size;
+
+	*allocated = *reserved = 0;
+	if (event->device < 0 || (event->flags & EVENT_FOREIGN))
+		return;
+	if (event->space != SPACE_DEVICE && event->space != SPACE_ARRAY)
+		return;
+	switch (event->op) {
+	case EVENT_ALLOC:
+		*allocated = size;
+		*reserved = event->pool ? 0 : size;
+		break;
+	case EVENT_FREE:
+		*allocated = -size;
+		*reserved = event->pool ? 0 : -size;
+		break;
+	case EVENT_RESERVE:
+		*reserved = size;
+		break;
+	case EVENT_RELEASE:
+		*reserved = -size;
+		break;
+	}
+}

@@ -1,0 +1,67 @@
+/*
+ * The event: the noun that capture, ledger, spool and document share.
+ *
+ * Texts (pool, api, error, name) are ids of the recording's text table, 0 for none.
+ */
+#ifndef CODEC_EVENT_H
+#define CODEC_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum event_op {
+#define EVENT(name, text, what) EVENT_##name,
+#include "codec/events.def"
+#undef EVENT
+	EVENT_OPS
+};
+
+enum space {
+#define SPACE(name, text, what) SPACE_##name,
+#include "codec/events.def"
+#undef SPACE
+	SPACES
+};
+
+enum {
+	NO_DEVICE = -1, /* pinned and CPU memory belong to no device */
+};
+
+/* Which extra keys the document prints, and whether bytes count in a device's sums. */
+enum event_flags {
+	EVENT_FOREIGN = 1, /* imported from another process: listed, counts 0 here */
+};
+
+struct event {
+	uint64_t seq;
+	uint64_t t; /* ns since process start */
+	uint64_t ptr;
+	uint64_t size; /* bytes */
+	uint64_t stream;
+	uint64_t allocated; /* the device's sums after the event, filled by whoever replays */
+	uint64_t reserved;
+	uint32_t stack; /* 0 is no stack */
+	uint32_t thread; /* kernel thread id */
+	uint32_t pool, api, error, name; /* texts */
+	int16_t device;
+	uint8_t op;    /* enum event_op */
+	uint8_t space; /* enum space */
+	uint8_t flags; /* enum event_flags */
+};
+
+const char *event_op_name(unsigned op);
+const char *space_name(unsigned space);
+
+/* Has the event an address, a size and a stack? (Marks, pushes and pops have a name instead.) */
+static inline bool event_is_memory(unsigned op)
+{
+	return op <= EVENT_OOM;
+}
+
+/*
+ * What the event does to its device's sums, in bytes. The one place that knows: a plain allocation
+ * counts as allocated and reserved, a pool's block as allocated, a pool's segment as reserved.
+ */
+void event_effect(const struct event *event, int64_t *allocated, int64_t *reserved);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * What encoder and decoder must agree on: records and the caches both sides keep in step.
+ *
+ * A chunk is a run of records that needs nothing from outside itself but its first sequence number:
+ *
+ *   event    slot            1 byte, 0..247: which context (op, space, device, pool, api, thread, ...)
+ *            dt              varint, ns since the record before
+ *     memory ptr             varint, address XOR the one before, rotated right by 8
+ *            size            1 byte cache slot, or 255 and a varint (rotated right by 8)
+ *            stack           1 byte cache slot, or 255 and a varint
+ *     mark   name            varint
+ *   WIRE_CONTEXT slot op space flags device pool api error thread stream    varints, device zigzag
+ *   WIRE_SUMS    device allocated reserved    the device's sums at this point (chunk start, resync)
+ *
+ * Caches are direct-mapped: encoder and decoder store a value that missed under the same slot, so
+ * they stay equal without a word on the wire. A typical PyTorch block event takes 11 bytes.
+ */
+#ifndef CODEC_WIRE_H
+#define CODEC_WIRE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "codec/event.h"
+
+enum {
+	WIRE_CONTEXTS = 248,
+	WIRE_CONTEXT = 248,
+	WIRE_SUMS = 249,
+	WIRE_CACHE = 255,
+	WIRE_ESCAPE = 255,
+	WIRE_EVENT_MAX = 128, /* no event needs more bytes, its context included */
+	WIRE_SUMS_MAX = 32,
+};
+
+struct wire_context {
+	uint64_t stream;
+	uint32_t pool, api, error, thread;
+	int16_t device;
+	uint8_t op, space, flags;
+	uint8_t unused[3];
+};
+
+_Static_assert(sizeof(struct wire_context) == 32, "no padding: contexts are compared as bytes");
+
+/* State that starts empty with each chunk and moves alike on both sides. */
+struct wire_state {
+	uint64_t t;
+	uint64_t ptr;
+	uint64_t sizes[WIRE_CACHE];
+	uint32_t stacks[WIRE_CACHE];
+	struct wire_context contexts[WIRE_CONTEXTS];
+};
+
+static inline unsigned wire_slot(uint64_t value, unsigned slots)
+{
+	return (unsigned)((value * 0x9e3779b97f4a7c15u >> 40) * slots >> 24);
+}
+
+static inline void wire_reset(struct wire_state *state, uint64_t t)
+{
+	memset(state, 0, sizeof(*state));
+	state->t = t;
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* The curve of a scope: stretches of time that double when they no longer fit. */
+#include "ledger/curve.h"
+
+struct state {
+	unsigned points, shift, half;
+};
+
+static struct state state_of(const struct spool_scope *scope)
+{
+	uint64_t word = scope->curve_state;
+
+	return (struct state){ (unsigned)(word >> 16), word >> 8 & 255, word & 255 };
+}
+
+/* One store: a process killed here leaves the old curve or the new one. */
+static void set_state(struct spool_scope *scope, struct state state)
+{
+	__atomic_store_n(&scope->curve_state,
+			 (uint64_t)state.points << 16 | state.shift << 8 | state.half,
+			 __ATOMIC_RELEASE);
+}
+
+static struct spool_point *point_at(const struct spool *spool, const struct spool_scope *scope,
+				    unsigned half, unsigned index)
+{
+	uint64_t first = (uint64_t)(scope->curve - 1) * 2 * CURVE_POINTS;
+
+	return spool_at(spool, SPOOL_CURVE, first + (uint64_t)half * CURVE_POINTS + index);
+}
+
+int curve_open(struct spool *spool, struct spool_scope *scope)
+{
+	uint64_t first = spool_count(spool, SPOOL_CURVE);
+	int error;
+
+	if (first >= (uint64_t)CURVES_MAX * 2 * CURVE_POINTS)
+		return 0;
+	error = spool_need(spool, SPOOL_CURVE, first + 2 * CURVE_POINTS - 1);
+	if (error)
+		return error;
+	set_state(scope, (struct state){ 0, CURVE_FIRST_SHIFT, 0 });
+	scope->curve = (uint32_t)(first / (2 * CURVE_POINTS)) + 1;
+	spool->header->count[SPOOL_CURVE] = first + 2 * CURVE_POINTS;
+	return 0;
+}
+
+static void merge(struct spool_point *into, const struct spool_point *later)
+{
+	if (later->top.allocated > into->top.allocated)
+		into->top = later->top;
+	if (later->high.reserved > into->high.reserved)
+		into->high = later->high;
+	into->last = later->last;
+	if (later->used_t) {
+		into->used = later->used;
+		into->used_t = later->used_t;
+	}
+}
+
+/* Doubles the stretches until at most three quarters of the points are in use. */
+static struct state halve(struct spool *spool, struct spool_scope *scope, struct state state)
+{
+	while (state.points > CURVE_POINTS * 3 / 4) {
+		struct state next = { 0, state.shift + 1, !state.half };
+		struct spool_point *into = NULL;
+
+		for (unsigned i = 0; i < state.points; i++) {
+			const struct spool_point *from = point_at(spool, scope, state.half, i);
+
+			if (into && into->stretch == from->stretch >> 1) {
+				merge(into, from);
+				continue;
+			}
+			into = point_at(spool, scope, next.half, next.points++);
+			*into = *from;
+			into->stretch >>= 1;
+		}
+		set_state(scope, next);
+		state = next;
+	}
+	return state;
+}
+
+void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t)
+{
+	struct state state = state_of(scope);
+	struct spool_point now = {
+		.top = { t, scope->sums[METRIC_ALLOCATED].now, scope->sums[METRIC_RESERVED].now },
+	};
+	struct spool_point *point;
+
+	if (!scope->curve)
+		return;
+	now.high = now.last = now.top;
+	if (scope->sums[METRIC_USED].now) {
+		now.used = scope->sums[METRIC_USED].now;
+		now.used_t = t;
+	}
+	if (state.points) {
+		point = point_at(spool, scope, state.half, state.points - 1);
+		if (point->stretch >= t >> state.shift) {
+			merge(point, &now);
+			return;
+		}
+	}
+	if (state.points == CURVE_POINTS) {
+		state = halve(spool, scope, state);
+		point = point_at(spool, scope, state.half, state.points - 1);
+		if (point->stretch >= t >> state.shift) {
+			merge(point, &now);
+			return;
+		}
+	}
+	now.stretch = t >> state.shift;
+	*point_at(spool, scope, state.half, state.points) = now;
+	state.points++;
+	set_state(scope, state);
+}
+
+unsigned curve_points(const struct spool *spool, const struct spool_scope *scope)
+{
+	unsigned points = state_of(scope).points;
+	uint64_t end = (uint64_t)scope->curve * 2 * CURVE_POINTS;
+
+	if (!scope->curve || end > spool_count(spool, SPOOL_CURVE) || points > CURVE_POINTS)
+		return 0;
+	return points;
+}
+
+const struct spool_point *curve_point(const struct spool *spool, const struct spool_scope *scope,
+				      unsigned index)
+{
+	return point_at(spool, scope, state_of(scope).half & 1, index);
+}

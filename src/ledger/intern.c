@@ -1,0 +1,198 @@
+/* Each distinct text, module, frame and stack once. */
+#include "ledger/intern.h"
+
+#include <string.h>
+
+enum { TEXT_MOST = 16 << 10 }; /* longer texts are cut */
+
+static struct hash128 seed(void)
+{
+	return (struct hash128){ HASH_A, HASH_B };
+}
+
+/* The next element of a table, to be filled and then published by its count; NULL without room. */
+static void *next_row(struct spool *spool, enum spool_kind kind)
+{
+	uint64_t index = spool_count(spool, kind);
+
+	return spool_need(spool, kind, index) ? NULL : spool_at(spool, kind, index);
+}
+
+static void publish(struct spool *spool, enum spool_kind kind, uint64_t count)
+{
+	__atomic_store_n(&spool->header->count[kind], spool_count(spool, kind) + count,
+			 __ATOMIC_RELEASE);
+}
+
+int intern_init(struct intern *intern, struct spool *spool)
+{
+	int error;
+
+	memset(intern, 0, sizeof(*intern));
+	intern->spool = spool;
+	error = spool_need(spool, SPOOL_TEXT, 0);
+	if (!error)
+		error = spool_need(spool, SPOOL_STACK, 0);
+	if (error)
+		return error;
+	publish(spool, SPOOL_TEXT, 1);
+	intern_pseudo_stack(intern, "[not recorded]");
+	return 0;
+}
+
+void intern_clear(struct intern *intern)
+{
+	map_clear(&intern->texts);
+	map_clear(&intern->frames);
+	map_clear(&intern->stacks);
+	memset(intern, 0, sizeof(*intern));
+}
+
+static uint32_t add_text(struct intern *intern, const char *text, size_t length)
+{
+	struct spool *spool = intern->spool;
+	uint64_t at = spool_count(spool, SPOOL_TEXT);
+	size_t left = SPOOL_BLOCK - (at & (SPOOL_BLOCK - 1));
+
+	/* A text lies in one block, with the block's last byte left for read.c's guard. */
+	if (left <= length + 1)
+		at += left;
+	if (spool_need(spool, SPOOL_TEXT, at))
+		return 0;
+	memcpy(spool_at(spool, SPOOL_TEXT, at), text, length);
+	publish(spool, SPOOL_TEXT, at + length + 1 - spool_count(spool, SPOOL_TEXT));
+	return (uint32_t)at;
+}
+
+uint32_t intern_text_n(struct intern *intern, const char *text, size_t length)
+{
+	uint64_t key;
+	uint32_t id;
+
+	if (length > TEXT_MOST)
+		length = TEXT_MOST;
+	for (key = hash_bytes(text, length);; key = hash_mix(key, length)) {
+		const char *known;
+
+		id = map_get(&intern->texts, key);
+		known = spool_text(intern->spool, id);
+		if (!known)
+			break;
+		if (!strncmp(known, text, length) && !known[length])
+			return id;
+	}
+	id = length ? add_text(intern, text, length) : 0;
+	if (id)
+		map_put(&intern->texts, key, id);
+	return id;
+}
+
+uint32_t intern_text(struct intern *intern, const char *text)
+{
+	return text ? intern_text_n(intern, text, strlen(text)) : 0;
+}
+
+void intern_fact(struct intern *intern, const char *key, const char *value)
+{
+	struct spool_fact *fact = next_row(intern->spool, SPOOL_FACT);
+
+	if (!fact)
+		return;
+	fact->key = intern_text(intern, key);
+	fact->value = intern_text(intern, value);
+	publish(intern->spool, SPOOL_FACT, 1);
+}
+
+void intern_thread(struct intern *intern, uint32_t thread, const char *name, uint64_t t)
+{
+	struct spool_thread *row = next_row(intern->spool, SPOOL_THREAD);
+
+	if (!row)
+		return;
+	*row = (struct spool_thread){ .thread = thread, .name = intern_text(intern, name), .t = t };
+	publish(intern->spool, SPOOL_THREAD, 1);
+}
+
+uint32_t intern_module(struct intern *intern, const struct spool_module *module)
+{
+	struct spool_module *row = next_row(intern->spool, SPOOL_MODULE);
+
+	if (!row)
+		return 0;
+	*row = *module;
+	publish(intern->spool, SPOOL_MODULE, 1);
+	return (uint32_t)spool_count(intern->spool, SPOOL_MODULE);
+}
+
+uint32_t intern_frame(struct intern *intern, const struct spool_frame *frame)
+{
+	uint64_t words[sizeof(*frame) / 8];
+	struct spool_frame *row;
+	struct hash128 hash;
+	uint32_t id;
+
+	memcpy(words, frame, sizeof(words));
+	hash = hash_words(seed(), words, sizeof(words) / 8);
+	id = map_get(&intern->frames, hash.a);
+	if (id)
+		return id;
+	row = next_row(intern->spool, SPOOL_FRAME);
+	if (!row)
+		return 0;
+	*row = *frame;
+	publish(intern->spool, SPOOL_FRAME, 1);
+	id = (uint32_t)spool_count(intern->spool, SPOOL_FRAME);
+	map_put(&intern->frames, hash.a, id);
+	return id;
+}
+
+uint32_t intern_stack_find(const struct intern *intern, struct hash128 hash)
+{
+	uint32_t id = map_get(&intern->stacks, hash.a);
+	const struct spool_stack *row;
+
+	if (!id)
+		return 0;
+	row = spool_at(intern->spool, SPOOL_STACK, id);
+	return row->hash[1] == hash.b ? id : 0;
+}
+
+uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps)
+{
+	struct spool *spool = intern->spool;
+	uint32_t count = (uint32_t)steps->native + steps->python;
+	uint64_t step = spool_count(spool, SPOOL_STEP);
+	struct spool_stack *row = next_row(spool, SPOOL_STACK);
+	uint32_t id = (uint32_t)spool_count(spool, SPOOL_STACK);
+
+	if (!row || spool_need(spool, SPOOL_STEP, step + count))
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		*(uint32_t *)spool_at(spool, SPOOL_STEP, step + i) = steps->frames[i];
+	publish(spool, SPOOL_STEP, count);
+	*row = (struct spool_stack){
+		.step = (uint32_t)step,
+		.native = steps->native,
+		.python = steps->python,
+		.owner = steps->owner,
+		.entries = steps->entries,
+		.hash = { hash.a, hash.b },
+	};
+	publish(spool, SPOOL_STACK, 1);
+	if (id)
+		map_put(&intern->stacks, hash.a, id);
+	return id;
+}
+
+uint32_t intern_pseudo_stack(struct intern *intern, const char *name)
+{
+	struct spool_frame frame = { .language = FRAME_NAMED, .function = intern_text(intern, name) };
+	uint64_t word = hash_bytes(name, strlen(name));
+	struct hash128 hash = hash_words(seed(), &word, 1);
+	uint32_t id = intern_stack_find(intern, hash);
+	uint32_t step = id ? 0 : intern_frame(intern, &frame);
+
+	if (id || !step)
+		return id;
+	return intern_stack(intern, hash, &(struct intern_steps){ .frames = &step, .native = 1 });
+}

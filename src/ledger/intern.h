@@ -1,0 +1,53 @@
+/*
+ * Each distinct text, module, frame and stack once in the spool, under a small number.
+ *
+ * One writer at a time, as for the ledger; intern_stack_find() alone needs no lock. Numbers are
+ * positions in the spool's tables; 0 stands for "none" (and for "there is no room left": the spool's
+ * next transaction will meet the same error and stop the recording).
+ */
+#ifndef LEDGER_INTERN_H
+#define LEDGER_INTERN_H
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "spool/spool.h"
+
+struct intern {
+	struct spool *spool;
+	struct map texts, frames, stacks;
+};
+
+/* Begins with the empty text 0 and the pseudo-stack 0, "[not recorded]". 0 or an error of spool_need(). */
+int intern_init(struct intern *intern, struct spool *spool);
+void intern_clear(struct intern *intern);
+
+uint32_t intern_text(struct intern *intern, const char *text);
+uint32_t intern_text_n(struct intern *intern, const char *text, size_t length);
+
+/* Facts about the process, in order; the same key may come again. */
+void intern_fact(struct intern *intern, const char *key, const char *value);
+void intern_thread(struct intern *intern, uint32_t thread, const char *name, uint64_t t);
+
+/* A new row each time: 1 + its position, 0 without room. */
+uint32_t intern_module(struct intern *intern, const struct spool_module *module);
+
+/* Frames, which are told apart by all that the row says: 1 + position, 0 without room. */
+uint32_t intern_frame(struct intern *intern, const struct spool_frame *frame);
+
+/* The stack with the hash, 0 if it is new. */
+uint32_t intern_stack_find(const struct intern *intern, struct hash128 hash);
+
+struct intern_steps {
+	const uint32_t *frames; /* of intern_frame(), innermost first, native before Python */
+	uint16_t native, python;
+	uint32_t owner;	  /* text */
+	uint64_t entries; /* as in struct spool_stack */
+};
+
+/* Enters a stack that intern_stack_find() does not know. */
+uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps);
+
+/* A stack of one named frame, for bytes that no call asked for. */
+uint32_t intern_pseudo_stack(struct intern *intern, const char *name);
+
+#endif

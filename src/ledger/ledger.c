@@ -1,0 +1,514 @@
+/*
+ * The ledger: events into sums, one transaction each.
+ *
+ * Which sums an event moves is decided in move() alone.
+ */
+#include "ledger/ledger.h"
+
+#include <string.h>
+
+#include "ledger/curve.h"
+#include "spool/txn.h"
+
+/* The scopes that an event touches, found before its transaction because they may be new. */
+struct touched {
+	int64_t device, pool, owner, space;
+};
+
+static void forget_drawing(struct ledger *ledger)
+{
+	for (unsigned i = 0; i < 3; i++)
+		ledger->undrawn[i] = -1;
+}
+
+static unsigned journal_sums(void *context, int *devices, struct decode_sums *sums, unsigned most)
+{
+	const struct spool *spool = context;
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE) && count < most; i++) {
+		const struct spool_scope *scope = totals_scope(spool, i);
+
+		if (scope->kind != SCOPE_DEVICE)
+			continue;
+		devices[count] = scope->device;
+		sums[count].allocated = scope->sums[METRIC_ALLOCATED].now;
+		sums[count++].reserved = scope->sums[METRIC_RESERVED].now;
+	}
+	return count;
+}
+
+int ledger_init(struct ledger *ledger, struct spool *spool, uint64_t max_events)
+{
+	int error;
+
+	memset(ledger, 0, sizeof(*ledger));
+	ledger->spool = spool;
+	forget_drawing(ledger);
+	error = journal_init(&ledger->journal, spool, max_events);
+	ledger->journal.sums = journal_sums;
+	ledger->journal.context = spool;
+	return error;
+}
+
+void ledger_clear(struct ledger *ledger)
+{
+	journal_clear(&ledger->journal);
+	memset(ledger, 0, sizeof(*ledger));
+}
+
+static void fail(struct ledger *ledger, int64_t error)
+{
+	if (!ledger->error)
+		ledger->error = (int)error;
+	atomic_store(&ledger->spool->header->stop, spool_stop_reason((int)error));
+}
+
+/* The scope's index, or -1 after an error. */
+static int64_t scope_of(struct ledger *ledger, enum scope_kind kind, int device, uint32_t name)
+{
+	unsigned slot = (name * 31 + kind * 7 + (unsigned)device) % LEDGER_SCOPES;
+	struct ledger_scope *cached = &ledger->scopes[slot];
+	int64_t scope;
+
+	if (cached->scope && cached->kind == kind && cached->device == device && cached->name == name)
+		return cached->scope - 1;
+	scope = totals_scope_find(ledger->spool, kind, device, name);
+	if (scope < 0) {
+		fail(ledger, scope);
+		return -1;
+	}
+	*cached = (struct ledger_scope){ kind, name, device, (uint32_t)scope + 1 };
+	return scope;
+}
+
+static bool on_card(const struct event *event)
+{
+	return event->device >= 0 &&
+	       (event->space == SPACE_DEVICE || event->space == SPACE_ARRAY);
+}
+
+/* Does the event speak of driver memory (rather than of a block inside some)? */
+static bool from_driver(const struct event *event)
+{
+	return !event->pool || event->op == EVENT_RESERVE || event->op == EVENT_RELEASE;
+}
+
+static bool find_scopes(struct ledger *ledger, const struct event *event, uint32_t owner,
+			struct touched *touched)
+{
+	*touched = (struct touched){ -1, -1, -1, -1 };
+	if (event->device >= 0)
+		touched->device = scope_of(ledger, SCOPE_DEVICE, event->device, 0);
+	if (event->pool)
+		touched->pool = scope_of(ledger, SCOPE_POOL, event->device, event->pool);
+	if (owner && on_card(event) && from_driver(event))
+		touched->owner = scope_of(ledger, SCOPE_OWNER, event->device, owner);
+	if (event->space != SPACE_DEVICE)
+		touched->space = scope_of(ledger, SCOPE_SPACE, NO_DEVICE, event->space);
+	return !ledger->error;
+}
+
+/* All that one event may need, before its transaction begins. */
+static bool make_room(struct ledger *ledger)
+{
+	int error = ledger->error;
+
+	if (!error)
+		error = live_room(ledger->spool);
+	if (!error)
+		error = totals_room(ledger->spool);
+	if (!error && !ledger->quiet)
+		error = journal_room(&ledger->journal);
+	if (error)
+		fail(ledger, error);
+	return !error;
+}
+
+static void put(struct ledger *ledger, struct event *event)
+{
+	struct spool *spool = ledger->spool;
+
+	if (ledger->quiet)
+		txn_add64(spool, &spool->header->paused, 1);
+	else
+		journal_put(&ledger->journal, event);
+}
+
+static void count(struct spool *spool, int64_t index, bool in)
+{
+	struct spool_scope *scope;
+
+	if (index < 0)
+		return;
+	scope = totals_scope(spool, (uint32_t)index);
+	txn_add64(spool, in ? &scope->allocations : &scope->frees, 1);
+}
+
+/*
+ * Moves every sum that the event moves, for the stack that its bytes are booked under (a free's own
+ * stack is another), and the counts.
+ */
+static void move(struct ledger *ledger, const struct event *event, uint32_t stack,
+		 const struct touched *touched)
+{
+	struct spool *spool = ledger->spool;
+	bool in = event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
+	bool handed = event->op == EVENT_ALLOC || event->op == EVENT_FREE;
+	int64_t part[METRICS] = { 0 };
+	int sign = in ? 1 : -1;
+
+	event_effect(event, &part[METRIC_ALLOCATED], &part[METRIC_RESERVED]);
+	for (unsigned metric = 0; metric < METRIC_USED; metric++) {
+		if (!part[metric])
+			continue;
+		totals_add(spool, (uint32_t)touched->device, metric, stack, part[metric], sign, event->t);
+		if (touched->pool >= 0)
+			totals_add(spool, (uint32_t)touched->pool, metric, stack, part[metric], sign,
+				   event->t);
+		if (touched->owner >= 0)
+			totals_add(spool, (uint32_t)touched->owner, metric, stack, part[metric], sign,
+				   event->t);
+	}
+	if (touched->space >= 0 && handed && !(event->flags & EVENT_FOREIGN)) {
+		totals_add(spool, (uint32_t)touched->space, METRIC_ALLOCATED, stack,
+			   sign * (int64_t)event->size, sign, event->t);
+		if (touched->pool >= 0 && !on_card(event))
+			totals_add(spool, (uint32_t)touched->pool, METRIC_ALLOCATED, stack,
+				   sign * (int64_t)event->size, sign, event->t);
+	}
+	count(spool, touched->owner, in);
+	if (!handed)
+		return;
+	count(spool, touched->device, in);
+	count(spool, touched->pool, in);
+	count(spool, touched->space, in);
+}
+
+static void count_stack(struct spool *spool, uint32_t stack, uint64_t size)
+{
+	struct spool_stack *row = spool_at(spool, SPOOL_STACK, stack);
+
+	txn_add64(spool, &row->allocations, 1);
+	txn_add64(spool, &row->bytes, size);
+}
+
+static void count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size,
+		       uint64_t lifetime)
+{
+	struct spool_stack *row = spool_at(spool, SPOOL_STACK, born);
+	struct spool_stack *here = spool_at(spool, SPOOL_STACK, died);
+
+	if (!row->frees || lifetime < row->lifetime_min)
+		txn_set64(spool, &row->lifetime_min, lifetime);
+	if (lifetime > row->lifetime_max)
+		txn_set64(spool, &row->lifetime_max, lifetime);
+	txn_add64(spool, &row->frees, 1);
+	txn_add64(spool, &row->freed, size);
+	txn_add64(spool, &here->frees_here, 1);
+	txn_add64(spool, &here->freed_here, size);
+}
+
+static uint64_t generation(const struct ledger *ledger)
+{
+	return atomic_load_explicit(&ledger->spool->header->generation, memory_order_relaxed);
+}
+
+/* The curves of what the last event moved, now that it stays. */
+static void draw(struct ledger *ledger)
+{
+	struct spool *spool = ledger->spool;
+
+	for (unsigned i = 0; i < 3; i++) {
+		if (ledger->undrawn[i] >= 0)
+			curve_add(spool, totals_scope(spool, (uint32_t)ledger->undrawn[i]),
+				  spool->header->t);
+	}
+	forget_drawing(ledger);
+}
+
+/* Opens the transaction of one event and moves the sums; the caller changes nodes, then commits. */
+static bool begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
+		  struct touched *touched)
+{
+	draw(ledger);
+	if (!find_scopes(ledger, event, owner, touched) || !make_room(ledger))
+		return false;
+	txn_begin(ledger->spool);
+	put(ledger, event);
+	move(ledger, event, stack, touched);
+	return true;
+}
+
+static void commit(struct ledger *ledger, const struct touched *touched)
+{
+	txn_commit(ledger->spool);
+	ledger->undrawn[0] = touched->device;
+	ledger->undrawn[1] = touched->pool;
+	ledger->undrawn[2] = touched->space;
+}
+
+static void enter(struct ledger *ledger, struct event *event, const struct spool_node *node)
+{
+	struct touched touched;
+
+	ledger->newest = 0;
+	if (!begin(ledger, event, node->stack, node->owner, &touched))
+		return;
+	if (node->kind != NODE_FREE) {
+		struct spool_node born = *node;
+
+		born.t = born.t ? born.t : event->t;
+		ledger->newest = live_insert(ledger->spool, &born);
+	}
+	if (event->op == EVENT_ALLOC)
+		count_stack(ledger->spool, node->stack, event->size);
+	commit(ledger, &touched);
+	ledger->newest_generation = generation(ledger);
+	ledger->newest_event = *event;
+}
+
+/* What the end of a node says: all but time, stack, thread, stream and api. */
+static void tell_end(struct event *event, const struct spool_node *node)
+{
+	event->op = node->flags & NODE_SEGMENT ? EVENT_RELEASE : EVENT_FREE;
+	event->flags = node->flags & NODE_FOREIGN ? EVENT_FOREIGN : 0;
+	event->ptr = node->address;
+	event->size = node->size;
+	event->space = node->space;
+	event->device = node->device;
+	event->pool = node->pool;
+}
+
+void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id)
+{
+	struct spool_node node = *live_node(ledger->spool, id);
+	struct touched touched;
+
+	tell_end(event, &node);
+	ledger->newest = 0;
+	if (!begin(ledger, event, node.stack, node.owner, &touched))
+		return;
+	live_remove(ledger->spool, id);
+	if (event->op == EVENT_FREE)
+		count_free(ledger->spool, node.stack, event->stack, node.size,
+			   event->t > node.t ? event->t - node.t : 0);
+	commit(ledger, &touched);
+}
+
+void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind, uint32_t owner,
+		  uint64_t link)
+{
+	uint32_t stale = live_find(ledger->spool, kind, event->pool, event->ptr);
+	struct spool_node node = {
+		.address = event->ptr,
+		.size = event->size,
+		.stack = event->stack,
+		.pool = event->pool,
+		.owner = owner,
+		.device = event->device,
+		.kind = (uint8_t)kind,
+		.space = event->space,
+		.references = kind == NODE_HANDLE,
+		.link = link,
+		.flags = (uint8_t)((event->op == EVENT_RESERVE ? NODE_SEGMENT : 0) |
+				   (event->flags & EVENT_FOREIGN ? NODE_FOREIGN : 0)),
+	};
+
+	if (stale) {
+		struct event end = *event;
+
+		ledger_leave_node(ledger, &end, stale);
+	}
+	enter(ledger, event, &node);
+}
+
+bool ledger_leave(struct ledger *ledger, struct event *event, enum node_kind kind,
+		  struct spool_node *was)
+{
+	uint32_t id = live_find(ledger->spool, kind, event->pool, event->ptr);
+
+	if (!id || ledger->error)
+		return false;
+	if (was)
+		*was = *live_node(ledger->spool, id);
+	ledger_leave_node(ledger, event, id);
+	return true;
+}
+
+void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_node *was)
+{
+	event->op = was->flags & NODE_SEGMENT ? EVENT_RESERVE : EVENT_ALLOC;
+	event->stack = was->stack;
+	event->ptr = was->address;
+	event->size = was->size;
+	event->space = was->space;
+	event->device = was->device;
+	event->pool = was->pool;
+	event->flags = was->flags & NODE_FOREIGN ? EVENT_FOREIGN : 0;
+	enter(ledger, event, was);
+}
+
+void ledger_note(struct ledger *ledger, struct event *event)
+{
+	struct spool *spool = ledger->spool;
+	struct touched touched = { -1, -1, -1, -1 };
+
+	if (event->op == EVENT_OOM && !find_scopes(ledger, event, 0, &touched))
+		return;
+	draw(ledger);
+	if (!make_room(ledger))
+		return;
+	txn_begin(spool);
+	put(ledger, event);
+	if (touched.device >= 0)
+		txn_add64(spool, &totals_scope(spool, (uint32_t)touched.device)->ooms, 1);
+	if (touched.pool >= 0)
+		txn_add64(spool, &totals_scope(spool, (uint32_t)touched.pool)->ooms, 1);
+	txn_commit(spool);
+}
+
+void ledger_retry(struct ledger *ledger, int device)
+{
+	int64_t scope = ledger->error ? -1 : scope_of(ledger, SCOPE_DEVICE, device, 0);
+
+	if (scope < 0)
+		return;
+	totals_scope(ledger->spool, (uint32_t)scope)->retries++;
+}
+
+/* What is booked under the stack in a pool's sum. */
+static uint64_t booked(struct ledger *ledger, const struct event *event, enum metric metric,
+		       uint32_t stack)
+{
+	int64_t scope = scope_of(ledger, SCOPE_POOL, event->device, event->pool);
+	const struct spool_stack *row = spool_at(ledger->spool, SPOOL_STACK, stack);
+	const struct spool_cell *cell;
+
+	for (uint32_t id = row->cell; scope >= 0 && id; id = cell->next) {
+		cell = spool_at(ledger->spool, SPOOL_CELL, id - 1);
+		if (cell->sum == (uint32_t)scope * METRICS + metric)
+			return cell->live;
+	}
+	return 0;
+}
+
+void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_op op,
+		   uint64_t bytes, uint32_t stack)
+{
+	enum metric metric = op == EVENT_ALLOC || op == EVENT_FREE ? METRIC_ALLOCATED : METRIC_RESERVED;
+	struct spool_node node = { .kind = NODE_FREE, .stack = stack };
+	struct event event = *like;
+	uint64_t most;
+
+	if (ledger->error)
+		return;
+	event.op = (uint8_t)op;
+	event.ptr = 0;
+	event.stack = stack;
+	event.stream = 0;
+	if (op == EVENT_FREE || op == EVENT_RELEASE) {
+		most = booked(ledger, &event, metric, stack);
+		bytes = bytes < most ? bytes : most;
+	}
+	event.size = bytes;
+	if (bytes)
+		enter(ledger, &event, &node);
+}
+
+/* The last event of all was the node's birth: as if it had been known then. */
+static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
+{
+	struct spool_node node = *live_node(ledger->spool, id);
+	struct event event = ledger->newest_event;
+
+	if (id != ledger->newest || generation(ledger) != ledger->newest_generation)
+		return false;
+	txn_revert(ledger->spool);
+	if (!ledger->quiet)
+		journal_rewind(&ledger->journal);
+	forget_drawing(ledger);
+	event.op = pool ? EVENT_RESERVE : EVENT_ALLOC;
+	event.pool = node.pool = pool;
+	node.flags = (uint8_t)((node.flags & ~NODE_SEGMENT) | (pool ? NODE_SEGMENT : 0));
+	enter(ledger, &event, &node);
+	return true;
+}
+
+void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struct event *like)
+{
+	struct spool_node *node = live_node(ledger->spool, id);
+	struct event event = *like;
+	struct touched touched;
+
+	if (ledger->error || reborn(ledger, id, pool))
+		return;
+	/* The node stays: mappings refer to it. */
+	tell_end(&event, node);
+	event.stack = node->stack;
+	if (!begin(ledger, &event, node->stack, node->owner, &touched))
+		return;
+	txn_set32(ledger->spool, &node->pool, pool);
+	txn_set32(ledger->spool, (txn_half *)&node->flags,
+		  (uint32_t)((node->flags & ~NODE_SEGMENT) | (pool ? NODE_SEGMENT : 0)));
+	commit(ledger, &touched);
+	tell_end(&event, node);
+	event.op = pool ? EVENT_RESERVE : EVENT_ALLOC;
+	if (begin(ledger, &event, node->stack, node->owner, &touched))
+		commit(ledger, &touched);
+}
+
+uint32_t ledger_around(const struct ledger *ledger, uint64_t address)
+{
+	const struct spool *spool = ledger->spool;
+	uint64_t nodes = spool_count(spool, SPOOL_NODE);
+
+	for (uint32_t id = 1; id <= nodes; id++) {
+		const struct spool_node *node = live_node(spool, id);
+		uint32_t home = id;
+
+		if (node->kind == NODE_MAPPING && address - node->address < node->size)
+			home = (uint32_t)node->link;
+		else if (node->kind != NODE_ADDRESS || address - node->address >= node->size)
+			continue;
+		return home;
+	}
+	return 0;
+}
+
+void ledger_used(struct ledger *ledger, int device, uint64_t bytes, uint64_t t)
+{
+	int64_t scope = ledger->error ? -1 : scope_of(ledger, SCOPE_DEVICE, device, 0);
+	struct spool_sum *sum;
+
+	if (scope < 0)
+		return;
+	sum = &totals_scope(ledger->spool, (uint32_t)scope)->sums[METRIC_USED];
+	sum->now = bytes;
+	if (bytes > sum->peak) {
+		sum->peak = bytes;
+		sum->peak_t = t;
+	}
+}
+
+uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric)
+{
+	int64_t scope = ledger->error ? -1 : scope_of(ledger, SCOPE_POOL, device, pool);
+
+	return scope < 0 ? 0 : totals_scope(ledger->spool, (uint32_t)scope)->sums[metric].now;
+}
+
+void ledger_empty_pool(struct ledger *ledger, uint32_t pool, const struct event *like)
+{
+	uint64_t nodes = spool_count(ledger->spool, SPOOL_NODE);
+
+	for (uint32_t id = 1; id <= nodes && !ledger->error; id++) {
+		const struct spool_node *node = live_node(ledger->spool, id);
+
+		if (node->kind == NODE_BLOCK && node->pool == pool) {
+			struct event event = *like;
+
+			ledger_leave_node(ledger, &event, id);
+		}
+	}
+}

@@ -1,0 +1,96 @@
+/*
+ * The ledger: what is held, by whom, now and at every peak; fed with events, by the recorder live
+ * and by tools afterwards. It keeps allocations, sums and composition in step with the journal: one
+ * transaction an event, so a process killed at any instruction leaves them equal.
+ *
+ * The caller serialises all calls. A call that finds no room stops the ledger: `error` is set (an
+ * error of spool_need()) and later calls do nothing.
+ */
+#ifndef LEDGER_LEDGER_H
+#define LEDGER_LEDGER_H
+
+#include "ledger/live.h"
+#include "ledger/totals.h"
+#include "spool/journal.h"
+
+enum { LEDGER_SCOPES = 64 };
+
+struct ledger {
+	struct spool *spool;
+	struct journal journal;
+	int error;
+	bool quiet; /* sums only: events are not written (memtrace_stop) */
+	/*
+	 * What the last event moved, drawn into the curves when the next one comes: until then it can
+	 * be taken back. Scopes, -1 for none.
+	 */
+	int64_t undrawn[3];
+	uint32_t newest; /* the node that the last transaction made, if that is all it did */
+	uint64_t newest_generation;
+	struct event newest_event;
+	struct ledger_scope { /* a cache in front of totals_scope_find() */
+		uint32_t kind, name;
+		int32_t device;
+		uint32_t scope; /* 1 + index, 0 for an empty slot */
+	} scopes[LEDGER_SCOPES];
+};
+
+/* 0 or -errno. The spool must be fresh. */
+int ledger_init(struct ledger *ledger, struct spool *spool, uint64_t max_events);
+void ledger_clear(struct ledger *ledger);
+
+/*
+ * An allocation: op (EVENT_ALLOC, or EVENT_RESERVE for a pool's segment), space, device, pool, ptr,
+ * size, stack, thread, stream, api and t are filled by the caller. An older entry at the same
+ * address, whose end was never seen, is ended first.
+ */
+void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind, uint32_t owner,
+		  uint64_t link);
+
+/*
+ * The end of what lives at event->ptr: the rest of the event comes from the entry, whose copy goes
+ * to *was (may be NULL). False, and nothing happens, if nothing is known there.
+ */
+bool ledger_leave(struct ledger *ledger, struct event *event, enum node_kind kind,
+		  struct spool_node *was);
+
+/* The same by node, which live_find() gave. */
+void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id);
+
+/* The free failed after all: what ledger_leave() ended lives again. */
+void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_node *was);
+
+/* An event that moves no sum: oom, mark, push, pop. */
+void ledger_note(struct ledger *ledger, struct event *event);
+
+/* An allocation that failed and was caught by the framework that asked. */
+void ledger_retry(struct ledger *ledger, int device);
+
+/*
+ * Bytes of a pool that its own totals tell of and no call did: an event without an address, booked
+ * under the pool's name. `op` as for ledger_enter(), or EVENT_FREE / EVENT_RELEASE; a sum is never
+ * taken below what was booked so.
+ */
+void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_op op,
+		   uint64_t bytes, uint32_t stack);
+
+/*
+ * A plain driver allocation turns out to be a pool's segment, or the reverse (pool 0). If it was the
+ * last event of all, that event is written anew; else two more events correct it (a free and a
+ * reserve, say), and peaks in between stay as they were.
+ */
+void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struct event *like);
+
+/* 1 + the node of the plain or pooled driver allocation that holds the address; a scan. */
+uint32_t ledger_around(const struct ledger *ledger, uint64_t address);
+
+/* What the driver says is occupied on the device. */
+void ledger_used(struct ledger *ledger, int device, uint64_t bytes, uint64_t t);
+
+/* A pool's sum as the ledger has it. */
+uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric);
+
+/* Takes the events out of a pool's blocks: all that live are freed (its own totals start anew). */
+void ledger_empty_pool(struct ledger *ledger, uint32_t pool, const struct event *like);
+
+#endif

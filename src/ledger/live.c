@@ -1,0 +1,183 @@
+/* Live allocations by address: linear hashing over chains of nodes. */
+#include "ledger/live.h"
+
+#include <stddef.h>
+
+#include "spool/txn.h"
+
+enum { FIRST_BUCKETS = 256 };
+
+static uint64_t hash(unsigned kind, uint32_t pool, uint64_t address)
+{
+	uint64_t x = address ^ (uint64_t)kind << 58;
+
+	if (kind == NODE_BLOCK)
+		x ^= (uint64_t)pool << 40;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93u;
+	x ^= x >> 32;
+	x *= 0xd6e8feb86659fd93u;
+	return x ^ x >> 32;
+}
+
+static uint64_t node_hash(const struct spool_node *node)
+{
+	return hash(node->kind, node->pool, node->address);
+}
+
+/* The largest power of two that is not above the number of buckets. */
+static uint64_t level(uint64_t buckets)
+{
+	return 1ull << (63 - __builtin_clzll(buckets));
+}
+
+static uint64_t bucket_of(const struct spool *spool, uint64_t h)
+{
+	uint64_t buckets = spool->header->live.buckets;
+	uint64_t low = level(buckets);
+	uint64_t at = h & (2 * low - 1);
+
+	return at < buckets ? at : at - low;
+}
+
+static uint32_t *head(const struct spool *spool, uint64_t bucket)
+{
+	return spool_at(spool, SPOOL_BUCKET, bucket);
+}
+
+int live_room(struct spool *spool)
+{
+	struct spool_header *header = spool->header;
+	int error = spool_need(spool, SPOOL_NODE, header->count[SPOOL_NODE]);
+
+	if (!error)
+		error = spool_need(spool, SPOOL_BUCKET, header->live.buckets + FIRST_BUCKETS);
+	if (!error && !header->live.buckets) {
+		header->live.buckets = FIRST_BUCKETS;
+		header->count[SPOOL_BUCKET] = FIRST_BUCKETS;
+	}
+	return error;
+}
+
+uint32_t live_find(const struct spool *spool, enum node_kind kind, uint32_t pool, uint64_t address)
+{
+	uint32_t id;
+
+	if (!spool->header->live.buckets)
+		return 0;
+	id = *head(spool, bucket_of(spool, hash(kind, pool, address)));
+	while (id) {
+		const struct spool_node *node = live_node(spool, id);
+
+		if (node->address == address && node->kind == kind &&
+		    (kind != NODE_BLOCK || node->pool == pool))
+			return id;
+		id = node->next;
+	}
+	return 0;
+}
+
+/* One more bucket: the chain that it takes over its half from is split. */
+static void split(struct spool *spool)
+{
+	struct spool_live *live = &spool->header->live;
+	uint64_t low = level(live->buckets);
+	uint64_t fresh = live->buckets;
+	uint32_t *from = head(spool, fresh - low);
+	uint32_t *to = head(spool, fresh);
+	uint32_t id = *from;
+
+	txn_set64(spool, &live->buckets, fresh + 1);
+	txn_set64(spool, &spool->header->count[SPOOL_BUCKET], fresh + 1);
+	txn_set32(spool, to, 0);
+	while (id) {
+		struct spool_node *node = live_node(spool, id);
+		uint32_t next = node->next;
+
+		if ((node_hash(node) & (2 * low - 1)) == fresh) {
+			txn_set32(spool, from, next);
+			txn_set32(spool, &node->next, *to);
+			txn_set32(spool, to, id);
+		} else {
+			from = &node->next;
+		}
+		id = next;
+	}
+}
+
+static uint32_t take_free(struct spool *spool)
+{
+	struct spool_header *header = spool->header;
+	uint32_t id = (uint32_t)header->live.free;
+
+	if (id) {
+		txn_set64(spool, &header->live.free, live_node(spool, id)->next);
+		return id;
+	}
+	txn_set64(spool, &header->count[SPOOL_NODE], header->count[SPOOL_NODE] + 1);
+	return (uint32_t)header->count[SPOOL_NODE];
+}
+
+static void link_node(struct spool *spool, uint32_t id)
+{
+	struct spool_node *node = live_node(spool, id);
+	uint32_t *chain = head(spool, bucket_of(spool, node_hash(node)));
+
+	txn_set32(spool, &node->next, *chain);
+	txn_set32(spool, chain, id);
+}
+
+static void unlink_node(struct spool *spool, uint32_t id)
+{
+	const struct spool_node *node = live_node(spool, id);
+	uint32_t *chain = head(spool, bucket_of(spool, node_hash(node)));
+
+	while (*chain != id)
+		chain = &live_node(spool, *chain)->next;
+	txn_set32(spool, chain, node->next);
+}
+
+/* The word that holds the kind: whether the node exists is decided by it. */
+static void set_kind(struct spool *spool, struct spool_node *node, unsigned kind)
+{
+	struct spool_node changed = *node;
+
+	_Static_assert(offsetof(struct spool_node, device) == 40, "the word of device and kind");
+	changed.kind = (uint8_t)kind;
+	txn_set64(spool, (txn_word *)&node->device, *(txn_word *)&changed.device);
+}
+
+uint32_t live_insert(struct spool *spool, const struct spool_node *from)
+{
+	struct spool_live *live = &spool->header->live;
+	uint32_t id = take_free(spool);
+	struct spool_node *node = live_node(spool, id);
+
+	txn_keep(spool, (uint64_t)((char *)&node->device - spool->base), *(txn_word *)&node->device);
+	txn_keep(spool, (uint64_t)((char *)&node->next - spool->base) | 1, node->next);
+	*node = *from;
+	link_node(spool, id);
+	txn_add64(spool, &live->count, 1);
+	if (live->count > live->buckets)
+		split(spool);
+	return id;
+}
+
+void live_remove(struct spool *spool, uint32_t id)
+{
+	struct spool_live *live = &spool->header->live;
+	struct spool_node *node = live_node(spool, id);
+
+	unlink_node(spool, id);
+	set_kind(spool, node, NODE_FREE);
+	txn_set32(spool, &node->next, (uint32_t)live->free);
+	txn_set64(spool, &live->free, id);
+	txn_add64(spool, &live->count, (uint64_t)-1);
+}
+
+void live_rekind(struct spool *spool, uint32_t id, enum node_kind kind)
+{
+	unlink_node(spool, id);
+	set_kind(spool, live_node(spool, id), kind);
+	link_node(spool, id);
+}

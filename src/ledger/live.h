@@ -1,0 +1,31 @@
+/*
+ * Live allocations by address: linear hashing in the spool, so that it grows by one bucket at a time
+ * (no pause to rehash), survives the process, and changes few words a step.
+ *
+ * All functions that change it run inside a transaction; live_room() goes before.
+ */
+#ifndef LEDGER_LIVE_H
+#define LEDGER_LIVE_H
+
+#include "spool/spool.h"
+
+/* Makes room for one more allocation. 0, or an error of spool_need(). */
+int live_room(struct spool *spool);
+
+/* 1 + the node, 0 if there is none. Blocks are told apart by pool as well; other kinds ignore it. */
+uint32_t live_find(const struct spool *spool, enum node_kind kind, uint32_t pool, uint64_t address);
+
+static inline struct spool_node *live_node(const struct spool *spool, uint32_t id)
+{
+	return spool_at(spool, SPOOL_NODE, id - 1);
+}
+
+/* Enters a copy of the node (its `next` is ignored): 1 + its index. */
+uint32_t live_insert(struct spool *spool, const struct spool_node *node);
+
+void live_remove(struct spool *spool, uint32_t id);
+
+/* Files the node under another kind, without moving it. */
+void live_rekind(struct spool *spool, uint32_t id, enum node_kind kind);
+
+#endif

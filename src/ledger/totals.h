@@ -1,0 +1,41 @@
+/*
+ * Sums and their peaks, with the exact composition of each peak by stack.
+ *
+ * A scope is what sums are kept for (a device, a pool, an owner, a space); a cell is the part of one
+ * stack in one sum. A new peak costs one addition: it starts a new epoch, and a cell whose epoch is
+ * old copies its bytes aside before they change (design: exact at every moment, checked against
+ * brute force by tests/unit/test_ledger.c).
+ *
+ * Changing functions run inside a transaction, after totals_room().
+ */
+#ifndef LEDGER_TOTALS_H
+#define LEDGER_TOTALS_H
+
+#include "spool/spool.h"
+
+enum { TOTALS_CELLS = 8 }; /* the most cells one event can need */
+
+/* Room for the cells of one event. 0, or an error of spool_need(). */
+int totals_room(struct spool *spool);
+
+static inline struct spool_scope *totals_scope(const struct spool *spool, uint32_t scope)
+{
+	return spool_at(spool, SPOOL_SCOPE, scope);
+}
+
+/* The scope, made if it is new: its index, or an error of spool_need(). Outside of transactions. */
+int64_t totals_scope_find(struct spool *spool, enum scope_kind kind, int device, uint32_t name);
+
+/* Moves a sum by `bytes` and `count` allocations of the stack (0: no composition is kept). */
+void totals_add(struct spool *spool, uint32_t scope, enum metric metric, uint32_t stack,
+		int64_t bytes, int count, uint64_t t);
+
+/* The bytes and allocations of a cell at its sum's peak. */
+static inline uint64_t totals_at_peak(const struct spool_sum *sum, const struct spool_cell *cell,
+				      uint64_t *count)
+{
+	*count = cell->epoch == sum->epoch ? cell->at_peak_count : cell->live_count;
+	return cell->epoch == sum->epoch ? cell->at_peak : cell->live;
+}
+
+#endif

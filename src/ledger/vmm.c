@@ -1,0 +1,148 @@
+/* Virtual memory management: references and mappings of handles. */
+#include "ledger/vmm.h"
+
+#include <stddef.h>
+
+#include "spool/txn.h"
+
+enum { GRANULE = 1 << 21 }; /* the smallest mapping that any device of today allows */
+
+/* References and mappings share the word of the node's kind. */
+static void set_counts(struct spool *spool, struct spool_node *node, uint16_t references,
+		       uint16_t mappings)
+{
+	struct spool_node changed = *node;
+
+	changed.references = references;
+	changed.mappings = mappings;
+	txn_set64(spool, (txn_word *)&node->device, *(txn_word *)&changed.device);
+}
+
+static void recount(struct ledger *ledger, uint32_t id, int references, int mappings)
+{
+	struct spool_node *node = live_node(ledger->spool, id);
+
+	txn_begin(ledger->spool);
+	set_counts(ledger->spool, node, (uint16_t)(node->references + references),
+		   (uint16_t)(node->mappings + mappings));
+	if (node->kind == NODE_HANDLE && !node->references)
+		live_rekind(ledger->spool, id, NODE_HELD);
+	else if (node->kind == NODE_HELD && node->references)
+		live_rekind(ledger->spool, id, NODE_HANDLE);
+	txn_commit(ledger->spool);
+}
+
+bool vmm_retain(struct ledger *ledger, uint64_t handle)
+{
+	uint32_t id = ledger->error ? 0 : live_find(ledger->spool, NODE_HANDLE, 0, handle);
+
+	if (id)
+		recount(ledger, id, 1, 0);
+	return id != 0;
+}
+
+bool vmm_release(struct ledger *ledger, struct event *event, struct spool_node *was)
+{
+	uint32_t id = ledger->error ? 0 : live_find(ledger->spool, NODE_HANDLE, 0, event->ptr);
+
+	*was = (struct spool_node){ .kind = NODE_FREE };
+	if (!id)
+		return false;
+	*was = *live_node(ledger->spool, id);
+	if (was->references > 1 || was->mappings) {
+		recount(ledger, id, -1, 0);
+		return false;
+	}
+	ledger_leave_node(ledger, event, id);
+	return true;
+}
+
+void vmm_unrelease(struct ledger *ledger, struct event *event, const struct spool_node *was)
+{
+	uint32_t id;
+
+	if (was->kind == NODE_FREE || ledger->error)
+		return;
+	if (was->references == 1 && !was->mappings) {
+		ledger_undo(ledger, event, was);
+		return;
+	}
+	id = live_find(ledger->spool, NODE_HANDLE, 0, was->address);
+	if (!id)
+		id = live_find(ledger->spool, NODE_HELD, 0, was->address);
+	if (id)
+		recount(ledger, id, 1, 0);
+}
+
+/* A mapping less; the memory ends with the last one if its references are gone already. */
+static void end_mapping(struct ledger *ledger, const struct event *like, uint32_t id)
+{
+	struct spool *spool = ledger->spool;
+	struct spool_node mapping = *live_node(spool, id);
+	struct event event = *like;
+	struct spool_node *home;
+
+	event.op = EVENT_UNMAP;
+	event.ptr = mapping.address;
+	event.size = mapping.size;
+	event.device = mapping.device;
+	event.space = mapping.space;
+	event.pool = mapping.pool;
+	ledger_note(ledger, &event);
+	if (ledger->error)
+		return;
+	txn_begin(spool);
+	live_remove(spool, id);
+	txn_commit(spool);
+	recount(ledger, (uint32_t)mapping.link, 0, -1);
+	home = live_node(spool, (uint32_t)mapping.link);
+	if (home->kind == NODE_HELD && !home->mappings) {
+		event = *like;
+		ledger_leave_node(ledger, &event, (uint32_t)mapping.link);
+	}
+}
+
+void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle)
+{
+	struct spool *spool = ledger->spool;
+	uint32_t id = ledger->error ? 0 : live_find(spool, NODE_HANDLE, 0, handle);
+	uint32_t stale = id ? live_find(spool, NODE_MAPPING, 0, event->ptr) : 0;
+	struct spool_node mapping;
+
+	if (!id)
+		return;
+	if (stale)
+		end_mapping(ledger, event, stale);
+	mapping = *live_node(spool, id);
+	event->op = EVENT_MAP;
+	event->device = mapping.device;
+	event->space = mapping.space;
+	event->pool = mapping.pool;
+	ledger_note(ledger, event);
+	if (ledger->error)
+		return;
+	mapping.kind = NODE_MAPPING;
+	mapping.address = event->ptr;
+	mapping.size = event->size;
+	mapping.references = mapping.mappings = 0;
+	mapping.t = event->t;
+	mapping.stack = event->stack;
+	mapping.link = id;
+	txn_begin(spool);
+	live_insert(spool, &mapping);
+	txn_commit(spool);
+	recount(ledger, id, 0, 1);
+}
+
+void vmm_unmap(struct ledger *ledger, const struct event *event)
+{
+	uint64_t end = event->ptr + event->size;
+
+	for (uint64_t at = event->ptr; at < end && !ledger->error;) {
+		uint32_t id = live_find(ledger->spool, NODE_MAPPING, 0, at);
+
+		at += id ? live_node(ledger->spool, id)->size : GRANULE;
+		if (id)
+			end_mapping(ledger, event, id);
+	}
+}

@@ -1,0 +1,29 @@
+/*
+ * Virtual memory management: memory is held from cuMemCreate until its references (create, retain,
+ * import: +1, each release: -1) and its mappings are all gone. Maps and unmaps move no sum.
+ *
+ * A handle is entered with ledger_enter(NODE_HANDLE); calls are serialised as ledger.h says.
+ */
+#ifndef LEDGER_VMM_H
+#define LEDGER_VMM_H
+
+#include "ledger/ledger.h"
+
+/* One reference more. False if the handle is unknown. */
+bool vmm_retain(struct ledger *ledger, uint64_t handle);
+
+/*
+ * One reference less; with the last one, and no mapping left, the memory ends: `event` is the free,
+ * *was its entry, and the answer is true. Without it the answer is false and *was is what to hand to
+ * vmm_unrelease() should the call fail (its kind is NODE_FREE if the handle is unknown).
+ */
+bool vmm_release(struct ledger *ledger, struct event *event, struct spool_node *was);
+void vmm_unrelease(struct ledger *ledger, struct event *event, const struct spool_node *was);
+
+/* event->ptr and event->size are mapped to the handle. */
+void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle);
+
+/* Every mapping that begins in [event->ptr, event->ptr + event->size) ends, after the real call. */
+void vmm_unmap(struct ledger *ledger, const struct event *event);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * The JSON document memtrace/1: its sections in the order of design.md section 5, then the events.
+ */
+#include "render/document.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "analyse/phases.h"
+#include "analyse/recording.h"
+#include "base/out.h"
+#include "render/document_sections.h"
+#include "spool/journal.h"
+
+enum { BUFFER = 1 << 18 };
+
+static void text_or_null(struct out *out, const struct spool *spool, const char *key, uint32_t text)
+{
+	out_text(out, key);
+	out_json(out, spool_text(spool, text));
+}
+
+static void write_mark(struct out *out, const struct spool *spool, const struct event *event,
+		       uint32_t name)
+{
+	const char *text = spool_text(spool, name);
+
+	out_text(out, ",\"thread\":");
+	out_u64(out, event->thread);
+	out_text(out, ",\"name\":");
+	out_json(out, text ? text : "");
+	if (event->pool)
+		text_or_null(out, spool, ",\"domain\":", event->pool);
+	if (event->stream) {
+		out_text(out, ",\"range\":");
+		out_u64(out, event->stream);
+	}
+}
+
+static void write_memory(struct out *out, const struct spool *spool, const struct event *event)
+{
+	if (event->device >= 0) {
+		out_text(out, ",\"device\":");
+		out_u64(out, (uint64_t)event->device);
+	} else {
+		out_text(out, ",\"device\":null");
+	}
+	out_text(out, ",\"space\":\"");
+	out_text(out, space_name(event->space));
+	text_or_null(out, spool, "\",\"pool\":", event->pool);
+	if (event->ptr) {
+		out_text(out, ",\"ptr\":\"");
+		out_hex(out, event->ptr);
+		out_text(out, "\",\"size\":");
+	} else {
+		out_text(out, ",\"ptr\":null,\"size\":");
+	}
+	out_u64(out, event->size);
+	out_text(out, ",\"stack\":");
+	out_u64(out, event->stack);
+	out_text(out, ",\"thread\":");
+	out_u64(out, event->thread);
+	if (event->stream) {
+		out_text(out, ",\"stream\":\"");
+		out_hex(out, event->stream);
+		out_char(out, '"');
+	} else {
+		out_text(out, ",\"stream\":null");
+	}
+	text_or_null(out, spool, ",\"api\":", event->api);
+	if (event->error)
+		text_or_null(out, spool, ",\"error\":", event->error);
+	if (event->flags & EVENT_FOREIGN)
+		out_text(out, ",\"foreign\":true");
+	if (event->device < 0) {
+		out_text(out, ",\"allocated\":null,\"reserved\":null");
+		return;
+	}
+	out_text(out, ",\"allocated\":");
+	out_u64(out, event->allocated);
+	out_text(out, ",\"reserved\":");
+	out_u64(out, event->reserved);
+}
+
+static void write_event(struct out *out, const struct spool *spool, const struct event *event,
+			uint32_t name)
+{
+	out_text(out, "{\"seq\":");
+	out_u64(out, event->seq);
+	out_text(out, ",\"t\":");
+	out_u64(out, event->t);
+	out_text(out, ",\"op\":\"");
+	out_text(out, event_op_name(event->op));
+	out_char(out, '"');
+	if (event_is_memory(event->op))
+		write_memory(out, spool, event);
+	else
+		write_mark(out, spool, event, name);
+	out_char(out, '}');
+}
+
+/* Events as they come from the chunks; pops are told the name of what they end. */
+static int write_events(struct out *out, const struct spool *spool)
+{
+	struct journal_reader reader;
+	struct phases open;
+	struct event event;
+	bool first = true;
+	int error = journal_read(&reader, spool);
+
+	phases_start(&open);
+	while (!error && !out->error && journal_next(&reader, &event)) {
+		const struct phase *ended = NULL;
+
+		if (event.op == EVENT_POP)
+			ended = phases_ended_by(&open, &event);
+		out_text(out, first ? "\n" : ",\n");
+		first = false;
+		write_event(out, spool, &event, ended ? ended->name : event.name);
+		/* Only pushes and pops matter here: sums would cost time. */
+		if (!event_is_memory(event.op) && !phases_event(&open, &event))
+			error = -ENOMEM;
+	}
+	phases_clear(&open);
+	journal_read_end(&reader);
+	return error;
+}
+
+static int write_all(struct out *out, const struct recording *recording, unsigned flags,
+		     const char *exit)
+{
+	struct phases phases;
+	int error = phases_find(&phases, recording->spool);
+
+	if (!error) {
+		document_head(out, recording, exit);
+		document_summary(out, recording);
+		document_peaks(out, recording);
+		document_names(out, recording);
+		document_sites(out, recording);
+		document_phases(out, recording, &phases);
+		document_timeline(out, recording);
+		out_text(out, "\"events\":[");
+	}
+	phases_clear(&phases);
+	if (!error && (flags & DOCUMENT_EVENTS))
+		error = write_events(out, recording->spool);
+	out_text(out, "\n]}\n");
+	return error;
+}
+
+int document_write(const struct spool *spool, int fd, unsigned flags, const char *exit)
+{
+	struct recording recording;
+	struct out out;
+	char *buffer = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int written;
+	int error;
+
+	if (buffer == MAP_FAILED)
+		return -ENOMEM;
+	out_init(&out, fd, buffer, BUFFER);
+	error = recording_read(&recording, spool, flags & DOCUMENT_LOAD);
+	if (!error) {
+		error = write_all(&out, &recording, flags, exit);
+		recording_clear(&recording);
+	}
+	written = out_flush(&out);
+	munmap(buffer, BUFFER);
+	return error ? error : written;
+}
+
+int document_from_spool(const char *path, int fd, unsigned flags, char *why, size_t size)
+{
+	struct spool spool;
+	const char *exit = "unfinished";
+	int error = spool_open(&spool, path, why, size);
+
+	if (error)
+		return error;
+	if (spool_writer_lives(&spool))
+		exit = "running";
+	else if (spool.header->end)
+		exit = "exit";
+	error = document_write(&spool, fd, flags | DOCUMENT_LOAD, exit);
+	if (error)
+		snprintf(why, size, "%s: its document could not be written: %s", path, strerror(-error));
+	spool_close(&spool);
+	return error;
+}

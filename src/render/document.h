@@ -1,0 +1,27 @@
+/*
+ * The JSON document memtrace/1 from a spool: design.md section 5, include/memtrace/trace.schema.json.
+ *
+ * The same function at the end of the traced program and in the tool.
+ */
+#ifndef RENDER_DOCUMENT_H
+#define RENDER_DOCUMENT_H
+
+#include <stdbool.h>
+
+#include "spool/spool.h"
+
+enum document_flags {
+	DOCUMENT_EVENTS = 1, /* `events` is filled; without it it is there, and empty */
+	DOCUMENT_LOAD = 2,   /* libraries may be loaded, to demangle names (the tool) */
+};
+
+/* Streams the document to the descriptor: 0 or -errno. `exit` is the value of process.exit. */
+int document_write(const struct spool *spool, int fd, unsigned flags, const char *exit);
+
+/*
+ * Opens a spool file and writes its document: 0, or -errno and a sentence in `why` (of `size` bytes).
+ * process.exit is "running" while its process lives, "exit" if that closed it, else "unfinished".
+ */
+int document_from_spool(const char *path, int fd, unsigned flags, char *why, size_t size);
+
+#endif

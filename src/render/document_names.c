@@ -1,0 +1,183 @@
+/* The document's names: modules, frames, stacks, sites, phases. */
+#include "render/document_sections.h"
+
+static void write_modules(struct out *out, const struct recording *recording)
+{
+	uint64_t modules = spool_count(recording->spool, SPOOL_MODULE);
+
+	out_text(out, "\"modules\":[");
+	for (uint32_t i = 0; i < modules; i++) {
+		const struct spool_module *module = recording_module(recording, i);
+		const char *path = spool_text(recording->spool, module->path);
+
+		out_text(out, i ? ",\n{\"path\":" : "\n{\"path\":");
+		out_json(out, path ? path : "");
+		out_text(out, ",\"build_id\":");
+		out_json(out, spool_text(recording->spool, module->build_id));
+		out_text(out, ",\"base\":\"");
+		out_hex(out, module->base);
+		out_text(out, "\"}");
+	}
+	out_text(out, "],\n");
+}
+
+static void write_frame(struct out *out, const struct recording *recording, uint32_t i)
+{
+	const struct spool_frame *frame = recording_frame(recording, i);
+	const struct recording_frame *name = &recording->names[i];
+
+	if (frame->language == FRAME_PYTHON) {
+		out_text(out, "{\"language\":\"python\",\"function\":");
+		out_json(out, name->function);
+		out_text(out, ",\"file\":");
+		out_json(out, spool_text(recording->spool, frame->file));
+		out_text(out, ",\"line\":");
+		out_u64(out, frame->line);
+		out_char(out, '}');
+		return;
+	}
+	out_text(out, "{\"language\":\"native\",\"function\":");
+	out_json(out, name->function);
+	out_text(out, ",\"symbol\":");
+	out_json(out, name->symbol);
+	if (frame->language == FRAME_NATIVE &&
+	    frame->module && recording_module(recording, frame->module - 1)) {
+		out_text(out, ",\"module\":");
+		out_u64(out, frame->module - 1);
+	} else {
+		out_text(out, ",\"module\":null");
+	}
+	if (frame->language == FRAME_NATIVE) {
+		out_text(out, ",\"offset\":\"");
+		out_hex(out, frame->offset);
+		out_char(out, '"');
+	} else {
+		out_text(out, ",\"offset\":null");
+	}
+	out_text(out, ",\"file\":null,\"line\":null}");
+}
+
+static void write_stack(struct out *out, const struct recording *recording, uint32_t i)
+{
+	const struct spool_stack *stack = recording_stack(recording, i);
+	uint32_t depth = recording_depth(recording, stack);
+	const char *comma = "";
+
+	out_text(out, "{\"frames\":[");
+	for (uint32_t k = 0; k < depth; k++) {
+		uint32_t frame = recording_step(recording, stack, k);
+
+		if (frame >= recording->frames)
+			continue;
+		out_text(out, comma);
+		out_u64(out, frame);
+		comma = ",";
+	}
+	out_text(out, "]}");
+}
+
+void document_names(struct out *out, const struct recording *recording)
+{
+	write_modules(out, recording);
+	out_text(out, "\"frames\":[");
+	for (uint32_t i = 0; i < recording->frames; i++) {
+		out_text(out, i ? ",\n" : "\n");
+		write_frame(out, recording, i);
+	}
+	out_text(out, "],\n\"stacks\":[");
+	for (uint32_t i = 0; i < recording->stacks; i++) {
+		out_text(out, i ? ",\n" : "\n");
+		write_stack(out, recording, i);
+	}
+	out_text(out, "],\n");
+}
+
+static void write_site(struct out *out, const struct recording *recording,
+		       const struct recording_site *site)
+{
+	out_text(out, "{\"site\":");
+	out_json(out, site->name);
+	out_text(out, ",\"space\":\"");
+	out_text(out, site->space);
+	out_text(out, "\",\"stacks\":[");
+	for (uint32_t i = 0; i < site->stacks; i++) {
+		if (i)
+			out_char(out, ',');
+		out_u64(out, recording->by_site[site->first + i]);
+	}
+	out_text(out, "],\"allocations\":");
+	out_u64(out, site->allocations);
+	out_text(out, ",\"frees\":");
+	out_u64(out, site->frees);
+	out_text(out, ",\"bytes\":");
+	out_u64(out, site->bytes);
+	out_text(out, ",\"live_bytes\":");
+	out_u64(out, site->live);
+	out_text(out, ",\"peak_bytes\":");
+	out_u64(out, site->peak);
+	if (site->frees) {
+		out_text(out, ",\"lifetime_min_ns\":");
+		out_u64(out, site->lifetime_min);
+		out_text(out, ",\"lifetime_max_ns\":");
+		out_u64(out, site->lifetime_max);
+		out_char(out, '}');
+	} else {
+		out_text(out, ",\"lifetime_min_ns\":null,\"lifetime_max_ns\":null}");
+	}
+}
+
+void document_sites(struct out *out, const struct recording *recording)
+{
+	out_text(out, "\"sites\":[");
+	for (uint32_t i = 0; i < recording->site_count; i++) {
+		out_text(out, i ? ",\n" : "\n");
+		write_site(out, recording, &recording->sites[i]);
+	}
+	out_text(out, "],\n");
+}
+
+static void write_sums(struct out *out, const char *key, const struct phase_sums *sums, bool open)
+{
+	out_text(out, key);
+	out_u64(out, sums->start);
+	out_text(out, ",\"end_bytes\":");
+	if (open)
+		out_text(out, "null");
+	else
+		out_u64(out, sums->end);
+	out_text(out, ",\"peak_bytes\":");
+	out_u64(out, sums->peak);
+	out_char(out, '}');
+}
+
+static void write_phase(struct out *out, const struct recording *recording, const struct phase *phase)
+{
+	const char *name = spool_text(recording->spool, phase->name);
+
+	out_text(out, "{\"name\":");
+	out_json(out, name ? name : "");
+	out_text(out, ",\"domain\":");
+	out_json(out, spool_text(recording->spool, phase->domain));
+	out_text(out, ",\"thread\":");
+	out_u64(out, phase->thread);
+	out_text(out, ",\"start\":");
+	out_u64(out, phase->start);
+	out_text(out, ",\"end\":");
+	if (phase->open)
+		out_text(out, "null");
+	else
+		out_u64(out, phase->end);
+	write_sums(out, ",\"allocated\":{\"start_bytes\":", &phase->allocated, phase->open);
+	write_sums(out, ",\"reserved\":{\"start_bytes\":", &phase->reserved, phase->open);
+	out_char(out, '}');
+}
+
+void document_phases(struct out *out, const struct recording *recording, const struct phases *phases)
+{
+	out_text(out, "\"phases\":[");
+	for (size_t i = 0; i < phases->count; i++) {
+		out_text(out, i ? ",\n" : "\n");
+		write_phase(out, recording, &phases->list[i]);
+	}
+	out_text(out, "],\n");
+}

@@ -1,0 +1,23 @@
+/*
+ * The sections of the document in front of the events, one function each, in the order they are
+ * written. Each writes whole members with the comma behind them.
+ */
+#ifndef RENDER_DOCUMENT_SECTIONS_H
+#define RENDER_DOCUMENT_SECTIONS_H
+
+#include "analyse/phases.h"
+#include "analyse/recording.h"
+#include "base/out.h"
+
+/* schema, process, environment, capture */
+void document_head(struct out *out, const struct recording *recording, const char *exit);
+void document_summary(struct out *out, const struct recording *recording);
+void document_peaks(struct out *out, const struct recording *recording);
+/* modules, frames, stacks */
+void document_names(struct out *out, const struct recording *recording);
+void document_sites(struct out *out, const struct recording *recording);
+void document_phases(struct out *out, const struct recording *recording,
+		     const struct phases *phases);
+void document_timeline(struct out *out, const struct recording *recording);
+
+#endif

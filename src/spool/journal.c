@@ -1,0 +1,250 @@
+/* The events of a spool: writing into a ring of chunks, and reading them in order. */
+#include "spool/journal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "spool/txn.h"
+
+enum {
+	SUMS_DEVICES = 64,
+	CHUNK_ROOM = SPOOL_BLOCK - (int)sizeof(struct spool_chunk),
+	FEWEST_PER_CHUNK = 16,
+};
+
+int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events)
+{
+	uint64_t most = max_events / 20;
+
+	memset(journal, 0, sizeof(*journal));
+	journal->spool = spool;
+	journal->max_events = max_events;
+	journal->head_events = max_events / 10;
+	if (most < FEWEST_PER_CHUNK)
+		most = FEWEST_PER_CHUNK;
+	journal->chunk_events = most > CHUNK_ROOM ? CHUNK_ROOM : (uint32_t)most;
+	journal->queue = mmap(NULL, sizeof(uint32_t) * SPOOL_BLOCKS, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (journal->queue == MAP_FAILED)
+		journal->queue = NULL;
+	return journal->queue ? 0 : -ENOMEM;
+}
+
+void journal_clear(struct journal *journal)
+{
+	if (journal->queue)
+		munmap(journal->queue, sizeof(uint32_t) * SPOOL_BLOCKS);
+	memset(journal, 0, sizeof(*journal));
+}
+
+static struct spool_chunk *chunk_at(const struct spool *spool, uint64_t index)
+{
+	return spool_at(spool, SPOOL_CHUNK, index);
+}
+
+/* Forgets the events of the ring's oldest chunk: its number, to be written anew. */
+static uint32_t recycle(struct journal *journal)
+{
+	struct spool *spool = journal->spool;
+	uint32_t index = journal->queue[journal->first++ % SPOOL_BLOCKS];
+	struct spool_chunk *chunk = chunk_at(spool, index);
+
+	journal->ring_events -= chunk->events;
+	txn_begin(spool);
+	txn_add64(spool, &spool->header->dropped, chunk->events);
+	txn_set32(spool, &chunk->events, 0);
+	txn_set32(spool, &chunk->used, 0);
+	txn_commit(spool);
+	return index;
+}
+
+static void put_sums(struct journal *journal)
+{
+	int devices[SUMS_DEVICES];
+	struct decode_sums sums[SUMS_DEVICES];
+	unsigned count;
+
+	if (!journal->sums)
+		return;
+	count = journal->sums(journal->context, devices, sums, SUMS_DEVICES);
+	for (unsigned i = 0; i < count; i++)
+		journal->p = encode_sums(journal->p, devices[i], sums[i].allocated, sums[i].reserved);
+}
+
+/* Every chunk begins with the sums, which its events are counted from. */
+static void start_records(struct journal *journal)
+{
+	journal->p = (uint8_t *)(journal->chunk + 1);
+	journal->end = (uint8_t *)journal->chunk + SPOOL_BLOCK;
+	encode_start(&journal->state, journal->chunk->t);
+	put_sums(journal);
+}
+
+static void start_chunk(struct journal *journal, uint32_t index)
+{
+	struct spool_header *header = journal->spool->header;
+	struct spool_chunk *chunk = chunk_at(journal->spool, index);
+
+	chunk->events = 0;
+	chunk->used = 0;
+	chunk->first_seq = header->seq;
+	chunk->t = header->t;
+	journal->chunk = chunk;
+	start_records(journal);
+	if (header->seq >= journal->head_events)
+		journal->queue[journal->last++ % SPOOL_BLOCKS] = index;
+}
+
+/* How many events the chunk being written may still take. */
+static uint64_t chunk_left(const struct journal *journal)
+{
+	uint64_t left = journal->chunk_events - journal->chunk->events;
+	uint64_t seq = journal->spool->header->seq;
+	uint64_t most;
+
+	/* The part kept for good ends at a chunk's end, or the ring could not drop what follows. */
+	if (journal->chunk->first_seq < journal->head_events)
+		most = journal->head_events - seq;
+	else
+		most = journal->max_events - journal->head_events - journal->ring_events;
+	if (most < left)
+		left = most;
+	if ((size_t)(journal->end - journal->p) < WIRE_EVENT_MAX + WIRE_SUMS_MAX * SUMS_DEVICES)
+		left = 0;
+	return left;
+}
+
+int journal_room(struct journal *journal)
+{
+	struct spool *spool = journal->spool;
+	uint64_t index = spool_count(spool, SPOOL_CHUNK);
+	uint64_t ring = journal->max_events - journal->head_events;
+	int error;
+
+	if (!journal->max_events || (journal->chunk && chunk_left(journal)))
+		return 0;
+	if (journal->ring_events + journal->chunk_events > ring && journal->first != journal->last) {
+		start_chunk(journal, recycle(journal));
+		return 0;
+	}
+	error = spool_need(spool, SPOOL_CHUNK, index);
+	if (error)
+		return error;
+	start_chunk(journal, (uint32_t)index);
+	spool->header->count[SPOOL_CHUNK] = index + 1;
+	return 0;
+}
+
+void journal_put(struct journal *journal, struct event *event)
+{
+	struct spool *spool = journal->spool;
+	struct spool_header *header = spool->header;
+
+	event->seq = header->seq;
+	if (event->t < header->t)
+		event->t = header->t;
+	txn_set64(spool, &header->seq, event->seq + 1);
+	txn_set64(spool, &header->t, event->t);
+	if (!journal->max_events) {
+		txn_add64(spool, &header->dropped, 1);
+		return;
+	}
+	journal->p = encode_event(&journal->state, journal->p, event);
+	txn_set32(spool, &journal->chunk->used,
+		  (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1)));
+	txn_set32(spool, &journal->chunk->events, journal->chunk->events + 1);
+	if (journal->chunk->first_seq >= journal->head_events)
+		journal->ring_events++;
+}
+
+void journal_rewind(struct journal *journal)
+{
+	static struct decoder decoder; /* 10 KiB that the host's stack may not have */
+	struct spool_chunk *chunk = journal->chunk;
+	struct event event;
+
+	if (!journal->max_events)
+		return;
+	/* The caches as they were: a reader of what is left has them, and nobody else. */
+	decode_start(&decoder, (const uint8_t *)(chunk + 1), chunk->used, chunk->first_seq, chunk->t);
+	while (decode_event(&decoder, &event) == 1)
+		;
+	journal->state = decoder.state;
+	if (chunk->first_seq >= journal->head_events)
+		journal->ring_events--;
+	if (chunk->used)
+		journal->p = (uint8_t *)(chunk + 1) + chunk->used;
+	else
+		start_records(journal);
+}
+
+void journal_resync(struct journal *journal)
+{
+	if (journal->chunk && chunk_left(journal))
+		put_sums(journal);
+}
+
+int journal_read(struct journal_reader *reader, const struct spool *spool)
+{
+	uint64_t chunks = spool_count(spool, SPOOL_CHUNK);
+
+	memset(reader, 0, sizeof(*reader));
+	reader->spool = spool;
+	reader->order = mmap(NULL, sizeof(uint32_t) * (chunks + 1), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (reader->order == MAP_FAILED) {
+		reader->order = NULL;
+		return -ENOMEM;
+	}
+	/* The ring has turned at most once, so an insertion from the end moves little. */
+	for (uint32_t i = 0; i < chunks; i++) {
+		const struct spool_chunk *chunk = chunk_at(spool, i);
+		uint32_t at = reader->chunks;
+
+		if (!chunk->events)
+			continue;
+		while (at && chunk_at(spool, reader->order[at - 1])->first_seq > chunk->first_seq)
+			at--;
+		memmove(reader->order + at + 1, reader->order + at,
+			sizeof(uint32_t) * (reader->chunks - at));
+		reader->order[at] = i;
+		reader->chunks++;
+	}
+	return 0;
+}
+
+static bool next_chunk(struct journal_reader *reader)
+{
+	const struct spool_chunk *chunk;
+	uint32_t used;
+
+	if (reader->next == reader->chunks)
+		return false;
+	chunk = chunk_at(reader->spool, reader->order[reader->next++]);
+	used = chunk->used <= CHUNK_ROOM ? chunk->used : CHUNK_ROOM;
+	decode_start(&reader->decoder, (const uint8_t *)(chunk + 1), used, chunk->first_seq,
+		     chunk->t);
+	reader->open = true;
+	return true;
+}
+
+bool journal_next(struct journal_reader *reader, struct event *event)
+{
+	while (reader->open || next_chunk(reader)) {
+		int got = decode_event(&reader->decoder, event);
+
+		if (got == 1)
+			return true;
+		reader->broken += got < 0;
+		reader->open = false;
+	}
+	return false;
+}
+
+void journal_read_end(struct journal_reader *reader)
+{
+	if (reader->order)
+		munmap(reader->order, sizeof(uint32_t) * (spool_count(reader->spool, SPOOL_CHUNK) + 1));
+	memset(reader, 0, sizeof(*reader));
+}

@@ -1,0 +1,65 @@
+/*
+ * The events of a spool: a ring of chunks, the first tenth kept for good, then the latest nine.
+ *
+ * Each chunk stands alone (codec/wire.h), so the oldest can be written over without a trace in the
+ * others. The writer's part runs inside transactions, under the writer's lock.
+ */
+#ifndef SPOOL_JOURNAL_H
+#define SPOOL_JOURNAL_H
+
+#include "codec/decode.h"
+#include "codec/encode.h"
+#include "spool/spool.h"
+
+struct journal {
+	struct spool *spool;
+	struct spool_chunk *chunk; /* being written, NULL before the first */
+	uint8_t *p, *end;
+	uint64_t max_events;
+	uint64_t head_events; /* kept for good */
+	uint32_t chunk_events; /* at most so many in one chunk */
+	uint32_t *queue;       /* the ring's chunks, oldest first: a circular list of SPOOL_BLOCKS */
+	uint64_t first, last;  /* queue[first..last) modulo SPOOL_BLOCKS */
+	uint64_t ring_events;
+	/* The device's sums when a chunk begins, as the caller knows them; fills at most `most`. */
+	unsigned (*sums)(void *context, int *devices, struct decode_sums *sums, unsigned most);
+	void *context;
+	struct wire_state state;
+};
+
+/* 0 or -ENOMEM. `max_events` 0 keeps no events at all, only counts them. */
+int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events);
+void journal_clear(struct journal *journal);
+
+/*
+ * Makes room for one event, if need be by a new chunk or by dropping the oldest; to be called before
+ * the transaction that writes the event. An error (see spool_need) when the file cannot grow.
+ */
+int journal_room(struct journal *journal);
+
+/* Writes the event, inside a transaction and after journal_room(); fills event->seq, raises event->t
+ * to the time of the one before if it is earlier. */
+void journal_put(struct journal *journal, struct event *event);
+
+/* After txn_revert() of the transaction that wrote the last event: goes on behind the one before. */
+void journal_rewind(struct journal *journal);
+
+/* Tells the readers the sums anew (they moved without events). */
+void journal_resync(struct journal *journal);
+
+/* Reading: all events that detail holds, in order. */
+struct journal_reader {
+	const struct spool *spool;
+	uint32_t *order; /* chunks by first_seq */
+	uint32_t chunks, next;
+	uint64_t broken; /* chunks that made no sense from some point on */
+	struct decoder decoder;
+	bool open;
+};
+
+/* 0 or -ENOMEM. */
+int journal_read(struct journal_reader *reader, const struct spool *spool);
+bool journal_next(struct journal_reader *reader, struct event *event);
+void journal_read_end(struct journal_reader *reader);
+
+#endif

@@ -1,0 +1,10 @@
+/* When a process started: with the pid it names a process for as long as the machine runs. */
+#ifndef SPOOL_PROCESS_H
+#define SPOOL_PROCESS_H
+
+#include <stdint.h>
+
+/* Field 22 of /proc/PID/stat, clock ticks after boot; 0 when there is no such process. */
+uint64_t process_start_ticks(int pid);
+
+#endif

@@ -1,0 +1,188 @@
+/* The reading half of the spool: a private copy of a file, checked and rolled back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "spool/process.h"
+#include "spool/spool.h"
+
+enum { COPY_TRIES = 50 };
+
+const char *spool_text(const struct spool *spool, uint32_t id)
+{
+	if (!id || id >= spool_count(spool, SPOOL_TEXT))
+		return NULL;
+	return spool_at(spool, SPOOL_TEXT, id);
+}
+
+static int refuse(char *why, size_t size, const char *path, const char *what)
+{
+	snprintf(why, size, "%s: %s", path, what);
+	return -EINVAL;
+}
+
+/*
+ * One copy of the file in memory. A dead process's file does not change; of a living one the copy is
+ * whole if no transaction began or ended meanwhile.
+ */
+static int copy_file(struct spool *spool, int fd, size_t bytes)
+{
+	struct spool_header *header = (struct spool_header *)spool->base;
+
+	for (int i = 0; i < COPY_TRIES; i++) {
+		uint64_t after = 0;
+		ssize_t n;
+
+		if (lseek(fd, 0, SEEK_SET) < 0)
+			return -errno;
+		n = fd_read_all(fd, spool->base, bytes);
+		if (n < 0)
+			return (int)n;
+		if ((size_t)n < bytes)
+			memset(spool->base + n, 0, bytes - (size_t)n);
+		if (pread(fd, &after, sizeof(after), offsetof(struct spool_header, generation)) !=
+		    sizeof(after))
+			return -EIO;
+		if (after == atomic_load(&header->generation))
+			break;
+	}
+	return 0;
+}
+
+static int load(struct spool *spool, const char *path, char *why, size_t size)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	size_t lists = sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS;
+	void *p;
+	int error;
+
+	if (fd < 0 || fstat(fd, &status)) {
+		error = -errno;
+		snprintf(why, size, "%s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return error;
+	}
+	spool->file_blocks = (uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT;
+	if (spool->file_blocks > SPOOL_BLOCKS)
+		spool->file_blocks = SPOOL_BLOCKS;
+	if (spool->file_blocks < SPOOL_FIRST_BLOCK) {
+		close(fd);
+		return refuse(why, size, path, "too short for a spool: nothing was recorded in it");
+	}
+	spool->reserved = (size_t)spool->file_blocks << SPOOL_BLOCK_SHIFT;
+	p = mmap(NULL, spool->reserved + lists, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	error = p == MAP_FAILED ? -ENOMEM : 0;
+	if (!error) {
+		spool->base = p;
+		spool->copy = true;
+		spool->blocks[0] = (uint32_t *)(spool->base + spool->reserved);
+		error = copy_file(spool, fd, spool->reserved);
+	}
+	close(fd);
+	if (error)
+		snprintf(why, size, "%s: %s", path, strerror(-error));
+	return error;
+}
+
+static void roll_back(struct spool *spool)
+{
+	struct spool_header *header = spool->header;
+	uint64_t count = header->undo_count <= SPOOL_UNDO ? header->undo_count : SPOOL_UNDO;
+
+	if (!(atomic_load(&header->generation) & 1))
+		return;
+	while (count--) {
+		uint64_t where = header->undo[count].where & ~1ull;
+
+		if (where + 8 > spool->reserved)
+			continue;
+		if (header->undo[count].where & 1)
+			*(uint32_t *)(spool->base + where) = (uint32_t)header->undo[count].old;
+		else
+			memcpy(spool->base + where, &header->undo[count].old, 8);
+	}
+	atomic_store(&header->generation, atomic_load(&header->generation) + 1);
+}
+
+/* The lists of blocks from the owners; blocks past a hole in a table are no use and left out. */
+static void find_blocks(struct spool *spool)
+{
+	const uint32_t *owners = (const uint32_t *)(spool->base + SPOOL_OWNERS_AT);
+	uint64_t blocks = spool->header->blocks;
+
+	if (blocks > spool->file_blocks)
+		blocks = spool->file_blocks;
+	for (unsigned kind = 0; kind < SPOOL_KINDS; kind++) {
+		spool->blocks[kind] = spool->blocks[0] + (size_t)kind * SPOOL_BLOCKS;
+		spool->used[kind] = 0;
+	}
+	for (uint64_t block = SPOOL_FIRST_BLOCK; block < blocks; block++) {
+		uint32_t kind = owners[block] >> 24;
+		uint32_t index = owners[block] & 0xffffff;
+
+		if (kind > SPOOL_HEADER && kind < SPOOL_KINDS && index == spool->used[kind])
+			spool->blocks[kind][spool->used[kind]++] = (uint32_t)block;
+	}
+	for (unsigned kind = 1; kind < SPOOL_KINDS; kind++) {
+		uint64_t most = spool->used[kind] * spool_per_block(kind);
+
+		if (spool->header->count[kind] > most)
+			spool->header->count[kind] = most;
+	}
+}
+
+/* Texts are read as C strings: the last byte of each block must not let one run on. */
+static void end_texts(struct spool *spool)
+{
+	for (uint32_t i = 0; i < spool->used[SPOOL_TEXT]; i++) {
+		char *block = spool_at(spool, SPOOL_TEXT, (uint64_t)i << SPOOL_BLOCK_SHIFT);
+
+		block[SPOOL_BLOCK - 1] = '\0';
+	}
+}
+
+int spool_open(struct spool *spool, const char *path, char *why, size_t size)
+{
+	int error;
+
+	memset(spool, 0, sizeof(*spool));
+	snprintf(spool->path, sizeof(spool->path), "%s", path);
+	error = load(spool, path, why, size);
+	if (error)
+		goto out;
+	spool->header = (struct spool_header *)spool->base;
+	error = -EINVAL;
+	if (memcmp(spool->header->magic, SPOOL_MAGIC, sizeof(spool->header->magic)))
+		refuse(why, size, path, "not a memtrace spool");
+	else if (spool->header->version > SPOOL_VERSION)
+		refuse(why, size, path, "made by a newer memtrace: read it with that one");
+	else if (spool->header->version != SPOOL_VERSION ||
+		 spool->header->header_bytes != sizeof(struct spool_header))
+		refuse(why, size, path, "a damaged spool, or one of another machine's byte order");
+	else
+		error = 0;
+	if (error)
+		goto out;
+	roll_back(spool);
+	find_blocks(spool);
+	end_texts(spool);
+	return 0;
+out:
+	spool_close(spool);
+	return error;
+}
+
+bool spool_writer_lives(const struct spool *spool)
+{
+	return spool->header->boot_pid_start &&
+	       process_start_ticks((int)spool->header->pid) == spool->header->boot_pid_start;
+}

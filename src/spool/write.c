@@ -1,0 +1,251 @@
+/*
+ * The writing half of the spool: a file that grows in steps inside one reserved stretch of addresses.
+ *
+ * No descriptor stays open: daemons close all they find, and a number of ours that the host reuses
+ * would have us write into its file. Each growth opens the path anew and compares device and inode.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "spool/spool.h"
+
+enum { GROW_BLOCKS = 8 };
+
+const uint8_t spool_shift[SPOOL_KINDS] = {
+#define TABLE(kind, shift, what) shift,
+#include "spool/tables.def"
+#undef TABLE
+};
+
+static void *map_anonymous(size_t size, int protection)
+{
+	void *p = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/*
+ * Addresses for all that the spool may become, so that it grows without moving. `ulimit -v` may
+ * forbid so much: then less, and recording stops earlier.
+ */
+static int reserve_addresses(struct spool *spool)
+{
+	size_t lists = sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS;
+	uint32_t *list = map_anonymous(lists, PROT_READ | PROT_WRITE);
+
+	if (!list)
+		return -ENOMEM;
+	for (unsigned kind = 0; kind < SPOOL_KINDS; kind++)
+		spool->blocks[kind] = list + (size_t)kind * SPOOL_BLOCKS;
+	for (uint64_t blocks = SPOOL_BLOCKS; blocks >= 1024; blocks /= 2) {
+		spool->reserved = (size_t)blocks << SPOOL_BLOCK_SHIFT;
+		spool->base = map_anonymous(spool->reserved, PROT_NONE);
+		if (spool->base)
+			return 0;
+	}
+	munmap(list, lists);
+	return -ENOMEM;
+}
+
+/* fallocate() past RLIMIT_FSIZE raises SIGXFSZ, which ends the host: look first. */
+static int claim_space(int fd, uint64_t from, uint64_t to)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+	    to > limit.rlim_cur)
+		return -EFBIG;
+	while (fallocate(fd, 0, (off_t)from, (off_t)(to - from))) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+static int map_file(struct spool *spool, int fd, uint64_t from, uint64_t to)
+{
+	void *p = mmap(spool->base + from, to - from, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		       fd, (off_t)from);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	/* A child's writes must not reach its parent's trace, whichever way it was born. */
+	if (madvise(p, to - from, MADV_DONTFORK))
+		return -errno;
+	return 0;
+}
+
+static int grow_memory(struct spool *spool, uint64_t from, uint64_t to)
+{
+	return mprotect(spool->base + from, to - from, PROT_READ | PROT_WRITE) ? -errno : 0;
+}
+
+static int reopen(const struct spool *spool)
+{
+	struct stat status;
+	int fd = open(spool->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+
+	if (fd < 0)
+		return -ESTALE;
+	if (fstat(fd, &status) || status.st_dev != spool->device || status.st_ino != spool->inode) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
+static int grow(struct spool *spool, uint64_t blocks)
+{
+	uint64_t from = spool->file_blocks << SPOOL_BLOCK_SHIFT;
+	uint64_t to = blocks << SPOOL_BLOCK_SHIFT;
+	int error;
+	int fd;
+
+	if (to > spool->reserved)
+		return -EOVERFLOW;
+	if (spool->memory) {
+		error = grow_memory(spool, from, to);
+	} else {
+		fd = reopen(spool);
+		if (fd < 0)
+			return fd;
+		error = claim_space(fd, from, to);
+		if (!error)
+			error = map_file(spool, fd, from, to);
+		close(fd);
+	}
+	if (!error)
+		spool->file_blocks = blocks;
+	return error;
+}
+
+static void write_header(struct spool *spool)
+{
+	struct spool_header *header = spool->header = (struct spool_header *)spool->base;
+
+	header->version = SPOOL_VERSION;
+	header->header_bytes = sizeof(*header);
+	header->blocks = SPOOL_FIRST_BLOCK;
+	atomic_store(&header->control, 1);
+	atomic_thread_fence(memory_order_release);
+	memcpy(header->magic, SPOOL_MAGIC, sizeof(header->magic)); /* last: now it is a spool */
+}
+
+static int start(struct spool *spool)
+{
+	int error = grow(spool, SPOOL_FIRST_BLOCK);
+
+	if (!error)
+		write_header(spool);
+	else
+		spool_close(spool);
+	return error;
+}
+
+int spool_create_memory(struct spool *spool)
+{
+	int error;
+
+	memset(spool, 0, sizeof(*spool));
+	spool->memory = true;
+	error = reserve_addresses(spool);
+	return error ? error : start(spool);
+}
+
+int spool_create(struct spool *spool, const char *path)
+{
+	struct stat status;
+	int error;
+	int fd;
+
+	memset(spool, 0, sizeof(*spool));
+	if (text_copy(spool->path, sizeof(spool->path), path) != strlen(path))
+		return -ENAMETOOLONG;
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+	if (fd < 0)
+		return -errno;
+	error = fstat(fd, &status) ? -errno : 0;
+	close(fd);
+	spool->device = status.st_dev;
+	spool->inode = status.st_ino;
+	if (!error)
+		error = reserve_addresses(spool);
+	if (!error)
+		error = start(spool);
+	if (error)
+		unlink(path);
+	return error;
+}
+
+int spool_need(struct spool *spool, enum spool_kind kind, uint64_t index)
+{
+	uint64_t wanted = (index >> (SPOOL_BLOCK_SHIFT - spool_shift[kind])) + 1;
+	uint32_t *owners = (uint32_t *)(spool->base + SPOOL_OWNERS_AT);
+
+	while (spool->used[kind] < wanted) {
+		uint64_t block = spool->header->blocks;
+		uint64_t step = spool->file_blocks + GROW_BLOCKS;
+		int error = 0;
+
+		if (block == spool->file_blocks)
+			error = grow(spool, step);
+		if (error)
+			return error;
+		spool->blocks[kind][spool->used[kind]] = (uint32_t)block;
+		owners[block] = (uint32_t)kind << 24 | spool->used[kind];
+		spool->used[kind]++;
+		spool->header->blocks = block + 1;
+	}
+	return 0;
+}
+
+enum spool_stop spool_stop_reason(int error)
+{
+	switch (error) {
+	case -EOVERFLOW:
+		return SPOOL_TOO_LARGE;
+	case -ESTALE:
+		return SPOOL_VANISHED;
+	case -ENOMEM:
+		return SPOOL_NO_MEMORY;
+	default:
+		return SPOOL_NO_SPACE;
+	}
+}
+
+void spool_close(struct spool *spool)
+{
+	size_t lists = spool->copy ? sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS : 0;
+
+	if (spool->base)
+		munmap(spool->base, spool->reserved + lists);
+	spool_forget(spool);
+}
+
+void spool_forget(struct spool *spool)
+{
+	if (spool->blocks[0] && !spool->copy)
+		munmap(spool->blocks[0], sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS);
+	memset(spool->blocks, 0, sizeof(spool->blocks));
+	memset(spool->used, 0, sizeof(spool->used));
+	spool->base = NULL;
+	spool->header = NULL;
+	spool->file_blocks = 0;
+}
+
+int spool_unlink(struct spool *spool)
+{
+	int fd = reopen(spool);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return unlink(spool->path) ? -errno : 0;
+}

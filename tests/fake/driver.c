@@ -1,0 +1,385 @@
+/*
+ * A simulated CUDA driver, built as libcuda.so.1: its beginning, its end and its devices.
+ *
+ * It keeps the books of a GPU's memory without a GPU: addresses that are nobody's memory, sizes
+ * that run out, and the answers of a real driver (tests/fake/agree.c holds it to an H200's). The
+ * FAKE_CUDA_* variables that shape it are listed in fake.h.
+ */
+#include "fake.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum phase { PHASE_NEW, PHASE_UP, PHASE_FORKED, PHASE_DOWN };
+
+static struct {
+	pthread_mutex_t lock;
+	enum phase phase;
+	struct settings settings;
+	struct device devices[DEVICES_MAX];
+	uint64_t allocations;
+	uint64_t frees;
+} driver = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* --- settings ------------------------------------------------------------------------------ */
+
+static uint64_t number_of(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+	char *end;
+	uint64_t number;
+
+	if (!text || !*text)
+		return otherwise;
+	number = strtoull(text, &end, 0);
+	switch (*end) {
+	case 'T':
+		return number << 40;
+	case 'G':
+		return number << 30;
+	case 'M':
+		return number << 20;
+	case 'K':
+		return number << 10;
+	case '\0':
+		return number;
+	default:
+		fprintf(stderr, "fake libcuda: %s=%s is no number\n", name, text);
+		return otherwise;
+	}
+}
+
+static void settings_read(struct settings *read)
+{
+	uint64_t devices = number_of("FAKE_CUDA_DEVICES", 1);
+
+	read->devices = devices > DEVICES_MAX ? DEVICES_MAX : (unsigned int)devices;
+	read->memory = number_of("FAKE_CUDA_MEMORY", MIB * 1024 * 16);
+	read->context_bytes = number_of("FAKE_CUDA_CONTEXT_BYTES", 512 * MIB);
+	read->oom_after = number_of("FAKE_CUDA_OOM_AFTER", 0);
+	read->free_fails = number_of("FAKE_CUDA_FREE_FAILS", 0);
+	read->latency_ns = number_of("FAKE_CUDA_LATENCY_NS", 0);
+	read->report = getenv("FAKE_CUDA_REPORT");
+}
+
+const struct settings *settings(void)
+{
+	return &driver.settings;
+}
+
+/* --- calls --------------------------------------------------------------------------------- */
+
+CUresult call_begin(void)
+{
+	pthread_mutex_lock(&driver.lock);
+	switch (driver.phase) {
+	case PHASE_UP:
+		return CUDA_SUCCESS;
+	case PHASE_DOWN:
+		return CUDA_ERROR_DEINITIALIZED;
+	case PHASE_NEW:
+	case PHASE_FORKED:
+		break;
+	}
+	return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+CUresult call_begin_in(struct context **context)
+{
+	CUresult status = call_begin();
+
+	*context = NULL;
+	return status == CUDA_SUCCESS ? context_current(context) : status;
+}
+
+CUresult call_end(CUresult status)
+{
+	pthread_mutex_unlock(&driver.lock);
+	return status;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Busy, as the real one is: a sleep would let other threads in sooner and cost far more. */
+void call_delay(void)
+{
+	uint64_t begin;
+
+	/* Set once by cuInit, before any call that could be delayed. */
+	if (!driver.settings.latency_ns)
+		return;
+	begin = now_ns();
+	while (now_ns() - begin < driver.settings.latency_ns)
+		continue;
+}
+
+CUresult call_admit_allocation(void)
+{
+	driver.allocations++;
+	return driver.allocations == driver.settings.oom_after ? CUDA_ERROR_OUT_OF_MEMORY
+							       : CUDA_SUCCESS;
+}
+
+CUresult call_admit_free(void)
+{
+	driver.frees++;
+	return driver.frees == driver.settings.free_fails ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+static void fork_prepare(void)
+{
+	pthread_mutex_lock(&driver.lock);
+}
+
+static void fork_parent(void)
+{
+	pthread_mutex_unlock(&driver.lock);
+}
+
+/* As with the real driver: a child can use CUDA only if its parent had not. */
+static void fork_child(void)
+{
+	if (driver.phase == PHASE_UP)
+		driver.phase = PHASE_FORKED;
+	pthread_mutex_unlock(&driver.lock);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	pthread_mutex_lock(&driver.lock);
+	if (driver.phase == PHASE_UP) {
+		if (driver.settings.report && *driver.settings.report)
+			report_write(driver.settings.report);
+		driver.phase = PHASE_DOWN;
+	}
+	pthread_mutex_unlock(&driver.lock);
+}
+
+/* What the real driver does for profilers, at the end of its cuInit and without a lock. */
+static void inject(void)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	void *library = path && *path ? dlopen(path, RTLD_NOW) : NULL;
+	int (*initialize)(void);
+
+	if (!library)
+		return;
+	*(void **)&initialize = dlsym(library, "InitializeInjection");
+	if (initialize)
+		initialize();
+}
+
+CUresult cuInit(unsigned int flags)
+{
+	CUresult status = flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+	bool first = false;
+
+	pthread_mutex_lock(&driver.lock);
+	if (driver.phase == PHASE_FORKED)
+		status = CUDA_ERROR_NOT_INITIALIZED;
+	else if (driver.phase == PHASE_DOWN)
+		status = CUDA_ERROR_DEINITIALIZED;
+	if (status == CUDA_SUCCESS && driver.phase == PHASE_NEW) {
+		settings_read(&driver.settings);
+		for (unsigned int i = 0; i < driver.settings.devices; i++) {
+			driver.devices[i].ordinal = (int)i;
+			driver.devices[i].total = driver.settings.memory;
+		}
+		if (!driver.settings.devices) {
+			status = CUDA_ERROR_NO_DEVICE;
+		} else {
+			driver.phase = PHASE_UP;
+			first = true;
+		}
+	}
+	pthread_mutex_unlock(&driver.lock);
+	if (first)
+		inject();
+	return status;
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+	if (!version)
+		return CUDA_ERROR_INVALID_VALUE;
+	*version = CUDA_VERSION;
+	return CUDA_SUCCESS;
+}
+
+/* --- devices ------------------------------------------------------------------------------- */
+
+struct device *device_at(int ordinal)
+{
+	if (ordinal < 0 || (unsigned int)ordinal >= driver.settings.devices)
+		return NULL;
+	return &driver.devices[ordinal];
+}
+
+unsigned int device_count(void)
+{
+	return driver.settings.devices;
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+	CUresult status = call_begin();
+
+	if (status == CUDA_SUCCESS && !count)
+		status = CUDA_ERROR_INVALID_VALUE;
+	if (status == CUDA_SUCCESS)
+		*count = (int)driver.settings.devices;
+	return call_end(status);
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+	CUresult status = call_begin();
+
+	if (status == CUDA_SUCCESS && !device_at(ordinal))
+		status = CUDA_ERROR_INVALID_DEVICE;
+	if (status == CUDA_SUCCESS)
+		*device = ordinal;
+	return call_end(status);
+}
+
+CUresult cuDeviceGetName(char *name, int length, CUdevice device)
+{
+	CUresult status = call_begin();
+
+	if (status == CUDA_SUCCESS && !device_at(device))
+		status = CUDA_ERROR_INVALID_DEVICE;
+	if (status == CUDA_SUCCESS && (!name || length <= 0))
+		status = CUDA_ERROR_INVALID_VALUE;
+	if (status == CUDA_SUCCESS)
+		snprintf(name, (size_t)length, "Simulated GPU");
+	return call_end(status);
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
+{
+	CUresult status = call_begin();
+
+	if (status == CUDA_SUCCESS && !device_at(device))
+		status = CUDA_ERROR_INVALID_DEVICE;
+	if (status == CUDA_SUCCESS) {
+		memcpy(uuid->bytes, "simulated gpu 00", sizeof(uuid->bytes));
+		uuid->bytes[15] = (char)(uuid->bytes[15] + device);
+	}
+	return call_end(status);
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
+{
+	CUresult status = call_begin();
+
+	if (status == CUDA_SUCCESS && !device_at(device))
+		status = CUDA_ERROR_INVALID_DEVICE;
+	if (status == CUDA_SUCCESS)
+		*bytes = device_at(device)->total;
+	return call_end(status);
+}
+
+static int attribute_of(CUdevice_attribute attribute)
+{
+	switch ((int)attribute) {
+	case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
+		return 32;
+	case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+		return 132;
+	case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+		return 9;
+	case CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING:
+	case CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY:
+	case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
+	case CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+	CUresult status = call_begin();
+
+	if (status == CUDA_SUCCESS && !device_at(device))
+		status = CUDA_ERROR_INVALID_DEVICE;
+	if (status == CUDA_SUCCESS)
+		*value = attribute_of(attribute);
+	return call_end(status);
+}
+
+/* --- errors -------------------------------------------------------------------------------- */
+
+static const struct {
+	CUresult error;
+	const char *name;
+	const char *text;
+} errors[] = {
+	{ CUDA_SUCCESS, "CUDA_SUCCESS", "no error" },
+	{ CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument" },
+	{ CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory" },
+	{ CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error" },
+	{ CUDA_ERROR_DEINITIALIZED, "CUDA_ERROR_DEINITIALIZED", "driver shutting down" },
+	{ CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected" },
+	{ CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal" },
+	{ CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context" },
+	{ CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle" },
+	{ CUDA_ERROR_ILLEGAL_STATE, "CUDA_ERROR_ILLEGAL_STATE",
+	  "the operation cannot be performed in the present state" },
+	{ CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found" },
+	{ CUDA_ERROR_CONTEXT_IS_DESTROYED, "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+	  "context is destroyed" },
+	{ CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED",
+	  "part or all of the requested memory range is already mapped" },
+	{ CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED",
+	  "pointer does not correspond to a registered memory region" },
+	{ CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported" },
+	{ CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+	  "operation not permitted when stream is capturing" },
+	{ CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+	  "operation failed due to a previous error during capture" },
+	{ CUDA_ERROR_UNKNOWN, "CUDA_ERROR_UNKNOWN", "unknown error" },
+};
+
+static size_t error_row(CUresult error)
+{
+	size_t row = 0;
+
+	while (row < sizeof(errors) / sizeof(errors[0]) && errors[row].error != error)
+		row++;
+	return row;
+}
+
+CUresult cuGetErrorName(CUresult error, const char **name)
+{
+	size_t row = error_row(error);
+
+	*name = row < sizeof(errors) / sizeof(errors[0]) ? errors[row].name : NULL;
+	return *name ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorString(CUresult error, const char **text)
+{
+	size_t row = error_row(error);
+
+	*text = row < sizeof(errors) / sizeof(errors[0]) ? errors[row].text : NULL;
+	return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}

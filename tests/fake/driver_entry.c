@@ -1,0 +1,170 @@
+/*
+ * cuGetProcAddress: which function a name means to a program of some CUDA version.
+ *
+ * The pointer is the one that dlsym gives, which needs the library linked with -Bsymbolic: without
+ * it a preloaded library that defines the same names would fill this table with its own.
+ */
+#include "fake.h"
+
+#include <string.h>
+
+typedef void any_fn(void);
+
+struct entry {
+	const char *name;
+	int since; /* 1000 * major + 10 * minor */
+	any_fn *function;
+	any_fn *per_thread; /* its twin for a default stream per thread, or NULL */
+};
+
+/* clang-format off */
+#define ENTRY(name, since, symbol) { #name, since, (any_fn *)symbol, NULL },
+#define TWINS(name, since, symbol) { #name, since, (any_fn *)symbol, (any_fn *)symbol##_ptsz },
+
+/* Rows of one name stand together, older before newer. */
+static const struct entry entries[] = {
+	ENTRY(cuInit,                         2000,  cuInit)
+	ENTRY(cuDriverGetVersion,             2020,  cuDriverGetVersion)
+	ENTRY(cuGetErrorName,                 6000,  cuGetErrorName)
+	ENTRY(cuGetErrorString,               6000,  cuGetErrorString)
+	ENTRY(cuGetProcAddress,              11030,  cuGetProcAddress)
+	ENTRY(cuGetProcAddress,              12000,  cuGetProcAddress_v2)
+	ENTRY(cuDeviceGet,                    2000,  cuDeviceGet)
+	ENTRY(cuDeviceGetCount,               2000,  cuDeviceGetCount)
+	ENTRY(cuDeviceGetName,                2000,  cuDeviceGetName)
+	ENTRY(cuDeviceGetUuid,                9020,  cuDeviceGetUuid)
+	ENTRY(cuDeviceGetUuid,               11040,  cuDeviceGetUuid_v2)
+	ENTRY(cuDeviceTotalMem,               3020,  cuDeviceTotalMem_v2)
+	ENTRY(cuDeviceGetAttribute,           2000,  cuDeviceGetAttribute)
+	ENTRY(cuDeviceGetDefaultMemPool,     11020,  cuDeviceGetDefaultMemPool)
+	ENTRY(cuDeviceGetMemPool,            11020,  cuDeviceGetMemPool)
+	ENTRY(cuDeviceSetMemPool,            11020,  cuDeviceSetMemPool)
+	ENTRY(cuDevicePrimaryCtxRetain,       7000,  cuDevicePrimaryCtxRetain)
+	ENTRY(cuDevicePrimaryCtxRelease,      7000,  cuDevicePrimaryCtxRelease)
+	ENTRY(cuDevicePrimaryCtxRelease,     11000,  cuDevicePrimaryCtxRelease_v2)
+	ENTRY(cuDevicePrimaryCtxReset,        7000,  cuDevicePrimaryCtxReset)
+	ENTRY(cuDevicePrimaryCtxReset,       11000,  cuDevicePrimaryCtxReset_v2)
+	ENTRY(cuDevicePrimaryCtxGetState,     7000,  cuDevicePrimaryCtxGetState)
+	ENTRY(cuCtxCreate,                    3020,  cuCtxCreate_v2)
+	ENTRY(cuCtxCreate,                   12050,  cuCtxCreate_v4)
+	ENTRY(cuCtxDestroy,                   2000,  cuCtxDestroy)
+	ENTRY(cuCtxDestroy,                   4000,  cuCtxDestroy_v2)
+	ENTRY(cuCtxPushCurrent,               4000,  cuCtxPushCurrent_v2)
+	ENTRY(cuCtxPopCurrent,                4000,  cuCtxPopCurrent_v2)
+	ENTRY(cuCtxSetCurrent,                4000,  cuCtxSetCurrent)
+	ENTRY(cuCtxGetCurrent,                4000,  cuCtxGetCurrent)
+	ENTRY(cuCtxGetDevice,                 2000,  cuCtxGetDevice)
+	ENTRY(cuCtxSynchronize,               2000,  cuCtxSynchronize)
+	ENTRY(cuStreamCreate,                 2000,  cuStreamCreate)
+	ENTRY(cuStreamDestroy,                2000,  cuStreamDestroy)
+	ENTRY(cuStreamDestroy,                4000,  cuStreamDestroy_v2)
+	ENTRY(cuStreamSynchronize,            2000,  cuStreamSynchronize)
+	ENTRY(cuStreamBeginCapture,          10010,  cuStreamBeginCapture_v2)
+	ENTRY(cuStreamEndCapture,            10000,  cuStreamEndCapture)
+	ENTRY(cuStreamIsCapturing,           10000,  cuStreamIsCapturing)
+	ENTRY(cuLaunchKernel,                 4000,  cuLaunchKernel)
+	ENTRY(cuMemGetInfo,                   3020,  cuMemGetInfo_v2)
+	ENTRY(cuMemAlloc,                     2000,  cuMemAlloc)
+	ENTRY(cuMemAlloc,                     3020,  cuMemAlloc_v2)
+	ENTRY(cuMemAllocPitch,                3020,  cuMemAllocPitch_v2)
+	ENTRY(cuMemFree,                      2000,  cuMemFree)
+	ENTRY(cuMemFree,                      3020,  cuMemFree_v2)
+	ENTRY(cuMemAllocManaged,              6000,  cuMemAllocManaged)
+	ENTRY(cuMemAllocHost,                 2000,  cuMemAllocHost)
+	ENTRY(cuMemAllocHost,                 3020,  cuMemAllocHost_v2)
+	ENTRY(cuMemHostAlloc,                 2020,  cuMemHostAlloc)
+	ENTRY(cuMemFreeHost,                  2000,  cuMemFreeHost)
+	ENTRY(cuMemHostRegister,              4000,  cuMemHostRegister)
+	ENTRY(cuMemHostRegister,              6050,  cuMemHostRegister_v2)
+	ENTRY(cuMemHostUnregister,            4000,  cuMemHostUnregister)
+	ENTRY(cuMemGetAddressRange,           3020,  cuMemGetAddressRange_v2)
+	ENTRY(cuPointerGetAttribute,          4000,  cuPointerGetAttribute)
+	ENTRY(cuMemcpyHtoD,                   3020,  cuMemcpyHtoD_v2)
+	ENTRY(cuMemcpyDtoH,                   3020,  cuMemcpyDtoH_v2)
+	ENTRY(cuArrayCreate,                  3020,  cuArrayCreate_v2)
+	ENTRY(cuArray3DCreate,                3020,  cuArray3DCreate_v2)
+	ENTRY(cuArrayDestroy,                 2000,  cuArrayDestroy)
+	TWINS(cuMemAllocAsync,               11020,  cuMemAllocAsync)
+	TWINS(cuMemAllocFromPoolAsync,       11020,  cuMemAllocFromPoolAsync)
+	TWINS(cuMemFreeAsync,                11020,  cuMemFreeAsync)
+	ENTRY(cuMemPoolCreate,               11020,  cuMemPoolCreate)
+	ENTRY(cuMemPoolDestroy,              11020,  cuMemPoolDestroy)
+	ENTRY(cuMemPoolTrimTo,               11020,  cuMemPoolTrimTo)
+	ENTRY(cuMemPoolSetAttribute,         11020,  cuMemPoolSetAttribute)
+	ENTRY(cuMemPoolGetAttribute,         11020,  cuMemPoolGetAttribute)
+	ENTRY(cuMemCreate,                   10020,  cuMemCreate)
+	ENTRY(cuMemRelease,                  10020,  cuMemRelease)
+	ENTRY(cuMemRetainAllocationHandle,   11000,  cuMemRetainAllocationHandle)
+	ENTRY(cuMemGetAllocationGranularity, 10020,  cuMemGetAllocationGranularity)
+	ENTRY(cuMemAddressReserve,           10020,  cuMemAddressReserve)
+	ENTRY(cuMemAddressFree,              10020,  cuMemAddressFree)
+	ENTRY(cuMemMap,                      10020,  cuMemMap)
+	ENTRY(cuMemUnmap,                    10020,  cuMemUnmap)
+	ENTRY(cuMemSetAccess,                10020,  cuMemSetAccess)
+};
+/* clang-format on */
+
+#define ENTRIES (sizeof(entries) / sizeof(entries[0]))
+
+/* The newest row that the version may have; NULL, and why in *reason. */
+static const struct entry *entry_find(const char *name, int version,
+				      CUdriverProcAddressQueryResult *reason)
+{
+	const struct entry *found = NULL;
+
+	*reason = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+	for (size_t i = 0; i < ENTRIES; i++) {
+		if (strcmp(entries[i].name, name) != 0)
+			continue;
+		if (entries[i].since <= version)
+			found = &entries[i];
+		else if (!found)
+			*reason = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+	}
+	if (found)
+		*reason = CU_GET_PROC_ADDRESS_SUCCESS;
+	return found;
+}
+
+static bool query_is_valid(const char *symbol, void **pfn, int version, cuuint64_t flags)
+{
+	return symbol && pfn && version <= CUDA_VERSION && flags <= 2;
+}
+
+static any_fn *function_of(const struct entry *entry, cuuint64_t flags)
+{
+	bool per_thread = flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+
+	return per_thread && entry->per_thread ? entry->per_thread : entry->function;
+}
+
+/* Of CUDA 12: what is not there is no error, but a status and NULL. */
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int version, cuuint64_t flags,
+			     CUdriverProcAddressQueryResult *symbol_status)
+{
+	CUdriverProcAddressQueryResult reason;
+	const struct entry *entry;
+
+	if (!query_is_valid(symbol, pfn, version, flags))
+		return CUDA_ERROR_INVALID_VALUE;
+	entry = entry_find(symbol, version, &reason);
+	*pfn = entry ? (void *)function_of(entry, flags) : NULL;
+	if (symbol_status)
+		*symbol_status = reason;
+	return CUDA_SUCCESS;
+}
+
+/* Of CUDA 11.3: what is not there is an error, and *pfn stays as it was. */
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags)
+{
+	CUdriverProcAddressQueryResult reason;
+	const struct entry *entry;
+
+	if (!query_is_valid(symbol, pfn, version, flags))
+		return CUDA_ERROR_INVALID_VALUE;
+	entry = entry_find(symbol, version, &reason);
+	if (!entry)
+		return CUDA_ERROR_NOT_FOUND;
+	*pfn = (void *)function_of(entry, flags);
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,482 @@
+/*
+ * Memory that is there when the call returns: plain, pitched, arrays, managed and pinned.
+ */
+#include "fake.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define ALIGNMENT 512
+#define PITCH 512
+#define PAGE 4096
+#define ARRAY_TAG ((uint64_t)1 << 62) /* an array's handle must not look like an address */
+
+static uint64_t round_up(uint64_t value, uint64_t alignment)
+{
+	return (value + alignment - 1) / alignment * alignment;
+}
+
+/* --- taking -------------------------------------------------------------------------------- */
+
+/* Blocks above 1 MiB lie in granules of their own, smaller ones share: as on an H200. */
+static struct span *place(struct range *range, uint64_t size)
+{
+	if (size > MIB)
+		return range_take(range, round_up(size, GRANULE), GRANULE);
+	return range_take(range, round_up(size, ALIGNMENT), ALIGNMENT);
+}
+
+static CUresult take_device(struct context *context, struct block *block)
+{
+	struct device *device = context->device;
+
+	if (block->size > device->total)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	/* Twice the memory: so there is always a hole that is wide enough. */
+	if (!device->plain)
+		device->plain = range_new(device, 2 * device->total, GRANULE, false);
+	if (device->plain)
+		block->span = place(device->plain, block->size);
+	if (!block->span)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	block->range = device->plain;
+	block->base = span_address(block->span);
+	return CUDA_SUCCESS;
+}
+
+/* Memory that the host can use too. It takes none of the device's. */
+static CUresult take_host(struct block *block)
+{
+	block->mapped = round_up(block->size, PAGE);
+	if (block->mapped < block->size)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	block->base = address_reserve(block->mapped, PAGE, true);
+	return block->base ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+static void put_back(const struct block *block)
+{
+	if (block->span)
+		range_give(block->range, block->span);
+	if (block->mapped)
+		munmap((void *)(uintptr_t)block->base, block->mapped);
+}
+
+static CUresult allocate(struct context *context, enum kind kind, uint64_t size, uint64_t *base)
+{
+	struct block block = { .size = size, .kind = kind, .context = context };
+	CUresult status = call_admit_allocation();
+
+	block.device = context->device;
+	if (status == CUDA_SUCCESS && (kind == KIND_MANAGED || kind == KIND_PINNED))
+		status = take_host(&block);
+	else if (status == CUDA_SUCCESS)
+		status = take_device(context, &block);
+	if (status == CUDA_SUCCESS && !block_add(memory_blocks(), &block)) {
+		put_back(&block);
+		status = CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	if (status != CUDA_SUCCESS) {
+		account_failure(context->device, kind);
+		return status;
+	}
+	account_add(block.device, kind, size);
+	*base = block.base;
+	return CUDA_SUCCESS;
+}
+
+void memory_end(struct block *block)
+{
+	account_remove(block->device, block->kind, block->size);
+	put_back(block);
+	block_remove(memory_blocks(), block);
+}
+
+/* --- allocations --------------------------------------------------------------------------- */
+
+CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t size)
+{
+	struct context *context;
+	CUresult status;
+	uint64_t base = 0;
+
+	call_delay();
+	status = call_begin_in(&context);
+	if (status == CUDA_SUCCESS && (!ptr || !size))
+		status = CUDA_ERROR_INVALID_VALUE;
+	if (status == CUDA_SUCCESS)
+		status = allocate(context, KIND_PLAIN, size, &base);
+	if (status == CUDA_SUCCESS)
+		*ptr = base;
+	return call_end(status);
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_t height,
+			    unsigned int element)
+{
+	struct context *context;
+	CUresult status;
+	uint64_t base = 0;
+
+	call_delay();
+	status = call_begin_in(&context);
+	if (status == CUDA_SUCCESS && (!ptr || !pitch || !width || !height))
+		status = CUDA_ERROR_INVALID_VALUE;
+	if (status == CUDA_SUCCESS && element != 4 && element != 8 && element != 16)
+		status = CUDA_ERROR_INVALID_VALUE;
+	if (status == CUDA_SUCCESS)
+		status = allocate(context, KIND_PLAIN, round_up(width, PITCH) * height, &base);
+	if (status == CUDA_SUCCESS) {
+		*ptr = base;
+		*pitch = round_up(width, PITCH);
+	}
+	return call_end(status);
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t size, unsigned int flags)
+{
+	struct context *context;
+	CUresult status;
+	uint64_t base = 0;
+
+	call_delay();
+	status = call_begin_in(&context);
+	if (status == CUDA_SUCCESS && (!ptr || !size || !flags))
+		status = CUDA_ERROR_INVALID_VALUE;
+	if (status == CUDA_SUCCESS)
+		status = allocate(context, KIND_MANAGED, size, &base);
+	if (status == CUDA_SUCCESS)
+		*ptr = base;
+	return call_end(status);
+}
+
+CUresult cuMemHostAlloc(void **ptr, size_t size, unsigned int flags)
+{
+	struct context *context;
+	CUresult status;
+	uint64_t base = 0;
+
+	(void)flags;
+	call_delay();
+	status = call_begin_in(&context);
+	if (status == CUDA_SUCCESS && !ptr)
+		status = CUDA_ERROR_INVALID_VALUE;
+	if (status == CUDA_SUCCESS && size)
+		status = allocate(context, KIND_PINNED, size, &base);
+	if (status == CUDA_SUCCESS)
+		*ptr = (void *)(uintptr_t)base; /* of no bytes: success, and NULL */
+	return call_end(status);
+}
+
+CUresult cuMemAllocHost_v2(void **ptr, size_t size)
+{
+	return cuMemHostAlloc(ptr, size, 0);
+}
+
+static CUresult register_host(struct context *context, void *ptr, size_t size)
+{
+	struct block block = { .base = (uint64_t)(uintptr_t)ptr, .size = size };
+	CUresult status = call_admit_allocation();
+
+	block.kind = KIND_PINNED;
+	block.device = context->device;
+	block.context = context;
+	block.registered = true;
+	if (status == CUDA_SUCCESS && !block_add(memory_blocks(), &block))
+		status = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+	if (status == CUDA_SUCCESS)
+		account_add(context->device, KIND_PINNED, size);
+	else
+		account_failure(context->device, KIND_PINNED);
+	return status;
+}
+
+CUresult cuMemHostRegister_v2(void *ptr, size_t size, unsigned int flags)
+{
+	struct context *context;
+	CUresult status;
+
+	(void)flags;
+	call_delay();
+	status = call_begin_in(&context);
+	if (status == CUDA_SUCCESS && (!ptr || !size))
+		status = CUDA_ERROR_INVALID_VALUE;
+	if (status == CUDA_SUCCESS)
+		status = register_host(context, ptr, size);
+	return call_end(status);
+}
+
+/* --- frees --------------------------------------------------------------------------------- */
+
+static struct device *current_device(void)
+{
+	struct context *context;
+
+	return context_current(&context) == CUDA_SUCCESS ? context->device : NULL;
+}
+
+static CUresult free_block(struct block *block)
+{
+	CUresult status = block ? call_admit_free() : CUDA_ERROR_INVALID_VALUE;
+
+	if (status != CUDA_SUCCESS) {
+		account_free_failure(block ? block->device : current_device());
+		return status;
+	}
+	if (block->kind == KIND_POOL || block->pool) {
+		pool_block_end(block, false);
+		pools_synchronize(); /* cuMemFree waits for the device, and that is one */
+	} else {
+		memory_end(block);
+	}
+	return CUDA_SUCCESS;
+}
+
+/* cuMemFree ends whatever has a device address, whichever call allocated it; mappings it leaves. */
+static struct block *block_of_device(uint64_t address)
+{
+	struct block *block = block_at(memory_blocks(), address);
+
+	if (!block || block->kind == KIND_ARRAY || block->kind == KIND_VMM)
+		return NULL;
+	return block->kind == KIND_PINNED && !block->pool ? NULL : block;
+}
+
+CUresult cuMemFree_v2(CUdeviceptr ptr)
+{
+	CUresult status = call_begin();
+
+	/* cuMemFree(0) is how programs ask for a context: it needs none and frees nothing. */
+	if (status == CUDA_SUCCESS && ptr)
+		status = free_block(block_of_device(ptr));
+	return call_end(status);
+}
+
+CUresult cuMemFreeHost(void *ptr)
+{
+	CUresult status = call_begin();
+	struct block *block = NULL;
+
+	if (status == CUDA_SUCCESS && ptr) {
+		block = block_at(memory_blocks(), (uint64_t)(uintptr_t)ptr);
+		if (block && (block->kind != KIND_PINNED || block->registered || block->pool))
+			block = NULL;
+		status = free_block(block);
+	}
+	return call_end(status);
+}
+
+CUresult cuMemHostUnregister(void *ptr)
+{
+	CUresult status = call_begin();
+	struct block *block = NULL;
+	bool found = false;
+
+	if (status == CUDA_SUCCESS) {
+		block = block_at(memory_blocks(), (uint64_t)(uintptr_t)ptr);
+		if (block && !block->registered)
+			block = NULL;
+		found = block != NULL;
+		status = free_block(block);
+	}
+	if (status == CUDA_ERROR_INVALID_VALUE && !found)
+		status = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+	return call_end(status);
+}
+
+/* --- arrays -------------------------------------------------------------------------------- */
+
+static uint64_t format_bytes(CUarray_format format)
+{
+	switch ((int)format) {
+	case CU_AD_FORMAT_UNSIGNED_INT8:
+	case CU_AD_FORMAT_SIGNED_INT8:
+		return 1;
+	case CU_AD_FORMAT_UNSIGNED_INT16:
+	case CU_AD_FORMAT_SIGNED_INT16:
+	case CU_AD_FORMAT_HALF:
+		return 2;
+	case CU_AD_FORMAT_UNSIGNED_INT32:
+	case CU_AD_FORMAT_SIGNED_INT32:
+	case CU_AD_FORMAT_FLOAT:
+		return 4;
+	default:
+		return 0;
+	}
+}
+
+static uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape)
+{
+	unsigned int channels = shape->NumChannels;
+
+	if (!shape->Width || (channels != 1 && channels != 2 && channels != 4))
+		return 0;
+	return format_bytes(shape->Format) * channels * shape->Width *
+	       (shape->Height ? shape->Height : 1) * (shape->Depth ? shape->Depth : 1);
+}
+
+CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *shape)
+{
+	struct context *context;
+	CUresult status;
+	uint64_t base = 0;
+
+	call_delay();
+	status = call_begin_in(&context);
+	if (status == CUDA_SUCCESS && (!array || !shape || !array_bytes(shape)))
+		status = CUDA_ERROR_INVALID_VALUE;
+	if (status == CUDA_SUCCESS)
+		status = allocate(context, KIND_ARRAY, array_bytes(shape), &base);
+	if (status == CUDA_SUCCESS)
+		*array = (CUarray)(uintptr_t)(base | ARRAY_TAG);
+	return call_end(status);
+}
+
+CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *shape)
+{
+	CUDA_ARRAY3D_DESCRIPTOR flat = { .Width = 0 };
+
+	if (!shape)
+		return CUDA_ERROR_INVALID_VALUE;
+	flat.Width = shape->Width;
+	flat.Height = shape->Height;
+	flat.Format = shape->Format;
+	flat.NumChannels = shape->NumChannels;
+	return cuArray3DCreate_v2(array, &flat);
+}
+
+CUresult cuArrayDestroy(CUarray array)
+{
+	uint64_t handle = (uint64_t)(uintptr_t)array;
+	CUresult status = call_begin();
+	struct block *block = NULL;
+
+	if (status == CUDA_SUCCESS && !(handle & ARRAY_TAG))
+		status = CUDA_ERROR_INVALID_HANDLE;
+	if (status == CUDA_SUCCESS) {
+		block = block_at(memory_blocks(), handle & ~ARRAY_TAG);
+		if (!block || block->kind != KIND_ARRAY)
+			status = CUDA_ERROR_INVALID_HANDLE;
+	}
+	if (status == CUDA_SUCCESS) {
+		status = free_block(block);
+	}
+	return call_end(status);
+}
+
+/* --- questions ----------------------------------------------------------------------------- */
+
+CUresult cuMemGetInfo_v2(size_t *available, size_t *total)
+{
+	struct context *context;
+	CUresult status = call_begin_in(&context);
+
+	if (status == CUDA_SUCCESS) {
+		*available = context->device->total - context->device->used;
+		*total = context->device->total;
+	}
+	return call_end(status);
+}
+
+/* Mapped memory is nobody's to use before cuMemSetAccess. */
+static bool accessible(const struct block *block)
+{
+	return !block->mapping || block->accessible;
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr ptr)
+{
+	CUresult status = call_begin();
+	struct block *block = NULL;
+
+	if (status == CUDA_SUCCESS) {
+		block = block_around(memory_blocks(), ptr);
+		if (!block || block->kind == KIND_ARRAY || !accessible(block))
+			status = CUDA_ERROR_NOT_FOUND;
+	}
+	if (status == CUDA_SUCCESS && base)
+		*base = block->base;
+	if (status == CUDA_SUCCESS && size)
+		*size = block->size;
+	return call_end(status);
+}
+
+/* Attributes are of many sizes: each is written as wide as cuda.h says. */
+static CUresult attribute_write(void *data, CUpointer_attribute attribute,
+				const struct block *block, CUdeviceptr ptr)
+{
+	bool host = block->kind == KIND_PINNED;
+
+	switch ((int)attribute) {
+	case CU_POINTER_ATTRIBUTE_CONTEXT:
+		*(void **)data = block->context;
+		break;
+	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+		*(unsigned int *)data = host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
+		break;
+	case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+		*(CUdeviceptr *)data = accessible(block) ? ptr : 0;
+		return accessible(block) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+		host |= block->kind == KIND_MANAGED;
+		*(void **)data = host ? (void *)(uintptr_t)ptr : NULL;
+		return host ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+	case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+		*(unsigned long long *)data = block->base;
+		break;
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+		*(unsigned int *)data = block->kind == KIND_MANAGED;
+		break;
+	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+		*(int *)data = block->device->ordinal;
+		break;
+	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+		*(CUdeviceptr *)data = block->base;
+		break;
+	case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+		*(size_t *)data = block->size;
+		break;
+	case CU_POINTER_ATTRIBUTE_MAPPED:
+		*(unsigned int *)data = 1;
+		break;
+	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
+		*(void **)data = block->pool;
+		break;
+	default:
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	return CUDA_SUCCESS;
+}
+
+CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr ptr)
+{
+	struct context *context;
+	CUresult status = call_begin_in(&context);
+	struct block *block = NULL;
+
+	if (status == CUDA_SUCCESS) {
+		block = block_around(memory_blocks(), ptr);
+		if (!block || block->kind == KIND_ARRAY || !data)
+			status = CUDA_ERROR_INVALID_VALUE;
+	}
+	if (status == CUDA_SUCCESS)
+		status = attribute_write(data, attribute, block, ptr);
+	return call_end(status);
+}
+
+/* Device memory holds nothing, so nothing is copied; the host's side is left as it is. */
+CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t size)
+{
+	(void)to;
+	(void)from;
+	(void)size;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
+{
+	(void)to;
+	(void)from;
+	(void)size;
+	return CUDA_SUCCESS;
+}

@@ -1,0 +1,246 @@
+/*
+ * What the parts of the simulated driver share.
+ *
+ * One lock guards everything: a call takes it with call_begin, gives it back with call_end, and
+ * whatever lies between may use every function below. The library is linked with -Bsymbolic, or a
+ * preloaded tracer would see the driver's calls to itself.
+ */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include <cuda.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DEVICES_MAX 16
+#define MIB ((uint64_t)1 << 20)
+#define GRANULE (2 * MIB) /* what a device hands out at the least */
+
+/* In the driver's own files a name is the ABI name: these exist in the library beside their v2. */
+#undef cuMemAlloc
+#undef cuMemFree
+#undef cuMemAllocHost
+#undef cuMemHostRegister
+#undef cuDeviceGetUuid
+#undef cuDevicePrimaryCtxRelease
+#undef cuDevicePrimaryCtxReset
+#undef cuCtxDestroy
+#undef cuStreamDestroy
+#undef cuGetProcAddress
+
+/* The library exports these, but cuda.h does not declare them. */
+CUresult cuMemAlloc(unsigned int *ptr, unsigned int size);
+CUresult cuMemFree(unsigned int ptr);
+CUresult cuMemAllocHost(void **ptr, unsigned int size);
+CUresult cuMemHostRegister(void *ptr, size_t size, unsigned int flags);
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device);
+CUresult cuDevicePrimaryCtxRelease(CUdevice device);
+CUresult cuDevicePrimaryCtxReset(CUdevice device);
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device);
+CUresult cuCtxDestroy(CUcontext context);
+CUresult cuStreamDestroy(CUstream stream);
+CUresult cuGetProcAddress(const char *symbol, void **pfn, int version, cuuint64_t flags);
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *ptr, size_t size, CUstream stream);
+CUresult cuMemFreeAsync_ptsz(CUdeviceptr ptr, CUstream stream);
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *ptr, size_t size, CUmemoryPool pool,
+				      CUstream stream);
+
+#pragma GCC visibility push(hidden)
+
+/* --- driver_account.c: what is held, which the report prints ------------------------------- */
+
+enum kind {
+	KIND_PLAIN,
+	KIND_ARRAY,
+	KIND_VMM,
+	KIND_POOL, /* blocks; what their pools hold is account.pool_reserved */
+	KIND_MANAGED,
+	KIND_PINNED,
+	KIND_COUNT
+};
+
+struct figure {
+	uint64_t current;
+	uint64_t peak;
+};
+
+struct tally {
+	struct figure bytes;
+	uint64_t allocations;
+	uint64_t frees;
+	uint64_t failures;
+};
+
+struct account {
+	struct tally kinds[KIND_COUNT];
+	struct figure pool_reserved;
+	struct figure allocated; /* in somebody's hands: plain, arrays, VMM and pools' blocks */
+	struct figure reserved;  /* taken from the device: the same with whole pools */
+	struct figure used;      /* what cuMemGetInfo says: granules and contexts */
+	uint64_t free_failures;
+};
+
+struct device;
+
+void account_add(struct device *device, enum kind kind, uint64_t size);
+void account_remove(struct device *device, enum kind kind, uint64_t size);
+void account_failure(struct device *device, enum kind kind);
+void account_free_failure(struct device *device);
+void account_pool_reserve(struct device *device, uint64_t before, uint64_t after);
+/* The figures of all devices together: peaks of sums, not sums of peaks. */
+const struct account *account_all(void);
+
+/* --- driver.c: the lock, the settings, the devices ----------------------------------------- */
+
+struct context;
+struct pool;
+struct range;
+
+struct device {
+	int ordinal;
+	uint64_t total;
+	uint64_t used;
+	struct range *plain; /* made at the first allocation */
+	struct context *primary;
+	struct pool *default_pool; /* made when somebody asks */
+	struct pool *current_pool;
+	struct account account;
+};
+
+struct settings {
+	unsigned int devices;   /* FAKE_CUDA_DEVICES */
+	uint64_t memory;        /* FAKE_CUDA_MEMORY: bytes a device has */
+	uint64_t context_bytes; /* FAKE_CUDA_CONTEXT_BYTES: what a context takes of it */
+	uint64_t oom_after;     /* FAKE_CUDA_OOM_AFTER: the number of the allocation that fails */
+	uint64_t free_fails;    /* FAKE_CUDA_FREE_FAILS: the number of the free that fails */
+	uint64_t latency_ns; /* FAKE_CUDA_LATENCY_NS: how long an allocation takes at the least */
+	const char *report;  /* FAKE_CUDA_REPORT: where the truth is written at exit */
+};
+
+const struct settings *settings(void);
+
+/* Takes the lock, always, and says whether the driver is up. */
+CUresult call_begin(void);
+/* The same, and *context is the calling thread's. */
+CUresult call_begin_in(struct context **context);
+CUresult call_end(CUresult status);
+
+/* Takes as long as an allocation is set to take. Without the lock. */
+void call_delay(void);
+/* Counts an attempt; CUDA_ERROR_OUT_OF_MEMORY when it is the one that is to fail. */
+CUresult call_admit_allocation(void);
+CUresult call_admit_free(void);
+
+/* NULL when there is no such device. */
+struct device *device_at(int ordinal);
+unsigned int device_count(void);
+/* False when so much is not left. */
+bool device_take(struct device *device, uint64_t bytes);
+void device_give(struct device *device, uint64_t bytes);
+
+/* --- driver_context.c ---------------------------------------------------------------------- */
+
+struct block;
+
+struct context {
+	struct device *device;
+	bool alive;
+	unsigned int retained; /* of a primary context */
+	struct block *blocks;  /* what ends with it */
+	struct context *next;
+};
+
+/* The calling thread's, or the reason why there is none. */
+CUresult context_current(struct context **context);
+
+/* --- driver_range.c: addresses, and the memory behind them --------------------------------- */
+
+/*
+ * Addresses in units of 2 or 32 MiB. A unit takes memory of the device from its first block on,
+ * until its last block is gone or, when `keep` is set, until range_trim after that.
+ */
+struct range {
+	struct device *device; /* NULL: host memory, which costs no device anything */
+	uint64_t base;
+	uint64_t size;
+	uint64_t unit;
+	bool keep;
+	uint64_t backed; /* bytes */
+	struct unit *units;
+	struct span *first;
+	struct span *free; /* the one freed last comes first, so addresses come back soon */
+	void *mapping;
+	size_t mapping_size;
+};
+
+/* Addresses that fault (or memory, for a range of the host); NULL when there are none left. */
+struct range *range_new(struct device *device, uint64_t size, uint64_t unit, bool keep);
+void range_delete(struct range *range);
+/* NULL when addresses or memory run out. The address is span_address's. */
+struct span *range_take(struct range *range, uint64_t size, uint64_t alignment);
+void range_give(struct range *range, struct span *span);
+/* Gives back empty units while more than `keep` bytes are backed. */
+void range_trim(struct range *range, uint64_t keep);
+uint64_t span_address(const struct span *span);
+
+/* Addresses only; 0 when there are none left. */
+uint64_t address_reserve(uint64_t size, uint64_t alignment, bool writable);
+
+/* --- driver_block.c: who lies at an address ------------------------------------------------ */
+
+struct block {
+	uint64_t base;
+	uint64_t size;
+	enum kind kind;
+	struct device *device;
+	struct context *context; /* NULL: outlives every context */
+	struct block *previous;  /* in the context's list */
+	struct block *next;
+	struct span *span; /* its place in a range, or NULL */
+	struct range *range;
+	struct pool *pool;
+	uint64_t mapped;            /* bytes of host memory to unmap */
+	bool registered;            /* by cuMemHostRegister: the memory is not ours */
+	struct allocation *mapping; /* of VMM memory */
+	bool accessible;            /* by cuMemSetAccess */
+};
+
+struct blocks {
+	void *root; /* of tsearch */
+};
+
+/* Ours is a copy; NULL when it would lie over another or there is no memory. */
+struct block *block_add(struct blocks *blocks, const struct block *block);
+void block_remove(struct blocks *blocks, struct block *block);
+/* The block that holds the address, or NULL. */
+struct block *block_around(const struct blocks *blocks, uint64_t address);
+/* The block that begins there, or NULL. */
+struct block *block_at(const struct blocks *blocks, uint64_t address);
+/* All memory that has an address. */
+struct blocks *memory_blocks(void);
+
+/* --- driver_memory.c ----------------------------------------------------------------------- */
+
+/* Ends the block: its bytes, its addresses, its place in the books. */
+void memory_end(struct block *block);
+
+/* --- driver_pool.c ------------------------------------------------------------------------- */
+
+/* The device's work is done: what pools hold beyond their thresholds goes back. */
+void pools_synchronize(void);
+void pool_block_end(struct block *block, bool ordered);
+
+/* --- driver_stream.c ----------------------------------------------------------------------- */
+
+/* CUDA_ERROR_INVALID_HANDLE when there is no such stream. */
+CUresult stream_capturing(CUstream stream, bool *capturing);
+
+/* --- driver_report.c ----------------------------------------------------------------------- */
+
+/* Appends one line to the file. */
+void report_write(const char *path);
+
+#pragma GCC visibility pop
+
+#endif

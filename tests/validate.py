@@ -1,0 +1,355 @@
+#!/usr/bin/python3
+"""Checks that trace documents keep their promises: validate.py FILE...
+
+Against include/memtrace/trace.schema.json, and then what no schema can say: the order of keys, one
+event a line, dense sequence numbers, positions in range, peaks that sum exactly to their bytes, and
+sums of allocated and reserved that the events themselves, replayed, give again. One line a problem;
+ends 1 when there is one.
+"""
+import collections
+import json
+import os
+import sys
+
+try:
+    import jsonschema
+except ImportError:
+    sys.exit("validate.py: python3-jsonschema is missing: run scripts/setup.sh")
+
+SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                      "..", "include", "memtrace", "trace.schema.json")
+KEYS = ["schema", "process", "environment", "capture", "summary", "peaks", "modules", "frames",
+        "stacks", "sites", "phases", "timeline", "events"]
+EVENT_KEYS = ["seq", "t", "op", "device", "space", "pool", "ptr", "size", "stack", "thread",
+              "stream", "api", "error", "allocated", "reserved"]
+METRICS = ("allocated", "reserved")
+PROBLEMS_SHOWN = 20     # of one kind in one file: a wrong sum is wrong in a million events
+EVENTS_TO_SCHEMA = 4000  # jsonschema takes a millisecond an event
+TIMELINE_POINTS = 10000
+
+
+class Problems:
+    """What was found in one file, bounded by kind."""
+
+    def __init__(self, path):
+        self.path = path
+        self.count = collections.Counter()
+
+    def add(self, kind, text):
+        self.count[kind] += 1
+        if self.count[kind] <= PROBLEMS_SHOWN:
+            print(f"{self.path}: {text}")
+        elif self.count[kind] == PROBLEMS_SHOWN + 1:
+            print(f"{self.path}: and more of that kind ({kind})")
+
+    def __bool__(self):
+        return bool(self.count)
+
+
+def check_schema(document, validator, problems):
+    """The whole document, with the events thinned out when there are very many."""
+    events = document.get("events")
+    places = range(len(events)) if isinstance(events, list) else range(0)
+    if len(places) > EVENTS_TO_SCHEMA:
+        part = EVENTS_TO_SCHEMA // 2
+        step = max(1, len(places) // part)
+        chosen = set(places[:part // 2]) | set(places[-part // 2:]) | set(places[::step])
+        shapes = set()
+        for i, event in enumerate(events):  # and one of every shape
+            shape = (event.get("op"),
+                     tuple((k, type(v).__name__) for k, v in event.items()))
+            if shape not in shapes:
+                shapes.add(shape)
+                chosen.add(i)
+        places = sorted(chosen)
+        document = dict(document, events=[events[i] for i in places])
+    for error in validator.iter_errors(document):
+        path = list(error.absolute_path)
+        if len(path) > 1 and path[0] == "events":
+            path[1] = places[path[1]]
+        where = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
+        message = error.message if len(error.message) < 300 else error.message[:300] + "..."
+        problems.add("schema", f"schema: {where or 'document'}: {message}")
+
+
+def check_order(found, wanted, where, problems):
+    known = [key for key in found if key in wanted]
+    if known != [key for key in wanted if key in found]:
+        problems.add("order", f"{where}: keys in the order {known}")
+
+
+def check_lines(text, events, problems):
+    """One event per line, between a line that opens them and one that closes them."""
+    lines = text.split("\n")
+    opened = next((i for i, line in enumerate(lines) if line.endswith('"events":[')
+                   or line.endswith('"events":[],') or line.endswith('"events":[]}')
+                   or line.endswith('"events":[]')), None)
+    if opened is None:
+        problems.add("lines", 'no line ends with "events":[')
+        return
+    body = []
+    for line in lines[opened + 1:]:
+        if not line.startswith("{"):
+            break
+        body.append(line)
+    if len(body) != len(events):
+        problems.add("lines", f"{len(events)} events on {len(body)} lines")
+    for i, line in enumerate(body):
+        if not line.rstrip(",").endswith("}") or line.endswith(",") != (i + 1 < len(body)):
+            problems.add("lines", f"line {opened + 2 + i} is not one event")
+
+
+def check_positions(document, problems):
+    """Every number that points into another array points at something."""
+    sizes = {key: len(document.get(key, [])) for key in ("modules", "frames", "stacks")}
+
+    def inside(position, array, where):
+        if position is not None and not 0 <= position < sizes[array]:
+            problems.add("range", f"{where}: {position} is not in {array}[{sizes[array]}]")
+
+    for i, frame in enumerate(document["frames"]):
+        inside(frame.get("module"), "modules", f"frames[{i}].module")
+    for i, stack in enumerate(document["stacks"]):
+        for frame in stack["frames"]:
+            inside(frame, "frames", f"stacks[{i}]")
+    for i, peak in enumerate(document["peaks"]):
+        for share in peak["stacks"]:
+            inside(share["stack"], "stacks", f"peaks[{i}]")
+    owner = {}
+    for i, site in enumerate(document["sites"]):
+        for stack in site["stacks"]:
+            inside(stack, "stacks", f"sites[{i}]")
+            if owner.setdefault(stack, i) != i:
+                problems.add("sites", f"stack {stack} is of sites {owner[stack]} and {i}")
+    for event in document["events"]:
+        inside(event.get("stack"), "stacks", f"event {event['seq']}")
+
+
+def check_peaks(document, problems):
+    """A peak's stacks sum to its bytes, and it is the one that the summary names."""
+    totals = {}
+    for device in document["summary"]["devices"]:
+        for metric in (*METRICS, "used"):
+            if device.get(metric):
+                totals[device["device"], None, metric] = device[metric]
+        for pool in device.get("pools", []):
+            for metric in METRICS:
+                if pool.get(metric):
+                    totals[device["device"], pool["pool"], metric] = pool[metric]
+    seen = set()
+    for peak in document["peaks"]:
+        key = (peak["device"], peak["pool"], peak["metric"])
+        name = f"peak of {key[2]} of device {key[0]}" + (f", pool {key[1]}" if key[1] else "")
+        summed = sum(share["bytes"] for share in peak["stacks"])
+        if summed != peak["bytes"]:
+            problems.add("peaks", f"{name}: stacks sum to {summed}, not {peak['bytes']}")
+        stacks = [share["stack"] for share in peak["stacks"]]
+        if len(set(stacks)) != len(stacks):
+            problems.add("peaks", f"{name}: a stack is listed twice")
+        if any(share["bytes"] < 0 or share["count"] < 0 for share in peak["stacks"]):
+            problems.add("peaks", f"{name}: a share is negative")
+        if key in seen:
+            problems.add("peaks", f"{name}: is there twice")
+        seen.add(key)
+        total = totals.get(key)
+        if total and (total["peak_bytes"], total["peak_t"]) != (peak["bytes"], peak["t"]):
+            problems.add("peaks", f"{name}: {peak['bytes']} at {peak['t']}, but the summary says "
+                                  f"{total['peak_bytes']} at {total['peak_t']}")
+
+
+def check_timeline(document, problems):
+    """Columns of one length, in order, within bounds, and the peak is a point of it."""
+    peaks = {}
+    for device in document["summary"]["devices"]:
+        peaks[device["device"], None] = device
+        for pool in device.get("pools", []):
+            peaks[device["device"], pool["pool"]] = pool
+    for curve in document["timeline"]:
+        name = f"timeline of device {curve['device']}" + (
+            f", pool {curve['pool']}" if curve["pool"] else "")
+        t = curve["t"]
+        if len(t) > TIMELINE_POINTS:
+            problems.add("timeline", f"{name}: {len(t)} points")
+        if any(a > b for a, b in zip(t, t[1:])):
+            problems.add("timeline", f"{name}: time runs backwards")
+        for metric in (*METRICS, "used"):
+            column = curve.get(metric)
+            if column is None:
+                continue
+            if len(column) != len(t):
+                problems.add("timeline", f"{name}: {len(column)} of {metric}, {len(t)} of t")
+            total = peaks.get((curve["device"], curve["pool"]), {}).get(metric)
+            highest = max((value for value in column if value is not None), default=None)
+            if metric != "used" and total and highest is not None \
+                    and highest != total["peak_bytes"]:
+                problems.add("timeline", f"{name}: {metric} has {highest} at most, "
+                                         f"its peak is {total['peak_bytes']}")
+
+
+def check_phases(document, problems):
+    for i, phase in enumerate(document["phases"]):
+        if phase["end"] is not None and phase["end"] < phase["start"]:
+            problems.add("phases", f"phases[{i}] ends before it starts")
+        for metric in METRICS:
+            sums = phase.get(metric) or {}
+            known = [sums[key] for key in ("start_bytes", "end_bytes") if sums.get(key) is not None]
+            if known and sums.get("peak_bytes") is not None and sums["peak_bytes"] < max(known):
+                problems.add("phases", f"phases[{i}]: its peak of {metric} is below its ends")
+
+
+class Replay:
+    """The events again: sums per device (or space), per pool, and what is live."""
+
+    def __init__(self, problems, whole):
+        self.problems = problems
+        self.whole = whole      # every event since the start is here
+        self.now = collections.Counter()
+        self.peak = collections.Counter()
+        self.ops = collections.Counter()
+        self.live = {}
+
+    @staticmethod
+    def account(event):
+        """Arrays are the device's memory; every other space has sums of its own."""
+        space = event["space"]
+        return ("device" if space in ("device", "array") else space, event["device"])
+
+    @staticmethod
+    def changes(event):
+        """(metric, sign) of what an event moves. A plain driver allocation is both."""
+        op, pool = event["op"], event["pool"]
+        sign = {"alloc": 1, "reserve": 1, "free": -1, "release": -1}.get(op, 0)
+        if not sign:
+            return []
+        if op in ("reserve", "release"):
+            return [("reserved", sign)]
+        return [("allocated", sign)] if pool is not None else [("allocated", sign), ("reserved", sign)]
+
+    def add(self, account, pool, metric, bytes_):
+        self.now[account, pool, metric] += bytes_
+        self.peak[account, pool, metric] = max(self.peak[account, pool, metric],
+                                               self.now[account, pool, metric])
+
+    def event(self, event):
+        if event["op"] in ("mark", "push", "pop"):
+            return
+        account = self.account(event)
+        self.ops[account, event["op"]] += 1
+        for metric, sign in self.changes(event):
+            self.add(account, None, metric, sign * event["size"])
+            if event["pool"] is not None:
+                self.add(account, event["pool"], metric, sign * event["size"])
+        for metric in METRICS:
+            told = event.get(metric)
+            if told is None:
+                continue
+            if told < 0:
+                self.problems.add("sums", f"event {event['seq']}: {metric} is {told}")
+            if told != self.now[account, None, metric]:
+                if self.whole:
+                    self.problems.add("sums", f"event {event['seq']} ({event['op']}): {metric} is "
+                                      f"{told}, its events sum to {self.now[account, None, metric]}")
+                self.now[account, None, metric] = told  # once is enough
+        self.pair(event, account)
+
+    def pair(self, event, account):
+        """A free is of something live, and of its size; an allocation of something that is not."""
+        if event["op"] not in ("alloc", "free", "reserve", "release") or event["ptr"] is None:
+            return
+        if not self.whole:
+            return
+        kind = "segment" if event["op"] in ("reserve", "release") else "block"
+        key = (kind, account, event["space"], event["pool"], event["ptr"])
+        where = f"event {event['seq']}: {event['op']} of {event['ptr']}"
+        if event["op"] in ("alloc", "reserve"):
+            if key in self.live:
+                self.problems.add("live", f"{where}, which is live since event {self.live[key][0]}")
+            self.live[key] = (event["seq"], event["size"])
+            return
+        born = self.live.pop(key, None)
+        if born is None:
+            self.problems.add("live", f"{where}, which is not live")
+        elif born[1] != event["size"]:
+            self.problems.add("live", f"{where} gives back {event['size']} of {born[1]} bytes")
+
+    def compare(self, summary):
+        for device in summary["devices"]:
+            account = ("device", device["device"])
+            name = f"device {device['device']}"
+            self.compare_sums(account, None, device, name)
+            for pool in device.get("pools", []):
+                self.compare_sums(account, pool["pool"], pool, f"{name}, pool {pool['pool']}")
+            for op, told in (("alloc", "allocations"), ("free", "frees")):
+                if device.get(told) is not None and device[told] != self.ops[account, op]:
+                    self.problems.add("summary", f"{name}: {device[told]} {told}, but "
+                                      f"{self.ops[account, op]} events")
+
+    def compare_sums(self, account, pool, told, name):
+        for metric in METRICS:
+            if not told.get(metric):
+                continue
+            for key, counter in (("peak_bytes", self.peak), ("exit_bytes", self.now)):
+                if told[metric].get(key) not in (None, counter[account, pool, metric]):
+                    self.problems.add("summary", f"{name}: {metric}.{key} is {told[metric][key]}, "
+                                      f"its events give {counter[account, pool, metric]}")
+
+
+def check_events(document, problems):
+    events = document["events"]
+    capture = document["capture"]
+    dropped = capture.get("events_dropped", 0)
+    whole = not dropped and not capture.get("truncated")
+    if whole and capture.get("events_recorded") != len(events):
+        problems.add("events", f"{capture.get('events_recorded')} recorded, {len(events)} here, "
+                               "none dropped")
+    before = -1
+    replay = Replay(problems, whole)
+    for event in events:
+        if event["seq"] <= before or (whole and event["seq"] != before + 1):
+            problems.add("seq", f"event {event['seq']} follows event {before}")
+        before = event["seq"]
+        check_order(event, EVENT_KEYS, f"event {event['seq']}", problems)
+        replay.event(event)
+    if whole:
+        replay.compare(document["summary"])
+
+
+def check(path, validator):
+    problems = Problems(path)
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        document = json.loads(text)
+    except (OSError, ValueError) as error:
+        problems.add("file", f"cannot be read: {error}")
+        return problems
+    check_schema(document, validator, problems)
+    if problems:  # what follows takes the shape for granted
+        return problems
+    if list(document)[-1] != "events":
+        problems.add("order", "events is not the last key")
+    check_order(document, KEYS, "document", problems)
+    check_lines(text, document["events"], problems)
+    check_positions(document, problems)
+    check_peaks(document, problems)
+    check_timeline(document, problems)
+    check_phases(document, problems)
+    check_events(document, problems)
+    return problems
+
+
+def main(paths):
+    if not paths:
+        sys.exit("usage: validate.py FILE...")
+    try:
+        with open(SCHEMA, encoding="utf-8") as file:
+            schema = json.load(file)
+    except (OSError, ValueError) as error:
+        sys.exit(f"validate.py: {SCHEMA}: {error}")
+    kind = jsonschema.validators.validator_for(schema)
+    kind.check_schema(schema)
+    return 1 if any([check(path, kind(schema)) for path in paths]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
