@@ -32,18 +32,18 @@ enum state {
 
 static bool grow(struct json *json)
 {
-	size_t at = (size_t)(json->at - json->buffer);
-	size_t end = (size_t)(json->end - json->buffer);
-	size_t token = json->token ? (size_t)(json->token - json->buffer) : at;
-	char *larger = json->size < LARGEST ? realloc(json->buffer, json->size * 2 + 1) : NULL;
+	char *old = json->buffer;
+	char *larger = json->size < LARGEST ? malloc(json->size * 2 + 1) : NULL;
 
 	if (!larger)
 		return false;
-	json->token = json->token ? larger + token : NULL;
+	memcpy(larger, old, json->size);
+	json->at = larger + (json->at - old);
+	json->end = larger + (json->end - old);
+	json->token = json->token ? larger + (json->token - old) : NULL;
 	json->buffer = larger;
 	json->size *= 2;
-	json->at = larger + at;
-	json->end = larger + end;
+	free(old);
 	return true;
 }
 

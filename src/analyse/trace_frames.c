@@ -144,7 +144,7 @@ static void drop_result(char *name)
 			depth++;
 		else if ((*p == ')' || *p == '}') && depth)
 			depth--;
-		else if (*p == ' ' && !depth && p[1])
+		else if (*p == ' ' && !depth && p[1] && p[1] != '<')
 			start = p + 1;
 	}
 	memmove(name, start, strlen(start) + 1);
@@ -157,17 +157,20 @@ static void shorten(const char *from, char *to, size_t size)
 	size_t used = 0;
 
 	while (*from && used + 8 < size) {
-		bool operator= used >= 8 && !strncmp(to + used - 8, "operator", 8);
+		bool behind_operator = used >= 8 && !strncmp(to + used - 8, "operator", 8);
 
 		if (!strncmp(from, anonymous, sizeof(anonymous) - 1)) {
 			used += text_copy(to + used, size - used, anonymous);
 			from += sizeof(anonymous) - 1;
-		} else if (*from == '(' && operator && from[1] == ')') {
+		} else if (*from == '(' && behind_operator && from[1] == ')') {
 			used += text_copy(to + used, size - used, "()");
 			from += 2;
 		} else if (*from == '(') {
 			from = behind_group(from, '(', ')');
-		} else if (*from == '<' && !operator && used) {
+		} else if (behind_operator && strchr("<>-=", *from)) {
+			while (strchr("<>-=", *from) && *from && used + 8 < size)
+				to[used++] = *from++;
+		} else if (*from == '<' && used) {
 			used += text_copy(to + used, size - used, "<...>");
 			from = behind_group(from, '<', '>');
 		} else if (!strncmp(from, " const", 6) && (!from[6] || from[6] == ':')) {

@@ -63,6 +63,7 @@ static const char *const report_names[REPORT_COUNT] = {
 static void *const report_ours[REPORT_COUNT];
 
 static _Atomic(void *) report_real[REPORT_COUNT];
+static atomic_bool asked_caller[REPORT_COUNT];
 
 /* Texts of this recording, 0 before the first use. */
 static struct {
@@ -139,7 +140,8 @@ static void *real_of(enum report report, void *caller)
 {
 	void *real = atomic_load_explicit(&report_real[report], memory_order_relaxed);
 
-	if (__builtin_expect(!real, 0)) {
+	/* Asked once, then only when something was loaded (torch_prepare): it costs microseconds. */
+	if (__builtin_expect(!real, 0) && !atomic_exchange(&asked_caller[report], true)) {
 		find_real(caller);
 		real = atomic_load_explicit(&report_real[report], memory_order_relaxed);
 	}

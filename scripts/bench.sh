@@ -1,0 +1,76 @@
+#!/bin/sh
+# What memtrace costs, measured in one run, beside the budgets of the design. Nothing here fails a build:
+# times on a shared machine wobble; scripts/check-instructions.sh counts what can be held.
+#
+# bench.sh [small]: with "small" a tenth of the events, to try the script itself.
+set -eu
+cd "$(dirname "$0")/.."
+BUILD=${BUILD:-build}
+case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+scale=1
+[ "${1-}" = small ] && scale=10
+temp=$(mktemp -d)
+trap 'rm -rf "$temp"' EXIT
+million=$((1000000 / scale))
+
+# bench MODE STACKS: the added CPU ns per event, hooks on and off in turns in one process
+bench() {
+	env LD_PRELOAD="$BUILD/libmemtrace.so" LD_LIBRARY_PATH="$BUILD/fake" MEMTRACE_QUIET=1 \
+		MEMTRACE_STACKS="$2" MEMTRACE_SPOOL_DIR="$temp" MEMTRACE_OUTPUT="$temp/none/t.json" \
+		"$BUILD/tests/e2e/bench" "$1" 30 $((40000 / scale)) 15
+	rm -f "$temp"/*.spool
+}
+
+value() {
+	echo "$2" | tr ' ' '\n' | sed -n "s/^$1=//p"
+}
+
+# measured COMMAND...: "seconds MiB" of CPU time and largest resident size
+measured() {
+	python3 - "$@" <<'PY'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+use = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(f"{use.ru_utime + use.ru_stime:.2f} {use.ru_maxrss / 1024:.0f}")
+PY
+}
+
+row() {
+	printf '| %-52s | %14s | %-22s |\n' "$1" "$2" "$3"
+}
+
+printf '%s, %s cores, Linux %s, %s\n\n' \
+	"$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" "$(nproc)" "$(uname -r)" \
+	"$(${CC:-cc} --version | head -n 1)"
+row "what" "measured" "budget (design)"
+row "---" "---" "---"
+for mode in driver block; do
+	for stacks in none native; do
+		out=$(bench $mode $stacks)
+		budget="-"
+		[ "$mode $stacks" = "block native" ] && budget="200 ns with Python"
+		row "ns added per $mode event, stacks $stacks" "$(value added "$out")" "$budget"
+	done
+done
+plain=$(LD_LIBRARY_PATH="$BUILD/fake" "$BUILD/tests/e2e/bench" driver 30 $((40000 / scale)) 15)
+off=$(value off "$(bench driver none)")
+row "ns added per call when off (two hooked calls an event)" \
+	"$(echo "$off $(value off "$plain")" | awk '{ printf "%.1f", ($1 - $2) / 2 }')" "5 ns"
+while read -r name count; do
+	[ "$name" = compiler ] || row "instructions added per driver event, $name" "$count" "baseline in make check"
+done <tests/data/instructions.txt
+
+"$BUILD/tests/generator" --events $million --spool "$temp/m.spool" >/dev/null
+row "spool, bytes per event ($million events)" \
+	"$("$BUILD/tests/generator" --events $million --spool "$temp/b.spool" | tr ' ' '\n' |
+		sed -n 's/^bytes_per_event=//p')" "16"
+rm -f "$temp/b.spool"
+# shellcheck disable=SC2046  # two words
+set -- $(measured "$BUILD/memtrace" recover "$temp/m.spool" -o "$temp/m.json")
+row "JSON of $million events, CPU seconds" "$1" "1.5 s a million"
+set -- $(measured "$BUILD/memtrace" report "$temp/m.json")
+row "report of $million events, seconds / MiB" "$1 / $2" "-"
+rm -f "$temp"/*
+"$BUILD/tests/generator" --events $((10 * million)) --max-events $((10 * million)) --json "$temp/x.json" >/dev/null
+set -- $(measured "$BUILD/memtrace" report "$temp/x.json")
+row "report of $((10 * million)) events, seconds / MiB" "$1 / $2" "3 s / 512 MiB"
