@@ -277,7 +277,7 @@ bench: test-programs ## what being traced costs (scripts/bench.sh)
 
 # --- static checks ---------------------------------------------------------------------------------
 
-.PHONY: check-layers check-headers check-symbols check-guest check-abi check-shell
+.PHONY: check-layers check-headers check-symbols check-guest check-abi check-shell check-instructions
 check-layers: ## who includes whom
 	$(Q)sh scripts/check-layers.sh
 
@@ -301,6 +301,9 @@ else
 	$(Q)$(CC) $(LANGUAGE) $(CPPFLAGS) $(WARNINGS) -Werror -isystem $(CUDA_HEADERS) -fsyntax-only \
 		tests/abi/abi_check.c
 endif
+
+check-instructions: test-programs ## an event costs no more instructions than the committed baseline
+	$(Q)BUILD='$(abspath $(BUILD))' CC='$(CC)' sh scripts/check-instructions.sh
 
 check-shell: ## the scripts under shellcheck
 	$(Q)command -v shellcheck >/dev/null || { echo 'skip check-shell: shellcheck is missing'; exit 0; }; \

@@ -68,9 +68,11 @@ rm -f "$temp/b.spool"
 # shellcheck disable=SC2046  # two words
 set -- $(measured "$BUILD/memtrace" recover "$temp/m.spool" -o "$temp/m.json")
 row "JSON of $million events, CPU seconds" "$1" "1.5 s a million"
+# shellcheck disable=SC2046
 set -- $(measured "$BUILD/memtrace" report "$temp/m.json")
 row "report of $million events, seconds / MiB" "$1 / $2" "-"
 rm -f "$temp"/*
 "$BUILD/tests/generator" --events $((10 * million)) --max-events $((10 * million)) --json "$temp/x.json" >/dev/null
+# shellcheck disable=SC2046
 set -- $(measured "$BUILD/memtrace" report "$temp/x.json")
 row "report of $((10 * million)) events, seconds / MiB" "$1 / $2" "3 s / 512 MiB"

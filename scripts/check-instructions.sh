@@ -9,6 +9,7 @@ cd "$(dirname "$0")/.."
 BUILD=${BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 baseline=tests/data/instructions.txt
+status=0
 few=1000
 many=6000
 temp=$(mktemp -d)
@@ -35,7 +36,7 @@ per_event() {
 }
 
 for tool in valgrind setarch; do
-	command -v $tool >/dev/null || { echo "$tool is missing: run scripts/setup.sh check" >&2; exit 77; }
+	command -v $tool >/dev/null || { echo "skip check-instructions: $tool is missing"; exit 0; }
 done
 plain=$(($(instructions $many) - $(instructions $few)))
 compiler=$(${CC:-cc} -dumpfullversion)
@@ -59,4 +60,4 @@ else
 fi
 cat "$temp.now"
 rm -f "$temp.now"
-exit ${status:-0}
+exit $status

@@ -10,8 +10,8 @@
  *
  * From Python: `ctypes.CDLL(None).memtrace_mark(b"epoch 3")`.
  *
- * Addresses are device addresses, sizes are bytes. Names are copied. All functions may be called from
- * any thread, at any time, also before CUDA starts and after main has ended.
+ * Addresses are device addresses, sizes are bytes. Names are copied. All functions may be called
+ *from any thread, at any time, also before CUDA starts and after main has ended.
  */
 #ifndef MEMTRACE_MEMTRACE_H
 #define MEMTRACE_MEMTRACE_H
@@ -47,9 +47,9 @@ void memtrace_pop(void) MEMTRACE_WEAK;
 void memtrace_label(const void *ptr, const char *name) MEMTRACE_WEAK;
 
 /*
- * A pool: an allocator of the program's own, which reserves segments from CUDA and hands out blocks of
- * them. With these calls allocated and reserved are told apart for it. `reserve` names memory that the
- * program got from CUDA before; `release` goes before it is given back.
+ * A pool: an allocator of the program's own, which reserves segments from CUDA and hands out blocks
+ * of them. With these calls allocated and reserved are told apart for it. `reserve` names memory
+ * that the program got from CUDA before; `release` goes before it is given back.
  */
 memtrace_pool memtrace_pool_create(const char *name) MEMTRACE_WEAK;
 void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size) MEMTRACE_WEAK;

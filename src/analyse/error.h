@@ -1,7 +1,9 @@
 /*
- * What went wrong, said once, closest to the cause: `return err("%s: chunk %u ends past the file", ...)`.
+ * What went wrong, said once, closest to the cause: `return err("%s: chunk %u ends past the file",
+ * ...)`.
  *
- * For the tool and for the writer of documents; cli prints the text as `memtrace: <command>: <text>`.
+ * For the tool and for the writer of documents; cli prints the text as `memtrace: <command>:
+ * <text>`.
  */
 #ifndef ANALYSE_ERROR_H
 #define ANALYSE_ERROR_H

@@ -1,9 +1,9 @@
 /*
  * A pull reader of JSON: one token at a time from a bounded buffer.
  *
- * A NUL stands behind the last byte read, so that the inner loops need no other bound: they stop at it
- * and only then ask whether it is the end of the buffer. Strings are unescaped where they lie, which
- * never makes them longer, and the closing quote becomes their NUL: nothing is copied.
+ * A NUL stands behind the last byte read, so that the inner loops need no other bound: they stop at
+ * it and only then ask whether it is the end of the buffer. Strings are unescaped where they lie,
+ * which never makes them longer, and the closing quote becomes their NUL: nothing is copied.
  */
 #include "analyse/json.h"
 
@@ -23,11 +23,11 @@ enum {
 };
 
 enum state {
-	WANT_VALUE,      /* at the start, behind a colon, behind a comma in an array */
-	WANT_FIRST,      /* behind [ */
-	WANT_FIRST_KEY,  /* behind { */
-	WANT_SEPARATOR,  /* behind a value in a container */
-	WANT_NOTHING,    /* behind the document */
+	WANT_VALUE,     /* at the start, behind a colon, behind a comma in an array */
+	WANT_FIRST,     /* behind [ */
+	WANT_FIRST_KEY, /* behind { */
+	WANT_SEPARATOR, /* behind a value in a container */
+	WANT_NOTHING,   /* behind the document */
 };
 
 static bool grow(struct json *json)
@@ -47,7 +47,8 @@ static bool grow(struct json *json)
 	return true;
 }
 
-/* Reads on, keeping what lies from the token (or `at`, when nothing is kept) on: false at the end. */
+/* Reads on, keeping what lies from the token (or `at`, when nothing is kept) on: false at the end.
+ */
 static bool more(struct json *json)
 {
 	char *keep = json->token ? json->token : json->at;
@@ -370,7 +371,8 @@ static int slow_number(struct json *json)
 		while (strchr("+-.eE0123456789", json->at[length]) && json->at[length])
 			length++;
 		if (length > JSON_LONGEST_NUMBER)
-			return json_fail(json, "a number longer than %d digits", JSON_LONGEST_NUMBER);
+			return json_fail(json, "a number longer than %d digits",
+					 JSON_LONGEST_NUMBER);
 		if (json->at + length < json->end || !more(json))
 			break;
 	}
@@ -399,7 +401,8 @@ static int number(struct json *json)
 	json->token = json->at;
 	while (*p >= '0' && *p <= '9')
 		value = value * 10 + (uint64_t)(*p++ - '0');
-	/* Up to 18 digits cannot overflow; a comma or a bracket behind them says that they are all. */
+	/* Up to 18 digits cannot overflow; a comma or a bracket behind them says that they are all.
+	 */
 	if (p - json->at > 18 || p == json->at || (*json->at == '0' && p > json->at + 1) ||
 	    (*p != ',' && *p != '}' && *p != ']'))
 		return slow_number(json);
@@ -439,9 +442,9 @@ static enum json_token literal(struct json *json, const char *word, enum json_to
 	size_t length = strlen(word);
 
 	if (!holds(json, length) || memcmp(json->at, word, length) != 0) {
-		if (!memcmp(json->at, word, (size_t)(json->end - json->at) < length
-						    ? (size_t)(json->end - json->at)
-						    : length))
+		if (!memcmp(json->at, word,
+			    (size_t)(json->end - json->at) < length ? (size_t)(json->end - json->at)
+								    : length))
 			json->at = json->end;
 		return refuse(json, "a value");
 	}
@@ -543,8 +546,8 @@ int json_skip(struct json *json, enum json_token token)
 static void copy_token(const struct json *json, enum json_token token, struct out *out)
 {
 	static const char *const words[] = {
-		[JSON_OBJECT] = "{", [JSON_OBJECT_END] = "}", [JSON_ARRAY] = "[",
-		[JSON_ARRAY_END] = "]", [JSON_TRUE] = "true", [JSON_FALSE] = "false",
+		[JSON_OBJECT] = "{",    [JSON_OBJECT_END] = "}", [JSON_ARRAY] = "[",
+		[JSON_ARRAY_END] = "]", [JSON_TRUE] = "true",    [JSON_FALSE] = "false",
 		[JSON_NULL] = "null",
 	};
 

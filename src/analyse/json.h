@@ -1,5 +1,6 @@
 /*
- * A pull reader of JSON (RFC 8259) for files of any size: one token at a time from a bounded buffer.
+ * A pull reader of JSON (RFC 8259) for files of any size: one token at a time from a bounded
+ * buffer.
  *
  * The document is not trusted: depth, length of strings and of numbers are bounded, and whatever is
  * wrong ends in one message through err() that names the file and the byte.
@@ -43,13 +44,13 @@ struct json {
 	size_t length;
 
 	/* Of the last number. */
-	bool exact;         /* an integer from -2^63 to 2^64 - 1: magnitude and negative hold it */
+	bool exact; /* an integer from -2^63 to 2^64 - 1: magnitude and negative hold it */
 	bool negative;
 	uint64_t magnitude;
-	double real;        /* only when it is not exact */
+	double real; /* only when it is not exact */
 
-	unsigned depth;     /* containers open now */
-	bool truncated;     /* the error is that the document ends too early */
+	unsigned depth; /* containers open now */
+	bool truncated; /* the error is that the document ends too early */
 
 	/* The rest is the reader's own. */
 	const char *name;
@@ -76,8 +77,8 @@ int json_skip(struct json *json, enum json_token token);
 int json_copy(struct json *json, enum json_token token, struct out *out);
 
 /*
- * Moves to the next line that holds `text`, for a reader inside an array that has one element a line;
- * the next token is that element's. False when there is none (the reader is then at its end).
+ * Moves to the next line that holds `text`, for a reader inside an array that has one element a
+ * line; the next token is that element's. False when there is none (the reader is then at its end).
  */
 bool json_find_line(struct json *json, const char *text);
 

@@ -103,8 +103,8 @@ const struct phase *phases_ended_by(const struct phases *phases, const struct ev
 	for (int32_t i = phases->newest; i >= 0; i = phases->list[i].earlier) {
 		const struct phase *phase = &phases->list[i];
 
-		if (event->stream ? phase->range == event->stream :
-				    !phase->range && phase->thread == event->thread &&
+		if (event->stream ? phase->range == event->stream
+				  : !phase->range && phase->thread == event->thread &&
 					    phase->domain == event->pool)
 			return phase;
 	}

@@ -27,7 +27,7 @@ struct phase {
 struct phases {
 	struct phase *list; /* by start */
 	size_t count, size;
-	int32_t newest; /* of the open ones */
+	int32_t newest;               /* of the open ones */
 	uint64_t allocated, reserved; /* of all devices now */
 	struct decode_sums devices[DECODE_DEVICES];
 };

@@ -42,7 +42,8 @@ uint32_t recording_depth(const struct recording *recording, const struct spool_s
 	return (uint64_t)stack->step + depth <= steps ? depth : 0;
 }
 
-uint32_t recording_step(const struct recording *recording, const struct spool_stack *stack, uint32_t i)
+uint32_t recording_step(const struct recording *recording, const struct spool_stack *stack,
+			uint32_t i)
 {
 	const uint32_t *step = spool_at(recording->spool, SPOOL_STEP, stack->step + i);
 
@@ -100,8 +101,8 @@ static void name_module(struct recording *recording, const struct place *places,
 	/* A return address: the call is the instruction before it. */
 	for (size_t i = 0; i < count; i++)
 		queries[i].offset = places[i].offset - 1;
-	if (!path || symbols_find(path, spool_text(recording->spool, module->build_id), queries, count,
-				  &recording->arena))
+	if (!path || symbols_find(path, spool_text(recording->spool, module->build_id), queries,
+				  count, &recording->arena))
 		return;
 	for (size_t i = 0; i < count; i++) {
 		struct recording_frame *name = &recording->names[places[i].frame];
@@ -115,7 +116,8 @@ static void name_module(struct recording *recording, const struct place *places,
 
 static int name_frames(struct recording *recording, bool load)
 {
-	struct place *places = arena_alloc(&recording->arena, (recording->frames + 1) * sizeof(*places));
+	struct place *places =
+		arena_alloc(&recording->arena, (recording->frames + 1) * sizeof(*places));
 	struct symbol_query *queries =
 		arena_alloc(&recording->arena, (recording->frames + 1) * sizeof(*queries));
 	size_t count = 0;
@@ -165,7 +167,8 @@ static void each_cell(struct recording *recording, visit_fn *visit)
 		uint32_t id = recording_stack(recording, i)->cell;
 
 		while (id && id <= cells && seen++ < cells) {
-			const struct spool_cell *cell = spool_at(recording->spool, SPOOL_CELL, id - 1);
+			const struct spool_cell *cell =
+				spool_at(recording->spool, SPOOL_CELL, id - 1);
 
 			if (cell->sum < recording->scopes * METRICS)
 				visit(recording, i, cell);
@@ -189,7 +192,8 @@ static void put_share(struct recording *recording, uint32_t stack, const struct 
 	share->stack = stack;
 	share->live = cell->live;
 	share->live_count = cell->live_count;
-	share->at_peak = totals_at_peak(&scope->sums[cell->sum % METRICS], cell, &share->at_peak_count);
+	share->at_peak =
+		totals_at_peak(&scope->sums[cell->sum % METRICS], cell, &share->at_peak_count);
 }
 
 static int find_shares(struct recording *recording)
@@ -203,7 +207,8 @@ static int find_shares(struct recording *recording)
 	each_cell(recording, count_share);
 	for (uint32_t i = 0; i < sums; i++)
 		first[i + 1] += first[i];
-	recording->shares = arena_alloc(&recording->arena, (first[sums] + 1) * sizeof(*recording->shares));
+	recording->shares =
+		arena_alloc(&recording->arena, (first[sums] + 1) * sizeof(*recording->shares));
 	if (!recording->shares)
 		return -ENOMEM;
 	each_cell(recording, put_share);
@@ -211,8 +216,8 @@ static int find_shares(struct recording *recording)
 	memmove(first + 1, first, sums * sizeof(*first));
 	first[0] = 0;
 	for (uint32_t i = 0; i < sums; i++)
-		qsort(recording->shares + first[i], first[i + 1] - first[i], sizeof(*recording->shares),
-		      by_peak);
+		qsort(recording->shares + first[i], first[i + 1] - first[i],
+		      sizeof(*recording->shares), by_peak);
 	return 0;
 }
 
@@ -222,8 +227,9 @@ static int find_shares(struct recording *recording)
 static bool is_plumbing(const char *module)
 {
 	static const char *const names[] = {
-		"libcuda.so",	"libcudart.so", "libcudart-", "libmemtrace.so", "libc10",     "libtorch",
-		"libstdc++.so", "libc.so",	"ld-linux",   "libpthread.so",	"libnvidia-",
+		"libcuda.so", "libcudart.so",  "libcudart-",   "libmemtrace.so",
+		"libc10",     "libtorch",      "libstdc++.so", "libc.so",
+		"ld-linux",   "libpthread.so", "libnvidia-",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -242,7 +248,8 @@ static const char *module_of(const struct recording *recording, const struct spo
 	return path ? text_base(path) : "";
 }
 
-/* The frame that answers "who asked": the innermost of Python, else of a library that is no plumbing. */
+/* The frame that answers "who asked": the innermost of Python, else of a library that is no
+ * plumbing. */
 static uint32_t telling_frame(const struct recording *recording, const struct spool_stack *stack)
 {
 	uint32_t depth = recording_depth(recording, stack);
@@ -313,7 +320,8 @@ static uint32_t find_site(struct recording *recording, struct map *known, const 
 
 	if (id)
 		return id - 1;
-	recording->sites[recording->site_count] = (struct recording_site){ .name = name, .space = space };
+	recording->sites[recording->site_count] =
+		(struct recording_site){ .name = name, .space = space };
 	map_put(known, key, recording->site_count + 1);
 	return recording->site_count++;
 }
@@ -390,13 +398,14 @@ static void list_stacks(struct recording *recording, const uint32_t *site_of)
 
 static int find_sites(struct recording *recording)
 {
-	uint32_t *site_of = arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*site_of));
+	uint32_t *site_of =
+		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*site_of));
 	struct map known = { NULL, 0 };
 
 	recording->sites =
 		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*recording->sites));
-	recording->by_site =
-		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*recording->by_site));
+	recording->by_site = arena_alloc(&recording->arena,
+					 (recording->stacks + 1) * sizeof(*recording->by_site));
 	if (!site_of || !recording->sites || !recording->by_site)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < recording->stacks; i++) {

@@ -29,7 +29,7 @@ struct recording_site {
 	uint32_t first; /* into by_site: its stacks */
 	uint32_t stacks;
 	uint64_t allocations, bytes, frees;
-	uint64_t live, peak; /* bytes at exit, and in the peaks of allocated */
+	uint64_t live, peak;                 /* bytes at exit, and in the peaks of allocated */
 	uint64_t lifetime_min, lifetime_max; /* ns; meaningful if frees */
 };
 
@@ -37,13 +37,14 @@ struct recording {
 	const struct spool *spool;
 	struct arena arena;
 	uint32_t frames, stacks, scopes;
-	struct recording_frame *names;	/* by frame */
-	struct recording_share *shares; /* by sum: [first[s], first[s + 1]), largest at peak first */
-	uint32_t *first;		/* sums + 1 of them */
-	struct recording_site *sites;	/* largest at peak first */
+	struct recording_frame *names; /* by frame */
+	struct recording_share
+		*shares;              /* by sum: [first[s], first[s + 1]), largest at peak first */
+	uint32_t *first;              /* sums + 1 of them */
+	struct recording_site *sites; /* largest at peak first */
 	uint32_t site_count;
 	uint32_t *by_site; /* stacks in the order of sites */
-	bool damaged;	   /* something in the spool made no sense and was left out */
+	bool damaged;      /* something in the spool made no sense and was left out */
 };
 
 /* `load`: libraries may be loaded to demangle (the tool). 0 or -ENOMEM. */
@@ -56,7 +57,8 @@ const struct spool_stack *recording_stack(const struct recording *recording, uin
 const struct spool_module *recording_module(const struct recording *recording, uint32_t module);
 
 /* The frames of a stack, innermost first; `i` below native + python. */
-uint32_t recording_step(const struct recording *recording, const struct spool_stack *stack, uint32_t i);
+uint32_t recording_step(const struct recording *recording, const struct spool_stack *stack,
+			uint32_t i);
 uint32_t recording_depth(const struct recording *recording, const struct spool_stack *stack);
 
 /* The first fact with the key behind `from` (0 to begin): 1 + its position, 0 for none. */

@@ -102,11 +102,13 @@ static size_t first_from(const struct symbol_query *queries, size_t count, uint6
 	return low;
 }
 
-/* A symbol answers the queries within it; of several the one that starts last, global before local. */
+/* A symbol answers the queries within it; of several the one that starts last, global before local.
+ */
 static void offer(const Elf64_Sym *symbol, const char *name, struct symbol_query *queries,
 		  size_t count)
 {
-	/* Assembly often has no size: such a symbol covers its first bytes only, as good as anything. */
+	/* Assembly often has no size: such a symbol covers its first bytes only, as good as
+	 * anything. */
 	uint64_t size = symbol->st_size ? symbol->st_size : 1;
 
 	for (size_t i = first_from(queries, count, symbol->st_value);
@@ -152,7 +154,7 @@ int symbols_find(const char *path, const char *build_id, struct symbol_query *qu
 	int error = open_image(&image, path);
 	bool full = false;
 
-	if (error)
+	if (error || !image.header)
 		return error;
 	if (!same_build(&image, build_id)) {
 		munmap((void *)(uintptr_t)image.bytes, image.size);

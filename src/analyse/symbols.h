@@ -1,8 +1,8 @@
 /*
  * Offsets into function names, from the symbol tables of ELF files (.symtab, else .dynsym).
  *
- * Also used at the end of the traced program: it maps the file, reads each table once, and allocates
- * from the caller's arena alone.
+ * Also used at the end of the traced program: it maps the file, reads each table once, and
+ * allocates from the caller's arena alone.
  */
 #ifndef ANALYSE_SYMBOLS_H
 #define ANALYSE_SYMBOLS_H

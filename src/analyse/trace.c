@@ -122,7 +122,8 @@ static int truncated(const struct trace *trace, uint64_t size)
 	char hint[8192] = "";
 
 	if (!path_spool(spool, sizeof(spool), trace->path, NULL) && !access(spool, R_OK))
-		text_join(hint, sizeof(hint), "; its spool lies beside it: memtrace recover ", spool);
+		text_join(hint, sizeof(hint), "; its spool lies beside it: memtrace recover ",
+			  spool);
 	if (!trace->section)
 		return err("%s: truncated: it ends at byte %llu, before any fact%s", trace->path,
 			   (unsigned long long)size, hint);
@@ -142,8 +143,9 @@ int trace_broken(struct trace *trace)
 static int wrong_schema(const struct trace *trace)
 {
 	if (!trace->schema)
-		return err("%s: is JSON, but not a trace of memtrace: \"schema\" does not come first",
-			   trace->path);
+		return err(
+			"%s: is JSON, but not a trace of memtrace: \"schema\" does not come first",
+			trace->path);
 	if (!strncmp(trace->schema, "memtrace/", 9))
 		return err("%s: made by a newer memtrace (schema %.40s; this one reads " SCHEMA ")",
 			   trace->path, trace->schema);
@@ -235,14 +237,15 @@ static int check_curves(const struct trace *trace)
 
 		if (curve->allocated_n != curve->t_n || curve->reserved_n != curve->t_n ||
 		    (curve->used_n && curve->used_n != curve->t_n))
-			return err("%s: timeline[%zu] has columns of different lengths", trace->path, i);
+			return err("%s: timeline[%zu] has columns of different lengths",
+				   trace->path, i);
 	}
 	return 0;
 }
 
 /*
- * A file cut behind its facts would go unnoticed by who reads only those: so look at its last bytes,
- * and when they are no end of events, read it through.
+ * A file cut behind its facts would go unnoticed by who reads only those: so look at its last
+ * bytes, and when they are no end of events, read it through.
  */
 static int check_end(struct trace *trace)
 {
@@ -287,7 +290,9 @@ static int read_member(struct trace *trace)
 	if (!strcmp(json->text, "events")) {
 		trace->section = "events";
 		trace->in_events = true;
-		return json_next(json) == JSON_ARRAY ? 0 : json_fail(json, "\"events\" must be an array");
+		return json_next(json) == JSON_ARRAY
+			       ? 0
+			       : json_fail(json, "\"events\" must be an array");
 	}
 	if (!row)
 		return json_skip(json, json_next(json));

@@ -1,9 +1,9 @@
 /*
  * A trace (memtrace/1), opened: its facts in memory, its events pulled one by one.
  *
- * Everything in front of `events` is read at once into arrays that live until trace_close(), however
- * many events follow. What the file refers to by position has been checked. include/memtrace/
- * trace.schema.json says what each member means; its names are used here.
+ * Everything in front of `events` is read at once into arrays that live until trace_close(),
+ * however many events follow. What the file refers to by position has been checked.
+ * include/memtrace/ trace.schema.json says what each member means; its names are used here.
  *
  * Functions that can fail return 0 or -errno and leave a sentence in err_text(). A spool is taken
  * where a trace is, through the converter that cli sets.
@@ -27,12 +27,7 @@ enum trace_exit {
 	TRACE_UNFINISHED,
 };
 
-enum trace_metric {
-	TRACE_ALLOCATED,
-	TRACE_RESERVED,
-	TRACE_USED,
-	TRACE_METRICS
-};
+enum trace_metric { TRACE_ALLOCATED, TRACE_RESERVED, TRACE_USED, TRACE_METRICS };
 
 struct trace_process {
 	uint64_t pid, ppid;
@@ -171,17 +166,17 @@ struct trace_curve {
 /* An event; texts are ids for trace_text(), 0 for none. */
 struct trace_event {
 	uint64_t seq, t;
-	uint64_t ptr;    /* 0 for null */
+	uint64_t ptr; /* 0 for null */
 	uint64_t size;
-	uint64_t stream; /* 0 for null */
+	uint64_t stream;              /* 0 for null */
 	uint64_t allocated, reserved; /* TRACE_NONE for null */
 	uint64_t thread;
-	uint64_t range;  /* of a push or pop that came from an NVTX range, else 0 */
-	uint32_t stack;  /* UINT32_MAX when it has none */
+	uint64_t range; /* of a push or pop that came from an NVTX range, else 0 */
+	uint32_t stack; /* UINT32_MAX when it has none */
 	uint32_t pool, api, error, name, domain;
-	int16_t device;  /* NO_DEVICE for null */
-	uint8_t op;      /* enum event_op; EVENT_OPS for one that this reader does not know */
-	uint8_t space;   /* enum space; SPACES for one that it does not know, and for marks */
+	int16_t device; /* NO_DEVICE for null */
+	uint8_t op;     /* enum event_op; EVENT_OPS for one that this reader does not know */
+	uint8_t space;  /* enum space; SPACES for one that it does not know, and for marks */
 	bool foreign;
 };
 
@@ -247,7 +242,8 @@ int trace_next(struct trace *trace, struct trace_event *event);
 /* The next event of one kind, passing over the lines of others without reading them. */
 int trace_next_of(struct trace *trace, enum event_op op, struct trace_event *event);
 
-/* The next event as it stands in the file, on one line and without a line break: as trace_next(). */
+/* The next event as it stands in the file, on one line and without a line break: as trace_next().
+ */
 int trace_copy(struct trace *trace, struct out *out);
 
 /* The text with the id, NULL for 0. */
@@ -267,7 +263,8 @@ uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column,
 
 /* --- what of a stack to show: trace_frames.c --- */
 
-/* Is it the machinery that everybody's allocation runs through (CUDA, c10, libc, the interpreter)? */
+/* Is it the machinery that everybody's allocation runs through (CUDA, c10, libc, the interpreter)?
+ */
 bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame);
 
 /*

@@ -1,8 +1,8 @@
 /*
  * The events of a trace, one by one.
  *
- * Writers put the keys of an event in one order, so each key is first compared with the one that stood
- * there in the event before. Texts of events are few and repeat: they become ids.
+ * Writers put the keys of an event in one order, so each key is first compared with the one that
+ * stood there in the event before. Texts of events are few and repeat: they become ids.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ enum key {
 #define KEY(name) KEY_##name,
 	KEYS(KEY)
 #undef KEY
-	KEY_COUNT
+		KEY_COUNT
 };
 
 static const struct {
@@ -139,7 +139,9 @@ static int read_number(struct trace *trace, enum json_token token, uint64_t *to)
 		*to = json->magnitude;
 		return 0;
 	}
-	return token == JSON_NULL ? 0 : json_fail(json, "a number in an event must be whole and not negative");
+	return token == JSON_NULL
+		       ? 0
+		       : json_fail(json, "a number in an event must be whole and not negative");
 }
 
 static int read_address(struct trace *trace, enum json_token token, uint64_t *to)
@@ -158,7 +160,8 @@ static int read_address(struct trace *trace, enum json_token token, uint64_t *to
 		if (digit > 9) {
 			digit = ((unsigned)*p | 0x20) - 'a' + 10;
 			if (digit < 10 || digit > 15)
-				return json_fail(json, "an address in an event must be hexadecimal");
+				return json_fail(json,
+						 "an address in an event must be hexadecimal");
 		}
 		value = value << 4 | digit;
 	}
@@ -186,7 +189,8 @@ static int read_device(struct trace *trace, enum json_token token, int16_t *to)
 	if (token == JSON_NULL)
 		return 0;
 	if (token != JSON_NUMBER || !json->exact || json->magnitude > INT16_MAX)
-		return json_fail(&trace->json, "\"device\" in an event must be a small whole number");
+		return json_fail(&trace->json,
+				 "\"device\" in an event must be a small whole number");
 	*to = (int16_t)(json->negative ? -(int)json->magnitude : (int)json->magnitude);
 	return 0;
 }

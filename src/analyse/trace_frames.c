@@ -36,15 +36,17 @@ static bool is_installed(const char *path)
 static enum kin kin_of_module(const char *path)
 {
 	static const char *const internal[] = {
-		"libcuda.so", "libcudart", "libc10",	"libtorch",    "libmemtrace", "libnvidia-",
-		"libc.so",    "libc-",	   "ld-linux",	"ld-",	       "libstdc++",   "libgcc_s",
-		"libpthread", "libdl",	   "libm.so",	"libpython",   "python",      "libcaffe2",
-		"libgomp",    "libffi",	   "_ctypes",	"libcudadebugger", NULL,
+		"libcuda.so", "libcudart",       "libc10",     "libtorch", "libmemtrace",
+		"libnvidia-", "libc.so",         "libc-",      "ld-linux", "ld-",
+		"libstdc++",  "libgcc_s",        "libpthread", "libdl",    "libm.so",
+		"libpython",  "python",          "libcaffe2",  "libgomp",  "libffi",
+		"_ctypes",    "libcudadebugger", NULL,
 	};
 	static const char *const vendor[] = {
-		"libcublas",  "libcudnn",   "libnccl",	"libcufft",    "libcusolver", "libcusparse",
-		"libcurand",  "libnvrtc",   "libnvJitLink", "libnvshmem", "libnvToolsExt", "libcupti",
-		"libtriton",  "libnvfatbin", "libcufile", NULL,
+		"libcublas",    "libcudnn",    "libnccl",       "libcufft",
+		"libcusolver",  "libcusparse", "libcurand",     "libnvrtc",
+		"libnvJitLink", "libnvshmem",  "libnvToolsExt", "libcupti",
+		"libtriton",    "libnvfatbin", "libcufile",     NULL,
 	};
 	const char *base = text_base(path);
 
@@ -137,7 +139,7 @@ static void drop_result(char *name)
 	char *start = name;
 	unsigned depth = 0;
 
-	if (strstr(name, "operator "))
+	if (name[0] == '<' || strstr(name, "operator "))
 		return;
 	for (char *p = name; *p; p++) {
 		if (*p == '(' || *p == '{')
@@ -173,7 +175,7 @@ static void shorten(const char *from, char *to, size_t size)
 		} else if (*from == '<' && used) {
 			used += text_copy(to + used, size - used, "<...>");
 			from = behind_group(from, '<', '>');
-		} else if (!strncmp(from, " const", 6) && (!from[6] || from[6] == ':')) {
+		} else if (!strncmp(from, " const", 6) && (!from[6] || strchr(": [", from[6]))) {
 			from += 6;
 		} else if (!strncmp(from, " [clone", 7)) {
 			break;

@@ -161,7 +161,8 @@ static int read_bool(struct reader *reader, enum json_token token, bool *to)
 	return 0;
 }
 
-static int read_word(struct reader *reader, enum json_token token, const char *const *words, int *to)
+static int read_word(struct reader *reader, enum json_token token, const char *const *words,
+		     int *to)
 {
 	if (token != JSON_STRING)
 		return refuse(reader, "a string");
@@ -207,7 +208,8 @@ static int read_pairs(struct reader *reader, enum json_token token, struct list 
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
-static int read_object(struct reader *reader, enum json_token token, const struct shape *shape, void *to)
+static int read_object(struct reader *reader, enum json_token token, const struct shape *shape,
+		       void *to)
 {
 	const char *outer = reader->key;
 
@@ -285,7 +287,8 @@ static int read_items(struct reader *reader, enum json_token token, const struct
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
-static int read_list(struct reader *reader, enum json_token token, const struct shape_row *row, void *to)
+static int read_list(struct reader *reader, enum json_token token, const struct shape_row *row,
+		     void *to)
 {
 	struct list list = { .item = item_size(row) };
 	int error = row->kind == SHAPE_PAIRS ? read_pairs(reader, token, &list)

@@ -6,36 +6,42 @@
 #include "analyse/trace.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
-#define ROW(type, kind, member) { #member, SHAPE_##kind, offsetof(struct type, member), 0, NULL, NULL }
-#define ROW_AS(type, kind, key, member) \
-	{ key, SHAPE_##kind, offsetof(struct type, member), 0, NULL, NULL }
-#define ROW_WORD(type, member, words) \
-	{ #member, SHAPE_WORD, offsetof(struct type, member), 0, NULL, words }
-#define ROW_OBJECT(type, member, shape) \
-	{ #member, SHAPE_OBJECT, offsetof(struct type, member), 0, &(shape), NULL }
-#define ROW_MANY(type, kind, member, shape) \
-	{ #member, SHAPE_##kind, offsetof(struct type, member), offsetof(struct type, member##_n), \
-	  shape, NULL }
-#define SHAPE(name, type) \
-	static const struct shape name##_shape = { sizeof(struct type), name##_rows, COUNT(name##_rows) }
+#define ROW(type, kind, member)                                                     \
+	{                                                                           \
+#member, SHAPE_##kind, offsetof(struct type, member), 0, NULL, NULL \
+	}
+#define ROW_AS(type, kind, key, member)                                         \
+	{                                                                       \
+		key, SHAPE_##kind, offsetof(struct type, member), 0, NULL, NULL \
+	}
+#define ROW_WORD(type, member, words)                                              \
+	{                                                                          \
+#member, SHAPE_WORD, offsetof(struct type, member), 0, NULL, words \
+	}
+#define ROW_OBJECT(type, member, shape)                                                 \
+	{                                                                               \
+#member, SHAPE_OBJECT, offsetof(struct type, member), 0, &(shape), NULL \
+	}
+#define ROW_MANY(type, kind, member, shape)                            \
+	{                                                              \
+#member, SHAPE_##kind, offsetof(struct type, member),  \
+			offsetof(struct type, member##_n), shape, NULL \
+	}
+#define SHAPE(name, type)                                                            \
+	static const struct shape name##_shape = { sizeof(struct type), name##_rows, \
+						   COUNT(name##_rows) }
 
 static const char *const exits[] = { "exit", "running", "unfinished", NULL };
 static const char *const metrics[] = { "allocated", "reserved", "used", NULL };
 static const char *const languages[] = { "native", "python", NULL };
 
 static const struct shape_row process_rows[] = {
-	ROW(trace_process, U64, pid),
-	ROW(trace_process, U64, ppid),
-	ROW(trace_process, TEXT, host),
-	ROW(trace_process, U64, rank),
-	ROW(trace_process, U64, world_size),
-	ROW_MANY(trace_process, TEXTS, command, NULL),
-	ROW(trace_process, TEXT, cwd),
-	ROW(trace_process, TEXT, start_time),
-	ROW(trace_process, U64, duration_ns),
-	ROW_WORD(trace_process, exit, exits),
-	ROW(trace_process, OPTIONAL, status),
-	ROW(trace_process, OPTIONAL, signal),
+	ROW(trace_process, U64, pid),         ROW(trace_process, U64, ppid),
+	ROW(trace_process, TEXT, host),       ROW(trace_process, U64, rank),
+	ROW(trace_process, U64, world_size),  ROW_MANY(trace_process, TEXTS, command, NULL),
+	ROW(trace_process, TEXT, cwd),        ROW(trace_process, TEXT, start_time),
+	ROW(trace_process, U64, duration_ns), ROW_WORD(trace_process, exit, exits),
+	ROW(trace_process, OPTIONAL, status), ROW(trace_process, OPTIONAL, signal),
 };
 SHAPE(process, trace_process);
 
@@ -59,12 +65,9 @@ static const struct shape_row environment_rows[] = {
 SHAPE(environment, trace_environment);
 
 static const struct shape_row capture_rows[] = {
-	ROW_MANY(trace_capture, PAIRS, doors, NULL),
-	ROW(trace_capture, TEXT, stacks),
-	ROW(trace_capture, U64, events_recorded),
-	ROW(trace_capture, U64, events_dropped),
-	ROW(trace_capture, BOOL, truncated),
-	ROW(trace_capture, OPTIONAL, ns_per_event),
+	ROW_MANY(trace_capture, PAIRS, doors, NULL), ROW(trace_capture, TEXT, stacks),
+	ROW(trace_capture, U64, events_recorded),    ROW(trace_capture, U64, events_dropped),
+	ROW(trace_capture, BOOL, truncated),         ROW(trace_capture, OPTIONAL, ns_per_event),
 	ROW_MANY(trace_capture, TEXTS, notes, NULL),
 };
 SHAPE(capture, trace_capture);
@@ -127,12 +130,9 @@ static const struct shape_row share_rows[] = {
 SHAPE(share, trace_share);
 
 static const struct shape_row peak_rows[] = {
-	ROW(trace_peak, INT, device),
-	ROW(trace_peak, TEXT, pool),
-	ROW_WORD(trace_peak, metric, metrics),
-	ROW(trace_peak, U64, t),
-	ROW(trace_peak, U64, bytes),
-	ROW_MANY(trace_peak, LIST, stacks, &share_shape),
+	ROW(trace_peak, INT, device),          ROW(trace_peak, TEXT, pool),
+	ROW_WORD(trace_peak, metric, metrics), ROW(trace_peak, U64, t),
+	ROW(trace_peak, U64, bytes),           ROW_MANY(trace_peak, LIST, stacks, &share_shape),
 };
 SHAPE(peak, trace_peak);
 

@@ -21,13 +21,14 @@ enum shape_kind {
 	SHAPE_INT,      /* int, -1 for null */
 	SHAPE_BOOL,     /* bool */
 	SHAPE_HEX,      /* uint64_t of a string "0x..." */
-	SHAPE_WORD,     /* int: the position of a text in `words`, the last one's if it is none of them */
-	SHAPE_OBJECT,   /* a struct in place */
-	SHAPE_LIST,     /* a pointer to structs, and a count */
-	SHAPE_PAIRS,    /* the same of struct trace_pair: an object with keys of its own */
-	SHAPE_TEXTS,    /* the same of const char * */
-	SHAPE_U64S,     /* the same of uint64_t, TRACE_NONE for null */
-	SHAPE_U32S,     /* the same of uint32_t */
+	SHAPE_WORD, /* int: the position of a text in `words`, the last one's if it is none of them
+		     */
+	SHAPE_OBJECT, /* a struct in place */
+	SHAPE_LIST,   /* a pointer to structs, and a count */
+	SHAPE_PAIRS,  /* the same of struct trace_pair: an object with keys of its own */
+	SHAPE_TEXTS,  /* the same of const char * */
+	SHAPE_U64S,   /* the same of uint64_t, TRACE_NONE for null */
+	SHAPE_U32S,   /* the same of uint32_t */
 };
 
 struct shape_row {

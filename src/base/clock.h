@@ -13,7 +13,6 @@ static inline uint64_t clock_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-
 static inline uint64_t clock_realtime(void)
 {
 	struct timespec now;

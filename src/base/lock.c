@@ -23,9 +23,8 @@ void lock_wait(struct lock *lock)
 
 		relax();
 		if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 &&
-		    atomic_compare_exchange_weak_explicit(&lock->state, &free, 1,
-							  memory_order_acquire,
-							  memory_order_relaxed))
+		    atomic_compare_exchange_weak_explicit(
+			    &lock->state, &free, 1, memory_order_acquire, memory_order_relaxed))
 			return;
 	}
 	while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)

@@ -1,8 +1,8 @@
 /*
  * A small lock on a futex: 4 bytes, no allocation, re-initialised by storing 0 (after fork).
  *
- * pthread_mutex_t would do but for one thing: in the child of a raw clone() nobody has re-initialised
- * it, and there is no portable way to do so.
+ * pthread_mutex_t would do but for one thing: in the child of a raw clone() nobody has
+ * re-initialised it, and there is no portable way to do so.
  */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H

@@ -15,7 +15,10 @@ enum {
 
 void out_init(struct out *out, int fd, char *buffer, size_t size)
 {
-	*out = (struct out){ .fd = fd, .buffer = buffer, .size = size };
+	memset(out, 0, sizeof(*out));
+	out->fd = fd;
+	out->buffer = buffer;
+	out->size = size;
 }
 
 int out_flush(struct out *out)
@@ -81,7 +84,8 @@ void out_hex(struct out *out, uint64_t value)
 	out->used += text_hex(room(out, LONGEST_NUMBER), value);
 }
 
-/* The length of the UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), 0 if it is none. */
+/* The length of the UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), 0 if it is
+ * none. */
 static size_t utf8_length(const unsigned char *p, size_t left)
 {
 	static const struct {
@@ -97,7 +101,8 @@ static size_t utf8_length(const unsigned char *p, size_t left)
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		if (p[0] < forms[i].low || p[0] > forms[i].high)
 			continue;
-		if (forms[i].length > left || p[1] < forms[i].second_low || p[1] > forms[i].second_high)
+		if (forms[i].length > left || p[1] < forms[i].second_low ||
+		    p[1] > forms[i].second_high)
 			return 0;
 		for (size_t k = 2; k < forms[i].length; k++) {
 			if ((p[k] & 0xc0) != 0x80)
@@ -177,5 +182,6 @@ void out_format(struct out *out, const char *format, ...)
 	length = vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
 	if (length > 0)
-		out_bytes(out, line, (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1);
+		out_bytes(out, line,
+			  (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1);
 }

@@ -1,5 +1,6 @@
 /*
- * Where a trace and its spool lie: one computation for the library that writes and the tool that finds.
+ * Where a trace and its spool lie: one computation for the library that writes and the tool that
+ * finds.
  *
  * No allocation. Each returns 0, or -ENAMETOOLONG when the result does not fit into `size` bytes.
  */

@@ -1,7 +1,8 @@
 /*
  * Text in fixed buffers: joining, copying, numbers, without locale and without allocation.
  *
- * Every function ends the buffer with a NUL and returns the length written; what does not fit is cut.
+ * Every function ends the buffer with a NUL and returns the length written; what does not fit is
+ * cut.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H

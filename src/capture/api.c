@@ -80,8 +80,8 @@ EXPORT memtrace_pool memtrace_pool_create(const char *name)
 }
 
 /* An event of the pool, with the lock taken; false when there is nothing to record. */
-static bool begin(memtrace_pool pool, struct event *event, const void *ptr, uint64_t size, void *caller,
-		  const char *api)
+static bool begin(memtrace_pool pool, struct event *event, const void *ptr, uint64_t size,
+		  void *caller, const char *api)
 {
 	if (!pool || pool > POOLS || !ptr || !record_begin(true))
 		return false;

@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 enum door {
-	DOOR_LINKED,	  /* call sites that the linker bound to us */
-	DOOR_DLSYM,	  /* pointers handed out by dlsym */
+	DOOR_LINKED,      /* call sites that the linker bound to us */
+	DOOR_DLSYM,       /* pointers handed out by dlsym */
 	DOOR_PROCADDRESS, /* pointers handed out by cuGetProcAddress */
-	DOOR_TORCH,	  /* PyTorch's reports */
-	DOOR_RUNTIME,	  /* runtime calls under which no driver call was seen, so that they count */
+	DOOR_TORCH,       /* PyTorch's reports */
+	DOOR_RUNTIME, /* runtime calls under which no driver call was seen, so that they count */
 	DOORS,
 };
 

@@ -7,23 +7,23 @@
 #include "capture/resolve.h"
 
 /* The functions asked, by their ABI names. */
-#define QUESTIONS(X)                                                                    \
-	X(cuCtxGetDevice, (CUdevice * device))                                          \
-	X(cuPointerGetAttribute, (void *data, int attribute, CUdeviceptr ptr))          \
-	X(cuMemPoolGetAttribute, (CUmemoryPool pool, int attribute, void *value))       \
-	X(cuStreamIsCapturing, (CUstream stream, int *status))                          \
-	X(cuMemGetInfo_v2, (size_t *left, size_t *total))                               \
-	X(cuDeviceGetName, (char *name, int length, CUdevice device))                   \
-	X(cuDeviceGetUuid, (CUuuid * uuid, CUdevice device))                            \
-	X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                         \
-	X(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device))                        \
+#define QUESTIONS(X)                                                              \
+	X(cuCtxGetDevice, (CUdevice * device))                                    \
+	X(cuPointerGetAttribute, (void *data, int attribute, CUdeviceptr ptr))    \
+	X(cuMemPoolGetAttribute, (CUmemoryPool pool, int attribute, void *value)) \
+	X(cuStreamIsCapturing, (CUstream stream, int *status))                    \
+	X(cuMemGetInfo_v2, (size_t * left, size_t * total))                       \
+	X(cuDeviceGetName, (char *name, int length, CUdevice device))             \
+	X(cuDeviceGetUuid, (CUuuid * uuid, CUdevice device))                      \
+	X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                   \
+	X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                 \
 	X(cuDriverGetVersion, (int *version))
 
 enum question {
 #define X(name, params) ASK_##name,
 	QUESTIONS(X)
 #undef X
-	QUESTION_COUNT
+		QUESTION_COUNT
 };
 
 #define X(name, params) typedef CUresult ask_fn_##name params;
@@ -49,8 +49,9 @@ static void *function(enum question question)
 }
 
 /* True when the function is there and succeeded. */
-#define ASK(name, ...) \
-	(function(ASK_##name) && ((ask_fn_##name *)function(ASK_##name))(__VA_ARGS__) == CUDA_SUCCESS)
+#define ASK(name, ...)           \
+	(function(ASK_##name) && \
+	 ((ask_fn_##name *)function(ASK_##name))(__VA_ARGS__) == CUDA_SUCCESS)
 
 int driver_device(void)
 {

@@ -20,7 +20,8 @@ EXPORT get_proc_fn cuGetProcAddress;
 EXPORT get_proc2_fn cuGetProcAddress_v2;
 
 /* Called by dlsym.S. */
-__attribute__((visibility("hidden"))) void *entry_dlsym(void *handle, const char *name, void *caller);
+__attribute__((visibility("hidden"))) void *entry_dlsym(void *handle, const char *name,
+							void *caller);
 __attribute__((visibility("hidden"))) void *entry_real_dlsym(void);
 enum { ANSWER_NULL = -1 };
 
@@ -60,9 +61,9 @@ static void *lookup_real(unsigned i)
 }
 
 /*
- * Ours for a name that the real lookup found at `real`; NULL if the pointer is another function than
- * the one we stand in front of (a second runtime, another library's wrapper): then it passes, and the
- * driver beneath it is still seen.
+ * Ours for a name that the real lookup found at `real`; NULL if the pointer is another function
+ * than the one we stand in front of (a second runtime, another library's wrapper): then it passes,
+ * and the driver beneath it is still seen.
  */
 static void *swap_named(const char *name, void *real)
 {
@@ -144,7 +145,8 @@ void *entry_dlsym(void *handle, const char *name, void *caller)
 	return ours;
 }
 
-/* Ours for a pointer that the driver gave, by the pointer alone: versions and flags are its business. */
+/* Ours for a pointer that the driver gave, by the pointer alone: versions and flags are its
+ * business. */
 static void swap_pointer(void **pointer)
 {
 	resolve_driver_rows();

@@ -61,7 +61,8 @@ static int create_in(struct paths *paths, struct spool *spool, const char *direc
 	for (unsigned n = 0; !error && n < NAMES; n++) {
 		error = path_numbered(paths->output, sizeof(paths->output), first, n);
 		if (!error)
-			error = path_spool(paths->spool, sizeof(paths->spool), paths->output, directory);
+			error = path_spool(paths->spool, sizeof(paths->spool), paths->output,
+					   directory);
 		if (error)
 			break;
 		error = access(paths->output, F_OK) ? spool_create(spool, paths->spool) : -EEXIST;
@@ -102,10 +103,18 @@ static void record_number(struct intern *intern, const char *key, uint64_t value
 
 /* Settings of allocators that change memory: the trace tells them, a comparison looks at them. */
 static const char *const settings[] = {
-	"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING",
-	"CUBLAS_WORKSPACE_CONFIG", "CUDA_MODULE_LOADING", "CUDA_VISIBLE_DEVICES",
-	"XLA_PYTHON_CLIENT_PREALLOCATE", "XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_CLIENT_MEM_FRACTION",
-	"XLA_PYTHON_CLIENT_ALLOCATOR", "NCCL_CUMEM_ENABLE", "CUPY_GPU_MEMORY_LIMIT",
+	"PYTORCH_CUDA_ALLOC_CONF",
+	"PYTORCH_ALLOC_CONF",
+	"PYTORCH_NO_CUDA_MEMORY_CACHING",
+	"CUBLAS_WORKSPACE_CONFIG",
+	"CUDA_MODULE_LOADING",
+	"CUDA_VISIBLE_DEVICES",
+	"XLA_PYTHON_CLIENT_PREALLOCATE",
+	"XLA_PYTHON_CLIENT_MEM_FRACTION",
+	"XLA_CLIENT_MEM_FRACTION",
+	"XLA_PYTHON_CLIENT_ALLOCATOR",
+	"NCCL_CUMEM_ENABLE",
+	"CUPY_GPU_MEMORY_LIMIT",
 };
 
 static void record_settings(struct intern *intern)

@@ -5,8 +5,8 @@
 #include "capture/facts.h"
 
 /*
- * Writes the document to a temporary name, renames it (never over an existing file), and removes the
- * spool. When that fails the spool stays, and one line says so.
+ * Writes the document to a temporary name, renames it (never over an existing file), and removes
+ * the spool. When that fails the spool stays, and one line says so.
  */
 void finish_write(struct spool *spool, const struct paths *paths);
 

@@ -10,7 +10,7 @@
 #include "capture/cuda_abi.h"
 
 enum hook_api {
-	RT, /* libcudart */
+	RT,  /* libcudart */
 	DRV, /* libcuda */
 };
 

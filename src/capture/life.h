@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* Was this copy preloaded? One that was dlopened (an injection variable outlived LD_PRELOAD) is inert. */
+/* Was this copy preloaded? One that was dlopened (an injection variable outlived LD_PRELOAD) is
+ * inert. */
 bool life_preloaded(void);
 
 #endif

@@ -35,13 +35,13 @@ static struct {
 /* The library's own lists lie outside the host's heap. */
 static void *map_memory(size_t size)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		       -1, 0);
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static void read_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) *note, char *text)
+static void read_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) * note, char *text)
 {
 	const char *p = (const char *)info->dlpi_addr + note->p_vaddr;
 	const char *end = p + note->p_memsz;
@@ -114,8 +114,8 @@ static int look_at_counts(struct dl_phdr_info *info, size_t size, void *data)
 
 static bool is_runtime(const char *path)
 {
-	static const char *const names[] = { "libcuda.so", "libcudart.so", "libcudart-",
-					     "libmemtrace.so", "libnvidia-", "libcupti.so" };
+	static const char *const names[] = { "libcuda.so",     "libcudart.so", "libcudart-",
+					     "libmemtrace.so", "libnvidia-",   "libcupti.so" };
 	const char *base = text_base(path);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -129,7 +129,9 @@ static bool is_runtime(const char *path)
 static struct module enter(const struct found *found)
 {
 	const struct module *known = modules_find(found->low);
-	struct module module = { found->low, found->high, found->base, 0, 0, is_runtime(found->path) };
+	struct module module = {
+		found->low, found->high, found->base, 0, 0, is_runtime(found->path)
+	};
 	struct spool_module row = { .base = found->base, .low = found->low, .high = found->high };
 
 	row.path = module.path = intern_text(record_intern(), found->path);

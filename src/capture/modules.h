@@ -8,15 +8,15 @@
 #include <stdint.h>
 
 /*
- * Looks again if anything was loaded or unloaded since the last time. Takes the loader's lock, so not
- * with the recorder's lock held; takes that one itself to enter what is new. True if there was.
+ * Looks again if anything was loaded or unloaded since the last time. Takes the loader's lock, so
+ * not with the recorder's lock held; takes that one itself to enter what is new. True if there was.
  */
 bool modules_refresh(void);
 
 struct module {
 	uint64_t low, high; /* addresses */
 	uint64_t base;
-	uint32_t row; /* 1 + position in the spool */
+	uint32_t row;  /* 1 + position in the spool */
 	uint32_t path; /* text */
 	bool runtime;  /* the CUDA runtime or driver, or this library: never an owner */
 };

@@ -91,7 +91,7 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *data)
 		return 1;
 	if (name && strncmp(name, "/libpython", 10) == 0 &&
 	    strlen(info->dlpi_name) < sizeof(search->path) && !search->path[0])
-		strcpy(search->path, info->dlpi_name);
+		memcpy(search->path, info->dlpi_name, strlen(info->dlpi_name) + 1);
 	return 0;
 }
 

@@ -66,7 +66,9 @@ static int32_t deltas_line(struct table table, int32_t line, int64_t position)
 		int delta;
 
 		end += take(&table);
-		delta = (int8_t)take(&table);
+		delta = (int)take(&table);
+		if (delta > INT8_MAX)
+			delta -= 1 << 8;
 		if (delta != -128)
 			line += delta;
 		if (end > position)

@@ -46,7 +46,7 @@ static struct {
 	uint64_t start_monotonic, start_realtime;
 	uint8_t *alive; /* a page that reads 0 in any child, however it was born */
 	_Atomic bool open, prepared;
-	_Atomic bool quiet; /* memtrace_stop() */
+	_Atomic bool quiet;          /* memtrace_stop() */
 	_Atomic uint32_t generation; /* of this process: forks behind it */
 	uint32_t hook_text[HOOKS];
 	uint32_t pending_count;
@@ -136,7 +136,8 @@ uint32_t record_thread(void)
 
 void record_forked(void)
 {
-	/* The parent's mapping is not in this process (MADV_DONTFORK), so there is nothing to unmap. */
+	/* The parent's mapping is not in this process (MADV_DONTFORK), so there is nothing to
+	 * unmap. */
 	atomic_store(&record.open, false);
 	spool_forget(&record.spool);
 	intern_clear(&record.intern);

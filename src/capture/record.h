@@ -25,8 +25,8 @@ extern _Atomic int record_state;
 /* Are hooked calls to be looked at? Everything else is a jump to the real function. */
 static inline bool record_on(void)
 {
-	return __builtin_expect(atomic_load_explicit(&record_state, memory_order_relaxed) == RECORD_ON,
-				1);
+	return __builtin_expect(
+		atomic_load_explicit(&record_state, memory_order_relaxed) == RECORD_ON, 1);
 }
 
 /* The constructor's part: time zero. No file, no mapping but one page. */

@@ -16,7 +16,8 @@ static const char *const dlsym_versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIB
 
 void resolve_init(void)
 {
-	for (size_t i = 0; !resolve_dlsym && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]); i++)
+	for (size_t i = 0; !resolve_dlsym && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]);
+	     i++)
 		*(void **)&resolve_dlsym = dlvsym(RTLD_NEXT, "dlsym", dlsym_versions[i]);
 }
 

@@ -16,14 +16,16 @@ enum { OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY, USED_EVERY_NS = 10 * 1000 * 100
 
 static _Thread_local struct span *top;
 
-/* Runtime calls count by themselves: set once a runtime call succeeded with no driver call beneath. */
+/* Runtime calls count by themselves: set once a runtime call succeeded with no driver call beneath.
+ */
 static atomic_bool runtime_counts;
 
 void span_enter(struct span *span, enum hook_id hook, void *caller)
 {
 	struct span *outer = top;
 
-	/* A longjmp past a wrapper leaves its span behind, on a part of the stack that is dead now. */
+	/* A longjmp past a wrapper leaves its span behind, on a part of the stack that is dead now.
+	 */
 	if (outer && (uintptr_t)outer <= (uintptr_t)span)
 		outer = NULL;
 	span->outer = outer;
@@ -215,7 +217,8 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 	if (!ptr || !counts(span, status))
 		goto out;
 	mark_moved(span);
-	record_note("reserved bytes of stream-ordered pools are sampled at pool calls, not exact in between");
+	record_note("reserved bytes of stream-ordered pools are sampled at pool calls, not exact "
+		    "in between");
 	pool = driver_pool_of(ptr);
 	reserved = pool ? driver_pool_reserved(pool) : 0;
 	describe(span, &event);
@@ -264,7 +267,8 @@ out:
 void span_free(struct span *span, uint64_t ptr)
 {
 	/* A runtime row leaves it to the driver row beneath, unless none was ever seen there. */
-	if (hooks[span->hook].api == DRV || atomic_load_explicit(&runtime_counts, memory_order_relaxed))
+	if (hooks[span->hook].api == DRV ||
+	    atomic_load_explicit(&runtime_counts, memory_order_relaxed))
 		end(span, ptr);
 }
 
@@ -401,8 +405,8 @@ void span_unmap(struct span *span, int status, uint64_t ptr, uint64_t size)
 	struct event event;
 
 	/*
-	 * After the real call, unlike a free: addresses are the program's to choose, so nobody maps here
-	 * again before this wrapper has returned; and a failed unmap needs no undoing.
+	 * After the real call, unlike a free: addresses are the program's to choose, so nobody maps
+	 * here again before this wrapper has returned; and a failed unmap needs no undoing.
 	 */
 	if (status || !record_begin(true))
 		goto out;

@@ -1,9 +1,9 @@
 /*
  * One hooked call on this thread, from entry to return.
  *
- * Calls nest: the runtime's cudaMalloc calls the driver's cuMemAlloc. The innermost driver call moves
- * bytes, the outermost gives the event its api and its stack; a runtime call counts by itself only if
- * no driver call was seen beneath it.
+ * Calls nest: the runtime's cudaMalloc calls the driver's cuMemAlloc. The innermost driver call
+ * moves bytes, the outermost gives the event its api and its stack; a runtime call counts by itself
+ * only if no driver call was seen beneath it.
  */
 #ifndef CAPTURE_SPAN_H
 #define CAPTURE_SPAN_H
@@ -18,9 +18,9 @@ struct span {
 	uint64_t pool; /* of the stream-ordered block that is being freed */
 	uint16_t hook;
 	bool driver_seen; /* a driver row was entered beneath */
-	bool moved;	  /* a row beneath has recorded */
-	bool capturing;	  /* the stream is being captured: no allocation happens */
-	bool ended;	  /* `event` and `was` hold what to undo */
+	bool moved;       /* a row beneath has recorded */
+	bool capturing;   /* the stream is being captured: no allocation happens */
+	bool ended;       /* `event` and `was` hold what to undo */
 	struct event event;
 	struct spool_node was;
 };
@@ -34,8 +34,8 @@ static inline bool span_wanted(void)
 }
 
 /* Left also by a C++ exception, pthread_exit or cancellation (-fexceptions). */
-#define SPAN(span, hook, caller)                                   \
-	__attribute__((cleanup(span_leave))) struct span span;     \
+#define SPAN(span, hook, caller)                               \
+	__attribute__((cleanup(span_leave))) struct span span; \
 	span_enter(&span, hook, caller)
 
 /* The words of hooks.def; `status` is the real call's answer, 0 for success. */

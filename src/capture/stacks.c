@@ -15,7 +15,8 @@
 enum {
 	NATIVE_MOST = 256,
 	PYTHON_MOST = 128,
-	OWN_FRAMES = 12, /* of this library, the runtime and the driver, between the walk and the caller */
+	OWN_FRAMES = 12, /* of this library, the runtime and the driver, between the walk and the
+			    caller */
 };
 
 static struct {
@@ -49,7 +50,8 @@ const char *stacks_mode(void)
 	return wanted.native ? "native" : "none";
 }
 
-/* The walk begins inside this library: what the caller returned into is where the host's part is. */
+/* The walk begins inside this library: what the caller returned into is where the host's part is.
+ */
 static void walk_native(struct walk *walk, void *caller)
 {
 	size_t count = wanted.native ? unwind(walk->buffer, wanted.depth + OWN_FRAMES) : 0;

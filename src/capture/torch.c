@@ -15,41 +15,41 @@
 #include "base/opt.h"
 #include "base/text.h"
 #include "capture/doors.h"
+#include "capture/record.h"
 #include "capture/resolve.h"
 #include "capture/stacks.h"
-#include "capture/record.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 enum { DEVICE_CPU = 0, DEVICE_CUDA = 1 };
 
 /*     id       name after c10::                                       parameters / arguments */
-#define REPORTS(X)                                                                                 \
-	X(V5, _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl, (uint64_t device, int64_t size),   \
-	  (device, size))                                                                           \
-	X(V6, _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE,                                  \
-	  (void *ptr, int64_t size, uint64_t device), (ptr, size, device))                          \
-	X(V10, _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE,                               \
-	  (void *ptr, int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),        \
-	  (ptr, size, allocated, reserved, device))                                                 \
-	X(V22, _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE,                               \
-	  (void *ptr, int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),        \
-	  (ptr, size, allocated, reserved, device))                                                 \
-	X(OOM13, _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE,                               \
-	  (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),                   \
-	  (size, allocated, reserved, device))                                                      \
-	X(OOM22, _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE,                               \
-	  (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),                   \
-	  (size, allocated, reserved, device))                                                      \
-	X(OOMX, _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE,                                \
-	  (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),                   \
+#define REPORTS(X)                                                                                \
+	X(V5, _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl, (uint64_t device, int64_t size), \
+	  (device, size))                                                                         \
+	X(V6, _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE,                                \
+	  (void *ptr, int64_t size, uint64_t device), (ptr, size, device))                        \
+	X(V10, _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE,                             \
+	  (void *ptr, int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),      \
+	  (ptr, size, allocated, reserved, device))                                               \
+	X(V22, _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE,                             \
+	  (void *ptr, int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),      \
+	  (ptr, size, allocated, reserved, device))                                               \
+	X(OOM13, _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE,                             \
+	  (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),                 \
+	  (size, allocated, reserved, device))                                                    \
+	X(OOM22, _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE,                             \
+	  (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),                 \
+	  (size, allocated, reserved, device))                                                    \
+	X(OOMX, _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE,                              \
+	  (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),                 \
 	  (size, allocated, reserved, device))
 
 enum report {
 #define X(id, name, params, args) REPORT_##id,
 	REPORTS(X)
 #undef X
-	REPORT_PROFILING, /* c10::memoryProfilingEnabled() */
+		REPORT_PROFILING, /* c10::memoryProfilingEnabled() */
 	REPORT_COUNT
 };
 
@@ -57,7 +57,7 @@ static const char *const report_names[REPORT_COUNT] = {
 #define X(id, name, params, args) #name,
 	REPORTS(X)
 #undef X
-	"_ZN3c1022memoryProfilingEnabledEv",
+		"_ZN3c1022memoryProfilingEnabledEv",
 };
 
 static void *const report_ours[REPORT_COUNT];
@@ -77,7 +77,8 @@ static _Thread_local struct {
 	uint64_t ptr, size;
 } provisional;
 
-/* libc10 is loaded RTLD_LOCAL: by its name, else (Debian: libc10.so.1.13) as the file that calls. */
+/* libc10 is loaded RTLD_LOCAL: by its name, else (Debian: libc10.so.1.13) as the file that calls.
+ */
 static void *c10_handle(void *caller)
 {
 	void *handle = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
@@ -140,7 +141,8 @@ static void *real_of(enum report report, void *caller)
 {
 	void *real = atomic_load_explicit(&report_real[report], memory_order_relaxed);
 
-	/* Asked once, then only when something was loaded (torch_prepare): it costs microseconds. */
+	/* Asked once, then only when something was loaded (torch_prepare): it costs microseconds.
+	 */
 	if (__builtin_expect(!real, 0) && !atomic_exchange(&asked_caller[report], true)) {
 		find_real(caller);
 		real = atomic_load_explicit(&report_real[report], memory_order_relaxed);
@@ -218,7 +220,8 @@ void torch_restart(void)
 	ledger_empty_pool(record_ledger(), torch_pool(), &event);
 }
 
-/* The pool's sums are what PyTorch says they are; what is missing came from before the recording. */
+/* The pool's sums are what PyTorch says they are; what is missing came from before the recording.
+ */
 static void agree(const struct event *event, uint64_t allocated, uint64_t reserved)
 {
 	struct ledger *ledger = record_ledger();
@@ -228,7 +231,8 @@ static void agree(const struct event *event, uint64_t allocated, uint64_t reserv
 		bool more = allocated > ours;
 
 		if (!torch.before)
-			torch.before = intern_pseudo_stack(record_intern(), "[from before the recording]");
+			torch.before =
+				intern_pseudo_stack(record_intern(), "[from before the recording]");
 		ledger_adjust(ledger, event, more ? EVENT_ALLOC : EVENT_FREE,
 			      more ? allocated - ours : ours - allocated, torch.before);
 	}
@@ -236,7 +240,8 @@ static void agree(const struct event *event, uint64_t allocated, uint64_t reserv
 	if (reserved == ours)
 		return;
 	if (reserved > ours) {
-		/* A block inside somebody's plain allocation: a MemPool of another allocator's memory. */
+		/* A block inside somebody's plain allocation: a MemPool of another allocator's
+		 * memory. */
 		uint32_t around = ledger_around(ledger, event->ptr);
 
 		if (around && !live_node(record_spool(), around)->pool) {
@@ -356,15 +361,15 @@ static void out_of_memory(int64_t size, uint64_t device, void *caller)
 #define TELL_OOM22 TELL_OOM13
 #define TELL_OOMX TELL_OOM13
 
-#define X(id, name, params, args)                                                      \
-	EXPORT void name params;                                                       \
-	void name params                                                               \
-	{                                                                              \
-		void(*real) params = (void(*) params)real_of(REPORT_##id, CALLER);     \
-                                                                                       \
-		TELL_##id;                                                             \
-		if (real)                                                              \
-			real args;                                                     \
+#define X(id, name, params, args)                                                  \
+	EXPORT void name params;                                                   \
+	void name params                                                           \
+	{                                                                          \
+		void(*real) params = (void(*) params)real_of(REPORT_##id, CALLER); \
+                                                                                   \
+		TELL_##id;                                                         \
+		if (real)                                                          \
+			real args;                                                 \
 	}
 REPORTS(X)
 #undef X
@@ -385,5 +390,5 @@ static void *const report_ours[REPORT_COUNT] = {
 #define X(id, name, params, args) (void *)name,
 	REPORTS(X)
 #undef X
-	(void *)_ZN3c1022memoryProfilingEnabledEv,
+		(void *) _ZN3c1022memoryProfilingEnabledEv,
 };

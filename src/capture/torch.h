@@ -1,9 +1,10 @@
 /*
- * PyTorch's caching allocator: its own report of every block (door 4), and which driver calls are its.
+ * PyTorch's caching allocator: its own report of every block (door 4), and which driver calls are
+ * its.
  *
- * c10::reportMemoryUsageToProfiler is called through the PLT on every block allocation and free, with
- * the rounded size and running totals, under the allocator's per-device lock. So: no CUDA call, no
- * GIL, nothing that waits. It is always forwarded, torch.profiler lives on it.
+ * c10::reportMemoryUsageToProfiler is called through the PLT on every block allocation and free,
+ * with the rounded size and running totals, under the allocator's per-device lock. So: no CUDA
+ * call, no GIL, nothing that waits. It is always forwarded, torch.profiler lives on it.
  */
 #ifndef CAPTURE_TORCH_H
 #define CAPTURE_TORCH_H
@@ -13,18 +14,20 @@
 
 #include "codec/event.h"
 
-/* Finds the real functions behind PyTorch's doors, if PyTorch is loaded. Takes the loader's lock. */
+/* Finds the real functions behind PyTorch's doors, if PyTorch is loaded. Takes the loader's lock.
+ */
 void torch_prepare(void);
 
 /* The text of the pool's name. With the recorder's lock held, like all of the following. */
 uint32_t torch_pool(void);
 
-/* Does the library with this name (a text) belong to the allocator: does it ask on a pool's behalf? */
+/* Does the library with this name (a text) belong to the allocator: does it ask on a pool's behalf?
+ */
 bool torch_owns(uint32_t owner);
 
 /*
- * Is this driver allocation of the owner a segment of the pool? It is provisional on this thread until
- * a block is reported in it; torch_settle() makes it a plain allocation if none was.
+ * Is this driver allocation of the owner a segment of the pool? It is provisional on this thread
+ * until a block is reported in it; torch_settle() makes it a plain allocation if none was.
  */
 bool torch_segment(uint32_t owner, uint64_t ptr, uint64_t size);
 void torch_settle(const struct event *like);
@@ -35,7 +38,8 @@ bool torch_catches(uint32_t owner);
 /* Is the driver to be asked how much of the device is in use? (MEMTRACE_USED) */
 bool torch_asks_used(void);
 
-/* Forgets texts and provisional segments (after fork); takes all blocks out (recording starts anew). */
+/* Forgets texts and provisional segments (after fork); takes all blocks out (recording starts
+ * anew). */
 void torch_clear(void);
 void torch_restart(void);
 

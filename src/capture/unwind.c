@@ -22,7 +22,8 @@ static struct {
 	int (*backtrace)(void **, int);
 } unwinder;
 
-/* Also beside this library, for machines where one cannot install: with the liblzma that it needs. */
+/* Also beside this library, for machines where one cannot install: with the liblzma that it needs.
+ */
 static void *open_beside(void)
 {
 	char path[4096];

@@ -2,15 +2,16 @@
  * This thread's native return addresses.
  *
  * libunwind when it is there: 388 ns for 30 frames inside PyTorch against 3,820 of glibc's
- * backtrace(). It is loaded RTLD_LOCAL and never linked: Debian's exports _Unwind_*, and linked into a
- * preloaded library it would be handed every C++ exception of the host.
+ * backtrace(). It is loaded RTLD_LOCAL and never linked: Debian's exports _Unwind_*, and linked
+ * into a preloaded library it would be handed every C++ exception of the host.
  */
 #ifndef CAPTURE_UNWIND_H
 #define CAPTURE_UNWIND_H
 
 #include <stddef.h>
 
-/* Loads the unwinder: when CUDA starts, never inside PyTorch's report (it takes the loader's lock). */
+/* Loads the unwinder: when CUDA starts, never inside PyTorch's report (it takes the loader's lock).
+ */
 void unwind_prepare(void);
 
 /* Return addresses from the caller outwards, innermost first: how many of at most `capacity`. */

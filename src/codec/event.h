@@ -40,8 +40,8 @@ struct event {
 	uint64_t stream;
 	uint64_t allocated; /* the device's sums after the event, filled by whoever replays */
 	uint64_t reserved;
-	uint32_t stack; /* 0 is no stack */
-	uint32_t thread; /* kernel thread id */
+	uint32_t stack;                  /* 0 is no stack */
+	uint32_t thread;                 /* kernel thread id */
 	uint32_t pool, api, error, name; /* texts */
 	int16_t device;
 	uint8_t op;    /* enum event_op */

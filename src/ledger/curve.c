@@ -1,6 +1,9 @@
 /* The curve of a scope: stretches of time that double when they no longer fit. */
 #include "ledger/curve.h"
 
+/* Two halves: one in use, one to merge into. */
+static const uint64_t PER_CURVE = 2ull * CURVE_POINTS;
+
 struct state {
 	unsigned points, shift, half;
 };
@@ -23,7 +26,7 @@ static void set_state(struct spool_scope *scope, struct state state)
 static struct spool_point *point_at(const struct spool *spool, const struct spool_scope *scope,
 				    unsigned half, unsigned index)
 {
-	uint64_t first = (uint64_t)(scope->curve - 1) * 2 * CURVE_POINTS;
+	uint64_t first = (scope->curve - 1) * PER_CURVE;
 
 	return spool_at(spool, SPOOL_CURVE, first + (uint64_t)half * CURVE_POINTS + index);
 }
@@ -33,14 +36,14 @@ int curve_open(struct spool *spool, struct spool_scope *scope)
 	uint64_t first = spool_count(spool, SPOOL_CURVE);
 	int error;
 
-	if (first >= (uint64_t)CURVES_MAX * 2 * CURVE_POINTS)
+	if (first >= CURVES_MAX * PER_CURVE)
 		return 0;
-	error = spool_need(spool, SPOOL_CURVE, first + 2 * CURVE_POINTS - 1);
+	error = spool_need(spool, SPOOL_CURVE, first + PER_CURVE - 1);
 	if (error)
 		return error;
 	set_state(scope, (struct state){ 0, CURVE_FIRST_SHIFT, 0 });
-	scope->curve = (uint32_t)(first / (2 * CURVE_POINTS)) + 1;
-	spool->header->count[SPOOL_CURVE] = first + 2 * CURVE_POINTS;
+	scope->curve = (uint32_t)(first / PER_CURVE) + 1;
+	spool->header->count[SPOOL_CURVE] = first + PER_CURVE;
 	return 0;
 }
 
@@ -120,7 +123,7 @@ void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t)
 unsigned curve_points(const struct spool *spool, const struct spool_scope *scope)
 {
 	unsigned points = state_of(scope).points;
-	uint64_t end = (uint64_t)scope->curve * 2 * CURVE_POINTS;
+	uint64_t end = scope->curve * PER_CURVE;
 
 	if (!scope->curve || end > spool_count(spool, SPOOL_CURVE) || points > CURVE_POINTS)
 		return 0;

@@ -1,6 +1,7 @@
 /*
  * The curve of a scope: allocated, reserved and used over time in at most CURVE_POINTS stretches of
- * equal length that double when they no longer fit. Each keeps both maxima, so no peak is ever lost.
+ * equal length that double when they no longer fit. Each keeps both maxima, so no peak is ever
+ * lost.
  */
 #ifndef LEDGER_CURVE_H
 #define LEDGER_CURVE_H
@@ -8,7 +9,7 @@
 #include "spool/spool.h"
 
 enum {
-	CURVES_MAX = 64, /* scopes that get one: half a MiB each */
+	CURVES_MAX = 64,        /* scopes that get one: half a MiB each */
 	CURVE_FIRST_SHIFT = 10, /* stretches begin as 1,024 ns */
 };
 

@@ -186,7 +186,8 @@ uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct i
 
 uint32_t intern_pseudo_stack(struct intern *intern, const char *name)
 {
-	struct spool_frame frame = { .language = FRAME_NAMED, .function = intern_text(intern, name) };
+	struct spool_frame frame = { .language = FRAME_NAMED,
+				     .function = intern_text(intern, name) };
 	uint64_t word = hash_bytes(name, strlen(name));
 	struct hash128 hash = hash_words(seed(), &word, 1);
 	uint32_t id = intern_stack_find(intern, hash);

@@ -2,8 +2,8 @@
  * Each distinct text, module, frame and stack once in the spool, under a small number.
  *
  * One writer at a time, as for the ledger; intern_stack_find() alone needs no lock. Numbers are
- * positions in the spool's tables; 0 stands for "none" (and for "there is no room left": the spool's
- * next transaction will meet the same error and stop the recording).
+ * positions in the spool's tables; 0 stands for "none" (and for "there is no room left": the
+ * spool's next transaction will meet the same error and stop the recording).
  */
 #ifndef LEDGER_INTERN_H
 #define LEDGER_INTERN_H
@@ -17,7 +17,8 @@ struct intern {
 	struct map texts, frames, stacks;
 };
 
-/* Begins with the empty text 0 and the pseudo-stack 0, "[not recorded]". 0 or an error of spool_need(). */
+/* Begins with the empty text 0 and the pseudo-stack 0, "[not recorded]". 0 or an error of
+ * spool_need(). */
 int intern_init(struct intern *intern, struct spool *spool);
 void intern_clear(struct intern *intern);
 
@@ -40,7 +41,7 @@ uint32_t intern_stack_find(const struct intern *intern, struct hash128 hash);
 struct intern_steps {
 	const uint32_t *frames; /* of intern_frame(), innermost first, native before Python */
 	uint16_t native, python;
-	uint32_t owner;	  /* text */
+	uint32_t owner;   /* text */
 	uint64_t entries; /* as in struct spool_stack */
 };
 

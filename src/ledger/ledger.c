@@ -71,7 +71,8 @@ static int64_t scope_of(struct ledger *ledger, enum scope_kind kind, int device,
 	struct ledger_scope *cached = &ledger->scopes[slot];
 	int64_t scope;
 
-	if (cached->scope && cached->kind == kind && cached->device == device && cached->name == name)
+	if (cached->scope && cached->kind == kind && cached->device == device &&
+	    cached->name == name)
 		return cached->scope - 1;
 	scope = totals_scope_find(ledger->spool, kind, device, name);
 	if (scope < 0) {
@@ -84,8 +85,7 @@ static int64_t scope_of(struct ledger *ledger, enum scope_kind kind, int device,
 
 static bool on_card(const struct event *event)
 {
-	return event->device >= 0 &&
-	       (event->space == SPACE_DEVICE || event->space == SPACE_ARRAY);
+	return event->device >= 0 && (event->space == SPACE_DEVICE || event->space == SPACE_ARRAY);
 }
 
 /* Does the event speak of driver memory (rather than of a block inside some)? */
@@ -160,22 +160,22 @@ static void move(struct ledger *ledger, const struct event *event, uint32_t stac
 
 	event_effect(event, &part[METRIC_ALLOCATED], &part[METRIC_RESERVED]);
 	for (unsigned metric = 0; metric < METRIC_USED; metric++) {
-		if (!part[metric])
-			continue;
-		totals_add(spool, (uint32_t)touched->device, metric, stack, part[metric], sign, event->t);
-		if (touched->pool >= 0)
-			totals_add(spool, (uint32_t)touched->pool, metric, stack, part[metric], sign,
-				   event->t);
-		if (touched->owner >= 0)
-			totals_add(spool, (uint32_t)touched->owner, metric, stack, part[metric], sign,
-				   event->t);
+		const int64_t scopes[] = { touched->device, touched->pool, touched->owner };
+
+		for (unsigned i = 0; part[metric] && i < 3; i++) {
+			if (scopes[i] >= 0)
+				totals_add(spool, totals_sum(scopes[i], metric), stack, part[metric],
+					   sign, event->t);
+		}
 	}
 	if (touched->space >= 0 && handed && !(event->flags & EVENT_FOREIGN)) {
-		totals_add(spool, (uint32_t)touched->space, METRIC_ALLOCATED, stack,
-			   sign * (int64_t)event->size, sign, event->t);
+		int64_t bytes = sign * (int64_t)event->size;
+
+		totals_add(spool, totals_sum(touched->space, METRIC_ALLOCATED), stack, bytes, sign,
+			   event->t);
 		if (touched->pool >= 0 && !on_card(event))
-			totals_add(spool, (uint32_t)touched->pool, METRIC_ALLOCATED, stack,
-				   sign * (int64_t)event->size, sign, event->t);
+			totals_add(spool, totals_sum(touched->pool, METRIC_ALLOCATED), stack, bytes,
+				   sign, event->t);
 	}
 	count(spool, touched->owner, in);
 	if (!handed)
@@ -387,7 +387,7 @@ static uint64_t booked(struct ledger *ledger, const struct event *event, enum me
 
 	for (uint32_t id = row->cell; scope >= 0 && id; id = cell->next) {
 		cell = spool_at(ledger->spool, SPOOL_CELL, id - 1);
-		if (cell->sum == (uint32_t)scope * METRICS + metric)
+		if (cell->sum == totals_sum(scope, metric))
 			return cell->live;
 	}
 	return 0;
@@ -396,7 +396,8 @@ static uint64_t booked(struct ledger *ledger, const struct event *event, enum me
 void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_op op,
 		   uint64_t bytes, uint32_t stack)
 {
-	enum metric metric = op == EVENT_ALLOC || op == EVENT_FREE ? METRIC_ALLOCATED : METRIC_RESERVED;
+	enum metric metric =
+		op == EVENT_ALLOC || op == EVENT_FREE ? METRIC_ALLOCATED : METRIC_RESERVED;
 	struct spool_node node = { .kind = NODE_FREE, .stack = stack };
 	struct event event = *like;
 	uint64_t most;

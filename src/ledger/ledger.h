@@ -21,8 +21,8 @@ struct ledger {
 	int error;
 	bool quiet; /* sums only: events are not written (memtrace_stop) */
 	/*
-	 * What the last event moved, drawn into the curves when the next one comes: until then it can
-	 * be taken back. Scopes, -1 for none.
+	 * What the last event moved, drawn into the curves when the next one comes: until then it
+	 * can be taken back. Scopes, -1 for none.
 	 */
 	int64_t undrawn[3];
 	uint32_t newest; /* the node that the last transaction made, if that is all it did */
@@ -75,8 +75,8 @@ void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_o
 		   uint64_t bytes, uint32_t stack);
 
 /*
- * A plain driver allocation turns out to be a pool's segment, or the reverse (pool 0). If it was the
- * last event of all, that event is written anew; else two more events correct it (a free and a
+ * A plain driver allocation turns out to be a pool's segment, or the reverse (pool 0). If it was
+ * the last event of all, that event is written anew; else two more events correct it (a free and a
  * reserve, say), and peaks in between stay as they were.
  */
 void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struct event *like);

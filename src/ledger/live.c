@@ -153,7 +153,8 @@ uint32_t live_insert(struct spool *spool, const struct spool_node *from)
 	uint32_t id = take_free(spool);
 	struct spool_node *node = live_node(spool, id);
 
-	txn_keep(spool, (uint64_t)((char *)&node->device - spool->base), *(txn_word *)&node->device);
+	txn_keep(spool, (uint64_t)((char *)&node->device - spool->base),
+		 *(txn_word *)&node->device);
 	txn_keep(spool, (uint64_t)((char *)&node->next - spool->base) | 1, node->next);
 	*node = *from;
 	link_node(spool, id);

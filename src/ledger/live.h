@@ -1,6 +1,6 @@
 /*
- * Live allocations by address: linear hashing in the spool, so that it grows by one bucket at a time
- * (no pause to rehash), survives the process, and changes few words a step.
+ * Live allocations by address: linear hashing in the spool, so that it grows by one bucket at a
+ * time (no pause to rehash), survives the process, and changes few words a step.
  *
  * All functions that change it run inside a transaction; live_room() goes before.
  */
@@ -12,7 +12,8 @@
 /* Makes room for one more allocation. 0, or an error of spool_need(). */
 int live_room(struct spool *spool);
 
-/* 1 + the node, 0 if there is none. Blocks are told apart by pool as well; other kinds ignore it. */
+/* 1 + the node, 0 if there is none. Blocks are told apart by pool as well; other kinds ignore it.
+ */
 uint32_t live_find(const struct spool *spool, enum node_kind kind, uint32_t pool, uint64_t address);
 
 static inline struct spool_node *live_node(const struct spool *spool, uint32_t id)

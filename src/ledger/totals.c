@@ -59,11 +59,11 @@ static struct spool_cell *find_cell(struct spool *spool, uint32_t stack, uint32_
 	return cell;
 }
 
-void totals_add(struct spool *spool, uint32_t scope, enum metric metric, uint32_t stack,
-		int64_t bytes, int count, uint64_t t)
+void totals_add(struct spool *spool, uint32_t id, uint32_t stack, int64_t bytes, int count,
+		uint64_t t)
 {
-	struct spool_sum *sum = &totals_scope(spool, scope)->sums[metric];
-	struct spool_cell *cell = find_cell(spool, stack, scope * METRICS + metric);
+	struct spool_sum *sum = &totals_scope(spool, id / METRICS)->sums[id % METRICS];
+	struct spool_cell *cell = find_cell(spool, stack, id);
 	uint64_t now = sum->now + (uint64_t)bytes;
 
 	if (cell->epoch != sum->epoch) {

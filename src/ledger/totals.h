@@ -1,10 +1,10 @@
 /*
  * Sums and their peaks, with the exact composition of each peak by stack.
  *
- * A scope is what sums are kept for (a device, a pool, an owner, a space); a cell is the part of one
- * stack in one sum. A new peak costs one addition: it starts a new epoch, and a cell whose epoch is
- * old copies its bytes aside before they change (design: exact at every moment, checked against
- * brute force by tests/unit/test_ledger.c).
+ * A scope is what sums are kept for (a device, a pool, an owner, a space); a cell is the part of
+ * one stack in one sum. A new peak costs one addition: it starts a new epoch, and a cell whose
+ * epoch is old copies its bytes aside before they change (design: exact at every moment, checked
+ * against brute force by tests/unit/test_ledger.c).
  *
  * Changing functions run inside a transaction, after totals_room().
  */
@@ -26,9 +26,15 @@ static inline struct spool_scope *totals_scope(const struct spool *spool, uint32
 /* The scope, made if it is new: its index, or an error of spool_need(). Outside of transactions. */
 int64_t totals_scope_find(struct spool *spool, enum scope_kind kind, int device, uint32_t name);
 
-/* Moves a sum by `bytes` and `count` allocations of the stack (0: no composition is kept). */
-void totals_add(struct spool *spool, uint32_t scope, enum metric metric, uint32_t stack,
-		int64_t bytes, int count, uint64_t t);
+/* The number of a scope's sum, as cells have it. */
+static inline uint32_t totals_sum(int64_t scope, enum metric metric)
+{
+	return (uint32_t)scope * METRICS + (uint32_t)metric;
+}
+
+/* Moves a sum by `bytes` and `count` allocations of the stack. */
+void totals_add(struct spool *spool, uint32_t sum, uint32_t stack, int64_t bytes, int count,
+		uint64_t t);
 
 /* The bytes and allocations of a cell at its sum's peak. */
 static inline uint64_t totals_at_peak(const struct spool_sum *sum, const struct spool_cell *cell,

@@ -14,8 +14,8 @@ bool vmm_retain(struct ledger *ledger, uint64_t handle);
 
 /*
  * One reference less; with the last one, and no mapping left, the memory ends: `event` is the free,
- * *was its entry, and the answer is true. Without it the answer is false and *was is what to hand to
- * vmm_unrelease() should the call fail (its kind is NODE_FREE if the handle is unknown).
+ * *was its entry, and the answer is true. Without it the answer is false and *was is what to hand
+ * to vmm_unrelease() should the call fail (its kind is NODE_FREE if the handle is unknown).
  */
 bool vmm_release(struct ledger *ledger, struct event *event, struct spool_node *was);
 void vmm_unrelease(struct ledger *ledger, struct event *event, const struct spool_node *was);

@@ -156,7 +156,8 @@ int document_write(const struct spool *spool, int fd, unsigned flags, const char
 {
 	struct recording recording;
 	struct out out;
-	char *buffer = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *buffer =
+		mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int written;
 	int error;
 
@@ -187,7 +188,8 @@ int document_from_spool(const char *path, int fd, unsigned flags, char *why, siz
 		exit = "exit";
 	error = document_write(&spool, fd, flags | DOCUMENT_LOAD, exit);
 	if (error)
-		snprintf(why, size, "%s: its document could not be written: %s", path, strerror(-error));
+		snprintf(why, size, "%s: its document could not be written: %s", path,
+			 strerror(-error));
 	spool_close(&spool);
 	return error;
 }

@@ -1,5 +1,6 @@
 /*
- * The JSON document memtrace/1 from a spool: design.md section 5, include/memtrace/trace.schema.json.
+ * The JSON document memtrace/1 from a spool: design.md section 5,
+ * include/memtrace/trace.schema.json.
  *
  * The same function at the end of the traced program and in the tool.
  */
@@ -19,8 +20,9 @@ enum document_flags {
 int document_write(const struct spool *spool, int fd, unsigned flags, const char *exit);
 
 /*
- * Opens a spool file and writes its document: 0, or -errno and a sentence in `why` (of `size` bytes).
- * process.exit is "running" while its process lives, "exit" if that closed it, else "unfinished".
+ * Opens a spool file and writes its document: 0, or -errno and a sentence in `why` (of `size`
+ * bytes). process.exit is "running" while its process lives, "exit" if that closed it, else
+ * "unfinished".
  */
 int document_from_spool(const char *path, int fd, unsigned flags, char *why, size_t size);
 

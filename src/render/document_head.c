@@ -132,21 +132,24 @@ static void write_devices(struct out *out, const struct recording *recording)
 		out_text(out, ",\"uuid\":");
 		out_json(out, recording_value(recording, recording_fact(recording, "uuid", i)));
 		out_text(out, ",\"total_bytes\":");
-		number(out, recording_value(recording, recording_fact(recording, "total_bytes", i)));
+		number(out,
+		       recording_value(recording, recording_fact(recording, "total_bytes", i)));
 		out_char(out, '}');
 		comma = ",";
 	}
 	out_char(out, ']');
 }
 
-/* "libcudart.so.13" says 13000: the runtime cannot be asked from a hook, its file's name can be read. */
+/* "libcudart.so.13" says 13000: the runtime cannot be asked from a hook, its file's name can be
+ * read. */
 static void write_runtime(struct out *out, const struct recording *recording)
 {
 	static const char name[] = "libcudart.so.";
 	uint64_t modules = spool_count(recording->spool, SPOOL_MODULE);
 
 	for (uint32_t i = 0; i < modules; i++) {
-		const char *path = spool_text(recording->spool, recording_module(recording, i)->path);
+		const char *path =
+			spool_text(recording->spool, recording_module(recording, i)->path);
 		const char *base = path ? text_base(path) : "";
 
 		if (!strncmp(base, name, sizeof(name) - 1)) {
@@ -178,7 +181,8 @@ static const char *stop_text(unsigned stop)
 {
 	switch (stop) {
 	case SPOOL_NO_SPACE:
-		return "recording stopped early: no space for the spool (full disk, quota or ulimit -f)";
+		return "recording stopped early: no space for the spool (full disk, quota or "
+		       "ulimit -f)";
 	case SPOOL_VANISHED:
 		return "recording stopped early: the spool vanished from its directory";
 	case SPOOL_TOO_LARGE:
@@ -219,9 +223,11 @@ static void write_notes(struct out *out, const struct recording *recording)
 	note(out, &comma, stop_text(atomic_load(&header->stop)));
 	for (uint32_t i = 0; (i = recording_fact(recording, "note", i));)
 		note(out, &comma, recording_value(recording, i));
-	note_count(out, &comma, header->paused, " events while stopped (memtrace_stop): sums kept, no detail");
+	note_count(out, &comma, header->paused,
+		   " events while stopped (memtrace_stop): sums kept, no detail");
 	note_count(out, &comma, header->unmatched, " frees of addresses that were not seen before");
-	note_count(out, &comma, atomic_load(&header->late), " memory calls after recording had ended");
+	note_count(out, &comma, atomic_load(&header->late),
+		   " memory calls after recording had ended");
 	if (recording->damaged)
 		note(out, &comma, "parts of the spool were damaged and left out");
 	out_char(out, ']');

@@ -40,8 +40,8 @@ static void write_frame(struct out *out, const struct recording *recording, uint
 	out_json(out, name->function);
 	out_text(out, ",\"symbol\":");
 	out_json(out, name->symbol);
-	if (frame->language == FRAME_NATIVE &&
-	    frame->module && recording_module(recording, frame->module - 1)) {
+	if (frame->language == FRAME_NATIVE && frame->module &&
+	    recording_module(recording, frame->module - 1)) {
 		out_text(out, ",\"module\":");
 		out_u64(out, frame->module - 1);
 	} else {
@@ -150,7 +150,8 @@ static void write_sums(struct out *out, const char *key, const struct phase_sums
 	out_char(out, '}');
 }
 
-static void write_phase(struct out *out, const struct recording *recording, const struct phase *phase)
+static void write_phase(struct out *out, const struct recording *recording,
+			const struct phase *phase)
 {
 	const char *name = spool_text(recording->spool, phase->name);
 
@@ -172,7 +173,8 @@ static void write_phase(struct out *out, const struct recording *recording, cons
 	out_char(out, '}');
 }
 
-void document_phases(struct out *out, const struct recording *recording, const struct phases *phases)
+void document_phases(struct out *out, const struct recording *recording,
+		     const struct phases *phases)
 {
 	out_text(out, "\"phases\":[");
 	for (size_t i = 0; i < phases->count; i++) {

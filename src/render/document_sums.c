@@ -70,17 +70,20 @@ static void write_device_facts(struct out *out, const struct recording *recordin
 {
 	for (uint32_t i = 0; (i = recording_fact(recording, "device", i));) {
 		const char *ordinal = recording_value(recording, i);
-		const char *total = recording_value(recording, recording_fact(recording, "total_bytes", i));
+		const char *total =
+			recording_value(recording, recording_fact(recording, "total_bytes", i));
 		int number = 0;
 
-		for (const char *p = ordinal ? ordinal : ""; *p >= '0' && *p <= '9' && number < 100000; p++)
+		for (const char *p = ordinal ? ordinal : "";
+		     *p >= '0' && *p <= '9' && number < 100000; p++)
 			number = number * 10 + *p - '0';
 		if (number != device)
 			continue;
 		out_text(out, ",\"name\":");
 		out_json(out, recording_value(recording, recording_fact(recording, "name", i)));
 		out_text(out, ",\"total_bytes\":");
-		out_text(out, total && strspn(total, "0123456789") == strlen(total) ? total : "null");
+		out_text(out,
+			 total && strspn(total, "0123456789") == strlen(total) ? total : "null");
 		return;
 	}
 	out_text(out, ",\"name\":null,\"total_bytes\":null");
@@ -201,8 +204,7 @@ void document_peaks(struct out *out, const struct recording *recording)
 	for (uint32_t i = 0; i < recording->scopes; i++) {
 		const struct spool_scope *scope = scope_at(recording, i);
 
-		if (scope->device < 0 ||
-		    (scope->kind != SCOPE_DEVICE && scope->kind != SCOPE_POOL))
+		if (scope->device < 0 || (scope->kind != SCOPE_DEVICE && scope->kind != SCOPE_POOL))
 			continue;
 		for (unsigned metric = METRIC_ALLOCATED; metric <= METRIC_RESERVED; metric++) {
 			if (!scope->sums[metric].peak)
@@ -266,7 +268,8 @@ static void write_column(struct out *out, const struct recording *recording,
 	const struct moment zero = { 0, 0, 0, 0 };
 	/* Curves are drawn one event late: the last state is the sums themselves. */
 	const struct moment end = { recording->spool->header->t, scope->sums[METRIC_ALLOCATED].now,
-				    scope->sums[METRIC_RESERVED].now, scope->sums[METRIC_USED].now };
+				    scope->sums[METRIC_RESERVED].now,
+				    scope->sums[METRIC_USED].now };
 
 	out_char(out, '[');
 	write_moment(out, &zero, column);
@@ -287,7 +290,8 @@ static void write_column(struct out *out, const struct recording *recording,
 static void write_curve(struct out *out, const struct recording *recording,
 			const struct spool_scope *scope)
 {
-	static const char *const columns[] = { ",\"t\":", ",\"allocated\":", ",\"reserved\":", ",\"used\":" };
+	static const char *const columns[] = { ",\"t\":", ",\"allocated\":", ",\"reserved\":",
+					       ",\"used\":" };
 
 	out_text(out, "{\"device\":");
 	out_i64(out, scope->device);

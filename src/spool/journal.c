@@ -69,7 +69,8 @@ static void put_sums(struct journal *journal)
 		return;
 	count = journal->sums(journal->context, devices, sums, SUMS_DEVICES);
 	for (unsigned i = 0; i < count; i++)
-		journal->p = encode_sums(journal->p, devices[i], sums[i].allocated, sums[i].reserved);
+		journal->p =
+			encode_sums(journal->p, devices[i], sums[i].allocated, sums[i].reserved);
 }
 
 /* Every chunk begins with the sums, which its events are counted from. */
@@ -124,7 +125,8 @@ int journal_room(struct journal *journal)
 
 	if (!journal->max_events || (journal->chunk && chunk_left(journal)))
 		return 0;
-	if (journal->ring_events + journal->chunk_events > ring && journal->first != journal->last) {
+	if (journal->ring_events + journal->chunk_events > ring &&
+	    journal->first != journal->last) {
 		start_chunk(journal, recycle(journal));
 		return 0;
 	}
@@ -167,7 +169,8 @@ void journal_rewind(struct journal *journal)
 	if (!journal->max_events)
 		return;
 	/* The caches as they were: a reader of what is left has them, and nobody else. */
-	decode_start(&decoder, (const uint8_t *)(chunk + 1), chunk->used, chunk->first_seq, chunk->t);
+	decode_start(&decoder, (const uint8_t *)(chunk + 1), chunk->used, chunk->first_seq,
+		     chunk->t);
 	while (decode_event(&decoder, &event) == 1)
 		;
 	journal->state = decoder.state;
@@ -245,6 +248,7 @@ bool journal_next(struct journal_reader *reader, struct event *event)
 void journal_read_end(struct journal_reader *reader)
 {
 	if (reader->order)
-		munmap(reader->order, sizeof(uint32_t) * (spool_count(reader->spool, SPOOL_CHUNK) + 1));
+		munmap(reader->order,
+		       sizeof(uint32_t) * (spool_count(reader->spool, SPOOL_CHUNK) + 1));
 	memset(reader, 0, sizeof(*reader));
 }

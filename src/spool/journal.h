@@ -16,10 +16,10 @@ struct journal {
 	struct spool_chunk *chunk; /* being written, NULL before the first */
 	uint8_t *p, *end;
 	uint64_t max_events;
-	uint64_t head_events; /* kept for good */
+	uint64_t head_events;  /* kept for good */
 	uint32_t chunk_events; /* at most so many in one chunk */
-	uint32_t *queue;       /* the ring's chunks, oldest first: a circular list of SPOOL_BLOCKS */
-	uint64_t first, last;  /* queue[first..last) modulo SPOOL_BLOCKS */
+	uint32_t *queue;      /* the ring's chunks, oldest first: a circular list of SPOOL_BLOCKS */
+	uint64_t first, last; /* queue[first..last) modulo SPOOL_BLOCKS */
 	uint64_t ring_events;
 	/* The device's sums when a chunk begins, as the caller knows them; fills at most `most`. */
 	unsigned (*sums)(void *context, int *devices, struct decode_sums *sums, unsigned most);
@@ -32,16 +32,18 @@ int journal_init(struct journal *journal, struct spool *spool, uint64_t max_even
 void journal_clear(struct journal *journal);
 
 /*
- * Makes room for one event, if need be by a new chunk or by dropping the oldest; to be called before
- * the transaction that writes the event. An error (see spool_need) when the file cannot grow.
+ * Makes room for one event, if need be by a new chunk or by dropping the oldest; to be called
+ * before the transaction that writes the event. An error (see spool_need) when the file cannot
+ * grow.
  */
 int journal_room(struct journal *journal);
 
-/* Writes the event, inside a transaction and after journal_room(); fills event->seq, raises event->t
- * to the time of the one before if it is earlier. */
+/* Writes the event, inside a transaction and after journal_room(); fills event->seq, raises
+ * event->t to the time of the one before if it is earlier. */
 void journal_put(struct journal *journal, struct event *event);
 
-/* After txn_revert() of the transaction that wrote the last event: goes on behind the one before. */
+/* After txn_revert() of the transaction that wrote the last event: goes on behind the one before.
+ */
 void journal_rewind(struct journal *journal);
 
 /* Tells the readers the sums anew (they moved without events). */

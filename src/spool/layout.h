@@ -1,9 +1,9 @@
 /*
  * The spool file: what a traced program leaves in a shared mapping, byte by byte.
  *
- *   block 0..4   struct spool_header, then `uint32_t owner[SPOOL_BLOCKS]`: which table and which part
- *                of it a block is (kind << 24 | index), 0 for a block not in use
- *   block 5..    blocks of 128 KiB, each a part of one table (tables.def)
+ *   block 0..4   struct spool_header, then `uint32_t owner[SPOOL_BLOCKS]`: which table and which
+ * part of it a block is (kind << 24 | index), 0 for a block not in use block 5..    blocks of 128
+ * KiB, each a part of one table (tables.def)
  *
  * A position in the file is a position in the mapping. Numbers are little-endian, as on every
  * machine that CUDA runs on; spool_open() refuses anything else.
@@ -42,9 +42,9 @@ enum spool_kind {
 /* Why recording stopped, if it did. */
 enum spool_stop {
 	SPOOL_RECORDING,
-	SPOOL_CLOSED,	 /* the process ended or closed it */
-	SPOOL_NO_SPACE,	 /* the file system is full, or a quota or ulimit -f forbids more */
-	SPOOL_VANISHED,	 /* the file is no longer where it was made */
+	SPOOL_CLOSED,    /* the process ended or closed it */
+	SPOOL_NO_SPACE,  /* the file system is full, or a quota or ulimit -f forbids more */
+	SPOOL_VANISHED,  /* the file is no longer where it was made */
 	SPOOL_TOO_LARGE, /* SPOOL_BLOCKS are in use */
 	SPOOL_NO_MEMORY,
 };
@@ -58,34 +58,35 @@ struct spool_undo_word {
 struct spool_live {
 	uint64_t count;
 	uint64_t buckets; /* in use; the split point follows from it */
-	uint64_t free;	  /* 1 + node, the head of the chain of free nodes */
+	uint64_t free;    /* 1 + node, the head of the chain of free nodes */
 };
 
 struct spool_header {
 	char magic[8];
 	uint32_t version;
-	uint32_t header_bytes; /* sizeof(struct spool_header), a guard against a mismatch */
+	uint32_t header_bytes;   /* sizeof(struct spool_header), a guard against a mismatch */
 	uint64_t start_realtime; /* ns since 1970, of the instant that times count from */
 	uint64_t start_monotonic;
 	uint32_t pid, ppid;
-	uint64_t boot_pid_start; /* field 22 of /proc/PID/stat: tells a living process from its successor */
+	uint64_t boot_pid_start; /* field 22 of /proc/PID/stat: tells a living process from its
+				    successor */
 
 	_Atomic uint64_t generation; /* odd inside a transaction */
 	_Atomic uint32_t control;    /* bit 0: events wanted; other bits reserved for tools */
-	_Atomic uint32_t stop;	     /* enum spool_stop */
-	_Atomic uint64_t late;	     /* memory calls after recording ended */
+	_Atomic uint32_t stop;       /* enum spool_stop */
+	_Atomic uint64_t late;       /* memory calls after recording ended */
 
 	uint64_t count[SPOOL_KINDS]; /* elements of each table */
-	uint64_t blocks;	     /* claimed, the header's own included */
-	uint64_t seq;		     /* events so far: the number of the next one */
-	uint64_t dropped;	     /* of them, those that detail no longer holds */
-	uint64_t t;		     /* of the newest event, ns since process start */
-	uint64_t end;		     /* when the process ended, 0 before */
-	uint64_t paused;	     /* events while memtrace_stop() was in force: sums moved, no detail */
-	uint64_t unmatched;	     /* frees of addresses that were never seen */
+	uint64_t blocks;             /* claimed, the header's own included */
+	uint64_t seq;                /* events so far: the number of the next one */
+	uint64_t dropped;            /* of them, those that detail no longer holds */
+	uint64_t t;                  /* of the newest event, ns since process start */
+	uint64_t end;                /* when the process ended, 0 before */
+	uint64_t paused;    /* events while memtrace_stop() was in force: sums moved, no detail */
+	uint64_t unmatched; /* frees of addresses that were never seen */
 	struct spool_live live;
 	uint64_t free_cells;
-	uint64_t doors[8];	/* enum door, capture's */
+	uint64_t doors[8];             /* enum door, capture's */
 	uint64_t cost_ns, cost_events; /* sampled: time spent inside hooks, less the real calls */
 
 	uint64_t undo_count;
@@ -116,7 +117,8 @@ struct spool_thread {
 };
 
 struct spool_module {
-	uint64_t base; /* load bias: an address less this is an offset in the ELF file's own addresses */
+	uint64_t base; /* load bias: an address less this is an offset in the ELF file's own
+			  addresses */
 	uint64_t low, high;
 	uint32_t path, build_id; /* texts; the build-id in hexadecimal, 0 for none */
 	uint64_t unused[4];
@@ -137,22 +139,23 @@ struct spool_frame {
 };
 
 struct spool_stack {
-	uint32_t step; /* its first STEP */
-	uint16_t native, python; /* how many of each follow, native first */
-	uint32_t owner;	     /* text: the library that asked */
-	uint32_t cell;	     /* 1 + the first of its chain of cells */
-	uint64_t allocations, bytes;	/* op alloc with this stack */
-	uint64_t frees, freed;		/* of those allocations */
-	uint64_t frees_here, freed_here; /* op free made by this stack */
+	uint32_t step;                       /* its first STEP */
+	uint16_t native, python;             /* how many of each follow, native first */
+	uint32_t owner;                      /* text: the library that asked */
+	uint32_t cell;                       /* 1 + the first of its chain of cells */
+	uint64_t allocations, bytes;         /* op alloc with this stack */
+	uint64_t frees, freed;               /* of those allocations */
+	uint64_t frees_here, freed_here;     /* op free made by this stack */
 	uint64_t lifetime_min, lifetime_max; /* ns, of allocations of this stack that were freed */
-	uint64_t entries; /* bit i: Python frame i was entered from C */
+	uint64_t entries;                    /* bit i: Python frame i was entered from C */
 	uint64_t hash[2];
 	uint64_t unused[3];
 };
 
 _Static_assert(sizeof(struct spool_fact) == 16 && sizeof(struct spool_thread) == 16 &&
-	       sizeof(struct spool_module) == 64 && sizeof(struct spool_frame) == 32 &&
-	       sizeof(struct spool_stack) == 128, "as tables.def says");
+		       sizeof(struct spool_module) == 64 && sizeof(struct spool_frame) == 32 &&
+		       sizeof(struct spool_stack) == 128,
+	       "as tables.def says");
 
 enum scope_kind {
 	SCOPE_NONE,
@@ -162,35 +165,31 @@ enum scope_kind {
 	SCOPE_SPACE,
 };
 
-enum metric {
-	METRIC_ALLOCATED,
-	METRIC_RESERVED,
-	METRIC_USED,
-	METRICS
-};
+enum metric { METRIC_ALLOCATED, METRIC_RESERVED, METRIC_USED, METRICS };
 
 struct spool_sum {
 	uint64_t now, peak, peak_t; /* bytes, bytes, ns */
-	uint64_t epoch;		    /* counts peaks; see struct spool_cell */
+	uint64_t epoch;             /* counts peaks; see struct spool_cell */
 };
 
 struct spool_scope {
-	uint32_t kind; /* enum scope_kind */
-	int32_t device; /* NO_DEVICE for a space */
-	uint32_t name;	/* text: of the pool, owner or space */
-	uint32_t curve; /* 1 + which curve, 0 for none */
-	uint64_t curve_state; /* points << 16 | shift << 8 | which half; one word, so it changes at once */
+	uint32_t kind;        /* enum scope_kind */
+	int32_t device;       /* NO_DEVICE for a space */
+	uint32_t name;        /* text: of the pool, owner or space */
+	uint32_t curve;       /* 1 + which curve, 0 for none */
+	uint64_t curve_state; /* points << 16 | shift << 8 | which half; one word, so it changes at
+				 once */
 	uint64_t allocations, frees, ooms, retries;
 	struct spool_sum sums[METRICS];
 	uint64_t unused[13];
 };
 
 /*
- * `live` bytes of one stack in one sum. `at_peak` is what they were at that sum's peak if `epoch` is
- * the sum's epoch; with an older epoch nothing has changed since the peak, and `live` is it.
+ * `live` bytes of one stack in one sum. `at_peak` is what they were at that sum's peak if `epoch`
+ * is the sum's epoch; with an older epoch nothing has changed since the peak, and `live` is it.
  */
 struct spool_cell {
-	uint32_t sum; /* scope * METRICS + metric */
+	uint32_t sum;  /* scope * METRICS + metric */
 	uint32_t next; /* 1 + the next cell of the same stack */
 	uint64_t live, live_count;
 	uint64_t at_peak, at_peak_count;
@@ -206,8 +205,9 @@ enum node_kind {
 	NODE_HANDLE,  /* cuMemCreate's */
 	NODE_MAPPING, /* cuMemMap's, by address */
 	NODE_ARRAY,
-	NODE_CPU, /* PyTorch's CPU tensors, by host address */
-	NODE_HELD, /* a handle that was released but is still mapped: found through its mappings only */
+	NODE_CPU,  /* PyTorch's CPU tensors, by host address */
+	NODE_HELD, /* a handle that was released but is still mapped: found through its mappings
+		      only */
 	NODE_KINDS
 };
 
@@ -219,31 +219,33 @@ enum node_flags {
 struct spool_node {
 	uint64_t address;
 	uint64_t size;
-	uint64_t t; /* when it was born */
+	uint64_t t;    /* when it was born */
 	uint32_t next; /* 1 + the next of the chain */
 	uint32_t stack;
-	uint32_t pool;	/* text, 0 for none */
+	uint32_t pool;  /* text, 0 for none */
 	uint32_t owner; /* text */
 	int16_t device;
 	uint8_t kind, space;
 	uint16_t references, mappings; /* of a handle */
-	uint64_t link; /* a mapping's handle, as 1 + node; a driver allocation's context */
+	uint64_t link;  /* a mapping's handle, as 1 + node; a driver allocation's context */
 	uint32_t label; /* text */
 	uint8_t flags;
 	uint8_t unused[3];
 };
 
 _Static_assert(sizeof(struct spool_scope) == 256 && sizeof(struct spool_cell) == 64 &&
-	       sizeof(struct spool_node) == 64, "as tables.def says");
+		       sizeof(struct spool_node) == 64,
+	       "as tables.def says");
 
 enum { CURVE_POINTS = 2048 };
 
-/* What happened in one stretch of time: both maxima, each with the other sum at that moment, and the end. */
+/* What happened in one stretch of time: both maxima, each with the other sum at that moment, and
+ * the end. */
 struct spool_point {
 	uint64_t stretch; /* t >> shift */
 	struct {
 		uint64_t t, allocated, reserved;
-	} top, high, last; /* at most allocated, at most reserved, at the end */
+	} top, high, last;     /* at most allocated, at most reserved, at the end */
 	uint64_t used, used_t; /* the last sample, 0 for none */
 	uint64_t unused[4];
 };

@@ -9,7 +9,9 @@
 
 uint64_t process_start_ticks(int pid)
 {
-	enum { FIELDS_AFTER_NAME = 20 }; /* the name may hold spaces and brackets: count from its end */
+	enum {
+		FIELDS_AFTER_NAME = 20
+	}; /* the name may hold spaces and brackets: count from its end */
 	char path[64] = "/proc/";
 	char stat[1024];
 	char *p;

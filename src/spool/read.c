@@ -28,8 +28,8 @@ static int refuse(char *why, size_t size, const char *path, const char *what)
 }
 
 /*
- * One copy of the file in memory. A dead process's file does not change; of a living one the copy is
- * whole if no transaction began or ended meanwhile.
+ * One copy of the file in memory. A dead process's file does not change; of a living one the copy
+ * is whole if no transaction began or ended meanwhile.
  */
 static int copy_file(struct spool *spool, int fd, size_t bytes)
 {

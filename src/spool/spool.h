@@ -1,8 +1,8 @@
 /*
  * A spool in memory: its tables by index, written by the traced program, read by anybody.
  *
- * Writers serialise themselves (one lock in the traced program). Functions that can fail return 0 or
- * -errno. Layout and crash consistency: layout.h.
+ * Writers serialise themselves (one lock in the traced program). Functions that can fail return 0
+ * or -errno. Layout and crash consistency: layout.h.
  */
 #ifndef SPOOL_SPOOL_H
 #define SPOOL_SPOOL_H
@@ -15,13 +15,14 @@
 struct spool {
 	char *base; /* NULL when there is none */
 	struct spool_header *header;
-	uint32_t *blocks[SPOOL_KINDS]; /* table -> block numbers; SPOOL_BLOCKS entries reserved each */
+	uint32_t *blocks[SPOOL_KINDS]; /* table -> block numbers; SPOOL_BLOCKS entries reserved each
+					*/
 	uint32_t used[SPOOL_KINDS];    /* how many of them */
-	size_t reserved;	       /* bytes of address space behind base */
-	uint64_t file_blocks;	       /* blocks that the file has and the mapping shows */
-	bool memory;		       /* anonymous memory, no file */
-	bool copy;		       /* of spool_open(): lists and tables in one mapping */
-	uint64_t device, inode;	       /* of the file, to know it again */
+	size_t reserved;               /* bytes of address space behind base */
+	uint64_t file_blocks;          /* blocks that the file has and the mapping shows */
+	bool memory;                   /* anonymous memory, no file */
+	bool copy;                     /* of spool_open(): lists and tables in one mapping */
+	uint64_t device, inode;        /* of the file, to know it again */
 	char path[4096];
 };
 
@@ -60,8 +61,8 @@ int spool_create(struct spool *spool, const char *path);
 int spool_create_memory(struct spool *spool);
 
 /*
- * Makes sure that the table has a block for the element. -ENOSPC, -EDQUOT, -EFBIG, -ESTALE (the file
- * vanished), -ENOMEM when it cannot; spool_stop_reason() translates.
+ * Makes sure that the table has a block for the element. -ENOSPC, -EDQUOT, -EFBIG, -ESTALE (the
+ * file vanished), -ENOMEM when it cannot; spool_stop_reason() translates.
  */
 int spool_need(struct spool *spool, enum spool_kind kind, uint64_t index);
 enum spool_stop spool_stop_reason(int error);

@@ -39,7 +39,8 @@ static inline void txn_keep(struct spool *spool, uint64_t where, uint64_t old)
 	if (at == SPOOL_UNDO)
 		return;
 	header->undo[at] = (struct spool_undo_word){ .where = where, .old = old };
-	atomic_signal_fence(memory_order_seq_cst); /* a kill between two instructions: order is enough */
+	atomic_signal_fence(
+		memory_order_seq_cst); /* a kill between two instructions: order is enough */
 	header->undo_count = at + 1;
 	atomic_signal_fence(memory_order_seq_cst);
 }

@@ -1,5 +1,6 @@
 /*
- * The writing half of the spool: a file that grows in steps inside one reserved stretch of addresses.
+ * The writing half of the spool: a file that grows in steps inside one reserved stretch of
+ * addresses.
  *
  * No descriptor stays open: daemons close all they find, and a number of ours that the host reuses
  * would have us write into its file. Each growth opens the path anew and compares device and inode.
@@ -71,8 +72,8 @@ static int claim_space(int fd, uint64_t from, uint64_t to)
 
 static int map_file(struct spool *spool, int fd, uint64_t from, uint64_t to)
 {
-	void *p = mmap(spool->base + from, to - from, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-		       fd, (off_t)from);
+	void *p = mmap(spool->base + from, to - from, PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_FIXED, fd, (off_t)from);
 
 	if (p == MAP_FAILED)
 		return -errno;

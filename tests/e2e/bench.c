@@ -1,9 +1,9 @@
 /*
  * What an event costs: added CPU time, on and off in turns within one process.
  *
- * bench driver|block DEPTH PAIRS ROUNDS: cudaMalloc/cudaFree pairs, or PyTorch's own report of a block
- * as libc10_cuda makes it, from DEPTH frames down. Prints medians over the rounds in ns per event;
- * without the library `on` and `off` are the plain cost.
+ * bench driver|block DEPTH PAIRS ROUNDS: cudaMalloc/cudaFree pairs, or PyTorch's own report of a
+ * block as libc10_cuda makes it, from DEPTH frames down. Prints medians over the rounds in ns per
+ * event; without the library `on` and `off` are the plain cost.
  */
 #include <cuda_runtime.h>
 #include <dlfcn.h>

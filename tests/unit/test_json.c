@@ -8,14 +8,16 @@
 #include "analyse/json.h"
 #include "base/out.h"
 
-/* The tokens of a text, one letter each: { } [ ] k s n t f 0, then . for a whole document, ! else. */
+/* The tokens of a text, one letter each: { } [ ] k s n t f 0, then . for a whole document, ! else.
+ */
 static const char *tokens_of(struct json *json)
 {
-	static const char letters[] = { [JSON_OBJECT] = '{', [JSON_OBJECT_END] = '}',
-					[JSON_ARRAY] = '[',  [JSON_ARRAY_END] = ']',
-					[JSON_KEY] = 'k',    [JSON_STRING] = 's',
-					[JSON_NUMBER] = 'n', [JSON_TRUE] = 't',
-					[JSON_FALSE] = 'f',  [JSON_NULL] = '0' };
+	static const char letters[] = {
+		[JSON_OBJECT] = '{',    [JSON_OBJECT_END] = '}', [JSON_ARRAY] = '[',
+		[JSON_ARRAY_END] = ']', [JSON_KEY] = 'k',        [JSON_STRING] = 's',
+		[JSON_NUMBER] = 'n',    [JSON_TRUE] = 't',       [JSON_FALSE] = 'f',
+		[JSON_NULL] = '0'
+	};
 	static char text[512];
 	size_t used = 0;
 	enum json_token token;
@@ -62,11 +64,51 @@ TEST(tokens_of_every_kind)
 TEST(what_is_no_json_is_refused)
 {
 	static const char *const broken[] = {
-		"", " ", "{", "[", "}", "]", "[1", "[1,", "[1,]", "{\"a\"", "{\"a\":", "{\"a\":1",
-		"{\"a\":1,", "{\"a\":1,}", "{a:1}", "{\"a\" 1}", "{\"a\":1 \"b\":2}", "[1 2]", "tru",
-		"trux", "nul", "[truefalse]", "01", "-", "1.", ".5", "1e", "1e+", "+1", "--1", "0x10",
-		"\"", "\"\\", "\"\\x\"", "\"\\u12\"", "\"\\u12g4\"", "\"a\nb\"", "1 2", "{} {}", "[1}",
-		"{]", "'a'", "NaN", "\x01", "[\"a\",\x7f]",
+		"",
+		" ",
+		"{",
+		"[",
+		"}",
+		"]",
+		"[1",
+		"[1,",
+		"[1,]",
+		"{\"a\"",
+		"{\"a\":",
+		"{\"a\":1",
+		"{\"a\":1,",
+		"{\"a\":1,}",
+		"{a:1}",
+		"{\"a\" 1}",
+		"{\"a\":1 \"b\":2}",
+		"[1 2]",
+		"tru",
+		"trux",
+		"nul",
+		"[truefalse]",
+		"01",
+		"-",
+		"1.",
+		".5",
+		"1e",
+		"1e+",
+		"+1",
+		"--1",
+		"0x10",
+		"\"",
+		"\"\\",
+		"\"\\x\"",
+		"\"\\u12\"",
+		"\"\\u12g4\"",
+		"\"a\nb\"",
+		"1 2",
+		"{} {}",
+		"[1}",
+		"{]",
+		"'a'",
+		"NaN",
+		"\x01",
+		"[\"a\",\x7f]",
 	};
 
 	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
@@ -359,7 +401,8 @@ TEST(find_line_jumps_over_others)
 TEST(reads_quickly)
 {
 	static const char line[] =
-		"{\"seq\":12345678,\"t\":60000900123,\"op\":\"alloc\",\"device\":0,\"space\":\"device\","
+		"{\"seq\":12345678,\"t\":60000900123,\"op\":\"alloc\",\"device\":0,\"space\":"
+		"\"device\","
 		"\"pool\":\"torch\",\"ptr\":\"0x7f28f0800000\",\"size\":4194304,\"stack\":1234,"
 		"\"thread\":4242,\"stream\":null,\"api\":\"torch\",\"allocated\":4194304,"
 		"\"reserved\":20971520},\n";

@@ -387,36 +387,45 @@ TEST(other_files_are_refused)
 	refused("/tmp", "/tmp: is a directory");
 	refused(file_of("t.json", "", 0), "is empty");
 	refused(file_of("t.json", "hello\n", 6), "neither a trace of memtrace (JSON) nor a spool");
-	refused(file_of("t.json", "\x7f" "ELF\1\1", 6), "neither a trace");
+	refused(file_of("t.json",
+			"\x7f"
+			"ELF\1\1",
+			6),
+		"neither a trace");
 	refused(file_of("t.json", "\x1f\x8b\x08\x00\x00", 5), "is compressed");
 	refused(file_of("t.json", "[1,2,3]", 7), "neither a trace");
 	refused(file_of("t.json", "{}", 2), "is JSON, but not a trace");
 	refused(file_of("t.json", "{\"a\":[]}", 8), "is JSON, but not a trace");
 	refused(file_of("t.json", "{\"schema\":\"memtrace/1\"}", 23), "has no \"events\"");
-	refused(file_of("t.json", "{\"schema\":7,\"events\":[]}", 24), "\"schema\" must be a string");
+	refused(file_of("t.json", "{\"schema\":7,\"events\":[]}", 24),
+		"\"schema\" must be a string");
 	refused(file_of("t.spool", "MEMTRACE", 8), "is a spool, which cannot be read here");
 	remove_all();
 }
 
 TEST(other_schemas_are_refused)
 {
-	refused(changed("memtrace/1", "memtrace/2"), "made by a newer memtrace (schema memtrace/2;");
+	refused(changed("memtrace/1", "memtrace/2"),
+		"made by a newer memtrace (schema memtrace/2;");
 	refused(changed("memtrace/1", "memtrace-report/1"), "holds memtrace-report/1, not a trace");
 	remove_all();
 }
 
 TEST(positions_out_of_range_are_refused)
 {
-	refused(changed("\"module\":0", "\"module\":1"), "frames[1] refers to modules[1], but there are 1");
+	refused(changed("\"module\":0", "\"module\":1"),
+		"frames[1] refers to modules[1], but there are 1");
 	refused(changed("{\"frames\":[1,0]}", "{\"frames\":[1,2]}"),
 		"stacks[1] refers to frames[2], but there are 2");
 	refused(changed("\"stacks\":[0,1]", "\"stacks\":[0,4294967294]"),
 		"sites[0] refers to stacks[4294967294], but there are 2");
-	refused(changed("{\"stack\":1,", "{\"stack\":9,"), "peaks[0] refers to stacks[9], but there are 2");
+	refused(changed("{\"stack\":1,", "{\"stack\":9,"),
+		"peaks[0] refers to stacks[9], but there are 2");
 	refused(changed("{\"stack\":1,", "{"), "peaks[0] refers to stacks[");
 	refused(changed("\"stack\":0,\"thread\"", "\"stack\":2,\"thread\""),
 		"an event refers to stacks[2], but there are 2");
-	refused(changed("\"allocated\":[0,20971520", "\"allocated\":[20971520"), "different lengths");
+	refused(changed("\"allocated\":[0,20971520", "\"allocated\":[20971520"),
+		"different lengths");
 	remove_all();
 }
 
@@ -428,10 +437,13 @@ TEST(wrong_types_are_refused)
 	refused(changed("\"pid\":4242", "\"pid\":18446744073709551616"), "\"pid\" must be");
 	refused(changed("\"line\":12", "\"line\":4294967296"), "\"line\" must be");
 	refused(changed("\"host\":\"node7\"", "\"host\":[]"), "\"host\" must be a string");
-	refused(changed("\"truncated\":false", "\"truncated\":0"), "\"truncated\" must be true or false");
-	refused(changed("\"base\":\"0x7f28f0000000\"", "\"base\":\"7f\""), "\"base\" must be a string \"0x");
+	refused(changed("\"truncated\":false", "\"truncated\":0"),
+		"\"truncated\" must be true or false");
+	refused(changed("\"base\":\"0x7f28f0000000\"", "\"base\":\"7f\""),
+		"\"base\" must be a string \"0x");
 	refused(changed("\"modules\":[", "\"modules\":{\"a\":["), "\"modules\" must be an array");
-	refused(changed("\"ptr\":null", "\"ptr\":\"0xzz\""), "an address in an event must be hexadecimal");
+	refused(changed("\"ptr\":null", "\"ptr\":\"0xzz\""),
+		"an address in an event must be hexadecimal");
 	refused(changed("\"op\":\"oom\"", "\"op\":3"), "\"op\" in an event must be a string");
 	refused(changed("{\"seq\":3", "7,{\"seq\":3"), "an event must be an object");
 	remove_all();
@@ -468,11 +480,13 @@ TEST(numbers_are_exact)
 {
 	struct trace trace;
 
-	EQ(trace_open(&trace, changed("\"bytes\":71303168,\"stacks\"", "\"bytes\":9007199254740993,\"stacks\"")),
+	EQ(trace_open(&trace, changed("\"bytes\":71303168,\"stacks\"",
+				      "\"bytes\":9007199254740993,\"stacks\"")),
 	   0);
 	EQ(trace.peaks[0].bytes, 9007199254740993);
 	trace_close(&trace);
-	EQ(trace_open(&trace, changed("\"total_bytes\":150109880320}]", "\"total_bytes\":18446744073709551614}]")),
+	EQ(trace_open(&trace, changed("\"total_bytes\":150109880320}]",
+				      "\"total_bytes\":18446744073709551614}]")),
 	   0);
 	OK(trace.environment.devices[0].total_bytes == UINT64_MAX - 1);
 	trace_close(&trace);
@@ -510,7 +524,9 @@ TEST(many_stacks)
 
 	fprintf(file, "{\"schema\":\"memtrace/1\",\"frames\":[");
 	for (int i = 0; i < 5000; i++)
-		fprintf(file, "%s{\"language\":\"python\",\"function\":\"f%d\",\"file\":\"/a/b.py\",\"line\":%d}",
+		fprintf(file,
+			"%s{\"language\":\"python\",\"function\":\"f%d\",\"file\":\"/a/"
+			"b.py\",\"line\":%d}",
 			i ? "," : "", i, i);
 	fprintf(file, "],\"stacks\":[");
 	for (int i = 0; i < 100000; i++) {

@@ -1,0 +1,31 @@
+/*
+ * The report on a trace: what filled the memory, which line put it there.
+ *
+ * report_text() is for people, in 80 columns; report_json() is the stable document memtrace-report/1;
+ * report_brief() is what `memtrace run` says on stderr. They read facts only, so trace_open_facts()
+ * will do, except that failed allocations are told one by one when the trace has events.
+ */
+#ifndef RENDER_REPORT_H
+#define RENDER_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct out;
+struct trace;
+
+struct report_options {
+	int device;   /* NO_DEVICE: all of them */
+	size_t limit; /* rows of a list, 0 for all */
+	bool full;    /* whole stacks, and every stack of a site */
+	bool colour;
+};
+
+/* 0 or -errno with a sentence in err_text(). */
+int report_text(struct trace *trace, struct out *out, const struct report_options *options);
+int report_json(struct trace *trace, struct out *out, const struct report_options *options);
+
+/* Six lines at most, each behind `prefix`. */
+int report_brief(struct trace *trace, struct out *out, const char *prefix);
+
+#endif

@@ -1,0 +1,236 @@
+/* Facts as people read them. */
+#include "render/show.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "base/text.h"
+
+const char *show_bytes(char *to, uint64_t bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	if (bytes == UINT64_MAX) {
+		text_copy(to, SHOW_NUMBER, "-");
+	} else if (bytes < 1024) {
+		snprintf(to, SHOW_NUMBER, "%u B", (unsigned)bytes);
+	} else {
+		/* 1023.995 would be printed as 1024.00 */
+		for (value /= 1024; value >= 1023.995 && unit < 5; unit++)
+			value /= 1024;
+		snprintf(to, SHOW_NUMBER, "%.2f %s", value, units[unit]);
+	}
+	return to;
+}
+
+const char *show_time(char *to, uint64_t ns)
+{
+	uint64_t seconds = ns / 1000000000;
+
+	if (ns == UINT64_MAX)
+		text_copy(to, SHOW_NUMBER, "-");
+	else if (ns < 1000)
+		snprintf(to, SHOW_NUMBER, "%u ns", (unsigned)ns);
+	else if (ns < 999950)
+		snprintf(to, SHOW_NUMBER, "%.1f us", (double)ns / 1e3);
+	else if (ns < 999950000)
+		snprintf(to, SHOW_NUMBER, "%.1f ms", (double)ns / 1e6);
+	else if (ns < 59950000000)
+		snprintf(to, SHOW_NUMBER, "%.1f s", (double)ns / 1e9);
+	else if (seconds < 3600)
+		snprintf(to, SHOW_NUMBER, "%u min %02u s", (unsigned)(seconds / 60),
+			 (unsigned)(seconds % 60));
+	else
+		snprintf(to, SHOW_NUMBER, "%llu h %02u min", (unsigned long long)(seconds / 3600),
+			 (unsigned)(seconds / 60 % 60));
+	return to;
+}
+
+const char *show_count(char *to, uint64_t count)
+{
+	char digits[24];
+	size_t length = text_u64(digits, count);
+	size_t used = 0;
+
+	if (count == UINT64_MAX) {
+		text_copy(to, SHOW_NUMBER, "-");
+		return to;
+	}
+	for (size_t i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			to[used++] = ',';
+		to[used++] = digits[i];
+	}
+	to[used] = '\0';
+	return to;
+}
+
+const char *show_share(char *to, uint64_t part, uint64_t whole)
+{
+	if (whole)
+		snprintf(to, SHOW_NUMBER, "%.1f%%", (double)part * 100 / (double)whole);
+	else
+		text_copy(to, SHOW_NUMBER, "-");
+	return to;
+}
+
+/* The character at p and its length; 0 long when it is not UTF-8. */
+static size_t decode(const unsigned char *p, uint32_t *c)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+
+	if (!length)
+		return 0;
+	*c = length == 1 ? p[0] : p[0] & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (p[i] & 0x3f);
+	}
+	return *c < least[length] || *c > 0x10ffff ? 0 : length;
+}
+
+/* Controls, and what reorders, hides or breaks lines (UAX 9, "Trojan Source"). */
+static bool is_harmless(uint32_t c)
+{
+	static const struct {
+		uint32_t low, high;
+	} harmful[] = {
+		{ 0x00, 0x1f },	    { 0x7f, 0x9f },	{ 0xad, 0xad },	    { 0x61c, 0x61c },
+		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xd800, 0xdfff },
+		{ 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++) {
+		if (c >= harmful[i].low && c <= harmful[i].high)
+			return false;
+	}
+	return true;
+}
+
+unsigned show_columns(const char *text)
+{
+	unsigned columns = 0;
+
+	for (; *text; text++)
+		columns += (*text & 0xc0) != 0x80;
+	return columns;
+}
+
+size_t show_safe(char *to, size_t size, const char *text, unsigned columns)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t used = 0;
+	size_t cut = 0; /* where "..." would go */
+	unsigned column = 0;
+
+	while (*p && used + 4 < size && column <= columns) {
+		uint32_t c;
+		size_t length = decode(p, &c);
+
+		if (column + 3 == columns)
+			cut = used;
+		if (length && is_harmless(c)) {
+			memcpy(to + used, p, length);
+			used += length;
+		} else {
+			to[used++] = '?';
+		}
+		p += length ? length : 1;
+		column++;
+	}
+	if (column > columns || *p) {
+		if (column > columns)
+			used = cut;
+		used += text_copy_n(to + used, size - used, "...", columns < 3 ? columns : 3);
+	}
+	to[used] = '\0';
+	return used;
+}
+
+static void styled(const struct show *show, const char *style, const char *text)
+{
+	if (show->colour)
+		out_text(show->out, style);
+	out_text(show->out, text);
+	if (show->colour)
+		out_text(show->out, "\033[0m");
+}
+
+void show_bold(const struct show *show, const char *text)
+{
+	styled(show, "\033[1m", text);
+}
+
+void show_dim(const struct show *show, const char *text)
+{
+	styled(show, "\033[2m", text);
+}
+
+static void blanks(const struct show *show, unsigned count)
+{
+	while (count--)
+		out_char(show->out, ' ');
+}
+
+void show_right(const struct show *show, const char *text, unsigned columns)
+{
+	char safe[512];
+
+	show_safe(safe, sizeof(safe), text, columns);
+	blanks(show, columns - show_columns(safe));
+	out_text(show->out, safe);
+}
+
+void show_left(const struct show *show, const char *text, unsigned columns)
+{
+	char safe[512];
+
+	show_safe(safe, sizeof(safe), text, columns);
+	out_text(show->out, safe);
+	blanks(show, columns - show_columns(safe));
+}
+
+void show_heading(const struct show *show, const char *text)
+{
+	char safe[512];
+
+	show_safe(safe, sizeof(safe), text, SHOW_COLUMNS);
+	out_char(show->out, '\n');
+	show_bold(show, safe);
+	out_char(show->out, '\n');
+}
+
+void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold)
+{
+	char safe[4096];
+	unsigned column = 0;
+
+	show_safe(safe, sizeof(safe), sentence, sizeof(safe));
+	if (bold && show->colour)
+		out_text(show->out, "\033[1m");
+	for (char *word = safe; *word;) {
+		size_t length = strcspn(word, " ");
+		char end = word[length];
+
+		word[length] = '\0';
+		if (column && column + 1 + show_columns(word) > SHOW_COLUMNS) {
+			out_char(show->out, '\n');
+			blanks(show, indent);
+			column = indent;
+		} else if (column) {
+			out_char(show->out, ' ');
+			column++;
+		}
+		out_text(show->out, word);
+		column += show_columns(word);
+		word += length + (end != '\0');
+	}
+	if (bold && show->colour)
+		out_text(show->out, "\033[0m");
+	out_char(show->out, '\n');
+}
