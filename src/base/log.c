@@ -2,14 +2,13 @@
 #include "base/log.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/signals.h"
 #include "base/text.h"
 
 static struct {
@@ -41,30 +40,10 @@ static bool still_stderr(void)
 	       status.st_dev == log_state.device && status.st_ino == log_state.inode;
 }
 
-static void write_without_signal(const char *line, size_t length)
-{
-	struct timespec none = { 0, 0 };
-	sigset_t pipe_set;
-	sigset_t pending;
-	sigset_t old;
-	bool was_pending;
-
-	sigemptyset(&pipe_set);
-	sigaddset(&pipe_set, SIGPIPE);
-	sigpending(&pending);
-	was_pending = sigismember(&pending, SIGPIPE);
-	if (pthread_sigmask(SIG_BLOCK, &pipe_set, &old))
-		return;
-	if (fd_write_all(STDERR_FILENO, line, length) == -EPIPE && !was_pending) {
-		while (sigtimedwait(&pipe_set, NULL, &none) < 0 && errno == EINTR)
-			;
-	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-}
-
 void log_say(const char *part, ...)
 {
 	char line[2048] = "memtrace: ";
+	struct signals_held held;
 	int saved = errno;
 	va_list parts;
 
@@ -77,6 +56,8 @@ void log_say(const char *part, ...)
 		text_append(line, sizeof(line) - 1, part);
 	va_end(parts);
 	text_append(line, sizeof(line), "\n");
-	write_without_signal(line, strlen(line));
+	signals_hold(&held, SIGPIPE);
+	fd_write_all(STDERR_FILENO, line, strlen(line));
+	signals_release(&held);
 	errno = saved;
 }

@@ -11,13 +11,22 @@
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
-enum { POOLS = 64, POOL_NAME = 64 };
+enum { POOLS = 64, POOL_NAME = 64, SEGMENTS = 4096 };
 
 /* Pools outlive a recording (fork): names here, their texts found anew. */
 static struct {
 	_Atomic uint32_t count;
 	char names[POOLS][POOL_NAME];
 } pools;
+
+/* Where pools' segments lie, by address: which device a block is on must be found quickly. */
+static struct {
+	uint32_t count;
+	struct segment {
+		uint64_t start, end;
+		int device;
+	} list[SEGMENTS];
+} segments;
 
 EXPORT void memtrace_start(void)
 {
@@ -98,11 +107,56 @@ static bool begin(memtrace_pool pool, struct event *event, const void *ptr, uint
 	return true;
 }
 
-/* The device of a pool's memory is that of the segment around it. */
+/* The first known segment that ends behind the address. With the lock held, like what follows. */
+static uint32_t find_segment(uint64_t address)
+{
+	uint32_t low = 0;
+	uint32_t high = segments.count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (segments.list[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void add_segment(uint64_t start, uint64_t size, int device)
+{
+	uint32_t at = find_segment(start);
+
+	if (segments.count == SEGMENTS)
+		return;
+	memmove(segments.list + at + 1, segments.list + at,
+		(segments.count - at) * sizeof(*segments.list));
+	segments.list[at] = (struct segment){ start, start + size, device };
+	segments.count++;
+}
+
+static void drop_segment(uint64_t start)
+{
+	uint32_t at = find_segment(start);
+
+	if (at == segments.count || segments.list[at].start != start)
+		return;
+	segments.count--;
+	memmove(segments.list + at, segments.list + at + 1,
+		(segments.count - at) * sizeof(*segments.list));
+}
+
+/* The device of a pool's memory is that of the segment around it; the ledger knows too, but slowly.
+ */
 static int device_of(const struct event *event)
 {
-	uint32_t around = ledger_around(record_ledger(), event->ptr);
+	uint32_t at = find_segment(event->ptr);
+	uint32_t around;
 
+	if (at < segments.count && segments.list[at].start <= event->ptr)
+		return segments.list[at].device;
+	around = ledger_around(record_ledger(), event->ptr);
 	return around ? live_node(record_spool(), around)->device : 0;
 }
 
@@ -113,7 +167,11 @@ EXPORT void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t si
 	int saved = errno;
 
 	if (begin(pool, &event, ptr, size, CALLER, "memtrace_pool_reserve")) {
-		id = ledger_around(record_ledger(), event.ptr);
+		/* Mostly an allocation of its own, found by its address; else a part of one. */
+		id = live_find(record_spool(), NODE_ADDRESS, 0, event.ptr);
+		if (!id)
+			id = ledger_around(record_ledger(), event.ptr);
+		add_segment(event.ptr, size, id ? live_node(record_spool(), id)->device : 0);
 		if (id && !live_node(record_spool(), id)->pool) {
 			ledger_retag(record_ledger(), id, event.pool, &event);
 		} else if (!id) {
@@ -134,7 +192,10 @@ EXPORT void memtrace_pool_release(memtrace_pool pool, const void *ptr)
 	int saved = errno;
 
 	if (begin(pool, &event, ptr, 0, CALLER, "memtrace_pool_release")) {
-		id = ledger_around(record_ledger(), event.ptr);
+		drop_segment(event.ptr);
+		id = live_find(record_spool(), NODE_ADDRESS, 0, event.ptr);
+		if (!id)
+			id = ledger_around(record_ledger(), event.ptr);
 		if (id && live_node(record_spool(), id)->pool == event.pool)
 			ledger_retag(record_ledger(), id, 0, &event);
 		record_done(event.t);

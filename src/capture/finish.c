@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/path.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "render/document.h"
 
@@ -16,9 +17,19 @@ enum { NAMES = 1000 };
 /* A name of its own for the document while it is written: 0 and the descriptor, or -errno. */
 static int open_partial(const char *output, char *partial, size_t size, int *fd)
 {
-	text_join(partial, size, output, ".partial");
-	*fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return *fd < 0 ? -errno : 0;
+	for (unsigned n = 0; n < NAMES; n++) {
+		int error = path_numbered(partial, size, output, n);
+
+		if (error)
+			return error;
+		text_append(partial, size, ".partial");
+		*fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (*fd >= 0)
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
 }
 
 /* Somebody else's file may have appeared meanwhile: then the next number. */
@@ -48,9 +59,12 @@ void finish_write(struct spool *spool, const struct paths *paths)
 {
 	char partial[4096];
 	char final[4096];
+	struct signals_held held;
 	int fd;
 	int error = open_partial(paths->output, partial, sizeof(partial), &fd);
 
+	/* A file size limit must be an error of write(), not the end of the host. */
+	signals_hold(&held, SIGXFSZ);
 	if (!error) {
 		error = document_write(spool, fd, DOCUMENT_EVENTS, "exit");
 		if (close(fd) && !error)
@@ -60,6 +74,7 @@ void finish_write(struct spool *spool, const struct paths *paths)
 		if (error)
 			unlink(partial);
 	}
+	signals_release(&held);
 	if (error) {
 		log_say(paths->output, " could not be written: ", facts_error(error),
 			"; all is kept in ", paths->spool, " (memtrace recover)", NULL);

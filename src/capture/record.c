@@ -52,6 +52,7 @@ static struct {
 	uint32_t pending_count;
 	struct pending pending[PENDING];
 	const char *notes[NOTES];
+	_Atomic uint64_t missed;
 } record;
 
 static _Thread_local struct {
@@ -251,6 +252,12 @@ bool record_begin(bool may_load)
 	return open_recording();
 }
 
+bool record_continue(void)
+{
+	notice_fork();
+	return atomic_load_explicit(&record.open, memory_order_acquire) && record_begin(true);
+}
+
 void record_done(uint64_t t)
 {
 	struct spool_header *header = record.spool.header;
@@ -307,6 +314,12 @@ void record_enable(bool on)
 	}
 }
 
+void record_missed(void)
+{
+	if (atomic_load_explicit(&record_state, memory_order_relaxed) == RECORD_ENDED)
+		atomic_fetch_add_explicit(&record.missed, 1, memory_order_relaxed);
+}
+
 void record_note(const char *text)
 {
 	record_lock();
@@ -341,6 +354,7 @@ void record_finish(void)
 	atomic_store(&record_state, RECORD_ENDED);
 	header = record.spool.header;
 	header->end = record_now();
+	atomic_store(&header->late, atomic_load(&record.missed));
 	for (unsigned i = 0; i < DOORS; i++)
 		header->doors[i] = doors_counted(i);
 	if (!atomic_load(&header->stop))

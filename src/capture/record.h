@@ -39,6 +39,9 @@ void record_init(void);
  */
 bool record_begin(bool may_load);
 
+/* The same for what cannot be the first event (a free, a mapping): false if there was none yet. */
+bool record_continue(void);
+
 /* First-time work that needs no event: the unwinder, Python, PyTorch's real functions. */
 void record_prepare(void);
 
@@ -74,6 +77,9 @@ void record_mark(enum event_op op, const char *name, const char *domain, uint64_
 /* Events on or off (the ledger goes on). Recording on or off altogether. */
 void record_events(bool on);
 void record_enable(bool on);
+
+/* A call passed because recording has ended: counted until the document is written. */
+void record_missed(void);
 
 /* A line for capture.notes, once each; the text must be a constant. */
 void record_note(const char *text);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/opt.h"
 #include "base/text.h"
 #include "capture/doors.h"
 #include "capture/driver.h"
@@ -12,7 +13,11 @@
 #include "capture/torch.h"
 #include "ledger/vmm.h"
 
-enum { OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY, USED_EVERY_NS = 10 * 1000 * 1000 };
+enum {
+	OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY,
+	USED_EVERY_NS = 10 * 1000 * 1000,
+	USED_DEVICES = 64
+};
 
 static _Thread_local struct span *top;
 
@@ -20,16 +25,26 @@ static _Thread_local struct span *top;
  */
 static atomic_bool runtime_counts;
 
-void span_enter(struct span *span, enum hook_id hook, void *caller)
+/*
+ * Does the call that entered `outer` still run? A longjmp past a wrapper leaves its span behind on
+ * a part of the stack that may be somebody else's now: it lies beneath us, or its frame no longer
+ * holds the return address. It must not be written to then.
+ */
+static bool lives(const struct span *outer, const struct span *span)
+{
+	return (uintptr_t)outer > (uintptr_t)span && outer->frame > (void **)outer &&
+	       outer->frame[1] == outer->caller;
+}
+
+void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame)
 {
 	struct span *outer = top;
 
-	/* A longjmp past a wrapper leaves its span behind, on a part of the stack that is dead now.
-	 */
-	if (outer && (uintptr_t)outer <= (uintptr_t)span)
+	if (outer && !lives(outer, span))
 		outer = NULL;
 	span->outer = outer;
 	span->caller = caller;
+	span->frame = frame;
 	span->stream = 0;
 	span->pool = 0;
 	span->hook = (uint16_t)hook;
@@ -99,20 +114,29 @@ static uint32_t owner_of(const struct event *event)
 /* Sampled where the driver is called anyway, not more often than it is worth. */
 static void sample_used(int device)
 {
-	static _Atomic uint64_t last;
+	static _Atomic uint64_t last[USED_DEVICES];
 	uint64_t now = record_now();
-	uint64_t before = atomic_load_explicit(&last, memory_order_relaxed);
+	uint64_t before;
 	uint64_t bytes;
 
-	if (device < 0 || (before && now - before < USED_EVERY_NS) || !torch_asks_used())
+	if (device < 0 || device >= USED_DEVICES || !opt_flag(OPT_ID_used))
 		return;
-	atomic_store_explicit(&last, now ? now : 1, memory_order_relaxed);
+	before = atomic_load_explicit(&last[device], memory_order_relaxed);
+	if (before && now - before < USED_EVERY_NS)
+		return;
+	atomic_store_explicit(&last[device], now ? now : 1, memory_order_relaxed);
 	bytes = driver_used();
 	if (!bytes)
 		return;
 	record_lock();
 	ledger_used(record_ledger(), device, bytes, now);
 	record_unlock();
+}
+
+/* Failures other than for want of memory are the program's own affair. */
+static bool no_event(int status)
+{
+	return status && status != OUT_OF_MEMORY;
 }
 
 /* Failures: out of memory is an event, or a retry if the asker is known to catch it. */
@@ -146,7 +170,7 @@ void span_alloc(struct span *span, int status, enum space space, uint64_t ptr, u
 	struct event event;
 	bool pooled;
 
-	if (!record_begin(true))
+	if (no_event(status) || !record_begin(true))
 		goto out;
 	if (status) {
 		failed(span, status, space, size, driver_device());
@@ -208,7 +232,7 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 	uint64_t reserved;
 	uint64_t pool;
 
-	if (span->capturing || !record_begin(true))
+	if (span->capturing || no_event(status) || !record_begin(true))
 		goto out;
 	if (status) {
 		failed(span, status, SPACE_DEVICE, size, driver_device());
@@ -244,7 +268,7 @@ static void end(struct span *span, uint64_t ptr)
 {
 	int saved = errno;
 
-	if (!ptr || !record_begin(true))
+	if (!ptr || !record_continue())
 		goto out;
 	describe(span, &span->event);
 	span->event.ptr = ptr;
@@ -283,7 +307,7 @@ void span_freed(struct span *span, int status)
 	int saved = errno;
 	uint64_t reserved;
 
-	if (!span->ended || !record_begin(true))
+	if (!span->ended || !record_continue())
 		goto out;
 	if (status) {
 		record_lock();
@@ -311,7 +335,7 @@ void span_create(struct span *span, int status, uint64_t handle, uint64_t size, 
 	struct event event;
 	bool pooled;
 
-	if (!record_begin(true))
+	if (no_event(status) || !record_begin(true))
 		goto out;
 	if (status) {
 		failed(span, status, space, size, device);
@@ -340,7 +364,7 @@ out:
 
 void span_retain(struct span *span, int status, uint64_t handle)
 {
-	if (status || span->moved || !record_begin(true))
+	if (status || span->moved || !record_continue())
 		return;
 	record_lock();
 	vmm_retain(record_ledger(), handle);
@@ -351,7 +375,7 @@ void span_release(struct span *span, uint64_t handle)
 {
 	int saved = errno;
 
-	if (!record_begin(true))
+	if (!record_continue())
 		goto out;
 	describe(span, &span->event);
 	span->event.ptr = handle;
@@ -369,7 +393,7 @@ void span_released(struct span *span, int status)
 {
 	int saved = errno;
 
-	if (!span->ended || !status || !record_begin(true))
+	if (!span->ended || !status || !record_continue())
 		goto out;
 	record_lock();
 	span->event.t = record_now();
@@ -385,7 +409,7 @@ void span_map(struct span *span, int status, uint64_t ptr, uint64_t size, uint64
 	int saved = errno;
 	struct event event;
 
-	if (status || !record_begin(true))
+	if (status || !record_continue())
 		goto out;
 	describe(span, &event);
 	event.ptr = ptr;
@@ -408,7 +432,7 @@ void span_unmap(struct span *span, int status, uint64_t ptr, uint64_t size)
 	 * After the real call, unlike a free: addresses are the program's to choose, so nobody maps
 	 * here again before this wrapper has returned; and a failed unmap needs no undoing.
 	 */
-	if (status || !record_begin(true))
+	if (status || !record_continue())
 		goto out;
 	describe(span, &event);
 	event.ptr = ptr;

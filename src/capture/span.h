@@ -14,6 +14,7 @@
 struct span {
 	struct span *outer;
 	void *caller; /* return address */
+	void **frame; /* the wrapper's frame: caller is its second word while it lives */
 	uint64_t stream;
 	uint64_t pool; /* of the stream-ordered block that is being freed */
 	uint16_t hook;
@@ -25,18 +26,21 @@ struct span {
 	struct spool_node was;
 };
 
-void span_enter(struct span *span, enum hook_id hook, void *caller);
+void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame);
 void span_leave(struct span *span);
 
 static inline bool span_wanted(void)
 {
-	return record_on();
+	if (record_on())
+		return true;
+	record_missed();
+	return false;
 }
 
 /* Left also by a C++ exception, pthread_exit or cancellation (-fexceptions). */
 #define SPAN(span, hook, caller)                               \
 	__attribute__((cleanup(span_leave))) struct span span; \
-	span_enter(&span, hook, caller)
+	span_enter(&span, hook, caller, __builtin_frame_address(0))
 
 /* The words of hooks.def; `status` is the real call's answer, 0 for success. */
 void span_alloc(struct span *span, int status, enum space space, uint64_t ptr, uint64_t size);

@@ -201,11 +201,6 @@ bool torch_catches(uint32_t owner)
 			strstr(name, "_pywrap_tensorflow") || strstr(name, "libtensorflow"));
 }
 
-bool torch_asks_used(void)
-{
-	return opt_flag(OPT_ID_used);
-}
-
 void torch_clear(void)
 {
 	memset(&torch, 0, sizeof(torch));

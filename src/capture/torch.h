@@ -35,9 +35,6 @@ void torch_settle(const struct event *like);
 /* Does the owner catch a failure and try again in another way (PyTorch, XLA)? */
 bool torch_catches(uint32_t owner);
 
-/* Is the driver to be asked how much of the device is in use? (MEMTRACE_USED) */
-bool torch_asks_used(void);
-
 /* Forgets texts and provisional segments (after fork); takes all blocks out (recording starts
  * anew). */
 void torch_clear(void);

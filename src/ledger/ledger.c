@@ -164,8 +164,8 @@ static void move(struct ledger *ledger, const struct event *event, uint32_t stac
 
 		for (unsigned i = 0; part[metric] && i < 3; i++) {
 			if (scopes[i] >= 0)
-				totals_add(spool, totals_sum(scopes[i], metric), stack, part[metric],
-					   sign, event->t);
+				totals_add(spool, totals_sum(scopes[i], metric), stack,
+					   part[metric], sign, event->t);
 		}
 	}
 	if (touched->space >= 0 && handed && !(event->flags & EVENT_FOREIGN)) {

@@ -238,6 +238,7 @@ static void write_capture(struct out *out, const struct recording *recording)
 	static const char *const doors[] = { "linked", "dlsym", "procaddress", "torch" };
 	const struct spool_header *header = recording->spool->header;
 	uint64_t dropped = header->dropped < header->seq ? header->dropped : header->seq;
+	uint64_t without = dropped + header->paused; /* events that only sums know */
 	const char *stacks = fact(recording, "stacks");
 
 	out_text(out, "\"capture\":{\"doors\":{");
@@ -254,9 +255,9 @@ static void write_capture(struct out *out, const struct recording *recording)
 	out_text(out, ",\"events_recorded\":");
 	out_u64(out, header->seq - dropped);
 	out_text(out, ",\"events_dropped\":");
-	out_u64(out, dropped);
+	out_u64(out, without);
 	out_text(out, ",\"truncated\":");
-	out_text(out, dropped || stop_text(atomic_load(&header->stop)) ? "true" : "false");
+	out_text(out, without || stop_text(atomic_load(&header->stop)) ? "true" : "false");
 	out_text(out, ",\"ns_per_event\":");
 	out_u64(out, header->cost_events ? header->cost_ns / header->cost_events : 0);
 	write_notes(out, recording);

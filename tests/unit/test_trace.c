@@ -323,7 +323,7 @@ TEST(names_are_shortened)
 	named("operator new(unsigned long)", "operator new");
 	named("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap>");
 	named("broken<<<((", "broken<...>");
-	named("", "0x0");
+	named(NULL, "0x0");
 }
 
 /* Whatever is missing at the end, the file is refused in words, at open or at the events. */

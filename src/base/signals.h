@@ -1,0 +1,21 @@
+/*
+ * Holding one signal back on this thread while we write: SIGPIPE of a closed stderr, SIGXFSZ of a
+ * file size limit. Whatever our own write raised is taken away again; the host sees nothing.
+ */
+#ifndef BASE_SIGNALS_H
+#define BASE_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+struct signals_held {
+	int signal;
+	sigset_t before;
+	bool was_pending; /* the host's own: it stays */
+	bool active;
+};
+
+void signals_hold(struct signals_held *held, int signal);
+void signals_release(struct signals_held *held);
+
+#endif
