@@ -12,6 +12,7 @@
 #include "analyse/trace.h"
 #include "analyse/trace_parts.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 #define KEYS(KEY)      \
 	KEY(seq)       \
@@ -348,9 +349,10 @@ int trace_next(struct trace *trace, struct trace_event *event)
 
 int trace_next_of(struct trace *trace, enum event_op op, struct trace_event *event)
 {
-	char text[32] = "\"op\":\"";
+	char text[32];
 
-	strcat(strcat(text, event_op_name(op)), "\"");
+	text_join(text, sizeof(text), "\"op\":\"", event_op_name(op));
+	text_append(text, sizeof(text), "\"");
 	for (;;) {
 		int more;
 

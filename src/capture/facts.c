@@ -15,12 +15,14 @@
 #include "capture/python.h"
 #include "capture/record.h"
 #include "capture/stacks.h"
+#include "capture/torch.h"
 #include "capture/unwind.h"
 #include "spool/process.h"
 
 enum { NAMES = 1000, DEVICES = 64 };
 
 static _Atomic uint64_t devices_known;
+static unsigned late_known; /* which late facts are recorded; under the recorder's lock */
 
 /* A working directory may hold a %: it is no pattern. */
 static void append_literal(char *to, size_t size, const char *text)
@@ -144,6 +146,21 @@ static void record_world(struct intern *intern)
 	}
 }
 
+static void late(struct intern *intern, unsigned bit, const char *key, const char *value)
+{
+	if (!value || (late_known & bit))
+		return;
+	intern_fact(intern, key, value);
+	late_known |= bit;
+}
+
+void facts_late(struct intern *intern)
+{
+	late(intern, 1, "python", python_version());
+	late(intern, 2, "note", python_trouble());
+	late(intern, 4, "torch", torch_version());
+}
+
 void facts_record(struct intern *intern, const struct paths *paths)
 {
 	struct spool_header *header = intern->spool->header;
@@ -165,10 +182,8 @@ void facts_record(struct intern *intern, const struct paths *paths)
 	intern_fact(intern, "unwinder", unwind_name());
 	if (driver_version())
 		record_number(intern, "cuda_driver", (uint64_t)driver_version());
-	if (python_version())
-		intern_fact(intern, "python", python_version());
-	if (python_trouble())
-		intern_fact(intern, "note", python_trouble());
+	late_known = 0;
+	facts_late(intern);
 	if (opt_trouble()) {
 		text_join(text, sizeof(text), "the value of MEMTRACE_", opt_trouble());
 		text_append(text, sizeof(text), " was not understood: the default was used");

@@ -23,6 +23,9 @@ int paths_create(struct paths *paths, struct spool *spool);
 /* Process, environment and settings. */
 void facts_record(struct intern *intern, const struct paths *paths);
 
+/* What may become known only later: PyTorch's and Python's versions. With the lock held. */
+void facts_late(struct intern *intern);
+
 /* A device's name and size, once; asks the driver, so not under PyTorch's lock nor ours. */
 void facts_device(int device);
 void facts_clear(void);

@@ -5,6 +5,7 @@
 
 #include "base/opt.h"
 #include "base/text.h"
+#include "capture/facts.h"
 #include "capture/modules.h"
 #include "capture/python.h"
 #include "capture/record.h"
@@ -195,6 +196,9 @@ uint32_t stacks_capture(void *caller, bool may_load)
 		torch_prepare();
 		if (!python_version())
 			python_prepare(resolve_dlsym);
+		record_lock();
+		facts_late(record_intern());
+		record_unlock();
 	}
 	record_lock();
 	id = enter(&walk, hash);

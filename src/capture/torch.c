@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fd.h"
 #include "base/opt.h"
 #include "base/text.h"
 #include "capture/doors.h"
@@ -64,6 +65,7 @@ static void *const report_ours[REPORT_COUNT];
 
 static _Atomic(void *) report_real[REPORT_COUNT];
 static atomic_bool asked_caller[REPORT_COUNT];
+static char torch_version_text[64];
 
 /* Texts of this recording, 0 before the first use. */
 static struct {
@@ -110,6 +112,36 @@ static void find_real(void *caller)
 		dlclose(handle);
 }
 
+/* torch/lib/libc10.so has torch/version.py beside its folder; Debian's keeps it elsewhere: unknown. */
+static void read_version(const void *address)
+{
+	static const char key[] = "__version__ = '";
+	char path[4096];
+	char text[1024];
+	Dl_info info;
+	char *end;
+
+	if (torch_version_text[0] || !dladdr(address, &info) || !info.dli_fname)
+		return;
+	text_copy(path, sizeof(path), info.dli_fname);
+	end = strrchr(path, '/');
+	if (!end)
+		return;
+	*end = '\0';
+	text_append(path, sizeof(path), "/../version.py");
+	if (fd_read_file(path, text, sizeof(text)) <= 0)
+		return;
+	end = strstr(text, key);
+	if (end)
+		text_copy_n(torch_version_text, sizeof(torch_version_text), end + sizeof(key) - 1,
+			    strcspn(end + sizeof(key) - 1, "'"));
+}
+
+const char *torch_version(void)
+{
+	return torch_version_text[0] ? torch_version_text : NULL;
+}
+
 /* Debian gives libc10 a version in its soname: find it among what is loaded. */
 static int note_c10(struct dl_phdr_info *info, size_t size, void *path)
 {
@@ -128,13 +160,15 @@ void torch_prepare(void)
 	if (atomic_load_explicit(&report_real[REPORT_PROFILING], memory_order_relaxed))
 		return;
 	find_real(NULL);
-	if (atomic_load(&report_real[REPORT_PROFILING]) || !dl_iterate_phdr(note_c10, path))
-		return;
-	handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
-	for (unsigned i = 0; handle && i < REPORT_COUNT; i++)
-		atomic_store(&report_real[i], resolve_dlsym(handle, report_names[i]));
-	if (handle)
-		dlclose(handle);
+	if (!atomic_load(&report_real[REPORT_PROFILING]) && dl_iterate_phdr(note_c10, path)) {
+		handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
+		for (unsigned i = 0; handle && i < REPORT_COUNT; i++)
+			atomic_store(&report_real[i], resolve_dlsym(handle, report_names[i]));
+		if (handle)
+			dlclose(handle);
+	}
+	if (atomic_load(&report_real[REPORT_PROFILING]))
+		read_version(atomic_load(&report_real[REPORT_PROFILING]));
 }
 
 static void *real_of(enum report report, void *caller)
@@ -283,11 +317,12 @@ static void record_usage(const struct usage *usage, void *caller)
 		.device = (int16_t)(cuda ? usage->index : NO_DEVICE),
 	};
 
-	if (!record_begin(false))
+	/* No lock is held where a CPU tensor is made: it may be the first thing that ever happens. */
+	if (!record_begin(!cuda))
 		return;
 	event.t = record_now();
 	event.thread = record_thread();
-	event.stack = record_quiet() ? 0 : stacks_capture(caller, false);
+	event.stack = record_quiet() ? 0 : stacks_capture(caller, !cuda);
 	doors_count(DOOR_TORCH);
 	record_lock();
 	event.pool = cuda ? torch_pool() : 0;

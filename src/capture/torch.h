@@ -18,6 +18,9 @@
  */
 void torch_prepare(void);
 
+/* "2.11.0+cu130", NULL when unknown; no lock needed. */
+const char *torch_version(void);
+
 /* The text of the pool's name. With the recorder's lock held, like all of the following. */
 uint32_t torch_pool(void);
 

@@ -1,4 +1,5 @@
-/* The formats that a trace can be exported to: the rows of formats.def as functions and as a table. */
+/* The formats that a trace can be exported to: the rows of formats.def as functions and as a table.
+ */
 #ifndef RENDER_FORMATS_H
 #define RENDER_FORMATS_H
 
@@ -10,7 +11,7 @@ struct out;
 
 /* What stacks are weighted by, for the formats that weigh them. */
 struct format_options {
-	const char *at;           /* NULL: at the peak; else "exit" or a time, see `export --help` */
+	const char *at; /* NULL: at the peak; else "exit" or a time, see `export --help` */
 	enum trace_metric metric; /* of which quantity */
 };
 

@@ -1,9 +1,10 @@
 /*
  * The report on a trace: what filled the memory, which line put it there.
  *
- * report_text() is for people, in 80 columns; report_json() is the stable document memtrace-report/1;
- * report_brief() is what `memtrace run` says on stderr. They read facts only, so trace_open_facts()
- * will do, except that failed allocations are told one by one when the trace has events.
+ * report_text() is for people, in 80 columns; report_json() is the stable document
+ * memtrace-report/1; report_brief() is what `memtrace run` says on stderr. They read facts only, so
+ * trace_open_facts() will do, except that failed allocations are told one by one when the trace has
+ * events.
  */
 #ifndef RENDER_REPORT_H
 #define RENDER_REPORT_H

@@ -32,10 +32,12 @@ static void say_device(const struct trace_device *device, struct out *out, const
 	if (device->used.peak_bytes != TRACE_NONE) {
 		char bytes[SHOW_NUMBER];
 
-		snprintf(used, sizeof(used), ", %s used", show_bytes(bytes, device->used.peak_bytes));
+		snprintf(used, sizeof(used), ", %s used",
+			 show_bytes(bytes, device->used.peak_bytes));
 	}
-	snprintf(text, sizeof(text), "device %d (%.60s): peak %s allocated, %s reserved%s", device->device,
-		 device->name ? device->name : "unnamed", show_bytes(allocated, device->allocated.peak_bytes),
+	snprintf(text, sizeof(text), "device %d (%.60s): peak %s allocated, %s reserved%s",
+		 device->device, device->name ? device->name : "unnamed",
+		 show_bytes(allocated, device->allocated.peak_bytes),
 		 show_bytes(reserved, device->reserved.peak_bytes), used);
 	say(out, prefix, text);
 }
@@ -46,8 +48,10 @@ static int say_sites(const struct trace *trace, struct out *out, const char *pre
 	const struct trace_peak *peak =
 		worst ? trace_peak(trace, worst->device, NULL, TRACE_ALLOCATED) : NULL;
 	struct report_groups groups;
-	int error = report_groups_of(&groups, trace, peak);
+	int error = peak ? report_groups_of(&groups, trace, peak) : 0;
 
+	if (!peak)
+		return 0;
 	for (size_t i = 0; !error && i < groups.count && i < SITES; i++) {
 		const struct report_group *group = &groups.list[i];
 		char bytes[SHOW_NUMBER];

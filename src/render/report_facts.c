@@ -69,7 +69,8 @@ int report_groups_of(struct report_groups *groups, const struct trace *trace,
 		const struct trace_share *share = &groups->shares[i];
 		uint32_t site = trace->site_of[share->stack];
 
-		if (!group || group_key(trace, group->shares->stack) != group_key(trace, share->stack)) {
+		if (!group ||
+		    group_key(trace, group->shares->stack) != group_key(trace, share->stack)) {
 			group = &groups->list[groups->count++];
 			group->shares = share;
 			group->name = site == UINT32_MAX ? NULL : trace->sites[site].site;
@@ -126,8 +127,8 @@ uint32_t *report_live(const struct trace *trace, size_t *count, uint64_t *bytes)
 
 static int by_name(const void *a, const void *b)
 {
-	const struct trace_phase *x = *(const struct trace_phase *const *)a;
-	const struct trace_phase *y = *(const struct trace_phase *const *)b;
+	const struct trace_phase *x = a;
+	const struct trace_phase *y = b;
 	int order = strcmp(x->name ? x->name : "", y->name ? y->name : "");
 
 	return order ? order : strcmp(x->domain ? x->domain : "", y->domain ? y->domain : "");
@@ -154,7 +155,8 @@ static void add_phase(struct report_phase *to, const struct trace_phase *phase)
 		to->total_ns += phase->end - phase->start;
 	if (sums->peak_bytes != TRACE_NONE && sums->peak_bytes > to->peak_bytes)
 		to->peak_bytes = sums->peak_bytes;
-	if (phase->reserved.peak_bytes != TRACE_NONE && phase->reserved.peak_bytes > to->peak_reserved)
+	if (phase->reserved.peak_bytes != TRACE_NONE &&
+	    phase->reserved.peak_bytes > to->peak_reserved)
 		to->peak_reserved = phase->reserved.peak_bytes;
 	if (sums->start_bytes != TRACE_NONE && sums->end_bytes != TRACE_NONE)
 		to->growth += (int64_t)(sums->end_bytes - sums->start_bytes);
@@ -163,7 +165,7 @@ static void add_phase(struct report_phase *to, const struct trace_phase *phase)
 struct report_phase *report_phases(const struct trace *trace, size_t *count)
 {
 	struct report_phase *phases = calloc(trace->phases_n + 1, sizeof(*phases));
-	const struct trace_phase **sorted = calloc(trace->phases_n + 1, sizeof(const struct trace_phase *));
+	struct trace_phase *sorted = calloc(trace->phases_n + 1, sizeof(*sorted));
 
 	*count = 0;
 	if (!phases || !sorted) {
@@ -172,15 +174,15 @@ struct report_phase *report_phases(const struct trace *trace, size_t *count)
 		err("no memory left");
 		return NULL;
 	}
-	for (size_t i = 0; i < trace->phases_n; i++)
-		sorted[i] = &trace->phases[i];
+	if (trace->phases_n)
+		memcpy(sorted, trace->phases, trace->phases_n * sizeof(*sorted));
 	qsort(sorted, trace->phases_n, sizeof(*sorted), by_name);
 	for (size_t i = 0; i < trace->phases_n; i++) {
 		if (!i || by_name(&sorted[i - 1], &sorted[i]) != 0) {
-			phases[*count].name = sorted[i]->name ? sorted[i]->name : "";
-			phases[(*count)++].domain = sorted[i]->domain;
+			phases[*count].name = sorted[i].name ? sorted[i].name : "";
+			phases[(*count)++].domain = sorted[i].domain;
 		}
-		add_phase(&phases[*count - 1], sorted[i]);
+		add_phase(&phases[*count - 1], &sorted[i]);
 	}
 	free(sorted);
 	qsort(phases, *count, sizeof(*phases), by_peak);
@@ -203,7 +205,8 @@ const struct trace_device *report_worst(const struct trace *trace, int wanted)
 
 		if (wanted != NO_DEVICE && device->device != wanted)
 			continue;
-		if (!worst || known(device->allocated.peak_bytes) > known(worst->allocated.peak_bytes))
+		if (!worst ||
+		    known(device->allocated.peak_bytes) > known(worst->allocated.peak_bytes))
 			worst = device;
 	}
 	return worst;
@@ -270,7 +273,8 @@ static int no_device_text(const struct trace *trace, int wanted, char *to, size_
 }
 
 /* "; most of it 812.00 MiB from Net.forward (train.py:12)" */
-static int add_culprit(const struct trace *trace, const struct trace_device *device, char *to, size_t size)
+static int add_culprit(const struct trace *trace, const struct trace_device *device, char *to,
+		       size_t size)
 {
 	const struct trace_peak *peak = trace_peak(trace, device->device, NULL, TRACE_ALLOCATED);
 	struct report_groups groups;
@@ -286,7 +290,8 @@ static int add_culprit(const struct trace *trace, const struct trace_device *dev
 
 		report_line_text(trace, first->shares[0].stack, line, sizeof(line));
 		snprintf(to + used, size - used, "; %s %s from %s",
-			 first->bytes >= peak->bytes - first->bytes ? "most of it" : "the largest part",
+			 first->bytes >= peak->bytes - first->bytes ? "most of it"
+								    : "the largest part",
 			 show_bytes(bytes, first->bytes), line);
 	}
 	report_groups_clear(&groups);
@@ -303,15 +308,16 @@ int report_answer(const struct trace *trace, int wanted, char *to, size_t size)
 	char where[300];
 	uint64_t bytes;
 
-	if (!device || (!known(device->allocated.peak_bytes) && !known(device->reserved.peak_bytes)))
+	if (!device ||
+	    (!known(device->allocated.peak_bytes) && !known(device->reserved.peak_bytes)))
 		return no_device_text(trace, wanted, to, size);
 	bytes = report_reserved_at_peak(trace, device);
 	if (bytes == TRACE_NONE)
 		bytes = device->reserved.peak_bytes;
 	device_text(device, where, sizeof(where));
 	snprintf(to, size, "Peak %s allocated of %s reserved on %s, at %s",
-		 show_bytes(allocated, device->allocated.peak_bytes), show_bytes(reserved, bytes), where,
-		 show_time(when, device->allocated.peak_t));
+		 show_bytes(allocated, device->allocated.peak_bytes), show_bytes(reserved, bytes),
+		 where, show_time(when, device->allocated.peak_t));
 	return add_culprit(trace, device, to, size);
 }
 

@@ -51,7 +51,8 @@ const struct trace_device *report_worst(const struct trace *trace, int wanted);
 /* Reserved when allocated was at its peak; TRACE_NONE when the timeline does not tell. */
 uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_device *device);
 
-/* "Peak 1.23 GiB allocated of ..., at 12.3 s; most of it 812.00 MiB from Net.forward (train.py:12)." */
+/* "Peak 1.23 GiB allocated of ..., at 12.3 s; most of it 812.00 MiB from Net.forward
+ * (train.py:12)." */
 int report_answer(const struct trace *trace, int wanted, char *to, size_t size);
 
 /* The failed allocations: up to `most` of them; the number, or -EINVAL. */

@@ -137,7 +137,8 @@ static void frames(const struct report *report, uint32_t stack)
 	const struct trace_stack *all = &trace->stacks[stack];
 	uint32_t some[FRAMES];
 	const uint32_t *list = report->options->full ? all->frames : some;
-	size_t count = report->options->full ? all->frames_n : trace_lines(trace, stack, some, FRAMES);
+	size_t count =
+		report->options->full ? all->frames_n : trace_lines(trace, stack, some, FRAMES);
 	char frame[512];
 
 	out_text(report->out, ",\"frames\":[");
@@ -325,7 +326,8 @@ static int failures(const struct report *report)
 
 		number(report, i ? ",\n{\"seq\":" : "\n{\"seq\":", event->seq);
 		number(report, ",\"t\":", event->t);
-		number(report, ",\"device\":", event->device == NO_DEVICE ? TRACE_NONE : (uint64_t)event->device);
+		number(report, ",\"device\":",
+		       event->device == NO_DEVICE ? TRACE_NONE : (uint64_t)event->device);
 		number(report, ",\"bytes\":", event->size);
 		number(report, ",\"allocated\":", event->allocated);
 		number(report, ",\"reserved\":", event->reserved);
@@ -333,7 +335,8 @@ static int failures(const struct report *report)
 		text(report, ",\"error\":", trace_text(report->trace, event->error));
 		report_line_text(report->trace, event->stack, line, sizeof(line));
 		text(report, ",\"line\":", line);
-		number(report, ",\"stack\":", event->stack == UINT32_MAX ? TRACE_NONE : event->stack);
+		number(report,
+		       ",\"stack\":", event->stack == UINT32_MAX ? TRACE_NONE : event->stack);
 		out_char(report->out, '}');
 	}
 	out_char(report->out, ']');

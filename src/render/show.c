@@ -81,7 +81,12 @@ const char *show_share(char *to, uint64_t part, uint64_t whole)
 static size_t decode(const unsigned char *p, uint32_t *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+	size_t length = p[0] < 0x80   ? 1
+			: p[0] < 0xc2 ? 0
+			: p[0] < 0xe0 ? 2
+			: p[0] < 0xf0 ? 3
+			: p[0] < 0xf5 ? 4
+				      : 0;
 
 	if (!length)
 		return 0;
@@ -100,8 +105,8 @@ static bool is_harmless(uint32_t c)
 	static const struct {
 		uint32_t low, high;
 	} harmful[] = {
-		{ 0x00, 0x1f },	    { 0x7f, 0x9f },	{ 0xad, 0xad },	    { 0x61c, 0x61c },
-		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xd800, 0xdfff },
+		{ 0x00, 0x1f },     { 0x7f, 0x9f },     { 0xad, 0xad },       { 0x61c, 0x61c },
+		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },   { 0xd800, 0xdfff },
 		{ 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe0fff },
 	};
 
@@ -205,6 +210,17 @@ void show_heading(const struct show *show, const char *text)
 	out_char(show->out, '\n');
 }
 
+/* A word; a number and its unit are one. */
+static size_t word_length(const char *text)
+{
+	size_t length = strcspn(text, " ");
+
+	while (length && text[length] && text[length - 1] >= '0' && text[length - 1] <= '9' &&
+	       (text[length + 1] | 0x20) >= 'a' && (text[length + 1] | 0x20) <= 'z')
+		length += 1 + strcspn(text + length + 1, " ");
+	return length;
+}
+
 void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold)
 {
 	char safe[4096];
@@ -214,7 +230,7 @@ void show_wrapped(const struct show *show, const char *sentence, unsigned indent
 	if (bold && show->colour)
 		out_text(show->out, "\033[1m");
 	for (char *word = safe; *word;) {
-		size_t length = strcspn(word, " ");
+		size_t length = word_length(word);
 		char end = word[length];
 
 		word[length] = '\0';

@@ -18,7 +18,8 @@ enum {
 	SHOW_COLUMNS = 80,
 };
 
-/* "1.23 GiB", "12.3 s", "1,234,567", "99.9%"; "-" for TRACE_NONE. To a buffer of SHOW_NUMBER bytes. */
+/* "1.23 GiB", "12.3 s", "1,234,567", "99.9%"; "-" for TRACE_NONE. To a buffer of SHOW_NUMBER bytes.
+ */
 const char *show_bytes(char *to, uint64_t bytes);
 const char *show_time(char *to, uint64_t ns);
 const char *show_count(char *to, uint64_t count);

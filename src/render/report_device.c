@@ -1,0 +1,221 @@
+/* The report for people: one device, its sums, pools and owners, and who held its peak. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/trace.h"
+#include "base/out.h"
+#include "base/text.h"
+#include "render/report_facts.h"
+#include "render/report_parts.h"
+
+enum {
+	FRAMES = 4, /* of a stack, unless all are wanted */
+	MOST_FRAMES = 256,
+};
+
+/* --- a device's sums --- */
+
+static const struct report_column sum_columns[] = {
+	{ "", 22 }, { "peak", 12 }, { "at", 14 }, { "at exit", 14 }, { NULL, 0 },
+};
+
+static void sum_row(const struct report *report, const char *name, const struct trace_sum *sum)
+{
+	char number[SHOW_NUMBER];
+
+	if (sum->peak_bytes == TRACE_NONE)
+		return;
+	report_first_cell(report, &sum_columns[0], name);
+	report_cell(report, &sum_columns[1], show_bytes(number, sum->peak_bytes));
+	report_cell(report, &sum_columns[2], show_time(number, sum->peak_t));
+	report_cell(report, &sum_columns[3], show_bytes(number, sum->exit_bytes));
+	out_char(report->show.out, '\n');
+}
+
+static void cached_row(const struct report *report, const struct trace_device *device)
+{
+	uint64_t reserved = report_reserved_at_peak(report->trace, device);
+	uint64_t allocated = device->allocated.peak_bytes;
+	char number[SHOW_NUMBER];
+	char share[SHOW_NUMBER];
+	char text[100];
+
+	if (reserved == TRACE_NONE || allocated == TRACE_NONE || reserved <= allocated)
+		return;
+	snprintf(text, sizeof(text), "  (%s of what was reserved)",
+		 show_share(share, reserved - allocated, reserved));
+	report_first_cell(report, &sum_columns[0], "cached at that peak");
+	report_cell(report, &sum_columns[1], show_bytes(number, reserved - allocated));
+	show_dim(&report->show, text);
+	out_char(report->show.out, '\n');
+}
+
+static void add_count(char *to, size_t size, uint64_t count, const char *one, const char *many)
+{
+	char number[SHOW_NUMBER];
+
+	if (to[0])
+		text_append(to, size, ", ");
+	text_append(to, size, show_count(number, count));
+	text_append(to, size, " ");
+	text_append(to, size, count == 1 ? one : many);
+}
+
+static void counts_row(const struct report *report, const struct trace_device *device)
+{
+	char text[200] = "";
+
+	add_count(text, sizeof(text), device->allocations, "allocation", "allocations");
+	add_count(text, sizeof(text), device->frees, "free", "frees");
+	if (device->ooms)
+		add_count(text, sizeof(text), device->ooms, "out of memory", "out of memory");
+	if (device->retries)
+		add_count(text, sizeof(text), device->retries, "retry", "retries");
+	out_text(report->show.out, "  ");
+	report_say(report, text);
+}
+
+static void parts_rows(const struct report *report, const char *what,
+		       const struct trace_part *parts, size_t count)
+{
+	const struct report_column columns[] = {
+		{ what, 20 },     { "allocated", 12 }, { "reserved", 13 }, { "at exit", 13 },
+		{ "allocs", 10 }, { "frees", 10 },     { NULL, 0 },
+	};
+	size_t shown = report_limit(report, count);
+	char number[SHOW_NUMBER];
+
+	if (!count)
+		return;
+	out_char(report->show.out, '\n');
+	report_header(report, columns);
+	for (size_t i = 0; i < shown; i++) {
+		const struct trace_part *part = &parts[i];
+
+		report_first_cell(report, &columns[0], part->name ? part->name : "?");
+		report_cell(report, &columns[1], show_bytes(number, part->allocated.peak_bytes));
+		report_cell(report, &columns[2], show_bytes(number, part->reserved.peak_bytes));
+		report_cell(report, &columns[3], show_bytes(number, part->reserved.exit_bytes));
+		report_cell(report, &columns[4], show_count(number, part->allocations));
+		report_cell(report, &columns[5], show_count(number, part->frees));
+		out_char(report->show.out, '\n');
+	}
+	if (shown < count)
+		report_more(report, count - shown);
+}
+
+/* --- who holds it --- */
+
+static void stack_rows(const struct report *report, uint32_t stack, size_t most)
+{
+	const struct trace *trace = report->trace;
+	uint32_t frames[MOST_FRAMES];
+	char text[300];
+	char safe[400];
+	size_t count;
+
+	if (report->options->full) {
+		count = trace->stacks[stack].frames_n < MOST_FRAMES ? trace->stacks[stack].frames_n
+								    : MOST_FRAMES;
+		memcpy(frames, trace->stacks[stack].frames, count * sizeof(*frames));
+	} else {
+		count = trace_lines(trace, stack, frames, most);
+	}
+	for (size_t i = 0; i < count; i++) {
+		trace_frame_text(trace, frames[i], text, sizeof(text));
+		show_safe(safe, sizeof(safe), text, SHOW_COLUMNS - 24);
+		out_text(report->show.out, "                        ");
+		show_dim(&report->show, safe);
+		out_char(report->show.out, '\n');
+	}
+}
+
+static void group_rows(const struct report *report, const struct report_group *group,
+		       uint64_t whole)
+{
+	size_t stacks = report->options->full ? group->shares_n : 1;
+	char number[SHOW_NUMBER];
+	char count[120];
+	char name[300];
+
+	report_line_text(report->trace, group->shares[0].stack, name, sizeof(name));
+	snprintf(count, sizeof(count), "%s %s", show_count(number, group->count),
+		 group->count == 1 ? "block" : "blocks");
+	report_site_row(report, group->name ? group->name : name, group->bytes, whole, count);
+	for (size_t i = 0; i < stacks; i++) {
+		if (report->options->full && stacks > 1) {
+			snprintf(count, sizeof(count), "%30s in stack %u",
+				 show_bytes(number, group->shares[i].bytes),
+				 group->shares[i].stack);
+			report_say(report, count);
+		}
+		stack_rows(report, group->shares[i].stack, FRAMES);
+	}
+	if (stacks < group->shares_n) {
+		snprintf(count, sizeof(count), "%24sand %zu more %s of this site", "",
+			 group->shares_n - stacks,
+			 group->shares_n - stacks == 1 ? "stack" : "stacks");
+		show_dim(&report->show, count);
+		out_char(report->show.out, '\n');
+	}
+}
+
+static int peak_rows(const struct report *report, int device, enum trace_metric metric,
+		     const char *what)
+{
+	const struct trace_peak *peak = trace_peak(report->trace, device, NULL, metric);
+	struct report_groups groups;
+	char bytes[SHOW_NUMBER];
+	char when[SHOW_NUMBER];
+	char text[200];
+	uint64_t rest = 0;
+	size_t shown;
+	int error;
+
+	if (!peak || !peak->bytes)
+		return 0;
+	error = report_groups_of(&groups, report->trace, peak);
+	if (error)
+		return error;
+	snprintf(text, sizeof(text), "%s on device %d: %s at %s, by call site", what, device,
+		 show_bytes(bytes, peak->bytes), show_time(when, peak->t));
+	show_heading(&report->show, text);
+	shown = report_limit(report, groups.count);
+	for (size_t i = 0; i < groups.count; i++) {
+		if (i < shown)
+			group_rows(report, &groups.list[i], peak->bytes);
+		else
+			rest += groups.list[i].bytes;
+	}
+	if (shown < groups.count)
+		report_rest_row(report, groups.count - shown, rest, peak->bytes);
+	report_groups_clear(&groups);
+	return 0;
+}
+
+int report_device(const struct report *report, const struct trace_device *device)
+{
+	char total[SHOW_NUMBER];
+	char used[64] = "used";
+	char text[300];
+	int error;
+
+	snprintf(text, sizeof(text), "Device %d: %s, %s", device->device,
+		 device->name ? device->name : "unnamed", show_bytes(total, device->total_bytes));
+	show_heading(&report->show, text);
+	report_header(report, sum_columns);
+	sum_row(report, "allocated", &device->allocated);
+	sum_row(report, "reserved", &device->reserved);
+	if (device->used.source)
+		snprintf(used, sizeof(used), "used (%s)", device->used.source);
+	sum_row(report, used, &device->used);
+	cached_row(report, device);
+	counts_row(report, device);
+	parts_rows(report, "pool", device->pools, device->pools_n);
+	parts_rows(report, "owner", device->owners, device->owners_n);
+	error = peak_rows(report, device->device, TRACE_ALLOCATED, "Peak of allocated memory");
+	if (!error && report->options->full)
+		error = peak_rows(report, device->device, TRACE_RESERVED,
+				  "Peak of reserved memory");
+	return error;
+}

@@ -1,0 +1,203 @@
+/* Tables and rows of the report for people, and what is left without a table of its own. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/trace.h"
+#include "base/out.h"
+#include "base/text.h"
+#include "render/report_facts.h"
+#include "render/report_parts.h"
+
+bool report_wants(const struct report *report, int device)
+{
+	return report->options->device == NO_DEVICE || report->options->device == device;
+}
+
+size_t report_limit(const struct report *report, size_t count)
+{
+	size_t limit = report->options->full ? 0 : report->options->limit;
+
+	return limit && limit < count ? limit : count;
+}
+
+void report_say(const struct report *report, const char *text)
+{
+	out_text(report->show.out, text);
+	out_char(report->show.out, '\n');
+}
+
+void report_header(const struct report *report, const struct report_column *columns)
+{
+	out_text(report->show.out, "  ");
+	show_left(&report->show, columns->name, columns->width);
+	for (columns++; columns->name; columns++)
+		show_right(&report->show, columns->name, columns->width);
+	out_char(report->show.out, '\n');
+}
+
+void report_cell(const struct report *report, const struct report_column *column, const char *text)
+{
+	show_right(&report->show, text, column->width);
+}
+
+void report_first_cell(const struct report *report, const struct report_column *column,
+		       const char *text)
+{
+	out_text(report->show.out, "  ");
+	show_left(&report->show, text, column->width);
+}
+
+void report_more(const struct report *report, size_t rows)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "  ... and %zu more", rows);
+	report_say(report, text);
+}
+
+/* "  68.00 MiB  100.0%  Net.forward (train.py)                        10 blocks" */
+void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole,
+		     const char *count)
+{
+	unsigned columns = count ? show_columns(count) + 2 : 0;
+	char number[SHOW_NUMBER];
+	char safe[512];
+
+	out_text(report->show.out, "  ");
+	show_right(&report->show, show_bytes(number, bytes), 11);
+	show_right(&report->show, show_share(number, bytes, whole), 8);
+	out_text(report->show.out, "   ");
+	if (count) {
+		show_left(&report->show, name, SHOW_COLUMNS - 24 - columns);
+		out_text(report->show.out, "  ");
+		report_say(report, count);
+	} else {
+		show_safe(safe, sizeof(safe), name, SHOW_COLUMNS - 24);
+		report_say(report, safe);
+	}
+}
+
+void report_rest_row(const struct report *report, size_t rows, uint64_t bytes, uint64_t whole)
+{
+	char text[100];
+
+	snprintf(text, sizeof(text), "... and %zu more", rows);
+	report_site_row(report, text, bytes, whole, NULL);
+}
+
+int report_still_live(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+	uint64_t bytes, rest = 0;
+	size_t count, shown;
+	uint32_t *sites = report_live(trace, &count, &bytes);
+	char number[SHOW_NUMBER];
+	char text[300];
+
+	if (!sites)
+		return -ENOMEM;
+	if (count) {
+		snprintf(text, sizeof(text), "Still allocated %s: %s, by call site",
+			 trace->process.exit == TRACE_EXIT ? "at exit" : "when recording ended",
+			 show_bytes(number, bytes));
+		show_heading(&report->show, text);
+	}
+	shown = report_limit(report, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct trace_site *site = &trace->sites[sites[i]];
+
+		if (i >= shown) {
+			rest += site->live_bytes;
+			continue;
+		}
+		snprintf(text, sizeof(text), "%.200s%s%.40s%s", site->site,
+			 strcmp(site->space, "device") ? " [" : "",
+			 strcmp(site->space, "device") ? site->space : "",
+			 strcmp(site->space, "device") ? "]" : "");
+		report_site_row(report, text, site->live_bytes, bytes, NULL);
+	}
+	if (shown < count)
+		report_rest_row(report, count - shown, rest, bytes);
+	free(sites);
+	return 0;
+}
+
+static const struct report_column space_columns[] = {
+	{ "space", 22 },   { "peak", 12 },   { "at", 14 },
+	{ "at exit", 14 }, { "allocs", 11 }, { NULL, 0 },
+};
+
+void report_spaces(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+	char number[SHOW_NUMBER];
+	bool any = false;
+
+	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
+		const struct trace_space *space = &trace->summary.spaces[i];
+
+		if (!space->allocated.peak_bytes || space->allocated.peak_bytes == TRACE_NONE ||
+		    !space->space || !strcmp(space->space, "device"))
+			continue;
+		if (!any) {
+			show_heading(&report->show, "Memory beside the devices' own");
+			report_header(report, space_columns);
+		}
+		any = true;
+		report_first_cell(report, &space_columns[0], space->space);
+		report_cell(report, &space_columns[1],
+			    show_bytes(number, space->allocated.peak_bytes));
+		report_cell(report, &space_columns[2], show_time(number, space->allocated.peak_t));
+		report_cell(report, &space_columns[3],
+			    show_bytes(number, space->allocated.exit_bytes));
+		report_cell(report, &space_columns[4], show_count(number, space->allocations));
+		out_char(report->show.out, '\n');
+	}
+}
+
+static const struct report_column phase_columns[] = {
+	{ "phase", 26 }, { "times", 9 },   { "time", 13 },
+	{ "peak", 14 },  { "growth", 14 }, { NULL, 0 },
+};
+
+static void phase_row(const struct report *report, const struct report_phase *phase)
+{
+	uint64_t growth = phase->growth < 0 ? 0 - (uint64_t)phase->growth : (uint64_t)phase->growth;
+	char number[SHOW_NUMBER];
+	char signed_number[SHOW_NUMBER + 1];
+
+	report_first_cell(report, &phase_columns[0], phase->name);
+	report_cell(report, &phase_columns[1], show_count(number, phase->count));
+	report_cell(report, &phase_columns[2],
+		    phase->open && !phase->total_ns ? "open" : show_time(number, phase->total_ns));
+	report_cell(report, &phase_columns[3], show_bytes(number, phase->peak_bytes));
+	text_join(signed_number, sizeof(signed_number),
+		  phase->growth < 0 ? "-"
+		  : growth          ? "+"
+				    : "",
+		  show_bytes(number, growth));
+	report_cell(report, &phase_columns[4], signed_number);
+	out_char(report->show.out, '\n');
+}
+
+int report_phase_table(const struct report *report)
+{
+	size_t count, shown;
+	struct report_phase *phases = report_phases(report->trace, &count);
+
+	if (!phases)
+		return -ENOMEM;
+	if (count) {
+		show_heading(&report->show, "Phases, by peak of allocated memory");
+		report_header(report, phase_columns);
+	}
+	shown = report_limit(report, count);
+	for (size_t i = 0; i < shown; i++)
+		phase_row(report, &phases[i]);
+	if (shown < count)
+		report_more(report, count - shown);
+	free(phases);
+	return 0;
+}
