@@ -308,6 +308,7 @@ void record_enable(bool on)
 	    !atomic_compare_exchange_strong(&record_state, &from, on ? RECORD_ON : RECORD_INERT))
 		return;
 	if (on && atomic_load(&record.open)) {
+		record_thread(); /* takes the lock itself, the first time */
 		record_lock();
 		torch_restart();
 		record_unlock();

@@ -5,11 +5,13 @@
 #include <link.h>
 #include <string.h>
 
+#include "base/lock.h"
 #include "base/text.h"
 #include "capture/doors.h"
 
 void *(*resolve_dlsym)(void *handle, const char *name);
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
+static struct lock callers_lock;
 
 /* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
 static const char *const dlsym_versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
@@ -138,9 +140,12 @@ void *resolve_runtime(enum hook_id id, void *caller)
 		return NULL;
 	key = resolve_key(id, caller);
 	cached = &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
+	/* One writer at a time, or a slot could pair one caller's key with another's function. */
+	lock_take(&callers_lock);
 	atomic_store(&cached->key, 0);
 	atomic_store(&cached->real, real);
 	atomic_store(&cached->key, key);
+	lock_drop(&callers_lock);
 	doors_count(DOOR_LINKED);
 	return real;
 }

@@ -45,8 +45,8 @@ export MEMTRACE_STACK_DEPTH
 traced "$SAMPLES/leak"
 is 'depth 1: one frame' "$(depths)" '[1]'
 is 'depth 1: the one that called' \
-	"$(json "$TRACE" 'sorted({f["function"] for f in d["frames"]} - {"take", "give", "load_weights", "build_cache",
-		"keep_scratch"})')" '[]'
+	"$(json "$TRACE" 'sorted({d["frames"][d["stacks"][e["stack"]]["frames"][0]]["function"] for e in d["events"]}
+		- {"take", "give", "load_weights", "build_cache", "keep_scratch"})')" '[]'
 MEMTRACE_STACK_DEPTH=3
 traced "$SAMPLES/leak"
 is 'depth 3: three frames' "$(depths)" '[3]'
