@@ -18,7 +18,7 @@ clang-format           check  make check-format
 clang-tidy             check  make check-tidy
 shellcheck             check  make check-shell
 valgrind               check  memory errors in the tool, instructions an event costs
-python3-torch          check  PyTorch's report and Python frames without a GPU
+python3-torch          check  the report door and Python frames without a GPU
 '
 
 fail() {
