@@ -1,0 +1,236 @@
+/* Options by rows: parsing, help, and what was probably meant. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "base/opt.h"
+#include "base/text.h"
+#include "cli/cli.h"
+
+enum {
+	LONGEST_WORD = 40,
+	HELP_COLUMN = 26,
+};
+
+/* Edits from one word to the other: insert, delete, change, swap of neighbours (Damerau). */
+static unsigned distance(const char *a, const char *b)
+{
+	unsigned rows[3][LONGEST_WORD + 1];
+	size_t n = strlen(b);
+
+	if (strlen(a) > LONGEST_WORD || n > LONGEST_WORD)
+		return LONGEST_WORD;
+	for (unsigned k = 0; k <= n; k++)
+		rows[0][k] = k;
+	for (unsigned i = 1; a[i - 1]; i++) {
+		unsigned *row = rows[i % 3];
+		const unsigned *above = rows[(i + 2) % 3];
+		const unsigned *top = rows[(i + 1) % 3];
+
+		row[0] = i;
+		for (unsigned k = 1; k <= n; k++) {
+			bool same = a[i - 1] == b[k - 1];
+
+			row[k] = MIN(MIN(row[k - 1], above[k]) + 1, above[k - 1] + !same);
+			if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+				row[k] = MIN(row[k], top[k - 2] + 1);
+		}
+	}
+	return rows[strlen(a) % 3][n];
+}
+
+const char *args_suggestion(const char *word, const char *const *words)
+{
+	const char *best = NULL;
+	unsigned least = 3;
+
+	for (; *words; words++) {
+		unsigned edits = distance(word, *words);
+
+		if (strlen(word) >= 3 && !strncmp(*words, word, strlen(word)))
+			edits = 1; /* its beginning */
+		if (edits < least && edits < strlen(*words)) {
+			least = edits;
+			best = *words;
+		}
+	}
+	return best;
+}
+
+/* --- help --- */
+
+static void print_row(struct out *out, const struct arg *arg)
+{
+	char left[80];
+	const char *value = arg->value ? arg->value : "";
+
+	if (arg->letter)
+		snprintf(left, sizeof(left), "  -%c, --%s%s%s", arg->letter, arg->name,
+			 arg->kind == ARG_TEXT ? " " : "", value);
+	else
+		snprintf(left, sizeof(left), "      --%s%s%s", arg->name, arg->kind == ARG_TEXT ? " " : "",
+			 value);
+	if (strlen(left) + 2 > HELP_COLUMN)
+		out_format(out, "%s\n%*s%s\n", left, HELP_COLUMN, "", arg->help);
+	else
+		out_format(out, "%-*s%s\n", HELP_COLUMN, left, arg->help);
+}
+
+static void print_help(const struct usage *usage)
+{
+	static const struct arg help = { "help", 'h', ARG_FLAG, NULL, "this text", NULL, NULL };
+	struct out *out = cli_out();
+
+	out_format(out, "usage: memtrace %s [options]%s%s\n\n", usage->command, usage->operands ? " " : "",
+		   usage->operands ? usage->operands : "");
+	out_text(out, usage->about);
+	out_text(out, "\nOptions:\n");
+	for (size_t i = 0; i < usage->args_n; i++)
+		print_row(out, &usage->args[i]);
+	print_row(out, &help);
+}
+
+/* --- parsing --- */
+
+static int unknown(const struct usage *usage, const char *option)
+{
+	const char *words[64] = { "help" };
+	const char *meant;
+
+	for (size_t i = 0; i < usage->args_n && i < 62; i++)
+		words[i + 1] = usage->args[i].name;
+	meant = args_suggestion(option + strspn(option, "-"), words);
+	if (meant)
+		return cli_usage(usage->command, "there is no option %s; did you mean --%s?", option, meant);
+	return cli_usage(usage->command, "there is no option %s (memtrace %s --help)", option,
+			 usage->command);
+}
+
+/* `length` bytes of the option's name; "stack_depth" and "stack-depth" are one. */
+static bool same_name(const char *name, const char *option, size_t length)
+{
+	if (strlen(name) != length)
+		return false;
+	for (size_t i = 0; i < length; i++) {
+		if ((name[i] == '_' ? '-' : name[i]) != (option[i] == '_' ? '-' : option[i]))
+			return false;
+	}
+	return true;
+}
+
+static const struct arg *find(const struct usage *usage, const char *word, size_t length)
+{
+	for (size_t i = 0; i < usage->args_n; i++) {
+		const struct arg *arg = &usage->args[i];
+
+		if (word[1] == '-' ? same_name(arg->name, word + 2, length - 2)
+				   : arg->letter && arg->letter == word[1])
+			return arg;
+	}
+	return NULL;
+}
+
+/* Takes one option, and the word behind it when that is its value: how many words, or -EINVAL. */
+static int take(const struct usage *usage, char **words, int left)
+{
+	const char *word = words[0];
+	bool is_long = word[1] == '-';
+	size_t length = is_long ? strcspn(word, "=") : 2;
+	const char *value = is_long ? (word[length] ? word + length + 1 : NULL)
+				    : (word[2] ? word + 2 : NULL);
+	const struct arg *arg = find(usage, word, length);
+
+	if (!arg && is_long && !strncmp(word, "--no-", 5) && !value) {
+		for (size_t i = 0; i < usage->args_n; i++) {
+			if (usage->args[i].kind != ARG_SWITCH ||
+			    !same_name(usage->args[i].name, word + 5, strlen(word + 5)))
+				continue;
+			*usage->args[i].text = "0";
+			return 1;
+		}
+	}
+	if (!arg) {
+		unknown(usage, word);
+		return -EINVAL;
+	}
+	if (arg->kind == ARG_FLAG && value) {
+		cli_usage(usage->command, "--%s takes no value", arg->name);
+		return -EINVAL;
+	}
+	if (arg->kind == ARG_FLAG) {
+		*arg->flag = true;
+		return 1;
+	}
+	if (value || arg->kind == ARG_SWITCH) {
+		*arg->text = value ? value : "1";
+		return 1;
+	}
+	if (left < 2) {
+		cli_usage(usage->command, "--%s wants a value: %s", arg->name, arg->value);
+		return -EINVAL;
+	}
+	*arg->text = words[1];
+	return 2;
+}
+
+static enum args_result check_operands(const struct usage *usage, size_t count)
+{
+	if (count < usage->least) {
+		cli_usage(usage->command, "%s is missing (memtrace %s --help)", usage->operands,
+			  usage->command);
+		return ARGS_WRONG;
+	}
+	if (count > usage->most && !usage->program) {
+		if (usage->most)
+			cli_usage(usage->command, "too many operands: only %s is wanted", usage->operands);
+		else
+			cli_usage(usage->command, "takes no operands");
+		return ARGS_WRONG;
+	}
+	return ARGS_GO;
+}
+
+enum args_result args_parse(const struct usage *usage, int *argc, char **argv)
+{
+	bool options = true;
+	int kept = 1;
+
+	for (int i = 1; i < *argc;) {
+		char *word = argv[i];
+		int words;
+
+		if (!options || word[0] != '-' || !word[1]) {
+			argv[kept++] = word;
+			options = options && !usage->program;
+			i++;
+			continue;
+		}
+		if (!strcmp(word, "--")) {
+			options = false;
+			i++;
+			continue;
+		}
+		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+			print_help(usage);
+			return ARGS_HELP;
+		}
+		words = take(usage, argv + i, *argc - i);
+		if (words < 0)
+			return ARGS_WRONG;
+		i += words;
+	}
+	argv[kept] = NULL;
+	*argc = kept;
+	return check_operands(usage, (size_t)kept - 1);
+}
+
+bool args_count(const char *command, const char *option, const char *text, uint64_t most,
+		uint64_t *count)
+{
+	if (!opt_parse_count(text, count) && *count <= most)
+		return true;
+	cli_usage(command, "--%s: %s is not a number from 0 to %llu", option, text,
+		  (unsigned long long)most);
+	return false;
+}

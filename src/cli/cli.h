@@ -1,0 +1,84 @@
+/*
+ * The commands, and what they share: exit statuses, options by rows, standard output.
+ *
+ * A command is `int cmd_x(int argc, char **argv)`, argv[0] being its name; it gives the exit status.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/out.h"
+
+enum cli_status {
+	STATUS_DONE = 0,
+	STATUS_NO = 1,         /* the answer to what was asked is no */
+	STATUS_USAGE = 2,
+	STATUS_UNREADABLE = 3, /* a trace cannot be read, or the output cannot be written */
+};
+
+#define COMMAND(name, help) int cmd_##name(int argc, char **argv);
+#include "cli/commands.def"
+#undef COMMAND
+
+/* --- options: args.c --- */
+
+enum arg_kind {
+	ARG_FLAG,   /* --full */
+	ARG_TEXT,   /* --limit N, --limit=N, -n N */
+	ARG_SWITCH, /* --cpu, --cpu=0, --no-cpu: the text is "1" or "0" or what was given */
+};
+
+struct arg {
+	const char *name; /* without the dashes */
+	char letter;      /* 0 for none */
+	enum arg_kind kind;
+	const char *value; /* what help calls the value */
+	const char *help;
+	bool *flag;        /* FLAG */
+	const char **text; /* TEXT and SWITCH; stays as it is when the option is not given */
+};
+
+struct usage {
+	const char *command;
+	const char *operands; /* "TRACE" */
+	const char *about;    /* sentences for --help, with their line breaks */
+	const struct arg *args;
+	size_t args_n;
+	size_t least, most; /* operands; most 0 with least 0: none */
+	bool program;       /* the first operand ends the options: what follows is a command line */
+};
+
+enum args_result {
+	ARGS_GO,   /* argv[1..argc) are the operands */
+	ARGS_HELP, /* help was asked for and printed */
+	ARGS_WRONG /* said on stderr */
+};
+
+enum args_result args_parse(const struct usage *usage, int *argc, char **argv);
+
+/* A whole number for an option; says what is wrong and gives false otherwise. */
+bool args_count(const char *command, const char *option, const char *text, uint64_t most,
+		uint64_t *count);
+
+/* The one of the words (ended by NULL) that was probably meant; NULL when none is near. */
+const char *args_suggestion(const char *word, const char *const *words);
+
+/* --- words: main.c --- */
+
+/* Prints "memtrace: COMMAND: TEXT" on stderr, TEXT being err_text() or a sentence, and gives status. */
+int cli_fail(const char *command, int status);
+int cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Standard output, written at the end at the latest. */
+struct out *cli_out(void);
+
+/* Is standard output a terminal that wants colours? */
+bool cli_colour(int fd);
+
+/* -o FILE: makes cli_out() write there. 0 or -errno with err_text(). */
+int cli_redirect(const char *path);
+
+#endif

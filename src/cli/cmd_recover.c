@@ -1,0 +1,50 @@
+/* memtrace recover SPOOL: the trace that a killed process did not come to write. */
+#include <string.h>
+
+#include "analyse/error.h"
+#include "analyse/trace.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/recovery.h"
+
+static const char about[] =
+	"Writes the trace of a process that was killed, crashed or left by _exit, from the spool that\n"
+	"it left. Nothing that was recorded is lost. The spool stays; every command reads it as it is.\n"
+	"Without -o the trace goes beside the spool, under the next free name.\n";
+
+/* memtrace.5.spool gives memtrace.5.json */
+static void default_output(char *to, size_t size, const char *spool)
+{
+	size_t length = strlen(spool);
+
+	if (length > 6 && !strcmp(spool + length - 6, ".spool"))
+		length -= 6;
+	text_copy_n(to, size, spool, length);
+	text_append(to, size, ".json");
+}
+
+int cmd_recover(int argc, char **argv)
+{
+	struct recovery recovery = { .ending = { UINT64_MAX, UINT64_MAX } };
+	char output[4096];
+	const struct arg args[] = {
+		{ "output", 'o', ARG_TEXT, "FILE", "write there", NULL, &recovery.output },
+		{ "force", 'f', ARG_FLAG, NULL, "replace FILE; read the spool of a running process too",
+		  &recovery.force, NULL },
+	};
+	const struct usage usage = { "recover", "SPOOL", about, args, 2, 1, 1, false };
+	enum args_result parsed = args_parse(&usage, &argc, argv);
+
+	if (parsed != ARGS_GO)
+		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+	recovery.spool = argv[1];
+	if (!recovery.output) {
+		default_output(output, sizeof(output), recovery.spool);
+		recovery.output = output;
+		recovery.numbered = true;
+	}
+	if (recovery_run(&recovery))
+		return cli_fail("recover", STATUS_UNREADABLE);
+	out_format(cli_out(), "%s\n", recovery.written);
+	return STATUS_DONE;
+}

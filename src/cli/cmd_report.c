@@ -1,0 +1,69 @@
+/* memtrace report TRACE: what filled the memory, which line put it there. */
+#include <unistd.h>
+
+#include "analyse/error.h"
+#include "analyse/trace.h"
+#include "cli/cli.h"
+#include "render/report.h"
+
+static const char about[] =
+	"Explains a trace, or the spool of a killed process: the peak and who held it, what is\n"
+	"still allocated at exit, pools, owners, phases and failed allocations.\n";
+
+/* Events are needed for failed allocations only: from a spool they are printed only then. */
+static int open_trace(struct trace *trace, const char *path)
+{
+	bool failed = false;
+	int error = trace_open_facts(trace, path);
+
+	if (error || trace->with_events)
+		return error;
+	for (size_t i = 0; i < trace->summary.devices_n; i++)
+		failed = failed || trace->summary.devices[i].ooms;
+	if (!failed)
+		return 0;
+	trace_close(trace);
+	return trace_open(trace, path);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct report_options options = { .device = NO_DEVICE, .limit = 10 };
+	const char *device = NULL;
+	const char *limit = "10";
+	const char *output = NULL;
+	bool json = false;
+	const struct arg args[] = {
+		{ "json", 0, ARG_FLAG, NULL, "the document memtrace-report/1, for programs", &json, NULL },
+		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &device },
+		{ "limit", 'n', ARG_TEXT, "N", "rows of each list (default 10; 0: all)", NULL, &limit },
+		{ "full", 0, ARG_FLAG, NULL, "every row, every stack, every frame", &options.full, NULL },
+		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL, &output },
+	};
+	const struct usage usage = { "report", "TRACE", about, args, sizeof(args) / sizeof(args[0]),
+				     1, 1, false };
+	enum args_result parsed = args_parse(&usage, &argc, argv);
+	struct trace trace;
+	uint64_t number;
+	int error;
+
+	if (parsed != ARGS_GO)
+		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+	if (!args_count("report", "limit", limit, UINT32_MAX, &number))
+		return STATUS_USAGE;
+	options.limit = number;
+	if (device) {
+		if (!args_count("report", "device", device, INT16_MAX, &number))
+			return STATUS_USAGE;
+		options.device = (int)number;
+	}
+	if (open_trace(&trace, argv[1]))
+		return cli_fail("report", STATUS_UNREADABLE);
+	error = output ? cli_redirect(output) : 0;
+	options.colour = cli_colour(cli_out()->fd);
+	if (!error)
+		error = json ? report_json(&trace, cli_out(), &options)
+			     : report_text(&trace, cli_out(), &options);
+	trace_close(&trace);
+	return error ? cli_fail("report", STATUS_UNREADABLE) : STATUS_DONE;
+}

@@ -1,0 +1,102 @@
+/* memtrace run [options] -- CMD...: a program under the profiler. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/error.h"
+#include "base/opt.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/library.h"
+#include "cli/run.h"
+
+static const char about[] =
+	"Runs a program with the profiler preloaded, passes signals on to it, finishes the trace of a\n"
+	"process that was killed, and says in a few lines what was held. Ends as the program does: with\n"
+	"its status, 128 and the signal that killed it, 126 or 127 when it could not be started.\n"
+	"\n"
+	"Each option is a setting of the library, MEMTRACE_<NAME> in the environment.\n";
+
+enum {
+	CANNOT_RUN = 126,
+	NOT_FOUND = 127,
+};
+
+static const char *const flag_value = "[=0]";
+
+/* The rows of opt.def as options: --max-events N, --cpu, --no-used. */
+static void make_args(struct arg *args, const char **values)
+{
+	for (enum opt_id id = 0; id < OPT_IDS; id++) {
+		const struct opt_row *row = &opt_rows[id];
+
+		args[id] = (struct arg){
+			.name = row->name,
+			.letter = id == OPT_ID_output ? 'o' : id == OPT_ID_quiet ? 'q' : 0,
+			.kind = row->kind == OPT_FLAG ? ARG_SWITCH : ARG_TEXT,
+			.value = row->kind == OPT_FLAG ? flag_value : row->kind == OPT_COUNT ? "N" : "TEXT",
+			.help = row->help,
+			.text = &values[id],
+		};
+	}
+}
+
+/* What was given goes into the environment, where the library reads it. */
+static int set_all(const char *const *values)
+{
+	for (enum opt_id id = 0; id < OPT_IDS; id++) {
+		char name[64];
+
+		if (!values[id])
+			continue;
+		if (!opt_valid(id, values[id]))
+			return cli_usage("run", "--%s: %s is not %s", opt_rows[id].name, values[id],
+					 opt_rows[id].kind == OPT_FLAG ? "0 or 1" : "a number");
+		text_join(name, sizeof(name), "MEMTRACE_", opt_rows[id].env);
+		if (setenv(name, values[id], 1))
+			return cli_usage("run", "%s: %s", name, strerror(errno));
+	}
+	opt_read();
+	if (opt_trouble())
+		cli_usage("run", "MEMTRACE_%s has a value that makes no sense; its default is taken",
+			  opt_trouble());
+	return 0;
+}
+
+static int not_started(const struct run *run)
+{
+	cli_usage("run", "%s: %s", run->command[0],
+		  run->exec_errno == ENOENT && !strchr(run->command[0], '/') ? "command not found"
+									     : strerror(run->exec_errno));
+	return run->exec_errno == ENOENT ? NOT_FOUND : CANNOT_RUN;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	const char *values[OPT_IDS] = { NULL };
+	struct arg args[OPT_IDS];
+	const struct usage usage = { "run", "-- CMD...", about, args, OPT_IDS, 1, 0, true };
+	enum args_result parsed;
+	char library[4096];
+	char preload[16384];
+	struct run run = { .library = library, .preload = preload };
+	int status;
+
+	make_args(args, values);
+	parsed = args_parse(&usage, &argc, argv);
+	if (parsed != ARGS_GO)
+		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+	status = set_all(values);
+	if (status)
+		return status;
+	if (library_find(library, sizeof(library)) || library_preload(library, preload, sizeof(preload)))
+		return cli_fail("run", STATUS_UNREADABLE);
+	run.command = argv + 1;
+	if (run_child(&run))
+		return cli_fail("run", STATUS_UNREADABLE);
+	if (run.exec_errno)
+		return not_started(&run);
+	run_finish(&run);
+	return run.exit_status;
+}

@@ -1,0 +1,211 @@
+/* The preload library, and the programs it can be preloaded into. */
+#include "cli/library.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "analyse/error.h"
+#include "base/fd.h"
+#include "base/text.h"
+
+#define LIBRARY "libmemtrace.so"
+
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#define TRIPLET "x86_64-linux-gnu"
+#else
+#define MACHINE EM_AARCH64
+#define TRIPLET "aarch64-linux-gnu"
+#endif
+
+enum { INTERPRETERS = 4 };
+
+/* --- the library --- */
+
+static bool take(const char *directory, const char *rest, char *path, size_t size)
+{
+	char name[PATH_MAX];
+
+	text_join(name, sizeof(name), directory, rest);
+	text_append(name, sizeof(name), "/" LIBRARY);
+	if (access(name, R_OK))
+		return false;
+	return realpath(name, name) && text_copy(path, size, name) + 1 < size;
+}
+
+int library_find(char *path, size_t size)
+{
+	static const char *const beside[] = { "", "/../lib", "/../lib/" TRIPLET, "/../lib64" };
+	static const char *const systems[] = { "/usr/local/lib", "/usr/lib/" TRIPLET, "/usr/lib64",
+					       "/usr/lib" };
+	const char *given = getenv("MEMTRACE_LIBRARY");
+	char own[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	if (given && given[0]) {
+		char real[PATH_MAX];
+
+		if (access(given, R_OK) || !realpath(given, real) || text_copy(path, size, real) + 1 >= size)
+			return err("MEMTRACE_LIBRARY: %s: %s", given, strerror(errno));
+		return 0;
+	}
+	own[length > 0 ? length : 0] = '\0';
+	if (strrchr(own, '/'))
+		*strrchr(own, '/') = '\0';
+	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+		if (take(own, beside[i], path, size))
+			return 0;
+	}
+	for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++) {
+		if (take(systems[i], "", path, size))
+			return 0;
+	}
+	return err(LIBRARY " is neither beside this program nor in ../lib; MEMTRACE_LIBRARY=PATH names it");
+}
+
+int library_preload(const char *library, char *value, size_t size)
+{
+	const char *old = getenv("LD_PRELOAD");
+
+	if (strpbrk(library, " :"))
+		return err("%s: the loader cannot preload a path with a blank or a colon in it", library);
+	text_copy(value, size, library);
+	if (!old || !old[0] || !strcmp(old, library))
+		return 0;
+	text_append(value, size, ":");
+	text_append(value, size, old);
+	return 0;
+}
+
+/* --- programs --- */
+
+int program_find(const char *name, char *path, size_t size)
+{
+	const char *list = getenv("PATH");
+	int error = -ENOENT;
+
+	if (strchr(name, '/')) {
+		text_copy(path, size, name);
+		return access(path, X_OK) ? -errno : 0;
+	}
+	for (const char *p = list ? list : "/bin:/usr/bin"; *p;) {
+		size_t length = strcspn(p, ":");
+		struct stat status;
+
+		text_copy_n(path, size, length ? p : ".", length ? length : 1);
+		text_append(path, size, "/");
+		text_append(path, size, name);
+		if (!stat(path, &status) && S_ISREG(status.st_mode)) {
+			if (!access(path, X_OK))
+				return 0;
+			error = -EACCES;
+		}
+		p += length + (p[length] == ':');
+	}
+	return error;
+}
+
+/* A script's interpreter, through `env` too: 0, or -errno. */
+static int find_interpreter(char *line, char *path, size_t size)
+{
+	char *save;
+	char *interpreter;
+	char *argument;
+
+	line[strcspn(line, "\n")] = '\0';
+	interpreter = strtok_r(line + 2, " \t", &save);
+	if (!interpreter)
+		return -ENOENT;
+	argument = strtok_r(NULL, " \t", &save);
+	while (argument && argument[0] == '-')
+		argument = strtok_r(NULL, " \t", &save);
+	if (!strcmp(text_base(interpreter), "env") && argument)
+		return program_find(argument, path, size);
+	return program_find(interpreter, path, size);
+}
+
+static bool has_interpreter(int fd, const Elf64_Ehdr *header)
+{
+	for (unsigned i = 0; i < header->e_phnum && i < 1000; i++) {
+		Elf64_Phdr segment;
+		off_t at = (off_t)(header->e_phoff + (uint64_t)i * header->e_phentsize);
+
+		if (pread(fd, &segment, sizeof(segment), at) != (ssize_t)sizeof(segment))
+			return false;
+		if (segment.p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+/* `head` holds the file's first bytes. */
+static const char *elf_trouble(int fd, const char *head, size_t length)
+{
+	Elf64_Ehdr header;
+
+	if (length < sizeof(header) || memcmp(head, ELFMAG, SELFMAG) != 0)
+		return "is no program that the kernel runs by itself";
+	memcpy(&header, head, sizeof(header));
+	if (header.e_ident[EI_CLASS] != ELFCLASS64)
+		return "is a 32-bit program, which a 64-bit library cannot enter";
+	if (header.e_machine != MACHINE)
+		return "is built for another kind of processor";
+	return has_interpreter(fd, &header) ? NULL : "is linked statically: nothing can be preloaded into it";
+}
+
+static const char *privileged(int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status))
+		return NULL;
+	if ((status.st_mode & S_ISUID && status.st_uid != getuid()) ||
+	    (status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getgid()))
+		return "runs with another's rights (setuid, setgid): the loader preloads nothing there";
+	if (getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0)
+		return "has capabilities of its own: the loader preloads nothing there";
+	return NULL;
+}
+
+bool program_refuses(const char *path, char *why, size_t size)
+{
+	char file[PATH_MAX];
+	const char *trouble = NULL;
+
+	text_copy(file, sizeof(file), path);
+	for (int i = 0; i < INTERPRETERS && !trouble; i++) {
+		char head[256];
+		int fd = open(file, O_RDONLY | O_CLOEXEC);
+		ssize_t length = fd < 0 ? -1 : fd_read_all(fd, head, sizeof(head) - 1);
+
+		if (length < 0) {
+			if (fd >= 0)
+				close(fd);
+			return false; /* runs without being readable: who knows */
+		}
+		head[length] = '\0';
+		trouble = privileged(fd);
+		if (!trouble && !strncmp(head, "#!", 2)) {
+			close(fd);
+			if (find_interpreter(head, file, sizeof(file)))
+				return false;
+			continue;
+		}
+		if (!trouble)
+			trouble = elf_trouble(fd, head, (size_t)length);
+		close(fd);
+		break;
+	}
+	if (trouble)
+		snprintf(why, size, "%s %s", file, trouble);
+	return trouble != NULL;
+}

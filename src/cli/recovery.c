@@ -1,0 +1,228 @@
+/* Finishing what a process left. */
+#include "cli/recovery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyse/error.h"
+#include "analyse/json.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "render/document.h"
+#include "spool/spool.h"
+
+enum {
+	NAMES = 1000,
+	BLOCK = 1 << 16,
+};
+
+int recovery_owner(const char *path, uint64_t *pid, bool *alive)
+{
+	struct spool spool;
+	char why[1000];
+
+	if (spool_open(&spool, path, why, sizeof(why)))
+		return err("%s", why);
+	*pid = spool.header->pid;
+	*alive = spool_writer_lives(&spool);
+	spool_close(&spool);
+	return 0;
+}
+
+/* A file of our own beside the one wanted, so that a rename will do. */
+static int open_partial(const char *output, char *partial, size_t size)
+{
+	int fd;
+
+	if (text_join(partial, size, output, ".XXXXXX") + 1 >= size)
+		return err("%s: the name is too long", output);
+	fd = mkostemp(partial, O_CLOEXEC);
+	return fd < 0 ? err("%s: cannot be written: %s", output, strerror(errno)) : fd;
+}
+
+/* --- the ending --- */
+
+/* The byte of the brace that closes "process", the second member of every document. */
+static int find_process_end(int fd, const char *name, uint64_t *at)
+{
+	struct json json;
+	enum json_token token;
+	bool found = false;
+
+	if (json_open(&json, fd, name))
+		return err("no memory left");
+	token = json_next(&json);
+	while (token == JSON_OBJECT || token == JSON_KEY) {
+		bool process;
+
+		token = json_next(&json);
+		process = token == JSON_KEY && !strcmp(json.text, "process");
+		if (token != JSON_KEY || json_skip(&json, json_next(&json)))
+			break;
+		if (process) {
+			found = true;
+			*at = json_offset(&json);
+			break;
+		}
+	}
+	json_close(&json);
+	return found ? 0 : err("%s: has no \"process\"", name);
+}
+
+static int copy_bytes(int from, int to, uint64_t length)
+{
+	static char block[BLOCK];
+
+	while (length) {
+		size_t part = length < sizeof(block) ? (size_t)length : sizeof(block);
+		ssize_t n = fd_read_all(from, block, part);
+		int error = n > 0 ? fd_write_all(to, block, (size_t)n) : 0;
+
+		if (n < 0 || error)
+			return err("a trace could not be copied: %s", strerror(n < 0 ? (int)-n : -error));
+		if (!n)
+			break;
+		length -= (uint64_t)n;
+	}
+	return 0;
+}
+
+/* Copies the document with the ending put at the end of "process". */
+static int copy_with_ending(int from, int to, const char *name, const struct ending *ending)
+{
+	bool killed = ending->signal != UINT64_MAX;
+	char text[64];
+	uint64_t at;
+	int error;
+
+	snprintf(text, sizeof(text), ",\"%s\":%llu", killed ? "signal" : "status",
+		 (unsigned long long)(killed ? ending->signal : ending->status));
+	error = lseek(from, 0, SEEK_SET) ? -EINVAL : find_process_end(from, name, &at);
+	if (!error)
+		error = lseek(from, 0, SEEK_SET) ? -EINVAL : copy_bytes(from, to, at);
+	if (!error && fd_write_all(to, text, strlen(text)))
+		error = err("%s: could not be written: %s", name, strerror(errno));
+	return error ? error : copy_bytes(from, to, UINT64_MAX);
+}
+
+static bool says_something(const struct ending *ending)
+{
+	return ending->signal != UINT64_MAX || (ending->status != UINT64_MAX && ending->status);
+}
+
+int recovery_add_ending(const char *path, const struct ending *ending)
+{
+	char partial[4096];
+	int from, to;
+	int error;
+
+	if (!says_something(ending))
+		return 0;
+	from = open(path, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return err("%s: %s", path, strerror(errno));
+	to = open_partial(path, partial, sizeof(partial));
+	error = to < 0 ? to : copy_with_ending(from, to, path, ending);
+	if (to >= 0 && close(to) && !error)
+		error = err("%s: %s", path, strerror(errno));
+	if (!error && rename(partial, path))
+		error = err("%s: %s", path, strerror(errno));
+	if (error && to >= 0)
+		unlink(partial);
+	close(from);
+	return error;
+}
+
+/* --- the document --- */
+
+static int write_document(const char *spool, int fd)
+{
+	char why[1000];
+
+	return document_from_spool(spool, fd, DOCUMENT_EVENTS | DOCUMENT_LOAD, why, sizeof(why))
+		       ? err("%s", why)
+		       : 0;
+}
+
+/* The document goes through a file without a name when something is to be put into it. */
+static int write_with_ending(const struct recovery *recovery, int fd)
+{
+	FILE *plain;
+	int error;
+
+	if (!says_something(&recovery->ending))
+		return write_document(recovery->spool, fd);
+	plain = tmpfile();
+	if (!plain)
+		return err("no temporary file: %s", strerror(errno));
+	error = write_document(recovery->spool, fileno(plain));
+	if (!error)
+		error = copy_with_ending(fileno(plain), fd, recovery->spool, &recovery->ending);
+	fclose(plain);
+	return error;
+}
+
+/* Never over an existing file, where the file system can promise that. */
+static int rename_new(const char *partial, const char *to)
+{
+	if (!renameat2(AT_FDCWD, partial, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno == EEXIST)
+		return -EEXIST;
+	if (!link(partial, to))
+		return unlink(partial) ? -errno : 0;
+	return -errno;
+}
+
+static int take_name(struct recovery *recovery, const char *partial)
+{
+	int error = -EEXIST;
+
+	if (recovery->force) {
+		text_copy(recovery->written, sizeof(recovery->written), recovery->output);
+		error = rename(partial, recovery->written) ? -errno : 0;
+	}
+	for (unsigned n = 0; error == -EEXIST && n < (recovery->numbered ? NAMES : 1); n++) {
+		error = path_numbered(recovery->written, sizeof(recovery->written), recovery->output, n);
+		if (!error)
+			error = rename_new(partial, recovery->written);
+	}
+	if (error == -EEXIST)
+		return err("%s: is there already (--force replaces it)", recovery->output);
+	return error ? err("%s: cannot be written: %s", recovery->output, strerror(-error)) : 0;
+}
+
+int recovery_run(struct recovery *recovery)
+{
+	char partial[4096];
+	uint64_t pid;
+	bool alive;
+	int error = recovery_owner(recovery->spool, &pid, &alive);
+	int fd;
+
+	if (error)
+		return error;
+	if (alive && !recovery->force)
+		return err("%s: its process (pid %llu) still runs and writes the trace when it ends; "
+			   "--force takes what is there now",
+			   recovery->spool, (unsigned long long)pid);
+	if (!recovery->force && !recovery->numbered && !access(recovery->output, F_OK))
+		return err("%s: is there already (--force replaces it)", recovery->output);
+	fd = open_partial(recovery->output, partial, sizeof(partial));
+	if (fd < 0)
+		return fd;
+	error = write_with_ending(recovery, fd);
+	if (close(fd) && !error)
+		error = err("%s: cannot be written: %s", recovery->output, strerror(errno));
+	if (!error)
+		error = take_name(recovery, partial);
+	if (error)
+		unlink(partial);
+	return error;
+}

@@ -1,0 +1,32 @@
+/* Finishing what a process left: a document from its spool, and how the process ended. */
+#ifndef CLI_RECOVERY_H
+#define CLI_RECOVERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a process ended, as its parent saw it; UINT64_MAX where it did not. */
+struct ending {
+	uint64_t status, signal;
+};
+
+struct recovery {
+	const char *spool;
+	const char *output;   /* the name wanted */
+	bool numbered;        /* on a file that exists: take the next number, else fail */
+	bool force;           /* replace a file that exists, and read the spool of a live process */
+	struct ending ending; /* goes into the document */
+	char written[4096];   /* the name taken */
+};
+
+/* Writes the document under a name of its own, then gives it the name wanted: 0 or -EINVAL. */
+int recovery_run(struct recovery *recovery);
+
+/* Adds the ending to a finished document. */
+int recovery_add_ending(const char *path, const struct ending *ending);
+
+/* Whose spool is it, and does it still run? 0 or -EINVAL. */
+int recovery_owner(const char *spool, uint64_t *pid, bool *alive);
+
+#endif

@@ -1,0 +1,107 @@
+#!/bin/sh
+# Parents and children, however they are born, have traces of their own; a child without CUDA has none;
+# nothing that exists is overwritten.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+pid_of() { # WHO
+	sed -n "s/^$1[. ]pid=\([0-9]*\).*/\1/p" "$OUT" | head -n 1
+}
+
+held() { # TRACE: at the end and at most, in MiB, and whether the pid in it is that of its name
+	json "$1" '"live %d peak %d" % tuple(d["summary"]["devices"][0]["allocated"][k] >> 20
+		for k in ("exit_bytes", "peak_bytes"))'
+}
+
+left() { # what traced processes left here
+	find . -name '*.json' -o -name '*.spool' | sort
+}
+
+pid_in() {
+	json "$1" 'd["process"]["pid"]'
+}
+
+MEMTRACE_OUTPUT=$PWD/%p.json
+export MEMTRACE_OUTPUT
+
+# --- the sample: a child that allocates, one that does not, one that cannot ------------------------------
+traced "$SAMPLES/fork"
+is 'the sample succeeds' "$?" 0
+cp "$OUT" own.out
+parent=$(pid_of parent) child=$(pid_of child) idle=$(pid_of idle)
+is 'parent and child left a trace each, nobody else' "$(left)" \
+	"$(printf './%s.json\n' "$parent" "$child" | sort)"
+for who in parent child; do
+	file=$(pid_of $who).json
+	ok "$who: the trace keeps its promises" validate "$file"
+	is "$who: it is of that process" "$(pid_in "$file")" "$(pid_of $who)"
+	ok "$who: it has its own figures only" "$PYTHON" "$TOP/tests/e2e/figures.py" "$file" own.out --prefix $who.
+done
+ok 'the child without CUDA is not in any' [ ! -e "$idle.json" ]
+is 'a line on stderr for each' "$(sort "$ERR")" \
+	"$(printf "memtrace: wrote $PWD/%s.json\n" "$parent" "$child" | sort)"
+
+# --- every kind of birth ---------------------------------------------------------------------------------
+for kind in fork clone _Fork vfork spawn; do
+	rm -f ./*.json
+	traced "$E2E/forks" $kind
+	is "$kind: the program succeeds" "$?" 0
+	is "$kind: two traces" "$(left | wc -l)" 2
+	is "$kind: the parent's" "$(held "$(pid_of parent).json")" 'live 2 peak 4'
+	is "$kind: the child's" "$(held "$(pid_of child).json")" 'live 1 peak 2'
+	ok "$kind: both keep their promises" validate "$(pid_of parent).json" "$(pid_of child).json"
+	is "$kind: each knows its own pid" "$(pid_in "$(pid_of parent).json") $(pid_in "$(pid_of child).json")" \
+		"$(pid_of parent) $(pid_of child)"
+done
+
+rm -f ./*.json
+traced "$E2E/forks" vfork_exit
+is 'vfork and _exit: the program succeeds' "$?" 0
+is 'vfork and _exit: one trace' "$(left)" "./$(pid_of parent).json"
+is 'vfork and _exit: the whole of it' "$(held "$(pid_of parent).json")" 'live 2 peak 4'
+
+# The parent has begun: a child cannot use CUDA, its calls fail, and it leaves nothing.
+rm -f ./*.json
+traced "$E2E/forks" after
+is 'a child of a parent that uses CUDA leaves nothing' "$(left)" "./$(pid_of parent).json"
+is 'and does not disturb it' "$(held "$(pid_of parent).json")" 'live 6 peak 8'
+ok 'whose trace keeps its promises' validate "$(pid_of parent).json"
+
+# --- exec: the same pid, another program -------------------------------------------------------------------
+rm -f ./*.json
+traced "$E2E/forks" exec
+is 'exec: the program succeeds' "$?" 0
+pid=$(pid_of child)
+is 'exec: one spool of the first, a trace with a number of the second' \
+	"$(left)" "./$pid.1.json
+./$pid.spool"
+is 'exec: the second' "$(held "$pid.1.json")" 'live 1 peak 2'
+
+# --- names that are taken ------------------------------------------------------------------------------------
+rm -f ./*.json ./*.spool
+echo precious >taken.json
+echo precious >taken.1.spool
+ln -s /nowhere/at/all taken.2.json
+MEMTRACE_OUTPUT=$PWD/taken.json
+traced "$SAMPLES/leak"
+is 'what exists is not touched' "$(cat taken.json taken.1.spool) $(readlink taken.2.json)" 'precious
+precious /nowhere/at/all'
+new=$(sed -n 's/^memtrace: wrote //p' "$ERR")
+case $new in
+"$PWD"/taken.[0-9]*.json) ok 'a free number is found, and told' [ -s "$new" ] ;;
+*) is 'a free number is found, and told' "$(cat "$ERR")" "memtrace: wrote $PWD/taken.N.json" ;;
+esac
+ok 'the trace keeps its promises' validate "$new"
+is 'it is nobody else'\''s to read' "$(stat -c %a "$new")" 600
+
+# Ten at once, of one name.
+rm -f ./*.json ./*.spool
+MEMTRACE_OUTPUT=$PWD/same.json
+export MEMTRACE_OUTPUT
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	LD_PRELOAD=$LIBRARY "$SAMPLES/leak" >/dev/null 2>&1 &
+done
+wait
+is 'ten processes and one name: ten traces' "$(find . -name "same*.json" | wc -l)" 10
+ok 'which keep their promises' validate same*.json
+is 'and nothing is left over' "$(find . -name 'same*' ! -name 'same*.json')" ''
