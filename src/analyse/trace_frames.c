@@ -55,6 +55,15 @@ static enum kin kin_of_module(const char *path)
 	return begins_with(base, vendor) || is_installed(path) ? KIN_VENDOR : KIN_OWN;
 }
 
+/* Where every program and every thread begins, linked into the program itself. */
+static bool is_start(const char *function)
+{
+	static const char *const names[] = { "_start", "__libc_start", "start_thread", "clone",
+					     NULL };
+
+	return function && begins_with(function, names);
+}
+
 static enum kin kin_of(const struct trace *trace, const struct trace_frame *frame)
 {
 	const char *path;
@@ -65,6 +74,8 @@ static enum kin kin_of(const struct trace *trace, const struct trace_frame *fram
 		return frame->file[0] == '<' || is_installed(frame->file) ? KIN_LIBRARY : KIN_OWN;
 	}
 	path = frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
+	if (is_start(frame->function))
+		return KIN_INTERNAL;
 	if (path && path[0])
 		return kin_of_module(path);
 	return frame->function ? KIN_OWN : KIN_UNKNOWN;

@@ -357,7 +357,7 @@ void record_finish(void)
 	header->end = record_now();
 	atomic_store(&header->late, atomic_load(&record.missed));
 	for (unsigned i = 0; i < DOORS; i++)
-		header->doors[i] = doors_counted(i);
+		header->doors[i] += doors_counted(i);
 	if (!atomic_load(&header->stop))
 		atomic_store(&header->stop, SPOOL_CLOSED);
 	record_unlock();

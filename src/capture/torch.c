@@ -323,8 +323,8 @@ static void record_usage(const struct usage *usage, void *caller)
 	event.t = record_now();
 	event.thread = record_thread();
 	event.stack = record_quiet() ? 0 : stacks_capture(caller, !cuda);
-	doors_count(DOOR_TORCH);
 	record_lock();
+	record_spool()->header->doors[DOOR_TORCH]++; /* each event: not worth an atomic addition */
 	event.pool = cuda ? torch_pool() : 0;
 	event.api = text_once(&torch.api, "torch");
 	if (usage->ptr - provisional.ptr < provisional.size)

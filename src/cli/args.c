@@ -69,8 +69,8 @@ static void print_row(struct out *out, const struct arg *arg)
 		snprintf(left, sizeof(left), "  -%c, --%s%s%s", arg->letter, arg->name,
 			 arg->kind == ARG_TEXT ? " " : "", value);
 	else
-		snprintf(left, sizeof(left), "      --%s%s%s", arg->name, arg->kind == ARG_TEXT ? " " : "",
-			 value);
+		snprintf(left, sizeof(left), "      --%s%s%s", arg->name,
+			 arg->kind == ARG_TEXT ? " " : "", value);
 	if (strlen(left) + 2 > HELP_COLUMN)
 		out_format(out, "%s\n%*s%s\n", left, HELP_COLUMN, "", arg->help);
 	else
@@ -82,8 +82,8 @@ static void print_help(const struct usage *usage)
 	static const struct arg help = { "help", 'h', ARG_FLAG, NULL, "this text", NULL, NULL };
 	struct out *out = cli_out();
 
-	out_format(out, "usage: memtrace %s [options]%s%s\n\n", usage->command, usage->operands ? " " : "",
-		   usage->operands ? usage->operands : "");
+	out_format(out, "usage: memtrace %s [options]%s%s\n\n", usage->command,
+		   usage->operands ? " " : "", usage->operands ? usage->operands : "");
 	out_text(out, usage->about);
 	out_text(out, "\nOptions:\n");
 	for (size_t i = 0; i < usage->args_n; i++)
@@ -102,7 +102,8 @@ static int unknown(const struct usage *usage, const char *option)
 		words[i + 1] = usage->args[i].name;
 	meant = args_suggestion(option + strspn(option, "-"), words);
 	if (meant)
-		return cli_usage(usage->command, "there is no option %s; did you mean --%s?", option, meant);
+		return cli_usage(usage->command, "there is no option %s; did you mean --%s?",
+				 option, meant);
 	return cli_usage(usage->command, "there is no option %s (memtrace %s --help)", option,
 			 usage->command);
 }
@@ -137,8 +138,8 @@ static int take(const struct usage *usage, char **words, int left)
 	const char *word = words[0];
 	bool is_long = word[1] == '-';
 	size_t length = is_long ? strcspn(word, "=") : 2;
-	const char *value = is_long ? (word[length] ? word + length + 1 : NULL)
-				    : (word[2] ? word + 2 : NULL);
+	const char *value =
+		is_long ? (word[length] ? word + length + 1 : NULL) : (word[2] ? word + 2 : NULL);
 	const struct arg *arg = find(usage, word, length);
 
 	if (!arg && is_long && !strncmp(word, "--no-", 5) && !value) {
@@ -183,7 +184,8 @@ static enum args_result check_operands(const struct usage *usage, size_t count)
 	}
 	if (count > usage->most && !usage->program) {
 		if (usage->most)
-			cli_usage(usage->command, "too many operands: only %s is wanted", usage->operands);
+			cli_usage(usage->command, "too many operands: only %s is wanted",
+				  usage->operands);
 		else
 			cli_usage(usage->command, "takes no operands");
 		return ARGS_WRONG;

@@ -1,7 +1,8 @@
 /*
  * The commands, and what they share: exit statuses, options by rows, standard output.
  *
- * A command is `int cmd_x(int argc, char **argv)`, argv[0] being its name; it gives the exit status.
+ * A command is `int cmd_x(int argc, char **argv)`, argv[0] being its name; it gives the exit
+ * status.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -14,7 +15,7 @@
 
 enum cli_status {
 	STATUS_DONE = 0,
-	STATUS_NO = 1,         /* the answer to what was asked is no */
+	STATUS_NO = 1, /* the answer to what was asked is no */
 	STATUS_USAGE = 2,
 	STATUS_UNREADABLE = 3, /* a trace cannot be read, or the output cannot be written */
 };
@@ -68,7 +69,8 @@ const char *args_suggestion(const char *word, const char *const *words);
 
 /* --- words: main.c --- */
 
-/* Prints "memtrace: COMMAND: TEXT" on stderr, TEXT being err_text() or a sentence, and gives status. */
+/* Prints "memtrace: COMMAND: TEXT" on stderr, TEXT being err_text() or a sentence, and gives
+ * status. */
 int cli_fail(const char *command, int status);
 int cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -21,7 +21,8 @@ static void about_formats(char *to, size_t size)
 			 format->extension);
 		text_append(to, size, row);
 	}
-	text_append(to, size, "\nFormats that weigh stacks weigh them by the bytes allocated at the peak.\n");
+	text_append(to, size,
+		    "\nFormats that weigh stacks weigh them by the bytes allocated at the peak.\n");
 }
 
 static const struct format *find_format(const char *name)
@@ -63,13 +64,15 @@ int cmd_export(int argc, char **argv)
 	char about[2000];
 	const struct arg args[] = {
 		{ "to", 't', ARG_TEXT, "FORMAT", "the format, from the list above", NULL, &to },
-		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL, &output },
-		{ "at", 0, ARG_TEXT, "WHEN", "weigh by what is live then: peak (default), exit", NULL,
-		  &options.at },
-		{ "metric", 0, ARG_TEXT, "M", "weigh by allocated (default), reserved or used", NULL, &metric },
+		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
+		  &output },
+		{ "at", 0, ARG_TEXT, "WHEN", "weigh by what is live then: peak (default), exit",
+		  NULL, &options.at },
+		{ "metric", 0, ARG_TEXT, "M", "weigh by allocated (default), reserved or used",
+		  NULL, &metric },
 	};
 	const struct usage usage = { "export", "TRACE", about, args, sizeof(args) / sizeof(args[0]),
-				     1, 1, false };
+				     1,        1,       false };
 	const struct format *format;
 	enum args_result parsed;
 	struct trace trace;

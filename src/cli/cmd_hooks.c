@@ -1,4 +1,5 @@
-/* memtrace hooks: what the library intercepts and exports, from the very tables it is built from. */
+/* memtrace hooks: what the library intercepts and exports, from the very tables it is built from.
+ */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -44,8 +45,8 @@ static void print_api(struct out *out, const char *api, const char *heading)
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
 		if (strcmp(hooks[i].api, api) != 0)
 			continue;
-		out_format(out, "  %s %s%s%s\n", hooks[i].result, hooks[i].name, hooks[i].parameters,
-			   hooks[i].both ? ", and its _ptsz twin" : "");
+		out_format(out, "  %s %s%s%s\n", hooks[i].result, hooks[i].name,
+			   hooks[i].parameters, hooks[i].both ? ", and its _ptsz twin" : "");
 	}
 }
 

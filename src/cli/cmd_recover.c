@@ -8,8 +8,10 @@
 #include "cli/recovery.h"
 
 static const char about[] =
-	"Writes the trace of a process that was killed, crashed or left by _exit, from the spool that\n"
-	"it left. Nothing that was recorded is lost. The spool stays; every command reads it as it is.\n"
+	"Writes the trace of a process that was killed, crashed or left by _exit, from the spool "
+	"that\n"
+	"it left. Nothing that was recorded is lost. The spool stays; every command reads it as it "
+	"is.\n"
 	"Without -o the trace goes beside the spool, under the next free name.\n";
 
 /* memtrace.5.spool gives memtrace.5.json */
@@ -29,8 +31,8 @@ int cmd_recover(int argc, char **argv)
 	char output[4096];
 	const struct arg args[] = {
 		{ "output", 'o', ARG_TEXT, "FILE", "write there", NULL, &recovery.output },
-		{ "force", 'f', ARG_FLAG, NULL, "replace FILE; read the spool of a running process too",
-		  &recovery.force, NULL },
+		{ "force", 'f', ARG_FLAG, NULL,
+		  "replace FILE; read the spool of a running process too", &recovery.force, NULL },
 	};
 	const struct usage usage = { "recover", "SPOOL", about, args, 2, 1, 1, false };
 	enum args_result parsed = args_parse(&usage, &argc, argv);

@@ -34,14 +34,18 @@ int cmd_report(int argc, char **argv)
 	const char *output = NULL;
 	bool json = false;
 	const struct arg args[] = {
-		{ "json", 0, ARG_FLAG, NULL, "the document memtrace-report/1, for programs", &json, NULL },
+		{ "json", 0, ARG_FLAG, NULL, "the document memtrace-report/1, for programs", &json,
+		  NULL },
 		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &device },
-		{ "limit", 'n', ARG_TEXT, "N", "rows of each list (default 10; 0: all)", NULL, &limit },
-		{ "full", 0, ARG_FLAG, NULL, "every row, every stack, every frame", &options.full, NULL },
-		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL, &output },
+		{ "limit", 'n', ARG_TEXT, "N", "rows of each list (default 10; 0: all)", NULL,
+		  &limit },
+		{ "full", 0, ARG_FLAG, NULL, "every row, every stack, every frame", &options.full,
+		  NULL },
+		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
+		  &output },
 	};
 	const struct usage usage = { "report", "TRACE", about, args, sizeof(args) / sizeof(args[0]),
-				     1, 1, false };
+				     1,        1,       false };
 	enum args_result parsed = args_parse(&usage, &argc, argv);
 	struct trace trace;
 	uint64_t number;

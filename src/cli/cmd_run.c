@@ -12,8 +12,10 @@
 #include "cli/run.h"
 
 static const char about[] =
-	"Runs a program with the profiler preloaded, passes signals on to it, finishes the trace of a\n"
-	"process that was killed, and says in a few lines what was held. Ends as the program does: with\n"
+	"Runs a program with the profiler preloaded, passes signals on to it, finishes the trace "
+	"of a\n"
+	"process that was killed, and says in a few lines what was held. Ends as the program does: "
+	"with\n"
 	"its status, 128 and the signal that killed it, 126 or 127 when it could not be started.\n"
 	"\n"
 	"Each option is a setting of the library, MEMTRACE_<NAME> in the environment.\n";
@@ -28,14 +30,23 @@ static const char *const flag_value = "[=0]";
 /* The rows of opt.def as options: --max-events N, --cpu, --no-used. */
 static void make_args(struct arg *args, const char **values)
 {
+	static char names[OPT_IDS][32];
+
 	for (enum opt_id id = 0; id < OPT_IDS; id++) {
 		const struct opt_row *row = &opt_rows[id];
 
+		text_copy(names[id], sizeof(names[id]), row->name);
+		for (char *p = strchr(names[id], '_'); p; p = strchr(p, '_'))
+			*p = '-';
 		args[id] = (struct arg){
-			.name = row->name,
-			.letter = id == OPT_ID_output ? 'o' : id == OPT_ID_quiet ? 'q' : 0,
+			.name = names[id],
+			.letter = id == OPT_ID_output  ? 'o'
+				  : id == OPT_ID_quiet ? 'q'
+						       : 0,
 			.kind = row->kind == OPT_FLAG ? ARG_SWITCH : ARG_TEXT,
-			.value = row->kind == OPT_FLAG ? flag_value : row->kind == OPT_COUNT ? "N" : "TEXT",
+			.value = row->kind == OPT_FLAG    ? flag_value
+				 : row->kind == OPT_COUNT ? "N"
+							  : "TEXT",
 			.help = row->help,
 			.text = &values[id],
 		};
@@ -59,7 +70,8 @@ static int set_all(const char *const *values)
 	}
 	opt_read();
 	if (opt_trouble())
-		cli_usage("run", "MEMTRACE_%s has a value that makes no sense; its default is taken",
+		cli_usage("run",
+			  "MEMTRACE_%s has a value that makes no sense; its default is taken",
 			  opt_trouble());
 	return 0;
 }
@@ -67,8 +79,9 @@ static int set_all(const char *const *values)
 static int not_started(const struct run *run)
 {
 	cli_usage("run", "%s: %s", run->command[0],
-		  run->exec_errno == ENOENT && !strchr(run->command[0], '/') ? "command not found"
-									     : strerror(run->exec_errno));
+		  run->exec_errno == ENOENT && !strchr(run->command[0], '/')
+			  ? "command not found"
+			  : strerror(run->exec_errno));
 	return run->exec_errno == ENOENT ? NOT_FOUND : CANNOT_RUN;
 }
 
@@ -90,7 +103,8 @@ int cmd_run(int argc, char **argv)
 	status = set_all(values);
 	if (status)
 		return status;
-	if (library_find(library, sizeof(library)) || library_preload(library, preload, sizeof(preload)))
+	if (library_find(library, sizeof(library)) ||
+	    library_preload(library, preload, sizeof(preload)))
 		return cli_fail("run", STATUS_UNREADABLE);
 	run.command = argv + 1;
 	if (run_child(&run))

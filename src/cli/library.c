@@ -34,12 +34,13 @@ enum { INTERPRETERS = 4 };
 static bool take(const char *directory, const char *rest, char *path, size_t size)
 {
 	char name[PATH_MAX];
+	char real[PATH_MAX];
 
 	text_join(name, sizeof(name), directory, rest);
 	text_append(name, sizeof(name), "/" LIBRARY);
 	if (access(name, R_OK))
 		return false;
-	return realpath(name, name) && text_copy(path, size, name) + 1 < size;
+	return realpath(name, real) && text_copy(path, size, real) + 1 < size;
 }
 
 int library_find(char *path, size_t size)
@@ -54,7 +55,8 @@ int library_find(char *path, size_t size)
 	if (given && given[0]) {
 		char real[PATH_MAX];
 
-		if (access(given, R_OK) || !realpath(given, real) || text_copy(path, size, real) + 1 >= size)
+		if (access(given, R_OK) || !realpath(given, real) ||
+		    text_copy(path, size, real) + 1 >= size)
 			return err("MEMTRACE_LIBRARY: %s: %s", given, strerror(errno));
 		return 0;
 	}
@@ -69,7 +71,8 @@ int library_find(char *path, size_t size)
 		if (take(systems[i], "", path, size))
 			return 0;
 	}
-	return err(LIBRARY " is neither beside this program nor in ../lib; MEMTRACE_LIBRARY=PATH names it");
+	return err(LIBRARY
+		   " is neither beside this program nor in ../lib; MEMTRACE_LIBRARY=PATH names it");
 }
 
 int library_preload(const char *library, char *value, size_t size)
@@ -77,7 +80,8 @@ int library_preload(const char *library, char *value, size_t size)
 	const char *old = getenv("LD_PRELOAD");
 
 	if (strpbrk(library, " :"))
-		return err("%s: the loader cannot preload a path with a blank or a colon in it", library);
+		return err("%s: the loader cannot preload a path with a blank or a colon in it",
+			   library);
 	text_copy(value, size, library);
 	if (!old || !old[0] || !strcmp(old, library))
 		return 0;
@@ -159,7 +163,9 @@ static const char *elf_trouble(int fd, const char *head, size_t length)
 		return "is a 32-bit program, which a 64-bit library cannot enter";
 	if (header.e_machine != MACHINE)
 		return "is built for another kind of processor";
-	return has_interpreter(fd, &header) ? NULL : "is linked statically: nothing can be preloaded into it";
+	return has_interpreter(fd, &header)
+		       ? NULL
+		       : "is linked statically: nothing can be preloaded into it";
 }
 
 static const char *privileged(int fd)
@@ -170,7 +176,8 @@ static const char *privileged(int fd)
 		return NULL;
 	if ((status.st_mode & S_ISUID && status.st_uid != getuid()) ||
 	    (status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getgid()))
-		return "runs with another's rights (setuid, setgid): the loader preloads nothing there";
+		return "runs with another's rights (setuid, setgid): the loader preloads nothing "
+		       "there";
 	if (getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0)
 		return "has capabilities of its own: the loader preloads nothing there";
 	return NULL;

@@ -93,14 +93,16 @@ static int print_help(void)
 		      "Commands:\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		out_format(out, "  %-9s %s\n", commands[i].name, commands[i].help);
-	out_text(out, "\n`memtrace COMMAND --help` tells the options of each. A spool (what a killed process\n"
-		      "leaves) is taken wherever a trace is; `-` is standard input.\n\n"
-		      "Exit status:\n"
-		      "  0  done\n"
-		      "  1  the answer to what was asked is no\n"
-		      "  2  wrong usage\n"
-		      "  3  a trace cannot be read, or the output cannot be written\n"
-		      "`memtrace run` ends as the program does: its status, or 128 and its signal.\n");
+	out_text(out,
+		 "\n`memtrace COMMAND --help` tells the options of each. A spool (what a killed "
+		 "process\n"
+		 "leaves) is taken wherever a trace is; `-` is standard input.\n\n"
+		 "Exit status:\n"
+		 "  0  done\n"
+		 "  1  the answer to what was asked is no\n"
+		 "  2  wrong usage\n"
+		 "  3  a trace cannot be read, or the output cannot be written\n"
+		 "`memtrace run` ends as the program does: its status, or 128 and its signal.\n");
 	return STATUS_DONE;
 }
 
@@ -164,8 +166,8 @@ static int close_output(int status)
 static int convert(const char *spool, int fd, bool events)
 {
 	char why[1000];
-	int error = document_from_spool(spool, fd, DOCUMENT_LOAD | (events ? DOCUMENT_EVENTS : 0), why,
-					sizeof(why));
+	int error = document_from_spool(spool, fd, DOCUMENT_LOAD | (events ? DOCUMENT_EVENTS : 0),
+					why, sizeof(why));
 
 	return error ? err("%s", why) : 0;
 }

@@ -85,7 +85,8 @@ static int copy_bytes(int from, int to, uint64_t length)
 		int error = n > 0 ? fd_write_all(to, block, (size_t)n) : 0;
 
 		if (n < 0 || error)
-			return err("a trace could not be copied: %s", strerror(n < 0 ? (int)-n : -error));
+			return err("a trace could not be copied: %s",
+				   strerror(n < 0 ? (int)-n : -error));
 		if (!n)
 			break;
 		length -= (uint64_t)n;
@@ -98,7 +99,7 @@ static int copy_with_ending(int from, int to, const char *name, const struct end
 {
 	bool killed = ending->signal != UINT64_MAX;
 	char text[64];
-	uint64_t at;
+	uint64_t at = 0;
 	int error;
 
 	snprintf(text, sizeof(text), ",\"%s\":%llu", killed ? "signal" : "status",
@@ -189,7 +190,8 @@ static int take_name(struct recovery *recovery, const char *partial)
 		error = rename(partial, recovery->written) ? -errno : 0;
 	}
 	for (unsigned n = 0; error == -EEXIST && n < (recovery->numbered ? NAMES : 1); n++) {
-		error = path_numbered(recovery->written, sizeof(recovery->written), recovery->output, n);
+		error = path_numbered(recovery->written, sizeof(recovery->written),
+				      recovery->output, n);
 		if (!error)
 			error = rename_new(partial, recovery->written);
 	}
@@ -209,9 +211,10 @@ int recovery_run(struct recovery *recovery)
 	if (error)
 		return error;
 	if (alive && !recovery->force)
-		return err("%s: its process (pid %llu) still runs and writes the trace when it ends; "
-			   "--force takes what is there now",
-			   recovery->spool, (unsigned long long)pid);
+		return err(
+			"%s: its process (pid %llu) still runs and writes the trace when it ends; "
+			"--force takes what is there now",
+			recovery->spool, (unsigned long long)pid);
 	if (!recovery->force && !recovery->numbered && !access(recovery->output, F_OK))
 		return err("%s: is there already (--force replaces it)", recovery->output);
 	fd = open_partial(recovery->output, partial, sizeof(partial));

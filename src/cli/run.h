@@ -15,7 +15,7 @@ struct run {
 	pid_t pid;
 	struct timespec start; /* of the wall clock, before the child was there */
 	struct ending ending;
-	int exec_errno; /* why the command could not be executed, 0 otherwise */
+	int exec_errno;  /* why the command could not be executed, 0 otherwise */
 	int exit_status; /* what memtrace ends with */
 };
 

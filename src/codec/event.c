@@ -28,6 +28,7 @@ const char *space_name(unsigned space)
 void event_effect(const struct event *event, int64_t *allocated, int64_t *reserved)
 {
 	int64_t size = (int64_t)event->size;
+	int64_t gone = (int64_t)(0 - event->size); /* a hostile size has no negative */
 
 	*allocated = *reserved = 0;
 	if (event->device < 0 || (event->flags & EVENT_FOREIGN))
@@ -40,14 +41,14 @@ void event_effect(const struct event *event, int64_t *allocated, int64_t *reserv
 		*reserved = event->pool ? 0 : size;
 		break;
 	case EVENT_FREE:
-		*allocated = -size;
-		*reserved = event->pool ? 0 : -size;
+		*allocated = gone;
+		*reserved = event->pool ? 0 : gone;
 		break;
 	case EVENT_RESERVE:
 		*reserved = size;
 		break;
 	case EVENT_RELEASE:
-		*reserved = -size;
+		*reserved = gone;
 		break;
 	}
 }

@@ -10,6 +10,7 @@
 
 enum {
 	FRAMES = 4, /* of a stack, unless all are wanted */
+	STACKS = 3, /* of a site, likewise */
 	MOST_FRAMES = 256,
 };
 
@@ -106,12 +107,11 @@ static void parts_rows(const struct report *report, const char *what,
 
 /* --- who holds it --- */
 
-static void stack_rows(const struct report *report, uint32_t stack, size_t most)
+/* A stack's frames below one another; `bytes` is its part of the site, "" when it is all of it. */
+static void stack_rows(const struct report *report, uint32_t stack, const char *bytes)
 {
 	const struct trace *trace = report->trace;
 	uint32_t frames[MOST_FRAMES];
-	char text[300];
-	char safe[400];
 	size_t count;
 
 	if (report->options->full) {
@@ -119,41 +119,58 @@ static void stack_rows(const struct report *report, uint32_t stack, size_t most)
 								    : MOST_FRAMES;
 		memcpy(frames, trace->stacks[stack].frames, count * sizeof(*frames));
 	} else {
-		count = trace_lines(trace, stack, frames, most);
+		count = trace_lines(trace, stack, frames, FRAMES);
 	}
 	for (size_t i = 0; i < count; i++) {
+		char text[300];
+		char safe[400];
+
 		trace_frame_text(trace, frames[i], text, sizeof(text));
 		show_safe(safe, sizeof(safe), text, SHOW_COLUMNS - 24);
-		out_text(report->show.out, "                        ");
+		out_text(report->show.out, "  ");
+		show_right(&report->show, i ? "" : bytes, 11);
+		out_text(report->show.out, "           ");
 		show_dim(&report->show, safe);
 		out_char(report->show.out, '\n');
 	}
 }
 
+/* The site's only stack has but one frame to show, and the site's name has said it. */
+static bool says_nothing_new(const struct report *report, const struct report_group *group,
+			     const char *line)
+{
+	uint32_t frames[2];
+
+	return !report->options->full && group->shares_n == 1 && group->name &&
+	       !strcmp(group->name, line) &&
+	       trace_lines(report->trace, group->shares[0].stack, frames, 2) < 2;
+}
+
 static void group_rows(const struct report *report, const struct report_group *group,
 		       uint64_t whole)
 {
-	size_t stacks = report->options->full ? group->shares_n : 1;
+	size_t stacks = group->shares_n;
+	uint64_t rest = group->bytes;
 	char number[SHOW_NUMBER];
 	char count[120];
 	char name[300];
 
+	if (!report->options->full && stacks > STACKS)
+		stacks = STACKS;
 	report_line_text(report->trace, group->shares[0].stack, name, sizeof(name));
 	snprintf(count, sizeof(count), "%s %s", show_count(number, group->count),
 		 group->count == 1 ? "block" : "blocks");
 	report_site_row(report, group->name ? group->name : name, group->bytes, whole, count);
+	if (says_nothing_new(report, group, name))
+		return;
 	for (size_t i = 0; i < stacks; i++) {
-		if (report->options->full && stacks > 1) {
-			snprintf(count, sizeof(count), "%30s in stack %u",
-				 show_bytes(number, group->shares[i].bytes),
-				 group->shares[i].stack);
-			report_say(report, count);
-		}
-		stack_rows(report, group->shares[i].stack, FRAMES);
+		show_bytes(number, group->shares[i].bytes);
+		stack_rows(report, group->shares[i].stack, group->shares_n > 1 ? number : "");
+		rest -= group->shares[i].bytes;
 	}
 	if (stacks < group->shares_n) {
-		snprintf(count, sizeof(count), "%24sand %zu more %s of this site", "",
-			 group->shares_n - stacks,
+		snprintf(count, sizeof(count), "  %11s           in %zu more %s of this site",
+			 show_bytes(number, rest), group->shares_n - stacks,
 			 group->shares_n - stacks == 1 ? "stack" : "stacks");
 		show_dim(&report->show, count);
 		out_char(report->show.out, '\n');

@@ -152,6 +152,7 @@ void journal_put(struct journal *journal, struct event *event)
 		txn_add64(spool, &header->dropped, 1);
 		return;
 	}
+	journal->before = journal->p;
 	journal->p = encode_event(&journal->state, journal->p, event);
 	txn_set32(spool, &journal->chunk->used,
 		  (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1)));
@@ -169,17 +170,15 @@ void journal_rewind(struct journal *journal)
 	if (!journal->max_events)
 		return;
 	/* The caches as they were: a reader of what is left has them, and nobody else. */
-	decode_start(&decoder, (const uint8_t *)(chunk + 1), chunk->used, chunk->first_seq,
+	decode_start(&decoder, (const uint8_t *)(chunk + 1),
+		     (size_t)(journal->before - (const uint8_t *)(chunk + 1)), chunk->first_seq,
 		     chunk->t);
 	while (decode_event(&decoder, &event) == 1)
 		;
 	journal->state = decoder.state;
+	journal->p = journal->before;
 	if (chunk->first_seq >= journal->head_events)
 		journal->ring_events--;
-	if (chunk->used)
-		journal->p = (uint8_t *)(chunk + 1) + chunk->used;
-	else
-		start_records(journal);
 }
 
 void journal_resync(struct journal *journal)

@@ -15,6 +15,7 @@ struct journal {
 	struct spool *spool;
 	struct spool_chunk *chunk; /* being written, NULL before the first */
 	uint8_t *p, *end;
+	uint8_t *before; /* where the last event begins: sums may have come behind the one before */
 	uint64_t max_events;
 	uint64_t head_events;  /* kept for good */
 	uint32_t chunk_events; /* at most so many in one chunk */

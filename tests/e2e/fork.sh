@@ -4,8 +4,16 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
+run() { # PROGRAM ARGUMENTS...: keeps what it says
+	traced "$@"
+	set -- $?
+	cp "$OUT" own.out
+	cp "$ERR" own.err
+	return "$1"
+}
+
 pid_of() { # WHO
-	sed -n "s/^$1[. ]pid=\([0-9]*\).*/\1/p" "$OUT" | head -n 1
+	sed -n "s/^$1[. ]pid=\([0-9]*\).*/\1/p" own.out | head -n 1
 }
 
 held() { # TRACE: at the end and at most, in MiB, and whether the pid in it is that of its name
@@ -25,9 +33,8 @@ MEMTRACE_OUTPUT=$PWD/%p.json
 export MEMTRACE_OUTPUT
 
 # --- the sample: a child that allocates, one that does not, one that cannot ------------------------------
-traced "$SAMPLES/fork"
+run "$SAMPLES/fork"
 is 'the sample succeeds' "$?" 0
-cp "$OUT" own.out
 parent=$(pid_of parent) child=$(pid_of child) idle=$(pid_of idle)
 is 'parent and child left a trace each, nobody else' "$(left)" \
 	"$(printf './%s.json\n' "$parent" "$child" | sort)"
@@ -38,13 +45,13 @@ for who in parent child; do
 	ok "$who: it has its own figures only" "$PYTHON" "$TOP/tests/e2e/figures.py" "$file" own.out --prefix $who.
 done
 ok 'the child without CUDA is not in any' [ ! -e "$idle.json" ]
-is 'a line on stderr for each' "$(sort "$ERR")" \
+is 'a line on stderr for each' "$(sort own.err)" \
 	"$(printf "memtrace: wrote $PWD/%s.json\n" "$parent" "$child" | sort)"
 
 # --- every kind of birth ---------------------------------------------------------------------------------
 for kind in fork clone _Fork vfork spawn; do
 	rm -f ./*.json
-	traced "$E2E/forks" $kind
+	run "$E2E/forks" $kind
 	is "$kind: the program succeeds" "$?" 0
 	is "$kind: two traces" "$(left | wc -l)" 2
 	is "$kind: the parent's" "$(held "$(pid_of parent).json")" 'live 2 peak 4'
@@ -55,21 +62,21 @@ for kind in fork clone _Fork vfork spawn; do
 done
 
 rm -f ./*.json
-traced "$E2E/forks" vfork_exit
+run "$E2E/forks" vfork_exit
 is 'vfork and _exit: the program succeeds' "$?" 0
 is 'vfork and _exit: one trace' "$(left)" "./$(pid_of parent).json"
 is 'vfork and _exit: the whole of it' "$(held "$(pid_of parent).json")" 'live 2 peak 4'
 
 # The parent has begun: a child cannot use CUDA, its calls fail, and it leaves nothing.
 rm -f ./*.json
-traced "$E2E/forks" after
+run "$E2E/forks" after
 is 'a child of a parent that uses CUDA leaves nothing' "$(left)" "./$(pid_of parent).json"
 is 'and does not disturb it' "$(held "$(pid_of parent).json")" 'live 6 peak 8'
 ok 'whose trace keeps its promises' validate "$(pid_of parent).json"
 
 # --- exec: the same pid, another program -------------------------------------------------------------------
 rm -f ./*.json
-traced "$E2E/forks" exec
+run "$E2E/forks" exec
 is 'exec: the program succeeds' "$?" 0
 pid=$(pid_of child)
 is 'exec: one spool of the first, a trace with a number of the second' \

@@ -5,6 +5,7 @@
 
 figures=$TOP/tests/e2e/figures.py
 
+# shellcheck disable=SC3045  # dash has it, too
 ulimit -c 0
 
 # --- every way to end ---------------------------------------------------------------------------------

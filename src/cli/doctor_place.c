@@ -1,0 +1,191 @@
+/* The examination: settings, the output's directory, the program. */
+#include <errno.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/opt.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/doctor.h"
+#include "cli/library.h"
+#include "render/show.h"
+
+#define SPACE_NEEDED ((uint64_t)512 << 20) /* about 8,000,000 events and their trace's facts */
+
+/* --- settings --- */
+
+static const struct opt_row *find_row(const char *name, size_t length)
+{
+	for (enum opt_id id = 0; id < OPT_IDS; id++) {
+		if (strlen(opt_rows[id].env) == length && !strncmp(opt_rows[id].env, name, length))
+			return &opt_rows[id];
+	}
+	return NULL;
+}
+
+static void unknown_setting(const char *name, size_t length)
+{
+	const char *words[OPT_IDS + 1] = { NULL };
+	char word[128];
+	char mend[200];
+	char text[200];
+	const char *meant;
+
+	for (enum opt_id id = 0; id < OPT_IDS; id++)
+		words[id] = opt_rows[id].env;
+	text_copy_n(word, sizeof(word), name, length);
+	meant = args_suggestion(word, words);
+	snprintf(text, sizeof(text), "MEMTRACE_%s is no setting", word);
+	if (meant)
+		snprintf(mend, sizeof(mend), "did you mean MEMTRACE_%s?", meant);
+	doctor_say(FINDING_WARN, "settings", text, meant ? mend : "memtrace run --help lists them");
+}
+
+void doctor_settings(void)
+{
+	static const char prefix[] = "MEMTRACE_";
+	unsigned set = 0;
+
+	for (char **variable = environ; *variable; variable++) {
+		const char *name = *variable + sizeof(prefix) - 1;
+		const struct opt_row *row;
+		char text[1000];
+		size_t length;
+
+		if (strncmp(*variable, prefix, sizeof(prefix) - 1) != 0)
+			continue;
+		length = strcspn(name, "=");
+		if (!strncmp(name, "LIBRARY=", 8))
+			continue;
+		row = find_row(name, length);
+		if (!row) {
+			unknown_setting(name, length);
+			continue;
+		}
+		set++;
+		snprintf(text, sizeof(text), "%.900s", *variable);
+		if (name[length] && name[length + 1] &&
+		    !opt_valid((enum opt_id)(row - opt_rows), name + length + 1))
+			doctor_say(FINDING_WARN, "settings", text,
+				   row->kind == OPT_FLAG
+					   ? "must be 0 or 1; the default is taken"
+					   : "must be a number; the default is taken");
+		else
+			doctor_say(FINDING_OK, "settings", text, NULL);
+	}
+	if (!set)
+		doctor_say(FINDING_OK, "settings", "all at their defaults", NULL);
+	if (!opt_flag(OPT_ID_enable))
+		doctor_say(FINDING_WARN, "settings", "MEMTRACE_ENABLE=0: nothing will be recorded",
+			   "unset MEMTRACE_ENABLE");
+}
+
+/* --- the output --- */
+
+static void limits(void)
+{
+	struct rlimit limit;
+	char bytes[SHOW_NUMBER];
+	char text[200];
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return;
+	snprintf(text, sizeof(text), "files may not grow beyond %s (ulimit -f)",
+		 show_bytes(bytes, limit.rlim_cur));
+	doctor_say(limit.rlim_cur < SPACE_NEEDED ? FINDING_WARN : FINDING_NOTE, "output", text,
+		   "recording stops there; ulimit -f unlimited");
+}
+
+/* Where a mapped file can be a trap: traffic over a network, or no space ahead. */
+static const char *file_system_trouble(const char *directory)
+{
+	struct statfs system;
+
+	if (statfs(directory, &system))
+		return NULL;
+	switch ((unsigned long)system.f_type) {
+	case NFS_SUPER_MAGIC:
+	case 0xff534d42: /* cifs */
+	case 0x0bd00bd0: /* lustre */
+	case 0x65735546: /* fuse */
+		return "is a network (or FUSE) file system, which makes recording slow";
+	case BTRFS_SUPER_MAGIC:
+	case 0x2fc12fc1: /* zfs */
+		return "is a file system that cannot promise space ahead";
+	default:
+		return NULL;
+	}
+}
+
+static void directory(const char *path, const char *what)
+{
+	const char *trouble;
+	struct statvfs space;
+	char text[PATH_MAX + 200];
+	char bytes[SHOW_NUMBER];
+	uint64_t left;
+
+	if (access(path, W_OK | X_OK)) {
+		snprintf(text, sizeof(text), "%s: %s", path, strerror(errno));
+		doctor_say(FINDING_MISSING, what, text,
+			   "MEMTRACE_OUTPUT=/elsewhere/memtrace.%p.json");
+		return;
+	}
+	if (statvfs(path, &space))
+		return;
+	left = (uint64_t)space.f_bavail * space.f_frsize;
+	snprintf(text, sizeof(text), "%s, %s free", path, show_bytes(bytes, left));
+	doctor_say(left < SPACE_NEEDED ? FINDING_WARN : FINDING_OK, what, text,
+		   left < SPACE_NEEDED ? "a full disk stops the recording, not the program" : NULL);
+	trouble = file_system_trouble(path);
+	if (trouble) {
+		snprintf(text, sizeof(text), "%s %s", path, trouble);
+		doctor_say(FINDING_WARN, what, text,
+			   "MEMTRACE_SPOOL_DIR=/dev/shm, or a local disk");
+	}
+}
+
+void doctor_output(void)
+{
+	char path[PATH_MAX];
+	char *slash;
+
+	if (path_output(path, sizeof(path), opt_text(OPT_ID_output), getpid())) {
+		doctor_say(FINDING_MISSING, "output", "MEMTRACE_OUTPUT is too long for a path",
+			   NULL);
+		return;
+	}
+	slash = strrchr(path, '/');
+	slash[slash == path] = '\0';
+	directory(path, "output");
+	if (opt_text(OPT_ID_spool_dir)[0])
+		directory(opt_text(OPT_ID_spool_dir), "spool");
+	limits();
+}
+
+/* --- the program --- */
+
+void doctor_program(const char *name)
+{
+	char path[PATH_MAX];
+	char text[PATH_MAX * 2];
+	int error = program_find(name, path, sizeof(path));
+
+	if (error) {
+		snprintf(text, sizeof(text), "%s: %s", name, strerror(-error));
+		doctor_say(FINDING_MISSING, "program", text, NULL);
+	} else if (program_refuses(path, text, sizeof(text))) {
+		doctor_say(FINDING_MISSING, "program", text,
+			   "link it dynamically, or run it without special rights");
+	} else {
+		doctor_say(FINDING_OK, "program", path, NULL);
+	}
+}

@@ -1,0 +1,70 @@
+#!/bin/sh
+# Programs that have nothing to do with CUDA do not notice; and whoever wants silence has it.
+# shellcheck disable=SC2016  # what is in single quotes is for another shell
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+mkdir home
+MEMTRACE_OUTPUT=home/trace.json
+export MEMTRACE_OUTPUT
+
+# unchanged NAME COMMAND...: the same output and status as without the library, and no file.
+unchanged() {
+	name=$1
+	shift
+	"$@" >plain.out 2>plain.err </dev/null
+	plain=$?
+	traced "$@"
+	is "$name: status, output and files are as without" \
+		"$?:$(cat "$OUT"):$(cat "$ERR"):$(ls -A home)" "$plain:$(cat plain.out):$(cat plain.err):"
+}
+
+unchanged ls ls /
+unchanged sh sh -c 'echo a; echo b >&2; exit 3'
+unchanged 'a pipeline' sh -c 'seq 1000 | sort -n | tail -n 1'
+unchanged "$PYTHON" "$PYTHON" -c 'print(1)'
+unchanged 'python and its threads' "$PYTHON" -c '
+import subprocess, threading
+t = threading.Thread(target=print, args=("thread",)); t.start(); t.join()
+print(subprocess.run(["sh", "-c", "echo child; exit 4"]).returncode)'
+command -v gcc >/dev/null && unchanged gcc gcc --version
+
+# Loading the library leaves two variables and no descriptor behind.
+new=$(env LD_PRELOAD="$LIBRARY" env | cut -d= -f1 | sort >with
+	env LD_PRELOAD= env | cut -d= -f1 | sort >without
+	comm -23 with without | tr '\n' ' ')
+is 'two new variables in the environment' "$new" 'CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH '
+is 'which name the library' "$(env LD_PRELOAD="$LIBRARY" sh -c 'echo "$CUDA_INJECTION64_PATH"')" \
+	"$(realpath "$LIBRARY")"
+is 'and leave alone what was set' \
+	"$(env CUDA_INJECTION64_PATH=/opt/tool.so LD_PRELOAD="$LIBRARY" sh -c 'echo "$CUDA_INJECTION64_PATH"')" \
+	/opt/tool.so
+is 'no new descriptor' "$(env LD_PRELOAD="$LIBRARY" ls /proc/self/fd | wc -l)" "$(env LD_PRELOAD= ls /proc/self/fd | wc -l)"
+threads=$(env LD_PRELOAD="$LIBRARY" "$PYTHON" -c 'import os; print(len(os.listdir("/proc/self/task")))')
+is 'no thread' "$threads" 1
+
+# --- silence --------------------------------------------------------------------------------------------
+unset MEMTRACE_OUTPUT
+traced "$SAMPLES/leak"
+is 'one line at the end' "$(cat "$ERR")" "memtrace: wrote $TRACE"
+traced env MEMTRACE_QUIET=1 "$SAMPLES/leak"
+is 'MEMTRACE_QUIET=1: none' "$(cat "$ERR")" ''
+ok 'MEMTRACE_QUIET=1: the trace is written all the same' [ -s "$TRACE" ]
+traced sh -c '"$0" 2>&-' "$SAMPLES/leak"
+is 'stderr closed: the status is the same' "$?" 0
+ok 'stderr closed: the trace is written' [ -s "$TRACE" ]
+
+# A reader that has gone: the line must not raise SIGPIPE.
+traced "$PYTHON" -c '
+import os, signal, subprocess, sys
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+read, write = os.pipe()
+os.close(read)
+child = subprocess.run([sys.argv[1]], stderr=write, restore_signals=True)
+print("status", child.returncode)' "$SAMPLES/leak"
+is 'stderr a closed pipe: the status is the same' "$(tail -n 1 "$OUT")" 'status 0'
+ok 'stderr a closed pipe: the trace is written' [ -s "$TRACE" ]
+
+# Its stderr is a file of its own now: nothing of ours in it.
+traced sh -c 'exec 2>other; "$0"' "$SAMPLES/leak"
+is 'a program started with another stderr is told there' "$(cat other)" "memtrace: wrote $TRACE"

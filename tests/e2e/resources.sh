@@ -1,0 +1,159 @@
+#!/bin/sh
+# What the machine lacks, the trace may lack, but never the program: its status and its output are its
+# own, and it is told in one line.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+pairs=50000 threads=4
+"$SAMPLES/churn" $pairs $threads >plain.out
+steady='s/^ns_per_pair=.*//'
+
+# The program ended as it would, and was told once that recording stopped, once where the trace is.
+undisturbed() { # NAME STATUS
+	is "$1: the status is the program's" "$2" 0
+	is "$1: so is the output" "$(sed "$steady" "$OUT")" "$(sed "$steady" plain.out)"
+	stopped=$(grep -c '^memtrace: recording stopped: ' "$ERR")
+	others=$(grep -vc '^memtrace: recording stopped: ' "$ERR")
+	foreign=$(grep -vc '^memtrace: ' "$ERR")
+	if [ "$stopped" -le 1 ] && [ "$others" -le 1 ] && [ "$foreign" = 0 ] && [ -s "$ERR" ]; then
+		tap '' "$1: it is told once"
+	else
+		tap 'not ' "$1: it is told once"
+		tap_comment "$ERR"
+	fi
+}
+
+# Whichever is there, the trace or the spool, is sound; and it says that it is not all.
+sound() { # NAME TRACE
+	spool=${2%.json}.spool
+	if [ ! -e "$2" ]; then
+		ok "$1: the spool is recovered" memtrace recover "$spool" -o recovered.json
+		set -- "$1" recovered.json
+	fi
+	ok "$1: what was recorded keeps its promises" validate "$2"
+	is "$1: and says that it stopped" "$(json "$2" 'd["capture"]["truncated"]')" true
+}
+
+# --- no place to write --------------------------------------------------------------------------------
+MEMTRACE_OUTPUT=/nowhere/at/all/t.json
+export MEMTRACE_OUTPUT
+traced "$SAMPLES/churn" $pairs $threads
+undisturbed 'no such directory' $?
+MEMTRACE_OUTPUT=/proc/t.json
+traced "$SAMPLES/churn" $pairs $threads
+undisturbed 'a directory that takes no files' $?
+MEMTRACE_OUTPUT=$PWD/$(printf 'long%0300d' 0).json
+traced "$SAMPLES/churn" $pairs $threads
+undisturbed 'a name that is too long' $?
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid=65534 --clear-groups true 2>/dev/null; then
+	mkdir locked
+	MEMTRACE_OUTPUT=$PWD/locked/t.json
+	chmod 755 "$MEMTRACE_TEST_TMP"
+	traced setpriv --reuid=65534 --clear-groups "$SAMPLES/churn" $pairs $threads
+	status=$?
+	if [ "$status" = 126 ] || [ "$status" = 127 ]; then
+		skip 'a directory of somebody else' 'the build is not readable for others'
+	else
+		undisturbed 'a directory of somebody else' $status
+	fi
+fi
+unset MEMTRACE_OUTPUT
+
+# --- a full disk --------------------------------------------------------------------------------------
+mkdir disk
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=3m tmpfs disk 2>/dev/null; then
+	MEMTRACE_OUTPUT=$PWD/disk/t.json
+	export MEMTRACE_OUTPUT
+	traced "$SAMPLES/churn" $pairs $threads
+	undisturbed 'a full disk' $?
+	sound 'a full disk' disk/t.json
+	rm -f disk/t.*
+	dd if=/dev/zero of=disk/full bs=1k >/dev/null 2>&1
+	traced "$SAMPLES/churn" $pairs $threads
+	undisturbed 'a disk that was full before' $?
+	is 'a disk that was full before: nothing is left there' "$(ls disk)" full
+	rm -f disk/full
+	# The spool elsewhere, so that only the document does not fit.
+	traced env MEMTRACE_SPOOL_DIR="$PWD" "$SAMPLES/churn" $pairs $threads
+	undisturbed 'no room for the document' $?
+	is 'no room for the document: no part of it is left' "$(ls disk)" ''
+	ok 'no room for the document: all of it is in the spool' memtrace recover t.spool -o all.json
+	ok 'no room for the document: which keeps its promises' \
+		[ "$(grep -c '^{"seq"' all.json)" = "$((2 * threads * (pairs + 1)))" ]
+	umount disk
+	unset MEMTRACE_OUTPUT
+else
+	skip 'a full disk' 'tmpfs cannot be mounted here'
+fi
+
+# --- limits -------------------------------------------------------------------------------------------
+# Blocks are of 512 bytes.
+cat >limited.sh <<'SH'
+ulimit "$1" "$2"
+shift 2
+exec "$@"
+SH
+for blocks in 100 5000; do
+	traced sh limited.sh -f $blocks "$SAMPLES/churn" $pairs $threads
+	status=$?
+	undisturbed "ulimit -f $blocks" $status
+	[ $blocks = 100 ] || sound "ulimit -f $blocks" "$TRACE"
+done
+
+# The program itself needs address space: the least with which it runs, and a little more each time.
+FAKE_CUDA_MEMORY=1G
+export FAKE_CUDA_MEMORY
+low=100000 high=40000000
+while [ $((high - low)) -gt 1000 ]; do
+	middle=$(((low + high) / 2))
+	if sh limited.sh -v $middle "$SAMPLES/churn" 10 $threads >/dev/null 2>&1; then
+		high=$middle
+	else
+		low=$middle
+	fi
+done
+for more in 0 500 3000 10000 100000 300000 1000000 10000000 20000000; do
+	kib=$((high + more))
+	traced sh limited.sh -v $kib "$SAMPLES/churn" $pairs $threads
+	status=$?
+	# So little more: the loader cannot even map the library, and says so itself.
+	if grep -q 'cannot be preloaded' "$ERR"; then
+		is "ulimit -v with $more KiB more: the status is the program's" "$status" 0
+		continue
+	fi
+	is "ulimit -v with $more KiB more: the status is the program's" "$status" 0
+	is "ulimit -v with $more KiB more: so is the output" "$(sed "$steady" "$OUT")" "$(sed "$steady" plain.out)"
+	ok "ulimit -v with $more KiB more: it is told once" [ "$(grep -c 'recording stopped' "$ERR")" -le 1 ]
+	if [ -e "$TRACE" ]; then
+		ok "ulimit -v with $more KiB more: the trace keeps its promises" validate "$TRACE"
+	fi
+done
+unset FAKE_CUDA_MEMORY
+traced sh limited.sh -n 3 "$SAMPLES/leak"
+is 'no descriptor left: the program fails as it does without' "$?" \
+	"$(sh limited.sh -n 3 "$SAMPLES/leak" >/dev/null 2>&1; echo $?)"
+
+# --- the directory goes away while the program runs -----------------------------------------------------
+mkdir -p gone/deep
+MEMTRACE_OUTPUT=$PWD/gone/deep/t.json
+export MEMTRACE_OUTPUT
+cat >remove.sh <<'SH'
+"$@" &
+program=$!
+while [ ! -e "$MEMTRACE_TEST_TMP/gone/deep/t.spool" ]; do sleep 0.01; done
+rm -rf "$MEMTRACE_TEST_TMP/gone"
+wait $program
+SH
+traced sh remove.sh "$SAMPLES/churn" $pairs $threads
+undisturbed 'the directory is removed' $?
+is 'the directory is removed: nothing comes back' "$(ls -d gone 2>/dev/null)" ''
+unset MEMTRACE_OUTPUT
+
+# --- the program closes every descriptor ----------------------------------------------------------------
+mkdir daemon
+traced "$E2E/closes" "$PWD/daemon"
+is 'a daemon: its status' "$?" 0
+is 'a daemon: its files are intact' "$(cat daemon/said)" 'intact=40 allocations=300011'
+is 'a daemon: and empty still' "$(find daemon -name 'mine*' -size +0)" ''
+is 'a daemon: not a word' "$(cat "$ERR")" ''
+is 'a daemon: the whole trace is there' "$(grep -c '"op":"alloc"' "$TRACE")" 300011

@@ -1,0 +1,453 @@
+/* A recorder for tests: random events through the ledger, and what must hold of any spool. */
+#include "recorder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chance.h"
+
+enum { DEVICES = 3, SUMS = DEVICES * 4 };
+
+static uint64_t below(struct recorder *recorder, uint64_t n)
+{
+	return chance_below(&recorder->chance, n);
+}
+
+static uint32_t make_stack(struct recorder *recorder, unsigned i)
+{
+	struct intern *intern = &recorder->intern;
+	uint32_t frames[3];
+	char text[64];
+
+	snprintf(text, sizeof(text), "function_%u", i);
+	for (unsigned k = 0; k < 3; k++) {
+		struct spool_frame frame = {
+			.language = k ? FRAME_PYTHON : FRAME_NATIVE,
+			.module = k ? 0 : 1,
+			.offset = k ? 0 : 0x1000 + i * 16,
+			.function = k ? intern_text(intern, text) : 0,
+			.file = k ? intern_text(intern, "/home/user/train.py") : 0,
+			.line = k ? i * 10 + k : 0,
+		};
+
+		frames[k] = intern_frame(intern, &frame);
+	}
+	return intern_stack(intern, (struct hash128){ i + 1, i * 77 },
+			    &(struct intern_steps){ frames, 1, 2, recorder->owners[0], 0 });
+}
+
+static int open_tables(struct recorder *recorder, uint64_t max_events)
+{
+	struct intern *intern = &recorder->intern;
+	int error = intern_init(intern, &recorder->spool);
+
+	if (!error)
+		error = ledger_init(&recorder->ledger, &recorder->spool, max_events);
+	if (error)
+		return error;
+	recorder->pools[1] = intern_text(intern, "torch");
+	recorder->pools[2] = intern_text(intern, "async:0x55aa");
+	recorder->owners[0] = intern_text(intern, "libc10_cuda.so");
+	recorder->owners[1] = intern_text(intern, "libnccl.so.2");
+	recorder->api = intern_text(intern, "cudaMalloc");
+	recorder->names[0] = intern_text(intern, "step");
+	recorder->names[1] = intern_text(intern, "forward");
+	recorder->names[2] = intern_text(intern, "backward \"\\\n\xff");
+	intern_module(intern, &(struct spool_module){ 0x7f0000000000, 0x7f0000000000,
+						      0x7f0000100000,
+						      intern_text(intern, "/no/such/library.so"),
+						      intern_text(intern, "abcdef"), { 0 } });
+	for (unsigned i = 0; i < RECORDER_STACKS; i++)
+		recorder->stacks[i] = make_stack(recorder, i);
+	intern_fact(intern, "memtrace", "1.0.0");
+	intern_fact(intern, "host", "node7");
+	intern_fact(intern, "command", "python");
+	intern_fact(intern, "device", "0");
+	intern_fact(intern, "name", "NVIDIA H200");
+	intern_fact(intern, "uuid", "GPU-0");
+	intern_fact(intern, "total_bytes", "150109880320");
+	recorder->spool.header->pid = 4242;
+	recorder->spool.header->ppid = 4200;
+	return 0;
+}
+
+int recorder_open(struct recorder *recorder, const char *path, uint64_t max_events, uint64_t seed)
+{
+	int error;
+
+	memset(recorder, 0, sizeof(*recorder));
+	recorder->chance = seed;
+	recorder->t = 1000;
+	error = path ? spool_create(&recorder->spool, path) : spool_create_memory(&recorder->spool);
+	return error ? error : open_tables(recorder, max_events);
+}
+
+void recorder_close(struct recorder *recorder)
+{
+	ledger_clear(&recorder->ledger);
+	intern_clear(&recorder->intern);
+	spool_close(&recorder->spool);
+}
+
+static struct event new_event(struct recorder *recorder)
+{
+	return (struct event){
+		.t = recorder->t += below(recorder, 5000),
+		.stack = recorder->stacks[below(recorder, RECORDER_STACKS)],
+		.thread = 4242 + (uint32_t)below(recorder, 3),
+		.api = recorder->api,
+	};
+}
+
+static void remember(struct recorder *recorder, enum node_kind kind, uint32_t pool, uint64_t ptr)
+{
+	unsigned i;
+
+	for (i = 0; i < recorder->lives; i++) { /* what was there went stale */
+		if (recorder->live[i].kind == kind && recorder->live[i].ptr == ptr &&
+		    (kind != NODE_BLOCK || recorder->live[i].pool == pool))
+			break;
+	}
+	recorder->live[i].kind = kind;
+	recorder->live[i].pool = pool;
+	recorder->live[i].ptr = ptr;
+	recorder->lives += i == recorder->lives;
+}
+
+static void step_alloc(struct recorder *recorder)
+{
+	struct event event = new_event(recorder);
+	enum node_kind kind = NODE_ADDRESS;
+
+	if (recorder->lives == RECORDER_LIVE)
+		return;
+	event.op = EVENT_ALLOC;
+	event.ptr = 0x7f0000000000u + below(recorder, 4096) * 512;
+	event.size = (1 + below(recorder, 2048)) * 512;
+	event.device = (int16_t)below(recorder, DEVICES);
+	switch (below(recorder, 8)) {
+	case 0:
+		event.op = EVENT_RESERVE;
+		event.pool = recorder->pools[1 + below(recorder, 2)];
+		break;
+	case 1:
+		event.space = SPACE_ARRAY;
+		kind = NODE_ARRAY;
+		break;
+	case 2:
+		event.space = SPACE_PINNED;
+		event.device = NO_DEVICE;
+		break;
+	case 3:
+	case 4:
+		break;
+	default:
+		kind = NODE_BLOCK;
+		event.pool = recorder->pools[1 + below(recorder, 2)];
+	}
+	remember(recorder, kind, event.pool, event.ptr);
+	ledger_enter(&recorder->ledger, &event, kind,
+		     kind == NODE_BLOCK ? 0 : recorder->owners[below(recorder, 2)], 0);
+}
+
+static void step_free(struct recorder *recorder)
+{
+	struct event event = new_event(recorder);
+	struct spool_node was;
+	unsigned i;
+
+	if (!recorder->lives)
+		return;
+	i = (unsigned)below(recorder, recorder->lives);
+	event.ptr = recorder->live[i].ptr;
+	event.pool = recorder->live[i].pool;
+	if (!ledger_leave(&recorder->ledger, &event, recorder->live[i].kind, &was))
+		return;
+	if (below(recorder, 8) == 0) {
+		struct event again = new_event(recorder);
+
+		ledger_undo(&recorder->ledger, &again, &was);
+		return;
+	}
+	recorder->live[i] = recorder->live[--recorder->lives];
+}
+
+static void step_note(struct recorder *recorder)
+{
+	struct event event = new_event(recorder);
+
+	event.op = (uint8_t)(EVENT_OOM + below(recorder, 4));
+	if (event.op == EVENT_OOM) {
+		event.size = 1ull << 40;
+		event.pool = recorder->pools[below(recorder, 2)];
+	} else {
+		event.stack = event.api = 0;
+		event.device = NO_DEVICE;
+		event.name = recorder->names[below(recorder, 3)];
+	}
+	ledger_note(&recorder->ledger, &event);
+}
+
+static void step_adjust(struct recorder *recorder)
+{
+	struct event event = new_event(recorder);
+
+	event.device = (int16_t)below(recorder, DEVICES);
+	event.pool = recorder->pools[1];
+	ledger_adjust(&recorder->ledger, &event, (enum event_op)below(recorder, 4),
+		      512 * below(recorder, 1000), recorder->stacks[0]);
+}
+
+void recorder_step(struct recorder *recorder)
+{
+	uint64_t roll = below(recorder, 100);
+
+	if (roll < 5)
+		step_note(recorder);
+	else if (roll < 10)
+		step_adjust(recorder);
+	else if (roll < 45)
+		step_free(recorder);
+	else
+		step_alloc(recorder);
+	if (below(recorder, 50) == 0)
+		ledger_used(&recorder->ledger, (int)below(recorder, DEVICES),
+			    below(recorder, 1 << 30), recorder->t);
+}
+
+/* --- what must hold --- */
+
+struct replay {
+	const struct spool *spool;
+	struct replay_sum {
+		enum scope_kind kind;
+		int device;
+		uint32_t name;
+		uint64_t now[2], peak[2];
+	} sums[64];
+	unsigned sums_n;
+	struct replay_live {
+		enum node_kind kind;
+		uint32_t pool;
+		uint64_t ptr, size;
+		uint32_t stack;
+	} live[4096];
+	unsigned lives;
+	uint64_t events;
+	const char *complaint;
+};
+
+static char complaint[256];
+
+static void complain(struct replay *replay, const char *what, uint64_t a, uint64_t b)
+{
+	if (replay->complaint)
+		return;
+	snprintf(complaint, sizeof(complaint), "%s: %llu, %llu (event %llu)", what,
+		 (unsigned long long)a, (unsigned long long)b, (unsigned long long)replay->events);
+	replay->complaint = complaint;
+}
+
+static void add(struct replay *replay, enum scope_kind kind, int device, uint32_t name,
+		unsigned metric, int64_t bytes)
+{
+	struct replay_sum *sum = replay->sums;
+
+	for (; sum < replay->sums + replay->sums_n; sum++) {
+		if (sum->kind == kind && sum->device == device && sum->name == name)
+			break;
+	}
+	if (sum == replay->sums + replay->sums_n)
+		*(replay->sums + replay->sums_n++) =
+			(struct replay_sum){ kind, device, name, { 0 }, { 0 } };
+	sum->now[metric] += (uint64_t)bytes;
+	if (sum->now[metric] > sum->peak[metric])
+		sum->peak[metric] = sum->now[metric];
+}
+
+static void replay_sums(struct replay *replay, const struct event *event)
+{
+	bool in = event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
+	bool handed = event->op == EVENT_ALLOC || event->op == EVENT_FREE;
+	int64_t bytes = in ? (int64_t)event->size : -(int64_t)event->size;
+
+	if (event->device >= 0) {
+		if (handed)
+			add(replay, SCOPE_DEVICE, event->device, 0, 0, bytes);
+		if (handed && event->pool)
+			add(replay, SCOPE_POOL, event->device, event->pool, 0, bytes);
+		if (!handed || !event->pool)
+			add(replay, SCOPE_DEVICE, event->device, 0, 1, bytes);
+		if (!handed)
+			add(replay, SCOPE_POOL, event->device, event->pool, 1, bytes);
+	}
+	if (event->space != SPACE_DEVICE)
+		add(replay, SCOPE_SPACE, NO_DEVICE, event->space, 0, bytes);
+}
+
+static void replay_live(struct replay *replay, const struct event *event)
+{
+	bool in = event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
+	bool handed = event->op == EVENT_ALLOC || event->op == EVENT_FREE;
+	enum node_kind kind = NODE_ADDRESS;
+	unsigned i = replay->lives;
+
+	if (!event->ptr)
+		return;
+	if (handed && event->pool)
+		kind = NODE_BLOCK;
+	else if (event->space == SPACE_ARRAY)
+		kind = NODE_ARRAY;
+	while (i && (replay->live[i - 1].kind != kind || replay->live[i - 1].pool != event->pool ||
+		     replay->live[i - 1].ptr != event->ptr))
+		i--;
+	if (in && i)
+		complain(replay, "born twice", event->ptr, event->seq);
+	else if (in)
+		replay->live[replay->lives++] = (struct replay_live){
+			kind, event->pool, event->ptr, event->size, event->stack
+		};
+	else if (!i || replay->live[i - 1].size != event->size)
+		complain(replay, "died unborn", event->ptr, event->seq);
+	else
+		replay->live[i - 1] = replay->live[--replay->lives];
+}
+
+static void replay_events(struct replay *replay)
+{
+	struct journal_reader reader;
+	struct event event;
+
+	if (journal_read(&reader, replay->spool))
+		complain(replay, "no memory", 0, 0);
+	while (!replay->complaint && journal_next(&reader, &event)) {
+		if (event.seq != replay->events)
+			complain(replay, "a hole in the numbers", event.seq, replay->events);
+		replay->events++;
+		if (!event_is_memory(event.op) || event.op == EVENT_OOM)
+			continue;
+		replay_sums(replay, &event);
+		replay_live(replay, &event);
+		for (unsigned i = 0; event.device >= 0 && i < replay->sums_n; i++) {
+			const struct replay_sum *sum = &replay->sums[i];
+
+			if (sum->kind == SCOPE_DEVICE && sum->device == event.device &&
+			    (sum->now[0] != event.allocated || sum->now[1] != event.reserved))
+				complain(replay, "an event's sums", event.allocated, sum->now[0]);
+		}
+	}
+	if (reader.broken)
+		complain(replay, "broken chunks", reader.broken, 0);
+	if (replay->events != replay->spool->header->seq)
+		complain(replay, "events", replay->events, replay->spool->header->seq);
+	journal_read_end(&reader);
+}
+
+static void compare_scope(struct replay *replay, const struct spool_scope *scope)
+{
+	static const struct replay_sum nothing;
+	const struct replay_sum *sum = &nothing;
+
+	for (unsigned i = 0; i < replay->sums_n; i++) {
+		const struct replay_sum *at = &replay->sums[i];
+
+		if ((uint32_t)at->kind == scope->kind && at->device == scope->device &&
+		    at->name == scope->name)
+			sum = at;
+	}
+	for (unsigned metric = 0; metric < 2; metric++) {
+		if (sum->now[metric] != scope->sums[metric].now)
+			complain(replay, "a scope's sum", scope->sums[metric].now,
+				 sum->now[metric]);
+		if (sum->peak[metric] != scope->sums[metric].peak)
+			complain(replay, "a scope's peak", scope->sums[metric].peak,
+				 sum->peak[metric]);
+	}
+}
+
+/* Every sum is the sum of its cells, now and at its peak. */
+static void compare_cells(struct replay *replay)
+{
+	const struct spool *spool = replay->spool;
+	uint64_t scopes = spool_count(spool, SPOOL_SCOPE);
+	uint64_t cells = 0;
+	uint64_t(*sums)[2] = calloc(scopes * METRICS + 1, sizeof(*sums));
+
+	for (uint32_t i = 0; sums && i < spool_count(spool, SPOOL_STACK); i++) {
+		const struct spool_stack *stack = spool_at(spool, SPOOL_STACK, i);
+		const struct spool_cell *cell;
+
+		for (uint32_t id = stack->cell; id; id = cell->next) {
+			const struct spool_sum *sum;
+			uint64_t count;
+
+			if (id > spool_count(spool, SPOOL_CELL) ||
+			    ++cells > spool_count(spool, SPOOL_CELL)) {
+				complain(replay, "a cell that is none", id, i);
+				break;
+			}
+			cell = spool_at(spool, SPOOL_CELL, id - 1);
+			sum = &totals_scope(spool, cell->sum / METRICS)->sums[cell->sum % METRICS];
+			sums[cell->sum][0] += cell->live;
+			sums[cell->sum][1] += totals_at_peak(sum, cell, &count);
+		}
+	}
+	if (cells != spool_count(spool, SPOOL_CELL))
+		complain(replay, "cells", cells, spool_count(spool, SPOOL_CELL));
+	for (uint32_t i = 0; sums && i < scopes * METRICS; i++) {
+		const struct spool_sum *sum = &totals_scope(spool, i / METRICS)->sums[i % METRICS];
+
+		if (i % METRICS == METRIC_USED)
+			continue;
+		if (sums[i][0] != sum->now)
+			complain(replay, "cells against a sum", sums[i][0], sum->now);
+		if (sums[i][1] != sum->peak)
+			complain(replay, "cells against a peak", sums[i][1], sum->peak);
+	}
+	free(sums);
+}
+
+static void compare_live(struct replay *replay)
+{
+	const struct spool *spool = replay->spool;
+	uint64_t nodes = 0;
+
+	for (uint32_t id = 1; id <= spool_count(spool, SPOOL_NODE); id++)
+		nodes += live_node(spool, id)->kind != NODE_FREE;
+	if (nodes != replay->lives || nodes != spool->header->live.count)
+		complain(replay, "live", nodes, replay->lives);
+	for (unsigned i = 0; i < replay->lives; i++) {
+		const struct replay_live *live = &replay->live[i];
+		uint32_t id = live_find(spool, live->kind, live->pool, live->ptr);
+		const struct spool_node *node = id ? live_node(spool, id) : NULL;
+
+		if (!node)
+			complain(replay, "a live one is not found", live->ptr, live->kind);
+		else if (node->size != live->size || node->stack != live->stack ||
+			 node->pool != live->pool)
+			complain(replay, "a live one differs", live->ptr, node->size);
+	}
+}
+
+const char *recorder_complaint(const struct spool *spool)
+{
+	struct replay *replay = calloc(1, sizeof(*replay));
+	const char *result = "no memory";
+
+	if (!replay)
+		return result;
+	replay->spool = spool;
+	replay_events(replay);
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
+		const struct spool_scope *scope = totals_scope(spool, i);
+
+		if (scope->kind != SCOPE_OWNER)
+			compare_scope(replay, scope);
+	}
+	compare_cells(replay);
+	compare_live(replay);
+	result = replay->complaint;
+	free(replay);
+	return result;
+}

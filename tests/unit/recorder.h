@@ -1,0 +1,41 @@
+/* A recorder for tests: random events through the ledger, and what must hold of any spool. */
+#ifndef RECORDER_H
+#define RECORDER_H
+
+#include "ledger/intern.h"
+#include "ledger/ledger.h"
+
+enum { RECORDER_LIVE = 256, RECORDER_STACKS = 8 };
+
+struct recorder {
+	struct spool spool;
+	struct intern intern;
+	struct ledger ledger;
+	uint64_t chance, t;
+	uint32_t stacks[RECORDER_STACKS];
+	uint32_t pools[3]; /* the first is 0: no pool */
+	uint32_t owners[2];
+	uint32_t api, names[3];
+	struct {
+		enum node_kind kind;
+		uint32_t pool;
+		uint64_t ptr;
+	} live[RECORDER_LIVE];
+	unsigned lives;
+};
+
+/* A spool at the path, in memory if that is NULL: 0 or -errno. */
+int recorder_open(struct recorder *recorder, const char *path, uint64_t max_events, uint64_t seed);
+void recorder_close(struct recorder *recorder);
+
+/* One random thing: an allocation, a free, one that fails, a mark, a correction. */
+void recorder_step(struct recorder *recorder);
+
+/*
+ * What must hold of every spool whose journal is whole, wherever its process was killed: sums,
+ * peaks and live set are what the events give, compositions sum exactly to their peaks. NULL, or
+ * what does not hold.
+ */
+const char *recorder_complaint(const struct spool *spool);
+
+#endif
