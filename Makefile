@@ -56,7 +56,8 @@ LIB_LINK := -shared -Wl,-soname,libmemtrace.so -Wl,-z,defs -Wl,-z,now -Wl,-z,nod
 CLI_FLAGS = $(BASE_FLAGS) $(CJSON_CFLAGS) $(SANITIZE)
 TOOL_LIBS = -Wl,--as-needed $(CJSON_LIBS) -ldl -lpthread -lm
 FAKE_FLAGS = $(BASE_FLAGS) -Itests/fake -Itests/fake/include -fPIC
-PROGRAM_FLAGS = $(BASE_FLAGS) -Itests/fake/include
+# A caller that ended in a jump would be in no stack: tests ask for each by name.
+PROGRAM_FLAGS = $(BASE_FLAGS) -fno-optimize-sibling-calls -Itests/fake/include
 
 COMPILE = $(CC) -MMD -MP $(if $(filter 1,$(WERROR)),-Werror)
 

@@ -72,7 +72,10 @@ int main(int argc, char **argv)
 	must(cudaFree(NULL)); /* the context is not what is timed */
 	begin = now_ns();
 	for (int i = 0; i < threads; i++)
-		pthread_create(&thread[i], NULL, run, NULL);
+		if (pthread_create(&thread[i], NULL, run, NULL)) {
+			fprintf(stderr, "churn: no more threads here\n");
+			return 1;
+		}
 	for (int i = 0; i < threads; i++)
 		pthread_join(thread[i], NULL);
 	printf("ns_per_pair=%.0f\n", (now_ns() - begin) / (double)(pairs + 1));

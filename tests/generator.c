@@ -97,8 +97,14 @@ static int read_wish(struct wish *wish, int argc, char **argv)
 {
 	bool bounded = false;
 
-	*wish = (struct wish){ .events = 10000, .live = 1000, .seed = 1, .stacks = 200,
-			       .devices = 1, .threads = 2, .phases = 4, .ranks = 1,
+	*wish = (struct wish){ .events = 10000,
+			       .live = 1000,
+			       .seed = 1,
+			       .stacks = 200,
+			       .devices = 1,
+			       .threads = 2,
+			       .phases = 4,
+			       .ranks = 1,
 			       .pool = "torch" };
 	for (int i = 1; i < argc; i++) {
 		int error = 0;
@@ -109,7 +115,8 @@ static int read_wish(struct wish *wish, int argc, char **argv)
 		else if (i + 1 == argc)
 			error = bad("an option lacks its value");
 		else
-			error = option(wish, argv[i], argv[i + 1]), i++;
+			error = option(wish, argv[i], argv[i + 1]);
+		i += strcmp(argv[i], "--leak") != 0;
 		if (error)
 			return error;
 	}
@@ -195,9 +202,8 @@ static void print_truth(const struct wish *wish, const struct program *program)
 		       "device%u.allocations=%llu device%u.frees=%llu",
 		       d, (unsigned long long)truth->peak_allocated, d,
 		       (unsigned long long)truth->peak_reserved, d,
-		       (unsigned long long)truth->allocated, d,
-		       (unsigned long long)truth->reserved, d,
-		       (unsigned long long)truth->allocations, d,
+		       (unsigned long long)truth->allocated, d, (unsigned long long)truth->reserved,
+		       d, (unsigned long long)truth->allocations, d,
 		       (unsigned long long)truth->frees);
 	}
 	printf("\n");
@@ -218,7 +224,7 @@ static int write_json(const struct spool *spool, const char *path)
 
 static int make(const struct wish *wish, unsigned rank)
 {
-	char path[4096];
+	char path[4096] = "memory";
 	struct spool spool;
 	struct program *program;
 	int error = wish->spool

@@ -19,7 +19,17 @@ static const char *const modules[MODULES] = {
 	"/home/user/model/_C.cpython-312-x86_64-linux-gnu.so",
 };
 
-enum module { CUDART, C10_CUDA, TORCH_CUDA, TORCH_CPU, TORCH_PYTHON, CUBLAS, NCCL, PYTHON, EXTENSION };
+enum module {
+	CUDART,
+	C10_CUDA,
+	TORCH_CUDA,
+	TORCH_CPU,
+	TORCH_PYTHON,
+	CUBLAS,
+	NCCL,
+	PYTHON,
+	EXTENSION
+};
 
 struct native {
 	enum module module;
@@ -28,16 +38,23 @@ struct native {
 
 static const struct native allocating[] = {
 	{ CUDART, "cudaMalloc" },
-	{ C10_CUDA, "c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::malloc(signed char, unsigned long, CUstream_st*)" },
-	{ C10_CUDA, "c10::cuda::CUDACachingAllocator::Native::NativeCachingAllocator::allocate(unsigned long)" },
-	{ TORCH_CUDA, "at::detail::empty_cuda(c10::ArrayRef<long>, c10::ScalarType, std::optional<c10::Device>, std::optional<c10::MemoryFormat>)" },
+	{ C10_CUDA, "c10::cuda::CUDACachingAllocator::Native::DeviceCachingAllocator::malloc("
+		    "signed char, unsigned long, CUstream_st*)" },
+	{ C10_CUDA, "c10::cuda::CUDACachingAllocator::Native::NativeCachingAllocator::allocate("
+		    "unsigned long)" },
+	{ TORCH_CUDA, "at::detail::empty_cuda(c10::ArrayRef<long>, c10::ScalarType, "
+		      "std::optional<c10::Device>, std::optional<c10::MemoryFormat>)" },
 };
 
 static const struct native asking[] = {
-	{ TORCH_CPU, "at::_ops::empty_memory_format::redispatch(c10::DispatchKeySet, c10::ArrayRef<c10::SymInt>)" },
-	{ TORCH_CUDA, "at::native::structured_addmm_out_cuda::impl(at::Tensor const&, at::Tensor const&)" },
-	{ TORCH_CPU, "at::_ops::addmm::call(at::Tensor const&, at::Tensor const&, at::Tensor const&)" },
-	{ TORCH_CPU, "torch::autograd::VariableType::(anonymous namespace)::addmm(c10::DispatchKeySet)" },
+	{ TORCH_CPU, "at::_ops::empty_memory_format::redispatch(c10::DispatchKeySet, "
+		     "c10::ArrayRef<c10::SymInt>)" },
+	{ TORCH_CUDA,
+	  "at::native::structured_addmm_out_cuda::impl(at::Tensor const&, at::Tensor const&)" },
+	{ TORCH_CPU,
+	  "at::_ops::addmm::call(at::Tensor const&, at::Tensor const&, at::Tensor const&)" },
+	{ TORCH_CPU,
+	  "torch::autograd::VariableType::(anonymous namespace)::addmm(c10::DispatchKeySet)" },
 	{ TORCH_PYTHON, "torch::autograd::THPVariable_linear(_object*, _object*, _object*)" },
 	{ PYTHON, "cfunction_call" },
 	{ PYTHON, "_PyEval_EvalFrameDefault" },
@@ -46,9 +63,12 @@ static const struct native asking[] = {
 /* The autograd thread has no Python. */
 static const struct native backward[] = {
 	{ TORCH_CPU, "at::_ops::mm::call(at::Tensor const&, at::Tensor const&)" },
-	{ TORCH_CPU, "torch::autograd::generated::AddmmBackward0::apply(std::vector<at::Tensor>&&)" },
-	{ TORCH_CPU, "torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::GraphTask>&)" },
-	{ TORCH_CPU, "torch::autograd::Engine::thread_main(std::shared_ptr<torch::autograd::GraphTask> const&)" },
+	{ TORCH_CPU,
+	  "torch::autograd::generated::AddmmBackward0::apply(std::vector<at::Tensor>&&)" },
+	{ TORCH_CPU, "torch::autograd::Engine::evaluate_function(std::shared_ptr<torch::autograd::"
+		     "GraphTask>&)" },
+	{ TORCH_CPU, "torch::autograd::Engine::thread_main(std::shared_ptr<torch::autograd::"
+		     "GraphTask> const&)" },
 	{ TORCH_PYTHON, "torch::autograd::python::PythonEngine::thread_init(int)" },
 };
 
@@ -166,7 +186,8 @@ static void make_frames(struct making *making, enum role role, unsigned i, bool 
 		add_native(making, EXTENSION, "allocate_tensor(unsigned long, int)", i);
 	}
 	if (role == ROLE_GRADIENT) {
-		add_native(making, TORCH_CUDA, "at::native::gradient_kernel(at::TensorIterator&)", i);
+		add_native(making, TORCH_CUDA, "at::native::gradient_kernel(at::TensorIterator&)",
+			   i);
 		add_native(making, TORCH_CPU, "at::_ops::redispatch(c10::DispatchKeySet)", i / 64);
 		add_native(making, TORCH_CPU, "torch::autograd::VariableType::apply()", i / 4096);
 		add_natives(making, backward, sizeof(backward) / sizeof(backward[0]));

@@ -19,7 +19,8 @@ enum { NCCL_HANDLES = 6, FIRST_THREAD = 4242, EMPTY_EVERY = 50, EPOCH = 10 };
 static const uint64_t MIB = 1 << 20;
 
 /* Where blocks come from: addresses never used again but by the same class. */
-struct class {
+struct class
+{
 	uint64_t size;
 	uint64_t *free; /* addresses of cached blocks */
 	size_t count, room;
@@ -243,8 +244,8 @@ static uint64_t new_block(struct program *program, unsigned number, unsigned cla
 static uint64_t take(struct program *program, unsigned number, unsigned class, uint32_t stack)
 {
 	struct class *from = &program->devices[number].classes[class];
-	uint64_t ptr = from->count ? from->free[--from->count]
-				   : new_block(program, number, class, stack);
+	uint64_t ptr =
+		from->count ? from->free[--from->count] : new_block(program, number, class, stack);
 
 	if (!ptr)
 		return 0;

@@ -235,6 +235,8 @@ class Replay:
             return
         account = self.account(event)
         self.ops[account, event["op"]] += 1
+        if event["device"] is not None and account[0] != "device":
+            self.ops[("device", event["device"]), event["op"]] += 1
         for metric, sign in self.changes(event):
             self.add(account, None, metric, sign * event["size"])
             if event["pool"] is not None:
@@ -245,6 +247,8 @@ class Replay:
                 continue
             if told < 0:
                 self.problems.add("sums", f"event {event['seq']}: {metric} is {told}")
+            # Whatever the space: an event tells the sums of its device.
+            account = ("device", event["device"])
             if told != self.now[account, None, metric]:
                 if self.whole:
                     self.problems.add("sums", f"event {event['seq']} ({event['op']}): {metric} is "

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "analyse/error.h"
+#include "analyse/json_parts.h"
 #include "base/fd.h"
-#include "base/out.h"
 
 enum {
 	BLOCK = 1 << 18, /* the buffer to begin with */
@@ -174,94 +174,6 @@ static bool holds(struct json *json, size_t length)
 	return true;
 }
 
-static char *put_utf8(char *to, uint32_t c)
-{
-	if (c < 0x80) {
-		*to++ = (char)c;
-	} else if (c < 0x800) {
-		*to++ = (char)(0xc0 | c >> 6);
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else if (c < 0x10000) {
-		*to++ = (char)(0xe0 | c >> 12);
-		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else {
-		*to++ = (char)(0xf0 | c >> 18);
-		*to++ = (char)(0x80 | (c >> 12 & 0x3f));
-		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	}
-	return to;
-}
-
-static bool hex4(const char *p, uint32_t *value)
-{
-	*value = 0;
-	for (int i = 0; i < 4; i++) {
-		char c = p[i];
-		char lower = (char)(c | 0x20);
-
-		if (c >= '0' && c <= '9')
-			*value = *value << 4 | (uint32_t)(c - '0');
-		else if (lower >= 'a' && lower <= 'f')
-			*value = *value << 4 | (uint32_t)(lower - 'a' + 10);
-		else
-			return false;
-	}
-	return true;
-}
-
-/* Reads \uXXXX, and its second half where it is a pair; p stands behind the u. The end, or NULL. */
-static const char *unicode(const char *p, uint32_t *c)
-{
-	uint32_t low;
-
-	if (!hex4(p, c))
-		return NULL;
-	p += 4;
-	if ((*c & 0xfc00) == 0xd800 && p[0] == '\\' && p[1] == 'u' && hex4(p + 2, &low) &&
-	    (low & 0xfc00) == 0xdc00) {
-		*c = 0x10000 + ((*c & 0x3ff) << 10) + (low & 0x3ff);
-		p += 6;
-	}
-	if (!*c || (*c & 0xfffff800) == 0xd800)
-		*c = 0xfffd;
-	return p;
-}
-
-/* Unescapes text[0..length) in place; it ends with a NUL, at which hex4() stops. */
-static int unescape(struct json *json)
-{
-	static const char from[] = "\"\\/bfnrt";
-	static const char to[] = "\"\\/\b\f\n\r\t";
-	const char *p = json->text;
-	const char *end = p + json->length;
-	char *write = json->text;
-
-	while (p < end) {
-		const char *known;
-		uint32_t c;
-
-		if (*p != '\\') {
-			*write++ = *p++;
-			continue;
-		}
-		known = strchr(from, p[1]);
-		if (known) {
-			*write++ = to[known - from];
-			p += 2;
-			continue;
-		}
-		p = p[1] == 'u' ? unicode(p + 2, &c) : NULL;
-		if (!p)
-			return json_fail(json, "a string with a broken escape");
-		write = put_utf8(write, c);
-	}
-	*write = '\0';
-	json->length = (size_t)(write - json->text);
-	return 0;
-}
-
 /* What may lie in a string as it is: everything but controls, the quote and the backslash. */
 static const unsigned char plain[256] = {
 	[0x20 ... 0x21] = 1,
@@ -302,62 +214,9 @@ static int string(struct json *json)
 	json->length = i - 1;
 	json->text[json->length] = '\0';
 	json->at += i + 1;
-	return escapes ? unescape(json) : 0;
-}
-
-static size_t digits(const char *p)
-{
-	size_t n = 0;
-
-	while (p[n] >= '0' && p[n] <= '9')
-		n++;
-	return n;
-}
-
-/* Is text[0..length) a number of RFC 8259, and is it an integer? */
-static bool number_form(const char *p, size_t length, bool *integer)
-{
-	const char *end = p + length;
-	size_t n;
-
-	p += *p == '-';
-	n = digits(p);
-	if (!n || (n > 1 && *p == '0'))
-		return false;
-	p += n;
-	*integer = p == end;
-	if (p < end && *p == '.') {
-		n = digits(++p);
-		if (!n)
-			return false;
-		p += n;
-	}
-	if (p < end && (*p | 0x20) == 'e') {
-		p++;
-		p += *p == '+' || *p == '-';
-		n = digits(p);
-		if (!n)
-			return false;
-		p += n;
-	}
-	return p == end;
-}
-
-/* False when it is more than 64 bits hold. */
-static bool exact(struct json *json)
-{
-	uint64_t limit = json->negative ? (uint64_t)1 << 63 : UINT64_MAX;
-	uint64_t value = 0;
-
-	for (size_t i = json->negative; i < json->length; i++) {
-		uint64_t digit = (uint64_t)(json->text[i] - '0');
-
-		if (value > (limit - digit) / 10)
-			return false;
-		value = value * 10 + digit;
-	}
-	json->magnitude = value;
-	return true;
+	if (escapes && !json_unescape(json))
+		return json_fail(json, "a string with a broken escape");
+	return 0;
 }
 
 /* A number that is long, negative, broken or not whole. */
@@ -379,11 +238,11 @@ static int slow_number(struct json *json)
 	json->text = json->at;
 	json->length = length;
 	json->negative = *json->at == '-';
-	if (!number_form(json->at, length, &integer)) {
+	if (!json_number_form(json->at, length, &integer)) {
 		json->truncated = json->at + length == json->end && !json->failed;
 		return json_fail(json, "a broken number");
 	}
-	json->exact = integer && exact(json);
+	json->exact = integer && json_exact(json);
 	if (!json->exact) {
 		memcpy(copy, json->at, length);
 		copy[length] = '\0';
@@ -526,67 +385,6 @@ enum json_token json_next(struct json *json)
 	if (json->at == json->end && !json->failed)
 		return JSON_END;
 	return refuse(json, "the end of the document");
-}
-
-int json_skip(struct json *json, enum json_token token)
-{
-	unsigned depth = json->depth;
-
-	if (token == JSON_ERROR)
-		return -EINVAL;
-	if (token != JSON_OBJECT && token != JSON_ARRAY)
-		return 0;
-	while (json->depth >= depth) {
-		if (json_next(json) <= JSON_END)
-			return -EINVAL;
-	}
-	return 0;
-}
-
-static void copy_token(const struct json *json, enum json_token token, struct out *out)
-{
-	static const char *const words[] = {
-		[JSON_OBJECT] = "{",    [JSON_OBJECT_END] = "}", [JSON_ARRAY] = "[",
-		[JSON_ARRAY_END] = "]", [JSON_TRUE] = "true",    [JSON_FALSE] = "false",
-		[JSON_NULL] = "null",
-	};
-
-	switch (token) {
-	case JSON_KEY:
-	case JSON_STRING:
-		out_json_n(out, json->text, json->length);
-		if (token == JSON_KEY)
-			out_char(out, ':');
-		break;
-	case JSON_NUMBER:
-		out_bytes(out, json->text, json->length);
-		break;
-	default:
-		out_text(out, words[token]);
-	}
-}
-
-int json_copy(struct json *json, enum json_token token, struct out *out)
-{
-	unsigned depth = json->depth;
-	bool opens = token == JSON_OBJECT || token == JSON_ARRAY;
-	bool first = true;
-
-	if (token == JSON_ERROR)
-		return -EINVAL;
-	copy_token(json, token, out);
-	while (opens && json->depth >= depth) {
-		bool behind_key = token == JSON_KEY;
-
-		first = token == JSON_OBJECT || token == JSON_ARRAY;
-		token = json_next(json);
-		if (token <= JSON_END)
-			return -EINVAL;
-		if (!first && !behind_key && token != JSON_OBJECT_END && token != JSON_ARRAY_END)
-			out_char(out, ',');
-		copy_token(json, token, out);
-	}
-	return 0;
 }
 
 bool json_find_line(struct json *json, const char *text)

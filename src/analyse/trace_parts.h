@@ -7,4 +7,7 @@ struct trace;
 /* The reader has failed: says it in the words for a trace if the file ends too early. -EINVAL. */
 int trace_broken(struct trace *trace);
 
+/* Positions within their arrays, and site_of[]: 0 or -EINVAL. */
+int trace_check(struct trace *trace);
+
 #endif

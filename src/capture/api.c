@@ -185,6 +185,11 @@ EXPORT void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t si
 	errno = saved;
 }
 
+/*
+ * The segment ends when CUDA takes the memory back, which comes next and is seen: as a plain
+ * allocation in between it would count as allocated, and could make a peak that never was. Only
+ * memory that no hooked call made ends here.
+ */
 EXPORT void memtrace_pool_release(memtrace_pool pool, const void *ptr)
 {
 	struct event event;
@@ -194,10 +199,9 @@ EXPORT void memtrace_pool_release(memtrace_pool pool, const void *ptr)
 	if (begin(pool, &event, ptr, 0, CALLER, "memtrace_pool_release")) {
 		drop_segment(event.ptr);
 		id = live_find(record_spool(), NODE_ADDRESS, 0, event.ptr);
-		if (!id)
-			id = ledger_around(record_ledger(), event.ptr);
-		if (id && live_node(record_spool(), id)->pool == event.pool)
-			ledger_retag(record_ledger(), id, 0, &event);
+		if (id && live_node(record_spool(), id)->pool == event.pool &&
+		    !live_node(record_spool(), id)->owner)
+			ledger_leave_node(record_ledger(), &event, id);
 		record_done(event.t);
 	}
 	errno = saved;

@@ -163,7 +163,8 @@ void record_forked(void)
 /* Recording ends by trouble: said once, kept in the header. With the lock held. */
 static void give_up(const char *what, int error)
 {
-	atomic_store(&record_state, RECORD_ENDED);
+	if (atomic_exchange(&record_state, RECORD_ENDED) == RECORD_ENDED)
+		return; /* other threads were on their way */
 	log_say("recording stopped: ", what, ": ", facts_error(error),
 		"; what was recorded so far is kept and the program goes on", NULL);
 }

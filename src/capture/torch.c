@@ -112,7 +112,8 @@ static void find_real(void *caller)
 		dlclose(handle);
 }
 
-/* torch/lib/libc10.so has torch/version.py beside its folder; Debian's keeps it elsewhere: unknown. */
+/* torch/lib/libc10.so has torch/version.py beside its folder; Debian's keeps it elsewhere: unknown.
+ */
 static void read_version(const void *address)
 {
 	static const char key[] = "__version__ = '";
@@ -317,7 +318,8 @@ static void record_usage(const struct usage *usage, void *caller)
 		.device = (int16_t)(cuda ? usage->index : NO_DEVICE),
 	};
 
-	/* No lock is held where a CPU tensor is made: it may be the first thing that ever happens. */
+	/* No lock is held where a CPU tensor is made: it may be the first thing that ever happens.
+	 */
 	if (!record_begin(!cuda))
 		return;
 	event.t = record_now();

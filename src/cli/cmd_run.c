@@ -27,6 +27,18 @@ enum {
 
 static const char *const flag_value = "[=0]";
 
+static char letter_of(enum opt_id id)
+{
+	switch (id) {
+	case OPT_ID_output:
+		return 'o';
+	case OPT_ID_quiet:
+		return 'q';
+	default:
+		return '\0';
+	}
+}
+
 /* The rows of opt.def as options: --max-events N, --cpu, --no-used. */
 static void make_args(struct arg *args, const char **values)
 {
@@ -40,9 +52,7 @@ static void make_args(struct arg *args, const char **values)
 			*p = '-';
 		args[id] = (struct arg){
 			.name = names[id],
-			.letter = id == OPT_ID_output  ? 'o'
-				  : id == OPT_ID_quiet ? 'q'
-						       : 0,
+			.letter = letter_of(id),
 			.kind = row->kind == OPT_FLAG ? ARG_SWITCH : ARG_TEXT,
 			.value = row->kind == OPT_FLAG    ? flag_value
 				 : row->kind == OPT_COUNT ? "N"
@@ -54,7 +64,7 @@ static void make_args(struct arg *args, const char **values)
 }
 
 /* What was given goes into the environment, where the library reads it. */
-static int set_all(const char *const *values)
+static int set_all(const struct arg *args, const char *const *values)
 {
 	for (enum opt_id id = 0; id < OPT_IDS; id++) {
 		char name[64];
@@ -62,7 +72,7 @@ static int set_all(const char *const *values)
 		if (!values[id])
 			continue;
 		if (!opt_valid(id, values[id]))
-			return cli_usage("run", "--%s: %s is not %s", opt_rows[id].name, values[id],
+			return cli_usage("run", "--%s: %s is not %s", args[id].name, values[id],
 					 opt_rows[id].kind == OPT_FLAG ? "0 or 1" : "a number");
 		text_join(name, sizeof(name), "MEMTRACE_", opt_rows[id].env);
 		if (setenv(name, values[id], 1))
@@ -100,7 +110,7 @@ int cmd_run(int argc, char **argv)
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
-	status = set_all(values);
+	status = set_all(args, values);
 	if (status)
 		return status;
 	if (library_find(library, sizeof(library)) ||

@@ -193,8 +193,9 @@ struct python {
 
 static bool ask_python(char *path, struct python *python)
 {
-	static char code[] = "import sys; v = sys.version_info; "
-			     "print(v[0], v[1], sys.implementation.name, sys.executable)";
+	static char code[] = "import os, sys; v = sys.version_info; "
+			     "print(v[0], v[1], sys.implementation.name, "
+			     "os.path.realpath(sys.executable))";
 	static char isolated[] = "-ISE";
 	static char code_option[] = "-c";
 	char *command[] = { path, isolated, code_option, code, NULL };

@@ -1,5 +1,6 @@
 /* The examination: settings, the output's directory, the program. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -125,6 +126,21 @@ static const char *file_system_trouble(const char *directory)
 	}
 }
 
+/* access() says yes to root where nobody can write: try. */
+static bool can_write(const char *directory)
+{
+	char name[PATH_MAX];
+	int fd;
+
+	text_join(name, sizeof(name), directory, "/.memtrace-XXXXXX");
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	close(fd);
+	unlink(name);
+	return true;
+}
+
 static void directory(const char *path, const char *what)
 {
 	const char *trouble;
@@ -133,7 +149,7 @@ static void directory(const char *path, const char *what)
 	char bytes[SHOW_NUMBER];
 	uint64_t left;
 
-	if (access(path, W_OK | X_OK)) {
+	if (!can_write(path)) {
 		snprintf(text, sizeof(text), "%s: %s", path, strerror(errno));
 		doctor_say(FINDING_MISSING, what, text,
 			   "MEMTRACE_OUTPUT=/elsewhere/memtrace.%p.json");

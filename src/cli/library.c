@@ -27,6 +27,9 @@
 #define TRIPLET "aarch64-linux-gnu"
 #endif
 
+#define BESIDE_TRIPLET "/../lib/" TRIPLET
+#define SYSTEM_TRIPLET "/usr/lib/" TRIPLET
+
 enum { INTERPRETERS = 4 };
 
 /* --- the library --- */
@@ -45,8 +48,8 @@ static bool take(const char *directory, const char *rest, char *path, size_t siz
 
 int library_find(char *path, size_t size)
 {
-	static const char *const beside[] = { "", "/../lib", "/../lib/" TRIPLET, "/../lib64" };
-	static const char *const systems[] = { "/usr/local/lib", "/usr/lib/" TRIPLET, "/usr/lib64",
+	static const char *const beside[] = { "", "/../lib", BESIDE_TRIPLET, "/../lib64" };
+	static const char *const systems[] = { "/usr/local/lib", SYSTEM_TRIPLET, "/usr/lib64",
 					       "/usr/lib" };
 	const char *given = getenv("MEMTRACE_LIBRARY");
 	char own[PATH_MAX];

@@ -151,24 +151,6 @@ static int write_document(const char *spool, int fd)
 		       : 0;
 }
 
-/* The document goes through a file without a name when something is to be put into it. */
-static int write_with_ending(const struct recovery *recovery, int fd)
-{
-	FILE *plain;
-	int error;
-
-	if (!says_something(&recovery->ending))
-		return write_document(recovery->spool, fd);
-	plain = tmpfile();
-	if (!plain)
-		return err("no temporary file: %s", strerror(errno));
-	error = write_document(recovery->spool, fileno(plain));
-	if (!error)
-		error = copy_with_ending(fileno(plain), fd, recovery->spool, &recovery->ending);
-	fclose(plain);
-	return error;
-}
-
 /* Never over an existing file, where the file system can promise that. */
 static int rename_new(const char *partial, const char *to)
 {
@@ -203,8 +185,8 @@ static int take_name(struct recovery *recovery, const char *partial)
 int recovery_run(struct recovery *recovery)
 {
 	char partial[4096];
-	uint64_t pid;
-	bool alive;
+	uint64_t pid = 0;
+	bool alive = false;
 	int error = recovery_owner(recovery->spool, &pid, &alive);
 	int fd;
 
@@ -220,12 +202,14 @@ int recovery_run(struct recovery *recovery)
 	fd = open_partial(recovery->output, partial, sizeof(partial));
 	if (fd < 0)
 		return fd;
-	error = write_with_ending(recovery, fd);
+	error = write_document(recovery->spool, fd);
 	if (close(fd) && !error)
 		error = err("%s: cannot be written: %s", recovery->output, strerror(errno));
 	if (!error)
 		error = take_name(recovery, partial);
 	if (error)
 		unlink(partial);
+	else if (recovery_add_ending(recovery->written, &recovery->ending))
+		return 0; /* the trace is there, and whole without it */
 	return error;
 }

@@ -177,7 +177,7 @@ static void finish_spools(struct finder *finder)
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
 		char spool[4096];
 
-		if (!directories[i] || (i && !strcmp(directories[i], given)))
+		if (!directories[i] || (i && given && !strcmp(directories[i], given)))
 			continue;
 		if (!path_spool(spool, sizeof(spool), finder->output, directories[i]))
 			find(finder, spool, ".spool", finish_spool);

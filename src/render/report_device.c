@@ -1,5 +1,6 @@
 /* The report for people: one device, its sums, pools and owners, and who held its peak. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/trace.h"
@@ -10,8 +11,7 @@
 
 enum {
 	FRAMES = 4, /* of a stack, unless all are wanted */
-	STACKS = 3, /* of a site, likewise */
-	MOST_FRAMES = 256,
+	VIEWS = 3,  /* of a site, likewise */
 };
 
 /* --- a device's sums --- */
@@ -107,73 +107,116 @@ static void parts_rows(const struct report *report, const char *what,
 
 /* --- who holds it --- */
 
-/* A stack's frames below one another; `bytes` is its part of the site, "" when it is all of it. */
-static void stack_rows(const struct report *report, uint32_t stack, const char *bytes)
+/* Stacks that show the same frames are one view of their site. */
+struct view {
+	uint32_t frames[FRAMES];
+	size_t frames_n;
+	uint64_t bytes;
+};
+
+static void frame_row(const struct report *report, uint32_t frame, const char *bytes)
 {
-	const struct trace *trace = report->trace;
-	uint32_t frames[MOST_FRAMES];
-	size_t count;
+	char text[300];
+	char safe[400];
 
-	if (report->options->full) {
-		count = trace->stacks[stack].frames_n < MOST_FRAMES ? trace->stacks[stack].frames_n
-								    : MOST_FRAMES;
-		memcpy(frames, trace->stacks[stack].frames, count * sizeof(*frames));
-	} else {
-		count = trace_lines(trace, stack, frames, FRAMES);
-	}
-	for (size_t i = 0; i < count; i++) {
-		char text[300];
-		char safe[400];
-
-		trace_frame_text(trace, frames[i], text, sizeof(text));
-		show_safe(safe, sizeof(safe), text, SHOW_COLUMNS - 24);
-		out_text(report->show.out, "  ");
-		show_right(&report->show, i ? "" : bytes, 11);
-		out_text(report->show.out, "           ");
-		show_dim(&report->show, safe);
-		out_char(report->show.out, '\n');
-	}
+	trace_frame_text(report->trace, frame, text, sizeof(text));
+	show_safe(safe, sizeof(safe), text, SHOW_COLUMNS - 24);
+	out_text(report->show.out, "  ");
+	show_right(&report->show, bytes, 11);
+	out_text(report->show.out, "           ");
+	show_dim(&report->show, safe);
+	out_char(report->show.out, '\n');
 }
 
-/* The site's only stack has but one frame to show, and the site's name has said it. */
-static bool says_nothing_new(const struct report *report, const struct report_group *group,
-			     const char *line)
+/* Frames below one another; `bytes` is their part of the site, "" when it is all of it. */
+static void frame_rows(const struct report *report, const uint32_t *frames, size_t count,
+		       const char *bytes)
 {
-	uint32_t frames[2];
+	for (size_t i = 0; i < count; i++)
+		frame_row(report, frames[i], i ? "" : bytes);
+}
 
-	return !report->options->full && group->shares_n == 1 && group->name &&
-	       !strcmp(group->name, line) &&
-	       trace_lines(report->trace, group->shares[0].stack, frames, 2) < 2;
+static int by_bytes(const void *a, const void *b)
+{
+	const struct view *x = a;
+	const struct view *y = b;
+
+	return x->bytes == y->bytes ? 0 : x->bytes > y->bytes ? -1 : 1;
+}
+
+/* The views of a site's largest stacks; what they leave out goes to `rest`. */
+static size_t find_views(const struct report *report, const struct report_group *group,
+			 struct view *views, uint64_t *rest)
+{
+	size_t count = 0;
+
+	*rest = 0;
+	for (size_t i = 0; i < group->shares_n; i++) {
+		const struct trace_share *share = &group->shares[i];
+		struct view view = { .bytes = share->bytes };
+		size_t k = 0;
+
+		view.frames_n = trace_lines(report->trace, share->stack, view.frames, FRAMES);
+		while (k < count &&
+		       (views[k].frames_n != view.frames_n ||
+			memcmp(views[k].frames, view.frames, sizeof(view.frames)) != 0))
+			k++;
+		if (k < count)
+			views[k].bytes += view.bytes;
+		else if (count < VIEWS)
+			views[count++] = view;
+		else
+			*rest += view.bytes;
+	}
+	qsort(views, count, sizeof(*views), by_bytes);
+	return count;
+}
+
+static void view_rows(const struct report *report, const struct report_group *group,
+		      const char *line)
+{
+	struct view views[VIEWS];
+	char number[SHOW_NUMBER];
+	char text[120];
+	uint64_t rest;
+	size_t count = find_views(report, group, views, &rest);
+
+	/* One frame, and the site's name has said it. */
+	if (count == 1 && views[0].frames_n == 1 && group->name && !strcmp(group->name, line))
+		return;
+	for (size_t i = 0; i < count; i++)
+		frame_rows(report, views[i].frames, views[i].frames_n,
+			   count > 1 ? show_bytes(number, views[i].bytes) : "");
+	if (rest) {
+		snprintf(text, sizeof(text), "  %11s           by other ways to this site",
+			 show_bytes(number, rest));
+		show_dim(&report->show, text);
+		out_char(report->show.out, '\n');
+	}
 }
 
 static void group_rows(const struct report *report, const struct report_group *group,
 		       uint64_t whole)
 {
-	size_t stacks = group->shares_n;
-	uint64_t rest = group->bytes;
+	const struct trace *trace = report->trace;
 	char number[SHOW_NUMBER];
-	char count[120];
+	char count[64];
 	char name[300];
 
-	if (!report->options->full && stacks > STACKS)
-		stacks = STACKS;
-	report_line_text(report->trace, group->shares[0].stack, name, sizeof(name));
+	report_line_text(trace, group->shares[0].stack, name, sizeof(name));
 	snprintf(count, sizeof(count), "%s %s", show_count(number, group->count),
 		 group->count == 1 ? "block" : "blocks");
 	report_site_row(report, group->name ? group->name : name, group->bytes, whole, count);
-	if (says_nothing_new(report, group, name))
+	if (!report->options->full) {
+		view_rows(report, group, name);
 		return;
-	for (size_t i = 0; i < stacks; i++) {
-		show_bytes(number, group->shares[i].bytes);
-		stack_rows(report, group->shares[i].stack, group->shares_n > 1 ? number : "");
-		rest -= group->shares[i].bytes;
 	}
-	if (stacks < group->shares_n) {
-		snprintf(count, sizeof(count), "  %11s           in %zu more %s of this site",
-			 show_bytes(number, rest), group->shares_n - stacks,
-			 group->shares_n - stacks == 1 ? "stack" : "stacks");
-		show_dim(&report->show, count);
-		out_char(report->show.out, '\n');
+	for (size_t i = 0; i < group->shares_n; i++) {
+		const struct trace_stack *stack = &trace->stacks[group->shares[i].stack];
+
+		show_bytes(number, group->shares[i].bytes);
+		frame_rows(report, stack->frames, stack->frames_n,
+			   group->shares_n > 1 ? number : "");
 	}
 }
 

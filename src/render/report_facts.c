@@ -151,7 +151,7 @@ static void add_phase(struct report_phase *to, const struct trace_phase *phase)
 	to->count++;
 	if (phase->end == TRACE_NONE)
 		to->open = true;
-	else
+	else if (phase->end > phase->start)
 		to->total_ns += phase->end - phase->start;
 	if (sums->peak_bytes != TRACE_NONE && sums->peak_bytes > to->peak_bytes)
 		to->peak_bytes = sums->peak_bytes;
@@ -159,7 +159,7 @@ static void add_phase(struct report_phase *to, const struct trace_phase *phase)
 	    phase->reserved.peak_bytes > to->peak_reserved)
 		to->peak_reserved = phase->reserved.peak_bytes;
 	if (sums->start_bytes != TRACE_NONE && sums->end_bytes != TRACE_NONE)
-		to->growth += (int64_t)(sums->end_bytes - sums->start_bytes);
+		to->growth = (int64_t)((uint64_t)to->growth + sums->end_bytes - sums->start_bytes);
 }
 
 struct report_phase *report_phases(const struct trace *trace, size_t *count)

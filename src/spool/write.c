@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "spool/spool.h"
 
-enum { GROW_BLOCKS = 8 };
+enum { GROW_BLOCKS = 8, FEWEST_BLOCKS = 64 };
 
 const uint8_t spool_shift[SPOOL_KINDS] = {
 #define TABLE(kind, shift, what) shift,
@@ -40,12 +40,18 @@ static int reserve_addresses(struct spool *spool)
 {
 	size_t lists = sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS;
 	uint32_t *list = map_anonymous(lists, PROT_READ | PROT_WRITE);
+	uint64_t most = SPOOL_BLOCKS;
+	struct rlimit limit;
 
+	/* What we took of a limited space the host's own threads and heap would lack. */
+	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY &&
+	    limit.rlim_cur / 8 / SPOOL_BLOCK < most)
+		most = limit.rlim_cur / 8 / SPOOL_BLOCK;
 	if (!list)
 		return -ENOMEM;
 	for (unsigned kind = 0; kind < SPOOL_KINDS; kind++)
 		spool->blocks[kind] = list + (size_t)kind * SPOOL_BLOCKS;
-	for (uint64_t blocks = SPOOL_BLOCKS; blocks >= 1024; blocks /= 2) {
+	for (uint64_t blocks = most; blocks >= FEWEST_BLOCKS; blocks /= 2) {
 		spool->reserved = (size_t)blocks << SPOOL_BLOCK_SHIFT;
 		spool->base = map_anonymous(spool->reserved, PROT_NONE);
 		if (spool->base)

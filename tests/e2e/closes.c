@@ -1,6 +1,7 @@
 /*
  * Closes every descriptor in the middle, as daemons do, and has other files under their numbers:
- * closes FOLDER. Prints (into FOLDER/said, for nothing else is open) whether those files are intact.
+ * closes FOLDER. Prints (into FOLDER/said, for nothing else is open) whether those files are
+ * intact.
  */
 #include <cuda_runtime.h>
 #include <fcntl.h>

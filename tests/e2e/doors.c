@@ -1,7 +1,8 @@
 /*
  * Takes a block and gives it back through one door, named by the argument: doors DOOR, or all.
  *
- * Prints what the trace must say of it: the two functions' names and the size. Sizes differ by door.
+ * Prints what the trace must say of it: the two functions' names and the size. Sizes differ by
+ * door.
  */
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -118,7 +119,8 @@ static void default_runtime(void)
 
 static void default_driver(void)
 {
-	driver_pair(find(RTLD_DEFAULT, "cuMemAlloc_v2"), find(RTLD_DEFAULT, "cuMemFree_v2"), 6 * KIB);
+	driver_pair(find(RTLD_DEFAULT, "cuMemAlloc_v2"), find(RTLD_DEFAULT, "cuMemFree_v2"),
+		    6 * KIB);
 }
 
 static void lookup_driver(lookup *ask, size_t size)
@@ -168,9 +170,11 @@ static void entry_point(void)
 	void *alloc = NULL, *give = NULL;
 
 	must(cudaGetDriverEntryPointByVersion("cuMemAlloc", &alloc, VERSION, cudaEnableDefault,
-					      &found), "cudaGetDriverEntryPointByVersion");
+					      &found),
+	     "cudaGetDriverEntryPointByVersion");
 	must(cudaGetDriverEntryPointByVersion("cuMemFree", &give, VERSION, cudaEnableDefault,
-					      &found), "cudaGetDriverEntryPointByVersion");
+					      &found),
+	     "cudaGetDriverEntryPointByVersion");
 	driver_pair(alloc, give, 11 * KIB);
 }
 
@@ -218,20 +222,13 @@ static const struct {
 	const char *name;
 	void (*use)(void);
 } doors[] = {
-	{ "linked-runtime", linked_runtime },
-	{ "linked-driver", linked_driver },
-	{ "dlsym-runtime", dlsym_runtime },
-	{ "dlsym-driver", dlsym_driver },
-	{ "default-runtime", default_runtime },
-	{ "default-driver", default_driver },
-	{ "procaddress-v1", procaddress_v1 },
-	{ "procaddress-linked", procaddress_linked },
-	{ "procaddress-v2", procaddress_v2 },
-	{ "procaddress-itself", procaddress_itself },
-	{ "entry-point", entry_point },
-	{ "ptsz-driver", ptsz_driver },
-	{ "ptsz-runtime", ptsz_runtime },
-	{ "old-version", old_version },
+	{ "linked-runtime", linked_runtime },   { "linked-driver", linked_driver },
+	{ "dlsym-runtime", dlsym_runtime },     { "dlsym-driver", dlsym_driver },
+	{ "default-runtime", default_runtime }, { "default-driver", default_driver },
+	{ "procaddress-v1", procaddress_v1 },   { "procaddress-linked", procaddress_linked },
+	{ "procaddress-v2", procaddress_v2 },   { "procaddress-itself", procaddress_itself },
+	{ "entry-point", entry_point },         { "ptsz-driver", ptsz_driver },
+	{ "ptsz-runtime", ptsz_runtime },       { "old-version", old_version },
 };
 
 int main(int argc, char **argv)

@@ -1,8 +1,8 @@
 /*
  * Looks at errno after every kind of hooked call: errno [once]. Prints where it was changed.
  *
- * The first calls do slow work beneath (the driver starts, files are opened); `once` looks at those,
- * with a cudaMalloc of its own beneath (libwrap.so), which sets errno.
+ * The first calls do slow work beneath (the driver starts, files are opened); `once` looks at
+ * those, with a cudaMalloc of its own beneath (libwrap.so), which sets errno.
  */
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -18,12 +18,12 @@ static const CUmemAllocationProp on_device = { .type = CU_MEM_ALLOCATION_TYPE_PI
 					       .location = { CU_MEM_LOCATION_TYPE_DEVICE, 0 } };
 
 /* The call, with errno set before and looked at afterwards. */
-#define LOOK(call)                                                       \
-	do {                                                             \
-		errno = BEFORE;                                          \
-		call;                                                    \
-		if (errno != BEFORE)                                     \
-			printf("%s: errno is %d\n", #call, errno);       \
+#define LOOK(call)                                                 \
+	do {                                                       \
+		errno = BEFORE;                                    \
+		call;                                              \
+		if (errno != BEFORE)                               \
+			printf("%s: errno is %d\n", #call, errno); \
 	} while (0)
 
 static void runtime_calls(void)

@@ -9,7 +9,7 @@ import collections
 import json
 import sys
 
-DEVICE_KINDS = ("plain", "array", "vmm", "pool")
+DEVICE_KINDS = ("plain", "array", "vmm", "pool", "managed")
 NO_SUM = {"allocated": {"peak_bytes": 0, "exit_bytes": 0}, "allocations": 0, "frees": 0}
 NO_DEVICE = dict(NO_SUM, reserved={"peak_bytes": 0, "exit_bytes": 0}, ooms=0, retries=0, pools=[])
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "capture/python.h"
 
@@ -26,6 +27,7 @@ int probe_capped(unsigned capacity);
 int probe_entries(int *loops, int *entries);
 int probe_lines(void *code, int size, int *checked);
 long probe_same(int milliseconds, long *changes);
+long probe_paced(int milliseconds);
 double probe_cost(int iterations, int *frames);
 
 static int64_t now_ns(void)
@@ -252,6 +254,21 @@ EXPORT long probe_same(int milliseconds, long *changes)
 	for (*changes = 0; now_ns() < end; walks++)
 		*changes += python_frames(frames, 256, &truncated) != count ||
 			    memcmp(first, frames, count * sizeof(frames[0])) != 0;
+	return walks;
+}
+
+/* Walks now and then, as allocations come, for so many milliseconds: how often. */
+EXPORT long probe_paced(int milliseconds)
+{
+	int64_t end = now_ns() + (int64_t)milliseconds * 1000000;
+	struct python_frame walked[64];
+	bool truncated;
+	long walks = 0;
+
+	for (; now_ns() < end; walks++) {
+		python_frames(walked, 64, &truncated);
+		usleep(50);
+	}
 	return walks;
 }
 

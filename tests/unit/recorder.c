@@ -54,10 +54,12 @@ static int open_tables(struct recorder *recorder, uint64_t max_events)
 	recorder->names[0] = intern_text(intern, "step");
 	recorder->names[1] = intern_text(intern, "forward");
 	recorder->names[2] = intern_text(intern, "backward \"\\\n\xff");
-	intern_module(intern, &(struct spool_module){ 0x7f0000000000, 0x7f0000000000,
+	intern_module(intern, &(struct spool_module){ 0x7f0000000000,
+						      0x7f0000000000,
 						      0x7f0000100000,
 						      intern_text(intern, "/no/such/library.so"),
-						      intern_text(intern, "abcdef"), { 0 } });
+						      intern_text(intern, "abcdef"),
+						      { 0 } });
 	for (unsigned i = 0; i < RECORDER_STACKS; i++)
 		recorder->stacks[i] = make_stack(recorder, i);
 	intern_fact(intern, "memtrace", "1.0.0");
@@ -305,9 +307,8 @@ static void replay_live(struct replay *replay, const struct event *event)
 	if (in && i)
 		complain(replay, "born twice", event->ptr, event->seq);
 	else if (in)
-		replay->live[replay->lives++] = (struct replay_live){
-			kind, event->pool, event->ptr, event->size, event->stack
-		};
+		replay->live[replay->lives++] = (struct replay_live){ kind, event->pool, event->ptr,
+								      event->size, event->stack };
 	else if (!i || replay->live[i - 1].size != event->size)
 		complain(replay, "died unborn", event->ptr, event->seq);
 	else

@@ -61,10 +61,10 @@ static void one_event(struct journaling *it)
 		const struct spool_scope *scope = totals_scope(&it->spool, i);
 
 		if (scope->kind == SCOPE_DEVICE && scope->device == event.device)
-			expected[seq] = (struct expected){
-				event.ptr, scope->sums[METRIC_ALLOCATED].now,
-				scope->sums[METRIC_RESERVED].now, event.device, event.op
-			};
+			expected[seq] =
+				(struct expected){ event.ptr, scope->sums[METRIC_ALLOCATED].now,
+						   scope->sums[METRIC_RESERVED].now, event.device,
+						   event.op };
 	}
 }
 
@@ -104,7 +104,8 @@ static void compare(struct journaling *it, uint64_t max_events)
 		EQ(kept, header->seq);
 		return;
 	}
-	/* The latest nine tenths: whole chunks that fit, one of which may just have been dropped. */
+	/* The latest nine tenths: whole chunks that fit, one of which may just have been dropped.
+	 */
 	EQ(next, header->seq);
 	OK(kept >= head && (kept == header->seq || kept - head + 2 * chunk > ring));
 }

@@ -301,6 +301,74 @@ TEST(lines_that_matter)
 	remove_all();
 }
 
+/* What one stack of PyTorch shows: frames of every kind, and which of them is the user's. */
+TEST(own_code_comes_first)
+{
+	struct trace_module modules[] = {
+		{ .path = "/opt/torch/lib/libc10_cuda.so" },
+		{ .path = "/opt/torch/lib/libtorch_cuda.so" },
+		{ .path = "/usr/bin/python3.12" },
+		{ .path = "/usr/lib/libcublas.so.13" },
+		{ .path = "/home/u/train" },
+	};
+	struct trace_frame frames[] = {
+		{ .function = "c10::alloc", .module = 0 },
+		{ .function = "at::empty", .module = 1 },
+		{ .function = "_PyEval_EvalFrameDefault", .module = 2 },
+		{ .function = "Linear.forward",
+		  .file = "/usr/lib/python3/dist-packages/torch/nn/modules/linear.py",
+		  .line = 125,
+		  .module = UINT32_MAX,
+		  .language = TRACE_PYTHON },
+		{ .function = "Net.forward",
+		  .file = "net/__init__.py",
+		  .line = 7,
+		  .module = UINT32_MAX,
+		  .language = TRACE_PYTHON },
+		{ .function = "main",
+		  .file = "train.py",
+		  .line = 30,
+		  .module = UINT32_MAX,
+		  .language = TRACE_PYTHON },
+		{ .function = "cublasCreate_v2", .module = 3 },
+		{ .function = "main", .module = 4 },
+		{ .function = "_start", .module = 4 },
+	};
+	uint32_t torch[] = { 0, 1, 2, 3, 4, 5 };
+	uint32_t package[] = { 0, 2, 3 };
+	uint32_t plain[] = { 6, 7, 8 };
+	uint32_t inside[] = { 0, 1 };
+	struct trace_stack stacks[] = {
+		{ torch, 6 }, { package, 3 }, { plain, 3 }, { inside, 2 }, { NULL, 0 }
+	};
+	struct trace trace = { .frames = frames,
+			       .frames_n = 9,
+			       .stacks = stacks,
+			       .stacks_n = 5,
+			       .modules = modules,
+			       .modules_n = 5 };
+	uint32_t shown[4];
+	char text[100];
+
+	EQ(trace_line(&trace, 0), 4);
+	EQ(trace_lines(&trace, 0, shown, 4), 3);
+	EQ(shown[0], 3);
+	EQ(shown[1], 4);
+	EQ(shown[2], 5);
+	EQ(trace_lines(&trace, 0, shown, 1), 1);
+	EQ(shown[0], 4);
+	trace_frame_text(&trace, 4, text, sizeof(text));
+	STR(text, "Net.forward (net/__init__.py:7)");
+	EQ(trace_line(&trace, 1), 3);
+	EQ(trace_line(&trace, 2), 7);
+	EQ(trace_lines(&trace, 2, shown, 4), 2);
+	EQ(trace_line(&trace, 3), 0);
+	EQ(trace_lines(&trace, 3, shown, 4), 1);
+	EQ(trace_line(&trace, 4), UINT32_MAX);
+	EQ(trace_lines(&trace, 4, shown, 4), 0);
+	OK(trace_frame_internal(&trace, &frames[8]));
+}
+
 static void named(const char *function, const char *wanted)
 {
 	struct trace_frame frame = { .function = function, .module = UINT32_MAX };

@@ -1,0 +1,99 @@
+/* Does what a trace says of itself hold together? Positions in range, columns of one length. */
+#include <string.h>
+
+#include "analyse/error.h"
+#include "analyse/trace.h"
+#include "analyse/trace_parts.h"
+
+static int out_of_range(const struct trace *trace, const char *from, size_t i, const char *to,
+			uint64_t position, size_t size)
+{
+	return err("%s: %s[%zu] refers to %s[%llu], but there are %zu", trace->path, from, i, to,
+		   (unsigned long long)position, size);
+}
+
+static int check_frames(struct trace *trace)
+{
+	for (size_t i = 0; i < trace->frames_n; i++) {
+		struct trace_frame *frame = &trace->frames[i];
+
+		if (frame->module != UINT32_MAX && frame->module >= trace->modules_n)
+			return out_of_range(trace, "frames", i, "modules", frame->module,
+					    trace->modules_n);
+		if (frame->function && !frame->function[0])
+			frame->function = NULL;
+	}
+	for (size_t i = 0; i < trace->stacks_n; i++) {
+		const struct trace_stack *stack = &trace->stacks[i];
+
+		for (size_t k = 0; k < stack->frames_n; k++) {
+			if (stack->frames[k] >= trace->frames_n)
+				return out_of_range(trace, "stacks", i, "frames", stack->frames[k],
+						    trace->frames_n);
+		}
+	}
+	return 0;
+}
+
+static int check_peaks(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->peaks_n; i++) {
+		const struct trace_peak *peak = &trace->peaks[i];
+
+		for (size_t k = 0; k < peak->stacks_n; k++) {
+			if (peak->stacks[k].stack >= trace->stacks_n)
+				return out_of_range(trace, "peaks", i, "stacks",
+						    peak->stacks[k].stack, trace->stacks_n);
+		}
+	}
+	return 0;
+}
+
+static int check_sites(struct trace *trace)
+{
+	trace->site_of = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(uint32_t));
+	if (!trace->site_of)
+		return err("%s: no memory left", trace->path);
+	memset(trace->site_of, 0xff, trace->stacks_n * sizeof(uint32_t));
+	for (size_t i = 0; i < trace->sites_n; i++) {
+		struct trace_site *site = &trace->sites[i];
+
+		if (!site->site)
+			site->site = "?";
+		if (!site->space)
+			site->space = "device";
+		for (size_t k = 0; k < site->stacks_n; k++) {
+			if (site->stacks[k] >= trace->stacks_n)
+				return out_of_range(trace, "sites", i, "stacks", site->stacks[k],
+						    trace->stacks_n);
+			trace->site_of[site->stacks[k]] = (uint32_t)i;
+		}
+	}
+	return 0;
+}
+
+static int check_curves(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->timeline_n; i++) {
+		const struct trace_curve *curve = &trace->timeline[i];
+
+		if (curve->allocated_n != curve->t_n || curve->reserved_n != curve->t_n ||
+		    (curve->used_n && curve->used_n != curve->t_n))
+			return err("%s: timeline[%zu] has columns of different lengths",
+				   trace->path, i);
+	}
+	return 0;
+}
+
+int trace_check(struct trace *trace)
+{
+	int error = check_frames(trace);
+
+	if (!error)
+		error = check_peaks(trace);
+	if (!error)
+		error = check_sites(trace);
+	if (!error)
+		error = check_curves(trace);
+	return error;
+}

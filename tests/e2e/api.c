@@ -1,0 +1,109 @@
+/*
+ * Tells memtrace what it does, through memtrace.h; without the library the same program runs.
+ *
+ * Prints what it did itself, one step a line.
+ */
+#include <cuda_runtime.h>
+#include <memtrace/memtrace.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MIB ((size_t)1 << 20)
+
+static void *take(size_t size)
+{
+	void *ptr = NULL;
+
+	if (cudaMalloc(&ptr, size))
+		exit(1);
+	return ptr;
+}
+
+static void give(void *ptr)
+{
+	if (cudaFree(ptr))
+		exit(1);
+}
+
+static void *other_thread(void *unused)
+{
+	memtrace_push("thread");
+	give(take(2 * MIB));
+	memtrace_pop();
+	return unused;
+}
+
+static void phases(void)
+{
+	pthread_t thread;
+	void *kept;
+
+	memtrace_push("outer");
+	kept = take(MIB);
+	memtrace_push("inner");
+	give(take(4 * MIB));
+	memtrace_pop();
+	pthread_create(&thread, NULL, other_thread, NULL);
+	pthread_join(thread, NULL);
+	memtrace_mark("half");
+	memtrace_pop();
+	memtrace_label(kept, "kept \"for\" ever");
+	puts("phases");
+}
+
+/* Events stop, sums do not. */
+static void stopped(void)
+{
+	void *ptr;
+
+	memtrace_stop();
+	ptr = take(16 * MIB);
+	memtrace_mark("not recorded");
+	memtrace_start();
+	memtrace_mark("recorded");
+	give(ptr);
+	puts("stopped");
+}
+
+/* Nothing is seen at all, not even afterwards that something was freed meanwhile. */
+static void disabled(void)
+{
+	void *before = take(MIB / 2);
+	void *ptr;
+
+	memtrace_enable(0);
+	ptr = take(64 * MIB);
+	memtrace_mark("not seen");
+	give(ptr);
+	memtrace_enable(1);
+	memtrace_mark("seen");
+	give(before);
+	puts("disabled");
+}
+
+/* What makes no sense does no harm. */
+static void nonsense(void)
+{
+	memtrace_pop();
+	memtrace_label(NULL, "nothing");
+	memtrace_label((void *)0x1234, "nowhere");
+	memtrace_pool_alloc(0, (void *)0x1234, 1);
+	memtrace_pool_free(99, (void *)0x1234);
+	memtrace_pool_free(memtrace_pool_create("empty"), (void *)0x1234);
+	memtrace_pool_release(memtrace_pool_create("empty"), (void *)0x1234);
+	memtrace_pool_create(NULL);
+	memtrace_mark(NULL);
+	memtrace_push("never popped");
+	puts("nonsense");
+}
+
+int main(void)
+{
+	memtrace_mark("before CUDA");
+	phases();
+	stopped();
+	disabled();
+	nonsense();
+	return 0;
+}

@@ -1,0 +1,80 @@
+#!/bin/sh
+# The settings: where files go, what is recorded, and that nonsense is told rather than obeyed.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+files() {
+	find . -name '*.json' -o -name '*.spool' | sort
+}
+
+clean() {
+	find . \( -name '*.json' -o -name '*.spool' \) -exec rm -f {} +
+}
+
+preload() { # VARIABLE=VALUE... PROGRAM
+	clean
+	env LD_PRELOAD="$LIBRARY" "$@" >"$OUT" 2>"$ERR"
+}
+
+# --- where ----------------------------------------------------------------------------------------------
+host=$(uname -n)
+preload "$SAMPLES/leak"
+pid=$(json ./memtrace.*.json 'd["process"]["pid"]')
+is 'the default name' "$(files)" "./memtrace.$pid.json"
+preload MEMTRACE_OUTPUT='%e-%h-%r-100%%-%x.json' "$SAMPLES/leak"
+is '%e %h %r %% and what is no word' "$(files)" "./leak-$host-0-100%-%x.json"
+ok 'the trace keeps its promises' validate ./*.json
+for name in RANK OMPI_COMM_WORLD_RANK SLURM_PROCID PMI_RANK PMIX_RANK; do
+	preload $name=7 MEMTRACE_OUTPUT='r%r.json' "$SAMPLES/leak"
+	is "%r is $name" "$(files):$(json r7.json 'd["process"]["rank"]')" ./r7.json:7
+done
+preload SLURM_PROCID=3 RANK=7 MEMTRACE_OUTPUT='r%r.json' "$SAMPLES/leak"
+is 'the first of them counts' "$(files)" ./r7.json
+preload RANK=../../x MEMTRACE_OUTPUT='r%r.json' "$SAMPLES/leak"
+is 'a rank is a number' "$(files)" ./r0.json
+mkdir -p 'a %p b'
+clean
+cd 'a %p b' || exit 1
+preload MEMTRACE_OUTPUT=t.json "$SAMPLES/leak"
+cd .. || exit 1
+is 'a working directory is no pattern' "$(files)" './a %p b/t.json'
+preload MEMTRACE_OUTPUT=plain "$SAMPLES/leak"
+is 'a name without an extension' "$(find . -name 'plain*')" ./plain
+rm -f plain
+# shellcheck disable=SC2016  # for that shell to expand
+preload MEMTRACE_OUTPUT="$PWD/moved.json" sh -c 'cd / && exec "$0"' "$SAMPLES/leak"
+is 'an absolute name' "$(files)" ./moved.json
+mkdir -p spools
+preload MEMTRACE_OUTPUT=t.json MEMTRACE_SPOOL_DIR=spools "$E2E/ends" _exit
+is 'the spool in a directory of its own' "$(files)" ./spools/t.spool
+preload MEMTRACE_OUTPUT=t.json MEMTRACE_SPOOL_DIR=spools "$E2E/ends"
+is 'from which the trace goes where it should' "$(files)" ./t.json
+
+# --- what -----------------------------------------------------------------------------------------------
+peak='d["summary"]["devices"][0]["allocated"]["peak_bytes"]'
+preload MEMTRACE_OUTPUT=t.json MEMTRACE_ENABLE=0 "$SAMPLES/leak"
+is 'MEMTRACE_ENABLE=0: nothing at all' "$?:$(files):$(cat "$ERR")" 0::
+preload MEMTRACE_OUTPUT=t.json MEMTRACE_START=0 "$SAMPLES/leak"
+is 'MEMTRACE_START=0: sums and no events' "$(json t.json "[$peak, len(d[\"events\"])]")" '[15728640, 0]'
+ok 'MEMTRACE_START=0: the trace keeps its promises' validate t.json
+preload MEMTRACE_OUTPUT=t.json MEMTRACE_MAX_EVENTS=0 "$SAMPLES/leak"
+is 'MEMTRACE_MAX_EVENTS=0: the same, and it says how many there were' \
+	"$(json t.json "[$peak, len(d[\"events\"]), d[\"capture\"][\"events_dropped\"]]")" '[15728640, 0, 19]'
+is 'MEMTRACE_MAX_EVENTS=0: it is cut' "$(json t.json 'd["capture"]["truncated"]')" true
+ok 'MEMTRACE_MAX_EVENTS=0: the trace keeps its promises' validate t.json
+preload MEMTRACE_OUTPUT=t.json MEMTRACE_MAX_EVENTS=1M "$SAMPLES/churn" 100
+is 'a count may have a unit' "$(json t.json '[len(d["events"]), d["capture"]["truncated"]]')" '[202, false]'
+preload MEMTRACE_OUTPUT=t.json MEMTRACE_USED=0 "$SAMPLES/leak"
+is 'MEMTRACE_USED=0: the driver is not asked' \
+	"$(json t.json '(d["summary"]["devices"][0].get("used") or {}).get("peak_bytes") in (None, 0)')" true
+ok 'MEMTRACE_USED=0: the trace keeps its promises' validate t.json
+
+# --- nonsense -------------------------------------------------------------------------------------------
+for setting in MEMTRACE_MAX_EVENTS=many MEMTRACE_ENABLE=maybe MEMTRACE_STACK_DEPTH=-3 MEMTRACE_QUIET=2; do
+	preload MEMTRACE_OUTPUT=t.json "$setting" "$SAMPLES/leak"
+	is "$setting: the default counts" "$?:$(json t.json 'len(d["events"])')" 0:19
+	is "$setting: and the trace says so" \
+		"$(json t.json "any(\"${setting%%=*}\" in note for note in d[\"capture\"][\"notes\"])")" true
+done
+preload MEMTRACE_OUTPUT=t.json MEMTRACE_MAX_EVENTS= "$SAMPLES/leak"
+is 'an empty value is none' "$(json t.json '[len(d["events"]), d["capture"]["notes"]]')" '[19, []]'
