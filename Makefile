@@ -164,7 +164,7 @@ NVCC := $(if $(CUDA),$(wildcard $(CUDA)/bin/nvcc))
 GPU_SAMPLES := $(foreach name,$(SAMPLES),$(BUILD)/gpu-samples/$(name) $(BUILD)/gpu-samples/$(name)-static) \
 	$(if $(wildcard tests/fake/agree.c),$(BUILD)/gpu-samples/agree) \
 	$(if $(NVCC),$(patsubst samples/%.cu,$(BUILD)/gpu-samples/%,$(wildcard samples/*.cu)))
-GPU_FLAGS = $(BASE_FLAGS) -isystem $(CUDA)/include
+GPU_FLAGS = $(BASE_FLAGS) -fno-optimize-sibling-calls -isystem $(CUDA)/include
 GPU_PATH = -L$(CUDA)/lib64 -L$(CUDA)/lib64/stubs -L$(FAKE)
 GPU_LINK = -rdynamic -Wl,--as-needed $(GPU_PATH) -lcudart -lcuda -ldl -lpthread -lm
 
@@ -273,6 +273,21 @@ check-san: ## the unit tests under the address and undefined-behaviour sanitizer
 check-gpu: ## tests/gpu/*.sh on the real device (CUDA=/usr/local/cuda)
 	@CUDA='$(firstword $(CUDA) $(wildcard /usr/local/cuda))' $(TESTING) gpu
 
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SOURCES := $(call src_of,$(SHARED)) $(addprefix src/analyse/,$(LIB_ANALYSE)) \
+	$(wildcard src/render/document*.c) tests/unit/recorder.c
+
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_SOURCES) $(TREE_HEADERS)
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$@) clang $(LANGUAGE) $(CPPFLAGS) -Itests -O1 -g -fno-omit-frame-pointer \
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $< $(FUZZ_SOURCES) \
+		-ldl -lpthread
+
+.PHONY: fuzz
+fuzz: $(FUZZERS) ## fuzzes the readers with libFuzzer, SECONDS_EACH=60
+	$(Q)for f in $(FUZZERS); do mkdir -p $$f.corpus; $$f -max_total_time=$${SECONDS_EACH:-60} -timeout=10 \
+		-len_control=0 -max_len=400 -artifact_prefix=$$f- $$f.corpus || exit 1; done
+
 bench: test-programs ## what being traced costs (scripts/bench.sh)
 	$(Q)BUILD='$(abspath $(BUILD))' sh scripts/bench.sh
 
@@ -317,7 +332,7 @@ in_path = $(firstword $(wildcard $(addsuffix /$(1),$(subst :, ,$(PATH)))))
 FORMATTER ?= $(call in_path,clang-format-14)
 TIDY ?= $(call in_path,clang-tidy-14)
 FORMATTED := $(wildcard $(addsuffix /*.[ch],src/* include/memtrace samples tests tests/unit tests/fake \
-	tests/e2e tests/abi))
+	tests/e2e tests/abi tests/fuzz))
 
 .PHONY: format lint check-format check-tidy
 format: ## lay out the C files as .clang-format says

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/libraries.h"
 #include "analyse/symbols.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -223,22 +224,6 @@ static int find_shares(struct recording *recording)
 
 /* --- sites --- */
 
-/* Libraries whose frames are how memory is asked for, never why. */
-static bool is_plumbing(const char *module)
-{
-	static const char *const names[] = {
-		"libcuda.so", "libcudart.so",  "libcudart-",   "libmemtrace.so",
-		"libc10",     "libtorch",      "libstdc++.so", "libc.so",
-		"ld-linux",   "libpthread.so", "libnvidia-",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strncmp(module, names[i], strlen(names[i])))
-			return true;
-	}
-	return false;
-}
-
 static const char *module_of(const struct recording *recording, const struct spool_frame *frame)
 {
 	const struct spool_module *module =
@@ -248,22 +233,31 @@ static const char *module_of(const struct recording *recording, const struct spo
 	return path ? text_base(path) : "";
 }
 
-/* The frame that answers "who asked": the innermost of Python, else of a library that is no
- * plumbing. */
+/*
+ * The frame that answers "who asked": the innermost of Python, else of a library that is neither
+ * plumbing nor a framework's inside, else of the framework.
+ */
 static uint32_t telling_frame(const struct recording *recording, const struct spool_stack *stack)
 {
 	uint32_t depth = recording_depth(recording, stack);
+	uint32_t second = UINT32_MAX;
 
 	if (stack->python && depth)
 		return recording_step(recording, stack, stack->native);
 	for (uint32_t i = 0; i < depth; i++) {
 		uint32_t at = recording_step(recording, stack, i);
 		const struct spool_frame *frame = recording_frame(recording, at);
+		enum library_kind kind;
 
-		if (frame && frame->module && !is_plumbing(module_of(recording, frame)))
+		if (!frame || !frame->module)
+			continue;
+		kind = library_kind(module_of(recording, frame));
+		if (kind < LIBRARY_FRAMEWORK)
 			return at;
+		if (kind == LIBRARY_FRAMEWORK && second == UINT32_MAX)
+			second = at;
 	}
-	return depth ? recording_step(recording, stack, 0) : UINT32_MAX;
+	return second != UINT32_MAX || !depth ? second : recording_step(recording, stack, 0);
 }
 
 static const char *site_name(struct recording *recording, const struct spool_stack *stack)
@@ -304,9 +298,11 @@ static const char *space_of(const struct recording *recording, const struct spoo
 		const struct spool_cell *cell = spool_at(recording->spool, SPOOL_CELL, id - 1);
 		uint32_t scope = cell->sum / METRICS;
 
-		if (scope < recording->scopes &&
-		    totals_scope(recording->spool, scope)->kind == SCOPE_SPACE)
-			return space_name(totals_scope(recording->spool, scope)->name);
+		const struct spool_scope *row =
+			scope < recording->scopes ? totals_scope(recording->spool, scope) : NULL;
+
+		if (row && row->kind == SCOPE_SPACE && space_name(row->name))
+			return space_name(row->name);
 		id = cell->next;
 	}
 	return space_name(SPACE_DEVICE);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/libraries.h"
 #include "analyse/trace.h"
 #include "base/text.h"
 
@@ -35,24 +36,11 @@ static bool is_installed(const char *path)
 
 static enum kin kin_of_module(const char *path)
 {
-	static const char *const internal[] = {
-		"libcuda.so", "libcudart",       "libc10",     "libtorch", "libmemtrace",
-		"libnvidia-", "libc.so",         "libc-",      "ld-linux", "ld-",
-		"libstdc++",  "libgcc_s",        "libpthread", "libdl",    "libm.so",
-		"libpython",  "python",          "libcaffe2",  "libgomp",  "libffi",
-		"_ctypes",    "libcudadebugger", NULL,
-	};
-	static const char *const vendor[] = {
-		"libcublas",    "libcudnn",    "libnccl",       "libcufft",
-		"libcusolver",  "libcusparse", "libcurand",     "libnvrtc",
-		"libnvJitLink", "libnvshmem",  "libnvToolsExt", "libcupti",
-		"libtriton",    "libnvfatbin", "libcufile",     NULL,
-	};
-	const char *base = text_base(path);
+	enum library_kind kind = library_kind(text_base(path));
 
-	if (begins_with(base, internal))
+	if (kind >= LIBRARY_FRAMEWORK)
 		return KIN_INTERNAL;
-	return begins_with(base, vendor) || is_installed(path) ? KIN_VENDOR : KIN_OWN;
+	return kind == LIBRARY_VENDOR || is_installed(path) ? KIN_VENDOR : KIN_OWN;
 }
 
 /* Where every program and every thread begins, linked into the program itself. */

@@ -266,6 +266,7 @@ static void enter(struct ledger *ledger, struct event *event, const struct spool
 	commit(ledger, &touched);
 	ledger->newest_generation = generation(ledger);
 	ledger->newest_event = *event;
+	ledger->newest_quiet = ledger->quiet;
 }
 
 /* What the end of a node says: all but time, stack, thread, stream and api. */
@@ -423,7 +424,8 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 	struct spool_node node = *live_node(ledger->spool, id);
 	struct event event = ledger->newest_event;
 
-	if (id != ledger->newest || generation(ledger) != ledger->newest_generation)
+	if (id != ledger->newest || generation(ledger) != ledger->newest_generation ||
+	    ledger->quiet != ledger->newest_quiet)
 		return false;
 	txn_revert(ledger->spool);
 	if (!ledger->quiet)

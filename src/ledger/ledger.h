@@ -28,6 +28,7 @@ struct ledger {
 	uint32_t newest; /* the node that the last transaction made, if that is all it did */
 	uint64_t newest_generation;
 	struct event newest_event;
+	bool newest_quiet;    /* it was not written */
 	struct ledger_scope { /* a cache in front of totals_scope_find() */
 		uint32_t kind, name;
 		int32_t device;

@@ -55,11 +55,13 @@ static int copy_file(struct spool *spool, int fd, size_t bytes)
 	return 0;
 }
 
+/* 0, an error, or 1 when the file grew meanwhile: to be loaded anew. */
 static int load(struct spool *spool, const char *path, char *why, size_t size)
 {
 	struct stat status;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	size_t lists = sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS;
+	bool grown;
 	void *p;
 	int error;
 
@@ -87,10 +89,14 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 		spool->blocks[0] = (uint32_t *)(spool->base + spool->reserved);
 		error = copy_file(spool, fd, spool->reserved);
 	}
+	/* A living writer may have let the file grow since its size was asked. */
+	grown = !error && ((struct spool_header *)spool->base)->blocks > spool->file_blocks &&
+		!fstat(fd, &status) &&
+		(uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT > spool->file_blocks;
 	close(fd);
 	if (error)
 		snprintf(why, size, "%s: %s", path, strerror(-error));
-	return error;
+	return grown ? 1 : error;
 }
 
 static void roll_back(struct spool *spool)
@@ -103,12 +109,10 @@ static void roll_back(struct spool *spool)
 	while (count--) {
 		uint64_t where = header->undo[count].where & ~1ull;
 
-		if (where + 8 > spool->reserved)
+		if (where > spool->reserved - 8)
 			continue;
-		if (header->undo[count].where & 1)
-			*(uint32_t *)(spool->base + where) = (uint32_t)header->undo[count].old;
-		else
-			memcpy(spool->base + where, &header->undo[count].old, 8);
+		memcpy(spool->base + where, &header->undo[count].old,
+		       header->undo[count].where & 1 ? 4 : 8);
 	}
 	atomic_store(&header->generation, atomic_load(&header->generation) + 1);
 }
@@ -152,12 +156,15 @@ static void end_texts(struct spool *spool)
 
 int spool_open(struct spool *spool, const char *path, char *why, size_t size)
 {
-	int error;
+	int error = 1;
 
 	memset(spool, 0, sizeof(*spool));
-	snprintf(spool->path, sizeof(spool->path), "%s", path);
-	error = load(spool, path, why, size);
-	if (error)
+	for (unsigned i = 0; error == 1 && i < COPY_TRIES; i++) {
+		spool_close(spool);
+		snprintf(spool->path, sizeof(spool->path), "%s", path);
+		error = load(spool, path, why, size);
+	}
+	if (error < 0)
 		goto out;
 	spool->header = (struct spool_header *)spool->base;
 	error = -EINVAL;

@@ -1,5 +1,7 @@
 #!/bin/sh
 # PyTorch to the byte: every program of models.py, and PyTorch's own history beside the trace.
+GPU=1
+# shellcheck source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 
 need gpu

@@ -78,7 +78,7 @@ train backend:cudaMallocAsync cudaMallocAsync
 ok 'cudaMallocAsync: peaks and ends are PyTorch'\''s' async_figures plain.json $(figures own.out)
 unset PYTORCH_CUDA_ALLOC_CONF
 
-python3 "$TOP/tests/gpu/profiler.py" >plain.out 2>&1
+python3 "$TOP/tests/gpu/profiler.py" >plain.out 2>plain.err
 plain=$?
 traced python3 "$TOP/tests/gpu/profiler.py"
 is 'torch.profiler sees the same kernels, calls and memory' "$?:$(cat "$OUT")" "$plain:$(cat plain.out)"

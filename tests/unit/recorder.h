@@ -5,7 +5,7 @@
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
 
-enum { RECORDER_LIVE = 256, RECORDER_STACKS = 8 };
+enum { RECORDER_LIVE = 600, RECORDER_STACKS = 8 };
 
 struct recorder {
 	struct spool spool;

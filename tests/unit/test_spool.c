@@ -231,7 +231,7 @@ TEST(every_truncation_is_digested)
 	unsigned opened = 0;
 
 	in_directory("t.spool");
-	make_spool(400, 2);
+	make_spool(15, 2);
 	EQ(stat(path, &status), 0);
 	for (off_t size = status.st_size; size >= 0; size -= 4096) {
 		EQ(truncate(path, size), 0);
@@ -309,7 +309,7 @@ TEST(mutations_are_digested)
 	int fd;
 
 	in_directory("t.spool");
-	make_spool(150, 3);
+	make_spool(40, 3);
 	read_image(&image);
 	fd = open(path, O_RDWR);
 	OK(fd >= 0);
@@ -516,7 +516,7 @@ TEST(whole_between_any_two_instructions)
 	in_directory("t.spool");
 	child = fork();
 	if (!child)
-		step_slowly(300, 12);
+		step_slowly(2000, 12);
 	EQ(waitpid(child, &status, 0), child);
 	if (!WIFSTOPPED(status))
 		SKIP("no ptrace here");

@@ -1,0 +1,34 @@
+/* What a library is to the question "who asked for this memory": the rows of libraries.def. */
+#ifndef ANALYSE_LIBRARIES_H
+#define ANALYSE_LIBRARIES_H
+
+#include <stddef.h>
+#include <string.h>
+
+enum library_kind {
+	LIBRARY_OWN, /* in no row: the program's own code */
+	LIBRARY_VENDOR,
+	LIBRARY_FRAMEWORK,
+	LIBRARY_PLUMBING,
+};
+
+/* Of a file's base name. */
+static inline enum library_kind library_kind(const char *base)
+{
+	static const struct {
+		const char *begins;
+		enum library_kind kind;
+	} rows[] = {
+#define LIBRARY(begins, kind) { begins, LIBRARY_##kind },
+#include "analyse/libraries.def"
+#undef LIBRARY
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!strncmp(base, rows[i].begins, strlen(rows[i].begins)))
+			return rows[i].kind;
+	}
+	return LIBRARY_OWN;
+}
+
+#endif
