@@ -74,6 +74,7 @@ $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@new=$@.$$$$; printf '%s\n' '$(subst ','\'',$(CC) $(LIB_FLAGS) $(CLI_FLAGS) $(LDFLAGS) $(CJSON_LIBS))' >$$new; \
 		if cmp -s $$new $@; then rm -f $$new; else mv $$new $@; fi
+.PHONY: FORCE
 FORCE:
 
 # What must be there before anything compiles, said in one sentence.

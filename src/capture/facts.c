@@ -2,6 +2,7 @@
 #include "capture/facts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,7 +68,9 @@ static int create_in(struct paths *paths, struct spool *spool, const char *direc
 					   directory);
 		if (error)
 			break;
-		error = access(paths->output, F_OK) ? spool_create(spool, paths->spool) : -EEXIST;
+		error = faccessat(AT_FDCWD, paths->output, F_OK, AT_SYMLINK_NOFOLLOW)
+				? spool_create(spool, paths->spool)
+				: -EEXIST;
 		if (error != -EEXIST)
 			break;
 		error = n + 1 < NAMES ? 0 : error;

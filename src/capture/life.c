@@ -85,6 +85,6 @@ __attribute__((destructor)) static void end(void)
 int InitializeInjection(void)
 {
 	if (preloaded && record_on())
-		record_prepare();
+		record_cuda_started();
 	return 1;
 }

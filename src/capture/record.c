@@ -45,7 +45,7 @@ static struct {
 	struct paths paths;
 	uint64_t start_monotonic, start_realtime;
 	uint8_t *alive; /* a page that reads 0 in any child, however it was born */
-	_Atomic bool open, prepared;
+	_Atomic bool open, prepared, cuda_started;
 	_Atomic bool quiet;          /* memtrace_stop() */
 	_Atomic uint32_t generation; /* of this process: forks behind it */
 	uint32_t hook_text[HOOKS];
@@ -344,13 +344,34 @@ void record_fact(const char *key, const char *value)
 	record_unlock();
 }
 
+void record_cuda_started(void)
+{
+	atomic_store(&record.cuda_started, true);
+	record_prepare();
+}
+
+/* CUDA ran in this process and no call of it came through any door: RTLD_DEEPBIND or dlmopen. */
+static void tell_if_blind(void)
+{
+	uint64_t seen = 0;
+
+	for (unsigned i = 0; i < DOORS; i++)
+		seen += doors_counted(i);
+	if (!seen && record_on() && atomic_load(&record.cuda_started))
+		log_say("CUDA was used in a way that a preload cannot see (RTLD_DEEPBIND, "
+			"dlmopen): no trace",
+			NULL);
+}
+
 void record_finish(void)
 {
 	struct spool_header *header;
 
 	notice_fork();
-	if (!atomic_load(&record.open))
+	if (!atomic_load(&record.open)) {
+		tell_if_blind();
 		return;
+	}
 	modules_refresh();
 	record_lock();
 	atomic_store(&record_state, RECORD_ENDED);

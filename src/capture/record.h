@@ -45,6 +45,9 @@ bool record_continue(void);
 /* First-time work that needs no event: the unwinder, Python, PyTorch's real functions. */
 void record_prepare(void);
 
+/* cuInit was called: record_prepare(), and a word at the end if nothing of CUDA was ever seen. */
+void record_cuda_started(void);
+
 void record_lock(void);
 void record_unlock(void);
 

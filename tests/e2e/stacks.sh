@@ -52,11 +52,12 @@ traced "$SAMPLES/leak"
 is 'depth 3: three frames' "$(depths)" '[3]'
 unset MEMTRACE_STACK_DEPTH
 
-# A file of that name which is no library stands before the real one.
+# A file of that name which is no library stands before the real one, and nothing lies beside ours.
 mkdir hidden private
 echo 'not a library' >hidden/libunwind.so.8
-ordinary=${LD_LIBRARY_PATH:-}
-LD_LIBRARY_PATH=$PWD/hidden${ordinary:+:$ordinary}
+cp "$LIBRARY" private/
+LIBRARY=$PWD/private/libmemtrace.so
+LD_LIBRARY_PATH=$PWD/hidden${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 traced "$SAMPLES/leak"
 is 'without libunwind: glibc unwinds' "$(json "$TRACE" 'd["capture"]["unwinder"]')" glibc
@@ -66,8 +67,7 @@ ok 'without libunwind: the trace keeps its promises' validate "$TRACE"
 # Where one cannot install, it may lie beside the library.
 found=$(find /lib /usr/lib -name 'libunwind.so.8' -print 2>/dev/null | head -n 1)
 if [ -n "$found" ]; then
-	cp "$LIBRARY" "$found" private/
-	LIBRARY=$PWD/private/libmemtrace.so
+	cp "$found" private/
 	traced "$SAMPLES/leak"
 	is 'libunwind beside the library' "$(json "$TRACE" 'd["capture"]["unwinder"]')" libunwind
 	is 'libunwind beside the library: each caller is named' "$(callers)" "$by_caller"

@@ -1,0 +1,21 @@
+#!/bin/sh
+# The traces recorded on a real GPU: they keep their promises, and every verb reads them.
+. "$(dirname "$0")/lib.sh"
+
+for trace in "$TOP"/tests/data/h200-*.json; do
+	name=${trace##*/}
+	ok "$name: the trace keeps its promises" validate "$trace"
+	ok "$name: report" memtrace report "$trace"
+	ok "$name: report --json" memtrace report --json "$trace"
+	cp "$OUT" report.json
+	is "$name: the report's peaks are the trace's" \
+		"$(json report.json '[[x["allocated"]["peak_bytes"], x["reserved"]["peak_bytes"]] for x in d["devices"]]')" \
+		"$(json "$trace" '[[x["allocated"]["peak_bytes"], x["reserved"]["peak_bytes"]] for x in d["summary"]["devices"]]')"
+	ok "$name: export" memtrace export "$trace" --to events -o events
+	is "$name: every event is exported" "$(wc -l <events | tr -d ' ')" "$(json "$trace" 'len(d["events"])')"
+done
+memtrace report "$TOP/tests/data/h200-train.json" >train.txt
+has 'the training: lines of the program are named' train.txt 'train.py:'
+has 'the training: the workspace of cuBLAS has its own library as owner' train.txt 'libcublas.so.13'
+is 'the training: the pool is PyTorch'"'"'s' \
+	"$(json "$TOP/tests/data/h200-train.json" '[p["pool"] for p in d["summary"]["devices"][0]["pools"]]')" '["torch"]'
