@@ -24,7 +24,7 @@ allowed='
 memory     mmap munmap mremap madvise msync mprotect mincore getpagesize sysconf
 files      open open64 openat close read write pread pread64 pwrite pwrite64 writev lseek lseek64
 files      ftruncate ftruncate64 fallocate fallocate64 fstat fstat64 stat stat64 lstat lstat64 fsync
-files      statfs statfs64 fstatfs fstatfs64 access unlink unlinkat rename renameat2 link mkdir readlink realpath
+files      statfs statfs64 fstatfs fstatfs64 faccessat unlink unlinkat rename renameat2 link mkdir readlink realpath
 files      getcwd fcntl fcntl64 flock opendir readdir closedir process_vm_readv isatty poll ioctl
 bytes      memcpy memmove memset memcmp memchr memrchr memmem mempcpy
 bytes      strlen strnlen strcmp strncmp strcasecmp strncasecmp strchr strchrnul strrchr strstr

@@ -77,7 +77,8 @@ void finish_write(struct spool *spool, const struct paths *paths)
 	signals_release(&held);
 	if (error) {
 		log_say(paths->output, " could not be written: ", facts_error(error),
-			"; what was recorded is kept in ", paths->spool, " (memtrace recover)", NULL);
+			"; what was recorded is kept in ", paths->spool, " (memtrace recover)",
+			NULL);
 		return;
 	}
 	spool_unlink(spool);
