@@ -161,6 +161,7 @@ int phases_find(struct phases *phases, const struct spool *spool)
 		if (!phases_event(phases, &event))
 			error = -ENOMEM;
 	}
+	phases->broken = reader.broken;
 	journal_read_end(&reader);
 	while (phases->newest >= 0) {
 		struct phase *phase = &phases->list[phases->newest];

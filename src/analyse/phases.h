@@ -28,6 +28,7 @@ struct phases {
 	struct phase *list; /* by start */
 	size_t count, size;
 	int32_t newest;               /* of the open ones */
+	uint64_t broken;              /* chunks of events that made no sense from some point on */
 	uint64_t allocated, reserved; /* of all devices now */
 	struct decode_sums devices[DECODE_DEVICES];
 };

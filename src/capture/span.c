@@ -1,4 +1,9 @@
-/* One hooked call: what it did becomes an event. */
+/*
+ * One hooked call: what it did becomes an event.
+ *
+ * One file for all words of hooks.def: each is a few lines over the same helpers (who called, was
+ * it counted beneath, which device), and apart they would have to be shared.
+ */
 #include "capture/span.h"
 
 #include <errno.h>

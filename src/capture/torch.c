@@ -1,8 +1,10 @@
 /*
  * PyTorch's report: every mangled signature in one table, one body.
  *
- * A note on the ABI: c10::Device is { int8_t type, index }, passed in one register whose upper bits
- * are garbage; int64_t and size_t forms differ in name only. Before 1.10 there are no totals.
+ * Signatures, finding the real functions and what a report means stay together: they change
+ * together, with PyTorch's releases. A note on the ABI: c10::Device is { int8_t type, index },
+ * passed in one register whose upper bits are garbage; int64_t and size_t forms differ in name
+ * only. Before 1.10 there are no totals.
  */
 #include "capture/torch.h"
 

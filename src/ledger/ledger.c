@@ -1,7 +1,8 @@
 /*
  * The ledger: events into sums, one transaction each.
  *
- * Which sums an event moves is decided in move() alone.
+ * Which sums an event moves is decided in move() alone, and every way into it opens its transaction
+ * in begin(): that both are seen at once is why this is one file.
  */
 #include "ledger/ledger.h"
 

@@ -129,12 +129,12 @@ static int write_events(struct out *out, const struct spool *spool)
 	return error;
 }
 
-static int write_all(struct out *out, const struct recording *recording, unsigned flags,
-		     const char *exit)
+static int write_all(struct out *out, struct recording *recording, unsigned flags, const char *exit)
 {
 	struct phases phases;
 	int error = phases_find(&phases, recording->spool);
 
+	recording->damaged |= phases.broken != 0;
 	if (!error) {
 		document_head(out, recording, exit);
 		document_summary(out, recording);
