@@ -298,6 +298,22 @@ void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id)
 	commit(ledger, &touched);
 }
 
+/*
+ * The driver gave a handle's number away again, so its last release was not seen; but it is still
+ * mapped, and its memory held: it lives on under its mappings alone.
+ */
+static void hold(struct spool *spool, uint32_t id)
+{
+	struct spool_node *node = live_node(spool, id);
+	struct spool_node changed = *node;
+
+	changed.references = 0;
+	txn_begin(spool);
+	txn_set64(spool, (txn_word *)&node->device, *(txn_word *)&changed.device);
+	live_rekind(spool, id, NODE_HELD);
+	txn_commit(spool);
+}
+
 void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind, uint32_t owner,
 		  uint64_t link)
 {
@@ -317,7 +333,9 @@ void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kin
 				   (event->flags & EVENT_FOREIGN ? NODE_FOREIGN : 0)),
 	};
 
-	if (stale) {
+	if (stale && kind == NODE_HANDLE && live_node(ledger->spool, stale)->mappings) {
+		hold(ledger->spool, stale);
+	} else if (stale) {
 		struct event end = *event;
 
 		ledger_leave_node(ledger, &end, stale);

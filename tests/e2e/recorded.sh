@@ -19,3 +19,9 @@ has 'the training: lines of the program are named' train.txt 'train.py:'
 has 'the training: the workspace of cuBLAS has its own library as owner' train.txt 'libcublas.so.13'
 is 'the training: the pool is PyTorch'"'"'s' \
 	"$(json "$TOP/tests/data/h200-train.json" '[p["pool"] for p in d["summary"]["devices"][0]["pools"]]')" '["torch"]'
+ok 'the example of the format fits the schema' "$PYTHON" -c '
+import json, sys
+import jsonschema
+schema, example = (json.load(open(path)) for path in sys.argv[1:])
+jsonschema.validators.validator_for(schema)(schema).validate(example)
+' "$TOP/include/memtrace/trace.schema.json" "$TOP/tests/data/example.json"

@@ -70,6 +70,7 @@ is 'RTLD_DEEPBIND: it is seen through the driver' "$(sizes)" \
 # It brings its own runtime, bound to libc past every preload: nothing can be seen.
 traced "$E2E/loader" -d "$PWD/deep.so"
 is 'RTLD_DEEPBIND, runtime and all: the library works' "$(cat "$OUT")" "$right"
+has 'RTLD_DEEPBIND, runtime and all: it is said' "$ERR" 'a preload cannot see'
 
 # --- other preloads -----------------------------------------------------------------------------------
 LD_PRELOAD=$E2E/libwrap.so

@@ -7,6 +7,7 @@
 #include "ledger/ledger.h"
 #include "ledger/vmm.h"
 #include "model.h"
+#include "recorder.h"
 
 enum { DEVICES = 3, RUNS = 320, STEPS = 250, MIB2 = 1 << 21 };
 
@@ -825,4 +826,29 @@ TEST(around_finds_what_holds_an_address)
 	EQ(ledger_around(&run.ledger, 0x7f0000000000u + 8 * MIB2 + 5), 3);
 	EQ(ledger_around(&run.ledger, 0), 0);
 	finish();
+}
+
+/* memtrace_enable(0) may hide a release: the number comes again while the old memory is still
+ * mapped. */
+TEST(a_handle_given_again_keeps_the_older_mapping)
+{
+	struct event create = { .op = EVENT_RESERVE, .ptr = 0x77, .size = 4 * MIB2 };
+	struct event map = { .ptr = 0x7e0000000000u, .size = 4 * MIB2 };
+	struct recorder r;
+	uint64_t before;
+
+	OK(!recorder_open(&r, NULL, 1000, 1));
+	create.pool = map.pool = intern_text(&r.intern, "handles");
+	before = ledger_pool_sum(&r.ledger, 0, create.pool, METRIC_RESERVED);
+	ledger_enter(&r.ledger, &create, NODE_HANDLE, 0, 0);
+	vmm_map(&r.ledger, &map, 0x77);
+	create = (struct event){
+		.op = EVENT_RESERVE, .ptr = 0x77, .size = MIB2, .pool = create.pool
+	};
+	ledger_enter(&r.ledger, &create, NODE_HANDLE, 0, 0);
+	EQ(ledger_pool_sum(&r.ledger, 0, create.pool, METRIC_RESERVED) - before, 5 * MIB2);
+	map = (struct event){ .ptr = 0x7e0000000000u, .size = 4 * MIB2 };
+	vmm_unmap(&r.ledger, &map);
+	EQ(ledger_pool_sum(&r.ledger, 0, create.pool, METRIC_RESERVED) - before, MIB2);
+	recorder_close(&r);
 }
