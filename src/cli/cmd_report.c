@@ -1,4 +1,5 @@
 /* memtrace report TRACE: what filled the memory, which line put it there. */
+#include <string.h>
 #include <unistd.h>
 
 #include "analyse/error.h"
@@ -26,12 +27,34 @@ static int open_trace(struct trace *trace, const char *path)
 	return trace_open(trace, path);
 }
 
+/* "peaks,live": the bits of the sections; 0 after complaint. */
+static uint32_t read_sections(const char *text)
+{
+	uint32_t bits = 0;
+
+	for (;; text++) {
+		size_t length = strcspn(text, ",");
+		uint32_t bit = report_section_bit(text, length);
+
+		if (!bit) {
+			cli_usage("report", "--show: there is no section %.*s, but: %s",
+				  (int)length, text, report_section_names());
+			return 0;
+		}
+		bits |= bit;
+		text += length;
+		if (!*text)
+			return bits;
+	}
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_options options = { .device = NO_DEVICE, .limit = 10 };
 	const char *device = NULL;
 	const char *limit = "10";
 	const char *output = NULL;
+	const char *show = NULL;
 	bool json = false;
 	const struct arg args[] = {
 		{ "json", 0, ARG_FLAG, NULL, "the document memtrace-report/1, for programs", &json,
@@ -41,6 +64,8 @@ int cmd_report(int argc, char **argv)
 		  &limit },
 		{ "full", 0, ARG_FLAG, NULL, "every row, every stack, every frame", &options.full,
 		  NULL },
+		{ "show", 's', ARG_TEXT, "SECTIONS", "these sections only, by name: peaks,live",
+		  NULL, &show },
 		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
 		  &output },
 	};
@@ -56,6 +81,8 @@ int cmd_report(int argc, char **argv)
 	if (!args_count("report", "limit", limit, UINT32_MAX, &number))
 		return STATUS_USAGE;
 	options.limit = number;
+	if (show && !(options.show = read_sections(show)))
+		return STATUS_USAGE;
 	if (device) {
 		if (!args_count("report", "device", device, INT16_MAX, &number))
 			return STATUS_USAGE;

@@ -21,7 +21,7 @@ enum {
 };
 
 /* What failed stands in the events, of which only those lines are read. */
-static int failures_part(const struct report *report)
+int report_text_failures(const struct report *report)
 {
 	uint64_t ooms = report_ooms(report->trace, report->options->device);
 	struct trace_event events[FAILURES];
@@ -50,7 +50,7 @@ static int failures_part(const struct report *report)
 	return 0;
 }
 
-static void notes_part(const struct report *report)
+int report_text_notes(const struct report *report)
 {
 	const struct trace_capture *capture = &report->trace->capture;
 	const struct trace_process *process = &report->trace->process;
@@ -58,7 +58,7 @@ static void notes_part(const struct report *report)
 	char text[SENTENCE];
 
 	if (process->exit == TRACE_EXIT && !capture->events_dropped && !capture->notes_n)
-		return;
+		return 0;
 	show_heading(&report->show, "Notes");
 	if (process->signal != TRACE_NONE) {
 		snprintf(text, sizeof(text),
@@ -86,10 +86,11 @@ static void notes_part(const struct report *report)
 		text_join(text, sizeof(text), "- ", capture->notes[i]);
 		show_wrapped(&report->show, text, 2, false);
 	}
+	return 0;
 }
 
 /* "`python train.py` (pid 4242, rank 0, on node7) ran for 81.2 ms from 2026-11-21T02:03:04Z." */
-static void process_line(const struct report *report)
+int report_text_process(const struct report *report)
 {
 	const struct trace_process *process = &report->trace->process;
 	char duration[SHOW_NUMBER];
@@ -112,33 +113,91 @@ static void process_line(const struct report *report)
 	}
 	text_append(text, sizeof(text), ".");
 	show_wrapped(&report->show, text, 0, false);
+	return 0;
+}
+
+/* --- the table of sections --- */
+
+static const struct {
+	const char *name;
+	enum report_when when;
+	report_section *text, *json;
+} sections[] = {
+#define SECTION(name, when, what) { #name, REPORT_##when, report_text_##name, report_json_##name },
+#include "render/report_sections.def"
+#undef SECTION
+};
+
+_Static_assert(sizeof(sections) / sizeof(sections[0]) <= 32, "a bit each");
+
+uint32_t report_section_bit(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		if (strlen(sections[i].name) == length && !memcmp(sections[i].name, name, length))
+			return 1u << i;
+	}
+	return 0;
+}
+
+const char *report_section_names(void)
+{
+	return ""
+#define SECTION(name, when, what) #name " "
+#include "render/report_sections.def"
+#undef SECTION
+		;
+}
+
+static bool is_shown(const struct report_options *options, size_t i, bool json)
+{
+	if (options->show)
+		return options->show >> i & 1;
+	return sections[i].when == REPORT_SCREEN || options->full || json;
+}
+
+static int run_sections(const struct report *report, bool json)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < sizeof(sections) / sizeof(sections[0]); i++) {
+		if (is_shown(report->options, i, json))
+			error = json ? sections[i].json(report) : sections[i].text(report);
+	}
+	return error;
+}
+
+static int begin(const struct report *report, char *answer, size_t size)
+{
+	const struct report_options *options = report->options;
+
+	if (options->device != NO_DEVICE && !trace_device(report->trace, options->device))
+		return err("%s: has no device %d", report->trace->path, options->device);
+	return report_answer(report->trace, options->device, answer, size);
 }
 
 int report_text(struct trace *trace, struct out *out, const struct report_options *options)
 {
 	struct report report = { trace, { out, options->colour }, options };
 	char answer[SENTENCE];
-	int error;
+	int error = begin(&report, answer, sizeof(answer));
 
-	if (options->device != NO_DEVICE && !trace_device(trace, options->device))
-		return err("%s: has no device %d", trace->path, options->device);
-	error = report_answer(trace, options->device, answer, sizeof(answer));
 	if (error)
 		return error;
 	show_wrapped(&report.show, answer, 0, true);
-	process_line(&report);
-	error = failures_part(&report);
-	for (size_t i = 0; !error && i < trace->summary.devices_n; i++) {
-		if (report_wants(&report, trace->summary.devices[i].device))
-			error = report_device(&report, &trace->summary.devices[i]);
-	}
-	if (!error)
-		error = report_still_live(&report);
-	if (!error)
-		report_spaces(&report);
-	if (!error)
-		error = report_phase_table(&report);
-	if (!error)
-		notes_part(&report);
+	return run_sections(&report, false);
+}
+
+int report_json(struct trace *trace, struct out *out, const struct report_options *options)
+{
+	struct report report = { trace, { out, false }, options };
+	char answer[SENTENCE];
+	int error = begin(&report, answer, sizeof(answer));
+
+	if (error)
+		return error;
+	report_json_text(&report, "{\"schema\":\"memtrace-report/1\",\n\"trace\":", trace->path);
+	report_json_text(&report, ",\n\"answer\":", answer);
+	error = run_sections(&report, true);
+	out_text(out, "}\n");
 	return error;
 }

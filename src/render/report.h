@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct out;
 struct trace;
@@ -20,7 +21,12 @@ struct report_options {
 	size_t limit; /* rows of a list, 0 for all */
 	bool full;    /* whole stacks, and every stack of a site */
 	bool colour;
+	uint32_t show; /* a bit a section (report_section_bit), 0 for those of the first screen */
 };
+
+/* The bit of a row of report_sections.def, 0 for none; all names, a blank behind each. */
+uint32_t report_section_bit(const char *name, size_t length);
+const char *report_section_names(void);
 
 /* 0 or -errno with a sentence in err_text(). */
 int report_text(struct trace *trace, struct out *out, const struct report_options *options);

@@ -253,12 +253,11 @@ static int peak_rows(const struct report *report, int device, enum trace_metric 
 	return 0;
 }
 
-int report_device(const struct report *report, const struct trace_device *device)
+static void device_table(const struct report *report, const struct trace_device *device)
 {
 	char total[SHOW_NUMBER];
 	char used[64] = "used";
 	char text[300];
-	int error;
 
 	snprintf(text, sizeof(text), "Device %d: %s, %s", device->device,
 		 device->name ? device->name : "unnamed", show_bytes(total, device->total_bytes));
@@ -273,9 +272,30 @@ int report_device(const struct report *report, const struct trace_device *device
 	counts_row(report, device);
 	parts_rows(report, "pool", device->pools, device->pools_n);
 	parts_rows(report, "owner", device->owners, device->owners_n);
-	error = peak_rows(report, device->device, TRACE_ALLOCATED, "Peak of allocated memory");
-	if (!error && report->options->full)
-		error = peak_rows(report, device->device, TRACE_RESERVED,
-				  "Peak of reserved memory");
+}
+
+int report_text_devices(const struct report *report)
+{
+	for (size_t i = 0; i < report->trace->summary.devices_n; i++) {
+		if (report_wants(report, report->trace->summary.devices[i].device))
+			device_table(report, &report->trace->summary.devices[i]);
+	}
+	return 0;
+}
+
+int report_text_peaks(const struct report *report)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < report->trace->summary.devices_n; i++) {
+		int device = report->trace->summary.devices[i].device;
+
+		if (!report_wants(report, device))
+			continue;
+		error = peak_rows(report, device, TRACE_ALLOCATED, "Peak of allocated memory");
+		if (!error && report->options->full)
+			error = peak_rows(report, device, TRACE_RESERVED,
+					  "Peak of reserved memory");
+	}
 	return error;
 }

@@ -12,94 +12,76 @@
 #include "base/out.h"
 #include "render/report.h"
 #include "render/report_facts.h"
-#include "render/show.h"
+#include "render/report_parts.h"
 
 enum {
 	FRAMES = 4,
 	FAILURES = 100,
-	SENTENCE = 4096,
 };
 
-struct report {
-	struct trace *trace;
-	struct out *out;
-	const struct report_options *options;
-};
-
-static bool wanted(const struct report *report, int device)
+void report_json_number(const struct report *report, const char *key, uint64_t value)
 {
-	return report->options->device == NO_DEVICE || report->options->device == device;
-}
-
-static size_t limit_of(const struct report *report, size_t count)
-{
-	size_t limit = report->options->full ? 0 : report->options->limit;
-
-	return limit && limit < count ? limit : count;
-}
-
-static void number(const struct report *report, const char *key, uint64_t value)
-{
-	out_text(report->out, key);
+	out_text(report->show.out, key);
 	if (value == TRACE_NONE)
-		out_text(report->out, "null");
+		out_text(report->show.out, "null");
 	else
-		out_u64(report->out, value);
+		out_u64(report->show.out, value);
 }
 
-static void text(const struct report *report, const char *key, const char *value)
+void report_json_text(const struct report *report, const char *key, const char *value)
 {
-	out_text(report->out, key);
-	out_json(report->out, value);
+	out_text(report->show.out, key);
+	out_json(report->show.out, value);
 }
 
 static void sum(const struct report *report, const char *key, const struct trace_sum *value)
 {
-	out_text(report->out, key);
+	out_text(report->show.out, key);
 	if (value->peak_bytes == TRACE_NONE) {
-		out_text(report->out, "null");
+		out_text(report->show.out, "null");
 		return;
 	}
-	number(report, "{\"peak_bytes\":", value->peak_bytes);
-	number(report, ",\"peak_t\":", value->peak_t);
-	number(report, ",\"exit_bytes\":", value->exit_bytes);
+	report_json_number(report, "{\"peak_bytes\":", value->peak_bytes);
+	report_json_number(report, ",\"peak_t\":", value->peak_t);
+	report_json_number(report, ",\"exit_bytes\":", value->exit_bytes);
 	if (value->source)
-		text(report, ",\"source\":", value->source);
-	out_char(report->out, '}');
+		report_json_text(report, ",\"source\":", value->source);
+	out_char(report->show.out, '}');
 }
 
-static void devices(const struct report *report)
+static void device_list(const struct report *report)
 {
 	const char *comma = "\n";
 
-	out_text(report->out, ",\n\"devices\":[");
+	out_text(report->show.out, ",\n\"devices\":[");
 	for (size_t i = 0; i < report->trace->summary.devices_n; i++) {
 		const struct trace_device *device = &report->trace->summary.devices[i];
 		uint64_t reserved = report_reserved_at_peak(report->trace, device);
 		uint64_t allocated = device->allocated.peak_bytes;
 
-		if (!wanted(report, device->device))
+		if (!report_wants(report, device->device))
 			continue;
-		out_text(report->out, comma);
+		out_text(report->show.out, comma);
 		comma = ",\n";
-		out_text(report->out, "{\"device\":");
-		out_i64(report->out, device->device);
-		text(report, ",\"name\":", device->name);
-		number(report, ",\"total_bytes\":", device->total_bytes);
+		out_text(report->show.out, "{\"device\":");
+		out_i64(report->show.out, device->device);
+		report_json_text(report, ",\"name\":", device->name);
+		report_json_number(report, ",\"total_bytes\":", device->total_bytes);
 		sum(report, ",\"allocated\":", &device->allocated);
 		sum(report, ",\"reserved\":", &device->reserved);
 		sum(report, ",\"used\":", &device->used);
-		number(report, ",\"cached_at_peak_bytes\":",
-		       reserved == TRACE_NONE || allocated == TRACE_NONE || reserved < allocated
-			       ? TRACE_NONE
-			       : reserved - allocated);
-		number(report, ",\"allocations\":", device->allocations);
-		number(report, ",\"frees\":", device->frees);
-		number(report, ",\"ooms\":", device->ooms);
-		number(report, ",\"retries\":", device->retries);
-		out_char(report->out, '}');
+		report_json_number(report, ",\"cached_at_peak_bytes\":",
+				   reserved == TRACE_NONE || allocated == TRACE_NONE ||
+						   reserved < allocated
+					   ? TRACE_NONE
+					   : reserved - allocated);
+		report_json_number(report, ",\"allocations\":", device->allocations);
+		report_json_number(report, ",\"frees\":", device->frees);
+		report_json_number(report, ",\"ooms\":", device->ooms);
+		report_json_number(report, ",\"retries\":", device->retries);
+		out_char(report->show.out, '}');
 	}
-	out_char(report->out, ']');
+	out_char(report->show.out, ']');
 }
 
 /* Pools of all devices in one list, or owners. */
@@ -107,26 +89,34 @@ static void parts(const struct report *report, const char *list, const char *key
 {
 	const char *comma = "\n";
 
-	out_text(report->out, list);
+	out_text(report->show.out, list);
 	for (size_t i = 0; i < report->trace->summary.devices_n; i++) {
 		const struct trace_device *device = &report->trace->summary.devices[i];
 		const struct trace_part *part = pools ? device->pools : device->owners;
 		size_t count = pools ? device->pools_n : device->owners_n;
 
-		for (size_t k = 0; wanted(report, device->device) && k < count; k++) {
-			out_text(report->out, comma);
+		for (size_t k = 0; report_wants(report, device->device) && k < count; k++) {
+			out_text(report->show.out, comma);
 			comma = ",\n";
-			out_text(report->out, "{\"device\":");
-			out_i64(report->out, device->device);
-			text(report, key, part[k].name);
+			out_text(report->show.out, "{\"device\":");
+			out_i64(report->show.out, device->device);
+			report_json_text(report, key, part[k].name);
 			sum(report, ",\"allocated\":", &part[k].allocated);
 			sum(report, ",\"reserved\":", &part[k].reserved);
-			number(report, ",\"allocations\":", part[k].allocations);
-			number(report, ",\"frees\":", part[k].frees);
-			out_char(report->out, '}');
+			report_json_number(report, ",\"allocations\":", part[k].allocations);
+			report_json_number(report, ",\"frees\":", part[k].frees);
+			out_char(report->show.out, '}');
 		}
 	}
-	out_char(report->out, ']');
+	out_char(report->show.out, ']');
+}
+
+int report_json_devices(const struct report *report)
+{
+	device_list(report);
+	parts(report, ",\n\"pools\":[", ",\"pool\":", true);
+	parts(report, ",\n\"owners\":[", ",\"owner\":", false);
+	return 0;
 }
 
 /* --- peaks --- */
@@ -141,22 +131,22 @@ static void frames(const struct report *report, uint32_t stack)
 		report->options->full ? all->frames_n : trace_lines(trace, stack, some, FRAMES);
 	char frame[512];
 
-	out_text(report->out, ",\"frames\":[");
+	out_text(report->show.out, ",\"frames\":[");
 	for (size_t i = 0; i < count; i++) {
 		trace_frame_text(trace, list[i], frame, sizeof(frame));
 		if (i)
-			out_char(report->out, ',');
-		out_json(report->out, frame);
+			out_char(report->show.out, ',');
+		out_json(report->show.out, frame);
 	}
-	out_char(report->out, ']');
+	out_char(report->show.out, ']');
 }
 
 static void shares(const struct report *report, const struct trace_peak *peak)
 {
-	size_t shown = limit_of(report, peak->stacks_n);
+	size_t shown = report_limit(report, peak->stacks_n);
 	uint64_t rest = 0;
 
-	out_text(report->out, ",\n \"stacks\":[");
+	out_text(report->show.out, ",\n \"stacks\":[");
 	for (size_t i = 0; i < peak->stacks_n; i++) {
 		const struct trace_share *share = &peak->stacks[i];
 
@@ -164,15 +154,15 @@ static void shares(const struct report *report, const struct trace_peak *peak)
 			rest += share->bytes;
 			continue;
 		}
-		out_text(report->out, i ? ",\n  " : "\n  ");
-		number(report, "{\"stack\":", share->stack);
-		number(report, ",\"bytes\":", share->bytes);
-		number(report, ",\"count\":", share->count);
+		out_text(report->show.out, i ? ",\n  " : "\n  ");
+		report_json_number(report, "{\"stack\":", share->stack);
+		report_json_number(report, ",\"bytes\":", share->bytes);
+		report_json_number(report, ",\"count\":", share->count);
 		frames(report, share->stack);
-		out_char(report->out, '}');
+		out_char(report->show.out, '}');
 	}
-	number(report, "],\"other_stacks\":", peak->stacks_n - shown);
-	number(report, ",\"other_stacks_bytes\":", rest);
+	report_json_number(report, "],\"other_stacks\":", peak->stacks_n - shown);
+	report_json_number(report, ",\"other_stacks_bytes\":", rest);
 }
 
 static int sites(const struct report *report, const struct trace_peak *peak)
@@ -185,8 +175,8 @@ static int sites(const struct report *report, const struct trace_peak *peak)
 
 	if (error)
 		return error;
-	shown = limit_of(report, groups.count);
-	out_text(report->out, ",\n \"sites\":[");
+	shown = report_limit(report, groups.count);
+	out_text(report->show.out, ",\n \"sites\":[");
 	for (size_t i = 0; i < groups.count; i++) {
 		const struct report_group *group = &groups.list[i];
 
@@ -195,51 +185,51 @@ static int sites(const struct report *report, const struct trace_peak *peak)
 			continue;
 		}
 		report_line_text(report->trace, group->shares[0].stack, line, sizeof(line));
-		out_text(report->out, i ? ",\n  " : "\n  ");
-		text(report, "{\"site\":", group->name);
-		text(report, ",\"line\":", line);
-		number(report, ",\"bytes\":", group->bytes);
-		number(report, ",\"count\":", group->count);
-		number(report, ",\"stacks\":", group->shares_n);
-		out_char(report->out, '}');
+		out_text(report->show.out, i ? ",\n  " : "\n  ");
+		report_json_text(report, "{\"site\":", group->name);
+		report_json_text(report, ",\"line\":", line);
+		report_json_number(report, ",\"bytes\":", group->bytes);
+		report_json_number(report, ",\"count\":", group->count);
+		report_json_number(report, ",\"stacks\":", group->shares_n);
+		out_char(report->show.out, '}');
 	}
-	number(report, "],\"other_sites\":", groups.count - shown);
-	number(report, ",\"other_sites_bytes\":", rest);
+	report_json_number(report, "],\"other_sites\":", groups.count - shown);
+	report_json_number(report, ",\"other_sites_bytes\":", rest);
 	report_groups_clear(&groups);
 	return 0;
 }
 
-static int peaks(const struct report *report)
+int report_json_peaks(const struct report *report)
 {
 	static const char *const metrics[] = { "allocated", "reserved", "used" };
 	const char *comma = "\n";
 	int error = 0;
 
-	out_text(report->out, ",\n\"peaks\":[");
+	out_text(report->show.out, ",\n\"peaks\":[");
 	for (size_t i = 0; !error && i < report->trace->peaks_n; i++) {
 		const struct trace_peak *peak = &report->trace->peaks[i];
 
-		if (!wanted(report, peak->device))
+		if (!report_wants(report, peak->device))
 			continue;
-		out_text(report->out, comma);
+		out_text(report->show.out, comma);
 		comma = ",\n";
-		out_text(report->out, "{\"device\":");
-		out_i64(report->out, peak->device);
-		text(report, ",\"pool\":", peak->pool);
-		text(report, ",\"metric\":", metrics[peak->metric]);
-		number(report, ",\"t\":", peak->t);
-		number(report, ",\"bytes\":", peak->bytes);
+		out_text(report->show.out, "{\"device\":");
+		out_i64(report->show.out, peak->device);
+		report_json_text(report, ",\"pool\":", peak->pool);
+		report_json_text(report, ",\"metric\":", metrics[peak->metric]);
+		report_json_number(report, ",\"t\":", peak->t);
+		report_json_number(report, ",\"bytes\":", peak->bytes);
 		error = sites(report, peak);
 		shares(report, peak);
-		out_char(report->out, '}');
+		out_char(report->show.out, '}');
 	}
-	out_char(report->out, ']');
+	out_char(report->show.out, ']');
 	return error;
 }
 
 /* --- the rest --- */
 
-static int live(const struct report *report)
+int report_json_live(const struct report *report)
 {
 	uint64_t bytes, rest = 0;
 	size_t count, shown;
@@ -247,9 +237,9 @@ static int live(const struct report *report)
 
 	if (!list)
 		return -ENOMEM;
-	shown = limit_of(report, count);
-	number(report, ",\n\"live_at_exit\":{\"bytes\":", bytes);
-	out_text(report->out, ",\"sites\":[");
+	shown = report_limit(report, count);
+	report_json_number(report, ",\n\"live_at_exit\":{\"bytes\":", bytes);
+	out_text(report->show.out, ",\"sites\":[");
 	for (size_t i = 0; i < count; i++) {
 		const struct trace_site *site = &report->trace->sites[list[i]];
 
@@ -257,60 +247,61 @@ static int live(const struct report *report)
 			rest += site->live_bytes;
 			continue;
 		}
-		out_text(report->out, i ? ",\n" : "\n");
-		text(report, "{\"site\":", site->site);
-		text(report, ",\"space\":", site->space);
-		number(report, ",\"bytes\":", site->live_bytes);
-		out_char(report->out, '}');
+		out_text(report->show.out, i ? ",\n" : "\n");
+		report_json_text(report, "{\"site\":", site->site);
+		report_json_text(report, ",\"space\":", site->space);
+		report_json_number(report, ",\"bytes\":", site->live_bytes);
+		out_char(report->show.out, '}');
 	}
-	number(report, "],\"other_sites\":", count - shown);
-	number(report, ",\"other_sites_bytes\":", rest);
-	out_char(report->out, '}');
+	report_json_number(report, "],\"other_sites\":", count - shown);
+	report_json_number(report, ",\"other_sites_bytes\":", rest);
+	out_char(report->show.out, '}');
 	free(list);
 	return 0;
 }
 
-static void spaces(const struct report *report)
+int report_json_spaces(const struct report *report)
 {
-	out_text(report->out, ",\n\"spaces\":[");
+	out_text(report->show.out, ",\n\"spaces\":[");
 	for (size_t i = 0; i < report->trace->summary.spaces_n; i++) {
 		const struct trace_space *space = &report->trace->summary.spaces[i];
 
-		text(report, i ? ",\n{\"space\":" : "\n{\"space\":", space->space);
+		report_json_text(report, i ? ",\n{\"space\":" : "\n{\"space\":", space->space);
 		sum(report, ",\"allocated\":", &space->allocated);
-		number(report, ",\"allocations\":", space->allocations);
-		number(report, ",\"frees\":", space->frees);
-		out_char(report->out, '}');
+		report_json_number(report, ",\"allocations\":", space->allocations);
+		report_json_number(report, ",\"frees\":", space->frees);
+		out_char(report->show.out, '}');
 	}
-	out_char(report->out, ']');
+	out_char(report->show.out, ']');
+	return 0;
 }
 
-static int phases(const struct report *report)
+int report_json_phases(const struct report *report)
 {
 	size_t count;
 	struct report_phase *list = report_phases(report->trace, &count);
-	size_t shown = limit_of(report, count);
+	size_t shown = report_limit(report, count);
 
 	if (!list)
 		return -ENOMEM;
-	out_text(report->out, ",\n\"phases\":[");
+	out_text(report->show.out, ",\n\"phases\":[");
 	for (size_t i = 0; i < shown; i++) {
-		text(report, i ? ",\n{\"name\":" : "\n{\"name\":", list[i].name);
-		text(report, ",\"domain\":", list[i].domain);
-		number(report, ",\"times\":", list[i].count);
-		number(report, ",\"total_ns\":", list[i].total_ns);
-		number(report, ",\"allocated_peak_bytes\":", list[i].peak_bytes);
-		number(report, ",\"reserved_peak_bytes\":", list[i].peak_reserved);
-		out_text(report->out, ",\"growth_bytes\":");
-		out_i64(report->out, list[i].growth);
-		out_char(report->out, '}');
+		report_json_text(report, i ? ",\n{\"name\":" : "\n{\"name\":", list[i].name);
+		report_json_text(report, ",\"domain\":", list[i].domain);
+		report_json_number(report, ",\"times\":", list[i].count);
+		report_json_number(report, ",\"total_ns\":", list[i].total_ns);
+		report_json_number(report, ",\"allocated_peak_bytes\":", list[i].peak_bytes);
+		report_json_number(report, ",\"reserved_peak_bytes\":", list[i].peak_reserved);
+		out_text(report->show.out, ",\"growth_bytes\":");
+		out_i64(report->show.out, list[i].growth);
+		out_char(report->show.out, '}');
 	}
-	number(report, "],\"other_phases\":", count - shown);
+	report_json_number(report, "],\"other_phases\":", count - shown);
 	free(list);
 	return 0;
 }
 
-static int failures(const struct report *report)
+int report_json_failures(const struct report *report)
 {
 	struct trace_event events[FAILURES];
 	char line[512];
@@ -320,86 +311,61 @@ static int failures(const struct report *report)
 		count = report_failures(report->trace, report->options->device, events, FAILURES);
 	if (count < 0)
 		return count;
-	out_text(report->out, ",\n\"failures\":[");
+	out_text(report->show.out, ",\n\"failures\":[");
 	for (int i = 0; i < count; i++) {
 		const struct trace_event *event = &events[i];
 
-		number(report, i ? ",\n{\"seq\":" : "\n{\"seq\":", event->seq);
-		number(report, ",\"t\":", event->t);
-		number(report, ",\"device\":",
-		       event->device == NO_DEVICE ? TRACE_NONE : (uint64_t)event->device);
-		number(report, ",\"bytes\":", event->size);
-		number(report, ",\"allocated\":", event->allocated);
-		number(report, ",\"reserved\":", event->reserved);
-		text(report, ",\"api\":", trace_text(report->trace, event->api));
-		text(report, ",\"error\":", trace_text(report->trace, event->error));
+		report_json_number(report, i ? ",\n{\"seq\":" : "\n{\"seq\":", event->seq);
+		report_json_number(report, ",\"t\":", event->t);
+		report_json_number(report, ",\"device\":",
+				   event->device == NO_DEVICE ? TRACE_NONE
+							      : (uint64_t)event->device);
+		report_json_number(report, ",\"bytes\":", event->size);
+		report_json_number(report, ",\"allocated\":", event->allocated);
+		report_json_number(report, ",\"reserved\":", event->reserved);
+		report_json_text(report, ",\"api\":", trace_text(report->trace, event->api));
+		report_json_text(report, ",\"error\":", trace_text(report->trace, event->error));
 		report_line_text(report->trace, event->stack, line, sizeof(line));
-		text(report, ",\"line\":", line);
-		number(report,
-		       ",\"stack\":", event->stack == UINT32_MAX ? TRACE_NONE : event->stack);
-		out_char(report->out, '}');
+		report_json_text(report, ",\"line\":", line);
+		report_json_number(report, ",\"stack\":",
+				   event->stack == UINT32_MAX ? TRACE_NONE : event->stack);
+		out_char(report->show.out, '}');
 	}
-	out_char(report->out, ']');
+	out_char(report->show.out, ']');
 	return 0;
 }
 
-static void notes(const struct report *report)
+int report_json_notes(const struct report *report)
 {
 	const struct trace_capture *capture = &report->trace->capture;
 
-	number(report, ",\n\"events_recorded\":", capture->events_recorded);
-	number(report, ",\"events_dropped\":", capture->events_dropped);
-	out_text(report->out, capture->truncated ? ",\"truncated\":true" : ",\"truncated\":false");
-	out_text(report->out, ",\n\"notes\":[");
+	report_json_number(report, ",\n\"events_recorded\":", capture->events_recorded);
+	report_json_number(report, ",\"events_dropped\":", capture->events_dropped);
+	out_text(report->show.out,
+		 capture->truncated ? ",\"truncated\":true" : ",\"truncated\":false");
+	out_text(report->show.out, ",\n\"notes\":[");
 	for (size_t i = 0; i < capture->notes_n; i++)
-		text(report, i ? "," : "", capture->notes[i]);
-	out_text(report->out, "]}\n");
+		report_json_text(report, i ? "," : "", capture->notes[i]);
+	out_text(report->show.out, "]");
+	return 0;
 }
 
-static void process(const struct report *report)
+int report_json_process(const struct report *report)
 {
 	static const char *const exits[] = { "exit", "running", "unfinished" };
 	const struct trace_process *value = &report->trace->process;
 
-	number(report, ",\n\"process\":{\"pid\":", value->pid);
-	text(report, ",\"host\":", value->host);
-	number(report, ",\"rank\":", value->rank);
-	out_text(report->out, ",\"command\":[");
+	report_json_number(report, ",\n\"process\":{\"pid\":", value->pid);
+	report_json_text(report, ",\"host\":", value->host);
+	report_json_number(report, ",\"rank\":", value->rank);
+	out_text(report->show.out, ",\"command\":[");
 	for (size_t i = 0; i < value->command_n; i++)
-		text(report, i ? "," : "", value->command[i]);
-	text(report, "],\"start_time\":", value->start_time);
-	number(report, ",\"duration_ns\":", value->duration_ns);
-	text(report, ",\"exit\":", exits[value->exit]);
-	number(report, ",\"status\":", value->status);
-	number(report, ",\"signal\":", value->signal);
-	out_char(report->out, '}');
-}
-
-int report_json(struct trace *trace, struct out *out, const struct report_options *options)
-{
-	struct report report = { trace, out, options };
-	char answer[SENTENCE];
-	int error;
-
-	if (options->device != NO_DEVICE && !trace_device(trace, options->device))
-		return err("%s: has no device %d", trace->path, options->device);
-	error = report_answer(trace, options->device, answer, sizeof(answer));
-	if (error)
-		return error;
-	text(&report, "{\"schema\":\"memtrace-report/1\",\n\"trace\":", trace->path);
-	text(&report, ",\n\"answer\":", answer);
-	process(&report);
-	devices(&report);
-	parts(&report, ",\n\"pools\":[", ",\"pool\":", true);
-	parts(&report, ",\n\"owners\":[", ",\"owner\":", false);
-	error = peaks(&report);
-	if (!error)
-		error = live(&report);
-	spaces(&report);
-	if (!error)
-		error = phases(&report);
-	if (!error)
-		error = failures(&report);
-	notes(&report);
-	return error;
+		report_json_text(report, i ? "," : "", value->command[i]);
+	report_json_text(report, "],\"start_time\":", value->start_time);
+	report_json_number(report, ",\"duration_ns\":", value->duration_ns);
+	report_json_text(report, ",\"exit\":", exits[value->exit]);
+	report_json_number(report, ",\"status\":", value->status);
+	report_json_number(report, ",\"signal\":", value->signal);
+	out_char(report->show.out, '}');
+	return 0;
 }

@@ -37,10 +37,24 @@ void report_site_row(const struct report *report, const char *name, uint64_t byt
 		     const char *count);
 void report_rest_row(const struct report *report, size_t rows, uint64_t bytes, uint64_t whole);
 
-/* The parts: 0 or -errno. */
-int report_device(const struct report *report, const struct trace_device *device);
-int report_still_live(const struct report *report);
-void report_spaces(const struct report *report);
-int report_phase_table(const struct report *report);
+/* report_json.c: `key` is what stands in front of the value, {"key": or ,"key": as it may be. */
+void report_json_number(const struct report *report, const char *key, uint64_t value);
+void report_json_text(const struct report *report, const char *key, const char *value);
+
+/*
+ * The sections, two functions each: report_text_NAME writes its heading and rows, nothing when
+ * there is nothing to tell; report_json_NAME writes whole members, each with the comma in front.
+ * 0, or -errno with err_text().
+ */
+typedef int report_section(const struct report *report);
+
+#define SECTION(name, when, what) report_section report_text_##name, report_json_##name;
+#include "render/report_sections.def"
+#undef SECTION
+
+enum report_when {
+	REPORT_SCREEN, /* always */
+	REPORT_MORE,   /* with --full, in the report for programs, and when asked for by name */
+};
 
 #endif

@@ -87,7 +87,7 @@ void report_rest_row(const struct report *report, size_t rows, uint64_t bytes, u
 	report_site_row(report, text, bytes, whole, NULL);
 }
 
-int report_still_live(const struct report *report)
+int report_text_live(const struct report *report)
 {
 	const struct trace *trace = report->trace;
 	uint64_t bytes, rest = 0;
@@ -129,7 +129,7 @@ static const struct report_column space_columns[] = {
 	{ "at exit", 14 }, { "allocs", 11 }, { NULL, 0 },
 };
 
-void report_spaces(const struct report *report)
+int report_text_spaces(const struct report *report)
 {
 	const struct trace *trace = report->trace;
 	char number[SHOW_NUMBER];
@@ -155,6 +155,7 @@ void report_spaces(const struct report *report)
 		report_cell(report, &space_columns[4], show_count(number, space->allocations));
 		out_char(report->show.out, '\n');
 	}
+	return 0;
 }
 
 static const struct report_column phase_columns[] = {
@@ -182,7 +183,7 @@ static void phase_row(const struct report *report, const struct report_phase *ph
 	out_char(report->show.out, '\n');
 }
 
-int report_phase_table(const struct report *report)
+int report_text_phases(const struct report *report)
 {
 	size_t count, shown;
 	struct report_phase *phases = report_phases(report->trace, &count);
