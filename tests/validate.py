@@ -22,7 +22,7 @@ except ImportError:
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "..", "include", "memtrace", "trace.schema.json")
 KEYS = ["schema", "process", "environment", "capture", "summary", "peaks", "modules", "frames",
-        "stacks", "sites", "phases", "timeline", "events"]
+        "stacks", "threads", "sites", "phases", "timeline", "events"]
 EVENT_KEYS = ["seq", "t", "op", "device", "space", "pool", "ptr", "size", "stack", "thread",
               "stream", "api", "error", "allocated", "reserved"]
 METRICS = ("allocated", "reserved")
@@ -115,6 +115,13 @@ def check_positions(document, problems):
     for i, stack in enumerate(document["stacks"]):
         for frame in stack["frames"]:
             inside(frame, "frames", f"stacks[{i}]")
+        entries = stack.get("entries", [])
+        if any(not 0 <= entry < len(stack["frames"]) for entry in entries) \
+                or entries != sorted(set(entries)):
+            problems.add("range", f"stacks[{i}]: entries {entries} of {len(stack['frames'])} frames")
+        elif any(document["frames"][stack["frames"][entry]]["language"] != "python"
+                 for entry in entries):
+            problems.add("range", f"stacks[{i}]: an entry is no Python frame")
     for i, peak in enumerate(document["peaks"]):
         for share in peak["stacks"]:
             inside(share["stack"], "stacks", f"peaks[{i}]")
@@ -301,6 +308,88 @@ class Replay:
                                       f"its events give {counter[account, pool, metric]}")
 
 
+class Figures:
+    """What each stack did, from the events, against what the document says of it."""
+
+    def __init__(self):
+        self.sums = collections.defaultdict(collections.Counter)
+        self.live = {}
+
+    def end(self, key, size):
+        """Of a block, or of bytes without an address, which are their stack's own."""
+        born = self.live.pop(key, None)
+        if born is None:
+            return
+        figures = self.sums[born[0]]
+        figures["frees"] += 1
+        figures["freed_bytes"] += size
+        if not born[2]:
+            figures["live_bytes"] -= size
+            figures["live_count"] -= 1
+
+    def event(self, event):
+        if event["op"] not in ("alloc", "free"):
+            return
+        size, stack = event["size"], event["stack"]
+        counts = not event.get("foreign")
+        key = (event["space"], event["device"], event["pool"], event["ptr"])
+        if event["ptr"] is None:
+            key = (stack, event["seq"])
+        figures = self.sums[stack]
+        if event["op"] == "alloc":
+            figures["allocations"] += 1
+            figures["bytes"] += size
+            if counts:
+                figures["live_bytes"] += size
+                figures["live_count"] += 1
+            self.live[key] = (stack, size, not counts)
+            return
+        figures["frees_here"] += 1
+        figures["freed_here_bytes"] += size
+        if event["ptr"] is None:
+            figures["frees"] += 1
+            figures["freed_bytes"] += size
+            figures["live_bytes"] -= size
+            figures["live_count"] -= 1
+        else:
+            self.end(key, size)
+
+    def compare(self, document, problems):
+        for i, stack in enumerate(document["stacks"]):
+            for key in ("allocations", "bytes", "frees", "freed_bytes", "frees_here",
+                        "freed_here_bytes", "live_bytes", "live_count"):
+                if stack.get(key, 0) != self.sums[i][key]:
+                    problems.add("stacks", f"stacks[{i}]: {key} is {stack.get(key, 0)}, its events "
+                                           f"give {self.sums[i][key]}")
+
+
+def has_figures(document):
+    """Traces of the first weeks have none."""
+    return any("bytes" in stack for stack in document["stacks"])
+
+
+def check_stacks(document, problems):
+    """What stacks say sums to what sites, devices and spaces say."""
+    if not has_figures(document):
+        return
+    stacks = document["stacks"]
+    for i, site in enumerate(document["sites"]):
+        for ours, theirs in (("allocations", "allocations"), ("bytes", "bytes"), ("frees", "frees"),
+                             ("live_bytes", "live_bytes"), ("peak_bytes", "peak_bytes")):
+            summed = sum(stacks[stack].get(ours, 0) for stack in site["stacks"])
+            if summed != site[theirs]:
+                problems.add("stacks", f"sites[{i}]: {theirs} is {site[theirs]}, its stacks sum to "
+                                       f"{summed}")
+    sums = [device["allocated"] for device in document["summary"]["devices"]]
+    sums += [space["allocated"] for space in document["summary"]["spaces"]
+             if space["space"] != "array"]
+    for ours, theirs in (("live_bytes", "exit_bytes"), ("peak_bytes", "peak_bytes")):
+        summed = sum(stack.get(ours, 0) for stack in stacks)
+        told = sum(each[theirs] for each in sums)
+        if summed != told:
+            problems.add("stacks", f"stacks: {ours} sums to {summed}, the summary says {told}")
+
+
 def check_events(document, problems):
     events = document["events"]
     capture = document["capture"]
@@ -311,14 +400,18 @@ def check_events(document, problems):
                                "none dropped")
     before = -1
     replay = Replay(problems, whole)
+    figures = Figures()
     for event in events:
         if event["seq"] <= before or (whole and event["seq"] != before + 1):
             problems.add("seq", f"event {event['seq']} follows event {before}")
         before = event["seq"]
         check_order(event, EVENT_KEYS, f"event {event['seq']}", problems)
         replay.event(event)
+        figures.event(event)
     if whole:
         replay.compare(document["summary"])
+    if whole and has_figures(document):
+        figures.compare(document, problems)
 
 
 def check(path, validator):
@@ -340,6 +433,7 @@ def check(path, validator):
     check_lines(text, document["events"], problems)
     check_positions(document, problems)
     check_peaks(document, problems)
+    check_stacks(document, problems)
     check_timeline(document, problems)
     check_phases(document, problems)
     check_events(document, problems)

@@ -223,6 +223,33 @@ static int find_shares(struct recording *recording)
 	return 0;
 }
 
+/* Each byte once: arrays are in their device's sum already. */
+static int find_held(struct recording *recording)
+{
+	recording->held =
+		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*recording->held));
+	if (!recording->held)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < recording->scopes; i++) {
+		const struct spool_scope *scope = totals_scope(recording->spool, i);
+		uint32_t sum = i * METRICS + METRIC_ALLOCATED;
+
+		if (scope->kind != SCOPE_DEVICE &&
+		    !(scope->kind == SCOPE_SPACE && scope->name != SPACE_ARRAY))
+			continue;
+		for (uint32_t k = recording->first[sum]; k < recording->first[sum + 1]; k++) {
+			const struct recording_share *share = &recording->shares[k];
+			struct recording_held *held = &recording->held[share->stack];
+
+			held->live += share->live;
+			held->live_count += share->live_count;
+			held->peak += share->at_peak;
+			held->peak_count += share->at_peak_count;
+		}
+	}
+	return 0;
+}
+
 /* --- sites --- */
 
 static const char *module_of(const struct recording *recording, const struct spool_frame *frame)
@@ -328,8 +355,8 @@ static void add_stack(struct recording_site *site, const struct spool_stack *sta
 	site->stacks++;
 	site->allocations += stack->allocations;
 	site->bytes += stack->bytes;
-	if (stack->frees) {
-		if (!site->frees || stack->lifetime_min < site->lifetime_min)
+	if (stack->lifetime_max) {
+		if (!site->lifetime_max || stack->lifetime_min < site->lifetime_min)
 			site->lifetime_min = stack->lifetime_min;
 		if (stack->lifetime_max > site->lifetime_max)
 			site->lifetime_max = stack->lifetime_max;
@@ -437,6 +464,8 @@ int recording_read(struct recording *recording, const struct spool *spool, bool 
 	error = recording->names ? name_frames(recording, load) : -ENOMEM;
 	if (!error)
 		error = find_shares(recording);
+	if (!error)
+		error = find_held(recording);
 	if (!error)
 		error = find_sites(recording);
 	if (error)

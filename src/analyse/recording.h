@@ -23,6 +23,11 @@ struct recording_share { /* of one stack in one sum */
 	uint64_t at_peak, at_peak_count;
 };
 
+struct recording_held { /* by one stack: at exit, and in the peaks of allocated */
+	uint64_t live, live_count;
+	uint64_t peak, peak_count;
+};
+
 struct recording_site {
 	const char *name;
 	const char *space;
@@ -30,7 +35,7 @@ struct recording_site {
 	uint32_t stacks;
 	uint64_t allocations, bytes, frees;
 	uint64_t live, peak;                 /* bytes at exit, and in the peaks of allocated */
-	uint64_t lifetime_min, lifetime_max; /* ns; meaningful if frees */
+	uint64_t lifetime_min, lifetime_max; /* ns; 0 when none is known */
 };
 
 struct recording {
@@ -41,6 +46,7 @@ struct recording {
 	struct recording_share
 		*shares;              /* by sum: [first[s], first[s + 1]), largest at peak first */
 	uint32_t *first;              /* sums + 1 of them */
+	struct recording_held *held;  /* by stack; of devices, and of spaces outside of them */
 	struct recording_site *sites; /* largest at peak first */
 	uint32_t site_count;
 	uint32_t *by_site; /* stacks in the order of sites */

@@ -315,6 +315,15 @@ const struct trace_device *trace_device(const struct trace *trace, int device)
 	return NULL;
 }
 
+const struct trace_thread *trace_thread(const struct trace *trace, uint64_t thread)
+{
+	for (size_t i = trace->threads_n; i--;) {
+		if (trace->threads[i].thread == thread)
+			return &trace->threads[i];
+	}
+	return NULL;
+}
+
 const struct trace_peak *trace_peak(const struct trace *trace, int device, const char *pool,
 				    enum trace_metric metric)
 {

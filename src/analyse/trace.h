@@ -135,6 +135,22 @@ enum { TRACE_NATIVE, TRACE_PYTHON };
 struct trace_stack {
 	uint32_t *frames; /* innermost first */
 	size_t frames_n;
+	uint32_t *entries; /* positions in frames: Python that C code called, which is not known */
+	size_t entries_n;
+	const char *owner; /* NULL when unknown */
+	uint64_t allocations, bytes;
+	uint64_t frees, freed_bytes;               /* of those allocations */
+	uint64_t frees_here, freed_here_bytes;     /* frees made by this stack */
+	uint64_t live_bytes, live_count;           /* at exit */
+	uint64_t peak_bytes, peak_count;           /* in the peaks of allocated */
+	uint64_t lifetime_min_ns, lifetime_max_ns; /* TRACE_NONE when nothing was freed */
+};
+
+struct trace_thread {
+	uint64_t thread; /* kernel thread id */
+	const char *name;
+	bool main;  /* the process's first */
+	uint64_t t; /* when it was first seen */
 };
 
 struct trace_site {
@@ -203,10 +219,11 @@ struct trace {
 	struct trace_module *modules;
 	struct trace_frame *frames;
 	struct trace_stack *stacks;
+	struct trace_thread *threads;
 	struct trace_site *sites;
 	struct trace_phase *phases;
 	struct trace_curve *timeline;
-	size_t peaks_n, modules_n, frames_n, stacks_n, sites_n, phases_n, timeline_n;
+	size_t peaks_n, modules_n, frames_n, stacks_n, threads_n, sites_n, phases_n, timeline_n;
 
 	uint32_t *site_of; /* by stack: its site, UINT32_MAX for none */
 	bool spool;        /* the path names a spool */
@@ -251,6 +268,9 @@ const char *trace_text(const struct trace *trace, uint32_t id);
 
 /* Does the file begin as a spool? False as well when it cannot be read. */
 bool trace_is_spool(const char *path);
+
+/* The newest thread with the number, NULL when the trace does not name it. */
+const struct trace_thread *trace_thread(const struct trace *trace, uint64_t thread);
 
 /* The device's row, the peak, the curve; NULL when the trace has none. */
 const struct trace_device *trace_device(const struct trace *trace, int device);

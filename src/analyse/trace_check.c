@@ -31,6 +31,15 @@ static int check_frames(struct trace *trace)
 				return out_of_range(trace, "stacks", i, "frames", stack->frames[k],
 						    trace->frames_n);
 		}
+		for (size_t k = 0; k < stack->entries_n; k++) {
+			if (stack->entries[k] >= stack->frames_n)
+				return out_of_range(trace, "stacks", i, "its frames",
+						    stack->entries[k], stack->frames_n);
+		}
+	}
+	for (size_t i = 0; i < trace->threads_n; i++) {
+		if (!trace->threads[i].name)
+			trace->threads[i].name = "?";
 	}
 	return 0;
 }

@@ -156,8 +156,30 @@ SHAPE(frame, trace_frame);
 
 static const struct shape_row stack_rows[] = {
 	ROW_MANY(trace_stack, U32S, frames, NULL),
+	ROW_MANY(trace_stack, U32S, entries, NULL),
+	ROW(trace_stack, TEXT, owner),
+	ROW(trace_stack, U64, allocations),
+	ROW(trace_stack, U64, bytes),
+	ROW(trace_stack, U64, frees),
+	ROW(trace_stack, U64, freed_bytes),
+	ROW(trace_stack, U64, frees_here),
+	ROW(trace_stack, U64, freed_here_bytes),
+	ROW(trace_stack, U64, live_bytes),
+	ROW(trace_stack, U64, live_count),
+	ROW(trace_stack, U64, peak_bytes),
+	ROW(trace_stack, U64, peak_count),
+	ROW(trace_stack, OPTIONAL, lifetime_min_ns),
+	ROW(trace_stack, OPTIONAL, lifetime_max_ns),
 };
 SHAPE(stack, trace_stack);
+
+static const struct shape_row thread_rows[] = {
+	ROW(trace_thread, U64, thread),
+	ROW(trace_thread, TEXT, name),
+	ROW(trace_thread, BOOL, main),
+	ROW(trace_thread, U64, t),
+};
+SHAPE(thread, trace_thread);
 
 static const struct shape_row site_rows[] = {
 	ROW(trace_site, TEXT, site),
@@ -211,6 +233,7 @@ static const struct shape_row trace_rows[] = {
 	ROW_MANY(trace, LIST, modules, &module_shape),
 	ROW_MANY(trace, LIST, frames, &frame_shape),
 	ROW_MANY(trace, LIST, stacks, &stack_shape),
+	ROW_MANY(trace, LIST, threads, &thread_shape),
 	ROW_MANY(trace, LIST, sites, &site_shape),
 	ROW_MANY(trace, LIST, phases, &phase_shape),
 	ROW_MANY(trace, LIST, timeline, &curve_shape),

@@ -194,20 +194,27 @@ static void count_stack(struct spool *spool, uint32_t stack, uint64_t size)
 	txn_add64(spool, &row->bytes, size);
 }
 
-static void count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size,
-		       uint64_t lifetime)
+static void count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size)
 {
 	struct spool_stack *row = spool_at(spool, SPOOL_STACK, born);
 	struct spool_stack *here = spool_at(spool, SPOOL_STACK, died);
 
-	if (!row->frees || lifetime < row->lifetime_min)
-		txn_set64(spool, &row->lifetime_min, lifetime);
-	if (lifetime > row->lifetime_max)
-		txn_set64(spool, &row->lifetime_max, lifetime);
 	txn_add64(spool, &row->frees, 1);
 	txn_add64(spool, &row->freed, size);
 	txn_add64(spool, &here->frees_here, 1);
 	txn_add64(spool, &here->freed_here, size);
+}
+
+/* At least 1 ns, so that 0 stays the word for none. */
+static void count_lifetime(struct spool *spool, uint32_t born, uint64_t from, uint64_t to)
+{
+	struct spool_stack *row = spool_at(spool, SPOOL_STACK, born);
+	uint64_t lifetime = to > from ? to - from : 1;
+
+	if (!row->lifetime_max || lifetime < row->lifetime_min)
+		txn_set64(spool, &row->lifetime_min, lifetime);
+	if (lifetime > row->lifetime_max)
+		txn_set64(spool, &row->lifetime_max, lifetime);
 }
 
 static uint64_t generation(const struct ledger *ledger)
@@ -264,6 +271,8 @@ static void enter(struct ledger *ledger, struct event *event, const struct spool
 	}
 	if (event->op == EVENT_ALLOC)
 		count_stack(ledger->spool, node->stack, event->size);
+	else if (event->op == EVENT_FREE) /* a pool's own totals fell: nobody knows what died */
+		count_free(ledger->spool, node->stack, event->stack, event->size);
 	commit(ledger, &touched);
 	ledger->newest_generation = generation(ledger);
 	ledger->newest_event = *event;
@@ -292,9 +301,10 @@ void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id)
 	if (!begin(ledger, event, node.stack, node.owner, &touched))
 		return;
 	live_remove(ledger->spool, id);
-	if (event->op == EVENT_FREE)
-		count_free(ledger->spool, node.stack, event->stack, node.size,
-			   event->t > node.t ? event->t - node.t : 0);
+	if (event->op == EVENT_FREE) {
+		count_lifetime(ledger->spool, node.stack, node.t, event->t);
+		count_free(ledger->spool, node.stack, event->stack, node.size);
+	}
 	commit(ledger, &touched);
 }
 
@@ -470,14 +480,21 @@ void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struc
 	event.stack = node->stack;
 	if (!begin(ledger, &event, node->stack, node->owner, &touched))
 		return;
+	if (event.op == EVENT_FREE) {
+		count_lifetime(ledger->spool, node->stack, node->t, event.t);
+		count_free(ledger->spool, node->stack, node->stack, node->size);
+	}
 	txn_set32(ledger->spool, &node->pool, pool);
 	txn_set32(ledger->spool, (txn_half *)&node->flags,
 		  (uint32_t)((node->flags & ~NODE_SEGMENT) | (pool ? NODE_SEGMENT : 0)));
 	commit(ledger, &touched);
 	tell_end(&event, node);
 	event.op = pool ? EVENT_RESERVE : EVENT_ALLOC;
-	if (begin(ledger, &event, node->stack, node->owner, &touched))
-		commit(ledger, &touched);
+	if (!begin(ledger, &event, node->stack, node->owner, &touched))
+		return;
+	if (event.op == EVENT_ALLOC)
+		count_stack(ledger->spool, node->stack, node->size);
+	commit(ledger, &touched);
 }
 
 uint32_t ledger_around(const struct ledger *ledger, uint64_t address)

@@ -1,4 +1,4 @@
-/* The document's names: modules, frames, stacks, sites, phases. */
+/* The document's names: modules, frames, stacks, threads, sites, phases. */
 #include "render/document_sections.h"
 
 static void write_modules(struct out *out, const struct recording *recording)
@@ -57,23 +57,93 @@ static void write_frame(struct out *out, const struct recording *recording, uint
 	out_text(out, ",\"file\":null,\"line\":null}");
 }
 
+static void write_number(struct out *out, const char *key, uint64_t value)
+{
+	out_text(out, key);
+	out_u64(out, value);
+}
+
+/* Figures that are all zero are left out: most stacks only free, or only allocate. */
+static void write_figures(struct out *out, const struct spool_stack *stack,
+			  const struct recording_held *held)
+{
+	if (stack->allocations) {
+		write_number(out, ",\"allocations\":", stack->allocations);
+		write_number(out, ",\"bytes\":", stack->bytes);
+	}
+	if (stack->frees) {
+		write_number(out, ",\"frees\":", stack->frees);
+		write_number(out, ",\"freed_bytes\":", stack->freed);
+	}
+	if (stack->lifetime_max) {
+		write_number(out, ",\"lifetime_min_ns\":", stack->lifetime_min);
+		write_number(out, ",\"lifetime_max_ns\":", stack->lifetime_max);
+	}
+	if (stack->frees_here) {
+		write_number(out, ",\"frees_here\":", stack->frees_here);
+		write_number(out, ",\"freed_here_bytes\":", stack->freed_here);
+	}
+	if (held->live || held->live_count) {
+		write_number(out, ",\"live_bytes\":", held->live);
+		write_number(out, ",\"live_count\":", held->live_count);
+	}
+	if (held->peak || held->peak_count) {
+		write_number(out, ",\"peak_bytes\":", held->peak);
+		write_number(out, ",\"peak_count\":", held->peak_count);
+	}
+}
+
+/* Frames that the spool does not have are left out, so entries count those written. */
 static void write_stack(struct out *out, const struct recording *recording, uint32_t i)
 {
 	const struct spool_stack *stack = recording_stack(recording, i);
 	uint32_t depth = recording_depth(recording, stack);
-	const char *comma = "";
+	uint32_t entries[64];
+	uint32_t entry_count = 0;
+	uint32_t written = 0;
+	const char *owner = spool_text(recording->spool, stack->owner);
 
 	out_text(out, "{\"frames\":[");
 	for (uint32_t k = 0; k < depth; k++) {
 		uint32_t frame = recording_step(recording, stack, k);
+		uint32_t python = k - stack->native;
 
 		if (frame >= recording->frames)
 			continue;
-		out_text(out, comma);
-		out_u64(out, frame);
-		comma = ",";
+		if (k >= stack->native && python < 64 && stack->entries >> python & 1)
+			entries[entry_count++] = written;
+		write_number(out, written++ ? "," : "", frame);
 	}
-	out_text(out, "]}");
+	out_char(out, ']');
+	for (uint32_t k = 0; k < entry_count; k++)
+		write_number(out, k ? "," : ",\"entries\":[", entries[k]);
+	if (entry_count)
+		out_char(out, ']');
+	if (owner) {
+		out_text(out, ",\"owner\":");
+		out_json(out, owner);
+	}
+	write_figures(out, stack, &recording->held[i]);
+	out_char(out, '}');
+}
+
+static void write_threads(struct out *out, const struct recording *recording)
+{
+	uint64_t threads = spool_count(recording->spool, SPOOL_THREAD);
+
+	out_text(out, "\"threads\":[");
+	for (uint64_t i = 0; i < threads; i++) {
+		const struct spool_thread *thread = spool_at(recording->spool, SPOOL_THREAD, i);
+
+		write_number(out, i ? ",\n{\"thread\":" : "\n{\"thread\":", thread->thread);
+		out_text(out, ",\"name\":");
+		out_json(out, spool_text(recording->spool, thread->name));
+		out_text(out, thread->thread == recording->spool->header->pid ? ",\"main\":true"
+									      : ",\"main\":false");
+		write_number(out, ",\"t\":", thread->t);
+		out_char(out, '}');
+	}
+	out_text(out, "],\n");
 }
 
 void document_names(struct out *out, const struct recording *recording)
@@ -90,6 +160,7 @@ void document_names(struct out *out, const struct recording *recording)
 		write_stack(out, recording, i);
 	}
 	out_text(out, "],\n");
+	write_threads(out, recording);
 }
 
 static void write_site(struct out *out, const struct recording *recording,
@@ -115,7 +186,7 @@ static void write_site(struct out *out, const struct recording *recording,
 	out_u64(out, site->live);
 	out_text(out, ",\"peak_bytes\":");
 	out_u64(out, site->peak);
-	if (site->frees) {
+	if (site->lifetime_max) {
 		out_text(out, ",\"lifetime_min_ns\":");
 		out_u64(out, site->lifetime_min);
 		out_text(out, ",\"lifetime_max_ns\":");

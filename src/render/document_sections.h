@@ -13,7 +13,7 @@
 void document_head(struct out *out, const struct recording *recording, const char *exit);
 void document_summary(struct out *out, const struct recording *recording);
 void document_peaks(struct out *out, const struct recording *recording);
-/* modules, frames, stacks */
+/* modules, frames, stacks, threads */
 void document_names(struct out *out, const struct recording *recording);
 void document_sites(struct out *out, const struct recording *recording);
 void document_phases(struct out *out, const struct recording *recording,

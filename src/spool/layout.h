@@ -146,7 +146,7 @@ struct spool_stack {
 	uint64_t allocations, bytes;         /* op alloc with this stack */
 	uint64_t frees, freed;               /* of those allocations */
 	uint64_t frees_here, freed_here;     /* op free made by this stack */
-	uint64_t lifetime_min, lifetime_max; /* ns, of allocations of this stack that were freed */
+	uint64_t lifetime_min, lifetime_max; /* ns, of those freed; 0 when none is known */
 	uint64_t entries;                    /* bit i: Python frame i was entered from C */
 	uint64_t hash[2];
 	uint64_t unused[3];

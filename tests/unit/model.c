@@ -168,18 +168,24 @@ void model_born(struct model *model, uint32_t stack, uint64_t size)
 	model->stacks[stack].bytes += size;
 }
 
+void model_freed(struct model *model, uint32_t born, uint32_t here, uint64_t size)
+{
+	model->stacks[born].frees++;
+	model->stacks[born].freed += size;
+	model->stacks[here].frees_here++;
+	model->stacks[here].freed_here += size;
+}
+
 void model_died(struct model *model, const struct model_entry *entry, const struct event *event)
 {
 	struct model_stack *row = &model->stacks[entry->stack];
-	uint64_t lifetime = event->t - entry->t;
+	uint64_t lifetime = event->t > entry->t ? event->t - entry->t : 1;
 
 	if (entry->segment)
 		return;
-	if (!row->frees || lifetime < row->lifetime_min)
+	if (!row->lifetime_max || lifetime < row->lifetime_min)
 		row->lifetime_min = lifetime;
 	if (lifetime > row->lifetime_max)
 		row->lifetime_max = lifetime;
-	row->frees++;
-	row->freed += entry->size;
-	model->stacks[event->stack].frees_here++;
+	model_freed(model, entry->stack, event->stack, entry->size);
 }

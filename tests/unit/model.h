@@ -38,7 +38,7 @@ struct model_entry {
 };
 
 struct model_stack {
-	uint64_t allocations, bytes, frees, freed, frees_here;
+	uint64_t allocations, bytes, frees, freed, frees_here, freed_here;
 	uint64_t lifetime_min, lifetime_max;
 };
 
@@ -64,6 +64,9 @@ int model_place(const struct model *model);
 
 /* The event of the entry's end, from one that has time, thread, stack and api. */
 struct event model_end(const struct model_entry *entry, const struct event *like);
+
+/* Bytes of the stack end, by the other stack, of which nobody knows when they were born. */
+void model_freed(struct model *model, uint32_t born, uint32_t here, uint64_t size);
 
 /* An allocation and its end in the rows of stacks. */
 void model_born(struct model *model, uint32_t stack, uint64_t size);

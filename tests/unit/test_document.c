@@ -141,6 +141,54 @@ TEST(peaks_sum_to_their_bytes)
 	recorder_close(&recorder);
 }
 
+static void figures_are_the_spools(const struct trace_stack *stack, const struct spool_stack *row)
+{
+	EQ(stack->frames_n, (size_t)row->native + row->python);
+	EQ(stack->allocations, row->allocations);
+	EQ(stack->bytes, row->bytes);
+	EQ(stack->frees, row->frees);
+	EQ(stack->freed_bytes, row->freed);
+	EQ(stack->frees_here, row->frees_here);
+	EQ(stack->freed_here_bytes, row->freed_here);
+	for (size_t k = 0; k < stack->entries_n; k++)
+		OK(row->entries >> (stack->entries[k] - row->native) & 1);
+	EQ(stack->entries_n, (size_t)__builtin_popcountll(row->entries));
+}
+
+/* What stacks hold at exit and at the peaks is what the devices and other spaces do. */
+TEST(stacks_say_what_they_did)
+{
+	struct trace trace;
+	uint64_t live = 0;
+	uint64_t peak = 0;
+	int fd;
+
+	record(PLENTY, 5000, 9);
+	fd = document(0);
+	open_document(&trace);
+	EQ(trace.stacks_n, spool_count(&recorder.spool, SPOOL_STACK));
+	for (size_t i = 0; i < trace.stacks_n; i++) {
+		figures_are_the_spools(&trace.stacks[i], spool_at(&recorder.spool, SPOOL_STACK, i));
+		live += trace.stacks[i].live_bytes;
+		peak += trace.stacks[i].peak_bytes;
+	}
+	for (size_t i = 0; i < trace.summary.devices_n; i++) {
+		live -= trace.summary.devices[i].allocated.exit_bytes;
+		peak -= trace.summary.devices[i].allocated.peak_bytes;
+	}
+	for (size_t i = 0; i < trace.summary.spaces_n; i++) {
+		if (!strcmp(trace.summary.spaces[i].space, "array"))
+			continue;
+		live -= trace.summary.spaces[i].allocated.exit_bytes;
+		peak -= trace.summary.spaces[i].allocated.peak_bytes;
+	}
+	EQ(live, 0);
+	EQ(peak, 0);
+	trace_close(&trace);
+	close(fd);
+	recorder_close(&recorder);
+}
+
 /* The curve has both peaks, runs forward and ends with what is held at the end. */
 TEST(timelines_have_the_peaks_and_the_end)
 {

@@ -270,6 +270,8 @@ static void step_adjust(void)
 	book(&event, stack, 0);
 	if (op == EVENT_ALLOC)
 		model_born(&run.model, stack, bytes);
+	else if (op == EVENT_FREE)
+		model_freed(&run.model, stack, stack, bytes);
 }
 
 /* As if the pool had been known when the last event of all was written. */
@@ -292,12 +294,15 @@ static void book_retag(int place, uint32_t pool, const struct event *like)
 
 	event.stack = entry->stack;
 	book(&event, entry->stack, entry->owner);
+	model_died(&run.model, entry, &event);
 	entry->pool = pool;
 	entry->segment = pool != 0;
 	event = model_end(entry, like);
 	event.op = pool ? EVENT_RESERVE : EVENT_ALLOC;
 	event.stack = entry->stack;
 	book(&event, entry->stack, entry->owner);
+	if (!entry->segment)
+		model_born(&run.model, entry->stack, entry->size);
 }
 
 static void step_retag(void)
@@ -605,6 +610,7 @@ static void compare_stacks(void)
 		EQ(row->frees, model->frees);
 		EQ(row->freed, model->freed);
 		EQ(row->frees_here, model->frees_here);
+		EQ(row->freed_here, model->freed_here);
 		EQ(row->lifetime_min, model->lifetime_min);
 		EQ(row->lifetime_max, model->lifetime_max);
 	}

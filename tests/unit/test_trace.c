@@ -185,11 +185,21 @@ TEST(peaks_stacks_and_sites)
 	EQ(trace.stacks_n, 2);
 	EQ(trace.stacks[1].frames_n, 2);
 	EQ(trace.stacks[1].frames[0], 1);
+	EQ(trace.stacks[1].entries_n, 1);
+	EQ(trace.stacks[1].entries[0], 1);
+	STR(trace.stacks[0].owner, "libc10_cuda.so");
+	EQ(trace.stacks[0].frees_here, 1);
+	EQ(trace.stacks[0].live_bytes, 33554432);
+	EQ(trace.stacks[1].peak_count, 1);
+	OK(trace.stacks[1].lifetime_min_ns == TRACE_NONE);
+	EQ(trace.threads_n, 1);
+	STR(trace_thread(&trace, 4242)->name, "python");
+	OK(trace_thread(&trace, 4242)->main && !trace_thread(&trace, 1));
 	EQ(trace.sites_n, 1);
 	STR(trace.sites[0].site, "Net.forward (train.py)");
 	STR(trace.sites[0].space, "device");
 	EQ(trace.sites[0].live_bytes, 67108864);
-	OK(trace.sites[0].lifetime_min_ns == TRACE_NONE);
+	EQ(trace.sites[0].lifetime_min_ns, 9000000);
 	EQ(trace.site_of[0], 0);
 	EQ(trace.site_of[1], 0);
 	trace_close(&trace);
@@ -339,7 +349,11 @@ TEST(own_code_comes_first)
 	uint32_t plain[] = { 6, 7, 8 };
 	uint32_t inside[] = { 0, 1 };
 	struct trace_stack stacks[] = {
-		{ torch, 6 }, { package, 3 }, { plain, 3 }, { inside, 2 }, { NULL, 0 }
+		{ .frames = torch, .frames_n = 6 },
+		{ .frames = package, .frames_n = 3 },
+		{ .frames = plain, .frames_n = 3 },
+		{ .frames = inside, .frames_n = 2 },
+		{ .frames = NULL },
 	};
 	struct trace trace = { .frames = frames,
 			       .frames_n = 9,
@@ -483,8 +497,10 @@ TEST(positions_out_of_range_are_refused)
 {
 	refused(changed("\"module\":0", "\"module\":1"),
 		"frames[1] refers to modules[1], but there are 1");
-	refused(changed("{\"frames\":[1,0]}", "{\"frames\":[1,2]}"),
+	refused(changed("{\"frames\":[1,0]", "{\"frames\":[1,2]"),
 		"stacks[1] refers to frames[2], but there are 2");
+	refused(changed("\"entries\":[1]", "\"entries\":[2]"),
+		"stacks[1] refers to its frames[2], but there are 2");
 	refused(changed("\"stacks\":[0,1]", "\"stacks\":[0,4294967294]"),
 		"sites[0] refers to stacks[4294967294], but there are 2");
 	refused(changed("{\"stack\":1,", "{\"stack\":9,"),
