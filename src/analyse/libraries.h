@@ -31,4 +31,32 @@ static inline enum library_kind library_kind(const char *base)
 	return LIBRARY_OWN;
 }
 
+/* What a Python file is; the smaller, the more it says. */
+enum place_kind {
+	PLACE_OWN,
+	PLACE_PACKAGE,
+	PLACE_FRAMEWORK,
+};
+
+/* Of a path as the interpreter has it: "<stdin>" is one too. */
+static inline enum place_kind place_kind(const char *path)
+{
+	static const struct {
+		const char *part;
+		enum place_kind kind;
+	} rows[] = {
+#define PLACE(part, kind) { part, PLACE_##kind },
+#include "analyse/libraries.def"
+#undef PLACE
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *at = strstr(path, rows[i].part);
+
+		if (at && (at == path || rows[i].part[0] != '<'))
+			return rows[i].kind;
+	}
+	return PLACE_OWN;
+}
+
 #endif

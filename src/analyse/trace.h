@@ -225,6 +225,7 @@ struct trace {
 	struct trace_curve *timeline;
 	size_t peaks_n, modules_n, frames_n, stacks_n, threads_n, sites_n, phases_n, timeline_n;
 
+	int by;            /* enum trace_by: what a site is */
 	uint32_t *site_of; /* by stack: its site, UINT32_MAX for none */
 	bool spool;        /* the path names a spool */
 	bool with_events;  /* trace_next() has something to give */
@@ -298,5 +299,49 @@ size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, 
 
 /* "Net.forward (train.py:12)", "decode<...> (libdecode.so)", "0x1a2b in libx.so"; cut to size. */
 void trace_frame_text(const struct trace *trace, uint32_t frame, char *to, size_t size);
+
+/* A name that stands for no code: "[not recorded]", a pool's growth. */
+bool trace_frame_named(const struct trace_frame *frame);
+
+/* --- the reader's choice of stacks and rows: trace_choice.c --- */
+
+enum trace_stacks { TRACE_STACKS_MERGED, TRACE_STACKS_NATIVE, TRACE_STACKS_PYTHON };
+
+/*
+ * What stacks are put together by. Line, function and module are of the same frame, that of
+ * trace_line(), ever more coarsely; a stack without frames has a name that says so.
+ */
+enum trace_by {
+#define BY(id, name, title) TRACE_BY_##id,
+#include "analyse/trace_by.def"
+#undef BY
+	TRACE_BYS
+};
+
+/* "line"; "Lines" for a heading. */
+const char *trace_by_name(enum trace_by by);
+const char *trace_by_title(enum trace_by by);
+
+/* Each stack's row, and the rows, in the order in which stacks come. */
+struct trace_keys {
+	uint32_t *of; /* by stack */
+	struct trace_key {
+		const char *name;
+	} * keys;
+	size_t count;
+};
+
+/* The memory is the trace's. 0 or -errno. */
+int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by by);
+
+/*
+ * Makes stacks[] hold the frames of one kind only, and sites[] rows of `by`: what reads those
+ * follows. Stacks without a frame of the kind get one that says so. To be called once, behind
+ * trace_open(); sums of sites come from the figures of stacks then. 0 or -errno.
+ */
+int trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);
+
+/* Do stacks have figures? Traces of memtrace before 1.0 have none. */
+bool trace_has_figures(const struct trace *trace);
 
 #endif

@@ -12,11 +12,12 @@
 
 /* Which code a frame is; the smaller, the more it says to its user. */
 enum kin {
-	KIN_OWN,      /* the user's */
-	KIN_LIBRARY,  /* Python of an installed package */
-	KIN_VENDOR,   /* native code of somebody else's library */
-	KIN_INTERNAL, /* what every allocation runs through */
-	KIN_UNKNOWN,  /* neither name nor module */
+	KIN_OWN,       /* the user's */
+	KIN_PACKAGE,   /* Python of an installed package */
+	KIN_FRAMEWORK, /* Python that everybody's program runs through */
+	KIN_VENDOR,    /* native code of somebody else's library */
+	KIN_INTERNAL,  /* what every allocation runs through */
+	KIN_UNKNOWN,   /* neither name nor module */
 };
 
 static bool begins_with(const char *text, const char *const *begins)
@@ -28,19 +29,13 @@ static bool begins_with(const char *text, const char *const *begins)
 	return false;
 }
 
-static bool is_installed(const char *path)
-{
-	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/") ||
-	       strstr(path, "/lib/python") || strstr(path, "/lib64/python");
-}
-
 static enum kin kin_of_module(const char *path)
 {
 	enum library_kind kind = library_kind(text_base(path));
 
 	if (kind >= LIBRARY_FRAMEWORK)
 		return KIN_INTERNAL;
-	return kind == LIBRARY_VENDOR || is_installed(path) ? KIN_VENDOR : KIN_OWN;
+	return kind == LIBRARY_VENDOR || place_kind(path) != PLACE_OWN ? KIN_VENDOR : KIN_OWN;
 }
 
 /* Where every program and every thread begins, linked into the program itself. */
@@ -57,9 +52,11 @@ static enum kin kin_of(const struct trace *trace, const struct trace_frame *fram
 	const char *path;
 
 	if (frame->language == TRACE_PYTHON) {
-		if (!frame->file)
-			return KIN_LIBRARY;
-		return frame->file[0] == '<' || is_installed(frame->file) ? KIN_LIBRARY : KIN_OWN;
+		static const enum kin kins[] = { [PLACE_OWN] = KIN_OWN,
+						 [PLACE_PACKAGE] = KIN_PACKAGE,
+						 [PLACE_FRAMEWORK] = KIN_FRAMEWORK };
+
+		return frame->file ? kins[place_kind(frame->file)] : KIN_PACKAGE;
 	}
 	path = frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
 	if (is_start(frame->function))
@@ -67,6 +64,11 @@ static enum kin kin_of(const struct trace *trace, const struct trace_frame *fram
 	if (path && path[0])
 		return kin_of_module(path);
 	return frame->function ? KIN_OWN : KIN_UNKNOWN;
+}
+
+bool trace_frame_named(const struct trace_frame *frame)
+{
+	return frame->language == TRACE_NATIVE && frame->module == UINT32_MAX && !frame->offset;
 }
 
 bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame)

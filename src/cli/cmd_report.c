@@ -4,6 +4,7 @@
 
 #include "analyse/error.h"
 #include "analyse/trace.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "render/report.h"
 
@@ -48,6 +49,29 @@ static uint32_t read_sections(const char *text)
 	}
 }
 
+/* The position of the word in a list, -1 after complaint. */
+static int read_word(const char *option, const char *text, const char *const *words)
+{
+	char list[200] = "";
+
+	for (int i = 0; words[i]; i++) {
+		if (!strcmp(text, words[i]))
+			return i;
+		text_append(list, sizeof(list), i ? ", " : "");
+		text_append(list, sizeof(list), words[i]);
+	}
+	cli_usage("report", "--%s: %s is none of %s", option, text, list);
+	return -1;
+}
+
+static const char *const stack_words[] = { "merged", "native", "python", NULL };
+static const char *const by_words[] = {
+#define BY(id, name, title) name,
+#include "analyse/trace_by.def"
+#undef BY
+	NULL
+};
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_options options = { .device = NO_DEVICE, .limit = 10 };
@@ -55,6 +79,9 @@ int cmd_report(int argc, char **argv)
 	const char *limit = "10";
 	const char *output = NULL;
 	const char *show = NULL;
+	const char *stacks = "merged";
+	const char *by = "site";
+	int stacks_word, by_word;
 	bool json = false;
 	const struct arg args[] = {
 		{ "json", 0, ARG_FLAG, NULL, "the document memtrace-report/1, for programs", &json,
@@ -64,6 +91,10 @@ int cmd_report(int argc, char **argv)
 		  &limit },
 		{ "full", 0, ARG_FLAG, NULL, "every row, every stack, every frame", &options.full,
 		  NULL },
+		{ "by", 'b', ARG_TEXT, "ROWS",
+		  "what the rows are: site, line, function, stack, module, owner", NULL, &by },
+		{ "stacks", 0, ARG_TEXT, "KIND", "frames that count: merged, native, python", NULL,
+		  &stacks },
 		{ "show", 's', ARG_TEXT, "SECTIONS", "these sections only, by name: peaks,live",
 		  NULL, &show },
 		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
@@ -88,8 +119,16 @@ int cmd_report(int argc, char **argv)
 			return STATUS_USAGE;
 		options.device = (int)number;
 	}
+	stacks_word = read_word("stacks", stacks, stack_words);
+	by_word = stacks_word < 0 ? -1 : read_word("by", by, by_words);
+	if (by_word < 0)
+		return STATUS_USAGE;
 	if (open_trace(&trace, argv[1]))
 		return cli_fail("report", STATUS_UNREADABLE);
+	if (trace_choose(&trace, (enum trace_stacks)stacks_word, (enum trace_by)by_word)) {
+		trace_close(&trace);
+		return cli_fail("report", STATUS_UNREADABLE);
+	}
 	error = output ? cli_redirect(output) : 0;
 	options.colour = cli_colour(cli_out()->fd);
 	if (!error)

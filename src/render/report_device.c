@@ -195,6 +195,25 @@ static void view_rows(const struct report *report, const struct report_group *gr
 	}
 }
 
+/* All of a stack. Where C code called Python, its frames are not known: the place is marked. */
+static void stack_rows(const struct report *report, const struct trace_stack *stack,
+		       const char *bytes)
+{
+	size_t entry = 0;
+
+	for (size_t i = 0; i < stack->frames_n; i++) {
+		frame_row(report, stack->frames[i], i ? "" : bytes);
+		if (entry == stack->entries_n || stack->entries[entry] != i)
+			continue;
+		entry++;
+		if (i + 1 == stack->frames_n)
+			continue;
+		out_text(report->show.out, "                        ");
+		show_dim(&report->show, "(called by C code)");
+		out_char(report->show.out, '\n');
+	}
+}
+
 static void group_rows(const struct report *report, const struct report_group *group,
 		       uint64_t whole)
 {
@@ -215,8 +234,7 @@ static void group_rows(const struct report *report, const struct report_group *g
 		const struct trace_stack *stack = &trace->stacks[group->shares[i].stack];
 
 		show_bytes(number, group->shares[i].bytes);
-		frame_rows(report, stack->frames, stack->frames_n,
-			   group->shares_n > 1 ? number : "");
+		stack_rows(report, stack, group->shares_n > 1 ? number : "");
 	}
 }
 
@@ -237,8 +255,9 @@ static int peak_rows(const struct report *report, int device, enum trace_metric 
 	error = report_groups_of(&groups, report->trace, peak);
 	if (error)
 		return error;
-	snprintf(text, sizeof(text), "%s on device %d: %s at %s, by call site", what, device,
-		 show_bytes(bytes, peak->bytes), show_time(when, peak->t));
+	snprintf(text, sizeof(text), "%s on device %d: %s at %s, by %s", what, device,
+		 show_bytes(bytes, peak->bytes), show_time(when, peak->t),
+		 trace_by_title((enum trace_by)report->trace->by));
 	show_heading(&report->show, text);
 	shown = report_limit(report, groups.count);
 	for (size_t i = 0; i < groups.count; i++) {

@@ -139,6 +139,10 @@ static void frames(const struct report *report, uint32_t stack)
 		out_json(report->show.out, frame);
 	}
 	out_char(report->show.out, ']');
+	for (size_t i = 0; report->options->full && i < all->entries_n; i++)
+		report_json_number(report, i ? "," : ",\"entries\":[", all->entries[i]);
+	if (report->options->full && all->entries_n)
+		out_char(report->show.out, ']');
 }
 
 static void shares(const struct report *report, const struct trace_peak *peak)

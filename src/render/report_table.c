@@ -99,9 +99,9 @@ int report_text_live(const struct report *report)
 	if (!sites)
 		return -ENOMEM;
 	if (count) {
-		snprintf(text, sizeof(text), "Still allocated %s: %s, by call site",
+		snprintf(text, sizeof(text), "Still allocated %s: %s, by %s",
 			 trace->process.exit == TRACE_EXIT ? "at exit" : "when recording ended",
-			 show_bytes(number, bytes));
+			 show_bytes(number, bytes), trace_by_title((enum trace_by)trace->by));
 		show_heading(&report->show, text);
 	}
 	shown = report_limit(report, count);
