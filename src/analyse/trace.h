@@ -133,6 +133,7 @@ struct trace_frame {
 enum { TRACE_NATIVE, TRACE_PYTHON };
 
 struct trace_stack {
+	uint32_t number;  /* its position in the document */
 	uint32_t *frames; /* innermost first */
 	size_t frames_n;
 	uint32_t *entries; /* positions in frames: Python that C code called, which is not known */
@@ -340,6 +341,14 @@ int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by 
  * trace_open(); sums of sites come from the figures of stacks then. 0 or -errno.
  */
 int trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by);
+
+/* Makes sites[] anew, one for each key and space, with the sums of their stacks: 0 or -errno. */
+struct trace_place {
+	const char *name; /* NULL: the stack is of no site */
+	const char *space;
+	uint64_t key;
+};
+int trace_set_sites(struct trace *trace, const struct trace_place *places);
 
 /* Do stacks have figures? Traces of memtrace before 1.0 have none. */
 bool trace_has_figures(const struct trace *trace);

@@ -24,8 +24,9 @@ static int check_frames(struct trace *trace)
 			frame->function = NULL;
 	}
 	for (size_t i = 0; i < trace->stacks_n; i++) {
-		const struct trace_stack *stack = &trace->stacks[i];
+		struct trace_stack *stack = &trace->stacks[i];
 
+		stack->number = (uint32_t)i;
 		for (size_t k = 0; k < stack->frames_n; k++) {
 			if (stack->frames[k] >= trace->frames_n)
 				return out_of_range(trace, "stacks", i, "frames", stack->frames[k],

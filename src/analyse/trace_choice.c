@@ -267,8 +267,7 @@ static int by_weight(const void *a, const void *b)
 }
 
 /* stacks_n counted them; each site's list is a part of one that is as long as there are stacks. */
-static int list_stacks(struct trace *trace, struct trace_site *sites, size_t count,
-		       const uint32_t *site_of)
+static int list_stacks(struct trace *trace, struct trace_site *sites, size_t count)
 {
 	uint32_t *list = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*list));
 
@@ -280,8 +279,10 @@ static int list_stacks(struct trace *trace, struct trace_site *sites, size_t cou
 		sites[i].stacks_n = 0;
 	}
 	for (uint32_t i = 0; i < trace->stacks_n; i++) {
-		if (site_of[i] != UINT32_MAX)
-			sites[site_of[i]].stacks[sites[site_of[i]].stacks_n++] = i;
+		struct trace_site *site = &sites[trace->site_of[i]];
+
+		if (trace->site_of[i] != UINT32_MAX)
+			site->stacks[site->stacks_n++] = i;
 	}
 	qsort(sites, count, sizeof(*sites), by_weight);
 	for (size_t i = 0; i < count; i++) {
@@ -293,19 +294,7 @@ static int list_stacks(struct trace *trace, struct trace_site *sites, size_t cou
 	return 0;
 }
 
-/* Rows of a kind apart by space, as recorded sites are; by stack, each view is a row. */
-static uint64_t site_key(const struct trace *trace, const struct trace_keys *keys, uint32_t stack,
-			 const char *name)
-{
-	const char *space = trace->sites[trace->site_of[stack]].space;
-	uint64_t key = trace->by == TRACE_BY_SITE ? hash_bytes(name, strlen(name))
-						  : hash_mix(keys->of[stack] + 1, HASH_C);
-
-	return hash_mix(key, hash_bytes(space, strlen(space)));
-}
-
-static int find_sites(struct trace *trace, const struct trace_keys *keys, enum trace_stacks stacks,
-		      const bool *python)
+int trace_set_sites(struct trace *trace, const struct trace_place *places)
 {
 	struct trace_site *sites =
 		arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*sites));
@@ -316,20 +305,19 @@ static int find_sites(struct trace *trace, const struct trace_keys *keys, enum t
 	if (!sites || !site_of)
 		return no_memory(trace);
 	for (uint32_t i = 0; i < trace->stacks_n; i++) {
-		const char *name;
+		const struct trace_place *place = &places[i];
 		uint64_t key;
 
 		site_of[i] = UINT32_MAX;
-		if (trace->site_of[i] == UINT32_MAX)
+		if (!place->name)
 			continue;
-		name = site_name(trace, keys, i, stacks, python);
-		key = site_key(trace, keys, i, name);
+		key = hash_mix(place->key, hash_bytes(place->space, strlen(place->space)));
 		site_of[i] = map_get(&known, key) - 1;
 		if (site_of[i] == UINT32_MAX) {
 			site_of[i] = count;
 			sites[count++] = (struct trace_site){
-				.site = name,
-				.space = trace->sites[trace->site_of[i]].space,
+				.site = place->name,
+				.space = place->space,
 				.lifetime_min_ns = TRACE_NONE,
 				.lifetime_max_ns = TRACE_NONE,
 			};
@@ -341,7 +329,32 @@ static int find_sites(struct trace *trace, const struct trace_keys *keys, enum t
 		add_stack(&sites[site_of[i]], &trace->stacks[i]);
 	}
 	map_clear(&known);
-	return list_stacks(trace, sites, count, site_of);
+	trace->site_of = site_of;
+	return list_stacks(trace, sites, count);
+}
+
+static int find_sites(struct trace *trace, const struct trace_keys *keys, enum trace_stacks stacks,
+		      const bool *python)
+{
+	struct trace_place *places = calloc(trace->stacks_n + 1, sizeof(*places));
+	int error;
+
+	if (!places)
+		return no_memory(trace);
+	for (uint32_t i = 0; i < trace->stacks_n; i++) {
+		struct trace_place *place = &places[i];
+
+		if (trace->site_of[i] == UINT32_MAX)
+			continue;
+		place->name = site_name(trace, keys, i, stacks, python);
+		place->space = trace->sites[trace->site_of[i]].space;
+		place->key = trace->by == TRACE_BY_SITE
+				     ? hash_bytes(place->name, strlen(place->name))
+				     : keys->of[i];
+	}
+	error = trace_set_sites(trace, places);
+	free(places);
+	return error;
 }
 
 int trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by)

@@ -159,7 +159,8 @@ static void shares(const struct report *report, const struct trace_peak *peak)
 			continue;
 		}
 		out_text(report->show.out, i ? ",\n  " : "\n  ");
-		report_json_number(report, "{\"stack\":", share->stack);
+		report_json_number(report,
+				   "{\"stack\":", report->trace->stacks[share->stack].number);
 		report_json_number(report, ",\"bytes\":", share->bytes);
 		report_json_number(report, ",\"count\":", share->count);
 		frames(report, share->stack);

@@ -1,0 +1,424 @@
+/* The events of a trace once more, in one pass. */
+#include "analyse/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/error.h"
+#include "base/hash.h"
+
+static int no_memory(const struct replay *replay)
+{
+	return err("%s: no memory left", replay->trace->path);
+}
+
+/* --- rows --- */
+
+/* The innermost phase at time t, on whatever thread: of those open the one that began last. */
+static uint32_t phase_at(struct replay *replay, uint64_t t)
+{
+	const struct trace *trace = replay->trace;
+
+	while (replay->phase_next < trace->phases_n && trace->phases[replay->phase_next].start <= t)
+		replay->phases[replay->phases_open++] = (uint32_t)replay->phase_next++;
+	while (replay->phases_open &&
+	       trace->phases[replay->phases[replay->phases_open - 1]].end <= t)
+		replay->phases_open--;
+	return replay->phases_open ? replay->phases[replay->phases_open - 1] + 1 : 0;
+}
+
+static struct replay_row *add_row(struct replay *replay, uint32_t stack, uint32_t other)
+{
+	if (replay->rows_n == replay->rows_size) {
+		size_t size = replay->rows_size * 2 + 64;
+		struct replay_row *rows = reallocarray(replay->rows, size, sizeof(*rows));
+
+		if (!rows)
+			return NULL;
+		replay->rows = rows;
+		replay->rows_size = size;
+	}
+	replay->rows[replay->rows_n] = (struct replay_row){ .stack = stack, .other = other };
+	return &replay->rows[replay->rows_n++];
+}
+
+/* The row that the event's stack is booked under, 1 + its position; 0 without memory. */
+static uint32_t row_of(struct replay *replay, const struct trace_event *event)
+{
+	uint32_t stack = event->stack < replay->trace->stacks_n ? event->stack
+								: (uint32_t)replay->trace->stacks_n;
+	uint32_t other;
+	uint64_t key;
+	uint32_t id;
+
+	if (replay->wish->split != TRACE_BY_THREAD && replay->wish->split != TRACE_BY_PHASE)
+		return stack + 1;
+	other = replay->wish->split == TRACE_BY_THREAD ? (uint32_t)event->thread
+						       : phase_at(replay, event->t);
+	key = hash_mix(stack, (uint64_t)other << 1 | 1);
+	id = map_get(&replay->row_of, key);
+	if (id)
+		return id;
+	if (!add_row(replay, stack, other) ||
+	    !map_put(&replay->row_of, key, (uint32_t)replay->rows_n))
+		return 0;
+	return (uint32_t)replay->rows_n;
+}
+
+static int start_rows(struct replay *replay)
+{
+	const struct trace *trace = replay->trace;
+
+	replay->phases = calloc(trace->phases_n + 1, sizeof(*replay->phases));
+	replay->devices = calloc(trace->summary.devices_n + 1, sizeof(*replay->devices));
+	if (!replay->phases || !replay->devices)
+		return no_memory(replay);
+	for (size_t i = 0; i < trace->summary.devices_n; i++)
+		replay->devices[replay->devices_n++].device = trace->summary.devices[i].device;
+	/* Not split: a row for each stack, and one for none. */
+	for (size_t i = 0; i <= trace->stacks_n; i++) {
+		if (replay->wish->split != TRACE_BY_THREAD &&
+		    replay->wish->split != TRACE_BY_PHASE && !add_row(replay, (uint32_t)i, 0))
+			return no_memory(replay);
+	}
+	return 0;
+}
+
+/* --- what is selected --- */
+
+static bool on_card(const struct block *block)
+{
+	return block->device >= 0 && (block->space == SPACE_DEVICE || block->space == SPACE_ARRAY);
+}
+
+static bool same_pool(struct replay *replay, uint32_t pool)
+{
+	const char *text;
+
+	if (!replay->wish->pool)
+		return true;
+	if (!pool || replay->pool_text)
+		return pool && pool == replay->pool_text;
+	text = trace_text(replay->trace, pool);
+	if (text && !strcmp(text, replay->wish->pool))
+		replay->pool_text = pool;
+	return pool == replay->pool_text;
+}
+
+static bool selected(struct replay *replay, const struct trace_event *event)
+{
+	const struct replay_wish *wish = replay->wish;
+
+	return (wish->device == NO_DEVICE || event->device == wish->device) &&
+	       (wish->space == SPACES || event->space == wish->space) &&
+	       same_pool(replay, event->pool);
+}
+
+static bool wanted_stack(const struct replay *replay, uint32_t stack)
+{
+	return !replay->wish->stacks ||
+	       (stack < replay->trace->stacks_n && replay->wish->stacks[stack]);
+}
+
+/* Do the block's bytes belong to the sum in question? */
+static bool in_sum(const struct replay *replay, const struct block *block)
+{
+	const struct replay_wish *wish = replay->wish;
+
+	return wish->space != SPACES || wish->pool || on_card(block);
+}
+
+/* --- the moment --- */
+
+/* The peak is now. */
+static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
+{
+	replay->epoch++;
+	replay->bytes = replay->now;
+	replay->seq = seq;
+	replay->t = t;
+	blocks_set_mark(&replay->blocks, seq);
+	for (size_t i = 0; i < replay->devices_n; i++) {
+		replay->devices[i].at_allocated = replay->devices[i].allocated;
+		replay->devices[i].at_reserved = replay->devices[i].reserved;
+	}
+}
+
+/* A row is about to change: what it held at the peak is kept. */
+static void keep(const struct replay *replay, struct replay_row *row)
+{
+	if (row->epoch == replay->epoch)
+		return;
+	row->at = row->sum;
+	row->at_count = row->sum_count;
+	row->epoch = replay->epoch;
+}
+
+uint64_t replay_at(const struct replay *replay, const struct replay_row *row, uint64_t *count)
+{
+	bool kept = replay->wish->moment == REPLAY_PEAK && row->epoch == replay->epoch;
+
+	*count = kept ? row->at_count : row->sum_count;
+	return kept ? row->at : row->sum;
+}
+
+/* --- events --- */
+
+/* Bytes of a row come (sign 1) or go (-1); what was never known to come does not go. */
+static void hold(struct replay *replay, struct replay_row *row, const struct block *block, int sign)
+{
+	uint64_t size = sign > 0 ? block->size : 0 - block->size;
+	uint64_t one = sign > 0 ? 1 : UINT64_MAX;
+
+	if (block->foreign || block->kind != BLOCK_HANDED || !wanted_stack(replay, row->stack) ||
+	    (sign < 0 && (row->live < block->size || !row->live_count)))
+		return;
+	row->live += size;
+	row->live_count += one;
+	if (!in_sum(replay, block))
+		return;
+	keep(replay, row);
+	row->sum += size;
+	row->sum_count += one;
+	replay->now += size;
+}
+
+static void count_birth(struct replay *replay, struct replay_row *row, const struct block *block)
+{
+	if (block->kind != BLOCK_HANDED || !wanted_stack(replay, row->stack))
+		return;
+	row->space = space_name(block->space);
+	if (!replay->open)
+		return;
+	row->allocations++;
+	row->bytes += block->size;
+}
+
+static void count_death(struct replay *replay, struct replay_row *row, const struct block *block,
+			uint64_t t)
+{
+	uint64_t lifetime = t > block->t ? t - block->t : 1;
+
+	if (!replay->open || block->kind != BLOCK_HANDED || !wanted_stack(replay, row->stack))
+		return;
+	row->frees++;
+	row->freed += block->size;
+	if (!block->ptr)
+		return;
+	if (!row->lifetime_max || lifetime < row->lifetime_min)
+		row->lifetime_min = lifetime;
+	if (lifetime > row->lifetime_max)
+		row->lifetime_max = lifetime;
+}
+
+static struct block block_of(struct replay *replay, const struct trace_event *event,
+			     enum block_kind kind)
+{
+	const char *api = trace_text(replay->trace, event->api);
+
+	return (struct block){
+		.ptr = event->ptr,
+		.size = event->size,
+		.seq = event->seq,
+		.t = event->t,
+		.pool = event->pool,
+		.thread = (uint32_t)event->thread,
+		.device = event->device,
+		.space = event->space,
+		.kind = (uint8_t)kind,
+		.foreign = event->foreign,
+		/* A segment that was a plain handle a moment ago still is one. */
+		.handle = kind != BLOCK_MAPPING &&
+			  ((api && !strncmp(api, "cuMemCreate", 11)) ||
+			   (event->ptr && event->ptr == replay->ended_handle)),
+	};
+}
+
+static void end_block(struct replay *replay, uint32_t id, uint64_t t)
+{
+	struct block block = replay->blocks.list[id - 1];
+	struct replay_row *row = &replay->rows[block.stack];
+
+	blocks_end(&replay->blocks, id);
+	hold(replay, row, &block, -1);
+	count_death(replay, row, &block, t);
+	replay->ended_handle = block.handle ? block.ptr : 0;
+}
+
+static int begin(struct replay *replay, const struct trace_event *event, enum block_kind kind)
+{
+	struct block block = block_of(replay, event, kind);
+	uint32_t row = row_of(replay, event);
+	uint32_t stale;
+
+	if (!row)
+		return no_memory(replay);
+	block.stack = row - 1;
+	stale = event->ptr ? blocks_find(&replay->blocks, &block) : 0;
+	if (stale)
+		end_block(replay, stale, event->t);
+	replay->ended_handle = 0;
+	if (event->ptr && blocks_add(&replay->blocks, &block))
+		return no_memory(replay);
+	hold(replay, &replay->rows[row - 1], &block, 1);
+	count_birth(replay, &replay->rows[row - 1], &block);
+	return 0;
+}
+
+/* A free without an address is of its own stack's bytes: a pool's own totals fell. */
+static int end(struct replay *replay, const struct trace_event *event, enum block_kind kind)
+{
+	struct block block = block_of(replay, event, kind);
+	uint32_t id = event->ptr ? blocks_find(&replay->blocks, &block) : 0;
+	uint32_t row = row_of(replay, event);
+
+	if (!row)
+		return no_memory(replay);
+	if (id) {
+		end_block(replay, id, event->t);
+	} else if (!event->ptr) {
+		hold(replay, &replay->rows[row - 1], &block, -1);
+		count_death(replay, &replay->rows[row - 1], &block, event->t);
+	}
+	if (kind == BLOCK_HANDED && replay->open &&
+	    wanted_stack(replay, replay->rows[row - 1].stack)) {
+		replay->rows[row - 1].frees_here++;
+		replay->rows[row - 1].freed_here += event->size;
+	}
+	return 0;
+}
+
+static int apply(struct replay *replay, const struct trace_event *event)
+{
+	switch (event->op) {
+	case EVENT_ALLOC:
+		return begin(replay, event, BLOCK_HANDED);
+	case EVENT_FREE:
+		return end(replay, event, BLOCK_HANDED);
+	case EVENT_RESERVE:
+		return begin(replay, event, BLOCK_SEGMENT);
+	case EVENT_RELEASE:
+		return end(replay, event, BLOCK_SEGMENT);
+	case EVENT_MAP:
+		return begin(replay, event, BLOCK_MAPPING);
+	case EVENT_UNMAP:
+		return end(replay, event, BLOCK_MAPPING);
+	default:
+		return 0;
+	}
+}
+
+/* Whatever is selected, an event tells its device's sums. */
+static void take_sums(struct replay *replay, const struct trace_event *event)
+{
+	for (size_t i = 0; i < replay->devices_n; i++) {
+		if (replay->devices[i].device != event->device || event->allocated == TRACE_NONE)
+			continue;
+		replay->devices[i].allocated = event->allocated;
+		replay->devices[i].reserved = event->reserved;
+		return;
+	}
+}
+
+/* Events are missing: what lives, nobody knows. */
+static void forget(struct replay *replay, const struct trace_event *event)
+{
+	if (!replay->dropped)
+		replay->dropped_from = replay->last_t;
+	replay->dropped += event->seq - replay->next_seq;
+	replay->dropped_to = event->t;
+	blocks_forget(&replay->blocks);
+	for (size_t i = 0; i < replay->rows_n; i++) {
+		struct replay_row *row = &replay->rows[i];
+
+		row->live = row->live_count = row->sum = row->sum_count = row->at = row->at_count =
+			0;
+	}
+	replay->now = replay->bytes = 0;
+}
+
+static bool is_behind(const struct replay_wish *wish, const struct trace_event *event)
+{
+	return event->t > wish->to || event->seq > wish->last;
+}
+
+static int step(struct replay *replay, const struct trace_event *event)
+{
+	const struct replay_wish *wish = replay->wish;
+	int error;
+
+	if (!replay->open && event->t >= wish->from) {
+		replay->open = true;
+		set_mark(replay, replay->next_seq ? replay->next_seq - 1 : 0, replay->last_t);
+	}
+	if (event->seq != replay->next_seq)
+		forget(replay, event);
+	take_sums(replay, event);
+	error = selected(replay, event) ? apply(replay, event) : 0;
+	replay->next_seq = event->seq + 1;
+	replay->last_t = event->t;
+	replay->events++;
+	replay->any = true;
+	if (wish->moment == REPLAY_END || !replay->open) {
+		replay->t = event->t;
+		replay->seq = event->seq;
+	} else if (replay->now > replay->bytes) {
+		set_mark(replay, event->seq, event->t);
+	}
+	return error;
+}
+
+/* What of the sum is not known, which a device's own sum tells. */
+static void count_lost(struct replay *replay)
+{
+	const struct replay_wish *wish = replay->wish;
+	uint64_t whole = 0;
+
+	replay->lost = 0;
+	if (!replay->dropped)
+		return;
+	replay->lost = TRACE_NONE;
+	if (wish->pool || wish->space != SPACES || wish->stacks)
+		return;
+	for (size_t i = 0; i < replay->devices_n; i++) {
+		if (wish->device == NO_DEVICE || replay->devices[i].device == wish->device)
+			whole += replay->devices[i].at_allocated;
+	}
+	replay->lost = whole > replay->bytes ? whole - replay->bytes : 0;
+}
+
+int replay_run(struct replay *replay, struct trace *trace, const struct replay_wish *wish)
+{
+	struct trace_event event;
+	int more = 1;
+	int error;
+
+	*replay = (struct replay){ .wish = wish, .trace = trace };
+	blocks_init(&replay->blocks, wish->moment == REPLAY_PEAK);
+	error = start_rows(replay);
+	while (!error && (more = trace_next(trace, &event)) == 1 && !is_behind(wish, &event))
+		error = step(replay, &event);
+	if (error || more < 0) {
+		replay_clear(replay);
+		return error ? error : -EINVAL;
+	}
+	if (wish->moment == REPLAY_END || !replay->open) {
+		uint64_t seq = replay->seq;
+		uint64_t t = replay->t;
+
+		set_mark(replay, seq, t);
+	}
+	count_lost(replay);
+	return 0;
+}
+
+void replay_clear(struct replay *replay)
+{
+	blocks_clear(&replay->blocks);
+	map_clear(&replay->row_of);
+	free(replay->rows);
+	free(replay->devices);
+	free(replay->phases);
+	*replay = (struct replay){ 0 };
+}

@@ -1,0 +1,93 @@
+/*
+ * The events of a trace once more, in one pass: what was live at a moment, what a selection of them
+ * took and gave back, and when that was at its highest.
+ *
+ * The sum in question is of allocated bytes: of the selected pool or space, else of the selected
+ * device (or all of them together), whose sum managed, pinned and CPU memory do not enter.
+ *
+ * Behind events that were dropped nothing is known of what lived before: `lost` says how much of
+ * the device's sum that is.
+ */
+#ifndef ANALYSE_REPLAY_H
+#define ANALYSE_REPLAY_H
+
+#include "analyse/blocks.h"
+#include "analyse/trace.h"
+#include "base/map.h"
+
+enum replay_moment {
+	REPLAY_END,  /* of the window */
+	REPLAY_PEAK, /* the highest inside the window, its start included */
+};
+
+struct replay_wish {
+	int device;        /* NO_DEVICE: all */
+	const char *pool;  /* NULL: all, and what is in none */
+	int space;         /* enum space, SPACES: all */
+	uint64_t from, to; /* the window, in ns; both ends belong to it */
+	uint64_t last;     /* a seq: the window ends with this event at the latest */
+	enum replay_moment moment;
+	enum trace_by split; /* TRACE_BY_THREAD or _PHASE: rows are stacks by these, too */
+	const bool *stacks;  /* by stack: those that count; NULL: all */
+};
+
+/* What one stack (of one thread, in one phase) did inside the window, and held. */
+struct replay_row {
+	uint32_t stack, other;
+	const char *space; /* of its allocations, NULL without any */
+	uint64_t allocations, bytes, frees, freed, frees_here, freed_here;
+	uint64_t lifetime_min, lifetime_max; /* ns, 0 when none ended */
+	uint64_t live, live_count;           /* at the window's end, in all spaces */
+	uint64_t sum, sum_count;             /* the same, of the sum in question */
+	uint64_t at, at_count, epoch;        /* that at the peak, if the epoch is the replay's */
+};
+
+struct replay_device {
+	int device;
+	uint64_t allocated, reserved;       /* now, of all pools */
+	uint64_t at_allocated, at_reserved; /* at the moment */
+};
+
+struct replay {
+	const struct replay_wish *wish;
+	struct trace *trace;
+	struct blocks blocks;
+	struct replay_row *rows;
+	size_t rows_n, rows_size;
+	struct map row_of; /* of split rows */
+	struct replay_device *devices;
+	size_t devices_n;
+	uint64_t now;           /* the sum */
+	uint64_t t, seq, bytes; /* of the moment: the last event that belongs to it, and the sum */
+	bool any;               /* an event came before the moment */
+	uint64_t events;        /* seen */
+	uint64_t epoch;         /* counts peaks */
+	bool open;              /* inside the window */
+
+	/* Events that were dropped in front of the moment. */
+	uint64_t dropped, dropped_from, dropped_to; /* how many, t of their neighbours */
+	uint64_t lost; /* bytes of the sum at the moment that nobody knows; TRACE_NONE if not even
+			  that */
+
+	/* The rest is its own. */
+	uint64_t next_seq, last_t;
+	uint64_t ended_handle;
+	uint32_t pool_text; /* of the wish, once an event had it */
+	size_t phase_next, phases_open;
+	uint32_t *phases;
+};
+
+/* The trace must have been opened with its events. 0 or -errno with err_text(). */
+int replay_run(struct replay *replay, struct trace *trace, const struct replay_wish *wish);
+void replay_clear(struct replay *replay);
+
+/* What a row held at the moment. */
+uint64_t replay_at(const struct replay *replay, const struct replay_row *row, uint64_t *count);
+
+/*
+ * Makes the trace tell what the replay found: stacks[] are its rows with their figures, sites[]
+ * follow, and peaks[] is the one composition at its moment. 0 or -errno.
+ */
+int replay_adopt(const struct replay *replay);
+
+#endif
