@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "analyse/error.h"
+#include "analyse/moment.h"
 #include "analyse/trace.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -12,17 +13,18 @@ static const char about[] =
 	"Explains a trace, or the spool of a killed process: the peak and who held it, what is\n"
 	"still allocated at exit, pools, owners, phases and failed allocations.\n";
 
-/* Events are needed for failed allocations only: from a spool they are printed only then. */
-static int open_trace(struct trace *trace, const char *path)
+/* From a spool, events are printed only when they are needed. */
+static int open_trace(struct trace *trace, const char *path, const struct report_options *options)
 {
-	bool failed = false;
+	bool needed;
 	int error = trace_open_facts(trace, path);
 
 	if (error || trace->with_events)
 		return error;
+	needed = report_needs_events(trace, options);
 	for (size_t i = 0; i < trace->summary.devices_n; i++)
-		failed = failed || trace->summary.devices[i].ooms;
-	if (!failed)
+		needed = needed || trace->summary.devices[i].ooms;
+	if (!needed)
 		return 0;
 	trace_close(trace);
 	return trace_open(trace, path);
@@ -72,68 +74,127 @@ static const char *const by_words[] = {
 	NULL
 };
 
+static const char *const space_words[] = {
+#define SPACE(name, text, what) text,
+#include "codec/events.def"
+#undef SPACE
+	NULL
+};
+
+/* What the options were given, as texts. */
+struct words {
+	const char *stacks, *by, *space, *device, *limit, *show;
+};
+
+/* False after complaint. */
+static bool read_words(struct report_options *options, const struct words *words)
+{
+	uint64_t number;
+
+	if (!args_count("report", "limit", words->limit, UINT32_MAX, &number))
+		return false;
+	options->limit = number;
+	if (words->show && !(options->show = read_sections(words->show)))
+		return false;
+	if (words->device) {
+		if (!args_count("report", "device", words->device, INT16_MAX, &number))
+			return false;
+		options->device = (int)number;
+	}
+	options->stacks = read_word("stacks", words->stacks, stack_words);
+	options->by = options->stacks < 0 ? -1 : read_word("by", words->by, by_words);
+	if (options->by >= 0 && words->space)
+		options->space = read_word("space", words->space, space_words);
+	return options->by >= 0 && options->space >= 0;
+}
+
+/* Times that make no sense are the caller's mistake, not the trace's. */
+static bool check_times(const struct report_options *options)
+{
+	const char *const bounds[] = { options->from, options->to };
+	uint64_t ns;
+
+	for (size_t i = 0; i < 2; i++) {
+		if (bounds[i] && strncmp(bounds[i], "phase:", 6) != 0 &&
+		    moment_time(bounds[i], &ns)) {
+			cli_usage("report", "%s", err_text());
+			return false;
+		}
+	}
+	if (options->at && !moment_makes_sense(options->at)) {
+		cli_usage("report", "%s", err_text());
+		return false;
+	}
+	if (options->at && (options->from || options->to)) {
+		cli_usage("report", "--at is one moment: it goes with neither --from nor --to");
+		return false;
+	}
+	return true;
+}
+
+static int run_report(const char *path, const char *output, bool json,
+		      struct report_options *options)
+{
+	struct trace trace;
+	int error;
+
+	if (open_trace(&trace, path, options))
+		return cli_fail("report", STATUS_UNREADABLE);
+	error = output ? cli_redirect(output) : 0;
+	options->colour = cli_colour(cli_out()->fd);
+	if (!error)
+		error = json ? report_json(&trace, cli_out(), options)
+			     : report_text(&trace, cli_out(), options);
+	trace_close(&trace);
+	return error ? cli_fail("report", STATUS_UNREADABLE) : STATUS_DONE;
+}
+
 int cmd_report(int argc, char **argv)
 {
-	struct report_options options = { .device = NO_DEVICE, .limit = 10 };
-	const char *device = NULL;
-	const char *limit = "10";
+	struct report_options options = { .device = NO_DEVICE, .space = SPACES, .limit = 10 };
+	struct words words = { .stacks = "merged", .by = "site", .limit = "10" };
 	const char *output = NULL;
-	const char *show = NULL;
-	const char *stacks = "merged";
-	const char *by = "site";
-	int stacks_word, by_word;
 	bool json = false;
 	const struct arg args[] = {
 		{ "json", 0, ARG_FLAG, NULL, "the document memtrace-report/1, for programs", &json,
 		  NULL },
-		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &device },
+		{ "by", 'b', ARG_TEXT, "ROWS",
+		  "site, line, function, stack, module, owner, thread,\n"
+		  "                          phase: what a row of the tables is (default site)",
+		  NULL, &words.by },
+		{ "stacks", 0, ARG_TEXT, "KIND", "merged, native or python frames only", NULL,
+		  &words.stacks },
+		{ "at", 0, ARG_TEXT, "WHEN",
+		  "what was live then, and free gaps: 12.5s, peak, exit,\n"
+		  "                          'phase:NAME' (its highest moment), seq:N",
+		  NULL, &options.at },
+		{ "from", 0, ARG_TEXT, "WHEN", "from then on: 12.5s, 'phase:NAME'", NULL,
+		  &options.from },
+		{ "to", 0, ARG_TEXT, "WHEN", "until then", NULL, &options.to },
+		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &words.device },
+		{ "pool", 'p', ARG_TEXT, "NAME", "this pool only", NULL, &options.pool },
+		{ "space", 0, ARG_TEXT, "NAME", "device, managed, pinned, array or cpu memory only",
+		  NULL, &words.space },
+		{ "filter", 'f', ARG_TEXT, "TEXT",
+		  "stacks only that have a frame with this text; or a\n"
+		  "                          pattern with * and ?",
+		  NULL, &options.filter },
+		{ "show", 's', ARG_TEXT, "SECTIONS", "these sections only, by name: peaks,live",
+		  NULL, &words.show },
 		{ "limit", 'n', ARG_TEXT, "N", "rows of each list (default 10; 0: all)", NULL,
-		  &limit },
+		  &words.limit },
 		{ "full", 0, ARG_FLAG, NULL, "every row, every stack, every frame", &options.full,
 		  NULL },
-		{ "by", 'b', ARG_TEXT, "ROWS",
-		  "what the rows are: site, line, function, stack, module, owner", NULL, &by },
-		{ "stacks", 0, ARG_TEXT, "KIND", "frames that count: merged, native, python", NULL,
-		  &stacks },
-		{ "show", 's', ARG_TEXT, "SECTIONS", "these sections only, by name: peaks,live",
-		  NULL, &show },
 		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
 		  &output },
 	};
 	const struct usage usage = { "report", "TRACE", about, args, sizeof(args) / sizeof(args[0]),
 				     1,        1,       false };
 	enum args_result parsed = args_parse(&usage, &argc, argv);
-	struct trace trace;
-	uint64_t number;
-	int error;
 
 	if (parsed != ARGS_GO)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
-	if (!args_count("report", "limit", limit, UINT32_MAX, &number))
+	if (!read_words(&options, &words) || !check_times(&options))
 		return STATUS_USAGE;
-	options.limit = number;
-	if (show && !(options.show = read_sections(show)))
-		return STATUS_USAGE;
-	if (device) {
-		if (!args_count("report", "device", device, INT16_MAX, &number))
-			return STATUS_USAGE;
-		options.device = (int)number;
-	}
-	stacks_word = read_word("stacks", stacks, stack_words);
-	by_word = stacks_word < 0 ? -1 : read_word("by", by, by_words);
-	if (by_word < 0)
-		return STATUS_USAGE;
-	if (open_trace(&trace, argv[1]))
-		return cli_fail("report", STATUS_UNREADABLE);
-	if (trace_choose(&trace, (enum trace_stacks)stacks_word, (enum trace_by)by_word)) {
-		trace_close(&trace);
-		return cli_fail("report", STATUS_UNREADABLE);
-	}
-	error = output ? cli_redirect(output) : 0;
-	options.colour = cli_colour(cli_out()->fd);
-	if (!error)
-		error = json ? report_json(&trace, cli_out(), &options)
-			     : report_text(&trace, cli_out(), &options);
-	trace_close(&trace);
-	return error ? cli_fail("report", STATUS_UNREADABLE) : STATUS_DONE;
+	return run_report(argv[1], output, json, &options);
 }

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "render/report_facts.h"
 #include "render/report_parts.h"
+#include "render/report_select.h"
 
 enum {
 	FAILURES = 3,
@@ -148,11 +149,20 @@ const char *report_section_names(void)
 		;
 }
 
-static bool is_shown(const struct report_options *options, size_t i, bool json)
+static bool is_shown(const struct report *report, size_t i, bool json)
 {
+	const struct report_options *options = report->options;
+	bool moment = sections[i].when == REPORT_MOMENT;
+
+	if (moment && !options->at)
+		return false;
 	if (options->show)
 		return options->show >> i & 1;
-	return sections[i].when == REPORT_SCREEN || options->full || json;
+	if (options->at)
+		return moment;
+	if (report->selection->narrow && sections[i].when == REPORT_WHOLE)
+		return false;
+	return sections[i].when != REPORT_MORE || options->full || json;
 }
 
 static int run_sections(const struct report *report, bool json)
@@ -160,44 +170,129 @@ static int run_sections(const struct report *report, bool json)
 	int error = 0;
 
 	for (size_t i = 0; !error && i < sizeof(sections) / sizeof(sections[0]); i++) {
-		if (is_shown(report->options, i, json))
+		if (is_shown(report, i, json))
 			error = json ? sections[i].json(report) : sections[i].text(report);
 	}
 	return error;
 }
 
-static int begin(const struct report *report, char *answer, size_t size)
-{
-	const struct report_options *options = report->options;
+/* --- the answer --- */
 
-	if (options->device != NO_DEVICE && !trace_device(report->trace, options->device))
-		return err("%s: has no device %d", report->trace->path, options->device);
-	return report_answer(report->trace, options->device, answer, size);
+/* Of a selection: "Of pool torch, from 1 s to 2 s: at most 1.23 GiB, at 1.5 s." */
+static int selection_answer(const struct report *report, char *to, size_t size)
+{
+	const struct report_selection *selection = report->selection;
+	char bytes[SHOW_NUMBER];
+	char when[SHOW_NUMBER];
+	size_t used;
+
+	if (selection->empty) {
+		snprintf(to, size, "Nothing matches: %s.", selection->what);
+		return 0;
+	}
+	if (selection->moment) {
+		text_copy(to, size, "Live ");
+		text_append(to, size, selection->what);
+	} else {
+		text_join(to, size, "Of ", selection->what[0] ? selection->what : "the whole run");
+	}
+	used = strlen(to);
+	if (!report->trace->peaks->bytes)
+		snprintf(to + used, size - used, ": nothing.");
+	else
+		snprintf(to + used, size - used, ": %s%s, at %s.",
+			 selection->moment ? "" : "at most ",
+			 show_bytes(bytes, report->trace->peaks->bytes),
+			 show_time(when, report->trace->peaks->t));
+	return 0;
+}
+
+static int answer_of(const struct report *report, char *to, size_t size)
+{
+	if (report->selection->replayed || report->selection->empty)
+		return selection_answer(report, to, size);
+	return report_answer(report->trace, report->options->device, to, size);
+}
+
+/* --- for people, for programs --- */
+
+static int tell_people(const struct report *report)
+{
+	char text[SENTENCE];
+	int error = answer_of(report, text, sizeof(text));
+
+	if (error)
+		return error;
+	show_wrapped(&report->show, text, 0, true);
+	if (report_select_doubt(report->selection, text, sizeof(text)))
+		show_wrapped(&report->show, text, 0, false);
+	return report->selection->empty ? 0 : run_sections(report, false);
 }
 
 int report_text(struct trace *trace, struct out *out, const struct report_options *options)
 {
-	struct report report = { trace, { out, options->colour }, options };
+	struct report_selection selection;
+	struct report report = { trace, { out, options->colour }, options, &selection };
+	int error = report_select(&selection, trace, options);
+
+	if (!error)
+		error = tell_people(&report);
+	report_select_clear(&selection);
+	return error;
+}
+
+static void say_number(const struct report *report, const char *key, bool known, uint64_t value)
+{
+	report_json_number(report, key, known ? value : TRACE_NONE);
+}
+
+static void tell_selection(const struct report *report)
+{
+	static const char *const kinds[] = { "merged", "native", "python" };
+	const struct report_options *options = report->options;
+	const struct replay_wish *wish = &report->selection->wish;
+	bool replayed = report->selection->replayed;
+	char text[SENTENCE];
+
+	report_json_text(report, ",\n\"selection\":{\"stacks\":", kinds[options->stacks]);
+	report_json_text(report, ",\"by\":", trace_by_name((enum trace_by)options->by));
+	say_number(report, ",\"device\":", options->device != NO_DEVICE, (uint64_t)options->device);
+	report_json_text(report, ",\"pool\":", options->pool);
+	report_json_text(report, ",\"space\":",
+			 options->space == SPACES ? NULL : space_name((unsigned)options->space));
+	say_number(report, ",\"from\":", replayed && options->from, wish->from);
+	say_number(report, ",\"to\":", replayed && options->to, wish->to);
+	report_json_text(report, ",\"filter\":", options->filter);
+	report_json_text(report, ",\"at\":", options->at);
+	report_json_text(report, ",\"doubt\":",
+			 report_select_doubt(report->selection, text, sizeof(text)) ? text : NULL);
+	out_char(report->show.out, '}');
+}
+
+static int tell_programs(const struct report *report)
+{
 	char answer[SENTENCE];
-	int error = begin(&report, answer, sizeof(answer));
+	int error = answer_of(report, answer, sizeof(answer));
 
 	if (error)
 		return error;
-	show_wrapped(&report.show, answer, 0, true);
-	return run_sections(&report, false);
+	report_json_text(report,
+			 "{\"schema\":\"memtrace-report/1\",\n\"trace\":", report->trace->path);
+	report_json_text(report, ",\n\"answer\":", answer);
+	tell_selection(report);
+	error = run_sections(report, true);
+	out_text(report->show.out, "}\n");
+	return error;
 }
 
 int report_json(struct trace *trace, struct out *out, const struct report_options *options)
 {
-	struct report report = { trace, { out, false }, options };
-	char answer[SENTENCE];
-	int error = begin(&report, answer, sizeof(answer));
+	struct report_selection selection;
+	struct report report = { trace, { out, false }, options, &selection };
+	int error = report_select(&selection, trace, options);
 
-	if (error)
-		return error;
-	report_json_text(&report, "{\"schema\":\"memtrace-report/1\",\n\"trace\":", trace->path);
-	report_json_text(&report, ",\n\"answer\":", answer);
-	error = run_sections(&report, true);
-	out_text(out, "}\n");
+	if (!error)
+		error = tell_programs(&report);
+	report_select_clear(&selection);
 	return error;
 }

@@ -17,12 +17,23 @@ struct out;
 struct trace;
 
 struct report_options {
-	int device;   /* NO_DEVICE: all of them */
+	/* What is told of: a selection. It may need the events, so trace_open() the trace then. */
+	int device;            /* NO_DEVICE: all of them */
+	const char *pool;      /* NULL: all */
+	int space;             /* enum space, SPACES: all */
+	const char *from, *to; /* moment_bound(), NULL: the whole run */
+	const char *filter;    /* of frames: a part of their text, or a pattern with * and ? */
+	const char *at;        /* moment_find(): what was live then, in the place of the report */
+	int stacks, by;        /* enum trace_stacks, enum trace_by */
+
 	size_t limit; /* rows of a list, 0 for all */
 	bool full;    /* whole stacks, and every stack of a site */
 	bool colour;
 	uint32_t show; /* a bit a section (report_section_bit), 0 for those of the first screen */
 };
+
+/* Are the events wanted? (Failed allocations are told from them too, see above.) */
+bool report_needs_events(const struct trace *trace, const struct report_options *options);
 
 /* The bit of a row of report_sections.def, 0 for none; all names, a blank behind each. */
 uint32_t report_section_bit(const char *name, size_t length);

@@ -8,10 +8,12 @@
 #include "base/text.h"
 #include "render/report_facts.h"
 #include "render/report_parts.h"
+#include "render/report_select.h"
 
 enum {
-	FRAMES = 4, /* of a stack, unless all are wanted */
-	VIEWS = 3,  /* of a site, likewise */
+	FRAMES = 3, /* of a stack, unless all are wanted */
+	VIEWS = 2,  /* of a site, likewise */
+	VIEWED = 3, /* sites whose stacks are shown, likewise */
 };
 
 /* --- a device's sums --- */
@@ -215,7 +217,7 @@ static void stack_rows(const struct report *report, const struct trace_stack *st
 }
 
 static void group_rows(const struct report *report, const struct report_group *group,
-		       uint64_t whole)
+		       uint64_t whole, bool viewed)
 {
 	const struct trace *trace = report->trace;
 	char number[SHOW_NUMBER];
@@ -226,11 +228,9 @@ static void group_rows(const struct report *report, const struct report_group *g
 	snprintf(count, sizeof(count), "%s %s", show_count(number, group->count),
 		 group->count == 1 ? "block" : "blocks");
 	report_site_row(report, group->name ? group->name : name, group->bytes, whole, count);
-	if (!report->options->full) {
+	if (!report->options->full && viewed)
 		view_rows(report, group, name);
-		return;
-	}
-	for (size_t i = 0; i < group->shares_n; i++) {
+	for (size_t i = 0; report->options->full && i < group->shares_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[group->shares[i].stack];
 
 		show_bytes(number, group->shares[i].bytes);
@@ -238,38 +238,50 @@ static void group_rows(const struct report *report, const struct report_group *g
 	}
 }
 
-static int peak_rows(const struct report *report, int device, enum trace_metric metric,
-		     const char *what)
+int report_composition(const struct report *report, const struct trace_peak *peak,
+		       const char *others)
 {
-	const struct trace_peak *peak = trace_peak(report->trace, device, NULL, metric);
 	struct report_groups groups;
-	char bytes[SHOW_NUMBER];
-	char when[SHOW_NUMBER];
-	char text[200];
+	uint64_t sum = 0;
 	uint64_t rest = 0;
 	size_t shown;
-	int error;
+	int error = report_groups_of(&groups, report->trace, peak);
 
-	if (!peak || !peak->bytes)
-		return 0;
-	error = report_groups_of(&groups, report->trace, peak);
 	if (error)
 		return error;
-	snprintf(text, sizeof(text), "%s on device %d: %s at %s, by %s", what, device,
-		 show_bytes(bytes, peak->bytes), show_time(when, peak->t),
-		 trace_by_title((enum trace_by)report->trace->by));
-	show_heading(&report->show, text);
 	shown = report_limit(report, groups.count);
 	for (size_t i = 0; i < groups.count; i++) {
+		sum += groups.list[i].bytes;
 		if (i < shown)
-			group_rows(report, &groups.list[i], peak->bytes);
+			group_rows(report, &groups.list[i], peak->bytes, i < VIEWED);
 		else
 			rest += groups.list[i].bytes;
 	}
 	if (shown < groups.count)
 		report_rest_row(report, groups.count - shown, rest, peak->bytes);
+	if (sum < peak->bytes)
+		report_site_row(report, others, peak->bytes - sum, peak->bytes, NULL);
 	report_groups_clear(&groups);
 	return 0;
+}
+
+static int peak_table(const struct report *report, const struct trace_peak *peak, const char *what)
+{
+	const char *of = report->selection->narrow ? report->selection->what : "";
+	char bytes[SHOW_NUMBER];
+	char when[SHOW_NUMBER];
+	char device[40] = "";
+	char text[600];
+
+	if (!peak || !peak->bytes)
+		return 0;
+	if (!report->selection->narrow)
+		snprintf(device, sizeof(device), " on device %d", peak->device);
+	snprintf(text, sizeof(text), "%s%s%s%s: %s at %s, by %s", what, device, of[0] ? " of " : "",
+		 of, show_bytes(bytes, peak->bytes), show_time(when, peak->t),
+		 trace_by_title((enum trace_by)report->trace->by));
+	show_heading(&report->show, text);
+	return report_composition(report, peak, "[other stacks]");
 }
 
 static void device_table(const struct report *report, const struct trace_device *device)
@@ -304,17 +316,21 @@ int report_text_devices(const struct report *report)
 
 int report_text_peaks(const struct report *report)
 {
+	const struct trace *trace = report->trace;
 	int error = 0;
 
-	for (size_t i = 0; !error && i < report->trace->summary.devices_n; i++) {
-		int device = report->trace->summary.devices[i].device;
+	if (report->selection->narrow)
+		return trace->peaks_n ? peak_table(report, trace->peaks, "Highest sum") : 0;
+	for (size_t i = 0; !error && i < trace->summary.devices_n; i++) {
+		int device = trace->summary.devices[i].device;
 
 		if (!report_wants(report, device))
 			continue;
-		error = peak_rows(report, device, TRACE_ALLOCATED, "Peak of allocated memory");
+		error = peak_table(report, trace_peak(trace, device, NULL, TRACE_ALLOCATED),
+				   "Peak of allocated memory");
 		if (!error && report->options->full)
-			error = peak_rows(report, device, TRACE_RESERVED,
-					  "Peak of reserved memory");
+			error = peak_table(report, trace_peak(trace, device, NULL, TRACE_RESERVED),
+					   "Peak of reserved memory");
 	}
 	return error;
 }

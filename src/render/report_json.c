@@ -13,6 +13,7 @@
 #include "render/report.h"
 #include "render/report_facts.h"
 #include "render/report_parts.h"
+#include "render/report_select.h"
 
 enum {
 	FRAMES = 4,
@@ -145,6 +146,18 @@ static void frames(const struct report *report, uint32_t stack)
 		out_char(report->show.out, ']');
 }
 
+static const char *const metrics[] = { "allocated", "reserved", "used" };
+
+/* Of stacks that a filter left out, or that dropped events would tell of. */
+static uint64_t unknown_bytes(const struct trace_peak *peak)
+{
+	uint64_t bytes = peak->bytes;
+
+	for (size_t i = 0; i < peak->stacks_n; i++)
+		bytes -= peak->stacks[i].bytes;
+	return bytes;
+}
+
 static void shares(const struct report *report, const struct trace_peak *peak)
 {
 	size_t shown = report_limit(report, peak->stacks_n);
@@ -204,9 +217,27 @@ static int sites(const struct report *report, const struct trace_peak *peak)
 	return 0;
 }
 
+int report_json_composition(const struct report *report, const struct trace_peak *peak)
+{
+	int error;
+
+	if (peak->device < 0)
+		report_json_number(report, "{\"device\":", TRACE_NONE);
+	else
+		report_json_number(report, "{\"device\":", (uint64_t)peak->device);
+	report_json_text(report, ",\"pool\":", peak->pool);
+	report_json_text(report, ",\"metric\":", metrics[peak->metric]);
+	report_json_number(report, ",\"t\":", peak->t);
+	report_json_number(report, ",\"bytes\":", peak->bytes);
+	report_json_number(report, ",\"unknown_bytes\":", unknown_bytes(peak));
+	error = sites(report, peak);
+	shares(report, peak);
+	out_char(report->show.out, '}');
+	return error;
+}
+
 int report_json_peaks(const struct report *report)
 {
-	static const char *const metrics[] = { "allocated", "reserved", "used" };
 	const char *comma = "\n";
 	int error = 0;
 
@@ -214,19 +245,11 @@ int report_json_peaks(const struct report *report)
 	for (size_t i = 0; !error && i < report->trace->peaks_n; i++) {
 		const struct trace_peak *peak = &report->trace->peaks[i];
 
-		if (!report_wants(report, peak->device))
+		if (!report->selection->narrow && !report_wants(report, peak->device))
 			continue;
 		out_text(report->show.out, comma);
 		comma = ",\n";
-		out_text(report->show.out, "{\"device\":");
-		out_i64(report->show.out, peak->device);
-		report_json_text(report, ",\"pool\":", peak->pool);
-		report_json_text(report, ",\"metric\":", metrics[peak->metric]);
-		report_json_number(report, ",\"t\":", peak->t);
-		report_json_number(report, ",\"bytes\":", peak->bytes);
-		error = sites(report, peak);
-		shares(report, peak);
-		out_char(report->show.out, '}');
+		error = report_json_composition(report, peak);
 	}
 	out_char(report->show.out, ']');
 	return error;

@@ -162,7 +162,7 @@ static void rows(const struct report *report, const struct lines *lines)
 		{ trace_by_title(by_of(report)), 25 },
 		{ "net", 12 },
 		{ "at peak", 12 },
-		{ "at exit", 12 },
+		{ report->options->to ? "at end" : "at exit", 12 },
 		{ "allocs", 9 },
 		{ "frees", 8 },
 		{ NULL, 0 },

@@ -7,12 +7,15 @@
 
 #include <stdint.h>
 
+struct report_selection;
 struct trace_device;
+struct trace_peak;
 
 struct report {
 	struct trace *trace;
 	struct show show;
 	const struct report_options *options;
+	const struct report_selection *selection;
 };
 
 /* A table's columns: the first at the left, the others at the right of their width. */
@@ -23,6 +26,8 @@ struct report_column {
 
 bool report_wants(const struct report *report, int device);
 size_t report_limit(const struct report *report, size_t count);
+/* "at exit", or what else the end of what is told of is. */
+const char *report_end(const struct report *report);
 void report_say(const struct report *report, const char *text);
 
 /* report_table.c: the columns end with one without a name. */
@@ -37,9 +42,14 @@ void report_site_row(const struct report *report, const char *name, uint64_t byt
 		     const char *count);
 void report_rest_row(const struct report *report, size_t rows, uint64_t bytes, uint64_t whole);
 
+/* report_device.c: who held it, by site; what peak->bytes has beyond them is `others`. */
+int report_composition(const struct report *report, const struct trace_peak *peak,
+		       const char *others);
+
 /* report_json.c: `key` is what stands in front of the value, {"key": or ,"key": as it may be. */
 void report_json_number(const struct report *report, const char *key, uint64_t value);
 void report_json_text(const struct report *report, const char *key, const char *value);
+int report_json_composition(const struct report *report, const struct trace_peak *peak);
 
 /*
  * The sections, two functions each: report_text_NAME writes its heading and rows, nothing when
@@ -53,8 +63,10 @@ typedef int report_section(const struct report *report);
 #undef SECTION
 
 enum report_when {
-	REPORT_SCREEN, /* always */
+	REPORT_SCREEN, /* always: it reads stacks, sites and peaks, which follow selections */
+	REPORT_WHOLE,  /* always, but not of a selection: it tells of the whole run */
 	REPORT_MORE,   /* with --full, in the report for programs, and when asked for by name */
+	REPORT_MOMENT, /* with --at, and then no other */
 };
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "render/report_facts.h"
 #include "render/report_parts.h"
+#include "render/report_select.h"
 
 bool report_wants(const struct report *report, int device)
 {
@@ -87,6 +88,13 @@ void report_rest_row(const struct report *report, size_t rows, uint64_t bytes, u
 	report_site_row(report, text, bytes, whole, NULL);
 }
 
+const char *report_end(const struct report *report)
+{
+	if (report->options->to && report->selection->narrow)
+		return "at the end of it";
+	return report->trace->process.exit == TRACE_EXIT ? "at exit" : "when recording ended";
+}
+
 int report_text_live(const struct report *report)
 {
 	const struct trace *trace = report->trace;
@@ -99,8 +107,7 @@ int report_text_live(const struct report *report)
 	if (!sites)
 		return -ENOMEM;
 	if (count) {
-		snprintf(text, sizeof(text), "Still allocated %s: %s, by %s",
-			 trace->process.exit == TRACE_EXIT ? "at exit" : "when recording ended",
+		snprintf(text, sizeof(text), "Still allocated %s: %s, by %s", report_end(report),
 			 show_bytes(number, bytes), trace_by_title((enum trace_by)trace->by));
 		show_heading(&report->show, text);
 	}

@@ -1,0 +1,457 @@
+/*
+ * What a report is about.
+ *
+ * A selection changes what the trace says of stacks, sites and peaks, so that every section follows
+ * it; only --filter and the choice of frames and rows can do so without the events.
+ */
+#include "render/report_select.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/error.h"
+#include "analyse/moment.h"
+#include "base/text.h"
+#include "render/report.h"
+#include "render/show.h"
+
+/* --- what needs the events --- */
+
+static bool is_split(const struct report_options *options)
+{
+	return options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE;
+}
+
+static bool has_other_memory(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
+		const struct trace_space *space = &trace->summary.spaces[i];
+
+		if (space->space && strcmp(space->space, "array") != 0 && space->allocations)
+			return true;
+	}
+	return trace->summary.devices_n > 1;
+}
+
+/* Do its tables have to be made from the events? */
+static bool needs_replay(const struct trace *trace, const struct report_options *options)
+{
+	return options->at || options->from || options->to || options->pool ||
+	       options->space != SPACES || is_split(options) ||
+	       (options->device != NO_DEVICE && has_other_memory(trace));
+}
+
+/* Traces of the first weeks say nothing by stack, which sites made anew are summed from. */
+static bool needs_figures(const struct trace *trace)
+{
+	return !trace_has_figures(trace) && trace->sites_n;
+}
+
+bool report_needs_events(const struct trace *trace, const struct report_options *options)
+{
+	return needs_replay(trace, options) || needs_figures(trace);
+}
+
+/* --- figures that the document lacks --- */
+
+static void clear_figures(struct trace_stack *stack)
+{
+	*stack = (struct trace_stack){
+		.number = stack->number,
+		.frames = stack->frames,
+		.frames_n = stack->frames_n,
+		.entries = stack->entries,
+		.entries_n = stack->entries_n,
+		.owner = stack->owner,
+		.lifetime_min_ns = TRACE_NONE,
+		.lifetime_max_ns = TRACE_NONE,
+	};
+}
+
+static void take_figures(struct trace *trace, const struct replay *replay)
+{
+	for (size_t i = 0; i < trace->stacks_n; i++) {
+		const struct replay_row *row = &replay->rows[i];
+		struct trace_stack *stack = &trace->stacks[i];
+
+		stack->allocations = row->allocations;
+		stack->bytes = row->bytes;
+		stack->frees = row->frees;
+		stack->freed_bytes = row->freed;
+		stack->frees_here = row->frees_here;
+		stack->freed_here_bytes = row->freed_here;
+		stack->live_bytes = row->live;
+		stack->live_count = row->live_count;
+		stack->lifetime_min_ns = row->lifetime_max ? row->lifetime_min : TRACE_NONE;
+		stack->lifetime_max_ns = row->lifetime_max ? row->lifetime_max : TRACE_NONE;
+	}
+	for (size_t i = 0; i < trace->peaks_n; i++) {
+		const struct trace_peak *peak = &trace->peaks[i];
+
+		for (size_t k = 0; k < peak->stacks_n; k++) {
+			if (peak->pool || peak->metric != TRACE_ALLOCATED)
+				continue;
+			trace->stacks[peak->stacks[k].stack].peak_bytes += peak->stacks[k].bytes;
+			trace->stacks[peak->stacks[k].stack].peak_count += peak->stacks[k].count;
+		}
+	}
+}
+
+/* Reads the file once more for them. Nothing is done where that cannot be exact. */
+static int find_figures(struct trace *trace)
+{
+	const struct replay_wish wish = {
+		.device = NO_DEVICE, .space = SPACES, .to = UINT64_MAX, .last = UINT64_MAX
+	};
+	struct trace again;
+	struct replay replay;
+	int error;
+
+	if (!needs_figures(trace) || trace->capture.truncated || trace->capture.events_dropped ||
+	    !strcmp(trace->path, "standard input"))
+		return 0;
+	error = trace_open(&again, trace->path);
+	if (error)
+		return error;
+	error = replay_run(&replay, &again, &wish);
+	if (!error && again.stacks_n == trace->stacks_n && !replay.dropped)
+		take_figures(trace, &replay);
+	if (!error)
+		replay_clear(&replay);
+	trace_close(&again);
+	return error;
+}
+
+/* --- filter --- */
+
+static bool fits(const char *text, const char *pattern, bool glob)
+{
+	return text && (glob ? !fnmatch(pattern, text, 0) : strstr(text, pattern) != NULL);
+}
+
+/* By frame: its text as the report shows it, or the whole path of its file or module. */
+static bool *fitting_frames(const struct trace *trace, const char *pattern)
+{
+	bool glob = strpbrk(pattern, "*?") != NULL;
+	bool *frames = calloc(trace->frames_n + 1, sizeof(*frames));
+	char text[600];
+
+	for (uint32_t i = 0; frames && i < trace->frames_n; i++) {
+		const struct trace_frame *frame = &trace->frames[i];
+
+		trace_frame_text(trace, i, text, sizeof(text));
+		frames[i] = fits(text, pattern, glob) || fits(frame->function, pattern, glob) ||
+			    fits(frame->file, pattern, glob) ||
+			    (frame->module != UINT32_MAX &&
+			     fits(trace->modules[frame->module].path, pattern, glob));
+	}
+	return frames;
+}
+
+static int find_stacks(struct report_selection *selection, const struct trace *trace,
+		       const char *pattern)
+{
+	bool *frames = fitting_frames(trace, pattern);
+	bool any = false;
+
+	selection->stacks = calloc(trace->stacks_n + 1, sizeof(*selection->stacks));
+	if (!frames || !selection->stacks) {
+		free(frames);
+		return err("no memory left");
+	}
+	for (size_t i = 0; i < trace->stacks_n; i++) {
+		const struct trace_stack *stack = &trace->stacks[i];
+
+		for (size_t k = 0; k < stack->frames_n && !selection->stacks[i]; k++)
+			selection->stacks[i] = frames[stack->frames[k]];
+		any = any || selection->stacks[i];
+	}
+	free(frames);
+	selection->empty = !any;
+	return 0;
+}
+
+/* Without the events: what other stacks did is taken out, and bytes of peaks stay what they are. */
+static int filter_facts(const struct report_selection *selection, struct trace *trace)
+{
+	struct trace_place *places = calloc(trace->stacks_n + 1, sizeof(*places));
+	int error;
+
+	if (!places)
+		return err("no memory left");
+	for (size_t i = 0; i < trace->stacks_n; i++) {
+		uint32_t site = trace->site_of[i];
+
+		if (!selection->stacks[i])
+			clear_figures(&trace->stacks[i]);
+		else if (site != UINT32_MAX)
+			places[i] = (struct trace_place){ trace->sites[site].site,
+							  trace->sites[site].space, site };
+	}
+	error = trace_set_sites(trace, places);
+	free(places);
+	for (size_t i = 0; i < trace->peaks_n; i++) {
+		struct trace_peak *peak = &trace->peaks[i];
+		size_t kept = 0;
+
+		for (size_t k = 0; k < peak->stacks_n; k++) {
+			if (selection->stacks[peak->stacks[k].stack])
+				peak->stacks[kept++] = peak->stacks[k];
+		}
+		peak->stacks_n = kept;
+	}
+	return error;
+}
+
+/* --- words --- */
+
+static void add_word(char *to, size_t size, const char *before, const char *word)
+{
+	if (to[0])
+		text_append(to, size, ", ");
+	text_append(to, size, before);
+	text_append(to, size, word);
+}
+
+static void describe(struct report_selection *selection, const struct report_options *options)
+{
+	size_t size = sizeof(selection->what);
+	char *to = selection->what;
+	char number[24];
+
+	if (options->pool)
+		add_word(to, size, "pool ", options->pool);
+	if (options->space != SPACES)
+		add_word(to, size, space_name((unsigned)options->space), " memory");
+	text_u64(number, (uint64_t)options->device);
+	if (options->device != NO_DEVICE)
+		add_word(to, size, "device ", number);
+	if (options->from)
+		add_word(to, size, "from ", options->from);
+	if (options->to)
+		add_word(to, size, "to ", options->to);
+	if (options->filter)
+		add_word(to, size, "stacks with ", options->filter);
+}
+
+bool report_select_doubt(const struct report_selection *selection, char *to, size_t size)
+{
+	const struct replay *replay = &selection->replay;
+	char number[SHOW_NUMBER];
+	char from[SHOW_NUMBER];
+	char until[SHOW_NUMBER];
+	char lost[SHOW_NUMBER];
+	size_t used;
+
+	if (!selection->replayed || !replay->dropped)
+		return false;
+	snprintf(to, size, "%s events between %s and %s were dropped (MEMTRACE_MAX_EVENTS): ",
+		 show_count(number, replay->dropped), show_time(from, replay->dropped_from),
+		 show_time(until, replay->dropped_to));
+	used = strlen(to);
+	if (selection->told)
+		snprintf(to + used, size - used,
+			 "who held it is exact all the same, but where free gaps were cannot be "
+			 "known.");
+	else if (selection->moment && replay->lost != TRACE_NONE)
+		snprintf(to + used, size - used,
+			 "of what was born before %s, %s in sum, nothing more can be known, nor "
+			 "where free gaps were.",
+			 until, show_bytes(lost, replay->lost));
+	else
+		snprintf(to + used, size - used,
+			 "they are not counted here, and of what was born before %s nothing can be "
+			 "known.",
+			 until);
+	return true;
+}
+
+/* --- all together --- */
+
+static int no_device(const struct trace *trace, int device)
+{
+	char list[200] = "";
+	char number[24];
+
+	for (size_t i = 0; i < trace->summary.devices_n && i < 16; i++) {
+		text_append(list, sizeof(list), !i ? "; it has " : ", ");
+		text_u64(number, (uint64_t)trace->summary.devices[i].device);
+		text_append(list, sizeof(list), number);
+	}
+	return err("%s: has no device %d%s", trace->path, device,
+		   trace->summary.devices_n ? list : "; it has none at all");
+}
+
+static int no_pool(const struct trace *trace, const char *pool)
+{
+	char list[400] = "";
+
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
+		const struct trace_device *device = &trace->summary.devices[i];
+
+		for (size_t k = 0; k < device->pools_n; k++) {
+			text_append(list, sizeof(list), list[0] ? ", " : "; its pools: ");
+			text_append(list, sizeof(list),
+				    device->pools[k].name ? device->pools[k].name : "?");
+		}
+	}
+	return err("%s: has no pool %.100s%s", trace->path, pool,
+		   list[0] ? list : "; it has none at all");
+}
+
+static bool has_pool(const struct trace *trace, const char *pool)
+{
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
+		const struct trace_device *device = &trace->summary.devices[i];
+
+		for (size_t k = 0; k < device->pools_n; k++) {
+			if (device->pools[k].name && !strcmp(device->pools[k].name, pool))
+				return true;
+		}
+	}
+	return false;
+}
+
+static int find_wish(struct report_selection *selection, const struct trace *trace,
+		     const struct report_options *options)
+{
+	struct replay_wish *wish = &selection->wish;
+	int error = 0;
+
+	*wish = (struct replay_wish){
+		.device = options->device,
+		.pool = options->pool,
+		.space = options->space,
+		.to = UINT64_MAX,
+		.last = UINT64_MAX,
+		.moment = REPLAY_PEAK,
+		.split = (enum trace_by)options->by,
+		.stacks = selection->stacks,
+	};
+	if (options->at) {
+		selection->moment = true;
+		return moment_find(wish, trace, options->at, selection->what,
+				   sizeof(selection->what));
+	}
+	if (options->from)
+		error = moment_bound(trace, options->from, false, &wish->from);
+	if (!error && options->to)
+		error = moment_bound(trace, options->to, true, &wish->to);
+	if (!error && wish->from > wish->to)
+		return err("--from %.60s is behind --to %.60s", options->from, options->to);
+	return error;
+}
+
+/* The peak, or what is live at the end: the document has these exactly, whatever was dropped. */
+static int told_composition(struct report_selection *selection, struct trace *trace,
+			    const struct report_options *options)
+{
+	bool exit = options->at && !strcmp(options->at, "exit");
+	const struct trace_peak *peak = NULL;
+	struct replay *replay = &selection->replay;
+
+	if (!replay->dropped || options->pool || options->space != SPACES || options->filter ||
+	    is_split(options) || !options->at || (!exit && strcmp(options->at, "peak") != 0))
+		return 0;
+	if (!exit)
+		peak = trace_peak(trace, selection->wish.device, NULL, TRACE_ALLOCATED);
+	if (exit ? has_other_memory(trace) : !peak)
+		return 0;
+	selection->told = true;
+	replay->lost = 0;
+	if (peak) {
+		trace->peaks = arena_alloc(&trace->arena, sizeof(*peak));
+		if (!trace->peaks)
+			return err("no memory left");
+		*trace->peaks = *peak;
+		trace->peaks_n = 1;
+		replay->t = peak->t;
+		replay->bytes = peak->bytes;
+		return 0;
+	}
+	replay->bytes = 0;
+	for (size_t i = 0; i < trace->stacks_n && i < replay->rows_n; i++) {
+		replay->rows[i].sum = trace->stacks[i].live_bytes;
+		replay->rows[i].sum_count = trace->stacks[i].live_count;
+		replay->bytes += trace->stacks[i].live_bytes;
+	}
+	return 1;
+}
+
+static bool is_empty(const struct replay *replay)
+{
+	for (size_t i = 0; i < replay->rows_n; i++) {
+		const struct replay_row *row = &replay->rows[i];
+
+		if (row->allocations || row->frees_here || row->live_count || row->sum_count ||
+		    (row->epoch == replay->epoch && row->at_count))
+			return false;
+	}
+	return true;
+}
+
+static int run(struct report_selection *selection, struct trace *trace,
+	       const struct report_options *options)
+{
+	struct replay *replay = &selection->replay;
+	int error = find_wish(selection, trace, options);
+	int told;
+
+	if (!error)
+		error = replay_run(replay, trace, &selection->wish);
+	if (error)
+		return error;
+	selection->replayed = true;
+	if (options->pool && !replay->pool_text && !has_pool(trace, options->pool))
+		return no_pool(trace, options->pool);
+	selection->empty = !selection->moment && is_empty(replay);
+	told = told_composition(selection, trace, options);
+	if (told < 0)
+		return told;
+	if (!selection->told || told)
+		error = replay_adopt(replay);
+	if (!error && !replay->dropped && gaps_find(&selection->gaps, &replay->blocks))
+		error = err("no memory left");
+	if (!error && replay->lost && replay->lost != TRACE_NONE)
+		trace->peaks->bytes += replay->lost;
+	return error;
+}
+
+int report_select(struct report_selection *selection, struct trace *trace,
+		  const struct report_options *options)
+{
+	enum trace_by by = is_split(options) ? TRACE_BY_SITE : (enum trace_by)options->by;
+	int error;
+
+	*selection = (struct report_selection){ 0 };
+	if (options->device != NO_DEVICE && !trace_device(trace, options->device))
+		return no_device(trace, options->device);
+	error = find_figures(trace);
+	if (!error)
+		error = trace_choose(trace, (enum trace_stacks)options->stacks, by);
+	if (!error && options->filter)
+		error = find_stacks(selection, trace, options->filter);
+	if (error)
+		return error;
+	if (needs_replay(trace, options))
+		error = run(selection, trace, options);
+	else if (options->filter)
+		error = filter_facts(selection, trace);
+	selection->narrow = selection->replayed && !selection->moment;
+	if (!selection->moment)
+		describe(selection, options);
+	return error;
+}
+
+void report_select_clear(struct report_selection *selection)
+{
+	if (selection->replayed) {
+		gaps_clear(&selection->gaps);
+		replay_clear(&selection->replay);
+	}
+	free(selection->stacks);
+	*selection = (struct report_selection){ 0 };
+}

@@ -1,0 +1,33 @@
+/* What a report is about: the whole run, or what was selected of it, or a moment. */
+#ifndef RENDER_REPORT_SELECT_H
+#define RENDER_REPORT_SELECT_H
+
+#include "analyse/gaps.h"
+#include "analyse/replay.h"
+
+struct report_options;
+
+struct report_selection {
+	bool replayed;  /* the events were read: what follows holds */
+	bool narrow;    /* stacks, sites and peaks[0] are of the selection, not of the run */
+	bool empty;     /* nothing is in it */
+	bool moment;    /* peaks[0] and the gaps are of a moment */
+	bool told;      /* ... that the document itself tells exactly, though events were dropped */
+	char what[300]; /* "at 12.5 s"; "pool torch, from 1 s to 2 s" */
+	struct replay_wish wish;
+	struct replay replay;
+	struct gaps gaps;
+	bool *stacks;
+};
+
+/*
+ * Makes the trace tell of the selection: its stacks, sites and peaks. 0, or -errno with err_text().
+ */
+int report_select(struct report_selection *selection, struct trace *trace,
+		  const struct report_options *options);
+void report_select_clear(struct report_selection *selection);
+
+/* "12 events between 1.0 s and 2.0 s were dropped ..."; false when there is nothing to say. */
+bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);
+
+#endif
