@@ -131,26 +131,40 @@ int moment_bound(const struct trace *trace, const char *text, bool end, uint64_t
 
 /* --- moments --- */
 
-/* The device whose own peak is the highest. */
-static int worst_device(const struct trace *trace)
+/* The device's peak, or that of its pool; 0 when it has none. */
+static uint64_t peak_of(const struct trace_device *device, const char *pool)
 {
-	const struct trace_device *worst = NULL;
+	const struct trace_sum *sum = pool ? NULL : &device->allocated;
+
+	for (size_t i = 0; pool && i < device->pools_n; i++) {
+		if (device->pools[i].name && !strcmp(device->pools[i].name, pool))
+			sum = &device->pools[i].allocated;
+	}
+	return sum && sum->peak_bytes != TRACE_NONE ? sum->peak_bytes : 0;
+}
+
+/* The device whose own peak is the highest. */
+static int worst_device(const struct trace *trace, const char *pool)
+{
+	int worst = NO_DEVICE;
+	uint64_t most = 0;
 
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
+		uint64_t peak = peak_of(&trace->summary.devices[i], pool);
 
-		if (device->allocated.peak_bytes != TRACE_NONE &&
-		    (!worst || device->allocated.peak_bytes > worst->allocated.peak_bytes))
-			worst = device;
+		if (peak > most) {
+			most = peak;
+			worst = trace->summary.devices[i].device;
+		}
 	}
-	return worst ? worst->device : NO_DEVICE;
+	return worst;
 }
 
 static void at_peak(struct replay_wish *wish, const struct trace *trace)
 {
 	wish->moment = REPLAY_PEAK;
 	if (wish->device == NO_DEVICE && wish->space == SPACES)
-		wish->device = worst_device(trace);
+		wish->device = worst_device(trace, wish->pool);
 }
 
 static int at_phase(struct replay_wish *wish, const struct trace *trace, const char *name,

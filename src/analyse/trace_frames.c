@@ -16,6 +16,7 @@ enum kin {
 	KIN_PACKAGE,   /* Python of an installed package */
 	KIN_FRAMEWORK, /* Python that everybody's program runs through */
 	KIN_VENDOR,    /* native code of somebody else's library */
+	KIN_INSIDE,    /* native code of a framework */
 	KIN_INTERNAL,  /* what every allocation runs through */
 	KIN_UNKNOWN,   /* neither name nor module */
 };
@@ -34,7 +35,7 @@ static enum kin kin_of_module(const char *path)
 	enum library_kind kind = library_kind(text_base(path));
 
 	if (kind >= LIBRARY_FRAMEWORK)
-		return KIN_INTERNAL;
+		return kind == LIBRARY_FRAMEWORK ? KIN_INSIDE : KIN_INTERNAL;
 	return kind == LIBRARY_VENDOR || place_kind(path) != PLACE_OWN ? KIN_VENDOR : KIN_OWN;
 }
 
@@ -73,7 +74,7 @@ bool trace_frame_named(const struct trace_frame *frame)
 
 bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame)
 {
-	return kin_of(trace, frame) >= KIN_INTERNAL;
+	return kin_of(trace, frame) >= KIN_INSIDE;
 }
 
 uint32_t trace_line(const struct trace *trace, uint32_t stack)
@@ -140,7 +141,7 @@ static void drop_result(char *name)
 	char *start = name;
 	unsigned depth = 0;
 
-	if (name[0] == '<' || strstr(name, "operator "))
+	if (name[0] == '<' || name[0] == '[' || strstr(name, "operator "))
 		return;
 	for (char *p = name; *p; p++) {
 		if (*p == '(' || *p == '{')

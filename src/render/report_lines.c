@@ -14,6 +14,7 @@
 #include "base/out.h"
 #include "base/text.h"
 #include "render/report_parts.h"
+#include "render/report_select.h"
 
 struct line {
 	const char *name;
@@ -191,7 +192,7 @@ int report_text_lines(const struct report *report)
 	char text[100];
 	int error;
 
-	if (!trace_has_figures(report->trace))
+	if (!report->selection->replayed && !trace_has_figures(report->trace))
 		return 0;
 	error = find_lines(report, &lines);
 	if (!error && lines.count) {
@@ -230,7 +231,7 @@ int report_json_lines(const struct report *report)
 	size_t shown;
 	int error;
 
-	if (!trace_has_figures(report->trace)) {
+	if (!report->selection->replayed && !trace_has_figures(report->trace)) {
 		out_text(report->show.out, ",\n\"lines\":null");
 		return 0;
 	}

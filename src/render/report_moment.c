@@ -259,19 +259,23 @@ static int pool_part(const struct report *report, const struct gaps_pool *pool)
 	char number[SHOW_NUMBER];
 	char text[300];
 
+	if (!pool->segments_n) {
+		snprintf(text, sizeof(text), "Pool %.60s on device %d: %s in %llu %s",
+			 pool_name(report, pool), pool->device, show_bytes(size, pool->elsewhere),
+			 (unsigned long long)pool->elsewhere_n,
+			 pool->elsewhere_n == 1 ? "block" : "blocks");
+		show_heading(&report->show, text);
+		report_say(report,
+			   "  The driver does not tell where its segments lie: nor can free "
+			   "gaps be told.");
+		return 0;
+	}
 	snprintf(text, sizeof(text), "Pool %.60s on device %d: %s free of %s in %llu %s",
 		 pool_name(report, pool), pool->device,
 		 show_bytes(number, pool->reserved - pool->used), show_bytes(size, pool->reserved),
 		 (unsigned long long)pool->segments_n,
 		 pool->segments_n == 1 ? "segment" : "segments");
 	show_heading(&report->show, text);
-	if (!pool->segments_n) {
-		show_wrapped(&report->show,
-			     "  Where its segments lie is the driver's secret: so is what is free "
-			     "between blocks.",
-			     2, false);
-		return 0;
-	}
 	fact_row(report, "segments without a block", pool->whole, "in %s that can be given back",
 		 pool->whole_n);
 	fact_row(report, "gaps beside blocks", pool->gaps, "in %s", pool->gaps_n);

@@ -345,40 +345,80 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 	return error;
 }
 
-/* The peak, or what is live at the end: the document has these exactly, whatever was dropped. */
-static int told_composition(struct report_selection *selection, struct trace *trace,
-			    const struct report_options *options)
+/* Was the stack's memory the card's? A stack that has a site has it in one space. */
+static bool is_of_card(const struct trace *trace, size_t stack)
 {
-	bool exit = options->at && !strcmp(options->at, "exit");
-	const struct trace_peak *peak = NULL;
-	struct replay *replay = &selection->replay;
+	uint32_t site = trace->site_of[stack];
 
-	if (!replay->dropped || options->pool || options->space != SPACES || options->filter ||
-	    is_split(options) || !options->at || (!exit && strcmp(options->at, "peak") != 0))
-		return 0;
-	if (!exit)
-		peak = trace_peak(trace, selection->wish.device, NULL, TRACE_ALLOCATED);
-	if (exit ? has_other_memory(trace) : !peak)
-		return 0;
-	selection->told = true;
-	replay->lost = 0;
-	if (peak) {
-		trace->peaks = arena_alloc(&trace->arena, sizeof(*peak));
-		if (!trace->peaks)
-			return err("no memory left");
-		*trace->peaks = *peak;
-		trace->peaks_n = 1;
-		replay->t = peak->t;
-		replay->bytes = peak->bytes;
-		return 0;
-	}
-	replay->bytes = 0;
+	return site != UINT32_MAX && (!strcmp(trace->sites[site].space, "device") ||
+				      !strcmp(trace->sites[site].space, "array"));
+}
+
+/* What is live at the end, into the rows: true if that is what the devices say. */
+static bool told_exit(struct report_selection *selection, const struct trace *trace)
+{
+	struct replay *replay = &selection->replay;
+	uint64_t told = 0;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < trace->summary.devices_n; i++)
+		told += trace->summary.devices[i].allocated.exit_bytes;
+	for (size_t i = 0; i < trace->stacks_n; i++)
+		sum += is_of_card(trace, i) ? trace->stacks[i].live_bytes : 0;
+	if (sum != told || (selection->wish.device != NO_DEVICE && trace->summary.devices_n > 1))
+		return false;
 	for (size_t i = 0; i < trace->stacks_n && i < replay->rows_n; i++) {
-		replay->rows[i].sum = trace->stacks[i].live_bytes;
-		replay->rows[i].sum_count = trace->stacks[i].live_count;
-		replay->bytes += trace->stacks[i].live_bytes;
+		bool card = is_of_card(trace, i);
+
+		replay->rows[i].sum = card ? trace->stacks[i].live_bytes : 0;
+		replay->rows[i].sum_count = card ? trace->stacks[i].live_count : 0;
+		if (card && !replay->rows[i].space)
+			replay->rows[i].space = trace->sites[trace->site_of[i]].space;
 	}
-	return 1;
+	replay->bytes = told;
+	return true;
+}
+
+static int told_peak(struct report_selection *selection, struct trace *trace)
+{
+	const struct trace_peak *peak =
+		trace_peak(trace, selection->wish.device, NULL, TRACE_ALLOCATED);
+	struct trace_peak *copy = arena_alloc(&trace->arena, sizeof(*copy));
+
+	if (!copy)
+		return err("no memory left");
+	if (!peak)
+		return 0;
+	*copy = *peak;
+	trace->peaks = copy;
+	trace->peaks_n = 1;
+	selection->replay.t = peak->t;
+	selection->replay.bytes = peak->bytes;
+	selection->told = true;
+	return 0;
+}
+
+/*
+ * The peak, and what is live at the end: the document has these exactly, whatever was dropped.
+ * *adopt tells whether the rows are to be adopted then.
+ */
+static int told_composition(struct report_selection *selection, struct trace *trace,
+			    const struct report_options *options, bool *adopt)
+{
+	int error = 0;
+
+	*adopt = true;
+	if (!selection->replay.dropped || options->pool || options->space != SPACES ||
+	    options->filter || is_split(options) || !options->at)
+		return 0;
+	if (!strcmp(options->at, "exit"))
+		selection->told = told_exit(selection, trace);
+	else if (!strcmp(options->at, "peak"))
+		error = told_peak(selection, trace);
+	*adopt = !selection->told || !strcmp(options->at, "exit");
+	if (selection->told)
+		selection->replay.lost = 0;
+	return error;
 }
 
 static bool is_empty(const struct replay *replay)
@@ -398,7 +438,7 @@ static int run(struct report_selection *selection, struct trace *trace,
 {
 	struct replay *replay = &selection->replay;
 	int error = find_wish(selection, trace, options);
-	int told;
+	bool adopt;
 
 	if (!error)
 		error = replay_run(replay, trace, &selection->wish);
@@ -408,10 +448,8 @@ static int run(struct report_selection *selection, struct trace *trace,
 	if (options->pool && !replay->pool_text && !has_pool(trace, options->pool))
 		return no_pool(trace, options->pool);
 	selection->empty = !selection->moment && is_empty(replay);
-	told = told_composition(selection, trace, options);
-	if (told < 0)
-		return told;
-	if (!selection->told || told)
+	error = told_composition(selection, trace, options, &adopt);
+	if (!error && adopt)
 		error = replay_adopt(replay);
 	if (!error && !replay->dropped && gaps_find(&selection->gaps, &replay->blocks))
 		error = err("no memory left");
