@@ -11,61 +11,67 @@ static int compare(uint64_t a, uint64_t b)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct block *x = *(const struct block *const *)a;
-	const struct block *y = *(const struct block *const *)b;
+	const struct gaps_block *x = a;
+	const struct gaps_block *y = b;
 	int order = compare(x->pool, y->pool);
 
 	if (!order)
 		order = compare((uint64_t)(x->device + 1), (uint64_t)(y->device + 1));
 	if (!order)
 		order = compare(x->ptr, y->ptr);
-	return order ? order : compare(x->seq, y->seq);
+	return order ? order : compare(x->size, y->size);
 }
 
-static bool same_pool(const struct block *a, const struct block *b)
+static bool same_pool(const struct gaps_block *a, const struct gaps_block *b)
 {
 	return a->pool == b->pool && a->device == b->device;
 }
 
-/* What has an address and is a pool's: ranges first, blocks behind them, each sorted. */
-static const struct block **collect(const struct blocks *blocks, size_t *ranges_n, size_t *handed_n)
+/* Is it a pool's, with an address: handed out, or where blocks can lie? */
+static bool is_place(const struct blocks *blocks, const struct block *block, bool handed)
 {
-	const struct block **list = calloc((size_t)blocks->used + 1, sizeof(*list));
-	size_t ranges = 0;
-	size_t handed = blocks->used;
+	return block->pool && block_counts(blocks, block) && block->size &&
+	       block->ptr + block->size >= block->ptr && (block->kind == BLOCK_HANDED) == handed &&
+	       (handed || !block->handle);
+}
 
+static struct gaps_block *collect(const struct blocks *blocks, bool handed, size_t *count)
+{
+	struct gaps_block *list;
+
+	*count = 0;
+	for (uint32_t i = 0; i < blocks->used; i++)
+		*count += is_place(blocks, &blocks->list[i], handed);
+	list = calloc(*count + 1, sizeof(*list));
+	*count = 0;
 	for (uint32_t i = 0; list && i < blocks->used; i++) {
 		const struct block *block = &blocks->list[i];
 
-		if (!block->pool || !block_counts(blocks, block) || !block->size ||
-		    block->ptr + block->size < block->ptr)
-			continue;
-		if (block->kind == BLOCK_HANDED)
-			list[--handed] = block;
-		else if (!block->handle)
-			list[ranges++] = block;
+		if (is_place(blocks, block, handed))
+			list[(*count)++] = (struct gaps_block){
+				.ptr = block->ptr,
+				.size = block->size,
+				.stack = block->stack,
+				.pool = block->pool,
+				.device = block->device,
+				.mapped = block->kind == BLOCK_MAPPING,
+			};
 	}
-	if (!list)
-		return NULL;
-	*ranges_n = ranges;
-	*handed_n = blocks->used - handed;
-	for (size_t i = 0; i < *handed_n; i++)
-		list[ranges + i] = list[handed + i];
-	qsort(list, ranges, sizeof(*list), by_place);
-	qsort(list + ranges, *handed_n, sizeof(*list), by_place);
+	if (list)
+		qsort(list, *count, sizeof(*list), by_place);
 	return list;
 }
 
-static size_t count_pools(const struct block *const *sorted, size_t count)
+static size_t count_pools(const struct gaps_block *sorted, size_t count)
 {
 	size_t pools = 0;
 
 	for (size_t i = 0; i < count; i++)
-		pools += !i || !same_pool(sorted[i - 1], sorted[i]);
+		pools += !i || !same_pool(&sorted[i - 1], &sorted[i]);
 	return pools;
 }
 
-static struct gaps_pool *pool_of(struct gaps *gaps, const struct block *block)
+static struct gaps_pool *pool_of(struct gaps *gaps, const struct gaps_block *block)
 {
 	for (size_t i = 0; i < gaps->pools_n; i++) {
 		if (gaps->pools[i].pool == block->pool && gaps->pools[i].device == block->device)
@@ -77,27 +83,27 @@ static struct gaps_pool *pool_of(struct gaps *gaps, const struct block *block)
 }
 
 /* Mappings side by side are one stretch of addresses; segments are what the driver gave at once. */
-static void find_segments(struct gaps *gaps, const struct block *const *ranges, size_t count)
+static void find_segments(struct gaps *gaps, const struct gaps_block *ranges, size_t count)
 {
+	struct gaps_segment *last = NULL;
+
 	for (size_t i = 0; i < count; i++) {
-		const struct block *range = ranges[i];
+		const struct gaps_block *range = &ranges[i];
 		struct gaps_pool *pool = pool_of(gaps, range);
-		struct gaps_segment *last =
-			gaps->segments_n ? &gaps->segments[gaps->segments_n - 1] : NULL;
-		bool mapped = range->kind == BLOCK_MAPPING;
 
 		pool->reserved += range->size;
-		if (last && mapped && last->mapped && same_pool(ranges[i - 1], range) &&
+		if (last && range->mapped && last->mapped && same_pool(&ranges[i - 1], range) &&
 		    last->ptr + last->size == range->ptr) {
 			last->size += range->size;
 			continue;
 		}
 		pool->segments_n++;
-		gaps->segments[gaps->segments_n++] = (struct gaps_segment){
+		last = &gaps->segments[gaps->segments_n++];
+		*last = (struct gaps_segment){
 			.ptr = range->ptr,
 			.size = range->size,
 			.pool = (uint32_t)(pool - gaps->pools),
-			.mapped = mapped,
+			.mapped = range->mapped,
 		};
 	}
 }
@@ -130,20 +136,19 @@ static size_t fill(struct gaps *gaps, struct gaps_segment *segment, size_t at, s
 	size_t i = at;
 
 	segment->first = at;
-	while (i < end && gaps->blocks[i]->ptr < limit)
+	while (i < end && gaps->blocks[i].ptr < limit)
 		i++;
 	segment->blocks_n = i - at;
 	for (size_t k = at; k < i; k++) {
-		uint64_t block_end = gaps->blocks[k]->ptr + gaps->blocks[k]->size;
+		uint64_t block_end = gaps->blocks[k].ptr + gaps->blocks[k].size;
 
-		if (gaps->blocks[k]->ptr > free_from)
-			add_gap(pool, segment, gaps->blocks[k]->ptr - free_from);
+		if (gaps->blocks[k].ptr > free_from)
+			add_gap(pool, segment, gaps->blocks[k].ptr - free_from);
 		block_end = block_end < limit ? block_end : limit;
 		if (block_end <= free_from)
 			continue;
-		segment->used +=
-			block_end -
-			(gaps->blocks[k]->ptr > free_from ? gaps->blocks[k]->ptr : free_from);
+		segment->used += block_end - (gaps->blocks[k].ptr > free_from ? gaps->blocks[k].ptr
+									      : free_from);
 		free_from = block_end;
 	}
 	add_gap(pool, segment, limit - free_from);
@@ -164,14 +169,14 @@ static void fill_pool(struct gaps *gaps, uint32_t number, size_t from, size_t en
 	for (size_t i = 0; i < gaps->segments_n; i++) {
 		if (gaps->segments[i].pool != number)
 			continue;
-		for (; at < end && gaps->blocks[at]->ptr < gaps->segments[i].ptr; at++) {
-			pool->elsewhere += gaps->blocks[at]->size;
+		for (; at < end && gaps->blocks[at].ptr < gaps->segments[i].ptr; at++) {
+			pool->elsewhere += gaps->blocks[at].size;
 			pool->elsewhere_n++;
 		}
 		at = fill(gaps, &gaps->segments[i], at, end);
 	}
 	for (; at < end; at++) {
-		pool->elsewhere += gaps->blocks[at]->size;
+		pool->elsewhere += gaps->blocks[at].size;
 		pool->elsewhere_n++;
 	}
 }
@@ -190,41 +195,54 @@ static int by_waste(const void *a, const void *b)
 	return order ? order : compare(x->ptr, y->ptr);
 }
 
-int gaps_find(struct gaps *gaps, const struct blocks *blocks)
+static void fill_pools(struct gaps *gaps)
 {
-	size_t ranges, handed;
+	size_t count = gaps->blocks_n;
 	size_t end;
 
-	*gaps = (struct gaps){ .blocks = collect(blocks, &ranges, &handed) };
-	if (!gaps->blocks)
-		return -ENOMEM;
-	gaps->segments = calloc(ranges + 1, sizeof(*gaps->segments));
-	gaps->pools = calloc(count_pools(gaps->blocks, ranges) +
-				     count_pools(gaps->blocks + ranges, handed) + 1,
-			     sizeof(*gaps->pools));
-	if (!gaps->segments || !gaps->pools) {
-		gaps_clear(gaps);
-		return -ENOMEM;
-	}
-	find_segments(gaps, gaps->blocks, ranges);
-	for (size_t i = 0; i < handed; i++)
-		gaps->blocks[i] = gaps->blocks[ranges + i];
-	gaps->blocks_n = handed;
-	for (size_t i = 0; i < handed; i = end) {
-		const struct block *first = gaps->blocks[i];
+	for (size_t i = 0; i < count; i = end) {
+		const struct gaps_block *first = &gaps->blocks[i];
 		struct gaps_pool *pool = pool_of(gaps, first);
 
-		for (end = i + 1; end < handed && same_pool(gaps->blocks[end], first); end++)
+		for (end = i + 1; end < count && same_pool(&gaps->blocks[end], first); end++)
 			;
 		fill_pool(gaps, (uint32_t)(pool - gaps->pools), i, end);
+		pool->filled = true;
 	}
-	/* Pools without a block were not filled: all of them is free. */
-	for (size_t i = 0; i < gaps->pools_n; i++) {
-		if (!gaps->pools[i].used && !gaps->pools[i].whole_n && !gaps->pools[i].elsewhere_n)
-			fill_pool(gaps, (uint32_t)i, handed, handed);
+	for (size_t i = 0; i < gaps->pools_n; i++) { /* without a block: all of it is free */
+		if (!gaps->pools[i].filled)
+			fill_pool(gaps, (uint32_t)i, count, count);
 	}
+}
+
+static int fill_in(struct gaps *gaps, const struct gaps_block *ranges, size_t count)
+{
+	gaps->segments = calloc(count + 1, sizeof(*gaps->segments));
+	gaps->pools =
+		calloc(count_pools(ranges, count) + count_pools(gaps->blocks, gaps->blocks_n) + 1,
+		       sizeof(*gaps->pools));
+	if (!gaps->segments || !gaps->pools)
+		return -ENOMEM;
+	find_segments(gaps, ranges, count);
+	fill_pools(gaps);
 	qsort(gaps->segments, gaps->segments_n, sizeof(*gaps->segments), by_waste);
 	return 0;
+}
+
+int gaps_find(struct gaps *gaps, const struct blocks *blocks)
+{
+	size_t count;
+	struct gaps_block *ranges = collect(blocks, false, &count);
+	int error = -ENOMEM;
+
+	*gaps = (struct gaps){ 0 };
+	gaps->blocks = collect(blocks, true, &gaps->blocks_n);
+	if (ranges && gaps->blocks)
+		error = fill_in(gaps, ranges, count);
+	free(ranges);
+	if (error)
+		gaps_clear(gaps);
+	return error;
 }
 
 void gaps_clear(struct gaps *gaps)

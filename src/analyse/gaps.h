@@ -12,6 +12,13 @@
 
 enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
 
+struct gaps_block {
+	uint64_t ptr, size;
+	uint32_t stack, pool;
+	int16_t device;
+	bool mapped;
+};
+
 struct gaps_segment {
 	uint64_t ptr, size, used, largest; /* largest: of its gaps, bytes */
 	uint32_t gaps, pool;               /* pool: position in pools */
@@ -23,6 +30,7 @@ struct gaps_pool {
 	int device;
 	uint32_t pool; /* a text of the trace */
 	size_t segments_n;
+	bool filled;
 	uint64_t reserved, used;         /* of segments with addresses */
 	uint64_t whole, whole_n;         /* segments without a block */
 	uint64_t gaps, gaps_n, largest;  /* free pieces of the others */
@@ -38,11 +46,11 @@ struct gaps {
 	size_t pools_n;
 	struct gaps_segment *segments; /* most free beside a block first */
 	size_t segments_n;
-	const struct block **blocks; /* handed out, by pool and address */
+	struct gaps_block *blocks; /* handed out, by pool and address */
 	size_t blocks_n;
 };
 
-/* Of what counts (block_counts). The blocks must outlive it. 0 or -ENOMEM. */
+/* Of what counts (block_counts). 0 or -ENOMEM. */
 int gaps_find(struct gaps *gaps, const struct blocks *blocks);
 void gaps_clear(struct gaps *gaps);
 

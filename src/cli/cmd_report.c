@@ -10,8 +10,13 @@
 #include "render/report.h"
 
 static const char about[] =
-	"Explains a trace, or the spool of a killed process: the peak and who held it, what is\n"
-	"still allocated at exit, pools, owners, phases and failed allocations.\n";
+	"Explains a trace, or the spool of a killed process: the peak and who held it, what each\n"
+	"line took and gave back, what is still allocated at exit, pools, owners, phases and\n"
+	"failed allocations; of a selection, or of one moment (--at). Sections for --show:\n"
+#define SECTION(name, when, what) "  " #name ": " what "\n"
+#include "render/report_sections.def"
+#undef SECTION
+	;
 
 /* From a spool, events are printed only when they are needed. */
 static int open_trace(struct trace *trace, const char *path, const struct report_options *options)

@@ -354,6 +354,7 @@ void report_failure_text(const struct trace *trace, const struct trace_event *ev
 {
 	const char *error = trace_text(trace, event->error);
 	const char *api = trace_text(trace, event->api);
+	const struct trace_thread *thread = trace_thread(trace, event->thread);
 	char number[SHOW_NUMBER];
 	char line[300];
 	size_t used;
@@ -369,6 +370,7 @@ void report_failure_text(const struct trace *trace, const struct trace_event *ev
 		used += (size_t)snprintf(to + used, size - used, " and %s reserved",
 					 show_bytes(number, event->reserved));
 	}
-	snprintf(to + used, size - used, ": %s, by %s (%.80s)", error ? error : "failed", line,
-		 api ? api : "?");
+	snprintf(to + used, size - used, ": %s, by %s (%.80s)%s%.40s", error ? error : "failed",
+		 line, api ? api : "?", thread && !thread->main ? " in thread " : "",
+		 thread && !thread->main ? thread->name : "");
 }

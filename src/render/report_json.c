@@ -329,6 +329,13 @@ int report_json_phases(const struct report *report)
 	return 0;
 }
 
+static const char *thread_name(const struct trace *trace, uint64_t number)
+{
+	const struct trace_thread *thread = trace_thread(trace, number);
+
+	return thread ? thread->name : NULL;
+}
+
 int report_json_failures(const struct report *report)
 {
 	struct trace_event events[FAILURES];
@@ -355,6 +362,9 @@ int report_json_failures(const struct report *report)
 		report_json_text(report, ",\"error\":", trace_text(report->trace, event->error));
 		report_line_text(report->trace, event->stack, line, sizeof(line));
 		report_json_text(report, ",\"line\":", line);
+		report_json_number(report, ",\"thread\":", event->thread);
+		report_json_text(report,
+				 ",\"thread_name\":", thread_name(report->trace, event->thread));
 		report_json_number(report, ",\"stack\":",
 				   event->stack == UINT32_MAX ? TRACE_NONE : event->stack);
 		out_char(report->show.out, '}');

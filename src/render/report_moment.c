@@ -134,7 +134,7 @@ static struct pin *find_pins(const struct report *report, const struct gaps_segm
 
 	*count = 0;
 	for (size_t i = 0; pins && i < segment->blocks_n; i++) {
-		const struct block *block = gaps->blocks[segment->first + i];
+		const struct gaps_block *block = &gaps->blocks[segment->first + i];
 
 		pins[i] = (struct pin){ trace_line(report->trace, block->stack), block->size, 1,
 					block->stack };
@@ -373,7 +373,7 @@ int report_json_gaps(const struct report *report)
 	const struct gaps *gaps = &report->selection->gaps;
 	int error = 0;
 
-	if (!gaps->pools && report->selection->replayed) { /* events were dropped */
+	if (!gaps->pools) { /* events were dropped */
 		out_text(report->show.out, ",\n\"gaps\":null");
 		return 0;
 	}

@@ -126,3 +126,14 @@ fails 2 '--stacks: x is none of merged' memtrace report --stacks x "$train"
 fails 2 '--space: x is none of device' memtrace report --space x "$train"
 fails 2 'there is no section x' memtrace report --show x "$train"
 fails 2 'goes with neither' memtrace report --at 1s --from 1s "$train"
+
+# --- where C code called Python -----------------------------------------------------------------------------
+sed 's/{"frames":\[1,0\],"entries":\[1\]/{"frames":[1,0,0],"entries":[1]/' "$TOP/tests/data/example.json" >called.json
+ok 'a stack in which C code called Python' memtrace report --full --show peaks called.json
+is 'marks the place between two frames' "$(grep -A 2 CUDABlas "$OUT" | tail -n 2 | sed 's/^ *//')" \
+	'Net.forward (train.py:12)
+(called by C code)'
+ok 'Python alone keeps it' memtrace report --full --stacks python --show peaks called.json
+is 'between the same frames' "$(grep -c 'called by C code' "$OUT")" 1
+ok 'native code has none' memtrace report --full --stacks native --show peaks called.json
+hasnt 'of them' "$OUT" 'called by C code'
