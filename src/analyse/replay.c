@@ -176,7 +176,7 @@ static void hold(struct replay *replay, struct replay_row *row, const struct blo
 		return;
 	row->live += size;
 	row->live_count += one;
-	if (!in_sum(replay, block))
+	if (!in_sum(replay, block) || (sign < 0 && (row->sum < block->size || !row->sum_count)))
 		return;
 	keep(replay, row);
 	row->sum += size;
@@ -309,16 +309,34 @@ static int apply(struct replay *replay, const struct trace_event *event)
 	}
 }
 
-/* Whatever is selected, an event tells its device's sums. */
-static void take_sums(struct replay *replay, const struct trace_event *event)
+/*
+ * Whatever is selected, an event tells its device's sums. False when they are not those of the
+ * event before and this one's effect: then something happened in between that is not told, as while
+ * recording was stopped by the program.
+ */
+static bool take_sums(struct replay *replay, const struct trace_event *event)
 {
+	struct event effect = { .op = event->op,
+				.size = event->size,
+				.pool = event->pool,
+				.device = event->device,
+				.space = event->space,
+				.flags = event->foreign ? EVENT_FOREIGN : 0 };
+	int64_t allocated, reserved;
+
+	event_effect(&effect, &allocated, &reserved);
 	for (size_t i = 0; i < replay->devices_n; i++) {
-		if (replay->devices[i].device != event->device || event->allocated == TRACE_NONE)
+		struct replay_device *device = &replay->devices[i];
+		bool whole = device->allocated + (uint64_t)allocated == event->allocated &&
+			     device->reserved + (uint64_t)reserved == event->reserved;
+
+		if (device->device != event->device || event->allocated == TRACE_NONE)
 			continue;
-		replay->devices[i].allocated = event->allocated;
-		replay->devices[i].reserved = event->reserved;
-		return;
+		device->allocated = event->allocated;
+		device->reserved = event->reserved;
+		return whole;
 	}
+	return true;
 }
 
 /* Events are missing: what lives, nobody knows. */
@@ -326,7 +344,12 @@ static void forget(struct replay *replay, const struct trace_event *event)
 {
 	if (!replay->dropped)
 		replay->dropped_from = replay->last_t;
-	replay->dropped += event->seq - replay->next_seq;
+	if (event->seq > replay->next_seq)
+		replay->dropped += event->seq - replay->next_seq;
+	else if (!replay->dropped)
+		replay->dropped = replay->trace->capture.events_dropped
+					  ? replay->trace->capture.events_dropped
+					  : 1;
 	replay->dropped_to = event->t;
 	blocks_forget(&replay->blocks);
 	for (size_t i = 0; i < replay->rows_n; i++) {
@@ -346,15 +369,16 @@ static bool is_behind(const struct replay_wish *wish, const struct trace_event *
 static int step(struct replay *replay, const struct trace_event *event)
 {
 	const struct replay_wish *wish = replay->wish;
+	bool whole;
 	int error;
 
 	if (!replay->open && event->t >= wish->from) {
 		replay->open = true;
 		set_mark(replay, replay->next_seq ? replay->next_seq - 1 : 0, replay->last_t);
 	}
-	if (event->seq != replay->next_seq)
+	whole = take_sums(replay, event);
+	if (!whole || event->seq != replay->next_seq)
 		forget(replay, event);
-	take_sums(replay, event);
 	error = selected(replay, event) ? apply(replay, event) : 0;
 	replay->next_seq = event->seq + 1;
 	replay->last_t = event->t;

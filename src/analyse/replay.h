@@ -5,8 +5,8 @@
  * The sum in question is of allocated bytes: of the selected pool or space, else of the selected
  * device (or all of them together), whose sum managed, pinned and CPU memory do not enter.
  *
- * Behind events that were dropped nothing is known of what lived before: `lost` says how much of
- * the device's sum that is.
+ * Behind events that are not in the trace (dropped, or not recorded) nothing is known of what lived
+ * before: `lost` says how much of the device's sum that is.
  */
 #ifndef ANALYSE_REPLAY_H
 #define ANALYSE_REPLAY_H
@@ -64,7 +64,7 @@ struct replay {
 	uint64_t epoch;         /* counts peaks */
 	bool open;              /* inside the window */
 
-	/* Events that were dropped in front of the moment. */
+	/* Events that are missing in front of the moment. */
 	uint64_t dropped, dropped_from, dropped_to; /* how many, t of their neighbours */
 	uint64_t lost; /* bytes of the sum at the moment that nobody knows; TRACE_NONE if not even
 			  that */

@@ -209,7 +209,9 @@ static int selection_answer(const struct report *report, char *to, size_t size)
 
 static int answer_of(const struct report *report, char *to, size_t size)
 {
-	if (report->selection->replayed || report->selection->empty)
+	const struct report_selection *selection = report->selection;
+
+	if (selection->narrow || selection->moment || (selection->empty && selection->stacks))
 		return selection_answer(report, to, size);
 	return report_answer(report->trace, report->options->device, to, size);
 }
@@ -226,7 +228,8 @@ static int tell_people(const struct report *report)
 	show_wrapped(&report->show, text, 0, true);
 	if (report_select_doubt(report->selection, text, sizeof(text)))
 		show_wrapped(&report->show, text, 0, false);
-	return report->selection->empty ? 0 : run_sections(report, false);
+	return report->selection->empty && report->selection->what[0] ? 0
+								      : run_sections(report, false);
 }
 
 int report_text(struct trace *trace, struct out *out, const struct report_options *options)

@@ -248,9 +248,9 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 
 	if (!selection->replayed || !replay->dropped)
 		return false;
-	snprintf(to, size, "%s events between %s and %s were dropped (MEMTRACE_MAX_EVENTS): ",
-		 show_count(number, replay->dropped), show_time(from, replay->dropped_from),
-		 show_time(until, replay->dropped_to));
+	snprintf(to, size, "%s %s missing between %s and %s: ", show_count(number, replay->dropped),
+		 replay->dropped == 1 ? "event is" : "events are",
+		 show_time(from, replay->dropped_from), show_time(until, replay->dropped_to));
 	used = strlen(to);
 	if (selection->told)
 		snprintf(to + used, size - used,
@@ -433,6 +433,27 @@ static bool is_empty(const struct replay *replay)
 	return true;
 }
 
+/* One device of several, and nothing else: its peaks are in the document, with their pools. */
+static bool is_device_only(const struct report_options *options)
+{
+	return !options->at && !options->from && !options->to && !options->pool &&
+	       !options->filter && options->space == SPACES && !is_split(options);
+}
+
+static int adopt_rows(const struct report_selection *selection, struct trace *trace,
+		      const struct report_options *options)
+{
+	struct trace_peak *peaks = trace->peaks;
+	size_t peaks_n = trace->peaks_n;
+	int error = replay_adopt(&selection->replay);
+
+	if (is_device_only(options)) {
+		trace->peaks = peaks;
+		trace->peaks_n = peaks_n;
+	}
+	return error;
+}
+
 static int run(struct report_selection *selection, struct trace *trace,
 	       const struct report_options *options)
 {
@@ -450,10 +471,10 @@ static int run(struct report_selection *selection, struct trace *trace,
 	selection->empty = !selection->moment && is_empty(replay);
 	error = told_composition(selection, trace, options, &adopt);
 	if (!error && adopt)
-		error = replay_adopt(replay);
+		error = adopt_rows(selection, trace, options);
 	if (!error && !replay->dropped && gaps_find(&selection->gaps, &replay->blocks))
 		error = err("no memory left");
-	if (!error && replay->lost && replay->lost != TRACE_NONE)
+	if (!error && selection->moment && replay->lost && replay->lost != TRACE_NONE)
 		trace->peaks->bytes += replay->lost;
 	return error;
 }
@@ -478,7 +499,7 @@ int report_select(struct report_selection *selection, struct trace *trace,
 		error = run(selection, trace, options);
 	else if (options->filter)
 		error = filter_facts(selection, trace);
-	selection->narrow = selection->replayed && !selection->moment;
+	selection->narrow = selection->replayed && !selection->moment && !is_device_only(options);
 	if (!selection->moment)
 		describe(selection, options);
 	return error;

@@ -101,6 +101,36 @@ is 'and it is what the trace says' \
 ok 'people read it' memtrace report --at seq:29000 dropped.json
 has 'in the table' "$OUT" '[not known: born before events were dropped]'
 
+# The program stopped recording for a while: sequence numbers go on, sums do not fit any more.
+"$PYTHON" - plain.json paused.json <<'END'
+import json, sys
+lines = open(sys.argv[1]).read().split("\n")
+first = lines.index('"events":[') + 1
+events = [json.loads(line.rstrip(",")) for line in lines[first:] if line.startswith("{")]
+events = events[:1500] + events[2000:]
+for seq, event in enumerate(events):
+    event["seq"] = seq
+body = ",\n".join(json.dumps(event, separators=(",", ":")) for event in events)
+open(sys.argv[2], "w").write("\n".join(lines[:first]) + "\n" + body + "\n]}\n")
+END
+ok 'a trace that was stopped for a while' memtrace report --json -n 0 --at seq:1400 paused.json
+is 'before that all is exact' "$(json "$OUT" 'd["moment"]["live"]["unknown_bytes"]')" 0
+ok 'behind it' memtrace report --json -n 0 --at seq:2500 paused.json
+is 'the sum is' "$(json "$OUT" 'd["moment"]["live"]["bytes"] - d["moment"]["devices"][0]["allocated_bytes"]')" 0
+is 'and not all of it known' "$(json "$OUT" 'd["moment"]["live"]["unknown_bytes"] > 0 and d["gaps"] is None')" true
+
+# --- one device of several: its own peaks, and nothing of the others ---------------------------------------
+ok 'one device' memtrace report --json -n 0 --device 1 three.json
+cp "$OUT" one.report
+is 'its peaks' "$(json one.report 'sorted({p["device"] for p in d["peaks"]}) + [len(d["peaks"])]')" \
+	"$(json three.json '[1, len([p for p in d["peaks"] if p["device"] == 1])]')"
+is 'what lives there' "$(json one.report 'd["live_at_exit"]["bytes"]')" \
+	"$(json three.json 'd["summary"]["devices"][1]["allocated"]["exit_bytes"]')"
+is 'its lines' "$(json one.report '[d["lines"]["total"]["allocations"], d["lines"]["total"]["frees_here"]]')" \
+	"$(json three.json '[d["summary"]["devices"][1]["allocations"], d["summary"]["devices"][1]["frees"]]')"
+ok 'people read it' memtrace report --device 1 three.json
+has 'as a whole report' "$OUT" 'Peak of allocated memory on device 1'
+
 # --- spools, pipes ----------------------------------------------------------------------------------------
 ok 'a spool' "$GENERATOR" --events 3000 --live 100 --spool t.spool
 ok 'has moments' memtrace report --at peak t.spool
