@@ -18,27 +18,6 @@ static bool is_split(const struct replay *replay)
 	return replay->wish->split == TRACE_BY_THREAD || replay->wish->split == TRACE_BY_PHASE;
 }
 
-static struct trace_stack stack_of(const struct replay *replay, const struct replay_row *row)
-{
-	const struct trace *trace = replay->trace;
-	struct trace_stack stack = { .number = UINT32_MAX };
-
-	if (row->stack < trace->stacks_n)
-		stack = trace->stacks[row->stack];
-	stack.allocations = row->allocations;
-	stack.bytes = row->bytes;
-	stack.frees = row->frees;
-	stack.freed_bytes = row->freed;
-	stack.frees_here = row->frees_here;
-	stack.freed_here_bytes = row->freed_here;
-	stack.live_bytes = row->live;
-	stack.live_count = row->live_count;
-	stack.peak_bytes = replay_at(replay, row, &stack.peak_count);
-	stack.lifetime_min_ns = row->lifetime_max ? row->lifetime_min : TRACE_NONE;
-	stack.lifetime_max_ns = row->lifetime_max ? row->lifetime_max : TRACE_NONE;
-	return stack;
-}
-
 /* "pt_autograd_0 (thread 4243)", "step 3", or what stands for none. */
 static const char *other_name(const struct replay *replay, uint32_t other)
 {
@@ -55,8 +34,31 @@ static const char *other_name(const struct replay *replay, uint32_t other)
 	return arena_text(&trace->arena, name, strlen(name));
 }
 
+static struct trace_stack stack_of(const struct replay *replay, const struct replay_row *row)
+{
+	const struct trace *trace = replay->trace;
+	struct trace_stack stack = { .number = UINT32_MAX };
+
+	if (row->stack < trace->stacks_n)
+		stack = trace->stacks[row->stack];
+	stack.group = is_split(replay) ? other_name(replay, row->other) : NULL;
+	stack.allocations = row->allocations;
+	stack.bytes = row->bytes;
+	stack.frees = row->frees;
+	stack.freed_bytes = row->freed;
+	stack.frees_here = row->frees_here;
+	stack.freed_here_bytes = row->freed_here;
+	stack.live_bytes = row->live;
+	stack.live_count = row->live_count;
+	stack.peak_bytes = replay_at(replay, row, &stack.peak_count);
+	stack.lifetime_min_ns = row->lifetime_max ? row->lifetime_min : TRACE_NONE;
+	stack.lifetime_max_ns = row->lifetime_max ? row->lifetime_max : TRACE_NONE;
+	return stack;
+}
+
 /* A row's site: where it was, or its thread or phase. */
-static struct trace_place place_of(const struct replay *replay, const struct replay_row *row)
+static struct trace_place place_of(const struct replay *replay, const struct replay_row *row,
+				   const struct trace_stack *stack)
 {
 	const struct trace *trace = replay->trace;
 	uint32_t site = row->stack < trace->stacks_n ? trace->site_of[row->stack] : UINT32_MAX;
@@ -65,7 +67,7 @@ static struct trace_place place_of(const struct replay *replay, const struct rep
 	if (!row->space) /* it only freed */
 		return place;
 	if (is_split(replay)) {
-		place.name = other_name(replay, row->other);
+		place.name = stack->group;
 		place.key = place.name ? hash_bytes(place.name, strlen(place.name)) : 0;
 	} else if (site != UINT32_MAX) {
 		place.name = trace->sites[site].site;
@@ -130,8 +132,8 @@ int replay_adopt(const struct replay *replay)
 		return no_memory(replay);
 	}
 	for (size_t i = 0; i < count; i++) {
-		places[i] = place_of(replay, &replay->rows[i]);
 		stacks[i] = stack_of(replay, &replay->rows[i]);
+		places[i] = place_of(replay, &replay->rows[i], &stacks[i]);
 	}
 	if (is_split(replay))
 		trace->by = replay->wish->split;

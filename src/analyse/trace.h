@@ -139,6 +139,7 @@ struct trace_stack {
 	uint32_t *entries; /* positions in frames: Python that C code called, which is not known */
 	size_t entries_n;
 	const char *owner; /* NULL when unknown */
+	const char *group; /* replay_adopt(): its thread or phase, where rows are by these */
 	uint64_t allocations, bytes;
 	uint64_t frees, freed_bytes;               /* of those allocations */
 	uint64_t frees_here, freed_here_bytes;     /* frees made by this stack */

@@ -172,6 +172,10 @@ static uint64_t stack_key(const struct trace *trace, uint32_t number, enum trace
 		text_copy(to, size, stack->owner ? stack->owner : "[unknown owner]");
 		return hash_bytes(to, strlen(to));
 	}
+	if (by == TRACE_BY_THREAD || by == TRACE_BY_PHASE) {
+		text_copy(to, size, stack->group ? stack->group : "[unknown]");
+		return hash_bytes(to, strlen(to));
+	}
 	if (line == UINT32_MAX) {
 		text_copy(to, size, "[no frames]");
 		return 0;

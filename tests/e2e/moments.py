@@ -304,6 +304,22 @@ def check_selections(path, document, events, options):
               found["peak_bytes"])
 
 
+def check_threads(path, document, events):
+    """What each thread took and gave back."""
+    found = collections.defaultdict(collections.Counter)
+    for event in events:
+        if event["op"] in ("alloc", "free"):
+            figures = found[event["thread"]]
+            figures["allocations" if event["op"] == "alloc" else "frees_here"] += 1
+            figures["bytes" if event["op"] == "alloc" else "freed_here_bytes"] += event["size"]
+    names = {t["thread"]: f"{t['name']} (thread {t['thread']})"
+             for t in document.get("threads", [])}
+    told = report(path, "--by", "thread")
+    for key in ("allocations", "bytes", "frees_here", "freed_here_bytes"):
+        equal(f"threads: {key}", {r["name"]: r[key] for r in told["lines"]["rows"]},
+              {names.get(t, f"thread {t}"): figures[key] for t, figures in found.items()})
+
+
 def check_choices(path, document):
     """However frames and rows are chosen, the sums stay."""
     peaks = {d["device"]: d["allocated"]["peak_bytes"] for d in document["summary"]["devices"]}
@@ -334,6 +350,7 @@ def main():
         document = json.load(file)
     events = document["events"]
     check_choices(options.trace, document)
+    check_threads(options.trace, document, events)
     check_moments(options.trace, document, events, options)
     check_selections(options.trace, document, events, options)
     for line in wrong[:40]:
