@@ -216,6 +216,7 @@ static void add_word(char *to, size_t size, const char *before, const char *word
 	text_append(to, size, word);
 }
 
+/* Behind what a moment is called, if it is one. */
 static void describe(struct report_selection *selection, const struct report_options *options)
 {
 	size_t size = sizeof(selection->what);
@@ -500,8 +501,7 @@ int report_select(struct report_selection *selection, struct trace *trace,
 	else if (options->filter)
 		error = filter_facts(selection, trace);
 	selection->narrow = selection->replayed && !selection->moment && !is_device_only(options);
-	if (!selection->moment)
-		describe(selection, options);
+	describe(selection, options);
 	return error;
 }
 

@@ -67,6 +67,8 @@ has 'what is free in a pool' "$OUT" 'Pool torch on device 0: 489.50 KiB free of 
 has 'what pins a segment' "$OUT" '512.00 KiB in 1 block: Model.forward (train.py:48)'
 is 'no line is wider than a terminal' "$(awk 'length > 80' "$OUT")" ''
 is 'no line ends in blanks' "$(grep -n ' $' "$OUT")" ''
+ok 'of one pool' memtrace report --at peak --pool torch "$train"
+has 'which is said' "$OUT" 'Live at the peak, pool torch: 69.52 MiB, at 4.9 s.'
 ok 'the lines' memtrace report --show lines -n 3 "$train"
 has 'file and line first' "$OUT" 'train.py:28 Block.attend'
 is 'none wider than a terminal' "$(awk 'length > 80' "$OUT")" ''
