@@ -30,4 +30,9 @@ void report_select_clear(struct report_selection *selection);
 /* "12 events between 1.0 s and 2.0 s were dropped ..."; false when there is nothing to say. */
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);
 
+/* report_filter.c: fills stacks[] of the selection; takes what the others did out of the trace. */
+int report_filter_stacks(struct report_selection *selection, const struct trace *trace,
+			 const char *pattern);
+int report_filter_facts(const struct report_selection *selection, struct trace *trace);
+
 #endif
