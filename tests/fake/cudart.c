@@ -17,6 +17,8 @@ cudaError_t cudaMallocAsync_ptsz(void **ptr, size_t size, cudaStream_t stream);
 cudaError_t cudaMallocFromPoolAsync_ptsz(void **ptr, size_t size, cudaMemPool_t pool,
 					 cudaStream_t stream);
 cudaError_t cudaFreeAsync_ptsz(void *ptr, cudaStream_t stream);
+cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphUpload_ptsz(cudaGraphExec_t exec, cudaStream_t stream);
 #pragma GCC visibility pop
 
 #include <cuda.h>
@@ -57,6 +59,32 @@ cudaError_t cudaFreeAsync_ptsz(void *ptr, cudaStream_t stream);
 	ONE(cuMemcpyDtoH, 3020)                \
 	ONE(cuArray3DCreate, 3020)             \
 	ONE(cuArrayDestroy, 2000)              \
+	ONE(cuMipmappedArrayCreate, 5000)      \
+	ONE(cuMipmappedArrayDestroy, 5000)     \
+	ONE(cuIpcGetMemHandle, 4010)           \
+	ONE(cuIpcOpenMemHandle, 11000)         \
+	ONE(cuIpcCloseMemHandle, 4010)         \
+	ONE(cuImportExternalMemory, 10000)     \
+	ONE(cuExternalMemoryGetMappedBuffer, 10000)         \
+	ONE(cuExternalMemoryGetMappedMipmappedArray, 10000) \
+	ONE(cuDestroyExternalMemory, 10000)    \
+	ONE(cuMemPoolSetAccess, 11020)         \
+	ONE(cuMemPoolExportToShareableHandle, 11020)        \
+	ONE(cuMemPoolImportFromShareableHandle, 11020)      \
+	ONE(cuMemPoolExportPointer, 11020)     \
+	ONE(cuMemPoolImportPointer, 11020)     \
+	ONE(cuStreamBeginCapture, 10010)       \
+	ONE(cuStreamEndCapture, 10000)         \
+	ONE(cuGraphCreate, 10000)              \
+	ONE(cuGraphDestroy, 10000)             \
+	ONE(cuGraphAddMemAllocNode, 11040)     \
+	ONE(cuGraphAddMemFreeNode, 11040)      \
+	ONE(cuGraphInstantiate, 11040)         \
+	ONE(cuGraphExecDestroy, 10000)         \
+	ONE(cuDeviceGraphMemTrim, 11040)       \
+	ONE(cuDeviceGetGraphMemAttribute, 11040)            \
+	TWIN(cuGraphUpload, 11010)             \
+	TWIN(cuGraphLaunch, 10000)             \
 	ONE(cuMemPoolCreate, 11020)            \
 	ONE(cuMemPoolDestroy, 11020)           \
 	ONE(cuMemPoolTrimTo, 11020)            \
@@ -346,6 +374,33 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream)
 	return leave(error);
 }
 
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuStreamCreate(stream, flags));
+	return leave(error);
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuStreamBeginCapture(stream, (CUstreamCaptureMode)mode));
+	return leave(error);
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuStreamEndCapture(stream, graph));
+	return leave(error);
+}
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
 	cudaError_t error = enter();
@@ -558,18 +613,27 @@ static bool format_of(const struct cudaChannelFormatDesc *desc, CUarray_format *
 	return *format != 0;
 }
 
+static bool shape_of(CUDA_ARRAY3D_DESCRIPTOR *shape, const struct cudaChannelFormatDesc *desc,
+		     struct cudaExtent extent, unsigned int flags)
+{
+	*shape = (CUDA_ARRAY3D_DESCRIPTOR){ .Width = extent.width, .Height = extent.height };
+	shape->Depth = extent.depth;
+	shape->Flags = flags;
+	if (!desc || !format_of(desc, &shape->Format))
+		return false;
+	shape->NumChannels = 1u + (desc->y != 0) + (desc->z != 0) + (desc->w != 0);
+	return true;
+}
+
 static cudaError_t allocate_array(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
 				  struct cudaExtent extent, unsigned int flags)
 {
-	CUDA_ARRAY3D_DESCRIPTOR shape = { .Width = extent.width, .Height = extent.height };
+	CUDA_ARRAY3D_DESCRIPTOR shape;
 	CUarray handle = NULL;
 	cudaError_t error;
 
-	shape.Depth = extent.depth;
-	shape.Flags = flags;
-	if (!array || !desc || !format_of(desc, &shape.Format))
+	if (!array || !shape_of(&shape, desc, extent, flags))
 		return cudaErrorInvalidValue;
-	shape.NumChannels = 1u + (desc->y != 0) + (desc->z != 0) + (desc->w != 0);
 	error = error_of(driver.cuArray3DCreate(&handle, &shape));
 	if (error == cudaSuccess)
 		*array = (cudaArray_t)(void *)handle;
@@ -603,6 +667,138 @@ cudaError_t cudaFreeArray(cudaArray_t array)
 
 	if (error == cudaSuccess && array)
 		error = error_of(driver.cuArrayDestroy((CUarray)(void *)array));
+	return leave(error);
+}
+
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *array,
+				     const struct cudaChannelFormatDesc *desc,
+				     struct cudaExtent extent, unsigned int levels,
+				     unsigned int flags)
+{
+	CUDA_ARRAY3D_DESCRIPTOR shape;
+	CUmipmappedArray handle = NULL;
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess && (!array || !shape_of(&shape, desc, extent, flags)))
+		error = cudaErrorInvalidValue;
+	if (error == cudaSuccess)
+		error = error_of(driver.cuMipmappedArrayCreate(&handle, &shape, levels));
+	if (error == cudaSuccess)
+		*array = (cudaMipmappedArray_t)(void *)handle;
+	return leave(error);
+}
+
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess && array)
+		error = error_of(driver.cuMipmappedArrayDestroy((CUmipmappedArray)(void *)array));
+	return leave(error);
+}
+
+/* --- memory of others ---------------------------------------------------------------------- */
+
+_Static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(CUipcMemHandle), "same layout");
+_Static_assert(sizeof(struct cudaExternalMemoryHandleDesc) ==
+		       sizeof(CUDA_EXTERNAL_MEMORY_HANDLE_DESC),
+	       "same layout");
+
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *ptr)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuIpcGetMemHandle((CUipcMemHandle *)(void *)handle,
+							  (CUdeviceptr)(uintptr_t)ptr));
+	return leave(error);
+}
+
+cudaError_t cudaIpcOpenMemHandle(void **ptr, cudaIpcMemHandle_t handle, unsigned int flags)
+{
+	cudaError_t error = enter();
+	CUdeviceptr address = 0;
+	CUipcMemHandle same;
+
+	memcpy(&same, &handle, sizeof(same));
+	if (error == cudaSuccess)
+		error = error_of(driver.cuIpcOpenMemHandle(&address, same, flags));
+	if (error == cudaSuccess)
+		*ptr = (void *)(uintptr_t)address;
+	return leave(error);
+}
+
+cudaError_t cudaIpcCloseMemHandle(void *ptr)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuIpcCloseMemHandle((CUdeviceptr)(uintptr_t)ptr));
+	return leave(error);
+}
+
+cudaError_t cudaImportExternalMemory(cudaExternalMemory_t *memory,
+				     const struct cudaExternalMemoryHandleDesc *desc)
+{
+	cudaError_t error = enter();
+	CUexternalMemory handle = NULL;
+
+	if (error == cudaSuccess && !memory)
+		error = cudaErrorInvalidValue;
+	if (error == cudaSuccess)
+		error = error_of(driver.cuImportExternalMemory(
+			&handle, (const CUDA_EXTERNAL_MEMORY_HANDLE_DESC *)desc));
+	if (error == cudaSuccess)
+		*memory = (cudaExternalMemory_t)(void *)handle;
+	return leave(error);
+}
+
+cudaError_t cudaExternalMemoryGetMappedBuffer(void **ptr, cudaExternalMemory_t memory,
+					      const struct cudaExternalMemoryBufferDesc *desc)
+{
+	cudaError_t error = enter();
+	CUdeviceptr address = 0;
+
+	if (error == cudaSuccess && !ptr)
+		error = cudaErrorInvalidValue;
+	if (error == cudaSuccess)
+		error = error_of(driver.cuExternalMemoryGetMappedBuffer(
+			&address, (CUexternalMemory)(void *)memory,
+			(const CUDA_EXTERNAL_MEMORY_BUFFER_DESC *)desc));
+	if (error == cudaSuccess)
+		*ptr = (void *)(uintptr_t)address;
+	return leave(error);
+}
+
+cudaError_t
+cudaExternalMemoryGetMappedMipmappedArray(cudaMipmappedArray_t *array, cudaExternalMemory_t memory,
+					  const struct cudaExternalMemoryMipmappedArrayDesc *desc)
+{
+	CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC same = { .offset = 0 };
+	CUmipmappedArray handle = NULL;
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess &&
+	    (!array || !desc ||
+	     !shape_of(&same.arrayDesc, &desc->formatDesc, desc->extent, desc->flags)))
+		error = cudaErrorInvalidValue;
+	if (error == cudaSuccess) {
+		same.offset = desc->offset;
+		same.numLevels = desc->numLevels;
+		error = error_of(driver.cuExternalMemoryGetMappedMipmappedArray(
+			&handle, (CUexternalMemory)(void *)memory, &same));
+	}
+	if (error == cudaSuccess)
+		*array = (cudaMipmappedArray_t)(void *)handle;
+	return leave(error);
+}
+
+cudaError_t cudaDestroyExternalMemory(cudaExternalMemory_t memory)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuDestroyExternalMemory((CUexternalMemory)(void *)memory));
 	return leave(error);
 }
 
@@ -749,5 +945,186 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
 	if (error == cudaSuccess)
 		error = error_of(
 			driver.cuMemPoolGetAttribute(pool, (CUmemPool_attribute)attribute, value));
+	return leave(error);
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *access,
+				 size_t count)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(
+			driver.cuMemPoolSetAccess(pool, (const CUmemAccessDesc *)access, count));
+	return leave(error);
+}
+
+cudaError_t cudaMemPoolExportToShareableHandle(void *out, cudaMemPool_t pool,
+					       enum cudaMemAllocationHandleType type,
+					       unsigned int flags)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuMemPoolExportToShareableHandle(
+			out, pool, (CUmemAllocationHandleType)type, flags));
+	return leave(error);
+}
+
+cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t *pool, void *handle,
+						 enum cudaMemAllocationHandleType type,
+						 unsigned int flags)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuMemPoolImportFromShareableHandle(
+			pool, handle, (CUmemAllocationHandleType)type, flags));
+	return leave(error);
+}
+
+cudaError_t cudaMemPoolExportPointer(struct cudaMemPoolPtrExportData *out, void *ptr)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuMemPoolExportPointer((CUmemPoolPtrExportData *)out,
+							       (CUdeviceptr)(uintptr_t)ptr));
+	return leave(error);
+}
+
+cudaError_t cudaMemPoolImportPointer(void **ptr, cudaMemPool_t pool,
+				     struct cudaMemPoolPtrExportData *data)
+{
+	cudaError_t error = enter();
+	CUdeviceptr address = 0;
+
+	if (error == cudaSuccess && !ptr)
+		error = cudaErrorInvalidValue;
+	if (error == cudaSuccess)
+		error = error_of(driver.cuMemPoolImportPointer(&address, pool,
+							       (CUmemPoolPtrExportData *)data));
+	if (error == cudaSuccess)
+		*ptr = (void *)(uintptr_t)address;
+	return leave(error);
+}
+
+/* --- graphs -------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(struct cudaMemAllocNodeParams) == sizeof(CUDA_MEM_ALLOC_NODE_PARAMS),
+	       "same layout");
+
+cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags)
+{
+	cudaError_t error = load();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuGraphCreate(graph, flags));
+	return leave(error);
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+	cudaError_t error = load();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuGraphDestroy(graph));
+	return leave(error);
+}
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
+				     const cudaGraphNode_t *after, size_t count,
+				     struct cudaMemAllocNodeParams *params)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuGraphAddMemAllocNode(
+			node, graph, after, count, (CUDA_MEM_ALLOC_NODE_PARAMS *)params));
+	return leave(error);
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
+				    const cudaGraphNode_t *after, size_t count, void *ptr)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuGraphAddMemFreeNode(node, graph, after, count,
+							      (CUdeviceptr)(uintptr_t)ptr));
+	return leave(error);
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuGraphInstantiate(exec, graph, flags));
+	return leave(error);
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuGraphUpload(exec, stream));
+	return leave(error);
+}
+
+cudaError_t cudaGraphUpload_ptsz(cudaGraphExec_t exec, cudaStream_t stream)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuGraphUpload_ptsz(exec, stream));
+	return leave(error);
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuGraphLaunch(exec, stream));
+	return leave(error);
+}
+
+cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream)
+{
+	cudaError_t error = enter();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuGraphLaunch_ptsz(exec, stream));
+	return leave(error);
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+	cudaError_t error = load();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuGraphExecDestroy(exec));
+	return leave(error);
+}
+
+cudaError_t cudaDeviceGraphMemTrim(int device)
+{
+	cudaError_t error = load();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuDeviceGraphMemTrim(device));
+	return leave(error);
+}
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute,
+					   void *value)
+{
+	cudaError_t error = load();
+
+	if (error == cudaSuccess)
+		error = error_of(driver.cuDeviceGetGraphMemAttribute(
+			device, (CUgraphMem_attribute)attribute, value));
 	return leave(error);
 }

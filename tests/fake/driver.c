@@ -3,8 +3,10 @@
  *
  * It keeps the books of a GPU's memory without a GPU: addresses that are nobody's memory, sizes
  * that run out, and the answers of a real driver (tests/fake/agree.c holds it to an H200's). The
- * FAKE_CUDA_* variables that shape it are listed in fake.h.
+ * FAKE_CUDA_* variables that shape it are listed in fake.h; what a test may ask of it while it
+ * runs, in control.h.
  */
+#include "control.h"
 #include "fake.h"
 
 #include <dlfcn.h>
@@ -23,6 +25,8 @@ static struct {
 	struct device devices[DEVICES_MAX];
 	uint64_t allocations;
 	uint64_t frees;
+	char failing[64]; /* the call that is to fail once, and how */
+	CUresult failure;
 } driver = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* --- settings ------------------------------------------------------------------------------ */
@@ -73,12 +77,15 @@ const struct settings *settings(void)
 
 /* --- calls --------------------------------------------------------------------------------- */
 
-CUresult call_begin(void)
+CUresult call_begin_named(const char *name)
 {
 	pthread_mutex_lock(&driver.lock);
 	switch (driver.phase) {
 	case PHASE_UP:
-		return CUDA_SUCCESS;
+		if (!driver.failing[0] || strcmp(driver.failing, name) != 0)
+			return CUDA_SUCCESS;
+		driver.failing[0] = '\0';
+		return driver.failure;
 	case PHASE_DOWN:
 		return CUDA_ERROR_DEINITIALIZED;
 	case PHASE_NEW:
@@ -88,9 +95,9 @@ CUresult call_begin(void)
 	return CUDA_ERROR_NOT_INITIALIZED;
 }
 
-CUresult call_begin_in(struct context **context)
+CUresult call_begin_in_named(const char *name, struct context **context)
 {
-	CUresult status = call_begin();
+	CUresult status = call_begin_named(name);
 
 	*context = NULL;
 	return status == CUDA_SUCCESS ? context_current(context) : status;
@@ -134,6 +141,29 @@ CUresult call_admit_free(void)
 {
 	driver.frees++;
 	return driver.frees == driver.settings.free_fails ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+/* --- control ------------------------------------------------------------------------------- */
+
+void fakeCudaFail(const char *name, int status)
+{
+	pthread_mutex_lock(&driver.lock);
+	snprintf(driver.failing, sizeof(driver.failing), "%s", name);
+	driver.failure = (CUresult)status;
+	pthread_mutex_unlock(&driver.lock);
+}
+
+void fakeCudaFigures(int ordinal, struct fake_figures *figures)
+{
+	const struct account *account = &driver.devices[ordinal].account;
+
+	pthread_mutex_lock(&driver.lock);
+	figures->allocated = account->allocated.current;
+	figures->reserved = account->reserved.current;
+	figures->managed = account->kinds[KIND_MANAGED].bytes.current;
+	figures->pinned = account->kinds[KIND_PINNED].bytes.current;
+	figures->unfailed = driver.failing[0] != '\0';
+	pthread_mutex_unlock(&driver.lock);
 }
 
 /* --- life ---------------------------------------------------------------------------------- */

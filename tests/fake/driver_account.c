@@ -16,7 +16,7 @@ static void figure_change(struct figure *figure, uint64_t before, uint64_t after
 
 static bool kind_is_on_device(enum kind kind)
 {
-	return kind != KIND_MANAGED && kind != KIND_PINNED;
+	return kind != KIND_MANAGED && kind != KIND_PINNED && kind != KIND_IMPORTED;
 }
 
 static void change(struct device *device, enum kind kind, uint64_t before, uint64_t after)
@@ -28,7 +28,7 @@ static void change(struct device *device, enum kind kind, uint64_t before, uint6
 		if (!kind_is_on_device(kind))
 			continue;
 		figure_change(&accounts[i]->allocated, before, after);
-		if (kind != KIND_POOL)
+		if (kind != KIND_POOL && kind != KIND_GRAPH)
 			figure_change(&accounts[i]->reserved, before, after);
 	}
 }

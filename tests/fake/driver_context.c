@@ -65,6 +65,7 @@ static void context_end(struct context *context)
 		return;
 	while (context->blocks)
 		memory_end(context->blocks);
+	externals_end(context);
 	device_give(context->device, settings()->context_bytes);
 	context->alive = false;
 }
@@ -189,11 +190,29 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 	return call_end(status);
 }
 
+CUresult cuCtxCreate_v3(CUcontext *context, void *affinities, int count, unsigned int flags,
+			CUdevice device)
+{
+	CUresult status = call_begin();
+
+	(void)affinities;
+	(void)count;
+	(void)flags;
+	if (status == CUDA_SUCCESS)
+		status = create(context, device);
+	return call_end(status);
+}
+
 CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned int flags,
 			CUdevice device)
 {
+	CUresult status = call_begin();
+
 	(void)params;
-	return cuCtxCreate_v2(context, flags, device);
+	(void)flags;
+	if (status == CUDA_SUCCESS)
+		status = create(context, device);
+	return call_end(status);
 }
 
 CUresult cuCtxDestroy_v2(CUcontext handle)

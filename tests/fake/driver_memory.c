@@ -1,5 +1,5 @@
 /*
- * Memory that is there when the call returns: plain, pitched, arrays, managed and pinned.
+ * Memory that is there when the call returns: plain, pitched, managed and pinned.
  */
 #include "fake.h"
 
@@ -9,7 +9,6 @@
 #define ALIGNMENT 512
 #define PITCH 512
 #define PAGE 4096
-#define ARRAY_TAG ((uint64_t)1 << 62) /* an array's handle must not look like an address */
 
 static uint64_t round_up(uint64_t value, uint64_t alignment)
 {
@@ -62,7 +61,7 @@ static void put_back(const struct block *block)
 		munmap((void *)(uintptr_t)block->base, block->mapped);
 }
 
-static CUresult allocate(struct context *context, enum kind kind, uint64_t size, uint64_t *base)
+CUresult memory_take(struct context *context, enum kind kind, uint64_t size, uint64_t *base)
 {
 	struct block block = { .size = size, .kind = kind, .context = context };
 	CUresult status = call_admit_allocation();
@@ -92,6 +91,24 @@ void memory_end(struct block *block)
 	block_remove(memory_blocks(), block);
 }
 
+CUresult memory_import(struct context *context, uint64_t size, struct block **made)
+{
+	struct block block = { .size = size, .kind = KIND_IMPORTED, .context = context };
+
+	block.device = context->device;
+	block.mapped = round_up(size, GRANULE);
+	block.base = address_reserve(block.mapped, GRANULE, false);
+	if (!block.base)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*made = block_add(memory_blocks(), &block);
+	if (!*made) {
+		put_back(&block);
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	account_add(block.device, KIND_IMPORTED, size);
+	return CUDA_SUCCESS;
+}
+
 /* --- allocations --------------------------------------------------------------------------- */
 
 CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t size)
@@ -105,7 +122,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *ptr, size_t size)
 	if (status == CUDA_SUCCESS && (!ptr || !size))
 		status = CUDA_ERROR_INVALID_VALUE;
 	if (status == CUDA_SUCCESS)
-		status = allocate(context, KIND_PLAIN, size, &base);
+		status = memory_take(context, KIND_PLAIN, size, &base);
 	if (status == CUDA_SUCCESS)
 		*ptr = base;
 	return call_end(status);
@@ -125,7 +142,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *ptr, size_t *pitch, size_t width, size_
 	if (status == CUDA_SUCCESS && element != 4 && element != 8 && element != 16)
 		status = CUDA_ERROR_INVALID_VALUE;
 	if (status == CUDA_SUCCESS)
-		status = allocate(context, KIND_PLAIN, round_up(width, PITCH) * height, &base);
+		status = memory_take(context, KIND_PLAIN, round_up(width, PITCH) * height, &base);
 	if (status == CUDA_SUCCESS) {
 		*ptr = base;
 		*pitch = round_up(width, PITCH);
@@ -144,7 +161,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *ptr, size_t size, unsigned int flags)
 	if (status == CUDA_SUCCESS && (!ptr || !size || !flags))
 		status = CUDA_ERROR_INVALID_VALUE;
 	if (status == CUDA_SUCCESS)
-		status = allocate(context, KIND_MANAGED, size, &base);
+		status = memory_take(context, KIND_MANAGED, size, &base);
 	if (status == CUDA_SUCCESS)
 		*ptr = base;
 	return call_end(status);
@@ -162,7 +179,7 @@ CUresult cuMemHostAlloc(void **ptr, size_t size, unsigned int flags)
 	if (status == CUDA_SUCCESS && !ptr)
 		status = CUDA_ERROR_INVALID_VALUE;
 	if (status == CUDA_SUCCESS && size)
-		status = allocate(context, KIND_PINNED, size, &base);
+		status = memory_take(context, KIND_PINNED, size, &base);
 	if (status == CUDA_SUCCESS)
 		*ptr = (void *)(uintptr_t)base; /* of no bytes: success, and NULL */
 	return call_end(status);
@@ -215,7 +232,7 @@ static struct device *current_device(void)
 	return context_current(&context) == CUDA_SUCCESS ? context->device : NULL;
 }
 
-static CUresult free_block(struct block *block)
+CUresult memory_free(struct block *block)
 {
 	CUresult status = block ? call_admit_free() : CUDA_ERROR_INVALID_VALUE;
 
@@ -237,7 +254,7 @@ static struct block *block_of_device(uint64_t address)
 {
 	struct block *block = block_at(memory_blocks(), address);
 
-	if (!block || block->kind == KIND_ARRAY || block->kind == KIND_VMM)
+	if (!block || block->kind == KIND_ARRAY || block->kind == KIND_VMM || block->opened)
 		return NULL;
 	return block->kind == KIND_PINNED && !block->pool ? NULL : block;
 }
@@ -247,8 +264,8 @@ CUresult cuMemFree_v2(CUdeviceptr ptr)
 	CUresult status = call_begin();
 
 	/* cuMemFree(0) is how programs ask for a context: it needs none and frees nothing. */
-	if (status == CUDA_SUCCESS && ptr)
-		status = free_block(block_of_device(ptr));
+	if (status == CUDA_SUCCESS && ptr && !graph_free(ptr))
+		status = memory_free(block_of_device(ptr));
 	return call_end(status);
 }
 
@@ -261,7 +278,7 @@ CUresult cuMemFreeHost(void *ptr)
 		block = block_at(memory_blocks(), (uint64_t)(uintptr_t)ptr);
 		if (block && (block->kind != KIND_PINNED || block->registered || block->pool))
 			block = NULL;
-		status = free_block(block);
+		status = memory_free(block);
 	}
 	return call_end(status);
 }
@@ -277,90 +294,10 @@ CUresult cuMemHostUnregister(void *ptr)
 		if (block && !block->registered)
 			block = NULL;
 		found = block != NULL;
-		status = free_block(block);
+		status = memory_free(block);
 	}
 	if (status == CUDA_ERROR_INVALID_VALUE && !found)
 		status = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-	return call_end(status);
-}
-
-/* --- arrays -------------------------------------------------------------------------------- */
-
-static uint64_t format_bytes(CUarray_format format)
-{
-	switch ((int)format) {
-	case CU_AD_FORMAT_UNSIGNED_INT8:
-	case CU_AD_FORMAT_SIGNED_INT8:
-		return 1;
-	case CU_AD_FORMAT_UNSIGNED_INT16:
-	case CU_AD_FORMAT_SIGNED_INT16:
-	case CU_AD_FORMAT_HALF:
-		return 2;
-	case CU_AD_FORMAT_UNSIGNED_INT32:
-	case CU_AD_FORMAT_SIGNED_INT32:
-	case CU_AD_FORMAT_FLOAT:
-		return 4;
-	default:
-		return 0;
-	}
-}
-
-static uint64_t array_bytes(const CUDA_ARRAY3D_DESCRIPTOR *shape)
-{
-	unsigned int channels = shape->NumChannels;
-
-	if (!shape->Width || (channels != 1 && channels != 2 && channels != 4))
-		return 0;
-	return format_bytes(shape->Format) * channels * shape->Width *
-	       (shape->Height ? shape->Height : 1) * (shape->Depth ? shape->Depth : 1);
-}
-
-CUresult cuArray3DCreate_v2(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *shape)
-{
-	struct context *context;
-	CUresult status;
-	uint64_t base = 0;
-
-	call_delay();
-	status = call_begin_in(&context);
-	if (status == CUDA_SUCCESS && (!array || !shape || !array_bytes(shape)))
-		status = CUDA_ERROR_INVALID_VALUE;
-	if (status == CUDA_SUCCESS)
-		status = allocate(context, KIND_ARRAY, array_bytes(shape), &base);
-	if (status == CUDA_SUCCESS)
-		*array = (CUarray)(uintptr_t)(base | ARRAY_TAG);
-	return call_end(status);
-}
-
-CUresult cuArrayCreate_v2(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *shape)
-{
-	CUDA_ARRAY3D_DESCRIPTOR flat = { .Width = 0 };
-
-	if (!shape)
-		return CUDA_ERROR_INVALID_VALUE;
-	flat.Width = shape->Width;
-	flat.Height = shape->Height;
-	flat.Format = shape->Format;
-	flat.NumChannels = shape->NumChannels;
-	return cuArray3DCreate_v2(array, &flat);
-}
-
-CUresult cuArrayDestroy(CUarray array)
-{
-	uint64_t handle = (uint64_t)(uintptr_t)array;
-	CUresult status = call_begin();
-	struct block *block = NULL;
-
-	if (status == CUDA_SUCCESS && !(handle & ARRAY_TAG))
-		status = CUDA_ERROR_INVALID_HANDLE;
-	if (status == CUDA_SUCCESS) {
-		block = block_at(memory_blocks(), handle & ~ARRAY_TAG);
-		if (!block || block->kind != KIND_ARRAY)
-			status = CUDA_ERROR_INVALID_HANDLE;
-	}
-	if (status == CUDA_SUCCESS) {
-		status = free_block(block);
-	}
 	return call_end(status);
 }
 
@@ -461,6 +398,39 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
 	}
 	if (status == CUDA_SUCCESS)
 		status = attribute_write(data, attribute, block, ptr);
+	return call_end(status);
+}
+
+static size_t attribute_width(CUpointer_attribute attribute)
+{
+	switch ((int)attribute) {
+	case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+	case CU_POINTER_ATTRIBUTE_MAPPED:
+		return 4;
+	default:
+		return 8;
+	}
+}
+
+/* What cannot be said of the address is zero, and no error. */
+CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute *attributes, void **data,
+				CUdeviceptr ptr)
+{
+	struct context *context;
+	CUresult status = call_begin_in(&context);
+	struct block *block = NULL;
+
+	if (status == CUDA_SUCCESS && (!count || !attributes || !data))
+		status = CUDA_ERROR_INVALID_VALUE;
+	if (status == CUDA_SUCCESS)
+		block = block_around(memory_blocks(), ptr);
+	for (unsigned int i = 0; status == CUDA_SUCCESS && i < count; i++) {
+		memset(data[i], 0, attribute_width(attributes[i]));
+		if (block && block->kind != KIND_ARRAY)
+			attribute_write(data[i], attributes[i], block, ptr);
+	}
 	return call_end(status);
 }
 

@@ -50,6 +50,11 @@ CUresult cuCtxDestroy(CUcontext context)
 	return cuCtxDestroy_v2(context);
 }
 
+CUresult cuIpcOpenMemHandle(CUdeviceptr *ptr, CUipcMemHandle handle, unsigned int flags)
+{
+	return cuIpcOpenMemHandle_v2(ptr, handle, flags);
+}
+
 CUresult cuStreamDestroy(CUstream stream)
 {
 	return cuStreamDestroy_v2(stream);

@@ -7,6 +7,7 @@
 #include "fake.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define CHUNK (32 * MIB)
 #define ALIGNMENT 512
@@ -30,22 +31,16 @@ struct pool {
 
 static struct pool *pools;
 
-static struct {
-	uint64_t base;
-	uint64_t next;
-	uint64_t end;
-} graph; /* addresses handed out while a stream captured */
-
-static CUmemoryPool handle_of(struct pool *pool)
+CUmemoryPool pool_handle(struct pool *pool)
 {
 	return (CUmemoryPool)(void *)pool;
 }
 
-static struct pool *pool_of(CUmemoryPool handle)
+struct pool *pool_of(CUmemoryPool handle)
 {
 	struct pool *pool = pools;
 
-	while (pool && handle_of(pool) != handle)
+	while (pool && pool_handle(pool) != handle)
 		pool = pool->next;
 	return pool && !pool->destroyed ? pool : NULL;
 }
@@ -64,6 +59,8 @@ static void pool_settle(struct pool *pool)
 
 static void pool_trim(struct pool *pool, uint64_t keep)
 {
+	if (!pool->range)
+		return;
 	range_trim(pool->range, keep);
 	pool_settle(pool);
 }
@@ -71,13 +68,14 @@ static void pool_trim(struct pool *pool, uint64_t keep)
 static struct pool *pool_new(struct device *device, enum kind kind)
 {
 	struct pool *pool = calloc(1, sizeof(*pool));
-	bool host = kind == KIND_PINNED;
+	bool host = kind == KIND_PINNED || kind == KIND_MANAGED;
 
 	if (!pool)
 		return NULL;
-	pool->range = range_new(host ? NULL : device, host ? HOST_POOL_SIZE : 2 * device->total,
-				CHUNK, true);
-	if (!pool->range) {
+	if (kind != KIND_IMPORTED)
+		pool->range = range_new(host ? NULL : device,
+					host ? HOST_POOL_SIZE : 2 * device->total, CHUNK, true);
+	if (!pool->range && kind != KIND_IMPORTED) {
 		free(pool);
 		return NULL;
 	}
@@ -165,44 +163,46 @@ void pool_block_end(struct block *block, bool ordered)
 	if (ordered)
 		pool->used -= block->size;
 	pool->blocks--;
-	range_give(pool->range, block->span);
+	if (block->span)
+		range_give(pool->range, block->span);
+	if (block->mapped)
+		munmap((void *)(uintptr_t)block->base, block->mapped);
 	account_remove(block->device, block->kind, block->size);
 	block_remove(memory_blocks(), block);
 	if (pool->destroyed && !pool->blocks)
 		pool_delete(pool);
 }
 
-/* What a graph will allocate has an address at once, and memory only when it runs. */
-static uint64_t graph_address(uint64_t size)
+struct block *pool_import_block(struct pool *pool, uint64_t size)
 {
-	uint64_t base;
+	struct block block = { .size = size, .kind = KIND_IMPORTED, .device = pool->device };
+	struct block *made;
 
-	size = (size + GRANULE - 1) / GRANULE * GRANULE;
-	if (graph.end - graph.next < size) {
-		uint64_t more = size > 1024 * GRANULE ? size : 1024 * GRANULE;
-
-		base = address_reserve(more, GRANULE, false);
-		if (!base)
-			return 0;
-		graph.base = base;
-		graph.next = base;
-		graph.end = base + more;
+	if (pool->kind != KIND_IMPORTED)
+		return NULL;
+	block.pool = pool;
+	block.mapped = (size + GRANULE - 1) / GRANULE * GRANULE;
+	block.base = address_reserve(block.mapped, GRANULE, false);
+	made = block.base ? block_add(memory_blocks(), &block) : NULL;
+	if (made) {
+		pool->blocks++;
+		pool->used += size;
+		account_add(pool->device, KIND_IMPORTED, size);
 	}
-	base = graph.next;
-	graph.next += size;
-	return base;
+	return made;
 }
 
+/* What a graph will allocate has an address at once, and memory only when it runs. */
 static CUresult allocate(CUdeviceptr *ptr, size_t size, struct pool *pool, CUstream stream)
 {
 	uint64_t base = 0;
 	bool capturing = false;
 	CUresult status = stream_capturing(stream, &capturing);
 
-	if (status == CUDA_SUCCESS && (!ptr || !pool))
+	if (status == CUDA_SUCCESS && (!ptr || !pool || pool->kind == KIND_IMPORTED))
 		status = CUDA_ERROR_INVALID_VALUE;
 	if (status == CUDA_SUCCESS && capturing)
-		base = graph_address(size);
+		base = graph_capture_alloc(pool->device, size);
 	else if (status == CUDA_SUCCESS && size)
 		status = pool_take(pool, size, &base);
 	if (status == CUDA_SUCCESS)
@@ -243,7 +243,7 @@ static CUresult free_async(CUdeviceptr ptr, CUstream stream)
 
 	if (status != CUDA_SUCCESS)
 		return status;
-	if (capturing && ptr >= graph.base && ptr < graph.next)
+	if (capturing ? graph_capture_free(ptr) : graph_free(ptr))
 		return CUDA_SUCCESS;
 	/* An H200 takes plain memory here as well, and frees it. */
 	if (capturing || !block || (!block->pool && block->kind != KIND_PLAIN))
@@ -319,7 +319,7 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device)
 	if (status == CUDA_SUCCESS && !device_at(device))
 		status = CUDA_ERROR_INVALID_DEVICE;
 	if (status == CUDA_SUCCESS)
-		*pool = handle_of(default_pool(device_at(device)));
+		*pool = pool_handle(default_pool(device_at(device)));
 	return call_end(status);
 }
 
@@ -330,7 +330,7 @@ CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
 	if (status == CUDA_SUCCESS && !device_at(device))
 		status = CUDA_ERROR_INVALID_DEVICE;
 	if (status == CUDA_SUCCESS)
-		*pool = handle_of(current_pool(device_at(device)));
+		*pool = pool_handle(current_pool(device_at(device)));
 	return call_end(status);
 }
 
@@ -354,19 +354,21 @@ static CUresult create(CUmemoryPool *handle, const CUmemPoolProps *props)
 {
 	struct device *device;
 	struct pool *pool;
+	bool managed = props && props->allocType == CU_MEM_ALLOCATION_TYPE_MANAGED;
 	bool host = props && props->location.type != CU_MEM_LOCATION_TYPE_DEVICE;
+	enum kind kind = managed ? KIND_MANAGED : host ? KIND_PINNED : KIND_POOL;
 
-	if (!handle || !props || props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED)
+	if (!handle || !props || (!managed && props->allocType != CU_MEM_ALLOCATION_TYPE_PINNED))
 		return CUDA_ERROR_INVALID_VALUE;
-	if (props->location.type == CU_MEM_LOCATION_TYPE_INVALID)
+	if (!managed && props->location.type == CU_MEM_LOCATION_TYPE_INVALID)
 		return CUDA_ERROR_INVALID_VALUE;
 	device = device_at(host ? 0 : props->location.id);
 	if (!device)
 		return CUDA_ERROR_INVALID_DEVICE;
-	pool = pool_new(device, host ? KIND_PINNED : KIND_POOL);
+	pool = pool_new(device, kind);
 	if (!pool)
 		return CUDA_ERROR_OUT_OF_MEMORY;
-	*handle = handle_of(pool);
+	*handle = pool_handle(pool);
 	return CUDA_SUCCESS;
 }
 
@@ -404,6 +406,25 @@ CUresult cuMemPoolTrimTo(CUmemoryPool handle, size_t keep)
 		status = CUDA_ERROR_INVALID_VALUE;
 	if (status == CUDA_SUCCESS)
 		pool_trim(pool_of(handle), keep);
+	return call_end(status);
+}
+
+struct device *pool_device(const struct pool *pool)
+{
+	return pool->device;
+}
+
+struct pool *pool_import(struct device *device)
+{
+	return pool_new(device, KIND_IMPORTED);
+}
+
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
+{
+	CUresult status = call_begin();
+
+	if (status == CUDA_SUCCESS && (!pool_of(pool) || !access || !count))
+		status = CUDA_ERROR_INVALID_VALUE;
 	return call_end(status);
 }
 

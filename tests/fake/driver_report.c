@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 static const char *const kind_names[KIND_COUNT] = {
-	[KIND_PLAIN] = "plain", [KIND_ARRAY] = "array",     [KIND_VMM] = "vmm",
-	[KIND_POOL] = "pool",   [KIND_MANAGED] = "managed", [KIND_PINNED] = "pinned",
+	[KIND_PLAIN] = "plain", [KIND_ARRAY] = "array",       [KIND_VMM] = "vmm",
+	[KIND_POOL] = "pool",   [KIND_MANAGED] = "managed",   [KIND_PINNED] = "pinned",
+	[KIND_GRAPH] = "graph", [KIND_IMPORTED] = "imported",
 };
 
 static void print_figure(FILE *out, const char *name, const struct figure *figure)

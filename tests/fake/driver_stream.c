@@ -13,9 +13,6 @@ struct stream {
 
 static struct stream *streams;
 
-/* A graph that records nothing: all of them are this one. */
-static char graph;
-
 static CUstream handle_of(struct stream *stream)
 {
 	return (CUstream)(void *)stream;
@@ -152,7 +149,7 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *made)
 	if (status == CUDA_SUCCESS) {
 		if (stream->capture == CU_STREAM_CAPTURE_STATUS_INVALIDATED)
 			status = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-		*made = status == CUDA_SUCCESS ? (CUgraph)(void *)&graph : NULL;
+		*made = status == CUDA_SUCCESS ? graph_captured() : NULL;
 		stream->capture = CU_STREAM_CAPTURE_STATUS_NONE;
 	}
 	return call_end(status);

@@ -21,16 +21,26 @@ struct allocation {
 static struct allocation *allocations;
 static struct blocks reservations;
 
-static CUmemGenericAllocationHandle handle_of(const struct allocation *allocation)
+CUmemGenericAllocationHandle allocation_handle(const struct allocation *allocation)
 {
 	return (CUmemGenericAllocationHandle)(uintptr_t)allocation;
 }
 
-static struct allocation *allocation_of(CUmemGenericAllocationHandle handle)
+uint64_t allocation_size(const struct allocation *allocation)
+{
+	return allocation->size;
+}
+
+struct device *allocation_device(const struct allocation *allocation)
+{
+	return allocation->device;
+}
+
+struct allocation *allocation_of(CUmemGenericAllocationHandle handle)
 {
 	struct allocation *allocation = allocations;
 
-	while (allocation && handle_of(allocation) != handle)
+	while (allocation && allocation_handle(allocation) != handle)
 		allocation = allocation->next;
 	return allocation && allocation->references ? allocation : NULL;
 }
@@ -52,6 +62,22 @@ static struct device *wished_device(const CUmemAllocationProp *prop)
 	default:
 		return NULL;
 	}
+}
+
+struct allocation *allocation_import(struct device *device, uint64_t size)
+{
+	struct allocation *allocation = calloc(1, sizeof(*allocation));
+
+	if (!allocation)
+		return NULL;
+	*allocation = (struct allocation){ .size = size,
+					   .device = device,
+					   .kind = KIND_IMPORTED,
+					   .references = 1,
+					   .next = allocations };
+	allocations = allocation;
+	account_add(device, KIND_IMPORTED, size);
+	return allocation;
 }
 
 static CUresult create(struct allocation **made, uint64_t size, const CUmemAllocationProp *prop)
@@ -122,7 +148,7 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size,
 	if (status == CUDA_SUCCESS)
 		status = create(&allocation, size, prop);
 	if (status == CUDA_SUCCESS)
-		*handle = handle_of(allocation);
+		*handle = allocation_handle(allocation);
 	return call_end(status);
 }
 
@@ -156,7 +182,7 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 	}
 	if (status == CUDA_SUCCESS) {
 		block->mapping->references++;
-		*handle = handle_of(block->mapping);
+		*handle = allocation_handle(block->mapping);
 	}
 	return call_end(status);
 }

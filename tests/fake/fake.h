@@ -28,6 +28,9 @@
 #undef cuCtxDestroy
 #undef cuStreamDestroy
 #undef cuGetProcAddress
+#undef cuIpcOpenMemHandle
+#undef cuGraphAddNode
+#undef cuCtxCreate
 
 /* The library exports these, but cuda.h does not declare them. */
 CUresult cuMemAlloc(unsigned int *ptr, unsigned int size);
@@ -45,6 +48,14 @@ CUresult cuMemAllocAsync_ptsz(CUdeviceptr *ptr, size_t size, CUstream stream);
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr ptr, CUstream stream);
 CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *ptr, size_t size, CUmemoryPool pool,
 				      CUstream stream);
+CUresult cuMemMapArrayAsync_ptsz(CUarrayMapInfo *list, unsigned int count, CUstream stream);
+CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream);
+CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream);
+CUresult cuIpcOpenMemHandle(CUdeviceptr *ptr, CUipcMemHandle handle, unsigned int flags);
+CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+			CUgraphNodeParams *params);
+CUresult cuCtxCreate_v3(CUcontext *context, void *affinities, int count, unsigned int flags,
+			CUdevice device);
 
 #pragma GCC visibility push(hidden)
 
@@ -54,9 +65,11 @@ enum kind {
 	KIND_PLAIN,
 	KIND_ARRAY,
 	KIND_VMM,
-	KIND_POOL, /* blocks; what their pools hold is account.pool_reserved */
+	KIND_POOL,  /* blocks; what their pools hold is account.pool_reserved */
+	KIND_GRAPH, /* what graphs allocated, the same */
 	KIND_MANAGED,
 	KIND_PINNED,
+	KIND_IMPORTED, /* another process's, or another library's: an address, and none of ours */
 	KIND_COUNT
 };
 
@@ -120,10 +133,12 @@ struct settings {
 
 const struct settings *settings(void);
 
-/* Takes the lock, always, and says whether the driver is up. */
-CUresult call_begin(void);
+/* Takes the lock, always, and says whether the driver is up, or what the call is to fail with. */
+CUresult call_begin_named(const char *name);
+#define call_begin() call_begin_named(__func__)
 /* The same, and *context is the calling thread's. */
-CUresult call_begin_in(struct context **context);
+CUresult call_begin_in_named(const char *name, struct context **context);
+#define call_begin_in(context) call_begin_in_named(__func__, context)
 CUresult call_end(CUresult status);
 
 /* Takes as long as an allocation is set to take. Without the lock. */
@@ -148,6 +163,7 @@ struct context {
 	bool alive;
 	unsigned int retained; /* of a primary context */
 	struct block *blocks;  /* what ends with it */
+	struct external *externals;
 	struct context *next;
 };
 
@@ -204,6 +220,8 @@ struct block {
 	bool registered;            /* by cuMemHostRegister: the memory is not ours */
 	struct allocation *mapping; /* of VMM memory */
 	bool accessible;            /* by cuMemSetAccess */
+	unsigned int opened;        /* how often cuIpcOpenMemHandle gave it */
+	uint64_t origin[2]; /* of one that was opened: whose it is, by process and address */
 };
 
 struct blocks {
@@ -222,6 +240,13 @@ struct blocks *memory_blocks(void);
 
 /* --- driver_memory.c ----------------------------------------------------------------------- */
 
+/* Memory of the kind with a place in the device's or the host's; *base is where. */
+CUresult memory_take(struct context *context, enum kind kind, uint64_t size, uint64_t *base);
+/* An address for memory that is not ours. */
+CUresult memory_import(struct context *context, uint64_t size, struct block **block);
+/* Ends the block, or says why it cannot; CUDA_ERROR_INVALID_VALUE for NULL. */
+CUresult memory_free(struct block *block);
+
 /* Ends the block: its bytes, its addresses, its place in the books. */
 void memory_end(struct block *block);
 
@@ -230,6 +255,48 @@ void memory_end(struct block *block);
 /* The device's work is done: what pools hold beyond their thresholds goes back. */
 void pools_synchronize(void);
 void pool_block_end(struct block *block, bool ordered);
+
+/* --- driver_graph.c ------------------------------------------------------------------------ */
+
+/* While a stream captures: an address for memory that comes when the graph runs; 0 for none. */
+uint64_t graph_capture_alloc(struct device *device, uint64_t size);
+/* False when the address is no graph's. */
+bool graph_capture_free(uint64_t address);
+/* What the stream captured becomes a graph. */
+CUgraph graph_captured(void);
+/* What a graph left allocated is freed by a call outside of it. False: it is no such memory. */
+bool graph_free(uint64_t address);
+
+/* --- driver_vmm.c -------------------------------------------------------------------------- */
+
+struct allocation;
+
+/* Memory without an address that costs no device anything; NULL: there is no memory. */
+struct allocation *allocation_import(struct device *device, uint64_t size);
+CUmemGenericAllocationHandle allocation_handle(const struct allocation *allocation);
+/* NULL when nobody holds such a handle. */
+struct allocation *allocation_of(CUmemGenericAllocationHandle handle);
+uint64_t allocation_size(const struct allocation *allocation);
+struct device *allocation_device(const struct allocation *allocation);
+
+/* --- driver_pool.c ------------------------------------------------------------------------- */
+
+/* NULL when there is no such pool, or it was destroyed. */
+struct pool *pool_of(CUmemoryPool handle);
+CUmemoryPool pool_handle(struct pool *pool);
+struct device *pool_device(const struct pool *pool);
+/* Another process's: addresses of its blocks are imported, and it cannot be allocated from. */
+struct pool *pool_import(struct device *device);
+struct block *pool_import_block(struct pool *pool, uint64_t size);
+
+/* --- driver_array.c ------------------------------------------------------------------------ */
+
+/* The mipmapped array that imported memory is seen as. */
+CUmipmappedArray array_of_import(uint64_t base);
+
+/* --- driver_share.c ------------------------------------------------------------------------ */
+
+void externals_end(struct context *context);
 
 /* --- driver_stream.c ----------------------------------------------------------------------- */
 
