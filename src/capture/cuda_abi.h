@@ -30,6 +30,19 @@ typedef struct CUctx_st *CUcontext;
 typedef struct CUstream_st *CUstream;
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
+typedef struct CUmemPoolHandle_st *cudaMemPool_t;
+typedef struct CUarray_st *CUarray;
+typedef struct CUmipmappedArray_st *CUmipmappedArray;
+typedef struct cudaArray *cudaArray_t;
+typedef struct cudaMipmappedArray *cudaMipmappedArray_t;
+typedef struct CUextMemory_st *CUexternalMemory;
+typedef struct CUexternalMemory_st *cudaExternalMemory_t;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraph_st *cudaGraph_t;
+typedef struct CUgraphNode_st *CUgraphNode;
+typedef struct CUgraphNode_st *cudaGraphNode_t;
+typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef unsigned long long cuuint64_t;
 
 enum {
@@ -38,6 +51,16 @@ enum {
 	CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17,
 	CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT = 5,
 	CU_STREAM_CAPTURE_STATUS_NONE = 0,
+	CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+	CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
+	CU_MEMORYTYPE_HOST = 1,
+	CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT = 0,
+	CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT = 2,
+	CU_GRAPH_NODE_TYPE_MEM_ALLOC = 10,
+	CUDA_ARRAY3D_LAYERED = 0x01,
+	CUDA_ARRAY3D_CUBEMAP = 0x04,
+	CUDA_ARRAY3D_SPARSE = 0x40,
+	CUDA_ARRAY3D_DEFERRED_MAPPING = 0x80,
 };
 
 typedef struct CUmemLocation_st {
@@ -57,6 +80,158 @@ typedef struct CUmemAllocationProp_st {
 		unsigned char reserved[4];
 	} allocFlags;
 } CUmemAllocationProp;
+
+/* --- parameters that pass through unread ---------------------------------------------------- */
+
+typedef struct CUmemAccessDesc_st CUmemAccessDesc;
+typedef struct CUmemPoolPtrExportData_st CUmemPoolPtrExportData;
+typedef struct CUarrayMapInfo_st CUarrayMapInfo;
+typedef struct CUmulticastObjectProp_st CUmulticastObjectProp;
+typedef struct CUgraphEdgeData_st CUgraphEdgeData;
+typedef struct CUctxCreateParams_st CUctxCreateParams;
+typedef struct CUexecAffinityParam_st CUexecAffinityParam;
+struct cudaMemPoolPtrExportData;
+
+typedef enum CUmemAllocationHandleType_enum {
+	CU_MEM_HANDLE_TYPE_NONE = 0,
+} CUmemAllocationHandleType;
+
+typedef enum CUmemPool_attribute_enum {
+	CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
+} CUmemPool_attribute;
+
+enum cudaMemPoolAttr {
+	cudaMemPoolAttrReleaseThreshold = 4,
+};
+
+typedef struct CUipcMemHandle_st {
+	char reserved[64];
+} CUipcMemHandle;
+
+typedef struct cudaIpcMemHandle_st {
+	char reserved[64];
+} cudaIpcMemHandle_t;
+
+/* --- pools and graphs' nodes ---------------------------------------------------------------- */
+
+typedef struct CUmemPoolProps_st {
+	int allocType;
+	int handleTypes;
+	CUmemLocation location;
+	void *win32SecurityAttributes;
+	size_t maxSize;
+	unsigned short usage;
+	unsigned char reserved[54];
+} CUmemPoolProps;
+
+struct cudaMemPoolProps;
+
+typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v1_st {
+	CUmemPoolProps poolProps;
+	const CUmemAccessDesc *accessDescs;
+	size_t accessDescCount;
+	size_t bytesize;
+	CUdeviceptr dptr;
+} CUDA_MEM_ALLOC_NODE_PARAMS;
+
+/* The runtime's is laid out as the driver's. */
+struct cudaMemAllocNodeParams {
+	CUmemPoolProps poolProps;
+	const void *accessDescs;
+	size_t accessDescCount;
+	size_t bytesize;
+	void *dptr;
+};
+
+typedef struct CUgraphNodeParams_st {
+	int type;
+	int reserved0[3];
+	union {
+		long long reserved1[29];
+		CUDA_MEM_ALLOC_NODE_PARAMS alloc;
+	};
+	long long reserved2;
+} CUgraphNodeParams;
+
+/* --- arrays and external memory ------------------------------------------------------------- */
+
+typedef struct CUDA_ARRAY_DESCRIPTOR_st {
+	size_t Width, Height;
+	unsigned int Format; /* enum CUarray_format of cuda.h */
+	unsigned int NumChannels;
+} CUDA_ARRAY_DESCRIPTOR;
+
+typedef struct CUDA_ARRAY3D_DESCRIPTOR_st {
+	size_t Width, Height, Depth;
+	unsigned int Format;
+	unsigned int NumChannels;
+	unsigned int Flags;
+} CUDA_ARRAY3D_DESCRIPTOR;
+
+struct cudaExtent {
+	size_t width, height, depth;
+};
+
+struct cudaPitchedPtr {
+	void *ptr;
+	size_t pitch, xsize, ysize;
+};
+
+struct cudaChannelFormatDesc {
+	int x, y, z, w; /* bits of each channel */
+	int f;          /* enum cudaChannelFormatKind */
+};
+
+/* Of the newest runtime: what older ones lack is at the end, and not read. */
+struct cudaExternalMemoryHandleDesc {
+	int type;
+	union {
+		int fd;
+		struct {
+			void *handle;
+			const void *name;
+		} win32;
+	} handle;
+	unsigned long long size;
+	unsigned int flags;
+};
+
+typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
+	int type;
+	union {
+		int fd;
+		struct {
+			void *handle;
+			const void *name;
+		} win32;
+	} handle;
+	unsigned long long size;
+	unsigned int flags;
+} CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
+
+struct cudaExternalMemoryBufferDesc {
+	unsigned long long offset, size;
+	unsigned int flags;
+};
+
+typedef struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st {
+	unsigned long long offset, size;
+	unsigned int flags;
+} CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
+
+struct cudaExternalMemoryMipmappedArrayDesc {
+	unsigned long long offset;
+	struct cudaChannelFormatDesc formatDesc;
+	struct cudaExtent extent;
+	unsigned int flags;
+	unsigned int numLevels;
+};
+
+typedef struct CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_st {
+	unsigned long long offset;
+	CUDA_ARRAY3D_DESCRIPTOR arrayDesc;
+	unsigned int numLevels;
+} CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC;
 
 typedef struct CUuuid_st {
 	char bytes[16];

@@ -1,22 +1,28 @@
 /* What we ask the CUDA driver. */
 #include "capture/driver.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "capture/resolve.h"
 
 /* The functions asked, by their ABI names. */
-#define QUESTIONS(X)                                                              \
-	X(cuCtxGetDevice, (CUdevice * device))                                    \
-	X(cuPointerGetAttribute, (void *data, int attribute, CUdeviceptr ptr))    \
-	X(cuMemPoolGetAttribute, (CUmemoryPool pool, int attribute, void *value)) \
-	X(cuStreamIsCapturing, (CUstream stream, int *status))                    \
-	X(cuMemGetInfo_v2, (size_t * left, size_t * total))                       \
-	X(cuDeviceGetName, (char *name, int length, CUdevice device))             \
-	X(cuDeviceGetUuid, (CUuuid * uuid, CUdevice device))                      \
-	X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                   \
-	X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                 \
+#define QUESTIONS(X)                                                                               \
+	X(cuCtxGetCurrent, (CUcontext * context))                                                  \
+	X(cuCtxGetDevice, (CUdevice * device))                                                     \
+	X(cuDevicePrimaryCtxGetState, (CUdevice device, unsigned *flags, int *active))             \
+	X(cuDeviceGetGraphMemAttribute, (CUdevice device, int attribute, void *value))             \
+	X(cuMemGetAddressRange_v2, (CUdeviceptr * base, size_t * size, CUdeviceptr ptr))           \
+	X(cuPointerGetAttribute, (void *data, int attribute, CUdeviceptr ptr))                     \
+	X(cuPointerGetAttributes, (unsigned count, int *attributes, void **data, CUdeviceptr ptr)) \
+	X(cuMemPoolGetAttribute, (CUmemoryPool pool, int attribute, void *value))                  \
+	X(cuStreamIsCapturing, (CUstream stream, int *status))                                     \
+	X(cuMemGetInfo_v2, (size_t * left, size_t * total))                                        \
+	X(cuDeviceGetName, (char *name, int length, CUdevice device))                              \
+	X(cuDeviceGetUuid, (CUuuid * uuid, CUdevice device))                                       \
+	X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                    \
+	X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                  \
 	X(cuDriverGetVersion, (int *version))
 
 enum question {
@@ -49,15 +55,103 @@ static void *function(enum question question)
 }
 
 /* True when the function is there and succeeded. */
-#define ASK(name, ...)           \
-	(function(ASK_##name) && \
-	 ((ask_fn_##name *)function(ASK_##name))(__VA_ARGS__) == CUDA_SUCCESS)
+#define ASK(name, ...)                                                      \
+	({                                                                  \
+		ask_fn_##name *ask = (ask_fn_##name *)function(ASK_##name); \
+		ask &&ask(__VA_ARGS__) == CUDA_SUCCESS;                     \
+	})
+
+/* Which device a thread's context is on, until contexts come or go: one question instead of two. */
+static _Atomic uint32_t contexts_changed = 1;
+static _Thread_local struct {
+	CUcontext context;
+	int32_t device;
+	uint32_t changed; /* contexts_changed when this was asked, 0 for never */
+} current;
+
+void driver_contexts_changed(void)
+{
+	atomic_fetch_add(&contexts_changed, 1);
+}
+
+int driver_context(uint64_t *known)
+{
+	uint32_t changed = atomic_load_explicit(&contexts_changed, memory_order_relaxed);
+	CUcontext context = NULL;
+	CUdevice device;
+
+	*known = 0;
+	if (!ASK(cuCtxGetCurrent, &context) || !context)
+		return -1;
+	*known = (uint64_t)context;
+	if (context == current.context && changed == current.changed)
+		return current.device;
+	if (!ASK(cuCtxGetDevice, &device))
+		return -1;
+	current.context = context;
+	current.device = device;
+	current.changed = changed;
+	return device;
+}
 
 int driver_device(void)
 {
-	CUdevice device;
+	uint64_t context;
 
-	return ASK(cuCtxGetDevice, &device) ? device : -1;
+	return driver_context(&context);
+}
+
+bool driver_primary_active(int device)
+{
+	unsigned flags;
+	int active;
+
+	return !ASK(cuDevicePrimaryCtxGetState, device, &flags, &active) || active;
+}
+
+uint64_t driver_graph_memory(int device, uint64_t *used)
+{
+	cuuint64_t reserved = 0;
+	cuuint64_t in_use = 0;
+
+	if (!ASK(cuDeviceGetGraphMemAttribute, device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,
+		 &in_use) ||
+	    !ASK(cuDeviceGetGraphMemAttribute, device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+		 &reserved))
+		in_use = reserved = 0;
+	*used = in_use;
+	return reserved;
+}
+
+uint64_t driver_range(uint64_t ptr)
+{
+	CUdeviceptr base = 0;
+	size_t size = 0;
+
+	return ASK(cuMemGetAddressRange_v2, &base, &size, ptr) && base == ptr ? size : 0;
+}
+
+/* One question where the driver takes several at a time (CUDA 7). */
+void driver_block(uint64_t ptr, struct driver_block *block)
+{
+	int attributes[] = { CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+			     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+			     CU_POINTER_ATTRIBUTE_IS_MANAGED };
+	CUmemoryPool pool = NULL;
+	int device = -1;
+	unsigned type = 0;
+	unsigned managed = 0; /* the driver writes a byte or more: read as a truth */
+	void *data[] = { &pool, &device, &type, &managed };
+
+	if (!ASK(cuPointerGetAttributes, 4, attributes, data, ptr)) {
+		pool = NULL;
+		device = -1;
+		type = managed = 0;
+	}
+	block->pool = (uint64_t)pool;
+	block->device = device >= 0 ? device : driver_device();
+	block->managed = managed & 0xff;
+	block->host = type == CU_MEMORYTYPE_HOST && !block->managed;
 }
 
 int driver_device_of(uint64_t ptr)
@@ -67,15 +161,6 @@ int driver_device_of(uint64_t ptr)
 	if (ASK(cuPointerGetAttribute, &device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, ptr))
 		return device;
 	return driver_device();
-}
-
-uint64_t driver_pool_of(uint64_t ptr)
-{
-	CUmemoryPool pool = NULL;
-
-	if (!ASK(cuPointerGetAttribute, &pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, ptr))
-		return 0;
-	return (uint64_t)pool;
 }
 
 uint64_t driver_pool_reserved(uint64_t pool)

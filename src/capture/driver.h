@@ -8,15 +8,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The current context's device ordinal, or -1. */
+/* The calling thread's context, 0 for none, and its device's ordinal, -1 for none. */
+int driver_context(uint64_t *context);
 int driver_device(void);
+
+/* A context was made or ended: what threads remember of theirs is asked anew. */
+void driver_contexts_changed(void);
+
+/* False when the device's primary context is known to have ended. */
+bool driver_primary_active(int device);
 
 /* The ordinal of the device on which the memory lies, else driver_device(). */
 int driver_device_of(uint64_t ptr);
 
-/* The stream-ordered pool that a block belongs to, 0 for none; what a pool holds now, in bytes. */
-uint64_t driver_pool_of(uint64_t ptr);
+/* The bytes of the memory that begins at the address, 0 when none does. */
+uint64_t driver_range(uint64_t ptr);
+
+struct driver_block {
+	uint64_t pool; /* the stream-ordered pool that it belongs to, 0 for none */
+	int device;    /* as driver_device_of() */
+	bool host, managed;
+};
+
+void driver_block(uint64_t ptr, struct driver_block *block);
+
+/* What a pool holds now, in bytes. */
 uint64_t driver_pool_reserved(uint64_t pool);
+
+/* What a device holds for graphs now, in bytes, and how much of it is allocated. */
+uint64_t driver_graph_memory(int device, uint64_t *used);
 
 bool driver_capturing(uint64_t stream);
 

@@ -8,29 +8,80 @@
 
 #include <string.h>
 
+#include "capture/array.h"
 #include "capture/resolve.h"
 #include "capture/span.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 #define NOTHING (void)0
+
+/* Memory with an address: its space, where the address was put, and its size. */
 #define ALLOC(space, ptr, size) \
 	span_alloc(&span, status, SPACE_##space, status ? 0 : (uint64_t) * (ptr), (size))
+#define FREE(ptr) span_free(&span, NODE_ADDRESS, (uint64_t)(ptr))
+#define FREED span_freed(&span, status)
+
+/* Arrays, whose handles are no addresses. */
+#define ARRAY(array, size) span_array(&span, status, status ? 0 : (uint64_t) * (array), (size))
+#define FREE_ARRAY(array) span_free(&span, NODE_ARRAY, (uint64_t)(array))
+
+/* Stream-ordered memory; a call on a pool is a point where its reserved bytes are sampled. */
 #define CAPTURING(stream) span_stream(&span, (uint64_t)(stream))
 #define ALLOC_ON(stream, ptr, size) \
 	span_alloc_async(&span, status, status ? 0 : (uint64_t) * (ptr), (size))
-#define FREE(ptr) span_free(&span, (uint64_t)(ptr))
 #define FREE_ON(stream, ptr) span_free_async(&span, (uint64_t)(stream), (uint64_t)(ptr))
-#define FREED span_freed(&span, status)
-#define CREATE(handle, size, prop)                                                             \
-	span_create(&span, status, status ? 0 : *(handle), (size),                             \
-		    (prop)->location.type == CU_MEM_LOCATION_TYPE_DEVICE ? (prop)->location.id \
-									 : -1)
+#define POOL_SAMPLED(pool) span_pool_sampled(&span, status, (uint64_t)(pool))
+#define POOL_DESTROYED(pool) span_pool_destroyed(&span, status, (uint64_t)(pool))
+
+/* Memory of graphs: sampled too. */
+#define GRAPH_NODE(params)                                                              \
+	span_graph_node(&span, status, (params) ? (params)->poolProps.location.id : -1, \
+			(params) ? (params)->bytesize : 0)
+#define GRAPH_ANY_NODE(params)                                                  \
+	do {                                                                    \
+		if ((params) && (params)->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) \
+			GRAPH_NODE(&(params)->alloc);                           \
+	} while (0)
+#define GRAPH_SAMPLED span_graph_sampled(&span, status)
+
+/* Virtual memory management. */
+#define CREATE(handle, size, prop)                                                 \
+	span_create(&span, status, status ? 0 : *(handle), (size),                 \
+		    (prop) && (prop)->location.type == CU_MEM_LOCATION_TYPE_DEVICE \
+			    ? (prop)->location.id                                  \
+			    : -1)
 #define RETAIN(handle) span_retain(&span, status, status ? 0 : *(handle))
 #define RELEASE(handle) span_release(&span, (handle))
 #define RELEASED span_released(&span, status)
 #define MAP(ptr, size, handle) span_map(&span, status, (ptr), (size), (handle))
 #define UNMAP(ptr, size) span_unmap(&span, status, (ptr), (size))
+#define MULTICAST(handle) span_multicast(&span, status, status ? 0 : *(handle))
+
+/* Memory of others: listed, and counts 0. `kind` is the key space, of enum node_kind. */
+#define IMPORT(kind, space, key, size)                                                          \
+	span_import(&span, status, NODE_##kind, SPACE_##space, status ? 0 : (uint64_t) * (key), \
+		    status ? 0 : (size))
+#define IMPORT_HANDLE(handle) span_import_handle(&span, status, status ? 0 : *(handle))
+#define IMPORT_BLOCK(ptr, pool) \
+	span_import_block(&span, status, status ? 0 : (uint64_t) * (ptr), (uint64_t)(pool))
+#define FREE_EXTERNAL(memory) span_free(&span, NODE_EXTERNAL, (uint64_t)(memory))
+#define OPENED(ptr) span_opened(&span, status, status ? 0 : (uint64_t) * (ptr))
+#define CLOSE(ptr) span_close(&span, (uint64_t)(ptr))
+#define CLOSED span_closed(&span, status)
+
+/* Contexts: what ends with them. */
+#define CONTEXT_MADE span_context_made(&span, status)
+#define CONTEXT_ENDED(context) span_context_ended(&span, status, (uint64_t)(context))
+#define PRIMARY_RETAINED(context, device) \
+	span_primary_retained(&span, status, status ? 0 : (uint64_t) * (context), (device))
+#define RESETTING span_resetting(&span)
+#define PRIMARY_RELEASED(device) span_primary_released(&span, status, (device))
+#define PRIMARY_RESET(device) span_primary_ended(&span, status, (device))
+#define RESET_DONE span_reset_done(&span, status)
+
+/* A call that moves no sum: what the device says is occupied may be sampled. */
+#define SAMPLED span_sampled(&span, status)
 
 /* What a wrapper answers when the machine has no such function: "not initialized", both APIs' 3. */
 enum { STATUS_MISSING = 3 };
@@ -63,18 +114,23 @@ enum { STATUS_MISSING = 3 };
 #define BOTH(api, name, result, params, args, before, after) \
 	WRAPPER(name, result, params, args, before, after)   \
 	WRAPPER(name##_ptsz, result, params, args, before, after)
+#define OLD(since, api, name, result, params, args, before, after) \
+	WRAPPER(name, result, params, args, before, after)
 #include "capture/hooks.def"
 #undef HOOK
 #undef BOTH
+#undef OLD
 
 struct hook hooks[HOOKS] = {
 #define HOOK(api, name, ...) { #name, api, (void *)name, NULL },
 #define BOTH(api, name, ...) \
 	HOOK(api, name)      \
 	HOOK(api, name##_ptsz)
+#define OLD(since, api, name, ...) HOOK(api, name)
 #include "capture/hooks.def"
 #undef HOOK
 #undef BOTH
+#undef OLD
 };
 
 int hook_named(const char *name)

@@ -17,9 +17,11 @@ enum hook_api {
 enum hook_id {
 #define HOOK(api, name, ...) HOOK_##name,
 #define BOTH(api, name, ...) HOOK_##name, HOOK_##name##_ptsz,
+#define OLD(since, api, name, ...) HOOK_##name,
 #include "capture/hooks.def"
 #undef HOOK
 #undef BOTH
+#undef OLD
 	HOOKS,
 };
 

@@ -1,8 +1,5 @@
 /*
- * One hooked call: what it did becomes an event.
- *
- * One file for all words of hooks.def: each is a few lines over the same helpers (who called, was
- * it counted beneath, which device), and apart they would have to be shared.
+ * One hooked call: how calls nest, and the words for memory that has an address or a handle.
  */
 #include "capture/span.h"
 
@@ -10,13 +7,12 @@
 #include <string.h>
 
 #include "base/opt.h"
-#include "base/text.h"
 #include "capture/doors.h"
 #include "capture/driver.h"
 #include "capture/facts.h"
+#include "capture/span_parts.h"
 #include "capture/stacks.h"
 #include "capture/torch.h"
-#include "ledger/vmm.h"
 
 enum {
 	OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY,
@@ -53,7 +49,7 @@ void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame
 	span->stream = 0;
 	span->pool = 0;
 	span->hook = (uint16_t)hook;
-	span->driver_seen = span->moved = span->capturing = span->ended = false;
+	span->driver_seen = span->moved = span->capturing = span->ended = span->unknown = false;
 	if (hooks[hook].api == DRV) {
 		for (; outer; outer = outer->outer)
 			outer->driver_seen = true;
@@ -73,8 +69,12 @@ static const struct span *root_of(const struct span *span)
 	return span;
 }
 
-/* Does this row record, or one above or beneath it? */
-static bool counts(const struct span *span, int status)
+uint32_t span_api(const struct span *span)
+{
+	return record_hook_text(root_of(span)->hook);
+}
+
+bool span_counts(const struct span *span, int status)
 {
 	if (span->moved)
 		return false;
@@ -88,14 +88,19 @@ static bool counts(const struct span *span, int status)
 	return true;
 }
 
-static void mark_moved(struct span *span)
+bool span_acts(const struct span *span)
+{
+	return hooks[span->hook].api == DRV ||
+	       atomic_load_explicit(&runtime_counts, memory_order_relaxed);
+}
+
+void span_moved(struct span *span)
 {
 	for (; span; span = span->outer)
 		span->moved = true;
 }
 
-/* An event with all that the span knows; takes the stack. */
-static void describe(const struct span *span, struct event *event)
+void span_describe(const struct span *span, struct event *event)
 {
 	const struct span *root = root_of(span);
 
@@ -108,16 +113,14 @@ static void describe(const struct span *span, struct event *event)
 	};
 }
 
-/* What follows from the stack, with the lock held: api, and whose segment it is. */
-static uint32_t owner_of(const struct event *event)
+uint32_t span_owner(const struct event *event)
 {
 	const struct spool_stack *row = spool_at(record_spool(), SPOOL_STACK, event->stack);
 
 	return row->owner;
 }
 
-/* Sampled where the driver is called anyway, not more often than it is worth. */
-static void sample_used(int device)
+void span_sample_used(int device)
 {
 	static _Atomic uint64_t last[USED_DEVICES];
 	uint64_t now = record_now();
@@ -129,6 +132,9 @@ static void sample_used(int device)
 	before = atomic_load_explicit(&last[device], memory_order_relaxed);
 	if (before && now - before < USED_EVERY_NS)
 		return;
+	/* The driver tells of the current context's device alone. */
+	if (device != driver_device())
+		return;
 	atomic_store_explicit(&last[device], now ? now : 1, memory_order_relaxed);
 	bytes = driver_used();
 	if (!bytes)
@@ -138,29 +144,27 @@ static void sample_used(int device)
 	record_unlock();
 }
 
-/* Failures other than for want of memory are the program's own affair. */
-static bool no_event(int status)
+bool span_no_event(int status)
 {
 	return status && status != OUT_OF_MEMORY;
 }
 
-/* Failures: out of memory is an event, or a retry if the asker is known to catch it. */
-static void failed(struct span *span, int status, enum space space, uint64_t size, int device)
+void span_failed(struct span *span, int status, enum space space, uint64_t size, int device)
 {
 	struct event event;
 
-	if (status != OUT_OF_MEMORY || !counts(span, status))
+	if (status != OUT_OF_MEMORY || !span_counts(span, status))
 		return;
-	mark_moved(span);
-	describe(span, &event);
+	span_moved(span);
+	span_describe(span, &event);
 	event.op = EVENT_OOM;
 	event.space = space;
 	event.size = size;
 	event.device = (int16_t)(space == SPACE_PINNED ? NO_DEVICE : device);
 	record_lock();
-	event.api = record_hook_text(root_of(span)->hook);
+	event.api = span_api(span);
 	event.error = intern_text(record_intern(), "out of memory");
-	if (torch_catches(owner_of(&event))) {
+	if (torch_catches(span_owner(&event))) {
 		event.op = EVENT_MARK;
 		event.name = intern_text(record_intern(), "allocation retry");
 		ledger_retry(record_ledger(), event.device);
@@ -169,284 +173,151 @@ static void failed(struct span *span, int status, enum space space, uint64_t siz
 	record_done(event.t);
 }
 
-void span_alloc(struct span *span, int status, enum space space, uint64_t ptr, uint64_t size)
+/* Inlined into the words below, of which one is the hottest of all. */
+static inline __attribute__((always_inline)) void take(struct span *span, int status,
+						       const struct span_memory *memory)
 {
 	int saved = errno;
 	struct event event;
+	uint64_t context;
 	bool pooled;
+	int device;
 
-	if (no_event(status) || !record_begin(true))
+	if (span_no_event(status) || !record_begin(true))
 		goto out;
+	device = driver_context(&context);
 	if (status) {
-		failed(span, status, space, size, driver_device());
+		span_failed(span, status, memory->space, memory->size, device);
 		goto out;
 	}
-	if (!ptr || !counts(span, status))
+	if (!memory->key || !span_counts(span, status))
 		goto out;
-	mark_moved(span);
-	describe(span, &event);
-	event.space = space;
-	event.ptr = ptr;
-	event.size = size;
-	event.device = (int16_t)(space == SPACE_PINNED ? NO_DEVICE : driver_device());
+	span_moved(span);
+	span_describe(span, &event);
+	event.space = memory->space;
+	event.flags = memory->flags;
+	event.ptr = memory->key;
+	event.size = memory->size;
+	event.device = (int16_t)(memory->space == SPACE_PINNED ? NO_DEVICE : device);
 	facts_device(event.device);
 	record_lock();
-	event.api = record_hook_text(root_of(span)->hook);
-	pooled = space == SPACE_DEVICE && torch_segment(owner_of(&event), ptr, size);
+	event.api = span_api(span);
+	pooled = memory->kind == NODE_ADDRESS && memory->space == SPACE_DEVICE && !memory->flags &&
+		 torch_segment(span_owner(&event), memory->key, memory->size);
 	event.op = pooled ? EVENT_RESERVE : EVENT_ALLOC;
 	event.pool = pooled ? torch_pool() : 0;
-	ledger_enter(record_ledger(), &event, NODE_ADDRESS, owner_of(&event), 0);
+	ledger_enter(record_ledger(), &event, memory->kind, span_owner(&event), context);
 	record_done(event.t);
-	sample_used(event.device);
+	span_sample_used(event.device);
 out:
 	errno = saved;
 }
 
-void span_stream(struct span *span, uint64_t stream)
+void span_take(struct span *span, int status, const struct span_memory *memory)
 {
-	span->stream = stream;
-	/* In a capture the call makes a node of a graph: memory is taken when that is launched. */
-	span->capturing = driver_capturing(stream);
+	take(span, status, memory);
 }
 
-/* The pool's name, and its reserved bytes as sampled. With the lock held. */
-static uint32_t pool_text(uint64_t pool)
+void span_alloc(struct span *span, int status, enum space space, uint64_t ptr, uint64_t size)
 {
-	char name[40] = "async:";
-
-	text_hex(name + strlen(name), pool);
-	return intern_text(record_intern(), name);
+	take(span, status,
+	     &(struct span_memory){
+		     .kind = NODE_ADDRESS, .space = space, .key = ptr, .size = size });
 }
 
-static void sample_pool(const struct event *like, uint64_t reserved)
+void span_array(struct span *span, int status, uint64_t array, uint64_t size)
 {
-	struct ledger *ledger = record_ledger();
-	uint64_t known = ledger_pool_sum(ledger, like->device, like->pool, METRIC_RESERVED);
-	uint32_t stack = intern_pseudo_stack(record_intern(), "[stream-ordered pool]");
-
-	if (reserved > known)
-		ledger_adjust(ledger, like, EVENT_RESERVE, reserved - known, stack);
-	else
-		ledger_adjust(ledger, like, EVENT_RELEASE, known - reserved, stack);
-}
-
-void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size)
-{
-	int saved = errno;
-	struct event event;
-	uint64_t reserved;
-	uint64_t pool;
-
-	if (span->capturing || no_event(status) || !record_begin(true))
-		goto out;
-	if (status) {
-		failed(span, status, SPACE_DEVICE, size, driver_device());
-		goto out;
-	}
-	if (!ptr || !counts(span, status))
-		goto out;
-	mark_moved(span);
-	record_note("reserved bytes of stream-ordered pools are sampled at pool calls, not exact "
-		    "in between");
-	pool = driver_pool_of(ptr);
-	reserved = pool ? driver_pool_reserved(pool) : 0;
-	describe(span, &event);
-	event.op = EVENT_ALLOC;
-	event.space = SPACE_DEVICE;
-	event.ptr = ptr;
-	event.size = size;
-	event.device = (int16_t)driver_device_of(ptr);
-	facts_device(event.device);
-	record_lock();
-	event.api = record_hook_text(root_of(span)->hook);
-	event.pool = pool_text(pool);
-	sample_pool(&event, reserved);
-	ledger_enter(record_ledger(), &event, NODE_ADDRESS, owner_of(&event), pool);
-	record_done(event.t);
-	sample_used(event.device);
-out:
-	errno = saved;
+	take(span, status,
+	     &(struct span_memory){
+		     .kind = NODE_ARRAY, .space = SPACE_ARRAY, .key = array, .size = size });
 }
 
 /* Before the real call: another thread may be given the address as soon as that returns. */
-static void end(struct span *span, uint64_t ptr)
+void span_end(struct span *span, enum node_kind kind, uint64_t key)
 {
 	int saved = errno;
 
-	if (!ptr || !record_continue())
+	if (!key || !record_continue())
 		goto out;
-	describe(span, &span->event);
-	span->event.ptr = ptr;
+	span_describe(span, &span->event);
+	span->event.ptr = key;
 	record_lock();
-	span->event.api = record_hook_text(root_of(span)->hook);
+	span->event.api = span_api(span);
 	torch_settle(&span->event);
-	span->event.ptr = ptr;
-	span->ended = ledger_leave(record_ledger(), &span->event, NODE_ADDRESS, &span->was);
+	span->event.ptr = key;
+	span->ended = ledger_leave(record_ledger(), &span->event, kind, &span->was);
+	span->unknown = !span->ended;
 	if (span->ended) {
-		span->pool = span->was.link;
-		mark_moved(span);
-	} else if (hooks[span->hook].api == DRV) {
-		record_spool()->header->unmatched++;
+		if (live_is_ordered(&span->was) && !(span->was.flags & NODE_FOREIGN))
+			span->pool = span->was.link;
+		span_moved(span);
 	}
 	record_done(span->event.t);
 out:
 	errno = saved;
 }
 
-void span_free(struct span *span, uint64_t ptr)
+void span_free(struct span *span, enum node_kind kind, uint64_t key)
 {
 	/* A runtime row leaves it to the driver row beneath, unless none was ever seen there. */
-	if (hooks[span->hook].api == DRV ||
-	    atomic_load_explicit(&runtime_counts, memory_order_relaxed))
-		end(span, ptr);
+	if (span_acts(span))
+		span_end(span, kind, key);
 }
 
-void span_free_async(struct span *span, uint64_t stream, uint64_t ptr)
+/* A pool that was destroyed holds what its last blocks hold, and cannot be asked. */
+static void sample_after(struct span *span)
 {
-	span->stream = stream;
-	span_free(span, ptr);
+	uint64_t reserved = span->pool ? driver_pool_reserved(span->pool) : 0;
+
+	record_lock();
+	span->event.t = record_now();
+	if (!span->pool)
+		reserved = ledger_pool_sum(record_ledger(), span->event.device, span->event.pool,
+					   METRIC_ALLOCATED);
+	span_sample_pool(&span->event, reserved);
+	record_done(span->event.t);
+}
+
+static void freed_unknown(struct span *span)
+{
+	if (span->moved || span_sample_graphs(span))
+		return;
+	record_lock();
+	record_spool()->header->unmatched++;
+	record_unlock();
 }
 
 void span_freed(struct span *span, int status)
 {
 	int saved = errno;
-	uint64_t reserved;
 
-	if (!span->ended || !record_continue())
+	if ((!span->ended && !span->unknown) || !record_continue())
 		goto out;
+	if (span->unknown) {
+		if (!status && hooks[span->hook].api == DRV)
+			freed_unknown(span);
+		goto out;
+	}
 	if (status) {
 		record_lock();
 		span->event.t = record_now();
 		span->event.error = intern_text(record_intern(), "the free failed");
 		ledger_undo(record_ledger(), &span->event, &span->was);
 		record_done(span->event.t);
-	} else if (span->pool) {
-		reserved = driver_pool_reserved(span->pool);
-		record_lock();
-		span->event.t = record_now();
-		sample_pool(&span->event, reserved);
-		record_done(span->event.t);
-	}
-	if (!status)
-		sample_used(span->event.device);
-out:
-	errno = saved;
-}
-
-void span_create(struct span *span, int status, uint64_t handle, uint64_t size, int device)
-{
-	int saved = errno;
-	enum space space = device >= 0 ? SPACE_DEVICE : SPACE_PINNED;
-	struct event event;
-	bool pooled;
-
-	if (no_event(status) || !record_begin(true))
-		goto out;
-	if (status) {
-		failed(span, status, space, size, device);
 		goto out;
 	}
-	if (!counts(span, status))
-		goto out;
-	mark_moved(span);
-	describe(span, &event);
-	event.space = space;
-	event.ptr = handle;
-	event.size = size;
-	event.device = (int16_t)device;
-	facts_device(device);
-	record_lock();
-	event.api = record_hook_text(root_of(span)->hook);
-	pooled = device >= 0 && torch_owns(owner_of(&event));
-	event.op = pooled ? EVENT_RESERVE : EVENT_ALLOC;
-	event.pool = pooled ? torch_pool() : 0;
-	ledger_enter(record_ledger(), &event, NODE_HANDLE, owner_of(&event), 0);
-	record_done(event.t);
-	sample_used(device);
+	if (live_is_ordered(&span->was) && !(span->was.flags & NODE_FOREIGN))
+		sample_after(span);
+	span_sample_used(span->event.device);
 out:
 	errno = saved;
 }
 
-void span_retain(struct span *span, int status, uint64_t handle)
-{
-	if (status || span->moved || !record_continue())
-		return;
-	record_lock();
-	vmm_retain(record_ledger(), handle);
-	record_unlock();
-}
-
-void span_release(struct span *span, uint64_t handle)
+void span_sampled(struct span *span, int status)
 {
 	int saved = errno;
 
-	if (!record_continue())
-		goto out;
-	describe(span, &span->event);
-	span->event.ptr = handle;
-	record_lock();
-	span->event.api = record_hook_text(root_of(span)->hook);
-	vmm_release(record_ledger(), &span->event, &span->was);
-	span->ended = span->was.kind != NODE_FREE;
-	record_done(span->event.t);
-	mark_moved(span);
-out:
-	errno = saved;
-}
-
-void span_released(struct span *span, int status)
-{
-	int saved = errno;
-
-	if (!span->ended || !status || !record_continue())
-		goto out;
-	record_lock();
-	span->event.t = record_now();
-	span->event.error = intern_text(record_intern(), "the release failed");
-	vmm_unrelease(record_ledger(), &span->event, &span->was);
-	record_done(span->event.t);
-out:
-	errno = saved;
-}
-
-void span_map(struct span *span, int status, uint64_t ptr, uint64_t size, uint64_t handle)
-{
-	int saved = errno;
-	struct event event;
-
-	if (status || !record_continue())
-		goto out;
-	describe(span, &event);
-	event.ptr = ptr;
-	event.size = size;
-	record_lock();
-	event.api = record_hook_text(root_of(span)->hook);
-	vmm_map(record_ledger(), &event, handle);
-	record_done(event.t);
-	mark_moved(span);
-out:
-	errno = saved;
-}
-
-void span_unmap(struct span *span, int status, uint64_t ptr, uint64_t size)
-{
-	int saved = errno;
-	struct event event;
-
-	/*
-	 * After the real call, unlike a free: addresses are the program's to choose, so nobody maps
-	 * here again before this wrapper has returned; and a failed unmap needs no undoing.
-	 */
-	if (status || !record_continue())
-		goto out;
-	describe(span, &event);
-	event.ptr = ptr;
-	event.size = size;
-	record_lock();
-	event.api = record_hook_text(root_of(span)->hook);
-	vmm_unmap(record_ledger(), &event);
-	record_done(event.t);
-	mark_moved(span);
-out:
+	if (!status && !span->moved && record_continue())
+		span_sample_used(driver_device());
 	errno = saved;
 }

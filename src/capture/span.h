@@ -16,12 +16,15 @@ struct span {
 	void *caller; /* return address */
 	void **frame; /* the wrapper's frame: caller is its second word while it lives */
 	uint64_t stream;
-	uint64_t pool; /* of the stream-ordered block that is being freed */
+	uint64_t pool;    /* of the stream-ordered block that is being freed */
+	uint64_t context; /* the thread's own, before a call that may end it, and its device */
+	int16_t device;
 	uint16_t hook;
 	bool driver_seen; /* a driver row was entered beneath */
 	bool moved;       /* a row beneath has recorded */
 	bool capturing;   /* the stream is being captured: no allocation happens */
 	bool ended;       /* `event` and `was` hold what to undo */
+	bool unknown;     /* what is being freed was never seen */
 	struct event event;
 	struct spool_node was;
 };
@@ -42,18 +45,52 @@ static inline bool span_wanted(void)
 	__attribute__((cleanup(span_leave))) struct span span; \
 	span_enter(&span, hook, caller, __builtin_frame_address(0))
 
-/* The words of hooks.def; `status` is the real call's answer, 0 for success. */
+/*
+ * The words of hooks.def; `status` is the real call's answer, 0 for success. What the call returned
+ * (an address, a handle) is 0 when it failed.
+ */
+
+/* span.c: memory by address, and arrays by handle. `kind` is the key space. */
 void span_alloc(struct span *span, int status, enum space space, uint64_t ptr, uint64_t size);
+void span_array(struct span *span, int status, uint64_t array, uint64_t size);
+void span_free(struct span *span, enum node_kind kind, uint64_t key);
+void span_freed(struct span *span, int status);
+void span_sampled(struct span *span, int status);
+
+/* span_pool.c: stream-ordered memory and graphs. */
 void span_stream(struct span *span, uint64_t stream);
 void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size);
-void span_free(struct span *span, uint64_t ptr);
 void span_free_async(struct span *span, uint64_t stream, uint64_t ptr);
-void span_freed(struct span *span, int status);
+void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t pool);
+void span_pool_sampled(struct span *span, int status, uint64_t pool);
+void span_pool_destroyed(struct span *span, int status, uint64_t pool);
+void span_graph_node(struct span *span, int status, int device, uint64_t size);
+void span_graph_sampled(struct span *span, int status);
+
+/* span_vmm.c: virtual memory management. */
 void span_create(struct span *span, int status, uint64_t handle, uint64_t size, int device);
+void span_multicast(struct span *span, int status, uint64_t handle);
 void span_retain(struct span *span, int status, uint64_t handle);
+void span_import_handle(struct span *span, int status, uint64_t handle);
 void span_release(struct span *span, uint64_t handle);
 void span_released(struct span *span, int status);
 void span_map(struct span *span, int status, uint64_t ptr, uint64_t size, uint64_t handle);
 void span_unmap(struct span *span, int status, uint64_t ptr, uint64_t size);
+
+/* span_import.c: memory of others. */
+void span_import(struct span *span, int status, enum node_kind kind, enum space space, uint64_t key,
+		 uint64_t size);
+void span_opened(struct span *span, int status, uint64_t ptr);
+void span_close(struct span *span, uint64_t ptr);
+void span_closed(struct span *span, int status);
+
+/* span_context.c: contexts, and what ends with them. */
+void span_context_made(struct span *span, int status);
+void span_context_ended(struct span *span, int status, uint64_t context);
+void span_primary_retained(struct span *span, int status, uint64_t context, int device);
+void span_resetting(struct span *span);
+void span_primary_released(struct span *span, int status, int device);
+void span_primary_ended(struct span *span, int status, int device);
+void span_reset_done(struct span *span, int status);
 
 #endif

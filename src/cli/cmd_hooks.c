@@ -10,6 +10,7 @@ static const char about[] =
 
 #define HOOK(api, name, result, parameters, ...) { #api, #name, #result, #parameters, false },
 #define BOTH(api, name, result, parameters, ...) { #api, #name, #result, #parameters, true },
+#define OLD(since, api, name, result, parameters, ...) HOOK(api, name, result, parameters)
 
 static const struct {
 	const char *api, *name, *result, *parameters;
@@ -19,6 +20,7 @@ static const struct {
 };
 #undef HOOK
 #undef BOTH
+#undef OLD
 
 static const struct {
 	const char *name, *what;

@@ -337,7 +337,7 @@ void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kin
 		.device = event->device,
 		.kind = (uint8_t)kind,
 		.space = event->space,
-		.references = kind == NODE_HANDLE,
+		.references = kind == NODE_HANDLE || (event->flags & EVENT_FOREIGN),
 		.link = link,
 		.flags = (uint8_t)((event->op == EVENT_RESERVE ? NODE_SEGMENT : 0) |
 				   (event->flags & EVENT_FOREIGN ? NODE_FOREIGN : 0)),
@@ -535,6 +535,49 @@ uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum 
 	int64_t scope = ledger->error ? -1 : scope_of(ledger, SCOPE_POOL, device, pool);
 
 	return scope < 0 ? 0 : totals_scope(ledger->spool, (uint32_t)scope)->sums[metric].now;
+}
+
+bool ledger_pool_device(const struct ledger *ledger, uint32_t pool, int *device)
+{
+	for (uint32_t i = 0; i < spool_count(ledger->spool, SPOOL_SCOPE); i++) {
+		const struct spool_scope *scope = totals_scope(ledger->spool, i);
+
+		if (scope->kind == SCOPE_POOL && scope->name == pool && scope->device >= 0) {
+			*device = scope->device;
+			return true;
+		}
+	}
+	return false;
+}
+
+void ledger_orphan_pool(struct ledger *ledger, uint64_t pool)
+{
+	uint64_t nodes = spool_count(ledger->spool, SPOOL_NODE);
+
+	for (uint32_t id = 1; id <= nodes && !ledger->error; id++) {
+		struct spool_node *node = live_node(ledger->spool, id);
+
+		if (node->link != pool || !live_is_ordered(node))
+			continue;
+		txn_begin(ledger->spool);
+		txn_set64(ledger->spool, &node->link, 0);
+		txn_commit(ledger->spool);
+	}
+}
+
+uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64_t context)
+{
+	uint64_t nodes = ledger->error ? 0 : spool_count(ledger->spool, SPOOL_NODE);
+
+	while (++id <= nodes) {
+		const struct spool_node *node = live_node(ledger->spool, id);
+		bool held = node->kind == NODE_ADDRESS || node->kind == NODE_ARRAY ||
+			    node->kind == NODE_EXTERNAL;
+
+		if (held && node->link == context && !live_is_ordered(node))
+			return id;
+	}
+	return 0;
 }
 
 void ledger_empty_pool(struct ledger *ledger, uint32_t pool, const struct event *like)

@@ -91,6 +91,15 @@ void ledger_used(struct ledger *ledger, int device, uint64_t bytes, uint64_t t);
 /* A pool's sum as the ledger has it. */
 uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric);
 
+/* The device of a pool that something was booked for; false if there is none. */
+bool ledger_pool_device(const struct ledger *ledger, uint32_t pool, int *device);
+
+/* The stream-ordered pool is no more: what still lives of it has no pool to be asked (link 0). */
+void ledger_orphan_pool(struct ledger *ledger, uint64_t pool);
+
+/* 1 + the next node after `id` that ends with the context, 0 when there are no more; a scan. */
+uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64_t context);
+
 /* Takes the events out of a pool's blocks: all that live are freed (its own totals start anew). */
 void ledger_empty_pool(struct ledger *ledger, uint32_t pool, const struct event *like);
 

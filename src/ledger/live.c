@@ -182,3 +182,13 @@ void live_rekind(struct spool *spool, uint32_t id, enum node_kind kind)
 	set_kind(spool, live_node(spool, id), kind);
 	link_node(spool, id);
 }
+
+void live_recount(struct spool *spool, uint32_t id, int references, int mappings)
+{
+	struct spool_node *node = live_node(spool, id);
+	struct spool_node changed = *node;
+
+	changed.references = (uint16_t)(node->references + references);
+	changed.mappings = (uint16_t)(node->mappings + mappings);
+	txn_set64(spool, (txn_word *)&node->device, *(txn_word *)&changed.device);
+}

@@ -29,4 +29,13 @@ void live_remove(struct spool *spool, uint32_t id);
 /* Files the node under another kind, without moving it. */
 void live_rekind(struct spool *spool, uint32_t id, enum node_kind kind);
 
+/* Changes how often the node is referred to and mapped. */
+void live_recount(struct spool *spool, uint32_t id, int references, int mappings);
+
+/* Is it a block of a stream-ordered pool? */
+static inline bool live_is_ordered(const struct spool_node *node)
+{
+	return node->kind == NODE_ADDRESS && node->pool && !(node->flags & NODE_SEGMENT);
+}
+
 #endif

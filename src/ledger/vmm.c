@@ -1,30 +1,16 @@
 /* Virtual memory management: references and mappings of handles. */
 #include "ledger/vmm.h"
 
-#include <stddef.h>
-
 #include "spool/txn.h"
 
 enum { GRANULE = 1 << 21 }; /* the smallest mapping that any device of today allows */
-
-/* References and mappings share the word of the node's kind. */
-static void set_counts(struct spool *spool, struct spool_node *node, uint16_t references,
-		       uint16_t mappings)
-{
-	struct spool_node changed = *node;
-
-	changed.references = references;
-	changed.mappings = mappings;
-	txn_set64(spool, (txn_word *)&node->device, *(txn_word *)&changed.device);
-}
 
 static void recount(struct ledger *ledger, uint32_t id, int references, int mappings)
 {
 	struct spool_node *node = live_node(ledger->spool, id);
 
 	txn_begin(ledger->spool);
-	set_counts(ledger->spool, node, (uint16_t)(node->references + references),
-		   (uint16_t)(node->mappings + mappings));
+	live_recount(ledger->spool, id, references, mappings);
 	if (node->kind == NODE_HANDLE && !node->references)
 		live_rekind(ledger->spool, id, NODE_HELD);
 	else if (node->kind == NODE_HELD && node->references)

@@ -205,9 +205,10 @@ enum node_kind {
 	NODE_HANDLE,  /* cuMemCreate's */
 	NODE_MAPPING, /* cuMemMap's, by address */
 	NODE_ARRAY,
-	NODE_CPU,  /* PyTorch's CPU tensors, by host address */
-	NODE_HELD, /* a handle that was released but is still mapped: found through its mappings
-		      only */
+	NODE_CPU,      /* PyTorch's CPU tensors, by host address */
+	NODE_HELD,     /* a handle that was released but is still mapped: found through its mappings
+			  only */
+	NODE_EXTERNAL, /* cuImportExternalMemory's, by handle */
 	NODE_KINDS
 };
 
@@ -226,8 +227,12 @@ struct spool_node {
 	uint32_t owner; /* text */
 	int16_t device;
 	uint8_t kind, space;
-	uint16_t references, mappings; /* of a handle */
-	uint64_t link;  /* a mapping's handle, as 1 + node; a driver allocation's context */
+	uint16_t references, mappings; /* of a handle; of imported memory: how often it is open */
+	/*
+	 * A mapping's handle, as 1 + node; a stream-ordered block's pool; of other memory with an
+	 * address, of an array and of external memory: the context that it ends with. 0 for none.
+	 */
+	uint64_t link;
 	uint32_t label; /* text */
 	uint8_t flags;
 	uint8_t unused[3];

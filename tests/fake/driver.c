@@ -82,7 +82,7 @@ CUresult call_begin_named(const char *name)
 	pthread_mutex_lock(&driver.lock);
 	switch (driver.phase) {
 	case PHASE_UP:
-		if (!driver.failing[0] || strcmp(driver.failing, name) != 0)
+		if (__builtin_expect(!driver.failing[0], 1) || strcmp(driver.failing, name) != 0)
 			return CUDA_SUCCESS;
 		driver.failing[0] = '\0';
 		return driver.failure;

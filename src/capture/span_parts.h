@@ -1,0 +1,54 @@
+/*
+ * What the parts of a span share: who called, was it counted beneath, what failed.
+ */
+#ifndef CAPTURE_SPAN_PARTS_H
+#define CAPTURE_SPAN_PARTS_H
+
+#include "capture/span.h"
+
+/* Does this row record, or one above or beneath it? `status` is the real call's answer. */
+bool span_counts(const struct span *span, int status);
+
+/* This call has recorded: those around it need not. */
+void span_moved(struct span *span);
+
+/* An event with all that the span knows; takes the stack. */
+void span_describe(const struct span *span, struct event *event);
+
+/* With the lock held: the name of the call that the program made; the library that asked. */
+uint32_t span_api(const struct span *span);
+uint32_t span_owner(const struct event *event);
+
+/* Failures other than for want of memory are the program's own affair. */
+bool span_no_event(int status);
+
+/* Out of memory is an event, or a retry if the asker is known to catch it. */
+void span_failed(struct span *span, int status, enum space space, uint64_t size, int device);
+
+/* Samples what the device says is occupied, not more often than it is worth. */
+void span_sample_used(int device);
+
+/* What is to be entered in the ledger. */
+struct span_memory {
+	enum node_kind kind;
+	enum space space;
+	uint64_t key, size;
+	uint8_t flags; /* enum event_flags */
+};
+
+/* A plain allocation of the current context; `status` as everywhere. */
+void span_take(struct span *span, int status, const struct span_memory *memory);
+
+/* Before the call that frees: takes what lives there out of the ledger. */
+void span_end(struct span *span, enum node_kind kind, uint64_t key);
+
+/* Does a runtime row act by itself? Only once it was seen that no driver row is beneath. */
+bool span_acts(const struct span *span);
+
+/* span_pool.c: the sums of a stream-ordered pool as they were asked for. With the lock held. */
+void span_sample_pool(const struct event *like, uint64_t reserved);
+
+/* span_pool.c: after a free of what was never seen: false if no graph can have allocated it. */
+bool span_sample_graphs(struct span *span);
+
+#endif

@@ -1,0 +1,272 @@
+/*
+ * Stream-ordered memory and memory of graphs: both come from pools of the driver's, whose reserved
+ * bytes fall where no call is hooked, so they are sampled where calls are.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "capture/driver.h"
+#include "capture/facts.h"
+#include "capture/span_parts.h"
+
+enum { GRAPH_DEVICES = 64 };
+
+/* Devices that a graph was told to allocate on, one bit each. */
+static _Atomic uint64_t graph_devices;
+
+void span_stream(struct span *span, uint64_t stream)
+{
+	span->stream = stream;
+	/* In a capture the call makes a node of a graph: memory is taken when that is launched. */
+	span->capturing = driver_capturing(stream);
+}
+
+/* The pool's name. With the lock held. */
+static uint32_t pool_text(uint64_t pool)
+{
+	char name[40] = "async:";
+
+	text_hex(name + strlen(name), pool);
+	return intern_text(record_intern(), name);
+}
+
+static void adjust(const struct event *like, enum metric metric, uint64_t now, const char *stack)
+{
+	struct ledger *ledger = record_ledger();
+	uint64_t known = ledger_pool_sum(ledger, like->device, like->pool, metric);
+	bool more = now > known;
+	uint32_t id = intern_pseudo_stack(record_intern(), stack);
+	enum event_op op = metric == METRIC_RESERVED ? (more ? EVENT_RESERVE : EVENT_RELEASE)
+						     : (more ? EVENT_ALLOC : EVENT_FREE);
+
+	if (now != known)
+		ledger_adjust(ledger, like, op, more ? now - known : known - now, id);
+}
+
+void span_sample_pool(const struct event *like, uint64_t reserved)
+{
+	/* What pools of host and of managed memory reserve is no device's. */
+	if (like->space == SPACE_DEVICE)
+		adjust(like, METRIC_RESERVED, reserved, "[stream-ordered pool]");
+}
+
+static enum space space_of(const struct driver_block *block)
+{
+	if (block->managed)
+		return SPACE_MANAGED;
+	return block->host ? SPACE_PINNED : SPACE_DEVICE;
+}
+
+/* A node of a graph was made: its device is looked at from here on. */
+static void graph_seen(int device)
+{
+	if (device >= 0 && device < GRAPH_DEVICES)
+		atomic_fetch_or(&graph_devices, 1ull << device);
+}
+
+void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size)
+{
+	int saved = errno;
+	struct driver_block block;
+	struct event event;
+	uint64_t reserved;
+
+	if (span->capturing) {
+		if (!status)
+			graph_seen(driver_device());
+		goto out;
+	}
+	if (span_no_event(status) || !record_begin(true))
+		goto out;
+	if (status) {
+		span_failed(span, status, SPACE_DEVICE, size, driver_device());
+		goto out;
+	}
+	if (!ptr || !span_counts(span, status))
+		goto out;
+	span_moved(span);
+	record_note("reserved bytes of stream-ordered pools are sampled at pool calls, not exact "
+		    "in between");
+	driver_block(ptr, &block);
+	reserved = block.pool ? driver_pool_reserved(block.pool) : 0;
+	span_describe(span, &event);
+	event.op = EVENT_ALLOC;
+	event.space = space_of(&block);
+	event.ptr = ptr;
+	event.size = size;
+	event.device = (int16_t)(event.space == SPACE_PINNED ? NO_DEVICE : block.device);
+	facts_device(event.device);
+	record_lock();
+	event.api = span_api(span);
+	event.pool = pool_text(block.pool);
+	span_sample_pool(&event, reserved);
+	ledger_enter(record_ledger(), &event, NODE_ADDRESS, span_owner(&event), block.pool);
+	record_done(event.t);
+	span_sample_used(event.device);
+out:
+	errno = saved;
+}
+
+void span_free_async(struct span *span, uint64_t stream, uint64_t ptr)
+{
+	span->stream = stream;
+	span_free(span, NODE_ADDRESS, ptr);
+}
+
+void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t pool)
+{
+	int saved = errno;
+	struct driver_block block;
+	struct event event;
+
+	if (status || !ptr || !record_begin(true) || !span_counts(span, status))
+		goto out;
+	span_moved(span);
+	driver_block(ptr, &block);
+	span_describe(span, &event);
+	event.op = EVENT_ALLOC;
+	event.space = space_of(&block);
+	event.flags = EVENT_FOREIGN;
+	event.ptr = ptr;
+	event.size = driver_range(ptr);
+	event.device = (int16_t)(event.space == SPACE_PINNED ? NO_DEVICE : block.device);
+	facts_device(event.device);
+	record_lock();
+	event.api = span_api(span);
+	event.pool = pool_text(pool);
+	ledger_enter(record_ledger(), &event, NODE_ADDRESS, span_owner(&event), 0);
+	record_done(event.t);
+out:
+	errno = saved;
+}
+
+/* Is it for this row to look at the pool? Fills what an adjusting event needs. */
+static bool sampling(struct span *span, int status, struct event *event)
+{
+	if (status || span->moved || !record_continue())
+		return false;
+	span_describe(span, event);
+	event->space = SPACE_DEVICE;
+	return true;
+}
+
+void span_pool_sampled(struct span *span, int status, uint64_t pool)
+{
+	int saved = errno;
+	struct event event;
+	uint64_t reserved;
+	int device;
+
+	if (!sampling(span, status, &event))
+		goto out;
+	reserved = driver_pool_reserved(pool);
+	record_lock();
+	event.api = span_api(span);
+	event.pool = pool_text(pool);
+	if (ledger_pool_device(record_ledger(), event.pool, &device)) {
+		event.device = (int16_t)device;
+		span_sample_pool(&event, reserved);
+	}
+	record_done(event.t);
+	span_moved(span);
+	span_sample_used(driver_device());
+out:
+	errno = saved;
+}
+
+/* Its last blocks may outlive it, and its number may be given to another. */
+void span_pool_destroyed(struct span *span, int status, uint64_t pool)
+{
+	int saved = errno;
+	struct event event;
+	int device;
+
+	if (!sampling(span, status, &event))
+		goto out;
+	record_lock();
+	event.api = span_api(span);
+	event.pool = pool_text(pool);
+	ledger_orphan_pool(record_ledger(), pool);
+	if (ledger_pool_device(record_ledger(), event.pool, &device)) {
+		event.device = (int16_t)device;
+		span_sample_pool(&event, ledger_pool_sum(record_ledger(), device, event.pool,
+							 METRIC_ALLOCATED));
+	}
+	record_done(event.t);
+	span_moved(span);
+	span_sample_used(driver_device());
+out:
+	errno = saved;
+}
+
+/* --- graphs -------------------------------------------------------------------------------- */
+
+void span_graph_node(struct span *span, int status, int device, uint64_t size)
+{
+	int saved = errno;
+
+	if (!span_no_event(status) && record_begin(true)) {
+		if (status)
+			span_failed(span, status, SPACE_DEVICE, size, device);
+		else
+			graph_seen(device);
+	}
+	errno = saved;
+}
+
+/* Growing the one first and shrinking the other, so that no more is allocated than reserved. */
+static void sample_device(struct event *like, int device)
+{
+	static const char stack[] = "[graph memory]";
+	uint64_t used;
+	uint64_t reserved = driver_graph_memory(device, &used);
+
+	facts_device(device);
+	like->device = (int16_t)device;
+	record_lock();
+	like->pool = intern_text(record_intern(), "graph");
+	if (reserved >= ledger_pool_sum(record_ledger(), device, like->pool, METRIC_RESERVED)) {
+		adjust(like, METRIC_RESERVED, reserved, stack);
+		adjust(like, METRIC_ALLOCATED, used, stack);
+	} else {
+		adjust(like, METRIC_ALLOCATED, used, stack);
+		adjust(like, METRIC_RESERVED, reserved, stack);
+	}
+	record_unlock();
+}
+
+bool span_sample_graphs(struct span *span)
+{
+	uint64_t devices = atomic_load_explicit(&graph_devices, memory_order_relaxed);
+	struct event event;
+
+	if (!devices)
+		return false;
+	record_note("memory of graphs is sampled when one is launched, uploaded or trimmed");
+	span_describe(span, &event);
+	event.space = SPACE_DEVICE;
+	record_lock();
+	event.api = span_api(span);
+	record_unlock();
+	for (int device = 0; device < GRAPH_DEVICES; device++) {
+		if (devices >> device & 1)
+			sample_device(&event, device);
+	}
+	record_lock();
+	record_done(event.t);
+	return true;
+}
+
+void span_graph_sampled(struct span *span, int status)
+{
+	int saved = errno;
+
+	if (!status && !span->moved && atomic_load_explicit(&graph_devices, memory_order_relaxed) &&
+	    record_begin(true)) {
+		span_sample_graphs(span);
+		span_moved(span);
+		span_sample_used(driver_device());
+	}
+	errno = saved;
+}

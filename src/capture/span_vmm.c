@@ -1,0 +1,159 @@
+/* Virtual memory management: the words for handles and mappings. */
+#include <errno.h>
+
+#include "capture/driver.h"
+#include "capture/facts.h"
+#include "capture/span_parts.h"
+#include "capture/torch.h"
+#include "ledger/vmm.h"
+
+/* A new handle, of a device (NO_DEVICE: of the host). */
+static void enter(struct span *span, uint64_t handle, uint64_t size, int device, uint8_t flags)
+{
+	enum space space = device >= 0 ? SPACE_DEVICE : SPACE_PINNED;
+	struct event event;
+	bool pooled;
+
+	span_moved(span);
+	span_describe(span, &event);
+	event.space = space;
+	event.flags = flags;
+	event.ptr = handle;
+	event.size = size;
+	event.device = (int16_t)device;
+	facts_device(device);
+	record_lock();
+	event.api = span_api(span);
+	pooled = device >= 0 && size && torch_owns(span_owner(&event));
+	event.op = pooled ? EVENT_RESERVE : EVENT_ALLOC;
+	event.pool = pooled ? torch_pool() : 0;
+	ledger_enter(record_ledger(), &event, NODE_HANDLE, span_owner(&event), 0);
+	record_done(event.t);
+	span_sample_used(device);
+}
+
+void span_create(struct span *span, int status, uint64_t handle, uint64_t size, int device)
+{
+	int saved = errno;
+
+	if (!span_no_event(status) && record_begin(true)) {
+		if (status)
+			span_failed(span, status, device >= 0 ? SPACE_DEVICE : SPACE_PINNED, size,
+				    device);
+		else if (span_counts(span, status))
+			enter(span, handle, size, device, 0);
+	}
+	errno = saved;
+}
+
+/* It stands for a place in several devices' memory and has none of its own. */
+void span_multicast(struct span *span, int status, uint64_t handle)
+{
+	int saved = errno;
+
+	if (!status && record_begin(true) && span_counts(span, status))
+		enter(span, handle, 0, driver_device(), 0);
+	errno = saved;
+}
+
+/* How large imported memory is no call tells before it is mapped. */
+void span_import_handle(struct span *span, int status, uint64_t handle)
+{
+	int saved = errno;
+	bool known;
+
+	if (status || !record_begin(true) || !span_counts(span, status))
+		goto out;
+	record_lock();
+	known = vmm_retain(record_ledger(), handle);
+	record_unlock();
+	if (!known)
+		enter(span, handle, 0, driver_device(), EVENT_FOREIGN);
+	span_moved(span);
+out:
+	errno = saved;
+}
+
+void span_retain(struct span *span, int status, uint64_t handle)
+{
+	if (status || span->moved || !record_continue())
+		return;
+	record_lock();
+	vmm_retain(record_ledger(), handle);
+	record_unlock();
+}
+
+void span_release(struct span *span, uint64_t handle)
+{
+	int saved = errno;
+
+	if (!record_continue())
+		goto out;
+	span_describe(span, &span->event);
+	span->event.ptr = handle;
+	record_lock();
+	span->event.api = span_api(span);
+	vmm_release(record_ledger(), &span->event, &span->was);
+	span->ended = span->was.kind != NODE_FREE;
+	record_done(span->event.t);
+	span_moved(span);
+out:
+	errno = saved;
+}
+
+void span_released(struct span *span, int status)
+{
+	int saved = errno;
+
+	if (!span->ended || !status || !record_continue())
+		goto out;
+	record_lock();
+	span->event.t = record_now();
+	span->event.error = intern_text(record_intern(), "the release failed");
+	vmm_unrelease(record_ledger(), &span->event, &span->was);
+	record_done(span->event.t);
+out:
+	errno = saved;
+}
+
+void span_map(struct span *span, int status, uint64_t ptr, uint64_t size, uint64_t handle)
+{
+	int saved = errno;
+	struct event event;
+
+	if (status || !record_continue())
+		goto out;
+	span_describe(span, &event);
+	event.ptr = ptr;
+	event.size = size;
+	record_lock();
+	event.api = span_api(span);
+	vmm_map(record_ledger(), &event, handle);
+	record_done(event.t);
+	span_moved(span);
+out:
+	errno = saved;
+}
+
+void span_unmap(struct span *span, int status, uint64_t ptr, uint64_t size)
+{
+	int saved = errno;
+	struct event event;
+
+	/*
+	 * After the real call, unlike a free: addresses are the program's to choose, so nobody maps
+	 * here again before this wrapper has returned; and a failed unmap needs no undoing.
+	 */
+	if (status || !record_continue())
+		goto out;
+	span_describe(span, &event);
+	event.ptr = ptr;
+	event.size = size;
+	record_lock();
+	event.api = span_api(span);
+	vmm_unmap(record_ledger(), &event);
+	record_done(event.t);
+	span_moved(span);
+out:
+	errno = saved;
+}
