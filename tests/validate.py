@@ -226,10 +226,11 @@ class Replay:
 
     @staticmethod
     def changes(event):
-        """(metric, sign) of what an event moves. A plain driver allocation is both."""
+        """(metric, sign) of what an event moves. A plain driver allocation is both; memory of
+        another process is listed and moves nothing."""
         op, pool = event["op"], event["pool"]
         sign = {"alloc": 1, "reserve": 1, "free": -1, "release": -1}.get(op, 0)
-        if not sign:
+        if not sign or event.get("foreign"):
             return []
         if op in ("reserve", "release"):
             return [("reserved", sign)]
@@ -250,7 +251,9 @@ class Replay:
         for metric, sign in self.changes(event):
             self.add(account, None, metric, sign * event["size"])
             if event["pool"] is not None:
-                self.add(account, event["pool"], metric, sign * event["size"])
+                # A pool is its device's, be it of managed memory.
+                home = account if event["device"] is None else ("device", event["device"])
+                self.add(home, event["pool"], metric, sign * event["size"])
         for metric in METRICS:
             told = event.get(metric)
             if told is None:

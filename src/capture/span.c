@@ -264,17 +264,15 @@ void span_free(struct span *span, enum node_kind kind, uint64_t key)
 		span_end(span, kind, key);
 }
 
-/* A pool that was destroyed holds what its last blocks hold, and cannot be asked. */
+/* A pool that was destroyed cannot be asked: it ends with its last block. */
 static void sample_after(struct span *span)
 {
 	uint64_t reserved = span->pool ? driver_pool_reserved(span->pool) : 0;
 
 	record_lock();
 	span->event.t = record_now();
-	if (!span->pool)
-		reserved = ledger_pool_sum(record_ledger(), span->event.device, span->event.pool,
-					   METRIC_ALLOCATED);
-	span_sample_pool(&span->event, reserved);
+	if (span->pool || span_pool_is_empty(&span->event))
+		span_sample_pool(&span->event, reserved);
 	record_done(span->event.t);
 }
 

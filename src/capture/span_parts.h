@@ -48,6 +48,9 @@ bool span_acts(const struct span *span);
 /* span_pool.c: the sums of a stream-ordered pool as they were asked for. With the lock held. */
 void span_sample_pool(const struct event *like, uint64_t reserved);
 
+/* span_pool.c: is nothing of the event's pool allocated? With the lock held. */
+bool span_pool_is_empty(const struct event *event);
+
 /* span_pool.c: after a free of what was never seen: false if no graph can have allocated it. */
 bool span_sample_graphs(struct span *span);
 

@@ -51,6 +51,11 @@ void span_sample_pool(const struct event *like, uint64_t reserved)
 		adjust(like, METRIC_RESERVED, reserved, "[stream-ordered pool]");
 }
 
+bool span_pool_is_empty(const struct event *event)
+{
+	return !ledger_pool_sum(record_ledger(), event->device, event->pool, METRIC_ALLOCATED);
+}
+
 static enum space space_of(const struct driver_block *block)
 {
 	if (block->managed)
@@ -175,7 +180,7 @@ out:
 	errno = saved;
 }
 
-/* Its last blocks may outlive it, and its number may be given to another. */
+/* It lives on until its last block is freed, but must not be asked: its number may be another's. */
 void span_pool_destroyed(struct span *span, int status, uint64_t pool)
 {
 	int saved = errno;
@@ -190,8 +195,8 @@ void span_pool_destroyed(struct span *span, int status, uint64_t pool)
 	ledger_orphan_pool(record_ledger(), pool);
 	if (ledger_pool_device(record_ledger(), event.pool, &device)) {
 		event.device = (int16_t)device;
-		span_sample_pool(&event, ledger_pool_sum(record_ledger(), device, event.pool,
-							 METRIC_ALLOCATED));
+		if (span_pool_is_empty(&event))
+			span_sample_pool(&event, 0);
 	}
 	record_done(event.t);
 	span_moved(span);

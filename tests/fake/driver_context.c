@@ -190,8 +190,8 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned int flags, CUdevice device)
 	return call_end(status);
 }
 
-CUresult cuCtxCreate_v3(CUcontext *context, void *affinities, int count, unsigned int flags,
-			CUdevice device)
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinities, int count,
+			unsigned int flags, CUdevice device)
 {
 	CUresult status = call_begin();
 

@@ -287,17 +287,15 @@ CUresult cuMemHostUnregister(void *ptr)
 {
 	CUresult status = call_begin();
 	struct block *block = NULL;
-	bool found = false;
 
 	if (status == CUDA_SUCCESS) {
 		block = block_at(memory_blocks(), (uint64_t)(uintptr_t)ptr);
 		if (block && !block->registered)
 			block = NULL;
-		found = block != NULL;
 		status = memory_free(block);
+		if (!block)
+			status = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 	}
-	if (status == CUDA_ERROR_INVALID_VALUE && !found)
-		status = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 	return call_end(status);
 }
 

@@ -54,8 +54,8 @@ CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream);
 CUresult cuIpcOpenMemHandle(CUdeviceptr *ptr, CUipcMemHandle handle, unsigned int flags);
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
 			CUgraphNodeParams *params);
-CUresult cuCtxCreate_v3(CUcontext *context, void *affinities, int count, unsigned int flags,
-			CUdevice device);
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinities, int count,
+			unsigned int flags, CUdevice device);
 
 #pragma GCC visibility push(hidden)
 
