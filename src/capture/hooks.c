@@ -51,7 +51,7 @@
 		    (prop) && (prop)->location.type == CU_MEM_LOCATION_TYPE_DEVICE \
 			    ? (prop)->location.id                                  \
 			    : -1)
-#define RETAIN(handle) span_retain(&span, status, status ? 0 : *(handle))
+#define RETAIN(handle, ptr) span_retain(&span, status, status ? 0 : *(handle), (uint64_t)(ptr))
 #define RELEASE(handle) span_release(&span, (handle))
 #define RELEASED span_released(&span, status)
 #define MAP(ptr, size, handle) span_map(&span, status, (ptr), (size), (handle))

@@ -70,7 +70,7 @@ void span_graph_sampled(struct span *span, int status);
 /* span_vmm.c: virtual memory management. */
 void span_create(struct span *span, int status, uint64_t handle, uint64_t size, int device);
 void span_multicast(struct span *span, int status, uint64_t handle);
-void span_retain(struct span *span, int status, uint64_t handle);
+void span_retain(struct span *span, int status, uint64_t handle, uint64_t ptr);
 void span_import_handle(struct span *span, int status, uint64_t handle);
 void span_release(struct span *span, uint64_t handle);
 void span_released(struct span *span, int status);

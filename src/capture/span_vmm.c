@@ -74,13 +74,16 @@ out:
 	errno = saved;
 }
 
-void span_retain(struct span *span, int status, uint64_t handle)
+void span_retain(struct span *span, int status, uint64_t handle, uint64_t ptr)
 {
-	if (status || span->moved || !record_continue())
-		return;
-	record_lock();
-	vmm_retain(record_ledger(), handle);
-	record_unlock();
+	int saved = errno;
+
+	if (!status && !span->moved && record_continue()) {
+		record_lock();
+		vmm_retain_mapped(record_ledger(), ptr, handle);
+		record_unlock();
+	}
+	errno = saved;
 }
 
 void span_release(struct span *span, uint64_t handle)

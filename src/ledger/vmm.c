@@ -27,6 +27,22 @@ bool vmm_retain(struct ledger *ledger, uint64_t handle)
 	return id != 0;
 }
 
+bool vmm_retain_mapped(struct ledger *ledger, uint64_t address, uint64_t handle)
+{
+	const struct spool *spool = ledger->spool;
+	uint32_t id = ledger->error ? 0 : live_find(spool, NODE_MAPPING, 0, address);
+
+	if (id)
+		id = (uint32_t)live_node(spool, id)->link;
+	else if (!ledger->error)
+		id = ledger_around(ledger, address);
+	if (!id || live_node(spool, id)->address != handle ||
+	    live_node(spool, id)->kind == NODE_ADDRESS)
+		return vmm_retain(ledger, handle);
+	recount(ledger, id, 1, 0);
+	return true;
+}
+
 bool vmm_release(struct ledger *ledger, struct event *event, struct spool_node *was)
 {
 	uint32_t id = ledger->error ? 0 : live_find(ledger->spool, NODE_HANDLE, 0, event->ptr);

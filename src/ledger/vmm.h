@@ -13,6 +13,12 @@
 bool vmm_retain(struct ledger *ledger, uint64_t handle);
 
 /*
+ * The same for the memory that is mapped around the address: it may have been released already and
+ * be held by its mappings alone. Without such a mapping it is the handle's.
+ */
+bool vmm_retain_mapped(struct ledger *ledger, uint64_t address, uint64_t handle);
+
+/*
  * One reference less; with the last one, and no mapping left, the memory ends: `event` is the free,
  * *was its entry, and the answer is true. Without it the answer is false and *was is what to hand
  * to vmm_unrelease() should the call fail (its kind is NODE_FREE if the handle is unknown).

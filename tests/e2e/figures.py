@@ -9,7 +9,7 @@ import collections
 import json
 import sys
 
-DEVICE_KINDS = ("plain", "array", "vmm", "pool", "managed")
+DEVICE_KINDS = ("plain", "array", "vmm", "pool", "managed", "imported")
 NO_SUM = {"allocated": {"peak_bytes": 0, "exit_bytes": 0}, "allocations": 0, "frees": 0}
 NO_DEVICE = dict(NO_SUM, reserved={"peak_bytes": 0, "exit_bytes": 0}, ooms=0, retries=0, pools=[])
 
@@ -81,7 +81,7 @@ def compare_own(own, trace):
     for name, key in (("peak", "peak_bytes"), ("live", "exit_bytes")):
         if name in own:
             equal(name, own.pop(name), holder["allocated"][key])
-        for space in ("managed", "pinned"):
+        for space in ("managed", "pinned", "array"):
             if f"{space}.{name}" in own:
                 equal(f"{space}.{name}", own.pop(f"{space}.{name}"),
                       trace.space(space)["allocated"][key])
@@ -97,7 +97,11 @@ def compare_own(own, trace):
         equal("asked", [own.pop("asked")], [e["size"] for e in trace.events if e["op"] == "oom"])
     if "bytes" in own:
         equal("bytes", own.pop("bytes"), sum(e["size"] for e in trace.events if e["op"] == "alloc"))
+    if "foreign" in own:
+        found = [e["size"] for e in trace.events if e["op"] == "alloc" and e.get("foreign")]
+        equal("foreign", [own.pop("foreign")], found)
     compare_pools(own, trace)
+    compare_graphs(own, trace)
     compare_held(own, trace)
     by_function = trace.live_by_function()
     for name in [name for name in own if name.endswith(".live")]:
@@ -113,6 +117,29 @@ def compare_pools(own, trace):
         default = trace.default_pool()
         equal("default.used", own.pop("default.used"), default["allocated"]["exit_bytes"])
         equal("default.reserved", own.pop("default.reserved"), default["reserved"]["exit_bytes"])
+
+
+def compare_graphs(own, trace):
+    """graph.*: what the driver said of graphs' memory, in this order, after calls that sample it."""
+    told = {}
+    for name in [name for name in own if name.startswith("graph.")]:
+        _, when, metric = name.split(".")
+        told.setdefault(when, {})[metric] = own.pop(name)
+    if not told:
+        return
+    now, passed = {"reserved": 0, "used": 0}, [{"reserved": 0, "used": 0}]
+    for event in (e for e in trace.events if e["pool"] == "graph"):
+        sign = 1 if event["op"] in ("alloc", "reserve") else -1
+        now["used" if event["op"] in ("alloc", "free") else "reserved"] += sign * event["size"]
+        passed.append(dict(now))
+    at = 0
+    for when, state in told.items():
+        later = [i for i in range(at, len(passed)) if passed[i] == state]
+        if not later:
+            equal(f"graph memory when {when}", state, passed[at:])
+            return
+        at = later[0]
+    equal("graph memory at the end", state, now)
 
 
 def compare_held(own, trace):
@@ -151,6 +178,8 @@ def compare_report(report, trace):
     if one_thread:
         equal("driver's allocated.peak", report["allocated"]["peak"],
               trace.device["allocated"]["peak_bytes"])
+    if any(pool["pool"] == "graph" for pool in trace.device["pools"]):
+        return  # sampled, so not one event an allocation
     for name in ("allocations", "frees"):
         equal(f"driver's {name}", sum(report[kind][name] for kind in DEVICE_KINDS),
               trace.device[name])

@@ -55,4 +55,6 @@ both vmm
 both managed
 both oom
 both caching
+both arrays
+both graph
 both threads 4 500
