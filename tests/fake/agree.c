@@ -81,6 +81,22 @@ static void lookups(void)
 	ask("cuMemHostAlloc", 2020, 0, "cuMemHostAlloc");
 	ask("cuMemCreate", 10020, 0, "cuMemCreate");
 	ask("cuStreamBeginCapture", 10010, 0, "cuStreamBeginCapture_v2");
+	ask("cuIpcOpenMemHandle", 4010, 0, "cuIpcOpenMemHandle");
+	ask("cuIpcOpenMemHandle", 11000, 0, "cuIpcOpenMemHandle_v2");
+	ask("cuGraphAddNode", 12020, 0, "cuGraphAddNode");
+	ask("cuGraphAddNode", 12030, 0, "cuGraphAddNode_v2");
+	ask("cuGraphLaunch", 13000, 0, "cuGraphLaunch");
+	ask("cuGraphLaunch", 13000, 2, "cuGraphLaunch_ptsz");
+	ask("cuGraphUpload", 13000, 2, "cuGraphUpload_ptsz");
+	ask("cuMemMapArrayAsync", 13000, 2, "cuMemMapArrayAsync_ptsz");
+	ask("cuCtxCreate", 11040, 0, "cuCtxCreate_v3");
+	ask("cuCtxDestroy", 2000, 0, "cuCtxDestroy");
+	ask("cuCtxDestroy", 4000, 0, "cuCtxDestroy_v2");
+	ask("cuDevicePrimaryCtxRelease", 7000, 0, "cuDevicePrimaryCtxRelease");
+	ask("cuDevicePrimaryCtxRelease", 11000, 0, "cuDevicePrimaryCtxRelease_v2");
+	ask("cuArray3DCreate", 3020, 0, "cuArray3DCreate_v2");
+	ask("cuMemImportFromShareableHandle", 10020, 0, "cuMemImportFromShareableHandle");
+	ask("cuMulticastCreate", 12010, 0, "cuMulticastCreate");
 	say("lookup_v1.unknown", lookup_v1("cuNoSuchThing", &found, 13000, 0));
 	say("lookup_v1.unknown.null", !found);
 }
@@ -293,6 +309,69 @@ static void pools(CUdevice device)
 	say("pool.destroy", cuMemPoolDestroy(pool));
 }
 
+/* Four attributes at a time: what memtrace asks of a block. */
+static void block_attributes(const char *whose, CUdeviceptr ptr)
+{
+	CUpointer_attribute asked[] = { CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+					CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+					CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+					CU_POINTER_ATTRIBUTE_IS_MANAGED };
+	CUmemoryPool pool = (CUmemoryPool)1;
+	unsigned int type = 77, managed = 0;
+	int device = 77;
+	void *data[] = { &pool, &device, &type, &managed };
+	CUresult status = cuPointerGetAttributes(4, asked, data, ptr);
+
+	printf("%s.attributes=%d pool %d device %d type %u managed %u\n", whose, status,
+	       pool != NULL, device, type, managed & 0xff);
+	fflush(stdout);
+}
+
+/* Pools of other memory, and one that is destroyed while a block of it lives. */
+static void other_pools(CUdevice device)
+{
+	CUmemPoolProps props = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+				 .location = { CU_MEM_LOCATION_TYPE_DEVICE, device } };
+	CUmemoryPool pool = NULL;
+	CUdeviceptr ptr = 0, other = 0;
+	size_t before, held, after, total;
+
+	cuMemGetInfo(&before, &total);
+	cuMemPoolCreate(&pool, &props);
+	cuMemAllocFromPoolAsync(&ptr, 40 * MIB, pool, NULL);
+	cuMemAllocFromPoolAsync(&other, MIB, pool, NULL);
+	cuCtxSynchronize();
+	block_attributes("pool.block", ptr);
+	cuMemGetInfo(&held, &total);
+	say("pool.held", (long long)(before - held));
+	say("pool.destroy_in_use", cuMemPoolDestroy(pool));
+	cuMemGetInfo(&after, &total);
+	say("pool.destroy_in_use.held", (long long)(before - after));
+	say("pool.destroy_in_use.free", cuMemFreeAsync(ptr, NULL));
+	cuCtxSynchronize();
+	cuMemGetInfo(&after, &total);
+	say("pool.destroy_in_use.half_held", (long long)(before - after));
+	say("pool.destroy_in_use.last_free", cuMemFreeAsync(other, NULL));
+	cuCtxSynchronize();
+	cuMemGetInfo(&after, &total);
+	say("pool.destroy_in_use.all_free", (long long)(before - after));
+	props.location.type = CU_MEM_LOCATION_TYPE_HOST;
+	props.location.id = 0;
+	say("pool.host", cuMemPoolCreate(&pool, &props));
+	say("pool.host.alloc", cuMemAllocFromPoolAsync(&ptr, MIB, pool, NULL));
+	block_attributes("pool.host.block", ptr);
+	cuMemFreeAsync(ptr, NULL);
+	cuMemPoolDestroy(pool);
+	props.allocType = CU_MEM_ALLOCATION_TYPE_MANAGED;
+	props.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+	props.location.id = device;
+	say("pool.managed", cuMemPoolCreate(&pool, &props));
+	say("pool.managed.alloc", cuMemAllocFromPoolAsync(&ptr, MIB, pool, NULL));
+	block_attributes("pool.managed.block", ptr);
+	cuMemFreeAsync(ptr, NULL);
+	cuMemPoolDestroy(pool);
+}
+
 static void virtual_memory(CUdevice device)
 {
 	CUmemAllocationProp prop = { .type = CU_MEM_ALLOCATION_TYPE_PINNED,
@@ -374,6 +453,134 @@ static void capture(void)
 	cuStreamDestroy(stream);
 }
 
+static long long graph_figure(CUdevice device, CUgraphMem_attribute attribute)
+{
+	cuuint64_t value = 0;
+
+	cuDeviceGetGraphMemAttribute(device, attribute, &value);
+	return (long long)value;
+}
+
+static void graph_state(const char *when, CUdevice device)
+{
+	cuCtxSynchronize();
+	printf("graph.%s used %lld reserved %lld\n", when,
+	       graph_figure(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT),
+	       graph_figure(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT));
+	fflush(stdout);
+}
+
+/* When a graph's memory is taken, and when it is given back. */
+static void graphs(CUdevice device)
+{
+	CUDA_MEM_ALLOC_NODE_PARAMS params = {
+		.poolProps = { .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+			       .location = { CU_MEM_LOCATION_TYPE_DEVICE, device } },
+		.bytesize = 4 * MIB,
+	};
+	CUgraphNode alloc = NULL, give = NULL;
+	CUgraph graph = NULL, freeing = NULL;
+	CUgraphExec exec = NULL, freeing_exec = NULL;
+	CUdeviceptr kept = 0;
+	size_t size = 0;
+
+	cuDeviceGraphMemTrim(device);
+	cuGraphCreate(&graph, 0);
+	say("graph.node", cuGraphAddMemAllocNode(&alloc, graph, NULL, 0, &params));
+	kept = params.dptr;
+	say("graph.node.address", kept != 0);
+	graph_state("made", device);
+	say("graph.instantiate", cuGraphInstantiate(&exec, graph, 0));
+	graph_state("instantiated", device);
+	say("graph.upload", cuGraphUpload(exec, NULL));
+	graph_state("uploaded", device);
+	say("graph.launch", cuGraphLaunch(exec, NULL));
+	graph_state("launched", device);
+	say("graph.range", cuMemGetAddressRange(NULL, &size, kept));
+	say("graph.range.size", (long long)size);
+	say("graph.launch_again", cuGraphLaunch(exec, NULL));
+	say("graph.free", cuMemFreeAsync(kept, NULL));
+	graph_state("freed", device);
+	say("graph.launch_after_free", cuGraphLaunch(exec, NULL));
+	graph_state("launched_again", device);
+	say("graph.plain_free", cuMemFree(kept));
+	graph_state("freed_again", device);
+	cuGraphCreate(&freeing, 0);
+	params.bytesize = 16 * MIB;
+	cuGraphAddMemAllocNode(&alloc, freeing, NULL, 0, &params);
+	say("graph.free_node", cuGraphAddMemFreeNode(&give, freeing, &alloc, 1, params.dptr));
+	cuGraphInstantiate(&freeing_exec, freeing, 0);
+	say("graph.freeing.launch", cuGraphLaunch(freeing_exec, NULL));
+	graph_state("freeing", device);
+	say("graph.trim.in_use", cuDeviceGraphMemTrim(device));
+	graph_state("trimmed_in_use", device);
+	cuGraphExecDestroy(exec);
+	cuGraphExecDestroy(freeing_exec);
+	cuGraphDestroy(graph);
+	cuGraphDestroy(freeing);
+	graph_state("destroyed", device);
+	say("graph.trim", cuDeviceGraphMemTrim(device));
+	graph_state("trimmed", device);
+}
+
+/* What a process can do with its own exports. */
+static void sharing(CUdevice device)
+{
+	CUmemAllocationProp prop = {
+		.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+		.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+		.location = { CU_MEM_LOCATION_TYPE_DEVICE, device },
+	};
+	CUmemGenericAllocationHandle mine = 0, again = 0;
+	CUipcMemHandle handle;
+	CUdeviceptr ptr = 0, opened = 0;
+	size_t before, after, total;
+	int fd = -1;
+
+	cuMemAlloc(&ptr, 4 * MIB);
+	say("ipc.get", cuIpcGetMemHandle(&handle, ptr));
+	say("ipc.get.inside", cuIpcGetMemHandle(&handle, ptr + MIB));
+	say("ipc.get.unknown", cuIpcGetMemHandle(&handle, 0x1234000));
+	cuIpcGetMemHandle(&handle, ptr);
+	say("ipc.open_own",
+	    cuIpcOpenMemHandle(&opened, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+	say("ipc.close_own", cuIpcCloseMemHandle(ptr));
+	cuMemFree(ptr);
+	cuMemGetInfo(&before, &total);
+	say("share.create", cuMemCreate(&mine, 2 * MIB, &prop, 0));
+	say("share.export",
+	    cuMemExportToShareableHandle(&fd, mine, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+	say("share.import",
+	    cuMemImportFromShareableHandle(&again, (void *)(intptr_t)fd,
+					   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));
+	say("share.import.same_handle", again == mine);
+	say("share.release", cuMemRelease(mine));
+	cuMemGetInfo(&after, &total);
+	say("share.release.held", (long long)(before - after));
+	say("share.release_import", cuMemRelease(again));
+	close(fd);
+	cuMemGetInfo(&after, &total);
+	say("share.closed.held", (long long)(before - after));
+}
+
+/* What the card gives for an array of 16 bytes a texel, in units of its granule. */
+static void array_use(const char *fact, size_t width, size_t height, size_t depth)
+{
+	CUDA_ARRAY3D_DESCRIPTOR shape = { .Width = width,
+					  .Height = height,
+					  .Depth = depth,
+					  .Format = CU_AD_FORMAT_FLOAT,
+					  .NumChannels = 4 };
+	CUarray array = NULL;
+	size_t before, after, total;
+
+	cuMemGetInfo(&before, &total);
+	cuArray3DCreate(&array, &shape);
+	cuMemGetInfo(&after, &total);
+	say(fact, (long long)(before - after));
+	cuArrayDestroy(array);
+}
+
 static void arrays(void)
 {
 	CUDA_ARRAY3D_DESCRIPTOR shape = { .Width = 64,
@@ -390,6 +597,88 @@ static void arrays(void)
 	shape.Width = 64;
 	shape.NumChannels = 3;
 	say("array.three_channels", cuArray3DCreate(&array, &shape));
+	shape.NumChannels = 4;
+	array_use("array.4MiB", 512, 512, 0);
+	array_use("array.64MiB", 2048, 2048, 0);
+	array_use("array.64MiB_volume", 256, 256, 64);
+	array_use("array.odd", 1000, 1000, 0);
+}
+
+static void mipmaps(void)
+{
+	CUDA_ARRAY3D_DESCRIPTOR shape = {
+		.Width = 64, .Height = 64, .Format = CU_AD_FORMAT_FLOAT, .NumChannels = 4
+	};
+	CUmipmappedArray mipmap = NULL;
+	CUarray array = NULL;
+
+	say("mipmap", cuMipmappedArrayCreate(&mipmap, &shape, 7));
+	say("mipmap.destroy", cuMipmappedArrayDestroy(mipmap));
+	shape.Flags = CUDA_ARRAY3D_DEFERRED_MAPPING;
+	say("array.deferred", cuArray3DCreate(&array, &shape));
+	say("array.deferred.destroy", cuArrayDestroy(array));
+	shape.Flags = CUDA_ARRAY3D_CUBEMAP;
+	shape.Depth = 6;
+	say("array.cube", cuArray3DCreate(&array, &shape));
+	say("array.cube.destroy", cuArrayDestroy(array));
+}
+
+/* What a context takes along: each is freed after it, which only survivors allow. */
+static void context_ends(CUdevice device)
+{
+	CUmemAllocationProp prop = { .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+				     .location = { CU_MEM_LOCATION_TYPE_DEVICE, device } };
+	CUcontext context = NULL, before = NULL;
+	CUmemGenericAllocationHandle handle = 0;
+	CUdeviceptr plain_ptr = 0, managed = 0, ordered = 0;
+	char *mine = aligned_alloc(4096, 65536);
+	void *pinned = NULL;
+	size_t size = 0;
+
+	cuCtxGetCurrent(&before);
+	cuCtxCreate(&context, NULL, 0, device);
+	cuMemAlloc(&plain_ptr, MIB);
+	cuMemAllocManaged(&managed, MIB, CU_MEM_ATTACH_GLOBAL);
+	cuMemHostAlloc(&pinned, MIB, 0);
+	cuMemHostRegister(mine, 65536, 0);
+	cuMemAllocAsync(&ordered, MIB, NULL);
+	cuMemCreate(&handle, 2 * MIB, &prop, 0);
+	say("ends.range.host", cuMemGetAddressRange(NULL, &size, (CUdeviceptr)(uintptr_t)pinned));
+	say("ends.range.managed", cuMemGetAddressRange(NULL, &size, managed));
+	say("ends.destroy", cuCtxDestroy(context));
+	cuCtxSetCurrent(NULL);
+	say("ends.range.no_context", cuMemGetAddressRange(NULL, &size, plain_ptr));
+	cuCtxSetCurrent(before);
+	say("ends.range.plain", cuMemGetAddressRange(NULL, &size, plain_ptr));
+	say("ends.range.managed_after", cuMemGetAddressRange(NULL, &size, managed));
+	say("ends.range.host_after",
+	    cuMemGetAddressRange(NULL, &size, (CUdeviceptr)(uintptr_t)pinned));
+	say("ends.free.plain", cuMemFree(plain_ptr));
+	say("ends.free.managed", cuMemFree(managed));
+	say("ends.free.host", cuMemFreeHost(pinned));
+	say("ends.free.registered", cuMemHostUnregister(mine));
+	say("ends.free.ordered", cuMemFreeAsync(ordered, NULL));
+	say("ends.free.handle", cuMemRelease(handle));
+	free(mine);
+}
+
+/* Primary contexts: whether the last release is what ends one. */
+static void primary_ends(CUdevice device)
+{
+	CUcontext context = NULL;
+	unsigned int flags = 0;
+	int active = 77;
+
+	cuDevicePrimaryCtxGetState(device, &flags, &active);
+	say("primary.active", active);
+	cuDevicePrimaryCtxRetain(&context, device);
+	say("primary.release", cuDevicePrimaryCtxRelease(device));
+	cuDevicePrimaryCtxGetState(device, &flags, &active);
+	say("primary.release.active", active);
+	say("primary.reset", cuDevicePrimaryCtxReset(device));
+	cuDevicePrimaryCtxGetState(device, &flags, &active);
+	say("primary.reset.active", active);
+	say("primary.release_unretained", cuDevicePrimaryCtxRelease(device));
 }
 
 static void endings(CUdevice device)
@@ -442,10 +731,16 @@ int main(void)
 	plain();
 	host();
 	pools(device);
+	other_pools(device);
 	virtual_memory(device);
 	capture();
+	graphs(device);
+	sharing(device);
 	arrays();
+	mipmaps();
+	context_ends(device);
 	endings(device);
+	primary_ends(device);
 	child();
 	return 0;
 }
