@@ -172,7 +172,7 @@ static void step_enter(void)
 		.space = event.space,
 		.segment = event.op == EVENT_RESERVE,
 		.foreign = event.flags & EVENT_FOREIGN,
-		.references = kind == NODE_HANDLE,
+		.references = kind == NODE_HANDLE || (event.flags & EVENT_FOREIGN),
 	};
 	if (stale >= 0)
 		book_end(stale, &event);
