@@ -4,7 +4,8 @@
  * It reaches the driver as the real one does: dlopen, one dlsym, and then cuGetProcAddress for
  * every function, at its first use. Each copy in a process (cuBLAS and NCCL bring their own) does
  * so for itself. Compiled with FAKE_CUDART_STATIC its functions are hidden in the program, so that
- * nothing preloaded can take their place.
+ * nothing preloaded can take their place. With FAKE_CUDART_UNSEEN set it finds the driver in a way
+ * that nothing preloaded sees, as a runtime of tomorrow might.
  */
 #ifdef FAKE_CUDART_STATIC
 #pragma GCC visibility push(hidden)
@@ -26,6 +27,7 @@ cudaError_t cudaGraphUpload_ptsz(cudaGraphExec_t exec, cudaStream_t stream);
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEVICES_MAX 64
@@ -133,6 +135,21 @@ static bool ask(void **function, const char *name, int version, cuuint64_t flags
 	found &= ask((void **)&driver.name##_ptsz, #name, version, \
 		     CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM);
 
+/* glibc's own dlsym, past whatever was preloaded, when nobody is to see what is looked up. */
+static void *find_lookup(void *library)
+{
+	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
+	void *(*find)(void *, const char *) = dlsym;
+
+	for (size_t i = 0; getenv("FAKE_CUDART_UNSEEN") && i < 3; i++) {
+		void *unseen = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+
+		if (unseen)
+			*(void **)&find = unseen;
+	}
+	return find(library, "cuGetProcAddress_v2");
+}
+
 static cudaError_t load_locked(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -141,7 +158,7 @@ static cudaError_t load_locked(void)
 
 	if (!library)
 		return cudaErrorInsufficientDriver;
-	*(void **)&driver.lookup = dlsym(library, "cuGetProcAddress_v2");
+	*(void **)&driver.lookup = find_lookup(library);
 	if (!driver.lookup)
 		return cudaErrorInsufficientDriver;
 	/* The real one begins so; who wraps the lookup must bear these questions. */
