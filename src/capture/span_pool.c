@@ -220,47 +220,62 @@ void span_graph_node(struct span *span, int status, int device, uint64_t size)
 	errno = saved;
 }
 
+struct graph_memory {
+	uint64_t reserved, used;
+};
+
+/* Does a device hold more or less for graphs than the ledger knows? Most launches change nothing.
+ */
+static bool has_changed(int device, struct graph_memory *memory)
+{
+	struct ledger *ledger = record_ledger();
+	uint32_t pool;
+	bool changed;
+
+	memory->reserved = driver_graph_memory(device, &memory->used);
+	record_lock();
+	pool = intern_text(record_intern(), "graph");
+	changed = ledger_pool_sum(ledger, device, pool, METRIC_RESERVED) != memory->reserved ||
+		  ledger_pool_sum(ledger, device, pool, METRIC_ALLOCATED) != memory->used;
+	record_unlock();
+	return changed;
+}
+
 /* Growing the one first and shrinking the other, so that no more is allocated than reserved. */
-static void sample_device(struct event *like, int device)
+static void sample_device(struct span *span, int device, const struct graph_memory *memory)
 {
 	static const char stack[] = "[graph memory]";
-	uint64_t used;
-	uint64_t reserved = driver_graph_memory(device, &used);
+	struct event event;
 
+	record_note("memory of graphs is sampled when one is launched, uploaded or trimmed");
 	facts_device(device);
-	like->device = (int16_t)device;
+	span_describe(span, &event);
+	event.space = SPACE_DEVICE;
+	event.device = (int16_t)device;
 	record_lock();
-	like->pool = intern_text(record_intern(), "graph");
-	if (reserved >= ledger_pool_sum(record_ledger(), device, like->pool, METRIC_RESERVED)) {
-		adjust(like, METRIC_RESERVED, reserved, stack);
-		adjust(like, METRIC_ALLOCATED, used, stack);
+	event.api = span_api(span);
+	event.pool = intern_text(record_intern(), "graph");
+	if (memory->reserved >=
+	    ledger_pool_sum(record_ledger(), device, event.pool, METRIC_RESERVED)) {
+		adjust(&event, METRIC_RESERVED, memory->reserved, stack);
+		adjust(&event, METRIC_ALLOCATED, memory->used, stack);
 	} else {
-		adjust(like, METRIC_ALLOCATED, used, stack);
-		adjust(like, METRIC_RESERVED, reserved, stack);
+		adjust(&event, METRIC_ALLOCATED, memory->used, stack);
+		adjust(&event, METRIC_RESERVED, memory->reserved, stack);
 	}
-	record_unlock();
+	record_done(event.t);
 }
 
 bool span_sample_graphs(struct span *span)
 {
 	uint64_t devices = atomic_load_explicit(&graph_devices, memory_order_relaxed);
-	struct event event;
+	struct graph_memory memory;
 
-	if (!devices)
-		return false;
-	record_note("memory of graphs is sampled when one is launched, uploaded or trimmed");
-	span_describe(span, &event);
-	event.space = SPACE_DEVICE;
-	record_lock();
-	event.api = span_api(span);
-	record_unlock();
 	for (int device = 0; device < GRAPH_DEVICES; device++) {
-		if (devices >> device & 1)
-			sample_device(&event, device);
+		if ((devices >> device & 1) && has_changed(device, &memory))
+			sample_device(span, device, &memory);
 	}
-	record_lock();
-	record_done(event.t);
-	return true;
+	return devices != 0;
 }
 
 void span_graph_sampled(struct span *span, int status)
