@@ -4,9 +4,13 @@
  * Stream-ordered memory survives (cuda_runtime_api.h, cudaDeviceReset), and so do handles of
  * cuMemCreate, which belong to no context. Ends are entered after the real call, unlike a free: a
  * release may or may not be the last one, and only then can the driver be asked what is left.
+ *
+ * What the process tears down while it exits is no end: a runtime may release its contexts then,
+ * and "live at exit" is what the program left.
  */
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "capture/driver.h"
 #include "capture/span_parts.h"
@@ -15,6 +19,25 @@ enum { DEVICES = 64 };
 
 /* The primary context of each device, as it was retained. */
 static _Atomic uint64_t primary[DEVICES];
+
+static atomic_bool exiting;
+
+static void note_exit(void)
+{
+	atomic_store(&exiting, true);
+}
+
+/*
+ * Handlers run in the reverse order of their registration: those of a runtime that has begun before
+ * its first context run after ours.
+ */
+static void watch_exit(void)
+{
+	static atomic_bool watching;
+
+	if (!atomic_exchange(&watching, true))
+		atexit(note_exit);
+}
 
 /* Is what the node says was there still there? Only a driver that says so is believed. */
 static bool outlives(const struct spool_node *node)
@@ -62,6 +85,7 @@ static void end_all(struct span *span, uint64_t context)
 
 void span_context_made(struct span *span, int status)
 {
+	watch_exit();
 	driver_contexts_changed();
 	span_sampled(span, status);
 }
@@ -70,7 +94,7 @@ void span_context_ended(struct span *span, int status, uint64_t context)
 {
 	int saved = errno;
 
-	if (!status && context && !span->moved && record_continue())
+	if (!status && context && !span->moved && !atomic_load(&exiting) && record_continue())
 		end_all(span, context);
 	errno = saved;
 }
@@ -79,6 +103,7 @@ void span_primary_retained(struct span *span, int status, uint64_t context, int 
 {
 	if (status)
 		return;
+	watch_exit();
 	if (device >= 0 && device < DEVICES &&
 	    atomic_exchange(&primary[device], context) != context)
 		driver_contexts_changed();

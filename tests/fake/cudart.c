@@ -5,7 +5,8 @@
  * every function, at its first use. Each copy in a process (cuBLAS and NCCL bring their own) does
  * so for itself. Compiled with FAKE_CUDART_STATIC its functions are hidden in the program, so that
  * nothing preloaded can take their place. With FAKE_CUDART_UNSEEN set it finds the driver in a way
- * that nothing preloaded sees, as a runtime of tomorrow might.
+ * that nothing preloaded sees, as a runtime of tomorrow might; with FAKE_CUDART_RELEASES it
+ * releases its contexts when the process exits.
  */
 #include "cudart.h"
 
@@ -52,6 +53,15 @@ static void *find_lookup(void *library)
 	return find(library, "cuGetProcAddress_v2");
 }
 
+/* A runtime that tidies up. */
+static void release_all(void)
+{
+	for (int device = 0; device < RUNTIME_DEVICES_MAX; device++) {
+		if (runtime_driver.primary[device])
+			runtime_driver.cuDevicePrimaryCtxRelease(device);
+	}
+}
+
 static cudaError_t load_locked(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -70,6 +80,8 @@ static cudaError_t load_locked(void)
 	DRIVER_FUNCTIONS(ASK, ASKS)
 	if (!found)
 		return cudaErrorInsufficientDriver;
+	if (getenv("FAKE_CUDART_RELEASES"))
+		atexit(release_all);
 	return error_of(runtime_driver.cuInit(0));
 }
 

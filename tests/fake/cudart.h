@@ -37,6 +37,7 @@ cudaError_t cudaGraphUpload_ptsz(cudaGraphExec_t exec, cudaStream_t stream);
 	ONE(cuDeviceGetCount, 2000)            \
 	ONE(cuDeviceGetDefaultMemPool, 11020)  \
 	ONE(cuDevicePrimaryCtxRetain, 7000)    \
+	ONE(cuDevicePrimaryCtxRelease, 11000)  \
 	ONE(cuDevicePrimaryCtxReset, 11000)    \
 	ONE(cuCtxGetCurrent, 4000)             \
 	ONE(cuCtxSetCurrent, 4000)             \
