@@ -18,6 +18,7 @@ clang-format           check  make check-format
 clang-tidy             check  make check-tidy
 shellcheck             check  make check-shell
 valgrind               check  memory errors in the tool, instructions an event costs
+python3-greenlet       check  Python frames under greenlets
 python3-torch          check  the report door and Python frames without a GPU
 '
 
@@ -44,6 +45,7 @@ present() {
 	libcjson-dev) [ -e /usr/include/cjson/cJSON.h ] || [ -e /usr/local/include/cjson/cJSON.h ] ;;
 	libunwind8) ldconfig -p 2>/dev/null | grep -q 'libunwind\.so\.8' ;;
 	python3-torch) /usr/bin/python3 -c 'import torch' 2>/dev/null ;;
+	python3-greenlet) /usr/bin/python3 -c 'import greenlet' 2>/dev/null ;;
 	python3-jsonschema) python3 -c 'import jsonschema' 2>/dev/null ;;
 	*) command -v "$1" >/dev/null ;;
 	esac

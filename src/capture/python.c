@@ -12,10 +12,9 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "capture/python_find.h"
+#include "capture/python_hold.h"
 #include "capture/python_line.h"
 #include "capture/python_object.h"
 
@@ -60,16 +59,6 @@ void python_prepare(void *(*lookup)(void *, const char *))
 	}
 	atomic_flag_clear(&state.preparing);
 	errno = error;
-}
-
-/*
- * While the interpreter ends, the states of all other threads are freed under them (gh-87135 and
- * _PyThreadState_DeleteExcept, 3.10 to 3.13), but their thread-local pointers stay. The thread that
- * ends it is taken to be the process's first.
- */
-static bool safe_from_end(void)
-{
-	return !state.python.finalizing() || syscall(SYS_gettid) == getpid();
 }
 
 /* Whether the layout has proved itself; decided by the first thread that has frames. */
@@ -228,25 +217,38 @@ static unsigned walk_frames(const struct python_layout *at, const void *frame,
 	return count;
 }
 
-unsigned python_frames(struct python_frame *frames, unsigned capacity, bool *truncated)
+static unsigned walk_thread(struct python_frame *frames, unsigned capacity, bool *truncated)
 {
 	const struct python_layout *at = &state.python.layout;
-	int stage = stage_now();
-	const void *thread;
+	const void *thread = state.python.this_thread();
 	const void *frame;
 
-	*truncated = false;
-	if ((stage != STAGE_ON && stage != STAGE_FOUND) || !safe_from_end())
-		return 0;
-	thread = state.python.this_thread();
-	if (!thread || (stage == STAGE_FOUND && !proven(thread)))
+	if (!thread || (stage_now() == STAGE_FOUND && !proven(thread)))
 		return 0;
 	frame = python_innermost(at, thread);
 	return at->frame_owner == PYTHON_NONE ? walk_objects(at, frame, frames, capacity, truncated)
 					      : walk_frames(at, frame, frames, capacity, truncated);
 }
 
-bool python_name(const struct python_frame *frame, struct python_name *name)
+unsigned python_frames(struct python_frame *frames, unsigned capacity, bool *truncated)
+{
+	int stage = stage_now();
+	enum python_hold hold;
+	unsigned count;
+
+	*truncated = false;
+	if (stage != STAGE_ON && stage != STAGE_FOUND)
+		return 0;
+	hold = python_hold(&state.python);
+	if (hold == PYTHON_ENDING)
+		return 0;
+	count = walk_thread(frames, capacity, truncated);
+	python_let_go(&state.python, hold);
+	return count;
+}
+
+/* False when what stands there is no code object with names. */
+static bool read_names(const struct python_frame *frame, struct python_name *name)
 {
 	const struct python_interpreter *python = &state.python;
 	const struct python_layout *at = &python->layout;
@@ -254,27 +256,38 @@ bool python_name(const struct python_frame *frame, struct python_name *name)
 	const void *function;
 	const void *table;
 
-	name->file[0] = name->function[0] = '\0';
-	name->line = 0;
-	if (stage_now() != STAGE_ON)
+	if (!python_is_code(python, code))
 		return false;
-	if (!python_is_code(python, code)) {
-		stage_set(STAGE_OFF);
-		return false;
-	}
 	function = python_pointer(code, at->code_qualname != PYTHON_NONE ? at->code_qualname
 									 : at->code_name);
 	if (!python_text(python, python_pointer(code, at->code_file), name->file,
 			 sizeof(name->file)) ||
-	    !python_text(python, function, name->function, sizeof(name->function))) {
-		stage_set(STAGE_OFF);
+	    !python_text(python, function, name->function, sizeof(name->function)))
 		return false;
-	}
 	table = python_pointer(code, at->code_table);
 	name->line = python_line(at->table, (const uint8_t *)table + at->bytes_data,
 				 python_word(table, at->bytes_size),
 				 python_int(code, at->code_first_line), frame->position);
 	return true;
+}
+
+bool python_name(const struct python_frame *frame, struct python_name *name)
+{
+	enum python_hold hold;
+	bool good;
+
+	name->file[0] = name->function[0] = '\0';
+	name->line = 0;
+	if (stage_now() != STAGE_ON)
+		return false;
+	hold = python_hold(&state.python);
+	if (hold == PYTHON_ENDING)
+		return false;
+	good = read_names(frame, name);
+	python_let_go(&state.python, hold);
+	if (!good)
+		stage_set(STAGE_OFF);
+	return good;
 }
 
 bool python_eval_range(uint64_t *low, uint64_t *high)

@@ -1,6 +1,7 @@
 /*
  * This thread's Python frames, read where CPython keeps them: without the GIL, without touching a
- * reference count, without a lock or an allocation. CPython 3.8 on; python.def knows the versions.
+ * reference count, without an allocation, without waiting for a lock. CPython 3.8 on; python.def
+ * knows the versions.
  *
  * The GIL cannot be taken here: PyTorch has released it and may hold its allocator's lock when it
  * reports, and whoever holds the GIL may be waiting for that lock. It is not needed either: only
@@ -50,7 +51,8 @@ unsigned python_frames(struct python_frame *frames, unsigned capacity, bool *tru
 
 /*
  * What a frame of the walk is called. Only within the hook that walked, where the frame keeps its
- * code alive. False when what stands there is no code object: Python stacks are off from then on.
+ * code alive. False while the interpreter ends, and when what stands there is no code object:
+ * Python stacks are off from then on.
  */
 bool python_name(const struct python_frame *frame, struct python_name *name);
 

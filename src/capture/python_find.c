@@ -189,11 +189,30 @@ static int read_version(struct python_interpreter *python, const char *text)
 	return (int)minor;
 }
 
+/*
+ * HEAD_LOCK of CPython's pycore_pystate.h: a PyThread_type_lock up to 3.12, a PyMutex from then on.
+ * The list it guards stands behind it, which the interpreter's own answer confirms.
+ */
+static void find_lock(struct python_interpreter *python, lookup_fn *lookup, void *handle, int minor)
+{
+	void *(*first)(void) = (void *(*)(void))lookup(handle, "PyInterpreterState_Head");
+	int32_t head = python->layout.runtime_head;
+
+	if (head == PYTHON_NONE || !first || python_pointer(python->runtime, head) != first())
+		return;
+	if (minor >= 13) {
+		python->lock_release = (void (*)(void *))lookup(handle, "PyMutex_Unlock");
+		return;
+	}
+	python->lock_acquire = (int (*)(void *, int))lookup(handle, "PyThread_acquire_lock");
+	if (python->lock_acquire)
+		python->lock_release = (void (*)(void *))lookup(handle, "PyThread_release_lock");
+}
+
 int python_find(struct python_interpreter *python, lookup_fn *lookup)
 {
 	const char *(*get_version)(void);
 	const unsigned long *version;
-	const void *runtime;
 	const char *text;
 	void *handle;
 	int minor;
@@ -209,7 +228,7 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 	python->bytes_type = lookup(handle, "PyBytes_Type");
 	get_version = (const char *(*)(void))lookup(handle, "Py_GetVersion");
 	version = lookup(handle, "Py_Version");
-	runtime = lookup(handle, "_PyRuntime");
+	python->runtime = lookup(handle, "_PyRuntime");
 	find_eval(python, lookup(handle, "_PyEval_EvalFrameDefault"));
 	dlerror();
 
@@ -218,7 +237,7 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 	if (minor < 0)
 		return minor;
 	if (!python->finalizing || !python->code_type || !python->text_type ||
-	    !python->bytes_type || !runtime || !get_version) {
+	    !python->bytes_type || !python->runtime || !get_version) {
 		refuse(python, " does not export what a walk of its frames needs" STACKS_OFF);
 		return -ENOTSUP;
 	}
@@ -229,7 +248,9 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 		       " does not keep its frames where this build expects them" STACKS_OFF);
 	if (python_layout_find(&python->layout, (unsigned)minor,
 			       strstr(text, "free-threading") != NULL, version ? *version : 0,
-			       runtime, &python->guessed))
+			       python->runtime, &python->guessed))
 		return -ENOTSUP;
+	find_lock(python, lookup, handle, minor);
+	dlerror();
 	return types_agree(python) ? 0 : -ENOTSUP;
 }

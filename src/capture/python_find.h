@@ -10,6 +10,10 @@
 struct python_interpreter {
 	void *(*this_thread)(void); /* PyGILState_GetThisThreadState */
 	int (*finalizing)(void);
+	const void *runtime; /* _PyRuntime */
+	/* What takes and releases its lock on the list of threads; NULL when it cannot be had. */
+	int (*lock_acquire)(void *lock, int wait); /* PyThread_acquire_lock; NULL from 3.13 on */
+	void (*lock_release)(void *lock);          /* PyThread_release_lock, PyMutex_Unlock */
 	const void *code_type;
 	const void *text_type;
 	const void *bytes_type;

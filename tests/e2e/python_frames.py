@@ -639,25 +639,23 @@ def aspect_cost():
 
 
 def aspect_end():
-    """Daemon threads that walk 10,000 times a second while the interpreter ends, which must end well.
+    """Daemon threads that walk without a pause while the interpreter ends, which must end well.
 
-    They do not walk without pause: between the question whether the interpreter ends and the last read
-    of a walk lie some nanoseconds that no lock can close, and a thread that did nothing else would
-    stand in them when the kernel takes its core away.
+    More of them than cores, so that the end finds some in the middle of a walk.
     """
 
     def daemon(depth):
         if depth:
             return daemon(depth - 1)
-        probe.probe_paced(3000)
+        probe.probe_ceaseless(3000)
 
     class Slow:
         def __del__(self):
             time.sleep(0.3)
 
     sys.modules["frames_slow"] = Slow()
-    for _ in range(3):
-        threading.Thread(target=daemon, args=(10,), daemon=True).start()
+    for _ in range(12):
+        threading.Thread(target=daemon, args=(60,), daemon=True).start()
     time.sleep(0.2)
     ballast = [list(range(100)) for _ in range(20000)]
     ballast.append(ballast)

@@ -27,7 +27,7 @@ int probe_capped(unsigned capacity);
 int probe_entries(int *loops, int *entries);
 int probe_lines(void *code, int size, int *checked);
 long probe_same(int milliseconds, long *changes);
-long probe_paced(int milliseconds);
+long probe_ceaseless(int milliseconds);
 double probe_cost(int iterations, int *frames);
 
 static int64_t now_ns(void)
@@ -257,17 +257,24 @@ EXPORT long probe_same(int milliseconds, long *changes)
 	return walks;
 }
 
-/* Walks now and then, as allocations come, for so many milliseconds: how often. */
-EXPORT long probe_paced(int milliseconds)
+/*
+ * Walks without a pause for so many milliseconds: how often. One frame a walk, so that most of the
+ * time goes by between the question whether the interpreter ends and the look at the thread's
+ * state.
+ */
+EXPORT long probe_ceaseless(int milliseconds)
 {
 	int64_t end = now_ns() + (int64_t)milliseconds * 1000000;
-	struct python_frame walked[64];
+	struct python_frame walked;
+	struct python_name name;
 	bool truncated;
 	long walks = 0;
 
-	for (; now_ns() < end; walks++) {
-		python_frames(walked, 64, &truncated);
-		usleep(50);
+	while (now_ns() < end) {
+		for (int i = 0; i < 1000; i++, walks++)
+			python_frames(&walked, 1, &truncated);
+		if (python_frames(&walked, 1, &truncated))
+			python_name(&walked, &name);
 	}
 	return walks;
 }
