@@ -20,8 +20,9 @@ import torch
 
 SECONDS = float(sys.argv[1])
 DEVICE = sys.argv[2] if len(sys.argv) > 2 else "cpu"
-UNIT = 128  # floats: 512 bytes, PyTorch's smallest block on a GPU
-MADE_FIRST, MADE_SIZES = 100, 50
+UNIT = 128  # floats: 512 bytes, to which PyTorch rounds on a GPU
+FIRST = 1000  # units: sizes that nothing else asks for
+MADE_FIRST, MADE_SIZES = 1100, 50
 
 told = set()
 failures = []
@@ -29,6 +30,7 @@ failures = []
 
 # A function of C, so that the innermost Python line is the caller's.
 empty = functools.partial(torch.empty, device=DEVICE, dtype=torch.float32)
+SIZES = [(FIRST + k) * UNIT for k in range(12)]
 
 
 def tell(tensor):
@@ -43,35 +45,35 @@ def tell(tensor):
 
 
 def plain():
-    return tell(empty(1 * UNIT))
+    return tell(empty(SIZES[1]))
 
 
 class Layer:
     def __call__(self):
-        return tell(empty(2 * UNIT))
+        return tell(empty(SIZES[2]))
 
     @staticmethod
     def deep(depth):
-        return tell(empty(3 * UNIT)) if depth == 0 else Layer.deep(depth - 1)
+        return tell(empty(SIZES[3])) if depth == 0 else Layer.deep(depth - 1)
 
 
 def generator():
-    yield tell(empty(4 * UNIT))
-    yield tell(empty(5 * UNIT))
+    yield tell(empty(SIZES[4]))
+    yield tell(empty(SIZES[5]))
 
 
 def comprehension():
-    return [tell(empty(6 * UNIT)) for _ in range(2)]
+    return [tell(empty(SIZES[6])) for _ in range(2)]
 
 
 def sort_key(size):
-    tell(empty(size * UNIT))
+    tell(empty(SIZES[size]))
     return size
 
 
 async def coroutine():
     await asyncio.sleep(0)
-    return tell(empty(8 * UNIT))
+    return tell(empty(SIZES[8]))
 
 
 def greenlets():
@@ -79,14 +81,14 @@ def greenlets():
         from greenlet import greenlet
     except ImportError:
         return
-    greenlet(lambda: tell(empty(9 * UNIT))).switch()
+    greenlet(lambda: tell(empty(SIZES[9]))).switch()
 
 
 def handled():
     try:
         raise KeyError
     except KeyError:
-        return tell(empty(10 * UNIT))
+        return tell(empty(SIZES[10]))
 
 
 SITES = [
@@ -153,7 +155,7 @@ def trace_and_look():
 
 def collect():
     while time.monotonic() < end:
-        cycle = [tell(empty(11 * UNIT))]
+        cycle = [tell(empty(SIZES[11]))]
         cycle.append(cycle)
         del cycle
         gc.collect()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Threads allocate while others hold the GIL, trace, collect and exec: no deadlock, the right lines.
-# LONG=1: for a minute. The interpreter ends under live tensors and daemon threads: LONG=1: 100 times.
+# LONG=1: for a minute.
 . "$(dirname "$0")/lib.sh"
 
 # On a GPU the PyTorch there, on autograd's threads too; else the CPU tensors of Debian's.
@@ -10,8 +10,8 @@ if ! $PYTHON3 -c 'import torch' 2>/dev/null; then
 	skip "PyTorch among other threads" "no PyTorch for $PYTHON3 (apt-get install python3-torch)"
 	exit 0
 fi
-SECONDS_EACH=6 TIMES=20
-[ -z "${LONG:-}" ] || SECONDS_EACH=60 TIMES=100
+SECONDS_EACH=6
+[ -z "${LONG:-}" ] || SECONDS_EACH=60
 
 MEMTRACE_CPU=1 MEMTRACE_MAX_EVENTS=400000
 export MEMTRACE_CPU MEMTRACE_MAX_EVENTS
@@ -22,10 +22,3 @@ is "nothing failed in it" "$(grep -v '^memtrace: wrote ' "$ERR")" ""
 ok "the trace keeps its promises" validate "$TRACE"
 ok "every allocation has its line" $PYTHON3 "$TOP/tests/e2e/contention_check.py" "$TRACE" said
 tap_comment "$OUT"
-
-mkdir ends
-MEMTRACE_OUTPUT=ends/%p.json traced timeout 500 $PYTHON3 "$TOP/tests/e2e/shutdown.py" "$TIMES" "$WHERE"
-is "every interpreter ends well" "$(cat "$OUT")" "$TIMES of $TIMES ended well []"
-is "and leaves its trace" "$(find ends -name '*.json' | wc -l)" "$TIMES"
-# shellcheck disable=SC2046  # names of our own
-ok "which keeps its promises" validate $(find ends -name '*.json' | head -n 8)

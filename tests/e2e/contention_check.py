@@ -6,7 +6,7 @@ import json
 import sys
 
 UNIT = 512
-MADE_FIRST, MADE_SIZES = 100, 50
+MADE_FIRST, MADE_SIZES = 1100, 50  # as contention.py has them
 
 trace = json.load(open(sys.argv[1]))
 places = {}
