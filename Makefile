@@ -23,7 +23,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(BUILD)/%,%,$(2));)
 
 SHARED := base codec spool ledger
 # Of these two folders the library holds only what its exit path needs.
-LIB_ANALYSE := recording.c symbols.c phases.c
+LIB_ANALYSE := recording.c symbols.c phases.c backward.c
 LIB_RENDER := document*.c
 
 comma := ,
@@ -236,7 +236,8 @@ $(TESTS)/e2e/%: tests/e2e/%.c $(BUILD)/flags | $(FAKE_FILES)
 
 $(TESTS)/e2e/%.so: tests/e2e/%.c $(BUILD)/flags | $(FAKE_FILES)
 	@mkdir -p $(@D)
-	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -fPIC -shared -o $@ $< $(FAKE_LINK)
+	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,$(@F) \
+		-o $@ $< $(FAKE_LINK)
 
 $(TESTS)/agree: tests/fake/agree.c $(BUILD)/flags | $(FAKE_FILES)
 	@mkdir -p $(@D)

@@ -122,6 +122,11 @@ def check_positions(document, problems):
         elif any(document["frames"][stack["frames"][entry]]["language"] != "python"
                  for entry in entries):
             problems.add("range", f"stacks[{i}]: an entry is no Python frame")
+        if ("via" in stack) != ("via_stack" in stack):
+            problems.add("via", f"stacks[{i}]: via and via_stack come together")
+        via = stack.get("via_stack")
+        if via is not None and (not 0 <= via < len(document["stacks"]) or via == i):
+            problems.add("range", f"stacks[{i}].via_stack: {via}")
     for i, peak in enumerate(document["peaks"]):
         for share in peak["stacks"]:
             inside(share["stack"], "stacks", f"peaks[{i}]")

@@ -138,7 +138,10 @@ struct trace_stack {
 	size_t frames_n;
 	uint32_t *entries; /* positions in frames: Python that C code called, which is not known */
 	size_t entries_n;
-	const char *owner; /* NULL when unknown */
+	const char *node;   /* of autograd's graph, as "MmBackward0"; NULL when it is none's */
+	const char *via;    /* "forward", "backward": how via_stack comes into this one */
+	uint32_t via_stack; /* whose Python frames follow the stack's own; UINT32_MAX for none */
+	const char *owner;  /* NULL when unknown */
 	const char *group; /* replay_adopt(): its thread or phase, where rows are by these */
 	uint64_t allocations, bytes;
 	uint64_t frees, freed_bytes;               /* of those allocations */

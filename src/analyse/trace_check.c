@@ -37,6 +37,9 @@ static int check_frames(struct trace *trace)
 				return out_of_range(trace, "stacks", i, "its frames",
 						    stack->entries[k], stack->frames_n);
 		}
+		if (stack->via_stack != UINT32_MAX && stack->via_stack >= trace->stacks_n)
+			return out_of_range(trace, "stacks", i, "stacks", stack->via_stack,
+					    trace->stacks_n);
 	}
 	for (size_t i = 0; i < trace->threads_n; i++) {
 		if (!trace->threads[i].name)
@@ -105,5 +108,7 @@ int trace_check(struct trace *trace)
 		error = check_sites(trace);
 	if (!error)
 		error = check_curves(trace);
+	if (!error)
+		error = trace_extend_backward(trace);
 	return error;
 }

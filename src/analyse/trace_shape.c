@@ -157,6 +157,9 @@ SHAPE(frame, trace_frame);
 static const struct shape_row stack_rows[] = {
 	ROW_MANY(trace_stack, U32S, frames, NULL),
 	ROW_MANY(trace_stack, U32S, entries, NULL),
+	ROW(trace_stack, TEXT, node),
+	ROW(trace_stack, TEXT, via),
+	ROW(trace_stack, POSITION, via_stack),
 	ROW(trace_stack, TEXT, owner),
 	ROW(trace_stack, U64, allocations),
 	ROW(trace_stack, U64, bytes),

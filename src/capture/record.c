@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/opt.h"
 #include "base/text.h"
+#include "capture/autograd.h"
 #include "capture/doors.h"
 #include "capture/facts.h"
 #include "capture/finish.h"
@@ -145,6 +146,7 @@ void record_forked(void)
 	ledger_clear(&record.ledger);
 	modules_clear();
 	torch_clear();
+	autograd_clear();
 	facts_clear();
 	memset(record.hook_text, 0, sizeof(record.hook_text));
 	memset(record.notes, 0, sizeof(record.notes));
@@ -177,6 +179,7 @@ void record_prepare(void)
 	unwind_prepare();
 	python_prepare(resolve_dlsym);
 	torch_prepare();
+	autograd_prepare();
 }
 
 static void put_mark(const struct pending *from)

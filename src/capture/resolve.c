@@ -101,7 +101,7 @@ void resolve_driver_rows(void)
 }
 
 /* What the caller's own link would have found: its library, then what that needs. */
-static void *through_caller(enum hook_id id, const void *caller)
+static void *through_caller(const char *name, const void *caller)
 {
 	struct link_map *map;
 	Dl_info info;
@@ -113,9 +113,18 @@ static void *through_caller(enum hook_id id, const void *caller)
 	handle = dlopen(map->l_name, RTLD_NOLOAD | RTLD_LAZY);
 	if (!handle)
 		return NULL;
-	real = resolve_dlsym(handle, hooks[id].name);
+	real = resolve_dlsym(handle, name);
 	dlclose(handle);
-	return real == hooks[id].ours ? NULL : real;
+	return resolve_is_ours(real) ? NULL : real;
+}
+
+void *resolve_from(const char *name, const void *caller)
+{
+	void *real = through_caller(name, caller);
+
+	if (!real)
+		real = resolve_dlsym(RTLD_NEXT, name);
+	return resolve_is_ours(real) ? NULL : real;
 }
 
 void *resolve_runtime(enum hook_id id, void *caller)
@@ -131,7 +140,7 @@ void *resolve_runtime(enum hook_id id, void *caller)
 	if (next && strncmp(resolve_module(next), "libcudart", 9))
 		real = next;
 	if (!real)
-		real = through_caller(id, caller);
+		real = through_caller(hooks[id].name, caller);
 	if (!real)
 		real = next;
 	if (!real)

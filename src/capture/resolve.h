@@ -19,6 +19,9 @@ void resolve_init(void);
 void *resolve_runtime(enum hook_id id, void *caller);
 void *resolve_driver(enum hook_id id);
 
+/* A function that is not a row, as the linker would have found it for this caller; NULL if none. */
+void *resolve_from(const char *name, const void *caller);
+
 /* Any function of libcuda, NULL while it is not loaded. */
 void *resolve_cuda(const char *name);
 

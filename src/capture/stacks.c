@@ -5,6 +5,7 @@
 
 #include "base/opt.h"
 #include "base/text.h"
+#include "capture/autograd.h"
 #include "capture/facts.h"
 #include "capture/modules.h"
 #include "capture/python.h"
@@ -31,6 +32,7 @@ struct walk {
 	size_t native_count;
 	struct python_frame python[PYTHON_MOST];
 	unsigned python_count;
+	struct autograd_via via;
 };
 
 void stacks_init(void)
@@ -75,7 +77,7 @@ static void cut_at_python(struct walk *walk)
 	uint64_t low;
 	uint64_t high;
 
-	if (!walk->python_count || !python_eval_range(&low, &high))
+	if (!python_eval_range(&low, &high))
 		return;
 	for (size_t i = 0; i < walk->native_count; i++) {
 		uint64_t pc = (uint64_t)walk->native[i] - 1;
@@ -92,11 +94,15 @@ static void walk_stack(struct walk *walk, void *caller)
 	bool truncated;
 
 	walk->python_count = 0;
+	walk->via = (struct autograd_via){ 0, 0 };
 	walk_native(walk, caller);
 	if (!wanted.python)
 		return;
 	walk->python_count = python_frames(walk->python, PYTHON_MOST, &truncated);
-	cut_at_python(walk);
+	if (walk->python_count)
+		cut_at_python(walk);
+	else
+		walk->via = autograd_via();
 }
 
 static struct hash128 hash_walk(const struct walk *walk)
@@ -104,8 +110,14 @@ static struct hash128 hash_walk(const struct walk *walk)
 	struct hash128 hash = { HASH_C, HASH_D };
 
 	hash = hash_words(hash, (const uint64_t *)(const void *)walk->native, walk->native_count);
-	return hash_words(hash, (const uint64_t *)(const void *)walk->python,
+	hash = hash_words(hash, (const uint64_t *)(const void *)walk->python,
 			  walk->python_count * (sizeof(struct python_frame) / 8));
+	if (walk->via.backward || walk->via.forward) {
+		uint64_t via = (uint64_t)walk->via.backward << 32 | walk->via.forward;
+
+		hash = hash_words(hash, &via, 1);
+	}
+	return hash;
 }
 
 static uint32_t native_frame(void *pc, uint32_t *owner)
@@ -140,7 +152,11 @@ static uint32_t python_frame(const struct python_frame *frame)
 static uint32_t enter(const struct walk *walk, struct hash128 hash)
 {
 	uint32_t frames[NATIVE_MOST + PYTHON_MOST];
-	struct intern_steps steps = { .frames = frames };
+	struct intern_steps steps = {
+		.frames = frames,
+		.via_forward = walk->via.forward,
+		.via_backward = walk->via.backward,
+	};
 	uint32_t count = 0;
 	uint32_t id = intern_stack_find(record_intern(), hash);
 
@@ -194,6 +210,7 @@ uint32_t stacks_capture(void *caller, bool may_load)
 	if (may_load && modules_refresh()) {
 		/* Something was loaded: it may be what we wait for. */
 		torch_prepare();
+		autograd_prepare();
 		if (!python_version())
 			python_prepare(resolve_dlsym);
 		record_lock();

@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "base/opt.h"
 #include "base/text.h"
+#include "capture/autograd.h"
 #include "capture/doors.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
@@ -327,6 +328,8 @@ static void record_usage(const struct usage *usage, void *caller)
 	event.t = record_now();
 	event.thread = record_thread();
 	event.stack = record_quiet() ? 0 : stacks_capture(caller, !cuda);
+	if (event.op == EVENT_ALLOC)
+		autograd_forward(event.stack);
 	record_lock();
 	record_spool()->header->doors[DOOR_TORCH]++; /* each event: not worth an atomic addition */
 	event.pool = cuda ? torch_pool() : 0;

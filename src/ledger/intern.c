@@ -177,6 +177,8 @@ uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct i
 		.owner = steps->owner,
 		.entries = steps->entries,
 		.hash = { hash.a, hash.b },
+		.via_forward = steps->via_forward,
+		.via_backward = steps->via_backward,
 	};
 	publish(spool, SPOOL_STACK, 1);
 	if (id)

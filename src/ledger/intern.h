@@ -42,7 +42,8 @@ struct intern_steps {
 	const uint32_t *frames; /* of intern_frame(), innermost first, native before Python */
 	uint16_t native, python;
 	uint32_t owner;   /* text */
-	uint64_t entries; /* as in struct spool_stack */
+	uint64_t entries; /* as these in struct spool_stack */
+	uint32_t via_forward, via_backward;
 };
 
 /* Enters a stack that intern_stack_find() does not know. */

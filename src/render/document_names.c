@@ -1,4 +1,5 @@
 /* The document's names: modules, frames, stacks, threads, sites, phases. */
+#include "analyse/backward.h"
 #include "render/document_sections.h"
 
 static void write_modules(struct out *out, const struct recording *recording)
@@ -55,6 +56,29 @@ static void write_frame(struct out *out, const struct recording *recording, uint
 		out_text(out, ",\"offset\":null");
 	}
 	out_text(out, ",\"file\":null,\"line\":null}");
+}
+
+/* Of a stack on one of autograd's threads: what runs, and which line that comes from. */
+static void write_backward(struct out *out, const struct recording *recording,
+			   const struct spool_stack *stack)
+{
+	static const char *const vias[] = {
+		[BACKWARD_FORWARD] = "forward",
+		[BACKWARD_CALL] = "backward",
+	};
+	struct backward backward;
+
+	backward_read(recording, stack, &backward);
+	if (backward.node[0]) {
+		out_text(out, ",\"node\":");
+		out_json(out, backward.node);
+	}
+	if (backward.via == BACKWARD_NOT)
+		return;
+	out_text(out, ",\"via\":\"");
+	out_text(out, vias[backward.via]);
+	out_text(out, "\",\"via_stack\":");
+	out_u64(out, backward.stack);
 }
 
 static void write_number(struct out *out, const char *key, uint64_t value)
@@ -119,6 +143,7 @@ static void write_stack(struct out *out, const struct recording *recording, uint
 		write_number(out, k ? "," : ",\"entries\":[", entries[k]);
 	if (entry_count)
 		out_char(out, ']');
+	write_backward(out, recording, stack);
 	if (owner) {
 		out_text(out, ",\"owner\":");
 		out_json(out, owner);

@@ -149,7 +149,9 @@ struct spool_stack {
 	uint64_t lifetime_min, lifetime_max; /* ns, of those freed; 0 when none is known */
 	uint64_t entries;                    /* bit i: Python frame i was entered from C */
 	uint64_t hash[2];
-	uint64_t unused[3];
+	uint32_t via_forward;  /* stack: of the operator whose backward this is, 0 for unknown */
+	uint32_t via_backward; /* stack: of who called backward(), on a thread without Python */
+	uint64_t unused[2];
 };
 
 _Static_assert(sizeof(struct spool_fact) == 16 && sizeof(struct spool_thread) == 16 &&
