@@ -18,6 +18,7 @@ clang-format           check  make check-format
 clang-tidy             check  make check-tidy
 shellcheck             check  make check-shell
 valgrind               check  memory errors in the tool, instructions an event costs
+python3-dbg            check  Python frames of a debug build
 python3-greenlet       check  Python frames under greenlets
 python3-torch          check  the report door and Python frames without a GPU
 '

@@ -45,7 +45,7 @@ aspect()
 	tell "$2"
 }
 
-for python in ${PYTHONS:-python3 /usr/bin/python3 "$HOME"/.pyenv/versions/*/bin/python3}; do
+for python in ${PYTHONS:-python3 /usr/bin/python3 /usr/bin/python3-dbg "$HOME"/.pyenv/versions/*/bin/python3}; do
 	# The program itself, not a shim before it, and each only once.
 	program=$("$python" -c 'import os, sys; print(os.path.realpath(sys.executable))' 2>/dev/null) ||
 		continue
