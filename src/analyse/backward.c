@@ -81,9 +81,11 @@ static void plain(char *to, size_t size, const char *from, size_t length)
 	size_t used = 0;
 
 	for (size_t i = 0; i < length && used + 1 < size; i++) {
-		char c = from[i] >= 'A' && from[i] <= 'Z' ? (char)(from[i] + 32) : from[i];
+		char c = from[i];
 
-		if ((c >= 'a' && c <= 'z') || is_digit(c))
+		if (c >= 'A' && c <= 'Z')
+			to[used++] = (char)(c | 0x20);
+		else if ((c >= 'a' && c <= 'z') || is_digit(c))
 			to[used++] = c;
 	}
 	to[used] = '\0';

@@ -170,23 +170,28 @@ struct autograd_via autograd_via(void)
 	return via;
 }
 
+struct pass {
+	unsigned slot;
+};
+
 /* Slot 0 also stands for "no slot left": then the pass is one nobody knows. */
-static unsigned pass_begin(uint32_t stack)
+static void pass_begin(struct pass *pass, uint32_t stack)
 {
 	atomic_fetch_add(&passes_now, 1);
 	for (unsigned i = 1; i < PASSES; i++) {
 		uint32_t empty = 0;
 
+		pass->slot = i;
 		if (atomic_compare_exchange_strong(&passes[i], &empty, stack))
-			return i;
+			return;
 	}
+	pass->slot = 0;
 	atomic_store(&passes[0], UINT32_MAX);
-	return 0;
 }
 
-static void pass_end(unsigned *pass)
+static void pass_end(const struct pass *pass)
 {
-	atomic_store_explicit(&passes[*pass], 0, memory_order_release);
+	atomic_store_explicit(&passes[pass->slot], 0, memory_order_release);
 	atomic_fetch_sub(&passes_now, 1);
 }
 
@@ -258,6 +263,7 @@ static execute_fn *execute_real(void *caller)
 	return (execute_fn *)real;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the parameters are PyTorch's. */
 struct returned EXECUTE(void *engine, const void *roots, const void *inputs, bool keep, bool create,
 			bool accumulate, const void *outputs) {
 	execute_fn *real = execute_real(CALLER);
@@ -267,7 +273,10 @@ struct returned EXECUTE(void *engine, const void *roots, const void *inputs, boo
 		return (struct returned){ { 0, 0, 0 } }; /* an empty vector: no gradients */
 	if (!record_on())
 		return real(engine, roots, inputs, keep, create, accumulate, outputs);
-	__attribute__((cleanup(pass_end))) unsigned pass = pass_begin(calling_stack(CALLER));
+
+	/* Left by an exception too: a node that fails throws through here. */
+	__attribute__((cleanup(pass_end))) struct pass pass = { 0 };
+	pass_begin(&pass, calling_stack(CALLER));
 	errno = saved;
 	return real(engine, roots, inputs, keep, create, accumulate, outputs);
 }

@@ -33,8 +33,10 @@ static uint32_t make_stack(struct recorder *recorder, unsigned i)
 
 		frames[k] = intern_frame(intern, &frame);
 	}
-	return intern_stack(intern, (struct hash128){ i + 1, i * 77 },
-			    &(struct intern_steps){ frames, 1, 2, recorder->owners[0], 0 });
+	return intern_stack(
+		intern, (struct hash128){ i + 1, i * 77 },
+		&(struct intern_steps){
+			.frames = frames, .native = 1, .python = 2, .owner = recorder->owners[0] });
 }
 
 static int open_tables(struct recorder *recorder, uint64_t max_events)
