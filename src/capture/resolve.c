@@ -100,7 +100,18 @@ void resolve_driver_rows(void)
 	atomic_store_explicit(&done, true, memory_order_release);
 }
 
-/* What the caller's own link would have found: its library, then what that needs. */
+static bool same_module(const void *a, const void *b)
+{
+	Dl_info first;
+	Dl_info second;
+
+	return dladdr(a, &first) && dladdr(b, &second) && first.dli_fbase == second.dli_fbase;
+}
+
+/*
+ * What the caller's own link would have found: its library, then what that needs. NULL when that is
+ * the caller itself: another preload, in front of ours, which wants the next one.
+ */
 static void *through_caller(const char *name, const void *caller)
 {
 	struct link_map *map;
@@ -115,7 +126,7 @@ static void *through_caller(const char *name, const void *caller)
 		return NULL;
 	real = resolve_dlsym(handle, name);
 	dlclose(handle);
-	return resolve_is_ours(real) ? NULL : real;
+	return !real || resolve_is_ours(real) || same_module(real, caller) ? NULL : real;
 }
 
 void *resolve_from(const char *name, const void *caller)
@@ -124,7 +135,7 @@ void *resolve_from(const char *name, const void *caller)
 
 	if (!real)
 		real = resolve_dlsym(RTLD_NEXT, name);
-	return resolve_is_ours(real) ? NULL : real;
+	return real && resolve_is_ours(real) ? NULL : real;
 }
 
 void *resolve_runtime(enum hook_id id, void *caller)
