@@ -142,7 +142,7 @@ struct trace_stack {
 	const char *via;    /* "forward", "backward": how via_stack comes into this one */
 	uint32_t via_stack; /* whose Python frames follow the stack's own; UINT32_MAX for none */
 	const char *owner;  /* NULL when unknown */
-	const char *group; /* replay_adopt(): its thread or phase, where rows are by these */
+	const char *group;  /* replay_adopt(): its thread or phase, where rows are by these */
 	uint64_t allocations, bytes;
 	uint64_t frees, freed_bytes;               /* of those allocations */
 	uint64_t frees_here, freed_here_bytes;     /* frees made by this stack */
