@@ -185,14 +185,14 @@ static inline __attribute__((always_inline)) void take(struct span *span, int st
 
 	if (span_no_event(status) || !record_begin(true))
 		goto out;
-	device = driver_context(&context);
 	if (status) {
-		span_failed(span, status, memory->space, memory->size, device);
+		span_failed(span, status, memory->space, memory->size, driver_device());
 		goto out;
 	}
 	if (!memory->key || !span_counts(span, status))
 		goto out;
 	span_moved(span);
+	device = driver_context(&context);
 	span_describe(span, &event);
 	event.space = memory->space;
 	event.flags = memory->flags;
