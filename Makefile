@@ -228,7 +228,8 @@ $(TESTS)/generator: $(GENERATOR_OBJECTS) $(TESTS)/tool.a
 	$(call say,LINK,$@) $(CC) $(CLI_FLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
 
 $(TESTS)/python_probe.so: tests/unit/python_probe.c $(TESTS)/lib.a
-	$(call say,LINK,$@) $(COMPILE) $(BASE_FLAGS) -fPIC -shared $(LDFLAGS) -o $@ $^ -ldl -lpthread
+	$(call say,LINK,$@) $(COMPILE) $(BASE_FLAGS) -fPIC -shared $(LDFLAGS) -o $@ \
+		$(filter %.c %.a,$^) -ldl -lpthread
 
 $(TESTS)/e2e/%: tests/e2e/%.c $(BUILD)/flags | $(FAKE_FILES)
 	@mkdir -p $(@D)
