@@ -63,6 +63,12 @@ struct trace_environment {
 	size_t devices_n;
 };
 
+struct trace_call {
+	const char *api;
+	uint64_t calls, failed;
+	uint64_t total_ns, max_ns; /* inside the call */
+};
+
 struct trace_capture {
 	struct trace_pair *doors;
 	size_t doors_n;
@@ -214,6 +220,8 @@ struct trace {
 	struct trace_process process;
 	struct trace_environment environment;
 	struct trace_capture capture;
+	struct trace_call *calls; /* the longest first */
+	size_t calls_n;
 	struct {
 		struct trace_device *devices;
 		size_t devices_n;

@@ -72,6 +72,12 @@ static const struct shape_row capture_rows[] = {
 };
 SHAPE(capture, trace_capture);
 
+static const struct shape_row call_rows[] = {
+	ROW(trace_call, TEXT, api),     ROW(trace_call, U64, calls),  ROW(trace_call, U64, failed),
+	ROW(trace_call, U64, total_ns), ROW(trace_call, U64, max_ns),
+};
+SHAPE(call, trace_call);
+
 static const struct shape_row sum_rows[] = {
 	ROW(trace_sum, OPTIONAL, peak_bytes),
 	ROW(trace_sum, OPTIONAL, peak_t),
@@ -231,6 +237,7 @@ static const struct shape_row trace_rows[] = {
 	ROW_OBJECT(trace, process, process_shape),
 	ROW_OBJECT(trace, environment, environment_shape),
 	ROW_OBJECT(trace, capture, capture_shape),
+	ROW_MANY(trace, LIST, calls, &call_shape),
 	{ "summary", SHAPE_OBJECT, 0, 0, &summary_shape, NULL },
 	ROW_MANY(trace, LIST, peaks, &peak_shape),
 	ROW_MANY(trace, LIST, modules, &module_shape),

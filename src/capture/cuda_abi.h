@@ -23,10 +23,21 @@ typedef enum cudaError_enum {
 	cudaErrorInitializationError = 3,
 } cudaError_t;
 
+enum cudaMemcpyKind { cudaMemcpyHostToHost = 0 };
+
+typedef struct dim3 {
+	unsigned int x, y, z;
+} dim3;
+
 typedef unsigned long long CUdeviceptr;
 typedef unsigned long long CUmemGenericAllocationHandle;
 typedef int CUdevice;
 typedef struct CUctx_st *CUcontext;
+typedef struct CUevent_st *CUevent;
+typedef struct CUevent_st *cudaEvent_t;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUlaunchConfig_st CUlaunchConfig;
+typedef struct cudaLaunchConfig_st cudaLaunchConfig_t;
 typedef struct CUstream_st *CUstream;
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;

@@ -1,5 +1,5 @@
 /*
- * The wrappers: one body, unfolded for each row of hooks.def.
+ * The wrappers: one body, unfolded for each row of hooks.def and calls.def.
  *
  * The words of the rows' `before` and `after` columns are macros here; `status` is the real call's
  * answer, and what it returned through pointers is read only if that says success.
@@ -103,7 +103,9 @@ enum { STATUS_MISSING = 3 };
 			result status;                                                      \
                                                                                             \
 			before;                                                             \
+			span_time(&span);                                                   \
 			status = real args;                                                 \
+			span_timed(&span, status);                                          \
 			after;                                                              \
 			return status;                                                      \
 		}                                                                           \
@@ -116,10 +118,19 @@ enum { STATUS_MISSING = 3 };
 	WRAPPER(name##_ptsz, result, params, args, before, after)
 #define OLD(since, api, name, result, params, args, before, after) \
 	WRAPPER(name, result, params, args, before, after)
+#define CALL(api, name, result, params, args) WRAPPER(name, result, params, args, NOTHING, NOTHING)
+#define CALLS(twin, api, name, result, params, args) \
+	CALL(api, name, result, params, args)        \
+	CALL(api, name##twin, result, params, args)
+/* NOLINTBEGIN(readability-function-size): the parameters are CUDA's */
+#include "capture/calls.def"
 #include "capture/hooks.def"
+/* NOLINTEND(readability-function-size) */
 #undef HOOK
 #undef BOTH
 #undef OLD
+#undef CALL
+#undef CALLS
 
 struct hook hooks[HOOKS] = {
 #define HOOK(api, name, ...) { #name, api, (void *)name, NULL },
@@ -127,14 +138,24 @@ struct hook hooks[HOOKS] = {
 	HOOK(api, name)      \
 	HOOK(api, name##_ptsz)
 #define OLD(since, api, name, ...) HOOK(api, name)
+#define CALL(api, name, ...) HOOK(api, name)
+#define CALLS(twin, api, name, ...) \
+	HOOK(api, name)             \
+	HOOK(api, name##twin)
+#include "capture/calls.def"
 #include "capture/hooks.def"
 #undef HOOK
 #undef BOTH
 #undef OLD
+#undef CALL
+#undef CALLS
 };
 
 int hook_named(const char *name)
 {
+	/* Every dlsym() of the program comes by here. */
+	if (name[0] != 'c' || name[1] != 'u')
+		return -1;
 	for (int i = 0; i < HOOKS; i++) {
 		if (!strcmp(hooks[i].name, name))
 			return i;

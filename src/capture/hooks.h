@@ -1,5 +1,5 @@
 /*
- * The rows of hooks.def and doors.def as enums, types and a table.
+ * The rows of hooks.def, calls.def and doors.def as enums, types and a table.
  */
 #ifndef CAPTURE_HOOKS_H
 #define CAPTURE_HOOKS_H
@@ -18,11 +18,17 @@ enum hook_id {
 #define HOOK(api, name, ...) HOOK_##name,
 #define BOTH(api, name, ...) HOOK_##name, HOOK_##name##_ptsz,
 #define OLD(since, api, name, ...) HOOK_##name,
+#define CALL(api, name, ...) HOOK_##name,
+#define CALLS(twin, api, name, ...) HOOK_##name, HOOK_##name##twin,
+#include "capture/calls.def"
 #include "capture/hooks.def"
 #undef HOOK
 #undef BOTH
 #undef OLD
+#undef CALL
+#undef CALLS
 	HOOKS,
+	HOOK_FIRST_CALL = HOOK_cudaDeviceSynchronize, /* from here on: calls.def */
 };
 
 struct hook {

@@ -16,6 +16,7 @@
 #include "base/opt.h"
 #include "base/text.h"
 #include "capture/autograd.h"
+#include "capture/calls.h"
 #include "capture/doors.h"
 #include "capture/facts.h"
 #include "capture/finish.h"
@@ -73,6 +74,7 @@ void record_init(void)
 	}
 	record.quiet = !opt_flag(OPT_ID_start);
 	paths_init(&record.paths);
+	calls_init();
 	atomic_store(&record_state, opt_flag(OPT_ID_enable) ? RECORD_ON : RECORD_INERT);
 }
 
@@ -148,6 +150,7 @@ void record_forked(void)
 	torch_clear();
 	autograd_clear();
 	facts_clear();
+	calls_clear();
 	memset(record.hook_text, 0, sizeof(record.hook_text));
 	memset(record.notes, 0, sizeof(record.notes));
 	record.pending_count = 0;
@@ -211,6 +214,7 @@ static int start_tables(void)
 	facts_record(&record.intern, &record.paths);
 	for (unsigned i = 0; i < NOTES && record.notes[i]; i++)
 		intern_fact(&record.intern, "note", record.notes[i]);
+	calls_settle();
 	return 0;
 }
 
@@ -380,6 +384,7 @@ void record_finish(void)
 	atomic_store(&record_state, RECORD_ENDED);
 	header = record.spool.header;
 	header->end = record_now();
+	calls_settle();
 	atomic_store(&header->late, atomic_load(&record.missed));
 	for (unsigned i = 0; i < DOORS; i++)
 		header->doors[i] += doors_counted(i);

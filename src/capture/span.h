@@ -8,13 +8,15 @@
 #ifndef CAPTURE_SPAN_H
 #define CAPTURE_SPAN_H
 
+#include "capture/calls.h"
 #include "capture/hooks.h"
 #include "capture/record.h"
 
 struct span {
 	struct span *outer;
-	void *caller; /* return address */
-	void **frame; /* the wrapper's frame: caller is its second word while it lives */
+	void *caller;   /* return address */
+	void **frame;   /* the wrapper's frame: caller is its second word while it lives */
+	uint64_t ticks; /* when the real call began, if it is the outermost and counted */
 	uint64_t stream;
 	uint64_t pool;    /* of the stream-ordered block that is being freed */
 	uint64_t context; /* the thread's own, before a call that may end it, and its device */
@@ -44,6 +46,18 @@ static inline bool span_wanted(void)
 #define SPAN(span, hook, caller)                               \
 	__attribute__((cleanup(span_leave))) struct span span; \
 	span_enter(&span, hook, caller, __builtin_frame_address(0))
+
+/* Around the real call. */
+static inline void span_time(struct span *span)
+{
+	span->ticks = span->outer ? 0 : calls_begin();
+}
+
+static inline void span_timed(const struct span *span, int status)
+{
+	if (span->ticks)
+		calls_note((enum hook_id)span->hook, span->ticks, status);
+}
 
 /*
  * The words of hooks.def; `status` is the real call's answer, 0 for success. What the call returned

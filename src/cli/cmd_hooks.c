@@ -8,19 +8,33 @@ static const char about[] =
 	"Lists the calls that the library intercepts, and what else it exports. Each call is seen\n"
 	"however it is reached: linked, by dlsym, by cuGetProcAddress.\n";
 
-#define HOOK(api, name, result, parameters, ...) { #api, #name, #result, #parameters, false },
-#define BOTH(api, name, result, parameters, ...) { #api, #name, #result, #parameters, true },
+#define HOOK(api, name, result, parameters, ...) { #api, #name, #result, #parameters, "" },
+#define BOTH(api, name, result, parameters, ...) { #api, #name, #result, #parameters, "_ptsz" },
 #define OLD(since, api, name, result, parameters, ...) HOOK(api, name, result, parameters)
 
-static const struct {
+#define CALL(api, name, result, parameters, ...) HOOK(api, name, result, parameters)
+#define CALLS(twin, api, name, result, parameters, ...) \
+	{ #api, #name, #result, #parameters, #twin },
+
+struct row {
 	const char *api, *name, *result, *parameters;
-	bool both; /* name_ptsz too: the twin for per-thread default streams */
-} hooks[] = {
+	const char *twin; /* what the twin for per-thread default streams has behind its name */
+};
+
+static const struct row hooks[] = {
 #include "capture/hooks.def"
+};
+
+static const struct row calls[] = {
+#include "capture/calls.def"
 };
 #undef HOOK
 #undef BOTH
 #undef OLD
+#undef CALL
+#undef CALLS
+
+#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 
 static const struct {
 	const char *name, *what;
@@ -30,34 +44,46 @@ static const struct {
 #undef DOOR
 };
 
+static void print_row_names(struct out *out, const struct row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		out_format(out, "%s\n", rows[i].name);
+		if (rows[i].twin[0])
+			out_format(out, "%s%s\n", rows[i].name, rows[i].twin);
+	}
+}
+
 static void print_names(struct out *out)
 {
-	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
-		out_format(out, "%s\n", hooks[i].name);
-		if (hooks[i].both)
-			out_format(out, "%s_ptsz\n", hooks[i].name);
-	}
-	for (size_t i = 0; i < sizeof(doors) / sizeof(doors[0]); i++)
+	print_row_names(out, hooks, COUNT(hooks));
+	print_row_names(out, calls, COUNT(calls));
+	for (size_t i = 0; i < COUNT(doors); i++)
 		out_format(out, "%s\n", doors[i].name);
 }
 
-static void print_api(struct out *out, const char *api, const char *heading)
+static void print_rows(struct out *out, const struct row *rows, size_t count, const char *api)
 {
-	out_text(out, heading);
-	for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
-		if (strcmp(hooks[i].api, api) != 0)
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(rows[i].api, api) != 0)
 			continue;
-		out_format(out, "  %s %s%s%s\n", hooks[i].result, hooks[i].name,
-			   hooks[i].parameters, hooks[i].both ? ", and its _ptsz twin" : "");
+		out_format(out, "  %s %s%s", rows[i].result, rows[i].name, rows[i].parameters);
+		if (rows[i].twin[0])
+			out_format(out, ", and its %s twin", rows[i].twin);
+		out_char(out, '\n');
 	}
 }
 
 static void print_table(struct out *out)
 {
-	print_api(out, "RT", "CUDA runtime (libcudart):\n");
-	print_api(out, "DRV", "\nCUDA driver (libcuda):\n");
+	out_text(out, "CUDA runtime (libcudart):\n");
+	print_rows(out, hooks, COUNT(hooks), "RT");
+	out_text(out, "\nCUDA driver (libcuda):\n");
+	print_rows(out, hooks, COUNT(hooks), "DRV");
+	out_text(out, "\nCounted and timed, beside all of those:\n");
+	print_rows(out, calls, COUNT(calls), "RT");
+	print_rows(out, calls, COUNT(calls), "DRV");
 	out_text(out, "\nDoors, PyTorch's report, injection points and the C API:\n");
-	for (size_t i = 0; i < sizeof(doors) / sizeof(doors[0]); i++)
+	for (size_t i = 0; i < COUNT(doors); i++)
 		out_format(out, "  %s\n      %s\n", doors[i].name, doors[i].what);
 }
 

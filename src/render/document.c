@@ -137,6 +137,7 @@ static int write_all(struct out *out, struct recording *recording, unsigned flag
 	recording->damaged |= phases.broken != 0;
 	if (!error) {
 		document_head(out, recording, exit);
+		document_calls(out, recording);
 		document_summary(out, recording);
 		document_peaks(out, recording);
 		document_names(out, recording);

@@ -88,6 +88,7 @@ struct spool_header {
 	uint64_t free_cells;
 	uint64_t doors[8];             /* enum door, capture's */
 	uint64_t cost_ns, cost_events; /* sampled: time spent inside hooks, less the real calls */
+	uint64_t tick_ns;              /* of spool_call: 2^32 times the ns of a tick */
 
 	uint64_t undo_count;
 	struct spool_undo_word undo[SPOOL_UNDO];
@@ -243,6 +244,17 @@ struct spool_node {
 _Static_assert(sizeof(struct spool_scope) == 256 && sizeof(struct spool_cell) == 64 &&
 		       sizeof(struct spool_node) == 64,
 	       "as tables.def says");
+
+/* Written without a lock and outside of transactions: each word is right by itself. */
+struct spool_call {
+	uint32_t name; /* text */
+	uint32_t unused;
+	_Atomic uint64_t calls, failed;
+	_Atomic uint64_t ticks, max; /* header.tick_ns says what a tick is */
+	uint64_t unused_too[3];
+};
+
+_Static_assert(sizeof(struct spool_call) == 64, "as tables.def says, and a cache line");
 
 enum { CURVE_POINTS = 2048 };
 

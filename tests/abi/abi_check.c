@@ -1,6 +1,6 @@
 /*
- * Every row of hooks.def against the toolkit's own headers: `make check-abi` compiles this file,
- * and a row whose parameters or result differ from NVIDIA's stops it by name.
+ * Every row of hooks.def and calls.def against the toolkit's own headers: `make check-abi` compiles
+ * this file, and a row whose parameters or result differ from NVIDIA's stops it by name.
  *
  * The twins for per-thread default streams are not declared in any header; they have the row's
  * type. Old versions are declared as types of pointers to them.
@@ -29,10 +29,15 @@
 #define TYPED_cuCtxDestroy PFN_cuCtxDestroy_v4000
 #define TYPED_cuDevicePrimaryCtxRelease PFN_cuDevicePrimaryCtxRelease_v11000
 #define TYPED_cuDevicePrimaryCtxReset PFN_cuDevicePrimaryCtxReset_v11000
+#define CALL(...) HOOK(__VA_ARGS__)
+#define CALLS(twin, ...) HOOK(__VA_ARGS__)
+#include "capture/calls.def"
 #include "capture/hooks.def"
 #undef HOOK
 #undef BOTH
 #undef OLD
+#undef CALL
+#undef CALLS
 
 /* What cuda_abi.h says by itself. */
 _Static_assert(CUDA_ERROR_OUT_OF_MEMORY == 2 && CUDA_ERROR_NOT_INITIALIZED == 3, "CUresult");

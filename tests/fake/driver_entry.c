@@ -10,6 +10,15 @@
 
 typedef void any_fn(void);
 
+/* Some are declared nowhere here: only their addresses count. */
+#define DECLARE_RT(name)
+#define DECLARE_DRV(name) extern any_fn address_of_##name __asm__(#name);
+#define CALL(api, name, ...) DECLARE_##api(name)
+#define CALLS(twin, api, name, ...) DECLARE_##api(name) DECLARE_##api(name##twin)
+#include "../../src/capture/calls.def"
+#undef CALL
+#undef CALLS
+
 struct entry {
 	const char *name;
 	int since; /* 1000 * major + 10 * minor */
@@ -55,15 +64,12 @@ static const struct entry entries[] = {
 	ENTRY(cuCtxSetCurrent,                4000,  cuCtxSetCurrent)
 	ENTRY(cuCtxGetCurrent,                4000,  cuCtxGetCurrent)
 	ENTRY(cuCtxGetDevice,                 2000,  cuCtxGetDevice)
-	ENTRY(cuCtxSynchronize,               2000,  cuCtxSynchronize)
 	ENTRY(cuStreamCreate,                 2000,  cuStreamCreate)
 	ENTRY(cuStreamDestroy,                2000,  cuStreamDestroy)
 	ENTRY(cuStreamDestroy,                4000,  cuStreamDestroy_v2)
-	ENTRY(cuStreamSynchronize,            2000,  cuStreamSynchronize)
 	ENTRY(cuStreamBeginCapture,          10010,  cuStreamBeginCapture_v2)
 	ENTRY(cuStreamEndCapture,            10000,  cuStreamEndCapture)
 	ENTRY(cuStreamIsCapturing,           10000,  cuStreamIsCapturing)
-	ENTRY(cuLaunchKernel,                 4000,  cuLaunchKernel)
 	ENTRY(cuMemGetInfo,                   3020,  cuMemGetInfo_v2)
 	ENTRY(cuMemAlloc,                     2000,  cuMemAlloc)
 	ENTRY(cuMemAlloc,                     3020,  cuMemAlloc_v2)
@@ -80,8 +86,6 @@ static const struct entry entries[] = {
 	ENTRY(cuMemHostUnregister,            4000,  cuMemHostUnregister)
 	ENTRY(cuMemGetAddressRange,           3020,  cuMemGetAddressRange_v2)
 	ENTRY(cuPointerGetAttribute,          4000,  cuPointerGetAttribute)
-	ENTRY(cuMemcpyHtoD,                   3020,  cuMemcpyHtoD_v2)
-	ENTRY(cuMemcpyDtoH,                   3020,  cuMemcpyDtoH_v2)
 	ENTRY(cuArrayCreate,                  3020,  cuArrayCreate_v2)
 	ENTRY(cuArray3DCreate,                3020,  cuArray3DCreate_v2)
 	ENTRY(cuArrayDestroy,                 2000,  cuArrayDestroy)
@@ -138,10 +142,28 @@ static const struct entry entries[] = {
 	ENTRY(cuGraphExecDestroy,            10000,  cuGraphExecDestroy)
 	ENTRY(cuDeviceGraphMemTrim,          11040,  cuDeviceGraphMemTrim)
 	ENTRY(cuDeviceGetGraphMemAttribute,  11040,  cuDeviceGetGraphMemAttribute)
+#define CALL_RT(name)
+#define CALL_DRV(name) { #name, 2000, address_of_##name, NULL },
+#define CALLS_RT(name, twin)
+#define CALLS_DRV(name, twin) { #name, 2000, address_of_##name, address_of_##name##twin },
+#define CALL(api, name, ...) CALL_##api(name)
+#define CALLS(twin, api, name, ...) CALLS_##api(name, twin)
+#include "../../src/capture/calls.def"
+#undef CALL
+#undef CALLS
 };
 /* clang-format on */
 
 #define ENTRIES (sizeof(entries) / sizeof(entries[0]))
+
+/* The lookup's names are without versions, those of calls.def with. */
+static bool is_called(const char *symbol, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(symbol, name, length) &&
+	       (!symbol[length] || !strcmp(symbol + length, "_v2"));
+}
 
 /* The newest row that the version may have; NULL, and why in *reason. */
 static const struct entry *entry_find(const char *name, int version,
@@ -151,7 +173,7 @@ static const struct entry *entry_find(const char *name, int version,
 
 	*reason = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 	for (size_t i = 0; i < ENTRIES; i++) {
-		if (strcmp(entries[i].name, name) != 0)
+		if (!is_called(entries[i].name, name))
 			continue;
 		if (entries[i].since <= version)
 			found = &entries[i];

@@ -1,0 +1,184 @@
+/* How often each hooked call was made, and how long it took. */
+#include "capture/calls.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/clock.h"
+#include "base/opt.h"
+#include "capture/record.h"
+
+enum { SHARDS = 64 };
+
+typedef _Atomic(struct spool_call *) slot;
+
+/* From before the spool is there: added to the first row of the call. */
+struct early {
+	_Atomic uint64_t calls, failed, ticks, max;
+};
+
+static struct {
+	/* By shard and call, into the spool. Pages that read 0 in any child, as the spool is not
+	 * there. */
+	slot *slots;
+	struct early early[HOOKS];
+	_Atomic uint32_t threads;
+	uint64_t start_ticks, start_ns;
+	bool steady;
+} calls;
+
+static _Thread_local uint32_t shard; /* 1 + the shard of this thread */
+
+void calls_init(void)
+{
+	size_t size = sizeof(slot) * SHARDS * HOOKS;
+	void *slots;
+
+	if (!opt_flag(OPT_ID_calls))
+		return;
+	slots = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	/* Without a way to notice a child, its counts would go where no spool is any more. */
+	if (slots == MAP_FAILED)
+		return;
+	if (madvise(slots, size, MADV_WIPEONFORK)) {
+		munmap(slots, size);
+		return;
+	}
+	calls.slots = slots;
+	calls.steady = ticks_steady();
+	calls.start_ns = clock_now();
+	calls.start_ticks = calls.steady ? ticks_now() : calls.start_ns;
+}
+
+uint64_t calls_begin(void)
+{
+	if (__builtin_expect(!calls.slots, 0))
+		return 0;
+	return calls.steady ? ticks_now() : clock_now();
+}
+
+static void raise_to(_Atomic uint64_t *max, uint64_t value)
+{
+	uint64_t known = atomic_load_explicit(max, memory_order_relaxed);
+
+	while (value > known &&
+	       !atomic_compare_exchange_weak_explicit(max, &known, value, memory_order_relaxed,
+						      memory_order_relaxed))
+		;
+}
+
+static void add(_Atomic uint64_t *to, uint64_t value)
+{
+	atomic_fetch_add_explicit(to, value, memory_order_relaxed);
+}
+
+static uint64_t take(_Atomic uint64_t *from)
+{
+	return atomic_exchange_explicit(from, 0, memory_order_relaxed);
+}
+
+/* A new row in the spool, published only when it is whole. With the lock held. */
+static struct spool_call *make_row(enum hook_id id)
+{
+	struct spool *spool = record_spool();
+	uint64_t count = spool_count(spool, SPOOL_CALL);
+	struct early *early = &calls.early[id];
+	struct spool_call *row;
+
+	if (spool_need(spool, SPOOL_CALL, count))
+		return NULL;
+	row = spool_at(spool, SPOOL_CALL, count);
+	*row = (struct spool_call){
+		.name = record_hook_text(id),
+		.calls = take(&early->calls),
+		.failed = take(&early->failed),
+		.ticks = take(&early->ticks),
+		.max = take(&early->max),
+	};
+	atomic_thread_fence(memory_order_release);
+	spool->header->count[SPOOL_CALL] = count + 1;
+	return row;
+}
+
+static void calibrate(void)
+{
+	struct spool_header *header = record_spool()->header;
+	uint64_t ns;
+	uint64_t ticks;
+
+	header->tick_ns = 1ull << 32;
+	if (!calls.steady)
+		return;
+	ns = clock_now() - calls.start_ns;
+	ticks = ticks_now() - calls.start_ticks;
+	if (ticks)
+		header->tick_ns = (uint64_t)((double)ns / (double)ticks * 4294967296.0);
+}
+
+void calls_settle(void)
+{
+	for (int id = 0; calls.slots && id < HOOKS; id++) {
+		struct spool_call *row;
+
+		if (!atomic_load_explicit(&calls.early[id].calls, memory_order_relaxed))
+			continue;
+		row = make_row((enum hook_id)id);
+		if (row && !atomic_load(&calls.slots[id]))
+			atomic_store(&calls.slots[id], row);
+	}
+	calibrate();
+}
+
+/* The first time that this shard makes this call: NULL while there is no spool. */
+static struct spool_call *find_row(slot *at, enum hook_id id)
+{
+	struct spool_call *row;
+
+	if (!record_continue())
+		return NULL;
+	record_lock();
+	row = atomic_load_explicit(at, memory_order_relaxed);
+	if (!row && record_on()) {
+		row = make_row(id);
+		calibrate();
+		atomic_store_explicit(at, row, memory_order_release);
+	}
+	record_unlock();
+	return row;
+}
+
+void calls_note(enum hook_id id, uint64_t begin, int status)
+{
+	uint64_t ticks = (calls.steady ? ticks_now() : clock_now()) - begin;
+	struct spool_call *row;
+	slot *at;
+
+	if (!shard)
+		shard = 1 + atomic_fetch_add(&calls.threads, 1) % SHARDS;
+	at = &calls.slots[(shard - 1) * HOOKS + id];
+	row = atomic_load_explicit(at, memory_order_acquire);
+	if (__builtin_expect(!row, 0))
+		row = find_row(at, id);
+	if (!row) {
+		struct early *early = &calls.early[id];
+
+		add(&early->calls, 1);
+		add(&early->failed, status != 0);
+		add(&early->ticks, ticks);
+		raise_to(&early->max, ticks);
+		return;
+	}
+	add(&row->calls, 1);
+	if (__builtin_expect(status, 0))
+		add(&row->failed, 1);
+	add(&row->ticks, ticks);
+	raise_to(&row->max, ticks);
+}
+
+void calls_clear(void)
+{
+	memset(calls.early, 0, sizeof(calls.early));
+	if (calls.slots)
+		memset(calls.slots, 0, sizeof(slot) * SHARDS * HOOKS);
+}

@@ -1,0 +1,34 @@
+/*
+ * How often each hooked call was made, and how long it took: those of calls.def, and of hooks.def.
+ *
+ * Of calls that nest only the outermost is counted. Counts lie in the spool, a row for each call
+ * and shard of threads, made when it is first needed, so that a killed process leaves them. No
+ * event is made, and in the common case no lock is taken and no cache line is shared.
+ */
+#ifndef CAPTURE_CALLS_H
+#define CAPTURE_CALLS_H
+
+#include <stdbool.h>
+
+#include "base/ticks.h"
+#include "capture/hooks.h"
+
+/* The constructor's part; after record_init(). */
+void calls_init(void);
+
+/* 0 when calls are not counted. */
+uint64_t calls_begin(void);
+
+/* A call that was the outermost, from calls_begin() until now; `status` is not 0 when it failed. */
+void calls_note(enum hook_id id, uint64_t begin, int status);
+
+/*
+ * With the recorder's lock held, when the spool is there and when recording ends: what was counted
+ * without it goes into it, and what a tick is, as exactly as is known by now.
+ */
+void calls_settle(void);
+
+/* In a forked child: what the parent counted is the parent's. */
+void calls_clear(void);
+
+#endif
