@@ -107,7 +107,7 @@ static CUresult primary_release(struct device *device)
 	if (!device)
 		return CUDA_ERROR_INVALID_DEVICE;
 	if (!device->primary || !device->primary->retained)
-		return CUDA_ERROR_INVALID_CONTEXT;
+		return CUDA_SUCCESS;
 	if (!--device->primary->retained)
 		context_end(device->primary);
 	return CUDA_SUCCESS;

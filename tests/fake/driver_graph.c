@@ -196,6 +196,9 @@ static bool reserve(struct device *device, uint64_t bytes)
 	if (!device_take(device, wanted - reserved->current))
 		return false;
 	account_pool_reserve(device, reserved->current, wanted);
+	/* To the driver all of it is in use: what a graph maps, it keeps mapped until it is
+	 * trimmed. */
+	account_add(device, KIND_GRAPH, wanted - reserved->current);
 	reserved->current = wanted;
 	if (wanted > reserved->peak)
 		reserved->peak = wanted;
@@ -234,11 +237,22 @@ static bool piece_add(const struct node *node)
 		return false;
 	*piece = (struct piece){ node->address, node->size, node->device, pieces };
 	pieces = piece;
-	account_add(node->device, KIND_GRAPH, node->size);
 	used->current += node->size;
 	if (used->current > used->peak)
 		used->peak = used->current;
 	return true;
+}
+
+bool graph_range(uint64_t address, uint64_t *base, uint64_t *size)
+{
+	for (const struct piece *piece = pieces; piece; piece = piece->next) {
+		if (address - piece->address >= piece->size)
+			continue;
+		*base = piece->address;
+		*size = piece->size;
+		return true;
+	}
+	return false;
 }
 
 bool graph_free(uint64_t address)
@@ -252,7 +266,6 @@ bool graph_free(uint64_t address)
 	if (!piece)
 		return false;
 	*link = piece->next;
-	account_remove(piece->device, KIND_GRAPH, piece->size);
 	memory[piece->device->ordinal].used.current -= piece->size;
 	free(piece);
 	return true;
@@ -493,6 +506,7 @@ CUresult cuDeviceGraphMemTrim(CUdevice ordinal)
 		if (kept < reserved->current) {
 			device_give(device, reserved->current - kept);
 			account_pool_reserve(device, reserved->current, kept);
+			account_remove(device, KIND_GRAPH, reserved->current - kept);
 			reserved->current = kept;
 		}
 	}
@@ -510,8 +524,8 @@ CUresult cuDeviceGetGraphMemAttribute(CUdevice device, CUgraphMem_attribute attr
 		status = CUDA_ERROR_INVALID_VALUE;
 	if (status == CUDA_SUCCESS) {
 		const uint64_t values[] = {
-			[CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT] = memory[device].used.current,
-			[CU_GRAPH_MEM_ATTR_USED_MEM_HIGH] = memory[device].used.peak,
+			[CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT] = memory[device].reserved.current,
+			[CU_GRAPH_MEM_ATTR_USED_MEM_HIGH] = memory[device].reserved.peak,
 			[CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT] = memory[device].reserved.current,
 			[CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH] = memory[device].reserved.peak,
 		};

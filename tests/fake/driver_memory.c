@@ -321,18 +321,25 @@ static bool accessible(const struct block *block)
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr ptr)
 {
-	CUresult status = call_begin();
-	struct block *block = NULL;
+	struct context *context;
+	CUresult status = call_begin_in(&context);
+	uint64_t begin = 0;
+	uint64_t bytes = 0;
+	const struct block *block = NULL;
 
-	if (status == CUDA_SUCCESS) {
+	if (status == CUDA_SUCCESS && !graph_range(ptr, &begin, &bytes)) {
 		block = block_around(memory_blocks(), ptr);
-		if (!block || block->kind == KIND_ARRAY || !accessible(block))
+		if (!block || block->kind == KIND_ARRAY || !accessible(block)) {
 			status = CUDA_ERROR_NOT_FOUND;
+		} else {
+			begin = block->base;
+			bytes = block->size;
+		}
 	}
 	if (status == CUDA_SUCCESS && base)
-		*base = block->base;
+		*base = begin;
 	if (status == CUDA_SUCCESS && size)
-		*size = block->size;
+		*size = bytes;
 	return call_end(status);
 }
 

@@ -13,7 +13,7 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle *handle, const CUmultica
 	    (!handle || !prop || !prop->numDevices || !prop->size || prop->size % GRANULE))
 		status = CUDA_ERROR_INVALID_VALUE;
 	if (status == CUDA_SUCCESS) {
-		object = allocation_import(device_at(0), prop->size);
+		object = allocation_import(device_at(0), prop->size, NULL);
 		status = object ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	if (status == CUDA_SUCCESS)

@@ -181,7 +181,10 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, vo
 	     !import_fd(from, &shared) || shared.pool))
 		status = CUDA_ERROR_INVALID_VALUE;
 	if (status == CUDA_SUCCESS) {
-		allocation = allocation_import(device_at(shared.device), shared.size);
+		allocation = allocation_import(device_at(shared.device), shared.size,
+					       shared.process == (uint64_t)getpid()
+						       ? allocation_of(shared.address)
+						       : NULL);
 		status = allocation ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	if (status == CUDA_SUCCESS)

@@ -15,6 +15,8 @@ struct allocation {
 	enum kind kind; /* KIND_PINNED: it lies in the host */
 	unsigned int references;
 	unsigned int mappings;
+	unsigned int imports;      /* of this process, that keep it alive */
+	struct allocation *origin; /* what an import of this process keeps alive */
 	struct allocation *next;
 };
 
@@ -64,7 +66,8 @@ static struct device *wished_device(const CUmemAllocationProp *prop)
 	}
 }
 
-struct allocation *allocation_import(struct device *device, uint64_t size)
+struct allocation *allocation_import(struct device *device, uint64_t size,
+				     struct allocation *origin)
 {
 	struct allocation *allocation = calloc(1, sizeof(*allocation));
 
@@ -74,9 +77,12 @@ struct allocation *allocation_import(struct device *device, uint64_t size)
 					   .device = device,
 					   .kind = KIND_IMPORTED,
 					   .references = 1,
+					   .origin = origin,
 					   .next = allocations };
 	allocations = allocation;
 	account_add(device, KIND_IMPORTED, size);
+	if (origin)
+		origin->imports++;
 	return allocation;
 }
 
@@ -108,8 +114,9 @@ static CUresult create(struct allocation **made, uint64_t size, const CUmemAlloc
 static void end_if_unheld(struct allocation *allocation)
 {
 	struct allocation **link = &allocations;
+	struct allocation *origin = allocation->origin;
 
-	if (allocation->references || allocation->mappings)
+	if (allocation->references || allocation->mappings || allocation->imports)
 		return;
 	while (*link != allocation)
 		link = &(*link)->next;
@@ -118,6 +125,8 @@ static void end_if_unheld(struct allocation *allocation)
 	if (allocation->kind == KIND_VMM)
 		device_give(allocation->device, allocation->size);
 	free(allocation);
+	if (origin && !--origin->imports)
+		end_if_unheld(origin);
 }
 
 CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,

@@ -266,13 +266,17 @@ bool graph_capture_free(uint64_t address);
 CUgraph graph_captured(void);
 /* What a graph left allocated is freed by a call outside of it. False: it is no such memory. */
 bool graph_free(uint64_t address);
+/* What a graph allocated around an address. */
+bool graph_range(uint64_t address, uint64_t *base, uint64_t *size);
 
 /* --- driver_vmm.c -------------------------------------------------------------------------- */
 
 struct allocation;
 
 /* Memory without an address that costs no device anything; NULL: there is no memory. */
-struct allocation *allocation_import(struct device *device, uint64_t size);
+/* `origin`: of this process, kept alive by the import; or NULL. */
+struct allocation *allocation_import(struct device *device, uint64_t size,
+				     struct allocation *origin);
 CUmemGenericAllocationHandle allocation_handle(const struct allocation *allocation);
 /* NULL when nobody holds such a handle. */
 struct allocation *allocation_of(CUmemGenericAllocationHandle handle);
