@@ -77,10 +77,9 @@ static void print_row(struct out *out, const struct arg *arg)
 		out_format(out, "%-*s%s\n", HELP_COLUMN, left, arg->help);
 }
 
-static void print_help(const struct usage *usage)
+static void print_help(struct out *out, const struct usage *usage)
 {
 	static const struct arg help = { "help", 'h', ARG_FLAG, NULL, "this text", NULL, NULL };
-	struct out *out = cli_out();
 
 	out_format(out, "usage: memtrace %s [options]%s%s\n\n", usage->command,
 		   usage->operands ? " " : "", usage->operands ? usage->operands : "");
@@ -89,6 +88,22 @@ static void print_help(const struct usage *usage)
 	for (size_t i = 0; i < usage->args_n; i++)
 		print_row(out, &usage->args[i]);
 	print_row(out, &help);
+}
+
+static struct {
+	usage_printer *print;
+} state = { print_help };
+
+void args_with_usage(const struct command *command, usage_printer *printer)
+{
+	char name[64];
+	char option[] = "--help";
+	char *argv[] = { name, option, NULL };
+
+	text_copy(name, sizeof(name), command->name);
+	state.print = printer;
+	command->run(2, argv);
+	state.print = print_help;
 }
 
 /* --- parsing --- */
@@ -214,7 +229,7 @@ enum args_result args_parse(const struct usage *usage, int *argc, char **argv)
 			continue;
 		}
 		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
-			print_help(usage);
+			state.print(cli_out(), usage);
 			return ARGS_HELP;
 		}
 		words = take(usage, argv + i, *argc - i);

@@ -14,15 +14,28 @@
 #include "base/out.h"
 
 enum cli_status {
-	STATUS_DONE = 0,
-	STATUS_NO = 1, /* the answer to what was asked is no */
-	STATUS_USAGE = 2,
-	STATUS_UNREADABLE = 3, /* a trace cannot be read, or the output cannot be written */
+#define STATUS(name, value, what) STATUS_##name = (value),
+#include "cli/statuses.def"
+#undef STATUS
 };
 
-#define COMMAND(name, help) int cmd_##name(int argc, char **argv);
+typedef int command_fn(int argc, char **argv);
+
+#define COMMAND(name, help) command_fn cmd_##name;
 #include "cli/commands.def"
 #undef COMMAND
+
+struct command {
+	const char *name;
+	command_fn *run;
+	const char *help;
+};
+
+/* The rows of commands.def, ended by one without a name: help.c. */
+extern const struct command commands[];
+
+/* `memtrace help ...` and `memtrace --help`, argv[0] being that word: help.c. */
+int cli_help(int argc, char **argv);
 
 /* --- options: args.c --- */
 
@@ -36,7 +49,7 @@ struct arg {
 	const char *name; /* without the dashes */
 	char letter;      /* 0 for none */
 	enum arg_kind kind;
-	const char *value; /* what help calls the value */
+	const char *value; /* what help calls the value; "a|b|c" when it is one of these words */
 	const char *help;
 	bool *flag;        /* FLAG */
 	const char **text; /* TEXT and SWITCH; stays as it is when the option is not given */
@@ -57,6 +70,11 @@ enum args_result {
 	ARGS_HELP, /* help was asked for and printed */
 	ARGS_WRONG /* said on stderr */
 };
+
+typedef void usage_printer(struct out *out, const struct usage *usage);
+
+/* Calls the printer with the usage of the command, on cli_out(), in the place of its --help. */
+void args_with_usage(const struct command *command, usage_printer *printer);
 
 enum args_result args_parse(const struct usage *usage, int *argc, char **argv);
 

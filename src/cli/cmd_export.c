@@ -68,8 +68,8 @@ int cmd_export(int argc, char **argv)
 		  &output },
 		{ "at", 0, ARG_TEXT, "WHEN", "weigh by what is live then: peak (default), exit",
 		  NULL, &options.at },
-		{ "metric", 0, ARG_TEXT, "M", "weigh by allocated (default), reserved or used",
-		  NULL, &metric },
+		{ "metric", 0, ARG_TEXT, "allocated|reserved|used",
+		  "weigh by that (default: allocated)", NULL, &metric },
 	};
 	const struct usage usage = { "export", "TRACE", about, args, sizeof(args) / sizeof(args[0]),
 				     1,        1,       false };

@@ -16,18 +16,7 @@
 #include "base/version.h"
 #include "cli/cli.h"
 #include "render/document.h"
-
-static const struct {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *help;
-} commands[] = {
-#define COMMAND(name, help) { #name, cmd_##name, help },
-#include "cli/commands.def"
-#undef COMMAND
-};
-
-enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+#include "render/show.h"
 
 static struct {
 	struct out out;
@@ -59,11 +48,23 @@ int cli_redirect(const char *path)
 	return 0;
 }
 
+/* Names of files and what a trace holds are quoted in messages: nothing may steer the terminal. */
+static void say(const char *command, const char *text)
+{
+	char safe[2000];
+
+	show_safe(safe, sizeof(safe), text, sizeof(safe));
+	if (command)
+		fprintf(stderr, "memtrace: %s: %s\n", command, safe);
+	else
+		fprintf(stderr, "memtrace: %s\n", safe);
+}
+
 int cli_fail(const char *command, int status)
 {
 	/* What was printed so far comes first, also when both go to one place. */
 	out_flush(&output.out);
-	fprintf(stderr, "memtrace: %s: %s\n", command, err_text());
+	say(command, err_text());
 	return status;
 }
 
@@ -75,43 +76,16 @@ int cli_usage(const char *command, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	if (command)
-		fprintf(stderr, "memtrace: %s: %s\n", command, text);
-	else
-		fprintf(stderr, "memtrace: %s\n", text);
+	say(command, text);
 	return STATUS_USAGE;
-}
-
-static int print_help(void)
-{
-	struct out *out = cli_out();
-
-	out_text(out, "memtrace: what fills the GPU's memory, and which line put it there.\n\n"
-		      "usage: memtrace COMMAND [options]\n"
-		      "       memtrace run -- python train.py\n"
-		      "       memtrace report memtrace.4242.json\n\n"
-		      "Commands:\n");
-	for (size_t i = 0; i < COMMANDS; i++)
-		out_format(out, "  %-9s %s\n", commands[i].name, commands[i].help);
-	out_text(out,
-		 "\n`memtrace COMMAND --help` tells the options of each. A spool (what a killed "
-		 "process\n"
-		 "leaves) is taken wherever a trace is; `-` is standard input.\n\n"
-		 "Exit status:\n"
-		 "  0  done\n"
-		 "  1  the answer to what was asked is no\n"
-		 "  2  wrong usage\n"
-		 "  3  a trace cannot be read, or the output cannot be written\n"
-		 "`memtrace run` ends as the program does: its status, or 128 and its signal.\n");
-	return STATUS_DONE;
 }
 
 static int no_command(const char *word)
 {
-	const char *words[COMMANDS + 1] = { NULL };
+	const char *words[64] = { NULL };
 	const char *meant;
 
-	for (size_t i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; commands[i].name && i < 63; i++)
 		words[i] = commands[i].name;
 	if (word[0] == '-')
 		return cli_usage(NULL, "there is no option %s (memtrace --help)", word);
@@ -127,24 +101,25 @@ static int dispatch(int argc, char **argv)
 	const char *word = argc > 1 ? argv[1] : NULL;
 
 	if (!word) {
-		print_help();
+		cli_help(0, NULL);
 		return STATUS_USAGE;
 	}
 	if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version")) {
 		out_text(cli_out(), "memtrace " MEMTRACE_VERSION "\n");
 		return STATUS_DONE;
 	}
-	if (!strcmp(word, "--help") || !strcmp(word, "-h") || (!strcmp(word, "help") && argc < 3))
-		return print_help();
+	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
+	    (!strcmp(word, "help") && (argc < 3 || argv[2][0] == '-')))
+		return cli_help(argc - 1, argv + 1);
 	if (!strcmp(word, "help")) { /* memtrace help run */
 		argv[1] = argv[2];
 		argv[2] = help;
 		word = argv[1];
 		argc = 3;
 	}
-	for (size_t i = 0; i < COMMANDS; i++) {
-		if (!strcmp(word, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+	for (const struct command *command = commands; command->name; command++) {
+		if (!strcmp(word, command->name))
+			return command->run(argc - 1, argv + 1);
 	}
 	return no_command(word);
 }
@@ -158,8 +133,9 @@ static int close_output(int status)
 		error = -errno;
 	if (!error)
 		return status;
-	fprintf(stderr, "memtrace: %s could not be written: %s\n",
-		output.path ? output.path : "standard output", strerror(-error));
+	err("%s could not be written: %s", output.path ? output.path : "standard output",
+	    strerror(-error));
+	say(NULL, err_text());
 	return status == STATUS_DONE || status == STATUS_NO ? STATUS_UNREADABLE : status;
 }
 

@@ -1,0 +1,265 @@
+/* Completion for bash and zsh, from the tables that --help is printed from. */
+#include "cli/completion.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "render/formats.h"
+
+/* What stands behind an option or as an operand. */
+enum expects {
+	EXPECTS_ANY,   /* a number, a text */
+	EXPECTS_FILE,  /* FILE, DIR, or what a setting wants: nearly always a name */
+	EXPECTS_TRACE, /* a trace or a spool */
+	EXPECTS_WORDS,
+};
+
+/* The words that an option takes, apart by blanks. */
+static enum expects value_of(const struct usage *usage, const struct arg *arg, char *words,
+			     size_t size)
+{
+	const char *value = arg->value ? arg->value : "";
+
+	words[0] = '\0';
+	if (!strcmp(value, "FORMAT") && !strcmp(usage->command, "export")) {
+		for (const struct format *format = formats; format->name; format++) {
+			text_append(words, size, words[0] ? " " : "");
+			text_append(words, size, format->name);
+		}
+		return EXPECTS_WORDS;
+	}
+	if (strchr(value, '|')) {
+		text_copy(words, size, value);
+		for (char *p = strchr(words, '|'); p; p = strchr(p, '|'))
+			*p = ' ';
+		return EXPECTS_WORDS;
+	}
+	if (!strcmp(value, "FILE") || !strcmp(value, "DIR") || !strcmp(value, "TEXT"))
+		return EXPECTS_FILE;
+	return EXPECTS_ANY;
+}
+
+/* --- bash --- */
+
+/* In front of and behind the arms of the commands; $kind is what the word under the cursor is. */
+static const char bash_head[] =
+	"# Completion of memtrace for bash, printed by `memtrace help --completion bash`.\n"
+	"_memtrace() {\n"
+	"	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	"	local verb=${COMP_WORDS[1]} options= kind=trace words= i\n"
+	"	COMPREPLY=()\n"
+	"	# --option=value comes as three words.\n"
+	"	if [[ $cur == = ]]; then\n"
+	"		cur=\n"
+	"	elif [[ $prev == = && COMP_CWORD -gt 2 ]]; then\n"
+	"		prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+	"	fi\n"
+	"	if ((COMP_CWORD == 1)); then\n"
+	"		COMPREPLY=($(compgen -W '";
+
+static const char bash_verbs[] = " help --help --version' -- \"$cur\"))\n"
+				 "		return\n"
+				 "	fi\n"
+				 "	case $verb in\n";
+
+static const char bash_tail[] =
+	"	*) return ;;\n"
+	"	esac\n"
+	"	if [[ $kind == program ]]; then\n"
+	"		# Behind -- it is the program's own words.\n"
+	"		for ((i = 2; i < COMP_CWORD; i++)); do\n"
+	"			if [[ ${COMP_WORDS[i]} == -- ]]; then\n"
+	"				if ((i + 1 == COMP_CWORD)); then\n"
+	"					COMPREPLY=($(compgen -A command -A file -- "
+	"\"$cur\"))\n"
+	"				elif declare -F _command_offset >/dev/null; then\n"
+	"					_command_offset $((i + 1))\n"
+	"				else\n"
+	"					compopt -o filenames 2>/dev/null\n"
+	"					COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	"				fi\n"
+	"				return\n"
+	"			fi\n"
+	"		done\n"
+	"	fi\n"
+	"	if [[ $kind != value && $cur == -* ]]; then\n"
+	"		COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+	"		return\n"
+	"	fi\n"
+	"	local IFS=$'\\n'\n"
+	"	case $kind in\n"
+	"	words) COMPREPLY=($(IFS=' ' compgen -W \"$words\" -- \"$cur\")) ;;\n"
+	"	file) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
+	"	program) COMPREPLY=($(compgen -A command -- \"$cur\")) ;;\n"
+	"	trace)\n"
+	"		compopt -o filenames 2>/dev/null\n"
+	"		COMPREPLY=($(compgen -d -- \"$cur\"\n"
+	"			compgen -f -X '!*.json' -- \"$cur\"\n"
+	"			compgen -f -X '!*.spool' -- \"$cur\"))\n"
+	"		;;\n"
+	"	esac\n"
+	"}\n"
+	"complete -F _memtrace memtrace\n";
+
+static void bash_value(struct out *out, const struct usage *usage, const struct arg *arg)
+{
+	char words[1000];
+	enum expects expects = value_of(usage, arg, words, sizeof(words));
+
+	if (arg->kind != ARG_TEXT)
+		return;
+	out_format(out, "\t\t--%s", arg->name);
+	if (arg->letter)
+		out_format(out, " | -%c", arg->letter);
+	if (expects == EXPECTS_WORDS)
+		out_format(out, ") kind=words words='%s' ;;\n", words);
+	else
+		out_format(out, ") kind=%s ;;\n", expects == EXPECTS_FILE ? "file" : "value");
+}
+
+static void bash_command(struct out *out, const struct usage *usage)
+{
+	out_format(out, "\t%s)\n\t\toptions='", usage->command);
+	for (size_t i = 0; i < usage->args_n; i++)
+		out_format(out, "--%s ", usage->args[i].name);
+	out_format(out, "--help' kind=%s\n",
+		   usage->program    ? "program"
+		   : usage->operands ? "trace"
+				     : "value");
+	if (usage->args_n) {
+		out_text(out, "\t\tcase $prev in\n");
+		for (size_t i = 0; i < usage->args_n; i++)
+			bash_value(out, usage, &usage->args[i]);
+		out_text(out, "\t\tesac\n");
+	}
+	out_text(out, "\t\t;;\n");
+}
+
+static void print_bash(struct out *out)
+{
+	out_text(out, bash_head);
+	for (const struct command *row = commands; row->name; row++)
+		out_format(out, "%s%s", row == commands ? "" : " ", row->name);
+	out_text(out, bash_verbs);
+	for (const struct command *row = commands; row->name; row++)
+		args_with_usage(row, bash_command);
+	out_text(out, bash_tail);
+}
+
+/* --- zsh --- */
+
+/* Within single quotes, inside the brackets or between the colons of a specification. */
+static void zsh_put(struct out *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\'')
+			out_text(out, "'\\''");
+		else if (strchr("[]:\\", *text))
+			out_format(out, "\\%c", *text);
+		else
+			out_char(out, *text);
+	}
+}
+
+static void zsh_action(struct out *out, enum expects expects, const char *words)
+{
+	switch (expects) {
+	case EXPECTS_FILE:
+		out_text(out, "_files");
+		break;
+	case EXPECTS_TRACE:
+		out_text(out, "_files -g \"*.(json|spool)\"");
+		break;
+	case EXPECTS_WORDS:
+		out_format(out, "(%s)", words);
+		break;
+	case EXPECTS_ANY:
+		out_char(out, ' '); /* a value, of which nothing is known */
+	}
+}
+
+static void zsh_arg(struct out *out, const struct usage *usage, const struct arg *arg)
+{
+	char words[1000];
+	enum expects expects = value_of(usage, arg, words, sizeof(words));
+	bool value = arg->kind == ARG_TEXT;
+
+	out_text(out, "\t\t\t");
+	if (arg->letter)
+		out_format(out, "'(-%c --%s)'{-%c%s,--%s%s}'[", arg->letter, arg->name, arg->letter,
+			   value ? "+" : "", arg->name, value ? "=" : "");
+	else
+		out_format(out, "'--%s%s[", arg->name, value ? "=" : "");
+	zsh_put(out, arg->help);
+	out_char(out, ']');
+	if (value) {
+		out_char(out, ':');
+		zsh_put(out, arg->value);
+		out_char(out, ':');
+		zsh_action(out, expects, words);
+	}
+	out_text(out, "' \\\n");
+}
+
+static void zsh_command(struct out *out, const struct usage *usage)
+{
+	out_format(out, "\t%s)\n\t\t_arguments -S \\\n", usage->command);
+	for (size_t i = 0; i < usage->args_n; i++)
+		zsh_arg(out, usage, &usage->args[i]);
+	out_text(out, "\t\t\t'(- *)'{-h,--help}'[this text]'");
+	if (usage->program) {
+		out_text(out, " \\\n\t\t\t'*::: :_normal'");
+	} else if (usage->operands) {
+		out_text(out, " \\\n\t\t\t'*:");
+		zsh_put(out, usage->operands);
+		out_char(out, ':');
+		zsh_action(out, EXPECTS_TRACE, "");
+		out_char(out, '\'');
+	}
+	out_text(out, "\n\t\t;;\n");
+}
+
+static void print_zsh(struct out *out)
+{
+	out_text(out, "#compdef memtrace\n"
+		      "# Completion of memtrace for zsh, printed by `memtrace help --completion "
+		      "zsh`.\n"
+		      "_memtrace() {\n"
+		      "	local -a verbs\n"
+		      "	verbs=(\n");
+	for (const struct command *row = commands; row->name; row++) {
+		out_format(out, "\t\t'%s:", row->name);
+		zsh_put(out, row->help);
+		out_text(out, "'\n");
+	}
+	out_text(out, "\t)\n"
+		      "	if ((CURRENT == 2)); then\n"
+		      "		_describe -t commands command verbs\n"
+		      "		return\n"
+		      "	fi\n"
+		      "	shift words\n"
+		      "	((CURRENT--))\n"
+		      "	case $words[1] in\n");
+	for (const struct command *row = commands; row->name; row++)
+		args_with_usage(row, zsh_command);
+	/* From fpath the file is the function; sourced, it defines and registers it. */
+	out_text(out, "\tesac\n"
+		      "}\n"
+		      "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n"
+		      "	_memtrace \"$@\"\n"
+		      "else\n"
+		      "	compdef _memtrace memtrace\n"
+		      "fi\n");
+}
+
+bool completion_print(const char *shell)
+{
+	if (!strcmp(shell, "bash"))
+		print_bash(cli_out());
+	else if (!strcmp(shell, "zsh"))
+		print_zsh(cli_out());
+	else
+		return false;
+	return true;
+}

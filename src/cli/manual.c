@@ -1,0 +1,260 @@
+/* The manual's pages, from the tables that --help is printed from. */
+#include "cli/manual.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/opt.h"
+#include "base/text.h"
+#include "base/version.h"
+
+static const struct {
+	int status;
+	const char *what;
+} statuses[] = {
+#define STATUS(name, value, what) { value, what },
+#include "cli/statuses.def"
+#undef STATUS
+};
+
+/* --- roff --- */
+
+/* Text within a line: a hyphen is a minus that can be copied into a shell. */
+static void put(struct out *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\\')
+			out_text(out, "\\e");
+		else if (*text == '-')
+			out_text(out, "\\-");
+		else
+			out_char(out, *text);
+	}
+}
+
+/* A line that begins with a dot or a quote would be a request. */
+static void put_line(struct out *out, const char *line)
+{
+	if (*line == '.' || *line == '\'')
+		out_text(out, "\\&");
+	put(out, line);
+	out_char(out, '\n');
+}
+
+static void bold(struct out *out, const char *a, const char *b)
+{
+	out_text(out, "\\fB");
+	put(out, a);
+	put(out, b);
+	out_text(out, "\\fR");
+}
+
+/* Sentences as they stand in help: an empty line parts them, indented lines are a table. */
+static void put_text(struct out *out, const char *text)
+{
+	bool table = false;
+
+	while (*text) {
+		char line[1000];
+		size_t length = strcspn(text, "\n");
+		bool indented = *text == ' ';
+
+		text_copy_n(line, sizeof(line), text, length);
+		text += length + (text[length] == '\n');
+		if (indented != table && length)
+			out_text(out, indented ? ".PP\n.nf\n" : ".fi\n.PP\n");
+		table = length ? indented : table;
+		if (length)
+			put_line(out, line);
+		else if (!table)
+			out_text(out, ".PP\n");
+	}
+	if (table)
+		out_text(out, ".fi\n");
+}
+
+static void begin(struct out *out, const char *title, const char *section)
+{
+	char upper[100];
+
+	text_copy(upper, sizeof(upper), title);
+	for (char *p = upper; *p; p++)
+		*p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
+	out_text(out, ".TH ");
+	put(out, upper);
+	out_format(out, " %s \"\" \"memtrace " MEMTRACE_VERSION "\" \"memtrace\"\n", section);
+}
+
+static void put_statuses(struct out *out)
+{
+	out_text(out, ".SH EXIT STATUS\n");
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+		out_format(out, ".TP\n.B %d\n", statuses[i].status);
+		put_line(out, statuses[i].what);
+	}
+}
+
+/* --- a command --- */
+
+static const char *help_of(const char *command)
+{
+	for (const struct command *row = commands; row->name; row++) {
+		if (!strcmp(row->name, command))
+			return row->help;
+	}
+	return "";
+}
+
+static void put_arg(struct out *out, const struct arg *arg)
+{
+	out_text(out, ".TP\n");
+	if (arg->letter) {
+		char letter[3] = { '-', arg->letter, '\0' };
+
+		bold(out, letter, "");
+		out_text(out, ", ");
+	}
+	bold(out, "--", arg->name);
+	if (arg->value) {
+		out_text(out, arg->kind == ARG_TEXT ? " \\fI" : "\\fI");
+		put(out, arg->value);
+		out_text(out, "\\fR");
+	}
+	out_char(out, '\n');
+	put_line(out, arg->help);
+}
+
+static void print_command(struct out *out, const struct usage *usage)
+{
+	char title[100];
+
+	text_join(title, sizeof(title), "memtrace-", usage->command);
+	begin(out, title, "1");
+	out_text(out, ".SH NAME\n");
+	put(out, title);
+	out_text(out, " \\- ");
+	put_line(out, help_of(usage->command));
+	out_text(out, ".SH SYNOPSIS\n");
+	bold(out, "memtrace ", usage->command);
+	out_text(out, " [\\fIoptions\\fR] ");
+	put_line(out, usage->operands ? usage->operands : "");
+	out_text(out, ".SH DESCRIPTION\n");
+	put_text(out, usage->about);
+	out_text(out, ".SH OPTIONS\n");
+	for (size_t i = 0; i < usage->args_n; i++)
+		put_arg(out, &usage->args[i]);
+	out_text(out, ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe same text, on the terminal\n");
+	if (!usage->program || !usage->least) /* run ends as its program does */
+		put_statuses(out);
+	out_text(out, ".SH SEE ALSO\n.BR memtrace (1),\n.BR libmemtrace (7)\n");
+}
+
+/* --- the others --- */
+
+static void print_memtrace(struct out *out)
+{
+	begin(out, "memtrace", "1");
+	out_text(out,
+		 ".SH NAME\n"
+		 "memtrace \\- what fills the GPU's memory, and which line put it there\n"
+		 ".SH SYNOPSIS\n"
+		 "\\fBmemtrace\\fR \\fICOMMAND\\fR [\\fIoptions\\fR] ...\n.br\n"
+		 "\\fBLD_PRELOAD=libmemtrace.so\\fR \\fIprogram\\fR ...\n"
+		 ".SH DESCRIPTION\n"
+		 "A program that uses CUDA is run with\n.I libmemtrace.so\npreloaded. It leaves a\n"
+		 "trace: a JSON timeline of every allocation, with Python and native stacks, sums\n"
+		 "and peaks. A program that dies leaves a spool, which every command takes\n"
+		 "wherever a trace is wanted;\n.B \\-\nis standard input.\n"
+		 ".SH COMMANDS\n");
+	for (const struct command *row = commands; row->name; row++) {
+		out_text(out, ".TP\n.BR ");
+		put(out, "memtrace-");
+		put(out, row->name);
+		out_text(out, " (1)\n");
+		put_line(out, row->help);
+	}
+	put_statuses(out);
+	out_text(out, ".PP\n.B memtrace run\nends as the program does: its status, or 128 and its "
+		      "signal.\n"
+		      ".SH ENVIRONMENT\n"
+		      "The library's settings are in\n.BR libmemtrace (7).\n"
+		      ".TP\n.B MEMTRACE_LIBRARY\nthe library that\n.B memtrace run\npreloads\n"
+		      ".TP\n.B NO_COLOR\nno colours on a terminal\n"
+		      ".SH SEE ALSO\n.BR libmemtrace (7),\n.BR libmemtrace (3)\n");
+}
+
+static void print_settings(struct out *out)
+{
+	begin(out, "libmemtrace", "7");
+	out_text(
+		out,
+		".SH NAME\n"
+		"libmemtrace \\- settings of the library that memtrace preloads\n"
+		".SH SYNOPSIS\n"
+		"\\fBLD_PRELOAD=libmemtrace.so\\fR [\\fBMEMTRACE_\\fINAME\\fB=\\fIVALUE\\fR] ...\n"
+		".I program\n"
+		".br\n"
+		"\\fBmemtrace run\\fR [\\fB\\-\\-\\fIname\\fR \\fIVALUE\\fR] ... \\-\\-\n"
+		".I program\n"
+		".SH DESCRIPTION\n"
+		"Each setting is a variable in the environment, and an option of\n"
+		".BR memtrace\\-run (1).\nA value that makes no sense leaves the default, and the\n"
+		"trace says so. Counts may end in K, M, G or T, powers of 1024.\n"
+		".SH ENVIRONMENT\n");
+	for (enum opt_id id = 0; id < OPT_IDS; id++) {
+		out_text(out, ".TP\n");
+		bold(out, "MEMTRACE_", opt_rows[id].env);
+		if (opt_rows[id].value[0]) {
+			out_char(out, '=');
+			put(out, opt_rows[id].value);
+		}
+		out_char(out, '\n');
+		put_line(out, opt_rows[id].help);
+	}
+	out_text(out, ".SH SEE ALSO\n.BR memtrace (1),\n.BR libmemtrace (3)\n");
+}
+
+static const struct {
+	const char *name;
+	void (*print)(struct out *out);
+} pages[] = {
+	{ "memtrace.1", print_memtrace },
+	{ "libmemtrace.7", print_settings },
+};
+
+static void page_name(char *to, size_t size, const struct command *command)
+{
+	snprintf(to, size, "memtrace-%s.1", command->name);
+}
+
+void manual_list(struct out *out)
+{
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+		out_format(out, "%s\n", pages[i].name);
+	for (const struct command *row = commands; row->name; row++) {
+		char name[100];
+
+		page_name(name, sizeof(name), row);
+		out_format(out, "%s\n", name);
+	}
+}
+
+bool manual_page(const char *name)
+{
+	for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
+		if (!strcmp(name, pages[i].name)) {
+			pages[i].print(cli_out());
+			return true;
+		}
+	}
+	for (const struct command *row = commands; row->name; row++) {
+		char page[100];
+
+		page_name(page, sizeof(page), row);
+		if (!strcmp(name, page)) {
+			args_with_usage(row, print_command);
+			return true;
+		}
+	}
+	return false;
+}
