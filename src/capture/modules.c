@@ -4,6 +4,7 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -74,6 +75,9 @@ static void read_path(const char *name, char *path, size_t size)
 	}
 	length = readlink("/proc/self/exe", path, size - 1);
 	path[length > 0 ? length : 0] = '\0';
+	/* In a chroot without /proc: what the program was started as. */
+	if (length <= 0 && getauxval(AT_EXECFN))
+		text_copy(path, size, (const char *)getauxval(AT_EXECFN));
 }
 
 static int scan_one(struct dl_phdr_info *info, size_t size, void *data)

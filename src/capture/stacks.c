@@ -129,7 +129,7 @@ static uint32_t native_frame(void *pc, uint32_t *owner)
 		frame.module = module->row;
 		frame.offset -= module->base;
 	}
-	if (!*owner && module && !module->runtime)
+	if (!*owner && module && module->path && !module->runtime)
 		*owner = intern_text(record_intern(),
 				     text_base(spool_text(record_spool(), module->path)));
 	return intern_frame(record_intern(), &frame);
