@@ -6,7 +6,9 @@
 
 BUILD ?= build
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
+VERSION := $(shell sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' src/base/version.h)
 OPT ?= -O2
 CFLAGS ?= -g
 SAN ?=#		address,undefined: the tool and the unit tests under sanitizers
@@ -51,7 +53,7 @@ BASE_FLAGS = $(LANGUAGE) $(CPPFLAGS) $(OPT) -g -fno-omit-frame-pointer $(WARNING
 # sanitized: the programs it is preloaded into lack the sanitizer's runtime.
 LIB_FLAGS = $(BASE_FLAGS) -DMEMTRACE_LIBRARY=1 -fPIC -fvisibility=hidden -fexceptions \
 	-ftls-model=initial-exec -fno-semantic-interposition -ffunction-sections -fdata-sections
-LIB_LINK := -shared -Wl,-soname,libmemtrace.so -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete \
+LIB_LINK := -shared -Wl,-soname,libmemtrace.so.$(firstword $(subst ., ,$(VERSION))) -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete \
 	-Wl,-z,noexecstack -Wl,--gc-sections -Wl,--as-needed
 CLI_FLAGS = $(BASE_FLAGS) $(CJSON_CFLAGS) $(SANITIZE)
 TOOL_LIBS = -Wl,--as-needed $(CJSON_LIBS) -ldl -lpthread -lm
@@ -72,7 +74,7 @@ all: $(BUILD)/libmemtrace.so $(BUILD)/memtrace ## the library and the tool (this
 # Rewritten only when the flags changed, so that everything is built again exactly then.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
-	@new=$@.$$$$; printf '%s\n' '$(subst ','\'',$(CC) $(LIB_FLAGS) $(CLI_FLAGS) $(LDFLAGS) $(CJSON_LIBS))' >$$new; \
+	@new=$@.$$$$; printf '%s\n' '$(subst ','\'',$(CC) $(LIB_FLAGS) $(LIB_LINK) $(CLI_FLAGS) $(LDFLAGS) $(CJSON_LIBS))' >$$new; \
 		if cmp -s $$new $@; then rm -f $$new; else mv $$new $@; fi
 .PHONY: FORCE
 FORCE:
@@ -246,7 +248,7 @@ $(TESTS)/agree: tests/fake/agree.c $(BUILD)/flags | $(FAKE_FILES)
 
 .PHONY: unit-programs test-programs
 unit-programs: $(UNIT_TESTS) $(PYTHON_PROBE)
-test-programs: all fake $(FAKE_SAMPLES) unit-programs $(GENERATOR) $(E2E_PROGRAMS) $(E2E_LIBRARIES) \
+test-programs: all fake manual $(FAKE_SAMPLES) unit-programs $(GENERATOR) $(E2E_PROGRAMS) $(E2E_LIBRARIES) \
 	$(AGREE)
 
 # --- tests -----------------------------------------------------------------------------------------
@@ -360,28 +362,38 @@ $(BUILD)/tidy/%.ok: src/% .clang-tidy $(TREE_HEADERS)
 
 # --- the rest --------------------------------------------------------------------------------------
 
-SCHEMAS := $(wildcard include/memtrace/*.schema.json)
-PUBLIC := $(wildcard include/memtrace/*.h)
+# The manual and completion are printed by the tool, from the tables of its own --help; the page on
+# the C API comes from the header. The stamp is for all: the tool knows which pages there are.
+$(BUILD)/share/done: $(BUILD)/memtrace $(wildcard include/memtrace/*.h) scripts/manual-api.sh
+	@rm -rf $(@D) && mkdir -p $(@D)
+	$(call say,MANUAL,$(@D)) pages=$$($(BUILD)/memtrace help --pages) && \
+		for page in $$pages; do $(BUILD)/memtrace help --page $$page >$(@D)/$$page || exit 1; done && \
+		sh scripts/manual-api.sh include/memtrace/memtrace.h $(VERSION) >$(@D)/libmemtrace.3 && \
+		$(BUILD)/memtrace help --completion bash >$(@D)/memtrace.bash && \
+		$(BUILD)/memtrace help --completion zsh >$(@D)/memtrace.zsh
+	@touch $@
 
-.PHONY: install uninstall clean help
-install: all ## into PREFIX (/usr/local), below DESTDIR
-	$(Q)install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib \
-		$(DESTDIR)$(PREFIX)/include/memtrace $(DESTDIR)$(PREFIX)/share/memtrace
-	$(Q)install -m 755 $(BUILD)/memtrace $(DESTDIR)$(PREFIX)/bin/
-	$(Q)install -m 644 $(BUILD)/libmemtrace.so $(DESTDIR)$(PREFIX)/lib/
-	$(if $(PUBLIC),$(Q)install -m 644 $(PUBLIC) $(DESTDIR)$(PREFIX)/include/memtrace/)
-	$(if $(SCHEMAS),$(Q)install -m 644 $(SCHEMAS) $(DESTDIR)$(PREFIX)/share/memtrace/)
+INSTALLING = BUILD='$(BUILD)' PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' DESTDIR='$(DESTDIR)' \
+	VERSION='$(VERSION)' sh scripts/install.sh
+
+.PHONY: manual install uninstall deb clean help
+manual: $(BUILD)/share/done ## the manual's pages and completion, under build/share/
+
+install: all manual ## into PREFIX (/usr/local) and LIBDIR (PREFIX/lib), below DESTDIR
+	@$(INSTALLING) install
 
 uninstall: ## takes away what install put there
-	$(Q)rm -f $(DESTDIR)$(PREFIX)/bin/memtrace $(DESTDIR)$(PREFIX)/lib/libmemtrace.so
-	$(Q)rm -rf $(DESTDIR)$(PREFIX)/include/memtrace $(DESTDIR)$(PREFIX)/share/memtrace
+	@$(INSTALLING) uninstall
+
+deb: all manual ## build/memtrace_VERSION_ARCH.deb
+	$(Q)BUILD='$(BUILD)' VERSION='$(VERSION)' sh scripts/deb.sh
 
 clean: ## removes BUILD, if it is one of ours
 	$(Q)if [ -e '$(BUILD)/flags' ]; then rm -rf -- '$(BUILD)'; fi
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@echo 'Knobs: CC= CFLAGS= BUILD=build OPT=-O2 V=1 WERROR=1 SAN=address,undefined SETUP=no CUDA= PREFIX= DESTDIR='
+	@echo 'Knobs: CC= CFLAGS= BUILD=build OPT=-O2 V=1 WERROR=1 SAN=address,undefined SETUP=no CUDA= PREFIX= LIBDIR= DESTDIR='
 
 -include $(patsubst %.o,%.d,$(LIB_OBJECTS) $(CLI_OBJECTS) $(GENERATOR_OBJECTS)) \
 	$(wildcard $(FAKE)/*/*.d $(BUILD)/samples/*.d $(BUILD)/gpu-samples/*.d $(TESTS)/*.d $(TESTS)/*/*.d)

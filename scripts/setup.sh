@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs the Debian or Ubuntu packages that are missing: setup.sh [build|demo|check].
+# Installs the Debian or Ubuntu packages that are missing: setup.sh [build|demo|check|check-all].
 #
-# Without a word, and with "check": all of them. It is quick and silent when nothing is missing.
+# Without a word, and with "check": what `make check` needs. "check-all": all of them. It is quick and silent when nothing is missing.
 set -eu
 
 # package              set    what it is for
@@ -20,7 +20,13 @@ shellcheck             check  make check-shell
 valgrind               check  memory errors in the tool, instructions an event costs
 python3-dbg            check  Python frames of a debug build
 python3-greenlet       check  Python frames under greenlets
+zsh                    check  its completion
+man-db                 check  reads the manual's pages
+pkg-config             check  reads the installed memtrace.pc
+dpkg-dev               check  make deb: what the package depends on
 python3-torch          check  the report door and Python frames without a GPU
+afl++                  all    fuzzes the readers
+lintian                all    looks at the Debian package
 '
 
 fail() {
@@ -32,7 +38,8 @@ case ${1:-check} in
 build) wanted='build' ;;
 demo) wanted='build demo' ;;
 check) wanted='build demo check' ;;
-*) fail "usage: scripts/setup.sh [build|demo|check]" ;;
+check-all) wanted='build demo check all' ;;
+*) fail "usage: scripts/setup.sh [build|demo|check|check-all]" ;;
 esac
 
 installed() {
@@ -47,6 +54,9 @@ present() {
 	libunwind8) ldconfig -p 2>/dev/null | grep -q 'libunwind\.so\.8' ;;
 	python3-torch) /usr/bin/python3 -c 'import torch' 2>/dev/null ;;
 	python3-greenlet) /usr/bin/python3 -c 'import greenlet' 2>/dev/null ;;
+	man-db) command -v man >/dev/null ;;
+	dpkg-dev) return 0 ;; # elsewhere there is nothing to package for
+	afl++) command -v afl-fuzz >/dev/null ;;
 	python3-jsonschema) python3 -c 'import jsonschema' 2>/dev/null ;;
 	*) command -v "$1" >/dev/null ;;
 	esac
