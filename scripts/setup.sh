@@ -21,7 +21,7 @@ valgrind               check  memory errors in the tool, instructions an event c
 python3-dbg            check  Python frames of a debug build
 python3-greenlet       check  Python frames under greenlets
 zsh                    check  its completion
-man-db                 check  reads the manual's pages
+man-db                 check  reads the manual
 pkg-config             check  reads the installed memtrace.pc
 dpkg-dev               check  make deb: what the package depends on
 python3-torch          check  the report door and Python frames without a GPU

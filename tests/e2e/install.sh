@@ -1,5 +1,7 @@
 #!/bin/sh
 # make install and uninstall: what lies where, that it works from there, that nothing stays behind.
+# The for loops are over names without blanks; a page is another file than the manual.
+# shellcheck disable=SC2013,SC2094
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
