@@ -90,6 +90,23 @@ static void print_help(struct out *out, const struct usage *usage)
 	print_row(out, &help);
 }
 
+void args_help_line(char *to, size_t size, const char *help)
+{
+	to[0] = '\0';
+	while (*help) {
+		size_t length = strcspn(help, "\n");
+		char line[500];
+
+		text_copy_n(line, sizeof(line), help, length);
+		text_append(to, size, line);
+		help += length;
+		if (*help) {
+			text_append(to, size, " ");
+			help += strspn(help, "\n ");
+		}
+	}
+}
+
 static struct {
 	usage_printer *print;
 } state = { print_help };

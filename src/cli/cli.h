@@ -78,6 +78,9 @@ void args_with_usage(const struct command *command, usage_printer *printer);
 
 enum args_result args_parse(const struct usage *usage, int *argc, char **argv);
 
+/* The help of an option as one line: lines after the first are indented in the table. */
+void args_help_line(char *to, size_t size, const char *help);
+
 /* A whole number for an option; says what is wrong and gives false otherwise. */
 bool args_count(const char *command, const char *option, const char *text, uint64_t most,
 		uint64_t *count);

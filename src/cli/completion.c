@@ -182,6 +182,7 @@ static void zsh_action(struct out *out, enum expects expects, const char *words)
 static void zsh_arg(struct out *out, const struct usage *usage, const struct arg *arg)
 {
 	char words[1000];
+	char help[1000];
 	enum expects expects = value_of(usage, arg, words, sizeof(words));
 	bool value = arg->kind == ARG_TEXT;
 
@@ -191,7 +192,8 @@ static void zsh_arg(struct out *out, const struct usage *usage, const struct arg
 			   value ? "+" : "", arg->name, value ? "=" : "");
 	else
 		out_format(out, "'--%s%s[", arg->name, value ? "=" : "");
-	zsh_put(out, arg->help);
+	args_help_line(help, sizeof(help), arg->help);
+	zsh_put(out, help);
 	out_char(out, ']');
 	if (value) {
 		out_char(out, ':');

@@ -107,6 +107,8 @@ static const char *help_of(const char *command)
 
 static void put_arg(struct out *out, const struct arg *arg)
 {
+	char help[1000];
+
 	out_text(out, ".TP\n");
 	if (arg->letter) {
 		char letter[3] = { '-', arg->letter, '\0' };
@@ -121,7 +123,8 @@ static void put_arg(struct out *out, const struct arg *arg)
 		out_text(out, "\\fR");
 	}
 	out_char(out, '\n');
-	put_line(out, arg->help);
+	args_help_line(help, sizeof(help), arg->help);
+	put_line(out, help);
 }
 
 static void print_command(struct out *out, const struct usage *usage)
