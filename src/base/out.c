@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 enum {
 	LONGEST_NUMBER = 24,
@@ -84,40 +85,21 @@ void out_hex(struct out *out, uint64_t value)
 	out->used += text_hex(room(out, LONGEST_NUMBER), value);
 }
 
-/* The length of the UTF-8 sequence at p (RFC 3629: no overlong forms, no surrogates), 0 if it is
- * none. */
-static size_t utf8_length(const unsigned char *p, size_t left)
-{
-	static const struct {
-		unsigned char low, high, second_low, second_high;
-		size_t length;
-	} forms[] = {
-		{ 0xc2, 0xdf, 0x80, 0xbf, 2 }, { 0xe0, 0xe0, 0xa0, 0xbf, 3 },
-		{ 0xe1, 0xec, 0x80, 0xbf, 3 }, { 0xed, 0xed, 0x80, 0x9f, 3 },
-		{ 0xee, 0xef, 0x80, 0xbf, 3 }, { 0xf0, 0xf0, 0x90, 0xbf, 4 },
-		{ 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
-	};
-
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (p[0] < forms[i].low || p[0] > forms[i].high)
-			continue;
-		if (forms[i].length > left || p[1] < forms[i].second_low ||
-		    p[1] > forms[i].second_high)
-			return 0;
-		for (size_t k = 2; k < forms[i].length; k++) {
-			if ((p[k] & 0xc0) != 0x80)
-				return 0;
-		}
-		return forms[i].length;
-	}
-	return 0;
-}
-
-static void out_escaped(struct out *out, unsigned char c)
+static void out_unit(struct out *out, uint32_t unit)
 {
 	static const char digits[] = "0123456789abcdef";
-	char escape[] = { '\\', 'u', '0', '0', digits[c >> 4], digits[c & 15] };
+	char escape[] = { '\\',
+			  'u',
+			  digits[unit >> 12 & 15],
+			  digits[unit >> 8 & 15],
+			  digits[unit >> 4 & 15],
+			  digits[unit & 15] };
 
+	out_bytes(out, escape, sizeof(escape));
+}
+
+static void out_escaped(struct out *out, uint32_t c)
+{
 	switch (c) {
 	case '"':
 	case '\\':
@@ -131,13 +113,18 @@ static void out_escaped(struct out *out, unsigned char c)
 		out_bytes(out, "\\t", 2);
 		break;
 	default:
-		out_bytes(out, escape, sizeof(escape));
+		if (c > 0xffff) {
+			out_unit(out, 0xd800 + ((c - 0x10000) >> 10));
+			c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+		}
+		out_unit(out, c);
 	}
 }
 
 void out_json_n(struct out *out, const char *text, size_t length)
 {
 	const unsigned char *p = (const unsigned char *)text;
+	uint32_t c;
 
 	out_char(out, '"');
 	for (size_t i = 0; i < length;) {
@@ -150,15 +137,11 @@ void out_json_n(struct out *out, const char *text, size_t length)
 		i = plain;
 		if (i == length)
 			break;
-		if (p[i] < 0x80) {
-			out_escaped(out, p[i++]);
-			continue;
-		}
-		plain = utf8_length(p + i, length - i);
-		if (plain)
+		plain = utf8_decode(text + i, length - i, &c);
+		if (plain > 1 && utf8_harmless(c))
 			out_bytes(out, text + i, plain);
 		else
-			out_text(out, "\\ufffd");
+			out_escaped(out, plain ? c : 0xfffd);
 		i += plain ? plain : 1;
 	}
 	out_char(out, '"');

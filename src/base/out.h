@@ -31,8 +31,8 @@ void out_i64(struct out *out, int64_t value);
 void out_hex(struct out *out, uint64_t value);
 
 /*
- * A JSON string with its quotes; NULL prints null. What is not UTF-8 is replaced by U+FFFD, control
- * characters are escaped.
+ * A JSON string with its quotes; NULL prints null. What is not UTF-8 is replaced by U+FFFD; what
+ * would steer a terminal or mislead its reader (utf8_harmless) is escaped, so the text is the same.
  */
 void out_json(struct out *out, const char *text);
 void out_json_n(struct out *out, const char *text, size_t length);

@@ -6,6 +6,7 @@
 
 #include "base/out.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 const char *show_bytes(char *to, uint64_t bytes)
 {
@@ -77,46 +78,6 @@ const char *show_share(char *to, uint64_t part, uint64_t whole)
 	return to;
 }
 
-/* The character at p and its length; 0 long when it is not UTF-8. */
-static size_t decode(const unsigned char *p, uint32_t *c)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t length = p[0] < 0x80   ? 1
-			: p[0] < 0xc2 ? 0
-			: p[0] < 0xe0 ? 2
-			: p[0] < 0xf0 ? 3
-			: p[0] < 0xf5 ? 4
-				      : 0;
-
-	if (!length)
-		return 0;
-	*c = length == 1 ? p[0] : p[0] & (0x7fu >> length);
-	for (size_t i = 1; i < length; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-		*c = *c << 6 | (p[i] & 0x3f);
-	}
-	return *c < least[length] || *c > 0x10ffff ? 0 : length;
-}
-
-/* Controls, and what reorders, hides or breaks lines (UAX 9, "Trojan Source"). */
-static bool is_harmless(uint32_t c)
-{
-	static const struct {
-		uint32_t low, high;
-	} harmful[] = {
-		{ 0x00, 0x1f },     { 0x7f, 0x9f },     { 0xad, 0xad },       { 0x61c, 0x61c },
-		{ 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },   { 0xd800, 0xdfff },
-		{ 0xfeff, 0xfeff }, { 0xfff9, 0xfffb }, { 0xe0000, 0xe0fff },
-	};
-
-	for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++) {
-		if (c >= harmful[i].low && c <= harmful[i].high)
-			return false;
-	}
-	return true;
-}
-
 unsigned show_columns(const char *text)
 {
 	unsigned columns = 0;
@@ -128,18 +89,18 @@ unsigned show_columns(const char *text)
 
 size_t show_safe(char *to, size_t size, const char *text, unsigned columns)
 {
-	const unsigned char *p = (const unsigned char *)text;
+	const char *p = text;
 	size_t used = 0;
 	size_t cut = 0; /* where "..." would go */
 	unsigned column = 0;
 
 	while (*p && used + 4 < size && column <= columns) {
 		uint32_t c;
-		size_t length = decode(p, &c);
+		size_t length = utf8_decode(p, 4, &c);
 
 		if (column + 3 == columns)
 			cut = used;
-		if (length && is_harmless(c)) {
+		if (length && utf8_harmless(c)) {
 			memcpy(to + used, p, length);
 			used += length;
 		} else {

@@ -159,6 +159,17 @@ TEST(what_must_be_escaped_is)
 	STR(json_of("a\0b", 3), "\"a\\u0000b\"");
 }
 
+TEST(what_would_steer_a_terminal_is_escaped)
+{
+	STR(json_of("\x7f", 1), "\"\\u007f\"");
+	STR(json_of("\xc2\x9b", 2), "\"\\u009b\"");                /* CSI in one character */
+	STR(json_of("\xe2\x80\xae", 3), "\"\\u202e\"");            /* what follows runs backwards */
+	STR(json_of("\xe2\x80\xa8", 3), "\"\\u2028\"");            /* a line break */
+	STR(json_of("\xf3\xa0\x81\x81", 4), "\"\\udb40\\udc41\""); /* an invisible tag */
+	STR(json_of("\xc3\xbc\xe6\x97\xa5\xf0\x9f\x98\x80", 9),
+	    "\"\xc3\xbc\xe6\x97\xa5\xf0\x9f\x98\x80\"");
+}
+
 TEST(what_is_no_utf8_is_replaced)
 {
 	STR(json_of("\xff", 1), "\"\\ufffd\"");

@@ -1,0 +1,44 @@
+/* UTF-8 from whoever. */
+#include "base/utf8.h"
+
+size_t utf8_decode(const char *text, size_t left, uint32_t *c)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const unsigned char *p = (const unsigned char *)text;
+	size_t length = p[0] < 0x80   ? 1
+			: p[0] < 0xc2 ? 0
+			: p[0] < 0xe0 ? 2
+			: p[0] < 0xf0 ? 3
+			: p[0] < 0xf5 ? 4
+				      : 0;
+
+	if (!length || length > left)
+		return 0;
+	*c = length == 1 ? p[0] : p[0] & (0x7fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (p[i] & 0x3f);
+	}
+	if (*c < least[length] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000))
+		return 0;
+	return length;
+}
+
+bool utf8_harmless(uint32_t c)
+{
+	static const struct {
+		uint32_t low, high;
+	} harmful[] = {
+		{ 0x00, 0x1f },       { 0x7f, 0x9f },       { 0xad, 0xad },     { 0x600, 0x605 },
+		{ 0x61c, 0x61c },     { 0x6dd, 0x6dd },     { 0x180e, 0x180e }, { 0x200b, 0x200f },
+		{ 0x2028, 0x202e },   { 0x2060, 0x206f },   { 0xfeff, 0xfeff }, { 0xfff9, 0xfffb },
+		{ 0x1d173, 0x1d17a }, { 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < sizeof(harmful) / sizeof(harmful[0]); i++) {
+		if (c >= harmful[i].low && c <= harmful[i].high)
+			return false;
+	}
+	return true;
+}
