@@ -249,7 +249,7 @@ $(TESTS)/agree: tests/fake/agree.c $(BUILD)/flags | $(FAKE_FILES)
 .PHONY: unit-programs test-programs
 unit-programs: $(UNIT_TESTS) $(PYTHON_PROBE)
 test-programs: all fake manual $(FAKE_SAMPLES) unit-programs $(GENERATOR) $(E2E_PROGRAMS) $(E2E_LIBRARIES) \
-	$(AGREE)
+	$(AGREE) fuzz-replay
 
 # --- tests -----------------------------------------------------------------------------------------
 
@@ -278,20 +278,39 @@ check-san: ## the unit tests under the address and undefined-behaviour sanitizer
 check-gpu: ## tests/gpu/*.sh on the real device (CUDA=/usr/local/cuda)
 	@CUDA='$(firstword $(CUDA) $(wildcard /usr/local/cuda))' $(TESTING) gpu
 
-FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_SOURCES := $(call src_of,$(SHARED)) $(addprefix src/analyse/,$(LIB_ANALYSE)) \
-	$(wildcard src/render/document*.c) tests/unit/recorder.c
+# Each fuzz target three times: for libFuzzer, for AFL++, and to replay tests/fuzz/corpus under the
+# sanitizers with the compiler at hand, which is a test of `make check`.
+FUZZ := $(BUILD)/fuzz
+FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SOURCES := $(call src_of,$(SHARED) analyse render) tests/unit/recorder.c
+FUZZ_FLAGS = $(LANGUAGE) $(CPPFLAGS) -Itests -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
+fuzz_cc_replay = $(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined
+fuzz_cc_libfuzzer = clang $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link,address,undefined
+fuzz_cc_afl = AFL_QUIET=1 afl-clang-fast $(FUZZ_FLAGS) -fsanitize=address
+fuzz_link_libfuzzer := -fsanitize=fuzzer
+fuzz_link_afl := -fsanitize=fuzzer
+fuzz_o = $(patsubst %.c,$(FUZZ)/$(1)/%.o,$(FUZZ_SOURCES))
 
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZ_SOURCES) $(TREE_HEADERS)
-	@mkdir -p $(@D)
-	$(call say,FUZZ,$@) clang $(LANGUAGE) $(CPPFLAGS) -Itests -O1 -g -fno-omit-frame-pointer \
-		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $< $(FUZZ_SOURCES) \
-		-ldl -lpthread
+define fuzz_kind
+$(FUZZ)/$(1)/%.o: %.c $(BUILD)/flags | $(BUILD)/ready
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@) $$(fuzz_cc_$(1)) -MMD -MP -c -o $$@ $$<
+
+$(FUZZ)/$(1)/target.a: $(call fuzz_o,$(1))
+	$$(call say,AR,$$@) rm -f $$@ && $$(AR) rcs $$@ $$^
+
+$(addprefix $(FUZZ)/$(1)/,$(FUZZ_TARGETS)): $(FUZZ)/$(1)/%: $(FUZZ)/$(1)/tests/fuzz/%.o \
+		$(if $(filter replay,$(1)),$(FUZZ)/$(1)/tests/fuzz/replay.o) $(FUZZ)/$(1)/target.a
+	$$(call say,LINK,$$@) $$(fuzz_cc_$(1)) $$(fuzz_link_$(1)) -o $$@ $$^ $$(TOOL_LIBS)
+
+.PHONY: fuzz-$(1)
+fuzz-$(1): $(addprefix $(FUZZ)/$(1)/,$(FUZZ_TARGETS))
+endef
+$(foreach kind,replay libfuzzer afl,$(eval $(call fuzz_kind,$(kind))))
 
 .PHONY: fuzz
-fuzz: $(FUZZERS) ## fuzzes the readers with libFuzzer, SECONDS_EACH=60
-	$(Q)for f in $(FUZZERS); do mkdir -p $$f.corpus; $$f -max_total_time=$${SECONDS_EACH:-60} -timeout=10 \
-		-len_control=0 -max_len=400 -artifact_prefix=$$f- $$f.corpus || exit 1; done
+fuzz: ## fuzzes the readers with libFuzzer and AFL++, SECONDS_EACH=60
+	$(Q)MAKE='$(MAKE)' BUILD='$(BUILD)' sh scripts/fuzz.sh
 
 bench: test-programs ## what being traced costs (scripts/bench.sh)
 	$(Q)BUILD='$(abspath $(BUILD))' sh scripts/bench.sh
@@ -396,4 +415,4 @@ help: ## this list
 	@echo 'Knobs: CC= CFLAGS= BUILD=build OPT=-O2 V=1 WERROR=1 SAN=address,undefined SETUP=no CUDA= PREFIX= LIBDIR= DESTDIR='
 
 -include $(patsubst %.o,%.d,$(LIB_OBJECTS) $(CLI_OBJECTS) $(GENERATOR_OBJECTS)) \
-	$(wildcard $(FAKE)/*/*.d $(BUILD)/samples/*.d $(BUILD)/gpu-samples/*.d $(TESTS)/*.d $(TESTS)/*/*.d)
+	$(wildcard $(FAKE)/*/*.d $(BUILD)/samples/*.d $(BUILD)/gpu-samples/*.d $(TESTS)/*.d $(TESTS)/*/*.d $(FUZZ)/*/*/*.d $(FUZZ)/*/*/*/*.d)

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/signals.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 static struct {
 	bool ready, quiet;
@@ -55,6 +56,7 @@ void log_say(const char *part, ...)
 	for (; part; part = va_arg(parts, const char *))
 		text_append(line, sizeof(line) - 1, part);
 	va_end(parts);
+	utf8_clean(line); /* paths and programs' names are in it */
 	text_append(line, sizeof(line), "\n");
 	signals_hold(&held, SIGPIPE);
 	fd_write_all(STDERR_FILENO, line, strlen(line));

@@ -1,6 +1,8 @@
 /* UTF-8 from whoever. */
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t utf8_decode(const char *text, size_t left, uint32_t *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -41,4 +43,23 @@ bool utf8_harmless(uint32_t c)
 			return false;
 	}
 	return true;
+}
+
+void utf8_clean(char *text)
+{
+	char *to = text;
+
+	while (*text) {
+		uint32_t c;
+		size_t length = utf8_decode(text, 4, &c);
+
+		if (length && utf8_harmless(c)) {
+			memmove(to, text, length);
+			to += length;
+		} else {
+			*to++ = '?';
+		}
+		text += length ? length : 1;
+	}
+	*to = '\0';
 }

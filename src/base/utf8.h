@@ -20,4 +20,7 @@ size_t utf8_decode(const char *p, size_t left, uint32_t *c);
  */
 bool utf8_harmless(uint32_t c);
 
+/* Makes each such character, and each byte that is no UTF-8, a '?', in place. */
+void utf8_clean(char *text);
+
 #endif

@@ -29,8 +29,10 @@ void doctor_say(enum finding finding, const char *what, const char *text, const 
 	show_safe(safe, sizeof(safe), text, sizeof(safe));
 	out_format(out, "%s%-8s%s %-13s %s\n", colour ? colours[finding] : "", words[finding],
 		   colour ? "\033[0m" : "", what, safe);
-	if (mend)
-		out_format(out, "%-8s %-13s   %s\n", "", "", mend);
+	if (!mend)
+		return;
+	show_safe(safe, sizeof(safe), mend, sizeof(safe));
+	out_format(out, "%-8s %-13s   %s\n", "", "", safe);
 }
 
 int cmd_doctor(int argc, char **argv)

@@ -1,9 +1,11 @@
 /* memtrace recover SPOOL: the trace that a killed process did not come to write. */
 #include <string.h>
+#include <unistd.h>
 
 #include "analyse/error.h"
 #include "analyse/trace.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/recovery.h"
 
@@ -47,6 +49,9 @@ int cmd_recover(int argc, char **argv)
 	}
 	if (recovery_run(&recovery))
 		return cli_fail("recover", STATUS_UNREADABLE);
+	/* A script wants the name as it is. */
+	if (isatty(STDOUT_FILENO))
+		utf8_clean(recovery.written);
 	out_format(cli_out(), "%s\n", recovery.written);
 	return STATUS_DONE;
 }

@@ -59,7 +59,8 @@ static int copy_file(struct spool *spool, int fd, size_t bytes)
 static int load(struct spool *spool, const char *path, char *why, size_t size)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	/* Not to wait for somebody who writes to a FIFO. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	size_t lists = sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS;
 	bool grown;
 	void *p;
@@ -71,6 +72,10 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 		if (fd >= 0)
 			close(fd);
 		return error;
+	}
+	if (!S_ISREG(status.st_mode)) {
+		close(fd);
+		return refuse(why, size, path, "is no regular file, so no spool");
 	}
 	spool->file_blocks = (uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT;
 	if (spool->file_blocks > SPOOL_BLOCKS)

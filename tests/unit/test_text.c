@@ -6,6 +6,7 @@
 
 #include "base/out.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "chance.h"
 
 static void number(uint64_t value)
@@ -168,6 +169,15 @@ TEST(what_would_steer_a_terminal_is_escaped)
 	STR(json_of("\xf3\xa0\x81\x81", 4), "\"\\udb40\\udc41\""); /* an invisible tag */
 	STR(json_of("\xc3\xbc\xe6\x97\xa5\xf0\x9f\x98\x80", 9),
 	    "\"\xc3\xbc\xe6\x97\xa5\xf0\x9f\x98\x80\"");
+}
+
+TEST(a_line_for_people_is_cleaned)
+{
+	char line[] = "a\x1b[31m\xc2\x9b"
+		      "b\xe2\x80\xae\xc3\xbc\xff\xe2\x82";
+
+	utf8_clean(line);
+	STR(line, "a?[31m?b?\xc3\xbc???");
 }
 
 TEST(what_is_no_utf8_is_replaced)

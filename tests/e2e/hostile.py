@@ -1,0 +1,291 @@
+"""Traces that somebody made to hurt, and what a command does with them.
+
+hostile.py write FOLDER EXAMPLE      a file each, and FOLDER/list: what a reader must do with it
+hostile.py try FOLDER COMMAND... {}  runs the command on each, {} being the file; prints what is wrong
+hostile.py cut FOLDER EXAMPLE STEP   the example cut at every STEP-th byte, and FOLDER/list
+hostile.py terminal COMMAND...       runs it on a terminal of its own and prints what arrived there
+hostile.py check FILE...             prints what in the files would steer a terminal
+hostile.py shrink FILE COMMAND...    runs it, and cuts the file in half while it is read
+
+A line of the list is "STATUS NAME": 3, every command refuses the file in one sentence; 0, every command
+reads it, whatever it holds; E, something is wrong with an event or behind the events: 0 or 3, for not
+every command looks there (EVENTS=1 says that this one does).
+"""
+import gzip
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import unicodedata
+
+EVIL = ("\x1b]0;title\x07\x1b[31mred\x1b[2J\x9b5m\r\n\t\x00\x08\x7f"  # escapes, controls of C0 and C1
+        "\u202e\u2066\u200b\u200f\u2028\ufeff\U000e0041end")  # what reorders, hides, breaks lines
+
+
+def texts(value, evil):
+    """The document with every text that a name may be made evil."""
+    fixed = {"schema", "op", "space", "metric", "exit", "language", "ptr", "stream", "offset", "base", "start_time"}
+    if isinstance(value, dict):
+        return {k: v if k in fixed else texts(v, evil) for k, v in value.items()}
+    if isinstance(value, list):
+        return [texts(v, evil) for v in value]
+    if isinstance(value, str):
+        return evil + value
+    return value
+
+
+def lines(document):
+    """As memtrace writes it: one event a line."""
+    events = document.get("events")
+    head = {k: v for k, v in document.items() if k != "events"}
+    text = json.dumps(head)[:-1] + ', "events":[\n'
+    return text + ",\n".join(json.dumps(e) for e in events) + "\n]}\n"
+
+
+def changed(document, path, value):
+    """A deep copy with the member at the path set."""
+    copy = json.loads(json.dumps(document))
+    at = copy
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = value
+    return lines(copy)
+
+
+def numbers(d, text):
+    """Numbers where a number is wanted: which of them are one is the format's word."""
+    def with_number(raw):
+        return text.replace('"pid":4242', '"pid":' + raw, 1)
+
+    for name, raw, status in (
+            ("above-2-53", "9007199254740993", 0), ("largest", "18446744073709551615", 0),
+            ("above-2-64", "18446744073709551616", 3), ("ten-thousand-digits", "9" * 10000, 3),
+            ("negative", "-1", 3), ("least", "-9223372036854775808", 3), ("fraction", "1.5", 3),
+            ("exponent", "1e3", 3), ("infinite", "1e999", 3), ("nan", "NaN", 3), ("infinity", "Infinity", 3),
+            ("hexadecimal", "0x10", 3), ("leading-zero", "007", 3), ("plus", "+1", 3), ("dot", ".5", 3),
+            ("minus", "-", 3), ("text", '"4242"', 3), ("true", "true", 3), ("array", "[4242]", 3)):
+        yield "number-" + name, with_number(raw), status
+    for key in ("size", "seq", "t", "allocated", "reserved", "stack", "thread"):
+        for name, value in (("negative", -1), ("fraction", 0.5), ("text", "1"), ("object", {})):
+            yield "event-%s-%s" % (key, name), changed(d, ["events", 0, key], value), "E"
+    yield "event-size-huge", changed(d, ["events", 0, "size"], 2**64 - 1), 0
+    for name, path in (("stack-of-event", ["events", 0, "stack"]), ("frame", ["stacks", 0, "frames", 0]),
+                       ("module", ["frames", 1, "module"]), ("stack-of-site", ["sites", 0, "stacks", 0]),
+                       ("stack-of-peak", ["peaks", 0, "stacks", 0, "stack"])):
+        for value in (2, 2**31, 2**32 - 1, 2**32, 2**63):
+            yield "id-%s-%d" % (name, value), changed(d, path, value), "E" if path[0] == "events" else 3
+    yield "peak-larger-than-all", changed(d, ["peaks", 0, "bytes"], 2**64 - 1), 0
+    yield "device-huge", changed(d, ["summary", "devices", 0, "device"], 2**31), 3
+    for key in ("t", "allocated", "reserved"):
+        yield "column-short-" + key, changed(d, ["timeline", 0, key], [1]), 3
+    for value in ("0x", "0x10000000000000000", "0xg", "xyz", "-0x1", "0x-1", "0x 1"):
+        yield "address-" + value.replace(" ", "-"), changed(d, ["events", 0, "ptr"], value), "E"
+
+
+def shapes(d, text):
+    """Sections that are missing, twice there, of another kind; what follows the end."""
+    head, tail = text.split('"events":[', 1)
+    for key in [k for k in d if k not in ("schema", "events")]:
+        rest = {k: v for k, v in d.items() if k != key}
+        # The ids of events lead nowhere without stacks and frames.
+        yield "missing-" + key, lines(rest), 3 if key in ("frames", "stacks", "modules") else 0
+        yield "kind-" + key, lines(dict(d, **{key: "text"})), 3
+        yield "null-" + key, lines(dict(d, **{key: None})), 3 if key in ("frames", "stacks", "modules") else 0
+    yield "missing-schema", lines({k: v for k, v in d.items() if k != "schema"}), 3
+    yield "schema-late", lines(dict([(k, v) for k, v in d.items() if k != "schema"] + [("schema", "memtrace/1")])), 3
+    yield "schema-newer", text.replace("memtrace/1", "memtrace/2", 1), 3
+    yield "schema-other", text.replace("memtrace/1", "memray/1", 1), 3
+    yield "schema-evil", lines(dict(d, schema="memtrace/2" + EVIL)), 3
+    yield "schema-number", text.replace('"memtrace/1"', "1", 1), 3
+    yield "missing-events", head.rstrip().rstrip(",") + "}", 3
+    yield "events-object", lines(dict(d, events=[])).replace("[\n\n]", "{}"), 3
+    yield "event-number", text.replace('"events":[', '"events":[1,', 1), "E"
+    yield "event-nested", text.replace('"events":[', '"events":[[{}],', 1), "E"
+    yield "events-twice", text.rstrip()[:-1] + ',"events":[]}', 0
+    yield "key-twice", text.replace('"ppid"', '"pid"', 1), 0
+    yield "unknown-key", text.replace('"ppid"', '"unknown":{"a":[1,{"b":null}]},"ppid"', 1), 0
+    yield "unknown-event-key", text.replace('{"seq":0', '{"new":[{}],"seq":0', 1), 0
+    yield "unknown-op", text.replace('"op":"reserve"', '"op":"teleport"', 1), 0
+    yield "behind-the-end", text + "x", 3
+    yield "second-document", text + text, "E"
+    yield "trailing-comma", text.rstrip()[:-1] + ",}", 3
+    yield "no-comma", text.replace(",\n", "\n", 1), 3
+    yield "single-quotes", text.replace('"', "'"), 3
+    yield "comment", "/* a trace */" + text, 3
+    yield "array", "[" + text + "]", 3
+    for name, word in (("null", "null"), ("number", "1"), ("text", '"memtrace/1"'), ("object", "{}"), ("blanks", " \n" * 9)):
+        yield "only-" + name, word, 3
+
+
+def depths(text):
+    for depth in (65, 10000, 1000000):
+        yield "deep-arrays-%d" % depth, "[" * depth, 3
+        yield "deep-objects-%d" % depth, '{"a":' * depth, 3
+        deep = "[" * depth + "]" * depth
+        yield "deep-inside-%d" % depth, text.replace('"ppid"', '"unknown":%s,"ppid"' % deep, 1), 3
+        yield "deep-event-%d" % depth, text.replace('{"seq":0', '{"new":%s,"seq":0' % deep, 1), "E"
+
+
+def names(d, text):
+    """Texts: long, evil, of no encoding."""
+    yield "evil", lines(texts(d, EVIL)), 0
+    yield "long-names", lines(texts(d, "n" * 10240)), 0
+    yield "long-evil-names", lines(texts(d, EVIL * 400)), 0
+    yield "name-too-long", changed(d, ["process", "host"], "n" * (1 << 21)), 3
+    yield "key-too-long", text.replace('"ppid"', '"%s":1,"ppid"' % ("k" * (1 << 21)), 1), 3
+    yield "percent-names", lines(texts(d, "%s%n%1000000d{}$(reboot)`reboot`;|&'\"\\")), 0
+    yield "empty-names", lines(json.loads(re.sub(r'"(function|site|name|pool|owner)": "[^"]*"', r'"\1": ""', json.dumps(d)))), 0
+    for name, raw in (("lone-high", r"\ud800"), ("lone-low", r"\udc00"), ("swapped", r"\udc00\ud800"), ("nul", r"\u0000"),
+                      ("half", r"\ud83d\u0041")):
+        yield "surrogate-" + name, text.replace('"node7"', '"%s"' % raw, 1), 0
+    for name, raw in (("cut", r"\u12"), ("letter", r"\x41"), ("hex", r"\uzzzz"), ("end", "\\")):
+        yield "escape-" + name, text.replace('"node7"', '"%s"' % raw, 1), 3
+    for name, raw in (("tab", b"\t"), ("nul", b"\0"), ("escape", b"\x1b"), ("line", b"\n")):
+        yield "raw-" + name, text.encode().replace(b'"node7"', b'"' + raw + b'"', 1), 3
+    for name, raw in (("continuation", b"\x80\xbf"), ("overlong", b"\xc0\xaf\xe0\x80\xaf"), ("surrogate", b"\xed\xa0\x80"),
+                      ("beyond", b"\xf4\x90\x80\x80"), ("cut", b"\xe2\x82"), ("latin", b"\xff\xfe"), ("c1", b"\xc2\x9b31m")):
+        yield "utf8-" + name, text.encode().replace(b"node7", raw, 1).replace(b"Net.forward", raw), 0
+    yield "nul-behind", text.encode() + b"\0", 3
+    yield "nul-between", text.encode().replace(b",\n", b",\0\n", 1), 3
+
+
+def files(text):
+    raw = text.encode()
+    yield "bom", b"\xef\xbb\xbf" + raw, 3
+    yield "utf16", text.encode("utf-16"), 3
+    yield "utf32", text.encode("utf-32"), 3
+    yield "gzip", gzip.compress(raw), 3
+    yield "zstd", b"\x28\xb5\x2f\xfd" + raw, 3
+    yield "empty", b"", 3
+    yield "one-byte", b"{", 3
+    yield "elf", b"\x7fELF\x02\x01\x01" + bytes(100), 3
+    yield "spool-magic", b"MEMTRACE", 3
+    yield "spool-zeros", b"MEMTRACE" + bytes(1 << 20), 3
+    yield "spool-ones", b"MEMTRACE" + b"\xff" * (1 << 20), 3
+    yield "zeros", bytes(1 << 16), 3
+
+
+def write(folder, example):
+    with open(example) as f:
+        text = f.read()
+    d = json.loads(text)
+    with open(os.path.join(folder, "list"), "w") as list_of:
+        for part in (numbers(d, text), shapes(d, text), depths(text), names(d, text), files(text)):
+            for name, content, status in part:
+                with open(os.path.join(folder, name), "wb") as f:
+                    f.write(content if isinstance(content, bytes) else content.encode())
+                print(status, name, file=list_of)
+
+
+def cut(folder, example, step):
+    with open(example, "rb") as f:
+        raw = f.read().rstrip()
+    with open(os.path.join(folder, "list"), "w") as list_of:
+        for at in range(0, len(raw), step):
+            with open(os.path.join(folder, "cut-%d" % at), "wb") as f:
+                f.write(raw[:at])
+            print("3 cut-%d" % at, file=list_of)
+
+
+def steering(text, allowed):
+    """The first character that would steer a terminal or mislead its reader, with what is around it."""
+    for at, c in enumerate(text):
+        if c not in allowed and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+            return "%r in %r" % (c, text[max(0, at - 30):at + 30])
+    return None
+
+
+def wrong(status, ran, events):
+    """What is wrong with how a command ended, in words."""
+    wanted = {"3": (3,), "0": (0,), "E": (3,) if events else (0, 3)}[status]
+    if ran.returncode not in wanted:
+        return "status %d, wanted %s: %r" % (ran.returncode, wanted, ran.stderr[:200])
+    if ran.returncode == 3 and not re.fullmatch(rb"memtrace: [^\n]{10,1100}\n", ran.stderr):
+        return "not one sentence: %r" % ran.stderr[:300]
+    if ran.returncode == 0 and ran.stderr:
+        return "speaks: %r" % ran.stderr[:200]
+    for raw in (ran.stdout, ran.stderr):
+        try:
+            bad = steering(raw.decode(), "\n")
+        except UnicodeDecodeError as error:
+            bad = str(error)
+        if bad:
+            return "prints " + bad
+    return None
+
+
+def try_all(folder, command):
+    events = os.environ.get("EVENTS") == "1"
+    count = 0
+    with open(os.path.join(folder, "list")) as f:
+        for line in f:
+            status, name = line.split()
+            words = [w.replace("{}", os.path.join(folder, name)) for w in command]
+            try:
+                ran = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+                what = wrong(status, ran, events)
+            except subprocess.TimeoutExpired:
+                what = "does not end"
+            if what:
+                print("%s: %s" % (name, what))
+            count += 1
+    if not count:
+        print("no file was tried")
+
+
+def terminal(command):
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ["TERM"] = "xterm-256color"
+        os.environ.pop("NO_COLOR", None)
+        os.execvp(command[0], command)
+    while True:
+        try:
+            part = os.read(fd, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        sys.stdout.buffer.write(part)
+    os.waitpid(pid, 0)
+
+
+def check(paths):
+    """The tool's own colours steer, too, and are meant to."""
+    for path in paths:
+        with open(path, "rb") as f:
+            raw = re.sub(rb"\x1b\[[0-9;]*m", b"", f.read())
+        try:
+            bad = steering(raw.decode(), "\r\n")
+        except UnicodeDecodeError as error:
+            bad = str(error)
+        if bad:
+            print("%s: %s" % (path, bad))
+
+
+def shrink(path, command):
+    """The pipe is not read until the file is cut: by then a part of it is in the reader's buffers."""
+    ran = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    first = ran.stdout.read(1)
+    os.truncate(path, os.path.getsize(path) // 2)
+    out, said = ran.communicate(timeout=120)
+    print(ran.returncode, len(first + out) > 1, said.decode().strip())
+
+
+verb, arguments = sys.argv[1], sys.argv[2:]
+if verb == "write":
+    write(*arguments)
+elif verb == "cut":
+    cut(arguments[0], arguments[1], int(arguments[2]))
+elif verb == "try":
+    try_all(arguments[0], arguments[1:])
+elif verb == "terminal":
+    terminal(arguments)
+elif verb == "check":
+    check(arguments)
+elif verb == "shrink":
+    shrink(arguments[0], arguments[1:])
+else:
+    sys.exit("hostile.py: there is no %s" % verb)

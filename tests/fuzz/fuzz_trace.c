@@ -1,0 +1,208 @@
+/*
+ * Any bytes as a trace: read, reported on and exported without harm.
+ *
+ * What is printed must hold nothing that steers a terminal, and what is printed as JSON must be
+ * JSON: so the sanitizers are not the only judges. The length of the input picks what the report is
+ * asked for, which leaves inputs plain documents.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "analyse/error.h"
+#include "analyse/trace.h"
+#include "base/out.h"
+#include "render/document.h"
+#include "render/formats.h"
+#include "render/report.h"
+#include "render/show.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct {
+	int in, out;
+	char path[64];
+	struct out printed;
+	char buffer[1 << 16];
+} state;
+
+/* A spool among the inputs is one, as in the tool. */
+static int convert(const char *spool, int fd, bool events)
+{
+	char why[1000];
+	int error = document_from_spool(spool, fd, events ? DOCUMENT_EVENTS : 0, why, sizeof(why));
+
+	return error ? err("%s", why) : 0;
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	state.in = memfd_create("trace", MFD_CLOEXEC);
+	state.out = memfd_create("printed", MFD_CLOEXEC);
+	if (state.in < 0 || state.out < 0)
+		abort();
+	snprintf(state.path, sizeof(state.path), "/proc/self/fd/%d", state.in);
+	trace_set_converter(convert);
+	return 0;
+}
+
+static void begin(void)
+{
+	if (ftruncate(state.out, 0) || lseek(state.out, 0, SEEK_SET))
+		abort();
+	out_init(&state.printed, state.out, state.buffer, sizeof(state.buffer));
+}
+
+/* What was printed, in memory of its own. */
+static char *printed(size_t *length)
+{
+	char *text;
+
+	if (out_flush(&state.printed))
+		abort();
+	*length = state.printed.written;
+	text = malloc(*length + 1);
+	if (!text || pread(state.out, text, *length, 0) != (ssize_t)*length)
+		abort();
+	text[*length] = '\0';
+	return text;
+}
+
+/* Made safe again, each line is as it was: nothing was left to make safe. */
+static void check_safe(void)
+{
+	size_t length;
+	char *text = printed(&length);
+	char *line = text;
+
+	if (strlen(text) != length)
+		abort();
+	while (*line) {
+		size_t end = strcspn(line, "\n");
+		char *safe = malloc(end + 8);
+		char last = line[end];
+
+		line[end] = '\0';
+		show_safe(safe, end + 8, line, (unsigned)end + 8);
+		if (strcmp(safe, line) != 0)
+			abort();
+		free(safe);
+		line += end + (last != '\0');
+	}
+	free(text);
+}
+
+/* Documents, one a line or one in all. */
+static void check_json(bool lines)
+{
+	size_t length;
+	char *text = printed(&length);
+
+	for (size_t at = 0; at < length;) {
+		const char *line = lines ? memchr(text + at, '\n', length - at) : NULL;
+		size_t part = line ? (size_t)(line - text) - at : length - at;
+		struct json json;
+
+		if (json_open_text(&json, text + at, part, "printed") ||
+		    json_skip(&json, json_next(&json)) || json_next(&json) != JSON_END)
+			abort();
+		json_close(&json);
+		at += part + (line != NULL);
+	}
+	free(text);
+}
+
+static struct report_options options_of(size_t size)
+{
+	static const char *const moments[] = { NULL, "peak", "exit", "12.5s", "seq:1", "phase:*" };
+	static const char *const filters[] = { NULL, NULL, "a", "*(*" };
+	struct report_options options = { .device = NO_DEVICE, .space = SPACES, .limit = 3 };
+
+	options.full = size & 1;
+	options.limit = size % 5;
+	options.by = (int)(size / 2 % TRACE_BYS);
+	options.stacks = (int)(size / 3 % 3);
+	options.at = moments[size / 5 % 6];
+	options.filter = filters[size / 7 % 4];
+	options.device = size % 11 ? NO_DEVICE : 0;
+	options.show = size % 3 ? 0 : UINT32_MAX;
+	return options;
+}
+
+static void report(size_t size)
+{
+	struct report_options options = options_of(size);
+	struct trace trace;
+
+	for (int json = 0; json < 2; json++) {
+		if (trace_open(&trace, state.path))
+			return;
+		begin();
+		if (json ? !report_json(&trace, &state.printed, &options)
+			 : !report_text(&trace, &state.printed, &options)) {
+			if (json)
+				check_json(false);
+			else
+				check_safe();
+		}
+		trace_close(&trace);
+	}
+	if (trace_open_facts(&trace, state.path))
+		return;
+	begin();
+	if (!report_brief(&trace, &state.printed, "memtrace: "))
+		check_safe();
+	trace_close(&trace);
+}
+
+static void export(void)
+{
+	const struct format_options options = { NULL, TRACE_ALLOCATED };
+
+	for (const struct format *format = formats; format->name; format++) {
+		struct trace trace;
+
+		if (trace_open(&trace, state.path))
+			return;
+		begin();
+		if (!format->write(&trace, &state.printed, &options) &&
+		    (!strcmp(format->extension, "ndjson") || !strcmp(format->extension, "json")))
+			check_json(!strcmp(format->extension, "ndjson"));
+		trace_close(&trace);
+	}
+}
+
+static void events(void)
+{
+	struct trace trace;
+	struct trace_event event;
+
+	if (trace_open(&trace, state.path))
+		return;
+	while (trace_next(&trace, &event) == 1) {
+		if (event.stack != UINT32_MAX && event.stack >= trace.stacks_n)
+			abort();
+	}
+	trace_close(&trace);
+	if (trace_open(&trace, state.path))
+		return;
+	while (trace_next_of(&trace, EVENT_OOM, &event) == 1)
+		;
+	trace_close(&trace);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (ftruncate(state.in, (off_t)size) || pwrite(state.in, data, size, 0) != (ssize_t)size)
+		abort();
+	events();
+	report(size);
+	export();
+	return 0;
+}
