@@ -1,6 +1,8 @@
 #!/bin/sh
 # Readers trust nothing: hostile files, names that steer terminals, things that are no files, for every
 # command that takes a trace.
+# The for loops are over names without blanks; the list of commands is another file than the function.
+# shellcheck disable=SC2013,SC2094
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -29,7 +31,7 @@ commands() {
 		esac
 	done
 }
-commands >commands
+commands >list-of-commands
 
 # --- what a file may hold -------------------------------------------------------------------------------
 mkdir bad cut
@@ -44,7 +46,7 @@ while read -r line; do
 	is "memtrace $line" "$(EVENTS=$events hostile try bad memtrace $line)" ''
 	# shellcheck disable=SC2086
 	is "memtrace $line: cut" "$(hostile try cut memtrace $line)" ''
-done <commands
+done <list-of-commands
 sed 's/^[0E]/3/' bad/list >list && mv list bad/list
 is 'memtrace recover takes none of them' "$(hostile try bad memtrace recover {} -o out.json)" ''
 is 'and leaves nothing' "$(find . -name 'out*')" ''
@@ -83,7 +85,7 @@ of two lines'; do
 		fails 3 'memtrace: ' timeout 60 memtrace $first fifo $rest
 		wait
 	}
-done <commands
+done <list-of-commands
 for what in folder empty fifo missing /dev/zero; do
 	fails 3 "$what: " timeout 60 memtrace recover "$what" -o out.json
 done
@@ -94,12 +96,12 @@ is 'cut in half while it is read' "$(hostile shrink big.json memtrace export big
 # --- what reaches a terminal ----------------------------------------------------------------------------
 while read -r line; do
 	for file in evil long-evil-names percent-names schema-evil utf8-c1; do
-		# shellcheck disable=SC2086
+		# shellcheck disable=SC2046
 		set -- $(echo "$line" | sed "s|{}|bad/$file|g")
 		hostile terminal memtrace "$@" >"$file.tty"
 	done
 	is "memtrace $line: nothing steers the terminal" "$(hostile check ./*.tty)" ''
-done <commands
+done <list-of-commands
 ok 'a report on a terminal' hostile terminal memtrace report "$example"
 has 'is written as for one' "$OUT" "$(printf '\033[1m')"
 evil=$(printf '\033]0;title\007\302\233m\342\200\256end')
