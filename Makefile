@@ -262,7 +262,7 @@ $(BUILD)/setup-%: scripts/setup.sh
 
 TESTING = MAKE='$(MAKE)' BUILD='$(BUILD)' CC='$(CC)' sh scripts/run-tests.sh
 
-.PHONY: check check-unit check-e2e check-san check-gpu bench
+.PHONY: check check-unit check-e2e check-san check-gpu check-all bench
 check: $(if $(filter no,$(SETUP)),,$(BUILD)/setup-check) ## every test below, closed by "N passed, N failed"
 	@$(TESTING) static unit e2e
 
@@ -311,6 +311,9 @@ $(foreach kind,replay libfuzzer afl,$(eval $(call fuzz_kind,$(kind))))
 .PHONY: fuzz
 fuzz: ## fuzzes the readers with libFuzzer and AFL++, SECONDS_EACH=60
 	$(Q)MAKE='$(MAKE)' BUILD='$(BUILD)' sh scripts/fuzz.sh
+
+check-all: $(if $(filter no,$(SETUP)),,$(BUILD)/setup-check-all) ## check and the long ones, hours; SHORT=1: without check, minutes
+	@MAKE='$(MAKE)' BUILD='$(BUILD)' CC='$(CC)' SHORT='$(SHORT)' sh scripts/check-all.sh $(STEPS)
 
 bench: test-programs ## what being traced costs (scripts/bench.sh)
 	$(Q)BUILD='$(abspath $(BUILD))' sh scripts/bench.sh

@@ -54,9 +54,9 @@ figure() { sed -n "s/^$1=//p" told; }
 device='d["summary"]["devices"][0]'
 ok 'the trace keeps its promises' validate soak.json
 is 'every allocation was counted, and every free' \
-	"$(json soak.json "[$device['allocations'], $device['frees']]")" "[$(figure allocations), $(figure allocations)]"
-is 'the peak is exact' "$(json soak.json "$device['allocated']['peak_bytes']")" "$(figure peak)"
-is 'nothing is left' "$(json soak.json "$device['allocated']['exit_bytes']")" 0
+	"$(json soak.json "[${device}['allocations'], ${device}['frees']]")" "[$(figure allocations), $(figure allocations)]"
+is 'the peak is exact' "$(json soak.json "${device}['allocated']['peak_bytes']")" "$(figure peak)"
+is 'nothing is left' "$(json soak.json "${device}['allocated']['exit_bytes']")" 0
 is 'kept and dropped events are all of them' \
 	"$(json soak.json 'd["capture"]["events_recorded"] + d["capture"]["events_dropped"]')" "$((2 * $(figure allocations)))"
 is 'no more are kept than was asked for' "$(json soak.json "len(d['events']) <= $SOAK_KEPT * 1.1 + 8192")" true

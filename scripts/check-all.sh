@@ -1,0 +1,151 @@
+#!/bin/sh
+# `make check`, and everything that takes longer: check-all.sh [STEP...]
+#
+# A step is a row of the table below and prints one line, as TAP has it; what a failed one said follows.
+# The last line is `N passed, N failed`. SHORT=1 leaves `make check` out, for who ran it before, and
+# gives the others minutes in the place of hours. The logs lie in BUILD/check-all.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+: "${BUILD:=build}" "${MAKE:=make}" "${SHORT:=}" "${CC:=cc}"
+mkdir -p "$BUILD/check-all" || exit 1
+logs=$(cd "$BUILD/check-all" && pwd)
+
+# step                what it is                                                  short  long
+steps='
+check                 make check                                                  -      run
+sanitizers            the unit tests under ASan and UBSan                         run    run
+threads               eight threads under TSan                                    run    run
+gcc-O0                built by gcc without optimisation                           build  run
+gcc-O2                built by gcc                                                -      run
+clang-O0              built by clang without optimisation                         build  run
+clang-O2              built by clang                                              run    run
+valgrind              the tool and the library under memcheck                     run    run
+fuzz-libfuzzer        the readers against libFuzzer                               20     900
+fuzz-afl              the readers against AFL++                                   20     900
+kills                 killed at random moments                                    100    1000
+package               the Debian package, into this system                        run    run
+soak                  a long job, of so many seconds                              45     1800
+'
+
+quiet_make() {
+	"$MAKE" --no-print-directory SETUP=no "$@"
+}
+
+skip() { # WHY
+	echo "skip: $*"
+	exit 77
+}
+
+# A build of its own, and its tests.
+compiled() { # COMPILER LEVEL HOW
+	command -v "$1" >/dev/null || skip "no $1 here"
+	set -- "$1" "$2" "$3" "BUILD=$BUILD/all/$1$2" "CC=$1" "OPT=$2" WERROR=1
+	if [ "$3" = build ]; then
+		shift 3
+		quiet_make -j"$(nproc)" "$@" test-programs && quiet_make "$@" check-unit
+	else
+		shift 3
+		quiet_make "$@" check-unit && quiet_make "$@" check-e2e
+	fi
+}
+
+under_valgrind() {
+	command -v valgrind >/dev/null || skip 'no valgrind here'
+	quiet_make test-programs || return 1
+	BUILD=$BUILD sh scripts/check-valgrind.sh
+}
+
+threads() {
+	"$MAKE" -n check-tsan >/dev/null 2>&1 || skip 'there is no check-tsan'
+	quiet_make check-tsan
+}
+
+package() {
+	[ "$(id -u)" = 0 ] || skip 'only root may install a package'
+	command -v dpkg-deb >/dev/null || skip 'no dpkg here'
+	REAL=1 quiet_make check-e2e T=deb
+}
+
+fuzz() { # FUZZER SECONDS, shared by its targets
+	case $1 in
+	afl) command -v afl-fuzz >/dev/null || skip 'no afl-fuzz here' ;;
+	*) command -v clang >/dev/null || skip 'no clang here' ;;
+	esac
+	BUILD=$BUILD SECONDS_EACH=$2 sh scripts/fuzz.sh "$1"
+}
+
+soak() { # SECONDS
+	events=$(($1 * 56000))
+	SOAK_SECONDS=$1 SOAK_EVENTS=$events SOAK_KEPT=$((events / 200)) SECONDS_EACH=$(($1 * 3 + 600)) \
+		quiet_make check-e2e T=soak
+}
+
+run_step() { # NAME HOW
+	case $1 in
+	check) quiet_make check ;;
+	sanitizers) quiet_make check-san ;;
+	threads) threads ;;
+	gcc-* | clang-*) compiled "${1%-*}" "-${1#*-}" "$2" ;;
+	valgrind) under_valgrind ;;
+	fuzz-*) fuzz "${1#fuzz-}" "$2" ;;
+	kills) KILLS=$2 SECONDS_EACH=7200 quiet_make check-e2e T=kill ;;
+	package) package ;;
+	soak) soak "$2" ;;
+	*)
+		echo "there is no step $1"
+		return 1
+		;;
+	esac
+}
+
+number=0
+passed=0
+failed=0
+skipped=0
+wanted=" $* "
+while read -r step rest; do
+	[ -n "$step" ] || continue
+	what=$(echo "$rest" | sed 's/  .*//')
+	long=${rest##* }
+	short=$(echo "$rest" | awk '{ print $(NF - 1) }')
+	how=${SHORT:+$short}
+	how=${how:-$long}
+	case $wanted in
+	'  ') [ "$how" != - ] || continue ;;
+	*" $step "*) [ "$how" != - ] || how=$long ;;
+	*) continue ;;
+	esac
+	number=$((number + 1))
+	start=$(date +%s)
+	(run_step "$step" "$how") >"$logs/$step.log" 2>&1 </dev/null
+	status=$?
+	took=$(($(date +%s) - start))
+	case $status in
+	0)
+		passed=$((passed + 1))
+		echo "ok $number - $step: $what (${took} s)"
+		;;
+	77)
+		skipped=$((skipped + 1))
+		echo "ok $number - $step: $what # SKIP $(sed -n 's/^skip: //p' "$logs/$step.log" | tail -n 1)"
+		;;
+	*)
+		failed=$((failed + 1))
+		echo "not ok $number - $step: $what (${took} s)"
+		tail -n 60 "$logs/$step.log" | sed 's/^/#   /'
+		;;
+	esac
+done <<END
+$steps
+END
+echo "1..$number"
+if [ "$number" = 0 ]; then
+	echo "there is no such step: $*" >&2
+	failed=1
+fi
+echo
+printf '%d passed, %d failed' "$passed" "$failed"
+[ "$skipped" = 0 ] || printf ', %d skipped' "$skipped"
+echo
+[ "$failed" = 0 ]

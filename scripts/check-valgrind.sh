@@ -1,0 +1,64 @@
+#!/bin/sh
+# The tool on traces and spools, and the library inside programs, under memcheck: no error, no leak of
+# the tool's.
+# Names of formats have no blanks.
+# shellcheck disable=SC2013
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+: "${BUILD:=build}"
+BUILD=$(cd "$BUILD" && pwd) || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+status=0
+export LD_LIBRARY_PATH="$BUILD/fake"
+
+# A status of 99 is memcheck's; any other is the program's own, and as it should be.
+check() { # WANTED OPTIONS -- COMMAND...
+	wanted=$1
+	shift
+	valgrind -q --error-exitcode=99 "$@" >"$work/out" 2>"$work/err" </dev/null
+	got=$?
+	[ "$got" = "$wanted" ] && return
+	echo "ended with $got, wanted $wanted: $*"
+	cat "$work/err"
+	status=1
+}
+tool() { # WANTED ARGUMENTS...
+	wanted=$1
+	shift
+	check "$wanted" --leak-check=full --errors-for-leak-kinds=definite "$BUILD/memtrace" "$@"
+}
+
+"$BUILD/tests/generator" --events 3000 --ranks 1 --spool "$work/t.spool" >/dev/null
+for trace in tests/data/example.json tests/data/h200-caching.json "$work/t.spool"; do
+	tool 0 report "$trace"
+	tool 0 report --json --full "$trace"
+	tool 0 report --at exit "$trace"
+	for format in $(sed -n 's/^FORMAT(\([a-z-]*\),.*/\1/p' src/render/formats.def); do
+		tool 0 export --to "$format" "$trace"
+	done
+done
+tool 0 recover -o "$work/t.json" "$work/t.spool"
+tool 0 help --completion bash
+tool 0 hooks
+head -c 2000 tests/data/example.json >"$work/cut.json"
+tool 3 report "$work/cut.json"
+tool 3 recover "$work/cut.json"
+
+for sample in leak threads pool vmm managed arrays graph; do
+	[ -x "$BUILD/samples/$sample" ] || continue
+	wanted=0
+	"$BUILD/samples/$sample" >/dev/null 2>&1 || wanted=$?
+	# The host's own leaks are not ours to judge.
+	LD_PRELOAD=$BUILD/libmemtrace.so MEMTRACE_OUTPUT=$work/$sample.json \
+		valgrind -q --suppressions=scripts/valgrind.supp --error-exitcode=99 "$BUILD/samples/$sample" >"$work/out" 2>"$work/err" </dev/null
+	got=$?
+	if [ "$got" != "$wanted" ]; then
+		echo "$sample under valgrind and the library ended with $got, wanted $wanted"
+		cat "$work/err"
+		status=1
+	fi
+	python3 tests/validate.py "$work/$sample.json" || status=1
+done
+exit "$status"
