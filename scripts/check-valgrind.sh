@@ -7,6 +7,9 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 : "${BUILD:=build}"
+# Debian's own is the one that python3-jsonschema was installed for.
+python=python3
+[ ! -x /usr/bin/python3 ] || python=/usr/bin/python3
 BUILD=$(cd "$BUILD" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -59,6 +62,6 @@ for sample in leak threads pool vmm managed arrays graph; do
 		cat "$work/err"
 		status=1
 	fi
-	python3 tests/validate.py "$work/$sample.json" || status=1
+	"$python" tests/validate.py "$work/$sample.json" || status=1
 done
 exit "$status"
