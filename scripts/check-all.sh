@@ -19,7 +19,7 @@ threads               eight threads under TSan                                  
 gcc-O0                built by gcc without optimisation                           build  run
 gcc-O2                built by gcc                                                -      run
 clang-O0              built by clang without optimisation                         build  run
-clang-O2              built by clang                                              run    run
+clang-O2              built by clang                                              build  run
 valgrind              the tool and the library under memcheck                     run    run
 fuzz-libfuzzer        the readers against libFuzzer                               20     900
 fuzz-afl              the readers against AFL++                                   20     900

@@ -78,8 +78,10 @@ static void begin(struct out *out, const char *title, const char *section)
 	char upper[100];
 
 	text_copy(upper, sizeof(upper), title);
-	for (char *p = upper; *p; p++)
-		*p = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
+	for (char *p = upper; *p; p++) {
+		if (*p >= 'a' && *p <= 'z')
+			*p = (char)(*p - 'a' + 'A');
+	}
 	out_text(out, ".TH ");
 	put(out, upper);
 	out_format(out, " %s \"\" \"memtrace " MEMTRACE_VERSION "\" \"memtrace\"\n", section);
