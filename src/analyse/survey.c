@@ -1,0 +1,264 @@
+/* One pass over a trace's events: temporaries, sizes, failures; growth has files of its own. */
+#include "analyse/survey.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyse/error.h"
+#include "analyse/survey_parts.h"
+
+static bool on_card(const struct trace_event *event)
+{
+	return event->device >= 0 && (event->space == SPACE_DEVICE || event->space == SPACE_ARRAY);
+}
+
+static uint32_t site_of(const struct survey *survey, const struct trace_event *event)
+{
+	const struct trace *trace = survey->own->trace;
+	uint32_t site = event->stack < trace->stacks_n ? trace->site_of[event->stack] : UINT32_MAX;
+
+	return site < trace->sites_n ? site : (uint32_t)trace->sites_n;
+}
+
+/* The device's position; the one behind the last is for memory of no device. */
+static uint32_t device_of(const struct survey *survey, const struct trace_event *event)
+{
+	const struct trace *trace = survey->own->trace;
+	uint32_t i = 0;
+
+	if (!on_card(event))
+		return (uint32_t)trace->summary.devices_n;
+	while (i < trace->summary.devices_n && trace->summary.devices[i].device != event->device)
+		i++;
+	return i;
+}
+
+static struct survey_bucket *bucket_of(struct survey *survey, uint64_t size)
+{
+	return &survey->buckets[size ? 63 - __builtin_clzll(size) : 0];
+}
+
+/* --- temporaries --- */
+
+/* A peak of the device is now: what ended before was not in it. */
+static void see_peak(struct survey *survey, const struct trace_event *event, uint32_t device)
+{
+	struct survey_device *to = &survey->devices[device];
+
+	if (event->allocated == TRACE_NONE || event->allocated <= to->peak)
+		return;
+	to->peak = event->allocated;
+	to->peak_seq = event->seq;
+	survey->own->corpses[device].count = 0;
+}
+
+static void count_temporary(struct survey *survey, const struct survey_birth *birth,
+			    const struct block *block, uint64_t t)
+{
+	struct survey_temporaries *to = &survey->temporaries[birth->site];
+	struct survey_corpses *corpses = &survey->own->corpses[birth->device];
+	uint64_t lifetime = t > block->t ? t - block->t : 0;
+
+	if (!to->count || lifetime < to->min_ns)
+		to->min_ns = lifetime;
+	to->sum_ns += lifetime;
+	to->count++;
+	to->bytes += block->size;
+	if (block->seq <= survey->devices[birth->device].peak_seq &&
+	    birth->device < survey->own->trace->summary.devices_n &&
+	    corpses->count < SURVEY_TEMPORARY)
+		corpses->list[corpses->count++] =
+			(struct survey_corpse){ block->size, birth->site };
+}
+
+static void sum_corpses(struct survey *survey)
+{
+	for (size_t i = 0; i < survey->own->trace->summary.devices_n; i++) {
+		const struct survey_corpses *corpses = &survey->own->corpses[i];
+
+		for (size_t k = 0; k < corpses->count; k++) {
+			const struct survey_corpse *corpse = &corpses->list[k];
+			struct survey_temporaries *to = &survey->temporaries[corpse->site];
+
+			to->at_peak += corpse->size;
+			if (corpse->size > to->largest)
+				to->largest = corpse->size;
+			survey->devices[i].at_peak += corpse->size;
+		}
+	}
+}
+
+/* --- events --- */
+
+static struct block block_of(const struct trace_event *event)
+{
+	return (struct block){
+		.ptr = event->ptr,
+		.size = event->size,
+		.seq = event->seq,
+		.t = event->t,
+		.pool = event->pool,
+		.device = event->device,
+		.space = event->space,
+		.kind = BLOCK_HANDED,
+	};
+}
+
+static void end_block(struct survey *survey, uint32_t id, uint64_t t)
+{
+	struct block block = survey->own->blocks.list[id - 1];
+	const struct survey_birth *birth = &survey->own->births[id - 1];
+	struct survey_bucket *bucket = bucket_of(survey, block.size);
+
+	blocks_end(&survey->own->blocks, id);
+	bucket->live_count--;
+	bucket->live_bytes -= block.size;
+	survey->frees++;
+	survey_growth_death(survey, birth->site, &block);
+	if (survey->devices[birth->device].ordinal - birth->ordinal < SURVEY_TEMPORARY)
+		count_temporary(survey, birth, &block, t);
+}
+
+static int grow_births(struct survey_own *own)
+{
+	struct survey_birth *births;
+
+	if (own->births_n >= own->blocks.size)
+		return 0;
+	births = reallocarray(own->births, own->blocks.size, sizeof(*births));
+	if (!births)
+		return -ENOMEM;
+	own->births = births;
+	own->births_n = own->blocks.size;
+	return 0;
+}
+
+static int begin(struct survey *survey, const struct trace_event *event)
+{
+	struct survey_own *own = survey->own;
+	struct block block = block_of(event);
+	uint32_t site = site_of(survey, event);
+	uint32_t device = device_of(survey, event);
+	struct survey_bucket *bucket = bucket_of(survey, block.size);
+	uint32_t stale = blocks_find(&own->blocks, &block);
+
+	if (stale)
+		end_block(survey, stale, event->t);
+	if (blocks_add(&own->blocks, &block) || grow_births(own))
+		return -ENOMEM;
+	own->births[blocks_find(&own->blocks, &block) - 1] =
+		(struct survey_birth){ ++survey->devices[device].ordinal, site, device };
+	bucket->count++;
+	bucket->bytes += block.size;
+	bucket->live_count++;
+	bucket->live_bytes += block.size;
+	survey_growth_birth(survey, site, block.size);
+	see_peak(survey, event, device);
+	return 0;
+}
+
+static void end(struct survey *survey, const struct trace_event *event)
+{
+	struct block block = block_of(event);
+	uint32_t id = blocks_find(&survey->own->blocks, &block);
+
+	if (id)
+		end_block(survey, id, event->t);
+}
+
+static void forget(struct survey *survey, const struct trace_event *event)
+{
+	survey->dropped += event->seq - survey->own->next_seq;
+	survey->own->gap_seq = event->seq;
+	blocks_forget(&survey->own->blocks);
+	for (size_t i = 0; i < SURVEY_BUCKETS; i++)
+		survey->buckets[i].live_count = survey->buckets[i].live_bytes = 0;
+	survey_growth_forget(survey);
+}
+
+static int step(struct survey *survey, const struct trace_event *event)
+{
+	int error = 0;
+
+	/* Steps that end among missing events must lie in front of what is looked at. */
+	survey_growth_time(survey, event->seq, event->t);
+	if (event->seq != survey->own->next_seq)
+		forget(survey, event);
+	if (event->op == EVENT_ALLOC && event->ptr && !event->foreign)
+		error = begin(survey, event);
+	else if (event->op == EVENT_FREE && event->ptr && !event->foreign)
+		end(survey, event);
+	else if (event->op == EVENT_OOM && survey->failures_n < SURVEY_FAILURES)
+		survey->failures[survey->failures_n++] = *event;
+	survey->reserves += event->op == EVENT_RESERVE;
+	survey->releases += event->op == EVENT_RELEASE;
+	survey->own->next_seq = event->seq + 1;
+	survey->own->last_t = event->t;
+	survey->events++;
+	return error;
+}
+
+/* --- the pass --- */
+
+static int start(struct survey *survey, struct trace *trace)
+{
+	size_t devices = trace->summary.devices_n + 1;
+
+	*survey = (struct survey){ .own = calloc(1, sizeof(*survey->own)) };
+	if (!survey->own)
+		return -ENOMEM;
+	survey->own->trace = trace;
+	blocks_init(&survey->own->blocks, false);
+	survey->own->corpses = calloc(devices, sizeof(*survey->own->corpses));
+	survey->devices = calloc(devices, sizeof(*survey->devices));
+	survey->temporaries = calloc(survey_rows(survey), sizeof(*survey->temporaries));
+	if (!survey->own->corpses || !survey->devices || !survey->temporaries)
+		return -ENOMEM;
+	return survey_growth_start(survey);
+}
+
+int survey_run(struct survey *survey, struct trace *trace)
+{
+	struct trace_event event;
+	int more = 1;
+	int error = start(survey, trace);
+
+	while (!error && (more = trace_next(trace, &event)) == 1)
+		error = step(survey, &event);
+	if (!error && more == 0) {
+		survey_growth_time(survey, survey->own->next_seq, survey->own->last_t + 1);
+		error = survey_growth_end(survey);
+	}
+	if (error || more < 0) {
+		survey_clear(survey);
+		return error ? err("%s: no memory left", trace->path) : -EINVAL;
+	}
+	sum_corpses(survey);
+	return 0;
+}
+
+void survey_clear(struct survey *survey)
+{
+	if (survey->own) {
+		blocks_clear(&survey->own->blocks);
+		free(survey->own->births);
+		free(survey->own->corpses);
+		free(survey->own->held);
+		free(survey->own->live);
+		free(survey->own->old);
+		free(survey->own->seqs);
+	}
+	free(survey->own);
+	free(survey->devices);
+	free(survey->temporaries);
+	free(survey->growth);
+	free(survey->steps.ends);
+	*survey = (struct survey){ 0 };
+}
+
+bool survey_knows_peak(const struct survey *survey, const struct trace *trace, size_t device)
+{
+	return survey->devices[device].peak ==
+		       trace->summary.devices[device].allocated.peak_bytes &&
+	       (!survey->dropped || survey->devices[device].peak_seq >= survey->own->gap_seq);
+}
