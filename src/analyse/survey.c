@@ -78,12 +78,14 @@ static void sum_corpses(struct survey *survey)
 
 		for (size_t k = 0; k < corpses->count; k++) {
 			const struct survey_corpse *corpse = &corpses->list[k];
-			struct survey_temporaries *to = &survey->temporaries[corpse->site];
+			struct survey_device *device = &survey->devices[i];
 
-			to->at_peak += corpse->size;
-			if (corpse->size > to->largest)
-				to->largest = corpse->size;
-			survey->devices[i].at_peak += corpse->size;
+			survey->temporaries[corpse->site].at_peak += corpse->size;
+			device->at_peak += corpse->size;
+			if (corpse->size <= device->largest)
+				continue;
+			device->largest = corpse->size;
+			device->largest_site = corpse->site;
 		}
 	}
 }

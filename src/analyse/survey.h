@@ -22,8 +22,7 @@ enum {
 
 struct survey_temporaries {
 	uint64_t count, bytes;   /* since the start */
-	uint64_t at_peak;        /* bytes of them in the device's peak of allocated */
-	uint64_t largest;        /* the largest of those, bytes */
+	uint64_t at_peak;        /* bytes of them in the devices' peaks of allocated */
 	uint64_t min_ns, sum_ns; /* lifetimes */
 };
 
@@ -38,6 +37,8 @@ struct survey_device {
 	uint64_t peak;    /* of allocated, as events have it */
 	uint64_t peak_seq;
 	uint64_t at_peak; /* bytes of temporaries in it */
+	uint64_t largest; /* the largest of those */
+	uint32_t largest_site;
 };
 
 struct survey_bucket {

@@ -1,0 +1,172 @@
+/* Facts for advice, and the table of advice. */
+#include "analyse/advice.h"
+
+#include <string.h>
+
+#include "analyse/leaks.h"
+#include "analyse/survey.h"
+#include "analyse/trace.h"
+
+static uint64_t known(uint64_t number)
+{
+	return number == TRACE_NONE ? 0 : number;
+}
+
+/* --- facts --- */
+
+static void find_sums(struct facts *facts, const struct trace *trace,
+		      const struct trace_device *device)
+{
+	const struct trace_curve *curve = trace_curve(trace, device->device, NULL);
+	uint64_t reserved = TRACE_NONE;
+
+	facts->device = (uint64_t)device->device;
+	facts->total = known(device->total_bytes);
+	facts->peak = known(device->allocated.peak_bytes);
+	facts->used = known(device->used.peak_bytes);
+	if (!facts->used)
+		facts->used = known(device->reserved.peak_bytes);
+	if (curve)
+		reserved = trace_curve_at(curve, curve->reserved, device->allocated.peak_t);
+	facts->reserved = known(reserved);
+	if (facts->reserved > facts->peak)
+		facts->cached = facts->reserved - facts->peak;
+	facts->ooms = device->ooms;
+	facts->retries = device->retries;
+	facts->plain_allocs = device->allocations;
+	facts->plain_frees = device->frees;
+	for (size_t i = 0; i < device->pools_n; i++) {
+		const struct trace_part *pool = &device->pools[i];
+
+		facts->torch |= pool->name && !strcmp(pool->name, "torch");
+		facts->plain_allocs -= pool->allocations < facts->plain_allocs
+					       ? pool->allocations
+					       : facts->plain_allocs;
+		facts->plain_frees -=
+			pool->frees < facts->plain_frees ? pool->frees : facts->plain_frees;
+	}
+}
+
+/* Bytes without code are booked under a name alone, or under no frame at all. */
+static bool is_stackless(const struct trace *trace, const struct trace_stack *stack)
+{
+	return !stack->frames_n ||
+	       (stack->frames_n == 1 && trace_frame_named(&trace->frames[stack->frames[0]]));
+}
+
+static void find_parts(struct facts *facts, const struct trace *trace,
+		       const struct trace_device *device)
+{
+	const struct trace_peak *peak = trace_peak(trace, device->device, NULL, TRACE_ALLOCATED);
+
+	for (size_t i = 0; peak && i < peak->stacks_n; i++) {
+		const struct trace_share *share = &peak->stacks[i];
+		const char *held = leaks_held(trace, share->stack);
+
+		if (held && !strcmp(held, "cuBLAS workspace"))
+			facts->workspace += share->bytes;
+		if (is_stackless(trace, &trace->stacks[share->stack]))
+			facts->stackless += share->bytes;
+	}
+}
+
+static void find_process(struct facts *facts, const struct trace *trace)
+{
+	facts->python = trace->environment.python != NULL;
+	facts->ended = trace->process.exit == TRACE_EXIT;
+	facts->recorded = trace->capture.events_recorded;
+	facts->dropped = trace->capture.events_dropped;
+	facts->events = facts->recorded + facts->dropped;
+	for (size_t i = 0; i < trace->environment.settings_n; i++) {
+		const char *value = trace->environment.settings[i].value;
+
+		facts->expandable |= value && strstr(value, "expandable_segments:True");
+	}
+	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
+		const struct trace_space *space = &trace->summary.spaces[i];
+
+		if (space->space && !strcmp(space->space, "pinned"))
+			facts->pinned = known(space->allocated.peak_bytes);
+	}
+}
+
+static void find_temporaries(struct facts *facts, const struct trace *trace,
+			     const struct trace_device *device, const struct survey *survey)
+{
+	size_t i = device ? (size_t)(device - trace->summary.devices) : 0;
+
+	if (!device || !survey_knows_peak(survey, trace, i))
+		return;
+	facts->temporaries = survey->devices[i].at_peak;
+	facts->temporary = survey->devices[i].largest;
+	if (survey->devices[i].largest_site < trace->sites_n)
+		facts->temporary_site = trace->sites[survey->devices[i].largest_site].site;
+}
+
+void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
+		const struct survey *survey, const struct leaks *leaks)
+{
+	*facts = (struct facts){
+#define WORDS(name, what) .name = "",
+#include "analyse/facts.def"
+#undef WORDS
+	};
+	find_process(facts, trace);
+	if (device) {
+		find_sums(facts, trace, device);
+		find_parts(facts, trace, device);
+	}
+	if (survey) {
+		find_temporaries(facts, trace, device, survey);
+		facts->reserves = survey->reserves;
+		facts->releases = survey->releases;
+		if (survey->reserves > survey->releases)
+			facts->segments = survey->reserves - survey->releases;
+		facts->growing = survey->growth_n;
+	}
+	if (survey && survey->growth_n) {
+		const struct survey_growth *first = &survey->growth[0];
+
+		facts->growth = (uint64_t)(first->trend.slope + 0.5);
+		facts->grown = first->trend.bytes;
+		facts->growth_site = trace->sites[first->site].site;
+		facts->step = survey->steps.name ? survey->steps.name : "window";
+	}
+	facts->leak = leaks->bytes;
+	facts->leak_blocks = leaks->blocks;
+	if (leaks->count)
+		facts->leak_site = trace->sites[leaks->list[0].site].site;
+}
+
+/* --- rules --- */
+
+bool advice_applies(enum advice advice, const struct facts *f)
+{
+	switch (advice) {
+#define ADVICE(name, condition, text) \
+	case ADVICE_##name:           \
+		return (condition);
+#include "analyse/advice.def"
+#undef ADVICE
+	default:
+		return false;
+	}
+}
+
+static const struct {
+	const char *name, *text;
+} rules[] = {
+#define ADVICE(name, condition, text) { #name, text },
+#include "analyse/advice.def"
+#undef ADVICE
+};
+
+const char *advice_name(enum advice advice)
+{
+	return rules[advice].name;
+}
+
+const char *advice_text(enum advice advice)
+{
+	return rules[advice].text;
+}
