@@ -1,6 +1,7 @@
 /* Facts for advice, and the table of advice. */
 #include "analyse/advice.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analyse/leaks.h"
@@ -100,17 +101,23 @@ static void find_temporaries(struct facts *facts, const struct trace *trace,
 	facts->temporaries = survey->devices[i].at_peak;
 	facts->temporary = survey->devices[i].largest;
 	if (survey->devices[i].largest_site < trace->sites_n)
-		facts->temporary_site = trace->sites[survey->devices[i].largest_site].site;
+		trace_site_text(trace, survey->devices[i].largest_site, facts->temporary_site,
+				FACTS_WORDS);
+}
+
+/* "`step #`", "64th of the run" */
+static void step_text(const struct survey *survey, char *to, size_t size)
+{
+	if (survey->steps.name)
+		snprintf(to, size, "`%s`", survey->steps.name);
+	else
+		snprintf(to, size, "%lluth of the run", (unsigned long long)survey->steps.count);
 }
 
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
 		const struct survey *survey, const struct leaks *leaks)
 {
-	*facts = (struct facts){
-#define WORDS(name, what) .name = "",
-#include "analyse/facts.def"
-#undef WORDS
-	};
+	*facts = (struct facts){ 0 };
 	find_process(facts, trace);
 	if (device) {
 		find_sums(facts, trace, device);
@@ -129,13 +136,13 @@ void facts_find(struct facts *facts, const struct trace *trace, const struct tra
 
 		facts->growth = (uint64_t)(first->trend.slope + 0.5);
 		facts->grown = first->trend.bytes;
-		facts->growth_site = trace->sites[first->site].site;
-		facts->step = survey->steps.name ? survey->steps.name : "window";
+		trace_site_text(trace, first->site, facts->growth_site, FACTS_WORDS);
+		step_text(survey, facts->step, FACTS_WORDS);
 	}
 	facts->leak = leaks->bytes;
 	facts->leak_blocks = leaks->blocks;
 	if (leaks->count)
-		facts->leak_site = trace->sites[leaks->list[0].site].site;
+		trace_site_text(trace, leaks->list[0].site, facts->leak_site, FACTS_WORDS);
 }
 
 /* --- rules --- */

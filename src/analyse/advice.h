@@ -13,9 +13,11 @@ struct survey;
 struct trace;
 struct trace_device;
 
+enum { FACTS_WORDS = 200 };
+
 struct facts {
 #define NUMBER(name, unit, what) uint64_t name;
-#define WORDS(name, what) const char *name;
+#define WORDS(name, what) char name[FACTS_WORDS];
 #include "analyse/facts.def"
 #undef NUMBER
 #undef WORDS
@@ -28,10 +30,7 @@ enum advice {
 	ADVICES
 };
 
-/*
- * `device` may be NULL, and `survey` when events were not read: what they would tell stays 0. Words
- * belong to the trace and the survey.
- */
+/* `device` may be NULL, and `survey` when events were not read: what they would tell stays 0. */
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
 		const struct survey *survey, const struct leaks *leaks);
 

@@ -313,6 +313,9 @@ size_t trace_lines(const struct trace *trace, uint32_t stack, uint32_t *frames, 
 /* "Net.forward (train.py:12)", "decode<...> (libdecode.so)", "0x1a2b in libx.so"; cut to size. */
 void trace_frame_text(const struct trace *trace, uint32_t frame, char *to, size_t size);
 
+/* A site's name; where rows are sites, the line of that of its stacks which holds most. */
+void trace_site_text(const struct trace *trace, uint32_t site, char *to, size_t size);
+
 /* A name that stands for no code: "[not recorded]", a pool's growth. */
 bool trace_frame_named(const struct trace_frame *frame);
 

@@ -229,3 +229,30 @@ void trace_frame_text(const struct trace *trace, uint32_t number, char *to, size
 	else
 		text_copy(to, size, name);
 }
+
+static bool holds_more(const struct trace_stack *stack, const struct trace_stack *than)
+{
+	if (stack->live_bytes != than->live_bytes)
+		return stack->live_bytes > than->live_bytes;
+	return stack->peak_bytes > than->peak_bytes;
+}
+
+void trace_site_text(const struct trace *trace, uint32_t number, char *to, size_t size)
+{
+	const struct trace_site *site = &trace->sites[number];
+	uint32_t line = UINT32_MAX;
+	uint32_t best;
+
+	if (trace->by == TRACE_BY_SITE && site->stacks_n) {
+		best = site->stacks[0];
+		for (size_t i = 1; i < site->stacks_n; i++) {
+			if (holds_more(&trace->stacks[site->stacks[i]], &trace->stacks[best]))
+				best = site->stacks[i];
+		}
+		line = trace_line(trace, best);
+	}
+	if (line == UINT32_MAX)
+		text_copy(to, size, site->site);
+	else
+		trace_frame_text(trace, line, to, size);
+}

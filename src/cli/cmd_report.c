@@ -184,6 +184,11 @@ int cmd_report(int argc, char **argv)
 		  "stacks only that have a frame with this text; or a\n"
 		  "                          pattern with * and ?",
 		  NULL, &options.filter },
+		{ "suppressions", 0, ARG_TEXT, "FILE",
+		  "leaks and growth that are known: a pattern a line (with\n"
+		  "                          * and ?) for a call site, function, file or module;\n"
+		  "                          what follows # is a comment",
+		  NULL, &options.suppressions },
 		{ "show", 's', ARG_TEXT, "SECTIONS", "these sections only, by name: peaks,live",
 		  NULL, &words.show },
 		{ "limit", 'n', ARG_TEXT, "N", "rows of each list (default 10; 0: all)", NULL,

@@ -15,11 +15,28 @@
 #include "render/report_facts.h"
 #include "render/report_parts.h"
 #include "render/report_select.h"
+#include "render/report_study.h"
 
 enum {
 	FAILURES = 3,
 	SENTENCE = 4096,
 };
+
+/* The events can be read once: who did that has kept the failures. */
+int report_find_failures(const struct report *report, struct trace_event *events, size_t most)
+{
+	const struct survey *survey = &report->study->survey;
+	int device = report->options->device;
+	size_t count = 0;
+
+	if (!report->study->surveyed)
+		return report_failures(report->trace, device, events, most);
+	for (size_t i = 0; i < survey->failures_n && count < most; i++) {
+		if (device == NO_DEVICE || survey->failures[i].device == device)
+			events[count++] = survey->failures[i];
+	}
+	return (int)count;
+}
 
 /* What failed stands in the events, of which only those lines are read. */
 int report_text_failures(const struct report *report)
@@ -32,7 +49,7 @@ int report_text_failures(const struct report *report)
 
 	if (!ooms)
 		return 0;
-	count = report_failures(report->trace, report->options->device, events, FAILURES);
+	count = report_find_failures(report, events, FAILURES);
 	if (count < 0)
 		return count;
 	snprintf(text, sizeof(text), "Out of memory: %s %s", show_count(number, ooms),
@@ -149,6 +166,15 @@ const char *report_section_names(void)
 		;
 }
 
+uint32_t report_section_bits_of_events(void)
+{
+	uint32_t bits = report_section_bit("growth", 6); /* on the screen as well, when it may */
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		bits |= (uint32_t)(sections[i].when == REPORT_EVENTS) << i;
+	return bits;
+}
+
 static bool is_shown(const struct report *report, size_t i, bool json)
 {
 	const struct report_options *options = report->options;
@@ -162,7 +188,10 @@ static bool is_shown(const struct report *report, size_t i, bool json)
 		return moment;
 	if (report->selection->narrow && sections[i].when == REPORT_WHOLE)
 		return false;
-	return sections[i].when != REPORT_MORE || options->full || json;
+	if (report->selection->narrow && sections[i].when == REPORT_EVENTS)
+		return false;
+	return options->full || sections[i].when < REPORT_MORE ||
+	       (sections[i].when == REPORT_MORE && json);
 }
 
 static int run_sections(const struct report *report, bool json)
@@ -218,11 +247,31 @@ static int answer_of(const struct report *report, char *to, size_t size)
 
 /* --- for people, for programs --- */
 
+static int tell(struct trace *trace, struct out *out, const struct report_options *options,
+		bool colour, report_section *teller)
+{
+	struct report_selection selection;
+	struct report_study study = { 0 };
+	struct report report = { trace, { out, colour }, options, &selection, &study };
+	int error = report_select(&selection, trace, options);
+
+	if (!error)
+		error = report_study(&study, trace, options, &selection);
+	if (!error)
+		error = teller(&report);
+	report_study_clear(&study);
+	report_select_clear(&selection);
+	return error;
+}
+
 static int tell_people(const struct report *report)
 {
 	char text[SENTENCE];
-	int error = answer_of(report, text, sizeof(text));
+	int error;
 
+	if (!report->selection->replayed && report_study_story(report->study, text, sizeof(text)))
+		show_wrapped(&report->show, text, 0, true);
+	error = answer_of(report, text, sizeof(text));
 	if (error)
 		return error;
 	show_wrapped(&report->show, text, 0, true);
@@ -234,14 +283,7 @@ static int tell_people(const struct report *report)
 
 int report_text(struct trace *trace, struct out *out, const struct report_options *options)
 {
-	struct report_selection selection;
-	struct report report = { trace, { out, options->colour }, options, &selection };
-	int error = report_select(&selection, trace, options);
-
-	if (!error)
-		error = tell_people(&report);
-	report_select_clear(&selection);
-	return error;
+	return tell(trace, out, options, options->colour, tell_people);
 }
 
 static void say_number(const struct report *report, const char *key, bool known, uint64_t value)
@@ -290,12 +332,5 @@ static int tell_programs(const struct report *report)
 
 int report_json(struct trace *trace, struct out *out, const struct report_options *options)
 {
-	struct report_selection selection;
-	struct report report = { trace, { out, false }, options, &selection };
-	int error = report_select(&selection, trace, options);
-
-	if (!error)
-		error = tell_programs(&report);
-	report_select_clear(&selection);
-	return error;
+	return tell(trace, out, options, false, tell_programs);
 }

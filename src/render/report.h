@@ -29,6 +29,7 @@ struct report_options {
 	size_t limit; /* rows of a list, 0 for all */
 	bool full;    /* whole stacks, and every stack of a site */
 	bool colour;
+	const char *suppressions; /* a file, analyse/suppressions.h; NULL for none */
 	uint32_t show; /* a bit a section (report_section_bit), 0 for those of the first screen */
 };
 
@@ -38,6 +39,9 @@ bool report_needs_events(const struct trace *trace, const struct report_options 
 /* The bit of a row of report_sections.def, 0 for none; all names, a blank behind each. */
 uint32_t report_section_bit(const char *name, size_t length);
 const char *report_section_names(void);
+
+/* The bits of those that cannot be told without the events. */
+uint32_t report_section_bits_of_events(void);
 
 /* 0 or -errno with a sentence in err_text(). */
 int report_text(struct trace *trace, struct out *out, const struct report_options *options);

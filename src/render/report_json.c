@@ -343,7 +343,7 @@ int report_json_failures(const struct report *report)
 	int count = 0;
 
 	if (report_ooms(report->trace, report->options->device))
-		count = report_failures(report->trace, report->options->device, events, FAILURES);
+		count = report_find_failures(report, events, FAILURES);
 	if (count < 0)
 		return count;
 	out_text(report->show.out, ",\n\"failures\":[");

@@ -8,7 +8,9 @@
 #include <stdint.h>
 
 struct report_selection;
+struct report_study;
 struct trace_device;
+struct trace_event;
 struct trace_peak;
 
 struct report {
@@ -16,6 +18,7 @@ struct report {
 	struct show show;
 	const struct report_options *options;
 	const struct report_selection *selection;
+	const struct report_study *study;
 };
 
 /* A table's columns: the first at the left, the others at the right of their width. */
@@ -37,10 +40,16 @@ void report_first_cell(const struct report *report, const struct report_column *
 void report_cell(const struct report *report, const struct report_column *column, const char *text);
 void report_more(const struct report *report, size_t rows);
 
+/* Says that a section cannot be told of a selection, or of a trace without events: always 0. */
+int report_say_unread(const struct report *report, const char *what);
+
 /* Bytes, their share of the whole, a name; `count` may be NULL. */
 void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole,
 		     const char *count);
 void report_rest_row(const struct report *report, size_t rows, uint64_t bytes, uint64_t whole);
+
+/* report.c: report_failures(), also behind a pass over the events. */
+int report_find_failures(const struct report *report, struct trace_event *events, size_t most);
 
 /* report_device.c: who held it, by site; what peak->bytes has beyond them is `others`. */
 int report_composition(const struct report *report, const struct trace_peak *peak,
@@ -66,6 +75,8 @@ enum report_when {
 	REPORT_SCREEN, /* always: it reads stacks, sites and peaks, which follow selections */
 	REPORT_WHOLE,  /* always, but not of a selection: it tells of the whole run */
 	REPORT_MORE,   /* with --full, in the report for programs, and when asked for by name */
+	REPORT_ASKED,  /* with --full and when asked for by name */
+	REPORT_EVENTS, /* likewise, and it reads the events: of the whole run only */
 	REPORT_MOMENT, /* with --at, and then no other */
 };
 

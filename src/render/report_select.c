@@ -15,6 +15,7 @@
 #include "analyse/moment.h"
 #include "base/text.h"
 #include "render/report.h"
+#include "render/report_study.h"
 #include "render/show.h"
 
 /* --- what needs the events --- */
@@ -51,7 +52,8 @@ static bool needs_figures(const struct trace *trace)
 
 bool report_needs_events(const struct trace *trace, const struct report_options *options)
 {
-	return needs_replay(trace, options) || needs_figures(trace);
+	return needs_replay(trace, options) || needs_figures(trace) ||
+	       report_study_wants(trace, options);
 }
 
 /* --- figures that the document lacks --- */

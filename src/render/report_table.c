@@ -58,6 +58,16 @@ void report_more(const struct report *report, size_t rows)
 	report_say(report, text);
 }
 
+int report_say_unread(const struct report *report, const char *what)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "%s: told of the whole run only%s.", what,
+		 report->trace->with_events ? "" : ", from a trace with its events");
+	show_wrapped(&report->show, text, 0, false);
+	return 0;
+}
+
 /* "  68.00 MiB  100.0%  Net.forward (train.py)                        10 blocks" */
 void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole,
 		     const char *count)

@@ -1,0 +1,41 @@
+/*
+ * What a report knows beyond the sums of the trace: leaks, growth and temporaries, facts for
+ * advice.
+ *
+ * The events are read for it when a section that tells of them is asked for, and in any case when
+ * they are few: so the screen of an ordinary trace knows of growth, and that of ten million events
+ * comes at once.
+ */
+#ifndef RENDER_REPORT_STUDY_H
+#define RENDER_REPORT_STUDY_H
+
+#include <stdbool.h>
+
+#include "analyse/advice.h"
+#include "analyse/leaks.h"
+#include "analyse/suppressions.h"
+#include "analyse/survey.h"
+
+struct report_options;
+struct report_selection;
+
+struct report_study {
+	bool surveyed; /* `survey` holds what the events say */
+	struct survey survey;
+	struct suppressions suppressions;
+	struct leaks leaks;
+	struct facts facts;
+};
+
+/* Behind report_select(). Reads the trace's events if need be: 0, or -errno with err_text(). */
+int report_study(struct report_study *study, struct trace *trace,
+		 const struct report_options *options, const struct report_selection *selection);
+void report_study_clear(struct report_study *study);
+
+/* Would it want the events? */
+bool report_study_wants(const struct trace *trace, const struct report_options *options);
+
+/* The bigger story than the peak, in a sentence: growth, or memory that nobody can use. */
+bool report_study_story(const struct report_study *study, char *to, size_t size);
+
+#endif
