@@ -116,6 +116,30 @@ static bool climbs_to_the_end(const uint64_t *v, size_t n, uint64_t rose)
 	return v[n - 1] > v[n - 1 - back];
 }
 
+/*
+ * Rises that come ever more rarely are a cache's that fills up. Laplace's test: the mean of their
+ * times lies in the middle, or within a deviation of it.
+ */
+static bool slows_down(const uint64_t *v, size_t n)
+{
+	double sum = 0;
+	double rises = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		if (v[i] <= v[i - 1])
+			continue;
+		sum += (double)i;
+		rises++;
+	}
+	return sum / rises < (double)n / 2 - (double)n / sqrt(12 * rises);
+}
+
+/* Fewer say nothing about what the next steps will do, unless there are no more steps. */
+static size_t rises_wanted(size_t n)
+{
+	return n * 4 / 5 < 10 ? n * 4 / 5 : 10;
+}
+
 /* Memory of every age is still there; the youngest may be about to go. */
 static bool keeps_every_age(const uint64_t *born, size_t n, double per_value)
 {
@@ -163,7 +187,8 @@ void growth_find(struct growth_trend *trend, const uint64_t *live, size_t n, con
 	trend->values = n;
 	for (size_t i = 1; i < n; i++)
 		trend->rose += v[i] > v[i - 1];
-	if (trend->rose < 4 || v[n - 1] <= v[0]) /* nearly all: it costs nothing to see that */
+	if (trend->rose < rises_wanted(n) ||
+	    v[n - 1] <= v[0]) /* nearly all: it costs nothing to see that */
 		return;
 	s = rises_less_falls(v, n);
 	trend->tau = (double)s / ((double)n * (double)(n - 1) / 2);
@@ -174,7 +199,7 @@ void growth_find(struct growth_trend *trend, const uint64_t *live, size_t n, con
 	if (trend->slope <= 0) /* rises too rarely for the median: the mean then */
 		trend->slope = (double)(v[n - 1] - v[0]) / (double)(n - 1);
 	trend->bytes = v[n - 1] - v[0];
-	trend->grows = climbs_throughout(v, n, trend->slope) &&
+	trend->grows = climbs_throughout(v, n, trend->slope) && !slows_down(v, n) &&
 		       climbs_to_the_end(v, n, trend->rose) &&
 		       (keeps_every_age(born, n, trend->slope) || hardly_falls(v, n));
 }

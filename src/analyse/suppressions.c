@@ -18,11 +18,11 @@ static char *trim(char *line)
 {
 	char *end;
 
-	for (char *p = line; *p; p++) {
-		if (*p == '#' && (p == line || p[-1] == ' ' || p[-1] == '\t'))
-			*p = '\0';
-		if (!*p)
-			break;
+	for (char *p = strchr(line, '#'); p; p = strchr(p + 1, '#')) {
+		if (p > line && p[-1] != ' ' && p[-1] != '\t')
+			continue;
+		*p = '\0';
+		break;
 	}
 	line += strspn(line, " \t\r\n");
 	end = line + strlen(line);

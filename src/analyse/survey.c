@@ -178,7 +178,7 @@ static void forget(struct survey *survey, const struct trace_event *event)
 	survey_growth_forget(survey);
 }
 
-static int step(struct survey *survey, const struct trace_event *event)
+int survey_event(struct survey *survey, const struct trace_event *event)
 {
 	int error = 0;
 
@@ -195,14 +195,13 @@ static int step(struct survey *survey, const struct trace_event *event)
 	survey->reserves += event->op == EVENT_RESERVE;
 	survey->releases += event->op == EVENT_RELEASE;
 	survey->own->next_seq = event->seq + 1;
-	survey->own->last_t = event->t;
 	survey->events++;
 	return error;
 }
 
 /* --- the pass --- */
 
-static int start(struct survey *survey, struct trace *trace)
+int survey_start(struct survey *survey, struct trace *trace)
 {
 	size_t devices = trace->summary.devices_n + 1;
 
@@ -219,24 +218,27 @@ static int start(struct survey *survey, struct trace *trace)
 	return survey_growth_start(survey);
 }
 
+int survey_end(struct survey *survey)
+{
+	survey_growth_time(survey, survey->own->next_seq, UINT64_MAX);
+	sum_corpses(survey);
+	return survey_growth_end(survey);
+}
+
 int survey_run(struct survey *survey, struct trace *trace)
 {
 	struct trace_event event;
 	int more = 1;
-	int error = start(survey, trace);
+	int error = survey_start(survey, trace);
 
 	while (!error && (more = trace_next(trace, &event)) == 1)
-		error = step(survey, &event);
-	if (!error && more == 0) {
-		survey_growth_time(survey, survey->own->next_seq, survey->own->last_t + 1);
-		error = survey_growth_end(survey);
-	}
-	if (error || more < 0) {
-		survey_clear(survey);
-		return error ? err("%s: no memory left", trace->path) : -EINVAL;
-	}
-	sum_corpses(survey);
-	return 0;
+		error = survey_event(survey, &event);
+	if (!error && more == 0)
+		error = survey_end(survey);
+	if (!error && more == 0)
+		return 0;
+	survey_clear(survey);
+	return error ? err("%s: no memory left", trace->path) : -EINVAL;
 }
 
 void survey_clear(struct survey *survey)

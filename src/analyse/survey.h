@@ -74,7 +74,16 @@ struct survey {
 	struct survey_own *own;
 };
 
-/* The trace must have been opened with its events, and none been read: 0 or -errno, err_text(). */
+/*
+ * Event by event: after survey_start() each event in its order, then survey_end(). 0 or -ENOMEM;
+ * whatever they give, survey_clear() is due. The trace must outlive the survey.
+ */
+int survey_start(struct survey *survey, struct trace *trace);
+int survey_event(struct survey *survey, const struct trace_event *event);
+int survey_end(struct survey *survey);
+
+/* All of that. The trace must have been opened with its events, and none been read: 0, or -errno
+ * with err_text() and nothing to clear. */
 int survey_run(struct survey *survey, struct trace *trace);
 void survey_clear(struct survey *survey);
 

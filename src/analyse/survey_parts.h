@@ -42,7 +42,7 @@ struct survey_own {
 	uint64_t *seqs;                 /* of the first event behind each value */
 	uint64_t young_seq;             /* blocks from there on are young */
 	uint64_t window;                /* events of a window */
-	uint64_t next_seq, last_t, gap_seq;
+	uint64_t next_seq, gap_seq;
 	uint64_t frees_warm; /* frees in front of the first value */
 };
 

@@ -301,6 +301,9 @@ uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column,
  */
 bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame);
 
+/* Is it the user's own code, or Python of a package that is no framework? */
+bool trace_frame_own(const struct trace *trace, const struct trace_frame *frame);
+
 /*
  * The frame of the stack that matters to its user: the first that is their own code, else the first
  * that is anybody's Python, else the first that is not internal; UINT32_MAX without frames.

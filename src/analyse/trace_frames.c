@@ -77,6 +77,11 @@ bool trace_frame_internal(const struct trace *trace, const struct trace_frame *f
 	return kin_of(trace, frame) >= KIN_INSIDE;
 }
 
+bool trace_frame_own(const struct trace *trace, const struct trace_frame *frame)
+{
+	return kin_of(trace, frame) <= KIN_PACKAGE;
+}
+
 uint32_t trace_line(const struct trace *trace, uint32_t stack)
 {
 	uint32_t best = UINT32_MAX;

@@ -43,29 +43,26 @@ static int by_frames(const void *a, const void *b)
 	return x->frames_n < y->frames_n ? -1 : x->frames_n > y->frames_n;
 }
 
-/* Nothing but frames that everybody's allocation runs through? */
-static bool is_internal(const struct trace *trace, const struct trace_stack *stack)
+/* Which frames are worth a node: the user's own, and the innermost that is not machinery. */
+static size_t take_frames(const struct trace *trace, uint32_t number, bool inverted, bool whole,
+			  uint32_t *to)
 {
-	for (size_t i = 0; i < stack->frames_n; i++) {
-		if (!trace_frame_internal(trace, &trace->frames[stack->frames[i]]))
-			return false;
-	}
-	return true;
-}
-
-/* The frames worth a node, written to `to`; all of them when none is. */
-static size_t take_frames(const struct trace *trace, const struct trace_stack *stack, bool inverted,
-			  bool whole, uint32_t *to)
-{
-	bool all = whole || is_internal(trace, stack);
+	const struct trace_stack *stack = &trace->stacks[number];
+	size_t innermost = 0;
 	size_t taken = 0;
 
+	while (innermost < stack->frames_n &&
+	       trace_frame_internal(trace, &trace->frames[stack->frames[innermost]]))
+		innermost++;
 	for (size_t i = 0; i < stack->frames_n; i++) {
-		uint32_t frame = stack->frames[inverted ? i : stack->frames_n - 1 - i];
+		size_t at = inverted ? i : stack->frames_n - 1 - i;
+		uint32_t frame = stack->frames[at];
 
-		if (all || !trace_frame_internal(trace, &trace->frames[frame]))
+		if (whole || at == innermost || trace_frame_own(trace, &trace->frames[frame]))
 			to[taken++] = frame;
 	}
+	if (!taken && stack->frames_n)
+		to[taken++] = trace_line(trace, number);
 	return taken;
 }
 
@@ -86,8 +83,7 @@ static bool make_paths(struct building *building, const struct trace *trace,
 	if (!building->paths || !at || !building->runs || !building->tree->nodes)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		const struct trace_stack *stack = &trace->stacks[shares[i].stack];
-		size_t taken = take_frames(trace, stack, inverted, whole, at);
+		size_t taken = take_frames(trace, shares[i].stack, inverted, whole, at);
 
 		building->paths[i] = (struct path){ at, taken, shares[i].bytes, shares[i].count };
 		at += taken;

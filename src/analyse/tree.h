@@ -1,7 +1,8 @@
 /*
  * Shares of stacks as a tree of frames: from the outermost caller down, or from the allocation up.
  *
- * Frames that every allocation runs through are left out, recursion stays as it is. A node's bytes
+ * Unless all frames are wanted, a stack is the frames of its user's own code and the innermost that
+ * is not machinery; recursion stays as it is. A node's bytes
  * are those of its children and what ends in it, always: the tree sums to the shares exactly.
  */
 #ifndef ANALYSE_TREE_H
@@ -28,7 +29,7 @@ struct tree {
 	size_t count;
 };
 
-/* `whole`: all frames, internal ones too. 0 or -errno with err_text(). */
+/* `whole`: all frames. 0 or -errno with err_text(). */
 int tree_build(struct tree *tree, const struct trace *trace, const struct trace_share *shares,
 	       size_t count, bool inverted, bool whole);
 void tree_clear(struct tree *tree);

@@ -37,8 +37,8 @@ static void growth_row(const struct report *report, const struct survey_growth *
 	show_right(&report->show, chance(number, sizeof(number), trend->p), 8);
 	out_text(report->show.out, "   ");
 	trace_site_text(report->trace, growth->site, name, sizeof(name));
-	show_left(&report->show, name, SHOW_COLUMNS - 47);
-	out_char(report->show.out, '\n');
+	show_safe(text, sizeof(text), name, SHOW_COLUMNS - 47);
+	report_say(report, text);
 }
 
 static void say_header(const struct report *report)

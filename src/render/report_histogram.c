@@ -35,17 +35,11 @@ static void bucket_row(const struct report *report, unsigned i, uint64_t most)
 int report_text_histogram(const struct report *report)
 {
 	const struct survey_bucket *buckets = report->study->survey.buckets;
-	unsigned first = SURVEY_BUCKETS;
-	unsigned last = 0;
 	uint64_t most = 0;
 
 	if (!report->study->surveyed)
 		return report_say_unread(report, "Sizes");
 	for (unsigned i = 0; i < SURVEY_BUCKETS; i++) {
-		if (!buckets[i].count)
-			continue;
-		first = first < i ? first : i;
-		last = i;
 		most = buckets[i].count > most ? buckets[i].count : most;
 	}
 	show_heading(&report->show,
@@ -53,8 +47,10 @@ int report_text_histogram(const struct report *report)
 			  : "Sizes: there were no allocations");
 	if (most)
 		report_header(report, columns);
-	for (unsigned i = first; i <= last && most; i++)
-		bucket_row(report, i, most);
+	for (unsigned i = 0; i < SURVEY_BUCKETS; i++) {
+		if (buckets[i].count)
+			bucket_row(report, i, most);
+	}
 	return 0;
 }
 
