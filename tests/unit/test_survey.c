@@ -270,13 +270,16 @@ static void saturating(size_t step)
 static void random_cache(size_t step)
 {
 	static bool known[16];
-	size_t key = chance_below(&chance, 16);
 
 	if (!step)
 		memset(known, 0, sizeof(known));
-	if (!known[key])
-		keep(SPECIAL, 3 * MIB);
-	known[key] = true;
+	for (int ask = 0; ask < 3; ask++) {
+		size_t key = chance_below(&chance, 16);
+
+		if (!known[key])
+			keep(SPECIAL, 3 * MIB);
+		known[key] = true;
+	}
 }
 
 static void cyclic(size_t step)
