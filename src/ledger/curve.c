@@ -47,12 +47,22 @@ int curve_open(struct spool *spool, struct spool_scope *scope)
 	return 0;
 }
 
+/*
+ * A process killed on the way leaves a moment half written. What decides is stored last, so that
+ * the same merge once more (curve_settle) makes it whole.
+ */
 static void merge(struct spool_point *into, const struct spool_point *later)
 {
-	if (later->top.allocated > into->top.allocated)
-		into->top = later->top;
-	if (later->high.reserved > into->high.reserved)
-		into->high = later->high;
+	if (later->top.allocated > into->top.allocated) {
+		into->top.t = later->top.t;
+		into->top.reserved = later->top.reserved;
+		__atomic_store_n(&into->top.allocated, later->top.allocated, __ATOMIC_RELEASE);
+	}
+	if (later->high.reserved > into->high.reserved) {
+		into->high.t = later->high.t;
+		into->high.allocated = later->high.allocated;
+		__atomic_store_n(&into->high.reserved, later->high.reserved, __ATOMIC_RELEASE);
+	}
 	into->last = later->last;
 	if (later->used_t) {
 		into->used = later->used;
@@ -84,21 +94,29 @@ static struct state halve(struct spool *spool, struct spool_scope *scope, struct
 	return state;
 }
 
-void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t)
+/* The scope's sums as they are now. */
+static inline struct spool_point point_of(const struct spool_scope *scope, uint64_t t)
 {
-	struct state state = state_of(scope);
 	struct spool_point now = {
 		.top = { t, scope->sums[METRIC_ALLOCATED].now, scope->sums[METRIC_RESERVED].now },
 	};
-	struct spool_point *point;
 
-	if (!scope->curve)
-		return;
 	now.high = now.last = now.top;
 	if (scope->sums[METRIC_USED].now) {
 		now.used = scope->sums[METRIC_USED].now;
 		now.used_t = t;
 	}
+	return now;
+}
+
+void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t)
+{
+	struct state state = state_of(scope);
+	struct spool_point now = point_of(scope, t);
+	struct spool_point *point;
+
+	if (!scope->curve)
+		return;
 	if (state.points) {
 		point = point_at(spool, scope, state.half, state.points - 1);
 		if (point->stretch >= t >> state.shift) {
@@ -134,4 +152,22 @@ const struct spool_point *curve_point(const struct spool *spool, const struct sp
 				      unsigned index)
 {
 	return point_at(spool, scope, state_of(scope).half & 1, index);
+}
+
+void curve_settle(struct spool *spool)
+{
+	uint64_t t = spool->header->t;
+
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
+		struct spool_scope *scope = spool_at(spool, SPOOL_SCOPE, i);
+		struct state state = state_of(scope);
+		struct spool_point now = point_of(scope, t);
+		struct spool_point *point;
+
+		if (!curve_points(spool, scope) || state.half > 1 || state.shift > 63)
+			continue;
+		point = point_at(spool, scope, state.half, state.points - 1);
+		if (point->stretch >= t >> state.shift)
+			merge(point, &now);
+	}
 }

@@ -19,6 +19,12 @@ int curve_open(struct spool *spool, struct spool_scope *scope);
 /* Enters the scope's sums as they are now, at time t (ns). */
 void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t);
 
+/*
+ * In a copy of a dead process's spool: finishes what it was drawing. Only the last point of a curve
+ * can be half written, and only with the sums as they still are.
+ */
+void curve_settle(struct spool *spool);
+
 /* The points of the scope's curve, and how many. */
 unsigned curve_points(const struct spool *spool, const struct spool_scope *scope);
 const struct spool_point *curve_point(const struct spool *spool, const struct spool_scope *scope,

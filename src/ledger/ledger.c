@@ -1,26 +1,14 @@
 /*
  * The ledger: events into sums, one transaction each.
  *
- * Which sums an event moves is decided in move() alone, and every way into it opens its transaction
- * in begin(): that both are seen at once is why this is one file.
+ * Which sums an event moves is decided in move() alone; ledger_parts.h is how others come to it.
  */
-#include "ledger/ledger.h"
+#include "ledger/ledger_parts.h"
 
 #include <string.h>
 
 #include "ledger/curve.h"
 #include "spool/txn.h"
-
-/* The scopes that an event touches, found before its transaction because they may be new. */
-struct touched {
-	int64_t device, pool, owner, space;
-};
-
-static void forget_drawing(struct ledger *ledger)
-{
-	for (unsigned i = 0; i < 3; i++)
-		ledger->undrawn[i] = -1;
-}
 
 static unsigned journal_sums(void *context, int *devices, struct decode_sums *sums, unsigned most)
 {
@@ -45,7 +33,6 @@ int ledger_init(struct ledger *ledger, struct spool *spool, uint64_t max_events)
 
 	memset(ledger, 0, sizeof(*ledger));
 	ledger->spool = spool;
-	forget_drawing(ledger);
 	error = journal_init(&ledger->journal, spool, max_events);
 	ledger->journal.sums = journal_sums;
 	ledger->journal.context = spool;
@@ -95,8 +82,8 @@ static bool from_driver(const struct event *event)
 	return !event->pool || event->op == EVENT_RESERVE || event->op == EVENT_RELEASE;
 }
 
-static bool find_scopes(struct ledger *ledger, const struct event *event, uint32_t owner,
-			struct touched *touched)
+bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t owner,
+		  struct touched *touched)
 {
 	*touched = (struct touched){ -1, -1, -1, -1 };
 	if (event->device >= 0)
@@ -110,23 +97,33 @@ static bool find_scopes(struct ledger *ledger, const struct event *event, uint32
 	return !ledger->error;
 }
 
-/* All that one event may need, before its transaction begins. */
-static bool make_room(struct ledger *ledger)
+/* The curves of what the last event moved, now that it stays. */
+static void draw(struct ledger *ledger)
+{
+	struct spool *spool = ledger->spool;
+
+	while (ledger->undrawn_n)
+		curve_add(spool, totals_scope(spool, ledger->undrawn[--ledger->undrawn_n]),
+			  spool->header->t);
+}
+
+bool ledger_room(struct ledger *ledger, unsigned events)
 {
 	int error = ledger->error;
 
+	draw(ledger);
 	if (!error)
 		error = live_room(ledger->spool);
 	if (!error)
-		error = totals_room(ledger->spool);
+		error = totals_room(ledger->spool, events);
 	if (!error && !ledger->quiet)
-		error = journal_room(&ledger->journal);
+		error = journal_room(&ledger->journal, events);
 	if (error)
 		fail(ledger, error);
 	return !error;
 }
 
-static void put(struct ledger *ledger, struct event *event)
+void ledger_put(struct ledger *ledger, struct event *event)
 {
 	struct spool *spool = ledger->spool;
 
@@ -186,12 +183,14 @@ static void move(struct ledger *ledger, const struct event *event, uint32_t stac
 	count(spool, touched->space, in);
 }
 
-static void count_stack(struct spool *spool, uint32_t stack, uint64_t size)
+void ledger_count_birth(struct ledger *ledger, const struct event *event, uint32_t stack)
 {
-	struct spool_stack *row = spool_at(spool, SPOOL_STACK, stack);
+	struct spool_stack *row = spool_at(ledger->spool, SPOOL_STACK, stack);
 
-	txn_add64(spool, &row->allocations, 1);
-	txn_add64(spool, &row->bytes, size);
+	if (event->op != EVENT_ALLOC)
+		return;
+	txn_add64(ledger->spool, &row->allocations, 1);
+	txn_add64(ledger->spool, &row->bytes, event->size);
 }
 
 static void count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size)
@@ -222,38 +221,36 @@ static uint64_t generation(const struct ledger *ledger)
 	return atomic_load_explicit(&ledger->spool->header->generation, memory_order_relaxed);
 }
 
-/* The curves of what the last event moved, now that it stays. */
-static void draw(struct ledger *ledger)
+void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
+		 const struct touched *touched)
 {
-	struct spool *spool = ledger->spool;
-
-	for (unsigned i = 0; i < 3; i++) {
-		if (ledger->undrawn[i] >= 0)
-			curve_add(spool, totals_scope(spool, (uint32_t)ledger->undrawn[i]),
-				  spool->header->t);
-	}
-	forget_drawing(ledger);
+	ledger_put(ledger, event);
+	move(ledger, event, stack, touched);
 }
 
 /* Opens the transaction of one event and moves the sums; the caller changes nodes, then commits. */
 static bool begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
 		  struct touched *touched)
 {
-	draw(ledger);
-	if (!find_scopes(ledger, event, owner, touched) || !make_room(ledger))
+	if (!ledger_touch(ledger, event, owner, touched) || !ledger_room(ledger, 1))
 		return false;
 	txn_begin(ledger->spool);
-	put(ledger, event);
-	move(ledger, event, stack, touched);
+	ledger_book(ledger, event, stack, touched);
 	return true;
 }
 
-static void commit(struct ledger *ledger, const struct touched *touched)
+void ledger_redraw(struct ledger *ledger, int64_t scope)
+{
+	if (scope >= 0)
+		ledger->undrawn[ledger->undrawn_n++] = (uint32_t)scope;
+}
+
+void ledger_commit(struct ledger *ledger, const struct touched *touched)
 {
 	txn_commit(ledger->spool);
-	ledger->undrawn[0] = touched->device;
-	ledger->undrawn[1] = touched->pool;
-	ledger->undrawn[2] = touched->space;
+	ledger_redraw(ledger, touched->device);
+	ledger_redraw(ledger, touched->pool);
+	ledger_redraw(ledger, touched->space);
 }
 
 static void enter(struct ledger *ledger, struct event *event, const struct spool_node *node)
@@ -269,18 +266,16 @@ static void enter(struct ledger *ledger, struct event *event, const struct spool
 		born.t = born.t ? born.t : event->t;
 		ledger->newest = live_insert(ledger->spool, &born);
 	}
-	if (event->op == EVENT_ALLOC)
-		count_stack(ledger->spool, node->stack, event->size);
-	else if (event->op == EVENT_FREE) /* a pool's own totals fell: nobody knows what died */
+	ledger_count_birth(ledger, event, node->stack);
+	if (event->op == EVENT_FREE) /* a pool's own totals fell: nobody knows what died */
 		count_free(ledger->spool, node->stack, event->stack, event->size);
-	commit(ledger, &touched);
+	ledger_commit(ledger, &touched);
 	ledger->newest_generation = generation(ledger);
 	ledger->newest_event = *event;
 	ledger->newest_quiet = ledger->quiet;
 }
 
-/* What the end of a node says: all but time, stack, thread, stream and api. */
-static void tell_end(struct event *event, const struct spool_node *node)
+void ledger_tell_end(struct event *event, const struct spool_node *node)
 {
 	event->op = node->flags & NODE_SEGMENT ? EVENT_RELEASE : EVENT_FREE;
 	event->flags = node->flags & NODE_FOREIGN ? EVENT_FOREIGN : 0;
@@ -291,21 +286,32 @@ static void tell_end(struct event *event, const struct spool_node *node)
 	event->pool = node->pool;
 }
 
+void ledger_count_death(struct ledger *ledger, const struct event *event,
+			const struct spool_node *node)
+{
+	if (event->op != EVENT_FREE)
+		return;
+	count_lifetime(ledger->spool, node->stack, node->t, event->t);
+	count_free(ledger->spool, node->stack, event->stack, node->size);
+}
+
+void ledger_bury(struct ledger *ledger, const struct event *event, uint32_t id)
+{
+	ledger_count_death(ledger, event, live_node(ledger->spool, id));
+	live_remove(ledger->spool, id);
+}
+
 void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id)
 {
 	struct spool_node node = *live_node(ledger->spool, id);
 	struct touched touched;
 
-	tell_end(event, &node);
+	ledger_tell_end(event, &node);
 	ledger->newest = 0;
 	if (!begin(ledger, event, node.stack, node.owner, &touched))
 		return;
-	live_remove(ledger->spool, id);
-	if (event->op == EVENT_FREE) {
-		count_lifetime(ledger->spool, node.stack, node.t, event->t);
-		count_free(ledger->spool, node.stack, event->stack, node.size);
-	}
-	commit(ledger, &touched);
+	ledger_bury(ledger, event, id);
+	ledger_commit(ledger, &touched);
 }
 
 /*
@@ -384,13 +390,12 @@ void ledger_note(struct ledger *ledger, struct event *event)
 	struct spool *spool = ledger->spool;
 	struct touched touched = { -1, -1, -1, -1 };
 
-	if (event->op == EVENT_OOM && !find_scopes(ledger, event, 0, &touched))
+	if (event->op == EVENT_OOM && !ledger_touch(ledger, event, 0, &touched))
 		return;
-	draw(ledger);
-	if (!make_room(ledger))
+	if (!ledger_room(ledger, 1))
 		return;
 	txn_begin(spool);
-	put(ledger, event);
+	ledger_put(ledger, event);
 	if (touched.device >= 0)
 		txn_add64(spool, &totals_scope(spool, (uint32_t)touched.device)->ooms, 1);
 	if (touched.pool >= 0)
@@ -445,56 +450,6 @@ void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_o
 	event.size = bytes;
 	if (bytes)
 		enter(ledger, &event, &node);
-}
-
-/* The last event of all was the node's birth: as if it had been known then. */
-static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
-{
-	struct spool_node node = *live_node(ledger->spool, id);
-	struct event event = ledger->newest_event;
-
-	if (id != ledger->newest || generation(ledger) != ledger->newest_generation ||
-	    ledger->quiet != ledger->newest_quiet)
-		return false;
-	txn_revert(ledger->spool);
-	if (!ledger->quiet)
-		journal_rewind(&ledger->journal);
-	forget_drawing(ledger);
-	event.op = pool ? EVENT_RESERVE : EVENT_ALLOC;
-	event.pool = node.pool = pool;
-	node.flags = (uint8_t)((node.flags & ~NODE_SEGMENT) | (pool ? NODE_SEGMENT : 0));
-	enter(ledger, &event, &node);
-	return true;
-}
-
-void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struct event *like)
-{
-	struct spool_node *node = live_node(ledger->spool, id);
-	struct event event = *like;
-	struct touched touched;
-
-	if (ledger->error || reborn(ledger, id, pool))
-		return;
-	/* The node stays: mappings refer to it. */
-	tell_end(&event, node);
-	event.stack = node->stack;
-	if (!begin(ledger, &event, node->stack, node->owner, &touched))
-		return;
-	if (event.op == EVENT_FREE) {
-		count_lifetime(ledger->spool, node->stack, node->t, event.t);
-		count_free(ledger->spool, node->stack, node->stack, node->size);
-	}
-	txn_set32(ledger->spool, &node->pool, pool);
-	txn_set32(ledger->spool, (txn_half *)&node->flags,
-		  (uint32_t)((node->flags & ~NODE_SEGMENT) | (pool ? NODE_SEGMENT : 0)));
-	commit(ledger, &touched);
-	tell_end(&event, node);
-	event.op = pool ? EVENT_RESERVE : EVENT_ALLOC;
-	if (!begin(ledger, &event, node->stack, node->owner, &touched))
-		return;
-	if (event.op == EVENT_ALLOC)
-		count_stack(ledger->spool, node->stack, node->size);
-	commit(ledger, &touched);
 }
 
 uint32_t ledger_around(const struct ledger *ledger, uint64_t address)

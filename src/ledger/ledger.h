@@ -13,7 +13,7 @@
 #include "ledger/totals.h"
 #include "spool/journal.h"
 
-enum { LEDGER_SCOPES = 64 };
+enum { LEDGER_SCOPES = 64, LEDGER_UNDRAWN = 4 };
 
 struct ledger {
 	struct spool *spool;
@@ -22,9 +22,9 @@ struct ledger {
 	bool quiet; /* sums only: events are not written (memtrace_stop) */
 	/*
 	 * What the last event moved, drawn into the curves when the next one comes: until then it
-	 * can be taken back. Scopes, -1 for none.
+	 * can be taken back.
 	 */
-	int64_t undrawn[3];
+	uint32_t undrawn[LEDGER_UNDRAWN], undrawn_n;
 	uint32_t newest; /* the node that the last transaction made, if that is all it did */
 	uint64_t newest_generation;
 	struct event newest_event;

@@ -4,9 +4,10 @@
 #include "ledger/curve.h"
 #include "spool/txn.h"
 
-int totals_room(struct spool *spool)
+int totals_room(struct spool *spool, unsigned events)
 {
-	return spool_need(spool, SPOOL_CELL, spool_count(spool, SPOOL_CELL) + TOTALS_CELLS);
+	return spool_need(spool, SPOOL_CELL,
+			  spool_count(spool, SPOOL_CELL) + (uint64_t)events * TOTALS_CELLS);
 }
 
 static int64_t make_scope(struct spool *spool, enum scope_kind kind, int device, uint32_t name)
@@ -53,6 +54,8 @@ static struct spool_cell *find_cell(struct spool *spool, uint32_t stack, uint32_
 	}
 	fresh = spool_count(spool, SPOOL_CELL);
 	cell = spool_at(spool, SPOOL_CELL, fresh);
+	/* It may be one that an event taken back had made (txn_begin_over). */
+	txn_keep_bytes(spool, cell, cell + 1);
 	*cell = (struct spool_cell){ .sum = sum, .next = row->cell };
 	txn_set64(spool, &spool->header->count[SPOOL_CELL], fresh + 1);
 	txn_set32(spool, &row->cell, (uint32_t)fresh + 1);

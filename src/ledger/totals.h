@@ -15,8 +15,8 @@
 
 enum { TOTALS_CELLS = 8 }; /* the most cells one event can need */
 
-/* Room for the cells of one event. 0, or an error of spool_need(). */
-int totals_room(struct spool *spool);
+/* Room for the cells of so many events. 0, or an error of spool_need(). */
+int totals_room(struct spool *spool, unsigned events);
 
 static inline struct spool_scope *totals_scope(const struct spool *spool, uint32_t scope)
 {

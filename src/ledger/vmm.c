@@ -1,20 +1,29 @@
 /* Virtual memory management: references and mappings of handles. */
 #include "ledger/vmm.h"
 
+#include <stddef.h>
+
+#include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
 enum { GRANULE = 1 << 21 }; /* the smallest mapping that any device of today allows */
 
-static void recount(struct ledger *ledger, uint32_t id, int references, int mappings)
+/* Inside a transaction. */
+static void change(struct ledger *ledger, uint32_t id, int references, int mappings)
 {
 	struct spool_node *node = live_node(ledger->spool, id);
 
-	txn_begin(ledger->spool);
 	live_recount(ledger->spool, id, references, mappings);
 	if (node->kind == NODE_HANDLE && !node->references)
 		live_rekind(ledger->spool, id, NODE_HELD);
 	else if (node->kind == NODE_HELD && node->references)
 		live_rekind(ledger->spool, id, NODE_HANDLE);
+}
+
+static void recount(struct ledger *ledger, uint32_t id, int references, int mappings)
+{
+	txn_begin(ledger->spool);
+	change(ledger, id, references, mappings);
 	txn_commit(ledger->spool);
 }
 
@@ -76,32 +85,41 @@ void vmm_unrelease(struct ledger *ledger, struct event *event, const struct spoo
 		recount(ledger, id, 1, 0);
 }
 
-/* A mapping less; the memory ends with the last one if its references are gone already. */
+/*
+ * A mapping less; the memory ends with the last one if its references are gone already. All of it
+ * at once: a handle held by nothing would be left by a process killed in between.
+ */
 static void end_mapping(struct ledger *ledger, const struct event *like, uint32_t id)
 {
 	struct spool *spool = ledger->spool;
-	struct spool_node mapping = *live_node(spool, id);
-	struct event event = *like;
-	struct spool_node *home;
+	const struct spool_node *mapping = live_node(spool, id);
+	uint32_t home = (uint32_t)mapping->link;
+	struct spool_node held = *live_node(spool, home);
+	bool ends = held.kind == NODE_HELD && held.mappings == 1;
+	struct event unmap = *like;
+	struct event end = *like;
+	struct touched touched = { -1, -1, -1, -1 };
 
-	event.op = EVENT_UNMAP;
-	event.ptr = mapping.address;
-	event.size = mapping.size;
-	event.device = mapping.device;
-	event.space = mapping.space;
-	event.pool = mapping.pool;
-	ledger_note(ledger, &event);
-	if (ledger->error)
+	unmap.op = EVENT_UNMAP;
+	unmap.ptr = mapping->address;
+	unmap.size = mapping->size;
+	unmap.device = mapping->device;
+	unmap.space = mapping->space;
+	unmap.pool = mapping->pool;
+	ledger_tell_end(&end, &held);
+	if (ends && !ledger_touch(ledger, &end, held.owner, &touched))
+		return;
+	if (!ledger_room(ledger, 1 + ends))
 		return;
 	txn_begin(spool);
+	ledger_put(ledger, &unmap);
 	live_remove(spool, id);
-	txn_commit(spool);
-	recount(ledger, (uint32_t)mapping.link, 0, -1);
-	home = live_node(spool, (uint32_t)mapping.link);
-	if (home->kind == NODE_HELD && !home->mappings) {
-		event = *like;
-		ledger_leave_node(ledger, &event, (uint32_t)mapping.link);
+	change(ledger, home, 0, -1);
+	if (ends) {
+		ledger_book(ledger, &end, held.stack, &touched);
+		ledger_bury(ledger, &end, home);
 	}
+	ledger_commit(ledger, &touched);
 }
 
 void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle)
@@ -109,6 +127,7 @@ void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle)
 	struct spool *spool = ledger->spool;
 	uint32_t id = ledger->error ? 0 : live_find(spool, NODE_HANDLE, 0, handle);
 	uint32_t stale = id ? live_find(spool, NODE_MAPPING, 0, event->ptr) : 0;
+	const struct touched none = { -1, -1, -1, -1 };
 	struct spool_node mapping;
 
 	if (!id)
@@ -120,20 +139,20 @@ void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle)
 	event->device = mapping.device;
 	event->space = mapping.space;
 	event->pool = mapping.pool;
-	ledger_note(ledger, event);
-	if (ledger->error)
+	if (!ledger_room(ledger, 1))
 		return;
 	mapping.kind = NODE_MAPPING;
 	mapping.address = event->ptr;
 	mapping.size = event->size;
 	mapping.references = mapping.mappings = 0;
-	mapping.t = event->t;
 	mapping.stack = event->stack;
 	mapping.link = id;
 	txn_begin(spool);
+	ledger_put(ledger, event);
+	mapping.t = event->t;
 	live_insert(spool, &mapping);
-	txn_commit(spool);
-	recount(ledger, id, 0, 1);
+	change(ledger, id, 0, 1);
+	ledger_commit(ledger, &none);
 }
 
 void vmm_unmap(struct ledger *ledger, const struct event *event)

@@ -12,6 +12,7 @@
 #include "analyse/phases.h"
 #include "analyse/recording.h"
 #include "base/out.h"
+#include "ledger/curve.h"
 #include "render/document_sections.h"
 #include "spool/journal.h"
 
@@ -183,6 +184,7 @@ int document_from_spool(const char *path, int fd, unsigned flags, char *why, siz
 
 	if (error)
 		return error;
+	curve_settle(&spool);
 	if (spool_writer_lives(&spool))
 		exit = "running";
 	else if (spool.header->end)

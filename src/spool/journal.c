@@ -97,33 +97,37 @@ static void start_chunk(struct journal *journal, uint32_t index)
 		journal->queue[journal->last++ % SPOOL_BLOCKS] = index;
 }
 
-/* How many events the chunk being written may still take. */
-static uint64_t chunk_left(const struct journal *journal)
+/*
+ * How many events the chunk being written may still take, of which `wanted` come in one
+ * transaction. The part kept for good ends at a chunk's end, or the ring could not drop what
+ * follows; it takes such a few more rather than have a hole.
+ */
+static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 {
 	uint64_t left = journal->chunk_events - journal->chunk->events;
 	uint64_t seq = journal->spool->header->seq;
-	uint64_t most;
+	uint64_t most = 0;
 
-	/* The part kept for good ends at a chunk's end, or the ring could not drop what follows. */
-	if (journal->chunk->first_seq < journal->head_events)
-		most = journal->head_events - seq;
-	else
+	if (journal->chunk->first_seq >= journal->head_events)
 		most = journal->max_events - journal->head_events - journal->ring_events;
+	else if (seq < journal->head_events)
+		most = journal->head_events - seq > wanted ? journal->head_events - seq : wanted;
 	if (most < left)
 		left = most;
-	if ((size_t)(journal->end - journal->p) < WIRE_EVENT_MAX + WIRE_SUMS_MAX * SUMS_DEVICES)
+	if ((size_t)(journal->end - journal->p) <
+	    (size_t)WIRE_EVENT_MAX * wanted + (size_t)WIRE_SUMS_MAX * SUMS_DEVICES)
 		left = 0;
 	return left;
 }
 
-int journal_room(struct journal *journal)
+int journal_room(struct journal *journal, unsigned events)
 {
 	struct spool *spool = journal->spool;
 	uint64_t index = spool_count(spool, SPOOL_CHUNK);
 	uint64_t ring = journal->max_events - journal->head_events;
 	int error;
 
-	if (!journal->max_events || (journal->chunk && chunk_left(journal)))
+	if (!journal->max_events || (journal->chunk && chunk_left(journal, events) >= events))
 		return 0;
 	if (journal->ring_events + journal->chunk_events > ring &&
 	    journal->first != journal->last) {
@@ -138,17 +142,24 @@ int journal_room(struct journal *journal)
 	return 0;
 }
 
+/* Two events of one transaction do not fit into a ring of one. */
+static bool keeps(const struct journal *journal)
+{
+	return journal->max_events &&
+	       (journal->chunk->first_seq < journal->head_events ||
+		journal->ring_events < journal->max_events - journal->head_events);
+}
+
 void journal_put(struct journal *journal, struct event *event)
 {
 	struct spool *spool = journal->spool;
 	struct spool_header *header = spool->header;
-
 	event->seq = header->seq;
 	if (event->t < header->t)
 		event->t = header->t;
 	txn_set64(spool, &header->seq, event->seq + 1);
 	txn_set64(spool, &header->t, event->t);
-	if (!journal->max_events) {
+	if (!keeps(journal)) {
 		txn_add64(spool, &header->dropped, 1);
 		return;
 	}
@@ -159,6 +170,8 @@ void journal_put(struct journal *journal, struct event *event)
 	txn_set32(spool, &journal->chunk->events, journal->chunk->events + 1);
 	if (journal->chunk->first_seq >= journal->head_events)
 		journal->ring_events++;
+	else if (event->seq >= journal->head_events)
+		journal->head_events = event->seq + 1;
 }
 
 void journal_rewind(struct journal *journal)
@@ -176,6 +189,7 @@ void journal_rewind(struct journal *journal)
 	while (decode_event(&decoder, &event) == 1)
 		;
 	journal->state = decoder.state;
+	txn_keep_bytes(journal->spool, journal->before, journal->p);
 	journal->p = journal->before;
 	if (chunk->first_seq >= journal->head_events)
 		journal->ring_events--;
@@ -183,7 +197,7 @@ void journal_rewind(struct journal *journal)
 
 void journal_resync(struct journal *journal)
 {
-	if (journal->chunk && chunk_left(journal))
+	if (journal->chunk && chunk_left(journal, 1))
 		put_sums(journal);
 }
 

@@ -33,17 +33,18 @@ int journal_init(struct journal *journal, struct spool *spool, uint64_t max_even
 void journal_clear(struct journal *journal);
 
 /*
- * Makes room for one event, if need be by a new chunk or by dropping the oldest; to be called
- * before the transaction that writes the event. An error (see spool_need) when the file cannot
- * grow.
+ * Makes room for so many events, if need be by a new chunk or by dropping the oldest; to be called
+ * before the transaction that writes them. An error (see spool_need) when the file cannot grow.
  */
-int journal_room(struct journal *journal);
+int journal_room(struct journal *journal, unsigned events);
 
 /* Writes the event, inside a transaction and after journal_room(); fills event->seq, raises
  * event->t to the time of the one before if it is earlier. */
 void journal_put(struct journal *journal, struct event *event);
 
-/* After txn_revert() of the transaction that wrote the last event: goes on behind the one before.
+/*
+ * After txn_begin_over() of the transaction that wrote the last event, and inside it: goes on
+ * behind the event before.
  */
 void journal_rewind(struct journal *journal);
 

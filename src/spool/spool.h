@@ -64,7 +64,16 @@ int spool_create_memory(struct spool *spool);
  * Makes sure that the table has a block for the element. -ENOSPC, -EDQUOT, -EFBIG, -ESTALE (the
  * file vanished), -ENOMEM when it cannot; spool_stop_reason() translates.
  */
-int spool_need(struct spool *spool, enum spool_kind kind, uint64_t index);
+int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t blocks);
+
+static inline int spool_need(struct spool *spool, enum spool_kind kind, uint64_t index)
+{
+	uint64_t wanted = (index >> (SPOOL_BLOCK_SHIFT - spool_shift[kind])) + 1;
+
+	return __builtin_expect(spool->used[kind] >= wanted, 1) ? 0
+								: spool_extend(spool, kind, wanted);
+}
+
 enum spool_stop spool_stop_reason(int error);
 
 /* Drops the mapping; the file stays. In a forked child the mapping is already gone: forget. */

@@ -7,6 +7,8 @@
 #ifndef SPOOL_TXN_H
 #define SPOOL_TXN_H
 
+#include <string.h>
+
 #include "spool/spool.h"
 
 /* Fields of any type may share a word that is kept whole. */
@@ -45,29 +47,6 @@ static inline void txn_keep(struct spool *spool, uint64_t where, uint64_t old)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/*
- * Takes the last transaction back, which must have been committed with nothing changed since: its
- * old values are still kept. Killed on the way, the reader finishes it.
- */
-static inline void txn_revert(struct spool *spool)
-{
-	struct spool_header *header = spool->header;
-	uint64_t generation = atomic_load_explicit(&header->generation, memory_order_relaxed);
-
-	atomic_store_explicit(&header->generation, generation | 1, memory_order_release);
-	for (uint64_t i = header->undo_count; i--;) {
-		char *word = spool->base + (header->undo[i].where & ~1ull);
-
-		if (header->undo[i].where & 1)
-			*(txn_half *)word = (uint32_t)header->undo[i].old;
-		else
-			*(txn_word *)word = header->undo[i].old;
-	}
-	atomic_signal_fence(memory_order_seq_cst);
-	header->undo_count = 0;
-	txn_commit(spool);
-}
-
 static inline void txn_set64(struct spool *spool, txn_word *word, uint64_t value)
 {
 	txn_keep(spool, (uint64_t)((char *)word - spool->base), *word);
@@ -83,6 +62,41 @@ static inline void txn_set32(struct spool *spool, txn_half *word, uint32_t value
 static inline void txn_add64(struct spool *spool, txn_word *word, uint64_t value)
 {
 	txn_set64(spool, word, *word + value);
+}
+
+/* Keeps the whole words of a stretch whose bytes are about to be written past txn_set64(). */
+static inline void txn_keep_bytes(struct spool *spool, const void *from, const void *end)
+{
+	const char *at = (const char *)((uintptr_t)from & ~(uintptr_t)7);
+
+	for (; at < (const char *)end; at += 8)
+		txn_keep(spool, (uint64_t)(at - spool->base), *(const txn_word *)at);
+}
+
+/*
+ * Begins a transaction by taking the last one back, which must have been committed with nothing
+ * changed since: its old values are still kept. Killed before the commit, what was taken back
+ * stands. False, and nothing has begun, if there is no room to keep both.
+ */
+static inline bool txn_begin_over(struct spool *spool)
+{
+	struct spool_header *header = spool->header;
+	uint64_t count = header->undo_count;
+	struct spool_undo_word *old = header->undo + (SPOOL_UNDO - count);
+
+	if (count > SPOOL_UNDO / 4)
+		return false;
+	memcpy(old, header->undo, count * sizeof(*old));
+	txn_begin(spool);
+	while (count--) {
+		char *word = spool->base + (old[count].where & ~1ull);
+
+		if (old[count].where & 1)
+			txn_set32(spool, (txn_half *)word, (uint32_t)old[count].old);
+		else
+			txn_set64(spool, (txn_word *)word, old[count].old);
+	}
+	return true;
 }
 
 #endif

@@ -191,9 +191,8 @@ int spool_create(struct spool *spool, const char *path)
 	return error;
 }
 
-int spool_need(struct spool *spool, enum spool_kind kind, uint64_t index)
+int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 {
-	uint64_t wanted = (index >> (SPOOL_BLOCK_SHIFT - spool_shift[kind])) + 1;
 	uint32_t *owners = (uint32_t *)(spool->base + SPOOL_OWNERS_AT);
 
 	while (spool->used[kind] < wanted) {
@@ -208,7 +207,7 @@ int spool_need(struct spool *spool, enum spool_kind kind, uint64_t index)
 		spool->blocks[kind][spool->used[kind]] = (uint32_t)block;
 		owners[block] = (uint32_t)kind << 24 | spool->used[kind];
 		spool->used[kind]++;
-		spool->header->blocks = block + 1;
+		__atomic_store_n(&spool->header->blocks, block + 1, __ATOMIC_RELEASE);
 	}
 	return 0;
 }

@@ -322,10 +322,12 @@ static void step_retag(void)
 	id = live_find(&run.spool, entry->kind, 0, entry->ptr);
 	OK(id);
 	ledger_retag(&run.ledger, id, pool, &like);
-	if (place == run.newest)
+	if (place == run.newest) {
 		book_reborn(place, pool);
-	else
+		run.newest = -1; /* not a second time */
+	} else {
 		book_retag(place, pool, &like);
+	}
 }
 
 static int random_handle(void)

@@ -186,7 +186,8 @@ TEST(reverted_steps_leave_nothing)
 			if (taken(NODE_BLOCK, pool, place))
 				continue;
 			insert(NODE_BLOCK, pool, place);
-			txn_revert(&spool);
+			OK(txn_begin_over(&spool));
+			txn_commit(&spool);
 			naive[NODE_BLOCK][pool][place] = 0;
 			lives--;
 		}

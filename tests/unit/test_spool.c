@@ -464,8 +464,11 @@ static void die_inside(unsigned done, unsigned words)
 			txn_add64(&recorder.spool, &recorder.spool.header->seq, 7);
 		}
 	}
-	if (done == words)
-		txn_revert(&recorder.spool);
+	if (done == words) {
+		txn_commit(&recorder.spool);
+		OK(txn_begin_over(&recorder.spool));
+		txn_commit(&recorder.spool);
+	}
 	_exit(0);
 }
 

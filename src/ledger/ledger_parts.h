@@ -1,0 +1,53 @@
+/*
+ * The pieces of a transaction, for the files that change sums and nodes together.
+ *
+ * In this order: ledger_touch() for each event, ledger_room() for all of them, txn_begin(),
+ * ledger_book() and changes of nodes, ledger_commit(). Whatever the transaction holds, a process
+ * killed inside it leaves none of it.
+ */
+#ifndef LEDGER_LEDGER_PARTS_H
+#define LEDGER_LEDGER_PARTS_H
+
+#include "ledger/ledger.h"
+
+/* The scopes that an event touches, -1 for none; found before its transaction for they may be new.
+ */
+struct touched {
+	int64_t device, pool, owner, space;
+};
+
+/* Finds the scopes. False after an error. */
+bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t owner,
+		  struct touched *touched);
+
+/* Room for so many events and one new node; what the event before moved is drawn. False after an
+ * error. */
+bool ledger_room(struct ledger *ledger, unsigned events);
+
+/* Writes the event. */
+void ledger_put(struct ledger *ledger, struct event *event);
+
+/* Writes the event and moves its sums; `stack` is the one its bytes are booked under. */
+void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
+		 const struct touched *touched);
+
+/* The stacks' own counts of what an event began (op alloc) or ended (op free); others count
+ * nothing.
+ */
+void ledger_count_birth(struct ledger *ledger, const struct event *event, uint32_t stack);
+void ledger_count_death(struct ledger *ledger, const struct event *event,
+			const struct spool_node *node);
+
+/* Takes the node away and counts its death. */
+void ledger_bury(struct ledger *ledger, const struct event *event, uint32_t id);
+
+/* What the end of a node says: all but time, stack, thread, stream and api. */
+void ledger_tell_end(struct event *event, const struct spool_node *node);
+
+/* Ends the transaction: what was touched is drawn when the next event comes. */
+void ledger_commit(struct ledger *ledger, const struct touched *touched);
+
+/* One scope more to be drawn then. */
+void ledger_redraw(struct ledger *ledger, int64_t scope);
+
+#endif
