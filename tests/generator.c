@@ -233,6 +233,7 @@ static int make(const struct wish *wish, unsigned rank)
 
 	if (error)
 		goto out;
+	spool_publish(&spool);
 	program = program_run(wish, &spool, rank);
 	error = program ? 0 : -ENOSPC;
 	if (program && atomic_load(&spool.header->stop))

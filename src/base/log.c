@@ -46,6 +46,7 @@ void log_say(const char *part, ...)
 	char line[2048] = "memtrace: ";
 	struct signals_held held;
 	int saved = errno;
+	int cancel;
 	va_list parts;
 
 	if (!still_stderr()) {
@@ -58,8 +59,10 @@ void log_say(const char *part, ...)
 	va_end(parts);
 	utf8_clean(line); /* paths and programs' names are in it */
 	text_append(line, sizeof(line), "\n");
+	cancel = cancel_hold();
 	signals_hold(&held, SIGPIPE);
 	fd_write_all(STDERR_FILENO, line, strlen(line));
 	signals_release(&held);
+	cancel_release(cancel);
 	errno = saved;
 }

@@ -2,6 +2,7 @@
 #include "base/signals.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <time.h>
 
 static sigset_t only(int signal)
@@ -18,6 +19,19 @@ static bool is_pending(int signal)
 	sigset_t pending;
 
 	return !sigpending(&pending) && sigismember(&pending, signal) == 1;
+}
+
+int cancel_hold(void)
+{
+	int before = PTHREAD_CANCEL_ENABLE;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	return before;
+}
+
+void cancel_release(int before)
+{
+	pthread_setcancelstate(before, &before);
 }
 
 void signals_hold(struct signals_held *held, int signal)

@@ -1,6 +1,7 @@
 /*
- * Holding one signal back on this thread while we write: SIGPIPE of a closed stderr, SIGXFSZ of a
- * file size limit. Whatever our own write raised is taken away again; the host sees nothing.
+ * What may befall a thread of the host while we write is held back: SIGPIPE of a closed stderr,
+ * SIGXFSZ of a file size limit. Whatever our own write raised is taken away again; the host sees
+ * nothing.
  */
 #ifndef BASE_SIGNALS_H
 #define BASE_SIGNALS_H
@@ -14,6 +15,13 @@ struct signals_held {
 	bool was_pending; /* the host's own: it stays */
 	bool active;
 };
+
+/*
+ * open() and close() are cancellation points: a thread of the host that was cancelled in ours would
+ * leave its work half done. Gives what cancel_release() is to restore.
+ */
+int cancel_hold(void);
+void cancel_release(int before);
 
 void signals_hold(struct signals_held *held, int signal);
 void signals_release(struct signals_held *held);

@@ -172,6 +172,7 @@ void facts_record(struct intern *intern, const struct paths *paths)
 	header->pid = (uint32_t)getpid();
 	header->ppid = (uint32_t)getppid();
 	header->boot_pid_start = process_start_ticks(getpid());
+	header->place = process_place();
 	intern_fact(intern, "memtrace", MEMTRACE_VERSION);
 	intern_fact(intern, "output", paths->output);
 	if (!gethostname(text, sizeof(text)))

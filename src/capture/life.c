@@ -43,15 +43,23 @@ static void set_injection(void)
 	setenv("NVTX_INJECTION64_PATH", path, 0);
 }
 
-/* With the locks held the child's copy of what they guard is whole. */
+/*
+ * With the lock held nobody is in the middle of an update when the child is made. A signal handler
+ * that forks has interrupted one perhaps, and must not wait for it.
+ */
+static _Thread_local bool in_handler;
+
 static void before_fork(void)
 {
-	record_lock();
+	in_handler = record_inside();
+	if (!in_handler)
+		record_lock();
 }
 
 static void after_fork_in_parent(void)
 {
-	record_unlock();
+	if (!in_handler)
+		record_unlock();
 }
 
 __attribute__((constructor)) static void begin(void)

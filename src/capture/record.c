@@ -14,6 +14,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/opt.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "capture/autograd.h"
 #include "capture/calls.h"
@@ -26,6 +27,7 @@
 #include "capture/stacks.h"
 #include "capture/torch.h"
 #include "capture/unwind.h"
+#include "spool/txn.h"
 
 enum { PENDING = 128, COST_EVERY = 64, NOTES = 16 };
 
@@ -59,6 +61,7 @@ static struct {
 
 static _Thread_local struct {
 	uint32_t thread, generation;
+	bool inside; /* between record_lock() and record_unlock(): a signal handler must not wait */
 } self;
 
 void record_init(void)
@@ -78,14 +81,61 @@ void record_init(void)
 	atomic_store(&record_state, opt_flag(OPT_ID_enable) ? RECORD_ON : RECORD_INERT);
 }
 
+/* Recording ends by trouble: said once, kept in the header. With the lock held. */
+static void give_up(const char *what, int error)
+{
+	if (atomic_exchange(&record_state, RECORD_ENDED) == RECORD_ENDED)
+		return; /* other threads were on their way */
+	log_say("recording stopped: ", what, ": ", facts_error(error),
+		"; what was recorded so far is kept and the program goes on", NULL);
+}
+
+/* The kernel's number of this thread; asked again in a child. */
+static int own_number(void)
+{
+	uint32_t generation = atomic_load_explicit(&record.generation, memory_order_relaxed) + 1;
+
+	return self.generation == generation ? (int)self.thread : (int)syscall(SYS_gettid);
+}
+
+/* The thread that was recording has ended in the middle: its update is taken back, and no more. */
+static void inherit(void)
+{
+	if (!record.spool.header)
+		return;
+	txn_cancel(&record.spool);
+	if (!record.ledger.error)
+		record.ledger.error = -EOWNERDEAD;
+	atomic_store(&record.spool.header->stop, spool_stop_reason(-EOWNERDEAD));
+	give_up(record.paths.spool, -EOWNERDEAD);
+}
+
 void record_lock(void)
 {
-	lock_take(&record.lock);
+	self.inside = true; /* first: a handler may come in between */
+	if (__builtin_expect(lock_take_as(&record.lock, own_number()), 0))
+		inherit();
 }
 
 void record_unlock(void)
 {
-	lock_drop(&record.lock);
+	lock_drop_as(&record.lock, own_number());
+	self.inside = false;
+}
+
+/* In a signal handler that interrupted an update: it must neither wait for itself nor go on. */
+static inline bool interrupts(void)
+{
+	if (__builtin_expect(!self.inside, 1))
+		return false;
+	if (atomic_load(&record.open))
+		atomic_fetch_add(&record.spool.header->nested, 1);
+	return true;
+}
+
+bool record_inside(void)
+{
+	return self.inside;
 }
 
 struct spool *record_spool(void)
@@ -154,8 +204,9 @@ void record_forked(void)
 	memset(record.hook_text, 0, sizeof(record.hook_text));
 	memset(record.notes, 0, sizeof(record.notes));
 	record.pending_count = 0;
-	atomic_store(&record.lock.state, 0);
-	atomic_store(&record.open_lock.state, 0);
+	lock_reset(&record.lock);
+	lock_reset(&record.open_lock);
+	self.inside = false;
 	atomic_fetch_add(&record.generation, 1);
 	record.start_monotonic = clock_now();
 	record.start_realtime = clock_realtime();
@@ -163,15 +214,6 @@ void record_forked(void)
 		atomic_store(&record_state, RECORD_ON);
 	if (record.alive)
 		*record.alive = 1;
-}
-
-/* Recording ends by trouble: said once, kept in the header. With the lock held. */
-static void give_up(const char *what, int error)
-{
-	if (atomic_exchange(&record_state, RECORD_ENDED) == RECORD_ENDED)
-		return; /* other threads were on their way */
-	log_say("recording stopped: ", what, ": ", facts_error(error),
-		"; what was recorded so far is kept and the program goes on", NULL);
 }
 
 void record_prepare(void)
@@ -218,9 +260,26 @@ static int start_tables(void)
 	return 0;
 }
 
+/* Without room for the first rows there is nothing that anybody could read: no file then. */
+static int start_recording(void)
+{
+	int error = start_tables();
+
+	if (!error) {
+		spool_publish(&record.spool);
+		return 0;
+	}
+	spool_unlink(&record.spool);
+	ledger_clear(&record.ledger);
+	intern_clear(&record.intern);
+	spool_close(&record.spool);
+	return error;
+}
+
 /* The first memory event creates the file. */
 static bool open_recording(void)
 {
+	int cancel = cancel_hold();
 	int error;
 
 	lock_take(&record.open_lock);
@@ -228,7 +287,7 @@ static bool open_recording(void)
 		record_lock();
 		error = paths_create(&record.paths, &record.spool);
 		if (!error)
-			error = start_tables();
+			error = start_recording();
 		if (error)
 			give_up(record.paths.spool, error);
 		for (uint32_t i = 0; !error && i < record.pending_count; i++)
@@ -238,6 +297,7 @@ static bool open_recording(void)
 		record_unlock();
 	}
 	lock_drop(&record.open_lock);
+	cancel_release(cancel);
 	return atomic_load(&record.open);
 }
 
@@ -251,7 +311,7 @@ static inline void notice_fork(void)
 bool record_begin(bool may_load)
 {
 	notice_fork();
-	if (!record_on())
+	if (!record_on() || interrupts())
 		return false;
 	if (may_load)
 		record_prepare();
@@ -284,7 +344,7 @@ void record_mark(enum event_op op, const char *name, const char *domain, uint64_
 	struct pending mark = { .op = (uint8_t)op, .range = range };
 
 	notice_fork();
-	if (!record_on() || record_quiet())
+	if (!record_on() || record_quiet() || interrupts())
 		return;
 	mark.t = record_now();
 	mark.thread = record_thread();
@@ -300,6 +360,9 @@ void record_mark(enum event_op op, const char *name, const char *domain, uint64_
 
 void record_events(bool on)
 {
+	notice_fork();
+	if (interrupts())
+		return;
 	record_lock();
 	atomic_store(&record.quiet, !on);
 	record.ledger.quiet = !on;
@@ -379,9 +442,17 @@ void record_finish(void)
 		tell_if_blind();
 		return;
 	}
-	modules_refresh();
-	record_lock();
+	if (self.inside) {
+		/* exit() in a signal handler: what it interrupted will never go on. */
+		txn_cancel(&record.spool);
+	} else {
+		modules_refresh();
+		record_lock();
+	}
 	atomic_store(&record_state, RECORD_ENDED);
+	/* Threads that were on their way here find nothing to do while the document is written. */
+	if (!record.ledger.error)
+		record.ledger.error = -ECANCELED;
 	header = record.spool.header;
 	header->end = record_now();
 	calls_settle();

@@ -48,8 +48,15 @@ void record_prepare(void);
 /* cuInit was called: record_prepare(), and a word at the end if nothing of CUDA was ever seen. */
 void record_cuda_started(void);
 
+/*
+ * A thread of the host that ends between the two (asynchronous cancellation) blocks nobody: whoever
+ * waits takes its update back, and recording ends.
+ */
 void record_lock(void);
 void record_unlock(void);
+
+/* Is this a signal handler that interrupted its own thread between the two? */
+bool record_inside(void);
 
 /* With the lock held (the spool's texts may be read without). */
 struct spool *record_spool(void);

@@ -22,15 +22,16 @@ enum {
 	BLOCK = 1 << 16,
 };
 
-int recovery_owner(const char *path, uint64_t *pid, bool *alive)
+int recovery_owner(const char *path, struct owner *owner)
 {
 	struct spool spool;
 	char why[1000];
 
 	if (spool_open(&spool, path, why, sizeof(why)))
 		return err("%s", why);
-	*pid = spool.header->pid;
-	*alive = spool_writer_lives(&spool);
+	owner->pid = spool.header->pid;
+	owner->alive = spool_writer_lives(&spool);
+	owner->elsewhere = spool_writer_elsewhere(&spool);
 	spool_close(&spool);
 	return 0;
 }
@@ -185,18 +186,17 @@ static int take_name(struct recovery *recovery, const char *partial)
 int recovery_run(struct recovery *recovery)
 {
 	char partial[4096];
-	uint64_t pid = 0;
-	bool alive = false;
-	int error = recovery_owner(recovery->spool, &pid, &alive);
+	struct owner owner;
+	int error = recovery_owner(recovery->spool, &owner);
 	int fd;
 
 	if (error)
 		return error;
-	if (alive && !recovery->force)
+	if (owner.alive && !recovery->force)
 		return err(
 			"%s: its process (pid %llu) still runs and writes the trace when it ends; "
 			"--force takes what is there now",
-			recovery->spool, (unsigned long long)pid);
+			recovery->spool, (unsigned long long)owner.pid);
 	if (!recovery->force && !recovery->numbered && !access(recovery->output, F_OK))
 		return err("%s: is there already (--force replaces it)", recovery->output);
 	fd = open_partial(recovery->output, partial, sizeof(partial));

@@ -26,7 +26,13 @@ int recovery_run(struct recovery *recovery);
 /* Adds the ending to a finished document. */
 int recovery_add_ending(const char *path, const struct ending *ending);
 
-/* Whose spool is it, and does it still run? 0 or -EINVAL. */
-int recovery_owner(const char *spool, uint64_t *pid, bool *alive);
+/* Whose spool is it? 0 or -EINVAL. */
+struct owner {
+	uint64_t pid;
+	bool alive;
+	bool elsewhere; /* on another machine or in another container: nobody here can tell */
+};
+
+int recovery_owner(const char *spool, struct owner *owner);
 
 #endif

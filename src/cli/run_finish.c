@@ -41,7 +41,7 @@ struct found {
 struct finder {
 	const struct run *run;
 	struct found *list;
-	size_t count, running;
+	size_t count, running, elsewhere;
 	char output[4096]; /* the pattern, with ANYTHING for what differs */
 };
 
@@ -147,20 +147,24 @@ static void finish_spool(struct finder *finder, const char *path)
 				     .numbered = true,
 				     .ending = { UINT64_MAX, UINT64_MAX } };
 	char output[4096];
-	uint64_t pid;
-	bool alive;
+	struct owner owner;
 
-	if (recovery_owner(path, &pid, &alive)) {
+	if (recovery_owner(path, &owner)) {
 		say("%s", err_text());
 		return;
 	}
-	if (alive) {
+	/* Two machines, or containers, on one disk: not ours to end. */
+	if (owner.elsewhere) {
+		finder->elsewhere++;
+		return;
+	}
+	if (owner.alive) {
 		finder->running++;
 		return;
 	}
 	output_of(finder, path, output, sizeof(output));
 	recovery.output = output;
-	if (pid == (uint64_t)finder->run->pid)
+	if (owner.pid == (uint64_t)finder->run->pid)
 		recovery.ending = finder->run->ending;
 	if (recovery_run(&recovery))
 		say("%s; all is kept in %s", err_text(), path);
@@ -322,6 +326,10 @@ static void say_all(struct finder *finder)
 		say("%zu %s still running and will write %s at the end", finder->running,
 		    finder->running == 1 ? "process is" : "processes are",
 		    finder->running == 1 ? "its trace" : "their traces");
+	if (finder->elsewhere)
+		say("%zu spool%s here of another machine or container; once its process has ended, "
+		    "memtrace recover gives its trace",
+		    finder->elsewhere, finder->elsewhere == 1 ? " is" : "s are");
 }
 
 void run_finish(const struct run *run)

@@ -187,6 +187,10 @@ static const char *stop_text(unsigned stop)
 		return "recording stopped early: the spool vanished from its directory";
 	case SPOOL_TOO_LARGE:
 		return "recording stopped early: the spool reached its largest size";
+	case SPOOL_ABANDONED:
+		return "recording stopped early: a thread of the program ended inside an update, "
+		       "or "
+		       "never came back to it";
 	case SPOOL_NO_MEMORY:
 		return "recording stopped early: no memory for the spool's mapping";
 	default:
@@ -223,6 +227,14 @@ static void write_notes(struct out *out, const struct recording *recording)
 	note(out, &comma, stop_text(atomic_load(&header->stop)));
 	for (uint32_t i = 0; (i = recording_fact(recording, "note", i));)
 		note(out, &comma, recording_value(recording, i));
+	note_count(out, &comma, atomic_load(&header->nested),
+		   " memory calls of signal handlers were not recorded: they had interrupted an "
+		   "update");
+	if (recording->spool->cut)
+		note(out, &comma, "the last update was not complete and is left out");
+	if (recording->spool->torn)
+		note(out, &comma,
+		     "the process wrote on while its spool was read: sums and events may differ");
 	note_count(out, &comma, header->paused,
 		   " events while stopped (memtrace_stop): sums kept, no detail");
 	note_count(out, &comma, header->unmatched, " frees of addresses that were not seen before");

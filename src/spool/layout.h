@@ -47,6 +47,7 @@ enum spool_stop {
 	SPOOL_VANISHED,  /* the file is no longer where it was made */
 	SPOOL_TOO_LARGE, /* SPOOL_BLOCKS are in use */
 	SPOOL_NO_MEMORY,
+	SPOOL_ABANDONED, /* a thread ended inside an update */
 };
 
 struct spool_undo_word {
@@ -70,11 +71,13 @@ struct spool_header {
 	uint32_t pid, ppid;
 	uint64_t boot_pid_start; /* field 22 of /proc/PID/stat: tells a living process from its
 				    successor */
+	uint64_t place;          /* which machine and pid namespace that is (process.h) */
 
 	_Atomic uint64_t generation; /* odd inside a transaction */
 	_Atomic uint32_t control;    /* bit 0: events wanted; other bits reserved for tools */
 	_Atomic uint32_t stop;       /* enum spool_stop */
 	_Atomic uint64_t late;       /* memory calls after recording ended */
+	_Atomic uint64_t nested;     /* and of signal handlers that had interrupted an update */
 
 	uint64_t count[SPOOL_KINDS]; /* elements of each table */
 	uint64_t blocks;             /* claimed, the header's own included */

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/text.h"
 
 uint64_t process_start_ticks(int pid)
@@ -24,4 +26,15 @@ uint64_t process_start_ticks(int pid)
 	for (int i = 0; p && i < FIELDS_AFTER_NAME; i++)
 		p = strchr(p + 1, ' ');
 	return p ? strtoull(p + 1, NULL, 10) : 0;
+}
+
+uint64_t process_place(void)
+{
+	char boot[64];
+	struct stat space;
+	ssize_t length = fd_read_file("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+
+	if (length <= 0 || stat("/proc/self/ns/pid", &space))
+		return 0;
+	return hash_mix(hash_bytes(boot, (size_t)length), space.st_ino) | 1;
 }

@@ -7,4 +7,10 @@
 /* Field 22 of /proc/PID/stat, clock ticks after boot; 0 when there is no such process. */
 uint64_t process_start_ticks(int pid);
 
+/*
+ * Where pids and start times mean what they say: a number for this boot of this machine and this
+ * pid namespace; 0 when /proc does not tell.
+ */
+uint64_t process_place(void);
+
 #endif

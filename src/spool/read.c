@@ -14,6 +14,9 @@
 
 enum { COPY_TRIES = 50 };
 
+/* Nobody waits for more than so many bytes to be copied in vain. */
+static const uint64_t COPY_BYTES = 4ull << 30;
+
 const char *spool_text(const struct spool *spool, uint32_t id)
 {
 	if (!id || id >= spool_count(spool, SPOOL_TEXT))
@@ -27,16 +30,30 @@ static int refuse(char *why, size_t size, const char *path, const char *what)
 	return -EINVAL;
 }
 
+/* Has a transaction begun, gone on or ended since the header in the copy was read? */
+static bool changed_since(const struct spool_header *header, int fd)
+{
+	uint64_t generation = 0;
+	uint64_t undo_count = 0;
+
+	if (pread(fd, &generation, sizeof(generation), offsetof(struct spool_header, generation)) !=
+		    sizeof(generation) ||
+	    pread(fd, &undo_count, sizeof(undo_count), offsetof(struct spool_header, undo_count)) !=
+		    sizeof(undo_count))
+		return true;
+	return generation != atomic_load(&header->generation) || undo_count != header->undo_count;
+}
+
 /*
  * One copy of the file in memory. A dead process's file does not change; of a living one the copy
- * is whole if no transaction began or ended meanwhile.
+ * is whole if nothing happened meanwhile.
  */
 static int copy_file(struct spool *spool, int fd, size_t bytes)
 {
 	struct spool_header *header = (struct spool_header *)spool->base;
 
-	for (int i = 0; i < COPY_TRIES; i++) {
-		uint64_t after = 0;
+	spool->torn = true;
+	for (uint64_t i = 0; i < COPY_TRIES && (!i || i * bytes < COPY_BYTES) && spool->torn; i++) {
 		ssize_t n;
 
 		if (lseek(fd, 0, SEEK_SET) < 0)
@@ -46,11 +63,7 @@ static int copy_file(struct spool *spool, int fd, size_t bytes)
 			return (int)n;
 		if ((size_t)n < bytes)
 			memset(spool->base + n, 0, bytes - (size_t)n);
-		if (pread(fd, &after, sizeof(after), offsetof(struct spool_header, generation)) !=
-		    sizeof(after))
-			return -EIO;
-		if (after == atomic_load(&header->generation))
-			break;
+		spool->torn = changed_since(header, fd);
 	}
 	return 0;
 }
@@ -111,6 +124,7 @@ static void roll_back(struct spool *spool)
 
 	if (!(atomic_load(&header->generation) & 1))
 		return;
+	spool->cut = true;
 	while (count--) {
 		uint64_t where = header->undo[count].where & ~1ull;
 
@@ -161,6 +175,7 @@ static void end_texts(struct spool *spool)
 
 int spool_open(struct spool *spool, const char *path, char *why, size_t size)
 {
+	static const char nothing[sizeof(spool->header->magic)];
 	int error = 1;
 
 	memset(spool, 0, sizeof(*spool));
@@ -173,7 +188,11 @@ int spool_open(struct spool *spool, const char *path, char *why, size_t size)
 		goto out;
 	spool->header = (struct spool_header *)spool->base;
 	error = -EINVAL;
-	if (memcmp(spool->header->magic, SPOOL_MAGIC, sizeof(spool->header->magic)))
+	if (!memcmp(spool->header->magic, nothing, sizeof(nothing)))
+		refuse(why, size, path,
+		       "nothing is recorded in it: its process ended as it began, or begins just "
+		       "now");
+	else if (memcmp(spool->header->magic, SPOOL_MAGIC, sizeof(spool->header->magic)))
 		refuse(why, size, path, "not a memtrace spool");
 	else if (spool->header->version > SPOOL_VERSION)
 		refuse(why, size, path, "made by a newer memtrace: read it with that one");
@@ -193,8 +212,15 @@ out:
 	return error;
 }
 
+bool spool_writer_elsewhere(const struct spool *spool)
+{
+	uint64_t here = process_place();
+
+	return here && spool->header->place && spool->header->place != here;
+}
+
 bool spool_writer_lives(const struct spool *spool)
 {
-	return spool->header->boot_pid_start &&
+	return spool->header->boot_pid_start && !spool_writer_elsewhere(spool) &&
 	       process_start_ticks((int)spool->header->pid) == spool->header->boot_pid_start;
 }

@@ -22,6 +22,8 @@ struct spool {
 	uint64_t file_blocks;          /* blocks that the file has and the mapping shows */
 	bool memory;                   /* anonymous memory, no file */
 	bool copy;                     /* of spool_open(): lists and tables in one mapping */
+	bool cut;                      /* of spool_open(): an update under way was taken back */
+	bool torn;                     /* of spool_open(): written while it was copied */
 	uint64_t device, inode;        /* of the file, to know it again */
 	char path[4096];
 };
@@ -60,6 +62,9 @@ const char *spool_text(const struct spool *spool, uint32_t id);
 int spool_create(struct spool *spool, const char *path);
 int spool_create_memory(struct spool *spool);
 
+/* The tables' first elements are there: from now on the file is a spool to its readers. */
+void spool_publish(struct spool *spool);
+
 /*
  * Makes sure that the table has a block for the element. -ENOSPC, -EDQUOT, -EFBIG, -ESTALE (the
  * file vanished), -ENOMEM when it cannot; spool_stop_reason() translates.
@@ -82,12 +87,18 @@ void spool_forget(struct spool *spool);
 int spool_unlink(struct spool *spool);
 
 /*
- * read.c: a private, writable copy of a file, rolled back to its last whole transaction. Fails with
- * -EINVAL and a sentence in `why` (of `size` bytes) when it is no spool that this build can read.
+ * read.c: a private, writable copy of a file, rolled back to its last whole transaction (`cut`
+ * tells). A process that never pauses is copied while it writes after some tries (`torn`): each
+ * event is right, sums may be of moments a few milliseconds apart. Fails with -EINVAL and a
+ * sentence in `why` (of `size` bytes) when it is no spool that this build can read.
  */
 int spool_open(struct spool *spool, const char *path, char *why, size_t size);
 
-/* Is the process that writes the spool still there? */
+/*
+ * Is the process that writes the spool still there? And can that be asked here at all: not of
+ * another machine's, an earlier boot's or another pid namespace's.
+ */
 bool spool_writer_lives(const struct spool *spool);
+bool spool_writer_elsewhere(const struct spool *spool);
 
 #endif

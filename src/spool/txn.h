@@ -99,4 +99,22 @@ static inline bool txn_begin_over(struct spool *spool)
 	return true;
 }
 
+/* Takes back what a transaction has done so far, whose thread has ended inside it. */
+static inline void txn_cancel(struct spool *spool)
+{
+	struct spool_header *header = spool->header;
+
+	if (!(atomic_load(&header->generation) & 1))
+		return;
+	for (uint64_t i = header->undo_count; i--;) {
+		char *word = spool->base + (header->undo[i].where & ~1ull);
+
+		if (header->undo[i].where & 1)
+			*(txn_half *)word = (uint32_t)header->undo[i].old;
+		else
+			*(txn_word *)word = header->undo[i].old;
+	}
+	txn_commit(spool);
+}
+
 #endif

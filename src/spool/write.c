@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "base/text.h"
 #include "spool/spool.h"
 
@@ -141,8 +142,12 @@ static void write_header(struct spool *spool)
 	header->header_bytes = sizeof(*header);
 	header->blocks = SPOOL_FIRST_BLOCK;
 	atomic_store(&header->control, 1);
+}
+
+void spool_publish(struct spool *spool)
+{
 	atomic_thread_fence(memory_order_release);
-	memcpy(header->magic, SPOOL_MAGIC, sizeof(header->magic)); /* last: now it is a spool */
+	memcpy(spool->header->magic, SPOOL_MAGIC, sizeof(spool->header->magic));
 }
 
 static int start(struct spool *spool)
@@ -200,8 +205,12 @@ int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 		uint64_t step = spool->file_blocks + GROW_BLOCKS;
 		int error = 0;
 
-		if (block == spool->file_blocks)
+		if (block == spool->file_blocks) {
+			int before = cancel_hold();
+
 			error = grow(spool, step);
+			cancel_release(before);
+		}
 		if (error)
 			return error;
 		spool->blocks[kind][spool->used[kind]] = (uint32_t)block;
@@ -221,6 +230,8 @@ enum spool_stop spool_stop_reason(int error)
 		return SPOOL_VANISHED;
 	case -ENOMEM:
 		return SPOOL_NO_MEMORY;
+	case -EOWNERDEAD:
+		return SPOOL_ABANDONED;
 	default:
 		return SPOOL_NO_SPACE;
 	}

@@ -73,6 +73,7 @@ static int open_tables(struct recorder *recorder, uint64_t max_events)
 	intern_fact(intern, "total_bytes", "150109880320");
 	recorder->spool.header->pid = 4242;
 	recorder->spool.header->ppid = 4200;
+	spool_publish(&recorder->spool);
 	return 0;
 }
 

@@ -132,6 +132,7 @@ TEST(tables_grow_across_blocks)
 		}
 	}
 	snprintf(opened, sizeof(opened), "%s", path);
+	spool_publish(&spool);
 	spool_close(&spool);
 	EQ(spool_open(&spool, opened, why, sizeof(why)), 0);
 	for (unsigned kind = SPOOL_CHUNK; kind < SPOOL_KINDS; kind++) {
@@ -191,6 +192,10 @@ TEST(what_is_no_spool_is_refused)
 	EQ(spool_open(&spool, path, why, sizeof(why)), -EINVAL);
 	OK(strstr(why, "too short"));
 	write_file("zeros", bytes, sizeof(bytes));
+	EQ(spool_open(&spool, path, why, sizeof(why)), -EINVAL);
+	OK(strstr(why, "nothing is recorded in it"));
+	header->magic[0] = 'm';
+	write_file("strange", bytes, sizeof(bytes));
 	EQ(spool_open(&spool, path, why, sizeof(why)), -EINVAL);
 	OK(strstr(why, "not a memtrace spool"));
 	memcpy(header->magic, SPOOL_MAGIC, 8);
