@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "chance.h"
+#include "ledger/curve.h"
 
 enum { DEVICES = 3, SUMS = DEVICES * 4 };
 
@@ -277,6 +278,8 @@ static void replay_sums(struct replay *replay, const struct event *event)
 	bool handed = event->op == EVENT_ALLOC || event->op == EVENT_FREE;
 	int64_t bytes = in ? (int64_t)event->size : -(int64_t)event->size;
 
+	if (event->op == EVENT_MAP || event->op == EVENT_UNMAP)
+		return;
 	if (event->device >= 0) {
 		if (handed)
 			add(replay, SCOPE_DEVICE, event->device, 0, 0, bytes);
@@ -293,15 +296,20 @@ static void replay_sums(struct replay *replay, const struct event *event)
 
 static void replay_live(struct replay *replay, const struct event *event)
 {
-	bool in = event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
+	bool maps = event->op == EVENT_MAP || event->op == EVENT_UNMAP;
+	bool in = event->op == EVENT_ALLOC || event->op == EVENT_RESERVE || event->op == EVENT_MAP;
 	bool handed = event->op == EVENT_ALLOC || event->op == EVENT_FREE;
 	enum node_kind kind = NODE_ADDRESS;
 	unsigned i = replay->lives;
 
 	if (!event->ptr)
 		return;
-	if (handed && event->pool)
+	if (maps)
+		kind = NODE_MAPPING;
+	else if (handed && event->pool)
 		kind = NODE_BLOCK;
+	else if (event->ptr < RECORDER_HANDLES)
+		kind = NODE_HANDLE;
 	else if (event->space == SPACE_ARRAY)
 		kind = NODE_ARRAY;
 	while (i && (replay->live[i - 1].kind != kind || replay->live[i - 1].pool != event->pool ||
@@ -312,10 +320,40 @@ static void replay_live(struct replay *replay, const struct event *event)
 	else if (in)
 		replay->live[replay->lives++] = (struct replay_live){ kind, event->pool, event->ptr,
 								      event->size, event->stack };
-	else if (!i || replay->live[i - 1].size != event->size)
+	else if (!i || (replay->live[i - 1].size != event->size && !maps))
 		complain(replay, "died unborn", event->ptr, event->seq);
 	else
 		replay->live[i - 1] = replay->live[--replay->lives];
+}
+
+/* The last event says what the device's sums are. */
+static void replay_end(struct replay *replay, const struct journal_reader *reader,
+		       const struct event *last)
+{
+	if (reader->broken)
+		complain(replay, "broken chunks", reader->broken, 0);
+	if (!replay->events || last->device < 0)
+		return;
+	/* Of two at once a ring of one has kept the first. */
+	if (last->seq + 1 != replay->spool->header->seq) {
+		if (replay->events > 1)
+			complain(replay, "the last event", last->seq, replay->spool->header->seq);
+		return;
+	}
+	for (uint32_t i = 0; i < spool_count(replay->spool, SPOOL_SCOPE); i++) {
+		const struct spool_scope *scope = totals_scope(replay->spool, i);
+
+		if (scope->kind == SCOPE_DEVICE && scope->device == last->device &&
+		    (scope->sums[0].now != last->allocated || scope->sums[1].now != last->reserved))
+			complain(replay, "the last event's sums", scope->sums[0].now,
+				 last->allocated);
+	}
+}
+
+/* Events that were dropped, or never written, cannot be played again. */
+static bool is_part(const struct spool *spool)
+{
+	return spool->header->dropped || spool->header->paused;
 }
 
 static void replay_events(struct replay *replay)
@@ -326,10 +364,10 @@ static void replay_events(struct replay *replay)
 	if (journal_read(&reader, replay->spool))
 		complain(replay, "no memory", 0, 0);
 	while (!replay->complaint && journal_next(&reader, &event)) {
-		if (event.seq != replay->events)
+		if (event.seq != replay->events && !is_part(replay->spool))
 			complain(replay, "a hole in the numbers", event.seq, replay->events);
 		replay->events++;
-		if (!event_is_memory(event.op) || event.op == EVENT_OOM)
+		if (is_part(replay->spool) || !event_is_memory(event.op) || event.op == EVENT_OOM)
 			continue;
 		replay_sums(replay, &event);
 		replay_live(replay, &event);
@@ -341,9 +379,8 @@ static void replay_events(struct replay *replay)
 				complain(replay, "an event's sums", event.allocated, sum->now[0]);
 		}
 	}
-	if (reader.broken)
-		complain(replay, "broken chunks", reader.broken, 0);
-	if (replay->events != replay->spool->header->seq)
+	replay_end(replay, &reader, &event);
+	if (replay->events + replay->spool->header->dropped != replay->spool->header->seq)
 		complain(replay, "events", replay->events, replay->spool->header->seq);
 	journal_read_end(&reader);
 }
@@ -412,6 +449,35 @@ static void compare_cells(struct replay *replay)
 	free(sums);
 }
 
+/* A released handle lives on under its mappings. */
+static uint32_t find_live(const struct spool *spool, const struct replay_live *live)
+{
+	uint32_t id = live_find(spool, live->kind, live->pool, live->ptr);
+
+	return id || live->kind != NODE_HANDLE ? id : live_find(spool, NODE_HELD, 0, live->ptr);
+}
+
+/* Handles know how many mappings they have, and one that nothing holds is not there. */
+static void compare_mappings(struct replay *replay)
+{
+	const struct spool *spool = replay->spool;
+
+	for (uint32_t id = 1; id <= spool_count(spool, SPOOL_NODE); id++) {
+		const struct spool_node *node = live_node(spool, id);
+		unsigned mappings = 0;
+
+		if (node->kind != NODE_HANDLE && node->kind != NODE_HELD)
+			continue;
+		for (uint32_t i = 1; i <= spool_count(spool, SPOOL_NODE); i++)
+			mappings += live_node(spool, i)->kind == NODE_MAPPING &&
+				    live_node(spool, i)->link == id;
+		if (mappings != node->mappings)
+			complain(replay, "a handle's mappings", node->mappings, mappings);
+		if (node->kind == NODE_HELD ? node->references || !mappings : !node->references)
+			complain(replay, "a handle that nothing holds", node->references, mappings);
+	}
+}
+
 static void compare_live(struct replay *replay)
 {
 	const struct spool *spool = replay->spool;
@@ -419,11 +485,15 @@ static void compare_live(struct replay *replay)
 
 	for (uint32_t id = 1; id <= spool_count(spool, SPOOL_NODE); id++)
 		nodes += live_node(spool, id)->kind != NODE_FREE;
-	if (nodes != replay->lives || nodes != spool->header->live.count)
+	if (nodes != spool->header->live.count)
+		complain(replay, "live nodes", nodes, spool->header->live.count);
+	if (is_part(spool))
+		return;
+	if (nodes != replay->lives)
 		complain(replay, "live", nodes, replay->lives);
 	for (unsigned i = 0; i < replay->lives; i++) {
 		const struct replay_live *live = &replay->live[i];
-		uint32_t id = live_find(spool, live->kind, live->pool, live->ptr);
+		uint32_t id = find_live(spool, live);
 		const struct spool_node *node = id ? live_node(spool, id) : NULL;
 
 		if (!node)
@@ -431,6 +501,89 @@ static void compare_live(struct replay *replay)
 		else if (node->size != live->size || node->stack != live->stack ||
 			 node->pool != live->pool)
 			complain(replay, "a live one differs", live->ptr, node->size);
+	}
+}
+
+/* No peak is missing in a curve; its last state, drawn late, is the sums themselves. */
+static void compare_curve(struct replay *replay, const struct spool_scope *scope)
+{
+	unsigned points = curve_points(replay->spool, scope);
+	uint64_t top = scope->sums[METRIC_ALLOCATED].now;
+	uint64_t high = scope->sums[METRIC_RESERVED].now;
+	uint64_t t = 0;
+
+	if (!scope->curve)
+		return;
+	for (unsigned i = 0; i < points; i++) {
+		const struct spool_point *point = curve_point(replay->spool, scope, i);
+
+		if (point->top.t < t || point->high.t < t || point->last.t < point->top.t)
+			complain(replay, "a curve's times", point->top.t, t);
+		t = point->last.t;
+		top = point->top.allocated > top ? point->top.allocated : top;
+		high = point->high.reserved > high ? point->high.reserved : high;
+	}
+	if (top != scope->sums[METRIC_ALLOCATED].peak)
+		complain(replay, "a curve's top", top, scope->sums[METRIC_ALLOCATED].peak);
+	if (high != scope->sums[METRIC_RESERVED].peak)
+		complain(replay, "a curve's high", high, scope->sums[METRIC_RESERVED].peak);
+}
+
+static void need_text(struct replay *replay, uint32_t id, const char *what)
+{
+	const char *text = spool_text(replay->spool, id);
+
+	if (id && (!text || text[-1] || !*text))
+		complain(replay, what, id, 0);
+}
+
+/* What has a number is whole: texts, frames, stacks, facts, threads, modules. */
+static void compare_names(struct replay *replay)
+{
+	const struct spool *spool = replay->spool;
+
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_FRAME); i++) {
+		const struct spool_frame *frame = spool_at(spool, SPOOL_FRAME, i);
+
+		need_text(replay, frame->function, "a frame's function");
+		need_text(replay, frame->file, "a frame's file");
+		if (frame->module > spool_count(spool, SPOOL_MODULE))
+			complain(replay, "a frame's module", frame->module, i);
+	}
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_STACK); i++) {
+		const struct spool_stack *stack = spool_at(spool, SPOOL_STACK, i);
+
+		for (uint32_t k = 0; k < (uint32_t)stack->native + stack->python; k++) {
+			uint32_t frame = *(uint32_t *)spool_at(spool, SPOOL_STEP, stack->step + k);
+
+			if (stack->step + k >= spool_count(spool, SPOOL_STEP) || !frame ||
+			    frame > spool_count(spool, SPOOL_FRAME))
+				complain(replay, "a stack's frame", frame, i);
+		}
+		if (!stack->native && !stack->python)
+			complain(replay, "a stack without frames", i, 0);
+	}
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_FACT); i++) {
+		const struct spool_fact *fact = spool_at(spool, SPOOL_FACT, i);
+
+		need_text(replay, fact->key, "a fact's key");
+		need_text(replay, fact->value, "a fact's value");
+		if (!fact->key)
+			complain(replay, "a fact without a key", i, 0);
+	}
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_MODULE); i++) {
+		const struct spool_module *module = spool_at(spool, SPOOL_MODULE, i);
+
+		need_text(replay, module->path, "a module's path");
+		if (module->low >= module->high || !module->path)
+			complain(replay, "a module", module->low, module->high);
+	}
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_THREAD); i++) {
+		const struct spool_thread *thread = spool_at(spool, SPOOL_THREAD, i);
+
+		need_text(replay, thread->name, "a thread's name");
+		if (!thread->thread || !thread->name)
+			complain(replay, "a thread", thread->thread, thread->name);
 	}
 }
 
@@ -446,9 +599,12 @@ const char *recorder_complaint(const struct spool *spool)
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
 		const struct spool_scope *scope = totals_scope(spool, i);
 
-		if (scope->kind != SCOPE_OWNER)
+		if (scope->kind != SCOPE_OWNER && !is_part(spool))
 			compare_scope(replay, scope);
+		compare_curve(replay, scope);
 	}
+	compare_names(replay);
+	compare_mappings(replay);
 	compare_cells(replay);
 	compare_live(replay);
 	result = replay->complaint;

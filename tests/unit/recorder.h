@@ -5,7 +5,7 @@
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
 
-enum { RECORDER_LIVE = 600, RECORDER_STACKS = 8 };
+enum { RECORDER_LIVE = 600, RECORDER_STACKS = 8, RECORDER_HANDLES = 1 << 16 };
 
 struct recorder {
 	struct spool spool;
@@ -32,8 +32,9 @@ void recorder_close(struct recorder *recorder);
 void recorder_step(struct recorder *recorder);
 
 /*
- * What must hold of every spool whose journal is whole, wherever its process was killed: sums,
- * peaks and live set are what the events give, compositions sum exactly to their peaks. NULL, or
+ * What must hold of every spool (after curve_settle), wherever its process was killed: sums, peaks
+ * and live set are what the events give (if none was dropped), compositions sum exactly to their
+ * peaks, curves have them, what has a number is whole. Handles are below RECORDER_HANDLES. NULL, or
  * what does not hold.
  */
 const char *recorder_complaint(const struct spool *spool);

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "chance.h"
+#include "ledger/curve.h"
 #include "ledger/live.h"
 #include "recorder.h"
 #include "render/document.h"
@@ -377,6 +378,7 @@ static void expect_whole(const char *when)
 	const char *complaint;
 
 	EQ(spool_open(&spool, path, why, sizeof(why)), 0);
+	curve_settle(&spool);
 	complaint = recorder_complaint(&spool);
 	if (complaint)
 		printf("# %s: %s\n", when, complaint);
