@@ -1,0 +1,146 @@
+/* Where a trace and its spool lie: words of a pattern, numbers, the working directory. */
+#include "check.h"
+
+#include <errno.h>
+
+#include "base/path.h"
+
+static char to[4096];
+
+static const struct path_words words = { "77", "node7", "3", "train" };
+
+static const char *expand(const char *pattern)
+{
+	EQ(path_expand(to, sizeof(to), pattern, &words), 0);
+	return to;
+}
+
+TEST(every_word)
+{
+	STR(expand("/t/%p.json"), "/t/77.json");
+	STR(expand("/t/%h-%r-%e.%p.json"), "/t/node7-3-train.77.json");
+	STR(expand("/%p%p/%%p"), "/7777/%p");
+	STR(expand("/%h/%h/t.json"), "/node7/node7/t.json");
+}
+
+TEST(what_is_no_word_stays)
+{
+	STR(expand("/t%x.json"), "/t%x.json");
+	STR(expand("/t%"), "/t%");
+	STR(expand("/t%%"), "/t%");
+	STR(expand("/t%%%p"), "/t%77");
+	STR(expand("/100% of it"), "/100% of it");
+}
+
+/* A word is a part of a name: what it holds is no pattern again. */
+TEST(words_are_not_expanded_twice)
+{
+	const struct path_words strange = { "1", "%p", "0", "a%%b" };
+
+	EQ(path_expand(to, sizeof(to), "/%h/%e", &strange), 0);
+	STR(to, "/%p/a%%b");
+}
+
+TEST(relative_ones_begin_where_the_process_is)
+{
+	EQ(chdir("/tmp"), 0);
+	STR(expand("t.%p.json"), "/tmp/t.77.json");
+	STR(expand("../t.json"), "/tmp/../t.json");
+	STR(expand("./a/b"), "/tmp/./a/b");
+	STR(expand(""), "/tmp/");
+	EQ(chdir("/"), 0);
+	STR(expand("t.json"), "/t.json");
+	EQ(path_output(to, sizeof(to), "t.%p.json", 5), 0);
+	STR(to, "/t.5.json");
+	EQ(path_spool(to, sizeof(to), "/t.5.json", "spools"), 0);
+	STR(to, "/spools/t.5.spool");
+}
+
+TEST(a_directory_that_is_gone_is_an_error)
+{
+	char directory[] = "/tmp/memtrace-path-XXXXXX";
+
+	OK(mkdtemp(directory));
+	EQ(chdir(directory), 0);
+	EQ(rmdir(directory), 0);
+	EQ(path_expand(to, sizeof(to), "t.json", &words), -ENOENT);
+	STR(expand("/t.json"), "/t.json");
+}
+
+TEST(own_words)
+{
+	const struct path_words none = { NULL, NULL, NULL, NULL };
+	char host[256];
+	char wanted[600];
+
+	unsetenv("RANK");
+	unsetenv("OMPI_COMM_WORLD_RANK");
+	unsetenv("SLURM_PROCID");
+	unsetenv("PMI_RANK");
+	unsetenv("PMIX_RANK");
+	EQ(gethostname(host, sizeof(host)), 0);
+	snprintf(wanted, sizeof(wanted), "/%d %s 0 test_path", (int)getpid(), host);
+	EQ(path_expand(to, sizeof(to), "/%p %h %r %e", &none), 0);
+	STR(to, wanted);
+}
+
+TEST(the_first_rank_that_is_a_number)
+{
+	setenv("PMIX_RANK", "5", 1);
+	STR(path_rank(), "5");
+	setenv("SLURM_PROCID", "4", 1);
+	STR(path_rank(), "4");
+	setenv("RANK", "../../etc", 1); /* not a number: no part of a name */
+	STR(path_rank(), "4");
+	setenv("RANK", "", 1);
+	STR(path_rank(), "4");
+	setenv("RANK", "12", 1);
+	STR(path_rank(), "12");
+}
+
+TEST(numbers_go_before_the_ending)
+{
+	EQ(path_numbered(to, sizeof(to), "/t.5.json", 0), 0);
+	STR(to, "/t.5.json");
+	EQ(path_numbered(to, sizeof(to), "/t.5.json", 1), 0);
+	STR(to, "/t.5.1.json");
+	EQ(path_numbered(to, sizeof(to), "/t", 999), 0);
+	STR(to, "/t.999");
+	EQ(path_numbered(to, sizeof(to), "/a.json/t", 2), 0);
+	STR(to, "/a.json/t.2");
+}
+
+TEST(a_spool_lies_beside_or_in_a_directory)
+{
+	EQ(path_spool(to, sizeof(to), "/d/t.5.json", NULL), 0);
+	STR(to, "/d/t.5.spool");
+	EQ(path_spool(to, sizeof(to), "/d/t", ""), 0);
+	STR(to, "/d/t.spool");
+	EQ(path_spool(to, sizeof(to), "/d/t.5.1.json", "/dev/shm"), 0);
+	STR(to, "/dev/shm/t.5.1.spool");
+}
+
+/* Never a name that is cut short: it would be another's. */
+TEST(what_does_not_fit_is_an_error)
+{
+	char small[16];
+	char pattern[64];
+
+	for (size_t length = 1; length < 40; length++) {
+		memset(pattern, 'x', length);
+		pattern[0] = '/';
+		pattern[length] = '\0';
+		EQ(path_expand(small, sizeof(small), pattern, &words),
+		   length < sizeof(small) ? 0 : -ENAMETOOLONG);
+		OK(strlen(small) < sizeof(small));
+		EQ(path_numbered(small, sizeof(small), pattern, 7),
+		   length + 2 < sizeof(small) ? 0 : -ENAMETOOLONG);
+		EQ(path_spool(small, sizeof(small), pattern, NULL),
+		   length + 6 < sizeof(small) ? 0 : -ENAMETOOLONG);
+		EQ(path_spool(small, sizeof(small), "/d/t.json", pattern),
+		   length + 8 < sizeof(small) ? 0 : -ENAMETOOLONG);
+	}
+	EQ(path_expand(small, sizeof(small), "/%h/%h/%h", &words), -ENAMETOOLONG);
+	EQ(chdir("/usr/share"), 0);
+	EQ(path_expand(small, sizeof(small), "t.json", &words), -ENAMETOOLONG);
+}
