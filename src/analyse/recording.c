@@ -11,13 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/libraries.h"
+#include "analyse/sites.h"
 #include "analyse/symbols.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "codec/event.h"
 #include "ledger/totals.h"
+
+enum { NAMING_DEPTH = 1024 }; /* frames of a stack that are looked at for its site */
 
 const struct spool_frame *recording_frame(const struct recording *recording, uint32_t frame)
 {
@@ -252,68 +254,43 @@ static int find_held(struct recording *recording)
 
 /* --- sites --- */
 
-static const char *module_of(const struct recording *recording, const struct spool_frame *frame)
+/* Every frame as sites see it. */
+static struct site_frame *see_frames(struct recording *recording)
 {
-	const struct spool_module *module =
-		frame->module ? recording_module(recording, frame->module - 1) : NULL;
-	const char *path = module ? spool_text(recording->spool, module->path) : NULL;
+	struct site_frame *seen =
+		arena_alloc(&recording->arena, (recording->frames + 1) * sizeof(*seen));
 
-	return path ? text_base(path) : "";
+	for (uint32_t i = 0; seen && i < recording->frames; i++) {
+		const struct spool_frame *frame = recording_frame(recording, i);
+		const struct spool_module *module =
+			frame->module ? recording_module(recording, frame->module - 1) : NULL;
+		bool python = frame->language == FRAME_PYTHON;
+		uint32_t path = python ? frame->file : module ? module->path : 0;
+
+		if (site_frame_read(&seen[i], python, recording->names[i].function,
+				    path ? spool_text(recording->spool, path) : NULL,
+				    &recording->arena))
+			return NULL;
+	}
+	return seen;
 }
 
-/*
- * The frame that answers "who asked": the innermost of Python, else of a library that is neither
- * plumbing nor a framework's inside, else of the framework.
- */
-static uint32_t telling_frame(const struct recording *recording, const struct spool_stack *stack)
+static const char *name_site(struct recording *recording, const struct site_frame *seen,
+			     const struct spool_stack *stack)
 {
 	uint32_t depth = recording_depth(recording, stack);
-	uint32_t second = UINT32_MAX;
+	uint32_t frames[NAMING_DEPTH];
+	uint32_t count = 0;
+	char name[SITE_LONGEST];
 
-	if (stack->python && depth)
-		return recording_step(recording, stack, stack->native);
-	for (uint32_t i = 0; i < depth; i++) {
-		uint32_t at = recording_step(recording, stack, i);
-		const struct spool_frame *frame = recording_frame(recording, at);
-		enum library_kind kind;
+	for (uint32_t i = 0; i < depth && count < NAMING_DEPTH; i++) {
+		uint32_t frame = recording_step(recording, stack, i);
 
-		if (!frame || !frame->module)
-			continue;
-		kind = library_kind(module_of(recording, frame));
-		if (kind < LIBRARY_FRAMEWORK)
-			return at;
-		if (kind == LIBRARY_FRAMEWORK && second == UINT32_MAX)
-			second = at;
+		if (frame < recording->frames)
+			frames[count++] = frame;
 	}
-	return second != UINT32_MAX || !depth ? second : recording_step(recording, stack, 0);
-}
-
-static const char *site_name(struct recording *recording, const struct spool_stack *stack)
-{
-	uint32_t at = telling_frame(recording, stack);
-	const struct spool_frame *frame = recording_frame(recording, at);
-	const char *function = frame ? recording->names[at].function : NULL;
-	const char *where = "";
-	char text[1024] = "";
-
-	if (!frame)
-		return "[unknown]";
-	if (frame->language == FRAME_PYTHON)
-		where = spool_text(recording->spool, frame->file);
-	else if (frame->language == FRAME_NATIVE)
-		where = module_of(recording, frame);
-	if (function) {
-		text_append(text, sizeof(text), function);
-	} else {
-		text_append(text, sizeof(text), "+");
-		text_hex(text + 1, frame->offset);
-	}
-	if (where && *where) {
-		text_append(text, sizeof(text), " (");
-		text_append(text, sizeof(text), text_base(where));
-		text_append(text, sizeof(text), ")");
-	}
-	return arena_text(&recording->arena, text, strlen(text));
+	site_name(name, seen, frames, count);
+	return arena_text(&recording->arena, name, strlen(name));
 }
 
 /* A site's space is that of its stacks: the sum that they have a share in. */
@@ -422,6 +399,7 @@ static void list_stacks(struct recording *recording, const uint32_t *site_of)
 
 static int find_sites(struct recording *recording)
 {
+	const struct site_frame *seen = see_frames(recording);
 	uint32_t *site_of =
 		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*site_of));
 	struct map known = { NULL, 0 };
@@ -430,17 +408,22 @@ static int find_sites(struct recording *recording)
 		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*recording->sites));
 	recording->by_site = arena_alloc(&recording->arena,
 					 (recording->stacks + 1) * sizeof(*recording->by_site));
-	if (!site_of || !recording->sites || !recording->by_site)
+	if (!site_of || !recording->sites || !recording->by_site || !seen)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < recording->stacks; i++) {
 		const struct spool_stack *stack = recording_stack(recording, i);
+		const char *name;
 
 		/* Stacks that only freed, reserved or failed are no sites. */
 		site_of[i] = UINT32_MAX;
 		if (!stack->allocations)
 			continue;
-		site_of[i] = find_site(recording, &known, site_name(recording, stack),
-				       space_of(recording, stack));
+		name = name_site(recording, seen, stack);
+		if (!name) {
+			map_clear(&known);
+			return -ENOMEM;
+		}
+		site_of[i] = find_site(recording, &known, name, space_of(recording, stack));
 		add_stack(&recording->sites[site_of[i]], stack);
 	}
 	map_clear(&known);

@@ -1,0 +1,445 @@
+/*
+ * A run, reduced to rows.
+ *
+ * Sites are named anew from their frames, never taken from the document: so one rule holds for
+ * whatever wrote it. Where a column of sites does not reach the total (bytes that have no stack),
+ * a row says so, and the column sums exactly.
+ */
+#include "analyse/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/error.h"
+#include "analyse/symbols.h"
+#include "base/hash.h"
+#include "base/text.h"
+
+static const char device_memory[] = "device";
+static const char elsewhere[] = "[no site]";
+
+const struct column_row run_columns[COLUMNS] = {
+#define COLUMN(id, key, what, bytes) { key, what, bytes },
+#include "analyse/columns.def"
+#undef COLUMN
+};
+
+const struct dimension_row run_dimensions[DIMENSIONS] = {
+#define HAS(column) (1u << COLUMN_##column)
+#define DIMENSION(id, key, heading, columns) { key, heading, columns },
+#include "analyse/dimensions.def"
+#undef DIMENSION
+#undef HAS
+};
+
+/* --- rows by name --- */
+
+static uint64_t hash_row(enum dimension dimension, const char *group, const char *name)
+{
+	return hash_mix(hash_mix(hash_bytes(group, strlen(group)), hash_bytes(name, strlen(name))),
+			(uint64_t)dimension + 1);
+}
+
+/* Where the row is, or where it would go. */
+static uint32_t *slot_of(const struct run *run, enum dimension dimension, const char *group,
+			 const char *name)
+{
+	size_t at = hash_row(dimension, group, name) & (run->slots_n - 1);
+
+	for (;; at = (at + 1) & (run->slots_n - 1)) {
+		const struct run_row *row;
+
+		if (!run->slots[at])
+			return &run->slots[at];
+		row = &run->rows[run->slots[at] - 1];
+		if (row->dimension == (uint8_t)dimension && !strcmp(row->name, name) &&
+		    !strcmp(row->group, group))
+			return &run->slots[at];
+	}
+}
+
+const struct run_row *run_find(const struct run *run, enum dimension dimension, const char *group,
+			       const char *name)
+{
+	uint32_t slot = run->slots_n ? *slot_of(run, dimension, group, name) : 0;
+
+	return slot ? &run->rows[slot - 1] : NULL;
+}
+
+static int grow(struct run *run)
+{
+	size_t size = run->rows_size ? 2 * run->rows_size : 64;
+	struct run_row *rows = realloc(run->rows, size * sizeof(*rows));
+	uint32_t *slots = calloc(4 * size, sizeof(*slots));
+
+	if (rows)
+		run->rows = rows;
+	if (!rows || !slots) {
+		free(slots);
+		return err("%s: no memory left", run->trace.path);
+	}
+	free(run->slots);
+	run->slots = slots;
+	run->slots_n = 4 * size;
+	run->rows_size = size;
+	for (size_t i = 0; i < run->rows_n; i++)
+		*slot_of(run, rows[i].dimension, rows[i].group, rows[i].name) = (uint32_t)i + 1;
+	return 0;
+}
+
+/* The row, made if it is new; NULL without memory, said in err_text(). Good until the next one. */
+static struct run_row *row_of(struct run *run, enum dimension dimension, const char *group,
+			      const char *name)
+{
+	uint32_t *slot;
+	struct run_row *row;
+
+	if (run->rows_n == run->rows_size && grow(run))
+		return NULL;
+	slot = slot_of(run, dimension, group, name);
+	if (*slot)
+		return &run->rows[*slot - 1];
+	row = &run->rows[run->rows_n];
+	*row = (struct run_row){ .dimension = (uint8_t)dimension, .lifetime = TRACE_NONE };
+	row->name = arena_text(&run->arena, name, strlen(name));
+	row->group = arena_text(&run->arena, group, strlen(group));
+	if (!row->name || !row->group) {
+		err("%s: no memory left", run->trace.path);
+		return NULL;
+	}
+	*slot = (uint32_t)++run->rows_n;
+	return row;
+}
+
+static int64_t known(uint64_t value)
+{
+	return value == TRACE_NONE ? 0 : (int64_t)value;
+}
+
+/* --- sites --- */
+
+static const char *demangled(struct run *run, const struct trace_frame *frame)
+{
+	if (!frame->function || strncmp(frame->function, "_Z", 2) != 0)
+		return frame->function;
+	return symbols_demangle(frame->function, 1, &run->arena);
+}
+
+static int see_frames(struct run *run)
+{
+	const struct trace *trace = &run->trace;
+
+	run->seen = arena_alloc(&run->arena, (trace->frames_n + 1) * sizeof(*run->seen));
+	if (!run->seen)
+		return err("%s: no memory left", trace->path);
+	for (size_t i = 0; i < trace->frames_n; i++) {
+		const struct trace_frame *frame = &trace->frames[i];
+		bool python = frame->language == TRACE_PYTHON;
+		const char *path = python			  ? frame->file
+				   : frame->module != UINT32_MAX ? trace->modules[frame->module].path
+								 : NULL;
+
+		if (site_frame_read(&run->seen[i], python, demangled(run, frame), path,
+				    &run->arena))
+			return err("%s: no memory left", trace->path);
+	}
+	return 0;
+}
+
+void run_site_name(const struct run *run, uint32_t stack, char *to)
+{
+	const struct trace_stack *frames = &run->trace.stacks[stack];
+
+	site_name(to, run->seen, frames->frames, frames->frames_n);
+}
+
+/* The line that the heaviest stack of a site points at. */
+static void keep_line(const struct run *run, struct run_row *row, uint32_t stack, uint64_t bytes)
+{
+	const struct trace_stack *frames = &run->trace.stacks[stack];
+	const struct trace_frame *frame;
+	uint32_t at = site_line(run->seen, frames->frames, frames->frames_n);
+
+	if (at == UINT32_MAX || (row->file && bytes <= row->line_bytes))
+		return;
+	frame = &run->trace.frames[frames->frames[at]];
+	row->file = frame->file;
+	row->line = frame->line;
+	row->line_bytes = bytes;
+}
+
+static const char *group_of(const struct trace_site *site)
+{
+	return !strcmp(site->space, "array") ? device_memory : site->space;
+}
+
+/*
+ * The stacks of a document's site have one name, unless an older rule put them together: its first
+ * stack then names them all, here and in compositions, so that the columns agree.
+ */
+static int add_site(struct run *run, const struct trace_site *site)
+{
+	char name[SITE_LONGEST] = "[unknown]";
+	struct run_row *row;
+
+	if (site->stacks_n)
+		run_site_name(run, site->stacks[0], name);
+	row = row_of(run, DIMENSION_SITE, group_of(site), name);
+	if (!row)
+		return -EINVAL;
+	if (strcmp(row->group, device_memory) != 0)
+		row->values[COLUMN_ALLOCATED] += known(site->peak_bytes);
+	row->values[COLUMN_EXIT] += known(site->live_bytes);
+	row->values[COLUMN_LIVE] += known(site->allocations) - known(site->frees);
+	row->values[COLUMN_COUNT] += known(site->allocations);
+	row->values[COLUMN_TOTAL] += known(site->bytes);
+	if (site->lifetime_max_ns != TRACE_NONE &&
+	    (row->lifetime == TRACE_NONE || site->lifetime_max_ns > row->lifetime))
+		row->lifetime = site->lifetime_max_ns;
+	for (size_t i = 0; i < site->stacks_n; i++)
+		keep_line(run, row, site->stacks[i], i ? 0 : 1);
+	return 0;
+}
+
+/* A stack's site is the document's, whose first stack names it; of none, its own name. */
+static int add_share(struct run *run, const struct trace_share *share, enum column column)
+{
+	uint32_t site = run->trace.site_of[share->stack];
+	char name[SITE_LONGEST];
+	struct run_row *row;
+
+	run_site_name(run,
+		      site == UINT32_MAX ? share->stack : run->trace.sites[site].stacks[0], name);
+	row = row_of(run, DIMENSION_SITE, device_memory, name);
+	if (!row)
+		return -EINVAL;
+	row->values[column] += known(share->bytes);
+	if (column == COLUMN_ALLOCATED)
+		keep_line(run, row, share->stack, share->bytes + 1);
+	return 0;
+}
+
+static int add_sites(struct run *run, int device)
+{
+	const struct trace *trace = &run->trace;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < trace->sites_n; i++)
+		error = add_site(run, &trace->sites[i]);
+	for (size_t i = 0; !error && i < trace->peaks_n; i++) {
+		const struct trace_peak *peak = &trace->peaks[i];
+
+		if (peak->pool || peak->metric == TRACE_USED ||
+		    (device != NO_DEVICE && peak->device != device))
+			continue;
+		for (size_t k = 0; !error && k < peak->stacks_n; k++)
+			error = add_share(run, &peak->stacks[k],
+					  peak->metric == TRACE_ALLOCATED ? COLUMN_ALLOCATED
+									  : COLUMN_RESERVED);
+	}
+	return error;
+}
+
+/* --- the other dimensions --- */
+
+static void put_sums(struct run_row *row, const struct trace_sum *allocated,
+		     const struct trace_sum *reserved, uint64_t allocations, uint64_t frees)
+{
+	row->values[COLUMN_ALLOCATED] = known(allocated->peak_bytes);
+	row->values[COLUMN_RESERVED] = reserved ? known(reserved->peak_bytes) : 0;
+	row->values[COLUMN_EXIT] = known(allocated->exit_bytes);
+	row->values[COLUMN_COUNT] = known(allocations);
+	row->values[COLUMN_LIVE] = known(allocations) - known(frees);
+}
+
+static int add_parts(struct run *run, enum dimension dimension, const char *device,
+		     const struct trace_part *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *name = parts[i].name ? parts[i].name : "?";
+		struct run_row *row;
+
+		/* The handle of a stream-ordered pool is an address. */
+		if (!strncmp(name, "async:", 6))
+			name = "async";
+		row = row_of(run, dimension, device, name);
+		if (!row)
+			return -EINVAL;
+		row->values[COLUMN_ALLOCATED] += known(parts[i].allocated.peak_bytes);
+		row->values[COLUMN_RESERVED] += known(parts[i].reserved.peak_bytes);
+		row->values[COLUMN_EXIT] += known(parts[i].allocated.exit_bytes);
+		row->values[COLUMN_COUNT] += known(parts[i].allocations);
+		row->values[COLUMN_LIVE] += known(parts[i].allocations) - known(parts[i].frees);
+	}
+	return 0;
+}
+
+static int add_devices(struct run *run, int wanted)
+{
+	for (size_t i = 0; i < run->trace.summary.devices_n; i++) {
+		const struct trace_device *device = &run->trace.summary.devices[i];
+		char ordinal[16];
+		struct run_row *row;
+
+		if (wanted != NO_DEVICE && device->device != wanted)
+			continue;
+		snprintf(ordinal, sizeof(ordinal), "%d", device->device);
+		row = row_of(run, DIMENSION_DEVICE, "", ordinal);
+		if (!row)
+			return -EINVAL;
+		put_sums(row, &device->allocated, &device->reserved, device->allocations,
+			 device->frees);
+		if (add_parts(run, DIMENSION_POOL, ordinal, device->pools, device->pools_n) ||
+		    add_parts(run, DIMENSION_OWNER, ordinal, device->owners, device->owners_n))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int add_spaces(struct run *run)
+{
+	for (size_t i = 0; i < run->trace.summary.spaces_n; i++) {
+		const struct trace_space *space = &run->trace.summary.spaces[i];
+		struct run_row *row =
+			row_of(run, DIMENSION_SPACE, "", space->space ? space->space : "?");
+
+		if (!row)
+			return -EINVAL;
+		put_sums(row, &space->allocated, NULL, space->allocations, space->frees);
+	}
+	return 0;
+}
+
+size_t run_phase_length(const char *name)
+{
+	size_t length = strlen(name);
+	size_t number = length;
+
+	while (number && name[number - 1] >= '0' && name[number - 1] <= '9')
+		number--;
+	while (number && number < length && strchr(" _-:#", name[number - 1]))
+		number--;
+	return number ? number : length;
+}
+
+static void raise_to(int64_t *value, uint64_t bytes)
+{
+	if (known(bytes) > *value)
+		*value = known(bytes);
+}
+
+static int add_phases(struct run *run)
+{
+	for (size_t i = 0; i < run->trace.phases_n; i++) {
+		const struct trace_phase *phase = &run->trace.phases[i];
+		char name[SITE_LONGEST];
+		struct run_row *row;
+
+		text_copy_n(name, sizeof(name), phase->name ? phase->name : "?",
+			    run_phase_length(phase->name ? phase->name : "?"));
+		row = row_of(run, DIMENSION_PHASE, "", name);
+		if (!row)
+			return -EINVAL;
+		raise_to(&row->values[COLUMN_ALLOCATED], phase->allocated.peak_bytes);
+		raise_to(&row->values[COLUMN_RESERVED], phase->reserved.peak_bytes);
+		row->values[COLUMN_COUNT]++;
+	}
+	return 0;
+}
+
+/* --- what no site answers for --- */
+
+static int64_t sum_of(const struct run *run, enum dimension dimension, const char *group,
+		      enum column column)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < run->rows_n; i++) {
+		if (run->rows[i].dimension == (uint8_t)dimension &&
+		    !strcmp(run->rows[i].group, group))
+			sum += run->rows[i].values[column];
+	}
+	return sum;
+}
+
+static int add_rest(struct run *run, const char *group, const int64_t *totals, unsigned columns)
+{
+	for (enum column column = 0; column < COLUMNS; column++) {
+		int64_t rest;
+		struct run_row *row;
+
+		if (!(columns & 1u << column))
+			continue;
+		rest = totals[column] - sum_of(run, DIMENSION_SITE, group, column);
+		if (!rest)
+			continue;
+		row = row_of(run, DIMENSION_SITE, group, elsewhere);
+		if (!row)
+			return -EINVAL;
+		row->values[column] += rest;
+	}
+	return 0;
+}
+
+/* Totals are those of the summary; of bytes in all it has none. */
+static int add_rests(struct run *run, int device)
+{
+	int64_t totals[COLUMNS];
+	unsigned columns = run_dimensions[DIMENSION_DEVICE].columns;
+	int error;
+
+	/* Sums of sites are of all devices. */
+	if (device != NO_DEVICE && run->trace.summary.devices_n > 1)
+		columns = 1u << COLUMN_ALLOCATED | 1u << COLUMN_RESERVED;
+	for (enum column column = 0; column < COLUMNS; column++)
+		totals[column] = sum_of(run, DIMENSION_DEVICE, "", column);
+	error = add_rest(run, device_memory, totals, columns);
+	for (size_t i = 0; !error && i < run->rows_n; i++) {
+		if (run->rows[i].dimension != DIMENSION_SPACE ||
+		    !strcmp(run->rows[i].name, "array"))
+			continue;
+		memcpy(totals, run->rows[i].values, sizeof(totals));
+		error = add_rest(run, run->rows[i].name, totals,
+				 run_dimensions[DIMENSION_SPACE].columns);
+	}
+	return error;
+}
+
+int run_open(struct run *run, const char *path, int device)
+{
+	int error;
+
+	memset(run, 0, sizeof(*run));
+	error = trace_open_facts(&run->trace, path);
+	if (error)
+		return error;
+	if (device != NO_DEVICE && !trace_device(&run->trace, device))
+		error = err("%s: has no device %d", path, device);
+	if (!error)
+		error = see_frames(run);
+	if (!error)
+		error = add_sites(run, device);
+	if (!error)
+		error = add_devices(run, device);
+	if (!error)
+		error = add_spaces(run);
+	if (!error)
+		error = add_phases(run);
+	if (!error)
+		error = add_rests(run, device);
+	if (error)
+		run_close(run);
+	return error;
+}
+
+void run_close(struct run *run)
+{
+	trace_close(&run->trace);
+	arena_clear(&run->arena);
+	free(run->rows);
+	free(run->slots);
+	memset(run, 0, sizeof(*run));
+	run->trace.fd = -1;
+}

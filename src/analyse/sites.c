@@ -1,0 +1,410 @@
+/*
+ * The name of a call site.
+ *
+ * A frame is classified and its texts made stable once; a stack then only picks two of its frames.
+ * What is picked from the picked frames alone is the same again, so a document that keeps only
+ * those (memtrace baseline) has the sites of the whole one.
+ */
+#include "analyse/sites.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/libraries.h"
+#include "analyse/names.h"
+#include "base/arena.h"
+#include "base/text.h"
+
+enum { PART = 256 }; /* bytes of a function's or a file's name */
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static size_t digits(const char *text)
+{
+	return strspn(text, "0123456789");
+}
+
+/* --- functions --- */
+
+/* GCC and LLVM number the clones and the locals that they make of a function. */
+static void cut_clones(char *name)
+{
+	static const char *const marks[] = { ".isra.",     ".constprop.", ".part.",
+					     ".cold",      ".lto_priv.",  ".llvm.",
+					     ".localalias", ".clone.",     ".warm" };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		char *at = strstr(name, marks[i]);
+
+		if (at && at != name)
+			*at = '\0';
+	}
+}
+
+/* Takes `length` bytes out at p. */
+static void take_out(char *p, size_t length)
+{
+	memmove(p, p + length, strlen(p + length) + 1);
+}
+
+/* "{lambda#2}", "{unnamed type#1}" and "$_3": the number is the how-manieth of its file. */
+static void drop_numbers(char *name)
+{
+	for (char *p = name; *p; p++) {
+		if (*p == '#' && digits(p + 1))
+			take_out(p, 1 + digits(p + 1));
+		else if (p[0] == '$' && p[1] == '_' && digits(p + 2))
+			take_out(p + 2, digits(p + 2));
+	}
+}
+
+/* What dynamo and inductor make of a function holds its line, or the how-manieth it is. */
+static void drop_generated(char *name)
+{
+	char *at = strstr(name, "torch_dynamo_resume_in_");
+	char *line = at ? strstr(at, "_at_") : NULL;
+
+	for (char *next = line; next; next = strstr(next + 1, "_at_"))
+		line = next;
+	if (line && digits(line + 4))
+		*line = '\0';
+	at = strstr(name, "__compiled_fn_");
+	if (at)
+		at[sizeof("__compiled_fn") - 1] = '\0';
+	if (begins(name, "triton_")) {
+		size_t length = strlen(name);
+
+		while (length && is_digit(name[length - 1]))
+			length--;
+		if (name[length] && length && name[length - 1] == '_')
+			name[length - 1] = '\0';
+	}
+}
+
+static const char *stable_function(bool python, const char *function, struct arena *arena)
+{
+	char name[PART];
+
+	if (python)
+		text_copy(name, sizeof(name), function);
+	else
+		names_short(function, name, sizeof(name));
+	if (python) {
+		drop_generated(name);
+	} else {
+		cut_clones(name);
+		drop_numbers(name);
+	}
+	return arena_text(arena, name, strlen(name));
+}
+
+static bool is_helper(bool python, const char *function)
+{
+	static const char *const natives[] = {
+#define NATIVE(name) name,
+#define PYTHON(name)
+#include "analyse/plumbing.def"
+#undef NATIVE
+#undef PYTHON
+	};
+	static const char *const pythons[] = {
+#define NATIVE(name)
+#define PYTHON(name) name,
+#include "analyse/plumbing.def"
+#undef NATIVE
+#undef PYTHON
+	};
+	const char *last = strrchr(function, '.');
+
+	if (!python) {
+		for (size_t i = 0; i < sizeof(natives) / sizeof(natives[0]); i++) {
+			if (begins(function, natives[i]))
+				return true;
+		}
+		return false;
+	}
+	for (size_t i = 0; i < sizeof(pythons) / sizeof(pythons[0]); i++) {
+		if (!strcmp(last ? last + 1 : function, pythons[i]))
+			return true;
+	}
+	return false;
+}
+
+/* --- files --- */
+
+/* The part of an installed file's path that follows the folder of packages, NULL for none. */
+static const char *in_package(const char *path)
+{
+	static const char *const folders[] = { "/site-packages/", "/dist-packages/" };
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *at = strstr(path, folders[i]);
+
+		if (at)
+			return at + strlen(folders[i]);
+	}
+	return NULL;
+}
+
+/* Python's own library: ".../lib/python3.12/threading.py". */
+static bool in_standard_library(const char *path)
+{
+	return strstr(path, "/lib/python") || strstr(path, "/lib64/python");
+}
+
+static bool is_framework_package(const char *path)
+{
+	static const char *const packages[] = {
+#define PACKAGE(name) name,
+#include "analyse/packages.def"
+#undef PACKAGE
+	};
+	size_t length = strcspn(path, "/.");
+
+	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
+		if (strlen(packages[i]) == length && !strncmp(path, packages[i], length))
+			return true;
+	}
+	return false;
+}
+
+/* Sources that a tool wrote, under a name of a number or of a hash. */
+static const char *generated(const char *path)
+{
+	static const struct {
+		const char *has, *name;
+	} rows[] = { { "/torchinductor_", "torchinductor" },
+		     { "<eval_with_key>", "torch.fx" },
+		     { "/ipykernel_", "<ipython>" },
+		     { "<ipython-input-", "<ipython>" } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strstr(path, rows[i].has))
+			return rows[i].name;
+	}
+	return NULL;
+}
+
+static void read_source(struct site_frame *frame, const char *path)
+{
+	const char *package = in_package(path);
+	const char *name = generated(path);
+
+	if (name) {
+		frame->where = name;
+		frame->kind = name[0] == '<' ? SITE_OWN : SITE_FRAMEWORK;
+		frame->installed = true;
+	} else if (begins(path, "<frozen ")) {
+		frame->where = "frozen";
+		frame->kind = SITE_PLUMBING;
+		frame->installed = true;
+	} else {
+		frame->where = names_path(path);
+		frame->installed = package || in_standard_library(path) || path[0] == '<';
+		if (package && is_framework_package(package))
+			frame->kind = SITE_FRAMEWORK;
+		else if (!package && in_standard_library(path))
+			frame->kind = SITE_PLUMBING;
+	}
+}
+
+/*
+ * "libx-0a1b2c3d.so.1.2.3" (auditwheel) and "libx.so.1.2.3" are libx.so.1; an extension's name
+ * tells which Python it was built for.
+ */
+static void stable_library(const char *path, char *name)
+{
+	char *at;
+
+	text_copy(name, PART, text_base(path));
+	at = strstr(name, ".cpython-");
+	if (at)
+		text_copy(at, (size_t)(name + PART - at), ".so");
+	at = strstr(name, ".so.");
+	if (at && digits(at + 4) && at[4 + digits(at + 4)] == '.')
+		at[4 + digits(at + 4)] = '\0';
+	at = strstr(name, ".so");
+	if (at && at - name > 9 && at[-9] == '-' &&
+	    strspn(at - 8, "0123456789abcdef") >= 8)
+		take_out(at - 9, 9);
+}
+
+static int read_library(struct site_frame *frame, const char *path, struct arena *arena)
+{
+	static const enum site_kind kinds[] = {
+		[LIBRARY_OWN] = SITE_OWN,
+		[LIBRARY_VENDOR] = SITE_VENDOR,
+		[LIBRARY_FRAMEWORK] = SITE_FRAMEWORK,
+		[LIBRARY_PLUMBING] = SITE_PLUMBING,
+	};
+	const char *package = in_package(path);
+	char name[PART];
+
+	stable_library(path, name);
+	frame->where = arena_text(arena, name, strlen(name));
+	frame->kind = (uint8_t)kinds[library_kind(text_base(path))];
+	frame->installed = package || in_standard_library(path);
+	if (frame->kind == SITE_OWN && package && is_framework_package(package))
+		frame->kind = SITE_FRAMEWORK;
+	else if (frame->kind == SITE_OWN && !package && in_standard_library(path))
+		frame->kind = SITE_PLUMBING;
+	return frame->where ? 0 : -ENOMEM;
+}
+
+/* Where every program and every thread begins, linked into the program itself. */
+static bool is_start(const char *function)
+{
+	return begins(function, "_start") || begins(function, "__libc_start") ||
+	       begins(function, "start_thread") || begins(function, "clone");
+}
+
+int site_frame_read(struct site_frame *frame, bool python, const char *function, const char *path,
+		    struct arena *arena)
+{
+	*frame = (struct site_frame){ .python = python, .kind = SITE_OWN };
+	if (path && path[0] && python)
+		read_source(frame, path);
+	else if (path && path[0] && read_library(frame, path, arena))
+		return -ENOMEM;
+	if (!function || !function[0]) {
+		if (!frame->where)
+			frame->kind = SITE_PLUMBING;
+		return 0;
+	}
+	frame->function = stable_function(python, function, arena);
+	if (!frame->function)
+		return -ENOMEM;
+	if (!python && is_start(function))
+		frame->kind = SITE_PLUMBING;
+	frame->helper = frame->kind == SITE_FRAMEWORK && is_helper(python, frame->function);
+	return 0;
+}
+
+/* --- picking --- */
+
+/* The innermost frame of the kind within `count`; one with a name before one without. */
+static uint32_t innermost(const struct site_frame *all, const uint32_t *frames, size_t count,
+			  enum site_kind kind)
+{
+	uint32_t nameless = UINT32_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		if (all[frames[i]].kind != (uint8_t)kind)
+			continue;
+		if (all[frames[i]].function)
+			return (uint32_t)i;
+		if (nameless == UINT32_MAX)
+			nameless = (uint32_t)i;
+	}
+	return nameless;
+}
+
+/* The same of frameworks' frames in one language, without helpers and the nameless. */
+static uint32_t framework(const struct site_frame *all, const uint32_t *frames, size_t count,
+			  bool python)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct site_frame *frame = &all[frames[i]];
+
+		if (frame->kind == SITE_FRAMEWORK && frame->python == python && frame->function &&
+		    !frame->helper)
+			return (uint32_t)i;
+	}
+	return UINT32_MAX;
+}
+
+/* What runs backwards has no line: the operation that it belongs to is the next best answer. */
+static uint32_t backward(const struct site_frame *all, const uint32_t *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *name = all[frames[i]].function;
+		size_t length = name ? strlen(name) : 0;
+
+		if (!all[frames[i]].python && length > 7 && strstr(name, "Backward") &&
+		    !strcmp(name + length - 7, "::apply"))
+			return (uint32_t)i;
+	}
+	return UINT32_MAX;
+}
+
+/* What is inside of the frames that were chosen for the outside; of all, when there is none. */
+static uint32_t inside(const struct site_frame *all, const uint32_t *frames, size_t count,
+		       bool native)
+{
+	uint32_t found = innermost(all, frames, count, SITE_VENDOR);
+
+	if (found == UINT32_MAX)
+		found = framework(all, frames, count, true);
+	if (found == UINT32_MAX && native)
+		found = framework(all, frames, count, false);
+	return found;
+}
+
+struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames, size_t count)
+{
+	static const enum site_kind last[] = { SITE_FRAMEWORK, SITE_PLUMBING };
+	struct site_pick pick = { UINT32_MAX, innermost(all, frames, count, SITE_OWN) };
+
+	if (pick.outer != UINT32_MAX) {
+		/* Below a line of Python every operator is native: that says nothing new. */
+		pick.inner = inside(all, frames, pick.outer, !all[frames[pick.outer]].python);
+		return pick;
+	}
+	pick.outer = backward(all, frames, count);
+	pick.inner = inside(all, frames, pick.outer != UINT32_MAX ? pick.outer : count, true);
+	if (pick.outer != UINT32_MAX)
+		return pick;
+	pick.outer = pick.inner;
+	pick.inner = UINT32_MAX;
+	for (size_t i = 0; i < 2 && pick.outer == UINT32_MAX; i++)
+		pick.outer = innermost(all, frames, count, last[i]);
+	return pick;
+}
+
+uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct site_frame *frame = &all[frames[i]];
+
+		if (frame->python && frame->kind == SITE_OWN && !frame->installed && frame->where)
+			return (uint32_t)i;
+	}
+	return UINT32_MAX;
+}
+
+static void append_frame(char *to, const struct site_frame *frame)
+{
+	if (!frame->function) {
+		text_append(to, SITE_LONGEST, frame->where ? frame->where : "[unknown]");
+		return;
+	}
+	text_append(to, SITE_LONGEST, frame->function);
+	if (frame->where) {
+		text_append(to, SITE_LONGEST, " (");
+		text_append(to, SITE_LONGEST, frame->where);
+		text_append(to, SITE_LONGEST, ")");
+	}
+}
+
+void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count)
+{
+	struct site_pick pick = site_pick(all, frames, count);
+
+	to[0] = '\0';
+	if (pick.inner != UINT32_MAX) {
+		append_frame(to, &all[frames[pick.inner]]);
+		text_append(to, SITE_LONGEST, " from ");
+	}
+	if (pick.outer != UINT32_MAX)
+		append_frame(to, &all[frames[pick.outer]]);
+	else
+		text_append(to, SITE_LONGEST, "[unknown]");
+}
