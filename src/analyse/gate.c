@@ -365,6 +365,28 @@ static void judge_places(const struct gate *gate, struct side *base, struct side
 	}
 }
 
+/* Of a figure that one side does not tell at all nobody knows how it changed. */
+static int told_by_both(const struct gate *gate, const struct side *base, const struct side *head,
+			const struct run *of_base, const struct run *of_head)
+{
+	const struct side *const sides[] = { base, head };
+
+	for (size_t i = 0; i < NARROWINGS; i++) {
+		if (gate->query.by[i])
+			return 0; /* what is named may be new, or gone */
+	}
+	for (size_t i = 0; i < 2; i++) {
+		size_t told = 0;
+
+		for (size_t k = 0; k < sides[i]->count; k++)
+			told += sides[i]->figures[k].count;
+		if (sides[i]->count && !told && sides[1 - i]->count)
+			return err("%s: the gate %s cannot be judged: the trace does not tell it",
+				   (i ? of_head : of_base)->trace.path, gate->text);
+	}
+	return 0;
+}
+
 static int matches_nothing(const struct gate *gate, const struct run *base, const struct run *head)
 {
 	const struct run *run = head ? head : base;
@@ -393,6 +415,8 @@ int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	*result = (struct gate_result){ .gate = NULL };
 	if (!error)
 		error = side_read(&sides[1], head, head_n, &gate->query);
+	if (!error)
+		error = told_by_both(gate, &sides[0], &sides[1], base, head);
 	for (size_t i = 0; !error && i < 2; i++) {
 		for (size_t k = 0; k < sides[i].count; k++)
 			judge_places(gate, &sides[0], &sides[1], &sides[i].figures[k], result);

@@ -344,7 +344,6 @@ static int add_phases(struct run *run)
 			return -EINVAL;
 		raise_to(&row->values[COLUMN_ALLOCATED], phase->allocated.peak_bytes);
 		raise_to(&row->values[COLUMN_RESERVED], phase->reserved.peak_bytes);
-		row->values[COLUMN_COUNT]++;
 	}
 	return 0;
 }

@@ -177,18 +177,22 @@ static bool is_framework_package(const char *path)
 }
 
 /* Sources that a tool wrote, under a name of a number or of a hash. */
-static const char *generated(const char *path)
+struct generated {
+	const char *has, *name;
+};
+
+static const struct generated *generated(const char *path)
 {
-	static const struct {
-		const char *has, *name;
-	} rows[] = { { "/torchinductor_", "torchinductor" },
-		     { "<eval_with_key>", "torch.fx" },
-		     { "/ipykernel_", "<ipython>" },
-		     { "<ipython-input-", "<ipython>" } };
+	static const struct generated rows[] = {
+		{ "/torchinductor_", "torchinductor" },
+		{ "<eval_with_key>", "torch.fx" },
+		{ "/ipykernel_", "<ipython>" },
+		{ "<ipython-input-", "<ipython>" },
+	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (strstr(path, rows[i].has))
-			return rows[i].name;
+			return &rows[i];
 	}
 	return NULL;
 }
@@ -196,11 +200,11 @@ static const char *generated(const char *path)
 static void read_source(struct site_frame *frame, const char *path)
 {
 	const char *package = in_package(path);
-	const char *name = generated(path);
+	const struct generated *row = generated(path);
 
-	if (name) {
-		frame->where = name;
-		frame->kind = name[0] == '<' ? SITE_OWN : SITE_FRAMEWORK;
+	if (row) {
+		frame->where = row->name;
+		frame->kind = row->name[0] == '<' ? SITE_OWN : SITE_FRAMEWORK;
 		frame->installed = true;
 	} else if (begins(path, "<frozen ")) {
 		frame->where = "frozen";
@@ -286,6 +290,25 @@ int site_frame_read(struct site_frame *frame, bool python, const char *function,
 		frame->kind = SITE_PLUMBING;
 	frame->helper = frame->kind == SITE_FRAMEWORK && is_helper(python, frame->function);
 	return 0;
+}
+
+const char *site_path(bool python, const char *path, const char *cwd)
+{
+	const char *package = in_package(path);
+	size_t length = cwd ? strlen(cwd) : 0;
+
+	if (python && generated(path))
+		return generated(path)->has;
+	if (package)
+		return package - sizeof("/site-packages/") + 1;
+	if (in_standard_library(path))
+		return strstr(path, "/lib/python") ? strstr(path, "/lib/python")
+						   : strstr(path, "/lib64/python");
+	if (path[0] != '/')
+		return path;
+	if (python && length > 1 && !strncmp(path, cwd, length) && path[length] == '/')
+		return path + length + 1;
+	return python ? names_path(path) : text_base(path);
 }
 
 /* --- picking --- */

@@ -48,6 +48,12 @@ struct site_frame {
 int site_frame_read(struct site_frame *frame, bool python, const char *function, const char *path,
 		    struct arena *arena);
 
+/*
+ * The part of a frame's path that makes the frame what it is: with it site_frame_read() gives the
+ * same again. Folders of the machine are gone; what is below `cwd` (NULL for none) keeps its own.
+ */
+const char *site_path(bool python, const char *path, const char *cwd);
+
 /* The frames of a stack that name its site, as positions in the stack; UINT32_MAX for none. */
 struct site_pick {
 	uint32_t inner; /* the framework or library inside of `outer` */

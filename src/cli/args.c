@@ -67,10 +67,10 @@ static void print_row(struct out *out, const struct arg *arg)
 
 	if (arg->letter)
 		snprintf(left, sizeof(left), "  -%c, --%s%s%s", arg->letter, arg->name,
-			 arg->kind == ARG_TEXT ? " " : "", value);
+			 arg->kind != ARG_FLAG && arg->kind != ARG_SWITCH ? " " : "", value);
 	else
 		snprintf(left, sizeof(left), "      --%s%s%s", arg->name,
-			 arg->kind == ARG_TEXT ? " " : "", value);
+			 arg->kind != ARG_FLAG && arg->kind != ARG_SWITCH ? " " : "", value);
 	if (strlen(left) + 2 > HELP_COLUMN)
 		out_format(out, "%s\n%*s%s\n", left, HELP_COLUMN, "", arg->help);
 	else
@@ -164,6 +164,46 @@ static const struct arg *find(const struct usage *usage, const char *word, size_
 	return NULL;
 }
 
+static int add_value(const struct usage *usage, const struct arg *arg, const char *value)
+{
+	size_t count = 0;
+
+	while (arg->text[count])
+		count++;
+	if (count == ARG_MOST) {
+		cli_usage(usage->command, "--%s is given more than %d times", arg->name, ARG_MOST);
+		return -EINVAL;
+	}
+	arg->text[count] = value;
+	return 0;
+}
+
+/* The value of an option that wants one; of WORDS, how many of the words are its. */
+static int take_value(const struct usage *usage, const struct arg *arg, const char *value,
+		      char **words, int left)
+{
+	int taken = 1;
+
+	if (!value && left < 2) {
+		cli_usage(usage->command, "--%s wants a value: %s", arg->name, arg->value);
+		return -EINVAL;
+	}
+	if (!value)
+		value = words[taken++];
+	if (arg->kind == ARG_TEXT) {
+		*arg->text = value;
+		return taken;
+	}
+	if (add_value(usage, arg, value))
+		return -EINVAL;
+	while (arg->kind == ARG_WORDS && taken < left &&
+	       (words[taken][0] != '-' || !words[taken][1])) {
+		if (add_value(usage, arg, words[taken++]))
+			return -EINVAL;
+	}
+	return taken;
+}
+
 /* Takes one option, and the word behind it when that is its value: how many words, or -EINVAL. */
 static int take(const struct usage *usage, char **words, int left)
 {
@@ -195,16 +235,11 @@ static int take(const struct usage *usage, char **words, int left)
 		*arg->flag = true;
 		return 1;
 	}
-	if (value || arg->kind == ARG_SWITCH) {
+	if (arg->kind == ARG_SWITCH) {
 		*arg->text = value ? value : "1";
 		return 1;
 	}
-	if (left < 2) {
-		cli_usage(usage->command, "--%s wants a value: %s", arg->name, arg->value);
-		return -EINVAL;
-	}
-	*arg->text = words[1];
-	return 2;
+	return take_value(usage, arg, value, words, left);
 }
 
 static enum args_result check_operands(const struct usage *usage, size_t count)

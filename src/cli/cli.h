@@ -43,7 +43,11 @@ enum arg_kind {
 	ARG_FLAG,   /* --full */
 	ARG_TEXT,   /* --limit N, --limit=N, -n N */
 	ARG_SWITCH, /* --cpu, --cpu=0, --no-cpu: the text is "1" or "0" or what was given */
+	ARG_LIST,   /* as TEXT, again and again */
+	ARG_WORDS,  /* the same with all words up to the next option: --base a b c */
 };
+
+enum { ARG_MOST = 64 }; /* values of a LIST */
 
 struct arg {
 	const char *name; /* without the dashes */
@@ -52,7 +56,9 @@ struct arg {
 	const char *value; /* what help calls the value; "a|b|c" when it is one of these words */
 	const char *help;
 	bool *flag;        /* FLAG */
-	const char **text; /* TEXT and SWITCH; stays as it is when the option is not given */
+	/* TEXT and SWITCH: stays as it is when the option is not given. LIST and WORDS: an array of
+	 * ARG_MOST + 1, ended by NULL. */
+	const char **text;
 };
 
 struct usage {

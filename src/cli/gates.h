@@ -1,0 +1,36 @@
+/* What `diff` and `check` share: runs, formats, gates from options and from files. */
+#ifndef CLI_GATES_H
+#define CLI_GATES_H
+
+#include "analyse/diff.h"
+#include "render/diff.h"
+
+/* Opens the runs, NULL ending the paths: 0, or -errno with err_text(); free with diff_clear(). */
+int gates_open(struct diff_side *side, const char *const *paths, int device);
+
+/* The format's row; NULL, said on stderr, for none. */
+const struct diff_format *gates_format(const char *command, const char *name);
+
+/* The rows of diff_formats.def, for --help, behind what `to` holds. */
+void gates_about(char *to, size_t size);
+
+struct gates {
+	struct gate **list;
+	size_t count;
+};
+
+/* Adds one expression: false, with err_text(), when it is none. */
+bool gates_add(struct gates *gates, enum gate_kind kind, const char *text);
+
+/*
+ * Adds the limits of a budget file (include/memtrace/budget.schema.json): false, with err_text()
+ * that names the file.
+ */
+bool gates_read(struct gates *gates, const char *path);
+void gates_clear(struct gates *gates);
+
+/* Writes the diff in the format and gives the exit status: STATUS_NO with a broken gate. */
+int gates_tell(const char *command, struct diff *diff, const struct diff_format *format,
+	       const struct diff_options *options, const char *output);
+
+#endif

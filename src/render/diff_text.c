@@ -1,0 +1,305 @@
+/*
+ * The comparison for people: the sentence, the gates, the curves, then tables whose columns add up.
+ *
+ * The first screen has the tables that changed, a few rows each; rows that are left out are summed
+ * in one of their own.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/out.h"
+#include "base/text.h"
+#include "render/diff.h"
+#include "render/show.h"
+
+enum { CHANGE = 12, NOW = 11, WHY = 13, SITE = SHOW_COLUMNS - CHANGE - NOW - WHY - 3 };
+
+struct text {
+	struct diff *diff;
+	struct show show;
+	const struct diff_options *options;
+};
+
+static void say(const struct text *text, const char *line)
+{
+	show_wrapped(&text->show, line, 2, false);
+}
+
+static void cells(const struct text *text, const char *change, const char *now, const char *why)
+{
+	show_right(&text->show, change, CHANGE);
+	out_char(text->show.out, ' ');
+	show_right(&text->show, now, NOW);
+	out_text(text->show.out, "  ");
+	if (why)
+		show_left(&text->show, why, WHY);
+}
+
+/*
+ * A name that is too long loses its middle, where a compound tells the framework's file:
+ * "Linear.forward from Block.attend (train.py)" says enough.
+ */
+static void fit(char *name, unsigned columns)
+{
+	char *from = strstr(name, " from ");
+	char *open = strstr(name, " (");
+
+	if (show_columns(name) > columns && from && open && open < from)
+		memmove(open, from, strlen(from) + 1);
+}
+
+static void name_cell(const struct text *text, const char *name, unsigned columns)
+{
+	char fitting[SITE_LONGEST + 64];
+	char safe[SITE_LONGEST + 64];
+
+	text_copy(fitting, sizeof(fitting), name);
+	if (!text->options->full)
+		fit(fitting, columns);
+	show_safe(safe, sizeof(safe), fitting, text->options->full ? 10000 : columns);
+	out_text(text->show.out, safe);
+	out_char(text->show.out, '\n');
+}
+
+/* Where a site that moved was, for who wants to know. */
+static void moved_line(const struct text *text, const struct diff_row *row)
+{
+	char line[SITE_LONGEST];
+
+	if (!text->options->full || !row->file || !row->line || row->dimension != DIMENSION_SITE)
+		return;
+	if (row->base_line && row->base_line != row->line)
+		snprintf(line, sizeof(line), "%*s%.400s:%u (was line %u)", CHANGE + NOW + WHY + 3,
+			 "", row->file, row->line, row->base_line);
+	else
+		snprintf(line, sizeof(line), "%*s%.400s:%u", CHANGE + NOW + WHY + 3, "", row->file,
+			 row->line);
+	show_safe(line, sizeof(line), line, sizeof(line));
+	show_dim(&text->show, line);
+	out_char(text->show.out, '\n');
+}
+
+static void row_line(const struct text *text, const struct diff_row *row, enum column column,
+		     bool why)
+{
+	bool bytes = run_columns[column].bytes;
+	char amounts[2][DIFF_AMOUNT];
+	char name[SITE_LONGEST + 64];
+
+	cells(text, diff_signed(amounts[0], diff_change(row, column), bytes),
+	      diff_amount(amounts[1], row->head[column], bytes),
+	      why ? diff_why_word(row->why) : NULL);
+	diff_row_name(row, name, sizeof(name));
+	name_cell(text, name, why ? SITE : SITE + WHY);
+	moved_line(text, row);
+}
+
+static size_t shown_of(const struct text *text, size_t count)
+{
+	size_t limit = text->options->limit;
+
+	/* A last row that says "1 more" could be that one. */
+	return !limit || count <= limit + 1 ? count : limit;
+}
+
+static void sum_line(const struct text *text, int64_t change, bool bytes, const char *now,
+		     const char *name)
+{
+	char amount[DIFF_AMOUNT];
+
+	cells(text, diff_signed(amount, change, bytes), now, NULL);
+	out_text(text->show.out, name);
+	out_char(text->show.out, '\n');
+}
+
+/* A table of sites: rows, what is left out, what is noise, and the total that they sum to. */
+static bool site_table(const struct text *text, enum column column, const char *group,
+		       const char *heading)
+{
+	bool bytes = run_columns[column].bytes;
+	const struct diff_row **rows;
+	int64_t noise;
+	int64_t base;
+	int64_t head;
+	int64_t left = 0;
+	char line[128];
+	char amount[DIFF_AMOUNT];
+	size_t count =
+		diff_changed(text->diff, DIMENSION_SITE, group, column, &rows, &noise);
+	size_t shown = shown_of(text, count);
+
+	if (!count)
+		return false;
+	show_heading(&text->show, heading);
+	cells(text, "change", "now", column == COLUMN_RESERVED ? NULL : "why");
+	out_text(text->show.out, "site\n");
+	for (size_t i = 0; i < shown; i++)
+		row_line(text, rows[i], column, column != COLUMN_RESERVED);
+	for (size_t i = shown; i < count; i++)
+		left += diff_change(rows[i], column);
+	if (shown < count) {
+		snprintf(line, sizeof(line), "... and %zu more (--limit 0)", count - shown);
+		sum_line(text, left, bytes, "", line);
+	}
+	if (noise)
+		sum_line(text, noise, bytes, "", "within the noise of several runs");
+	diff_totals(text->diff, group, column, &base, &head);
+	sum_line(text, head - base, bytes, diff_amount(amount, head, bytes), "in all");
+	return true;
+}
+
+/* The other dimensions: no sums, each row peaks at a time of its own. */
+static void dimension_table(const struct text *text, enum dimension dimension)
+{
+	const struct dimension_row *about = &run_dimensions[dimension];
+
+	for (enum column column = 0; column < COLUMNS; column++) {
+		const struct diff_row **rows;
+		int64_t noise;
+		char heading[128];
+		size_t count;
+		size_t shown;
+
+		if (!(about->columns & 1u << column))
+			continue;
+		count = diff_changed(text->diff, dimension, NULL, column, &rows, &noise);
+		if (!count)
+			continue;
+		snprintf(heading, sizeof(heading), "%s: %s", about->heading,
+			 run_columns[column].what);
+		show_heading(&text->show, heading);
+		shown = shown_of(text, count);
+		for (size_t i = 0; i < shown; i++)
+			row_line(text, rows[i], column, false);
+		if (shown < count) {
+			snprintf(heading, sizeof(heading), "... and %zu more (--limit 0)",
+				 count - shown);
+			out_format(text->show.out, "%*s%s\n", CHANGE + NOW + 3, "", heading);
+		}
+	}
+}
+
+static void dimension_tables(const struct text *text)
+{
+	static const enum dimension shown[] = { DIMENSION_POOL, DIMENSION_OWNER, DIMENSION_SPACE,
+						DIMENSION_PHASE };
+
+	/* One device's figures are the totals of the sites. */
+	if (text->options->full || diff_head(text->diff)->trace.summary.devices_n > 1)
+		dimension_table(text, DIMENSION_DEVICE);
+	for (size_t i = 0; text->options->full && i < sizeof(shown) / sizeof(shown[0]); i++)
+		dimension_table(text, shown[i]);
+}
+
+/* What changed and is not shown, in one line. */
+static void more_line(const struct text *text)
+{
+	char line[256] = "Changed as well:";
+	bool any = false;
+
+	for (enum dimension dimension = DIMENSION_POOL; dimension < DIMENSIONS; dimension++) {
+		for (enum column column = 0; column < COLUMNS; column++) {
+			const struct diff_row **rows;
+			int64_t noise;
+
+			if (!(run_dimensions[dimension].columns & 1u << column) ||
+			    !diff_changed(text->diff, dimension, NULL, column, &rows, &noise))
+				continue;
+			text_append(line, sizeof(line), any ? ", " : " ");
+			text_append(line, sizeof(line), run_dimensions[dimension].key);
+			text_append(line, sizeof(line), "s");
+			any = true;
+			break;
+		}
+	}
+	if (!any || text->options->full)
+		return;
+	text_append(line, sizeof(line), " (--full tells).");
+	out_char(text->show.out, '\n');
+	say(text, line);
+}
+
+static void site_tables(const struct text *text)
+{
+	static const char *const spaces[] = { "managed", "pinned", "cpu" };
+
+	for (enum column column = 0; column < COLUMNS; column++) {
+		/* The bytes in all say little that counts and peaks do not. */
+		if (text->diff->site_columns & 1u << column &&
+		    (column != COLUMN_TOTAL || text->options->full) &&
+		    (column != COLUMN_LIVE || text->options->full))
+			site_table(text, column, "device", run_columns[column].what);
+	}
+	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++) {
+		static const enum column columns[] = { COLUMN_ALLOCATED, COLUMN_EXIT };
+
+		for (size_t k = 0; k < 2; k++) {
+			char heading[128];
+
+			snprintf(heading, sizeof(heading), "%s memory: %s", spaces[i],
+				 run_columns[columns[k]].what);
+			site_table(text, columns[k], spaces[i], heading);
+		}
+	}
+}
+
+static void gates_part(const struct text *text)
+{
+	for (size_t i = 0; i < text->diff->gates_n; i++) {
+		const struct gate_result *result = &text->diff->gates[i];
+		char words[DIFF_SENTENCE];
+		size_t used = text_copy(words, sizeof(words),
+					result->broken ? "BROKEN  " : "holds   ");
+
+		diff_gate_words(result, words + used, sizeof(words) - used);
+		show_wrapped(&text->show, words, 8, result->broken);
+	}
+}
+
+static void unlike_part(const struct text *text)
+{
+	for (size_t i = 0; i < text->diff->unlike_n; i++) {
+		const struct diff_key *key = &text->diff->unlike[i];
+		char line[1024];
+
+		snprintf(line, sizeof(line),
+			 "Compared by force: %.100s was %.200s in the base and is %.200s.",
+			 key->key, key->base, key->head);
+		say(text, line);
+	}
+}
+
+static void runs_line(const struct text *text)
+{
+	char line[256];
+
+	if (text->diff->base.count < 2 && text->diff->head.count < 2)
+		return;
+	snprintf(line, sizeof(line),
+		 "Of %zu base and %zu head runs the middle ones are shown; changes within their "
+		 "spread count as none.",
+		 text->diff->base.count, text->diff->head.count);
+	say(text, line);
+}
+
+int diff_text(struct diff *diff, struct out *out, const struct diff_options *options)
+{
+	struct text text = { diff, { out, options->colour }, options };
+	char sentence[DIFF_SENTENCE];
+
+	diff_sentence(diff, sentence, sizeof(sentence));
+	show_wrapped(&text.show, sentence, 0, true);
+	gates_part(&text);
+	if (!diff->base.count)
+		return 0;
+	unlike_part(&text);
+	runs_line(&text);
+	if (options->full && diff->moved)
+		say(&text, "The same peak was reached at another moment, by others; that is no "
+			   "change.");
+	diff_curves(diff, &text.show, SHOW_COLUMNS, options->ascii);
+	site_tables(&text);
+	dimension_tables(&text);
+	more_line(&text);
+	return 0;
+}

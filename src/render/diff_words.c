@@ -1,0 +1,303 @@
+/* The words that the formats of a comparison share. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "render/diff.h"
+#include "render/show.h"
+
+enum {
+	NAMED = 3,       /* sites that the sentence names at most */
+	ENOUGH = 80,     /* percent that they must explain before it stops naming */
+	WORTH = 10,      /* percent that a site must explain to be named behind another */
+};
+
+const char *diff_why_word(enum diff_why why)
+{
+	static const char *const words[WHYS] = {
+		[WHY_SAME] = "",
+		[WHY_NEW] = "new",
+		[WHY_GONE] = "gone",
+		[WHY_MORE] = "more often",
+		[WHY_FEWER] = "less often",
+		[WHY_LARGER] = "larger",
+		[WHY_SMALLER] = "smaller",
+		[WHY_KEPT] = "not freed",
+		[WHY_FREED] = "freed",
+		[WHY_LONGER] = "held longer",
+		[WHY_SOONER] = "freed sooner",
+		[WHY_MOMENT] = "other moment",
+	};
+
+	return words[why];
+}
+
+const char *diff_amount(char *to, int64_t amount, bool bytes)
+{
+	char number[SHOW_NUMBER];
+	uint64_t size = amount < 0 ? (uint64_t)-amount : (uint64_t)amount;
+
+	text_join(to, DIFF_AMOUNT, amount < 0 ? "-" : "",
+		  bytes ? show_bytes(number, size) : show_count(number, size));
+	return to;
+}
+
+const char *diff_signed(char *to, int64_t amount, bool bytes)
+{
+	char plain[DIFF_AMOUNT];
+
+	text_join(to, DIFF_AMOUNT, amount > 0 ? "+" : "", diff_amount(plain, amount, bytes));
+	return to;
+}
+
+const char *diff_percent(char *to, int64_t base, int64_t head)
+{
+	double percent;
+
+	if (base <= 0) {
+		text_copy(to, DIFF_AMOUNT, head > 0 ? "new" : "0%");
+		return to;
+	}
+	percent = ((double)head - (double)base) * 100 / (double)base;
+	snprintf(to, DIFF_AMOUNT, percent > -0.05 && percent < 0.05 && head != base ? "%.2g%%"
+										  : "%.1f%%",
+		 percent < 0 ? -percent : percent);
+	return to;
+}
+
+void diff_row_name(const struct diff_row *row, char *to, size_t size)
+{
+	if (row->dimension == DIMENSION_DEVICE)
+		text_join(to, size, "device ", row->name);
+	else
+		text_copy(to, size, row->name);
+	if (!row->group[0] || row->dimension == DIMENSION_SITE)
+		return;
+	text_append(to, size, " on device ");
+	text_append(to, size, row->group);
+}
+
+const char *diff_file(const struct diff *diff, const char *file)
+{
+	const char *cwd = diff_head(diff)->trace.process.cwd;
+	size_t length = cwd ? strlen(cwd) : 0;
+
+	if (!file || !file[0] || file[0] == '<')
+		return NULL;
+	if (file[0] != '/')
+		return strncmp(file, "./", 2) ? file : file + 2;
+	while (length && cwd[length - 1] == '/')
+		length--;
+	if (!length || strncmp(file, cwd, length) != 0 || file[length] != '/')
+		return NULL;
+	return file + length + 1;
+}
+
+size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum column *column)
+{
+	static const enum column order[] = { COLUMN_ALLOCATED, COLUMN_EXIT };
+	int64_t rest;
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t count = 0;
+
+		*column = order[i];
+		if (diff->base.count && diff->site_columns & 1u << order[i])
+			count = diff_changed(diff, DIMENSION_SITE, "device", order[i], list, &rest);
+		if (count)
+			return count;
+	}
+	return 0;
+}
+
+void diff_gate_words(const struct gate_result *result, char *to, size_t size)
+{
+	bool bytes = metric_rows[result->gate->query.metric].bytes;
+	char amounts[4][DIFF_AMOUNT];
+
+	if (result->gate->kind == GATE_MOST) {
+		snprintf(to, size, "%s: %s has %s%s%s", result->gate->text, result->place,
+			 diff_amount(amounts[0], result->head, bytes),
+			 result->broken ? ", more by " : "",
+			 result->broken ? diff_amount(amounts[1],
+						      result->head - (int64_t)result->gate->amount,
+						      bytes)
+					: "");
+		return;
+	}
+	if (result->base == result->head) {
+		snprintf(to, size, "%s: %s stayed at %s", result->gate->text, result->place,
+			 diff_amount(amounts[0], result->head, bytes));
+		return;
+	}
+	snprintf(to, size, "%s: %s went from %s to %s (%s, %s%s)", result->gate->text,
+		 result->place, diff_amount(amounts[0], result->base, bytes),
+		 diff_amount(amounts[1], result->head, bytes),
+		 diff_signed(amounts[2], result->head - result->base, bytes),
+		 diff_percent(amounts[3], result->base, result->head),
+		 !result->broken && result->noise >= result->head - result->base && result->noise
+			 ? ", within the noise"
+			 : "");
+}
+
+/* --- the sentence --- */
+
+/* The device whose peak of allocated changed most, growth before the rest; NULL without devices. */
+static const struct diff_row *worst_device(const struct diff *diff)
+{
+	const struct diff_row *worst = NULL;
+
+	for (size_t i = diff->first[DIMENSION_DEVICE]; i < diff->first[DIMENSION_DEVICE + 1]; i++) {
+		const struct diff_row *row = &diff->rows[i];
+		int64_t change = diff_change(row, COLUMN_ALLOCATED);
+		int64_t most = worst ? diff_change(worst, COLUMN_ALLOCATED) : 0;
+
+		if (!worst || change > most || (most <= 0 && change < most && change < 0 && !most))
+			worst = row;
+	}
+	return worst;
+}
+
+static const char *verb_of(enum diff_why why)
+{
+	static const char *const verbs[WHYS] = {
+		[WHY_NEW] = "is new and holds",
+		[WHY_GONE] = "is gone with",
+		[WHY_MORE] = "allocates more often and holds",
+		[WHY_FEWER] = "allocates less often and holds",
+		[WHY_LARGER] = "allocates larger blocks and holds",
+		[WHY_SMALLER] = "allocates smaller blocks and holds",
+		[WHY_KEPT] = "no longer frees all it allocates and holds",
+		[WHY_FREED] = "frees what it kept and holds",
+		[WHY_LONGER] = "is held longer and has",
+		[WHY_SOONER] = "is freed sooner and has",
+		[WHY_MOMENT] = "is seen at another moment with",
+	};
+
+	return verbs[why] ? verbs[why] : "holds";
+}
+
+/* ": A holds 6.00 MiB more, B 1.00 MiB more; that is 87% of it" */
+static void append_culprits(struct diff *diff, enum column column, int64_t change, char *to,
+			    size_t size)
+{
+	const struct diff_row **rows;
+	int64_t rest;
+	int64_t told = 0;
+	size_t count = diff_changed(diff, DIMENSION_SITE, "device", column, &rows, &rest);
+	char amount[DIFF_AMOUNT];
+	size_t used = strlen(to);
+	size_t named = 0;
+
+	for (size_t i = 0; i < count && named < NAMED; i++) {
+		int64_t part = diff_change(rows[i], column);
+		const char *verb = column == COLUMN_ALLOCATED ? verb_of(rows[i]->why)
+							      : "keeps";
+
+		if (named && (part < 0) != (change < 0) && change)
+			continue;
+		if (named && change && part * 100 / change < WORTH)
+			break;
+		snprintf(to + used, size - used, "%s%s %s %s%s", named ? "; " : ": ",
+			 rows[i]->name, verb, diff_amount(amount, part < 0 ? -part : part, true),
+			 rows[i]->why == WHY_NEW || rows[i]->why == WHY_GONE ? ""
+			 : part > 0					     ? " more"
+									     : " less");
+		used = strlen(to);
+		told += part;
+		named++;
+		if (change && told * 100 / change >= ENOUGH)
+			break;
+	}
+	if (named && change && told != change && told * 100 / change > 0 &&
+	    told * 100 / change < 100)
+		snprintf(to + used, size - used, " (%d%% of it)", (int)(told * 100 / change));
+	text_append(to, size, ".");
+}
+
+static bool any_change(struct diff *diff, enum column column)
+{
+	const struct diff_row **rows;
+	int64_t rest;
+
+	return diff->site_columns & 1u << column &&
+	       diff_changed(diff, DIMENSION_SITE, NULL, column, &rows, &rest);
+}
+
+/* The peak did not change. */
+static void other_change(struct diff *diff, const char *where, char *to, size_t size)
+{
+	const struct diff_row **rows;
+	int64_t rest;
+	int64_t base;
+	int64_t head;
+	char amount[DIFF_AMOUNT];
+
+	diff_totals(diff, "device", COLUMN_EXIT, &base, &head);
+	if (diff->site_columns & 1u << COLUMN_EXIT &&
+	    diff_changed(diff, DIMENSION_SITE, "device", COLUMN_EXIT, &rows, &rest)) {
+		snprintf(to, size, "The peak is unchanged%s, but %s %s is live at exit", where,
+			 diff_amount(amount, head < base ? base - head : head - base, true),
+			 head < base ? "less" : "more");
+		append_culprits(diff, COLUMN_EXIT, head - base, to, size);
+		return;
+	}
+	if (any_change(diff, COLUMN_ALLOCATED) || any_change(diff, COLUMN_EXIT) ||
+	    any_change(diff, COLUMN_COUNT) || any_change(diff, COLUMN_TOTAL))
+		snprintf(to, size,
+			 "The peak is unchanged%s; who allocates how much has changed.", where);
+	else if (any_change(diff, COLUMN_RESERVED))
+		snprintf(to, size,
+			 "No change in what is allocated%s; what the pools reserve for it differs.",
+			 where);
+	else
+		snprintf(to, size, "No change%s.", where);
+}
+
+static void budget_sentence(const struct diff *diff, char *to, size_t size)
+{
+	size_t broken = 0;
+
+	for (size_t i = 0; i < diff->gates_n; i++)
+		broken += diff->gates[i].broken;
+	if (broken)
+		snprintf(to, size, "%zu of %zu budgets %s exceeded.", broken, diff->gates_n,
+			 broken == 1 ? "is" : "are");
+	else
+		snprintf(to, size, "%s within budget.",
+			 diff->gates_n == 1 ? "The run is" : "The run is in everything");
+}
+
+void diff_sentence(struct diff *diff, char *to, size_t size)
+{
+	const struct diff_row *device;
+	char amounts[4][DIFF_AMOUNT];
+	char where[128] = "";
+	int64_t change;
+
+	if (!diff->base.count) {
+		budget_sentence(diff, to, size);
+		return;
+	}
+	device = worst_device(diff);
+	change = device ? diff_change(device, COLUMN_ALLOCATED) : 0;
+	if (device && !change)
+		snprintf(where, sizeof(where), ": %s allocated on device %s at the peak",
+			 diff_amount(amounts[0], device->head[COLUMN_ALLOCATED], true),
+			 device->name);
+	if (!change) {
+		if (device && any_change(diff, COLUMN_EXIT))
+			snprintf(where, sizeof(where), " (%s allocated on device %s)",
+				 diff_amount(amounts[0], device->head[COLUMN_ALLOCATED], true),
+				 device->name);
+		other_change(diff, where, to, size);
+		return;
+	}
+	snprintf(to, size, "The peak on device %s %s by %s (%s) to %s allocated", device->name,
+		 change > 0 ? "grew" : "shrank",
+		 diff_amount(amounts[0], change < 0 ? -change : change, true),
+		 diff_percent(amounts[1], device->base[COLUMN_ALLOCATED],
+			      device->head[COLUMN_ALLOCATED]),
+		 diff_amount(amounts[2], device->head[COLUMN_ALLOCATED], true));
+	append_culprits(diff, COLUMN_ALLOCATED, change, to, size);
+}
