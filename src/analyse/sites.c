@@ -89,6 +89,18 @@ static void drop_generated(char *name)
 	}
 }
 
+/* "torch::autograd::generated::MmBackward0::apply": the operation is what people know. */
+static void shorten_backward(char *name)
+{
+	static const char prefix[] = "torch::autograd::generated::";
+	char *apply = strstr(name, "::apply");
+
+	if (!begins(name, prefix) || !apply || apply[7] || !strstr(name, "Backward"))
+		return;
+	*apply = '\0';
+	take_out(name, sizeof(prefix) - 1);
+}
+
 static const char *stable_function(bool python, const char *function, struct arena *arena)
 {
 	char name[PART];
@@ -102,6 +114,7 @@ static const char *stable_function(bool python, const char *function, struct are
 	} else {
 		cut_clones(name);
 		drop_numbers(name);
+		shorten_backward(name);
 	}
 	return arena_text(arena, name, strlen(name));
 }
@@ -349,10 +362,10 @@ static uint32_t backward(const struct site_frame *all, const uint32_t *frames, s
 {
 	for (size_t i = 0; i < count; i++) {
 		const char *name = all[frames[i]].function;
-		size_t length = name ? strlen(name) : 0;
+		const char *at = name ? strstr(name, "Backward") : NULL;
 
-		if (!all[frames[i]].python && length > 7 && strstr(name, "Backward") &&
-		    !strcmp(name + length - 7, "::apply"))
+		if (at && !all[frames[i]].python && all[frames[i]].kind == SITE_FRAMEWORK &&
+		    !strstr(name, "::") && !at[8 + digits(at + 8)])
 			return (uint32_t)i;
 	}
 	return UINT32_MAX;
@@ -364,6 +377,8 @@ static uint32_t inside(const struct site_frame *all, const uint32_t *frames, siz
 {
 	uint32_t found = innermost(all, frames, count, SITE_VENDOR);
 
+	if (found == UINT32_MAX)
+		found = backward(all, frames, count);
 	if (found == UINT32_MAX)
 		found = framework(all, frames, count, true);
 	if (found == UINT32_MAX && native)

@@ -75,6 +75,7 @@ struct trace_capture {
 	const char *stacks;
 	uint64_t events_recorded, events_dropped;
 	bool truncated;
+	bool baseline; /* made by `memtrace baseline`: sums and sites only */
 	uint64_t ns_per_event;
 	const char **notes;
 	size_t notes_n;

@@ -89,7 +89,13 @@ int cmd_export(int argc, char **argv)
 		return STATUS_USAGE;
 	if (trace_open(&trace, argv[1]))
 		return cli_fail("export", STATUS_UNREADABLE);
-	error = output ? cli_redirect(output) : 0;
+	error = 0;
+	if (trace.capture.baseline)
+		error = err("%s: is a baseline: it has no events and no whole stacks to export; "
+			    "export the trace it was made from",
+			    argv[1]);
+	if (!error && output)
+		error = cli_redirect(output);
 	if (!error)
 		error = format->write(&trace, cli_out(), &options);
 	trace_close(&trace);

@@ -23,6 +23,7 @@ static void draw(struct picture *picture, const struct run *run, int device, uns
 {
 	const struct trace_curve *curve = trace_curve(&run->trace, device, NULL);
 	uint64_t end = run->trace.process.duration_ns;
+	uint64_t start;
 	uint64_t value = 0;
 	size_t i = 0;
 
@@ -32,8 +33,12 @@ static void draw(struct picture *picture, const struct run *run, int device, uns
 	picture->known = true;
 	if (end <= curve->t[curve->t_n - 1])
 		end = curve->t[curve->t_n - 1] + 1;
+	/* Nothing happens while a program loads its libraries. */
+	while (i + 1 < curve->t_n && !curve->allocated[i + 1])
+		i++;
+	start = curve->t[i];
 	for (unsigned column = 0; column < width; column++) {
-		uint64_t until = (uint64_t)((double)end * (column + 1) / width);
+		uint64_t until = start + (uint64_t)((double)(end - start) * (column + 1) / width);
 		uint64_t most = value;
 
 		for (; i < curve->t_n && (curve->t[i] < until || column + 1 == width); i++) {

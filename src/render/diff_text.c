@@ -35,30 +35,28 @@ static void cells(const struct text *text, const char *change, const char *now, 
 		show_left(&text->show, why, WHY);
 }
 
-/*
- * A name that is too long loses its middle, where a compound tells the framework's file:
- * "Linear.forward from Block.attend (train.py)" says enough.
- */
-static void fit(char *name, unsigned columns)
-{
-	char *from = strstr(name, " from ");
-	char *open = strstr(name, " (");
-
-	if (show_columns(name) > columns && from && open && open < from)
-		memmove(open, from, strlen(from) + 1);
-}
-
+/* A compound that is too long is told in two lines: what, and from where. */
 static void name_cell(const struct text *text, const char *name, unsigned columns)
 {
-	char fitting[SITE_LONGEST + 64];
+	const char *from = strstr(name, " from ");
+	unsigned column = SHOW_COLUMNS - columns;
+	char part[SITE_LONGEST + 64];
 	char safe[SITE_LONGEST + 64];
 
-	text_copy(fitting, sizeof(fitting), name);
-	if (!text->options->full)
-		fit(fitting, columns);
-	show_safe(safe, sizeof(safe), fitting, text->options->full ? 10000 : columns);
+	if (text->options->full)
+		columns = sizeof(safe);
+	text_copy(part, sizeof(part), name);
+	if (from && show_columns(name) > columns)
+		part[from - name] = '\0';
+	else
+		from = NULL;
+	show_safe(safe, sizeof(safe), part, columns);
 	out_text(text->show.out, safe);
 	out_char(text->show.out, '\n');
+	if (!from)
+		return;
+	show_safe(safe, sizeof(safe), from + 1, columns - 2);
+	out_format(text->show.out, "%*s%s\n", column + 2, "", safe);
 }
 
 /* Where a site that moved was, for who wants to know. */
@@ -282,6 +280,16 @@ static void runs_line(const struct text *text)
 	say(text, line);
 }
 
+/* Is there anything that the curves could show? */
+static bool changed(struct diff *diff)
+{
+	const struct diff_row **rows;
+	int64_t noise;
+
+	return diff_changed(diff, DIMENSION_DEVICE, NULL, COLUMN_ALLOCATED, &rows, &noise) ||
+	       diff_changed(diff, DIMENSION_DEVICE, NULL, COLUMN_EXIT, &rows, &noise);
+}
+
 int diff_text(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	struct text text = { diff, { out, options->colour }, options };
@@ -297,7 +305,8 @@ int diff_text(struct diff *diff, struct out *out, const struct diff_options *opt
 	if (options->full && diff->moved)
 		say(&text, "The same peak was reached at another moment, by others; that is no "
 			   "change.");
-	diff_curves(diff, &text.show, SHOW_COLUMNS, options->ascii);
+	if (options->full || changed(diff))
+		diff_curves(diff, &text.show, SHOW_COLUMNS, options->ascii);
 	site_tables(&text);
 	dimension_tables(&text);
 	more_line(&text);

@@ -142,20 +142,47 @@ void diff_gate_words(const struct gate_result *result, char *to, size_t size)
 
 /* --- the sentence --- */
 
-/* The device whose peak of allocated changed most, growth before the rest; NULL without devices. */
-static const struct diff_row *worst_device(const struct diff *diff)
+/* Of a dimension the row whose peak of allocated changed most, growth before the rest; or NULL. */
+static const struct diff_row *worst_of(const struct diff *diff, enum dimension dimension)
 {
 	const struct diff_row *worst = NULL;
 
-	for (size_t i = diff->first[DIMENSION_DEVICE]; i < diff->first[DIMENSION_DEVICE + 1]; i++) {
+	for (size_t i = diff->first[dimension]; i < diff->first[dimension + 1]; i++) {
 		const struct diff_row *row = &diff->rows[i];
 		int64_t change = diff_change(row, COLUMN_ALLOCATED);
 		int64_t most = worst ? diff_change(worst, COLUMN_ALLOCATED) : 0;
 
-		if (!worst || change > most || (most <= 0 && change < most && change < 0 && !most))
+		if (!worst || change > most || (change < 0 && !most))
 			worst = row;
 	}
 	return worst;
+}
+
+/* What the sentence is about: a device; memory outside of devices when only that changed. */
+static const struct diff_row *subject_of(const struct diff *diff)
+{
+	const struct diff_row *device = worst_of(diff, DIMENSION_DEVICE);
+	const struct diff_row *space = worst_of(diff, DIMENSION_SPACE);
+
+	if (space && strcmp(space->name, "array") != 0 &&
+	    (!device || (!diff_change(device, COLUMN_ALLOCATED) &&
+			 diff_change(space, COLUMN_ALLOCATED))))
+		return space;
+	return device;
+}
+
+/* "device 0", "pinned memory" */
+static void subject_name(const struct diff_row *row, char *to, size_t size)
+{
+	bool device = row->dimension == DIMENSION_DEVICE;
+
+	snprintf(to, size, "%s%.60s%s", device ? "device " : "", row->name,
+		 device ? "" : " memory");
+}
+
+static const char *group_of(const struct diff_row *row)
+{
+	return !row || row->dimension == DIMENSION_DEVICE ? "device" : row->name;
 }
 
 static const char *verb_of(enum diff_why why)
@@ -178,13 +205,13 @@ static const char *verb_of(enum diff_why why)
 }
 
 /* ": A holds 6.00 MiB more, B 1.00 MiB more; that is 87% of it" */
-static void append_culprits(struct diff *diff, enum column column, int64_t change, char *to,
-			    size_t size)
+static void append_culprits(struct diff *diff, const char *group, enum column column,
+			    int64_t change, char *to, size_t size)
 {
 	const struct diff_row **rows;
 	int64_t rest;
 	int64_t told = 0;
-	size_t count = diff_changed(diff, DIMENSION_SITE, "device", column, &rows, &rest);
+	size_t count = diff_changed(diff, DIMENSION_SITE, group, column, &rows, &rest);
 	char amount[DIFF_AMOUNT];
 	size_t used = strlen(to);
 	size_t named = 0;
@@ -239,13 +266,13 @@ static void other_change(struct diff *diff, const char *where, char *to, size_t 
 		snprintf(to, size, "The peak is unchanged%s, but %s %s is live at exit", where,
 			 diff_amount(amount, head < base ? base - head : head - base, true),
 			 head < base ? "less" : "more");
-		append_culprits(diff, COLUMN_EXIT, head - base, to, size);
+		append_culprits(diff, "device", COLUMN_EXIT, head - base, to, size);
 		return;
 	}
 	if (any_change(diff, COLUMN_ALLOCATED) || any_change(diff, COLUMN_EXIT) ||
 	    any_change(diff, COLUMN_COUNT) || any_change(diff, COLUMN_TOTAL))
 		snprintf(to, size,
-			 "The peak is unchanged%s; who allocates how much has changed.", where);
+			 "The peak is unchanged%s; who allocates how much is not.", where);
 	else if (any_change(diff, COLUMN_RESERVED))
 		snprintf(to, size,
 			 "No change in what is allocated%s; what the pools reserve for it differs.",
@@ -270,34 +297,33 @@ static void budget_sentence(const struct diff *diff, char *to, size_t size)
 
 void diff_sentence(struct diff *diff, char *to, size_t size)
 {
-	const struct diff_row *device;
-	char amounts[4][DIFF_AMOUNT];
-	char where[128] = "";
+	const struct diff_row *subject;
+	char amounts[3][DIFF_AMOUNT];
+	char name[100] = "";
+	char where[200] = "";
 	int64_t change;
 
 	if (!diff->base.count) {
 		budget_sentence(diff, to, size);
 		return;
 	}
-	device = worst_device(diff);
-	change = device ? diff_change(device, COLUMN_ALLOCATED) : 0;
-	if (device && !change)
-		snprintf(where, sizeof(where), ": %s allocated on device %s at the peak",
-			 diff_amount(amounts[0], device->head[COLUMN_ALLOCATED], true),
-			 device->name);
+	subject = subject_of(diff);
+	if (subject)
+		subject_name(subject, name, sizeof(name));
+	change = subject ? diff_change(subject, COLUMN_ALLOCATED) : 0;
 	if (!change) {
-		if (device && any_change(diff, COLUMN_EXIT))
-			snprintf(where, sizeof(where), " (%s allocated on device %s)",
-				 diff_amount(amounts[0], device->head[COLUMN_ALLOCATED], true),
-				 device->name);
+		if (subject)
+			snprintf(where, sizeof(where), " (%s allocated on %s)",
+				 diff_amount(amounts[0], subject->head[COLUMN_ALLOCATED], true),
+				 name);
 		other_change(diff, where, to, size);
 		return;
 	}
-	snprintf(to, size, "The peak on device %s %s by %s (%s) to %s allocated", device->name,
+	snprintf(to, size, "The peak on %s %s by %s (%s) to %s allocated", name,
 		 change > 0 ? "grew" : "shrank",
 		 diff_amount(amounts[0], change < 0 ? -change : change, true),
-		 diff_percent(amounts[1], device->base[COLUMN_ALLOCATED],
-			      device->head[COLUMN_ALLOCATED]),
-		 diff_amount(amounts[2], device->head[COLUMN_ALLOCATED], true));
-	append_culprits(diff, COLUMN_ALLOCATED, change, to, size);
+		 diff_percent(amounts[1], subject->base[COLUMN_ALLOCATED],
+			      subject->head[COLUMN_ALLOCATED]),
+		 diff_amount(amounts[2], subject->head[COLUMN_ALLOCATED], true));
+	append_culprits(diff, group_of(subject), COLUMN_ALLOCATED, change, to, size);
 }
