@@ -1,6 +1,6 @@
 /*
- * Are two runs alike enough to be compared? A card, a driver, a PyTorch or settings of the allocator
- * that differ change sizes and peaks by themselves, and no site would be to blame.
+ * Are two runs alike enough to be compared? A card, a driver, a PyTorch or settings of the
+ * allocator that differ change sizes and peaks by themselves, and no site would be to blame.
  */
 #include <stdio.h>
 #include <string.h>

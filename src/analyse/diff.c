@@ -106,8 +106,8 @@ static int join_rows(struct diff *diff)
 	const struct run *base = diff_base(diff);
 	const struct run *head = diff_head(diff);
 
-	diff->rows = arena_alloc(&diff->arena,
-				 (base->rows_n + head->rows_n + 1) * sizeof(*diff->rows));
+	diff->rows =
+		arena_alloc(&diff->arena, (base->rows_n + head->rows_n + 1) * sizeof(*diff->rows));
 	if (!diff->rows)
 		return err("no memory left");
 	for (enum dimension dimension = 0; dimension < DIMENSIONS; dimension++) {
@@ -116,8 +116,8 @@ static int join_rows(struct diff *diff)
 			const struct run_row *row = &head->rows[i];
 
 			if (row->dimension == (uint8_t)dimension)
-				join_row(diff,
-					 run_find(base, dimension, row->group, row->name), row);
+				join_row(diff, run_find(base, dimension, row->group, row->name),
+					 row);
 		}
 		for (size_t i = 0; i < base->rows_n; i++) {
 			const struct run_row *row = &base->rows[i];
@@ -146,7 +146,8 @@ static bool same_height(const struct diff *diff, enum column column)
 
 /*
  * A height that is reached more than once is reached first wherever chance had it: when no device's
- * peak changed, who was there at that moment is no change either. The base's moment stands for both.
+ * peak changed, who was there at that moment is no change either. The base's moment stands for
+ * both.
  */
 static void settle_moment(struct diff *diff, enum column column)
 {
@@ -228,8 +229,9 @@ static void find_moments(struct diff *diff)
 	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
 		struct diff_row *row = &diff->rows[i];
 
-		if (more && less && (row->why == WHY_SOONER ||
-				     (row->why == WHY_LONGER && !lives_longer(diff, row))))
+		if (more && less &&
+		    (row->why == WHY_SOONER ||
+		     (row->why == WHY_LONGER && !lives_longer(diff, row))))
 			row->why = WHY_MOMENT;
 	}
 }
@@ -341,8 +343,8 @@ int diff_judge(struct diff *diff, struct gate *const *gates, size_t count)
 	if (!diff->gates)
 		return err("no memory left");
 	for (size_t i = 0; i < count; i++) {
-		int error = gate_judge(gates[i], diff->base.runs, diff->base.count,
-				       diff->head.runs, diff->head.count, &diff->gates[i]);
+		int error = gate_judge(gates[i], diff->base.runs, diff->base.count, diff->head.runs,
+				       diff->head.count, &diff->gates[i]);
 
 		if (error)
 			return error;

@@ -23,11 +23,11 @@ enum diff_why {
 	WHY_SAME,
 	WHY_NEW,
 	WHY_GONE,
-	WHY_MORE,   /* allocates more often */
+	WHY_MORE, /* allocates more often */
 	WHY_FEWER,
 	WHY_LARGER, /* as often, larger blocks */
 	WHY_SMALLER,
-	WHY_KEPT,   /* the same allocations, more of them never freed */
+	WHY_KEPT, /* the same allocations, more of them never freed */
 	WHY_FREED,
 	WHY_LONGER, /* the same allocations, more of them live at the peak: held longer */
 	WHY_SOONER,

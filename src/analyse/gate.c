@@ -189,7 +189,8 @@ static int check_narrowings(const struct gate *gate)
 	    (gate->query.metric == METRIC_COUNT || gate->query.metric == METRIC_ALLOCATED_EXIT))
 		return wrong(gate, "of a site only peaks are known by device", "");
 	if (gate->query.metric == METRIC_ALLOCATED_ADDED && !gate->query.by[NARROWING_PHASE])
-		return wrong(gate, "allocated.added wants a phase: allocated.added[phase=NAME]", "");
+		return wrong(gate, "allocated.added wants a phase: allocated.added[phase=NAME]",
+			     "");
 	return 0;
 }
 

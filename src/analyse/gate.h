@@ -22,10 +22,10 @@ enum gate_kind {
 
 struct gate {
 	enum gate_kind kind;
-	char text[200]; /* as it was given, without blanks at its ends */
+	char text[200];  /* as it was given, without blanks at its ends */
 	char words[200]; /* what `query` points into */
 	struct metric_query query;
-	double percent; /* negative: not given */
+	double percent;  /* negative: not given */
 	uint64_t amount; /* bytes or a number; TRACE_NONE: not given */
 };
 

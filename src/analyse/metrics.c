@@ -295,10 +295,10 @@ static int add_spaces(struct figures *figures, const struct run *run,
 {
 	for (size_t i = 0; i < run->trace.summary.spaces_n; i++) {
 		const struct trace_space *space = &run->trace.summary.spaces[i];
-		uint64_t value = query->metric == METRIC_ALLOCATED_PEAK ? space->allocated.peak_bytes
-				 : query->metric == METRIC_ALLOCATED_EXIT
-					 ? space->allocated.exit_bytes
-					 : space->allocations;
+		uint64_t value =
+			query->metric == METRIC_ALLOCATED_PEAK   ? space->allocated.peak_bytes
+			: query->metric == METRIC_ALLOCATED_EXIT ? space->allocated.exit_bytes
+								 : space->allocations;
 		char place[FIGURE_PLACE];
 
 		if (!space->space || !metric_matches(query->by[NARROWING_SPACE], space->space))

@@ -137,9 +137,10 @@ static int see_frames(struct run *run)
 	for (size_t i = 0; i < trace->frames_n; i++) {
 		const struct trace_frame *frame = &trace->frames[i];
 		bool python = frame->language == TRACE_PYTHON;
-		const char *path = python			  ? frame->file
-				   : frame->module != UINT32_MAX ? trace->modules[frame->module].path
-								 : NULL;
+		const char *path = python ? frame->file
+				   : frame->module != UINT32_MAX
+					   ? trace->modules[frame->module].path
+					   : NULL;
 
 		if (site_frame_read(&run->seen[i], python, demangled(run, frame), path,
 				    &run->arena))
@@ -210,8 +211,8 @@ static int add_share(struct run *run, const struct trace_share *share, enum colu
 	char name[SITE_LONGEST];
 	struct run_row *row;
 
-	run_site_name(run,
-		      site == UINT32_MAX ? share->stack : run->trace.sites[site].stacks[0], name);
+	run_site_name(run, site == UINT32_MAX ? share->stack : run->trace.sites[site].stacks[0],
+		      name);
 	row = row_of(run, DIMENSION_SITE, device_memory, name);
 	if (!row)
 		return -EINVAL;

@@ -51,8 +51,8 @@ struct run_row {
 	 */
 	const char *group;
 	int64_t values[COLUMNS];
-	uint64_t lifetime;   /* sites: the longest, ns; TRACE_NONE when nothing was freed */
-	const char *file;    /* sites: the line of the program's own source that holds most; NULL */
+	uint64_t lifetime; /* sites: the longest, ns; TRACE_NONE when nothing was freed */
+	const char *file;  /* sites: the line of the program's own source that holds most; NULL */
 	uint32_t line;
 	uint64_t line_bytes; /* what that line's stack weighs */
 };
@@ -60,7 +60,7 @@ struct run_row {
 struct run {
 	struct trace trace;
 	struct arena arena;
-	struct site_frame *seen;   /* by frame of the trace */
+	struct site_frame *seen; /* by frame of the trace */
 	struct run_row *rows;
 	size_t rows_n, rows_size;
 	uint32_t *slots; /* hash of (dimension, group, name) -> 1 + row */

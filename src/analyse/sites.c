@@ -37,8 +37,8 @@ static size_t digits(const char *text)
 /* GCC and LLVM number the clones and the locals that they make of a function. */
 static void cut_clones(char *name)
 {
-	static const char *const marks[] = { ".isra.",     ".constprop.", ".part.",
-					     ".cold",      ".lto_priv.",  ".llvm.",
+	static const char *const marks[] = { ".isra.",      ".constprop.", ".part.",
+					     ".cold",       ".lto_priv.",  ".llvm.",
 					     ".localalias", ".clone.",     ".warm" };
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
@@ -249,8 +249,7 @@ static void stable_library(const char *path, char *name)
 	if (at && digits(at + 4) && at[4 + digits(at + 4)] == '.')
 		at[4 + digits(at + 4)] = '\0';
 	at = strstr(name, ".so");
-	if (at && at - name > 9 && at[-9] == '-' &&
-	    strspn(at - 8, "0123456789abcdef") >= 8)
+	if (at && at - name > 9 && at[-9] == '-' && strspn(at - 8, "0123456789abcdef") >= 8)
 		take_out(at - 9, 9);
 }
 

@@ -55,7 +55,7 @@ struct arg {
 	enum arg_kind kind;
 	const char *value; /* what help calls the value; "a|b|c" when it is one of these words */
 	const char *help;
-	bool *flag;        /* FLAG */
+	bool *flag; /* FLAG */
 	/* TEXT and SWITCH: stays as it is when the option is not given. LIST and WORDS: an array of
 	 * ARG_MOST + 1, ended by NULL. */
 	const char **text;

@@ -15,7 +15,8 @@ static const char words[] =
 	"  --max 'allocated.peak<=30GiB'             on every device\n"
 	"  --max 'allocated.peak[phase=step]<=4GiB'  in every phase of that name\n"
 	"  --max 'ooms<=0'\n"
-	"  --budget FILE   {\"schema\":\"memtrace-budget/1\",\"max\":{\"allocated.peak\":\"30 GiB\"}}\n"
+	"  --budget FILE   {\"schema\":\"memtrace-budget/1\",\"max\":{\"allocated.peak\":\"30 "
+	"GiB\"}}\n"
 	"\n"
 	"Formats:\n";
 
@@ -58,7 +59,7 @@ int cmd_check(int argc, char **argv)
 		  &output },
 	};
 	const struct usage usage = { "check", "TRACE", about, args, sizeof(args) / sizeof(args[0]),
-				     1,	      1,       false };
+				     1,       1,       false };
 	const struct diff_format *format;
 	struct gates gates = { NULL, 0 };
 	enum args_result parsed;

@@ -27,8 +27,7 @@ static void about_diff(char *to, size_t size)
 	for (size_t i = 0; i < METRIC_IDS; i++) {
 		char row[200];
 
-		snprintf(row, sizeof(row), "  %-17s%s\n", metric_rows[i].name,
-			 metric_rows[i].what);
+		snprintf(row, sizeof(row), "  %-17s%s\n", metric_rows[i].name, metric_rows[i].what);
 		text_append(to, size, row);
 	}
 	text_append(to, size, "\nNarrowed by [key=value], where * and ? match as in file names:\n");
@@ -54,7 +53,8 @@ static int refuse(const struct diff *diff)
 		snprintf(keys + used, sizeof(keys) - used, "%s%.60s (%.100s, %.100s)",
 			 i ? ", " : "", key->key, key->base, key->head);
 	}
-	err("the runs are too unlike to be compared: %s differs; --force compares them all the same",
+	err("the runs are too unlike to be compared: %s differs; --force compares them all the "
+	    "same",
 	    keys);
 	return cli_fail("diff", STATUS_UNREADABLE);
 }
@@ -158,8 +158,9 @@ int cmd_diff(int argc, char **argv)
 		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
 		  &wish.output },
 	};
-	const struct usage usage = { "diff", "BASE HEAD", about, args,
-				     sizeof(args) / sizeof(args[0]), 0, 2, false };
+	const struct usage usage = {
+		"diff", "BASE HEAD", about, args, sizeof(args) / sizeof(args[0]), 0, 2, false
+	};
 	const struct diff_format *format;
 	struct gates gates = { NULL, 0 };
 	enum args_result parsed;

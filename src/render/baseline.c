@@ -114,8 +114,7 @@ static void parts(struct out *out, const struct run *run, enum dimension dimensi
 		    (uint64_t)values[COLUMN_EXIT]);
 		sum(out, ",\"reserved\":", (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
 		number(out, ",\"allocations\":", (uint64_t)values[COLUMN_COUNT]);
-		number(out, ",\"frees\":",
-		       (uint64_t)(values[COLUMN_COUNT] - values[COLUMN_LIVE]));
+		number(out, ",\"frees\":", (uint64_t)(values[COLUMN_COUNT] - values[COLUMN_LIVE]));
 		out_char(out, '}');
 	}
 }

@@ -19,7 +19,7 @@ static struct kept_frame keep_frame(const struct run *run, uint32_t number)
 {
 	const struct trace_frame *frame = &run->trace.frames[number];
 	bool python = frame->language == TRACE_PYTHON;
-	const char *path = python			  ? frame->file
+	const char *path = python                        ? frame->file
 			   : frame->module != UINT32_MAX ? run->trace.modules[frame->module].path
 							 : NULL;
 
@@ -71,8 +71,7 @@ static struct kept_site *find_site(struct kept *kept, struct map *known, const c
 	*site = (struct kept_site){
 		.name = arena_text(kept->arena, name, strlen(name)),
 		.space = space,
-		.shares = arena_alloc(kept->arena,
-				      (2 * kept->peaks_n + 1) * sizeof(*site->shares)),
+		.shares = arena_alloc(kept->arena, (2 * kept->peaks_n + 1) * sizeof(*site->shares)),
 	};
 	site->sums.lifetime_min_ns = site->sums.lifetime_max_ns = TRACE_NONE;
 	if (!site->name || !site->shares || !map_put(known, key, (uint32_t)kept->sites_n + 1))

@@ -19,7 +19,7 @@ struct diff_options {
 	size_t limit; /* rows of a list, 0 for all */
 	bool full;    /* every column, every dimension, lines */
 	bool colour;
-	bool ascii;   /* the terminal cannot show more */
+	bool ascii; /* the terminal cannot show more */
 };
 
 /* Writes it: 0, or -errno with err_text(). */
@@ -60,7 +60,8 @@ const char *diff_percent(char *to, int64_t base, int64_t head);
 /* A row's name with its device, where there may be others. */
 void diff_row_name(const struct diff_row *row, char *to, size_t size);
 
-/* The path of a site's file as seen from the head's working directory; NULL when it is not below. */
+/* The path of a site's file as seen from the head's working directory; NULL when it is not below.
+ */
 const char *diff_file(const struct diff *diff, const char *file);
 
 /* The sites that changed most at the peak of allocated memory, or at exit when none did. */

@@ -57,8 +57,7 @@ static int entries(const struct diff *diff, struct out *out, const char **comma,
 {
 	int64_t *values = calloc(diff->head.count + 1, sizeof(*values));
 	struct figures figures;
-	int error = values ? figures_read(&figures, diff_head(diff), query)
-				  : err("no memory left");
+	int error = values ? figures_read(&figures, diff_head(diff), query) : err("no memory left");
 
 	if (!values)
 		return error;

@@ -54,7 +54,7 @@ static void draw(struct picture *picture, const struct run *run, int device, uns
 static void line(const struct picture *picture, const struct show *show, unsigned width,
 		 unsigned row, uint64_t scale, bool ascii)
 {
-	static const char *const blocks[] = { " ", "\u2581", "\u2582", "\u2583", "\u2584",
+	static const char *const blocks[] = { " ",      "\u2581", "\u2582", "\u2583", "\u2584",
 					      "\u2585", "\u2586", "\u2587", "\u2588" };
 	static const char *const letters[] = { " ", ".", ".", ":", ":", "+", "+", "#", "#" };
 	unsigned last = width;
@@ -82,8 +82,8 @@ static void show_picture(const struct picture *picture, const struct show *show,
 		char label[NAME + 1];
 		bool first = row == 0;
 
-		snprintf(label, sizeof(label), first ? "%-5s%11s" : "%16s",
-			 first ? name : "", first ? show_bytes(number, picture->peak) : "");
+		snprintf(label, sizeof(label), first ? "%-5s%11s" : "%16s", first ? name : "",
+			 first ? show_bytes(number, picture->peak) : "");
 		out_format(show->out, "%-16s %s", label, ascii ? "|" : "\u2502");
 		line(picture, show, width, row, scale, ascii);
 		out_char(show->out, '\n');

@@ -172,9 +172,9 @@ static int rows(struct out *out, struct diff *diff, enum dimension dimension, co
 	for (enum column column = 0; column <= COLUMNS; column++) {
 		const struct diff_row **list = NULL;
 		int64_t rest;
-		size_t n = column < COLUMNS ? diff_changed(diff, dimension, NULL, column, &list,
-							   &rest)
-					    : count;
+		size_t n = column < COLUMNS
+				   ? diff_changed(diff, dimension, NULL, column, &list, &rest)
+				   : count;
 
 		for (size_t i = 0; i < n; i++) {
 			const struct diff_row *row = list ? list[i] : &diff->rows[from + i];
@@ -207,8 +207,8 @@ int diff_json(struct diff *diff, struct out *out, const struct diff_options *opt
 	gates(out, diff);
 	totals(out, diff);
 	out_text(out, ",\n\"rows\":[");
-	for (enum dimension dimension = 0;
-	     !error && diff->base.count && dimension < DIMENSIONS; dimension++)
+	for (enum dimension dimension = 0; !error && diff->base.count && dimension < DIMENSIONS;
+	     dimension++)
 		error = rows(out, diff, dimension, &comma, options->full);
 	out_text(out, "]}\n");
 	return error;

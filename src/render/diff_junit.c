@@ -86,7 +86,8 @@ int diff_junit(struct diff *diff, struct out *out, const struct diff_options *op
 		   name, tests, failures);
 	/* A suite without cases looks to its readers like one that did not run. */
 	if (!diff->gates_n)
-		out_text(out, "    <testcase classname=\"memtrace\" name=\"no gate\" time=\"0\"/>\n");
+		out_text(out,
+			 "    <testcase classname=\"memtrace\" name=\"no gate\" time=\"0\"/>\n");
 	for (size_t i = 0; i < diff->gates_n; i++)
 		gate(diff, out, &diff->gates[i], options->limit);
 	out_text(out, "    <system-out>");

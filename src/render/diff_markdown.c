@@ -87,8 +87,7 @@ static void table(struct diff *diff, struct out *out, enum column column,
 		   "<details><summary>%s: %zu %s</summary>\n\n| change | base | head | site | "
 		   "why |\n|--:|--:|--:|---|---|\n",
 		   run_columns[column].what, count, count == 1 ? "site" : "sites");
-	for (; shown < count && (!options->limit || shown < options->limit) &&
-	       written(out) < MOST;
+	for (; shown < count && (!options->limit || shown < options->limit) && written(out) < MOST;
 	     shown++)
 		row_line(out, rows[shown], column, column != COLUMN_RESERVED);
 	for (size_t i = shown; i < count; i++)

@@ -38,8 +38,7 @@ static void location(const struct diff *diff, struct out *out, const struct diff
 	uri(out, file ? file : diff_head(diff)->trace.path);
 	if (file)
 		out_text(out, ",\"uriBaseId\":\"%SRCROOT%\"");
-	out_format(out, "},\"region\":{\"startLine\":%u}}}]",
-		   file && row->line ? row->line : 1u);
+	out_format(out, "},\"region\":{\"startLine\":%u}}}]", file && row->line ? row->line : 1u);
 }
 
 static void fingerprint(struct out *out, const char *rule, const char *name)

@@ -122,8 +122,7 @@ static bool site_table(const struct text *text, enum column column, const char *
 	int64_t left = 0;
 	char line[128];
 	char amount[DIFF_AMOUNT];
-	size_t count =
-		diff_changed(text->diff, DIMENSION_SITE, group, column, &rows, &noise);
+	size_t count = diff_changed(text->diff, DIMENSION_SITE, group, column, &rows, &noise);
 	size_t shown = shown_of(text, count);
 
 	if (!count)
@@ -246,8 +245,8 @@ static void gates_part(const struct text *text)
 	for (size_t i = 0; i < text->diff->gates_n; i++) {
 		const struct gate_result *result = &text->diff->gates[i];
 		char words[DIFF_SENTENCE];
-		size_t used = text_copy(words, sizeof(words),
-					result->broken ? "BROKEN  " : "holds   ");
+		size_t used =
+			text_copy(words, sizeof(words), result->broken ? "BROKEN  " : "holds   ");
 
 		diff_gate_words(result, words + used, sizeof(words) - used);
 		show_wrapped(&text->show, words, 8, result->broken);

@@ -7,9 +7,10 @@
 #include "render/show.h"
 
 enum {
-	NAMED = 3,       /* sites that the sentence names at most */
-	ENOUGH = 80,     /* percent that they must explain before it stops naming */
-	WORTH = 10,      /* percent that a site must explain to be named behind another */
+	NAMED = 3,         /* sites that the sentence names at most */
+	ENOUGH = 80,       /* percent that they must explain before it stops naming */
+	WORTH = 10,        /* percent that a site must explain to be named behind another */
+	NAME_COLUMNS = 72, /* of a name in a sentence: it may be one word */
 };
 
 const char *diff_why_word(enum diff_why why)
@@ -59,8 +60,8 @@ const char *diff_percent(char *to, int64_t base, int64_t head)
 		return to;
 	}
 	percent = ((double)head - (double)base) * 100 / (double)base;
-	snprintf(to, DIFF_AMOUNT, percent > -0.05 && percent < 0.05 && head != base ? "%.2g%%"
-										  : "%.1f%%",
+	snprintf(to, DIFF_AMOUNT,
+		 percent > -0.05 && percent < 0.05 && head != base ? "%.2g%%" : "%.1f%%",
 		 percent < 0 ? -percent : percent);
 	return to;
 }
@@ -119,10 +120,10 @@ void diff_gate_words(const struct gate_result *result, char *to, size_t size)
 		snprintf(to, size, "%s: %s has %s%s%s", result->gate->text, result->place,
 			 diff_amount(amounts[0], result->head, bytes),
 			 result->broken ? ", more by " : "",
-			 result->broken ? diff_amount(amounts[1],
-						      result->head - (int64_t)result->gate->amount,
-						      bytes)
-					: "");
+			 result->broken
+				 ? diff_amount(amounts[1],
+					       result->head - (int64_t)result->gate->amount, bytes)
+				 : "");
 		return;
 	}
 	if (result->base == result->head) {
@@ -165,8 +166,8 @@ static const struct diff_row *subject_of(const struct diff *diff)
 	const struct diff_row *space = worst_of(diff, DIMENSION_SPACE);
 
 	if (space && strcmp(space->name, "array") != 0 &&
-	    (!device || (!diff_change(device, COLUMN_ALLOCATED) &&
-			 diff_change(space, COLUMN_ALLOCATED))))
+	    (!device ||
+	     (!diff_change(device, COLUMN_ALLOCATED) && diff_change(space, COLUMN_ALLOCATED))))
 		return space;
 	return device;
 }
@@ -213,22 +214,23 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 	int64_t told = 0;
 	size_t count = diff_changed(diff, DIMENSION_SITE, group, column, &rows, &rest);
 	char amount[DIFF_AMOUNT];
+	char name[4 * NAME_COLUMNS];
 	size_t used = strlen(to);
 	size_t named = 0;
 
 	for (size_t i = 0; i < count && named < NAMED; i++) {
 		int64_t part = diff_change(rows[i], column);
-		const char *verb = column == COLUMN_ALLOCATED ? verb_of(rows[i]->why)
-							      : "keeps";
+		const char *verb = column == COLUMN_ALLOCATED ? verb_of(rows[i]->why) : "keeps";
 
 		if (named && (part < 0) != (change < 0) && change)
 			continue;
 		if (named && change && part * 100 / change < WORTH)
 			break;
-		snprintf(to + used, size - used, "%s%s %s %s%s", named ? "; " : ": ",
-			 rows[i]->name, verb, diff_amount(amount, part < 0 ? -part : part, true),
+		show_safe(name, sizeof(name), rows[i]->name, NAME_COLUMNS);
+		snprintf(to + used, size - used, "%s%s %s %s%s", named ? "; " : ": ", name, verb,
+			 diff_amount(amount, part < 0 ? -part : part, true),
 			 rows[i]->why == WHY_NEW || rows[i]->why == WHY_GONE ? ""
-			 : part > 0					     ? " more"
+			 : part > 0                                          ? " more"
 									     : " less");
 		used = strlen(to);
 		told += part;
@@ -271,8 +273,8 @@ static void other_change(struct diff *diff, const char *where, char *to, size_t 
 	}
 	if (any_change(diff, COLUMN_ALLOCATED) || any_change(diff, COLUMN_EXIT) ||
 	    any_change(diff, COLUMN_COUNT) || any_change(diff, COLUMN_TOTAL))
-		snprintf(to, size,
-			 "The peak is unchanged%s; who allocates how much is not.", where);
+		snprintf(to, size, "The peak is unchanged%s; who allocates how much is not.",
+			 where);
 	else if (any_change(diff, COLUMN_RESERVED))
 		snprintf(to, size,
 			 "No change in what is allocated%s; what the pools reserve for it differs.",
