@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/backward.h"
 #include "analyse/sites.h"
 #include "analyse/symbols.h"
 #include "base/hash.h"
@@ -275,21 +276,43 @@ static struct site_frame *see_frames(struct recording *recording)
 	return seen;
 }
 
-static const char *name_site(struct recording *recording, const struct site_frame *seen,
-			     const struct spool_stack *stack)
+/* Puts the frames of a stack, those from `from` on, behind the `count` that are there. */
+static uint32_t add_frames(const struct recording *recording, const struct spool_stack *stack,
+			   uint32_t from, uint32_t *frames, uint32_t count)
 {
 	uint32_t depth = recording_depth(recording, stack);
-	uint32_t frames[NAMING_DEPTH];
-	uint32_t count = 0;
-	char name[SITE_LONGEST];
 
-	for (uint32_t i = 0; i < depth && count < NAMING_DEPTH; i++) {
+	for (uint32_t i = from; i < depth && count < NAMING_DEPTH; i++) {
 		uint32_t frame = recording_step(recording, stack, i);
 
 		if (frame < recording->frames)
 			frames[count++] = frame;
 	}
+	return count;
+}
+
+static const char *name_site(struct recording *recording, const struct site_frame *seen,
+			     const struct spool_stack *stack)
+{
+	static const char *const said[] = {
+		[BACKWARD_NOT] = "",
+		[BACKWARD_FORWARD] = " [backward]",
+		[BACKWARD_CALL] = " [via backward()]",
+	};
+	uint32_t frames[NAMING_DEPTH];
+	uint32_t count = add_frames(recording, stack, 0, frames, 0);
+	struct backward backward;
+	char name[SITE_LONGEST + 24];
+
+	/* A backward pass is named by the Python that it comes from, and said to be one. */
+	backward_read(recording, stack, &backward);
+	if (backward.via != BACKWARD_NOT) {
+		const struct spool_stack *via = recording_stack(recording, backward.stack);
+
+		count = add_frames(recording, via, via->native, frames, count);
+	}
 	site_name(name, seen, frames, count);
+	text_append(name, sizeof(name), said[backward.via]);
 	return arena_text(&recording->arena, name, strlen(name));
 }
 
