@@ -56,11 +56,12 @@ static int unlike_number(struct diff *diff, const char *key, uint64_t base, uint
 /* "3.12.3" and "3.12.9" run the same code. */
 static void minor(char *to, const char *version)
 {
-	const char *dot = version ? strchr(version, '.') : NULL;
+	char *dot;
 
 	text_copy(to, VALUE, or_none(version));
+	dot = strchr(to, '.');
 	if (dot)
-		to[(size_t)(dot + 1 - version) + strcspn(dot + 1, ".")] = '\0';
+		dot[1 + strcspn(dot + 1, ".")] = '\0';
 }
 
 static const struct trace_card *card_of(const struct trace *trace, int device)

@@ -186,7 +186,7 @@ static int take_name(struct recovery *recovery, const char *partial)
 int recovery_run(struct recovery *recovery)
 {
 	char partial[4096];
-	struct owner owner;
+	struct owner owner = { 0 };
 	int error = recovery_owner(recovery->spool, &owner);
 	int fd;
 

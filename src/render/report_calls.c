@@ -27,8 +27,7 @@ int report_text_calls(const struct report *report)
 		report_cell(report, &columns[1], show_count(text, call->calls));
 		report_cell(report, &columns[2], show_time(text, call->total_ns));
 		report_cell(report, &columns[3], show_time(text, call->max_ns));
-		report_cell(report, &columns[4],
-			    call->failed ? show_count(text, call->failed) : "");
+		report_cell(report, &columns[4], show_count(text, call->failed));
 		out_char(report->show.out, '\n');
 	}
 	if (rows < trace->calls_n)

@@ -31,6 +31,7 @@ is 'what else is amiss is told besides' "$(json verdict.json '"uncached" in [a["
 # --- what people read ---------------------------------------------------------------------------------
 traced "$E2E/steps" plain 50 2097152
 ok 'a large leak is reported' memtrace report "$TRACE"
+# shellcheck disable=SC2016  # not a command
 is 'in the first line' "$(head -n 1 "$OUT")" \
 	'Memory keeps growing: 2.00 MiB more each `step #`, 78.00 MiB in all, from'
 has 'with its row' "$OUT" '2.00 MiB   78.00 MiB   39 of 39'
@@ -48,6 +49,7 @@ is 'are what was not given back' \
 printf '# known\nleak_here   # since ever\nnobody*\n' >known
 ok 'known ones' memtrace report --suppressions known --show leaks,growth,advice "$TRACE"
 has 'are left out' "$OUT" '100.00 MiB           left out: suppressed'
+# shellcheck disable=SC2016  # not a command
 has 'and grow no more' "$OUT" 'Growth: none over 50 phases `step #`.'
 has 'what is out of date is said' "$OUT" 'known:3: this suppression fits nothing: nobody*'
 fails 3 'nothere: No such file' memtrace report --suppressions nothere "$TRACE"

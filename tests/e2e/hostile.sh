@@ -23,8 +23,8 @@ commands() {
 				echo "export {} --to $format"
 			done
 			;;
-		check:*) echo "check {} --max allocated.peak=1TiB" ;;
-		diff:*) printf '%s\n' "diff {} $example" "diff $example {}" 'diff {} {}' ;;
+		check:*) echo "check {} --max ooms<=999999999" ;;
+		diff:*) printf '%s\n' "diff --force {} $example" "diff --force $example {}" 'diff {} {}' ;;
 		html:* | baseline:*) echo "$command {} -o out" ;;
 		recover:*) ;; # takes spools only: below
 		*:TRACE* | *:RANK*) echo "$command {}" ;;
