@@ -49,7 +49,7 @@ for format in $formats; do
 done
 ok 'text in full' written 0 text diff "$example" hostile.json
 is 'no letter steers a terminal' "$(LC_ALL=C grep -c "$(printf '\033')" h.text)" 0
-is 'no command in an annotation' "$(grep -c '^::error::x' h.github)" 0
+is 'no command of a name' "$(grep -c '^::error::' h.github)" 0
 is 'one error a gate' "$(grep -c '^::error ' h.github)" 2
 is 'JUnit counts the failures' "$(grep -o 'failures="[0-9]*"' h.junit | sort -u)" 'failures="2"'
 is 'SARIF has an error a gate' "$(json h.sarif 'sum(r["level"] == "error" for r in d["runs"][0]["results"])')" 2

@@ -1,0 +1,137 @@
+/* Expressions of gates and budgets: what is one, what it means, and what is refused. */
+#include "check.h"
+
+#include "analyse/error.h"
+#include "analyse/gate.h"
+
+static struct gate gate;
+
+static void grows(const char *text)
+{
+	if (gate_parse(&gate, GATE_GROWTH, text))
+		printf("# %s\n", err_text());
+	STR(err_text(), "");
+}
+
+TEST(limits)
+{
+	grows("allocated.peak>2%");
+	EQ(gate.query.metric, METRIC_ALLOCATED_PEAK);
+	OK(gate.percent == 2);
+	OK(gate.amount == TRACE_NONE);
+	grows(" reserved.peak > 1.5 GiB ");
+	EQ(gate.query.metric, METRIC_RESERVED_PEAK);
+	OK(gate.percent < 0);
+	EQ(gate.amount, 1610612736);
+	grows("allocated.exit>2%+1MiB");
+	OK(gate.percent == 2);
+	EQ(gate.amount, 1048576);
+	grows("allocated.exit>1MiB + 2.5 %");
+	OK(gate.percent == 2.5);
+	EQ(gate.amount, 1048576);
+	grows("count>1000");
+	EQ(gate.amount, 1000);
+	grows(GATE_DEFAULT);
+	EQ(gate_parse(&gate, GATE_MOST, "allocated.peak<=30GiB"), 0);
+	EQ(gate.amount, 30ull << 30);
+}
+
+TEST(narrowings)
+{
+	grows("allocated.peak[device=0]>1");
+	STR(gate.query.by[NARROWING_DEVICE], "0");
+	grows("allocated.peak[device=0][pool=torch]>1");
+	STR(gate.query.by[NARROWING_POOL], "torch");
+	grows("allocated.peak[device=0, pool=torch]>1");
+	STR(gate.query.by[NARROWING_DEVICE], "0");
+	STR(gate.query.by[NARROWING_POOL], "torch");
+	grows("allocated.peak[site=f<...> (a.py), from g[0] (b.py)]>1");
+	STR(gate.query.by[NARROWING_SITE], "f<...> (a.py), from g[0] (b.py)");
+	grows("allocated.peak[phase=a>b]>3");
+	STR(gate.query.by[NARROWING_PHASE], "a>b");
+	EQ(gate.amount, 3);
+}
+
+TEST(amounts)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} rows[] = {
+		{ "0", 0 },
+		{ "12", 12 },
+		{ "12B", 12 },
+		{ "1 KiB", 1024 },
+		{ "1kib", 1024 },
+		{ "1KB", 1000 },
+		{ "0.5 MiB", 524288 },
+		{ "2GB", 2000000000 },
+		{ "1TiB", 1ull << 40 },
+		{ " 3 MB ", 3000000 },
+	};
+	static const char *const wrong[] = { "",     "x",     "-1",
+					     "1e9",  "1 XB",  "1 2",
+					     "MiB",  "1MiBs", "99999999999TiB",
+					     "0x10", "1,5MiB" };
+	uint64_t bytes;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		OK(gate_amount(rows[i].text, &bytes));
+		EQ(bytes, rows[i].bytes);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		OK(!gate_amount(wrong[i], &bytes));
+}
+
+TEST(every_prefix_is_refused_or_means_something)
+{
+	static const char text[] = "allocated.peak[device=0][site=a[1] (b.py)]>2.5%+1.5MiB";
+	char prefix[sizeof(text)];
+
+	for (size_t i = 0; i < sizeof(text); i++) {
+		int error;
+
+		memcpy(prefix, text, i);
+		prefix[i] = '\0';
+		error = gate_parse(&gate, GATE_GROWTH, prefix);
+		if (i <= strcspn(text, ">") + 1)
+			OK(error);
+		if (i + 1 == sizeof(text))
+			EQ(error, 0);
+		if (error)
+			OK(strstr(err_text(), "wanted is METRIC[KEY=VALUE]>LIMIT"));
+	}
+}
+
+TEST(patterns)
+{
+	OK(metric_matches("torch", "torch"));
+	OK(!metric_matches("torch", "torches"));
+	OK(metric_matches("lib*.so.?", "libcublas.so.9"));
+	OK(!metric_matches("lib*.so.?", "libcublas.so.13"));
+	OK(metric_matches("*a*b*c*", "xxaxxbbxcx"));
+	OK(!metric_matches("*a*b*c*", "xxaxxbbx"));
+	OK(metric_matches("*", ""));
+	OK(!metric_matches("?", ""));
+	OK(metric_matches("[x]", "[x]"));
+}
+
+TEST(medians)
+{
+	int64_t odd[] = { 9, 1, 5 };
+	int64_t even[] = { 4, 1, 9, 5 };
+
+	EQ(gate_median(odd, 3), 5);
+	EQ(gate_median(even, 4), 4);
+	EQ(gate_median(even, 0), 0);
+}
+
+TEST(families_of_phases)
+{
+	EQ(run_phase_length("step 12"), 4);
+	EQ(run_phase_length("step_12"), 4);
+	EQ(run_phase_length("step12"), 4);
+	EQ(run_phase_length("step"), 4);
+	EQ(run_phase_length("12"), 2);
+	EQ(run_phase_length("ProfilerStep#3"), 12);
+}
