@@ -350,7 +350,7 @@ check-instructions: test-programs ## an event costs no more instructions than th
 
 check-shell: ## the scripts under shellcheck
 	$(Q)command -v shellcheck >/dev/null || { echo 'skip check-shell: shellcheck is missing'; exit 0; }; \
-		shellcheck -x -P SCRIPTDIR scripts/*.sh $(wildcard tests/e2e/*.sh tests/gpu/*.sh .ci/run)
+		shellcheck -x -P SCRIPTDIR scripts/*.sh scripts/ci/*.sh $(wildcard tests/e2e/*.sh tests/gpu/*.sh .ci/run)
 
 # --- format and lint -------------------------------------------------------------------------------
 

@@ -80,3 +80,9 @@ row "report of $((10 * million)) events, seconds / MiB" "$1 / $2" "1 s / 512 MiB
 # shellcheck disable=SC2046
 set -- $(measured "$BUILD/memtrace" report --at peak "$temp/x.json")
 row "report --at peak of $((10 * million)) events, seconds / MiB" "$1 / $2" "5 s / 512 MiB"
+# shellcheck disable=SC2046
+set -- $(measured "$BUILD/memtrace" diff "$temp/x.json" "$temp/x.json")
+row "diff of two times $((10 * million)) events, seconds / MiB" "$1 / $2" "2 s / 512 MiB"
+# shellcheck disable=SC2046
+set -- $(measured "$BUILD/memtrace" check "$temp/x.json" --max 'allocated.peak<=1TiB')
+row "check of $((10 * million)) events, seconds / MiB" "$1 / $2" "2 s / 512 MiB"

@@ -24,6 +24,7 @@ zsh                    check  its completion
 man-db                 check  reads the manual
 pkg-config             check  reads the installed memtrace.pc
 dpkg-dev               check  make deb: what the package depends on
+python3-pytest         check  the plugin of pytest
 python3-torch          check  the report door and Python frames without a GPU
 afl++                  all    fuzzes the readers
 lintian                all    looks at the Debian package
@@ -57,6 +58,7 @@ present() {
 	man-db) command -v man >/dev/null ;;
 	dpkg-dev) return 0 ;; # elsewhere there is nothing to package for
 	afl++) command -v afl-fuzz >/dev/null ;;
+	python3-pytest) /usr/bin/python3 -c 'import pytest' 2>/dev/null ;;
 	python3-jsonschema) python3 -c 'import jsonschema' 2>/dev/null ;;
 	*) command -v "$1" >/dev/null ;;
 	esac
