@@ -301,7 +301,7 @@ size_t diff_changed(struct diff *diff, enum dimension dimension, const char *gro
 	}
 	sorting.column = column;
 	if (count)
-		qsort(*list, count, sizeof(**list), by_change);
+		qsort(*list, count, sizeof(const void *), by_change);
 	return count;
 }
 

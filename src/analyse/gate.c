@@ -388,10 +388,8 @@ static int told_by_both(const struct gate *gate, const struct side *base, const 
 	return 0;
 }
 
-static int matches_nothing(const struct gate *gate, const struct run *base, const struct run *head)
+static int matches_nothing(const struct gate *gate, const struct run *run)
 {
-	const struct run *run = head ? head : base;
-
 	if (gate->query.by[NARROWING_CATEGORY])
 		return err("%s: the gate %s matches nothing: the trace tells no categories",
 			   run->trace.path, gate->text);
@@ -425,6 +423,6 @@ int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	side_clear(&sides[0]);
 	side_clear(&sides[1]);
 	if (!error && !result->gate)
-		error = matches_nothing(gate, base_n ? base : NULL, head_n ? head : NULL);
+		error = matches_nothing(gate, head);
 	return error;
 }

@@ -47,7 +47,7 @@ bool gate_amount(const char *text, uint64_t *bytes);
 
 /*
  * The gate's verdict. `runs` are first those of the base (none for GATE_MOST), then those of the
- * head. 0, or -errno with err_text() when the narrowing matches nothing.
+ * head, at least one. 0, or -errno with err_text() when the narrowing matches nothing.
  */
 int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	       const struct run *head, size_t head_n, struct gate_result *result);

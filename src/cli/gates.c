@@ -72,7 +72,7 @@ const struct diff_format *gates_format(const char *command, const char *name)
 
 bool gates_add(struct gates *gates, enum gate_kind kind, const char *text)
 {
-	struct gate **grown = realloc(gates->list, (gates->count + 1) * sizeof(*grown));
+	struct gate **grown = realloc(gates->list, (gates->count + 1) * sizeof(void *));
 	struct gate *gate = calloc(1, sizeof(*gate));
 
 	if (grown)

@@ -92,7 +92,7 @@ static size_t rows_of(const struct run *run, enum dimension dimension, const cha
 		    !strcmp(run->rows[i].group, group))
 			rows[count++] = &run->rows[i];
 	}
-	qsort(rows, count, sizeof(*rows), by_name);
+	qsort(rows, count, sizeof(const void *), by_name);
 	return count;
 }
 
@@ -165,7 +165,7 @@ static void peaks(struct out *out, const struct kept *kept)
 
 	out_text(out, "\"peaks\":[");
 	for (size_t p = 0; p < kept->peaks_n; p++) {
-		const struct trace_peak *peak = kept->peaks[p];
+		const struct trace_peak *peak = kept_peak(kept, p);
 		const char *comma = "";
 
 		number(out, p ? ",\n{\"device\":" : "\n{\"device\":", (uint64_t)peak->device);
@@ -404,7 +404,7 @@ static int phases(struct out *out, const struct trace *trace)
 
 int baseline_write(struct run *run, struct out *out)
 {
-	const struct run_row **rows = calloc(run->rows_n + 1, sizeof(*rows));
+	const struct run_row **rows = calloc(run->rows_n + 1, sizeof(const void *));
 	struct kept kept;
 	int error = kept_read(&kept, run);
 

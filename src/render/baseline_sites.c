@@ -131,8 +131,10 @@ static int enter_site(struct kept *kept, struct map *known, const struct trace_s
 static int enter_shares(struct kept *kept, struct map *known)
 {
 	for (size_t p = 0; p < kept->peaks_n; p++) {
-		for (size_t i = 0; i < kept->peaks[p]->stacks_n; i++) {
-			const struct trace_share *share = &kept->peaks[p]->stacks[i];
+		const struct trace_peak *peak = kept_peak(kept, p);
+
+		for (size_t i = 0; i < peak->stacks_n; i++) {
+			const struct trace_share *share = &peak->stacks[i];
 			char name[SITE_LONGEST];
 			struct kept_site *site;
 
@@ -175,7 +177,7 @@ int kept_read(struct kept *kept, struct run *run)
 		return no_memory();
 	for (size_t i = 0; i < trace->peaks_n; i++) {
 		if (!trace->peaks[i].pool)
-			kept->peaks[kept->peaks_n++] = &trace->peaks[i];
+			kept->peaks[kept->peaks_n++] = (uint32_t)i;
 	}
 	for (size_t i = 0; !error && i < trace->sites_n; i++)
 		error = enter_site(kept, &known, &trace->sites[i]);

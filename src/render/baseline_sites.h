@@ -27,7 +27,7 @@ struct kept_site {
 struct kept {
 	struct kept_site *sites; /* in an order that is the same in every run */
 	size_t sites_n;
-	const struct trace_peak **peaks; /* those of whole devices */
+	uint32_t *peaks; /* those of whole devices: positions among the trace's */
 	size_t peaks_n;
 	struct arena *arena;
 	struct run *run;
@@ -37,5 +37,10 @@ struct kept {
 /* Free with kept_clear(): 0, or -errno with err_text(). */
 int kept_read(struct kept *kept, struct run *run);
 void kept_clear(struct kept *kept);
+
+static inline const struct trace_peak *kept_peak(const struct kept *kept, size_t i)
+{
+	return &kept->run->trace.peaks[kept->peaks[i]];
+}
 
 #endif

@@ -13,7 +13,7 @@ verdict() { # STATUS ARGS...
 	wanted=$1
 	shift
 	memtrace check "$@" >"$OUT" 2>"$ERR"
-	is "check $(basename "$*") ends with $wanted" $? "$wanted"
+	is "check $(basename "$1") $2 $3 ends with $wanted" $? "$wanted"
 }
 verdict 0 "$example" --max 'allocated.peak<=68MiB'
 has 'it says what was held' "$OUT" 'holds   allocated.peak<=68MiB: device 0 has 68.00 MiB'

@@ -39,6 +39,7 @@ has 'is told' "$ERR" 'left no trace'
 job MEMTRACE_RUN="$E2E/changes none 1" MEMTRACE_BASELINE=base.json MEMTRACE_FAIL_ON='peak>1'
 is 'a wrong gate' $? 2
 if "$PYTHON" -c 'import yaml' 2>/dev/null; then
+	# shellcheck disable=SC2016  # the $ are GitHub's
 	ok 'the YAML is YAML' "$PYTHON" -c '
 import sys, yaml
 action, gitlab = (yaml.safe_load(open(path)) for path in sys.argv[1:])
