@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "render/diff.h"
 #include "render/formats.h"
 
 /* What stands behind an option or as an operand. */
@@ -15,6 +16,29 @@ enum expects {
 	EXPECTS_WORDS,
 };
 
+static bool takes_value(const struct arg *arg)
+{
+	return arg->kind != ARG_FLAG && arg->kind != ARG_SWITCH;
+}
+
+static void add_word(char *words, size_t size, const char *word)
+{
+	text_append(words, size, words[0] ? " " : "");
+	text_append(words, size, word);
+}
+
+/* A FORMAT is one of those that the command's help lists: of a trace, or of a comparison. */
+static void add_formats(const char *command, char *words, size_t size)
+{
+	if (!strcmp(command, "export")) {
+		for (const struct format *format = formats; format->name; format++)
+			add_word(words, size, format->name);
+		return;
+	}
+	for (const struct diff_format *format = diff_formats; format->name; format++)
+		add_word(words, size, format->name);
+}
+
 /* The words that an option takes, apart by blanks. */
 static enum expects value_of(const struct usage *usage, const struct arg *arg, char *words,
 			     size_t size)
@@ -22,11 +46,8 @@ static enum expects value_of(const struct usage *usage, const struct arg *arg, c
 	const char *value = arg->value ? arg->value : "";
 
 	words[0] = '\0';
-	if (!strcmp(value, "FORMAT") && !strcmp(usage->command, "export")) {
-		for (const struct format *format = formats; format->name; format++) {
-			text_append(words, size, words[0] ? " " : "");
-			text_append(words, size, format->name);
-		}
+	if (!strcmp(value, "FORMAT")) {
+		add_formats(usage->command, words, size);
 		return EXPECTS_WORDS;
 	}
 	if (strchr(value, '|')) {
@@ -35,6 +56,8 @@ static enum expects value_of(const struct usage *usage, const struct arg *arg, c
 			*p = ' ';
 		return EXPECTS_WORDS;
 	}
+	if (!strncmp(value, "TRACE", 5))
+		return EXPECTS_TRACE;
 	if (!strcmp(value, "FILE") || !strcmp(value, "DIR") || !strcmp(value, "TEXT"))
 		return EXPECTS_FILE;
 	return EXPECTS_ANY;
@@ -107,7 +130,11 @@ static void bash_value(struct out *out, const struct usage *usage, const struct 
 	char words[1000];
 	enum expects expects = value_of(usage, arg, words, sizeof(words));
 
-	if (arg->kind != ARG_TEXT)
+	static const char *const kinds[] = {
+		[EXPECTS_ANY] = "value", [EXPECTS_FILE] = "file", [EXPECTS_TRACE] = "trace"
+	};
+
+	if (!takes_value(arg))
 		return;
 	out_format(out, "\t\t--%s", arg->name);
 	if (arg->letter)
@@ -115,7 +142,7 @@ static void bash_value(struct out *out, const struct usage *usage, const struct 
 	if (expects == EXPECTS_WORDS)
 		out_format(out, ") kind=words words='%s' ;;\n", words);
 	else
-		out_format(out, ") kind=%s ;;\n", expects == EXPECTS_FILE ? "file" : "value");
+		out_format(out, ") kind=%s ;;\n", kinds[expects]);
 }
 
 static void bash_command(struct out *out, const struct usage *usage)
@@ -184,14 +211,17 @@ static void zsh_arg(struct out *out, const struct usage *usage, const struct arg
 	char words[1000];
 	char help[1000];
 	enum expects expects = value_of(usage, arg, words, sizeof(words));
-	bool value = arg->kind == ARG_TEXT;
+	bool value = takes_value(arg);
+	bool again = arg->kind == ARG_LIST || arg->kind == ARG_WORDS;
 
 	out_text(out, "\t\t\t");
-	if (arg->letter)
+	if (arg->letter && again)
+		out_format(out, "'*'{-%c+,--%s=}'[", arg->letter, arg->name);
+	else if (arg->letter)
 		out_format(out, "'(-%c --%s)'{-%c%s,--%s%s}'[", arg->letter, arg->name, arg->letter,
 			   value ? "+" : "", arg->name, value ? "=" : "");
 	else
-		out_format(out, "'--%s%s[", arg->name, value ? "=" : "");
+		out_format(out, "'%s--%s%s[", again ? "*" : "", arg->name, value ? "=" : "");
 	args_help_line(help, sizeof(help), arg->help);
 	zsh_put(out, help);
 	out_char(out, ']');

@@ -50,6 +50,9 @@ is 'behind an equals sign' "$(tab export --metric =)" 'allocated reserved used'
 is 'and further' "$(tab export --metric = u)" used
 is 'traces and spools' "$(tab report '')" 'a.json b.spool folder'
 is 'any file behind -o' "$(tab report -o '')" 'a.json b.spool c.txt folder'
+is 'the formats of a comparison' "$(tab diff --format '')" \
+	"$(table DIFF_FORMAT render/diff_formats.def | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
+is 'traces of a side' "$(tab diff --base b)" b.spool
 is 'nothing for a number' "$(tab report --limit '')" ''
 is 'a program' "$(tab run -- truncat)" truncate
 is 'its own files' "$(tab run -- cat c.)" c.txt

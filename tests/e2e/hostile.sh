@@ -23,9 +23,19 @@ commands() {
 				echo "export {} --to $format"
 			done
 			;;
-		check:*) echo "check {} --max ooms<=999999999" ;;
-		diff:*) printf '%s\n' "diff --force {} $example" "diff --force $example {}" 'diff {} {}' ;;
-		html:* | baseline:*) echo "$command {} -o out" ;;
+		check:*)
+			for format in $(sed -n 's/^DIFF_FORMAT(\([a-z-]*\),.*/\1/p' "$TOP/src/render/diff_formats.def"); do
+				echo "check {} --max allocated.peak<=8000000TiB --format $format"
+			done
+			;;
+		diff:*)
+			# Whatever the file holds: --force. What a hostile process says of itself is unlike anything.
+			printf '%s\n' "diff --force {} $example" "diff --force $example {}"
+			for format in $(sed -n 's/^DIFF_FORMAT(\([a-z-]*\),.*/\1/p' "$TOP/src/render/diff_formats.def"); do
+				echo "diff --full {} {} --format $format"
+			done
+			;;
+		html:*) echo 'html {} -o out' ;;
 		recover:*) ;; # takes spools only: below
 		*:TRACE* | *:RANK*) echo "$command {}" ;;
 		esac
@@ -47,7 +57,7 @@ while read -r line; do
 	# shellcheck disable=SC2086
 	is "memtrace $line: cut" "$(hostile try cut memtrace $line)" ''
 done <list-of-commands
-sed 's/^[0E]/3/' bad/list >list && mv list bad/list
+sed 's/^[0EM]/3/' bad/list >list && mv list bad/list
 is 'memtrace recover takes none of them' "$(hostile try bad memtrace recover {} -o out.json)" ''
 is 'and leaves nothing' "$(find . -name 'out*')" ''
 

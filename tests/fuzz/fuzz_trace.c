@@ -1,5 +1,5 @@
 /*
- * Any bytes as a trace: read, reported on and exported without harm.
+ * Any bytes as a trace: read, reported on, compared and exported without harm.
  *
  * What is printed must hold nothing that steers a terminal, and what is printed as JSON must be
  * JSON: so the sanitizers are not the only judges. The length of the input picks what the report is
@@ -12,9 +12,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "analyse/diff.h"
 #include "analyse/error.h"
 #include "analyse/trace.h"
 #include "base/out.h"
+#include "render/diff.h"
 #include "render/document.h"
 #include "render/formats.h"
 #include "render/report.h"
@@ -178,6 +180,51 @@ static void export(void)
 	}
 }
 
+static bool side_of_input(struct diff_side *side)
+{
+	*side = (struct diff_side){ .runs = calloc(1, sizeof(*side->runs)) };
+	if (!side->runs)
+		abort();
+	side->count = !run_open(side->runs, state.path, NO_DEVICE);
+	return side->count;
+}
+
+static void compare_as(struct diff *diff, const struct diff_format *format, size_t size)
+{
+	const struct diff_options options = { .limit = size % 4, .full = size & 1 };
+
+	begin();
+	if (format->write(diff, &state.printed, &options))
+		return;
+	if (!strcmp(format->name, "json") || !strcmp(format->name, "sarif") ||
+	    !strcmp(format->name, "benchmark"))
+		check_json(false);
+	else
+		check_safe();
+}
+
+/* With itself: the rows match, and whatever is wrong with them comes twice. */
+static void compare(size_t size)
+{
+	struct diff_side base = { NULL, 0, 0 };
+	struct diff_side head = { NULL, 0, 0 };
+	struct diff diff = { .base = { NULL, 0, 0 } };
+	struct gate gate = { .kind = GATE_GROWTH };
+	struct gate *const gates[] = { &gate };
+	bool opened = side_of_input(&base) & side_of_input(&head);
+
+	if (gate_parse(&gate, GATE_GROWTH, GATE_DEFAULT))
+		abort();
+	diff.base = base;
+	diff.head = head;
+	if (opened && !diff_make(&diff, &base, &head, NO_DEVICE)) {
+		diff_judge(&diff, gates, 1);
+		for (const struct diff_format *format = diff_formats; format->name; format++)
+			compare_as(&diff, format, size);
+	}
+	diff_clear(&diff);
+}
+
 static void events(void)
 {
 	struct trace trace;
@@ -204,5 +251,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	events();
 	report(size);
 	export();
+	compare(size);
 	return 0;
 }
