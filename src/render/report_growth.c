@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "render/report_facts.h"
 #include "render/report_parts.h"
+#include "render/report_select.h"
 #include "render/report_study.h"
 
 static const struct report_column columns[] = {
@@ -67,9 +68,18 @@ static void steps_text(const struct survey_steps *steps, char *to, size_t size)
 static int say_nothing(const struct report *report)
 {
 	const struct survey *survey = &report->study->survey;
+	char number[SHOW_NUMBER];
 	char steps[120];
 	char text[300];
 
+	if (!report->options->show && !report->study->surveyed && !report->selection->replayed &&
+	    report->trace->with_events) {
+		snprintf(text, sizeof(text),
+			 "Growth was not looked for among %s events; --show growth does that.",
+			 show_count(number, report->trace->capture.events_recorded));
+		out_char(report->show.out, '\n');
+		show_wrapped(&report->show, text, 0, false);
+	}
 	if (!report->options->show)
 		return 0;
 	if (!report->study->surveyed)

@@ -31,7 +31,7 @@ is 'what else is amiss is told besides' "$(json verdict.json '"uncached" in [a["
 # --- what people read ---------------------------------------------------------------------------------
 traced "$E2E/steps" plain 50 2097152
 ok 'a large leak is reported' memtrace report "$TRACE"
-# shellcheck disable=SC2016  # not a command
+# shellcheck disable=SC2016  # the names of phases are quoted so
 is 'in the first line' "$(head -n 1 "$OUT")" \
 	'Memory keeps growing: 2.00 MiB more each `step #`, 78.00 MiB in all, from'
 has 'with its row' "$OUT" '2.00 MiB   78.00 MiB   39 of 39'
@@ -49,7 +49,7 @@ is 'are what was not given back' \
 printf '# known\nleak_here   # since ever\nnobody*\n' >known
 ok 'known ones' memtrace report --suppressions known --show leaks,growth,advice "$TRACE"
 has 'are left out' "$OUT" '100.00 MiB           left out: suppressed'
-# shellcheck disable=SC2016  # not a command
+# shellcheck disable=SC2016
 has 'and grow no more' "$OUT" 'Growth: none over 50 phases `step #`.'
 has 'what is out of date is said' "$OUT" 'known:3: this suppression fits nothing: nobody*'
 fails 3 'nothere: No such file' memtrace report --suppressions nothere "$TRACE"
@@ -82,6 +82,14 @@ is 'sizes sum to all allocations' "$(json made.report 'sum(b["count"] for b in d
 	"$(json made.json 'sum(e["op"] == "alloc" for e in d["events"])')"
 is 'and their bytes' "$(json made.report 'sum(b["live_bytes"] for b in d["histogram"])')" \
 	"$(json made.json 'sum(d_["allocated"]["exit_bytes"] for d_ in d["summary"]["devices"]) + sum(s["allocated"]["exit_bytes"] for s in d["summary"]["spaces"])')"
+
+# --- many events are not read unasked -------------------------------------------------------------------
+"$BUILD/tests/generator" --events 600000 --leak --json many.json >/dev/null
+ok 'many events' memtrace report many.json
+has 'are left for when they are wanted' "$OUT" 'Growth was not looked for among 600,000 events'
+ok 'which is' memtrace report --show growth many.json
+has 'this' "$OUT" 'log_metrics (metrics.py:20)'
+rm -f many.json
 
 # --- recordings, and made-up trainings ------------------------------------------------------------------
 for recording in h200-train example; do
