@@ -278,7 +278,8 @@ static struct site_frame *see_frames(struct recording *recording)
 
 /* Puts the frames of a stack, those from `from` on, behind the `count` that are there. */
 static uint32_t add_frames(const struct recording *recording, const struct spool_stack *stack,
-			   uint32_t from, uint32_t *frames, uint32_t count)
+			   uint32_t from, const struct site_frame *seen, struct site_frame *frames,
+			   uint32_t count)
 {
 	uint32_t depth = recording_depth(recording, stack);
 
@@ -286,33 +287,45 @@ static uint32_t add_frames(const struct recording *recording, const struct spool
 		uint32_t frame = recording_step(recording, stack, i);
 
 		if (frame < recording->frames)
-			frames[count++] = frame;
+			frames[count++] = seen[frame];
 	}
 	return count;
+}
+
+/* As trace_backward.c names such frames for readers. */
+static const char *said_backward(struct recording *recording, const char *function,
+				 enum backward_via via)
+{
+	char text[SITE_LONGEST];
+
+	text_copy(text, sizeof(text), function ? function : "?");
+	text_append(text, sizeof(text),
+		    via == BACKWARD_FORWARD ? " [backward]" : " [via backward()]");
+	return arena_text(&recording->arena, text, strlen(text));
 }
 
 static const char *name_site(struct recording *recording, const struct site_frame *seen,
 			     const struct spool_stack *stack)
 {
-	static const char *const said[] = {
-		[BACKWARD_NOT] = "",
-		[BACKWARD_FORWARD] = " [backward]",
-		[BACKWARD_CALL] = " [via backward()]",
-	};
-	uint32_t frames[NAMING_DEPTH];
-	uint32_t count = add_frames(recording, stack, 0, frames, 0);
+	struct site_frame frames[NAMING_DEPTH];
+	uint32_t order[NAMING_DEPTH];
+	uint32_t count = add_frames(recording, stack, 0, seen, frames, 0);
+	uint32_t own = count;
 	struct backward backward;
-	char name[SITE_LONGEST + 24];
+	char name[SITE_LONGEST];
 
 	/* A backward pass is named by the Python that it comes from, and said to be one. */
 	backward_read(recording, stack, &backward);
 	if (backward.via != BACKWARD_NOT) {
 		const struct spool_stack *via = recording_stack(recording, backward.stack);
 
-		count = add_frames(recording, via, via->native, frames, count);
+		count = add_frames(recording, via, via->native, seen, frames, count);
 	}
-	site_name(name, seen, frames, count);
-	text_append(name, sizeof(name), said[backward.via]);
+	for (uint32_t i = own; i < count; i++)
+		frames[i].function = said_backward(recording, frames[i].function, backward.via);
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = i;
+	site_name(name, frames, order, count);
 	return arena_text(&recording->arena, name, strlen(name));
 }
 

@@ -219,26 +219,6 @@ int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by 
 
 /* --- sites anew --- */
 
-static bool has_python(const struct trace *trace, uint32_t number)
-{
-	const struct trace_stack *stack = &trace->stacks[number];
-
-	for (size_t i = 0; i < stack->frames_n; i++) {
-		if (trace->frames[stack->frames[i]].language == TRACE_PYTHON)
-			return true;
-	}
-	return false;
-}
-
-/* A recorded site's name speaks of Python where there is any, and is none of native code else. */
-static const char *site_name(const struct trace *trace, const struct trace_keys *keys,
-			     uint32_t stack, enum trace_stacks stacks)
-{
-	if (trace->by == TRACE_BY_SITE && stacks == TRACE_STACKS_PYTHON && has_python(trace, stack))
-		return trace->sites[trace->site_of[stack]].site;
-	return keys->keys[keys->of[stack]].name;
-}
-
 static void add_stack(struct trace_site *site, const struct trace_stack *stack)
 {
 	site->stacks_n++;
@@ -336,7 +316,7 @@ int trace_set_sites(struct trace *trace, const struct trace_place *places)
 	return list_stacks(trace, sites, count);
 }
 
-static int find_sites(struct trace *trace, const struct trace_keys *keys, enum trace_stacks stacks)
+static int find_sites(struct trace *trace, const struct trace_keys *keys)
 {
 	struct trace_place *places = calloc(trace->stacks_n + 1, sizeof(*places));
 	int error;
@@ -348,7 +328,7 @@ static int find_sites(struct trace *trace, const struct trace_keys *keys, enum t
 
 		if (trace->site_of[i] == UINT32_MAX)
 			continue;
-		place->name = site_name(trace, keys, i, stacks);
+		place->name = keys->keys[keys->of[i]].name;
 		place->space = trace->sites[trace->site_of[i]].space;
 		place->key = trace->by == TRACE_BY_SITE
 				     ? hash_bytes(place->name, strlen(place->name))
@@ -370,5 +350,5 @@ int trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by
 	if (error || (stacks == TRACE_STACKS_MERGED && by == TRACE_BY_SITE))
 		return error;
 	error = trace_keys_find(&keys, trace, by);
-	return error ? error : find_sites(trace, &keys, stacks);
+	return error ? error : find_sites(trace, &keys);
 }

@@ -61,20 +61,21 @@ said driver --show devices,notes "$TRACE"
 
 # --- people ---------------------------------------------------------------------------------------------
 ok 'what was live at a moment' memtrace report --at peak "$train"
-has 'the sentence first' "$OUT" 'Live at the peak: 197.77 MiB, at 4.9 s.'
+has 'the sentence first' "$OUT" 'Live at the peak: 197.77 MiB, at 6.6 s.'
 has 'the sums then' "$OUT" 'Device 0: 197.77 MiB allocated of 198.25 MiB reserved.'
 has 'what is free in a pool' "$OUT" 'Pool torch on device 0: 489.50 KiB free of 70.00 MiB in 5 segments'
 has 'what pins a segment' "$OUT" '512.00 KiB in 1 block: Model.forward (train.py:48)'
 is 'no line is wider than a terminal' "$(awk 'length > 80' "$OUT")" ''
 is 'no line ends in blanks' "$(grep -n ' $' "$OUT")" ''
 ok 'of one pool' memtrace report --at peak --pool torch "$train"
-has 'which is said' "$OUT" 'Live at the peak, pool torch: 69.52 MiB, at 4.9 s.'
+has 'which is said' "$OUT" 'Live at the peak, pool torch: 69.52 MiB, at 6.6 s.'
 ok 'the lines' memtrace report --show lines -n 3 "$train"
 has 'file and line first' "$OUT" 'train.py:28 Block.attend'
 is 'none wider than a terminal' "$(awk 'length > 80' "$OUT")" ''
 ok 'Python only' memtrace report --stacks python --show peaks,lines "$train"
-has 'who has no Python is told' "$OUT" '[no Python frames]'
 hasnt 'native code is not' "$OUT" libcublas
+ok 'of a program without Python' memtrace report --stacks python "$TOP/tests/data/h200-caching.json"
+has 'who has no Python is told' "$OUT" '[no Python frames]'
 ok 'native only' memtrace report --stacks native --show peaks,lines "$train"
 hasnt 'Python is not told' "$OUT" '.py'
 ok 'threads by name' memtrace report --by thread --show peaks three.json
