@@ -13,12 +13,13 @@ env LD_PRELOAD="$LIBRARY" MEMTRACE_OUTPUT="$PWD/soak.json" MEMTRACE_MAX_EVENTS="
 soak=$!
 
 # What it has: the milliseconds of its life, KiB resident, bytes of the spool, one sample a line.
+: >samples
 start=$(date +%s%3N)
 while kill -0 "$soak" 2>/dev/null; do
 	resident=$(sed -n 's/^VmRSS:[ \t]*\([0-9]*\) kB/\1/p' "/proc/$soak/status" 2>/dev/null)
 	bytes=$(stat -c %s soak.spool 2>/dev/null)
 	[ -z "$resident" ] || [ -z "$bytes" ] || echo "$(($(date +%s%3N) - start)) $resident $bytes" >>samples
-	if [ ! -e half.json ] && [ "$(wc -l <samples 2>/dev/null || echo 0)" -ge 8 ]; then
+	if [ ! -e half.json ] && [ "$(wc -l <samples)" -ge 8 ]; then
 		memtrace recover --force -o half.json soak.spool >half.log 2>&1
 	fi
 	sleep 0.2
