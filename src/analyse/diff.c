@@ -196,42 +196,64 @@ static enum diff_why why(const struct diff_row *row)
 	return peak > 0 ? WHY_LONGER : peak < 0 ? WHY_SOONER : WHY_SAME;
 }
 
-static bool lives_longer(const struct diff *diff, const struct diff_row *row)
+/* How the longest life of a site changed: 1 much longer, -1 much shorter, 0 neither. */
+static int life_of(const struct diff *diff, const struct diff_row *row, bool *known)
 {
-	const struct run *base = diff_base(diff);
-	const struct run *head = diff_head(diff);
-	const struct run_row *was = run_find(base, DIMENSION_SITE, row->group, row->name);
-	const struct run_row *is = run_find(head, DIMENSION_SITE, row->group, row->name);
+	const struct run_row *was =
+		run_find(diff_base(diff), DIMENSION_SITE, row->group, row->name);
+	const struct run_row *is = run_find(diff_head(diff), DIMENSION_SITE, row->group, row->name);
 
-	/* A baseline has no lifetimes. */
-	if (!was || !is || was->lifetime == TRACE_NONE || is->lifetime == TRACE_NONE)
-		return false;
-	return is->lifetime / LONGER_PERCENT > was->lifetime / 100;
+	/* A baseline has no times. */
+	*known = was && is && was->lifetime != TRACE_NONE && is->lifetime != TRACE_NONE;
+	if (!*known)
+		return 0;
+	if (is->lifetime / LONGER_PERCENT > was->lifetime / 100)
+		return 1;
+	return was->lifetime / LONGER_PERCENT > is->lifetime / 100 ? -1 : 0;
+}
+
+/* Sites that do what they did, seen at the peak in other numbers: bytes that rose, that fell. */
+struct tide {
+	int64_t rises, falls;
+};
+
+static bool is_cause(const struct diff *diff, const struct diff_row *row, const struct tide *tide)
+{
+	bool known;
+	int life = life_of(diff, row, &known);
+
+	if (!tide->rises || !tide->falls)
+		return true;
+	if (known)
+		return life == (row->why == WHY_LONGER ? 1 : -1);
+	return row->why == WHY_LONGER ? tide->rises / 2 >= tide->falls
+				      : tide->falls / 2 >= tide->rises;
 }
 
 /*
  * When sites that do what they did hold more at the peak, and others that do what they did hold
  * less, the peak has moved to where the former always stood. Those are no causes, but for one that
- * lives much longer than it did.
+ * lives much longer than it did; where nobody tells lifetimes, but for the side that prevails.
  */
 static void find_moments(struct diff *diff)
 {
-	bool more = false;
-	bool less = false;
+	struct tide tide = { 0, 0 };
 
 	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
 		struct diff_row *row = &diff->rows[i];
+		int64_t change = row->head[COLUMN_ALLOCATED] - row->base[COLUMN_ALLOCATED];
 
 		row->why = (uint8_t)why(row);
-		more |= row->why == WHY_LONGER;
-		less |= row->why == WHY_SOONER;
+		if (row->why == WHY_LONGER)
+			tide.rises += change;
+		else if (row->why == WHY_SOONER)
+			tide.falls -= change;
 	}
 	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
 		struct diff_row *row = &diff->rows[i];
 
-		if (more && less &&
-		    (row->why == WHY_SOONER ||
-		     (row->why == WHY_LONGER && !lives_longer(diff, row))))
+		if ((row->why == WHY_LONGER || row->why == WHY_SOONER) &&
+		    !is_cause(diff, row, &tide))
 			row->why = WHY_MOMENT;
 	}
 }

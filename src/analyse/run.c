@@ -21,7 +21,7 @@ static const char device_memory[] = "device";
 static const char elsewhere[] = "[no site]";
 
 const struct column_row run_columns[COLUMNS] = {
-#define COLUMN(id, key, what, bytes) { key, what, bytes },
+#define COLUMN(id, key, what, brief, bytes) { key, what, brief, bytes },
 #include "analyse/columns.def"
 #undef COLUMN
 };

@@ -16,7 +16,7 @@
 #include "base/arena.h"
 
 enum column {
-#define COLUMN(id, key, what, bytes) COLUMN_##id,
+#define COLUMN(id, key, what, brief, bytes) COLUMN_##id,
 #include "analyse/columns.def"
 #undef COLUMN
 	COLUMNS
@@ -30,7 +30,7 @@ enum dimension {
 };
 
 struct column_row {
-	const char *key, *what;
+	const char *key, *what, *brief;
 	bool bytes;
 };
 

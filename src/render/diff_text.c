@@ -188,48 +188,88 @@ static void dimension_tables(const struct text *text)
 		dimension_table(text, shown[i]);
 }
 
+/* Is the table of this column on the first screen? */
+static bool on_first_screen(const struct text *text, enum column column)
+{
+	const struct diff_row **rows;
+	int64_t noise;
+
+	if (text->options->full || column == COLUMN_ALLOCATED || column == COLUMN_EXIT)
+		return true;
+	/* What is reserved and how often says more than nothing, but less than those. */
+	for (enum column first = 0; first < column; first++) {
+		if (text->diff->site_columns & 1u << first &&
+		    diff_changed(text->diff, DIMENSION_SITE, "device", first, &rows, &noise))
+			return false;
+	}
+	return true;
+}
+
+/* ", 4 allocations more": a column that changed and has no table here. */
+static void column_words(const struct text *text, enum column column, char *to, size_t size)
+{
+	const struct diff_row **rows;
+	int64_t noise;
+	int64_t base;
+	int64_t head;
+	char amount[DIFF_AMOUNT];
+	char words[100];
+
+	if (!(text->diff->site_columns & 1u << column) || on_first_screen(text, column) ||
+	    !diff_changed(text->diff, DIMENSION_SITE, "device", column, &rows, &noise))
+		return;
+	diff_totals(text->diff, "device", column, &base, &head);
+	snprintf(words, sizeof(words), "%s%s (%s)", to[0] ? ", " : "", run_columns[column].brief,
+		 diff_signed(amount, head - base, run_columns[column].bytes));
+	text_append(to, size, words);
+}
+
+static bool dimension_changed(const struct text *text, enum dimension dimension)
+{
+	for (enum column column = 0; column < COLUMNS; column++) {
+		const struct diff_row **rows;
+		int64_t noise;
+
+		if (run_dimensions[dimension].columns & 1u << column &&
+		    diff_changed(text->diff, dimension, NULL, column, &rows, &noise))
+			return true;
+	}
+	return false;
+}
+
 /* What changed and is not shown, in one line. */
 static void more_line(const struct text *text)
 {
-	char line[256] = "Changed as well:";
-	bool any = false;
+	char line[700] = "Changed as well: ";
+	char words[600] = "";
 
+	for (enum column column = 0; column < COLUMNS; column++)
+		column_words(text, column, words, sizeof(words));
 	for (enum dimension dimension = DIMENSION_POOL; dimension < DIMENSIONS; dimension++) {
-		for (enum column column = 0; column < COLUMNS; column++) {
-			const struct diff_row **rows;
-			int64_t noise;
-
-			if (!(run_dimensions[dimension].columns & 1u << column) ||
-			    !diff_changed(text->diff, dimension, NULL, column, &rows, &noise))
-				continue;
-			text_append(line, sizeof(line), any ? ", " : " ");
-			text_append(line, sizeof(line), run_dimensions[dimension].key);
-			text_append(line, sizeof(line), "s");
-			any = true;
-			break;
-		}
+		if (text->options->full || !dimension_changed(text, dimension))
+			continue;
+		text_append(words, sizeof(words), words[0] ? ", " : "");
+		text_append(words, sizeof(words), run_dimensions[dimension].key);
+		text_append(words, sizeof(words), "s");
 	}
-	if (!any || text->options->full)
+	if (!words[0])
 		return;
-	text_append(line, sizeof(line), " (--full tells).");
+	text_append(line, sizeof(line), words);
+	text_append(line, sizeof(line), "; --full tells.");
 	out_char(text->show.out, '\n');
 	say(text, line);
 }
 
-static void site_tables(const struct text *text)
+/* Memory outside of devices is a table when it is all that there is, or all is wanted. */
+static void space_tables(const struct text *text)
 {
 	static const char *const spaces[] = { "managed", "pinned", "cpu" };
+	static const enum column columns[] = { COLUMN_ALLOCATED, COLUMN_EXIT };
 
-	for (enum column column = 0; column < COLUMNS; column++) {
-		/* The bytes in all say little that counts and peaks do not. */
-		if (text->diff->site_columns & 1u << column &&
-		    (column != COLUMN_TOTAL || text->options->full) &&
-		    (column != COLUMN_LIVE || text->options->full))
-			site_table(text, column, "device", run_columns[column].what);
-	}
+	if (!text->options->full && diff_head(text->diff)->trace.summary.devices_n &&
+	    dimension_changed(text, DIMENSION_DEVICE))
+		return;
 	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++) {
-		static const enum column columns[] = { COLUMN_ALLOCATED, COLUMN_EXIT };
-
 		for (size_t k = 0; k < 2; k++) {
 			char heading[128];
 
@@ -238,6 +278,15 @@ static void site_tables(const struct text *text)
 			site_table(text, columns[k], spaces[i], heading);
 		}
 	}
+}
+
+static void site_tables(const struct text *text)
+{
+	for (enum column column = 0; column < COLUMNS; column++) {
+		if (text->diff->site_columns & 1u << column && on_first_screen(text, column))
+			site_table(text, column, "device", run_columns[column].what);
+	}
+	space_tables(text);
 }
 
 static void gates_part(const struct text *text)

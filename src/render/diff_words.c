@@ -172,12 +172,12 @@ static const struct diff_row *subject_of(const struct diff *diff)
 	return device;
 }
 
-/* "device 0", "pinned memory" */
+/* "on device 0", "in pinned memory" */
 static void subject_name(const struct diff_row *row, char *to, size_t size)
 {
 	bool device = row->dimension == DIMENSION_DEVICE;
 
-	snprintf(to, size, "%s%.60s%s", device ? "device " : "", row->name,
+	snprintf(to, size, "%s%.60s%s", device ? "on device " : "in ", row->name,
 		 device ? "" : " memory");
 }
 
@@ -315,13 +315,13 @@ void diff_sentence(struct diff *diff, char *to, size_t size)
 	change = subject ? diff_change(subject, COLUMN_ALLOCATED) : 0;
 	if (!change) {
 		if (subject)
-			snprintf(where, sizeof(where), " (%s allocated on %s)",
+			snprintf(where, sizeof(where), " (%s allocated %s)",
 				 diff_amount(amounts[0], subject->head[COLUMN_ALLOCATED], true),
 				 name);
 		other_change(diff, where, to, size);
 		return;
 	}
-	snprintf(to, size, "The peak on %s %s by %s (%s) to %s allocated", name,
+	snprintf(to, size, "The peak %s %s by %s (%s) to %s allocated", name,
 		 change > 0 ? "grew" : "shrank",
 		 diff_amount(amounts[0], change < 0 ? -change : change, true),
 		 diff_percent(amounts[1], subject->base[COLUMN_ALLOCATED],

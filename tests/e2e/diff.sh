@@ -175,7 +175,7 @@ sums() {
 }
 ok 'every column of 36 pairs sums to the difference of the totals' sums
 told() { # LIMIT: the rows of the table of counts sum to its last row
-	memtrace diff --force --limit "$1" random1.json random6.json | "$PYTHON" -c '
+	memtrace diff --force --full --limit "$1" random1.json random6.json | "$PYTHON" -c '
 import sys
 rows = []
 for line in sys.stdin:

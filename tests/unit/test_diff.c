@@ -185,6 +185,28 @@ TEST(a_moved_peak_has_one_cause)
 	EQ(rows[2]->why, WHY_MOMENT);
 }
 
+/* Where nobody tells lifetimes the side that prevails is the cause. */
+TEST(without_lifetimes)
+{
+	static const struct made base[] = { { "early", 10, 5, 0, 0, 30, TRACE_NONE },
+					    { "kept", 0, 5, 0, 0, 16, TRACE_NONE },
+					    { "late", 0, 5, 0, 0, 20, TRACE_NONE },
+					    { .name = NULL } };
+	static const struct made head[] = { { "late", 30, 5, 0, 0, 20, TRACE_NONE },
+					    { "kept", 16, 5, 0, 0, 16, TRACE_NONE },
+					    { "early", 0, 5, 0, 0, 30, TRACE_NONE },
+					    { .name = NULL } };
+	const struct diff_row **rows;
+
+	make(base, 0);
+	make(head, 0);
+	compare(1);
+	EQ(changed(COLUMN_ALLOCATED, &rows), 3);
+	EQ(rows[0]->why, WHY_LONGER);
+	EQ(rows[1]->why, WHY_LONGER);
+	EQ(rows[2]->why, WHY_MOMENT);
+}
+
 TEST(reasons)
 {
 	static const struct made base[] = {
