@@ -230,6 +230,17 @@ static bool is_cause(const struct diff *diff, const struct diff_row *row, const 
 				      : tide->falls / 2 >= tide->rises;
 }
 
+/* Who allocates more and yet holds less has it freed sooner: what is computed again, say. */
+static void against_the_peak(struct diff_row *row)
+{
+	int64_t change = row->head[COLUMN_ALLOCATED] - row->base[COLUMN_ALLOCATED];
+
+	if (change < 0 && (row->why == WHY_MORE || row->why == WHY_LARGER))
+		row->why = WHY_SOONER;
+	if (change > 0 && (row->why == WHY_FEWER || row->why == WHY_SMALLER))
+		row->why = WHY_LONGER;
+}
+
 /*
  * When sites that do what they did hold more at the peak, and others that do what they did hold
  * less, the peak has moved to where the former always stood. Those are no causes, but for one that
@@ -256,6 +267,8 @@ static void find_moments(struct diff *diff)
 		    !is_cause(diff, row, &tide))
 			row->why = WHY_MOMENT;
 	}
+	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++)
+		against_the_peak(&diff->rows[i]);
 }
 
 /* --- what is asked of a diff --- */

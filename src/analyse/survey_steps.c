@@ -35,9 +35,7 @@ static size_t without_numbers(const char *name, char *to, size_t size)
 
 		if (digit && i && isdigit((unsigned char)name[i - 1]))
 			continue;
-		to[used++] = name[i];
-		if (digit)
-			to[used - 1] = '#';
+		to[used++] = digit ? '#' : name[i];
 	}
 	to[used] = '\0';
 	return used;

@@ -89,7 +89,9 @@ static void table(struct diff *diff, struct out *out, enum column column,
 		   run_columns[column].what, count, count == 1 ? "site" : "sites");
 	for (; shown < count && (!options->limit || shown < options->limit) && written(out) < MOST;
 	     shown++)
-		row_line(out, rows[shown], column, column != COLUMN_RESERVED);
+		row_line(out, rows[shown], column,
+			 column == COLUMN_ALLOCATED || column == COLUMN_EXIT ||
+				 column == COLUMN_LIVE);
 	for (size_t i = shown; i < count; i++)
 		left += diff_change(rows[i], column);
 	if (shown < count) {

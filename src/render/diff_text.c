@@ -63,6 +63,7 @@ static void name_cell(const struct text *text, const char *name, unsigned column
 static void moved_line(const struct text *text, const struct diff_row *row)
 {
 	char line[SITE_LONGEST];
+	char safe[SITE_LONGEST];
 
 	if (!text->options->full || !row->file || !row->line || row->dimension != DIMENSION_SITE)
 		return;
@@ -72,8 +73,8 @@ static void moved_line(const struct text *text, const struct diff_row *row)
 	else
 		snprintf(line, sizeof(line), "%*s%.400s:%u", CHANGE + NOW + WHY + 3, "", row->file,
 			 row->line);
-	show_safe(line, sizeof(line), line, sizeof(line));
-	show_dim(&text->show, line);
+	show_safe(safe, sizeof(safe), line, sizeof(safe));
+	show_dim(&text->show, safe);
 	out_char(text->show.out, '\n');
 }
 
@@ -110,6 +111,12 @@ static void sum_line(const struct text *text, int64_t change, bool bytes, const 
 	out_char(text->show.out, '\n');
 }
 
+/* Why is about what is held, not about what is reserved for it or how often it is asked for. */
+static bool tells_why(enum column column)
+{
+	return column == COLUMN_ALLOCATED || column == COLUMN_EXIT || column == COLUMN_LIVE;
+}
+
 /* A table of sites: rows, what is left out, what is noise, and the total that they sum to. */
 static bool site_table(const struct text *text, enum column column, const char *group,
 		       const char *heading)
@@ -128,10 +135,10 @@ static bool site_table(const struct text *text, enum column column, const char *
 	if (!count)
 		return false;
 	show_heading(&text->show, heading);
-	cells(text, "change", "now", column == COLUMN_RESERVED ? NULL : "why");
+	cells(text, "change", "now", tells_why(column) ? "why" : NULL);
 	out_text(text->show.out, "site\n");
 	for (size_t i = 0; i < shown; i++)
-		row_line(text, rows[i], column, column != COLUMN_RESERVED);
+		row_line(text, rows[i], column, tells_why(column));
 	for (size_t i = shown; i < count; i++)
 		left += diff_change(rows[i], column);
 	if (shown < count) {

@@ -174,6 +174,14 @@ sums() {
 	"$PYTHON" "$TOP/tests/formats.py" json sums??.json
 }
 ok 'every column of 36 pairs sums to the difference of the totals' sums
+one_device() {
+	for head in 1 3 4 6; do
+		memtrace diff --force --device 0 -f json random2.json "random$head.json" >"device$head.json" || return 1
+	done
+	"$PYTHON" "$TOP/tests/formats.py" json device?.json
+}
+ok 'of one device of several as well' one_device
+fails 3 'has no device 2' memtrace diff --force --device 2 random2.json random1.json
 told() { # LIMIT: the rows of the table of counts sum to its last row
 	memtrace diff --force --full --limit "$1" random1.json random6.json | "$PYTHON" -c '
 import sys

@@ -210,16 +210,26 @@ TEST(without_lifetimes)
 TEST(reasons)
 {
 	static const struct made base[] = {
-		{ "gone", 10, 1, 0, 0, 10, 5 },    { "larger", 10, 2, 0, 0, 10, 5 },
-		{ "more", 10, 2, 0, 0, 10, 5 },    { "leaks", 10, 2, 0, 0, 10, 5 },
-		{ "longer", 10, 2, 0, 0, 10, 5 },  { "fewer", 40, 4, 0, 0, 10, 5 },
-		{ "smaller", 40, 4, 0, 0, 10, 5 }, { .name = NULL },
+		{ "gone", 10, 1, 0, 0, 10, 5 },
+		{ "larger", 10, 2, 0, 0, 10, 5 },
+		{ "more", 10, 2, 0, 0, 10, 5 },
+		{ "leaks", 10, 2, 0, 0, 10, 5 },
+		{ "longer", 10, 2, 0, 0, 10, 5 },
+		{ "fewer", 40, 4, 0, 0, 10, 5 },
+		{ "smaller", 40, 4, 0, 0, 10, 5 },
+		{ "again", 10, 2, 0, 0, 10, 5 },
+		{ .name = NULL },
 	};
 	static const struct made head[] = {
-		{ "new", 10, 1, 0, 0, 10, 5 },    { "larger", 20, 2, 0, 0, 20, 5 },
-		{ "more", 20, 4, 0, 0, 10, 5 },   { "leaks", 20, 2, 20, 2, 10, 5 },
-		{ "longer", 20, 2, 0, 0, 10, 5 }, { "fewer", 20, 2, 0, 0, 10, 5 },
-		{ "smaller", 20, 4, 0, 0, 5, 5 }, { .name = NULL },
+		{ "new", 10, 1, 0, 0, 10, 5 },
+		{ "larger", 20, 2, 0, 0, 20, 5 },
+		{ "more", 20, 4, 0, 0, 10, 5 },
+		{ "leaks", 20, 2, 20, 2, 10, 5 },
+		{ "longer", 20, 2, 0, 0, 10, 5 },
+		{ "fewer", 20, 2, 0, 0, 10, 5 },
+		{ "smaller", 20, 4, 0, 0, 5, 5 },
+		{ "again", 0, 4, 0, 0, 10, 5 },
+		{ .name = NULL },
 	};
 	static const struct {
 		const char *name;
@@ -227,7 +237,8 @@ TEST(reasons)
 	} wanted[] = { { "gone (prog)", WHY_GONE },     { "new (prog)", WHY_NEW },
 		       { "larger (prog)", WHY_LARGER }, { "more (prog)", WHY_MORE },
 		       { "leaks (prog)", WHY_KEPT },    { "longer (prog)", WHY_LONGER },
-		       { "fewer (prog)", WHY_FEWER },   { "smaller (prog)", WHY_SMALLER } };
+		       { "fewer (prog)", WHY_FEWER },   { "smaller (prog)", WHY_SMALLER },
+		       { "again (prog)", WHY_SOONER } };
 	size_t found = 0;
 
 	make(base, 0);
