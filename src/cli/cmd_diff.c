@@ -125,9 +125,13 @@ static bool take_numbers(struct wish *wish)
 {
 	uint64_t number;
 
-	if (!args_count("diff", "limit", wish->limit, UINT32_MAX, &number))
-		return false;
-	wish->options.limit = number;
+	/* A screen is short; what is folded or kept in a file need not be. */
+	wish->options.limit = strcmp(wish->format, "text") ? 25 : 5;
+	if (wish->limit) {
+		if (!args_count("diff", "limit", wish->limit, UINT32_MAX, &number))
+			return false;
+		wish->options.limit = number;
+	}
 	if (!wish->device)
 		return true;
 	if (!args_count("diff", "device", wish->device, INT16_MAX, &number))
@@ -138,7 +142,7 @@ static bool take_numbers(struct wish *wish)
 
 int cmd_diff(int argc, char **argv)
 {
-	struct wish wish = { .format = "text", .limit = "5", .ordinal = NO_DEVICE };
+	struct wish wish = { .format = "text", .ordinal = NO_DEVICE };
 	char about[6000];
 	const struct arg args[] = {
 		{ "base", 0, ARG_WORDS, "TRACE...", "several runs of the base", NULL, wish.base },
@@ -149,8 +153,8 @@ int cmd_diff(int argc, char **argv)
 		{ "format", 'f', ARG_TEXT, "FORMAT", "the format, from the list above", NULL,
 		  &wish.format },
 		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &wish.device },
-		{ "limit", 'n', ARG_TEXT, "N", "rows of each table (default 5; 0: all)", NULL,
-		  &wish.limit },
+		{ "limit", 'n', ARG_TEXT, "N",
+		  "rows of each table (default 5, in files 25; 0: all)", NULL, &wish.limit },
 		{ "full", 0, ARG_FLAG, NULL, "every table, whole names, lines of source",
 		  &wish.options.full, NULL },
 		{ "force", 0, ARG_FLAG, NULL, "compare unlike runs all the same", &wish.force,

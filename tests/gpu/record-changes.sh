@@ -13,7 +13,7 @@ record() { # NAME OPTIONS...
 	name=$1
 	shift
 	rm -f "$to/whole.json"
-	MEMTRACE_QUIET=1 MEMTRACE_MAX_EVENTS=1 MEMTRACE_OUTPUT="$to/whole.json" LD_PRELOAD="$BUILD/libmemtrace.so" \
+	MEMTRACE_QUIET=1 MEMTRACE_OUTPUT="$to/whole.json" LD_PRELOAD="$BUILD/libmemtrace.so" \
 		"$PYTHON" "$SCRIPT" "$@"
 	"$BUILD/memtrace" baseline "$to/whole.json" -o "$to/h200-change-$name.json"
 	rm -f "$to/whole.json"
