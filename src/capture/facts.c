@@ -59,7 +59,7 @@ static const char *other_directory(unsigned i)
 static int create_in(struct paths *paths, struct spool *spool, const char *directory)
 {
 	char first[4096];
-	int error = path_output(first, sizeof(first), paths->pattern, getpid());
+	int error = path_output(first, sizeof(first), paths->pattern, record_pid());
 
 	for (unsigned n = 0; !error && n < NAMES; n++) {
 		error = path_numbered(paths->output, sizeof(paths->output), first, n);
@@ -169,9 +169,9 @@ void facts_record(struct intern *intern, const struct paths *paths)
 	struct spool_header *header = intern->spool->header;
 	char text[4096];
 
-	header->pid = (uint32_t)getpid();
+	header->pid = (uint32_t)record_pid();
 	header->ppid = (uint32_t)getppid();
-	header->boot_pid_start = process_start_ticks(getpid());
+	header->boot_pid_start = process_start_ticks(record_pid());
 	header->place = process_place();
 	intern_fact(intern, "memtrace", MEMTRACE_VERSION);
 	intern_fact(intern, "output", paths->output);
@@ -224,5 +224,7 @@ const char *facts_error(int error)
 {
 	const char *text = strerrordesc_np(error < 0 ? -error : error);
 
+	if (error == -EOWNERDEAD)
+		return "a thread of the program ended inside an update";
 	return text ? text : "unknown error";
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/opt.h"
 #include "base/path.h"
 #include "base/signals.h"
 #include "base/text.h"
@@ -82,5 +83,6 @@ void finish_write(struct spool *spool, const struct paths *paths)
 		return;
 	}
 	spool_unlink(spool);
-	log_say("wrote ", final, NULL);
+	if (opt_flag(OPT_ID_announce))
+		log_say("wrote ", final, NULL);
 }

@@ -48,6 +48,7 @@ static struct {
 	struct ledger ledger;
 	struct paths paths;
 	uint64_t start_monotonic, start_realtime;
+	int pid;
 	uint8_t *alive; /* a page that reads 0 in any child, however it was born */
 	_Atomic bool open, prepared, cuda_started;
 	_Atomic bool quiet;          /* memtrace_stop() */
@@ -68,6 +69,7 @@ void record_init(void)
 {
 	uint8_t *page;
 
+	record.pid = getpid();
 	record.start_realtime = clock_realtime();
 	record.start_monotonic = clock_now();
 	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -136,6 +138,11 @@ static inline bool interrupts(void)
 bool record_inside(void)
 {
 	return self.inside;
+}
+
+int record_pid(void)
+{
+	return record.pid;
 }
 
 struct spool *record_spool(void)
@@ -208,6 +215,7 @@ void record_forked(void)
 	lock_reset(&record.open_lock);
 	self.inside = false;
 	atomic_fetch_add(&record.generation, 1);
+	record.pid = getpid();
 	record.start_monotonic = clock_now();
 	record.start_realtime = clock_realtime();
 	if (atomic_load(&record_state) == RECORD_ENDED)

@@ -69,6 +69,12 @@ uint64_t record_now(void);
 /* The text of a row's name, interned once. With the lock held. */
 uint32_t record_hook_text(enum hook_id id);
 
+/*
+ * This process: the one whose memory this is, also when a child that shares it (vfork, clone with
+ * CLONE_VM) asks.
+ */
+int record_pid(void);
+
 /* The kernel's number of this thread. */
 uint32_t record_thread(void);
 

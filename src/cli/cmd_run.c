@@ -78,6 +78,8 @@ static int set_all(const struct arg *args, const char *const *values)
 		if (setenv(name, values[id], 1))
 			return cli_usage("run", "%s: %s", name, strerror(errno));
 	}
+	/* The summary names the trace; one of us is enough. */
+	setenv("MEMTRACE_ANNOUNCE", "0", 0);
 	opt_read();
 	if (opt_trouble())
 		cli_usage("run",

@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2016  # what is in single quotes is for another shell
 # Parents and children, however they are born, have traces of their own; a child without CUDA has none;
 # nothing that exists is overwritten.
 # shellcheck source=lib.sh
@@ -83,6 +84,88 @@ is 'exec: one spool of the first, a trace with a number of the second' \
 	"$(left)" "./$pid.1.json
 ./$pid.spool"
 is 'exec: the second' "$(held "$pid.1.json")" 'live 1 peak 2'
+
+rm -f ./*.json ./*.spool
+run "$E2E/forks" chain
+is 'a chain of exec: the program succeeds' "$?" 0
+pid=$(pid_of child)
+is 'a chain of exec: a number each' "$(left)" "./$pid.1.spool
+./$pid.2.json
+./$pid.spool"
+ok 'a chain of exec: the spools are whole' sh -c 'memtrace recover "$1.spool" -o a.json && memtrace recover "$1.1.spool" -o b.json' sh "$pid"
+ok 'a chain of exec: all keep their promises' validate a.json b.json "$pid.2.json"
+
+# --- in the parent's memory ----------------------------------------------------------------------------
+rm -f ./*.json ./*.spool
+run "$E2E/forks" clone_vm
+is 'clone with CLONE_VM: the program succeeds' "$?" 0
+is 'clone with CLONE_VM: one trace' "$(left)" "./$(pid_of parent).json"
+is 'clone with CLONE_VM: with what both did' \
+	"$(json "$(pid_of parent).json" '[e["size"] >> 20 for e in d["events"]]')" '[1, 1, 2, 2, 2]'
+ok 'clone with CLONE_VM: it keeps its promises' validate "$(pid_of parent).json"
+
+# --- while other threads are in the middle of calls -----------------------------------------------------
+MEMTRACE_MAX_EVENTS=20000
+export MEMTRACE_MAX_EVENTS
+for kind in fork _Fork clone; do
+	rm -f ./*.json ./*.spool
+	times=${FORKS:-40}
+	[ $kind != fork ] || times=${FORKS:-200}
+	run timeout 250 "$E2E/forkstorm" $kind "$times"
+	is "$times times $kind among threads: the program succeeds" "$?" 0
+	is "$times times $kind among threads: a trace each, and the parent's" "$(left | wc -l)" $((times + 1))
+	parent=$(pid_of parent)
+	ok "$times times $kind among threads: the parent's keeps its promises" validate "$parent.json"
+	rm "$parent.json"
+	for spool in *.spool; do # of those that had to leave by _exit
+		[ ! -e "$spool" ] || memtrace recover "$spool" >>recover.log 2>&1
+	done
+	ok "$times times $kind among threads: each child has its own events only" "$PYTHON" -c '
+import json, sys
+for name in sys.argv[1:]:
+    with open(name) as file:
+        d = json.load(file)
+    got = [(e["op"], e["pool"], e["size"]) for e in d["events"]]
+    wanted = [("reserve", "child", 1 << 20)] + [("alloc", "child", 4096)] * 10 + [("free", "child", 4096)]
+    assert got == wanted, (name, got)
+    assert d["process"]["pid"] == int(name.split(".")[0]), name
+    assert d["summary"]["devices"][0]["allocated"]["exit_bytes"] == 9 * 4096, name
+' [0-9]*.json
+	set -- [0-9]*.json
+	ok "$times times $kind among threads: some of them are looked at closely" validate "$1" "$2" "$3"
+done
+unset MEMTRACE_MAX_EVENTS
+
+# --- the same pid in other containers, the same directory on other machines ------------------------------
+rm -f ./*.json ./*.spool
+if unshare -pf true 2>/dev/null; then
+	for _ in 1 2 3 4 5; do
+		LD_PRELOAD=$LIBRARY unshare -pf "$SAMPLES/leak" >/dev/null 2>&1 &
+	done
+	wait
+	is 'five containers with one pid: five traces' "$(left | tr '\n' ' ')" './1.1.json ./1.2.json ./1.3.json ./1.4.json ./1.json '
+	ok 'five containers with one pid: all keep their promises' validate ./*.json
+	rm -f ./*.json
+	# A spool of another pid namespace: nobody here can tell whether its process still runs.
+	ok 'a container beside a run' memtrace run -o "$PWD/%p.json" -- \
+		sh -c 'unshare -pf "$1" _exit; [ $? = 6 ] && exec "$2"' sh "$E2E/ends" "$SAMPLES/leak"
+	has 'a container beside a run: its spool is left alone, and told' "$ERR" '1 spool is here of another machine or container'
+	ok 'a container beside a run: it can be had' memtrace recover 1.spool
+	ok 'a container beside a run: whole' validate 1.json
+else
+	skip 'containers with one pid' 'no pid namespaces here'
+fi
+rm -f ./*.json ./*.spool
+if unshare -u true 2>/dev/null; then
+	MEMTRACE_OUTPUT=$PWD/%h.json
+	for host in node1 node2; do
+		LD_PRELOAD=$LIBRARY unshare -u sh -c 'hostname "$1" && exec "$2"' sh $host "$SAMPLES/leak" >/dev/null 2>&1
+	done
+	is 'two hosts on one disk: %h tells them apart' "$(left | tr '\n' ' ')" './node1.json ./node2.json '
+	is 'two hosts on one disk: so do the traces' "$(json node2.json 'd["process"]["host"]')" node2
+else
+	skip 'two hosts on one disk' 'no uts namespaces here'
+fi
 
 # --- names that are taken ------------------------------------------------------------------------------------
 rm -f ./*.json ./*.spool

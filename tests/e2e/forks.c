@@ -5,6 +5,7 @@
  * not let them; `after` is that case.
  */
 #include <cuda_runtime.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -104,11 +105,26 @@ static int by_spawn(char *self)
 	return wait_for(pid);
 }
 
-/* The same process, another program. */
-static int by_exec(char *self)
+/* Another process in the same memory: what it does is done in ours. */
+static int in_our_memory(void *unused)
 {
-	char child[] = "child";
-	char *const words[] = { self, child, NULL };
+	void *ptr = NULL;
+
+	(void)unused;
+	_exit(cudaMalloc(&ptr, MIB) || cudaFree(ptr));
+}
+
+static int by_clone_vm(void)
+{
+	static char stack[1 << 20] __attribute__((aligned(16)));
+
+	return wait_for(clone(in_our_memory, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL));
+}
+
+/* The same process, another program. */
+static int by_exec(char *self, char *next)
+{
+	char *const words[] = { self, next, NULL };
 	int failed = hold("parent", 2 * MIB);
 
 	if (!failed)
@@ -118,19 +134,24 @@ static int by_exec(char *self)
 
 int main(int argc, char **argv)
 {
+	static char child[] = "child", exec[] = "exec";
 	const char *kind = argc > 1 ? argv[1] : "child";
 	int failed = 1;
 
 	if (!strcmp(kind, "child"))
 		return hold("child", MIB);
 	if (!strcmp(kind, "exec"))
-		return by_exec(argv[0]);
+		return by_exec(argv[0], child);
+	if (!strcmp(kind, "chain"))
+		return by_exec(argv[0], exec);
 	if (!strcmp(kind, "after"))
 		hold("first", 4 * MIB);
 	if (!strcmp(kind, "fork") || !strcmp(kind, "after"))
 		failed = by_fork();
 	else if (!strcmp(kind, "clone"))
 		failed = by_clone();
+	else if (!strcmp(kind, "clone_vm"))
+		failed = by_clone_vm();
 	else if (!strcmp(kind, "_Fork"))
 		failed = by_quiet_fork();
 	else if (!strcmp(kind, "vfork"))

@@ -51,7 +51,7 @@ arguments_of() {
 	esac
 }
 taken=0
-# shellcheck disable=SC2013  # words, one a line
+# shellcheck disable=SC2013  # words
 for verb in $(sed -n 's/^COMMAND(\([a-z_]*\),.*/\1/p' "$TOP/src/cli/commands.def"); do
 	memtrace "$verb" --help >help
 	grep -qE '^usage:.*(TRACE|SPOOL|BASE|RANK)' help || continue
