@@ -187,6 +187,8 @@ static const char *stop_text(unsigned stop)
 		return "recording stopped early: the spool vanished from its directory";
 	case SPOOL_TOO_LARGE:
 		return "recording stopped early: the spool reached its largest size";
+	case SPOOL_NO_FILES:
+		return "recording stopped early: no file descriptor was free for the spool to grow";
 	case SPOOL_ABANDONED:
 		return "recording stopped early: a thread of the program ended inside an update, "
 		       "or "

@@ -47,6 +47,7 @@ enum spool_stop {
 	SPOOL_VANISHED,  /* the file is no longer where it was made */
 	SPOOL_TOO_LARGE, /* SPOOL_BLOCKS are in use */
 	SPOOL_NO_MEMORY,
+	SPOOL_NO_FILES,  /* no descriptor was free when it had to grow */
 	SPOOL_ABANDONED, /* a thread ended inside an update */
 };
 

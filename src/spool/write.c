@@ -101,7 +101,7 @@ static int reopen(const struct spool *spool)
 	int fd = open(spool->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
 
 	if (fd < 0)
-		return -ESTALE;
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : -ESTALE;
 	if (fstat(fd, &status) || status.st_dev != spool->device || status.st_ino != spool->inode) {
 		close(fd);
 		return -ESTALE;
@@ -230,6 +230,9 @@ enum spool_stop spool_stop_reason(int error)
 		return SPOOL_VANISHED;
 	case -ENOMEM:
 		return SPOOL_NO_MEMORY;
+	case -EMFILE:
+	case -ENFILE:
+		return SPOOL_NO_FILES;
 	case -EOWNERDEAD:
 		return SPOOL_ABANDONED;
 	default:

@@ -27,7 +27,7 @@ undisturbed() { # NAME STATUS
 sound() { # NAME TRACE
 	spool=${2%.json}.spool
 	if [ ! -e "$2" ]; then
-		ok "$1: the spool is recovered" memtrace recover "$spool" -o recovered.json
+		ok "$1: the spool is recovered" memtrace recover -f "$spool" -o recovered.json
 		set -- "$1" recovered.json
 	fi
 	ok "$1: what was recorded keeps its promises" validate "$2"
@@ -86,6 +86,45 @@ else
 	skip 'a full disk' 'tmpfs cannot be mounted here'
 fi
 
+# --- no space, whatever the file system says of it ----------------------------------------------------
+# 122 is EDQUOT, 28 ENOSPC, 95 EOPNOTSUPP.
+for error in 122 28; do
+	for after in 0 1 3; do
+		traced env LD_PRELOAD="$LIBRARY:$E2E/libnoroom.so" NOROOM_ERRNO=$error NOROOM_AFTER=$after \
+			"$SAMPLES/churn" $pairs $threads
+		undisturbed "error $error after $after claims" $?
+		if [ $after -lt 2 ]; then # not even the first rows
+			is "error $error after $after claims: no file is left" "$(find . -name "trace$traced_number.*")" ''
+		else
+			sound "error $error after $after claims" "$TRACE"
+		fi
+	done
+done
+traced env LD_PRELOAD="$LIBRARY:$E2E/libnoroom.so" NOROOM_ERRNO=95 NOROOM_BUT=/dev/shm "$SAMPLES/churn" $pairs $threads
+is 'no fallocate here: the status is the program'\''s' "$?" 0
+is 'no fallocate here: the spool lay elsewhere, one line at the end' "$(cat "$ERR")" "memtrace: wrote $TRACE"
+is 'no fallocate here: the whole trace' "$(grep -c '^{"seq"' "$TRACE")" "$((2 * threads * (pairs + 1)))"
+is 'no fallocate here: no spool is left elsewhere' "$(find /dev/shm -name "trace$traced_number.spool" -newer plain.out)" ''
+traced env LD_PRELOAD="$LIBRARY:$E2E/libnoroom.so" NOROOM_ERRNO=95 TMPDIR=/nowhere/at/all "$SAMPLES/churn" $pairs $threads
+undisturbed 'no fallocate anywhere, and no TMPDIR' $?
+
+# --- others write to the spool's file -----------------------------------------------------------------
+# While its process lives a page that is gone is SIGBUS, which only the host could handle. Afterwards
+# whatever is left is read, or refused in one sentence.
+traced "$E2E/ends" _exit
+size=$(stat -c %s "${TRACE%.json}.spool")
+for part in 1 8 32 64 90 99; do
+	cp "${TRACE%.json}.spool" part.spool
+	truncate -s $((size * part / 100)) part.spool
+	memtrace recover -f part.spool -o part.json >recover.out 2>recover.err
+	status=$?
+	case $status in
+	0) ok "cut to $part%: what is left is JSON" json part.json 'd["schema"]' ;;
+	3) is "cut to $part%: one sentence" "$(wc -l <recover.err)" 1 ;;
+	*) is "cut to $part%: the status" $status '0 or 3' ;;
+	esac
+done
+
 # --- limits -------------------------------------------------------------------------------------------
 # Blocks are of 512 bytes.
 cat >limited.sh <<'SH'
@@ -130,6 +169,15 @@ unset FAKE_CUDA_MEMORY
 traced sh limited.sh -n 3 "$SAMPLES/leak"
 is 'no descriptor left: the program fails as it does without' "$?" \
 	"$(sh limited.sh -n 3 "$SAMPLES/leak" >/dev/null 2>&1; echo $?)"
+
+for descriptors in 16 64; do
+	traced sh limited.sh -n $descriptors "$E2E/descriptors" 400000
+	is "every one of $descriptors descriptors is taken: the status is the program's" "$?" 7
+	is "every one of $descriptors descriptors is taken: so is the output" "$(cat "$OUT")" 'all taken, 400000 pairs'
+	has "every one of $descriptors descriptors is taken: why is told" "$ERR" 'Too many open files'
+	ok "every one of $descriptors descriptors is taken: two lines at most" [ "$(wc -l <"$ERR")" -le 2 ]
+	sound "every one of $descriptors descriptors is taken" "$TRACE"
+done
 
 # --- the directory goes away while the program runs -----------------------------------------------------
 mkdir -p gone/deep
