@@ -117,7 +117,7 @@ int report_text_process(const struct report *report)
 
 	/* A baseline is of no process in particular. */
 	if (report->trace->capture.baseline)
-		return;
+		return 0;
 	for (size_t i = 0; i < process->command_n && used < 200; i++) {
 		text_append(text, 204, i ? " " : "");
 		used = text_append(text, 204, process->command[i]);
