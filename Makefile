@@ -25,7 +25,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(BUILD)/%,%,$(2));)
 
 SHARED := base codec spool ledger
 # Of these two folders the library holds only what its exit path needs.
-LIB_ANALYSE := recording.c symbols.c phases.c backward.c sites.c names.c
+LIB_ANALYSE := recording.c symbols.c phases.c backward.c sites*.c names.c
 LIB_RENDER := document*.c
 
 comma := ,

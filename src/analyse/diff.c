@@ -7,9 +7,6 @@
 
 #include "analyse/error.h"
 
-/* A lifetime is told by a clock: only much more of it says anything. */
-enum { LONGER_PERCENT = 150 };
-
 const struct run *diff_base(const struct diff *diff)
 {
 	return diff->base.count ? &diff->base.runs[diff->base.middle] : NULL;
@@ -163,114 +160,6 @@ static void settle_moment(struct diff *diff, enum column column)
 	}
 }
 
-/* --- why --- */
-
-static enum diff_why often_or_large(const struct diff_row *row)
-{
-	double base = (double)row->base[COLUMN_COUNT];
-	double head = (double)row->head[COLUMN_COUNT];
-	double base_size = (double)row->base[COLUMN_TOTAL] / base;
-	double head_size = (double)row->head[COLUMN_TOTAL] / head;
-	double often = head > base ? head / base : base / head;
-	double large = head_size > base_size ? head_size / base_size : base_size / head_size;
-
-	if (row->base[COLUMN_TOTAL] <= 0 || row->head[COLUMN_TOTAL] <= 0 || often >= large)
-		return head > base ? WHY_MORE : head < base ? WHY_FEWER : WHY_SAME;
-	return head_size > base_size ? WHY_LARGER : WHY_SMALLER;
-}
-
-static enum diff_why why(const struct diff_row *row)
-{
-	int64_t peak = row->head[COLUMN_ALLOCATED] - row->base[COLUMN_ALLOCATED];
-	int64_t kept = row->head[COLUMN_LIVE] - row->base[COLUMN_LIVE];
-
-	if (row->base[COLUMN_COUNT] <= 0 && row->head[COLUMN_COUNT] > 0)
-		return WHY_NEW;
-	if (row->head[COLUMN_COUNT] <= 0 && row->base[COLUMN_COUNT] > 0)
-		return WHY_GONE;
-	if (row->head[COLUMN_COUNT] != row->base[COLUMN_COUNT] ||
-	    row->head[COLUMN_TOTAL] != row->base[COLUMN_TOTAL])
-		return row->head[COLUMN_COUNT] > 0 ? often_or_large(row) : WHY_SAME;
-	if (kept)
-		return kept > 0 ? WHY_KEPT : WHY_FREED;
-	return peak > 0 ? WHY_LONGER : peak < 0 ? WHY_SOONER : WHY_SAME;
-}
-
-/* How the longest life of a site changed: 1 much longer, -1 much shorter, 0 neither. */
-static int life_of(const struct diff *diff, const struct diff_row *row, bool *known)
-{
-	const struct run_row *was =
-		run_find(diff_base(diff), DIMENSION_SITE, row->group, row->name);
-	const struct run_row *is = run_find(diff_head(diff), DIMENSION_SITE, row->group, row->name);
-
-	/* A baseline has no times. */
-	*known = was && is && was->lifetime != TRACE_NONE && is->lifetime != TRACE_NONE;
-	if (!*known)
-		return 0;
-	if (is->lifetime / LONGER_PERCENT > was->lifetime / 100)
-		return 1;
-	return was->lifetime / LONGER_PERCENT > is->lifetime / 100 ? -1 : 0;
-}
-
-/* Sites that do what they did, seen at the peak in other numbers: bytes that rose, that fell. */
-struct tide {
-	int64_t rises, falls;
-};
-
-static bool is_cause(const struct diff *diff, const struct diff_row *row, const struct tide *tide)
-{
-	bool known;
-	int life = life_of(diff, row, &known);
-
-	if (!tide->rises || !tide->falls)
-		return true;
-	if (known)
-		return life == (row->why == WHY_LONGER ? 1 : -1);
-	return row->why == WHY_LONGER ? tide->rises / 2 >= tide->falls
-				      : tide->falls / 2 >= tide->rises;
-}
-
-/* Who allocates more and yet holds less has it freed sooner: what is computed again, say. */
-static void against_the_peak(struct diff_row *row)
-{
-	int64_t change = row->head[COLUMN_ALLOCATED] - row->base[COLUMN_ALLOCATED];
-
-	if (change < 0 && (row->why == WHY_MORE || row->why == WHY_LARGER))
-		row->why = WHY_SOONER;
-	if (change > 0 && (row->why == WHY_FEWER || row->why == WHY_SMALLER))
-		row->why = WHY_LONGER;
-}
-
-/*
- * When sites that do what they did hold more at the peak, and others that do what they did hold
- * less, the peak has moved to where the former always stood. Those are no causes, but for one that
- * lives much longer than it did; where nobody tells lifetimes, but for the side that prevails.
- */
-static void find_moments(struct diff *diff)
-{
-	struct tide tide = { 0, 0 };
-
-	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
-		struct diff_row *row = &diff->rows[i];
-		int64_t change = row->head[COLUMN_ALLOCATED] - row->base[COLUMN_ALLOCATED];
-
-		row->why = (uint8_t)why(row);
-		if (row->why == WHY_LONGER)
-			tide.rises += change;
-		else if (row->why == WHY_SOONER)
-			tide.falls -= change;
-	}
-	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
-		struct diff_row *row = &diff->rows[i];
-
-		if ((row->why == WHY_LONGER || row->why == WHY_SOONER) &&
-		    !is_cause(diff, row, &tide))
-			row->why = WHY_MOMENT;
-	}
-	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++)
-		against_the_peak(&diff->rows[i]);
-}
-
 /* --- what is asked of a diff --- */
 
 int64_t diff_change(const struct diff_row *row, enum column column)
@@ -368,7 +257,7 @@ int diff_make(struct diff *diff, const struct diff_side *base, const struct diff
 	diff->site_columns = columns_of_sites(diff, device);
 	settle_moment(diff, COLUMN_ALLOCATED);
 	settle_moment(diff, COLUMN_RESERVED);
-	find_moments(diff);
+	diff_find_why(diff);
 	return 0;
 }
 

@@ -98,6 +98,9 @@ size_t diff_changed(struct diff *diff, enum dimension dimension, const char *gro
 void diff_totals(const struct diff *diff, const char *group, enum column column, int64_t *base,
 		 int64_t *head);
 
+/* diff_why.c: fills `why` of the sites, which have all their columns. */
+void diff_find_why(struct diff *diff);
+
 /* alike.c: fills `unlike` with the keys in which the runs of the two sides differ. */
 int diff_compare_keys(struct diff *diff);
 

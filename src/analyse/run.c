@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "analyse/error.h"
+#include "analyse/run_rows.h"
 #include "analyse/symbols.h"
-#include "base/hash.h"
 #include "base/text.h"
 
 static const char device_memory[] = "device";
@@ -33,85 +33,6 @@ const struct dimension_row run_dimensions[DIMENSIONS] = {
 #undef DIMENSION
 #undef HAS
 };
-
-/* --- rows by name --- */
-
-static uint64_t hash_row(enum dimension dimension, const char *group, const char *name)
-{
-	return hash_mix(hash_mix(hash_bytes(group, strlen(group)), hash_bytes(name, strlen(name))),
-			(uint64_t)dimension + 1);
-}
-
-/* Where the row is, or where it would go. */
-static uint32_t *slot_of(const struct run *run, enum dimension dimension, const char *group,
-			 const char *name)
-{
-	size_t at = hash_row(dimension, group, name) & (run->slots_n - 1);
-
-	for (;; at = (at + 1) & (run->slots_n - 1)) {
-		const struct run_row *row;
-
-		if (!run->slots[at])
-			return &run->slots[at];
-		row = &run->rows[run->slots[at] - 1];
-		if (row->dimension == (uint8_t)dimension && !strcmp(row->name, name) &&
-		    !strcmp(row->group, group))
-			return &run->slots[at];
-	}
-}
-
-const struct run_row *run_find(const struct run *run, enum dimension dimension, const char *group,
-			       const char *name)
-{
-	uint32_t slot = run->slots_n ? *slot_of(run, dimension, group, name) : 0;
-
-	return slot ? &run->rows[slot - 1] : NULL;
-}
-
-static int grow(struct run *run)
-{
-	size_t size = run->rows_size ? 2 * run->rows_size : 64;
-	struct run_row *rows = realloc(run->rows, size * sizeof(*rows));
-	uint32_t *slots = calloc(4 * size, sizeof(*slots));
-
-	if (rows)
-		run->rows = rows;
-	if (!rows || !slots) {
-		free(slots);
-		return err("%s: no memory left", run->trace.path);
-	}
-	free(run->slots);
-	run->slots = slots;
-	run->slots_n = 4 * size;
-	run->rows_size = size;
-	for (size_t i = 0; i < run->rows_n; i++)
-		*slot_of(run, rows[i].dimension, rows[i].group, rows[i].name) = (uint32_t)i + 1;
-	return 0;
-}
-
-/* The row, made if it is new; NULL without memory, said in err_text(). Good until the next one. */
-static struct run_row *row_of(struct run *run, enum dimension dimension, const char *group,
-			      const char *name)
-{
-	uint32_t *slot;
-	struct run_row *row;
-
-	if (run->rows_n == run->rows_size && grow(run))
-		return NULL;
-	slot = slot_of(run, dimension, group, name);
-	if (*slot)
-		return &run->rows[*slot - 1];
-	row = &run->rows[run->rows_n];
-	*row = (struct run_row){ .dimension = (uint8_t)dimension, .lifetime = TRACE_NONE };
-	row->name = arena_text(&run->arena, name, strlen(name));
-	row->group = arena_text(&run->arena, group, strlen(group));
-	if (!row->name || !row->group) {
-		err("%s: no memory left", run->trace.path);
-		return NULL;
-	}
-	*slot = (uint32_t)++run->rows_n;
-	return row;
-}
 
 static int64_t known(uint64_t value)
 {
@@ -187,7 +108,7 @@ static int add_site(struct run *run, const struct trace_site *site)
 
 	if (site->stacks_n)
 		run_site_name(run, site->stacks[0], name);
-	row = row_of(run, DIMENSION_SITE, group_of(site), name);
+	row = run_row(run, DIMENSION_SITE, group_of(site), name);
 	if (!row)
 		return -EINVAL;
 	if (strcmp(row->group, device_memory) != 0)
@@ -213,7 +134,7 @@ static int add_share(struct run *run, const struct trace_share *share, enum colu
 
 	run_site_name(run, site == UINT32_MAX ? share->stack : run->trace.sites[site].stacks[0],
 		      name);
-	row = row_of(run, DIMENSION_SITE, device_memory, name);
+	row = run_row(run, DIMENSION_SITE, device_memory, name);
 	if (!row)
 		return -EINVAL;
 	row->values[column] += known(share->bytes);
@@ -265,7 +186,7 @@ static int add_parts(struct run *run, enum dimension dimension, const char *devi
 		/* The handle of a stream-ordered pool is an address. */
 		if (!strncmp(name, "async:", 6))
 			name = "async";
-		row = row_of(run, dimension, device, name);
+		row = run_row(run, dimension, device, name);
 		if (!row)
 			return -EINVAL;
 		row->values[COLUMN_ALLOCATED] += known(parts[i].allocated.peak_bytes);
@@ -287,7 +208,7 @@ static int add_devices(struct run *run, int wanted)
 		if (wanted != NO_DEVICE && device->device != wanted)
 			continue;
 		snprintf(ordinal, sizeof(ordinal), "%d", device->device);
-		row = row_of(run, DIMENSION_DEVICE, "", ordinal);
+		row = run_row(run, DIMENSION_DEVICE, "", ordinal);
 		if (!row)
 			return -EINVAL;
 		put_sums(row, &device->allocated, &device->reserved, device->allocations,
@@ -304,7 +225,7 @@ static int add_spaces(struct run *run)
 	for (size_t i = 0; i < run->trace.summary.spaces_n; i++) {
 		const struct trace_space *space = &run->trace.summary.spaces[i];
 		struct run_row *row =
-			row_of(run, DIMENSION_SPACE, "", space->space ? space->space : "?");
+			run_row(run, DIMENSION_SPACE, "", space->space ? space->space : "?");
 
 		if (!row)
 			return -EINVAL;
@@ -340,7 +261,7 @@ static int add_phases(struct run *run)
 
 		text_copy_n(name, sizeof(name), phase->name ? phase->name : "?",
 			    run_phase_length(phase->name ? phase->name : "?"));
-		row = row_of(run, DIMENSION_PHASE, "", name);
+		row = run_row(run, DIMENSION_PHASE, "", name);
 		if (!row)
 			return -EINVAL;
 		raise_to(&row->values[COLUMN_ALLOCATED], phase->allocated.peak_bytes);
@@ -375,7 +296,7 @@ static int add_rest(struct run *run, const char *group, const int64_t *totals, u
 		rest = totals[column] - sum_of(run, DIMENSION_SITE, group, column);
 		if (!rest)
 			continue;
-		row = row_of(run, DIMENSION_SITE, group, elsewhere);
+		row = run_row(run, DIMENSION_SITE, group, elsewhere);
 		if (!row)
 			return -EINVAL;
 		row->values[column] += rest;

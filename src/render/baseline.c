@@ -8,9 +8,9 @@
 #include "analyse/error.h"
 #include "base/out.h"
 #include "base/version.h"
-#include "render/baseline_sites.h"
+#include "render/baseline_parts.h"
 
-static void number(struct out *out, const char *key, uint64_t value)
+void baseline_number(struct out *out, const char *key, uint64_t value)
 {
 	out_text(out, key);
 	if (value == TRACE_NONE)
@@ -29,16 +29,17 @@ static void head(struct out *out, const struct trace *trace)
 {
 	const struct trace_environment *environment = &trace->environment;
 
-	number(out,
-	       "{\"schema\":\"memtrace/1\",\n\"process\":{\"pid\":0,\"ppid\":0,\"host\":null,"
-	       "\"rank\":",
-	       trace->process.rank);
-	number(out, ",\"world_size\":", trace->process.world_size);
+	baseline_number(
+		out,
+		"{\"schema\":\"memtrace/1\",\n\"process\":{\"pid\":0,\"ppid\":0,\"host\":null,"
+		"\"rank\":",
+		trace->process.rank);
+	baseline_number(out, ",\"world_size\":", trace->process.world_size);
 	out_text(out, ",\"command\":[],\"cwd\":null,\"start_time\":\"1970-01-01T00:00:00Z\","
 		      "\"duration_ns\":0,\"exit\":\"exit\"},\n");
 	text(out, "\"environment\":{\"memtrace\":", environment->memtrace);
-	number(out, ",\"cuda_driver\":", environment->cuda_driver);
-	number(out, ",\"cuda_runtime\":", environment->cuda_runtime);
+	baseline_number(out, ",\"cuda_driver\":", environment->cuda_driver);
+	baseline_number(out, ",\"cuda_runtime\":", environment->cuda_runtime);
 	text(out, ",\"torch\":", environment->torch);
 	text(out, ",\"python\":", environment->python);
 	out_text(out, ",\"settings\":{");
@@ -50,9 +51,9 @@ static void head(struct out *out, const struct trace *trace)
 	for (size_t i = 0; i < environment->devices_n; i++) {
 		const struct trace_card *card = &environment->devices[i];
 
-		number(out, i ? ",{\"device\":" : "{\"device\":", (uint64_t)card->device);
+		baseline_number(out, i ? ",{\"device\":" : "{\"device\":", (uint64_t)card->device);
 		text(out, ",\"name\":", card->name);
-		number(out, ",\"total_bytes\":", card->total_bytes);
+		baseline_number(out, ",\"total_bytes\":", card->total_bytes);
 		out_char(out, '}');
 	}
 	text(out, "]},\n\"capture\":{\"baseline\":true,\"doors\":{},\"stacks\":",
@@ -67,9 +68,9 @@ static void head(struct out *out, const struct trace *trace)
 static void sum(struct out *out, const char *key, uint64_t peak, uint64_t exit)
 {
 	out_text(out, key);
-	number(out, "{\"peak_bytes\":", peak);
+	baseline_number(out, "{\"peak_bytes\":", peak);
 	out_text(out, ",\"peak_t\":0");
-	number(out, ",\"exit_bytes\":", exit);
+	baseline_number(out, ",\"exit_bytes\":", exit);
 	out_char(out, '}');
 }
 
@@ -113,8 +114,9 @@ static void parts(struct out *out, const struct run *run, enum dimension dimensi
 		sum(out, ",\"allocated\":", (uint64_t)values[COLUMN_ALLOCATED],
 		    (uint64_t)values[COLUMN_EXIT]);
 		sum(out, ",\"reserved\":", (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
-		number(out, ",\"allocations\":", (uint64_t)values[COLUMN_COUNT]);
-		number(out, ",\"frees\":", (uint64_t)(values[COLUMN_COUNT] - values[COLUMN_LIVE]));
+		baseline_number(out, ",\"allocations\":", (uint64_t)values[COLUMN_COUNT]);
+		baseline_number(
+			out, ",\"frees\":", (uint64_t)(values[COLUMN_COUNT] - values[COLUMN_LIVE]));
 		out_char(out, '}');
 	}
 }
@@ -127,17 +129,18 @@ static void summary(struct out *out, const struct run *run, const struct run_row
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
 
-		number(out, i ? ",\n{\"device\":" : "\n{\"device\":", (uint64_t)device->device);
+		baseline_number(out,
+				i ? ",\n{\"device\":" : "\n{\"device\":", (uint64_t)device->device);
 		text(out, ",\"name\":", device->name);
-		number(out, ",\"total_bytes\":", device->total_bytes);
+		baseline_number(out, ",\"total_bytes\":", device->total_bytes);
 		sum(out, ",\"allocated\":", device->allocated.peak_bytes,
 		    device->allocated.exit_bytes);
 		sum(out, ",\"reserved\":", device->reserved.peak_bytes,
 		    device->reserved.exit_bytes);
-		number(out, ",\"used\":null,\"allocations\":", device->allocations);
-		number(out, ",\"frees\":", device->frees);
-		number(out, ",\"ooms\":", device->ooms);
-		number(out, ",\"retries\":", device->retries);
+		baseline_number(out, ",\"used\":null,\"allocations\":", device->allocations);
+		baseline_number(out, ",\"frees\":", device->frees);
+		baseline_number(out, ",\"ooms\":", device->ooms);
+		baseline_number(out, ",\"retries\":", device->retries);
 		out_text(out, ",\"pools\":[");
 		parts(out, run, DIMENSION_POOL, device->device, rows);
 		out_text(out, "],\"owners\":[");
@@ -151,8 +154,8 @@ static void summary(struct out *out, const struct run *run, const struct run_row
 		text(out, i ? ",\n{\"space\":" : "\n{\"space\":", space->space);
 		sum(out, ",\"allocated\":", space->allocated.peak_bytes,
 		    space->allocated.exit_bytes);
-		number(out, ",\"allocations\":", space->allocations);
-		number(out, ",\"frees\":", space->frees);
+		baseline_number(out, ",\"allocations\":", space->allocations);
+		baseline_number(out, ",\"frees\":", space->frees);
 		out_char(out, '}');
 	}
 	out_text(out, "]},\n");
@@ -168,9 +171,10 @@ static void peaks(struct out *out, const struct kept *kept)
 		const struct trace_peak *peak = kept_peak(kept, p);
 		const char *comma = "";
 
-		number(out, p ? ",\n{\"device\":" : "\n{\"device\":", (uint64_t)peak->device);
+		baseline_number(out,
+				p ? ",\n{\"device\":" : "\n{\"device\":", (uint64_t)peak->device);
 		text(out, ",\"pool\":null,\"metric\":", metrics[peak->metric]);
-		number(out, ",\"t\":0,\"bytes\":", peak->bytes);
+		baseline_number(out, ",\"t\":0,\"bytes\":", peak->bytes);
 		out_text(out, ",\"stacks\":[");
 		for (size_t i = 0; i < kept->sites_n; i++) {
 			const uint64_t *share = &kept->sites[i].shares[2 * p];
@@ -178,9 +182,9 @@ static void peaks(struct out *out, const struct kept *kept)
 			if (!share[0] && !share[1])
 				continue;
 			out_text(out, comma);
-			number(out, "{\"stack\":", i);
-			number(out, ",\"bytes\":", share[0]);
-			number(out, ",\"count\":", share[1]);
+			baseline_number(out, "{\"stack\":", i);
+			baseline_number(out, ",\"bytes\":", share[0]);
+			baseline_number(out, ",\"count\":", share[1]);
 			out_char(out, '}');
 			comma = ",";
 		}
@@ -209,7 +213,7 @@ static void frame(struct out *out, const struct kept_frame *kept, const char **m
 	if (kept->python) {
 		text(out, "{\"language\":\"python\",\"function\":", kept->function);
 		text(out, ",\"file\":", kept->path);
-		number(out, ",\"line\":", kept->line);
+		baseline_number(out, ",\"line\":", kept->line);
 		out_char(out, '}');
 		return;
 	}
@@ -256,7 +260,7 @@ static int names(struct out *out, const struct kept *kept)
 	for (size_t i = 0; i < kept->sites_n; i++) {
 		out_text(out, i ? ",{\"frames\":[" : "\n{\"frames\":[");
 		for (unsigned k = 0; k < kept->sites[i].frames_n; k++)
-			number(out, k ? "," : "", frames++);
+			baseline_number(out, k ? "," : "", frames++);
 		out_text(out, "]}");
 	}
 	out_text(out, "],\n");
@@ -277,129 +281,16 @@ static void sites(struct out *out, const struct kept *kept)
 		out_text(out, comma);
 		text(out, "{\"site\":", site->name);
 		text(out, ",\"space\":", site->space);
-		number(out, ",\"stacks\":[", i);
-		number(out, "],\"allocations\":", site->sums.allocations);
-		number(out, ",\"frees\":", site->sums.frees);
-		number(out, ",\"bytes\":", site->sums.bytes);
-		number(out, ",\"live_bytes\":", site->sums.live_bytes);
-		number(out, ",\"peak_bytes\":", site->sums.peak_bytes);
+		baseline_number(out, ",\"stacks\":[", i);
+		baseline_number(out, "],\"allocations\":", site->sums.allocations);
+		baseline_number(out, ",\"frees\":", site->sums.frees);
+		baseline_number(out, ",\"bytes\":", site->sums.bytes);
+		baseline_number(out, ",\"live_bytes\":", site->sums.live_bytes);
+		baseline_number(out, ",\"peak_bytes\":", site->sums.peak_bytes);
 		out_text(out, ",\"lifetime_min_ns\":null,\"lifetime_max_ns\":null}");
 		comma = ",\n";
 	}
 	out_text(out, "],\n");
-}
-
-/* --- phases --- */
-
-/* More names than this are told by what they have in common: "step" for "step 1", "step 2", ... */
-enum { PHASE_NAMES = 100 };
-
-/* Of the phases of one name those that a gate may be about. */
-struct kept_phase {
-	const char *name;
-	size_t length;
-	const struct trace_phase *highest, *added, *last;
-};
-
-static uint64_t added(const struct trace_phase *phase)
-{
-	return phase->allocated.peak_bytes == TRACE_NONE ||
-			       phase->allocated.start_bytes == TRACE_NONE
-		       ? 0
-		       : phase->allocated.peak_bytes - phase->allocated.start_bytes;
-}
-
-static uint64_t at_end(const struct trace_phase *phase)
-{
-	return phase->allocated.end_bytes == TRACE_NONE ? 0 : phase->allocated.end_bytes;
-}
-
-static int by_phase(const void *a, const void *b)
-{
-	const struct kept_phase *x = a;
-	const struct kept_phase *y = b;
-	size_t length = x->length < y->length ? x->length : y->length;
-	int order = memcmp(x->name, y->name, length);
-
-	return order ? order : (x->length > y->length) - (x->length < y->length);
-}
-
-/* Sorts, and puts the phases of one name together. */
-static size_t join_phases(struct kept_phase *list, size_t count)
-{
-	size_t kept = 0;
-
-	qsort(list, count, sizeof(*list), by_phase);
-	for (size_t i = 0; i < count; i++) {
-		struct kept_phase *to = kept ? &list[kept - 1] : NULL;
-
-		if (!to || by_phase(to, &list[i])) {
-			list[kept++] = list[i];
-			continue;
-		}
-		if (list[i].highest->allocated.peak_bytes > to->highest->allocated.peak_bytes)
-			to->highest = list[i].highest;
-		if (added(list[i].added) > added(to->added))
-			to->added = list[i].added;
-		if (at_end(list[i].last) > at_end(to->last))
-			to->last = list[i].last;
-	}
-	return kept;
-}
-
-static void phase_sums(struct out *out, const char *key, const struct trace_phase_sums *sums)
-{
-	number(out, key, sums->start_bytes);
-	number(out, ",\"end_bytes\":", sums->end_bytes);
-	number(out, ",\"peak_bytes\":", sums->peak_bytes);
-	out_char(out, '}');
-}
-
-static void phase(struct out *out, const char **comma, const struct kept_phase *kept,
-		  const struct trace_phase *of)
-{
-	out_text(out, *comma);
-	out_text(out, "{\"name\":");
-	out_json_n(out, kept->name, kept->length);
-	out_text(out, ",\"domain\":null,\"thread\":0,\"start\":0,\"end\":0");
-	phase_sums(out, ",\"allocated\":{\"start_bytes\":", &of->allocated);
-	phase_sums(out, ",\"reserved\":{\"start_bytes\":", &of->reserved);
-	out_char(out, '}');
-	*comma = ",\n";
-}
-
-static int phases(struct out *out, const struct trace *trace)
-{
-	struct kept_phase *list = calloc(trace->phases_n + 1, sizeof(*list));
-	const char *comma = "\n";
-	size_t count = 0;
-
-	if (!list)
-		return err("no memory left");
-	for (size_t i = 0; i < trace->phases_n; i++) {
-		const struct trace_phase *of = &trace->phases[i];
-
-		if (of->name)
-			list[count++] =
-				(struct kept_phase){ of->name, strlen(of->name), of, of, of };
-	}
-	count = join_phases(list, count);
-	if (count > PHASE_NAMES) {
-		for (size_t i = 0; i < count; i++)
-			list[i].length = run_phase_length(list[i].name);
-		count = join_phases(list, count);
-	}
-	out_text(out, "\"phases\":[");
-	for (size_t i = 0; i < count; i++) {
-		phase(out, &comma, &list[i], list[i].highest);
-		if (list[i].added != list[i].highest)
-			phase(out, &comma, &list[i], list[i].added);
-		if (list[i].last != list[i].highest && list[i].last != list[i].added)
-			phase(out, &comma, &list[i], list[i].last);
-	}
-	out_text(out, "],\n");
-	free(list);
-	return 0;
 }
 
 int baseline_write(struct run *run, struct out *out)
@@ -418,7 +309,7 @@ int baseline_write(struct run *run, struct out *out)
 	}
 	if (!error) {
 		sites(out, &kept);
-		error = phases(out, &run->trace);
+		error = baseline_phases(out, &run->trace);
 		out_text(out, "\"timeline\":[],\n\"events\":[\n]}\n");
 	}
 	kept_clear(&kept);

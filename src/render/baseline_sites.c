@@ -1,5 +1,5 @@
 /* The sites of a baseline. */
-#include "render/baseline_sites.h"
+#include "render/baseline_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
-/* The sites of a baseline: stacks cut to what names them, and their shares of the peaks. */
-#ifndef RENDER_BASELINE_SITES_H
-#define RENDER_BASELINE_SITES_H
+/* The parts of a baseline, and its sites: stacks cut to what names them, and their shares of the
+ * peaks. */
+#ifndef RENDER_BASELINE_PARTS_H
+#define RENDER_BASELINE_PARTS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,13 @@ struct kept {
 /* Free with kept_clear(): 0, or -errno with err_text(). */
 int kept_read(struct kept *kept, struct run *run);
 void kept_clear(struct kept *kept);
+
+/* A key and a number, null for TRACE_NONE. */
+struct out;
+void baseline_number(struct out *out, const char *key, uint64_t value);
+
+/* baseline_phases.c: the member `phases`, with a comma behind it: 0 or -errno. */
+int baseline_phases(struct out *out, const struct trace *trace);
 
 static inline const struct trace_peak *kept_peak(const struct kept *kept, size_t i)
 {
