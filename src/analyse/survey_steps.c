@@ -35,7 +35,10 @@ static size_t without_numbers(const char *name, char *to, size_t size)
 
 		if (digit && i && isdigit((unsigned char)name[i - 1]))
 			continue;
-		to[used++] = digit ? '#' : name[i];
+		to[used] = name[i];
+		if (digit)
+			to[used] = '#';
+		used++;
 	}
 	to[used] = '\0';
 	return used;

@@ -116,7 +116,7 @@ TEST(python_frames_only)
 	EQ(trace->stacks[1].entries[1], 1);
 	STR(trace->frames[trace->stacks[2].frames[0]].function, "[no Python frames]");
 	EQ(trace->stacks[3].frames[0], NAMED);
-	EQ(site_named(trace, "Linear.forward (linear.py)")->bytes, 1 + 2 + 16);
+	EQ(site_named(trace, "Net.forward (train.py)")->bytes, 1 + 2 + 16);
 	EQ(site_named(trace, "[no Python frames]")->bytes, 4);
 	EQ(site_named(trace, "[not recorded]")->bytes, 8);
 	sums_stay(trace);
