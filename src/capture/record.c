@@ -17,6 +17,7 @@
 #include "base/signals.h"
 #include "base/text.h"
 #include "capture/autograd.h"
+#include "capture/bound.h"
 #include "capture/calls.h"
 #include "capture/doors.h"
 #include "capture/facts.h"
@@ -455,6 +456,9 @@ void record_finish(void)
 		txn_cancel(&record.spool);
 	} else {
 		modules_refresh();
+		if (bound_past_us())
+			record_note("a library calls the CUDA runtime past every preload "
+				    "(RTLD_DEEPBIND): seen at the driver only");
 		record_lock();
 	}
 	atomic_store(&record_state, RECORD_ENDED);

@@ -67,6 +67,10 @@ is 'RTLD_DEEPBIND: the library works' "$(cat "$OUT")" "$right
 $right"
 is 'RTLD_DEEPBIND: it is seen through the driver' "$(sizes)" \
 	"alloc:1 alloc:2 free:2 oom:$too_much alloc:2 alloc:4 free:4 oom:$too_much"
+is 'RTLD_DEEPBIND: the trace says so' \
+	"$(json "$TRACE" 'sum("RTLD_DEEPBIND" in note for note in d["capture"]["notes"])')" 1
+traced "$E2E/loader" "$E2E/liballoc.so"
+is 'and only then' "$(json "$TRACE" 'sum("RTLD_DEEPBIND" in note for note in d["capture"]["notes"])')" 0
 # It brings its own runtime, bound to libc past every preload: nothing can be seen.
 traced "$E2E/loader" -d "$PWD/deep.so"
 is 'RTLD_DEEPBIND, runtime and all: the library works' "$(cat "$OUT")" "$right"

@@ -1,0 +1,111 @@
+/*
+ * Libraries whose calls go past every preload: loaded with RTLD_DEEPBIND.
+ *
+ * The flag leaves no mark, but what the loader has bound their imports to does: the address in the
+ * slot of each relocation is CUDA's own where it should be ours.
+ */
+#include "capture/bound.h"
+
+#include <elf.h>
+#include <link.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "capture/hooks.h"
+#include "capture/resolve.h"
+
+struct dynamic {
+	const ElfW(Sym) * symbols;
+	const char *names;
+	const ElfW(Rela) * relocations[2]; /* of functions, and of all else */
+	size_t bytes[2];
+};
+
+/* glibc has made addresses of the dynamic section's offsets; musl has not. */
+static uintptr_t address_of(const struct dl_phdr_info *info, ElfW(Addr) value)
+{
+	return value < info->dlpi_addr ? info->dlpi_addr + value : value;
+}
+
+static void read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * entry,
+			 struct dynamic *dynamic)
+{
+	for (; entry->d_tag != DT_NULL; entry++) {
+		uintptr_t at = address_of(info, entry->d_un.d_ptr);
+
+		switch (entry->d_tag) {
+		case DT_SYMTAB:
+			dynamic->symbols = (const void *)at;
+			break;
+		case DT_STRTAB:
+			dynamic->names = (const void *)at;
+			break;
+		case DT_JMPREL:
+			dynamic->relocations[0] = (const void *)at;
+			break;
+		case DT_PLTRELSZ:
+			dynamic->bytes[0] = entry->d_un.d_val;
+			break;
+		case DT_RELA:
+			dynamic->relocations[1] = (const void *)at;
+			break;
+		case DT_RELASZ:
+			dynamic->bytes[1] = entry->d_un.d_val;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+/* A slot that nobody has called through yet still points into its own library. */
+static bool is_past(const struct dl_phdr_info *info, const struct dynamic *dynamic,
+		    const ElfW(Rela) * relocation)
+{
+	const ElfW(Sym) *symbol = &dynamic->symbols[ELF64_R_SYM(relocation->r_info)];
+	const void *bound;
+	const char *module;
+
+	if (!ELF64_R_SYM(relocation->r_info) || symbol->st_shndx != SHN_UNDEF ||
+	    hook_named(dynamic->names + symbol->st_name) < 0)
+		return false;
+	memcpy(&bound, (const void *)(info->dlpi_addr + relocation->r_offset), sizeof(bound));
+	if (!bound)
+		return false;
+	module = resolve_module(bound);
+	return !strncmp(module, "libcudart", 9) || !strncmp(module, "libcuda.so", 10);
+}
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *past)
+{
+	struct dynamic dynamic = { 0 };
+
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			read_dynamic(info,
+				     (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
+				     &dynamic);
+	}
+	if (!dynamic.symbols || !dynamic.names)
+		return 0;
+	for (unsigned kind = 0; kind < 2 && dynamic.relocations[kind]; kind++) {
+		size_t count = dynamic.bytes[kind] / sizeof(ElfW(Rela));
+
+		for (size_t i = 0; i < count; i++) {
+			if (is_past(info, &dynamic, &dynamic.relocations[kind][i])) {
+				*(bool *)past = true;
+				return 1;
+			}
+		}
+	}
+	return 0;
+}
+
+bool bound_past_us(void)
+{
+	bool past = false;
+
+	dl_iterate_phdr(look_at, &past);
+	return past;
+}
