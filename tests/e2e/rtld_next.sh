@@ -76,6 +76,12 @@ traced "$E2E/loader" -d "$PWD/deep.so"
 is 'RTLD_DEEPBIND, runtime and all: the library works' "$(cat "$OUT")" "$right"
 has 'RTLD_DEEPBIND, runtime and all: it is said' "$ERR" 'a preload cannot see'
 
+# --- dlvsym -------------------------------------------------------------------------------------------
+# A version names the library's own function: it is not ours to answer, and its driver call is seen.
+traced "$E2E/dlvsym"
+is 'dlvsym: the program gets what it asked for' "$(cat "$OUT")" 'done'
+is 'dlvsym: it is seen through the driver' "$(sizes)" 'alloc:3 free:3'
+
 # --- other preloads -----------------------------------------------------------------------------------
 LD_PRELOAD=$E2E/libwrap.so
 traced "$SAMPLES/leak"
