@@ -89,7 +89,7 @@ run_step() { # NAME HOW
 	gcc-* | clang-*) compiled "${1%-*}" "-${1#*-}" "$2" ;;
 	valgrind) under_valgrind ;;
 	fuzz-*) fuzz "${1#fuzz-}" "$2" ;;
-	kills) KILLS=$2 SECONDS_EACH=7200 quiet_make check-e2e T=kill ;;
+	kills) KILLS=$2 SECONDS_EACH=7200 quiet_make check-e2e T=storm ;;
 	package) package ;;
 	soak) soak "$2" ;;
 	*)
