@@ -91,6 +91,40 @@ static void find_process(struct facts *facts, const struct trace *trace)
 	}
 }
 
+/* Calls that give and take from a stream-ordered pool end in "Async", or in its twin's
+ * "Async_ptsz". */
+static bool is_driver_call(const char *api)
+{
+	static const char *const begin[] = {
+#define DRIVER_CALL(name) name,
+#include "analyse/driver_calls.def"
+#undef DRIVER_CALL
+	};
+
+	if (strstr(api, "Async"))
+		return false;
+	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++) {
+		if (!strncmp(api, begin[i], strlen(begin[i])))
+			return true;
+	}
+	return false;
+}
+
+static void find_calls(struct facts *facts, const struct trace *trace)
+{
+	facts->run = known(trace->process.duration_ns);
+	for (size_t i = 0; i < trace->calls_n; i++) {
+		const struct trace_call *call = &trace->calls[i];
+
+		if (!call->api || !is_driver_call(call->api))
+			continue;
+		facts->driver_calls += call->calls;
+		facts->driver_time += call->total_ns;
+		if (call->max_ns > facts->driver_long)
+			facts->driver_long = call->max_ns;
+	}
+}
+
 static void find_temporaries(struct facts *facts, const struct trace *trace,
 			     const struct trace_device *device, const struct survey *survey)
 {
@@ -119,6 +153,7 @@ void facts_find(struct facts *facts, const struct trace *trace, const struct tra
 {
 	*facts = (struct facts){ 0 };
 	find_process(facts, trace);
+	find_calls(facts, trace);
 	if (device) {
 		find_sums(facts, trace, device);
 		find_parts(facts, trace, device);

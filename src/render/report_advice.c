@@ -21,11 +21,13 @@ static bool fact_text(const struct facts *facts, const char *name, size_t length
 	} numbers[] = {
 #define BYTES show_bytes
 #define COUNT show_count
+#define TIME show_time
 #define NUMBER(name, unit, what) { #name, unit, facts->name },
 #include "analyse/facts.def"
 #undef NUMBER
 #undef BYTES
 #undef COUNT
+#undef TIME
 	};
 	const struct {
 		const char *name, *value;

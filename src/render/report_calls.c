@@ -1,12 +1,32 @@
 /* Where the program waited for CUDA: the calls that took longest, and what that says. */
+#include <stdio.h>
+
 #include "analyse/trace.h"
 #include "base/out.h"
 #include "render/report_parts.h"
+#include "render/report_study.h"
 
 static const struct report_column columns[] = {
 	{ "call", 32 },    { "calls", 12 }, { "time", 10 },
 	{ "longest", 10 }, { "failed", 8 }, { NULL, 0 },
 };
+
+/* What allocating and freeing cost, together: no single row says it. */
+static void say_driver(const struct report *report)
+{
+	const struct facts *facts = &report->study->facts;
+	char calls[SHOW_NUMBER];
+	char time[SHOW_NUMBER];
+	char longest[SHOW_NUMBER];
+	char line[200];
+
+	if (!facts->driver_calls)
+		return;
+	snprintf(line, sizeof(line), "Allocating and freeing in the driver: %s calls, %s; longest %s.",
+		 show_count(calls, facts->driver_calls), show_time(time, facts->driver_time),
+		 show_time(longest, facts->driver_long));
+	report_say(report, line);
+}
 
 int report_text_calls(const struct report *report)
 {
@@ -32,11 +52,13 @@ int report_text_calls(const struct report *report)
 	}
 	if (rows < trace->calls_n)
 		report_more(report, trace->calls_n - rows);
+	say_driver(report);
 	return 0;
 }
 
 int report_json_calls(const struct report *report)
 {
+	const struct facts *facts = &report->study->facts;
 	const struct trace *trace = report->trace;
 
 	out_text(report->show.out, ",\n\"calls\":[");
@@ -51,5 +73,9 @@ int report_json_calls(const struct report *report)
 		out_char(report->show.out, '}');
 	}
 	out_char(report->show.out, ']');
+	report_json_number(report, ",\n\"driver\":{\"calls\":", facts->driver_calls);
+	report_json_number(report, ",\"total_ns\":", facts->driver_time);
+	report_json_number(report, ",\"max_ns\":", facts->driver_long);
+	out_char(report->show.out, '}');
 	return 0;
 }
