@@ -25,7 +25,7 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(BUILD)/%,%,$(2));)
 
 SHARED := base codec spool ledger
 # Of these two folders the library holds only what its exit path needs.
-LIB_ANALYSE := recording.c symbols.c phases.c backward.c sites*.c names.c
+LIB_ANALYSE := recording.c symbols.c phases.c backward.c witness.c sites*.c names.c
 LIB_RENDER := document*.c
 
 comma := ,
@@ -114,7 +114,7 @@ fake_o = $(patsubst tests/fake/%.c,$(FAKE)/$(2)/%.o,$(1))
 FAKE_DRIVER := $(wildcard tests/fake/driver*.c)
 FAKE_RUNTIME := $(wildcard tests/fake/cudart*.c)
 FAKE_STATIC := $(FAKE_RUNTIME) $(wildcard tests/fake/static*.c)
-FAKE_FILES := $(addprefix $(FAKE)/,libcuda.so.1 libcuda.so libcudart.so.13 libcudart.so libcudart_static.a)
+FAKE_FILES := $(addprefix $(FAKE)/,libcuda.so.1 libcuda.so libcudart.so.13 libcudart.so libcudart_static.a libcupti.so.13)
 
 .PHONY: fake
 fake: $(FAKE_FILES) ## a simulated libcuda.so.1 and libcudart.so.13 under build/fake/
@@ -131,7 +131,8 @@ $(FAKE)/static/%.o: tests/fake/%.c $(BUILD)/flags | $(BUILD)/ready
 # versions where there is a .map. -Bsymbolic: a driver bound to a preload would be hooked from inside.
 $(FAKE)/libcuda.so.1: $(call fake_o,$(FAKE_DRIVER),shared) $(wildcard tests/fake/driver.map)
 $(FAKE)/libcudart.so.13: $(call fake_o,$(FAKE_RUNTIME),shared) $(wildcard tests/fake/cudart.map)
-$(FAKE)/libcuda.so.1 $(FAKE)/libcudart.so.13:
+$(FAKE)/libcupti.so.13: $(call fake_o,tests/fake/cupti.c,shared)
+$(FAKE)/libcuda.so.1 $(FAKE)/libcudart.so.13 $(FAKE)/libcupti.so.13:
 	$(call say,LINK,$@) $(CC) $(FAKE_FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ \
 		$(filter %.o,$^) $(patsubst %,-Wl$(comma)--version-script=%,$(filter %.map,$^)) -ldl -lpthread

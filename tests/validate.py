@@ -21,7 +21,8 @@ except ImportError:
 
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "..", "include", "memtrace", "trace.schema.json")
-KEYS = ["schema", "process", "environment", "capture", "calls", "summary", "peaks", "modules", "frames",
+KEYS = ["schema", "process", "environment", "capture", "calls", "witness", "actions", "spans_dropped", "spans",
+        "summary", "peaks", "modules", "frames",
         "stacks", "threads", "sites", "phases", "timeline", "events"]
 EVENT_KEYS = ["seq", "t", "op", "device", "space", "pool", "ptr", "size", "stack", "thread",
               "stream", "api", "error", "allocated", "reserved"]

@@ -69,6 +69,40 @@ struct trace_call {
 	uint64_t total_ns, max_ns; /* inside the call */
 };
 
+/* A record of CUPTI's that no event matches. */
+struct trace_record {
+	uint64_t t;
+	const char *op, *memory;
+	bool mapping, ordered;
+	int device;
+	uint64_t ptr, size;
+};
+
+/* CUPTI's records of memory against the events; analyse/witness.h says how. */
+struct trace_witness {
+	uint64_t cupti; /* its version, 130001; 0: it was not asked for */
+	uint64_t records, matched, unjudged, lost, events_alone, pools;
+	struct trace_record *unmatched; /* the first of them */
+	size_t unmatched_n;
+};
+
+/* What CUPTI saw run: a kernel, a copy, a call. */
+struct trace_action {
+	const char *kind; /* kernel, copy, fill, runtime, driver, migration, variables */
+	const char *name;
+	uint64_t count, total_ns, max_ns, bytes;
+};
+
+/* One of them on the timeline: all that ran on a device, and long calls; the latest ones. */
+struct trace_span {
+	uint64_t t, ns;
+	uint32_t action; /* position */
+	int device;
+	uint32_t thread; /* of a call */
+	uint32_t stream; /* of what ran on the device: CUPTI's number */
+	uint64_t bytes;
+};
+
 struct trace_capture {
 	struct trace_pair *doors;
 	size_t doors_n;
@@ -223,6 +257,13 @@ struct trace {
 	struct trace_capture capture;
 	struct trace_call *calls; /* the longest first */
 	size_t calls_n;
+	/* Only when CUPTI was asked for. */
+	struct trace_witness witness;
+	struct trace_action *actions;
+	size_t actions_n;
+	struct trace_span *spans;
+	size_t spans_n;
+	uint64_t spans_dropped;
 	struct {
 		struct trace_device *devices;
 		size_t devices_n;

@@ -48,6 +48,22 @@ static int check_frames(struct trace *trace)
 	return 0;
 }
 
+static int check_spans(struct trace *trace)
+{
+	for (size_t i = 0; i < trace->actions_n; i++) {
+		struct trace_action *action = &trace->actions[i];
+
+		action->kind = action->kind ? action->kind : "?";
+		action->name = action->name ? action->name : "?";
+	}
+	for (size_t i = 0; i < trace->spans_n; i++) {
+		if (trace->spans[i].action >= trace->actions_n)
+			return out_of_range(trace, "spans", i, "actions", trace->spans[i].action,
+					    trace->actions_n);
+	}
+	return 0;
+}
+
 static int check_peaks(const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->peaks_n; i++) {
@@ -102,6 +118,8 @@ int trace_check(struct trace *trace)
 {
 	int error = check_frames(trace);
 
+	if (!error)
+		error = check_spans(trace);
 	if (!error)
 		error = check_peaks(trace);
 	if (!error)

@@ -78,6 +78,37 @@ static const struct shape_row call_rows[] = {
 };
 SHAPE(call, trace_call);
 
+static const struct shape_row record_rows[] = {
+	ROW(trace_record, U64, t),        ROW(trace_record, TEXT, op),
+	ROW(trace_record, TEXT, memory),  ROW(trace_record, BOOL, mapping),
+	ROW(trace_record, BOOL, ordered), ROW(trace_record, INT, device),
+	ROW(trace_record, HEX, ptr),      ROW(trace_record, U64, size),
+};
+SHAPE(record, trace_record);
+
+static const struct shape_row witness_rows[] = {
+	ROW(trace_witness, U64, cupti),   ROW(trace_witness, U64, records),
+	ROW(trace_witness, U64, matched), ROW(trace_witness, U64, unjudged),
+	ROW(trace_witness, U64, lost),    ROW(trace_witness, U64, events_alone),
+	ROW(trace_witness, U64, pools),   ROW_MANY(trace_witness, LIST, unmatched, &record_shape),
+};
+SHAPE(witness, trace_witness);
+
+static const struct shape_row action_rows[] = {
+	ROW(trace_action, TEXT, kind),  ROW(trace_action, TEXT, name),
+	ROW(trace_action, U64, count),  ROW(trace_action, U64, total_ns),
+	ROW(trace_action, U64, max_ns), ROW(trace_action, U64, bytes),
+};
+SHAPE(action, trace_action);
+
+static const struct shape_row span_rows[] = {
+	ROW(trace_span, U64, t),           ROW(trace_span, U64, ns),
+	ROW(trace_span, POSITION, action), ROW(trace_span, INT, device),
+	ROW(trace_span, U32, thread),      ROW(trace_span, U32, stream),
+	ROW(trace_span, U64, bytes),
+};
+SHAPE(span, trace_span);
+
 static const struct shape_row sum_rows[] = {
 	ROW(trace_sum, OPTIONAL, peak_bytes),
 	ROW(trace_sum, OPTIONAL, peak_t),
@@ -238,6 +269,10 @@ static const struct shape_row trace_rows[] = {
 	ROW_OBJECT(trace, environment, environment_shape),
 	ROW_OBJECT(trace, capture, capture_shape),
 	ROW_MANY(trace, LIST, calls, &call_shape),
+	ROW_OBJECT(trace, witness, witness_shape),
+	ROW_MANY(trace, LIST, actions, &action_shape),
+	ROW(trace, U64, spans_dropped),
+	ROW_MANY(trace, LIST, spans, &span_shape),
 	{ "summary", SHAPE_OBJECT, 0, 0, &summary_shape, NULL },
 	ROW_MANY(trace, LIST, peaks, &peak_shape),
 	ROW_MANY(trace, LIST, modules, &module_shape),

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "capture/cupti.h"
 #include "capture/doors.h"
 #include "capture/resolve.h"
 
@@ -120,6 +121,20 @@ void *entry_real_dlsym(void)
 	return (void *)resolve_dlsym;
 }
 
+static void *answer_cupti(void *handle, const char *name, void *caller)
+{
+	void *answer = NULL;
+	void *real;
+
+	if (resolve_is_ours(caller))
+		return NULL;
+	resolve_init();
+	real = resolve_dlsym(handle, name);
+	if (!real || !cupti_door(name, real, &answer))
+		return NULL;
+	return answer ? answer : (void *)(intptr_t)ANSWER_NULL;
+}
+
 /* NULL: let the real dlsym answer. ANSWER_NULL: answer NULL. Anything else is the answer. */
 void *entry_dlsym(void *handle, const char *name, void *caller)
 {
@@ -128,6 +143,8 @@ void *entry_dlsym(void *handle, const char *name, void *caller)
 
 	if (!name || name[0] != 'c' || name[1] != 'u' || handle == RTLD_NEXT)
 		return NULL;
+	if (!strncmp(name, "cupti", 5))
+		return answer_cupti(handle, name, caller);
 	if (hook_named(name) < 0 && !is_lookup(name))
 		return NULL;
 	/* libcuda looks itself up on WSL2, and the injection points are ours to call unseen. */

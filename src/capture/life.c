@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/opt.h"
+#include "capture/cupti.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
 #include "capture/stacks.h"
@@ -85,6 +86,8 @@ __attribute__((destructor)) static void end(void)
 {
 	int saved = errno;
 
+	if (preloaded)
+		cupti_finish();
 	record_finish();
 	errno = saved;
 }
@@ -92,7 +95,9 @@ __attribute__((destructor)) static void end(void)
 /* The driver calls this at cuInit: CUDA really starts, so first-time work is done here. */
 int InitializeInjection(void)
 {
-	if (preloaded && record_on())
+	if (preloaded && record_on()) {
 		record_cuda_started();
+		cupti_start();
+	}
 	return 1;
 }

@@ -19,6 +19,7 @@
 #include "capture/autograd.h"
 #include "capture/bound.h"
 #include "capture/calls.h"
+#include "capture/cupti.h"
 #include "capture/doors.h"
 #include "capture/facts.h"
 #include "capture/finish.h"
@@ -209,6 +210,7 @@ void record_forked(void)
 	autograd_clear();
 	facts_clear();
 	calls_clear();
+	cupti_clear();
 	memset(record.hook_text, 0, sizeof(record.hook_text));
 	memset(record.notes, 0, sizeof(record.notes));
 	record.pending_count = 0;

@@ -139,6 +139,9 @@ static int write_all(struct out *out, struct recording *recording, unsigned flag
 	if (!error) {
 		document_head(out, recording, exit);
 		document_calls(out, recording);
+		error = document_cupti(out, recording);
+	}
+	if (!error) {
 		document_summary(out, recording);
 		document_peaks(out, recording);
 		document_names(out, recording);

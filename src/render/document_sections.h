@@ -12,6 +12,8 @@
 /* schema, process, environment, capture */
 void document_head(struct out *out, const struct recording *recording, const char *exit);
 void document_calls(struct out *out, const struct recording *recording);
+/* witness, actions, spans: only when CUPTI was asked for. 0 or -ENOMEM. */
+int document_cupti(struct out *out, const struct recording *recording);
 void document_summary(struct out *out, const struct recording *recording);
 void document_peaks(struct out *out, const struct recording *recording);
 /* modules, frames, stacks, threads */

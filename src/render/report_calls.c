@@ -22,7 +22,8 @@ static void say_driver(const struct report *report)
 
 	if (!facts->driver_calls)
 		return;
-	snprintf(line, sizeof(line), "Allocating and freeing in the driver: %s calls, %s; longest %s.",
+	snprintf(line, sizeof(line),
+		 "Allocating and freeing in the driver: %s calls, %s; longest %s.",
 		 show_count(calls, facts->driver_calls), show_time(time, facts->driver_time),
 		 show_time(longest, facts->driver_long));
 	report_say(report, line);

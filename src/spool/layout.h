@@ -93,6 +93,8 @@ struct spool_header {
 	uint64_t doors[8];             /* enum door, capture's */
 	uint64_t cost_ns, cost_events; /* sampled: time spent inside hooks, less the real calls */
 	uint64_t tick_ns;              /* of spool_call: 2^32 times the ns of a tick */
+	uint64_t witness_lost;         /* records of CUPTI's that found no room */
+	uint64_t spans;                /* so far; the table holds the last SPANS_MOST */
 
 	uint64_t undo_count;
 	struct spool_undo_word undo[SPOOL_UNDO];
@@ -259,6 +261,68 @@ struct spool_call {
 };
 
 _Static_assert(sizeof(struct spool_call) == 64, "as tables.def says, and a cache line");
+
+/* What CUPTI tells of one allocation or free, or of a pool. */
+struct spool_witness {
+	uint64_t t; /* ns since process start */
+	uint64_t address, bytes;
+	uint64_t pool; /* the address that CUPTI knows the pool by, 0 for none */
+	int16_t device;
+	uint8_t memory;    /* enum witness_memory */
+	uint8_t operation; /* 1 it began, 2 it ended, 3 a pool was trimmed */
+	uint8_t flags;     /* enum witness_flags */
+	uint8_t unused[3];
+	uint64_t unused_too[3];
+};
+
+enum witness_memory {
+	WITNESS_POOL,
+	WITNESS_PINNED,
+	WITNESS_DEVICE,
+	WITNESS_ARRAY,
+	WITNESS_MANAGED
+};
+enum witness_flags {
+	WITNESS_ORDERED = 1, /* of a stream-ordered pool */
+	WITNESS_MAPPED = 2,  /* belongs to no context: a mapping, not an allocation */
+};
+
+enum action_kind {
+	ACTION_KERNEL,
+	ACTION_COPY,
+	ACTION_FILL,
+	ACTION_RUNTIME,
+	ACTION_DRIVER,
+	ACTION_MIGRATION, /* of managed memory */
+	ACTION_VARIABLES, /* of modules, in memory that no call asked for */
+	ACTIONS
+};
+
+struct spool_action {
+	uint32_t name;              /* text */
+	uint32_t kind;              /* enum action_kind */
+	uint64_t count, total, max; /* ns */
+	uint64_t bytes;
+	uint64_t unused[3];
+};
+
+enum { SPANS_MOST = 1 << 18, WITNESS_MOST = 1 << 22 };
+
+struct spool_span {
+	uint64_t t, ns; /* begin and length */
+	uint64_t bytes;
+	uint32_t name;   /* text */
+	uint32_t thread; /* of a call */
+	uint32_t stream; /* CUPTI's number, of what ran on the device */
+	int16_t device;  /* of what ran there */
+	uint8_t kind;    /* enum action_kind */
+	uint8_t unused;
+	uint64_t unused_too[3];
+};
+
+_Static_assert(sizeof(struct spool_witness) == 64 && sizeof(struct spool_action) == 64 &&
+		       sizeof(struct spool_span) == 64,
+	       "as tables.def says");
 
 enum { CURVE_POINTS = 2048 };
 

@@ -85,3 +85,82 @@ AT(struct cudaPitchedPtr, pitch, 8);
 AT(struct cudaChannelFormatDesc, f, 16);
 _Static_assert(sizeof(CUipcMemHandle) == 64 && sizeof(cudaIpcMemHandle_t) == 64, "IPC handles");
 _Static_assert(sizeof(struct cudaExtent) == 24, "cudaExtent");
+
+/* What cupti_abi.h says, where the toolkit has CUPTI. */
+#if __has_include(<cupti.h>)
+#include <cupti.h>
+
+#include "capture/cupti_abi.h"
+
+#define SAME(ours, member, theirs, field)                                                          \
+	_Static_assert(offsetof(struct ours, member) == offsetof(theirs, field) &&                 \
+			       sizeof(((struct ours *)0)->member) == sizeof(((theirs *)0)->field), \
+		       #theirs "." #field)
+
+SAME(cupti_memory, operation, CUpti_ActivityMemory4, memoryOperationType);
+SAME(cupti_memory, memory_kind, CUpti_ActivityMemory4, memoryKind);
+SAME(cupti_memory, correlation, CUpti_ActivityMemory4, correlationId);
+SAME(cupti_memory, address, CUpti_ActivityMemory4, address);
+SAME(cupti_memory, bytes, CUpti_ActivityMemory4, bytes);
+SAME(cupti_memory, timestamp, CUpti_ActivityMemory4, timestamp);
+SAME(cupti_memory, device, CUpti_ActivityMemory4, deviceId);
+SAME(cupti_memory, context, CUpti_ActivityMemory4, contextId);
+SAME(cupti_memory, name, CUpti_ActivityMemory4, name);
+SAME(cupti_memory, async, CUpti_ActivityMemory4, isAsync);
+SAME(cupti_memory, pool, CUpti_ActivityMemory4, memoryPoolConfig.address);
+SAME(cupti_memory, pool, CUpti_ActivityMemory2, memoryPoolConfig.address);
+SAME(cupti_pool, operation, CUpti_ActivityMemoryPool3, memoryPoolOperationType);
+SAME(cupti_pool, device, CUpti_ActivityMemoryPool3, deviceId);
+SAME(cupti_pool, address, CUpti_ActivityMemoryPool3, address);
+SAME(cupti_pool, size, CUpti_ActivityMemoryPool3, size);
+SAME(cupti_pool, timestamp, CUpti_ActivityMemoryPool3, timestamp);
+SAME(cupti_pool, timestamp, CUpti_ActivityMemoryPool2, timestamp);
+SAME(cupti_api, call, CUpti_ActivityAPI, cbid);
+SAME(cupti_api, start, CUpti_ActivityAPI, start);
+SAME(cupti_api, end, CUpti_ActivityAPI, end);
+SAME(cupti_api, thread, CUpti_ActivityAPI, threadId);
+SAME(cupti_kernel, start, CUpti_ActivityKernel9, start);
+SAME(cupti_kernel, end, CUpti_ActivityKernel9, end);
+SAME(cupti_kernel, device, CUpti_ActivityKernel9, deviceId);
+SAME(cupti_kernel, stream, CUpti_ActivityKernel9, streamId);
+SAME(cupti_kernel, correlation, CUpti_ActivityKernel9, correlationId);
+SAME(cupti_kernel, name, CUpti_ActivityKernel9, name);
+SAME(cupti_kernel, name, CUpti_ActivityKernel5, name);
+SAME(cupti_transfer, copy, CUpti_ActivityMemcpy6, copyKind);
+SAME(cupti_transfer, bytes, CUpti_ActivityMemcpy6, bytes);
+SAME(cupti_transfer, start, CUpti_ActivityMemcpy6, start);
+SAME(cupti_transfer, end, CUpti_ActivityMemcpy6, end);
+SAME(cupti_transfer, device, CUpti_ActivityMemcpy6, deviceId);
+SAME(cupti_transfer, stream, CUpti_ActivityMemcpy6, streamId);
+SAME(cupti_transfer, bytes, CUpti_ActivityMemset4, bytes);
+SAME(cupti_transfer, stream, CUpti_ActivityMemset4, streamId);
+SAME(cupti_unified, counter, CUpti_ActivityUnifiedMemoryCounter3, counterKind);
+SAME(cupti_unified, value, CUpti_ActivityUnifiedMemoryCounter3, value);
+SAME(cupti_unified, start, CUpti_ActivityUnifiedMemoryCounter3, start);
+SAME(cupti_unified, end, CUpti_ActivityUnifiedMemoryCounter3, end);
+SAME(cupti_unified, from, CUpti_ActivityUnifiedMemoryCounter3, srcId);
+SAME(cupti_unified, to, CUpti_ActivityUnifiedMemoryCounter3, dstId);
+_Static_assert(sizeof(struct cupti_unified_config) ==
+		       sizeof(CUpti_ActivityUnifiedMemoryCounterConfig),
+	       "CUpti_ActivityUnifiedMemoryCounterConfig");
+#define EQUAL(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #theirs)
+
+EQUAL(CUPTI_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY);
+EQUAL(CUPTI_KIND_MEMSET, CUPTI_ACTIVITY_KIND_MEMSET);
+EQUAL(CUPTI_KIND_DRIVER, CUPTI_ACTIVITY_KIND_DRIVER);
+EQUAL(CUPTI_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_RUNTIME);
+EQUAL(CUPTI_KIND_KERNEL, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+EQUAL(CUPTI_KIND_UNIFIED, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
+EQUAL(CUPTI_KIND_MEMORY2, CUPTI_ACTIVITY_KIND_MEMORY2);
+EQUAL(CUPTI_KIND_MEMORY_POOL, CUPTI_ACTIVITY_KIND_MEMORY_POOL);
+EQUAL(CUPTI_MEMORY_PINNED, CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
+EQUAL(CUPTI_MEMORY_DEVICE, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
+EQUAL(CUPTI_MEMORY_ARRAY, CUPTI_ACTIVITY_MEMORY_KIND_ARRAY);
+EQUAL(CUPTI_MEMORY_MANAGED, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED);
+EQUAL(CUPTI_MEMORY_VARIABLE, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC);
+EQUAL(CUPTI_MEMORY_MANAGED_VARIABLE, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC);
+EQUAL(CUPTI_ALLOCATED, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION);
+EQUAL(CUPTI_FREED, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE);
+EQUAL(CUPTI_POOL_CREATED, CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED);
+EQUAL(CUPTI_POOL_TRIMMED, CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED);
+#endif

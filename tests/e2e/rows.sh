@@ -24,7 +24,7 @@ rows() {
 # Those that are only counted are calls.sh's.
 awk -F '[(, ]+' '/^CALL\(/ { print $3 } /^CALLS\(/ { print $4; print $4 $2 }' \
 	"$TOP/src/capture/calls.def" >counted
-memtrace hooks --names | grep -v '^cuGetProcAddress' | grep -vxF -f counted >names
+memtrace hooks --names | grep -Ev '^(cuGetProcAddress|cupti)' | grep -vxF -f counted >names
 rows 'all rows'
 
 # A runtime that reaches the driver unseen: its calls count by themselves.

@@ -21,4 +21,25 @@ void fakeCudaFigures(int device, struct fake_figures *figures);
 /* The next call of the driver's function `name` (the ABI name) does nothing and gives `status`. */
 void fakeCudaFail(const char *name, int status);
 
+/*
+ * For the simulated libcupti: each block of memory as it comes and goes, and each call that reaches
+ * the driver. Called with the driver's lock held; one watcher, NULL for none.
+ */
+enum fake_watched { FAKE_CALL, FAKE_BLOCK, FAKE_BLOCK_ENDED };
+enum fake_memory { FAKE_PINNED, FAKE_DEVICE, FAKE_ARRAY, FAKE_MANAGED };
+
+struct fake_watch {
+	enum fake_watched what;
+	const char *call; /* of a call */
+	enum fake_memory memory;
+	int device;
+	uint64_t base, size;
+	uint64_t pool; /* of a stream-ordered block: some number of its pool */
+	bool mapping;
+};
+
+typedef void fake_watch_fn(const struct fake_watch *watch);
+
+void fakeCudaWatch(fake_watch_fn *watch);
+
 #endif

@@ -77,9 +77,25 @@ const struct settings *settings(void)
 
 /* --- calls --------------------------------------------------------------------------------- */
 
+static fake_watch_fn *watcher;
+
+__attribute__((visibility("default"))) void fakeCudaWatch(fake_watch_fn *wanted)
+{
+	pthread_mutex_lock(&driver.lock);
+	watcher = wanted;
+	pthread_mutex_unlock(&driver.lock);
+}
+
+void watch(struct fake_watch what)
+{
+	if (watcher)
+		watcher(&what);
+}
+
 CUresult call_begin_named(const char *name)
 {
 	pthread_mutex_lock(&driver.lock);
+	watch((struct fake_watch){ .what = FAKE_CALL, .call = name });
 	switch (driver.phase) {
 	case PHASE_UP:
 		if (__builtin_expect(!driver.failing[0], 1) || strcmp(driver.failing, name) != 0)

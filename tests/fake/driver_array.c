@@ -155,6 +155,11 @@ CUmipmappedArray array_of_import(uint64_t base)
 	return (CUmipmappedArray)(uintptr_t)(base | MIPMAP_TAG);
 }
 
+uint64_t array_handle(const struct block *block)
+{
+	return block->base | ARRAY_TAG;
+}
+
 static CUresult destroy(uint64_t handle, uint64_t tag)
 {
 	struct block *block = block_at(memory_blocks(), handle & ~tag);

@@ -21,6 +21,26 @@ static int compare(const void *left, const void *right)
 	return a->base >= b->base + b->size;
 }
 
+static void watch_block(const struct block *block, enum fake_watched what)
+{
+	static const enum fake_memory memories[KIND_COUNT] = {
+		[KIND_PLAIN] = FAKE_DEVICE,  [KIND_ARRAY] = FAKE_ARRAY,
+		[KIND_VMM] = FAKE_DEVICE,    [KIND_POOL] = FAKE_DEVICE,
+		[KIND_GRAPH] = FAKE_DEVICE,  [KIND_MANAGED] = FAKE_MANAGED,
+		[KIND_PINNED] = FAKE_PINNED, [KIND_IMPORTED] = FAKE_DEVICE,
+	};
+
+	watch((struct fake_watch){
+		.what = what,
+		.memory = memories[block->kind],
+		.device = block->device ? block->device->ordinal : -1,
+		.base = block->kind == KIND_ARRAY ? array_handle(block) : block->base,
+		.size = block->size,
+		.pool = (uint64_t)(uintptr_t)block->pool,
+		.mapping = block->mapping != NULL,
+	});
+}
+
 struct blocks *memory_blocks(void)
 {
 	return &memory;
@@ -60,11 +80,15 @@ struct block *block_add(struct blocks *blocks, const struct block *block)
 	}
 	if (copy->context)
 		context_link(copy->context, copy);
+	if (blocks == &memory)
+		watch_block(copy, FAKE_BLOCK);
 	return copy;
 }
 
 void block_remove(struct blocks *blocks, struct block *block)
 {
+	if (blocks == &memory)
+		watch_block(block, FAKE_BLOCK_ENDED);
 	tdelete(block, &blocks->root, compare);
 	if (block->context)
 		context_unlink(block->context, block);

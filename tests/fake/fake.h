@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "control.h"
+
 #define DEVICES_MAX 16
 #define MIB ((uint64_t)1 << 20)
 #define GRANULE (2 * MIB) /* what a device hands out at the least */
@@ -146,6 +148,9 @@ void call_delay(void);
 /* Counts an attempt; CUDA_ERROR_OUT_OF_MEMORY when it is the one that is to fail. */
 CUresult call_admit_allocation(void);
 CUresult call_admit_free(void);
+
+/* Tells the simulated CUPTI, if one listens. */
+void watch(struct fake_watch what);
 
 /* NULL when there is no such device. */
 struct device *device_at(int ordinal);
@@ -295,6 +300,8 @@ struct block *pool_import_block(struct pool *pool, uint64_t size);
 
 /* --- driver_array.c ------------------------------------------------------------------------ */
 
+/* As programs have it. */
+uint64_t array_handle(const struct block *block);
 /* The mipmapped array that imported memory is seen as. */
 CUmipmappedArray array_of_import(uint64_t base);
 

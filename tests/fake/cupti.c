@@ -1,0 +1,258 @@
+/*
+ * A simulated libcupti: what the simulated driver keeps in its books, as CUPTI's activity records.
+ *
+ * As the real one it has a single subscriber, and one pair of buffer callbacks that whoever comes
+ * last overwrites; records wait in a buffer until it is full or somebody flushes.
+ *
+ * FAKE_CUPTI_BLIND=n: every n-th record of memory is of an address that nobody allocated, which is
+ * what a missed call looks like to the one who compares.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/cupti_abi.h"
+#include "control.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { VERSION = 130000, SUBSCRIBED = 39, INVALID = 1, EMPTY = 12, KINDS = 64, NAMES = 512 };
+
+static struct {
+	pthread_mutex_t lock;
+	cupti_wanted_fn *wanted;
+	cupti_filled_fn *filled;
+	uint8_t *buffer;
+	size_t size, used, most, count;
+	const char *names[NAMES]; /* calls by number */
+	uint64_t memories, blind;
+	bool on[KINDS];
+	bool subscribed;
+} cupti = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static size_t size_of(uint32_t kind)
+{
+	switch (kind) {
+	case CUPTI_KIND_MEMORY2:
+		return sizeof(struct cupti_memory);
+	case CUPTI_KIND_KERNEL:
+		return sizeof(struct cupti_kernel);
+	default:
+		return sizeof(struct cupti_api);
+	}
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_REALTIME, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/* Without the lock: who takes the buffer may call us. */
+static void deliver(uint8_t *buffer, size_t size, size_t used)
+{
+	if (buffer && cupti.filled)
+		cupti.filled(NULL, 0, buffer, size, used);
+}
+
+static void put(const void *record, size_t size)
+{
+	uint8_t *full = NULL;
+	size_t full_size = 0;
+	size_t full_used = 0;
+
+	pthread_mutex_lock(&cupti.lock);
+	if (cupti.buffer && cupti.used + size > cupti.size) {
+		full = cupti.buffer;
+		full_size = cupti.size;
+		full_used = cupti.used;
+		cupti.buffer = NULL;
+	}
+	if (!cupti.buffer && cupti.wanted) {
+		cupti.used = 0;
+		cupti.wanted(&cupti.buffer, &cupti.size, &cupti.most);
+	}
+	if (cupti.buffer && cupti.used + size <= cupti.size) {
+		memcpy(cupti.buffer + cupti.used, record, size);
+		cupti.used += size;
+	}
+	pthread_mutex_unlock(&cupti.lock);
+	deliver(full, full_size, full_used);
+}
+
+/* --- what the driver tells --- */
+
+static uint32_t number_of(const char *name)
+{
+	uint32_t i = 1;
+
+	pthread_mutex_lock(&cupti.lock);
+	while (i < NAMES - 1 && cupti.names[i] && strcmp(cupti.names[i], name) != 0)
+		i++;
+	cupti.names[i] = name;
+	pthread_mutex_unlock(&cupti.lock);
+	return i;
+}
+
+static void put_call(const char *name)
+{
+	struct cupti_api call = { .kind = CUPTI_KIND_DRIVER, .start = now() };
+	struct cupti_kernel kernel = { .kind = CUPTI_KIND_KERNEL, .name = "fake_kernel(int)" };
+
+	call.end = call.start + 1000;
+	call.call = number_of(name);
+	if (cupti.on[CUPTI_KIND_DRIVER])
+		put(&call, sizeof(call));
+	if (!cupti.on[CUPTI_KIND_KERNEL] || strcmp(name, "cuLaunchKernel") != 0)
+		return;
+	kernel.start = call.end;
+	kernel.end = call.end + 5000;
+	put(&kernel, sizeof(kernel));
+}
+
+static void put_memory(const struct fake_watch *watch)
+{
+	static const uint32_t kinds[] = { CUPTI_MEMORY_PINNED, CUPTI_MEMORY_DEVICE,
+					  CUPTI_MEMORY_ARRAY, CUPTI_MEMORY_MANAGED };
+	struct cupti_memory memory = {
+		.kind = CUPTI_KIND_MEMORY2,
+		.operation = watch->what == FAKE_BLOCK ? CUPTI_ALLOCATED : CUPTI_FREED,
+		.memory_kind = kinds[watch->memory],
+		.address = watch->base,
+		.bytes = watch->size,
+		.timestamp = now(),
+		.device = (uint32_t)watch->device,
+		.context = watch->mapping ? (uint32_t)CUPTI_NO_CONTEXT : 1,
+		.async = watch->pool != 0,
+		.pool = watch->pool,
+	};
+
+	if (cupti.blind && ++cupti.memories % cupti.blind == 0)
+		memory.address ^= 1ull << 46;
+	put(&memory, sizeof(memory));
+}
+
+static void watched(const struct fake_watch *watch)
+{
+	if (watch->what == FAKE_CALL)
+		put_call(watch->call);
+	else if (cupti.on[CUPTI_KIND_MEMORY2])
+		put_memory(watch);
+}
+
+/* --- CUPTI's functions --- */
+
+EXPORT int cuptiGetVersion(uint32_t *version);
+EXPORT int cuptiGetTimestamp(uint64_t *time);
+EXPORT int cuptiActivityRegisterCallbacks(cupti_wanted_fn *wanted, cupti_filled_fn *filled);
+EXPORT int cuptiActivityEnable(uint32_t kind);
+EXPORT int cuptiActivityDisable(uint32_t kind);
+EXPORT int cuptiActivityFlushAll(uint32_t flag);
+EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record);
+EXPORT int cuptiGetCallbackName(uint32_t domain, uint32_t call, const char **name);
+EXPORT int cuptiSubscribe(void *subscriber, void *callback, void *data);
+EXPORT int cuptiUnsubscribe(void *subscriber);
+
+int cuptiGetVersion(uint32_t *version)
+{
+	*version = VERSION;
+	return CUPTI_OK;
+}
+
+int cuptiGetTimestamp(uint64_t *time)
+{
+	*time = now();
+	return CUPTI_OK;
+}
+
+int cuptiActivityRegisterCallbacks(cupti_wanted_fn *wanted, cupti_filled_fn *filled)
+{
+	const char *blind = getenv("FAKE_CUPTI_BLIND");
+
+	pthread_mutex_lock(&cupti.lock);
+	cupti.wanted = wanted;
+	cupti.filled = filled;
+	cupti.blind = blind ? strtoull(blind, NULL, 10) : 0;
+	pthread_mutex_unlock(&cupti.lock);
+	return CUPTI_OK;
+}
+
+int cuptiActivityEnable(uint32_t kind)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	void (*watch)(fake_watch_fn *) = NULL;
+
+	if (kind >= KINDS || !driver)
+		return INVALID;
+	*(void **)&watch = dlsym(driver, "fakeCudaWatch");
+	dlclose(driver);
+	if (!watch)
+		return INVALID;
+	cupti.on[kind] = true;
+	watch(watched);
+	return CUPTI_OK;
+}
+
+int cuptiActivityDisable(uint32_t kind)
+{
+	if (kind >= KINDS)
+		return INVALID;
+	cupti.on[kind] = false;
+	return CUPTI_OK;
+}
+
+int cuptiActivityFlushAll(uint32_t flag)
+{
+	uint8_t *buffer;
+
+	(void)flag;
+	pthread_mutex_lock(&cupti.lock);
+	buffer = cupti.buffer;
+	cupti.buffer = NULL;
+	pthread_mutex_unlock(&cupti.lock);
+	deliver(buffer, cupti.size, cupti.used);
+	return CUPTI_OK;
+}
+
+int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record)
+{
+	uint8_t *next = buffer;
+
+	if (*record)
+		next = (uint8_t *)*record + size_of(((struct cupti_record *)*record)->kind);
+	if (next >= buffer + valid)
+		return EMPTY;
+	*record = next;
+	return CUPTI_OK;
+}
+
+int cuptiGetCallbackName(uint32_t domain, uint32_t call, const char **name)
+{
+	(void)domain;
+	if (call >= NAMES || !cupti.names[call])
+		return INVALID;
+	*name = cupti.names[call];
+	return CUPTI_OK;
+}
+
+int cuptiSubscribe(void *subscriber, void *callback, void *data)
+{
+	(void)subscriber;
+	(void)callback;
+	(void)data;
+	if (cupti.subscribed)
+		return SUBSCRIBED;
+	cupti.subscribed = true;
+	return CUPTI_OK;
+}
+
+int cuptiUnsubscribe(void *subscriber)
+{
+	(void)subscriber;
+	cupti.subscribed = false;
+	return CUPTI_OK;
+}
