@@ -28,7 +28,7 @@ enum hook_id {
 #undef CALL
 #undef CALLS
 	HOOKS,
-	HOOK_FIRST_CALL = HOOK_cudaDeviceSynchronize, /* from here on: calls.def */
+	HOOK_FIRST_MEMORY = HOOK_cudaMalloc, /* from here on: hooks.def */
 };
 
 struct hook {

@@ -50,7 +50,7 @@ void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame
 	span->pool = 0;
 	span->hook = (uint16_t)hook;
 	span->driver_seen = span->moved = span->capturing = span->ended = span->unknown = false;
-	if (hooks[hook].api == DRV && hook < HOOK_FIRST_CALL) {
+	if (hooks[hook].api == DRV && hook >= HOOK_FIRST_MEMORY) {
 		for (; outer; outer = outer->outer)
 			outer->driver_seen = true;
 	}
