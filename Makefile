@@ -13,6 +13,7 @@ OPT ?= -O2
 CFLAGS ?= -g
 SAN ?=#		address,undefined: the tool and the unit tests under sanitizers
 WERROR ?=#	1: a warning is an error (`make check` sets it)
+DEBUG ?=#	1: the library stops where it breaks a promise (base/watch.h)
 SETUP ?= yes#	no: `make check` and `make demo` do not look for missing packages
 CUDA ?=#		/usr/local/cuda: `make samples` and `make check-gpu` use this toolkit, not the fake
 CJSON_CFLAGS ?=
@@ -51,10 +52,11 @@ SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 BASE_FLAGS = $(LANGUAGE) $(CPPFLAGS) $(OPT) -g -fno-omit-frame-pointer $(WARNINGS) $(CFLAGS)
 # -fexceptions: a C++ exception or pthread_exit may pass through a wrapper. The library is never
 # sanitized: the programs it is preloaded into lack the sanitizer's runtime.
-LIB_FLAGS = $(BASE_FLAGS) -DMEMTRACE_LIBRARY=1 -fPIC -fvisibility=hidden -fexceptions \
+LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) -DMEMTRACE_LIBRARY=1 -fPIC -fvisibility=hidden -fexceptions \
 	-ftls-model=initial-exec -fno-semantic-interposition -ffunction-sections -fdata-sections
-LIB_LINK := -shared -Wl,-soname,libmemtrace.so.$(firstword $(subst ., ,$(VERSION))) -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete \
-	-Wl,-z,noexecstack -Wl,--gc-sections -Wl,--as-needed
+LIB_LINK = -shared -Wl,-soname,libmemtrace.so.$(firstword $(subst ., ,$(VERSION))) -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete \
+	-Wl,-z,noexecstack -Wl,--gc-sections -Wl,--as-needed $(if $(filter 1,$(DEBUG)),$(WATCH_LOADER))
+WATCH_LOADER := $(addprefix -Wl$(comma)--wrap=,dlopen dlclose dladdr dladdr1 dl_iterate_phdr)
 CLI_FLAGS = $(BASE_FLAGS) $(CJSON_CFLAGS) $(SANITIZE)
 TOOL_LIBS = -Wl,--as-needed $(CJSON_LIBS) -ldl -lpthread -lm
 FAKE_FLAGS = $(BASE_FLAGS) -Itests/fake -Itests/fake/include -fPIC
@@ -247,10 +249,20 @@ $(TESTS)/agree: tests/fake/agree.c $(BUILD)/flags | $(FAKE_FILES)
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -o $@ $< $(FAKE_LINK)
 
+# The library with its promises asserted (base/watch.h); what is in BUILD/debug is this alone.
+DEBUG_LIBRARY := $(BUILD)/debug/libmemtrace.so
+$(DEBUG_LIBRARY): $(LIB_SOURCES) $(TREE_HEADERS) $(BUILD)/flags
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/debug DEBUG=1 OPT=-O0 $@
+
+WATCH_SOURCES := $(addprefix src/base/,watch.c lock.c log.c fd.c signals.c text.c utf8.c)
+$(TESTS)/debug/promises: tests/debug/promises.c $(WATCH_SOURCES) $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(CLI_FLAGS) -DMEMTRACE_DEBUG=1 $(LDFLAGS) -o $@ $(filter %.c,$^)
+
 .PHONY: unit-programs test-programs
 unit-programs: $(UNIT_TESTS) $(PYTHON_PROBE)
 test-programs: all fake manual $(FAKE_SAMPLES) unit-programs $(GENERATOR) $(E2E_PROGRAMS) $(E2E_LIBRARIES) \
-	$(AGREE) fuzz-replay
+	$(AGREE) fuzz-replay $(DEBUG_LIBRARY) $(TESTS)/debug/promises
 
 # --- tests -----------------------------------------------------------------------------------------
 
@@ -263,7 +275,7 @@ $(BUILD)/setup-%: scripts/setup.sh
 
 TESTING = MAKE='$(MAKE)' BUILD='$(BUILD)' CC='$(CC)' sh scripts/run-tests.sh
 
-.PHONY: check check-unit check-e2e check-san check-gpu check-all bench
+.PHONY: check check-unit check-e2e check-san check-debug check-gpu check-all bench
 check: $(if $(filter no,$(SETUP)),,$(BUILD)/setup-check) ## every test below, closed by "N passed, N failed"
 	@$(TESTING) static unit e2e
 
@@ -275,6 +287,9 @@ check-e2e: ## the end-to-end scripts on the simulated CUDA, T=word as above
 
 check-san: ## the unit tests under the address and undefined-behaviour sanitizers
 	@$(MAKE) --no-print-directory check-unit BUILD=$(BUILD)/san SAN=address,undefined
+
+check-debug: $(DEBUG_LIBRARY) ## the end-to-end scripts with a library that asserts its promises
+	@LIBRARY='$(abspath $(DEBUG_LIBRARY))' $(TESTING) e2e
 
 check-gpu: ## tests/gpu/*.sh on the real device (CUDA=/usr/local/cuda)
 	@CUDA='$(firstword $(CUDA) $(wildcard /usr/local/cuda))' $(TESTING) gpu
@@ -360,7 +375,7 @@ in_path = $(firstword $(wildcard $(addsuffix /$(1),$(subst :, ,$(PATH)))))
 FORMATTER ?= $(call in_path,clang-format-14)
 TIDY ?= $(call in_path,clang-tidy-14)
 FORMATTED := $(wildcard $(addsuffix /*.[ch],src/* include/memtrace samples tests tests/unit tests/fake \
-	tests/e2e tests/abi tests/fuzz))
+	tests/e2e tests/abi tests/fuzz tests/debug))
 
 .PHONY: format lint check-format check-tidy
 format: ## lay out the C files as .clang-format says

@@ -16,6 +16,7 @@ steps='
 check                 make check                                                  -      run
 sanitizers            the unit tests under ASan and UBSan                         run    run
 threads               eight threads under TSan                                    run    run
+promises              the end-to-end scripts with a library that asserts itself  rows   all
 gcc-O0                built by gcc without optimisation                           build  run
 gcc-O2                built by gcc                                                -      run
 clang-O0              built by clang without optimisation                         build  run
@@ -86,6 +87,7 @@ run_step() { # NAME HOW
 	check) quiet_make check ;;
 	sanitizers) quiet_make check-san ;;
 	threads) threads ;;
+	promises) quiet_make check-debug T="${2#all}" ;;
 	gcc-* | clang-*) compiled "${1%-*}" "-${1#*-}" "$2" ;;
 	valgrind) under_valgrind ;;
 	fuzz-*) fuzz "${1#fuzz-}" "$2" ;;

@@ -11,11 +11,31 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/watch.h"
+
 struct lock {
 	atomic_int state; /* 0 free, 1 held, 2 held and somebody waits */
 	atomic_int owner; /* the kernel's number of the thread, 0 while it is not known */
 	atomic_uint turn; /* counts holders, so that one who waits sees that it goes on */
+#ifdef MEMTRACE_DEBUG
+	enum lock_rank rank;
+#endif
 };
+
+/* A free lock; `name` is that of its row in locks.def. */
+#ifdef MEMTRACE_DEBUG
+#define LOCK_INIT(name)             \
+	{                           \
+		.rank = LOCK_##name \
+	}
+#define LOCK_RANK(lock) ((lock)->rank)
+#else
+#define LOCK_INIT(name) \
+	{               \
+		0       \
+	}
+#define LOCK_RANK(lock) LOCK_UNRANKED
+#endif
 
 enum {
 	LOCK_SLICE_MS = 200, /* how often somebody who waits looks after the owner */
@@ -32,12 +52,14 @@ static inline void lock_reset(struct lock *lock)
 {
 	atomic_store(&lock->owner, 0);
 	atomic_store(&lock->state, 0);
+	watch_forked();
 }
 
 static inline void lock_take(struct lock *lock)
 {
 	int free = 0;
 
+	watch_take(LOCK_RANK(lock));
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, 1, memory_order_acquire,
 						     memory_order_relaxed))
 		lock_wait(lock);
@@ -52,6 +74,7 @@ static inline bool lock_take_as(struct lock *lock, int self)
 	bool left = false;
 	int free = 0;
 
+	watch_take(LOCK_RANK(lock));
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, 1, memory_order_acquire,
 						     memory_order_relaxed))
 		left = lock_inherit(lock, self);
@@ -64,6 +87,7 @@ static inline bool lock_take_as(struct lock *lock, int self)
 
 static inline void lock_drop(struct lock *lock)
 {
+	watch_drop(LOCK_RANK(lock));
 	if (atomic_exchange_explicit(&lock->state, 0, memory_order_release) == 2)
 		lock_wake(lock);
 }
@@ -71,8 +95,10 @@ static inline void lock_drop(struct lock *lock)
 /* Nothing happens if somebody has taken the lock over meanwhile. */
 static inline void lock_drop_as(struct lock *lock, int self)
 {
-	if (atomic_load_explicit(&lock->owner, memory_order_relaxed) != self)
+	if (atomic_load_explicit(&lock->owner, memory_order_relaxed) != self) {
+		watch_drop(LOCK_RANK(lock));
 		return;
+	}
 	atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
 	lock_drop(lock);
 }

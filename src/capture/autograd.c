@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/watch.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
 #include "capture/stacks.h"
@@ -61,21 +62,34 @@ static bool has_python(uint32_t stack)
 	return row->python > 0;
 }
 
+/* What PyTorch allocates is its own affair. */
+static uint64_t ask(number_fn *function)
+{
+	const char *path = watch_path(NULL);
+	uint64_t number;
+
+	watch_host("a function of PyTorch's");
+	number = function();
+	watch_path(path);
+	return number;
+}
+
 void autograd_forward(uint32_t stack)
 {
-	number_fn *peek = (number_fn *)atomic_load_explicit(&pytorch.peek, memory_order_relaxed);
+	/* The last of the three to be known. */
+	number_fn *peek = (number_fn *)atomic_load_explicit(&pytorch.peek, memory_order_acquire);
 	number_fn *thread_id;
 	uint64_t next;
 	uint64_t thread;
 
 	if (!peek || !stack || stack >> STACK_BITS || !has_python(stack))
 		return;
-	next = peek();
+	next = ask(peek);
 	if (next == last_peek || !next)
 		return;
 	last_peek = next;
 	thread_id = (number_fn *)atomic_load_explicit(&pytorch.thread_id, memory_order_relaxed);
-	thread = thread_id();
+	thread = ask(thread_id);
 	atomic_store_explicit(slot_of(thread, next - 1),
 			      (uint64_t)stack << (NUMBER_BITS + THREAD_BITS) |
 				      slot_key(thread, next - 1),
@@ -119,12 +133,16 @@ static uint32_t forward_of(uint64_t node)
 static uint32_t forward_stack(void)
 {
 	node_fn *current = (node_fn *)atomic_load_explicit(&pytorch.node, memory_order_relaxed);
+	const char *path;
 	struct returned node;
 	uint32_t stack = 0;
 
 	if (!current)
 		return 0;
+	path = watch_path(NULL);
+	watch_host("torch::autograd::get_current_node");
 	node = current();
+	watch_path(path);
 	if (node.words[0] && plausible(node.words[0]))
 		stack = forward_of(node.words[0]);
 	/* libstdc++'s control block: a vtable, then the count of owners. */

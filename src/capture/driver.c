@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/watch.h"
 #include "capture/resolve.h"
 
 /* The functions asked, by their ABI names. */
@@ -47,8 +48,12 @@ static void *function(enum question question)
 	static _Atomic(void *) known[QUESTION_COUNT];
 	void *f = atomic_load_explicit(&known[question], memory_order_relaxed);
 
+	watch_host(names[question]); /* the driver has locks of its own */
 	if (!f) {
+		const char *path = watch_path(NULL); /* once: dlsym allocates what it has to say */
+
 		f = resolve_cuda(names[question]);
+		watch_path(path);
 		atomic_store_explicit(&known[question], f, memory_order_relaxed);
 	}
 	return f;
@@ -58,7 +63,10 @@ static void *function(enum question question)
 #define ASK(name, ...)                                                      \
 	({                                                                  \
 		ask_fn_##name *ask = (ask_fn_##name *)function(ASK_##name); \
-		ask &&ask(__VA_ARGS__) == CUDA_SUCCESS;                     \
+		const char *path = watch_path(NULL);                        \
+		bool answered = ask && ask(__VA_ARGS__) == CUDA_SUCCESS;    \
+		watch_path(path);                                           \
+		answered;                                                   \
 	})
 
 /* Which device a thread's context is on, until contexts come or go: one question instead of two. */

@@ -4,6 +4,8 @@
  * Rulings: exact names only; ask the real lookup first and swap second; never answer for a function
  * that the machine lacks; RTLD_NEXT belongs to its caller (glibc tells callers apart by the return
  * address, which is why dlsym.S jumps instead of calling).
+ *
+ * A sanitizer asks dlsym before it can be called itself, so this file is never instrumented.
  */
 #include <dlfcn.h>
 #include <string.h>
@@ -13,6 +15,18 @@
 #include "capture/resolve.h"
 
 #define EXPORT __attribute__((visibility("default")))
+
+void *(*resolve_dlsym)(void *handle, const char *name);
+
+/* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
+static const char *const dlsym_versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
+
+void resolve_init(void)
+{
+	for (size_t i = 0; !resolve_dlsym && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]);
+	     i++)
+		*(void **)&resolve_dlsym = dlvsym(RTLD_NEXT, "dlsym", dlsym_versions[i]);
+}
 
 typedef CUresult get_proc_fn(const char *, void **, int, cuuint64_t);
 typedef CUresult get_proc2_fn(const char *, void **, int, cuuint64_t, int *);

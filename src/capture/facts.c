@@ -23,7 +23,8 @@
 enum { NAMES = 1000, DEVICES = 64 };
 
 static _Atomic uint64_t devices_known;
-static unsigned late_known; /* which late facts are recorded; under the recorder's lock */
+static _Atomic int driver_known; /* driver_version() */
+static unsigned late_known;      /* which late facts are recorded; under the recorder's lock */
 
 /* A working directory may hold a %: it is no pattern. */
 static void append_literal(char *to, size_t size, const char *text)
@@ -164,6 +165,11 @@ void facts_late(struct intern *intern)
 	late(intern, 4, "torch", torch_version());
 }
 
+void facts_ask(void)
+{
+	atomic_store(&driver_known, driver_version());
+}
+
 void facts_record(struct intern *intern, const struct paths *paths)
 {
 	struct spool_header *header = intern->spool->header;
@@ -184,8 +190,8 @@ void facts_record(struct intern *intern, const struct paths *paths)
 	record_settings(intern);
 	intern_fact(intern, "stacks", stacks_mode());
 	intern_fact(intern, "unwinder", unwind_name());
-	if (driver_version())
-		record_number(intern, "cuda_driver", (uint64_t)driver_version());
+	if (atomic_load(&driver_known))
+		record_number(intern, "cuda_driver", (uint64_t)atomic_load(&driver_known));
 	late_known = 0;
 	facts_late(intern);
 	if (opt_trouble()) {

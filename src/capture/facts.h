@@ -20,6 +20,9 @@ void paths_init(struct paths *paths);
  */
 int paths_create(struct paths *paths, struct spool *spool);
 
+/* Asks the driver what facts_record() will enter; with no lock held, and not under PyTorch's. */
+void facts_ask(void);
+
 /* Process, environment and settings. */
 void facts_record(struct intern *intern, const struct paths *paths);
 

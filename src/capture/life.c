@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/opt.h"
+#include "base/watch.h"
 #include "capture/cupti.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
@@ -55,6 +56,7 @@ static void before_fork(void)
 	in_handler = record_inside();
 	if (!in_handler)
 		record_lock();
+	watch_forked(); /* what libc and others do until it is dropped is no call of ours */
 }
 
 static void after_fork_in_parent(void)

@@ -48,7 +48,7 @@ struct callbacks { /* NvtxExportTableCallbacks */
 EXPORT int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id));
 
 /* Registered strings and domains live as long as the process; their handle is their text. */
-static struct lock names_lock;
+static struct lock names_lock = LOCK_INIT(NAMES);
 static struct arena names;
 static _Atomic uint64_t ranges;
 static _Thread_local int level;

@@ -16,6 +16,7 @@
 #include "base/opt.h"
 #include "base/signals.h"
 #include "base/text.h"
+#include "base/watch.h"
 #include "capture/autograd.h"
 #include "capture/bound.h"
 #include "capture/calls.h"
@@ -60,7 +61,7 @@ static struct {
 	struct pending pending[PENDING];
 	const char *notes[NOTES];
 	_Atomic uint64_t missed;
-} record;
+} record = { .lock = LOCK_INIT(RECORD), .open_lock = LOCK_INIT(OPEN) };
 
 static _Thread_local struct {
 	uint32_t thread, generation;
@@ -229,13 +230,17 @@ void record_forked(void)
 
 void record_prepare(void)
 {
+	const char *path;
+
 	if (__builtin_expect(atomic_load_explicit(&record.prepared, memory_order_relaxed), 1) ||
 	    atomic_exchange(&record.prepared, true))
 		return;
+	path = watch_path(NULL); /* once in a process: the loader allocates */
 	unwind_prepare();
 	python_prepare(resolve_dlsym);
 	torch_prepare();
 	autograd_prepare();
+	watch_path(path);
 }
 
 static void put_mark(const struct pending *from)
@@ -328,6 +333,8 @@ bool record_begin(bool may_load)
 		record_prepare();
 	if (__builtin_expect(atomic_load_explicit(&record.open, memory_order_acquire), 1))
 		return true;
+	if (may_load)
+		facts_ask();
 	return open_recording();
 }
 

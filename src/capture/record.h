@@ -1,8 +1,8 @@
 /*
  * The recorder: one spool, one ledger and one lock in this process.
  *
- * Lock order: PyTorch's and the driver's locks, the loader's lock, then record_lock(), which is the
- * innermost: nothing that can wait or call out is done with it held.
+ * The order of locks is in base/locks.def: with record_lock() held nothing that can wait or call
+ * out is done.
  */
 #ifndef CAPTURE_RECORD_H
 #define CAPTURE_RECORD_H

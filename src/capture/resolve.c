@@ -7,21 +7,11 @@
 
 #include "base/lock.h"
 #include "base/text.h"
+#include "base/watch.h"
 #include "capture/doors.h"
 
-void *(*resolve_dlsym)(void *handle, const char *name);
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
-static struct lock callers_lock;
-
-/* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
-static const char *const dlsym_versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
-
-void resolve_init(void)
-{
-	for (size_t i = 0; !resolve_dlsym && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]);
-	     i++)
-		*(void **)&resolve_dlsym = dlvsym(RTLD_NEXT, "dlsym", dlsym_versions[i]);
-}
+static struct lock callers_lock = LOCK_INIT(CALLERS);
 
 const char *resolve_module(const void *address)
 {
@@ -62,6 +52,7 @@ void *resolve_cuda(const char *name)
 {
 	void *handle = cuda_handle();
 
+	watch_host("dlsym");
 	return handle ? resolve_dlsym(handle, name) : NULL;
 }
 
@@ -145,6 +136,7 @@ void *resolve_runtime(enum hook_id id, void *caller)
 	void *real = NULL;
 	uintptr_t key;
 
+	watch_host("dlsym");
 	if (next == hooks[id].ours)
 		next = NULL;
 	/* Another preload stands behind us: it is what the caller would have reached without us. */

@@ -62,9 +62,8 @@ static inline void *resolve_hook(enum hook_id id, void *caller)
 	key = resolve_key(id, caller);
 	cached = &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
 	if (atomic_load_explicit(&cached->key, memory_order_acquire) == key) {
-		real = atomic_load_explicit(&cached->real, memory_order_relaxed);
 		/* Two callers may race for the slot: what was read is ours if the key still is. */
-		atomic_thread_fence(memory_order_acquire);
+		real = atomic_load_explicit(&cached->real, memory_order_acquire);
 		if (atomic_load_explicit(&cached->key, memory_order_relaxed) == key)
 			return real;
 	}

@@ -41,6 +41,7 @@ void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame
 {
 	struct span *outer = top;
 
+	watch_path(hooks[hook].name);
 	if (outer && !lives(outer, span))
 		outer = NULL;
 	span->outer = outer;
@@ -60,6 +61,7 @@ void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame
 void span_leave(struct span *span)
 {
 	top = span->outer;
+	watch_path(NULL);
 }
 
 static const struct span *root_of(const struct span *span)

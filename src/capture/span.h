@@ -8,6 +8,7 @@
 #ifndef CAPTURE_SPAN_H
 #define CAPTURE_SPAN_H
 
+#include "base/watch.h"
 #include "capture/calls.h"
 #include "capture/hooks.h"
 #include "capture/record.h"
@@ -47,14 +48,17 @@ static inline bool span_wanted(void)
 	__attribute__((cleanup(span_leave))) struct span span; \
 	span_enter(&span, hook, caller, __builtin_frame_address(0))
 
-/* Around the real call. */
+/* Around the real call, which is the host's. */
 static inline void span_time(struct span *span)
 {
+	watch_path(NULL);
+	watch_host(hooks[span->hook].name);
 	span->ticks = span->outer ? 0 : calls_begin();
 }
 
 static inline void span_timed(const struct span *span, int status)
 {
+	watch_path(hooks[span->hook].name);
 	if (span->ticks)
 		calls_note((enum hook_id)span->hook, span->ticks, status);
 }

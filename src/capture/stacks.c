@@ -5,6 +5,7 @@
 
 #include "base/opt.h"
 #include "base/text.h"
+#include "base/watch.h"
 #include "capture/autograd.h"
 #include "capture/facts.h"
 #include "capture/modules.h"
@@ -208,11 +209,14 @@ uint32_t stacks_capture(void *caller, bool may_load)
 		record_unlock();
 	}
 	if (may_load && modules_refresh()) {
-		/* Something was loaded: it may be what we wait for. */
+		/* Something was loaded: it may be what we wait for. The loader allocates. */
+		const char *path = watch_path(NULL);
+
 		torch_prepare();
 		autograd_prepare();
 		if (!python_version())
 			python_prepare(resolve_dlsym);
+		watch_path(path);
 		record_lock();
 		facts_late(record_intern());
 		record_unlock();

@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "base/opt.h"
 #include "base/text.h"
+#include "base/watch.h"
 #include "capture/autograd.h"
 #include "capture/doors.h"
 #include "capture/record.h"
@@ -68,7 +69,8 @@ static void *const report_ours[REPORT_COUNT];
 
 static _Atomic(void *) report_real[REPORT_COUNT];
 static atomic_bool asked_caller[REPORT_COUNT];
-static char torch_version_text[64];
+static atomic_bool version_read;
+static _Atomic(const char *) version; /* complete once it is there */
 
 /* Texts of this recording, 0 before the first use. */
 static struct {
@@ -120,12 +122,13 @@ static void find_real(void *caller)
 static void read_version(const void *address)
 {
 	static const char key[] = "__version__ = '";
+	static char known[64];
 	char path[4096];
 	char text[1024];
 	Dl_info info;
 	char *end;
 
-	if (torch_version_text[0] || !dladdr(address, &info) || !info.dli_fname)
+	if (atomic_exchange(&version_read, true) || !dladdr(address, &info) || !info.dli_fname)
 		return;
 	text_copy(path, sizeof(path), info.dli_fname);
 	end = strrchr(path, '/');
@@ -136,14 +139,16 @@ static void read_version(const void *address)
 	if (fd_read_file(path, text, sizeof(text)) <= 0)
 		return;
 	end = strstr(text, key);
-	if (end)
-		text_copy_n(torch_version_text, sizeof(torch_version_text), end + sizeof(key) - 1,
-			    strcspn(end + sizeof(key) - 1, "'"));
+	if (!end)
+		return;
+	end += sizeof(key) - 1;
+	text_copy_n(known, sizeof(known), end, strcspn(end, "'"));
+	atomic_store_explicit(&version, known, memory_order_release);
 }
 
 const char *torch_version(void)
 {
-	return torch_version_text[0] ? torch_version_text : NULL;
+	return atomic_load_explicit(&version, memory_order_acquire);
 }
 
 /* Debian gives libc10 a version in its soname: find it among what is loaded. */
@@ -404,7 +409,11 @@ static void out_of_memory(int64_t size, uint64_t device, void *caller)
 	{                                                                          \
 		void(*real) params = (void(*) params)real_of(REPORT_##id, CALLER); \
                                                                                    \
+		const char *path = watch_path(#name);                              \
+                                                                                   \
 		TELL_##id;                                                         \
+		watch_path(path);                                                  \
+		watch_host(#name);                                                 \
 		if (real)                                                          \
 			real args;                                                 \
 	}

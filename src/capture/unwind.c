@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/watch.h"
 #include "capture/resolve.h"
 
 #if defined(__x86_64__)
@@ -82,11 +83,14 @@ void unwind_prepare(void)
 
 size_t unwind(void **addresses, size_t capacity)
 {
+	const char *path;
 	int count;
 
 	if (!atomic_load_explicit(&unwinder.name, memory_order_acquire))
 		return 0;
+	path = watch_walk();
 	count = unwinder.backtrace(addresses, (int)capacity);
+	watch_path(path);
 	return count > 0 ? (size_t)count : 0;
 }
 

@@ -4,6 +4,13 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
+case $LIBRARY in
+*/debug/*)
+	skip 'handlers' 'what they interrupt holds a lock: no promise is broken by that'
+	exit 0
+	;;
+esac
+
 for stacks in none native; do
 	MEMTRACE_STACKS=$stacks
 	export MEMTRACE_STACKS

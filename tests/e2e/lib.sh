@@ -21,7 +21,7 @@ if [ -z "${MEMTRACE_TEST_TMP:-}" ]; then
 fi
 SAMPLES=$BUILD/samples
 E2E=$BUILD/tests/e2e
-LIBRARY=$BUILD/libmemtrace.so
+: "${LIBRARY:=$BUILD/libmemtrace.so}" # of a debug build: make check-debug
 if [ -n "$GPU" ]; then
 	SAMPLES=$BUILD/gpu-samples
 else

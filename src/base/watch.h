@@ -1,0 +1,84 @@
+/*
+ * What the library promises to keep, asserted in debug builds (`make DEBUG=1`) and free in others:
+ * the order of locks (locks.def), nothing of the host's called with one of them held, and no malloc
+ * on the path of a hook.
+ *
+ * A thread that breaks a promise is stopped at once with a line on stderr that names both sides:
+ * the deadlock itself would need two threads and bad luck.
+ */
+#ifndef BASE_WATCH_H
+#define BASE_WATCH_H
+
+enum lock_rank {
+	LOCK_UNRANKED,
+#define LOCK(name, what) LOCK_##name,
+#include "base/locks.def"
+#undef LOCK
+	LOCK_RANKS
+};
+
+#ifdef MEMTRACE_DEBUG
+
+/* The thread is about to wait for the lock; it has dropped it. */
+void watch_take(enum lock_rank rank);
+void watch_drop(enum lock_rank rank);
+
+/* At a fork: the child holds none, and its maker's is held for the child alone. */
+void watch_forked(void);
+
+/* Before what belongs to the host is called: a function of CUDA's, of the loader's, of PyTorch's.
+ */
+void watch_host(const char *function);
+
+/* Before whatever allocates on the host's heap. */
+void watch_malloc(const char *function);
+
+/*
+ * The thread is on the path of this hook from here on, of none with NULL: while the real function
+ * runs, and for what is done once and said to allocate. Gives what it was on before.
+ */
+const char *watch_path(const char *hook);
+
+/*
+ * Before the stack is walked, which asks the loader for tables; watch_path() with the result comes
+ * after. A thread's first walk may allocate: libunwind's thread-local block is made then, by the
+ * loader, on the host's heap (glibc's allocate_dtv_entry), and a library that came by dlopen has no
+ * other way to have one.
+ */
+const char *watch_walk(void);
+
+#else
+
+static inline void watch_take(enum lock_rank rank)
+{
+	(void)rank;
+}
+
+static inline void watch_drop(enum lock_rank rank)
+{
+	(void)rank;
+}
+
+static inline void watch_forked(void)
+{
+}
+
+static inline void watch_host(const char *function)
+{
+	(void)function;
+}
+
+static inline const char *watch_path(const char *hook)
+{
+	(void)hook;
+	return 0;
+}
+
+static inline const char *watch_walk(void)
+{
+	return 0;
+}
+
+#endif
+
+#endif
