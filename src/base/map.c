@@ -86,6 +86,20 @@ bool map_put(struct map *map, uint64_t key, uint32_t value)
 	return true;
 }
 
+bool map_set(struct map *map, uint64_t key, uint32_t value)
+{
+	struct map_table *table = map->table;
+
+	if (!map_get(map, key))
+		return map_put(map, key, value);
+	for (size_t at = slot_of(table, key);; at = (at + 1) & (table->size - 1)) {
+		if (table->entries[at].key != key)
+			continue;
+		__atomic_store_n(&table->entries[at].value, value, __ATOMIC_RELEASE);
+		return true;
+	}
+}
+
 void map_clear(struct map *map)
 {
 	while (map->table) {

@@ -22,6 +22,9 @@ uint32_t map_get(const struct map *map, uint64_t key);
 /* Enters a value that is not 0 under a key that is not there yet; false without memory. */
 bool map_put(struct map *map, uint64_t key, uint32_t value);
 
+/* The same for a key that may be there: its value is replaced. Readers see the one or the other. */
+bool map_set(struct map *map, uint64_t key, uint32_t value);
+
 /* Gives all memory back; no reader may be left. */
 void map_clear(struct map *map);
 

@@ -243,7 +243,7 @@ static void take(_Atomic(void *) *function, const char *name)
 	if (!handle)
 		return;
 	atomic_store(function, resolve_dlsym(handle, name));
-	dlclose(handle);
+	resolve_dlclose(handle);
 }
 
 void autograd_prepare(void)

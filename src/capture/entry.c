@@ -17,6 +17,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 void *(*resolve_dlsym)(void *handle, const char *name);
+int (*resolve_dlclose)(void *handle);
 
 /* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
 static const char *const dlsym_versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
@@ -26,6 +27,8 @@ void resolve_init(void)
 	for (size_t i = 0; !resolve_dlsym && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]);
 	     i++)
 		*(void **)&resolve_dlsym = dlvsym(RTLD_NEXT, "dlsym", dlsym_versions[i]);
+	if (resolve_dlsym && !resolve_dlclose)
+		*(void **)&resolve_dlclose = resolve_dlsym(RTLD_NEXT, "dlclose");
 }
 
 typedef CUresult get_proc_fn(const char *, void **, int, cuuint64_t);

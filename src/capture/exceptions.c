@@ -31,7 +31,7 @@ static void *find(const char *name)
 	void *found = resolve_dlsym(handle ? handle : RTLD_DEFAULT, name);
 
 	if (handle)
-		dlclose(handle);
+		resolve_dlclose(handle);
 	return found;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "capture/record.h"
+#include "capture/unload.h"
 
 enum {
 	MODULES = 8192, /* more are not named */
@@ -28,7 +29,9 @@ struct scan {
 };
 
 static struct {
-	_Atomic uint64_t seen; /* adds and subs of the last look, mixed */
+	_Atomic uint64_t seen;     /* loads and unloads at the last look, and one more */
+	_Atomic uint64_t unloaded; /* unload_word() at the last look */
+	_Atomic bool lost;
 	struct module *sorted;
 	uint32_t count;
 } modules;
@@ -112,7 +115,7 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *data)
 static int look_at_counts(struct dl_phdr_info *info, size_t size, void *data)
 {
 	(void)size;
-	*(uint64_t *)data = (uint64_t)info->dlpi_adds << 32 ^ info->dlpi_subs ^ 1ull << 63;
+	*(uint64_t *)data = (uint64_t)info->dlpi_adds + info->dlpi_subs + 1;
 	return 1;
 }
 
@@ -129,21 +132,17 @@ static bool is_runtime(const char *path)
 	return false;
 }
 
-/* The row for what was found: an old one if nothing about it changed. */
 static struct module enter(const struct found *found)
 {
 	const struct module *known = modules_find(found->low);
-	struct module module = {
-		found->low, found->high, found->base, 0, 0, is_runtime(found->path)
-	};
+	struct module module = { found->low, found->high, found->base, 0, 0, false, false };
 	struct spool_module row = { .base = found->base, .low = found->low, .high = found->high };
 
+	module.runtime = is_runtime(found->path);
 	row.path = module.path = intern_text(record_intern(), found->path);
-	if (known && known->base == found->base && known->high == found->high &&
-	    known->path == module.path)
-		return *known;
 	row.build_id = intern_text(record_intern(), found->build_id);
 	module.row = intern_module(record_intern(), &row);
+	module.walked = known && known->walked && known->row == module.row;
 	return module;
 }
 
@@ -159,39 +158,78 @@ static void sort(struct module *list, uint32_t count)
 	}
 }
 
+bool modules_stale(void)
+{
+	return atomic_load_explicit(&modules.unloaded, memory_order_relaxed) != unload_word();
+}
+
+bool modules_lost(void)
+{
+	return atomic_load(&modules.lost);
+}
+
+static bool lost_any(const struct module *old, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct module *now = modules_find(old[i].low);
+
+		if (old[i].walked && (!now || now->low != old[i].low || now->row != old[i].row))
+			return true;
+	}
+	return false;
+}
+
+/* Exchanges the list for what the scan found, unless another thread has seen more meanwhile. */
+static void replace(struct module **list, const struct scan *scan, uint64_t counts)
+{
+	struct module *fresh = *list;
+	uint32_t count;
+
+	record_lock();
+	if (counts > atomic_load(&modules.seen)) {
+		for (uint32_t i = 0; i < scan->count; i++)
+			fresh[i] = enter(&scan->found[i]);
+		sort(fresh, scan->count);
+		*list = modules.sorted;
+		count = modules.count;
+		modules.sorted = fresh;
+		modules.count = scan->count;
+		atomic_store(&modules.seen, counts);
+		if (lost_any(*list, count))
+			atomic_store(&modules.lost, true);
+	}
+	record_unlock();
+}
+
 bool modules_refresh(void)
 {
+	uint64_t unloaded = unload_word();
 	struct scan scan = { NULL, 0 };
-	struct module *fresh;
+	struct module *list;
 	uint64_t counts = 0;
+	bool done;
 
 	dl_iterate_phdr(look_at_counts, &counts);
-	if (atomic_load(&modules.seen) == counts)
+	if (atomic_load(&modules.seen) >= counts) {
+		atomic_store(&modules.unloaded, unloaded);
 		return false;
+	}
 	scan.found = map_memory(sizeof(struct found) * MODULES);
-	fresh = map_memory(sizeof(struct module) * MODULES);
-	if (scan.found && fresh) {
+	list = map_memory(sizeof(struct module) * MODULES);
+	done = scan.found && list;
+	if (done) {
 		dl_iterate_phdr(scan_one, &scan);
-		record_lock();
-		for (uint32_t i = 0; i < scan.count; i++)
-			fresh[i] = enter(&scan.found[i]);
-		sort(fresh, scan.count);
-		if (modules.sorted)
-			munmap(modules.sorted, sizeof(struct module) * MODULES);
-		modules.sorted = fresh;
-		modules.count = scan.count;
-		atomic_store(&modules.seen, counts);
-		record_unlock();
-		fresh = NULL;
+		replace(&list, &scan, counts);
+		atomic_store(&modules.unloaded, unloaded);
 	}
 	if (scan.found)
 		munmap(scan.found, sizeof(struct found) * MODULES);
-	if (fresh)
-		munmap(fresh, sizeof(struct module) * MODULES);
-	return !fresh;
+	if (list)
+		munmap(list, sizeof(struct module) * MODULES);
+	return done;
 }
 
-const struct module *modules_find(uint64_t address)
+static struct module *find(uint64_t address)
 {
 	uint32_t low = 0;
 	uint32_t high = modules.count;
@@ -207,6 +245,19 @@ const struct module *modules_find(uint64_t address)
 	if (low < modules.count && modules.sorted[low].low <= address)
 		return &modules.sorted[low];
 	return NULL;
+}
+
+const struct module *modules_find(uint64_t address)
+{
+	return find(address);
+}
+
+void modules_walk(uint64_t address)
+{
+	struct module *module = find(address);
+
+	if (module)
+		module->walked = true;
 }
 
 void modules_clear(void)

@@ -116,8 +116,23 @@ static void *through_caller(const char *name, const void *caller)
 	if (!handle)
 		return NULL;
 	real = resolve_dlsym(handle, name);
-	dlclose(handle);
+	resolve_dlclose(handle);
 	return !real || resolve_is_ours(real) || same_module(real, caller) ? NULL : real;
+}
+
+void resolve_forget(void)
+{
+	lock_take(&callers_lock);
+	for (unsigned i = 0; i < RESOLVE_CALLERS; i++)
+		atomic_store(&resolve_callers[i].key, 0);
+	lock_drop(&callers_lock);
+	for (int i = 0; i < HOOKS; i++) {
+		void *real = atomic_load(&hooks[i].real);
+		Dl_info info;
+
+		if (hooks[i].api == RT && real && !dladdr(real, &info))
+			atomic_compare_exchange_strong(&hooks[i].real, &real, NULL);
+	}
 }
 
 void *resolve_from(const char *name, const void *caller)

@@ -9,10 +9,11 @@
 
 #include "capture/hooks.h"
 
-/* glibc's dlsym. Must not be called before resolve_init(). */
+/* glibc's dlsym and dlclose. Must not be called before resolve_init(). */
 extern void *(*resolve_dlsym)(void *handle, const char *name);
+extern int (*resolve_dlclose)(void *handle);
 
-/* Finds glibc's dlsym; called by the constructor and by the dlsym door, whichever is first. */
+/* Finds them; called by the constructor and by the dlsym door, whichever is first. */
 void resolve_init(void);
 
 /* The slow ways; each takes the loader's lock. NULL when the machine has no such function. */
@@ -21,6 +22,9 @@ void *resolve_driver(enum hook_id id);
 
 /* A function that is not a row, as the linker would have found it for this caller; NULL if none. */
 void *resolve_from(const char *name, const void *caller);
+
+/* A library was unloaded: forgets what was found for callers, and in runtimes that are gone. */
+void resolve_forget(void);
 
 /* Any function of libcuda, NULL while it is not loaded. */
 void *resolve_cuda(const char *name);

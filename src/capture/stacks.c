@@ -13,6 +13,7 @@
 #include "capture/record.h"
 #include "capture/resolve.h"
 #include "capture/torch.h"
+#include "capture/unload.h"
 #include "capture/unwind.h"
 
 enum {
@@ -29,6 +30,7 @@ static struct {
 
 struct walk {
 	void *buffer[NATIVE_MOST + OWN_FRAMES];
+	size_t count;
 	void **native; /* within the buffer, from the caller outwards */
 	size_t native_count;
 	struct python_frame python[PYTHON_MOST];
@@ -60,6 +62,7 @@ static void walk_native(struct walk *walk, void *caller)
 {
 	size_t count = wanted.native ? unwind(walk->buffer, wanted.depth + OWN_FRAMES) : 0;
 
+	walk->count = count;
 	for (size_t i = 0; i < count; i++) {
 		if (walk->buffer[i] != caller)
 			continue;
@@ -106,7 +109,9 @@ static void walk_stack(struct walk *walk, void *caller)
 		walk->via = autograd_via();
 }
 
-static struct hash128 hash_walk(const struct walk *walk)
+/* The same addresses are another stack once a library was unloaded: what counts is what lies there.
+ */
+static struct hash128 hash_walk(const struct walk *walk, uint64_t unloaded)
 {
 	struct hash128 hash = { HASH_C, HASH_D };
 
@@ -118,6 +123,7 @@ static struct hash128 hash_walk(const struct walk *walk)
 
 		hash = hash_words(hash, &via, 1);
 	}
+	hash.b ^= unloaded * HASH_A;
 	return hash;
 }
 
@@ -150,19 +156,22 @@ static uint32_t python_frame(const struct python_frame *frame)
 }
 
 /* A stack never seen before: its frames get names while they are alive. */
-static uint32_t enter(const struct walk *walk, struct hash128 hash)
+static uint32_t enter(const struct walk *walk, struct hash128 hash, uint64_t unloaded)
 {
 	uint32_t frames[NATIVE_MOST + PYTHON_MOST];
 	struct intern_steps steps = {
 		.frames = frames,
 		.via_forward = walk->via.forward,
 		.via_backward = walk->via.backward,
+		.known = unloaded != 0,
 	};
 	uint32_t count = 0;
 	uint32_t id = intern_stack_find(record_intern(), hash);
 
 	if (id)
 		return id;
+	for (size_t i = 0; i < walk->count; i++)
+		modules_walk((uint64_t)walk->buffer[i] - 1);
 	for (size_t i = 0; i < walk->native_count; i++) {
 		uint32_t frame = native_frame(walk->native[i], &steps.owner);
 
@@ -194,18 +203,19 @@ static bool all_known(const struct walk *walk)
 
 uint32_t stacks_capture(void *caller, bool may_load)
 {
+	uint64_t unloaded = unload_word();
 	struct walk walk;
 	struct hash128 hash;
 	uint32_t id;
 
 	walk_stack(&walk, caller);
-	hash = hash_walk(&walk);
+	hash = hash_walk(&walk, unloaded);
 	id = intern_stack_find(record_intern(), hash);
 	if (id)
 		return id;
 	if (!may_load) {
 		record_lock();
-		may_load = !all_known(&walk);
+		may_load = modules_stale() || !all_known(&walk);
 		record_unlock();
 	}
 	if (may_load && modules_refresh()) {
@@ -222,7 +232,7 @@ uint32_t stacks_capture(void *caller, bool may_load)
 		record_unlock();
 	}
 	record_lock();
-	id = enter(&walk, hash);
+	id = enter(&walk, hash, unloaded);
 	record_unlock();
 	return id;
 }

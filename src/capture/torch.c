@@ -114,7 +114,7 @@ static void find_real(void *caller)
 			atomic_store(&report_real[i], real);
 	}
 	if (handle)
-		dlclose(handle);
+		resolve_dlclose(handle);
 }
 
 /* torch/lib/libc10.so has torch/version.py beside its folder; Debian's keeps it elsewhere: unknown.
@@ -174,7 +174,7 @@ void torch_prepare(void)
 		for (unsigned i = 0; handle && i < REPORT_COUNT; i++)
 			atomic_store(&report_real[i], resolve_dlsym(handle, report_names[i]));
 		if (handle)
-			dlclose(handle);
+			resolve_dlclose(handle);
 	}
 	if (atomic_load(&report_real[REPORT_PROFILING]))
 		read_version(atomic_load(&report_real[REPORT_PROFILING]));

@@ -21,6 +21,7 @@ enum { UNW_CACHE_PER_THREAD = 2 };
 static struct {
 	_Atomic(const char *) name;
 	int (*backtrace)(void **, int);
+	_Atomic int careful;
 } unwinder;
 
 /* Also beside this library, for machines where one cannot install: with the liblzma that it needs.
@@ -89,9 +90,21 @@ size_t unwind(void **addresses, size_t capacity)
 	if (!atomic_load_explicit(&unwinder.name, memory_order_acquire))
 		return 0;
 	path = watch_walk();
-	count = unwinder.backtrace(addresses, (int)capacity);
+	if (__builtin_expect(atomic_load_explicit(&unwinder.careful, memory_order_relaxed), 0))
+		count = backtrace(addresses, (int)capacity);
+	else
+		count = unwinder.backtrace(addresses, (int)capacity);
 	watch_path(path);
 	return count > 0 ? (size_t)count : 0;
+}
+
+void unwind_careful(bool careful)
+{
+	void *prime[4];
+
+	if (careful && atomic_load(&unwinder.name))
+		backtrace(prime, 4);
+	atomic_fetch_add(&unwinder.careful, careful ? 1 : -1);
 }
 
 const char *unwind_name(void)

@@ -8,6 +8,7 @@
 #ifndef CAPTURE_UNWIND_H
 #define CAPTURE_UNWIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Loads the unwinder: when CUDA starts, never inside PyTorch's report (it takes the loader's lock).
@@ -16,6 +17,16 @@ void unwind_prepare(void);
 
 /* Return addresses from the caller outwards, innermost first: how many of at most `capacity`. */
 size_t unwind(void **addresses, size_t capacity);
+
+/*
+ * Until as many calls say so with false, glibc unwinds, which asks each time what lies at an
+ * address.
+ *
+ * libunwind 1.6 remembers for each thread how to go on from an address, for ever (unw_flush_cache()
+ * does not reach that memory), and does not look where it reads: where a library has taken the
+ * place of another, it reads anywhere.
+ */
+void unwind_careful(bool careful);
 
 /* What does it: "libunwind", "glibc", or "none" before unwind_prepare(). */
 const char *unwind_name(void);

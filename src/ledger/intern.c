@@ -43,6 +43,7 @@ int intern_init(struct intern *intern, struct spool *spool)
 void intern_clear(struct intern *intern)
 {
 	map_clear(&intern->texts);
+	map_clear(&intern->modules);
 	map_clear(&intern->frames);
 	map_clear(&intern->stacks);
 	memset(intern, 0, sizeof(*intern));
@@ -115,13 +116,19 @@ void intern_thread(struct intern *intern, uint32_t thread, const char *name, uin
 
 uint32_t intern_module(struct intern *intern, const struct spool_module *module)
 {
-	struct spool_module *row = next_row(intern->spool, SPOOL_MODULE);
+	uint64_t words[] = { (uint64_t)module->path << 32 | module->build_id,
+			     module->high - module->low, module->low - module->base };
+	uint64_t key = hash_words(seed(), words, sizeof(words) / sizeof(words[0])).a;
+	uint32_t id = map_get(&intern->modules, key);
+	struct spool_module *row = id ? NULL : next_row(intern->spool, SPOOL_MODULE);
 
 	if (!row)
-		return 0;
+		return id;
 	*row = *module;
 	publish(intern->spool, SPOOL_MODULE, 1);
-	return (uint32_t)spool_count(intern->spool, SPOOL_MODULE);
+	id = (uint32_t)spool_count(intern->spool, SPOOL_MODULE);
+	map_put(&intern->modules, key, id);
+	return id;
 }
 
 uint32_t intern_frame(struct intern *intern, const struct spool_frame *frame)
@@ -154,10 +161,62 @@ uint32_t intern_stack_find(const struct intern *intern, struct hash128 hash)
 	if (!id)
 		return 0;
 	row = spool_at(intern->spool, SPOOL_STACK, id);
-	return row->hash[1] == hash.b ? id : 0;
+	return __atomic_load_n(&row->hash[1], __ATOMIC_RELAXED) == hash.b ? id : 0;
 }
 
-uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps)
+static bool same_steps(const struct spool *spool, const struct spool_stack *row,
+		       const struct intern_steps *steps)
+{
+	if (row->native != steps->native || row->python != steps->python ||
+	    row->entries != steps->entries || row->via_forward != steps->via_forward ||
+	    row->via_backward != steps->via_backward)
+		return false;
+	for (uint32_t i = 0; i < (uint32_t)steps->native + steps->python; i++) {
+		if (*(uint32_t *)spool_at(spool, SPOOL_STEP, row->step + i) != steps->frames[i])
+			return false;
+	}
+	return true;
+}
+
+/* What a stack is found by when its addresses are no help. */
+static uint64_t key_of_steps(const struct intern_steps *steps)
+{
+	uint64_t key =
+		hash_mix(steps->entries, (uint64_t)steps->via_forward << 32 | steps->via_backward);
+
+	for (uint32_t i = 0; i < (uint32_t)steps->native + steps->python; i++)
+		key = hash_mix(key, steps->frames[i]);
+	return key;
+}
+
+/*
+ * The row of the same steps, found by the hash from now on; 0 if there is none. The rows made while
+ * nothing had been unloaded are under their addresses alone, where the first look is.
+ */
+static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
+			     const struct intern_steps *steps)
+{
+	uint64_t key = key_of_steps(steps);
+	uint32_t by_steps = map_get(&intern->stacks, key);
+	uint32_t ids[] = { map_get(&intern->stacks, hash.a), by_steps };
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct spool_stack *row = spool_at(intern->spool, SPOOL_STACK, ids[i]);
+
+		if (!ids[i] || !same_steps(intern->spool, row, steps))
+			continue;
+		row->hash[0] = hash.a;
+		__atomic_store_n(&row->hash[1], hash.b, __ATOMIC_RELAXED);
+		map_set(&intern->stacks, hash.a, ids[i]);
+		if (!by_steps)
+			map_put(&intern->stacks, key, ids[i]);
+		return ids[i];
+	}
+	return 0;
+}
+
+static uint32_t new_stack(struct intern *intern, struct hash128 hash,
+			  const struct intern_steps *steps)
 {
 	struct spool *spool = intern->spool;
 	uint32_t count = (uint32_t)steps->native + steps->python;
@@ -181,8 +240,20 @@ uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct i
 		.via_backward = steps->via_backward,
 	};
 	publish(spool, SPOOL_STACK, 1);
+	return id;
+}
+
+uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps)
+{
+	uint32_t id = steps->known ? rename_stack(intern, hash, steps) : 0;
+
 	if (id)
-		map_put(&intern->stacks, hash.a, id);
+		return id;
+	id = new_stack(intern, hash, steps);
+	if (id)
+		map_set(&intern->stacks, hash.a, id);
+	if (id && steps->known)
+		map_set(&intern->stacks, key_of_steps(steps), id);
 	return id;
 }
 

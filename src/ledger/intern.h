@@ -8,13 +8,15 @@
 #ifndef LEDGER_INTERN_H
 #define LEDGER_INTERN_H
 
+#include <stdbool.h>
+
 #include "base/hash.h"
 #include "base/map.h"
 #include "spool/spool.h"
 
 struct intern {
 	struct spool *spool;
-	struct map texts, frames, stacks;
+	struct map texts, modules, frames, stacks;
 };
 
 /* Begins with the empty text 0 and the pseudo-stack 0, "[not recorded]". 0 or an error of
@@ -29,7 +31,10 @@ uint32_t intern_text_n(struct intern *intern, const char *text, size_t length);
 void intern_fact(struct intern *intern, const char *key, const char *value);
 void intern_thread(struct intern *intern, uint32_t thread, const char *name, uint64_t t);
 
-/* A new row each time: 1 + its position, 0 without room. */
+/*
+ * 1 + its position, 0 without room. The same file, loaded again wherever it may be, is the same
+ * module, and its row has the place where it was first.
+ */
 uint32_t intern_module(struct intern *intern, const struct spool_module *module);
 
 /* Frames, which are told apart by all that the row says: 1 + position, 0 without room. */
@@ -44,9 +49,13 @@ struct intern_steps {
 	uint32_t owner;   /* text */
 	uint64_t entries; /* as these in struct spool_stack */
 	uint32_t via_forward, via_backward;
+	bool known; /* these very steps may have a row already, under another hash */
 };
 
-/* Enters a stack that intern_stack_find() does not know. */
+/*
+ * Enters a stack that intern_stack_find() does not know. With `known`, a row of the same steps is
+ * found by this hash from now on, and what else was found by it is not any more.
+ */
 uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps);
 
 /* A stack of one named frame, for bytes that no call asked for. */

@@ -100,6 +100,21 @@ TEST(readers_need_no_lock)
 	map_clear(&shared);
 }
 
+TEST(a_value_is_replaced_in_its_place)
+{
+	struct map map = { 0 };
+
+	make_keys(true);
+	for (unsigned i = 0; i < KEYS; i++)
+		OK(map_set(&map, keys[i], i + 1));
+	for (unsigned i = 0; i < KEYS; i += 3)
+		OK(map_set(&map, keys[i], KEYS + i));
+	EQ(map.used, (size_t)KEYS);
+	for (unsigned i = 0; i < KEYS; i++)
+		EQ(map_get(&map, keys[i]), i % 3 ? i + 1 : KEYS + i);
+	map_clear(&map);
+}
+
 TEST(hashes_tell_lengths_apart)
 {
 	static const char zeros[64];

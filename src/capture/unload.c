@@ -1,0 +1,79 @@
+/* Libraries that are unloaded. */
+#include "capture/unload.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "capture/modules.h"
+#include "capture/record.h"
+#include "capture/resolve.h"
+#include "capture/unwind.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/*
+ * While a library is being closed the word is one that was not there before, for another thread may
+ * load what takes its place before we are back. If nothing was unloaded the old one returns: people
+ * open and close what stays, often.
+ */
+enum { CLOSING = 1, UNLOADED = 1 << 16 };
+
+static _Atomic uint64_t word;
+
+uint64_t unload_word(void)
+{
+	return atomic_load_explicit(&word, memory_order_relaxed);
+}
+
+static int read_unloads(struct dl_phdr_info *info, size_t size, void *unloads)
+{
+	(void)size;
+	*(unsigned long long *)unloads = info->dlpi_subs;
+	return 1;
+}
+
+static unsigned long long unloads(void)
+{
+	unsigned long long count = 0;
+
+	dl_iterate_phdr(read_unloads, &count);
+	return count;
+}
+
+/* Is there nothing that stacks have gone through among what was unloaded? */
+static bool unwinds_as_before(void)
+{
+	if (!record_continue())
+		return true;
+	modules_refresh();
+	if (modules_lost())
+		record_note("a library on recorded stacks was unloaded: glibc unwinds since then");
+	return !modules_lost();
+}
+
+EXPORT int dlclose(void *handle)
+{
+	unsigned long long before = unloads();
+	int status;
+	int saved;
+
+	resolve_init(); /* a library's constructor may come before ours */
+	unwind_careful(true);
+	atomic_fetch_add(&word, CLOSING);
+	status = resolve_dlclose(handle);
+	saved = errno;
+	if (unloads() == before) {
+		atomic_fetch_sub(&word, CLOSING);
+		unwind_careful(false);
+	} else {
+		resolve_forget();
+		atomic_fetch_add(&word, UNLOADED - CLOSING);
+		if (unwinds_as_before())
+			unwind_careful(false);
+	}
+	errno = saved;
+	return status;
+}

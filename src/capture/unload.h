@@ -1,0 +1,19 @@
+/*
+ * Libraries that are unloaded: what was known by their addresses must not be said of what lies
+ * there next.
+ *
+ * The door is dlclose. Behind it the real functions found for callers are forgotten, stacks are
+ * told apart by the word, and glibc unwinds if libunwind remembers what is no more.
+ */
+#ifndef CAPTURE_UNLOAD_H
+#define CAPTURE_UNLOAD_H
+
+#include <stdint.h>
+
+/*
+ * A word that is another one whenever a library may have taken the place of another: 0 while none
+ * has been unloaded. Addresses read under one word mean the same as under the same word later.
+ */
+uint64_t unload_word(void);
+
+#endif
