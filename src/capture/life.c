@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 
 #include "base/log.h"
 #include "base/opt.h"
@@ -70,7 +71,8 @@ __attribute__((constructor)) static void begin(void)
 	int saved = errno;
 
 	resolve_init();
-	preloaded = resolve_dlsym &&
+	/* With another's rights nothing is written where somebody's environment says. */
+	preloaded = !getauxval(AT_SECURE) && resolve_dlsym &&
 		    resolve_dlsym(RTLD_DEFAULT, "memtrace_enable") == (void *)memtrace_enable &&
 		    resolve_dlsym(RTLD_DEFAULT, "cuMemAlloc_v2") == hooks[HOOK_cuMemAlloc_v2].ours;
 	if (preloaded) {
