@@ -18,7 +18,9 @@ SETUP ?= yes#	no: `make check` and `make demo` do not look for missing packages
 CUDA ?=#		/usr/local/cuda: `make samples` and `make check-gpu` use this toolkit, not the fake
 CJSON_CFLAGS ?=
 CJSON_LIBS ?= -lcjson
+ZLIB_LIBS ?= -lz
 
+in_path = $(firstword $(wildcard $(addsuffix /$(1),$(subst :, ,$(PATH)))))
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(BUILD)/%,%,$(2));)
 
@@ -39,7 +41,7 @@ TREE_HEADERS := $(wildcard src/*/*.h src/*/*.def include/memtrace/*.h)
 lib_o = $(patsubst src/%,$(BUILD)/lib/%.o,$(basename $(1)))
 cli_o = $(patsubst src/%.c,$(BUILD)/cli/%.o,$(1))
 LIB_OBJECTS := $(call lib_o,$(LIB_SOURCES))
-CLI_OBJECTS := $(call cli_o,$(CLI_SOURCES))
+CLI_OBJECTS := $(call cli_o,$(CLI_SOURCES)) $(BUILD)/cli/render/page_bundle.o
 CLI_NO_MAIN := $(filter-out $(BUILD)/cli/cli/main.o,$(CLI_OBJECTS))
 
 # --- flags -----------------------------------------------------------------------------------------
@@ -58,7 +60,7 @@ LIB_LINK = -shared -Wl,-soname,libmemtrace.so.$(firstword $(subst ., ,$(VERSION)
 	-Wl,-z,noexecstack -Wl,--gc-sections -Wl,--as-needed $(if $(filter 1,$(DEBUG)),$(WATCH_LOADER))
 WATCH_LOADER := $(addprefix -Wl$(comma)--wrap=,dlopen dlclose dladdr dladdr1 dl_iterate_phdr)
 CLI_FLAGS = $(BASE_FLAGS) $(CJSON_CFLAGS) $(SANITIZE)
-TOOL_LIBS = -Wl,--as-needed $(CJSON_LIBS) -ldl -lpthread -lm
+TOOL_LIBS = -Wl,--as-needed $(CJSON_LIBS) $(ZLIB_LIBS) -ldl -lpthread -lm
 FAKE_FLAGS = $(BASE_FLAGS) -Itests/fake -Itests/fake/include -fPIC
 # A caller that ended in a jump would be in no stack: tests ask for each by name.
 PROGRAM_FLAGS = $(BASE_FLAGS) -fno-optimize-sibling-calls -Itests/fake/include
@@ -87,7 +89,28 @@ $(BUILD)/ready: $(BUILD)/flags
 		{ echo '$(firstword $(CC)) is missing: run scripts/setup.sh' >&2; exit 1; }
 	@echo '#include <cjson/cJSON.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) $(CJSON_CFLAGS) -E - >/dev/null 2>&1 || \
 		{ echo 'libcjson-dev is missing: run scripts/setup.sh' >&2; exit 1; }
+	@echo '#include <zlib.h>' | $(CC) $(CPPFLAGS) $(CFLAGS) -E - >/dev/null 2>&1 || \
+		{ echo 'zlib1g-dev is missing: run scripts/setup.sh' >&2; exit 1; }
 	@touch $@
+
+# --- the page of `memtrace html` -------------------------------------------------------------------
+
+# Without npm, or where it reaches no registry, the rest builds all the same, and `memtrace html`
+# says what it lacks. PAGE= builds without the page on purpose.
+NPM := $(call in_path,npm)
+PAGE ?= $(if $(NPM),$(BUILD)/page/page.html)
+PAGE_SOURCES := $(wildcard src/page/*)
+
+.PHONY: page
+page: $(BUILD)/page/page.html ## the page of `memtrace html`, bundled from src/page (wants npm)
+	@[ -s $< ] || { echo 'the page could not be built, see above' >&2; rm -f $<; exit 1; }
+
+$(BUILD)/page/page.html: $(PAGE_SOURCES) scripts/page.sh
+	$(call say,PAGE,$@) sh scripts/page.sh $(@D) || { echo 'memtrace html will not work' >&2; : >$@; }
+
+$(BUILD)/cli/render/page_bundle.o: src/render/page_bundle.S $(BUILD)/flags $(PAGE) | $(BUILD)/ready
+	@mkdir -p $(@D)
+	$(call say,AS,$@) $(COMPILE) $(CLI_FLAGS) $(if $(PAGE),-DPAGE_FILE='"$(PAGE)"') -c -o $@ $<
 
 # --- the library and the tool ----------------------------------------------------------------------
 
@@ -371,7 +394,6 @@ check-shell: ## the scripts under shellcheck
 # --- format and lint -------------------------------------------------------------------------------
 
 # Other versions lay out and complain differently: they are not asked unless named here.
-in_path = $(firstword $(wildcard $(addsuffix /$(1),$(subst :, ,$(PATH)))))
 FORMATTER ?= $(call in_path,clang-format-14)
 TIDY ?= $(call in_path,clang-tidy-14)
 FORMATTED := $(wildcard $(addsuffix /*.[ch],src/* include/memtrace samples tests tests/unit tests/fake \

@@ -241,6 +241,8 @@ static void end_block(struct replay *replay, uint32_t id, uint64_t t)
 	struct replay_row *row = &replay->rows[block.stack];
 
 	blocks_end(&replay->blocks, id);
+	if (replay->wish->watcher)
+		replay->wish->watcher->died(replay->wish->watcher->own, &block);
 	hold(replay, row, &block, -1);
 	count_death(replay, row, &block, t);
 	replay->ended_handle = block.handle ? block.ptr : 0;
@@ -261,6 +263,8 @@ static int begin(struct replay *replay, const struct trace_event *event, enum bl
 	replay->ended_handle = 0;
 	if (event->ptr && blocks_add(&replay->blocks, &block))
 		return no_memory(replay);
+	if (replay->wish->watcher)
+		replay->wish->watcher->born(replay->wish->watcher->own, &block);
 	hold(replay, &replay->rows[row - 1], &block, 1);
 	count_birth(replay, &replay->rows[row - 1], &block);
 	return 0;
@@ -342,6 +346,8 @@ static bool take_sums(struct replay *replay, const struct trace_event *event)
 /* Events are missing: what lives, nobody knows. */
 static void forget(struct replay *replay, const struct trace_event *event)
 {
+	uint64_t before = replay->dropped;
+
 	if (!replay->dropped)
 		replay->dropped_from = replay->last_t;
 	if (event->seq > replay->next_seq)
@@ -351,6 +357,8 @@ static void forget(struct replay *replay, const struct trace_event *event)
 					  ? replay->trace->capture.events_dropped
 					  : 1;
 	replay->dropped_to = event->t;
+	if (replay->wish->watcher)
+		replay->wish->watcher->lost(replay->wish->watcher->own, replay->dropped - before);
 	blocks_forget(&replay->blocks);
 	for (size_t i = 0; i < replay->rows_n; i++) {
 		struct replay_row *row = &replay->rows[i];
@@ -379,6 +387,8 @@ static int step(struct replay *replay, const struct trace_event *event)
 	whole = take_sums(replay, event);
 	if (!whole || event->seq != replay->next_seq)
 		forget(replay, event);
+	if (wish->watcher)
+		wish->watcher->event(wish->watcher->own, event);
 	error = selected(replay, event) ? apply(replay, event) : 0;
 	replay->next_seq = event->seq + 1;
 	replay->last_t = event->t;

@@ -20,6 +20,19 @@ enum replay_moment {
 	REPLAY_PEAK, /* the highest inside the window, its start included */
 };
 
+struct replay;
+
+/* Who wants to be told what happens, as it does, in the order of events. */
+struct replay_watcher {
+	void *own;
+	/* Of what lived before the event that is told of next, nothing is known. */
+	void (*lost)(void *own, uint64_t dropped);
+	/* Each event of the trace, selected or not; the sums of devices have taken it in. */
+	void (*event)(void *own, const struct trace_event *event);
+	void (*born)(void *own, const struct block *block); /* by that event */
+	void (*died)(void *own, const struct block *block);
+};
+
 struct replay_wish {
 	int device;        /* NO_DEVICE: all */
 	const char *pool;  /* NULL: all, and what is in none */
@@ -29,6 +42,7 @@ struct replay_wish {
 	enum replay_moment moment;
 	enum trace_by split; /* TRACE_BY_THREAD or _PHASE: rows are stacks by these, too */
 	const bool *stacks;  /* by stack: those that count; NULL: all */
+	const struct replay_watcher *watcher; /* may be NULL */
 };
 
 /* What one stack (of one thread, in one phase) did inside the window, and held. */

@@ -343,6 +343,9 @@ uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column,
  */
 bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame);
 
+/* How little it says to its user: 0 for their own code, more for what everybody runs through. */
+unsigned trace_frame_rank(const struct trace *trace, const struct trace_frame *frame);
+
 /* Is it the user's own code, or Python of a package that is no framework? */
 bool trace_frame_own(const struct trace *trace, const struct trace_frame *frame);
 

@@ -73,6 +73,11 @@ bool trace_frame_named(const struct trace_frame *frame)
 	return frame->language == TRACE_NATIVE && frame->module == UINT32_MAX && !frame->offset;
 }
 
+unsigned trace_frame_rank(const struct trace *trace, const struct trace_frame *frame)
+{
+	return kin_of(trace, frame);
+}
+
 bool trace_frame_internal(const struct trace *trace, const struct trace_frame *frame)
 {
 	return kin_of(trace, frame) >= KIN_INSIDE;

@@ -1,0 +1,216 @@
+/* All events of a trace in memory: what the replay tells, written down. */
+#include "analyse/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/error.h"
+#include "analyse/replay.h"
+#include "base/hash.h"
+
+/* Room for one more in a list: the list, or NULL. */
+static void *room(struct history *history, void **list, size_t count, size_t *size, size_t each)
+{
+	if (count == *size) {
+		size_t wanted = *size * 2 + 16;
+		void *larger = reallocarray(*list, wanted, each);
+
+		if (!larger) {
+			history->failed = true;
+			return NULL;
+		}
+		*list = larger;
+		*size = wanted;
+	}
+	return *list;
+}
+
+#define ROOM(history, name)                                                                    \
+	room(history, (void **)&(history)->name, (history)->name##_n, &(history)->name##_size, \
+	     sizeof(*(history)->name))
+
+/* --- what repeats: places, threads, calls --- */
+
+static bool same_place(const struct history_place *a, const struct history_place *b)
+{
+	return a->pool == b->pool && a->device == b->device && a->space == b->space &&
+	       a->foreign == b->foreign && a->handle == b->handle;
+}
+
+/* Places are few, and the one of the event before is likely. */
+static uint32_t place_of(struct history *history, const struct history_place *place)
+{
+	uint32_t likely = history->events_n ? history->events[history->events_n - 1].place : 0;
+
+	if (likely < history->places_n && same_place(&history->places[likely], place))
+		return likely;
+	for (size_t i = 0; i < history->places_n; i++) {
+		if (same_place(&history->places[i], place))
+			return (uint32_t)i;
+	}
+	if (!ROOM(history, places))
+		return 0;
+	history->places[history->places_n] = *place;
+	return (uint32_t)history->places_n++;
+}
+
+static uint32_t thread_of(struct history *history, uint64_t thread)
+{
+	uint32_t id = map_get(&history->known_threads, hash_mix(thread, 1));
+
+	if (id)
+		return id - 1;
+	if (!ROOM(history, threads))
+		return 0;
+	history->threads[history->threads_n++] = thread;
+	if (!map_put(&history->known_threads, hash_mix(thread, 1), (uint32_t)history->threads_n))
+		history->failed = true;
+	return (uint32_t)history->threads_n - 1;
+}
+
+/* There are as many as rows of hooks.def; a made-up trace with more has the last for the rest. */
+static uint16_t api_of(struct history *history, uint32_t api)
+{
+	for (size_t i = 0; i < history->apis_n; i++) {
+		if (history->apis[i] == api || i == UINT16_MAX)
+			return (uint16_t)i;
+	}
+	if (!ROOM(history, apis))
+		return 0;
+	history->apis[history->apis_n++] = api;
+	return (uint16_t)(history->apis_n - 1);
+}
+
+/* --- the replay speaks --- */
+
+static void on_lost(void *own, uint64_t dropped)
+{
+	struct history *history = own;
+	struct history_event *events = history->events;
+
+	history->lost = true;
+	history->dropped = dropped;
+	for (size_t i = history->first_event; i < history->events_n; i++) {
+		if (events[i].born && events[i].death == HISTORY_NONE)
+			events[i].death = (uint32_t)history->events_n;
+	}
+}
+
+static void begin_stretch(struct history *history, const struct trace_event *event)
+{
+	history->first_seq = event->seq;
+	history->first_event = (uint32_t)history->events_n;
+	if (!history->lost || !ROOM(history, gaps))
+		return;
+	history->gaps[history->gaps_n++] = (struct history_gap){
+		.event = history->first_event,
+		.seq = event->seq,
+		.dropped = history->dropped,
+		.device = event->allocated == TRACE_NONE ? NO_DEVICE : event->device,
+		.allocated = event->allocated,
+		.reserved = event->reserved,
+	};
+	history->lost = false;
+}
+
+static void on_event(void *own, const struct trace_event *event)
+{
+	struct history *history = own;
+	struct history_place place = { .pool = event->pool,
+				       .device = event->device,
+				       .space = event->space,
+				       .foreign = event->foreign };
+
+	if (history->lost || !history->events_n)
+		begin_stretch(history, event);
+	if (history->failed || history->events_n == HISTORY_NONE || !ROOM(history, events)) {
+		history->failed = true;
+		return;
+	}
+	history->events[history->events_n] = (struct history_event){
+		.t = event->t,
+		.size = event->size,
+		.ptr = event->ptr,
+		.stack = event->stack,
+		.death = HISTORY_NONE,
+		.thread = thread_of(history, event->thread),
+		.text = event->op == EVENT_OOM ? event->error : event->name,
+		.place = place_of(history, &place),
+		.api = api_of(history, event->api),
+		.op = event->op,
+	};
+	history->events_n++;
+}
+
+static void on_born(void *own, const struct block *block)
+{
+	struct history *history = own;
+	struct history_event *event;
+	struct history_place place;
+
+	if (history->failed)
+		return;
+	event = &history->events[history->events_n - 1];
+	event->born = true;
+	if (!block->handle)
+		return;
+	place = history->places[event->place];
+	place.handle = true;
+	event->place = place_of(history, &place);
+}
+
+static void on_died(void *own, const struct block *block)
+{
+	struct history *history = own;
+	uint64_t at = history->first_event + (block->seq - history->first_seq);
+
+	if (!history->failed && at < history->events_n)
+		history->events[at].death = (uint32_t)history->events_n - 1;
+}
+
+/* --- the whole --- */
+
+int history_read(struct history *history, struct trace *trace)
+{
+	const struct replay_watcher watcher = { history, on_lost, on_event, on_born, on_died };
+	const struct replay_wish wish = { .device = NO_DEVICE,
+					  .space = SPACES,
+					  .to = UINT64_MAX,
+					  .last = UINT64_MAX,
+					  .moment = REPLAY_END,
+					  .watcher = &watcher };
+	struct replay replay;
+	int error;
+
+	*history = (struct history){ 0 };
+	error = replay_run(&replay, trace, &wish);
+	if (!error)
+		replay_clear(&replay);
+	if (!error && history->failed)
+		error = err("%s: no memory left for %zu events", trace->path, history->events_n);
+	if (error)
+		history_clear(history);
+	return error;
+}
+
+void history_clear(struct history *history)
+{
+	free(history->events);
+	free(history->places);
+	free(history->gaps);
+	free(history->threads);
+	free(history->apis);
+	map_clear(&history->known_threads);
+	*history = (struct history){ 0 };
+}
+
+uint64_t history_seq(const struct history *history, uint32_t event)
+{
+	uint64_t seq = event;
+
+	for (size_t i = history->gaps_n; i-- > 0;) {
+		if (history->gaps[i].event <= event)
+			return history->gaps[i].seq + (event - history->gaps[i].event);
+	}
+	return seq;
+}

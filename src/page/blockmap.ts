@@ -1,0 +1,244 @@
+// The map of blocks: each a band over its lifetime, as high as it is large.
+
+import type { App, View } from "./app";
+import { blockCard } from "./block";
+import { h, select } from "./dom";
+import * as format from "./format";
+import { EMPTY, layOut, REST, type Layout } from "./layout";
+import { colour, packed } from "./palette";
+import { positionOf } from "./sample";
+import type { Key } from "./state";
+import { tooltip } from "./tooltip";
+
+const HEIGHT = 420;
+const AXIS = 74;
+
+export class BlockMap implements View {
+	readonly id = "map";
+	readonly title = "Block map";
+	readonly element: HTMLElement;
+	private readonly canvas = h("canvas", { role: "img", tabindex: 0, "aria-label": "Block map" });
+	private readonly over = h("canvas", { class: "over", "aria-hidden": "true" });
+	private readonly caption = h("p", { class: "caption", role: "status" });
+	private readonly tools = h("div", { class: "tools" });
+	private readonly legend = h("div", { class: "legend" });
+	private readonly axis = h("div", { class: "yaxis", "aria-hidden": "true" });
+	private readonly stage: HTMLElement;
+	private layout: Layout | null = null;
+	private onlyMatches = false;
+	private chosen = EMPTY;
+	private drag: { from: number; to: number } | null = null;
+
+	constructor(private readonly app: App) {
+		this.stage = h("div", { class: "stage" }, this.axis, this.canvas, this.over);
+		this.element = h("div", { class: "blockmap" }, this.tools, this.caption, this.legend, this.stage);
+		this.listen();
+	}
+
+	private get width(): number {
+		return Math.max(this.element.clientWidth - AXIS - 12, 200);
+	}
+
+	private get ratio(): number {
+		return Math.min(devicePixelRatio || 1, 2);
+	}
+
+	update(changed: Set<Key>): void {
+		const drawn: Key[] = ["trace", "scope", "axis", "from", "to", "by", "query", "theme", "view"];
+
+		if (!this.layout || drawn.some((key) => changed.has(key)))
+			this.draw();
+		this.drawOver();
+	}
+
+	private draw(): void {
+		const { app, ratio } = this;
+		const { trace, theme, query } = app;
+		const { axis, from, to } = app.store.state;
+		const width = Math.round(this.width * ratio);
+		const height = HEIGHT * ratio;
+		const ranks = app.rankOfGroup;
+		const only = this.onlyMatches && query && !query.wrong ? query.matches : null;
+		const dim = !only && query && !query.wrong ? query.matches : null;
+
+		this.layout = layOut(trace, {
+			axis, from, to, places: app.places, sums: app.sumsOf(trace, app.scope).allocated, only, width, height,
+			rest: [packed(theme.rest), packed(theme.rest, theme.dark ? 14 : -14)],
+			colour: (block) => {
+				const group = app.groupOf(trace.blocks.stack[block]);
+				const shade = ((block * 7919) % 5) * 5 - 10;
+
+				if (dim && !dim[block])
+					return packed(theme.grid, shade / 3);
+				return packed(group < 0 ? theme.other : colour(ranks[group], theme.dark), shade);
+			},
+		});
+		this.canvas.width = width;
+		this.canvas.height = height;
+		this.canvas.style.width = `${width / ratio}px`;
+		this.canvas.style.height = `${HEIGHT}px`;
+		this.canvas.getContext("2d")?.putImageData(new ImageData(new Uint8ClampedArray(this.layout.pixels.buffer as ArrayBuffer), width, height), 0, 0);
+		this.tell();
+	}
+
+	private tell(): void {
+		const { layout, app } = this;
+		const { grouping, store } = app;
+
+		if (!layout)
+			return;
+		const matches = h("input", { type: "checkbox", change: () => { this.onlyMatches = matches.checked; this.draw(); this.drawOver(); } });
+		const rest = layout.restMost > 0
+			? `; ${layout.hidden ? `${format.plural(layout.hidden, "block")} of at most ${format.bytes(layout.hiddenMost)} each, thinner than a pixel` : "bytes that no event tells of"}, ${layout.hidden === 1 ? "is" : "are"} the striped band on top (up to ${format.bytes(layout.restMost)}): zoom in to see more`
+			: "";
+
+		matches.checked = this.onlyMatches;
+		this.tools.replaceChildren(
+			select("Colour by", app.trace.facts.groupings.map((one) => ({ value: one.by, label: one.title })), grouping.by, (by) => store.set({ by })),
+			h("label", { class: "choice" }, matches, h("span", {}, "only what the search matches")),
+		);
+		this.caption.textContent = `${format.plural(layout.drawn, "block")} drawn${rest}.`;
+		this.element.dataset["drawn"] = String(layout.drawn);
+		this.element.dataset["hidden"] = String(layout.hidden);
+		this.element.dataset["highest"] = String(layout.highest);
+		this.canvas.setAttribute("aria-label", `Block map of ${app.scope.title}: ${this.caption.textContent} The table and the list of blocks hold the same in words.`);
+		this.axis.replaceChildren(...[1, 0.75, 0.5, 0.25, 0].map((part) => {
+			const label = h("span", {}, format.bytes(Math.round(layout.highest * part)));
+
+			label.style.top = `${(1 - part) * 100}%`;
+			return label;
+		}));
+		this.tellLegend();
+	}
+
+	private tellLegend(): void {
+		const { app } = this;
+		const named = [...app.rankOfGroup.entries()].filter(([, rank]) => rank < 10).sort((a, b) => a[1] - b[1]);
+
+		this.legend.replaceChildren(...named.map(([group, rank]) => {
+			const dot = h("i", { class: "swatch", "aria-hidden": "true" });
+
+			dot.style.background = colour(rank, app.theme.dark);
+			return h("span", { class: "key" }, dot, app.grouping.names[group]);
+		}));
+	}
+
+	// Cursors, what is being dragged, and the outline of the chosen block.
+	private drawOver(): void {
+		const { ratio, app } = this;
+		const context = this.over.getContext("2d");
+		const width = this.canvas.width;
+		const { from, to, axis, cursor, pin } = app.store.state;
+
+		this.over.width = width;
+		this.over.height = this.canvas.height;
+		this.over.style.width = this.canvas.style.width;
+		this.over.style.height = this.canvas.style.height;
+		if (!context)
+			return;
+		for (const [event, stroke] of [[pin, app.theme.pin], [cursor, app.theme.accent]] as const) {
+			if (event < 0)
+				continue;
+			const x = ((positionOf(app.trace, axis, event) - from) / (to - from)) * width;
+
+			context.fillStyle = stroke;
+			context.fillRect(x - ratio / 2, 0, 1.5 * ratio, this.canvas.height);
+		}
+		if (this.drag) {
+			context.fillStyle = app.theme.dark ? "#ffffff22" : "#00000018";
+			context.fillRect(this.drag.from * ratio, 0, (this.drag.to - this.drag.from) * ratio, this.canvas.height);
+		}
+		if (this.chosen >= 0)
+			this.outline(context, this.chosen);
+	}
+
+	private outline(context: CanvasRenderingContext2D, block: number): void {
+		const { ids } = this.layout as Layout;
+		const width = this.canvas.width;
+		const { born, died } = this.app.trace.blocks;
+		const moments = (this.layout as Layout).moments;
+
+		context.fillStyle = this.app.theme.text;
+		for (let x = 0; x < width; x++) {
+			if (moments[x] < born[block] || moments[x] >= died[block])
+				continue;
+			for (let at = x, y = 0; at < ids.length; at += width, y++) {
+				if (ids[at] === block && (ids[at - width] !== block || ids[at + width] !== block))
+					context.fillRect(x, y, 1, this.ratio);
+			}
+		}
+	}
+
+	// --- the pointer ---
+
+	private idAt(event: MouseEvent): number {
+		const x = Math.floor(event.offsetX * this.ratio);
+		const y = Math.floor(event.offsetY * this.ratio);
+
+		return this.layout?.ids[y * this.canvas.width + x] ?? EMPTY;
+	}
+
+	private valueAt(x: number): number {
+		const { from, to } = this.app.store.state;
+
+		return from + (x / this.width) * (to - from);
+	}
+
+	private momentAt(event: MouseEvent): number {
+		const x = Math.min(Math.max(Math.floor(event.offsetX * this.ratio), 0), this.canvas.width - 1);
+
+		return Math.max(this.layout?.moments[x] ?? 0, 0);
+	}
+
+	private listen(): void {
+		let pressed = -1;
+
+		this.over.addEventListener("mousedown", (event) => { pressed = event.offsetX; });
+		this.over.addEventListener("mousemove", (event) => {
+			if (pressed >= 0 && Math.abs(event.offsetX - pressed) > 4) {
+				this.drag = { from: Math.min(pressed, event.offsetX), to: Math.max(pressed, event.offsetX) };
+				this.drawOver();
+				return;
+			}
+			this.point(event);
+		});
+		this.over.addEventListener("mouseup", (event) => {
+			if (this.drag)
+				this.app.zoom(this.valueAt(this.drag.from), this.valueAt(this.drag.to));
+			else
+				this.click(event);
+			this.drag = null;
+			pressed = -1;
+		});
+		this.over.addEventListener("mouseleave", () => {
+			tooltip.hide();
+			this.drag = null;
+			pressed = -1;
+		});
+		this.over.addEventListener("dblclick", () => this.app.zoom(...this.app.full));
+		this.over.addEventListener("wheel", (event) => {
+			event.preventDefault();
+			this.app.zoomBy(event.deltaY > 0 ? 1.25 : 0.8, this.valueAt(event.offsetX));
+		}, { passive: false });
+	}
+
+	private point(event: MouseEvent): void {
+		const id = this.idAt(event);
+
+		if (id === REST)
+			tooltip.show(event, [h("b", {}, "The rest"), h("div", {}, "blocks thinner than a pixel, and bytes that no event tells of")]);
+		else
+			tooltip.show(event, id >= 0 ? blockCard(this.app, id) : null);
+		if (id !== this.chosen) {
+			this.chosen = id;
+			this.drawOver();
+		}
+	}
+
+	private click(event: MouseEvent): void {
+		if (event.shiftKey)
+			this.app.store.set({ pin: this.momentAt(event) });
+		else
+			this.app.moveCursor(this.momentAt(event));
+	}
+}

@@ -1,0 +1,53 @@
+// Puts page.html, the bundled program and the styles into one file: bundle.mjs OUTPUT.
+//
+// Its policy lets nothing run and nothing be loaded but the two elements whose hashes it names, so
+// not even a trace that found a way out of its element could do anything.
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const output = resolve(process.argv[2]);
+
+async function bundle(entry) {
+	const result = await build({
+		absWorkingDir: here,
+		entryPoints: [entry],
+		bundle: true,
+		minify: true,
+		write: false,
+		format: "iife",
+		target: ["chrome111", "firefox115", "safari16.4"],
+		charset: "ascii",
+		legalComments: "inline",
+		logLevel: "error",
+	});
+	const text = result.outputFiles[0].text.trim();
+
+	if (/<\/(script|style)/i.test(text))
+		throw new Error(`${entry}: would end its own element`);
+	return text;
+}
+
+function hash(text) {
+	return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+}
+
+const program = await bundle("main.ts");
+const styles = await bundle("page.css");
+const policy = [
+	"default-src 'none'",
+	`script-src ${hash(program)}`,
+	`style-src ${hash(styles)}`,
+	"img-src data:",
+	"base-uri 'none'",
+	"form-action 'none'",
+].join("; ");
+const page = readFileSync(join(here, "page.html"), "utf8")
+	.replace("<!--policy-->", () => `<meta http-equiv="Content-Security-Policy" content="${policy}">`)
+	.replace("<!--styles-->", () => `<style>${styles}</style>`)
+	.replace("<!--program-->", () => `<script>${program}</script>`);
+
+writeFileSync(output, page);

@@ -1,0 +1,132 @@
+// What is above and below the curves: whose memory, which axis, search, cursors.
+
+import type { App } from "./app";
+import { button, h, select } from "./dom";
+import * as format from "./format";
+import { NEVER } from "./model";
+import type { Key } from "./state";
+
+export class Controls {
+	readonly element = h("div", { class: "controls", role: "group", "aria-label": "What is shown" });
+	readonly search = h("input", {
+		type: "search", class: "search", placeholder: "Search: forward  train.py  size>1M  life<10ms  live", "aria-label": "Search blocks by function, file, size or lifetime",
+		spellcheck: "false", autocomplete: "off",
+	});
+	private readonly found = h("span", { class: "found", role: "status" });
+	private timer = 0;
+
+	constructor(private readonly app: App) {
+		this.search.addEventListener("input", () => {
+			clearTimeout(this.timer);
+			this.timer = window.setTimeout(() => app.store.set({ query: this.search.value.trim() }), 150);
+		});
+		this.search.addEventListener("keydown", (event) => {
+			if (event.key === "Escape") {
+				this.search.value = "";
+				app.store.set({ query: "" });
+				this.search.blur();
+			}
+		});
+	}
+
+	update(changed: Set<Key>): void {
+		if (["trace", "scope", "axis", "by", "theme"].some((key) => changed.has(key as Key)) || !this.element.childElementCount)
+			this.build();
+		if (document.activeElement !== this.search && this.search.value.trim() !== this.app.store.get("query"))
+			this.search.value = this.app.store.get("query");
+		this.tellFound();
+	}
+
+	private build(): void {
+		const { app } = this;
+		const { store } = app;
+		const axis = (value: "time" | "event", label: string) =>
+			h("button", { type: "button", "aria-pressed": String(store.get("axis") === value), click: () => app.setAxis(value) }, label);
+
+		this.element.replaceChildren(
+			app.traces.length > 1 ? select("Trace", app.traces.map((trace) => ({ value: String(trace.number), label: `${trace.number ? "head" : "base"}: ${trace.facts.name}` })), String(store.get("trace")), (value) => this.switchTrace(Number(value))) : "",
+			select("Memory of", app.scopes.map((scope) => ({ value: scope.id, label: scope.title })), app.scope.id, (scope) => store.set({ scope })),
+			h("span", { class: "pair", role: "group", "aria-label": "Axis" }, axis("time", "time"), axis("event", "events")),
+			select("Group by", app.trace.facts.groupings.map((one) => ({ value: one.by, label: one.title })), app.grouping.by, (by) => store.set({ by })),
+			button("All", "Show the whole run (0)", () => app.zoom(...app.full)),
+			this.search, this.found,
+		);
+	}
+
+	// The other trace has other events: its cursor is at its own peak.
+	private switchTrace(number: number): void {
+		const { app } = this;
+
+		app.store.set({ trace: number, pin: -1 });
+		app.store.set({ cursor: app.peakEvent(app.sumsOf(app.trace, app.scope).allocated) });
+		app.zoom(...app.full);
+	}
+
+	private tellFound(): void {
+		const query = this.app.query;
+
+		this.found.replaceChildren(...(query ? [
+			h("span", { "data-matches": query.count, "data-bytes": query.bytes }, query.wrong ?? `${format.plural(query.count, "block")}, ${format.bytes(query.bytes)} in all`), " ",
+			button("clear", "Forget the search", () => this.app.store.set({ query: "" }), { class: "small" }),
+			query.wrong ? "" : button("list", "List the blocks that match", () => this.app.store.set({ view: "blocks" }), { class: "small" }),
+		] : []));
+	}
+}
+
+export class CursorBar {
+	readonly element = h("div", { class: "cursorbar", role: "group", "aria-label": "Cursor" });
+	private readonly words = h("span", { class: "words", role: "status", "aria-live": "polite" });
+
+	constructor(private readonly app: App) {
+		this.element.append(
+			button("◀", "The event before (left arrow)", () => app.moveCursor(app.store.get("cursor") - 1), { "aria-label": "Event before" }),
+			button("▶", "The next event (right arrow)", () => app.moveCursor(app.store.get("cursor") + 1), { "aria-label": "Next event" }),
+			button("Peak", "To the peak of allocated memory (k)", () => toPeak(app)),
+			button("Pin", "Put the second cursor here (p)", () => pinHere(app), { class: "pin" }),
+			this.words,
+		);
+	}
+
+	update(): void {
+		const { app } = this;
+		const { cursor, pin } = app.store.state;
+		const { trace } = app;
+		const pinned = pin >= 0;
+		const { from, to } = app.span;
+
+		this.element.querySelector(".pin")?.replaceChildren(pinned ? "Unpin" : "Pin");
+		if (!trace.events.count) {
+			this.words.textContent = "The trace holds no events: sums and peaks are all that is known of it.";
+			return;
+		}
+		this.words.replaceChildren(
+			h("b", {}, `Cursor at ${format.moment(trace.events.t[cursor])}`), `, event ${format.count(cursor + 1)} of ${format.count(trace.events.count)}: ${this.eventText(cursor)}`,
+			pinned ? h("span", { class: "pinned" }, ` Second cursor at ${format.moment(trace.events.t[pin])}, event ${format.count(pin + 1)}: ${format.time(trace.events.t[to] - trace.events.t[from])} between.`) : "",
+		);
+		this.element.dataset["event"] = String(cursor);
+	}
+
+	private eventText(event: number): string {
+		const { trace } = this.app;
+		const { events, facts } = trace;
+		const op = trace.opName(event);
+		const block = events.block[event];
+
+		if (events.place[event] < 0)
+			return `${op} ${facts.texts[events.text[event]] ?? ""}.`;
+		const place = facts.places[events.place[event]];
+		const where = place.pool ? ` in pool ${place.pool}` : place.space === "device" ? "" : ` of ${place.space} memory`;
+		const life = block >= 0 && trace.blocks.born[block] === event ? trace.blocks.died[block] : NEVER;
+		const fate = life !== NEVER ? `, ends ${format.time(events.t[life] - events.t[event])} later` : "";
+
+		return `${op} ${format.bytes(events.size[event])}${where}, ${trace.lineText(events.stack[event])}${fate}.`;
+	}
+}
+
+export function toPeak(app: App): void {
+	app.moveCursor(app.peakEvent(app.sumsOf(app.trace, app.scope).allocated));
+}
+
+export function pinHere(app: App): void {
+	app.store.set({ pin: app.store.get("pin") >= 0 ? -1 : app.store.get("cursor") });
+}

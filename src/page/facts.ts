@@ -1,0 +1,82 @@
+// The JSON that a page holds of each trace: the report (include/memtrace/report.schema.json) and
+// what src/render/page_facts.c puts beside it.
+
+export interface Sum { peak_bytes: number; peak_t: number | null; exit_bytes: number | null; source?: string }
+export interface Device {
+	device: number; name: string | null; total_bytes: number;
+	allocated: Sum | null; reserved: Sum | null; used: Sum | null;
+	cached_at_peak_bytes: number | null; allocations: number; frees: number; ooms: number; retries: number;
+}
+export interface Part { device: number; pool?: string; owner?: string; allocated: Sum | null; reserved: Sum | null; allocations: number; frees: number }
+export interface PeakSite { site: string | null; line: string; bytes: number; count: number; stacks: number }
+export interface Peak {
+	device: number | null; pool: string | null; metric: string; t: number; bytes: number; unknown_bytes: number;
+	sites: PeakSite[]; other_sites: number; other_sites_bytes: number;
+	stacks: { stack: number; bytes: number; count: number; frames: string[] }[];
+	other_stacks: number; other_stacks_bytes: number;
+}
+export interface LineRow { name: string; allocations: number; bytes: number; net_bytes: number; peak_bytes: number; live_bytes: number; frees_here: number }
+export interface GrowthSite { site: string; space: string; line: string; bytes_per_step: number; bytes: number; rose: number; values: number }
+export interface LeakSite { site: string; space: string; line: string; bytes: number; count: number; allocations: number; frees: number }
+export interface TemporarySite { site: string | null; line: string; lifetime_min_ns: number; count: number; bytes: number; lifetime_sum_ns: number; at_peak_bytes: number }
+export interface Failure { seq: number; t: number; device: number | null; bytes: number; allocated: number; reserved: number; api: string | null; error: string | null; line: string; thread: number; stack: number | null }
+
+export interface Report {
+	schema: string; trace: string; answer: string;
+	process: { pid: number; host: string | null; rank: number; command: string[]; start_time: string; duration_ns: number; exit: string; status: number | null; signal: number | null };
+	failures: Failure[];
+	advice: { rule: string; text: string }[];
+	growth: { phase: string | null; steps: number; values: number; sites: GrowthSite[]; other_sites: number };
+	devices: Device[]; pools: Part[]; owners: Part[]; peaks: Peak[];
+	lines: { by: string; rows: LineRow[] };
+	live_at_exit: { bytes: number; sites: { site: string; space: string; bytes: number }[] };
+	spaces: { space: string; allocated: Sum | null; allocations: number; frees: number }[];
+	phases: { name: string; domain: string | null; times: number; total_ns: number; allocated_peak_bytes: number; reserved_peak_bytes: number; growth_bytes: number }[];
+	other_phases: number;
+	calls: { api: string; calls: number; failed: number; total_ns: number; max_ns: number }[];
+	leaks: { bytes: number; count: number; held_bytes: number; suppressed_bytes: number; sites: LeakSite[]; other_sites: number; other_sites_bytes: number };
+	temporaries?: { count: number; bytes: number; lifetime_sum_ns: number; at_peak_bytes: number; sites: TemporarySite[]; other_sites: number } | null;
+	histogram?: { from_bytes: number; count: number; bytes: number; live_count: number; live_bytes: number }[] | null;
+	events_recorded: number; events_dropped: number; truncated: boolean; notes: string[];
+}
+
+export interface Place { device: number | null; space: string | null; pool: string | null; foreign: boolean; handle: boolean }
+export interface Gap { event: number; seq: number; dropped: number; device: number | null; allocated: number | null; reserved: number | null }
+export interface Phase { name: string; domain: string | null; thread: number; start: number; end: number | null; peak: number | null }
+export interface Curve { device: number | null; pool: string | null; t: number[]; allocated: (number | null)[]; reserved: (number | null)[]; used: (number | null)[] }
+// What is shown, function, file or module, line, 1 for Python, how little it tells, 1 for a name that stands for no code.
+export type FrameRow = [string, string | null, string | null, number, number, number, number];
+export interface Grouping { by: string; title: string; names: string[]; of: (number | null)[] }
+
+export interface Facts {
+	report: Report; name: string; events: number; stacks: number;
+	places: Place[]; ops: string[]; threads: { thread: number; name: string | null }[]; apis: (string | null)[]; texts: (string | null)[];
+	gaps: Gap[]; frames: FrameRow[]; phases: Phase[]; timeline: Curve[]; groupings: Grouping[];
+	folded?: Folded | null;
+}
+
+// What of a long trace is told in sums only.
+export interface Folded { events: number; blocks: number; slices: number; least_bytes: number }
+
+export interface DiffRow {
+	dimension: string; name: string; space?: string; device?: number | null; why?: string | null;
+	file?: string | null; line?: number;
+	base: Record<string, number>; head: Record<string, number>; noise: Record<string, number>;
+}
+export interface Diff {
+	sentence: string; unlike: { key: string; base: string; head: string }[];
+	totals: { space: string; base: Record<string, number>; head: Record<string, number> }[];
+	rows: DiffRow[];
+}
+
+// Gone once read, as the columns: the text is no longer wanted.
+export function readFacts<T>(id: string): T | null {
+	const element = document.getElementById(id);
+
+	if (!element)
+		return null;
+	const value = JSON.parse(element.textContent ?? "null") as T;
+
+	element.remove();
+	return value;
+}

@@ -1,0 +1,155 @@
+// What the report found: advice, failures, growth, leaks, churn; each leads into the picture.
+
+import type { App, View } from "./app";
+import { button, h, type Child } from "./dom";
+import * as format from "./format";
+import { quoted } from "./query";
+import type { Key } from "./state";
+import { table } from "./table";
+
+export class FindingsView implements View {
+	readonly id = "findings";
+	readonly title = "Findings";
+	readonly element = h("div", { class: "findings" });
+
+	constructor(private readonly app: App) {}
+
+	update(changed: Set<Key>): void {
+		const relevant: Key[] = ["trace", "query", "view"];
+
+		if (relevant.some((key) => changed.has(key)))
+			this.show();
+	}
+
+	private show(): void {
+		const sections = [this.failures(), this.advice(), this.growth(), this.leaks(), this.churn(), this.notes()].filter((section): section is HTMLElement => section !== null);
+
+		this.element.replaceChildren(...(sections.length ? sections
+			: [h("p", { class: "empty" }, "Nothing to complain of: no failed allocation, nothing that keeps growing, nothing left behind that no library holds on purpose.")]));
+	}
+
+	private section(title: string, ...content: Child[]): HTMLElement {
+		return h("section", {}, h("h3", {}, title), ...content);
+	}
+
+	// A row of a site marks its blocks in every view.
+	private chooseSite(site: string | null, view?: string): void {
+		const { store } = this.app;
+
+		if (site !== null)
+			store.set({ query: quoted("site", site), by: "site", ...(view ? { view } : {}) });
+	}
+
+	private isChosen(site: string | null): boolean {
+		return site !== null && this.app.query?.text === quoted("site", site);
+	}
+
+	private failures(): HTMLElement | null {
+		const { failures } = this.app.trace.facts.report;
+
+		if (!failures.length)
+			return null;
+		return this.section("Failed allocations", table({
+			caption: `${format.plural(failures.length, "allocation")} failed for want of memory`, rows: failures,
+			choose: (row) => { this.app.moveCursor(this.app.trace.eventAt(row.t)); this.app.store.set({ view: "flame" }); },
+			data: (row) => ({ seq: row.seq }),
+			columns: [
+				{ title: "at", cell: (row) => format.moment(row.t), number: true },
+				{ title: "asked for", cell: (row) => format.bytes(row.bytes), number: true },
+				{ title: "allocated then", cell: (row) => format.bytes(row.allocated), number: true },
+				{ title: "reserved then", cell: (row) => format.bytes(row.reserved), number: true },
+				{ title: "line", cell: (row) => row.line, wide: true },
+			],
+		}));
+	}
+
+	private advice(): HTMLElement | null {
+		const { advice } = this.app.trace.facts.report;
+		const views: Record<string, string> = { fragmentation: "segments", growth: "map", leak: "map" };
+
+		if (!advice.length)
+			return null;
+		return this.section("Advice", h("ul", { class: "advice" }, ...advice.map((one) =>
+			h("li", { "data-rule": one.rule }, one.text, " ",
+				button(one.rule === "fragmentation" ? "Show the segments" : "Show it", `Shows what this is about: ${one.rule}`, () => this.follow(one.rule, views[one.rule] ?? "flame"))))));
+	}
+
+	private follow(rule: string, view: string): void {
+		const { report } = this.app.trace.facts;
+		const site = rule === "growth" ? report.growth.sites[0]?.site : rule.startsWith("leak") ? report.leaks.sites[0]?.site : undefined;
+
+		this.app.moveCursor(this.app.peakEvent(this.app.sumsOf(this.app.trace, this.app.scope).allocated));
+		if (site !== undefined)
+			this.chooseSite(site, view);
+		else
+			this.app.store.set({ view });
+	}
+
+	private growth(): HTMLElement | null {
+		const { growth } = this.app.trace.facts.report;
+
+		if (!growth.sites.length)
+			return null;
+		return this.section("Growth", table({
+			caption: `Keeps more with each ${growth.phase ?? "stretch of events"}`, rows: growth.sites, sort: 0,
+			note: growth.other_sites ? `${format.plural(growth.other_sites, "more site")}.` : "",
+			data: (row) => ({ site: row.site }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site, "map"),
+			columns: [
+				{ title: "each time", value: (row) => row.bytes_per_step, cell: (row) => format.signedBytes(row.bytes_per_step), number: true },
+				{ title: "in all", value: (row) => row.bytes, cell: (row) => format.signedBytes(row.bytes), number: true },
+				{ title: "rose", cell: (row) => `${row.rose} of ${row.values - 1}`, number: true },
+				{ title: "call site", cell: (row) => row.site, wide: true },
+				{ title: "line", cell: (row) => row.line, wide: true },
+			],
+		}));
+	}
+
+	private leaks(): HTMLElement | null {
+		const { leaks } = this.app.trace.facts.report;
+
+		if (!leaks.sites.length)
+			return null;
+		return this.section("Never freed", table({
+			caption: `${format.bytes(leaks.bytes)} in ${format.plural(leaks.count, "block")} were never freed (beside ${format.bytes(leaks.held_bytes)} that libraries hold on purpose)`,
+			rows: leaks.sites, sort: 0, note: leaks.other_sites ? `${format.plural(leaks.other_sites, "more site")}: ${format.bytes(leaks.other_sites_bytes)}.` : "",
+			data: (row) => ({ site: row.site, bytes: row.bytes }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site, "map"),
+			columns: [
+				{ title: "bytes", value: (row) => row.bytes, cell: (row) => format.bytes(row.bytes), number: true },
+				{ title: "blocks", value: (row) => row.count, cell: (row) => format.count(row.count), number: true },
+				{ title: "of", value: (row) => row.allocations, cell: (row) => format.count(row.allocations), number: true },
+				{ title: "call site", cell: (row) => row.site, wide: true },
+				{ title: "line", cell: (row) => row.line, wide: true },
+			],
+		}));
+	}
+
+	private churn(): HTMLElement | null {
+		const churn = this.app.trace.facts.report.temporaries;
+
+		if (!churn?.sites.length)
+			return null;
+		return this.section("Churn", table({
+			caption: `${format.plural(churn.count, "block")} of ${format.bytes(churn.bytes)} in all were freed a moment later; ${format.bytes(churn.at_peak_bytes)} of them stood in the peak`,
+			rows: churn.sites, sort: 0, note: churn.other_sites ? `${format.plural(churn.other_sites, "more site")}.` : "",
+			data: (row) => ({ site: row.site ?? "" }), selected: (row) => this.isChosen(row.site), choose: (row) => this.chooseSite(row.site, "map"),
+			columns: [
+				{ title: "in the peak", value: (row) => row.at_peak_bytes, cell: (row) => format.bytes(row.at_peak_bytes), number: true },
+				{ title: "times", value: (row) => row.count, cell: (row) => format.count(row.count), number: true },
+				{ title: "bytes", value: (row) => row.bytes, cell: (row) => format.bytes(row.bytes), number: true },
+				{ title: "on average", value: (row) => row.lifetime_sum_ns / row.count, cell: (row) => format.time(row.lifetime_sum_ns / row.count), number: true },
+				{ title: "call site", cell: (row) => row.site ?? "[none]", wide: true },
+			],
+		}));
+	}
+
+	private notes(): HTMLElement | null {
+		const { report } = this.app.trace.facts;
+		const notes = [...report.notes];
+
+		if (report.events_dropped)
+			notes.unshift(`${format.count(report.events_dropped)} events in the middle were not kept (MEMTRACE_MAX_EVENTS): sums and peaks are exact, what lived in between is not known block by block.`);
+		if (report.truncated)
+			notes.push("The recording ended before the program did.");
+		return notes.length ? this.section("What the trace may lack", h("ul", {}, ...notes.map((note) => h("li", {}, note)))) : null;
+	}
+}

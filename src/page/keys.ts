@@ -1,0 +1,138 @@
+// The keyboard: everything that the pointer does.
+
+import type { App, View } from "./app";
+import { pinHere, toPeak } from "./controls";
+import { button, h } from "./dom";
+
+const help: [string, string][] = [
+	["left, right", "cursor one event on; with Shift a tenth of what is shown"],
+	["Home, End", "cursor to the first or last event shown"],
+	["k", "cursor to the peak of allocated memory"],
+	["p", "second cursor here, or away again"],
+	["x", "swap the cursors"],
+	["+, -, 0", "zoom in, out, show all"],
+	["[, ]", "move what is shown"],
+	["t", "axis: time or events"],
+	["1 to 9", "views"],
+	["/", "search; Escape clears it"],
+	["d", "light or dark"],
+	["?", "this list"],
+];
+
+export class Keys {
+	private readonly dialog: HTMLDialogElement;
+
+	constructor(private readonly app: App, private readonly views: View[], private readonly search: HTMLInputElement) {
+		this.dialog = h("dialog", { class: "help", "aria-label": "Keys" },
+			h("table", {}, h("caption", {}, "Keys"), h("tbody", {}, ...help.map(([key, what]) => h("tr", {}, h("td", {}, h("kbd", {}, key)), h("td", {}, what))))),
+			h("p", {}, "In the curves: drag to zoom, click for the cursor, Shift and click for the second one, wheel to zoom, a click on a phase shows it, a double click shows all."),
+			button("Close", "Close this list (Escape)", () => this.dialog.close()));
+		document.body.append(this.dialog);
+		document.addEventListener("keydown", (event) => this.pressed(event));
+	}
+
+	showHelp(): void {
+		this.dialog.showModal();
+	}
+
+	private pressed(event: KeyboardEvent): void {
+		const target = event.target as HTMLElement | null;
+
+		if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || this.dialog.open || target?.matches("input[type=search], select, textarea"))
+			return;
+		if (this.act(event.key, event.shiftKey, target))
+			event.preventDefault();
+	}
+
+	private act(key: string, shift: boolean, target: HTMLElement | null): boolean {
+		const { app } = this;
+		const { store } = app;
+		const { from, to, cursor, pin, axis } = store.state;
+		const width = to - from;
+
+		switch (key) {
+		case "ArrowLeft":
+		case "ArrowRight":
+			if (target?.matches("[role=tab]"))
+				return false;
+			this.step(key === "ArrowLeft" ? -1 : 1, shift);
+			return true;
+		case "Home":
+		case "End": {
+			const at = key === "Home" ? from : to;
+
+			app.moveCursor(axis === "event" ? at : app.trace.eventAt(at));
+			return true;
+		}
+		case "k":
+			toPeak(app);
+			return true;
+		case "p":
+			pinHere(app);
+			return true;
+		case "x":
+			if (pin >= 0)
+				store.set({ cursor: pin, pin: cursor });
+			return true;
+		case "+":
+		case "=":
+		case "-":
+			app.zoomBy(key === "-" ? 2 : 0.5, this.centre());
+			return true;
+		case "0":
+			app.zoom(...app.full);
+			return true;
+		case "[":
+		case "]":
+			app.zoom(from + (key === "[" ? -width : width) / 4, to + (key === "[" ? -width : width) / 4);
+			return true;
+		case "t":
+			app.setAxis(axis === "time" ? "event" : "time");
+			return true;
+		case "/":
+			this.search.focus();
+			this.search.select();
+			return true;
+		case "d":
+			store.set({ theme: app.theme.dark ? "light" : "dark" });
+			return true;
+		case "?":
+			this.showHelp();
+			return true;
+		default:
+			return this.chooseView(key);
+		}
+	}
+
+	private chooseView(key: string): boolean {
+		const view = /^[1-9]$/.test(key) ? this.views[Number(key) - 1] : undefined;
+
+		if (view)
+			this.app.store.set({ view: view.id });
+		return view !== undefined;
+	}
+
+	// The cursor, if it is in view.
+	private centre(): number {
+		const { from, to, cursor, axis } = this.app.store.state;
+		const at = axis === "event" ? cursor : this.app.trace.events.t[cursor] ?? from;
+
+		return at >= from && at <= to ? at : (from + to) / 2;
+	}
+
+	private step(sign: number, far: boolean): void {
+		const { app } = this;
+		const { from, to, cursor, axis } = app.store.state;
+
+		if (!far)
+			app.moveCursor(cursor + sign);
+		else if (axis === "event")
+			app.moveCursor(cursor + (sign * (to - from)) / 10);
+		else
+			app.moveCursor(app.trace.eventAt((app.trace.events.t[cursor] ?? 0) + (sign * (to - from)) / 10));
+		const at = axis === "event" ? app.store.get("cursor") : app.trace.events.t[app.store.get("cursor")];
+
+		if (at < from || at > to)
+			app.zoom(at - (to - from) / 2, at + (to - from) / 2);
+	}
+}

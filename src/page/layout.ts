@@ -1,0 +1,167 @@
+// Where each block of a map lies: a picture in pixels, column by column.
+//
+// A column shows the moment at which the sum is highest within it, so no peak is lost. Blocks stand
+// on each other in the order of their birth; those that are thinner than a pixel, and bytes that no
+// event tells of, are one band on top: the height of a column is always the whole sum.
+
+import { NEVER, type Trace } from "./model";
+import { eventAt } from "./sample";
+import type { Axis } from "./state";
+
+export const REST = -2;
+export const EMPTY = -1;
+
+export interface Wish {
+	axis: Axis; from: number; to: number;
+	places: boolean[];
+	sums: Float64Array;
+	only: Uint8Array | null; // by block: the others are not there at all
+	width: number; height: number; // pixels
+	colour: (block: number) => number; // as ImageData has it
+	rest: [number, number]; // two colours in stripes
+}
+
+export interface Layout {
+	ids: Int32Array; // of each pixel the block, REST or EMPTY
+	pixels: Uint32Array;
+	highest: number; // bytes at the top
+	drawn: number; // blocks
+	hidden: number; // blocks in the rest
+	hiddenMost: number; // bytes of the largest of them
+	restMost: number; // bytes of the rest where it is highest
+	moments: Int32Array; // of each column the event that is shown
+}
+
+// The event with the highest sum in each column; the one before goes on where none is in it.
+function findMoments(trace: Trace, wish: Wish, sums: Float64Array): Int32Array {
+	const moments = new Int32Array(wish.width);
+	let at = Math.max(eventAt(trace, wish.axis, wish.from), -1);
+
+	for (let x = 0; x < wish.width; x++) {
+		const end = eventAt(trace, wish.axis, wish.from + ((wish.to - wish.from) * (x + 1)) / wish.width);
+		let best = at;
+
+		if (end > at) {
+			best = at + 1;
+			for (let i = at + 1; i <= end; i++) {
+				if (sums[i] > sums[best])
+					best = i;
+			}
+			at = end;
+		}
+		moments[x] = best;
+	}
+	return moments;
+}
+
+// What the chosen blocks hold behind each event: the height of a map of them alone.
+function sumOf(trace: Trace, wish: Wish, only: Uint8Array): Float64Array {
+	const { blocks, events } = trace;
+	const sums = new Float64Array(events.count);
+
+	for (let i = 0; i < blocks.count; i++) {
+		if (!only[i] || !wish.places[blocks.place[i]])
+			continue;
+		sums[blocks.born[i]] += blocks.size[i];
+		if (blocks.died[i] !== NEVER)
+			sums[blocks.died[i]] -= blocks.size[i];
+	}
+	for (let i = 1; i < sums.length; i++)
+		sums[i] += sums[i - 1];
+	return sums;
+}
+
+export function layOut(trace: Trace, wish: Wish): Layout {
+	const { width, height } = wish;
+	const { blocks } = trace;
+	const sums = wish.only ? sumOf(trace, wish, wish.only) : wish.sums;
+	const moments = findMoments(trace, wish, sums);
+	const layout: Layout = {
+		ids: new Int32Array(width * height).fill(EMPTY), pixels: new Uint32Array(width * height),
+		highest: 1, drawn: 0, hidden: 0, hiddenMost: 0, restMost: 0, moments,
+	};
+
+	for (const moment of moments)
+		layout.highest = Math.max(layout.highest, (moment >= 0 && sums[moment]) || 0);
+	const first = moments[0];
+	const last = moments[width - 1];
+	const least = layout.highest / height; // bytes of a pixel
+	const chosen: number[] = [];
+
+	for (let i = 0; i < blocks.count && blocks.born[i] <= last; i++) {
+		if (blocks.kind[i] !== 0 || !wish.places[blocks.place[i]] || (wish.only && !wish.only[i]))
+			continue;
+		if (blocks.died[i] <= first)
+			continue;
+		if (blocks.size[i] >= least) {
+			chosen.push(i);
+		} else {
+			layout.hidden++;
+			layout.hiddenMost = Math.max(layout.hiddenMost, blocks.size[i]);
+		}
+	}
+	layout.drawn = chosen.length;
+	fillColumns(trace, wish, layout, sums, chosen);
+	return layout;
+}
+
+function fillColumns(trace: Trace, wish: Wish, layout: Layout, sums: Float64Array, chosen: number[]): void {
+	const { width, height } = wish;
+	const { born, died, size } = trace.blocks;
+	const { ids, pixels, moments } = layout;
+	const colours = new Map<number, number>();
+	let alive: number[] = [];
+	let next = 0;
+
+	for (let x = 0; x < width; x++) {
+		const moment = moments[x];
+
+		if (x && moment === moments[x - 1]) {
+			copyColumn(layout, width, height, x);
+			continue;
+		}
+		alive = alive.filter((block) => died[block] > moment);
+		for (; next < chosen.length && born[chosen[next]] <= moment; next++) {
+			if (died[chosen[next]] > moment)
+				alive.push(chosen[next]);
+		}
+		let held = 0;
+		let y = height;
+
+		for (const block of alive) {
+			held += size[block];
+			const top = Math.max(Math.round(height - (held / layout.highest) * height), 0);
+			let colour = colours.get(block);
+
+			if (colour === undefined) {
+				colour = wish.colour(block);
+				colours.set(block, colour);
+			}
+			// A line of background between neighbours, where there is room for one.
+			const edge = y - top > 3 ? top + 1 : top;
+
+			for (let row = edge; row < y; row++)
+				pixels[row * width + x] = colour;
+			for (let row = top; row < y; row++)
+				ids[row * width + x] = block;
+			y = top;
+		}
+		const rest = (moment >= 0 && sums[moment] - held) || 0;
+
+		if (rest > 0)
+			layout.restMost = Math.max(layout.restMost, rest);
+		const top = rest > 0 ? Math.max(Math.round(height - ((held + rest) / layout.highest) * height), 0) : y;
+
+		for (let row = top; row < y; row++) {
+			pixels[row * width + x] = wish.rest[((x + row) >> 2) & 1];
+			ids[row * width + x] = REST;
+		}
+	}
+}
+
+function copyColumn(layout: Layout, width: number, height: number, x: number): void {
+	for (let row = 0, at = x; row < height; row++, at += width) {
+		layout.pixels[at] = layout.pixels[at - 1];
+		layout.ids[at] = layout.ids[at - 1];
+	}
+}

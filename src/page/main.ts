@@ -1,0 +1,163 @@
+// The page: reads its traces, puts the views together, and tells them of changes.
+
+import { App, type View } from "./app";
+import { BlockMap } from "./blockmap";
+import { Controls, CursorBar } from "./controls";
+import { DiffView } from "./diffview";
+import { button, h } from "./dom";
+import { readFacts, type Diff } from "./facts";
+import { FindingsView } from "./findings";
+import * as format from "./format";
+import { FoundView } from "./found";
+import { Keys } from "./keys";
+import { FlameView, TableView } from "./moment";
+import { readTrace, type Trace } from "./model";
+import { Overview } from "./overview";
+import { extent } from "./sample";
+import { scopesOf, sumsOf } from "./scope";
+import { SegmentMap } from "./segments";
+import { readLink, Store, type Key, type State } from "./state";
+import { SumsView } from "./sums";
+import { Tabs } from "./tabs";
+
+function defaultsOf(traces: Trace[], diff: Diff | null): State {
+	const trace = traces[0];
+	const scopes = scopesOf(trace);
+	const { devices } = trace.facts.report;
+	const worst = [...devices].sort((a, b) => (b.allocated?.peak_bytes ?? 0) - (a.allocated?.peak_bytes ?? 0))[0];
+	const scope = scopes.find((one) => worst && one.device === worst.device && one.pool === null) ?? scopes[0];
+	const { allocated } = sumsOf(trace, scope);
+	let peak = 0;
+
+	for (let i = 1; i < allocated.length; i++) {
+		if (allocated[i] > allocated[peak])
+			peak = i;
+	}
+	return {
+		trace: 0, scope: scope.id, axis: "time", from: 0, to: Math.max(...traces.map((one) => extent(one, "time")[1])),
+		cursor: peak, pin: -1, view: diff ? "diff" : "flame", by: "site", stacks: "merged", machinery: false, query: "", theme: "auto",
+	};
+}
+
+// A link may be of another trace: what does not fit is as if it were not there.
+function fit(state: State, app: App): void {
+	const most = app.trace.events.count - 1;
+	const [low, high] = app.full;
+
+	if (state.trace >= app.traces.length)
+		state.trace = 0;
+	state.scope = app.scope.id;
+	state.by = app.grouping.by;
+	state.cursor = Math.max(Math.min(state.cursor, most), 0);
+	state.pin = Math.min(state.pin, most);
+	if (!(state.from >= low && state.to <= high && state.from < state.to))
+		[state.from, state.to] = [low, high];
+}
+
+function header(app: App, keys: () => void): HTMLElement {
+	const element = h("header", {});
+	const show = () => {
+		const { report, name, events } = app.trace.facts;
+		const { process } = report;
+		const ended = process.signal !== null ? `, ended by signal ${process.signal}` : process.status ? `, ended with status ${process.status}` : process.exit === "exit" ? "" : `, ${process.exit}`;
+
+		element.replaceChildren(
+			h("div", { class: "bar" }, h("h1", {}, "memtrace ", h("span", {}, name)),
+				button(app.theme.dark ? "Light" : "Dark", "Light or dark (d)", () => app.store.set({ theme: app.theme.dark ? "light" : "dark" })),
+				button("Keys", "What the keys do (?)", keys)),
+			h("p", { class: "answer" }, report.answer),
+			h("p", { class: "dim" }, h("code", {}, process.command.join(" ")), ` (pid ${process.pid}${process.host ? ` on ${process.host}` : ""}, rank ${process.rank}), ${process.start_time}, ran for ${format.time(process.duration_ns)}${ended}; ${format.count(events)} events.`),
+		);
+	};
+
+	app.store.listen((changed) => (changed.has("trace") || changed.has("theme")) && show());
+	show();
+	return element;
+}
+
+function warnings(app: App): HTMLElement {
+	const { report, gaps, folded } = app.trace.facts;
+	const words: string[] = [];
+
+	if (folded)
+		words.push(`This is a long trace: ${format.count(folded.events)} events of ${format.plural(folded.blocks, "block")} that took least of the picture (bytes times how long they lived) are told in sums, by call stack, in ${format.count(folded.slices)} slices of time. The device's curves and all figures of the report are exact; what lived at a moment is exact at the ends of slices and at the peaks. All events one by one: memtrace html --max-events 0.`);
+	if (gaps.length)
+		words.push(`${format.count(report.events_dropped || gaps.reduce((sum, gap) => sum + gap.dropped, 0))} events are missing from the trace: behind the gap, blocks from before it are not known one by one.`);
+	return h("div", { class: "warnings" }, ...words.map((text) => h("p", { class: "warning", role: "note" }, text)));
+}
+
+function watchPrint(app: App, redraw: () => void): void {
+	let before: State["theme"] | null = null;
+
+	addEventListener("beforeprint", () => {
+		before = app.store.get("theme");
+		app.store.state.theme = "light";
+		redraw();
+	});
+	addEventListener("afterprint", () => {
+		if (before !== null)
+			app.store.state.theme = before;
+		redraw();
+	});
+}
+
+function start(page: HTMLElement, traces: Trace[], diff: Diff | null): void {
+	const defaults = defaultsOf(traces, diff);
+	const store = new Store(readLink(location.hash, defaults), defaults);
+	const app = new App(traces, diff, store);
+
+	fit(store.state, app);
+	const overview = new Overview(app);
+	const views: View[] = [
+		new FlameView(app), new TableView(app), new BlockMap(app), new SegmentMap(app), new FindingsView(app), new FoundView(app), new SumsView(app),
+		...(diff ? [new DiffView(app, diff)] : []),
+	];
+
+	if (!views.some((view) => view.id === store.get("view")))
+		store.state.view = defaults.view;
+	const controls = new Controls(app);
+	const cursor = new CursorBar(app);
+	const tabs = new Tabs(app, views);
+	const keys = new Keys(app, views, controls.search);
+	const all = new Set(Object.keys(store.state) as Key[]);
+	const update = (changed: Set<Key>) => {
+		document.documentElement.dataset["theme"] = app.theme.dark ? "dark" : "light";
+		controls.update(changed);
+		overview.update(changed);
+		cursor.update();
+		tabs.update(changed);
+	};
+
+	document.title = `${traces.map((trace) => trace.facts.name).join(" and ")} - memtrace`;
+	page.replaceChildren(header(app, () => keys.showHelp()), warnings(app), h("main", {}, controls.element, overview.element, cursor.element, tabs.element));
+	page.setAttribute("aria-busy", "false");
+	update(all);
+	store.listen(update);
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => update(all));
+	addEventListener("resize", () => update(all));
+	addEventListener("hashchange", () => {
+		const state = readLink(location.hash, defaults);
+
+		fit(Object.assign(store.state, state), app);
+		update(all);
+	});
+	watchPrint(app, () => update(all));
+	page.dataset["ready"] = String(Math.round(performance.now()));
+}
+
+async function main(): Promise<void> {
+	const page = document.getElementById("page") as HTMLElement;
+
+	try {
+		const traces = [await readTrace(0), await readTrace(1)].filter((trace): trace is Trace => trace !== null);
+
+		start(page, traces, readFacts<Diff>("diff"));
+	} catch (error) {
+		const old = typeof DecompressionStream === "undefined" ? " This browser is too old: it wants one of 2023 or later." : "";
+
+		page.replaceChildren(h("p", { class: "warning", role: "alert" }, `The page could not be shown: ${String(error)}.${old}`));
+		throw error;
+	}
+}
+
+void main();

@@ -1,0 +1,104 @@
+// What happened at moments and in stretches: phases above the curves, failures, peaks, named marks.
+
+import type { App } from "./app";
+import type { Phase } from "./facts";
+import type { Trace } from "./model";
+import { positionOf } from "./sample";
+import type { Axis } from "./state";
+
+export const LANE = 15; // pixels
+const MOST_LANES = 4;
+
+export interface Band { phase: Phase; from: number; to: number; lane: number }
+export interface Flag { event: number; kind: "oom" | "peak" | "mark"; label: string }
+
+// Nested phases lie in lanes below each other; those deeper than there are lanes share the last.
+export function bandsOf(trace: Trace, axis: Axis): { bands: Band[]; lanes: number } {
+	const ends: number[] = [];
+	const last = trace.events.t[trace.events.count - 1] ?? 0;
+	let lanes = 0;
+	const bands = trace.facts.phases.map((phase) => {
+		const end = phase.end ?? last;
+
+		while (ends.length && ends[ends.length - 1] <= phase.start)
+			ends.pop();
+		const lane = Math.min(ends.length, MOST_LANES - 1);
+
+		ends.push(end);
+		lanes = Math.max(lanes, lane + 1);
+		if (axis === "time")
+			return { phase, from: phase.start, to: end, lane };
+		return { phase, from: trace.eventAt(phase.start - 1) + 1, to: trace.eventAt(end), lane };
+	});
+
+	return { bands, lanes };
+}
+
+export function flagsOf(app: App): Flag[] {
+	const { trace, scope } = app;
+	const flags: Flag[] = [];
+
+	for (const metric of ["allocated", "reserved"] as const) {
+		const sums = app.sumsOf(trace, scope);
+		const curve = metric === "allocated" ? sums.allocated : sums.reserved;
+
+		if (curve && curve.length)
+			flags.push({ event: app.peakEvent(curve), kind: "peak", label: `peak ${metric}` });
+	}
+	const oom = trace.facts.ops.indexOf("oom");
+	const mark = trace.facts.ops.indexOf("mark");
+
+	for (let i = 0; i < trace.events.count; i++) {
+		if (trace.events.op[i] === oom)
+			flags.push({ event: i, kind: "oom", label: "out of memory" });
+		else if (trace.events.op[i] === mark)
+			flags.push({ event: i, kind: "mark", label: trace.facts.texts[trace.events.text[i]] ?? "mark" });
+	}
+	return flags;
+}
+
+// Phases in their lanes: `left` and `top` of the first lane, `width` of the axis, in pixels.
+export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Band[], left: number, top: number, width: number, ratio: number): void {
+	const { from, to } = app.store.state;
+	const scale = width / (to - from);
+	const { text, grid, panel, dim } = app.theme;
+
+	context.save();
+	context.beginPath();
+	context.rect(left, top, width, LANE * MOST_LANES * ratio);
+	context.clip();
+	context.font = `${11 * ratio}px system-ui, sans-serif`;
+	context.textBaseline = "middle";
+	let drawnTo = new Float64Array(MOST_LANES).fill(-Infinity);
+
+	for (const band of bands) {
+		if (band.to < from || band.from > to)
+			continue;
+		const x = Math.max(left + (band.from - from) * scale, left - 2);
+		const end = Math.min(left + (band.to - from) * scale, left + width + 2);
+		const y = top + band.lane * LANE * ratio;
+
+		if (end < drawnTo[band.lane] + ratio / 2) // of many in one pixel one will do
+			continue;
+		drawnTo[band.lane] = end;
+		context.fillStyle = panel;
+		context.strokeStyle = end - x > 3 * ratio ? dim : grid;
+		context.lineWidth = ratio;
+		context.fillRect(x, y, Math.max(end - x, ratio), (LANE - 2) * ratio);
+		context.strokeRect(x + ratio / 2, y + ratio / 2, Math.max(end - x - ratio, ratio / 2), (LANE - 3) * ratio);
+		if (end - x < 24 * ratio)
+			continue;
+		context.fillStyle = text;
+		context.save();
+		context.beginPath();
+		context.rect(x, y, end - x - 2 * ratio, LANE * ratio);
+		context.clip();
+		context.fillText(band.phase.name, x + 4 * ratio, y + (LANE - 2) * ratio / 2);
+		context.restore();
+	}
+	context.restore();
+}
+
+export function flagPosition(app: App, flag: Flag): number {
+	return positionOf(app.trace, app.store.get("axis"), flag.event);
+}

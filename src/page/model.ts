@@ -1,0 +1,227 @@
+// A trace as the page works with it: events in typed arrays, and the blocks that they begin and end.
+
+import { readColumn, undoDelta } from "./columns";
+import { readFacts, type Facts } from "./facts";
+
+export const NEVER = 0xffffffff;
+export const NONE = -1;
+
+export const enum Kind { Block, Segment, Mapping, Other }
+
+export interface Blocks {
+	count: number;
+	born: Uint32Array; // the event
+	died: Uint32Array; // the event, NEVER
+	size: Float64Array;
+	stack: Int32Array; // NONE
+	place: Uint32Array;
+	ptr: Float64Array;
+	kind: Uint8Array; // Kind
+}
+
+export interface Events {
+	count: number;
+	t: Float64Array; // ns
+	op: Uint8Array; // position in facts.ops
+	place: Int32Array; // NONE for marks
+	size: Float64Array;
+	stack: Int32Array; // NONE
+	thread: Uint32Array;
+	api: Int32Array; // NONE for marks
+	text: Int32Array; // of marks and ooms, else NONE
+	block: Int32Array; // that it begins, else that it ends, else NONE
+}
+
+export class Trace {
+	readonly gapEvents: Set<number>;
+	private readonly kinds: Kind[];
+
+	constructor(
+		readonly number: number,
+		readonly facts: Facts,
+		readonly events: Events,
+		readonly blocks: Blocks,
+		readonly stackStart: Uint32Array, // of each stack, and of one behind the last, in stackFrames
+		readonly stackFrames: Uint32Array,
+	) {
+		this.gapEvents = new Set(facts.gaps.map((gap) => gap.event));
+		this.kinds = facts.ops.map(kindOf);
+	}
+
+	opName(event: number): string {
+		return this.facts.ops[this.events.op[event]] ?? "unknown";
+	}
+
+	kindOfEvent(event: number): Kind {
+		return this.kinds[this.events.op[event]] ?? Kind.Other;
+	}
+
+	lifetime(block: number): number | null {
+		const died = this.blocks.died[block];
+
+		return died === NEVER ? null : Math.max(this.events.t[died] - this.events.t[this.blocks.born[block]], 0);
+	}
+
+	// Nobody saw it end: events are missing there.
+	isLost(block: number): boolean {
+		return this.gapEvents.has(this.blocks.died[block]);
+	}
+
+	seq(event: number): number {
+		for (let i = this.facts.gaps.length; i-- > 0;) {
+			const gap = this.facts.gaps[i];
+
+			if (gap.event <= event)
+				return gap.seq + event - gap.event;
+		}
+		return event;
+	}
+
+	// The last event that is not later than t, NONE before the first.
+	eventAt(t: number): number {
+		let low = 0;
+		let high = this.events.count;
+
+		while (low < high) {
+			const middle = (low + high) >> 1;
+
+			if (this.events.t[middle] <= t)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low - 1;
+	}
+
+	frameOfStack(stack: number, index: number): number {
+		return this.stackFrames[this.stackStart[stack] + index];
+	}
+
+	depth(stack: number): number {
+		return stack < 0 ? 0 : this.stackStart[stack + 1] - this.stackStart[stack];
+	}
+
+	// The frame that says most to its user, as trace_line() in src/analyse/trace_frames.c has it.
+	lineFrame(stack: number): number {
+		let best = NONE;
+
+		for (let i = 0; i < this.depth(stack); i++) {
+			const frame = this.frameOfStack(stack, i);
+
+			if (best === NONE || this.facts.frames[frame][5] < this.facts.frames[best][5])
+				best = frame;
+		}
+		return best;
+	}
+
+	lineText(stack: number): string {
+		const frame = this.lineFrame(stack);
+
+		return frame === NONE ? "[no stack]" : this.facts.frames[frame][0];
+	}
+}
+
+function kindOf(op: string): Kind {
+	switch (op) {
+	case "alloc":
+	case "free":
+		return Kind.Block;
+	case "reserve":
+	case "release":
+		return Kind.Segment;
+	case "map":
+	case "unmap":
+		return Kind.Mapping;
+	default:
+		return Kind.Other;
+	}
+}
+
+// src/render/page_columns.def says what each column holds.
+const columnNames = ["t", "op", "place", "size", "stack", "thread", "api", "text", "death", "ptr", "depth", "frame"] as const;
+type Columns = Record<(typeof columnNames)[number], Float64Array>;
+
+async function readColumns(number: number): Promise<Columns> {
+	const columns = await Promise.all(columnNames.map((name) => readColumn(name + number)));
+
+	return Object.fromEntries(columnNames.map((name, i) => [name, columns[i]])) as Columns;
+}
+
+function isMemory(op: string): boolean {
+	return op === "oom" || kindOf(op) !== Kind.Other;
+}
+
+function takeEvents(facts: Facts, columns: Columns): { events: Events; blocks: Blocks } {
+	const n = facts.events;
+	const births = columns.death.length;
+	const events: Events = {
+		count: n, t: undoDelta(columns.t), op: new Uint8Array(n), place: new Int32Array(n).fill(NONE),
+		size: new Float64Array(n), stack: new Int32Array(n).fill(NONE), thread: Uint32Array.from(columns.thread),
+		api: new Int32Array(n).fill(NONE), text: new Int32Array(n).fill(NONE), block: new Int32Array(n).fill(NONE),
+	};
+	const blocks: Blocks = {
+		count: births, born: new Uint32Array(births), died: new Uint32Array(births), size: new Float64Array(births),
+		stack: new Int32Array(births), place: new Uint32Array(births), ptr: undoDelta(columns.ptr), kind: new Uint8Array(births),
+	};
+	const memory = facts.ops.map(isMemory);
+	const kinds = facts.ops.map(kindOf);
+	const oom = facts.ops.indexOf("oom");
+	const gaps = new Set(facts.gaps.map((gap) => gap.event)); // at which nothing ends by itself
+	let row = 0; // of memory
+	let named = 0;
+	let block = 0;
+
+	for (let i = 0; i < n; i++) {
+		const op = columns.op[i] >>> 1;
+		const born = columns.op[i] & 1;
+
+		events.op[i] = op;
+		if (!memory[op] || op === oom)
+			events.text[i] = columns.text[named++];
+		if (!memory[op])
+			continue;
+		events.place[i] = columns.place[row];
+		events.size[i] = columns.size[row];
+		events.stack[i] = columns.stack[row] - 1;
+		events.api[i] = columns.api[row];
+		if (!born && events.block[i] !== NONE)
+			events.size[i] = blocks.size[events.block[i]];
+		if (born) {
+			const later = columns.death[block];
+
+			blocks.born[block] = i;
+			blocks.died[block] = later ? i + later : NEVER;
+			blocks.size[block] = columns.size[row];
+			blocks.stack[block] = columns.stack[row] - 1;
+			blocks.place[block] = columns.place[row];
+			blocks.kind[block] = kinds[op];
+			if (later && !gaps.has(i + later))
+				events.block[i + later] = block;
+			events.block[i] = block;
+			block++;
+		}
+		row++;
+	}
+	return { events, blocks };
+}
+
+function takeStacks(depths: Float64Array, frames: Float64Array): { start: Uint32Array; frames: Uint32Array } {
+	const start = new Uint32Array(depths.length + 1);
+
+	for (let i = 0; i < depths.length; i++)
+		start[i + 1] = start[i] + depths[i];
+	return { start, frames: Uint32Array.from(undoDelta(frames)) };
+}
+
+// Trace 0 or 1 of the page, null when the page has no such.
+export async function readTrace(number: number): Promise<Trace | null> {
+	const facts = readFacts<Facts>(`facts${number}`);
+
+	if (!facts)
+		return null;
+	const columns = await readColumns(number);
+	const { events, blocks } = takeEvents(facts, columns);
+	const stacks = takeStacks(columns.depth, columns.frame);
+
+	return new Trace(number, facts, events, blocks, stacks.start, stacks.frames);
+}

@@ -1,0 +1,417 @@
+// The curves: allocated, reserved and used of a scope over time or events, with what happened when.
+//
+// Drag to zoom, click for the cursor, shift-click for the second one, wheel to zoom where the
+// pointer is, double click for all of it again.
+
+import uPlot from "uplot";
+import type { App, View } from "./app";
+import { h } from "./dom";
+import * as format from "./format";
+import { bandsOf, drawBands, flagPosition, flagsOf, LANE, type Band, type Flag } from "./marks";
+import { Kind, NEVER, type Trace } from "./model";
+import { eventAt, positionOf, sampleEvents } from "./sample";
+import type { Axis, Key } from "./state";
+
+const HEIGHT = 240;
+const AXIS = 74;
+const byteSteps = Array.from({ length: 50 }, (_, i) => 2 ** i);
+
+type Column = (number | null)[];
+
+// The last value of a sampled curve at each time.
+function follow(t: number[], values: (number | null)[], times: number[]): Column {
+	let at = -1;
+
+	return times.map((time) => {
+		while (at + 1 < t.length && t[at + 1] <= time)
+			at++;
+		return at < 0 ? null : values[at] ?? null;
+	});
+}
+
+export class Overview implements View {
+	readonly id = "overview";
+	readonly title = "Curves";
+	readonly element: HTMLElement;
+	private readonly chart = h("div", { class: "chart", role: "img", tabindex: 0, "aria-label": "Memory over time" });
+	private readonly small = h("canvas", { class: "minimap", "aria-hidden": "true" });
+	private readonly legend = h("div", { class: "legend" });
+	private plot: uPlot | null = null;
+	private bands: Band[] = [];
+	private lanes = 0;
+	private flags: Flag[] = [];
+	private matched: Float64Array | null = null;
+
+	constructor(private readonly app: App) {
+		this.element = h("section", { class: "overview", "aria-label": "Curves" }, this.legend, this.chart, this.small);
+		this.listen();
+	}
+
+	update(changed: Set<Key>): void {
+		const whole = ["trace", "scope", "axis", "theme"].some((key) => changed.has(key as Key)) || !this.plot;
+
+		if (whole)
+			this.rebuild();
+		if (changed.has("query") || whole)
+			this.matched = this.matchedCurve();
+		if (whole || changed.has("from") || changed.has("to") || changed.has("query"))
+			this.show();
+		else
+			this.plot?.redraw(false, false);
+		this.tellLegend();
+		this.drawSmall();
+	}
+
+	resize(): void {
+		this.plot?.setSize({ width: this.chart.clientWidth, height: this.height });
+		this.show();
+		this.drawSmall();
+	}
+
+	private get height(): number {
+		return HEIGHT + this.lanes * LANE;
+	}
+
+	// --- data ---
+
+	// What the blocks that match the search hold, behind each event.
+	private matchedCurve(): Float64Array | null {
+		const query = this.app.query;
+		const { blocks, events } = this.app.trace;
+		const places = this.app.places;
+
+		if (!query || query.wrong)
+			return null;
+		const sums = new Float64Array(events.count);
+
+		for (let i = 0; i < blocks.count; i++) {
+			if (!query.matches[i] || blocks.kind[i] !== Kind.Block || !places[blocks.place[i]])
+				continue;
+			sums[blocks.born[i]] += blocks.size[i];
+			if (blocks.died[i] !== NEVER)
+				sums[blocks.died[i]] -= blocks.size[i];
+		}
+		for (let i = 1; i < sums.length; i++)
+			sums[i] += sums[i - 1];
+		return sums;
+	}
+
+	private columns(trace: Trace, axis: Axis, extra: Float64Array | null): { x: number[]; columns: Column[] } {
+		const { from, to } = this.app.store.state;
+		const scope = this.app.scope;
+		const sums = this.app.sumsOf(trace, scope);
+		const curves = [sums.allocated, sums.reserved, extra].filter((curve): curve is Float64Array => curve !== null);
+		const events = sampleEvents(trace, axis, from, to, Math.max(this.chart.clientWidth - AXIS, 200), curves);
+		const column = (curve: Float64Array | null): Column => events.map((i) => (curve && !Number.isNaN(curve[i]) ? curve[i] : null));
+		const timeline = scope.space === null && scope.pool === null
+			? trace.facts.timeline.find((curve) => curve.device === scope.device && curve.pool === null) : undefined;
+		const times = events.map((i) => trace.events.t[i]);
+		const result = {
+			x: events.map((i) => positionOf(trace, axis, i)),
+			columns: [column(sums.reserved), column(sums.allocated), timeline ? follow(timeline.t, timeline.used, times) : column(null), column(extra)],
+		};
+
+		if (axis === "time")
+			this.extend(result, trace);
+		return result;
+	}
+
+	// In front of the first event nothing was held, and behind the last all stays as it is.
+	private extend(data: { x: number[]; columns: Column[] }, trace: Trace): void {
+		const { to } = this.app.store.state;
+		const last = data.x.length - 1;
+
+		if (last < 0)
+			return;
+		if (data.x[last] >= trace.events.t[trace.events.count - 1] && to > data.x[last]) {
+			data.x.push(to);
+			for (const column of data.columns)
+				column.push(column[last]);
+		}
+	}
+
+	private show(): void {
+		const { axis, from, to } = this.app.store.state;
+		const other = this.app.traces.find((trace) => trace !== this.app.trace);
+		const own = this.columns(this.app.trace, axis, this.matched);
+		let data: uPlot.AlignedData = [own.x, ...own.columns, own.x.map(() => null)] as uPlot.AlignedData;
+
+		if (!this.plot)
+			return;
+		if (other && other.facts.events) {
+			const second = this.columns(other, axis, null);
+
+			data = uPlot.join([[own.x, ...own.columns] as uPlot.AlignedData, [second.x, second.columns[1]] as uPlot.AlignedData]);
+		}
+		this.plot.batch(() => {
+			this.plot?.setData(data, false);
+			this.plot?.setScale("x", { min: from, max: to });
+			this.plot?.setScale("y", { min: 0, max: this.highest(data) * 1.06 || 1 });
+		});
+	}
+
+	// The device's own figure may be far above all that is held: it does not flatten the curves.
+	private highest(data: uPlot.AlignedData): number {
+		let most = 0;
+
+		for (const series of [1, 2, 5]) {
+			for (const value of data[series] ?? [])
+				most = Math.max(most, value ?? 0);
+		}
+		return most;
+	}
+
+	// --- the plot ---
+
+	private rebuild(): void {
+		const { theme, store } = this.app;
+		const line = (label: string, stroke: string, fill: string | null, more: Partial<uPlot.Series> = {}): uPlot.Series => ({
+			label, stroke, width: 1.5, points: { show: false }, spanGaps: true,
+			paths: (uPlot.paths.stepped as (options: object) => uPlot.Series.PathBuilder)({ align: 1 }), ...(fill ? { fill } : {}), ...more,
+		});
+		const axis = { stroke: theme.dim, grid: { stroke: theme.grid, width: 1 }, ticks: { stroke: theme.grid, width: 1 }, font: "11px system-ui, sans-serif" };
+
+		({ bands: this.bands, lanes: this.lanes } = bandsOf(this.app.trace, store.get("axis")));
+		this.flags = flagsOf(this.app);
+		this.plot?.destroy();
+		this.chart.replaceChildren();
+		this.plot = new uPlot({
+			width: Math.max(this.chart.clientWidth, 300), height: this.height, padding: [this.lanes * LANE + 14, 12, 0, 0],
+			legend: { show: false }, scales: { x: { time: false, auto: false }, y: { auto: false } },
+			cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
+			axes: [
+				{ ...axis, values: (_, splits) => splits.map((value) => this.axisText(value, splits)), space: 90 },
+				{ ...axis, size: AXIS, incrs: byteSteps, space: 34, values: (_, splits) => splits.map((value) => format.bytes(value)) },
+			],
+			series: [
+				{}, line("reserved", theme.reserved, theme.dark ? "#8b96a222" : "#7f8a9622"), line("allocated", theme.allocated, theme.dark ? "#5fb4ee33" : "#0072b233"),
+				line("used", theme.used, null, { dash: [2, 3] }), line("matches", theme.accent, theme.dark ? "#ff945755" : "#c2410c44"), line("other trace", theme.second, null, { dash: [6, 3] }),
+			],
+			hooks: { draw: [(plot) => this.drawMarks(plot)], setSelect: [(plot) => this.selected(plot)] },
+		}, [[], [], [], [], [], []], this.chart);
+	}
+
+	private axisText(value: number, splits: number[]): string {
+		if (this.app.store.get("axis") === "event")
+			return Number.isInteger(value) ? format.count(value) : "";
+		return format.moment(value, ((splits[1] ?? 1e9) - splits[0]) * 100);
+	}
+
+	private selected(plot: uPlot): void {
+		const { left, width } = plot.select;
+
+		if (width < 4)
+			return;
+		const from = plot.posToVal(left, "x");
+		const to = plot.posToVal(left + width, "x");
+
+		plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+		this.app.zoom(from, to);
+	}
+
+	private drawMarks(plot: uPlot): void {
+		const { ctx, bbox } = plot;
+		const ratio = devicePixelRatio || 1;
+		const { theme, store, trace } = this.app;
+		const { cursor, pin, axis, from, to } = store.state;
+		const inView = (x: number) => x >= from && x <= to;
+
+		ctx.save(); // uPlot believes that the context is as it left it
+		ctx.setLineDash([]);
+		ctx.textAlign = "left";
+		drawBands(ctx, this.app, this.bands, bbox.left, 2 * ratio, bbox.width, ratio);
+		for (const flag of this.flags) {
+			const position = flagPosition(this.app, flag);
+
+			if (inView(position))
+				this.drawFlag(ctx, plot, flag, plot.valToPos(position, "x", true), ratio);
+		}
+		for (const [event, colour, label] of [[pin, theme.pin, "2"], [cursor, theme.accent, "1"]] as const) {
+			const position = positionOf(trace, axis, event);
+
+			if (event < 0 || !inView(position))
+				continue;
+			const x = plot.valToPos(position, "x", true);
+
+			ctx.fillStyle = colour;
+			ctx.fillRect(Math.round(x) - ratio / 2, bbox.top, 1.5 * ratio, bbox.height);
+			ctx.fillRect(x - 6 * ratio, bbox.top + bbox.height - 13 * ratio, 12 * ratio, 13 * ratio);
+			ctx.fillStyle = theme.back;
+			ctx.font = `bold ${10 * ratio}px system-ui, sans-serif`;
+			ctx.textAlign = "center";
+			ctx.textBaseline = "middle";
+			ctx.fillText(label, x, bbox.top + bbox.height - 6 * ratio);
+		}
+		ctx.restore();
+	}
+
+	private drawFlag(ctx: CanvasRenderingContext2D, plot: uPlot, flag: Flag, x: number, ratio: number): void {
+		const { theme } = this.app;
+		const top = plot.bbox.top;
+		const size = 5 * ratio;
+
+		ctx.fillStyle = flag.kind === "oom" ? theme.bad : flag.kind === "peak" ? (flag.label.endsWith("reserved") ? theme.reserved : theme.allocated) : theme.dim;
+		ctx.beginPath();
+		ctx.moveTo(x, top);
+		ctx.lineTo(x - size, top - 1.6 * size);
+		ctx.lineTo(x + size, top - 1.6 * size);
+		ctx.fill();
+		if (flag.kind === "oom")
+			ctx.fillRect(x - ratio / 2, top, ratio, plot.bbox.height);
+	}
+
+	// --- the whole run in small, with what is shown of it ---
+
+	private drawSmall(): void {
+		const width = this.chart.clientWidth;
+		const height = 34;
+		const { theme, trace, store } = this.app;
+		const { axis, from, to } = store.state;
+		const ratio = devicePixelRatio || 1;
+		const [low, high] = this.app.full;
+		const sums = this.app.sumsOf(trace, this.app.scope).allocated;
+		const ctx = this.small.getContext("2d");
+		const inner = width - AXIS - 12;
+
+		if (!ctx || inner < 10)
+			return;
+		this.small.width = width * ratio;
+		this.small.height = height * ratio;
+		this.small.style.width = `${width}px`;
+		this.small.style.height = `${height}px`;
+		ctx.setTransform(ratio, 0, 0, ratio, AXIS * ratio, 0);
+		ctx.fillStyle = theme.panel;
+		ctx.fillRect(0, 0, inner, height);
+		ctx.fillStyle = theme.allocated;
+		let most = 1;
+		const tops = new Float64Array(Math.floor(inner));
+		let at = 0;
+		let now = 0;
+
+		for (let x = 0; x < tops.length; x++) {
+			const end = eventAt(trace, axis, low + ((high - low) * (x + 1)) / tops.length);
+
+			tops[x] = now;
+			for (; at <= end; at++) {
+				now = sums[at] || 0;
+				tops[x] = Math.max(tops[x], now);
+			}
+			most = Math.max(most, tops[x]);
+		}
+		ctx.globalAlpha = 0.5;
+		tops.forEach((value, x) => ctx.fillRect(x, height - (value / most) * (height - 4), 1, (value / most) * (height - 4)));
+		const left = ((from - low) / (high - low)) * inner;
+		const right = ((to - low) / (high - low)) * inner;
+
+		ctx.globalAlpha = 0.7;
+		ctx.fillStyle = theme.back;
+		ctx.fillRect(0, 0, left, height);
+		ctx.fillRect(right, 0, inner - right, height);
+		ctx.globalAlpha = 1;
+		ctx.strokeStyle = theme.dim;
+		ctx.strokeRect(left + 0.5, 0.5, Math.max(right - left - 1, 2), height - 1);
+	}
+
+	// --- words ---
+
+	private tellLegend(): void {
+		const { app } = this;
+		const { cursor, axis } = app.store.state;
+		const sums = app.sumsOf(app.trace, app.scope);
+		const row = (id: string, name: string, colour: string, value: number | null, dash = false) =>
+			h("span", { class: `key${dash ? " dashed" : ""}`, "data-series": id, "data-bytes": value ?? "" },
+				swatch(colour), `${name} `, h("b", {}, format.bytes(value)));
+		const at = (curve: Float64Array | null) => (curve && curve.length ? curve[cursor] : null);
+		const position = positionOf(app.trace, axis, cursor);
+		const used = app.scope.pool === null && app.scope.space === null
+			? app.trace.facts.timeline.find((curve) => curve.device === app.scope.device && curve.pool === null) : undefined;
+		const other = app.traces.find((trace) => trace !== app.trace);
+		const second = other && other.facts.events ? app.sumsOf(other, app.scope).allocated[Math.max(eventAt(other, axis, position), 0)] : null;
+
+		this.legend.replaceChildren(
+			row("allocated", "allocated", app.theme.allocated, at(sums.allocated)),
+			sums.reserved ? row("reserved", "reserved", app.theme.reserved, at(sums.reserved)) : "",
+			used?.used.some((value) => value !== null) ? row("used", "used on the device", app.theme.used, follow(used.t, used.used, [app.trace.events.t[cursor] ?? 0])[0], true) : "",
+			this.matched ? row("matches", "matches", app.theme.accent, at(this.matched)) : "",
+			other ? row("other", `${other.number ? "head" : "base"} (${other.facts.name})`, app.theme.second, second, true) : "",
+		);
+		this.chart.setAttribute("aria-label",
+			`${app.scope.title}: allocated and reserved bytes over ${axis === "time" ? "time" : "events"}; at the cursor ${format.bytes(at(sums.allocated))} allocated`);
+	}
+
+	// --- the pointer ---
+
+	private listen(): void {
+		let pressed: { x: number; y: number } | null = null;
+
+		this.chart.addEventListener("mousedown", (event) => { pressed = { x: event.clientX, y: event.clientY }; });
+		this.chart.addEventListener("mouseup", (event) => {
+			if (pressed && Math.abs(event.clientX - pressed.x) < 4)
+				this.clicked(event);
+			pressed = null;
+		});
+		this.chart.addEventListener("dblclick", () => this.app.zoom(...this.app.full));
+		this.chart.addEventListener("wheel", (event) => {
+			const { from, to } = this.app.store.state;
+			const centre = this.valueAt(event.clientX);
+
+			event.preventDefault();
+			if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+				const shift = ((event.deltaX || event.deltaY) / 800) * (to - from);
+
+				this.app.zoom(from + shift, to + shift);
+			} else {
+				this.app.zoomBy(event.deltaY > 0 ? 1.25 : 0.8, centre);
+			}
+		}, { passive: false });
+		this.small.addEventListener("mousedown", (event) => this.grabSmall(event));
+		new ResizeObserver(() => this.plot && Math.abs(this.plot.width - this.chart.clientWidth) > 1 && this.resize()).observe(this.chart);
+	}
+
+	private grabSmall(event: MouseEvent): void {
+		const box = this.small.getBoundingClientRect();
+		const [low, high] = this.app.full;
+		const move = (at: MouseEvent) => {
+			const { from, to } = this.app.store.state;
+			const centre = low + ((at.clientX - box.left - AXIS) / (box.width - AXIS - 12)) * (high - low);
+
+			this.app.zoom(centre - (to - from) / 2, centre + (to - from) / 2);
+		};
+
+		move(event);
+		window.addEventListener("mousemove", move);
+		window.addEventListener("mouseup", () => window.removeEventListener("mousemove", move), { once: true });
+	}
+
+	private valueAt(clientX: number): number {
+		const box = this.plot?.over.getBoundingClientRect();
+
+		return this.plot && box ? this.plot.posToVal(clientX - box.left, "x") : 0;
+	}
+
+	private clicked(event: MouseEvent): void {
+		const value = this.valueAt(event.clientX);
+		const box = this.chart.getBoundingClientRect();
+		const lane = Math.floor((event.clientY - box.top - 2) / LANE);
+		const band = lane < this.lanes ? this.bands.find((one) => one.lane === lane && one.from <= value && one.to >= value) : undefined;
+
+		if (band) {
+			this.app.zoom(band.from, band.to);
+			return;
+		}
+		const near = this.flags.find((flag) => Math.abs((this.plot?.valToPos(flagPosition(this.app, flag), "x") ?? 1e9) - (this.plot?.valToPos(value, "x") ?? 0)) < 5);
+		const at = near ? near.event : Math.max(eventAt(this.app.trace, this.app.store.get("axis"), value), 0);
+
+		if (event.shiftKey)
+			this.app.store.set({ pin: at });
+		else
+			this.app.moveCursor(at);
+	}
+}
+
+export function swatch(colour: string): HTMLElement {
+	const element = h("i", { class: "swatch", "aria-hidden": "true" });
+
+	element.style.background = colour;
+	return element;
+}

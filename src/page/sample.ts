@@ -1,0 +1,63 @@
+// A curve of any length in as many points as a screen has columns, never losing a peak: of each
+// column the first and last event, and where each sum is highest and lowest.
+
+import type { Trace } from "./model";
+import type { Axis } from "./state";
+
+export function positionOf(trace: Trace, axis: Axis, event: number): number {
+	return axis === "event" ? event : trace.events.t[Math.max(event, 0)] ?? 0;
+}
+
+// The last event at or in front of a position of the axis, -1 for none.
+export function eventAt(trace: Trace, axis: Axis, position: number): number {
+	return axis === "event" ? Math.min(Math.floor(position), trace.events.count - 1) : trace.eventAt(position);
+}
+
+export function extent(trace: Trace, axis: Axis): [number, number] {
+	const last = Math.max(trace.events.count - 1, 0);
+
+	if (axis === "event")
+		return [0, Math.max(last, 1)];
+	const ends = trace.facts.timeline.map((curve) => curve.t[curve.t.length - 1] ?? 0);
+
+	return [0, Math.max(trace.facts.report.process.duration_ns || 0, trace.events.t[last] ?? 0, ...ends, 1)];
+}
+
+// Events in order, at most about 2 + 2 per curve for each column, and one on each side of the view.
+export function sampleEvents(trace: Trace, axis: Axis, from: number, to: number, columns: number, curves: Float64Array[]): number[] {
+	const first = Math.max(eventAt(trace, axis, from), 0);
+	const last = Math.min(eventAt(trace, axis, to) + 1, trace.events.count - 1);
+	const chosen: number[] = [];
+
+	if (last - first <= columns * 4) {
+		for (let i = first; i <= last; i++)
+			chosen.push(i);
+		return chosen;
+	}
+	let at = first;
+
+	for (let column = 1; column <= columns && at <= last; column++) {
+		const edge = from + ((to - from) * column) / columns;
+		const end = column === columns ? last : Math.min(eventAt(trace, axis, edge), last);
+
+		if (end < at)
+			continue;
+		const points = new Set([at, end]);
+
+		for (const curve of curves) {
+			let low = at;
+			let high = at;
+
+			for (let i = at; i <= end; i++) {
+				if (curve[i] > curve[high])
+					high = i;
+				if (curve[i] < curve[low])
+					low = i;
+			}
+			points.add(low).add(high);
+		}
+		chosen.push(...[...points].sort((a, b) => a - b));
+		at = end + 1;
+	}
+	return chosen;
+}

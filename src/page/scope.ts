@@ -1,0 +1,123 @@
+// Whose memory is looked at: a device's, a pool's, or a space's beside the devices; and its sums.
+
+import type { Place } from "./facts";
+import { Kind, type Trace } from "./model";
+
+export interface Scope {
+	id: string; // for links
+	title: string;
+	device: number | null;
+	pool: string | null;
+	space: string | null;
+}
+
+export interface Sums {
+	allocated: Float64Array; // behind each event; NaN where nobody knows
+	reserved: Float64Array | null;
+}
+
+export function scopesOf(trace: Trace): Scope[] {
+	const report = trace.facts.report;
+	const scopes: Scope[] = [];
+
+	for (const device of report.devices) {
+		scopes.push({ id: `d${device.device}`, title: `Device ${device.device}`, device: device.device, pool: null, space: null });
+		for (const pool of report.pools) {
+			if (pool.device === device.device)
+				scopes.push({ id: `d${device.device}:${pool.pool}`, title: `Device ${device.device}, pool ${pool.pool}`, device: device.device, pool: pool.pool ?? "", space: null });
+		}
+	}
+	for (const space of report.spaces)
+		scopes.push({ id: `s:${space.space}`, title: `Space ${space.space}`, device: null, pool: null, space: space.space });
+	if (!scopes.length)
+		scopes.push({ id: "none", title: "No memory", device: null, pool: null, space: "none" });
+	return scopes;
+}
+
+// By position in places: do its bytes belong to the scope?
+export function placesOf(trace: Trace, scope: Scope): boolean[] {
+	return trace.facts.places.map((place) => isIn(place, scope));
+}
+
+function isIn(place: Place, scope: Scope): boolean {
+	if (place.foreign)
+		return false;
+	if (scope.space !== null)
+		return place.space === scope.space;
+	if (scope.pool !== null)
+		return place.pool === scope.pool && place.device === scope.device;
+	return place.device === scope.device && (place.space === "device" || place.space === "array");
+}
+
+// What its sums are at the end, which reaches back over events that are missing.
+function exitOf(trace: Trace, scope: Scope, metric: "allocated" | "reserved"): number | null {
+	const report = trace.facts.report;
+	const sum = scope.space !== null
+		? report.spaces.find((space) => space.space === scope.space)?.allocated
+		: report.pools.find((pool) => pool.device === scope.device && pool.pool === scope.pool)?.[metric];
+
+	return sum?.exit_bytes ?? null;
+}
+
+function sumUp(trace: Trace, places: boolean[], effect: (event: number, place: Place) => number): Float64Array {
+	const { count, place, size, op } = trace.events;
+	const sums = new Float64Array(count);
+	const signs = trace.facts.ops.map((name) => (["alloc", "reserve"].includes(name) ? 1 : ["free", "release"].includes(name) ? -1 : 0));
+	let now = 0;
+
+	for (let i = 0; i < count; i++) {
+		const at = place[i];
+
+		if (at >= 0 && places[at] && signs[op[i]])
+			now += signs[op[i]] * size[i] * effect(i, trace.facts.places[at]);
+		sums[i] = now;
+	}
+	return sums;
+}
+
+// A device's sums stand in the first event behind a gap: those behind it follow.
+function anchorDevice(trace: Trace, sums: Float64Array, device: number | null, metric: "allocated" | "reserved"): void {
+	const anchors = trace.facts.gaps.filter((gap) => gap.device === device && gap[metric] !== null);
+
+	anchors.forEach((gap, i) => {
+		const shift = (gap[metric] as number) - sums[gap.event];
+		const end = anchors[i + 1]?.event ?? sums.length;
+
+		for (let at = gap.event; at < end; at++)
+			sums[at] += shift;
+	});
+}
+
+// Others are known in front of the first gap, and behind the last from their end.
+function anchorExit(trace: Trace, sums: Float64Array, exit: number | null): void {
+	const gaps = trace.facts.gaps;
+
+	if (!gaps.length || !sums.length)
+		return;
+	const last = gaps[gaps.length - 1].event;
+	const shift = exit === null ? NaN : exit - sums[sums.length - 1];
+
+	for (let i = gaps[0].event; i < sums.length; i++)
+		sums[i] = i < last ? NaN : sums[i] + shift;
+}
+
+export function sumsOf(trace: Trace, scope: Scope): Sums {
+	const places = placesOf(trace, scope);
+	const whole = scope.pool === null && scope.space === null;
+	const isBlock = (event: number) => trace.kindOfEvent(event) === Kind.Block;
+	const allocated = sumUp(trace, places, (event) => (isBlock(event) ? 1 : 0));
+	// A plain allocation is reserved by itself, a pool's block is in a segment.
+	const reserved = scope.space !== null ? null
+		: sumUp(trace, places, (event, place) => (isBlock(event) ? (whole && place.pool === null ? 1 : 0) : 1));
+
+	if (whole) {
+		anchorDevice(trace, allocated, scope.device, "allocated");
+		if (reserved)
+			anchorDevice(trace, reserved, scope.device, "reserved");
+	} else {
+		anchorExit(trace, allocated, exitOf(trace, scope, "allocated"));
+		if (reserved)
+			anchorExit(trace, reserved, exitOf(trace, scope, "reserved"));
+	}
+	return { allocated, reserved };
+}

@@ -1,0 +1,114 @@
+// What is looked at: one value, kept in the address so that a link shows the same again.
+
+export type Axis = "time" | "event";
+
+export interface State {
+	trace: number; // 0, or 1 for the head of two
+	scope: string;
+	axis: Axis;
+	from: number; to: number; // shown of the axis: ns or events
+	cursor: number; // an event: the moment behind it
+	pin: number; // the second one, -1 for none
+	view: string;
+	by: string; // grouping
+	stacks: "merged" | "python" | "native";
+	machinery: boolean; // frames that everybody's allocation runs through
+	query: string;
+	theme: "auto" | "light" | "dark";
+}
+
+export type Key = keyof State;
+
+const spelled: Record<Key, string> = {
+	trace: "trace", scope: "scope", axis: "axis", from: "from", to: "to", cursor: "at", pin: "pin",
+	view: "view", by: "by", stacks: "stacks", machinery: "machinery", query: "q", theme: "theme",
+};
+
+export class Store {
+	private listeners: ((changed: Set<Key>) => void)[] = [];
+	private changed = new Set<Key>();
+	private waiting = false;
+	private written = "";
+
+	constructor(public state: State, private readonly defaults: State) {}
+
+	get<K extends Key>(key: K): State[K] {
+		return this.state[key];
+	}
+
+	set(patch: Partial<State>): void {
+		for (const key of Object.keys(patch) as Key[]) {
+			if (patch[key] !== undefined && this.state[key] !== patch[key]) {
+				(this.state as unknown as Record<string, unknown>)[key] = patch[key];
+				this.changed.add(key);
+			}
+		}
+		if (this.changed.size && !this.waiting) {
+			this.waiting = true;
+			requestAnimationFrame(() => this.tell());
+		}
+	}
+
+	listen(listener: (changed: Set<Key>) => void): void {
+		this.listeners.push(listener);
+	}
+
+	private tell(): void {
+		const changed = this.changed;
+
+		this.changed = new Set();
+		this.waiting = false;
+		for (const listener of this.listeners)
+			listener(changed);
+		this.write();
+	}
+
+	// Only what differs from what the page would show by itself.
+	private write(): void {
+		const words = new URLSearchParams();
+
+		for (const key of Object.keys(spelled) as Key[]) {
+			if (this.state[key] !== this.defaults[key])
+				words.set(spelled[key], String(this.state[key]));
+		}
+		const hash = words.toString();
+
+		if (hash === this.written)
+			return;
+		this.written = hash;
+		history.replaceState(null, "", hash ? `#${hash}` : `${location.pathname}${location.search}`);
+	}
+}
+
+function number(text: string | null, otherwise: number): number {
+	const value = text === null || text === "" ? NaN : Number(text);
+
+	return Number.isFinite(value) ? value : otherwise;
+}
+
+function word<T extends string>(text: string | null, words: readonly T[], otherwise: T): T {
+	return words.includes(text as T) ? (text as T) : otherwise;
+}
+
+// Whoever wrote the link may have written anything.
+export function readLink(hash: string, defaults: State): State {
+	const words = new URLSearchParams(hash.replace(/^#/, ""));
+	const axis = word(words.get("axis"), ["time", "event"] as const, defaults.axis);
+	const own = axis === defaults.axis;
+
+	return {
+		trace: number(words.get("trace"), defaults.trace) === 1 ? 1 : 0,
+		scope: words.get("scope") ?? defaults.scope,
+		axis,
+		from: number(words.get("from"), own ? defaults.from : NaN),
+		to: number(words.get("to"), own ? defaults.to : NaN),
+		cursor: Math.round(number(words.get("at"), defaults.cursor)),
+		pin: Math.round(number(words.get("pin"), defaults.pin)),
+		view: words.get("view") ?? defaults.view,
+		by: words.get("by") ?? defaults.by,
+		stacks: word(words.get("stacks"), ["merged", "python", "native"] as const, defaults.stacks),
+		machinery: words.get("machinery") === "true",
+		query: words.get("q") ?? defaults.query,
+		theme: word(words.get("theme"), ["auto", "light", "dark"] as const, defaults.theme),
+	};
+}

@@ -1,0 +1,236 @@
+/* One self-contained HTML page of a trace, or of two. */
+#include "render/page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "analyse/error.h"
+#include "base/fd.h"
+#include "base/out.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "render/diff.h"
+#include "render/page_parts.h"
+#include "render/report.h"
+
+enum {
+	BUFFER = 65536,
+	ROWS = 200, /* of each list of a report, and of a difference */
+};
+
+/* Where the data go into the page's program: page.html. */
+#define MARK "<!--data-->"
+
+/* page_bundle.S */
+extern const char page_bundle[];
+extern const uint64_t page_bundle_size;
+
+bool page_is_built(void)
+{
+	if (page_bundle_size)
+		return true;
+	err("this memtrace was built without the page: install npm (scripts/setup.sh does) and run "
+	    "make again");
+	return false;
+}
+
+/* --- JSON inside an element --- */
+
+/* Every '<' of a JSON document stands inside a string, where it may be written so. */
+static void write_escaped(struct out *out, const char *text, size_t length)
+{
+	while (length) {
+		const char *at = memchr(text, '<', length);
+		size_t plain = at ? (size_t)(at - text) : length;
+
+		out_bytes(out, text, plain);
+		if (!at)
+			return;
+		out_text(out, "\\u003c");
+		text = at + 1;
+		length -= plain + 1;
+	}
+}
+
+/* What was written to fd, from its start, as the content of an element. */
+static int copy_json(int fd, const char *name, struct out *out)
+{
+	char buffer[BUFFER];
+	ssize_t got;
+
+	out_format(out, "<script type=\"application/json\" id=\"%s\">", name);
+	if (lseek(fd, 0, SEEK_SET))
+		return err("the page's data cannot be read back: %s", strerror(errno));
+	while ((got = read(fd, buffer, sizeof(buffer))) > 0)
+		write_escaped(out, buffer, (size_t)got);
+	if (got < 0)
+		return err("the page's data cannot be read back: %s", strerror(errno));
+	out_text(out, "</script>\n");
+	return 0;
+}
+
+typedef int json_writer(struct out *json, void *what);
+
+/* Runs the writer, and makes what it wrote an element. */
+static int write_json(const char *name, struct out *out, json_writer *writer, void *what)
+{
+	char buffer[BUFFER];
+	struct out json;
+	int fd = memfd_create("memtrace-page", MFD_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return err("no memory left for the page: %s", strerror(errno));
+	out_init(&json, fd, buffer, sizeof(buffer));
+	error = writer(&json, what);
+	if (!error && out_flush(&json))
+		error = err("no memory left for the page: %s", strerror(-json.error));
+	if (!error)
+		error = copy_json(fd, name, out);
+	close(fd);
+	return error;
+}
+
+/* --- one trace --- */
+
+struct part {
+	const char *path;
+	const struct page_options *options;
+	struct trace trace;
+	struct history history;
+};
+
+/* All of the report but what belongs to one moment, and the trees, which the page draws itself. */
+static int write_report(const char *path, struct out *json)
+{
+	struct report_options options = { .device = NO_DEVICE, .space = SPACES, .limit = ROWS };
+	struct trace trace;
+	int error;
+
+#define WHOLE 1
+#define SCREEN 1
+#define MORE 1
+#define EVENTS 1
+#define ASKED 0
+#define MOMENT 0
+#define SECTION(name, when, what) \
+	if (when)                 \
+		options.show |= report_section_bit(#name, strlen(#name));
+#include "render/report_sections.def"
+#undef SECTION
+#undef WHOLE
+#undef SCREEN
+#undef MORE
+#undef EVENTS
+#undef ASKED
+#undef MOMENT
+	error = trace_open(&trace, path);
+	if (error)
+		return error;
+	error = report_json(&trace, json, &options);
+	trace_close(&trace);
+	return error;
+}
+
+static int write_facts(struct out *json, void *what)
+{
+	struct part *part = what;
+	int error;
+
+	out_text(json, "{\"report\":");
+	error = write_report(part->path, json);
+	if (error)
+		return error;
+	out_text(json, ",\n\"name\":");
+	out_json(json, text_base(part->path));
+	error = page_facts(&part->trace, &part->history, json);
+	out_text(json, "}");
+	return error;
+}
+
+static int write_part(struct part *part, unsigned number, struct out *out)
+{
+	char name[PAGE_NAME];
+	int error = trace_open(&part->trace, part->path);
+
+	if (error)
+		return error;
+	error = part->trace.capture.baseline
+			? err("%s: is a baseline: it has no events and no whole stacks to look at; "
+			      "give the trace it was made from",
+			      part->path)
+			: history_read(&part->history, &part->trace);
+	if (!error) {
+		snprintf(name, sizeof(name), "facts%u", number);
+		error = write_json(name, out, write_facts, part);
+		if (!error)
+			error = page_events(&part->trace, &part->history, number, out);
+		history_clear(&part->history);
+	}
+	trace_close(&part->trace);
+	return error;
+}
+
+/* --- two traces --- */
+
+static int open_side(struct diff_side *side, const char *path)
+{
+	int error;
+
+	side->runs = calloc(1, sizeof(*side->runs));
+	error = side->runs ? run_open(side->runs, path, NO_DEVICE) : err("no memory left");
+	side->count = !error;
+	return error;
+}
+
+static int write_diff(struct out *json, void *what)
+{
+	const struct diff_options options = { .limit = ROWS };
+	const char *const *paths = what;
+	struct diff_side base = { NULL, 0, 0 };
+	struct diff_side head = { NULL, 0, 0 };
+	struct diff diff = { .base = { NULL, 0, 0 } };
+	int error = open_side(&base, paths[0]);
+
+	if (!error)
+		error = open_side(&head, paths[1]);
+	if (error) {
+		diff.base = base;
+		diff.head = head;
+	} else {
+		error = diff_make(&diff, &base, &head, NO_DEVICE);
+	}
+	if (!error)
+		error = diff_json(&diff, json, &options);
+	diff_clear(&diff);
+	return error;
+}
+
+/* --- the whole --- */
+
+int page_write(const char *const *paths, size_t count, struct out *out,
+	       const struct page_options *options)
+{
+	const char *mark = memmem(page_bundle, page_bundle_size, MARK, strlen(MARK));
+	int error = 0;
+
+	if (!mark)
+		return page_is_built() ? err("the page's program has no place for data") : -EINVAL;
+	out_bytes(out, page_bundle, (size_t)(mark - page_bundle));
+	for (size_t i = 0; !error && i < count; i++) {
+		struct part part = { .path = paths[i], .options = options };
+
+		error = write_part(&part, (unsigned)i, out);
+	}
+	if (!error && count == 2)
+		error = write_json("diff", out, write_diff, (void *)paths);
+	if (error)
+		return error;
+	mark += strlen(MARK);
+	out_bytes(out, mark, page_bundle_size - (size_t)(mark - page_bundle));
+	return 0;
+}

@@ -1,0 +1,29 @@
+/*
+ * One self-contained HTML page of a trace, or of two with their difference.
+ *
+ * The page's program is src/page (TypeScript), bundled by `make page` and carried by the tool. What
+ * this writes into it is data only, and no byte of a trace can end the element it stands in: texts
+ * are JSON without a '<', numbers are base64.
+ */
+#ifndef RENDER_PAGE_H
+#define RENDER_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct out;
+
+struct page_options {
+	bool anonymize;      /* no paths, no names but those of public libraries */
+	uint64_t max_events; /* told one by one; 0: all of them */
+};
+
+/* Was the tool built with the page's program? err_text() says how to get it if not. */
+bool page_is_built(void);
+
+/* One path or two, base and head. 0 or -errno with err_text(). */
+int page_write(const char *const *paths, size_t count, struct out *out,
+	       const struct page_options *options);
+
+#endif

@@ -1,0 +1,217 @@
+/*
+ * What a page knows of a trace beside its report: names for the numbers in its columns, curves that
+ * no event tells, and what is missing.
+ */
+#include "render/page_parts.h"
+
+#include "base/out.h"
+
+static void number(struct out *out, const char *key, uint64_t value)
+{
+	out_text(out, key);
+	if (value == TRACE_NONE)
+		out_text(out, "null");
+	else
+		out_u64(out, value);
+}
+
+static void text(struct out *out, const char *key, const char *value)
+{
+	out_text(out, key);
+	out_json(out, value);
+}
+
+static void numbers(struct out *out, const char *key, const uint64_t *values, size_t count)
+{
+	out_text(out, key);
+	for (size_t i = 0; i < count; i++)
+		number(out, i ? "," : "", values[i]);
+	out_char(out, ']');
+}
+
+static void device(struct out *out, const char *key, int value)
+{
+	out_text(out, key);
+	if (value == NO_DEVICE)
+		out_text(out, "null");
+	else
+		out_i64(out, value);
+}
+
+static void places(const struct trace *trace, const struct history *history, struct out *out)
+{
+	out_text(out, ",\n\"places\":[");
+	for (size_t i = 0; i < history->places_n; i++) {
+		const struct history_place *place = &history->places[i];
+
+		device(out, i ? ",{\"device\":" : "{\"device\":", place->device);
+		text(out, ",\"space\":", place->space < SPACES ? space_name(place->space) : NULL);
+		text(out, ",\"pool\":", trace_text(trace, place->pool));
+		out_text(out, place->foreign ? ",\"foreign\":true" : ",\"foreign\":false");
+		out_text(out, place->handle ? ",\"handle\":true}" : ",\"handle\":false}");
+	}
+	out_text(out, "],\n\"ops\":[");
+	for (unsigned op = 0; op < EVENT_OPS; op++)
+		text(out, op ? "," : "", event_op_name(op));
+	out_char(out, ']');
+}
+
+static void threads(const struct trace *trace, const struct history *history, struct out *out)
+{
+	out_text(out, ",\n\"threads\":[");
+	for (size_t i = 0; i < history->threads_n; i++) {
+		const struct trace_thread *thread = trace_thread(trace, history->threads[i]);
+
+		number(out, i ? ",{\"thread\":" : "{\"thread\":", history->threads[i]);
+		text(out, ",\"name\":", thread ? thread->name : NULL);
+		out_char(out, '}');
+	}
+	out_text(out, "],\n\"apis\":[");
+	for (size_t i = 0; i < history->apis_n; i++)
+		text(out, i ? "," : "", trace_text(trace, history->apis[i]));
+	out_text(out, "],\n\"texts\":[");
+	for (uint32_t i = 0; i < trace->texts.texts_n; i++)
+		text(out, i ? "," : "", trace_text(trace, i));
+	out_char(out, ']');
+}
+
+static void gaps(const struct history *history, struct out *out)
+{
+	out_text(out, ",\n\"gaps\":[");
+	for (size_t i = 0; i < history->gaps_n; i++) {
+		const struct history_gap *gap = &history->gaps[i];
+
+		number(out, i ? ",{\"event\":" : "{\"event\":", gap->event);
+		number(out, ",\"seq\":", gap->seq);
+		number(out, ",\"dropped\":", gap->dropped);
+		device(out, ",\"device\":", gap->device);
+		number(out, ",\"allocated\":", gap->allocated);
+		number(out, ",\"reserved\":", gap->reserved);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+}
+
+/* What the page shows, what it says when asked, whether it is Python, how little it tells. */
+static void frames(const struct trace *trace, struct out *out)
+{
+	char name[512];
+
+	out_text(out, ",\n\"frames\":[");
+	for (uint32_t i = 0; i < trace->frames_n; i++) {
+		const struct trace_frame *frame = &trace->frames[i];
+		const char *where = frame->file;
+
+		if (!where && frame->module < trace->modules_n)
+			where = trace->modules[frame->module].path;
+		trace_frame_text(trace, i, name, sizeof(name));
+		text(out, i ? ",\n[" : "\n[", name);
+		text(out, ",", frame->function);
+		text(out, ",", where);
+		number(out, ",", frame->file ? frame->line : 0);
+		number(out, ",", frame->language == TRACE_PYTHON);
+		number(out, ",", trace_frame_rank(trace, frame));
+		out_text(out, trace_frame_named(frame) ? ",1]" : ",0]");
+	}
+	out_char(out, ']');
+}
+
+/* Threads and phases are an event's, not a stack's: the page sees these by itself. */
+static bool is_of_stacks(enum trace_by by)
+{
+	return by != TRACE_BY_THREAD && by != TRACE_BY_PHASE && by != TRACE_BY_STACK;
+}
+
+static void sites(const struct trace *trace, struct out *out)
+{
+	for (size_t i = 0; i < trace->sites_n; i++)
+		text(out, i ? "," : "", trace->sites[i].site);
+	out_text(out, "],\"of\":[");
+	for (size_t i = 0; i < trace->stacks_n; i++) {
+		uint32_t site = trace->site_of ? trace->site_of[i] : UINT32_MAX;
+
+		number(out, i ? "," : "", site == UINT32_MAX ? TRACE_NONE : site);
+	}
+}
+
+/* What stacks are put together by: a name for each group, and each stack's group. */
+static int groupings(struct trace *trace, struct out *out)
+{
+	const char *comma = "\n";
+	struct trace_keys keys;
+
+	out_text(out, ",\n\"groupings\":[");
+	for (enum trace_by by = 0; by < TRACE_BYS; by++) {
+		int error = 0;
+
+		if (!is_of_stacks(by))
+			continue;
+		out_text(out, comma);
+		comma = ",\n";
+		text(out, "{\"by\":", trace_by_name(by));
+		text(out, ",\"title\":", trace_by_title(by));
+		out_text(out, ",\"names\":[");
+		if (by == TRACE_BY_SITE) {
+			sites(trace, out);
+		} else {
+			error = trace_keys_find(&keys, trace, by);
+			if (error)
+				return error;
+			for (size_t i = 0; i < keys.count; i++)
+				text(out, i ? "," : "", keys.keys[i].name);
+			out_text(out, "],\"of\":[");
+			for (size_t i = 0; i < trace->stacks_n; i++)
+				number(out, i ? "," : "", keys.of[i]);
+		}
+		out_text(out, "]}");
+	}
+	out_char(out, ']');
+	return 0;
+}
+
+static void phases(const struct trace *trace, struct out *out)
+{
+	out_text(out, ",\n\"phases\":[");
+	for (size_t i = 0; i < trace->phases_n; i++) {
+		const struct trace_phase *phase = &trace->phases[i];
+
+		text(out, i ? ",\n{\"name\":" : "\n{\"name\":", phase->name);
+		text(out, ",\"domain\":", phase->domain);
+		number(out, ",\"thread\":", phase->thread);
+		number(out, ",\"start\":", phase->start);
+		number(out, ",\"end\":", phase->end);
+		number(out, ",\"peak\":", phase->allocated.peak_bytes);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+}
+
+static void curves(const struct trace *trace, struct out *out)
+{
+	out_text(out, ",\n\"timeline\":[");
+	for (size_t i = 0; i < trace->timeline_n; i++) {
+		const struct trace_curve *curve = &trace->timeline[i];
+
+		device(out, i ? ",\n{\"device\":" : "\n{\"device\":", curve->device);
+		text(out, ",\"pool\":", curve->pool);
+		numbers(out, ",\"t\":[", curve->t, curve->t_n);
+		numbers(out, ",\"allocated\":[", curve->allocated, curve->allocated_n);
+		numbers(out, ",\"reserved\":[", curve->reserved, curve->reserved_n);
+		numbers(out, ",\"used\":[", curve->used, curve->used_n);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+}
+
+int page_facts(struct trace *trace, const struct history *history, struct out *out)
+{
+	number(out, ",\n\"events\":", history->events_n);
+	number(out, ",\"stacks\":", trace->stacks_n);
+	places(trace, history, out);
+	threads(trace, history, out);
+	gaps(history, out);
+	frames(trace, out);
+	phases(trace, out);
+	curves(trace, out);
+	return groupings(trace, out);
+}
