@@ -5,7 +5,7 @@ import { blockCard } from "./block";
 import { h, select } from "./dom";
 import * as format from "./format";
 import { EMPTY, layOut, REST, type Layout } from "./layout";
-import { colour, packed } from "./palette";
+import { colour, COLOURS, packed } from "./palette";
 import { positionOf } from "./sample";
 import type { Key } from "./state";
 import { tooltip } from "./tooltip";
@@ -63,7 +63,12 @@ export class BlockMap implements View {
 
 		this.layout = layOut(trace, {
 			axis, from, to, places: app.places, sums: app.sumsOf(trace, app.scope).allocated, only, width, height,
-			rest: [packed(theme.rest), packed(theme.rest, theme.dark ? 14 : -14)],
+			rank: (block) => {
+				const group = app.groupOf(trace.blocks.stack[block]);
+
+				return dim && !dim[block] ? COLOURS : group < 0 ? COLOURS : ranks[group];
+			},
+			stripes: this.stripes(),
 			colour: (block) => {
 				const group = app.groupOf(trace.blocks.stack[block]);
 				const shade = ((block * 7919) % 5) * 5 - 10;
@@ -81,6 +86,14 @@ export class BlockMap implements View {
 		this.tell();
 	}
 
+	// A band for each colour, one for all other groups, one for what is not known.
+	private stripes(): [number, number][] {
+		const { theme } = this.app;
+		const pair = (hex: string): [number, number] => [packed(hex, theme.dark ? -14 : 22), packed(hex, theme.dark ? 8 : 44)];
+
+		return [...Array.from({ length: COLOURS }, (_, rank) => pair(colour(rank, theme.dark))), pair(theme.other), [packed(theme.back), packed(theme.rest)]];
+	}
+
 	private tell(): void {
 		const { layout, app } = this;
 		const { grouping, store } = app;
@@ -88,9 +101,11 @@ export class BlockMap implements View {
 		if (!layout)
 			return;
 		const matches = h("input", { type: "checkbox", change: () => { this.onlyMatches = matches.checked; this.draw(); this.drawOver(); } });
-		const rest = layout.restMost > 0
-			? `; ${layout.hidden ? `${format.plural(layout.hidden, "block")} of at most ${format.bytes(layout.hiddenMost)} each, thinner than a pixel` : "bytes that no event tells of"}, ${layout.hidden === 1 ? "is" : "are"} the striped band on top (up to ${format.bytes(layout.restMost)}): zoom in to see more`
+		const thin = layout.hidden
+			? `; ${format.plural(layout.hidden, "block")} thinner than a pixel (at most ${format.bytes(layout.hiddenMost)} each) are summed in the striped bands above them, by colour: zoom in to see them one by one`
 			: "";
+		const unknown = layout.bands[layout.bands.length - 1].reduce((most, bytes) => Math.max(most, bytes), 0);
+		const rest = thin + (unknown ? `; up to ${format.bytes(unknown)} that no event tells of are the palest band` : "");
 
 		matches.checked = this.onlyMatches;
 		this.tools.replaceChildren(
@@ -100,6 +115,7 @@ export class BlockMap implements View {
 		this.caption.textContent = `${format.plural(layout.drawn, "block")} drawn${rest}.`;
 		this.element.dataset["drawn"] = String(layout.drawn);
 		this.element.dataset["hidden"] = String(layout.hidden);
+		this.element.dataset["rest"] = String(layout.restMost);
 		this.element.dataset["highest"] = String(layout.highest);
 		this.canvas.setAttribute("aria-label", `Block map of ${app.scope.title}: ${this.caption.textContent} The table and the list of blocks hold the same in words.`);
 		this.axis.replaceChildren(...[1, 0.75, 0.5, 0.25, 0].map((part) => {
@@ -113,7 +129,7 @@ export class BlockMap implements View {
 
 	private tellLegend(): void {
 		const { app } = this;
-		const named = [...app.rankOfGroup.entries()].filter(([, rank]) => rank < 10).sort((a, b) => a[1] - b[1]);
+		const named = [...app.rankOfGroup.entries()].filter(([, rank]) => rank < COLOURS).sort((a, b) => a[1] - b[1]);
 
 		this.legend.replaceChildren(...named.map(([group, rank]) => {
 			const dot = h("i", { class: "swatch", "aria-hidden": "true" });
@@ -225,14 +241,26 @@ export class BlockMap implements View {
 	private point(event: MouseEvent): void {
 		const id = this.idAt(event);
 
-		if (id === REST)
-			tooltip.show(event, [h("b", {}, "The rest"), h("div", {}, "blocks thinner than a pixel, and bytes that no event tells of")]);
+		if (id <= REST)
+			tooltip.show(event, this.bandCard(REST - id, event));
 		else
 			tooltip.show(event, id >= 0 ? blockCard(this.app, id) : null);
 		if (id !== this.chosen) {
 			this.chosen = id;
 			this.drawOver();
 		}
+	}
+
+	private bandCard(band: number, event: MouseEvent): Node[] {
+		const { layout, app } = this;
+		const group = app.rankOfGroup.indexOf(band);
+		const bytes = layout?.bands[band]?.[Math.floor(event.offsetX * this.ratio)] ?? 0;
+		const unknown = band === (layout?.bands.length ?? 0) - 1;
+
+		return [
+			h("b", {}, `${format.bytes(bytes)} ${unknown ? "that no event tells of" : "in blocks thinner than a pixel"}`),
+			h("div", {}, unknown ? "events are missing from the trace in front of this moment" : band < COLOURS && group >= 0 ? app.grouping.names[group] : "of all other groups"),
+		];
 	}
 
 	private click(event: MouseEvent): void {

@@ -1,15 +1,16 @@
 // Where each block of a map lies: a picture in pixels, column by column.
 //
 // A column shows the moment at which the sum is highest within it, so no peak is lost. Blocks stand
-// on each other in the order of their birth; those that are thinner than a pixel, and bytes that no
-// event tells of, are one band on top: the height of a column is always the whole sum.
+// on each other in the order of their birth. Those that are thinner than a pixel are put together in
+// striped bands on top of them, one for each colour; bytes that no event tells of are the last band.
+// So the height of a column is always the whole sum.
 
-import { NEVER, type Trace } from "./model";
+import { Kind, NEVER, type Trace } from "./model";
 import { eventAt } from "./sample";
 import type { Axis } from "./state";
 
-export const REST = -2;
 export const EMPTY = -1;
+export const REST = -2; // and below: the thin blocks of rank REST - id
 
 export interface Wish {
 	axis: Axis; from: number; to: number;
@@ -18,7 +19,8 @@ export interface Wish {
 	only: Uint8Array | null; // by block: the others are not there at all
 	width: number; height: number; // pixels
 	colour: (block: number) => number; // as ImageData has it
-	rest: [number, number]; // two colours in stripes
+	rank: (block: number) => number; // its band, if it is too thin; below `stripes.length`
+	stripes: [number, number][]; // of each band two colours; the last is of bytes that no event tells of
 }
 
 export interface Layout {
@@ -29,6 +31,7 @@ export interface Layout {
 	hidden: number; // blocks in the rest
 	hiddenMost: number; // bytes of the largest of them
 	restMost: number; // bytes of the rest where it is highest
+	bands: Float64Array[]; // bytes of each band in each column
 	moments: Int32Array; // of each column the event that is shown
 }
 
@@ -71,6 +74,26 @@ function sumOf(trace: Trace, wish: Wish, only: Uint8Array): Float64Array {
 	return sums;
 }
 
+// The columns whose moments a block lives at: [first, behind the last).
+function columnsOf(moments: Int32Array, born: number, died: number): [number, number] {
+	const find = (event: number) => {
+		let low = 0;
+		let high = moments.length;
+
+		while (low < high) {
+			const middle = (low + high) >> 1;
+
+			if (moments[middle] < event)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		return low;
+	};
+
+	return [find(born), died === NEVER ? moments.length : find(died)];
+}
+
 export function layOut(trace: Trace, wish: Wish): Layout {
 	const { width, height } = wish;
 	const { blocks } = trace;
@@ -79,6 +102,7 @@ export function layOut(trace: Trace, wish: Wish): Layout {
 	const layout: Layout = {
 		ids: new Int32Array(width * height).fill(EMPTY), pixels: new Uint32Array(width * height),
 		highest: 1, drawn: 0, hidden: 0, hiddenMost: 0, restMost: 0, moments,
+		bands: wish.stripes.map(() => new Float64Array(width + 1)),
 	};
 
 	for (const moment of moments)
@@ -89,20 +113,55 @@ export function layOut(trace: Trace, wish: Wish): Layout {
 	const chosen: number[] = [];
 
 	for (let i = 0; i < blocks.count && blocks.born[i] <= last; i++) {
-		if (blocks.kind[i] !== 0 || !wish.places[blocks.place[i]] || (wish.only && !wish.only[i]))
-			continue;
-		if (blocks.died[i] <= first)
+		if (blocks.kind[i] !== Kind.Block || blocks.died[i] <= first || !wish.places[blocks.place[i]] || (wish.only && !wish.only[i]))
 			continue;
 		if (blocks.size[i] >= least) {
 			chosen.push(i);
-		} else {
-			layout.hidden++;
-			layout.hiddenMost = Math.max(layout.hiddenMost, blocks.size[i]);
+			continue;
 		}
+		const [from, to] = columnsOf(moments, blocks.born[i], blocks.died[i]);
+		const band = layout.bands[wish.rank(i)];
+
+		layout.hidden++;
+		layout.hiddenMost = Math.max(layout.hiddenMost, blocks.size[i]);
+		band[from] += blocks.size[i];
+		band[to] -= blocks.size[i];
+	}
+	for (const band of layout.bands) {
+		for (let x = 1; x < band.length; x++)
+			band[x] += band[x - 1];
 	}
 	layout.drawn = chosen.length;
 	fillColumns(trace, wish, layout, sums, chosen);
 	return layout;
+}
+
+// The upper edge of what reaches to so many bytes and begins at row y.
+function rows(layout: Layout, height: number, to: number, y: number): number {
+	return Math.min(Math.max(Math.round(height - (to / layout.highest) * height), 0), y);
+}
+
+function fillBands(wish: Wish, layout: Layout, x: number, sum: number, held: number, y: number): void {
+	const { width, height } = wish;
+	const { ids, pixels, bands } = layout;
+	const unknown = bands.length - 1;
+	let below = held;
+	let bottom = y;
+	let rest = 0;
+
+	bands[unknown][x] = Math.max(sum - held - bands.reduce((all, band, i) => all + (i < unknown ? band[x] : 0), 0), 0) || 0;
+	for (let i = 0; i < bands.length; i++) {
+		below += bands[i][x];
+		rest += bands[i][x];
+		const top = bands[i][x] > 0 ? rows(layout, height, below, bottom) : bottom;
+
+		for (let row = top; row < bottom; row++) {
+			pixels[row * width + x] = wish.stripes[i][((x + row) >> 2) & 1];
+			ids[row * width + x] = REST - i;
+		}
+		bottom = top;
+	}
+	layout.restMost = Math.max(layout.restMost, rest);
 }
 
 function fillColumns(trace: Trace, wish: Wish, layout: Layout, sums: Float64Array, chosen: number[]): void {
@@ -130,7 +189,7 @@ function fillColumns(trace: Trace, wish: Wish, layout: Layout, sums: Float64Arra
 
 		for (const block of alive) {
 			held += size[block];
-			const top = Math.max(Math.round(height - (held / layout.highest) * height), 0);
+			const top = rows(layout, height, held, y);
 			let colour = colours.get(block);
 
 			if (colour === undefined) {
@@ -146,16 +205,7 @@ function fillColumns(trace: Trace, wish: Wish, layout: Layout, sums: Float64Arra
 				ids[row * width + x] = block;
 			y = top;
 		}
-		const rest = (moment >= 0 && sums[moment] - held) || 0;
-
-		if (rest > 0)
-			layout.restMost = Math.max(layout.restMost, rest);
-		const top = rest > 0 ? Math.max(Math.round(height - ((held + rest) / layout.highest) * height), 0) : y;
-
-		for (let row = top; row < y; row++) {
-			pixels[row * width + x] = wish.rest[((x + row) >> 2) & 1];
-			ids[row * width + x] = REST;
-		}
+		fillBands(wish, layout, x, (moment >= 0 && sums[moment]) || 0, held, y);
 	}
 }
 
@@ -164,4 +214,5 @@ function copyColumn(layout: Layout, width: number, height: number, x: number): v
 		layout.pixels[at] = layout.pixels[at - 1];
 		layout.ids[at] = layout.ids[at - 1];
 	}
+	layout.bands[layout.bands.length - 1][x] = layout.bands[layout.bands.length - 1][x - 1];
 }

@@ -18,14 +18,15 @@ const byteSteps = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 type Column = (number | null)[];
 
-// The last value of a sampled curve at each time.
+// The last value that was sampled, at each time.
 function follow(t: number[], values: (number | null)[], times: number[]): Column {
 	let at = -1;
+	let last: number | null = null;
 
 	return times.map((time) => {
-		while (at + 1 < t.length && t[at + 1] <= time)
-			at++;
-		return at < 0 ? null : values[at] ?? null;
+		for (; at + 1 < t.length && t[at + 1] <= time; at++)
+			last = values[at + 1] ?? last;
+		return last;
 	});
 }
 
