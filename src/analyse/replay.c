@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/categories.h"
 #include "analyse/error.h"
 #include "base/hash.h"
 
@@ -28,7 +29,8 @@ static uint32_t phase_at(struct replay *replay, uint64_t t)
 	return replay->phases_open ? replay->phases[replay->phases_open - 1] + 1 : 0;
 }
 
-static struct replay_row *add_row(struct replay *replay, uint32_t stack, uint32_t other)
+static struct replay_row *add_row(struct replay *replay, uint32_t stack, uint32_t other,
+				  uint8_t category)
 {
 	if (replay->rows_n == replay->rows_size) {
 		size_t size = replay->rows_size * 2 + 64;
@@ -39,28 +41,41 @@ static struct replay_row *add_row(struct replay *replay, uint32_t stack, uint32_
 		replay->rows = rows;
 		replay->rows_size = size;
 	}
-	replay->rows[replay->rows_n] = (struct replay_row){ .stack = stack, .other = other };
+	replay->rows[replay->rows_n] =
+		(struct replay_row){ .stack = stack, .other = other, .category = category };
 	return &replay->rows[replay->rows_n++];
 }
 
+static bool by_thread_or_phase(const struct replay_wish *wish)
+{
+	return wish->split == TRACE_BY_THREAD || wish->split == TRACE_BY_PHASE;
+}
+
+/* Not split: a row for each stack, at its position. */
+static bool is_split(const struct replay_wish *wish)
+{
+	return by_thread_or_phase(wish) || wish->of_alloc;
+}
+
 /* The row that the event's stack is booked under, 1 + its position; 0 without memory. */
-static uint32_t row_of(struct replay *replay, const struct trace_event *event)
+static uint32_t row_of(struct replay *replay, const struct trace_event *event, uint8_t category)
 {
 	uint32_t stack = event->stack < replay->trace->stacks_n ? event->stack
 								: (uint32_t)replay->trace->stacks_n;
-	uint32_t other;
+	uint32_t other = 0;
 	uint64_t key;
 	uint32_t id;
 
-	if (replay->wish->split != TRACE_BY_THREAD && replay->wish->split != TRACE_BY_PHASE)
+	if (!is_split(replay->wish))
 		return stack + 1;
-	other = replay->wish->split == TRACE_BY_THREAD ? (uint32_t)event->thread
-						       : phase_at(replay, event->t);
-	key = hash_mix(stack, (uint64_t)other << 1 | 1);
+	if (by_thread_or_phase(replay->wish))
+		other = replay->wish->split == TRACE_BY_THREAD ? (uint32_t)event->thread
+							       : phase_at(replay, event->t);
+	key = hash_mix((uint64_t)category << 32 | stack, (uint64_t)other << 1 | 1);
 	id = map_get(&replay->row_of, key);
 	if (id)
 		return id;
-	if (!add_row(replay, stack, other) ||
+	if (!add_row(replay, stack, other, category) ||
 	    !map_put(&replay->row_of, key, (uint32_t)replay->rows_n))
 		return 0;
 	return (uint32_t)replay->rows_n;
@@ -78,8 +93,7 @@ static int start_rows(struct replay *replay)
 		replay->devices[replay->devices_n++].device = trace->summary.devices[i].device;
 	/* Not split: a row for each stack, and one for none. */
 	for (size_t i = 0; i <= trace->stacks_n; i++) {
-		if (replay->wish->split != TRACE_BY_THREAD &&
-		    replay->wish->split != TRACE_BY_PHASE && !add_row(replay, (uint32_t)i, 0))
+		if (!is_split(replay->wish) && !add_row(replay, (uint32_t)i, 0, 0))
 			return no_memory(replay);
 	}
 	return 0;
@@ -115,10 +129,13 @@ static bool selected(struct replay *replay, const struct trace_event *event)
 	       same_pool(replay, event->pool);
 }
 
-static bool wanted_stack(const struct replay *replay, uint32_t stack)
+static bool wanted_row(const struct replay *replay, const struct replay_row *row)
 {
-	return !replay->wish->stacks ||
-	       (stack < replay->trace->stacks_n && replay->wish->stacks[stack]);
+	const struct replay_wish *wish = replay->wish;
+
+	if (wish->of_alloc && !(wish->categories >> row->category & 1))
+		return false;
+	return !wish->stacks || (row->stack < replay->trace->stacks_n && wish->stacks[row->stack]);
 }
 
 /* Do the block's bytes belong to the sum in question? */
@@ -163,6 +180,18 @@ uint64_t replay_at(const struct replay *replay, const struct replay_row *row, ui
 	return kept ? row->at : row->sum;
 }
 
+void replay_categories(const struct replay *replay, struct category_sum *sums)
+{
+	memset(sums, 0, CATEGORIES_MOST * sizeof(*sums));
+	for (size_t i = 0; i < replay->rows_n; i++) {
+		const struct replay_row *row = &replay->rows[i];
+		uint64_t count;
+
+		sums[row->category].bytes += replay_at(replay, row, &count);
+		sums[row->category].count += count;
+	}
+}
+
 /* --- events --- */
 
 /* Bytes of a row come (sign 1) or go (-1); what was never known to come does not go. */
@@ -171,7 +200,7 @@ static void hold(struct replay *replay, struct replay_row *row, const struct blo
 	uint64_t size = sign > 0 ? block->size : 0 - block->size;
 	uint64_t one = sign > 0 ? 1 : UINT64_MAX;
 
-	if (block->foreign || block->kind != BLOCK_HANDED || !wanted_stack(replay, row->stack) ||
+	if (block->foreign || block->kind != BLOCK_HANDED || !wanted_row(replay, row) ||
 	    (sign < 0 && (row->live < block->size || !row->live_count)))
 		return;
 	row->live += size;
@@ -186,7 +215,7 @@ static void hold(struct replay *replay, struct replay_row *row, const struct blo
 
 static void count_birth(struct replay *replay, struct replay_row *row, const struct block *block)
 {
-	if (block->kind != BLOCK_HANDED || !wanted_stack(replay, row->stack))
+	if (block->kind != BLOCK_HANDED || !wanted_row(replay, row))
 		return;
 	row->space = space_name(block->space);
 	if (!replay->open)
@@ -200,7 +229,7 @@ static void count_death(struct replay *replay, struct replay_row *row, const str
 {
 	uint64_t lifetime = t > block->t ? t - block->t : 1;
 
-	if (!replay->open || block->kind != BLOCK_HANDED || !wanted_stack(replay, row->stack))
+	if (!replay->open || block->kind != BLOCK_HANDED || !wanted_row(replay, row))
 		return;
 	row->frees++;
 	row->freed += block->size;
@@ -248,10 +277,20 @@ static void end_block(struct replay *replay, uint32_t id, uint64_t t)
 	replay->ended_handle = block.handle ? block.ptr : 0;
 }
 
+/* Of the allocation that the event is; of others the last, which is none. */
+static uint8_t category_of(const struct replay *replay, const struct trace_event *event)
+{
+	const struct replay_wish *wish = replay->wish;
+
+	if (!wish->of_alloc || event->op != EVENT_ALLOC || replay->allocs >= wish->allocs_n)
+		return CATEGORY_OTHER;
+	return wish->of_alloc[replay->allocs];
+}
+
 static int begin(struct replay *replay, const struct trace_event *event, enum block_kind kind)
 {
 	struct block block = block_of(replay, event, kind);
-	uint32_t row = row_of(replay, event);
+	uint32_t row = row_of(replay, event, category_of(replay, event));
 	uint32_t stale;
 
 	if (!row)
@@ -275,7 +314,10 @@ static int end(struct replay *replay, const struct trace_event *event, enum bloc
 {
 	struct block block = block_of(replay, event, kind);
 	uint32_t id = event->ptr ? blocks_find(&replay->blocks, &block) : 0;
-	uint32_t row = row_of(replay, event);
+	/* What it frees has the category. */
+	uint32_t row = row_of(replay, event,
+			      id ? replay->rows[replay->blocks.list[id - 1].stack].category
+				 : category_of(replay, event));
 
 	if (!row)
 		return no_memory(replay);
@@ -285,8 +327,7 @@ static int end(struct replay *replay, const struct trace_event *event, enum bloc
 		hold(replay, &replay->rows[row - 1], &block, -1);
 		count_death(replay, &replay->rows[row - 1], &block, event->t);
 	}
-	if (kind == BLOCK_HANDED && replay->open &&
-	    wanted_stack(replay, replay->rows[row - 1].stack)) {
+	if (kind == BLOCK_HANDED && replay->open && wanted_row(replay, &replay->rows[row - 1])) {
 		replay->rows[row - 1].frees_here++;
 		replay->rows[row - 1].freed_here += event->size;
 	}
@@ -390,6 +431,7 @@ static int step(struct replay *replay, const struct trace_event *event)
 	if (wish->watcher)
 		wish->watcher->event(wish->watcher->own, event);
 	error = selected(replay, event) ? apply(replay, event) : 0;
+	replay->allocs += event->op == EVENT_ALLOC;
 	replay->next_seq = event->seq + 1;
 	replay->last_t = event->t;
 	replay->events++;

@@ -40,14 +40,23 @@ struct replay_wish {
 	uint64_t from, to; /* the window, in ns; both ends belong to it */
 	uint64_t last;     /* a seq: the window ends with this event at the latest */
 	enum replay_moment moment;
-	enum trace_by split; /* TRACE_BY_THREAD or _PHASE: rows are stacks by these, too */
-	const bool *stacks;  /* by stack: those that count; NULL: all */
+	enum trace_by
+		split; /* TRACE_BY_THREAD, _PHASE or _CATEGORY: rows are stacks by these, too */
+	const bool *stacks;                   /* by stack: those that count; NULL: all */
 	const struct replay_watcher *watcher; /* may be NULL */
+
+	/* By allocation of the trace: its category, which rows are split by then. NULL: none. */
+	const uint8_t *of_alloc;
+	size_t allocs_n;
+	const char *const *category_names;
+	uint64_t categories; /* a bit each: those that count */
 };
 
-/* What one stack (of one thread, in one phase) did inside the window, and held. */
+/* What one stack (of one thread, in one phase, for one category) did inside the window, and held.
+ */
 struct replay_row {
 	uint32_t stack, other;
+	uint8_t category;  /* where they are known */
 	const char *space; /* of its allocations, NULL without any */
 	uint64_t allocations, bytes, frees, freed, frees_here, freed_here;
 	uint64_t lifetime_min, lifetime_max; /* ns, 0 when none ended */
@@ -86,6 +95,7 @@ struct replay {
 	/* The rest is its own. */
 	uint64_t next_seq, last_t;
 	uint64_t ended_handle;
+	size_t allocs;      /* so far, whether selected or not */
 	uint32_t pool_text; /* of the wish, once an event had it */
 	size_t phase_next, phases_open;
 	uint32_t *phases;
@@ -97,6 +107,10 @@ void replay_clear(struct replay *replay);
 
 /* What a row held at the moment. */
 uint64_t replay_at(const struct replay *replay, const struct replay_row *row, uint64_t *count);
+
+/* What rows held at the moment by category, where those are known: CATEGORIES_MOST sums. */
+struct category_sum;
+void replay_categories(const struct replay *replay, struct category_sum *sums);
 
 /*
  * Makes the trace tell what the replay found: stacks[] are its rows with their figures, sites[]

@@ -15,16 +15,20 @@ static int no_memory(const struct replay *replay)
 
 static bool is_split(const struct replay *replay)
 {
-	return replay->wish->split == TRACE_BY_THREAD || replay->wish->split == TRACE_BY_PHASE;
+	return replay->wish->split == TRACE_BY_THREAD || replay->wish->split == TRACE_BY_PHASE ||
+	       replay->wish->split == TRACE_BY_CATEGORY;
 }
 
-/* "pt_autograd_0 (thread 4243)", "step 3", or what stands for none. */
-static const char *other_name(const struct replay *replay, uint32_t other)
+/* "pt_autograd_0 (thread 4243)", "step 3", "gradients", or what stands for none. */
+static const char *other_name(const struct replay *replay, const struct replay_row *row)
 {
+	uint32_t other = row->other;
 	struct trace *trace = replay->trace;
 	const struct trace_thread *thread;
 	char name[300];
 
+	if (replay->wish->split == TRACE_BY_CATEGORY)
+		return replay->wish->category_names[row->category];
 	if (replay->wish->split == TRACE_BY_PHASE)
 		return other && trace->phases[other - 1].name ? trace->phases[other - 1].name
 							      : "[in no phase]";
@@ -41,7 +45,7 @@ static struct trace_stack stack_of(const struct replay *replay, const struct rep
 
 	if (row->stack < trace->stacks_n)
 		stack = trace->stacks[row->stack];
-	stack.group = is_split(replay) ? other_name(replay, row->other) : NULL;
+	stack.group = is_split(replay) ? other_name(replay, row) : NULL;
 	stack.allocations = row->allocations;
 	stack.bytes = row->bytes;
 	stack.frees = row->frees;
@@ -89,7 +93,30 @@ static int by_bytes(const void *a, const void *b)
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-static int set_peak(const struct replay *replay)
+/*
+ * Rows of one stack that differ only in what nobody asked to tell apart are one share: that of the
+ * first of them.
+ */
+static void merge_shares(const struct replay *replay, struct trace_peak *peak, uint32_t *first)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < peak->stacks_n; i++) {
+		const struct trace_share *share = &peak->stacks[i];
+		uint32_t *at = &first[replay->rows[share->stack].stack];
+
+		if (*at) {
+			peak->stacks[*at - 1].bytes += share->bytes;
+			peak->stacks[*at - 1].count += share->count;
+		} else {
+			peak->stacks[kept] = *share;
+			*at = (uint32_t)++kept;
+		}
+	}
+	peak->stacks_n = kept;
+}
+
+static int set_peak(const struct replay *replay, size_t stacks)
 {
 	struct trace *trace = replay->trace;
 	struct trace_peak *peak = arena_alloc(&trace->arena, sizeof(*peak));
@@ -113,6 +140,14 @@ static int set_peak(const struct replay *replay)
 		if (share.bytes || share.count)
 			peak->stacks[peak->stacks_n++] = share;
 	}
+	if (replay->wish->of_alloc && !is_split(replay)) {
+		uint32_t *first = calloc(stacks + 1, sizeof(*first));
+
+		if (!first)
+			return no_memory(replay);
+		merge_shares(replay, peak, first);
+		free(first);
+	}
 	qsort(peak->stacks, peak->stacks_n, sizeof(*peak->stacks), by_bytes);
 	trace->peaks = peak;
 	trace->peaks_n = 1;
@@ -123,6 +158,7 @@ int replay_adopt(const struct replay *replay)
 {
 	struct trace *trace = replay->trace;
 	size_t count = replay->rows_n;
+	size_t before = trace->stacks_n;
 	struct trace_place *places = calloc(count + 1, sizeof(*places));
 	struct trace_stack *stacks = arena_alloc(&trace->arena, (count + 1) * sizeof(*stacks));
 	int error;
@@ -141,5 +177,5 @@ int replay_adopt(const struct replay *replay)
 	trace->stacks_n = count;
 	error = trace_set_sites(trace, places);
 	free(places);
-	return error ? error : set_peak(replay);
+	return error ? error : set_peak(replay, before);
 }

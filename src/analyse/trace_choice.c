@@ -172,7 +172,7 @@ static uint64_t stack_key(const struct trace *trace, uint32_t number, enum trace
 		text_copy(to, size, stack->owner ? stack->owner : "[unknown owner]");
 		return hash_bytes(to, strlen(to));
 	}
-	if (by == TRACE_BY_THREAD || by == TRACE_BY_PHASE) {
+	if (by == TRACE_BY_THREAD || by == TRACE_BY_PHASE || by == TRACE_BY_CATEGORY) {
 		text_copy(to, size, stack->group ? stack->group : "[unknown]");
 		return hash_bytes(to, strlen(to));
 	}

@@ -4,6 +4,7 @@
 
 #include "analyse/error.h"
 #include "analyse/moment.h"
+#include "analyse/rules.h"
 #include "analyse/trace.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -88,7 +89,7 @@ static const char *const space_words[] = {
 
 /* What the options were given, as texts. */
 struct words {
-	const char *stacks, *by, *space, *device, *limit, *show;
+	const char *stacks, *by, *space, *device, *limit, *show, *rules;
 };
 
 /* False after complaint. */
@@ -137,6 +138,27 @@ static bool check_times(const struct report_options *options)
 	return true;
 }
 
+/* --filter category=NAME, a pattern too: false after complaint. */
+static bool read_categories(struct report_options *options)
+{
+	static const char key[] = "category=";
+	char list[1000] = "";
+	const char *wanted;
+
+	if (!options->filter || strncmp(options->filter, key, sizeof(key) - 1) != 0)
+		return true;
+	wanted = options->filter + sizeof(key) - 1;
+	for (size_t i = 0; i < options->rules->categories; i++) {
+		text_append(list, sizeof(list), i ? ", " : "");
+		text_append(list, sizeof(list), options->rules->names[i]);
+		if (rule_fits(wanted, options->rules->names[i]))
+			options->categories |= 1ull << i;
+	}
+	if (!options->categories)
+		cli_usage("report", "--filter: there is no category %.60s, but: %s", wanted, list);
+	return options->categories != 0;
+}
+
 static int run_report(const char *path, const char *output, bool json,
 		      struct report_options *options)
 {
@@ -158,14 +180,18 @@ int cmd_report(int argc, char **argv)
 {
 	struct report_options options = { .device = NO_DEVICE, .space = SPACES, .limit = 10 };
 	struct words words = { .stacks = "merged", .by = "site", .limit = "10" };
+	struct rules rules;
 	const char *output = NULL;
 	bool json = false;
+	int status;
 	const struct arg args[] = {
 		{ "json", 0, ARG_FLAG, NULL, "the document memtrace-report/1, for programs", &json,
 		  NULL },
 		{ "by", 'b', ARG_TEXT, "ROWS",
 		  "site, line, function, stack, module, owner, thread,\n"
-		  "                          phase: what a row of the tables is (default site)",
+		  "                          phase, category: what a row of the tables is "
+		  "(default\n"
+		  "                          site)",
 		  NULL, &words.by },
 		{ "stacks", 0, ARG_TEXT, "KIND", "merged, native or python frames only", NULL,
 		  &words.stacks },
@@ -182,8 +208,12 @@ int cmd_report(int argc, char **argv)
 		  NULL, &words.space },
 		{ "filter", 'f', ARG_TEXT, "TEXT",
 		  "stacks only that have a frame with this text; or a\n"
-		  "                          pattern with * and ?",
+		  "                          pattern with * and ?; or category=NAME",
 		  NULL, &options.filter },
+		{ "rules", 0, ARG_TEXT, "FILE",
+		  "rules for categories, in front of the built-in ones:\n"
+		  "                          `memtrace help --rules` explains them",
+		  NULL, &words.rules },
 		{ "suppressions", 0, ARG_TEXT, "FILE",
 		  "leaks and growth that are known: a pattern a line (with\n"
 		  "                          * and ?) for a call site, function, file or module;\n"
@@ -206,5 +236,11 @@ int cmd_report(int argc, char **argv)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
 	if (!read_words(&options, &words) || !check_times(&options))
 		return STATUS_USAGE;
-	return run_report(argv[1], output, json, &options);
+	if (rules_read(&rules, words.rules))
+		return cli_fail("report", STATUS_USAGE);
+	options.rules = &rules;
+	status = read_categories(&options) ? run_report(argv[1], output, json, &options)
+					   : STATUS_USAGE;
+	rules_clear(&rules);
+	return status;
 }

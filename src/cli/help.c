@@ -1,6 +1,7 @@
 /* memtrace help: the commands, and what else is printed from their tables. */
 #include <string.h>
 
+#include "analyse/rules.h"
 #include "cli/cli.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
@@ -25,13 +26,55 @@ static void print_commands(struct out *out)
 		 "\n`memtrace COMMAND --help` tells the options of each. A spool (what a killed "
 		 "process\n"
 		 "leaves) is taken wherever a trace is; `-` is standard input. Completion:\n"
-		 "`memtrace help --completion bash` (or zsh).\n\n"
+		 "`memtrace help --completion bash` (or zsh). Rules for categories: `memtrace help "
+		 "--rules`.\n\n"
 		 "Exit status:\n");
 #define STATUS(name, value, what) out_format(out, "  %d  %s\n", value, what);
 #include "cli/statuses.def"
 #undef STATUS
 	out_text(out, "`memtrace run` ends as the program does: its status, or 128 and its "
 		      "signal.\n");
+}
+
+static void print_keys(struct out *out)
+{
+	static const char *const kinds[] = {
+		[RULE_KIND_FRAME] = "of the stack's frames",
+		[RULE_KIND_STACK] = "of the stack",
+		[RULE_KIND_BLOCK] = "of the block",
+		[RULE_KIND_WORD] = "of its life, one or several of the words",
+		[RULE_KIND_NUMBER] = "numbers, also with < <= >= >",
+	};
+
+	for (size_t i = 0; i < RULE_KEYS; i++) {
+		if (!i || rule_keys[i].kind != rule_keys[i - 1].kind)
+			out_format(out, "# Conditions, %s:\n", kinds[rule_keys[i].kind]);
+		out_format(out, "#   %-12s %s\n", rule_keys[i].key, rule_keys[i].what);
+	}
+}
+
+/* The text is a file of rules itself. */
+static void print_rules(struct out *out)
+{
+	out_text(out,
+		 "# Rules for --rules FILE: one a line; the first that fits a block tells its\n"
+		 "# category. The file's own come first, then the built-in ones below.\n"
+		 "#\n"
+		 "#   CATEGORY: CONDITION CONDITION ...      all conditions must hold\n"
+		 "#   stage STAGE: CONDITION CONDITION ...   what a frame says of what is done:\n"
+		 "#                                          forward, backward, optimizer\n"
+		 "#\n"
+		 "# A condition is KEY=VALUE or KEY!=VALUE. A value must fit the whole text, with "
+		 "*\n"
+		 "# for anything, ? for any letter, and | between alternatives; in quotes when it\n"
+		 "# has blanks. A category may be a new one. What follows # is a comment.\n"
+		 "#\n");
+	print_keys(out);
+	out_text(out, "#\n# Categories:\n");
+	for (size_t i = 0; i < CATEGORIES; i++)
+		out_format(out, "#   %-15s %s\n", category_names[i], category_whats[i]);
+	out_text(out, "\n");
+	out_text(out, rules_builtin);
 }
 
 int cli_help(int argc, char **argv)
@@ -51,6 +94,10 @@ int cli_help(int argc, char **argv)
 	if (!strcmp(option, "--page")) {
 		return manual_page(name) ? STATUS_DONE
 					 : cli_usage("help", "there is no page %s (--pages)", name);
+	}
+	if (!strcmp(option, "--rules")) {
+		print_rules(cli_out());
+		return STATUS_DONE;
 	}
 	if (!strcmp(option, "--completion")) {
 		return completion_print(name)

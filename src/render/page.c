@@ -111,6 +111,7 @@ static int write_report(const char *path, struct out *json)
 	struct trace trace;
 	int error;
 
+#define ALWAYS 1
 #define WHOLE 1
 #define SCREEN 1
 #define MORE 1
@@ -122,6 +123,7 @@ static int write_report(const char *path, struct out *json)
 		options.show |= report_section_bit(#name, strlen(#name));
 #include "render/report_sections.def"
 #undef SECTION
+#undef ALWAYS
 #undef WHOLE
 #undef SCREEN
 #undef MORE

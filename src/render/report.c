@@ -188,7 +188,7 @@ static bool is_shown(const struct report *report, size_t i, bool json)
 	if (options->show)
 		return options->show >> i & 1;
 	if (options->at)
-		return moment;
+		return moment || (sections[i].when == REPORT_ALWAYS && !json);
 	if (report->selection->narrow && sections[i].when == REPORT_WHOLE)
 		return false;
 	if (report->selection->narrow && sections[i].when == REPORT_EVENTS)
@@ -253,11 +253,13 @@ static int answer_of(const struct report *report, char *to, size_t size)
 static int tell(struct trace *trace, struct out *out, const struct report_options *options,
 		bool colour, report_section *teller)
 {
-	struct report_selection selection;
+	struct report_selection selection = { 0 };
 	struct report_study study = { 0 };
 	struct report report = { trace, { out, colour }, options, &selection, &study };
-	int error = report_select(&selection, trace, options);
+	int error = report_study_start(&study, trace, options);
 
+	if (!error)
+		error = report_select(&selection, trace, options, &study.categories);
 	if (!error)
 		error = report_study(&study, trace, options, &selection);
 	if (!error)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct out;
+struct rules;
 struct trace;
 
 struct report_options {
@@ -23,14 +24,20 @@ struct report_options {
 	int space;             /* enum space, SPACES: all */
 	const char *from, *to; /* moment_bound(), NULL: the whole run */
 	const char *filter;    /* of frames: a part of their text, or a pattern with * and ? */
+	uint64_t categories;   /* a bit each: `filter` is of categories then, 0: it is not */
 	const char *at;        /* moment_find(): what was live then, in the place of the report */
 	int stacks, by;        /* enum trace_stacks, enum trace_by */
 
 	size_t limit; /* rows of a list, 0 for all */
 	bool full;    /* whole stacks, and every stack of a site */
 	bool colour;
-	const char *suppressions; /* a file, analyse/suppressions.h; NULL for none */
+	const struct rules *rules; /* NULL: the built-in ones */
+	const char *suppressions;  /* a file, analyse/suppressions.h; NULL for none */
 	uint32_t show; /* a bit a section (report_section_bit), 0 for those of the first screen */
+};
+
+enum {
+	REPORT_FEW = 500000, /* events that are read in a few tenths of a second */
 };
 
 /* Are the events wanted? (Failed allocations are told from them too, see above.) */

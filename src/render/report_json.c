@@ -230,6 +230,7 @@ int report_json_composition(const struct report *report, const struct trace_peak
 	report_json_number(report, ",\"t\":", peak->t);
 	report_json_number(report, ",\"bytes\":", peak->bytes);
 	report_json_number(report, ",\"unknown_bytes\":", unknown_bytes(peak));
+	report_json_category_sums(report, peak);
 	error = sites(report, peak);
 	shares(report, peak);
 	out_char(report->show.out, '}');

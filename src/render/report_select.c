@@ -22,7 +22,8 @@
 
 static bool is_split(const struct report_options *options)
 {
-	return options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE;
+	return options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE ||
+	       report_asks_categories(options);
 }
 
 static bool has_other_memory(const struct trace *trace)
@@ -48,6 +49,20 @@ static bool needs_replay(const struct trace *trace, const struct report_options 
 static bool needs_figures(const struct trace *trace)
 {
 	return !trace_has_figures(trace) && trace->sites_n;
+}
+
+bool report_asks_categories(const struct report_options *options)
+{
+	return options->by == TRACE_BY_CATEGORY || options->categories;
+}
+
+bool report_knows_categories(const struct trace *trace, const struct report_options *options)
+{
+	if (!needs_replay(trace, options))
+		return false;
+	return report_asks_categories(options) || options->full ||
+	       (options->show & report_section_bit("categories", 10)) ||
+	       (trace->capture.events_recorded <= REPORT_FEW && !trace->capture.events_dropped);
 }
 
 bool report_needs_events(const struct trace *trace, const struct report_options *options)
@@ -140,7 +155,9 @@ static void describe(struct report_selection *selection, const struct report_opt
 		add_word(to, size, "from ", options->from);
 	if (options->to)
 		add_word(to, size, "to ", options->to);
-	if (options->filter)
+	if (options->filter && options->categories)
+		add_word(to, size, "", options->filter);
+	else if (options->filter)
 		add_word(to, size, "stacks with ", options->filter);
 }
 
@@ -223,7 +240,7 @@ static bool has_pool(const struct trace *trace, const char *pool)
 }
 
 static int find_wish(struct report_selection *selection, const struct trace *trace,
-		     const struct report_options *options)
+		     const struct report_options *options, const struct categories *categories)
 {
 	struct replay_wish *wish = &selection->wish;
 	int error = 0;
@@ -238,6 +255,12 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 		.split = (enum trace_by)options->by,
 		.stacks = selection->stacks,
 	};
+	if (categories->of_alloc) {
+		wish->of_alloc = categories->of_alloc;
+		wish->allocs_n = categories->allocs_n;
+		wish->category_names = categories->rules->names;
+		wish->categories = options->categories ? options->categories : UINT64_MAX;
+	}
 	if (options->at) {
 		selection->moment = true;
 		return moment_find(wish, trace, options->at, selection->what,
@@ -315,8 +338,8 @@ static int told_composition(struct report_selection *selection, struct trace *tr
 	int error = 0;
 
 	*adopt = true;
-	if (!selection->replay.dropped || options->pool || options->space != SPACES ||
-	    options->filter || is_split(options) || !options->at)
+	if (!selection->replay.dropped || selection->wish.of_alloc || options->pool ||
+	    options->space != SPACES || options->filter || is_split(options) || !options->at)
 		return 0;
 	if (!strcmp(options->at, "exit"))
 		selection->told = told_exit(selection, trace);
@@ -362,10 +385,10 @@ static int adopt_rows(const struct report_selection *selection, struct trace *tr
 }
 
 static int run(struct report_selection *selection, struct trace *trace,
-	       const struct report_options *options)
+	       const struct report_options *options, const struct categories *categories)
 {
 	struct replay *replay = &selection->replay;
-	int error = find_wish(selection, trace, options);
+	int error = find_wish(selection, trace, options, categories);
 	bool adopt;
 
 	if (!error)
@@ -387,9 +410,12 @@ static int run(struct report_selection *selection, struct trace *trace,
 }
 
 int report_select(struct report_selection *selection, struct trace *trace,
-		  const struct report_options *options)
+		  const struct report_options *options, const struct categories *categories)
 {
-	enum trace_by by = is_split(options) ? TRACE_BY_SITE : (enum trace_by)options->by;
+	/* Rows by what only the events tell are made from them. */
+	bool told = options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE ||
+		    options->by == TRACE_BY_CATEGORY;
+	enum trace_by by = told ? TRACE_BY_SITE : (enum trace_by)options->by;
 	int error;
 
 	*selection = (struct report_selection){ 0 };
@@ -398,13 +424,13 @@ int report_select(struct report_selection *selection, struct trace *trace,
 	error = find_figures(trace);
 	if (!error)
 		error = trace_choose(trace, (enum trace_stacks)options->stacks, by);
-	if (!error && options->filter)
+	if (!error && options->filter && !options->categories)
 		error = report_filter_stacks(selection, trace, options->filter);
 	if (error)
 		return error;
 	if (needs_replay(trace, options))
-		error = run(selection, trace, options);
-	else if (options->filter)
+		error = run(selection, trace, options, categories);
+	else if (options->filter && !options->categories)
 		error = report_filter_facts(selection, trace);
 	selection->narrow = selection->replayed && !selection->moment && !is_device_only(options);
 	describe(selection, options);

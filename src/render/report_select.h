@@ -2,6 +2,7 @@
 #ifndef RENDER_REPORT_SELECT_H
 #define RENDER_REPORT_SELECT_H
 
+#include "analyse/categories.h"
 #include "analyse/gaps.h"
 #include "analyse/replay.h"
 
@@ -21,11 +22,18 @@ struct report_selection {
 };
 
 /*
- * Makes the trace tell of the selection: its stacks, sites and peaks. 0, or -errno with err_text().
+ * Makes the trace tell of the selection: its stacks, sites and peaks. `categories` has those of
+ * allocations where report_knows_categories(). 0, or -errno with err_text().
  */
 int report_select(struct report_selection *selection, struct trace *trace,
-		  const struct report_options *options);
+		  const struct report_options *options, const struct categories *categories);
 void report_select_clear(struct report_selection *selection);
+
+/* Is something asked for that cannot be told without categories? */
+bool report_asks_categories(const struct report_options *options);
+
+/* Is the selection made with the category of each allocation? Then the events are read twice. */
+bool report_knows_categories(const struct trace *trace, const struct report_options *options);
 
 /* "12 events between 1.0 s and 2.0 s were dropped ..."; false when there is nothing to say. */
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);

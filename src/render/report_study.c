@@ -12,13 +12,9 @@
 #include "render/report_select.h"
 #include "render/show.h"
 
-enum {
-	FEW = 500000, /* events that are read in a few tenths of a second */
-};
-
 bool report_study_wants(const struct trace *trace, const struct report_options *options)
 {
-	return trace->capture.events_recorded <= FEW || options->full ||
+	return trace->capture.events_recorded <= REPORT_FEW || options->full ||
 	       (options->show & report_section_bits_of_events());
 }
 
@@ -40,23 +36,82 @@ static void suppress_growth(struct report_study *study, const struct trace *trac
 	survey->growth_n = kept;
 }
 
-int report_study(struct report_study *study, struct trace *trace,
-		 const struct report_options *options, const struct report_selection *selection)
+/* Selections are made from the events, once the category of each allocation is known. */
+static int find_first(struct report_study *study, struct trace *trace, const struct rules *rules)
 {
+	int error;
+
+	if (!strcmp(trace->path, "standard input"))
+		return err(
+			"standard input cannot be read twice, as categories of a selection want: "
+			"give a file");
+	error = trace_open(&study->again, trace->path);
+	if (error)
+		return error;
+	study->again_open = true;
+	error = categories_start(&study->categories, &study->again, rules);
+	if (error)
+		return error;
+	categories_keep_allocs(&study->categories);
+	error = categories_read(&study->categories);
+	study->categorised = !error;
+	return error;
+}
+
+int report_study_start(struct report_study *study, struct trace *trace,
+		       const struct report_options *options)
+{
+	const struct rules *rules = options->rules ? options->rules : &study->builtin;
 	int error = 0;
 
 	*study = (struct report_study){ 0 };
 	if (options->suppressions)
 		error = suppressions_read(&study->suppressions, options->suppressions);
-	if (error || selection->empty)
-		return error;
-	if (trace->with_events && !selection->replayed && report_study_wants(trace, options)) {
-		error = survey_run(&study->survey, trace);
-		study->surveyed = !error;
-	}
+	if (!error && !options->rules)
+		error = rules_read(&study->builtin, NULL);
 	if (error)
 		return error;
-	error = leaks_find(&study->leaks, trace, &study->suppressions);
+	if (report_knows_categories(trace, options) &&
+	    (strcmp(trace->path, "standard input") != 0 || report_asks_categories(options)))
+		return find_first(study, trace, rules);
+	return categories_start(&study->categories, trace, rules);
+}
+
+/* One pass over the events, for all that want them. */
+static int read_events(struct report_study *study, struct trace *trace)
+{
+	struct trace_event event;
+	int more = 1;
+	int error = survey_start(&study->survey, trace);
+
+	study->surveyed = true;
+	while (!error && (more = trace_next(trace, &event)) == 1) {
+		error = survey_event(&study->survey, &event);
+		if (!error && categories_event(&study->categories, &event))
+			return -EINVAL;
+	}
+	if (!error && !more)
+		error = survey_end(&study->survey);
+	if (error)
+		return err("%s: no memory left", trace->path);
+	return more < 0 ? -EINVAL : 0;
+}
+
+int report_study(struct report_study *study, struct trace *trace,
+		 const struct report_options *options, const struct report_selection *selection)
+{
+	int error = 0;
+
+	if (selection->empty)
+		return 0;
+	if (trace->with_events && !selection->replayed && report_study_wants(trace, options))
+		error = read_events(study, trace);
+	if (!error && !selection->replayed && !selection->stacks) {
+		error = categories_end(&study->categories);
+		study->categorised = !error;
+	}
+	if (!error)
+		error = leaks_find(&study->leaks, trace, &study->suppressions);
 	if (error)
 		return error;
 	if (study->surveyed)
@@ -70,6 +125,10 @@ void report_study_clear(struct report_study *study)
 {
 	if (study->surveyed)
 		survey_clear(&study->survey);
+	categories_clear(&study->categories);
+	if (study->again_open)
+		trace_close(&study->again);
+	rules_clear(&study->builtin);
 	suppressions_clear(&study->suppressions);
 	leaks_clear(&study->leaks);
 	*study = (struct report_study){ 0 };

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "analyse/advice.h"
+#include "analyse/categories.h"
 #include "analyse/leaks.h"
 #include "analyse/suppressions.h"
 #include "analyse/survey.h"
@@ -25,7 +26,16 @@ struct report_study {
 	struct suppressions suppressions;
 	struct leaks leaks;
 	struct facts facts;
+	struct rules builtin; /* where the options have none */
+	struct categories categories;
+	bool categorised; /* `categories` holds what the events, or stacks, say */
+	bool again_open;
+	struct trace again; /* whose events they were found in, if those are read twice */
 };
+
+/* In front of report_select(), which changes what stacks are: 0, or -errno with err_text(). */
+int report_study_start(struct report_study *study, struct trace *trace,
+		       const struct report_options *options);
 
 /* Behind report_select(). Reads the trace's events if need be: 0, or -errno with err_text(). */
 int report_study(struct report_study *study, struct trace *trace,
