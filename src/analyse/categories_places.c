@@ -334,6 +334,37 @@ static void settle_exit(struct categories *categories, size_t i, const struct tr
 	place->exit_exact = settle(place->exit, stacks, place->exit_bytes, seen);
 }
 
+/* As a baseline keeps them; names that the rules do not know are other. */
+static void take_baseline(const struct categories *categories, struct categories_place *place)
+{
+	const struct trace *trace = categories->own->trace;
+	const struct trace_device *device = trace_device(trace, place->device);
+	const struct trace_category *list = device ? device->categories : NULL;
+	size_t count = device ? device->categories_n : 0;
+
+	for (size_t i = 0; place->device == NO_DEVICE && i < trace->summary.spaces_n; i++) {
+		if (!same_text(trace->summary.spaces[i].space, place->space))
+			continue;
+		list = trace->summary.spaces[i].categories;
+		count = trace->summary.spaces[i].categories_n;
+	}
+	if (!count || place->pool)
+		return;
+	memset(place->peak, 0, sizeof(place->peak));
+	memset(place->exit, 0, sizeof(place->exit));
+	for (size_t i = 0; i < count; i++) {
+		int number =
+			list[i].category ? rules_category(categories->rules, list[i].category) : -1;
+		size_t category = number < 0 ? CATEGORY_OTHER : (size_t)number;
+
+		place->peak[category].bytes +=
+			list[i].peak_bytes == TRACE_NONE ? 0 : list[i].peak_bytes;
+		place->exit[category].bytes +=
+			list[i].exit_bytes == TRACE_NONE ? 0 : list[i].exit_bytes;
+	}
+	place->peak_exact = place->exit_exact = true;
+}
+
 /* What the curve has beyond the blocks that are known is other, as at the peak. */
 static void add_unknown(const struct categories *categories, struct categories_place *place,
 			const struct trace_curve *curve, size_t i)
@@ -378,6 +409,7 @@ void categories_settle(struct categories *categories)
 
 		settle_peak(categories, i, told);
 		settle_exit(categories, i, told);
+		take_baseline(categories, &categories->places[i]);
 		settle_curve(categories, &categories->places[i]);
 	}
 }

@@ -127,8 +127,9 @@ static int told_by_both(const struct gate *gate, const struct side *base, const 
 
 static int matches_nothing(const struct gate *gate, const struct run *run)
 {
-	if (gate->query.by[NARROWING_CATEGORY])
-		return err("%s: the gate %s matches nothing: the trace tells no categories",
+	if (gate->query.by[NARROWING_CATEGORY] && run->categories_from == RUN_UNTOLD)
+		return err("%s: the gate %s matches nothing: the trace tells no categories, which "
+			   "take events",
 			   run->trace.path, gate->text);
 	for (size_t i = 0; i < NARROWINGS; i++) {
 		if (gate->query.by[i])

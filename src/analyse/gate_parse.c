@@ -180,8 +180,7 @@ static int check_narrowings(const struct gate *gate)
 	others = by & ~(1u << NARROWING_DEVICE);
 	if (others & (others - 1))
 		return wrong(gate, "one narrowing beside the device is all that is known", "");
-	if (by & 1u << NARROWING_DEVICE &&
-	    others & (1u << NARROWING_PHASE | 1u << NARROWING_SPACE | 1u << NARROWING_CATEGORY))
+	if (by & 1u << NARROWING_DEVICE && others & (1u << NARROWING_PHASE | 1u << NARROWING_SPACE))
 		return wrong(gate, "that is not known of one device", "");
 	if (by == (1u << NARROWING_DEVICE | 1u << NARROWING_SITE) &&
 	    (gate->query.metric == METRIC_COUNT || gate->query.metric == METRIC_ALLOCATED_EXIT))

@@ -310,6 +310,57 @@ static int add_spaces(struct figures *figures, const struct run *run,
 	return 0;
 }
 
+/* A category that there is none of is 0 on each device; a name that nothing has is a mistake. */
+static int add_no_category(struct figures *figures, const struct run *run, const char *pattern)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < CATEGORIES; i++)
+		known = known || metric_matches(pattern, category_names[i]);
+	for (size_t i = 0; i < run->categories_n; i++)
+		known = known || metric_matches(pattern, run->categories[i].name);
+	for (size_t i = 0; known && i < run->trace.summary.devices_n; i++) {
+		char place[FIGURE_PLACE];
+
+		snprintf(place, sizeof(place), "category %.60s on device %d", pattern,
+			 run->trace.summary.devices[i].device);
+		if (add_value(figures, place, 0))
+			return -1;
+	}
+	return 0;
+}
+
+/* Each device's and each space's part, which peak at times of their own. */
+static int add_categories(struct figures *figures, const struct run *run,
+			  const struct metric_query *query)
+{
+	const char *wanted = query->by[NARROWING_DEVICE];
+
+	for (size_t i = 0; i < run->categories_n; i++) {
+		const struct run_category *category = &run->categories[i];
+		char device[16];
+		char place[FIGURE_PLACE];
+
+		snprintf(device, sizeof(device), "%d", category->device);
+		if (!metric_matches(query->by[NARROWING_CATEGORY], category->name) ||
+		    (wanted && (category->device == NO_DEVICE || !metric_matches(wanted, device))))
+			continue;
+		if (category->device == NO_DEVICE)
+			snprintf(place, sizeof(place), "category %.60s of %.20s memory",
+				 query->by[NARROWING_CATEGORY], category->space);
+		else
+			snprintf(place, sizeof(place), "category %.60s on device %s",
+				 query->by[NARROWING_CATEGORY], device);
+		if (add_value(figures, place,
+			      query->metric == METRIC_ALLOCATED_PEAK ? category->peak
+								     : category->exit))
+			return -1;
+	}
+	return figures->count || wanted || run->categories_from == RUN_UNTOLD
+		       ? 0
+		       : add_no_category(figures, run, query->by[NARROWING_CATEGORY]);
+}
+
 int figures_read(struct figures *figures, const struct run *run, const struct metric_query *query)
 {
 	*figures = (struct figures){ NULL, 0, 0 };
@@ -318,7 +369,7 @@ int figures_read(struct figures *figures, const struct run *run, const struct me
 	if (query->by[NARROWING_SPACE])
 		return add_spaces(figures, run, query);
 	if (query->by[NARROWING_CATEGORY])
-		return 0; /* no trace tells categories yet */
+		return add_categories(figures, run, query);
 	if (query->by[NARROWING_SITE] &&
 	    (query->metric == METRIC_COUNT || query->metric == METRIC_ALLOCATED_EXIT))
 		return add_sites(figures, run, query);

@@ -1,8 +1,9 @@
 /*
  * A run, reduced to what another run is compared with: rows of numbers under names that both have.
  *
- * Read from the facts of a trace alone, so it costs the same however many events there are. Numbers
- * are signed: a difference of two columns is one too.
+ * Read from the facts of a trace alone, so it costs the same however many events there are (but for
+ * categories, which are asked for by themselves). Numbers are signed: a difference of two columns
+ * is one too.
  */
 #ifndef ANALYSE_RUN_H
 #define ANALYSE_RUN_H
@@ -11,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyse/categories.h"
 #include "analyse/sites.h"
 #include "analyse/trace.h"
 #include "base/arena.h"
@@ -46,8 +48,8 @@ struct run_row {
 	uint8_t dimension; /* enum dimension */
 	const char *name;
 	/*
-	 * Sites: the memory it is in: "device" for what enters the sums of devices. Pools and
-	 * owners: their device, as "0". Else "".
+	 * Sites and categories: the memory it is in: "device" for what enters the sums of devices.
+	 * Pools and owners: their device, as "0". Else "".
 	 */
 	const char *group;
 	int64_t values[COLUMNS];
@@ -57,13 +59,26 @@ struct run_row {
 	uint64_t line_bytes; /* what that line's stack weighs */
 };
 
+/* How categories are told, see analyse/categories.h. */
+enum run_from { RUN_UNTOLD, RUN_BLOCKS, RUN_STACKS };
+
+struct run_category {
+	int device; /* NO_DEVICE: of a space */
+	const char *space, *name;
+	uint64_t peak,
+		exit; /* bytes at the peak of allocated of its device or space, and at exit */
+};
+
 struct run {
 	struct trace trace;
 	struct arena arena;
 	struct site_frame *seen; /* by frame of the trace */
 	struct run_row *rows;
 	size_t rows_n, rows_size;
-	uint32_t *slots; /* hash of (dimension, group, name) -> 1 + row */
+	struct run_category *categories; /* none until run_find_categories() */
+	size_t categories_n;
+	uint8_t categories_from; /* enum run_from */
+	uint32_t *slots;         /* hash of (dimension, group, name) -> 1 + row */
 	size_t slots_n;
 };
 
@@ -73,6 +88,17 @@ struct run {
  */
 int run_open(struct run *run, const char *path, int device);
 void run_close(struct run *run);
+
+/*
+ * Finds the categories, for which the events are read: when they are few, or `always`. What does
+ * not tell any (many events, none, a baseline without) has none, which is no error. To be called
+ * once.
+ */
+int run_find_categories(struct run *run, const struct rules *rules, bool always);
+
+/* Makes rows of them, of one device or all: run_find() and gates follow. Two runs can only be
+ * compared by categories that are told alike. */
+int run_add_categories(struct run *run, int device);
 
 const struct run_row *run_find(const struct run *run, enum dimension dimension, const char *group,
 			       const char *name);

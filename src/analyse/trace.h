@@ -127,6 +127,12 @@ struct trace_part {
 	uint64_t allocations, frees;
 };
 
+/* Kept by baselines alone. */
+struct trace_category {
+	const char *category;
+	uint64_t peak_bytes, exit_bytes;
+};
+
 struct trace_device {
 	int device;
 	const char *name; /* may be NULL */
@@ -135,12 +141,16 @@ struct trace_device {
 	uint64_t allocations, frees, ooms, retries;
 	struct trace_part *pools, *owners;
 	size_t pools_n, owners_n;
+	struct trace_category *categories;
+	size_t categories_n;
 };
 
 struct trace_space {
 	const char *space;
 	struct trace_sum allocated;
 	uint64_t allocations, frees;
+	struct trace_category *categories;
+	size_t categories_n;
 };
 
 struct trace_share {

@@ -127,6 +127,13 @@ static const struct shape_row part_rows[] = {
 };
 SHAPE(part, trace_part);
 
+static const struct shape_row category_rows[] = {
+	ROW(trace_category, TEXT, category),
+	ROW(trace_category, OPTIONAL, peak_bytes),
+	ROW(trace_category, OPTIONAL, exit_bytes),
+};
+SHAPE(category, trace_category);
+
 static const struct shape_row device_rows[] = {
 	ROW(trace_device, INT, device),
 	ROW(trace_device, TEXT, name),
@@ -140,6 +147,7 @@ static const struct shape_row device_rows[] = {
 	ROW(trace_device, U64, retries),
 	ROW_MANY(trace_device, LIST, pools, &part_shape),
 	ROW_MANY(trace_device, LIST, owners, &part_shape),
+	ROW_MANY(trace_device, LIST, categories, &category_shape),
 };
 SHAPE(device, trace_device);
 
@@ -148,6 +156,7 @@ static const struct shape_row space_rows[] = {
 	ROW_OBJECT(trace_space, allocated, sum_shape),
 	ROW(trace_space, U64, allocations),
 	ROW(trace_space, U64, frees),
+	ROW_MANY(trace_space, LIST, categories, &category_shape),
 };
 SHAPE(space, trace_space);
 

@@ -20,8 +20,8 @@ static const char words[] =
 	"\n"
 	"Formats:\n";
 
-static int check(const char *path, const struct gates *gates, const struct diff_format *format,
-		 const char *output)
+static int check(const char *path, const struct gates *gates, const struct rules *rules,
+		 const struct diff_format *format, const char *output)
 {
 	const char *const paths[] = { path, NULL };
 	const struct diff_options options = { .limit = 0 };
@@ -30,6 +30,8 @@ static int check(const char *path, const struct gates *gates, const struct diff_
 	int error = gates_open(&sides[1], paths, NO_DEVICE);
 	int status;
 
+	if (!error)
+		error = gates_categorise(sides, gates, rules, NO_DEVICE);
 	if (error)
 		diff.head = sides[1];
 	else
@@ -48,11 +50,15 @@ int cmd_check(int argc, char **argv)
 	const char *budgets[ARG_MOST + 1] = { NULL };
 	const char *format_name = "text";
 	const char *output = NULL;
+	const char *file = NULL;
+	struct rules rules = { 0 };
 	char about[3000];
 	const struct arg args[] = {
 		{ "max", 'm', ARG_LIST, "EXPR", "a limit, as above; may be given again", NULL,
 		  max },
 		{ "budget", 'b', ARG_LIST, "FILE", "limits from a file", NULL, budgets },
+		{ "rules", 0, ARG_TEXT, "FILE", "rules for categories (memtrace help --rules)",
+		  NULL, &file },
 		{ "format", 'f', ARG_TEXT, "FORMAT", "the format, from the list above", NULL,
 		  &format_name },
 		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
@@ -81,7 +87,10 @@ int cmd_check(int argc, char **argv)
 		read = gates_add(&gates, GATE_MOST, max[i]);
 	for (size_t i = 0; read && budgets[i]; i++)
 		read = gates_read(&gates, budgets[i]);
-	status = read ? check(argv[1], &gates, format, output) : cli_fail("check", STATUS_USAGE);
+	read = read && !rules_read(&rules, file);
+	status = read ? check(argv[1], &gates, &rules, format, output)
+		      : cli_fail("check", STATUS_USAGE);
+	rules_clear(&rules);
 	gates_clear(&gates);
 	return status;
 }

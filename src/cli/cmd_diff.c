@@ -61,7 +61,8 @@ static int refuse(const struct diff *diff)
 
 struct wish {
 	const char *base[ARG_MOST + 1], *head[ARG_MOST + 1], *fail_on[ARG_MOST + 1];
-	const char *format, *limit, *device, *output;
+	const char *format, *limit, *device, *output, *rules;
+	struct rules read;
 	bool gate, force;
 	struct diff_options options;
 	int ordinal;
@@ -77,6 +78,8 @@ static int compare(const struct wish *wish, const struct gates *gates,
 
 	if (!error)
 		error = gates_open(&sides[1], wish->head, wish->ordinal);
+	if (!error)
+		error = gates_categorise(sides, gates, &wish->read, wish->ordinal);
 	if (error) {
 		diff.base = sides[0];
 		diff.head = sides[1];
@@ -159,6 +162,8 @@ int cmd_diff(int argc, char **argv)
 		  &wish.options.full, NULL },
 		{ "force", 0, ARG_FLAG, NULL, "compare unlike runs all the same", &wish.force,
 		  NULL },
+		{ "rules", 0, ARG_TEXT, "FILE", "rules for categories (memtrace help --rules)",
+		  NULL, &wish.rules },
 		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
 		  &wish.output },
 	};
@@ -179,10 +184,11 @@ int cmd_diff(int argc, char **argv)
 	format = gates_format("diff", wish.format);
 	if (!format)
 		return STATUS_USAGE;
-	if (take_gates(&wish, &gates))
+	if (take_gates(&wish, &gates) && !rules_read(&wish.read, wish.rules))
 		status = compare(&wish, &gates, format);
 	else
 		cli_fail("diff", STATUS_USAGE);
+	rules_clear(&wish.read);
 	gates_clear(&gates);
 	return status;
 }

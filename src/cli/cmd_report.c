@@ -176,14 +176,27 @@ static int run_report(const char *path, const char *output, bool json,
 	return error ? cli_fail("report", STATUS_UNREADABLE) : STATUS_DONE;
 }
 
+static int run_with_rules(const char *path, const char *output, bool json,
+			  struct report_options *options, const char *file)
+{
+	struct rules rules;
+	int status;
+
+	if (rules_read(&rules, file))
+		return cli_fail("report", STATUS_USAGE);
+	options->rules = &rules;
+	status = read_categories(options) ? run_report(path, output, json, options) : STATUS_USAGE;
+	options->rules = NULL;
+	rules_clear(&rules);
+	return status;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_options options = { .device = NO_DEVICE, .space = SPACES, .limit = 10 };
 	struct words words = { .stacks = "merged", .by = "site", .limit = "10" };
-	struct rules rules;
 	const char *output = NULL;
 	bool json = false;
-	int status;
 	const struct arg args[] = {
 		{ "json", 0, ARG_FLAG, NULL, "the document memtrace-report/1, for programs", &json,
 		  NULL },
@@ -236,11 +249,5 @@ int cmd_report(int argc, char **argv)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
 	if (!read_words(&options, &words) || !check_times(&options))
 		return STATUS_USAGE;
-	if (rules_read(&rules, words.rules))
-		return cli_fail("report", STATUS_USAGE);
-	options.rules = &rules;
-	status = read_categories(&options) ? run_report(argv[1], output, json, &options)
-					   : STATUS_USAGE;
-	rules_clear(&rules);
-	return status;
+	return run_with_rules(argv[1], output, json, &options, words.rules);
 }

@@ -38,6 +38,56 @@ int gates_open(struct diff_side *side, const char *const *paths, int device)
 	return 0;
 }
 
+/* The first run whose categories are told otherwise than those of `like`; NULL for none. */
+static const struct run *unlike(const struct diff_side *sides, const struct run *like)
+{
+	for (size_t s = 0; s < 2; s++) {
+		for (size_t i = 0; i < sides[s].count; i++) {
+			if (sides[s].runs[i].categories_from != like->categories_from)
+				return &sides[s].runs[i];
+		}
+	}
+	return NULL;
+}
+
+static bool asks_categories(const struct gates *gates)
+{
+	for (size_t i = 0; i < gates->count; i++) {
+		if (gates->list[i]->query.by[NARROWING_CATEGORY])
+			return true;
+	}
+	return false;
+}
+
+int gates_categorise(struct diff_side *sides, const struct gates *gates, const struct rules *rules,
+		     int device)
+{
+	bool asked = asks_categories(gates);
+	const struct run *first = sides[0].count ? sides[0].runs : sides[1].runs;
+	const struct run *other;
+	int error = 0;
+
+	for (size_t s = 0; s < 2; s++) {
+		for (size_t i = 0; !error && i < sides[s].count; i++)
+			error = run_find_categories(&sides[s].runs[i], rules, asked);
+	}
+	if (error)
+		return error;
+	other = unlike(sides, first);
+	if (other && asked)
+		return err("%s and %s cannot be compared by category: one tells it block by block, "
+			   "the other has too few events or none for that "
+			   "(MEMTRACE_MAX_EVENTS; memtrace baseline keeps categories)",
+			   first->trace.path, other->trace.path);
+	if (other || (first->categories_from != RUN_BLOCKS && !asked))
+		return 0;
+	for (size_t s = 0; s < 2; s++) {
+		for (size_t i = 0; !error && i < sides[s].count; i++)
+			error = run_add_categories(&sides[s].runs[i], device);
+	}
+	return error;
+}
+
 void gates_about(char *to, size_t size)
 {
 	for (const struct diff_format *format = diff_formats; format->name; format++) {

@@ -8,6 +8,15 @@
 /* Opens the runs, NULL ending the paths: 0, or -errno with err_text(); free with diff_clear(). */
 int gates_open(struct diff_side *side, const char *const *paths, int device);
 
+/*
+ * The categories of all runs of the sides, under the rules of the file (NULL: the built-in ones):
+ * rows where all tell them alike, block by block; when a gate asks for them, whatever it takes. 0,
+ * or -errno with err_text(). In front of diff_make().
+ */
+struct gates;
+int gates_categorise(struct diff_side *sides, const struct gates *gates, const struct rules *rules,
+		     int device);
+
 /* The format's row; NULL, said on stderr, for none. */
 const struct diff_format *gates_format(const char *command, const char *name);
 

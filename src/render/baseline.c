@@ -121,6 +121,29 @@ static void parts(struct out *out, const struct run *run, enum dimension dimensi
 	}
 }
 
+/* Only where every block told its own, or the next run could not be compared. */
+static void categories(struct out *out, const struct run *run, int device, const char *space)
+{
+	const char *comma = "";
+
+	if (run->categories_from != RUN_BLOCKS)
+		return;
+	out_text(out, ",\"categories\":[");
+	for (size_t i = 0; i < run->categories_n; i++) {
+		const struct run_category *category = &run->categories[i];
+
+		if (category->device != device || strcmp(category->space, space) != 0)
+			continue;
+		out_text(out, comma);
+		text(out, "\n {\"category\":", category->name);
+		baseline_number(out, ",\"peak_bytes\":", category->peak);
+		baseline_number(out, ",\"exit_bytes\":", category->exit);
+		out_char(out, '}');
+		comma = ",";
+	}
+	out_char(out, ']');
+}
+
 static void summary(struct out *out, const struct run *run, const struct run_row **rows)
 {
 	const struct trace *trace = &run->trace;
@@ -145,7 +168,9 @@ static void summary(struct out *out, const struct run *run, const struct run_row
 		parts(out, run, DIMENSION_POOL, device->device, rows);
 		out_text(out, "],\"owners\":[");
 		parts(out, run, DIMENSION_OWNER, device->device, rows);
-		out_text(out, "]}");
+		out_char(out, ']');
+		categories(out, run, device->device, "device");
+		out_char(out, '}');
 	}
 	out_text(out, "],\"spaces\":[");
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
@@ -156,6 +181,9 @@ static void summary(struct out *out, const struct run *run, const struct run_row
 		    space->allocated.exit_bytes);
 		baseline_number(out, ",\"allocations\":", space->allocations);
 		baseline_number(out, ",\"frees\":", space->frees);
+		if (space->space && strcmp(space->space, "device") != 0 &&
+		    strcmp(space->space, "array") != 0)
+			categories(out, run, NO_DEVICE, space->space);
 		out_char(out, '}');
 	}
 	out_text(out, "]},\n");

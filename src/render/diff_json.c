@@ -105,6 +105,7 @@ static void write_row(struct out *out, const struct diff *diff, const struct dif
 {
 	static const char *const groups[DIMENSIONS] = {
 		[DIMENSION_SITE] = ",\"space\":",
+		[DIMENSION_CATEGORY] = ",\"space\":",
 		[DIMENSION_POOL] = ",\"device\":",
 		[DIMENSION_OWNER] = ",\"device\":",
 	};
@@ -112,7 +113,7 @@ static void write_row(struct out *out, const struct diff *diff, const struct dif
 
 	member(out, "{\"dimension\":", run_dimensions[row->dimension].key);
 	member(out, ",\"name\":", row->name);
-	if (groups[row->dimension] && row->dimension == DIMENSION_SITE)
+	if (row->dimension == DIMENSION_SITE || row->dimension == DIMENSION_CATEGORY)
 		member(out, groups[row->dimension], row->group);
 	else if (groups[row->dimension]) {
 		out_text(out, groups[row->dimension]);

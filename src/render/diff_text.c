@@ -4,6 +4,7 @@
  * The first screen has the tables that changed, a few rows each; rows that are left out are summed
  * in one of their own.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -153,7 +154,7 @@ static bool site_table(const struct text *text, enum column column, const char *
 }
 
 /* The other dimensions: no sums, each row peaks at a time of its own. */
-static void dimension_table(const struct text *text, enum dimension dimension)
+static void dimension_table(const struct text *text, enum dimension dimension, unsigned columns)
 {
 	const struct dimension_row *about = &run_dimensions[dimension];
 
@@ -164,7 +165,7 @@ static void dimension_table(const struct text *text, enum dimension dimension)
 		size_t count;
 		size_t shown;
 
-		if (!(about->columns & 1u << column))
+		if (!(about->columns & columns & 1u << column))
 			continue;
 		count = diff_changed(text->diff, dimension, NULL, column, &rows, &noise);
 		if (!count)
@@ -183,6 +184,21 @@ static void dimension_table(const struct text *text, enum dimension dimension)
 	}
 }
 
+/* Programs that no rule is about have only what is freed soon, and the rest. */
+static bool tells_more(const struct diff *diff)
+{
+	for (size_t i = diff->first[DIMENSION_CATEGORY]; i < diff->first[DIMENSION_CATEGORY + 1];
+	     i++) {
+		const char *name = diff->rows[i].name;
+
+		if (strcmp(name, category_names[CATEGORY_OTHER]) != 0 &&
+		    strcmp(name, category_names[CATEGORY_TEMPORARIES]) != 0 &&
+		    diff_change(&diff->rows[i], COLUMN_ALLOCATED))
+			return true;
+	}
+	return false;
+}
+
 static void dimension_tables(const struct text *text)
 {
 	static const enum dimension shown[] = { DIMENSION_POOL, DIMENSION_OWNER, DIMENSION_SPACE,
@@ -190,9 +206,12 @@ static void dimension_tables(const struct text *text)
 
 	/* One device's figures are the totals of the sites. */
 	if (text->options->full || diff_head(text->diff)->trace.summary.devices_n > 1)
-		dimension_table(text, DIMENSION_DEVICE);
+		dimension_table(text, DIMENSION_DEVICE, UINT_MAX);
+	if (text->options->full || tells_more(text->diff))
+		dimension_table(text, DIMENSION_CATEGORY,
+				text->options->full ? UINT_MAX : 1u << COLUMN_ALLOCATED);
 	for (size_t i = 0; text->options->full && i < sizeof(shown) / sizeof(shown[0]); i++)
-		dimension_table(text, shown[i]);
+		dimension_table(text, shown[i], UINT_MAX);
 }
 
 /* Is the table of this column on the first screen? */

@@ -72,8 +72,15 @@ void diff_row_name(const struct diff_row *row, char *to, size_t size)
 		text_join(to, size, "device ", row->name);
 	else
 		text_copy(to, size, row->name);
-	if (!row->group[0] || row->dimension == DIMENSION_SITE)
+	if (!row->group[0] || row->dimension == DIMENSION_SITE ||
+	    (row->dimension == DIMENSION_CATEGORY && !strcmp(row->group, "device")))
 		return;
+	if (row->dimension == DIMENSION_CATEGORY) {
+		text_append(to, size, " [");
+		text_append(to, size, row->group);
+		text_append(to, size, "]");
+		return;
+	}
 	text_append(to, size, " on device ");
 	text_append(to, size, row->group);
 }

@@ -27,6 +27,16 @@ static void row(const struct report *report, const struct categories_place *plac
 	out_char(report->show.out, '\n');
 }
 
+/* Of a program that no rule is about there is nothing to tell. */
+static bool tells(const struct report *report, const uint8_t *order, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (order[i] != CATEGORY_OTHER && order[i] != CATEGORY_TEMPORARIES)
+			return true;
+	}
+	return report->options->full || report->options->show;
+}
+
 static void table(const struct report *report, const struct categories_place *place)
 {
 	struct category_sum held[CATEGORIES_MOST];
@@ -42,7 +52,7 @@ static void table(const struct report *report, const struct categories_place *pl
 		held[i].count += place->exit[i].bytes > 0;
 	}
 	count = categories_order(&report->study->categories, held, order);
-	if (!count || !place->peak_bytes)
+	if (!count || !place->peak_bytes || !tells(report, order, count))
 		return;
 	if (place->device != NO_DEVICE)
 		snprintf(name, sizeof(name), "on device %d", place->device);
@@ -104,6 +114,8 @@ static void composition_table(const struct report *report, const struct trace_pe
 	if (!report_category_sums(report, peak, sums) || !peak->bytes)
 		return;
 	count = categories_order(&report->study->categories, sums, order);
+	if (!tells(report, order, count))
+		return;
 	snprintf(text, sizeof(text), "What it was for");
 	show_heading(&report->show, text);
 	report_header(report, short_columns);
