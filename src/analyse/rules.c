@@ -8,7 +8,6 @@
 
 #include "analyse/error.h"
 #include "analyse/gate.h"
-#include "analyse/metrics.h"
 #include "analyse/moment.h"
 #include "base/text.h"
 
@@ -45,16 +44,37 @@ static const char *const words_freed[] = {
 
 static const char *const words_yes[] = { "no", "yes", NULL };
 
+/* The pattern from `pattern` to `end`, as metric_matches() would, without a copy of it. */
+static bool pattern_fits(const char *pattern, const char *end, const char *text)
+{
+	const char *star = NULL;
+	const char *again = NULL;
+
+	while (*text) {
+		if (pattern < end && *pattern == '*') {
+			star = pattern++;
+			again = text;
+		} else if (pattern < end && (*pattern == '?' || *pattern == *text)) {
+			pattern++;
+			text++;
+		} else if (star) {
+			pattern = star + 1;
+			text = ++again;
+		} else {
+			return false;
+		}
+	}
+	while (pattern < end && *pattern == '*')
+		pattern++;
+	return pattern == end;
+}
+
 bool rule_fits(const char *patterns, const char *text)
 {
-	char one[512];
-
 	while (text && patterns) {
 		const char *end = strchr(patterns, '|');
 
-		text_copy_n(one, sizeof(one), patterns,
-			    end ? (size_t)(end - patterns) : strlen(patterns));
-		if (metric_matches(one, text))
+		if (pattern_fits(patterns, end ? end : patterns + strlen(patterns), text))
 			return true;
 		patterns = end ? end + 1 : NULL;
 	}

@@ -4,10 +4,6 @@
 #include "analyse/error.h"
 #include "analyse/run_rows.h"
 
-enum {
-	FEW = 500000, /* events that are read in a few tenths of a second */
-};
-
 static int no_memory(const struct run *run)
 {
 	return err("%s: no memory left", run->trace.path);
@@ -130,7 +126,7 @@ int run_find_categories(struct run *run, const struct rules *rules, bool always)
 
 	if (capture->baseline)
 		return copy_categories(run);
-	if (!always && (capture->events_recorded > FEW || capture->events_dropped))
+	if (!always && (capture->events_recorded > TRACE_FEW || capture->events_dropped))
 		return 0;
 	if (run->trace.with_events)
 		return read_categories(run, &run->trace, rules);

@@ -21,6 +21,10 @@
 
 #define TRACE_NONE UINT64_MAX /* a number that the trace does not tell */
 
+enum {
+	TRACE_FEW = 500000, /* events that are read in a few tenths of a second: unasked, too */
+};
+
 enum trace_exit {
 	TRACE_EXIT,
 	TRACE_RUNNING,

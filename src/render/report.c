@@ -171,7 +171,8 @@ const char *report_section_names(void)
 
 uint32_t report_section_bits_of_events(void)
 {
-	uint32_t bits = report_section_bit("growth", 6); /* on the screen as well, when it may */
+	/* On the screen as well, when they may. */
+	uint32_t bits = report_section_bit("growth", 6) | report_section_bit("categories", 10);
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
 		bits |= (uint32_t)(sections[i].when == REPORT_EVENTS) << i;

@@ -36,10 +36,6 @@ struct report_options {
 	uint32_t show; /* a bit a section (report_section_bit), 0 for those of the first screen */
 };
 
-enum {
-	REPORT_FEW = 500000, /* events that are read in a few tenths of a second */
-};
-
 /* Are the events wanted? (Failed allocations are told from them too, see above.) */
 bool report_needs_events(const struct trace *trace, const struct report_options *options);
 

@@ -62,7 +62,7 @@ bool report_knows_categories(const struct trace *trace, const struct report_opti
 		return false;
 	return report_asks_categories(options) || options->full ||
 	       (options->show & report_section_bit("categories", 10)) ||
-	       (trace->capture.events_recorded <= REPORT_FEW && !trace->capture.events_dropped);
+	       (trace->capture.events_recorded <= TRACE_FEW && !trace->capture.events_dropped);
 }
 
 bool report_needs_events(const struct trace *trace, const struct report_options *options)

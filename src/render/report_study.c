@@ -12,9 +12,15 @@
 #include "render/report_select.h"
 #include "render/show.h"
 
+/* Of many events nothing is told unasked. */
+static bool wants_categories(const struct trace *trace, const struct report_options *options)
+{
+	return trace->capture.events_recorded <= TRACE_FEW || report_study_wants(trace, options);
+}
+
 bool report_study_wants(const struct trace *trace, const struct report_options *options)
 {
-	return trace->capture.events_recorded <= REPORT_FEW || options->full ||
+	return trace->capture.events_recorded <= TRACE_FEW || options->full ||
 	       (options->show & report_section_bits_of_events());
 }
 
@@ -74,7 +80,8 @@ int report_study_start(struct report_study *study, struct trace *trace,
 	if (report_knows_categories(trace, options) &&
 	    (strcmp(trace->path, "standard input") != 0 || report_asks_categories(options)))
 		return find_first(study, trace, rules);
-	return categories_start(&study->categories, trace, rules);
+	return wants_categories(trace, options) ? categories_start(&study->categories, trace, rules)
+						: 0;
 }
 
 /* One pass over the events, for all that want them. */
@@ -87,7 +94,7 @@ static int read_events(struct report_study *study, struct trace *trace)
 	study->surveyed = true;
 	while (!error && (more = trace_next(trace, &event)) == 1) {
 		error = survey_event(&study->survey, &event);
-		if (!error && categories_event(&study->categories, &event))
+		if (!error && study->categories.own && categories_event(&study->categories, &event))
 			return -EINVAL;
 	}
 	if (!error && !more)
@@ -106,7 +113,7 @@ int report_study(struct report_study *study, struct trace *trace,
 		return 0;
 	if (trace->with_events && !selection->replayed && report_study_wants(trace, options))
 		error = read_events(study, trace);
-	if (!error && !selection->replayed && !selection->stacks) {
+	if (!error && study->categories.own && !selection->replayed && !selection->stacks) {
 		error = categories_end(&study->categories);
 		study->categorised = !error;
 	}
