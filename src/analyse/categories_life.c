@@ -51,6 +51,8 @@ static bool fits(const struct categories_own *own, const struct rule_condition *
 		return condition->words >> life->born & 1;
 	case RULE_FREED:
 		return condition->words >> life->freed & 1;
+	case RULE_CALLED:
+		return condition->words >> own->views.list[life->stack].called & 1;
 	case RULE_GRADIENT:
 		return condition->words >> life->gradient & 1;
 	case RULE_SIZE:

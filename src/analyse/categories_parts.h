@@ -11,6 +11,7 @@
 struct stack_view {
 	uint8_t marked; /* enum stage of the innermost frame that tells one; STAGES for none */
 	bool inside;    /* of a backward pass */
+	bool called;    /* some frame is of the stage forward */
 	uint32_t first; /* its rules: candidates[first ...] */
 	uint32_t count;
 };
@@ -42,8 +43,16 @@ struct life {
 /* categories_life.c: the first rule that fits. */
 uint8_t life_category(const struct categories *categories, const struct life *life);
 
+/* The places that memory belongs to: its device or space, and its pool; NO_PLACE for none. */
+#define NO_PLACE UINT32_MAX
+
+struct whereabouts {
+	uint32_t whole, pool;
+};
+
 /* Of a block, beside its row in the table of blocks. */
 struct birth {
+	struct whereabouts at;
 	uint32_t api, phase, thread;
 	uint32_t alloc;   /* the so-manieth allocation */
 	uint32_t point;   /* of the device's curve: the first that it is in */
@@ -108,12 +117,84 @@ struct categories_own {
 	uint64_t next_seq, last_t;
 	uint64_t gap_seq; /* the first event behind missing ones, UINT64_MAX for none missing */
 	uint64_t longest; /* lifetime of what a backward pass made, ns */
+	struct whereabouts last_at; /* of the last event */
+	uint32_t last_pool;
+	int16_t last_device;
+	uint8_t last_space;
+	bool last_known;
 	bool keep_allocs, any;
 	size_t allocs_size;
 };
 
-/* categories_places.c. The places of the trace, with the points of their curves: 0 or -ENOMEM. */
+/* --- categories_places.c --- */
+
+/* The places of the trace, with the points of their curves: 0 or -ENOMEM. */
 int categories_find_places(struct categories *categories);
+
+bool event_on_card(const struct trace_event *event);
+
+/* The device's position; that behind the last for memory of none. */
+uint16_t track_of(const struct categories_own *own, const struct trace_event *event);
+
+struct whereabouts places_of(const struct categories *categories, const struct trace_event *event);
+
+/* Behind an allocation: is this a peak? */
+void places_see_peaks(struct categories *categories, const struct whereabouts *at,
+		      const struct trace_event *event);
+
+/* The curve's column changes from a point on. */
+void place_change_curve(struct categories_place *place, uint8_t category, size_t point,
+			uint64_t by);
+
+/* --- categories_passes.c --- */
+
+/* What the process is at when it makes an event. */
+struct doing {
+	enum stage stage;
+	bool inside; /* of a backward pass */
+	bool ends;   /* a pass that is open is over, if it is not inside */
+	struct worker *worker;
+};
+
+/* The position of the event's stack among views; the last for none. */
+static inline uint32_t stack_of(const struct categories_own *own, const struct trace_event *event)
+{
+	return event->stack < own->trace->stacks_n ? event->stack : (uint32_t)own->trace->stacks_n;
+}
+
+/* 0 or -ENOMEM. */
+int workers_find(struct categories_own *own);
+
+/* NULL when the trace does not name the thread. */
+struct worker *worker_of(struct categories_own *own, uint64_t thread);
+
+/* The innermost phase at time t, which never falls: 1 + its position, 0 for none. */
+uint32_t phase_at(struct categories_own *own, uint64_t t);
+
+struct doing doing_of(struct categories_own *own, const struct trace_event *event);
+
+/* The track hears what is done by event `seq`; false without memory. */
+bool track_step(struct categories *categories, uint16_t number, const struct doing *doing,
+		uint64_t seq);
+
+/* Is the stage that the block was born in, by event `seq`, still going on? */
+bool track_same_stage(const struct track *track, const struct birth *birth, uint64_t seq);
+
+/* The size outlived a backward pass; false without memory. */
+bool gradient_remember(struct categories_own *own, uint64_t size);
+
+/* --- categories_blocks.c --- */
+
+/* The block at a position in the table ends with the event, made in the stage: 0 or -ENOMEM. */
+int life_end(struct categories *categories, uint32_t id, const struct trace_event *event,
+	     enum stage stage);
+
+/* Nobody saw the end of those that live now: `lives` to the end of the trace. */
+void life_end_all(struct categories *categories, bool lives);
+
+void gradients_remember_live(struct categories_own *own);
+
+/* --- categories_sums.c --- */
 
 /* What the figures of a stack say, of which no event tells. */
 uint8_t categories_stack_alone(const struct categories *categories, size_t stack);

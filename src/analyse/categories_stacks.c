@@ -233,6 +233,7 @@ static int see_stack(struct matcher *matcher, uint32_t number)
 			matcher->seen[k] |= matcher->bits[frame * matcher->words + k];
 		if (view->marked == STAGES)
 			view->marked = matcher->stages[frame];
+		view->called = view->called || matcher->stages[frame] == STAGE_FORWARD;
 		view->inside = view->inside || matcher->stages[frame] == STAGE_BACKWARD;
 		if (operator_of(&trace->frames[frame], found, sizeof(found))) {
 			text_copy(name, sizeof(name), found);

@@ -103,7 +103,7 @@ static int no_memory(const struct source *source)
 
 static const char *const *words_of(enum rule_key key)
 {
-	return key == RULE_GRADIENT ? words_yes : words_freed;
+	return key == RULE_GRADIENT || key == RULE_CALLED ? words_yes : words_freed;
 }
 
 /* One word of a list between |, as its bit; 0 when there is no such word. */

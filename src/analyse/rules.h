@@ -12,7 +12,7 @@
  * A block is born in the stage of the innermost frame of its stack that a stage rule fits, in
  * forward when none does; in `recompute` when that says forward inside of a backward pass.
  *
- * The built-in rules are such a text (rules_builtin.c) behind the user's.
+ * The built-in rules are such a text (rules_builtin.def) behind the user's.
  */
 #ifndef ANALYSE_RULES_H
 #define ANALYSE_RULES_H

@@ -189,7 +189,7 @@ static bool is_shown(const struct report *report, size_t i, bool json)
 	if (options->show)
 		return options->show >> i & 1;
 	if (options->at)
-		return moment || (sections[i].when == REPORT_ALWAYS && !json);
+		return moment;
 	if (report->selection->narrow && sections[i].when == REPORT_WHOLE)
 		return false;
 	if (report->selection->narrow && sections[i].when == REPORT_EVENTS)

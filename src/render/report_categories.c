@@ -100,7 +100,7 @@ bool report_category_sums(const struct report *report, const struct trace_peak *
 	return true;
 }
 
-static void composition_table(const struct report *report, const struct trace_peak *peak)
+void report_category_table(const struct report *report, const struct trace_peak *peak)
 {
 	static const struct report_column short_columns[] = {
 		{ "category", 22 }, { "bytes", 13 }, { "share", 9 }, { "blocks", 12 }, { NULL, 0 },
@@ -169,7 +169,7 @@ int report_text_categories(const struct report *report)
 	/* Rows by category have said it. */
 	if (report->selection->replayed) {
 		if (report->trace->by != TRACE_BY_CATEGORY && report->trace->peaks_n)
-			composition_table(report, report->trace->peaks);
+			report_category_table(report, report->trace->peaks);
 		return 0;
 	}
 	for (size_t i = 0; i < categories->places_n; i++) {

@@ -51,6 +51,7 @@ int report_text_moment(const struct report *report)
 {
 	const struct trace_peak *peak = report->trace->peaks;
 	char text[400];
+	int error;
 
 	device_lines(report);
 	if (!peak->bytes)
@@ -58,7 +59,10 @@ int report_text_moment(const struct report *report)
 	snprintf(text, sizeof(text), "Live %s, by %s", report->selection->what,
 		 trace_by_title((enum trace_by)report->trace->by));
 	show_heading(&report->show, text);
-	return report_composition(report, peak, "[not known: born before events were dropped]");
+	error = report_composition(report, peak, "[not known: born before events were dropped]");
+	if (!error && report->trace->by != TRACE_BY_CATEGORY)
+		report_category_table(report, peak);
+	return error;
 }
 
 static void json_devices(const struct report *report)

@@ -58,10 +58,12 @@ int report_composition(const struct report *report, const struct trace_peak *pea
 
 /*
  * report_categories.c: a composition of allocated memory by category, CATEGORIES_MOST sums; false
- * when it is not known. The same as a member of the document, with the comma in front.
+ * when it is not known. The same as a table, and as a member of the document, with the comma in
+ * front.
  */
 bool report_category_sums(const struct report *report, const struct trace_peak *peak,
 			  struct category_sum *sums);
+void report_category_table(const struct report *report, const struct trace_peak *peak);
 void report_json_category_sums(const struct report *report, const struct trace_peak *peak);
 
 /* report_json.c: `key` is what stands in front of the value, {"key": or ,"key": as it may be. */
@@ -81,7 +83,6 @@ typedef int report_section(const struct report *report);
 #undef SECTION
 
 enum report_when {
-	REPORT_ALWAYS, /* as SCREEN, and of a moment, too */
 	REPORT_SCREEN, /* always: it reads stacks, sites and peaks, which follow selections */
 	REPORT_WHOLE,  /* always, but not of a selection: it tells of the whole run */
 	REPORT_MORE,   /* with --full, in the report for programs, and when asked for by name */

@@ -40,6 +40,10 @@ for python in /usr/bin/python3 "$HOME"/.pyenv/versions/3.*/bin/python3; do
 	ok "python $version: the trace keeps its promises" validate "$TRACE"
 	is "python $version: each block of a backward pass has its line" "$(lines_of "$TRACE" said)" \
 		"20 of 20 seen, 0 wrong"
+	memtrace report --json "$TRACE" >report.json
+	is "python $version: they are gradients" \
+		"$(json report.json '[r["exit_bytes"] for r in d["categories"][0]["categories"] if r["category"] == "gradients"]')" \
+		"[$(awk '{ sum += $1 } END { print sum }' said)]"
 done
 ok "a report names the lines" memtrace report --by line --limit 50 "$TRACE"
 has "of the operators" "$OUT" "step [backward] (backward.py:"
