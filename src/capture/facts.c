@@ -163,6 +163,10 @@ void facts_late(struct intern *intern)
 	late(intern, 1, "python", python_version());
 	late(intern, 2, "note", python_trouble());
 	late(intern, 4, "torch", torch_version());
+	late(intern, 8, "unwinder", unwind_name());
+	if (atomic_load(&driver_known) && !(late_known & 16))
+		record_number(intern, "cuda_driver", (uint64_t)atomic_load(&driver_known));
+	late_known |= atomic_load(&driver_known) ? 16 : 0;
 }
 
 void facts_ask(void)
@@ -189,9 +193,6 @@ void facts_record(struct intern *intern, const struct paths *paths)
 	record_world(intern);
 	record_settings(intern);
 	intern_fact(intern, "stacks", stacks_mode());
-	intern_fact(intern, "unwinder", unwind_name());
-	if (atomic_load(&driver_known))
-		record_number(intern, "cuda_driver", (uint64_t)atomic_load(&driver_known));
 	late_known = 0;
 	facts_late(intern);
 	if (opt_trouble()) {

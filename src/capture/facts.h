@@ -26,7 +26,7 @@ void facts_ask(void);
 /* Process, environment and settings. */
 void facts_record(struct intern *intern, const struct paths *paths);
 
-/* What may become known only later: PyTorch's and Python's versions. With the lock held. */
+/* What may become known only later: the unwinder, versions. With the lock held. */
 void facts_late(struct intern *intern);
 
 /* A device's name and size, once; asks the driver, so not under PyTorch's lock nor ours. */

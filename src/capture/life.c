@@ -17,6 +17,7 @@
 #include "base/opt.h"
 #include "base/watch.h"
 #include "capture/cupti.h"
+#include "capture/loader.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
 #include "capture/stacks.h"
@@ -55,6 +56,7 @@ static _Thread_local bool in_handler;
 static void before_fork(void)
 {
 	in_handler = record_inside();
+	loader_hold();
 	if (!in_handler)
 		record_lock();
 	watch_forked(); /* what libc and others do until it is dropped is no call of ours */
@@ -64,6 +66,7 @@ static void after_fork_in_parent(void)
 {
 	if (!in_handler)
 		record_unlock();
+	loader_release();
 }
 
 __attribute__((constructor)) static void begin(void)

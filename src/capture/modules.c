@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "capture/loader.h"
 #include "capture/record.h"
 #include "capture/unload.h"
 
@@ -201,7 +202,7 @@ static void replace(struct module **list, const struct scan *scan, uint64_t coun
 	record_unlock();
 }
 
-bool modules_refresh(void)
+static bool refresh(void)
 {
 	uint64_t unloaded = unload_word();
 	struct scan scan = { NULL, 0 };
@@ -227,6 +228,16 @@ bool modules_refresh(void)
 	if (list)
 		munmap(list, sizeof(struct module) * MODULES);
 	return done;
+}
+
+bool modules_refresh(void)
+{
+	bool changed;
+
+	loader_enter();
+	changed = refresh();
+	loader_leave();
+	return changed;
 }
 
 static struct module *find(uint64_t address)

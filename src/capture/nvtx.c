@@ -4,6 +4,8 @@
  *
  * Slots and layouts: nvtx3/nvtxDetail/nvtxTypes.h and nvToolsExt.h of CUDA 13.0. No CUPTI involved.
  */
+#include "capture/nvtx.h"
+
 #include <string.h>
 #include <wchar.h>
 
@@ -87,6 +89,12 @@ static void *keep(const char *text)
 	copy = arena_text(&names, text ? text : "", text ? strlen(text) : 0);
 	lock_drop(&names_lock);
 	return copy;
+}
+
+/* A text that was half way in costs its bytes, no more. */
+void nvtx_forked(void)
+{
+	lock_reset(&names_lock);
 }
 
 static void *keep_wide(const wchar_t *text)

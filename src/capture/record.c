@@ -24,7 +24,9 @@
 #include "capture/doors.h"
 #include "capture/facts.h"
 #include "capture/finish.h"
+#include "capture/loader.h"
 #include "capture/modules.h"
+#include "capture/nvtx.h"
 #include "capture/python.h"
 #include "capture/resolve.h"
 #include "capture/stacks.h"
@@ -109,8 +111,9 @@ static void inherit(void)
 	if (!record.spool.header)
 		return;
 	txn_cancel(&record.spool);
-	if (!record.ledger.error)
-		record.ledger.error = -EOWNERDEAD;
+	if (record.ledger.error)
+		return;
+	record.ledger.error = -EOWNERDEAD;
 	atomic_store(&record.spool.header->stop, spool_stop_reason(-EOWNERDEAD));
 	give_up(record.paths.spool, -EOWNERDEAD);
 }
@@ -212,6 +215,9 @@ void record_forked(void)
 	facts_clear();
 	calls_clear();
 	cupti_clear();
+	loader_forked();
+	resolve_forked();
+	nvtx_forked();
 	memset(record.hook_text, 0, sizeof(record.hook_text));
 	memset(record.notes, 0, sizeof(record.notes));
 	record.pending_count = 0;
@@ -236,10 +242,12 @@ void record_prepare(void)
 	    atomic_exchange(&record.prepared, true))
 		return;
 	path = watch_path(NULL); /* once in a process: the loader allocates */
+	loader_enter();
 	unwind_prepare();
 	python_prepare(resolve_dlsym);
 	torch_prepare();
 	autograd_prepare();
+	loader_leave();
 	watch_path(path);
 }
 
@@ -357,6 +365,12 @@ void record_done(uint64_t t)
 	record_unlock();
 }
 
+void record_unmatched(void)
+{
+	if (!record.ledger.error)
+		record.spool.header->unmatched++;
+}
+
 void record_mark(enum event_op op, const char *name, const char *domain, uint64_t range)
 {
 	struct pending mark = { .op = (uint8_t)op, .range = range };
@@ -469,6 +483,7 @@ void record_finish(void)
 			record_note("a library calls the CUDA runtime past every preload "
 				    "(RTLD_DEEPBIND): seen at the driver only");
 		record_lock();
+		facts_late(&record.intern);
 	}
 	atomic_store(&record_state, RECORD_ENDED);
 	/* Threads that were on their way here find nothing to do while the document is written. */
@@ -482,6 +497,7 @@ void record_finish(void)
 		header->doors[i] += doors_counted(i);
 	if (!atomic_load(&header->stop))
 		atomic_store(&header->stop, SPOOL_CLOSED);
+	spool_seal(&record.spool);
 	record_unlock();
 	finish_write(&record.spool, &record.paths);
 }

@@ -84,6 +84,9 @@ uint32_t record_thread(void);
  */
 void record_done(uint64_t t);
 
+/* A free of what was never seen is counted. With the lock held. */
+void record_unmatched(void);
+
 /* Are events off (memtrace_stop)? Then no stack is needed either. */
 bool record_quiet(void);
 

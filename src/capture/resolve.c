@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/doors.h"
+#include "capture/loader.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
 static struct lock callers_lock = LOCK_INIT(CALLERS);
@@ -144,12 +145,10 @@ void *resolve_from(const char *name, const void *caller)
 	return real && resolve_is_ours(real) ? NULL : real;
 }
 
-void *resolve_runtime(enum hook_id id, void *caller)
+static void *find_runtime(enum hook_id id, void *caller)
 {
 	void *next = resolve_dlsym(RTLD_NEXT, hooks[id].name);
-	struct resolve_caller *cached;
 	void *real = NULL;
-	uintptr_t key;
 
 	watch_host("dlsym");
 	if (next == hooks[id].ours)
@@ -161,8 +160,18 @@ void *resolve_runtime(enum hook_id id, void *caller)
 		real = through_caller(hooks[id].name, caller);
 	if (!real)
 		real = next;
-	if (!real)
-		real = atomic_load(&hooks[id].real);
+	return real ? real : atomic_load(&hooks[id].real);
+}
+
+void *resolve_runtime(enum hook_id id, void *caller)
+{
+	struct resolve_caller *cached;
+	uintptr_t key;
+	void *real;
+
+	loader_enter();
+	real = find_runtime(id, caller);
+	loader_leave();
 	if (!real)
 		return NULL;
 	key = resolve_key(id, caller);
@@ -175,4 +184,10 @@ void *resolve_runtime(enum hook_id id, void *caller)
 	lock_drop(&callers_lock);
 	doors_count(DOOR_LINKED);
 	return real;
+}
+
+/* A slot that was half way in has no key. */
+void resolve_forked(void)
+{
+	lock_reset(&callers_lock);
 }

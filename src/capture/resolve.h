@@ -74,4 +74,7 @@ static inline void *resolve_hook(enum hook_id id, void *caller)
 	return resolve_runtime(id, caller);
 }
 
+/* In a forked child: whoever was looking something up is not in it. */
+void resolve_forked(void);
+
 #endif

@@ -283,7 +283,7 @@ static void freed_unknown(struct span *span)
 	if (span->moved || span_sample_graphs(span))
 		return;
 	record_lock();
-	record_spool()->header->unmatched++;
+	record_unmatched();
 	record_unlock();
 }
 

@@ -311,7 +311,7 @@ static void enter_usage(struct event *event, const struct usage *usage)
 		ledger_enter(record_ledger(), event, kind, 0, 0);
 	} else if (!ledger_leave(record_ledger(), event, kind, NULL)) {
 		/* Born before the recording: its bytes are booked there, or nowhere. */
-		record_spool()->header->unmatched++;
+		record_unmatched();
 	}
 }
 
@@ -336,7 +336,8 @@ static void record_usage(const struct usage *usage, void *caller)
 	if (event.op == EVENT_ALLOC)
 		autograd_forward(event.stack);
 	record_lock();
-	record_spool()->header->doors[DOOR_TORCH]++; /* each event: not worth an atomic addition */
+	if (!record_ledger()->error) /* each event: not worth an atomic addition */
+		record_spool()->header->doors[DOOR_TORCH]++;
 	event.pool = cuda ? torch_pool() : 0;
 	event.api = text_once(&torch.api, "torch");
 	if (usage->ptr - provisional.ptr < provisional.size)

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/watch.h"
+#include "capture/loader.h"
 #include "capture/resolve.h"
 
 #if defined(__x86_64__)
@@ -90,10 +91,12 @@ size_t unwind(void **addresses, size_t capacity)
 	if (!atomic_load_explicit(&unwinder.name, memory_order_acquire))
 		return 0;
 	path = watch_walk();
+	loader_enter();
 	if (__builtin_expect(atomic_load_explicit(&unwinder.careful, memory_order_relaxed), 0))
 		count = backtrace(addresses, (int)capacity);
 	else
 		count = unwinder.backtrace(addresses, (int)capacity);
+	loader_leave();
 	watch_path(path);
 	return count > 0 ? (size_t)count : 0;
 }
@@ -109,7 +112,5 @@ void unwind_careful(bool careful)
 
 const char *unwind_name(void)
 {
-	const char *name = atomic_load(&unwinder.name);
-
-	return name ? name : "none";
+	return atomic_load(&unwinder.name);
 }

@@ -28,7 +28,7 @@ size_t unwind(void **addresses, size_t capacity);
  */
 void unwind_careful(bool careful);
 
-/* What does it: "libunwind", "glibc", or "none" before unwind_prepare(). */
+/* What does it: "libunwind", "glibc", or NULL before unwind_prepare(). */
 const char *unwind_name(void);
 
 #endif

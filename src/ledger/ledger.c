@@ -47,8 +47,9 @@ void ledger_clear(struct ledger *ledger)
 
 static void fail(struct ledger *ledger, int64_t error)
 {
-	if (!ledger->error)
-		ledger->error = (int)error;
+	if (ledger->error)
+		return;
+	ledger->error = (int)error;
 	atomic_store(&ledger->spool->header->stop, spool_stop_reason((int)error));
 }
 
@@ -109,11 +110,12 @@ static void draw(struct ledger *ledger)
 
 bool ledger_room(struct ledger *ledger, unsigned events)
 {
-	int error = ledger->error;
+	int error;
 
+	if (ledger->error)
+		return false;
 	draw(ledger);
-	if (!error)
-		error = live_room(ledger->spool);
+	error = live_room(ledger->spool);
 	if (!error)
 		error = totals_room(ledger->spool, events);
 	if (!error && !ledger->quiet)

@@ -254,6 +254,7 @@ static void write_capture(struct out *out, const struct recording *recording)
 	uint64_t dropped = header->dropped < header->seq ? header->dropped : header->seq;
 	uint64_t without = dropped + header->paused; /* events that only sums know */
 	const char *stacks = fact(recording, "stacks");
+	const char *unwinder = fact(recording, "unwinder");
 
 	out_text(out, "\"capture\":{\"doors\":{");
 	for (unsigned i = 0; i < sizeof(doors) / sizeof(doors[0]); i++) {
@@ -265,7 +266,7 @@ static void write_capture(struct out *out, const struct recording *recording)
 	out_text(out, "},\"stacks\":");
 	out_json(out, stacks ? stacks : "none");
 	out_text(out, ",\"unwinder\":");
-	out_json(out, fact(recording, "unwinder"));
+	out_json(out, unwinder ? unwinder : "none");
 	out_text(out, ",\"events_recorded\":");
 	out_u64(out, header->seq - dropped);
 	out_text(out, ",\"events_dropped\":");

@@ -20,6 +20,7 @@ struct spool {
 	uint32_t used[SPOOL_KINDS];    /* how many of them */
 	size_t reserved;               /* bytes of address space behind base */
 	uint64_t file_blocks;          /* blocks that the file has and the mapping shows */
+	bool sealed;                   /* of spool_seal() */
 	bool memory;                   /* anonymous memory, no file */
 	bool copy;                     /* of spool_open(): lists and tables in one mapping */
 	bool cut;                      /* of spool_open(): an update under way was taken back */
@@ -78,6 +79,12 @@ static inline int spool_need(struct spool *spool, enum spool_kind kind, uint64_t
 	return __builtin_expect(spool->used[kind] >= wanted, 1) ? 0
 								: spool_extend(spool, kind, wanted);
 }
+
+/*
+ * No table grows from here on, and none gets a row: spool_need() says -ECANCELED. For the writer's
+ * own reading of what is there, beside threads that do not know yet.
+ */
+void spool_seal(struct spool *spool);
 
 enum spool_stop spool_stop_reason(int error);
 

@@ -200,6 +200,8 @@ int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 {
 	uint32_t *owners = (uint32_t *)(spool->base + SPOOL_OWNERS_AT);
 
+	if (spool->sealed)
+		return -ECANCELED;
 	while (spool->used[kind] < wanted) {
 		uint64_t block = spool->header->blocks;
 		uint64_t step = spool->file_blocks + GROW_BLOCKS;
@@ -219,6 +221,12 @@ int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 		__atomic_store_n(&spool->header->blocks, block + 1, __ATOMIC_RELEASE);
 	}
 	return 0;
+}
+
+void spool_seal(struct spool *spool)
+{
+	spool->sealed = true;
+	memset(spool->used, 0, sizeof(spool->used));
 }
 
 enum spool_stop spool_stop_reason(int error)

@@ -85,6 +85,17 @@ static cudaError_t load_locked(void)
 	return error_of(runtime_driver.cuInit(0));
 }
 
+/* Whoever held it when the child was made is not in the child. */
+static void fork_child(void)
+{
+	runtime_driver.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	pthread_atfork(NULL, NULL, fork_child);
+}
+
 cudaError_t runtime_load(void)
 {
 	cudaError_t error = cudaSuccess;

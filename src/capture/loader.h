@@ -1,0 +1,27 @@
+/*
+ * Asking the dynamic loader, and forks.
+ *
+ * glibc's loader and libunwind have locks that a child inherits as they are: born while another
+ * thread is inside dl_iterate_phdr(), dlopen() or a walk, it waits for ever at its own first import
+ * or walk (2.36 and 1.6: tried). That the program loads a library at this moment is its own affair;
+ * that we ask is ours. So what asks either on behalf of a hook does it between these two, and a
+ * fork waits until nobody is there.
+ *
+ * Neither side waits longer than LOADER_PATIENCE_MS: a thread may hold what the other one needs.
+ */
+#ifndef CAPTURE_LOADER_H
+#define CAPTURE_LOADER_H
+
+enum { LOADER_PATIENCE_MS = 100 };
+
+/* With no lock held; they nest. errno is kept. */
+void loader_enter(void);
+void loader_leave(void);
+
+/* Around a fork: nobody is inside, nobody enters. `loader_forked` is for the child, however born.
+ */
+void loader_hold(void);
+void loader_release(void);
+void loader_forked(void);
+
+#endif
