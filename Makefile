@@ -53,15 +53,16 @@ SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 
 BASE_FLAGS = $(LANGUAGE) $(CPPFLAGS) $(OPT) -g -fno-omit-frame-pointer $(WARNINGS) $(CFLAGS)
 # -fexceptions: a C++ exception or pthread_exit may pass through a wrapper. The library is never
-# sanitized: the programs it is preloaded into lack the sanitizer's runtime.
-LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) -DMEMTRACE_LIBRARY=1 -fPIC -fvisibility=hidden -fexceptions \
+# sanitized (but for check-tsan, whose programs are linked with it): the programs it is preloaded into
+# lack the sanitizer's runtime.
+LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) $(LIB_SANITIZE) -DMEMTRACE_LIBRARY=1 -fPIC -fvisibility=hidden -fexceptions \
 	-ftls-model=initial-exec -fno-semantic-interposition -ffunction-sections -fdata-sections
-LIB_LINK = -shared -Wl,-soname,libmemtrace.so.$(firstword $(subst ., ,$(VERSION))) -Wl,-z,defs -Wl,-z,now -Wl,-z,nodelete \
+LIB_LINK = -shared -Wl,-soname,libmemtrace.so.$(firstword $(subst ., ,$(VERSION))) $(if $(LIB_SANITIZE),,-Wl,-z,defs) -Wl,-z,now -Wl,-z,nodelete \
 	-Wl,-z,noexecstack -Wl,--gc-sections -Wl,--as-needed $(if $(filter 1,$(DEBUG)),$(WATCH_LOADER))
 WATCH_LOADER := $(addprefix -Wl$(comma)--wrap=,dlopen dlclose dladdr dladdr1 dl_iterate_phdr)
 CLI_FLAGS = $(BASE_FLAGS) $(CJSON_CFLAGS) $(SANITIZE)
 TOOL_LIBS = -Wl,--as-needed $(CJSON_LIBS) $(ZLIB_LIBS) -ldl -lpthread -lm
-FAKE_FLAGS = $(BASE_FLAGS) -Itests/fake -Itests/fake/include -fPIC
+FAKE_FLAGS = $(BASE_FLAGS) -Itests/fake -Itests/fake/include -fPIC $(if $(LIB_SANITIZE),-include tests/tsan/unseen.h)
 # A caller that ended in a jump would be in no stack: tests ask for each by name.
 PROGRAM_FLAGS = $(BASE_FLAGS) -fno-optimize-sibling-calls -Itests/fake/include
 
@@ -121,6 +122,9 @@ $(BUILD)/lib/%.o: src/%.c $(BUILD)/flags | $(BUILD)/ready
 $(BUILD)/lib/%.o: src/%.S $(BUILD)/flags | $(BUILD)/ready
 	@mkdir -p $(@D)
 	$(call say,AS,$@) $(COMPILE) $(LIB_FLAGS) -c -o $@ $<
+
+# A sanitizer asks dlsym before it can be called itself.
+$(BUILD)/lib/capture/entry.o: private override LIB_SANITIZE :=
 
 $(BUILD)/cli/%.o: src/%.c $(BUILD)/flags | $(BUILD)/ready
 	@mkdir -p $(@D)
@@ -272,6 +276,17 @@ $(TESTS)/agree: tests/fake/agree.c $(BUILD)/flags | $(FAKE_FILES)
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -o $@ $< $(FAKE_LINK)
 
+# Linked with the library, which comes before the runtime that it stands in front of: under a sanitizer
+# a preload would come before that one's own runtime.
+$(TESTS)/tsan/threads: tests/tsan/threads.c $(BUILD)/libmemtrace.so $(FAKE_FILES)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LIB_SANITIZE) $(LDFLAGS) -o $@ $< \
+		-Wl,--no-as-needed $(BUILD)/libmemtrace.so -L$(FAKE) -lcudart -lcuda -ldl -lpthread
+
+$(TESTS)/tsan/%.so: tests/tsan/%.c $(FAKE_FILES)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -fPIC -shared -o $@ $< -L$(FAKE) -lcudart
+
 # The library with its promises asserted (base/watch.h); what is in BUILD/debug is this alone.
 DEBUG_LIBRARY := $(BUILD)/debug/libmemtrace.so
 $(DEBUG_LIBRARY): $(LIB_SOURCES) $(TREE_HEADERS) $(BUILD)/flags
@@ -282,10 +297,11 @@ $(TESTS)/debug/promises: tests/debug/promises.c $(WATCH_SOURCES) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(CLI_FLAGS) -DMEMTRACE_DEBUG=1 $(LDFLAGS) -o $@ $(filter %.c,$^)
 
-.PHONY: unit-programs test-programs
+.PHONY: unit-programs test-programs tsan-programs
+tsan-programs: $(TESTS)/tsan/threads $(TESTS)/tsan/plug.so $(TESTS)/e2e/libc10.so
 unit-programs: $(UNIT_TESTS) $(PYTHON_PROBE)
 test-programs: all fake manual $(FAKE_SAMPLES) unit-programs $(GENERATOR) $(E2E_PROGRAMS) $(E2E_LIBRARIES) \
-	$(AGREE) fuzz-replay $(DEBUG_LIBRARY) $(TESTS)/debug/promises
+	$(AGREE) fuzz-replay $(DEBUG_LIBRARY) $(TESTS)/debug/promises tsan-programs
 
 # --- tests -----------------------------------------------------------------------------------------
 
@@ -298,7 +314,7 @@ $(BUILD)/setup-%: scripts/setup.sh
 
 TESTING = MAKE='$(MAKE)' BUILD='$(BUILD)' CC='$(CC)' sh scripts/run-tests.sh
 
-.PHONY: check check-unit check-e2e check-san check-debug check-gpu check-all bench
+.PHONY: check check-unit check-e2e check-san check-tsan check-debug check-gpu check-all bench
 check: $(if $(filter no,$(SETUP)),,$(BUILD)/setup-check) ## every test below, closed by "N passed, N failed"
 	@$(TESTING) static unit e2e
 
@@ -310,6 +326,9 @@ check-e2e: ## the end-to-end scripts on the simulated CUDA, T=word as above
 
 check-san: ## the unit tests under the address and undefined-behaviour sanitizers
 	@$(MAKE) --no-print-directory check-unit BUILD=$(BUILD)/san SAN=address,undefined
+
+check-tsan: ## eight threads in a library that is compiled with -fsanitize=thread
+	$(Q)MAKE='$(MAKE)' BUILD='$(BUILD)' CC='$(CC)' sh scripts/check-tsan.sh
 
 check-debug: $(DEBUG_LIBRARY) ## the end-to-end scripts with a library that asserts its promises
 	@LIBRARY='$(abspath $(DEBUG_LIBRARY))' $(TESTING) e2e
@@ -397,7 +416,7 @@ check-shell: ## the scripts under shellcheck
 FORMATTER ?= $(call in_path,clang-format-14)
 TIDY ?= $(call in_path,clang-tidy-14)
 FORMATTED := $(wildcard $(addsuffix /*.[ch],src/* include/memtrace samples tests tests/unit tests/fake \
-	tests/e2e tests/abi tests/fuzz tests/debug))
+	tests/e2e tests/abi tests/fuzz tests/tsan tests/debug))
 
 .PHONY: format lint check-format check-tidy
 format: ## lay out the C files as .clang-format says

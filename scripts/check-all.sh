@@ -15,7 +15,7 @@ logs=$(cd "$BUILD/check-all" && pwd)
 steps='
 check                 make check                                                  -      run
 sanitizers            the unit tests under ASan and UBSan                         run    run
-threads               eight threads under TSan                                    run    run
+threads               eight threads under TSan, so many times                     1      10
 promises              the end-to-end scripts with a library that asserts itself  rows   all
 gcc-O0                built by gcc without optimisation                           build  run
 gcc-O2                built by gcc                                                -      run
@@ -58,8 +58,10 @@ under_valgrind() {
 }
 
 threads() {
-	"$MAKE" -n check-tsan >/dev/null 2>&1 || skip 'there is no check-tsan'
-	quiet_make check-tsan
+	for compiler in gcc clang; do
+		command -v $compiler >/dev/null || continue
+		TIMES=$1 ROUNDS=1000 quiet_make check-tsan "BUILD=$BUILD/all/$compiler" CC=$compiler || return 1
+	done
 }
 
 package() {
@@ -86,7 +88,7 @@ run_step() { # NAME HOW
 	case $1 in
 	check) quiet_make check ;;
 	sanitizers) quiet_make check-san ;;
-	threads) threads ;;
+	threads) threads "$2" ;;
 	promises) quiet_make check-debug T="${2#all}" ;;
 	gcc-* | clang-*) compiled "${1%-*}" "-${1#*-}" "$2" ;;
 	valgrind) under_valgrind ;;

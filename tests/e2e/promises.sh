@@ -51,3 +51,13 @@ keeps 'NVTX' "$E2E/nvtx"
 for how in fork vfork; do
 	keeps "$how" "$E2E/forks" $how
 done
+
+# --- eight threads, and children that are born beside them -----------------------------------------------
+# What makes children hang is a lock that another thread held: of the loader, of libunwind, of ours.
+ln -s "$LIBRARY" libmemtrace.so.1
+for i in 0 1 2 3; do cp "$BUILD/tests/tsan/plug.so" "plug$i.so"; done
+MEMTRACE_CPU=1 MEMTRACE_OUTPUT=$PWD/threads.%p.json LD_LIBRARY_PATH=$PWD:$E2E:$BUILD/fake \
+	timeout -s KILL 120 "$BUILD/tests/tsan/threads" "$PWD" 400 whole >"$OUT" 2>"$ERR"
+is 'threads and children: they end' "$?:$(grep -vc '^memtrace: wrote ' "$ERR")" 0:0
+is 'a trace each' "$(find . -name 'threads.*.json' | wc -l)" 21
+ok 'threads and children: the traces keep their promises' validate threads.*.json
