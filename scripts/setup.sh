@@ -25,6 +25,12 @@ man-db                 check  reads the manual
 pkg-config             check  reads the installed memtrace.pc
 dpkg-dev               check  make deb: what the package depends on
 python3-pytest         check  the plugin of pytest
+g++                    check  hosts that throw C++ exceptions
+gdb                    check  a host under the debugger
+strace                 check  a host under strace
+libjemalloc2           check  a host with another malloc
+libtcmalloc-minimal4   check  a host with another malloc
+libcap2-bin            check  a host with capabilities
 python3-torch          check  the report door and Python frames without a GPU
 afl++                  all    fuzzes the readers
 lintian                all    looks at the Debian package
@@ -55,6 +61,9 @@ present() {
 	libunwind8) ldconfig -p 2>/dev/null | grep -q 'libunwind\.so\.8' ;;
 	python3-torch) /usr/bin/python3 -c 'import torch' 2>/dev/null ;;
 	python3-greenlet) /usr/bin/python3 -c 'import greenlet' 2>/dev/null ;;
+	libjemalloc2) ldconfig -p 2>/dev/null | grep -q 'libjemalloc\.so\.2' ;;
+	libtcmalloc-minimal4) ldconfig -p 2>/dev/null | grep -q 'libtcmalloc_minimal\.so\.4' ;;
+	libcap2-bin) command -v setcap >/dev/null ;;
 	man-db) command -v man >/dev/null ;;
 	dpkg-dev) return 0 ;; # elsewhere there is nothing to package for
 	afl++) command -v afl-fuzz >/dev/null ;;

@@ -17,6 +17,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 void *(*resolve_dlsym)(void *handle, const char *name);
+void *(*resolve_next_dlsym)(void *handle, const char *name);
 int (*resolve_dlclose)(void *handle);
 
 /* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
@@ -27,8 +28,10 @@ void resolve_init(void)
 	for (size_t i = 0; !resolve_dlsym && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]);
 	     i++)
 		*(void **)&resolve_dlsym = dlvsym(RTLD_NEXT, "dlsym", dlsym_versions[i]);
-	if (resolve_dlsym && !resolve_dlclose)
-		*(void **)&resolve_dlclose = resolve_dlsym(RTLD_NEXT, "dlclose");
+	if (!resolve_dlsym || resolve_dlclose)
+		return;
+	*(void **)&resolve_next_dlsym = resolve_dlsym(RTLD_NEXT, "dlsym");
+	*(void **)&resolve_dlclose = resolve_dlsym(RTLD_NEXT, "dlclose");
 }
 
 typedef CUresult get_proc_fn(const char *, void **, int, cuuint64_t);
@@ -92,8 +95,10 @@ static void *swap_named(const char *name, void *real)
 
 		if (strcmp(lookups[i].name, name))
 			continue;
+		if (real == lookups[i].ours)
+			return real;
 		atomic_compare_exchange_strong(&lookups[i].real, &none, real);
-		return real == lookups[i].ours || !none || none == real ? lookups[i].ours : NULL;
+		return !none || none == real ? lookups[i].ours : NULL;
 	}
 	if (id >= 0) {
 		void *none = NULL;
@@ -135,7 +140,7 @@ static bool is_lookup(const char *name)
 void *entry_real_dlsym(void)
 {
 	resolve_init();
-	return (void *)resolve_dlsym;
+	return (void *)resolve_next_dlsym;
 }
 
 static void *answer_cupti(void *handle, const char *name, void *caller)
@@ -168,7 +173,7 @@ void *entry_dlsym(void *handle, const char *name, void *caller)
 	if (!strncmp(resolve_module(caller), "libcuda.so", 10) || resolve_is_ours(caller))
 		return NULL;
 	resolve_init();
-	real = resolve_dlsym(handle, name);
+	real = resolve_next_dlsym(handle, name);
 	if (!real)
 		return NULL;
 	if (only_ours(name, real))

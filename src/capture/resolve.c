@@ -52,15 +52,25 @@ static void *cuda_handle(void)
 void *resolve_cuda(const char *name)
 {
 	void *handle = cuda_handle();
+	void *real;
 
+	if (!handle)
+		return NULL;
+	resolve_init();
 	watch_host("dlsym");
-	return handle ? resolve_dlsym(handle, name) : NULL;
+	real = resolve_next_dlsym(handle, name);
+	if (!real || !resolve_is_ours(real))
+		return real;
+	/* Another preload's dlsym named its own function, which the loader had bound to ours. */
+	real = resolve_dlsym(RTLD_NEXT, name);
+	return real ? real : resolve_dlsym(handle, name);
 }
 
 void *resolve_driver(enum hook_id id)
 {
 	void *real = resolve_cuda(hooks[id].name);
 
+	resolve_init();
 	if (!real) {
 		real = resolve_dlsym(RTLD_NEXT, hooks[id].name);
 		if (real == hooks[id].ours)
@@ -138,8 +148,10 @@ void resolve_forget(void)
 
 void *resolve_from(const char *name, const void *caller)
 {
-	void *real = through_caller(name, caller);
+	void *real;
 
+	resolve_init();
+	real = through_caller(name, caller);
 	if (!real)
 		real = resolve_dlsym(RTLD_NEXT, name);
 	return real && resolve_is_ours(real) ? NULL : real;
@@ -147,10 +159,12 @@ void *resolve_from(const char *name, const void *caller)
 
 static void *find_runtime(enum hook_id id, void *caller)
 {
-	void *next = resolve_dlsym(RTLD_NEXT, hooks[id].name);
 	void *real = NULL;
+	void *next;
 
+	resolve_init();
 	watch_host("dlsym");
+	next = resolve_dlsym(RTLD_NEXT, hooks[id].name);
 	if (next == hooks[id].ours)
 		next = NULL;
 	/* Another preload stands behind us: it is what the caller would have reached without us. */

@@ -9,11 +9,19 @@
 
 #include "capture/hooks.h"
 
-/* glibc's dlsym and dlclose. Must not be called before resolve_init(). */
+/*
+ * glibc's dlsym, for ourselves: it knows callers by their return addresses. The next dlsym, which
+ * the host would have without us: another preload's, or glibc's. The next dlclose. None of them may
+ * be called before resolve_init().
+ */
 extern void *(*resolve_dlsym)(void *handle, const char *name);
+extern void *(*resolve_next_dlsym)(void *handle, const char *name);
 extern int (*resolve_dlclose)(void *handle);
 
-/* Finds them; called by the constructor and by the dlsym door, whichever is first. */
+/*
+ * Finds them. Called by whoever is first: the constructor, a door, or a row that the constructor of
+ * another preload calls before ours has run.
+ */
 void resolve_init(void);
 
 /* The slow ways; each takes the loader's lock. NULL when the machine has no such function. */
@@ -26,7 +34,10 @@ void *resolve_from(const char *name, const void *caller);
 /* A library was unloaded: forgets what was found for callers, and in runtimes that are gone. */
 void resolve_forget(void);
 
-/* Any function of libcuda, NULL while it is not loaded. */
+/*
+ * Any function of libcuda as the host would find it, NULL while libcuda is not loaded: those who
+ * share a GPU among containers stand in front of the driver with a dlsym of their own.
+ */
 void *resolve_cuda(const char *name);
 
 /* Fills `real` of every driver row that has none yet. */
