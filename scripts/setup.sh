@@ -10,13 +10,16 @@ gcc                    build  compiles everything
 make                   build  runs the Makefile
 libc6-dev              build  the C library headers
 libcjson-dev           build  JSON in the tool
+zlib1g-dev             build  packs what a page of memtrace html holds
 libunwind8             build  native stacks, loaded when CUDA starts
+npm                    demo   fetches what the page of memtrace html is made of (src/page)
 python3                demo   reads traces back in the demo and the tests
 python3-jsonschema     check  validates every test trace against the schema
 clang                  check  the second compiler
 clang-format           check  make check-format
 clang-tidy             check  make check-tidy
 shellcheck             check  make check-shell
+chromium               check  opens the page of memtrace html
 valgrind               check  memory errors in the tool, instructions an event costs
 python3-dbg            check  Python frames of a debug build
 python3-greenlet       check  Python frames under greenlets
@@ -49,7 +52,9 @@ check-all) wanted='build demo check all' ;;
 *) fail "usage: scripts/setup.sh [build|demo|check|check-all]" ;;
 esac
 
+# Where npm came from elsewhere (nodejs.org, nvm), Debian's must not be put beside it.
 installed() {
+	[ "$1" != npm ] || ! command -v npm >/dev/null || return 0
 	[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
@@ -58,6 +63,7 @@ present() {
 	case $1 in
 	libc6-dev) [ -e /usr/include/stdio.h ] ;;
 	libcjson-dev) [ -e /usr/include/cjson/cJSON.h ] || [ -e /usr/local/include/cjson/cJSON.h ] ;;
+	zlib1g-dev) [ -e /usr/include/zlib.h ] || [ -e /usr/local/include/zlib.h ] ;;
 	libunwind8) ldconfig -p 2>/dev/null | grep -q 'libunwind\.so\.8' ;;
 	python3-torch) /usr/bin/python3 -c 'import torch' 2>/dev/null ;;
 	python3-greenlet) /usr/bin/python3 -c 'import greenlet' 2>/dev/null ;;
@@ -109,16 +115,17 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # A stale list may still do, so a failed update is no end by itself.
 apt update >"$log" 2>&1 || true
-# Ubuntu has no python3-torch: the test that wants it skips by name.
-case " $missing " in
-*' python3-torch '*)
-	if ! apt-cache show python3-torch >/dev/null 2>&1; then
-		missing=$(echo " $missing " | sed 's/ python3-torch / /')
-		echo "setup: there is no python3-torch here; the test of CPU tensors will be skipped"
-		[ -n "${missing# }" ] || exit 0
-	fi
-	;;
-esac
+# Ubuntu has neither of these (its Chromium is a snap): the tests that want them skip by name.
+for package in python3-torch chromium; do
+	case " $missing " in
+	*" $package "*)
+		apt-cache show "$package" >/dev/null 2>&1 && continue
+		missing=$(echo " $missing " | sed "s/ $package / /")
+		echo "setup: there is no $package here; the tests that want it will be skipped"
+		;;
+	esac
+done
+[ -n "$(echo "$missing" | tr -d ' ')" ] || exit 0
 # shellcheck disable=SC2086  # a list of words
 if ! apt install -y --no-install-recommends $missing >>"$log" 2>&1; then
 	sed 's/^/  /' "$log" | tail -n 5 >&2

@@ -1,4 +1,5 @@
 /* memtrace html TRACE [TRACE2]: one self-contained page to look at. */
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -10,6 +11,16 @@ static const char about[] =
 	"of blocks and of segments, leaks, growth and advice. With two traces (base and head) "
 	"both\n"
 	"curves stand on one axis, beside the difference by call site.\n";
+
+/* Half a page shows nothing. What is no file of ours to remove (a device, a pipe) stays. */
+static int fail(const char *output)
+{
+	struct stat status;
+
+	if (output && !lstat(output, &status) && S_ISREG(status.st_mode))
+		unlink(output);
+	return cli_fail("html", STATUS_UNREADABLE);
+}
 
 int cmd_html(int argc, char **argv)
 {
@@ -43,8 +54,9 @@ int cmd_html(int argc, char **argv)
 		return cli_fail("html", STATUS_USAGE);
 	for (int i = 1; i < argc; i++)
 		paths[i - 1] = argv[i];
-	if ((output && cli_redirect(output)) ||
-	    page_write(paths, (size_t)argc - 1, cli_out(), &options))
+	if (output && cli_redirect(output))
 		return cli_fail("html", STATUS_UNREADABLE);
+	if (page_write(paths, (size_t)argc - 1, cli_out(), &options))
+		return fail(output);
 	return STATUS_DONE;
 }

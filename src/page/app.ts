@@ -1,7 +1,7 @@
 // What all views share: the traces, the state, and what is worked out from both once.
 
-import type { Diff, Grouping } from "./facts";
-import { weigh, type Part, type Weights } from "./live";
+import type { Composition, Diff, Grouping } from "./facts";
+import { compose, weigh, type Part, type Weights } from "./live";
 import { Kind, NEVER, type Trace } from "./model";
 import { COLOURS, theme, type Theme } from "./palette";
 import { runQuery, type Query } from "./query";
@@ -89,7 +89,22 @@ export class App {
 		return pin < 0 ? { from: -1, to: cursor } : { from: Math.min(cursor, pin), to: Math.max(cursor, pin) };
 	}
 
+	// The ledger's word on the peak of the scope; spaces have none.
+	get peak(): Composition | undefined {
+		const { scope, trace } = this;
+
+		return scope.space !== null ? undefined
+			: trace.facts.peaks.find((peak) => peak.metric === "allocated" && peak.device === scope.device && peak.pool === scope.pool);
+	}
+
+	// Do events tell who held the peak?
+	get peakIsSeen(): boolean {
+		return this.trace.events.count > 0 && !this.trace.facts.gaps.length;
+	}
+
 	weights(part: Part): Weights {
+		if (part === "peak")
+			return compose(this.trace, this.peak);
 		const { from, to } = part === "live" ? { from: -1, to: this.store.get("cursor") } : this.span;
 		const memo = this.weighed.get(part) ?? new Memo<Weights>();
 

@@ -48,10 +48,13 @@ export interface Curve { device: number | null; pool: string | null; t: number[]
 export type FrameRow = [string, string | null, string | null, number, number, number, number];
 export interface Grouping { by: string; title: string; names: string[]; of: (number | null)[] }
 
+// Who held a peak: [stack, bytes, blocks].
+export interface Composition { device: number | null; pool: string | null; metric: string; t: number; bytes: number; stacks: [number, number, number][] }
+
 export interface Facts {
 	report: Report; name: string; events: number; stacks: number;
 	places: Place[]; ops: string[]; threads: { thread: number; name: string | null }[]; apis: (string | null)[]; texts: (string | null)[];
-	gaps: Gap[]; frames: FrameRow[]; phases: Phase[]; timeline: Curve[]; groupings: Grouping[];
+	gaps: Gap[]; frames: FrameRow[]; phases: Phase[]; peaks: Composition[]; timeline: Curve[]; groupings: Grouping[];
 	folded?: Folded | null;
 }
 

@@ -1,15 +1,17 @@
 // Which blocks live at a moment, or were born and died between two: the sums that flames, tables and
 // maps show.
 
+import type { Composition } from "./facts";
 import { Kind, NEVER, type Trace } from "./model";
 
-export type Part = "live" | "kept" | "freed" | "passed";
+export type Part = "live" | "kept" | "freed" | "passed" | "peak";
 
 export const partTitles: Record<Part, string> = {
 	live: "live at the cursor",
 	kept: "born between the cursors, and still there",
 	freed: "gone between the cursors, from before them",
 	passed: "born and gone between the cursors",
+	peak: "live at the peak of allocated memory",
 };
 
 export interface Weights {
@@ -21,13 +23,28 @@ export interface Weights {
 }
 
 // from < to are events: the moments behind them.
-export function chooses(part: Part, born: number, died: number, from: number, to: number): boolean {
+function chooses(part: Part, born: number, died: number, from: number, to: number): boolean {
 	switch (part) {
 	case "live": return born <= to && died > to;
 	case "kept": return born > from && born <= to && died > to;
 	case "freed": return born <= from && died > from && died <= to;
 	case "passed": return born > from && died <= to;
+	case "peak": return false; // compose()
 	}
+}
+
+// As the ledger of the recorder knew it, which needs no events.
+export function compose(trace: Trace, peak: Composition | undefined): Weights {
+	const none = trace.facts.stacks;
+	const weights: Weights = { part: "peak", bytes: new Float64Array(none + 1), blocks: new Float64Array(none + 1), total: 0, count: 0 };
+
+	for (const [stack, bytes, count] of peak?.stacks ?? []) {
+		weights.bytes[stack] += bytes;
+		weights.blocks[stack] += count;
+		weights.total += bytes;
+		weights.count += count;
+	}
+	return weights;
 }
 
 export function weigh(trace: Trace, places: boolean[], part: Part, from: number, to: number): Weights {

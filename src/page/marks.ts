@@ -3,14 +3,13 @@
 import type { App } from "./app";
 import type { Phase } from "./facts";
 import type { Trace } from "./model";
-import { positionOf } from "./sample";
 import type { Axis } from "./state";
 
 export const LANE = 15; // pixels
 const MOST_LANES = 4;
 
 export interface Band { phase: Phase; from: number; to: number; lane: number }
-export interface Flag { event: number; kind: "oom" | "peak" | "mark"; label: string }
+export interface Flag { event: number; t: number; kind: "oom" | "peak" | "mark"; label: string }
 
 // Nested phases lie in lanes below each other; those deeper than there are lanes share the last.
 export function bandsOf(trace: Trace, axis: Axis): { bands: Band[]; lanes: number } {
@@ -41,18 +40,22 @@ export function flagsOf(app: App): Flag[] {
 	for (const metric of ["allocated", "reserved"] as const) {
 		const sums = app.sumsOf(trace, scope);
 		const curve = metric === "allocated" ? sums.allocated : sums.reserved;
+		const told = trace.facts.peaks.find((peak) => peak.metric === metric && peak.device === scope.device && peak.pool === scope.pool);
 
-		if (curve && curve.length)
-			flags.push({ event: app.peakEvent(curve), kind: "peak", label: `peak ${metric}` });
+		// Where events are missing the highest of those that are left is no peak.
+		if (!app.peakIsSeen && told)
+			flags.push({ event: Math.max(trace.eventAt(told.t), 0), t: told.t, kind: "peak", label: `peak ${metric}` });
+		else if (curve && curve.length)
+			flags.push({ event: app.peakEvent(curve), t: trace.events.t[app.peakEvent(curve)], kind: "peak", label: `peak ${metric}` });
 	}
 	const oom = trace.facts.ops.indexOf("oom");
 	const mark = trace.facts.ops.indexOf("mark");
 
 	for (let i = 0; i < trace.events.count; i++) {
 		if (trace.events.op[i] === oom)
-			flags.push({ event: i, kind: "oom", label: "out of memory" });
+			flags.push({ event: i, t: trace.events.t[i], kind: "oom", label: "out of memory" });
 		else if (trace.events.op[i] === mark)
-			flags.push({ event: i, kind: "mark", label: trace.facts.texts[trace.events.text[i]] ?? "mark" });
+			flags.push({ event: i, t: trace.events.t[i], kind: "mark", label: trace.facts.texts[trace.events.text[i]] ?? "mark" });
 	}
 	return flags;
 }
@@ -100,5 +103,5 @@ export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Ba
 }
 
 export function flagPosition(app: App, flag: Flag): number {
-	return positionOf(app.trace, app.store.get("axis"), flag.event);
+	return app.store.get("axis") === "time" ? flag.t : flag.event;
 }

@@ -16,18 +16,25 @@ const relevant: Key[] = ["trace", "scope", "cursor", "pin", "stacks", "machinery
 
 // Which of the parts is shown; with one cursor there is only one.
 class PartChoice {
-	part: Part = "live";
+	private part: Part | null = null;
 	readonly element = h("div", { class: "parts", role: "group", "aria-label": "Which blocks" });
 
 	constructor(private readonly app: App, private readonly changed: () => void) {}
 
+	get chosen(): Part {
+		return this.part ?? "live";
+	}
+
 	update(): void {
 		const pinned = this.app.store.get("pin") >= 0;
+		const told = !this.app.peakIsSeen && this.app.peak !== undefined;
+		const offered: Part[] = [...(told ? ["peak" as const] : []), ...(pinned ? parts : ["live" as const])];
 
-		if (!pinned)
-			this.part = "live";
-		this.element.hidden = !pinned;
-		this.element.replaceChildren(...parts.map((part) => {
+		// Where events are missing, the peak is the moment of which most is known.
+		if (this.part === null || !offered.includes(this.part))
+			this.part = offered[0];
+		this.element.hidden = offered.length < 2;
+		this.element.replaceChildren(...offered.map((part) => {
 			const weights = this.app.weights(part);
 
 			return h("button", {
@@ -68,7 +75,7 @@ export class FlameView implements View {
 				store.get("stacks"), (value) => store.set({ stacks: value as "merged" })),
 			h("label", { class: "choice" }, machinery, h("span", {}, "frames inside frameworks and drivers")),
 		);
-		this.flame.update(this.choice.part);
+		this.flame.update(this.choice.chosen);
 	}
 }
 
@@ -92,7 +99,7 @@ export class TableView implements View {
 	}
 
 	private rows(): Row[] {
-		const weights = this.app.weights(this.choice.part);
+		const weights = this.app.weights(this.choice.chosen);
 		const grouping = this.app.grouping;
 		const rows = new Map<number, Row>();
 
@@ -114,13 +121,13 @@ export class TableView implements View {
 		const { trace, scope, store } = this.app;
 		const sum = this.app.sumsOf(trace, scope).allocated[store.get("cursor")];
 
-		return this.choice.part === "live" && trace.facts.gaps.length && sum > this.app.weights("live").total ? sum - this.app.weights("live").total : 0;
+		return this.choice.chosen === "live" && trace.facts.gaps.length && sum > this.app.weights("live").total ? sum - this.app.weights("live").total : 0;
 	}
 
 	private show(): void {
 		this.choice.update();
 		const { store } = this.app;
-		const total = this.app.weights(this.choice.part).total;
+		const total = this.app.weights(this.choice.chosen).total;
 		const rows = this.rows();
 		const unknown = this.unknown();
 		const ranks = this.app.rankOfGroup;
@@ -138,7 +145,7 @@ export class TableView implements View {
 		];
 
 		this.body.replaceChildren(table({
-			caption: `${format.bytes(total)} in ${format.plural(rows.length, "row")} ${partTitles[this.choice.part]}, by ${grouping.title}`,
+			caption: `${format.bytes(total)} in ${format.plural(rows.length, "row")} ${partTitles[this.choice.chosen]}, by ${grouping.title}`,
 			columns, rows, sort: 1,
 			data: (row) => ({ name: row.name, bytes: row.bytes }),
 			selected: (row) => row.group >= 0 && query?.text === quoted(grouping.by, row.name),

@@ -6,6 +6,7 @@
 import uPlot from "uplot";
 import type { App, View } from "./app";
 import { h } from "./dom";
+import type { Curve } from "./facts";
 import * as format from "./format";
 import { bandsOf, drawBands, flagPosition, flagsOf, LANE, type Band, type Flag } from "./marks";
 import { Kind, NEVER, type Trace } from "./model";
@@ -28,6 +29,29 @@ function follow(t: number[], values: (number | null)[], times: number[]): Column
 			last = values[at + 1] ?? last;
 		return last;
 	});
+}
+
+interface Table { x: number[]; columns: Column[] }
+
+// Where events are missing (or all of them), the recorder's own curve of at most 10,000 points goes on.
+function bridge(table: Table, trace: Trace, timeline: Curve): void {
+	const { events, facts } = trace;
+	const rows = table.x.map((x, i) => ({ x, values: table.columns.map((column) => column[i]) }));
+	const missing = facts.gaps.map((gap) => [gap.event ? events.t[gap.event - 1] : 0, events.t[gap.event]]);
+
+	if (!events.count)
+		missing.push([-1, Infinity]);
+	for (const [from, to] of missing) {
+		timeline.t.forEach((t, i) => {
+			if (t > from && t < to)
+				rows.push({ x: t, values: [timeline.reserved[i] ?? null, timeline.allocated[i] ?? null, timeline.used[i] ?? null, null] });
+		});
+	}
+	if (!missing.length)
+		return;
+	rows.sort((a, b) => a.x - b.x);
+	table.x = rows.map((row) => row.x);
+	table.columns = table.columns.map((_, k) => rows.map((row) => row.values[k]));
 }
 
 export class Overview implements View {
@@ -97,28 +121,29 @@ export class Overview implements View {
 		return sums;
 	}
 
-	private columns(trace: Trace, axis: Axis, extra: Float64Array | null): { x: number[]; columns: Column[] } {
+	private columns(trace: Trace, axis: Axis, extra: Float64Array | null): Table {
 		const { from, to } = this.app.store.state;
 		const scope = this.app.scope;
 		const sums = this.app.sumsOf(trace, scope);
 		const curves = [sums.allocated, sums.reserved, extra].filter((curve): curve is Float64Array => curve !== null);
 		const events = sampleEvents(trace, axis, from, to, Math.max(this.chart.clientWidth - AXIS, 200), curves);
 		const column = (curve: Float64Array | null): Column => events.map((i) => (curve && !Number.isNaN(curve[i]) ? curve[i] : null));
-		const timeline = scope.space === null && scope.pool === null
-			? trace.facts.timeline.find((curve) => curve.device === scope.device && curve.pool === null) : undefined;
+		const timeline = scope.space === null ? trace.facts.timeline.find((curve) => curve.device === scope.device && curve.pool === scope.pool) : undefined;
 		const times = events.map((i) => trace.events.t[i]);
-		const result = {
+		const result: Table = {
 			x: events.map((i) => positionOf(trace, axis, i)),
 			columns: [column(sums.reserved), column(sums.allocated), timeline ? follow(timeline.t, timeline.used, times) : column(null), column(extra)],
 		};
 
+		if (axis === "time" && timeline)
+			bridge(result, trace, timeline);
 		if (axis === "time")
 			this.extend(result, trace);
 		return result;
 	}
 
 	// In front of the first event nothing was held, and behind the last all stays as it is.
-	private extend(data: { x: number[]; columns: Column[] }, trace: Trace): void {
+	private extend(data: Table, trace: Trace): void {
 		const { to } = this.app.store.state;
 		const last = data.x.length - 1;
 
@@ -144,6 +169,7 @@ export class Overview implements View {
 
 			data = uPlot.join([[own.x, ...own.columns] as uPlot.AlignedData, [second.x, second.columns[1]] as uPlot.AlignedData]);
 		}
+		this.chart.dataset["allocated"] = String((data[2] as Column).reduce((most: number, value) => Math.max(most, value ?? 0), 0));
 		this.plot.batch(() => {
 			this.plot?.setData(data, false);
 			this.plot?.setScale("x", { min: from, max: to });

@@ -55,11 +55,15 @@ static void write_base64(struct out *out, const uint8_t *bytes, size_t count)
 		uint32_t word = (uint32_t)bytes[i] << 16 |
 				(left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
 				(left > 2 ? bytes[i + 2] : 0);
-		char group[4] = { digits[word >> 18], digits[word >> 12 & 63],
-				  left > 1 ? digits[word >> 6 & 63] : '=',
-				  left > 2 ? digits[word & 63] : '=' };
+		char group[] = "====";
 
-		out_bytes(out, group, sizeof(group));
+		group[0] = digits[word >> 18];
+		group[1] = digits[word >> 12 & 63];
+		if (left > 1)
+			group[2] = digits[word >> 6 & 63];
+		if (left > 2)
+			group[3] = digits[word & 63];
+		out_bytes(out, group, 4);
 	}
 }
 

@@ -203,6 +203,32 @@ static void curves(const struct trace *trace, struct out *out)
 	out_char(out, ']');
 }
 
+/* Who held each peak, which the ledger knows whatever became of the events. */
+static void peaks(const struct trace *trace, struct out *out)
+{
+	static const char *const metrics[] = { "allocated", "reserved", "used" };
+
+	out_text(out, ",\n\"peaks\":[");
+	for (size_t i = 0; i < trace->peaks_n; i++) {
+		const struct trace_peak *peak = &trace->peaks[i];
+
+		device(out, i ? ",\n{\"device\":" : "\n{\"device\":", peak->device);
+		text(out, ",\"pool\":", peak->pool);
+		text(out, ",\"metric\":", metrics[peak->metric]);
+		number(out, ",\"t\":", peak->t);
+		number(out, ",\"bytes\":", peak->bytes);
+		out_text(out, ",\"stacks\":[");
+		for (size_t k = 0; k < peak->stacks_n; k++) {
+			number(out, k ? ",[" : "[", peak->stacks[k].stack);
+			number(out, ",", peak->stacks[k].bytes);
+			number(out, ",", peak->stacks[k].count);
+			out_char(out, ']');
+		}
+		out_text(out, "]}");
+	}
+	out_char(out, ']');
+}
+
 int page_facts(struct trace *trace, const struct history *history, struct out *out)
 {
 	number(out, ",\n\"events\":", history->events_n);
@@ -212,6 +238,7 @@ int page_facts(struct trace *trace, const struct history *history, struct out *o
 	gaps(history, out);
 	frames(trace, out);
 	phases(trace, out);
+	peaks(trace, out);
 	curves(trace, out);
 	return groupings(trace, out);
 }

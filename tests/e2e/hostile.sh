@@ -35,7 +35,7 @@ commands() {
 				echo "diff --full {} {} --format $format"
 			done
 			;;
-		html:*) echo 'html {} -o out' ;;
+		html:*) echo 'html {} -o page.html' ;;
 		recover:*) ;; # takes spools only: below
 		*:TRACE* | *:RANK*) echo "$command {}" ;;
 		esac

@@ -1,0 +1,99 @@
+#!/bin/sh
+# The page of `memtrace html` in a browser: its figures are the report's, and everything on it works.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+PAGE_MODULES=$BUILD/page/work
+CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
+export PAGE_MODULES CHROMIUM
+recorded=$TOP/tests/data/h200
+GENERATOR=$BUILD/tests/generator
+
+# --- the tool, which needs no browser -------------------------------------------------------------------
+
+# As `make` links it where there is no npm.
+cp "$TOP/src/render/page_bundle.S" empty.S
+if [ -f "$BUILD/tests/tool.a" ] && [ -z "${SAN:-}" ]; then
+	# shellcheck disable=SC2086  # words
+	ok 'a tool without the page' ${CC:-cc} -o without empty.S "$BUILD/cli/cli/main.o" "$BUILD/tests/tool.a" \
+		${CJSON_LIBS:--lcjson} ${ZLIB_LIBS:--lz} -ldl -lpthread -lm
+	fails 2 'install npm (scripts/setup.sh does) and run make again' ./without html "$recorded-train.json" -o none.html
+	ok 'leaves nothing' test ! -e none.html
+fi
+[ -s "$BUILD/page/page.html" ] || need npm
+if [ ! -s "$BUILD/page/page.html" ]; then
+	skip 'the page' 'npm reached no registry'
+	exit 0
+fi
+ok 'a page' memtrace html "$recorded-train.json" -o train.html
+is 'is one file without a reference to another' "$(grep -ciE '<link|src=|href=|@import|url\(' train.html)" 0
+ok 'the same again' memtrace html "$recorded-train.json" -o again.html
+ok 'is the same page' cmp train.html again.html
+ok 'to standard output' memtrace html "$recorded-train.json"
+cp "$OUT" stdout.html
+ok 'the same page' cmp train.html stdout.html
+fails 3 'is a baseline' memtrace html "$recorded-change-none.json" -o baseline.html
+fails 3 'train.html' memtrace html train.html -o page.html
+ok 'half a page does not stay' test ! -e baseline.html -a ! -e page.html
+fails 2 'memtrace html --help' memtrace html
+fails 3 'No such file' memtrace html "$recorded-train.json" missing.json -o page.html
+fails 3 'None' memtrace html "$recorded-train.json" -o None/page.html
+
+# --- in a browser ---------------------------------------------------------------------------------------
+
+need node
+if [ -z "$CHROMIUM" ]; then
+	skip 'the page in a browser' 'no chromium here (scripts/setup.sh check installs it)'
+	exit 0
+fi
+
+# browse SCRIPT ARGS...: its lines become tests of this script.
+browse() {
+	script=$1
+	shift
+	timeout 250 node "$TOP/tests/page/$script.mjs" "$@" >lines 2>"$ERR" </dev/null
+	browsed=$?
+	tab=$(printf '\t')
+	while IFS=$tab read -r verdict name why; do
+		case $verdict in
+		ok) tap '' "$name" ;;
+		'not ok')
+			tap 'not ' "$name"
+			echo "#   $why"
+			;;
+		esac
+	done <lines
+	[ "$browsed" = 0 ] && return
+	tap 'not ' "$script ends well"
+	tap_comment "$ERR"
+}
+
+cp "$recorded-train.json" train.json
+names='train scopes operators caching cupy jax nccl'
+for name in $names; do
+	memtrace html "$recorded-$name.json" -o "$name.html"
+	memtrace report --json --limit 0 "$recorded-$name.json" >"$name.report.json"
+	memtrace report --json --at peak --show gaps "$recorded-$name.json" >"$name.gaps.json"
+done
+# shellcheck disable=SC2086  # words
+browse figures "$PWD" $names
+browse views "$PWD"
+
+# --- two traces, hostile ones, gaps ---------------------------------------------------------------------
+
+ok 'a base' "$GENERATOR" --events 4000 --json base.json
+ok 'a head' "$GENERATOR" --events 4000 --growth 300000 --json head.json
+ok 'a page of both' memtrace html base.json head.json -o diff.html
+memtrace diff --format json --limit 0 base.json head.json >diff.json
+memtrace report --json head.json >head.report.json
+ok 'a trace that lacks events' "$GENERATOR" --events 30000 --max-events 4000 --live 300 --json gap.json
+ok 'its page' memtrace html gap.json -o gap.html
+memtrace report --json gap.json >gap.report.json
+ok 'hostile names' "$PYTHON" "$TOP/tests/page/hostile.py" "$TOP/tests/data/example.json" script.json
+ok 'their page' memtrace html script.json -o script.html
+mkdir bad
+"$PYTHON" "$TOP/tests/e2e/hostile.py" write bad "$TOP/tests/data/example.json"
+for name in evil long-evil-names percent-names empty-names event-size-huge unknown-op; do
+	memtrace html "bad/$name" -o "$name.html"
+done
+browse others "$PWD" evil long-evil-names percent-names empty-names event-size-huge unknown-op

@@ -1,0 +1,105 @@
+// Every figure that a page shows is the report's: figures.mjs FOLDER NAME...
+//
+// FOLDER/NAME.html is the page, FOLDER/NAME.report.json what `memtrace report --json --limit 0` says,
+// FOLDER/NAME.gaps.json what `report --at peak --show gaps` does.
+import { readFileSync } from "node:fs";
+import { check, choose, data, openBrowser, openPage, same, settled, view } from "./browser.mjs";
+
+const [folder, ...names] = process.argv.slice(2);
+const read = (file) => JSON.parse(readFileSync(`${folder}/${file}`, "utf8"));
+const total = (rows, key) => rows.reduce((sum, row) => sum + Number(row[key]), 0);
+
+async function legend(page, series) {
+	return Number((await data(page, `.legend [data-series="${series}"]`))[0]?.bytes);
+}
+
+async function testSums(name, page, report) {
+	const rows = (selector) => data(page, selector);
+	const figures = (list, key) => list.map((row) => [String(row[key]), row.allocated?.peak_bytes ?? 0, row.reserved?.peak_bytes ?? 0]);
+	const shown = (list, key) => list.map((row) => [row[key], Number(row.allocated), Number(row.reserved)]);
+
+	await view(page, "sums");
+	for (const key of ["device", "pool", "owner"])
+		same(`${name}: ${key}s`, shown(await rows(`tr[data-${key}]`), key), figures(report[`${key}s`], key));
+	same(`${name}: spaces`, (await rows("tr[data-space]")).map((row) => [row.space, Number(row.allocated)]),
+		report.spaces.map((row) => [row.space, row.allocated?.peak_bytes ?? 0]));
+}
+
+// The curves are summed up from events, the peaks in the report come from the ledger.
+async function testCurves(name, page, report) {
+	for (const scope of [...report.devices.map((one) => [`d${one.device}`, one]), ...report.pools.map((one) => [`d${one.device}:${one.pool}`, one]), ...report.spaces.map((one) => [`s:${one.space}`, one])]) {
+		const [id, sums] = scope;
+
+		await choose(page, "Memory of", id);
+		await page.focus(".chart");
+		await page.keyboard.press("0");
+		await page.keyboard.press("End");
+		await settled(page);
+		// Of a space the recorder keeps no curve that would go on where events are missing.
+		if (!report.events_dropped || !id.startsWith("s:"))
+			same(`${name}: the highest of ${id}`, Number((await data(page, ".chart"))[0].allocated), sums.allocated?.peak_bytes ?? 0);
+		same(`${name}: the exit of ${id}`, await legend(page, "allocated"), sums.allocated?.exit_bytes ?? 0);
+	}
+}
+
+async function testPeaks(name, page, report) {
+	const peaks = report.peaks.filter((peak) => peak.metric === "allocated");
+
+	for (const peak of peaks) {
+		await choose(page, "Memory of", `d${peak.device}${peak.pool === null ? "" : `:${peak.pool}`}`);
+		await page.click(".cursorbar button:text-is('Peak')");
+		await view(page, "table");
+		if (!report.events_dropped)
+			same(`${name}: the peak of ${peak.device}:${peak.pool}`, await legend(page, "allocated"), peak.bytes);
+		await choose(page, "Group by", "site");
+		const sites = (list) => list.map((row) => [row.name, Number(row.bytes)]).sort();
+		const wanted = peak.sites.filter((site) => site.site !== null).map((site) => ({ name: site.site, bytes: site.bytes }));
+
+		same(`${name}: who held the peak of ${peak.device}:${peak.pool}`, sites((await data(page, "tr[data-name]")).filter((row) => !row.name.startsWith("["))), sites(wanted));
+		for (const by of ["line", "function", "owner"]) {
+			await choose(page, "Group by", by);
+			same(`${name}: the same in all by ${by}`, total(await data(page, "tr[data-name]"), "bytes"), peak.bytes);
+		}
+		for (const stacks of peak.pool === null ? ["merged", "python", "native"] : ["merged"]) {
+			await view(page, "flame");
+			await choose(page, "Stacks", stacks);
+			same(`${name}: and in the flame graph, ${stacks}`, Number((await data(page, ".flame"))[0].total), peak.bytes);
+		}
+	}
+}
+
+async function testGaps(name, page, report, gaps) {
+	if (!gaps.length || report.events_dropped)
+		return;
+	await choose(page, "Memory of", `d${gaps[0].device}`);
+	await page.click(".cursorbar button:text-is('Peak')");
+	await view(page, "segments");
+	const shown = (await data(page, "section[data-pool]")).map((pool) => [pool.pool, ...["reserved", "used", "gaps", "largest", "whole"].map((key) => Number(pool[key]))]);
+
+	same(`${name}: gaps in segments`, shown.sort(),
+		gaps.filter((pool) => pool.device === gaps[0].device).map((pool) => [pool.pool, pool.reserved_bytes, pool.used_bytes, pool.gaps_bytes, pool.largest_gap_bytes, pool.free_segments_bytes]).sort());
+}
+
+async function testFindings(name, page, report) {
+	await view(page, "findings");
+	const bytes = (list) => list.map((row) => [row.site, Number(row.bytes)]);
+
+	same(`${name}: leaks`, bytes(await data(page, "tr[data-site][data-bytes]")), bytes(report.leaks.sites));
+	same(`${name}: advice`, (await data(page, "li[data-rule]")).map((row) => row.rule), report.advice.map((row) => row.rule));
+}
+
+const browser = await openBrowser();
+
+for (const name of names) {
+	const report = read(`${name}.report.json`);
+	const { page, troubles, close } = await openPage(browser, `${folder}/${name}.html`, report.events_dropped ? "" : "#axis=event");
+
+	await testSums(name, page, report);
+	await testCurves(name, page, report);
+	await testPeaks(name, page, report);
+	await testGaps(name, page, report, read(`${name}.gaps.json`).gaps ?? []);
+	await testFindings(name, page, report);
+	check(`${name}: no error, no request`, !troubles.length, troubles.join("; "));
+	await close();
+}
+await browser.close();

@@ -1,0 +1,73 @@
+// Two traces on a page, hostile ones, gaps, no names: others.mjs FOLDER
+import { readFileSync } from "node:fs";
+import { check, choose, data, openBrowser, openPage, same, settled, view } from "./browser.mjs";
+
+const [folder] = process.argv.slice(2);
+const browser = await openBrowser();
+const read = (file) => JSON.parse(readFileSync(`${folder}/${file}`, "utf8"));
+
+async function testDiff() {
+	const diff = read("diff.json");
+	const { page, troubles, close } = await openPage(browser, `${folder}/diff.html`);
+
+	same("two traces: the difference comes first", await page.textContent('[aria-selected="true"]'), "Difference");
+	same("its sentence", await page.textContent("#panel .answer"), diff.sentence);
+	const rows = await data(page, "tr[data-change]");
+	const wanted = diff.rows.filter((row) => row.dimension === "site");
+
+	for (const row of rows.filter((one) => wanted.some((site) => site.name === one.name)).slice(0, 5)) {
+		const site = wanted.find((one) => one.name === row.name);
+
+		same(`the change of ${row.name}`, Number(row.change), site.head[row.figure] - site.base[row.figure]);
+	}
+	check("there are rows", rows.length > 0);
+	check("both curves", (await data(page, '.legend [data-series="other"]')).length === 1);
+	await choose(page, "Trace", "1");
+	await view(page, "sums");
+	same("the head's own sums", (await data(page, "tr[data-device]")).map((row) => Number(row.allocated)), read("head.report.json").devices.map((row) => row.allocated.peak_bytes));
+	check("two traces: no error, no request", !troubles.length, troubles.join("; "));
+	await close();
+}
+
+async function testHostile(name) {
+	const { page, troubles, close } = await openPage(browser, `${folder}/${name}.html`);
+
+	for (const id of ["flame", "table", "map", "segments", "findings", "blocks", "sums"])
+		await view(page, id);
+	same(`${name}: nothing of it runs`, await page.evaluate(() => [typeof window.pwned, document.querySelectorAll("script[src], img, iframe, object, svg").length, document.querySelectorAll("script").length]), ["undefined", 0, 1]);
+	check(`${name}: no error, no request`, !troubles.length, troubles.join("; "));
+	return { page, close };
+}
+
+async function testGap() {
+	const report = read("gap.report.json");
+	const { page, troubles, close } = await openPage(browser, `${folder}/gap.html`, "#axis=event");
+
+	check("missing events are said", (await page.textContent(".warnings")).includes(report.events_dropped.toLocaleString("en-US")));
+	await page.focus(".chart");
+	await page.keyboard.press("End");
+	await settled(page);
+	const [legend] = await data(page, '.legend [data-series="allocated"]');
+
+	same("behind a gap the sum is the device's", Number(legend.bytes), report.devices[0].allocated.exit_bytes);
+	await view(page, "table");
+	same("who held the peak is known all the same", (await data(page, 'button[data-part="peak"]')).map((part) => Number(part.bytes)), [report.devices[0].allocated.peak_bytes]);
+	await page.click('button[data-part="live"]');
+	await settled(page);
+	const rows = await data(page, "tr[data-name]");
+
+	same("and what is not known has a row", rows.reduce((sum, row) => sum + Number(row.bytes), 0), report.devices[0].allocated.exit_bytes);
+	check("of its own", rows.some((row) => row.name.startsWith("[not recorded")));
+	check("a gap: no error, no request", !troubles.length, troubles.join("; "));
+	await close();
+}
+
+await testDiff();
+const script = await testHostile("script");
+
+check("script: the name is shown as text", (await script.page.textContent("body")).includes("</script><script>window.pwned"));
+await script.close();
+for (const name of process.argv.slice(3))
+	await (await testHostile(name)).close();
+await testGap();
+await browser.close();
