@@ -104,7 +104,6 @@ static void begin_stretch(struct history *history, const struct trace_event *eve
 		return;
 	history->gaps[history->gaps_n++] = (struct history_gap){
 		.event = history->first_event,
-		.seq = event->seq,
 		.dropped = history->dropped,
 		.device = event->allocated == TRACE_NONE ? NO_DEVICE : event->device,
 		.allocated = event->allocated,
@@ -196,21 +195,11 @@ int history_read(struct history *history, struct trace *trace)
 void history_clear(struct history *history)
 {
 	free(history->events);
+	free(history->sums);
 	free(history->places);
 	free(history->gaps);
 	free(history->threads);
 	free(history->apis);
 	map_clear(&history->known_threads);
 	*history = (struct history){ 0 };
-}
-
-uint64_t history_seq(const struct history *history, uint32_t event)
-{
-	uint64_t seq = event;
-
-	for (size_t i = history->gaps_n; i-- > 0;) {
-		if (history->gaps[i].event <= event)
-			return history->gaps[i].seq + (event - history->gaps[i].event);
-	}
-	return seq;
 }

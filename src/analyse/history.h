@@ -16,6 +16,9 @@
 
 #define HISTORY_NONE UINT32_MAX
 
+/* Ops beside enum event_op, whose last (EVENT_OPS) is an unknown one. */
+enum { HISTORY_FOLD = EVENT_OPS + 1, HISTORY_OPS }; /* history_fold.h */
+
 /* Where memory is, and how it counts. */
 struct history_place {
 	uint32_t pool; /* a text of the trace, 0 for none */
@@ -33,21 +36,31 @@ struct history_event {
 	uint32_t text;   /* a text of the trace: the name of a mark, the error of an oom */
 	uint32_t place;  /* position in places[] */
 	uint16_t api;    /* position in apis[] */
-	uint8_t op;      /* enum event_op */
+	uint8_t op;      /* enum event_op, HISTORY_FOLD */
 	bool born;       /* something lives from here on */
 };
 
 /* From here on nothing is known of what lived before. */
 struct history_gap {
 	uint32_t event; /* the first one behind it */
-	uint64_t seq;   /* of that */
 	uint64_t dropped;
 	int device;                   /* whose sums that event tells, NO_DEVICE for none */
 	uint64_t allocated, reserved; /* behind that event */
 };
 
+struct history_sum {
+	uint64_t allocated, reserved;
+};
+
+/* Behind an event of a folded history: of its device and pool, counted from 0 whatever gaps say. */
+struct history_sums {
+	struct history_sum device, pool;
+	uint64_t blocks; /* that the event stands for */
+};
+
 struct history {
 	struct history_event *events;
+	struct history_sums *sums; /* by event; NULL unless folded */
 	struct history_place *places;
 	struct history_gap *gaps; /* what lived dies at each of them: `death` is its event */
 	uint64_t *threads;
@@ -67,8 +80,5 @@ struct history {
  */
 int history_read(struct history *history, struct trace *trace);
 void history_clear(struct history *history);
-
-/* The sequence number of an event. */
-uint64_t history_seq(const struct history *history, uint32_t event);
 
 #endif

@@ -26,7 +26,7 @@ int cmd_html(int argc, char **argv)
 {
 	struct page_options options = { .max_events = 0 };
 	const char *output = NULL;
-	const char *most = "1500000";
+	const char *most = "2000000";
 	const struct arg args[] = {
 		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
 		  &output },
@@ -34,7 +34,7 @@ int cmd_html(int argc, char **argv)
 		  "hide paths, and names but those of public libraries", &options.anonymize, NULL },
 		{ "max-events", 0, ARG_TEXT, "N",
 		  "of longer traces, tell so many events one by one and\n"
-		  "                          sum the others (default 1500000; 0: no limit)",
+		  "                          sum the others (default 2000000; 0: no limit)",
 		  NULL, &most },
 	};
 	const struct usage usage = {

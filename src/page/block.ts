@@ -34,8 +34,10 @@ export function blockCard(app: App, block: number): Node[] {
 		if (frame[5] < 4)
 			frames.push(frame[0]);
 	}
+	const many = blocks.many[block] > 1 ? ` in ${format.count(blocks.many[block])} blocks together` : "";
+
 	return [
-		h("b", {}, `${format.bytes(blocks.size[block])} by ${cut(trace.lineText(stack), 200)}`),
+		h("b", {}, `${format.bytes(blocks.size[block])}${many} by ${cut(trace.lineText(stack), 200)}`),
 		h("div", {}, `${lifeText(app, block)}; born at ${format.moment(events.t[born])} (event ${format.count(born)}), ${whereText(app, block)}`),
 		freeStack >= 0 ? h("div", {}, `freed by ${cut(trace.lineText(freeStack), 200)}`) : h("span", {}),
 		...frames.map((frame) => h("div", { class: "dim" }, cut(frame, 200))),

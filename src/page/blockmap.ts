@@ -105,7 +105,7 @@ export class BlockMap implements View {
 			? `; ${format.plural(layout.hidden, "block")} thinner than a pixel (at most ${format.bytes(layout.hiddenMost)} each) are summed in the striped bands above them, by colour: zoom in to see them one by one`
 			: "";
 		const unknown = layout.bands[layout.bands.length - 1].reduce((most, bytes) => Math.max(most, bytes), 0);
-		const rest = thin + (unknown ? `; up to ${format.bytes(unknown)} that no event tells of are the palest band` : "");
+		const rest = thin + (unknown ? `; up to ${format.bytes(unknown)} ${this.unknownWords()} are the palest band` : "");
 
 		matches.checked = this.onlyMatches;
 		this.tools.replaceChildren(
@@ -251,6 +251,10 @@ export class BlockMap implements View {
 		}
 	}
 
+	private unknownWords(): string {
+		return this.app.trace.facts.folded ? "in blocks that lived inside one slice only" : "that no event tells of";
+	}
+
 	private bandCard(band: number, event: MouseEvent): Node[] {
 		const { layout, app } = this;
 		const group = app.rankOfGroup.indexOf(band);
@@ -258,8 +262,8 @@ export class BlockMap implements View {
 		const unknown = band === (layout?.bands.length ?? 0) - 1;
 
 		return [
-			h("b", {}, `${format.bytes(bytes)} ${unknown ? "that no event tells of" : "in blocks thinner than a pixel"}`),
-			h("div", {}, unknown ? "events are missing from the trace in front of this moment" : band < COLOURS && group >= 0 ? app.grouping.names[group] : "of all other groups"),
+			h("b", {}, `${format.bytes(bytes)} ${unknown ? this.unknownWords() : "in blocks thinner than a pixel"}`),
+			h("div", {}, unknown ? "not known one by one here" : band < COLOURS && group >= 0 ? app.grouping.names[group] : "of all other groups"),
 		];
 	}
 

@@ -114,6 +114,8 @@ export class CursorBar {
 
 		if (events.place[event] < 0)
 			return `${op} ${facts.texts[events.text[event]] ?? ""}.`;
+		if (op === "fold")
+			return `from here on ${format.plural(block >= 0 && trace.blocks.born[block] === event ? trace.blocks.many[block] : 0, "small block")} of ${trace.lineText(events.stack[event])} hold ${format.bytes(events.size[event])} together.`;
 		const place = facts.places[events.place[event]];
 		const where = place.pool ? ` in pool ${place.pool}` : place.space === "device" ? "" : ` of ${place.space} memory`;
 		const life = block >= 0 && trace.blocks.born[block] === event ? trace.blocks.died[block] : NEVER;

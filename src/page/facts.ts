@@ -41,7 +41,7 @@ export interface Report {
 }
 
 export interface Place { device: number | null; space: string | null; pool: string | null; foreign: boolean; handle: boolean }
-export interface Gap { event: number; seq: number; dropped: number; device: number | null; allocated: number | null; reserved: number | null }
+export interface Gap { event: number; dropped: number; device: number | null; allocated: number | null; reserved: number | null }
 export interface Phase { name: string; domain: string | null; thread: number; start: number; end: number | null; peak: number | null }
 export interface Curve { device: number | null; pool: string | null; t: number[]; allocated: (number | null)[]; reserved: (number | null)[]; used: (number | null)[] }
 // What is shown, function, file or module, line, 1 for Python, how little it tells, 1 for a name that stands for no code.
@@ -55,11 +55,11 @@ export interface Facts {
 	report: Report; name: string; events: number; stacks: number;
 	places: Place[]; ops: string[]; threads: { thread: number; name: string | null }[]; apis: (string | null)[]; texts: (string | null)[];
 	gaps: Gap[]; frames: FrameRow[]; phases: Phase[]; peaks: Composition[]; timeline: Curve[]; groupings: Grouping[];
-	folded?: Folded | null;
+	folded?: Folded;
 }
 
 // What of a long trace is told in sums only.
-export interface Folded { events: number; blocks: number; slices: number; least_bytes: number }
+export interface Folded { events: number; blocks: number; largest: number; slices: number }
 
 export interface DiffRow {
 	dimension: string; name: string; space?: string; device?: number | null; why?: string | null;

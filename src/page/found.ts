@@ -32,7 +32,7 @@ export class FoundView implements View {
 		let bytes = 0;
 
 		for (let i = 0; i < blocks.count; i++) {
-			if (blocks.kind[i] !== Kind.Block || !places[blocks.place[i]] || (query && !query.matches[i]))
+			if (blocks.kind[i] !== Kind.Block || !places[blocks.place[i]] || (query && !query.matches[i]) || trace.isFold(i))
 				continue;
 			all.push(i);
 			bytes += blocks.size[i];
@@ -57,7 +57,7 @@ export class FoundView implements View {
 		this.element.dataset["bytes"] = String(bytes);
 		this.element.replaceChildren(table({
 			caption: `${format.plural(count, "block")} of ${format.bytes(bytes)} in all${query ? " match" : ""}, in ${app.scope.title}`,
-			rows, sort: 0, note: count > rows.length ? `Only the ${format.count(rows.length)} largest are listed; the map, the curves and the sums hold them all.` : "",
+			rows, sort: 0, note: count > rows.length ? `Only the ${format.count(rows.length)} largest are listed; the map, the curves and the sums hold them all.` : trace.facts.folded ? "Blocks that are told in sums only are not in this list." : "",
 			data: (block) => ({ block }),
 			choose: (block) => {
 				app.moveCursor(blocks.born[block]);

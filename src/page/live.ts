@@ -60,9 +60,9 @@ export function weigh(trace: Trace, places: boolean[], part: Part, from: number,
 		const stack = blocks.stack[i] < 0 ? none : blocks.stack[i];
 
 		weights.bytes[stack] += blocks.size[i];
-		weights.blocks[stack]++;
+		weights.blocks[stack] += blocks.many[i];
 		weights.total += blocks.size[i];
-		weights.count++;
+		weights.count += blocks.many[i];
 	}
 	return weights;
 }

@@ -57,7 +57,7 @@ function fit(state: State, app: App): void {
 function header(app: App, keys: () => void): HTMLElement {
 	const element = h("header", {});
 	const show = () => {
-		const { report, name, events } = app.trace.facts;
+		const { report, name } = app.trace.facts;
 		const { process } = report;
 		const ended = process.signal !== null ? `, ended by signal ${process.signal}` : process.status ? `, ended with status ${process.status}` : process.exit === "exit" ? "" : `, ${process.exit}`;
 
@@ -66,7 +66,7 @@ function header(app: App, keys: () => void): HTMLElement {
 				button(app.theme.dark ? "Light" : "Dark", "Light or dark (d)", () => app.store.set({ theme: app.theme.dark ? "light" : "dark" })),
 				button("Keys", "What the keys do (?)", keys)),
 			h("p", { class: "answer" }, report.answer),
-			h("p", { class: "dim" }, h("code", {}, process.command.join(" ")), ` (pid ${process.pid}${process.host ? ` on ${process.host}` : ""}, rank ${process.rank}), ${process.start_time}, ran for ${format.time(process.duration_ns)}${ended}; ${format.count(events)} events.`),
+			h("p", { class: "dim" }, h("code", {}, process.command.join(" ")), ` (pid ${process.pid}${process.host ? ` on ${process.host}` : ""}, rank ${process.rank}), ${process.start_time}, ran for ${format.time(process.duration_ns)}${ended}; ${format.count(report.events_recorded)} events.`),
 		);
 	};
 
@@ -80,7 +80,7 @@ function warnings(app: App): HTMLElement {
 	const words: string[] = [];
 
 	if (folded)
-		words.push(`This is a long trace: ${format.count(folded.events)} events of ${format.plural(folded.blocks, "block")} that took least of the picture (bytes times how long they lived) are told in sums, by call stack, in ${format.count(folded.slices)} slices of time. The device's curves and all figures of the report are exact; what lived at a moment is exact at the ends of slices and at the peaks. All events one by one: memtrace html --max-events 0.`);
+		words.push(`A long trace: ${format.plural(folded.blocks, "block")} (${format.count(folded.events)} events; the largest has ${format.bytes(folded.largest)}) that took least of the picture, bytes times how long they lived, are told in sums by call stack, in ${format.count(folded.slices)} slices of time. Exact all the same: every figure of the report, the curves at each event that is told, what lived at the peaks and at the ends of slices. For all events one by one: memtrace html --max-events 0.`);
 	if (gaps.length)
 		words.push(`${format.count(report.events_dropped || gaps.reduce((sum, gap) => sum + gap.dropped, 0))} events are missing from the trace: behind the gap, blocks from before it are not known one by one.`);
 	return h("div", { class: "warnings" }, ...words.map((text) => h("p", { class: "warning", role: "note" }, text)));

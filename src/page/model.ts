@@ -17,6 +17,7 @@ export interface Blocks {
 	place: Uint32Array;
 	ptr: Float64Array;
 	kind: Uint8Array; // Kind
+	many: Uint32Array; // of a long trace some rows stand for many blocks; else 1
 }
 
 export interface Events {
@@ -30,6 +31,7 @@ export interface Events {
 	api: Int32Array; // NONE for marks
 	text: Int32Array; // of marks and ooms, else NONE
 	block: Int32Array; // that it begins, else that it ends, else NONE
+	sums: Record<"device" | "pool", { allocated: Float64Array; reserved: Float64Array }> | null; // of a long trace, behind each event
 }
 
 export class Trace {
@@ -62,19 +64,14 @@ export class Trace {
 		return died === NEVER ? null : Math.max(this.events.t[died] - this.events.t[this.blocks.born[block]], 0);
 	}
 
+	// Not a block, but many together.
+	isFold(block: number): boolean {
+		return this.facts.folded !== undefined && this.opName(this.blocks.born[block]) === "fold";
+	}
+
 	// Nobody saw it end: events are missing there.
 	isLost(block: number): boolean {
 		return this.gapEvents.has(this.blocks.died[block]);
-	}
-
-	seq(event: number): number {
-		for (let i = this.facts.gaps.length; i-- > 0;) {
-			const gap = this.facts.gaps[i];
-
-			if (gap.event <= event)
-				return gap.seq + event - gap.event;
-		}
-		return event;
 	}
 
 	// The last event that is not later than t, NONE before the first.
@@ -125,6 +122,7 @@ function kindOf(op: string): Kind {
 	switch (op) {
 	case "alloc":
 	case "free":
+	case "fold":
 		return Kind.Block;
 	case "reserve":
 	case "release":
@@ -138,7 +136,8 @@ function kindOf(op: string): Kind {
 }
 
 // src/render/page_columns.def says what each column holds.
-const columnNames = ["t", "op", "place", "size", "stack", "thread", "api", "text", "death", "ptr", "depth", "frame"] as const;
+const columnNames = ["t", "op", "place", "size", "stack", "thread", "api", "text", "death", "ptr", "depth", "frame",
+	"blocks", "device_allocated", "device_reserved", "pool_allocated", "pool_reserved"] as const;
 type Columns = Record<(typeof columnNames)[number], Float64Array>;
 
 async function readColumns(number: number): Promise<Columns> {
@@ -157,11 +156,11 @@ function takeEvents(facts: Facts, columns: Columns): { events: Events; blocks: B
 	const events: Events = {
 		count: n, t: undoDelta(columns.t), op: new Uint8Array(n), place: new Int32Array(n).fill(NONE),
 		size: new Float64Array(n), stack: new Int32Array(n).fill(NONE), thread: Uint32Array.from(columns.thread),
-		api: new Int32Array(n).fill(NONE), text: new Int32Array(n).fill(NONE), block: new Int32Array(n).fill(NONE),
+		api: new Int32Array(n).fill(NONE), text: new Int32Array(n).fill(NONE), block: new Int32Array(n).fill(NONE), sums: takeSums(facts, columns),
 	};
 	const blocks: Blocks = {
 		count: births, born: new Uint32Array(births), died: new Uint32Array(births), size: new Float64Array(births),
-		stack: new Int32Array(births), place: new Uint32Array(births), ptr: undoDelta(columns.ptr), kind: new Uint8Array(births),
+		stack: new Int32Array(births), place: new Uint32Array(births), ptr: undoDelta(columns.ptr), kind: new Uint8Array(births), many: new Uint32Array(births).fill(1),
 	};
 	const memory = facts.ops.map(isMemory);
 	const kinds = facts.ops.map(kindOf);
@@ -170,6 +169,8 @@ function takeEvents(facts: Facts, columns: Columns): { events: Events; blocks: B
 	let row = 0; // of memory
 	let named = 0;
 	let block = 0;
+	const fold = facts.ops.indexOf("fold");
+	let folds = 0;
 
 	for (let i = 0; i < n; i++) {
 		const op = columns.op[i] >>> 1;
@@ -184,7 +185,7 @@ function takeEvents(facts: Facts, columns: Columns): { events: Events; blocks: B
 		events.size[i] = columns.size[row];
 		events.stack[i] = columns.stack[row] - 1;
 		events.api[i] = columns.api[row];
-		if (!born && events.block[i] !== NONE)
+		if (!born && op !== fold && events.block[i] !== NONE)
 			events.size[i] = blocks.size[events.block[i]];
 		if (born) {
 			const later = columns.death[block];
@@ -195,14 +196,26 @@ function takeEvents(facts: Facts, columns: Columns): { events: Events; blocks: B
 			blocks.stack[block] = columns.stack[row] - 1;
 			blocks.place[block] = columns.place[row];
 			blocks.kind[block] = kinds[op];
+			if (op === fold)
+				blocks.many[block] = columns.blocks[folds];
 			if (later && !gaps.has(i + later))
 				events.block[i + later] = block;
 			events.block[i] = block;
 			block++;
 		}
+		folds += op === fold ? 1 : 0;
 		row++;
 	}
 	return { events, blocks };
+}
+
+function takeSums(facts: Facts, columns: Columns): Events["sums"] {
+	if (!facts.folded)
+		return null;
+	return {
+		device: { allocated: undoDelta(columns.device_allocated), reserved: undoDelta(columns.device_reserved) },
+		pool: { allocated: undoDelta(columns.pool_allocated), reserved: undoDelta(columns.pool_reserved) },
+	};
 }
 
 function takeStacks(depths: Float64Array, frames: Float64Array): { start: Uint32Array; frames: Uint32Array } {

@@ -117,16 +117,16 @@ function wordTest(trace: Trace, query: Query, word: Word): Test | null {
 	const { blocks, events, facts } = trace;
 
 	if (word.key === null)
-		return word.value.toLowerCase() === "live" ? (block) => blocks.died[block] === NEVER : textTest(trace, query, word.value);
+		return word.value.toLowerCase() === "live" ? (block) => !trace.isFold(block) && blocks.died[block] === NEVER : textTest(trace, query, word.value);
 	if (word.key === "size") {
 		const size = quantity(word.value, scales);
 
-		return Number.isNaN(size) ? null : (block) => relate(word.relation, blocks.size[block], size);
+		return Number.isNaN(size) ? null : (block) => !trace.isFold(block) && relate(word.relation, blocks.size[block], size);
 	}
 	if (word.key === "life") {
 		const life = quantity(word.value, times);
 
-		return Number.isNaN(life) ? null : (block) => relate(word.relation, trace.lifetime(block) ?? Infinity, life);
+		return Number.isNaN(life) ? null : (block) => !trace.isFold(block) && relate(word.relation, trace.lifetime(block) ?? Infinity, life);
 	}
 	if (word.key === "thread") {
 		const threads = facts.threads.map((thread) => String(thread.thread) === word.value || thread.name === word.value);
@@ -164,8 +164,8 @@ export function runQuery(trace: Trace, text: string): Query | null {
 		if (blocks.kind[block] !== Kind.Block || !tests.every((test) => test(block)))
 			continue;
 		query.matches[block] = 1;
-		query.count++;
-		query.bytes += blocks.size[block];
+		query.count += trace.isFold(block) ? 0 : 1; // told again and again
+		query.bytes += trace.isFold(block) ? 0 : blocks.size[block];
 	}
 	return query;
 }

@@ -101,13 +101,28 @@ function anchorExit(trace: Trace, sums: Float64Array, exit: number | null): void
 		sums[i] = i < last ? NaN : sums[i] + shift;
 }
 
+// Of a long trace, whose sums stand beside its events.
+function carry(trace: Trace, places: boolean[], told: Float64Array): Float64Array {
+	const { count, place } = trace.events;
+	const sums = new Float64Array(count);
+	let now = 0;
+
+	for (let i = 0; i < count; i++) {
+		if (place[i] >= 0 && places[place[i]])
+			now = told[i];
+		sums[i] = now;
+	}
+	return sums;
+}
+
 export function sumsOf(trace: Trace, scope: Scope): Sums {
 	const places = placesOf(trace, scope);
 	const whole = scope.pool === null && scope.space === null;
 	const isBlock = (event: number) => trace.kindOfEvent(event) === Kind.Block;
-	const allocated = sumUp(trace, places, (event) => (isBlock(event) ? 1 : 0));
+	const told = scope.space === null ? trace.events.sums?.[whole ? "device" : "pool"] : undefined;
+	const allocated = told ? carry(trace, places, told.allocated) : sumUp(trace, places, (event) => (isBlock(event) ? 1 : 0));
 	// A plain allocation is reserved by itself, a pool's block is in a segment.
-	const reserved = scope.space !== null ? null
+	const reserved = scope.space !== null ? null : told ? carry(trace, places, told.reserved)
 		: sumUp(trace, places, (event, place) => (isBlock(event) ? (whole && place.pool === null ? 1 : 0) : 1));
 
 	if (whole) {

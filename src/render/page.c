@@ -102,6 +102,7 @@ struct part {
 	const struct page_options *options;
 	struct trace trace;
 	struct history history;
+	struct history_folded folded;
 };
 
 /* All of the report but what belongs to one moment, and the trees, which the page draws itself. */
@@ -149,7 +150,7 @@ static int write_facts(struct out *json, void *what)
 		return error;
 	out_text(json, ",\n\"name\":");
 	out_json(json, text_base(part->path));
-	error = page_facts(&part->trace, &part->history, json);
+	error = page_facts(&part->trace, &part->history, &part->folded, json);
 	out_text(json, "}");
 	return error;
 }
@@ -167,8 +168,12 @@ static int write_part(struct part *part, unsigned number, struct out *out)
 			      part->path)
 			: history_read(&part->history, &part->trace);
 	if (!error) {
+		if (part->options->max_events &&
+		    history_fold(&part->history, part->options->max_events, &part->folded))
+			error = err("%s: no memory left", part->path);
 		snprintf(name, sizeof(name), "facts%u", number);
-		error = write_json(name, out, write_facts, part);
+		if (!error)
+			error = write_json(name, out, write_facts, part);
 		if (!error)
 			error = page_events(&part->trace, &part->history, number, out);
 		history_clear(&part->history);

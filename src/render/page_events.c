@@ -54,6 +54,21 @@ static void add_birth(struct column *columns, const struct history_event *event,
 	column_add_delta(&columns[COLUMN_ptr], event->ptr);
 }
 
+static bool has_memory(unsigned op)
+{
+	return event_is_memory(op) || op == HISTORY_FOLD;
+}
+
+static void add_sums(struct column *columns, const struct history_sums *sums, bool fold)
+{
+	if (fold)
+		column_add(&columns[COLUMN_blocks], sums->blocks);
+	column_add_delta(&columns[COLUMN_device_allocated], sums->device.allocated);
+	column_add_delta(&columns[COLUMN_device_reserved], sums->device.reserved);
+	column_add_delta(&columns[COLUMN_pool_allocated], sums->pool.allocated);
+	column_add_delta(&columns[COLUMN_pool_reserved], sums->pool.reserved);
+}
+
 static void add_event(struct column *columns, const struct history_event *event, size_t at,
 		      bool ends)
 {
@@ -61,9 +76,9 @@ static void add_event(struct column *columns, const struct history_event *event,
 	/* A bit says that something lives from here on. */
 	column_add(&columns[COLUMN_op], (uint64_t)event->op << 1 | event->born);
 	column_add(&columns[COLUMN_thread], event->thread);
-	if (!event_is_memory(event->op) || event->op == EVENT_OOM)
+	if (!has_memory(event->op) || event->op == EVENT_OOM)
 		column_add(&columns[COLUMN_text], event->text);
-	if (!event_is_memory(event->op))
+	if (!has_memory(event->op))
 		return;
 	column_add(&columns[COLUMN_place], event->place);
 	column_add(&columns[COLUMN_size], ends && !event->born ? 0 : event->size);
@@ -94,8 +109,13 @@ int page_events(const struct trace *trace, const struct history *history, unsign
 
 	if (!deaths)
 		return err("%s: no memory left", trace->path);
-	for (size_t i = 0; i < history->events_n; i++)
-		add_event(columns, &history->events[i], i, deaths[i / 8] >> i % 8 & 1);
+	for (size_t i = 0; i < history->events_n; i++) {
+		const struct history_event *event = &history->events[i];
+
+		add_event(columns, event, i, deaths[i / 8] >> i % 8 & 1);
+		if (history->sums)
+			add_sums(columns, &history->sums[i], event->op == HISTORY_FOLD);
+	}
 	free(deaths);
 	add_stacks(columns, trace);
 	for (size_t i = 0; i < PAGE_COLUMNS; i++) {

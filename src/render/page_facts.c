@@ -53,7 +53,7 @@ static void places(const struct trace *trace, const struct history *history, str
 	out_text(out, "],\n\"ops\":[");
 	for (unsigned op = 0; op < EVENT_OPS; op++)
 		text(out, op ? "," : "", event_op_name(op));
-	out_char(out, ']');
+	out_text(out, ",\"unknown\",\"fold\"]");
 }
 
 static void threads(const struct trace *trace, const struct history *history, struct out *out)
@@ -82,7 +82,6 @@ static void gaps(const struct history *history, struct out *out)
 		const struct history_gap *gap = &history->gaps[i];
 
 		number(out, i ? ",{\"event\":" : "{\"event\":", gap->event);
-		number(out, ",\"seq\":", gap->seq);
 		number(out, ",\"dropped\":", gap->dropped);
 		device(out, ",\"device\":", gap->device);
 		number(out, ",\"allocated\":", gap->allocated);
@@ -229,8 +228,21 @@ static void peaks(const struct trace *trace, struct out *out)
 	out_char(out, ']');
 }
 
-int page_facts(struct trace *trace, const struct history *history, struct out *out)
+static void folds(const struct history_folded *folded, struct out *out)
 {
+	if (!folded->events)
+		return;
+	number(out, ",\n\"folded\":{\"events\":", folded->events);
+	number(out, ",\"blocks\":", folded->blocks);
+	number(out, ",\"largest\":", folded->largest);
+	number(out, ",\"slices\":", folded->slices);
+	out_char(out, '}');
+}
+
+int page_facts(struct trace *trace, const struct history *history,
+	       const struct history_folded *folded, struct out *out)
+{
+	folds(folded, out);
 	number(out, ",\n\"events\":", history->events_n);
 	number(out, ",\"stacks\":", trace->stacks_n);
 	places(trace, history, out);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "analyse/history.h"
+#include "analyse/history_fold.h"
 #include "analyse/trace.h"
 #include "render/page.h"
 
@@ -15,7 +16,8 @@ struct out;
 enum { PAGE_NAME = 40 };
 
 /* page_facts.c: the members of a trace's JSON behind its report, each with a comma in front. */
-int page_facts(struct trace *trace, const struct history *history, struct out *out);
+int page_facts(struct trace *trace, const struct history *history,
+	       const struct history_folded *folded, struct out *out);
 
 /* page_events.c: its columns, each an element. `number` tells traces apart. */
 int page_events(const struct trace *trace, const struct history *history, unsigned number,
