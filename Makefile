@@ -28,8 +28,9 @@ say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(BUILD)/%,%,$(2));)
 
 SHARED := base codec spool ledger
 # Of these two folders the library holds only what its exit path needs.
-LIB_ANALYSE := recording.c symbols.c phases.c backward.c witness.c sites*.c names.c
-LIB_RENDER := document*.c
+LIB_ANALYSE := recording*.c symbols.c phases.c backward.c witness.c sites*.c names.c blocks.c gaps.c census.c \
+	oom*.c
+LIB_RENDER := document*.c oom*.c fill.c show.c
 
 comma := ,
 src_of = $(foreach folder,$(1),$(wildcard src/$(folder)/*.c))

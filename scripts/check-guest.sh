@@ -45,6 +45,7 @@ sigpipe    pthread_sigmask sigemptyset sigaddset sigismember sigpending sigtimed
 loader     dlopen dlclose dlvsym dlerror dladdr dladdr1 dlinfo dl_iterate_phdr _dl_find_object _r_debug
 stacks     backtrace
 exit       qsort free
+status     on_exit
 compiler   __errno_location __stack_chk_fail __cxa_finalize __cxa_atexit __gmon_start__
 compiler   _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable
 fortify    __memcpy_chk __memmove_chk __memset_chk __mempcpy_chk __strcpy_chk __stpcpy_chk

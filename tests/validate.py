@@ -22,7 +22,7 @@ except ImportError:
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "..", "include", "memtrace", "trace.schema.json")
 KEYS = ["schema", "process", "environment", "capture", "calls", "witness", "actions", "spans_dropped", "spans",
-        "summary", "peaks", "modules", "frames",
+        "summary", "peaks", "ooms", "modules", "frames",
         "stacks", "threads", "sites", "phases", "timeline", "events"]
 EVENT_KEYS = ["seq", "t", "op", "device", "space", "pool", "ptr", "size", "stack", "thread",
               "stream", "api", "error", "allocated", "reserved"]
@@ -423,6 +423,56 @@ def check_events(document, problems):
         figures.compare(document, problems)
 
 
+def held_by_stack(live, device):
+    held = collections.Counter()
+    for (space, home, *_), (stack, size) in live.items():
+        if home == device and space in ("device", "array"):
+            held[stack] += size
+    return +held
+
+
+def check_ooms(document, problems):
+    """What was live at a failure is what the events give, when none is missing."""
+    ooms = document.get("ooms", [])
+    stacks = len(document["stacks"])
+    for i, oom in enumerate(ooms):
+        shares = oom["stacks"] or []
+        if i and oom["seq"] <= ooms[i - 1]["seq"]:
+            problems.add("ooms", f"ooms[{i}] does not follow the one before")
+        if any(share["stack"] >= stacks for share in shares) or oom["stack"] >= stacks:
+            problems.add("ooms", f"ooms[{i}]: a stack that is not there")
+        summed = sum(share["bytes"] for share in shares) + (oom["unknown_bytes"] or 0)
+        if oom["stacks"] is not None and summed != oom["allocated"]:
+            problems.add("ooms", f"ooms[{i}]: stacks sum to {summed}, not {oom['allocated']}")
+    if document["capture"]["events_dropped"] or document["capture"]["truncated"]:
+        return
+    waiting = {oom["seq"]: oom for oom in ooms}
+    live = {}
+    for event in document["events"] if ooms else []:
+        oom = waiting.pop(event["seq"], None)
+        if oom is not None:
+            if event["op"] != "oom" or event["size"] != oom["size"]:
+                problems.add("ooms", f"event {event['seq']} is not the failure that ooms tells of")
+            told = {share["stack"]: share["bytes"] for share in oom["stacks"] or []}
+            if oom["device"] is not None and told != dict(held_by_stack(live, oom["device"])):
+                problems.add("ooms", f"the failure {event['seq']}: {told}, but the events give "
+                                     f"{dict(held_by_stack(live, oom['device']))}")
+        if event["op"] not in ("alloc", "free") or event.get("foreign"):
+            continue
+        key = (event["space"], event["device"], event["pool"],
+               event["ptr"] or ("stack", event["stack"]))
+        if event["ptr"] is not None and event["op"] == "free":
+            live.pop(key, None)
+        elif event["ptr"] is not None:
+            live[key] = (event["stack"], event["size"])
+        else:
+            sign = 1 if event["op"] == "alloc" else -1
+            size = live.get(key, (0, 0))[1] + sign * event["size"]
+            live[key] = (event["stack"], size)
+    if waiting and not document["capture"]["events_dropped"]:
+        problems.add("ooms", f"no event is {sorted(waiting)}")
+
+
 def check(path, validator):
     problems = Problems(path)
     try:
@@ -442,6 +492,7 @@ def check(path, validator):
     check_lines(text, document["events"], problems)
     check_positions(document, problems)
     check_peaks(document, problems)
+    check_ooms(document, problems)
     check_stacks(document, problems)
     check_timeline(document, problems)
     check_phases(document, problems)

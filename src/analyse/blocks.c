@@ -2,10 +2,10 @@
 #include "analyse/blocks.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/pages.h"
 
 enum { FIRST_SIZE = 1024 };
 
@@ -16,8 +16,8 @@ void blocks_init(struct blocks *blocks, bool marking)
 
 void blocks_clear(struct blocks *blocks)
 {
-	free(blocks->list);
-	free(blocks->heads);
+	pages_free(blocks->list, blocks->size * sizeof(*blocks->list));
+	pages_free(blocks->heads, blocks->heads_n * sizeof(*blocks->heads));
 	*blocks = (struct blocks){ 0 };
 }
 
@@ -41,14 +41,17 @@ static void link_in(struct blocks *blocks, uint32_t at)
 static int grow(struct blocks *blocks)
 {
 	uint32_t size = blocks->size ? blocks->size * 2 : FIRST_SIZE;
-	struct block *list = size ? reallocarray(blocks->list, size, sizeof(*list)) : NULL;
-	uint32_t *heads = list ? calloc(size, sizeof(*heads)) : NULL;
+	uint32_t *heads = size ? pages_grow(NULL, 0, size * sizeof(*heads)) : NULL;
+	struct block *list = NULL;
 
-	if (list)
-		blocks->list = list;
-	if (!heads)
+	if (heads)
+		list = pages_grow(blocks->list, blocks->size * sizeof(*list), size * sizeof(*list));
+	if (!list) {
+		pages_free(heads, size * sizeof(*heads));
 		return -ENOMEM;
-	free(blocks->heads);
+	}
+	pages_free(blocks->heads, blocks->heads_n * sizeof(*heads));
+	blocks->list = list;
 	blocks->heads = heads;
 	blocks->heads_n = blocks->size = size;
 	for (uint32_t i = 0; i < blocks->used; i++) {

@@ -35,14 +35,15 @@ static bool is_place(const struct blocks *blocks, const struct block *block, boo
 	       (handed || !block->handle);
 }
 
-static struct gaps_block *collect(const struct blocks *blocks, bool handed, size_t *count)
+static struct gaps_block *collect(struct gaps *gaps, const struct blocks *blocks, bool handed,
+				  size_t *count)
 {
 	struct gaps_block *list;
 
 	*count = 0;
 	for (uint32_t i = 0; i < blocks->used; i++)
 		*count += is_place(blocks, &blocks->list[i], handed);
-	list = calloc(*count + 1, sizeof(*list));
+	list = arena_alloc(&gaps->arena, (*count + 1) * sizeof(*list));
 	*count = 0;
 	for (uint32_t i = 0; list && i < blocks->used; i++) {
 		const struct block *block = &blocks->list[i];
@@ -217,10 +218,10 @@ static void fill_pools(struct gaps *gaps)
 
 static int fill_in(struct gaps *gaps, const struct gaps_block *ranges, size_t count)
 {
-	gaps->segments = calloc(count + 1, sizeof(*gaps->segments));
-	gaps->pools =
-		calloc(count_pools(ranges, count) + count_pools(gaps->blocks, gaps->blocks_n) + 1,
-		       sizeof(*gaps->pools));
+	size_t pools = count_pools(ranges, count) + count_pools(gaps->blocks, gaps->blocks_n);
+
+	gaps->segments = arena_alloc(&gaps->arena, (count + 1) * sizeof(*gaps->segments));
+	gaps->pools = arena_alloc(&gaps->arena, (pools + 1) * sizeof(*gaps->pools));
 	if (!gaps->segments || !gaps->pools)
 		return -ENOMEM;
 	find_segments(gaps, ranges, count);
@@ -231,15 +232,15 @@ static int fill_in(struct gaps *gaps, const struct gaps_block *ranges, size_t co
 
 int gaps_find(struct gaps *gaps, const struct blocks *blocks)
 {
-	size_t count;
-	struct gaps_block *ranges = collect(blocks, false, &count);
+	struct gaps_block *ranges;
+	size_t count = 0;
 	int error = -ENOMEM;
 
 	*gaps = (struct gaps){ 0 };
-	gaps->blocks = collect(blocks, true, &gaps->blocks_n);
+	ranges = collect(gaps, blocks, false, &count);
+	gaps->blocks = collect(gaps, blocks, true, &gaps->blocks_n);
 	if (ranges && gaps->blocks)
 		error = fill_in(gaps, ranges, count);
-	free(ranges);
 	if (error)
 		gaps_clear(gaps);
 	return error;
@@ -247,8 +248,6 @@ int gaps_find(struct gaps *gaps, const struct blocks *blocks)
 
 void gaps_clear(struct gaps *gaps)
 {
-	free(gaps->pools);
-	free(gaps->segments);
-	free(gaps->blocks);
+	arena_clear(&gaps->arena);
 	*gaps = (struct gaps){ 0 };
 }

@@ -4,11 +4,14 @@
  *
  * Only what has an address can be looked at: a stream-ordered pool of the driver keeps its segments
  * to itself, and its blocks are then `elsewhere`.
+ *
+ * Also used at the end of the traced program.
  */
 #ifndef ANALYSE_GAPS_H
 #define ANALYSE_GAPS_H
 
 #include "analyse/blocks.h"
+#include "base/arena.h"
 
 enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
 
@@ -48,6 +51,7 @@ struct gaps {
 	size_t segments_n;
 	struct gaps_block *blocks; /* handed out, by pool and address */
 	size_t blocks_n;
+	struct arena arena; /* all of it */
 };
 
 /* Of what counts (block_counts). 0 or -ENOMEM. */

@@ -11,16 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/backward.h"
-#include "analyse/sites.h"
 #include "analyse/symbols.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/text.h"
 #include "codec/event.h"
 #include "ledger/totals.h"
-
-enum { NAMING_DEPTH = 1024 }; /* frames of a stack that are looked at for its site */
 
 const struct spool_frame *recording_frame(const struct recording *recording, uint32_t frame)
 {
@@ -255,80 +250,6 @@ static int find_held(struct recording *recording)
 
 /* --- sites --- */
 
-/* Every frame as sites see it. */
-static struct site_frame *see_frames(struct recording *recording)
-{
-	struct site_frame *seen =
-		arena_alloc(&recording->arena, (recording->frames + 1) * sizeof(*seen));
-
-	for (uint32_t i = 0; seen && i < recording->frames; i++) {
-		const struct spool_frame *frame = recording_frame(recording, i);
-		const struct spool_module *module =
-			frame->module ? recording_module(recording, frame->module - 1) : NULL;
-		bool python = frame->language == FRAME_PYTHON;
-		uint32_t path = python ? frame->file : module ? module->path : 0;
-
-		if (site_frame_read(&seen[i], python, recording->names[i].function,
-				    path ? spool_text(recording->spool, path) : NULL,
-				    &recording->arena))
-			return NULL;
-	}
-	return seen;
-}
-
-/* Puts the frames of a stack, those from `from` on, behind the `count` that are there. */
-static uint32_t add_frames(const struct recording *recording, const struct spool_stack *stack,
-			   uint32_t from, const struct site_frame *seen, struct site_frame *frames,
-			   uint32_t count)
-{
-	uint32_t depth = recording_depth(recording, stack);
-
-	for (uint32_t i = from; i < depth && count < NAMING_DEPTH; i++) {
-		uint32_t frame = recording_step(recording, stack, i);
-
-		if (frame < recording->frames)
-			frames[count++] = seen[frame];
-	}
-	return count;
-}
-
-/* As trace_backward.c names such frames for readers. */
-static const char *said_backward(struct recording *recording, const char *function,
-				 enum backward_via via)
-{
-	char text[SITE_LONGEST];
-
-	text_copy(text, sizeof(text), function ? function : "?");
-	text_append(text, sizeof(text),
-		    via == BACKWARD_FORWARD ? " [backward]" : " [via backward()]");
-	return arena_text(&recording->arena, text, strlen(text));
-}
-
-static const char *name_site(struct recording *recording, const struct site_frame *seen,
-			     const struct spool_stack *stack)
-{
-	struct site_frame frames[NAMING_DEPTH];
-	uint32_t order[NAMING_DEPTH];
-	uint32_t count = add_frames(recording, stack, 0, seen, frames, 0);
-	uint32_t own = count;
-	struct backward backward;
-	char name[SITE_LONGEST];
-
-	/* A backward pass is named by the Python that it comes from, and said to be one. */
-	backward_read(recording, stack, &backward);
-	if (backward.via != BACKWARD_NOT) {
-		const struct spool_stack *via = recording_stack(recording, backward.stack);
-
-		count = add_frames(recording, via, via->native, seen, frames, count);
-	}
-	for (uint32_t i = own; i < count; i++)
-		frames[i].function = said_backward(recording, frames[i].function, backward.via);
-	for (uint32_t i = 0; i < count; i++)
-		order[i] = i;
-	site_name(name, frames, order, count);
-	return arena_text(&recording->arena, name, strlen(name));
-}
-
 /* A site's space is that of its stacks: the sum that they have a share in. */
 static const char *space_of(const struct recording *recording, const struct spool_stack *stack)
 {
@@ -435,7 +356,6 @@ static void list_stacks(struct recording *recording, const uint32_t *site_of)
 
 static int find_sites(struct recording *recording)
 {
-	const struct site_frame *seen = see_frames(recording);
 	uint32_t *site_of =
 		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*site_of));
 	struct map known = { NULL, 0 };
@@ -444,7 +364,7 @@ static int find_sites(struct recording *recording)
 		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*recording->sites));
 	recording->by_site = arena_alloc(&recording->arena,
 					 (recording->stacks + 1) * sizeof(*recording->by_site));
-	if (!site_of || !recording->sites || !recording->by_site || !seen)
+	if (!site_of || !recording->sites || !recording->by_site || recording_see(recording))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < recording->stacks; i++) {
 		const struct spool_stack *stack = recording_stack(recording, i);
@@ -454,7 +374,7 @@ static int find_sites(struct recording *recording)
 		site_of[i] = UINT32_MAX;
 		if (!stack->allocations)
 			continue;
-		name = name_site(recording, seen, stack);
+		name = recording_site(recording, stack);
 		if (!name) {
 			map_clear(&known);
 			return -ENOMEM;

@@ -43,6 +43,7 @@ struct recording {
 	struct arena arena;
 	uint32_t frames, stacks, scopes;
 	struct recording_frame *names; /* by frame */
+	struct site_frame *seen;       /* by frame, as sites see it */
 	struct recording_share
 		*shares;              /* by sum: [first[s], first[s + 1]), largest at peak first */
 	uint32_t *first;              /* sums + 1 of them */
@@ -66,6 +67,16 @@ const struct spool_module *recording_module(const struct recording *recording, u
 uint32_t recording_step(const struct recording *recording, const struct spool_stack *stack,
 			uint32_t i);
 uint32_t recording_depth(const struct recording *recording, const struct spool_stack *stack);
+
+/* recording_names.c: fills `seen`; then, of a stack, the name of its site (NULL without memory). */
+int recording_see(struct recording *recording);
+const char *recording_site(struct recording *recording, const struct spool_stack *stack);
+
+/*
+ * The line of a stack that its user knows: "Net.forward (train.py:12)", "take (leak)", cut to size;
+ * a backward pass's says so.
+ */
+void recording_line(struct recording *recording, uint32_t stack, char *to, size_t size);
 
 /* The first fact with the key behind `from` (0 to begin): 1 + its position, 0 for none. */
 uint32_t recording_fact(const struct recording *recording, const char *key, uint32_t from);

@@ -171,6 +171,43 @@ struct trace_peak {
 	size_t stacks_n;
 };
 
+/* A pool's segments when an allocation failed. */
+struct trace_oom_pool {
+	const char *pool;
+	uint64_t reserved_bytes, allocated_bytes, largest_free_bytes, free_segments_bytes;
+	uint64_t gaps_bytes, gaps;
+};
+
+struct trace_oom_holder {
+	const char *holder; /* a pool's or a library's name, NULL when not known */
+	bool pool;
+	uint64_t bytes;
+};
+
+struct trace_oom_advice {
+	const char *rule, *text;
+	uint64_t bytes; /* that it would free */
+};
+
+/* An allocation that failed for want of memory, explained: analyse/oom.h. */
+struct trace_oom {
+	uint64_t seq, t, thread, size;
+	int device;
+	uint32_t stack;
+	const char *space, *pool, *api, *reason;
+	uint64_t refused_bytes, free_bytes, total_bytes, others_bytes; /* each may be TRACE_NONE, */
+	uint64_t limit_min_bytes, limit_max_bytes;                     /* and these, */
+	uint64_t allocated, reserved, cached, unknown_bytes;           /* and these */
+	bool survived;
+	uint64_t allocations_after;
+	struct trace_oom_pool *pools;
+	struct trace_oom_holder *holders;
+	struct trace_share *stacks;
+	struct trace_oom_advice *advice;
+	const char **text; /* the lines of the explanation */
+	size_t pools_n, holders_n, stacks_n, advice_n, text_n;
+};
+
 struct trace_module {
 	const char *path, *build_id;
 	uint64_t base;
@@ -285,6 +322,7 @@ struct trace {
 		size_t spaces_n;
 	} summary;
 	struct trace_peak *peaks;
+	struct trace_oom *ooms; /* in the order of time */
 	struct trace_module *modules;
 	struct trace_frame *frames;
 	struct trace_stack *stacks;
@@ -292,7 +330,8 @@ struct trace {
 	struct trace_site *sites;
 	struct trace_phase *phases;
 	struct trace_curve *timeline;
-	size_t peaks_n, modules_n, frames_n, stacks_n, threads_n, sites_n, phases_n, timeline_n;
+	size_t peaks_n, ooms_n, modules_n, frames_n, stacks_n, threads_n, sites_n, phases_n,
+		timeline_n;
 
 	int by;            /* enum trace_by: what a site is */
 	uint32_t *site_of; /* by stack: its site, UINT32_MAX for none */

@@ -78,6 +78,23 @@ static int check_peaks(const struct trace *trace)
 	return 0;
 }
 
+static int check_ooms(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->ooms_n; i++) {
+		const struct trace_oom *oom = &trace->ooms[i];
+
+		if (oom->stack != UINT32_MAX && oom->stack >= trace->stacks_n)
+			return out_of_range(trace, "ooms", i, "stacks", oom->stack,
+					    trace->stacks_n);
+		for (size_t k = 0; k < oom->stacks_n; k++) {
+			if (oom->stacks[k].stack >= trace->stacks_n)
+				return out_of_range(trace, "ooms", i, "stacks",
+						    oom->stacks[k].stack, trace->stacks_n);
+		}
+	}
+	return 0;
+}
+
 static int check_sites(struct trace *trace)
 {
 	trace->site_of = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(uint32_t));
@@ -122,6 +139,8 @@ int trace_check(struct trace *trace)
 		error = check_spans(trace);
 	if (!error)
 		error = check_peaks(trace);
+	if (!error)
+		error = check_ooms(trace);
 	if (!error)
 		error = check_sites(trace);
 	if (!error)

@@ -182,6 +182,62 @@ static const struct shape_row peak_rows[] = {
 };
 SHAPE(peak, trace_peak);
 
+static const struct shape_row oom_pool_rows[] = {
+	ROW(trace_oom_pool, TEXT, pool),
+	ROW(trace_oom_pool, U64, reserved_bytes),
+	ROW(trace_oom_pool, U64, allocated_bytes),
+	ROW(trace_oom_pool, U64, largest_free_bytes),
+	ROW(trace_oom_pool, U64, free_segments_bytes),
+	ROW(trace_oom_pool, U64, gaps_bytes),
+	ROW(trace_oom_pool, U64, gaps),
+};
+SHAPE(oom_pool, trace_oom_pool);
+
+static const struct shape_row oom_holder_rows[] = {
+	ROW(trace_oom_holder, TEXT, holder),
+	ROW(trace_oom_holder, BOOL, pool),
+	ROW(trace_oom_holder, U64, bytes),
+};
+SHAPE(oom_holder, trace_oom_holder);
+
+static const struct shape_row oom_advice_rows[] = {
+	ROW(trace_oom_advice, TEXT, rule),
+	ROW(trace_oom_advice, TEXT, text),
+	ROW(trace_oom_advice, U64, bytes),
+};
+SHAPE(oom_advice, trace_oom_advice);
+
+static const struct shape_row oom_rows[] = {
+	ROW(trace_oom, U64, seq),
+	ROW(trace_oom, U64, t),
+	ROW(trace_oom, INT, device),
+	ROW(trace_oom, TEXT, space),
+	ROW(trace_oom, TEXT, pool),
+	ROW(trace_oom, TEXT, api),
+	ROW(trace_oom, U64, thread),
+	ROW(trace_oom, POSITION, stack),
+	ROW(trace_oom, U64, size),
+	ROW(trace_oom, OPTIONAL, refused_bytes),
+	ROW(trace_oom, OPTIONAL, free_bytes),
+	ROW(trace_oom, OPTIONAL, total_bytes),
+	ROW(trace_oom, OPTIONAL, others_bytes),
+	ROW(trace_oom, OPTIONAL, limit_min_bytes),
+	ROW(trace_oom, OPTIONAL, limit_max_bytes),
+	ROW(trace_oom, OPTIONAL, allocated),
+	ROW(trace_oom, OPTIONAL, reserved),
+	ROW(trace_oom, OPTIONAL, cached),
+	ROW(trace_oom, TEXT, reason),
+	ROW(trace_oom, BOOL, survived),
+	ROW(trace_oom, U64, allocations_after),
+	ROW_MANY(trace_oom, LIST, pools, &oom_pool_shape),
+	ROW_MANY(trace_oom, LIST, holders, &oom_holder_shape),
+	ROW_MANY(trace_oom, LIST, stacks, &share_shape),
+	ROW(trace_oom, OPTIONAL, unknown_bytes),
+	ROW_MANY(trace_oom, LIST, advice, &oom_advice_shape),
+	ROW_MANY(trace_oom, TEXTS, text, NULL),
+};
+SHAPE(oom, trace_oom);
+
 static const struct shape_row module_rows[] = {
 	ROW(trace_module, TEXT, path),
 	ROW(trace_module, TEXT, build_id),
@@ -284,6 +340,7 @@ static const struct shape_row trace_rows[] = {
 	ROW_MANY(trace, LIST, spans, &span_shape),
 	{ "summary", SHAPE_OBJECT, 0, 0, &summary_shape, NULL },
 	ROW_MANY(trace, LIST, peaks, &peak_shape),
+	ROW_MANY(trace, LIST, ooms, &oom_shape),
 	ROW_MANY(trace, LIST, modules, &module_shape),
 	ROW_MANY(trace, LIST, frames, &frame_shape),
 	ROW_MANY(trace, LIST, stacks, &stack_shape),

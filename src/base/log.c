@@ -41,12 +41,21 @@ static bool still_stderr(void)
 	       status.st_dev == log_state.device && status.st_ino == log_state.inode;
 }
 
+static void write_out(const char *text)
+{
+	int cancel = cancel_hold();
+	struct signals_held held;
+
+	signals_hold(&held, SIGPIPE);
+	fd_write_all(STDERR_FILENO, text, strlen(text));
+	signals_release(&held);
+	cancel_release(cancel);
+}
+
 void log_say(const char *part, ...)
 {
 	char line[2048] = "memtrace: ";
-	struct signals_held held;
 	int saved = errno;
-	int cancel;
 	va_list parts;
 
 	if (!still_stderr()) {
@@ -59,10 +68,15 @@ void log_say(const char *part, ...)
 	va_end(parts);
 	utf8_clean(line); /* paths and programs' names are in it */
 	text_append(line, sizeof(line), "\n");
-	cancel = cancel_hold();
-	signals_hold(&held, SIGPIPE);
-	fd_write_all(STDERR_FILENO, line, strlen(line));
-	signals_release(&held);
-	cancel_release(cancel);
+	write_out(line);
+	errno = saved;
+}
+
+void log_lines(const char *lines)
+{
+	int saved = errno;
+
+	if (still_stderr())
+		write_out(lines);
 	errno = saved;
 }

@@ -12,6 +12,9 @@
 /* Remembers what descriptor 2 is. */
 void log_init(bool quiet);
 
+/* Lines as they are, ended by a line break, in one write. */
+void log_lines(const char *lines);
+
 /* "memtrace: " and the parts, ended by NULL, as one line. */
 void log_say(const char *part, ...) __attribute__((sentinel));
 

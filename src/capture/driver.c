@@ -189,12 +189,16 @@ bool driver_capturing(uint64_t stream)
 	       status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-uint64_t driver_used(void)
+bool driver_memory(uint64_t *left, uint64_t *total)
 {
-	size_t left;
-	size_t total;
+	size_t free_bytes;
+	size_t all_bytes;
 
-	return ASK(cuMemGetInfo_v2, &left, &total) && left <= total ? total - left : 0;
+	if (!ASK(cuMemGetInfo_v2, &free_bytes, &all_bytes) || free_bytes > all_bytes)
+		return false;
+	*left = free_bytes;
+	*total = all_bytes;
+	return true;
 }
 
 static void print_uuid(const CUuuid *uuid, char *text)

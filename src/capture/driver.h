@@ -40,8 +40,8 @@ uint64_t driver_graph_memory(int device, uint64_t *used);
 
 bool driver_capturing(uint64_t stream);
 
-/* Bytes occupied on the current device, by everybody; 0 when unknown. About 6 us. */
-uint64_t driver_used(void);
+/* Bytes left on the current device, and all that it has; false when unknown. About 6 us. */
+bool driver_memory(uint64_t *left, uint64_t *total);
 
 struct driver_facts {
 	char name[128];

@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -11,6 +14,7 @@
 #include "base/path.h"
 #include "base/signals.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "render/document.h"
 
 enum { NAMES = 1000 };
@@ -56,18 +60,77 @@ static int rename_new(const char *partial, const char *output, char *final, size
 	return -EEXIST;
 }
 
+/* --- what failed for want of memory --- */
+
+/* The program's exit status; -1 while it is not known. */
+static int exit_status = -1;
+
+static void note_status(int status, void *unused)
+{
+	(void)unused;
+	exit_status = status;
+}
+
+int finish_status(void)
+{
+	return exit_status;
+}
+
+void finish_watch(void)
+{
+	static atomic_bool watching;
+
+	if (!atomic_exchange(&watching, true))
+		on_exit(note_status, NULL);
+}
+
+/* In one write, so that nobody's lines come in between. */
+static void explain(const struct oom_text *oom, const char *trace)
+{
+	char text[(OOM_TEXT_LINES + 1) * (OOM_TEXT_BYTES + 1) + 4096] = "memtrace: ";
+	char path[4096];
+
+	for (unsigned i = 0; i < oom->count; i++) {
+		text_append(text, sizeof(text), oom->lines[i]);
+		text_append(text, sizeof(text), "\n");
+	}
+	text_append(text, sizeof(text), "All of it: memtrace report --oom ");
+	text_copy(path, sizeof(path), trace);
+	utf8_clean(path);
+	text_append(text, sizeof(text), path);
+	text_append(text, sizeof(text), "\n");
+	log_lines(text);
+}
+
+static void say_written(const char *trace, const struct document_told *told, bool explained)
+{
+	char number[24];
+
+	text_u64(number, told->ooms);
+	if (!opt_flag(OPT_ID_announce))
+		return;
+	if (told->ooms && !explained)
+		log_say("wrote ", trace, " (", number,
+			told->ooms == 1 ? " allocation" : " allocations",
+			" failed for want of memory: memtrace report --oom)", NULL);
+	else
+		log_say("wrote ", trace, NULL);
+}
+
 void finish_write(struct spool *spool, const struct paths *paths)
 {
+	struct document_told told = { .survived = true };
 	char partial[4096];
 	char final[4096];
 	struct signals_held held;
+	bool explained;
 	int fd;
 	int error = open_partial(paths->output, partial, sizeof(partial), &fd);
 
 	/* A file size limit must be an error of write(), not the end of the host. */
 	signals_hold(&held, SIGXFSZ);
 	if (!error) {
-		error = document_write(spool, fd, DOCUMENT_EVENTS, "exit");
+		error = document_write_told(spool, fd, DOCUMENT_EVENTS, "exit", &told);
 		if (close(fd) && !error)
 			error = -errno;
 		if (!error)
@@ -76,6 +139,9 @@ void finish_write(struct spool *spool, const struct paths *paths)
 			unlink(partial);
 	}
 	signals_release(&held);
+	explained = !told.survived;
+	if (explained)
+		explain(&told.oom, error ? paths->spool : final);
 	if (error) {
 		log_say(paths->output, " could not be written: ", facts_error(error),
 			"; what was recorded is kept in ", paths->spool, " (memtrace recover)",
@@ -83,6 +149,5 @@ void finish_write(struct spool *spool, const struct paths *paths)
 		return;
 	}
 	spool_unlink(spool);
-	if (opt_flag(OPT_ID_announce))
-		log_say("wrote ", final, NULL);
+	say_written(final, &told, explained);
 }

@@ -10,4 +10,13 @@
  */
 void finish_write(struct spool *spool, const struct paths *paths);
 
+/*
+ * The exit status is known to finish_write() from now on. Once main() runs: what exit() calls is
+ * called in the reverse order of coming, and ours must come before the destructors.
+ */
+void finish_watch(void);
+
+/* -1 while it is not known. */
+int finish_status(void);
+
 #endif

@@ -243,6 +243,7 @@ void record_prepare(void)
 		return;
 	path = watch_path(NULL); /* once in a process: the loader allocates */
 	loader_enter();
+	finish_watch();
 	unwind_prepare();
 	python_prepare(resolve_dlsym);
 	torch_prepare();
@@ -491,6 +492,7 @@ void record_finish(void)
 		record.ledger.error = -ECANCELED;
 	header = record.spool.header;
 	header->end = record_now();
+	header->status = (uint64_t)finish_status() + 1;
 	calls_settle();
 	atomic_store(&header->late, atomic_load(&record.missed));
 	for (unsigned i = 0; i < DOORS; i++)

@@ -127,7 +127,8 @@ void span_sample_used(int device)
 	static _Atomic uint64_t last[USED_DEVICES];
 	uint64_t now = record_now();
 	uint64_t before;
-	uint64_t bytes;
+	uint64_t left;
+	uint64_t total;
 
 	if (device < 0 || device >= USED_DEVICES || !opt_flag(OPT_ID_used))
 		return;
@@ -138,11 +139,10 @@ void span_sample_used(int device)
 	if (device != driver_device())
 		return;
 	atomic_store_explicit(&last[device], now ? now : 1, memory_order_relaxed);
-	bytes = driver_used();
-	if (!bytes)
+	if (!driver_memory(&left, &total) || left == total)
 		return;
 	record_lock();
-	ledger_used(record_ledger(), device, bytes, now);
+	ledger_used(record_ledger(), device, total - left, now);
 	record_unlock();
 }
 
@@ -151,8 +151,22 @@ bool span_no_event(int status)
 	return status && status != OUT_OF_MEMORY;
 }
 
-void span_failed(struct span *span, int status, enum space space, uint64_t size, int device)
+/* What the driver has left is asked at once: a moment later PyTorch has emptied its cache. */
+static void ask_driver(struct spool_oom *known, const struct event *event)
 {
+	known->refused = event->size;
+	if (event->device < 0 || event->space == SPACE_PINNED || !opt_flag(OPT_ID_used))
+		return;
+	facts_device(event->device);
+	/* The driver tells of the current context's device alone. */
+	if (event->device == driver_device())
+		driver_memory(&known->left, &known->total);
+}
+
+void span_failed(struct span *span, int status, enum space space, uint64_t size, int device,
+		 bool ordered)
+{
+	struct spool_oom known = { 0 };
 	struct event event;
 
 	if (status != OUT_OF_MEMORY || !span_counts(span, status))
@@ -163,15 +177,18 @@ void span_failed(struct span *span, int status, enum space space, uint64_t size,
 	event.space = space;
 	event.size = size;
 	event.device = (int16_t)(space == SPACE_PINNED ? NO_DEVICE : device);
+	ask_driver(&known, &event);
 	record_lock();
 	event.api = span_api(span);
 	event.error = intern_text(record_intern(), "out of memory");
-	if (torch_catches(span_owner(&event))) {
+	if (torch_catches(event.stack, ordered, &known)) {
 		event.op = EVENT_MARK;
 		event.name = intern_text(record_intern(), "allocation retry");
 		ledger_retry(record_ledger(), event.device);
+		ledger_note(record_ledger(), &event);
+	} else {
+		ledger_oom(record_ledger(), &event, &known);
 	}
-	ledger_note(record_ledger(), &event);
 	record_done(event.t);
 }
 
@@ -188,7 +205,7 @@ static inline __attribute__((always_inline)) void take(struct span *span, int st
 	if (span_no_event(status) || !record_begin(true))
 		goto out;
 	if (status) {
-		span_failed(span, status, memory->space, memory->size, driver_device());
+		span_failed(span, status, memory->space, memory->size, driver_device(), false);
 		goto out;
 	}
 	if (!memory->key || !span_counts(span, status))

@@ -22,8 +22,12 @@ uint32_t span_owner(const struct event *event);
 /* Failures other than for want of memory are the program's own affair. */
 bool span_no_event(int status);
 
-/* Out of memory is an event, or a retry if the asker is known to catch it. */
-void span_failed(struct span *span, int status, enum space space, uint64_t size, int device);
+/*
+ * Out of memory is an event, or a retry if the asker is known to catch it. `ordered`: of a
+ * stream-ordered pool.
+ */
+void span_failed(struct span *span, int status, enum space space, uint64_t size, int device,
+		 bool ordered);
 
 /* Samples what the device says is occupied, not more often than it is worth. */
 void span_sample_used(int device);

@@ -85,7 +85,7 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 	if (span_no_event(status) || !record_begin(true))
 		goto out;
 	if (status) {
-		span_failed(span, status, SPACE_DEVICE, size, driver_device());
+		span_failed(span, status, SPACE_DEVICE, size, driver_device(), true);
 		goto out;
 	}
 	if (!ptr || !span_counts(span, status))
@@ -213,7 +213,7 @@ void span_graph_node(struct span *span, int status, int device, uint64_t size)
 
 	if (!span_no_event(status) && record_begin(true)) {
 		if (status)
-			span_failed(span, status, SPACE_DEVICE, size, device);
+			span_failed(span, status, SPACE_DEVICE, size, device, false);
 		else
 			graph_seen(device);
 	}

@@ -39,7 +39,7 @@ void span_create(struct span *span, int status, uint64_t handle, uint64_t size, 
 	if (!span_no_event(status) && record_begin(true)) {
 		if (status)
 			span_failed(span, status, device >= 0 ? SPACE_DEVICE : SPACE_PINNED, size,
-				    device);
+				    device, false);
 		else if (span_counts(span, status))
 			enter(span, handle, size, device, 0);
 	}

@@ -84,6 +84,12 @@ static _Thread_local struct {
 	uint64_t ptr, size;
 } provisional;
 
+/*
+ * The driver's last refusal to this thread's allocation of a block, until one is handed out. An
+ * allocation that fails without one met a limit of PyTorch's own (set_per_process_memory_fraction).
+ */
+static _Thread_local struct spool_oom refused;
+
 /* libc10 is loaded RTLD_LOCAL: by its name, else (Debian: libc10.so.1.13) as the file that calls.
  */
 static void *c10_handle(void *caller)
@@ -236,18 +242,49 @@ void torch_settle(const struct event *like)
 		ledger_retag(record_ledger(), id, 0, like);
 }
 
-bool torch_catches(uint32_t owner)
+/* Was the driver asked from inside PyTorch's allocator, be it through somebody's raw_alloc? */
+static bool beneath_c10(uint32_t stack)
 {
-	const char *name = spool_text(record_spool(), owner);
+	const struct spool *spool = record_spool();
+	const struct spool_stack *row = spool_at(spool, SPOOL_STACK, stack);
 
-	return name && (!strcmp(name, "libc10_cuda.so") || strstr(name, "xla_cuda") ||
-			strstr(name, "_pywrap_tensorflow") || strstr(name, "libtensorflow"));
+	for (uint32_t i = 0; i < row->native; i++) {
+		const uint32_t *step = spool_at(spool, SPOOL_STEP, row->step + i);
+		const struct spool_frame *frame = spool_at(spool, SPOOL_FRAME, *step - 1);
+		const struct spool_module *module;
+		const char *path;
+
+		if (!frame->module)
+			continue;
+		module = spool_at(spool, SPOOL_MODULE, frame->module - 1);
+		path = spool_text(spool, module->path);
+		if (path && !strcmp(text_base(path), "libc10_cuda.so"))
+			return true;
+	}
+	return false;
+}
+
+bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known)
+{
+	const struct spool_stack *row = spool_at(record_spool(), SPOOL_STACK, stack);
+	const char *name = spool_text(record_spool(), row->owner);
+
+	if (torch_owns(row->owner) || beneath_c10(stack)) {
+		/* Without its cache PyTorch has nothing to give back, and does not report. */
+		if (ordered || torch.uncached)
+			return false;
+		refused = *known;
+		return true;
+	}
+	return name && (strstr(name, "xla_cuda") || strstr(name, "_pywrap_tensorflow") ||
+			strstr(name, "libtensorflow"));
 }
 
 void torch_clear(void)
 {
 	memset(&torch, 0, sizeof(torch));
 	provisional.ptr = 0;
+	refused.refused = 0;
 }
 
 void torch_restart(void)
@@ -342,6 +379,8 @@ static void record_usage(const struct usage *usage, void *caller)
 	event.api = text_once(&torch.api, "torch");
 	if (usage->ptr - provisional.ptr < provisional.size)
 		provisional.ptr = 0;
+	if (usage->size > 0)
+		refused.refused = 0;
 	enter_usage(&event, usage);
 	event.ptr = usage->ptr;
 	if (cuda && usage->totals)
@@ -369,9 +408,11 @@ static void usage(uint64_t ptr, int64_t size, const uint64_t *totals, uint64_t d
 	errno = saved;
 }
 
-static void out_of_memory(int64_t size, uint64_t device, void *caller)
+static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device,
+			  void *caller)
 {
 	int saved = errno;
+	struct spool_oom known = { 0 };
 	struct event event = {
 		.op = EVENT_OOM,
 		.space = SPACE_DEVICE,
@@ -384,11 +425,16 @@ static void out_of_memory(int64_t size, uint64_t device, void *caller)
 	event.t = record_now();
 	event.thread = record_thread();
 	event.stack = record_quiet() ? 0 : stacks_capture(caller, false);
+	if (refused.refused)
+		known = refused;
+	refused.refused = 0;
+	known.pool_allocated = allocated;
+	known.pool_reserved = reserved;
 	record_lock();
 	event.pool = torch_pool();
 	event.api = text_once(&torch.api, "torch");
 	event.error = intern_text(record_intern(), "out of memory");
-	ledger_note(record_ledger(), &event);
+	ledger_oom(record_ledger(), &event, &known);
 	record_done(event.t);
 	errno = saved;
 }
@@ -400,7 +446,7 @@ static void out_of_memory(int64_t size, uint64_t device, void *caller)
 #define TELL_V6 usage((uint64_t)ptr, size, NULL, device, CALLER)
 #define TELL_V10 usage((uint64_t)ptr, size, (uint64_t[]){ allocated, reserved }, device, CALLER)
 #define TELL_V22 TELL_V10
-#define TELL_OOM13 out_of_memory(size, device, CALLER)
+#define TELL_OOM13 out_of_memory((int64_t)size, allocated, reserved, device, CALLER)
 #define TELL_OOM22 TELL_OOM13
 #define TELL_OOMX TELL_OOM13
 

@@ -14,6 +14,8 @@
 
 #include "codec/event.h"
 
+struct spool_oom;
+
 /* Finds the real functions behind PyTorch's doors, if PyTorch is loaded. Takes the loader's lock.
  */
 void torch_prepare(void);
@@ -35,8 +37,13 @@ bool torch_owns(uint32_t owner);
 bool torch_segment(uint32_t owner, uint64_t ptr, uint64_t size);
 void torch_settle(const struct event *like);
 
-/* Does the owner catch a failure and try again in another way (PyTorch, XLA)? */
-bool torch_catches(uint32_t owner);
+/*
+ * An allocation of the driver with this stack failed: does a framework catch that and try again in
+ * another way (PyTorch, XLA)? PyTorch's then reports the failure itself, on this thread and with
+ * what was known here, unless a try succeeds. `ordered`: of a stream-ordered pool, where PyTorch
+ * tries no more.
+ */
+bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known);
 
 /* Forgets texts and provisional segments (after fork); takes all blocks out (recording starts
  * anew). */

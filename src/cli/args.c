@@ -67,10 +67,10 @@ static void print_row(struct out *out, const struct arg *arg)
 
 	if (arg->letter)
 		snprintf(left, sizeof(left), "  -%c, --%s%s%s", arg->letter, arg->name,
-			 arg->kind != ARG_FLAG && arg->kind != ARG_SWITCH ? " " : "", value);
+			 args_wants_word(arg) ? " " : "", value);
 	else
 		snprintf(left, sizeof(left), "      --%s%s%s", arg->name,
-			 arg->kind != ARG_FLAG && arg->kind != ARG_SWITCH ? " " : "", value);
+			 args_wants_word(arg) ? " " : "", value);
 	if (strlen(left) + 2 > HELP_COLUMN)
 		out_format(out, "%s\n%*s%s\n", left, HELP_COLUMN, "", arg->help);
 	else
@@ -235,8 +235,8 @@ static int take(const struct usage *usage, char **words, int left)
 		*arg->flag = true;
 		return 1;
 	}
-	if (arg->kind == ARG_SWITCH) {
-		*arg->text = value ? value : "1";
+	if (arg->kind == ARG_SWITCH || arg->kind == ARG_MAYBE) {
+		*arg->text = value ? value : arg->kind == ARG_SWITCH ? "1" : "";
 		return 1;
 	}
 	return take_value(usage, arg, value, words, left);

@@ -43,6 +43,7 @@ enum arg_kind {
 	ARG_FLAG,   /* --full */
 	ARG_TEXT,   /* --limit N, --limit=N, -n N */
 	ARG_SWITCH, /* --cpu, --cpu=0, --no-cpu: the text is "1" or "0" or what was given */
+	ARG_MAYBE,  /* --oom, --oom=2: the text is "" or what was given */
 	ARG_LIST,   /* as TEXT, again and again */
 	ARG_WORDS,  /* the same with all words up to the next option: --base a b c */
 };
@@ -56,8 +57,8 @@ struct arg {
 	const char *value; /* what help calls the value; "a|b|c" when it is one of these words */
 	const char *help;
 	bool *flag; /* FLAG */
-	/* TEXT and SWITCH: stays as it is when the option is not given. LIST and WORDS: an array of
-	 * ARG_MOST + 1, ended by NULL. */
+	/* TEXT, SWITCH and MAYBE: stays as it is when the option is not given. LIST and WORDS: an
+	 * array of ARG_MOST + 1, ended by NULL. */
 	const char **text;
 };
 
@@ -93,6 +94,12 @@ bool args_count(const char *command, const char *option, const char *text, uint6
 
 /* The one of the words (ended by NULL) that was probably meant; NULL when none is near. */
 const char *args_suggestion(const char *word, const char *const *words);
+
+/* Does the value follow as a word of its own? (Behind a = it may stand in any case.) */
+static inline bool args_wants_word(const struct arg *arg)
+{
+	return arg->kind != ARG_FLAG && arg->kind != ARG_SWITCH && arg->kind != ARG_MAYBE;
+}
 
 /* --- words: main.c --- */
 

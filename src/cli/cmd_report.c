@@ -89,7 +89,7 @@ static const char *const space_words[] = {
 
 /* What the options were given, as texts. */
 struct words {
-	const char *stacks, *by, *space, *device, *limit, *show, *rules;
+	const char *stacks, *by, *space, *device, *limit, *show, *rules, *oom;
 };
 
 /* False after complaint. */
@@ -106,6 +106,16 @@ static bool read_words(struct report_options *options, const struct words *words
 		if (!args_count("report", "device", words->device, INT16_MAX, &number))
 			return false;
 		options->device = (int)number;
+	}
+	if (words->oom && words->oom[0]) {
+		if (!args_count("report", "oom", words->oom, UINT32_MAX, &options->oom))
+			return false;
+		if (!options->oom) {
+			cli_usage("report", "--oom: the first has the number 1");
+			return false;
+		}
+	} else if (words->oom) {
+		options->oom = REPORT_OOM_LAST;
 	}
 	options->stacks = read_word("stacks", words->stacks, stack_words);
 	options->by = options->stacks < 0 ? -1 : read_word("by", words->by, by_words);
@@ -133,6 +143,10 @@ static bool check_times(const struct report_options *options)
 	}
 	if (options->at && (options->from || options->to)) {
 		cli_usage("report", "--at is one moment: it goes with neither --from nor --to");
+		return false;
+	}
+	if (options->oom && (options->at || options->from || options->to)) {
+		cli_usage("report", "--oom is a moment: it goes with none of --at, --from, --to");
 		return false;
 	}
 	return true;
@@ -212,6 +226,10 @@ int cmd_report(int argc, char **argv)
 		  "what was live then, and free gaps: 12.5s, peak, exit,\n"
 		  "                          'phase:NAME' (its highest moment), seq:N",
 		  NULL, &options.at },
+		{ "oom", 0, ARG_MAYBE, "[=N]",
+		  "the last allocation that failed for want of memory,\n"
+		  "                          or the Nth, explained",
+		  NULL, &words.oom },
 		{ "from", 0, ARG_TEXT, "WHEN", "from then on: 12.5s, 'phase:NAME'", NULL,
 		  &options.from },
 		{ "to", 0, ARG_TEXT, "WHEN", "until then", NULL, &options.to },

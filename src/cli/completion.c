@@ -16,11 +16,6 @@ enum expects {
 	EXPECTS_WORDS,
 };
 
-static bool takes_value(const struct arg *arg)
-{
-	return arg->kind != ARG_FLAG && arg->kind != ARG_SWITCH;
-}
-
 static void add_word(char *words, size_t size, const char *word)
 {
 	text_append(words, size, words[0] ? " " : "");
@@ -134,7 +129,7 @@ static void bash_value(struct out *out, const struct usage *usage, const struct 
 		[EXPECTS_ANY] = "value", [EXPECTS_FILE] = "file", [EXPECTS_TRACE] = "trace"
 	};
 
-	if (!takes_value(arg))
+	if (!args_wants_word(arg))
 		return;
 	out_format(out, "\t\t--%s", arg->name);
 	if (arg->letter)
@@ -211,7 +206,7 @@ static void zsh_arg(struct out *out, const struct usage *usage, const struct arg
 	char words[1000];
 	char help[1000];
 	enum expects expects = value_of(usage, arg, words, sizeof(words));
-	bool value = takes_value(arg);
+	bool value = args_wants_word(arg);
 	bool again = arg->kind == ARG_LIST || arg->kind == ARG_WORDS;
 
 	out_text(out, "\t\t\t");

@@ -120,7 +120,7 @@ static void put_arg(struct out *out, const struct arg *arg)
 	}
 	bold(out, "--", arg->name);
 	if (arg->value) {
-		out_text(out, arg->kind == ARG_SWITCH ? "\\fI" : " \\fI");
+		out_text(out, args_wants_word(arg) ? " \\fI" : "\\fI");
 		put(out, arg->value);
 		out_text(out, "\\fR");
 	}

@@ -262,7 +262,7 @@ static const char *short_path(const char *path)
 
 /* --- the summary --- */
 
-static void say_first(const struct found *found)
+static void say_first(const struct run *run, const struct found *found)
 {
 	static char buffer[1 << 14];
 	struct trace trace;
@@ -272,6 +272,8 @@ static void say_first(const struct found *found)
 	out_init(&out, STDERR_FILENO, buffer, sizeof(buffer));
 	error = trace_open_facts(&trace, found->path);
 	if (!error) {
+		if (run->ending.signal != UINT64_MAX || run->ending.status)
+			report_last_words(&trace, &out, PREFIX);
 		error = report_brief(&trace, &out, PREFIX);
 		trace_close(&trace);
 		out_flush(&out);
@@ -317,7 +319,7 @@ static void say_all(struct finder *finder)
 	if (finder->count) {
 		first_pid = run->pid;
 		qsort(finder->list, finder->count, sizeof(*finder->list), by_weight);
-		say_first(&finder->list[0]);
+		say_first(run, &finder->list[0]);
 		say_others(finder);
 	} else if (!finder->running) {
 		say_nothing_found(run);

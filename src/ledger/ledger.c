@@ -45,7 +45,7 @@ void ledger_clear(struct ledger *ledger)
 	memset(ledger, 0, sizeof(*ledger));
 }
 
-static void fail(struct ledger *ledger, int64_t error)
+void ledger_fail(struct ledger *ledger, int64_t error)
 {
 	if (ledger->error)
 		return;
@@ -65,7 +65,7 @@ static int64_t scope_of(struct ledger *ledger, enum scope_kind kind, int device,
 		return cached->scope - 1;
 	scope = totals_scope_find(ledger->spool, kind, device, name);
 	if (scope < 0) {
-		fail(ledger, scope);
+		ledger_fail(ledger, scope);
 		return -1;
 	}
 	*cached = (struct ledger_scope){ kind, name, device, (uint32_t)scope + 1 };
@@ -121,7 +121,7 @@ bool ledger_room(struct ledger *ledger, unsigned events)
 	if (!error && !ledger->quiet)
 		error = journal_room(&ledger->journal, events);
 	if (error)
-		fail(ledger, error);
+		ledger_fail(ledger, error);
 	return !error;
 }
 
@@ -389,20 +389,11 @@ void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_
 
 void ledger_note(struct ledger *ledger, struct event *event)
 {
-	struct spool *spool = ledger->spool;
-	struct touched touched = { -1, -1, -1, -1 };
-
-	if (event->op == EVENT_OOM && !ledger_touch(ledger, event, 0, &touched))
-		return;
 	if (!ledger_room(ledger, 1))
 		return;
-	txn_begin(spool);
+	txn_begin(ledger->spool);
 	ledger_put(ledger, event);
-	if (touched.device >= 0)
-		txn_add64(spool, &totals_scope(spool, (uint32_t)touched.device)->ooms, 1);
-	if (touched.pool >= 0)
-		txn_add64(spool, &totals_scope(spool, (uint32_t)touched.pool)->ooms, 1);
-	txn_commit(spool);
+	txn_commit(ledger->spool);
 }
 
 void ledger_retry(struct ledger *ledger, int device)
@@ -475,11 +466,14 @@ uint32_t ledger_around(const struct ledger *ledger, uint64_t address)
 void ledger_used(struct ledger *ledger, int device, uint64_t bytes, uint64_t t)
 {
 	int64_t scope = ledger->error ? -1 : scope_of(ledger, SCOPE_DEVICE, device, 0);
+	struct spool_scope *row;
 	struct spool_sum *sum;
 
 	if (scope < 0)
 		return;
-	sum = &totals_scope(ledger->spool, (uint32_t)scope)->sums[METRIC_USED];
+	row = totals_scope(ledger->spool, (uint32_t)scope);
+	row->used_reserved = row->sums[METRIC_RESERVED].now;
+	sum = &row->sums[METRIC_USED];
 	sum->now = bytes;
 	if (bytes > sum->peak) {
 		sum->peak = bytes;

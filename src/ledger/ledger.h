@@ -61,8 +61,14 @@ void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id);
 /* The free failed after all: what ledger_leave() ended lives again. */
 void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_node *was);
 
-/* An event that moves no sum: oom, mark, push, pop. */
+/* An event that moves no sum: mark, push, pop. */
 void ledger_note(struct ledger *ledger, struct event *event);
+
+/*
+ * An allocation failed for want of memory and nobody catches that: op EVENT_OOM, and a row of what
+ * is known. The caller fills refused, left, total, pool_allocated and pool_reserved of it.
+ */
+void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *known);
 
 /* An allocation that failed and was caught by the framework that asked. */
 void ledger_retry(struct ledger *ledger, int device);

@@ -16,6 +16,9 @@ struct touched {
 	int64_t device, pool, owner, space;
 };
 
+/* The ledger stops: an error of spool_need(). */
+void ledger_fail(struct ledger *ledger, int64_t error);
+
 /* Finds the scopes. False after an error. */
 bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t owner,
 		  struct touched *touched);

@@ -130,12 +130,30 @@ static int write_events(struct out *out, const struct spool *spool)
 	return error;
 }
 
-static int write_all(struct out *out, struct recording *recording, unsigned flags, const char *exit)
+/* The last failure is the one that a program ends by. */
+static void tell(struct document_told *told, const struct ooms *ooms,
+		 const struct recording *recording)
+{
+	const struct oom *last = ooms->count ? &ooms->list[ooms->count - 1] : NULL;
+
+	told->ooms = ooms->all;
+	told->survived = !last || last->survived;
+	if (last)
+		oom_text(&told->oom, last, recording);
+}
+
+static int write_all(struct out *out, struct recording *recording, unsigned flags, const char *exit,
+		     struct document_told *told)
 {
 	struct phases phases;
+	struct ooms ooms;
 	int error = phases_find(&phases, recording->spool);
 
 	recording->damaged |= phases.broken != 0;
+	if (!error)
+		error = ooms_find(&ooms, recording);
+	if (!error && told)
+		tell(told, &ooms, recording);
 	if (!error) {
 		document_head(out, recording, exit);
 		document_calls(out, recording);
@@ -144,6 +162,7 @@ static int write_all(struct out *out, struct recording *recording, unsigned flag
 	if (!error) {
 		document_summary(out, recording);
 		document_peaks(out, recording);
+		document_ooms(out, recording, &ooms);
 		document_names(out, recording);
 		document_sites(out, recording);
 		document_phases(out, recording, &phases);
@@ -157,7 +176,8 @@ static int write_all(struct out *out, struct recording *recording, unsigned flag
 	return error;
 }
 
-int document_write(const struct spool *spool, int fd, unsigned flags, const char *exit)
+int document_write_told(const struct spool *spool, int fd, unsigned flags, const char *exit,
+			struct document_told *told)
 {
 	struct recording recording;
 	struct out out;
@@ -166,17 +186,24 @@ int document_write(const struct spool *spool, int fd, unsigned flags, const char
 	int written;
 	int error;
 
+	if (told)
+		*told = (struct document_told){ .survived = true };
 	if (buffer == MAP_FAILED)
 		return -ENOMEM;
 	out_init(&out, fd, buffer, BUFFER);
 	error = recording_read(&recording, spool, flags & DOCUMENT_LOAD);
 	if (!error) {
-		error = write_all(&out, &recording, flags, exit);
+		error = write_all(&out, &recording, flags, exit, told);
 		recording_clear(&recording);
 	}
 	written = out_flush(&out);
 	munmap(buffer, BUFFER);
 	return error ? error : written;
+}
+
+int document_write(const struct spool *spool, int fd, unsigned flags, const char *exit)
+{
+	return document_write_told(spool, fd, flags, exit, NULL);
 }
 
 int document_from_spool(const char *path, int fd, unsigned flags, char *why, size_t size)

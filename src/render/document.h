@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "render/oom_text.h"
 #include "spool/spool.h"
 
 enum document_flags {
@@ -16,8 +17,20 @@ enum document_flags {
 	DOCUMENT_LOAD = 2,   /* libraries may be loaded, to demangle names (the tool) */
 };
 
-/* Streams the document to the descriptor: 0 or -errno. `exit` is the value of process.exit. */
+/* What a document tells that its writer may want to say at once. */
+struct document_told {
+	uint64_t ooms;       /* allocations that failed for want of memory, not caught */
+	bool survived;       /* the program went on behind the last of them */
+	struct oom_text oom; /* that one, explained */
+};
+
+/*
+ * Streams the document to the descriptor: 0 or -errno. `exit` is the value of process.exit. What is
+ * told is told although the descriptor takes nothing.
+ */
 int document_write(const struct spool *spool, int fd, unsigned flags, const char *exit);
+int document_write_told(const struct spool *spool, int fd, unsigned flags, const char *exit,
+			struct document_told *told);
 
 /*
  * Opens a spool file and writes its document: 0, or -errno and a sentence in `why` (of `size`

@@ -5,6 +5,7 @@
 #ifndef RENDER_DOCUMENT_SECTIONS_H
 #define RENDER_DOCUMENT_SECTIONS_H
 
+#include "analyse/oom.h"
 #include "analyse/phases.h"
 #include "analyse/recording.h"
 #include "base/out.h"
@@ -16,6 +17,7 @@ void document_calls(struct out *out, const struct recording *recording);
 int document_cupti(struct out *out, const struct recording *recording);
 void document_summary(struct out *out, const struct recording *recording);
 void document_peaks(struct out *out, const struct recording *recording);
+void document_ooms(struct out *out, const struct recording *recording, const struct ooms *ooms);
 /* modules, frames, stacks, threads */
 void document_names(struct out *out, const struct recording *recording);
 void document_sites(struct out *out, const struct recording *recording);

@@ -65,6 +65,8 @@ int report_text_failures(const struct report *report)
 			 show_count(number, ooms - (uint64_t)count));
 		report_say(report, text);
 	}
+	if (report->trace->ooms_n)
+		report_say(report, "  `memtrace report --oom` explains the last of them.");
 	return 0;
 }
 
@@ -188,6 +190,8 @@ static bool is_shown(const struct report *report, size_t i, bool json)
 		return false;
 	if (options->show)
 		return options->show >> i & 1;
+	if (options->oom)
+		return sections[i].when == REPORT_OOM;
 	if (options->at)
 		return moment;
 	if (report->selection->narrow && sections[i].when == REPORT_WHOLE)
@@ -195,7 +199,7 @@ static bool is_shown(const struct report *report, size_t i, bool json)
 	if (report->selection->narrow && sections[i].when == REPORT_EVENTS)
 		return false;
 	return options->full || sections[i].when < REPORT_MORE ||
-	       (sections[i].when == REPORT_MORE && json);
+	       ((sections[i].when == REPORT_MORE || sections[i].when == REPORT_OOM) && json);
 }
 
 static int run_sections(const struct report *report, bool json)
@@ -257,8 +261,10 @@ static int tell(struct trace *trace, struct out *out, const struct report_option
 	struct report_selection selection = { 0 };
 	struct report_study study = { 0 };
 	struct report report = { trace, { out, colour }, options, &selection, &study };
-	int error = report_study_start(&study, trace, options);
+	int error = report_oom_check(&report);
 
+	if (!error)
+		error = report_study_start(&study, trace, options);
 	if (!error)
 		error = report_select(&selection, trace, options, &study.categories);
 	if (!error)
@@ -275,6 +281,8 @@ static int tell_people(const struct report *report)
 	char text[SENTENCE];
 	int error;
 
+	if (report->options->oom)
+		return run_sections(report, false);
 	if (!report->selection->replayed && report_study_story(report->study, text, sizeof(text)))
 		show_wrapped(&report->show, text, 0, true);
 	error = answer_of(report, text, sizeof(text));

@@ -26,6 +26,8 @@ struct report_options {
 	const char *filter;    /* of frames: a part of their text, or a pattern with * and ? */
 	uint64_t categories;   /* a bit each: `filter` is of categories then, 0: it is not */
 	const char *at;        /* moment_find(): what was live then, in the place of the report */
+	uint64_t oom;          /* explained in the place of the report: its number, */
+			       /* REPORT_OOM_LAST, or 0 for none */
 	int stacks, by;        /* enum trace_stacks, enum trace_by */
 
 	size_t limit; /* rows of a list, 0 for all */
@@ -35,6 +37,8 @@ struct report_options {
 	const char *suppressions;  /* a file, analyse/suppressions.h; NULL for none */
 	uint32_t show; /* a bit a section (report_section_bit), 0 for those of the first screen */
 };
+
+#define REPORT_OOM_LAST UINT64_MAX
 
 /* Are the events wanted? (Failed allocations are told from them too, see above.) */
 bool report_needs_events(const struct trace *trace, const struct report_options *options);
@@ -52,5 +56,8 @@ int report_json(struct trace *trace, struct out *out, const struct report_option
 
 /* Six lines at most, each behind `prefix`. */
 int report_brief(struct trace *trace, struct out *out, const char *prefix);
+
+/* The failure that a process ended by which could not say so itself (killed, _exit), explained. */
+void report_last_words(const struct trace *trace, struct out *out, const char *prefix);
 
 #endif

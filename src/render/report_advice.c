@@ -1,80 +1,29 @@
 /* The report: advice, each line with its numbers. */
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/advice.h"
 #include "base/out.h"
-#include "base/text.h"
+#include "render/fill.h"
 #include "render/report_parts.h"
 #include "render/report_study.h"
 
 enum { LINE = 1024 };
 
-/* The fact as people read it; false when there is none of the name. */
-static bool fact_text(const struct facts *facts, const char *name, size_t length, char *to,
-		      size_t size)
-{
-	const struct {
-		const char *name;
-		const char *(*show)(char *, uint64_t);
-		uint64_t value;
-	} numbers[] = {
+static const struct fill_row rows[] = {
 #define BYTES show_bytes
 #define COUNT show_count
 #define TIME show_time
-#define NUMBER(name, unit, what) { #name, unit, facts->name },
+#define NUMBER(name, unit, what) { #name, unit, offsetof(struct facts, name) },
+#define WORDS(name, what) { #name, NULL, offsetof(struct facts, name) },
 #include "analyse/facts.def"
 #undef NUMBER
+#undef WORDS
 #undef BYTES
 #undef COUNT
 #undef TIME
-	};
-	const struct {
-		const char *name, *value;
-	} words[] = {
-#define WORDS(name, what) { #name, facts->name },
-#include "analyse/facts.def"
-#undef WORDS
-	};
-	char number[SHOW_NUMBER];
+};
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		if (strlen(numbers[i].name) != length || strncmp(numbers[i].name, name, length))
-			continue;
-		text_copy(to, size, numbers[i].show(number, numbers[i].value));
-		return true;
-	}
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strlen(words[i].name) != length || strncmp(words[i].name, name, length))
-			continue;
-		text_copy(to, size, words[i].value);
-		return true;
-	}
-	return false;
-}
-
-/* Puts the facts in the places of their names. */
 static void advice_line(const struct facts *facts, enum advice advice, char *to, size_t size)
 {
-	const char *from = advice_text(advice);
-	char fact[300];
-	size_t used = 0;
-
-	to[0] = '\0';
-	while (*from) {
-		size_t plain = strcspn(from, "{");
-		size_t name;
-
-		used += text_copy_n(to + used, size - used, from, plain);
-		from += plain;
-		if (!*from)
-			break;
-		name = strcspn(from, "}") - 1;
-		if (!fact_text(facts, from + 1, name, fact, sizeof(fact)))
-			fact[0] = '\0';
-		used += text_copy(to + used, size - used, fact);
-		from += name + 2;
-	}
+	fill_text(to, size, advice_text(advice), rows, sizeof(rows) / sizeof(rows[0]), facts);
 }
 
 int report_text_advice(const struct report *report)

@@ -97,3 +97,13 @@ int report_brief(struct trace *trace, struct out *out, const char *prefix)
 	}
 	return error;
 }
+
+void report_last_words(const struct trace *trace, struct out *out, const char *prefix)
+{
+	const struct trace_oom *last = trace->ooms_n ? &trace->ooms[trace->ooms_n - 1] : NULL;
+
+	if (!last || last->survived || trace->process.exit != TRACE_UNFINISHED)
+		return;
+	for (size_t i = 0; i < last->text_n; i++)
+		say(out, i ? "" : prefix, last->text[i]);
+}

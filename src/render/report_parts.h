@@ -49,6 +49,9 @@ void report_site_row(const struct report *report, const char *name, uint64_t byt
 		     const char *count);
 void report_rest_row(const struct report *report, size_t rows, uint64_t bytes, uint64_t whole);
 
+/* report_oom.c: has the trace the failure that options->oom asks for? 0, or -errno. */
+int report_oom_check(const struct report *report);
+
 /* report.c: report_failures(), also behind a pass over the events. */
 int report_find_failures(const struct report *report, struct trace_event *events, size_t most);
 
@@ -88,6 +91,7 @@ enum report_when {
 	REPORT_MORE,   /* with --full, in the report for programs, and when asked for by name */
 	REPORT_ASKED,  /* with --full and when asked for by name */
 	REPORT_EVENTS, /* likewise, and it reads the events: of the whole run only */
+	REPORT_OOM,    /* likewise, in the report for programs, and with --oom, then no other */
 	REPORT_MOMENT, /* with --at, and then no other */
 };
 

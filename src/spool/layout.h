@@ -95,6 +95,8 @@ struct spool_header {
 	uint64_t tick_ns;              /* of spool_call: 2^32 times the ns of a tick */
 	uint64_t witness_lost;         /* records of CUPTI's that found no room */
 	uint64_t spans;                /* so far; the table holds the last SPANS_MOST */
+	uint64_t ooms;                 /* all of them, of which SPOOL_OOM keeps some */
+	uint64_t status;               /* 1 + the exit status, 0 when it is not known */
 
 	uint64_t undo_count;
 	struct spool_undo_word undo[SPOOL_UNDO];
@@ -190,7 +192,8 @@ struct spool_scope {
 				 once */
 	uint64_t allocations, frees, ooms, retries;
 	struct spool_sum sums[METRICS];
-	uint64_t unused[13];
+	uint64_t used_reserved; /* what was reserved when used was last sampled */
+	uint64_t unused[12];
 };
 
 /*
@@ -323,6 +326,29 @@ struct spool_span {
 _Static_assert(sizeof(struct spool_witness) == 64 && sizeof(struct spool_action) == 64 &&
 		       sizeof(struct spool_span) == 64,
 	       "as tables.def says");
+/*
+ * What was known when an allocation failed for want of memory and nobody caught that. The first
+ * SPOOL_OOMS_FIRST are kept, and the latest.
+ */
+enum { SPOOL_OOMS_FIRST = 8, SPOOL_OOMS = 32 };
+
+struct spool_oom {
+	uint64_t seq, t; /* of its event */
+	uint64_t size;
+	uint64_t refused; /* bytes that the driver was asked for behind it, 0: it was not asked */
+	uint64_t left, total; /* of the device, as the driver said; total 0: nobody asked it */
+	uint64_t used;        /* by the sample before and what is reserved since; 0: not known */
+	uint64_t allocated, reserved;           /* the device's sums */
+	uint64_t pool_allocated, pool_reserved; /* the framework's, as it said itself */
+	uint64_t allocations;                   /* of the device, so far */
+	uint32_t stack, thread;
+	uint32_t pool, api; /* texts */
+	int16_t device;
+	uint8_t space;
+	uint8_t unused[13];
+};
+
+_Static_assert(sizeof(struct spool_oom) == 128, "as tables.def says");
 
 enum { CURVE_POINTS = 2048 };
 

@@ -1,14 +1,17 @@
-/* The part of PyTorch's libc10 that reports blocks; for backward.py. */
+/* The part of PyTorch's libc10 that reports blocks and failures; for backward.py and oom.py. */
 #include <stdbool.h>
 #include <stdint.h>
 
 void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *ptr, int64_t size,
 							   uint64_t allocated, uint64_t reserved,
 							   uint64_t device);
+void _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(int64_t size, uint64_t allocated,
+							 uint64_t reserved, uint64_t device);
 bool _ZN3c1022memoryProfilingEnabledEv(void);
 long reports(void);
+long failures(void);
 
-static long reported;
+static long reported, failed;
 
 void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *ptr, int64_t size,
 							   uint64_t allocated, uint64_t reserved,
@@ -22,6 +25,16 @@ void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(void *ptr, int64_t si
 	__atomic_fetch_add(&reported, 1, __ATOMIC_RELAXED);
 }
 
+void _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(int64_t size, uint64_t allocated,
+							 uint64_t reserved, uint64_t device)
+{
+	(void)size;
+	(void)allocated;
+	(void)reserved;
+	(void)device;
+	__atomic_fetch_add(&failed, 1, __ATOMIC_RELAXED);
+}
+
 bool _ZN3c1022memoryProfilingEnabledEv(void)
 {
 	return false;
@@ -31,4 +44,9 @@ bool _ZN3c1022memoryProfilingEnabledEv(void)
 long reports(void)
 {
 	return __atomic_load_n(&reported, __ATOMIC_RELAXED);
+}
+
+long failures(void)
+{
+	return __atomic_load_n(&failed, __ATOMIC_RELAXED);
 }

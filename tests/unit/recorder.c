@@ -182,16 +182,23 @@ static void step_free(struct recorder *recorder)
 static void step_note(struct recorder *recorder)
 {
 	struct event event = new_event(recorder);
+	struct spool_oom known = { 0 };
 
 	event.op = (uint8_t)(EVENT_OOM + below(recorder, 4));
 	if (event.op == EVENT_OOM) {
 		event.size = 1ull << 40;
 		event.pool = recorder->pools[below(recorder, 2)];
-	} else {
-		event.stack = event.api = 0;
-		event.device = NO_DEVICE;
-		event.name = recorder->names[below(recorder, 3)];
+		if (below(recorder, 2)) {
+			known.refused = event.size;
+			known.total = 1ull << 37;
+			known.left = below(recorder, 1 << 30);
+		}
+		ledger_oom(&recorder->ledger, &event, &known);
+		return;
 	}
+	event.stack = event.api = 0;
+	event.device = NO_DEVICE;
+	event.name = recorder->names[below(recorder, 3)];
 	ledger_note(&recorder->ledger, &event);
 }
 

@@ -230,6 +230,7 @@ static void step_unknown(void)
 static void step_note(void)
 {
 	struct event event = new_event();
+	struct spool_oom known = { 0 };
 
 	event.op = (uint8_t)(EVENT_OOM + below(4));
 	event.device = NO_DEVICE;
@@ -241,7 +242,10 @@ static void step_note(void)
 		event.stack = 0;
 		event.name = run.api;
 	}
-	ledger_note(&run.ledger, &event);
+	if (event.op == EVENT_OOM)
+		ledger_oom(&run.ledger, &event, &known);
+	else
+		ledger_note(&run.ledger, &event);
 	book(&event, 0, 0);
 }
 

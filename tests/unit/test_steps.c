@@ -170,9 +170,10 @@ static void empty_pool(void)
 static void out_of_memory(void)
 {
 	struct event event = new_event(EVENT_OOM, 0, 1ull << 40);
+	struct spool_oom known = { .refused = 1ull << 40, .left = 1 << 20, .total = 1 << 30 };
 
 	event.pool = r.pools[1];
-	ledger_note(&r.ledger, &event);
+	ledger_oom(&r.ledger, &event, &known);
 	ledger_retry(&r.ledger, 0);
 }
 

@@ -1,0 +1,77 @@
+/* An allocation that failed and nobody caught: its event, and a row of what was known then. */
+#include "ledger/ledger_parts.h"
+#include "spool/txn.h"
+
+/* The row that the next one is written to: once all are in use, the oldest behind the first few. */
+static uint64_t place_of(const struct spool_header *header)
+{
+	uint64_t latest = SPOOL_OOMS - SPOOL_OOMS_FIRST;
+
+	if (header->ooms < SPOOL_OOMS)
+		return header->ooms;
+	return SPOOL_OOMS_FIRST + (header->ooms - SPOOL_OOMS_FIRST) % latest;
+}
+
+/* What the event and the sums tell. */
+static void complete(struct spool_oom *row, const struct event *event,
+		     const struct spool_scope *device)
+{
+	row->t = event->t;
+	row->size = event->size;
+	row->stack = event->stack;
+	row->thread = event->thread;
+	row->pool = event->pool;
+	row->api = event->api;
+	row->device = event->device;
+	row->space = event->space;
+	if (!device)
+		return;
+	row->allocated = device->sums[METRIC_ALLOCATED].now;
+	row->reserved = device->sums[METRIC_RESERVED].now;
+	if (device->sums[METRIC_USED].now > device->used_reserved)
+		row->used = device->sums[METRIC_USED].now - device->used_reserved + row->reserved;
+	row->allocations = device->allocations;
+}
+
+/* Inside the transaction of its event. */
+static void put(struct spool *spool, const struct spool_oom *row)
+{
+	struct spool_header *header = spool->header;
+	uint64_t place = place_of(header);
+	struct spool_oom *to = spool_at(spool, SPOOL_OOM, place);
+
+	if (place < header->count[SPOOL_OOM])
+		txn_keep_bytes(spool, to, to + 1);
+	*to = *row;
+	if (place == header->count[SPOOL_OOM])
+		txn_add64(spool, &header->count[SPOOL_OOM], 1);
+	txn_add64(spool, &header->ooms, 1);
+}
+
+void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *known)
+{
+	struct spool *spool = ledger->spool;
+	const struct spool_scope *device = NULL;
+	struct touched touched;
+	int error;
+
+	if (!ledger_touch(ledger, event, 0, &touched) || !ledger_room(ledger, 1))
+		return;
+	error = spool_need(spool, SPOOL_OOM, place_of(spool->header));
+	if (error) {
+		ledger_fail(ledger, error);
+		return;
+	}
+	if (touched.device >= 0)
+		device = totals_scope(spool, (uint32_t)touched.device);
+	known->seq = spool->header->seq; /* the event's own, also if events are off */
+	txn_begin(spool);
+	ledger_put(ledger, event);
+	if (touched.device >= 0)
+		txn_add64(spool, &totals_scope(spool, (uint32_t)touched.device)->ooms, 1);
+	if (touched.pool >= 0)
+		txn_add64(spool, &totals_scope(spool, (uint32_t)touched.pool)->ooms, 1);
+	complete(known, event, device);
+	put(spool, known);
+	txn_commit(spool);
+}
