@@ -113,6 +113,7 @@ static int write_report(const char *path, struct out *json)
 	int error;
 
 #define ALWAYS 1
+#define OOM 1
 #define WHOLE 1
 #define SCREEN 1
 #define MORE 1
@@ -125,6 +126,7 @@ static int write_report(const char *path, struct out *json)
 #include "render/report_sections.def"
 #undef SECTION
 #undef ALWAYS
+#undef OOM
 #undef WHOLE
 #undef SCREEN
 #undef MORE
