@@ -211,13 +211,6 @@ static uint64_t key_of_event(const struct event *event)
 	return key_of(map ? MAPPING : PLACE, operation, event->ptr);
 }
 
-static bool same_size(const struct spool_witness *record, const struct event *event)
-{
-	if (record->bytes == event->size)
-		return true;
-	return record->memory == WITNESS_ARRAY && record->bytes && event->size % record->bytes == 0;
-}
-
 /* The first record of the event's key that is free and has its size: is there one? */
 static bool take(struct matcher *m, const struct event *event)
 {
@@ -230,7 +223,7 @@ static bool take(struct matcher *m, const struct event *event)
 	while (m->end[first - 1] && m->taken[m->end[first - 1] - 1])
 		m->end[first - 1] = m->next[m->end[first - 1] - 1];
 	for (at = m->end[first - 1]; at; at = m->next[at - 1]) {
-		if (m->taken[at - 1] || !same_size(row_at(m->spool, m->order[at - 1]), event))
+		if (m->taken[at - 1] || row_at(m->spool, m->order[at - 1])->bytes != event->size)
 			continue;
 		m->taken[at - 1] = true;
 		return true;
@@ -292,38 +285,65 @@ static int take_all(struct matcher *m, struct witness *witness)
 
 /* --- the second look: one thing told in two ways --- */
 
-/* Levels of a mipmapped array: records in a row that together have its size. */
-static bool take_levels(struct matcher *m, const struct event *array, uint64_t *from)
+/* How many records are not later than t. */
+static uint64_t until(const struct matcher *m, uint64_t t)
+{
+	uint64_t low = 0;
+	uint64_t high = m->count;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (row_at(m->spool, m->order[middle])->t <= t)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The records of an array that has no record of its size: those that came last before it was there
+ * or first after it went, in a row. Either one of its address, which tells a layer, or levels that
+ * together have its size. `step` is -1 or 1; from `at` on.
+ */
+static bool take_array(struct matcher *m, const struct event *array, uint64_t at, int step)
 {
 	unsigned operation = is_began(array) ? BEGAN : ENDED;
 	uint64_t sum = 0;
-	uint64_t i = *from;
+	uint64_t from = at;
 
-	for (; i < m->count && sum < array->size; i++) {
-		const struct spool_witness *row = row_at(m->spool, m->order[i]);
+	for (; at < m->count && sum < array->size; at += (uint64_t)step) {
+		const struct spool_witness *row = row_at(m->spool, m->order[at]);
 
-		if (!m->taken[i] && row->memory == WITNESS_ARRAY && row->operation == operation)
-			sum += row->bytes;
+		if (m->taken[at] || row->memory != WITNESS_ARRAY || row->operation != operation)
+			continue;
+		if (!sum && row->address == array->ptr && row->bytes &&
+		    array->size % row->bytes == 0) {
+			m->taken[at] = true;
+			return true;
+		}
+		sum += row->bytes;
 	}
-	if (sum != array->size)
-		return false;
-	for (uint64_t k = *from; k < i; k++) {
-		const struct spool_witness *row = row_at(m->spool, m->order[k]);
+	for (; sum == array->size && from != at; from += (uint64_t)step) {
+		const struct spool_witness *row = row_at(m->spool, m->order[from]);
 
-		m->taken[k] |= row->memory == WITNESS_ARRAY && row->operation == operation;
+		m->taken[from] |= row->memory == WITNESS_ARRAY && row->operation == operation;
 	}
-	*from = i;
-	return true;
+	return sum == array->size;
 }
 
 static void take_arrays(struct matcher *m, struct witness *witness)
 {
-	uint64_t from[ENDED + 1] = { 0 };
-
 	for (uint64_t i = 0; i < m->arrays_n; i++) {
-		unsigned operation = is_began(&m->arrays[i]) ? BEGAN : ENDED;
+		const struct event *array = &m->arrays[i];
+		uint64_t behind = until(m, array->t);
 
-		witness->events -= take_levels(m, &m->arrays[i], &from[operation]);
+		/* An event of an allocation is behind its call, one of a free before it. */
+		if (is_began(array))
+			witness->events -= take_array(m, array, behind - 1, -1);
+		else
+			witness->events -= take_array(m, array, behind, 1);
 	}
 }
 
