@@ -19,6 +19,11 @@ for sample in scopes operators; do
 	ok "$sample.py: every figure that it printed is the trace's" "$PYTHON" "$TOP/tests/gpu/experiments.py" \
 		"$TOP/tests/data/h200-$sample.json" "$TOP/tests/data/h200-$sample.txt"
 done
+for sample in scopes operators train; do
+	memtrace report --json "$TOP/tests/data/h200-$sample.json" >report.json
+	is "$sample.py: nearly all of its peak has a category" "$(json report.json \
+		'sum(r["peak_bytes"] for r in d["categories"][0]["categories"] if r["category"] == "other") * 20 < d["categories"][0]["peak_bytes"]')" true
+done
 memtrace report "$TOP/tests/data/h200-train.json" >train.txt
 has 'the training: lines of the program are named' train.txt 'train.py:'
 has 'the training: the workspace of cuBLAS has its own library as owner' train.txt 'libcublas.so.13'
