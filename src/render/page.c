@@ -117,6 +117,7 @@ static int write_report(const char *path, struct out *json)
 #define WHOLE 1
 #define SCREEN 1
 #define MORE 1
+#define OOM 1
 #define EVENTS 1
 #define ASKED 0
 #define MOMENT 0
@@ -130,6 +131,7 @@ static int write_report(const char *path, struct out *json)
 #undef WHOLE
 #undef SCREEN
 #undef MORE
+#undef OOM
 #undef EVENTS
 #undef ASKED
 #undef MOMENT

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "render/report_facts.h"
 #include "render/report_parts.h"
+#include "render/report_study.h"
 
 enum { SENTENCE = 1024 };
 
@@ -93,6 +94,42 @@ static void holder_rows(const struct report *report, const struct trace_oom *oom
 	}
 }
 
+/* What would make the category smaller that holds most; NULL for none. */
+static const char *category_help(const struct category_sum *sums, uint64_t whole, size_t *most)
+{
+	static const char *const helps[CATEGORIES_MOST] = {
+#define HELPS(category, text) [CATEGORY_##category] = text,
+#include "analyse/oom_categories.def"
+#undef HELPS
+	};
+
+	*most = 0;
+	for (size_t i = 0; i < CATEGORIES_MOST; i++) {
+		if (sums[i].bytes > sums[*most].bytes)
+			*most = i;
+	}
+	return sums[*most].bytes > whole / 3 ? helps[*most] : NULL;
+}
+
+static void tell_category(const struct report *report, const struct trace_peak *then)
+{
+	struct category_sum sums[CATEGORIES_MOST];
+	char bytes[SHOW_NUMBER];
+	char text[SENTENCE];
+	const char *help;
+	size_t most;
+
+	if (!report_category_sums(report, then, sums))
+		return;
+	report_category_table(report, then);
+	help = category_help(sums, then->bytes, &most);
+	if (!help)
+		return;
+	snprintf(text, sizeof(text), "- %s of %.40s: %s", show_bytes(bytes, sums[most].bytes),
+		 categories_name(&report->study->categories, most), help);
+	show_wrapped(&report->show, text, 2, false);
+}
+
 static int tell_one(const struct report *report, const struct trace_oom *oom)
 {
 	struct trace_peak then = then_of(oom);
@@ -112,6 +149,7 @@ static int tell_one(const struct report *report, const struct trace_oom *oom)
 	holder_rows(report, oom);
 	if (!then.bytes)
 		return 0;
+	tell_category(report, &then);
 	snprintf(text, sizeof(text), "Allocated then, by %s",
 		 trace_by_title((enum trace_by)report->trace->by));
 	show_heading(&report->show, text);

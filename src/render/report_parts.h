@@ -68,6 +68,7 @@ bool report_category_sums(const struct report *report, const struct trace_peak *
 			  struct category_sum *sums);
 void report_category_table(const struct report *report, const struct trace_peak *peak);
 void report_json_category_sums(const struct report *report, const struct trace_peak *peak);
+void report_category_table(const struct report *report, const struct trace_peak *peak);
 
 /* report_json.c: `key` is what stands in front of the value, {"key": or ,"key": as it may be. */
 void report_json_number(const struct report *report, const char *key, uint64_t value);
