@@ -226,10 +226,8 @@ int cmd_report(int argc, char **argv)
 		  "what was live then, and free gaps: 12.5s, peak, exit,\n"
 		  "                          'phase:NAME' (its highest moment), seq:N",
 		  NULL, &options.at },
-		{ "oom", 0, ARG_MAYBE, "[=N]",
-		  "the last allocation that failed for want of memory,\n"
-		  "                          or the Nth, explained",
-		  NULL, &words.oom },
+		{ "oom", 0, ARG_MAYBE, "[=N]", "the last out of memory explained, or the Nth", NULL,
+		  &words.oom },
 		{ "from", 0, ARG_TEXT, "WHEN", "from then on: 12.5s, 'phase:NAME'", NULL,
 		  &options.from },
 		{ "to", 0, ARG_TEXT, "WHEN", "until then", NULL, &options.to },
