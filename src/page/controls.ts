@@ -9,7 +9,7 @@ import type { Key } from "./state";
 export class Controls {
 	readonly element = h("div", { class: "controls", role: "group", "aria-label": "What is shown" });
 	readonly search = h("input", {
-		type: "search", class: "search", placeholder: "Search: forward  train.py  size>1M  life<10ms  live", "aria-label": "Search blocks by function, file, size or lifetime",
+		type: "search", class: "search", placeholder: "Search: forward  model.py  size>1M  life<10ms  live", "aria-label": "Search blocks by function, file, size or lifetime",
 		spellcheck: "false", autocomplete: "off",
 	});
 	private readonly found = h("span", { class: "found", role: "status" });

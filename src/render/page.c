@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "analyse/anonymize.h"
 #include "analyse/error.h"
 #include "base/fd.h"
 #include "base/out.h"
@@ -98,6 +99,7 @@ static int write_json(const char *name, struct out *out, json_writer *writer, vo
 /* --- one trace --- */
 
 struct part {
+	struct anonymizer *anonymizer; /* NULL: names stay */
 	const char *path;
 	const struct page_options *options;
 	struct trace trace;
@@ -106,7 +108,7 @@ struct part {
 };
 
 /* All of the report but what belongs to one moment, and the trees, which the page draws itself. */
-static int write_report(const char *path, struct out *json)
+static int write_report(const struct part *part, struct out *json)
 {
 	struct report_options options = { .device = NO_DEVICE, .space = SPACES, .limit = ROWS };
 	struct trace trace;
@@ -135,10 +137,13 @@ static int write_report(const char *path, struct out *json)
 #undef EVENTS
 #undef ASKED
 #undef MOMENT
-	error = trace_open(&trace, path);
+	error = trace_open(&trace, part->path);
 	if (error)
 		return error;
-	error = report_json(&trace, json, &options);
+	if (part->anonymizer)
+		error = anonymize_trace(part->anonymizer, &trace);
+	if (!error)
+		error = report_json(&trace, json, &options);
 	trace_close(&trace);
 	return error;
 }
@@ -149,11 +154,11 @@ static int write_facts(struct out *json, void *what)
 	int error;
 
 	out_text(json, "{\"report\":");
-	error = write_report(part->path, json);
+	error = write_report(part, json);
 	if (error)
 		return error;
 	out_text(json, ",\n\"name\":");
-	out_json(json, text_base(part->path));
+	out_json(json, text_base(part->trace.path));
 	error = page_facts(&part->trace, &part->history, &part->folded, json);
 	out_text(json, "}");
 	return error;
@@ -171,6 +176,13 @@ static int write_part(struct part *part, unsigned number, struct out *out)
 			      "give the trace it was made from",
 			      part->path)
 			: history_read(&part->history, &part->trace);
+	if (!error && part->anonymizer) {
+		error = anonymize_trace(part->anonymizer, &part->trace);
+		if (!error)
+			error = anonymize_history(part->anonymizer, &part->trace, &part->history);
+		if (error)
+			history_clear(&part->history);
+	}
 	if (!error) {
 		if (part->options->max_events &&
 		    history_fold(&part->history, part->options->max_events, &part->folded))
@@ -198,23 +210,30 @@ static int open_side(struct diff_side *side, const char *path)
 	return error;
 }
 
+struct pair {
+	struct anonymizer *anonymizer;
+	const char *const *paths;
+};
+
 static int write_diff(struct out *json, void *what)
 {
 	const struct diff_options options = { .limit = ROWS };
-	const char *const *paths = what;
+	const struct pair *pair = what;
 	struct diff_side base = { NULL, 0, 0 };
 	struct diff_side head = { NULL, 0, 0 };
 	struct diff diff = { .base = { NULL, 0, 0 } };
-	int error = open_side(&base, paths[0]);
+	int error = open_side(&base, pair->paths[0]);
 
 	if (!error)
-		error = open_side(&head, paths[1]);
+		error = open_side(&head, pair->paths[1]);
 	if (error) {
 		diff.base = base;
 		diff.head = head;
 	} else {
 		error = diff_make(&diff, &base, &head, NO_DEVICE);
 	}
+	if (!error && pair->anonymizer)
+		error = anonymize_diff(pair->anonymizer, &diff);
 	if (!error)
 		error = diff_json(&diff, json, &options);
 	diff_clear(&diff);
@@ -227,18 +246,23 @@ int page_write(const char *const *paths, size_t count, struct out *out,
 	       const struct page_options *options)
 {
 	const char *mark = memmem(page_bundle, page_bundle_size, MARK, strlen(MARK));
+	struct anonymizer anonymizer = { .failed = false };
+	struct pair pair = { options->anonymize ? &anonymizer : NULL, paths };
 	int error = 0;
 
 	if (!mark)
 		return page_is_built() ? err("the page's program has no place for data") : -EINVAL;
 	out_bytes(out, page_bundle, (size_t)(mark - page_bundle));
 	for (size_t i = 0; !error && i < count; i++) {
-		struct part part = { .path = paths[i], .options = options };
+		struct part part = { .anonymizer = pair.anonymizer,
+				     .path = paths[i],
+				     .options = options };
 
 		error = write_part(&part, (unsigned)i, out);
 	}
 	if (!error && count == 2)
-		error = write_json("diff", out, write_diff, (void *)paths);
+		error = write_json("diff", out, write_diff, &pair);
+	anonymizer_clear(&anonymizer);
 	if (error)
 		return error;
 	mark += strlen(MARK);

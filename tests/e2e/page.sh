@@ -39,6 +39,14 @@ fails 2 'memtrace html --help' memtrace html
 fails 3 'No such file' memtrace html "$recorded-train.json" missing.json -o page.html
 fails 3 'None' memtrace html "$recorded-train.json" -o None/page.html
 
+ok 'a page without names' memtrace html --anonymize "$recorded-train.json" -o nameless.html
+for name in train.py Block.attend Model.forward /opt/memtrace 'step 0' /home/u '"vm"' 2026-11-21T09:09:07 libcublas.so.13 Linear.forward; do
+	case $name in
+	2026* | libcublas* | Linear*) has "what everybody knows stays: $name" nameless.html "$name" ;;
+	*) hasnt "nothing of $name" nameless.html "$name" ;;
+	esac
+done
+
 # --- in a browser ---------------------------------------------------------------------------------------
 
 need node
@@ -101,4 +109,6 @@ mkdir bad
 for name in evil long-evil-names percent-names empty-names event-size-huge unknown-op; do
 	memtrace html "bad/$name" -o "$name.html"
 done
-browse others "$PWD" evil long-evil-names percent-names empty-names event-size-huge unknown-op
+ok "two without names" memtrace html --anonymize base.json head.json -o nameless2.html
+hasnt "nothing of their files" nameless2.html cache.py
+browse others "$PWD" nameless nameless2 evil long-evil-names percent-names empty-names event-size-huge unknown-op
