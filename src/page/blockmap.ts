@@ -11,7 +11,7 @@ import type { Key } from "./state";
 import { tooltip } from "./tooltip";
 
 const HEIGHT = 420;
-const AXIS = 74;
+const AXIS = 84;
 
 export class BlockMap implements View {
 	readonly id = "map";

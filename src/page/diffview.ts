@@ -1,7 +1,7 @@
 // Two traces: what grew and what shrank, as `memtrace diff` has it.
 
 import type { App, View } from "./app";
-import { h } from "./dom";
+import { h, select } from "./dom";
 import type { Diff, DiffRow } from "./facts";
 import * as format from "./format";
 import { quoted } from "./query";
@@ -12,17 +12,18 @@ const titles: [string, string][] = [
 	["site", "Call sites"], ["pool", "Pools"], ["owner", "Owners"], ["category", "Categories"], ["phase", "Phases"], ["device", "Devices"], ["space", "Spaces"],
 ];
 
-// Of the figures of a row that which people ask for first, and which differs.
-function figureOf(rows: DiffRow[]): string {
-	const keys = Object.keys(rows[0]?.head ?? {});
-
-	return keys.find((key) => rows.some((row) => row.base[key] !== row.head[key])) ?? keys[0] ?? "";
-}
+// src/analyse/columns.def: what each figure of a row is.
+const figures: Record<string, string> = {
+	allocated: "at the peak of allocated memory", reserved: "at the peak of reserved memory", exit: "at exit", exit_count: "blocks at exit",
+	allocations: "allocations", bytes: "bytes in all",
+};
+const counts = ["exit_count", "allocations", "frees", "count", "ooms"];
 
 export class DiffView implements View {
 	readonly id = "diff";
 	readonly title = "Difference";
 	readonly element = h("div", { class: "diff" });
+	private figure = "";
 
 	constructor(private readonly app: App, private readonly diff: Diff) {}
 
@@ -35,31 +36,43 @@ export class DiffView implements View {
 		const known = titles.map(([dimension]) => dimension);
 		const others = [...new Set(this.diff.rows.map((row) => row.dimension))].filter((dimension) => !known.includes(dimension)).map((dimension): [string, string] => [dimension, dimension]);
 
+		const offered = this.figures();
+
+		if (!offered.includes(this.figure))
+			this.figure = offered[0] ?? "";
 		this.element.replaceChildren(
 			h("p", { class: "answer" }, this.diff.sentence),
 			...(this.diff.unlike.length ? [h("p", { class: "warning" }, `The runs are not alike: ${this.diff.unlike.map((one) => `${one.key} was ${one.base} and is ${one.head}`).join("; ")}.`)] : []),
+			offered.length ? h("div", { class: "tools" }, select("Compare", offered.map((key) => ({ value: key, label: figures[key] ?? key })), this.figure, (key) => { this.figure = key; this.show(); }))
+				: h("p", { class: "empty" }, "No figure of any call site, pool, owner or phase differs."),
 			...[...titles, ...others].map(([dimension, title]) => this.rows(dimension, title)).filter((section): section is HTMLElement => section !== null),
 		);
 	}
 
+	// Those in which anything differs, in the order in which rows hold them.
+	private figures(): string[] {
+		const keys = new Set(this.diff.rows.flatMap((row) => Object.keys(row.head).filter((key) => row.base[key] !== row.head[key])));
+
+		return [...new Set([...Object.keys(figures), ...keys])].filter((key) => keys.has(key));
+	}
+
 	private rows(dimension: string, title: string): HTMLElement | null {
-		const rows = this.diff.rows.filter((row) => row.dimension === dimension);
-		const figure = figureOf(rows);
+		const figure = this.figure;
 		const change = (row: DiffRow) => (row.head[figure] ?? 0) - (row.base[figure] ?? 0);
-		const isBytes = figure.includes("bytes") || ["allocated", "reserved", "used", "exit", "live", "peak"].some((word) => figure.startsWith(word));
-		const text = (value: number | undefined) => (value === undefined ? "-" : isBytes ? format.bytes(value) : format.count(value));
+		const rows = this.diff.rows.filter((row) => row.dimension === dimension && change(row));
+		const text = (value: number | undefined) => (value === undefined ? "-" : counts.includes(figure) ? format.count(value) : format.bytes(value));
 		const signed = (value: number) => (value > 0 ? `+${text(value)}` : text(value));
 
 		if (!rows.length)
 			return null;
 		return table({
-			caption: `${title} that changed (${figure})`, rows, data: (row) => ({ name: row.name, change: change(row), figure }),
+			caption: `${title}, ${figures[figure] ?? figure}`, rows, data: (row) => ({ name: row.name, change: change(row), figure }),
 			...(dimension === "site" ? {
 				selected: (row: DiffRow) => this.app.query?.text === quoted("site", row.name),
 				choose: (row: DiffRow) => this.app.store.set({ query: quoted("site", row.name), by: "site" }),
 			} : {}),
 			columns: [
-				{ title: "change", value: (row) => Math.abs(change(row)), cell: (row) => { const cell = h("span", { class: change(row) > 0 ? "worse" : "better" }, signed(change(row))); return cell; }, number: true },
+				{ title: "change", value: (row) => Math.abs(change(row)), cell: (row) => h("span", { class: change(row) > 0 ? "worse" : "better" }, signed(change(row))), number: true },
 				{ title: "base", value: (row) => row.base[figure] ?? 0, cell: (row) => text(row.base[figure]), number: true },
 				{ title: "head", value: (row) => row.head[figure] ?? 0, cell: (row) => text(row.head[figure]), number: true },
 				{ title: title.replace(/s$/, "").toLowerCase(), value: (row) => row.name, cell: (row) => row.name, wide: true },

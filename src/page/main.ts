@@ -21,7 +21,7 @@ import { SumsView } from "./sums";
 import { Tabs } from "./tabs";
 
 function defaultsOf(traces: Trace[], diff: Diff | null): State {
-	const trace = traces[0];
+	const trace = traces[traces.length - 1]; // of two the head
 	const scopes = scopesOf(trace);
 	const { devices } = trace.facts.report;
 	const worst = [...devices].sort((a, b) => (b.allocated?.peak_bytes ?? 0) - (a.allocated?.peak_bytes ?? 0))[0];
@@ -34,7 +34,7 @@ function defaultsOf(traces: Trace[], diff: Diff | null): State {
 			peak = i;
 	}
 	return {
-		trace: 0, scope: scope.id, axis: "time", from: 0, to: Math.max(...traces.map((one) => extent(one, "time")[1])),
+		trace: trace.number, scope: scope.id, axis: "time", from: 0, to: Math.max(...traces.map((one) => extent(one, "time")[1])),
 		cursor: peak, pin: -1, view: diff ? "diff" : "flame", by: "site", stacks: "merged", machinery: false, query: "", theme: "auto",
 	};
 }
@@ -45,7 +45,7 @@ function fit(state: State, app: App): void {
 	const [low, high] = app.full;
 
 	if (state.trace >= app.traces.length)
-		state.trace = 0;
+		state.trace = app.traces.length - 1;
 	state.scope = app.scope.id;
 	state.by = app.grouping.by;
 	state.cursor = Math.max(Math.min(state.cursor, most), 0);

@@ -14,7 +14,7 @@ import { eventAt, positionOf, sampleEvents } from "./sample";
 import type { Axis, Key } from "./state";
 
 const HEIGHT = 240;
-const AXIS = 74;
+const AXIS = 84;
 const byteSteps = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 type Column = (number | null)[];

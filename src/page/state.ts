@@ -3,7 +3,7 @@
 export type Axis = "time" | "event";
 
 export interface State {
-	trace: number; // 0, or 1 for the head of two
+	trace: number; // of two 0 is the base, 1 the head
 	scope: string;
 	axis: Axis;
 	from: number; to: number; // shown of the axis: ns or events
@@ -97,7 +97,7 @@ export function readLink(hash: string, defaults: State): State {
 	const own = axis === defaults.axis;
 
 	return {
-		trace: number(words.get("trace"), defaults.trace) === 1 ? 1 : 0,
+		trace: number(words.get("trace"), defaults.trace) === 0 ? 0 : defaults.trace,
 		scope: words.get("scope") ?? defaults.scope,
 		axis,
 		from: number(words.get("from"), own ? defaults.from : NaN),

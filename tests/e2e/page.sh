@@ -99,6 +99,7 @@ ok 'a head' "$GENERATOR" --events 4000 --growth 300000 --json head.json
 ok 'a page of both' memtrace html base.json head.json -o diff.html
 memtrace diff --format json --limit 0 base.json head.json >diff.json
 memtrace report --json head.json >head.report.json
+memtrace report --json base.json >base.report.json
 ok 'a trace that lacks events' "$GENERATOR" --events 30000 --max-events 4000 --live 300 --json gap.json
 ok 'its page' memtrace html gap.json -o gap.html
 memtrace report --json gap.json >gap.report.json

@@ -22,9 +22,13 @@ async function testDiff() {
 	}
 	check("there are rows", rows.length > 0);
 	check("both curves", (await data(page, '.legend [data-series="other"]')).length === 1);
-	await choose(page, "Trace", "1");
+	await choose(page, "Compare", "allocations");
+	same("another figure", (await data(page, "tr[data-change]"))[0].figure, "allocations");
 	await view(page, "sums");
-	same("the head's own sums", (await data(page, "tr[data-device]")).map((row) => Number(row.allocated)), read("head.report.json").devices.map((row) => row.allocated.peak_bytes));
+	for (const [name, number] of [["head", "1"], ["base", "0"]]) {
+		await choose(page, "Trace", number);
+		same(`the ${name}'s own sums`, (await data(page, "tr[data-device]")).map((row) => Number(row.allocated)), read(`${name}.report.json`).devices.map((row) => row.allocated.peak_bytes));
+	}
 	check("two traces: no error, no request", !troubles.length, troubles.join("; "));
 	await close();
 }

@@ -1,0 +1,25 @@
+// The pictures in README: screenshots.mjs FOLDER, which holds train.html and run.html, gets PNGs.
+import { openBrowser, openPage, settled, view } from "./browser.mjs";
+
+const [folder] = process.argv.slice(2);
+const browser = await openBrowser();
+const size = { viewport: { width: 1180, height: 760 } };
+
+async function shoot(name, file, hash, prepare = async () => {}) {
+	const { page, close } = await openPage(browser, `${folder}/${file}.html`, hash, size);
+
+	await prepare(page);
+	await settled(page);
+	await page.screenshot({ path: `${folder}/page-${name}.png` });
+	await close();
+}
+
+await shoot("flame", "train", "#axis=event&stacks=python");
+await shoot("map", "run", "#axis=event&view=map&from=1200&to=3600", async (page) => {
+	await page.evaluate(() => document.querySelector(".cursorbar").scrollIntoView());
+});
+await shoot("segments", "run", "#axis=event&view=segments&by=line&theme=dark", async (page) => {
+	await view(page, "segments");
+	await page.evaluate(() => document.querySelector(".cursorbar").scrollIntoView());
+});
+await browser.close();
