@@ -72,8 +72,28 @@ row "JSON of $million events, CPU seconds" "$1" "1.5 s a million"
 # shellcheck disable=SC2046
 set -- $(measured "$BUILD/memtrace" report "$temp/m.json")
 row "report of $million events, seconds / MiB" "$1 / $2" "-"
+
+# page FILE EVENTS: what it is to make and to look at. The first budget is of a million events.
+page() {
+	# shellcheck disable=SC2046  # two words
+	set -- "$1" "$2" $(measured "$BUILD/memtrace" html "$1" -o "$temp/page.html")
+	row "page of $2 events, seconds / MiB" "$3 / $4" "-"
+	row "its size, MB" "$(stat -c %s "$temp/page.html" | awk '{ printf "%.1f", $1 / 1e6 }')" "40"
+	for view in flame map; do
+		# shellcheck disable=SC2046  # two words
+		set -- "$1" "$2" $(PAGE_MODULES=$BUILD/page/work node tests/page/bench.mjs "$temp/page.html" $view)
+		row "opened in Chromium with its $view, ms" "${3:-failed}" "5,000"
+		row "slowest frame of a zoom there, ms" "${4:-failed}" "100"
+	done
+}
+if [ -s "$BUILD/page/page.html" ] && command -v chromium node >/dev/null; then
+	page "$temp/m.json" $million
+fi
 rm -f "$temp"/*
 "$BUILD/tests/generator" --events $((10 * million)) --max-events $((10 * million)) --json "$temp/x.json" >/dev/null
+if [ -s "$BUILD/page/page.html" ] && command -v chromium node >/dev/null; then
+	page "$temp/x.json" $((10 * million))
+fi
 # shellcheck disable=SC2046
 set -- $(measured "$BUILD/memtrace" report "$temp/x.json")
 row "report of $((10 * million)) events, seconds / MiB" "$1 / $2" "1 s / 512 MiB"

@@ -3,6 +3,7 @@
 #
 # npm works in a copy, FOLDER/work, so that nothing is written among the sources. What it fetches is
 # what src/page/package-lock.json names, and it is fetched again only when that file has changed.
+# Exit status: 3 when it could not be fetched, 1 when the page itself is wrong.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -27,7 +28,7 @@ quietly() { # WHAT COMMAND...: its output is worth reading only when it fails
 if ! cmp -s src/page/package-lock.json "$work/fetched.json"; then
 	cp src/page/package.json src/page/package-lock.json "$work"
 	(cd "$work" && quietly 'npm could not fetch what package-lock.json names' \
-		npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 --fetch-timeout=20000)
+		npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 --fetch-timeout=20000) || exit 3
 	cp src/page/package-lock.json "$work/fetched.json"
 fi
 rm -f "$work"/*.ts "$work"/*.css "$work"/*.html "$work"/*.mjs

@@ -1,7 +1,15 @@
 /* memtrace html TRACE [TRACE2]: one self-contained page to look at. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyse/error.h"
+#include "base/fd.h"
+#include "base/text.h"
 #include "cli/cli.h"
 #include "render/page.h"
 
@@ -11,6 +19,70 @@ static const char about[] =
 	"of blocks and of segments, leaks, growth and advice. With two traces (base and head) "
 	"both\n"
 	"curves stand on one axis, beside the difference by call site.\n";
+
+/* The trace is read more than once: what can be read only once is copied, as far as it may be one.
+ */
+struct input {
+	char path[64]; /* of the copy, "" for none */
+	int fd;
+};
+
+/* Gives the descriptor of a file without a name with all that can be read from fd, or -1. */
+static int copy_of(int fd)
+{
+	static char buffer[1 << 16];
+	int copy = memfd_create("memtrace-html", MFD_CLOEXEC);
+	bool first = true;
+	ssize_t got = 0;
+
+	while (copy >= 0 && (got = fd_read_all(fd, buffer, sizeof(buffer))) > 0) {
+		if (fd_write_all(copy, buffer, (size_t)got))
+			return -1;
+		/* Who sends no trace may send for ever. */
+		if (first && !strchr("{M \t\r\n", buffer[0]))
+			break;
+		first = false;
+	}
+	return got < 0 ? -1 : copy;
+}
+
+static int take_input(struct page_input *page, struct input *input, const char *path)
+{
+	struct stat status;
+	bool standard = !strcmp(path, "-");
+	int fd;
+
+	*page = (struct page_input){ path, standard ? "standard input" : text_base(path) };
+	*input = (struct input){ "", -1 };
+	if (!standard && (stat(path, &status) || !S_ISFIFO(status.st_mode)))
+		return 0;
+	fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	input->fd = fd < 0 ? -1 : copy_of(fd);
+	if (!standard && fd >= 0)
+		close(fd);
+	if (input->fd < 0)
+		return err("%s cannot be read: %s", page->name, strerror(errno));
+	snprintf(input->path, sizeof(input->path), "/proc/self/fd/%d", input->fd);
+	page->path = input->path;
+	return 0;
+}
+
+/* What was said of the copy is meant of what it is a copy of. */
+static void name_inputs(const struct page_input *pages, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(pages[i].path);
+
+		if (!strncmp(pages[i].path, "/proc/self/fd/", 14) &&
+		    !strncmp(err_text(), pages[i].path, length)) {
+			char text[1000];
+
+			text_copy(text, sizeof(text), err_text() + length);
+			err("%s%s", pages[i].name, text);
+			return;
+		}
+	}
+}
 
 /* Half a page shows nothing. What is no file of ours to remove (a device, a pipe) stays. */
 static int fail(const char *output)
@@ -41,7 +113,10 @@ int cmd_html(int argc, char **argv)
 		"html", "TRACE [TRACE2]", about, args, sizeof(args) / sizeof(args[0]), 1, 2, false
 	};
 	enum args_result parsed = args_parse(&usage, &argc, argv);
-	const char *paths[2] = { 0 };
+	struct page_input pages[2] = { { NULL, NULL } };
+	struct input inputs[2];
+	size_t count = 0;
+	int error = 0;
 
 	if (parsed != ARGS_GO)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
@@ -52,11 +127,18 @@ int cmd_html(int argc, char **argv)
 				 "a page is nothing to read here: -o FILE says where it goes");
 	if (!page_is_built())
 		return cli_fail("html", STATUS_USAGE);
-	for (int i = 1; i < argc; i++)
-		paths[i - 1] = argv[i];
-	if (output && cli_redirect(output))
+	for (; !error && (int)count < argc - 1; count++)
+		error = take_input(&pages[count], &inputs[count], argv[count + 1]);
+	if (!error && output)
+		error = cli_redirect(output);
+	if (error)
 		return cli_fail("html", STATUS_UNREADABLE);
-	if (page_write(paths, (size_t)argc - 1, cli_out(), &options))
-		return fail(output);
-	return STATUS_DONE;
+	error = page_write(pages, count, cli_out(), &options);
+	if (error)
+		name_inputs(pages, count);
+	for (size_t i = 0; i < count; i++) {
+		if (inputs[i].fd >= 0)
+			close(inputs[i].fd);
+	}
+	return error ? fail(output) : STATUS_DONE;
 }

@@ -16,7 +16,8 @@ export interface View {
 	update(changed: Set<Key>): void; // while it is shown
 }
 
-class Memo<T> {
+// The last value that was worked out, and what for.
+export class Memo<T> {
 	private key = "";
 	private value: T | undefined;
 
@@ -33,6 +34,7 @@ export class App {
 	private readonly sums = new Map<string, Sums>();
 	private readonly queries = new Memo<Query | null>();
 	private readonly ranks = new Memo<Int32Array>();
+	private readonly stackRanks = new Memo<Uint8Array>();
 	private readonly weighed = new Map<Part, Memo<Weights>>();
 
 	constructor(readonly traces: Trace[], readonly diff: Diff | null, readonly store: Store) {}
@@ -112,6 +114,15 @@ export class App {
 		return memo.get(`${this.store.get("trace")} ${this.scope.id} ${from} ${to}`, () => weigh(this.trace, this.places, part, from, to));
 	}
 
+	// The same of each stack's group; COLOURS for those without.
+	get rankOfStack(): Uint8Array {
+		return this.stackRanks.get(`${this.store.get("trace")} ${this.scope.id} ${this.grouping.by}`, () => {
+			const ranks = this.rankOfGroup;
+
+			return Uint8Array.from(this.grouping.of, (group) => (group === null ? COLOURS : ranks[group]));
+		});
+	}
+
 	groupOf(stack: number): number {
 		return stack < 0 ? -1 : this.grouping.of[stack] ?? -1;
 	}
@@ -125,9 +136,10 @@ export class App {
 		const { blocks, events } = this.trace;
 		const areas = new Float64Array(this.grouping.names.length);
 		const places = this.places;
+		const { of } = this.grouping;
 
 		for (let i = 0; i < blocks.count; i++) {
-			const group = blocks.kind[i] === Kind.Block && places[blocks.place[i]] ? this.groupOf(blocks.stack[i]) : -1;
+			const group = blocks.kind[i] === Kind.Block && places[blocks.place[i]] && blocks.stack[i] >= 0 ? of[blocks.stack[i]] ?? -1 : -1;
 
 			if (group >= 0)
 				areas[group] += blocks.size[i] * ((blocks.died[i] === NEVER ? events.count : blocks.died[i]) - blocks.born[i]);

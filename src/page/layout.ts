@@ -74,24 +74,17 @@ function sumOf(trace: Trace, wish: Wish, only: Uint8Array): Float64Array {
 	return sums;
 }
 
-// The columns whose moments a block lives at: [first, behind the last).
-function columnsOf(moments: Int32Array, born: number, died: number): [number, number] {
-	const find = (event: number) => {
-		let low = 0;
-		let high = moments.length;
+// Of each event from `first` to `last` the first column that shows a moment behind it.
+function columnOfEvent(moments: Int32Array, first: number, last: number): Uint16Array {
+	const columns = new Uint16Array(Math.max(last - first + 1, 1));
+	let column = 0;
 
-		while (low < high) {
-			const middle = (low + high) >> 1;
-
-			if (moments[middle] < event)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		return low;
-	};
-
-	return [find(born), died === NEVER ? moments.length : find(died)];
+	for (let event = first; event <= last; event++) {
+		while (moments[column] < event)
+			column++;
+		columns[event - first] = column;
+	}
+	return columns;
 }
 
 export function layOut(trace: Trace, wish: Wish): Layout {
@@ -110,6 +103,7 @@ export function layOut(trace: Trace, wish: Wish): Layout {
 	const first = moments[0];
 	const last = moments[width - 1];
 	const least = layout.highest / height; // bytes of a pixel
+	const columnOf = columnOfEvent(moments, first, last);
 	const chosen: number[] = [];
 
 	for (let i = 0; i < blocks.count && blocks.born[i] <= last; i++) {
@@ -119,7 +113,8 @@ export function layOut(trace: Trace, wish: Wish): Layout {
 			chosen.push(i);
 			continue;
 		}
-		const [from, to] = columnsOf(moments, blocks.born[i], blocks.died[i]);
+		const from = blocks.born[i] <= first ? 0 : columnOf[blocks.born[i] - first];
+		const to = blocks.died[i] > last ? width : columnOf[blocks.died[i] - first];
 		const band = layout.bands[wish.rank(i)];
 
 		layout.hidden++;

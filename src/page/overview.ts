@@ -4,7 +4,7 @@
 // pointer is, double click for all of it again.
 
 import uPlot from "uplot";
-import type { App, View } from "./app";
+import { Memo, type App, type View } from "./app";
 import { h } from "./dom";
 import type { Curve } from "./facts";
 import * as format from "./format";
@@ -66,6 +66,7 @@ export class Overview implements View {
 	private lanes = 0;
 	private flags: Flag[] = [];
 	private matched: Float64Array | null = null;
+	private readonly tops = new Memo<{ tops: Float64Array; most: number }>();
 
 	constructor(private readonly app: App) {
 		this.element = h("section", { class: "overview", "aria-label": "Curves" }, this.legend, this.chart, this.small);
@@ -293,7 +294,7 @@ export class Overview implements View {
 		const width = this.chart.clientWidth;
 		const height = 34;
 		const { theme, trace, store } = this.app;
-		const { axis, from, to } = store.state;
+		const { from, to } = store.state;
 		const ratio = devicePixelRatio || 1;
 		const [low, high] = this.app.full;
 		const sums = this.app.sumsOf(trace, this.app.scope).allocated;
@@ -310,21 +311,8 @@ export class Overview implements View {
 		ctx.fillStyle = theme.panel;
 		ctx.fillRect(0, 0, inner, height);
 		ctx.fillStyle = theme.allocated;
-		let most = 1;
-		const tops = new Float64Array(Math.floor(inner));
-		let at = 0;
-		let now = 0;
+		const { tops, most } = this.silhouette(Math.floor(inner), sums);
 
-		for (let x = 0; x < tops.length; x++) {
-			const end = eventAt(trace, axis, low + ((high - low) * (x + 1)) / tops.length);
-
-			tops[x] = now;
-			for (; at <= end; at++) {
-				now = sums[at] || 0;
-				tops[x] = Math.max(tops[x], now);
-			}
-			most = Math.max(most, tops[x]);
-		}
 		ctx.globalAlpha = 0.5;
 		tops.forEach((value, x) => ctx.fillRect(x, height - (value / most) * (height - 4), 1, (value / most) * (height - 4)));
 		const left = ((from - low) / (high - low)) * inner;
@@ -337,6 +325,32 @@ export class Overview implements View {
 		ctx.globalAlpha = 1;
 		ctx.strokeStyle = theme.dim;
 		ctx.strokeRect(left + 0.5, 0.5, Math.max(right - left - 1, 2), height - 1);
+	}
+
+	// The highest of each column of the whole run, which stays the same while one zooms.
+	private silhouette(width: number, sums: Float64Array): { tops: Float64Array; most: number } {
+		const { app } = this;
+		const [low, high] = app.full;
+		const { axis, trace } = app.store.state;
+
+		return this.tops.get(`${trace} ${app.scope.id} ${axis} ${width}`, () => {
+			const tops = new Float64Array(width);
+			let most = 1;
+			let at = 0;
+			let now = 0;
+
+			for (let x = 0; x < width; x++) {
+				const end = eventAt(app.trace, axis, low + ((high - low) * (x + 1)) / width);
+
+				tops[x] = now;
+				for (; at <= end; at++) {
+					now = sums[at] || 0;
+					tops[x] = Math.max(tops[x], now);
+				}
+				most = Math.max(most, tops[x]);
+			}
+			return { tops, most };
+		});
 	}
 
 	// --- words ---

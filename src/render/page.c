@@ -12,7 +12,6 @@
 #include "analyse/error.h"
 #include "base/fd.h"
 #include "base/out.h"
-#include "base/text.h"
 #include "base/version.h"
 #include "render/diff.h"
 #include "render/page_parts.h"
@@ -100,7 +99,7 @@ static int write_json(const char *name, struct out *out, json_writer *writer, vo
 
 struct part {
 	struct anonymizer *anonymizer; /* NULL: names stay */
-	const char *path;
+	const struct page_input *input;
 	const struct page_options *options;
 	struct trace trace;
 	struct history history;
@@ -137,9 +136,10 @@ static int write_report(const struct part *part, struct out *json)
 #undef EVENTS
 #undef ASKED
 #undef MOMENT
-	error = trace_open(&trace, part->path);
+	error = trace_open(&trace, part->input->path);
 	if (error)
 		return error;
+	trace.path = part->input->name;
 	if (part->anonymizer)
 		error = anonymize_trace(part->anonymizer, &trace);
 	if (!error)
@@ -158,7 +158,7 @@ static int write_facts(struct out *json, void *what)
 	if (error)
 		return error;
 	out_text(json, ",\n\"name\":");
-	out_json(json, text_base(part->trace.path));
+	out_json(json, part->anonymizer ? part->trace.path : part->input->name);
 	error = page_facts(&part->trace, &part->history, &part->folded, json);
 	out_text(json, "}");
 	return error;
@@ -167,14 +167,14 @@ static int write_facts(struct out *json, void *what)
 static int write_part(struct part *part, unsigned number, struct out *out)
 {
 	char name[PAGE_NAME];
-	int error = trace_open(&part->trace, part->path);
+	int error = trace_open(&part->trace, part->input->path);
 
 	if (error)
 		return error;
 	error = part->trace.capture.baseline
 			? err("%s: is a baseline: it has no events and no whole stacks to look at; "
 			      "give the trace it was made from",
-			      part->path)
+			      part->input->path)
 			: history_read(&part->history, &part->trace);
 	if (!error && part->anonymizer) {
 		error = anonymize_trace(part->anonymizer, &part->trace);
@@ -186,7 +186,7 @@ static int write_part(struct part *part, unsigned number, struct out *out)
 	if (!error) {
 		if (part->options->max_events &&
 		    history_fold(&part->history, part->options->max_events, &part->folded))
-			error = err("%s: no memory left", part->path);
+			error = err("%s: no memory left", part->input->path);
 		snprintf(name, sizeof(name), "facts%u", number);
 		if (!error)
 			error = write_json(name, out, write_facts, part);
@@ -212,7 +212,7 @@ static int open_side(struct diff_side *side, const char *path)
 
 struct pair {
 	struct anonymizer *anonymizer;
-	const char *const *paths;
+	const struct page_input *inputs;
 };
 
 static int write_diff(struct out *json, void *what)
@@ -222,10 +222,10 @@ static int write_diff(struct out *json, void *what)
 	struct diff_side base = { NULL, 0, 0 };
 	struct diff_side head = { NULL, 0, 0 };
 	struct diff diff = { .base = { NULL, 0, 0 } };
-	int error = open_side(&base, pair->paths[0]);
+	int error = open_side(&base, pair->inputs[0].path);
 
 	if (!error)
-		error = open_side(&head, pair->paths[1]);
+		error = open_side(&head, pair->inputs[1].path);
 	if (error) {
 		diff.base = base;
 		diff.head = head;
@@ -242,12 +242,12 @@ static int write_diff(struct out *json, void *what)
 
 /* --- the whole --- */
 
-int page_write(const char *const *paths, size_t count, struct out *out,
+int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	       const struct page_options *options)
 {
 	const char *mark = memmem(page_bundle, page_bundle_size, MARK, strlen(MARK));
 	struct anonymizer anonymizer = { .failed = false };
-	struct pair pair = { options->anonymize ? &anonymizer : NULL, paths };
+	struct pair pair = { options->anonymize ? &anonymizer : NULL, inputs };
 	int error = 0;
 
 	if (!mark)
@@ -255,7 +255,7 @@ int page_write(const char *const *paths, size_t count, struct out *out,
 	out_bytes(out, page_bundle, (size_t)(mark - page_bundle));
 	for (size_t i = 0; !error && i < count; i++) {
 		struct part part = { .anonymizer = pair.anonymizer,
-				     .path = paths[i],
+				     .input = &inputs[i],
 				     .options = options };
 
 		error = write_part(&part, (unsigned)i, out);

@@ -22,8 +22,13 @@ struct page_options {
 /* Was the tool built with the page's program? err_text() says how to get it if not. */
 bool page_is_built(void);
 
-/* One path or two, base and head. 0 or -errno with err_text(). */
-int page_write(const char *const *paths, size_t count, struct out *out,
+struct page_input {
+	const char *path; /* is opened again and again */
+	const char *name; /* as the page calls it */
+};
+
+/* One trace or two, base and head. 0 or -errno with err_text(). */
+int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	       const struct page_options *options);
 
 #endif
