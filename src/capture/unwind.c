@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -47,13 +48,25 @@ static void *open_beside(void)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
+/* libunwind asks the kernel whether memory is mapped by writing from it: valgrind calls that an
+ * error. */
+static bool under_valgrind(void)
+{
+	const char *preloads = getenv("LD_PRELOAD");
+
+	return preloads && strstr(preloads, "/vgpreload_");
+}
+
 static int (*find_libunwind(void))(void **, int)
 {
-	void *handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	void (*set_caching)(void *, int);
 	void **space;
 	int (*backtrace_fn)(void **, int);
+	void *handle;
 
+	if (under_valgrind())
+		return NULL;
+	handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	if (!handle)
 		handle = open_beside();
 	if (!handle)

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/library.h"
 #include "cli/run.h"
+#include "cli/sanitizer.h"
 
 static const char about[] =
 	"Runs a program with the profiler preloaded, passes signals on to it, finishes the trace "
@@ -119,6 +120,7 @@ int cmd_run(int argc, char **argv)
 	    library_preload(library, preload, sizeof(preload)))
 		return cli_fail("run", STATUS_UNREADABLE);
 	run.command = argv + 1;
+	sanitizer_admit(run.command[0]);
 	if (run_child(&run))
 		return cli_fail("run", STATUS_UNREADABLE);
 	if (run.exec_errno)

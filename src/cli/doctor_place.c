@@ -17,6 +17,7 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "cli/library.h"
+#include "cli/sanitizer.h"
 #include "render/show.h"
 
 #define SPACE_NEEDED ((uint64_t)512 << 20) /* about 8,000,000 events and their trace's facts */
@@ -203,5 +204,11 @@ void doctor_program(const char *name)
 			   "link it dynamically, or run it without special rights");
 	} else {
 		doctor_say(FINDING_OK, "program", path, NULL);
+		if (sanitizer_in(path))
+			doctor_say(FINDING_NOTE, "program",
+				   "AddressSanitizer's runtime wants to be loaded first; memtrace "
+				   "run lets it be content",
+				   "LD_PRELOAD=libasan.so.8:libmemtrace.so, or "
+				   "ASAN_OPTIONS=verify_asan_link_order=0");
 	}
 }
