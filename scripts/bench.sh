@@ -35,6 +35,25 @@ print(f"{use.ru_utime + use.ru_stime:.2f} {use.ru_maxrss / 1024:.0f}")
 PY
 }
 
+# startup COMMAND...: how many times longer it takes to start and end with the library in it, by the
+# medians of 50 runs each in turns
+startup() {
+	python3 - "$BUILD/libmemtrace.so" "$((50 / scale))" "$@" <<'PY'
+import os, statistics, subprocess, sys, time
+library, runs, command = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+plain = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+took = {True: [], False: []}
+for run in range(2 * runs + 4):
+    ours = run % 2 == 1
+    environment = dict(plain, LD_PRELOAD=library) if ours else plain
+    begin = time.perf_counter()
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    if run >= 4:
+        took[ours].append(time.perf_counter() - begin)
+print(f"{statistics.median(took[True]) / statistics.median(took[False]):.3f}x")
+PY
+}
+
 row() {
 	printf '| %-52s | %14s | %-22s |\n' "$1" "$2" "$3"
 }
@@ -59,6 +78,11 @@ row "ns added per call when off (two hooked calls an event)" \
 while read -r name count; do
 	[ "$name" = compiler ] || row "instructions added per driver event, $name" "$count" "baseline in make check"
 done <tests/data/instructions.txt
+
+for command in /bin/true 'python3 -c pass' 'gcc --version'; do
+	# shellcheck disable=SC2086  # words
+	row "start and end of \`$command\`" "$(startup $command)" "1.05x"
+done
 
 "$BUILD/tests/generator" --events $million --spool "$temp/m.spool" >/dev/null
 "$BUILD/tests/generator" --events $((2 * million)) --spool "$temp/b.spool" >/dev/null

@@ -24,6 +24,9 @@ clang-O2              built by clang                                            
 valgrind              the tool and the library under memcheck                     run    run
 fuzz-libfuzzer        the readers against libFuzzer                               20     900
 fuzz-afl              the readers against AFL++                                   20     900
+steps                 a SIGKILL after so many instructions of each update       29     1
+forks                 forks while threads allocate                              50     200
+unloads               libraries that come and go while threads unwind           1000   10000
 kills                 killed at random moments                                    100    1000
 package               the Debian package, into this system                        run    run
 soak                  a long job, of so many seconds                              45     1800
@@ -93,6 +96,9 @@ run_step() { # NAME HOW
 	gcc-* | clang-*) compiled "${1%-*}" "-${1#*-}" "$2" ;;
 	valgrind) under_valgrind ;;
 	fuzz-*) fuzz "${1#fuzz-}" "$2" ;;
+	steps) STEPS=$2 SECONDS_EACH=3600 quiet_make check-unit T=steps ;;
+	forks) FORKS=$2 SECONDS_EACH=1800 quiet_make check-e2e T=fork ;;
+	unloads) TIMES=$2 SECONDS_EACH=1800 quiet_make check-e2e T=unload ;;
 	kills) KILLS=$2 SECONDS_EACH=7200 quiet_make check-e2e T=storm ;;
 	package) package ;;
 	soak) soak "$2" ;;

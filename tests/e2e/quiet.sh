@@ -40,6 +40,21 @@ is 'and leave alone what was set' \
 	"$(env CUDA_INJECTION64_PATH=/opt/tool.so LD_PRELOAD="$LIBRARY" sh -c 'echo "$CUDA_INJECTION64_PATH"')" \
 	/opt/tool.so
 is 'no new descriptor' "$(env LD_PRELOAD="$LIBRARY" ls /proc/self/fd | wc -l)" "$(env LD_PRELOAD= ls /proc/self/fd | wc -l)"
+# And by memtrace run: what it needs, and what was asked for. env lists the variables of what it starts.
+memtrace run --max-events 10 -- env >with 2>/dev/null
+env | cut -d= -f1 | sort >without.names
+is 'memtrace run adds what the library reads, and no more' \
+	"$(cut -d= -f1 with | sort | comm -23 - without.names 2>/dev/null | tr '\n' ' ')" \
+	'CUDA_INJECTION64_PATH LD_PRELOAD MEMTRACE_ANNOUNCE MEMTRACE_MAX_EVENTS NVTX_INJECTION64_PATH '
+# From within: the process is as it was, but for what the loader mapped.
+inside='import os
+print(sorted(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task")))
+for line in open("/proc/self/status"):
+    if line.startswith(("Sig", "Shd", "Seccomp", "NoNewPrivs", "Cap", "Threads", "TracerPid")):
+        print(line, end="")'
+is 'from within: descriptors, threads, signals and rights are as without' \
+	"$(env LD_PRELOAD="$LIBRARY" "$PYTHON" -c "$inside")" "$(env LD_PRELOAD= "$PYTHON" -c "$inside")"
+is 'no file left by any of them' "$(ls -A home)" ''
 threads=$(env LD_PRELOAD="$LIBRARY" "$PYTHON" -c 'import os; print(len(os.listdir("/proc/self/task")))')
 is 'no thread' "$threads" 1
 
