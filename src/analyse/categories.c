@@ -125,6 +125,7 @@ static int begin(struct categories *categories, const struct trace_event *event,
 		return -ENOMEM;
 	id = blocks_find(&own->blocks, &block);
 	own->births[id - 1] = (struct birth){
+		.at = *at,
 		.api = event->api,
 		.phase = own->trace->phases_n ? phase_at(own, event->t) : 0,
 		.thread = (uint32_t)event->thread,
