@@ -9,8 +9,9 @@ if ! $PYTHON3 -c 'import torch' 2>/dev/null; then
 	exit 0
 fi
 
-# --direct is of PyTorch 2.
-$PYTHON3 "$CATEGORIES" list | grep -v -e --direct >programs
+# --direct is of PyTorch 2; the rest that is left out is another path on a card alone.
+$PYTHON3 "$CATEGORIES" list | grep "${PROGRAMS:-^gpt}" |
+	grep -v -e --direct -e 'gpt --opt' -e 'gpt --checkpoint --re' -e 'accumulate 3' -e 'hand -' -e 'conv --opt' >programs
 while read -r program; do
 	# shellcheck disable=SC2086  # words
 	traced env MEMTRACE_CPU=1 $PYTHON3 "$CATEGORIES" run $program --device cpu

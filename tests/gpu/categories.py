@@ -26,6 +26,7 @@ gpt --direct
 conv
 conv --optimizer sgd
 conv --checkpoint
+conv --checkpoint --reentrant --optimizer sgd
 conv --accumulate 2 --keep-gradients
 conv --amp --checkpoint
 hand
@@ -295,7 +296,7 @@ def main():
     parser.add_argument("model")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--optimizer", default="adamw")
-    parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=2)
     parser.add_argument("--accumulate", type=int, default=1)
     for flag in ("checkpoint", "reentrant", "keep-gradients", "amp", "direct"):
         parser.add_argument("--" + flag, action="store_true")
