@@ -531,7 +531,8 @@ TEST(wrong_types_are_refused)
 	refused(changed("\"ptr\":null", "\"ptr\":\"0xzz\""),
 		"an address in an event must be hexadecimal");
 	refused(changed("\"op\":\"oom\"", "\"op\":3"), "\"op\" in an event must be a string");
-	refused(changed("{\"seq\":3", "7,{\"seq\":3"), "an event must be an object");
+	refused(changed("\n{\"seq\":3,\"t\":81000000,\"op\"", "7,{\"seq\":3,\"op\""),
+		"an event must be an object");
 	remove_all();
 }
 
