@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/categories.h"
 #include "analyse/error.h"
 #include "analyse/replay.h"
 #include "base/hash.h"
@@ -139,6 +140,8 @@ static void on_event(void *own, const struct trace_event *event)
 		.op = event->op,
 	};
 	history->events_n++;
+	if (history->categories && categories_event(history->categories, event))
+		history->failed = true;
 }
 
 static void on_born(void *own, const struct block *block)
@@ -169,7 +172,23 @@ static void on_died(void *own, const struct block *block)
 
 /* --- the whole --- */
 
-int history_read(struct history *history, struct trace *trace)
+/* Known once the last event is: what a block was for is told by how it ended. */
+static int label_blocks(struct history *history)
+{
+	const struct categories *categories = history->categories;
+	size_t alloc = 0;
+	int error = categories_end(history->categories);
+
+	for (size_t i = 0; !error && i < history->events_n; i++) {
+		struct history_event *event = &history->events[i];
+
+		if (event->op == EVENT_ALLOC && alloc < categories->allocs_n)
+			event->text = categories->of_alloc[alloc++] + 1u;
+	}
+	return error;
+}
+
+int history_read(struct history *history, struct trace *trace, struct categories *categories)
 {
 	const struct replay_watcher watcher = { history, on_lost, on_event, on_born, on_died };
 	const struct replay_wish wish = { .device = NO_DEVICE,
@@ -181,12 +200,14 @@ int history_read(struct history *history, struct trace *trace)
 	struct replay replay;
 	int error;
 
-	*history = (struct history){ 0 };
+	*history = (struct history){ .categories = categories };
 	error = replay_run(&replay, trace, &wish);
 	if (!error)
 		replay_clear(&replay);
 	if (!error && history->failed)
 		error = err("%s: no memory left for %zu events", trace->path, history->events_n);
+	if (!error && categories)
+		error = label_blocks(history);
 	if (error)
 		history_clear(history);
 	return error;

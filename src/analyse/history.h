@@ -33,7 +33,8 @@ struct history_event {
 	uint32_t stack;  /* HISTORY_NONE for none */
 	uint32_t death;  /* of what is born: the event that ended it, HISTORY_NONE for none */
 	uint32_t thread; /* position in threads[] */
-	uint32_t text;   /* a text of the trace: the name of a mark, the error of an oom */
+	uint32_t text;   /* a text of the trace: the name of a mark, the error of an oom; of a block
+			    1 + its category, 0 where none was asked for */
 	uint32_t place;  /* position in places[] */
 	uint16_t api;    /* position in apis[] */
 	uint8_t op;      /* enum event_op, HISTORY_FOLD */
@@ -58,6 +59,8 @@ struct history_sums {
 	uint64_t blocks; /* that the event stands for */
 };
 
+struct categories;
+
 struct history {
 	struct history_event *events;
 	struct history_sums *sums; /* by event; NULL unless folded */
@@ -72,13 +75,16 @@ struct history {
 	uint64_t first_seq;   /* of the stretch without a gap */
 	uint32_t first_event; /* at which that begins */
 	struct map known_threads;
+	struct categories *categories;
 	bool failed, lost;
 	uint64_t dropped;
 };
 
-/* The trace must have been opened with its events, and none been read. 0 or -errno with err_text().
+/*
+ * The trace must have been opened with its events, and none been read. `categories`, NULL or
+ * started with categories_keep_allocs(), get the events and their end. 0 or -errno with err_text().
  */
-int history_read(struct history *history, struct trace *trace);
+int history_read(struct history *history, struct trace *trace, struct categories *categories);
 void history_clear(struct history *history);
 
 #endif

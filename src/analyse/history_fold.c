@@ -15,11 +15,11 @@ enum {
 	SLICES_LEAST = 64,
 };
 
-/* What the folded blocks of one stack and place hold. */
+/* What the folded blocks of one stack, place and category hold. */
 struct entry {
 	uint64_t bytes, told; /* now, and as the last fold says */
 	uint32_t count, told_count;
-	uint32_t stack, place;
+	uint32_t stack, place, category;
 	uint32_t fold; /* the last, HISTORY_NONE for none that lives */
 	bool waiting;  /* in the list of those that changed */
 };
@@ -309,7 +309,7 @@ static int push(struct fold *fold, const struct history_event *event)
 
 static struct entry *entry_of(struct fold *fold, const struct history_event *event)
 {
-	uint64_t key = hash_mix(event->stack, event->place);
+	uint64_t key = hash_mix((uint64_t)event->text << 32 | event->stack, event->place);
 	uint32_t id = map_get(&fold->known, key);
 
 	if (id)
@@ -328,9 +328,12 @@ static struct entry *entry_of(struct fold *fold, const struct history_event *eve
 		fold->changed = changed;
 		fold->entries_size = size;
 	}
-	fold->entries[fold->entries_n] = (struct entry){ .stack = event->stack,
-							 .place = event->place,
-							 .fold = HISTORY_NONE };
+	fold->entries[fold->entries_n] = (struct entry){
+		.stack = event->stack,
+		.place = event->place,
+		.category = event->text,
+		.fold = HISTORY_NONE,
+	};
 	if (!map_put(&fold->known, key, (uint32_t)fold->entries_n + 1))
 		return NULL;
 	return &fold->entries[fold->entries_n++];
@@ -361,6 +364,7 @@ static int tell(struct fold *fold, uint64_t t)
 					       .stack = entry->stack,
 					       .death = HISTORY_NONE,
 					       .place = entry->place,
+					       .text = entry->category,
 					       .op = HISTORY_FOLD,
 					       .born = entry->count > 0 };
 		uint32_t at = (uint32_t)fold->events_n;
@@ -392,6 +396,7 @@ static void forget(struct fold *fold)
 			fold->events[entry->fold].death = (uint32_t)fold->events_n;
 		*entry = (struct entry){ .stack = entry->stack,
 					 .place = entry->place,
+					 .category = entry->category,
 					 .fold = HISTORY_NONE };
 	}
 	fold->changed_n = 0;

@@ -2,10 +2,11 @@
  * A long history made shorter: what tells least is told in sums.
  *
  * Blocks of a device that were small or short-lived (bytes times events lived) go; in their place
- * stand folds, events of op HISTORY_FOLD: from there on until its death so many blocks of one stack
- * and place hold so many bytes together. Folds stand at the ends of slices and in front of each
- * peak, so what lives is exact there; the sums (history->sums) are exact at every event that is
- * left, and each slice keeps the events at which a device's sum is highest and lowest.
+ * stand folds, events of op HISTORY_FOLD: from there on until its death so many blocks of one
+ * stack, place and category hold so many bytes together. Folds stand at the ends of slices and in
+ * front of each peak, so what lives is exact there; the sums (history->sums) are exact at every
+ * event that is left, and each slice keeps the events at which a device's sum is highest and
+ * lowest.
  */
 #ifndef ANALYSE_HISTORY_FOLD_H
 #define ANALYSE_HISTORY_FOLD_H

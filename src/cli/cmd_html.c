@@ -104,6 +104,8 @@ int cmd_html(int argc, char **argv)
 		  &output },
 		{ "anonymize", 0, ARG_FLAG, NULL,
 		  "hide paths, and names but those of public libraries", &options.anonymize, NULL },
+		{ "rules", 0, ARG_TEXT, "FILE", "rules for categories, as of memtrace report", NULL,
+		  &options.rules },
 		{ "max-events", 0, ARG_TEXT, "N",
 		  "of longer traces, tell so many events one by one and\n"
 		  "                          sum the others (default 2000000; 0: no limit)",

@@ -114,13 +114,28 @@ export class App {
 		return memo.get(`${this.store.get("trace")} ${this.scope.id} ${from} ${to}`, () => weigh(this.trace, this.places, part, from, to));
 	}
 
-	// The same of each stack's group; COLOURS for those without.
-	get rankOfStack(): Uint8Array {
+	// The same of each block; COLOURS for those without a group.
+	get rankOfBlock(): (block: number) => number {
+		const { blocks } = this.trace;
+		const ranks = this.rankOfGroup;
+		const stacks = this.rankOfStack;
+
+		if (this.byBlock)
+			return (block) => (blocks.category[block] ? ranks[blocks.category[block] - 1] : COLOURS);
+		return (block) => (blocks.stack[block] < 0 ? COLOURS : stacks[blocks.stack[block]]);
+	}
+
+	private get rankOfStack(): Uint8Array {
 		return this.stackRanks.get(`${this.store.get("trace")} ${this.scope.id} ${this.grouping.by}`, () => {
 			const ranks = this.rankOfGroup;
 
 			return Uint8Array.from(this.grouping.of, (group) => (group === null ? COLOURS : ranks[group]));
 		});
+	}
+
+	// By category blocks are put together, by all else their stacks.
+	get byBlock(): boolean {
+		return this.grouping.by === "category";
 	}
 
 	groupOf(stack: number): number {
@@ -137,9 +152,12 @@ export class App {
 		const areas = new Float64Array(this.grouping.names.length);
 		const places = this.places;
 		const { of } = this.grouping;
+		const { byBlock } = this;
 
 		for (let i = 0; i < blocks.count; i++) {
-			const group = blocks.kind[i] === Kind.Block && places[blocks.place[i]] && blocks.stack[i] >= 0 ? of[blocks.stack[i]] ?? -1 : -1;
+			if (blocks.kind[i] !== Kind.Block || !places[blocks.place[i]])
+				continue;
+			const group = byBlock ? blocks.category[i] - 1 : blocks.stack[i] >= 0 ? of[blocks.stack[i]] ?? -1 : -1;
 
 			if (group >= 0)
 				areas[group] += blocks.size[i] * ((blocks.died[i] === NEVER ? events.count : blocks.died[i]) - blocks.born[i]);

@@ -57,21 +57,20 @@ export class BlockMap implements View {
 		const { axis, from, to } = app.store.state;
 		const width = Math.round(this.width * ratio);
 		const height = HEIGHT * ratio;
-		const ranks = app.rankOfStack;
-		const { stack } = trace.blocks;
+		const rankOf = app.rankOfBlock;
 		const only = this.onlyMatches && query && !query.wrong ? query.matches : null;
 		const dim = !only && query && !query.wrong ? query.matches : null;
 
 		this.layout = layOut(trace, {
 			axis, from, to, places: app.places, sums: app.sumsOf(trace, app.scope).allocated, only, width, height,
-			rank: (block) => (stack[block] < 0 || (dim && !dim[block]) ? COLOURS : ranks[stack[block]]),
+			rank: (block) => (dim && !dim[block] ? COLOURS : rankOf(block)),
 			stripes: this.stripes(),
 			colour: (block) => {
 				const shade = ((block * 7919) % 5) * 5 - 10;
 
 				if (dim && !dim[block])
 					return packed(theme.grid, shade / 3);
-				return packed(stack[block] < 0 ? theme.other : colour(ranks[stack[block]], theme.dark), shade);
+				return packed(colour(rankOf(block), theme.dark), shade);
 			},
 		});
 		this.canvas.width = width;

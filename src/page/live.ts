@@ -18,6 +18,7 @@ export interface Weights {
 	part: Part;
 	bytes: Float64Array; // by stack; the last: without a stack
 	blocks: Float64Array;
+	categories: { bytes: Float64Array; blocks: Float64Array }; // by block.category
 	total: number;
 	count: number;
 }
@@ -33,14 +34,24 @@ function chooses(part: Part, born: number, died: number, from: number, to: numbe
 	}
 }
 
+function noWeights(part: Part, stacks: number): Weights {
+	return {
+		part, bytes: new Float64Array(stacks + 1), blocks: new Float64Array(stacks + 1),
+		categories: { bytes: new Float64Array(257), blocks: new Float64Array(257) }, total: 0, count: 0,
+	};
+}
+
 // As the ledger of the recorder knew it, which needs no events.
 export function compose(trace: Trace, peak: Composition | undefined): Weights {
 	const none = trace.facts.stacks;
-	const weights: Weights = { part: "peak", bytes: new Float64Array(none + 1), blocks: new Float64Array(none + 1), total: 0, count: 0 };
+	const weights = noWeights("peak", none);
+	const of = trace.facts.groupings.find((grouping) => grouping.by === "category")?.of;
 
 	for (const [stack, bytes, count] of peak?.stacks ?? []) {
 		weights.bytes[stack] += bytes;
 		weights.blocks[stack] += count;
+		weights.categories.bytes[(of?.[stack] ?? -1) + 1] += bytes;
+		weights.categories.blocks[(of?.[stack] ?? -1) + 1] += count;
 		weights.total += bytes;
 		weights.count += count;
 	}
@@ -50,7 +61,7 @@ export function compose(trace: Trace, peak: Composition | undefined): Weights {
 export function weigh(trace: Trace, places: boolean[], part: Part, from: number, to: number): Weights {
 	const { blocks } = trace;
 	const none = trace.facts.stacks;
-	const weights: Weights = { part, bytes: new Float64Array(none + 1), blocks: new Float64Array(none + 1), total: 0, count: 0 };
+	const weights = noWeights(part, none);
 
 	for (let i = 0; i < blocks.count && blocks.born[i] <= to; i++) {
 		const died = blocks.died[i];
@@ -61,6 +72,8 @@ export function weigh(trace: Trace, places: boolean[], part: Part, from: number,
 
 		weights.bytes[stack] += blocks.size[i];
 		weights.blocks[stack] += blocks.many[i];
+		weights.categories.bytes[blocks.category[i]] += blocks.size[i];
+		weights.categories.blocks[blocks.category[i]] += blocks.many[i];
 		weights.total += blocks.size[i];
 		weights.count += blocks.many[i];
 	}

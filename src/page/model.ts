@@ -17,6 +17,7 @@ export interface Blocks {
 	place: Uint32Array;
 	ptr: Float64Array;
 	kind: Uint8Array; // Kind
+	category: Uint8Array; // 1 + position in the names of that grouping, 0 for none
 	many: Uint32Array; // of a long trace some rows stand for many blocks; else 1
 }
 
@@ -136,7 +137,7 @@ function kindOf(op: string): Kind {
 }
 
 // src/render/page_columns.def says what each column holds.
-const columnNames = ["t", "op", "place", "size", "stack", "thread", "api", "text", "death", "ptr", "depth", "frame",
+const columnNames = ["t", "op", "place", "size", "stack", "thread", "api", "text", "death", "ptr", "category", "depth", "frame",
 	"blocks", "device_allocated", "device_reserved", "pool_allocated", "pool_reserved"] as const;
 type Columns = Record<(typeof columnNames)[number], Float64Array>;
 
@@ -160,7 +161,7 @@ function takeEvents(facts: Facts, columns: Columns): { events: Events; blocks: B
 	};
 	const blocks: Blocks = {
 		count: births, born: new Uint32Array(births), died: new Uint32Array(births), size: new Float64Array(births),
-		stack: new Int32Array(births), place: new Uint32Array(births), ptr: undoDelta(columns.ptr), kind: new Uint8Array(births), many: new Uint32Array(births).fill(1),
+		stack: new Int32Array(births), place: new Uint32Array(births), ptr: undoDelta(columns.ptr), kind: new Uint8Array(births), category: Uint8Array.from(columns.category), many: new Uint32Array(births).fill(1),
 	};
 	const memory = facts.ops.map(isMemory);
 	const kinds = facts.ops.map(kindOf);

@@ -79,7 +79,7 @@ export class FlameView implements View {
 	}
 }
 
-interface Row { group: number; name: string; bytes: number; blocks: number; peak: number }
+interface Row { group: number; name: string; bytes: number; blocks: number }
 
 export class TableView implements View {
 	readonly id = "table";
@@ -103,11 +103,17 @@ export class TableView implements View {
 		const grouping = this.app.grouping;
 		const rows = new Map<number, Row>();
 
+		if (this.app.byBlock) {
+			const { bytes, blocks } = weights.categories;
+
+			return [...bytes.keys()].filter((at) => blocks[at]).map((at) =>
+				({ group: at - 1, name: at ? grouping.names[at - 1] : "[none]", bytes: bytes[at], blocks: blocks[at] }));
+		}
 		for (let stack = 0; stack < weights.bytes.length; stack++) {
 			if (!weights.blocks[stack])
 				continue;
 			const group = stack < this.app.trace.facts.stacks ? this.app.groupOf(stack) : -1;
-			const row = rows.get(group) ?? { group, name: group < 0 ? "[none]" : grouping.names[group], bytes: 0, blocks: 0, peak: 0 };
+			const row = rows.get(group) ?? { group, name: group < 0 ? "[none]" : grouping.names[group], bytes: 0, blocks: 0 };
 
 			row.bytes += weights.bytes[stack];
 			row.blocks += weights.blocks[stack];
@@ -135,7 +141,7 @@ export class TableView implements View {
 		const grouping = this.app.grouping;
 
 		if (unknown)
-			rows.push({ group: -1, name: "[not recorded: events are missing in front of this moment]", bytes: unknown, blocks: 0, peak: 0 });
+			rows.push({ group: -1, name: "[not recorded: events are missing in front of this moment]", bytes: unknown, blocks: 0 });
 		const columns: Column<Row>[] = [
 			{ title: "", cell: (row) => swatch(row.group < 0 ? this.app.theme.rest : colour(ranks[row.group], this.app.theme.dark)) },
 			{ title: "bytes", value: (row) => row.bytes, cell: (row) => format.bytes(row.bytes), number: true },

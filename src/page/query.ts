@@ -80,12 +80,13 @@ function textTest(trace: Trace, query: Query, value: string): Test {
 	const wanted = value.toLowerCase();
 	const has = (text: string | null) => text !== null && text.toLowerCase().includes(wanted);
 	const frames = trace.facts.frames.map((frame) => has(frame[0]) || has(frame[1]) || has(frame[2]));
-	const groups = trace.facts.groupings.map((grouping) => grouping.names.map(has));
+	const groupings = trace.facts.groupings.filter((grouping) => grouping.by !== "category");
+	const groups = groupings.map((grouping) => grouping.names.map(has));
 	const stacks = new Uint8Array(trace.facts.stacks);
 
 	frames.forEach((matches, frame) => { query.frames[frame] |= matches ? 1 : 0; });
 	for (let stack = 0; stack < stacks.length; stack++) {
-		let found = trace.facts.groupings.some((grouping, i) => {
+		let found = groupings.some((grouping, i) => {
 			const group = grouping.of[stack];
 
 			return group !== null && groups[i][group];
@@ -106,6 +107,9 @@ function groupTest(trace: Trace, query: Query, key: string, value: string): Test
 	if (!grouping)
 		return null;
 	const groups = grouping.names.map((name) => name === value);
+
+	if (key === "category") // is a block's own
+		return (block) => trace.blocks.category[block] > 0 && groups[trace.blocks.category[block] - 1];
 	const of = Uint8Array.from(grouping.of, (group) => (group !== null && groups[group] ? 1 : 0));
 
 	of.forEach((matches, stack) => { query.stacks[stack] &= matches; });

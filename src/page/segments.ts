@@ -67,7 +67,7 @@ export class SegmentMap implements View {
 		const largest = Math.max(...segments.map((segment) => segment.size), 1);
 		const context = sized(canvas, whole, segments.length * ROW + 2);
 		const places: Place[] = [];
-		const ranks = app.rankOfGroup;
+		const rankOf = app.rankOfBlock;
 		const query = app.query && !app.query.wrong ? app.query : null;
 
 		context.font = "12px system-ui, sans-serif";
@@ -89,11 +89,10 @@ export class SegmentMap implements View {
 				context.fillRect(LABEL + x, y, 1, BAR);
 			}
 			for (const block of segment.blocks) {
-				const group = app.groupOf(trace.blocks.stack[block]);
 				const x = LABEL + (trace.blocks.ptr[block] - segment.ptr) * scale;
 				const wide = Math.max(trace.blocks.size[block] * scale, 1);
 
-				context.fillStyle = query && !query.matches[block] ? theme.rest : group < 0 ? theme.other : colour(ranks[group], theme.dark);
+				context.fillStyle = query && !query.matches[block] ? theme.rest : colour(rankOf(block), theme.dark);
 				context.fillRect(x, y, wide > 3 ? wide - 0.6 : wide, BAR);
 				if (pinned) {
 					context.fillStyle = theme.bad;

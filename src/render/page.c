@@ -104,12 +104,16 @@ struct part {
 	struct trace trace;
 	struct history history;
 	struct history_folded folded;
+	struct rules rules;
+	struct categories categories;
 };
 
 /* All of the report but what belongs to one moment, and the trees, which the page draws itself. */
 static int write_report(const struct part *part, struct out *json)
 {
-	struct report_options options = { .device = NO_DEVICE, .space = SPACES, .limit = ROWS };
+	struct report_options options = {
+		.device = NO_DEVICE, .space = SPACES, .limit = ROWS, .rules = &part->rules
+	};
 	struct trace trace;
 	int error;
 
@@ -159,42 +163,60 @@ static int write_facts(struct out *json, void *what)
 		return error;
 	out_text(json, ",\n\"name\":");
 	out_json(json, part->anonymizer ? part->trace.path : part->input->name);
-	error = page_facts(&part->trace, &part->history, &part->folded, json);
+	error = page_facts(&part->trace, &part->history, &part->folded, &part->categories, json);
 	out_text(json, "}");
 	return error;
 }
 
-static int write_part(struct part *part, unsigned number, struct out *out)
+/* The events, each block with its category. */
+static int read_events(struct part *part)
 {
-	char name[PAGE_NAME];
-	int error = trace_open(&part->trace, part->input->path);
+	int error;
 
+	if (part->trace.capture.baseline)
+		return err("%s: is a baseline: it has no events and no whole stacks to look at; "
+			   "give the trace it was made from",
+			   part->input->path);
+	error = categories_start(&part->categories, &part->trace, &part->rules);
 	if (error)
 		return error;
-	error = part->trace.capture.baseline
-			? err("%s: is a baseline: it has no events and no whole stacks to look at; "
-			      "give the trace it was made from",
-			      part->input->path)
-			: history_read(&part->history, &part->trace);
-	if (!error && part->anonymizer) {
+	categories_keep_allocs(&part->categories);
+	return history_read(&part->history, &part->trace, &part->categories);
+}
+
+static int write_parts(struct part *part, unsigned number, struct out *out)
+{
+	char name[PAGE_NAME];
+	int error = 0;
+
+	if (part->anonymizer)
 		error = anonymize_trace(part->anonymizer, &part->trace);
-		if (!error)
-			error = anonymize_history(part->anonymizer, &part->trace, &part->history);
-		if (error)
-			history_clear(&part->history);
-	}
+	if (!error && part->anonymizer)
+		error = anonymize_history(part->anonymizer, &part->trace, &part->history);
+	if (!error && part->options->max_events &&
+	    history_fold(&part->history, part->options->max_events, &part->folded))
+		error = err("%s: no memory left", part->input->path);
+	snprintf(name, sizeof(name), "facts%u", number);
+	if (!error)
+		error = write_json(name, out, write_facts, part);
+	return error ? error : page_events(&part->trace, &part->history, number, out);
+}
+
+static int write_part(struct part *part, unsigned number, struct out *out)
+{
+	int error = rules_read(&part->rules, part->options->rules);
+
+	if (!error)
+		error = trace_open(&part->trace, part->input->path);
 	if (!error) {
-		if (part->options->max_events &&
-		    history_fold(&part->history, part->options->max_events, &part->folded))
-			error = err("%s: no memory left", part->input->path);
-		snprintf(name, sizeof(name), "facts%u", number);
+		error = read_events(part);
 		if (!error)
-			error = write_json(name, out, write_facts, part);
-		if (!error)
-			error = page_events(&part->trace, &part->history, number, out);
+			error = write_parts(part, number, out);
 		history_clear(&part->history);
+		categories_clear(&part->categories);
+		trace_close(&part->trace);
 	}
-	trace_close(&part->trace);
+	rules_clear(&part->rules);
 	return error;
 }
 

@@ -17,6 +17,7 @@ struct out;
 struct page_options {
 	bool anonymize;      /* no paths, no names but those of public libraries */
 	uint64_t max_events; /* told one by one; 0: all of them */
+	const char *rules;   /* a file, analyse/rules.h; NULL for none */
 };
 
 /* Was the tool built with the page's program? err_text() says how to get it if not. */

@@ -3,7 +3,7 @@
  *
  * A number an event, but: `size` is 0 of what only ends a block, for it is that block's; `stack`,
  * `api` and `size` are of memory only, `text` of the others and of ooms; `death` and `ptr` are of
- * what is born.
+ * what is born, and `category`, which is 0 of what is no block.
  */
 #include "render/page_parts.h"
 
@@ -52,6 +52,8 @@ static void add_birth(struct column *columns, const struct history_event *event,
 {
 	column_add(&columns[COLUMN_death], event->death == HISTORY_NONE ? 0 : event->death - at);
 	column_add_delta(&columns[COLUMN_ptr], event->ptr);
+	column_add(&columns[COLUMN_category],
+		   event->op == EVENT_ALLOC || event->op == HISTORY_FOLD ? event->text : 0);
 }
 
 static bool has_memory(unsigned op)

@@ -118,7 +118,8 @@ static void frames(const struct trace *trace, struct out *out)
 /* Threads and phases are an event's, not a stack's: the page sees these by itself. */
 static bool is_of_stacks(enum trace_by by)
 {
-	return by != TRACE_BY_THREAD && by != TRACE_BY_PHASE && by != TRACE_BY_STACK;
+	return by != TRACE_BY_THREAD && by != TRACE_BY_PHASE && by != TRACE_BY_STACK &&
+	       by != TRACE_BY_CATEGORY;
 }
 
 static void sites(const struct trace *trace, struct out *out)
@@ -133,8 +134,20 @@ static void sites(const struct trace *trace, struct out *out)
 	}
 }
 
+/* Blocks have one each; stacks what most of their bytes were. */
+static void category_groups(const struct categories *categories, struct out *out)
+{
+	out_text(out, ",\n{\"by\":\"category\",\"title\":\"category\",\"names\":[");
+	for (size_t i = 0; i < categories->rules->categories; i++)
+		text(out, i ? "," : "", categories_name(categories, i));
+	out_text(out, "],\"of\":[");
+	for (size_t i = 0; i < categories->stacks_n; i++)
+		number(out, i ? "," : "", categories->of_stack[i]);
+	out_text(out, "]}");
+}
+
 /* What stacks are put together by: a name for each group, and each stack's group. */
-static int groupings(struct trace *trace, struct out *out)
+static int groupings(struct trace *trace, const struct categories *categories, struct out *out)
 {
 	const char *comma = "\n";
 	struct trace_keys keys;
@@ -164,6 +177,7 @@ static int groupings(struct trace *trace, struct out *out)
 		}
 		out_text(out, "]}");
 	}
+	category_groups(categories, out);
 	out_char(out, ']');
 	return 0;
 }
@@ -240,7 +254,8 @@ static void folds(const struct history_folded *folded, struct out *out)
 }
 
 int page_facts(struct trace *trace, const struct history *history,
-	       const struct history_folded *folded, struct out *out)
+	       const struct history_folded *folded, const struct categories *categories,
+	       struct out *out)
 {
 	folds(folded, out);
 	number(out, ",\n\"events\":", history->events_n);
@@ -252,5 +267,5 @@ int page_facts(struct trace *trace, const struct history *history,
 	phases(trace, out);
 	peaks(trace, out);
 	curves(trace, out);
-	return groupings(trace, out);
+	return groupings(trace, categories, out);
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyse/categories.h"
 #include "analyse/history.h"
 #include "analyse/history_fold.h"
 #include "analyse/trace.h"
@@ -17,7 +18,8 @@ enum { PAGE_NAME = 40 };
 
 /* page_facts.c: the members of a trace's JSON behind its report, each with a comma in front. */
 int page_facts(struct trace *trace, const struct history *history,
-	       const struct history_folded *folded, struct out *out);
+	       const struct history_folded *folded, const struct categories *categories,
+	       struct out *out);
 
 /* page_events.c: its columns, each an element. `number` tells traces apart. */
 int page_events(const struct trace *trace, const struct history *history, unsigned number,

@@ -56,10 +56,15 @@ async function testPeaks(name, page, report) {
 		const wanted = peak.sites.filter((site) => site.site !== null).map((site) => ({ name: site.site, bytes: site.bytes }));
 
 		same(`${name}: who held the peak of ${peak.device}:${peak.pool}`, sites((await data(page, "tr[data-name]")).filter((row) => !row.name.startsWith("["))), sites(wanted));
-		for (const by of ["line", "function", "owner"]) {
+		for (const by of ["line", "function", "owner", "category"]) {
 			await choose(page, "Group by", by);
 			same(`${name}: the same in all by ${by}`, total(await data(page, "tr[data-name]"), "bytes"), peak.bytes);
 		}
+		const told = read(`${name}.categories.json`).categories.find((place) => place.device === peak.device && place.pool === peak.pool && place.space === "device");
+
+		if (told?.peak_from === "blocks")
+			same(`${name}: each category`, sites(await data(page, "tr[data-name]")), sites(told.categories.filter((row) => row.peak_count).map((row) => ({ name: row.category, bytes: row.peak_bytes }))));
+		await view(page, "flame");
 		for (const stacks of peak.pool === null ? ["merged", "python", "native"] : ["merged"]) {
 			await view(page, "flame");
 			await choose(page, "Stacks", stacks);

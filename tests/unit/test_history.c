@@ -53,7 +53,7 @@ static void end(struct history *history, struct trace *trace)
 	fputs("]}\n", file);
 	fflush(file);
 	EQ(trace_open(trace, path), 0);
-	EQ(history_read(history, trace), 0);
+	EQ(history_read(history, trace, NULL), 0);
 	fclose(file);
 }
 
