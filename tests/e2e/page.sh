@@ -82,14 +82,14 @@ for name in $names; do
 	memtrace html "$recorded-$name.json" -o "$name.html"
 	memtrace report --json --limit 0 "$recorded-$name.json" >"$name.report.json"
 	memtrace report --json --at peak --show gaps "$recorded-$name.json" >"$name.gaps.json"
-	memtrace report --json --show categories,temporaries "$recorded-$name.json" >"$name.categories.json"
+	memtrace report --json --at peak --show moment "$recorded-$name.json" >"$name.categories.json"
 done
 # A long one, of which most blocks are told in sums; two devices, so that none takes the other's.
 ok 'a long trace' "$GENERATOR" --events 30000 --devices 2 --leak --stacks 40 --live 300 --json long.json
 ok 'its page' memtrace html long.json --max-events 12000 -o long.html
 memtrace report --json --limit 0 long.json >long.report.json
 echo '{}' >long.gaps.json # what lies where between the ends of slices is not known
-memtrace report --json --show categories,temporaries long.json >long.categories.json
+memtrace report --json --at peak --show moment long.json >long.categories.json
 # shellcheck disable=SC2086  # words
 browse figures "$PWD" $names long
 browse views "$PWD"
