@@ -48,13 +48,12 @@ static void *open_beside(void)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* libunwind asks the kernel whether memory is mapped by writing from it: valgrind calls that an
- * error. */
-static bool under_valgrind(void)
+/* libunwind asks the kernel whether memory is mapped by writing from it: an error to memcheck. */
+static bool under_memcheck(void)
 {
 	const char *preloads = getenv("LD_PRELOAD");
 
-	return preloads && strstr(preloads, "/vgpreload_");
+	return preloads && strstr(preloads, "/vgpreload_memcheck");
 }
 
 static int (*find_libunwind(void))(void **, int)
@@ -64,7 +63,7 @@ static int (*find_libunwind(void))(void **, int)
 	int (*backtrace_fn)(void **, int);
 	void *handle;
 
-	if (under_valgrind())
+	if (under_memcheck())
 		return NULL;
 	handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	if (!handle)
