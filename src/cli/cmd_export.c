@@ -1,11 +1,14 @@
 /* memtrace export TRACE --to FORMAT: a trace in another format. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyse/error.h"
+#include "analyse/moment.h"
 #include "analyse/trace.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "render/export.h"
 #include "render/formats.h"
 
 static const char *const metrics[] = { "allocated", "reserved", "used", NULL };
@@ -22,7 +25,8 @@ static void about_formats(char *to, size_t size)
 		text_append(to, size, row);
 	}
 	text_append(to, size,
-		    "\nFormats that weigh stacks weigh them by the bytes allocated at the peak.\n");
+		    "\nFormats that weigh stacks weigh them by the bytes allocated at the peak; the "
+		    "others\ntell of the whole run.\n");
 }
 
 static const struct format *find_format(const char *name)
@@ -55,49 +59,119 @@ static bool find_metric(const char *name, enum trace_metric *metric)
 	return false;
 }
 
+/* What the options were given, as texts; NULL for those that were not. */
+struct words {
+	const char *to, *output, *at, *metric, *device, *pool;
+};
+
+/* Does the format take what was given? False after complaint. */
+static bool takes(const struct format *format, const struct words *words)
+{
+	const struct {
+		const char *option, *value;
+		unsigned needs;
+	} rows[] = {
+		{ "at", words->at, FORMAT_AT },
+		{ "metric", words->metric, FORMAT_METRIC },
+		{ "device", words->device, FORMAT_SELECT },
+		{ "pool", words->pool, FORMAT_SELECT },
+	};
+	char list[500] = "";
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!rows[i].value || (format->takes & rows[i].needs))
+			continue;
+		for (const struct format *other = formats; other->name; other++) {
+			if (!(other->takes & rows[i].needs))
+				continue;
+			text_append(list, sizeof(list), list[0] ? ", " : "");
+			text_append(list, sizeof(list), other->name);
+		}
+		cli_usage("export", "--%s means nothing to %s; it does to: %s", rows[i].option,
+			  format->name, list);
+		return false;
+	}
+	return true;
+}
+
+/* False after complaint. */
+static bool read_words(struct format_options *options, const struct words *words)
+{
+	uint64_t number;
+
+	if (words->metric && !find_metric(words->metric, &options->metric))
+		return false;
+	if (words->device) {
+		if (!args_count("export", "device", words->device, INT16_MAX, &number))
+			return false;
+		options->device = (int)number;
+	}
+	options->at = words->at;
+	options->pool = words->pool;
+	if (words->at && !moment_makes_sense(words->at)) {
+		cli_usage("export", "%s", err_text());
+		return false;
+	}
+	return true;
+}
+
+static int run_export(const char *path, const char *output, const struct format *format,
+		      const struct format_options *options)
+{
+	struct trace trace;
+	int error = 0;
+
+	if ((format->takes & FORMAT_BINARY) && !output && isatty(cli_out()->fd))
+		return cli_usage("export", "%s is nothing for a terminal: -o FILE.%s", format->name,
+				 format->extension);
+	if (trace_open(&trace, path))
+		return cli_fail("export", STATUS_UNREADABLE);
+	if (trace.capture.baseline)
+		error = err("%s: is a baseline: it has no events and no whole stacks to export; "
+			    "export the trace it was made from",
+			    path);
+	if (!error)
+		error = export_check(&trace, options);
+	if (!error && output)
+		error = cli_redirect(output);
+	if (!error)
+		error = format->write(&trace, cli_out(), options);
+	trace_close(&trace);
+	return error ? cli_fail("export", STATUS_UNREADABLE) : STATUS_DONE;
+}
+
 int cmd_export(int argc, char **argv)
 {
-	struct format_options options = { NULL, TRACE_ALLOCATED };
-	const char *to = NULL;
-	const char *output = NULL;
-	const char *metric = "allocated";
-	char about[2000];
+	struct format_options options = { .metric = TRACE_ALLOCATED, .device = NO_DEVICE };
+	struct words words = { NULL };
+	char about[4000];
 	const struct arg args[] = {
-		{ "to", 't', ARG_TEXT, "FORMAT", "the format, from the list above", NULL, &to },
+		{ "to", 't', ARG_TEXT, "FORMAT", "the format, from the list above", NULL,
+		  &words.to },
 		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
-		  &output },
-		{ "at", 0, ARG_TEXT, "WHEN", "weigh by what is live then: peak (default), exit",
-		  NULL, &options.at },
+		  &words.output },
+		{ "at", 0, ARG_TEXT, "WHEN",
+		  "what was live then: 12.5s, peak, exit, 'phase:NAME'\n"
+		  "                          (its highest moment), seq:N",
+		  NULL, &words.at },
 		{ "metric", 0, ARG_TEXT, "allocated|reserved|used",
-		  "weigh by that (default: allocated)", NULL, &metric },
+		  "weigh by that (default: allocated)", NULL, &words.metric },
+		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &words.device },
+		{ "pool", 'p', ARG_TEXT, "NAME", "this pool only", NULL, &words.pool },
 	};
 	const struct usage usage = { "export", "TRACE", about, args, sizeof(args) / sizeof(args[0]),
 				     1,        1,       false };
 	const struct format *format;
 	enum args_result parsed;
-	struct trace trace;
-	int error;
 
 	about_formats(about, sizeof(about));
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
-	if (!to)
+	if (!words.to)
 		return cli_usage("export", "--to FORMAT is missing (memtrace export --help)");
-	format = find_format(to);
-	if (!format || !find_metric(metric, &options.metric))
+	format = find_format(words.to);
+	if (!format || !takes(format, &words) || !read_words(&options, &words))
 		return STATUS_USAGE;
-	if (trace_open(&trace, argv[1]))
-		return cli_fail("export", STATUS_UNREADABLE);
-	error = 0;
-	if (trace.capture.baseline)
-		error = err("%s: is a baseline: it has no events and no whole stacks to export; "
-			    "export the trace it was made from",
-			    argv[1]);
-	if (!error && output)
-		error = cli_redirect(output);
-	if (!error)
-		error = format->write(&trace, cli_out(), &options);
-	trace_close(&trace);
-	return error ? cli_fail("export", STATUS_UNREADABLE) : STATUS_DONE;
+	return run_export(argv[1], words.output, format, &options);
 }

@@ -3,9 +3,16 @@
 
 #include <stddef.h>
 
+enum {
+	AT = FORMAT_AT,
+	METRIC = FORMAT_METRIC,
+	SELECT = FORMAT_SELECT,
+	BINARY = FORMAT_BINARY,
+};
+
 const struct format formats[] = {
-#define FORMAT(name, extension, help) { #name, extension, help, format_##name },
+#define FORMAT(id, name, extension, takes, help) { name, extension, help, takes, format_##id },
 #include "render/formats.def"
 #undef FORMAT
-	{ NULL, NULL, NULL, NULL },
+	{ NULL, NULL, NULL, 0, NULL },
 };

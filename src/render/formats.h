@@ -9,21 +9,31 @@
 
 struct out;
 
-/* What stacks are weighted by, for the formats that weigh them. */
+/* What a format takes of the options below; BINARY: it is nothing for a terminal. */
+enum format_takes {
+	FORMAT_AT = 1,
+	FORMAT_METRIC = 2,
+	FORMAT_SELECT = 4, /* device and pool */
+	FORMAT_BINARY = 8,
+};
+
 struct format_options {
-	const char *at; /* NULL: at the peak; else "exit" or a time, see `export --help` */
-	enum trace_metric metric; /* of which quantity */
+	const char *at; /* NULL: at the peak where stacks are weighed, else at the end; moment.h */
+	enum trace_metric metric; /* what stacks are weighed by */
+	int device;               /* NO_DEVICE: all */
+	const char *pool;         /* NULL: all, and what is in none */
 };
 
 /* Writes the trace, opened and not yet read from: 0 or -errno with a sentence in err_text(). */
 typedef int format_fn(struct trace *trace, struct out *out, const struct format_options *options);
 
-#define FORMAT(name, extension, help) format_fn format_##name;
+#define FORMAT(id, name, extension, takes, help) format_fn format_##id;
 #include "render/formats.def"
 #undef FORMAT
 
 struct format {
 	const char *name, *extension, *help;
+	unsigned takes; /* of enum format_takes */
 	format_fn *write;
 };
 

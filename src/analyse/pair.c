@@ -1,0 +1,160 @@
+/* Events as the lives of blocks. */
+#include "analyse/pair.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/error.h"
+
+static int no_memory(const struct pair *pair)
+{
+	return err("%s: no memory left", pair->trace->path);
+}
+
+int pair_start(struct pair *pair, struct trace *trace)
+{
+	*pair = (struct pair){ .trace = trace };
+	blocks_init(&pair->blocks, false);
+	pair->devices = calloc(trace->summary.devices_n + 1, sizeof(*pair->devices));
+	if (!pair->devices)
+		return no_memory(pair);
+	for (size_t i = 0; i < trace->summary.devices_n; i++)
+		pair->devices[pair->devices_n++].device = trace->summary.devices[i].device;
+	return 0;
+}
+
+void pair_clear(struct pair *pair)
+{
+	blocks_clear(&pair->blocks);
+	free(pair->devices);
+	*pair = (struct pair){ 0 };
+}
+
+static struct pair_device *device_of(const struct pair *pair, const struct trace_event *event)
+{
+	for (size_t i = 0; event->allocated != TRACE_NONE && i < pair->devices_n; i++) {
+		if (pair->devices[i].device == event->device)
+			return &pair->devices[i];
+	}
+	return NULL;
+}
+
+bool pair_gap(const struct pair *pair, const struct trace_event *event)
+{
+	const struct pair_device *device = device_of(pair, event);
+	const struct event effect = { .op = event->op,
+				      .size = event->size,
+				      .pool = event->pool,
+				      .device = event->device,
+				      .space = event->space,
+				      .flags = event->foreign ? EVENT_FOREIGN : 0 };
+	int64_t allocated, reserved;
+
+	if (event->seq != pair->next_seq)
+		return true;
+	event_effect(&effect, &allocated, &reserved);
+	return device && (device->allocated + (uint64_t)allocated != event->allocated ||
+			  device->reserved + (uint64_t)reserved != event->reserved);
+}
+
+static struct block block_of(const struct pair *pair, const struct trace_event *event,
+			     enum block_kind kind)
+{
+	const char *api = trace_text(pair->trace, event->api);
+
+	return (struct block){
+		.ptr = event->ptr,
+		.size = event->size,
+		.seq = event->seq,
+		.t = event->t,
+		.stack = event->stack,
+		.pool = event->pool,
+		.thread = (uint32_t)event->thread,
+		.device = event->device,
+		.space = event->space,
+		.kind = (uint8_t)kind,
+		.foreign = event->foreign,
+		/* A segment that was a plain handle a moment ago still is one. */
+		.handle = kind != BLOCK_MAPPING && ((api && !strncmp(api, "cuMemCreate", 11)) ||
+						    (event->ptr && event->ptr == pair->handle)),
+	};
+}
+
+static void end_block(struct pair *pair, uint32_t id)
+{
+	pair->ends = true;
+	pair->ended = pair->blocks.list[id - 1];
+	pair->ended_id = id;
+	blocks_end(&pair->blocks, id);
+	pair->handle = pair->ended.handle ? pair->ended.ptr : 0;
+}
+
+static int begin(struct pair *pair, const struct trace_event *event, enum block_kind kind)
+{
+	uint32_t stale;
+
+	pair->begins = true;
+	pair->begun = block_of(pair, event, kind);
+	stale = event->ptr ? blocks_find(&pair->blocks, &pair->begun) : 0;
+	if (stale)
+		end_block(pair, stale);
+	pair->handle = 0;
+	if (!event->ptr)
+		return 0;
+	if (blocks_add(&pair->blocks, &pair->begun))
+		return no_memory(pair);
+	pair->begun_id = blocks_find(&pair->blocks, &pair->begun);
+	return 0;
+}
+
+static int end(struct pair *pair, const struct trace_event *event, enum block_kind kind)
+{
+	struct block block = block_of(pair, event, kind);
+	uint32_t id = event->ptr ? blocks_find(&pair->blocks, &block) : 0;
+
+	if (id) {
+		end_block(pair, id);
+		return 0;
+	}
+	pair->ends = pair->unseen = true;
+	pair->ended = block;
+	return 0;
+}
+
+static int apply(struct pair *pair, const struct trace_event *event)
+{
+	switch (event->op) {
+	case EVENT_ALLOC:
+		return begin(pair, event, BLOCK_HANDED);
+	case EVENT_FREE:
+		return end(pair, event, BLOCK_HANDED);
+	case EVENT_RESERVE:
+		return begin(pair, event, BLOCK_SEGMENT);
+	case EVENT_RELEASE:
+		return end(pair, event, BLOCK_SEGMENT);
+	case EVENT_MAP:
+		return begin(pair, event, BLOCK_MAPPING);
+	case EVENT_UNMAP:
+		return end(pair, event, BLOCK_MAPPING);
+	default:
+		return 0;
+	}
+}
+
+int pair_take(struct pair *pair, const struct trace_event *event)
+{
+	struct pair_device *device = device_of(pair, event);
+
+	if (pair_gap(pair, event)) {
+		pair->missing += event->seq > pair->next_seq ? event->seq - pair->next_seq : 0;
+		blocks_forget(&pair->blocks);
+	}
+	pair->begins = pair->ends = pair->unseen = false;
+	pair->begun_id = pair->ended_id = 0;
+	pair->next_seq = event->seq + 1;
+	if (device) {
+		device->allocated = event->allocated;
+		device->reserved = event->reserved;
+	}
+	return apply(pair, event);
+}

@@ -1,0 +1,238 @@
+"""Reads what `memtrace export` writes, by each format's own rules, and counts it against the trace.
+
+exports.py FORMAT FILE TRACE [device=N] [pool=NAME] [metric=M]
+                                     prints what is wrong, one line a finding; status 1 then
+Sources of the rules: torch/utils/viz/MemoryViz.js and torch/cuda/_memory_viz.py (torch-snapshot), the
+Trace Event Format (chrome), https://www.speedscope.app/file-format-schema.json, flamegraph.pl (folded),
+google/pprof proto/profile.proto (its field numbers, below), RFC 4180 (csv).
+"""
+import collections
+import json
+import pickle
+import pickletools
+import sys
+
+
+class Wrong(Exception):
+    """What is written breaks the format's rules, or is not what the trace says."""
+
+
+def need(condition, text):
+    if not condition:
+        raise Wrong(text)
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+class Wanted:
+    """What was asked for, of which trace."""
+
+    def __init__(self, trace, options):
+        self.trace = trace
+        self.device = int(options["device"]) if "device" in options else None
+        self.pool = options.get("pool")
+        self.metric = options.get("metric", "allocated")
+        self.at = options.get("at")
+
+    def devices(self):
+        return [d for d in self.trace["summary"]["devices"] if self.device in (None, d["device"])]
+
+    def sums(self, device):
+        """The summary's row of the device, or of the pool on it; None where there is none."""
+        if not self.pool:
+            return device
+        return next((p for p in device["pools"] if p["pool"] == self.pool), None)
+
+    def peaks(self):
+        return [p for p in self.trace["peaks"] if p["metric"] == self.metric and p["pool"] == self.pool
+                and p["device"] is not None and self.device in (None, p["device"])]
+
+
+# --- torch-snapshot -----------------------------------------------------------------------------------
+
+VIEWER_OPCODES = set("""PROTO FRAME MARK STOP EMPTY_DICT EMPTY_LIST EMPTY_TUPLE DICT LIST TUPLE TUPLE1 TUPLE2
+    TUPLE3 SETITEM SETITEMS APPEND APPENDS BININT BININT1 BININT2 LONG1 BINFLOAT NONE NEWTRUE NEWFALSE
+    SHORT_BINUNICODE BINUNICODE MEMOIZE BINPUT LONG_BINPUT BINGET LONG_BINGET""".split())
+
+
+def check_opcodes(data):
+    marks, stack_above = [], 0
+    for opcode, argument, _ in pickletools.genops(data):
+        need(opcode.name in VIEWER_OPCODES, f"the viewer knows no {opcode.name}")
+        need(opcode.name != "PROTO" or 2 <= argument <= 4, f"protocol {argument}")
+        need(opcode.name != "LONG1" or argument < 2**53, f"{argument} is no exact number in JavaScript")
+        if opcode.name == "MARK":
+            marks.append(stack_above)
+        elif opcode.name == "APPENDS":
+            need(stack_above - marks.pop() <= 60000, "too many items at once")
+        stack_above += 1  # an upper bound is enough
+    pickletools.dis(data, out=open("/dev/null", "w", encoding="utf-8"))
+
+
+def check_frames(frames):
+    for frame in frames:
+        need(isinstance(frame["filename"], str) and isinstance(frame["name"], str)
+             and isinstance(frame["line"], int), f"a frame is {frame}")
+
+
+def check_tiles(segment):
+    at = segment["address"]
+    used = 0
+    for block in segment["blocks"]:
+        need(block["address"] == at, f"a block at {block['address']:#x} where {at:#x} follows")
+        need(block["state"] in ("active_allocated", "active_pending_free", "inactive"), block["state"])
+        need(block["size"] > 0, "an empty block")
+        at += block["size"]
+        used += block["size"] if block["state"] == "active_allocated" else 0
+        check_frames(block["frames"])
+    need(at == segment["address"] + segment["total_size"], "blocks do not fill their segment")
+    need(segment["allocated_size"] == segment["active_size"] == used, "allocated_size")
+    need(segment["segment_type"] in ("small", "large"), "segment_type")
+    need(isinstance(segment["segment_pool_id"], tuple), "segment_pool_id")
+    check_frames(segment["frames"])
+
+
+class Viewer:
+    """The part of MemoryViz.js that throws, or draws nonsense, where a rule is broken."""
+
+    def __init__(self, snapshot, device):
+        self.entries = snapshot["device_traces"][device]
+        self.segments = {s["address"]: s["total_size"] for s in snapshot["segments"] if s["device"] == device}
+        self.blocks = {}
+        for segment in snapshot["segments"]:
+            for block in segment["blocks"] if segment["device"] == device else ():
+                if block["state"] == "active_allocated":
+                    self.blocks[block["address"]] = block["size"]
+
+    def find(self, address, size):
+        for start, length in self.segments.items():
+            if start <= address and address + size <= start + length:
+                return start, length
+        return None
+
+    def map(self, address, size, merge):
+        for start, length in self.segments.items():
+            need(address + size <= start or start + length <= address, "segments overlap in time")
+        if merge:
+            if address + size in self.segments:
+                size += self.segments.pop(address + size)
+            before = next((s for s, n in self.segments.items() if s + n == address), None)
+            if before is not None:
+                size += self.segments.pop(before)
+                address = before
+        self.segments[address] = size
+
+    def unmap(self, address, size, merge):
+        if not merge:
+            need(self.segments.pop(address, None) == size, f"no segment at {address:#x} to take away")
+            return
+        found = self.find(address, size)
+        need(found, f"nothing is mapped at {address:#x}")
+        start, length = found
+        del self.segments[start]
+        if address > start:
+            self.segments[start] = address - start
+        if address + size < start + length:
+            self.segments[address + size] = start + length - address - size
+
+    def back(self, entry):
+        """One step backwards, as simulate_memory() goes."""
+        action, address, size = entry["action"], entry.get("addr"), entry["size"]
+        if action == "free_completed":
+            need(address not in self.blocks, f"a block at {address:#x} twice at once")
+            need(self.find(address, size), f"a block at {address:#x} in no segment")
+            self.blocks[address] = size
+        elif action == "free_requested":
+            need(address in self.blocks, f"free_requested of nothing at {address:#x}")
+        elif action == "alloc":
+            need(self.blocks.pop(address, None) == size, f"an allocation at {address:#x} that nobody ended")
+        elif action in ("segment_free", "segment_unmap"):
+            self.map(address, size, action == "segment_unmap")
+        elif action in ("segment_alloc", "segment_map"):
+            inside = [b for b in self.blocks if address <= b < address + size]
+            need(not inside, f"a segment goes with blocks in it: {inside[:3]}")
+            self.unmap(address, size, action == "segment_map")
+        else:
+            need(action in ("oom", "snapshot"), f"action {action}")
+            need(action != "oom" or "device_free" in entry, "an oom without device_free")
+
+
+def torch_graph_peak(entries, snapshot, device):
+    """process_alloc_data(): the highest point of the Active Memory Timeline."""
+    live, initial = {}, 0
+    now = change = most = 0
+    for entry in entries:
+        if entry["action"] == "alloc":
+            live[entry["addr"]] = entry["size"]
+            change += entry["size"]
+        elif entry["action"] == "free_completed":
+            if live.pop(entry["addr"], None) is None:
+                initial += entry["size"]
+            change -= entry["size"]
+        most = max(most, change)
+    for segment in snapshot["segments"]:
+        for block in segment["blocks"] if segment["device"] == device else ():
+            if block["state"] == "active_allocated" and block["address"] not in live:
+                initial += block["size"]
+    return initial + most + now
+
+
+def check_torch_snapshot(data, wanted):
+    check_opcodes(data)
+    snapshot = pickle.loads(data)
+    need({"segments", "device_traces", "allocator_settings", "external_annotations"} <= set(snapshot), "keys")
+    for segment in snapshot["segments"]:
+        check_tiles(segment)
+    for annotation in snapshot["external_annotations"]:
+        need({"name", "stage", "device", "time_us"} <= set(annotation), "an annotation")
+    for device in wanted.devices():
+        ordinal, sums = device["device"], wanted.sums(device)
+        mine = [s for s in snapshot["segments"] if s["device"] == ordinal]
+        if sums and not wanted.at:
+            need(sum(s["total_size"] for s in mine) == sums["reserved"]["exit_bytes"], "reserved at exit: "
+                 f"{sum(s['total_size'] for s in mine)}, not {sums['reserved']['exit_bytes']}")
+            need(sum(s["allocated_size"] for s in mine) == sums["allocated"]["exit_bytes"], "allocated at exit: "
+                 f"{sum(s['allocated_size'] for s in mine)}, not {sums['allocated']['exit_bytes']}")
+        if ordinal >= len(snapshot["device_traces"]):
+            need(not mine, "segments of a device without a trace")
+            continue
+        entries = snapshot["device_traces"][ordinal]
+        for entry in entries:
+            check_frames(entry["frames"])
+        times = [entry["time_us"] for entry in entries]
+        need(times == sorted(times), "entries are not in order")
+        viewer = Viewer(snapshot, ordinal)
+        for entry in reversed(entries):
+            viewer.back(entry)
+        dropped = wanted.trace["capture"]["events_dropped"] or wanted.trace["capture"]["truncated"]
+        if sums and not dropped and not wanted.at:
+            peak = torch_graph_peak(entries, snapshot, ordinal)
+            need(peak == sums["allocated"]["peak_bytes"], f"the timeline is {peak} high, not "
+                 f"{sums['allocated']['peak_bytes']}")
+
+
+# --- the command line ---------------------------------------------------------------------------------
+
+BINARY = ("torch-snapshot", "pprof", "sqlite")
+
+
+def main(kind, path, trace, options):
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+        if kind not in BINARY:
+            data = data.decode("utf-8")
+        globals()["check_" + kind.replace("-", "_")](data, Wanted(load(trace), options))
+    except (Wrong, ValueError, KeyError, TypeError, IndexError, OSError, pickle.UnpicklingError) as error:
+        print(f"{path}: {kind}: {type(error).__name__}: {error}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4 or "check_" + sys.argv[1].replace("-", "_") not in globals():
+        sys.exit("usage: exports.py FORMAT FILE TRACE [device=N] [pool=NAME] [metric=M] [at=WHEN]")
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3], dict(word.split("=", 1) for word in sys.argv[4:])))
