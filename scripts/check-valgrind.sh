@@ -38,7 +38,7 @@ for trace in tests/data/example.json tests/data/h200-caching.json "$work/t.spool
 	tool 0 report "$trace"
 	tool 0 report --json --full "$trace"
 	tool 0 report --at exit "$trace"
-	for format in $(sed -n 's/^FORMAT(\([a-z-]*\),.*/\1/p' src/render/formats.def); do
+	for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' src/render/formats.def); do
 		tool 0 export --to "$format" "$trace"
 	done
 done

@@ -75,7 +75,8 @@ static struct block block_of(const struct pair *pair, const struct trace_event *
 		.kind = (uint8_t)kind,
 		.foreign = event->foreign,
 		/* A segment that was a plain handle a moment ago still is one. */
-		.handle = kind != BLOCK_MAPPING && ((api && !strncmp(api, "cuMemCreate", 11)) ||
+		.handle = kind != BLOCK_MAPPING && ((api && (!strncmp(api, "cuMemCreate", 11) ||
+							     !strcmp(api, "cuMemRelease"))) ||
 						    (event->ptr && event->ptr == pair->handle)),
 	};
 }

@@ -24,9 +24,10 @@ static void about_formats(char *to, size_t size)
 			 format->extension);
 		text_append(to, size, row);
 	}
-	text_append(to, size,
-		    "\nFormats that weigh stacks weigh them by the bytes allocated at the peak; the "
-		    "others\ntell of the whole run.\n");
+	text_append(
+		to, size,
+		"\nFormats that weigh stacks weigh them by the bytes allocated at the peak; the "
+		"others\ntell of the whole run.\n");
 }
 
 static const struct format *find_format(const char *name)

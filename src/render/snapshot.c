@@ -1,5 +1,5 @@
 /* A trace in the words of PyTorch's memory snapshot: what happened. */
-#include "render/snapshot.h"
+#include "render/snapshot_parts.h"
 
 #include <errno.h>
 #include <search.h>
@@ -8,80 +8,9 @@
 
 #include "analyse/error.h"
 
-enum { PAGE = 512 };
-
-/*
- * Where nothing of a program lies: above 57-bit addresses there is none, but the viewer's numbers
- * are doubles, exact below 2^53. User space of x86-64 ends at 2^47, that of arm64 at 2^48.
- */
-static const uint64_t first_address = (uint64_t)1 << 50;
-
 static int no_memory(const struct snapshot *snapshot)
 {
 	return err("%s: no memory left", snapshot->trace->path);
-}
-
-uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size)
-{
-	uint64_t address = snapshot->next_address;
-
-	snapshot->next_address += (size + 2 * PAGE - 1) / PAGE * PAGE; /* no two side by side */
-	return address;
-}
-
-/* --- segments that live --- */
-
-/* Two that overlap are equal, so what is found at an address is what lies there. */
-static int by_range(const void *a, const void *b)
-{
-	const struct snapshot_segment *x = a;
-	const struct snapshot_segment *y = b;
-
-	if (x->address + x->size <= y->address)
-		return -1;
-	return x->address >= y->address + y->size;
-}
-
-static struct snapshot_segment *segment_at(const struct snapshot_device *device, uint64_t address,
-					   uint64_t size)
-{
-	const struct snapshot_segment like = { .address = address, .size = size };
-	void *found = tfind(&like, &device->tree, by_range);
-
-	return found ? *(struct snapshot_segment **)found : NULL;
-}
-
-/* Sizes beyond are nobody's memory, and would be no number for the viewer. */
-static bool is_size(uint64_t size)
-{
-	return size && size < first_address;
-}
-
-static bool is_address(uint64_t address, uint64_t size)
-{
-	return address && address < first_address && is_size(size);
-}
-
-static int add_segment(struct snapshot *snapshot, struct snapshot_device *device,
-		       struct snapshot_segment segment)
-{
-	struct snapshot_segment *own = malloc(sizeof(*own));
-	void *node;
-
-	if (!own)
-		return no_memory(snapshot);
-	*own = segment;
-	node = tsearch(own, &device->tree, by_range);
-	if (node && *(struct snapshot_segment **)node == own)
-		return 0;
-	free(own); /* no memory; or it overlaps another, which callers rule out */
-	return node ? 0 : no_memory(snapshot);
-}
-
-static void drop_segment(struct snapshot_device *device, struct snapshot_segment *segment)
-{
-	tdelete(segment, &device->tree, by_range);
-	free(segment);
 }
 
 /* --- entries --- */
@@ -103,9 +32,9 @@ static int add_entry(struct snapshot *snapshot, struct snapshot_device *device,
 	return 0;
 }
 
-static int enter(struct snapshot *snapshot, struct snapshot_device *device,
-		 const struct trace_event *event, enum snapshot_action action,
-		 const struct snapshot_segment *where)
+int snapshot_enter(struct snapshot *snapshot, struct snapshot_device *device,
+		   const struct trace_event *event, enum snapshot_action action,
+		   const struct snapshot_segment *where)
 {
 	return add_entry(snapshot, device,
 			 (struct snapshot_entry){
@@ -132,8 +61,7 @@ static struct snapshot_device *device_of(struct snapshot *snapshot, int ordinal)
 		if (!devices)
 			return NULL;
 		for (size_t i = snapshot->devices_n; i < count; i++)
-			devices[i] =
-				(struct snapshot_device){ .device = (int)i, .summed = true };
+			devices[i] = (struct snapshot_device){ .device = (int)i, .summed = true };
 		snapshot->devices = devices;
 		snapshot->devices_n = count;
 	}
@@ -169,8 +97,9 @@ static struct snapshot_segment own_segment(struct snapshot *snapshot,
 					    .size = block->size,
 					    .stack = block->stack };
 
-	if (block->handle || block->space == SPACE_ARRAY || !is_address(block->ptr, block->size) ||
-	    segment_at(device, block->ptr, block->size))
+	if (block->handle || block->space == SPACE_ARRAY ||
+	    !snapshot_is_address(block->ptr, block->size) ||
+	    snapshot_segment_at(device, block->ptr, block->size))
 		segment.address = snapshot_address(snapshot, block->size);
 	return segment;
 }
@@ -179,9 +108,9 @@ static bool lies_in_segment(const struct snapshot_device *device, const struct b
 {
 	const struct snapshot_segment *segment;
 
-	if (!block->pool || !is_address(block->ptr, block->size))
+	if (!block->pool || !snapshot_is_address(block->ptr, block->size))
 		return false;
-	segment = segment_at(device, block->ptr, 1);
+	segment = snapshot_segment_at(device, block->ptr, 1);
 	return segment && block->ptr >= segment->address &&
 	       block->ptr + block->size <= segment->address + segment->size;
 }
@@ -195,33 +124,35 @@ static int begin_block(struct snapshot *snapshot, struct snapshot_device *device
 	bool own = !lies_in_segment(device, block);
 	int error = 0;
 
-	if (!is_size(block->size) || !snapshot->pair.begun_id)
+	if (!snapshot_is_size(block->size) || !snapshot->pair.begun_id)
 		return 0;
 	place = place_of(snapshot, snapshot->pair.begun_id);
 	if (!place)
 		return no_memory(snapshot);
 	if (own) {
 		where = own_segment(snapshot, device, block);
-		error = add_segment(snapshot, device, where);
+		error = snapshot_add_segment(snapshot, device, where);
 		if (!error)
-			error = enter(snapshot, device, event, SNAPSHOT_SEGMENT_ALLOC, &where);
+			error = snapshot_enter(snapshot, device, event, SNAPSHOT_SEGMENT_ALLOC,
+					       &where);
 	}
 	*place = (struct snapshot_place){ where.address, own };
-	return error ? error : enter(snapshot, device, event, SNAPSHOT_ALLOC, &where);
+	return error ? error : snapshot_enter(snapshot, device, event, SNAPSHOT_ALLOC, &where);
 }
 
-static int end_block(struct snapshot *snapshot, struct snapshot_device *device,
-		     const struct trace_event *event, const struct block *block,
-		     struct snapshot_place place)
+int snapshot_end_block(struct snapshot *snapshot, struct snapshot_device *device,
+		       const struct trace_event *event, const struct block *block,
+		       struct snapshot_place place)
 {
 	struct snapshot_segment where = { .address = place.address, .size = block->size };
-	struct snapshot_segment *own = place.own ? segment_at(device, place.address, 1) : NULL;
-	int error = enter(snapshot, device, event, SNAPSHOT_FREE, &where);
+	struct snapshot_segment *own =
+		place.own ? snapshot_segment_at(device, place.address, 1) : NULL;
+	int error = snapshot_enter(snapshot, device, event, SNAPSHOT_FREE, &where);
 
 	if (!error && place.own)
-		error = enter(snapshot, device, event, SNAPSHOT_SEGMENT_FREE, &where);
+		error = snapshot_enter(snapshot, device, event, SNAPSHOT_SEGMENT_FREE, &where);
 	if (own)
-		drop_segment(device, own);
+		snapshot_drop_segment(device, own);
 	return error;
 }
 
@@ -232,120 +163,65 @@ static int end_unseen(struct snapshot *snapshot, struct snapshot_device *device,
 	const struct block *block = &snapshot->pair.ended;
 	struct snapshot_place place = { .address = block->ptr };
 
-	if (!is_size(block->size) || !block->ptr)
+	if (!snapshot_is_size(block->size))
 		return 0;
 	if (!lies_in_segment(device, block)) {
 		place.address = own_segment(snapshot, device, block).address;
 		place.own = true;
 	}
-	return end_block(snapshot, device, event, block, place);
+	return snapshot_end_block(snapshot, device, event, block, place);
 }
 
-/* --- segments of pools --- */
+/* --- blocks without an address: a pool tells only that it handed out more, or less --- */
 
-/* Nothing outlives the segment it lies in; a trace that says so all the same was cut or made up. */
-static int end_blocks_inside(struct snapshot *snapshot, struct snapshot_device *device,
-			     const struct trace_event *event, uint64_t from, uint64_t size)
+static int begin_nameless(struct snapshot *snapshot, struct snapshot_device *device,
+			  const struct trace_event *event, uint32_t stack, uint64_t size)
 {
-	struct blocks *blocks = &snapshot->pair.blocks;
-	int error = 0;
-
-	for (uint32_t i = 0; i < blocks->used && !error; i++) {
-		struct block block = blocks->list[i];
-
-		if (block.state != BLOCK_LIVE || block.kind != BLOCK_HANDED || !block.size ||
-		    block.device != device->device || i >= snapshot->places_n ||
-		    snapshot->places[i].own || !snapshot->places[i].address || block.ptr < from || block.ptr - from >= size)
-			continue;
-		blocks_end(blocks, i + 1);
-		error = end_block(snapshot, device, event, &block, snapshot->places[i]);
-	}
-	return error;
-}
-
-/* Mapped addresses side by side are one segment, as the viewer takes them. */
-static void join(struct snapshot_device *device, struct snapshot_segment *segment)
-{
-	struct snapshot_segment *before =
-		segment->address ? segment_at(device, segment->address - 1, 1) : NULL;
-	struct snapshot_segment *behind = segment_at(device, segment->address + segment->size, 1);
-
-	if (before && before->mapped) {
-		segment->address = before->address;
-		segment->size += before->size;
-		drop_segment(device, before);
-	}
-	if (behind && behind->mapped) {
-		segment->size += behind->size;
-		drop_segment(device, behind);
-	}
-}
-
-static int begin_segment(struct snapshot *snapshot, struct snapshot_device *device,
-			 const struct trace_event *event)
-{
-	const struct block *block = &snapshot->pair.begun;
-	struct snapshot_segment segment = { .address = block->ptr,
-					    .size = block->size,
-					    .stack = block->stack,
-					    .mapped = block->kind == BLOCK_MAPPING };
+	struct snapshot_segment where = { .size = size, .stack = stack };
 	int error;
 
-	if (block->handle || !is_address(block->ptr, block->size) ||
-	    segment_at(device, block->ptr, block->size))
+	if (!snapshot_is_size(size))
 		return 0;
-	error = enter(snapshot, device, event,
-		      segment.mapped ? SNAPSHOT_SEGMENT_MAP : SNAPSHOT_SEGMENT_ALLOC, &segment);
-	if (segment.mapped)
-		join(device, &segment);
-	return error ? error : add_segment(snapshot, device, segment);
-}
+	if (device->nameless_n == device->nameless_size) {
+		size_t room = device->nameless_size * 2 + 16;
+		struct snapshot_block *list = reallocarray(device->nameless, room, sizeof(*list));
 
-/* What a mapping's end leaves of the segment that it was a part of. */
-static int cut(struct snapshot *snapshot, struct snapshot_device *device,
-	       struct snapshot_segment *segment, uint64_t from, uint64_t size)
-{
-	struct snapshot_segment left = *segment;
-	struct snapshot_segment right = *segment;
-	int error = 0;
-
-	left.size = from - segment->address;
-	right.address = from + size;
-	right.size = segment->address + segment->size - right.address;
-	drop_segment(device, segment);
-	if (left.size)
-		error = add_segment(snapshot, device, left);
-	if (right.size && !error)
-		error = add_segment(snapshot, device, right);
-	return error;
-}
-
-static int end_segment(struct snapshot *snapshot, struct snapshot_device *device,
-		       const struct trace_event *event)
-{
-	const struct block block = snapshot->pair.ended;
-	struct snapshot_segment where = { .address = block.ptr, .size = block.size };
-	struct snapshot_segment *segment;
-	int error;
-
-	if (block.handle || !is_address(block.ptr, block.size))
-		return 0;
-	segment = segment_at(device, block.ptr, 1);
-	if (!segment || segment->mapped != (block.kind == BLOCK_MAPPING) ||
-	    (!segment->mapped && (segment->address != block.ptr || segment->size != block.size)) ||
-	    block.ptr + block.size > segment->address + segment->size) {
-		/* It was there before the first event: elsewhere, since what lies in it is not. */
-		where.address = snapshot_address(snapshot, block.size);
-		return snapshot->pair.unseen ? enter(snapshot, device, event,
-						     SNAPSHOT_SEGMENT_FREE, &where)
-					     : 0;
+		if (!list)
+			return no_memory(snapshot);
+		device->nameless = list;
+		device->nameless_size = room;
 	}
-	error = end_blocks_inside(snapshot, device, event, block.ptr, block.size);
+	where.address = snapshot_address(snapshot, size);
+	device->nameless[device->nameless_n++] =
+		(struct snapshot_block){ where.address, size, stack, true };
+	error = snapshot_add_segment(snapshot, device, where);
 	if (!error)
-		error = enter(snapshot, device, event,
-			      segment->mapped ? SNAPSHOT_SEGMENT_UNMAP : SNAPSHOT_SEGMENT_FREE,
-			      &where);
-	return error ? error : cut(snapshot, device, segment, block.ptr, block.size);
+		error = snapshot_enter(snapshot, device, event, SNAPSHOT_SEGMENT_ALLOC, &where);
+	return error ? error : snapshot_enter(snapshot, device, event, SNAPSHOT_ALLOC, &where);
+}
+
+/* The latest of the same stack end, until so much is gone; what is too much begins again. */
+static int end_nameless(struct snapshot *snapshot, struct snapshot_device *device,
+			const struct trace_event *event, uint64_t size)
+{
+	int error = 0;
+
+	for (size_t i = device->nameless_n; i-- && size && !error;) {
+		const struct snapshot_block was = device->nameless[i];
+		const struct block block = { .size = was.size };
+
+		if (was.stack != event->stack)
+			continue;
+		memmove(&device->nameless[i], &device->nameless[i + 1],
+			(device->nameless_n - i - 1) * sizeof(was));
+		device->nameless_n--;
+		error = snapshot_end_block(snapshot, device, event, &block,
+					   (struct snapshot_place){ was.address, true });
+		if (!error && was.size > size)
+			error = begin_nameless(snapshot, device, event, was.stack, was.size - size);
+		size -= was.size < size ? was.size : size;
+	}
+	return error;
 }
 
 /* --- events --- */
@@ -359,12 +235,14 @@ static int take_end(struct snapshot *snapshot, struct snapshot_device *device,
 	if (!pair_counts(&pair->ended))
 		return 0;
 	if (pair->ended.kind != BLOCK_HANDED)
-		return end_segment(snapshot, device, event);
+		return snapshot_end_segment(snapshot, device, event);
+	if (!pair->ended.ptr)
+		return end_nameless(snapshot, device, event, pair->ended.size);
 	if (pair->unseen)
 		return end_unseen(snapshot, device, event);
-	if (!is_size(pair->ended.size) || id > snapshot->places_n)
+	if (!snapshot_is_size(pair->ended.size) || id > snapshot->places_n)
 		return 0;
-	return end_block(snapshot, device, event, &pair->ended, snapshot->places[id - 1]);
+	return snapshot_end_block(snapshot, device, event, &pair->ended, snapshot->places[id - 1]);
 }
 
 static int take_begin(struct snapshot *snapshot, struct snapshot_device *device,
@@ -375,7 +253,9 @@ static int take_begin(struct snapshot *snapshot, struct snapshot_device *device,
 	if (!pair_counts(&pair->begun))
 		return 0;
 	if (pair->begun.kind != BLOCK_HANDED)
-		return pair->begun.pool ? begin_segment(snapshot, device, event) : 0;
+		return pair->begun.pool ? snapshot_begin_segment(snapshot, device, event) : 0;
+	if (!pair->begun.ptr)
+		return begin_nameless(snapshot, device, event, event->stack, event->size);
 	return begin_block(snapshot, device, event);
 }
 
@@ -388,7 +268,7 @@ static int take_oom(struct snapshot *snapshot, struct snapshot_device *device,
 	if (row && row->total_bytes && event->reserved != TRACE_NONE &&
 	    row->total_bytes > event->reserved)
 		what.address = row->total_bytes - event->reserved;
-	return enter(snapshot, device, event, SNAPSHOT_OOM, &what);
+	return snapshot_enter(snapshot, device, event, SNAPSHOT_OOM, &what);
 }
 
 /* Events are missing: what is known begins here. */
@@ -398,6 +278,7 @@ static void forget(struct snapshot *snapshot, const struct trace_event *event)
 		struct snapshot_device *device = &snapshot->devices[i];
 
 		device->entries_n = 0;
+		device->nameless_n = 0;
 		device->summed = false;
 		tdestroy(device->tree, free);
 		device->tree = NULL;
@@ -472,7 +353,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 
 	*snapshot = (struct snapshot){ .trace = trace,
 				       .options = options,
-				       .next_address = first_address };
+				       .next_address = SNAPSHOT_ADDRESSES };
 	error = pair_start(&snapshot->pair, trace);
 	if (!error)
 		error = export_find_end(&end, trace, options);
@@ -489,6 +370,7 @@ void snapshot_clear(struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->devices_n; i++) {
 		tdestroy(snapshot->devices[i].tree, free);
 		free(snapshot->devices[i].entries);
+		free(snapshot->devices[i].nameless);
 		free(snapshot->devices[i].segments);
 		free(snapshot->devices[i].blocks);
 	}

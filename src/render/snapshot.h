@@ -1,11 +1,12 @@
 /*
- * A trace in the words of PyTorch's memory snapshot: segments, the blocks in them, and what happened
- * to both, in order.
+ * A trace in the words of PyTorch's memory snapshot: segments, the blocks in them, and what
+ * happened to both, in order.
  *
- * The viewer replays what happened backwards, from the segments at the end, and must find each block
- * that lives inside exactly one segment at every step (torch/utils/viz/MemoryViz.js). So a block
- * that lies in no pool's segment, as a plain cudaMalloc or a block of a pool whose segments nobody
- * knows, becomes a segment of its own; and what has no address, or one that is taken, gets one.
+ * The viewer replays what happened backwards, from the segments at the end, and must find each
+ * block that lives inside exactly one segment at every step (torch/utils/viz/MemoryViz.js). So a
+ * block that lies in no pool's segment, as a plain cudaMalloc or a block of a pool whose segments
+ * nobody knows, becomes a segment of its own; and what has no address, or one that is taken, gets
+ * one.
  */
 #ifndef RENDER_SNAPSHOT_H
 #define RENDER_SNAPSHOT_H
@@ -40,15 +41,17 @@ struct snapshot_block {
 struct snapshot_segment {
 	uint64_t address, size;
 	uint32_t stack;
-	bool mapped;           /* addresses at which memory is mapped */
-	size_t first, count;   /* its blocks, by address */
+	bool mapped;         /* addresses at which memory is mapped */
+	size_t first, count; /* its blocks, by address */
 };
 
 struct snapshot_device {
 	int device;
 	struct snapshot_entry *entries;
 	size_t entries_n, entries_size;
-	void *tree;                   /* of live segments, tsearch(3) */
+	void *tree;                      /* of live segments, tsearch(3) */
+	struct snapshot_block *nameless; /* live blocks that their pool tells no address of */
+	size_t nameless_n, nameless_size;
 	uint64_t allocated, reserved; /* of what was selected, by the events */
 	bool summed;                  /* nothing is missing in these sums */
 

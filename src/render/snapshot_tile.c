@@ -49,7 +49,7 @@ static int collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	const struct blocks *blocks = &snapshot->pair.blocks;
 	struct walk walk = { NULL, 0 };
-	size_t count = 0;
+	size_t count = device->nameless_n;
 
 	for (uint32_t i = 0; i < blocks->used; i++)
 		count += is_live(snapshot, device, i);
@@ -67,6 +67,10 @@ static int collect(struct snapshot *snapshot, struct snapshot_device *device)
 				.known = true,
 			};
 	}
+	if (device->nameless_n)
+		memcpy(device->blocks + device->blocks_n, device->nameless,
+		       device->nameless_n * sizeof(*device->nameless));
+	device->blocks_n += device->nameless_n;
 	qsort(device->blocks, device->blocks_n, sizeof(*device->blocks), by_address);
 	walk = (struct walk){ device->segments, 0 };
 	twalk_r(device->tree, visit, &walk);
@@ -129,11 +133,11 @@ static void add_filler(struct snapshot *snapshot, struct snapshot_device *device
 	struct snapshot_segment segment = { .stack = UINT32_MAX };
 
 	for (size_t i = 0; i < device->segments_n; i++)
-		reserved -= device->segments[i].size < reserved ? device->segments[i].size
-								: reserved;
+		reserved -=
+			device->segments[i].size < reserved ? device->segments[i].size : reserved;
 	for (size_t i = 0; i < device->blocks_n; i++)
-		allocated -= device->blocks[i].size < allocated ? device->blocks[i].size
-								: allocated;
+		allocated -=
+			device->blocks[i].size < allocated ? device->blocks[i].size : allocated;
 	segment.size = reserved > allocated ? reserved : allocated;
 	if (!device->summed || !segment.size)
 		return;

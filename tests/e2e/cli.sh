@@ -27,7 +27,7 @@ for option in $(sed -n 's/^OPTION(\([a-z_]*\),.*/\1/p' "$TOP/src/base/opt.def" |
 done
 ok 'the help of export' memtrace export --help
 cp "$OUT" help
-for format in $(sed -n 's/^FORMAT(\([a-z_]*\),.*/\1/p' "$TOP/src/render/formats.def"); do
+for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/formats.def"); do
 	has "export tells $format" help "  $format "
 	ok "export to $format" memtrace export "$example" --to "$format"
 done

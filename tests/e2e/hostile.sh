@@ -19,7 +19,7 @@ commands() {
 		case $command:$operands in
 		report:*) printf '%s\n' 'report {}' 'report --json {}' 'report --full --limit 0 {}' 'report --at exit {}' ;;
 		export:*)
-			for format in $(sed -n 's/^FORMAT(\([a-z-]*\),.*/\1/p' "$TOP/src/render/formats.def"); do
+			for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/formats.def"); do
 				echo "export {} --to $format"
 			done
 			;;
