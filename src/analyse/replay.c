@@ -143,6 +143,10 @@ static bool in_sum(const struct replay *replay, const struct block *block)
 {
 	const struct replay_wish *wish = replay->wish;
 
+	/* Reserved are pools' segments, and what is of no pool (event_effect). */
+	if (wish->metric == TRACE_RESERVED ? block->kind == BLOCK_HANDED && block->pool
+					   : block->kind != BLOCK_HANDED)
+		return false;
 	return wish->space != SPACES || wish->pool || on_card(block);
 }
 
@@ -200,11 +204,14 @@ static void hold(struct replay *replay, struct replay_row *row, const struct blo
 	uint64_t size = sign > 0 ? block->size : 0 - block->size;
 	uint64_t one = sign > 0 ? 1 : UINT64_MAX;
 
-	if (block->foreign || block->kind != BLOCK_HANDED || !wanted_row(replay, row) ||
-	    (sign < 0 && (row->live < block->size || !row->live_count)))
+	if (block->foreign || block->kind == BLOCK_MAPPING || !wanted_row(replay, row))
 		return;
-	row->live += size;
-	row->live_count += one;
+	if (block->kind == BLOCK_HANDED) {
+		if (sign < 0 && (row->live < block->size || !row->live_count))
+			return;
+		row->live += size;
+		row->live_count += one;
+	}
 	if (!in_sum(replay, block) || (sign < 0 && (row->sum < block->size || !row->sum_count)))
 		return;
 	keep(replay, row);
@@ -459,7 +466,8 @@ static void count_lost(struct replay *replay)
 		return;
 	for (size_t i = 0; i < replay->devices_n; i++) {
 		if (wish->device == NO_DEVICE || replay->devices[i].device == wish->device)
-			whole += replay->devices[i].at_allocated;
+			whole += wish->metric == TRACE_RESERVED ? replay->devices[i].at_reserved
+								: replay->devices[i].at_allocated;
 	}
 	replay->lost = whole > replay->bytes ? whole - replay->bytes : 0;
 }

@@ -2,8 +2,9 @@
  * The events of a trace once more, in one pass: what was live at a moment, what a selection of them
  * took and gave back, and when that was at its highest.
  *
- * The sum in question is of allocated bytes: of the selected pool or space, else of the selected
- * device (or all of them together), whose sum managed, pinned and CPU memory do not enter.
+ * The sum in question is of allocated bytes, or of reserved ones: of the selected pool or space,
+ * else of the selected device (or all of them together), whose sum managed, pinned and CPU memory
+ * do not enter.
  *
  * Behind events that are not in the trace (dropped, or not recorded) nothing is known of what lived
  * before: `lost` says how much of the device's sum that is.
@@ -49,7 +50,8 @@ struct replay_wish {
 	const uint8_t *of_alloc;
 	size_t allocs_n;
 	const char *const *category_names;
-	uint64_t categories; /* a bit each: those that count */
+	uint64_t categories;      /* a bit each: those that count */
+	enum trace_metric metric; /* what the sum is of: allocated, or reserved */
 };
 
 /* What one stack (of one thread, in one phase, for one category) did inside the window, and held.

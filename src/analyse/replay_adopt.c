@@ -125,7 +125,7 @@ static int set_peak(const struct replay *replay, size_t stacks)
 		return no_memory(replay);
 	*peak = (struct trace_peak){
 		.device = replay->wish->device,
-		.metric = TRACE_ALLOCATED,
+		.metric = replay->wish->metric,
 		.pool = replay->wish->pool,
 		.t = replay->t,
 		.bytes = replay->bytes,

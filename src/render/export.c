@@ -7,6 +7,7 @@
 #include "analyse/error.h"
 #include "analyse/moment.h"
 #include "analyse/replay.h"
+#include "render/report_select.h"
 
 /* The event at which a window is at its highest: known once the events were read. */
 static int find_highest(struct export_end *end, const struct trace *trace,
@@ -65,14 +66,14 @@ int export_check(const struct trace *trace, const struct format_options *options
 	bool pool = !options->pool;
 
 	if (options->device != NO_DEVICE && !trace_device(trace, options->device))
-		return err("%s: has no device %d", trace->path, options->device);
+		return report_select_no_device(trace, options->device);
 	for (size_t i = 0; i < trace->summary.devices_n && !pool; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
 
 		pool = (options->device == NO_DEVICE || options->device == device->device) &&
 		       has_pool(device, options->pool);
 	}
-	return pool ? 0 : err("%s: has no pool %.100s there", trace->path, options->pool);
+	return pool ? 0 : report_select_no_pool(trace, options->pool);
 }
 
 bool export_wants(const struct trace *trace, const struct format_options *options, int device,

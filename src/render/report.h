@@ -29,6 +29,7 @@ struct report_options {
 	uint64_t oom;          /* explained in the place of the report: its number, */
 			       /* REPORT_OOM_LAST, or 0 for none */
 	int stacks, by;        /* enum trace_stacks, enum trace_by */
+	int metric;            /* of `at`: TRACE_ALLOCATED, or TRACE_RESERVED (exports) */
 
 	size_t limit; /* rows of a list, 0 for all */
 	bool full;    /* whole stacks, and every stack of a site */

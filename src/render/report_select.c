@@ -195,7 +195,7 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 
 /* --- all together --- */
 
-static int no_device(const struct trace *trace, int device)
+int report_select_no_device(const struct trace *trace, int device)
 {
 	char list[200] = "";
 	char number[24];
@@ -209,7 +209,7 @@ static int no_device(const struct trace *trace, int device)
 		   trace->summary.devices_n ? list : "; it has none at all");
 }
 
-static int no_pool(const struct trace *trace, const char *pool)
+int report_select_no_pool(const struct trace *trace, const char *pool)
 {
 	char list[400] = "";
 
@@ -254,6 +254,7 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 		.moment = REPLAY_PEAK,
 		.split = (enum trace_by)options->by,
 		.stacks = selection->stacks,
+		.metric = (enum trace_metric)options->metric,
 	};
 	if (categories->of_alloc) {
 		wish->of_alloc = categories->of_alloc;
@@ -338,8 +339,9 @@ static int told_composition(struct report_selection *selection, struct trace *tr
 	int error = 0;
 
 	*adopt = true;
-	if (!selection->replay.dropped || selection->wish.of_alloc || options->pool ||
-	    options->space != SPACES || options->filter || is_split(options) || !options->at)
+	if (!selection->replay.dropped || selection->wish.of_alloc ||
+	    options->metric != TRACE_ALLOCATED || options->pool || options->space != SPACES ||
+	    options->filter || is_split(options) || !options->at)
 		return 0;
 	if (!strcmp(options->at, "exit"))
 		selection->told = told_exit(selection, trace);
@@ -397,7 +399,7 @@ static int run(struct report_selection *selection, struct trace *trace,
 		return error;
 	selection->replayed = true;
 	if (options->pool && !replay->pool_text && !has_pool(trace, options->pool))
-		return no_pool(trace, options->pool);
+		return report_select_no_pool(trace, options->pool);
 	selection->empty = !selection->moment && is_empty(replay);
 	error = told_composition(selection, trace, options, &adopt);
 	if (!error && adopt)
@@ -420,7 +422,7 @@ int report_select(struct report_selection *selection, struct trace *trace,
 
 	*selection = (struct report_selection){ 0 };
 	if (options->device != NO_DEVICE && !trace_device(trace, options->device))
-		return no_device(trace, options->device);
+		return report_select_no_device(trace, options->device);
 	error = find_figures(trace);
 	if (!error)
 		error = trace_choose(trace, (enum trace_stacks)options->stacks, by);

@@ -35,6 +35,10 @@ bool report_asks_categories(const struct report_options *options);
 /* Is the selection made with the category of each allocation? Then the events are read twice. */
 bool report_knows_categories(const struct trace *trace, const struct report_options *options);
 
+/* Says what there is instead, in err_text(): always -EINVAL. */
+int report_select_no_device(const struct trace *trace, int device);
+int report_select_no_pool(const struct trace *trace, const char *pool);
+
 /* "12 events between 1.0 s and 2.0 s were dropped ..."; false when there is nothing to say. */
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);
 
