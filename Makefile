@@ -24,6 +24,12 @@ in_path = $(firstword $(wildcard $(addsuffix /$(1),$(subst :, ,$(PATH)))))
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(BUILD)/%,%,$(2));)
 
+# What the tool can do without: the exports that need them say so then.
+has_header = $(shell printf '\043include <%s>\n' $(1) | $(CC) $(CPPFLAGS) $(CFLAGS) -E - >/dev/null 2>&1 && echo yes)
+OPTIONAL := $(if $(call has_header,sqlite3.h),sqlite)
+OPTIONAL_FLAGS := $(if $(filter sqlite,$(OPTIONAL)),-DHAVE_SQLITE=1)
+OPTIONAL_LIBS := $(if $(filter sqlite,$(OPTIONAL)),-lsqlite3)
+
 # --- sources ---------------------------------------------------------------------------------------
 
 SHARED := base codec spool ledger
@@ -61,8 +67,8 @@ LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) $(LIB_SA
 LIB_LINK = -shared -Wl,-soname,libmemtrace.so.$(firstword $(subst ., ,$(VERSION))) $(if $(LIB_SANITIZE),,-Wl,-z,defs) -Wl,-z,now -Wl,-z,nodelete \
 	-Wl,-z,noexecstack -Wl,--gc-sections -Wl,--as-needed $(if $(filter 1,$(DEBUG)),$(WATCH_LOADER))
 WATCH_LOADER := $(addprefix -Wl$(comma)--wrap=,dlopen dlclose dladdr dladdr1 dl_iterate_phdr)
-CLI_FLAGS = $(BASE_FLAGS) $(CJSON_CFLAGS) $(SANITIZE)
-TOOL_LIBS = -Wl,--as-needed $(CJSON_LIBS) $(ZLIB_LIBS) -ldl -lpthread -lm
+CLI_FLAGS = $(BASE_FLAGS) $(OPTIONAL_FLAGS) $(CJSON_CFLAGS) $(SANITIZE)
+TOOL_LIBS = -Wl,--as-needed $(CJSON_LIBS) $(ZLIB_LIBS) $(OPTIONAL_LIBS) -ldl -lpthread -lm
 FAKE_FLAGS = $(BASE_FLAGS) -Itests/fake -Itests/fake/include -fPIC $(if $(LIB_SANITIZE),-include tests/tsan/unseen.h)
 # A caller that ended in a jump would be in no stack: tests ask for each by name.
 PROGRAM_FLAGS = $(BASE_FLAGS) -fno-optimize-sibling-calls -Itests/fake/include
@@ -343,7 +349,7 @@ check-gpu: ## tests/gpu/*.sh on the real device (CUDA=/usr/local/cuda)
 FUZZ := $(BUILD)/fuzz
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SOURCES := $(call src_of,$(SHARED) analyse render) tests/unit/recorder.c
-FUZZ_FLAGS = $(LANGUAGE) $(CPPFLAGS) -Itests -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
+FUZZ_FLAGS = $(LANGUAGE) $(CPPFLAGS) $(OPTIONAL_FLAGS) -Itests -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
 fuzz_cc_replay = $(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined
 fuzz_cc_libfuzzer = clang $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link,address,undefined
 fuzz_cc_afl = AFL_QUIET=1 afl-clang-fast $(FUZZ_FLAGS) -fsanitize=address
@@ -434,7 +440,7 @@ TIDY_STAMPS := $(patsubst src/%,$(BUILD)/tidy/%.ok,$(sort $(filter %.c,$(LIB_SOU
 check-tidy: $(if $(TIDY),$(TIDY_STAMPS)) ## clang-tidy has nothing to say
 	$(if $(TIDY),@:,@echo 'skip check-tidy: clang-tidy 14 is missing')
 
-tidy_flags = $(LANGUAGE) $(CPPFLAGS) $(CJSON_CFLAGS) $(if $(filter src/capture/%,$<),-DMEMTRACE_LIBRARY=1)
+tidy_flags = $(LANGUAGE) $(CPPFLAGS) $(OPTIONAL_FLAGS) $(CJSON_CFLAGS) $(if $(filter src/capture/%,$<),-DMEMTRACE_LIBRARY=1)
 $(BUILD)/tidy/%.ok: src/% .clang-tidy $(TREE_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,TIDY,$<) $(TIDY) --quiet $< -- $(tidy_flags) >$@.log 2>$@.err || \

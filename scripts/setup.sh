@@ -13,6 +13,7 @@ libcjson-dev           build  JSON in the tool
 zlib1g-dev             build  packs what a page of memtrace html holds
 libunwind8             build  native stacks, loaded when CUDA starts
 npm                    demo   fetches what the page of memtrace html is made of (src/page)
+libsqlite3-dev         demo   export --to sqlite
 python3                demo   reads traces back in the demo and the tests
 python3-jsonschema     check  validates every test trace against the schema
 clang                  check  the second compiler
@@ -35,6 +36,7 @@ libjemalloc2           check  a host with another malloc
 libtcmalloc-minimal4   check  a host with another malloc
 libcap2-bin            check  a host with capabilities
 python3-torch          check  the report door and Python frames without a GPU
+golang-go              all    go tool pprof reads the export
 afl++                  all    fuzzes the readers
 lintian                all    looks at the Debian package
 '
@@ -64,6 +66,7 @@ present() {
 	libc6-dev) [ -e /usr/include/stdio.h ] ;;
 	libcjson-dev) [ -e /usr/include/cjson/cJSON.h ] || [ -e /usr/local/include/cjson/cJSON.h ] ;;
 	zlib1g-dev) [ -e /usr/include/zlib.h ] || [ -e /usr/local/include/zlib.h ] ;;
+	libsqlite3-dev) [ -e /usr/include/sqlite3.h ] || [ -e /usr/local/include/sqlite3.h ] ;;
 	libunwind8) ldconfig -p 2>/dev/null | grep -q 'libunwind\.so\.8' ;;
 	python3-torch) /usr/bin/python3 -c 'import torch' 2>/dev/null ;;
 	python3-greenlet) /usr/bin/python3 -c 'import greenlet' 2>/dev/null ;;
@@ -73,6 +76,7 @@ present() {
 	man-db) command -v man >/dev/null ;;
 	dpkg-dev) return 0 ;; # elsewhere there is nothing to package for
 	afl++) command -v afl-fuzz >/dev/null ;;
+	golang-go) command -v go >/dev/null ;;
 	python3-pytest) /usr/bin/python3 -c 'import pytest' 2>/dev/null ;;
 	python3-jsonschema) python3 -c 'import jsonschema' 2>/dev/null ;;
 	*) command -v "$1" >/dev/null ;;

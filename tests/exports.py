@@ -7,6 +7,7 @@ Trace Event Format (chrome), https://www.speedscope.app/file-format-schema.json,
 google/pprof proto/profile.proto (its field numbers, below), RFC 4180 (csv).
 """
 import collections
+import gzip
 import json
 import pickle
 import pickletools
@@ -212,6 +213,166 @@ def check_torch_snapshot(data, wanted):
             peak = torch_graph_peak(entries, snapshot, ordinal)
             need(peak == sums["allocated"]["peak_bytes"], f"the timeline is {peak} high, not "
                  f"{sums['allocated']['peak_bytes']}")
+
+
+# --- stacks and what they weigh -----------------------------------------------------------------------
+
+def check_weights(total, wanted):
+    """Exactly the peaks (or what is left at exit), which the trace tells."""
+    if wanted.at == "exit":
+        expected = sum((wanted.sums(d) or {wanted.metric: {"exit_bytes": 0}})[wanted.metric]["exit_bytes"]
+                       for d in wanted.devices())
+    elif wanted.at in (None, "peak"):
+        expected = sum(p["bytes"] for p in wanted.peaks())
+    else:
+        return
+    need(total == expected, f"the weights sum to {total}, not {expected}")
+
+
+def expected_frames(trace):
+    """Python functions of the stacks, as those of a backward pass are shown."""
+    names = set()
+    for stack in trace["stacks"]:
+        for number in stack["frames"]:
+            frame = trace["frames"][number]
+            if frame["language"] == "python" and frame["function"]:
+                names.add(frame["function"])
+        if "via_stack" in stack:
+            kind = "[backward]" if stack["via"] == "forward" else "[via backward()]"
+            for number in trace["stacks"][stack["via_stack"]]["frames"]:
+                frame = trace["frames"][number]
+                if frame["language"] == "python":
+                    names.add(f"{frame['function']} {kind}")
+    return names
+
+
+def check_folded(text, wanted):
+    total = 0
+    seen = collections.Counter()
+    for line in text.splitlines():
+        stack, _, count = line.rpartition(" ")
+        need(stack and count.isdigit() and int(count) > 0, f"no stack and count: {line}")
+        need("" not in stack.split(";"), f"an empty frame: {line}")
+        need(all(c.isprintable() for c in line), f"a control: {line!r}")
+        seen.update(set(stack.split(";")))
+        total += int(count)
+    check_weights(total, wanted)
+    known = expected_frames(wanted.trace)
+    shown = {frame.rsplit(" (", 1)[0] for frame in seen if ".py:" in frame}
+    need(shown <= known, f"frames of nobody: {sorted(shown - known)[:3]}")
+
+
+def check_speedscope(text, wanted):
+    document = json.loads(text)
+    need(document["$schema"] == "https://www.speedscope.app/file-format-schema.json", "$schema")
+    need(set(document) <= {"$schema", "shared", "profiles", "name", "activeProfileIndex", "exporter"}, "keys")
+    frames = document["shared"]["frames"]
+    for frame in frames:
+        need(isinstance(frame["name"], str) and frame["name"], "a frame without a name")
+        need(set(frame) <= {"name", "file", "line", "col"}, f"keys of a frame: {set(frame)}")
+        need(isinstance(frame.get("line", 1), int) and isinstance(frame.get("file", ""), str), f"{frame}")
+    total = 0
+    for profile in document["profiles"]:
+        need(set(profile) == {"type", "name", "unit", "startValue", "endValue", "samples", "weights"}, "a profile")
+        need(profile["type"] == "sampled" and profile["unit"] == "bytes", "its type")
+        need(len(profile["samples"]) == len(profile["weights"]), "samples and weights differ in number")
+        need(all(0 <= n < len(frames) for s in profile["samples"] for n in s), "no such frame")
+        need(profile["endValue"] - profile["startValue"] == sum(profile["weights"]), "endValue")
+        total += sum(profile["weights"])
+    check_weights(total, wanted)
+
+
+# --- pprof --------------------------------------------------------------------------------------------
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, at
+
+
+def fields(data):
+    """A message's fields by number, each a list: numbers, or bytes."""
+    found = collections.defaultdict(list)
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        value, at = varint(data, at)
+        need(key & 7 in (0, 2), f"wire type {key & 7}")
+        if key & 7 == 2:
+            need(at + value <= len(data), "a field ends behind its message")
+            value, at = data[at:at + value], at + value
+        found[key >> 3].append(value)
+    return found
+
+
+def numbers(packed):
+    values, at = [], 0
+    while at < len(packed):
+        value, at = varint(packed, at)
+        values.append(value)
+    return values
+
+
+def one(message, field, default=0):
+    need(len(message[field]) <= 1, f"field {field} is there twice")
+    return message[field][0] if message[field] else default
+
+
+def check_pprof(data, wanted):
+    profile = fields(gzip.decompress(data))
+    strings = [s.decode("utf-8") for s in profile[6]]
+    need(strings[0] == "", "the first string must be empty")
+
+    def text(message, field):
+        return strings[one(message, field)]
+
+    types = [(text(fields(t), 1), text(fields(t), 2)) for t in profile[1]]
+    need(types == [("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"),
+                   ("inuse_space", "bytes")], f"sample types {types}")
+    need(strings[one(profile, 14)] == "inuse_space", "the default type")
+    mappings = {one(m, 1): m for m in map(fields, profile[3])}
+    functions = {one(f, 1): f for f in map(fields, profile[5])}
+    locations = {one(n, 1): n for n in map(fields, profile[4])}
+    need(0 not in mappings and 0 not in functions and 0 not in locations, "an id of 0")
+    need(len(mappings) == len(profile[3]) and len(functions) == len(profile[5])
+         and len(locations) == len(profile[4]), "an id twice")
+    need(len(mappings) == len(wanted.trace["modules"]), "a mapping a module")
+    names = set()
+    for function in functions.values():
+        need(text(function, 2), "a function without a name")
+        names.add(text(function, 2))
+    for location in locations.values():
+        mapping = one(location, 2)
+        need(not mapping or mapping in mappings, "no such mapping")
+        if mapping:
+            start, limit = one(mappings[mapping], 2), one(mappings[mapping], 3)
+            need(start <= one(location, 3) < limit, "an address outside of its mapping")
+        for line in map(fields, location[4]):
+            need(one(line, 1) in functions, "no such function")
+    sums = [0] * 4
+    for sample in map(fields, profile[2]):
+        ids, values = numbers(one(sample, 1, b"")), numbers(one(sample, 2, b""))
+        need(ids and all(i in locations for i in ids), "no such location")
+        need(len(values) == 4, "four values a sample")
+        sums = [a + b for a, b in zip(sums, values)]
+        labels = {text(fields(n), 1): text(fields(n), 2) for n in sample[3]}
+        need(set(labels) <= {"device", "space"}, f"labels {labels}")
+    check_weights(sums[3], wanted)
+    summary = wanted.trace["summary"]
+    if wanted.device is None and wanted.pool is None and wanted.at is None and any(
+            "allocations" in s for s in wanted.trace["stacks"]):
+        outside = [s for s in summary["spaces"] if s["space"] not in ("device", "array")]
+        counted = sum(d["allocations"] for d in summary["devices"]) + sum(s["allocations"] for s in outside)
+        stacks = sum(s.get("allocations", 0) for s in wanted.trace["stacks"])
+        need(sums[0] == stacks, f"alloc_objects is {sums[0]}, not {stacks} of {counted}")
+        need(sums[1] == sum(s.get("bytes", 0) for s in wanted.trace["stacks"]), "alloc_space")
+    if any("via_stack" in s for s in wanted.trace["stacks"]):
+        need(any(n.endswith("[backward]") or n.endswith("[via backward()]") for n in names), "no backward frames")
 
 
 # --- the command line ---------------------------------------------------------------------------------

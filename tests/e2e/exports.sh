@@ -45,3 +45,42 @@ exported torch-snapshot three.json --device 1
 exported torch-snapshot "$train" --pool torch
 exported torch-snapshot "$train" --at peak
 exported torch-snapshot "$train" --at seq:100
+
+# --- stacks by weight -------------------------------------------------------------------------------------
+for format in folded speedscope pprof; do
+	for trace in $traces; do
+		exported "$format" "$trace"
+	done
+	exported "$format" three.json --device 2
+	exported "$format" "$train" --pool torch
+	exported "$format" "$train" --metric reserved
+	exported "$format" three.json --metric reserved --device 1
+	for trace in three.json none.json "$train" sample-graph.json sample-vmm.json; do
+		exported "$format" "$trace" --at exit
+		exported "$format" "$trace" --at exit --metric reserved
+	done
+	exported "$format" "$train" --at exit --pool torch --metric reserved
+	exported "$format" dropped.json --at exit
+	exported "$format" "$train" --at 6.57s
+done
+# What folded tells of a moment is what the report tells.
+for at in 6.57s seq:200 'phase:step 1' exit; do
+	told=$(memtrace report --json --at "$at" "$train" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["moment"]["live"]["bytes"])')
+	is "folded --at $at sums to the report's" \
+		"$(memtrace export "$train" --to folded --at "$at" | awk '{ sum += $NF } END { printf "%d", sum }')" "$told"
+done
+fails 3 'who holds what is used is not known' memtrace export "$train" --to folded --metric used
+fails 3 'has no device 4; it has 0' memtrace export "$train" --to folded --device 4
+fails 3 'has no pool nonsense; its pools: torch' memtrace export "$train" --to folded --pool nonsense
+fails 2 '--at means nothing to events; it does to: ' memtrace export "$train" --to events --at 1s
+fails 2 'nonsense is no moment: 12.5s' memtrace export "$train" --to folded --at nonsense
+if command -v go >/dev/null; then
+	HOME=$PWD
+	export HOME
+	ok 'a profile' memtrace export "$train" --to pprof -o train.pb.gz
+	ok 'for go tool pprof' go tool pprof -top -unit=b -nodecount=3 train.pb.gz
+	has 'which sums to the same' "$OUT" 'Total samples = 207380992B'
+	ok 'also of what was allocated' go tool pprof -top -unit=b -sample_index=alloc_space -nodecount=3 train.pb.gz
+else
+	skip 'go tool pprof' 'no go here'
+fi
