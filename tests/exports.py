@@ -7,7 +7,9 @@ Trace Event Format (chrome), https://www.speedscope.app/file-format-schema.json,
 google/pprof proto/profile.proto (its field numbers, below), RFC 4180 (csv).
 """
 import collections
+import csv
 import gzip
+import io
 import json
 import pickle
 import pickletools
@@ -375,6 +377,121 @@ def check_pprof(data, wanted):
         need(any(n.endswith("[backward]") or n.endswith("[via backward()]") for n in names), "no backward frames")
 
 
+# --- chrome -------------------------------------------------------------------------------------------
+
+def whole(wanted):
+    """Are all events there? The format's own example, made by hand, leaves some out too."""
+    capture, events = wanted.trace["capture"], wanted.trace["events"]
+    return not capture["events_dropped"] and not capture["truncated"] and len(events) == capture["events_recorded"]
+
+
+def check_nesting(slices):
+    """Complete events of one thread: each inside the one around it, or behind it."""
+    for thread, rows in slices.items():
+        open_ends = []
+        for start, end in sorted(rows, key=lambda row: (row[0], -row[1])):
+            while open_ends and open_ends[-1] <= start:
+                open_ends.pop()
+            need(not open_ends or end <= open_ends[-1], f"slices of thread {thread} cross")
+            open_ends.append(end)
+
+
+def nanoseconds(text):
+    """Decimal microseconds, kept as text by the reader: to the nanosecond."""
+    whole_part, _, fraction = text.partition(".")
+    return int(whole_part) * 1000 + int(fraction.ljust(3, "0"))
+
+
+def check_chrome(text, wanted):
+    document = json.loads(text, parse_float=lambda number: nanoseconds(number) / 1000)
+    need(document["displayTimeUnit"] in ("ms", "ns"), "displayTimeUnit")
+    frames = document["stackFrames"]
+    for frame in frames.values():
+        need(frame["name"] and frame.get("parent", next(iter(frames))) in frames, f"frame {frame}")
+    slices, complete, counters = {}, collections.defaultdict(list), collections.defaultdict(list)
+    instants = collections.Counter()
+    changes = []
+    for event in document["traceEvents"]:
+        kind = event["ph"]
+        need(kind in "bexXCMi" and isinstance(event["name"], str), f"event {event}")
+        need(isinstance(event["pid"], int) and event["ts"] >= 0, f"pid or ts of {event}")
+        need(kind in "MC" or isinstance(event["tid"], int), f"tid of {event}")
+        need(event.get("sf") is None or event["sf"] in frames, "no such stack frame")
+        if kind == "X":
+            need(event["dur"] >= 0, "dur")
+            start, length = round(event["ts"] * 1000), round(event["dur"] * 1000)
+            complete[event["tid"]].append((start, start + length))
+        elif kind == "C":
+            need(all(isinstance(v, int) for v in event["args"].values()) and event["args"], "a counter")
+            need(not counters[event["name"]] or counters[event["name"]][-1][0] <= event["ts"], "counters go back")
+            counters[event["name"]].append((event["ts"], event["args"]["bytes"]))
+        elif kind == "i":
+            need(event["s"] in "gpt", "scope of an instant")
+            instants[event["cat"]] += 1
+        elif kind == "b":
+            key = event["cat"], event["id"], event["name"]
+            need(key not in slices, f"slice {key} begins twice")
+            slices[key] = event
+        elif kind == "e":
+            begun = slices.get((event["cat"], event["id"], event["name"]))
+            need(begun and begun["ts"] <= event["ts"] and "ended" not in begun, f"an end of nothing: {event}")
+            begun["ended"] = True
+            if event["cat"] not in ("phase", "segment", "pinned", "managed", "cpu"):
+                changes += [(int(begun["id"], 16), begun["args"]["bytes"])]
+                changes += [] if "end" in event["args"] else [(event["ts"], -begun["args"]["bytes"])]
+    need(all("ended" in slice for slice in slices.values()), "a slice without an end")
+    check_nesting(complete)
+    for device in wanted.devices():
+        sums = wanted.sums(device)
+        prefix = f"device {device['device']}" + (f", pool {wanted.pool}" if wanted.pool else "")
+        for metric in ("allocated", "reserved"):
+            counter = [value for _, value in counters[f"{prefix}: {metric}"]]
+            need(counter and max(counter) == sums[metric]["peak_bytes"], f"{metric}: the counter is not "
+                 f"{sums[metric]['peak_bytes']} high")
+            need(wanted.trace["process"]["exit"] != "exit" or counter[-1] == sums[metric]["exit_bytes"], metric)
+        if not whole(wanted) or wanted.pool:
+            continue
+        for owner in device["owners"]:
+            counter = counters.get(f"device {device['device']}, owner {owner['owner']}: reserved", [(0, 0)])
+            need(max(value for _, value in counter) == owner["reserved"]["peak_bytes"],
+                 f"owner {owner['owner']}: {max(v for _, v in counter)}, not {owner['reserved']['peak_bytes']}")
+    if whole(wanted) and wanted.device is None and wanted.pool is None:
+        events = wanted.trace["events"]
+        born = [e for e in events if e["op"] == "alloc" and e["ptr"]]
+        slices = [s for s in slices.values() if s["cat"] not in ("phase", "segment")]
+        need(len(slices) == len(born), f"{len(slices)} slices of {len(born)} allocations")
+        need(sum(s["args"]["bytes"] for s in slices) == sum(e["size"] for e in born), "bytes of the slices")
+        need(instants["oom"] == sum(e["op"] == "oom" for e in events), "instants of failures")
+        need(instants["mark"] == sum(e["op"] == "mark" for e in events), "instants of marks")
+    phases = sum(len(rows) for rows in complete.values()) + sum(e["cat"] == "phase" and e["ph"] == "b"
+                                                                for e in document["traceEvents"] if "cat" in e)
+    need(phases == len(wanted.trace["phases"]), f"{phases} phases")
+
+
+# --- csv ----------------------------------------------------------------------------------------------
+
+def check_csv(text, wanted):
+    need(text.endswith("\r\n") and text.count("\n") == text.count("\r\n"), "lines must end in CR LF")
+    rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+    events = [e for e in wanted.trace["events"] if wanted.device in (None, e.get("device"))
+              and wanted.pool in (None, e.get("pool"))]
+    need(len(rows) == len(events), f"{len(rows)} lines of {len(events)} events")
+    for row, event in zip(rows, events):
+        need(None not in row and None not in row.values(), f"a line of another width: {row}")
+        for cell in row.values():
+            need(not cell or cell[0] not in "=+-@\t\r", f"a formula: {cell!r}")
+            need(all(c.isprintable() for c in cell), f"a control: {cell!r}")
+        for key, column in (("seq", "seq"), ("t", "t_ns"), ("size", "size"), ("device", "device"), ("stack", "stack"),
+                            ("allocated", "allocated"), ("reserved", "reserved"), ("thread", "thread")):
+            value = event.get(key)
+            need(row[column] == ("" if value is None else str(value)), f"{key} of {event} is {row[column]}")
+        need(row["op"] == event["op"] and row["address"] == (event.get("ptr") or ""), f"{row} of {event}")
+    if whole(wanted) and wanted.pool is None:
+        for device in wanted.devices():
+            held = [int(row["allocated"]) for row in rows if row["device"] == str(device["device"]) and row["allocated"]]
+            need(max(held) == device["allocated"]["peak_bytes"], "the peak")
+
+
 # --- the command line ---------------------------------------------------------------------------------
 
 BINARY = ("torch-snapshot", "pprof", "sqlite")
@@ -385,7 +502,7 @@ def main(kind, path, trace, options):
         with open(path, "rb") as file:
             data = file.read()
         if kind not in BINARY:
-            data = data.decode("utf-8")
+            data = data.decode("utf-8")  # with its line ends
         globals()["check_" + kind.replace("-", "_")](data, Wanted(load(trace), options))
     except (Wrong, ValueError, KeyError, TypeError, IndexError, OSError, pickle.UnpicklingError) as error:
         print(f"{path}: {kind}: {type(error).__name__}: {error}")

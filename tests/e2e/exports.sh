@@ -84,3 +84,12 @@ if command -v go >/dev/null; then
 else
 	skip 'go tool pprof' 'no go here'
 fi
+
+# --- events -----------------------------------------------------------------------------------------------
+for format in chrome csv; do
+	for trace in $traces; do
+		exported "$format" "$trace"
+	done
+	exported "$format" three.json --device 1
+	exported "$format" "$train" --pool torch
+done

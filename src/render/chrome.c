@@ -1,0 +1,288 @@
+/*
+ * The export `chrome`: the Trace Event Format ("JSON Object Format"), for ui.perfetto.dev and
+ * chrome://tracing.
+ *
+ * Counters come from timeline[], so they are complete whatever was dropped; those of owners, and
+ * allocations as slices that begin and end, from the events: render/chrome_events.c.
+ */
+#include "render/chrome.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/error.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/out.h"
+#include "base/text.h"
+#include "base/version.h"
+
+/* --- events of the format --- */
+
+void chrome_begin(struct chrome *chrome, const char *phase, const char *name, uint64_t t)
+{
+	char fraction[8];
+
+	out_text(chrome->out, chrome->any ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+	chrome->any = true;
+	out_text(chrome->out, phase);
+	out_text(chrome->out, "\",\"name\":");
+	out_json(chrome->out, name);
+	out_text(chrome->out, ",\"pid\":");
+	out_u64(chrome->out, chrome->trace->process.pid);
+	/* Microseconds, to the nanosecond. */
+	snprintf(fraction, sizeof(fraction), ".%03u", (unsigned)(t % 1000));
+	out_text(chrome->out, ",\"ts\":");
+	out_u64(chrome->out, t / 1000);
+	out_text(chrome->out, fraction);
+}
+
+void chrome_u64(struct chrome *chrome, const char *key, uint64_t value)
+{
+	out_text(chrome->out, key);
+	out_u64(chrome->out, value);
+}
+
+void chrome_text(struct chrome *chrome, const char *key, const char *value)
+{
+	out_text(chrome->out, key);
+	out_json(chrome->out, value);
+}
+
+void chrome_counter(struct chrome *chrome, const char *name, uint64_t t, uint64_t bytes)
+{
+	if (bytes == TRACE_NONE)
+		return;
+	chrome_begin(chrome, "C", name, t);
+	chrome_u64(chrome, ",\"args\":{\"bytes\":", bytes);
+	out_text(chrome->out, "}}");
+}
+
+/* --- who it was --- */
+
+static void put_names(struct chrome *chrome)
+{
+	const struct trace *trace = chrome->trace;
+	const struct trace_process *process = &trace->process;
+	char name[300];
+
+	snprintf(name, sizeof(name), "%.200s, rank %llu",
+		 process->command_n ? text_base(process->command[process->command_n > 1]) : "?",
+		 (unsigned long long)process->rank);
+	chrome_begin(chrome, "M", "process_name", 0);
+	chrome_text(chrome, ",\"args\":{\"name\":", name);
+	out_text(chrome->out, "}}");
+	for (size_t i = 0; i < trace->threads_n; i++) {
+		chrome_begin(chrome, "M", "thread_name", 0);
+		chrome_u64(chrome, ",\"tid\":", trace->threads[i].thread);
+		chrome_text(chrome, ",\"args\":{\"name\":", trace->threads[i].name);
+		out_text(chrome->out, "}}");
+	}
+}
+
+/* --- counters --- */
+
+static void put_column(struct chrome *chrome, const struct trace_curve *curve, const char *what,
+		       const uint64_t *column)
+{
+	char name[400];
+
+	snprintf(name, sizeof(name), "device %d%s%.200s: %s", curve->device,
+		 curve->pool ? ", pool " : "", curve->pool ? curve->pool : "", what);
+	for (size_t i = 0; i < curve->t_n; i++)
+		chrome_counter(chrome, name, curve->t[i], column[i]);
+}
+
+static void put_counters(struct chrome *chrome)
+{
+	const struct trace *trace = chrome->trace;
+
+	for (size_t i = 0; i < trace->timeline_n; i++) {
+		const struct trace_curve *curve = &trace->timeline[i];
+		const struct format_options *options = chrome->options;
+
+		if ((options->device != NO_DEVICE && options->device != curve->device) ||
+		    (options->pool && (!curve->pool || strcmp(curve->pool, options->pool) != 0)))
+			continue;
+		put_column(chrome, curve, "allocated", curve->allocated);
+		put_column(chrome, curve, "reserved", curve->reserved);
+		if (curve->used_n == curve->t_n)
+			put_column(chrome, curve, "used", curve->used);
+	}
+}
+
+/* --- phases --- */
+
+static uint64_t end_of(const struct chrome *chrome, const struct trace_phase *phase)
+{
+	uint64_t end = phase->end == TRACE_NONE ? chrome->trace->process.duration_ns : phase->end;
+
+	return end > phase->start ? end : phase->start;
+}
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct chrome_phase *x = a;
+	const struct chrome_phase *y = b;
+
+	if (x->phase->thread != y->phase->thread)
+		return x->phase->thread < y->phase->thread ? -1 : 1;
+	if (x->phase->start != y->phase->start)
+		return x->phase->start < y->phase->start ? -1 : 1;
+	return x->end > y->end ? -1 : x->end < y->end;
+}
+
+/* Slices of a thread must nest; ranges that began and ended anywhere are tracks of their own. */
+static void put_phase(struct chrome *chrome, const struct chrome_phase *row, size_t number,
+		      bool nests)
+{
+	const struct trace_phase *phase = row->phase;
+	const char *name = phase->name ? phase->name : "?";
+	char id[40];
+
+	snprintf(id, sizeof(id), "phase %zu", number);
+	chrome_begin(chrome, nests ? "X" : "b", name, phase->start);
+	chrome_u64(chrome, ",\"tid\":", phase->thread);
+	if (nests) {
+		char fraction[8];
+
+		snprintf(fraction, sizeof(fraction), ".%03u",
+			 (unsigned)((row->end - phase->start) % 1000));
+		chrome_u64(chrome, ",\"dur\":", (row->end - phase->start) / 1000);
+		out_text(chrome->out, fraction);
+	} else {
+		chrome_text(chrome, ",\"id\":", id);
+	}
+	out_text(chrome->out, ",\"cat\":\"phase\",\"args\":{");
+	chrome_text(chrome, "\"domain\":", phase->domain);
+	if (phase->allocated.peak_bytes != TRACE_NONE)
+		chrome_u64(chrome, ",\"peak of allocated\":", phase->allocated.peak_bytes);
+	if (phase->end == TRACE_NONE)
+		out_text(chrome->out, ",\"end\":\"none was seen\"");
+	out_text(chrome->out, "}}");
+	if (nests)
+		return;
+	chrome_begin(chrome, "e", name, row->end);
+	chrome_u64(chrome, ",\"tid\":", phase->thread);
+	chrome_text(chrome, ",\"id\":", id);
+	out_text(chrome->out, ",\"cat\":\"phase\"}");
+}
+
+static int put_phases(struct chrome *chrome)
+{
+	const struct trace *trace = chrome->trace;
+	struct chrome_phase *rows = calloc(trace->phases_n + 1, sizeof(*rows));
+	uint64_t *open = calloc(trace->phases_n + 1, sizeof(*open)); /* ends, innermost last */
+	size_t depth = 0;
+
+	if (!rows || !open) {
+		free(rows);
+		free(open);
+		return err("%s: no memory left", trace->path);
+	}
+	for (size_t i = 0; i < trace->phases_n; i++)
+		rows[i] = (struct chrome_phase){ &trace->phases[i],
+						 end_of(chrome, &trace->phases[i]) };
+	qsort(rows, trace->phases_n, sizeof(*rows), by_thread);
+	for (size_t i = 0; i < trace->phases_n; i++) {
+		bool nests;
+
+		if (i && rows[i].phase->thread != rows[i - 1].phase->thread)
+			depth = 0;
+		while (depth && open[depth - 1] <= rows[i].phase->start)
+			depth--;
+		nests = !depth || rows[i].end <= open[depth - 1];
+		if (nests)
+			open[depth++] = rows[i].end;
+		put_phase(chrome, &rows[i], i, nests);
+	}
+	free(rows);
+	free(open);
+	return 0;
+}
+
+/* --- stacks --- */
+
+/* The tree of frames, from the outermost down: a stack is the number of its innermost one. */
+static int put_stacks(struct chrome *chrome)
+{
+	const struct trace *trace = chrome->trace;
+	struct map known = { NULL, 0 };
+	uint32_t count = 0;
+	char text[600];
+
+	out_text(chrome->out, "\"stackFrames\":{");
+	for (size_t i = 0; i < trace->stacks_n; i++) {
+		const struct trace_stack *stack = &trace->stacks[i];
+		uint32_t parent = 0;
+
+		for (size_t k = stack->frames_n; k--;) {
+			uint64_t key = hash_mix(parent, stack->frames[k]);
+			uint32_t number = map_get(&known, key);
+
+			if (!number) {
+				number = ++count;
+				if (!map_put(&known, key, number)) {
+					map_clear(&known);
+					return err("%s: no memory left", trace->path);
+				}
+				trace_frame_text(trace, stack->frames[k], text, sizeof(text));
+				chrome_u64(chrome, number > 1 ? ",\n\"" : "\n\"", number);
+				chrome_text(chrome, "\":{\"name\":", text);
+				chrome_text(chrome, ",\"category\":",
+					    trace->frames[stack->frames[k]].language == TRACE_PYTHON
+						    ? "python"
+						    : "native");
+				if (parent) {
+					chrome_u64(chrome, ",\"parent\":\"", parent);
+					out_char(chrome->out, '"');
+				}
+				out_char(chrome->out, '}');
+			}
+			parent = number;
+		}
+		chrome->innermost[i] = parent;
+	}
+	map_clear(&known);
+	out_text(chrome->out, "},\n");
+	return 0;
+}
+
+static void put_other(struct chrome *chrome)
+{
+	const struct trace *trace = chrome->trace;
+
+	out_text(chrome->out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"exporter\":"
+			      "\"memtrace " MEMTRACE_VERSION "\"");
+	chrome_text(chrome, ",\"host\":", trace->process.host);
+	chrome_text(chrome, ",\"start_time\":", trace->process.start_time);
+	chrome_u64(chrome, ",\"events_dropped\":", trace->capture.events_dropped);
+	out_text(chrome->out, "},\n");
+}
+
+int format_chrome(struct trace *trace, struct out *out, const struct format_options *options)
+{
+	struct chrome chrome = { .out = out, .trace = trace, .options = options };
+	int error = stack_texts_make(&chrome.stacks, trace);
+
+	chrome.innermost = calloc(trace->stacks_n + 1, sizeof(*chrome.innermost));
+	if (!error && !chrome.innermost)
+		error = err("%s: no memory left", trace->path);
+	if (!error) {
+		put_other(&chrome);
+		error = put_stacks(&chrome);
+	}
+	if (!error) {
+		out_text(out, "\"traceEvents\":[");
+		put_names(&chrome);
+		put_counters(&chrome);
+		error = put_phases(&chrome);
+	}
+	if (!error)
+		error = chrome_events(&chrome);
+	out_text(out, "\n]}\n");
+	stack_texts_clear(&chrome.stacks);
+	free(chrome.innermost);
+	return error;
+}

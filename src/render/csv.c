@@ -1,0 +1,125 @@
+/*
+ * The export `csv`: a line an event, as RFC 4180 has it, with the names that its numbers stand for.
+ *
+ * Spreadsheets take a cell that begins with = + - @ for a formula: a text that does is quoted by an
+ * apostrophe (OWASP, "CSV Injection"). Numbers never are negative.
+ */
+#include <string.h>
+
+#include "base/out.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "render/export.h"
+#include "render/stack_texts.h"
+
+struct writer {
+	struct out *out;
+	struct trace *trace;
+	struct stack_texts stacks;
+	bool first; /* of its line */
+};
+
+static void next_cell(struct writer *writer)
+{
+	if (!writer->first)
+		out_char(writer->out, ',');
+	writer->first = false;
+}
+
+static void cell_u64(struct writer *writer, uint64_t value)
+{
+	next_cell(writer);
+	if (value != TRACE_NONE)
+		out_u64(writer->out, value);
+}
+
+static void cell_hex(struct writer *writer, uint64_t value)
+{
+	next_cell(writer);
+	if (value)
+		out_hex(writer->out, value);
+}
+
+static void cell_text(struct writer *writer, const char *text)
+{
+	char clean[8192];
+
+	next_cell(writer);
+	if (!text || !*text)
+		return;
+	text_copy(clean, sizeof(clean), text);
+	utf8_clean(clean);
+	out_char(writer->out, '"');
+	if (strchr("=+-@", clean[0]))
+		out_char(writer->out, '\'');
+	for (const char *p = clean; *p; p++) {
+		if (*p == '"')
+			out_char(writer->out, '"');
+		out_char(writer->out, *p);
+	}
+	out_char(writer->out, '"');
+}
+
+static void end_line(struct writer *writer)
+{
+	out_text(writer->out, "\r\n");
+	writer->first = true;
+}
+
+static void put_event(struct writer *writer, const struct trace_event *event)
+{
+	const struct trace *trace = writer->trace;
+	const struct trace_thread *thread = trace_thread(trace, event->thread);
+	const struct stack_text *stack = stack_text(&writer->stacks, event->stack);
+	bool memory = event_is_memory(event->op);
+
+	cell_u64(writer, event->seq);
+	cell_u64(writer, event->t);
+	cell_text(writer, event_op_name(event->op));
+	cell_u64(writer, event->device < 0 ? TRACE_NONE : (uint64_t)event->device);
+	cell_text(writer, space_name(event->space));
+	cell_text(writer, trace_text(trace, event->pool));
+	cell_hex(writer, event->ptr);
+	cell_u64(writer, memory ? event->size : TRACE_NONE);
+	cell_u64(writer, memory ? event->foreign : TRACE_NONE);
+	cell_u64(writer, event->thread);
+	cell_text(writer, thread ? thread->name : NULL);
+	cell_hex(writer, event->stream);
+	cell_text(writer, trace_text(trace, event->api));
+	cell_text(writer, trace_text(trace, event->error));
+	cell_u64(writer, event->allocated);
+	cell_u64(writer, event->reserved);
+	cell_text(writer, trace_text(trace, event->name));
+	cell_u64(writer, event->stack == UINT32_MAX ? TRACE_NONE : event->stack);
+	cell_text(writer, stack->owner);
+	cell_text(writer, stack->site);
+	cell_text(writer, stack->line);
+	cell_text(writer, stack->frames);
+	end_line(writer);
+}
+
+static int put_events(struct writer *writer, const struct format_options *options)
+{
+	struct trace_event event;
+	int more;
+
+	out_text(writer->out,
+		 "seq,t_ns,op,device,space,pool,address,size,foreign,thread,thread_name,stream,api,"
+		 "error,allocated,reserved,name,stack,owner,site,line,frames\r\n");
+	while ((more = trace_next(writer->trace, &event)) == 1 && !writer->out->error) {
+		if (export_wants(writer->trace, options, event.device, event.pool))
+			put_event(writer, &event);
+	}
+	return more < 0 ? more : 0;
+}
+
+int format_csv(struct trace *trace, struct out *out, const struct format_options *options)
+{
+	struct writer writer = { .out = out, .trace = trace, .first = true };
+	int error = stack_texts_make(&writer.stacks, trace);
+
+	if (!error)
+		error = put_events(&writer, options);
+	stack_texts_clear(&writer.stacks);
+	return error;
+}
