@@ -13,6 +13,8 @@ import io
 import json
 import pickle
 import pickletools
+import re
+import sqlite3
 import sys
 
 
@@ -234,6 +236,7 @@ def check_weights(total, wanted):
 def expected_frames(trace):
     """Python functions of the stacks, as those of a backward pass are shown."""
     names = set()
+    others = trace.get("all_stacks", trace["stacks"])
     for stack in trace["stacks"]:
         for number in stack["frames"]:
             frame = trace["frames"][number]
@@ -241,7 +244,7 @@ def expected_frames(trace):
                 names.add(frame["function"])
         if "via_stack" in stack:
             kind = "[backward]" if stack["via"] == "forward" else "[via backward()]"
-            for number in trace["stacks"][stack["via_stack"]]["frames"]:
+            for number in others[stack["via_stack"]]["frames"]:
                 frame = trace["frames"][number]
                 if frame["language"] == "python":
                     names.add(f"{frame['function']} {kind}")
@@ -490,6 +493,142 @@ def check_csv(text, wanted):
         for device in wanted.devices():
             held = [int(row["allocated"]) for row in rows if row["device"] == str(device["device"]) and row["allocated"]]
             need(max(held) == device["allocated"]["peak_bytes"], "the peak")
+
+
+# --- sqlite -------------------------------------------------------------------------------------------
+
+def lives(trace):
+    """Blocks from birth to death, paired here once more: (birth, death or None)."""
+    open_blocks, done = {}, []
+    for event in trace["events"]:
+        if event["op"] not in ("alloc", "free") or not event["ptr"]:
+            continue
+        key = event["device"], event["space"], event["pool"], event["ptr"]
+        before = open_blocks.pop(key, None)
+        if before:
+            done.append((before, event))
+        if event["op"] == "alloc":
+            open_blocks[key] = event
+    return done + [(event, None) for event in open_blocks.values()]
+
+
+def by(rows, key, *values):
+    """Sums by a key: {key: [number of rows, sums ...]}."""
+    found = collections.defaultdict(lambda: [0] * (len(values) + 1))
+    for row in rows:
+        sums = found[key(row)]
+        sums[0] += 1
+        for i, value in enumerate(values):
+            sums[i + 1] += value(row)
+    return found
+
+
+def answers(trace, line, duration):
+    """What each question of samples/queries.sql is to be answered with."""
+    blocks = [(a, f) for a, f in lives(trace) if a["size"] is not None]
+    peak = next((p for p in trace["peaks"] if (p["device"], p["pool"], p["metric"]) == (0, None, "allocated")), None)
+    own = [(a, f) for a, f in blocks if not a.get("foreign")]
+
+    def top(rows):
+        return sorted(rows, key=lambda row: (-row[1], row[0]))[:10]
+
+    shares = peak["stacks"] if peak else []
+    held = by(shares, lambda s: line[s["stack"]], lambda s: s["bytes"], lambda s: s["count"])
+    yield top((name, v[1], v[2]) for name, v in held.items())
+    functions = collections.Counter()
+    for share in shares:
+        for name in expected_functions(trace, share["stack"]):
+            functions[name] += share["bytes"]
+    yield top(functions.items())
+    live = by((a for a, f in own if not f), lambda a: line[a["stack"]], lambda a: a["size"])
+    yield top((name, v[1], v[0]) for name, v in live.items())
+    half = duration // 2
+    middle = by((a for a, f in own if a["device"] == 0 and a["t"] <= half and not (f and f["t"] <= half)),
+                lambda a: line[a["stack"]], lambda a: a["size"])
+    yield top((name, v[1]) for name, v in middle.items())
+    brief = by(((a, f) for a, f in blocks if f and f["t"] - a["t"] < 1000000), lambda p: line[p[0]["stack"]],
+               lambda p: p[0]["size"], lambda p: p[1]["t"] - p[0]["t"])
+    yield sorted(((name, v[0], v[1], v[2] / v[0] / 1000) for name, v in brief.items()),
+                 key=lambda row: (-row[2], row[0]))[:10]
+    yield [(a["size"], line[a["stack"]], a["t"] / 1e9, f and (f["t"] - a["t"]) / 1e9)
+           for a, f in sorted(blocks, key=lambda p: (-p[0]["size"], p[0]["seq"]))][:10]
+    rows = []
+    for phase in trace["phases"]:
+        left = [a for a, f in own if phase["end"] is not None and phase["start"] <= a["t"] <= phase["end"]
+                and not (f and f["t"] <= phase["end"])]
+        if left:
+            rows.append((phase["name"], len(left), sum(a["size"] for a in left)))
+    yield sorted(rows)
+    passed = by(((a, f) for a, f in blocks if f and line[a["stack"]] != line[f["stack"]]),
+                lambda p: (line[p[0]["stack"]], line[p[1]["stack"]]), lambda p: p[0]["size"])
+    yield [(*key, v[0], v[1]) for key, v in sorted(passed.items(), key=lambda kv: (-kv[1][1], kv[0]))][:10]
+    powers = by((a["size"] for a, _ in blocks if a["size"]), lambda n: 1 << (n.bit_length() - 1), lambda n: n)
+    yield [(power, *powers[power]) for power in sorted(powers)]
+    yield [(e["t"] / 1e9, e["size"], line[e["stack"]], e["allocated"], e["reserved"], e.get("error"))
+           for e in trace["events"] if e["op"] == "oom"]
+
+
+def expected_functions(trace, number):
+    """Of one stack, as expected_frames() of all."""
+    return expected_frames(dict(trace, stacks=[trace["stacks"][number]], all_stacks=trace["stacks"]))
+
+
+def near(a, b):
+    return a == b or (isinstance(a, float) and isinstance(b, float) and abs(a - b) <= 1e-9 * max(abs(a), abs(b)))
+
+
+def check_questions(database, wanted):
+    with open(__file__.rsplit("/", 2)[0] + "/samples/queries.sql", encoding="utf-8") as file:
+        questions = re.split(r"\n(?=-- \d+\. )", file.read())[1:]
+    need(len(questions) == 10, f"{len(questions)} questions")
+    line = dict(database.execute("SELECT stack, line FROM stacks"))
+    line[None] = None
+    expected = answers(wanted.trace, line, wanted.trace["process"]["duration_ns"])
+    for question, answer in zip(questions, expected):
+        rows = database.execute(question).fetchall()
+        if question.startswith("-- 7."):
+            rows.sort()
+        need(len(rows) == len(answer) and all(near(a, b) for r, w in zip(rows, answer) for a, b in zip(r, w)),
+             f"{question.splitlines()[0]}: {rows[:3]}, not {list(answer)[:3]}")
+
+
+def check_sqlite(data, wanted):
+    trace = wanted.trace
+    database = sqlite3.connect(":memory:")
+    database.deserialize(data)
+    need(database.execute("PRAGMA integrity_check").fetchone() == ("ok",), "integrity")
+
+    def value(sql):
+        return database.execute(sql).fetchone()[0]
+
+    need(value("SELECT value FROM meta WHERE key = 'schema'") == "memtrace-sqlite/1", "schema")
+    for table, rows in (("devices", trace["summary"]["devices"]), ("frames", None), ("stacks", trace["stacks"]),
+                        ("peaks", trace["peaks"]), ("phases", trace["phases"]), ("events", trace["events"])):
+        if rows is not None:
+            need(value(f"SELECT count(*) FROM {table}") == len(rows), f"{table}: {len(rows)} rows are wanted")
+    need(database.execute("""SELECT peak FROM peaks LEFT JOIN peak_stacks USING (peak) GROUP BY peak
+                             HAVING total_bytes <> sum(bytes)""").fetchall() == [], "a peak is not the sum of its stacks")
+    for device in trace["summary"]["devices"]:
+        row = database.execute("""SELECT allocated_peak, allocated_exit, reserved_peak, reserved_exit, allocations, ooms
+                                  FROM devices WHERE device = ?""", (device["device"],)).fetchone()
+        need(row == (device["allocated"]["peak_bytes"], device["allocated"]["exit_bytes"],
+                     device["reserved"]["peak_bytes"], device["reserved"]["exit_bytes"],
+                     device["allocations"], device["ooms"]), f"device {row}")
+        high = value(f"SELECT max(allocated) FROM timeline WHERE device = {device['device']} AND pool IS NULL")
+        need(high == device["allocated"]["peak_bytes"], f"the timeline is {high} high")
+    stored = [tuple(e.get(k) for k in ("seq", "t", "op", "device", "size", "stack", "allocated")) for e in trace["events"]]
+    need(database.execute("SELECT seq, t, op, device, size, stack, allocated FROM events ORDER BY seq").fetchall()
+         == stored, "events")
+    born = sum(e["op"] == "alloc" and bool(e["ptr"]) for e in trace["events"])
+    need(value("SELECT count(*) FROM allocations WHERE kind = 'block'") == born, "allocations")
+    if whole(wanted):
+        held = value("""SELECT coalesce(sum(size), 0) FROM allocations WHERE kind = 'block' AND fate = 'live'
+                        AND space IN ('device', 'array') AND NOT foreign_memory""")
+        left = sum(d["allocated"]["exit_bytes"] for d in trace["summary"]["devices"])
+        nameless = sum(e["size"] * (1 if e["op"] == "alloc" else -1) for e in trace["events"]
+                       if e["op"] in ("alloc", "free") and not e["ptr"] and e["device"] is not None)
+        need(trace["process"]["exit"] != "exit" or held + nameless == left, f"live {held}, not {left}")
+        check_questions(database, wanted)
 
 
 # --- the command line ---------------------------------------------------------------------------------

@@ -93,3 +93,11 @@ for format in chrome csv; do
 	exported "$format" three.json --device 1
 	exported "$format" "$train" --pool torch
 done
+for trace in $traces; do
+	exported sqlite "$trace"
+done
+ok 'a database' memtrace export "$train" --to sqlite -o out.db
+ok 'a database through a pipe' sh -c "memtrace export '$train' --to sqlite | cat >piped.db"
+ok 'is the same' cmp out.db piped.db
+is 'no temporary file is left' "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'memtrace.??????' -newer out 2>/dev/null)" ''
+fails 3 'no temporary file' env TMPDIR=/nowhere memtrace export "$train" --to sqlite -o out.db
