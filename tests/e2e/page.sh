@@ -1,11 +1,8 @@
 #!/bin/sh
-# The page of `memtrace html` in a browser: its figures are the report's, and everything on it works.
+# The page of `memtrace html`, and what people do with it in a browser.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-PAGE_MODULES=$BUILD/page/work
-CHROMIUM=${CHROMIUM:-$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)}
-export PAGE_MODULES CHROMIUM
 recorded=$TOP/tests/data/h200
 GENERATOR=$BUILD/tests/generator
 
@@ -49,49 +46,10 @@ done
 
 # --- in a browser ---------------------------------------------------------------------------------------
 
-need node
-if [ -z "$CHROMIUM" ]; then
-	skip 'the page in a browser' 'no chromium here (scripts/setup.sh check installs it)'
-	exit 0
-fi
-
-# browse SCRIPT ARGS...: its lines become tests of this script.
-browse() {
-	script=$1
-	shift
-	timeout 250 node "$TOP/tests/page/$script.mjs" "$@" >lines 2>"$ERR" </dev/null
-	browsed=$?
-	tab=$(printf '\t')
-	while IFS=$tab read -r verdict name why; do
-		case $verdict in
-		ok) tap '' "$name" ;;
-		'not ok')
-			tap 'not ' "$name"
-			echo "#   $why"
-			;;
-		esac
-	done <lines
-	[ "$browsed" = 0 ] && return
-	tap 'not ' "$script ends well"
-	tap_comment "$ERR"
-}
-
+# shellcheck source=../page/browse.sh
+. "$TOP/tests/page/browse.sh"
 cp "$recorded-train.json" train.json
-names='train scopes operators caching cupy jax nccl'
-for name in $names; do
-	memtrace html "$recorded-$name.json" -o "$name.html"
-	memtrace report --json --limit 0 "$recorded-$name.json" >"$name.report.json"
-	memtrace report --json --at peak --show gaps "$recorded-$name.json" >"$name.gaps.json"
-	memtrace report --json --at peak --show moment "$recorded-$name.json" >"$name.categories.json"
-done
-# A long one, of which most blocks are told in sums; two devices, so that none takes the other's.
-ok 'a long trace' "$GENERATOR" --events 30000 --devices 2 --leak --stacks 40 --live 300 --json long.json
-ok 'its page' memtrace html long.json --max-events 12000 -o long.html
-memtrace report --json --limit 0 long.json >long.report.json
-echo '{}' >long.gaps.json # what lies where between the ends of slices is not known
-memtrace report --json --at peak --show moment long.json >long.categories.json
-# shellcheck disable=SC2086  # words
-browse figures "$PWD" $names long
+memtrace html train.json -o train.html
 browse views "$PWD"
 
 # --- two traces, hostile ones, gaps ---------------------------------------------------------------------
