@@ -151,10 +151,10 @@ fake_o = $(patsubst tests/fake/%.c,$(FAKE)/$(2)/%.o,$(1))
 FAKE_DRIVER := $(wildcard tests/fake/driver*.c)
 FAKE_RUNTIME := $(wildcard tests/fake/cudart*.c)
 FAKE_STATIC := $(FAKE_RUNTIME) $(wildcard tests/fake/static*.c)
-FAKE_FILES := $(addprefix $(FAKE)/,libcuda.so.1 libcuda.so libcudart.so.13 libcudart.so libcudart_static.a libcupti.so.13)
+FAKE_FILES := $(addprefix $(FAKE)/,libcuda.so.1 libcuda.so libcudart.so.13 libcudart.so libcudart_static.a libcupti.so.13 libnvidia-ml.so.1)
 
 .PHONY: fake
-fake: $(FAKE_FILES) ## a simulated libcuda.so.1 and libcudart.so.13 under build/fake/
+fake: $(FAKE_FILES) ## a simulated libcuda.so.1, libcudart.so.13 and libnvidia-ml.so.1 under build/fake/
 
 $(FAKE)/shared/%.o: tests/fake/%.c $(BUILD)/flags | $(BUILD)/ready
 	@mkdir -p $(@D)
@@ -169,7 +169,8 @@ $(FAKE)/static/%.o: tests/fake/%.c $(BUILD)/flags | $(BUILD)/ready
 $(FAKE)/libcuda.so.1: $(call fake_o,$(FAKE_DRIVER),shared) $(wildcard tests/fake/driver.map)
 $(FAKE)/libcudart.so.13: $(call fake_o,$(FAKE_RUNTIME),shared) $(wildcard tests/fake/cudart.map)
 $(FAKE)/libcupti.so.13: $(call fake_o,tests/fake/cupti.c,shared)
-$(FAKE)/libcuda.so.1 $(FAKE)/libcudart.so.13 $(FAKE)/libcupti.so.13:
+$(FAKE)/libnvidia-ml.so.1: $(call fake_o,$(wildcard tests/fake/nvml*.c),shared)
+$(FAKE)/libcuda.so.1 $(FAKE)/libcudart.so.13 $(FAKE)/libcupti.so.13 $(FAKE)/libnvidia-ml.so.1:
 	$(call say,LINK,$@) $(CC) $(FAKE_FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic \
 		$(if $(SAN),,-Wl$(comma)-z$(comma)defs) -o $@ \
 		$(filter %.o,$^) $(patsubst %,-Wl$(comma)--version-script=%,$(filter %.map,$^)) -ldl -lpthread

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "generator.h"
+#include "ledger/used.h"
 #include "ledger/vmm.h"
 
 enum { SMALL = 28, LARGE = 24, HUGE = 10, CLASSES = SMALL + LARGE + HUGE + 2 };
@@ -36,6 +37,7 @@ struct device {
 	uint64_t next;               /* address */
 	uint64_t *activations, *gradients;
 	struct truth truth;
+	bool sampled;
 };
 
 struct part { /* a tensor that every step makes anew */
@@ -53,7 +55,7 @@ struct program {
 	uint64_t activations, parameters, gradients, optimizers; /* a device */
 	uint64_t left, random, t;
 	uint64_t steps, ranges, pinned, next_pinned;
-	uint32_t pool, thread, owner;
+	uint32_t pool, thread, owner, context;
 	uint32_t api_malloc, api_free, api_block, api_host, api_host_free, api_create, api_map;
 };
 
@@ -98,8 +100,21 @@ static void raise_truth(struct truth *truth)
 /* What the driver says is used, about: sampled where the library samples it. */
 static void sample_used(struct program *program, unsigned device)
 {
-	ledger_used(&program->ledger, (int)device,
-		    program->devices[device].truth.reserved + 550 * MIB, program->t);
+	struct device *on = &program->devices[device];
+	const struct used_sample sample = {
+		.t = program->t,
+		.used = on->truth.reserved + 550 * MIB,
+		.named = 550 * MIB,
+		.device = (int16_t)device,
+	};
+	const struct used_step context = {
+		.bytes = 550 * MIB,
+		.name = program->context,
+		.kind = program->context,
+	};
+
+	used_enter(&program->ledger, &sample, on->sampled ? NULL : &context);
+	on->sampled = true;
 }
 
 static bool plain_alloc(struct program *program, unsigned device, uint64_t ptr, uint64_t size,
@@ -535,6 +550,7 @@ static void name_apis(struct program *program)
 {
 	struct intern *intern = &program->intern;
 
+	program->context = intern_text(intern, "context");
 	program->api_malloc = intern_text(intern, "cudaMalloc");
 	program->api_free = intern_text(intern, "cudaFree");
 	program->api_block = intern_text(intern, "torch");

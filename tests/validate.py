@@ -22,7 +22,7 @@ except ImportError:
 SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "..", "include", "memtrace", "trace.schema.json")
 KEYS = ["schema", "process", "environment", "capture", "calls", "witness", "actions", "spans_dropped", "spans",
-        "summary", "peaks", "ooms", "modules", "frames",
+        "used", "summary", "peaks", "ooms", "modules", "frames",
         "stacks", "threads", "sites", "phases", "timeline", "events"]
 EVENT_KEYS = ["seq", "t", "op", "device", "space", "pool", "ptr", "size", "stack", "thread",
               "stream", "api", "error", "allocated", "reserved"]
@@ -128,6 +128,8 @@ def check_positions(document, problems):
         via = stack.get("via_stack")
         if via is not None and (not 0 <= via < len(document["stacks"]) or via == i):
             problems.add("range", f"stacks[{i}].via_stack: {via}")
+    for i, row in enumerate(document.get("used", [])):
+        inside(row.get("stack"), "stacks", f"used[{i}]")
     for i, peak in enumerate(document["peaks"]):
         for share in peak["stacks"]:
             inside(share["stack"], "stacks", f"peaks[{i}]")
@@ -200,6 +202,31 @@ def check_timeline(document, problems):
                     and highest != total["peak_bytes"]:
                 problems.add("timeline", f"{name}: {metric} has {highest} at most, "
                                          f"its peak is {total['peak_bytes']}")
+
+
+def check_used(document, problems):
+    """What is occupied is made of what the trace says it is made of."""
+    for i, row in enumerate(document.get("used", [])):
+        if row["used"] != row["reserved"] + row["rounding"] + row["named"] + row["residual"]:
+            problems.add("used", f"used[{i}]: the parts do not sum to {row['used']}")
+        if (row["name"] is None) != (row["bytes"] == 0):
+            problems.add("used", f"used[{i}]: {row['bytes']} bytes of {row['name']}")
+    for device in document["summary"]["devices"]:
+        used = device.get("used")
+        if not used or "at_peak" not in used:
+            continue
+        where = f"device {device['device']}: used"
+        for part, total in (("at_peak", used["peak_bytes"]), ("at_exit", used["exit_bytes"])):
+            if sum(used[part].values()) != total:
+                problems.add("used", f"{where}.{part} does not sum to {total}")
+        for key, part in (("bytes", "at_exit"), ("at_used_peak_bytes", "at_peak")):
+            named = sum(name[key] for name in device["named"])
+            if named != used[part]["named_bytes"]:
+                problems.add("used", f"{where}.{part}: named[] sums to {named}")
+        parts = sum(p["at_used_peak"]["reserved_bytes"] for p in device["pools"])
+        parts += sum(o["at_used_peak"]["allocated_bytes"] for o in device["owners"])
+        if parts > used["at_peak"]["reserved_bytes"]:
+            problems.add("used", f"{where}.at_peak: pools and owners hold {parts}")
 
 
 def check_phases(document, problems):
@@ -495,6 +522,7 @@ def check(path, validator):
     check_ooms(document, problems)
     check_stacks(document, problems)
     check_timeline(document, problems)
+    check_used(document, problems)
     check_phases(document, problems)
     check_events(document, problems)
     return problems

@@ -107,6 +107,19 @@ struct trace_span {
 	uint64_t bytes;
 };
 
+/* A sample of `used` at which something was found that no allocation explains. */
+struct trace_used {
+	uint64_t t;
+	int device;
+	int64_t bytes;           /* 0: only the residual changed */
+	const char *name, *kind; /* NULL then */
+	const char *api;
+	uint32_t stack; /* UINT32_MAX for none */
+	uint64_t thread;
+	uint64_t used, reserved;
+	int64_t rounding, named, residual;
+};
+
 struct trace_capture {
 	struct trace_pair *doors;
 	size_t doors_n;
@@ -119,15 +132,38 @@ struct trace_capture {
 	size_t notes_n;
 };
 
+/* What `used` was made of; they sum to it. */
+struct trace_explained {
+	uint64_t reserved_bytes; /* TRACE_NONE: the trace does not tell */
+	int64_t rounding_bytes, named_bytes, residual_bytes;
+};
+
 struct trace_sum {
 	uint64_t peak_bytes, peak_t, exit_bytes; /* each may be TRACE_NONE */
-	const char *source;                      /* of `used`: who was asked */
+	/* Of `used` alone: */
+	const char *source; /* who was asked */
+	uint64_t samples;
+	struct trace_explained at_peak, at_exit;
+	int64_t residual_min_bytes, residual_max_bytes;
+};
+
+/* What is occupied without having been allocated. */
+struct trace_name {
+	const char *name, *kind;
+	int64_t bytes, at_used_peak_bytes;
+	uint64_t steps;
+};
+
+/* What it had when `used` was at its highest. */
+struct trace_at_used {
+	uint64_t allocated_bytes, reserved_bytes;
 };
 
 /* A pool or an owner; `name` is the key "pool" or "owner". */
 struct trace_part {
 	const char *name;
 	struct trace_sum allocated, reserved;
+	struct trace_at_used at_used_peak;
 	uint64_t allocations, frees;
 };
 
@@ -143,8 +179,9 @@ struct trace_device {
 	uint64_t total_bytes;
 	struct trace_sum allocated, reserved, used;
 	uint64_t allocations, frees, ooms, retries;
+	struct trace_name *named;
 	struct trace_part *pools, *owners;
-	size_t pools_n, owners_n;
+	size_t named_n, pools_n, owners_n;
 	struct trace_category *categories;
 	size_t categories_n;
 };
@@ -315,6 +352,8 @@ struct trace {
 	struct trace_span *spans;
 	size_t spans_n;
 	uint64_t spans_dropped;
+	struct trace_used *used; /* in the order of time */
+	size_t used_n;
 	struct {
 		struct trace_device *devices;
 		size_t devices_n;

@@ -95,6 +95,17 @@ static int check_ooms(const struct trace *trace)
 	return 0;
 }
 
+static int check_used(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->used_n; i++) {
+		uint32_t stack = trace->used[i].stack;
+
+		if (stack != UINT32_MAX && stack >= trace->stacks_n)
+			return out_of_range(trace, "used", i, "stacks", stack, trace->stacks_n);
+	}
+	return 0;
+}
+
 static int check_sites(struct trace *trace)
 {
 	trace->site_of = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(uint32_t));
@@ -141,6 +152,8 @@ int trace_check(struct trace *trace)
 		error = check_peaks(trace);
 	if (!error)
 		error = check_ooms(trace);
+	if (!error)
+		error = check_used(trace);
 	if (!error)
 		error = check_sites(trace);
 	if (!error)

@@ -131,6 +131,16 @@ static int read_u32(struct reader *reader, enum json_token token, uint32_t *to)
 	return error;
 }
 
+static int read_i64(struct reader *reader, enum json_token token, int64_t *to)
+{
+	const struct json *json = reader->json;
+
+	if (token != JSON_NUMBER || !json->exact || json->magnitude > INT64_MAX)
+		return refuse(reader, "a whole number");
+	*to = json->negative ? -(int64_t)json->magnitude : (int64_t)json->magnitude;
+	return 0;
+}
+
 static int read_int(struct reader *reader, enum json_token token, int *to)
 {
 	const struct json *json = reader->json;
@@ -320,6 +330,8 @@ static int read_row(struct reader *reader, const struct shape_row *row, void *to
 	case SHAPE_U32:
 	case SHAPE_POSITION:
 		return read_u32(reader, token, value);
+	case SHAPE_I64:
+		return read_i64(reader, token, value);
 	case SHAPE_INT:
 		return read_int(reader, token, value);
 	case SHAPE_BOOL:

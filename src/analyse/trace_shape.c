@@ -113,15 +113,60 @@ static const struct shape_row sum_rows[] = {
 	ROW(trace_sum, OPTIONAL, peak_bytes),
 	ROW(trace_sum, OPTIONAL, peak_t),
 	ROW(trace_sum, OPTIONAL, exit_bytes),
-	ROW(trace_sum, TEXT, source),
 };
 SHAPE(sum, trace_sum);
+
+static const struct shape_row explained_rows[] = {
+	ROW(trace_explained, OPTIONAL, reserved_bytes),
+	ROW(trace_explained, I64, rounding_bytes),
+	ROW(trace_explained, I64, named_bytes),
+	ROW(trace_explained, I64, residual_bytes),
+};
+SHAPE(explained, trace_explained);
+
+static const struct shape_row used_sum_rows[] = {
+	ROW(trace_sum, OPTIONAL, peak_bytes),
+	ROW(trace_sum, OPTIONAL, peak_t),
+	ROW(trace_sum, OPTIONAL, exit_bytes),
+	ROW(trace_sum, TEXT, source),
+	ROW(trace_sum, U64, samples),
+	ROW_OBJECT(trace_sum, at_peak, explained_shape),
+	ROW_OBJECT(trace_sum, at_exit, explained_shape),
+	ROW(trace_sum, I64, residual_min_bytes),
+	ROW(trace_sum, I64, residual_max_bytes),
+};
+SHAPE(used_sum, trace_sum);
+
+static const struct shape_row name_rows[] = {
+	ROW(trace_name, TEXT, name), ROW(trace_name, TEXT, kind),
+	ROW(trace_name, I64, bytes), ROW(trace_name, I64, at_used_peak_bytes),
+	ROW(trace_name, U64, steps),
+};
+SHAPE(name, trace_name);
+
+static const struct shape_row at_used_rows[] = {
+	ROW(trace_at_used, U64, allocated_bytes),
+	ROW(trace_at_used, U64, reserved_bytes),
+};
+SHAPE(at_used, trace_at_used);
+
+static const struct shape_row used_rows[] = {
+	ROW(trace_used, U64, t),          ROW(trace_used, INT, device),
+	ROW(trace_used, I64, bytes),      ROW(trace_used, TEXT, name),
+	ROW(trace_used, TEXT, kind),      ROW(trace_used, TEXT, api),
+	ROW(trace_used, POSITION, stack), ROW(trace_used, U64, thread),
+	ROW(trace_used, U64, used),       ROW(trace_used, U64, reserved),
+	ROW(trace_used, I64, rounding),   ROW(trace_used, I64, named),
+	ROW(trace_used, I64, residual),
+};
+SHAPE(used, trace_used);
 
 static const struct shape_row part_rows[] = {
 	ROW_AS(trace_part, TEXT, "pool", name),
 	ROW_AS(trace_part, TEXT, "owner", name),
 	ROW_OBJECT(trace_part, allocated, sum_shape),
 	ROW_OBJECT(trace_part, reserved, sum_shape),
+	ROW_OBJECT(trace_part, at_used_peak, at_used_shape),
 	ROW(trace_part, U64, allocations),
 	ROW(trace_part, U64, frees),
 };
@@ -140,11 +185,12 @@ static const struct shape_row device_rows[] = {
 	ROW(trace_device, OPTIONAL, total_bytes),
 	ROW_OBJECT(trace_device, allocated, sum_shape),
 	ROW_OBJECT(trace_device, reserved, sum_shape),
-	ROW_OBJECT(trace_device, used, sum_shape),
+	ROW_OBJECT(trace_device, used, used_sum_shape),
 	ROW(trace_device, U64, allocations),
 	ROW(trace_device, U64, frees),
 	ROW(trace_device, U64, ooms),
 	ROW(trace_device, U64, retries),
+	ROW_MANY(trace_device, LIST, named, &name_shape),
 	ROW_MANY(trace_device, LIST, pools, &part_shape),
 	ROW_MANY(trace_device, LIST, owners, &part_shape),
 	ROW_MANY(trace_device, LIST, categories, &category_shape),
@@ -338,6 +384,7 @@ static const struct shape_row trace_rows[] = {
 	ROW_MANY(trace, LIST, actions, &action_shape),
 	ROW(trace, U64, spans_dropped),
 	ROW_MANY(trace, LIST, spans, &span_shape),
+	ROW_MANY(trace, LIST, used, &used_shape),
 	{ "summary", SHAPE_OBJECT, 0, 0, &summary_shape, NULL },
 	ROW_MANY(trace, LIST, peaks, &peak_shape),
 	ROW_MANY(trace, LIST, ooms, &oom_shape),

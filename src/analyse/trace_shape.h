@@ -18,6 +18,7 @@ enum shape_kind {
 	SHAPE_OPTIONAL, /* uint64_t, TRACE_NONE for null */
 	SHAPE_U32,      /* uint32_t, 0 for null */
 	SHAPE_POSITION, /* uint32_t, UINT32_MAX for null */
+	SHAPE_I64,      /* int64_t, 0 for null */
 	SHAPE_INT,      /* int, -1 for null */
 	SHAPE_BOOL,     /* bool */
 	SHAPE_HEX,      /* uint64_t of a string "0x..." */

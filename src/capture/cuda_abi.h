@@ -54,6 +54,9 @@ typedef struct CUgraphNode_st *CUgraphNode;
 typedef struct CUgraphNode_st *cudaGraphNode_t;
 typedef struct CUgraphExec_st *CUgraphExec;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUlib_st *CUlibrary;
+typedef struct CUkern_st *CUkernel;
 typedef unsigned long long cuuint64_t;
 
 enum {
@@ -102,6 +105,24 @@ typedef struct CUgraphEdgeData_st CUgraphEdgeData;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 struct cudaMemPoolPtrExportData;
+
+typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS_st CUDA_GRAPH_INSTANTIATE_PARAMS;
+
+typedef enum CUjit_option_enum {
+	CU_JIT_MAX_REGISTERS = 0,
+} CUjit_option;
+
+typedef enum CUlibraryOption_enum {
+	CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE = 0,
+} CUlibraryOption;
+
+typedef enum CUfunction_attribute_enum {
+	CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
+} CUfunction_attribute;
+
+typedef enum CUlimit_enum {
+	CU_LIMIT_STACK_SIZE = 0,
+} CUlimit;
 
 typedef enum CUmemAllocationHandleType_enum {
 	CU_MEM_HANDLE_TYPE_NONE = 0,

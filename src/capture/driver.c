@@ -24,6 +24,9 @@
 	X(cuDeviceGetUuid, (CUuuid * uuid, CUdevice device))                                       \
 	X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                    \
 	X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                  \
+	X(cuCtxGetLimit, (size_t * value, int limit))                                              \
+	X(cuFuncGetAttribute, (int *value, int attribute, CUfunction function))                    \
+	X(cuKernelGetAttribute, (int *value, int attribute, CUkernel kernel, CUdevice device))     \
 	X(cuDriverGetVersion, (int *version))
 
 enum question {
@@ -201,11 +204,11 @@ bool driver_memory(uint64_t *left, uint64_t *total)
 	return true;
 }
 
-static void print_uuid(const CUuuid *uuid, char *text)
+static void print_uuid(const char *kind, const CUuuid *uuid, char *text)
 {
 	static const char digits[] = "0123456789abcdef";
 
-	memcpy(text, "GPU-", 4);
+	memcpy(text, kind, 4);
 	text += 4;
 	for (int i = 0; i < 16; i++) {
 		if (i == 4 || i == 6 || i == 8 || i == 10)
@@ -219,6 +222,9 @@ static void print_uuid(const CUuuid *uuid, char *text)
 bool driver_facts(int device, struct driver_facts *facts)
 {
 	CUuuid uuid;
+	CUuuid card;
+	bool known;
+	bool part;
 	size_t total;
 
 	memset(facts, 0, sizeof(*facts));
@@ -226,8 +232,13 @@ bool driver_facts(int device, struct driver_facts *facts)
 		return false;
 	if (ASK(cuDeviceTotalMem_v2, &total, device))
 		facts->total_bytes = total;
-	if (ASK(cuDeviceGetUuid_v2, &uuid, device) || ASK(cuDeviceGetUuid, &uuid, device))
-		print_uuid(&uuid, facts->uuid);
+	/* Of a MIG device the newer function tells its own, the older one its card's (cuda.h). */
+	known = ASK(cuDeviceGetUuid, &card, device);
+	part = ASK(cuDeviceGetUuid_v2, &uuid, device);
+	if (part && known && memcmp(&uuid, &card, sizeof(uuid)) != 0)
+		print_uuid("MIG-", &uuid, facts->uuid);
+	else if (part || known)
+		print_uuid("GPU-", part ? &uuid : &card, facts->uuid);
 	return true;
 }
 
@@ -236,4 +247,33 @@ int driver_version(void)
 	int version;
 
 	return ASK(cuDriverGetVersion, &version) ? version : 0;
+}
+
+uint64_t driver_stack_limit(void)
+{
+	size_t bytes;
+
+	return ASK(cuCtxGetLimit, &bytes, CU_LIMIT_STACK_SIZE) ? bytes : UINT64_MAX;
+}
+
+uint64_t driver_function_local(uint64_t asked)
+{
+	int bytes;
+
+	return ASK(cuFuncGetAttribute, &bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+		   (CUfunction)asked) &&
+			       bytes > 0
+		       ? (uint64_t)bytes
+		       : 0;
+}
+
+uint64_t driver_kernel_local(uint64_t kernel, int device)
+{
+	int bytes;
+
+	return ASK(cuKernelGetAttribute, &bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+		   (CUkernel)kernel, device) &&
+			       bytes > 0
+		       ? (uint64_t)bytes
+		       : 0;
 }

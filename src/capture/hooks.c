@@ -11,6 +11,7 @@
 #include "capture/array.h"
 #include "capture/resolve.h"
 #include "capture/span.h"
+#include "capture/used.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -32,6 +33,7 @@
 	span_alloc_async(&span, status, status ? 0 : (uint64_t) * (ptr), (size))
 #define FREE_ON(stream, ptr) span_free_async(&span, (uint64_t)(stream), (uint64_t)(ptr))
 #define POOL_SAMPLED(pool) span_pool_sampled(&span, status, (uint64_t)(pool))
+#define POOL_ENDING(pool) span_pool_ending((uint64_t)(pool))
 #define POOL_DESTROYED(pool) span_pool_destroyed(&span, status, (uint64_t)(pool))
 
 /* Memory of graphs: sampled too. */
@@ -70,14 +72,51 @@
 #define CLOSE(ptr) span_close(&span, (uint64_t)(ptr))
 #define CLOSED span_closed(&span, status)
 
+/* What comes to be occupied in the call without being allocated; a launch, the first time. */
+#define STEP(kind) used_begin_here(&span, USED_##kind)
+#define STEP_ON(kind, device) used_begin(&span, USED_##kind, (device))
+#define STEPPED used_end(&span)
+#define LIMITING(limit) used_begin_here(&span, used_kind_of_limit((int)(limit)))
+#define FIRST(kind, key) used_begin_first(&span, USED_##kind, (uint64_t)(key))
+#define FIRST_DONE(key) used_end_first(&span, (uint64_t)(key))
+#define LAUNCHING(function) used_begin_launch(&span, (uint64_t)(function))
+#define LAUNCHED(function) used_end_launch(&span, (uint64_t)(function))
+/* Handles are told apart by who gave them: a launch takes either. */
+#define FOUND(what, handle)                                                  \
+	do {                                                                 \
+		used_end(&span);                                             \
+		if (!status && (handle))                                     \
+			used_see(USED_HANDLE_##what((uint64_t) * (handle))); \
+	} while (0)
+#define FOUND_OF(key, function)            \
+	do {                               \
+		FIRST_DONE(key);           \
+		FOUND(FUNCTION, function); \
+	} while (0)
+/* Looking at a function may load it too, and its first launch more. */
+#define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
+#define UNLOADED                    \
+	do {                        \
+		used_end(&span);    \
+		used_forget_seen(); \
+	} while (0)
+#define GRAPH_LAUNCHED(exec)      \
+	do {                      \
+		GRAPH_SAMPLED;    \
+		FIRST_DONE(exec); \
+	} while (0)
+
 /* Contexts: what ends with them. */
-#define CONTEXT_MADE span_context_made(&span, status)
-#define CONTEXT_ENDED(context) span_context_ended(&span, status, (uint64_t)(context))
-#define PRIMARY_RETAINED(context, device) \
-	span_primary_retained(&span, status, status ? 0 : (uint64_t) * (context), (device))
-#define RESETTING span_resetting(&span)
-#define PRIMARY_RELEASED(device) span_primary_released(&span, status, (device))
-#define PRIMARY_RESET(device) span_primary_ended(&span, status, (device))
+#define CONTEXT_MADE (span_context_made(&span, status), used_end(&span))
+#define CONTEXT_ENDED(context) \
+	(span_context_ended(&span, status, (uint64_t)(context)), used_end(&span))
+#define PRIMARY_RETAINED(context, device)                                                     \
+	(span_primary_retained(&span, status, status ? 0 : (uint64_t) * (context), (device)), \
+	 used_end(&span))
+#define RESETTING(device) (span_resetting(&span), used_begin(&span, USED_CONTEXT, (device)))
+#define RESETTING_OWN span_resetting(&span)
+#define PRIMARY_RELEASED(device) (span_primary_released(&span, status, (device)), used_end(&span))
+#define PRIMARY_RESET(device) (span_primary_ended(&span, status, (device)), used_end(&span))
 #define RESET_DONE span_reset_done(&span, status)
 
 /* A call that moves no sum: what the device says is occupied may be sampled. */

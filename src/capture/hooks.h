@@ -28,7 +28,8 @@ enum hook_id {
 #undef CALL
 #undef CALLS
 	HOOKS,
-	HOOK_FIRST_MEMORY = HOOK_cudaMalloc, /* from here on: hooks.def */
+	HOOK_FIRST_MEMORY = HOOK_cudaMalloc,   /* from here on: hooks.def */
+	HOOK_FIRST_STEP = HOOK_cuCtxCreate_v2, /* from here on: what is no allocation */
 };
 
 struct hook {

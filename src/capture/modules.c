@@ -120,7 +120,7 @@ static int look_at_counts(struct dl_phdr_info *info, size_t size, void *data)
 	return 1;
 }
 
-static bool is_runtime(const char *path)
+bool modules_is_runtime(const char *path)
 {
 	static const char *const names[] = { "libcuda.so",     "libcudart.so", "libcudart-",
 					     "libmemtrace.so", "libnvidia-",   "libcupti.so" };
@@ -139,7 +139,7 @@ static struct module enter(const struct found *found)
 	struct module module = { found->low, found->high, found->base, 0, 0, false, false };
 	struct spool_module row = { .base = found->base, .low = found->low, .high = found->high };
 
-	module.runtime = is_runtime(found->path);
+	module.runtime = modules_is_runtime(found->path);
 	row.path = module.path = intern_text(record_intern(), found->path);
 	row.build_id = intern_text(record_intern(), found->build_id);
 	module.row = intern_module(record_intern(), &row);

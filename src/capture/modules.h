@@ -33,6 +33,8 @@ const struct module *modules_find(uint64_t address);
 
 /* A stack goes through the address. With the recorder's lock held. */
 void modules_walk(uint64_t address);
+/* Is it the CUDA runtime or driver, or this library? By the name of its file. */
+bool modules_is_runtime(const char *path);
 
 /* Forgets everything (after fork). */
 void modules_clear(void);

@@ -32,6 +32,7 @@
 #include "capture/stacks.h"
 #include "capture/torch.h"
 #include "capture/unwind.h"
+#include "capture/used.h"
 #include "spool/txn.h"
 
 enum { PENDING = 128, COST_EVERY = 64, NOTES = 16 };
@@ -151,6 +152,11 @@ int record_pid(void)
 	return record.pid;
 }
 
+bool record_is_open(void)
+{
+	return atomic_load_explicit(&record.open, memory_order_acquire);
+}
+
 struct spool *record_spool(void)
 {
 	return &record.spool;
@@ -218,6 +224,7 @@ void record_forked(void)
 	loader_forked();
 	resolve_forked();
 	nvtx_forked();
+	used_clear();
 	memset(record.hook_text, 0, sizeof(record.hook_text));
 	memset(record.notes, 0, sizeof(record.notes));
 	record.pending_count = 0;
@@ -282,6 +289,7 @@ static int start_tables(void)
 	for (unsigned i = 0; i < NOTES && record.notes[i]; i++)
 		intern_fact(&record.intern, "note", record.notes[i]);
 	calls_settle();
+	used_settle();
 	return 0;
 }
 

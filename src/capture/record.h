@@ -58,6 +58,9 @@ void record_unlock(void);
 /* Is this a signal handler that interrupted its own thread between the two? */
 bool record_inside(void);
 
+/* Is there a spool? With the lock held it stays so. */
+bool record_is_open(void);
+
 /* With the lock held (the spool's texts may be read without). */
 struct spool *record_spool(void);
 struct intern *record_intern(void);

@@ -13,11 +13,10 @@
 #include "capture/span_parts.h"
 #include "capture/stacks.h"
 #include "capture/torch.h"
+#include "capture/used.h"
 
 enum {
 	OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY,
-	USED_EVERY_NS = 10 * 1000 * 1000,
-	USED_DEVICES = 64
 };
 
 static _Thread_local struct span *top;
@@ -42,8 +41,10 @@ void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame
 	struct span *outer = top;
 
 	watch_path(hooks[hook].name);
-	if (outer && !lives(outer, span))
+	if (outer && !lives(outer, span)) {
 		outer = NULL;
+		used_unwound();
+	}
 	span->outer = outer;
 	span->caller = caller;
 	span->frame = frame;
@@ -51,7 +52,12 @@ void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame
 	span->pool = 0;
 	span->hook = (uint16_t)hook;
 	span->driver_seen = span->moved = span->capturing = span->ended = span->unknown = false;
+	span->moving = span->stepping = false;
 	if (hooks[hook].api == DRV && hook >= HOOK_FIRST_MEMORY) {
+		if (hook < HOOK_FIRST_STEP) {
+			span->moving = true;
+			used_move();
+		}
 		for (; outer; outer = outer->outer)
 			outer->driver_seen = true;
 	}
@@ -62,9 +68,13 @@ void span_leave(struct span *span)
 {
 	top = span->outer;
 	watch_path(NULL);
+	if (span->moving)
+		used_moved();
+	if (span->stepping)
+		used_abandon();
 }
 
-static const struct span *root_of(const struct span *span)
+const struct span *span_root(const struct span *span)
 {
 	while (span->outer)
 		span = span->outer;
@@ -73,7 +83,7 @@ static const struct span *root_of(const struct span *span)
 
 uint32_t span_api(const struct span *span)
 {
-	return record_hook_text(root_of(span)->hook);
+	return record_hook_text(span_root(span)->hook);
 }
 
 bool span_counts(const struct span *span, int status)
@@ -104,7 +114,7 @@ void span_moved(struct span *span)
 
 void span_describe(const struct span *span, struct event *event)
 {
-	const struct span *root = root_of(span);
+	const struct span *root = span_root(span);
 
 	*event = (struct event){
 		.t = record_now(),
@@ -120,30 +130,6 @@ uint32_t span_owner(const struct event *event)
 	const struct spool_stack *row = spool_at(record_spool(), SPOOL_STACK, event->stack);
 
 	return row->owner;
-}
-
-void span_sample_used(int device)
-{
-	static _Atomic uint64_t last[USED_DEVICES];
-	uint64_t now = record_now();
-	uint64_t before;
-	uint64_t left;
-	uint64_t total;
-
-	if (device < 0 || device >= USED_DEVICES || !opt_flag(OPT_ID_used))
-		return;
-	before = atomic_load_explicit(&last[device], memory_order_relaxed);
-	if (before && now - before < USED_EVERY_NS)
-		return;
-	/* The driver tells of the current context's device alone. */
-	if (device != driver_device())
-		return;
-	atomic_store_explicit(&last[device], now ? now : 1, memory_order_relaxed);
-	if (!driver_memory(&left, &total) || left == total)
-		return;
-	record_lock();
-	ledger_used(record_ledger(), device, total - left, now);
-	record_unlock();
 }
 
 bool span_no_event(int status)
@@ -227,7 +213,7 @@ static inline __attribute__((always_inline)) void take(struct span *span, int st
 	event.pool = pooled ? torch_pool() : 0;
 	ledger_enter(record_ledger(), &event, memory->kind, span_owner(&event), context);
 	record_done(event.t);
-	span_sample_used(event.device);
+	span_sample_used(span, event.device);
 out:
 	errno = saved;
 }
@@ -325,7 +311,7 @@ void span_freed(struct span *span, int status)
 	}
 	if (live_is_ordered(&span->was) && !(span->was.flags & NODE_FOREIGN))
 		sample_after(span);
-	span_sample_used(span->event.device);
+	span_sample_used(span, span->event.device);
 out:
 	errno = saved;
 }
@@ -335,6 +321,6 @@ void span_sampled(struct span *span, int status)
 	int saved = errno;
 
 	if (!status && !span->moved && record_continue())
-		span_sample_used(driver_device());
+		span_sample_used(span, driver_device());
 	errno = saved;
 }

@@ -28,6 +28,12 @@ struct span {
 	bool capturing;   /* the stream is being captured: no allocation happens */
 	bool ended;       /* `event` and `was` hold what to undo */
 	bool unknown;     /* what is being freed was never seen */
+	bool moving;      /* counted in used_moving */
+	bool stepping;    /* between used_begin() and used_end(): */
+	uint8_t kind;     /* enum used_kind */
+	int16_t step_device;
+	uint64_t stack_limit; /* of a launch: bytes a thread had before */
+	uint64_t ended_context;
 	struct event event;
 	struct spool_node was;
 };
@@ -81,6 +87,7 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 void span_free_async(struct span *span, uint64_t stream, uint64_t ptr);
 void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t pool);
 void span_pool_sampled(struct span *span, int status, uint64_t pool);
+void span_pool_ending(uint64_t pool);
 void span_pool_destroyed(struct span *span, int status, uint64_t pool);
 void span_graph_node(struct span *span, int status, int device, uint64_t size);
 void span_graph_sampled(struct span *span, int status);

@@ -14,6 +14,7 @@
 
 #include "capture/driver.h"
 #include "capture/span_parts.h"
+#include "capture/used.h"
 
 enum { DEVICES = 64 };
 
@@ -25,6 +26,11 @@ static atomic_bool exiting;
 static void note_exit(void)
 {
 	atomic_store(&exiting, true);
+}
+
+bool span_exiting(void)
+{
+	return atomic_load_explicit(&exiting, memory_order_relaxed);
 }
 
 /*
@@ -66,6 +72,7 @@ static void end_all(struct span *span, uint64_t context)
 	uint32_t id = 0;
 
 	driver_contexts_changed();
+	used_context_ended(span, context);
 	span_describe(span, &event);
 	span_moved(span);
 	for (;;) {
@@ -80,7 +87,7 @@ static void end_all(struct span *span, uint64_t context)
 		if (!outlives(&node))
 			end_one(&event, id, &node);
 	}
-	span_sample_used(driver_device());
+	span_sample_used(span, driver_device());
 }
 
 void span_context_made(struct span *span, int status)

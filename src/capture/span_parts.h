@@ -29,8 +29,14 @@ bool span_no_event(int status);
 void span_failed(struct span *span, int status, enum space space, uint64_t size, int device,
 		 bool ordered);
 
-/* Samples what the device says is occupied, not more often than it is worth. */
-void span_sample_used(int device);
+/* used.c: samples what the device says is occupied, not more often than it is worth. */
+void span_sample_used(const struct span *span, int device);
+
+/* The outermost one: what the program called. */
+const struct span *span_root(const struct span *span);
+
+/* span_context.c: is the process ending? Contexts that end now tell nothing. */
+bool span_exiting(void);
 
 /* What is to be entered in the ledger. */
 struct span_memory {
@@ -51,6 +57,10 @@ bool span_acts(const struct span *span);
 
 /* span_pool.c: the sums of a stream-ordered pool as they were asked for. With the lock held. */
 void span_sample_pool(const struct event *like, uint64_t reserved);
+
+/* span_pool.c: what the device's pools reserve by now, ahead of a sample; and in a forked child. */
+void span_refresh_pools(const struct span *span, int device);
+void span_forget_pools(void);
 
 /* span_pool.c: is nothing of the event's pool allocated? With the lock held. */
 bool span_pool_is_empty(const struct event *event);

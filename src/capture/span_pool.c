@@ -3,6 +3,7 @@
  * bytes fall where no call is hooked, so they are sampled where calls are.
  */
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -10,7 +11,15 @@
 #include "capture/facts.h"
 #include "capture/span_parts.h"
 
-enum { GRAPH_DEVICES = 64 };
+enum { GRAPH_DEVICES = 64, POOLS = 64, PATIENCE = 10000 };
+
+/* Pools that may be asked what they reserve, by device; of more than these some are not. */
+static struct {
+	_Atomic uint64_t pool; /* 0 for none */
+	_Atomic int device;
+} pools[POOLS];
+
+static _Atomic uint32_t asking; /* threads that ask one of them */
 
 /* Devices that a graph was told to allocate on, one bit each. */
 static _Atomic uint64_t graph_devices;
@@ -70,6 +79,77 @@ static void graph_seen(int device)
 		atomic_fetch_or(&graph_devices, 1ull << device);
 }
 
+static void know_pool(uint64_t pool, int device)
+{
+	for (unsigned i = 0; pool && i < POOLS; i++) {
+		uint64_t none = 0;
+
+		if (atomic_load_explicit(&pools[i].pool, memory_order_relaxed) == pool)
+			return;
+		if (atomic_compare_exchange_strong(&pools[i].pool, &none, pool)) {
+			atomic_store(&pools[i].device, device);
+			return;
+		}
+	}
+}
+
+/* Ahead of its end: nobody may be asking it, nor begin to. */
+void span_pool_ending(uint64_t pool)
+{
+	for (unsigned i = 0; i < POOLS; i++) {
+		uint64_t found = pool;
+
+		if (pool)
+			atomic_compare_exchange_strong(&pools[i].pool, &found, 0);
+	}
+	for (unsigned i = 0; i < PATIENCE && atomic_load(&asking); i++)
+		sched_yield();
+}
+
+static void refresh_pool(const struct span *span, uint64_t pool, int device)
+{
+	uint64_t reserved = driver_pool_reserved(pool);
+	struct event event;
+	bool changed;
+
+	record_lock();
+	event.pool = pool_text(pool);
+	changed = ledger_pool_sum(record_ledger(), device, event.pool, METRIC_RESERVED) != reserved;
+	record_unlock();
+	if (!changed)
+		return;
+	span_describe(span, &event);
+	event.space = SPACE_DEVICE;
+	event.device = (int16_t)device;
+	record_lock();
+	event.api = span_api(span);
+	event.pool = pool_text(pool);
+	span_sample_pool(&event, reserved);
+	record_done(event.t);
+}
+
+void span_refresh_pools(const struct span *span, int device)
+{
+	for (unsigned i = 0; i < POOLS; i++) {
+		uint64_t pool;
+
+		if (!atomic_load_explicit(&pools[i].pool, memory_order_relaxed))
+			continue;
+		atomic_fetch_add(&asking, 1);
+		pool = atomic_load(&pools[i].pool);
+		if (pool && atomic_load(&pools[i].device) == device)
+			refresh_pool(span, pool, device);
+		atomic_fetch_sub(&asking, 1);
+	}
+}
+
+void span_forget_pools(void)
+{
+	for (unsigned i = 0; i < POOLS; i++)
+		atomic_store(&pools[i].pool, 0);
+	atomic_store(&asking, 0);
+}
+
 void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size)
 {
 	int saved = errno;
@@ -102,13 +182,15 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 	event.size = size;
 	event.device = (int16_t)(event.space == SPACE_PINNED ? NO_DEVICE : block.device);
 	facts_device(event.device);
+	if (event.space == SPACE_DEVICE)
+		know_pool(block.pool, event.device);
 	record_lock();
 	event.api = span_api(span);
 	event.pool = pool_text(block.pool);
 	span_sample_pool(&event, reserved);
 	ledger_enter(record_ledger(), &event, NODE_ADDRESS, span_owner(&event), block.pool);
 	record_done(event.t);
-	span_sample_used(event.device);
+	span_sample_used(span, event.device);
 out:
 	errno = saved;
 }
@@ -175,7 +257,7 @@ void span_pool_sampled(struct span *span, int status, uint64_t pool)
 	}
 	record_done(event.t);
 	span_moved(span);
-	span_sample_used(driver_device());
+	span_sample_used(span, driver_device());
 out:
 	errno = saved;
 }
@@ -200,7 +282,7 @@ void span_pool_destroyed(struct span *span, int status, uint64_t pool)
 	}
 	record_done(event.t);
 	span_moved(span);
-	span_sample_used(driver_device());
+	span_sample_used(span, driver_device());
 out:
 	errno = saved;
 }
@@ -286,7 +368,7 @@ void span_graph_sampled(struct span *span, int status)
 	    record_begin(true)) {
 		span_sample_graphs(span);
 		span_moved(span);
-		span_sample_used(driver_device());
+		span_sample_used(span, driver_device());
 	}
 	errno = saved;
 }

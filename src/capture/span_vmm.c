@@ -29,7 +29,7 @@ static void enter(struct span *span, uint64_t handle, uint64_t size, int device,
 	event.pool = pooled ? torch_pool() : 0;
 	ledger_enter(record_ledger(), &event, NODE_HANDLE, span_owner(&event), 0);
 	record_done(event.t);
-	span_sample_used(device);
+	span_sample_used(span, device);
 }
 
 void span_create(struct span *span, int status, uint64_t handle, uint64_t size, int device)

@@ -236,3 +236,19 @@ uint32_t stacks_capture(void *caller, bool may_load)
 	record_unlock();
 	return id;
 }
+
+void stacks_owner(char *name, size_t size, void *caller)
+{
+	struct walk walk;
+
+	walk_native(&walk, caller);
+	name[0] = '\0';
+	for (size_t i = 0; i < walk.native_count; i++) {
+		const char *module = resolve_module((char *)walk.native[i] - 1);
+
+		if (!module[0] || modules_is_runtime(module))
+			continue;
+		text_copy(name, size, module);
+		return;
+	}
+}

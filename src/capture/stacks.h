@@ -5,6 +5,7 @@
 #define CAPTURE_STACKS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What MEMTRACE_STACKS asks for: call after opt_read(). */
@@ -20,5 +21,8 @@ const char *stacks_mode(void);
  * stacks it is the caller's frame alone, which still tells the owner.
  */
 uint32_t stacks_capture(void *caller, bool may_load);
+
+/* The base name of the library that asked, "" when nobody knows; needs no spool, and is slow. */
+void stacks_owner(char *name, size_t size, void *caller);
 
 #endif

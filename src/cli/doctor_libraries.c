@@ -176,10 +176,26 @@ static void runtime(void)
 		   NULL);
 }
 
+/* Whether a process may see itself in NVML's list is known only once it has a context. */
+static void nvml(void)
+{
+	char path[PATH_MAX];
+	void *handle;
+
+	if (loaded_from("libnvidia-ml.so.1", path, sizeof(path), &handle))
+		doctor_say(FINDING_OK, "nvml", path, NULL);
+	else
+		doctor_say(FINDING_NOTE, "nvml",
+			   "not found: what is occupied will be the whole device's, other "
+			   "processes included",
+			   "NVIDIA_DRIVER_CAPABILITIES=compute,utility for a container");
+}
+
 void doctor_cuda(void)
 {
 	driver();
 	runtime();
+	nvml();
 	unwinder();
 }
 

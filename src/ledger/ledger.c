@@ -42,6 +42,7 @@ int ledger_init(struct ledger *ledger, struct spool *spool, uint64_t max_events)
 void ledger_clear(struct ledger *ledger)
 {
 	journal_clear(&ledger->journal);
+	granules_clear(&ledger->granules);
 	memset(ledger, 0, sizeof(*ledger));
 }
 
@@ -53,8 +54,14 @@ void ledger_fail(struct ledger *ledger, int64_t error)
 	atomic_store(&ledger->spool->header->stop, spool_stop_reason((int)error));
 }
 
-/* The scope's index, or -1 after an error. */
-static int64_t scope_of(struct ledger *ledger, enum scope_kind kind, int device, uint32_t name)
+bool ledger_check(struct ledger *ledger, int error)
+{
+	if (error)
+		ledger_fail(ledger, error);
+	return error != 0;
+}
+
+int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, uint32_t name)
 {
 	unsigned slot = (name * 31 + kind * 7 + (unsigned)device) % LEDGER_SCOPES;
 	struct ledger_scope *cached = &ledger->scopes[slot];
@@ -88,13 +95,13 @@ bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t own
 {
 	*touched = (struct touched){ -1, -1, -1, -1 };
 	if (event->device >= 0)
-		touched->device = scope_of(ledger, SCOPE_DEVICE, event->device, 0);
+		touched->device = ledger_scope(ledger, SCOPE_DEVICE, event->device, 0);
 	if (event->pool)
-		touched->pool = scope_of(ledger, SCOPE_POOL, event->device, event->pool);
+		touched->pool = ledger_scope(ledger, SCOPE_POOL, event->device, event->pool);
 	if (owner && on_card(event) && from_driver(event))
-		touched->owner = scope_of(ledger, SCOPE_OWNER, event->device, owner);
+		touched->owner = ledger_scope(ledger, SCOPE_OWNER, event->device, owner);
 	if (event->space != SPACE_DEVICE)
-		touched->space = scope_of(ledger, SCOPE_SPACE, NO_DEVICE, event->space);
+		touched->space = ledger_scope(ledger, SCOPE_SPACE, NO_DEVICE, event->space);
 	return !ledger->error;
 }
 
@@ -267,6 +274,7 @@ static void enter(struct ledger *ledger, struct event *event, const struct spool
 
 		born.t = born.t ? born.t : event->t;
 		ledger->newest = live_insert(ledger->spool, &born);
+		granules_count(&ledger->granules, &born, true);
 	}
 	ledger_count_birth(ledger, event, node->stack);
 	if (event->op == EVENT_FREE) /* a pool's own totals fell: nobody knows what died */
@@ -299,7 +307,10 @@ void ledger_count_death(struct ledger *ledger, const struct event *event,
 
 void ledger_bury(struct ledger *ledger, const struct event *event, uint32_t id)
 {
-	ledger_count_death(ledger, event, live_node(ledger->spool, id));
+	const struct spool_node *node = live_node(ledger->spool, id);
+
+	ledger_count_death(ledger, event, node);
+	granules_count(&ledger->granules, node, false);
 	live_remove(ledger->spool, id);
 }
 
@@ -398,7 +409,7 @@ void ledger_note(struct ledger *ledger, struct event *event)
 
 void ledger_retry(struct ledger *ledger, int device)
 {
-	int64_t scope = ledger->error ? -1 : scope_of(ledger, SCOPE_DEVICE, device, 0);
+	int64_t scope = ledger->error ? -1 : ledger_scope(ledger, SCOPE_DEVICE, device, 0);
 
 	if (scope < 0)
 		return;
@@ -409,7 +420,7 @@ void ledger_retry(struct ledger *ledger, int device)
 static uint64_t booked(struct ledger *ledger, const struct event *event, enum metric metric,
 		       uint32_t stack)
 {
-	int64_t scope = scope_of(ledger, SCOPE_POOL, event->device, event->pool);
+	int64_t scope = ledger_scope(ledger, SCOPE_POOL, event->device, event->pool);
 	const struct spool_stack *row = spool_at(ledger->spool, SPOOL_STACK, stack);
 	const struct spool_cell *cell;
 
@@ -463,27 +474,9 @@ uint32_t ledger_around(const struct ledger *ledger, uint64_t address)
 	return 0;
 }
 
-void ledger_used(struct ledger *ledger, int device, uint64_t bytes, uint64_t t)
-{
-	int64_t scope = ledger->error ? -1 : scope_of(ledger, SCOPE_DEVICE, device, 0);
-	struct spool_scope *row;
-	struct spool_sum *sum;
-
-	if (scope < 0)
-		return;
-	row = totals_scope(ledger->spool, (uint32_t)scope);
-	row->used_reserved = row->sums[METRIC_RESERVED].now;
-	sum = &row->sums[METRIC_USED];
-	sum->now = bytes;
-	if (bytes > sum->peak) {
-		sum->peak = bytes;
-		sum->peak_t = t;
-	}
-}
-
 uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric)
 {
-	int64_t scope = ledger->error ? -1 : scope_of(ledger, SCOPE_POOL, device, pool);
+	int64_t scope = ledger->error ? -1 : ledger_scope(ledger, SCOPE_POOL, device, pool);
 
 	return scope < 0 ? 0 : totals_scope(ledger->spool, (uint32_t)scope)->sums[metric].now;
 }

@@ -9,6 +9,7 @@
 #ifndef LEDGER_LEDGER_H
 #define LEDGER_LEDGER_H
 
+#include "ledger/granules.h"
 #include "ledger/live.h"
 #include "ledger/totals.h"
 #include "spool/journal.h"
@@ -20,6 +21,7 @@ struct ledger {
 	struct journal journal;
 	int error;
 	bool quiet; /* sums only: events are not written (memtrace_stop) */
+	struct granules granules;
 	/*
 	 * What the last event moved, drawn into the curves when the next one comes: until then it
 	 * can be taken back.
@@ -90,9 +92,6 @@ void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struc
 
 /* 1 + the node of the plain or pooled driver allocation that holds the address; a scan. */
 uint32_t ledger_around(const struct ledger *ledger, uint64_t address);
-
-/* What the driver says is occupied on the device. */
-void ledger_used(struct ledger *ledger, int device, uint64_t bytes, uint64_t t);
 
 /* A pool's sum as the ledger has it. */
 uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric);

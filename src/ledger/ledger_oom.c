@@ -28,8 +28,10 @@ static void complete(struct spool_oom *row, const struct event *event,
 		return;
 	row->allocated = device->sums[METRIC_ALLOCATED].now;
 	row->reserved = device->sums[METRIC_RESERVED].now;
-	if (device->sums[METRIC_USED].now > device->used_reserved)
-		row->used = device->sums[METRIC_USED].now - device->used_reserved + row->reserved;
+	/* What the last sample had beside what was reserved then, and what is reserved now. */
+	if (device->sums[METRIC_USED].now)
+		row->used = row->reserved +
+			    (uint64_t)(device->rounding + device->named + device->residual);
 	row->allocations = device->allocations;
 }
 

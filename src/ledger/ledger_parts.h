@@ -19,6 +19,12 @@ struct touched {
 /* The ledger stops: an error of spool_need(). */
 void ledger_fail(struct ledger *ledger, int64_t error);
 
+/* The scope's index, made if it is new; -1 after an error. */
+int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, uint32_t name);
+
+/* Stops the ledger if this is an error of spool_need(): true then. */
+bool ledger_check(struct ledger *ledger, int error);
+
 /* Finds the scopes. False after an error. */
 bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t owner,
 		  struct touched *touched);

@@ -20,7 +20,7 @@ static int64_t make_scope(struct spool *spool, enum scope_kind kind, int device,
 		return error;
 	scope = totals_scope(spool, (uint32_t)index);
 	*scope = (struct spool_scope){ .kind = kind, .device = device, .name = name };
-	if (kind != SCOPE_OWNER)
+	if (kind != SCOPE_OWNER && kind != SCOPE_NAMED)
 		error = curve_open(spool, scope);
 	if (error)
 		return error;

@@ -160,6 +160,7 @@ static int write_all(struct out *out, struct recording *recording, unsigned flag
 		error = document_cupti(out, recording);
 	}
 	if (!error) {
+		document_used(out, recording);
 		document_summary(out, recording);
 		document_peaks(out, recording);
 		document_ooms(out, recording, &ooms);

@@ -242,6 +242,8 @@ static void write_notes(struct out *out, const struct recording *recording)
 	note_count(out, &comma, header->unmatched, " frees of addresses that were not seen before");
 	note_count(out, &comma, atomic_load(&header->late),
 		   " memory calls after recording had ended");
+	note_count(out, &comma, header->used_dropped,
+		   " samples of what is occupied found no room in used[]: sums have them");
 	if (recording->damaged)
 		note(out, &comma, "parts of the spool were damaged and left out");
 	out_char(out, ']');

@@ -15,6 +15,7 @@ void document_head(struct out *out, const struct recording *recording, const cha
 void document_calls(struct out *out, const struct recording *recording);
 /* witness, actions, spans: only when CUPTI was asked for. 0 or -ENOMEM. */
 int document_cupti(struct out *out, const struct recording *recording);
+void document_used(struct out *out, const struct recording *recording);
 void document_summary(struct out *out, const struct recording *recording);
 void document_peaks(struct out *out, const struct recording *recording);
 void document_ooms(struct out *out, const struct recording *recording, const struct ooms *ooms);
@@ -24,5 +25,11 @@ void document_sites(struct out *out, const struct recording *recording);
 void document_phases(struct out *out, const struct recording *recording,
 		     const struct phases *phases);
 void document_timeline(struct out *out, const struct recording *recording);
+
+/* Of summary.devices[]: the members of `used` behind its sum; `named`; and of a pool or owner. */
+void document_used_of(struct out *out, const struct recording *recording,
+		      const struct spool_scope *device);
+void document_named(struct out *out, const struct recording *recording, int device);
+void document_part_at_used(struct out *out, const struct spool_scope *part);
 
 #endif

@@ -25,8 +25,6 @@ static void write_sum(struct out *out, const struct spool_scope *scope, enum met
 	out_u64(out, sum->peak_t);
 	out_text(out, ",\"exit_bytes\":");
 	out_u64(out, sum->now);
-	if (metric == METRIC_USED)
-		out_text(out, ",\"source\":\"cuMemGetInfo\"");
 	out_char(out, '}');
 }
 
@@ -58,6 +56,7 @@ static void write_parts(struct out *out, const struct recording *recording, int 
 		write_sum(out, scope, METRIC_ALLOCATED);
 		out_char(out, ',');
 		write_sum(out, scope, METRIC_RESERVED);
+		document_part_at_used(out, scope);
 		write_counts(out, scope);
 		out_char(out, '}');
 		comma = ",\n  ";
@@ -100,15 +99,13 @@ static void write_device(struct out *out, const struct recording *recording,
 	out_char(out, ',');
 	write_sum(out, scope, METRIC_RESERVED);
 	out_char(out, ',');
-	if (scope->sums[METRIC_USED].peak)
-		write_sum(out, scope, METRIC_USED);
-	else
-		out_text(out, "\"used\":null");
+	document_used_of(out, recording, scope);
 	write_counts(out, scope);
 	out_text(out, ",\"ooms\":");
 	out_u64(out, scope->ooms);
 	out_text(out, ",\"retries\":");
 	out_u64(out, scope->retries);
+	document_named(out, recording, scope->device);
 	write_parts(out, recording, scope->device, SCOPE_POOL, ",\n \"pools\":[", "{\"pool\":");
 	write_parts(out, recording, scope->device, SCOPE_OWNER, ",\n \"owners\":[", "{\"owner\":");
 	out_char(out, '}');

@@ -118,7 +118,6 @@ static int write_report(const struct part *part, struct out *json)
 	int error;
 
 #define ALWAYS 1
-#define OOM 1
 #define WHOLE 1
 #define SCREEN 1
 #define MORE 1
@@ -132,7 +131,6 @@ static int write_report(const struct part *part, struct out *json)
 #include "render/report_sections.def"
 #undef SECTION
 #undef ALWAYS
-#undef OOM
 #undef WHOLE
 #undef SCREEN
 #undef MORE

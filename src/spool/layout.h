@@ -97,6 +97,7 @@ struct spool_header {
 	uint64_t spans;                /* so far; the table holds the last SPANS_MOST */
 	uint64_t ooms;                 /* all of them, of which SPOOL_OOM keeps some */
 	uint64_t status;               /* 1 + the exit status, 0 when it is not known */
+	uint64_t used_dropped;         /* samples that found no room in USED */
 
 	uint64_t undo_count;
 	struct spool_undo_word undo[SPOOL_UNDO];
@@ -174,6 +175,7 @@ enum scope_kind {
 	SCOPE_POOL,
 	SCOPE_OWNER,
 	SCOPE_SPACE,
+	SCOPE_NAMED, /* what is occupied on a device and was no allocation; METRIC_USED only */
 };
 
 enum metric { METRIC_ALLOCATED, METRIC_RESERVED, METRIC_USED, METRICS };
@@ -192,8 +194,14 @@ struct spool_scope {
 				 once */
 	uint64_t allocations, frees, ooms, retries;
 	struct spool_sum sums[METRICS];
-	uint64_t used_reserved; /* what was reserved when used was last sampled */
-	uint64_t unused[12];
+	/* Of a device, as of the last sample of `used`: see ledger/used.h. */
+	int64_t rounding, named, residual;
+	int64_t residual_low, residual_high;
+	int64_t rounding_at_used, named_at_used, residual_at_used;
+	uint64_t used_samples;     /* of a name: its steps */
+	uint32_t used_source;      /* text */
+	uint32_t used_kind;        /* text, of a name */
+	uint64_t at_used[METRICS]; /* what the sums were at the peak of `used` */
 };
 
 /*
@@ -349,6 +357,21 @@ struct spool_oom {
 };
 
 _Static_assert(sizeof(struct spool_oom) == 128, "as tables.def says");
+
+/* A sample of `used` with which something came, went or could not be explained. */
+struct spool_used {
+	uint64_t t;
+	uint64_t used, reserved;           /* bytes */
+	int64_t rounding, named, residual; /* used = reserved + rounding + named + residual */
+	int64_t bytes;                     /* of the step, 0 for none */
+	uint32_t name, kind, api;          /* texts */
+	uint32_t stack, thread;
+	int16_t device;
+	uint16_t unused;
+	uint64_t unused_too[6];
+};
+
+_Static_assert(sizeof(struct spool_used) == 128, "as tables.def says");
 
 enum { CURVE_POINTS = 2048 };
 

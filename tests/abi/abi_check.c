@@ -26,6 +26,7 @@
 #define TYPED_cuGraphAddNode PFN_cuGraphAddNode_v12020
 #define TYPED_cuCtxCreate_v2 PFN_cuCtxCreate_v3020
 #define TYPED_cuCtxCreate_v3 PFN_cuCtxCreate_v11040
+#define TYPED_cuStreamDestroy PFN_cuStreamDestroy_v4000
 #define TYPED_cuCtxDestroy PFN_cuCtxDestroy_v4000
 #define TYPED_cuDevicePrimaryCtxRelease PFN_cuDevicePrimaryCtxRelease_v11000
 #define TYPED_cuDevicePrimaryCtxReset PFN_cuDevicePrimaryCtxReset_v11000
@@ -52,6 +53,11 @@ _Static_assert(__builtin_offsetof(CUmemAllocationProp, location) == 8, "CUmemAll
 _Static_assert(CU_POINTER_ATTRIBUTE_MEMORY_TYPE == 2 && CU_POINTER_ATTRIBUTE_IS_MANAGED == 8 &&
 		       CU_MEMORYTYPE_HOST == 1,
 	       "CUpointer_attribute");
+_Static_assert(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES == 3 && CU_LIMIT_STACK_SIZE == 0 &&
+		       CU_LIMIT_PRINTF_FIFO_SIZE == 1 && CU_LIMIT_MALLOC_HEAP_SIZE == 2 &&
+		       CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH == 3 &&
+		       CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT == 4,
+	       "code and limits");
 _Static_assert(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT == 0 &&
 		       CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT == 2 &&
 		       CU_GRAPH_NODE_TYPE_MEM_ALLOC == 10,

@@ -161,6 +161,7 @@ is 'each once' "$(sort "$OUT" | uniq -d)" ''
 # --- doctor ---------------------------------------------------------------------------------------------
 memtrace doctor -- "$SAMPLES/leak" >"$OUT" 2>&1
 has 'doctor finds the library' "$OUT" 'libmemtrace.so'
+[ -n "$GPU" ] || has 'doctor finds NVML' "$OUT" 'libnvidia-ml.so.1'
 has 'and CUDA' "$OUT" 'libcuda.so'
 has 'and says that the program will do' "$OUT" "ok       program       $SAMPLES/leak"
 MEMTRACE_MAX_EVENTS=many MEMTRACE_OUPUT=x memtrace doctor >"$OUT" 2>&1

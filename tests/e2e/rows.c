@@ -15,6 +15,7 @@
 
 #include "../../include/memtrace/memtrace.h"
 #include "../fake/control.h"
+#include "rows_code.h"
 #include "rows_contexts.h"
 #include "rows_memory.h"
 #include "rows_pools.h"

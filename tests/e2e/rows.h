@@ -26,6 +26,7 @@
 #undef cuCtxDestroy
 #undef cuDevicePrimaryCtxRelease
 #undef cuDevicePrimaryCtxReset
+#undef cuStreamDestroy
 
 /* fn_NAME: the type of each row's function. */
 #define HOOK(api, name, result, params, ...) typedef result fn_##name params;

@@ -15,6 +15,29 @@ struct fake_figures {
 	bool unfailed; /* a failure was asked for and no call has had it yet */
 };
 
+/*
+ * What is given to cuModuleLoadData and cuLibraryLoadData in the place of code: what it takes of
+ * the device when it is loaded (with CUDA_MODULE_LOADING=EAGER at once, else with its first
+ * function or launch), and how much of the stack a thread of its kernels needs.
+ */
+struct fake_image {
+	char magic[8]; /* "FAKEMOD" */
+	uint64_t bytes, local;
+};
+
+/* As the simulated NVML asks: bytes of the device, how many are left, how many this process has,
+ * and whether it has a context there. False: there is no such device. */
+struct fake_occupied {
+	uint64_t total, left, own;
+	bool context;
+	char uuid[16]; /* not ended by a NUL */
+};
+
+bool fakeCudaOccupied(int device, struct fake_occupied *occupied);
+
+/* The driver takes so many bytes of the device (gives them back, if less than 0) for no call. */
+void fakeCudaTake(int device, int64_t bytes);
+
 /* Bytes held now. */
 void fakeCudaFigures(int device, struct fake_figures *figures);
 

@@ -64,6 +64,10 @@ static void settings_read(struct settings *read)
 	read->devices = devices > DEVICES_MAX ? DEVICES_MAX : (unsigned int)devices;
 	read->memory = number_of("FAKE_CUDA_MEMORY", MIB * 1024 * 16);
 	read->context_bytes = number_of("FAKE_CUDA_CONTEXT_BYTES", 512 * MIB);
+	read->others = number_of("FAKE_CUDA_OTHERS", 0);
+	read->eager =
+		getenv("CUDA_MODULE_LOADING") && !strcmp(getenv("CUDA_MODULE_LOADING"), "EAGER");
+	read->mig = number_of("FAKE_CUDA_MIG", 0) != 0;
 	read->oom_after = number_of("FAKE_CUDA_OOM_AFTER", 0);
 	read->free_fails = number_of("FAKE_CUDA_FREE_FAILS", 0);
 	read->latency_ns = number_of("FAKE_CUDA_LATENCY_NS", 0);
@@ -177,6 +181,16 @@ void fakeCudaFail(const char *name, int status)
 	pthread_mutex_unlock(&driver.lock);
 }
 
+void fakeCudaTake(int device, int64_t bytes)
+{
+	pthread_mutex_lock(&driver.lock);
+	if (bytes < 0)
+		device_give(&driver.devices[device], (uint64_t)-bytes);
+	else
+		device_take(&driver.devices[device], (uint64_t)bytes);
+	pthread_mutex_unlock(&driver.lock);
+}
+
 void fakeCudaFigures(int ordinal, struct fake_figures *figures)
 {
 	const struct account *account = &driver.devices[ordinal].account;
@@ -255,6 +269,7 @@ CUresult cuInit(unsigned int flags)
 		for (unsigned int i = 0; i < driver.settings.devices; i++) {
 			driver.devices[i].ordinal = (int)i;
 			driver.devices[i].total = driver.settings.memory;
+			driver.devices[i].used = driver.settings.others;
 		}
 		if (!driver.settings.devices) {
 			status = CUDA_ERROR_NO_DEVICE;
@@ -326,17 +341,49 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device)
 	return call_end(status);
 }
 
+static void uuid_of(int device, char *bytes)
+{
+	memcpy(bytes, driver.settings.mig ? "simulated mig 00" : "simulated gpu 00", 16);
+	bytes[15] = (char)(bytes[15] + device);
+}
+
 CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
 {
 	CUresult status = call_begin();
 
 	if (status == CUDA_SUCCESS && !device_at(device))
 		status = CUDA_ERROR_INVALID_DEVICE;
-	if (status == CUDA_SUCCESS) {
-		memcpy(uuid->bytes, "simulated gpu 00", sizeof(uuid->bytes));
-		uuid->bytes[15] = (char)(uuid->bytes[15] + device);
-	}
+	if (status == CUDA_SUCCESS)
+		uuid_of(device, uuid->bytes);
 	return call_end(status);
+}
+
+/* Of a MIG device: the card's, which all its parts share. */
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+	CUresult status = cuDeviceGetUuid_v2(uuid, device);
+
+	if (status == CUDA_SUCCESS && settings()->mig)
+		memcpy(uuid->bytes, "simulated card 0", sizeof(uuid->bytes));
+	return status;
+}
+
+bool fakeCudaOccupied(int ordinal, struct fake_occupied *occupied)
+{
+	const struct device *device;
+
+	pthread_mutex_lock(&driver.lock);
+	device = driver.phase == PHASE_UP ? device_at(ordinal) : NULL;
+	if (device) {
+		occupied->total = device->total;
+		occupied->left = device->total - device->used;
+		occupied->own = device->used - driver.settings.others;
+		occupied->context = device->primary && device->primary->alive;
+		occupied->context |= occupied->own != 0;
+		uuid_of(ordinal, occupied->uuid);
+	}
+	pthread_mutex_unlock(&driver.lock);
+	return device != NULL;
 }
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)

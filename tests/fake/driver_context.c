@@ -55,6 +55,7 @@ static CUresult context_start(struct context *context)
 	if (!device_take(context->device, settings()->context_bytes))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	context->alive = true;
+	limits_begin(context);
 	return CUDA_SUCCESS;
 }
 
@@ -66,6 +67,8 @@ static void context_end(struct context *context)
 	while (context->blocks)
 		memory_end(context->blocks);
 	externals_end(context);
+	modules_end(context);
+	limits_end(context);
 	device_give(context->device, settings()->context_bytes);
 	context->alive = false;
 }

@@ -414,13 +414,12 @@ CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *
 	return call_end(status);
 }
 
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph from, unsigned long long flags)
+static CUresult instantiate(CUgraphExec *handle, CUgraph from, const char *name)
 {
-	CUresult status = call_begin();
+	CUresult status = call_begin_named(name);
 	const struct graph *graph = graph_of(from, false);
 	struct graph *exec = NULL;
 
-	(void)flags;
 	if (status == CUDA_SUCCESS && (!handle || !graph))
 		status = CUDA_ERROR_INVALID_VALUE;
 	if (status == CUDA_SUCCESS) {
@@ -433,6 +432,27 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph from, unsigned
 		*handle = (CUgraphExec)(void *)exec;
 	}
 	return call_end(status);
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph from, unsigned long long flags)
+{
+	(void)flags;
+	return instantiate(handle, from, __func__);
+}
+
+/* What else the parameters may ask for (upload, device launch) is not modelled. */
+CUresult cuGraphInstantiateWithParams(CUgraphExec *handle, CUgraph from,
+				      CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+	(void)params;
+	return instantiate(handle, from, __func__);
+}
+
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *handle, CUgraph from,
+					   CUDA_GRAPH_INSTANTIATE_PARAMS *params)
+{
+	(void)params;
+	return instantiate(handle, from, __func__);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec handle)

@@ -30,11 +30,6 @@ CUresult cuMemHostRegister(void *ptr, size_t size, unsigned int flags)
 	return cuMemHostRegister_v2(ptr, size, flags);
 }
 
-CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
-{
-	return cuDeviceGetUuid_v2(uuid, device);
-}
-
 CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 {
 	return cuDevicePrimaryCtxRelease_v2(device);

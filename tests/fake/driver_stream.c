@@ -39,6 +39,13 @@ static CUresult find(CUstream handle, struct stream **stream)
 	return is_default(handle) || *stream ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
+CUresult stream_known(CUstream handle)
+{
+	struct stream *stream;
+
+	return find(handle, &stream);
+}
+
 CUresult stream_capturing(CUstream handle, bool *capturing)
 {
 	struct stream *stream;
@@ -69,6 +76,12 @@ CUresult cuStreamCreate(CUstream *handle, unsigned int flags)
 		*handle = handle_of(stream);
 	}
 	return call_end(status);
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *handle, unsigned int flags, int priority)
+{
+	(void)priority;
+	return cuStreamCreate(handle, flags);
 }
 
 CUresult cuStreamDestroy_v2(CUstream handle)
@@ -152,27 +165,5 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph *made)
 		*made = status == CUDA_SUCCESS ? graph_captured() : NULL;
 		stream->capture = CU_STREAM_CAPTURE_STATUS_NONE;
 	}
-	return call_end(status);
-}
-
-/* Nothing runs: kernels are launched and are done. */
-CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
-			unsigned int grid_z, unsigned int block_x, unsigned int block_y,
-			unsigned int block_z, unsigned int shared_bytes, CUstream stream,
-			void **params, void **extra)
-{
-	struct context *context;
-	CUresult status = call_begin_in(&context);
-	struct stream *found;
-
-	(void)function;
-	(void)shared_bytes;
-	(void)params;
-	(void)extra;
-	if (status == CUDA_SUCCESS &&
-	    !(grid_x && grid_y && grid_z && block_x && block_y && block_z))
-		status = CUDA_ERROR_INVALID_VALUE;
-	if (status == CUDA_SUCCESS)
-		status = find(stream, &found);
 	return call_end(status);
 }

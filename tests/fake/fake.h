@@ -33,6 +33,7 @@
 #undef cuIpcOpenMemHandle
 #undef cuGraphAddNode
 #undef cuCtxCreate
+#undef cuModuleGetGlobal
 
 /* The library exports these, but cuda.h does not declare them. */
 CUresult cuMemAlloc(unsigned int *ptr, unsigned int size);
@@ -53,6 +54,20 @@ CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *ptr, size_t size, CUmemoryPoo
 CUresult cuMemMapArrayAsync_ptsz(CUarrayMapInfo *list, unsigned int count, CUstream stream);
 CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream);
 CUresult cuGraphUpload_ptsz(CUgraphExec exec, CUstream stream);
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *ptr, size_t *size, CUmodule module, const char *name);
+CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+			     unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+			     unsigned int block_z, unsigned int shared, CUstream stream,
+			     void **args, void **extra);
+CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction function, void **args,
+			       void **extra);
+CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int grid_x,
+					unsigned int grid_y, unsigned int grid_z,
+					unsigned int block_x, unsigned int block_y,
+					unsigned int block_z, unsigned int shared, CUstream stream,
+					void **args);
+CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *exec, CUgraph graph,
+					   CUDA_GRAPH_INSTANTIATE_PARAMS *params);
 CUresult cuIpcOpenMemHandle(CUdeviceptr *ptr, CUipcMemHandle handle, unsigned int flags);
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
 			CUgraphNodeParams *params);
@@ -126,6 +141,9 @@ struct device {
 struct settings {
 	unsigned int devices;   /* FAKE_CUDA_DEVICES */
 	uint64_t memory;        /* FAKE_CUDA_MEMORY: bytes a device has */
+	uint64_t others;        /* FAKE_CUDA_OTHERS: what another process takes of each */
+	bool eager;             /* CUDA_MODULE_LOADING=EAGER */
+	bool mig;               /* FAKE_CUDA_MIG: devices are parts of cards */
 	uint64_t context_bytes; /* FAKE_CUDA_CONTEXT_BYTES: what a context takes of it */
 	uint64_t oom_after;     /* FAKE_CUDA_OOM_AFTER: the number of the allocation that fails */
 	uint64_t free_fails;    /* FAKE_CUDA_FREE_FAILS: the number of the free that fails */
@@ -163,9 +181,14 @@ void device_give(struct device *device, uint64_t bytes);
 
 struct block;
 
+#define LIMITS 3 /* whose memory is modelled: stack, printf, malloc */
+
 struct context {
 	struct device *device;
 	bool alive;
+	uint64_t limits[LIMITS];
+	uint64_t limit_bytes[LIMITS]; /* what they take beyond what is in the context */
+	unsigned int peers;
 	unsigned int retained; /* of a primary context */
 	struct block *blocks;  /* what ends with it */
 	struct external *externals;
@@ -174,6 +197,12 @@ struct context {
 
 /* The calling thread's, or the reason why there is none. */
 CUresult context_current(struct context **context);
+
+/* --- driver_module.c: code, and the heaps that code needs ------------------------------------- */
+
+void limits_begin(struct context *context);
+void limits_end(struct context *context);
+void modules_end(struct context *context);
 
 /* --- driver_range.c: addresses, and the memory behind them --------------------------------- */
 
@@ -313,6 +342,7 @@ void externals_end(struct context *context);
 
 /* CUDA_ERROR_INVALID_HANDLE when there is no such stream. */
 CUresult stream_capturing(CUstream stream, bool *capturing);
+CUresult stream_known(CUstream stream);
 
 /* --- driver_report.c ----------------------------------------------------------------------- */
 

@@ -212,6 +212,36 @@ static void step_adjust(struct recorder *recorder)
 		      512 * below(recorder, 1000), recorder->stacks[0]);
 }
 
+/* What is occupied: a step of some name, or a residual. */
+static void step_used(struct recorder *recorder)
+{
+	int device = (int)below(recorder, DEVICES);
+	uint32_t name = recorder->names[below(recorder, 3)];
+	struct used_step step = {
+		.bytes = (int64_t)below(recorder, 1 << 20) - (1 << 19),
+		.name = name,
+		.kind = name,
+		.api = name,
+		.stack = recorder->stacks[below(recorder, RECORDER_STACKS)],
+		.thread = 1,
+	};
+	struct used_sample sample = {
+		.t = recorder->t,
+		.used = below(recorder, 1 << 30),
+		.source = name,
+		.device = (int16_t)device,
+	};
+
+	if (below(recorder, 2)) {
+		recorder->named[device] += step.bytes;
+		sample.named = recorder->named[device];
+		used_enter(&recorder->ledger, &sample, &step);
+		return;
+	}
+	sample.named = recorder->named[device];
+	used_enter(&recorder->ledger, &sample, NULL);
+}
+
 void recorder_step(struct recorder *recorder)
 {
 	uint64_t roll = below(recorder, 100);
@@ -225,8 +255,7 @@ void recorder_step(struct recorder *recorder)
 	else
 		step_alloc(recorder);
 	if (below(recorder, 50) == 0)
-		ledger_used(&recorder->ledger, (int)below(recorder, DEVICES),
-			    below(recorder, 1 << 30), recorder->t);
+		step_used(recorder);
 }
 
 /* --- what must hold --- */

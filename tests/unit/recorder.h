@@ -4,6 +4,7 @@
 
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
+#include "ledger/used.h"
 
 enum { RECORDER_LIVE = 600, RECORDER_STACKS = 8, RECORDER_HANDLES = 1 << 16 };
 
@@ -22,6 +23,7 @@ struct recorder {
 		uint64_t ptr;
 	} live[RECORDER_LIVE];
 	unsigned lives;
+	int64_t named[4]; /* by device */
 };
 
 /* A spool at the path, in memory if that is NULL: 0 or -errno. */

@@ -5,6 +5,7 @@
 #include "ledger/curve.h"
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
+#include "ledger/used.h"
 #include "ledger/vmm.h"
 #include "model.h"
 #include "recorder.h"
@@ -794,15 +795,21 @@ TEST(retag_after_events_went_on)
 	last_event_is_right();
 }
 
+static void sample(int device, uint64_t used, uint64_t t)
+{
+	used_enter(&run.ledger,
+		   &(struct used_sample){ .t = t, .used = used, .device = (int16_t)device }, NULL);
+}
+
 TEST(used_keeps_its_own_peak)
 {
 	struct event event;
 
 	start(1);
-	ledger_used(&run.ledger, 1, 1000, 5);
-	ledger_used(&run.ledger, 1, 3000, 6);
-	ledger_used(&run.ledger, 1, 3000, 7);
-	ledger_used(&run.ledger, 1, 2000, 8);
+	sample(1, 1000, 5);
+	sample(1, 3000, 6);
+	sample(1, 3000, 7);
+	sample(1, 2000, 8);
 	EQ(totals_scope(&run.spool, 0)->sums[METRIC_USED].now, 2000);
 	EQ(totals_scope(&run.spool, 0)->sums[METRIC_USED].peak, 3000);
 	EQ(totals_scope(&run.spool, 0)->sums[METRIC_USED].peak_t, 6);

@@ -1,0 +1,255 @@
+/* NVML, for the figure of this process. Types and numbers are those of nvml.h of CUDA 13.0. */
+#include "capture/nvml.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/lock.h"
+#include "base/signals.h"
+#include "capture/driver.h"
+#include "capture/record.h"
+#include "capture/resolve.h"
+
+enum {
+	DEVICES = 64,
+	PROCESSES = 128, /* of one device; of more, none is looked at */
+	NVML_SUCCESS = 0,
+};
+
+/* The value of a figure that NVML does not have (Windows, some MIG). */
+static const unsigned long long NOT_AVAILABLE = ~0ull;
+
+/* The inode of the first pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h. */
+static const unsigned long HOST_NAMESPACE = 0xeffffffc;
+
+typedef struct nvmlDevice_st *nvmlDevice_t;
+
+/* nvmlProcessInfo_t of _v2 and _v3. */
+struct process {
+	unsigned int pid;
+	unsigned long long bytes;
+	unsigned int gpu_instance, compute_instance;
+};
+
+struct memory { /* nvmlMemory_t */
+	unsigned long long total, left, used;
+};
+
+_Static_assert(sizeof(struct process) == 24 && sizeof(struct memory) == 24, "as nvml.h has them");
+
+typedef int init_fn(void);
+typedef int by_uuid_fn(const char *uuid, nvmlDevice_t *device);
+typedef int processes_fn(nvmlDevice_t device, unsigned int *count, struct process *list);
+typedef int memory_fn(nvmlDevice_t device, struct memory *memory);
+
+static struct {
+	struct lock lock; /* of what follows, up to the functions */
+	bool tried;
+	uint64_t asked; /* devices looked for, one bit each */
+	unsigned int before[DEVICES][PROCESSES];
+	unsigned int before_count[DEVICES];
+	/* Set before `loaded`, and then never again. */
+	by_uuid_fn *by_uuid;
+	processes_fn *computing, *drawing;
+	memory_fn *memory;
+	_Atomic uint64_t prepared;
+	_Atomic bool loaded;
+	_Atomic(nvmlDevice_t) devices[DEVICES];
+	_Atomic unsigned int self; /* our id in NVML's lists, 0 while unknown */
+} nvml;
+
+static void *find(void *library, const char *newer, const char *older)
+{
+	void *function = resolve_dlsym(library, newer);
+
+	return function || !older ? function : resolve_dlsym(library, older);
+}
+
+/* With nvml.lock held. Stays loaded: who would unload it may be using it elsewhere. */
+static void load(void)
+{
+	void *library = nvml.tried ? NULL : dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+	init_fn *init;
+
+	nvml.tried = true;
+	if (!library)
+		return;
+	*(void **)&init = find(library, "nvmlInit_v2", NULL);
+	*(void **)&nvml.by_uuid = find(library, "nvmlDeviceGetHandleByUUID", NULL);
+	*(void **)&nvml.memory = find(library, "nvmlDeviceGetMemoryInfo", NULL);
+	*(void **)&nvml.computing = find(library, "nvmlDeviceGetComputeRunningProcesses_v3",
+					 "nvmlDeviceGetComputeRunningProcesses_v2");
+	*(void **)&nvml.drawing = find(library, "nvmlDeviceGetGraphicsRunningProcesses_v3",
+				       "nvmlDeviceGetGraphicsRunningProcesses_v2");
+	if (init && nvml.by_uuid && nvml.memory && nvml.computing && init() == NVML_SUCCESS)
+		atomic_store_explicit(&nvml.loaded, true, memory_order_release);
+}
+
+/* With nvml.lock held. */
+static void look_for(int device)
+{
+	struct driver_facts facts;
+	nvmlDevice_t found;
+
+	if ((nvml.asked >> device & 1) || !driver_facts(device, &facts))
+		return;
+	nvml.asked |= 1ull << device;
+	if (facts.uuid[0] && nvml.by_uuid(facts.uuid, &found) == NVML_SUCCESS)
+		atomic_store(&nvml.devices[device], found);
+}
+
+static nvmlDevice_t handle_of(int device)
+{
+	if (device < 0 || device >= DEVICES ||
+	    !atomic_load_explicit(&nvml.loaded, memory_order_acquire))
+		return NULL;
+	return atomic_load_explicit(&nvml.devices[device], memory_order_relaxed);
+}
+
+/* How many processes; -1 when that cannot be said. */
+static int list(processes_fn *ask, nvmlDevice_t device, struct process *processes)
+{
+	unsigned int count = PROCESSES;
+
+	if (!ask || ask(device, &count, processes) != NVML_SUCCESS || count > PROCESSES)
+		return -1;
+	return (int)count;
+}
+
+void nvml_prepare(int device)
+{
+	struct process processes[PROCESSES];
+	nvmlDevice_t handle;
+	int count;
+
+	int cancel;
+
+	if (device < 0 || device >= DEVICES)
+		return;
+	cancel = cancel_hold();
+	lock_take(&nvml.lock);
+	load();
+	if (atomic_load(&nvml.loaded))
+		look_for(device);
+	handle = handle_of(device);
+	count = handle && !atomic_load(&nvml.self) ? list(nvml.computing, handle, processes) : -1;
+	atomic_fetch_or(&nvml.prepared, 1ull << device);
+	nvml.before_count[device] = 0;
+	for (int i = 0; i < count; i++)
+		nvml.before[device][nvml.before_count[device]++] = processes[i].pid;
+	lock_drop(&nvml.lock);
+	cancel_release(cancel);
+}
+
+bool nvml_prepared(int device)
+{
+	return device < 0 || device >= DEVICES ||
+	       (atomic_load_explicit(&nvml.prepared, memory_order_relaxed) >> device & 1);
+}
+
+static bool was_there(int device, unsigned int pid)
+{
+	for (unsigned int i = 0; i < nvml.before_count[device]; i++) {
+		if (nvml.before[device][i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool on_host(void)
+{
+	struct stat status;
+
+	return !stat("/proc/self/ns/pid", &status) && status.st_ino == HOST_NAMESPACE;
+}
+
+/* Our own id if it is there, else that of the only one that is new; 0 for none. */
+static unsigned int pick(int device, const struct process *processes, int count)
+{
+	unsigned int own = (unsigned int)record_pid();
+	unsigned int only = 0;
+	int fresh = 0;
+
+	for (int i = 0; i < count; i++) {
+		bool old = was_there(device, processes[i].pid);
+
+		if (processes[i].pid == own && (!old || on_host()))
+			return own;
+		if (!old && processes[i].pid != only) {
+			only = processes[i].pid;
+			fresh++;
+		}
+	}
+	return fresh == 1 ? only : 0;
+}
+
+bool nvml_recognise(int device)
+{
+	struct process processes[PROCESSES];
+	nvmlDevice_t handle = handle_of(device);
+	int cancel;
+	int count;
+
+	if (!handle)
+		return false;
+	cancel = cancel_hold();
+	lock_take(&nvml.lock);
+	if (!atomic_load(&nvml.self)) {
+		count = list(nvml.computing, handle, processes);
+		atomic_store(&nvml.self, pick(device, processes, count));
+	}
+	lock_drop(&nvml.lock);
+	cancel_release(cancel);
+	return atomic_load(&nvml.self) != 0;
+}
+
+/* The figure in the list of one kind; 0 when we are not in it. */
+static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
+{
+	struct process processes[PROCESSES];
+	unsigned int self = atomic_load_explicit(&nvml.self, memory_order_relaxed);
+	int count = list(ask, device, processes);
+
+	*bytes = 0;
+	/* More than once where it has parts of a MIG device. */
+	for (int i = 0; i < count; i++) {
+		if (processes[i].pid != self)
+			continue;
+		if (processes[i].bytes == NOT_AVAILABLE)
+			return false;
+		*bytes += processes[i].bytes;
+	}
+	return count >= 0;
+}
+
+bool nvml_used(int device, uint64_t *bytes)
+{
+	nvmlDevice_t handle = handle_of(device);
+
+	if (!handle || !atomic_load_explicit(&nvml.self, memory_order_relaxed) ||
+	    !figure(nvml.computing, handle, bytes))
+		return false;
+	/* One that draws as well is in both lists, with the same figure. */
+	if (!*bytes && !figure(nvml.drawing, handle, bytes))
+		*bytes = 0;
+	return true;
+}
+
+bool nvml_left(int device, uint64_t *bytes)
+{
+	nvmlDevice_t handle = handle_of(device);
+	struct memory memory;
+
+	if (!handle || nvml.memory(handle, &memory) != NVML_SUCCESS)
+		return false;
+	*bytes = memory.left;
+	return true;
+}
+
+void nvml_clear(void)
+{
+	lock_reset(&nvml.lock);
+	atomic_store(&nvml.prepared, 0);
+	atomic_store(&nvml.self, 0);
+}

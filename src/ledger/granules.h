@@ -1,0 +1,33 @@
+/*
+ * What the driver rounds allocations up to: granules of 2 MiB.
+ *
+ * A plain allocation above 1 MiB lies in granules of its own; smaller ones share granules, which
+ * cost the device their whole size while anything lives in them (read on an H200, driver 580; the
+ * simulated driver is held to it by tests/fake/agree.c). What cuMemCreate gives is whole granules
+ * already, and what pools and graphs hold is asked of the driver.
+ *
+ * Kept beside the ledger, in memory of this process: nothing of it outlives it but the last sum,
+ * which each sample of `used` puts into the spool.
+ */
+#ifndef LEDGER_GRANULES_H
+#define LEDGER_GRANULES_H
+
+#include <stdbool.h>
+
+#include "spool/spool.h"
+
+enum { GRANULES_DEVICES = 64 };
+
+struct granules {
+	struct granule *table; /* those that smaller allocations share */
+	struct granule *last;  /* the one looked at last, in the table */
+	uint64_t size, used;
+	int64_t rounding[GRANULES_DEVICES]; /* bytes, by device */
+};
+
+/* The node is born, or dies; of nodes that are no plain allocation nothing is counted. */
+void granules_count(struct granules *granules, const struct spool_node *node, bool born);
+
+void granules_clear(struct granules *granules);
+
+#endif
