@@ -489,6 +489,8 @@ def check_csv(text, wanted):
             value = event.get(key)
             need(row[column] == ("" if value is None else str(value)), f"{key} of {event} is {row[column]}")
         need(row["op"] == event["op"] and row["address"] == (event.get("ptr") or ""), f"{row} of {event}")
+        for key in ("pool", "space", "api"):
+            need(row[key] == (event.get(key) or ""), f"{key} of {event} is {row[key]}")
     if whole(wanted) and wanted.pool is None:
         for device in wanted.devices():
             held = [int(row["allocated"]) for row in rows if row["device"] == str(device["device"]) and row["allocated"]]

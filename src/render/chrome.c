@@ -261,27 +261,34 @@ static void put_other(struct chrome *chrome)
 	out_text(chrome->out, "},\n");
 }
 
+static int put_document(struct chrome *chrome)
+{
+	int error;
+
+	put_other(chrome);
+	error = put_stacks(chrome);
+	if (error)
+		return error;
+	out_text(chrome->out, "\"traceEvents\":[");
+	put_names(chrome);
+	put_counters(chrome);
+	error = put_phases(chrome);
+	if (!error)
+		error = chrome_events(chrome);
+	out_text(chrome->out, "\n]}\n");
+	return error;
+}
+
 int format_chrome(struct trace *trace, struct out *out, const struct format_options *options)
 {
 	struct chrome chrome = { .out = out, .trace = trace, .options = options };
 	int error = stack_texts_make(&chrome.stacks, trace);
 
 	chrome.innermost = calloc(trace->stacks_n + 1, sizeof(*chrome.innermost));
-	if (!error && !chrome.innermost)
+	if (!error && chrome.innermost)
+		error = put_document(&chrome);
+	else if (!error)
 		error = err("%s: no memory left", trace->path);
-	if (!error) {
-		put_other(&chrome);
-		error = put_stacks(&chrome);
-	}
-	if (!error) {
-		out_text(out, "\"traceEvents\":[");
-		put_names(&chrome);
-		put_counters(&chrome);
-		error = put_phases(&chrome);
-	}
-	if (!error)
-		error = chrome_events(&chrome);
-	out_text(out, "\n]}\n");
 	stack_texts_clear(&chrome.stacks);
 	free(chrome.innermost);
 	return error;

@@ -40,22 +40,38 @@ static void cell_hex(struct writer *writer, uint64_t value)
 		out_hex(writer->out, value);
 }
 
+/* Nearly every text: nothing in it that needs care. */
+static bool is_plain(const char *text, size_t *length)
+{
+	const char *p = text;
+
+	while (*p >= ' ' && *p < 0x7f && *p != '"')
+		p++;
+	*length = (size_t)(p - text);
+	return !*p && !strchr("=+-@", text[0]);
+}
+
 static void cell_text(struct writer *writer, const char *text)
 {
 	char clean[8192];
+	size_t length;
 
 	next_cell(writer);
 	if (!text || !*text)
 		return;
-	text_copy(clean, sizeof(clean), text);
-	utf8_clean(clean);
 	out_char(writer->out, '"');
-	if (strchr("=+-@", clean[0]))
-		out_char(writer->out, '\'');
-	for (const char *p = clean; *p; p++) {
-		if (*p == '"')
-			out_char(writer->out, '"');
-		out_char(writer->out, *p);
+	if (is_plain(text, &length)) {
+		out_bytes(writer->out, text, length);
+	} else {
+		text_copy(clean, sizeof(clean), text);
+		utf8_clean(clean);
+		if (strchr("=+-@", clean[0]))
+			out_char(writer->out, '\'');
+		for (const char *p = clean; *p; p++) {
+			if (*p == '"')
+				out_char(writer->out, '"');
+			out_char(writer->out, *p);
+		}
 	}
 	out_char(writer->out, '"');
 }

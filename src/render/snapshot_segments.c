@@ -6,7 +6,7 @@
 #include "analyse/error.h"
 #include "render/snapshot_parts.h"
 
-enum { PAGE = 512 };
+static const uint64_t page = 512;
 
 static int no_memory(const struct snapshot *snapshot)
 {
@@ -17,7 +17,7 @@ uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size)
 {
 	uint64_t address = snapshot->next_address;
 
-	snapshot->next_address += (size + 2 * PAGE - 1) / PAGE * PAGE; /* no two side by side */
+	snapshot->next_address += (size + 2 * page - 1) / page * page; /* no two side by side */
 	return address;
 }
 

@@ -148,10 +148,10 @@ int format_speedscope(struct trace *trace, struct out *out, const struct format_
 	int error = weights_find(&weights, trace, options);
 
 	writer.numbers = calloc(trace->frames_n + 1, sizeof(*writer.numbers));
-	if (!error && !writer.numbers)
-		error = err("%s: no memory left", trace->path);
-	if (!error)
+	if (!error && writer.numbers)
 		put_document(&writer, options);
+	else if (!error)
+		error = err("%s: no memory left", trace->path);
 	free(writer.numbers);
 	weights_clear(&weights);
 	return error;

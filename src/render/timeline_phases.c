@@ -82,7 +82,8 @@ static void put_line(const struct timeline *timeline, const struct line *line)
 		show_safe(text, sizeof(text), line->names[i], room);
 		if (timeline->options->ascii) {
 			for (char *p = text; *p; p++)
-				*p = (*p & 0x80) ? '?' : *p;
+				if ((*p & 0x80) != 0)
+					*p = '?';
 		}
 		out_text(timeline->show.out, text);
 		i += show_columns(text) - 1;
@@ -119,7 +120,7 @@ static size_t take_phases(const struct timeline *timeline, const struct trace_ph
 		    end_of(&trace->phases[i]) >= timeline->from)
 			sorted[count++] = &trace->phases[i];
 	}
-	qsort(sorted, count, sizeof(*sorted), by_start);
+	qsort(sorted, count, sizeof(const struct trace_phase *), by_start);
 	return count;
 }
 
@@ -142,7 +143,7 @@ static bool make_lines(const struct timeline *timeline, struct line *lines)
 	for (unsigned i = 0; i < LINES; i++) {
 		/* GLYPH_BLANK is 0. */
 		lines[i].cells = calloc(timeline->columns, sizeof(*lines[i].cells));
-		lines[i].names = calloc(timeline->columns, sizeof(*lines[i].names));
+		lines[i].names = calloc(timeline->columns, sizeof(const char *));
 		lines[i].room = calloc(timeline->columns, sizeof(*lines[i].room));
 		made = made && lines[i].cells && lines[i].names && lines[i].room;
 	}
@@ -151,7 +152,8 @@ static bool make_lines(const struct timeline *timeline, struct line *lines)
 
 int timeline_phases(const struct timeline *timeline)
 {
-	const struct trace_phase **sorted = calloc(timeline->trace->phases_n + 1, sizeof(*sorted));
+	const struct trace_phase **sorted =
+		calloc(timeline->trace->phases_n + 1, sizeof(const struct trace_phase *));
 	struct line lines[LINES] = { { 0 } };
 	bool made = make_lines(timeline, lines);
 	size_t count = 0;
