@@ -103,7 +103,7 @@ void pickle_u64(struct pickle *pickle, uint64_t value)
 		put_number(pickle, value, 4);
 	} else {
 		/* Two's complement: the highest bit of all is the sign's. */
-		while (bytes < 9 && (bytes == 8 || value >> (8 * bytes - 1)))
+		while (bytes < 9 && value >> (8 * bytes - 1))
 			bytes++;
 		put(pickle, LONG1);
 		put(pickle, (int)bytes);
