@@ -464,7 +464,7 @@ def check_ooms(document, problems):
     stacks = len(document["stacks"])
     for i, oom in enumerate(ooms):
         shares = oom["stacks"] or []
-        if i and oom["seq"] <= ooms[i - 1]["seq"]:
+        if i and oom["seq"] < ooms[i - 1]["seq"]:  # the same while events are off
             problems.add("ooms", f"ooms[{i}] does not follow the one before")
         if any(share["stack"] >= stacks for share in shares) or oom["stack"] >= stacks:
             problems.add("ooms", f"ooms[{i}]: a stack that is not there")

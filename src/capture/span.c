@@ -14,6 +14,7 @@
 #include "capture/stacks.h"
 #include "capture/torch.h"
 #include "capture/used.h"
+#include "ledger/used.h"
 
 enum {
 	OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY,
@@ -165,6 +166,8 @@ void span_failed(struct span *span, int status, enum space space, uint64_t size,
 	event.device = (int16_t)(space == SPACE_PINNED ? NO_DEVICE : device);
 	ask_driver(&known, &event);
 	record_lock();
+	if (event.device >= 0)
+		known.reserved = used_reserved(record_ledger(), event.device);
 	event.api = span_api(span);
 	event.error = intern_text(record_intern(), "out of memory");
 	if (torch_catches(event.stack, ordered, &known)) {

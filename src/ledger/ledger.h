@@ -68,7 +68,8 @@ void ledger_note(struct ledger *ledger, struct event *event);
 
 /*
  * An allocation failed for want of memory and nobody catches that: op EVENT_OOM, and a row of what
- * is known. The caller fills refused, left, total, pool_allocated and pool_reserved of it.
+ * is known. The caller fills refused, left, total, pool_allocated and pool_reserved of it, and
+ * `reserved` as it was (used_reserved) when the driver said what it had left.
  */
 void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *known);
 

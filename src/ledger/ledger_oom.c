@@ -26,6 +26,9 @@ static void complete(struct spool_oom *row, const struct event *event,
 	row->space = event->space;
 	if (!device)
 		return;
+	/* An expandable segment that could not grow gives its first pieces back. */
+	if (row->total && row->reserved > device->sums[METRIC_RESERVED].now)
+		row->left += row->reserved - device->sums[METRIC_RESERVED].now;
 	row->allocated = device->sums[METRIC_ALLOCATED].now;
 	row->reserved = device->sums[METRIC_RESERVED].now;
 	/* What the last sample had beside what was reserved then, and what is reserved now. */

@@ -344,7 +344,8 @@ struct spool_oom {
 	uint64_t seq, t; /* of its event */
 	uint64_t size;
 	uint64_t refused; /* bytes that the driver was asked for behind it, 0: it was not asked */
-	uint64_t left, total; /* of the device, as the driver said; total 0: nobody asked it */
+	uint64_t left, total; /* of the device, as the driver said; total 0: nobody asked it. What
+				 was given back since is left, too */
 	uint64_t used;        /* by the sample before and what is reserved since; 0: not known */
 	uint64_t allocated, reserved;           /* the device's sums */
 	uint64_t pool_allocated, pool_reserved; /* the framework's, as it said itself */

@@ -827,6 +827,80 @@ TEST(used_keeps_its_own_peak)
 	finish();
 }
 
+static void fail(uint64_t size, struct spool_oom *known)
+{
+	struct event event = new_event();
+
+	event.op = EVENT_OOM;
+	event.size = size;
+	event.device = 1;
+	event.pool = run.pools[1];
+	ledger_oom(&run.ledger, &event, known);
+}
+
+/* Of many failures the first few and the latest, in the ring's order. */
+TEST(failures_are_kept_bounded)
+{
+	enum { MANY = 100 };
+
+	start(1);
+	for (uint64_t i = 0; i < MANY; i++)
+		fail(1 + i, &(struct spool_oom){ .refused = 2 + i });
+	EQ(run.spool.header->ooms, MANY);
+	EQ(spool_count(&run.spool, SPOOL_OOM), SPOOL_OOMS);
+	EQ(totals_scope(&run.spool, 0)->ooms, MANY);
+	for (unsigned i = 0; i < SPOOL_OOMS; i++) {
+		const struct spool_oom *row = spool_at(&run.spool, SPOOL_OOM, i);
+		uint64_t least = i < SPOOL_OOMS_FIRST ? 0 : MANY - SPOOL_OOMS + SPOOL_OOMS_FIRST;
+
+		EQ(row->refused, row->size + 1);
+		EQ(row->seq, row->size - 1);
+		OK(row->seq >= least);
+		if (i < SPOOL_OOMS_FIRST)
+			EQ(row->seq, i);
+		for (unsigned k = 0; k < i; k++)
+			OK(((const struct spool_oom *)spool_at(&run.spool, SPOOL_OOM, k))->seq !=
+			   row->seq);
+	}
+	finish();
+}
+
+TEST(a_failure_knows_the_sums_and_what_is_left)
+{
+	struct spool_oom known = { .refused = 500, .left = 100, .total = 10000 };
+	struct event event;
+
+	start(1);
+	event = new_event();
+	event.op = EVENT_ALLOC;
+	event.ptr = 4096;
+	event.size = 3000;
+	event.device = 1;
+	ledger_enter(&run.ledger, &event, NODE_ADDRESS, 0, 0);
+	used_enter(&run.ledger, &(struct used_sample){ .t = run.t, .used = 3500, .device = 1 },
+		   NULL);
+	EQ(used_reserved(&run.ledger, 1), 3000);
+	EQ(used_reserved(&run.ledger, 2), 0);
+	/* At the refusal it held 200 more, which it has given back. */
+	known.reserved = 3200;
+	fail(700, &known);
+	EQ(known.left, 300);
+	EQ(known.allocated, 3000);
+	EQ(known.reserved, 3000);
+	EQ(known.allocations, 1);
+	EQ(known.used, 3500);
+	/* Without a refusal: by the sample before, and what came since. */
+	event.ptr = 8192;
+	event.size = 1000;
+	ledger_enter(&run.ledger, &event, NODE_ADDRESS, 0, 0);
+	known = (struct spool_oom){ .pool_reserved = 1 };
+	fail(700, &known);
+	EQ(known.used, 4500);
+	EQ(known.left, 0);
+	EQ(known.seq, 3);
+	finish();
+}
+
 TEST(around_finds_what_holds_an_address)
 {
 	struct event event;
