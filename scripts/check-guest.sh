@@ -41,7 +41,7 @@ threads    pthread_attr_getstack pthread_attr_destroy pthread_attr_init
 threads    pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock
 threads    pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_unlock
 threads    pthread_key_create pthread_key_delete pthread_getspecific pthread_setspecific
-sigpipe    pthread_sigmask sigemptyset sigaddset sigismember sigpending sigtimedwait
+signals    pthread_sigmask sigemptyset sigfillset sigaddset sigdelset sigismember sigpending sigtimedwait
 loader     dlopen dlclose dlvsym dlerror dladdr dladdr1 dlinfo dl_iterate_phdr _dl_find_object _r_debug
 stacks     backtrace
 exit       qsort free

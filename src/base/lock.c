@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/peek.h"
+
 enum { SPINS = 200 }; /* what the lock guards takes about 100 ns */
 
 static inline void relax(void)
@@ -19,7 +21,7 @@ static inline void relax(void)
 #endif
 }
 
-static bool spin(struct lock *lock)
+static bool spin(struct lock *lock, int held)
 {
 	for (int i = 0; i < SPINS; i++) {
 		int free = 0;
@@ -27,16 +29,16 @@ static bool spin(struct lock *lock)
 		relax();
 		if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 &&
 		    atomic_compare_exchange_weak_explicit(
-			    &lock->state, &free, 1, memory_order_acquire, memory_order_relaxed))
+			    &lock->state, &free, held, memory_order_acquire, memory_order_relaxed))
 			return true;
 	}
 	return false;
 }
 
 /* False when the time is over. */
-static bool wait_for(struct lock *lock, const struct timespec *slice)
+static bool wait_for(struct lock *lock, int state, const struct timespec *slice)
 {
-	return !syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, 2, slice, NULL, 0) ||
+	return !syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, state, slice, NULL, 0) ||
 	       errno != ETIMEDOUT;
 }
 
@@ -44,9 +46,9 @@ void lock_wait(struct lock *lock)
 {
 	int saved = errno;
 
-	if (!spin(lock)) {
+	if (!spin(lock, 1)) {
 		while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
-			wait_for(lock, NULL);
+			wait_for(lock, 2, NULL);
 	}
 	errno = saved;
 }
@@ -54,39 +56,93 @@ void lock_wait(struct lock *lock)
 /* tkill and not tgkill: with CLONE_VM the owner may be of another process. */
 static bool is_gone(int thread)
 {
-	return thread && syscall(SYS_tkill, thread, 0) && errno == ESRCH;
+	return thread != LOCK_RESCUED && syscall(SYS_tkill, thread, 0) && errno == ESRCH;
 }
 
-static bool inherit(struct lock *lock, int self)
+bool lock_frame_gone(void *const *where, const void *was)
+{
+	void *now;
+
+	return peek(&now, where, sizeof(now)) && now != was;
+}
+
+/*
+ * The holder does not leave the frame before it drops the lock, so if the frame is gone, it has
+ * been left past the end. What was kept about it is not of this turn if a drop came between.
+ */
+static bool was_left(struct lock *lock)
+{
+	void **where = atomic_load(&lock->left);
+
+	return where && lock_frame_gone(where, lock->back);
+}
+
+/* The state when somebody waits; 0 when the lock is free. */
+static int await(struct lock *lock)
+{
+	int state = atomic_load_explicit(&lock->state, memory_order_relaxed);
+
+	while (state && !(state & LOCK_AWAITED)) {
+		if (atomic_compare_exchange_weak(&lock->state, &state, state | LOCK_AWAITED))
+			return state | LOCK_AWAITED;
+	}
+	return state;
+}
+
+static enum lock_got inherit(struct lock *lock, int self)
 {
 	const struct timespec slice = { 0, LOCK_SLICE_MS * 1000000L };
 	unsigned turn = atomic_load(&lock->turn);
 	unsigned waited = 0;
 
-	while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0) {
-		int owner;
+	for (;;) {
+		int state = await(lock);
+		bool left;
 
-		if (wait_for(lock, &slice) || turn != atomic_load(&lock->turn)) {
+		if (!state) {
+			if (atomic_compare_exchange_weak_explicit(
+				    &lock->state, &state, self | LOCK_AWAITED, memory_order_acquire,
+				    memory_order_relaxed))
+				return LOCK_GOT;
+			continue;
+		}
+		if (wait_for(lock, state, &slice) || turn != atomic_load(&lock->turn)) {
 			turn = atomic_load(&lock->turn);
 			waited = 0;
 			continue;
 		}
 		/* A process that was stopped for an hour finds one slice over, not fifty. */
-		owner = atomic_load(&lock->owner);
-		if ((is_gone(owner) || ++waited >= LOCK_SLICES) &&
-		    atomic_compare_exchange_strong(&lock->owner, &owner, self))
-			return true;
+		left = is_gone(state & ~LOCK_AWAITED) || was_left(lock);
+		if ((!left && ++waited < LOCK_SLICES) || turn != atomic_load(&lock->turn))
+			continue;
+		atomic_store(&lock->left, NULL); /* says nothing of us */
+		if (atomic_compare_exchange_strong(&lock->state, &state, self | LOCK_AWAITED))
+			return left ? LOCK_LEFT : LOCK_OVERDUE;
 	}
-	return false;
 }
 
-bool lock_inherit(struct lock *lock, int self)
+enum lock_got lock_inherit(struct lock *lock, int self)
 {
 	int saved = errno;
-	bool left = !spin(lock) && inherit(lock, self);
+	enum lock_got got = spin(lock, self) ? LOCK_GOT : inherit(lock, self);
 
 	errno = saved;
-	return left;
+	return got;
+}
+
+bool lock_rescue(struct lock *lock, int self)
+{
+	int state = atomic_load(&lock->state);
+
+	while ((state & ~LOCK_AWAITED) == self) {
+		atomic_store(&lock->left, NULL);
+		if (atomic_compare_exchange_weak(&lock->state, &state,
+						 LOCK_RESCUED | (state & LOCK_AWAITED))) {
+			atomic_fetch_add(&lock->turn, 1);
+			return true;
+		}
+	}
+	return false;
 }
 
 void lock_wake(struct lock *lock)
@@ -95,4 +151,13 @@ void lock_wake(struct lock *lock)
 
 	syscall(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	errno = saved;
+}
+
+void lock_drop_awaited(struct lock *lock, int self)
+{
+	int held = self | LOCK_AWAITED;
+
+	if (atomic_compare_exchange_strong_explicit(&lock->state, &held, 0, memory_order_release,
+						    memory_order_relaxed))
+		lock_wake(lock);
 }

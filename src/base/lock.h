@@ -3,24 +3,30 @@
  *
  * pthread_mutex_t would do but for two things: in the child of a raw clone() nobody has
  * re-initialised it, and there is no portable way to do so; and a thread of the host that ends
- * inside it (asynchronous cancellation, a raw exit) would block all others for ever.
+ * inside it (asynchronous cancellation, a raw exit), or whose signal handler jumps out of it, would
+ * block all others for ever.
  */
 #ifndef BASE_LOCK_H
 #define BASE_LOCK_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/watch.h"
 
 struct lock {
-	atomic_int state; /* 0 free, 1 held, 2 held and somebody waits */
-	atomic_int owner; /* the kernel's number of the thread, 0 while it is not known */
-	atomic_uint turn; /* counts holders, so that one who waits sees that it goes on */
+	atomic_int state;      /* 0 free, 1 held, 2 held and somebody waits; or, with a name: */
+	_Atomic(void **) left; /* where the holder's frame keeps its return address, and which: */
+	void *back;            /* as long as the holder is inside, the one is found in the other */
+	atomic_uint turn;      /* counts holders, so that one who waits sees that it goes on */
 #ifdef MEMTRACE_DEBUG
 	enum lock_rank rank;
 #endif
 };
+
+/* The state of a lock whose holder said who it is: its thread's number, and this bit. */
+enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 
 /* A free lock; `name` is that of its row in locks.def. */
 #ifdef MEMTRACE_DEBUG
@@ -42,15 +48,27 @@ enum {
 	LOCK_SLICES = 50,    /* after so many without a change the owner is given up: 10 s */
 };
 
+enum lock_got {
+	LOCK_GOT,
+	LOCK_LEFT,    /* its holder is known to be inside no more: it has ended, or jumped away */
+	LOCK_OVERDUE, /* it did not come back for 10 s: nobody knows whether it will */
+};
+
 void lock_wait(struct lock *lock);
 void lock_wake(struct lock *lock);
+enum lock_got lock_inherit(struct lock *lock, int self);
+void lock_drop_awaited(struct lock *lock, int self);
 
-/* Waits: true if its owner has ended inside, or did not come back for 10 s, and left the lock. */
-bool lock_inherit(struct lock *lock, int self);
+/* By a thread that holds it itself, but is not inside any more: nobody else can take it over then,
+ * until lock_drop_as() with LOCK_RESCUED. False if somebody has done so. */
+bool lock_rescue(struct lock *lock, int self);
+
+/* Has the word changed that a frame keeps? False also if that cannot be read any more. */
+bool lock_frame_gone(void *const *where, const void *was);
 
 static inline void lock_reset(struct lock *lock)
 {
-	atomic_store(&lock->owner, 0);
+	atomic_store(&lock->left, NULL);
 	atomic_store(&lock->state, 0);
 	watch_forked();
 }
@@ -66,23 +84,31 @@ static inline void lock_take(struct lock *lock)
 }
 
 /*
- * The same for a thread that says who it is. True: the owner before left it behind half done, as
- * lock_inherit() tells; what the lock guards has to be made whole first.
+ * The same for a thread that says who it is, and which frame it does not leave before it drops the
+ * lock (NULL: none): a signal handler may leave that frame behind by siglongjmp(). Unless it is
+ * LOCK_GOT the holder before left the lock behind half done; what it guards has to be made whole
+ * first.
  */
-static inline bool lock_take_as(struct lock *lock, int self)
+static inline enum lock_got lock_take_as(struct lock *lock, int self, void **frame)
 {
-	bool left = false;
+	enum lock_got got = LOCK_GOT;
 	int free = 0;
 
 	watch_take(LOCK_RANK(lock));
-	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, 1, memory_order_acquire,
-						     memory_order_relaxed))
-		left = lock_inherit(lock, self);
-	atomic_store_explicit(&lock->owner, self, memory_order_relaxed);
+	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, self,
+						     memory_order_acquire, memory_order_relaxed))
+		got = lock_inherit(lock, self);
+	lock->back = frame ? frame[1] : NULL;
+	atomic_store_explicit(&lock->left, frame ? frame + 1 : NULL, memory_order_release);
 	atomic_store_explicit(&lock->turn,
 			      atomic_load_explicit(&lock->turn, memory_order_relaxed) + 1,
 			      memory_order_relaxed);
-	return left;
+	return got;
+}
+
+static inline bool lock_is_own(const struct lock *lock, int self)
+{
+	return (atomic_load_explicit(&lock->state, memory_order_relaxed) & ~LOCK_AWAITED) == self;
 }
 
 static inline void lock_drop(struct lock *lock)
@@ -95,12 +121,14 @@ static inline void lock_drop(struct lock *lock)
 /* Nothing happens if somebody has taken the lock over meanwhile. */
 static inline void lock_drop_as(struct lock *lock, int self)
 {
-	if (atomic_load_explicit(&lock->owner, memory_order_relaxed) != self) {
-		watch_drop(LOCK_RANK(lock));
-		return;
-	}
-	atomic_store_explicit(&lock->owner, 0, memory_order_relaxed);
-	lock_drop(lock);
+	int held = self;
+
+	watch_drop(LOCK_RANK(lock));
+	if (lock_is_own(lock, self))
+		atomic_store_explicit(&lock->left, NULL, memory_order_relaxed);
+	if (!atomic_compare_exchange_strong_explicit(&lock->state, &held, 0, memory_order_release,
+						     memory_order_relaxed))
+		lock_drop_awaited(lock, self);
 }
 
 #endif

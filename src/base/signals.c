@@ -1,8 +1,9 @@
-/* Holding one signal back on this thread while we write. */
+/* Holding signals back on this thread while we write, or must not be left in the middle. */
 #include "base/signals.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <time.h>
 
 static sigset_t only(int signal)
@@ -32,6 +33,24 @@ int cancel_hold(void)
 void cancel_release(int before)
 {
 	pthread_setcancelstate(before, &before);
+}
+
+void signals_defer(struct signals_deferred *deferred)
+{
+	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+	sigset_t all;
+
+	deferred->cancel = cancel_hold();
+	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&all, own[i]);
+	pthread_sigmask(SIG_BLOCK, &all, &deferred->before); /* such arguments cannot fail */
+}
+
+void signals_deliver(const struct signals_deferred *deferred)
+{
+	pthread_sigmask(SIG_SETMASK, &deferred->before, NULL);
+	cancel_release(deferred->cancel);
 }
 
 void signals_hold(struct signals_held *held, int signal)

@@ -1,7 +1,7 @@
 /*
  * What may befall a thread of the host while we write is held back: SIGPIPE of a closed stderr,
  * SIGXFSZ of a file size limit. Whatever our own write raised is taken away again; the host sees
- * nothing.
+ * nothing. And all of them for a while, which are delivered then.
  */
 #ifndef BASE_SIGNALS_H
 #define BASE_SIGNALS_H
@@ -22,6 +22,19 @@ struct signals_held {
  */
 int cancel_hold(void);
 void cancel_release(int before);
+
+/*
+ * All signals but those that the thread's own instructions raise, and cancellation, while it is at
+ * something that must not be left in the middle: a handler may jump out of it, or enter it again.
+ * They nest. Two system calls each: for what is done once, not for each call.
+ */
+struct signals_deferred {
+	sigset_t before;
+	int cancel;
+};
+
+void signals_defer(struct signals_deferred *deferred);
+void signals_deliver(const struct signals_deferred *deferred);
 
 void signals_hold(struct signals_held *held, int signal);
 void signals_release(struct signals_held *held);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/signals.h"
 #include "base/text.h"
 #include "capture/record.h"
 #include "capture/stacks.h"
@@ -89,8 +90,9 @@ EXPORT memtrace_pool memtrace_pool_create(const char *name)
 }
 
 /* An event of the pool, with the lock taken; false when there is nothing to record. */
-static bool begin(memtrace_pool pool, struct event *event, const void *ptr, uint64_t size,
-		  void *caller, const char *api)
+static inline __attribute__((always_inline)) bool begin(memtrace_pool pool, struct event *event,
+							const void *ptr, uint64_t size,
+							void *caller, const char *api)
 {
 	if (!pool || pool > POOLS || !ptr || !record_begin(true))
 		return false;
@@ -126,25 +128,31 @@ static uint32_t find_segment(uint64_t address)
 
 static void add_segment(uint64_t start, uint64_t size, int device)
 {
+	struct signals_deferred deferred;
 	uint32_t at = find_segment(start);
 
 	if (segments.count == SEGMENTS)
 		return;
+	signals_defer(&deferred); /* the list must not be left in the middle */
 	memmove(segments.list + at + 1, segments.list + at,
 		(segments.count - at) * sizeof(*segments.list));
 	segments.list[at] = (struct segment){ start, start + size, device };
 	segments.count++;
+	signals_deliver(&deferred);
 }
 
 static void drop_segment(uint64_t start)
 {
+	struct signals_deferred deferred;
 	uint32_t at = find_segment(start);
 
 	if (at == segments.count || segments.list[at].start != start)
 		return;
+	signals_defer(&deferred);
 	segments.count--;
 	memmove(segments.list + at, segments.list + at + 1,
 		(segments.count - at) * sizeof(*segments.list));
+	signals_deliver(&deferred);
 }
 
 /* The device of a pool's memory is that of the segment around it; the ledger knows too, but slowly.

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/opt.h"
+#include "base/signals.h"
 #include "capture/record.h"
 
 enum { SHARDS = 64 };
@@ -133,10 +134,12 @@ void calls_settle(void)
 /* The first time that this shard makes this call: NULL while there is no spool. */
 static struct spool_call *find_row(slot *at, enum hook_id id)
 {
+	struct signals_deferred deferred;
 	struct spool_call *row;
 
 	if (!record_continue())
 		return NULL;
+	signals_defer(&deferred);
 	record_lock();
 	row = atomic_load_explicit(at, memory_order_relaxed);
 	if (!row && record_on()) {
@@ -145,6 +148,7 @@ static struct spool_call *find_row(slot *at, enum hook_id id)
 		atomic_store_explicit(at, row, memory_order_release);
 	}
 	record_unlock();
+	signals_deliver(&deferred);
 	return row;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "capture/cupti.h"
 #include "capture/record.h"
@@ -322,6 +323,9 @@ void cupti_take(const struct cupti_functions *cupti, uint64_t offset, uint8_t *b
 
 	/* May be the first word of memory there is: then a call has been missed, and this tells. */
 	while (more && record_begin(true)) {
+		struct signals_deferred deferred;
+
+		signals_defer(&deferred);
 		record_lock();
 		from.cupti = cupti;
 		from.offset = offset;
@@ -331,6 +335,7 @@ void cupti_take(const struct cupti_functions *cupti, uint64_t offset, uint8_t *b
 			more = take_some(buffer, valid, &record);
 		}
 		record_unlock();
+		signals_deliver(&deferred);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/opt.h"
 #include "base/path.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "capture/driver.h"
@@ -206,6 +207,7 @@ void facts_device(int device)
 {
 	struct driver_facts facts;
 	uint64_t bit = 1ull << (device & 63);
+	struct signals_deferred deferred;
 	char total[24];
 	char ordinal[24];
 
@@ -214,12 +216,14 @@ void facts_device(int device)
 		return;
 	text_u64(ordinal, (uint64_t)device);
 	text_u64(total, facts.total_bytes);
+	signals_defer(&deferred); /* the four belong together */
 	record_lock();
 	intern_fact(record_intern(), "device", ordinal);
 	intern_fact(record_intern(), "name", facts.name);
 	intern_fact(record_intern(), "uuid", facts.uuid);
 	intern_fact(record_intern(), "total_bytes", total);
 	record_unlock();
+	signals_deliver(&deferred);
 }
 
 void facts_clear(void)

@@ -21,6 +21,7 @@
 #include "capture/record.h"
 #include "capture/resolve.h"
 #include "capture/stacks.h"
+#include "capture/unwind.h"
 #include "memtrace/memtrace.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -51,22 +52,34 @@ static void set_injection(void)
  * With the lock held nobody is in the middle of an update when the child is made. A signal handler
  * that forks has interrupted one perhaps, and must not wait for it.
  */
-static _Thread_local bool in_handler;
+static _Thread_local struct {
+	bool handler; /* of a signal that came in the middle of this library */
+	bool inside;  /* in the middle of an update */
+} forking;
 
 static void before_fork(void)
 {
-	in_handler = record_inside();
+	forking.inside = record_inside();
+	forking.handler = forking.inside || unwind_signal_in_us();
 	loader_hold();
-	if (!in_handler)
-		record_lock();
+	if (!forking.inside)
+		record_lock_in(NULL); /* until another function of ours is called */
 	watch_forked(); /* what libc and others do until it is dropped is no call of ours */
 }
 
 static void after_fork_in_parent(void)
 {
-	if (!in_handler)
+	if (!forking.inside)
 		record_unlock();
 	loader_release();
+}
+
+static void after_fork_in_child(void)
+{
+	if (forking.handler)
+		record_forked_in_handler(forking.inside);
+	else
+		record_forked();
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -83,7 +96,7 @@ __attribute__((constructor)) static void begin(void)
 		log_init(opt_flag(OPT_ID_quiet));
 		stacks_init();
 		set_injection();
-		pthread_atfork(before_fork, after_fork_in_parent, record_forked);
+		pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 		record_init();
 	}
 	errno = saved;

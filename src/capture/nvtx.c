@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/lock.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "capture/life.h"
 #include "capture/record.h"
@@ -83,11 +84,14 @@ static void narrow(char *to, size_t size, const wchar_t *from)
 
 static void *keep(const char *text)
 {
+	struct signals_deferred deferred;
 	char *copy;
 
+	signals_defer(&deferred);
 	lock_take(&names_lock);
 	copy = arena_text(&names, text ? text : "", text ? strlen(text) : 0);
 	lock_drop(&names_lock);
+	signals_deliver(&deferred);
 	return copy;
 }
 

@@ -4,6 +4,7 @@
 #include "capture/record.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -66,9 +67,18 @@ static struct {
 	_Atomic uint64_t missed;
 } record = { .lock = LOCK_INIT(RECORD), .open_lock = LOCK_INIT(OPEN) };
 
+/* Where a thread is, for the signal handler that interrupts it there. */
+enum phase {
+	OUTSIDE,
+	INSIDE, /* between record_lock() and record_unlock(), or on the way in */
+	LEAVING /* all is done but the dropping of the lock */
+};
+
 static _Thread_local struct {
 	uint32_t thread, generation;
-	bool inside; /* between record_lock() and record_unlock(): a signal handler must not wait */
+	enum phase phase;
+	void **frame; /* that has the lock, and its return address */
+	void *back;
 } self;
 
 void record_init(void)
@@ -92,6 +102,8 @@ void record_init(void)
 /* Recording ends by trouble: said once, kept in the header. With the lock held. */
 static void give_up(const char *what, int error)
 {
+	if (error == -ECANCELED)
+		return; /* on purpose: at the end, or in a child */
 	if (atomic_exchange(&record_state, RECORD_ENDED) == RECORD_ENDED)
 		return; /* other threads were on their way */
 	log_say("recording stopped: ", what, ": ", facts_error(error),
@@ -106,8 +118,26 @@ static int own_number(void)
 	return self.generation == generation ? (int)self.thread : (int)syscall(SYS_gettid);
 }
 
-/* The thread that was recording has ended in the middle: its update is taken back, and no more. */
-static void inherit(void)
+/*
+ * Whoever had the lock has left it in the middle, for good: what it did is taken back, and what
+ * only this process knows is read anew from the spool.
+ */
+static void mend(void)
+{
+	struct signals_deferred deferred;
+
+	if (!record.spool.header)
+		return;
+	signals_defer(&deferred);
+	txn_cancel(&record.spool);
+	ledger_mend(&record.ledger);
+	if (atomic_load(&record.open))
+		atomic_fetch_add(&record.spool.header->abandoned, 1);
+	signals_deliver(&deferred);
+}
+
+/* The holder may come back after all, and then two would be at it: nothing is written any more. */
+static void end_overdue(void)
 {
 	if (!record.spool.header)
 		return;
@@ -119,32 +149,107 @@ static void inherit(void)
 	give_up(record.paths.spool, -EOWNERDEAD);
 }
 
-void record_lock(void)
+void record_lock_in(void **frame)
 {
-	self.inside = true; /* first: a handler may come in between */
-	if (__builtin_expect(lock_take_as(&record.lock, own_number()), 0))
-		inherit();
+	enum lock_got got;
+
+	/* First, for a handler may come in between; and again, for it may have been here itself. */
+	self.frame = frame;
+	self.back = frame ? frame[1] : NULL;
+	self.phase = INSIDE;
+	atomic_signal_fence(memory_order_seq_cst);
+	got = lock_take_as(&record.lock, own_number(), frame);
+	self.frame = frame;
+	self.back = frame ? frame[1] : NULL;
+	self.phase = INSIDE;
+	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(got == LOCK_LEFT, 0))
+		mend();
+	else if (__builtin_expect(got == LOCK_OVERDUE, 0))
+		end_overdue();
 }
 
 void record_unlock(void)
 {
+	atomic_signal_fence(memory_order_seq_cst);
+	self.phase = LEAVING;
+	atomic_signal_fence(memory_order_seq_cst);
 	lock_drop_as(&record.lock, own_number());
-	self.inside = false;
+	atomic_signal_fence(memory_order_seq_cst);
+	self.phase = OUTSIDE;
 }
 
-/* In a signal handler that interrupted an update: it must neither wait for itself nor go on. */
-static inline bool interrupts(void)
+static bool on_other_stack(void)
 {
-	if (__builtin_expect(!self.inside, 1))
+	stack_t stack;
+
+	return syscall(SYS_sigaltstack, NULL, &stack) || stack.ss_flags & SS_ONSTACK;
+}
+
+/*
+ * Is the frame that has the lock gone? Surely if this one has its place or lies further out on the
+ * same stack, or if it does not hold its return address any more.
+ */
+static bool frame_gone(void **frame)
+{
+	if (!self.frame)
+		return false;
+	if (frame >= self.frame && !on_other_stack())
+		return true;
+	return lock_frame_gone(self.frame + 1, self.back);
+}
+
+/* Not to be left in the middle itself: then nobody would know whose the lock is. */
+static void rescue(int number)
+{
+	struct signals_deferred deferred;
+
+	signals_defer(&deferred);
+	if (lock_rescue(&record.lock, number)) {
+		mend();
+		lock_drop_as(&record.lock, LOCK_RESCUED);
+	}
+	signals_deliver(&deferred);
+}
+
+/*
+ * The thread has the lock, as far as it knows. False: it has it no more, and may go on. True: this
+ * is a signal handler in the middle of its update, and must neither wait for it nor go on.
+ */
+static __attribute__((noinline)) bool interrupts_update(void **frame)
+{
+	int number = own_number();
+	int saved = errno;
+	bool in_update = false;
+
+	if (!lock_is_own(&record.lock, number)) {
+		/* It waits for the lock and takes it when we are through; or it was taken over. */
+	} else if (self.phase == LEAVING) {
+		lock_drop_as(&record.lock, number);
+	} else if (frame_gone(frame)) {
+		rescue(number);
+	} else {
+		in_update = true;
+	}
+	if (!in_update)
+		self.phase = OUTSIDE;
+	errno = saved;
+	return in_update;
+}
+
+/* In a signal handler that interrupted an update its memory calls pass, and are counted. */
+static inline __attribute__((always_inline)) bool interrupts(void **frame)
+{
+	if (__builtin_expect(self.phase == OUTSIDE, 1) || !interrupts_update(frame))
 		return false;
 	if (atomic_load(&record.open))
 		atomic_fetch_add(&record.spool.header->nested, 1);
 	return true;
 }
 
-bool record_inside(void)
+bool record_inside_in(void **frame)
 {
-	return self.inside;
+	return self.phase != OUTSIDE && interrupts_update(frame);
 }
 
 int record_pid(void)
@@ -207,6 +312,15 @@ uint32_t record_thread(void)
 	return self.thread;
 }
 
+/* What other threads of the parent held. */
+static void forget_others(void)
+{
+	loader_forked();
+	resolve_forked();
+	nvtx_forked();
+	lock_reset(&record.open_lock);
+}
+
 void record_forked(void)
 {
 	/* The parent's mapping is not in this process (MADV_DONTFORK), so there is nothing to
@@ -221,16 +335,13 @@ void record_forked(void)
 	facts_clear();
 	calls_clear();
 	cupti_clear();
-	loader_forked();
-	resolve_forked();
-	nvtx_forked();
 	used_clear();
+	forget_others();
 	memset(record.hook_text, 0, sizeof(record.hook_text));
 	memset(record.notes, 0, sizeof(record.notes));
 	record.pending_count = 0;
 	lock_reset(&record.lock);
-	lock_reset(&record.open_lock);
-	self.inside = false;
+	self.phase = OUTSIDE;
 	atomic_fetch_add(&record.generation, 1);
 	record.pid = getpid();
 	record.start_monotonic = clock_now();
@@ -241,14 +352,46 @@ void record_forked(void)
 		*record.alive = 1;
 }
 
+void record_forked_in_handler(bool inside)
+{
+	if (atomic_load(&record.open) && (!record.alive || spool_copy_in_child(&record.spool))) {
+		record_forked();
+		return;
+	}
+	forget_others();
+	if (!inside)
+		lock_reset(&record.lock);
+	if (!record.ledger.error)
+		record.ledger.error = -ECANCELED;
+}
+
+/* Not while a signal handler has interrupted what would find nothing of it any more. */
+static __attribute__((noinline)) void notice_fork_now(void)
+{
+	int saved = errno;
+
+	if (!unwind_signal_in_us())
+		record_forked();
+	errno = saved;
+}
+
+/* A child of fork, vfork's successor, clone: nobody told us, but the page tells. */
+static inline void notice_fork(void)
+{
+	if (record.alive && __builtin_expect(!*(volatile uint8_t *)record.alive, 0))
+		notice_fork_now();
+}
+
 void record_prepare(void)
 {
+	struct signals_deferred deferred;
 	const char *path;
 
 	if (__builtin_expect(atomic_load_explicit(&record.prepared, memory_order_relaxed), 1) ||
 	    atomic_exchange(&record.prepared, true))
 		return;
-	path = watch_path(NULL); /* once in a process: the loader allocates */
+	signals_defer(&deferred); /* the loader's functions must not be entered again */
+	path = watch_path(NULL);  /* once in a process: the loader allocates */
 	loader_enter();
 	finish_watch();
 	unwind_prepare();
@@ -257,6 +400,7 @@ void record_prepare(void)
 	autograd_prepare();
 	loader_leave();
 	watch_path(path);
+	signals_deliver(&deferred);
 }
 
 static void put_mark(const struct pending *from)
@@ -312,9 +456,10 @@ static int start_recording(void)
 /* The first memory event creates the file. */
 static bool open_recording(void)
 {
-	int cancel = cancel_hold();
+	struct signals_deferred deferred;
 	int error;
 
+	signals_defer(&deferred);
 	lock_take(&record.open_lock);
 	if (!atomic_load(&record.open) && record_on()) {
 		record_lock();
@@ -330,21 +475,14 @@ static bool open_recording(void)
 		record_unlock();
 	}
 	lock_drop(&record.open_lock);
-	cancel_release(cancel);
+	signals_deliver(&deferred);
 	return atomic_load(&record.open);
 }
 
-/* A child of fork, vfork's successor, clone: nobody told us, but the page tells. */
-static inline void notice_fork(void)
-{
-	if (record.alive && __builtin_expect(!*(volatile uint8_t *)record.alive, 0))
-		record_forked();
-}
-
-bool record_begin(bool may_load)
+bool record_begin_in(void **frame, bool may_load)
 {
 	notice_fork();
-	if (!record_on() || interrupts())
+	if (!record_on() || interrupts(frame))
 		return false;
 	if (may_load)
 		record_prepare();
@@ -355,10 +493,11 @@ bool record_begin(bool may_load)
 	return open_recording();
 }
 
-bool record_continue(void)
+bool record_continue_in(void **frame)
 {
 	notice_fork();
-	return atomic_load_explicit(&record.open, memory_order_acquire) && record_begin(true);
+	return atomic_load_explicit(&record.open, memory_order_acquire) &&
+	       record_begin_in(frame, true);
 }
 
 void record_done(uint64_t t)
@@ -385,7 +524,7 @@ void record_mark(enum event_op op, const char *name, const char *domain, uint64_
 	struct pending mark = { .op = (uint8_t)op, .range = range };
 
 	notice_fork();
-	if (!record_on() || record_quiet() || interrupts())
+	if (!record_on() || record_quiet() || interrupts(__builtin_frame_address(0)))
 		return;
 	mark.t = record_now();
 	mark.thread = record_thread();
@@ -402,7 +541,7 @@ void record_mark(enum event_op op, const char *name, const char *domain, uint64_
 void record_events(bool on)
 {
 	notice_fork();
-	if (interrupts())
+	if (interrupts(__builtin_frame_address(0)))
 		return;
 	record_lock();
 	atomic_store(&record.quiet, !on);
@@ -435,6 +574,9 @@ void record_missed(void)
 
 void record_note(const char *text)
 {
+	struct signals_deferred deferred;
+
+	signals_defer(&deferred);
 	record_lock();
 	for (unsigned i = 0; i < NOTES; i++) {
 		if (record.notes[i] && strcmp(record.notes[i], text))
@@ -445,6 +587,7 @@ void record_note(const char *text)
 		break;
 	}
 	record_unlock();
+	signals_deliver(&deferred);
 }
 
 void record_fact(const char *key, const char *value)
@@ -483,7 +626,7 @@ void record_finish(void)
 		tell_if_blind();
 		return;
 	}
-	if (self.inside) {
+	if (record_inside()) {
 		/* exit() in a signal handler: what it interrupted will never go on. */
 		txn_cancel(&record.spool);
 	} else {

@@ -32,15 +32,26 @@ static inline bool record_on(void)
 /* The constructor's part: time zero. No file, no mapping but one page. */
 void record_init(void);
 
+/* `frame` is that of the function that asks: what tells a call of a signal handler, beneath what it
+ * interrupted, from the call after one that was left by a jump (record_lock). */
+bool record_begin_in(void **frame, bool may_load);
+bool record_continue_in(void **frame);
+
 /*
  * Must be called first in every hook that records: opens the spool at the first event, notices that
  * this is a forked child. False when nothing is to be recorded. `may_load`: the place allows slow
  * first-time work (it is not PyTorch's report).
  */
-bool record_begin(bool may_load);
+static inline __attribute__((always_inline)) bool record_begin(bool may_load)
+{
+	return record_begin_in(__builtin_frame_address(0), may_load);
+}
 
 /* The same for what cannot be the first event (a free, a mapping): false if there was none yet. */
-bool record_continue(void);
+static inline __attribute__((always_inline)) bool record_continue(void)
+{
+	return record_continue_in(__builtin_frame_address(0));
+}
 
 /* First-time work that needs no event: the unwinder, Python, PyTorch's real functions. */
 void record_prepare(void);
@@ -48,15 +59,30 @@ void record_prepare(void);
 /* cuInit was called: record_prepare(), and a word at the end if nothing of CUDA was ever seen. */
 void record_cuda_started(void);
 
+/* The frame that holds it, NULL where there is none: only the thread's end tells then. */
+void record_lock_in(void **frame);
+
 /*
- * A thread of the host that ends between the two (asynchronous cancellation) blocks nobody: whoever
- * waits takes its update back, and recording ends.
+ * A thread of the host may leave between the two for good: it is cancelled, or a signal handler
+ * jumps out of it. Then its update is taken back as after a kill, and recording goes on: by the
+ * thread itself when it comes here next, by one that waits if it sees that the thread has ended or
+ * that its frame has gone. A function that calls record_lock() therefore does not return before
+ * record_unlock() or record_done().
  */
-void record_lock(void);
+static inline __attribute__((always_inline)) void record_lock(void)
+{
+	record_lock_in(__builtin_frame_address(0));
+}
+
 void record_unlock(void);
 
+bool record_inside_in(void **frame);
+
 /* Is this a signal handler that interrupted its own thread between the two? */
-bool record_inside(void);
+static inline __attribute__((always_inline)) bool record_inside(void)
+{
+	return record_inside_in(__builtin_frame_address(0));
+}
 
 /* Is there a spool? With the lock held it stays so. */
 bool record_is_open(void);
@@ -114,5 +140,11 @@ void record_finish(void);
 
 /* In a forked child: forgets the parent's recording. */
 void record_forked(void);
+
+/*
+ * The same in the child of a signal handler that has interrupted this library: what it interrupted
+ * goes on in the child, too, so the rest is done when that is over. `inside`: it had the lock.
+ */
+void record_forked_in_handler(bool inside);
 
 #endif

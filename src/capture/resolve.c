@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/lock.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/doors.h"
@@ -133,10 +134,14 @@ static void *through_caller(const char *name, const void *caller)
 
 void resolve_forget(void)
 {
+	struct signals_deferred deferred;
+
+	signals_defer(&deferred);
 	lock_take(&callers_lock);
 	for (unsigned i = 0; i < RESOLVE_CALLERS; i++)
 		atomic_store(&resolve_callers[i].key, 0);
 	lock_drop(&callers_lock);
+	signals_deliver(&deferred);
 	for (int i = 0; i < HOOKS; i++) {
 		void *real = atomic_load(&hooks[i].real);
 		Dl_info info;
@@ -179,15 +184,17 @@ static void *find_runtime(enum hook_id id, void *caller)
 
 void *resolve_runtime(enum hook_id id, void *caller)
 {
+	struct signals_deferred deferred;
 	struct resolve_caller *cached;
 	uintptr_t key;
 	void *real;
 
+	signals_defer(&deferred); /* the loader's functions must not be entered again */
 	loader_enter();
 	real = find_runtime(id, caller);
 	loader_leave();
 	if (!real)
-		return NULL;
+		goto out;
 	key = resolve_key(id, caller);
 	cached = &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
 	/* One writer at a time, or a slot could pair one caller's key with another's function. */
@@ -197,6 +204,8 @@ void *resolve_runtime(enum hook_id id, void *caller)
 	atomic_store(&cached->key, key);
 	lock_drop(&callers_lock);
 	doors_count(DOOR_LINKED);
+out:
+	signals_deliver(&deferred);
 	return real;
 }
 

@@ -13,11 +13,13 @@
 #include "capture/span_parts.h"
 #include "capture/stacks.h"
 #include "capture/torch.h"
+#include "capture/unwind.h"
 #include "capture/used.h"
 #include "ledger/used.h"
 
 enum {
 	OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY,
+	FRAME_WORDS = 512, /* a wrapper's frame is smaller */
 };
 
 static _Thread_local struct span *top;
@@ -34,7 +36,24 @@ static atomic_bool runtime_counts;
 static bool lives(const struct span *outer, const struct span *span)
 {
 	return (uintptr_t)outer > (uintptr_t)span && outer->frame > (void **)outer &&
-	       outer->frame[1] == outer->caller;
+	       outer->frame < (void **)outer + FRAME_WORDS && outer->frame[1] == outer->caller;
+}
+
+/*
+ * Is this a call of a signal handler that interrupted `outer`, not one that it makes? What is usual
+ * (the driver beneath the runtime) is not asked: bytes are counted right then in any case.
+ */
+static bool interrupted(const struct span *outer, enum hook_id hook)
+{
+	bool found;
+	int saved;
+
+	if (__builtin_expect(hooks[hook].api == DRV && hooks[outer->hook].api == RT, 1))
+		return false;
+	saved = errno;
+	found = unwind_signal(outer->caller);
+	errno = saved;
+	return found;
 }
 
 void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame)
@@ -42,9 +61,15 @@ void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame
 	struct span *outer = top;
 
 	watch_path(hooks[hook].name);
+	span->before = outer;
 	if (outer && !lives(outer, span)) {
+		/* A handler's own stack may lie further out than what it interrupted. */
+		if ((uintptr_t)outer > (uintptr_t)span)
+			span->before = NULL;
 		outer = NULL;
 		used_unwound();
+	} else if (outer && interrupted(outer, hook)) {
+		outer = NULL;
 	}
 	span->outer = outer;
 	span->caller = caller;
@@ -67,7 +92,7 @@ void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame
 
 void span_leave(struct span *span)
 {
-	top = span->outer;
+	top = span->before;
 	watch_path(NULL);
 	if (span->moving)
 		used_moved();

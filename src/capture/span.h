@@ -14,10 +14,11 @@
 #include "capture/record.h"
 
 struct span {
-	struct span *outer;
-	void *caller;   /* return address */
-	void **frame;   /* the wrapper's frame: caller is its second word while it lives */
-	uint64_t ticks; /* when the real call began, if it is the outermost and counted */
+	struct span *outer;  /* the call that makes this one */
+	struct span *before; /* that, or the one that a signal handler has interrupted */
+	void *caller;        /* return address */
+	void **frame;        /* the wrapper's frame: caller is its second word while it lives */
+	uint64_t ticks;      /* when the real call began, if it is the outermost and counted */
 	uint64_t stream;
 	uint64_t pool;    /* of the stream-ordered block that is being freed */
 	uint64_t context; /* the thread's own, before a call that may end it, and its device */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/autograd.h"
@@ -201,21 +202,15 @@ static bool all_known(const struct walk *walk)
 	return true;
 }
 
-uint32_t stacks_capture(void *caller, bool may_load)
+/* What was never seen before gets names; the loader is asked if it has something new. */
+static uint32_t name_walk(const struct walk *walk, struct hash128 hash, uint64_t unloaded,
+			  bool may_load)
 {
-	uint64_t unloaded = unload_word();
-	struct walk walk;
-	struct hash128 hash;
 	uint32_t id;
 
-	walk_stack(&walk, caller);
-	hash = hash_walk(&walk, unloaded);
-	id = intern_stack_find(record_intern(), hash);
-	if (id)
-		return id;
 	if (!may_load) {
 		record_lock();
-		may_load = modules_stale() || !all_known(&walk);
+		may_load = modules_stale() || !all_known(walk);
 		record_unlock();
 	}
 	if (may_load && modules_refresh()) {
@@ -232,8 +227,27 @@ uint32_t stacks_capture(void *caller, bool may_load)
 		record_unlock();
 	}
 	record_lock();
-	id = enter(&walk, hash, unloaded);
+	id = enter(walk, hash, unloaded);
 	record_unlock();
+	return id;
+}
+
+uint32_t stacks_capture(void *caller, bool may_load)
+{
+	uint64_t unloaded = unload_word();
+	struct signals_deferred deferred;
+	struct walk walk;
+	struct hash128 hash;
+	uint32_t id;
+
+	walk_stack(&walk, caller);
+	hash = hash_walk(&walk, unloaded);
+	id = intern_stack_find(record_intern(), hash);
+	if (id)
+		return id;
+	signals_defer(&deferred);
+	id = name_walk(&walk, hash, unloaded, may_load);
+	signals_deliver(&deferred);
 	return id;
 }
 

@@ -4,9 +4,11 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/peek.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/loader.h"
@@ -18,7 +20,10 @@
 #define ARCH "_ULaarch64_"
 #endif
 
-enum { UNW_CACHE_PER_THREAD = 2 };
+enum {
+	UNW_CACHE_PER_THREAD = 2,
+	SIGNAL_MOST = 64, /* frames of a handler, and of what it interrupted in a call */
+};
 
 static struct {
 	_Atomic(const char *) name;
@@ -30,7 +35,7 @@ static struct {
  */
 static void *open_beside(void)
 {
-	char path[4096];
+	static char path[4096]; /* looked for once, maybe on a small stack */
 	char *end;
 	Dl_info info;
 
@@ -111,6 +116,50 @@ size_t unwind(void **addresses, size_t capacity)
 	loader_leave();
 	watch_path(path);
 	return count > 0 ? (size_t)count : 0;
+}
+
+/* Where a handler returns to; the kernel's ABI, by which unwinders know it, too. */
+static bool is_sigreturn(const void *address)
+{
+#if defined(__x86_64__) /* mov $__NR_rt_sigreturn,%rax; syscall */
+	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+#elif defined(__aarch64__) /* mov x8, #__NR_rt_sigreturn; svc #0 */
+	static const uint8_t code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
+#endif
+	uint8_t found[sizeof(code)];
+
+	return peek(found, address, sizeof(found)) && !memcmp(found, code, sizeof(code));
+}
+
+bool unwind_signal(const void *until)
+{
+	void *addresses[SIGNAL_MOST];
+	size_t count = unwind(addresses, SIGNAL_MOST);
+
+	for (size_t i = 0; i < count && addresses[i] != until; i++) {
+		if (is_sigreturn(addresses[i]))
+			return true;
+	}
+	return false;
+}
+
+bool unwind_signal_in_us(void)
+{
+	/* Of this library: the linker's own words for its ends. */
+	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+	extern const char etext[] __attribute__((visibility("hidden")));
+	void *addresses[SIGNAL_MOST];
+	size_t count = unwind(addresses, SIGNAL_MOST);
+	bool signal = false;
+
+	for (size_t i = 0; i < count; i++) {
+		uintptr_t at = (uintptr_t)addresses[i];
+
+		if (signal && at >= (uintptr_t)__ehdr_start && at < (uintptr_t)etext)
+			return true;
+		signal |= is_sigreturn(addresses[i]);
+	}
+	return false;
 }
 
 void unwind_careful(bool careful)

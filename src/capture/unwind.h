@@ -19,6 +19,15 @@ void unwind_prepare(void);
 size_t unwind(void **addresses, size_t capacity);
 
 /*
+ * Has a signal interrupted what is between here and the function that goes on at `until`? False
+ * also if that cannot be told.
+ */
+bool unwind_signal(const void *until);
+
+/* Has it interrupted a function of this library, or what one has called? Likewise. */
+bool unwind_signal_in_us(void);
+
+/*
  * Until as many calls say so with false, glibc unwinds, which asks each time what lies at an
  * address.
  *

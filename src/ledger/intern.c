@@ -1,7 +1,14 @@
-/* Each distinct text, module, frame and stack once. */
+/*
+ * Each distinct text, module, frame and stack once.
+ *
+ * A row and what finds it come together, with signals deferred: a thread that a handler jumps away
+ * from in between would leave a row that nobody finds.
+ */
 #include "ledger/intern.h"
 
 #include <string.h>
+
+#include "base/signals.h"
 
 enum { TEXT_MOST = 16 << 10 }; /* longer texts are cut */
 
@@ -65,6 +72,19 @@ static uint32_t add_text(struct intern *intern, const char *text, size_t length)
 	return (uint32_t)at;
 }
 
+static uint32_t enter_text(struct intern *intern, uint64_t key, const char *text, size_t length)
+{
+	struct signals_deferred deferred;
+	uint32_t id;
+
+	signals_defer(&deferred);
+	id = add_text(intern, text, length);
+	if (id)
+		map_put(&intern->texts, key, id);
+	signals_deliver(&deferred);
+	return id;
+}
+
 uint32_t intern_text_n(struct intern *intern, const char *text, size_t length)
 {
 	uint64_t key;
@@ -82,10 +102,7 @@ uint32_t intern_text_n(struct intern *intern, const char *text, size_t length)
 		if (!strncmp(known, text, length) && !known[length])
 			return id;
 	}
-	id = length ? add_text(intern, text, length) : 0;
-	if (id)
-		map_put(&intern->texts, key, id);
-	return id;
+	return length ? enter_text(intern, key, text, length) : 0;
 }
 
 uint32_t intern_text(struct intern *intern, const char *text)
@@ -114,43 +131,46 @@ void intern_thread(struct intern *intern, uint32_t thread, const char *name, uin
 	publish(intern->spool, SPOOL_THREAD, 1);
 }
 
+/* A row of the table and how it is found: 1 + its position, 0 without room. */
+static uint32_t enter_row(struct intern *intern, enum spool_kind kind, struct map *map,
+			  uint64_t key, const void *from)
+{
+	struct signals_deferred deferred;
+	uint32_t id = 0;
+	void *row;
+
+	signals_defer(&deferred);
+	row = next_row(intern->spool, kind);
+	if (row) {
+		memcpy(row, from, (size_t)1 << spool_shift[kind]);
+		publish(intern->spool, kind, 1);
+		id = (uint32_t)spool_count(intern->spool, kind);
+		map_put(map, key, id);
+	}
+	signals_deliver(&deferred);
+	return id;
+}
+
 uint32_t intern_module(struct intern *intern, const struct spool_module *module)
 {
 	uint64_t words[] = { (uint64_t)module->path << 32 | module->build_id,
 			     module->high - module->low, module->low - module->base };
 	uint64_t key = hash_words(seed(), words, sizeof(words) / sizeof(words[0])).a;
 	uint32_t id = map_get(&intern->modules, key);
-	struct spool_module *row = id ? NULL : next_row(intern->spool, SPOOL_MODULE);
 
-	if (!row)
-		return id;
-	*row = *module;
-	publish(intern->spool, SPOOL_MODULE, 1);
-	id = (uint32_t)spool_count(intern->spool, SPOOL_MODULE);
-	map_put(&intern->modules, key, id);
-	return id;
+	return id ? id : enter_row(intern, SPOOL_MODULE, &intern->modules, key, module);
 }
 
 uint32_t intern_frame(struct intern *intern, const struct spool_frame *frame)
 {
 	uint64_t words[sizeof(*frame) / 8];
-	struct spool_frame *row;
 	struct hash128 hash;
 	uint32_t id;
 
 	memcpy(words, frame, sizeof(words));
 	hash = hash_words(seed(), words, sizeof(words) / 8);
 	id = map_get(&intern->frames, hash.a);
-	if (id)
-		return id;
-	row = next_row(intern->spool, SPOOL_FRAME);
-	if (!row)
-		return 0;
-	*row = *frame;
-	publish(intern->spool, SPOOL_FRAME, 1);
-	id = (uint32_t)spool_count(intern->spool, SPOOL_FRAME);
-	map_put(&intern->frames, hash.a, id);
-	return id;
+	return id ? id : enter_row(intern, SPOOL_FRAME, &intern->frames, hash.a, frame);
 }
 
 uint32_t intern_stack_find(const struct intern *intern, struct hash128 hash)
@@ -243,7 +263,8 @@ static uint32_t new_stack(struct intern *intern, struct hash128 hash,
 	return id;
 }
 
-uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps)
+static uint32_t enter_stack(struct intern *intern, struct hash128 hash,
+			    const struct intern_steps *steps)
 {
 	uint32_t id = steps->known ? rename_stack(intern, hash, steps) : 0;
 
@@ -254,6 +275,17 @@ uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct i
 		map_set(&intern->stacks, hash.a, id);
 	if (id && steps->known)
 		map_set(&intern->stacks, key_of_steps(steps), id);
+	return id;
+}
+
+uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps)
+{
+	struct signals_deferred deferred;
+	uint32_t id;
+
+	signals_defer(&deferred);
+	id = enter_stack(intern, hash, steps);
+	signals_deliver(&deferred);
 	return id;
 }
 

@@ -46,6 +46,21 @@ void ledger_clear(struct ledger *ledger)
 	memset(ledger, 0, sizeof(*ledger));
 }
 
+void ledger_mend(struct ledger *ledger)
+{
+	struct spool *spool = ledger->spool;
+
+	if (!spool || ledger->error)
+		return;
+	ledger->newest = 0;
+	memset(ledger->scopes, 0, sizeof(ledger->scopes));
+	/* Which of them were to be drawn is not known: twice is as good as once. */
+	ledger->undrawn_n = 0;
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++)
+		curve_add(spool, totals_scope(spool, i), spool->header->t);
+	journal_mend(&ledger->journal);
+}
+
 void ledger_fail(struct ledger *ledger, int64_t error)
 {
 	if (ledger->error)

@@ -43,6 +43,12 @@ int ledger_init(struct ledger *ledger, struct spool *spool, uint64_t max_events)
 void ledger_clear(struct ledger *ledger);
 
 /*
+ * After a call that was left in the middle, whose transaction was taken back (txn_cancel): what is
+ * known beside the spool is made to agree with it.
+ */
+void ledger_mend(struct ledger *ledger);
+
+/*
  * An allocation: op (EVENT_ALLOC, or EVENT_RESERVE for a pool's segment), space, device, pool, ptr,
  * size, stack, thread, stream, api and t are filled by the caller. An older entry at the same
  * address, whose end was never seen, is ended first.

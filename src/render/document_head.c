@@ -232,6 +232,9 @@ static void write_notes(struct out *out, const struct recording *recording)
 	note_count(out, &comma, atomic_load(&header->nested),
 		   " memory calls of signal handlers were not recorded: they had interrupted an "
 		   "update");
+	note_count(out, &comma, atomic_load(&header->abandoned),
+		   " updates were left half done (a signal handler jumped away, or a thread was "
+		   "cancelled) and are taken back: those calls are not in the trace");
 	if (recording->spool->cut)
 		note(out, &comma, "the last update was not complete and is left out");
 	if (recording->spool->torn)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/signals.h"
 #include "spool/txn.h"
 
 enum {
@@ -120,15 +121,13 @@ static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 	return left;
 }
 
-int journal_room(struct journal *journal, unsigned events)
+static int next_place(struct journal *journal)
 {
 	struct spool *spool = journal->spool;
 	uint64_t index = spool_count(spool, SPOOL_CHUNK);
 	uint64_t ring = journal->max_events - journal->head_events;
 	int error;
 
-	if (!journal->max_events || (journal->chunk && chunk_left(journal, events) >= events))
-		return 0;
 	if (journal->ring_events + journal->chunk_events > ring &&
 	    journal->first != journal->last) {
 		start_chunk(journal, recycle(journal));
@@ -140,6 +139,19 @@ int journal_room(struct journal *journal, unsigned events)
 	start_chunk(journal, (uint32_t)index);
 	spool->header->count[SPOOL_CHUNK] = index + 1;
 	return 0;
+}
+
+int journal_room(struct journal *journal, unsigned events)
+{
+	struct signals_deferred deferred;
+	int error;
+
+	if (!journal->max_events || (journal->chunk && chunk_left(journal, events) >= events))
+		return 0;
+	signals_defer(&deferred);
+	error = next_place(journal);
+	signals_deliver(&deferred);
+	return error;
 }
 
 /* Two events of one transaction do not fit into a ring of one. */
@@ -174,25 +186,43 @@ void journal_put(struct journal *journal, struct event *event)
 		journal->head_events = event->seq + 1;
 }
 
-void journal_rewind(struct journal *journal)
+/* The caches of the encoder as they were behind the first `bytes` of the chunk. */
+static void reread(struct journal *journal, size_t bytes)
 {
 	static struct decoder decoder; /* 10 KiB that the host's stack may not have */
 	struct spool_chunk *chunk = journal->chunk;
 	struct event event;
 
-	if (!journal->max_events)
-		return;
-	/* The caches as they were: a reader of what is left has them, and nobody else. */
-	decode_start(&decoder, (const uint8_t *)(chunk + 1),
-		     (size_t)(journal->before - (const uint8_t *)(chunk + 1)), chunk->first_seq,
-		     chunk->t);
+	decode_start(&decoder, (const uint8_t *)(chunk + 1), bytes, chunk->first_seq, chunk->t);
 	while (decode_event(&decoder, &event) == 1)
 		;
 	journal->state = decoder.state;
-	txn_keep_bytes(journal->spool, journal->before, journal->p);
-	journal->p = journal->before;
-	if (chunk->first_seq >= journal->head_events)
+	journal->p = (uint8_t *)(chunk + 1) + bytes;
+}
+
+void journal_rewind(struct journal *journal)
+{
+	uint8_t *end = journal->p;
+
+	if (!journal->max_events)
+		return;
+	/* A reader of what is left has the caches as they were, and nobody else. */
+	reread(journal, (size_t)(journal->before - (const uint8_t *)(journal->chunk + 1)));
+	txn_keep_bytes(journal->spool, journal->before, end);
+	if (journal->chunk->first_seq >= journal->head_events)
 		journal->ring_events--;
+}
+
+void journal_mend(struct journal *journal)
+{
+	if (!journal->chunk)
+		return;
+	journal->ring_events = 0;
+	for (uint64_t at = journal->first; at != journal->last; at++)
+		journal->ring_events +=
+			chunk_at(journal->spool, journal->queue[at % SPOOL_BLOCKS])->events;
+	reread(journal, journal->chunk->used);
+	journal_resync(journal);
 }
 
 void journal_resync(struct journal *journal)

@@ -48,6 +48,12 @@ void journal_put(struct journal *journal, struct event *event);
  */
 void journal_rewind(struct journal *journal);
 
+/*
+ * Goes on behind the last event that the spool has, after a transaction was taken back in the
+ * middle by somebody else (txn_cancel).
+ */
+void journal_mend(struct journal *journal);
+
 /* Tells the readers the sums anew (they moved without events). */
 void journal_resync(struct journal *journal);
 

@@ -96,6 +96,7 @@ struct spool_header {
 	uint64_t witness_lost;         /* records of CUPTI's that found no room */
 	uint64_t spans;                /* so far; the table holds the last SPANS_MOST */
 	uint64_t ooms;                 /* all of them, of which SPOOL_OOM keeps some */
+	_Atomic uint64_t abandoned;    /* updates that their thread left half done, taken back */
 	uint64_t status;               /* 1 + the exit status, 0 when it is not known */
 	uint64_t used_dropped;         /* samples that found no room in USED */
 

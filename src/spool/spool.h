@@ -88,6 +88,12 @@ void spool_seal(struct spool *spool);
 
 enum spool_stop spool_stop_reason(int error);
 
+/*
+ * In a forked child whose maker was in the middle of writing, and goes on there in the child: the
+ * tables are there again, as a copy that no file sees, and do not grow. 0 or -errno.
+ */
+int spool_copy_in_child(struct spool *spool);
+
 /* Drops the mapping; the file stays. In a forked child the mapping is already gone: forget. */
 void spool_close(struct spool *spool);
 void spool_forget(struct spool *spool);

@@ -196,23 +196,17 @@ int spool_create(struct spool *spool, const char *path)
 	return error;
 }
 
-int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
+static int extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 {
 	uint32_t *owners = (uint32_t *)(spool->base + SPOOL_OWNERS_AT);
 
-	if (spool->sealed)
-		return -ECANCELED;
 	while (spool->used[kind] < wanted) {
 		uint64_t block = spool->header->blocks;
 		uint64_t step = spool->file_blocks + GROW_BLOCKS;
 		int error = 0;
 
-		if (block == spool->file_blocks) {
-			int before = cancel_hold();
-
+		if (block == spool->file_blocks)
 			error = grow(spool, step);
-			cancel_release(before);
-		}
 		if (error)
 			return error;
 		spool->blocks[kind][spool->used[kind]] = (uint32_t)block;
@@ -223,10 +217,40 @@ int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 	return 0;
 }
 
+int spool_extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
+{
+	struct signals_deferred deferred;
+	int error;
+
+	if (spool->sealed)
+		return -ECANCELED;
+	signals_defer(&deferred);
+	error = extend(spool, kind, wanted);
+	signals_deliver(&deferred);
+	return error;
+}
+
 void spool_seal(struct spool *spool)
 {
 	spool->sealed = true;
 	memset(spool->used, 0, sizeof(spool->used));
+}
+
+int spool_copy_in_child(struct spool *spool)
+{
+	void *p;
+	int fd;
+
+	spool->sealed = true;
+	if (spool->memory)
+		return 0;
+	fd = reopen(spool);
+	if (fd < 0)
+		return fd;
+	p = mmap(spool->base, spool->file_blocks << SPOOL_BLOCK_SHIFT, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_FIXED, fd, 0);
+	close(fd);
+	return p == MAP_FAILED ? -errno : 0;
 }
 
 enum spool_stop spool_stop_reason(int error)

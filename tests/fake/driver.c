@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ static void settings_read(struct settings *read)
 	read->oom_after = number_of("FAKE_CUDA_OOM_AFTER", 0);
 	read->free_fails = number_of("FAKE_CUDA_FREE_FAILS", 0);
 	read->latency_ns = number_of("FAKE_CUDA_LATENCY_NS", 0);
+	read->signals = number_of("FAKE_CUDA_SIGNALS", 0);
 	read->report = getenv("FAKE_CUDA_REPORT");
 }
 
@@ -96,9 +98,37 @@ void watch(struct fake_watch what)
 		watcher(&what);
 }
 
+static _Thread_local sigset_t before;
+static _Thread_local int cancel_before;
+
+/* None arrives inside then, so a handler may call us, or jump away from what calls us. */
+static void enter(void)
+{
+	sigset_t all;
+
+	if (driver.settings.signals) {
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_before);
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &before);
+	}
+	pthread_mutex_lock(&driver.lock);
+}
+
+static void leave(void)
+{
+	sigset_t then = before; /* a handler may call us from here on */
+	int cancel = cancel_before;
+
+	pthread_mutex_unlock(&driver.lock);
+	if (!driver.settings.signals)
+		return;
+	pthread_sigmask(SIG_SETMASK, &then, NULL);
+	pthread_setcancelstate(cancel, NULL);
+}
+
 CUresult call_begin_named(const char *name)
 {
-	pthread_mutex_lock(&driver.lock);
+	enter();
 	watch((struct fake_watch){ .what = FAKE_CALL, .call = name });
 	switch (driver.phase) {
 	case PHASE_UP:
@@ -133,7 +163,7 @@ int driver_nothing(const char *name)
 
 CUresult call_end(CUresult status)
 {
-	pthread_mutex_unlock(&driver.lock);
+	leave();
 	return status;
 }
 

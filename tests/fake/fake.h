@@ -146,6 +146,7 @@ struct settings {
 	bool mig;               /* FAKE_CUDA_MIG: devices are parts of cards */
 	uint64_t context_bytes; /* FAKE_CUDA_CONTEXT_BYTES: what a context takes of it */
 	uint64_t oom_after;     /* FAKE_CUDA_OOM_AFTER: the number of the allocation that fails */
+	uint64_t signals;       /* FAKE_CUDA_SIGNALS: not 0: none arrives while a call is inside */
 	uint64_t free_fails;    /* FAKE_CUDA_FREE_FAILS: the number of the free that fails */
 	uint64_t latency_ns; /* FAKE_CUDA_LATENCY_NS: how long an allocation takes at the least */
 	const char *report;  /* FAKE_CUDA_REPORT: where the truth is written at exit */
