@@ -137,8 +137,8 @@ static struct spool_call *find_row(slot *at, enum hook_id id)
 	struct signals_deferred deferred;
 	struct spool_call *row;
 
-	if (!record_continue())
-		return NULL;
+	if (record_inside() || !record_continue())
+		return NULL; /* a signal handler's: its calls are counted elsewhere */
 	signals_defer(&deferred);
 	record_lock();
 	row = atomic_load_explicit(at, memory_order_relaxed);

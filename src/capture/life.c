@@ -20,6 +20,7 @@
 #include "capture/loader.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
+#include "capture/span.h"
 #include "capture/stacks.h"
 #include "capture/unwind.h"
 #include "memtrace/memtrace.h"
@@ -76,6 +77,7 @@ static void after_fork_in_parent(void)
 
 static void after_fork_in_child(void)
 {
+	span_forked();
 	if (forking.handler)
 		record_forked_in_handler(forking.inside);
 	else

@@ -63,7 +63,7 @@ static struct {
 	uint32_t hook_text[HOOKS];
 	uint32_t pending_count;
 	struct pending pending[PENDING];
-	const char *notes[NOTES];
+	_Atomic(const char *) notes[NOTES];
 	_Atomic uint64_t missed;
 } record = { .lock = LOCK_INIT(RECORD), .open_lock = LOCK_INIT(OPEN) };
 
@@ -576,6 +576,10 @@ void record_note(const char *text)
 {
 	struct signals_deferred deferred;
 
+	for (unsigned i = 0; i < NOTES; i++) {
+		if (atomic_load_explicit(&record.notes[i], memory_order_relaxed) == text)
+			return; /* some places say it at each call */
+	}
 	signals_defer(&deferred);
 	record_lock();
 	for (unsigned i = 0; i < NOTES; i++) {

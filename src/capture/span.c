@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "base/peek.h"
 #include "capture/doors.h"
 #include "capture/driver.h"
 #include "capture/facts.h"
@@ -98,6 +99,20 @@ void span_leave(struct span *span)
 		used_moved();
 	if (span->stepping)
 		used_abandon();
+}
+
+void span_forked(void)
+{
+	struct span now;
+
+	/* A handler's own stack may be gone that one of them lay in. */
+	for (struct span *span = top; span && peek(&now, span, sizeof(now)); span = now.before) {
+		if (now.frame <= (void **)span || now.frame >= (void **)span + FRAME_WORDS ||
+		    now.frame[1] != now.caller)
+			continue;
+		span->moved = true;
+		span->ended = span->unknown = false;
+	}
 }
 
 const struct span *span_root(const struct span *span)
@@ -216,7 +231,7 @@ static inline __attribute__((always_inline)) void take(struct span *span, int st
 	bool pooled;
 	int device;
 
-	if (span_no_event(status) || !record_begin(true))
+	if (span_no_event(status) || span_is_told(span) || !record_begin(true))
 		goto out;
 	if (status) {
 		span_failed(span, status, memory->space, memory->size, driver_device(), false);

@@ -42,6 +42,9 @@ struct span {
 void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame);
 void span_leave(struct span *span);
 
+/* In a child: the calls that this thread is in the middle of are its parent's. */
+void span_forked(void);
+
 static inline bool span_wanted(void)
 {
 	if (record_on())

@@ -22,9 +22,7 @@ void span_opened(struct span *span, int status, uint64_t ptr)
 	int saved = errno;
 	bool again;
 
-	if (status || !ptr || !record_begin(true) || span->moved)
-		goto out;
-	if (hooks[span->hook].api == RT && span->driver_seen)
+	if (status || !ptr || span_is_told(span) || !record_begin(true))
 		goto out;
 	record_lock();
 	again = import_again(record_ledger(), ptr);

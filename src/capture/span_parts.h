@@ -9,6 +9,13 @@
 /* Does this row record, or one above or beneath it? `status` is the real call's answer. */
 bool span_counts(const struct span *span, int status);
 
+/* Has it been recorded beneath already? Asked before record_begin(), which counts what it refuses.
+ */
+static inline bool span_is_told(const struct span *span)
+{
+	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
+}
+
 /* This call has recorded: those around it need not. */
 void span_moved(struct span *span);
 

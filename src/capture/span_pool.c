@@ -162,7 +162,7 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 			graph_seen(driver_device());
 		goto out;
 	}
-	if (span_no_event(status) || !record_begin(true))
+	if (span_no_event(status) || span_is_told(span) || !record_begin(true))
 		goto out;
 	if (status) {
 		span_failed(span, status, SPACE_DEVICE, size, driver_device(), true);
@@ -207,7 +207,8 @@ void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t poo
 	struct driver_block block;
 	struct event event;
 
-	if (status || !ptr || !record_begin(true) || !span_counts(span, status))
+	if (status || !ptr || span_is_told(span) || !record_begin(true) ||
+	    !span_counts(span, status))
 		goto out;
 	span_moved(span);
 	driver_block(ptr, &block);

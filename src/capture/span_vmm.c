@@ -36,7 +36,7 @@ void span_create(struct span *span, int status, uint64_t handle, uint64_t size, 
 {
 	int saved = errno;
 
-	if (!span_no_event(status) && record_begin(true)) {
+	if (!span_no_event(status) && !span_is_told(span) && record_begin(true)) {
 		if (status)
 			span_failed(span, status, device >= 0 ? SPACE_DEVICE : SPACE_PINNED, size,
 				    device, false);
@@ -51,7 +51,7 @@ void span_multicast(struct span *span, int status, uint64_t handle)
 {
 	int saved = errno;
 
-	if (!status && record_begin(true) && span_counts(span, status))
+	if (!status && !span_is_told(span) && record_begin(true) && span_counts(span, status))
 		enter(span, handle, 0, driver_device(), 0);
 	errno = saved;
 }
@@ -62,7 +62,7 @@ void span_import_handle(struct span *span, int status, uint64_t handle)
 	int saved = errno;
 	bool known;
 
-	if (status || !record_begin(true) || !span_counts(span, status))
+	if (status || span_is_told(span) || !record_begin(true) || !span_counts(span, status))
 		goto out;
 	record_lock();
 	known = vmm_retain(record_ledger(), handle);
