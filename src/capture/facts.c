@@ -60,7 +60,7 @@ static const char *other_directory(unsigned i)
 
 static int create_in(struct paths *paths, struct spool *spool, const char *directory)
 {
-	char first[4096];
+	static char first[4096]; /* one recording is opened at a time, maybe on a small stack */
 	int error = path_output(first, sizeof(first), paths->pattern, record_pid());
 
 	for (unsigned n = 0; !error && n < NAMES; n++) {
@@ -93,7 +93,7 @@ int paths_create(struct paths *paths, struct spool *spool)
 
 static void record_command(struct intern *intern)
 {
-	char words[8192];
+	static char words[8192]; /* as in create_in() */
 	ssize_t length = fd_read_file("/proc/self/cmdline", words, sizeof(words));
 
 	for (ssize_t at = 0; at < length; at += (ssize_t)strlen(words + at) + 1)
@@ -178,7 +178,7 @@ void facts_ask(void)
 void facts_record(struct intern *intern, const struct paths *paths)
 {
 	struct spool_header *header = intern->spool->header;
-	char text[4096];
+	static char text[4096]; /* as in create_in() */
 
 	header->pid = (uint32_t)record_pid();
 	header->ppid = (uint32_t)getppid();

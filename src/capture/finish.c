@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -87,9 +88,10 @@ void finish_watch(void)
 /* In one write, so that nobody's lines come in between. */
 static void explain(const struct oom_text *oom, const char *trace)
 {
-	char text[(OOM_TEXT_LINES + 1) * (OOM_TEXT_BYTES + 1) + 4096] = "memtrace: ";
-	char path[4096];
+	static char text[(OOM_TEXT_LINES + 1) * (OOM_TEXT_BYTES + 1) + 4096];
+	static char path[4096];
 
+	text_copy(text, sizeof(text), "memtrace: ");
 	for (unsigned i = 0; i < oom->count; i++) {
 		text_append(text, sizeof(text), oom->lines[i]);
 		text_append(text, sizeof(text), "\n");
@@ -119,14 +121,16 @@ static void say_written(const char *trace, const struct document_told *told, boo
 
 void finish_write(struct spool *spool, const struct paths *paths)
 {
-	struct document_told told = { .survived = true };
-	char partial[4096];
-	char final[4096];
+	static struct document_told told;
+	static char partial[4096]; /* once, maybe on a small stack */
+	static char final[4096];
 	struct signals_held held;
 	bool explained;
 	int fd;
 	int error = open_partial(paths->output, partial, sizeof(partial), &fd);
 
+	memset(&told, 0, sizeof(told));
+	told.survived = true;
 	/* A file size limit must be an error of write(), not the end of the host. */
 	signals_hold(&held, SIGXFSZ);
 	if (!error) {

@@ -151,6 +151,7 @@ static void end_overdue(void)
 
 void record_lock_in(void **frame)
 {
+	int number = own_number();
 	enum lock_got got;
 
 	/* First, for a handler may come in between; and again, for it may have been here itself. */
@@ -158,7 +159,7 @@ void record_lock_in(void **frame)
 	self.back = frame ? frame[1] : NULL;
 	self.phase = INSIDE;
 	atomic_signal_fence(memory_order_seq_cst);
-	got = lock_take_as(&record.lock, own_number(), frame);
+	got = lock_take_as(&record.lock, number, frame);
 	self.frame = frame;
 	self.back = frame ? frame[1] : NULL;
 	self.phase = INSIDE;
@@ -332,6 +333,7 @@ void record_forked(void)
 	modules_clear();
 	torch_clear();
 	autograd_clear();
+	stacks_forked();
 	facts_clear();
 	calls_clear();
 	cupti_clear();

@@ -1,6 +1,7 @@
 /* This thread's stack as one number: walked each time, named once. */
 #include "capture/stacks.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/opt.h"
@@ -18,6 +19,7 @@
 #include "capture/unwind.h"
 
 enum {
+	WALKS = 64, /* at the same time */
 	NATIVE_MOST = 256,
 	PYTHON_MOST = 128,
 	OWN_FRAMES = 12, /* of this library, the runtime and the driver, between the walk and the
@@ -38,6 +40,15 @@ struct walk {
 	unsigned python_count;
 	struct autograd_via via;
 };
+
+/*
+ * 6 KiB that the host's stack may not have: its threads may be as small as PTHREAD_STACK_MIN. A
+ * thread whose handler jumps out of a walk leaves its place taken; without any the stack must do.
+ */
+static struct {
+	_Alignas(64) atomic_bool taken;
+	struct walk walk;
+} room[WALKS];
 
 void stacks_init(void)
 {
@@ -145,7 +156,7 @@ static uint32_t native_frame(void *pc, uint32_t *owner)
 
 static uint32_t python_frame(const struct python_frame *frame)
 {
-	struct python_name name;
+	static struct python_name name; /* the lock is held, and no handler comes in between */
 	struct spool_frame row = { .language = FRAME_PYTHON };
 
 	if (!python_name(frame, &name))
@@ -159,7 +170,7 @@ static uint32_t python_frame(const struct python_frame *frame)
 /* A stack never seen before: its frames get names while they are alive. */
 static uint32_t enter(const struct walk *walk, struct hash128 hash, uint64_t unloaded)
 {
-	uint32_t frames[NATIVE_MOST + PYTHON_MOST];
+	static uint32_t frames[NATIVE_MOST + PYTHON_MOST]; /* as in python_frame() */
 	struct intern_steps steps = {
 		.frames = frames,
 		.via_forward = walk->via.forward,
@@ -232,37 +243,86 @@ static uint32_t name_walk(const struct walk *walk, struct hash128 hash, uint64_t
 	return id;
 }
 
-uint32_t stacks_capture(void *caller, bool may_load)
+/* Inlined: a frame more costs 100 instructions to unwind. */
+static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk, void *caller,
+								 bool may_load)
 {
 	uint64_t unloaded = unload_word();
 	struct signals_deferred deferred;
-	struct walk walk;
 	struct hash128 hash;
 	uint32_t id;
 
-	walk_stack(&walk, caller);
-	hash = hash_walk(&walk, unloaded);
+	walk_stack(walk, caller);
+	hash = hash_walk(walk, unloaded);
 	id = intern_stack_find(record_intern(), hash);
 	if (id)
 		return id;
 	signals_defer(&deferred);
-	id = name_walk(&walk, hash, unloaded, may_load);
+	id = name_walk(walk, hash, unloaded, may_load);
 	signals_deliver(&deferred);
 	return id;
 }
 
-void stacks_owner(char *name, size_t size, void *caller)
+/* A function of its own, or every caller would have the walk on its stack. */
+static __attribute__((noinline)) uint32_t capture_here(void *caller, bool may_load)
 {
 	struct walk walk;
 
-	walk_native(&walk, caller);
-	name[0] = '\0';
-	for (size_t i = 0; i < walk.native_count; i++) {
-		const char *module = resolve_module((char *)walk.native[i] - 1);
+	return capture_in(&walk, caller, may_load);
+}
 
-		if (!module[0] || modules_is_runtime(module))
-			continue;
-		text_copy(name, size, module);
-		return;
+/* Room for a walk that no other thread has, -1 for none. */
+static int take_room(void)
+{
+	static _Thread_local char own; /* its address tells threads apart */
+	unsigned first = (unsigned)((uintptr_t)&own >> 6);
+
+	for (unsigned i = 0; i < WALKS; i++) {
+		unsigned at = (first + i) % WALKS;
+
+		if (!atomic_exchange_explicit(&room[at].taken, true, memory_order_acquire))
+			return (int)at;
 	}
+	return -1;
+}
+
+static void leave_room(int at)
+{
+	atomic_store_explicit(&room[at].taken, false, memory_order_release);
+}
+
+uint32_t stacks_capture(void *caller, bool may_load)
+{
+	int at = take_room();
+	uint32_t id;
+
+	if (at < 0)
+		return capture_here(caller, may_load);
+	id = capture_in(&room[at].walk, caller, may_load);
+	leave_room(at);
+	return id;
+}
+
+void stacks_forked(void)
+{
+	for (int i = 0; i < WALKS; i++)
+		leave_room(i);
+}
+
+void stacks_owner(char *name, size_t size, void *caller)
+{
+	int at = take_room();
+	struct walk *walk = &room[at < 0 ? 0 : at].walk;
+
+	name[0] = '\0';
+	if (at < 0)
+		return;
+	walk_native(walk, caller);
+	for (size_t i = 0; i < walk->native_count && !name[0]; i++) {
+		const char *module = resolve_module((char *)walk->native[i] - 1);
+
+		if (module[0] && !modules_is_runtime(module))
+			text_copy(name, size, module);
+	}
+	leave_room(at);
 }

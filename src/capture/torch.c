@@ -92,21 +92,28 @@ static _Thread_local struct spool_oom refused;
 
 /* libc10 is loaded RTLD_LOCAL: by its name, else (Debian: libc10.so.1.13) as the file that calls.
  */
-static void *c10_handle(void *caller)
+static __attribute__((noinline)) void *c10_of(void *caller)
 {
-	void *handle = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
 	char path[4096];
 	Dl_info info;
+	void *handle;
 	char *end;
 
-	if (handle || !caller || !dladdr(caller, &info) || !info.dli_fname)
-		return handle;
+	if (!dladdr(caller, &info) || !info.dli_fname)
+		return NULL;
 	text_copy(path, sizeof(path), info.dli_fname);
 	end = strrchr(path, '/');
 	if (end)
 		text_copy(end + 1, sizeof(path) - (size_t)(end + 1 - path), "libc10.so");
 	handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
 	return handle ? handle : dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+}
+
+static void *c10_handle(void *caller)
+{
+	void *handle = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
+
+	return handle || !caller ? handle : c10_of(caller);
 }
 
 static void find_real(void *caller)
@@ -125,7 +132,7 @@ static void find_real(void *caller)
 
 /* torch/lib/libc10.so has torch/version.py beside its folder; Debian's keeps it elsewhere: unknown.
  */
-static void read_version(const void *address)
+static __attribute__((noinline)) void read_version(const void *address)
 {
 	static const char key[] = "__version__ = '";
 	static char known[64];
@@ -163,19 +170,19 @@ static int note_c10(struct dl_phdr_info *info, size_t size, void *path)
 	(void)size;
 	if (strncmp(text_base(info->dlpi_name), "libc10.so", 9))
 		return 0;
-	text_copy(path, 4096, info->dlpi_name);
+	*(const char **)path = info->dlpi_name; /* stays: nobody unloads PyTorch */
 	return 1;
 }
 
 void torch_prepare(void)
 {
-	char path[4096] = "";
+	const char *path = NULL;
 	void *handle;
 
 	if (atomic_load_explicit(&report_real[REPORT_PROFILING], memory_order_relaxed))
 		return;
 	find_real(NULL);
-	if (!atomic_load(&report_real[REPORT_PROFILING]) && dl_iterate_phdr(note_c10, path)) {
+	if (!atomic_load(&report_real[REPORT_PROFILING]) && dl_iterate_phdr(note_c10, &path)) {
 		handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
 		for (unsigned i = 0; handle && i < REPORT_COUNT; i++)
 			atomic_store(&report_real[i], resolve_dlsym(handle, report_names[i]));

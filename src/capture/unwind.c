@@ -100,7 +100,8 @@ void unwind_prepare(void)
 	atomic_store(&unwinder.name, "glibc");
 }
 
-size_t unwind(void **addresses, size_t capacity)
+/* Not split in two, which would be a frame more to unwind. */
+__attribute__((noinline)) size_t unwind(void **addresses, size_t capacity)
 {
 	const char *path;
 	int count;

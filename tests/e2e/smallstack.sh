@@ -1,0 +1,28 @@
+#!/bin/sh
+# Threads whose stacks are as small as they may be: the library's own part of one is small, and the
+# first call of a process, which makes the files, fits too.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# The smallest stack that a thread can have, with the recording begun on it.
+traced "$E2E/smallstack"
+is 'PTHREAD_STACK_MIN: the first call of a process' "$?:$(grep -c '^[0-9]*$' "$OUT")" 0:1
+is 'PTHREAD_STACK_MIN: is recorded' "$(json "$TRACE" '[e["op"] for e in d["events"]]')" '["alloc", "free"]'
+ok 'PTHREAD_STACK_MIN: the trace keeps its promises' validate "$TRACE"
+
+# What src/capture/stacks.h says, and half as much again for other compilers and machines.
+case $LIBRARY in
+*/debug/*) most=16384 ;;
+*) most=9216 ;;
+esac
+for stacks in none native all; do
+	for warm in '' warm; do
+		own=$("$E2E/smallstack" 131072 $warm)
+		MEMTRACE_STACKS=$stacks
+		export MEMTRACE_STACKS
+		traced "$E2E/smallstack" 131072 $warm
+		unset MEMTRACE_STACKS
+		ok "stacks $stacks ${warm:-cold}: a hooked call takes little of the stack ($(cat "$OUT"), without us $own)" \
+			[ $(($(cat "$OUT") - own)) -le $most ]
+	done
+done
