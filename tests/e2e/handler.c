@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SIGNALS = 500, THREADS = 60 };
+enum { SIGNALS = 500, THREADS = 60, LAST = 7 };
 
 static memtrace_pool pool;
 static char segment[1 << 20];
@@ -98,6 +98,8 @@ static void cancel_others(void)
 		pthread_cancel(thread);
 		pthread_join(thread, NULL);
 	}
+	for (int i = 0; i < LAST; i++)
+		pair(segment + 16384);
 }
 
 int main(int argc, char **argv)
