@@ -9,7 +9,6 @@
 #include "analyse/moment.h"
 #include "analyse/trace.h"
 #include "base/out.h"
-#include "base/text.h"
 #include "render/export.h"
 #include "render/timeline_parts.h"
 
@@ -47,6 +46,21 @@ unsigned timeline_column(const struct timeline *timeline, uint64_t t)
 	return stretch ? (unsigned)((unsigned __int128)(t - timeline->from) *
 				    (timeline->columns - 1) / stretch)
 		       : 0;
+}
+
+void timeline_ascii(const struct timeline *timeline, char *text)
+{
+	char *to = text;
+
+	if (!timeline->options->ascii)
+		return;
+	for (const char *p = text; *p; p++) {
+		if ((*p & 0x80) == 0)
+			*to++ = *p;
+		else if ((*p & 0xc0) == 0xc0) /* the first byte of a character */
+			*to++ = '?';
+	}
+	*to = '\0';
 }
 
 const char *timeline_time(const struct timeline *timeline, char *to, uint64_t t)

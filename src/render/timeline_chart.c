@@ -6,7 +6,7 @@
 #include "analyse/error.h"
 #include "analyse/trace.h"
 #include "base/out.h"
-#include "base/text.h"
+#include "base/utf8.h"
 #include "render/timeline_parts.h"
 
 enum { EIGHTHS = 8 };
@@ -95,6 +95,8 @@ static void put_title(const struct chart *chart)
 		snprintf(text, sizeof(text), "Device %d%s%.200s", curve->device,
 			 device && device->name ? ": " : "",
 			 device && device->name ? device->name : "");
+	utf8_clean(text);
+	timeline_ascii(timeline, text);
 	show_heading(&timeline->show, text);
 	used = (size_t)snprintf(text, sizeof(text), "at most %s allocated, at %s",
 				show_bytes(size, chart->allocated.bytes),

@@ -50,6 +50,9 @@ unsigned timeline_column(const struct timeline *timeline, uint64_t t);
 /* "2.3121 s": so exact that two columns are told apart. To a buffer of SHOW_NUMBER bytes. */
 const char *timeline_time(const struct timeline *timeline, char *to, uint64_t t);
 
+/* Where nothing but ASCII is wanted, each other character becomes a '?', in place. */
+void timeline_ascii(const struct timeline *timeline, char *text);
+
 void timeline_glyph(const struct timeline *timeline, enum timeline_glyph glyph);
 
 /* timeline_chart.c, timeline_phases.c: 0 or -errno with err_text(). */

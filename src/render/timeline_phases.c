@@ -11,7 +11,6 @@
 #include "analyse/error.h"
 #include "analyse/trace.h"
 #include "base/out.h"
-#include "base/text.h"
 #include "render/timeline_parts.h"
 
 enum { LINES = 8 };
@@ -59,7 +58,7 @@ static void draw(const struct timeline *timeline, struct line *line,
 	memset(line->cells + first, GLYPH_LINE, last - first);
 	line->cells[first] = GLYPH_BEGIN;
 	line->cells[last] = GLYPH_END;
-	line->names[first + 1] = phase->name ? phase->name : "?";
+	line->names[first + 1] = phase->name && phase->name[0] ? phase->name : "?";
 	line->room[first + 1] = last - first - 1;
 }
 
@@ -80,11 +79,7 @@ static void put_line(const struct timeline *timeline, const struct line *line)
 			continue;
 		}
 		show_safe(text, sizeof(text), line->names[i], room);
-		if (timeline->options->ascii) {
-			for (char *p = text; *p; p++)
-				if ((*p & 0x80) != 0)
-					*p = '?';
-		}
+		timeline_ascii(timeline, text);
 		out_text(timeline->show.out, text);
 		i += show_columns(text) - 1;
 	}

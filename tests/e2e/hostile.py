@@ -210,7 +210,7 @@ def wrong(status, ran, events):
         return "speaks: %r" % ran.stderr[:200]
     for raw in (ran.stdout, ran.stderr):
         try:
-            bad = steering(raw.decode(), "\n")
+            bad = steering(raw.decode().replace("\r\n", "\n"), "\n")  # RFC 4180
         except UnicodeDecodeError as error:
             bad = str(error)
         if bad:

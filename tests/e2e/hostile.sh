@@ -20,7 +20,8 @@ commands() {
 		report:*) printf '%s\n' 'report {}' 'report --json {}' 'report --full --limit 0 {}' 'report --at exit {}' ;;
 		export:*)
 			for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/formats.def"); do
-				echo "export {} --to $format"
+				# What is nothing for a terminal goes into a file.
+				echo "export {} --to $format$(grep "\"$format\".*BINARY" "$TOP/src/render/formats.def" | sed 's/.*/ -o exported/')"
 			done
 			;;
 		check:*)

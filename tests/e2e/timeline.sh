@@ -86,6 +86,14 @@ cp "$OUT" ascii
 ok 'as --ascii' memtrace timeline --ascii "$TRACE"
 cp "$OUT" wanted
 ok 'does' cmp wanted ascii
+sed 's/"step 0"/"Sch\\u00f6ner \\u20ac Schritt"/; s/NVIDIA H200/\\u00c4 H200/' "$train" >umlaut.json
+ok 'names that are not' memtrace timeline --ascii --from 6.5s --to 6.6s umlaut.json
+has 'too' "$OUT" '[Sch?ner ? Schritt---'
+is 'all of it' "$(LC_ALL=C tr -d '\n -~' <"$OUT" | wc -c)" 0
+ok 'and whole elsewhere' memtrace timeline --from 6.5s --to 6.6s umlaut.json
+has 'as they are' "$OUT" '├Schöner € Schritt───'
+sed 's/"step 0"/""/' "$train" >nameless.json
+ok 'a phase without a name' timeout 60 memtrace timeline nameless.json
 hasnt 'no colours in a file' ascii "$(printf '\033')"
 on_terminal() { # COLUMNS COMMAND...
 	"$PYTHON" - "$@" <<'END'
