@@ -144,7 +144,7 @@ static int run_export(const char *path, const char *output, const struct format 
 int cmd_export(int argc, char **argv)
 {
 	struct format_options options = { .metric = TRACE_ALLOCATED, .device = NO_DEVICE };
-	struct words words = { NULL };
+	struct words words = { .to = NULL };
 	char about[4000];
 	const struct arg args[] = {
 		{ "to", 't', ARG_TEXT, "FORMAT", "the format, from the list above", NULL,

@@ -130,7 +130,7 @@ static int run_timeline(const char *path, const char *output, struct timeline_op
 int cmd_timeline(int argc, char **argv)
 {
 	struct timeline_options options = { .ascii = !has_unicode() };
-	struct words words = { NULL };
+	struct words words = { .device = NULL };
 	const char *output = NULL;
 	const struct arg args[] = {
 		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &words.device },
