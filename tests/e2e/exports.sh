@@ -80,6 +80,22 @@ for format in folded speedscope pprof; do
 	exported "$format" dropped.json --at exit
 	exported "$format" "$train" --at 6.57s
 done
+if "$PYTHON" -c 'import torch' 2>/dev/null; then
+	MEMTRACE_CPU=1
+	export MEMTRACE_CPU
+	traced "$PYTHON" -c 'import torch
+a = torch.zeros(1000, 1000)
+b = a + a
+c = b @ b
+del b'
+	unset MEMTRACE_CPU
+	cp "$TRACE" cpu.json
+	for format in folded speedscope pprof; do
+		exported "$format" cpu.json
+	done
+else
+	skip 'a program without a device' 'no PyTorch here'
+fi
 # What folded tells of a moment is what the report tells.
 for at in 6.57s seq:200 'phase:step 1' exit; do
 	told=$(memtrace report --json --at "$at" "$train" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["moment"]["live"]["bytes"])')
