@@ -34,7 +34,7 @@ OPTIONAL_LIBS := $(if $(filter sqlite,$(OPTIONAL)),-lsqlite3)
 
 SHARED := base codec spool ledger
 # Of these two folders the library holds only what its exit path needs.
-LIB_ANALYSE := recording*.c symbols.c phases.c backward.c witness.c sites*.c names.c blocks.c gaps.c census.c \
+LIB_ANALYSE := recording*.c symbols.c phases.c ranges.c track.c backward.c witness.c sites*.c names.c blocks.c gaps.c census.c \
 	oom*.c
 LIB_RENDER := document*.c oom*.c fill.c show.c
 

@@ -229,15 +229,45 @@ def check_used(document, problems):
             problems.add("used", f"{where}.at_peak: pools and owners hold {parts}")
 
 
+def check_share(name, share, problems):
+    """What one device saw of a phase, or all together."""
+    for metric in METRICS:
+        sums = share.get(metric) or {}
+        known = [sums[key] for key in ("start_bytes", "end_bytes") if sums.get(key) is not None]
+        if known and sums.get("peak_bytes") is not None and sums["peak_bytes"] < max(known):
+            problems.add("phases", f"{name}: its peak of {metric} is below its ends")
+    born, freed, outliving = (share.get(key) for key in ("born", "freed", "outliving"))
+    if not born or not freed or not outliving:
+        return
+    ends = share["allocated"]
+    if ends["end_bytes"] is not None \
+            and ends["end_bytes"] - ends["start_bytes"] != born["bytes"] - freed["bytes"]:
+        problems.add("phases", f"{name}: it did not rise by what was born less what was freed")
+    for key in ("bytes", "count"):
+        if not max(0, born[key] - freed[key]) <= outliving[key] <= born[key]:
+            problems.add("phases", f"{name}: {outliving[key]} {key} outlive it of {born[key]} "
+                                   f"born, with {freed[key]} freed")
+
+
 def check_phases(document, problems):
     for i, phase in enumerate(document["phases"]):
+        name = f"phases[{i}]"
         if phase["end"] is not None and phase["end"] < phase["start"]:
-            problems.add("phases", f"phases[{i}] ends before it starts")
-        for metric in METRICS:
-            sums = phase.get(metric) or {}
-            known = [sums[key] for key in ("start_bytes", "end_bytes") if sums.get(key) is not None]
-            if known and sums.get("peak_bytes") is not None and sums["peak_bytes"] < max(known):
-                problems.add("phases", f"phases[{i}]: its peak of {metric} is below its ends")
+            problems.add("phases", f"{name} ends before it starts")
+        check_share(name, phase, problems)
+        devices = phase.get("devices", [])
+        for device in devices:
+            check_share(f"{name} on device {device['device']}", device, problems)
+        for key in ("born", "freed", "outliving"):
+            if devices and phase.get(key) and any(
+                    sum(device[key][unit] for device in devices) != phase[key][unit]
+                    for unit in ("bytes", "count")):
+                problems.add("phases", f"{name}: {key} is not the sum over its devices")
+        for metric in ("allocated", "reserved"):
+            for end in ("start_bytes", "end_bytes"):
+                values = [device[metric][end] for device in devices]
+                if devices and None not in values and sum(values) != phase[metric][end]:
+                    problems.add("phases", f"{name}: {metric} {end} is not the sum over devices")
 
 
 class Replay:

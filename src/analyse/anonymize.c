@@ -213,6 +213,8 @@ int anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 			trace->phases[i].name ? phase(anonymizer, trace->phases[i].name) : NULL;
 		trace->phases[i].domain =
 			hide_all(anonymizer, HIDDEN_PHASE, trace->phases[i].domain);
+		trace->phases[i].category =
+			hide_all(anonymizer, HIDDEN_PHASE, trace->phases[i].category);
 	}
 	for (size_t i = 0; i < trace->threads_n; i++)
 		trace->threads[i].name =

@@ -1,151 +1,344 @@
 /*
- * Phases: pushes and pops paired.
+ * Phases: pushes and pops paired, and the figures of each taken from the tracks of the devices.
  *
- * Open phases form a chain by start. All of them see every event, but only the newest keeps the
- * running peak; when a phase ends, what it saw goes to the one before. So a memory event costs the
- * same however deep phases nest.
+ * While the process has used one device only, the track of all is that device's.
  */
 #include "analyse/phases.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
-enum { FIRST_SIZE = 1024 };
+#include "base/pages.h"
+
+enum { FIRST_SIZE = 1024, FIRST_TRACKS = 4 };
 
 void phases_start(struct phases *phases)
 {
 	memset(phases, 0, sizeof(*phases));
-	phases->newest = -1;
+	ranges_start(&phases->open);
+	blocks_init(&phases->blocks, false);
 }
 
 void phases_clear(struct phases *phases)
 {
-	if (phases->list)
-		munmap(phases->list, phases->size * sizeof(*phases->list));
-	phases->list = NULL;
+	for (size_t i = 0; i < phases->tracks_n; i++)
+		track_clear(&phases->tracks[i]);
+	pages_free(phases->tracks, phases->tracks_size * sizeof(*phases->tracks));
+	pages_free(phases->list, phases->size * sizeof(*phases->list));
+	pages_free(phases->parts, phases->parts_size * sizeof(*phases->parts));
+	ranges_clear(&phases->open);
+	blocks_clear(&phases->blocks);
+	phases_start(phases);
 }
 
-static bool grow(struct phases *phases)
+/* Makes room for `more` elements behind `count`: the array, or NULL without memory. */
+static void *room(void *list, size_t *size, size_t count, size_t more, size_t bytes)
 {
-	size_t size = phases->size ? phases->size * 2 : FIRST_SIZE;
-	struct phase *list = mmap(NULL, size * sizeof(*list), PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t wanted = *size ? *size : FIRST_SIZE;
+	void *grown;
 
-	if (list == MAP_FAILED)
-		return false;
-	if (phases->list) {
-		memcpy(list, phases->list, phases->count * sizeof(*list));
-		phases_clear(phases);
+	if (count + more <= *size)
+		return list;
+	while (wanted < count + more)
+		wanted *= 2;
+	grown = pages_grow(list, *size * bytes, wanted * bytes);
+	if (grown)
+		*size = wanted;
+	return grown;
+}
+
+/* --- devices --- */
+
+static bool add_track(struct phases *phases, int device, const struct track *like)
+{
+	size_t size = phases->tracks_size ? phases->tracks_size * 2 : FIRST_TRACKS;
+	struct track *tracks = phases->tracks;
+
+	if (phases->tracks_n == phases->tracks_size) {
+		tracks = pages_grow(tracks, phases->tracks_size * sizeof(*tracks),
+				    size * sizeof(*tracks));
+		if (!tracks)
+			return false;
+		if (like)
+			like = tracks + (like - phases->tracks);
+		phases->tracks = tracks;
+		phases->tracks_size = size;
 	}
-	phases->list = list;
-	phases->size = size;
+	tracks[phases->tracks_n] = (struct track){ .device = device };
+	if (like && !track_copy(&tracks[phases->tracks_n], like))
+		return false;
+	tracks[phases->tracks_n++].device = device;
+	if (device >= 0)
+		phases->track_of[device] = (uint16_t)phases->tracks_n;
 	return true;
 }
 
+/* The first device shares the track of all until there is a second. */
+static bool meet(struct phases *phases, int device)
+{
+	if (!phases->tracks_n) {
+		phases->first = (int16_t)device;
+		phases->track_of[device] = 1;
+		return add_track(phases, NO_DEVICE, NULL);
+	}
+	if (phases->tracks_n == 1 && !add_track(phases, phases->first, &phases->tracks[0]))
+		return false;
+	return add_track(phases, device, NULL);
+}
+
+static uint32_t gap_of(const struct phases *phases)
+{
+	return (uint32_t)phases->count;
+}
+
+static bool move(struct phases *phases, int device, uint64_t allocated, uint64_t reserved)
+{
+	struct track *all = &phases->tracks[0];
+	struct track *own = &phases->tracks[phases->track_of[device] - 1];
+	uint64_t sum = all->allocated.now + (allocated - own->allocated.now);
+	uint64_t held = all->reserved.now + (reserved - own->reserved.now);
+
+	if (!phases->open.open) {
+		track_forget(all);
+		track_forget(own);
+	}
+	if (!track_move(own, allocated, reserved, gap_of(phases)))
+		return false;
+	return own == all || track_move(all, sum, held, gap_of(phases));
+}
+
+/* Events are missing: which blocks live, and what was born and died, nobody knows. */
+static void cut(struct phases *phases)
+{
+	phases->cut_at = phases->count;
+	blocks_forget(&phases->blocks);
+}
+
+/* The device's sums, whether or not an event told how they came about. */
+static bool set_sums(struct phases *phases, int device, const struct decode_sums *sums,
+		     bool expected)
+{
+	const struct track *own;
+
+	if (!phases->track_of[device]) {
+		if (!sums->allocated && !sums->reserved)
+			return true;
+		if (!meet(phases, device))
+			return false;
+	}
+	own = &phases->tracks[phases->track_of[device] - 1];
+	if (own->allocated.now == sums->allocated && own->reserved.now == sums->reserved)
+		return true;
+	if (!expected)
+		cut(phases);
+	return move(phases, device, sums->allocated, sums->reserved);
+}
+
+/* --- blocks --- */
+
+static struct block block_of(const struct event *event)
+{
+	return (struct block){
+		.ptr = event->ptr,
+		.size = event->size,
+		.pool = event->pool,
+		.device = event->device,
+		.space = event->space,
+		.kind = BLOCK_HANDED,
+	};
+}
+
+/* A block that ends is in the tree if it was born in a phase that is still open. */
+static uint32_t bury(struct phases *phases, const struct event *event)
+{
+	struct block like = block_of(event);
+	uint32_t id = event->ptr ? blocks_find(&phases->blocks, &like) : 0;
+	uint32_t gap = 0;
+
+	if (!id)
+		return 0;
+	gap = (uint32_t)phases->blocks.list[id - 1].seq;
+	blocks_end(&phases->blocks, id);
+	return gap;
+}
+
+static bool count_block(struct phases *phases, const struct event *event, int64_t bytes)
+{
+	struct track *all = &phases->tracks[0];
+	struct track *own = &phases->tracks[phases->track_of[event->device] - 1];
+	struct block block = block_of(event);
+	uint32_t gap = bury(phases, event); /* of a birth: one whose end was not seen */
+
+	if (event->op == EVENT_ALLOC) {
+		block.seq = gap_of(phases);
+		track_born(all, (uint64_t)bytes);
+		if (own != all)
+			track_born(own, (uint64_t)bytes);
+		return !phases->open.open || !block.ptr || !blocks_add(&phases->blocks, &block);
+	}
+	if (!track_freed(all, (uint64_t)-bytes, gap))
+		return false;
+	return own == all || track_freed(own, (uint64_t)-bytes, gap);
+}
+
+static bool memory(struct phases *phases, const struct event *event)
+{
+	struct decode_sums before = { 0, 0 };
+	struct decode_sums after = { event->allocated, event->reserved };
+	int64_t allocated;
+	int64_t reserved;
+
+	if (event->device < 0 || event->device >= DECODE_DEVICES)
+		return true;
+	event_effect(event, &allocated, &reserved);
+	before.allocated = after.allocated - (uint64_t)allocated;
+	before.reserved = after.reserved - (uint64_t)reserved;
+	if (!set_sums(phases, event->device, &before, false) ||
+	    !set_sums(phases, event->device, &after, true))
+		return false;
+	if (!allocated || (event->op != EVENT_ALLOC && event->op != EVENT_FREE))
+		return true;
+	return count_block(phases, event, allocated);
+}
+
+/* --- phases --- */
+
 static bool push(struct phases *phases, const struct event *event)
 {
-	struct phase *phase;
+	size_t devices = phases->tracks_n > 1 ? phases->tracks_n - 1 : 0;
+	struct phase *list = room(phases->list, &phases->size, phases->count, 1, sizeof(*list));
+	struct track_part *parts;
 
-	if (phases->count == phases->size && !grow(phases))
+	if (!list)
 		return false;
-	phase = &phases->list[phases->count];
-	*phase = (struct phase){
+	phases->list = list;
+	parts = room(phases->parts, &phases->parts_size, phases->parts_n, devices, sizeof(*parts));
+	if (devices && !parts)
+		return false;
+	phases->parts = parts;
+	if (!ranges_push(&phases->open, event, (uint32_t)phases->count))
+		return false;
+	list += phases->count++;
+	*list = (struct phase){
 		.name = event->name,
 		.domain = event->pool,
 		.thread = event->thread,
 		.open = true,
-		.range = event->stream,
+		.detail = event->detail,
 		.start = event->t,
-		.allocated = { phases->allocated, 0, phases->allocated },
-		.reserved = { phases->reserved, 0, phases->reserved },
-		.earlier = phases->newest,
-		.later = -1,
+		.parts = (uint32_t)phases->parts_n,
+		.devices = (uint32_t)devices,
 	};
-	if (phases->newest >= 0)
-		phases->list[phases->newest].later = (int32_t)phases->count;
-	phases->newest = (int32_t)phases->count++;
+	phases->parts_n += devices;
+	if (phases->tracks_n)
+		track_begin(&phases->tracks[0], &list->all);
+	for (size_t i = 0; i < devices; i++)
+		track_begin(&phases->tracks[i + 1], &parts[list->parts + i]);
 	return true;
 }
 
-static void raise_peak(struct phase_sums *sums, uint64_t bytes)
+/* Devices that came while the phase was open had nothing when it began. */
+static bool add_devices(struct phases *phases, struct phase *phase)
 {
-	if (bytes > sums->peak)
-		sums->peak = bytes;
-}
+	size_t devices = phases->tracks_n > 1 ? phases->tracks_n - 1 : 0;
+	struct track_part *parts;
 
-static void pop(struct phases *phases, struct phase *phase, const struct event *event)
-{
-	/* What the newer ones saw was within this phase, too. */
-	for (int32_t i = phase->later; i >= 0; i = phases->list[i].later) {
-		raise_peak(&phase->allocated, phases->list[i].allocated.peak);
-		raise_peak(&phase->reserved, phases->list[i].reserved.peak);
-	}
-	phase->open = false;
-	phase->end = event ? event->t : 0;
-	phase->allocated.end = phases->allocated;
-	phase->reserved.end = phases->reserved;
-	if (phase->earlier >= 0) {
-		struct phase *earlier = &phases->list[phase->earlier];
-
-		earlier->later = phase->later;
-		raise_peak(&earlier->allocated, phase->allocated.peak);
-		raise_peak(&earlier->reserved, phase->reserved.peak);
-	}
-	if (phase->later >= 0)
-		phases->list[phase->later].earlier = phase->earlier;
+	if (phase->devices == devices)
+		return true;
+	parts = room(phases->parts, &phases->parts_size, phases->parts_n, devices, sizeof(*parts));
+	if (!parts)
+		return false;
+	phases->parts = parts;
+	parts += phases->parts_n;
+	memset(parts, 0, devices * sizeof(*parts));
+	if (phase->devices)
+		memcpy(parts, &phases->parts[phase->parts], phase->devices * sizeof(*parts));
 	else
-		phases->newest = phase->earlier;
+		parts[0] = phase->all;
+	phase->parts = (uint32_t)phases->parts_n;
+	phase->devices = (uint32_t)devices;
+	phases->parts_n += devices;
+	return true;
 }
 
-const struct phase *phases_ended_by(const struct phases *phases, const struct event *event)
+/* What the phase saw up to now. */
+static bool settle(struct phases *phases, struct phase *phase)
 {
-	for (int32_t i = phases->newest; i >= 0; i = phases->list[i].earlier) {
-		const struct phase *phase = &phases->list[i];
+	uint32_t gap = (uint32_t)(phase - phases->list) + 1;
 
-		if (event->stream ? phase->range == event->stream
-				  : !phase->range && phase->thread == event->thread &&
-					    phase->domain == event->pool)
-			return phase;
-	}
-	return NULL;
+	if (!add_devices(phases, phase))
+		return false;
+	phase->cut = gap <= phases->cut_at;
+	if (phases->tracks_n)
+		track_end(&phases->tracks[0], gap, &phase->all);
+	for (uint32_t i = 0; i < phase->devices; i++)
+		track_end(&phases->tracks[i + 1], gap, &phases->parts[phase->parts + i]);
+	return true;
 }
 
-static void move(struct phases *phases, const struct event *event)
+static bool pop(struct phases *phases, const struct event *event)
 {
-	struct decode_sums *device;
-	struct phase *newest;
+	struct range was;
+	struct phase *phase;
 
-	if (event->device < 0 || event->device >= DECODE_DEVICES)
-		return;
-	device = &phases->devices[event->device];
-	phases->allocated += event->allocated - device->allocated;
-	phases->reserved += event->reserved - device->reserved;
-	device->allocated = event->allocated;
-	device->reserved = event->reserved;
-	if (phases->newest < 0)
-		return;
-	newest = &phases->list[phases->newest];
-	raise_peak(&newest->allocated, phases->allocated);
-	raise_peak(&newest->reserved, phases->reserved);
+	if (!ranges_pop(&phases->open, event, &was))
+		return true;
+	phase = &phases->list[was.phase];
+	phase->open = false;
+	phase->end = event->t;
+	return settle(phases, phase);
 }
 
 bool phases_event(struct phases *phases, const struct event *event)
 {
-	const struct phase *phase;
-
+	if (event->seq != phases->next_seq)
+		cut(phases);
+	phases->next_seq = event->seq + 1;
 	switch (event->op) {
 	case EVENT_PUSH:
 		return push(phases, event);
 	case EVENT_POP:
-		phase = phases_ended_by(phases, event);
-		if (phase)
-			pop(phases, &phases->list[phase - phases->list], event);
-		return true;
+		return pop(phases, event);
 	default:
-		move(phases, event);
-		return true;
+		return !event_is_memory(event->op) || memory(phases, event);
 	}
+}
+
+bool phases_end(struct phases *phases)
+{
+	for (size_t i = 0; phases->open.open && i < phases->count; i++) {
+		if (phases->list[i].open && !settle(phases, &phases->list[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Sums that moved without an event: a chunk tells all of them at its beginning, as events in front
+ * of it may have been dropped, and recording that goes on tells them anew.
+ */
+static bool take_sums(struct phases *phases, const struct journal_reader *reader,
+		      const struct event *event)
+{
+	const struct decode_sums *sums = reader->decoder.sums;
+	bool good = true;
+
+	if (event->op != EVENT_PUSH && event->op != EVENT_POP)
+		return true;
+	if (phases->chunk == reader->next) {
+		if (phases->tracks_n)
+			good = set_sums(phases, phases->first, &sums[phases->first], false);
+		for (size_t i = 2; good && i < phases->tracks_n; i++) {
+			int device = phases->tracks[i].device;
+
+			good = set_sums(phases, device, &sums[device], false);
+		}
+		return good;
+	}
+	phases->chunk = reader->next;
+	for (int i = 0; good && i < DECODE_DEVICES; i++)
+		good = set_sums(phases, i, &sums[i], false);
+	return good;
 }
 
 int phases_find(struct phases *phases, const struct spool *spool)
@@ -158,16 +351,19 @@ int phases_find(struct phases *phases, const struct spool *spool)
 	if (error)
 		return error;
 	while (!error && journal_next(&reader, &event)) {
-		if (!phases_event(phases, &event))
+		if (!take_sums(phases, &reader, &event) || !phases_event(phases, &event))
 			error = -ENOMEM;
 	}
+	if (!error && !phases_end(phases))
+		error = -ENOMEM;
 	phases->broken = reader.broken;
 	journal_read_end(&reader);
-	while (phases->newest >= 0) {
-		struct phase *phase = &phases->list[phases->newest];
-
-		pop(phases, phase, NULL);
-		phase->open = true;
-	}
 	return error;
+}
+
+const struct track_part *phases_part(const struct phases *phases, const struct phase *phase,
+				     uint32_t i, int *device)
+{
+	*device = phases->tracks[i + 1].device;
+	return &phases->parts[phase->parts + i];
 }

@@ -300,10 +300,25 @@ struct trace_phase_sums {
 	uint64_t start_bytes, end_bytes, peak_bytes;
 };
 
+struct trace_phase_count {
+	uint64_t bytes, count;
+};
+
+/* One device's share of a phase. */
+struct trace_phase_device {
+	int device;
+	struct trace_phase_sums allocated, reserved;
+	struct trace_phase_count born, freed, outliving;
+};
+
 struct trace_phase {
 	const char *name, *domain;
-	uint64_t thread, start, end; /* end is TRACE_NONE when it never ended */
+	uint64_t thread, start, end;            /* end is TRACE_NONE when it never ended */
+	const char *category, *color, *payload; /* as NVTX was told, NULL for none */
 	struct trace_phase_sums allocated, reserved;
+	struct trace_phase_count born, freed, outliving; /* TRACE_NONE when not known */
+	struct trace_phase_device *devices;              /* none when there was but one */
+	size_t devices_n;
 };
 
 struct trace_curve {

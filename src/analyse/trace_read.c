@@ -324,6 +324,8 @@ static int read_row(struct reader *reader, const struct shape_row *row, void *to
 	switch (row->kind) {
 	case SHAPE_TEXT:
 		return read_text(reader, token, value);
+	case SHAPE_VALUE:
+		return read_value(reader, token, value);
 	case SHAPE_U64:
 	case SHAPE_OPTIONAL:
 		return read_u64(reader, token, UINT64_MAX, value);

@@ -353,6 +353,22 @@ static const struct shape_row phase_sums_rows[] = {
 };
 SHAPE(phase_sums, trace_phase_sums);
 
+static const struct shape_row phase_count_rows[] = {
+	ROW(trace_phase_count, OPTIONAL, bytes),
+	ROW(trace_phase_count, OPTIONAL, count),
+};
+SHAPE(phase_count, trace_phase_count);
+
+static const struct shape_row phase_device_rows[] = {
+	ROW(trace_phase_device, INT, device),
+	ROW_OBJECT(trace_phase_device, allocated, phase_sums_shape),
+	ROW_OBJECT(trace_phase_device, reserved, phase_sums_shape),
+	ROW_OBJECT(trace_phase_device, born, phase_count_shape),
+	ROW_OBJECT(trace_phase_device, freed, phase_count_shape),
+	ROW_OBJECT(trace_phase_device, outliving, phase_count_shape),
+};
+SHAPE(phase_device, trace_phase_device);
+
 static const struct shape_row phase_rows[] = {
 	ROW(trace_phase, TEXT, name),
 	ROW(trace_phase, TEXT, domain),
@@ -361,6 +377,13 @@ static const struct shape_row phase_rows[] = {
 	ROW(trace_phase, OPTIONAL, end),
 	ROW_OBJECT(trace_phase, allocated, phase_sums_shape),
 	ROW_OBJECT(trace_phase, reserved, phase_sums_shape),
+	ROW(trace_phase, TEXT, category),
+	ROW(trace_phase, TEXT, color),
+	ROW(trace_phase, VALUE, payload),
+	ROW_OBJECT(trace_phase, born, phase_count_shape),
+	ROW_OBJECT(trace_phase, freed, phase_count_shape),
+	ROW_OBJECT(trace_phase, outliving, phase_count_shape),
+	ROW_MANY(trace_phase, LIST, devices, &phase_device_shape),
 };
 SHAPE(phase, trace_phase);
 

@@ -14,6 +14,7 @@ struct json;
 
 enum shape_kind {
 	SHAPE_TEXT,     /* const char *, NULL for null */
+	SHAPE_VALUE,    /* the same of a scalar of any kind, as it stands in the file */
 	SHAPE_U64,      /* uint64_t, 0 for null */
 	SHAPE_OPTIONAL, /* uint64_t, TRACE_NONE for null */
 	SHAPE_U32,      /* uint32_t, 0 for null */

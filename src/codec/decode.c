@@ -114,6 +114,13 @@ static bool get_stack(struct decoder *decoder, uint32_t *stack)
 	return true;
 }
 
+static bool get_detail(struct decoder *decoder, struct event_detail *detail)
+{
+	return get_u32(decoder, &detail->color) && get_u32(decoder, &detail->category) &&
+	       get_byte(decoder, &detail->payload_kind) && detail->payload_kind < PAYLOADS &&
+	       get_varint(decoder, &detail->payload);
+}
+
 static bool get_event(struct decoder *decoder, unsigned slot, struct event *event)
 {
 	const struct wire_context *context = &decoder->state.contexts[slot];
@@ -134,7 +141,8 @@ static bool get_event(struct decoder *decoder, unsigned slot, struct event *even
 		.flags = context->flags,
 	};
 	if (!event_is_memory(event->op))
-		return get_u32(decoder, &event->name);
+		return get_u32(decoder, &event->name) &&
+		       (!(event->flags & EVENT_DETAILED) || get_detail(decoder, &event->detail));
 	if (!get_varint(decoder, &value))
 		return false;
 	event->ptr = decoder->state.ptr ^= varint_unalign(value);

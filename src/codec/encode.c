@@ -18,6 +18,14 @@ static uint8_t *put_context(uint8_t *p, unsigned slot, const struct wire_context
 	return varint_put(p, context->stream);
 }
 
+static bool detailed(const struct event *event)
+{
+	const struct event_detail *detail = &event->detail;
+
+	return !event_is_memory(event->op) &&
+	       (detail->payload_kind || detail->color || detail->category);
+}
+
 /* The slot that holds the event's context, written first if it is not there yet. */
 static uint8_t *use_context(struct wire_state *state, uint8_t *p, const struct event *event)
 {
@@ -30,7 +38,7 @@ static uint8_t *use_context(struct wire_state *state, uint8_t *p, const struct e
 		.device = event->device,
 		.op = event->op,
 		.space = event->space,
-		.flags = event->flags,
+		.flags = (uint8_t)(event->flags | (detailed(event) ? EVENT_DETAILED : 0)),
 	};
 	uint64_t words[4];
 	unsigned slot;
@@ -72,13 +80,23 @@ static uint8_t *put_stack(struct wire_state *state, uint8_t *p, uint32_t stack)
 	return varint_put(p, stack);
 }
 
+static uint8_t *put_detail(uint8_t *p, const struct event *event)
+{
+	if (!detailed(event))
+		return p;
+	p = varint_put(p, event->detail.color);
+	p = varint_put(p, event->detail.category);
+	*p++ = event->detail.payload_kind;
+	return varint_put(p, event->detail.payload);
+}
+
 uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *event)
 {
 	p = use_context(state, p, event);
 	p = varint_put(p, event->t - state->t);
 	state->t = event->t;
 	if (!event_is_memory(event->op))
-		return varint_put(p, event->name);
+		return put_detail(varint_put(p, event->name), event);
 	p = varint_put(p, varint_align(event->ptr ^ state->ptr));
 	state->ptr = event->ptr;
 	p = put_size(state, p, event->size);

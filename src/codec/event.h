@@ -29,7 +29,19 @@ enum {
 
 /* Which extra keys the document prints, and whether bytes count in a device's sums. */
 enum event_flags {
-	EVENT_FOREIGN = 1, /* imported from another process: listed, counts 0 here */
+	EVENT_FOREIGN = 1,  /* imported from another process: listed, counts 0 here */
+	EVENT_DETAILED = 2, /* a mark or push whose detail is not empty */
+};
+
+/* What the payload of a range or mark is; the bits of it, a float's widened to a double. */
+enum event_payload { PAYLOAD_NONE, PAYLOAD_UNSIGNED, PAYLOAD_SIGNED, PAYLOAD_REAL, PAYLOADS };
+
+/* Of marks and pushes alone: what NVTX lets a program say beside the name. */
+struct event_detail {
+	uint64_t payload;
+	uint32_t color;       /* 0xAARRGGBB, 0 for none */
+	uint32_t category;    /* text: its name or number */
+	uint8_t payload_kind; /* enum event_payload */
 };
 
 struct event {
@@ -47,6 +59,7 @@ struct event {
 	uint8_t op;    /* enum event_op */
 	uint8_t space; /* enum space */
 	uint8_t flags; /* enum event_flags */
+	struct event_detail detail;
 };
 
 const char *event_op_name(unsigned op);

@@ -3,10 +3,13 @@
  *
  * A chunk is a run of records that needs nothing from outside itself but its first sequence number:
  *
- *   event    slot            1 byte, 0..247: which context (op, space, device, pool, api, thread,
- * ...) dt              varint, ns since the record before memory ptr             varint, address
- * XOR the one before, rotated right by 8 size            1 byte cache slot, or 255 and a varint
- * (rotated right by 8) stack           1 byte cache slot, or 255 and a varint mark   name varint
+ *   event    slot            1 byte, 0..247: which context (op, space, device, pool, ...)
+ *            dt              varint, ns since the record before
+ *     memory ptr             varint, address XOR the one before, rotated right by 8
+ *            size            1 byte cache slot, or 255 and a varint (rotated right by 8)
+ *            stack           1 byte cache slot, or 255 and a varint
+ *     mark   name            varint
+ *            color category payload kind, payload: varints, kind a byte; with EVENT_DETAILED only
  *   WIRE_CONTEXT slot op space flags device pool api error thread stream    varints, device zigzag
  *   WIRE_SUMS    device allocated reserved    the device's sums at this point (chunk start, resync)
  *

@@ -24,10 +24,9 @@ static void text_or_null(struct out *out, const struct spool *spool, const char 
 	out_json(out, spool_text(spool, text));
 }
 
-static void write_mark(struct out *out, const struct spool *spool, const struct event *event,
-		       uint32_t name)
+static void write_mark(struct out *out, const struct spool *spool, const struct event *event)
 {
-	const char *text = spool_text(spool, name);
+	const char *text = spool_text(spool, event->name);
 
 	out_text(out, ",\"thread\":");
 	out_u64(out, event->thread);
@@ -39,6 +38,7 @@ static void write_mark(struct out *out, const struct spool *spool, const struct 
 		out_text(out, ",\"range\":");
 		out_u64(out, event->stream);
 	}
+	document_detail(out, spool, &event->detail);
 }
 
 static void write_memory(struct out *out, const struct spool *spool, const struct event *event)
@@ -86,8 +86,7 @@ static void write_memory(struct out *out, const struct spool *spool, const struc
 	out_u64(out, event->reserved);
 }
 
-static void write_event(struct out *out, const struct spool *spool, const struct event *event,
-			uint32_t name)
+static void write_event(struct out *out, const struct spool *spool, const struct event *event)
 {
 	out_text(out, "{\"seq\":");
 	out_u64(out, event->seq);
@@ -99,7 +98,7 @@ static void write_event(struct out *out, const struct spool *spool, const struct
 	if (event_is_memory(event->op))
 		write_memory(out, spool, event);
 	else
-		write_mark(out, spool, event, name);
+		write_mark(out, spool, event);
 	out_char(out, '}');
 }
 
@@ -107,25 +106,23 @@ static void write_event(struct out *out, const struct spool *spool, const struct
 static int write_events(struct out *out, const struct spool *spool)
 {
 	struct journal_reader reader;
-	struct phases open;
+	struct ranges open;
+	struct range ended;
 	struct event event;
 	bool first = true;
 	int error = journal_read(&reader, spool);
 
-	phases_start(&open);
+	ranges_start(&open);
 	while (!error && !out->error && journal_next(&reader, &event)) {
-		const struct phase *ended = NULL;
-
-		if (event.op == EVENT_POP)
-			ended = phases_ended_by(&open, &event);
+		if (event.op == EVENT_PUSH && !ranges_push(&open, &event, 0))
+			error = -ENOMEM;
+		if (event.op == EVENT_POP && ranges_pop(&open, &event, &ended))
+			event.name = ended.name;
 		out_text(out, first ? "\n" : ",\n");
 		first = false;
-		write_event(out, spool, &event, ended ? ended->name : event.name);
-		/* Only pushes and pops matter here: sums would cost time. */
-		if (!event_is_memory(event.op) && !phases_event(&open, &event))
-			error = -ENOMEM;
+		write_event(out, spool, &event);
 	}
-	phases_clear(&open);
+	ranges_clear(&open);
 	journal_read_end(&reader);
 	return error;
 }

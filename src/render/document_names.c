@@ -1,4 +1,4 @@
-/* The document's names: modules, frames, stacks, threads, sites, phases. */
+/* The document's names: modules, frames, stacks, threads, sites. */
 #include "analyse/backward.h"
 #include "render/document_sections.h"
 
@@ -228,54 +228,6 @@ void document_sites(struct out *out, const struct recording *recording)
 	for (uint32_t i = 0; i < recording->site_count; i++) {
 		out_text(out, i ? ",\n" : "\n");
 		write_site(out, recording, &recording->sites[i]);
-	}
-	out_text(out, "],\n");
-}
-
-static void write_sums(struct out *out, const char *key, const struct phase_sums *sums, bool open)
-{
-	out_text(out, key);
-	out_u64(out, sums->start);
-	out_text(out, ",\"end_bytes\":");
-	if (open)
-		out_text(out, "null");
-	else
-		out_u64(out, sums->end);
-	out_text(out, ",\"peak_bytes\":");
-	out_u64(out, sums->peak);
-	out_char(out, '}');
-}
-
-static void write_phase(struct out *out, const struct recording *recording,
-			const struct phase *phase)
-{
-	const char *name = spool_text(recording->spool, phase->name);
-
-	out_text(out, "{\"name\":");
-	out_json(out, name ? name : "");
-	out_text(out, ",\"domain\":");
-	out_json(out, spool_text(recording->spool, phase->domain));
-	out_text(out, ",\"thread\":");
-	out_u64(out, phase->thread);
-	out_text(out, ",\"start\":");
-	out_u64(out, phase->start);
-	out_text(out, ",\"end\":");
-	if (phase->open)
-		out_text(out, "null");
-	else
-		out_u64(out, phase->end);
-	write_sums(out, ",\"allocated\":{\"start_bytes\":", &phase->allocated, phase->open);
-	write_sums(out, ",\"reserved\":{\"start_bytes\":", &phase->reserved, phase->open);
-	out_char(out, '}');
-}
-
-void document_phases(struct out *out, const struct recording *recording,
-		     const struct phases *phases)
-{
-	out_text(out, "\"phases\":[");
-	for (size_t i = 0; i < phases->count; i++) {
-		out_text(out, i ? ",\n" : "\n");
-		write_phase(out, recording, &phases->list[i]);
 	}
 	out_text(out, "],\n");
 }

@@ -24,6 +24,9 @@ void document_names(struct out *out, const struct recording *recording);
 void document_sites(struct out *out, const struct recording *recording);
 void document_phases(struct out *out, const struct recording *recording,
 		     const struct phases *phases);
+
+/* What a range or mark says beside its name, each key with a comma in front. */
+void document_detail(struct out *out, const struct spool *spool, const struct event_detail *detail);
 void document_timeline(struct out *out, const struct recording *recording);
 
 /* Of summary.devices[]: the members of `used` behind its sum; `named`; and of a pool or owner. */

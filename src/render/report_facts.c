@@ -144,6 +144,17 @@ static int by_peak(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+/* One of them that is not known leaves the sum unknown. */
+static void add_count(struct trace_phase_count *to, const struct trace_phase_count *count)
+{
+	if (to->count == TRACE_NONE || count->count == TRACE_NONE) {
+		*to = (struct trace_phase_count){ TRACE_NONE, TRACE_NONE };
+		return;
+	}
+	to->bytes += count->bytes;
+	to->count += count->count;
+}
+
 static void add_phase(struct report_phase *to, const struct trace_phase *phase)
 {
 	const struct trace_phase_sums *sums = &phase->allocated;
@@ -158,6 +169,9 @@ static void add_phase(struct report_phase *to, const struct trace_phase *phase)
 	if (phase->reserved.peak_bytes != TRACE_NONE &&
 	    phase->reserved.peak_bytes > to->peak_reserved)
 		to->peak_reserved = phase->reserved.peak_bytes;
+	add_count(&to->born, &phase->born);
+	add_count(&to->freed, &phase->freed);
+	add_count(&to->outliving, &phase->outliving);
 	if (sums->start_bytes != TRACE_NONE && sums->end_bytes != TRACE_NONE)
 		to->growth = (int64_t)((uint64_t)to->growth + sums->end_bytes - sums->start_bytes);
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyse/trace.h"
+
 struct trace;
 struct trace_device;
 struct trace_event;
@@ -38,6 +40,7 @@ uint32_t *report_live(const struct trace *trace, size_t *count, uint64_t *bytes)
 struct report_phase {
 	const char *name, *domain;
 	uint64_t count, total_ns, peak_bytes, peak_reserved;
+	struct trace_phase_count born, freed, outliving; /* of all; TRACE_NONE: not told */
 	int64_t growth; /* allocated at the ends less at the starts */
 	bool open;      /* one of them never ended */
 };

@@ -305,6 +305,19 @@ int report_json_spaces(const struct report *report)
 	return 0;
 }
 
+static void phase_count(const struct report *report, const char *key,
+			const struct trace_phase_count *count)
+{
+	out_text(report->show.out, key);
+	if (count->count == TRACE_NONE) {
+		out_text(report->show.out, "null");
+		return;
+	}
+	report_json_number(report, "{\"bytes\":", count->bytes);
+	report_json_number(report, ",\"count\":", count->count);
+	out_char(report->show.out, '}');
+}
+
 int report_json_phases(const struct report *report)
 {
 	size_t count;
@@ -323,6 +336,9 @@ int report_json_phases(const struct report *report)
 		report_json_number(report, ",\"reserved_peak_bytes\":", list[i].peak_reserved);
 		out_text(report->show.out, ",\"growth_bytes\":");
 		out_i64(report->show.out, list[i].growth);
+		phase_count(report, ",\"born\":", &list[i].born);
+		phase_count(report, ",\"freed\":", &list[i].freed);
+		phase_count(report, ",\"outliving\":", &list[i].outliving);
 		out_char(report->show.out, '}');
 	}
 	report_json_number(report, "],\"other_phases\":", count - shown);

@@ -176,8 +176,8 @@ int report_text_spaces(const struct report *report)
 }
 
 static const struct report_column phase_columns[] = {
-	{ "phase", 26 }, { "times", 9 },   { "time", 13 },
-	{ "peak", 14 },  { "growth", 14 }, { NULL, 0 },
+	{ "phase", 24 },  { "times", 7 },      { "time", 10 }, { "peak", 12 },
+	{ "growth", 12 }, { "outliving", 12 }, { NULL, 0 },
 };
 
 static void phase_row(const struct report *report, const struct report_phase *phase)
@@ -197,6 +197,10 @@ static void phase_row(const struct report *report, const struct report_phase *ph
 				    : "",
 		  show_bytes(number, growth));
 	report_cell(report, &phase_columns[4], signed_number);
+	report_cell(report, &phase_columns[5],
+		    phase->outliving.count == TRACE_NONE
+			    ? "-"
+			    : show_bytes(number, phase->outliving.bytes));
 	out_char(report->show.out, '\n');
 }
 

@@ -6,7 +6,7 @@
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
 
-enum { RUNS = 200, EVENTS = 400, THREADS = 4, DEVICES = 2 };
+enum { RUNS = 200, EVENTS = 400, THREADS = 4, DEVICES = 3 };
 
 static struct event events[EVENTS];
 static size_t events_n;
@@ -97,42 +97,90 @@ static void pair(void)
 	}
 }
 
-/* The sums of all devices after event `last`, and the highest of those since `first`. */
-static void brute(size_t first, size_t last, struct phase_sums *allocated,
-		  struct phase_sums *reserved)
+static bool counts(const struct event *event, enum event_op op, int device)
 {
-	uint64_t now[DEVICES][2] = { { 0 } };
-	uint64_t sums[2] = { 0, 0 };
+	return event->op == op && event->size && (device < 0 || event->device == device);
+}
 
-	memset(allocated, 0, sizeof(*allocated));
-	memset(reserved, 0, sizeof(*reserved));
+/* Does the block that this allocation made live on behind event `last`? */
+static bool outlives(size_t birth, size_t last)
+{
+	for (size_t i = birth + 1; i <= last; i++) {
+		if (events[i].op == EVENT_FREE && events[i].ptr == events[birth].ptr)
+			return false;
+	}
+	return true;
+}
+
+static void count(struct track_count *to, uint64_t bytes)
+{
+	to->bytes += bytes;
+	to->count++;
+}
+
+/* What came of the device (all of them for -1) from event `first`, a push, to event `last`. */
+static struct track_part brute(size_t first, size_t last, int device)
+{
+	struct track_part part = { .allocated = { 0, 0, 0 } };
+	uint64_t now[DEVICES][2] = { { 0 } };
+
 	for (size_t i = 0; i <= last; i++) {
+		uint64_t sums[2] = { 0, 0 };
+
 		if (event_is_memory(events[i].op)) {
 			now[events[i].device][0] = events[i].allocated;
 			now[events[i].device][1] = events[i].reserved;
 		}
-		sums[0] = now[0][0] + now[1][0];
-		sums[1] = now[0][1] + now[1][1];
+		for (int d = 0; d < DEVICES; d++) {
+			sums[0] += device < 0 || d == device ? now[d][0] : 0;
+			sums[1] += device < 0 || d == device ? now[d][1] : 0;
+		}
+		if (i == first) {
+			part.allocated.start = sums[0];
+			part.reserved.start = sums[1];
+		}
+		if (i >= first && sums[0] > part.allocated.peak)
+			part.allocated.peak = sums[0];
+		if (i >= first && sums[1] > part.reserved.peak)
+			part.reserved.peak = sums[1];
+		part.allocated.end = sums[0];
+		part.reserved.end = sums[1];
 		if (i < first)
 			continue;
-		if (i == first) {
-			allocated->start = sums[0];
-			reserved->start = sums[1];
+		if (counts(&events[i], EVENT_ALLOC, device)) {
+			count(&part.born, events[i].size);
+			if (outlives(i, last))
+				count(&part.outliving, events[i].size);
 		}
-		if (sums[0] > allocated->peak)
-			allocated->peak = sums[0];
-		if (sums[1] > reserved->peak)
-			reserved->peak = sums[1];
+		if (counts(&events[i], EVENT_FREE, device))
+			count(&part.freed, events[i].size);
 	}
-	allocated->end = sums[0];
-	reserved->end = sums[1];
+	return part;
 }
 
-static void compare_sums(const struct phase_sums *got, const struct phase_sums *wanted)
+static void compare_sums(const struct track_sums *got, const struct track_sums *wanted)
 {
 	EQ(got->start, wanted->start);
 	EQ(got->peak, wanted->peak);
 	EQ(got->end, wanted->end);
+}
+
+static void compare_counts(const struct track_count *got, const struct track_count *wanted)
+{
+	EQ(got->bytes, wanted->bytes);
+	EQ(got->count, wanted->count);
+}
+
+static void compare_part(const struct track_part *got, size_t first, size_t last, int device)
+{
+	struct track_part wanted = brute(first, last, device);
+
+	compare_sums(&got->allocated, &wanted.allocated);
+	compare_sums(&got->reserved, &wanted.reserved);
+	compare_counts(&got->born, &wanted.born);
+	compare_counts(&got->freed, &wanted.freed);
+	compare_counts(&got->outliving, &wanted.outliving);
+	EQ(wanted.allocated.end - wanted.allocated.start, got->born.bytes - got->freed.bytes);
 }
 
 static void compare(void)
@@ -144,8 +192,7 @@ static void compare(void)
 	EQ(phases_find(&phases, &spool), 0);
 	for (size_t i = 0; i < events_n; i++) {
 		const struct phase *phase = &phases.list[at];
-		struct phase_sums allocated;
-		struct phase_sums reserved;
+		size_t last = pop_of[i] < 0 ? events_n - 1 : (size_t)pop_of[i];
 
 		if (events[i].op != EVENT_PUSH)
 			continue;
@@ -154,11 +201,16 @@ static void compare(void)
 		EQ(phase->thread, events[i].thread);
 		EQ(phase->domain, events[i].pool);
 		EQ(phase->open, pop_of[i] < 0);
+		OK(!phase->cut);
 		if (pop_of[i] >= 0)
 			EQ(phase->end, events[pop_of[i]].t);
-		brute(i, pop_of[i] < 0 ? events_n - 1 : (size_t)pop_of[i], &allocated, &reserved);
-		compare_sums(&phase->allocated, &allocated);
-		compare_sums(&phase->reserved, &reserved);
+		compare_part(&phase->all, i, last, -1);
+		for (uint32_t k = 0; k < phase->devices; k++) {
+			int device;
+			const struct track_part *part = phases_part(&phases, phase, k, &device);
+
+			compare_part(part, i, last, device);
+		}
 	}
 	EQ(at, phases.count);
 	phases_clear(&phases);
@@ -227,25 +279,104 @@ TEST(no_events_no_phases)
 	finish();
 }
 
-/* Ten thousand open at once, more than the list begins with. */
-TEST(very_many_open_phases)
+/* A second device that comes while phases are open, and a third; 100 deep. */
+TEST(devices_that_come_later)
 {
 	struct phases phases;
-	struct event event = { .op = EVENT_PUSH, .device = NO_DEVICE, .thread = 1 };
+	struct phase *outer;
+	int device;
 
-	phases_start(&phases);
-	for (unsigned i = 0; i < 10000; i++) {
-		event.t = i;
-		OK(phases_event(&phases, &event));
-	}
-	event.op = EVENT_POP;
-	for (unsigned i = 10000; i--;) {
-		const struct phase *phase = phases_ended_by(&phases, &event);
+	start(1);
+	for (unsigned i = 0; i < 100; i++) {
+		struct event push = { .op = EVENT_PUSH, .t = ++t, .thread = 1, .name = name };
+		struct event alloc = { .op = EVENT_ALLOC,
+				       .t = ++t,
+				       .ptr = 4096 * (1 + i),
+				       .size = 1000 + i,
+				       .device = (int16_t)(i * DEVICES / 100),
+				       .thread = 2 };
 
-		OK(phase && phase->start == i);
-		OK(phases_event(&phases, &event));
+		push.device = NO_DEVICE;
+		ledger_note(&ledger, &push);
+		keep(push);
+		ledger_enter(&ledger, &alloc, NODE_ADDRESS, 0, 0);
+		keep(alloc);
 	}
-	OK(!phases_ended_by(&phases, &event));
-	EQ(phases.newest, -1);
+	for (unsigned i = 0; i < 100; i++) {
+		struct event pop = { .op = EVENT_POP, .t = ++t, .thread = 1, .device = NO_DEVICE };
+
+		ledger_note(&ledger, &pop);
+		keep(pop);
+	}
+	compare();
+	EQ(phases_find(&phases, &spool), 0);
+	EQ(phases.count, 100);
+	outer = &phases.list[0];
+	EQ(outer->devices, DEVICES);
+	EQ(outer->all.born.count, 100);
+	phases_part(&phases, outer, 2, &device);
+	EQ(device, 2);
 	phases_clear(&phases);
+	finish();
+}
+
+/* A ring too small for all: what spans the hole says so, what lies behind it is exact. */
+TEST(events_missing_inside)
+{
+	struct phases phases;
+	unsigned whole = 0;
+
+	start(7);
+	ledger_clear(&ledger);
+	EQ(ledger_init(&ledger, &spool, 100), 0);
+	for (unsigned i = 0; i < EVENTS - 1; i++) {
+		if (i == 2 || i == EVENTS - 40)
+			range(EVENT_PUSH);
+		else
+			memory();
+	}
+	OK(spool.header->dropped > 0);
+	EQ(phases_find(&phases, &spool), 0);
+	EQ(phases.count, 2);
+	for (size_t i = 0; i < phases.count; i++) {
+		const struct phase *phase = &phases.list[i];
+
+		EQ(phase->cut, i == 0);
+		if (phase->cut)
+			continue;
+		whole++;
+		for (size_t k = 0; k < events_n; k++) {
+			if (events[k].op == EVENT_PUSH && events[k].t == phase->start)
+				compare_part(&phase->all, k, events_n - 1, -1);
+		}
+	}
+	EQ(whole, 1);
+	phases_clear(&phases);
+	finish();
+}
+
+/* Ten thousand open at once, more than the list begins with. */
+TEST(very_many_open_ranges)
+{
+	struct ranges ranges;
+	struct range was;
+	struct event event = { .op = EVENT_PUSH, .device = NO_DEVICE };
+
+	ranges_start(&ranges);
+	for (unsigned i = 0; i < 10000; i++) {
+		event.thread = i % 7;
+		event.stream = i % 3 ? 0 : i + 1;
+		OK(ranges_push(&ranges, &event, i));
+	}
+	for (unsigned i = 10000; i--;) {
+		event.thread = i % 7;
+		event.stream = i % 3 ? 0 : i + 1;
+		OK(ranges_pop(&ranges, &event, &was));
+		EQ(was.phase, i);
+	}
+	OK(!ranges_pop(&ranges, &event, &was));
+	EQ(ranges.open, 0);
+	OK(ranges_push(&ranges, &event, 1));
+	EQ(ranges.size, 16384);
+	ranges_clear(&ranges);
 }

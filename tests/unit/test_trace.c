@@ -220,6 +220,12 @@ TEST(phases_and_timeline)
 	EQ(trace.phases[0].end, 70200000);
 	EQ(trace.phases[0].allocated.peak_bytes, 71303168);
 	EQ(trace.phases[0].reserved.start_bytes, 20971520);
+	STR(trace.phases[0].color, "#00ff00");
+	STR(trace.phases[0].payload, "3");
+	STR(trace.phases[0].category, NULL);
+	EQ(trace.phases[0].born.bytes, 54525952);
+	EQ(trace.phases[0].outliving.count, 9);
+	EQ(trace.phases[0].devices_n, 0);
 	curve = trace_curve(&trace, 0, NULL);
 	OK(curve && curve->t_n == 3);
 	EQ(curve->allocated[2], 71303168);
