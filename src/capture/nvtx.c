@@ -25,7 +25,15 @@ enum {
 	MESSAGE_ASCII = 1,
 	MESSAGE_UNICODE = 2,
 	MESSAGE_REGISTERED = 3,
+	COLOR_ARGB = 1,
+	PAYLOAD_U64 = 1,
+	PAYLOAD_I64 = 2,
+	PAYLOAD_F64 = 3,
+	PAYLOAD_U32 = 4,
+	PAYLOAD_I32 = 5,
+	PAYLOAD_F32 = 6, /* beyond these: NVTX's extension, whose payload is an address */
 	NAME_BYTES = 96,
+	CATEGORIES = 256,
 };
 
 struct attributes { /* nvtxEventAttributes_v2 */
@@ -55,6 +63,13 @@ static struct lock names_lock = LOCK_INIT(NAMES);
 static struct arena names;
 static _Atomic uint64_t ranges;
 static _Thread_local int level;
+
+/* Named categories, in the order they were named; readers need no lock. */
+static struct category {
+	const char *domain, *name;
+	uint32_t id;
+} categories[CATEGORIES];
+static _Atomic uint32_t categories_n;
 
 static void narrow(char *to, size_t size, const wchar_t *from)
 {
@@ -122,20 +137,98 @@ static void read_message(const struct attributes *attributes, char *name)
 		text_copy(name, NAME_BYTES, attributes->message);
 }
 
-static void mark_in(const char *domain, const struct attributes *attributes)
+/* A later name for the same category holds from then on. */
+static void name_category(const char *domain, uint32_t id, const char *name)
 {
+	const char *kept = keep(name);
+	uint32_t at;
+
+	if (!kept)
+		return;
+	lock_take(&names_lock);
+	at = atomic_load(&categories_n);
+	if (at < CATEGORIES) {
+		categories[at] = (struct category){ domain, kept, id };
+		atomic_store(&categories_n, at + 1);
+	}
+	lock_drop(&names_lock);
+}
+
+static const char *category_name(const char *domain, uint32_t id, char *number)
+{
+	char *p = number + 11;
+
+	for (uint32_t i = atomic_load(&categories_n); i--;) {
+		if (categories[i].id == id && categories[i].domain == domain)
+			return categories[i].name;
+	}
+	for (*p = '\0'; id; id /= 10)
+		*--p = (char)('0' + id % 10);
+	return p;
+}
+
+static void read_payload(const struct attributes *attributes, struct event_detail *detail)
+{
+	uint32_t low = (uint32_t)attributes->payload;
+	double real;
+	float narrow_real;
+
+	detail->payload = attributes->payload;
+	switch (attributes->payload_type) {
+	case PAYLOAD_U64:
+		detail->payload_kind = PAYLOAD_UNSIGNED;
+		break;
+	case PAYLOAD_I64:
+		detail->payload_kind = PAYLOAD_SIGNED;
+		break;
+	case PAYLOAD_F64:
+		detail->payload_kind = PAYLOAD_REAL;
+		break;
+	case PAYLOAD_U32:
+		detail->payload = low;
+		detail->payload_kind = PAYLOAD_UNSIGNED;
+		break;
+	case PAYLOAD_I32:
+		detail->payload = (uint64_t)(int64_t)(int32_t)low;
+		detail->payload_kind = PAYLOAD_SIGNED;
+		break;
+	case PAYLOAD_F32:
+		memcpy(&narrow_real, &low, sizeof(narrow_real));
+		real = (double)narrow_real;
+		memcpy(&detail->payload, &real, sizeof(real));
+		detail->payload_kind = PAYLOAD_REAL;
+		break;
+	default:
+		detail->payload = 0;
+	}
+}
+
+static void tell(enum event_op op, const char *domain, const struct attributes *attributes,
+		 uint64_t range)
+{
+	struct record_detail detail = { .category = NULL };
 	char name[NAME_BYTES];
+	char number[12];
 
 	read_message(attributes, name);
-	record_mark(EVENT_MARK, name, domain, 0);
+	if (attributes && attributes->size >= sizeof(*attributes)) {
+		if (attributes->category)
+			detail.category = category_name(domain, attributes->category, number);
+		if (attributes->color_type == COLOR_ARGB)
+			detail.rest.color = 0xff000000u | attributes->color;
+		read_payload(attributes, &detail.rest);
+	}
+	record_mark_detailed(op, name, domain, range, &detail);
+}
+
+static void mark_in(const char *domain, const struct attributes *attributes)
+{
+	tell(EVENT_MARK, domain, attributes, 0);
 }
 
 static int push_in(const char *domain, const struct attributes *attributes)
 {
-	char name[NAME_BYTES];
-
-	read_message(attributes, name);
-	record_mark(EVENT_PUSH, name, domain, 0);
+	tell(EVENT_PUSH, domain, attributes, 0);
 	return level++;
 }
 
@@ -148,10 +241,8 @@ static int pop_in(const char *domain)
 static uint64_t start_in(const char *domain, const struct attributes *attributes)
 {
 	uint64_t range = atomic_fetch_add(&ranges, 1) + 1;
-	char name[NAME_BYTES];
 
-	read_message(attributes, name);
-	record_mark(EVENT_PUSH, name, domain, range);
+	tell(EVENT_PUSH, domain, attributes, range);
 	return range;
 }
 
@@ -228,6 +319,30 @@ static void range_end(uint64_t range)
 	end_in(NULL, range);
 }
 
+static void category_in_a(const char *domain, uint32_t id, const char *name)
+{
+	name_category(domain, id, name);
+}
+
+static void category_in_w(const char *domain, uint32_t id, const wchar_t *wide)
+{
+	char name[NAME_BYTES] = "";
+
+	if (wide)
+		narrow(name, sizeof(name), wide);
+	name_category(domain, id, name);
+}
+
+static void category_a(uint32_t id, const char *name)
+{
+	category_in_a(NULL, id, name);
+}
+
+static void category_w(uint32_t id, const wchar_t *wide)
+{
+	category_in_w(NULL, id, wide);
+}
+
 static void *register_a(const char *domain, const char *text)
 {
 	(void)domain;
@@ -262,11 +377,15 @@ static const struct slot {
 	{ MODULE_CORE, 9, (function)push_a },
 	{ MODULE_CORE, 10, (function)push_w },
 	{ MODULE_CORE, 11, (function)pop },
+	{ MODULE_CORE, 12, (function)category_a },
+	{ MODULE_CORE, 13, (function)category_w },
 	{ MODULE_CORE2, 1, (function)mark_in },
 	{ MODULE_CORE2, 2, (function)start_in },
 	{ MODULE_CORE2, 3, (function)end_in },
 	{ MODULE_CORE2, 4, (function)push_in },
 	{ MODULE_CORE2, 5, (function)pop_in },
+	{ MODULE_CORE2, 8, (function)category_in_a },
+	{ MODULE_CORE2, 9, (function)category_in_w },
 	{ MODULE_CORE2, 10, (function)register_a },
 	{ MODULE_CORE2, 11, (function)register_w },
 	{ MODULE_CORE2, 12, (function)keep },

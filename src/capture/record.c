@@ -36,7 +36,7 @@
 #include "capture/used.h"
 #include "spool/txn.h"
 
-enum { PENDING = 128, COST_EVERY = 64, NOTES = 16 };
+enum { PENDING = 128, COST_EVERY = 64, NOTES = 16, MARK_NAMES = 1 << 16 };
 
 _Atomic int record_state = RECORD_INERT;
 
@@ -45,7 +45,8 @@ struct pending {
 	uint64_t t, range;
 	uint32_t thread;
 	uint8_t op;
-	char name[96], domain[24];
+	char name[96], domain[48], category[32];
+	struct event_detail detail;
 };
 
 static struct {
@@ -61,7 +62,10 @@ static struct {
 	_Atomic bool quiet;          /* memtrace_stop() */
 	_Atomic uint32_t generation; /* of this process: forks behind it */
 	uint32_t hook_text[HOOKS];
+	uint32_t mark_names; /* distinct ones */
+	bool mark_names_told;
 	uint32_t pending_count;
+	uint64_t pending_lost;
 	struct pending pending[PENDING];
 	_Atomic(const char *) notes[NOTES];
 	_Atomic uint64_t missed;
@@ -342,6 +346,9 @@ void record_forked(void)
 	memset(record.hook_text, 0, sizeof(record.hook_text));
 	memset(record.notes, 0, sizeof(record.notes));
 	record.pending_count = 0;
+	record.pending_lost = 0;
+	record.mark_names = 0;
+	record.mark_names_told = false;
 	lock_reset(&record.lock);
 	self.phase = OUTSIDE;
 	atomic_fetch_add(&record.generation, 1);
@@ -405,6 +412,47 @@ void record_prepare(void)
 	signals_deliver(&deferred);
 }
 
+/* "aten::mm, seq = 17" -> "aten::mm, seq = #" */
+static void fold_numbers(const char *name, char *to)
+{
+	bool in_number = false;
+
+	for (; *name; name++) {
+		bool digit = *name >= '0' && *name <= '9';
+
+		if (!digit || !in_number)
+			*to++ = digit ? '#' : *name;
+		in_number = digit;
+	}
+	*to = '\0';
+}
+
+/*
+ * Names that count (a step, a sequence number) would fill the table of texts: beyond so many, later
+ * ones have their numbers folded, and if they are that different still, one name between them.
+ */
+static uint32_t mark_name(const char *name)
+{
+	uint64_t before = spool_count(&record.spool, SPOOL_TEXT);
+	char folded[sizeof(record.pending->name)];
+	uint32_t id;
+
+	if (record.mark_names >= 2 * MARK_NAMES)
+		return intern_text(&record.intern, "[too many names]");
+	if (record.mark_names >= MARK_NAMES) {
+		fold_numbers(name, folded);
+		name = folded;
+	}
+	id = intern_text(&record.intern, name);
+	record.mark_names += spool_count(&record.spool, SPOOL_TEXT) != before;
+	if (record.mark_names == MARK_NAMES && !record.mark_names_told) {
+		record.mark_names_told = true;
+		intern_fact(&record.intern, "note",
+			    "very many names of ranges: the numbers in later ones are told as #");
+	}
+	return id;
+}
+
 static void put_mark(const struct pending *from)
 {
 	struct event event = {
@@ -413,10 +461,12 @@ static void put_mark(const struct pending *from)
 		.thread = from->thread,
 		.stream = from->range,
 		.device = NO_DEVICE,
+		.detail = from->detail,
 	};
 
-	event.name = intern_text(&record.intern, from->name);
+	event.name = mark_name(from->name);
 	event.pool = intern_text(&record.intern, from->domain);
+	event.detail.category = intern_text(&record.intern, from->category);
 	ledger_note(&record.ledger, &event);
 }
 
@@ -472,7 +522,12 @@ static bool open_recording(void)
 			give_up(record.paths.spool, error);
 		for (uint32_t i = 0; !error && i < record.pending_count; i++)
 			put_mark(&record.pending[i]);
+		if (!error && record.pending_lost)
+			intern_fact(&record.intern, "note",
+				    "some of very many ranges and marks from before the first "
+				    "memory event were not kept");
 		record.pending_count = 0;
+		record.pending_lost = 0;
 		atomic_store(&record.open, !error);
 		record_unlock();
 	}
@@ -521,7 +576,40 @@ void record_unmatched(void)
 		record.spool.header->unmatched++;
 }
 
-void record_mark(enum event_op op, const char *name, const char *domain, uint64_t range)
+/* Does the pop end the push? */
+static bool is_end_of(const struct pending *pop, const struct pending *push)
+{
+	if (pop->op != EVENT_POP || push->op != EVENT_PUSH || pop->range != push->range)
+		return false;
+	return pop->range || (pop->thread == push->thread && !strcmp(pop->domain, push->domain));
+}
+
+/*
+ * No memory event has come yet. What began and ended in front of the first saw no memory, so when
+ * there are too many such ranges go first: what stays open must be known.
+ */
+static void put_pending(const struct pending *mark)
+{
+	uint32_t at = record.pending_count;
+
+	if (mark->op == EVENT_POP && record.pending_count > PENDING / 2) {
+		while (at && !is_end_of(mark, &record.pending[at - 1]))
+			at--;
+		if (!at)
+			return;
+		memmove(record.pending + at - 1, record.pending + at,
+			(record.pending_count - at) * sizeof(*record.pending));
+		record.pending_count--;
+		return;
+	}
+	if (record.pending_count < PENDING)
+		record.pending[record.pending_count++] = *mark;
+	else
+		record.pending_lost++;
+}
+
+void record_mark_detailed(enum event_op op, const char *name, const char *domain, uint64_t range,
+			  const struct record_detail *detail)
 {
 	struct pending mark = { .op = (uint8_t)op, .range = range };
 
@@ -532,12 +620,22 @@ void record_mark(enum event_op op, const char *name, const char *domain, uint64_
 	mark.thread = record_thread();
 	text_copy(mark.name, sizeof(mark.name), name ? name : "");
 	text_copy(mark.domain, sizeof(mark.domain), domain ? domain : "");
+	if (detail) {
+		text_copy(mark.category, sizeof(mark.category),
+			  detail->category ? detail->category : "");
+		mark.detail = detail->rest;
+	}
 	record_lock();
 	if (atomic_load(&record.open))
 		put_mark(&mark);
-	else if (record.pending_count < PENDING)
-		record.pending[record.pending_count++] = mark;
+	else
+		put_pending(&mark);
 	record_unlock();
+}
+
+void record_mark(enum event_op op, const char *name, const char *domain, uint64_t range)
+{
+	record_mark_detailed(op, name, domain, range, NULL);
 }
 
 void record_events(bool on)

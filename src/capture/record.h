@@ -122,6 +122,14 @@ bool record_quiet(void);
 /* A mark, push or pop; those from before the first memory event are kept for it. */
 void record_mark(enum event_op op, const char *name, const char *domain, uint64_t range);
 
+/* The same, and what NVTX was told beside the name; `category` is its text (may be NULL). */
+struct record_detail {
+	const char *category;
+	struct event_detail rest;
+};
+void record_mark_detailed(enum event_op op, const char *name, const char *domain, uint64_t range,
+			  const struct record_detail *detail);
+
 /* Events on or off (the ledger goes on). Recording on or off altogether. */
 void record_events(bool on);
 void record_enable(bool on);

@@ -3,6 +3,7 @@
  * without NVTX's headers.
  */
 #include <cuda_runtime.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <wchar.h>
@@ -33,6 +34,13 @@ static nvtxEventAttributes_t message(nvtxMessageType_t type, nvtxMessageValue_t 
 	return attributes;
 }
 
+static void *cross(void *range)
+{
+	take(MIB);
+	nvtxRangeEnd(*(nvtxRangeId_t *)range);
+	return NULL;
+}
+
 int main(void)
 {
 	nvtxDomainHandle_t domain = nvtxDomainCreateA("library");
@@ -43,7 +51,10 @@ int main(void)
 		message(NVTX_MESSAGE_TYPE_REGISTERED, (nvtxMessageValue_t){ .registered = kept });
 	nvtxEventAttributes_t wide = message(NVTX_MESSAGE_TYPE_UNICODE,
 					     (nvtxMessageValue_t){ .unicode = L"gr\u00f6\u00dfe" });
+	nvtxEventAttributes_t full =
+		message(NVTX_MESSAGE_TYPE_ASCII, (nvtxMessageValue_t){ .ascii = "full" });
 	nvtxRangeId_t first, second;
+	pthread_t thread;
 
 	nvtxMarkA("before CUDA");
 	nvtxRangePushA("step");
@@ -66,6 +77,23 @@ int main(void)
 	nvtxDomainMarkEx(domain, &registered);
 	nvtxMarkA("end");
 	nvtxRangePop(); /* one too many */
+	nvtxDomainNameCategoryA(domain, 7, "kernels");
+	full.category = 7;
+	full.colorType = NVTX_COLOR_ARGB;
+	full.color = 0x0076b900;
+	full.payloadType = NVTX_PAYLOAD_TYPE_INT32;
+	full.payload.iValue = -5;
+	nvtxDomainRangePushEx(domain, &full);
+	nvtxDomainRangePop(domain);
+	full.payloadType = NVTX_PAYLOAD_TYPE_FLOAT;
+	full.payload.fValue = 0.25F;
+	nvtxMarkEx(&full);
+	/* Begun here, ended on another thread. */
+	first = nvtxRangeStartA("crossing");
+	if (pthread_create(&thread, NULL, cross, &first) || pthread_join(thread, NULL))
+		return 1;
+	nvtxRangePushA("left open");
+	take(MIB);
 	nvtxDomainDestroy(domain);
 	puts("done");
 	return 0;

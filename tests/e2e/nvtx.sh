@@ -13,17 +13,38 @@ traced "$E2E/nvtx"
 is 'the program succeeds' "$?:$(cat "$OUT")" "$plain:$(cat plain.out)"
 ok 'the trace keeps its promises' validate "$TRACE"
 is 'marks' "$(json "$TRACE" '[e["name"] for e in d["events"] if e["op"] == "mark"]')" \
-	'["before CUDA", "registered", "end"]'
+	'["before CUDA", "registered", "end", "full"]'
 is 'pushes and pops' \
 	"$(json "$TRACE" '" ".join("%s:%s" % (e["op"], e["name"]) for e in d["events"] if e["op"] in ("push", "pop")
 		and e["name"])')" \
-	'push:step push:größe pop:größe push:first push:registered pop:first pop:registered pop:step push:in domain pop:in domain'
+	'push:step push:größe pop:größe push:first push:registered pop:first pop:registered pop:step push:in domain pop:in domain push:full pop:full push:crossing pop:crossing push:left open'
 is 'phases, with their domains and what was held at start, peak and end' \
 	"$(json "$TRACE" '"\n".join("%s %s %s" % (p["name"], p["domain"],
-		[p["allocated"][k + "_bytes"] >> 20 for k in ("start", "peak", "end")])
+		[(p["allocated"][k + "_bytes"] or 0) >> 20 for k in ("start", "peak", "end")])
 		for p in sorted(d["phases"], key=lambda p: p["name"]))')" \
-	'first None [1, 3, 3]
+	'crossing None [8, 9, 9]
+first None [1, 3, 3]
+full library [8, 8, 8]
 größe None [1, 3, 1]
 in domain library [4, 8, 8]
+left open None [9, 10, 0]
 registered library [2, 4, 4]
 step None [0, 4, 4]'
+is 'born, freed and outliving, in MiB' \
+	"$(json "$TRACE" '"\n".join("%s %s" % (p["name"],
+		[p[k]["bytes"] >> 20 for k in ("born", "freed", "outliving")])
+		for p in sorted(d["phases"], key=lambda p: p["name"]))')" \
+	'crossing [1, 0, 1]
+first [2, 0, 2]
+full [0, 0, 0]
+größe [2, 2, 0]
+in domain [4, 0, 4]
+left open [1, 0, 1]
+registered [2, 0, 2]
+step [6, 2, 4]'
+is 'colour, category and payload of a range' \
+	"$(json "$TRACE" '[(p["category"], p["color"], p["payload"]) for p in d["phases"] if p["name"] == "full"]')" \
+	'[["kernels", "#76b900", -5]]'
+is 'and of a mark, whose domain has no such category' \
+	"$(json "$TRACE" '[(e["category"], e["color"], e["payload"]) for e in d["events"] if e["op"] == "mark" and e["name"] == "full"]')" \
+	'[["7", "#76b900", 0.25]]'
