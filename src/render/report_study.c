@@ -1,5 +1,6 @@
 /* What a report knows beyond sums. */
 #include "render/report_study.h"
+#include "analyse/steps.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -64,6 +65,17 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	return error;
 }
 
+/* Where nothing names the steps of the program they are looked for: a trace of few events is. */
+static int infer_steps(struct trace *trace, const struct report_options *options)
+{
+	bool few = trace->capture.events_recorded <= TRACE_FEW && !trace->capture.events_dropped;
+
+	if (options->oom || !strcmp(trace->path, "standard input") ||
+	    (!few && options->by != TRACE_BY_PHASE))
+		return 0;
+	return steps_infer(trace);
+}
+
 int report_study_start(struct report_study *study, struct trace *trace,
 		       const struct report_options *options)
 {
@@ -75,6 +87,8 @@ int report_study_start(struct report_study *study, struct trace *trace,
 		error = suppressions_read(&study->suppressions, options->suppressions);
 	if (!error && !options->rules)
 		error = rules_read(&study->builtin, NULL);
+	if (!error)
+		error = infer_steps(trace, options);
 	if (error)
 		return error;
 	if (report_knows_categories(trace, options) &&
