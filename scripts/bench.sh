@@ -79,6 +79,19 @@ while read -r name count; do
 	[ "$name" = compiler ] || row "instructions added per driver event, $name" "$count" "baseline in make check"
 done <tests/data/instructions.txt
 
+# ranges COUNT: "seconds MiB" of COUNT ranges, traced, the document's writing included
+ranges() {
+	measured env LD_PRELOAD="$BUILD/libmemtrace.so" LD_LIBRARY_PATH="$BUILD/fake" MEMTRACE_QUIET=1 \
+		MEMTRACE_OUTPUT="$temp/ranges.json" "$BUILD/tests/e2e/ranges" "$1"
+}
+# shellcheck disable=SC2046  # two words
+set -- $(ranges $((million / 10))) $(ranges $million)
+row "ns of a range, its push, pop and lines of JSON" \
+	"$(echo "$3 $1 $million" | awk '{ printf "%.0f", ($1 - $2) * 1e9 / ($3 * 0.9) }')" "-"
+row "bytes of memory of a range while JSON is written" \
+	"$(echo "$4 $2 $million" | awk '{ printf "%.0f", ($1 - $2) * 1048576 / ($3 * 0.9) }')" "-"
+rm -f "$temp/ranges.json"
+
 for command in /bin/true 'python3 -c pass' 'gcc --version'; do
 	# shellcheck disable=SC2086  # words
 	row "start and end of \`$command\`" "$(startup $command)" "1.05x"

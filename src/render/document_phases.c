@@ -97,18 +97,30 @@ static void write_part(struct out *out, const struct phase *phase, const struct 
 	write_count(out, ",\"outliving\":{\"bytes\":", &part->outliving);
 }
 
+/* Nothing held, nothing born: the phase has nothing to say of the device. */
+static bool says_nothing(const struct track_part *part)
+{
+	return !part->allocated.peak && !part->reserved.peak && !part->born.count &&
+	       !part->freed.count;
+}
+
 static void write_devices(struct out *out, const struct phases *phases, const struct phase *phase)
 {
+	bool first = true;
+
 	for (uint32_t i = 0; i < phase->devices; i++) {
 		int device;
 		const struct track_part *part = phases_part(phases, phase, i, &device);
 
-		out_text(out, i ? ",{\"device\":" : ",\"devices\":[{\"device\":");
+		if (says_nothing(part))
+			continue;
+		out_text(out, first ? ",\"devices\":[{\"device\":" : ",{\"device\":");
+		first = false;
 		out_u64(out, (uint64_t)device);
 		write_part(out, phase, part);
 		out_char(out, '}');
 	}
-	if (phase->devices)
+	if (!first)
 		out_char(out, ']');
 }
 

@@ -1,6 +1,6 @@
 /*
  * ranges N [killed]: N ranges by memtrace_push() and memtrace_pop(), a hundred deep, each innermost
- * one with a block of its own name's size, on two devices in turns. One range is left open, one pop
+ * one with a block of its own name's size, on all devices in turns. One range is left open, one pop
  * is too many. With "killed" the process ends itself by SIGKILL.
  */
 #include <cuda_runtime.h>
@@ -21,12 +21,12 @@ static void *take(size_t size)
 }
 
 /* A hundred ranges, one inside the other: what the innermost takes, the outermost gives back. */
-static void nest(unsigned long round)
+static void nest(unsigned long round, int devices)
 {
 	char name[32];
 	void *block;
 
-	if (cudaSetDevice((int)(round % 2)))
+	if (cudaSetDevice((int)(round % (unsigned)devices)))
 		exit(1);
 	for (int i = 0; i < DEEP; i++) {
 		snprintf(name, sizeof(name), "depth %d", i);
@@ -42,12 +42,15 @@ static void nest(unsigned long round)
 int main(int argc, char **argv)
 {
 	unsigned long rounds = argc > 1 ? strtoul(argv[1], NULL, 10) / DEEP : 10;
+	int devices = 0;
 
+	if (cudaGetDeviceCount(&devices))
+		return 1;
 	memtrace_pop();
 	memtrace_push("all");
 	take(BLOCK);
 	for (unsigned long i = 0; i < rounds; i++)
-		nest(i);
+		nest(i, devices);
 	memtrace_mark("last");
 	if (argc > 2)
 		raise(SIGKILL);
