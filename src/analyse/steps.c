@@ -140,7 +140,7 @@ static int find_steps(struct finder *finder)
 {
 	finder->sharing = calloc(finder->births_n + 1, sizeof(*finder->sharing));
 	finder->starts = calloc(finder->births_n + 1, sizeof(*finder->starts));
-	if (!finder->sharing || !finder->starts)
+	if (!finder->count || !finder->sharing || !finder->starts)
 		return err("no memory left");
 	for (size_t i = 0; i < finder->stacks; i++)
 		finder->sharing[finder->count[i]]++;
@@ -167,7 +167,7 @@ static struct event event_of(const struct trace_event *from)
 		.allocated = from->allocated,
 		.reserved = from->reserved,
 		.pool = from->pool,
-		.device = from->allocated == TRACE_NONE ? NO_DEVICE : from->device,
+		.device = (int16_t)(from->allocated == TRACE_NONE ? NO_DEVICE : from->device),
 		.op = from->op < EVENT_OPS ? from->op : EVENT_MARK,
 		.space = from->space,
 		.flags = from->foreign ? EVENT_FOREIGN : 0,
