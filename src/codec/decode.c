@@ -121,6 +121,14 @@ static bool get_detail(struct decoder *decoder, struct event_detail *detail)
 	       get_varint(decoder, &detail->payload);
 }
 
+static bool get_mark(struct decoder *decoder, struct event *event)
+{
+	bool detailed = event->flags & EVENT_DETAILED;
+
+	event->flags &= (uint8_t)~EVENT_DETAILED; /* the wire's word */
+	return get_u32(decoder, &event->name) && (!detailed || get_detail(decoder, &event->detail));
+}
+
 static bool get_event(struct decoder *decoder, unsigned slot, struct event *event)
 {
 	const struct wire_context *context = &decoder->state.contexts[slot];
@@ -141,8 +149,7 @@ static bool get_event(struct decoder *decoder, unsigned slot, struct event *even
 		.flags = context->flags,
 	};
 	if (!event_is_memory(event->op))
-		return get_u32(decoder, &event->name) &&
-		       (!(event->flags & EVENT_DETAILED) || get_detail(decoder, &event->detail));
+		return get_mark(decoder, event);
 	if (!get_varint(decoder, &value))
 		return false;
 	event->ptr = decoder->state.ptr ^= varint_unalign(value);

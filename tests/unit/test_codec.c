@@ -26,6 +26,19 @@ static uint64_t odd_number(uint64_t *chance)
 	}
 }
 
+static struct event_detail random_detail(uint64_t *chance)
+{
+	struct event_detail detail = {
+		.color = (uint32_t)odd_number(chance),
+		.category = (uint32_t)odd_number(chance),
+		.payload_kind = (uint8_t)chance_below(chance, PAYLOADS),
+	};
+
+	if (detail.payload_kind)
+		detail.payload = odd_number(chance);
+	return detail;
+}
+
 static struct event random_event(uint64_t *chance, uint64_t *t)
 {
 	struct event event = {
@@ -49,6 +62,8 @@ static struct event random_event(uint64_t *chance, uint64_t *t)
 		event.stack = (uint32_t)odd_number(chance);
 	} else {
 		event.name = (uint32_t)odd_number(chance);
+		if (chance_one_in(chance, 2))
+			event.detail = random_detail(chance);
 	}
 	return event;
 }
@@ -69,6 +84,10 @@ static void same(const struct event *got, const struct event *wanted)
 	EQ(got->op, wanted->op);
 	EQ(got->space, wanted->space);
 	EQ(got->flags, wanted->flags);
+	EQ(got->detail.color, wanted->detail.color);
+	EQ(got->detail.category, wanted->detail.category);
+	EQ(got->detail.payload_kind, wanted->detail.payload_kind);
+	EQ(got->detail.payload, wanted->detail.payload);
 }
 
 /* As many events as fit into a chunk, out and in again. */
