@@ -2,10 +2,11 @@
 #include "capture/nvml.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/lock.h"
 #include "base/signals.h"
 #include "capture/driver.h"
 #include "capture/record.h"
@@ -44,7 +45,11 @@ typedef int processes_fn(nvmlDevice_t device, unsigned int *count, struct proces
 typedef int memory_fn(nvmlDevice_t device, struct memory *memory);
 
 static struct {
-	struct lock lock; /* of what follows, up to the functions */
+	/*
+	 * Somebody uses what follows, up to the functions. Tried and never waited for: who has it
+	 * is in the loader or in NVML, and who waits may hold the loader's lock.
+	 */
+	atomic_bool busy;
 	bool tried;
 	uint64_t asked; /* devices looked for, one bit each */
 	unsigned int before[DEVICES][PROCESSES];
@@ -66,7 +71,7 @@ static void *find(void *library, const char *newer, const char *older)
 	return function || !older ? function : resolve_dlsym(library, older);
 }
 
-/* With nvml.lock held. Stays loaded: who would unload it may be using it elsewhere. */
+/* While `busy` is ours. Stays loaded: who would unload it may be using it elsewhere. */
 static void load(void)
 {
 	void *library = nvml.tried ? NULL : dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -86,7 +91,7 @@ static void load(void)
 		atomic_store_explicit(&nvml.loaded, true, memory_order_release);
 }
 
-/* With nvml.lock held. */
+/* While `busy` is ours. */
 static void look_for(int device)
 {
 	struct driver_facts facts;
@@ -121,14 +126,16 @@ void nvml_prepare(int device)
 {
 	struct process processes[PROCESSES];
 	nvmlDevice_t handle;
-	int count;
-
 	int cancel;
+	int count;
 
 	if (device < 0 || device >= DEVICES)
 		return;
 	cancel = cancel_hold();
-	lock_take(&nvml.lock);
+	if (atomic_exchange(&nvml.busy, true)) {
+		cancel_release(cancel);
+		return;
+	}
 	load();
 	if (atomic_load(&nvml.loaded))
 		look_for(device);
@@ -138,7 +145,7 @@ void nvml_prepare(int device)
 	nvml.before_count[device] = 0;
 	for (int i = 0; i < count; i++)
 		nvml.before[device][nvml.before_count[device]++] = processes[i].pid;
-	lock_drop(&nvml.lock);
+	atomic_store(&nvml.busy, false);
 	cancel_release(cancel);
 }
 
@@ -184,7 +191,7 @@ static unsigned int pick(int device, const struct process *processes, int count)
 	return fresh == 1 ? only : 0;
 }
 
-bool nvml_recognise(int device)
+int nvml_recognise(int device)
 {
 	struct process processes[PROCESSES];
 	nvmlDevice_t handle = handle_of(device);
@@ -192,14 +199,17 @@ bool nvml_recognise(int device)
 	int count;
 
 	if (!handle)
-		return false;
+		return 0;
 	cancel = cancel_hold();
-	lock_take(&nvml.lock);
+	if (atomic_exchange(&nvml.busy, true)) {
+		cancel_release(cancel);
+		return -EBUSY;
+	}
 	if (!atomic_load(&nvml.self)) {
 		count = list(nvml.computing, handle, processes);
 		atomic_store(&nvml.self, pick(device, processes, count));
 	}
-	lock_drop(&nvml.lock);
+	atomic_store(&nvml.busy, false);
 	cancel_release(cancel);
 	return atomic_load(&nvml.self) != 0;
 }
@@ -249,7 +259,7 @@ bool nvml_left(int device, uint64_t *bytes)
 
 void nvml_clear(void)
 {
-	lock_reset(&nvml.lock);
+	atomic_store(&nvml.busy, false);
 	atomic_store(&nvml.prepared, 0);
 	atomic_store(&nvml.self, 0);
 }

@@ -22,8 +22,8 @@ void nvml_prepare(int device);
 
 bool nvml_prepared(int device);
 
-/* Behind it: is it known now which process we are? */
-bool nvml_recognise(int device);
+/* Behind it: 1 if it is known now which process we are, 0 if not, -EBUSY: ask later. */
+int nvml_recognise(int device);
 
 /* Bytes that this process occupies, 0 when it is not listed; false when NVML cannot say. */
 bool nvml_used(int device, uint64_t *bytes);

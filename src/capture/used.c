@@ -98,11 +98,15 @@ static bool has_source(int device)
 {
 	_Atomic uint8_t *source = &used_devices[device].source;
 	uint64_t bytes;
+	int found;
 
 	if (atomic_load_explicit(source, memory_order_relaxed) == USED_UNKNOWN) {
 		if (!nvml_prepared(device)) /* its context was made where nobody looked */
 			nvml_prepare(device);
-		if (nvml_recognise(device) && nvml_used(device, &bytes) && bytes)
+		found = nvml_prepared(device) ? nvml_recognise(device) : -EBUSY;
+		if (found < 0) /* another thread is at it: the next sample knows */
+			return false;
+		if (found && nvml_used(device, &bytes) && bytes)
 			atomic_store(source, USED_NVML);
 		else if (device == driver_device())
 			atomic_store(source, USED_DEVICE);
