@@ -321,7 +321,7 @@ $(BUILD)/setup-%: scripts/setup.sh
 	@mkdir -p $(@D)
 	@sh scripts/setup.sh $* && touch $@ || true
 
-TESTING = MAKE='$(MAKE)' BUILD='$(BUILD)' CC='$(CC)' sh scripts/run-tests.sh
+TESTING = MAKE='$(MAKE)' BUILD='$(BUILD)' CC='$(CC)' TOOL_LIBS='$(TOOL_LIBS)' sh scripts/run-tests.sh
 
 .PHONY: check check-unit check-e2e check-san check-tsan check-debug check-gpu check-all bench
 check: $(if $(filter no,$(SETUP)),,$(BUILD)/setup-check) ## every test below, closed by "N passed, N failed"

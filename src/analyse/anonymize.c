@@ -187,7 +187,6 @@ static void process(struct trace *trace)
 	static const char *command[] = { "program" };
 	static const char *notes[] = { "what the recorder noted is not shown here" };
 
-	trace->path = "trace.json";
 	trace->process.host = "host";
 	trace->process.cwd = "/";
 	trace->process.command = command;

@@ -274,6 +274,9 @@ int categories_end(struct categories *categories)
 {
 	struct categories_own *own = categories->own;
 
+	/* Known, of whichever there are: a list without members is no NULL. */
+	if (grow_allocs(categories))
+		return no_memory(categories);
 	gradients_remember_live(own);
 	life_end_all(categories, true);
 	for (size_t i = 0; i <= categories->stacks_n; i++)

@@ -109,6 +109,7 @@ static int open_file(struct trace *trace, bool events)
 	if (S_ISREG(status.st_mode) && !status.st_size)
 		return err("%s: is empty", trace->path);
 	trace->spool = begins_as_spool(trace->fd);
+	trace->once = !S_ISREG(status.st_mode) || !strcmp(trace->path, "standard input");
 	trace->with_events = events || !trace->spool;
 	return trace->spool ? convert(trace, events) : 0;
 }

@@ -390,6 +390,7 @@ struct trace {
 	int by;            /* enum trace_by: what a site is */
 	uint32_t *site_of; /* by stack: its site, UINT32_MAX for none */
 	bool spool;        /* the path names a spool */
+	bool once;         /* a pipe: it cannot be opened again to be read a second time */
 	bool with_events;  /* trace_next() has something to give */
 
 	/* The rest is the reader's own. */

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/watch.h"
+#include "capture/loader.h"
 #include "capture/resolve.h"
 
 /* The functions asked, by their ABI names. */
@@ -52,7 +53,7 @@ static void *function(enum question question)
 	void *f = atomic_load_explicit(&known[question], memory_order_relaxed);
 
 	watch_host(names[question]); /* the driver has locks of its own */
-	if (!f) {
+	if (!f && !atomic_load(&loader_silent)) {
 		const char *path = watch_path(NULL); /* once: dlsym allocates what it has to say */
 
 		f = resolve_cuda(names[question]);

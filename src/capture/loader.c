@@ -2,8 +2,6 @@
 #include "capture/loader.h"
 
 #include <errno.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <time.h>
 
 enum { NAP_US = 50, SHARDS = 64 };
@@ -13,6 +11,7 @@ static struct {
 	_Alignas(64) atomic_int count;
 } asking[SHARDS];
 
+atomic_bool loader_silent;
 static atomic_int forking;
 static atomic_uint threads;
 static _Thread_local int depth;
@@ -83,6 +82,10 @@ void loader_release(void)
 
 void loader_forked(void)
 {
+	bool others = atomic_load(&threads) > (shard != 0);
+
+	if (!nobody_asks() || (nobody_forks() && others))
+		atomic_store(&loader_silent, true);
 	for (int i = 0; i < SHARDS; i++)
 		atomic_store(&asking[i].count, 0);
 	if (depth)

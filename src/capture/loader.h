@@ -8,11 +8,21 @@
  * fork waits until nobody is there.
  *
  * Neither side waits longer than LOADER_PATIENCE_MS: a thread may hold what the other one needs.
+ *
+ * A child that is born past fork's handlers (_Fork, a clone of its own) while the process had other
+ * threads, or when patience was at its end, cannot know what they held. It asks nothing on its own
+ * account for the rest of its life: its events have Python frames and no native ones.
  */
 #ifndef CAPTURE_LOADER_H
 #define CAPTURE_LOADER_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
+
 enum { LOADER_PATIENCE_MS = 100 };
+
+/* Nothing may be asked that can be done without. */
+extern atomic_bool loader_silent;
 
 /* With no lock held; they nest. errno is kept. */
 void loader_enter(void);

@@ -234,6 +234,8 @@ bool modules_refresh(void)
 {
 	bool changed;
 
+	if (atomic_load_explicit(&loader_silent, memory_order_relaxed))
+		return false;
 	loader_enter();
 	changed = refresh();
 	loader_leave();

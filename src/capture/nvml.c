@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/signals.h"
+#include "base/watch.h"
 #include "capture/driver.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
@@ -64,6 +65,30 @@ static struct {
 	_Atomic unsigned int self; /* our id in NVML's lists, 0 while unknown */
 } nvml;
 
+/* Whoever has the turn is not cancelled in it; what NVML and the loader allocate is not ours. */
+struct turn {
+	const char *path;
+	int cancel;
+};
+
+static bool enter(struct turn *turn)
+{
+	turn->cancel = cancel_hold();
+	if (atomic_exchange(&nvml.busy, true)) {
+		cancel_release(turn->cancel);
+		return false;
+	}
+	turn->path = watch_path(NULL);
+	return true;
+}
+
+static void leave(const struct turn *turn)
+{
+	watch_path(turn->path);
+	atomic_store(&nvml.busy, false);
+	cancel_release(turn->cancel);
+}
+
 static void *find(void *library, const char *newer, const char *older)
 {
 	void *function = resolve_dlsym(library, newer);
@@ -115,27 +140,25 @@ static nvmlDevice_t handle_of(int device)
 /* How many processes; -1 when that cannot be said. */
 static int list(processes_fn *ask, nvmlDevice_t device, struct process *processes)
 {
+	const char *path = watch_path(NULL);
 	unsigned int count = PROCESSES;
+	bool told = ask && ask(device, &count, processes) == NVML_SUCCESS && count <= PROCESSES;
 
-	if (!ask || ask(device, &count, processes) != NVML_SUCCESS || count > PROCESSES)
-		return -1;
-	return (int)count;
+	watch_path(path);
+	return told ? (int)count : -1;
 }
 
 void nvml_prepare(int device)
 {
 	struct process processes[PROCESSES];
+	struct turn ours;
 	nvmlDevice_t handle;
-	int cancel;
 	int count;
 
 	if (device < 0 || device >= DEVICES)
 		return;
-	cancel = cancel_hold();
-	if (atomic_exchange(&nvml.busy, true)) {
-		cancel_release(cancel);
+	if (!enter(&ours))
 		return;
-	}
 	load();
 	if (atomic_load(&nvml.loaded))
 		look_for(device);
@@ -145,8 +168,7 @@ void nvml_prepare(int device)
 	nvml.before_count[device] = 0;
 	for (int i = 0; i < count; i++)
 		nvml.before[device][nvml.before_count[device]++] = processes[i].pid;
-	atomic_store(&nvml.busy, false);
-	cancel_release(cancel);
+	leave(&ours);
 }
 
 bool nvml_prepared(int device)
@@ -195,22 +217,18 @@ int nvml_recognise(int device)
 {
 	struct process processes[PROCESSES];
 	nvmlDevice_t handle = handle_of(device);
-	int cancel;
+	struct turn ours;
 	int count;
 
 	if (!handle)
 		return 0;
-	cancel = cancel_hold();
-	if (atomic_exchange(&nvml.busy, true)) {
-		cancel_release(cancel);
+	if (!enter(&ours))
 		return -EBUSY;
-	}
 	if (!atomic_load(&nvml.self)) {
 		count = list(nvml.computing, handle, processes);
 		atomic_store(&nvml.self, pick(device, processes, count));
 	}
-	atomic_store(&nvml.busy, false);
-	cancel_release(cancel);
+	leave(&ours);
 	return atomic_load(&nvml.self) != 0;
 }
 
@@ -250,11 +268,13 @@ bool nvml_left(int device, uint64_t *bytes)
 {
 	nvmlDevice_t handle = handle_of(device);
 	struct memory memory;
+	const char *path = watch_path(NULL);
+	bool told = handle && nvml.memory(handle, &memory) == NVML_SUCCESS;
 
-	if (!handle || nvml.memory(handle, &memory) != NVML_SUCCESS)
-		return false;
-	*bytes = memory.left;
-	return true;
+	watch_path(path);
+	if (told)
+		*bytes = memory.left;
+	return told;
 }
 
 void nvml_clear(void)

@@ -397,7 +397,7 @@ void record_prepare(void)
 	const char *path;
 
 	if (__builtin_expect(atomic_load_explicit(&record.prepared, memory_order_relaxed), 1) ||
-	    atomic_exchange(&record.prepared, true))
+	    atomic_load(&loader_silent) || atomic_exchange(&record.prepared, true))
 		return;
 	signals_defer(&deferred); /* the loader's functions must not be entered again */
 	path = watch_path(NULL);  /* once in a process: the loader allocates */
@@ -421,7 +421,7 @@ static void fold_numbers(const char *name, char *to)
 		bool digit = *name >= '0' && *name <= '9';
 
 		if (!digit || !in_number)
-			*to++ = digit ? '#' : *name;
+			*to++ = (char)(digit ? '#' : *name);
 		in_number = digit;
 	}
 	*to = '\0';
@@ -522,6 +522,10 @@ static bool open_recording(void)
 			give_up(record.paths.spool, error);
 		for (uint32_t i = 0; !error && i < record.pending_count; i++)
 			put_mark(&record.pending[i]);
+		if (!error && atomic_load(&loader_silent))
+			intern_fact(&record.intern, "note",
+				    "born by a clone past fork's handlers, among threads: native "
+				    "frames were not looked for");
 		if (!error && record.pending_lost)
 			intern_fact(&record.intern, "note",
 				    "some of very many ranges and marks from before the first "
@@ -735,7 +739,7 @@ void record_finish(void)
 		txn_cancel(&record.spool);
 	} else {
 		modules_refresh();
-		if (bound_past_us())
+		if (!atomic_load(&loader_silent) && bound_past_us())
 			record_note("a library calls the CUDA runtime past every preload "
 				    "(RTLD_DEEPBIND): seen at the driver only");
 		record_lock();

@@ -10,6 +10,7 @@
 #include "base/watch.h"
 #include "capture/autograd.h"
 #include "capture/facts.h"
+#include "capture/loader.h"
 #include "capture/modules.h"
 #include "capture/python.h"
 #include "capture/record.h"
@@ -228,10 +229,12 @@ static uint32_t name_walk(const struct walk *walk, struct hash128 hash, uint64_t
 		/* Something was loaded: it may be what we wait for. The loader allocates. */
 		const char *path = watch_path(NULL);
 
+		loader_enter();
 		torch_prepare();
 		autograd_prepare();
 		if (!python_version())
 			python_prepare(resolve_dlsym);
+		loader_leave();
 		watch_path(path);
 		record_lock();
 		facts_late(record_intern());

@@ -106,7 +106,8 @@ __attribute__((noinline)) size_t unwind(void **addresses, size_t capacity)
 	const char *path;
 	int count;
 
-	if (!atomic_load_explicit(&unwinder.name, memory_order_acquire))
+	if (!atomic_load_explicit(&unwinder.name, memory_order_acquire) ||
+	    atomic_load_explicit(&loader_silent, memory_order_relaxed))
 		return 0;
 	path = watch_walk();
 	loader_enter();

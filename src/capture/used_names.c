@@ -224,9 +224,9 @@ void used_account(int device, const struct used_look *look, const struct used_cu
 	} else if (!culprit && bytes && !atomic_load(&used_stepping)) {
 		known->residual += bytes;
 		tell(device, look, seen_by, 0);
-	} else {
+	} else if (!bytes) {
 		tell(device, look, NULL, 0);
-	}
+	} /* else it belongs to a step that is under way, whose end looks again */
 }
 
 /* The steps so far, with nothing reserved yet. */

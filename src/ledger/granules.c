@@ -60,9 +60,9 @@ static bool grow(struct granules *granules)
 }
 
 /* Is this the granule's first inhabitant, or was it the last? Without memory it is neither. */
-static bool share(struct granules *granules, const struct spool_node *node, bool born)
+static bool share(struct granules *granules, int device, uint64_t number, bool born)
 {
-	uint64_t key = 1 + ((uint64_t)node->device << 48 | node->address >> SHIFT);
+	uint64_t key = 1 + ((uint64_t)device << 48 | number);
 	struct granule *granule = granules->last;
 
 	/* Small ones come and go in the same few. */
@@ -81,6 +81,18 @@ static bool share(struct granules *granules, const struct spool_node *node, bool
 	return granule->count && !--granule->count;
 }
 
+/* The granules that it is the only one in: those between its first and its last, these if alone. */
+static uint64_t own_granules(struct granules *granules, const struct spool_node *node, bool born)
+{
+	uint64_t first = node->address >> SHIFT;
+	uint64_t last = (node->address + (node->size ? node->size - 1 : 0)) >> SHIFT;
+	uint64_t count = share(granules, node->device, first, born);
+
+	if (last > first)
+		count += last - first - 1 + share(granules, node->device, last, born);
+	return count;
+}
+
 void granules_count(struct granules *granules, const struct spool_node *node, bool born)
 {
 	bool array = node->kind == NODE_ARRAY;
@@ -93,10 +105,8 @@ void granules_count(struct granules *granules, const struct spool_node *node, bo
 	/* Where a small array lies nobody tells. */
 	if (array && node->size <= SHARED_MOST)
 		return;
-	if (node->size > SHARED_MOST)
-		bytes = (node->size + GRANULE - 1) & ~(GRANULE - 1);
-	else
-		bytes = share(granules, node, born) ? GRANULE : 0;
+	bytes = array ? (node->size + GRANULE - 1) & ~(GRANULE - 1)
+		      : own_granules(granules, node, born) * GRANULE;
 	bytes -= node->size; /* the part of a shared granule may be less than nothing */
 	granules->rounding[node->device] += born ? (int64_t)bytes : -(int64_t)bytes;
 }

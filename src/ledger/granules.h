@@ -1,10 +1,11 @@
 /*
  * What the driver rounds allocations up to: granules of 2 MiB.
  *
- * A plain allocation above 1 MiB lies in granules of its own; smaller ones share granules, which
- * cost the device their whole size while anything lives in them (read on an H200, driver 580; the
- * simulated driver is held to it by tests/fake/agree.c). What cuMemCreate gives is whole granules
- * already, and what pools and graphs hold is asked of the driver.
+ * A plain allocation costs the device every granule that it touches, while anything lives in it:
+ * those above 1 MiB begin one, smaller ones share, and lie behind the ends of the large, too (read
+ * on an H200, driver 580; the simulated driver is held to it by tests/fake/agree.c). What
+ * cuMemCreate gives is whole granules already, and what pools and graphs hold is asked of the
+ * driver.
  *
  * Kept beside the ledger, in memory of this process: nothing of it outlives it but the last sum,
  * which each sample of `used` puts into the spool.

@@ -17,8 +17,8 @@ static int find_highest(struct export_end *end, const struct trace *trace,
 	struct replay replay;
 	int error;
 
-	if (!strcmp(trace->path, "standard input"))
-		return err("standard input can be read once only: --at a peak wants a file");
+	if (trace->once)
+		return err("%s can be read once only: --at a peak wants a file", trace->path);
 	error = trace_open(&again, trace->path);
 	if (error)
 		return error;

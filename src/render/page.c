@@ -108,11 +108,20 @@ struct part {
 	struct categories categories;
 };
 
+static const char *name_of(const struct part *part)
+{
+	return part->anonymizer ? "trace.json" : part->input->name;
+}
+
 /* All of the report but what belongs to one moment, and the trees, which the page draws itself. */
 static int write_report(const struct part *part, struct out *json)
 {
 	struct report_options options = {
-		.device = NO_DEVICE, .space = SPACES, .limit = ROWS, .rules = &part->rules
+		.device = NO_DEVICE,
+		.space = SPACES,
+		.limit = ROWS,
+		.rules = &part->rules,
+		.name = name_of(part),
 	};
 	struct trace trace;
 	int error;
@@ -141,7 +150,6 @@ static int write_report(const struct part *part, struct out *json)
 	error = trace_open(&trace, part->input->path);
 	if (error)
 		return error;
-	trace.path = part->input->name;
 	if (part->anonymizer)
 		error = anonymize_trace(part->anonymizer, &trace);
 	if (!error)
@@ -160,7 +168,7 @@ static int write_facts(struct out *json, void *what)
 	if (error)
 		return error;
 	out_text(json, ",\n\"name\":");
-	out_json(json, part->anonymizer ? part->trace.path : part->input->name);
+	out_json(json, name_of(part));
 	error = page_facts(&part->trace, &part->history, &part->folded, &part->categories, json);
 	out_text(json, "}");
 	return error;

@@ -335,8 +335,8 @@ static int tell_programs(const struct report *report)
 
 	if (error)
 		return error;
-	report_json_text(report,
-			 "{\"schema\":\"memtrace-report/1\",\n\"trace\":", report->trace->path);
+	report_json_text(report, "{\"schema\":\"memtrace-report/1\",\n\"trace\":",
+			 report->options->name ? report->options->name : report->trace->path);
 	report_json_text(report, ",\n\"answer\":", answer);
 	tell_selection(report);
 	error = run_sections(report, true);

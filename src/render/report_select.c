@@ -113,7 +113,7 @@ static int find_figures(struct trace *trace)
 	int error;
 
 	if (!needs_figures(trace) || trace->capture.truncated || trace->capture.events_dropped ||
-	    !strcmp(trace->path, "standard input"))
+	    trace->once)
 		return 0;
 	error = trace_open(&again, trace->path);
 	if (error)

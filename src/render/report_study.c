@@ -48,10 +48,10 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 {
 	int error;
 
-	if (!strcmp(trace->path, "standard input"))
-		return err(
-			"standard input cannot be read twice, as categories of a selection want: "
-			"give a file");
+	if (trace->once)
+		return err("%s cannot be read twice, as categories of a selection want: give a "
+			   "file",
+			   trace->path);
 	error = trace_open(&study->again, trace->path);
 	if (error)
 		return error;
@@ -70,8 +70,7 @@ static int infer_steps(struct trace *trace, const struct report_options *options
 {
 	bool few = trace->capture.events_recorded <= TRACE_FEW && !trace->capture.events_dropped;
 
-	if (options->oom || !strcmp(trace->path, "standard input") ||
-	    (!few && options->by != TRACE_BY_PHASE))
+	if (options->oom || trace->once || (!few && options->by != TRACE_BY_PHASE))
 		return 0;
 	return steps_infer(trace);
 }
@@ -92,7 +91,7 @@ int report_study_start(struct report_study *study, struct trace *trace,
 	if (error)
 		return error;
 	if (report_knows_categories(trace, options) &&
-	    (strcmp(trace->path, "standard input") != 0 || report_asks_categories(options)))
+	    (!trace->once || report_asks_categories(options)))
 		return find_first(study, trace, rules);
 	return wants_categories(trace, options) ? categories_start(&study->categories, trace, rules)
 						: 0;

@@ -13,7 +13,7 @@ cp "$TOP/src/render/page_bundle.S" empty.S
 if [ -f "$BUILD/tests/tool.a" ] && [ -z "${SAN:-}" ]; then
 	# shellcheck disable=SC2086  # words
 	ok 'a tool without the page' ${CC:-cc} -o without empty.S "$BUILD/cli/cli/main.o" "$BUILD/tests/tool.a" \
-		${CJSON_LIBS:--lcjson} ${ZLIB_LIBS:--lz} -ldl -lpthread -lm
+		${TOOL_LIBS:?make tells}
 	fails 2 'install npm (scripts/setup.sh does) and run make again' ./without html "$recorded-train.json" -o none.html
 	ok 'leaves nothing' test ! -e none.html
 fi

@@ -69,10 +69,13 @@ TEST(moments_of_a_trace)
 		  .end = TRACE_NONE,
 		  .allocated = { 5, TRACE_NONE, 9 } },
 	};
-	struct trace_part pool = { .name = "torch", .allocated = { 3, 1, 0, NULL } };
+	struct trace_part pool = { .name = "torch", .allocated = { .peak_bytes = 3, .peak_t = 1 } };
 	struct trace_device devices[] = {
-		{ .device = 0, .allocated = { 50, 1, 0, NULL }, .pools = &pool, .pools_n = 1 },
-		{ .device = 2, .allocated = { 90, 2, 0, NULL } },
+		{ .device = 0,
+		  .allocated = { .peak_bytes = 50, .peak_t = 1 },
+		  .pools = &pool,
+		  .pools_n = 1 },
+		{ .device = 2, .allocated = { .peak_bytes = 90, .peak_t = 2 } },
 	};
 	struct trace trace = { .path = "t.json",
 			       .phases = phases,
