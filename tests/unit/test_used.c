@@ -8,48 +8,56 @@
 #include "ledger/used.h"
 #include "recorder.h"
 
-enum { MIB = 1 << 20, NODES = 2000, PLACES = 400 };
+enum { MIB = 1 << 20, GRANULE = 2 * MIB, NODES = 2000, PLACES = 400, GRANULES = 400000 };
 
 static struct spool_node nodes[NODES];
 static unsigned nodes_n;
 
-/* What the driver would hold: granules of their own above 1 MiB, shared ones below. */
+/* What the driver would hold: every granule that anything touches. */
 static int64_t by_hand(int device)
 {
-	static bool shared[PLACES * 2];
-	int64_t held = 0;
-	int64_t asked = 0;
+	static bool held[GRANULES];
+	int64_t bytes = 0;
 
-	memset(shared, 0, sizeof(shared));
+	memset(held, 0, sizeof(held));
 	for (unsigned i = 0; i < nodes_n; i++) {
-		if (nodes[i].device != device)
+		const struct spool_node *node = &nodes[i];
+
+		if (node->device != device)
 			continue;
-		asked += (int64_t)nodes[i].size;
-		if (nodes[i].size > MIB)
-			held += (int64_t)(nodes[i].size + 2 * MIB - 1) / (2 * MIB) * (2 * MIB);
-		else
-			shared[nodes[i].address / (2 * MIB)] = true;
+		bytes -= (int64_t)node->size;
+		for (uint64_t at = node->address / GRANULE;
+		     at <= (node->address + node->size - 1) / GRANULE; at++)
+			held[at] = true;
 	}
-	for (unsigned i = 0; i < PLACES * 2; i++)
-		held += shared[i] ? 2 * MIB : 0;
-	return held - asked;
+	for (unsigned i = 0; i < GRANULES; i++)
+		bytes += held[i] ? GRANULE : 0;
+	return bytes;
 }
 
+/* Large ones lie where none was before, small ones anywhere below, or behind the end of another. */
 static struct spool_node random_node(uint64_t *chance)
 {
-	bool large = chance_below(chance, 4) == 0;
-	uint64_t place = chance_below(chance, PLACES);
-
-	return (struct spool_node){
+	static uint64_t next = PLACES;
+	const struct spool_node *other = nodes_n ? &nodes[chance_below(chance, nodes_n)] : NULL;
+	struct spool_node node = {
 		.kind = NODE_ADDRESS,
 		.space = SPACE_DEVICE,
 		.device = (int16_t)chance_below(chance, 3),
-		/* Large ones lie elsewhere: no granule has both. */
-		.address = large ? (PLACES + place) * 2 * MIB
-				 : place * 2 * MIB + chance_below(chance, 4096) * 512,
-		.size = large ? MIB + 1 + chance_below(chance, 64 * MIB)
-			      : 1 + chance_below(chance, MIB),
+		.address =
+			chance_below(chance, PLACES) * GRANULE + chance_below(chance, 4096) * 512,
+		.size = 1 + chance_below(chance, MIB),
 	};
+
+	if (chance_below(chance, 4) == 0) {
+		node.size = MIB + 1 + chance_below(chance, 64 * MIB);
+		node.address = next * GRANULE;
+		next += (node.size + GRANULE - 1) / GRANULE;
+	} else if (other && chance_below(chance, 2)) {
+		node.device = other->device;
+		node.address = other->address + other->size;
+	}
+	return node;
 }
 
 TEST(rounding_equals_a_count_by_hand)
