@@ -199,7 +199,9 @@ static void *real_of(enum report report, void *caller)
 
 	/* Asked once, then only when something was loaded (torch_prepare): it costs microseconds.
 	 */
-	if (__builtin_expect(!real, 0) && !atomic_exchange(&asked_caller[report], true)) {
+	if (__builtin_expect(!real, 0) &&
+	    !atomic_load_explicit(&asked_caller[report], memory_order_relaxed) &&
+	    !atomic_exchange(&asked_caller[report], true)) {
 		find_real(caller);
 		real = atomic_load_explicit(&report_real[report], memory_order_relaxed);
 	}
@@ -307,8 +309,11 @@ void torch_restart(void)
 static void agree(const struct event *event, uint64_t allocated, uint64_t reserved)
 {
 	struct ledger *ledger = record_ledger();
-	uint64_t ours = ledger_pool_sum(ledger, event->device, event->pool, METRIC_ALLOCATED);
+	uint64_t ours;
 
+	if (ledger_pool_agrees(ledger, event, allocated, reserved))
+		return;
+	ours = ledger_pool_sum(ledger, event->device, event->pool, METRIC_ALLOCATED);
 	if (allocated != ours) {
 		bool more = allocated > ours;
 

@@ -109,33 +109,69 @@ static inline struct spool_point point_of(const struct spool_scope *scope, uint6
 	return now;
 }
 
+/* merge() of point_of(), which nearly every event comes to, without making the point. */
+static inline void update(struct spool_point *point, const struct spool_scope *scope, uint64_t t)
+{
+	uint64_t allocated = scope->sums[METRIC_ALLOCATED].now;
+	uint64_t reserved = scope->sums[METRIC_RESERVED].now;
+
+	if (allocated > point->top.allocated) {
+		point->top.t = t;
+		point->top.reserved = reserved;
+		__atomic_store_n(&point->top.allocated, allocated, __ATOMIC_RELEASE);
+	}
+	if (reserved > point->high.reserved) {
+		point->high.t = t;
+		point->high.allocated = allocated;
+		__atomic_store_n(&point->high.reserved, reserved, __ATOMIC_RELEASE);
+	}
+	point->last.t = t;
+	point->last.allocated = allocated;
+	point->last.reserved = reserved;
+	if (scope->sums[METRIC_USED].now && t) {
+		point->used = scope->sums[METRIC_USED].now;
+		point->used_t = t;
+	}
+}
+
+/* False if the time is beyond the newest stretch, or there is none. */
+static inline bool prolong(struct spool *spool, const struct spool_scope *scope, struct state state,
+			   uint64_t t)
+{
+	struct spool_point *point;
+
+	if (!state.points)
+		return false;
+	point = point_at(spool, scope, state.half, state.points - 1);
+	if (point->stretch < t >> state.shift)
+		return false;
+	update(point, scope, t);
+	return true;
+}
+
+static __attribute__((noinline)) void begin(struct spool *spool, struct spool_scope *scope,
+					    struct state state, uint64_t t)
+{
+	struct spool_point *point = point_at(spool, scope, state.half, state.points);
+
+	*point = point_of(scope, t);
+	point->stretch = t >> state.shift;
+	state.points++;
+	set_state(scope, state);
+}
+
 void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t)
 {
 	struct state state = state_of(scope);
-	struct spool_point now = point_of(scope, t);
-	struct spool_point *point;
 
-	if (!scope->curve)
+	if (!scope->curve || prolong(spool, scope, state, t))
 		return;
-	if (state.points) {
-		point = point_at(spool, scope, state.half, state.points - 1);
-		if (point->stretch >= t >> state.shift) {
-			merge(point, &now);
-			return;
-		}
-	}
 	if (state.points == CURVE_POINTS) {
 		state = halve(spool, scope, state);
-		point = point_at(spool, scope, state.half, state.points - 1);
-		if (point->stretch >= t >> state.shift) {
-			merge(point, &now);
+		if (prolong(spool, scope, state, t))
 			return;
-		}
 	}
-	now.stretch = t >> state.shift;
-	*point_at(spool, scope, state.half, state.points) = now;
-	state.points++;
-	set_state(scope, state);
+	begin(spool, scope, state, t);
 }
 
 unsigned curve_points(const struct spool *spool, const struct spool_scope *scope)

@@ -5,6 +5,7 @@
  */
 #include "ledger/ledger_parts.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "ledger/curve.h"
@@ -54,6 +55,7 @@ void ledger_mend(struct ledger *ledger)
 		return;
 	ledger->newest = 0;
 	memset(ledger->scopes, 0, sizeof(ledger->scopes));
+	ledger->last_touched.where = 0;
 	/* Which of them were to be drawn is not known: twice is as good as once. */
 	ledger->undrawn_n = 0;
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++)
@@ -105,19 +107,60 @@ static bool from_driver(const struct event *event)
 	return !event->pool || event->op == EVENT_RESERVE || event->op == EVENT_RELEASE;
 }
 
-bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t owner,
-		  struct touched *touched)
+static void find_touched(struct ledger *ledger, const struct event *event, uint32_t owner,
+			 struct touched *touched)
 {
 	*touched = (struct touched){ -1, -1, -1, -1 };
 	if (event->device >= 0)
 		touched->device = ledger_scope(ledger, SCOPE_DEVICE, event->device, 0);
 	if (event->pool)
 		touched->pool = ledger_scope(ledger, SCOPE_POOL, event->device, event->pool);
-	if (owner && on_card(event) && from_driver(event))
+	if (owner)
 		touched->owner = ledger_scope(ledger, SCOPE_OWNER, event->device, owner);
 	if (event->space != SPACE_DEVICE)
 		touched->space = ledger_scope(ledger, SCOPE_SPACE, NO_DEVICE, event->space);
+}
+
+/* One word of what decides which scopes an event touches, beside the owner; never 0. */
+static inline uint64_t where_of(const struct event *event)
+{
+	return (uint64_t)event->pool << 32 | (uint64_t)(uint16_t)event->device << 16 |
+	       (uint64_t)event->space << 1 | 1;
+}
+
+static __attribute__((noinline)) bool touch_anew(struct ledger *ledger, const struct event *event,
+						 uint32_t owner)
+{
+	struct ledger_touched *last = &ledger->last_touched;
+
+	last->where = 0;
+	find_touched(ledger, event, owner, &last->touched);
+	if (ledger->error)
+		return false;
+	last->where = where_of(event);
+	last->owner = owner;
+	return true;
+}
+
+/* The scopes are in ledger->last_touched then. */
+static inline bool touch(struct ledger *ledger, const struct event *event, uint32_t owner)
+{
+	const struct ledger_touched *last = &ledger->last_touched;
+
+	if (!on_card(event) || !from_driver(event))
+		owner = 0;
+	if (last->where != where_of(event) || last->owner != owner)
+		return touch_anew(ledger, event, owner);
 	return !ledger->error;
+}
+
+bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t owner,
+		  struct touched *touched)
+{
+	bool found = touch(ledger, event, owner);
+
+	*touched = ledger->last_touched.touched;
+	return found;
 }
 
 /* The curves of what the last event moved, now that it stays. */
@@ -157,7 +200,7 @@ void ledger_put(struct ledger *ledger, struct event *event)
 		journal_put(&ledger->journal, event);
 }
 
-static void count(struct spool *spool, int64_t index, bool in)
+static inline void count(struct spool *spool, int64_t index, bool in)
 {
 	struct spool_scope *scope;
 
@@ -165,6 +208,13 @@ static void count(struct spool *spool, int64_t index, bool in)
 		return;
 	scope = totals_scope(spool, (uint32_t)index);
 	txn_add64(spool, in ? &scope->allocations : &scope->frees, 1);
+}
+
+static inline void shift(struct spool *spool, int64_t scope, enum metric metric,
+			 const struct totals_change *change)
+{
+	if (scope >= 0 && change->bytes)
+		totals_add(spool, (uint32_t)scope, metric, change);
 }
 
 /*
@@ -177,27 +227,26 @@ static void move(struct ledger *ledger, const struct event *event, uint32_t stac
 	struct spool *spool = ledger->spool;
 	bool in = event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
 	bool handed = event->op == EVENT_ALLOC || event->op == EVENT_FREE;
-	int64_t part[METRICS] = { 0 };
-	int sign = in ? 1 : -1;
+	int64_t sign = in ? 1 : -1;
+	struct totals_change change = {
+		.row = spool_at(spool, SPOOL_STACK, stack),
+		.count = sign,
+		.t = event->t,
+	};
+	int64_t part[METRIC_USED];
 
 	event_effect(event, &part[METRIC_ALLOCATED], &part[METRIC_RESERVED]);
 	for (unsigned metric = 0; metric < METRIC_USED; metric++) {
-		const int64_t scopes[] = { touched->device, touched->pool, touched->owner };
-
-		for (unsigned i = 0; part[metric] && i < 3; i++) {
-			if (scopes[i] >= 0)
-				totals_add(spool, totals_sum(scopes[i], metric), stack,
-					   part[metric], sign, event->t);
-		}
+		change.bytes = part[metric];
+		shift(spool, touched->device, metric, &change);
+		shift(spool, touched->pool, metric, &change);
+		shift(spool, touched->owner, metric, &change);
 	}
 	if (touched->space >= 0 && handed && !(event->flags & EVENT_FOREIGN)) {
-		int64_t bytes = sign * (int64_t)event->size;
-
-		totals_add(spool, totals_sum(touched->space, METRIC_ALLOCATED), stack, bytes, sign,
-			   event->t);
+		change.bytes = sign * (int64_t)event->size;
+		totals_add(spool, (uint32_t)touched->space, METRIC_ALLOCATED, &change);
 		if (touched->pool >= 0 && !on_card(event))
-			totals_add(spool, totals_sum(touched->pool, METRIC_ALLOCATED), stack, bytes,
-				   sign, event->t);
+			totals_add(spool, (uint32_t)touched->pool, METRIC_ALLOCATED, &change);
 	}
 	count(spool, touched->owner, in);
 	if (!handed)
@@ -213,19 +262,30 @@ void ledger_count_birth(struct ledger *ledger, const struct event *event, uint32
 
 	if (event->op != EVENT_ALLOC)
 		return;
-	txn_add64(ledger->spool, &row->allocations, 1);
-	txn_add64(ledger->spool, &row->bytes, event->size);
+	txn_keep_run(ledger->spool, &row->allocations, 2);
+	row->allocations++;
+	row->bytes += event->size;
 }
+
+_Static_assert(offsetof(struct spool_stack, bytes) ==
+			       offsetof(struct spool_stack, allocations) + 8 &&
+		       offsetof(struct spool_stack, freed) ==
+			       offsetof(struct spool_stack, frees) + 8 &&
+		       offsetof(struct spool_stack, freed_here) ==
+			       offsetof(struct spool_stack, frees_here) + 8,
+	       "a count and its bytes are kept together");
 
 static void count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size)
 {
 	struct spool_stack *row = spool_at(spool, SPOOL_STACK, born);
 	struct spool_stack *here = spool_at(spool, SPOOL_STACK, died);
 
-	txn_add64(spool, &row->frees, 1);
-	txn_add64(spool, &row->freed, size);
-	txn_add64(spool, &here->frees_here, 1);
-	txn_add64(spool, &here->freed_here, size);
+	txn_keep_run(spool, &row->frees, 2);
+	row->frees++;
+	row->freed += size;
+	txn_keep_run(spool, &here->frees_here, 2);
+	here->frees_here++;
+	here->freed_here += size;
 }
 
 /* At least 1 ns, so that 0 stays the word for none. */
@@ -252,14 +312,14 @@ void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
 	move(ledger, event, stack, touched);
 }
 
-/* Opens the transaction of one event and moves the sums; the caller changes nodes, then commits. */
-static bool begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
-		  struct touched *touched)
+/* Opens the transaction of one event and moves the sums; the caller changes nodes, then commits
+ * what was touched last. */
+static inline bool begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner)
 {
-	if (!ledger_touch(ledger, event, owner, touched) || !ledger_room(ledger, 1))
+	if (!touch(ledger, event, owner) || !ledger_room(ledger, 1))
 		return false;
 	txn_begin(ledger->spool);
-	ledger_book(ledger, event, stack, touched);
+	ledger_book(ledger, event, stack, &ledger->last_touched.touched);
 	return true;
 }
 
@@ -279,10 +339,8 @@ void ledger_commit(struct ledger *ledger, const struct touched *touched)
 
 static void enter(struct ledger *ledger, struct event *event, const struct spool_node *node)
 {
-	struct touched touched;
-
 	ledger->newest = 0;
-	if (!begin(ledger, event, node->stack, node->owner, &touched))
+	if (!begin(ledger, event, node->stack, node->owner))
 		return;
 	if (node->kind != NODE_FREE) {
 		struct spool_node born = *node;
@@ -294,7 +352,7 @@ static void enter(struct ledger *ledger, struct event *event, const struct spool
 	ledger_count_birth(ledger, event, node->stack);
 	if (event->op == EVENT_FREE) /* a pool's own totals fell: nobody knows what died */
 		count_free(ledger->spool, node->stack, event->stack, event->size);
-	ledger_commit(ledger, &touched);
+	ledger_commit(ledger, &ledger->last_touched.touched);
 	ledger->newest_generation = generation(ledger);
 	ledger->newest_event = *event;
 	ledger->newest_quiet = ledger->quiet;
@@ -332,14 +390,13 @@ void ledger_bury(struct ledger *ledger, const struct event *event, uint32_t id)
 void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id)
 {
 	struct spool_node node = *live_node(ledger->spool, id);
-	struct touched touched;
 
 	ledger_tell_end(event, &node);
 	ledger->newest = 0;
-	if (!begin(ledger, event, node.stack, node.owner, &touched))
+	if (!begin(ledger, event, node.stack, node.owner))
 		return;
 	ledger_bury(ledger, event, id);
-	ledger_commit(ledger, &touched);
+	ledger_commit(ledger, &ledger->last_touched.touched);
 }
 
 /*
@@ -487,6 +544,22 @@ uint32_t ledger_around(const struct ledger *ledger, uint64_t address)
 		return home;
 	}
 	return 0;
+}
+
+bool ledger_pool_agrees(struct ledger *ledger, const struct event *event, uint64_t allocated,
+			uint64_t reserved)
+{
+	const struct spool_scope *scope;
+	int64_t pool;
+
+	if (ledger->error || !touch(ledger, event, 0))
+		return true;
+	pool = ledger->last_touched.touched.pool;
+	if (pool < 0)
+		return true;
+	scope = totals_scope(ledger->spool, (uint32_t)pool);
+	return scope->sums[METRIC_ALLOCATED].now == allocated &&
+	       scope->sums[METRIC_RESERVED].now == reserved;
 }
 
 uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric)

@@ -16,6 +16,11 @@
 
 enum { LEDGER_SCOPES = 64, LEDGER_UNDRAWN = 4 };
 
+/* The scopes that an event touches, -1 for none. */
+struct touched {
+	int64_t device, pool, owner, space;
+};
+
 struct ledger {
 	struct spool *spool;
 	struct journal journal;
@@ -36,6 +41,11 @@ struct ledger {
 		int32_t device;
 		uint32_t scope; /* 1 + index, 0 for an empty slot */
 	} scopes[LEDGER_SCOPES];
+	struct ledger_touched { /* and in front of that: one event is much like the one before */
+		uint64_t where;
+		uint32_t owner;
+		struct touched touched;
+	} last_touched;
 };
 
 /* 0 or -errno. The spool must be fresh. */
@@ -99,6 +109,11 @@ void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struc
 
 /* 1 + the node of the plain or pooled driver allocation that holds the address; a scan. */
 uint32_t ledger_around(const struct ledger *ledger, uint64_t address);
+
+/* Are these the sums that the ledger has of the event's pool? True also after an error: there is
+ * nothing to correct then. */
+bool ledger_pool_agrees(struct ledger *ledger, const struct event *event, uint64_t allocated,
+			uint64_t reserved);
 
 /* A pool's sum as the ledger has it. */
 uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric);

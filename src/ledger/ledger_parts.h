@@ -10,12 +10,6 @@
 
 #include "ledger/ledger.h"
 
-/* The scopes that an event touches, -1 for none; found before its transaction for they may be new.
- */
-struct touched {
-	int64_t device, pool, owner, space;
-};
-
 /* The ledger stops: an error of spool_need(). */
 void ledger_fail(struct ledger *ledger, int64_t error);
 
@@ -25,7 +19,7 @@ int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, ui
 /* Stops the ledger if this is an error of spool_need(): true then. */
 bool ledger_check(struct ledger *ledger, int error);
 
-/* Finds the scopes. False after an error. */
+/* Finds the scopes, before the event's transaction for they may be new. False after an error. */
 bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t owner,
 		  struct touched *touched);
 

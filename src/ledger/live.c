@@ -5,8 +5,6 @@
 
 #include "spool/txn.h"
 
-enum { FIRST_BUCKETS = 256 };
-
 static uint64_t hash(unsigned kind, uint32_t pool, uint64_t address)
 {
 	uint64_t x = address ^ (uint64_t)kind << 58;
@@ -45,18 +43,10 @@ static uint32_t *head(const struct spool *spool, uint64_t bucket)
 	return spool_at(spool, SPOOL_BUCKET, bucket);
 }
 
-int live_room(struct spool *spool)
+void live_start(struct spool *spool)
 {
-	struct spool_header *header = spool->header;
-	int error = spool_need(spool, SPOOL_NODE, header->count[SPOOL_NODE]);
-
-	if (!error)
-		error = spool_need(spool, SPOOL_BUCKET, header->live.buckets + FIRST_BUCKETS);
-	if (!error && !header->live.buckets) {
-		header->live.buckets = FIRST_BUCKETS;
-		header->count[SPOOL_BUCKET] = FIRST_BUCKETS;
-	}
-	return error;
+	spool->header->live.buckets = LIVE_FIRST_BUCKETS;
+	spool->header->count[SPOOL_BUCKET] = LIVE_FIRST_BUCKETS;
 }
 
 uint32_t live_find(const struct spool *spool, enum node_kind kind, uint32_t pool, uint64_t address)
@@ -153,8 +143,7 @@ uint32_t live_insert(struct spool *spool, const struct spool_node *from)
 	uint32_t id = take_free(spool);
 	struct spool_node *node = live_node(spool, id);
 
-	txn_keep(spool, (uint64_t)((char *)&node->device - spool->base),
-		 *(txn_word *)&node->device);
+	txn_keep_run(spool, &node->device, 1);
 	txn_keep(spool, (uint64_t)((char *)&node->next - spool->base) | 1, node->next);
 	*node = *from;
 	link_node(spool, id);

@@ -9,8 +9,23 @@
 
 #include "spool/spool.h"
 
+enum { LIVE_FIRST_BUCKETS = 256 };
+
+/* The first buckets; for live_room(). */
+void live_start(struct spool *spool);
+
 /* Makes room for one more allocation. 0, or an error of spool_need(). */
-int live_room(struct spool *spool);
+static inline int live_room(struct spool *spool)
+{
+	struct spool_header *header = spool->header;
+	int error = spool_need(spool, SPOOL_NODE, header->count[SPOOL_NODE]);
+
+	if (!error)
+		error = spool_need(spool, SPOOL_BUCKET, header->live.buckets + LIVE_FIRST_BUCKETS);
+	if (!error && !header->live.buckets)
+		live_start(spool);
+	return error;
+}
 
 /* 1 + the node, 0 if there is none. Blocks are told apart by pool as well; other kinds ignore it.
  */

@@ -1,14 +1,10 @@
 /* Sums and their peaks, with composition by epochs. */
 #include "ledger/totals.h"
 
+#include <stddef.h>
+
 #include "ledger/curve.h"
 #include "spool/txn.h"
-
-int totals_room(struct spool *spool, unsigned events)
-{
-	return spool_need(spool, SPOOL_CELL,
-			  spool_count(spool, SPOOL_CELL) + (uint64_t)events * TOTALS_CELLS);
-}
 
 static int64_t make_scope(struct spool *spool, enum scope_kind kind, int device, uint32_t name)
 {
@@ -41,19 +37,12 @@ int64_t totals_scope_find(struct spool *spool, enum scope_kind kind, int device,
 	return make_scope(spool, kind, device, name);
 }
 
-static struct spool_cell *find_cell(struct spool *spool, uint32_t stack, uint32_t sum)
+static __attribute__((noinline)) struct spool_cell *make_cell(struct spool *spool,
+							      struct spool_stack *row, uint32_t sum)
 {
-	struct spool_stack *row = spool_at(spool, SPOOL_STACK, stack);
-	struct spool_cell *cell;
-	uint64_t fresh;
+	uint64_t fresh = spool_count(spool, SPOOL_CELL);
+	struct spool_cell *cell = spool_at(spool, SPOOL_CELL, fresh);
 
-	for (uint32_t id = row->cell; id; id = cell->next) {
-		cell = spool_at(spool, SPOOL_CELL, id - 1);
-		if (cell->sum == sum)
-			return cell;
-	}
-	fresh = spool_count(spool, SPOOL_CELL);
-	cell = spool_at(spool, SPOOL_CELL, fresh);
 	/* It may be one that an event taken back had made (txn_begin_over). */
 	txn_keep_bytes(spool, cell, cell + 1);
 	*cell = (struct spool_cell){ .sum = sum, .next = row->cell };
@@ -62,24 +51,47 @@ static struct spool_cell *find_cell(struct spool *spool, uint32_t stack, uint32_
 	return cell;
 }
 
-void totals_add(struct spool *spool, uint32_t id, uint32_t stack, int64_t bytes, int count,
-		uint64_t t)
+static inline struct spool_cell *find_cell(struct spool *spool, struct spool_stack *row,
+					   uint32_t sum)
 {
-	struct spool_sum *sum = &totals_scope(spool, id / METRICS)->sums[id % METRICS];
-	struct spool_cell *cell = find_cell(spool, stack, id);
-	uint64_t now = sum->now + (uint64_t)bytes;
+	struct spool_cell *cell;
+
+	for (uint32_t id = row->cell; id; id = cell->next) {
+		cell = spool_at(spool, SPOOL_CELL, id - 1);
+		if (cell->sum == sum)
+			return cell;
+	}
+	return make_cell(spool, row, sum);
+}
+
+_Static_assert(offsetof(struct spool_cell, epoch) == offsetof(struct spool_cell, live) + 32 &&
+		       sizeof(struct spool_sum) == 32,
+	       "the words that totals_add() keeps are neighbours");
+
+void totals_add(struct spool *spool, uint32_t scope, enum metric metric,
+		const struct totals_change *change)
+{
+	struct spool_sum *sum = &totals_scope(spool, scope)->sums[metric];
+	struct spool_cell *cell = find_cell(spool, change->row, totals_sum(scope, metric));
+	uint64_t now = sum->now + (uint64_t)change->bytes;
 
 	if (cell->epoch != sum->epoch) {
-		txn_set64(spool, &cell->at_peak, cell->live);
-		txn_set64(spool, &cell->at_peak_count, cell->live_count);
-		txn_set64(spool, &cell->epoch, sum->epoch);
+		txn_keep_run(spool, &cell->live, 5);
+		cell->at_peak = cell->live;
+		cell->at_peak_count = cell->live_count;
+		cell->epoch = sum->epoch;
+	} else {
+		txn_keep_run(spool, &cell->live, 2);
 	}
-	txn_set64(spool, &cell->live, cell->live + (uint64_t)bytes);
-	txn_set64(spool, &cell->live_count, cell->live_count + (uint64_t)(int64_t)count);
-	txn_set64(spool, &sum->now, now);
+	cell->live += (uint64_t)change->bytes;
+	cell->live_count += (uint64_t)change->count;
 	if (now > sum->peak) {
-		txn_set64(spool, &sum->peak, now);
-		txn_set64(spool, &sum->peak_t, t);
-		txn_set64(spool, &sum->epoch, sum->epoch + 1);
+		txn_keep_run(spool, sum, 4);
+		sum->peak = now;
+		sum->peak_t = change->t;
+		sum->epoch++;
+	} else {
+		txn_keep_run(spool, sum, 1);
 	}
+	sum->now = now;
 }

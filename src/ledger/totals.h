@@ -16,7 +16,11 @@
 enum { TOTALS_CELLS = 8 }; /* the most cells one event can need */
 
 /* Room for the cells of so many events. 0, or an error of spool_need(). */
-int totals_room(struct spool *spool, unsigned events);
+static inline int totals_room(struct spool *spool, unsigned events)
+{
+	return spool_need(spool, SPOOL_CELL,
+			  spool_count(spool, SPOOL_CELL) + (uint64_t)events * TOTALS_CELLS);
+}
 
 static inline struct spool_scope *totals_scope(const struct spool *spool, uint32_t scope)
 {
@@ -32,9 +36,18 @@ static inline uint32_t totals_sum(int64_t scope, enum metric metric)
 	return (uint32_t)scope * METRICS + (uint32_t)metric;
 }
 
-/* Moves a sum by `bytes` and `count` allocations of the stack. */
-void totals_add(struct spool *spool, uint32_t sum, uint32_t stack, int64_t bytes, int count,
-		uint64_t t);
+/* Bytes and allocations that come (or go, negative) in one event at time t, by the stack whose row
+ * this is. */
+struct totals_change {
+	struct spool_stack *row;
+	int64_t bytes;
+	int64_t count;
+	uint64_t t;
+};
+
+/* Moves a scope's sum. */
+void totals_add(struct spool *spool, uint32_t scope, enum metric metric,
+		const struct totals_change *change);
 
 /* The bytes and allocations of a cell at its sum's peak. */
 static inline uint64_t totals_at_peak(const struct spool_sum *sum, const struct spool_cell *cell,

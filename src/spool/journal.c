@@ -2,6 +2,7 @@
 #include "spool/journal.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -9,7 +10,7 @@
 #include "spool/txn.h"
 
 enum {
-	SUMS_DEVICES = 64,
+	SUMS_DEVICES = JOURNAL_SUMS_DEVICES,
 	CHUNK_ROOM = SPOOL_BLOCK - (int)sizeof(struct spool_chunk),
 	FEWEST_PER_CHUNK = 16,
 };
@@ -141,16 +142,20 @@ static int next_place(struct journal *journal)
 	return 0;
 }
 
-int journal_room(struct journal *journal, unsigned events)
+int journal_make_room(struct journal *journal, unsigned events)
 {
 	struct signals_deferred deferred;
-	int error;
+	int error = 0;
 
-	if (!journal->max_events || (journal->chunk && chunk_left(journal, events) >= events))
+	if (!journal->max_events)
 		return 0;
-	signals_defer(&deferred);
-	error = next_place(journal);
-	signals_deliver(&deferred);
+	if (!journal->chunk || chunk_left(journal, events) < events) {
+		signals_defer(&deferred);
+		error = next_place(journal);
+		signals_deliver(&deferred);
+	}
+	/* Each event takes one of what is left, or none. */
+	journal->ready = error ? 0 : journal->spool->header->seq + chunk_left(journal, events);
 	return error;
 }
 
@@ -162,6 +167,14 @@ static bool keeps(const struct journal *journal)
 		journal->ring_events < journal->max_events - journal->head_events);
 }
 
+_Static_assert(offsetof(struct spool_header, t) == offsetof(struct spool_header, seq) + 16 &&
+		       offsetof(struct spool_header, dropped) ==
+			       offsetof(struct spool_header, seq) + 8 &&
+		       offsetof(struct spool_chunk, used) ==
+			       offsetof(struct spool_chunk, events) + 4 &&
+		       offsetof(struct spool_chunk, events) % 8 == 0,
+	       "the words that journal_put() keeps are neighbours");
+
 void journal_put(struct journal *journal, struct event *event)
 {
 	struct spool *spool = journal->spool;
@@ -169,17 +182,18 @@ void journal_put(struct journal *journal, struct event *event)
 	event->seq = header->seq;
 	if (event->t < header->t)
 		event->t = header->t;
-	txn_set64(spool, &header->seq, event->seq + 1);
-	txn_set64(spool, &header->t, event->t);
+	txn_keep_run(spool, &header->seq, 3);
+	header->seq++;
+	header->t = event->t;
 	if (!keeps(journal)) {
-		txn_add64(spool, &header->dropped, 1);
+		header->dropped++;
 		return;
 	}
 	journal->before = journal->p;
 	journal->p = encode_event(&journal->state, journal->p, event);
-	txn_set32(spool, &journal->chunk->used,
-		  (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1)));
-	txn_set32(spool, &journal->chunk->events, journal->chunk->events + 1);
+	txn_keep_run(spool, &journal->chunk->events, 1);
+	journal->chunk->events++;
+	journal->chunk->used = (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1));
 	if (journal->chunk->first_seq >= journal->head_events)
 		journal->ring_events++;
 	else if (event->seq >= journal->head_events)
@@ -217,6 +231,7 @@ void journal_mend(struct journal *journal)
 {
 	if (!journal->chunk)
 		return;
+	journal->ready = 0;
 	journal->ring_events = 0;
 	for (uint64_t at = journal->first; at != journal->last; at++)
 		journal->ring_events +=

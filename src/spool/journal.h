@@ -11,6 +11,8 @@
 #include "codec/encode.h"
 #include "spool/spool.h"
 
+enum { JOURNAL_SUMS_DEVICES = 64 };
+
 struct journal {
 	struct spool *spool;
 	struct spool_chunk *chunk; /* being written, NULL before the first */
@@ -22,6 +24,7 @@ struct journal {
 	uint32_t *queue;      /* the ring's chunks, oldest first: a circular list of SPOOL_BLOCKS */
 	uint64_t first, last; /* queue[first..last) modulo SPOOL_BLOCKS */
 	uint64_t ring_events;
+	uint64_t ready; /* events of smaller numbers fit into the chunk, if bytes are left */
 	/* The device's sums when a chunk begins, as the caller knows them; fills at most `most`. */
 	unsigned (*sums)(void *context, int *devices, struct decode_sums *sums, unsigned most);
 	void *context;
@@ -32,11 +35,23 @@ struct journal {
 int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events);
 void journal_clear(struct journal *journal);
 
+/* journal_room() where that does not see at once that there is room. */
+int journal_make_room(struct journal *journal, unsigned events);
+
 /*
  * Makes room for so many events, if need be by a new chunk or by dropping the oldest; to be called
  * before the transaction that writes them. An error (see spool_need) when the file cannot grow.
  */
-int journal_room(struct journal *journal, unsigned events);
+static inline int journal_room(struct journal *journal, unsigned events)
+{
+	size_t bytes =
+		(size_t)WIRE_EVENT_MAX * events + (size_t)WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
+
+	if (journal->spool->header->seq + events <= journal->ready &&
+	    (size_t)(journal->end - journal->p) >= bytes)
+		return 0;
+	return journal_make_room(journal, events);
+}
 
 /* Writes the event, inside a transaction and after journal_room(); fills event->seq, raises
  * event->t to the time of the one before if it is earlier. */

@@ -29,7 +29,12 @@ struct spool {
 	char path[4096];
 };
 
-extern const uint8_t spool_shift[SPOOL_KINDS];
+/* Here, so that a table known by name has a known shift. */
+static const uint8_t spool_shift[SPOOL_KINDS] = {
+#define TABLE(kind, shift, what) shift,
+#include "spool/tables.def"
+#undef TABLE
+};
 
 /* Elements of a table in one block. */
 static inline uint64_t spool_per_block(enum spool_kind kind)

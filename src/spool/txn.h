@@ -47,6 +47,28 @@ static inline void txn_keep(struct spool *spool, uint64_t where, uint64_t old)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
+/*
+ * Keeps neighbouring words at once, which the caller then changes as it likes: the count of kept
+ * words goes through memory from one keep to the next, so fewer keeps are what is cheap.
+ */
+static inline __attribute__((always_inline)) void txn_keep_run(struct spool *spool,
+							       const void *from, unsigned words)
+{
+	struct spool_header *header = spool->header;
+	uint64_t where = (uint64_t)((const char *)from - spool->base);
+	uint64_t at = header->undo_count;
+
+	if (at + words > SPOOL_UNDO)
+		return;
+	for (unsigned i = 0; i < words; i++)
+		header->undo[at + i] =
+			(struct spool_undo_word){ .where = where + 8 * i,
+						  .old = ((const txn_word *)from)[i] };
+	atomic_signal_fence(memory_order_seq_cst);
+	header->undo_count = at + words;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
 static inline void txn_set64(struct spool *spool, txn_word *word, uint64_t value)
 {
 	txn_keep(spool, (uint64_t)((char *)word - spool->base), *word);

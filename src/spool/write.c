@@ -20,12 +20,6 @@
 
 enum { GROW_BLOCKS = 8, FEWEST_BLOCKS = 64 };
 
-const uint8_t spool_shift[SPOOL_KINDS] = {
-#define TABLE(kind, shift, what) shift,
-#include "spool/tables.def"
-#undef TABLE
-};
-
 static void *map_anonymous(size_t size, int protection)
 {
 	void *p = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
