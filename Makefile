@@ -58,11 +58,14 @@ WARNINGS := -Wall -Wextra -Wshadow -Wvla -Wmissing-prototypes -Wstrict-prototype
 LANGUAGE := -std=gnu11 -D_GNU_SOURCE= -Isrc -Iinclude
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 
+# A compiler that tunes for no processor clears a struct by `rep stos`, which takes 30 cycles to begin.
+TUNE := $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mtune=skylake)
+
 BASE_FLAGS = $(LANGUAGE) $(CPPFLAGS) $(OPT) -g -fno-omit-frame-pointer $(WARNINGS) $(CFLAGS)
 # -fexceptions: a C++ exception or pthread_exit may pass through a wrapper. The library is never
 # sanitized (but for check-tsan, whose programs are linked with it): the programs it is preloaded into
 # lack the sanitizer's runtime.
-LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) $(LIB_SANITIZE) -DMEMTRACE_LIBRARY=1 -fPIC -fvisibility=hidden -fexceptions \
+LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) $(LIB_SANITIZE) $(TUNE) -DMEMTRACE_LIBRARY=1 -fPIC -fvisibility=hidden -fexceptions \
 	-ftls-model=initial-exec -fno-semantic-interposition -ffunction-sections -fdata-sections
 LIB_LINK = -shared -Wl,-soname,libmemtrace.so.$(firstword $(subst ., ,$(VERSION))) $(if $(LIB_SANITIZE),,-Wl,-z,defs) -Wl,-z,now -Wl,-z,nodelete \
 	-Wl,-z,noexecstack -Wl,--gc-sections -Wl,--as-needed $(if $(filter 1,$(DEBUG)),$(WATCH_LOADER))

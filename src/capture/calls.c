@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/opt.h"
 #include "base/signals.h"
+#include "capture/now.h"
 #include "capture/record.h"
 
 enum { SHARDS = 64 };
@@ -47,7 +48,7 @@ void calls_init(void)
 		return;
 	}
 	calls.slots = slots;
-	calls.steady = ticks_steady();
+	calls.steady = now_is_steady();
 	calls.start_ns = clock_now();
 	calls.start_ticks = calls.steady ? ticks_now() : calls.start_ns;
 }

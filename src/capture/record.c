@@ -27,6 +27,7 @@
 #include "capture/finish.h"
 #include "capture/loader.h"
 #include "capture/modules.h"
+#include "capture/now.h"
 #include "capture/nvtx.h"
 #include "capture/python.h"
 #include "capture/resolve.h"
@@ -90,6 +91,7 @@ void record_init(void)
 	uint8_t *page;
 
 	record.pid = getpid();
+	now_init();
 	record.start_realtime = clock_realtime();
 	record.start_monotonic = clock_now();
 	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -284,7 +286,10 @@ struct ledger *record_ledger(void)
 
 uint64_t record_now(void)
 {
-	return clock_now() - record.start_monotonic;
+	uint64_t now = now_ns();
+
+	/* A child's time zero is younger than its thread's last look at the clock. */
+	return now > record.start_monotonic ? now - record.start_monotonic : 0;
 }
 
 bool record_quiet(void)

@@ -23,6 +23,7 @@ enum {
 	WALKS = 64, /* at the same time */
 	NATIVE_MOST = 256,
 	PYTHON_MOST = 128,
+	BARES = 8,
 	OWN_FRAMES = 12, /* of this library, the runtime and the driver, between the walk and the
 			    caller */
 };
@@ -294,11 +295,56 @@ static void leave_room(int at)
 	atomic_store_explicit(&room[at].taken, false, memory_order_release);
 }
 
+/* Without stacks there is one a caller, and callers are few. */
+static _Thread_local struct bare {
+	void *caller;
+	uint64_t unloaded;
+	uint32_t id;
+} bares[BARES];
+
+static struct bare *bare_of(const void *caller)
+{
+	return &bares[((uint64_t)(uintptr_t)caller * HASH_A >> 32) % BARES];
+}
+
+static __attribute__((noinline)) uint32_t capture_bare(void *caller, bool may_load)
+{
+	struct bare *bare = bare_of(caller);
+	uint64_t unloaded = unload_word();
+	uint32_t id = capture_here(caller, may_load);
+
+	bare->id = 0; /* a signal handler may come in between */
+	atomic_signal_fence(memory_order_seq_cst);
+	bare->caller = caller;
+	bare->unloaded = unloaded;
+	atomic_signal_fence(memory_order_seq_cst);
+	bare->id = id;
+	return id;
+}
+
+/* Asked for the id once more: a signal handler may have come since and left another one. */
+static bool is_bare(const struct bare *bare, uint32_t id, const void *caller)
+{
+	bool same = bare->caller == caller && bare->unloaded == unload_word();
+
+	atomic_signal_fence(memory_order_seq_cst);
+	return same && *(const volatile uint32_t *)&bare->id == id;
+}
+
 uint32_t stacks_capture(void *caller, bool may_load)
 {
-	int at = take_room();
 	uint32_t id;
+	int at;
 
+	if (!wanted.native && !wanted.python) {
+		const struct bare *bare = bare_of(caller);
+
+		id = bare->id;
+		if (id && is_bare(bare, id, caller))
+			return id;
+		return capture_bare(caller, may_load);
+	}
+	at = take_room();
 	if (at < 0)
 		return capture_here(caller, may_load);
 	id = capture_in(&room[at].walk, caller, may_load);
@@ -308,6 +354,7 @@ uint32_t stacks_capture(void *caller, bool may_load)
 
 void stacks_forked(void)
 {
+	memset(bares, 0, sizeof(bares));
 	for (int i = 0; i < WALKS; i++)
 		leave_room(i);
 }

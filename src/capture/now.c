@@ -1,0 +1,74 @@
+/* What time it is, asked millions of times. */
+#include "capture/now.h"
+
+enum {
+	FIRST_NS = 1000000, /* no rate is told from less */
+	SLOWER = 4096,      /* by one in so many: what is left is made good at each look */
+	DOUBT_NS = 20000,   /* more than the kernel's adjustments explain */
+	KNOWN = 1 << 30,    /* ticks over which a prediction means anything */
+};
+
+_Thread_local struct now_thread now_thread;
+_Atomic uint64_t now_rate;
+
+static struct {
+	uint64_t ticks, ns;
+	atomic_bool steady;
+} start;
+
+void now_init(void)
+{
+	atomic_store(&start.steady, ticks_steady());
+	start.ticks = ticks_now();
+	start.ns = clock_now();
+}
+
+bool now_is_steady(void)
+{
+	return atomic_load_explicit(&start.steady, memory_order_relaxed);
+}
+
+static uint64_t rate_at(uint64_t ticks, uint64_t ns)
+{
+	double rate;
+
+	if (ns - start.ns < FIRST_NS || ticks <= start.ticks)
+		return 0;
+	rate = (double)(ns - start.ns) / (double)(ticks - start.ticks) * 4294967296.0;
+	rate -= rate / SLOWER;
+	return rate < 4294967296.0 * 1024 ? (uint64_t)rate : 0;
+}
+
+/* Ticks that run ahead of the clock are not its (a kernel that found so uses another, too). */
+static void distrust(void)
+{
+	atomic_store(&start.steady, false);
+	atomic_store(&now_rate, 0);
+}
+
+uint64_t now_look(void)
+{
+	struct now_thread last = now_thread;
+	uint64_t ticks = ticks_now();
+	uint64_t ns = clock_now();
+	uint64_t rate = atomic_load_explicit(&now_rate, memory_order_relaxed);
+	uint64_t told = 0;
+
+	if (!now_is_steady())
+		return ns;
+	if (last.ticks && ticks - last.ticks < KNOWN)
+		told = last.ns + ((ticks - last.ticks) * rate >> 32);
+	if (told > ns + DOUBT_NS) {
+		distrust();
+		return ns;
+	}
+	if (told > ns)
+		ns = told;
+	now_thread.ticks = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	now_thread.ns = ns;
+	atomic_signal_fence(memory_order_seq_cst);
+	now_thread.ticks = ticks;
+	atomic_store_explicit(&now_rate, rate_at(ticks, ns), memory_order_relaxed);
+	return ns;
+}
