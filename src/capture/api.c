@@ -100,7 +100,7 @@ static inline __attribute__((always_inline)) bool begin(memtrace_pool pool, stru
 		.t = record_now(),
 		.ptr = (uint64_t)ptr,
 		.size = size,
-		.stack = record_quiet() ? 0 : stacks_capture(caller, true),
+		.stack = record_quiet() ? 0 : stacks_capture(caller, NULL, true),
 		.thread = record_thread(),
 	};
 	record_lock();

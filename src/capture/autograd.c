@@ -218,7 +218,7 @@ static uint32_t calling_stack(void *caller)
 	uint32_t stack = 0;
 
 	if (record_continue() && !record_quiet())
-		stack = stacks_capture(caller, false);
+		stack = stacks_capture(caller, NULL, false);
 	return stack ? stack : UINT32_MAX;
 }
 

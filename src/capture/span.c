@@ -159,7 +159,7 @@ void span_describe(const struct span *span, struct event *event)
 
 	*event = (struct event){
 		.t = record_now(),
-		.stack = record_quiet() ? 0 : stacks_capture(root->caller, true),
+		.stack = record_quiet() ? 0 : stacks_capture(root->caller, root->frame, true),
 		.thread = record_thread(),
 		.stream = span->stream,
 		.device = NO_DEVICE,

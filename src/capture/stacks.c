@@ -15,6 +15,7 @@
 #include "capture/python.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
+#include "capture/step.h"
 #include "capture/torch.h"
 #include "capture/unload.h"
 #include "capture/unwind.h"
@@ -24,6 +25,7 @@ enum {
 	NATIVE_MOST = 256,
 	PYTHON_MOST = 128,
 	BARES = 8,
+	STEPS = 4,       /* walks of a thread that are remembered: an allocation's, a free's */
 	OWN_FRAMES = 12, /* of this library, the runtime and the driver, between the walk and the
 			    caller */
 };
@@ -41,6 +43,8 @@ struct walk {
 	struct python_frame python[PYTHON_MOST];
 	unsigned python_count;
 	struct autograd_via via;
+	struct hash128 hash; /* of the native part */
+	bool learnt;         /* the unwinder may have come where it never was */
 };
 
 /*
@@ -50,6 +54,7 @@ struct walk {
 static struct {
 	_Alignas(64) atomic_bool taken;
 	struct walk walk;
+	struct step_walk steps[STEPS]; /* of who was here before: mostly the same thread */
 } room[WALKS];
 
 void stacks_init(void)
@@ -70,9 +75,11 @@ const char *stacks_mode(void)
 	return wanted.native ? "native" : "none";
 }
 
-/* The walk begins inside this library: what the caller returned into is where the host's part is.
+/*
+ * The unwinder's walk begins inside this library: what the caller returned into is where the host's
+ * part is. False if it did not come there.
  */
-static void walk_native(struct walk *walk, void *caller)
+static bool unwind_native(struct walk *walk, void *caller)
 {
 	size_t count = wanted.native ? unwind(walk->buffer, wanted.depth + OWN_FRAMES) : 0;
 
@@ -82,56 +89,106 @@ static void walk_native(struct walk *walk, void *caller)
 			continue;
 		walk->native = walk->buffer + i;
 		walk->native_count = count - i < wanted.depth ? count - i : wanted.depth;
-		return;
+		return true;
 	}
 	walk->buffer[0] = caller;
 	walk->native = walk->buffer;
 	walk->native_count = 1;
+	return false;
 }
 
-/* Beyond the evaluation loop the story is Python's to tell. */
-static void cut_at_python(struct walk *walk)
+/* Beyond the evaluation loop, [low, high), the story is Python's to tell. */
+static void cut_at_python(struct walk *walk, uint64_t low, uint64_t high)
 {
-	uint64_t low;
-	uint64_t high;
-
-	if (!python_eval_range(&low, &high))
-		return;
 	for (size_t i = 0; i < walk->native_count; i++) {
 		uint64_t pc = (uint64_t)walk->native[i] - 1;
 
-		if (pc >= low && pc < high) {
+		if (pc - low < high - low) {
 			walk->native_count = i;
 			return;
 		}
 	}
 }
 
-static void walk_stack(struct walk *walk, void *caller)
+static void walk_native(struct walk *walk, struct step_walk *steps, void *caller,
+			void *const *frame)
+{
+	uint64_t low = 0;
+	uint64_t high = 0;
+	struct step_start start;
+	size_t most = wanted.depth + OWN_FRAMES;
+
+	if (walk->python_count && !python_eval_range(&low, &high))
+		low = high = 0;
+	if (!wanted.native || !steps || !frame || frame[1] != caller) {
+		unwind_native(walk, caller);
+	} else {
+		start = step_start(frame);
+		steps += (start.stack + start.address) * HASH_A >> 32 & (STEPS - 1);
+		if (step_walk(steps, &start, low, high, wanted.depth)) {
+			walk->count = 0;
+			walk->native = (void **)(void *)(steps->address + steps->first);
+			walk->native_count = steps->count;
+			walk->hash = step_hash_of(steps);
+			return;
+		}
+		if (unwind_native(walk, caller))
+			walk->learnt =
+				step_learn(&start, walk->native,
+					   walk->count - (size_t)(walk->native - walk->buffer),
+					   walk->count < most);
+	}
+	cut_at_python(walk, low, high);
+	walk->hash = step_hash(walk->native, walk->native_count);
+}
+
+static void walk_stack(struct walk *walk, struct step_walk *steps, void *caller, void *const *frame)
 {
 	bool truncated;
 
+	walk->learnt = false;
 	walk->python_count = 0;
 	walk->via = (struct autograd_via){ 0, 0 };
-	walk_native(walk, caller);
-	if (!wanted.python)
-		return;
-	walk->python_count = python_frames(walk->python, PYTHON_MOST, &truncated);
-	if (walk->python_count)
-		cut_at_python(walk);
-	else
+	if (wanted.python)
+		walk->python_count = python_frames(walk->python, PYTHON_MOST, &truncated);
+	if (wanted.python && !walk->python_count)
 		walk->via = autograd_via();
+	walk_native(walk, steps, caller, frame);
+}
+
+/*
+ * A sum of products with keys of their own for each place (NH: Black et al., UMAC, 1999), so that
+ * no frame waits for the one before.
+ */
+static struct hash128 hash_python(struct hash128 hash, const struct python_frame *frames,
+				  unsigned count)
+{
+	unsigned __int128 sum = (unsigned __int128)count * HASH_B;
+	uint64_t first = HASH_A;
+	uint64_t second = HASH_D;
+
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t words[3];
+
+		memcpy(words, &frames[i], sizeof(words));
+		sum += (unsigned __int128)(words[0] + first) *
+		       ((words[1] ^ words[2] * HASH_C) + second);
+		first += HASH_B;
+		second += HASH_C;
+	}
+	return (struct hash128){
+		.a = hash_fold((uint64_t)sum ^ hash.a ^ HASH_A, (uint64_t)(sum >> 64) ^ HASH_B),
+		.b = hash_fold((uint64_t)sum ^ HASH_C, (uint64_t)(sum >> 64) ^ hash.b ^ HASH_D),
+	};
 }
 
 /* The same addresses are another stack once a library was unloaded: what counts is what lies there.
  */
 static struct hash128 hash_walk(const struct walk *walk, uint64_t unloaded)
 {
-	struct hash128 hash = { HASH_C, HASH_D };
+	struct hash128 hash;
 
-	hash = hash_words(hash, (const uint64_t *)(const void *)walk->native, walk->native_count);
-	hash = hash_words(hash, (const uint64_t *)(const void *)walk->python,
-			  walk->python_count * (sizeof(struct python_frame) / 8));
+	hash = hash_python(walk->hash, walk->python, walk->python_count);
 	if (walk->via.backward || walk->via.forward) {
 		uint64_t via = (uint64_t)walk->via.backward << 32 | walk->via.forward;
 
@@ -169,6 +226,15 @@ static uint32_t python_frame(const struct python_frame *frame)
 	return intern_frame(record_intern(), &row);
 }
 
+/* What the unwinder went through, it remembers: all of it, not only what counts. */
+static void mark_modules(const struct walk *walk)
+{
+	for (size_t i = 0; i < walk->count; i++)
+		modules_walk((uint64_t)walk->buffer[i] - 1);
+	for (size_t i = 0; i < walk->native_count; i++)
+		modules_walk((uint64_t)walk->native[i] - 1);
+}
+
 /* A stack never seen before: its frames get names while they are alive. */
 static uint32_t enter(const struct walk *walk, struct hash128 hash, uint64_t unloaded)
 {
@@ -180,12 +246,12 @@ static uint32_t enter(const struct walk *walk, struct hash128 hash, uint64_t unl
 		.known = unloaded != 0,
 	};
 	uint32_t count = 0;
-	uint32_t id = intern_stack_find(record_intern(), hash);
+	uint32_t id;
 
+	mark_modules(walk);
+	id = intern_stack_find(record_intern(), hash);
 	if (id)
 		return id;
-	for (size_t i = 0; i < walk->count; i++)
-		modules_walk((uint64_t)walk->buffer[i] - 1);
 	for (size_t i = 0; i < walk->native_count; i++) {
 		uint32_t frame = native_frame(walk->native[i], &steps.owner);
 
@@ -210,6 +276,10 @@ static bool all_known(const struct walk *walk)
 {
 	for (size_t i = 0; i < walk->native_count; i++) {
 		if (!modules_find((uint64_t)walk->native[i] - 1))
+			return false;
+	}
+	for (size_t i = 0; walk->learnt && i < walk->count; i++) {
+		if (!modules_find((uint64_t)walk->buffer[i] - 1))
 			return false;
 	}
 	return true;
@@ -248,7 +318,9 @@ static uint32_t name_walk(const struct walk *walk, struct hash128 hash, uint64_t
 }
 
 /* Inlined: a frame more costs 100 instructions to unwind. */
-static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk, void *caller,
+static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk,
+								 struct step_walk *steps,
+								 void *caller, void *const *frame,
 								 bool may_load)
 {
 	uint64_t unloaded = unload_word();
@@ -256,10 +328,10 @@ static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *wa
 	struct hash128 hash;
 	uint32_t id;
 
-	walk_stack(walk, caller);
+	walk_stack(walk, steps, caller, frame);
 	hash = hash_walk(walk, unloaded);
 	id = intern_stack_find(record_intern(), hash);
-	if (id)
+	if (__builtin_expect(id && !walk->learnt, 1))
 		return id;
 	signals_defer(&deferred);
 	id = name_walk(walk, hash, unloaded, may_load);
@@ -272,7 +344,7 @@ static __attribute__((noinline)) uint32_t capture_here(void *caller, bool may_lo
 {
 	struct walk walk;
 
-	return capture_in(&walk, caller, may_load);
+	return capture_in(&walk, NULL, caller, NULL, may_load);
 }
 
 /* Room for a walk that no other thread has, -1 for none. */
@@ -331,7 +403,7 @@ static bool is_bare(const struct bare *bare, uint32_t id, const void *caller)
 	return same && *(const volatile uint32_t *)&bare->id == id;
 }
 
-uint32_t stacks_capture(void *caller, bool may_load)
+uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
 {
 	uint32_t id;
 	int at;
@@ -347,7 +419,7 @@ uint32_t stacks_capture(void *caller, bool may_load)
 	at = take_room();
 	if (at < 0)
 		return capture_here(caller, may_load);
-	id = capture_in(&room[at].walk, caller, may_load);
+	id = capture_in(&room[at].walk, room[at].steps, caller, frame, may_load);
 	leave_room(at);
 	return id;
 }
@@ -355,6 +427,7 @@ uint32_t stacks_capture(void *caller, bool may_load)
 void stacks_forked(void)
 {
 	memset(bares, 0, sizeof(bares));
+	step_forked();
 	for (int i = 0; i < WALKS; i++)
 		leave_room(i);
 }
@@ -367,7 +440,7 @@ void stacks_owner(char *name, size_t size, void *caller)
 	name[0] = '\0';
 	if (at < 0)
 		return;
-	walk_native(walk, caller);
+	unwind_native(walk, caller);
 	for (size_t i = 0; i < walk->native_count && !name[0]; i++) {
 		const char *module = resolve_module((char *)walk->native[i] - 1);
 

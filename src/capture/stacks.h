@@ -17,15 +17,16 @@ const char *stacks_mode(void);
 /*
  * The stack from `caller` (a return address of the host, the innermost frame that counts) outwards:
  * its position in the spool's stacks, 0 when there is no room. `may_load`: the loader may be asked
- * for new modules (not inside PyTorch's report, where only an unknown address makes it so). Without
- * stacks it is the caller's frame alone, which still tells the owner.
+ * for new modules (not inside PyTorch's report, where only an unknown address makes it so). `frame`
+ * is the frame address of our function that returns there, NULL if nobody knows: with it the walk
+ * is cheap (step.h). Without stacks it is the caller's frame alone, which still tells the owner.
  *
  * The host's stack may be as small as PTHREAD_STACK_MIN or MINSIGSTKSZ, so what is large lies
  * elsewhere. Measured by tests/e2e/smallstack.sh (gcc 12, x86-64): a hooked call takes 1.2 KiB of
  * the stack more than the call itself, 6 KiB with a native walk (libunwind's part is 3 KiB of it),
  * and the first of a process, which makes the files, 12 KiB in all.
  */
-uint32_t stacks_capture(void *caller, bool may_load);
+uint32_t stacks_capture(void *caller, void *const *frame, bool may_load);
 
 /* In a forked child: what other threads of the parent were using is free. */
 void stacks_forked(void);

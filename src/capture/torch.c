@@ -364,7 +364,12 @@ static void enter_usage(struct event *event, const struct usage *usage)
 	}
 }
 
-static void record_usage(const struct usage *usage, void *caller)
+static void *caller_of(void **frame)
+{
+	return __builtin_extract_return_addr(frame[1]);
+}
+
+static void record_usage(const struct usage *usage, void **frame)
 {
 	bool cuda = usage->type == DEVICE_CUDA;
 	struct event event = {
@@ -381,7 +386,7 @@ static void record_usage(const struct usage *usage, void *caller)
 		return;
 	event.t = record_now();
 	event.thread = record_thread();
-	event.stack = record_quiet() ? 0 : stacks_capture(caller, !cuda);
+	event.stack = record_quiet() ? 0 : stacks_capture(caller_of(frame), frame, !cuda);
 	if (event.op == EVENT_ALLOC)
 		autograd_forward(event.stack);
 	record_lock();
@@ -400,7 +405,7 @@ static void record_usage(const struct usage *usage, void *caller)
 	record_done(event.t);
 }
 
-static void usage(uint64_t ptr, int64_t size, const uint64_t *totals, uint64_t device, void *caller)
+static void usage(uint64_t ptr, int64_t size, const uint64_t *totals, uint64_t device, void **frame)
 {
 	struct usage told = {
 		.ptr = ptr,
@@ -416,12 +421,12 @@ static void usage(uint64_t ptr, int64_t size, const uint64_t *totals, uint64_t d
 	if (!record_on() || !size)
 		return;
 	if (told.type == DEVICE_CUDA || (told.type == DEVICE_CPU && opt_flag(OPT_ID_cpu)))
-		record_usage(&told, caller);
+		record_usage(&told, frame);
 	errno = saved;
 }
 
 static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device,
-			  void *caller)
+			  void **frame)
 {
 	int saved = errno;
 	struct spool_oom known = { 0 };
@@ -436,7 +441,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 		return;
 	event.t = record_now();
 	event.thread = record_thread();
-	event.stack = record_quiet() ? 0 : stacks_capture(caller, false);
+	event.stack = record_quiet() ? 0 : stacks_capture(caller_of(frame), frame, false);
 	if (refused.refused)
 		known = refused;
 	refused.refused = 0;
@@ -451,14 +456,15 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 	errno = saved;
 }
 
+#define FRAME __builtin_frame_address(0)
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
 /* What each signature tells. The oldest has no address: there is nothing to tell it by. */
 #define TELL_V5 (void)0
-#define TELL_V6 usage((uint64_t)ptr, size, NULL, device, CALLER)
-#define TELL_V10 usage((uint64_t)ptr, size, (uint64_t[]){ allocated, reserved }, device, CALLER)
+#define TELL_V6 usage((uint64_t)ptr, size, NULL, device, FRAME)
+#define TELL_V10 usage((uint64_t)ptr, size, (uint64_t[]){ allocated, reserved }, device, FRAME)
 #define TELL_V22 TELL_V10
-#define TELL_OOM13 out_of_memory((int64_t)size, allocated, reserved, device, CALLER)
+#define TELL_OOM13 out_of_memory((int64_t)size, allocated, reserved, device, FRAME)
 #define TELL_OOM22 TELL_OOM13
 #define TELL_OOMX TELL_OOM13
 

@@ -97,6 +97,8 @@ void unwind_prepare(void)
 	}
 	unwinder.backtrace = backtrace;
 	backtrace(prime, 4); /* the first call loads libgcc_s */
+	if (under_memcheck())
+		unwind_careful(true); /* what a frame has not written yet may be read on the way */
 	atomic_store(&unwinder.name, "glibc");
 }
 
@@ -172,6 +174,11 @@ void unwind_careful(bool careful)
 	if (careful && atomic_load(&unwinder.name))
 		backtrace(prime, 4);
 	atomic_fetch_add(&unwinder.careful, careful ? 1 : -1);
+}
+
+bool unwind_is_careful(void)
+{
+	return atomic_load_explicit(&unwinder.careful, memory_order_relaxed) > 0;
 }
 
 const char *unwind_name(void)

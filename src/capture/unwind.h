@@ -37,6 +37,9 @@ bool unwind_signal_in_us(void);
  */
 void unwind_careful(bool careful);
 
+/* Does glibc, for that reason or another? Then nothing may be known by its address. */
+bool unwind_is_careful(void);
+
 /* What does it: "libunwind", "glibc", or NULL before unwind_prepare(). */
 const char *unwind_name(void);
 

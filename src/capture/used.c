@@ -267,7 +267,8 @@ static void describe(const struct span *span, struct used_culprit *culprit)
 		culprit->context = 0;
 	if (record_continue()) {
 		culprit->thread = record_thread();
-		culprit->stack = stacks_capture(span_root(span)->caller, true);
+		culprit->stack =
+			stacks_capture(span_root(span)->caller, span_root(span)->frame, true);
 	}
 	if (culprit->kind == USED_MODULES)
 		stacks_owner(culprit->of, sizeof(culprit->of), span_root(span)->caller);
