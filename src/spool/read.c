@@ -10,7 +10,7 @@
 
 #include "base/fd.h"
 #include "spool/process.h"
-#include "spool/spool.h"
+#include "spool/read_parts.h"
 
 enum { COPY_TRIES = 50 };
 
@@ -24,14 +24,13 @@ const char *spool_text(const struct spool *spool, uint32_t id)
 	return spool_at(spool, SPOOL_TEXT, id);
 }
 
-static int refuse(char *why, size_t size, const char *path, const char *what)
+int read_refuse(char *why, size_t size, const char *path, const char *what)
 {
 	snprintf(why, size, "%s: %s", path, what);
 	return -EINVAL;
 }
 
-/* Has a transaction begun, gone on or ended since the header in the copy was read? */
-static bool changed_since(const struct spool_header *header, int fd)
+bool read_changed_since(const struct spool_header *header, int fd)
 {
 	uint64_t generation = 0;
 	uint64_t undo_count = 0;
@@ -63,7 +62,7 @@ static int copy_file(struct spool *spool, int fd, size_t bytes)
 			return (int)n;
 		if ((size_t)n < bytes)
 			memset(spool->base + n, 0, bytes - (size_t)n);
-		spool->torn = changed_since(header, fd);
+		spool->torn = read_changed_since(header, fd);
 	}
 	return 0;
 }
@@ -88,14 +87,15 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 	}
 	if (!S_ISREG(status.st_mode)) {
 		close(fd);
-		return refuse(why, size, path, "is no regular file, so no spool");
+		return read_refuse(why, size, path, "is no regular file, so no spool");
 	}
 	spool->file_blocks = (uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT;
 	if (spool->file_blocks > SPOOL_BLOCKS)
 		spool->file_blocks = SPOOL_BLOCKS;
 	if (spool->file_blocks < SPOOL_FIRST_BLOCK) {
 		close(fd);
-		return refuse(why, size, path, "too short for a spool: nothing was recorded in it");
+		return read_refuse(why, size, path,
+				   "too short for a spool: nothing was recorded in it");
 	}
 	spool->reserved = (size_t)spool->file_blocks << SPOOL_BLOCK_SHIFT;
 	p = mmap(NULL, spool->reserved + lists, PROT_READ | PROT_WRITE,
@@ -117,7 +117,7 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 	return grown ? 1 : error;
 }
 
-static void roll_back(struct spool *spool)
+void read_roll_back(struct spool *spool)
 {
 	struct spool_header *header = spool->header;
 	uint64_t count = header->undo_count <= SPOOL_UNDO ? header->undo_count : SPOOL_UNDO;
@@ -136,8 +136,17 @@ static void roll_back(struct spool *spool)
 	atomic_store(&header->generation, atomic_load(&header->generation) + 1);
 }
 
-/* The lists of blocks from the owners; blocks past a hole in a table are no use and left out. */
-static void find_blocks(struct spool *spool)
+void read_cap_counts(struct spool *spool)
+{
+	for (unsigned kind = 1; kind < SPOOL_KINDS; kind++) {
+		uint64_t most = spool->used[kind] * spool_per_block(kind);
+
+		if (spool->header->count[kind] > most)
+			spool->header->count[kind] = most;
+	}
+}
+
+void read_find_blocks(struct spool *spool)
 {
 	const uint32_t *owners = (const uint32_t *)(spool->base + SPOOL_OWNERS_AT);
 	uint64_t blocks = spool->header->blocks;
@@ -155,16 +164,10 @@ static void find_blocks(struct spool *spool)
 		if (kind > SPOOL_HEADER && kind < SPOOL_KINDS && index == spool->used[kind])
 			spool->blocks[kind][spool->used[kind]++] = (uint32_t)block;
 	}
-	for (unsigned kind = 1; kind < SPOOL_KINDS; kind++) {
-		uint64_t most = spool->used[kind] * spool_per_block(kind);
-
-		if (spool->header->count[kind] > most)
-			spool->header->count[kind] = most;
-	}
+	read_cap_counts(spool);
 }
 
-/* Texts are read as C strings: the last byte of each block must not let one run on. */
-static void end_texts(struct spool *spool)
+void read_end_texts(struct spool *spool)
 {
 	for (uint32_t i = 0; i < spool->used[SPOOL_TEXT]; i++) {
 		char *block = spool_at(spool, SPOOL_TEXT, (uint64_t)i << SPOOL_BLOCK_SHIFT);
@@ -173,9 +176,27 @@ static void end_texts(struct spool *spool)
 	}
 }
 
+int read_check_header(const struct spool_header *header, const char *path, char *why, size_t size)
+{
+	static const char nothing[sizeof(header->magic)];
+
+	if (!memcmp(header->magic, nothing, sizeof(nothing)))
+		return read_refuse(why, size, path,
+				   "nothing is recorded in it: its process ended as it began, or "
+				   "begins just now");
+	if (memcmp(header->magic, SPOOL_MAGIC, sizeof(header->magic)))
+		return read_refuse(why, size, path, "not a memtrace spool");
+	if (header->version > SPOOL_VERSION)
+		return read_refuse(why, size, path,
+				   "made by a newer memtrace: read it with that one");
+	if (header->version != SPOOL_VERSION || header->header_bytes != sizeof(struct spool_header))
+		return read_refuse(why, size, path,
+				   "a damaged spool, or one of another machine's byte order");
+	return 0;
+}
+
 int spool_open(struct spool *spool, const char *path, char *why, size_t size)
 {
-	static const char nothing[sizeof(spool->header->magic)];
 	int error = 1;
 
 	memset(spool, 0, sizeof(*spool));
@@ -187,25 +208,12 @@ int spool_open(struct spool *spool, const char *path, char *why, size_t size)
 	if (error < 0)
 		goto out;
 	spool->header = (struct spool_header *)spool->base;
-	error = -EINVAL;
-	if (!memcmp(spool->header->magic, nothing, sizeof(nothing)))
-		refuse(why, size, path,
-		       "nothing is recorded in it: its process ended as it began, or begins just "
-		       "now");
-	else if (memcmp(spool->header->magic, SPOOL_MAGIC, sizeof(spool->header->magic)))
-		refuse(why, size, path, "not a memtrace spool");
-	else if (spool->header->version > SPOOL_VERSION)
-		refuse(why, size, path, "made by a newer memtrace: read it with that one");
-	else if (spool->header->version != SPOOL_VERSION ||
-		 spool->header->header_bytes != sizeof(struct spool_header))
-		refuse(why, size, path, "a damaged spool, or one of another machine's byte order");
-	else
-		error = 0;
+	error = read_check_header(spool->header, path, why, size);
 	if (error)
 		goto out;
-	roll_back(spool);
-	find_blocks(spool);
-	end_texts(spool);
+	read_roll_back(spool);
+	read_find_blocks(spool);
+	read_end_texts(spool);
 	return 0;
 out:
 	spool_close(spool);

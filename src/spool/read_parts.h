@@ -1,0 +1,31 @@
+/*
+ * What reading a spool at once (read.c) and following one (follow.c) have in common.
+ */
+#ifndef SPOOL_READ_PARTS_H
+#define SPOOL_READ_PARTS_H
+
+#include "spool/spool.h"
+
+/* "path: what" into `why`; -EINVAL. */
+int read_refuse(char *why, size_t size, const char *path, const char *what);
+
+/* Is it the header of a spool that this build reads? 0, or -EINVAL and a sentence. */
+int read_check_header(const struct spool_header *header, const char *path, char *why, size_t size);
+
+/* Has a transaction begun, gone on or ended since the header was read from the file? */
+bool read_changed_since(const struct spool_header *header, int fd);
+
+/* In the copy of a spool: takes back the transaction that was under way. */
+void read_roll_back(struct spool *spool);
+
+/*
+ * The lists of blocks from the owners; blocks past a hole in a table are no use and left out. No
+ * table then counts more than its blocks hold.
+ */
+void read_find_blocks(struct spool *spool);
+void read_cap_counts(struct spool *spool);
+
+/* Texts are read as C strings: the last byte of each block must not let one run on. */
+void read_end_texts(struct spool *spool);
+
+#endif

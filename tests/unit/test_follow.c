@@ -1,0 +1,294 @@
+/* Following a spool from outside while another process writes it, and when that is killed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+
+#include "check.h"
+#include "spool/follow.h"
+#include "unit/chance.h"
+#include "unit/recorder.h"
+
+enum { PLENTY = 1 << 22, FEW = 2000, DEVICES = 16, LOOKS = 200, KILLS = 40, MANY = 20000 };
+
+static char directory[] = "/tmp/memtrace-follow-XXXXXX";
+static const char path[] = "t.spool";
+static struct recorder recorder;
+static struct follow follow;
+static char why[1000];
+
+static void enter_directory(void)
+{
+	OK(mkdtemp(directory));
+	EQ(chdir(directory), 0);
+}
+
+static void leave_directory(void)
+{
+	unlink(path);
+	EQ(chdir("/"), 0);
+	EQ(rmdir(directory), 0);
+}
+
+/* So many that no copy of them is quick enough for a writer that never pauses. */
+static void add_stacks(unsigned count)
+{
+	char name[32];
+
+	for (unsigned i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "stack %u", i);
+		intern_pseudo_stack(&recorder.intern, name);
+	}
+}
+
+/* A child that records: `pause` ns after every few steps, 0 never. */
+static pid_t start_writer(uint64_t max_events, long pause, unsigned stacks)
+{
+	int ready[2];
+	char byte;
+	pid_t child;
+
+	EQ(pipe(ready), 0);
+	child = fork();
+	if (!child) {
+		if (recorder_open(&recorder, path, max_events, stacks))
+			_exit(1);
+		add_stacks(stacks);
+		for (unsigned i = 0;; i++) {
+			struct timespec wait = { 0, pause };
+
+			recorder_step(&recorder);
+			if (i == 100 && write(ready[1], "y", 1) != 1)
+				_exit(1);
+			if (pause && i % 20 == 0)
+				nanosleep(&wait, NULL);
+		}
+	}
+	close(ready[1]);
+	EQ(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return child;
+}
+
+static void end_writer(pid_t child)
+{
+	kill(child, SIGKILL);
+	EQ(waitpid(child, NULL, 0), child);
+}
+
+/* All that is booked under stacks makes up the sums: only of a look that was not torn. */
+static void expect_cells_make_sums(const struct spool *spool)
+{
+	uint64_t sums = spool_count(spool, SPOOL_SCOPE) * METRICS;
+	uint64_t *live = calloc(sums + 1, sizeof(*live));
+
+	OK(live);
+	for (uint64_t i = 0; i < spool_count(spool, SPOOL_CELL); i++) {
+		const struct spool_cell *cell = spool_at(spool, SPOOL_CELL, i);
+
+		OK(cell->sum < sums);
+		live[cell->sum] += cell->live;
+	}
+	for (uint64_t i = 0; i < sums; i++) {
+		const struct spool_scope *scope = totals_scope(spool, (uint32_t)(i / METRICS));
+
+		if (i % METRICS != METRIC_USED)
+			EQ(live[i], scope->sums[i % METRICS].now);
+	}
+	free(live);
+}
+
+struct replay { /* events, as they are read on from look to look */
+	uint64_t next, end;
+	uint64_t allocated[DEVICES], reserved[DEVICES];
+	bool hole;
+};
+
+static void replay_event(void *context, const struct event *event)
+{
+	struct replay *replay = context;
+
+	if (event->seq >= replay->end)
+		return;
+	replay->hole |= event->seq != replay->next;
+	replay->next = event->seq + 1;
+	if (event->device >= 0 && event->device < DEVICES && event_is_memory(event->op)) {
+		replay->allocated[event->device] = event->allocated;
+		replay->reserved[event->device] = event->reserved;
+	}
+}
+
+/* The sums are those behind the very event that the header counts as the last. */
+static void expect_sums_of_one_moment(struct replay *replay)
+{
+	const struct spool *spool = &follow.spool;
+
+	replay->end = spool->header->seq;
+	follow_events(&follow, replay->next, FOLLOW_CHUNKS, replay_event, replay);
+	OK(!replay->hole);
+	EQ(replay->next, replay->end);
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
+		const struct spool_scope *scope = totals_scope(spool, i);
+
+		if (scope->kind != SCOPE_DEVICE)
+			continue;
+		EQ(scope->sums[METRIC_ALLOCATED].now, replay->allocated[scope->device]);
+		EQ(scope->sums[METRIC_RESERVED].now, replay->reserved[scope->device]);
+	}
+}
+
+static void follow_a_writer(long pause, unsigned stacks, unsigned *torn)
+{
+	struct replay replay = { .next = 0 };
+	uint64_t first;
+	pid_t child;
+
+	enter_directory();
+	child = start_writer(PLENTY, pause, stacks);
+	EQ(follow_open(&follow, path, why, sizeof(why)), 0);
+	first = follow.spool.header->seq;
+	for (unsigned i = 0; i < LOOKS; i++) {
+		struct timespec wait = { 0, 500000 };
+
+		EQ(follow_look(&follow, why, sizeof(why)), 0);
+		*torn += follow.torn;
+		if (!follow.torn)
+			expect_cells_make_sums(&follow.spool);
+		expect_sums_of_one_moment(&replay);
+		nanosleep(&wait, NULL);
+	}
+	OK(replay.next > first);
+	end_writer(child);
+	follow_close(&follow);
+	leave_directory();
+}
+
+TEST(a_look_at_a_writer_that_pauses_is_whole)
+{
+	unsigned torn = 0;
+
+	follow_a_writer(2000000, 8, &torn);
+	printf("# %u of %d looks were torn\n", torn, LOOKS);
+	OK(torn < LOOKS);
+}
+
+TEST(sums_are_of_one_moment_though_the_writer_never_pauses)
+{
+	unsigned torn = 0;
+
+	follow_a_writer(0, MANY, &torn);
+	printf("# %u of %d looks were torn\n", torn, LOOKS);
+}
+
+/* The same rows that reading the file at once gives. */
+static void expect_as_opened(enum spool_kind kind, const struct spool *opened)
+{
+	uint64_t count = spool_count(opened, kind);
+
+	EQ(spool_count(&follow.spool, kind), count);
+	for (uint64_t i = 0; i < count; i++)
+		MEM(spool_at(&follow.spool, kind, i), spool_at(opened, kind, i),
+		    (size_t)1 << spool_shift[kind]);
+}
+
+TEST(killed_at_any_moment_while_followed)
+{
+	uint64_t chance = 11;
+	unsigned rolled_back = 0;
+
+	enter_directory();
+	for (unsigned i = 0; i < KILLS; i++) {
+		struct timespec wait = { 0, (long)chance_below(&chance, 2000000) };
+		pid_t child = start_writer(PLENTY, 0, i);
+		struct spool opened;
+
+		EQ(follow_open(&follow, path, why, sizeof(why)), 0);
+		nanosleep(&wait, NULL);
+		end_writer(child);
+		EQ(follow_look(&follow, why, sizeof(why)), 0);
+		OK(!follow.torn);
+		EQ(spool_open(&opened, path, why, sizeof(why)), 0);
+		rolled_back += opened.cut;
+		EQ(follow.spool.header->seq, opened.header->seq);
+		expect_as_opened(SPOOL_TEXT, &opened);
+		expect_as_opened(SPOOL_SCOPE, &opened);
+		expect_as_opened(SPOOL_STACK, &opened);
+		expect_as_opened(SPOOL_CELL, &opened);
+		expect_as_opened(SPOOL_STEP, &opened);
+		/* Nothing happens any more: the same once more. */
+		EQ(follow_look(&follow, why, sizeof(why)), 0);
+		expect_as_opened(SPOOL_SCOPE, &opened);
+		expect_cells_make_sums(&follow.spool);
+		spool_close(&opened);
+		follow_close(&follow);
+		unlink(path);
+	}
+	printf("# %u of %d were killed inside a transaction\n", rolled_back, KILLS);
+	leave_directory();
+}
+
+static void count_in_order(void *context, const struct event *event)
+{
+	uint64_t *next = context;
+
+	OK(event->seq >= *next);
+	*next = event->seq + 1;
+}
+
+/* The ring turns under the reader: what it gets is in order all the same. */
+TEST(events_of_a_ring_come_in_order)
+{
+	uint64_t next = 0;
+	uint64_t asked = 0;
+	pid_t child;
+
+	enter_directory();
+	child = start_writer(FEW, 0, 3);
+	EQ(follow_open(&follow, path, why, sizeof(why)), 0);
+	while (next <= 10 * FEW) {
+		EQ(follow_look(&follow, why, sizeof(why)), 0);
+		asked = follow_events(&follow, asked, 4, count_in_order, &next);
+		EQ(asked, next);
+	}
+	end_writer(child);
+	follow_close(&follow);
+	leave_directory();
+}
+
+static void write_word(off_t at, uint32_t word)
+{
+	int fd = open(path, O_WRONLY);
+
+	EQ(pwrite(fd, &word, sizeof(word), at), sizeof(word));
+	close(fd);
+}
+
+TEST(what_cannot_be_followed_is_refused_in_a_sentence)
+{
+	pid_t child;
+
+	enter_directory();
+	EQ(follow_open(&follow, "none.spool", why, sizeof(why)), -ENOENT);
+	STR(why, "none.spool: No such file or directory");
+	EQ(follow_open(&follow, directory, why, sizeof(why)), -EINVAL);
+	OK(strstr(why, "no regular file"));
+	child = start_writer(PLENTY, 0, 1);
+	end_writer(child);
+	EQ(follow_open(&follow, path, why, sizeof(why)), 0);
+	write_word(offsetof(struct spool_header, version), SPOOL_VERSION + 1);
+	EQ(follow_look(&follow, why, sizeof(why)), -EINVAL);
+	OK(strstr(why, "newer memtrace"));
+	follow_close(&follow);
+	EQ(follow_open(&follow, path, why, sizeof(why)), -EINVAL);
+	OK(strstr(why, "newer memtrace"));
+	write_word(offsetof(struct spool_header, version), SPOOL_VERSION);
+	EQ(follow_open(&follow, path, why, sizeof(why)), 0);
+	EQ(truncate(path, (off_t)(follow.spool.header->blocks - 1) << SPOOL_BLOCK_SHIFT), 0);
+	EQ(follow_look(&follow, why, sizeof(why)), -EINVAL);
+	OK(strstr(why, "truncated"));
+	follow_close(&follow);
+	EQ(truncate(path, 100), 0);
+	EQ(follow_open(&follow, path, why, sizeof(why)), -EINVAL);
+	OK(strstr(why, "too short"));
+	write_word(0, 0);
+	leave_directory();
+}
