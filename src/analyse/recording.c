@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/sites.h"
 #include "analyse/symbols.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -114,18 +115,18 @@ static void name_module(struct recording *recording, const struct place *places,
 	}
 }
 
-static int name_frames(struct recording *recording, bool load)
+static int name_frames(struct recording *recording, uint32_t first, bool load)
 {
-	struct place *places =
-		arena_alloc(&recording->arena, (recording->frames + 1) * sizeof(*places));
+	uint32_t frames = recording->frames - first;
+	struct place *places = arena_alloc(&recording->arena, (frames + 1) * sizeof(*places));
 	struct symbol_query *queries =
-		arena_alloc(&recording->arena, (recording->frames + 1) * sizeof(*queries));
+		arena_alloc(&recording->arena, (frames + 1) * sizeof(*queries));
 	size_t count = 0;
 	size_t to;
 
 	if (!places || !queries)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < recording->frames; i++) {
+	for (uint32_t i = first; i < recording->frames; i++) {
 		const struct spool_frame *frame = recording_frame(recording, i);
 
 		recording->names[i].function = spool_text(recording->spool, frame->function);
@@ -364,7 +365,7 @@ static int find_sites(struct recording *recording)
 		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*recording->sites));
 	recording->by_site = arena_alloc(&recording->arena,
 					 (recording->stacks + 1) * sizeof(*recording->by_site));
-	if (!site_of || !recording->sites || !recording->by_site || recording_see(recording))
+	if (!site_of || !recording->sites || !recording->by_site)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < recording->stacks; i++) {
 		const struct spool_stack *stack = recording_stack(recording, i);
@@ -389,18 +390,53 @@ static int find_sites(struct recording *recording)
 	return 0;
 }
 
+/* Room for the names of all frames of the spool, doubled where that is not the first time. */
+static int make_room(struct recording *recording)
+{
+	uint32_t frames = (uint32_t)spool_count(recording->spool, SPOOL_FRAME);
+	uint32_t room = recording->room ? 2 * recording->room : frames + 1;
+	struct recording_frame *names;
+	struct site_frame *seen;
+
+	if (frames < recording->room)
+		return 0;
+	room = room > frames ? room : frames + 1;
+	names = arena_alloc(&recording->arena, room * sizeof(*names));
+	seen = arena_alloc(&recording->arena, room * sizeof(*seen));
+	if (!names || !seen)
+		return -ENOMEM;
+	if (recording->frames) {
+		memcpy(names, recording->names, recording->frames * sizeof(*names));
+		memcpy(seen, recording->seen, recording->frames * sizeof(*seen));
+	}
+	recording->names = names;
+	recording->seen = seen;
+	recording->room = room;
+	return 0;
+}
+
+int recording_extend(struct recording *recording, const struct spool *spool, bool load)
+{
+	uint32_t first = recording->frames;
+	int error;
+
+	recording->spool = spool;
+	error = make_room(recording);
+	if (error)
+		return error;
+	recording->frames = (uint32_t)spool_count(spool, SPOOL_FRAME);
+	recording->stacks = (uint32_t)spool_count(spool, SPOOL_STACK);
+	recording->scopes = (uint32_t)spool_count(spool, SPOOL_SCOPE);
+	error = name_frames(recording, first, load);
+	return error ? error : recording_see(recording, first);
+}
+
 int recording_read(struct recording *recording, const struct spool *spool, bool load)
 {
 	int error;
 
 	memset(recording, 0, sizeof(*recording));
-	recording->spool = spool;
-	recording->frames = (uint32_t)spool_count(spool, SPOOL_FRAME);
-	recording->stacks = (uint32_t)spool_count(spool, SPOOL_STACK);
-	recording->scopes = (uint32_t)spool_count(spool, SPOOL_SCOPE);
-	recording->names =
-		arena_alloc(&recording->arena, (recording->frames + 1) * sizeof(*recording->names));
-	error = recording->names ? name_frames(recording, load) : -ENOMEM;
+	error = recording_extend(recording, spool, load);
 	if (!error)
 		error = find_shares(recording);
 	if (!error)

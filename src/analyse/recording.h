@@ -42,6 +42,7 @@ struct recording {
 	const struct spool *spool;
 	struct arena arena;
 	uint32_t frames, stacks, scopes;
+	uint32_t room; /* for frames */
 	struct recording_frame *names; /* by frame */
 	struct site_frame *seen;       /* by frame, as sites see it */
 	struct recording_share
@@ -56,6 +57,13 @@ struct recording {
 
 /* `load`: libraries may be loaded to demangle (the tool). 0 or -ENOMEM. */
 int recording_read(struct recording *recording, const struct spool *spool, bool load);
+
+/*
+ * Of a recording that is empty (all 0) or was extended before: names what the spool's frames and
+ * stacks have become more by since, and nothing else. The spool must be the same, and lie where it
+ * lay. 0 or -ENOMEM.
+ */
+int recording_extend(struct recording *recording, const struct spool *spool, bool load);
 void recording_clear(struct recording *recording);
 
 /* The frame, row checked; NULL for a number out of range. */
@@ -68,8 +76,9 @@ uint32_t recording_step(const struct recording *recording, const struct spool_st
 			uint32_t i);
 uint32_t recording_depth(const struct recording *recording, const struct spool_stack *stack);
 
-/* recording_names.c: fills `seen`; then, of a stack, the name of its site (NULL without memory). */
-int recording_see(struct recording *recording);
+/* recording_names.c: fills `seen` from a frame on, for which there is room: 0 or -ENOMEM. Then, of
+ * a stack, the name of its site (NULL without memory). */
+int recording_see(struct recording *recording, uint32_t first);
 const char *recording_site(struct recording *recording, const struct spool_stack *stack);
 
 /*

@@ -17,26 +17,20 @@ struct naming {
 	uint32_t count;
 };
 
-int recording_see(struct recording *recording)
+int recording_see(struct recording *recording, uint32_t first)
 {
-	struct site_frame *seen =
-		arena_alloc(&recording->arena, (recording->frames + 1) * sizeof(*seen));
-
-	if (!seen)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < recording->frames; i++) {
+	for (uint32_t i = first; i < recording->frames; i++) {
 		const struct spool_frame *frame = recording_frame(recording, i);
 		const struct spool_module *module =
 			frame->module ? recording_module(recording, frame->module - 1) : NULL;
 		bool python = frame->language == FRAME_PYTHON;
 		uint32_t path = python ? frame->file : module ? module->path : 0;
 
-		if (site_frame_read(&seen[i], python, recording->names[i].function,
+		if (site_frame_read(&recording->seen[i], python, recording->names[i].function,
 				    path ? spool_text(recording->spool, path) : NULL,
 				    &recording->arena))
 			return -ENOMEM;
 	}
-	recording->seen = seen;
 	return 0;
 }
 

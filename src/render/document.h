@@ -39,4 +39,7 @@ int document_write_told(const struct spool *spool, int fd, unsigned flags, const
  */
 int document_from_spool(const char *path, int fd, unsigned flags, char *why, size_t size);
 
+/* Why recording stopped before its process ended (enum spool_stop); NULL when it did not. */
+const char *document_stop_text(unsigned stop);
+
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "render/document.h"
 #include "render/document_sections.h"
 
 static const char *fact(const struct recording *recording, const char *key)
@@ -177,7 +178,7 @@ static void write_environment(struct out *out, const struct recording *recording
 	out_text(out, "},\n");
 }
 
-static const char *stop_text(unsigned stop)
+const char *document_stop_text(unsigned stop)
 {
 	switch (stop) {
 	case SPOOL_NO_SPACE:
@@ -226,7 +227,7 @@ static void write_notes(struct out *out, const struct recording *recording)
 	const char *comma = "";
 
 	out_text(out, ",\"notes\":[");
-	note(out, &comma, stop_text(atomic_load(&header->stop)));
+	note(out, &comma, document_stop_text(atomic_load(&header->stop)));
 	for (uint32_t i = 0; (i = recording_fact(recording, "note", i));)
 		note(out, &comma, recording_value(recording, i));
 	note_count(out, &comma, atomic_load(&header->nested),
@@ -277,7 +278,7 @@ static void write_capture(struct out *out, const struct recording *recording)
 	out_text(out, ",\"events_dropped\":");
 	out_u64(out, without);
 	out_text(out, ",\"truncated\":");
-	out_text(out, without || stop_text(atomic_load(&header->stop)) ? "true" : "false");
+	out_text(out, without || document_stop_text(atomic_load(&header->stop)) ? "true" : "false");
 	out_text(out, ",\"ns_per_event\":");
 	out_u64(out, header->cost_events ? header->cost_ns / header->cost_events : 0);
 	write_notes(out, recording);

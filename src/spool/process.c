@@ -9,23 +9,35 @@
 #include "base/hash.h"
 #include "base/text.h"
 
+/* The field of /proc/PID/stat, counted from 1 at the one behind the name; NULL. */
+static const char *field(const char *behind_name, int number)
+{
+	for (; behind_name && number; number--)
+		behind_name = strchr(behind_name + 1, ' ');
+	return behind_name ? behind_name + 1 : NULL;
+}
+
 uint64_t process_start_ticks(int pid)
 {
-	enum {
-		FIELDS_AFTER_NAME = 20
-	}; /* the name may hold spaces and brackets: count from its end */
+	enum { STATE = 1, THREADS = 18, START = 20 };
 	char path[64] = "/proc/";
 	char stat[1024];
-	char *p;
+	const char *state, *threads, *start;
 
 	text_u64(path + strlen(path), (uint64_t)pid);
 	text_append(path, sizeof(path), "/stat");
 	if (fd_read_file(path, stat, sizeof(stat)) <= 0)
 		return 0;
-	p = strrchr(stat, ')');
-	for (int i = 0; p && i < FIELDS_AFTER_NAME; i++)
-		p = strchr(p + 1, ' ');
-	return p ? strtoull(p + 1, NULL, 10) : 0;
+	/* The name may hold spaces and brackets: its end is the last one. */
+	state = field(strrchr(stat, ')'), STATE);
+	threads = field(strrchr(stat, ')'), THREADS);
+	start = field(strrchr(stat, ')'), START);
+	if (!state || !threads || !start)
+		return 0;
+	/* Nobody has waited for it yet; with threads left only the first of them is gone. */
+	if ((*state == 'Z' || *state == 'X') && strtoull(threads, NULL, 10) <= 1)
+		return 0;
+	return strtoull(start, NULL, 10);
 }
 
 uint64_t process_place(void)

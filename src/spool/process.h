@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Field 22 of /proc/PID/stat, clock ticks after boot; 0 when there is no such process. */
+/* Field 22 of /proc/PID/stat, clock ticks after boot; 0 when there is no such process, or
+ * it has ended and only its parent has not heard of that. */
 uint64_t process_start_ticks(int pid);
 
 /*

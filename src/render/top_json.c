@@ -1,0 +1,229 @@
+/* Processes as they are now, as the document memtrace-top/1 (include/memtrace/top.schema.json). */
+#include "base/clock.h"
+#include "base/out.h"
+#include "render/document.h"
+#include "render/top.h"
+
+static void number(struct out *out, const char *key, uint64_t value)
+{
+	out_text(out, key);
+	out_u64(out, value);
+}
+
+static void integer(struct out *out, const char *key, int64_t value)
+{
+	out_text(out, key);
+	out_i64(out, value);
+}
+
+static void text(struct out *out, const char *key, const char *value)
+{
+	out_text(out, key);
+	out_json(out, value);
+}
+
+static void truth(struct out *out, const char *key, bool value)
+{
+	out_text(out, key);
+	out_text(out, value ? "true" : "false");
+}
+
+/* A number a second; null at a first look. */
+static void rate(struct out *out, const char *key, const struct look *look, double value)
+{
+	out_text(out, key);
+	if (look->seconds > 0)
+		out_format(out, "%.3f", value);
+	else
+		out_text(out, "null");
+}
+
+static void sum(struct out *out, const char *key, const struct look_sum *value)
+{
+	out_text(out, key);
+	number(out, "{\"now_bytes\":", value->now);
+	number(out, ",\"peak_bytes\":", value->peak);
+	number(out, ",\"peak_t\":", value->peak_t);
+	out_char(out, '}');
+}
+
+static void used(struct out *out, const struct look_scope *scope)
+{
+	out_text(out, ",\"used\":");
+	if (!scope->samples) {
+		out_text(out, "null");
+		return;
+	}
+	number(out, "{\"now_bytes\":", scope->used.now);
+	number(out, ",\"peak_bytes\":", scope->used.peak);
+	number(out, ",\"peak_t\":", scope->used.peak_t);
+	text(out, ",\"source\":", scope->source);
+	integer(out, ",\"rounding_bytes\":", scope->rounding);
+	integer(out, ",\"named_bytes\":", scope->named);
+	integer(out, ",\"residual_bytes\":", scope->residual);
+	out_char(out, '}');
+}
+
+static void counts(struct out *out, const struct look *look, const struct look_scope *scope)
+{
+	number(out, ",\"allocations\":", scope->allocations);
+	number(out, ",\"frees\":", scope->frees);
+	rate(out, ",\"allocations_rate\":", look, scope->rate);
+}
+
+static void device(struct out *out, const struct look *look, const struct look_scope *scope)
+{
+	integer(out, "{\"device\":", scope->device);
+	text(out, ",\"name\":", scope->name);
+	out_text(out, ",\"total_bytes\":");
+	if (scope->total)
+		out_u64(out, scope->total);
+	else
+		out_text(out, "null");
+	sum(out, ",\n   \"allocated\":", &scope->allocated);
+	sum(out, ",\"reserved\":", &scope->reserved);
+	number(out, ",\"cached_bytes\":", look_cached(scope));
+	used(out, scope);
+	counts(out, look, scope);
+	number(out, ",\"ooms\":", scope->ooms);
+	number(out, ",\"retries\":", scope->retries);
+	out_char(out, '}');
+}
+
+static void part(struct out *out, const struct look *look, const struct look_scope *scope)
+{
+	if (scope->device == NO_DEVICE)
+		out_text(out, "{\"device\":null");
+	else
+		integer(out, "{\"device\":", scope->device);
+	text(out, scope->kind == SCOPE_POOL ? ",\"pool\":" : ",\"owner\":", scope->name);
+	sum(out, ",\"allocated\":", &scope->allocated);
+	sum(out, ",\"reserved\":", &scope->reserved);
+	counts(out, look, scope);
+	out_char(out, '}');
+}
+
+static void space(struct out *out, const struct look *look, const struct look_scope *scope)
+{
+	text(out, "{\"space\":", scope->name);
+	sum(out, ",\"allocated\":", &scope->allocated);
+	counts(out, look, scope);
+	out_char(out, '}');
+}
+
+typedef void write_scope(struct out *out, const struct look *look, const struct look_scope *scope);
+
+static void scopes(struct out *out, const struct look *look, const char *key, enum scope_kind kind,
+		   write_scope *write)
+{
+	const struct look_scope *scope = NULL;
+	const char *comma = "\n   ";
+
+	out_text(out, key);
+	while ((scope = look_next(look, kind, scope))) {
+		out_text(out, comma);
+		write(out, look, scope);
+		comma = ",\n   ";
+	}
+	out_char(out, ']');
+}
+
+static void lines(struct out *out, const struct look *look, unsigned most)
+{
+	const struct look_lines *all = &look->lines;
+	uint64_t bytes = 0;
+
+	out_text(out, ",\n  \"lines\":[");
+	for (uint32_t i = 0; i < all->sorted_n; i++) {
+		const struct look_line *line = all->sorted[i];
+
+		if (i >= most) {
+			bytes += line->bytes;
+			continue;
+		}
+		text(out, i ? ",\n   {\"line\":" : "\n   {\"line\":", line->name);
+		if (line->device == NO_DEVICE)
+			out_text(out, ",\"device\":null");
+		else
+			integer(out, ",\"device\":", line->device);
+		text(out, ",\"space\":", line->space);
+		number(out, ",\"bytes\":", line->bytes);
+		number(out, ",\"count\":", line->count);
+		number(out, ",\"allocated_bytes\":", line->allocated);
+		rate(out, ",\"allocated_rate\":", look, line->rate);
+		out_char(out, '}');
+	}
+	number(out, "],\n  \"lines_left_out\":{\"count\":",
+	       all->sorted_n > most ? all->sorted_n - most : 0);
+	number(out, ",\"bytes\":", bytes);
+	out_char(out, '}');
+}
+
+static void range(struct out *out, const struct look *look, const struct look_range *range)
+{
+	const struct spool *spool = &look->follow.spool;
+
+	text(out, "{\"name\":", range->name ? spool_text(spool, range->name) : NULL);
+	text(out, ",\"domain\":", range->domain ? spool_text(spool, range->domain) : NULL);
+	number(out, ",\"thread\":", range->thread);
+	number(out, ",\"start\":", range->start);
+	if (range->end)
+		number(out, ",\"end\":", range->end);
+	else
+		out_text(out, ",\"end\":null");
+	out_char(out, '}');
+}
+
+static void ranges(struct out *out, const struct look *look)
+{
+	const struct look_ranges *all = &look->ranges;
+
+	truth(out, ",\n  \"ranges\":{\"complete\":", !all->late);
+	out_text(out, ",\"open\":[");
+	for (uint32_t i = 0; i < all->open_n; i++) {
+		out_text(out, i ? ",\n   " : "\n   ");
+		range(out, look, &all->open[i]);
+	}
+	out_text(out, "],\"ended\":[");
+	for (uint32_t i = 0; i < all->ended_n; i++) {
+		out_text(out, i ? ",\n   " : "\n   ");
+		range(out, look, &all->ended[i]);
+	}
+	out_text(out, "]}");
+}
+
+static void process(struct out *out, const struct look *look, unsigned most)
+{
+	integer(out, "{\"pid\":", look->pid);
+	text(out, ",\"rank\":", look->rank);
+	text(out, ",\"command\":", look->command);
+	text(out, ",\"spool\":", look->follow.spool.path);
+	text(out, ",\n  \"state\":", look->ended ? "ended" : "running");
+	text(out, ",\"stopped\":", document_stop_text(look->stop));
+	number(out, ",\"uptime_ns\":", look->uptime);
+	truth(out, ",\"one_moment\":", !look->follow.torn);
+	number(out, ",\n  \"events\":", look->events);
+	number(out, ",\"events_dropped\":", look->dropped);
+	rate(out, ",\"events_rate\":", look, look->events_rate);
+	number(out, ",\"allocated_bytes\":", look->lines.allocated);
+	rate(out, ",\"allocated_rate\":", look, look->bytes_rate);
+	number(out, ",\"ooms\":", look->ooms);
+	scopes(out, look, ",\n  \"devices\":[", SCOPE_DEVICE, device);
+	scopes(out, look, ",\n  \"pools\":[", SCOPE_POOL, part);
+	scopes(out, look, ",\n  \"owners\":[", SCOPE_OWNER, part);
+	scopes(out, look, ",\n  \"spaces\":[", SCOPE_SPACE, space);
+	lines(out, look, most);
+	ranges(out, look);
+	out_char(out, '}');
+}
+
+void top_json(const struct top *top, struct out *out)
+{
+	number(out, "{\"schema\":\"memtrace-top/1\",\"time_ns\":", clock_realtime());
+	out_text(out, ",\"processes\":[");
+	for (size_t i = 0; i < top->looks_n; i++) {
+		out_text(out, i ? ",\n " : "\n ");
+		process(out, top->looks[i], top->lines);
+	}
+	out_text(out, "]}\n");
+}
