@@ -71,6 +71,64 @@ int opt_parse_count(const char *text, uint64_t *count)
 	return 0;
 }
 
+/* A number and s, min, h or d: ns; false for anything else. */
+static bool parse_time(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *unit;
+		uint64_t seconds;
+	} units[] = { { "s", 1 }, { "min", 60 }, { "h", 3600 }, { "d", 86400 } };
+	uint64_t number = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++) {
+		if (number > UINT32_MAX)
+			return false;
+		number = number * 10 + (uint64_t)(*text - '0');
+	}
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		uint64_t most = UINT64_MAX / 1000000000 / units[i].seconds;
+
+		if (strcmp(text, units[i].unit) != 0)
+			continue;
+		*ns = number * units[i].seconds * 1000000000;
+		return number && number <= most;
+	}
+	return false;
+}
+
+/* Bytes need their unit, and "10m" might be meant for minutes. */
+static bool parse_bytes(const char *text, uint64_t *bytes)
+{
+	const char *unit = text + strspn(text, "0123456789");
+
+	return *unit && *unit != 'm' && !opt_parse_count(text, bytes) && *bytes;
+}
+
+int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes)
+{
+	char part[32];
+	size_t length;
+
+	*ns = *bytes = 0;
+	for (;; text += length + 1) {
+		length = strcspn(text, ",");
+		if (length >= sizeof(part))
+			return -EINVAL;
+		text_copy_n(part, sizeof(part), text, length);
+		if ((*ns || !parse_time(part, ns)) && (*bytes || !parse_bytes(part, bytes)))
+			return -EINVAL;
+		if (!text[length])
+			return 0;
+	}
+}
+
+static bool parse_keep(const char *text)
+{
+	uint64_t ns, bytes;
+
+	return !*text || !opt_parse_keep(text, &ns, &bytes);
+}
+
 static bool parse(enum opt_id id, const char *value, uint64_t *count)
 {
 	*count = 0;
@@ -79,6 +137,8 @@ static bool parse(enum opt_id id, const char *value, uint64_t *count)
 		return parse_flag(value, count);
 	case OPT_COUNT:
 		return !opt_parse_count(value, count);
+	case OPT_KEEP:
+		return parse_keep(value);
 	case OPT_TEXT:
 		break;
 	}
@@ -119,6 +179,11 @@ const char *opt_text(enum opt_id id)
 bool opt_flag(enum opt_id id)
 {
 	return opt.count[id] != 0;
+}
+
+bool opt_given(enum opt_id id)
+{
+	return strcmp(opt_text(id), opt_rows[id].value) != 0;
 }
 
 uint64_t opt_count(enum opt_id id)

@@ -14,6 +14,7 @@ enum opt_kind {
 	OPT_TEXT,
 	OPT_FLAG,
 	OPT_COUNT,
+	OPT_KEEP, /* opt_parse_keep() */
 };
 
 enum opt_id {
@@ -44,6 +45,15 @@ uint64_t opt_count(enum opt_id id);
 
 /* Parses "12", "8M", "1.5GiB"-like counts with K M G (powers of 1024): 0, or -EINVAL. */
 int opt_parse_count(const char *text, uint64_t *count);
+
+/*
+ * Parses "10min", "1GiB" or both with a comma between: how long, in ns (s, min, h, d), and how many
+ * bytes; 0 for what is not said. 0, or -EINVAL.
+ */
+int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes);
+
+/* Was the row set to other than its default, by its text? */
+bool opt_given(enum opt_id id);
 
 /* Says whether a value would be accepted for the row. */
 bool opt_valid(enum opt_id id, const char *value);

@@ -475,12 +475,26 @@ static void put_mark(const struct pending *from)
 	ledger_note(&record.ledger, &event);
 }
 
+/* Of a flight recorder only a limit that was asked for counts. */
+static int start_ledger(void)
+{
+	uint64_t most = opt_count(OPT_ID_max_events);
+	uint64_t ns = 0, bytes = 0;
+	bool keep = *opt_text(OPT_ID_keep) && !opt_parse_keep(opt_text(OPT_ID_keep), &ns, &bytes);
+	int error = ledger_init(&record.ledger, &record.spool,
+				keep && !opt_given(OPT_ID_max_events) ? UINT64_MAX : most);
+
+	if (!error && keep)
+		journal_keep(&record.ledger.journal, ns, bytes);
+	return error;
+}
+
 static int start_tables(void)
 {
 	int error = intern_init(&record.intern, &record.spool);
 
 	if (!error)
-		error = ledger_init(&record.ledger, &record.spool, opt_count(OPT_ID_max_events));
+		error = start_ledger();
 	if (error)
 		return error;
 	record.spool.header->start_monotonic = record.start_monotonic;

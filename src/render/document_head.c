@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "render/document.h"
 #include "render/document_sections.h"
+#include "spool/journal.h"
 
 static const char *fact(const struct recording *recording, const char *key)
 {
@@ -261,6 +262,7 @@ static void write_capture(struct out *out, const struct recording *recording)
 	uint64_t without = dropped + header->paused; /* events that only sums know */
 	const char *stacks = fact(recording, "stacks");
 	const char *unwinder = fact(recording, "unwinder");
+	uint64_t since;
 
 	out_text(out, "\"capture\":{\"doors\":{");
 	for (unsigned i = 0; i < sizeof(doors) / sizeof(doors[0]); i++) {
@@ -277,6 +279,11 @@ static void write_capture(struct out *out, const struct recording *recording)
 	out_u64(out, header->seq - dropped);
 	out_text(out, ",\"events_dropped\":");
 	out_u64(out, without);
+	out_text(out, ",\"events_since\":");
+	if (journal_since(recording->spool, &since))
+		out_u64(out, since);
+	else
+		out_text(out, "null");
 	out_text(out, ",\"truncated\":");
 	out_text(out, without || document_stop_text(atomic_load(&header->stop)) ? "true" : "false");
 	out_text(out, ",\"ns_per_event\":");

@@ -75,6 +75,7 @@ int report_text_notes(const struct report *report)
 	const struct trace_capture *capture = &report->trace->capture;
 	const struct trace_process *process = &report->trace->process;
 	char number[SHOW_NUMBER];
+	char last[SHOW_NUMBER];
 	char text[SENTENCE];
 
 	if (process->exit == TRACE_EXIT && !capture->events_dropped && !capture->notes_n)
@@ -98,8 +99,16 @@ int report_text_notes(const struct report *report)
 	if (capture->events_dropped) {
 		snprintf(text, sizeof(text),
 			 "- %s of the events were dropped for newer ones; sums, peaks and "
-			 "sites count them all the same",
-			 show_count(number, capture->events_dropped));
+			 "sites count them all the same%s%s",
+			 show_count(number, capture->events_dropped),
+			 capture->events_since == TRACE_NONE ? ""
+							     : "; none is missing of the last ",
+			 capture->events_since == TRACE_NONE
+				 ? ""
+				 : show_time(last,
+					     process->duration_ns > capture->events_since
+						     ? process->duration_ns - capture->events_since
+						     : 0));
 		show_wrapped(&report->show, text, 2, false);
 	}
 	for (size_t i = 0; i < capture->notes_n; i++) {

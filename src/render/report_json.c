@@ -396,6 +396,7 @@ int report_json_notes(const struct report *report)
 
 	report_json_number(report, ",\n\"events_recorded\":", capture->events_recorded);
 	report_json_number(report, ",\"events_dropped\":", capture->events_dropped);
+	report_json_number(report, ",\"events_since\":", capture->events_since);
 	out_text(report->show.out,
 		 capture->truncated ? ",\"truncated\":true" : ",\"truncated\":false");
 	out_text(report->show.out, ",\n\"notes\":[");

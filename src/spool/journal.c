@@ -13,6 +13,7 @@ enum {
 	SUMS_DEVICES = JOURNAL_SUMS_DEVICES,
 	CHUNK_ROOM = SPOOL_BLOCK - (int)sizeof(struct spool_chunk),
 	FEWEST_PER_CHUNK = 16,
+	FEWEST_CHUNKS = 2, /* one to write while the other is still there */
 };
 
 int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events)
@@ -31,6 +32,15 @@ int journal_init(struct journal *journal, struct spool *spool, uint64_t max_even
 	if (journal->queue == MAP_FAILED)
 		journal->queue = NULL;
 	return journal->queue ? 0 : -ENOMEM;
+}
+
+void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes)
+{
+	uint64_t chunks = bytes ? bytes >> SPOOL_BLOCK_SHIFT : SPOOL_BLOCKS / 2;
+
+	journal->head_events = 0;
+	journal->keep_ns = ns;
+	journal->keep_chunks = chunks < FEWEST_CHUNKS ? FEWEST_CHUNKS : chunks;
 }
 
 void journal_clear(struct journal *journal)
@@ -122,15 +132,33 @@ static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 	return left;
 }
 
+/*
+ * May the ring's oldest chunk go? The one behind it begins with the time of its last event, so that
+ * is when all of it was long enough ago.
+ */
+static bool is_due(const struct journal *journal)
+{
+	uint64_t chunks = journal->last - journal->first;
+	uint64_t ring = journal->max_events - journal->head_events;
+	const struct spool_chunk *second;
+
+	if (chunks && journal->ring_events + journal->chunk_events > ring)
+		return true;
+	if (chunks < FEWEST_CHUNKS || !journal->keep_chunks)
+		return false;
+	if (chunks >= journal->keep_chunks)
+		return true;
+	second = chunk_at(journal->spool, journal->queue[(journal->first + 1) % SPOOL_BLOCKS]);
+	return journal->keep_ns && journal->spool->header->t - second->t >= journal->keep_ns;
+}
+
 static int next_place(struct journal *journal)
 {
 	struct spool *spool = journal->spool;
 	uint64_t index = spool_count(spool, SPOOL_CHUNK);
-	uint64_t ring = journal->max_events - journal->head_events;
 	int error;
 
-	if (journal->ring_events + journal->chunk_events > ring &&
-	    journal->first != journal->last) {
+	if (is_due(journal)) {
 		start_chunk(journal, recycle(journal));
 		return 0;
 	}
@@ -287,6 +315,33 @@ static bool next_chunk(struct journal_reader *reader)
 	decode_start(&reader->decoder, (const uint8_t *)(chunk + 1), used, chunk->first_seq,
 		     chunk->t);
 	reader->open = true;
+	return true;
+}
+
+bool journal_since(const struct spool *spool, uint64_t *t)
+{
+	struct journal_reader reader;
+	const struct spool_chunk *first;
+	uint32_t at;
+
+	if (journal_read(&reader, spool))
+		return false;
+	at = reader.chunks;
+	if (at)
+		at--;
+	while (at) {
+		const struct spool_chunk *before = chunk_at(spool, reader.order[at - 1]);
+
+		first = chunk_at(spool, reader.order[at]);
+		if (before->first_seq + before->events != first->first_seq)
+			break;
+		at--;
+	}
+	first = reader.chunks ? chunk_at(spool, reader.order[at]) : NULL;
+	journal_read_end(&reader);
+	if (!first || !first->first_seq)
+		return false;
+	*t = first->t;
 	return true;
 }
 

@@ -1,5 +1,6 @@
 /*
- * The events of a spool: a ring of chunks, the first tenth kept for good, then the latest nine.
+ * The events of a spool: a ring of chunks, the first tenth kept for good, then the latest nine; or,
+ * as a flight recorder, those of the latest stretch of time or bytes.
  *
  * Each chunk stands alone (codec/wire.h), so the oldest can be written over without a trace in the
  * others. The writer's part runs inside transactions, under the writer's lock.
@@ -20,6 +21,8 @@ struct journal {
 	uint8_t *before; /* where the last event begins: sums may have come behind the one before */
 	uint64_t max_events;
 	uint64_t head_events;  /* kept for good */
+	uint64_t keep_ns;      /* of journal_keep(): what is younger stays, 0: no matter */
+	uint64_t keep_chunks;  /* and the ring has no more than these, 0: as many as it takes */
 	uint32_t chunk_events; /* at most so many in one chunk */
 	uint32_t *queue;      /* the ring's chunks, oldest first: a circular list of SPOOL_BLOCKS */
 	uint64_t first, last; /* queue[first..last) modulo SPOOL_BLOCKS */
@@ -37,6 +40,13 @@ void journal_clear(struct journal *journal);
 
 /* journal_room() where that does not see at once that there is room. */
 int journal_make_room(struct journal *journal, unsigned events);
+
+/*
+ * A flight recorder, told right after journal_init(): nothing of the beginning is kept for good,
+ * but all of the last `ns` (0: no matter how long ago), in at most `bytes` of chunks (0: half of
+ * what a spool can be). max_events bounds it besides. What is older goes when its place is needed.
+ */
+void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes);
 
 /*
  * Makes room for so many events, if need be by a new chunk or by dropping the oldest; to be called
@@ -86,5 +96,11 @@ struct journal_reader {
 int journal_read(struct journal_reader *reader, const struct spool *spool);
 bool journal_next(struct journal_reader *reader, struct event *event);
 void journal_read_end(struct journal_reader *reader);
+
+/*
+ * Since when no event is missing, in ns since process start: false when none was ever dropped, or
+ * none is there.
+ */
+bool journal_since(const struct spool *spool, uint64_t *t);
 
 #endif
