@@ -36,7 +36,8 @@ enum trace_metric { TRACE_ALLOCATED, TRACE_RESERVED, TRACE_USED, TRACE_METRICS }
 struct trace_process {
 	uint64_t pid, ppid;
 	const char *host;
-	uint64_t rank, world_size;
+	uint64_t rank, world_size; /* 0 of 1 where no launcher told the process */
+	uint64_t local_rank;       /* TRACE_NONE then */
 	const char **command;
 	size_t command_n;
 	const char *cwd;

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/rank.h"
 #include "base/text.h"
 
 /* A text being built, which remembers that something did not fit. */
@@ -67,18 +68,11 @@ static size_t stem_length(const char *output)
 	return length > 5 && !strcmp(output + length - 5, ".json") ? length - 5 : length;
 }
 
-const char *path_rank(void)
+static const char *own_rank(void)
 {
-	static const char *const names[] = { "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID",
-					     "PMI_RANK", "PMIX_RANK" };
+	const char *rank = rank_fact(RANK_NUMBER);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		const char *value = getenv(names[i]);
-
-		if (value && value[0] && strspn(value, "0123456789") == strlen(value))
-			return value;
-	}
-	return "0";
+	return rank ? rank : "0";
 }
 
 static const char *word(char letter, const struct path_words *words)
@@ -89,7 +83,7 @@ static const char *word(char letter, const struct path_words *words)
 	case 'h':
 		return words->host;
 	case 'r':
-		return words->rank ? words->rank : path_rank();
+		return words->rank ? words->rank : own_rank();
 	case 'e':
 		return words->program ? words->program : program_invocation_short_name;
 	case '%':

@@ -19,9 +19,9 @@ struct path_words {
 };
 
 /*
- * Expands %p (pid), %h (host), %r (rank: RANK, OMPI_COMM_WORLD_RANK, SLURM_PROCID, PMI_RANK,
- * PMIX_RANK, else 0), %e (this program's base name) and %% in a pattern. A relative result is
- * resolved against the working directory; what else follows a % stays as it is.
+ * Expands %p (pid), %h (host), %r (rank: base/rank.h, else 0), %e (this program's base name) and %%
+ * in a pattern. A relative result is resolved against the working directory; what else follows a %
+ * stays as it is.
  */
 int path_output(char *to, size_t size, const char *pattern, pid_t pid);
 
@@ -33,8 +33,5 @@ int path_spool(char *to, size_t size, const char *output, const char *spool_dir)
 
 /* The n-th name for the same output: memtrace.5.json, memtrace.5.1.json, memtrace.5.2.json ... */
 int path_numbered(char *to, size_t size, const char *output, unsigned n);
-
-/* The rank of this process as text, never NULL. */
-const char *path_rank(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/opt.h"
 #include "base/path.h"
+#include "base/rank.h"
 #include "base/signals.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -139,15 +140,11 @@ static void record_settings(struct intern *intern)
 
 static void record_world(struct intern *intern)
 {
-	static const char *const names[] = { "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_NTASKS",
-					     "PMI_SIZE", "PMIX_SIZE" };
+	static const char *const keys[RANK_FACTS] = { "rank", "world_size", "local_rank" };
 
-	intern_fact(intern, "rank", path_rank());
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (getenv(names[i])) {
-			intern_fact(intern, "world_size", getenv(names[i]));
-			return;
-		}
+	for (enum rank_fact fact = 0; fact < RANK_FACTS; fact++) {
+		if (rank_fact(fact))
+			intern_fact(intern, keys[fact], rank_fact(fact));
 	}
 }
 

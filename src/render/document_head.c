@@ -78,6 +78,7 @@ static void write_process(struct out *out, const struct recording *recording, co
 	const struct spool_header *header = recording->spool->header;
 	const char *rank = fact(recording, "rank");
 	const char *world = fact(recording, "world_size");
+	const char *local = fact(recording, "local_rank");
 
 	out_text(out, "\"process\":{\"pid\":");
 	out_u64(out, header->pid);
@@ -89,6 +90,10 @@ static void write_process(struct out *out, const struct recording *recording, co
 	number(out, rank ? rank : "0");
 	out_text(out, ",\"world_size\":");
 	number(out, world ? world : "1");
+	if (local) {
+		out_text(out, ",\"local_rank\":");
+		number(out, local);
+	}
 	write_command(out, recording);
 	out_text(out, ",\"cwd\":");
 	out_json(out, fact(recording, "cwd"));

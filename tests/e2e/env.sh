@@ -24,10 +24,21 @@ is 'the default name' "$(files)" "./memtrace.$pid.json"
 preload MEMTRACE_OUTPUT='%e-%h-%r-100%%-%x.json' "$SAMPLES/leak"
 is '%e %h %r %% and what is no word' "$(files)" "./leak-$host-0-100%-%x.json"
 ok 'the trace keeps its promises' validate ./*.json
-for name in RANK OMPI_COMM_WORLD_RANK SLURM_PROCID PMI_RANK PMIX_RANK; do
-	preload $name=7 MEMTRACE_OUTPUT='r%r.json' "$SAMPLES/leak"
-	is "%r is $name" "$(files):$(json r7.json 'd["process"]["rank"]')" ./r7.json:7
-done
+# The table is the list: LAUNCHER(torchrun, "RANK", "WORLD_SIZE", "LOCAL_RANK")
+sed -n 's/^LAUNCHER(//; t row; d; :row; s/[(),"]/ /g; p' "$TOP/src/base/launchers.def" >launchers
+while read -r launcher rank size place; do
+	set -- "$rank=7"
+	told='[7, 1, null]'
+	if [ "$size" != NULL ]; then
+		set -- "$@" "$size=8" "$place=3"
+		told='[7, 8, 3]'
+	fi
+	preload "$@" MEMTRACE_OUTPUT='r%r.json' "$SAMPLES/leak"
+	is "$launcher: %r, and what the trace says of the rank" \
+		"$(files):$(json r7.json '[d["process"].get(k) for k in ("rank", "world_size", "local_rank")]')" "./r7.json:$told"
+	ok "$launcher: the trace keeps its promises" validate r7.json
+done <launchers
+is 'all launchers of the table were tried' "$(wc -l <launchers)" "$(grep -c '^LAUNCHER(' "$TOP/src/base/launchers.def")"
 preload SLURM_PROCID=3 RANK=7 MEMTRACE_OUTPUT='r%r.json' "$SAMPLES/leak"
 is 'the first of them counts' "$(files)" ./r7.json
 preload RANK=../../x MEMTRACE_OUTPUT='r%r.json' "$SAMPLES/leak"

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/path.h"
+#include "base/rank.h"
 
 static char to[4096];
 
@@ -67,35 +68,91 @@ TEST(a_directory_that_is_gone_is_an_error)
 	STR(expand("/t.json"), "/t.json");
 }
 
+static const struct path_words none = { NULL, NULL, NULL, NULL };
+
+static void clear_launchers(void)
+{
+	static const char *const names[] = {
+#define LAUNCHER(name, rank, size, local) rank, size, local,
+#include "base/launchers.def"
+#undef LAUNCHER
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i])
+			unsetenv(names[i]);
+	}
+}
+
 TEST(own_words)
 {
-	const struct path_words none = { NULL, NULL, NULL, NULL };
 	char host[256];
 	char wanted[600];
 
-	unsetenv("RANK");
-	unsetenv("OMPI_COMM_WORLD_RANK");
-	unsetenv("SLURM_PROCID");
-	unsetenv("PMI_RANK");
-	unsetenv("PMIX_RANK");
+	clear_launchers();
 	EQ(gethostname(host, sizeof(host)), 0);
 	snprintf(wanted, sizeof(wanted), "/%d %s 0 test_path", (int)getpid(), host);
 	EQ(path_expand(to, sizeof(to), "/%p %h %r %e", &none), 0);
 	STR(to, wanted);
 }
 
+/* The rank in names of files. */
+static const char *named_rank(void)
+{
+	EQ(path_expand(to, sizeof(to), "/%r", &none), 0);
+	return to + 1;
+}
+
 TEST(the_first_rank_that_is_a_number)
 {
-	setenv("PMIX_RANK", "5", 1);
-	STR(path_rank(), "5");
-	setenv("SLURM_PROCID", "4", 1);
-	STR(path_rank(), "4");
+	clear_launchers();
+	STR(named_rank(), "0");
+	OK(!rank_fact(RANK_NUMBER));
+	setenv("SLURM_PROCID", "5", 1);
+	STR(named_rank(), "5");
+	setenv("PMIX_RANK", "4", 1);
+	STR(named_rank(), "4");
 	setenv("RANK", "../../etc", 1); /* not a number: no part of a name */
-	STR(path_rank(), "4");
+	STR(named_rank(), "4");
 	setenv("RANK", "", 1);
-	STR(path_rank(), "4");
+	STR(named_rank(), "4");
+	setenv("RANK", "99999999999999999999", 1); /* nor is one that no integer holds */
+	STR(named_rank(), "4");
 	setenv("RANK", "12", 1);
-	STR(path_rank(), "12");
+	STR(named_rank(), "12");
+}
+
+/* srun numbers the daemons that it starts for mpirun and torchrun: 2 of them here. */
+TEST(the_world_is_told_by_who_tells_the_rank)
+{
+	clear_launchers();
+	setenv("SLURM_PROCID", "1", 1);
+	setenv("SLURM_NTASKS", "2", 1);
+	setenv("SLURM_LOCALID", "0", 1);
+	STR(rank_fact(RANK_WORLD), "2");
+	STR(rank_fact(RANK_LOCAL), "0");
+	setenv("PMI_RANK", "9", 1);
+	setenv("PMI_SIZE", "16", 1);
+	STR(rank_fact(RANK_WORLD), "16");
+	OK(!rank_fact(RANK_LOCAL));
+	setenv("RANK", "3", 1); /* a variable of the program's own, perhaps */
+	OK(!rank_fact(RANK_WORLD));
+	setenv("WORLD_SIZE", "8", 1);
+	setenv("LOCAL_RANK", "3", 1);
+	STR(rank_fact(RANK_WORLD), "8");
+	STR(rank_fact(RANK_LOCAL), "3");
+}
+
+TEST(srun_tells_the_world_of_pmix)
+{
+	clear_launchers();
+	setenv("PMIX_RANK", "6", 1);
+	OK(!rank_fact(RANK_WORLD));
+	setenv("SLURM_PROCID", "6", 1);
+	setenv("SLURM_NTASKS", "8", 1);
+	setenv("SLURM_LOCALID", "2", 1);
+	STR(rank_fact(RANK_WORLD), "8");
+	STR(rank_fact(RANK_LOCAL), "2");
 }
 
 TEST(numbers_go_before_the_ending)
