@@ -249,7 +249,7 @@ static enum args_result check_operands(const struct usage *usage, size_t count)
 			  usage->command);
 		return ARGS_WRONG;
 	}
-	if (count > usage->most && !usage->program) {
+	if (count > usage->most && !usage->program && (usage->most || !usage->least)) {
 		if (usage->most)
 			cli_usage(usage->command, "too many operands: only %s is wanted",
 				  usage->operands);

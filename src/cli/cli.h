@@ -68,7 +68,7 @@ struct usage {
 	const char *about;    /* sentences for --help, with their line breaks */
 	const struct arg *args;
 	size_t args_n;
-	size_t least, most; /* operands; most 0 with least 0: none */
+	size_t least, most; /* operands; most 0: none with least 0, else any number */
 	bool program;       /* the first operand ends the options: what follows is a command line */
 };
 

@@ -9,26 +9,13 @@
 
 #include "base/out.h"
 #include "render/diff.h"
-#include "render/show.h"
+#include "render/markdown.h"
 
-enum { MOST = 48000, NAME = 240 };
+enum { MOST = 48000 };
 
 static uint64_t written(const struct out *out)
 {
 	return out->written + out->used;
-}
-
-static void escaped(struct out *out, const char *text)
-{
-	char safe[4 * NAME];
-
-	show_safe(safe, sizeof(safe), text, NAME);
-	for (const char *p = safe; *p; p++) {
-		if (strchr("&<>\"'|`*_~[](){}#@\\!:", *p))
-			out_format(out, "&#%d;", *p);
-		else
-			out_char(out, *p);
-	}
 }
 
 static void gates(struct out *out, const struct diff *diff)
@@ -41,7 +28,7 @@ static void gates(struct out *out, const struct diff *diff)
 
 		diff_gate_words(&diff->gates[i], words, sizeof(words));
 		out_text(out, diff->gates[i].broken ? "| \u274c | " : "| \u2705 | ");
-		escaped(out, words);
+		markdown_text(out, words);
 		out_text(out, " |\n");
 	}
 	out_char(out, '\n');
@@ -64,7 +51,7 @@ static void row_line(struct out *out, const struct diff_row *row, enum column co
 	     diff_amount(amounts[1], row->head[column], bytes), bytes);
 	diff_row_name(row, name, sizeof(name));
 	out_text(out, "<code>");
-	escaped(out, name);
+	markdown_text(out, name);
 	out_format(out, "</code> | %s |\n", why ? diff_why_word(row->why) : "");
 }
 
@@ -116,16 +103,16 @@ int diff_markdown(struct diff *diff, struct out *out, const struct diff_options 
 	out_text(out, "### GPU memory\n\n");
 	if (diff_broken(diff))
 		out_text(out, "**Gate broken.** ");
-	escaped(out, sentence);
+	markdown_text(out, sentence);
 	out_text(out, "\n\n");
 	gates(out, diff);
 	for (size_t i = 0; i < diff->unlike_n; i++) {
 		out_text(out, "- Compared by force: ");
-		escaped(out, diff->unlike[i].key);
+		markdown_text(out, diff->unlike[i].key);
 		out_text(out, " was ");
-		escaped(out, diff->unlike[i].base);
+		markdown_text(out, diff->unlike[i].base);
 		out_text(out, ", is ");
-		escaped(out, diff->unlike[i].head);
+		markdown_text(out, diff->unlike[i].head);
 		out_char(out, '\n');
 	}
 	for (enum column column = 0; diff->base.count && column < COLUMNS; column++) {

@@ -1,0 +1,166 @@
+/* Operands that name many traces. */
+#include "cli/traces.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyse/error.h"
+#include "analyse/trace.h"
+#include "base/fd.h"
+#include "base/text.h"
+#include "cli/cli.h"
+
+static const char document_end[] = ".json";
+static const char spool_end[] = ".spool";
+
+static int add(struct traces *traces, const char *path)
+{
+	char **grown = realloc(traces->paths, (traces->count + 1) * sizeof(*grown));
+	char *copy = strdup(path);
+
+	if (grown)
+		traces->paths = grown;
+	if (!grown || !copy) {
+		free(copy);
+		return err("no memory left for so many traces");
+	}
+	traces->paths[traces->count++] = copy;
+	return 0;
+}
+
+/* --- folders --- */
+
+static const char *skip_blanks(const char *text)
+{
+	return text + strspn(text, " \t\r\n");
+}
+
+/* The beginning of a trace's document, whatever wrote its blanks. */
+static bool begins_as_document(const char *path)
+{
+	char begin[256];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : fd_read_all(fd, begin, sizeof(begin) - 1);
+	const char *p;
+
+	if (fd >= 0)
+		close(fd);
+	if (length <= 0)
+		return false;
+	begin[length] = '\0';
+	p = skip_blanks(begin);
+	if (*p != '{')
+		return false;
+	p = skip_blanks(p + 1);
+	if (strncmp(p, "\"schema\"", 8) != 0)
+		return false;
+	p = skip_blanks(p + 8);
+	return *p == ':' && !strncmp(skip_blanks(p + 1), "\"memtrace/", 10);
+}
+
+static bool is_file(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && S_ISREG(status.st_mode);
+}
+
+static bool ends_in(const char *path, const char *end)
+{
+	size_t length = strlen(path);
+
+	return length > strlen(end) && !strcmp(path + length - strlen(end), end);
+}
+
+/* A recovered process has both until its spool is removed. */
+static bool has_document(const char *spool)
+{
+	char path[8192];
+
+	if (!ends_in(spool, spool_end))
+		return false;
+	text_copy_n(path, sizeof(path), spool, strlen(spool) - strlen(spool_end));
+	text_append(path, sizeof(path), document_end);
+	return is_file(path) && begins_as_document(path);
+}
+
+/* Hidden names are somebody's unfinished business. */
+static int visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+static int add_folder(struct traces *traces, const char *folder)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, visible, versionsort);
+	size_t before = traces->count;
+	int error = 0;
+
+	if (count < 0)
+		return err("%s: %s", folder, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		char path[8192];
+
+		snprintf(path, sizeof(path), "%s%s%s", folder, ends_in(folder, "/") ? "" : "/",
+			 entries[i]->d_name);
+		free(entries[i]);
+		if (error || !is_file(path))
+			continue;
+		if (trace_is_spool(path) ? !has_document(path) : begins_as_document(path))
+			error = add(traces, path);
+	}
+	free(entries);
+	if (!error && traces->count == before)
+		error = err("%s: this folder has no trace and no spool in it", folder);
+	return error;
+}
+
+bool traces_is_folder(const char *operand)
+{
+	struct stat status;
+
+	return !stat(operand, &status) && S_ISDIR(status.st_mode);
+}
+
+int traces_add(struct traces *traces, const char *operand)
+{
+	return traces_is_folder(operand) ? add_folder(traces, operand) : add(traces, operand);
+}
+
+void traces_clear(struct traces *traces)
+{
+	for (size_t i = 0; i < traces->count; i++)
+		free(traces->paths[i]);
+	free(traces->paths);
+	*traces = (struct traces){ NULL, 0 };
+}
+
+/* --- their picture --- */
+
+int traces_merge(const char *command, const struct traces *traces,
+		 const struct merge_format *format, const struct merge_options *options,
+		 const char *output, bool force)
+{
+	struct merge_options told = *options;
+	struct merge merge = { .ranks = NULL };
+	int error = 0;
+
+	for (size_t i = 0; !error && i < traces->count; i++)
+		error = merge_add(&merge, traces->paths[i]);
+	if (!error)
+		error = merge_end(&merge, force);
+	if (!error && output)
+		error = cli_redirect(output);
+	told.colour = cli_colour(cli_out()->fd);
+	if (!error)
+		error = format->write(&merge, cli_out(), &told);
+	merge_clear(&merge);
+	return error ? cli_fail(command, STATUS_UNREADABLE) : STATUS_DONE;
+}

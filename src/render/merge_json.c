@@ -1,0 +1,216 @@
+/* The ranks as the document memtrace-merge/1 (include/memtrace/merge.schema.json). */
+#include <stdlib.h>
+
+#include "analyse/error.h"
+#include "base/out.h"
+#include "render/merge.h"
+
+static void text(struct out *out, const char *key, const char *value)
+{
+	out_text(out, key);
+	out_json(out, value);
+}
+
+static void number(struct out *out, const char *key, uint64_t value)
+{
+	out_text(out, key);
+	if (value == TRACE_NONE)
+		out_text(out, "null");
+	else
+		out_u64(out, value);
+}
+
+static void sentences(struct out *out, const struct merge *merge)
+{
+	char sentence[MERGE_SENTENCE];
+
+	out_text(out, ",\n\"sentences\":[");
+	for (size_t i = 0; merge_sentence(merge, i, sentence, sizeof(sentence)); i++)
+		text(out, i ? ",\n" : "\n", sentence);
+	out_char(out, ']');
+}
+
+static void missing(struct out *out, const struct merge *merge)
+{
+	number(out, ",\n\"world_size\":", merge->world_size ? merge->world_size : TRACE_NONE);
+	out_text(out, merge->numbered ? ",\n\"numbered\":true" : ",\n\"numbered\":false");
+	out_text(out, ",\n\"missing\":[");
+	for (size_t i = 0; i < merge->gaps_n; i++) {
+		number(out, i ? ",{\"first\":" : "{\"first\":", merge->gaps[i].first);
+		number(out, ",\"last\":", merge->gaps[i].last);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+}
+
+static void devices(struct out *out, const struct merge_rank *rank)
+{
+	out_text(out, ",\"devices\":[");
+	for (size_t i = 0; i < rank->devices_n; i++) {
+		const struct merge_device *device = &rank->devices[i];
+
+		out_text(out, i ? ",{\"device\":" : "{\"device\":");
+		out_i64(out, device->device);
+		number(out, ",\"card\":", device->card);
+		for (size_t metric = 0; metric < TRACE_METRICS; metric++) {
+			out_format(out, ",\"%s\":", merge_metric_names[metric]);
+			number(out, "{\"peak_bytes\":", device->peaks[metric]);
+			out_char(out, '}');
+		}
+		number(out, ",\"ooms\":", device->ooms);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+}
+
+static void ranks(struct out *out, const struct merge *merge)
+{
+	char word[MERGE_WORD];
+
+	out_text(out, ",\n\"ranks\":[");
+	for (size_t i = 0; i < merge->order_n; i++) {
+		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
+
+		number(out, i ? ",\n{\"rank\":" : "\n{\"rank\":", rank->rank);
+		number(out, ",\"local_rank\":", rank->local_rank);
+		text(out, ",\"trace\":", rank->path);
+		text(out, ",\"host\":", rank->host);
+		number(out, ",\"pid\":", rank->pid);
+		text(out, ",\"start_time\":", rank->start_time[0] ? rank->start_time : NULL);
+		number(out, ",\"duration_ns\":", rank->duration);
+		text(out, ",\"exit\":", merge_exit_word(word, rank));
+		number(out, ",\"ooms\":", rank->ooms);
+		devices(out, rank);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+}
+
+static void ranked(struct out *out, const struct merge *merge, const char *key, uint64_t bytes,
+		   size_t rank)
+{
+	out_text(out, key);
+	number(out, "{\"bytes\":", bytes);
+	number(out, ",\"rank\":", merge->ranks[rank].rank);
+	out_char(out, '}');
+}
+
+static void spreads(struct out *out, const struct merge *merge)
+{
+	const char *comma = "\n";
+
+	out_text(out, ",\n\"imbalance\":[");
+	for (size_t metric = 0; metric < TRACE_METRICS; metric++) {
+		const struct merge_spread *spread = &merge->spreads[metric];
+
+		if (!spread->count)
+			continue;
+		out_text(out, comma);
+		text(out, "{\"metric\":", merge_metric_names[metric]);
+		number(out, ",\"ranks\":", spread->count);
+		ranked(out, merge, ",\"lowest\":", spread->lowest, spread->lowest_rank);
+		number(out, ",\"median_bytes\":", spread->median);
+		ranked(out, merge, ",\"highest\":", spread->highest, spread->highest_rank);
+		if (spread->median)
+			out_format(out, ",\"ratio\":%.6f",
+				   (double)spread->highest / (double)spread->median);
+		else
+			out_text(out, ",\"ratio\":null");
+		out_char(out, '}');
+		comma = ",\n";
+	}
+	out_char(out, ']');
+}
+
+static void headroom(struct out *out, const struct merge_card *card)
+{
+	out_text(out, ",\"headroom_bytes\":");
+	if (card->total == TRACE_NONE)
+		out_text(out, "null");
+	else
+		out_i64(out, card->headroom);
+}
+
+static void users(struct out *out, const struct merge *merge, size_t card)
+{
+	const char *comma = "";
+
+	out_text(out, ",\"ranks\":[");
+	for (size_t i = 0; i < merge->order_n; i++) {
+		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
+
+		for (size_t k = 0; k < rank->devices_n; k++) {
+			if (rank->devices[k].card != card)
+				continue;
+			number(out, comma, rank->rank);
+			comma = ",";
+		}
+	}
+	out_char(out, ']');
+}
+
+static void cards(struct out *out, const struct merge *merge)
+{
+	out_text(out, ",\n\"cards\":[");
+	for (size_t i = 0; i < merge->cards_n; i++) {
+		const struct merge_card *card = &merge->cards[i];
+
+		number(out, i ? ",\n{\"card\":" : "\n{\"card\":", i);
+		text(out, ",\"host\":", card->host);
+		text(out, ",\"uuid\":", card->uuid);
+		text(out, ",\"name\":", card->name);
+		number(out, ",\"total_bytes\":", card->total);
+		number(out, ",\"peak_bytes\":", card->peak);
+		headroom(out, card);
+		number(out, ",\"ooms\":", card->ooms);
+		users(out, merge, i);
+		out_char(out, '}');
+	}
+	out_text(out, "],\n\"first_to_die\":");
+	if (merge->tightest == SIZE_MAX) {
+		out_text(out, "null");
+		return;
+	}
+	number(out, "{\"rank\":", merge->ranks[merge->cards[merge->tightest].fullest].rank);
+	number(out, ",\"card\":", merge->tightest);
+	headroom(out, &merge->cards[merge->tightest]);
+	out_char(out, '}');
+}
+
+static void sites(struct out *out, const struct merge *merge)
+{
+	out_text(out, ",\n\"sites\":[");
+	for (size_t i = 0; i < merge->sites_n; i++) {
+		const struct merge_site *site = &merge->sites[i];
+
+		text(out, i ? ",\n{\"site\":" : "\n{\"site\":", site->name);
+		text(out, ",\"space\":", site->group);
+		text(out, ",\"file\":", site->file);
+		number(out, ",\"line\":", site->line);
+		number(out, ",\"ranks\":", site->shares_n);
+		for (size_t k = 0; k < MERGE_COLUMNS; k++) {
+			out_format(out,
+				   ",\"%s\":{\"median_bytes\":", run_columns[merge_columns[k]].key);
+			out_i64(out, site->median[k]);
+			out_text(out, ",\"highest_bytes\":");
+			out_i64(out, site->highest[k]);
+			number(out, ",\"rank\":", merge->ranks[site->rank[k]].rank);
+			out_char(out, '}');
+		}
+		out_char(out, '}');
+	}
+	out_text(out, "]}\n");
+}
+
+int merge_json(struct merge *merge, struct out *out, const struct merge_options *options)
+{
+	(void)options;
+	out_text(out, "{\"schema\":\"memtrace-merge/1\"");
+	sentences(out, merge);
+	missing(out, merge);
+	ranks(out, merge);
+	spreads(out, merge);
+	cards(out, merge);
+	sites(out, merge);
+	return 0;
+}
