@@ -90,16 +90,23 @@ static bool has_document(const char *spool)
 	return is_file(path) && begins_as_document(path);
 }
 
-/* Hidden names are somebody's unfinished business. */
-static int visible(const struct dirent *entry)
+/* A document that is being written: "t.json.X1Y2Z3" until it is whole. */
+static bool is_partial(const char *name)
 {
-	return entry->d_name[0] != '.';
+	const char *at = strstr(name, ".json.");
+
+	return at && strlen(at) == strlen(".json.XXXXXX") && !strchr(at + 6, '.');
+}
+
+static int wanted(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && !is_partial(entry->d_name);
 }
 
 static int add_folder(struct traces *traces, const char *folder)
 {
 	struct dirent **entries;
-	int count = scandir(folder, &entries, visible, versionsort);
+	int count = scandir(folder, &entries, wanted, versionsort);
 	size_t before = traces->count;
 	int error = 0;
 
