@@ -67,7 +67,7 @@ static void device_cells(const struct text *text, const struct merge_device *dev
 		amount(text, device->peaks[metric]);
 	right(text, merge_headroom_word(word, card), BYTES);
 	snprintf(word, sizeof(word), "%llu", (unsigned long long)device->ooms);
-	right(text, word, OOMS);
+	show_right(&text->show, word, OOMS);
 }
 
 static void rank_lines(const struct text *text, const struct merge_rank *rank)
@@ -84,8 +84,9 @@ static void rank_lines(const struct text *text, const struct merge_rank *rank)
 		for (size_t i = 0; i < TRACE_METRICS; i++)
 			amount(text, none.peaks[i]);
 		right(text, "-", BYTES);
-		right(text, "-", OOMS);
+		show_right(&text->show, "-", OOMS);
 	}
+	out_char(text->show.out, ' ');
 	last(text, merge_exit_word(word, rank), EXIT);
 	for (size_t i = 1; i < rank->devices_n; i++) {
 		right(text, "", RANK);
@@ -146,7 +147,7 @@ static void spreads(const struct text *text)
 	right(text, "lowest", 22);
 	right(text, "median", BYTES);
 	right(text, "highest", 22);
-	last(text, "highest/median", 14);
+	last(text, "ratio", 8);
 	for (size_t metric = 0; metric < TRACE_METRICS; metric++) {
 		const struct merge_spread *spread = &text->merge->spreads[metric];
 
@@ -156,7 +157,7 @@ static void spreads(const struct text *text)
 		of_rank(text, spread->lowest, spread->lowest_rank);
 		amount(text, spread->median);
 		of_rank(text, spread->highest, spread->highest_rank);
-		last(text, merge_ratio_word(word, spread), 14);
+		last(text, merge_ratio_word(word, spread), 8);
 	}
 }
 
