@@ -143,3 +143,10 @@ row "diff of two times $((10 * million)) events, seconds / MiB" "$1 / $2" "2 s /
 # shellcheck disable=SC2046
 set -- $(measured "$BUILD/memtrace" check "$temp/x.json" --max 'allocated.peak<=1TiB')
 row "check of $((10 * million)) events, seconds / MiB" "$1 / $2" "2 s / 512 MiB"
+rm -f "$temp/x.json"
+ranks=$((1024 / scale))
+mkdir "$temp/ranks"
+"$BUILD/tests/generator" --events 3000 --ranks $ranks --json "$temp/ranks/%r.json" >/dev/null
+# shellcheck disable=SC2046
+set -- $(measured "$BUILD/memtrace" merge "$temp/ranks")
+row "merge of $ranks ranks, seconds / MiB" "$1 / $2" "60 s / 1024 MiB"

@@ -153,3 +153,17 @@ ok 'and merge' memtrace merge --json -o many.json many
 ok 'counted anew' counted many.json many/*.json
 ok 'in text' memtrace merge many
 is 'a screen or two' "$(wc -l <"$OUT" | awk '{ print $1 < 70 }')" 1
+# One trace at a time is held: sixteen times the ranks are some more sums, not sixteen times the traces.
+ok 'memory does not grow with the traces' "$PYTHON" -c '
+import glob, os, resource, subprocess
+def held(paths):
+    child = subprocess.Popen(["memtrace", "merge"] + paths, stdout=subprocess.DEVNULL)
+    _, status, use = os.wait4(child.pid, 0)
+    assert status == 0
+    return use.ru_maxrss << 10
+paths = sorted(glob.glob("many/*.json"))
+few, all_ = held(paths[:8]), held(paths)
+facts = sum(open(p, "rb").read().index(b"\"events\":[") for p in paths)
+print(few, all_, facts)
+assert all_ - few < facts / 4, (few, all_, facts)'
+tap_comment "$OUT"
