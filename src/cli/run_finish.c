@@ -31,11 +31,13 @@
 enum {
 	MOST = 4096,     /* traces of one run */
 	OTHERS_TOLD = 2, /* in the summary, by name */
+	RANKS_TOLD = 8,  /* where they are ranks of a job */
 };
 
 struct found {
 	char *path;
 	uint64_t pid, peak; /* peak: of allocated, of the fullest device */
+	uint64_t rank, world_size;
 };
 
 struct finder {
@@ -211,7 +213,10 @@ static void add_trace(struct finder *finder, const char *path)
 	copy = strdup(path);
 	if (copy && !began_before(finder->run, trace.process.start_time)) {
 		found = &finder->list[finder->count++];
-		*found = (struct found){ .path = copy, .pid = trace.process.pid };
+		*found = (struct found){ .path = copy,
+					 .pid = trace.process.pid,
+					 .rank = trace.process.rank,
+					 .world_size = trace.process.world_size };
 		for (size_t i = 0; i < trace.summary.devices_n; i++) {
 			uint64_t peak = trace.summary.devices[i].allocated.peak_bytes;
 
@@ -262,6 +267,11 @@ static const char *short_path(const char *path)
 
 /* --- the summary --- */
 
+static bool is_rank(const struct found *found)
+{
+	return found->world_size != TRACE_NONE && found->world_size > 1;
+}
+
 static void say_first(const struct run *run, const struct found *found)
 {
 	static char buffer[1 << 14];
@@ -280,18 +290,52 @@ static void say_first(const struct run *run, const struct found *found)
 	}
 	if (error)
 		say("%s", err_text());
-	say("the trace is %s", short_path(found->path));
+	if (is_rank(found))
+		say("the trace of rank %llu of %llu is %s", (unsigned long long)found->rank,
+		    (unsigned long long)found->world_size, short_path(found->path));
+	else
+		say("the trace is %s", short_path(found->path));
+}
+
+static void say_other(const struct found *found)
+{
+	char bytes[SHOW_NUMBER];
+
+	show_bytes(bytes, found->peak);
+	if (is_rank(found))
+		say("rank %llu is %s (peak %s allocated)", (unsigned long long)found->rank,
+		    short_path(found->path), bytes);
+	else
+		say("another is %s (peak %s allocated)", short_path(found->path), bytes);
+}
+
+/* One command for all of them: what they are called, with * for what differs. */
+static void say_merge(const struct finder *finder)
+{
+	char name[sizeof(finder->output)];
+
+	text_copy(name, sizeof(name), short_path(finder->output));
+	for (char *p = name; *p; p++) {
+		if (*p == ANYTHING[0])
+			*p = '*';
+	}
+	say("memtrace merge %s tells the %zu as one", name, finder->count);
 }
 
 static void say_others(const struct finder *finder)
 {
-	char bytes[SHOW_NUMBER];
+	size_t ranks = 0;
+	size_t told;
 
-	for (size_t i = 1; i < finder->count && i <= OTHERS_TOLD; i++)
-		say("another is %s (peak %s allocated)", short_path(finder->list[i].path),
-		    show_bytes(bytes, finder->list[i].peak));
-	if (finder->count > OTHERS_TOLD + 1)
-		say("and %zu more beside them", finder->count - OTHERS_TOLD - 1);
+	for (size_t i = 0; i < finder->count; i++)
+		ranks += is_rank(&finder->list[i]);
+	told = ranks > 1 ? RANKS_TOLD : OTHERS_TOLD;
+	for (size_t i = 1; i < finder->count && i <= told; i++)
+		say_other(&finder->list[i]);
+	if (finder->count > told + 1)
+		say("and %zu more beside them", finder->count - told - 1);
+	if (ranks > 1)
+		say_merge(finder);
 }
 
 static void say_nothing_found(const struct run *run)
