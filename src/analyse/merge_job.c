@@ -40,7 +40,7 @@ static int find_world(struct merge *merge, bool force)
 			continue;
 		if (!force)
 			return err("the traces are not of one job: %s is of a world of %llu, %s of "
-				   "%llu; --force merges them all the same",
+				   "%llu; memtrace merge --force takes them all the same",
 				   rank->path, (unsigned long long)rank->world_size, largest->path,
 				   (unsigned long long)largest->world_size);
 		rank->rank = TRACE_NONE;
@@ -117,7 +117,7 @@ static int find_same(struct merge *merge, bool force)
 		if (!force)
 			return err(
 				"%s and %s are of the same process (rank %llu): leave one out, or "
-				"--force counts it once",
+				"memtrace merge --force counts it once",
 				first->path, second->path, (unsigned long long)second->rank);
 		second->left_out = true;
 		merge->left_out++;
@@ -134,8 +134,8 @@ static int find_twice(const struct merge *merge, bool force)
 		if (first->rank == second->rank && first->rank != TRACE_NONE)
 			return err(
 				"rank %llu is given twice, by %s and %s (a restart, another job, "
-				"or a process that the rank started): leave one out, or --force "
-				"counts both",
+				"or a process that the rank started): leave one out, or "
+				"memtrace merge --force counts both",
 				(unsigned long long)first->rank, first->path, second->path);
 	}
 	return 0;

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/traces.h"
 #include "render/page.h"
 
 static const char about[] =
@@ -94,6 +95,32 @@ static int fail(const char *output)
 	return cli_fail("html", STATUS_UNREADABLE);
 }
 
+/* More than a page shows: says which one to look at. */
+static int refuse(int argc, char **argv)
+{
+	struct traces traces = { NULL, 0 };
+	int status = STATUS_DONE;
+
+	for (int i = 1; status == STATUS_DONE && i < argc; i++) {
+		if (traces_add(&traces, argv[i]))
+			status = cli_fail("html", STATUS_UNREADABLE);
+	}
+	if (status == STATUS_DONE)
+		status = traces_too_many("html", &traces,
+					 "one trace, or two of them (base and head)");
+	traces_clear(&traces);
+	return status;
+}
+
+static bool too_many(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (argc > 3 || traces_is_folder(argv[i]))
+			return true;
+	}
+	return false;
+}
+
 int cmd_html(int argc, char **argv)
 {
 	struct page_options options = { .max_events = 0 };
@@ -112,7 +139,7 @@ int cmd_html(int argc, char **argv)
 		  NULL, &most },
 	};
 	const struct usage usage = {
-		"html", "TRACE [TRACE2]", about, args, sizeof(args) / sizeof(args[0]), 1, 2, false
+		"html", "TRACE [TRACE2]", about, args, sizeof(args) / sizeof(args[0]), 1, 0, false
 	};
 	enum args_result parsed = args_parse(&usage, &argc, argv);
 	struct page_input pages[2] = { { NULL, NULL } };
@@ -124,6 +151,8 @@ int cmd_html(int argc, char **argv)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
 	if (!args_count("html", "max-events", most, UINT32_MAX, &options.max_events))
 		return STATUS_USAGE;
+	if (too_many(argc, argv))
+		return refuse(argc, argv);
 	if (!output && isatty(STDOUT_FILENO))
 		return cli_usage("html",
 				 "a page is nothing to read here: -o FILE says where it goes");

@@ -8,12 +8,14 @@
 #include "analyse/trace.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/traces.h"
 #include "render/report.h"
 
 static const char about[] =
 	"Explains a trace, or the spool of a killed process: the peak and who held it, what each\n"
 	"line took and gave back, what is still allocated at exit, pools, owners, phases and\n"
-	"failed allocations; of a selection, or of one moment (--at). Sections for --show:\n"
+	"failed allocations; of a selection, or of one moment (--at). Several traces, or a folder\n"
+	"of them, are the ranks of a job: told as by memtrace merge. Sections for --show:\n"
 #define SECTION(name, when, what) "  " #name ": " what "\n"
 #include "render/report_sections.def"
 #undef SECTION
@@ -205,6 +207,62 @@ static int run_with_rules(const char *path, const char *output, bool json,
 	return status;
 }
 
+/* --- several traces: the ranks of a job --- */
+
+/* What selects in one trace selects nothing in many: false after complaint. */
+static bool check_alone(const struct words *words, const struct report_options *options)
+{
+	const struct {
+		const char *option;
+		bool given;
+	} alone[] = {
+		{ "at", options->at },
+		{ "by", strcmp(words->by, by_words[0]) != 0 },
+		{ "device", words->device },
+		{ "filter", options->filter },
+		{ "from", options->from },
+		{ "oom", words->oom },
+		{ "pool", options->pool },
+		{ "rules", words->rules },
+		{ "show", words->show },
+		{ "space", words->space },
+		{ "stacks", strcmp(words->stacks, stack_words[0]) != 0 },
+		{ "suppressions", options->suppressions },
+		{ "to", options->to },
+	};
+
+	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
+		if (!alone[i].given)
+			continue;
+		cli_usage("report", "--%s is of one trace: give one, or see all of them without it",
+			  alone[i].option);
+		return false;
+	}
+	return true;
+}
+
+static int run_many(int argc, char **argv, const char *output, bool json,
+		    const struct report_options *options)
+{
+	const struct merge_options told = { .limit = options->full ? 0 : options->limit,
+					    .full = options->full };
+	static const struct merge_format formats[] = {
+		{ "text", NULL, merge_text },
+		{ "json", NULL, merge_json },
+	};
+	struct traces traces = { NULL, 0 };
+	int status = STATUS_DONE;
+
+	for (int i = 1; status == STATUS_DONE && i < argc; i++) {
+		if (traces_add(&traces, argv[i]))
+			status = cli_fail("report", STATUS_UNREADABLE);
+	}
+	if (status == STATUS_DONE)
+		status = traces_merge("report", &traces, &formats[json], &told, output, false);
+	traces_clear(&traces);
+	return status;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_options options = { .device = NO_DEVICE, .space = SPACES, .limit = 10 };
@@ -257,13 +315,17 @@ int cmd_report(int argc, char **argv)
 		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
 		  &output },
 	};
-	const struct usage usage = { "report", "TRACE", about, args, sizeof(args) / sizeof(args[0]),
-				     1,        1,       false };
+	const struct usage usage = {
+		"report", "TRACE...", about, args, sizeof(args) / sizeof(args[0]), 1, 0, false
+	};
 	enum args_result parsed = args_parse(&usage, &argc, argv);
 
 	if (parsed != ARGS_GO)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
 	if (!read_words(&options, &words) || !check_times(&options))
 		return STATUS_USAGE;
+	if (argc > 2 || traces_is_folder(argv[1]))
+		return check_alone(&words, &options) ? run_many(argc, argv, output, json, &options)
+						     : STATUS_USAGE;
 	return run_with_rules(argv[1], output, json, &options, words.rules);
 }

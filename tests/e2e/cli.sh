@@ -39,8 +39,8 @@ is 'one line' "$(cat "$OUT")" "memtrace $(sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/
 fails 2 'there is no command repotr; did you mean report?' memtrace repotr
 fails 2 'there is no command nonsense (memtrace --help)' memtrace nonsense
 fails 2 'there is no option --nonsense' memtrace --nonsense
-fails 2 'report: TRACE is missing' memtrace report
-fails 2 'report: too many operands' memtrace report a b
+fails 2 'report: TRACE... is missing' memtrace report
+fails 2 'timeline: too many operands' memtrace timeline a b
 fails 2 'report: there is no option --limt; did you mean --limit?' memtrace report --limt 3 a
 fails 2 'report: --limit wants a value' memtrace report a --limit
 fails 2 'report: --limit: x is not a number' memtrace report --limit x a

@@ -71,7 +71,7 @@ ok '--force takes both' memtrace merge --force --json -o twice.json 3.json again
 is 'two rows' "$(json twice.json '[r["rank"] for r in d["ranks"]]')" '[3, 3]'
 is 'on the same cards' "$(json twice.json 'len(d["cards"])')" 2
 fails 3 'the traces are not of one job' memtrace merge 0.json three.1.json
-has 'naming both' "$ERR" 'three.1.json is of a world of 3, 0.json of 8; --force'
+has 'naming both' "$ERR" 'three.1.json is of a world of 3, 0.json of 8; memtrace merge --force'
 ok '--force merges them' memtrace merge --force --json -o strange.json 0.json three.1.json
 is 'without a number' "$(json strange.json '[r["rank"] for r in d["ranks"]]')" '[0, null]'
 
@@ -107,6 +107,20 @@ is 'who would run out first' "$(json planted.all 'd["first_to_die"]["rank"]')" 3
 planted 3 0
 ok 'without it' memtrace merge planted.?.json
 has 'all are alike' "$OUT" 'All 4 ranks peak alike'
+
+# --- several traces given to verbs of one ---------------------------------------------------------------
+memtrace merge 0.json 1.json 2.json >merge.out
+ok 'report of several is their merge' memtrace report 0.json 1.json 2.json
+is 'the same text' "$(cat "$OUT")" "$(cat merge.out)"
+is 'and document' "$(memtrace report --json folder)" "$(memtrace merge --json folder)"
+fails 2 '--at is of one trace' memtrace report --at peak 0.json 1.json
+fails 2 '--by is of one trace' memtrace report --by line folder
+fails 3 'of the same process (rank 0)' memtrace report 0.json 0.json
+highest=$(json merged.json 'd["imbalance"][0]["highest"]["rank"]')
+fails 2 "of these rank $highest peaks highest: memtrace html folder/$highest.json (memtrace merge" memtrace html -o page.html folder
+fails 2 'shows one trace, or two of them (base and head), not 3' memtrace html -o page.html 0.json 1.json 2.json
+fails 3 'nowhere.json' memtrace html -o page.html 0.json 1.json nowhere.json
+is 'no page is begun' "$(ls page.html 2>&1 | grep -c 'No such')" 1
 
 # --- memory that two processes share --------------------------------------------------------------------
 mkdir ipc

@@ -54,7 +54,8 @@ is 'whole' "$(json "$OUT" 'ascii(d["peaks"][0]["sites"][0]["line"])')" \
 fails 3 'nowhere.json: No such file' memtrace report nowhere.json
 : >empty.json
 fails 3 'empty.json: is empty' memtrace report empty.json
-fails 3 'is a directory' memtrace report .
+mkdir -p no_traces
+fails 3 'this folder has no trace' memtrace report no_traces
 echo hello >text.json
 fails 3 'text.json: is neither a trace of memtrace (JSON) nor a spool' memtrace report text.json
 echo '{"traceEvents":[]}' >other.json
