@@ -42,7 +42,7 @@ struct recording {
 	const struct spool *spool;
 	struct arena arena;
 	uint32_t frames, stacks, scopes;
-	uint32_t room; /* for frames */
+	uint32_t room;                 /* for frames */
 	struct recording_frame *names; /* by frame */
 	struct site_frame *seen;       /* by frame, as sites see it */
 	struct recording_share

@@ -153,17 +153,23 @@ void span_moved(struct span *span)
 		span->moved = true;
 }
 
-void span_describe(const struct span *span, struct event *event)
+static void describe_with(const struct span *span, struct event *event, bool quiet)
 {
 	const struct span *root = span_root(span);
 
 	*event = (struct event){
 		.t = record_now(),
-		.stack = record_quiet() ? 0 : stacks_capture(root->caller, root->frame, true),
+		.stack = quiet ? stacks_none(STACKS_STOPPED, root->caller, root->frame)
+			       : stacks_capture(root->caller, root->frame, true),
 		.thread = record_thread(),
 		.stream = span->stream,
 		.device = NO_DEVICE,
 	};
+}
+
+void span_describe(const struct span *span, struct event *event)
+{
+	describe_with(span, event, record_quiet());
 }
 
 uint32_t span_owner(const struct event *event)
@@ -199,7 +205,9 @@ void span_failed(struct span *span, int status, enum space space, uint64_t size,
 	if (status != OUT_OF_MEMORY || !span_counts(span, status))
 		return;
 	span_moved(span);
-	span_describe(span, &event);
+	/* Its stack tells whether a framework catches the failure, and is kept with it in any case.
+	 */
+	describe_with(span, &event, false);
 	event.op = EVENT_OOM;
 	event.space = space;
 	event.size = size;

@@ -19,7 +19,10 @@ static inline bool span_is_told(const struct span *span)
 /* This call has recorded: those around it need not. */
 void span_moved(struct span *span);
 
-/* An event with all that the span knows; takes the stack. */
+/*
+ * An event with all that the span knows; takes the stack, unless events are off: then only who
+ * asked for the memory is found out, which tells a pool's segment from other memory.
+ */
 void span_describe(const struct span *span, struct event *event);
 
 /* With the lock held: the name of the call that the program made; the library that asked. */

@@ -424,6 +424,43 @@ uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
 	return id;
 }
 
+/* The owner that the caller's address tells: false if only a walk can. */
+static bool caller_owner(void *caller, uint32_t *owner)
+{
+	const struct module *module = modules_find((uint64_t)caller - 1);
+
+	*owner = 0;
+	if (!module || module->runtime || modules_stale())
+		return false;
+	if (module->path)
+		*owner = intern_text(record_intern(),
+				     text_base(spool_text(record_spool(), module->path)));
+	return true;
+}
+
+uint32_t stacks_none(const char *name, void *caller, void *const *frame)
+{
+	uint32_t owner = 0;
+	bool told;
+	uint32_t id;
+
+	record_lock();
+	told = !caller || caller_owner(caller, &owner);
+	record_unlock();
+	id = told ? 0 : stacks_capture(caller, frame, true);
+	record_lock();
+	if (id) {
+		const struct spool_stack *row = spool_at(record_spool(), SPOOL_STACK, id);
+
+		owner = row->owner;
+	}
+	id = owner || strcmp(name, STACKS_STOPPED)
+		     ? intern_pseudo_stack_of(record_intern(), name, owner)
+		     : 0;
+	record_unlock();
+	return id;
+}
+
 void stacks_forked(void)
 {
 	memset(bares, 0, sizeof(bares));

@@ -441,7 +441,8 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 		return;
 	event.t = record_now();
 	event.thread = record_thread();
-	event.stack = record_quiet() ? 0 : stacks_capture(caller_of(frame), frame, false);
+	/* Of a failure also when events are off. */
+	event.stack = stacks_capture(caller_of(frame), frame, false);
 	if (refused.refused)
 		known = refused;
 	refused.refused = 0;

@@ -289,16 +289,22 @@ uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct i
 	return id;
 }
 
-uint32_t intern_pseudo_stack(struct intern *intern, const char *name)
+uint32_t intern_pseudo_stack_of(struct intern *intern, const char *name, uint32_t owner)
 {
 	struct spool_frame frame = { .language = FRAME_NAMED,
 				     .function = intern_text(intern, name) };
-	uint64_t word = hash_bytes(name, strlen(name));
-	struct hash128 hash = hash_words(seed(), &word, 1);
+	uint64_t words[] = { hash_bytes(name, strlen(name)), owner };
+	struct hash128 hash = hash_words(seed(), words, owner ? 2 : 1);
 	uint32_t id = intern_stack_find(intern, hash);
 	uint32_t step = id ? 0 : intern_frame(intern, &frame);
 
 	if (id || !step)
 		return id;
-	return intern_stack(intern, hash, &(struct intern_steps){ .frames = &step, .native = 1 });
+	return intern_stack(intern, hash,
+			    &(struct intern_steps){ .frames = &step, .native = 1, .owner = owner });
+}
+
+uint32_t intern_pseudo_stack(struct intern *intern, const char *name)
+{
+	return intern_pseudo_stack_of(intern, name, 0);
 }

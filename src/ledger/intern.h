@@ -61,4 +61,7 @@ uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct i
 /* A stack of one named frame, for bytes that no call asked for. */
 uint32_t intern_pseudo_stack(struct intern *intern, const char *name);
 
+/* The same for bytes that a library asked for, whose stack is not taken. `owner` is a text. */
+uint32_t intern_pseudo_stack_of(struct intern *intern, const char *name, uint32_t owner);
+
 #endif
