@@ -21,6 +21,7 @@
 #include "capture/autograd.h"
 #include "capture/bound.h"
 #include "capture/calls.h"
+#include "capture/control.h"
 #include "capture/cupti.h"
 #include "capture/doors.h"
 #include "capture/facts.h"
@@ -500,6 +501,8 @@ static int start_tables(void)
 	record.spool.header->start_monotonic = record.start_monotonic;
 	record.spool.header->start_realtime = record.start_realtime;
 	record.ledger.quiet = record_quiet();
+	atomic_store(&record.spool.header->recording, !record_quiet());
+	control_opened(record.spool.header);
 	facts_record(&record.intern, &record.paths);
 	for (unsigned i = 0; i < NOTES && record.notes[i]; i++)
 		intern_fact(&record.intern, "note", record.notes[i]);
@@ -566,11 +569,15 @@ bool record_begin_in(void **frame, bool may_load)
 		return false;
 	if (may_load)
 		record_prepare();
-	if (__builtin_expect(atomic_load_explicit(&record.open, memory_order_acquire), 1))
-		return true;
-	if (may_load)
-		facts_ask();
-	return open_recording();
+	if (__builtin_expect(!atomic_load_explicit(&record.open, memory_order_acquire), 0)) {
+		if (may_load)
+			facts_ask();
+		if (!open_recording())
+			return false;
+	}
+	if (__builtin_expect(control_asked(record.spool.header), 0))
+		control_act();
+	return true;
 }
 
 bool record_continue_in(void **frame)
@@ -661,16 +668,35 @@ void record_mark(enum event_op op, const char *name, const char *domain, uint64_
 	record_mark_detailed(op, name, domain, range, NULL);
 }
 
+void record_mark_locked(const char *name)
+{
+	struct pending mark = { .op = EVENT_MARK, .t = record_now(), .thread = self.thread };
+
+	text_copy(mark.name, sizeof(mark.name), name);
+	if (!record_quiet())
+		put_mark(&mark);
+}
+
+void record_events_locked(bool on)
+{
+	if (on != record_quiet())
+		return; /* they are */
+	atomic_store(&record.quiet, !on);
+	record.ledger.quiet = !on;
+	if (!atomic_load(&record.open))
+		return;
+	atomic_store(&record.spool.header->recording, on);
+	if (on)
+		journal_resync(&record.ledger.journal);
+}
+
 void record_events(bool on)
 {
 	notice_fork();
 	if (interrupts(__builtin_frame_address(0)))
 		return;
 	record_lock();
-	atomic_store(&record.quiet, !on);
-	record.ledger.quiet = !on;
-	if (on && atomic_load(&record.open))
-		journal_resync(&record.ledger.journal);
+	record_events_locked(on);
 	record_unlock();
 }
 

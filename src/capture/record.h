@@ -127,11 +127,14 @@ struct record_detail {
 	const char *category;
 	struct event_detail rest;
 };
+/* A mark of this moment, with the lock held and a spool there. Nothing while events are off. */
+void record_mark_locked(const char *name);
 void record_mark_detailed(enum event_op op, const char *name, const char *domain, uint64_t range,
 			  const struct record_detail *detail);
 
 /* Events on or off (the ledger goes on). Recording on or off altogether. */
 void record_events(bool on);
+void record_events_locked(bool on); /* with the lock held */
 void record_enable(bool on);
 
 /* A call passed because recording has ended: counted until the document is written. */

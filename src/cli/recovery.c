@@ -192,7 +192,7 @@ int recovery_run(struct recovery *recovery)
 
 	if (error)
 		return error;
-	if (owner.alive && !recovery->force)
+	if (owner.alive && !recovery->live && !recovery->force)
 		return err(
 			"%s: its process (pid %llu) still runs and writes the trace when it ends; "
 			"--force takes what is there now",

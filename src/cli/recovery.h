@@ -15,7 +15,8 @@ struct recovery {
 	const char *spool;
 	const char *output;   /* the name wanted */
 	bool numbered;        /* on a file that exists: take the next number, else fail */
-	bool force;           /* replace a file that exists, and read the spool of a live process */
+	bool live;            /* read the spool of a live process */
+	bool force;           /* the same, and replace a file that exists */
 	struct ending ending; /* goes into the document */
 	char written[4096];   /* the name taken */
 };

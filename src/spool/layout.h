@@ -23,7 +23,7 @@
 #define SPOOL_MAGIC "MEMTRACE"
 
 enum {
-	SPOOL_VERSION = 1,
+	SPOOL_VERSION = 2,
 	SPOOL_BLOCK_SHIFT = 17,
 	SPOOL_BLOCK = 1 << SPOOL_BLOCK_SHIFT,
 	SPOOL_BLOCKS = 1 << 17, /* 16 GiB at most */
@@ -63,6 +63,25 @@ struct spool_live {
 	uint64_t free;    /* 1 + node, the head of the chain of free nodes */
 };
 
+enum spool_verb {
+#define VERB(name, text, what) VERB_##name,
+#include "spool/verbs.def"
+#undef VERB
+	VERBS
+};
+
+enum { SPOOL_REQUESTS = 8, SPOOL_REQUEST_TEXT = 92 };
+
+/*
+ * What a tool asks of the process (memtrace ctl). A tool that writes one holds flock(LOCK_EX) on
+ * the file, and there are never more than SPOOL_REQUESTS that were not acted upon. The process
+ * takes no lock, looks at its next memory event, and trusts nothing that stands here.
+ */
+struct spool_request {
+	uint32_t verb; /* enum spool_verb */
+	char text[SPOOL_REQUEST_TEXT];
+};
+
 struct spool_header {
 	char magic[8];
 	uint32_t version;
@@ -75,7 +94,7 @@ struct spool_header {
 	uint64_t place;          /* which machine and pid namespace that is (process.h) */
 
 	_Atomic uint64_t generation; /* odd inside a transaction */
-	_Atomic uint32_t control;    /* bit 0: events wanted; other bits reserved for tools */
+	_Atomic uint32_t recording;  /* 1 while events are on, 0 while only the sums go on */
 	_Atomic uint32_t stop;       /* enum spool_stop */
 	_Atomic uint64_t late;       /* memory calls after recording ended */
 	_Atomic uint64_t nested;     /* and of signal handlers that had interrupted an update */
@@ -85,7 +104,10 @@ struct spool_header {
 	uint64_t seq;                /* events so far: the number of the next one */
 	uint64_t dropped;            /* of them, those that detail no longer holds */
 	uint64_t t;                  /* of the newest event, ns since process start */
-	uint64_t end;                /* when the process ended, 0 before */
+	/* Counts of requests: beside what each event changes, for each event looks at `asked`. */
+	_Atomic uint32_t asked; /* written by tools, behind the request itself */
+	_Atomic uint32_t acted; /* of those, acted upon by the process */
+	uint64_t end;           /* when the process ended, 0 before */
 	uint64_t paused;    /* events while memtrace_stop() was in force: sums moved, no detail */
 	uint64_t unmatched; /* frees of addresses that were never seen */
 	struct spool_live live;
@@ -99,6 +121,8 @@ struct spool_header {
 	_Atomic uint64_t abandoned;    /* updates that their thread left half done, taken back */
 	uint64_t status;               /* 1 + the exit status, 0 when it is not known */
 	uint64_t used_dropped;         /* samples that found no room in USED */
+
+	struct spool_request requests[SPOOL_REQUESTS]; /* the n-th at n modulo that */
 
 	uint64_t undo_count;
 	struct spool_undo_word undo[SPOOL_UNDO];

@@ -189,6 +189,9 @@ int read_check_header(const struct spool_header *header, const char *path, char 
 	if (header->version > SPOOL_VERSION)
 		return read_refuse(why, size, path,
 				   "made by a newer memtrace: read it with that one");
+	if (header->version < SPOOL_VERSION && header->version)
+		return read_refuse(why, size, path,
+				   "made by an older memtrace: read it with that one");
 	if (header->version != SPOOL_VERSION || header->header_bytes != sizeof(struct spool_header))
 		return read_refuse(why, size, path,
 				   "a damaged spool, or one of another machine's byte order");

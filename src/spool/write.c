@@ -135,7 +135,6 @@ static void write_header(struct spool *spool)
 	header->version = SPOOL_VERSION;
 	header->header_bytes = sizeof(*header);
 	header->blocks = SPOOL_FIRST_BLOCK;
-	atomic_store(&header->control, 1);
 }
 
 void spool_publish(struct spool *spool)

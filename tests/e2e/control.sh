@@ -32,3 +32,161 @@ sums 'a thousand toggles'
 is 'a thousand toggles: some events, not all' \
 	"$(json "$TRACE" '300 < len(d["events"]) < 2000 and d["capture"]["events_dropped"] > 300')" true
 unset MEMTRACE_START
+
+# --- memtrace ctl ----------------------------------------------------------------------------------------
+# begin ARGUMENTS...: the program in the background, once it has allocated; $pid is its number
+begin() {
+	rm -f pid stop again report.json
+	traced_number=$((traced_number + 1))
+	TRACE=$MEMTRACE_TEST_TMP/trace$traced_number.json
+	SPOOL=$MEMTRACE_TEST_TMP/trace$traced_number.spool
+	env LD_PRELOAD="$LIBRARY" MEMTRACE_OUTPUT="$TRACE" FAKE_CUDA_REPORT="$PWD/report.json" \
+		"$E2E/control" "$@" >program.out 2>program.err </dev/null &
+	job=$!
+	while [ ! -e pid ] && kill -0 "$job"; do
+		sleep 0.01
+	done
+	pid=$(cat pid)
+}
+
+finish() { # NAME
+	: >again
+	: >stop
+	wait "$job"
+	is "$1: it ends as it would" "$?:$(grep -v '^memtrace: wrote' program.err)" 0:
+	: >none
+	ok "$1: the trace keeps its promises" validate "$TRACE"
+	ok "$1: the driver's books" "$PYTHON" "$TOP/tests/e2e/figures.py" "$TRACE" none --report report.json
+}
+
+MEMTRACE_START=off
+export MEMTRACE_START
+begin 3
+unset MEMTRACE_START
+ok 'status' memtrace ctl "$pid" status
+is 'it has begun stopped' "$(sed -E 's/, 0 events and [0-9]+ while/, 0 events and N while/' "$OUT")" \
+	"$pid: stopped, 0 events and N while stopped; $SPOOL"
+fails 1 "process $pid is stopped, and keeps no mark then" memtrace ctl "$pid" mark 'too early'
+ok 'start' memtrace ctl "$pid" start
+is 'which is done when it says so' "$(cat "$OUT")" "$pid: recording"
+ok 'start once more' memtrace ctl "$pid" start
+ok 'a mark' memtrace ctl "$pid" mark 'epoch "3"'
+is 'is made' "$(cat "$OUT")" "$pid: marked epoch \"3\""
+ok 'a dump' memtrace ctl "$pid" dump
+dump=$(cat "$OUT")
+is 'its name' "$dump" "${SPOOL%.spool}.dump.json"
+ok 'of which a report is made' memtrace report "$dump"
+is 'the dump is of a running process, and has the mark' \
+	"$(json "$dump" '[d["process"]["exit"], [e["name"] for e in d["events"] if e["op"] == "mark"]]')" \
+	'["running", ["epoch \"3\""]]'
+ok 'the dump goes where it should' memtrace ctl "$pid" dump -o there.json
+ok 'and is a trace' memtrace report there.json
+fails 3 'there.json: is there already' memtrace ctl "$pid" dump -o there.json
+ok 'the spool stays' test -e "$SPOOL"
+ok 'stop' memtrace ctl "$pid" stop
+is 'which is done, too' "$(cat "$OUT")" "$pid: stopped: sums and peaks only"
+ok 'start again' memtrace ctl "$pid" start
+: "${TOGGLES:=1000}"
+for _ in $(seq $((TOGGLES / 2))); do
+	memtrace ctl "$pid" stop >>toggled && memtrace ctl "$pid" start >>toggled || break
+done 2>toggled.err
+is "$TOGGLES toggles by ctl, each acted upon" "$(wc -l <toggled):$(cat toggled.err)" "$TOGGLES:"
+finish 'toggled by ctl'
+is 'some of it was recorded, some was not' \
+	"$(json "$TRACE" '[len(d["events"]) > 100, d["capture"]["events_dropped"] > 100]')" '[true, true]'
+
+begin 4 1000
+finish 'toggled by the program'
+
+# Killed in between: nothing that was done is missing.
+begin 4 1000000
+ok 'two at a time' memtrace ctl "$pid" stop
+ok 'started' memtrace ctl "$pid" start
+kill -9 "$pid"
+wait "$job"
+ok 'killed while it is toggled: recover' memtrace recover "$SPOOL" -o killed.json
+ok 'killed while it is toggled: the trace keeps its promises' validate killed.json
+fails 3 "there is no process $pid" memtrace ctl "$pid" start
+
+# --- a process that does nothing -------------------------------------------------------------------------
+begin idle
+ok 'a dump' memtrace ctl "$pid" dump
+ok 'of a moment without events keeps its promises' validate "$(cat "$OUT")"
+fails 1 "process $pid has made no memory event since: stop will be acted upon at its next one" \
+	memtrace ctl "$pid" stop --wait 0
+for i in 2 3 4 5 6 7; do
+	memtrace ctl "$pid" mark "mark $i" --wait 0 >>"$OUT" 2>>"$ERR"
+done
+fails 1 'has made no memory event since' memtrace ctl "$pid" start --wait 0
+fails 1 "8 requests wait for process $pid already" memtrace ctl "$pid" mark nine --wait 0
+ok 'status' memtrace ctl "$pid" status
+has 'says what waits' "$OUT" ', 8 requests for its next memory event; '
+: >again
+ok "its next event takes them all" sh -c "while memtrace ctl $pid status | grep -q request; do sleep 0.01; done"
+finish 'idle'
+is "in their order: what was marked while stopped is none, the free after start is there" \
+	"$(json "$TRACE" '[[e["op"] for e in d["events"]], d["capture"]["events_dropped"]]')" '[["alloc", "free"], 0]'
+
+# --- whom one cannot ask ---------------------------------------------------------------------------------
+sleep 600 &
+sleeper=$!
+fails 3 "process $sleeper is not traced" memtrace ctl "$sleeper" start
+env LD_PRELOAD="$LIBRARY" sleep 600 &
+quiet=$!
+while kill -0 "$quiet" && ! grep -q libmemtrace "/proc/$quiet/maps"; do
+	sleep 0.01
+done
+fails 3 "process $quiet has not used any GPU memory yet" memtrace ctl "$quiet" start
+kill "$sleeper" "$quiet"
+
+begin idle
+fails 3 "process $sleeper" memtrace ctl "$sleeper" "$pid" status
+has 'the others are told of all the same' "$OUT" "$pid: recording, 1 events; $SPOOL"
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 "$MEMTRACE_TEST_TMP"
+	fails 3 "process $pid belongs to another user" \
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$BUILD/memtrace" ctl "$pid" stop
+else
+	skip "another user's process" 'not root, or no setpriv'
+fi
+version() { # NUMBER: into the header
+	"$PYTHON" -c 'import struct, sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(8)
+    file.write(struct.pack("I", int(sys.argv[2])))' "$SPOOL" "$1"
+}
+own_version=$(od -An -tu4 -j8 -N4 "$SPOOL" | tr -d ' ')
+version 77
+fails 3 "process $pid is traced by another version of memtrace (its spool has version 77, not $own_version)" \
+	memtrace ctl "$pid" stop
+version "$own_version"
+cp "$SPOOL" copy.spool
+"$PYTHON" - "$SPOOL" copy.spool >holder.out <<'PYTHON' &
+import mmap
+import sys
+import time
+
+files = [open(name, "r+b") for name in sys.argv[1:]]
+maps = [mmap.mmap(file.fileno(), 4096) for file in files]
+print("ready", flush=True)
+time.sleep(600)
+PYTHON
+holder=$!
+while [ ! -s holder.out ] && kill -0 "$holder"; do
+	sleep 0.01
+done
+fails 3 "process $holder has 2 spools mapped" memtrace ctl "$holder" stop
+kill "$holder"
+finish 'left alone'
+fails 3 "there is no process $pid" memtrace ctl "$pid" status
+
+fails 2 'PID... VERB is missing' memtrace ctl
+fails 2 'VERB is missing' memtrace ctl 1
+fails 2 'PID is missing' memtrace ctl status
+fails 2 'there is no verb strat; did you mean start?' memtrace ctl 1 strat
+fails 2 'nonsense is neither a process number nor a verb' memtrace ctl nonsense
+fails 2 'mark wants a NAME' memtrace ctl 1 mark
+fails 2 'mark wants a NAME of at most 91 bytes' memtrace ctl 1 mark "$(printf '%092d' 1)"
+fails 2 'too many operands behind stop' memtrace ctl 1 stop now
+fails 2 '-o is for the dump of one process' memtrace ctl 1 2 dump -o x
+fails 2 '--wait: soon is not a number' memtrace ctl 1 stop --wait soon

@@ -1,0 +1,250 @@
+/* A running process, and the spool that it writes. */
+#include "cli/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyse/error.h"
+#include "base/text.h"
+#include "spool/process.h"
+
+enum { TRIES = 200, PAUSE_NS = 5000000 };
+
+/* What the process has mapped, as far as it matters here. */
+struct mapped {
+	char path[4096]; /* of a spool, "" for none */
+	bool deleted;
+	bool library;
+	unsigned spools;
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text);
+
+	return length >= strlen(end) && !strcmp(text + length - strlen(end), end);
+}
+
+/* The kernel writes a newline in a path as \012. */
+static void unescape(char *path)
+{
+	char *to = path;
+
+	for (const char *from = path; *from; to++) {
+		bool newline = !strncmp(from, "\\012", 4);
+
+		*to = newline ? '\n' : *from;
+		from += newline ? 4 : 1;
+	}
+	*to = '\0';
+}
+
+/* One line of maps: "7f00-7f01 rw-s 00000000 08:01 123   /path". */
+static void look_at(struct mapped *mapped, char *line)
+{
+	static const char deleted[] = " (deleted)";
+	char *path = strchr(line, '/');
+	const char *access = strchr(line, ' ');
+	bool gone;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (!path || !access || strlen(access) < 5)
+		return;
+	gone = ends_with(path, deleted);
+	if (gone)
+		path[strlen(path) - strlen(deleted)] = '\0';
+	if (!strcmp(text_base(path), "libmemtrace.so"))
+		mapped->library = true;
+	if (access[4] != 's' || !ends_with(path, ".spool"))
+		return;
+	unescape(path);
+	if (!strcmp(path, mapped->path))
+		return;
+	mapped->spools++;
+	mapped->deleted = gone;
+	text_copy(mapped->path, sizeof(mapped->path), path);
+}
+
+static int cannot_look(int pid, int error)
+{
+	if (error == ENOENT || error == ESRCH)
+		return err("there is no process %d", pid);
+	if (error == EACCES || error == EPERM)
+		return err("process %d belongs to another user: ask as that user or as root", pid);
+	return err("process %d: %s", pid, strerror(error));
+}
+
+static int read_maps(struct mapped *mapped, int pid)
+{
+	char name[64];
+	char *line = NULL;
+	size_t size = 0;
+	int error = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
+	file = fopen(name, "re");
+	if (!file)
+		return cannot_look(pid, errno);
+	errno = 0;
+	while (getline(&line, &size, file) > 0)
+		look_at(mapped, line);
+	if (ferror(file))
+		error = cannot_look(pid, errno);
+	free(line);
+	fclose(file);
+	return error;
+}
+
+static int find_spool(struct mapped *mapped, int pid)
+{
+	int error = read_maps(mapped, pid);
+
+	if (error)
+		return error;
+	if (mapped->spools > 1)
+		return err("process %d has %u spools mapped: which is its own is not known", pid,
+			   mapped->spools);
+	if (mapped->deleted)
+		return err("the recording of process %d has ended", pid);
+	if (mapped->spools)
+		return 0;
+	if (mapped->library)
+		return err("process %d has not used any GPU memory yet: there is no recording "
+			   "(MEMTRACE_START=off begins stopped)",
+			   pid);
+	return err("process %d is not traced (memtrace run, or LD_PRELOAD=libmemtrace.so)", pid);
+}
+
+/* The file may lie in the process's own view of the file system: a container's. */
+static int open_file(struct attached *attached)
+{
+	const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY;
+	char inside[4200];
+	int error;
+
+	attached->fd = open(attached->path, flags);
+	if (attached->fd >= 0)
+		return 0;
+	error = errno;
+	snprintf(inside, sizeof(inside), "/proc/%d/root%s", attached->pid, attached->path);
+	attached->fd = open(inside, flags);
+	if (attached->fd < 0)
+		return err("%s: %s", attached->path, strerror(error));
+	text_copy(attached->path, sizeof(attached->path), inside);
+	return 0;
+}
+
+static int check_header(const struct attached *attached)
+{
+	const struct spool_header *header = attached->header;
+
+	if (memcmp(header->magic, SPOOL_MAGIC, sizeof(header->magic)))
+		return err("%s: is no spool, or one that begins just now", attached->path);
+	if (header->version != SPOOL_VERSION || header->header_bytes != sizeof(*header))
+		return err("process %d is traced by another version of memtrace (its spool has "
+			   "version %u, not %d): use the tool of that one",
+			   attached->pid, header->version, SPOOL_VERSION);
+	return 0;
+}
+
+static int map_header(struct attached *attached)
+{
+	struct stat status;
+	void *p;
+
+	if (fstat(attached->fd, &status))
+		return err("%s: %s", attached->path, strerror(errno));
+	if (!S_ISREG(status.st_mode) || status.st_size < SPOOL_BLOCK)
+		return err("%s: is no spool", attached->path);
+	p = mmap(NULL, SPOOL_BLOCK, PROT_READ | PROT_WRITE, MAP_SHARED, attached->fd, 0);
+	if (p == MAP_FAILED)
+		return err("%s: %s", attached->path, strerror(errno));
+	attached->header = p;
+	return check_header(attached);
+}
+
+int attach_open(struct attached *attached, int pid)
+{
+	struct mapped mapped = { .spools = 0 };
+	int error = find_spool(&mapped, pid);
+
+	*attached = (struct attached){ .pid = pid, .fd = -1 };
+	if (error)
+		return error;
+	attached->start = process_start_ticks(pid);
+	text_copy(attached->path, sizeof(attached->path), mapped.path);
+	error = open_file(attached);
+	if (!error)
+		error = map_header(attached);
+	if (error)
+		attach_close(attached);
+	return error;
+}
+
+void attach_close(struct attached *attached)
+{
+	if (attached->header)
+		munmap(attached->header, SPOOL_BLOCK);
+	if (attached->fd >= 0)
+		close(attached->fd);
+	attached->header = NULL;
+	attached->fd = -1;
+}
+
+bool attach_lives(const struct attached *attached)
+{
+	return attached->start && process_start_ticks(attached->pid) == attached->start;
+}
+
+static int lock(const struct attached *attached)
+{
+	const struct timespec pause = { 0, PAUSE_NS };
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (!flock(attached->fd, LOCK_EX | LOCK_NB))
+			return 0;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return err("%s: %s", attached->path, strerror(errno));
+		nanosleep(&pause, NULL);
+	}
+	return err("process %d: another memtrace ctl is at it", attached->pid);
+}
+
+int attach_ask(struct attached *attached, enum spool_verb verb, const char *text, uint32_t *number)
+{
+	struct spool_header *header = attached->header;
+	struct spool_request *request;
+	uint32_t asked;
+	int error = lock(attached);
+
+	if (error)
+		return error;
+	asked = atomic_load(&header->asked);
+	if (asked - atomic_load(&header->acted) >= SPOOL_REQUESTS) {
+		error = err("%d requests wait for process %d already, which has made no memory "
+			    "event since",
+			    SPOOL_REQUESTS, attached->pid);
+	} else {
+		request = &header->requests[asked % SPOOL_REQUESTS];
+		request->verb = verb;
+		text_copy(request->text, sizeof(request->text), text);
+		atomic_store_explicit(&header->asked, asked + 1, memory_order_release);
+		*number = asked + 1;
+	}
+	flock(attached->fd, LOCK_UN);
+	return error;
+}
+
+bool attach_acted(const struct attached *attached, uint32_t number)
+{
+	return (int32_t)(atomic_load(&attached->header->acted) - number) >= 0;
+}
