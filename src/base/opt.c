@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/signal_choice.h"
 #include "base/text.h"
 
 const struct opt_row opt_rows[OPT_IDS] = {
@@ -129,6 +130,13 @@ static bool parse_keep(const char *text)
 	return !*text || !opt_parse_keep(text, &ns, &bytes);
 }
 
+static bool parse_signal(const char *text)
+{
+	struct signal_choice choice;
+
+	return signal_choice_parse(text, &choice);
+}
+
 static bool parse(enum opt_id id, const char *value, uint64_t *count)
 {
 	*count = 0;
@@ -139,10 +147,26 @@ static bool parse(enum opt_id id, const char *value, uint64_t *count)
 		return !opt_parse_count(value, count);
 	case OPT_KEEP:
 		return parse_keep(value);
+	case OPT_SIGNAL:
+		return parse_signal(value);
 	case OPT_TEXT:
 		break;
 	}
 	return true;
+}
+
+const char *opt_wants(enum opt_id id)
+{
+	static const char *const wants[] = {
+		[OPT_TEXT] = "a text",
+		[OPT_FLAG] = "0 or 1",
+		[OPT_COUNT] = "a number",
+		[OPT_KEEP] = "a time, a size or both with a comma (10min,1GiB)",
+		[OPT_SIGNAL] = "a signal (USR1, USR2, HUP, URG, WINCH, PWR), alone or with :toggle "
+			       "or :mark",
+	};
+
+	return wants[opt_rows[id].kind];
 }
 
 bool opt_valid(enum opt_id id, const char *value)

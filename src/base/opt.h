@@ -14,7 +14,8 @@ enum opt_kind {
 	OPT_TEXT,
 	OPT_FLAG,
 	OPT_COUNT,
-	OPT_KEEP, /* opt_parse_keep() */
+	OPT_KEEP,   /* opt_parse_keep() */
+	OPT_SIGNAL, /* signal_choice.h */
 };
 
 enum opt_id {
@@ -57,6 +58,9 @@ bool opt_given(enum opt_id id);
 
 /* Says whether a value would be accepted for the row. */
 bool opt_valid(enum opt_id id, const char *value);
+
+/* What values the row takes, in words that end "... is not ". */
+const char *opt_wants(enum opt_id id);
 
 /* The name of the first variable whose value was refused by opt_read(), or NULL. */
 const char *opt_trouble(void);

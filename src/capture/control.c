@@ -1,10 +1,67 @@
 /* What others ask of this process while it runs. */
 #include "capture/control.h"
 
+#include <signal.h>
+
+#include "base/opt.h"
+#include "base/signal_choice.h"
 #include "base/text.h"
 #include "capture/record.h"
 
 _Atomic uint32_t control_seen;
+
+enum { LOOK_AGAIN = UINT32_MAX }; /* no process is asked so often */
+
+static struct signal_choice chosen;
+static _Atomic uint32_t signalled; /* times, not acted upon yet */
+static atomic_bool installed;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	atomic_fetch_add(&signalled, 1);
+	atomic_store(&control_seen, LOOK_AGAIN);
+}
+
+void control_init(void)
+{
+	struct sigaction ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK };
+	struct sigaction before;
+
+	signal_choice_parse(opt_text(OPT_ID_signal), &chosen);
+	if (!chosen.signal || sigaction(chosen.signal, NULL, &before))
+		return;
+	if (before.sa_flags & SA_SIGINFO || before.sa_handler != SIG_DFL) {
+		record_note("MEMTRACE_SIGNAL does nothing: the program was started with a handler "
+			    "for that signal, or ignoring it");
+		return;
+	}
+	sigemptyset(&ours.sa_mask);
+	atomic_store(&installed, !sigaction(chosen.signal, &ours, NULL));
+}
+
+void control_check_signal(void)
+{
+	struct sigaction now;
+
+	if (!atomic_load(&installed) || sigaction(chosen.signal, NULL, &now) ||
+	    (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == on_signal))
+		return;
+	record_note("the program took the signal of MEMTRACE_SIGNAL for itself: it does nothing "
+		    "here any more");
+}
+
+/* With the lock held. */
+static void act_on_signals(uint32_t times)
+{
+	if (chosen.does == SIGNAL_TOGGLES) {
+		if (times % 2)
+			record_events_locked(record_quiet());
+		return;
+	}
+	while (times--)
+		record_mark_locked("signal");
+}
 
 /* Any process that may write the file may have written this: no text is taken to have an end. */
 static void act(const struct spool_request *request)
@@ -43,11 +100,15 @@ void control_act(void)
 	for (; acted != asked; acted++)
 		act(&header->requests[acted % SPOOL_REQUESTS]);
 	atomic_store(&header->acted, acted);
+	/* In this order: a signal from here on makes us look again. */
 	atomic_store(&control_seen, asked);
+	act_on_signals(atomic_exchange(&signalled, 0));
 	record_unlock();
 }
 
 void control_opened(const struct spool_header *header)
 {
 	atomic_store(&control_seen, atomic_load(&header->asked));
+	if (atomic_load(&signalled))
+		atomic_store(&control_seen, LOOK_AGAIN);
 }

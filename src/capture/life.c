@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/opt.h"
 #include "base/watch.h"
+#include "capture/control.h"
 #include "capture/cupti.h"
 #include "capture/loader.h"
 #include "capture/record.h"
@@ -100,6 +101,7 @@ __attribute__((constructor)) static void begin(void)
 		set_injection();
 		pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 		record_init();
+		control_init();
 	}
 	errno = saved;
 }

@@ -784,6 +784,7 @@ void record_finish(void)
 		txn_cancel(&record.spool);
 	} else {
 		modules_refresh();
+		control_check_signal();
 		if (!atomic_load(&loader_silent) && bound_past_us())
 			record_note("a library calls the CUDA runtime past every preload "
 				    "(RTLD_DEEPBIND): seen at the driver only");

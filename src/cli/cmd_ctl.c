@@ -24,12 +24,10 @@ static const char about[] =
 	"  dump        writes the trace of what was recorded so far; the process is not touched\n"
 	"  status      says whether events are recorded, how many there are, and where\n"
 	"\n"
-	"A process acts upon start, stop and mark when it next allocates or frees GPU memory; "
-	"that\n"
-	"it has done so within the time of --wait is what status 0 says. Status 1: it was asked\n"
-	"and has made no memory event since (it will act at its next one), or it is stopped and\n"
-	"keeps no mark. Status 3: it is not\n"
-	"traced, is gone, belongs to another user, or its recording has ended.\n";
+	"A process acts upon start, stop and mark when it next allocates or frees GPU memory.\n"
+	"Status 0: it has done so within the time of --wait. Status 1: it was asked and has made\n"
+	"no memory event since (it will act at its next one), or it is stopped and keeps no mark.\n"
+	"Status 3: it is not traced, is gone, belongs to another user, or records no more.\n";
 
 enum { WAIT_SECONDS = 2, PAUSE_NS = 1000000, LONGEST_WAIT = 86400 };
 

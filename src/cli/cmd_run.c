@@ -75,11 +75,7 @@ static int set_all(const struct arg *args, const char *const *values)
 			continue;
 		if (!opt_valid(id, values[id]))
 			return cli_usage("run", "--%s: %s is not %s", args[id].name, values[id],
-					 opt_rows[id].kind == OPT_FLAG ? "0 or 1"
-					 : opt_rows[id].kind == OPT_KEEP
-						 ? "a time, a size or both with "
-						   "a comma (10min,1GiB)"
-						 : "a number");
+					 opt_wants(id));
 		text_join(name, sizeof(name), "MEMTRACE_", opt_rows[id].env);
 		if (setenv(name, values[id], 1))
 			return cli_usage("run", "%s: %s", name, strerror(errno));

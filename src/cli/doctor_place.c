@@ -60,6 +60,7 @@ void doctor_settings(void)
 		const char *name = *variable + sizeof(prefix) - 1;
 		const struct opt_row *row;
 		char text[1000];
+		char mend[200];
 		size_t length;
 
 		if (strncmp(*variable, prefix, sizeof(prefix) - 1) != 0)
@@ -75,13 +76,13 @@ void doctor_settings(void)
 		set++;
 		snprintf(text, sizeof(text), "%.900s", *variable);
 		if (name[length] && name[length + 1] &&
-		    !opt_valid((enum opt_id)(row - opt_rows), name + length + 1))
-			doctor_say(FINDING_WARN, "settings", text,
-				   row->kind == OPT_FLAG
-					   ? "must be 0 or 1; the default is taken"
-					   : "must be a number; the default is taken");
-		else
+		    !opt_valid((enum opt_id)(row - opt_rows), name + length + 1)) {
+			snprintf(mend, sizeof(mend), "must be %s; the default is taken",
+				 opt_wants((enum opt_id)(row - opt_rows)));
+			doctor_say(FINDING_WARN, "settings", text, mend);
+		} else {
 			doctor_say(FINDING_OK, "settings", text, NULL);
+		}
 	}
 	if (!set)
 		doctor_say(FINDING_OK, "settings", "all at their defaults", NULL);

@@ -59,9 +59,17 @@ def toggled(books, rng):
 
 
 def signalled(books, rng):
-    for _ in range(100):
+    for _ in range(101):
         os.kill(os.getpid(), signal.SIGUSR2)
         churn(books, rng, 3)
+
+
+def taken(books, rng):
+    """The program wants the signal itself, later."""
+    got = []
+    signal.signal(signal.SIGUSR2, lambda *_: got.append(1))
+    signalled(books, rng)
+    assert len(got) == 101
 
 
 books = Books()

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Control: events off from the start, on and off by the API; what the ledger says stays exact.
+# Control: events off from the start, on and off by the API, a signal or memtrace ctl; what the ledger
+# says stays exact.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -32,6 +33,41 @@ sums 'a thousand toggles'
 is 'a thousand toggles: some events, not all' \
 	"$(json "$TRACE" '300 < len(d["events"]) < 2000 and d["capture"]["events_dropped"] > 300')" true
 unset MEMTRACE_START
+
+# --- a signal --------------------------------------------------------------------------------------------
+traced "$PYTHON" "$TOP/tests/e2e/control.py" "$E2E" signalled
+is 'a signal that nobody asked for ends the program as ever' $? 140
+MEMTRACE_SIGNAL=USR2 MEMTRACE_START=off
+export MEMTRACE_SIGNAL MEMTRACE_START
+own signalled
+sums 'MEMTRACE_SIGNAL=USR2'
+is 'MEMTRACE_SIGNAL=USR2: off, on, off ... on' \
+	"$(json "$TRACE" '[100 < len(d["events"]) < 210, 100 < d["capture"]["events_dropped"] < 210]')" '[true, true]'
+unset MEMTRACE_START
+MEMTRACE_SIGNAL=SIGUSR2:mark
+own signalled
+sums 'MEMTRACE_SIGNAL=SIGUSR2:mark'
+is 'MEMTRACE_SIGNAL=SIGUSR2:mark: each is a mark' \
+	"$(json "$TRACE" '[sum(e["op"] == "mark" and e["name"] == "signal" for e in d["events"]), d["capture"]["truncated"]]')" \
+	'[101, false]'
+own taken
+sums 'a program that takes the signal'
+is 'a program that takes the signal has it for itself' \
+	"$(json "$TRACE" '[sum(e["op"] == "mark" for e in d["events"]), any("took the signal" in n for n in d["capture"]["notes"])]')" \
+	'[0, true]'
+traced sh -c 'trap "" USR2; exec "$@"' - "$PYTHON" "$TOP/tests/e2e/control.py" "$E2E" signalled
+cp "$OUT" own.out
+sums 'a program that ignores the signal'
+is 'a program that ignores the signal goes on so' \
+	"$(json "$TRACE" '[sum(e["op"] == "mark" for e in d["events"]), any("does nothing" in n for n in d["capture"]["notes"])]')" \
+	'[0, true]'
+MEMTRACE_SIGNAL=SEGV
+own stopped
+has 'a signal that makes no sense is none, and that is said' "$TRACE" 'the value of MEMTRACE_SIGNAL was not understood'
+unset MEMTRACE_SIGNAL
+for signal in SEGV KILL USR3 USR2: USR2:dump 12; do
+	fails 2 "run: --signal: $signal is not a signal (USR1, USR2" memtrace run --signal "$signal" -- true
+done
 
 # --- memtrace ctl ----------------------------------------------------------------------------------------
 # begin ARGUMENTS...: the program in the background, once it has allocated; $pid is its number
