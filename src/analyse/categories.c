@@ -237,7 +237,7 @@ static int start_own(struct categories *categories)
 	size_t stacks = trace->stacks_n + 1;
 
 	blocks_init(&own->blocks, false);
-	own->gap_seq = UINT64_MAX;
+	own->gap_seq = own->trace->capture.events_filtered ? 0 : UINT64_MAX;
 	own->tracks =
 		arena_alloc(&own->arena, (trace->summary.devices_n + 1) * sizeof(*own->tracks));
 	own->votes = arena_alloc(&own->arena, stacks * sizeof(*own->votes));

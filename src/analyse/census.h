@@ -3,7 +3,8 @@
  *
  * Exact also behind events that were dropped or not recorded (memtrace_stop): what lived at the end
  * of such a hole is what ended later without having begun since, and what lives at the end and is
- * older. Only the stacks of the former are not known then.
+ * older. Only the stacks of the former are not known then. Of a recording that a filter left
+ * events out of, no moment is known.
  *
  * Also used at the end of the traced program.
  */

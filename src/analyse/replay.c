@@ -433,7 +433,8 @@ static int step(struct replay *replay, const struct trace_event *event)
 		set_mark(replay, replay->next_seq ? replay->next_seq - 1 : 0, replay->last_t);
 	}
 	whole = take_sums(replay, event);
-	if (!whole || event->seq != replay->next_seq)
+	/* A filter's events are whole lives of blocks, among others that it left out. */
+	if ((!whole && !replay->trace->capture.events_filtered) || event->seq != replay->next_seq)
 		forget(replay, event);
 	if (wish->watcher)
 		wish->watcher->event(wish->watcher->own, event);
@@ -479,6 +480,8 @@ int replay_run(struct replay *replay, struct trace *trace, const struct replay_w
 	int error;
 
 	*replay = (struct replay){ .wish = wish, .trace = trace };
+	replay->dropped = trace->capture.events_filtered;
+	replay->dropped_to = trace->process.duration_ns;
 	blocks_init(&replay->blocks, wish->moment == REPLAY_PEAK);
 	error = start_rows(replay);
 	while (!error && (more = trace_next(trace, &event)) == 1 && !is_behind(wish, &event))

@@ -7,7 +7,8 @@
  * do not enter.
  *
  * Behind events that are not in the trace (dropped, or not recorded) nothing is known of what lived
- * before: `lost` says how much of the device's sum that is.
+ * before: `lost` says how much of the device's sum that is. With events that a filter left out it
+ * is what the blocks of the others do not hold; those are known from beginning to end.
  */
 #ifndef ANALYSE_REPLAY_H
 #define ANALYSE_REPLAY_H

@@ -262,7 +262,8 @@ void survey_clear(struct survey *survey)
 
 bool survey_knows_peak(const struct survey *survey, const struct trace *trace, size_t device)
 {
-	return survey->devices[device].peak ==
+	return !trace->capture.events_filtered &&
+	       survey->devices[device].peak ==
 		       trace->summary.devices[device].allocated.peak_bytes &&
 	       (!survey->dropped || survey->devices[device].peak_seq >= survey->own->gap_seq);
 }

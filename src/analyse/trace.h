@@ -127,6 +127,7 @@ struct trace_capture {
 	const char *stacks;
 	uint64_t events_recorded, events_dropped;
 	uint64_t events_since; /* ns: none is missing from then on; TRACE_NONE: none was dropped */
+	uint64_t events_filtered; /* of the dropped: those that MEMTRACE_FILTER left out */
 	bool truncated;
 	bool baseline; /* made by `memtrace baseline`: sums and sites only */
 	uint64_t ns_per_event;

@@ -107,7 +107,7 @@ static int find_gap(const struct spool *spool, struct gap *gap)
 	uint64_t t = 0;
 	int error;
 
-	*gap = (struct gap){ 0, 0 };
+	*gap = (struct gap){ 0, spool->header->filtered ? UINT64_MAX : 0 };
 	if (!spool->header->dropped)
 		return 0;
 	error = journal_read(&reader, spool);

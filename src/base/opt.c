@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/filter.h"
 #include "base/signal_choice.h"
 #include "base/text.h"
 
@@ -137,6 +138,13 @@ static bool parse_signal(const char *text)
 	return signal_choice_parse(text, &choice);
 }
 
+static bool parse_filter(const char *text)
+{
+	struct filter filter;
+
+	return filter_parse(text, &filter);
+}
+
 static bool parse(enum opt_id id, const char *value, uint64_t *count)
 {
 	*count = 0;
@@ -149,6 +157,8 @@ static bool parse(enum opt_id id, const char *value, uint64_t *count)
 		return parse_keep(value);
 	case OPT_SIGNAL:
 		return parse_signal(value);
+	case OPT_FILTER:
+		return parse_filter(value);
 	case OPT_TEXT:
 		break;
 	}
@@ -164,6 +174,7 @@ const char *opt_wants(enum opt_id id)
 		[OPT_KEEP] = "a time, a size or both with a comma (10min,1GiB)",
 		[OPT_SIGNAL] = "a signal (USR1, USR2, HUP, URG, WINCH, PWR), alone or with :toggle "
 			       "or :mark",
+		[OPT_FILTER] = "a filter like size>=1MiB,device=0,pool=torch,owner=libnccl.so.2",
 	};
 
 	return wants[opt_rows[id].kind];

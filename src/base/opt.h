@@ -16,6 +16,7 @@ enum opt_kind {
 	OPT_COUNT,
 	OPT_KEEP,   /* opt_parse_keep() */
 	OPT_SIGNAL, /* signal_choice.h */
+	OPT_FILTER, /* filter.h */
 };
 
 enum opt_id {

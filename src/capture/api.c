@@ -6,8 +6,8 @@
 
 #include "base/signals.h"
 #include "base/text.h"
+#include "capture/choose.h"
 #include "capture/record.h"
-#include "capture/stacks.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
@@ -94,15 +94,25 @@ static inline __attribute__((always_inline)) bool begin(memtrace_pool pool, stru
 							const void *ptr, uint64_t size,
 							void *caller, const char *api)
 {
+	const struct choose_call call = {
+		.caller = caller,
+		.pool = pool && pool <= POOLS ? pools.names[pool - 1] : NULL,
+		.may_load = true,
+		.unknown_device = true,
+	};
+
 	if (!pool || pool > POOLS || !ptr || !record_begin(true))
 		return false;
 	*event = (struct event){
 		.t = record_now(),
 		.ptr = (uint64_t)ptr,
 		.size = size,
-		.stack = record_quiet() ? 0 : stacks_capture(caller, NULL, true),
 		.thread = record_thread(),
 	};
+	if (size)
+		choose_birth(event, &call);
+	else
+		choose_end(event, NODE_BLOCK, &call);
 	record_lock();
 	event->pool = intern_text(record_intern(), pools.names[pool - 1]);
 	event->api = intern_text(record_intern(), api);
@@ -186,6 +196,7 @@ EXPORT void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t si
 			/* Memory that no hooked call made: known from here on. */
 			event.op = EVENT_RESERVE;
 			event.space = SPACE_DEVICE;
+			choose_told(&event);
 			ledger_enter(record_ledger(), &event, NODE_ADDRESS, 0, 0);
 		}
 		record_done(event.t);
@@ -224,6 +235,7 @@ EXPORT void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size
 		event.op = EVENT_ALLOC;
 		event.space = SPACE_DEVICE;
 		event.device = (int16_t)device_of(&event);
+		choose_told(&event);
 		ledger_enter(record_ledger(), &event, NODE_BLOCK, 0, 0);
 		record_done(event.t);
 	}

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/opt.h"
 #include "base/watch.h"
+#include "capture/choose.h"
 #include "capture/control.h"
 #include "capture/cupti.h"
 #include "capture/loader.h"
@@ -98,6 +99,7 @@ __attribute__((constructor)) static void begin(void)
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
 		stacks_init();
+		choose_init();
 		set_injection();
 		pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 		record_init();

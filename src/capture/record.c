@@ -683,11 +683,8 @@ void record_events_locked(bool on)
 		return; /* they are */
 	atomic_store(&record.quiet, !on);
 	record.ledger.quiet = !on;
-	if (!atomic_load(&record.open))
-		return;
-	atomic_store(&record.spool.header->recording, on);
-	if (on)
-		journal_resync(&record.ledger.journal);
+	if (atomic_load(&record.open))
+		atomic_store(&record.spool.header->recording, on);
 }
 
 void record_events(bool on)

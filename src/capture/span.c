@@ -8,6 +8,7 @@
 
 #include "base/opt.h"
 #include "base/peek.h"
+#include "capture/choose.h"
 #include "capture/doors.h"
 #include "capture/driver.h"
 #include "capture/facts.h"
@@ -153,14 +154,10 @@ void span_moved(struct span *span)
 		span->moved = true;
 }
 
-static void describe_with(const struct span *span, struct event *event, bool quiet)
+void span_describe_bare(const struct span *span, struct event *event)
 {
-	const struct span *root = span_root(span);
-
 	*event = (struct event){
 		.t = record_now(),
-		.stack = quiet ? stacks_none(STACKS_STOPPED, root->caller, root->frame)
-			       : stacks_capture(root->caller, root->frame, true),
 		.thread = record_thread(),
 		.stream = span->stream,
 		.device = NO_DEVICE,
@@ -169,7 +166,36 @@ static void describe_with(const struct span *span, struct event *event, bool qui
 
 void span_describe(const struct span *span, struct event *event)
 {
-	describe_with(span, event, record_quiet());
+	const struct span *root = span_root(span);
+
+	span_describe_bare(span, event);
+	event->stack = record_quiet() ? stacks_none(STACKS_STOPPED, root->caller, root->frame)
+				      : stacks_capture(root->caller, root->frame, true);
+}
+
+void span_choose_birth(const struct span *span, struct event *event)
+{
+	const struct choose_call call = { .caller = span_root(span)->caller,
+					  .frame = span_root(span)->frame,
+					  .may_load = true,
+					  .driver = true };
+
+	choose_birth(event, &call);
+}
+
+void span_choose_end(const struct span *span, struct event *event, enum node_kind kind)
+{
+	const struct choose_call call = { .caller = span_root(span)->caller,
+					  .frame = span_root(span)->frame,
+					  .may_load = true };
+
+	choose_end(event, kind, &call);
+}
+
+void span_enter_memory(struct event *event, enum node_kind kind, uint64_t link)
+{
+	choose_told(event);
+	ledger_enter(record_ledger(), event, kind, span_owner(event), link);
 }
 
 uint32_t span_owner(const struct event *event)
@@ -207,7 +233,8 @@ void span_failed(struct span *span, int status, enum space space, uint64_t size,
 	span_moved(span);
 	/* Its stack tells whether a framework catches the failure, and is kept with it in any case.
 	 */
-	describe_with(span, &event, false);
+	span_describe_bare(span, &event);
+	event.stack = stacks_capture(span_root(span)->caller, span_root(span)->frame, true);
 	event.op = EVENT_OOM;
 	event.space = space;
 	event.size = size;
@@ -249,20 +276,21 @@ static inline __attribute__((always_inline)) void take(struct span *span, int st
 		goto out;
 	span_moved(span);
 	device = driver_context(&context);
-	span_describe(span, &event);
+	span_describe_bare(span, &event);
 	event.space = memory->space;
 	event.flags = memory->flags;
 	event.ptr = memory->key;
 	event.size = memory->size;
 	event.device = (int16_t)(memory->space == SPACE_PINNED ? NO_DEVICE : device);
 	facts_device(event.device);
+	span_choose_birth(span, &event);
 	record_lock();
 	event.api = span_api(span);
 	pooled = memory->kind == NODE_ADDRESS && memory->space == SPACE_DEVICE && !memory->flags &&
 		 torch_segment(span_owner(&event), memory->key, memory->size);
 	event.op = pooled ? EVENT_RESERVE : EVENT_ALLOC;
 	event.pool = pooled ? torch_pool() : 0;
-	ledger_enter(record_ledger(), &event, memory->kind, span_owner(&event), context);
+	span_enter_memory(&event, memory->kind, context);
 	record_done(event.t);
 	span_sample_used(span, event.device);
 out:
@@ -295,8 +323,9 @@ void span_end(struct span *span, enum node_kind kind, uint64_t key)
 
 	if (!key || !record_continue())
 		goto out;
-	span_describe(span, &span->event);
+	span_describe_bare(span, &span->event);
 	span->event.ptr = key;
+	span_choose_end(span, &span->event, kind);
 	record_lock();
 	span->event.api = span_api(span);
 	torch_settle(&span->event);

@@ -41,8 +41,9 @@ void span_close(struct span *span, uint64_t ptr)
 
 	if (!ptr || !span_acts(span) || !record_continue())
 		goto out;
-	span_describe(span, &span->event);
+	span_describe_bare(span, &span->event);
 	span->event.ptr = ptr;
+	span_choose_end(span, &span->event, NODE_ADDRESS);
 	record_lock();
 	span->event.api = span_api(span);
 	import_close(record_ledger(), &span->event, &span->was);

@@ -25,6 +25,17 @@ void span_moved(struct span *span);
  */
 void span_describe(const struct span *span, struct event *event);
 
+/*
+ * The same in two steps for what begins or ends a block: all but the stack, then, with the event's
+ * size and device filled in (its address, for an end), the stack, as far as it is wanted.
+ */
+void span_describe_bare(const struct span *span, struct event *event);
+void span_choose_birth(const struct span *span, struct event *event);
+void span_choose_end(const struct span *span, struct event *event, enum node_kind kind);
+
+/* With the lock held: the event goes into the ledger as an allocation of who asked. */
+void span_enter_memory(struct event *event, enum node_kind kind, uint64_t link);
+
 /* With the lock held: the name of the call that the program made; the library that asked. */
 uint32_t span_api(const struct span *span);
 uint32_t span_owner(const struct event *event);

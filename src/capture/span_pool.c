@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "capture/choose.h"
 #include "capture/driver.h"
 #include "capture/facts.h"
 #include "capture/span_parts.h"
@@ -175,7 +176,7 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 		    "in between");
 	driver_block(ptr, &block);
 	reserved = block.pool ? driver_pool_reserved(block.pool) : 0;
-	span_describe(span, &event);
+	span_describe_bare(span, &event);
 	event.op = EVENT_ALLOC;
 	event.space = space_of(&block);
 	event.ptr = ptr;
@@ -184,11 +185,13 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 	facts_device(event.device);
 	if (event.space == SPACE_DEVICE)
 		know_pool(block.pool, event.device);
+	span_choose_birth(span, &event);
 	record_lock();
 	event.api = span_api(span);
 	event.pool = pool_text(block.pool);
+	choose_told(&event);
 	span_sample_pool(&event, reserved);
-	ledger_enter(record_ledger(), &event, NODE_ADDRESS, span_owner(&event), block.pool);
+	span_enter_memory(&event, NODE_ADDRESS, block.pool);
 	record_done(event.t);
 	span_sample_used(span, event.device);
 out:
@@ -212,7 +215,7 @@ void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t poo
 		goto out;
 	span_moved(span);
 	driver_block(ptr, &block);
-	span_describe(span, &event);
+	span_describe_bare(span, &event);
 	event.op = EVENT_ALLOC;
 	event.space = space_of(&block);
 	event.flags = EVENT_FOREIGN;
@@ -220,10 +223,11 @@ void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t poo
 	event.size = driver_range(ptr);
 	event.device = (int16_t)(event.space == SPACE_PINNED ? NO_DEVICE : block.device);
 	facts_device(event.device);
+	span_choose_birth(span, &event);
 	record_lock();
 	event.api = span_api(span);
 	event.pool = pool_text(pool);
-	ledger_enter(record_ledger(), &event, NODE_ADDRESS, span_owner(&event), 0);
+	span_enter_memory(&event, NODE_ADDRESS, 0);
 	record_done(event.t);
 out:
 	errno = saved;

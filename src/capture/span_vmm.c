@@ -15,19 +15,20 @@ static void enter(struct span *span, uint64_t handle, uint64_t size, int device,
 	bool pooled;
 
 	span_moved(span);
-	span_describe(span, &event);
+	span_describe_bare(span, &event);
 	event.space = space;
 	event.flags = flags;
 	event.ptr = handle;
 	event.size = size;
 	event.device = (int16_t)device;
 	facts_device(device);
+	span_choose_birth(span, &event);
 	record_lock();
 	event.api = span_api(span);
 	pooled = device >= 0 && size && torch_owns(span_owner(&event));
 	event.op = pooled ? EVENT_RESERVE : EVENT_ALLOC;
 	event.pool = pooled ? torch_pool() : 0;
-	ledger_enter(record_ledger(), &event, NODE_HANDLE, span_owner(&event), 0);
+	span_enter_memory(&event, NODE_HANDLE, 0);
 	record_done(event.t);
 	span_sample_used(span, device);
 }
@@ -92,8 +93,9 @@ void span_release(struct span *span, uint64_t handle)
 
 	if (!record_continue())
 		goto out;
-	span_describe(span, &span->event);
+	span_describe_bare(span, &span->event);
 	span->event.ptr = handle;
+	span_choose_end(span, &span->event, NODE_HANDLE);
 	record_lock();
 	span->event.api = span_api(span);
 	vmm_release(record_ledger(), &span->event, &span->was);

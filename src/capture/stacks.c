@@ -438,14 +438,44 @@ static bool caller_owner(void *caller, uint32_t *owner)
 	return true;
 }
 
-uint32_t stacks_none(const char *name, void *caller, void *const *frame)
+static uint32_t none_of(enum stacks_reason reason, uint32_t owner)
 {
-	uint32_t owner = 0;
+	static const char *const names[] = {
+		[STACKS_STOPPED] = "[not recorded]",
+		[STACKS_FILTERED] = "[filtered out]",
+	};
+
+	if (reason == STACKS_STOPPED && !owner)
+		return 0;
+	return intern_pseudo_stack_of(record_intern(), names[reason], owner);
+}
+
+/* Those without an owner stand for most calls of all. */
+static _Atomic uint32_t nones[STACKS_REASONS];
+
+static uint32_t none_at_all(enum stacks_reason reason)
+{
+	uint32_t id = atomic_load_explicit(&nones[reason], memory_order_relaxed);
+
+	if (id || reason == STACKS_STOPPED)
+		return id;
+	record_lock();
+	id = none_of(reason, 0);
+	record_unlock();
+	atomic_store_explicit(&nones[reason], id, memory_order_relaxed);
+	return id;
+}
+
+uint32_t stacks_none(enum stacks_reason reason, void *caller, void *const *frame)
+{
+	uint32_t owner;
 	bool told;
 	uint32_t id;
 
+	if (!caller)
+		return none_at_all(reason);
 	record_lock();
-	told = !caller || caller_owner(caller, &owner);
+	told = caller_owner(caller, &owner);
 	record_unlock();
 	id = told ? 0 : stacks_capture(caller, frame, true);
 	record_lock();
@@ -454,9 +484,7 @@ uint32_t stacks_none(const char *name, void *caller, void *const *frame)
 
 		owner = row->owner;
 	}
-	id = owner || strcmp(name, STACKS_STOPPED)
-		     ? intern_pseudo_stack_of(record_intern(), name, owner)
-		     : 0;
+	id = none_of(reason, owner);
 	record_unlock();
 	return id;
 }
@@ -467,6 +495,8 @@ void stacks_forked(void)
 	step_forked();
 	for (int i = 0; i < WALKS; i++)
 		leave_room(i);
+	for (int i = 0; i < STACKS_REASONS; i++)
+		atomic_store(&nones[i], 0);
 }
 
 void stacks_owner(char *name, size_t size, void *caller)

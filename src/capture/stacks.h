@@ -28,14 +28,18 @@ const char *stacks_mode(void);
  */
 uint32_t stacks_capture(void *caller, void *const *frame, bool may_load);
 
-/*
- * In the place of a stack that is not taken: the pseudo-stack with this name. With a caller it has
- * the library that asked as its owner, which its address tells; only beneath a runtime that is not
- * hooked a walk is needed for that.
- */
-uint32_t stacks_none(const char *name, void *caller, void *const *frame);
+/* Why a stack is not taken; each has a pseudo-stack in its place. */
+enum stacks_reason {
+	STACKS_STOPPED,  /* memtrace_stop(): without an owner it is stack 0 */
+	STACKS_FILTERED, /* MEMTRACE_FILTER */
+	STACKS_REASONS
+};
 
-#define STACKS_STOPPED "[not recorded]" /* memtrace_stop(); without an owner it is stack 0 */
+/*
+ * That pseudo-stack. With a caller it has the library that asked as its owner, which its address
+ * tells; only beneath a runtime that is not hooked a walk is needed for that.
+ */
+uint32_t stacks_none(enum stacks_reason reason, void *caller, void *const *frame);
 
 /* In a forked child: what other threads of the parent were using is free. */
 void stacks_forked(void);

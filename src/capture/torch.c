@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/autograd.h"
+#include "capture/choose.h"
 #include "capture/doors.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
@@ -357,6 +358,7 @@ static void enter_usage(struct event *event, const struct usage *usage)
 	enum node_kind kind = usage->type == DEVICE_CPU ? NODE_CPU : NODE_BLOCK;
 
 	if (event->op == EVENT_ALLOC) {
+		choose_told(event);
 		ledger_enter(record_ledger(), event, kind, 0, 0);
 	} else if (!ledger_leave(record_ledger(), event, kind, NULL)) {
 		/* Born before the recording: its bytes are booked there, or nowhere. */
@@ -379,6 +381,10 @@ static void record_usage(const struct usage *usage, void **frame)
 		.size = (uint64_t)(usage->size > 0 ? usage->size : -usage->size),
 		.device = (int16_t)(cuda ? usage->index : NO_DEVICE),
 	};
+	const struct choose_call call = { .caller = caller_of(frame),
+					  .frame = frame,
+					  .pool = cuda ? "torch" : "",
+					  .may_load = !cuda };
 
 	/* No lock is held where a CPU tensor is made: it may be the first thing that ever happens.
 	 */
@@ -386,9 +392,12 @@ static void record_usage(const struct usage *usage, void **frame)
 		return;
 	event.t = record_now();
 	event.thread = record_thread();
-	event.stack = record_quiet() ? 0 : stacks_capture(caller_of(frame), frame, !cuda);
-	if (event.op == EVENT_ALLOC)
+	if (event.op == EVENT_ALLOC) {
+		choose_birth(&event, &call);
 		autograd_forward(event.stack);
+	} else {
+		choose_end(&event, cuda ? NODE_BLOCK : NODE_CPU, &call);
+	}
 	record_lock();
 	if (!record_ledger()->error) /* each event: not worth an atomic addition */
 		record_spool()->header->doors[DOOR_TORCH]++;

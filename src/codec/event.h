@@ -59,6 +59,7 @@ struct event {
 	uint8_t op;    /* enum event_op */
 	uint8_t space; /* enum space */
 	uint8_t flags; /* enum event_flags */
+	bool untold;   /* sums only: not written (MEMTRACE_FILTER) */
 	struct event_detail detail;
 };
 

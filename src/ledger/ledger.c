@@ -54,6 +54,7 @@ void ledger_mend(struct ledger *ledger)
 	if (!spool || ledger->error)
 		return;
 	ledger->newest = 0;
+	ledger->behind = true; /* perhaps */
 	memset(ledger->scopes, 0, sizeof(ledger->scopes));
 	ledger->last_touched.where = 0;
 	/* Which of them were to be drawn is not known: twice is as good as once. */
@@ -194,10 +195,16 @@ void ledger_put(struct ledger *ledger, struct event *event)
 {
 	struct spool *spool = ledger->spool;
 
-	if (ledger->quiet)
-		txn_add64(spool, &spool->header->paused, 1);
-	else
-		journal_put(&ledger->journal, event);
+	if (ledger->quiet || event->untold) {
+		txn_add64(spool, ledger->quiet ? &spool->header->paused : &spool->header->filtered,
+			  1);
+		ledger->behind = true;
+		return;
+	}
+	if (ledger->behind)
+		journal_resync(&ledger->journal);
+	ledger->behind = false;
+	journal_put(&ledger->journal, event);
 }
 
 static inline void count(struct spool *spool, int64_t index, bool in)
@@ -367,6 +374,7 @@ void ledger_tell_end(struct event *event, const struct spool_node *node)
 	event->space = node->space;
 	event->device = node->device;
 	event->pool = node->pool;
+	event->untold = node->flags & NODE_UNTOLD;
 }
 
 void ledger_count_death(struct ledger *ledger, const struct event *event,
@@ -431,7 +439,8 @@ void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kin
 		.references = kind == NODE_HANDLE || (event->flags & EVENT_FOREIGN),
 		.link = link,
 		.flags = (uint8_t)((event->op == EVENT_RESERVE ? NODE_SEGMENT : 0) |
-				   (event->flags & EVENT_FOREIGN ? NODE_FOREIGN : 0)),
+				   (event->flags & EVENT_FOREIGN ? NODE_FOREIGN : 0) |
+				   (event->untold ? NODE_UNTOLD : 0)),
 	};
 
 	if (stale && kind == NODE_HANDLE && live_node(ledger->spool, stale)->mappings) {
@@ -467,6 +476,7 @@ void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_
 	event->device = was->device;
 	event->pool = was->pool;
 	event->flags = was->flags & NODE_FOREIGN ? EVENT_FOREIGN : 0;
+	event->untold = was->flags & NODE_UNTOLD;
 	enter(ledger, event, was);
 }
 

@@ -25,7 +25,8 @@ struct ledger {
 	struct spool *spool;
 	struct journal journal;
 	int error;
-	bool quiet; /* sums only: events are not written (memtrace_stop) */
+	bool quiet;  /* sums only: events are not written (memtrace_stop) */
+	bool behind; /* an event was left out since the last one that was written */
 	struct granules granules;
 	/*
 	 * What the last event moved, drawn into the curves when the next one comes: until then it
@@ -60,8 +61,8 @@ void ledger_mend(struct ledger *ledger);
 
 /*
  * An allocation: op (EVENT_ALLOC, or EVENT_RESERVE for a pool's segment), space, device, pool, ptr,
- * size, stack, thread, stream, api and t are filled by the caller. An older entry at the same
- * address, whose end was never seen, is ended first.
+ * size, stack, thread, stream, api, t and untold are filled by the caller. An older entry at the
+ * same address, whose end was never seen, is ended first.
  */
 void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind, uint32_t owner,
 		  uint64_t link);

@@ -31,7 +31,7 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 		return false;
 	ledger->undrawn_n = 0; /* what it moved is taken back */
 	txn_keep_bytes(spool, live_node(spool, id), live_node(spool, id) + 1);
-	if (!ledger->quiet)
+	if (!ledger->quiet && !event.untold)
 		journal_rewind(&ledger->journal);
 	ledger_book(ledger, &event, node.stack, &touched);
 	live_insert(spool, &node);

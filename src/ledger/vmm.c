@@ -106,6 +106,7 @@ static void end_mapping(struct ledger *ledger, const struct event *like, uint32_
 	unmap.device = mapping->device;
 	unmap.space = mapping->space;
 	unmap.pool = mapping->pool;
+	unmap.untold = mapping->flags & NODE_UNTOLD;
 	ledger_tell_end(&end, &held);
 	if (ends && !ledger_touch(ledger, &end, held.owner, &touched))
 		return;
@@ -139,6 +140,7 @@ void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle)
 	event->device = mapping.device;
 	event->space = mapping.space;
 	event->pool = mapping.pool;
+	event->untold = mapping.flags & NODE_UNTOLD;
 	if (!ledger_room(ledger, 1))
 		return;
 	mapping.kind = NODE_MAPPING;

@@ -249,6 +249,10 @@ static void write_notes(struct out *out, const struct recording *recording)
 		     "the process wrote on while its spool was read: sums and events may differ");
 	note_count(out, &comma, header->paused,
 		   " events while stopped (memtrace_stop): sums kept, no detail");
+	note_count(
+		out, &comma, header->filtered,
+		" events are filtered out (MEMTRACE_FILTER): sums and peaks count them, events[] "
+		"and what is told from it do not");
 	note_count(out, &comma, header->unmatched, " frees of addresses that were not seen before");
 	note_count(out, &comma, atomic_load(&header->late),
 		   " memory calls after recording had ended");
@@ -264,7 +268,8 @@ static void write_capture(struct out *out, const struct recording *recording)
 	static const char *const doors[] = { "linked", "dlsym", "procaddress", "torch" };
 	const struct spool_header *header = recording->spool->header;
 	uint64_t dropped = header->dropped < header->seq ? header->dropped : header->seq;
-	uint64_t without = dropped + header->paused; /* events that only sums know */
+	/* Events that only sums know. */
+	uint64_t without = dropped + header->paused + header->filtered;
 	const char *stacks = fact(recording, "stacks");
 	const char *unwinder = fact(recording, "unwinder");
 	uint64_t since;
@@ -289,6 +294,10 @@ static void write_capture(struct out *out, const struct recording *recording)
 		out_u64(out, since);
 	else
 		out_text(out, "null");
+	if (header->filtered) {
+		out_text(out, ",\"events_filtered\":");
+		out_u64(out, header->filtered);
+	}
 	out_text(out, ",\"truncated\":");
 	out_text(out, without || document_stop_text(atomic_load(&header->stop)) ? "true" : "false");
 	out_text(out, ",\"ns_per_event\":");

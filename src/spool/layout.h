@@ -109,6 +109,7 @@ struct spool_header {
 	_Atomic uint32_t acted; /* of those, acted upon by the process */
 	uint64_t end;           /* when the process ended, 0 before */
 	uint64_t paused;    /* events while memtrace_stop() was in force: sums moved, no detail */
+	uint64_t filtered;  /* events that MEMTRACE_FILTER left out: the same */
 	uint64_t unmatched; /* frees of addresses that were never seen */
 	struct spool_live live;
 	uint64_t free_cells;
@@ -260,6 +261,7 @@ enum node_kind {
 enum node_flags {
 	NODE_SEGMENT = 1, /* a pool's: reserve and release, not alloc and free */
 	NODE_FOREIGN = 2, /* imported: counts 0 */
+	NODE_UNTOLD = 4,  /* its events are not written (MEMTRACE_FILTER) */
 };
 
 struct spool_node {

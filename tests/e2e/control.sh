@@ -34,6 +34,50 @@ is 'a thousand toggles: some events, not all' \
 	"$(json "$TRACE" '300 < len(d["events"]) < 2000 and d["capture"]["events_dropped"] > 300')" true
 unset MEMTRACE_START
 
+# --- a filter --------------------------------------------------------------------------------------------
+own stopped
+cp "$TRACE" every.json
+# filtered FILTER EXPRESSION: what is recorded is what the run without a filter has of `e` like that
+filtered() {
+	MEMTRACE_FILTER=$1
+	export MEMTRACE_FILTER
+	own stopped
+	unset MEMTRACE_FILTER
+	sums "$1"
+	is "$1: the events that match, each with its stack and its device's sums" \
+		"$(json "$TRACE" "$lines" | sort -u | wc -l):$(json "$TRACE" "$lines" | cksum)" \
+		"1:$(json every.json "$lines" | "$PYTHON" -c "
+import json, sys
+lines = json.load(sys.stdin)
+print(json.dumps([e for e in lines if $2]))" | cksum)"
+	is "$1: the others are counted" \
+		"$(json "$TRACE" '[d["capture"].get("events_filtered", 0) + len(d["events"]), d["capture"]["events_dropped"] == d["capture"].get("events_filtered", 0)]')" \
+		"[$(json every.json 'len(d["events"])'), true]"
+}
+lines='(lambda f, s: [[e["op"], e["size"], e["pool"], e["device"], e["allocated"], e["reserved"],
+	[f[i]["function"] for i in s[e["stack"]]["frames"]][-1]] for e in d["events"]])(d["frames"], d["stacks"])'
+filtered 'size>=1MiB' 'e[1] >= 1 << 20'
+has 'size>=1MiB: it is said' "$TRACE" 'events are filtered out (MEMTRACE_FILTER)'
+ok 'size>=1MiB: a report says so' memtrace report "$TRACE"
+has 'size>=1MiB: in its notes' "$OUT" 'events are filtered out (MEMTRACE_FILTER)'
+hasnt 'size>=1MiB: which were not dropped for newer ones' "$OUT" 'were dropped for newer ones'
+ok 'size>=1MiB: the peak is exact all the same' memtrace report --json --at peak "$TRACE"
+is 'size>=1MiB: all of it' "$(json "$OUT" 'd["moment"]["live"]["bytes"]')" \
+	"$(json "$TRACE" "$device[\"allocated\"][\"peak_bytes\"]")"
+ok 'size>=1MiB: some other moment' memtrace report --at "seq:$(json "$TRACE" 'd["events"][50]["seq"]')" "$TRACE"
+has 'size>=1MiB: is told with its doubt' "$OUT" 'missing between'
+filtered 'size<70000,pool=torch' 'e[1] < 70000'
+filtered 'pool=none' 'False'
+filtered 'owner=libc10_cuda.so,device=0' 'True'
+filtered 'owner!=libc10_cuda.so' 'False'
+filtered 'device=1' 'False'
+MEMTRACE_FILTER='size>=1MiB'
+export MEMTRACE_FILTER
+own toggled
+sums 'a filter and a thousand toggles'
+unset MEMTRACE_FILTER
+fails 2 'run: --filter: size>>1 is not a filter like size>=1MiB' memtrace run --filter 'size>>1' -- true
+
 # --- a signal --------------------------------------------------------------------------------------------
 traced "$PYTHON" "$TOP/tests/e2e/control.py" "$E2E" signalled
 is 'a signal that nobody asked for ends the program as ever' $? 140

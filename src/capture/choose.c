@@ -1,0 +1,87 @@
+/* How much of a memory call is told. */
+#include "capture/choose.h"
+
+#include "base/filter.h"
+#include "base/opt.h"
+#include "capture/record.h"
+#include "capture/stacks.h"
+
+static struct filter filter;
+
+void choose_init(void)
+{
+	filter_parse(opt_text(OPT_ID_filter), &filter);
+}
+
+static void know(struct filter_facts *facts, const struct event *event)
+{
+	facts->known |= 1u << FILTER_size | 1u << FILTER_device;
+	facts->number[FILTER_size] = event->size;
+	facts->number[FILTER_device] =
+		event->device < 0 ? UINT64_MAX : (uint64_t)(uint16_t)event->device;
+}
+
+/* Nothing that can be known without a stack speaks for it. */
+static bool surely_not(const struct event *event, const struct choose_call *call)
+{
+	struct filter_facts facts = { .known = 0 };
+
+	know(&facts, event);
+	if (call->unknown_device)
+		facts.known &= ~(1u << FILTER_device);
+	if (call->pool) {
+		facts.known |= 1u << FILTER_pool;
+		facts.name[FILTER_pool] = call->pool;
+	}
+	return filter_ask(&filter, &facts) == FILTER_NO;
+}
+
+void choose_birth(struct event *event, const struct choose_call *call)
+{
+	void *asks = call->driver ? call->caller : NULL;
+
+	event->untold = filter.count && surely_not(event, call);
+	if (record_quiet())
+		event->stack = stacks_none(STACKS_STOPPED, asks, call->frame);
+	else if (event->untold)
+		event->stack = stacks_none(STACKS_FILTERED, asks, call->frame);
+	else
+		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
+}
+
+/* Was the birth of what ends here not told? Then its end is not. */
+static bool born_untold(const struct event *event, enum node_kind kind, const char *pool)
+{
+	uint32_t id;
+	bool untold;
+
+	record_lock();
+	id = live_find(record_spool(), kind, intern_text(record_intern(), pool), event->ptr);
+	untold = id && live_node(record_spool(), id)->flags & NODE_UNTOLD;
+	record_unlock();
+	return untold;
+}
+
+void choose_end(struct event *event, enum node_kind kind, const struct choose_call *call)
+{
+	if (record_quiet())
+		event->stack = 0;
+	else if (filter.count && born_untold(event, kind, call->pool))
+		event->stack = stacks_none(STACKS_FILTERED, NULL, NULL);
+	else
+		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
+}
+
+void choose_told(struct event *event)
+{
+	const struct spool *spool = record_spool();
+	const struct spool_stack *row = spool_at(spool, SPOOL_STACK, event->stack);
+	struct filter_facts facts = { .known = 1u << FILTER_pool | 1u << FILTER_owner };
+
+	if (!filter.count || event->untold)
+		return;
+	know(&facts, event);
+	facts.name[FILTER_pool] = spool_text(spool, event->pool);
+	facts.name[FILTER_owner] = spool_text(spool, row->owner);
+	event->untold = filter_ask(&filter, &facts) != FILTER_YES;
+}

@@ -1,0 +1,40 @@
+/*
+ * How much of a memory call is told: all of it, or only what the sums need.
+ *
+ * The ledger takes every call in. While events are off (memtrace_stop) none is written; with
+ * MEMTRACE_FILTER those that match, each block's beginning and end alike. What is not written needs
+ * no stack, which is what costs: so the question comes before the stack is taken, with what is
+ * known by then.
+ */
+#ifndef CAPTURE_CHOOSE_H
+#define CAPTURE_CHOOSE_H
+
+#include <stdbool.h>
+
+#include "codec/event.h"
+#include "spool/layout.h"
+
+/* Reads the settings. */
+void choose_init(void);
+
+/* Who makes the call, and what is known of it beside the event's size and device. */
+struct choose_call {
+	void *caller;
+	void *const *frame;  /* as for stacks_capture() */
+	const char *pool;    /* its name, NULL while it is not known */
+	bool may_load;       /* as for stacks_capture() */
+	bool driver;         /* of the driver's memory: who asked must be known in any case */
+	bool unknown_device; /* the event's device is not known yet */
+};
+
+/* The stack of an allocation, of which size and space are filled in. Sets event->untold, too. */
+void choose_birth(struct event *event, const struct choose_call *call);
+
+/* The stack of a free: event->ptr is filled in; `call` has the name of a block's pool. */
+void choose_end(struct event *event, enum node_kind kind, const struct choose_call *call);
+
+/* With the lock held and the event complete, its pool included: is it told? To be asked before
+ * ledger_enter(), and before what is adjusted because of it. */
+void choose_told(struct event *event);
+
+#endif
