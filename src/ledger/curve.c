@@ -109,34 +109,9 @@ static inline struct spool_point point_of(const struct spool_scope *scope, uint6
 	return now;
 }
 
-/* merge() of point_of(), which nearly every event comes to, without making the point. */
-static inline void update(struct spool_point *point, const struct spool_scope *scope, uint64_t t)
-{
-	uint64_t allocated = scope->sums[METRIC_ALLOCATED].now;
-	uint64_t reserved = scope->sums[METRIC_RESERVED].now;
-
-	if (allocated > point->top.allocated) {
-		point->top.t = t;
-		point->top.reserved = reserved;
-		__atomic_store_n(&point->top.allocated, allocated, __ATOMIC_RELEASE);
-	}
-	if (reserved > point->high.reserved) {
-		point->high.t = t;
-		point->high.allocated = allocated;
-		__atomic_store_n(&point->high.reserved, reserved, __ATOMIC_RELEASE);
-	}
-	point->last.t = t;
-	point->last.allocated = allocated;
-	point->last.reserved = reserved;
-	if (scope->sums[METRIC_USED].now && t) {
-		point->used = scope->sums[METRIC_USED].now;
-		point->used_t = t;
-	}
-}
-
 /* False if the time is beyond the newest stretch, or there is none. */
-static inline bool prolong(struct spool *spool, const struct spool_scope *scope, struct state state,
-			   uint64_t t)
+static bool prolong(struct spool *spool, const struct spool_scope *scope, struct state state,
+		    uint64_t t)
 {
 	struct spool_point *point;
 
@@ -145,7 +120,7 @@ static inline bool prolong(struct spool *spool, const struct spool_scope *scope,
 	point = point_at(spool, scope, state.half, state.points - 1);
 	if (point->stretch < t >> state.shift)
 		return false;
-	update(point, scope, t);
+	curve_update(point, scope, t);
 	return true;
 }
 
@@ -172,6 +147,22 @@ void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t)
 			return;
 	}
 	begin(spool, scope, state, t);
+}
+
+void curve_draw_anew(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
+		     uint64_t t)
+{
+	struct state state;
+
+	curve_add(spool, scope, t);
+	state = state_of(scope);
+	*pen = (struct curve_pen){ .scope = NULL };
+	if (!scope->curve || !state.points)
+		return;
+	pen->scope = scope;
+	pen->point = point_at(spool, scope, state.half, state.points - 1);
+	pen->state = scope->curve_state;
+	pen->until = (pen->point->stretch + 1) << state.shift;
 }
 
 unsigned curve_points(const struct spool *spool, const struct spool_scope *scope)

@@ -19,6 +19,54 @@ int curve_open(struct spool *spool, struct spool_scope *scope);
 /* Enters the scope's sums as they are now, at time t (ns). */
 void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t);
 
+/* Where a scope was drawn last: most events are drawn there, too. */
+struct curve_pen {
+	const struct spool_scope *scope; /* NULL: nowhere yet */
+	struct spool_point *point;
+	uint64_t state; /* of the curve; another one: the point is the newest no more */
+	uint64_t until; /* where the point's stretch ends */
+};
+
+/* The same, with a pen that may have been another scope's. */
+void curve_draw_anew(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
+		     uint64_t t);
+
+/* Brings the newest point up to date. */
+static inline void curve_update(struct spool_point *point, const struct spool_scope *scope,
+				uint64_t t)
+{
+	uint64_t allocated = scope->sums[METRIC_ALLOCATED].now;
+	uint64_t reserved = scope->sums[METRIC_RESERVED].now;
+
+	/* What decides is stored last: see merge(). */
+	if (allocated > point->top.allocated) {
+		point->top.t = t;
+		point->top.reserved = reserved;
+		__atomic_store_n(&point->top.allocated, allocated, __ATOMIC_RELEASE);
+	}
+	if (reserved > point->high.reserved) {
+		point->high.t = t;
+		point->high.allocated = allocated;
+		__atomic_store_n(&point->high.reserved, reserved, __ATOMIC_RELEASE);
+	}
+	point->last.t = t;
+	point->last.allocated = allocated;
+	point->last.reserved = reserved;
+	if (scope->sums[METRIC_USED].now && t) {
+		point->used = scope->sums[METRIC_USED].now;
+		point->used_t = t;
+	}
+}
+
+static inline void curve_draw(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
+			      uint64_t t)
+{
+	if (pen->scope == scope && pen->state == scope->curve_state && t < pen->until)
+		curve_update(pen->point, scope, t);
+	else
+		curve_draw_anew(spool, scope, pen, t);
+}
+
 /*
  * In a copy of a dead process's spool: finishes what it was drawing. Only the last point of a curve
  * can be half written, and only with the sums as they still are.

@@ -56,6 +56,7 @@ void ledger_mend(struct ledger *ledger)
 	ledger->newest = 0;
 	ledger->behind = true; /* perhaps */
 	memset(ledger->scopes, 0, sizeof(ledger->scopes));
+	memset(ledger->pens, 0, sizeof(ledger->pens));
 	ledger->last_touched.where = 0;
 	/* Which of them were to be drawn is not known: twice is as good as once. */
 	ledger->undrawn_n = 0;
@@ -108,18 +109,29 @@ static bool from_driver(const struct event *event)
 	return !event->pool || event->op == EVENT_RESERVE || event->op == EVENT_RELEASE;
 }
 
+static struct totals_scope scope_at(struct ledger *ledger, enum scope_kind kind, int device,
+				    uint32_t name)
+{
+	int64_t index = ledger_scope(ledger, kind, device, name);
+
+	if (index < 0)
+		return (struct totals_scope){ NULL, 0 };
+	return (struct totals_scope){ totals_scope(ledger->spool, (uint32_t)index),
+				      totals_sum(index, METRIC_ALLOCATED) };
+}
+
 static void find_touched(struct ledger *ledger, const struct event *event, uint32_t owner,
 			 struct touched *touched)
 {
-	*touched = (struct touched){ -1, -1, -1, -1 };
+	memset(touched, 0, sizeof(*touched));
 	if (event->device >= 0)
-		touched->device = ledger_scope(ledger, SCOPE_DEVICE, event->device, 0);
+		touched->device = scope_at(ledger, SCOPE_DEVICE, event->device, 0);
 	if (event->pool)
-		touched->pool = ledger_scope(ledger, SCOPE_POOL, event->device, event->pool);
+		touched->pool = scope_at(ledger, SCOPE_POOL, event->device, event->pool);
 	if (owner)
-		touched->owner = ledger_scope(ledger, SCOPE_OWNER, event->device, owner);
+		touched->owner = scope_at(ledger, SCOPE_OWNER, event->device, owner);
 	if (event->space != SPACE_DEVICE)
-		touched->space = ledger_scope(ledger, SCOPE_SPACE, NO_DEVICE, event->space);
+		touched->space = scope_at(ledger, SCOPE_SPACE, NO_DEVICE, event->space);
 }
 
 /* One word of what decides which scopes an event touches, beside the owner; never 0. */
@@ -164,14 +176,22 @@ bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t own
 	return found;
 }
 
+/* Scopes lie side by side. */
+static inline unsigned pen_of(const struct spool_scope *scope)
+{
+	return (unsigned)((uintptr_t)scope / sizeof(*scope)) % LEDGER_PENS;
+}
+
 /* The curves of what the last event moved, now that it stays. */
 static void draw(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
 
-	while (ledger->undrawn_n)
-		curve_add(spool, totals_scope(spool, ledger->undrawn[--ledger->undrawn_n]),
-			  spool->header->t);
+	while (ledger->undrawn_n) {
+		struct spool_scope *scope = ledger->undrawn[--ledger->undrawn_n];
+
+		curve_draw(spool, scope, &ledger->pens[pen_of(scope)], spool->header->t);
+	}
 }
 
 bool ledger_room(struct ledger *ledger, unsigned events)
@@ -207,21 +227,17 @@ void ledger_put(struct ledger *ledger, struct event *event)
 	journal_put(&ledger->journal, event);
 }
 
-static inline void count(struct spool *spool, int64_t index, bool in)
+static inline void count(struct spool *spool, const struct totals_scope *scope, bool in)
 {
-	struct spool_scope *scope;
-
-	if (index < 0)
-		return;
-	scope = totals_scope(spool, (uint32_t)index);
-	txn_add64(spool, in ? &scope->allocations : &scope->frees, 1);
+	if (scope->row)
+		txn_add64(spool, in ? &scope->row->allocations : &scope->row->frees, 1);
 }
 
-static inline void shift(struct spool *spool, int64_t scope, enum metric metric,
+static inline void shift(struct spool *spool, const struct totals_scope *scope, enum metric metric,
 			 const struct totals_change *change)
 {
-	if (scope >= 0 && change->bytes)
-		totals_add(spool, (uint32_t)scope, metric, change);
+	if (scope->row)
+		totals_add(spool, scope, metric, change);
 }
 
 /*
@@ -245,22 +261,24 @@ static void move(struct ledger *ledger, const struct event *event, uint32_t stac
 	event_effect(event, &part[METRIC_ALLOCATED], &part[METRIC_RESERVED]);
 	for (unsigned metric = 0; metric < METRIC_USED; metric++) {
 		change.bytes = part[metric];
-		shift(spool, touched->device, metric, &change);
-		shift(spool, touched->pool, metric, &change);
-		shift(spool, touched->owner, metric, &change);
+		if (!change.bytes)
+			continue;
+		shift(spool, &touched->device, metric, &change);
+		shift(spool, &touched->pool, metric, &change);
+		shift(spool, &touched->owner, metric, &change);
 	}
-	if (touched->space >= 0 && handed && !(event->flags & EVENT_FOREIGN)) {
+	if (touched->space.row && handed && !(event->flags & EVENT_FOREIGN)) {
 		change.bytes = sign * (int64_t)event->size;
-		totals_add(spool, (uint32_t)touched->space, METRIC_ALLOCATED, &change);
-		if (touched->pool >= 0 && !on_card(event))
-			totals_add(spool, (uint32_t)touched->pool, METRIC_ALLOCATED, &change);
+		totals_add(spool, &touched->space, METRIC_ALLOCATED, &change);
+		if (!on_card(event))
+			shift(spool, &touched->pool, METRIC_ALLOCATED, &change);
 	}
-	count(spool, touched->owner, in);
+	count(spool, &touched->owner, in);
 	if (!handed)
 		return;
-	count(spool, touched->device, in);
-	count(spool, touched->pool, in);
-	count(spool, touched->space, in);
+	count(spool, &touched->device, in);
+	count(spool, &touched->pool, in);
+	count(spool, &touched->space, in);
 }
 
 void ledger_count_birth(struct ledger *ledger, const struct event *event, uint32_t stack)
@@ -330,18 +348,18 @@ static inline bool begin(struct ledger *ledger, struct event *event, uint32_t st
 	return true;
 }
 
-void ledger_redraw(struct ledger *ledger, int64_t scope)
+void ledger_redraw(struct ledger *ledger, const struct totals_scope *scope)
 {
-	if (scope >= 0)
-		ledger->undrawn[ledger->undrawn_n++] = (uint32_t)scope;
+	if (scope->row)
+		ledger->undrawn[ledger->undrawn_n++] = scope->row;
 }
 
 void ledger_commit(struct ledger *ledger, const struct touched *touched)
 {
 	txn_commit(ledger->spool);
-	ledger_redraw(ledger, touched->device);
-	ledger_redraw(ledger, touched->pool);
-	ledger_redraw(ledger, touched->space);
+	ledger_redraw(ledger, &touched->device);
+	ledger_redraw(ledger, &touched->pool);
+	ledger_redraw(ledger, &touched->space);
 }
 
 static void enter(struct ledger *ledger, struct event *event, const struct spool_node *node)
@@ -560,16 +578,12 @@ bool ledger_pool_agrees(struct ledger *ledger, const struct event *event, uint64
 			uint64_t reserved)
 {
 	const struct spool_scope *scope;
-	int64_t pool;
 
 	if (ledger->error || !touch(ledger, event, 0))
 		return true;
-	pool = ledger->last_touched.touched.pool;
-	if (pool < 0)
-		return true;
-	scope = totals_scope(ledger->spool, (uint32_t)pool);
-	return scope->sums[METRIC_ALLOCATED].now == allocated &&
-	       scope->sums[METRIC_RESERVED].now == reserved;
+	scope = ledger->last_touched.touched.pool.row;
+	return !scope || (scope->sums[METRIC_ALLOCATED].now == allocated &&
+			  scope->sums[METRIC_RESERVED].now == reserved);
 }
 
 uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric)

@@ -9,16 +9,17 @@
 #ifndef LEDGER_LEDGER_H
 #define LEDGER_LEDGER_H
 
+#include "ledger/curve.h"
 #include "ledger/granules.h"
 #include "ledger/live.h"
 #include "ledger/totals.h"
 #include "spool/journal.h"
 
-enum { LEDGER_SCOPES = 64, LEDGER_UNDRAWN = 4 };
+enum { LEDGER_SCOPES = 64, LEDGER_UNDRAWN = 4, LEDGER_PENS = 16 };
 
-/* The scopes that an event touches, -1 for none. */
+/* The scopes that an event touches, `row` NULL for none. */
 struct touched {
-	int64_t device, pool, owner, space;
+	struct totals_scope device, pool, owner, space;
 };
 
 struct ledger {
@@ -32,7 +33,9 @@ struct ledger {
 	 * What the last event moved, drawn into the curves when the next one comes: until then it
 	 * can be taken back.
 	 */
-	uint32_t undrawn[LEDGER_UNDRAWN], undrawn_n;
+	struct spool_scope *undrawn[LEDGER_UNDRAWN];
+	uint32_t undrawn_n;
+	struct curve_pen pens[LEDGER_PENS];
 	uint32_t newest; /* the node that the last transaction made, if that is all it did */
 	uint64_t newest_generation;
 	struct event newest_event;

@@ -56,7 +56,6 @@ static void put(struct spool *spool, const struct spool_oom *row)
 void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *known)
 {
 	struct spool *spool = ledger->spool;
-	const struct spool_scope *device = NULL;
 	struct touched touched;
 	int error;
 
@@ -67,16 +66,14 @@ void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *kn
 		ledger_fail(ledger, error);
 		return;
 	}
-	if (touched.device >= 0)
-		device = totals_scope(spool, (uint32_t)touched.device);
 	known->seq = spool->header->seq; /* the event's own, also if events are off */
 	txn_begin(spool);
 	ledger_put(ledger, event);
-	if (touched.device >= 0)
-		txn_add64(spool, &totals_scope(spool, (uint32_t)touched.device)->ooms, 1);
-	if (touched.pool >= 0)
-		txn_add64(spool, &totals_scope(spool, (uint32_t)touched.pool)->ooms, 1);
-	complete(known, event, device);
+	if (touched.device.row)
+		txn_add64(spool, &touched.device.row->ooms, 1);
+	if (touched.pool.row)
+		txn_add64(spool, &touched.pool.row->ooms, 1);
+	complete(known, event, touched.device.row);
 	put(spool, known);
 	txn_commit(spool);
 }

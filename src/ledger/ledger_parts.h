@@ -51,6 +51,6 @@ void ledger_tell_end(struct event *event, const struct spool_node *node);
 void ledger_commit(struct ledger *ledger, const struct touched *touched);
 
 /* One scope more to be drawn then. */
-void ledger_redraw(struct ledger *ledger, int64_t scope);
+void ledger_redraw(struct ledger *ledger, const struct totals_scope *scope);
 
 #endif

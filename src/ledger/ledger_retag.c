@@ -69,5 +69,5 @@ void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struc
 	ledger_book(ledger, &birth, node->stack, &to);
 	ledger_count_birth(ledger, &birth, node->stack);
 	ledger_commit(ledger, &to);
-	ledger_redraw(ledger, from.pool);
+	ledger_redraw(ledger, &from.pool);
 }

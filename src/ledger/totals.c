@@ -68,11 +68,11 @@ _Static_assert(offsetof(struct spool_cell, epoch) == offsetof(struct spool_cell,
 		       sizeof(struct spool_sum) == 32,
 	       "the words that totals_add() keeps are neighbours");
 
-void totals_add(struct spool *spool, uint32_t scope, enum metric metric,
+void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
 		const struct totals_change *change)
 {
-	struct spool_sum *sum = &totals_scope(spool, scope)->sums[metric];
-	struct spool_cell *cell = find_cell(spool, change->row, totals_sum(scope, metric));
+	struct spool_sum *sum = &scope->row->sums[metric];
+	struct spool_cell *cell = find_cell(spool, change->row, scope->first + metric);
 	uint64_t now = sum->now + (uint64_t)change->bytes;
 
 	if (cell->epoch != sum->epoch) {

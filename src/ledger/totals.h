@@ -45,8 +45,14 @@ struct totals_change {
 	uint64_t t;
 };
 
+/* A scope as it is changed often: rows do not move. */
+struct totals_scope {
+	struct spool_scope *row;
+	uint32_t first; /* totals_sum() of its first metric */
+};
+
 /* Moves a scope's sum. */
-void totals_add(struct spool *spool, uint32_t scope, enum metric metric,
+void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
 		const struct totals_change *change);
 
 /* The bytes and allocations of a cell at its sum's peak. */

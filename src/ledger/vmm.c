@@ -98,7 +98,7 @@ static void end_mapping(struct ledger *ledger, const struct event *like, uint32_
 	bool ends = held.kind == NODE_HELD && held.mappings == 1;
 	struct event unmap = *like;
 	struct event end = *like;
-	struct touched touched = { -1, -1, -1, -1 };
+	struct touched touched = { .device = { NULL, 0 } };
 
 	unmap.op = EVENT_UNMAP;
 	unmap.ptr = mapping->address;
@@ -128,7 +128,7 @@ void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle)
 	struct spool *spool = ledger->spool;
 	uint32_t id = ledger->error ? 0 : live_find(spool, NODE_HANDLE, 0, handle);
 	uint32_t stale = id ? live_find(spool, NODE_MAPPING, 0, event->ptr) : 0;
-	const struct touched none = { -1, -1, -1, -1 };
+	const struct touched none = { .device = { NULL, 0 } };
 	struct spool_node mapping;
 
 	if (!id)
