@@ -106,12 +106,13 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
  * its own (0 after 2^32 of them). Before, its strings and line table do, and the file's last
  * characters: among 3,000 generated modules all three pointers came back together now and then.
  */
-static inline uint64_t identity_of(const struct python_layout *at, const void *code)
+static inline __attribute__((always_inline)) uint64_t identity_of(const struct python_layout *at,
+								  const void *code, bool versioned)
 {
 	uint64_t pointers;
 	const void *file;
 
-	if (at->code_version != PYTHON_NONE) {
+	if (versioned) {
 		uint32_t version = (uint32_t)python_int(code, at->code_version);
 
 		if (version)
@@ -124,12 +125,14 @@ static inline uint64_t identity_of(const struct python_layout *at, const void *c
 	       text_tail(at, file, python_word(file, at->text_length));
 }
 
-static inline void note(struct python_frame *frame, const struct python_layout *at,
-			const void *code, int32_t position, bool entry)
+static inline __attribute__((always_inline)) void note(struct python_frame *frame,
+						       const struct python_layout *at,
+						       const void *code, int32_t position,
+						       bool entry, bool versioned)
 {
 	*frame = (struct python_frame){
 		.code = (uint64_t)(uintptr_t)code,
-		.identity = identity_of(at, code),
+		.identity = identity_of(at, code, versioned),
 		.position = position,
 		.first_line = (uint32_t)python_int(code, at->code_first_line) & INT32_MAX,
 		.entry = entry,
@@ -150,7 +153,7 @@ static unsigned walk_objects(const struct python_layout *at, const void *frame,
 			break;
 		}
 		note(&frames[count++], at, python_pointer(frame, at->frame_code),
-		     python_int(frame, at->frame_position) * unit, true);
+		     python_int(frame, at->frame_position) * unit, true, false);
 	}
 	return count;
 }
@@ -182,11 +185,18 @@ static inline bool incomplete(const struct python_layout *at, const void *code, 
 	       position < 2 * python_int(code, at->code_traceable);
 }
 
-/* 3.11 on: interpreter frames; Python calling Python stays in one evaluation loop. */
-static unsigned walk_frames(const struct python_layout *at, const void *frame,
-			    struct python_frame *restrict frames, unsigned capacity,
-			    bool *restrict truncated)
+/*
+ * 3.11 on: interpreter frames; Python calling Python stays in one evaluation loop.
+ * `versioned`: 3.12 on, with a number in each code and no `entry` in a frame; a constant, so that
+ * it is not asked a frame.
+ */
+static inline __attribute__((always_inline)) unsigned
+walk_frames(const struct python_layout *from, const void *frame,
+	    struct python_frame *restrict frames, unsigned capacity, bool *restrict truncated,
+	    bool versioned)
 {
+	const struct python_layout layout = *from;
+	const struct python_layout *at = &layout;
 	/* Shims are no more than frames: a chain that runs on without frames is none. */
 	uint64_t steps = 2 * (uint64_t)capacity + 64;
 	unsigned count = 0;
@@ -212,7 +222,9 @@ static unsigned walk_frames(const struct python_layout *at, const void *frame,
 		if (incomplete(at, code, position, owner))
 			continue;
 		note(&frames[count++], at, code, position,
-		     at->frame_entry != PYTHON_NONE && python_byte(frame, at->frame_entry));
+		     !versioned && at->frame_entry != PYTHON_NONE &&
+			     python_byte(frame, at->frame_entry),
+		     versioned);
 	}
 	return count;
 }
@@ -226,8 +238,11 @@ static unsigned walk_thread(struct python_frame *frames, unsigned capacity, bool
 	if (!thread || (stage_now() == STAGE_FOUND && !proven(thread)))
 		return 0;
 	frame = python_innermost(at, thread);
-	return at->frame_owner == PYTHON_NONE ? walk_objects(at, frame, frames, capacity, truncated)
-					      : walk_frames(at, frame, frames, capacity, truncated);
+	if (at->frame_owner == PYTHON_NONE)
+		return walk_objects(at, frame, frames, capacity, truncated);
+	if (at->code_version != PYTHON_NONE && at->frame_entry == PYTHON_NONE)
+		return walk_frames(at, frame, frames, capacity, truncated, true);
+	return walk_frames(at, frame, frames, capacity, truncated, false);
 }
 
 unsigned python_frames(struct python_frame *frames, unsigned capacity, bool *truncated)
