@@ -19,7 +19,7 @@ const struct run *diff_head(const struct diff *diff)
 
 /* --- the middle run --- */
 
-static int64_t peak_of(const struct run *run)
+int64_t diff_peak(const struct run *run)
 {
 	int64_t peak = 0;
 
@@ -38,11 +38,11 @@ static int find_middle(struct diff_side *side)
 	if (!peaks)
 		return err("no memory left");
 	for (size_t i = 0; i < side->count; i++)
-		peaks[i] = peak_of(&side->runs[i]);
+		peaks[i] = diff_peak(&side->runs[i]);
 	median = gate_median(peaks, side->count);
 	free(peaks);
 	for (size_t i = 0; i < side->count; i++) {
-		if (peak_of(&side->runs[i]) == median) {
+		if (diff_peak(&side->runs[i]) == median) {
 			side->middle = i;
 			break;
 		}
@@ -94,7 +94,7 @@ static void join_row(struct diff *diff, const struct run_row *base, const struct
 		memcpy(row->base, base->values, sizeof(row->base));
 	if (head)
 		memcpy(row->head, head->values, sizeof(row->head));
-	if (diff->base.count > 1 || diff->head.count > 1)
+	if (!diff->pairs_n && (diff->base.count > 1 || diff->head.count > 1))
 		measure_noise(diff, row);
 }
 
@@ -249,6 +249,8 @@ int diff_make(struct diff *diff, const struct diff_side *base, const struct diff
 		return error;
 	error = find_middle(&diff->base);
 	if (!error)
+		error = diff_pair_ranks(diff);
+	if (!error)
 		error = join_rows(diff);
 	if (!error)
 		error = diff_compare_keys(diff);
@@ -267,8 +269,10 @@ int diff_judge(struct diff *diff, struct gate *const *gates, size_t count)
 	if (!diff->gates)
 		return err("no memory left");
 	for (size_t i = 0; i < count; i++) {
-		int error = gate_judge(gates[i], diff->base.runs, diff->base.count, diff->head.runs,
-				       diff->head.count, &diff->gates[i]);
+		int error = diff->pairs_n ? diff_judge_ranks(diff, gates[i], &diff->gates[i])
+					  : gate_judge(gates[i], diff->base.runs, diff->base.count,
+						       diff->head.runs, diff->head.count,
+						       &diff->gates[i]);
 
 		if (error)
 			return error;

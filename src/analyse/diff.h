@@ -3,7 +3,8 @@
  *
  * The rows are those of each side's middle run (by its peak of allocated memory), so that every
  * column of sites sums exactly to the difference of the totals. The other runs say how far a number
- * strays by itself: a change within that is none.
+ * strays by itself: a change within that is none. Runs that are ranks of a job are no repetitions:
+ * those are compared rank by rank, and the rows are of the rank that grew most.
  *
  * Without a base (memtrace check) there are no rows, only gates.
  */
@@ -51,6 +52,11 @@ struct diff_side {
 	size_t middle; /* which of them the rows are of */
 };
 
+/* The same rank on both sides: positions of its runs. */
+struct diff_pair {
+	size_t base, head;
+};
+
 /* What makes two runs unlike: "torch" was "2.10" and is "2.11". */
 struct diff_key {
 	const char *key, *base, *head;
@@ -58,6 +64,8 @@ struct diff_key {
 
 struct diff {
 	struct diff_side base, head;
+	struct diff_pair *pairs; /* the sides are ranks of a job; none: they are repetitions */
+	size_t pairs_n;
 	struct diff_row *rows; /* of every dimension; those of a dimension side by side */
 	size_t rows_n;
 	size_t first[DIMENSIONS + 1]; /* the rows of a dimension: [first[d], first[d + 1]) */
@@ -97,6 +105,22 @@ size_t diff_changed(struct diff *diff, enum dimension dimension, const char *gro
 /* The totals of sites in a group: what the column's rows sum to. */
 void diff_totals(const struct diff *diff, const char *group, enum column column, int64_t *base,
 		 int64_t *head);
+
+/* The peak of allocated memory, of all devices. */
+int64_t diff_peak(const struct run *run);
+
+/*
+ * diff_ranks.c: when the runs of a side are different ranks of a job, pairs them with those of the
+ * other side and takes the pair that grew most as the middle one. 0, or -errno with err_text().
+ */
+int diff_pair_ranks(struct diff *diff);
+
+/* The gate's verdict on the rank in which it is worst. */
+int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct gate_result *result);
+
+/* Of pairs: the rank that the rows are of, and how many runs have no counterpart. */
+uint64_t diff_rank(const struct diff *diff);
+size_t diff_unpaired(const struct diff *diff);
 
 /* diff_why.c: fills `why` of the sites, which have all their columns. */
 void diff_find_why(struct diff *diff);

@@ -80,8 +80,7 @@ static bool breaks(const struct gate *gate, const struct gate_result *result)
 	return gate->percent < 0 || (double)growth * 100 > gate->percent * (double)result->base;
 }
 
-/* What broke comes before what did not, and more growth before less. */
-static bool worse(const struct gate_result *a, const struct gate_result *b)
+bool gate_worse(const struct gate_result *a, const struct gate_result *b)
 {
 	if (!b->gate || a->broken != b->broken)
 		return !b->gate || a->broken;
@@ -98,7 +97,7 @@ static void judge_places(const struct gate *gate, struct side *base, struct side
 		one.base = side_median(base, one.place, &one.noise);
 		one.head = side_median(head, one.place, &one.noise);
 		one.broken = breaks(gate, &one);
-		if (worse(&one, result))
+		if (gate_worse(&one, result))
 			*result = one;
 	}
 }

@@ -52,6 +52,10 @@ bool gate_amount(const char *text, uint64_t *bytes);
 int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 	       const struct run *head, size_t head_n, struct gate_result *result);
 
+/* Is `a` worse than `b` (whose gate may be NULL: nothing yet)? What broke is worse than what did
+ * not, and more growth than less. */
+bool gate_worse(const struct gate_result *a, const struct gate_result *b);
+
 /* The median of the values, which are sorted by this; of an even number the lower one. */
 int64_t gate_median(int64_t *values, size_t count);
 

@@ -177,8 +177,11 @@ static size_t take_ranks(struct merge *merge, struct edge *edges)
 	for (size_t i = 0; i < merge->order_n; i++) {
 		size_t at = merge->order[i];
 		const struct merge_rank *rank = &merge->ranks[at];
-		uint64_t start = rank->start == TRACE_NONE ? 0 : rank->start;
-		uint64_t end = rank->start == TRACE_NONE ? UINT64_MAX : start + rank->duration;
+		/* Baselines tell no times: those may have lived with anybody. */
+		bool known = rank->start != TRACE_NONE && rank->duration &&
+			     rank->duration < UINT64_MAX - rank->start;
+		uint64_t start = known ? rank->start : 0;
+		uint64_t end = known ? start + rank->duration : UINT64_MAX;
 
 		for (size_t k = 0; k < rank->devices_n; k++) {
 			const struct merge_device *device = &rank->devices[k];

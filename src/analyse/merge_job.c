@@ -110,8 +110,8 @@ static int find_same(struct merge *merge, bool force)
 		const struct merge_rank *first = &merge->ranks[merge->order[i - 1]];
 		struct merge_rank *second = &merge->ranks[merge->order[i]];
 
-		/* A baseline, and a trace of a made-up process, may not tell whose they are. */
-		if (!second->start_time[0] ||
+		/* Baselines do not tell whose they are. */
+		if (!second->pid || !second->start_time[0] ||
 		    by_process(&merge->order[i - 1], &merge->order[i]) != 0)
 			continue;
 		if (!force)

@@ -10,9 +10,10 @@
 static const char words[] =
 	"Compares two runs by call site: what happened to the peak, and who did it. Each of BASE\n"
 	"and HEAD is a trace, a spool or a baseline. With --base and --head each side has several\n"
-	"runs; a change within their spread counts as none. It only reports, unless a gate is\n"
-	"given: then a broken gate ends it with status 1. Runs that are too unlike to be compared\n"
-	"(card, driver, PyTorch, allocator settings, world size) end it with status 3.\n"
+	"runs; a change within their spread counts as none. Ranks of a job are no repetitions:\n"
+	"those are compared rank by rank. It only reports, unless a gate is given: then a broken\n"
+	"gate ends it with status 1. Runs that are too unlike to be compared (card, driver,\n"
+	"PyTorch, allocator settings, world size) end it with status 3.\n"
 	"\n"
 	"  --fail-on 'allocated.peak>2%'             grew by more than 2%\n"
 	"  --fail-on 'reserved.peak>1GiB'            by more than that many bytes\n"

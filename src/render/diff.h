@@ -44,6 +44,9 @@ enum { DIFF_SENTENCE = 2048, DIFF_AMOUNT = 40 };
 /* What happened to the peak, and why. */
 void diff_sentence(struct diff *diff, char *to, size_t size);
 
+/* Which of several runs a side the rows are of; "" when each has one. */
+void diff_runs_words(const struct diff *diff, char *to, size_t size);
+
 /* "allocated.peak>2%: device 0 went from 190.00 MiB to 198.00 MiB (+8.00 MiB, 4.2%)" */
 void diff_gate_words(const struct gate_result *result, char *to, size_t size);
 

@@ -10,13 +10,23 @@
 #include "base/out.h"
 #include "render/diff.h"
 
+/* Repetitions of the head's run; of a job's ranks the one that is shown. */
+static size_t runs_of(const struct diff *diff, const struct run **runs)
+{
+	*runs = diff->pairs_n ? diff_head(diff) : diff->head.runs;
+	return diff->pairs_n ? 1 : diff->head.count;
+}
+
 static int read_place(const struct diff *diff, const struct metric_query *query, const char *place,
 		      int64_t *values)
 {
-	for (size_t i = 0; i < diff->head.count; i++) {
+	const struct run *runs;
+	size_t count = runs_of(diff, &runs);
+
+	for (size_t i = 0; i < count; i++) {
 		struct figures figures;
 		const struct figure *figure;
-		int error = figures_read(&figures, &diff->head.runs[i], query);
+		int error = figures_read(&figures, &runs[i], query);
 
 		figure = figures_find(&figures, place);
 		values[i] = figure ? figure->value : 0;
@@ -31,7 +41,9 @@ static void entry(const struct diff *diff, struct out *out, const char **comma,
 		  const struct metric_query *query, const char *place, int64_t *values)
 {
 	const struct metric_row *metric = &metric_rows[query->metric];
-	int64_t median = gate_median(values, diff->head.count);
+	const struct run *runs;
+	size_t count = runs_of(diff, &runs);
+	int64_t median = gate_median(values, count);
 	char name[64 + FIGURE_PLACE];
 
 	/* A name says which figure it is, on and on: places are the same in every run. */
@@ -43,9 +55,9 @@ static void entry(const struct diff *diff, struct out *out, const char **comma,
 	out_text(out, metric->bytes ? ",\"unit\":\"bytes\",\"value\":"
 				    : ",\"unit\":\"allocations\",\"value\":");
 	out_i64(out, median);
-	if (diff->head.count > 1)
+	if (count > 1)
 		out_format(out, ",\"range\":\"\u00b1 %lld\"",
-			   (long long)(values[diff->head.count - 1] - values[0]));
+			   (long long)(values[count - 1] - values[0]));
 	out_text(out, ",\"extra\":");
 	out_json(out, metric->what);
 	out_char(out, '}');

@@ -33,6 +33,25 @@ static void runs(struct out *out, const char *key, const struct diff_side *side)
 	out_char(out, '}');
 }
 
+static void ranks(struct out *out, const struct diff *diff)
+{
+	out_text(out, ",\n\"ranks\":");
+	if (!diff->pairs_n) {
+		out_text(out, "null");
+		return;
+	}
+	out_text(out, "{\"compared\":[");
+	for (size_t i = 0; i < diff->pairs_n; i++) {
+		out_text(out, i ? "," : "");
+		out_u64(out, diff->head.runs[diff->pairs[i].head].trace.process.rank);
+	}
+	out_text(out, "],\"shown\":");
+	out_u64(out, diff_rank(diff));
+	out_text(out, ",\"left_out\":");
+	out_u64(out, diff_unpaired(diff));
+	out_char(out, '}');
+}
+
 static void unlike(struct out *out, const struct diff *diff)
 {
 	out_text(out, ",\n\"unlike\":[");
@@ -204,6 +223,7 @@ int diff_json(struct diff *diff, struct out *out, const struct diff_options *opt
 	out_text(out, diff_broken(diff) ? ",\n\"broken\":true" : ",\n\"broken\":false");
 	runs(out, ",\n\"base\":", &diff->base);
 	runs(out, ",\n\"head\":", &diff->head);
+	ranks(out, diff);
 	unlike(out, diff);
 	gates(out, diff);
 	totals(out, diff);

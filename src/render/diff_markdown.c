@@ -106,6 +106,9 @@ int diff_markdown(struct diff *diff, struct out *out, const struct diff_options 
 	markdown_text(out, sentence);
 	out_text(out, "\n\n");
 	gates(out, diff);
+	diff_runs_words(diff, sentence, sizeof(sentence));
+	if (sentence[0])
+		out_format(out, "%s\n\n", sentence);
 	for (size_t i = 0; i < diff->unlike_n; i++) {
 		out_text(out, "- Compared by force: ");
 		markdown_text(out, diff->unlike[i].key);

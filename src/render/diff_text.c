@@ -343,15 +343,11 @@ static void unlike_part(const struct text *text)
 
 static void runs_line(const struct text *text)
 {
-	char line[256];
+	char line[DIFF_SENTENCE];
 
-	if (text->diff->base.count < 2 && text->diff->head.count < 2)
-		return;
-	snprintf(line, sizeof(line),
-		 "Of %zu base and %zu head runs the middle ones are shown; changes within their "
-		 "spread count as none.",
-		 text->diff->base.count, text->diff->head.count);
-	say(text, line);
+	diff_runs_words(text->diff, line, sizeof(line));
+	if (line[0])
+		say(text, line);
 }
 
 /* Is there anything that the curves could show? */

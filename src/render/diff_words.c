@@ -118,6 +118,32 @@ size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum colu
 	return 0;
 }
 
+void diff_runs_words(const struct diff *diff, char *to, size_t size)
+{
+	text_copy(to, size, "");
+	if (diff->base.count < 2 && diff->head.count < 2)
+		return;
+	if (!diff->pairs_n) {
+		snprintf(to, size,
+			 "Of %zu base and %zu head runs the middle ones are shown; changes within "
+			 "their spread count as none.",
+			 diff->base.count, diff->head.count);
+		return;
+	}
+	snprintf(
+		to, size,
+		"Compared rank by rank, %zu in all: rank %llu is shown, which grew most; a gate is "
+		"about the worst.",
+		diff->pairs_n, (unsigned long long)diff_rank(diff));
+	if (diff_unpaired(diff)) {
+		char more[120];
+
+		snprintf(more, sizeof(more), " %zu trace%s left out, of a rank on one side only.",
+			 diff_unpaired(diff), diff_unpaired(diff) == 1 ? " is" : "s are");
+		text_append(to, size, more);
+	}
+}
+
 void diff_gate_words(const struct gate_result *result, char *to, size_t size)
 {
 	bool bytes = metric_rows[result->gate->query.metric].bytes;

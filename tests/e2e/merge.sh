@@ -122,6 +122,49 @@ fails 2 'shows one trace, or two of them (base and head), not 3' memtrace html -
 fails 3 'nowhere.json' memtrace html -o page.html 0.json 1.json nowhere.json
 is 'no page is begun' "$(ls page.html 2>&1 | grep -c 'No such')" 1
 
+# --- baselines ------------------------------------------------------------------------------------------
+for rank in 0 1 2; do
+	ok "a baseline of rank $rank" memtrace baseline three.$rank.json -o base.$rank.json
+done
+ok 'baselines merge' memtrace merge --json -o baselines.json base.0.json base.1.json base.2.json
+is 'with the peaks of their traces' "$(json baselines.json '[d["imbalance"][:2], [r["rank"] for r in d["ranks"]]]')" \
+	"$(json documents.json '[d["imbalance"][:2], [r["rank"] for r in d["ranks"]]]')"
+
+# --- a side of ranks in a diff --------------------------------------------------------------------------
+"$GENERATOR" --events 3000 --ranks 8 --devices 2 --seed 9 --json 'head.%r.json' >"$OUT"
+ok 'the same ranks are no change' memtrace diff --gate --base ./[0-7].json --head ./[0-7].json
+has 'rank by rank' "$OUT" 'Compared rank by rank, 8 in all'
+hasnt 'not as repetitions' "$OUT" 'middle'
+memtrace diff -f json --fail-on 'allocated.peak>0' --base 3.json 1.json 2.json --head head.2.json head.7.json head.3.json head.1.json >ranks.diff
+is 'growth of one rank breaks a gate' "$?" 1
+is 'ranks on both sides are compared' "$(json ranks.diff '[sorted(d["ranks"]["compared"]), d["ranks"]["left_out"]]')" '[[1, 2, 3], 1]'
+ok 'the document fits its schema' "$PYTHON" "$TOP/tests/formats.py" json ranks.diff
+# What a diff of that rank alone says, and the gate the worst of all of them.
+shown=$(json ranks.diff 'd["ranks"]["shown"]')
+memtrace diff -f json $shown.json head.$shown.json >alone.diff
+is 'the rows are those of the rank that is shown' "$(json ranks.diff 'd["rows"]')" "$(json alone.diff 'd["rows"]')"
+"$PYTHON" - >"$OUT" 2>&1 <<'PYTHON'
+import json, subprocess
+gate = json.load(open("ranks.diff"))["gates"][0]
+def run(rank):
+    told = subprocess.run(["memtrace", "diff", "-f", "json", "--fail-on", "allocated.peak>0", f"{rank}.json", f"head.{rank}.json"],
+                          stdout=subprocess.PIPE).stdout
+    one = json.loads(told)["gates"][0]
+    return one["head"] - one["base"], one["broken"], f"{one['place']} of rank {rank}"
+worst = max(run(rank) for rank in (1, 2, 3))
+assert (gate["head"] - gate["base"], gate["broken"], gate["place"]) == worst, (gate, worst)
+PYTHON
+is 'the gate is about the worst of them' "$?:$(cat "$OUT")" 0:
+fails 3 'no rank is on both sides' memtrace diff --base 0.json 1.json --head head.2.json head.3.json
+fails 3 'are both rank 1, and others here are other ranks' memtrace diff --base 1.json 1.json 2.json --head head.1.json head.2.json
+fails 3 'tells no rank' memtrace diff --force --base 1.json 2.json --head "$TOP/tests/data/example.json"
+ok 'one rank several times is a repetition' memtrace diff --base 1.json 1.json --head 1.json
+has 'as any' "$OUT" 'the middle ones are shown'
+for format in text markdown junit sarif github benchmark; do
+	ok "format $format of ranks" memtrace diff -f $format -o told.$format --base ./[0-7].json --head head.?.json
+	ok "format $format keeps its rules" "$PYTHON" "$TOP/tests/formats.py" $format told.$format
+done
+
 # --- memory that two processes share --------------------------------------------------------------------
 mkdir ipc
 MEMTRACE_OUTPUT=$PWD/ipc/%p.json

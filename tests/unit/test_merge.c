@@ -382,6 +382,24 @@ TEST(a_process_given_twice_counts_once_at_most)
 	}
 }
 
+/* Neither process nor time: two of them are two, and may have lived side by side. */
+TEST(baselines_tell_no_process)
+{
+	for (uint64_t r = 0; r < 2; r++) {
+		struct made made = plain(r, 2);
+
+		made.pid = 0;
+		made.seconds = 0;
+		made.card = 0;
+		EQ(fold(&made), 0);
+	}
+	EQ(merge_end(&merge, false), 0);
+	EQ(merge.order_n, 2);
+	EQ(merge.cards_n, 1);
+	EQ(merge.cards[0].peak, 600);
+	merge_clear(&merge);
+}
+
 TEST(unlike_worlds_are_refused)
 {
 	for (int force = 0; force < 2; force++) {
