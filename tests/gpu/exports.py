@@ -12,7 +12,10 @@ import sys
 def program(own):
     import torch
 
-    torch.cuda.memory._record_memory_history(max_entries=100000)
+    # cudaMallocAsync has no recorder of PyTorch's beside it.
+    recorded = torch.cuda.get_allocator_backend() == "native"
+    if recorded:
+        torch.cuda.memory._record_memory_history(max_entries=100000)
     kept = []
     model = torch.nn.Sequential(*(torch.nn.Linear(1024, 1024) for _ in range(4))).cuda()
     optimizer = torch.optim.Adam(model.parameters())
@@ -30,8 +33,9 @@ def program(own):
     del kept[5::3]
     torch.cuda.synchronize()
     torch.cuda.nvtx.mark("snapshot")
-    torch.cuda.memory._dump_snapshot(own)
-    torch.cuda.memory._record_memory_history(enabled=None)
+    if recorded:
+        torch.cuda.memory._dump_snapshot(own)
+        torch.cuda.memory._record_memory_history(enabled=None)
 
 
 def load(path):
