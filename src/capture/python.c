@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "capture/python_find.h"
 #include "capture/python_hold.h"
 #include "capture/python_line.h"
@@ -125,37 +126,68 @@ static inline __attribute__((always_inline)) uint64_t identity_of(const struct p
 	       text_tail(at, file, python_word(file, at->text_length));
 }
 
-static inline __attribute__((always_inline)) void note(struct python_frame *frame,
+/* The third word of a frame, as its struct has it on machines that CUDA runs on: little-endian. */
+static const uint64_t ENTRY = 1ULL << 63;
+
+/*
+ * A frame's part in the sum: a product with keys of its place (NH: Black et al., UMAC, 1999), so
+ * that no frame waits for the one before. Two that change places change the sum by their
+ * differences, shifted by 48 and by 52.
+ */
+static inline unsigned __int128 part_of(uint64_t code, uint64_t identity, uint64_t rest,
+					unsigned index)
+{
+	uint64_t first = code + HASH_A + ((uint64_t)index << 48);
+	uint64_t second = (identity ^ rest * HASH_C) + HASH_D + ((uint64_t)index << 52);
+
+	return (unsigned __int128)first * second;
+}
+
+typedef uint64_t __attribute__((may_alias)) frame_word;
+
+static inline __attribute__((always_inline)) void note(struct python_frames *frames,
 						       const struct python_layout *at,
 						       const void *code, int32_t position,
 						       bool entry, bool versioned)
 {
-	*frame = (struct python_frame){
-		.code = (uint64_t)(uintptr_t)code,
-		.identity = identity_of(at, code, versioned),
-		.position = position,
-		.first_line = (uint32_t)python_int(code, at->code_first_line) & INT32_MAX,
-		.entry = entry,
-	};
+	/* A word at a time, not by memcpy(): a copy made of wider words would wait for these. */
+	frame_word *to = (frame_word *)&frames->list[frames->count];
+	uint64_t identity = identity_of(at, code, versioned);
+	uint64_t line = (uint32_t)python_int(code, at->code_first_line) & INT32_MAX;
+	uint64_t rest = (uint32_t)position | line << 32 | (entry ? ENTRY : 0);
+
+	to[0] = (uint64_t)(uintptr_t)code;
+	to[1] = identity;
+	to[2] = rest;
+	frames->sum += part_of((uint64_t)(uintptr_t)code, identity, rest, frames->count);
+	frames->count++;
+}
+
+/* The last one began an evaluation loop of its own. */
+static inline __attribute__((always_inline)) void note_entry(struct python_frames *frames)
+{
+	unsigned index = frames->count - 1;
+	frame_word *last = (frame_word *)&frames->list[index];
+
+	frames->sum -= part_of(last[0], last[1], last[2], index);
+	last[2] |= ENTRY;
+	frames->sum += part_of(last[0], last[1], last[2], index);
 }
 
 /* 3.8 to 3.10: a chain of frame objects, each with an evaluation loop of its own. */
-static unsigned walk_objects(const struct python_layout *at, const void *frame,
-			     struct python_frame *restrict frames, unsigned capacity,
-			     bool *restrict truncated)
+static void walk_objects(const struct python_layout *at, const void *frame,
+			 struct python_frames *frames)
 {
 	int32_t unit = at->table == PYTHON_DELTAS ? 2 : 1;
-	unsigned count = 0;
 
 	for (; frame; frame = python_pointer(frame, at->frame_previous)) {
-		if (count == capacity) {
-			*truncated = true;
+		if (frames->count == frames->capacity) {
+			frames->truncated = true;
 			break;
 		}
-		note(&frames[count++], at, python_pointer(frame, at->frame_code),
+		note(frames, at, python_pointer(frame, at->frame_code),
 		     python_int(frame, at->frame_position) * unit, true, false);
 	}
-	return count;
 }
 
 /* Where a code's instructions start; free-threaded builds give threads copies of their own (PEP
@@ -190,16 +222,16 @@ static inline bool incomplete(const struct python_layout *at, const void *code, 
  * `versioned`: 3.12 on, with a number in each code and no `entry` in a frame; a constant, so that
  * it is not asked a frame.
  */
-static inline __attribute__((always_inline)) unsigned
-walk_frames(const struct python_layout *from, const void *frame,
-	    struct python_frame *restrict frames, unsigned capacity, bool *restrict truncated,
-	    bool versioned)
+static inline __attribute__((always_inline)) void walk_frames(const struct python_layout *from,
+							      const void *frame,
+							      struct python_frames *to,
+							      bool versioned)
 {
 	const struct python_layout layout = *from;
 	const struct python_layout *at = &layout;
+	struct python_frames frames = *to;
 	/* Shims are no more than frames: a chain that runs on without frames is none. */
-	uint64_t steps = 2 * (uint64_t)capacity + 64;
-	unsigned count = 0;
+	uint64_t steps = 2 * (uint64_t)frames.capacity + 64;
 
 	for (; frame; frame = python_pointer(frame, at->frame_previous)) {
 		uint8_t owner = python_byte(frame, at->frame_owner);
@@ -207,13 +239,13 @@ walk_frames(const struct python_layout *from, const void *frame,
 		const void *code;
 		int32_t position;
 
-		if (!steps-- || (count == capacity && !shim)) {
-			*truncated = true;
+		if (!steps-- || (frames.count == frames.capacity && !shim)) {
+			frames.truncated = true;
 			break;
 		}
 		if (shim) {
-			if (count)
-				frames[count - 1].entry = 1;
+			if (frames.count)
+				note_entry(&frames);
 			continue;
 		}
 		code = python_untagged(python_pointer(frame, at->frame_code));
@@ -221,45 +253,47 @@ walk_frames(const struct python_layout *from, const void *frame,
 				     (const char *)code_start(at, frame, code));
 		if (incomplete(at, code, position, owner))
 			continue;
-		note(&frames[count++], at, code, position,
+		note(&frames, at, code, position,
 		     !versioned && at->frame_entry != PYTHON_NONE &&
 			     python_byte(frame, at->frame_entry),
 		     versioned);
 	}
-	return count;
+	*to = frames;
 }
 
-static unsigned walk_thread(struct python_frame *frames, unsigned capacity, bool *truncated)
+static void walk_thread(struct python_frames *frames)
 {
 	const struct python_layout *at = &state.python.layout;
 	const void *thread = state.python.this_thread();
 	const void *frame;
 
 	if (!thread || (stage_now() == STAGE_FOUND && !proven(thread)))
-		return 0;
+		return;
 	frame = python_innermost(at, thread);
 	if (at->frame_owner == PYTHON_NONE)
-		return walk_objects(at, frame, frames, capacity, truncated);
-	if (at->code_version != PYTHON_NONE && at->frame_entry == PYTHON_NONE)
-		return walk_frames(at, frame, frames, capacity, truncated, true);
-	return walk_frames(at, frame, frames, capacity, truncated, false);
+		walk_objects(at, frame, frames);
+	else if (at->code_version != PYTHON_NONE && at->frame_entry == PYTHON_NONE)
+		walk_frames(at, frame, frames, true);
+	else
+		walk_frames(at, frame, frames, false);
 }
 
-unsigned python_frames(struct python_frame *frames, unsigned capacity, bool *truncated)
+unsigned python_walk(struct python_frames *frames)
 {
 	int stage = stage_now();
 	enum python_hold hold;
-	unsigned count;
 
-	*truncated = false;
+	frames->count = 0;
+	frames->truncated = false;
+	frames->sum = 0;
 	if (stage != STAGE_ON && stage != STAGE_FOUND)
 		return 0;
 	hold = python_hold(&state.python);
 	if (hold == PYTHON_ENDING)
 		return 0;
-	count = walk_thread(frames, capacity, truncated);
+	walk_thread(frames);
 	python_let_go(&state.python, hold);
-	return count;
+	return frames->count;
 }
 
 /* False when what stands there is no code object with names. */

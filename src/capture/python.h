@@ -43,11 +43,17 @@ struct python_name {
  */
 void python_prepare(void *(*lookup)(void *handle, const char *name));
 
-/*
- * This thread's frames, innermost first; 0 when it has none, or while the interpreter ends.
- * *truncated when there were more than `capacity`.
- */
-unsigned python_frames(struct python_frame *frames, unsigned capacity, bool *truncated);
+/* What a walk fills; the caller gives the list and its capacity. */
+struct python_frames {
+	struct python_frame *list; /* innermost first */
+	unsigned capacity;
+	unsigned count;
+	bool truncated;        /* there were more */
+	unsigned __int128 sum; /* of all words, each with its place: what tells lists apart */
+};
+
+/* This thread's frames: how many; 0 when it has none, or while the interpreter ends. */
+unsigned python_walk(struct python_frames *frames);
 
 /*
  * What a frame of the walk is called. Only within the hook that walked, where the frame keeps its

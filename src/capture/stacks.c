@@ -40,8 +40,8 @@ struct walk {
 	size_t count;
 	void **native; /* within the buffer, from the caller outwards */
 	size_t native_count;
-	struct python_frame python[PYTHON_MOST];
-	unsigned python_count;
+	struct python_frames python;
+	struct python_frame frames[PYTHON_MOST];
 	struct autograd_via via;
 	struct hash128 hash; /* of the native part */
 	bool learnt;         /* the unwinder may have come where it never was */
@@ -118,7 +118,7 @@ static void walk_native(struct walk *walk, struct step_walk *steps, void *caller
 	struct step_start start;
 	size_t most = wanted.depth + OWN_FRAMES;
 
-	if (walk->python_count && !python_eval_range(&low, &high))
+	if (walk->python.count && !python_eval_range(&low, &high))
 		low = high = 0;
 	if (!wanted.native || !steps || !frame || frame[1] != caller) {
 		unwind_native(walk, caller);
@@ -144,41 +144,26 @@ static void walk_native(struct walk *walk, struct step_walk *steps, void *caller
 
 static void walk_stack(struct walk *walk, struct step_walk *steps, void *caller, void *const *frame)
 {
-	bool truncated;
-
 	walk->learnt = false;
-	walk->python_count = 0;
+	walk->python.list = walk->frames;
+	walk->python.capacity = PYTHON_MOST;
+	walk->python.count = 0;
 	walk->via = (struct autograd_via){ 0, 0 };
 	if (wanted.python)
-		walk->python_count = python_frames(walk->python, PYTHON_MOST, &truncated);
-	if (wanted.python && !walk->python_count)
+		python_walk(&walk->python);
+	if (wanted.python && !walk->python.count)
 		walk->via = autograd_via();
 	walk_native(walk, steps, caller, frame);
 }
 
-/*
- * A sum of products with keys of their own for each place (NH: Black et al., UMAC, 1999), so that
- * no frame waits for the one before.
- */
-static struct hash128 hash_python(struct hash128 hash, const struct python_frame *frames,
-				  unsigned count)
+static struct hash128 hash_python(struct hash128 hash, const struct python_frames *frames)
 {
-	unsigned __int128 sum = (unsigned __int128)count * HASH_B;
-	uint64_t first = HASH_A;
-	uint64_t second = HASH_D;
+	uint64_t low = (uint64_t)frames->sum + frames->count * HASH_B;
+	uint64_t high = (uint64_t)(frames->sum >> 64);
 
-	for (unsigned i = 0; i < count; i++) {
-		uint64_t words[3];
-
-		memcpy(words, &frames[i], sizeof(words));
-		sum += (unsigned __int128)(words[0] + first) *
-		       ((words[1] ^ words[2] * HASH_C) + second);
-		first += HASH_B;
-		second += HASH_C;
-	}
 	return (struct hash128){
-		.a = hash_fold((uint64_t)sum ^ hash.a ^ HASH_A, (uint64_t)(sum >> 64) ^ HASH_B),
-		.b = hash_fold((uint64_t)sum ^ HASH_C, (uint64_t)(sum >> 64) ^ hash.b ^ HASH_D),
+		.a = hash_fold(low ^ hash.a ^ HASH_A, high ^ HASH_B),
+		.b = hash_fold(low ^ HASH_C, high ^ hash.b ^ HASH_D),
 	};
 }
 
@@ -186,9 +171,10 @@ static struct hash128 hash_python(struct hash128 hash, const struct python_frame
  */
 static struct hash128 hash_walk(const struct walk *walk, uint64_t unloaded)
 {
-	struct hash128 hash;
+	struct hash128 hash = walk->hash;
 
-	hash = hash_python(walk->hash, walk->python, walk->python_count);
+	if (walk->python.count)
+		hash = hash_python(hash, &walk->python);
 	if (walk->via.backward || walk->via.forward) {
 		uint64_t via = (uint64_t)walk->via.backward << 32 | walk->via.forward;
 
@@ -259,12 +245,12 @@ static uint32_t enter(const struct walk *walk, struct hash128 hash, uint64_t unl
 			frames[count++] = frame;
 	}
 	steps.native = (uint16_t)count;
-	for (unsigned i = 0; i < walk->python_count; i++) {
-		uint32_t frame = python_frame(&walk->python[i]);
+	for (unsigned i = 0; i < walk->python.count; i++) {
+		uint32_t frame = python_frame(&walk->frames[i]);
 
 		if (!frame)
 			continue;
-		if (walk->python[i].entry && count - steps.native < 64)
+		if (walk->frames[i].entry && count - steps.native < 64)
 			steps.entries |= 1ull << (count - steps.native);
 		frames[count++] = frame;
 	}

@@ -158,8 +158,8 @@ EXPORT int probe(char *out, int size)
 {
 	struct python_frame frames[DEPTH];
 	struct python_name name;
-	bool truncated;
-	unsigned count = python_frames(frames, DEPTH, &truncated);
+	struct python_frames walked = { .list = frames, .capacity = DEPTH };
+	unsigned count = python_walk(&walked);
 	int used = 0;
 
 	out[0] = '\0';
@@ -177,9 +177,9 @@ EXPORT int probe_first(uint64_t key[3], char *file, int size)
 {
 	struct python_frame frame;
 	struct python_name name;
-	bool truncated;
+	struct python_frames walked = { .list = &frame, .capacity = 1 };
 
-	if (python_frames(&frame, 1, &truncated) != 1 || !python_name(&frame, &name))
+	if (python_walk(&walked) != 1 || !python_name(&frame, &name))
 		return -1;
 	memcpy(key, &frame, sizeof(frame));
 	snprintf(file, (size_t)size, "%s", name.file);
@@ -190,10 +190,10 @@ EXPORT int probe_first(uint64_t key[3], char *file, int size)
 EXPORT int probe_capped(unsigned capacity)
 {
 	struct python_frame frames[DEPTH];
-	bool truncated;
-	unsigned count = python_frames(frames, capacity, &truncated);
+	struct python_frames walked = { .list = frames, .capacity = capacity };
+	unsigned count = python_walk(&walked);
 
-	return truncated ? -(int)count : (int)count;
+	return walked.truncated ? -(int)count : (int)count;
 }
 
 /* How many evaluation loops stand in the native stack, and how many frames say that they began one.
@@ -203,8 +203,8 @@ EXPORT int probe_entries(int *loops, int *entries)
 	static void *native[16 * DEPTH];
 	struct python_frame frames[DEPTH];
 	uint64_t low, high;
-	bool truncated;
-	unsigned count = python_frames(frames, DEPTH, &truncated);
+	struct python_frames walked = { .list = frames, .capacity = DEPTH };
+	unsigned count = python_walk(&walked);
 	int depth = backtrace(native, 16 * DEPTH);
 
 	*loops = *entries = 0;
@@ -247,12 +247,13 @@ EXPORT long probe_same(int milliseconds, long *changes)
 {
 	struct python_frame first[256], frames[256];
 	int64_t end = now_ns() + (int64_t)milliseconds * 1000000;
-	bool truncated;
-	unsigned count = python_frames(first, 256, &truncated);
+	struct python_frames before = { .list = first, .capacity = 256 };
+	struct python_frames walked = { .list = frames, .capacity = 256 };
+	unsigned count = python_walk(&before);
 	long walks = 0;
 
 	for (*changes = 0; now_ns() < end; walks++)
-		*changes += python_frames(frames, 256, &truncated) != count ||
+		*changes += python_walk(&walked) != count || walked.sum != before.sum ||
 			    memcmp(first, frames, count * sizeof(frames[0])) != 0;
 	return walks;
 }
@@ -265,16 +266,16 @@ EXPORT long probe_same(int milliseconds, long *changes)
 EXPORT long probe_ceaseless(int milliseconds)
 {
 	int64_t end = now_ns() + (int64_t)milliseconds * 1000000;
-	struct python_frame walked;
+	struct python_frame frame;
+	struct python_frames walked = { .list = &frame, .capacity = 1 };
 	struct python_name name;
-	bool truncated;
 	long walks = 0;
 
 	while (now_ns() < end) {
 		for (int i = 0; i < 1000; i++, walks++)
-			python_frames(&walked, 1, &truncated);
-		if (python_frames(&walked, 1, &truncated))
-			python_name(&walked, &name);
+			python_walk(&walked);
+		if (python_walk(&walked))
+			python_name(&frame, &name);
 	}
 	return walks;
 }
@@ -282,11 +283,11 @@ EXPORT long probe_ceaseless(int milliseconds)
 /* Nanoseconds for one walk. */
 EXPORT double probe_cost(int iterations, int *frames)
 {
-	struct python_frame walked[DEPTH];
-	bool truncated;
+	struct python_frame list[DEPTH];
+	struct python_frames walked = { .list = list, .capacity = DEPTH };
 	int64_t start = now_ns();
 
 	for (int i = 0; i < iterations; i++)
-		*frames = (int)python_frames(walked, DEPTH, &truncated);
+		*frames = (int)python_walk(&walked);
 	return (double)(now_ns() - start) / iterations;
 }
