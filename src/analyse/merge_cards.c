@@ -229,8 +229,11 @@ int merge_find_cards(struct merge *merge)
 {
 	struct edge *edges = calloc(2 * merge->cards_n + 1, sizeof(*edges));
 	size_t count;
-	int error = edges ? find_identities(merge) : no_memory();
+	int error;
 
+	if (!edges)
+		return no_memory();
+	error = find_identities(merge);
 	if (!error) {
 		count = take_ranks(merge, edges);
 		qsort(edges, count, sizeof(*edges), by_card_and_time);
@@ -258,11 +261,11 @@ static int by_headroom(const void *a, const void *b)
 const struct merge_card **merge_by_headroom(struct merge *merge)
 {
 	const struct merge_card **list =
-		arena_alloc(&merge->arena, (merge->cards_n + 1) * sizeof(*list));
+		arena_alloc(&merge->arena, (merge->cards_n + 1) * sizeof(const void *));
 
 	for (size_t i = 0; list && i < merge->cards_n; i++)
 		list[i] = &merge->cards[i];
 	if (list)
-		qsort(list, merge->cards_n, sizeof(*list), by_headroom);
+		qsort(list, merge->cards_n, sizeof(const void *), by_headroom);
 	return list;
 }

@@ -275,7 +275,7 @@ static int by_excess(const void *a, const void *b)
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count)
 {
 	const struct merge_site **list =
-		arena_alloc(&merge->arena, (merge->sites_n + 1) * sizeof(*list));
+		arena_alloc(&merge->arena, (merge->sites_n + 1) * sizeof(const void *));
 
 	*count = 0;
 	for (size_t i = 0; list && i < merge->sites_n; i++) {
@@ -286,6 +286,6 @@ const struct merge_site **merge_by_excess(struct merge *merge, size_t column, si
 	}
 	by.column = column;
 	if (*count)
-		qsort(list, *count, sizeof(*list), by_excess);
+		qsort(list, *count, sizeof(const void *), by_excess);
 	return list;
 }

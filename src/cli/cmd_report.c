@@ -91,7 +91,7 @@ static const char *const space_words[] = {
 
 /* What the options were given, as texts. */
 struct words {
-	const char *stacks, *by, *space, *device, *limit, *show, *rules, *oom;
+	const char *stacks, *by, *space, *device, *limit, *show, *rules, *oom, *output;
 };
 
 /* False after complaint. */
@@ -263,11 +263,20 @@ static int run_many(int argc, char **argv, const char *output, bool json,
 	return status;
 }
 
+static int run_any(int argc, char **argv, const struct words *words, bool json,
+		   struct report_options *options)
+{
+	if (argc == 2 && !traces_is_folder(argv[1]))
+		return run_with_rules(argv[1], words->output, json, options, words->rules);
+	if (!check_alone(words, options))
+		return STATUS_USAGE;
+	return run_many(argc, argv, words->output, json, options);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_options options = { .device = NO_DEVICE, .space = SPACES, .limit = 10 };
 	struct words words = { .stacks = "merged", .by = "site", .limit = "10" };
-	const char *output = NULL;
 	bool json = false;
 	const struct arg args[] = {
 		{ "json", 0, ARG_FLAG, NULL, "the document memtrace-report/1, for programs", &json,
@@ -313,7 +322,7 @@ int cmd_report(int argc, char **argv)
 		{ "full", 0, ARG_FLAG, NULL, "every row, every stack, every frame", &options.full,
 		  NULL },
 		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
-		  &output },
+		  &words.output },
 	};
 	const struct usage usage = {
 		"report", "TRACE...", about, args, sizeof(args) / sizeof(args[0]), 1, 0, false
@@ -324,8 +333,5 @@ int cmd_report(int argc, char **argv)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
 	if (!read_words(&options, &words) || !check_times(&options))
 		return STATUS_USAGE;
-	if (argc > 2 || traces_is_folder(argv[1]))
-		return check_alone(&words, &options) ? run_many(argc, argv, output, json, &options)
-						     : STATUS_USAGE;
-	return run_with_rules(argv[1], output, json, &options, words.rules);
+	return run_any(argc, argv, &words, json, &options);
 }
