@@ -108,6 +108,10 @@ struct merge {
 	struct merge_gap *gaps;
 	size_t gaps_n;
 	uint64_t missing;
+	/* Ranks of one job run together: positions of one that had ended long before another began.
+	 */
+	bool apart;
+	size_t ended, began;
 	size_t left_out, strangers; /* by force: the same process again; of other world sizes */
 	struct merge_spread spreads[TRACE_METRICS];
 	size_t tightest; /* the card with the least headroom; SIZE_MAX when none tells its size */

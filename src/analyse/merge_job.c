@@ -12,6 +12,9 @@
 /* A difference that is worth a word: as of `memtrace diff --gate`. */
 enum { WORTH_PERCENT = 2, WORTH_BYTES = 1 << 20 };
 
+/* Clocks of hosts differ, and ranks start and end one after the other: ns. */
+#define TOGETHER (60ull * 1000000000)
+
 static int no_memory(void)
 {
 	return err("no memory left for so many ranks");
@@ -194,6 +197,33 @@ static int find_missing(struct merge *merge)
 	return 0;
 }
 
+/* --- did they run together --- */
+
+/* What an earlier job left in the same folder has no other rank's number when that one is missing.
+ */
+static void find_apart(struct merge *merge)
+{
+	const struct merge_rank *ended = NULL;
+	const struct merge_rank *began = NULL;
+
+	for (size_t i = 0; i < merge->order_n; i++) {
+		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
+
+		if (rank->start == TRACE_NONE || !rank->pid ||
+		    rank->duration >= UINT64_MAX / 2 - rank->start)
+			continue;
+		if (!ended || rank->start + rank->duration < ended->start + ended->duration)
+			ended = rank;
+		if (!began || rank->start > began->start)
+			began = rank;
+	}
+	if (!ended || began->start <= ended->start + ended->duration + TOGETHER)
+		return;
+	merge->apart = true;
+	merge->ended = (size_t)(ended - merge->ranks);
+	merge->began = (size_t)(began - merge->ranks);
+}
+
 /* --- how peaks are spread --- */
 
 static int find_spread(struct merge *merge, enum trace_metric metric)
@@ -234,6 +264,7 @@ int merge_end(struct merge *merge, bool force)
 	error = put_in_order(merge, force);
 	if (!error)
 		error = find_missing(merge);
+	find_apart(merge);
 	for (enum trace_metric metric = 0; !error && metric < TRACE_METRICS; metric++)
 		error = find_spread(merge, metric);
 	if (!error)

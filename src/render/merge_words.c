@@ -233,6 +233,24 @@ static bool say_missing(const struct merge *merge, char *to, size_t size)
 	return true;
 }
 
+static bool say_apart(const struct merge *merge, char *to, size_t size)
+{
+	const struct merge_rank *ended = &merge->ranks[merge->ended];
+	const struct merge_rank *began = &merge->ranks[merge->began];
+	char words[2][MERGE_WORD];
+	char time[SHOW_NUMBER];
+
+	if (!merge->apart)
+		return false;
+	snprintf(to, size,
+		 "Rank %s (%.100s) had ended %s before rank %s (%.100s) began: are they of one "
+		 "job?",
+		 merge_rank_word(words[0], ended), ended->path,
+		 show_time(time, began->start - ended->start - ended->duration),
+		 merge_rank_word(words[1], began), began->path);
+	return true;
+}
+
 static bool say_numbered(const struct merge *merge, char *to, size_t size)
 {
 	if (!merge->numbered)
@@ -257,7 +275,8 @@ static bool say_forced(const struct merge *merge, char *to, size_t size)
 bool merge_sentence(const struct merge *merge, size_t number, char *to, size_t size)
 {
 	bool (*const all[])(const struct merge *, char *, size_t) = {
-		say_uneven, say_ooms, say_tightest, say_missing, say_numbered, say_forced,
+		say_uneven, say_ooms,     say_tightest, say_missing,
+		say_apart,  say_numbered, say_forced,
 	};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

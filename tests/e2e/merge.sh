@@ -75,6 +75,12 @@ has 'naming both' "$ERR" 'three.1.json is of a world of 3, 0.json of 8; memtrace
 ok '--force merges them' memtrace merge --force --json -o strange.json 0.json three.1.json
 is 'without a number' "$(json strange.json '[r["rank"] for r in d["ranks"]]')" '[0, null]'
 
+sed 's/"start_time":"2026-11-21T02/"start_time":"2026-11-22T02/' 3.json >later.json
+ok 'a rank of the next day' memtrace merge 1.json 2.json later.json
+has 'is doubted' "$OUT" 'Rank 1 (1.json) had ended 23 h 59 min before rank 3 (later.json) began'
+ok 'those of one job' memtrace merge 1.json 2.json 3.json
+hasnt 'are not' "$OUT" 'of one job?'
+
 # --- a rank that stands out -----------------------------------------------------------------------------
 "$BUILD/tests/generator" --events 3000 --ranks 4 --json 'even.%r.json' >"$OUT"
 # Four ranks that are the same but for their number, one of them with 1 GiB more at one site.

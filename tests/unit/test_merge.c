@@ -382,6 +382,26 @@ TEST(a_process_given_twice_counts_once_at_most)
 	}
 }
 
+TEST(ranks_that_did_not_run_together_are_told)
+{
+	/* Each runs 9 s: 60 s between an end and a start may be a clock's. */
+	for (uint64_t late = 69; late <= 70; late++) {
+		for (uint64_t r = 0; r < 3; r++) {
+			struct made made = plain(r, 3);
+
+			made.start = r == 1 ? late : r;
+			EQ(fold(&made), 0);
+		}
+		EQ(merge_end(&merge, false), 0);
+		EQ(merge.apart, late == 70);
+		if (merge.apart) {
+			EQ(merge.ended, 0);
+			EQ(merge.began, 1);
+		}
+		merge_clear(&merge);
+	}
+}
+
 /* Neither process nor time: two of them are two, and may have lived side by side. */
 TEST(baselines_tell_no_process)
 {
