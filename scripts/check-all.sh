@@ -30,6 +30,7 @@ unloads               libraries that come and go while threads unwind           
 kills                 killed at random moments                                    100    1000
 package               the Debian package, into this system                        run    run
 soak                  a long job, of so many seconds                              45     1800
+keep                  a flight recorder of so many events: a week of 2,000/s      20000000 1200000000
 '
 
 quiet_make() {
@@ -102,6 +103,7 @@ run_step() { # NAME HOW
 	kills) KILLS=$2 SECONDS_EACH=7200 quiet_make check-e2e T=storm ;;
 	package) package ;;
 	soak) soak "$2" ;;
+	keep) MEMTRACE_KEEP_EVENTS=$2 SECONDS_EACH=7200 quiet_make check-unit T=keep ;;
 	*)
 		echo "there is no step $1"
 		return 1

@@ -17,12 +17,31 @@ static struct hash128 seed(void)
 	return (struct hash128){ HASH_A, HASH_B };
 }
 
+static const uint64_t bounds[SPOOL_KINDS] = {
+#define BOUND(kind, most, what) [SPOOL_##kind] = (most),
+#include "ledger/bounds.def"
+#undef BOUND
+};
+
+bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows)
+{
+	if (__builtin_expect(!bounds[kind] || spool_count(spool, kind) + rows <= bounds[kind], 1))
+		return false;
+	spool->header->left_out[kind]++;
+	return true;
+}
+
 /* The next element of a table, to be filled and then published by its count; NULL without room. */
-static void *next_row(struct spool *spool, enum spool_kind kind)
+static void *next_row_of_any(struct spool *spool, enum spool_kind kind)
 {
 	uint64_t index = spool_count(spool, kind);
 
 	return spool_need(spool, kind, index) ? NULL : spool_at(spool, kind, index);
+}
+
+static void *next_row(struct spool *spool, enum spool_kind kind)
+{
+	return intern_full(spool, kind, 1) ? NULL : next_row_of_any(spool, kind);
 }
 
 static void publish(struct spool *spool, enum spool_kind kind, uint64_t count)
@@ -65,7 +84,8 @@ static uint32_t add_text(struct intern *intern, const char *text, size_t length)
 	/* A text lies in one block, with the block's last byte left for read.c's guard. */
 	if (left <= length + 1)
 		at += left;
-	if (spool_need(spool, SPOOL_TEXT, at))
+	if (intern_full(spool, SPOOL_TEXT, at + length + 1 - spool_count(spool, SPOOL_TEXT)) ||
+	    spool_need(spool, SPOOL_TEXT, at))
 		return 0;
 	memcpy(spool_at(spool, SPOOL_TEXT, at), text, length);
 	publish(spool, SPOOL_TEXT, at + length + 1 - spool_count(spool, SPOOL_TEXT));
@@ -235,13 +255,13 @@ static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
 	return 0;
 }
 
-static uint32_t new_stack(struct intern *intern, struct hash128 hash,
+static uint32_t add_stack(struct intern *intern, struct hash128 hash,
 			  const struct intern_steps *steps)
 {
 	struct spool *spool = intern->spool;
 	uint32_t count = (uint32_t)steps->native + steps->python;
 	uint64_t step = spool_count(spool, SPOOL_STEP);
-	struct spool_stack *row = next_row(spool, SPOOL_STACK);
+	struct spool_stack *row = next_row_of_any(spool, SPOOL_STACK);
 	uint32_t id = (uint32_t)spool_count(spool, SPOOL_STACK);
 
 	if (!row || spool_need(spool, SPOOL_STEP, step + count))
@@ -263,14 +283,42 @@ static uint32_t new_stack(struct intern *intern, struct hash128 hash,
 	return id;
 }
 
+/* The one row beyond the bound. */
+static uint32_t too_many(struct intern *intern)
+{
+	struct spool_frame frame = { .language = FRAME_NAMED,
+				     .function = intern_text(intern, "[too many stacks]") };
+	uint32_t step = intern->too_many ? 0 : intern_frame(intern, &frame);
+
+	if (!intern->too_many)
+		intern->too_many =
+			add_stack(intern, seed(),
+				  &(struct intern_steps){ .frames = &step, .native = step != 0 });
+	return intern->too_many;
+}
+
+/* Each that is too many comes here again: there is no room to remember it, either. */
+static uint32_t new_stack(struct intern *intern, struct hash128 hash,
+			  const struct intern_steps *steps, bool *added)
+{
+	uint32_t count = (uint32_t)steps->native + steps->python;
+
+	*added = !intern_full(intern->spool, SPOOL_STACK, 1) &&
+		 !intern_full(intern->spool, SPOOL_STEP, count);
+	return *added ? add_stack(intern, hash, steps) : too_many(intern);
+}
+
 static uint32_t enter_stack(struct intern *intern, struct hash128 hash,
 			    const struct intern_steps *steps)
 {
 	uint32_t id = steps->known ? rename_stack(intern, hash, steps) : 0;
+	bool added;
 
 	if (id)
 		return id;
-	id = new_stack(intern, hash, steps);
+	id = new_stack(intern, hash, steps, &added);
+	if (!added)
+		return id;
 	if (id)
 		map_set(&intern->stacks, hash.a, id);
 	if (id && steps->known)

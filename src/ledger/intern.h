@@ -3,7 +3,8 @@
  *
  * One writer at a time, as for the ledger; intern_stack_find() alone needs no lock. Numbers are
  * positions in the spool's tables; 0 stands for "none" (and for "there is no room left": the
- * spool's next transaction will meet the same error and stop the recording).
+ * spool's next transaction will meet the same error and stop the recording; or the table has all
+ * the rows that it may have, bounds.def, and recording goes on).
  */
 #ifndef LEDGER_INTERN_H
 #define LEDGER_INTERN_H
@@ -17,7 +18,14 @@
 struct intern {
 	struct spool *spool;
 	struct map texts, modules, frames, stacks;
+	uint32_t too_many; /* the stack of those beyond its table's bound, 0 before the first */
 };
+
+/*
+ * Would the table be more than full with so many rows more (bounds.def)? Then that is counted in
+ * the header. Tables without a bound never are.
+ */
+bool intern_full(struct spool *spool, enum spool_kind kind, uint64_t rows);
 
 /* Begins with the empty text 0 and the pseudo-stack 0, "[not recorded]". 0 or an error of
  * spool_need(). */
@@ -54,7 +62,8 @@ struct intern_steps {
 
 /*
  * Enters a stack that intern_stack_find() does not know. With `known`, a row of the same steps is
- * found by this hash from now on, and what else was found by it is not any more.
+ * found by this hash from now on, and what else was found by it is not any more. Where there are
+ * too many already it is that of one name for all that come later.
  */
 uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps);
 

@@ -5,6 +5,7 @@
  */
 #include "ledger/ledger_parts.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -90,6 +91,8 @@ int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, ui
 	    cached->name == name)
 		return cached->scope - 1;
 	scope = totals_scope_find(ledger->spool, kind, device, name);
+	if (scope == -E2BIG)
+		return -1;
 	if (scope < 0) {
 		ledger_fail(ledger, scope);
 		return -1;

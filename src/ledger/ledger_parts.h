@@ -13,7 +13,7 @@
 /* The ledger stops: an error of spool_need(). */
 void ledger_fail(struct ledger *ledger, int64_t error);
 
-/* The scope's index, made if it is new; -1 after an error. */
+/* The scope's index, made if it is new; -1 after an error, or where there are too many. */
 int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, uint32_t name);
 
 /* Stops the ledger if this is an error of spool_need(): true then. */

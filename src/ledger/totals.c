@@ -1,17 +1,24 @@
 /* Sums and their peaks, with composition by epochs. */
 #include "ledger/totals.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 #include "ledger/curve.h"
+#include "ledger/intern.h"
 #include "spool/txn.h"
 
 static int64_t make_scope(struct spool *spool, enum scope_kind kind, int device, uint32_t name)
 {
 	uint64_t index = spool_count(spool, SPOOL_SCOPE);
 	struct spool_scope *scope;
-	int error = spool_need(spool, SPOOL_SCOPE, index);
+	int error;
 
+	/* Devices and spaces are few. */
+	if ((kind == SCOPE_POOL || kind == SCOPE_OWNER || kind == SCOPE_NAMED) &&
+	    intern_full(spool, SPOOL_SCOPE, 1))
+		return -E2BIG;
+	error = spool_need(spool, SPOOL_SCOPE, index);
 	if (error)
 		return error;
 	scope = totals_scope(spool, (uint32_t)index);

@@ -27,7 +27,10 @@ static inline struct spool_scope *totals_scope(const struct spool *spool, uint32
 	return spool_at(spool, SPOOL_SCOPE, scope);
 }
 
-/* The scope, made if it is new: its index, or an error of spool_need(). Outside of transactions. */
+/*
+ * The scope, made if it is new: its index, or an error of spool_need(); -E2BIG for one more pool,
+ * owner or name than there may be (bounds.def). Outside of transactions.
+ */
 int64_t totals_scope_find(struct spool *spool, enum scope_kind kind, int device, uint32_t name);
 
 /* The number of a scope's sum, as cells have it. */

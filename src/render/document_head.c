@@ -258,6 +258,9 @@ static void write_notes(struct out *out, const struct recording *recording)
 		   " memory calls after recording had ended");
 	note_count(out, &comma, header->used_dropped,
 		   " samples of what is occupied found no room in used[]: sums have them");
+#define BOUND(kind, most, what) note_count(out, &comma, header->left_out[SPOOL_##kind], what);
+#include "ledger/bounds.def"
+#undef BOUND
 	if (recording->damaged)
 		note(out, &comma, "parts of the spool were damaged and left out");
 	out_char(out, ']');

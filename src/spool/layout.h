@@ -124,6 +124,7 @@ struct spool_header {
 	uint64_t used_dropped;         /* samples that found no room in USED */
 
 	struct spool_request requests[SPOOL_REQUESTS]; /* the n-th at n modulo that */
+	uint64_t left_out[SPOOL_KINDS]; /* what found its table full: ledger/bounds.def */
 
 	uint64_t undo_count;
 	struct spool_undo_word undo[SPOOL_UNDO];
