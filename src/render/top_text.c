@@ -197,10 +197,12 @@ static void scopes(struct page *page, const struct look *look)
 	const struct look_scope *scope = NULL;
 	struct cells cells = { .used = 0 };
 
-	add_left(&cells, "", WHERE);
-	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-		add_right(&cells, heads[i], BYTES);
-	print(page, &cells, DIM);
+	if (look_next(look, SCOPE_DEVICE, NULL)) {
+		add_left(&cells, "", WHERE);
+		for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+			add_right(&cells, heads[i], BYTES);
+		print(page, &cells, DIM);
+	}
 	while ((scope = look_next(look, SCOPE_DEVICE, scope)))
 		device(page, look, scope);
 	while ((scope = look_next(look, SCOPE_SPACE, scope))) {
