@@ -34,7 +34,10 @@ kill_hard() {
 }
 
 # --- figures ----------------------------------------------------------------------------------------
+RANK=3
+export RANK
 start a 'one "quoted" \word'
+unset RANK
 # shellcheck disable=SC2154
 pid=$pid_a
 fails 3 "process $pid is not traced" memtrace top "$pid" --once
@@ -49,7 +52,7 @@ tell a 'take 3 10000'
 tell a 'pin 8192'
 
 ok 'a page, once' memtrace top "$pid" --once
-has 'with the process' "$OUT" "$pid  rank 0"
+has 'with the process' "$OUT" "$pid  rank 3"
 has 'with the line that holds most' "$OUT" 'GPU 0   take_here (alive)'
 has 'with the open range' "$OUT" 'inner'
 ok 'as JSON' memtrace top "$pid" --once --json
@@ -180,7 +183,7 @@ fails 2 'is no time from' memtrace top --interval never
 fails 2 'is no time from' memtrace top --interval nan
 fails 2 'one at a time' memtrace top --once --json --prometheus x
 cp a.spool newer.spool
-printf '\002' | dd of=newer.spool bs=1 seek=8 conv=notrunc status=none
+printf '\177' | dd of=newer.spool bs=1 seek=8 conv=notrunc status=none
 fails 3 'made by a newer memtrace' memtrace top newer.spool --once
 head -c 1000 a.spool >short.spool
 fails 3 'too short for a spool' memtrace top short.spool --once
