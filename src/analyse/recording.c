@@ -195,6 +195,9 @@ static void put_share(struct recording *recording, uint32_t stack, const struct 
 	share->live_count = cell->live_count;
 	share->at_peak =
 		totals_at_peak(&scope->sums[cell->sum % METRICS], cell, &share->at_peak_count);
+	share->estimated = cell->estimated;
+	share->estimated_at_peak =
+		totals_estimated_at_peak(&scope->sums[cell->sum % METRICS], cell);
 }
 
 static int find_shares(struct recording *recording)
@@ -244,6 +247,8 @@ static int find_held(struct recording *recording)
 			held->live_count += share->live_count;
 			held->peak += share->at_peak;
 			held->peak_count += share->at_peak_count;
+			held->estimated += share->estimated;
+			held->estimated_peak += share->estimated_at_peak;
 		}
 	}
 	return 0;
@@ -290,6 +295,8 @@ static void add_stack(struct recording_site *site, const struct spool_stack *sta
 	site->stacks++;
 	site->allocations += stack->allocations;
 	site->bytes += stack->bytes;
+	site->estimated_parts += stack->estimated_parts;
+	site->estimated_bytes += stack->estimated_bytes;
 	if (stack->lifetime_max) {
 		if (!site->lifetime_max || stack->lifetime_min < site->lifetime_min)
 			site->lifetime_min = stack->lifetime_min;
@@ -317,6 +324,8 @@ static void add_shares(struct recording *recording, const uint32_t *site_of)
 				continue;
 			recording->sites[site].live += share->live;
 			recording->sites[site].peak += share->at_peak;
+			recording->sites[site].estimated_live += share->estimated;
+			recording->sites[site].estimated_peak += share->estimated_at_peak;
 		}
 	}
 }

@@ -21,11 +21,13 @@ struct recording_share { /* of one stack in one sum */
 	uint32_t stack;
 	uint64_t live, live_count;
 	uint64_t at_peak, at_peak_count;
+	uint64_t estimated, estimated_at_peak; /* bytes, of a sampled recording */
 };
 
 struct recording_held { /* by one stack: at exit, and in the peaks of allocated */
 	uint64_t live, live_count;
 	uint64_t peak, peak_count;
+	uint64_t estimated, estimated_peak; /* bytes, of a sampled recording */
 };
 
 struct recording_site {
@@ -34,7 +36,9 @@ struct recording_site {
 	uint32_t first; /* into by_site: its stacks */
 	uint32_t stacks;
 	uint64_t allocations, bytes, frees;
-	uint64_t live, peak;                 /* bytes at exit, and in the peaks of allocated */
+	uint64_t live, peak; /* bytes at exit, and in the peaks of allocated */
+	/* Of a sampled recording: what the samples stand for. Allocations in SAMPLE_PARTS. */
+	uint64_t estimated_parts, estimated_bytes, estimated_live, estimated_peak;
 	uint64_t lifetime_min, lifetime_max; /* ns; 0 when none is known */
 };
 

@@ -253,7 +253,11 @@ static int open_trace(struct trace *trace, bool events)
 		error = err("%s: no memory left", trace->path);
 	if (!error)
 		error = read_facts(trace);
-	return error ? error : trace_check(trace);
+	if (!error)
+		error = trace_check(trace);
+	if (!error && trace->capture.sample_bytes)
+		trace_estimate(trace);
+	return error;
 }
 
 static int open_checked(struct trace *trace, const char *path, bool events)

@@ -128,6 +128,7 @@ struct trace_capture {
 	uint64_t events_recorded, events_dropped;
 	uint64_t events_since; /* ns: none is missing from then on; TRACE_NONE: none was dropped */
 	uint64_t events_filtered; /* of the dropped: those that MEMTRACE_FILTER left out */
+	uint64_t sample_bytes;    /* from sample to sample, 0 without: then sites are estimated */
 	bool truncated;
 	bool baseline; /* made by `memtrace baseline`: sums and sites only */
 	uint64_t ns_per_event;
@@ -199,6 +200,7 @@ struct trace_space {
 
 struct trace_share {
 	uint64_t bytes, count;
+	uint64_t estimated_bytes;
 	uint32_t stack;
 };
 
@@ -276,10 +278,12 @@ struct trace_stack {
 	const char *owner;  /* NULL when unknown */
 	const char *group;  /* replay_adopt(): its thread or phase, where rows are by these */
 	uint64_t allocations, bytes;
-	uint64_t frees, freed_bytes;               /* of those allocations */
-	uint64_t frees_here, freed_here_bytes;     /* frees made by this stack */
-	uint64_t live_bytes, live_count;           /* at exit */
-	uint64_t peak_bytes, peak_count;           /* in the peaks of allocated */
+	uint64_t frees, freed_bytes;                     /* of those allocations */
+	uint64_t frees_here, freed_here_bytes;           /* frees made by this stack */
+	uint64_t live_bytes, live_count;                 /* at exit */
+	uint64_t peak_bytes, peak_count;                 /* in the peaks of allocated */
+	uint64_t estimated_allocations, estimated_bytes; /* of a sampled trace */
+	uint64_t estimated_live_bytes, estimated_peak_bytes;
 	uint64_t lifetime_min_ns, lifetime_max_ns; /* TRACE_NONE when nothing was freed */
 };
 
@@ -296,6 +300,8 @@ struct trace_site {
 	uint32_t *stacks;
 	size_t stacks_n;
 	uint64_t allocations, frees, bytes, live_bytes, peak_bytes;
+	uint64_t estimated_allocations, estimated_bytes; /* of a sampled trace */
+	uint64_t estimated_live_bytes, estimated_peak_bytes;
 	uint64_t lifetime_min_ns, lifetime_max_ns; /* TRACE_NONE when nothing was freed */
 };
 

@@ -75,8 +75,9 @@ static const struct shape_row capture_rows[] = {
 	ROW_MANY(trace_capture, PAIRS, doors, NULL), ROW(trace_capture, TEXT, stacks),
 	ROW(trace_capture, U64, events_recorded),    ROW(trace_capture, U64, events_dropped),
 	ROW(trace_capture, OPTIONAL, events_since),  ROW(trace_capture, U64, events_filtered),
-	ROW(trace_capture, BOOL, truncated),         ROW(trace_capture, BOOL, baseline),
-	ROW(trace_capture, OPTIONAL, ns_per_event),  ROW_MANY(trace_capture, TEXTS, notes, NULL),
+	ROW(trace_capture, U64, sample_bytes),       ROW(trace_capture, BOOL, truncated),
+	ROW(trace_capture, BOOL, baseline),          ROW(trace_capture, OPTIONAL, ns_per_event),
+	ROW_MANY(trace_capture, TEXTS, notes, NULL),
 };
 SHAPE(capture, trace_capture);
 
@@ -226,6 +227,7 @@ static const struct shape_row share_rows[] = {
 	ROW(trace_share, POSITION, stack),
 	ROW(trace_share, U64, bytes),
 	ROW(trace_share, U64, count),
+	ROW(trace_share, U64, estimated_bytes),
 };
 SHAPE(share, trace_share);
 
@@ -327,6 +329,10 @@ static const struct shape_row stack_rows[] = {
 	ROW(trace_stack, U64, live_count),
 	ROW(trace_stack, U64, peak_bytes),
 	ROW(trace_stack, U64, peak_count),
+	ROW(trace_stack, U64, estimated_allocations),
+	ROW(trace_stack, U64, estimated_bytes),
+	ROW(trace_stack, U64, estimated_live_bytes),
+	ROW(trace_stack, U64, estimated_peak_bytes),
 	ROW(trace_stack, OPTIONAL, lifetime_min_ns),
 	ROW(trace_stack, OPTIONAL, lifetime_max_ns),
 };
@@ -349,6 +355,10 @@ static const struct shape_row site_rows[] = {
 	ROW(trace_site, U64, bytes),
 	ROW(trace_site, U64, live_bytes),
 	ROW(trace_site, U64, peak_bytes),
+	ROW(trace_site, U64, estimated_allocations),
+	ROW(trace_site, U64, estimated_bytes),
+	ROW(trace_site, U64, estimated_live_bytes),
+	ROW(trace_site, U64, estimated_peak_bytes),
 	ROW(trace_site, OPTIONAL, lifetime_min_ns),
 	ROW(trace_site, OPTIONAL, lifetime_max_ns),
 };

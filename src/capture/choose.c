@@ -2,14 +2,34 @@
 #include "capture/choose.h"
 
 #include "base/filter.h"
+#include "base/hash.h"
 #include "base/opt.h"
+#include "base/sample.h"
 #include "capture/record.h"
 #include "capture/stacks.h"
 
+#define MOST ((uint64_t)1 << 40) /* between samples: more than any device has */
+
 static struct filter filter;
+static uint64_t interval; /* of samples, 0: all are taken */
+static _Thread_local struct sample sample;
+
+/* Threads differ, and runs do. */
+static uint64_t seed(void)
+{
+	return hash_mix(record_thread(), record_now());
+}
+
+uint64_t choose_interval(void)
+{
+	return interval;
+}
 
 void choose_init(void)
 {
+	interval = opt_count(OPT_ID_sample);
+	if (interval > MOST)
+		interval = MOST;
 	filter_parse(opt_text(OPT_ID_filter), &filter);
 }
 
@@ -41,12 +61,17 @@ void choose_birth(struct event *event, const struct choose_call *call)
 	void *asks = call->driver ? call->caller : NULL;
 
 	event->untold = filter.count && surely_not(event, call);
-	if (record_quiet())
-		event->stack = stacks_none(STACKS_STOPPED, asks, call->frame);
-	else if (event->untold)
-		event->stack = stacks_none(STACKS_FILTERED, asks, call->frame);
-	else
+	if (record_quiet()) {
+		event->stack = stacks_none(STACKS_STOPPED, event->space, asks, call->frame);
+	} else if (event->untold) {
+		event->stack = stacks_none(STACKS_FILTERED, event->space, asks, call->frame);
+	} else if (interval &&
+		   !sample_take(&sample, sample.chance ? 0 : seed(), event->size, interval)) {
+		event->stack = stacks_none(STACKS_NO_SAMPLE, event->space, asks, call->frame);
+	} else {
+		event->sampled = interval != 0;
 		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
+	}
 }
 
 /* Was the birth of what ends here not told? Then its end is not. */
@@ -67,7 +92,9 @@ void choose_end(struct event *event, enum node_kind kind, const struct choose_ca
 	if (record_quiet())
 		event->stack = 0;
 	else if (filter.count && born_untold(event, kind, call->pool))
-		event->stack = stacks_none(STACKS_FILTERED, NULL, NULL);
+		event->stack = stacks_none(STACKS_FILTERED, event->space, NULL, NULL);
+	else if (interval)
+		event->stack = stacks_none(STACKS_NO_SAMPLE, event->space, NULL, NULL);
 	else
 		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
 }

@@ -5,6 +5,9 @@
  * MEMTRACE_FILTER those that match, each block's beginning and end alike. What is not written needs
  * no stack, which is what costs: so the question comes before the stack is taken, with what is
  * known by then.
+ *
+ * With MEMTRACE_SAMPLE all events are written, but only the samples take a stack; what is left goes
+ * under a pseudo-stack, so that every sum still has all its bytes. Frees take no stack then.
  */
 #ifndef CAPTURE_CHOOSE_H
 #define CAPTURE_CHOOSE_H
@@ -17,6 +20,9 @@
 /* Reads the settings. */
 void choose_init(void);
 
+/* Bytes from sample to sample; 0: there is no sampling. */
+uint64_t choose_interval(void);
+
 /* Who makes the call, and what is known of it beside the event's size and device. */
 struct choose_call {
 	void *caller;
@@ -27,7 +33,8 @@ struct choose_call {
 	bool unknown_device; /* the event's device is not known yet */
 };
 
-/* The stack of an allocation, of which size and space are filled in. Sets event->untold, too. */
+/* The stack of an allocation, of which size and space are filled in. Sets `untold` and `sampled`,
+ * too. */
 void choose_birth(struct event *event, const struct choose_call *call);
 
 /* The stack of a free: event->ptr is filled in; `call` has the name of a block's pool. */

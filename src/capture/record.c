@@ -21,6 +21,7 @@
 #include "capture/autograd.h"
 #include "capture/bound.h"
 #include "capture/calls.h"
+#include "capture/choose.h"
 #include "capture/control.h"
 #include "capture/cupti.h"
 #include "capture/doors.h"
@@ -508,6 +509,7 @@ static int start_tables(void)
 	record.spool.header->start_realtime = record.start_realtime;
 	record.ledger.quiet = record_quiet();
 	atomic_store(&record.spool.header->recording, !record_quiet());
+	record.spool.header->sample = choose_interval();
 	control_opened(record.spool.header);
 	facts_record(&record.intern, &record.paths);
 	for (unsigned i = 0; i < NOTES && record.notes[i]; i++)

@@ -169,7 +169,8 @@ void span_describe(const struct span *span, struct event *event)
 	const struct span *root = span_root(span);
 
 	span_describe_bare(span, event);
-	event->stack = record_quiet() ? stacks_none(STACKS_STOPPED, root->caller, root->frame)
+	event->stack = record_quiet() ? stacks_none(STACKS_STOPPED, SPACE_DEVICE, root->caller,
+						    root->frame)
 				      : stacks_capture(root->caller, root->frame, true);
 }
 

@@ -424,42 +424,43 @@ static bool caller_owner(void *caller, uint32_t *owner)
 	return true;
 }
 
-static uint32_t none_of(enum stacks_reason reason, uint32_t owner)
+static uint32_t none_of(enum stacks_reason reason, enum space space, uint32_t owner)
 {
 	static const char *const names[] = {
 		[STACKS_STOPPED] = "[not recorded]",
 		[STACKS_FILTERED] = "[filtered out]",
+		[STACKS_NO_SAMPLE] = "[not sampled]",
 	};
 
-	if (reason == STACKS_STOPPED && !owner)
+	if (reason == STACKS_STOPPED && space == SPACE_DEVICE && !owner)
 		return 0;
-	return intern_pseudo_stack_of(record_intern(), names[reason], owner);
+	return intern_pseudo_stack_of(record_intern(), names[reason], owner, space);
 }
 
 /* Those without an owner stand for most calls of all. */
-static _Atomic uint32_t nones[STACKS_REASONS];
+static _Atomic uint32_t nones[STACKS_REASONS][SPACES];
 
-static uint32_t none_at_all(enum stacks_reason reason)
+static uint32_t none_at_all(enum stacks_reason reason, enum space space)
 {
-	uint32_t id = atomic_load_explicit(&nones[reason], memory_order_relaxed);
+	uint32_t id = atomic_load_explicit(&nones[reason][space], memory_order_relaxed);
 
-	if (id || reason == STACKS_STOPPED)
+	if (id)
 		return id;
 	record_lock();
-	id = none_of(reason, 0);
+	id = none_of(reason, space, 0);
 	record_unlock();
-	atomic_store_explicit(&nones[reason], id, memory_order_relaxed);
+	atomic_store_explicit(&nones[reason][space], id, memory_order_relaxed);
 	return id;
 }
 
-uint32_t stacks_none(enum stacks_reason reason, void *caller, void *const *frame)
+uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, void *const *frame)
 {
 	uint32_t owner;
 	bool told;
 	uint32_t id;
 
 	if (!caller)
-		return none_at_all(reason);
+		return none_at_all(reason, space);
 	record_lock();
 	told = caller_owner(caller, &owner);
 	record_unlock();
@@ -470,7 +471,7 @@ uint32_t stacks_none(enum stacks_reason reason, void *caller, void *const *frame
 
 		owner = row->owner;
 	}
-	id = none_of(reason, owner);
+	id = none_of(reason, space, owner);
 	record_unlock();
 	return id;
 }
@@ -481,8 +482,8 @@ void stacks_forked(void)
 	step_forked();
 	for (int i = 0; i < WALKS; i++)
 		leave_room(i);
-	for (int i = 0; i < STACKS_REASONS; i++)
-		atomic_store(&nones[i], 0);
+	for (int i = 0; i < STACKS_REASONS * SPACES; i++)
+		atomic_store(&nones[i / SPACES][i % SPACES], 0);
 }
 
 void stacks_owner(char *name, size_t size, void *caller)

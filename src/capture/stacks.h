@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codec/event.h"
+
 /* What MEMTRACE_STACKS asks for: call after opt_read(). */
 void stacks_init(void);
 
@@ -30,16 +32,18 @@ uint32_t stacks_capture(void *caller, void *const *frame, bool may_load);
 
 /* Why a stack is not taken; each has a pseudo-stack in its place. */
 enum stacks_reason {
-	STACKS_STOPPED,  /* memtrace_stop(): without an owner it is stack 0 */
-	STACKS_FILTERED, /* MEMTRACE_FILTER */
+	STACKS_STOPPED,   /* memtrace_stop(): of a device, without an owner, it is stack 0 */
+	STACKS_FILTERED,  /* MEMTRACE_FILTER */
+	STACKS_NO_SAMPLE, /* MEMTRACE_SAMPLE */
 	STACKS_REASONS
 };
 
 /*
- * That pseudo-stack. With a caller it has the library that asked as its owner, which its address
- * tells; only beneath a runtime that is not hooked a walk is needed for that.
+ * That pseudo-stack, of memory of the space. With a caller it has the library that asked as its
+ * owner, which its address tells; only beneath a runtime that is not hooked a walk is needed for
+ * that.
  */
-uint32_t stacks_none(enum stacks_reason reason, void *caller, void *const *frame);
+uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, void *const *frame);
 
 /* In a forked child: what other threads of the parent were using is free. */
 void stacks_forked(void);

@@ -60,6 +60,7 @@ struct event {
 	uint8_t space; /* enum space */
 	uint8_t flags; /* enum event_flags */
 	bool untold;   /* sums only: not written (MEMTRACE_FILTER) */
+	bool sampled;  /* stands for others like it (MEMTRACE_SAMPLE); not written */
 	struct event_detail detail;
 };
 

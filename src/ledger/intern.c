@@ -337,12 +337,13 @@ uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct i
 	return id;
 }
 
-uint32_t intern_pseudo_stack_of(struct intern *intern, const char *name, uint32_t owner)
+uint32_t intern_pseudo_stack_of(struct intern *intern, const char *name, uint32_t owner,
+				enum space space)
 {
 	struct spool_frame frame = { .language = FRAME_NAMED,
 				     .function = intern_text(intern, name) };
-	uint64_t words[] = { hash_bytes(name, strlen(name)), owner };
-	struct hash128 hash = hash_words(seed(), words, owner ? 2 : 1);
+	uint64_t words[] = { hash_bytes(name, strlen(name)), (uint64_t)space << 32 | owner };
+	struct hash128 hash = hash_words(seed(), words, words[1] ? 2 : 1);
 	uint32_t id = intern_stack_find(intern, hash);
 	uint32_t step = id ? 0 : intern_frame(intern, &frame);
 
@@ -354,5 +355,5 @@ uint32_t intern_pseudo_stack_of(struct intern *intern, const char *name, uint32_
 
 uint32_t intern_pseudo_stack(struct intern *intern, const char *name)
 {
-	return intern_pseudo_stack_of(intern, name, 0);
+	return intern_pseudo_stack_of(intern, name, 0, SPACE_DEVICE);
 }

@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "codec/event.h"
 #include "spool/spool.h"
 
 struct intern {
@@ -70,7 +71,11 @@ uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct i
 /* A stack of one named frame, for bytes that no call asked for. */
 uint32_t intern_pseudo_stack(struct intern *intern, const char *name);
 
-/* The same for bytes that a library asked for, whose stack is not taken. `owner` is a text. */
-uint32_t intern_pseudo_stack_of(struct intern *intern, const char *name, uint32_t owner);
+/*
+ * The same for bytes that a library (`owner`, a text) asked for and whose stack is not taken; one
+ * for each space, as a site is of one.
+ */
+uint32_t intern_pseudo_stack_of(struct intern *intern, const char *name, uint32_t owner,
+				enum space space);
 
 #endif

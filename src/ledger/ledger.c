@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/sample.h"
 #include "ledger/curve.h"
 #include "spool/txn.h"
 
@@ -243,6 +244,14 @@ static inline void shift(struct spool *spool, const struct totals_scope *scope, 
 		totals_add(spool, scope, metric, change);
 }
 
+/* The bytes that a sample stands for; those that are none stand for themselves. */
+static inline int64_t stands_for(const struct spool *spool, const struct event *event)
+{
+	if (__builtin_expect(!event->sampled, 1))
+		return 0;
+	return (int64_t)sample_weigh(event->size, spool->header->sample).bytes;
+}
+
 /*
  * Moves every sum that the event moves, for the stack that its bytes are booked under (a free's own
  * stack is another), and the counts.
@@ -257,6 +266,7 @@ static void move(struct ledger *ledger, const struct event *event, uint32_t stac
 	struct totals_change change = {
 		.row = spool_at(spool, SPOOL_STACK, stack),
 		.count = sign,
+		.stands = sign * stands_for(spool, event),
 		.t = event->t,
 	};
 	int64_t part[METRIC_USED];
@@ -293,6 +303,13 @@ void ledger_count_birth(struct ledger *ledger, const struct event *event, uint32
 	txn_keep_run(ledger->spool, &row->allocations, 2);
 	row->allocations++;
 	row->bytes += event->size;
+	if (event->sampled) {
+		struct sample_weight stands =
+			sample_weigh(event->size, ledger->spool->header->sample);
+
+		txn_add64(ledger->spool, &row->estimated_parts, stands.parts);
+		txn_add64(ledger->spool, &row->estimated_bytes, stands.bytes);
+	}
 }
 
 _Static_assert(offsetof(struct spool_stack, bytes) ==
@@ -396,6 +413,7 @@ void ledger_tell_end(struct event *event, const struct spool_node *node)
 	event->device = node->device;
 	event->pool = node->pool;
 	event->untold = node->flags & NODE_UNTOLD;
+	event->sampled = node->flags & NODE_SAMPLED;
 }
 
 void ledger_count_death(struct ledger *ledger, const struct event *event,
@@ -461,7 +479,8 @@ void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kin
 		.link = link,
 		.flags = (uint8_t)((event->op == EVENT_RESERVE ? NODE_SEGMENT : 0) |
 				   (event->flags & EVENT_FOREIGN ? NODE_FOREIGN : 0) |
-				   (event->untold ? NODE_UNTOLD : 0)),
+				   (event->untold ? NODE_UNTOLD : 0) |
+				   (event->sampled ? NODE_SAMPLED : 0)),
 	};
 
 	if (stale && kind == NODE_HANDLE && live_node(ledger->spool, stale)->mappings) {
@@ -498,6 +517,7 @@ void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_
 	event->pool = was->pool;
 	event->flags = was->flags & NODE_FOREIGN ? EVENT_FOREIGN : 0;
 	event->untold = was->flags & NODE_UNTOLD;
+	event->sampled = was->flags & NODE_SAMPLED;
 	enter(ledger, event, was);
 }
 
@@ -547,6 +567,7 @@ void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_o
 	if (ledger->error)
 		return;
 	event.op = (uint8_t)op;
+	event.sampled = false;
 	event.ptr = 0;
 	event.stack = stack;
 	event.stream = 0;

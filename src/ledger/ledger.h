@@ -64,8 +64,8 @@ void ledger_mend(struct ledger *ledger);
 
 /*
  * An allocation: op (EVENT_ALLOC, or EVENT_RESERVE for a pool's segment), space, device, pool, ptr,
- * size, stack, thread, stream, api, t and untold are filled by the caller. An older entry at the
- * same address, whose end was never seen, is ended first.
+ * size, stack, thread, stream, api, t, untold and sampled are filled by the caller. An older entry
+ * at the same address, whose end was never seen, is ended first.
  */
 void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind, uint32_t owner,
 		  uint64_t link);

@@ -72,6 +72,8 @@ static inline struct spool_cell *find_cell(struct spool *spool, struct spool_sta
 }
 
 _Static_assert(offsetof(struct spool_cell, epoch) == offsetof(struct spool_cell, live) + 32 &&
+		       offsetof(struct spool_cell, estimated_at_peak) ==
+			       offsetof(struct spool_cell, live) + 48 &&
 		       sizeof(struct spool_sum) == 32,
 	       "the words that totals_add() keeps are neighbours");
 
@@ -83,15 +85,19 @@ void totals_add(struct spool *spool, const struct totals_scope *scope, enum metr
 	uint64_t now = sum->now + (uint64_t)change->bytes;
 
 	if (cell->epoch != sum->epoch) {
-		txn_keep_run(spool, &cell->live, 5);
+		txn_keep_run(spool, &cell->live, 7);
 		cell->at_peak = cell->live;
 		cell->at_peak_count = cell->live_count;
 		cell->epoch = sum->epoch;
+		cell->estimated_at_peak = cell->estimated;
 	} else {
 		txn_keep_run(spool, &cell->live, 2);
+		if (__builtin_expect(change->stands != 0, 0))
+			txn_keep_run(spool, &cell->estimated, 1);
 	}
 	cell->live += (uint64_t)change->bytes;
 	cell->live_count += (uint64_t)change->count;
+	cell->estimated += (uint64_t)change->stands;
 	if (now > sum->peak) {
 		txn_keep_run(spool, sum, 4);
 		sum->peak = now;

@@ -45,6 +45,7 @@ struct totals_change {
 	struct spool_stack *row;
 	int64_t bytes;
 	int64_t count;
+	int64_t stands; /* bytes that they stand for as a sample, 0: for themselves */
 	uint64_t t;
 };
 
@@ -57,6 +58,13 @@ struct totals_scope {
 /* Moves a scope's sum. */
 void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
 		const struct totals_change *change);
+
+/* What the sampled blocks of a cell stand for at its sum's peak. */
+static inline uint64_t totals_estimated_at_peak(const struct spool_sum *sum,
+						const struct spool_cell *cell)
+{
+	return cell->epoch == sum->epoch ? cell->estimated_at_peak : cell->estimated;
+}
 
 /* The bytes and allocations of a cell at its sum's peak. */
 static inline uint64_t totals_at_peak(const struct spool_sum *sum, const struct spool_cell *cell,

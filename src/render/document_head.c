@@ -227,6 +227,24 @@ static void note_count(struct out *out, const char **comma, uint64_t count, cons
 	note(out, comma, text);
 }
 
+static void note_sampling(struct out *out, const char **comma, uint64_t interval)
+{
+	static const char *const units[] = { " bytes", " KiB", " MiB", " GiB" };
+	unsigned unit = 0;
+	char text[256] = "sites are estimated from samples of ";
+
+	if (!interval)
+		return;
+	for (; unit < 3 && interval % 1024 == 0; unit++)
+		interval /= 1024;
+	text_u64(text + strlen(text), interval);
+	text_append(text, sizeof(text), units[unit]);
+	text_append(text, sizeof(text),
+		    " (MEMTRACE_SAMPLE): sums and peaks are exact; frees have no "
+		    "line");
+	note(out, comma, text);
+}
+
 static void write_notes(struct out *out, const struct recording *recording)
 {
 	const struct spool_header *header = recording->spool->header;
@@ -253,6 +271,7 @@ static void write_notes(struct out *out, const struct recording *recording)
 		out, &comma, header->filtered,
 		" events are filtered out (MEMTRACE_FILTER): sums and peaks count them, events[] "
 		"and what is told from it do not");
+	note_sampling(out, &comma, header->sample);
 	note_count(out, &comma, header->unmatched, " frees of addresses that were not seen before");
 	note_count(out, &comma, atomic_load(&header->late),
 		   " memory calls after recording had ended");
@@ -300,6 +319,10 @@ static void write_capture(struct out *out, const struct recording *recording)
 	if (header->filtered) {
 		out_text(out, ",\"events_filtered\":");
 		out_u64(out, header->filtered);
+	}
+	if (header->sample) {
+		out_text(out, ",\"sample_bytes\":");
+		out_u64(out, header->sample);
 	}
 	out_text(out, ",\"truncated\":");
 	out_text(out, without || document_stop_text(atomic_load(&header->stop)) ? "true" : "false");

@@ -1,5 +1,6 @@
 /* The document's names: modules, frames, stacks, threads, sites. */
 #include "analyse/backward.h"
+#include "base/sample.h"
 #include "render/document_sections.h"
 
 static void write_modules(struct out *out, const struct recording *recording)
@@ -117,6 +118,16 @@ static void write_figures(struct out *out, const struct spool_stack *stack,
 	}
 }
 
+/* What the samples of a stack or a site stand for. */
+static void write_estimates(struct out *out, uint64_t parts, uint64_t bytes, uint64_t live,
+			    uint64_t peak)
+{
+	write_number(out, ",\"estimated_allocations\":", (parts + SAMPLE_PARTS / 2) / SAMPLE_PARTS);
+	write_number(out, ",\"estimated_bytes\":", bytes);
+	write_number(out, ",\"estimated_live_bytes\":", live);
+	write_number(out, ",\"estimated_peak_bytes\":", peak);
+}
+
 /* Frames that the spool does not have are left out, so entries count those written. */
 static void write_stack(struct out *out, const struct recording *recording, uint32_t i)
 {
@@ -149,6 +160,9 @@ static void write_stack(struct out *out, const struct recording *recording, uint
 		out_json(out, owner);
 	}
 	write_figures(out, stack, &recording->held[i]);
+	if (stack->estimated_parts || recording->held[i].estimated_peak)
+		write_estimates(out, stack->estimated_parts, stack->estimated_bytes,
+				recording->held[i].estimated, recording->held[i].estimated_peak);
 	out_char(out, '}');
 }
 
@@ -211,6 +225,9 @@ static void write_site(struct out *out, const struct recording *recording,
 	out_u64(out, site->live);
 	out_text(out, ",\"peak_bytes\":");
 	out_u64(out, site->peak);
+	if (recording->spool->header->sample)
+		write_estimates(out, site->estimated_parts, site->estimated_bytes,
+				site->estimated_live, site->estimated_peak);
 	if (site->lifetime_max) {
 		out_text(out, ",\"lifetime_min_ns\":");
 		out_u64(out, site->lifetime_min);

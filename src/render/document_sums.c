@@ -187,6 +187,10 @@ static void write_peak(struct out *out, const struct recording *recording, uint3
 		out_u64(out, share->at_peak);
 		out_text(out, ",\"count\":");
 		out_u64(out, share->at_peak_count);
+		if (recording->spool->header->sample) {
+			out_text(out, ",\"estimated_bytes\":");
+			out_u64(out, share->estimated_at_peak);
+		}
 		out_char(out, '}');
 		comma = ",";
 	}

@@ -281,6 +281,7 @@ static int peak_table(const struct report *report, const struct trace_peak *peak
 		 of, show_bytes(bytes, peak->bytes), show_time(when, peak->t),
 		 trace_by_title((enum trace_by)report->trace->by));
 	show_heading(&report->show, text);
+	report_say_estimated(report);
 	return report_composition(report, peak, "[other stacks]");
 }
 

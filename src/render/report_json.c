@@ -397,6 +397,10 @@ int report_json_notes(const struct report *report)
 	report_json_number(report, ",\n\"events_recorded\":", capture->events_recorded);
 	report_json_number(report, ",\"events_dropped\":", capture->events_dropped);
 	report_json_number(report, ",\"events_since\":", capture->events_since);
+	if (capture->events_filtered)
+		report_json_number(report, ",\"events_filtered\":", capture->events_filtered);
+	if (capture->sample_bytes)
+		report_json_number(report, ",\"sample_bytes\":", capture->sample_bytes);
 	out_text(report->show.out,
 		 capture->truncated ? ",\"truncated\":true" : ",\"truncated\":false");
 	out_text(report->show.out, ",\n\"notes\":[");

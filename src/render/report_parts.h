@@ -29,6 +29,9 @@ struct report_column {
 };
 
 bool report_wants(const struct report *report, int device);
+/* "  estimated from samples of 1.00 MiB", where what follows is. */
+void report_say_estimated(const struct report *report);
+
 size_t report_limit(const struct report *report, size_t count);
 /* "at exit", or what else the end of what is told of is. */
 const char *report_end(const struct report *report);

@@ -16,6 +16,19 @@ bool report_wants(const struct report *report, int device)
 	return report->options->device == NO_DEVICE || report->options->device == device;
 }
 
+void report_say_estimated(const struct report *report)
+{
+	uint64_t interval = report->trace->capture.sample_bytes;
+	char number[SHOW_NUMBER];
+	char text[100];
+
+	if (!interval || report->selection->replayed)
+		return;
+	snprintf(text, sizeof(text), "  estimated from samples of %s",
+		 show_bytes(number, interval));
+	report_say(report, text);
+}
+
 size_t report_limit(const struct report *report, size_t count)
 {
 	size_t limit = report->options->full ? 0 : report->options->limit;
@@ -120,6 +133,7 @@ int report_text_live(const struct report *report)
 		snprintf(text, sizeof(text), "Still allocated %s: %s, by %s", report_end(report),
 			 show_bytes(number, bytes), trace_by_title((enum trace_by)trace->by));
 		show_heading(&report->show, text);
+		report_say_estimated(report);
 	}
 	shown = report_limit(report, count);
 	for (size_t i = 0; i < count; i++) {

@@ -109,6 +109,7 @@ struct spool_header {
 	_Atomic uint32_t acted; /* of those, acted upon by the process */
 	uint64_t end;           /* when the process ended, 0 before */
 	uint64_t paused;    /* events while memtrace_stop() was in force: sums moved, no detail */
+	uint64_t sample;    /* bytes from sample to sample (MEMTRACE_SAMPLE), 0: all are taken */
 	uint64_t filtered;  /* events that MEMTRACE_FILTER left out: the same */
 	uint64_t unmatched; /* frees of addresses that were never seen */
 	struct spool_live live;
@@ -188,7 +189,8 @@ struct spool_stack {
 	uint64_t hash[2];
 	uint32_t via_forward;  /* stack: of the operator whose backward this is, 0 for unknown */
 	uint32_t via_backward; /* stack: of who called backward(), on a thread without Python */
-	uint64_t unused[2];
+	/* What its sampled allocations stand for: SAMPLE_PARTS of each, and bytes. */
+	uint64_t estimated_parts, estimated_bytes;
 };
 
 _Static_assert(sizeof(struct spool_fact) == 16 && sizeof(struct spool_thread) == 16 &&
@@ -241,7 +243,7 @@ struct spool_cell {
 	uint64_t live, live_count;
 	uint64_t at_peak, at_peak_count;
 	uint64_t epoch;
-	uint64_t unused[2];
+	uint64_t estimated, estimated_at_peak; /* bytes that the sampled ones of them stand for */
 };
 
 /* What a live allocation is; addresses of different kinds do not collide. */
@@ -263,6 +265,7 @@ enum node_flags {
 	NODE_SEGMENT = 1, /* a pool's: reserve and release, not alloc and free */
 	NODE_FOREIGN = 2, /* imported: counts 0 */
 	NODE_UNTOLD = 4,  /* its events are not written (MEMTRACE_FILTER) */
+	NODE_SAMPLED = 8, /* stands for others like it (MEMTRACE_SAMPLE) */
 };
 
 struct spool_node {

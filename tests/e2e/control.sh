@@ -78,6 +78,45 @@ sums 'a filter and a thousand toggles'
 unset MEMTRACE_FILTER
 fails 2 'run: --filter: size>>1 is not a filter like size>=1MiB' memtrace run --filter 'size>>1' -- true
 
+# --- sampling --------------------------------------------------------------------------------------------
+MEMTRACE_SAMPLE=1MiB
+export MEMTRACE_SAMPLE
+own stopped
+sums 'MEMTRACE_SAMPLE=1MiB'
+is 'MEMTRACE_SAMPLE=1MiB: every event is there, with its device'\''s sums' \
+	"$(json "$TRACE" '[[e["op"], e["size"], e["allocated"], e["reserved"]] for e in d["events"]]' | cksum)" \
+	"$(json every.json '[[e["op"], e["size"], e["allocated"], e["reserved"]] for e in d["events"]]' | cksum)"
+is 'MEMTRACE_SAMPLE=1MiB: the trace says so' "$(json "$TRACE" 'd["capture"]["sample_bytes"]')" 1048576
+is 'MEMTRACE_SAMPLE=1MiB: sites and the rest sum to all' \
+	"$(json "$TRACE" '[sum(s["bytes"] for s in d["sites"]), "[not sampled]" in [s["site"] for s in d["sites"]]]')" \
+	"[$(json every.json 'sum(s["bytes"] for s in d["sites"])'), true]"
+is 'MEMTRACE_SAMPLE=1MiB: what was sampled stands for more than it is' \
+	"$(json "$TRACE" 'all(s["estimated_bytes"] >= s["bytes"] and s["estimated_peak_bytes"] >= s["peak_bytes"]
+		and s["estimated_live_bytes"] >= s["live_bytes"] for s in d["sites"] if s["site"] != "[not sampled]")')" true
+# A block of 11 MiB is no sample with a probability of e^-11, one of 1,000 bytes is with 1 in 1,000.
+is 'MEMTRACE_SAMPLE=1MiB: large blocks have their line' \
+	"$(json "$TRACE" '[any("control.py" in str(d["frames"][i]["file"]) for i in d["stacks"][e["stack"]]["frames"])
+		for e in d["events"] if e["op"] == "alloc" and e["size"] > 10 << 20].count(False) < 3')" true
+ok 'MEMTRACE_SAMPLE=1MiB: a report' memtrace report "$TRACE"
+has 'MEMTRACE_SAMPLE=1MiB: says that it estimates' "$OUT" 'estimated from samples of 1.00 MiB'
+hasnt 'MEMTRACE_SAMPLE=1MiB: and whose' "$OUT" '[not sampled]'
+ok 'MEMTRACE_SAMPLE=1MiB: by line' memtrace report --by line --json "$TRACE"
+is 'MEMTRACE_SAMPLE=1MiB: with the samples'\'' distance' "$(json "$OUT" 'd["sample_bytes"]')" 1048576
+own toggled
+sums 'sampling and a thousand toggles'
+MEMTRACE_FILTER='size>=1MiB'
+export MEMTRACE_FILTER
+own stopped
+sums 'sampling and a filter'
+unset MEMTRACE_FILTER
+MEMTRACE_SAMPLE=1
+own stopped
+sums 'MEMTRACE_SAMPLE=1'
+is 'MEMTRACE_SAMPLE=1: everything is a sample, and stands for itself' \
+	"$(json "$TRACE" '[[s["site"], s["allocations"], s["bytes"], s["estimated_bytes"], s["estimated_peak_bytes"]] for s in d["sites"]]')" \
+	"$(json every.json '[[s["site"], s["allocations"], s["bytes"], s["bytes"], s["peak_bytes"]] for s in d["sites"]]')"
+unset MEMTRACE_SAMPLE
+
 # --- a signal --------------------------------------------------------------------------------------------
 traced "$PYTHON" "$TOP/tests/e2e/control.py" "$E2E" signalled
 is 'a signal that nobody asked for ends the program as ever' $? 140
