@@ -172,8 +172,7 @@ const char *opt_wants(enum opt_id id)
 		[OPT_FLAG] = "0 or 1",
 		[OPT_COUNT] = "a number",
 		[OPT_KEEP] = "a time, a size or both with a comma (10min,1GiB)",
-		[OPT_SIGNAL] = "a signal (USR1, USR2, HUP, URG, WINCH, PWR), alone or with :toggle "
-			       "or :mark",
+		[OPT_SIGNAL] = "USR1, USR2, HUP, URG, WINCH or PWR, perhaps with :toggle or :mark",
 		[OPT_FILTER] = "a filter like size>=1MiB,device=0,pool=torch,owner=libnccl.so.2",
 	};
 

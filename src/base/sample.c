@@ -52,8 +52,10 @@ static double probability(double x)
 
 	if (x > 50)
 		return 1;
-	for (; x > 0.5; x /= 2)
+	while (x > 0.5) {
+		x /= 2;
 		halvings++;
+	}
 	term = sum = x;
 	for (int i = 2; i < 16; i++) {
 		term *= -x / i;

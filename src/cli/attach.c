@@ -39,10 +39,12 @@ static void unescape(char *path)
 	char *to = path;
 
 	for (const char *from = path; *from; to++) {
-		bool newline = !strncmp(from, "\\012", 4);
-
-		*to = newline ? '\n' : *from;
-		from += newline ? 4 : 1;
+		if (!strncmp(from, "\\012", 4)) {
+			*to = '\n';
+			from += 4;
+		} else {
+			*to = *from++;
+		}
 	}
 	*to = '\0';
 }

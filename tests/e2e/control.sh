@@ -13,11 +13,11 @@ own() { # WAY: runs it, with the settings that are exported
 # sums NAME: what the program held is what the trace says, and the pool's segments are its own
 sums() {
 	is "$1: the program's books" \
-		"$(json "$TRACE" "\"%d %d\" % ($device[\"allocated\"][\"peak_bytes\"], $device[\"allocated\"][\"exit_bytes\"])")" \
+		"$(json "$TRACE" "\"%d %d\" % (${device}[\"allocated\"][\"peak_bytes\"], ${device}[\"allocated\"][\"exit_bytes\"])")" \
 		"$(cat own.out)"
 	is "$1: what is reserved is the pool's" \
-		"$(json "$TRACE" "[[p[\"pool\"] for p in $device[\"pools\"]],
-			$device[\"pools\"][0][\"reserved\"] == $device[\"reserved\"]]")" '[["torch"], true]'
+		"$(json "$TRACE" "[[p[\"pool\"] for p in ${device}[\"pools\"]],
+			${device}[\"pools\"][0][\"reserved\"] == ${device}[\"reserved\"]]")" '[["torch"], true]'
 	ok "$1: the trace keeps its promises" validate "$TRACE"
 	ok "$1: a report of it" memtrace report "$TRACE"
 }
@@ -63,7 +63,7 @@ has 'size>=1MiB: in its notes' "$OUT" 'events are filtered out (MEMTRACE_FILTER)
 hasnt 'size>=1MiB: which were not dropped for newer ones' "$OUT" 'were dropped for newer ones'
 ok 'size>=1MiB: the peak is exact all the same' memtrace report --json --at peak "$TRACE"
 is 'size>=1MiB: all of it' "$(json "$OUT" 'd["moment"]["live"]["bytes"]')" \
-	"$(json "$TRACE" "$device[\"allocated\"][\"peak_bytes\"]")"
+	"$(json "$TRACE" "${device}[\"allocated\"][\"peak_bytes\"]")"
 ok 'size>=1MiB: some other moment' memtrace report --at "seq:$(json "$TRACE" 'd["events"][50]["seq"]')" "$TRACE"
 has 'size>=1MiB: is told with its doubt' "$OUT" 'missing between'
 filtered 'size<70000,pool=torch' 'e[1] < 70000'
@@ -97,6 +97,7 @@ is 'MEMTRACE_SAMPLE=1MiB: what was sampled stands for more than it is' \
 is 'MEMTRACE_SAMPLE=1MiB: large blocks have their line' \
 	"$(json "$TRACE" '[any("control.py" in str(d["frames"][i]["file"]) for i in d["stacks"][e["stack"]]["frames"])
 		for e in d["events"] if e["op"] == "alloc" and e["size"] > 10 << 20].count(False) < 3')" true
+ok 'MEMTRACE_SAMPLE=1MiB: near the run with every stack' "$PYTHON" "$TOP/tests/e2e/estimates.py" "$TRACE" every.json
 ok 'MEMTRACE_SAMPLE=1MiB: a report' memtrace report "$TRACE"
 has 'MEMTRACE_SAMPLE=1MiB: says that it estimates' "$OUT" 'estimated from samples of 1.00 MiB'
 hasnt 'MEMTRACE_SAMPLE=1MiB: and whose' "$OUT" '[not sampled]'
@@ -149,7 +150,7 @@ own stopped
 has 'a signal that makes no sense is none, and that is said' "$TRACE" 'the value of MEMTRACE_SIGNAL was not understood'
 unset MEMTRACE_SIGNAL
 for signal in SEGV KILL USR3 USR2: USR2:dump 12; do
-	fails 2 "run: --signal: $signal is not a signal (USR1, USR2" memtrace run --signal "$signal" -- true
+	fails 2 "run: --signal: $signal is not USR1, USR2, HUP" memtrace run --signal "$signal" -- true
 done
 
 # --- memtrace ctl ----------------------------------------------------------------------------------------
@@ -207,7 +208,8 @@ is 'which is done, too' "$(cat "$OUT")" "$pid: stopped: sums and peaks only"
 ok 'start again' memtrace ctl "$pid" start
 : "${TOGGLES:=1000}"
 for _ in $(seq $((TOGGLES / 2))); do
-	memtrace ctl "$pid" stop >>toggled && memtrace ctl "$pid" start >>toggled || break
+	memtrace ctl "$pid" stop >>toggled || break
+	memtrace ctl "$pid" start >>toggled || break
 done 2>toggled.err
 is "$TOGGLES toggles by ctl, each acted upon" "$(wc -l <toggled):$(cat toggled.err)" "$TOGGLES:"
 finish 'toggled by ctl'
