@@ -323,7 +323,7 @@ _Static_assert(offsetof(struct spool_stack, bytes) ==
 static void count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size)
 {
 	struct spool_stack *row = spool_at(spool, SPOOL_STACK, born);
-	struct spool_stack *here = spool_at(spool, SPOOL_STACK, died);
+	struct spool_stack *here = born == died ? row : spool_at(spool, SPOOL_STACK, died);
 
 	txn_keep_run(spool, &row->frees, 2);
 	row->frees++;
@@ -382,25 +382,33 @@ void ledger_commit(struct ledger *ledger, const struct touched *touched)
 	ledger_redraw(ledger, &touched->space);
 }
 
-static void enter(struct ledger *ledger, struct event *event, const struct spool_node *node)
+/* It may yet be told anew (ledger_retag); a pool's block is what it is. */
+static void remember(struct ledger *ledger, const struct event *event, uint32_t id)
 {
+	ledger->newest = id;
+	ledger->newest_generation = generation(ledger);
+	ledger->newest_event = *event;
+	ledger->newest_quiet = ledger->quiet;
+}
+
+static void enter(struct ledger *ledger, struct event *event, struct spool_node *node)
+{
+	uint32_t id = 0;
+
 	ledger->newest = 0;
 	if (!begin(ledger, event, node->stack, node->owner))
 		return;
 	if (node->kind != NODE_FREE) {
-		struct spool_node born = *node;
-
-		born.t = born.t ? born.t : event->t;
-		ledger->newest = live_insert(ledger->spool, &born);
-		granules_count(&ledger->granules, &born, true);
+		node->t = node->t ? node->t : event->t;
+		id = live_insert(ledger->spool, node);
+		granules_count(&ledger->granules, node, true);
 	}
 	ledger_count_birth(ledger, event, node->stack);
 	if (event->op == EVENT_FREE) /* a pool's own totals fell: nobody knows what died */
 		count_free(ledger->spool, node->stack, event->stack, event->size);
 	ledger_commit(ledger, &ledger->last_touched.touched);
-	ledger->newest_generation = generation(ledger);
-	ledger->newest_event = *event;
-	ledger->newest_quiet = ledger->quiet;
+	if (node->kind != NODE_BLOCK)
+		remember(ledger, event, id);
 }
 
 void ledger_tell_end(struct event *event, const struct spool_node *node)
@@ -508,6 +516,8 @@ bool ledger_leave(struct ledger *ledger, struct event *event, enum node_kind kin
 
 void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_node *was)
 {
+	struct spool_node again = *was;
+
 	event->op = was->flags & NODE_SEGMENT ? EVENT_RESERVE : EVENT_ALLOC;
 	event->stack = was->stack;
 	event->ptr = was->address;
@@ -518,7 +528,7 @@ void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_
 	event->flags = was->flags & NODE_FOREIGN ? EVENT_FOREIGN : 0;
 	event->untold = was->flags & NODE_UNTOLD;
 	event->sampled = was->flags & NODE_SAMPLED;
-	enter(ledger, event, was);
+	enter(ledger, event, &again);
 }
 
 void ledger_note(struct ledger *ledger, struct event *event)
