@@ -112,6 +112,9 @@ static int fold_device(struct merge *merge, struct merge_rank *rank,
 	};
 	for (size_t metric = 0; metric < TRACE_METRICS; metric++)
 		raise_to(&rank->peaks[metric], own->peaks[metric]);
+	/* A sample of used may miss a peak; what was reserved then was used. */
+	if (own->peaks[TRACE_USED] != TRACE_NONE)
+		raise_to(&rank->peaks[TRACE_USED], own->peaks[TRACE_RESERVED]);
 	rank->ooms += own->ooms;
 	return add_card(merge, rank, device, card);
 }

@@ -38,7 +38,8 @@ struct merge_rank {
 	uint64_t status, signal; /* TRACE_NONE: not told */
 	struct merge_device *devices;
 	size_t devices_n;
-	uint64_t peaks[TRACE_METRICS]; /* of its fullest device; TRACE_NONE: not told */
+	/* Of its fullest device, used at least what was reserved; TRACE_NONE: not told. */
+	uint64_t peaks[TRACE_METRICS];
 	uint64_t ooms;
 	bool left_out; /* the same process is there already */
 };

@@ -179,6 +179,8 @@ static void compare_spread(const struct made *made, size_t ranks, enum trace_met
 				 : metric == TRACE_RESERVED ? made[r].reserved
 							    : made[r].used;
 
+		if (metric == TRACE_USED && value < made[r].reserved)
+			value = made[r].reserved;
 		if (value != TRACE_NONE)
 			values[count++] = (int64_t)value;
 	}
