@@ -113,6 +113,9 @@ static bool say_uneven(const struct merge *merge, char *to, size_t size)
 		if (spread->count == 1)
 			snprintf(to, size, "Rank %s is alone: %s allocated at its peak.", rank,
 				 show_bytes(numbers[0], spread->highest));
+		else if (spread->highest == spread->median)
+			snprintf(to, size, "All %zu ranks peak alike: %s allocated.", spread->count,
+				 show_bytes(numbers[0], spread->median));
 		else
 			snprintf(to, size,
 				 "All %zu ranks peak alike: %s allocated, at most %s above the "
@@ -194,13 +197,13 @@ static bool say_tightest(const struct merge *merge, char *to, size_t size)
 		snprintf(
 			to, size,
 			"Rank %s would run out first: it shares a card of %s (%s on %s: ranks %s), "
-			"of which %s are left when all peak together.",
+			"of which %s are left should those that ran at once peak together.",
 			words[0], numbers[0], uuid, host, words[1], numbers[1]);
 	else
 		snprintf(
 			to, size,
 			"Rank %s would run out first: it shares a card of %s (%s on %s: ranks %s), "
-			"and the peaks together pass that by %s.",
+			"and the peaks of those that ran at once pass that by %s.",
 			words[0], numbers[0], uuid, host, words[1], numbers[1]);
 	return true;
 }
