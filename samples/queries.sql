@@ -61,3 +61,14 @@ GROUP BY power ORDER BY power;
 -- 10. When did memory run out, for whom, and what was held then?
 SELECT t / 1e9 AS at_s, size AS asked, line, allocated, reserved, error
 FROM events LEFT JOIN stacks USING (stack) WHERE op = 'oom' ORDER BY seq;
+
+-- 11. What did each kind of phase take, give back and keep?
+SELECT name, count(*) AS times, max(allocated_peak) AS peak,
+       sum(born_bytes) AS born, sum(freed_bytes) AS freed, sum(outliving_bytes) AS outliving
+FROM phases WHERE born_bytes IS NOT NULL
+GROUP BY name ORDER BY peak DESC, name;
+
+-- 12. Which kernels and copies took the longest (MEMTRACE_CUPTI=1)?
+SELECT kind, name, count(*) AS times, sum(ns) / 1e3 AS us, sum(coalesce(spans.bytes, 0)) AS bytes
+FROM spans JOIN actions USING (action) WHERE device IS NOT NULL
+GROUP BY kind, name ORDER BY us DESC, name LIMIT 10;

@@ -407,6 +407,19 @@ def nanoseconds(text):
     return int(whole_part) * 1000 + int(fraction.ljust(3, "0"))
 
 
+def check_spans(ran, wanted):
+    """Each phase is there, and each span of CUPTI's that was asked for, with its times and bytes."""
+    trace, told = wanted.trace, collections.Counter()
+    for span in trace.get("spans", []):
+        action = trace["actions"][span["action"]]
+        kind = action["kind"] + (" call" if action["kind"] in ("runtime", "driver") else "")
+        if span["device"] is None or wanted.device in (None, span["device"]):
+            told[kind, action["name"], span["t"], span["ns"], span.get("bytes", 0)] += 1
+    spans = collections.Counter({key: count for key, count in ran.items() if key[0] != "phase"})
+    need(spans == told, f"spans: {spans - told} too many, {told - spans} missing")
+    need(sum(ran.values()) - sum(spans.values()) == len(trace["phases"]), "phases")
+
+
 def check_chrome(text, wanted):
     document = json.loads(text, parse_float=lambda number: nanoseconds(number) / 1000)
     need(document["displayTimeUnit"] in ("ms", "ns"), "displayTimeUnit")
@@ -416,6 +429,7 @@ def check_chrome(text, wanted):
     slices, complete, counters = {}, collections.defaultdict(list), collections.defaultdict(list)
     instants = collections.Counter()
     changes = []
+    ran = collections.Counter()  # of complete events: phases, and what CUPTI saw
     for event in document["traceEvents"]:
         kind = event["ph"]
         need(kind in "bexXCMi" and isinstance(event["name"], str), f"event {event}")
@@ -425,7 +439,8 @@ def check_chrome(text, wanted):
         if kind == "X":
             need(event["dur"] >= 0, "dur")
             start, length = round(event["ts"] * 1000), round(event["dur"] * 1000)
-            complete[event["tid"]].append((start, start + length))
+            complete[event["pid"], event["tid"]].append((start, start + length))
+            ran[event["cat"], event["name"], start, length, event["args"].get("bytes", 0)] += 1
         elif kind == "C":
             need(all(isinstance(v, int) for v in event["args"].values()) and event["args"], "a counter")
             need(not counters[event["name"]] or counters[event["name"]][-1][0] <= event["ts"], "counters go back")
@@ -441,11 +456,16 @@ def check_chrome(text, wanted):
             begun = slices.get((event["cat"], event["id"], event["name"]))
             need(begun and begun["ts"] <= event["ts"] and "ended" not in begun, f"an end of nothing: {event}")
             begun["ended"] = True
-            if event["cat"] not in ("phase", "segment", "pinned", "managed", "cpu"):
+            if event["id"].startswith("slice "):
+                ran[event["cat"], event["name"], round(begun["ts"] * 1000), round((event["ts"] - begun["ts"]) * 1000),
+                    begun["args"].get("bytes", 0)] += 1
+            elif event["cat"] not in ("segment", "pinned", "managed", "cpu"):
                 changes += [(int(begun["id"], 16), begun["args"]["bytes"])]
                 changes += [] if "end" in event["args"] else [(event["ts"], -begun["args"]["bytes"])]
     need(all("ended" in slice for slice in slices.values()), "a slice without an end")
     check_nesting(complete)
+    check_spans(ran, wanted)
+    slices = {key: slice for key, slice in slices.items() if not slice["id"].startswith("slice ")}
     for device in wanted.devices():
         sums = wanted.sums(device)
         prefix = f"device {device['device']}" + (f", pool {wanted.pool}" if wanted.pool else "")
@@ -463,14 +483,11 @@ def check_chrome(text, wanted):
     if whole(wanted) and wanted.device is None and wanted.pool is None:
         events = wanted.trace["events"]
         born = [e for e in events if e["op"] == "alloc" and e["ptr"]]
-        slices = [s for s in slices.values() if s["cat"] not in ("phase", "segment")]
+        slices = [s for s in slices.values() if s["cat"] != "segment"]
         need(len(slices) == len(born), f"{len(slices)} slices of {len(born)} allocations")
         need(sum(s["args"]["bytes"] for s in slices) == sum(e["size"] for e in born), "bytes of the slices")
         need(instants["oom"] == sum(e["op"] == "oom" for e in events), "instants of failures")
         need(instants["mark"] == sum(e["op"] == "mark" for e in events), "instants of marks")
-    phases = sum(len(rows) for rows in complete.values()) + sum(e["cat"] == "phase" and e["ph"] == "b"
-                                                                for e in document["traceEvents"] if "cat" in e)
-    need(phases == len(wanted.trace["phases"]), f"{phases} phases")
 
 
 # --- csv ----------------------------------------------------------------------------------------------
@@ -570,6 +587,14 @@ def answers(trace, line, duration):
     yield [(power, *powers[power]) for power in sorted(powers)]
     yield [(e["t"] / 1e9, e["size"], line[e["stack"]], e["allocated"], e["reserved"], e.get("error"))
            for e in trace["events"] if e["op"] == "oom"]
+    sums = by((p for p in trace["phases"] if p.get("born")), lambda p: p["name"],
+              lambda p: p["born"]["bytes"], lambda p: p["freed"]["bytes"], lambda p: p["outliving"]["bytes"])
+    peaks = {name: max(p["allocated"]["peak_bytes"] for p in trace["phases"] if p["name"] == name) for name in sums}
+    yield [(name, v[0], peaks[name], *v[1:]) for name, v in sorted(sums.items(), key=lambda kv: (-peaks[kv[0]], kv[0]))]
+    spans = [s for s in trace.get("spans", []) if s["device"] is not None]
+    ran = by(spans, lambda s: (trace["actions"][s["action"]]["kind"], trace["actions"][s["action"]]["name"]),
+             lambda s: s["ns"], lambda s: s.get("bytes", 0))
+    yield [(*key, v[0], v[1] / 1000, v[2]) for key, v in sorted(ran.items(), key=lambda kv: (-kv[1][1], kv[0][1]))][:10]
 
 
 def expected_functions(trace, number):
@@ -584,7 +609,7 @@ def near(a, b):
 def check_questions(database, wanted):
     with open(__file__.rsplit("/", 2)[0] + "/samples/queries.sql", encoding="utf-8") as file:
         questions = re.split(r"\n(?=-- \d+\. )", file.read())[1:]
-    need(len(questions) == 10, f"{len(questions)} questions")
+    need(len(questions) == 12, f"{len(questions)} questions")
     line = dict(database.execute("SELECT stack, line FROM stacks"))
     line[None] = None
     expected = answers(wanted.trace, line, wanted.trace["process"]["duration_ns"])
@@ -607,11 +632,19 @@ def check_sqlite(data, wanted):
 
     need(value("SELECT value FROM meta WHERE key = 'schema'") == "memtrace-sqlite/1", "schema")
     for table, rows in (("devices", trace["summary"]["devices"]), ("frames", None), ("stacks", trace["stacks"]),
-                        ("peaks", trace["peaks"]), ("phases", trace["phases"]), ("events", trace["events"])):
+                        ("peaks", trace["peaks"]), ("phases", trace["phases"]), ("events", trace["events"]),
+                        ("actions", trace.get("actions", [])), ("spans", trace.get("spans", [])),
+                        ("phase_devices", [d for p in trace["phases"] for d in p.get("devices", [])])):
         if rows is not None:
             need(value(f"SELECT count(*) FROM {table}") == len(rows), f"{table}: {len(rows)} rows are wanted")
     need(database.execute("""SELECT peak FROM peaks LEFT JOIN peak_stacks USING (peak) GROUP BY peak
                              HAVING total_bytes <> sum(bytes)""").fetchall() == [], "a peak is not the sum of its stacks")
+    for number, phase in enumerate(trace["phases"]):
+        for one in phase.get("devices", []):
+            row = database.execute("""SELECT allocated_peak, reserved_peak, born_bytes, freed_bytes, outliving_bytes
+                                      FROM phase_devices WHERE phase = ? AND device = ?""", (number, one["device"])).fetchone()
+            need(row == (one["allocated"]["peak_bytes"], one["reserved"]["peak_bytes"],
+                         *((one[key] or {"bytes": None})["bytes"] for key in ("born", "freed", "outliving"))), f"phase {row}")
     for device in trace["summary"]["devices"]:
         row = database.execute("""SELECT allocated_peak, allocated_exit, reserved_peak, reserved_exit, allocations, ooms
                                   FROM devices WHERE device = ?""", (device["device"],)).fetchone()

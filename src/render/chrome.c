@@ -3,7 +3,8 @@
  * chrome://tracing.
  *
  * Counters come from timeline[], so they are complete whatever was dropped; those of owners, and
- * allocations as slices that begin and end, from the events: render/chrome_events.c.
+ * allocations as slices that begin and end, from the events: render/chrome_events.c. Phases, and
+ * what CUPTI saw run: render/chrome_slices.c.
  */
 #include "render/chrome.h"
 
@@ -20,7 +21,8 @@
 
 /* --- events of the format --- */
 
-void chrome_begin(struct chrome *chrome, const char *phase, const char *name, uint64_t t)
+void chrome_begin_of(struct chrome *chrome, uint64_t pid, const char *phase, const char *name,
+		     uint64_t t)
 {
 	char fraction[8];
 
@@ -30,12 +32,17 @@ void chrome_begin(struct chrome *chrome, const char *phase, const char *name, ui
 	out_text(chrome->out, "\",\"name\":");
 	out_json(chrome->out, name);
 	out_text(chrome->out, ",\"pid\":");
-	out_u64(chrome->out, chrome->trace->process.pid);
+	out_u64(chrome->out, pid);
 	/* Microseconds, to the nanosecond. */
 	snprintf(fraction, sizeof(fraction), ".%03u", (unsigned)(t % 1000));
 	out_text(chrome->out, ",\"ts\":");
 	out_u64(chrome->out, t / 1000);
 	out_text(chrome->out, fraction);
+}
+
+void chrome_begin(struct chrome *chrome, const char *phase, const char *name, uint64_t t)
+{
+	chrome_begin_of(chrome, chrome->trace->process.pid, phase, name, t);
 }
 
 void chrome_u64(struct chrome *chrome, const char *key, uint64_t value)
@@ -112,96 +119,6 @@ static void put_counters(struct chrome *chrome)
 	}
 }
 
-/* --- phases --- */
-
-static uint64_t end_of(const struct chrome *chrome, const struct trace_phase *phase)
-{
-	uint64_t end = phase->end == TRACE_NONE ? chrome->trace->process.duration_ns : phase->end;
-
-	return end > phase->start ? end : phase->start;
-}
-
-static int by_thread(const void *a, const void *b)
-{
-	const struct chrome_phase *x = a;
-	const struct chrome_phase *y = b;
-
-	if (x->phase->thread != y->phase->thread)
-		return x->phase->thread < y->phase->thread ? -1 : 1;
-	if (x->phase->start != y->phase->start)
-		return x->phase->start < y->phase->start ? -1 : 1;
-	return x->end > y->end ? -1 : x->end < y->end;
-}
-
-/* Slices of a thread must nest; ranges that began and ended anywhere are tracks of their own. */
-static void put_phase(struct chrome *chrome, const struct chrome_phase *row, size_t number,
-		      bool nests)
-{
-	const struct trace_phase *phase = row->phase;
-	const char *name = phase->name ? phase->name : "?";
-	char id[40];
-
-	snprintf(id, sizeof(id), "phase %zu", number);
-	chrome_begin(chrome, nests ? "X" : "b", name, phase->start);
-	chrome_u64(chrome, ",\"tid\":", phase->thread);
-	if (nests) {
-		char fraction[8];
-
-		snprintf(fraction, sizeof(fraction), ".%03u",
-			 (unsigned)((row->end - phase->start) % 1000));
-		chrome_u64(chrome, ",\"dur\":", (row->end - phase->start) / 1000);
-		out_text(chrome->out, fraction);
-	} else {
-		chrome_text(chrome, ",\"id\":", id);
-	}
-	out_text(chrome->out, ",\"cat\":\"phase\",\"args\":{");
-	chrome_text(chrome, "\"domain\":", phase->domain);
-	if (phase->allocated.peak_bytes != TRACE_NONE)
-		chrome_u64(chrome, ",\"peak of allocated\":", phase->allocated.peak_bytes);
-	if (phase->end == TRACE_NONE)
-		out_text(chrome->out, ",\"end\":\"none was seen\"");
-	out_text(chrome->out, "}}");
-	if (nests)
-		return;
-	chrome_begin(chrome, "e", name, row->end);
-	chrome_u64(chrome, ",\"tid\":", phase->thread);
-	chrome_text(chrome, ",\"id\":", id);
-	out_text(chrome->out, ",\"cat\":\"phase\"}");
-}
-
-static int put_phases(struct chrome *chrome)
-{
-	const struct trace *trace = chrome->trace;
-	struct chrome_phase *rows = calloc(trace->phases_n + 1, sizeof(*rows));
-	uint64_t *open = calloc(trace->phases_n + 1, sizeof(*open)); /* ends, innermost last */
-	size_t depth = 0;
-
-	if (!rows || !open) {
-		free(rows);
-		free(open);
-		return err("%s: no memory left", trace->path);
-	}
-	for (size_t i = 0; i < trace->phases_n; i++)
-		rows[i] = (struct chrome_phase){ &trace->phases[i],
-						 end_of(chrome, &trace->phases[i]) };
-	qsort(rows, trace->phases_n, sizeof(*rows), by_thread);
-	for (size_t i = 0; i < trace->phases_n; i++) {
-		bool nests;
-
-		if (i && rows[i].phase->thread != rows[i - 1].phase->thread)
-			depth = 0;
-		while (depth && open[depth - 1] <= rows[i].phase->start)
-			depth--;
-		nests = !depth || rows[i].end <= open[depth - 1];
-		if (nests)
-			open[depth++] = rows[i].end;
-		put_phase(chrome, &rows[i], i, nests);
-	}
-	free(rows);
-	free(open);
-	return 0;
-}
-
 /* --- stacks --- */
 
 /* The tree of frames, from the outermost down: a stack is the number of its innermost one. */
@@ -258,6 +175,8 @@ static void put_other(struct chrome *chrome)
 	chrome_text(chrome, ",\"host\":", trace->process.host);
 	chrome_text(chrome, ",\"start_time\":", trace->process.start_time);
 	chrome_u64(chrome, ",\"events_dropped\":", trace->capture.events_dropped);
+	if (trace->witness.cupti)
+		chrome_u64(chrome, ",\"spans_dropped\":", trace->spans_dropped);
 	out_text(chrome->out, "},\n");
 }
 
@@ -272,7 +191,7 @@ static int put_document(struct chrome *chrome)
 	out_text(chrome->out, "\"traceEvents\":[");
 	put_names(chrome);
 	put_counters(chrome);
-	error = put_phases(chrome);
+	error = chrome_slices(chrome);
 	if (!error)
 		error = chrome_events(chrome);
 	out_text(chrome->out, "\n]}\n");

@@ -8,8 +8,6 @@
 #include "render/export.h"
 #include "render/stack_texts.h"
 
-struct trace_phase;
-
 struct chrome {
 	struct out *out;
 	struct trace *trace;
@@ -20,18 +18,18 @@ struct chrome {
 	bool any;          /* an event was written */
 };
 
-struct chrome_phase {
-	const struct trace_phase *phase;
-	uint64_t end;
-};
-
 /* The members of an event up to its time; then come others, each with the comma in `key`, and }. */
 void chrome_begin(struct chrome *chrome, const char *phase, const char *name, uint64_t t);
+void chrome_begin_of(struct chrome *chrome, uint64_t pid, const char *phase, const char *name,
+		     uint64_t t); /* of another process than the trace's */
 void chrome_u64(struct chrome *chrome, const char *key, uint64_t value);
 void chrome_text(struct chrome *chrome, const char *key, const char *value);
 
 /* A whole event: what the counter is from then on. Nothing for TRACE_NONE. */
 void chrome_counter(struct chrome *chrome, const char *name, uint64_t t, uint64_t bytes);
+
+/* chrome_slices.c: phases and calls on their threads, what ran on each device. 0 or -errno. */
+int chrome_slices(struct chrome *chrome);
 
 /* chrome_events.c: all that the trace's events tell. 0 or -errno with err_text(). */
 int chrome_events(struct chrome *chrome);

@@ -26,6 +26,7 @@ int format_sqlite(struct trace *trace, struct out *out, const struct format_opti
 #include "base/out.h"
 #include "base/text.h"
 #include "render/sqlite_file.h"
+#include "render/sqlite_times.h"
 #include "render/stack_texts.h"
 
 struct writer {
@@ -86,6 +87,8 @@ static void put_facts(struct writer *writer)
 	put_number(writer, "cuda_driver", environment->cuda_driver);
 	put_number(writer, "cuda_runtime", environment->cuda_runtime);
 	put_number(writer, "events_dropped", trace->capture.events_dropped);
+	if (trace->witness.cupti)
+		put_number(writer, "spans_dropped", trace->spans_dropped);
 	for (size_t i = 0; i < environment->settings_n; i++) {
 		char key[300];
 
@@ -186,30 +189,6 @@ static void put_timeline(struct writer *writer)
 			sqlite_u64(file, k < curve->used_n ? curve->used[k] : TRACE_NONE);
 			sqlite_row_end(file);
 		}
-	}
-}
-
-static void put_phases(struct writer *writer)
-{
-	struct sqlite_file *file = &writer->file;
-
-	for (size_t i = 0; i < writer->trace->phases_n; i++) {
-		const struct trace_phase *phase = &writer->trace->phases[i];
-
-		sqlite_row(file, TABLE_phases);
-		sqlite_u64(file, i);
-		sqlite_text(file, phase->name);
-		sqlite_text(file, phase->domain);
-		sqlite_u64(file, phase->thread);
-		sqlite_u64(file, phase->start);
-		sqlite_u64(file, phase->end);
-		sqlite_u64(file, phase->allocated.start_bytes);
-		sqlite_u64(file, phase->allocated.end_bytes);
-		sqlite_u64(file, phase->allocated.peak_bytes);
-		sqlite_u64(file, phase->reserved.start_bytes);
-		sqlite_u64(file, phase->reserved.end_bytes);
-		sqlite_u64(file, phase->reserved.peak_bytes);
-		sqlite_row_end(file);
 	}
 }
 
@@ -391,7 +370,8 @@ int format_sqlite(struct trace *trace, struct out *out, const struct format_opti
 		put_devices(&writer);
 		put_peaks(&writer);
 		put_timeline(&writer);
-		put_phases(&writer);
+		sqlite_phases(&writer.file, trace);
+		sqlite_spans(&writer.file, trace);
 		put_code(&writer);
 		error = put_events(&writer);
 	}

@@ -43,13 +43,18 @@ for sample in caching pool vmm managed arrays threads graph oom; do
 	traced "$SAMPLES/$sample"
 	cp "$TRACE" "sample-$sample.json"
 done
-traces="plain.json three.json none.json dropped.json $(echo sample-*.json)"
+# With what CUPTI saw: kernels and copies on three streams, calls that took long.
+MEMTRACE_CUPTI=1 FAKE_CUPTI_STREAMS=3 FAKE_CUPTI_SLOW=cuMemAlloc_v2 traced "$E2E/calls" rows
+cp "$TRACE" spans.json
+is 'a trace with kernels, copies, fills and a long call' "$(json spans.json \
+	'" ".join(sorted(set(d["actions"][s["action"]]["kind"] for s in d["spans"])))')" 'copy driver fill kernel'
+traces="plain.json three.json none.json dropped.json spans.json $(echo sample-*.json)"
 for trace in train caching cupy jax nccl operators scopes; do
 	traces="$traces $data/h200-$trace.json"
 done
 
 # Without these libraries the rest builds, and the format says what it wants.
-for file in pprof sqlite sqlite_file; do
+for file in pprof sqlite sqlite_file sqlite_times; do
 	ok "$file.c without its library" "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE= -I"$TOP/src" -Wall -Wextra -Werror \
 		-fsyntax-only "$TOP/src/render/$file.c"
 done

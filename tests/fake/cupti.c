@@ -6,19 +6,30 @@
  *
  * FAKE_CUPTI_BLIND=n: every n-th record of memory is of an address that nobody allocated, which is
  * what a missed call looks like to the one who compares.
+ * FAKE_CUPTI_STREAMS=n: kernels and copies take turns on n streams, numbered from 7 as CUPTI does.
+ * FAKE_CUPTI_SLOW=NAME: calls of that name took a millisecond.
  */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "capture/cupti_abi.h"
 #include "control.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { VERSION = 130000, SUBSCRIBED = 39, INVALID = 1, EMPTY = 12, KINDS = 64, NAMES = 512 };
+enum {
+	VERSION = 130000,
+	SUBSCRIBED = 39,
+	INVALID = 1,
+	EMPTY = 12,
+	KINDS = 64,
+	NAMES = 512,
+	FIRST_STREAM = 7
+};
 
 static struct {
 	pthread_mutex_t lock;
@@ -28,6 +39,8 @@ static struct {
 	size_t size, used, most, count;
 	const char *names[NAMES]; /* calls by number */
 	uint64_t memories, blind;
+	uint64_t works, streams; /* what ran on the device so far */
+	const char *slow;
 	bool on[KINDS];
 	bool subscribed;
 } cupti = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -39,6 +52,9 @@ static size_t size_of(uint32_t kind)
 		return sizeof(struct cupti_memory);
 	case CUPTI_KIND_KERNEL:
 		return sizeof(struct cupti_kernel);
+	case CUPTI_KIND_MEMCPY:
+	case CUPTI_KIND_MEMSET:
+		return sizeof(struct cupti_transfer);
 	default:
 		return sizeof(struct cupti_api);
 	}
@@ -98,20 +114,54 @@ static uint32_t number_of(const char *name)
 	return i;
 }
 
+static uint32_t next_stream(void)
+{
+	return FIRST_STREAM + (uint32_t)(cupti.works++ % (cupti.streams ? cupti.streams : 1));
+}
+
+static void put_kernel(uint64_t start)
+{
+	struct cupti_kernel kernel = {
+		.kind = CUPTI_KIND_KERNEL,
+		.start = start,
+		.end = start + 5000,
+		.stream = next_stream(),
+		.name = "fake_kernel(int)",
+	};
+
+	put(&kernel, sizeof(kernel));
+}
+
+/* A copy or, by its kind, a fill. */
+static void put_transfer(uint64_t start, uint32_t kind, bool in)
+{
+	struct cupti_transfer transfer = {
+		.kind = kind,
+		.copy = in ? 1 : 2, /* HTOD, DTOH */
+		.bytes = 4096,
+		.start = start,
+		.end = start + 2000,
+		.stream = next_stream(),
+	};
+
+	put(&transfer, sizeof(transfer));
+}
+
 static void put_call(const char *name)
 {
 	struct cupti_api call = { .kind = CUPTI_KIND_DRIVER, .start = now() };
-	struct cupti_kernel kernel = { .kind = CUPTI_KIND_KERNEL, .name = "fake_kernel(int)" };
 
-	call.end = call.start + 1000;
+	call.end = call.start + (cupti.slow && !strcmp(cupti.slow, name) ? 1000000 : 1000);
 	call.call = number_of(name);
+	call.thread = (uint32_t)gettid();
 	if (cupti.on[CUPTI_KIND_DRIVER])
 		put(&call, sizeof(call));
-	if (!cupti.on[CUPTI_KIND_KERNEL] || strcmp(name, "cuLaunchKernel") != 0)
-		return;
-	kernel.start = call.end;
-	kernel.end = call.end + 5000;
-	put(&kernel, sizeof(kernel));
+	if (cupti.on[CUPTI_KIND_KERNEL] && !strcmp(name, "cuLaunchKernel"))
+		put_kernel(call.end);
+	if (cupti.on[CUPTI_KIND_MEMCPY] && !strncmp(name, "cuMemcpy", 8))
+		put_transfer(call.end, CUPTI_KIND_MEMCPY, strstr(name, "HtoD") != NULL);
+	if (cupti.on[CUPTI_KIND_MEMSET] && !strncmp(name, "cuMemset", 8))
+		put_transfer(call.end, CUPTI_KIND_MEMSET, true);
 }
 
 static void put_memory(const struct fake_watch *watch)
@@ -172,11 +222,14 @@ int cuptiGetTimestamp(uint64_t *time)
 int cuptiActivityRegisterCallbacks(cupti_wanted_fn *wanted, cupti_filled_fn *filled)
 {
 	const char *blind = getenv("FAKE_CUPTI_BLIND");
+	const char *streams = getenv("FAKE_CUPTI_STREAMS");
 
 	pthread_mutex_lock(&cupti.lock);
 	cupti.wanted = wanted;
 	cupti.filled = filled;
 	cupti.blind = blind ? strtoull(blind, NULL, 10) : 0;
+	cupti.streams = streams ? strtoull(streams, NULL, 10) : 0;
+	cupti.slow = getenv("FAKE_CUPTI_SLOW");
 	pthread_mutex_unlock(&cupti.lock);
 	return CUPTI_OK;
 }
