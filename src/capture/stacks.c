@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/opt.h"
 #include "base/signals.h"
@@ -54,7 +55,8 @@ struct walk {
 static struct {
 	_Alignas(64) atomic_bool taken;
 	struct walk walk;
-	struct step_walk steps[STEPS]; /* of who was here before: mostly the same thread */
+	struct step_walk *steps; /* of who was here before: mostly the same thread */
+	bool refused;            /* there is no memory for them: the unwinder does without */
 } room[WALKS];
 
 void stacks_init(void)
@@ -389,6 +391,20 @@ static bool is_bare(const struct bare *bare, uint32_t id, const void *caller)
 	return same && *(const volatile uint32_t *)&bare->id == id;
 }
 
+/* Not a part of the library's own memory: a host that has little is not asked for it. */
+static struct step_walk *steps_of(int at)
+{
+	void *pages;
+
+	if (__builtin_expect(!room[at].steps && !room[at].refused, 0)) {
+		pages = mmap(NULL, STEPS * sizeof(struct step_walk), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		room[at].refused = pages == MAP_FAILED;
+		room[at].steps = room[at].refused ? NULL : pages;
+	}
+	return room[at].steps;
+}
+
 uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
 {
 	uint32_t id;
@@ -405,7 +421,7 @@ uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
 	at = take_room();
 	if (at < 0)
 		return capture_here(caller, may_load);
-	id = capture_in(&room[at].walk, room[at].steps, caller, frame, may_load);
+	id = capture_in(&room[at].walk, steps_of(at), caller, frame, may_load);
 	leave_room(at);
 	return id;
 }
