@@ -14,6 +14,7 @@
 #include "base/signals.h"
 #include "base/text.h"
 #include "capture/life.h"
+#include "capture/nvtx_parts.h"
 #include "capture/record.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -108,6 +109,11 @@ static void *keep(const char *text)
 	lock_drop(&names_lock);
 	signals_deliver(&deferred);
 	return copy;
+}
+
+const char *nvtx_keep(const char *text)
+{
+	return keep(text);
 }
 
 /* A text that was half way in costs its bytes, no more. */
@@ -232,7 +238,7 @@ static int push_in(const char *domain, const struct attributes *attributes)
 	return level++;
 }
 
-static int pop_in(const char *domain)
+int nvtx_pop(const char *domain)
 {
 	record_mark(EVENT_POP, "", domain, 0);
 	return level > 0 ? --level : 0;
@@ -246,7 +252,7 @@ static uint64_t start_in(const char *domain, const struct attributes *attributes
 	return range;
 }
 
-static void end_in(const char *domain, uint64_t range)
+void nvtx_end(const char *domain, uint64_t range)
 {
 	record_mark(EVENT_POP, "", domain, range);
 }
@@ -256,9 +262,14 @@ static void mark_ex(const struct attributes *attributes)
 	mark_in(NULL, attributes);
 }
 
+void nvtx_mark(const char *domain, const char *name)
+{
+	record_mark(EVENT_MARK, name, domain, 0);
+}
+
 static void mark_a(const char *name)
 {
-	record_mark(EVENT_MARK, name, NULL, 0);
+	nvtx_mark(NULL, name);
 }
 
 static void mark_w(const wchar_t *wide)
@@ -274,10 +285,15 @@ static int push_ex(const struct attributes *attributes)
 	return push_in(NULL, attributes);
 }
 
+int nvtx_push(const char *domain, const char *name)
+{
+	record_mark(EVENT_PUSH, name, domain, 0);
+	return level++;
+}
+
 static int push_a(const char *name)
 {
-	record_mark(EVENT_PUSH, name, NULL, 0);
-	return level++;
+	return nvtx_push(NULL, name);
 }
 
 static int push_w(const wchar_t *wide)
@@ -290,7 +306,7 @@ static int push_w(const wchar_t *wide)
 
 static int pop(void)
 {
-	return pop_in(NULL);
+	return nvtx_pop(NULL);
 }
 
 static uint64_t start_ex(const struct attributes *attributes)
@@ -298,12 +314,17 @@ static uint64_t start_ex(const struct attributes *attributes)
 	return start_in(NULL, attributes);
 }
 
-static uint64_t start_a(const char *name)
+uint64_t nvtx_start(const char *domain, const char *name)
 {
 	uint64_t range = atomic_fetch_add(&ranges, 1) + 1;
 
-	record_mark(EVENT_PUSH, name, NULL, range);
+	record_mark(EVENT_PUSH, name, domain, range);
 	return range;
+}
+
+static uint64_t start_a(const char *name)
+{
+	return nvtx_start(NULL, name);
 }
 
 static uint64_t start_w(const wchar_t *wide)
@@ -316,7 +337,7 @@ static uint64_t start_w(const wchar_t *wide)
 
 static void range_end(uint64_t range)
 {
-	end_in(NULL, range);
+	nvtx_end(NULL, range);
 }
 
 static void category_in_a(const char *domain, uint32_t id, const char *name)
@@ -381,9 +402,9 @@ static const struct slot {
 	{ MODULE_CORE, 13, (function)category_w },
 	{ MODULE_CORE2, 1, (function)mark_in },
 	{ MODULE_CORE2, 2, (function)start_in },
-	{ MODULE_CORE2, 3, (function)end_in },
+	{ MODULE_CORE2, 3, (function)nvtx_end },
 	{ MODULE_CORE2, 4, (function)push_in },
-	{ MODULE_CORE2, 5, (function)pop_in },
+	{ MODULE_CORE2, 5, (function)nvtx_pop },
 	{ MODULE_CORE2, 8, (function)category_in_a },
 	{ MODULE_CORE2, 9, (function)category_in_w },
 	{ MODULE_CORE2, 10, (function)register_a },

@@ -12,6 +12,13 @@
 #pragma GCC diagnostic ignored "-Wundef"
 #pragma GCC diagnostic ignored "-Wshadow"
 #include "/usr/local/cuda/include/nvtx3/nvToolsExt.h"
+#if __has_include("/usr/local/cuda/include/nvtx3/nvToolsExtPayload.h")
+#pragma GCC diagnostic ignored "-Wcast-function-type"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#include "/usr/local/cuda/include/nvtx3/nvToolsExtPayload.h"
+#define HAVE_PAYLOAD 1
+#endif
+#include <stddef.h>
 
 #define MIB ((size_t)1 << 20)
 
@@ -39,6 +46,52 @@ static void *cross(void *range)
 	take(MIB);
 	nvtxRangeEnd(*(nvtxRangeId_t *)range);
 	return NULL;
+}
+
+/* Ranges that the payload extension closes, as NCCL has them, and those that it names. */
+static void payloads(void)
+{
+#ifdef HAVE_PAYLOAD
+	struct named {
+		uint64_t number;
+		const char *message;
+	} named = { 5, "by payload" };
+	nvtxDomainHandle_t domain = nvtxDomainCreateA("payload");
+	const nvtxPayloadSchemaEntry_t entries[] = {
+		{ .type = NVTX_PAYLOAD_ENTRY_TYPE_UINT64, .name = "number" },
+		{ .flags = NVTX_PAYLOAD_ENTRY_FLAG_EVENT_MESSAGE,
+		  .type = NVTX_PAYLOAD_ENTRY_TYPE_CSTRING,
+		  .name = "message",
+		  .offset = offsetof(struct named, message) },
+	};
+	const nvtxPayloadSchemaAttr_t attributes = {
+		.fieldMask = NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NAME |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_TYPE |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES |
+			     NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE,
+		.name = "schema",
+		.type = NVTX_PAYLOAD_SCHEMA_TYPE_STATIC,
+		.entries = entries,
+		.numEntries = 2,
+		.payloadStaticSize = sizeof(struct named),
+	};
+	nvtxEventAttributes_t ascii = message(NVTX_MESSAGE_TYPE_ASCII,
+					      (nvtxMessageValue_t){ .ascii = "closed by payload" });
+	nvtxPayloadData_t data = { nvtxPayloadSchemaRegister(domain, &attributes), sizeof(named),
+				   &named };
+	nvtxRangeId_t range;
+
+	nvtxDomainRangePushEx(domain, &ascii);
+	nvtxRangePopPayload(domain, &data, 1);
+	nvtxRangePushPayload(domain, &data, 1);
+	nvtxRangePopPayload(domain, NULL, 0);
+	named.message = NULL;
+	range = nvtxRangeStartPayload(domain, &data, 1);
+	nvtxRangeEndPayload(domain, range, NULL, 0);
+	named.message = "marked by payload";
+	nvtxMarkPayload(domain, &data, 1);
+#endif
 }
 
 int main(void)
@@ -92,6 +145,7 @@ int main(void)
 	first = nvtxRangeStartA("crossing");
 	if (pthread_create(&thread, NULL, cross, &first) || pthread_join(thread, NULL))
 		return 1;
+	payloads();
 	nvtxRangePushA("left open");
 	take(MIB);
 	nvtxDomainDestroy(domain);

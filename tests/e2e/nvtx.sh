@@ -13,34 +13,40 @@ traced "$E2E/nvtx"
 is 'the program succeeds' "$?:$(cat "$OUT")" "$plain:$(cat plain.out)"
 ok 'the trace keeps its promises' validate "$TRACE"
 is 'marks' "$(json "$TRACE" '[e["name"] for e in d["events"] if e["op"] == "mark"]')" \
-	'["before CUDA", "registered", "end", "full"]'
+	'["before CUDA", "registered", "end", "full", "marked by payload"]'
 is 'pushes and pops' \
 	"$(json "$TRACE" '" ".join("%s:%s" % (e["op"], e["name"]) for e in d["events"] if e["op"] in ("push", "pop")
 		and e["name"])')" \
-	'push:step push:größe pop:größe push:first push:registered pop:first pop:registered pop:step push:in domain pop:in domain push:full pop:full push:crossing pop:crossing push:left open'
+	'push:step push:größe pop:größe push:first push:registered pop:first pop:registered pop:step push:in domain pop:in domain push:full pop:full push:crossing pop:crossing push:closed by payload pop:closed by payload push:by payload pop:by payload push:schema pop:schema push:left open'
 is 'phases, with their domains and what was held at start, peak and end' \
 	"$(json "$TRACE" '"\n".join("%s %s %s" % (p["name"], p["domain"],
 		[(p["allocated"][k + "_bytes"] or 0) >> 20 for k in ("start", "peak", "end")])
 		for p in sorted(d["phases"], key=lambda p: p["name"]))')" \
-	'crossing None [8, 9, 9]
+	'by payload payload [9, 9, 9]
+closed by payload payload [9, 9, 9]
+crossing None [8, 9, 9]
 first None [1, 3, 3]
 full library [8, 8, 8]
 größe None [1, 3, 1]
 in domain library [4, 8, 8]
 left open None [9, 10, 0]
 registered library [2, 4, 4]
+schema payload [9, 9, 9]
 step None [0, 4, 4]'
 is 'born, freed and outliving, in MiB' \
 	"$(json "$TRACE" '"\n".join("%s %s" % (p["name"],
 		[p[k]["bytes"] >> 20 for k in ("born", "freed", "outliving")])
 		for p in sorted(d["phases"], key=lambda p: p["name"]))')" \
-	'crossing [1, 0, 1]
+	'by payload [0, 0, 0]
+closed by payload [0, 0, 0]
+crossing [1, 0, 1]
 first [2, 0, 2]
 full [0, 0, 0]
 größe [2, 2, 0]
 in domain [4, 0, 4]
 left open [1, 0, 1]
 registered [2, 0, 2]
+schema [0, 0, 0]
 step [6, 2, 4]'
 is 'colour, category and payload of a range' \
 	"$(json "$TRACE" '[(p["category"], p["color"], p["payload"]) for p in d["phases"] if p["name"] == "full"]')" \
