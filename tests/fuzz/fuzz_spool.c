@@ -40,6 +40,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	if (recorder_open(&recorder, NULL, 1000, 1))
 		abort();
+	recorder_choose(&recorder, 4096, true);
 	for (unsigned i = 0; i < STEPS; i++)
 		recorder_step(&recorder);
 	file.size = (size_t)recorder.spool.file_blocks << SPOOL_BLOCK_SHIFT;

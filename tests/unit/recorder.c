@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sample.h"
 #include "chance.h"
 #include "ledger/curve.h"
 
@@ -96,6 +97,12 @@ void recorder_close(struct recorder *recorder)
 	spool_close(&recorder->spool);
 }
 
+void recorder_choose(struct recorder *recorder, uint64_t interval, bool leave_out)
+{
+	recorder->spool.header->sample = interval;
+	recorder->leaves_out = leave_out;
+}
+
 static struct event new_event(struct recorder *recorder)
 {
 	return (struct event){
@@ -152,6 +159,8 @@ static void step_alloc(struct recorder *recorder)
 		kind = NODE_BLOCK;
 		event.pool = recorder->pools[1 + below(recorder, 2)];
 	}
+	event.untold = recorder->leaves_out && recorder_leaves_out(event.ptr);
+	event.sampled = recorder->spool.header->sample && (event.ptr >> 9) % 3 == 0;
 	remember(recorder, kind, event.pool, event.ptr);
 	ledger_enter(&recorder->ledger, &event, kind,
 		     kind == NODE_BLOCK ? 0 : recorder->owners[below(recorder, 2)], 0);
@@ -389,7 +398,7 @@ static void replay_end(struct replay *replay, const struct journal_reader *reade
 /* Events that were dropped, or never written, cannot be played again. */
 static bool is_part(const struct spool *spool)
 {
-	return spool->header->dropped || spool->header->paused;
+	return spool->header->dropped || spool->header->paused || spool->header->filtered;
 }
 
 static void replay_events(struct replay *replay)
@@ -483,6 +492,38 @@ static void compare_cells(struct replay *replay)
 			complain(replay, "cells against a peak", sums[i][1], sum->peak);
 	}
 	free(sums);
+}
+
+static bool is_held(const struct spool_node *node)
+{
+	return node->kind != NODE_FREE && node->kind != NODE_MAPPING &&
+	       !(node->flags & (NODE_SEGMENT | NODE_FOREIGN));
+}
+
+/* What is live is estimated at what its samples stand for, to the byte. */
+static void compare_estimates(struct replay *replay)
+{
+	const struct spool *spool = replay->spool;
+	uint64_t stands = 0;
+	uint64_t estimated = 0;
+
+	for (uint32_t id = 1; id <= spool_count(spool, SPOOL_NODE); id++) {
+		const struct spool_node *node = live_node(spool, id);
+
+		if (is_held(node) && node->flags & NODE_SAMPLED)
+			stands += sample_weigh(node->size, spool->header->sample).bytes;
+	}
+	for (uint32_t id = 1; id <= spool_count(spool, SPOOL_CELL); id++) {
+		const struct spool_cell *cell = spool_at(spool, SPOOL_CELL, id - 1);
+		const struct spool_scope *scope = totals_scope(spool, cell->sum / METRICS);
+
+		if (cell->sum % METRICS == METRIC_ALLOCATED &&
+		    (scope->kind == SCOPE_DEVICE ||
+		     (scope->kind == SCOPE_SPACE && scope->name != SPACE_ARRAY)))
+			estimated += cell->estimated;
+	}
+	if (stands != estimated)
+		complain(replay, "estimates", estimated, stands);
 }
 
 /* A released handle lives on under its mappings. */
@@ -642,6 +683,7 @@ const char *recorder_complaint(const struct spool *spool)
 	compare_names(replay);
 	compare_mappings(replay);
 	compare_cells(replay);
+	compare_estimates(replay);
 	compare_live(replay);
 	result = replay->complaint;
 	free(replay);

@@ -24,11 +24,23 @@ struct recorder {
 	} live[RECORDER_LIVE];
 	unsigned lives;
 	int64_t named[4]; /* by device */
+	bool leaves_out;
 };
 
 /* A spool at the path, in memory if that is NULL: 0 or -errno. */
 int recorder_open(struct recorder *recorder, const char *path, uint64_t max_events, uint64_t seed);
 void recorder_close(struct recorder *recorder);
+
+/*
+ * From here on some allocations are samples of so many bytes (0: none are), and of some the events
+ * are left out, as the address decides.
+ */
+void recorder_choose(struct recorder *recorder, uint64_t interval, bool leave_out);
+
+static inline bool recorder_leaves_out(uint64_t ptr)
+{
+	return ptr && (ptr >> 9) % 5 == 0;
+}
 
 /* One random thing: an allocation, a free, one that fails, a mark, a correction. */
 void recorder_step(struct recorder *recorder);

@@ -41,6 +41,7 @@ static struct event new_event(enum event_op op, uint64_t ptr, uint64_t size)
 		.stack = r.stacks[2],
 		.thread = 4242,
 		.api = r.api,
+		.sampled = true, /* more words to keep in step */
 	};
 }
 
@@ -431,6 +432,7 @@ __attribute__((noreturn)) static void do_it(const struct kind *kind)
 {
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) || recorder_open(&r, path, kind->max_events, 7))
 		_exit(1);
+	recorder_choose(&r, 4096, false);
 	for (unsigned i = 0; i < 25; i++)
 		recorder_step(&r);
 	if (kind->before)
