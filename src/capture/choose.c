@@ -5,10 +5,10 @@
 #include "base/hash.h"
 #include "base/opt.h"
 #include "base/sample.h"
-#include "capture/record.h"
-#include "capture/stacks.h"
 
 #define MOST ((uint64_t)1 << 40) /* between samples: more than any device has */
+
+bool choose_asks;
 
 static struct filter filter;
 static uint64_t interval; /* of samples, 0: all are taken */
@@ -31,6 +31,7 @@ void choose_init(void)
 	if (interval > MOST)
 		interval = MOST;
 	filter_parse(opt_text(OPT_ID_filter), &filter);
+	choose_asks = filter.count || interval;
 }
 
 static void know(struct filter_facts *facts, const struct event *event)
@@ -56,7 +57,7 @@ static bool surely_not(const struct event *event, const struct choose_call *call
 	return filter_ask(&filter, &facts) == FILTER_NO;
 }
 
-void choose_birth(struct event *event, const struct choose_call *call)
+bool choose_wants_birth(struct event *event, const struct choose_call *call)
 {
 	void *asks = call->driver ? call->caller : NULL;
 
@@ -70,8 +71,9 @@ void choose_birth(struct event *event, const struct choose_call *call)
 		event->stack = stacks_none(STACKS_NO_SAMPLE, event->space, asks, call->frame);
 	} else {
 		event->sampled = interval != 0;
-		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
+		return true;
 	}
+	return false;
 }
 
 /* Was the birth of what ends here not told? Then its end is not. */
@@ -87,7 +89,7 @@ static bool born_untold(const struct event *event, enum node_kind kind, const ch
 	return untold;
 }
 
-void choose_end(struct event *event, enum node_kind kind, const struct choose_call *call)
+bool choose_wants_end(struct event *event, enum node_kind kind, const struct choose_call *call)
 {
 	if (record_quiet())
 		event->stack = 0;
@@ -96,7 +98,8 @@ void choose_end(struct event *event, enum node_kind kind, const struct choose_ca
 	else if (interval)
 		event->stack = stacks_none(STACKS_NO_SAMPLE, event->space, NULL, NULL);
 	else
-		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
+		return true;
+	return false;
 }
 
 void choose_told(struct event *event)

@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+#include "capture/record.h"
+#include "capture/stacks.h"
 #include "codec/event.h"
 #include "spool/layout.h"
 
@@ -33,12 +35,31 @@ struct choose_call {
 	bool unknown_device; /* the event's device is not known yet */
 };
 
-/* The stack of an allocation, of which size and space are filled in. Sets `untold` and `sampled`,
- * too. */
-void choose_birth(struct event *event, const struct choose_call *call);
+/* Does something have to be asked, or is every call told with its stack? Set by choose_init(). */
+extern bool choose_asks;
+
+/* Is the stack to be taken? If not, event->stack is what stands for it. As below. */
+bool choose_wants_birth(struct event *event, const struct choose_call *call);
+bool choose_wants_end(struct event *event, enum node_kind kind, const struct choose_call *call);
+
+/*
+ * The stack of an allocation, of which size and space are filled in; `untold` and `sampled`, too.
+ * Inlined, like the next: a frame more costs 100 instructions to unwind.
+ */
+static inline __attribute__((always_inline)) void choose_birth(struct event *event,
+							       const struct choose_call *call)
+{
+	if ((!choose_asks && !record_quiet()) || choose_wants_birth(event, call))
+		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
+}
 
 /* The stack of a free: event->ptr is filled in; `call` has the name of a block's pool. */
-void choose_end(struct event *event, enum node_kind kind, const struct choose_call *call);
+static inline __attribute__((always_inline)) void
+choose_end(struct event *event, enum node_kind kind, const struct choose_call *call)
+{
+	if ((!choose_asks && !record_quiet()) || choose_wants_end(event, kind, call))
+		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
+}
 
 /* With the lock held and the event complete, its pool included: is it told? To be asked before
  * ledger_enter(), and before what is adjusted because of it. */
