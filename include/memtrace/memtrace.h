@@ -27,7 +27,10 @@ extern "C" {
 
 typedef uint32_t memtrace_pool; /* 0 is no pool: calls with it do nothing */
 
-/* Events are recorded from here on (they are from the beginning, unless MEMTRACE_START=0). */
+/*
+ * Events are recorded from here on (they are from the beginning, unless MEMTRACE_START=off). From
+ * outside: `memtrace ctl PID start` and `stop`, or the signal of MEMTRACE_SIGNAL.
+ */
 void memtrace_start(void) MEMTRACE_WEAK;
 
 /* No events and no stacks from here on; sums, peaks and what is live are kept all the same. */

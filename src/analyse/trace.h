@@ -127,14 +127,23 @@ struct trace_capture {
 	const char *stacks;
 	uint64_t events_recorded, events_dropped;
 	uint64_t events_since; /* ns: none is missing from then on; TRACE_NONE: none was dropped */
-	uint64_t events_filtered; /* of the dropped: those that MEMTRACE_FILTER left out */
-	uint64_t sample_bytes;    /* from sample to sample, 0 without: then sites are estimated */
+	/* Of the dropped: those while events were off, and those that MEMTRACE_FILTER left out. */
+	uint64_t events_stopped, events_filtered;
+	uint64_t sample_bytes; /* from sample to sample, 0 without: then sites are estimated */
 	bool truncated;
 	bool baseline; /* made by `memtrace baseline`: sums and sites only */
 	uint64_t ns_per_event;
 	const char **notes;
 	size_t notes_n;
 };
+
+/* Those that gave way to newer ones, and so would be there with a larger MEMTRACE_MAX_EVENTS. */
+static inline uint64_t trace_crowded_out(const struct trace_capture *capture)
+{
+	uint64_t others = capture->events_stopped + capture->events_filtered;
+
+	return capture->events_dropped > others ? capture->events_dropped - others : 0;
+}
 
 /* What `used` was made of; they sum to it. */
 struct trace_explained {

@@ -75,9 +75,9 @@ static const struct shape_row capture_rows[] = {
 	ROW_MANY(trace_capture, PAIRS, doors, NULL), ROW(trace_capture, TEXT, stacks),
 	ROW(trace_capture, U64, events_recorded),    ROW(trace_capture, U64, events_dropped),
 	ROW(trace_capture, OPTIONAL, events_since),  ROW(trace_capture, U64, events_filtered),
-	ROW(trace_capture, U64, sample_bytes),       ROW(trace_capture, BOOL, truncated),
-	ROW(trace_capture, BOOL, baseline),          ROW(trace_capture, OPTIONAL, ns_per_event),
-	ROW_MANY(trace_capture, TEXTS, notes, NULL),
+	ROW(trace_capture, U64, events_stopped),     ROW(trace_capture, U64, sample_bytes),
+	ROW(trace_capture, BOOL, truncated),         ROW(trace_capture, BOOL, baseline),
+	ROW(trace_capture, OPTIONAL, ns_per_event),  ROW_MANY(trace_capture, TEXTS, notes, NULL),
 };
 SHAPE(capture, trace_capture);
 

@@ -163,6 +163,8 @@ static int tell_status(const struct asked *asked)
 		   (unsigned long long)header->seq);
 	if (header->paused)
 		out_format(out, " and %llu while stopped", (unsigned long long)header->paused);
+	if (header->filtered)
+		out_format(out, " and %llu filtered out", (unsigned long long)header->filtered);
 	if (waiting)
 		out_format(out, ", %u request%s for its next memory event", waiting,
 			   waiting == 1 ? "" : "s");

@@ -316,6 +316,10 @@ static void write_capture(struct out *out, const struct recording *recording)
 		out_u64(out, since);
 	else
 		out_text(out, "null");
+	if (header->paused) {
+		out_text(out, ",\"events_stopped\":");
+		out_u64(out, header->paused);
+	}
 	if (header->filtered) {
 		out_text(out, ",\"events_filtered\":");
 		out_u64(out, header->filtered);

@@ -96,11 +96,11 @@ int report_text_notes(const struct report *report)
 				       "_exit); this is what was recorded until then",
 			     2, false);
 	}
-	if (capture->events_dropped > capture->events_filtered) {
+	if (trace_crowded_out(capture)) {
 		snprintf(text, sizeof(text),
 			 "- %s of the events were dropped for newer ones; sums, peaks and "
 			 "sites count them all the same%s%s",
-			 show_count(number, capture->events_dropped - capture->events_filtered),
+			 show_count(number, trace_crowded_out(capture)),
 			 capture->events_since == TRACE_NONE ? ""
 							     : "; none is missing of the last ",
 			 capture->events_since == TRACE_NONE

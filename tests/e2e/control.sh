@@ -75,6 +75,11 @@ MEMTRACE_FILTER='size>=1MiB'
 export MEMTRACE_FILTER
 own toggled
 sums 'a filter and a thousand toggles'
+is 'a filter and a thousand toggles: each is counted' \
+	"$(json "$TRACE" '(lambda c: c["events_stopped"] > 300 and c["events_filtered"] > 100
+		and c["events_dropped"] == c["events_stopped"] + c["events_filtered"])(d["capture"])')" true
+ok 'a filter and a thousand toggles: a report' memtrace report "$TRACE"
+hasnt 'a filter and a thousand toggles: nothing gave way' "$OUT" 'dropped for newer ones'
 unset MEMTRACE_FILTER
 fails 2 'run: --filter: size>>1 is not a filter like size>=1MiB' memtrace run --filter 'size>>1' -- true
 
