@@ -456,6 +456,24 @@ def check_stacks(document, problems):
             problems.add("stacks", f"stacks: {ours} sums to {summed}, the summary says {told}")
 
 
+def check_choice(document, problems):
+    """What was left out on purpose is part of what is missing; samples stand for no less than themselves."""
+    capture = document["capture"]
+    if capture["events_dropped"] < capture.get("events_stopped", 0) + capture.get("events_filtered", 0):
+        problems.add("choice", "more events were stopped and filtered out than are missing")
+    if "sample_bytes" not in capture:
+        return
+    stacks = document["stacks"]
+    for i, site in enumerate(document["sites"]):
+        for key in ("bytes", "live_bytes", "peak_bytes"):
+            told = site["estimated_" + key]
+            summed = sum(stacks[stack].get("estimated_" + key, 0) for stack in site["stacks"])
+            if summed != told:
+                problems.add("choice", f"sites[{i}]: estimated_{key} is {told}, its stacks sum to {summed}")
+            if told and told < site[key]:
+                problems.add("choice", f"sites[{i}]: estimated_{key} is {told}, its samples are {site[key]}")
+
+
 def check_events(document, problems):
     events = document["events"]
     capture = document["capture"]
@@ -551,6 +569,7 @@ def check(path, validator):
     check_peaks(document, problems)
     check_ooms(document, problems)
     check_stacks(document, problems)
+    check_choice(document, problems)
     check_timeline(document, problems)
     check_used(document, problems)
     check_phases(document, problems)
