@@ -127,7 +127,7 @@ static void walk_native(struct walk *walk, struct step_walk *steps, void *caller
 	} else {
 		start = step_start(frame);
 		steps += (start.stack + start.address) * HASH_A >> 32 & (STEPS - 1);
-		if (step_walk(steps, &start, low, high, wanted.depth)) {
+		if (unwind_is_met() && step_walk(steps, &start, low, high, wanted.depth)) {
 			walk->count = 0;
 			walk->native = (void **)(void *)(steps->address + steps->first);
 			walk->native_count = steps->count;

@@ -102,6 +102,13 @@ void unwind_prepare(void)
 	atomic_store(&unwinder.name, "glibc");
 }
 
+static _Thread_local bool met;
+
+bool unwind_is_met(void)
+{
+	return met;
+}
+
 /* Not split in two, which would be a frame more to unwind. */
 __attribute__((noinline)) size_t unwind(void **addresses, size_t capacity)
 {
@@ -119,6 +126,7 @@ __attribute__((noinline)) size_t unwind(void **addresses, size_t capacity)
 		count = unwinder.backtrace(addresses, (int)capacity);
 	loader_leave();
 	watch_path(path);
+	met = true;
 	return count > 0 ? (size_t)count : 0;
 }
 

@@ -19,6 +19,13 @@ void unwind_prepare(void);
 size_t unwind(void **addresses, size_t capacity);
 
 /*
+ * Has this thread called unwind()? The first time allocates (watch_walk), so it should not be in a
+ * handler that has interrupted malloc(): be it needed or not, it is called once when the thread
+ * makes its first event.
+ */
+bool unwind_is_met(void);
+
+/*
  * Has a signal interrupted what is between here and the function that goes on at `until`? False
  * also if that cannot be told.
  */
