@@ -61,14 +61,20 @@ static void add_bytes(struct cells *cells, uint64_t bytes)
 	add_right(cells, show_bytes(text, bytes), BYTES);
 }
 
+/* A damaged spool may have moved by any number. */
+static uint64_t to_whole(double rate)
+{
+	return rate < 1e18 ? (uint64_t)(rate + 0.5) : (uint64_t)1e18;
+}
+
 /* What a rate is, "-" where it is not known. */
 static const char *per_second(char *to, const struct look *look, double rate, bool bytes)
 {
 	if (!(look->seconds > 0))
 		return text_copy(to, SHOW_NUMBER, "-"), to;
 	if (bytes)
-		return show_bytes(to, (uint64_t)rate);
-	return show_count(to, (uint64_t)(rate + 0.5));
+		return show_bytes(to, to_whole(rate));
+	return show_count(to, to_whole(rate));
 }
 
 enum style { PLAIN, BOLD, DIM };
@@ -142,6 +148,7 @@ static void head(struct page *page, const struct look *look)
 static void device(struct page *page, const struct look *look, const struct look_scope *scope)
 {
 	struct cells cells = { .used = 0 };
+	uint64_t residual;
 	char text[512];
 
 	snprintf(text, sizeof(text), "  GPU %d", scope->device);
@@ -151,10 +158,12 @@ static void device(struct page *page, const struct look *look, const struct look
 	add_bytes(&cells, look_cached(scope));
 	add_bytes(&cells, scope->samples ? scope->used.now : UINT64_MAX);
 	/* It may be below 0: others on the card gave memory back since. */
-	show_bytes(text, scope->samples ? (uint64_t)(scope->residual < 0 ? -scope->residual
-									 : scope->residual)
-					: UINT64_MAX);
-	add_right(&cells, scope->residual < 0 ? "-" : "", BYTES - show_columns(text));
+	residual = (uint64_t)scope->residual;
+	show_bytes(text, !scope->samples       ? UINT64_MAX
+			 : scope->residual < 0 ? 0 - residual
+					       : residual);
+	add_right(&cells, scope->samples && scope->residual < 0 ? "-" : "",
+		  BYTES - show_columns(text));
 	add(&cells, text);
 	add_right(&cells, per_second(text, look, scope->rate, false), BYTES);
 	print(page, &cells, PLAIN);

@@ -1,5 +1,6 @@
 /*
- * A valid spool with words of it changed: opened and printed without harm.
+ * A valid spool with words of it changed: opened and printed without harm, and looked at as
+ * `memtrace top` does, from the start and when it has been looked at before.
  *
  * The input is a list of changes, not a file: a region (header, undo list, owners, or a block of a
  * table), a place in it, up to eight bytes. So each input is small and most get past the magic. A
@@ -13,7 +14,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/out.h"
 #include "render/document.h"
+#include "render/top.h"
 #include "spool/journal.h"
 #include "unit/recorder.h"
 
@@ -120,13 +123,47 @@ static void heal(uint8_t blocks)
 		abort();
 }
 
+static void print_look(struct look *look)
+{
+	static char buffer[1 << 16];
+	struct look *const looks[] = { look };
+	const struct top top = { looks, 1, 5 };
+	const struct top_page page = { .columns = 80, .rows = 30 };
+	struct out out;
+
+	look_lines_sort(&look->lines, LOOK_ORDER_rate);
+	out_init(&out, file.null, buffer, sizeof(buffer));
+	top_text(&top, &out, &page);
+	top_json(&top, &out);
+	top_prometheus(&top, &out);
+	out_flush(&out);
+}
+
+/* `before`: was looked at while it was valid. */
+static void look_at(struct look *before)
+{
+	static struct look anew;
+	char why[4096];
+
+	if (!look_now(before, why, sizeof(why)))
+		print_look(before);
+	look_close(before);
+	if (look_open(&anew, file.path, 0, why, sizeof(why)))
+		return;
+	print_look(&anew);
+	look_close(&anew);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static struct look look;
 	char why[4096];
 	struct spool spool;
 
 	if (!size)
 		return 0;
+	if (look_open(&look, file.path, 0, why, sizeof(why)))
+		abort();
 	apply(data + 1, size - 1, false);
 	if (data[0] < 32)
 		cut(data[0]);
@@ -134,6 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		document_write(&spool, file.null, DOCUMENT_EVENTS, "unfinished");
 		spool_close(&spool);
 	}
+	look_at(&look);
 	if (data[0] < 32)
 		heal(data[0]);
 	apply(data + 1, size - 1, true);
