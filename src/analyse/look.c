@@ -175,6 +175,8 @@ static void read_process(struct look *look, double seconds)
 
 	look->stop = atomic_load(&header->stop);
 	look->ended = has_ended(look);
+	look->events_on = atomic_load(&header->recording);
+	look->sample = header->sample;
 	look->rank = fact(look, "rank");
 	look->start_time = header->start_realtime;
 	look->uptime = here && !look->ended && look->looked_at > header->start_monotonic

@@ -44,6 +44,8 @@ struct look {
 	uint64_t uptime;     /* ns */
 	bool ended;          /* the process is no more */
 	enum spool_stop stop;
+	bool events_on;  /* false: only sums go on (memtrace_stop, memtrace ctl stop) */
+	uint64_t sample; /* bytes from sample to sample, 0: the stack of every block is taken */
 	uint64_t events, dropped, ooms;
 	double events_rate, bytes_rate; /* events, and bytes allocated, a second */
 

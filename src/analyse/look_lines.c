@@ -162,8 +162,9 @@ static int add_stack(struct look_lines *lines, const struct spool *spool,
 			return -ENOMEM;
 		line->bytes += cell->live;
 		line->count += cell->live_count;
+		line->holds += lines->sampled ? cell->estimated : cell->live;
 		if (!owner)
-			line->allocated += stack->bytes;
+			line->allocated += lines->sampled ? stack->estimated_bytes : stack->bytes;
 		owner = line;
 	}
 	return 0;
@@ -172,7 +173,6 @@ static int add_stack(struct look_lines *lines, const struct spool *spool,
 static void keep_those_that_count(struct look_lines *lines, double seconds)
 {
 	lines->sorted_n = 0;
-	lines->allocated = 0;
 	for (uint32_t i = 0; i < lines->list_n; i++) {
 		struct look_line *line = &lines->list[i];
 
@@ -180,8 +180,7 @@ static void keep_those_that_count(struct look_lines *lines, double seconds)
 		line->rate = seconds > 0 && line->allocated > line->before
 				     ? (double)(line->allocated - line->before) / seconds
 				     : 0;
-		lines->allocated += line->allocated;
-		if (line->bytes || line->count || line->rate > 0)
+		if (line->holds || line->rate > 0 || (line->count && !lines->sampled))
 			lines->sorted[lines->sorted_n++] = line;
 	}
 }
@@ -197,11 +196,14 @@ int look_lines_read(struct look_lines *lines, const struct spool *spool, double 
 		struct look_line *line = &lines->list[i];
 
 		line->before = line->allocated;
-		line->allocated = line->bytes = line->count = 0;
+		line->allocated = line->bytes = line->count = line->holds = 0;
 	}
+	lines->sampled = spool->header->sample != 0;
+	lines->allocated = 0;
 	for (uint64_t i = 0; i < spool_count(spool, SPOOL_STACK) && !error; i++) {
 		const struct spool_stack *stack = spool_at(spool, SPOOL_STACK, i);
 
+		lines->allocated += stack->bytes;
 		if (stack->cell)
 			error = add_stack(lines, spool, stack,
 					  i < lines->name_of_n ? lines->name_of[i] - 1 : nameless);
@@ -236,7 +238,7 @@ static int by_bytes(const void *a, const void *b)
 	const struct look_line *x = *(struct look_line *const *)a;
 	const struct look_line *y = *(struct look_line *const *)b;
 
-	return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : by_name(x, y);
+	return x->holds != y->holds ? (x->holds < y->holds ? 1 : -1) : by_name(x, y);
 }
 
 static int by_count(const void *a, const void *b)

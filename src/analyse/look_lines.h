@@ -19,12 +19,16 @@ enum look_order {
 /* What a line holds in one place: on a device, or in a space outside of devices. */
 struct look_line {
 	const char *name;
-	const char *space; /* "device" for memory of a device */
-	int device;        /* NO_DEVICE in another space */
-	uint64_t bytes, count;
-	uint64_t allocated, before; /* bytes since process start, now and at the last look */
-	double rate;                /* of that, bytes a second */
-	uint32_t text;              /* position in names */
+	const char *space;     /* "device" for memory of a device */
+	int device;            /* NO_DEVICE in another space */
+	uint64_t bytes, count; /* that are booked under its stacks */
+	/*
+	 * Bytes that it holds, and has allocated by now and by the last look: of a sampled
+	 * recording what its samples stand for (MEMTRACE_SAMPLE), else all.
+	 */
+	uint64_t holds, allocated, before;
+	double rate;   /* allocated, bytes a second */
+	uint32_t text; /* position in names */
 };
 
 struct look_lines {
@@ -32,6 +36,7 @@ struct look_lines {
 	struct look_line **sorted; /* those that hold something or allocate, as look_lines_sort() */
 	uint32_t list_n, list_size, sorted_n;
 	uint64_t allocated; /* bytes since process start, by all lines */
+	bool sampled;
 
 	struct recording recording;
 	uint64_t named_at, naming_cost; /* ns */

@@ -138,7 +138,7 @@ static void lines(struct out *out, const struct look *look, unsigned most)
 		const struct look_line *line = all->sorted[i];
 
 		if (i >= most) {
-			bytes += line->bytes;
+			bytes += line->holds;
 			continue;
 		}
 		text(out, i ? ",\n   {\"line\":" : "\n   {\"line\":", line->name);
@@ -149,6 +149,11 @@ static void lines(struct out *out, const struct look *look, unsigned most)
 		text(out, ",\"space\":", line->space);
 		number(out, ",\"bytes\":", line->bytes);
 		number(out, ",\"count\":", line->count);
+		out_text(out, ",\"estimated_bytes\":");
+		if (all->sampled)
+			out_u64(out, line->holds);
+		else
+			out_text(out, "null");
 		number(out, ",\"allocated_bytes\":", line->allocated);
 		rate(out, ",\"allocated_rate\":", look, line->rate);
 		out_char(out, '}');
@@ -200,6 +205,12 @@ static void process(struct out *out, const struct look *look, unsigned most)
 	text(out, ",\"spool\":", look->follow.spool.path);
 	text(out, ",\n  \"state\":", look->ended ? "ended" : "running");
 	text(out, ",\"stopped\":", document_stop_text(look->stop));
+	truth(out, ",\"events_on\":", look->events_on);
+	out_text(out, ",\"sample_bytes\":");
+	if (look->sample)
+		out_u64(out, look->sample);
+	else
+		out_text(out, "null");
 	number(out, ",\"uptime_ns\":", look->uptime);
 	truth(out, ",\"one_moment\":", !look->follow.torn);
 	number(out, ",\n  \"events\":", look->events);

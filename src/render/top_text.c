@@ -137,6 +137,8 @@ static void head(struct page *page, const struct look *look)
 		add(&cells, show_count(text, look->ooms));
 		add(&cells, " times");
 	}
+	if (!look->events_on && !look->ended)
+		add(&cells, "; events are off");
 	print(page, &cells, DIM);
 	if (stopped) {
 		add(&cells, "  ");
@@ -225,7 +227,7 @@ static void line(struct page *page, const struct look *look, const struct look_l
 	struct cells cells = { .used = 0 };
 	char text[SHOW_NUMBER];
 
-	add_bytes(&cells, line->bytes);
+	add_bytes(&cells, line->holds);
 	add_right(&cells, show_count(text, line->count), 10);
 	add_right(&cells, per_second(text, look, line->rate, true), BYTES);
 	if (line->device == NO_DEVICE)
@@ -251,6 +253,11 @@ static void lines(struct page *page, const struct look *look, unsigned most)
 	add_right(&cells, "blocks", 10);
 	add_right(&cells, "bytes/s", BYTES);
 	add(&cells, "  where   line");
+	if (look->sample) {
+		add(&cells, "  (estimated from samples of ");
+		add(&cells, show_bytes(text, look->sample));
+		add(&cells, ")");
+	}
 	if (look->follow.torn)
 		add(&cells, "  (of some moments around that of the sums)");
 	print(page, &cells, DIM);
@@ -258,7 +265,7 @@ static void lines(struct page *page, const struct look *look, unsigned most)
 		if (i < most)
 			line(page, look, all->sorted[i]);
 		else
-			bytes += all->sorted[i]->bytes;
+			bytes += all->sorted[i]->holds;
 	}
 	if (all->sorted_n <= most)
 		return;

@@ -77,6 +77,7 @@ is 'and says the same of devices' \
 		e["reserved"]["exit_bytes"], e["used"]["exit_bytes"], e["used"]["at_exit"]["residual_bytes"], e["allocations"], e["frees"]] for e in d["summary"]["devices"]]')"
 is 'and of all that lives' "$(json top.json 'sum(l["bytes"] for l in d["processes"][0]["lines"])')" \
 	"$(json same.json 'sum(s["live_bytes"] for s in d["sites"])')"
+is 'nothing is estimated' "$(json top.json '[d["processes"][0]["sample_bytes"], d["processes"][0]["events_on"], d["processes"][0]["lines"][0]["estimated_bytes"]]')" '[null, true, null]'
 tell a pop
 ok 'a range ends' memtrace top "$pid" --once --json
 is 'and is told as the last that ended' \
@@ -119,9 +120,34 @@ kill "$server"
 wait "$server"
 is 'it ends by its signal' "$?" 143
 
+# --- sampled, events off -----------------------------------------------------------------------------------
+export MEMTRACE_SAMPLE=4KiB
+start b sampled
+unset MEMTRACE_SAMPLE
+# shellcheck disable=SC2154
+other=$pid_b
+tell b 'take 3 1048576'
+ok 'a sampled process' memtrace top "$other" --once --json
+cp "$OUT" sampled.json
+ok 'fits the schema' "$PYTHON" "$helper" valid "$schema" sampled.json
+is 'sums are exact, and blocks as large as these are samples surely' \
+	"$(json sampled.json '[[p["sample_bytes"], p["allocated_bytes"], [[l["line"], l["bytes"], l["estimated_bytes"]] for l in p["lines"]]] for p in d["processes"]]')" \
+	'[[4096, 3145728, [["take_here (alive)", 3145728, 3145728]]]]'
+ok 'as a page' memtrace top "$other" --once
+has 'which says so' "$OUT" 'estimated from samples of 4.00 KiB'
+kill_hard "$other"
+export MEMTRACE_START=off
+start b quiet
+unset MEMTRACE_START
+other=$pid_b
+tell b 'take 3 1048576'
+ok 'a process whose events are off' memtrace top "$other" --once
+has 'which the page says' "$OUT" 'events are off'
+has 'with sums all the same' "$OUT" '3.00 MiB'
+kill_hard "$other"
+
 # --- two processes, fork, exec ------------------------------------------------------------------------
 start b two
-# shellcheck disable=SC2154
 other=$pid_b
 tell b fork # before it uses CUDA, which does not outlive a fork
 child=${answer#child }
@@ -158,7 +184,7 @@ is 'sums are right while threads allocate without end' "$looked" 10
 ok 'killed while it is watched' "$PYTHON" "$helper" dies "$other"
 wait "$other" 2>"$MEMTRACE_TEST_TMP/.killed"
 fails 3 "there is no process $other" memtrace top "$other" --once
-ok 'its spool is whole' memtrace recover --force -o killed.json b.1.spool
+ok 'its spool is whole' memtrace recover --force -o killed.json b.3.spool
 for _ in 1 2 3 4 5; do
 	start b again
 	tell b 'take 1 100'
