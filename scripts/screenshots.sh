@@ -12,7 +12,13 @@ trap 'rm -rf "$folder"' EXIT
 "$BUILD/memtrace" html tests/data/h200-train.json -o "$folder/train.html"
 "$BUILD/tests/generator" --events 6000 --live 120 --stacks 24 --leak --growth 4000000 --json "$folder/run.json" >/dev/null
 "$BUILD/memtrace" html "$folder/run.json" -o "$folder/run.html"
-node tests/page/screenshots.mjs "$folder"
+spans=
+if [ -e tests/data/h200-cupti.json ]; then # recorded with MEMTRACE_CUPTI=1
+	"$BUILD/memtrace" html tests/data/h200-cupti.json -o "$folder/cupti.html"
+	spans=cupti
+fi
+# shellcheck disable=SC2086  # nothing, or a word
+node tests/page/screenshots.mjs "$folder" $spans
 for picture in "$folder"/page-*.png; do
 	[ "$(wc -c <"$picture")" -le 150000 ] || {
 		echo "screenshots: ${picture##*/} is larger than 150 kB" >&2

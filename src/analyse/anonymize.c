@@ -17,9 +17,9 @@
 enum { WORD = 160 };
 
 static const char *const words[HIDDEN_KINDS] = {
-	[HIDDEN_FUNCTION] = "function", [HIDDEN_FILE] = "file",   [HIDDEN_LIBRARY] = "library",
-	[HIDDEN_SITE] = "call site",    [HIDDEN_PHASE] = "phase", [HIDDEN_POOL] = "pool",
-	[HIDDEN_THREAD] = "thread",
+	[HIDDEN_FUNCTION] = "function", [HIDDEN_FILE] = "file",     [HIDDEN_LIBRARY] = "library",
+	[HIDDEN_SITE] = "call site",    [HIDDEN_KERNEL] = "kernel", [HIDDEN_PHASE] = "phase",
+	[HIDDEN_POOL] = "pool",         [HIDDEN_THREAD] = "thread",
 };
 
 static const char *keep(struct anonymizer *anonymizer, const char *text)
@@ -214,6 +214,12 @@ int anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 			hide_all(anonymizer, HIDDEN_PHASE, trace->phases[i].domain);
 		trace->phases[i].category =
 			hide_all(anonymizer, HIDDEN_PHASE, trace->phases[i].category);
+	}
+	for (size_t i = 0; i < trace->actions_n; i++) {
+		struct trace_action *action = &trace->actions[i];
+
+		if (!strcmp(action->kind, "kernel")) /* the others' names are CUDA's */
+			action->name = hide_all(anonymizer, HIDDEN_KERNEL, action->name);
 	}
 	for (size_t i = 0; i < trace->threads_n; i++)
 		trace->threads[i].name =

@@ -2,10 +2,10 @@
  * A trace that may be shown to strangers: no paths, and no names but those that everybody knows.
  *
  * Functions and files of the program and of packages that are no framework, its libraries, phases,
- * threads, pools, its host and command line become "function 3", "file 1.py", "phase 2 7" (the
- * number of a step stays). Frameworks, CUDA's libraries and the interpreter keep their names, for
- * these say nothing of who runs them. Sums, times and sizes stay. The same name becomes the same
- * word in every trace that is given to one anonymizer.
+ * threads, pools, kernels, its host and command line become "function 3", "file 1.py", "phase 2 7"
+ * (the number of a step stays). Frameworks, CUDA's libraries and the interpreter keep their names,
+ * for these say nothing of who runs them. Sums, times and sizes stay. The same name becomes the
+ * same word in every trace that is given to one anonymizer.
  */
 #ifndef ANALYSE_ANONYMIZE_H
 #define ANALYSE_ANONYMIZE_H
@@ -26,6 +26,7 @@ enum hidden {
 	HIDDEN_LIBRARY,
 	HIDDEN_SITE,
 	HIDDEN_PHASE,
+	HIDDEN_KERNEL,
 	HIDDEN_POOL,
 	HIDDEN_THREAD,
 	HIDDEN_KINDS,

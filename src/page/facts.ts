@@ -37,6 +37,7 @@ export interface Report {
 	leaks: { bytes: number; count: number; held_bytes: number; suppressed_bytes: number; sites: LeakSite[]; other_sites: number; other_sites_bytes: number };
 	temporaries?: { count: number; bytes: number; lifetime_sum_ns: number; at_peak_bytes: number; sites: TemporarySite[]; other_sites: number } | null;
 	histogram?: { from_bytes: number; count: number; bytes: number; live_count: number; live_bytes: number }[] | null;
+	actions?: { kind: string; name: string; count: number; total_ns: number; max_ns: number; bytes: number }[];
 	events_recorded: number; events_dropped: number; truncated: boolean; notes: string[];
 }
 
@@ -56,7 +57,12 @@ export interface Facts {
 	places: Place[]; ops: string[]; threads: { thread: number; name: string | null }[]; apis: (string | null)[]; texts: (string | null)[];
 	gaps: Gap[]; frames: FrameRow[]; phases: Phase[]; peaks: Composition[]; timeline: Curve[]; groupings: Grouping[];
 	folded?: Folded;
+	spans?: SpanFacts;
 }
+
+// What CUPTI saw run; actions are kind and name. src/render/page_spans.c writes it.
+export interface Track { device: number | null; stream: number | null; thread: number | null }
+export interface SpanFacts { count: number; dropped: number; left_out: number; left_out_ns: number; tracks: Track[]; actions: [string, string][] }
 
 // What of a long trace is told in sums only.
 export interface Folded { events: number; blocks: number; largest: number; slices: number }

@@ -1,5 +1,6 @@
 // The page: reads its traces, puts the views together, and tells them of changes.
 
+import { ActivityView } from "./activity";
 import { App, type View } from "./app";
 import { BlockMap } from "./blockmap";
 import { Controls, CursorBar } from "./controls";
@@ -110,7 +111,7 @@ function start(page: HTMLElement, traces: Trace[], diff: Diff | null): void {
 	const overview = new Overview(app);
 	const views: View[] = [
 		new FlameView(app), new TableView(app), new BlockMap(app), new SegmentMap(app), new FindingsView(app), new FoundView(app), new SumsView(app),
-		...(diff ? [new DiffView(app, diff)] : []),
+		...(traces.some((trace) => trace.spans) ? [new ActivityView(app)] : []), ...(diff ? [new DiffView(app, diff)] : []),
 	];
 
 	if (!views.some((view) => view.id === store.get("view")))

@@ -1,7 +1,7 @@
 // A trace as the page works with it: events in typed arrays, and the blocks that they begin and end.
 
 import { readColumn, undoDelta } from "./columns";
-import { readFacts, type Facts } from "./facts";
+import { readFacts, type Facts, type Track } from "./facts";
 
 export const NEVER = 0xffffffff;
 export const NONE = -1;
@@ -35,6 +35,17 @@ export interface Events {
 	sums: Record<"device" | "pool", { allocated: Float64Array; reserved: Float64Array }> | null; // of a long trace, behind each event
 }
 
+// What CUPTI saw run, by time.
+export interface Spans {
+	count: number;
+	t: Float64Array; // ns
+	ns: Float64Array;
+	action: Uint32Array; // position in facts.spans.actions
+	track: Uint32Array;
+	bytes: Float64Array;
+	tracks: Track[];
+}
+
 export class Trace {
 	readonly gapEvents: Set<number>;
 	private readonly kinds: Kind[];
@@ -46,6 +57,7 @@ export class Trace {
 		readonly blocks: Blocks,
 		readonly stackStart: Uint32Array, // of each stack, and of one behind the last, in stackFrames
 		readonly stackFrames: Uint32Array,
+		readonly spans: Spans | null, // only when CUPTI was asked for
 	) {
 		this.gapEvents = new Set(facts.gaps.map((gap) => gap.event));
 		this.kinds = facts.ops.map(kindOf);
@@ -138,7 +150,8 @@ function kindOf(op: string): Kind {
 
 // src/render/page_columns.def says what each column holds.
 const columnNames = ["t", "op", "place", "size", "stack", "thread", "api", "text", "death", "ptr", "category", "depth", "frame",
-	"blocks", "device_allocated", "device_reserved", "pool_allocated", "pool_reserved"] as const;
+	"blocks", "device_allocated", "device_reserved", "pool_allocated", "pool_reserved",
+	"span_t", "span_ns", "span_action", "span_track", "span_bytes"] as const;
 type Columns = Record<(typeof columnNames)[number], Float64Array>;
 
 async function readColumns(number: number): Promise<Columns> {
@@ -219,6 +232,13 @@ function takeSums(facts: Facts, columns: Columns): Events["sums"] {
 	};
 }
 
+function takeSpans(facts: Facts, columns: Columns): Spans | null {
+	return facts.spans ? {
+		count: columns.span_ns.length, t: undoDelta(columns.span_t), ns: columns.span_ns, action: Uint32Array.from(columns.span_action),
+		track: Uint32Array.from(columns.span_track), bytes: columns.span_bytes, tracks: facts.spans.tracks,
+	} : null;
+}
+
 function takeStacks(depths: Float64Array, frames: Float64Array): { start: Uint32Array; frames: Uint32Array } {
 	const start = new Uint32Array(depths.length + 1);
 
@@ -237,5 +257,5 @@ export async function readTrace(number: number): Promise<Trace | null> {
 	const { events, blocks } = takeEvents(facts, columns);
 	const stacks = takeStacks(columns.depth, columns.frame);
 
-	return new Trace(number, facts, events, blocks, stacks.start, stacks.frames);
+	return new Trace(number, facts, events, blocks, stacks.start, stacks.frames, takeSpans(facts, columns));
 }

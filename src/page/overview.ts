@@ -8,6 +8,7 @@ import { Memo, type App, type View } from "./app";
 import { h } from "./dom";
 import type { Curve } from "./facts";
 import * as format from "./format";
+import { Lanes } from "./lanes";
 import { bandsOf, drawBands, flagPosition, flagsOf, LANE, type Band, type Flag } from "./marks";
 import { Kind, NEVER, type Trace } from "./model";
 import { eventAt, positionOf, sampleEvents } from "./sample";
@@ -15,6 +16,7 @@ import type { Axis, Key } from "./state";
 
 const HEIGHT = 240;
 const AXIS = 84;
+const RIGHT = 12;
 const byteSteps = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 type Column = (number | null)[];
@@ -61,6 +63,7 @@ export class Overview implements View {
 	private readonly chart = h("div", { class: "chart", role: "img", tabindex: 0, "aria-label": "Memory over time" });
 	private readonly small = h("canvas", { class: "minimap", "aria-hidden": "true" });
 	private readonly legend = h("div", { class: "legend" });
+	private readonly lower: Lanes;
 	private plot: uPlot | null = null;
 	private bands: Band[] = [];
 	private lanes = 0;
@@ -69,7 +72,8 @@ export class Overview implements View {
 	private readonly tops = new Memo<{ tops: Float64Array; most: number }>();
 
 	constructor(private readonly app: App) {
-		this.element = h("section", { class: "overview", "aria-label": "Curves" }, this.legend, this.chart, this.small);
+		this.lower = new Lanes(app, AXIS, RIGHT);
+		this.element = h("section", { class: "overview", "aria-label": "Curves" }, this.legend, this.chart, this.lower.element, this.small);
 		this.listen();
 	}
 
@@ -85,12 +89,14 @@ export class Overview implements View {
 		else
 			this.plot?.redraw(false, false);
 		this.tellLegend();
+		this.lower.update();
 		this.drawSmall();
 	}
 
 	resize(): void {
 		this.plot?.setSize({ width: this.chart.clientWidth, height: this.height });
 		this.show();
+		this.lower.update();
 		this.drawSmall();
 	}
 
@@ -204,7 +210,7 @@ export class Overview implements View {
 		this.plot?.destroy();
 		this.chart.replaceChildren();
 		this.plot = new uPlot({
-			width: Math.max(this.chart.clientWidth, 300), height: this.height, padding: [this.lanes * LANE + 14, 12, 0, 0],
+			width: Math.max(this.chart.clientWidth, 300), height: this.height, padding: [this.lanes * LANE + 14, RIGHT, 0, 0],
 			legend: { show: false }, scales: { x: { time: false, auto: false }, y: { auto: false } },
 			cursor: { drag: { x: true, y: false, setScale: false }, points: { show: false }, y: false },
 			axes: [
@@ -299,7 +305,7 @@ export class Overview implements View {
 		const [low, high] = this.app.full;
 		const sums = this.app.sumsOf(trace, this.app.scope).allocated;
 		const ctx = this.small.getContext("2d");
-		const inner = width - AXIS - 12;
+		const inner = width - AXIS - RIGHT;
 
 		if (!ctx || inner < 10)
 			return;
@@ -392,21 +398,24 @@ export class Overview implements View {
 			pressed = null;
 		});
 		this.chart.addEventListener("dblclick", () => this.app.zoom(...this.app.full));
-		this.chart.addEventListener("wheel", (event) => {
-			const { from, to } = this.app.store.state;
-			const centre = this.valueAt(event.clientX);
-
-			event.preventDefault();
-			if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
-				const shift = ((event.deltaX || event.deltaY) / 800) * (to - from);
-
-				this.app.zoom(from + shift, to + shift);
-			} else {
-				this.app.zoomBy(event.deltaY > 0 ? 1.25 : 0.8, centre);
-			}
-		}, { passive: false });
+		for (const element of [this.chart, this.lower.element])
+			element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
 		this.small.addEventListener("mousedown", (event) => this.grabSmall(event));
 		new ResizeObserver(() => this.plot && Math.abs(this.plot.width - this.chart.clientWidth) > 1 && this.resize()).observe(this.chart);
+	}
+
+	private wheel(event: WheelEvent): void {
+		const { from, to } = this.app.store.state;
+		const centre = this.valueAt(event.clientX);
+
+		event.preventDefault();
+		if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+			const shift = ((event.deltaX || event.deltaY) / 800) * (to - from);
+
+			this.app.zoom(from + shift, to + shift);
+		} else {
+			this.app.zoomBy(event.deltaY > 0 ? 1.25 : 0.8, centre);
+		}
 	}
 
 	private grabSmall(event: MouseEvent): void {
@@ -414,7 +423,7 @@ export class Overview implements View {
 		const [low, high] = this.app.full;
 		const move = (at: MouseEvent) => {
 			const { from, to } = this.app.store.state;
-			const centre = low + ((at.clientX - box.left - AXIS) / (box.width - AXIS - 12)) * (high - low);
+			const centre = low + ((at.clientX - box.left - AXIS) / (box.width - AXIS - RIGHT)) * (high - low);
 
 			this.app.zoom(centre - (to - from) / 2, centre + (to - from) / 2);
 		};

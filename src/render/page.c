@@ -104,6 +104,7 @@ struct part {
 	struct trace trace;
 	struct history history;
 	struct history_folded folded;
+	struct page_spans spans;
 	struct rules rules;
 	struct categories categories;
 };
@@ -170,6 +171,7 @@ static int write_facts(struct out *json, void *what)
 	out_text(json, ",\n\"name\":");
 	out_json(json, name_of(part));
 	error = page_facts(&part->trace, &part->history, &part->folded, &part->categories, json);
+	page_spans_facts(&part->spans, &part->trace, json);
 	out_text(json, "}");
 	return error;
 }
@@ -202,10 +204,12 @@ static int write_parts(struct part *part, unsigned number, struct out *out)
 	if (!error && part->options->max_events &&
 	    history_fold(&part->history, part->options->max_events, &part->folded))
 		error = err("%s: no memory left", part->input->path);
+	if (!error)
+		error = page_spans_find(&part->spans, &part->trace, part->options->max_events);
 	snprintf(name, sizeof(name), "facts%u", number);
 	if (!error)
 		error = write_json(name, out, write_facts, part);
-	return error ? error : page_events(&part->trace, &part->history, number, out);
+	return error ? error : page_events(&part->trace, &part->history, &part->spans, number, out);
 }
 
 static int write_part(struct part *part, unsigned number, struct out *out)
@@ -218,6 +222,7 @@ static int write_part(struct part *part, unsigned number, struct out *out)
 		error = read_events(part);
 		if (!error)
 			error = write_parts(part, number, out);
+		page_spans_clear(&part->spans);
 		history_clear(&part->history);
 		categories_clear(&part->categories);
 		trace_close(&part->trace);

@@ -101,8 +101,21 @@ static void add_stacks(struct column *columns, const struct trace *trace)
 	}
 }
 
-int page_events(const struct trace *trace, const struct history *history, unsigned number,
-		struct out *out)
+static void add_spans(struct column *columns, const struct page_spans *spans)
+{
+	for (size_t i = 0; i < spans->count; i++) {
+		const struct trace_span *span = spans->list[i];
+
+		column_add_delta(&columns[COLUMN_span_t], span->t);
+		column_add(&columns[COLUMN_span_ns], span->ns);
+		column_add(&columns[COLUMN_span_action], span->action);
+		column_add(&columns[COLUMN_span_track], spans->tracks[i]);
+		column_add(&columns[COLUMN_span_bytes], span->bytes);
+	}
+}
+
+int page_events(const struct trace *trace, const struct history *history,
+		const struct page_spans *spans, unsigned number, struct out *out)
 {
 	struct column columns[PAGE_COLUMNS] = { 0 };
 	uint8_t *deaths = find_deaths(history);
@@ -120,6 +133,7 @@ int page_events(const struct trace *trace, const struct history *history, unsign
 	}
 	free(deaths);
 	add_stacks(columns, trace);
+	add_spans(columns, spans);
 	for (size_t i = 0; i < PAGE_COLUMNS; i++) {
 		snprintf(name, sizeof(name), "%s%u", names[i], number);
 		if (error)

@@ -153,6 +153,22 @@ static void show_action(const struct report *report, const struct report_column 
 	out_char(report->show.out, '\n');
 }
 
+/* What of it pages and exports show one by one. */
+static void say_timeline(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+	char kept[SHOW_NUMBER];
+	char dropped[SHOW_NUMBER];
+	char line[200];
+
+	if (!trace->spans_dropped)
+		return;
+	snprintf(line, sizeof(line),
+		 "The latest %s are on the timeline; %s before them found no room there.",
+		 show_count(kept, trace->spans_n), show_count(dropped, trace->spans_dropped));
+	report_say(report, line);
+}
+
 int report_text_actions(const struct report *report)
 {
 	static const struct report_column columns[] = {
@@ -176,6 +192,7 @@ int report_text_actions(const struct report *report)
 		show_action(report, columns, sorted[i]);
 	if (rows < report->trace->actions_n)
 		report_more(report, report->trace->actions_n - rows);
+	say_timeline(report);
 	free(sorted);
 	return 0;
 }
@@ -197,6 +214,9 @@ int report_json_actions(const struct report *report)
 		out_char(report->show.out, '}');
 	}
 	out_char(report->show.out, ']');
+	report_json_number(report, ",\n\"spans\":{\"count\":", report->trace->spans_n);
+	report_json_number(report, ",\"dropped\":", report->trace->spans_dropped);
+	out_char(report->show.out, '}');
 	free(sorted);
 	return 0;
 }

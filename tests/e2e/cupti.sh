@@ -56,9 +56,29 @@ is 'a ring: what is older is not judged' "$(json "$TRACE" '(lambda w: w["unjudge
 # Kernels, and a ring of them.
 traced "$E2E/calls" rows
 is 'kernels' "$(json "$TRACE" '[a["count"] > 0 for a in d["actions"] if a["kind"] == "kernel"]')" '[true]'
-is 'and when they ran' "$(json "$TRACE" 'all(d["actions"][s["action"]]["kind"] == "kernel" and s["ns"] == 5000
+is 'and when they ran' "$(json "$TRACE" 'all(s["ns"] == (5000 if d["actions"][s["action"]]["kind"] == "kernel" else 2000)
 	and 0 < s["t"] < d["process"]["duration_ns"] for s in d["spans"]) and len(d["spans"]) > 0')" true
 ok 'the trace keeps its promises' validate "$TRACE"
+
+# Pictures of them: what is left out is said.
+FAKE_CUPTI_STREAMS=2 FAKE_CUPTI_SLOW=cuMemAlloc_v2 traced "$E2E/calls" rows
+ok 'copies, fills and a long call' validate "$TRACE"
+spans=$(json "$TRACE" 'len(d["spans"])')
+ok 'a report for programs' memtrace report --json "$TRACE"
+is 'tells how many are on the timeline' "$(json "$OUT" '"%d %d" % (d["spans"]["count"], d["spans"]["dropped"])')" "$spans 0"
+ok 'an export' memtrace export "$TRACE" --to chrome
+is 'with tracks of the device and its streams' "$(json "$OUT" 'sorted(set(e["args"]["name"] for e in d["traceEvents"]
+	if e["ph"] == "M" and e["pid"] != '"$(json "$TRACE" 'd["process"]["pid"]')"'))')" \
+	'["device 0: Simulated GPU", "stream 7: copies", "stream 7: fills", "stream 7: kernels", "stream 8: copies", "stream 8: fills", "stream 8: kernels"]'
+if [ -s "$BUILD/page/page.html" ]; then
+	ok 'a page' memtrace html "$TRACE" -o all.html
+	has 'has them all' all.html "\"spans\":{\"count\":$spans,\"dropped\":0,\"left_out\":0,"
+	ok 'a short page' memtrace html --max-events 10 "$TRACE" -o few.html
+	has 'has the longest' few.html "\"spans\":{\"count\":10,\"dropped\":0,\"left_out\":$((spans - 10)),\"left_out_ns\":2000,"
+	ok 'a page without names' memtrace html --anonymize "$TRACE" -o nameless.html
+	hasnt 'hides those of kernels' nameless.html fake_kernel
+	has 'and keeps those of calls' nameless.html cuMemcpyAsync
+fi
 
 # Others.
 is 'alone, a tool has its records' "$("$E2E/cupti" first) $("$E2E/cupti" later)" '8 5'

@@ -21,5 +21,11 @@ ok 'its page' memtrace html long.json --max-events 12000 -o long.html
 memtrace report --json --limit 0 long.json >long.report.json
 echo '{}' >long.gaps.json # what lies where between the ends of slices is not known
 memtrace report --json --at peak --show moment long.json >long.categories.json
+# What CUPTI saw, on more streams than there are lanes.
+MEMTRACE_CUPTI=1 FAKE_CUPTI_STREAMS=7 FAKE_CUPTI_SLOW=cuMemAlloc_v2 traced "$E2E/calls" rows
+memtrace html "$TRACE" -o spans.html
+memtrace report --json --limit 0 "$TRACE" >spans.report.json
+memtrace report --json --at peak --show gaps "$TRACE" >spans.gaps.json
+memtrace report --json --at peak --show moment "$TRACE" >spans.categories.json
 # shellcheck disable=SC2086  # words
-browse figures "$PWD" $names long
+browse figures "$PWD" $names long spans

@@ -93,6 +93,33 @@ async function testFindings(name, page, report) {
 	same(`${name}: advice`, (await data(page, "li[data-rule]")).map((row) => row.rule), report.advice.map((row) => row.rule));
 }
 
+// The lanes below the curves are drawn from spans, the report's sums were kept while recording.
+async function testSpans(name, page, report) {
+	await page.click("button:text-is('time')");
+	await page.focus(".chart");
+	await page.keyboard.press("0");
+	await settled(page);
+	if (!report.spans) {
+		same(`${name}: no lanes`, (await data(page, ".lanes [data-kind]")).length, 0);
+		return;
+	}
+	same(`${name}: all that ran is in the lanes`, Number((await data(page, ".lanes"))[0].count), report.spans.count);
+	for (const row of (await data(page, ".lanes [data-kind]")).filter((one) => one.kind !== "call")) {
+		const actions = report.actions.filter((one) => one.kind === row.kind);
+
+		same(`${name}: ${row.kind} in the lanes`, [Number(row.count), Number(row.ns)], [total(actions, "count"), total(actions, "total_ns")]);
+	}
+	await view(page, "activity");
+	same(`${name}: by name`, (await data(page, "tr[data-action]")).map((row) => [row.kind, row.action, Number(row.count), Number(row.total), Number(row.bytes)]).sort(),
+		report.actions.map((row) => [row.kind, row.name, row.count, row.total_ns, row.bytes]).sort());
+	// A row leads to the place, where one of that kind is in view.
+	await page.click("tr[data-kind=kernel]");
+	await settled(page);
+	const [seen] = (await data(page, ".lanes [data-kind=kernel]")).map((row) => Number(row.count));
+
+	check(`${name}: a row of the table leads to its place`, seen >= 1 && seen < report.spans.count, `${seen} kernels are in view`);
+}
+
 const browser = await openBrowser();
 
 for (const name of names) {
@@ -104,6 +131,7 @@ for (const name of names) {
 	await testPeaks(name, page, report);
 	await testGaps(name, page, report, read(`${name}.gaps.json`).gaps ?? []);
 	await testFindings(name, page, report);
+	await testSpans(name, page, report);
 	check(`${name}: no error, no request`, !troubles.length, troubles.join("; "));
 	await close();
 }

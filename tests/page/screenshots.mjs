@@ -1,7 +1,8 @@
-// The pictures in README: screenshots.mjs FOLDER, which holds train.html and run.html, gets PNGs.
+// The pictures in README: screenshots.mjs FOLDER [cupti], which holds train.html and run.html (and
+// cupti.html, of a trace with what CUPTI saw), gets PNGs.
 import { openBrowser, openPage, settled, view } from "./browser.mjs";
 
-const [folder] = process.argv.slice(2);
+const [folder, cupti] = process.argv.slice(2);
 const browser = await openBrowser();
 const size = { viewport: { width: 1180, height: 760 } };
 
@@ -22,4 +23,8 @@ await shoot("segments", "run", "#axis=event&view=segments&by=line&theme=dark", a
 	await view(page, "segments");
 	await page.evaluate(() => document.querySelector(".cursorbar").scrollIntoView());
 });
+// Kernels under the curve: over events, so that the time before the first one takes no room.
+if (cupti) {
+	await shoot("kernels", cupti, "#axis=event&view=activity");
+}
 await browser.close();

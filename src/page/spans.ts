@@ -1,0 +1,88 @@
+// What CUPTI saw run (MEMTRACE_CUPTI=1): kernels, copies and long calls, each on its track.
+
+import { Memo, type App } from "./app";
+import type { Track } from "./facts";
+import * as format from "./format";
+import type { Spans, Trace } from "./model";
+import type { Axis } from "./state";
+
+// The kinds of actions, in the order in which rows and legends have them.
+export const KINDS = ["kernel", "copy", "fill", "migration", "call"] as const;
+export type SpanKind = (typeof KINDS)[number];
+
+const MOST_ROWS = 5; // of streams; the others share the last
+
+export interface Row { label: string; of: number[] } // tracks
+
+export const kindWords: Record<SpanKind, string> = { kernel: "kernels", copy: "copies", fill: "fills", migration: "migrations", call: "long calls" };
+
+export function kindOf(word: string): SpanKind {
+	return word === "runtime" || word === "driver" ? "call" : (KINDS as readonly string[]).includes(word) ? (word as SpanKind) : "kernel";
+}
+
+export function trackText(trace: Trace, track: Track): string {
+	if (track.device !== null)
+		return `stream ${track.stream}`;
+	const thread = trace.facts.threads.find((one) => one.thread === track.thread);
+
+	return `thread ${track.thread}${thread?.name ? ` (${thread.name})` : ""}`;
+}
+
+// Where a time lies on the axis: between two events it goes on evenly.
+export function positionAt(trace: Trace, axis: Axis, t: number): number {
+	if (axis === "time")
+		return t;
+	const { events } = trace;
+	const at = trace.eventAt(t);
+
+	if (at < 0 || at + 1 >= events.count)
+		return Math.min(Math.max(at, 0), Math.max(events.count - 1, 0));
+	return at + (t - events.t[at]) / Math.max(events.t[at + 1] - events.t[at], 1);
+}
+
+function busy(spans: Spans): Float64Array {
+	const sums = new Float64Array(spans.tracks.length);
+
+	for (let i = 0; i < spans.count; i++)
+		sums[spans.track[i]] += spans.ns[i];
+	return sums;
+}
+
+// A row a stream of the device, the busiest apart from the others where there are many, and one of calls.
+function findRows(trace: Trace, device: number | null): Row[] {
+	const spans = trace.spans;
+
+	if (!spans)
+		return [];
+	const sums = busy(spans);
+	const streams = [...spans.tracks.keys()].filter((i) => spans.tracks[i].device !== null && (device === null || spans.tracks[i].device === device))
+		.sort((a, b) => sums[b] - sums[a]);
+	const calls = [...spans.tracks.keys()].filter((i) => spans.tracks[i].device === null);
+	const apart = streams.length > MOST_ROWS ? streams.slice(0, MOST_ROWS - 1) : streams;
+	const rows: Row[] = apart.sort((a, b) => a - b)
+		.map((i) => ({ label: device === null ? `${spans.tracks[i].device}: stream ${spans.tracks[i].stream}` : `stream ${spans.tracks[i].stream}`, of: [i] }));
+
+	if (streams.length > apart.length)
+		rows.push({ label: `${streams.length - apart.length} streams`, of: streams.slice(MOST_ROWS - 1) });
+	if (calls.length)
+		rows.push({ label: "long calls", of: calls });
+	return rows;
+}
+
+const found = new Memo<Row[]>();
+
+export function rowsOf(app: App): Row[] {
+	return found.get(`${app.trace.number} ${app.scope.device}`, () => findRows(app.trace, app.scope.device));
+}
+
+// What the lanes do not hold, in words; "" when that is nothing.
+export function lackText(trace: Trace): string {
+	const facts = trace.facts.spans;
+	const words: string[] = [];
+
+	if (facts?.dropped)
+		words.push(`Of all that ran, the latest ${format.count(facts.count + facts.left_out)} are on the timeline: ${format.count(facts.dropped)} before them found no room. The sums hold them all.`);
+	if (facts?.left_out)
+		words.push(`${format.count(facts.left_out)} that took ${format.time(facts.left_out_ns)} or less are not in this page (memtrace html --max-events).`);
+	return words.join(" ");
+}
