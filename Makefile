@@ -24,11 +24,11 @@ in_path = $(firstword $(wildcard $(addsuffix /$(1),$(subst :, ,$(PATH)))))
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-7s %s\n' $(1) $(patsubst $(BUILD)/%,%,$(2));)
 
-# What the tool can do without: the exports that need them say so then.
+# What the tool can do without: what needs them says so then.
 has_header = $(shell printf '\043include <%s>\n' $(1) | $(CC) $(CPPFLAGS) $(CFLAGS) -E - >/dev/null 2>&1 && echo yes)
-OPTIONAL := $(if $(call has_header,sqlite3.h),sqlite)
-OPTIONAL_FLAGS := $(if $(filter sqlite,$(OPTIONAL)),-DHAVE_SQLITE=1)
-OPTIONAL_LIBS := $(if $(filter sqlite,$(OPTIONAL)),-lsqlite3)
+OPTIONAL := $(if $(call has_header,sqlite3.h),sqlite) $(if $(call has_header,zstd.h),zstd)
+OPTIONAL_FLAGS := $(if $(filter sqlite,$(OPTIONAL)),-DHAVE_SQLITE=1) $(if $(filter zstd,$(OPTIONAL)),-DHAVE_ZSTD=1)
+OPTIONAL_LIBS := $(if $(filter sqlite,$(OPTIONAL)),-lsqlite3) $(if $(filter zstd,$(OPTIONAL)),-lzstd)
 
 # --- sources ---------------------------------------------------------------------------------------
 

@@ -10,11 +10,13 @@ gcc                    build  compiles everything
 make                   build  runs the Makefile
 libc6-dev              build  the C library headers
 libcjson-dev           build  JSON in the tool
-zlib1g-dev             build  packs what a page of memtrace html holds
+zlib1g-dev             build  traces as .json.gz; packs what a page of memtrace html holds
+libzstd-dev            demo   traces as .json.zst
 libunwind8             build  native stacks, loaded when CUDA starts
 npm                    demo   fetches what the page of memtrace html is made of (src/page)
 libsqlite3-dev         demo   export --to sqlite
 python3                demo   reads traces back in the demo and the tests
+zstd                   check  reads what is written compressed
 python3-jsonschema     check  validates every test trace against the schema
 clang                  check  the second compiler
 clang-format           check  make check-format
@@ -66,6 +68,7 @@ present() {
 	libc6-dev) [ -e /usr/include/stdio.h ] ;;
 	libcjson-dev) [ -e /usr/include/cjson/cJSON.h ] || [ -e /usr/local/include/cjson/cJSON.h ] ;;
 	zlib1g-dev) [ -e /usr/include/zlib.h ] || [ -e /usr/local/include/zlib.h ] ;;
+	libzstd-dev) [ -e /usr/include/zstd.h ] || [ -e /usr/local/include/zstd.h ] ;;
 	libsqlite3-dev) [ -e /usr/include/sqlite3.h ] || [ -e /usr/local/include/sqlite3.h ] ;;
 	libunwind8) ldconfig -p 2>/dev/null | grep -q 'libunwind\.so\.8' ;;
 	python3-torch) /usr/bin/python3 -c 'import torch' 2>/dev/null ;;

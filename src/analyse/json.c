@@ -15,7 +15,6 @@
 
 #include "analyse/error.h"
 #include "analyse/json_parts.h"
-#include "base/fd.h"
 
 enum {
 	BLOCK = 1 << 18, /* the buffer to begin with */
@@ -47,6 +46,17 @@ static bool grow(struct json *json)
 	return true;
 }
 
+static void unreadable(struct json *json, int error)
+{
+	json->failed = true;
+	json->truncated = error == -ENODATA;
+	if (json->source.unpack)
+		err("%s: %s", json->name, source_why(&json->source, error));
+	else
+		err("%s: byte %llu: cannot be read: %s", json->name,
+		    (unsigned long long)json_offset(json), strerror(-error));
+}
+
 /* Reads on, keeping what lies from the token (or `at`, when nothing is kept) on: false at the end.
  */
 static bool more(struct json *json)
@@ -68,9 +78,10 @@ static bool more(struct json *json)
 		json_fail(json, "a token that does not end within %zu bytes", json->size);
 		return false;
 	}
-	length = fd_read_all(json->fd, json->end, json->size - (size_t)(json->end - json->buffer));
+	length = source_read(&json->source, json->end,
+			     json->size - (size_t)(json->end - json->buffer));
 	if (length < 0) {
-		json_fail(json, "cannot be read: %s", strerror((int)-length));
+		unreadable(json, (int)length);
 		return false;
 	}
 	json->end += length;
@@ -81,7 +92,8 @@ static bool more(struct json *json)
 
 int json_open(struct json *json, int fd, const char *name)
 {
-	*json = (struct json){ .name = name, .fd = fd, .size = BLOCK };
+	*json = (struct json){ .name = name, .size = BLOCK };
+	source_open(&json->source, fd);
 	json->buffer = malloc(json->size + 1);
 	if (!json->buffer)
 		return -ENOMEM;
@@ -92,7 +104,7 @@ int json_open(struct json *json, int fd, const char *name)
 
 int json_open_text(struct json *json, const char *text, size_t length, const char *name)
 {
-	*json = (struct json){ .name = name, .fd = -1, .size = length, .ended = true };
+	*json = (struct json){ .name = name, .size = length, .ended = true };
 	json->buffer = malloc(length + 1);
 	if (!json->buffer)
 		return -ENOMEM;
@@ -106,7 +118,8 @@ int json_open_text(struct json *json, const char *text, size_t length, const cha
 void json_close(struct json *json)
 {
 	free(json->buffer);
-	*json = (struct json){ .fd = -1 };
+	source_close(&json->source);
+	*json = (struct json){ .name = NULL };
 }
 
 uint64_t json_offset(const struct json *json)
@@ -207,7 +220,7 @@ static int string(struct json *json)
 			return json_fail(json, "a string longer than %d bytes", JSON_LONGEST);
 		if (more(json))
 			continue;
-		json->truncated = !json->failed;
+		json->truncated |= !json->failed;
 		return json_fail(json, "the document ends inside a string");
 	}
 	json->text = json->at + 1;
@@ -239,7 +252,7 @@ static int slow_number(struct json *json)
 	json->length = length;
 	json->negative = *json->at == '-';
 	if (!json_number_form(json->at, length, &integer)) {
-		json->truncated = json->at + length == json->end && !json->failed;
+		json->truncated |= json->at + length == json->end && !json->failed;
 		return json_fail(json, "a broken number");
 	}
 	json->exact = integer && json_exact(json);

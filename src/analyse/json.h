@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyse/source.h"
+
 struct out;
 
 enum json_token {
@@ -54,7 +56,7 @@ struct json {
 
 	/* The rest is the reader's own. */
 	const char *name;
-	int fd;
+	struct source source;
 	bool ended, failed;
 	unsigned char state;
 	uint64_t objects; /* bit i: container i is an object */
@@ -63,7 +65,10 @@ struct json {
 	uint64_t passed; /* bytes of the file in front of the buffer */
 };
 
-/* Reads from fd, which stays the caller's, as `name` does; -errno when memory is short. */
+/*
+ * Reads from fd, which stays the caller's, as `name` does; -errno when memory is short. What is
+ * compressed is read as what it was; bytes are counted in that.
+ */
 int json_open(struct json *json, int fd, const char *name);
 int json_open_text(struct json *json, const char *text, size_t length, const char *name);
 void json_close(struct json *json);

@@ -84,19 +84,19 @@ bool rule_fits(const char *patterns, const char *text)
 /* --- one condition --- */
 
 /* Where the text comes from. */
-struct source {
+struct rules_source {
 	struct rules *rules;
 	const char *name;
 	unsigned line;
 	bool builtin;
 };
 
-static int wrong(const struct source *source, const char *what, const char *where)
+static int wrong(const struct rules_source *source, const char *what, const char *where)
 {
 	return err("%s: line %u: %s%.80s", source->name, source->line, what, where);
 }
 
-static int no_memory(const struct source *source)
+static int no_memory(const struct rules_source *source)
 {
 	return err("%s: no memory left", source->name);
 }
@@ -119,7 +119,7 @@ static uint32_t word_bit(enum rule_key key, const char *text, size_t length)
 	return 0;
 }
 
-static int read_words(const struct source *source, struct rule_condition *condition,
+static int read_words(const struct rules_source *source, struct rule_condition *condition,
 		      const char *value)
 {
 	for (;;) {
@@ -139,7 +139,7 @@ static int read_words(const struct source *source, struct rule_condition *condit
 	}
 }
 
-static int read_number(const struct source *source, struct rule_condition *condition,
+static int read_number(const struct rules_source *source, struct rule_condition *condition,
 		       const char *value)
 {
 	char *end;
@@ -182,7 +182,7 @@ static size_t read_test(const char *text, uint8_t *test)
 	return 0;
 }
 
-static int no_key(const struct source *source, const char *text)
+static int no_key(const struct rules_source *source, const char *text)
 {
 	char message[400];
 
@@ -196,7 +196,8 @@ static int no_key(const struct source *source, const char *text)
 }
 
 /* "key=value", whose text is the condition's from here on. */
-static int read_condition(const struct source *source, struct rule_condition *condition, char *text)
+static int read_condition(const struct rules_source *source, struct rule_condition *condition,
+			  char *text)
 {
 	size_t length = strcspn(text, "!<>=");
 	size_t behind = read_test(text + length, &condition->test);
@@ -249,7 +250,7 @@ static char *next_word(char **at)
 	return word;
 }
 
-static struct rule *add_rule(const struct source *source)
+static struct rule *add_rule(const struct rules_source *source)
 {
 	struct rules *rules = source->rules;
 	struct rule *list;
@@ -268,7 +269,7 @@ static struct rule *add_rule(const struct source *source)
 	return &rules->list[rules->count++];
 }
 
-static int read_conditions(const struct source *source, struct rule *rule, char *text)
+static int read_conditions(const struct rules_source *source, struct rule *rule, char *text)
 {
 	struct rule_condition conditions[32] = { 0 };
 	struct rule_condition *kept;
@@ -296,7 +297,7 @@ static int read_conditions(const struct source *source, struct rule *rule, char 
 	return 0;
 }
 
-static int read_stage(const struct source *source, struct rule *rule, const char *name)
+static int read_stage(const struct rules_source *source, struct rule *rule, const char *name)
 {
 	uint32_t bit = word_bit(RULE_BORN, name, strlen(name));
 
@@ -306,7 +307,7 @@ static int read_stage(const struct source *source, struct rule *rule, const char
 	return 0;
 }
 
-static int read_category(const struct source *source, struct rule *rule, const char *name)
+static int read_category(const struct rules_source *source, struct rule *rule, const char *name)
 {
 	struct rules *rules = source->rules;
 	int number = rules_category(rules, name);
@@ -329,7 +330,7 @@ static int read_category(const struct source *source, struct rule *rule, const c
 }
 
 /* The line is changed. */
-static int read_line(const struct source *source, char *line)
+static int read_line(const struct rules_source *source, char *line)
 {
 	char *at = line + strspn(line, " \t\r");
 	char *colon;
@@ -362,7 +363,7 @@ static int read_line(const struct source *source, char *line)
 
 /* --- texts and files --- */
 
-static int read_text(struct source *source, const char *text)
+static int read_text(struct rules_source *source, const char *text)
 {
 	char *line = arena_text(&source->rules->arena, text, strlen(text));
 	int error = line ? 0 : no_memory(source);
@@ -412,14 +413,14 @@ static int start(struct rules *rules)
 
 static int read_builtin(struct rules *rules)
 {
-	struct source source = { rules, "the built-in rules", 0, true };
+	struct rules_source source = { rules, "the built-in rules", 0, true };
 
 	return read_text(&source, rules_builtin);
 }
 
 int rules_read_text(struct rules *rules, const char *text, const char *name)
 {
-	struct source source = { rules, name, 0, false };
+	struct rules_source source = { rules, name, 0, false };
 	int error = start(rules);
 
 	if (!error && text)

@@ -121,21 +121,37 @@ static int truncated(const struct trace *trace, uint64_t size)
 {
 	char spool[4096];
 	char hint[8192] = "";
+	const char *unpacked = trace->json.source.unpack ? " (unpacked)" : "";
 
 	if (!path_spool(spool, sizeof(spool), trace->path, NULL) && !access(spool, R_OK))
 		text_join(hint, sizeof(hint), "; its spool lies beside it: memtrace recover ",
 			  spool);
 	if (!trace->section)
-		return err("%s: truncated: it ends at byte %llu, before any fact%s", trace->path,
-			   (unsigned long long)size, hint);
-	return err("%s: truncated: it ends at byte %llu, inside \"%s\"%s", trace->path,
-		   (unsigned long long)size, trace->section, hint);
+		return err("%s: truncated: it ends at byte %llu%s, before any fact%s", trace->path,
+			   (unsigned long long)size, unpacked, hint);
+	return err("%s: truncated: it ends at byte %llu%s, inside \"%s\"%s", trace->path,
+		   (unsigned long long)size, unpacked, trace->section, hint);
+}
+
+/* What makes no sense unpacked was perhaps damaged before: only the checksum at the end tells. */
+static void blame_packing(struct trace *trace)
+{
+	static char block[1 << 16];
+	ssize_t got;
+
+	do
+		got = source_read(&trace->json.source, block, sizeof(block));
+	while (got > 0);
+	if (got < 0)
+		err("%s: %s", trace->path, source_why(&trace->json.source, (int)got));
 }
 
 int trace_broken(struct trace *trace)
 {
 	const struct json *json = &trace->json;
 
+	if (json->failed && !json->truncated && json->source.unpack)
+		blame_packing(trace);
 	if (!json->truncated)
 		return -EINVAL;
 	return truncated(trace, json->passed + (uint64_t)(json->end - json->buffer));
@@ -155,11 +171,57 @@ static int wrong_schema(const struct trace *trace)
 
 static int not_json(const struct trace *trace, const char *begin, size_t length)
 {
-	if (length > 3 && !memcmp(begin, "\x1f\x8b", 2))
-		return err("%s: is compressed: zcat FILE | memtrace report -", trace->path);
-	if (length > 4 && !memcmp(begin, "\x28\xb5\x2f\xfd", 4))
-		return err("%s: is compressed: zstdcat FILE | memtrace report -", trace->path);
+	if (length >= strlen(SPOOL_BEGINS) && !memcmp(begin, SPOOL_BEGINS, strlen(SPOOL_BEGINS)))
+		return err("%s: is a spool that is compressed or comes through a pipe: "
+			   "memtrace recover SPOOL wants it as a plain file",
+			   trace->path);
 	return err("%s: is neither a trace of memtrace (JSON) nor a spool", trace->path);
+}
+
+/* The last bytes of the file: how many, or -1 when it cannot be read out of turn. */
+static ssize_t read_tail(const struct trace *trace, char *tail, off_t *size)
+{
+	*size = lseek(trace->fd, 0, SEEK_END);
+	return *size < 0 ? -1 : pread(trace->fd, tail, TAIL, *size > TAIL ? *size - TAIL : 0);
+}
+
+/* The same of what is compressed, which takes unpacking all of it: -EINVAL when that fails. */
+static int unpack_tail(struct trace *trace, char *tail, ssize_t *length, off_t *size)
+{
+	static char block[1 << 18];
+	struct source source;
+	ssize_t got;
+	int error = lseek(trace->fd, 0, SEEK_SET) ? -EINVAL : 0;
+
+	*length = 0;
+	*size = 0;
+	source_open(&source, trace->fd);
+	while (!error && (got = source_read(&source, block, sizeof(block)))) {
+		if (got == -ENODATA) {
+			error = truncated(trace, (uint64_t)*size);
+		} else if (got < 0) {
+			error = err("%s: %s", trace->path, source_why(&source, (int)got));
+		} else {
+			*length = got < TAIL ? got : TAIL;
+			*size += got;
+			memcpy(tail, block + got - *length, (size_t)*length);
+		}
+	}
+	source_close(&source);
+	return error;
+}
+
+static bool ends_events(const char *tail, ssize_t length)
+{
+	static const char end[] = "}]";
+
+	for (size_t i = 0; end[i]; i++) {
+		while (length && tail[length - 1] && strchr(" \r\n\t", tail[length - 1]))
+			length--;
+		if (!length || tail[--length] != end[i])
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -169,22 +231,19 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 static int check_end(struct trace *trace)
 {
 	char tail[TAIL];
-	off_t size = lseek(trace->fd, 0, SEEK_END);
-	off_t at = size > TAIL ? size - TAIL : 0;
-	ssize_t length = size < 0 ? -1 : pread(trace->fd, tail, sizeof(tail), at);
+	off_t size;
+	ssize_t length = read_tail(trace, tail, &size);
 	struct json json;
-	int error;
+	int error = 0;
 
-	if (size < 0 || length < 0)
+	if (length < 0)
 		return 0; /* a pipe: whoever reads it to the end will see */
-	while (length && strchr(" \r\n\t", tail[length - 1]) && tail[length - 1])
-		length--;
-	if (length && tail[length - 1] == '}') {
-		while (--length && strchr(" \r\n\t", tail[length - 1]) && tail[length - 1])
-			;
-		if (length && tail[length - 1] == ']')
-			return lseek(trace->fd, 0, SEEK_SET) ? -EINVAL : 0;
-	}
+	if (trace->json.source.unpack)
+		error = unpack_tail(trace, tail, &length, &size);
+	if (error)
+		return error;
+	if (ends_events(tail, length))
+		return lseek(trace->fd, 0, SEEK_SET) ? -EINVAL : 0;
 	if (lseek(trace->fd, 0, SEEK_SET) || json_open(&json, trace->fd, trace->path))
 		return -EINVAL;
 	error = json_skip(&json, json_next(&json));

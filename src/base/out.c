@@ -25,7 +25,8 @@ void out_init(struct out *out, int fd, char *buffer, size_t size)
 int out_flush(struct out *out)
 {
 	if (!out->error && out->used)
-		out->error = fd_write_all(out->fd, out->buffer, out->used);
+		out->error = out->sink ? out->sink(out->sink_to, out->buffer, out->used)
+				       : fd_write_all(out->fd, out->buffer, out->used);
 	out->written += out->used;
 	out->used = 0;
 	return out->error;

@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Takes what would go to the descriptor: 0 or -errno. */
+typedef int out_sink(void *to, const char *bytes, size_t length);
+
 struct out {
 	int fd;
 	int error; /* 0, or the -errno of the first failed write */
@@ -19,6 +22,8 @@ struct out {
 	size_t size; /* of the buffer, at least 4096 */
 	size_t used;
 	uint64_t written; /* bytes handed to the descriptor so far */
+	out_sink *sink;   /* instead of the descriptor; NULL from out_init() */
+	void *sink_to;
 };
 
 void out_init(struct out *out, int fd, char *buffer, size_t size);

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/pack.h"
 #include "base/rank.h"
 #include "base/text.h"
 
@@ -61,11 +62,20 @@ static int add_root(struct builder *builder, const char *path)
 	return 0;
 }
 
+const char *path_extension(const char *output)
+{
+	enum pack_kind kind = pack_named(output);
+	size_t length = strlen(output);
+	size_t suffix = kind ? strlen(pack_rows[kind].suffix) : 0;
+
+	if (length > 5 + suffix && !memcmp(output + length - suffix - 5, ".json", 5))
+		return output + length - suffix - 5;
+	return output + length;
+}
+
 static size_t stem_length(const char *output)
 {
-	size_t length = strlen(output);
-
-	return length > 5 && !strcmp(output + length - 5, ".json") ? length - 5 : length;
+	return (size_t)(path_extension(output) - output);
 }
 
 static const char *own_rank(void)

@@ -31,6 +31,9 @@ int path_expand(char *to, size_t size, const char *pattern, const struct path_wo
 /* The spool of an output: beside it, or in spool_dir unless that is NULL or "". */
 int path_spool(char *to, size_t size, const char *output, const char *spool_dir);
 
+/* Where the extension of an output begins: ".json", or that of a compressed one; else "". */
+const char *path_extension(const char *output);
+
 /* The n-th name for the same output: memtrace.5.json, memtrace.5.1.json, memtrace.5.2.json ... */
 int path_numbered(char *to, size_t size, const char *output, unsigned n);
 

@@ -1,6 +1,7 @@
 /* The end: the document from the spool, under its final name. */
 #include "capture/finish.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -12,10 +13,14 @@
 
 #include "base/log.h"
 #include "base/opt.h"
+#include "base/pack.h"
 #include "base/path.h"
 #include "base/signals.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "capture/loader.h"
+#include "capture/record.h"
+#include "capture/resolve.h"
 #include "render/document.h"
 
 enum { NAMES = 1000 };
@@ -37,6 +42,64 @@ static int open_partial(const char *output, char *partial, size_t size, int *fd)
 	}
 	return -EEXIST;
 }
+
+/* --- compression --- */
+
+static struct {
+	struct pack *pack;
+	const char *missing; /* a library that was asked for in vain */
+} compression;
+
+static const char *const missing_notes[PACK_KINDS] = {
+#define PACK(id, word, suffix, library) \
+	[PACK_##id] = "the trace is not compressed: " library " could not be loaded",
+#include "base/pack.def"
+#undef PACK
+};
+
+/* What else the process has of its symbols stays as it is bound: RTLD_LOCAL. Never given back. */
+static bool load_pack(enum pack_kind kind)
+{
+	int saved = errno;
+	void *handle;
+	bool started;
+
+	loader_enter();
+	handle = dlopen(pack_rows[kind].library, RTLD_NOW | RTLD_LOCAL);
+	started = handle && !pack_start(&compression.pack, kind, -1, resolve_dlsym, handle);
+	loader_leave();
+	errno = saved;
+	return started;
+}
+
+void finish_prepare(struct paths *paths, bool ask)
+{
+	enum pack_kind kind = pack_named(paths->output);
+
+	if (!kind || (ask && !atomic_load(&loader_silent) && load_pack(kind)))
+		return;
+	compression.missing = pack_rows[kind].library;
+	paths->output[strlen(paths->output) - strlen(pack_rows[kind].suffix)] = '\0';
+	if (ask)
+		record_note(missing_notes[kind]);
+}
+
+/* Writes the document, compressed when it was named so: 0 or -errno. */
+static int write_document(struct spool *spool, int fd, struct document_told *told)
+{
+	const struct document_to to = { fd, compression.pack };
+	int error;
+	int ended;
+
+	if (to.pack)
+		pack_to(to.pack, fd);
+	error = document_write_told(spool, &to, DOCUMENT_EVENTS, "exit", told);
+	ended = to.pack ? pack_end(to.pack) : 0;
+	compression.pack = NULL;
+	return error ? error : ended;
+}
+
+/* --- names --- */
 
 /* Somebody else's file may have appeared meanwhile: then the next number. */
 static int rename_new(const char *partial, const char *output, char *final, size_t size)
@@ -115,6 +178,9 @@ static void say_written(const char *trace, const struct document_told *told, boo
 		log_say("wrote ", trace, " (", number,
 			told->ooms == 1 ? " allocation" : " allocations",
 			" failed for want of memory: memtrace report --oom)", NULL);
+	else if (compression.missing)
+		log_say("wrote ", trace, " (not compressed: ", compression.missing,
+			" could not be loaded)", NULL);
 	else
 		log_say("wrote ", trace, NULL);
 }
@@ -134,7 +200,7 @@ void finish_write(struct spool *spool, const struct paths *paths)
 	/* A file size limit must be an error of write(), not the end of the host. */
 	signals_hold(&held, SIGXFSZ);
 	if (!error) {
-		error = document_write_told(spool, fd, DOCUMENT_EVENTS, "exit", &told);
+		error = write_document(spool, fd, &told);
 		if (close(fd) && !error)
 			error = -errno;
 		if (!error)

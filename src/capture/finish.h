@@ -2,7 +2,16 @@
 #ifndef CAPTURE_FINISH_H
 #define CAPTURE_FINISH_H
 
+#include <stdbool.h>
+
 #include "capture/facts.h"
+
+/*
+ * Ahead of finish_write(), with no lock held: a name that asks for a compressed document has its
+ * library loaded, or loses that part of itself, which a note says. `ask` is false where the loader
+ * must be left alone and nothing can be noted any more.
+ */
+void finish_prepare(struct paths *paths, bool ask);
 
 /*
  * Writes the document to a temporary name, renames it (never over an existing file), and removes

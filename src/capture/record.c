@@ -789,9 +789,11 @@ void record_finish(void)
 	if (record_inside()) {
 		/* exit() in a signal handler: what it interrupted will never go on. */
 		txn_cancel(&record.spool);
+		finish_prepare(&record.paths, false);
 	} else {
 		modules_refresh();
 		control_check_signal();
+		finish_prepare(&record.paths, true);
 		if (!atomic_load(&loader_silent) && bound_past_us())
 			record_note("a library calls the CUDA runtime past every preload "
 				    "(RTLD_DEEPBIND): seen at the driver only");

@@ -40,7 +40,7 @@ static int copy_of(int fd)
 		if (fd_write_all(copy, buffer, (size_t)got))
 			return -1;
 		/* Who sends no trace may send for ever. */
-		if (first && !strchr("{M \t\r\n", buffer[0]))
+		if (first && !strchr("{M\x1f\x28\x50 \t\r\n", buffer[0]))
 			break;
 		first = false;
 	}

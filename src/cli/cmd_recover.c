@@ -14,7 +14,8 @@ static const char about[] =
 	"that\n"
 	"it left. Nothing that was recorded is lost. The spool stays; every command reads it as it "
 	"is.\n"
-	"Without -o the trace goes beside the spool, under the next free name.\n";
+	"Without -o the trace goes beside the spool, under the next free name. A FILE named\n"
+	"*.json.gz or *.json.zst is written compressed.\n";
 
 /* memtrace.5.spool gives memtrace.5.json */
 static void default_output(char *to, size_t size, const char *spool)

@@ -114,6 +114,8 @@ static const char bash_tail[] =
 	"		compopt -o filenames 2>/dev/null\n"
 	"		COMPREPLY=($(compgen -d -- \"$cur\"\n"
 	"			compgen -f -X '!*.json' -- \"$cur\"\n"
+	"			compgen -f -X '!*.json.gz' -- \"$cur\"\n"
+	"			compgen -f -X '!*.json.zst' -- \"$cur\"\n"
 	"			compgen -f -X '!*.spool' -- \"$cur\"))\n"
 	"		;;\n"
 	"	esac\n"
@@ -191,7 +193,7 @@ static void zsh_action(struct out *out, enum expects expects, const char *words)
 		out_text(out, "_files");
 		break;
 	case EXPECTS_TRACE:
-		out_text(out, "_files -g \"*.(json|spool)\"");
+		out_text(out, "_files -g \"*.(json|json.gz|json.zst|spool)\"");
 		break;
 	case EXPECTS_WORDS:
 		out_format(out, "(%s)", words);

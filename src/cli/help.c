@@ -25,7 +25,9 @@ static void print_commands(struct out *out)
 	out_text(out,
 		 "\n`memtrace COMMAND --help` tells the options of each. A spool (what a killed "
 		 "process\n"
-		 "leaves) is taken wherever a trace is; `-` is standard input. Completion:\n"
+		 "leaves) is taken wherever a trace is, and so is a trace packed by gzip or zstd; "
+		 "`-`\n"
+		 "is standard input. What -o names *.gz or *.zst is written packed. Completion:\n"
 		 "`memtrace help --completion bash` (or zsh). Rules for categories: `memtrace help "
 		 "--rules`.\n\n"
 		 "Exit status:\n");

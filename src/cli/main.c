@@ -15,13 +15,15 @@
 #include "analyse/trace.h"
 #include "base/version.h"
 #include "cli/cli.h"
+#include "cli/packed.h"
 #include "render/document.h"
 #include "render/show.h"
 
 static struct {
 	struct out out;
 	char buffer[1 << 16];
-	const char *path; /* of -o, NULL for standard output */
+	const char *path;  /* of -o, NULL for standard output */
+	struct pack *pack; /* when that asks for a compressed file */
 } output;
 
 struct out *cli_out(void)
@@ -45,6 +47,12 @@ int cli_redirect(const char *path)
 		return err("%s: %s", path, strerror(errno));
 	output.path = path;
 	output.out.fd = fd;
+	if (packed_start(&output.pack, path, fd))
+		return -EINVAL;
+	if (output.pack) {
+		output.out.sink = pack_write;
+		output.out.sink_to = output.pack;
+	}
 	return 0;
 }
 
@@ -128,7 +136,10 @@ static int dispatch(int argc, char **argv)
 static int close_output(int status)
 {
 	int error = out_flush(&output.out);
+	int ended = output.pack ? pack_end(output.pack) : 0;
 
+	if (!error)
+		error = ended;
 	if (close(output.out.fd) && !error && (errno != EBADF || output.out.written))
 		error = -errno;
 	if (!error)
@@ -141,8 +152,9 @@ static int close_output(int status)
 
 static int convert(const char *spool, int fd, bool events)
 {
+	const struct document_to to = { fd, NULL };
 	char why[1000];
-	int error = document_from_spool(spool, fd, DOCUMENT_LOAD | (events ? DOCUMENT_EVENTS : 0),
+	int error = document_from_spool(spool, &to, DOCUMENT_LOAD | (events ? DOCUMENT_EVENTS : 0),
 					why, sizeof(why));
 
 	return error ? err("%s", why) : 0;

@@ -11,9 +11,11 @@
 
 #include "analyse/error.h"
 #include "analyse/json.h"
-#include "base/fd.h"
+#include "analyse/source.h"
+#include "base/out.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "cli/packed.h"
 #include "render/document.h"
 #include "spool/spool.h"
 
@@ -76,41 +78,69 @@ static int find_process_end(int fd, const char *name, uint64_t *at)
 	return found ? 0 : err("%s: has no \"process\"", name);
 }
 
-static int copy_bytes(int from, int to, uint64_t length)
+static int copy_bytes(struct source *from, struct out *to, const char *name, uint64_t length)
 {
 	static char block[BLOCK];
 
 	while (length) {
 		size_t part = length < sizeof(block) ? (size_t)length : sizeof(block);
-		ssize_t n = fd_read_all(from, block, part);
-		int error = n > 0 ? fd_write_all(to, block, (size_t)n) : 0;
+		ssize_t n = source_read(from, block, part);
 
-		if (n < 0 || error)
-			return err("a trace could not be copied: %s",
-				   strerror(n < 0 ? (int)-n : -error));
+		if (n < 0)
+			return err("%s: %s", name, source_why(from, (int)n));
 		if (!n)
 			break;
+		out_bytes(to, block, (size_t)n);
 		length -= (uint64_t)n;
 	}
 	return 0;
 }
 
 /* Copies the document with the ending put at the end of "process". */
-static int copy_with_ending(int from, int to, const char *name, const struct ending *ending)
+static int copy_with_ending(int from, struct out *to, const char *name, const struct ending *ending)
 {
 	bool killed = ending->signal != UINT64_MAX;
-	char text[64];
+	struct source source;
 	uint64_t at = 0;
-	int error;
+	int error = find_process_end(from, name, &at);
 
-	snprintf(text, sizeof(text), ",\"%s\":%llu", killed ? "signal" : "status",
-		 (unsigned long long)(killed ? ending->signal : ending->status));
-	error = lseek(from, 0, SEEK_SET) ? -EINVAL : find_process_end(from, name, &at);
+	if (!error && lseek(from, 0, SEEK_SET))
+		error = err("%s: %s", name, strerror(errno));
+	source_open(&source, from);
 	if (!error)
-		error = lseek(from, 0, SEEK_SET) ? -EINVAL : copy_bytes(from, to, at);
-	if (!error && fd_write_all(to, text, strlen(text)))
-		error = err("%s: could not be written: %s", name, strerror(errno));
-	return error ? error : copy_bytes(from, to, UINT64_MAX);
+		error = copy_bytes(&source, to, name, at);
+	out_text(to, killed ? ",\"signal\":" : ",\"status\":");
+	out_u64(to, killed ? ending->signal : ending->status);
+	if (!error)
+		error = copy_bytes(&source, to, name, UINT64_MAX);
+	source_close(&source);
+	return error;
+}
+
+/* The copy, compressed as the file is. */
+static int write_with_ending(int from, int fd, const char *name, const struct ending *ending)
+{
+	static char buffer[BLOCK];
+	struct pack *pack;
+	struct out to;
+	int error = packed_start(&pack, name, fd);
+	int written;
+	int ended;
+
+	if (error)
+		return error;
+	out_init(&to, fd, buffer, sizeof(buffer));
+	if (pack) {
+		to.sink = pack_write;
+		to.sink_to = pack;
+	}
+	error = copy_with_ending(from, &to, name, ending);
+	written = out_flush(&to);
+	ended = pack ? pack_end(pack) : 0;
+	if (!error && (written || ended))
+		error = err("%s: could not be written: %s", name,
+			    strerror(written ? -written : -ended));
+	return error;
 }
 
 static bool says_something(const struct ending *ending)
@@ -130,7 +160,7 @@ int recovery_add_ending(const char *path, const struct ending *ending)
 	if (from < 0)
 		return err("%s: %s", path, strerror(errno));
 	to = open_partial(path, partial, sizeof(partial));
-	error = to < 0 ? to : copy_with_ending(from, to, path, ending);
+	error = to < 0 ? to : write_with_ending(from, to, path, ending);
 	if (to >= 0 && close(to) && !error)
 		error = err("%s: %s", path, strerror(errno));
 	if (!error && rename(partial, path))
@@ -143,13 +173,19 @@ int recovery_add_ending(const char *path, const struct ending *ending)
 
 /* --- the document --- */
 
-static int write_document(const char *spool, int fd)
+static int write_document(const char *spool, const char *output, int fd)
 {
+	struct document_to to = { fd, NULL };
 	char why[1000];
+	int error = packed_start(&to.pack, output, fd);
+	int ended;
 
-	return document_from_spool(spool, fd, DOCUMENT_EVENTS | DOCUMENT_LOAD, why, sizeof(why))
-		       ? err("%s", why)
-		       : 0;
+	if (error)
+		return error;
+	if (document_from_spool(spool, &to, DOCUMENT_EVENTS | DOCUMENT_LOAD, why, sizeof(why)))
+		error = err("%s", why);
+	ended = to.pack ? pack_end(to.pack) : 0;
+	return error || !ended ? error : err("%s: cannot be written: %s", output, strerror(-ended));
 }
 
 /* Never over an existing file, where the file system can promise that. */
@@ -202,7 +238,7 @@ int recovery_run(struct recovery *recovery)
 	fd = open_partial(recovery->output, partial, sizeof(partial));
 	if (fd < 0)
 		return fd;
-	error = write_document(recovery->spool, fd);
+	error = write_document(recovery->spool, recovery->output, fd);
 	if (close(fd) && !error)
 		error = err("%s: cannot be written: %s", recovery->output, strerror(errno));
 	if (!error)

@@ -18,6 +18,7 @@
 #include "analyse/trace.h"
 #include "base/opt.h"
 #include "base/out.h"
+#include "base/pack.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "cli/library.h"
@@ -114,13 +115,6 @@ static void find(struct finder *finder, const char *name, const char *extension,
 	}
 }
 
-static const char *extension_of(const char *name)
-{
-	size_t length = strlen(name);
-
-	return length > 5 && !strcmp(name + length - 5, ".json") ? ".json" : "";
-}
-
 /* --- spools --- */
 
 /* The output's name for a spool that lies elsewhere: beside the other outputs. */
@@ -140,7 +134,7 @@ static void output_of(const struct finder *finder, const char *spool, char *to, 
 	}
 	directory = strlen(to);
 	text_copy_n(to + directory, size - directory, base, stem);
-	text_append(to, size, extension_of(finder->output));
+	text_append(to, size, path_extension(finder->output));
 }
 
 static void finish_spool(struct finder *finder, const char *path)
@@ -234,6 +228,20 @@ static void add_trace(struct finder *finder, const char *path)
 	}
 	free(copy);
 	trace_close(&trace);
+}
+
+/* One that was to be compressed is not where that could not be had. */
+static void find_traces(struct finder *finder)
+{
+	char plain[sizeof(finder->output)];
+	enum pack_kind kind = pack_named(finder->output);
+
+	find(finder, finder->output, path_extension(finder->output), add_trace);
+	if (!kind)
+		return;
+	text_copy_n(plain, sizeof(plain), finder->output,
+		    strlen(finder->output) - strlen(pack_rows[kind].suffix));
+	find(finder, plain, path_extension(plain), add_trace);
 }
 
 /* The child's own first, then by peak. */
@@ -389,7 +397,7 @@ void run_finish(const struct run *run)
 		say("the name of the output is too long");
 	} else {
 		finish_spools(&finder);
-		find(&finder, finder.output, extension_of(finder.output), add_trace);
+		find_traces(&finder);
 		if (!opt_flag(OPT_ID_quiet))
 			say_all(&finder);
 	}

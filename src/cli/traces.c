@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,9 @@
 #include <unistd.h>
 
 #include "analyse/error.h"
+#include "analyse/source.h"
 #include "analyse/trace.h"
-#include "base/fd.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -46,9 +48,13 @@ static bool begins_as_document(const char *path)
 {
 	char begin[256];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd < 0 ? -1 : fd_read_all(fd, begin, sizeof(begin) - 1);
+	struct source source;
+	ssize_t length;
 	const char *p;
 
+	source_open(&source, fd);
+	length = fd < 0 ? -1 : source_read(&source, begin, sizeof(begin) - 1);
+	source_close(&source);
 	if (fd >= 0)
 		close(fd);
 	if (length <= 0)
@@ -81,21 +87,30 @@ static bool ends_in(const char *path, const char *end)
 /* A recovered process has both until its spool is removed. */
 static bool has_document(const char *spool)
 {
-	char path[8192];
-
 	if (!ends_in(spool, spool_end))
 		return false;
-	text_copy_n(path, sizeof(path), spool, strlen(spool) - strlen(spool_end));
-	text_append(path, sizeof(path), document_end);
-	return is_file(path) && begins_as_document(path);
+	for (int kind = PACK_NONE; kind < PACK_KINDS; kind++) {
+		char path[8192];
+
+		text_copy_n(path, sizeof(path), spool, strlen(spool) - strlen(spool_end));
+		text_append(path, sizeof(path), document_end);
+		text_append(path, sizeof(path), kind ? pack_rows[kind].suffix : "");
+		if (is_file(path) && begins_as_document(path))
+			return true;
+	}
+	return false;
 }
 
-/* A document that is being written: "t.json.X1Y2Z3" until it is whole. */
+/* A document that is being written: "t.json.X1Y2Z3" or "t.json.gz.X1Y2Z3" until it is whole. */
 static bool is_partial(const char *name)
 {
-	const char *at = strstr(name, ".json.");
+	const char *at = strrchr(name, '.');
+	char whole[NAME_MAX + 1];
 
-	return at && strlen(at) == strlen(".json.XXXXXX") && !strchr(at + 6, '.');
+	if (!at || strlen(at) != strlen(".XXXXXX"))
+		return false;
+	text_copy_n(whole, sizeof(whole), name, (size_t)(at - name));
+	return path_extension(whole)[0] != '\0';
 }
 
 static int wanted(const struct dirent *entry)

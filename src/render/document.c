@@ -12,6 +12,7 @@
 #include "analyse/phases.h"
 #include "analyse/recording.h"
 #include "base/out.h"
+#include "base/pack.h"
 #include "ledger/curve.h"
 #include "render/document_sections.h"
 #include "spool/journal.h"
@@ -174,8 +175,8 @@ static int write_all(struct out *out, struct recording *recording, unsigned flag
 	return error;
 }
 
-int document_write_told(const struct spool *spool, int fd, unsigned flags, const char *exit,
-			struct document_told *told)
+int document_write_told(const struct spool *spool, const struct document_to *to, unsigned flags,
+			const char *exit, struct document_told *told)
 {
 	struct recording recording;
 	struct out out;
@@ -188,7 +189,11 @@ int document_write_told(const struct spool *spool, int fd, unsigned flags, const
 		*told = (struct document_told){ .survived = true };
 	if (buffer == MAP_FAILED)
 		return -ENOMEM;
-	out_init(&out, fd, buffer, BUFFER);
+	out_init(&out, to->fd, buffer, BUFFER);
+	if (to->pack) {
+		out.sink = pack_write;
+		out.sink_to = to->pack;
+	}
 	error = recording_read(&recording, spool, flags & DOCUMENT_LOAD);
 	if (!error) {
 		error = write_all(&out, &recording, flags, exit, told);
@@ -201,10 +206,13 @@ int document_write_told(const struct spool *spool, int fd, unsigned flags, const
 
 int document_write(const struct spool *spool, int fd, unsigned flags, const char *exit)
 {
-	return document_write_told(spool, fd, flags, exit, NULL);
+	const struct document_to to = { fd, NULL };
+
+	return document_write_told(spool, &to, flags, exit, NULL);
 }
 
-int document_from_spool(const char *path, int fd, unsigned flags, char *why, size_t size)
+int document_from_spool(const char *path, const struct document_to *to, unsigned flags, char *why,
+			size_t size)
 {
 	struct spool spool;
 	const char *exit = "unfinished";
@@ -217,7 +225,7 @@ int document_from_spool(const char *path, int fd, unsigned flags, char *why, siz
 		exit = "running";
 	else if (spool.header->end)
 		exit = "exit";
-	error = document_write(&spool, fd, flags | DOCUMENT_LOAD, exit);
+	error = document_write_told(&spool, to, flags | DOCUMENT_LOAD, exit, NULL);
 	if (error)
 		snprintf(why, size, "%s: its document could not be written: %s", path,
 			 strerror(-error));

@@ -17,6 +17,8 @@ enum document_flags {
 	DOCUMENT_LOAD = 2,   /* libraries may be loaded, to demangle names (the tool) */
 };
 
+struct pack;
+
 /* What a document tells that its writer may want to say at once. */
 struct document_told {
 	uint64_t ooms;       /* allocations that failed for want of memory, not caught */
@@ -24,20 +26,27 @@ struct document_told {
 	struct oom_text oom; /* that one, explained */
 };
 
+/* Where a document goes. */
+struct document_to {
+	int fd;
+	struct pack *pack; /* in front of fd, left open (base/pack.h); NULL for none */
+};
+
 /*
  * Streams the document to the descriptor: 0 or -errno. `exit` is the value of process.exit. What is
  * told is told although the descriptor takes nothing.
  */
 int document_write(const struct spool *spool, int fd, unsigned flags, const char *exit);
-int document_write_told(const struct spool *spool, int fd, unsigned flags, const char *exit,
-			struct document_told *told);
+int document_write_told(const struct spool *spool, const struct document_to *to, unsigned flags,
+			const char *exit, struct document_told *told);
 
 /*
  * Opens a spool file and writes its document: 0, or -errno and a sentence in `why` (of `size`
  * bytes). process.exit is "running" while its process lives, "exit" if that closed it, else
  * "unfinished".
  */
-int document_from_spool(const char *path, int fd, unsigned flags, char *why, size_t size);
+int document_from_spool(const char *path, const struct document_to *to, unsigned flags, char *why,
+			size_t size);
 
 /* Why recording stopped before its process ended (enum spool_stop); NULL when it did not. */
 const char *document_stop_text(unsigned stop);

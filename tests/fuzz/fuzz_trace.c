@@ -35,8 +35,9 @@ static struct {
 /* A spool among the inputs is one, as in the tool. */
 static int convert(const char *spool, int fd, bool events)
 {
+	const struct document_to to = { fd, NULL };
 	char why[1000];
-	int error = document_from_spool(spool, fd, events ? DOCUMENT_EVENTS : 0, why, sizeof(why));
+	int error = document_from_spool(spool, &to, events ? DOCUMENT_EVENTS : 0, why, sizeof(why));
 
 	return error ? err("%s", why) : 0;
 }

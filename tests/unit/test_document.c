@@ -279,13 +279,14 @@ TEST(from_a_spool_file)
 	char why[256];
 	struct trace trace;
 	int fd = memfd_create("document", 0);
+	const struct document_to to = { fd, NULL };
 
 	OK(mkdtemp(name));
 	snprintf(spool, sizeof(spool), "%s/t.spool", name);
 	EQ(recorder_open(&recorder, spool, PLENTY, 7), 0);
 	for (unsigned i = 0; i < 1000; i++)
 		recorder_step(&recorder);
-	EQ(document_from_spool(spool, fd, DOCUMENT_EVENTS, why, sizeof(why)), 0);
+	EQ(document_from_spool(spool, &to, DOCUMENT_EVENTS, why, sizeof(why)), 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	open_document(&trace);
 	EQ(trace.process.pid, 4242);

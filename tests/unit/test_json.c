@@ -318,7 +318,7 @@ TEST(tokens_across_the_buffer)
 		memcpy(text + blanks, mixed, sizeof(mixed) - 1);
 		json_open(&json, file_of(text, blanks + sizeof(mixed) - 1), "t.json");
 		STR(tokens_of(&json), "{k[nnn{ks}]k{k0}ktk[]k{}}.");
-		close(json.fd);
+		close(json.source.fd);
 		json_close(&json);
 	}
 	free(text);

@@ -201,3 +201,22 @@ TEST(what_does_not_fit_is_an_error)
 	EQ(chdir("/usr/share"), 0);
 	EQ(path_expand(small, sizeof(small), "t.json", &words), -ENAMETOOLONG);
 }
+
+/* What is compressed has a longer extension, and the same spool. */
+TEST(compressed_outputs)
+{
+	STR(path_extension("/t/x.json"), ".json");
+	STR(path_extension("/t/x.json.gz"), ".json.gz");
+	STR(path_extension("/t/x.json.zst"), ".json.zst");
+	STR(path_extension("/t/x.gz"), "");
+	STR(path_extension("/t/x.jsn.zst"), "");
+	STR(path_extension("x.json.xz"), "");
+	EQ(path_spool(to, sizeof(to), "/t/x.json.gz", NULL), 0);
+	STR(to, "/t/x.spool");
+	EQ(path_spool(to, sizeof(to), "/t/x.json.zst", "/dev/shm"), 0);
+	STR(to, "/dev/shm/x.spool");
+	EQ(path_numbered(to, sizeof(to), "/t/x.json.zst", 3), 0);
+	STR(to, "/t/x.3.json.zst");
+	EQ(path_numbered(to, sizeof(to), "/t/x.json.gz", 0), 0);
+	STR(to, "/t/x.json.gz");
+}

@@ -482,7 +482,8 @@ TEST(other_files_are_refused)
 			"ELF\1\1",
 			6),
 		"neither a trace");
-	refused(file_of("t.json", "\x1f\x8b\x08\x00\x00", 5), "is compressed");
+	refused(file_of("t.json", "\x1f\x8b\x08\x00\x00", 5), "truncated: it ends at byte 0");
+	refused(file_of("t.json", "\x1f\x8b\x09\x00\x00", 5), "its gzip data is corrupt");
 	refused(file_of("t.json", "[1,2,3]", 7), "neither a trace");
 	refused(file_of("t.json", "{}", 2), "is JSON, but not a trace");
 	refused(file_of("t.json", "{\"a\":[]}", 8), "is JSON, but not a trace");

@@ -1,0 +1,88 @@
+/* Files that the tool writes compressed, with the zlib and zstd that it is linked with. */
+#include "cli/packed.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#define ZSTD_VERSION_HERE ZSTD_versionString()
+#else
+#define ZSTD_VERSION_HERE NULL
+#endif
+#ifdef HAVE_SQLITE
+#include <sqlite3.h>
+#define SQLITE_VERSION_HERE sqlite3_libversion()
+#else
+#define SQLITE_VERSION_HERE NULL
+#endif
+
+#include "analyse/error.h"
+#include "base/text.h"
+
+static const struct {
+	const char *name;
+	void *function;
+} functions[] = {
+	{ "deflateInit2_", (void *)deflateInit2_ },
+	{ "deflate", (void *)deflate },
+	{ "deflateEnd", (void *)deflateEnd },
+#ifdef HAVE_ZSTD
+	{ "ZSTD_createCCtx", (void *)ZSTD_createCCtx },
+	{ "ZSTD_CCtx_setParameter", (void *)ZSTD_CCtx_setParameter },
+	{ "ZSTD_compressStream2", (void *)ZSTD_compressStream2 },
+	{ "ZSTD_isError", (void *)ZSTD_isError },
+	{ "ZSTD_freeCCtx", (void *)ZSTD_freeCCtx },
+#endif
+};
+
+static void *find(void *unused, const char *name)
+{
+	(void)unused;
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		if (!strcmp(functions[i].name, name))
+			return functions[i].function;
+	}
+	return NULL;
+}
+
+int packed_start(struct pack **pack, const char *path, int fd)
+{
+	enum pack_kind kind = pack_named(path);
+	int error;
+
+	*pack = NULL;
+	if (!kind)
+		return 0;
+	error = pack_start(pack, kind, fd, find, NULL);
+	if (error == -ENOTSUP)
+		return err("%s: this memtrace was built without %s: choose a name without %s", path,
+			   pack_rows[kind].word, pack_rows[kind].suffix);
+	return error ? err("%s: %s", path, strerror(-error)) : 0;
+}
+
+bool packed_libraries(char text[PACKED_LIBRARIES])
+{
+	const struct {
+		const char *name, *version; /* NULL where it was built without */
+	} libraries[] = {
+		{ "zlib", zlibVersion() },
+		{ "zstd", ZSTD_VERSION_HERE },
+		{ "sqlite", SQLITE_VERSION_HERE },
+	};
+	bool all = true;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+		const char *version = libraries[i].version;
+
+		all = all && version;
+		text_append(text, PACKED_LIBRARIES, i ? ", " : "");
+		text_append(text, PACKED_LIBRARIES, version ? "with " : "without ");
+		text_append(text, PACKED_LIBRARIES, libraries[i].name);
+		text_append(text, PACKED_LIBRARIES, version ? " " : "");
+		text_append(text, PACKED_LIBRARIES, version ? version : "");
+	}
+	return all;
+}
