@@ -44,11 +44,13 @@ int cmd_doctor(int argc, char **argv)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
 	opt_read();
 	doctor_say(FINDING_OK, "memtrace", MEMTRACE_VERSION, NULL);
+	doctor_built();
 	doctor_library();
 	doctor_cuda();
 	doctor_pythons();
 	doctor_settings();
 	doctor_output();
+	doctor_compression();
 	if (argc > 1)
 		doctor_program(argv[1]);
 	if (!found.count[FINDING_MISSING] && !found.count[FINDING_WARN])

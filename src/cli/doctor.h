@@ -13,11 +13,13 @@ enum finding {
 void doctor_say(enum finding finding, const char *what, const char *text, const char *mend);
 
 /* The parts of the examination. */
+void doctor_built(void);
 void doctor_library(void);
 void doctor_cuda(void);
 void doctor_pythons(void);
 void doctor_settings(void);
 void doctor_output(void);
+void doctor_compression(void);
 void doctor_program(const char *name);
 
 #endif

@@ -1,4 +1,5 @@
 /* The examination: settings, the output's directory, the program. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +18,7 @@
 #include "cli/cli.h"
 #include "cli/doctor.h"
 #include "cli/library.h"
+#include "cli/packed.h"
 #include "cli/sanitizer.h"
 #include "render/show.h"
 
@@ -187,6 +189,39 @@ void doctor_output(void)
 	if (opt_text(OPT_ID_spool_dir)[0])
 		directory(opt_text(OPT_ID_spool_dir), "spool");
 	limits();
+}
+
+/* --- compression --- */
+
+void doctor_built(void)
+{
+	char text[PACKED_LIBRARIES];
+	bool all = packed_libraries(text);
+
+	doctor_say(all ? FINDING_OK : FINDING_NOTE, "tool", text,
+		   all ? NULL : "what it was built without it cannot read, nor write");
+}
+
+/* What the traced process will load at its end, when its output is named so. */
+void doctor_compression(void)
+{
+	enum pack_kind asked = pack_named(opt_text(OPT_ID_output));
+
+	for (int kind = PACK_NONE + 1; kind < PACK_KINDS; kind++) {
+		const struct pack_row *row = &pack_rows[kind];
+		void *handle = dlopen(row->library, RTLD_NOW | RTLD_LOCAL);
+		char text[200];
+
+		snprintf(text, sizeof(text), "%s for *.json%s%s", row->library, row->suffix,
+			 handle ? "" : " cannot be loaded");
+		if (handle)
+			dlclose(handle);
+		if (handle || (int)asked == kind)
+			doctor_say(handle ? FINDING_OK : FINDING_WARN, "compression", text,
+				   handle ? NULL : "the trace will be plain, named *.json");
+		else
+			doctor_say(FINDING_NOTE, "compression", text, NULL);
+	}
 }
 
 /* --- the program --- */

@@ -103,6 +103,14 @@ static int no_command(const char *word)
 	return cli_usage(NULL, "there is no command %s (memtrace --help)", word);
 }
 
+static void say_libraries(void)
+{
+	char text[PACKED_LIBRARIES];
+
+	packed_libraries(text);
+	out_format(cli_out(), "%s\n", text);
+}
+
 static int dispatch(int argc, char **argv)
 {
 	static char help[] = "--help";
@@ -114,6 +122,7 @@ static int dispatch(int argc, char **argv)
 	}
 	if (!strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version")) {
 		out_text(cli_out(), "memtrace " MEMTRACE_VERSION "\n");
+		say_libraries();
 		return STATUS_DONE;
 	}
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||

@@ -35,7 +35,8 @@ done
 # --- usage ----------------------------------------------------------------------------------------------
 fails 2 'usage' sh -c 'memtrace 3>&1 1>&2 2>&3'
 ok 'version' memtrace --version
-is 'one line' "$(cat "$OUT")" "memtrace $(sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' "$TOP/src/base/version.h")"
+is 'its first line' "$(head -n 1 "$OUT")" "memtrace $(sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' "$TOP/src/base/version.h")"
+has 'what it was built with' "$OUT" 'with zlib 1.'
 fails 2 'there is no command repotr; did you mean report?' memtrace repotr
 fails 2 'there is no command nonsense (memtrace --help)' memtrace nonsense
 fails 2 'there is no option --nonsense' memtrace --nonsense
@@ -161,6 +162,8 @@ is 'each once' "$(sort "$OUT" | uniq -d)" ''
 # --- doctor ---------------------------------------------------------------------------------------------
 memtrace doctor -- "$SAMPLES/leak" >"$OUT" 2>&1
 has 'doctor finds the library' "$OUT" 'libmemtrace.so'
+has 'doctor tells what the tool was built with' "$OUT" "$(memtrace --version | tail -n 1)"
+has 'doctor finds what compresses' "$OUT" 'libz.so.1 for *.json.gz'
 [ -n "$GPU" ] || has 'doctor finds NVML' "$OUT" 'libnvidia-ml.so.1'
 has 'and CUDA' "$OUT" 'libcuda.so'
 has 'and says that the program will do' "$OUT" "ok       program       $SAMPLES/leak"
