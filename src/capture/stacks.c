@@ -496,8 +496,12 @@ void stacks_forked(void)
 {
 	memset(bares, 0, sizeof(bares));
 	step_forked();
-	for (int i = 0; i < WALKS; i++)
+	for (int i = 0; i < WALKS; i++) {
+		/* What the thread that was there had half done is not to be built on. */
+		for (int at = 0; at < STEPS && room[i].steps && atomic_load(&room[i].taken); at++)
+			room[i].steps[at].whole = false;
 		leave_room(i);
+	}
 	for (int i = 0; i < STACKS_REASONS * SPACES; i++)
 		atomic_store(&nones[i / SPACES][i % SPACES], 0);
 }
