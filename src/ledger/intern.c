@@ -10,7 +10,10 @@
 
 #include "base/signals.h"
 
-enum { TEXT_MOST = 16 << 10 }; /* longer texts are cut */
+enum {
+	TEXT_MOST = 16 << 10, /* longer texts are cut */
+	STACK_KEYS = 1 << 21, /* what stacks are found by, of each several */
+};
 
 static struct hash128 seed(void)
 {
@@ -247,7 +250,9 @@ static uint32_t rename_stack(struct intern *intern, struct hash128 hash,
 			continue;
 		row->hash[0] = hash.a;
 		__atomic_store_n(&row->hash[1], hash.b, __ATOMIC_RELAXED);
-		map_set(&intern->stacks, hash.a, ids[i]);
+		/* Libraries that come and go at ever new addresses: found by steps alone then. */
+		if (intern->stacks.used < STACK_KEYS)
+			map_set(&intern->stacks, hash.a, ids[i]);
 		if (!by_steps)
 			map_put(&intern->stacks, key, ids[i]);
 		return ids[i];

@@ -85,6 +85,8 @@ is 'and is told as the last that ended' \
 ok 'lines may be few' memtrace top "$pid" --once --json --lines 1 --sort count
 is 'and then the rest is summed' "$(json "$OUT" '[len(d["processes"][0]["lines"]), d["processes"][0]["lines_left_out"]]')" '[1, {"count": 2, "bytes": 38192}]'
 ok 'the spool may be named itself' memtrace top a.spool --once
+ok 'without a pid: every process of this user' memtrace top --once --json
+is 'with this one' "$(json "$OUT" "$pid in [p['pid'] for p in d['processes']]")" true
 
 # --- the terminal -----------------------------------------------------------------------------------
 for how in keys stop control-c SIGINT SIGTERM SIGHUP; do
