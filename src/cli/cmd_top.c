@@ -35,6 +35,10 @@ static const char about_head[] =
 	"complete at any moment. --prometheus :PORT serves http://127.0.0.1:PORT/metrics and\n"
 	"looks when it is asked; ADDRESS:PORT serves to whoever reaches that address.\n"
 	"\n"
+	"It ends with 0 also when a process ends while it is looked at; with 1 when --once finds\n"
+	"no process that is traced; with 3 when one that was named is not there, is not traced,\n"
+	"or has a spool that cannot be read.\n"
+	"\n"
 	"Keys: q ends, + and - show more and fewer lines of source, and for the order of these:\n";
 
 enum {
