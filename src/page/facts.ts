@@ -21,6 +21,13 @@ export interface LeakSite { site: string; space: string; line: string; bytes: nu
 export interface TemporarySite { site: string | null; line: string; lifetime_min_ns: number; count: number; bytes: number; lifetime_sum_ns: number; at_peak_bytes: number }
 export interface Failure { seq: number; t: number; device: number | null; bytes: number; allocated: number; reserved: number; api: string | null; error: string | null; line: string; thread: number; stack: number | null }
 
+export interface PhaseCount { bytes: number; count: number }
+interface PhasePart { allocated_peak_bytes: number; reserved_peak_bytes: number; born: PhaseCount | null; freed: PhaseCount | null; outliving: PhaseCount | null }
+export interface PhaseRow extends PhasePart {
+	name: string; domain: string | null; times: number; total_ns: number; growth_bytes: number;
+	devices: (PhasePart & { device: number })[];
+}
+
 export interface Report {
 	schema: string; trace: string; answer: string;
 	process: { pid: number; host: string | null; rank: number; command: string[]; start_time: string; duration_ns: number; exit: string; status: number | null; signal: number | null };
@@ -31,7 +38,7 @@ export interface Report {
 	lines: { by: string; rows: LineRow[] };
 	live_at_exit: { bytes: number; sites: { site: string; space: string; bytes: number }[] };
 	spaces: { space: string; allocated: Sum | null; allocations: number; frees: number }[];
-	phases: { name: string; domain: string | null; times: number; total_ns: number; allocated_peak_bytes: number; reserved_peak_bytes: number; growth_bytes: number }[];
+	phases: PhaseRow[];
 	other_phases: number;
 	calls: { api: string; calls: number; failed: number; total_ns: number; max_ns: number }[];
 	leaks: { bytes: number; count: number; held_bytes: number; suppressed_bytes: number; sites: LeakSite[]; other_sites: number; other_sites_bytes: number };
@@ -43,7 +50,12 @@ export interface Report {
 
 export interface Place { device: number | null; space: string | null; pool: string | null; foreign: boolean; handle: boolean }
 export interface Gap { event: number; dropped: number; device: number | null; allocated: number | null; reserved: number | null }
-export interface Phase { name: string; domain: string | null; thread: number; start: number; end: number | null; peak: number | null }
+type Sums = [number | null, number | null, number | null]; // at the start, at the end, the highest
+interface PhaseFigures { allocated: Sums; reserved: Sums; born: number | null; freed: number | null; outliving: number | null }
+export interface Phase extends PhaseFigures {
+	name: string; domain: string | null; thread: number; start: number; end: number | null;
+	devices?: (PhaseFigures & { device: number | null })[]; // of several
+}
 export interface Curve { device: number | null; pool: string | null; t: number[]; allocated: (number | null)[]; reserved: (number | null)[]; used: (number | null)[] }
 // What is shown, function, file or module, line, 1 for Python, how little it tells, 1 for a name that stands for no code.
 export type FrameRow = [string, string | null, string | null, number, number, number, number];

@@ -9,7 +9,7 @@ import * as format from "./format";
 import type { Spans } from "./model";
 import { colour, COLOURS, type Theme } from "./palette";
 import { positionOf } from "./sample";
-import { kindOf, KINDS, kindWords, lackText, positionAt, rowsOf, trackText, type Row, type SpanKind } from "./spans";
+import { kindOf, KINDS, kindWords, lackText, placedOf, positionAt, rowsOf, trackText, type Row, type SpanKind } from "./spans";
 import { tooltip } from "./tooltip";
 
 const ROW = 18; // pixels
@@ -70,10 +70,10 @@ export class Lanes {
 
 	// Start and end in pixels of the axis, unless it is out of view.
 	private place(spans: Spans, span: number): [number, number] | null {
-		const { trace } = this.app;
 		const { axis, from, to } = this.app.store.state;
-		const start = positionAt(trace, axis, spans.t[span]);
-		const end = positionAt(trace, axis, spans.t[span] + spans.ns[span]);
+		const all = placedOf(this.app.trace, spans, axis);
+		const start = all.from[span];
+		const end = all.to[span];
 		const scale = this.width / (to - from);
 
 		return end < from || start > to ? null : [(start - from) * scale, (end - from) * scale];

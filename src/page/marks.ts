@@ -1,7 +1,9 @@
 // What happened at moments and in stretches: phases above the curves, failures, peaks, named marks.
 
 import type { App } from "./app";
+import { cut, h, type Child } from "./dom";
 import type { Phase } from "./facts";
+import * as format from "./format";
 import type { Trace } from "./model";
 import type { Axis } from "./state";
 
@@ -100,6 +102,23 @@ export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Ba
 		context.restore();
 	}
 	context.restore();
+}
+
+// What memory did in it, for the tooltip.
+export function phaseCard(phase: Phase): Child[] {
+	const [start, end, peak] = phase.allocated;
+	const growth = start !== null && end !== null ? `, ${format.signedBytes(end - start)} at its end` : "";
+	const lived = [["born", phase.born], ["freed", phase.freed], ["outliving", phase.outliving]] as const;
+
+	return [
+		h("b", {}, cut(phase.name, 300)),
+		h("div", {}, `${phase.end === null ? "never ended" : format.time(phase.end - phase.start)}, from ${format.moment(phase.start)}${phase.domain ? `, domain ${cut(phase.domain, 60)}` : ""}`),
+		h("div", {}, `allocated: ${format.bytes(start)} at its start, highest ${format.bytes(peak)}${growth}`),
+		h("div", {}, `reserved: ${format.bytes(phase.reserved[0])} at its start, highest ${format.bytes(phase.reserved[2])}`),
+		phase.born === null ? null : h("div", {}, lived.map(([word, bytes]) => `${word} ${format.bytes(bytes)}`).join(", ")),
+		...(phase.devices ?? []).map((one) => h("div", { class: "dim" },
+			`device ${one.device}: highest ${format.bytes(one.allocated[2])}${one.born === null ? "" : `, born ${format.bytes(one.born)}, outliving ${format.bytes(one.outliving)}`}`)),
+	];
 }
 
 export function flagPosition(app: App, flag: Flag): number {

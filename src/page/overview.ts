@@ -9,10 +9,11 @@ import { h } from "./dom";
 import type { Curve } from "./facts";
 import * as format from "./format";
 import { Lanes } from "./lanes";
-import { bandsOf, drawBands, flagPosition, flagsOf, LANE, type Band, type Flag } from "./marks";
+import { bandsOf, drawBands, flagPosition, flagsOf, LANE, phaseCard, type Band, type Flag } from "./marks";
 import { Kind, NEVER, type Trace } from "./model";
 import { eventAt, positionOf, sampleEvents } from "./sample";
 import type { Axis, Key } from "./state";
+import { tooltip } from "./tooltip";
 
 const HEIGHT = 240;
 const AXIS = 84;
@@ -398,6 +399,12 @@ export class Overview implements View {
 			pressed = null;
 		});
 		this.chart.addEventListener("dblclick", () => this.app.zoom(...this.app.full));
+		this.chart.addEventListener("mousemove", (event) => {
+			const band = this.bandAt(event, this.valueAt(event.clientX));
+
+			tooltip.show(event, band ? phaseCard(band.phase) : null);
+		});
+		this.chart.addEventListener("mouseleave", () => tooltip.hide());
 		for (const element of [this.chart, this.lower.element])
 			element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
 		this.small.addEventListener("mousedown", (event) => this.grabSmall(event));
@@ -439,11 +446,16 @@ export class Overview implements View {
 		return this.plot && box ? this.plot.posToVal(clientX - box.left, "x") : 0;
 	}
 
-	private clicked(event: MouseEvent): void {
-		const value = this.valueAt(event.clientX);
+	private bandAt(event: MouseEvent, value: number): Band | undefined {
 		const box = this.chart.getBoundingClientRect();
 		const lane = Math.floor((event.clientY - box.top - 2) / LANE);
-		const band = lane < this.lanes ? this.bands.find((one) => one.lane === lane && one.from <= value && one.to >= value) : undefined;
+
+		return lane >= 0 && lane < this.lanes ? this.bands.find((one) => one.lane === lane && one.from <= value && one.to >= value) : undefined;
+	}
+
+	private clicked(event: MouseEvent): void {
+		const value = this.valueAt(event.clientX);
+		const band = this.bandAt(event, value);
 
 		if (band) {
 			this.app.zoom(band.from, band.to);

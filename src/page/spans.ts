@@ -40,6 +40,15 @@ export function positionAt(trace: Trace, axis: Axis, t: number): number {
 	return at + (t - events.t[at]) / Math.max(events.t[at + 1] - events.t[at], 1);
 }
 
+interface Placed { from: Float64Array; to: Float64Array } // on the axis
+const placed = new Memo<Placed>();
+
+export function placedOf(trace: Trace, spans: Spans, axis: Axis): Placed {
+	return placed.get(`${trace.number} ${axis}`, () => ({
+		from: spans.t.map((t) => positionAt(trace, axis, t)), to: spans.t.map((t, i) => positionAt(trace, axis, t + spans.ns[i])),
+	}));
+}
+
 function busy(spans: Spans): Float64Array {
 	const sums = new Float64Array(spans.tracks.length);
 

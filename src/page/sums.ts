@@ -2,7 +2,7 @@
 
 import type { App, View } from "./app";
 import { h } from "./dom";
-import type { Sum } from "./facts";
+import type { PhaseCount, PhaseRow, Sum } from "./facts";
 import * as format from "./format";
 import type { Key } from "./state";
 import { table } from "./table";
@@ -10,6 +10,9 @@ import { table } from "./table";
 const peak = (sum: Sum | null) => sum?.peak_bytes ?? 0;
 const peakText = (sum: Sum | null) => format.bytes(sum?.peak_bytes);
 const exitText = (sum: Sum | null) => format.bytes(sum?.exit_bytes);
+
+const countText = (count: PhaseCount | null) => format.bytes(count?.bytes);
+const devicesText = (row: PhaseRow) => row.devices.map((one) => `${one.device}: ${format.bytes(one.allocated_peak_bytes)}`).join(", ");
 
 export class SumsView implements View {
 	readonly id = "sums";
@@ -75,9 +78,16 @@ export class SumsView implements View {
 	}
 
 	private phases(): HTMLElement {
+		const { phases, other_phases } = this.report;
+		const count = (title: string, key: "born" | "freed" | "outliving") =>
+			({ title, value: (row: PhaseRow) => row[key]?.bytes ?? -1, cell: (row: PhaseRow) => countText(row[key]), number: true });
+
 		return table({
-			caption: "Phases, those of a name together", rows: this.report.phases, sort: 3, data: (row) => ({ phase: row.name }),
-			choose: (row) => this.zoomTo(row.name), note: this.report.other_phases ? `${format.plural(this.report.other_phases, "more phase")}.` : "",
+			caption: "Phases, those of a name together", rows: phases, sort: 3,
+			data: (row) => ({
+				phase: row.name, peak: row.allocated_peak_bytes, growth: row.growth_bytes, born: row.born?.bytes ?? "", freed: row.freed?.bytes ?? "", outliving: row.outliving?.bytes ?? "",
+			}),
+			choose: (row) => this.zoomTo(row.name), note: other_phases ? `${format.plural(other_phases, "more phase")}.` : "",
 			columns: [
 				{ title: "phase", value: (row) => row.name, cell: (row) => row.name, wide: true },
 				{ title: "times", value: (row) => row.times, cell: (row) => format.count(row.times), number: true },
@@ -85,14 +95,18 @@ export class SumsView implements View {
 				{ title: "allocated, peak", value: (row) => row.allocated_peak_bytes, cell: (row) => format.bytes(row.allocated_peak_bytes), number: true },
 				{ title: "reserved, peak", value: (row) => row.reserved_peak_bytes, cell: (row) => format.bytes(row.reserved_peak_bytes), number: true },
 				{ title: "growth", value: (row) => row.growth_bytes, cell: (row) => format.signedBytes(row.growth_bytes), number: true },
+				count("born", "born"), count("freed", "freed"), count("outliving", "outliving"),
+				...(phases.some((row) => row.devices.length) ? [{ title: "peaks by device", cell: devicesText }] : []),
 			],
 		});
 	}
 
-	// To that of the name which reached highest.
+	// To that of the name which reached highest; "step #" is "step 1", "step 2" ...
 	private zoomTo(name: string): void {
 		const { trace, store } = this.app;
-		const phase = trace.facts.phases.filter((one) => one.name === name || one.name.startsWith(`${name} `)).sort((a, b) => (b.peak ?? 0) - (a.peak ?? 0))[0];
+		const stem = name.endsWith("#") ? name.slice(0, -1) : null;
+		const phase = trace.facts.phases.filter((one) => one.name === name || (stem !== null && one.name.startsWith(stem) && /^\d+$/.test(one.name.slice(stem.length))))
+			.sort((a, b) => (b.allocated[2] ?? 0) - (a.allocated[2] ?? 0))[0];
 
 		if (!phase)
 			return;

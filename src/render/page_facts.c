@@ -182,6 +182,38 @@ static int groupings(struct trace *trace, const struct categories *categories, s
 	return 0;
 }
 
+/* [at the start, at the end, the highest] */
+static void sums(struct out *out, const char *key, const struct trace_phase_sums *of)
+{
+	number(out, key, of->start_bytes);
+	number(out, ",", of->end_bytes);
+	number(out, ",", of->peak_bytes);
+	out_char(out, ']');
+}
+
+static void counts(struct out *out, const struct trace_phase_count *born,
+		   const struct trace_phase_count *freed, const struct trace_phase_count *outliving)
+{
+	number(out, ",\"born\":", born->bytes);
+	number(out, ",\"freed\":", freed->bytes);
+	number(out, ",\"outliving\":", outliving->bytes);
+}
+
+static void phase_devices(struct out *out, const struct trace_phase *phase)
+{
+	out_text(out, ",\"devices\":[");
+	for (size_t i = 0; i < phase->devices_n; i++) {
+		const struct trace_phase_device *part = &phase->devices[i];
+
+		device(out, i ? ",{\"device\":" : "{\"device\":", part->device);
+		sums(out, ",\"allocated\":[", &part->allocated);
+		sums(out, ",\"reserved\":[", &part->reserved);
+		counts(out, &part->born, &part->freed, &part->outliving);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+}
+
 static void phases(const struct trace *trace, struct out *out)
 {
 	out_text(out, ",\n\"phases\":[");
@@ -193,7 +225,11 @@ static void phases(const struct trace *trace, struct out *out)
 		number(out, ",\"thread\":", phase->thread);
 		number(out, ",\"start\":", phase->start);
 		number(out, ",\"end\":", phase->end);
-		number(out, ",\"peak\":", phase->allocated.peak_bytes);
+		sums(out, ",\"allocated\":[", &phase->allocated);
+		sums(out, ",\"reserved\":[", &phase->reserved);
+		counts(out, &phase->born, &phase->freed, &phase->outliving);
+		if (phase->devices_n)
+			phase_devices(out, phase);
 		out_char(out, '}');
 	}
 	out_char(out, ']');

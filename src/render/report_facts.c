@@ -90,7 +90,7 @@ void report_groups_clear(struct report_groups *groups)
 	*groups = (struct report_groups){ 0 };
 }
 
-/* --- what is left, phases --- */
+/* --- what is left --- */
 
 static int by_live(const void *a, const void *b)
 {
@@ -123,84 +123,6 @@ uint32_t *report_live(const struct trace *trace, size_t *count, uint64_t *bytes)
 	sorting = trace;
 	qsort(sites, *count, sizeof(*sites), by_live);
 	return sites;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct trace_phase *x = a;
-	const struct trace_phase *y = b;
-	int order = strcmp(x->name ? x->name : "", y->name ? y->name : "");
-
-	return order ? order : strcmp(x->domain ? x->domain : "", y->domain ? y->domain : "");
-}
-
-static int by_peak(const void *a, const void *b)
-{
-	const struct report_phase *x = a;
-	const struct report_phase *y = b;
-
-	if (x->peak_bytes != y->peak_bytes)
-		return x->peak_bytes > y->peak_bytes ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
-/* One of them that is not known leaves the sum unknown. */
-static void add_count(struct trace_phase_count *to, const struct trace_phase_count *count)
-{
-	if (to->count == TRACE_NONE || count->count == TRACE_NONE) {
-		*to = (struct trace_phase_count){ TRACE_NONE, TRACE_NONE };
-		return;
-	}
-	to->bytes += count->bytes;
-	to->count += count->count;
-}
-
-static void add_phase(struct report_phase *to, const struct trace_phase *phase)
-{
-	const struct trace_phase_sums *sums = &phase->allocated;
-
-	to->count++;
-	if (phase->end == TRACE_NONE)
-		to->open = true;
-	else if (phase->end > phase->start)
-		to->total_ns += phase->end - phase->start;
-	if (sums->peak_bytes != TRACE_NONE && sums->peak_bytes > to->peak_bytes)
-		to->peak_bytes = sums->peak_bytes;
-	if (phase->reserved.peak_bytes != TRACE_NONE &&
-	    phase->reserved.peak_bytes > to->peak_reserved)
-		to->peak_reserved = phase->reserved.peak_bytes;
-	add_count(&to->born, &phase->born);
-	add_count(&to->freed, &phase->freed);
-	add_count(&to->outliving, &phase->outliving);
-	if (sums->start_bytes != TRACE_NONE && sums->end_bytes != TRACE_NONE)
-		to->growth = (int64_t)((uint64_t)to->growth + sums->end_bytes - sums->start_bytes);
-}
-
-struct report_phase *report_phases(const struct trace *trace, size_t *count)
-{
-	struct report_phase *phases = calloc(trace->phases_n + 1, sizeof(*phases));
-	struct trace_phase *sorted = calloc(trace->phases_n + 1, sizeof(*sorted));
-
-	*count = 0;
-	if (!phases || !sorted) {
-		free(phases);
-		free(sorted);
-		err("no memory left");
-		return NULL;
-	}
-	if (trace->phases_n)
-		memcpy(sorted, trace->phases, trace->phases_n * sizeof(*sorted));
-	qsort(sorted, trace->phases_n, sizeof(*sorted), by_name);
-	for (size_t i = 0; i < trace->phases_n; i++) {
-		if (!i || by_name(&sorted[i - 1], &sorted[i]) != 0) {
-			phases[*count].name = sorted[i].name ? sorted[i].name : "";
-			phases[(*count)++].domain = sorted[i].domain;
-		}
-		add_phase(&phases[*count - 1], &sorted[i]);
-	}
-	free(sorted);
-	qsort(phases, *count, sizeof(*phases), by_peak);
-	return phases;
 }
 
 /* --- the answer --- */

@@ -36,18 +36,6 @@ void report_groups_clear(struct report_groups *groups);
 /* Sites that still hold memory, by live bytes: positions in trace->sites. NULL without memory. */
 uint32_t *report_live(const struct trace *trace, size_t *count, uint64_t *bytes);
 
-/* Phases of one name together. */
-struct report_phase {
-	const char *name, *domain;
-	uint64_t count, total_ns, peak_bytes, peak_reserved;
-	struct trace_phase_count born, freed, outliving; /* of all; TRACE_NONE: not told */
-	int64_t growth; /* allocated at the ends less at the starts */
-	bool open;      /* one of them never ended */
-};
-
-/* By peak, largest first. NULL without memory. */
-struct report_phase *report_phases(const struct trace *trace, size_t *count);
-
 /* The device whose allocated peak is the highest, among those wanted; NULL when there is none. */
 const struct trace_device *report_worst(const struct trace *trace, int wanted);
 

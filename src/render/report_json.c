@@ -305,47 +305,6 @@ int report_json_spaces(const struct report *report)
 	return 0;
 }
 
-static void phase_count(const struct report *report, const char *key,
-			const struct trace_phase_count *count)
-{
-	out_text(report->show.out, key);
-	if (count->count == TRACE_NONE) {
-		out_text(report->show.out, "null");
-		return;
-	}
-	report_json_number(report, "{\"bytes\":", count->bytes);
-	report_json_number(report, ",\"count\":", count->count);
-	out_char(report->show.out, '}');
-}
-
-int report_json_phases(const struct report *report)
-{
-	size_t count;
-	struct report_phase *list = report_phases(report->trace, &count);
-	size_t shown = report_limit(report, count);
-
-	if (!list)
-		return -ENOMEM;
-	out_text(report->show.out, ",\n\"phases\":[");
-	for (size_t i = 0; i < shown; i++) {
-		report_json_text(report, i ? ",\n{\"name\":" : "\n{\"name\":", list[i].name);
-		report_json_text(report, ",\"domain\":", list[i].domain);
-		report_json_number(report, ",\"times\":", list[i].count);
-		report_json_number(report, ",\"total_ns\":", list[i].total_ns);
-		report_json_number(report, ",\"allocated_peak_bytes\":", list[i].peak_bytes);
-		report_json_number(report, ",\"reserved_peak_bytes\":", list[i].peak_reserved);
-		out_text(report->show.out, ",\"growth_bytes\":");
-		out_i64(report->show.out, list[i].growth);
-		phase_count(report, ",\"born\":", &list[i].born);
-		phase_count(report, ",\"freed\":", &list[i].freed);
-		phase_count(report, ",\"outliving\":", &list[i].outliving);
-		out_char(report->show.out, '}');
-	}
-	report_json_number(report, "],\"other_phases\":", count - shown);
-	free(list);
-	return 0;
-}
-
 static const char *thread_name(const struct trace *trace, uint64_t number)
 {
 	const struct trace_thread *thread = trace_thread(trace, number);

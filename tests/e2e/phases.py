@@ -1,0 +1,63 @@
+"""phases.py REPORT TRACE: what a report's JSON says of phases, counted anew from the trace's own."""
+import collections
+import json
+import re
+import sys
+
+FOLD = 8  # names that differ in their number and are still told one by one
+
+
+def load(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def total(parts, key):
+    counts = [part.get(key) for part in parts]  # traces before 1.0 lack them
+    if any(count is None for count in counts):
+        return None
+    return {what: sum(count[what] for count in counts) for what in ("bytes", "count")}
+
+
+def sums(parts):
+    return {
+        "allocated_peak_bytes": max(part["allocated"]["peak_bytes"] for part in parts),
+        "reserved_peak_bytes": max(part["reserved"]["peak_bytes"] for part in parts),
+        **{key: total(parts, key) for key in ("born", "freed", "outliving")},
+    }
+
+
+def wanted(trace):
+    families = collections.defaultdict(list)
+    for phase in trace["phases"]:
+        stem = re.match(r"(.+?)\d+$", phase["name"])
+        families[(stem[1] if stem else None, None if stem else phase["name"], phase["domain"])].append(phase)
+    groups = collections.defaultdict(list)
+    for (stem, _, domain), phases in families.items():
+        fold = stem and len({phase["name"] for phase in phases}) > FOLD
+        for phase in phases:
+            groups[stem + "#" if fold else phase["name"], domain].append(phase)
+    for (name, domain), phases in groups.items():
+        devices = sorted({part["device"] for phase in phases for part in phase.get("devices", [])})
+        yield {
+            "name": name, "domain": domain, "times": len(phases),
+            "total_ns": sum(phase["end"] - phase["start"] for phase in phases if phase["end"] is not None),
+            **sums(phases),
+            "growth_bytes": sum(phase["allocated"]["end_bytes"] - phase["allocated"]["start_bytes"] for phase in phases
+                                if phase["allocated"]["end_bytes"] is not None),
+            "devices": [{"device": device, **sums([part for phase in phases for part in phase.get("devices", [])
+                                                   if part["device"] == device])} for device in devices],
+        }
+
+
+def main(report, trace):
+    def key(row):
+        return row["name"], row["domain"] or ""
+
+    told, expected = sorted(load(report)["phases"], key=key), sorted(wanted(load(trace)), key=key)
+    if told != expected:
+        sys.exit(next(f"{a}, not {b}" for a, b in zip(told + [None], expected + [None]) if a != b))
+    print(" ".join(row["name"] for row in told))
+
+
+main(*sys.argv[1:])
