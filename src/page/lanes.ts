@@ -27,7 +27,7 @@ interface Wide { span: number; x: number; width: number }
 
 export class Lanes {
 	readonly element: HTMLElement;
-	private readonly canvas = h("canvas", { role: "img" });
+	private readonly canvas = h("canvas", { role: "img", "aria-label": "What ran" });
 	private readonly words = h("div", { class: "legend" });
 	private readonly lack = h("p", { class: "more" });
 

@@ -65,7 +65,7 @@ static int name_tracks(struct page_spans *spans)
 			ok = map_put(&known, key, (uint32_t)spans->track_n);
 		}
 	}
-	qsort(spans->track, spans->track_n, sizeof(spans->track[0]), by_track);
+	qsort(spans->track, spans->track_n, sizeof(const struct trace_span *), by_track);
 	for (size_t i = 0; ok && i < spans->track_n; i++)
 		ok = map_set(&known, track_hash(spans->track[i]), (uint32_t)i + 1);
 	for (size_t i = 0; ok && i < spans->count; i++)
@@ -78,7 +78,7 @@ static void leave_out(struct page_spans *spans, uint64_t most)
 {
 	if (!most || spans->count <= most)
 		return;
-	qsort(spans->list, spans->count, sizeof(spans->list[0]), longest_first);
+	qsort(spans->list, spans->count, sizeof(const struct trace_span *), longest_first);
 	spans->left_out = spans->count - most;
 	spans->left_out_ns = spans->list[most]->ns;
 	spans->count = most;
@@ -99,7 +99,7 @@ int page_spans_find(struct page_spans *spans, const struct trace *trace, uint64_
 	for (size_t i = 0; i < trace->spans_n; i++)
 		spans->list[i] = &trace->spans[i];
 	leave_out(spans, most);
-	qsort(spans->list, spans->count, sizeof(spans->list[0]), by_time);
+	qsort(spans->list, spans->count, sizeof(const struct trace_span *), by_time);
 	return name_tracks(spans) ? err("%s: no memory left", trace->path) : 0;
 }
 
@@ -108,7 +108,7 @@ void page_spans_clear(struct page_spans *spans)
 	free(spans->list);
 	free(spans->tracks);
 	free(spans->track);
-	*spans = (struct page_spans){ NULL };
+	*spans = (struct page_spans){ .list = NULL };
 }
 
 static void number(struct out *out, const char *key, uint64_t value)

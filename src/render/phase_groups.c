@@ -148,7 +148,7 @@ void phase_groups_clear(struct phase_groups *groups)
 {
 	free(groups->list);
 	free(groups->sorted);
-	*groups = (struct phase_groups){ NULL };
+	*groups = (struct phase_groups){ .list = NULL };
 }
 
 const char *phase_group_name(const struct phase_group *group, char *to, size_t size)
