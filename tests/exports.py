@@ -498,7 +498,11 @@ def check_csv(text, wanted):
     events = [e for e in wanted.trace["events"] if wanted.device in (None, e.get("device"))
               and wanted.pool in (None, e.get("pool"))]
     need(len(rows) == len(events), f"{len(rows)} lines of {len(events)} events")
+    latest, phases = 0, wanted.trace["phases"]
     for row, event in zip(rows, events):
+        latest = max(latest, event["t"])
+        inside = [p["name"] for p in phases if p["start"] <= latest and (p["end"] is None or p["end"] > latest)]
+        need(row["phase"].lstrip("'") == "".join(inside[-1:]), f"the phase of {event} is {row['phase']}")
         need(None not in row and None not in row.values(), f"a line of another width: {row}")
         for cell in row.values():
             need(not cell or cell[0] not in "=+-@\t\r", f"a formula: {cell!r}")

@@ -4,8 +4,10 @@
  * Spreadsheets take a cell that begins with = + - @ for a formula: a text that does is quoted by an
  * apostrophe (OWASP, "CSV Injection"). Numbers never are negative.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "analyse/error.h"
 #include "base/out.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -16,7 +18,10 @@ struct writer {
 	struct out *out;
 	struct trace *trace;
 	struct stack_texts stacks;
-	bool first; /* of its line */
+	bool first;     /* of its line */
+	uint64_t t;     /* the latest so far: threads' events may come a little out of order */
+	uint32_t *open; /* phases that began, those that ended on top taken away */
+	size_t open_n, phase_next;
 };
 
 static void next_cell(struct writer *writer)
@@ -82,11 +87,27 @@ static void end_line(struct writer *writer)
 	writer->first = true;
 }
 
+/* The innermost phase at the event, on whatever thread: of those open the one that began last. */
+static const struct trace_phase *phase_at(struct writer *writer, uint64_t t)
+{
+	const struct trace_phase *phases = writer->trace->phases;
+
+	if (t > writer->t)
+		writer->t = t;
+	while (writer->phase_next < writer->trace->phases_n &&
+	       phases[writer->phase_next].start <= writer->t)
+		writer->open[writer->open_n++] = (uint32_t)writer->phase_next++;
+	while (writer->open_n && phases[writer->open[writer->open_n - 1]].end <= writer->t)
+		writer->open_n--;
+	return writer->open_n ? &phases[writer->open[writer->open_n - 1]] : NULL;
+}
+
 static void put_event(struct writer *writer, const struct trace_event *event)
 {
 	const struct trace *trace = writer->trace;
 	const struct trace_thread *thread = trace_thread(trace, event->thread);
 	const struct stack_text *stack = stack_text(&writer->stacks, event->stack);
+	const struct trace_phase *phase = phase_at(writer, event->t);
 	bool memory = event_is_memory(event->op);
 
 	cell_u64(writer, event->seq);
@@ -111,6 +132,7 @@ static void put_event(struct writer *writer, const struct trace_event *event)
 	cell_text(writer, stack->site);
 	cell_text(writer, stack->line);
 	cell_text(writer, stack->frames);
+	cell_text(writer, phase ? phase->name : NULL);
 	end_line(writer);
 }
 
@@ -121,7 +143,7 @@ static int put_events(struct writer *writer, const struct format_options *option
 
 	out_text(writer->out,
 		 "seq,t_ns,op,device,space,pool,address,size,foreign,thread,thread_name,stream,api,"
-		 "error,allocated,reserved,name,stack,owner,site,line,frames\r\n");
+		 "error,allocated,reserved,name,stack,owner,site,line,frames,phase\r\n");
 	while ((more = trace_next(writer->trace, &event)) == 1 && !writer->out->error) {
 		if (export_wants(writer->trace, options, event.device, event.pool))
 			put_event(writer, &event);
@@ -134,8 +156,12 @@ int format_csv(struct trace *trace, struct out *out, const struct format_options
 	struct writer writer = { .out = out, .trace = trace, .first = true };
 	int error = stack_texts_make(&writer.stacks, trace);
 
+	writer.open = calloc(trace->phases_n + 1, sizeof(*writer.open));
+	if (!error && !writer.open)
+		error = err("%s: no memory left", trace->path);
 	if (!error)
 		error = put_events(&writer, options);
+	free(writer.open);
 	stack_texts_clear(&writer.stacks);
 	return error;
 }
