@@ -125,6 +125,14 @@ async function testSpans(name, page, report) {
 	const [seen] = (await data(page, ".lanes [data-kind=kernel]")).map((row) => Number(row.count));
 
 	check(`${name}: a row of the table leads to its place`, seen >= 1 && seen < report.spans.count, `${seen} kernels are in view`);
+	const box = await page.locator(".lanes canvas").boundingBox();
+	const cards = [];
+
+	for (let y = 6; y < box.height; y += 6) { // what was led to lies in the middle, 84 pixels are in front of the axis
+		await page.mouse.move(box.x + 84 + (box.width - 96) / 2, box.y + y);
+		cards.push((await page.isVisible(".tooltip")) ? await page.textContent(".tooltip") : "");
+	}
+	check(`${name}: the pointer tells its name, time and stream`, cards.some((card) => /fake_kernel\(int\)kernel, 5\.0 us from .*stream \d+; .* allocated then/.test(card)), cards.join("; "));
 }
 
 const browser = await openBrowser();

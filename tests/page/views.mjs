@@ -35,6 +35,20 @@ async function canvasHash(page, selector) {
 	return page.$eval(selector, (canvas) => canvas.toDataURL().length);
 }
 
+async function testPhases(page) {
+	const phase = trace.phases[0];
+	const box = await page.locator(".chart .u-over").boundingBox();
+	const chart = await page.locator(".chart").boundingBox();
+	const middle = (Math.max(phase.start, 0) + phase.end) / 2 / trace.process.duration_ns;
+
+	await page.mouse.move(box.x + box.width * middle, chart.y + 8);
+	const card = await page.textContent(".tooltip");
+
+	check("a phase says what memory did in it", card.startsWith(phase.name) && card.includes("at its start, highest "), card);
+	await page.mouse.move(box.x + box.width / 2, box.y + 80);
+	check("and is quiet elsewhere", !(await page.isVisible(".tooltip")));
+}
+
 async function testZoom(page) {
 	const box = await page.locator(".chart .u-over").boundingBox();
 	const drag = async (from, to) => {
@@ -239,6 +253,7 @@ async function testPrint(page) {
 
 const { page, troubles, close } = await openPage(browser, `${folder}/train.html`);
 
+await testPhases(page);
 await testZoom(page);
 await testCursor(page);
 await testSearch(page);
