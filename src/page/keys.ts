@@ -25,7 +25,7 @@ export class Keys {
 	constructor(private readonly app: App, private readonly views: View[], private readonly search: HTMLInputElement) {
 		this.dialog = h("dialog", { class: "help", "aria-label": "Keys" },
 			h("table", {}, h("caption", {}, "Keys"), h("tbody", {}, ...help.map(([key, what]) => h("tr", {}, h("td", {}, h("kbd", {}, key)), h("td", {}, what))))),
-			h("p", {}, "In the curves: drag to zoom, click for the cursor, Shift and click for the second one, wheel to zoom, a click on a phase shows it, a double click shows all."),
+			h("p", {}, "In the curves: drag to zoom, click for the cursor, Shift and click for the second one, wheel to zoom, a click on a phase shows it, a double click shows all. In the lanes below them: a click takes the cursor there, a double click shows what lies there."),
 			button("Close", "Close this list (Escape)", () => this.dialog.close()));
 		document.body.append(this.dialog);
 		document.addEventListener("keydown", (event) => this.pressed(event));

@@ -68,15 +68,13 @@ export class Lanes {
 		return of;
 	}
 
-	// Start and end in pixels of the axis, unless it is out of view.
-	private place(spans: Spans, span: number): [number, number] | null {
+	// Gives start and end of a span in pixels of the axis, unless it is out of view.
+	private placer(spans: Spans): (span: number) => [number, number] | null {
 		const { axis, from, to } = this.app.store.state;
 		const all = placedOf(this.app.trace, spans, axis);
-		const start = all.from[span];
-		const end = all.to[span];
 		const scale = this.width / (to - from);
 
-		return end < from || start > to ? null : [(start - from) * scale, (end - from) * scale];
+		return (span) => (all.to[span] < from || all.from[span] > to ? null : [(all.from[span] - from) * scale, (all.to[span] - from) * scale]);
 	}
 
 	// --- drawing ---
@@ -89,10 +87,11 @@ export class Lanes {
 		const of = this.rowOfTrack(spans, rows);
 		const cover = rows.map(() => KINDS.map(() => new Float64Array(width)));
 		const wide: Wide[][] = rows.map(() => []);
+		const place = this.placer(spans);
 
 		for (let i = 0; i < spans.count; i++) {
 			const row = of[spans.track[i]];
-			const at = row < 0 ? null : this.place(spans, i);
+			const at = row < 0 ? null : place(i);
 
 			if (!at)
 				continue;
@@ -240,9 +239,10 @@ export class Lanes {
 		if (!trace.spans || !rows[row])
 			return hit;
 		const tracks = new Set(rows[row].of);
+		const place = this.placer(trace.spans);
 
 		for (let i = 0; i < trace.spans.count; i++) {
-			const at = tracks.has(trace.spans.track[i]) ? this.place(trace.spans, i) : null;
+			const at = tracks.has(trace.spans.track[i]) ? place(i) : null;
 
 			if (at && at[0] <= x + 1 && at[1] >= x - 1)
 				hit.push(i);
