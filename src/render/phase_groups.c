@@ -120,9 +120,8 @@ static void add_family(struct phase_groups *groups, const struct trace_phase *fi
 	}
 }
 
-int phase_groups_find(struct phase_groups *groups, const struct trace *trace)
+int phase_groups_find(struct phase_groups *groups, const struct trace_phase *phases, size_t all)
 {
-	size_t all = trace->phases_n;
 	size_t names;
 
 	*groups = (struct phase_groups){
@@ -134,7 +133,7 @@ int phase_groups_find(struct phase_groups *groups, const struct trace *trace)
 		return -ENOMEM;
 	}
 	if (all)
-		memcpy(groups->sorted, trace->phases, all * sizeof(*groups->sorted));
+		memcpy(groups->sorted, phases, all * sizeof(*groups->sorted));
 	qsort(groups->sorted, all, sizeof(*groups->sorted), by_name);
 	for (size_t i = 0, count; i < all; i += count) {
 		count = family(&groups->sorted[i], all - i, &names);

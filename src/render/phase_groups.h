@@ -28,11 +28,11 @@ struct phase_group {
 struct phase_groups {
 	struct phase_group *list; /* by peak of allocated, the highest first */
 	size_t count;
-	struct trace_phase *sorted; /* the trace's, those of a group one behind the other */
+	struct trace_phase *sorted; /* those given, those of a group one behind the other */
 };
 
 /* 0 or -errno with err_text(); to be cleared all the same. */
-int phase_groups_find(struct phase_groups *groups, const struct trace *trace);
+int phase_groups_find(struct phase_groups *groups, const struct trace_phase *phases, size_t count);
 void phase_groups_clear(struct phase_groups *groups);
 
 /* The name of all of them, or, when folded, "step #" in `to`, cut to size. */

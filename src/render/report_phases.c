@@ -93,7 +93,7 @@ static void device_rows(const struct report *report, const struct phase_group *p
 int report_text_phases(const struct report *report)
 {
 	struct phase_groups groups;
-	int error = phase_groups_find(&groups, report->trace);
+	int error = phase_groups_find(&groups, report->trace->phases, report->trace->phases_n);
 	size_t shown = report_limit(report, groups.count);
 
 	if (!error && groups.count) {
@@ -173,7 +173,7 @@ static void json_phase(const struct report *report, const struct phase_group *ph
 int report_json_phases(const struct report *report)
 {
 	struct phase_groups groups;
-	int error = phase_groups_find(&groups, report->trace);
+	int error = phase_groups_find(&groups, report->trace->phases, report->trace->phases_n);
 	size_t shown = report_limit(report, groups.count);
 
 	if (!error) {

@@ -11,9 +11,16 @@
 #include "analyse/error.h"
 #include "analyse/trace.h"
 #include "base/out.h"
+#include "base/text.h"
+#include "render/phase_groups.h"
 #include "render/timeline_parts.h"
 
-enum { LINES = 8 };
+enum {
+	LINES = 8,
+	FIGURES = 6, /* names whose figures are told */
+	NAME = 20,   /* columns of a name there */
+	NARROW = 66, /* columns of a plot below which figures have no room */
+};
 
 struct line {
 	uint64_t end;       /* of the last bar on it */
@@ -145,6 +152,56 @@ static bool make_lines(const struct timeline *timeline, struct line *lines)
 	return made;
 }
 
+static void put_figure(const struct timeline *timeline, const struct phase_group *group)
+{
+	uint64_t growth = group->growth < 0 ? 0 - (uint64_t)group->growth : (uint64_t)group->growth;
+	char text[NAME * 4 + 4];
+	char name[PHASE_GROUPS_NAME];
+	char number[SHOW_NUMBER];
+	char grown[SHOW_NUMBER + 1];
+	unsigned width;
+
+	show_safe(text, sizeof(text), phase_group_name(group, name, sizeof(name)), NAME);
+	timeline_ascii(timeline, text);
+	width = show_columns(text);
+	out_format(timeline->show.out, "%*s%s%*s %6s x", TIMELINE_LEFT, "", text,
+		   (int)(width < NAME ? NAME - width : 0), "", show_count(number, group->count));
+	out_format(timeline->show.out, "  peak %10s", show_bytes(number, group->peak_bytes));
+	text_join(grown, sizeof(grown),
+		  group->growth < 0 ? "-"
+		  : growth          ? "+"
+				    : "",
+		  show_bytes(number, growth));
+	out_format(timeline->show.out, "  growth %11s\n", grown);
+}
+
+/* Of the phases that are shown, by name: those that reached highest. */
+static int put_figures(const struct timeline *timeline, const struct trace_phase **sorted,
+		       size_t count)
+{
+	struct trace_phase *shown = calloc(count, sizeof(*shown));
+	struct phase_groups groups = { .list = NULL };
+	char number[SHOW_NUMBER];
+	int error;
+
+	if (!shown)
+		return err("%s: no memory left", timeline->trace->path);
+	for (size_t i = 0; i < count; i++)
+		shown[i] = *sorted[i];
+	error = phase_groups_find(&groups, shown, count);
+	if (!error)
+		show_heading(&timeline->show, "By name, the highest first");
+	for (size_t i = 0; !error && i < groups.count && i < FIGURES; i++)
+		put_figure(timeline, &groups.list[i]);
+	if (!error && groups.count > FIGURES)
+		out_format(timeline->show.out,
+			   "%*s... and %s more (memtrace report --show phases)\n", TIMELINE_LEFT,
+			   "", show_count(number, groups.count - FIGURES));
+	phase_groups_clear(&groups);
+	free(shown);
+	return error;
+}
+
 int timeline_phases(const struct timeline *timeline)
 {
 	const struct trace_phase **sorted =
@@ -160,6 +217,8 @@ int timeline_phases(const struct timeline *timeline)
 		count = take_phases(timeline, sorted);
 		if (count)
 			put_lines(timeline, lines, draw_all(timeline, lines, sorted, count));
+		if (count && timeline->columns >= NARROW)
+			error = put_figures(timeline, sorted, count);
 	}
 	for (unsigned i = 0; i < LINES; i++) {
 		free(lines[i].cells);

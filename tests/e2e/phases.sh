@@ -31,3 +31,12 @@ is 'has what was born, freed and outlives' "$(json three.chrome '[sum(e["args"][
 	"$(json three.json '[sum(p[k]["bytes"] for p in d["phases"]) for k in ("born", "freed", "outliving")]')"
 is 'and the peaks of each device' "$(json three.chrome 'max(e["args"]["peak of allocated on device 2"] for e in d["traceEvents"] if e.get("cat") == "phase")')" \
 	"$(json three.json 'max(x["allocated"]["peak_bytes"] for p in d["phases"] for x in p["devices"] if x["device"] == 2)')"
+
+# What the timeline tells of them is the report's.
+ok 'a timeline' memtrace timeline three.json
+sed -n '/^By name/,$p' "$OUT" | grep ' x ' | sed 's/^ *//; s/  */ /g' >timeline.phases
+memtrace report --json --limit 0 three.json >report.json
+is 'has the highest phases by name' "$(cat timeline.phases)" "$(json report.json '"\n".join("%s %d x peak %.2f %s growth +%.2f %s" % (
+	p["name"], p["times"], *((b / 2**30, "GiB") if b >= 2**30 else (b / 2**20, "MiB")),
+	*((g / 2**30, "GiB") if g >= 2**30 else (g / 2**20, "MiB"))) for p in d["phases"]
+	for b, g in [(p["allocated_peak_bytes"], p["growth_bytes"])])')"
