@@ -13,8 +13,6 @@
 
 enum { BEGAN = 1, ENDED = 2 };
 
-enum { CLOCKS_APART = 1000 }; /* ns */
-
 /* What is compared with what: addresses of different kinds may be equal. */
 enum kind { PLACE, MAPPING, SIZE };
 
@@ -28,7 +26,7 @@ struct gap {
 };
 
 /* A record's time is within its call, an event's before or behind it; threads run side by side. */
-enum { GAP_SLACK_NS = 10000000 };
+enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
 struct matcher {
 	const struct spool *spool;
@@ -335,21 +333,24 @@ static bool take_array(struct matcher *m, const struct event *array, uint64_t at
 	return sum == array->size;
 }
 
+/*
+ * An event of an allocation is behind its call, one of a free before it. CUPTI's clock is not ours:
+ * where nothing fits, the record may be told a little too late, or too early.
+ */
+static bool take_array_at(struct matcher *m, const struct event *array, uint64_t slack)
+{
+	uint64_t t = array->t;
+
+	if (is_began(array))
+		return take_array(m, array, until(m, t + slack) - 1, -1);
+	return take_array(m, array, until(m, t > slack ? t - slack : 0), 1);
+}
+
 static void take_arrays(struct matcher *m, struct witness *witness)
 {
-	for (uint64_t i = 0; i < m->arrays_n; i++) {
-		const struct event *array = &m->arrays[i];
-		uint64_t behind = until(m, array->t);
-		bool found;
-
-		/* An event of an allocation is behind its call, one of a free before it; but our
-		 * clock may be a little behind theirs (capture/now.h). */
-		found = is_began(array) ? take_array(m, array, behind - 1, -1)
-					: take_array(m, array, behind, 1);
-		if (!found && is_began(array))
-			found = take_array(m, array, until(m, array->t + CLOCKS_APART) - 1, -1);
-		witness->events -= found;
-	}
+	for (uint64_t i = 0; i < m->arrays_n; i++)
+		witness->events -= take_array_at(m, &m->arrays[i], 0) ||
+				   take_array_at(m, &m->arrays[i], CLOCK_SLACK_NS);
 }
 
 /* Bytes of graphs at a time: the highest of before and after, for samples come a moment later. */
