@@ -7,9 +7,11 @@
 need gzip
 need zstd
 
-gzip_of=.gz zstd_of=.zst
 suffix() { # gzip or zstd
-	eval "echo \"\$${1}_of\""
+	case $1 in
+	gzip) echo .gz ;;
+	zstd) echo .zst ;;
+	esac
 }
 
 # --- written by name ------------------------------------------------------------------------------------
