@@ -9,16 +9,17 @@
 
 #include "base/fd.h"
 #include "base/signals.h"
+#include "base/start.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
-static struct {
+static START_DATA struct {
 	bool ready, quiet;
 	dev_t device;
 	ino_t inode;
 } log_state;
 
-void log_init(bool quiet)
+START_CODE void log_init(bool quiet)
 {
 	struct stat status;
 	int saved = errno;

@@ -7,6 +7,7 @@
 
 #include "base/filter.h"
 #include "base/signal_choice.h"
+#include "base/start.h"
 #include "base/text.h"
 
 const struct opt_row opt_rows[OPT_IDS] = {
@@ -15,7 +16,7 @@ const struct opt_row opt_rows[OPT_IDS] = {
 #undef OPTION
 };
 
-static struct {
+static START_DATA struct {
 	const char *text[OPT_IDS];
 	uint64_t count[OPT_IDS];
 	const char *trouble;
@@ -145,7 +146,7 @@ static bool parse_filter(const char *text)
 	return filter_parse(text, &filter);
 }
 
-static bool parse(enum opt_id id, const char *value, uint64_t *count)
+START_CODE static bool parse(enum opt_id id, const char *value, uint64_t *count)
 {
 	*count = 0;
 	switch (opt_rows[id].kind) {
@@ -186,7 +187,7 @@ bool opt_valid(enum opt_id id, const char *value)
 	return parse(id, value, &count);
 }
 
-void opt_read(void)
+START_CODE void opt_read(void)
 {
 	for (enum opt_id id = 0; id < OPT_IDS; id++) {
 		char name[64];

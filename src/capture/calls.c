@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/opt.h"
 #include "base/signals.h"
-#include "capture/now.h"
+#include "base/start.h"
 #include "capture/record.h"
 
 enum { SHARDS = 64 };
@@ -19,19 +19,22 @@ struct early {
 	_Atomic uint64_t calls, failed, ticks, max;
 };
 
-static struct {
+enum { NOT_ASKED, STEADY, NOT_STEADY };
+
+static struct early early_counts[HOOKS];
+
+static START_DATA struct {
 	/* By shard and call, into the spool. Pages that read 0 in any child, as the spool is not
 	 * there. */
 	slot *slots;
-	struct early early[HOOKS];
 	_Atomic uint32_t threads;
 	uint64_t start_ticks, start_ns;
-	bool steady;
+	atomic_int steady; /* asked at the first call, never by who makes none (now.c) */
 } calls;
 
 static _Thread_local uint32_t shard; /* 1 + the shard of this thread */
 
-void calls_init(void)
+START_CODE void calls_init(void)
 {
 	size_t size = sizeof(slot) * SHARDS * HOOKS;
 	void *slots;
@@ -48,16 +51,28 @@ void calls_init(void)
 		return;
 	}
 	calls.slots = slots;
-	calls.steady = now_is_steady();
 	calls.start_ns = clock_now();
-	calls.start_ticks = calls.steady ? ticks_now() : calls.start_ns;
+	calls.start_ticks = ticks_now();
+}
+
+static bool steady(void)
+{
+	int known = atomic_load_explicit(&calls.steady, memory_order_relaxed);
+
+	if (__builtin_expect(known == STEADY, 1))
+		return true;
+	if (known == NOT_ASKED) {
+		known = ticks_steady() ? STEADY : NOT_STEADY;
+		atomic_store_explicit(&calls.steady, known, memory_order_relaxed);
+	}
+	return known == STEADY;
 }
 
 uint64_t calls_begin(void)
 {
 	if (__builtin_expect(!calls.slots, 0))
 		return 0;
-	return calls.steady ? ticks_now() : clock_now();
+	return steady() ? ticks_now() : clock_now();
 }
 
 static void raise_to(_Atomic uint64_t *max, uint64_t value)
@@ -85,7 +100,7 @@ static struct spool_call *make_row(enum hook_id id)
 {
 	struct spool *spool = record_spool();
 	uint64_t count = spool_count(spool, SPOOL_CALL);
-	struct early *early = &calls.early[id];
+	struct early *early = &early_counts[id];
 	struct spool_call *row;
 
 	if (spool_need(spool, SPOOL_CALL, count))
@@ -110,7 +125,7 @@ static void calibrate(void)
 	uint64_t ticks;
 
 	header->tick_ns = 1ull << 32;
-	if (!calls.steady)
+	if (!steady())
 		return;
 	ns = clock_now() - calls.start_ns;
 	ticks = ticks_now() - calls.start_ticks;
@@ -123,7 +138,7 @@ void calls_settle(void)
 	for (int id = 0; calls.slots && id < HOOKS; id++) {
 		struct spool_call *row;
 
-		if (!atomic_load_explicit(&calls.early[id].calls, memory_order_relaxed))
+		if (!atomic_load_explicit(&early_counts[id].calls, memory_order_relaxed))
 			continue;
 		row = make_row((enum hook_id)id);
 		if (row && !atomic_load(&calls.slots[id]))
@@ -155,7 +170,7 @@ static struct spool_call *find_row(slot *at, enum hook_id id)
 
 void calls_note(enum hook_id id, uint64_t begin, int status)
 {
-	uint64_t ticks = (calls.steady ? ticks_now() : clock_now()) - begin;
+	uint64_t ticks = (steady() ? ticks_now() : clock_now()) - begin;
 	struct spool_call *row;
 	slot *at;
 
@@ -166,7 +181,7 @@ void calls_note(enum hook_id id, uint64_t begin, int status)
 	if (__builtin_expect(!row, 0))
 		row = find_row(at, id);
 	if (!row) {
-		struct early *early = &calls.early[id];
+		struct early *early = &early_counts[id];
 
 		add(&early->calls, 1);
 		add(&early->failed, status != 0);
@@ -183,7 +198,7 @@ void calls_note(enum hook_id id, uint64_t begin, int status)
 
 void calls_clear(void)
 {
-	memset(calls.early, 0, sizeof(calls.early));
+	memset(early_counts, 0, sizeof(early_counts));
 	if (calls.slots)
 		memset(calls.slots, 0, sizeof(slot) * SHARDS * HOOKS);
 }

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/opt.h"
 #include "base/sample.h"
+#include "base/start.h"
 
 #define MOST ((uint64_t)1 << 40) /* between samples: more than any device has */
 
@@ -25,12 +26,13 @@ uint64_t choose_interval(void)
 	return interval;
 }
 
-void choose_init(void)
+START_CODE void choose_init(void)
 {
 	interval = opt_count(OPT_ID_sample);
 	if (interval > MOST)
 		interval = MOST;
-	filter_parse(opt_text(OPT_ID_filter), &filter);
+	if (opt_given(OPT_ID_filter))
+		filter_parse(opt_text(OPT_ID_filter), &filter);
 	choose_asks = filter.count || interval;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/opt.h"
 #include "base/signal_choice.h"
+#include "base/start.h"
 #include "base/text.h"
 #include "capture/record.h"
 
@@ -12,7 +13,7 @@ _Atomic uint32_t control_seen;
 
 enum { LOOK_AGAIN = UINT32_MAX }; /* no process is asked so often */
 
-static struct signal_choice chosen;
+static START_DATA struct signal_choice chosen;
 static _Atomic uint32_t signalled; /* times, not acted upon yet */
 static atomic_bool installed;
 
@@ -23,7 +24,7 @@ static void on_signal(int signal)
 	atomic_store(&control_seen, LOOK_AGAIN);
 }
 
-void control_init(void)
+START_CODE void control_init(void)
 {
 	struct sigaction ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK };
 	struct sigaction before;

@@ -10,20 +10,21 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "base/start.h"
 #include "capture/cupti.h"
 #include "capture/doors.h"
 #include "capture/resolve.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-void *(*resolve_dlsym)(void *handle, const char *name);
-void *(*resolve_next_dlsym)(void *handle, const char *name);
-int (*resolve_dlclose)(void *handle);
+START_DATA void *(*resolve_dlsym)(void *handle, const char *name);
+START_DATA void *(*resolve_next_dlsym)(void *handle, const char *name);
+START_DATA int (*resolve_dlclose)(void *handle);
 
 /* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
 static const char *const dlsym_versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 
-void resolve_init(void)
+START_CODE void resolve_init(void)
 {
 	for (size_t i = 0; !resolve_dlsym && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]);
 	     i++)

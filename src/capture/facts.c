@@ -12,6 +12,7 @@
 #include "base/path.h"
 #include "base/rank.h"
 #include "base/signals.h"
+#include "base/start.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "capture/driver.h"
@@ -29,7 +30,7 @@ static _Atomic int driver_known; /* driver_version() */
 static unsigned late_known;      /* which late facts are recorded; under the recorder's lock */
 
 /* A working directory may hold a %: it is no pattern. */
-static void append_literal(char *to, size_t size, const char *text)
+START_CODE static void append_literal(char *to, size_t size, const char *text)
 {
 	for (; *text; text++) {
 		char part[3] = { *text, *text == '%' ? '%' : '\0', '\0' };
@@ -38,7 +39,7 @@ static void append_literal(char *to, size_t size, const char *text)
 	}
 }
 
-void paths_init(struct paths *paths)
+START_CODE void paths_init(struct paths *paths)
 {
 	const char *output = opt_text(OPT_ID_output);
 	char cwd[4096];

@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/opt.h"
+#include "base/start.h"
 #include "base/watch.h"
 #include "capture/choose.h"
 #include "capture/control.h"
@@ -31,7 +32,7 @@
 
 EXPORT int InitializeInjection(void);
 
-static bool preloaded;
+static START_DATA bool preloaded;
 
 bool life_preloaded(void)
 {
@@ -39,13 +40,16 @@ bool life_preloaded(void)
 }
 
 /* The driver and NVTX find us again through these, wherever the process has changed to since. */
-static void set_injection(void)
+START_CODE static void set_injection(void)
 {
-	char path[PATH_MAX];
+	char resolved[PATH_MAX];
+	const char *path;
 	Dl_info info;
 
-	if (!dladdr((void *)set_injection, &info) || !info.dli_fname ||
-	    !realpath(info.dli_fname, path))
+	if (!dladdr((void *)set_injection, &info) || !info.dli_fname)
+		return;
+	path = info.dli_fname[0] == '/' ? info.dli_fname : realpath(info.dli_fname, resolved);
+	if (!path)
 		return;
 	setenv("CUDA_INJECTION64_PATH", path, 0);
 	setenv("NVTX_INJECTION64_PATH", path, 0);
@@ -86,7 +90,7 @@ static void after_fork_in_child(void)
 		record_forked();
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) START_CODE static void begin(void)
 {
 	int saved = errno;
 
@@ -108,13 +112,14 @@ __attribute__((constructor)) static void begin(void)
 	errno = saved;
 }
 
-__attribute__((destructor)) static void end(void)
+__attribute__((destructor)) START_CODE static void end(void)
 {
 	int saved = errno;
 
-	if (preloaded)
+	if (preloaded && opt_flag(OPT_ID_cupti))
 		cupti_finish();
-	record_finish();
+	if (!record_idle())
+		record_finish();
 	errno = saved;
 }
 

@@ -1,6 +1,8 @@
 /* What time it is, asked millions of times. */
 #include "capture/now.h"
 
+#include "base/start.h"
+
 enum {
 	FIRST_NS = 1000000, /* no rate is told from less */
 	SLOWER = 4096,      /* by one in so many: what is left is made good at each look */
@@ -11,21 +13,33 @@ enum {
 _Thread_local struct now_thread now_thread;
 _Atomic uint64_t now_rate;
 
-static struct {
+enum { NOT_ASKED, STEADY, NOT_STEADY };
+
+static START_DATA struct {
 	uint64_t ticks, ns;
-	atomic_bool steady;
+	atomic_int steady;
 } start;
 
-void now_init(void)
+START_CODE void now_init(void)
 {
-	atomic_store(&start.steady, ticks_steady());
 	start.ticks = ticks_now();
 	start.ns = clock_now();
 }
 
-bool now_is_steady(void)
+/* In a virtual machine the question (cpuid) goes to its monitor: 13 us were measured. */
+static int ask_steady(void)
 {
-	return atomic_load_explicit(&start.steady, memory_order_relaxed);
+	int none = NOT_ASKED;
+	int answer = ticks_steady() ? STEADY : NOT_STEADY;
+
+	return atomic_compare_exchange_strong(&start.steady, &none, answer) ? answer : none;
+}
+
+static bool is_steady(void)
+{
+	int known = atomic_load_explicit(&start.steady, memory_order_relaxed);
+
+	return (known ? known : ask_steady()) == STEADY;
 }
 
 static uint64_t rate_at(uint64_t ticks, uint64_t ns)
@@ -42,7 +56,7 @@ static uint64_t rate_at(uint64_t ticks, uint64_t ns)
 /* Ticks that run ahead of the clock are not its (a kernel that found so uses another, too). */
 static void distrust(void)
 {
-	atomic_store(&start.steady, false);
+	atomic_store(&start.steady, NOT_STEADY);
 	atomic_store(&now_rate, 0);
 }
 
@@ -54,7 +68,7 @@ uint64_t now_look(void)
 	uint64_t rate = atomic_load_explicit(&now_rate, memory_order_relaxed);
 	uint64_t told = 0;
 
-	if (!now_is_steady())
+	if (!is_steady())
 		return ns;
 	if (last.ticks && ticks - last.ticks < KNOWN)
 		told = last.ns + ((ticks - last.ticks) * rate >> 32);

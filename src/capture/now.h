@@ -28,9 +28,6 @@ extern _Atomic uint64_t now_rate; /* 2^32 times the ns of a tick, a little less;
 /* The constructor's part. */
 void now_init(void);
 
-/* Does the processor's clock run at one rate? */
-bool now_is_steady(void);
-
 uint64_t now_look(void);
 
 static inline uint64_t now_ns(void)

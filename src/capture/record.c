@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/opt.h"
 #include "base/signals.h"
+#include "base/start.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/autograd.h"
@@ -47,7 +48,7 @@ enum {
 	MARK_NAMES = 1 << 16
 };
 
-_Atomic int record_state = RECORD_INERT;
+START_DATA _Atomic int record_state = RECORD_INERT;
 
 /* Marks and ranges from before the first memory event, which is what creates the file. */
 struct pending {
@@ -60,15 +61,16 @@ struct pending {
 
 static struct {
 	struct lock lock, open_lock;
+	/* What the constructor writes is side by side (base/start.h). */
+	uint64_t start_monotonic, start_realtime;
+	int pid;
+	_Atomic bool quiet; /* memtrace_stop() */
+	_Atomic bool open, prepared, cuda_started;
+	uint8_t *alive; /* a page that reads 0 in any child, however it was born */
+	struct paths paths;
 	struct spool spool;
 	struct intern intern;
 	struct ledger ledger;
-	struct paths paths;
-	uint64_t start_monotonic, start_realtime;
-	int pid;
-	uint8_t *alive; /* a page that reads 0 in any child, however it was born */
-	_Atomic bool open, prepared, cuda_started;
-	_Atomic bool quiet;          /* memtrace_stop() */
 	_Atomic uint32_t generation; /* of this process: forks behind it */
 	uint32_t hook_text[HOOKS];
 	uint32_t mark_names; /* distinct ones */
@@ -94,7 +96,7 @@ static _Thread_local struct {
 	void *back;
 } self;
 
-void record_init(void)
+START_CODE void record_init(void)
 {
 	uint8_t *page;
 
@@ -775,6 +777,11 @@ static void tell_if_blind(void)
 		log_say("CUDA was used in a way that a preload cannot see (RTLD_DEEPBIND, "
 			"dlmopen): no trace",
 			NULL);
+}
+
+START_CODE bool record_idle(void)
+{
+	return !atomic_load(&record.open) && !atomic_load(&record.cuda_started);
 }
 
 void record_finish(void)

@@ -146,6 +146,9 @@ void record_note(const char *text);
 /* A fact about the process that became known while it ran. */
 void record_fact(const char *key, const char *value);
 
+/* Nothing was recorded and CUDA has not started: there is nothing to end. */
+bool record_idle(void);
+
 /* Ends recording and writes the document; the destructor's part. */
 void record_finish(void);
 

@@ -7,6 +7,7 @@
 
 #include "base/opt.h"
 #include "base/signals.h"
+#include "base/start.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/autograd.h"
@@ -31,7 +32,7 @@ enum {
 			    caller */
 };
 
-static struct {
+static START_DATA struct {
 	bool native, python;
 	size_t depth;
 } wanted;
@@ -59,7 +60,7 @@ static struct {
 	bool refused;            /* there is no memory for them: the unwinder does without */
 } room[WALKS];
 
-void stacks_init(void)
+START_CODE void stacks_init(void)
 {
 	const char *text = opt_text(OPT_ID_stacks);
 

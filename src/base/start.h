@@ -1,0 +1,17 @@
+/*
+ * What the library's constructor runs and writes, side by side in memory.
+ *
+ * It runs in every process that inherits LD_PRELOAD, shells and compilers included, and most of
+ * what it costs them is pages touched for the first time: so what it touches shares a few.
+ */
+#ifndef BASE_START_H
+#define BASE_START_H
+
+/* A variable, small, that the constructor writes: all lie behind .data, whose last page is used
+ * anyway. */
+#define START_DATA __attribute__((section("memtrace_start")))
+
+/* A function for the constructor alone; linkers put what is named so together. */
+#define START_CODE __attribute__((section(".text.startup")))
+
+#endif
