@@ -158,7 +158,14 @@ def files(text):
     yield "bom", b"\xef\xbb\xbf" + raw, 3
     yield "utf16", text.encode("utf-16"), 3
     yield "utf32", text.encode("utf-32"), 3
-    yield "gzip", gzip.compress(raw), 3
+    packed = gzip.compress(raw)
+    yield "gzip-cut", packed[:-1], 3
+    yield "gzip-half", packed[:len(packed) // 2], 3
+    yield "gzip-header", packed[:12], 3
+    yield "gzip-damaged", packed[:700] + bytes([packed[700] ^ 0x55]) + packed[701:], 3
+    yield "gzip-checksum", packed[:-8] + bytes([packed[-8] ^ 1]) + packed[-7:], 3
+    yield "gzip-and-more", packed + b"more", 3
+    yield "gzip-in-gzip", gzip.compress(packed), 3
     yield "zstd", b"\x28\xb5\x2f\xfd" + raw, 3
     yield "empty", b"", 3
     yield "one-byte", b"{", 3
