@@ -9,10 +9,10 @@
 
 #define MOST ((uint64_t)1 << 40) /* between samples: more than any device has */
 
-bool choose_asks;
+START_DATA bool choose_asks;
 
 static struct filter filter;
-static uint64_t interval; /* of samples, 0: all are taken */
+START_DATA static uint64_t interval; /* of samples, 0: all are taken */
 static _Thread_local struct sample sample;
 
 /* Threads differ, and runs do. */
