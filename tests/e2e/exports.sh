@@ -134,6 +134,8 @@ done
 for trace in $traces; do
 	exported sqlite "$trace"
 done
+is 'README shows the questions as they are' "$(sed -n '/^```sql$/,/^```$/p' "$TOP/README.md" | sed '1d;$d')" \
+	"$(cat "$TOP/samples/queries.sql")"
 ok 'a database' memtrace export "$train" --to sqlite -o out.db
 ok 'a database through a pipe' sh -c "memtrace export '$train' --to sqlite | cat >piped.db"
 ok 'is the same' cmp out.db piped.db

@@ -4,7 +4,7 @@
 
 for trace in "$TOP"/tests/data/h200-*.json; do
 	name=${trace##*/}
-	case $name in h200-change-*) continue ;; esac # baselines: diff.sh reads them
+	case $name in h200-change-* | h200-ddp-*) continue ;; esac # baselines: for diff and merge
 	ok "$name: the trace keeps its promises" validate "$trace"
 	ok "$name: report" memtrace report "$trace"
 	ok "$name: report --json" memtrace report --json "$trace"
@@ -15,7 +15,7 @@ for trace in "$TOP"/tests/data/h200-*.json; do
 	ok "$name: export" memtrace export "$trace" --to events -o events
 	is "$name: every event is exported" "$(wc -l <events | tr -d ' ')" "$(json "$trace" 'len(d["events"])')"
 done
-for sample in scopes operators; do
+for sample in scopes operators caching-py forward_backward; do
 	ok "$sample.py: every figure that it printed is the trace's" "$PYTHON" "$TOP/tests/gpu/experiments.py" \
 		"$TOP/tests/data/h200-$sample.json" "$TOP/tests/data/h200-$sample.txt"
 done
@@ -35,3 +35,6 @@ import jsonschema
 schema, example = (json.load(open(path)) for path in sys.argv[1:])
 jsonschema.validators.validator_for(schema)(schema).validate(example)
 ' "$TOP/include/memtrace/trace.schema.json" "$TOP/tests/data/example.json"
+memtrace merge "$TOP/tests/data/h200-ddp-0.json" "$TOP/tests/data/h200-ddp-1.json" >merged.txt
+has 'two ranks: which peaks' merged.txt 'Rank 1 peaks 88.15 MiB above the median of 2 ranks'
+has 'two ranks: why' merged.txt '_ddp_init_helper'
