@@ -114,7 +114,10 @@ struct out *cli_out(void);
 /* Is standard output a terminal that wants colours? */
 bool cli_colour(int fd);
 
-/* -o FILE: makes cli_out() write there. 0 or -errno with err_text(). */
+/* -o FILE: makes cli_out() write there, packed if the name asks for it. 0 or -errno, err_text(). */
 int cli_redirect(const char *path);
+
+/* The same for what is packed already, whatever the name says. */
+int cli_redirect_as_is(const char *path);
 
 #endif

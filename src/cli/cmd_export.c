@@ -134,7 +134,8 @@ static int run_export(const char *path, const char *output, const struct format 
 	if (!error)
 		error = export_check(&trace, options);
 	if (!error && output)
-		error = cli_redirect(output);
+		error = format->takes & FORMAT_GZIPPED ? cli_redirect_as_is(output)
+						       : cli_redirect(output);
 	if (!error)
 		error = format->write(&trace, cli_out(), options);
 	trace_close(&trace);

@@ -39,7 +39,7 @@ bool cli_colour(int fd)
 	return isatty(fd) && !(no && no[0]) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
-int cli_redirect(const char *path)
+int cli_redirect_as_is(const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
@@ -47,7 +47,16 @@ int cli_redirect(const char *path)
 		return err("%s: %s", path, strerror(errno));
 	output.path = path;
 	output.out.fd = fd;
-	if (packed_start(&output.pack, path, fd))
+	return 0;
+}
+
+int cli_redirect(const char *path)
+{
+	int error = cli_redirect_as_is(path);
+
+	if (error)
+		return error;
+	if (packed_start(&output.pack, path, output.out.fd))
 		return -EINVAL;
 	if (output.pack) {
 		output.out.sink = pack_write;

@@ -8,6 +8,7 @@ enum {
 	METRIC = FORMAT_METRIC,
 	SELECT = FORMAT_SELECT,
 	BINARY = FORMAT_BINARY,
+	GZIPPED = FORMAT_GZIPPED,
 };
 
 const struct format formats[] = {

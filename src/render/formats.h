@@ -9,12 +9,14 @@
 
 struct out;
 
-/* What a format takes of the options below; BINARY: it is nothing for a terminal. */
+/* What a format takes of the options below; BINARY: it is nothing for a terminal;
+ * GZIPPED: it is that by itself. */
 enum format_takes {
 	FORMAT_AT = 1,
 	FORMAT_METRIC = 2,
 	FORMAT_SELECT = 4, /* device and pool */
 	FORMAT_BINARY = 8,
+	FORMAT_GZIPPED = 16,
 };
 
 struct format_options {

@@ -134,7 +134,7 @@ done
 for trace in $traces; do
 	exported sqlite "$trace"
 done
-is 'README shows the questions as they are' "$(sed -n '/^```sql$/,/^```$/p' "$TOP/README.md" | sed '1d;$d')" \
+is 'README shows the questions as they are' "$(awk '/^[`]+$/ { on = 0 } on; /^[`]+sql$/ { on = 1 }' "$TOP/README.md")" \
 	"$(cat "$TOP/samples/queries.sql")"
 ok 'a database' memtrace export "$train" --to sqlite -o out.db
 ok 'a database through a pipe' sh -c "memtrace export '$train' --to sqlite | cat >piped.db"
