@@ -7,16 +7,11 @@
 #include "render/phase_groups.h"
 #include "render/report_parts.h"
 
-/* On a screen of 80 columns, and all of it when it is asked for. */
-static const struct report_column brief[] = {
+/* On a screen of 80 columns; the rest is told below each row when it is asked for. */
+static const struct report_column columns[] = {
 	{ "phase", 24 },  { "times", 7 },      { "time", 10 }, { "peak", 12 },
 	{ "growth", 12 }, { "outliving", 12 }, { NULL, 0 },
 };
-static const struct report_column whole[] = {
-	{ "phase", 24 },     { "times", 7 }, { "time", 10 },  { "peak", 12 },     { "growth", 12 },
-	{ "outliving", 12 }, { "born", 12 }, { "freed", 12 }, { "reserved", 12 }, { NULL, 0 },
-};
-
 static bool is_whole(const struct report *report)
 {
 	return report->options->full || report->options->show;
@@ -51,42 +46,72 @@ static void phase_row(const struct report *report, const struct phase_group *pha
 	char name[PHASE_GROUPS_NAME];
 	char number[SHOW_NUMBER];
 
-	report_first_cell(report, &whole[0], phase_group_name(phase, name, sizeof(name)));
-	report_cell(report, &whole[1], show_count(number, phase->count));
-	report_cell(report, &whole[2],
+	report_first_cell(report, &columns[0], phase_group_name(phase, name, sizeof(name)));
+	report_cell(report, &columns[1], show_count(number, phase->count));
+	report_cell(report, &columns[2],
 		    phase->open && !phase->total_ns ? "open" : show_time(number, phase->total_ns));
-	report_cell(report, &whole[3], show_bytes(number, phase->peak_bytes));
-	growth_cell(report, &whole[4], phase->growth);
-	count_cell(report, &whole[5], &phase->outliving);
-	if (is_whole(report)) {
-		count_cell(report, &whole[6], &phase->born);
-		count_cell(report, &whole[7], &phase->freed);
-		report_cell(report, &whole[8], show_bytes(number, phase->peak_reserved));
-	}
+	report_cell(report, &columns[3], show_bytes(number, phase->peak_bytes));
+	growth_cell(report, &columns[4], phase->growth);
+	count_cell(report, &columns[5], &phase->outliving);
 	out_char(report->show.out, '\n');
 }
 
+/* ", born 4.03 GiB" */
+static void add_count(char *to, size_t size, const char *what,
+		      const struct trace_phase_count *count)
+{
+	char number[SHOW_NUMBER];
+
+	if (count->count == TRACE_NONE)
+		return;
+	text_append(to, size, what);
+	text_append(to, size, show_bytes(number, count->bytes));
+}
+
+static void indented(const struct report *report, const char *text)
+{
+	out_text(report->show.out, "    ");
+	out_text(report->show.out, text);
+	out_char(report->show.out, '\n');
+}
+
+/* What was born and freed in it, and the peak of reserved. */
+static void more_of(const struct report *report, const struct phase_group *phase)
+{
+	char number[SHOW_NUMBER];
+	char text[200];
+
+	text_join(text, sizeof(text), "reserved at most ",
+		  show_bytes(number, phase->peak_reserved));
+	add_count(text, sizeof(text), ", born ", &phase->born);
+	add_count(text, sizeof(text), ", freed ", &phase->freed);
+	indented(report, text);
+}
+
+/* Where there is only one device all has been told. */
 static void device_rows(const struct report *report, const struct phase_group *phase)
 {
 	struct trace_phase_device sums;
-	char text[SHOW_NUMBER];
+	char number[SHOW_NUMBER];
+	char text[200];
 
 	for (size_t i = 0; i < report->trace->summary.devices_n; i++) {
 		int device = report->trace->summary.devices[i].device;
 
 		if (!report_wants(report, device) || !phase_group_device(phase, device, &sums))
 			continue;
-		snprintf(text, sizeof(text), "  device %d", device);
-		report_first_cell(report, &whole[0], text);
-		report_cell(report, &whole[1], "");
-		report_cell(report, &whole[2], "");
-		report_cell(report, &whole[3], show_bytes(text, sums.allocated.peak_bytes));
-		report_cell(report, &whole[4], "");
-		count_cell(report, &whole[5], &sums.outliving);
-		count_cell(report, &whole[6], &sums.born);
-		count_cell(report, &whole[7], &sums.freed);
-		report_cell(report, &whole[8], show_bytes(text, sums.reserved.peak_bytes));
-		out_char(report->show.out, '\n');
+		snprintf(text, sizeof(text), "device %d: at most ", device);
+		text_append(text, sizeof(text), show_bytes(number, sums.allocated.peak_bytes));
+		text_append(text, sizeof(text), " allocated, ");
+		text_append(text, sizeof(text), show_bytes(number, sums.reserved.peak_bytes));
+		text_append(text, sizeof(text), " reserved");
+		indented(report, text);
+		text_copy(text, sizeof(text), "         ");
+		add_count(text, sizeof(text), " born ", &sums.born);
+		add_count(text, sizeof(text), ", freed ", &sums.freed);
+		add_count(text, sizeof(text), ", outliving ", &sums.outliving);
+		if (sums.born.count != TRACE_NONE)
+			indented(report, text);
 	}
 }
 
@@ -98,11 +123,14 @@ int report_text_phases(const struct report *report)
 
 	if (!error && groups.count) {
 		show_heading(&report->show, "Phases, by peak of allocated memory");
-		report_header(report, is_whole(report) ? whole : brief);
+		report_header(report, columns);
 	}
 	for (size_t i = 0; !error && i < shown; i++) {
 		phase_row(report, &groups.list[i]);
-		if (is_whole(report))
+		if (!is_whole(report))
+			continue;
+		more_of(report, &groups.list[i]);
+		if (report->trace->summary.devices_n > 1)
 			device_rows(report, &groups.list[i]);
 	}
 	if (!error && shown < groups.count)

@@ -12,8 +12,8 @@ told() { # TRACE: the names that its report has, once its figures are right
 FAKE_CUDA_DEVICES=2 traced "$E2E/ranges" 2000
 is 'many names that differ in a number are one' "$(told "$TRACE")" 'all depth #'
 ok 'a report of phases' memtrace report --show phases "$TRACE"
-has 'tells what was born and freed' "$OUT" 'outliving        born       freed    reserved'
-is 'of each device, too' "$(grep -c '^    device [01] ' "$OUT")" 4
+has 'tells what was born and freed' "$OUT" '    reserved at most 8.00 KiB, born 84.00 KiB, freed 80.00 KiB'
+is 'of each device, too' "$(grep -c '^    device [01]: ' "$OUT")" 4
 is 'and all of a kind in a row' "$(grep -c '^  depth #  *2,000 ' "$OUT")" 1
 
 ok 'three devices' "$GENERATOR" --events 4000 --live 300 --devices 3 --threads 3 --phases 2 --json three.json
