@@ -241,7 +241,7 @@ static bool check_alone(const struct words *words, const struct report_options *
 	return true;
 }
 
-static int run_many(int argc, char **argv, const char *output, bool json,
+static int run_many(int argc, char **argv, const struct words *words, bool json,
 		    const struct report_options *options)
 {
 	const struct merge_options told = { .limit = options->full ? 0 : options->limit,
@@ -257,8 +257,11 @@ static int run_many(int argc, char **argv, const char *output, bool json,
 		if (traces_add(&traces, argv[i]))
 			status = cli_fail("report", STATUS_UNREADABLE);
 	}
+	if (status == STATUS_DONE && !check_alone(words, options))
+		status = STATUS_USAGE;
 	if (status == STATUS_DONE)
-		status = traces_merge("report", &traces, &formats[json], &told, output, false);
+		status = traces_merge("report", &traces, &formats[json], &told, words->output,
+				      false);
 	traces_clear(&traces);
 	return status;
 }
@@ -268,9 +271,7 @@ static int run_any(int argc, char **argv, const struct words *words, bool json,
 {
 	if (argc == 2 && !traces_is_folder(argv[1]))
 		return run_with_rules(argv[1], words->output, json, options, words->rules);
-	if (!check_alone(words, options))
-		return STATUS_USAGE;
-	return run_many(argc, argv, words->output, json, options);
+	return run_many(argc, argv, words, json, options);
 }
 
 int cmd_report(int argc, char **argv)
