@@ -257,6 +257,7 @@ static int copy_tables(struct follow *follow)
 	follow->torn = error == 1;
 	if (follow->torn)
 		error = copy_sums(follow, SUMS_TRIES);
+	follow->blurred = error == 1;
 	return error < 0 ? error : copy_growing(follow);
 }
 

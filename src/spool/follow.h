@@ -14,7 +14,8 @@
 
 struct follow {
 	struct spool spool; /* the tables that are followed, others empty; as of the last look */
-	bool torn; /* the writer never paused: sums are of one moment, cells of some around it */
+	bool torn;    /* the writer never paused: sums are of one moment, cells of some around it */
+	bool blurred; /* it was not between two events even once: so are the sums */
 	int fd;
 	size_t addresses;             /* reserved behind spool.base */
 	uint64_t copied[SPOOL_KINDS]; /* elements, of tables whose rows stay as they are */

@@ -90,8 +90,8 @@ TEST(filters_that_make_no_sense)
 		",",
 		"size!1",
 		"pool!torch",
-		"size>=1,size>=1,size>=1,size>=1,size>=1,size>=1,size>=1,size>=1,size>=1,"
-		"size>=1,size>=1,size>=1,size>=1,size>=1,size>=1,size>=1,size>=1",
+		("size>=1,size>=1,size>=1,size>=1,size>=1,size>=1,size>=1,size>=1,size>=1,"
+		 "size>=1,size>=1,size>=1,size>=1,size>=1,size>=1,size>=1,size>=1"),
 	};
 	struct filter filter;
 
