@@ -13,6 +13,8 @@ static struct {
 
 atomic_bool loader_silent;
 static atomic_int forking;
+static atomic_uint forks;                 /* so far */
+static _Thread_local unsigned waited_for; /* the fork that this thread waited for in vain */
 static atomic_uint threads;
 static _Thread_local int depth;
 static _Thread_local unsigned shard; /* 1 + that of this thread */
@@ -58,8 +60,14 @@ void loader_enter(void)
 	atomic_fetch_add(own(), 1);
 	if (__builtin_expect(nobody_forks(), 1))
 		return;
+	/* A fork that waits for what we hold, we being a handler in the middle of an update, is
+	 * not over before the handler is, however often that asks. */
+	if (waited_for == atomic_load(&forks))
+		return;
 	atomic_fetch_sub(own(), 1);
 	wait_until(nobody_forks);
+	if (!nobody_forks())
+		waited_for = atomic_load(&forks);
 	atomic_fetch_add(own(), 1);
 }
 
@@ -71,6 +79,7 @@ void loader_leave(void)
 
 void loader_hold(void)
 {
+	atomic_fetch_add(&forks, 1);
 	atomic_fetch_add(&forking, 1);
 	wait_until(nobody_asks);
 }
