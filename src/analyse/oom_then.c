@@ -84,6 +84,12 @@ static int keep_shares(struct oom *oom, struct recording *recording, const struc
 		oom->shares[oom->shares_n++].stack = i;
 		sum += shares[i].bytes;
 	}
+	/* Ends that were not recorded, events being off, are still live here: then nobody knows. */
+	if (sum > oom->row->allocated) {
+		oom->shares_n = 0;
+		return 0;
+	}
+	oom->known = true;
 	qsort(oom->shares, oom->shares_n, sizeof(*oom->shares), by_bytes);
 	oom->unknown = oom->row->allocated > sum ? oom->row->allocated - sum : 0;
 	return 0;
@@ -313,8 +319,10 @@ int oom_then(struct oom *oom, struct recording *recording, const struct census *
 {
 	int error = find_shares(oom, recording, census);
 
-	if (!error)
-		error = find_lines(oom, recording);
+	if (error || !oom->known)
+		return error;
+	oom->known = false; /* until all of it is */
+	error = find_lines(oom, recording);
 	if (!error)
 		error = find_holders(oom, recording, census);
 	if (!error)
