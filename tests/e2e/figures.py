@@ -158,13 +158,15 @@ def compare_held(own, trace):
 def compare_report(report, trace):
     """The driver's own books."""
     spaces = {"managed": trace.space("managed"), "pinned": trace.space("pinned")}
+    # A free is booked ahead of its call: among threads the driver's own peak may be higher.
+    one_thread = len({event["thread"] for event in trace.events}) <= 1
     for kind, space in spaces.items():
         equal(f"driver's {kind}.current", report[kind]["current"], space["allocated"]["exit_bytes"])
-        equal(f"driver's {kind}.peak", report[kind]["peak"], space["allocated"]["peak_bytes"])
+        if one_thread:
+            equal(f"driver's {kind}.peak", report[kind]["peak"], space["allocated"]["peak_bytes"])
         for name in ("allocations", "frees"):
             equal(f"driver's {kind}.{name}", report[kind][name], space[name])
     equal("driver's failures", report["failures"], trace.device["ooms"] + trace.device["retries"])
-    one_thread = len({event["thread"] for event in trace.events}) <= 1
     if one_thread:
         equal("driver's reserved.peak", report["reserved"]["peak"],
               trace.device["reserved"]["peak_bytes"])
