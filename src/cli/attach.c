@@ -14,66 +14,10 @@
 
 #include "analyse/error.h"
 #include "base/text.h"
+#include "cli/live_spools.h"
 #include "spool/process.h"
 
 enum { TRIES = 200, PAUSE_NS = 5000000 };
-
-/* What the process has mapped, as far as it matters here. */
-struct mapped {
-	char path[4096]; /* of a spool, "" for none */
-	bool deleted;
-	bool library;
-	unsigned spools;
-};
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text);
-
-	return length >= strlen(end) && !strcmp(text + length - strlen(end), end);
-}
-
-/* The kernel writes a newline in a path as \012. */
-static void unescape(char *path)
-{
-	char *to = path;
-
-	for (const char *from = path; *from; to++) {
-		if (!strncmp(from, "\\012", 4)) {
-			*to = '\n';
-			from += 4;
-		} else {
-			*to = *from++;
-		}
-	}
-	*to = '\0';
-}
-
-/* One line of maps: "7f00-7f01 rw-s 00000000 08:01 123   /path". */
-static void look_at(struct mapped *mapped, char *line)
-{
-	static const char deleted[] = " (deleted)";
-	char *path = strchr(line, '/');
-	const char *access = strchr(line, ' ');
-	bool gone;
-
-	line[strcspn(line, "\n")] = '\0';
-	if (!path || !access || strlen(access) < 5)
-		return;
-	gone = ends_with(path, deleted);
-	if (gone)
-		path[strlen(path) - strlen(deleted)] = '\0';
-	if (!strcmp(text_base(path), "libmemtrace.so"))
-		mapped->library = true;
-	if (access[4] != 's' || !ends_with(path, ".spool"))
-		return;
-	unescape(path);
-	if (!strcmp(path, mapped->path))
-		return;
-	mapped->spools++;
-	mapped->deleted = gone;
-	text_copy(mapped->path, sizeof(mapped->path), path);
-}
 
 static int cannot_look(int pid, int error)
 {
@@ -84,65 +28,31 @@ static int cannot_look(int pid, int error)
 	return err("process %d: %s", pid, strerror(error));
 }
 
-static int read_maps(struct mapped *mapped, int pid)
+/* That of the process, in attached->path. */
+static int find_spool(struct attached *attached, const struct live_spools *spools)
 {
-	char name[64];
-	char *line = NULL;
-	size_t size = 0;
-	int error = 0;
-	FILE *file;
+	int pid = attached->pid;
 
-	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
-	file = fopen(name, "re");
-	if (!file)
-		return cannot_look(pid, errno);
-	errno = 0;
-	while (getline(&line, &size, file) > 0)
-		look_at(mapped, line);
-	if (ferror(file))
-		error = cannot_look(pid, errno);
-	free(line);
-	fclose(file);
-	return error;
-}
-
-static int find_spool(struct mapped *mapped, int pid)
-{
-	int error = read_maps(mapped, pid);
-
-	if (error)
-		return error;
-	if (mapped->spools > 1)
-		return err("process %d has %u spools mapped: which is its own is not known", pid,
-			   mapped->spools);
-	if (mapped->deleted)
-		return err("the recording of process %d has ended", pid);
-	if (mapped->spools)
+	if (spools->count > 1)
+		return err("process %d has %zu spools mapped: which is its own is not known", pid,
+			   spools->count);
+	if (spools->count) {
+		text_copy(attached->path, sizeof(attached->path), spools->list[0].path);
 		return 0;
-	if (mapped->library)
+	}
+	if (spools->deleted)
+		return err("the recording of process %d has ended", pid);
+	if (spools->library)
 		return err("process %d has not used any GPU memory yet: there is no recording "
 			   "(MEMTRACE_START=off begins stopped)",
 			   pid);
 	return err("process %d is not traced (memtrace run, or LD_PRELOAD=libmemtrace.so)", pid);
 }
 
-/* The file may lie in the process's own view of the file system: a container's. */
 static int open_file(struct attached *attached)
 {
-	const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY;
-	char inside[4200];
-	int error;
-
-	attached->fd = open(attached->path, flags);
-	if (attached->fd >= 0)
-		return 0;
-	error = errno;
-	snprintf(inside, sizeof(inside), "/proc/%d/root%s", attached->pid, attached->path);
-	attached->fd = open(inside, flags);
-	if (attached->fd < 0)
-		return err("%s: %s", attached->path, strerror(error));
-	text_copy(attached->path, sizeof(attached->path), inside);
-	return 0;
+	attached->fd = open(attached->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+	return attached->fd < 0 ? err("%s: %s", attached->path, strerror(errno)) : 0;
 }
 
 static int check_header(const struct attached *attached)
@@ -176,14 +86,15 @@ static int map_header(struct attached *attached)
 
 int attach_open(struct attached *attached, int pid)
 {
-	struct mapped mapped = { .spools = 0 };
-	int error = find_spool(&mapped, pid);
+	struct live_spools spools = { .list = NULL };
+	int error = live_spools_of(&spools, pid);
 
 	*attached = (struct attached){ .pid = pid, .fd = -1 };
+	error = error ? cannot_look(pid, -error) : find_spool(attached, &spools);
+	live_spools_clear(&spools);
 	if (error)
 		return error;
 	attached->start = process_start_ticks(pid);
-	text_copy(attached->path, sizeof(attached->path), mapped.path);
 	error = open_file(attached);
 	if (!error)
 		error = map_header(attached);

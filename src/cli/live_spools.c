@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 static const char ending[] = ".spool";
 static const char deleted[] = " (deleted)";
 
@@ -101,17 +103,20 @@ static int read_line(struct live_spools *spools, pid_t pid, char *line)
 	char mode[8];
 	int at = 0;
 	char *path;
+	bool gone;
 
 	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%*s %7s %*s %*s %*s %n", mode, &at) != 1 || !at || mode[3] != 's')
+	if (sscanf(line, "%*s %7s %*s %*s %*s %n", mode, &at) != 1 || !at)
 		return 0;
 	path = line + at;
-	if (ends_with(path, deleted)) {
+	gone = ends_with(path, deleted);
+	if (gone)
 		path[strlen(path) - strlen(deleted)] = '\0';
-		spools->deleted |= ends_with(path, ending);
+	spools->library |= !strcmp(text_base(path), "libmemtrace.so");
+	if (mode[3] != 's' || !ends_with(path, ending))
 		return 0;
-	}
-	if (!ends_with(path, ending))
+	spools->deleted |= gone;
+	if (gone)
 		return 0;
 	unescape(path);
 	return add(spools, pid, path);
@@ -182,5 +187,5 @@ void live_spools_clear(struct live_spools *spools)
 	for (size_t i = 0; i < spools->count; i++)
 		free(spools->list[i].path);
 	free(spools->list);
-	*spools = (struct live_spools){ NULL, 0, false };
+	*spools = (struct live_spools){ .list = NULL };
 }

@@ -20,6 +20,7 @@ struct live_spools {
 	bool deleted; /* a process writes to a spool whose file has no name any more: not in the
 		       * list
 		       */
+	bool library; /* a process has our library mapped */
 };
 
 /*
