@@ -2,6 +2,7 @@
 #ifndef ANALYSE_LIBRARIES_H
 #define ANALYSE_LIBRARIES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -29,6 +30,32 @@ static inline enum library_kind library_kind(const char *base)
 			return rows[i].kind;
 	}
 	return LIBRARY_OWN;
+}
+
+/*
+ * The call of the static CUDA runtime that the program made keeps its name: "cuda" and a capital.
+ * A function of a C++ program is no call: its name has an argument list or a scope.
+ */
+static inline bool is_runtime_call(const char *function)
+{
+	return !strncmp(function, "cuda", 4) && function[4] >= 'A' && function[4] <= 'Z' &&
+	       !strpbrk(function, "(:");
+}
+
+/* Of a native function, whatever file it is in: the rows of LINKED, and the runtime's calls. */
+static inline bool is_linked_in(const char *function)
+{
+	static const char *const begins[] = {
+#define LINKED(begins) begins,
+#include "analyse/libraries.def"
+#undef LINKED
+	};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		if (!strncmp(function, begins[i], strlen(begins[i])))
+			return true;
+	}
+	return is_runtime_call(function);
 }
 
 /* What a Python file is; the smaller, the more it says. */

@@ -268,13 +268,6 @@ static int read_library(struct site_frame *frame, const char *path, struct arena
 	return frame->where ? 0 : -ENOMEM;
 }
 
-/* Where every program and every thread begins, linked into the program itself. */
-static bool is_start(const char *function)
-{
-	return begins(function, "_start") || begins(function, "__libc_start") ||
-	       begins(function, "start_thread") || begins(function, "clone");
-}
-
 int site_frame_read(struct site_frame *frame, bool python, const char *function, const char *path,
 		    struct arena *arena)
 {
@@ -291,7 +284,7 @@ int site_frame_read(struct site_frame *frame, bool python, const char *function,
 	frame->function = stable_function(python, function, arena);
 	if (!frame->function)
 		return -ENOMEM;
-	if (!python && is_start(function))
+	if (!python && is_linked_in(function))
 		frame->kind = SITE_PLUMBING;
 	frame->helper = frame->kind == SITE_FRAMEWORK && is_helper(python, frame->function);
 	return 0;

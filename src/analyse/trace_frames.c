@@ -22,15 +22,6 @@ enum kin {
 	KIN_UNKNOWN,   /* neither name nor module */
 };
 
-static bool begins_with(const char *text, const char *const *begins)
-{
-	for (; *begins; begins++) {
-		if (!strncmp(text, *begins, strlen(*begins)))
-			return true;
-	}
-	return false;
-}
-
 static enum kin kin_of_module(const char *path)
 {
 	enum library_kind kind = library_kind(text_base(path));
@@ -38,15 +29,6 @@ static enum kin kin_of_module(const char *path)
 	if (kind >= LIBRARY_FRAMEWORK)
 		return kind == LIBRARY_FRAMEWORK ? KIN_INSIDE : KIN_INTERNAL;
 	return kind == LIBRARY_VENDOR || place_kind(path) != PLACE_OWN ? KIN_VENDOR : KIN_OWN;
-}
-
-/* Where every program and every thread begins, linked into the program itself. */
-static bool is_start(const char *function)
-{
-	static const char *const names[] = { "_start", "__libc_start", "start_thread", "clone",
-					     NULL };
-
-	return function && begins_with(function, names);
 }
 
 static enum kin kin_of(const struct trace *trace, const struct trace_frame *frame)
@@ -61,7 +43,7 @@ static enum kin kin_of(const struct trace *trace, const struct trace_frame *fram
 		return frame->file ? kins[place_kind(frame->file)] : KIN_PACKAGE;
 	}
 	path = frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
-	if (is_start(frame->function))
+	if (frame->function && is_linked_in(frame->function))
 		return KIN_INTERNAL;
 	if (path && path[0])
 		return kin_of_module(path);

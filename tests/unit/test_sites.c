@@ -108,6 +108,12 @@ TEST(native_programs)
 	STR(site_of("N cudaMalloc|libcudart.so.13", "N take|/tmp/x/leak", "N main|/tmp/x/leak",
 		    "N __libc_start_main|libc.so.6", "N _start|/tmp/x/leak", NULL),
 	    "take (leak)");
+	/* The static runtime is a part of the program, and its insides have hashes for names. */
+	STR(site_of("N libcudart_static_dd7c6bfd64e4|/x/leak", "N cudaMallocManaged|/x/leak",
+		    "N take|/x/leak", "N main|/x/leak", NULL),
+	    "take (leak)");
+	STR(site_of("N cudaPool::take(int)|/x/leak", "N main|/x/leak", NULL),
+	    "cudaPool::take (leak)");
 	/* A stripped frame has only an offset, which the next build moves. */
 	STR(site_of("N cudaMalloc|libcudart.so.13", "N |/x/leak", "N main|/x/leak", NULL),
 	    "main (leak)");
