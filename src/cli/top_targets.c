@@ -114,7 +114,7 @@ static int open_words(struct top_targets *targets, struct live_spools *found)
 
 int top_targets_open(struct top_targets *targets, char **words)
 {
-	struct live_spools found = { NULL, 0, false };
+	struct live_spools found = { 0 };
 	int status = STATUS_DONE;
 
 	*targets = (struct top_targets){ .words = words, .searched_at = clock_now() };
@@ -156,7 +156,7 @@ static bool is_found(const struct live_spools *found, const struct look *look)
  * all the same. */
 static void search(struct top_targets *targets)
 {
-	struct live_spools found = { NULL, 0, false };
+	struct live_spools found = { 0 };
 
 	targets->searched_at = clock_now();
 	if (!targets->words[0])
