@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
-"""What a block event of PyTorch costs: nothing, memtrace and PyTorch's own recorder in turns in one process.
+"""One measurement on a GPU: nothing, memtrace and PyTorch's own recorder in turns in one process.
 
-bench.py events: CPU ns added per block event, 20 Python frames deep. bench.py step: the ratio of an eager
-transformer step of about 2,000 events. MEMTRACE_STACKS decides what memtrace does, so one run a mode.
+bench.py WHAT prints {mode: [a sample a round]} as one line of JSON. WHAT is
+    events  CPU ns of a block event, 20 Python frames deep
+    step    ns of an eager transformer step of about 2,000 events
+    matmul  ns of a step that is bound by its matrix products
+    pairs   ns of a cudaMalloc and its cudaFree, 2 MiB
+    small   the same of 4 KiB, which the driver serves from what it has
+MEMTRACE_STACKS decides what memtrace does, so one process a stack mode (tests/bench/gpu.py runs them). Without
+the library all is measured all the same, and "memtrace" is "off".
 """
 import ctypes
-import statistics
+import json
 import sys
 import time
 
@@ -15,12 +21,17 @@ from torch import nn
 ENABLE = getattr(ctypes.CDLL(None), "memtrace_enable", lambda on: None)
 record = torch.cuda.memory._record_memory_history
 
+
+def recorder(**how):
+    return lambda: record("all", max_entries=100000, **how), lambda: record(None)
+
+
 MODES = {
     "off": (lambda: None, lambda: None),
     "memtrace": (lambda: ENABLE(1), lambda: ENABLE(0)),
-    "recorder context=None": (lambda: record("all", context=None, max_entries=100000), lambda: record(None)),
-    "recorder python": (lambda: record("all", stacks="python", max_entries=100000), lambda: record(None)),
-    "recorder all": (lambda: record("all", stacks="all", max_entries=100000), lambda: record(None)),
+    "recorder none": recorder(context=None),
+    "recorder python": recorder(stacks="python"),
+    "recorder all": recorder(stacks="all"),
 }
 
 
@@ -28,60 +39,109 @@ def deep(depth, work):
     return deep(depth - 1, work) if depth else work()
 
 
-def pairs(count=5000):
+def blocks(count=5000):
     def work():
         start = time.thread_time_ns()
         for _ in range(count):
             torch.empty(1024, device="cuda")
         return (time.thread_time_ns() - start) / (2 * count)
 
-    return deep(18, work)
+    return lambda: deep(18, work)
+
+
+def timed_steps(step, count):
+    def work():
+        torch.cuda.synchronize()
+        start = time.perf_counter_ns()
+        for _ in range(count):
+            step()
+        torch.cuda.synchronize()
+        return (time.perf_counter_ns() - start) / count
+
+    return work
+
+
+def trained(layers, x, optimizer):
+    def step():
+        layers(x).square().mean().backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    return step
 
 
 def transformer():
     layers = nn.Sequential(*(nn.TransformerEncoderLayer(256, 4, 1024, batch_first=True, dropout=0.0)
                              for _ in range(8))).cuda()
-    optimizer = torch.optim.AdamW(layers.parameters(), foreach=False)
     x = torch.randn(4, 32, 256, device="cuda")
+    return timed_steps(trained(layers, x, torch.optim.AdamW(layers.parameters(), foreach=False)), 5)
 
-    def step():
-        torch.cuda.synchronize()
+
+def matmul(width=8192):
+    layers = nn.Sequential(*(nn.Linear(width, width, bias=False) for _ in range(4))).to("cuda", torch.bfloat16)
+    x = torch.randn(width, width, device="cuda", dtype=torch.bfloat16)
+    return timed_steps(trained(layers, x, torch.optim.SGD(layers.parameters(), lr=1e-3)), 5)
+
+
+def runtime():
+    """The CUDA runtime that PyTorch has loaded, asked as any program asks: by dlsym."""
+    torch.cuda.init()
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        path = next(line.split(None, 5)[5].strip() for line in maps if "/libcudart" in line)
+    return ctypes.CDLL(path)
+
+
+def pairs(size, count):
+    cuda = runtime()
+    take, give = cuda.cudaMalloc, cuda.cudaFree
+    pointer = ctypes.c_void_p()
+    place = ctypes.byref(pointer)
+    bytes_ = ctypes.c_size_t(size)
+    torch.ones(1, device="cuda")
+
+    def work():
         start = time.perf_counter_ns()
-        for _ in range(5):
-            layers(x).square().mean().backward()
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-        torch.cuda.synchronize()
-        return (time.perf_counter_ns() - start) / 5
+        for _ in range(count):
+            if take(place, bytes_) or give(pointer):
+                raise SystemExit("cudaMalloc or cudaFree failed")
+        return (time.perf_counter_ns() - start) / count
 
-    return step
+    return work
 
 
-def main():
-    what = sys.argv[1]
-    work = pairs if what == "events" else transformer()
-    rounds = 21 if what == "events" else 15
-    figures = {mode: [] for mode in MODES}
+ALL = tuple(MODES)
+OURS = ("off", "memtrace")
+#        name: what makes the work, its rounds, and with what it is compared
+WORKS = {
+    "events": (blocks, 21, ALL),
+    "step": (transformer, 25, ALL),
+    "matmul": (matmul, 41, OURS),
+    "pairs": (lambda: pairs(2 << 20, 200), 41, OURS),
+    "small": (lambda: pairs(4096, 2000), 41, OURS),
+}
+
+
+def measure(what):
+    make, rounds, modes = WORKS[what]
+    samples = {mode: [] for mode in modes}
     ENABLE(0)
+    work = make()
     work(), work()
-    for mode, (begin, end) in MODES.items():  # each once untimed: first sight of stacks
+    for mode in modes:  # each once untimed: first sight of stacks
+        begin, end = MODES[mode]
         begin(), work(), end()
-    for _ in range(rounds):
-        for mode, (begin, end) in MODES.items():
+    for turn in range(rounds):
+        # Nobody is always the one that follows the recorder.
+        for mode in modes[turn % len(modes):] + modes[:turn % len(modes)]:
+            begin, end = MODES[mode]
             begin()
-            work() if what == "events" else None
-            figures[mode].append(work())
+            if what == "events":
+                work()
+            samples[mode].append(work())
             end()
-    base = statistics.median(figures["off"])
-    for mode, values in figures.items():
-        median = statistics.median(values)
-        spread = statistics.quantiles(values, n=4)
-        if what == "events":
-            print(f"{mode}: {median:.0f} ns, added {median - base:.0f} (quartiles {spread[0]:.0f} to {spread[2]:.0f})")
-        else:
-            ratio = statistics.median(v / o for v, o in zip(values, figures["off"]))
-            print(f"{mode}: {median / 1e6:.2f} ms a step, ratio {ratio:.3f}")
+    ENABLE(1)
+    return samples
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(measure(sys.argv[1])))
