@@ -95,7 +95,7 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 	if (spool->file_blocks < SPOOL_FIRST_BLOCK) {
 		close(fd);
 		return read_refuse(why, size, path,
-				   "too short for a spool: nothing was recorded in it");
+				   "too short for a spool: nothing is recorded in it");
 	}
 	spool->reserved = (size_t)spool->file_blocks << SPOOL_BLOCK_SHIFT;
 	p = mmap(NULL, spool->reserved + lists, PROT_READ | PROT_WRITE,
