@@ -29,7 +29,9 @@ static struct {
 	struct cupti_functions functions;
 	uint64_t offset;
 	atomic_int state;
-	atomic_bool others; /* somebody else has registered callbacks or subscribed */
+	atomic_bool others;     /* somebody else has registered callbacks or subscribed */
+	atomic_bool migrations; /* of managed memory are told */
+	atomic_bool contexts;   /* there has been one */
 	_Atomic(uint8_t *) kept[KEPT];
 } cupti;
 
@@ -159,18 +161,31 @@ static const struct {
 	{ CUPTI_KIND_MEMORY2, true },  { CUPTI_KIND_MEMORY_POOL, false },
 	{ CUPTI_KIND_KERNEL, false },  { CUPTI_KIND_MEMCPY, false },
 	{ CUPTI_KIND_MEMSET, false },  { CUPTI_KIND_DRIVER, false },
-	{ CUPTI_KIND_RUNTIME, false }, { CUPTI_KIND_UNIFIED, false },
+	{ CUPTI_KIND_RUNTIME, false },
 };
 
-static void configure_unified(void)
+/*
+ * Not before cuInit is done: until then it says that it is not ready (H200, CUDA 13). Asked again
+ * at each context until it works.
+ */
+static void switch_on_migrations(void)
 {
 	struct cupti_unified_config config[] = {
 		{ CUPTI_UNIFIED_ALL_DEVICES, CUPTI_UNIFIED_HTOD, 0, 1 },
 		{ CUPTI_UNIFIED_ALL_DEVICES, CUPTI_UNIFIED_DTOH, 0, 1 },
 	};
 
-	if (cupti.functions.cuptiActivityConfigureUnifiedMemoryCounter)
-		cupti.functions.cuptiActivityConfigureUnifiedMemoryCounter(config, 2);
+	if (cupti.functions.cuptiActivityConfigureUnifiedMemoryCounter &&
+	    !cupti.functions.cuptiActivityConfigureUnifiedMemoryCounter(config, 2) &&
+	    !cupti.functions.cuptiActivityEnable(CUPTI_KIND_UNIFIED))
+		atomic_store(&cupti.migrations, true);
+}
+
+void cupti_context_made(void)
+{
+	atomic_store(&cupti.contexts, true);
+	if (atomic_load(&cupti.state) == ON && !atomic_load(&cupti.migrations))
+		switch_on_migrations();
 }
 
 /* Of several readings the one that took least: an interrupted one is wrong by half of what it took.
@@ -206,7 +221,6 @@ static const char *switch_on(void)
 		return "CUPTI was asked for, but this one is older than CUDA 11.2's";
 	if (cupti.functions.cuptiActivityRegisterCallbacks(wanted, filled))
 		return "CUPTI was asked for and is in use by another tool";
-	configure_unified();
 	set_offset();
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (cupti.functions.cuptiActivityEnable(kinds[i].kind) && kinds[i].needed)
@@ -238,10 +252,13 @@ void cupti_start(void)
 
 void cupti_finish(void)
 {
-	if (atomic_load(&cupti.state) == ON)
+	if (atomic_load(&cupti.state) == ON) {
 		cupti.functions.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
-	else if (atomic_load(&cupti.state) == IDLE && opt_flag(OPT_ID_cupti))
+		if (atomic_load(&cupti.contexts) && !atomic_load(&cupti.migrations))
+			record_note("CUPTI does not tell here when managed memory migrates");
+	} else if (atomic_load(&cupti.state) == IDLE && opt_flag(OPT_ID_cupti)) {
 		record_note("CUPTI was asked for, but CUDA_INJECTION64_PATH is another tool's");
+	}
 }
 
 void cupti_clear(void)
@@ -263,6 +280,7 @@ static void yield(void)
 	cupti.functions.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		cupti.functions.cuptiActivityDisable(kinds[i].kind);
+	cupti.functions.cuptiActivityDisable(CUPTI_KIND_UNIFIED);
 	if (cupti.functions.cuptiActivityFlushPeriod)
 		cupti.functions.cuptiActivityFlushPeriod(0);
 	record_note("the program began to use CUPTI itself: ours ended there, and nothing else");

@@ -18,6 +18,9 @@
 /* CUDA starts: begins if the setting asks for it and nobody else has CUPTI. Trouble is a note. */
 void cupti_start(void);
 
+/* A context is there, no lock is held: migrations of managed memory can be asked for. */
+void cupti_context_made(void);
+
 /* Takes in what CUPTI has collected; the document is about to be written. */
 void cupti_finish(void);
 

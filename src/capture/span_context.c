@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "capture/cupti.h"
 #include "capture/driver.h"
 #include "capture/span_parts.h"
 #include "capture/used.h"
@@ -94,6 +95,8 @@ void span_context_made(struct span *span, int status)
 {
 	watch_exit();
 	driver_contexts_changed();
+	if (!status)
+		cupti_context_made();
 	span_sampled(span, status);
 }
 
@@ -112,8 +115,10 @@ void span_primary_retained(struct span *span, int status, uint64_t context, int 
 		return;
 	watch_exit();
 	if (device >= 0 && device < DEVICES &&
-	    atomic_exchange(&primary[device], context) != context)
+	    atomic_exchange(&primary[device], context) != context) {
 		driver_contexts_changed();
+		cupti_context_made();
+	}
 	span_sampled(span, status);
 }
 

@@ -60,6 +60,14 @@ is 'and when they ran' "$(json "$TRACE" 'all(s["ns"] == (5000 if d["actions"][s[
 	and 0 < s["t"] < d["process"]["duration_ns"] for s in d["spans"]) and len(d["spans"]) > 0')" true
 ok 'the trace keeps its promises' validate "$TRACE"
 
+# Migrations can be asked for only once cuInit is done.
+traced "$SAMPLES/managed"
+is 'migrations of managed memory' "$(json "$TRACE" 'sorted(set(a["name"] for a in d["actions"] if a["kind"] == "migration"))')" \
+	'["migration DtoH", "migration HtoD"]'
+is 'as much as was managed' "$(json "$TRACE" '(sum(a["bytes"] for a in d["actions"] if a["kind"] == "migration") ==
+	2 * sum(e["size"] for e in d["events"] if e["op"] == "free" and e["space"] == "managed") > 0)')" true
+ok 'the trace keeps its promises' validate "$TRACE"
+
 # Pictures of them: what is left out is said.
 FAKE_CUPTI_STREAMS=2 FAKE_CUPTI_SLOW=cuMemAlloc_v2 traced "$E2E/calls" rows
 ok 'copies, fills and a long call' validate "$TRACE"

@@ -4,6 +4,9 @@
  * As the real one it has a single subscriber, and one pair of buffer callbacks that whoever comes
  * last overwrites; records wait in a buffer until it is full or somebody flushes.
  *
+ * Migrations of managed memory cannot be asked for before cuInit is done; each block went to the
+ * device and back before it was freed.
+ *
  * FAKE_CUPTI_BLIND=n: every n-th record of memory is of an address that nobody allocated, which is
  * what a missed call looks like to the one who compares.
  * FAKE_CUPTI_STREAMS=n: kernels and copies take turns on n streams, numbered from 7 as CUPTI does.
@@ -26,10 +29,13 @@ enum {
 	SUBSCRIBED = 39,
 	INVALID = 1,
 	EMPTY = 12,
+	NOT_READY = 13,
 	KINDS = 64,
 	NAMES = 512,
 	FIRST_STREAM = 7
 };
+
+static const uint32_t HOST = 0; /* the id of the host, as an H200's driver gives it */
 
 static struct {
 	pthread_mutex_t lock;
@@ -43,6 +49,7 @@ static struct {
 	const char *slow;
 	bool on[KINDS];
 	bool subscribed;
+	bool started; /* a call came after cuInit */
 } cupti = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static size_t size_of(uint32_t kind)
@@ -55,6 +62,8 @@ static size_t size_of(uint32_t kind)
 	case CUPTI_KIND_MEMCPY:
 	case CUPTI_KIND_MEMSET:
 		return sizeof(struct cupti_transfer);
+	case CUPTI_KIND_UNIFIED:
+		return sizeof(struct cupti_unified);
 	default:
 		return sizeof(struct cupti_api);
 	}
@@ -186,11 +195,35 @@ static void put_memory(const struct fake_watch *watch)
 	put(&memory, sizeof(memory));
 }
 
+static void put_migration(const struct fake_watch *watch, uint32_t counter, uint64_t start)
+{
+	struct cupti_unified unified = {
+		.kind = CUPTI_KIND_UNIFIED,
+		.counter = counter,
+		.value = watch->size,
+		.start = start,
+		.end = start + 3000,
+		.address = watch->base,
+		.from = counter == CUPTI_UNIFIED_DTOH ? (uint32_t)watch->device : HOST,
+		.to = counter == CUPTI_UNIFIED_HTOD ? (uint32_t)watch->device : HOST,
+	};
+
+	put(&unified, sizeof(unified));
+}
+
 static void watched(const struct fake_watch *watch)
 {
-	if (watch->what == FAKE_CALL)
+	if (watch->what == FAKE_CALL) {
+		cupti.started |= strcmp(watch->call, "cuInit") != 0;
 		put_call(watch->call);
-	else if (cupti.on[CUPTI_KIND_MEMORY2])
+		return;
+	}
+	if (cupti.on[CUPTI_KIND_UNIFIED] && watch->what != FAKE_BLOCK &&
+	    watch->memory == FAKE_MANAGED) {
+		put_migration(watch, CUPTI_UNIFIED_HTOD, now() - 10000);
+		put_migration(watch, CUPTI_UNIFIED_DTOH, now() - 5000);
+	}
+	if (cupti.on[CUPTI_KIND_MEMORY2])
 		put_memory(watch);
 }
 
@@ -202,6 +235,8 @@ EXPORT int cuptiActivityRegisterCallbacks(cupti_wanted_fn *wanted, cupti_filled_
 EXPORT int cuptiActivityEnable(uint32_t kind);
 EXPORT int cuptiActivityDisable(uint32_t kind);
 EXPORT int cuptiActivityFlushAll(uint32_t flag);
+EXPORT int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_unified_config *config,
+						      uint32_t count);
 EXPORT int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, void **record);
 EXPORT int cuptiGetCallbackName(uint32_t domain, uint32_t call, const char **name);
 EXPORT int cuptiSubscribe(void *subscriber, void *callback, void *data);
@@ -245,8 +280,19 @@ int cuptiActivityEnable(uint32_t kind)
 	dlclose(driver);
 	if (!watch)
 		return INVALID;
+	if (kind == CUPTI_KIND_UNIFIED && !cupti.started)
+		return NOT_READY;
 	cupti.on[kind] = true;
 	watch(watched);
+	return CUPTI_OK;
+}
+
+int cuptiActivityConfigureUnifiedMemoryCounter(struct cupti_unified_config *config, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (config[i].scope != CUPTI_UNIFIED_ALL_DEVICES || !config[i].enable)
+			return INVALID;
+	}
 	return CUPTI_OK;
 }
 
