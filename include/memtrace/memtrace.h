@@ -52,7 +52,8 @@ void memtrace_label(const void *ptr, const char *name) MEMTRACE_WEAK;
 /*
  * A pool: an allocator of the program's own, which reserves segments from CUDA and hands out blocks
  * of them. With these calls allocated and reserved are told apart for it. `reserve` names memory
- * that the program got from CUDA before; `release` goes before it is given back.
+ * that the program got from CUDA before; `release` goes before it is given back. Where a block lies
+ * in memory that no pool reserved, all of that allocation becomes its pool's.
  */
 memtrace_pool memtrace_pool_create(const char *name) MEMTRACE_WEAK;
 void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size) MEMTRACE_WEAK;

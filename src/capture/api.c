@@ -20,12 +20,16 @@ static struct {
 	char names[POOLS][POOL_NAME];
 } pools;
 
-/* Where pools' segments lie, by address: which device a block is on must be found quickly. */
+/*
+ * Where pools' segments lie, by address: whose memory a block is in must be found quickly. CUDA may
+ * have taken one back meanwhile, so the entry of the ledger is looked at again (still_there).
+ */
 static struct {
 	uint32_t count;
 	struct segment {
 		uint64_t start, end;
-		int device;
+		uint64_t address; /* the driver's, of which this is all or a part */
+		uint32_t id;      /* its node */
 	} list[SEGMENTS];
 } segments;
 
@@ -136,17 +140,30 @@ static uint32_t find_segment(uint64_t address)
 	return low;
 }
 
-static void add_segment(uint64_t start, uint64_t size, int device)
+static void cut_segments(uint32_t from, uint32_t to)
+{
+	memmove(segments.list + from, segments.list + to,
+		(segments.count - to) * sizeof(*segments.list));
+	segments.count -= to - from;
+}
+
+/* Those that lie where this one does are gone: two allocations never share an address. When there
+ * are too many the list starts anew: what it does not know is asked of the ledger. */
+static void add_segment(const struct segment *segment)
 {
 	struct signals_deferred deferred;
-	uint32_t at = find_segment(start);
+	uint32_t at = find_segment(segment->start);
+	uint32_t to = at;
 
-	if (segments.count == SEGMENTS)
-		return;
 	signals_defer(&deferred); /* the list must not be left in the middle */
+	while (to < segments.count && segments.list[to].start < segment->end)
+		to++;
+	cut_segments(at, to);
+	if (segments.count == SEGMENTS)
+		at = segments.count = 0;
 	memmove(segments.list + at + 1, segments.list + at,
 		(segments.count - at) * sizeof(*segments.list));
-	segments.list[at] = (struct segment){ start, start + size, device };
+	segments.list[at] = *segment;
 	segments.count++;
 	signals_deliver(&deferred);
 }
@@ -159,23 +176,61 @@ static void drop_segment(uint64_t start)
 	if (at == segments.count || segments.list[at].start != start)
 		return;
 	signals_defer(&deferred);
-	segments.count--;
-	memmove(segments.list + at, segments.list + at + 1,
-		(segments.count - at) * sizeof(*segments.list));
+	cut_segments(at, at + 1);
 	signals_deliver(&deferred);
 }
 
-/* The device of a pool's memory is that of the segment around it; the ledger knows too, but slowly.
+/* The driver's memory at the address: an allocation of its own, or a part of one. A scan. */
+static uint32_t memory_at(uint64_t address)
+{
+	uint32_t id = live_find(record_spool(), NODE_ADDRESS, 0, address);
+
+	return id ? id : ledger_around(record_ledger(), address);
+}
+
+static const struct spool_node *still_there(const struct segment *segment)
+{
+	const struct spool_node *node;
+
+	if (segment->id > spool_count(record_spool(), SPOOL_NODE)) /* a fork began a new spool */
+		return NULL;
+	node = live_node(record_spool(), segment->id);
+	return node->kind != NODE_FREE && node->pool && node->address == segment->address ? node
+											  : NULL;
+}
+
+/* The driver's memory becomes the pool's, if it is nobody's: [start, start + size) of it. */
+static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struct event *like)
+{
+	const struct spool_node *node = live_node(record_spool(), id);
+	const struct segment segment = { start, start + size, node->address, id };
+
+	if (!node->pool)
+		ledger_retag(record_ledger(), id, like->pool, like);
+	add_segment(&segment);
+}
+
+/*
+ * A block lies where the segment around it does. One that nobody reserved is an allocation of the
+ * driver's in which a pool's block appears: it would be counted twice if it stayed what it is.
  */
-static int device_of(const struct event *event)
+static void place_block(struct event *event)
 {
 	uint32_t at = find_segment(event->ptr);
-	uint32_t around;
+	const struct spool_node *node = NULL;
+	uint32_t id;
 
 	if (at < segments.count && segments.list[at].start <= event->ptr)
-		return segments.list[at].device;
-	around = ledger_around(record_ledger(), event->ptr);
-	return around ? live_node(record_spool(), around)->device : 0;
+		node = still_there(&segments.list[at]);
+	if (!node && (id = memory_at(event->ptr))) {
+		node = live_node(record_spool(), id);
+		if (node->kind == NODE_ADDRESS)
+			take_segment(id, node->address, node->size, event);
+		else /* its address is a handle's number: this much of it is known */
+			take_segment(id, event->ptr, event->size, event);
+	}
+	event->device = node ? node->device : 0;
+	event->space = node ? node->space : SPACE_DEVICE;
 }
 
 EXPORT void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size)
@@ -185,20 +240,16 @@ EXPORT void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t si
 	int saved = errno;
 
 	if (begin(pool, &event, ptr, size, CALLER, "memtrace_pool_reserve")) {
-		/* Mostly an allocation of its own, found by its address; else a part of one. */
-		id = live_find(record_spool(), NODE_ADDRESS, 0, event.ptr);
-		if (!id)
-			id = ledger_around(record_ledger(), event.ptr);
-		add_segment(event.ptr, size, id ? live_node(record_spool(), id)->device : 0);
-		if (id && !live_node(record_spool(), id)->pool) {
-			ledger_retag(record_ledger(), id, event.pool, &event);
-		} else if (!id) {
-			/* Memory that no hooked call made: known from here on. */
+		id = memory_at(event.ptr);
+		if (!id) { /* memory that no hooked call made: known from here on */
 			event.op = EVENT_RESERVE;
 			event.space = SPACE_DEVICE;
 			choose_told(&event);
 			ledger_enter(record_ledger(), &event, NODE_ADDRESS, 0, 0);
+			id = live_find(record_spool(), NODE_ADDRESS, 0, event.ptr);
 		}
+		if (id)
+			take_segment(id, event.ptr, size, &event);
 		record_done(event.t);
 	}
 	errno = saved;
@@ -233,8 +284,7 @@ EXPORT void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size
 
 	if (begin(pool, &event, ptr, size, CALLER, "memtrace_pool_alloc")) {
 		event.op = EVENT_ALLOC;
-		event.space = SPACE_DEVICE;
-		event.device = (int16_t)device_of(&event);
+		place_block(&event);
 		choose_told(&event);
 		ledger_enter(record_ledger(), &event, NODE_BLOCK, 0, 0);
 		record_done(event.t);

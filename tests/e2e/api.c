@@ -82,6 +82,32 @@ static void disabled(void)
 	puts("disabled");
 }
 
+/* Blocks in memory that nobody reserved, twice at one address; and in memory of another space. */
+static void pools(void)
+{
+	memtrace_pool pool = memtrace_pool_create("unreserved");
+	memtrace_pool other = memtrace_pool_create("managed");
+	void *managed = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		char *memory = take(8 * MIB);
+
+		memtrace_pool_alloc(pool, memory + MIB, MIB);
+		memtrace_pool_alloc(pool, memory, MIB);
+		memtrace_pool_free(pool, memory + MIB);
+		memtrace_pool_free(pool, memory);
+		give(memory);
+	}
+	if (cudaMallocManaged(&managed, 4 * MIB, cudaMemAttachGlobal))
+		exit(1);
+	memtrace_pool_reserve(other, managed, 4 * MIB);
+	memtrace_pool_alloc(other, managed, MIB);
+	memtrace_pool_free(other, managed);
+	memtrace_pool_release(other, managed);
+	give(managed);
+	puts("pools");
+}
+
 /* What makes no sense does no harm. */
 static void nonsense(void)
 {
@@ -104,6 +130,7 @@ int main(void)
 	phases();
 	stopped();
 	disabled();
+	pools();
 	nonsense();
 	return 0;
 }

@@ -36,6 +36,16 @@ is 'disabled: nothing remains of it' \
 is 'every event says what is held after it' \
 	"$(json "$TRACE" '[e["allocated"] for e in d["events"] if e["op"] in ("alloc", "free")][-1]')" $((1 << 20))
 
+# Nobody reserved it, so what a pool's block appears in is the pool's from there on: 1 + 2 MiB, not 1 + 8 + 2.
+pool='{p["pool"]: [p[k][w] >> 20 for k in ("allocated", "reserved") for w in ("peak_bytes", "exit_bytes")]
+	for v in d["summary"]["devices"] for p in v["pools"]}'
+is 'a block makes the memory around it the pool'\''s' "$(json "$TRACE" "($pool)[\"unreserved\"]")" '[2, 0, 8, 0]'
+is 'and nothing counts twice' "$(json "$TRACE" 'max(e["allocated"] >> 20 for e in d["events"]
+	if e.get("pool") == "unreserved" and e["op"] in ("alloc", "free"))')" 3
+is 'what the pool has in managed memory is no device'\''s' "$(json "$TRACE" \
+	'sorted({(e["op"], e["space"], e["allocated"] >> 20) for e in d["events"] if e.get("pool") == "managed"})')" \
+	'[["alloc", "managed", 1], ["free", "managed", 1], ["release", "managed", 1], ["reserve", "managed", 1]]'
+
 # --- pools: the caching sample -------------------------------------------------------------------------
 "$SAMPLES/caching" >plain.out
 traced "$SAMPLES/caching"
