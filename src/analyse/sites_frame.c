@@ -182,6 +182,12 @@ static bool is_framework_package(const char *path)
 	return false;
 }
 
+/* Our own, between an allocator and the C API: scripts/memtrace_pools.py. */
+static bool is_ours(const char *path)
+{
+	return !strcmp(text_base(path), "memtrace_pools.py");
+}
+
 /* Sources that a tool wrote, under a name of a number or of a hash. */
 struct generated {
 	const char *has, *name;
@@ -221,7 +227,7 @@ static void read_source(struct site_frame *frame, const char *path)
 		frame->installed = package || in_standard_library(path) || path[0] == '<';
 		if (package && is_framework_package(package))
 			frame->kind = SITE_FRAMEWORK;
-		else if (!package && in_standard_library(path))
+		else if (is_ours(path) || (!package && in_standard_library(path)))
 			frame->kind = SITE_PLUMBING;
 	}
 }

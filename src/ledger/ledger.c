@@ -280,11 +280,13 @@ static void move(struct ledger *ledger, const struct event *event, uint32_t stac
 		shift(spool, &touched->pool, metric, &change);
 		shift(spool, &touched->owner, metric, &change);
 	}
-	if (touched->space.row && handed && !(event->flags & EVENT_FOREIGN)) {
+	if (touched->space.row && !(event->flags & EVENT_FOREIGN)) {
 		change.bytes = sign * (int64_t)event->size;
-		totals_add(spool, &touched->space, METRIC_ALLOCATED, &change);
-		if (!on_card(event))
-			shift(spool, &touched->pool, METRIC_ALLOCATED, &change);
+		if (handed)
+			totals_add(spool, &touched->space, METRIC_ALLOCATED, &change);
+		if (!on_card(event)) /* a pool has both sums, wherever its memory lies */
+			shift(spool, &touched->pool, handed ? METRIC_ALLOCATED : METRIC_RESERVED,
+			      &change);
 	}
 	count(spool, &touched->owner, in);
 	if (!handed)
