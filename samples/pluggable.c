@@ -73,7 +73,11 @@ static void *take_fresh(struct device *device, size_t size)
 	char *address;
 
 	if (!device->next || (size_t)(device->end - device->next) < size) {
-		if (cudaMalloc(&segment, SEGMENT))
+		memtrace_pool before = memtrace_pool_grow(plug.pool);
+		cudaError_t error = cudaMalloc(&segment, SEGMENT);
+
+		memtrace_pool_grow(before);
+		if (error)
 			return NULL;
 		memtrace_pool_reserve(plug.pool, segment, SEGMENT);
 		device->next = segment;

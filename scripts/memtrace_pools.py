@@ -17,6 +17,7 @@ and JAX's with XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async, which are CUDA's own, poo
 allocators that ask CUDA for each block (XLA_PYTHON_CLIENT_ALLOCATOR=platform, cupy.cuda.set_allocator(None)).
 PyTorch's CUDAPluggableAllocator calls C: samples/pluggable.c is one that tells memtrace.
 """
+import contextlib
 import ctypes
 import os
 
@@ -32,7 +33,7 @@ class Pool:
     def __init__(self, name):
         # Not CDLL, which lets other threads run before the call: what is reported here is true now.
         library = ctypes.PyDLL(None)
-        self.traced = hasattr(library, "memtrace_pool_create")
+        self.traced = hasattr(library, "memtrace_pool_grow")
         if not self.traced:
             return
         library.memtrace_pool_create.restype = ctypes.c_uint32
@@ -42,9 +43,20 @@ class Pool:
             self.calls[call] = library[f"memtrace_pool_{call}"]
             self.calls[call].restype = None
             self.calls[call].argtypes = [ctypes.c_uint32, ctypes.c_void_p, *size]
+        self.grow = library["memtrace_pool_grow"]
+        self.grow.restype, self.grow.argtypes = ctypes.c_uint32, [ctypes.c_uint32]
         self.note = library["memtrace_mark"]
         self.note.restype = None
         self.note.argtypes = [ctypes.c_char_p]
+
+    @contextlib.contextmanager
+    def growing(self):
+        """What this thread takes from CUDA in here is the pool's from its first moment."""
+        before = self.grow(self.id)
+        try:
+            yield
+        finally:
+            self.grow(before)
 
     def reserve(self, address, size):
         if self.traced and address and size:
@@ -113,7 +125,7 @@ def _cupy_allocator(cupy, pool, told):
             told.free(self.address)
 
     def malloc(size):
-        with Hook():
+        with Hook(), told.growing():
             pointer = pool.malloc(size)
         memory = pointer.mem
         if not memory.ptr:
@@ -142,13 +154,15 @@ def trace_rmm(make, upstream=None, name="rmm"):
     told = Pool(name)
     if not told.traced:
         return make(upstream or rmm.mr.CudaMemoryResource())
-    told_upstream = _rmm_resource(rmm, upstream or rmm.mr.CudaMemoryResource(), told.reserve, told.release)
-    return _rmm_resource(rmm, make(told_upstream), told.alloc, told.free)
+    told_upstream = _rmm_resource(rmm, upstream or rmm.mr.CudaMemoryResource(), told.reserve, told.release,
+                                  told.growing)
+    return _rmm_resource(rmm, make(told_upstream), told.alloc, told.free, contextlib.nullcontext)
 
 
-def _rmm_resource(rmm, resource, begins, ends):
+def _rmm_resource(rmm, resource, begins, ends, around):
     def allocate(size, *stream):
-        address = resource.allocate(size, *stream)
+        with around():
+            address = resource.allocate(size, *stream)
         begins(address, size)
         return address
 

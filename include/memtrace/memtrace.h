@@ -56,6 +56,13 @@ void memtrace_label(const void *ptr, const char *name) MEMTRACE_WEAK;
  * in memory that no pool reserved, all of that allocation becomes its pool's.
  */
 memtrace_pool memtrace_pool_create(const char *name) MEMTRACE_WEAK;
+
+/*
+ * What this thread takes from CUDA from here on is the pool's, from its first moment; 0: nobody's
+ * again. Gives what was set before, so that pools above pools can put it back. Without it a segment
+ * counts as allocated until it is reserved, which a peak may show.
+ */
+memtrace_pool memtrace_pool_grow(memtrace_pool pool) MEMTRACE_WEAK;
 void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size) MEMTRACE_WEAK;
 void memtrace_pool_release(memtrace_pool pool, const void *ptr) MEMTRACE_WEAK;
 void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size) MEMTRACE_WEAK;
@@ -74,6 +81,7 @@ void memtrace_pool_free(memtrace_pool pool, const void *ptr) MEMTRACE_WEAK;
 #define memtrace_pop() (memtrace_pop ? memtrace_pop() : (void)0)
 #define memtrace_label(ptr, name) (memtrace_label ? memtrace_label(ptr, name) : (void)0)
 #define memtrace_pool_create(name) (memtrace_pool_create ? memtrace_pool_create(name) : 0)
+#define memtrace_pool_grow(pool) (memtrace_pool_grow ? memtrace_pool_grow(pool) : 0)
 #define memtrace_pool_reserve(pool, ptr, size) \
 	(memtrace_pool_reserve ? memtrace_pool_reserve(pool, ptr, size) : (void)0)
 #define memtrace_pool_release(pool, ptr) \

@@ -1,5 +1,5 @@
 /* The C API: what a program tells of itself (include/memtrace/memtrace.h). */
-#include "memtrace/memtrace.h"
+#include "capture/api.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "capture/choose.h"
 #include "capture/record.h"
+#include "memtrace/memtrace.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
@@ -32,6 +33,8 @@ static struct {
 		uint32_t id;      /* its node */
 	} list[SEGMENTS];
 } segments;
+
+static _Thread_local memtrace_pool growing;
 
 EXPORT void memtrace_start(void)
 {
@@ -91,6 +94,19 @@ EXPORT memtrace_pool memtrace_pool_create(const char *name)
 		return 0;
 	text_copy(pools.names[index], POOL_NAME, name);
 	return index + 1;
+}
+
+EXPORT memtrace_pool memtrace_pool_grow(memtrace_pool pool)
+{
+	memtrace_pool before = growing;
+
+	growing = pool <= POOLS ? pool : 0;
+	return before;
+}
+
+uint32_t api_growing(void)
+{
+	return growing ? intern_text(record_intern(), pools.names[growing - 1]) : 0;
 }
 
 /* An event of the pool, with the lock taken; false when there is nothing to record. */

@@ -8,6 +8,7 @@
 
 #include "base/opt.h"
 #include "base/peek.h"
+#include "capture/api.h"
 #include "capture/choose.h"
 #include "capture/doors.h"
 #include "capture/driver.h"
@@ -264,7 +265,6 @@ static inline __attribute__((always_inline)) void take(struct span *span, int st
 	int saved = errno;
 	struct event event;
 	uint64_t context;
-	bool pooled;
 	int device;
 
 	if (span_no_event(status) || span_is_told(span) || !record_begin(true))
@@ -287,10 +287,11 @@ static inline __attribute__((always_inline)) void take(struct span *span, int st
 	span_choose_birth(span, &event);
 	record_lock();
 	event.api = span_api(span);
-	pooled = memory->kind == NODE_ADDRESS && memory->space == SPACE_DEVICE && !memory->flags &&
-		 torch_segment(span_owner(&event), memory->key, memory->size);
-	event.op = pooled ? EVENT_RESERVE : EVENT_ALLOC;
-	event.pool = pooled ? torch_pool() : 0;
+	event.pool = memory->kind == NODE_ADDRESS && !memory->flags ? api_growing() : 0;
+	if (!event.pool && memory->kind == NODE_ADDRESS && memory->space == SPACE_DEVICE &&
+	    !memory->flags && torch_segment(span_owner(&event), memory->key, memory->size))
+		event.pool = torch_pool();
+	event.op = event.pool ? EVENT_RESERVE : EVENT_ALLOC;
 	span_enter_memory(&event, memory->kind, context);
 	record_done(event.t);
 	span_sample_used(span, event.device);

@@ -1,6 +1,7 @@
 /* Virtual memory management: the words for handles and mappings. */
 #include <errno.h>
 
+#include "capture/api.h"
 #include "capture/driver.h"
 #include "capture/facts.h"
 #include "capture/span_parts.h"
@@ -12,7 +13,6 @@ static void enter(struct span *span, uint64_t handle, uint64_t size, int device,
 {
 	enum space space = device >= 0 ? SPACE_DEVICE : SPACE_PINNED;
 	struct event event;
-	bool pooled;
 
 	span_moved(span);
 	span_describe_bare(span, &event);
@@ -25,9 +25,10 @@ static void enter(struct span *span, uint64_t handle, uint64_t size, int device,
 	span_choose_birth(span, &event);
 	record_lock();
 	event.api = span_api(span);
-	pooled = device >= 0 && size && torch_owns(span_owner(&event));
-	event.op = pooled ? EVENT_RESERVE : EVENT_ALLOC;
-	event.pool = pooled ? torch_pool() : 0;
+	event.pool = size && !flags ? api_growing() : 0;
+	if (!event.pool && device >= 0 && size && torch_owns(span_owner(&event)))
+		event.pool = torch_pool();
+	event.op = event.pool ? EVENT_RESERVE : EVENT_ALLOC;
 	span_enter_memory(&event, NODE_HANDLE, 0);
 	record_done(event.t);
 	span_sample_used(span, device);
