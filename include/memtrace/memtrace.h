@@ -56,6 +56,10 @@ void memtrace_label(const void *ptr, const char *name) MEMTRACE_WEAK;
  * in memory that no pool reserved, all of that allocation becomes its pool's.
  */
 memtrace_pool memtrace_pool_create(const char *name) MEMTRACE_WEAK;
+void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size) MEMTRACE_WEAK;
+void memtrace_pool_release(memtrace_pool pool, const void *ptr) MEMTRACE_WEAK;
+void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size) MEMTRACE_WEAK;
+void memtrace_pool_free(memtrace_pool pool, const void *ptr) MEMTRACE_WEAK;
 
 /*
  * What this thread takes from CUDA from here on is the pool's, from its first moment; 0: nobody's
@@ -63,10 +67,6 @@ memtrace_pool memtrace_pool_create(const char *name) MEMTRACE_WEAK;
  * counts as allocated until it is reserved, which a peak may show.
  */
 memtrace_pool memtrace_pool_grow(memtrace_pool pool) MEMTRACE_WEAK;
-void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size) MEMTRACE_WEAK;
-void memtrace_pool_release(memtrace_pool pool, const void *ptr) MEMTRACE_WEAK;
-void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size) MEMTRACE_WEAK;
-void memtrace_pool_free(memtrace_pool pool, const void *ptr) MEMTRACE_WEAK;
 
 #ifdef __cplusplus
 }

@@ -245,8 +245,12 @@ static void place_block(struct event *event)
 		else /* its address is a handle's number: this much of it is known */
 			take_segment(id, event->ptr, event->size, event);
 	}
-	event->device = node ? node->device : 0;
-	event->space = node ? node->space : SPACE_DEVICE;
+	event->device = 0;
+	event->space = SPACE_DEVICE;
+	if (node) {
+		event->device = node->device;
+		event->space = node->space;
+	}
 }
 
 EXPORT void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size)
