@@ -72,7 +72,7 @@ def main():
             if event["op"] == "alloc" and event.get("pool") in TOLD_IN_PYTHON:
                 births += 1
                 lost += not own_line(trace, event)
-            if event["api"] == "memtrace_pool_reserve":
+            if event.get("api") == "memtrace_pool_reserve":
                 wrong.append(f"seq {event['seq']}: a segment counted as allocated until it was reserved")
             continue
         kind, *words = event["name"].split()
