@@ -130,17 +130,27 @@ static inline __attribute__((always_inline)) uint64_t identity_of(const struct p
 static const uint64_t ENTRY = 1ULL << 63;
 
 /*
+ * A key for each place, and no two pairs of places with the same difference: were the keys in even
+ * steps, a function that calls itself from two lines would have one sum for the lines a, b, b, a
+ * and b, a, a, b.
+ */
+static inline uint64_t key_of(unsigned index)
+{
+	uint64_t key = (index + 1) * HASH_A;
+
+	return (key ^ key >> 32) * HASH_B;
+}
+
+/*
  * A frame's part in the sum: a product with keys of its place (NH: Black et al., UMAC, 1999), so
- * that no frame waits for the one before. Two that change places change the sum by their
- * differences, shifted by 48 and by 52.
+ * that no frame waits for the one before.
  */
 static inline unsigned __int128 part_of(uint64_t code, uint64_t identity, uint64_t rest,
 					unsigned index)
 {
-	uint64_t first = code + HASH_A + ((uint64_t)index << 48);
-	uint64_t second = (identity ^ rest * HASH_C) + HASH_D + ((uint64_t)index << 52);
+	uint64_t key = key_of(index);
 
-	return (unsigned __int128)first * second;
+	return (unsigned __int128)(code + key) * ((identity ^ rest * HASH_C) + turn(key, 24));
 }
 
 typedef uint64_t __attribute__((may_alias)) frame_word;
@@ -261,7 +271,72 @@ static inline __attribute__((always_inline)) void walk_frames(const struct pytho
 	*to = frames;
 }
 
-static void walk_thread(struct python_frames *frames)
+static bool is_versioned(const struct python_layout *at)
+{
+	return at->code_version != PYTHON_NONE && at->frame_entry == PYTHON_NONE;
+}
+
+/* Where codes have numbers and instructions are in one place: a frame's words are enough. */
+static bool is_quick(const struct python_layout *at)
+{
+	return is_versioned(at) && at->frame_tlbc == PYTHON_NONE;
+}
+
+/*
+ * walk_frames() for the sum alone, of what lies in frames and of the codes' numbers: a stack is
+ * named once and told apart from then on. False when a code has no number.
+ */
+static inline bool walk_quick(const struct python_layout *from, const void *frame,
+			      struct python_frames *to)
+{
+	const struct python_layout at = *from;
+	unsigned __int128 sum = 0;
+	uint64_t code = 0;
+	uint64_t instruction = 0;
+	uint64_t steps = 2 * (uint64_t)to->capacity + 64;
+	unsigned count = 0;
+	bool entered = true;
+
+	for (; frame; frame = python_pointer(frame, at.frame_previous)) {
+		uint8_t owner = python_byte(frame, at.frame_owner);
+		bool shim = python_owned_by_interpreter(owner);
+		const void *object;
+		uint64_t next;
+		uint32_t version;
+
+		if (!steps-- || (count == to->capacity && !shim)) {
+			to->truncated = true;
+			break;
+		}
+		if (shim) {
+			/* The frame before it began an evaluation loop of its own. */
+			if (!entered)
+				sum += part_of(code, ENTRY, instruction, count);
+			entered = true;
+			continue;
+		}
+		object = python_untagged(python_pointer(frame, at.frame_code));
+		next = python_word(frame, at.frame_position);
+		if (incomplete(
+			    &at, object,
+			    (int32_t)(next - (uint64_t)(uintptr_t)object - (uint64_t)at.code_start),
+			    owner))
+			continue;
+		version = (uint32_t)python_int(object, at.code_version);
+		if (__builtin_expect(!version, 0))
+			return false;
+		code = (uint64_t)(uintptr_t)object;
+		instruction = next;
+		sum += part_of(code, version, instruction, count);
+		count++;
+		entered = false;
+	}
+	to->count = count;
+	to->sum = sum;
+	return true;
+}
+
+static void walk_thread(struct python_frames *frames, bool listed)
 {
 	const struct python_layout *at = &state.python.layout;
 	const void *thread = state.python.this_thread();
@@ -270,30 +345,51 @@ static void walk_thread(struct python_frames *frames)
 	if (!thread || (stage_now() == STAGE_FOUND && !proven(thread)))
 		return;
 	frame = python_innermost(at, thread);
+	if (!listed && is_quick(at) && walk_quick(at, frame, frames))
+		return;
+	frames->listed = true;
 	if (at->frame_owner == PYTHON_NONE)
 		walk_objects(at, frame, frames);
-	else if (at->code_version != PYTHON_NONE && at->frame_entry == PYTHON_NONE)
+	else if (is_versioned(at))
 		walk_frames(at, frame, frames, true);
 	else
 		walk_frames(at, frame, frames, false);
 }
 
-unsigned python_walk(struct python_frames *frames)
+static unsigned walk_held(struct python_frames *frames, bool listed)
 {
 	int stage = stage_now();
 	enum python_hold hold;
 
 	frames->count = 0;
 	frames->truncated = false;
+	frames->listed = false;
 	frames->sum = 0;
 	if (stage != STAGE_ON && stage != STAGE_FOUND)
 		return 0;
 	hold = python_hold(&state.python);
 	if (hold == PYTHON_ENDING)
 		return 0;
-	walk_thread(frames);
+	walk_thread(frames, listed);
 	python_let_go(&state.python, hold);
 	return frames->count;
+}
+
+unsigned python_walk(struct python_frames *frames)
+{
+	return walk_held(frames, false);
+}
+
+bool python_list(struct python_frames *frames)
+{
+	unsigned __int128 sum = frames->sum;
+	unsigned count = frames->count;
+
+	if (!count || frames->listed)
+		return true;
+	walk_held(frames, true);
+	frames->sum = sum;
+	return frames->listed && frames->count == count;
 }
 
 /* False when what stands there is no code object with names. */

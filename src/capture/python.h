@@ -49,11 +49,21 @@ struct python_frames {
 	unsigned capacity;
 	unsigned count;
 	bool truncated;        /* there were more */
+	bool listed;           /* the list is filled */
 	unsigned __int128 sum; /* of all words, each with its place: what tells lists apart */
 };
 
-/* This thread's frames: how many; 0 when it has none, or while the interpreter ends. */
+/*
+ * This thread's frames: how many, and their sum; 0 when it has none, or while the interpreter ends.
+ * The list is filled only where the sum cannot be had without it.
+ */
 unsigned python_walk(struct python_frames *frames);
+
+/*
+ * Fills the list of a walk, within the hook that walked. False when that cannot be: the interpreter
+ * ends.
+ */
+bool python_list(struct python_frames *frames);
 
 /*
  * What a frame of the walk is called. Only within the hook that walked, where the frame keeps its

@@ -275,11 +275,12 @@ static bool all_known(const struct walk *walk)
 }
 
 /* What was never seen before gets names; the loader is asked if it has something new. */
-static uint32_t name_walk(const struct walk *walk, struct hash128 hash, uint64_t unloaded,
-			  bool may_load)
+static uint32_t name_walk(struct walk *walk, struct hash128 hash, uint64_t unloaded, bool may_load)
 {
 	uint32_t id;
 
+	if (!python_list(&walk->python))
+		walk->python.count = 0;
 	if (!may_load) {
 		record_lock();
 		may_load = modules_stale() || !all_known(walk);

@@ -561,6 +561,40 @@ def aspect_reuse():
     report(reused > 100 and not wrong and not failed, text)
 
 
+def aspect_sums():
+    """One sum never stands for two stacks. (A place may have several: instructions are specialised.)
+
+    Call trees of a few functions, made anew now and then (so that codes share addresses), which call each
+    other from two lines, within one evaluation loop or through C, which begins another.
+    """
+    text = ctypes.create_string_buffer(ROOM)
+    two = (ctypes.c_uint64 * 2)()
+    views, mixed = {}, 0
+    source = """
+def f%d(path):
+    if path[0] & 2: return (next(map(call, [path[1:]])) if path[0] & 1 else call(path[1:]))
+    return (next(map(call, [path[1:]])) if path[0] & 1 else call(path[1:]))
+"""
+
+    def look():
+        probe.probe_sum(two, text, ROOM)
+        return (two[0], two[1]), text.value
+
+    def call(path):
+        return scope["f%d" % (path[0] >> 2 & 1)](path) if path else look()
+
+    for generation in range(30):
+        scope = {"call": call}
+        exec(compile(source % 0 + source % 1, "<sums %d>" % generation, "exec"), scope)
+        for number in range(200):
+            path = [(number * 0x9E3779B1 >> 3 * i) & 7 for i in range(number % 6)]
+            one, view = call(path)
+            mixed += views.setdefault(one, view) != view
+        del scope
+        gc.collect()
+    report(not mixed and len(views) > 500, "%d sums, each of one stack" % len(views))
+
+
 def aspect_stress():
     """Walks that go on while other threads look at, trace and collect what they can."""
     stop = False
@@ -709,6 +743,7 @@ def main():
             aspect_capacity()
             aspect_lines()
             aspect_reuse()
+            aspect_sums()
             aspect_stress()
             aspect_subinterpreter()
             aspect_cost()

@@ -24,6 +24,7 @@ const char *probe_trouble(void);
 int probe(char *out, int size);
 int probe_first(uint64_t key[3], char *file, int size);
 int probe_capped(unsigned capacity);
+int probe_sum(uint64_t sum[2], char *out, int size);
 int probe_entries(int *loops, int *entries);
 int probe_lines(void *code, int size, int *checked);
 long probe_same(int milliseconds, long *changes);
@@ -163,6 +164,8 @@ EXPORT int probe(char *out, int size)
 	int used = 0;
 
 	out[0] = '\0';
+	if (!python_list(&walked))
+		return -1;
 	for (unsigned i = 0; i < count && used < size - 1700; i++) {
 		if (!python_name(&frames[i], &name))
 			return -1;
@@ -172,6 +175,18 @@ EXPORT int probe(char *out, int size)
 	return (int)count;
 }
 
+/* As probe(), with the sum that a walk without its list has. */
+EXPORT int probe_sum(uint64_t sum[2], char *out, int size)
+{
+	struct python_frame frames[DEPTH];
+	struct python_frames walked = { .list = frames, .capacity = DEPTH };
+
+	python_walk(&walked);
+	sum[0] = (uint64_t)walked.sum;
+	sum[1] = (uint64_t)(walked.sum >> 64);
+	return probe(out, size);
+}
+
 /* The innermost frame's key, as a recorder would keep it, and its file. */
 EXPORT int probe_first(uint64_t key[3], char *file, int size)
 {
@@ -179,7 +194,7 @@ EXPORT int probe_first(uint64_t key[3], char *file, int size)
 	struct python_name name;
 	struct python_frames walked = { .list = &frame, .capacity = 1 };
 
-	if (python_walk(&walked) != 1 || !python_name(&frame, &name))
+	if (python_walk(&walked) != 1 || !python_list(&walked) || !python_name(&frame, &name))
 		return -1;
 	memcpy(key, &frame, sizeof(frame));
 	snprintf(file, (size_t)size, "%s", name.file);
@@ -208,7 +223,7 @@ EXPORT int probe_entries(int *loops, int *entries)
 	int depth = backtrace(native, 16 * DEPTH);
 
 	*loops = *entries = 0;
-	if (!python_eval_range(&low, &high))
+	if (!python_list(&walked) || !python_eval_range(&low, &high))
 		return -1;
 	for (unsigned i = 0; i < count; i++)
 		*entries += frames[i].entry;
@@ -252,8 +267,11 @@ EXPORT long probe_same(int milliseconds, long *changes)
 	unsigned count = python_walk(&before);
 	long walks = 0;
 
+	if (!python_list(&before))
+		return -1;
 	for (*changes = 0; now_ns() < end; walks++)
 		*changes += python_walk(&walked) != count || walked.sum != before.sum ||
+			    !python_list(&walked) ||
 			    memcmp(first, frames, count * sizeof(frames[0])) != 0;
 	return walks;
 }
@@ -274,7 +292,7 @@ EXPORT long probe_ceaseless(int milliseconds)
 	while (now_ns() < end) {
 		for (int i = 0; i < 1000; i++, walks++)
 			python_walk(&walked);
-		if (python_walk(&walked))
+		if (python_walk(&walked) && python_list(&walked))
 			python_name(&frame, &name);
 	}
 	return walks;
