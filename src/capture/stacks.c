@@ -23,10 +23,11 @@
 #include "capture/unwind.h"
 
 enum {
-	WALKS = 64, /* at the same time */
+	WALKS = 64, /* at the same time; a bit each in rooms_used */
 	NATIVE_MOST = 256,
 	PYTHON_MOST = 128,
 	BARES = 8,
+	RECENT = 32,     /* stacks that a thread finds again without asking the table */
 	STEPS = 4,       /* walks of a thread that are remembered: an allocation's, a free's */
 	OWN_FRAMES = 12, /* of this library, the runtime and the driver, between the walk and the
 			    caller */
@@ -49,6 +50,15 @@ struct walk {
 	bool learnt;         /* the unwinder may have come where it never was */
 };
 
+/* A stack that was there before: the table of all is four loads away, each waiting for the last. */
+struct recent {
+	struct hash128 hash;
+	uint32_t id; /* 0: none */
+	uint32_t forks;
+};
+
+static uint32_t forks; /* behind this process: what was known before is another spool's */
+
 /*
  * 6 KiB that the host's stack may not have: its threads may be as small as PTHREAD_STACK_MIN. A
  * thread whose handler jumps out of a walk leaves its place taken; without any the stack must do.
@@ -56,6 +66,7 @@ struct walk {
 static struct {
 	_Alignas(64) atomic_bool taken;
 	struct walk walk;
+	struct recent recent[RECENT];
 	struct step_walk *steps; /* of who was here before: mostly the same thread */
 	bool refused;            /* there is no memory for them: the unwinder does without */
 } room[WALKS];
@@ -307,8 +318,28 @@ static uint32_t name_walk(struct walk *walk, struct hash128 hash, uint64_t unloa
 	return id;
 }
 
-/* Inlined: a frame more costs 100 instructions to unwind. */
-static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk,
+/* 0 when the stack was never seen. `recent`: the row for this hash, or NULL. */
+static inline uint32_t find_stack(struct recent *recent, struct hash128 hash)
+{
+	uint32_t id;
+
+	if (recent && recent->id && recent->hash.a == hash.a && recent->hash.b == hash.b &&
+	    recent->forks == forks)
+		return recent->id;
+	id = intern_stack_find(record_intern(), hash);
+	if (recent && id) {
+		recent->id = 0; /* a signal handler may jump out in between */
+		atomic_signal_fence(memory_order_seq_cst);
+		recent->hash = hash;
+		recent->forks = forks;
+		atomic_signal_fence(memory_order_seq_cst);
+		recent->id = id;
+	}
+	return id;
+}
+
+/* Inlined: a frame more costs 100 instructions to unwind. `at`: the room, -1 for none. */
+static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk, int at,
 								 struct step_walk *steps,
 								 void *caller, void *const *frame,
 								 bool may_load)
@@ -320,7 +351,7 @@ static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *wa
 
 	walk_stack(walk, steps, caller, frame);
 	hash = hash_walk(walk, unloaded);
-	id = intern_stack_find(record_intern(), hash);
+	id = find_stack(at < 0 ? NULL : &room[at].recent[hash.a % RECENT], hash);
 	if (__builtin_expect(id && !walk->learnt, 1))
 		return id;
 	signals_defer(&deferred);
@@ -334,8 +365,10 @@ static __attribute__((noinline)) uint32_t capture_here(void *caller, bool may_lo
 {
 	struct walk walk;
 
-	return capture_in(&walk, NULL, caller, NULL, may_load);
+	return capture_in(&walk, -1, NULL, caller, NULL, may_load);
 }
+
+static _Atomic uint64_t rooms_used; /* a bit each; never cleared */
 
 /* Room for a walk that no other thread has, -1 for none. */
 static int take_room(void)
@@ -346,8 +379,11 @@ static int take_room(void)
 	for (unsigned i = 0; i < WALKS; i++) {
 		unsigned at = (first + i) % WALKS;
 
-		if (!atomic_exchange_explicit(&room[at].taken, true, memory_order_acquire))
-			return (int)at;
+		if (atomic_exchange_explicit(&room[at].taken, true, memory_order_acquire))
+			continue;
+		if (!(atomic_load_explicit(&rooms_used, memory_order_relaxed) >> at & 1))
+			atomic_fetch_or(&rooms_used, 1ULL << at);
+		return (int)at;
 	}
 	return -1;
 }
@@ -423,7 +459,7 @@ uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
 	at = take_room();
 	if (at < 0)
 		return capture_here(caller, may_load);
-	id = capture_in(&room[at].walk, steps_of(at), caller, frame, may_load);
+	id = capture_in(&room[at].walk, at, steps_of(at), caller, frame, may_load);
 	leave_room(at);
 	return id;
 }
@@ -497,8 +533,12 @@ uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, 
 void stacks_forked(void)
 {
 	memset(bares, 0, sizeof(bares));
+	forks++;
 	step_forked();
+	/* Rooms nobody was in stay untouched: each would be a page of the child's own. */
 	for (int i = 0; i < WALKS; i++) {
+		if (!(atomic_load(&rooms_used) >> i & 1))
+			continue;
 		/* What the thread that was there had half done is not to be built on. */
 		for (int at = 0; at < STEPS && room[i].steps && atomic_load(&room[i].taken); at++)
 			room[i].steps[at].whole = false;
