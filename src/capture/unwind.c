@@ -92,6 +92,9 @@ void unwind_prepare(void)
 		return;
 	unwinder.backtrace = find_libunwind();
 	if (unwinder.backtrace) {
+		/* Its first walk makes a key under a pthread_once: a handler that came in between
+		 * and walked too would wait for its own thread. */
+		unwinder.backtrace(prime, 4);
 		atomic_store(&unwinder.name, "libunwind");
 		return;
 	}
