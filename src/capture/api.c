@@ -270,7 +270,7 @@ EXPORT void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t si
 		}
 		if (id)
 			take_segment(id, event.ptr, size, &event);
-		record_done(event.t);
+		record_done();
 	}
 	errno = saved;
 }
@@ -292,7 +292,7 @@ EXPORT void memtrace_pool_release(memtrace_pool pool, const void *ptr)
 		if (id && live_node(record_spool(), id)->pool == event.pool &&
 		    !live_node(record_spool(), id)->owner)
 			ledger_leave_node(record_ledger(), &event, id);
-		record_done(event.t);
+		record_done();
 	}
 	errno = saved;
 }
@@ -307,7 +307,7 @@ EXPORT void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size
 		place_block(&event);
 		choose_told(&event);
 		ledger_enter(record_ledger(), &event, NODE_BLOCK, 0, 0);
-		record_done(event.t);
+		record_done();
 	}
 	errno = saved;
 }
@@ -319,7 +319,7 @@ EXPORT void memtrace_pool_free(memtrace_pool pool, const void *ptr)
 
 	if (begin(pool, &event, ptr, 0, CALLER, "memtrace_pool_free")) {
 		ledger_leave(record_ledger(), &event, NODE_BLOCK, NULL);
-		record_done(event.t);
+		record_done();
 	}
 	errno = saved;
 }

@@ -24,6 +24,7 @@
 #include "capture/calls.h"
 #include "capture/choose.h"
 #include "capture/control.h"
+#include "capture/cost.h"
 #include "capture/cupti.h"
 #include "capture/doors.h"
 #include "capture/facts.h"
@@ -40,13 +41,7 @@
 #include "capture/used.h"
 #include "spool/txn.h"
 
-enum {
-	PENDING = 128,
-	COST_EVERY = 61,        /* a prime: programs allocate and free in turns */
-	COST_MOST_NS = 1 << 16, /* more is the kernel's, which ran somebody else */
-	NOTES = 16,
-	MARK_NAMES = 1 << 16
-};
+enum { PENDING = 128, NOTES = 16, MARK_NAMES = 1 << 16 };
 
 START_DATA _Atomic int record_state = RECORD_INERT;
 
@@ -597,17 +592,21 @@ bool record_continue_in(void **frame)
 	       record_begin_in(frame, true);
 }
 
-void record_done(uint64_t t)
+void record_done(void)
 {
-	struct spool_header *header = record.spool.header;
-
-	if (record.ledger.error) {
+	if (record.ledger.error)
 		give_up(record.paths.spool, record.ledger.error);
-	} else if (header->seq % COST_EVERY == 0) {
-		uint64_t cost = record_now() - t;
+	record_unlock();
+}
 
-		header->cost_ns += cost < COST_MOST_NS ? cost : 0;
-		header->cost_events += cost < COST_MOST_NS;
+void record_cost(enum spool_cost_kind kind, uint64_t ns)
+{
+	record_lock();
+	if (atomic_load(&record.open)) {
+		struct spool_cost *cost = &record.spool.header->costs[kind];
+
+		cost->ns += ns;
+		cost->events++;
 	}
 	record_unlock();
 }
@@ -655,6 +654,7 @@ void record_mark_detailed(enum event_op op, const char *name, const char *domain
 {
 	struct pending mark = { .op = (uint8_t)op, .range = range };
 
+	cost_enter(true);
 	notice_fork();
 	if (!record_on() || record_quiet() || interrupts(__builtin_frame_address(0)))
 		return;
@@ -673,6 +673,7 @@ void record_mark_detailed(enum event_op op, const char *name, const char *domain
 	else
 		put_pending(&mark);
 	record_unlock();
+	cost_leave(SPOOL_COST_RANGE, true, true);
 }
 
 void record_mark(enum event_op op, const char *name, const char *domain, uint64_t range)

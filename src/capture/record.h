@@ -109,9 +109,12 @@ uint32_t record_thread(void);
 
 /*
  * After every use of the ledger, instead of record_unlock(): ends recording if the ledger ran into
- * trouble, and now and then measures what the hook cost since it began at t.
+ * trouble.
  */
-void record_done(uint64_t t);
+void record_done(void);
+
+/* An event of the kind took so long (cost.h). Without the lock. */
+void record_cost(enum spool_cost_kind kind, uint64_t ns);
 
 /* A free of what was never seen is counted. With the lock held. */
 void record_unmatched(void);

@@ -63,6 +63,7 @@ void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame
 {
 	struct span *outer = top;
 
+	cost_enter(!outer);
 	watch_path(hooks[hook].name);
 	span->before = outer;
 	if (outer && !lives(outer, span)) {
@@ -96,11 +97,12 @@ void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame
 void span_leave(struct span *span)
 {
 	top = span->before;
-	watch_path(NULL);
 	if (span->moving)
 		used_moved();
 	if (span->stepping)
 		used_abandon();
+	cost_leave(SPOOL_COST_DRIVER, !top, span->moved);
+	watch_path(NULL);
 }
 
 void span_forked(void)
@@ -255,7 +257,7 @@ void span_failed(struct span *span, int status, enum space space, uint64_t size,
 	} else {
 		ledger_oom(record_ledger(), &event, &known);
 	}
-	record_done(event.t);
+	record_done();
 }
 
 /* Inlined into the words below, of which one is the hottest of all. */
@@ -293,7 +295,7 @@ static inline __attribute__((always_inline)) void take(struct span *span, int st
 		event.pool = torch_pool();
 	event.op = event.pool ? EVENT_RESERVE : EVENT_ALLOC;
 	span_enter_memory(&event, memory->kind, context);
-	record_done(event.t);
+	record_done();
 	span_sample_used(span, event.device);
 out:
 	errno = saved;
@@ -339,7 +341,7 @@ void span_end(struct span *span, enum node_kind kind, uint64_t key)
 			span->pool = span->was.link;
 		span_moved(span);
 	}
-	record_done(span->event.t);
+	record_done();
 out:
 	errno = saved;
 }
@@ -360,7 +362,7 @@ static void sample_after(struct span *span)
 	span->event.t = record_now();
 	if (span->pool || span_pool_is_empty(&span->event))
 		span_sample_pool(&span->event, reserved);
-	record_done(span->event.t);
+	record_done();
 }
 
 static void freed_unknown(struct span *span)
@@ -388,7 +390,7 @@ void span_freed(struct span *span, int status)
 		span->event.t = record_now();
 		span->event.error = intern_text(record_intern(), "the free failed");
 		ledger_undo(record_ledger(), &span->event, &span->was);
-		record_done(span->event.t);
+		record_done();
 		goto out;
 	}
 	if (live_is_ordered(&span->was) && !(span->was.flags & NODE_FOREIGN))

@@ -10,6 +10,7 @@
 
 #include "base/watch.h"
 #include "capture/calls.h"
+#include "capture/cost.h"
 #include "capture/hooks.h"
 #include "capture/record.h"
 
@@ -64,10 +65,12 @@ static inline void span_time(struct span *span)
 	watch_path(NULL);
 	watch_host(hooks[span->hook].name);
 	span->ticks = span->outer ? 0 : calls_begin();
+	cost_pause();
 }
 
 static inline void span_timed(const struct span *span, int status)
 {
+	cost_resume();
 	watch_path(hooks[span->hook].name);
 	if (span->ticks)
 		calls_note((enum hook_id)span->hook, span->ticks, status);

@@ -63,7 +63,7 @@ static void end_one(const struct event *like, uint32_t id, const struct spool_no
 	/* Another thread may have freed it while the driver was asked. */
 	if (node->kind == was->kind && node->address == was->address && node->t == was->t)
 		ledger_leave_node(record_ledger(), &event, id);
-	record_done(event.t);
+	record_done();
 }
 
 static void end_all(struct span *span, uint64_t context)

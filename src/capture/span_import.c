@@ -48,7 +48,7 @@ void span_close(struct span *span, uint64_t ptr)
 	span->event.api = span_api(span);
 	import_close(record_ledger(), &span->event, &span->was);
 	span->ended = span->was.kind != NODE_FREE;
-	record_done(span->event.t);
+	record_done();
 	if (span->ended)
 		span_moved(span);
 out:
@@ -65,7 +65,7 @@ void span_closed(struct span *span, int status)
 	span->event.t = record_now();
 	span->event.error = intern_text(record_intern(), "the close failed");
 	import_unclose(record_ledger(), &span->event, &span->was);
-	record_done(span->event.t);
+	record_done();
 out:
 	errno = saved;
 }

@@ -126,7 +126,7 @@ static void refresh_pool(const struct span *span, uint64_t pool, int device)
 	event.api = span_api(span);
 	event.pool = pool_text(pool);
 	span_sample_pool(&event, reserved);
-	record_done(event.t);
+	record_done();
 }
 
 void span_refresh_pools(const struct span *span, int device)
@@ -192,7 +192,7 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 	choose_told(&event);
 	span_sample_pool(&event, reserved);
 	span_enter_memory(&event, NODE_ADDRESS, block.pool);
-	record_done(event.t);
+	record_done();
 	span_sample_used(span, event.device);
 out:
 	errno = saved;
@@ -228,7 +228,7 @@ void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t poo
 	event.api = span_api(span);
 	event.pool = pool_text(pool);
 	span_enter_memory(&event, NODE_ADDRESS, 0);
-	record_done(event.t);
+	record_done();
 out:
 	errno = saved;
 }
@@ -260,7 +260,7 @@ void span_pool_sampled(struct span *span, int status, uint64_t pool)
 		event.device = (int16_t)device;
 		span_sample_pool(&event, reserved);
 	}
-	record_done(event.t);
+	record_done();
 	span_moved(span);
 	span_sample_used(span, driver_device());
 out:
@@ -285,7 +285,7 @@ void span_pool_destroyed(struct span *span, int status, uint64_t pool)
 		if (span_pool_is_empty(&event))
 			span_sample_pool(&event, 0);
 	}
-	record_done(event.t);
+	record_done();
 	span_moved(span);
 	span_sample_used(span, driver_device());
 out:
@@ -350,7 +350,7 @@ static void sample_device(struct span *span, int device, const struct graph_memo
 		adjust(&event, METRIC_ALLOCATED, memory->used, stack);
 		adjust(&event, METRIC_RESERVED, memory->reserved, stack);
 	}
-	record_done(event.t);
+	record_done();
 }
 
 bool span_sample_graphs(struct span *span)

@@ -30,7 +30,7 @@ static void enter(struct span *span, uint64_t handle, uint64_t size, int device,
 		event.pool = torch_pool();
 	event.op = event.pool ? EVENT_RESERVE : EVENT_ALLOC;
 	span_enter_memory(&event, NODE_HANDLE, 0);
-	record_done(event.t);
+	record_done();
 	span_sample_used(span, device);
 }
 
@@ -101,7 +101,7 @@ void span_release(struct span *span, uint64_t handle)
 	span->event.api = span_api(span);
 	vmm_release(record_ledger(), &span->event, &span->was);
 	span->ended = span->was.kind != NODE_FREE;
-	record_done(span->event.t);
+	record_done();
 	span_moved(span);
 out:
 	errno = saved;
@@ -117,7 +117,7 @@ void span_released(struct span *span, int status)
 	span->event.t = record_now();
 	span->event.error = intern_text(record_intern(), "the release failed");
 	vmm_unrelease(record_ledger(), &span->event, &span->was);
-	record_done(span->event.t);
+	record_done();
 out:
 	errno = saved;
 }
@@ -135,7 +135,7 @@ void span_map(struct span *span, int status, uint64_t ptr, uint64_t size, uint64
 	record_lock();
 	event.api = span_api(span);
 	vmm_map(record_ledger(), &event, handle);
-	record_done(event.t);
+	record_done();
 	span_moved(span);
 out:
 	errno = saved;
@@ -158,7 +158,7 @@ void span_unmap(struct span *span, int status, uint64_t ptr, uint64_t size)
 	record_lock();
 	event.api = span_api(span);
 	vmm_unmap(record_ledger(), &event);
-	record_done(event.t);
+	record_done();
 	span_moved(span);
 out:
 	errno = saved;

@@ -20,6 +20,7 @@
 #include "base/watch.h"
 #include "capture/autograd.h"
 #include "capture/choose.h"
+#include "capture/cost.h"
 #include "capture/doors.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
@@ -388,6 +389,7 @@ static void record_usage(const struct usage *usage, void **frame)
 
 	/* No lock is held where a CPU tensor is made: it may be the first thing that ever happens.
 	 */
+	cost_enter(true);
 	if (!record_begin(!cuda))
 		return;
 	event.t = record_now();
@@ -411,7 +413,8 @@ static void record_usage(const struct usage *usage, void **frame)
 	event.ptr = usage->ptr;
 	if (cuda && usage->totals)
 		agree(&event, usage->allocated, usage->reserved);
-	record_done(event.t);
+	record_done();
+	cost_leave(SPOOL_COST_BLOCK, true, true);
 }
 
 static void usage(uint64_t ptr, int64_t size, const uint64_t *totals, uint64_t device, void **frame)
@@ -462,7 +465,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 	event.api = text_once(&torch.api, "torch");
 	event.error = intern_text(record_intern(), "out of memory");
 	ledger_oom(record_ledger(), &event, &known);
-	record_done(event.t);
+	record_done();
 	errno = saved;
 }
 

@@ -285,6 +285,35 @@ static void write_notes(struct out *out, const struct recording *recording)
 	out_char(out, ']');
 }
 
+/* All of them, and by kind what was sampled. */
+static void write_cost(struct out *out, const struct spool_cost *costs)
+{
+	static const char *const kinds[SPOOL_COSTS] = { "driver", "block", "range" };
+	struct spool_cost all = { 0 };
+	bool comma = false;
+
+	for (unsigned i = 0; i < SPOOL_COSTS; i++) {
+		all.ns += costs[i].ns;
+		all.events += costs[i].events;
+	}
+	out_text(out, ",\"ns_per_event\":");
+	out_u64(out, all.events ? all.ns / all.events : 0);
+	out_text(out, ",\"cost\":{");
+	for (unsigned i = 0; i < SPOOL_COSTS; i++) {
+		if (!costs[i].events)
+			continue;
+		out_text(out, comma ? ",\"" : "\"");
+		out_text(out, kinds[i]);
+		out_text(out, "\":{\"ns_per_event\":");
+		out_u64(out, costs[i].ns / costs[i].events);
+		out_text(out, ",\"samples\":");
+		out_u64(out, costs[i].events);
+		out_char(out, '}');
+		comma = true;
+	}
+	out_char(out, '}');
+}
+
 static void write_capture(struct out *out, const struct recording *recording)
 {
 	static const char *const doors[] = { "linked", "dlsym", "procaddress", "torch" };
@@ -330,8 +359,7 @@ static void write_capture(struct out *out, const struct recording *recording)
 	}
 	out_text(out, ",\"truncated\":");
 	out_text(out, without || document_stop_text(atomic_load(&header->stop)) ? "true" : "false");
-	out_text(out, ",\"ns_per_event\":");
-	out_u64(out, header->cost_events ? header->cost_ns / header->cost_events : 0);
+	write_cost(out, header->costs);
 	write_notes(out, recording);
 	out_text(out, "},\n");
 }

@@ -82,6 +82,14 @@ struct spool_request {
 	char text[SPOOL_REQUEST_TEXT];
 };
 
+/* What costs the program time: calls of CUDA, blocks of PyTorch's, ranges and marks. */
+enum spool_cost_kind { SPOOL_COST_DRIVER, SPOOL_COST_BLOCK, SPOOL_COST_RANGE, SPOOL_COSTS };
+
+/* Sampled: ns spent inside hooks, less the real calls, of so many events. */
+struct spool_cost {
+	uint64_t ns, events;
+};
+
 struct spool_header {
 	char magic[8];
 	uint32_t version;
@@ -114,15 +122,15 @@ struct spool_header {
 	uint64_t unmatched; /* frees of addresses that were never seen */
 	struct spool_live live;
 	uint64_t free_cells;
-	uint64_t doors[8];             /* enum door, capture's */
-	uint64_t cost_ns, cost_events; /* sampled: time spent inside hooks, less the real calls */
-	uint64_t tick_ns;              /* of spool_call: 2^32 times the ns of a tick */
-	uint64_t witness_lost;         /* records of CUPTI's that found no room */
-	uint64_t spans;                /* so far; the table holds the last SPANS_MOST */
-	uint64_t ooms;                 /* all of them, of which SPOOL_OOM keeps some */
-	_Atomic uint64_t abandoned;    /* updates that their thread left half done, taken back */
-	uint64_t status;               /* 1 + the exit status, 0 when it is not known */
-	uint64_t used_dropped;         /* samples that found no room in USED */
+	uint64_t doors[8]; /* enum door, capture's */
+	struct spool_cost costs[SPOOL_COSTS];
+	uint64_t tick_ns;           /* of spool_call: 2^32 times the ns of a tick */
+	uint64_t witness_lost;      /* records of CUPTI's that found no room */
+	uint64_t spans;             /* so far; the table holds the last SPANS_MOST */
+	uint64_t ooms;              /* all of them, of which SPOOL_OOM keeps some */
+	_Atomic uint64_t abandoned; /* updates that their thread left half done, taken back */
+	uint64_t status;            /* 1 + the exit status, 0 when it is not known */
+	uint64_t used_dropped;      /* samples that found no room in USED */
 
 	struct spool_request requests[SPOOL_REQUESTS]; /* the n-th at n modulo that */
 	uint64_t left_out[SPOOL_KINDS]; /* what found its table full: ledger/bounds.def */

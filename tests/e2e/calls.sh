@@ -49,6 +49,19 @@ is "calls from before the first allocation count" "$(counts "$TRACE" cudaDeviceS
 traced "$E2E/calls" none
 is "and leave no file by themselves" "$(ls "$TRACE" 2>/dev/null)" ""
 
+# What events cost the program: one in 61 is timed, a runtime call and the driver's beneath it once.
+kinds() { # TRACE: "KIND SAMPLES" of those that took a time of this world
+	json "$1" '" ".join("%s %d" % (k, c["samples"]) for k, c in d["capture"]["cost"].items()
+		if 0 < c["ns_per_event"] < 65536)'
+}
+traced "$SAMPLES/churn" 100 1
+is "the trace states what an event of the driver's costs" "$(kinds "$TRACE")" "driver 3"
+ok "the trace keeps its promises" validate "$TRACE"
+traced "$E2E/ranges" 100
+is "what a range costs" "$(kinds "$TRACE")" "range 3"
+traced "$E2E/bench" block 3 100 1
+is "and what a block of PyTorch's pool costs" "$(kinds "$TRACE")" "block 4"
+
 # Killed: what was counted is there.
 env LD_PRELOAD="$LIBRARY" MEMTRACE_OUTPUT="$PWD/killed.json" "$E2E/calls" forever >said 2>/dev/null &
 victim=$!
