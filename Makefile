@@ -326,7 +326,7 @@ $(BUILD)/setup-%: scripts/setup.sh
 
 TESTING = MAKE='$(MAKE)' BUILD='$(BUILD)' CC='$(CC)' TOOL_LIBS='$(TOOL_LIBS)' sh scripts/run-tests.sh
 
-.PHONY: check check-unit check-e2e check-san check-tsan check-debug check-gpu check-all bench
+.PHONY: check check-unit check-e2e check-san check-tsan check-debug check-gpu check-all bench bench-scale
 check: $(if $(filter no,$(SETUP)),,$(BUILD)/setup-check) ## every test below, closed by "N passed, N failed"
 	@$(TESTING) static unit e2e
 
@@ -387,6 +387,9 @@ check-all: $(if $(filter no,$(SETUP)),,$(BUILD)/setup-check-all) ## check and th
 
 bench: test-programs ## what being traced costs (scripts/bench.sh)
 	$(Q)BUILD='$(abspath $(BUILD))' sh scripts/bench.sh
+
+bench-scale: test-programs ## what it costs as everything becomes much (scripts/bench-scale.sh)
+	$(Q)BUILD='$(abspath $(BUILD))' sh scripts/bench-scale.sh
 
 # --- static checks ---------------------------------------------------------------------------------
 

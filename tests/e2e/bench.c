@@ -3,7 +3,7 @@
  *
  * bench driver|block DEPTH PAIRS ROUNDS: cudaMalloc/cudaFree pairs, or PyTorch's own report of a
  * block as libc10_cuda makes it, from DEPTH frames down. Prints medians over the rounds in ns per
- * event; without the library `on` and `off` are the plain cost.
+ * event, and a line "ON OFF" of each round; without the library both are the plain cost.
  */
 #include <cuda_runtime.h>
 #include <dlfcn.h>
@@ -102,6 +102,8 @@ int main(int argc, char **argv)
 		memtrace_enable(1);
 		on[i] = deep(depth, pairs_of, pairs) / (double)(2 * pairs);
 	}
+	for (int i = 0; i < rounds; i++)
+		printf("%.2f %.2f\n", on[i], off[i]);
 	qsort(on, (size_t)rounds, sizeof(*on), ascending);
 	qsort(off, (size_t)rounds, sizeof(*off), ascending);
 	printf("on=%.1f off=%.1f added=%.1f\n", on[rounds / 2], off[rounds / 2],

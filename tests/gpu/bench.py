@@ -7,6 +7,7 @@ bench.py WHAT prints {mode: [a sample a round]} as one line of JSON. WHAT is
     matmul  ns of a step that is bound by its matrix products
     pairs   ns of a cudaMalloc and its cudaFree, 2 MiB
     small   the same of 4 KiB, which the driver serves from what it has
+    cpu     as events, of tensors on the CPU (MEMTRACE_CPU=1): PyTorch without a GPU
 MEMTRACE_STACKS decides what memtrace does, so one process a stack mode (tests/bench/gpu.py runs them). Without
 the library all is measured all the same, and "memtrace" is "off".
 """
@@ -19,7 +20,7 @@ import torch
 from torch import nn
 
 ENABLE = getattr(ctypes.CDLL(None), "memtrace_enable", lambda on: None)
-record = torch.cuda.memory._record_memory_history
+record = getattr(torch.cuda.memory, "_record_memory_history", None)
 
 
 def recorder(**how):
@@ -39,11 +40,11 @@ def deep(depth, work):
     return deep(depth - 1, work) if depth else work()
 
 
-def blocks(count=5000):
+def blocks(device="cuda", count=5000):
     def work():
         start = time.thread_time_ns()
         for _ in range(count):
-            torch.empty(1024, device="cuda")
+            torch.empty(1024, device=device)
         return (time.thread_time_ns() - start) / (2 * count)
 
     return lambda: deep(18, work)
@@ -114,6 +115,7 @@ OURS = ("off", "memtrace")
 #        name: what makes the work, its rounds, and with what it is compared
 WORKS = {
     "events": (blocks, 21, ALL),
+    "cpu": (lambda: blocks("cpu"), 21, OURS),
     "step": (transformer, 25, ALL),
     "matmul": (matmul, 41, OURS),
     "pairs": (lambda: pairs(2 << 20, 200), 41, OURS),
@@ -135,7 +137,7 @@ def measure(what):
         for mode in modes[turn % len(modes):] + modes[:turn % len(modes)]:
             begin, end = MODES[mode]
             begin()
-            if what == "events":
+            if what in ("events", "cpu"):
                 work()
             samples[mode].append(work())
             end()
