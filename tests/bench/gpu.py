@@ -9,6 +9,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 from machine import said, state
 from result import Results
@@ -68,6 +69,38 @@ def pairs(results, build):
         results.add(f"gpu.{what}.added", added(samples, "memtrace", 2))
 
 
+def looked_at(results, build):
+    """Steps of a training while `memtrace top` looks at it, once a second, and while it does not, in turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        times = os.path.join(folder, "steps")
+        environment = dict(os.environ, LD_PRELOAD=os.path.join(build, "libmemtrace.so"), MEMTRACE_QUIET="1",
+                           MEMTRACE_OUTPUT=os.path.join(folder, "trace.json"))
+        training = subprocess.Popen([sys.executable, os.path.join(os.path.dirname(WORK), "top.py"), times],
+                                    env=environment)
+        medians = {True: [], False: []}
+        for turn in range(-1, 12):  # the first is not counted: it warms up
+            look = turn > 0 and turn % 2 == 1
+            top = look and subprocess.Popen([os.path.join(build, "memtrace"), "top", str(training.pid), "--json"],
+                                            stdout=subprocess.DEVNULL)
+            before = len(taken(times))
+            time.sleep(3 if turn >= 0 else 15)
+            medians[look] += [statistics.median(taken(times)[before:])] if turn >= 0 else []
+            if top:
+                top.terminate()
+                top.wait()
+        training.kill()
+        training.wait()
+    results.add("gpu.top", [on / off for on, off in zip(medians[True], medians[False])])
+
+
+def taken(path):
+    """ns of the steps so far."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [int(line.split()[1]) for line in file if line.startswith("step ") and line.endswith("\n")]
+
+
 def main(build, out):
     machine = state(build)
     versions = said(sys.executable, "-c", "import platform, torch; print(torch.__version__, platform.python_version())")
@@ -76,6 +109,7 @@ def main(build, out):
     events(results, build)
     steps(results, build)
     pairs(results, build)
+    looked_at(results, build)
     results.close()
 
 

@@ -83,4 +83,5 @@ ROWS = (
     Row("gpu.pairs.added", "added to each of the two", "ns"),
     Row("gpu.small", "cudaMalloc and cudaFree of 4 KiB", "x"),
     Row("gpu.small.added", "added to each of the two", "ns"),
+    Row("gpu.top", "eager transformer step while memtrace top looks at it", "x", most=1.01, readme=True),
 )
