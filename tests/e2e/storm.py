@@ -93,7 +93,7 @@ def recovered(number, any_done):
         return None
     done = subprocess.run(["memtrace", "recover", spool], capture_output=True, text=True)
     if done.returncode:
-        if any_done or "nothing is recorded in it" not in done.stderr:
+        if any_done or "recorded in it" not in done.stderr:
             complain(number, f"recover: {done.stderr.strip()}")
         return None
     with open(f"storm.{number}.json") as file:
