@@ -66,10 +66,13 @@ bool lock_rescue(struct lock *lock, int self);
 /* Has the word changed that a frame keeps? False also if that cannot be read any more. */
 bool lock_frame_gone(void *const *where, const void *was);
 
+/* One that is free is not written to: a child keeps sharing its page with the parent. */
 static inline void lock_reset(struct lock *lock)
 {
-	atomic_store(&lock->left, NULL);
-	atomic_store(&lock->state, 0);
+	if (atomic_load(&lock->left))
+		atomic_store(&lock->left, NULL);
+	if (atomic_load(&lock->state))
+		atomic_store(&lock->state, 0);
 	watch_forked();
 }
 

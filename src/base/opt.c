@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/filter.h"
 #include "base/signal_choice.h"
@@ -187,14 +188,38 @@ bool opt_valid(enum opt_id id, const char *value)
 	return parse(id, value, &count);
 }
 
+/* What follows NAME= where the variable is named so, NULL where it is another. */
+START_CODE static const char *value_of(const char *variable, const char *name)
+{
+	while (*name && *variable == *name)
+		name++, variable++;
+	return !*name && *variable == '=' ? variable + 1 : NULL;
+}
+
+/* One look at each variable: shells and compilers start with hundreds, and mean none for us. */
+START_CODE static void find_values(const char *values[OPT_IDS])
+{
+	static const char prefix[] = "MEMTRACE_";
+
+	for (char **variable = environ; variable && *variable; variable++) {
+		if (strncmp(*variable, prefix, sizeof(prefix) - 1) != 0)
+			continue;
+		for (enum opt_id id = 0; id < OPT_IDS; id++) {
+			if (!values[id])
+				values[id] =
+					value_of(*variable + sizeof(prefix) - 1, opt_rows[id].env);
+		}
+	}
+}
+
 START_CODE void opt_read(void)
 {
-	for (enum opt_id id = 0; id < OPT_IDS; id++) {
-		char name[64];
-		const char *value;
+	const char *values[OPT_IDS] = { NULL };
 
-		text_join(name, sizeof(name), "MEMTRACE_", opt_rows[id].env);
-		value = getenv(name);
+	find_values(values);
+	for (enum opt_id id = 0; id < OPT_IDS; id++) {
+		const char *value = values[id];
+
 		if (value && *value && parse(id, value, &opt.count[id])) {
 			opt.text[id] = value;
 			continue;

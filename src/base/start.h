@@ -7,8 +7,8 @@
 #ifndef BASE_START_H
 #define BASE_START_H
 
-/* A variable, small, that the constructor writes: all lie behind .data, whose last page is used
- * anyway. */
+/* A variable, small, that the constructor or a forked child writes: all lie behind .data, whose
+ * last page is used anyway. */
 #define START_DATA __attribute__((section("memtrace_start")))
 
 /* A function for the constructor alone; linkers put what is named so together. */

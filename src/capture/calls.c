@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/opt.h"
 #include "base/signals.h"
-#include "base/start.h"
+#include "capture/now.h"
 #include "capture/record.h"
 
 enum { SHARDS = 64 };
@@ -23,18 +23,17 @@ enum { NOT_ASKED, STEADY, NOT_STEADY };
 
 static struct early early_counts[HOOKS];
 
-static START_DATA struct {
+static struct {
 	/* By shard and call, into the spool. Pages that read 0 in any child, as the spool is not
 	 * there. */
 	slot *slots;
 	_Atomic uint32_t threads;
-	uint64_t start_ticks, start_ns;
 	atomic_int steady; /* asked at the first call, never by who makes none (now.c) */
 } calls;
 
 static _Thread_local uint32_t shard; /* 1 + the shard of this thread */
 
-START_CODE void calls_init(void)
+void calls_init(void)
 {
 	size_t size = sizeof(slot) * SHARDS * HOOKS;
 	void *slots;
@@ -51,8 +50,6 @@ START_CODE void calls_init(void)
 		return;
 	}
 	calls.slots = slots;
-	calls.start_ns = clock_now();
-	calls.start_ticks = ticks_now();
 }
 
 static bool steady(void)
@@ -127,8 +124,7 @@ static void calibrate(void)
 	header->tick_ns = 1ull << 32;
 	if (!steady())
 		return;
-	ns = clock_now() - calls.start_ns;
-	ticks = ticks_now() - calls.start_ticks;
+	now_since(&ticks, &ns);
 	if (ticks)
 		header->tick_ns = (uint64_t)((double)ns / (double)ticks * 4294967296.0);
 }

@@ -13,7 +13,7 @@
 #include "base/ticks.h"
 #include "capture/hooks.h"
 
-/* The constructor's part; after record_init(). */
+/* Once, before the first call is counted. */
 void calls_init(void);
 
 /* 0 when calls are not counted. */

@@ -33,7 +33,7 @@ START_CODE void choose_init(void)
 		interval = MOST;
 	if (opt_given(OPT_ID_filter))
 		filter_parse(opt_text(OPT_ID_filter), &filter);
-	choose_asks = filter.count || interval;
+	choose_asks = opt_given(OPT_ID_filter) || interval;
 }
 
 static void know(struct filter_facts *facts, const struct event *event)

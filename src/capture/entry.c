@@ -104,10 +104,10 @@ static void *swap_named(const char *name, void *real)
 	if (id >= 0) {
 		void *none = NULL;
 
-		if (real == hooks[id].ours)
+		if (real == hook_ours(id))
 			return real;
 		atomic_compare_exchange_strong(&hooks[id].real, &none, real);
-		return !none || none == real ? hooks[id].ours : NULL;
+		return !none || none == real ? hook_ours(id) : NULL;
 	}
 	return NULL;
 }
@@ -124,7 +124,7 @@ static bool only_ours(const char *name, void *found)
 		}
 		return false;
 	}
-	if (found != hooks[id].ours || atomic_load(&hooks[id].real))
+	if (found != hook_ours(id) || atomic_load(&hooks[id].real))
 		return false;
 	return !resolve_dlsym(RTLD_NEXT, name) && !(hooks[id].api == DRV && resolve_cuda(name));
 }
@@ -199,7 +199,7 @@ static void swap_pointer(void **pointer)
 	}
 	for (int i = 0; i < HOOKS; i++) {
 		if (hooks[i].api == DRV && *pointer == atomic_load(&hooks[i].real)) {
-			*pointer = hooks[i].ours;
+			*pointer = hook_ours(i);
 			doors_count(DOOR_PROCADDRESS);
 			return;
 		}

@@ -6,6 +6,7 @@
  */
 #include "capture/hooks.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 #include "capture/array.h"
@@ -172,7 +173,7 @@ enum { STATUS_MISSING = 3 };
 #undef CALLS
 
 struct hook hooks[HOOKS] = {
-#define HOOK(api, name, ...) { #name, api, (void *)name, NULL },
+#define HOOK(api, name, ...) { #name, api, NULL },
 #define BOTH(api, name, ...) \
 	HOOK(api, name)      \
 	HOOK(api, name##_ptsz)
@@ -189,6 +190,19 @@ struct hook hooks[HOOKS] = {
 #undef CALL
 #undef CALLS
 };
+
+void *hook_ours(enum hook_id id)
+{
+	static _Atomic(void *) known[HOOKS];
+	void *ours = atomic_load_explicit(&known[id], memory_order_relaxed);
+
+	if (!ours) {
+		resolve_init();
+		ours = resolve_dlsym(RTLD_DEFAULT, hooks[id].name);
+		atomic_store_explicit(&known[id], ours, memory_order_relaxed);
+	}
+	return ours;
+}
 
 int hook_named(const char *name)
 {

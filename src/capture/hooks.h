@@ -35,11 +35,17 @@ enum hook_id {
 struct hook {
 	const char *name;
 	enum hook_api api;
-	void *ours;
 	_Atomic(void *) real; /* driver rows: libcuda's; runtime rows: what a dlsym found first */
 };
 
 extern struct hook hooks[HOOKS];
+
+/*
+ * The wrapper of a row as the program's own link found it: another preload in front of ours may
+ * have one of the name. Looked up when it is first asked for: 200 names looked up by the loader are
+ * 14 us in every process that inherits LD_PRELOAD. Takes the loader's lock then.
+ */
+void *hook_ours(enum hook_id id);
 
 /* The row with the name, -1 if there is none. */
 int hook_named(const char *name);

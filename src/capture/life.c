@@ -9,13 +9,16 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 
 #include "base/log.h"
 #include "base/opt.h"
 #include "base/start.h"
+#include "base/text.h"
 #include "base/watch.h"
 #include "capture/choose.h"
 #include "capture/control.h"
@@ -26,7 +29,6 @@
 #include "capture/span.h"
 #include "capture/stacks.h"
 #include "capture/unwind.h"
-#include "memtrace/memtrace.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -39,16 +41,40 @@ bool life_preloaded(void)
 	return preloaded;
 }
 
+START_CODE static bool is_named(const struct link_map *map, const char *start)
+{
+	return !strncmp(text_base(map->l_name), start, strlen(start));
+}
+
+/*
+ * Was this library there when the program started? The loader's list has the program first, then
+ * what is preloaded, then what the program needs, libc among it, and at last what is dlopened: a
+ * copy that the driver or NVTX loads by itself. Of two that are preloaded the first is it.
+ */
+START_CODE static bool is_preloaded(const struct link_map *ours)
+{
+	const struct link_map *at;
+
+	for (at = ours; at->l_prev; at = at->l_prev) {
+		if (is_named(at->l_prev, "libmemtrace.so"))
+			return false;
+	}
+	if (at->l_name[0])
+		return false; /* a namespace of dlmopen() */
+	for (at = ours; at && !is_named(at, "libc.so."); at = at->l_next)
+		;
+	return at;
+}
+
 /* The driver and NVTX find us again through these, wherever the process has changed to since. */
-START_CODE static void set_injection(void)
+START_CODE static void set_injection(const char *library)
 {
 	char resolved[PATH_MAX];
 	const char *path;
-	Dl_info info;
 
-	if (!dladdr((void *)set_injection, &info) || !info.dli_fname)
-		return;
-	path = info.dli_fname[0] == '/' ? info.dli_fname : realpath(info.dli_fname, resolved);
+	if (getenv("CUDA_INJECTION64_PATH") && getenv("NVTX_INJECTION64_PATH"))
+		return; /* most often: the parent had us, too */
+	path = library[0] == '/' ? library : realpath(library, resolved);
 	if (!path)
 		return;
 	setenv("CUDA_INJECTION64_PATH", path, 0);
@@ -62,10 +88,14 @@ START_CODE static void set_injection(void)
 static _Thread_local struct {
 	bool handler; /* of a signal that came in the middle of this library */
 	bool inside;  /* in the middle of an update */
+	bool asleep;  /* nothing of ours has begun: whatever does meanwhile is another thread's */
 } forking;
 
 static void before_fork(void)
 {
+	forking.asleep = !record_awake() && !loader_used();
+	if (forking.asleep)
+		return;
 	forking.inside = record_inside();
 	forking.handler = forking.inside || unwind_signal_in_us();
 	loader_hold();
@@ -76,6 +106,8 @@ static void before_fork(void)
 
 static void after_fork_in_parent(void)
 {
+	if (forking.asleep)
+		return;
 	if (!forking.inside)
 		record_unlock();
 	loader_release();
@@ -84,7 +116,7 @@ static void after_fork_in_parent(void)
 static void after_fork_in_child(void)
 {
 	span_forked();
-	if (forking.handler)
+	if (!forking.asleep && forking.handler)
 		record_forked_in_handler(forking.inside);
 	else
 		record_forked();
@@ -93,18 +125,20 @@ static void after_fork_in_child(void)
 __attribute__((constructor)) START_CODE static void begin(void)
 {
 	int saved = errno;
+	struct link_map *map;
+	Dl_info info;
 
 	resolve_init();
 	/* With another's rights nothing is written where somebody's environment says. */
 	preloaded = !getauxval(AT_SECURE) && resolve_dlsym &&
-		    resolve_dlsym(RTLD_DEFAULT, "memtrace_enable") == (void *)memtrace_enable &&
-		    resolve_dlsym(RTLD_DEFAULT, "cuMemAlloc_v2") == hooks[HOOK_cuMemAlloc_v2].ours;
+		    dladdr1((void *)begin, &info, (void **)&map, RTLD_DL_LINKMAP) &&
+		    is_preloaded(map);
 	if (preloaded) {
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
 		stacks_init();
 		choose_init();
-		set_injection();
+		set_injection(info.dli_fname);
 		pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 		record_init();
 		control_init();

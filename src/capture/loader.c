@@ -96,8 +96,15 @@ void loader_forked(void)
 	if (!nobody_asks() || (nobody_forks() && others))
 		atomic_store(&loader_silent, true);
 	for (int i = 0; i < SHARDS; i++)
-		atomic_store(&asking[i].count, 0);
+		if (atomic_load(&asking[i].count)) /* who only reads keeps the parent's page */
+			atomic_store(&asking[i].count, 0);
 	if (depth)
 		atomic_store(own(), 1);
-	atomic_store(&forking, 0);
+	if (!nobody_forks())
+		atomic_store(&forking, 0);
+}
+
+bool loader_used(void)
+{
+	return atomic_load(&threads) != 0;
 }

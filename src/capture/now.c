@@ -20,10 +20,17 @@ static START_DATA struct {
 	atomic_int steady;
 } start;
 
-START_CODE void now_init(void)
+START_CODE uint64_t now_init(void)
 {
 	start.ticks = ticks_now();
 	start.ns = clock_now();
+	return start.ns;
+}
+
+void now_since(uint64_t *ticks, uint64_t *ns)
+{
+	*ticks = ticks_now() - start.ticks;
+	*ns = clock_now() - start.ns;
 }
 
 /* In a virtual machine the question (cpuid) goes to its monitor: 13 us were measured. */

@@ -25,8 +25,11 @@ struct now_thread {
 extern _Thread_local struct now_thread now_thread;
 extern _Atomic uint64_t now_rate; /* 2^32 times the ns of a tick, a little less; 0: not known */
 
-/* The constructor's part. */
-void now_init(void);
+/* The constructor's part; what time it is, by the real clock. */
+uint64_t now_init(void);
+
+/* Since then, by both clocks. */
+void now_since(uint64_t *ticks, uint64_t *ns);
 
 uint64_t now_look(void);
 

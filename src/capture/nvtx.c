@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/lock.h"
 #include "base/signals.h"
+#include "base/start.h"
 #include "base/text.h"
 #include "capture/life.h"
 #include "capture/nvtx_parts.h"
@@ -60,7 +61,7 @@ struct callbacks { /* NvtxExportTableCallbacks */
 EXPORT int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id));
 
 /* Registered strings and domains live as long as the process; their handle is their text. */
-static struct lock names_lock = LOCK_INIT(NAMES);
+static START_DATA struct lock names_lock = LOCK_INIT(NAMES);
 static struct arena names;
 static _Atomic uint64_t ranges;
 static _Thread_local int level;

@@ -4,6 +4,7 @@
 #include "capture/record.h"
 
 #include <errno.h>
+#include <linux/kcmp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,17 +57,17 @@ struct pending {
 
 static struct {
 	struct lock lock, open_lock;
-	/* What the constructor writes is side by side (base/start.h). */
+	/* What the constructor or a forked child writes is side by side (base/start.h). */
 	uint64_t start_monotonic, start_realtime;
 	int pid;
 	_Atomic bool quiet; /* memtrace_stop() */
-	_Atomic bool open, prepared, cuda_started;
-	uint8_t *alive; /* a page that reads 0 in any child, however it was born */
+	_Atomic bool awake, open, prepared, cuda_started;
+	_Atomic uint32_t generation; /* of this process: forks behind it */
+	uint8_t *alive;              /* a page that reads 0 in any child, however it was born */
 	struct paths paths;
 	struct spool spool;
 	struct intern intern;
 	struct ledger ledger;
-	_Atomic uint32_t generation; /* of this process: forks behind it */
 	uint32_t hook_text[HOOKS];
 	uint32_t mark_names; /* distinct ones */
 	bool mark_names_told;
@@ -93,21 +94,66 @@ static _Thread_local struct {
 
 START_CODE void record_init(void)
 {
-	uint8_t *page;
-
 	record.pid = getpid();
-	now_init();
-	record.start_realtime = clock_realtime();
-	record.start_monotonic = clock_now();
-	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page != MAP_FAILED && !madvise(page, 4096, MADV_WIPEONFORK)) {
-		*page = 1;
-		record.alive = page;
-	}
+	record.start_monotonic = now_init();
 	record.quiet = !opt_flag(OPT_ID_start);
 	paths_init(&record.paths);
-	calls_init();
-	atomic_store(&record_state, opt_flag(OPT_ID_enable) ? RECORD_ON : RECORD_INERT);
+	atomic_store(&record_state, opt_flag(OPT_ID_enable) ? RECORD_ASLEEP : RECORD_INERT);
+}
+
+static uint8_t *make_alive(void)
+{
+	uint8_t *page =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return NULL;
+	if (madvise(page, 4096, MADV_WIPEONFORK)) {
+		munmap(page, 4096);
+		return NULL;
+	}
+	*page = 1;
+	return page;
+}
+
+bool record_awake(void)
+{
+	return atomic_load(&record.awake);
+}
+
+/*
+ * Born past fork's handlers, while there was no page yet that tells? A clone in its maker's memory
+ * was not: what it writes is its maker's. Where the kernel does not say that, it is a rarer thing
+ * than a child is.
+ */
+static bool is_child(void)
+{
+	int pid = getpid();
+
+	return pid != record.pid && syscall(SYS_kcmp, pid, record.pid, KCMP_VM, 0, 0) != 0;
+}
+
+bool record_wake(void)
+{
+	struct signals_deferred deferred;
+	int saved = errno;
+	int asleep = RECORD_ASLEEP;
+
+	if (!record_awake() && is_child())
+		record_forked();
+	signals_defer(&deferred);
+	lock_take(&record.open_lock);
+	if (!record_awake()) {
+		record.start_realtime = clock_realtime() - (clock_now() - record.start_monotonic);
+		record.alive = make_alive();
+		calls_init();
+		atomic_store(&record.awake, true);
+	}
+	atomic_compare_exchange_strong(&record_state, &asleep, RECORD_ON);
+	lock_drop(&record.open_lock);
+	signals_deliver(&deferred);
+	errno = saved;
+	return atomic_load(&record_state) == RECORD_ON;
 }
 
 /* Recording ends by trouble: said once, kept in the header. With the lock held. */
@@ -336,7 +382,8 @@ static void forget_others(void)
 	lock_reset(&record.open_lock);
 }
 
-void record_forked(void)
+/* What this process knew of its parent's recording. */
+static void clear(void)
 {
 	/* The parent's mapping is not in this process (MADV_DONTFORK), so there is nothing to
 	 * unmap. */
@@ -352,19 +399,26 @@ void record_forked(void)
 	calls_clear();
 	cupti_clear();
 	used_clear();
-	forget_others();
 	memset(record.hook_text, 0, sizeof(record.hook_text));
 	memset(record.notes, 0, sizeof(record.notes));
 	record.pending_count = 0;
 	record.pending_lost = 0;
 	record.mark_names = 0;
 	record.mark_names_told = false;
+}
+
+void record_forked(void)
+{
+	if (record_awake())
+		clear();
+	forget_others();
 	lock_reset(&record.lock);
 	self.phase = OUTSIDE;
 	atomic_fetch_add(&record.generation, 1);
 	record.pid = getpid();
 	record.start_monotonic = clock_now();
-	record.start_realtime = clock_realtime();
+	if (record_awake())
+		record.start_realtime = clock_realtime();
 	if (atomic_load(&record_state) == RECORD_ENDED)
 		atomic_store(&record_state, RECORD_ON);
 	if (record.alive)
@@ -713,9 +767,10 @@ void record_events(bool on)
 void record_enable(bool on)
 {
 	int from = on ? RECORD_INERT : RECORD_ON;
+	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* who is woken twice goes on */
 
-	if (!record.start_monotonic ||
-	    !atomic_compare_exchange_strong(&record_state, &from, on ? RECORD_ON : RECORD_INERT))
+	if (!record.start_monotonic || (!on && !record_on()) ||
+	    !atomic_compare_exchange_strong(&record_state, &from, to))
 		return;
 	if (on && atomic_load(&record.open)) {
 		record_thread(); /* takes the lock itself, the first time */

@@ -15,21 +15,36 @@
 #include "ledger/ledger.h"
 
 enum record_state {
-	RECORD_INERT, /* before the constructor, a copy that was dlopened, or MEMTRACE_ENABLE=0 */
+	RECORD_INERT,  /* before the constructor, a copy that was dlopened, or MEMTRACE_ENABLE=0 */
+	RECORD_ASLEEP, /* on, but nobody has asked yet whether: record_wake() comes first */
 	RECORD_ON,
 	RECORD_ENDED, /* closed, or stopped by trouble: calls pass and are counted */
 };
 
 extern _Atomic int record_state;
 
-/* Are hooked calls to be looked at? Everything else is a jump to the real function. */
+/*
+ * The rest of the constructor's part, put off until somebody asks: most processes that inherit
+ * LD_PRELOAD never do, shells and compilers, and what they fork is spared the clearing of what was
+ * never written. False if recording was switched off meanwhile.
+ */
+bool record_wake(void);
+
+/* Has anybody asked? If not there is nothing to hold still while a child is made. */
+bool record_awake(void);
+
+/*
+ * Are hooked calls to be looked at? Everything else is a jump to the real function. Must be asked
+ * before anything is written that record_forked() clears.
+ */
 static inline bool record_on(void)
 {
-	return __builtin_expect(
-		atomic_load_explicit(&record_state, memory_order_relaxed) == RECORD_ON, 1);
+	int state = atomic_load_explicit(&record_state, memory_order_relaxed);
+
+	return __builtin_expect(state == RECORD_ON, 1) || (state == RECORD_ASLEEP && record_wake());
 }
 
-/* The constructor's part: time zero. No file, no mapping but one page. */
+/* The constructor's part: time zero, and where the trace goes. No file, no mapping. */
 void record_init(void);
 
 /* `frame` is that of the function that asks: what tells a call of a signal handler, beneath what it

@@ -7,13 +7,14 @@
 
 #include "base/lock.h"
 #include "base/signals.h"
+#include "base/start.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/doors.h"
 #include "capture/loader.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
-static struct lock callers_lock = LOCK_INIT(CALLERS);
+static START_DATA struct lock callers_lock = LOCK_INIT(CALLERS);
 
 const char *resolve_module(const void *address)
 {
@@ -74,7 +75,7 @@ void *resolve_driver(enum hook_id id)
 	resolve_init();
 	if (!real) {
 		real = resolve_dlsym(RTLD_NEXT, hooks[id].name);
-		if (real == hooks[id].ours)
+		if (real == hook_ours(id))
 			real = NULL;
 	}
 	if (real) {
@@ -170,7 +171,7 @@ static void *find_runtime(enum hook_id id, void *caller)
 	resolve_init();
 	watch_host("dlsym");
 	next = resolve_dlsym(RTLD_NEXT, hooks[id].name);
-	if (next == hooks[id].ours)
+	if (next == hook_ours(id))
 		next = NULL;
 	/* Another preload stands behind us: it is what the caller would have reached without us. */
 	if (next && strncmp(resolve_module(next), "libcudart", 9))
