@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -113,18 +114,34 @@ def ranges(bench):
     bench.results.add("range.bytes", (many[1] - few[1]) * 2**20 / more)
 
 
+def spent():
+    use = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return use.ru_utime + use.ru_stime
+
+
 def starts(bench):
-    commands = {"true": ["/bin/true"], "python": ["python3", "-c", "pass"], "gcc": ["gcc", "--version"]}
+    """CPU time of starting and ending, and the same with an empty library: what any preload costs here."""
+    empty, source, compiler = bench.path("empty.so"), bench.path("small.c"), os.environ.get("CC", "cc")
+    with open(source, "w", encoding="ascii") as file:
+        file.write("int main(void) { return 0; }\n")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", empty, "-x", "c", os.devnull], check=True)
+    subshells = "i=0; while [ $i -lt 100 ]; do (:); i=$((i + 1)); done"
+    commands = {"ls": ["ls", "/"], "sh": ["sh", "-c", ":"], "python": [sys.executable, "-c", "pass"],
+                "cc": [compiler, "-c", source, "-o", bench.path("small.o")], "true": ["/bin/true"],
+                "subshells": ["sh", "-c", subshells]}
+    environments = {"alone": bench.environment(False), "ours": bench.environment(True),
+                    "empty": dict(bench.environment(False), LD_PRELOAD=empty)}
     for name, command in commands.items():
-        took = {True: [], False: []}
-        for run in range(2 * 50 // bench.scale + 4):
-            traced = run % 2 == 1
-            environment = bench.environment(traced)
-            begin = time.perf_counter()
-            subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-            if run >= 4:
-                took[traced].append(time.perf_counter() - begin)
-        bench.results.add(f"start.{name}", [on / off for on, off in zip(took[True], took[False])])
+        took = {kind: [] for kind in environments}
+        for run in range(50 // bench.scale + 2):
+            for kind, environment in environments.items():
+                begin = spent()
+                subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+                if run >= 2:
+                    took[kind].append(spent() - begin)
+        alone = statistics.median(took["alone"])
+        bench.results.add(f"start.{name}", [each / alone for each in took["ours"]])
+        bench.results.add(f"start.{name}.empty", [each / alone for each in took["empty"]])
 
 
 def scaled(bench, *words):
