@@ -2,8 +2,8 @@
 # `make check`, and everything that takes longer: check-all.sh [STEP...]
 #
 # A step is a row of the table below and prints one line, as TAP has it; what a failed one said follows.
-# The last line is `N passed, N failed`. SHORT=1 leaves `make check` out, for who ran it before, and
-# gives the others minutes in the place of hours. The logs lie in BUILD/check-all.
+# The last line is `N passed, N failed`. SHORT=1 is for who has just run `make check`: what that does
+# not do at all, in four minutes on two cores, in the place of hours. The logs lie in BUILD/check-all.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -14,23 +14,24 @@ logs=$(cd "$BUILD/check-all" && pwd)
 # step                what it is                                                  short  long
 steps='
 check                 make check                                                  -      run
-sanitizers            the unit tests under ASan and UBSan                         run    run
-threads               eight threads under TSan, so many times                     1      10
+tidy                  clang-tidy, that follows as many paths as clang does        -      225000
+sanitizers            the unit tests under ASan and UBSan                         -      run
+threads               eight threads under TSan, so many times                     -      10
 promises              the end-to-end scripts with a library that asserts itself  rows   all
-gcc-O0                built by gcc without optimisation                           build  run
+gcc-O0                built by gcc without optimisation                           units  run
 gcc-O2                built by gcc                                                -      run
-clang-O0              built by clang without optimisation                         build  run
-clang-O2              built by clang                                              build  run
-valgrind              the tool and the library under memcheck                     run    run
-fuzz-libfuzzer        the readers against libFuzzer                               20     900
-fuzz-afl              the readers against AFL++                                   20     900
-steps                 a SIGKILL after so many instructions of each update       29     1
-forks                 forks while threads allocate                              50     200
-unloads               libraries that come and go while threads unwind           1000   10000
+clang-O0              built by clang without optimisation                         -      run
+clang-O2              built by clang; in short: its unit tests under sanitizers   units-address,undefined run
+valgrind              the tool and the library under memcheck                     few    all
+fuzz-libfuzzer        the readers against libFuzzer, so many seconds each         5      900
+fuzz-afl              the readers against AFL++                                   -      900
+steps                 a SIGKILL after so many instructions of each update         -      1
+forks                 forks while threads allocate                                -      200
+unloads               libraries that come and go while threads unwind             -      10000
 kills                 killed at random moments                                    100    1000
 package               the Debian package, into this system                        run    run
-soak                  a long job, of so many seconds                              45     1800
-keep                  a flight recorder of so many events: a week of 2,000/s      20000000 1200000000
+soak                  a long job, of so many seconds                              -      1800
+keep                  a flight recorder of so many events: a week of 2,000/s      -      1200000000
 '
 
 quiet_make() {
@@ -42,23 +43,32 @@ skip() { # WHY
 	exit 77
 }
 
-# A build of its own, and its tests.
+# A build of its own, and its tests: `run` all of them, `units` the unit tests, `units-SAN` the same
+# under sanitizers.
 compiled() { # COMPILER LEVEL HOW
 	command -v "$1" >/dev/null || skip "no $1 here"
-	set -- "$1" "$2" "$3" "BUILD=$BUILD/all/$1$2" "CC=$1" "OPT=$2" WERROR=1
-	if [ "$3" = build ]; then
-		shift 3
-		quiet_make -j"$(nproc)" "$@" test-programs && quiet_make "$@" check-unit
-	else
-		shift 3
+	how=$3
+	set -- "BUILD=$BUILD/all/$1$2" "CC=$1" "OPT=$2" WERROR=1
+	case $how in
+	units) ;;
+	units-*) set -- "$@" "SAN=${how#units-}" ;;
+	*)
 		quiet_make "$@" check-unit && quiet_make "$@" check-e2e
-	fi
+		return
+		;;
+	esac
+	quiet_make "$@" check-unit
 }
 
-under_valgrind() {
+tidy() { # PATHS
+	command -v clang-tidy-14 >/dev/null || skip 'no clang-tidy 14 here'
+	quiet_make -j"$(nproc)" "BUILD=$BUILD/all/tidy" "TIDY_PATHS=$1" check-tidy
+}
+
+under_valgrind() { # few|all
 	command -v valgrind >/dev/null || skip 'no valgrind here'
 	quiet_make test-programs || return 1
-	BUILD=$BUILD sh scripts/check-valgrind.sh
+	BUILD=$BUILD sh scripts/check-valgrind.sh "$1"
 }
 
 threads() {
@@ -91,11 +101,12 @@ soak() { # SECONDS
 run_step() { # NAME HOW
 	case $1 in
 	check) quiet_make check ;;
+	tidy) tidy "$2" ;;
 	sanitizers) quiet_make check-san ;;
 	threads) threads "$2" ;;
 	promises) quiet_make check-debug T="${2#all}" ;;
 	gcc-* | clang-*) compiled "${1%-*}" "-${1#*-}" "$2" ;;
-	valgrind) under_valgrind ;;
+	valgrind) under_valgrind "$2" ;;
 	fuzz-*) fuzz "${1#fuzz-}" "$2" ;;
 	steps) STEPS=$2 SECONDS_EACH=3600 quiet_make check-unit T=steps ;;
 	forks) FORKS=$2 SECONDS_EACH=1800 quiet_make check-e2e T=fork ;;

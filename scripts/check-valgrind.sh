@@ -1,8 +1,6 @@
 #!/bin/sh
 # The tool on traces and spools, and the library inside programs, under memcheck: no error, no leak of
-# the tool's.
-# Names of formats have no blanks.
-# shellcheck disable=SC2013
+# the tool's. check-valgrind.sh [few]: of each kind one.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -14,6 +12,12 @@ BUILD=$(cd "$BUILD" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 status=0
+traces="tests/data/example.json tests/data/h200-caching.json $work/t.spool"
+formats=$(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' src/render/formats.def)
+samples='leak threads pool vmm managed arrays graph'
+if [ "${1-}" = few ]; then
+	traces=$work/t.spool formats=csv samples=threads
+fi
 export LD_LIBRARY_PATH="$BUILD/fake"
 
 # A status of 99 is memcheck's; any other is the program's own, and as it should be.
@@ -34,11 +38,11 @@ tool() { # WANTED ARGUMENTS...
 }
 
 "$BUILD/tests/generator" --events 3000 --ranks 1 --spool "$work/t.spool" >/dev/null
-for trace in tests/data/example.json tests/data/h200-caching.json "$work/t.spool"; do
+for trace in $traces; do
 	tool 0 report "$trace"
 	tool 0 report --json --full "$trace"
 	tool 0 report --at exit "$trace"
-	for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' src/render/formats.def); do
+	for format in $formats; do
 		tool 0 export --to "$format" "$trace"
 	done
 done
@@ -49,7 +53,7 @@ head -c 2000 tests/data/example.json >"$work/cut.json"
 tool 3 report "$work/cut.json"
 tool 3 recover "$work/cut.json"
 
-for sample in leak threads pool vmm managed arrays graph; do
+for sample in $samples; do
 	[ -x "$BUILD/samples/$sample" ] || continue
 	wanted=0
 	"$BUILD/samples/$sample" >/dev/null 2>&1 || wanted=$?
