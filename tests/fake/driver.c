@@ -257,6 +257,7 @@ static void fork_child(void)
 __attribute__((constructor)) static void begin(void)
 {
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
+	driver.settings.signals = number_of("FAKE_CUDA_SIGNALS", 0); /* cuInit is a call, too */
 }
 
 __attribute__((destructor)) static void end(void)
@@ -289,7 +290,7 @@ CUresult cuInit(unsigned int flags)
 	CUresult status = flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 	bool first = false;
 
-	pthread_mutex_lock(&driver.lock);
+	enter();
 	if (driver.phase == PHASE_FORKED)
 		status = CUDA_ERROR_NOT_INITIALIZED;
 	else if (driver.phase == PHASE_DOWN)
@@ -308,7 +309,7 @@ CUresult cuInit(unsigned int flags)
 			first = true;
 		}
 	}
-	pthread_mutex_unlock(&driver.lock);
+	leave();
 	if (first)
 		inject();
 	return status;
