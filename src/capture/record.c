@@ -63,7 +63,7 @@ static struct {
 	_Atomic bool quiet; /* memtrace_stop() */
 	_Atomic bool awake, open, prepared, cuda_started;
 	_Atomic uint32_t generation; /* of this process: forks behind it */
-	uint8_t *alive;              /* a page that reads 0 in any child, however it was born */
+	_Atomic(uint8_t *) alive;    /* a page that reads 0 in any child, however it was born */
 	struct paths paths;
 	struct spool spool;
 	struct intern intern;
@@ -145,7 +145,7 @@ bool record_wake(void)
 	lock_take(&record.open_lock);
 	if (!record_awake()) {
 		record.start_realtime = clock_realtime() - (clock_now() - record.start_monotonic);
-		record.alive = make_alive();
+		atomic_store(&record.alive, make_alive());
 		calls_init();
 		atomic_store(&record.awake, true);
 	}
@@ -409,6 +409,8 @@ static void clear(void)
 
 void record_forked(void)
 {
+	uint8_t *alive = atomic_load(&record.alive);
+
 	if (record_awake())
 		clear();
 	forget_others();
@@ -421,13 +423,14 @@ void record_forked(void)
 		record.start_realtime = clock_realtime();
 	if (atomic_load(&record_state) == RECORD_ENDED)
 		atomic_store(&record_state, RECORD_ON);
-	if (record.alive)
-		*record.alive = 1;
+	if (alive)
+		*alive = 1;
 }
 
 void record_forked_in_handler(bool inside)
 {
-	if (atomic_load(&record.open) && (!record.alive || spool_copy_in_child(&record.spool))) {
+	if (atomic_load(&record.open) &&
+	    (!atomic_load(&record.alive) || spool_copy_in_child(&record.spool))) {
 		record_forked();
 		return;
 	}
@@ -451,7 +454,9 @@ static __attribute__((noinline)) void notice_fork_now(void)
 /* A child of fork, vfork's successor, clone: nobody told us, but the page tells. */
 static inline void notice_fork(void)
 {
-	if (record.alive && __builtin_expect(!*(volatile uint8_t *)record.alive, 0))
+	volatile uint8_t *alive = atomic_load_explicit(&record.alive, memory_order_acquire);
+
+	if (alive && __builtin_expect(!*alive, 0))
 		notice_fork_now();
 }
 

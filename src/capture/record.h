@@ -39,7 +39,7 @@ bool record_awake(void);
  */
 static inline bool record_on(void)
 {
-	int state = atomic_load_explicit(&record_state, memory_order_relaxed);
+	int state = atomic_load_explicit(&record_state, memory_order_acquire);
 
 	return __builtin_expect(state == RECORD_ON, 1) || (state == RECORD_ASLEEP && record_wake());
 }
