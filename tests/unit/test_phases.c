@@ -191,12 +191,13 @@ static void compare(void)
 	pair();
 	EQ(phases_find(&phases, &spool), 0);
 	for (size_t i = 0; i < events_n; i++) {
-		const struct phase *phase = &phases.list[at];
+		const struct phase *phase;
 		size_t last = pop_of[i] < 0 ? events_n - 1 : (size_t)pop_of[i];
 
 		if (events[i].op != EVENT_PUSH)
 			continue;
-		OK(at++ < phases.count);
+		OK(at < phases.count);
+		phase = &phases.list[at++];
 		EQ(phase->start, events[i].t);
 		EQ(phase->thread, events[i].thread);
 		EQ(phase->domain, events[i].pool);
