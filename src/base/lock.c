@@ -74,7 +74,7 @@ static bool was_left(struct lock *lock)
 {
 	void **where = atomic_load(&lock->left);
 
-	return where && lock_frame_gone(where, lock->back);
+	return where && lock_frame_gone(where, atomic_load(&lock->back));
 }
 
 /* The state when somebody waits; 0 when the lock is free. */

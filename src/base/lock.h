@@ -18,7 +18,7 @@
 struct lock {
 	atomic_int state;      /* 0 free, 1 held, 2 held and somebody waits; or, with a name: */
 	_Atomic(void **) left; /* where the holder's frame keeps its return address, and which: */
-	void *back;            /* as long as the holder is inside, the one is found in the other */
+	_Atomic(void *) back;  /* as long as the holder is inside, the one is found in the other */
 	atomic_uint turn;      /* counts holders, so that one who waits sees that it goes on */
 #ifdef MEMTRACE_DEBUG
 	enum lock_rank rank;
@@ -101,11 +101,12 @@ static inline enum lock_got lock_take_as(struct lock *lock, int self, void **fra
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, self,
 						     memory_order_acquire, memory_order_relaxed))
 		got = lock_inherit(lock, self);
-	lock->back = frame ? frame[1] : NULL;
-	atomic_store_explicit(&lock->left, frame ? frame + 1 : NULL, memory_order_release);
+	/* First: who sees the others of this turn sees that it is one (was_left). */
 	atomic_store_explicit(&lock->turn,
 			      atomic_load_explicit(&lock->turn, memory_order_relaxed) + 1,
 			      memory_order_relaxed);
+	atomic_store_explicit(&lock->back, frame ? frame[1] : NULL, memory_order_release);
+	atomic_store_explicit(&lock->left, frame ? frame + 1 : NULL, memory_order_release);
 	return got;
 }
 
