@@ -43,8 +43,8 @@ skip() { # WHY
 	exit 77
 }
 
-# A build of its own, and its tests: `run` all of them, `units` the unit tests, `units-SAN` the same
-# under sanitizers.
+# A build of its own, and its tests: `run` all of them; `units` the unit tests, but for the one that
+# goes by single instructions, and `units-SAN` the same under sanitizers.
 compiled() { # COMPILER LEVEL HOW
 	command -v "$1" >/dev/null || skip "no $1 here"
 	how=$3
@@ -57,7 +57,7 @@ compiled() { # COMPILER LEVEL HOW
 		return
 		;;
 	esac
-	quiet_make "$@" check-unit
+	STEPS=0 quiet_make "$@" check-unit
 }
 
 tidy() { # PATHS
