@@ -245,7 +245,7 @@ static int add_sites(struct figures *figures, const struct run *run,
 	return 0;
 }
 
-static uint64_t phase_value(const struct trace_phase *phase, enum metric_id metric)
+uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric)
 {
 	const struct trace_phase_sums *sums = &phase->allocated;
 
@@ -284,7 +284,7 @@ static int add_phases(struct figures *figures, const struct run *run,
 			text_append(place, sizeof(place), phase->name);
 		else
 			continue;
-		if (raise_value(figures, place, phase_value(phase, query->metric)))
+		if (raise_value(figures, place, metric_of_phase(phase, query->metric)))
 			return -1;
 	}
 	return 0;

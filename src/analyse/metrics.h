@@ -57,6 +57,9 @@ struct figures {
 	size_t count, size;
 };
 
+/* The metric of one phase, TRACE_NONE for what no phase tells. */
+uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric);
+
 /* The figures of a run, none when nothing matches: 0, or -errno with err_text(). */
 int figures_read(struct figures *figures, const struct run *run, const struct metric_query *query);
 void figures_clear(struct figures *figures);

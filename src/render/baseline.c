@@ -126,7 +126,7 @@ static void categories(struct out *out, const struct run *run, int device, const
 {
 	const char *comma = "";
 
-	if (run->categories_from != RUN_BLOCKS)
+	if (run->categories_from != RUN_BLOCKS || !run->categories_n)
 		return;
 	out_text(out, ",\"categories\":[");
 	for (size_t i = 0; i < run->categories_n; i++) {

@@ -3,40 +3,44 @@
 #include <string.h>
 
 #include "analyse/error.h"
+#include "analyse/metrics.h"
 #include "base/out.h"
 #include "render/baseline_parts.h"
 
 /* More names than this are told by what they have in common: "step" for "step 1", "step 2", ... */
 enum { PHASE_NAMES = 100 };
 
-/* Of the phases of one name those that a gate may be about. */
+/* Of the phases of one name those that a gate may be about: the highest by each metric. */
 struct kept_phase {
 	const char *name;
 	size_t length;
-	const struct trace_phase *highest, *added, *last;
+	size_t order; /* as the trace has them: equals stay in it */
+	const struct trace_phase *highest[METRIC_IDS];
 };
 
-static uint64_t added(const struct trace_phase *phase)
+/* What is not known is no more than nothing. */
+static uint64_t height(const struct trace_phase *phase, enum metric_id metric)
 {
-	return phase->allocated.peak_bytes == TRACE_NONE ||
-			       phase->allocated.start_bytes == TRACE_NONE
-		       ? 0
-		       : phase->allocated.peak_bytes - phase->allocated.start_bytes;
+	uint64_t value = metric_of_phase(phase, metric);
+
+	return value == TRACE_NONE ? 0 : value;
 }
 
-static uint64_t at_end(const struct trace_phase *phase)
+static int by_name(const struct kept_phase *x, const struct kept_phase *y)
 {
-	return phase->allocated.end_bytes == TRACE_NONE ? 0 : phase->allocated.end_bytes;
+	size_t length = x->length < y->length ? x->length : y->length;
+	int order = memcmp(x->name, y->name, length);
+
+	return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
 static int by_phase(const void *a, const void *b)
 {
 	const struct kept_phase *x = a;
 	const struct kept_phase *y = b;
-	size_t length = x->length < y->length ? x->length : y->length;
-	int order = memcmp(x->name, y->name, length);
+	int order = by_name(x, y);
 
-	return order ? order : (x->length > y->length) - (x->length < y->length);
+	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
 /* Sorts, and puts the phases of one name together. */
@@ -48,18 +52,28 @@ static size_t join_phases(struct kept_phase *list, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		struct kept_phase *to = kept ? &list[kept - 1] : NULL;
 
-		if (!to || by_phase(to, &list[i])) {
+		if (!to || by_name(to, &list[i])) {
 			list[kept++] = list[i];
 			continue;
 		}
-		if (list[i].highest->allocated.peak_bytes > to->highest->allocated.peak_bytes)
-			to->highest = list[i].highest;
-		if (added(list[i].added) > added(to->added))
-			to->added = list[i].added;
-		if (at_end(list[i].last) > at_end(to->last))
-			to->last = list[i].last;
+		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++) {
+			if (height(list[i].highest[metric], metric) >
+			    height(to->highest[metric], metric))
+				to->highest[metric] = list[i].highest[metric];
+		}
 	}
 	return kept;
+}
+
+/* A phase that is kept for another metric and is as high by this one: a baseline of what is
+ * written must be the same again. */
+static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
+{
+	for (enum metric_id before = 0; before < metric; before++) {
+		if (height(kept->highest[before], metric) == height(kept->highest[metric], metric))
+			return true;
+	}
+	return false;
 }
 
 static void phase_sums(struct out *out, const char *key, const struct trace_phase_sums *sums)
@@ -94,9 +108,12 @@ int baseline_phases(struct out *out, const struct trace *trace)
 	for (size_t i = 0; i < trace->phases_n; i++) {
 		const struct trace_phase *of = &trace->phases[i];
 
-		if (of->name)
-			list[count++] =
-				(struct kept_phase){ of->name, strlen(of->name), of, of, of };
+		if (!of->name)
+			continue;
+		list[count] = (struct kept_phase){ of->name, strlen(of->name), i, { NULL } };
+		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++)
+			list[count].highest[metric] = of;
+		count++;
 	}
 	count = join_phases(list, count);
 	if (count > PHASE_NAMES) {
@@ -106,11 +123,10 @@ int baseline_phases(struct out *out, const struct trace *trace)
 	}
 	out_text(out, "\"phases\":[");
 	for (size_t i = 0; i < count; i++) {
-		phase(out, &comma, &list[i], list[i].highest);
-		if (list[i].added != list[i].highest)
-			phase(out, &comma, &list[i], list[i].added);
-		if (list[i].last != list[i].highest && list[i].last != list[i].added)
-			phase(out, &comma, &list[i], list[i].last);
+		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++) {
+			if (!stands_already(&list[i], metric))
+				phase(out, &comma, &list[i], list[i].highest[metric]);
+		}
 	}
 	out_text(out, "],\n");
 	free(list);

@@ -98,3 +98,7 @@ ok 'phases by the thousand become one' "$BUILD/tests/generator" --events 60000 -
 ok 'in a baseline' memtrace baseline many.json -o many.base.json
 is 'that is small' "$([ "$(wc -c <many.base.json)" -lt 100000 ] && echo yes)" yes
 ok 'and keeps their peaks' memtrace diff --fail-on 'allocated.peak[phase=step]>0' --fail-on 'allocated.added[phase=step]>0' many.base.json many.json
+is 'in every row' "$(memtrace diff -f json many.base.json many.json | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
+ok 'a baseline of it is itself' sh -c "memtrace baseline many.base.json | cmp - many.base.json"
+ok 'of a run that allocated nothing' memtrace baseline "$TOP/tests/data/h200-oom-too_large.json" -o none.base.json
+ok 'too' sh -c "memtrace baseline none.base.json | cmp - none.base.json"
