@@ -125,6 +125,10 @@ size_t diff_unpaired(const struct diff *diff);
 /* diff_why.c: fills `why` of the sites, which have all their columns. */
 void diff_find_why(struct diff *diff);
 
+/* Why the row changed in this column of what is held: `why` is about the peak, and another column
+ * may rise where that one falls. */
+enum diff_why diff_why_of(const struct diff_row *row, enum column column);
+
 /* alike.c: fills `unlike` with the keys in which the runs of the two sides differ. */
 int diff_compare_keys(struct diff *diff);
 

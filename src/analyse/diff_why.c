@@ -69,14 +69,18 @@ static bool is_cause(const struct diff *diff, const struct diff_row *row, const 
 				      : tide->falls / 2 >= tide->rises;
 }
 
-/* Who allocates more and yet holds less has it freed sooner: what is computed again, say. */
+/*
+ * Who allocates more and yet holds less has it freed sooner: what is computed again, say. And what
+ * is kept at exit says nothing about a peak that fell.
+ */
 static void against_the_peak(struct diff_row *row)
 {
 	int64_t change = row->head[COLUMN_ALLOCATED] - row->base[COLUMN_ALLOCATED];
 
-	if (change < 0 && (row->why == WHY_MORE || row->why == WHY_LARGER))
+	if (change < 0 && (row->why == WHY_MORE || row->why == WHY_LARGER || row->why == WHY_KEPT))
 		row->why = WHY_SOONER;
-	if (change > 0 && (row->why == WHY_FEWER || row->why == WHY_SMALLER))
+	if (change > 0 &&
+	    (row->why == WHY_FEWER || row->why == WHY_SMALLER || row->why == WHY_FREED))
 		row->why = WHY_LONGER;
 }
 
@@ -108,4 +112,24 @@ void diff_find_why(struct diff *diff)
 	}
 	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++)
 		against_the_peak(&diff->rows[i]);
+}
+
+enum diff_why diff_why_of(const struct diff_row *row, enum column column)
+{
+	int64_t change = diff_change(row, column);
+
+	if (column == COLUMN_ALLOCATED || !change)
+		return row->why;
+	switch ((enum diff_why)row->why) {
+	case WHY_NEW:
+	case WHY_MORE:
+	case WHY_LARGER:
+		return change > 0 ? row->why : WHY_FREED;
+	case WHY_GONE:
+	case WHY_FEWER:
+	case WHY_SMALLER:
+		return change < 0 ? row->why : WHY_KEPT;
+	default:
+		return change > 0 ? WHY_KEPT : WHY_FREED;
+	}
 }

@@ -70,6 +70,9 @@ const char *diff_file(const struct diff *diff, const char *file);
 /* The sites that changed most at the peak of allocated memory, or at exit when none did. */
 size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum column *column);
 
+/* Of those the ones that hold more because of something they do: what code is to be looked at. */
+size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
+
 /* diff_curve.c: both curves of allocated memory above each other, in `columns` columns. */
 struct show;
 void diff_curves(const struct diff *diff, const struct show *show, unsigned columns, bool ascii);

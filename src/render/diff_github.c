@@ -49,20 +49,19 @@ static void notices(struct diff *diff, struct out *out, size_t from)
 {
 	const struct diff_row **rows;
 	enum column column;
-	size_t count = diff_culprits(diff, &rows, &column);
+	size_t count = diff_growers(diff, &rows, &column);
 
 	for (size_t i = from; i < count && i < MOST; i++) {
-		int64_t change = diff_change(rows[i], column);
+		enum diff_why why = diff_why_of(rows[i], column);
 		char amount[DIFF_AMOUNT];
 
-		if (change <= 0 || rows[i]->why == WHY_MOMENT)
-			continue;
 		begin(diff, out, "notice", rows[i]);
 		escaped(out, rows[i]->name, false);
-		out_format(out, " holds %s %s", diff_signed(amount, change, true),
+		out_format(out, " holds %s %s",
+			   diff_signed(amount, diff_change(rows[i], column), true),
 			   column == COLUMN_EXIT ? "at exit" : "at the peak of allocated memory");
-		if (rows[i]->why)
-			out_format(out, " (%s)", diff_why_word(rows[i]->why));
+		if (why)
+			out_format(out, " (%s)", diff_why_word(why));
 		out_char(out, '\n');
 	}
 }
@@ -71,8 +70,8 @@ int diff_github(struct diff *diff, struct out *out, const struct diff_options *o
 {
 	const struct diff_row **rows;
 	enum column column;
-	size_t count = diff_culprits(diff, &rows, &column);
-	const struct diff_row *first = count && diff_change(rows[0], column) > 0 ? rows[0] : NULL;
+	size_t count = diff_growers(diff, &rows, &column);
+	const struct diff_row *first = count ? rows[0] : NULL;
 	char sentence[DIFF_SENTENCE];
 	size_t broken = 0;
 

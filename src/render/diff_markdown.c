@@ -52,7 +52,7 @@ static void row_line(struct out *out, const struct diff_row *row, enum column co
 	diff_row_name(row, name, sizeof(name));
 	out_text(out, "<code>");
 	markdown_text(out, name);
-	out_format(out, "</code> | %s |\n", why ? diff_why_word(row->why) : "");
+	out_format(out, "</code> | %s |\n", why ? diff_why_word(diff_why_of(row, column)) : "");
 }
 
 static void table(struct diff *diff, struct out *out, enum column column,

@@ -79,20 +79,18 @@ static void sites(struct diff *diff, struct out *out, const char **comma)
 {
 	const struct diff_row **rows;
 	enum column column;
-	size_t count = diff_culprits(diff, &rows, &column);
+	size_t count = diff_growers(diff, &rows, &column);
 
 	for (size_t i = 0; i < count && i < MOST; i++) {
 		int64_t change = diff_change(rows[i], column);
+		enum diff_why why = diff_why_of(rows[i], column);
 		char amount[DIFF_AMOUNT];
 		char text[SITE_LONGEST + 200];
 
-		if (change <= 0 || rows[i]->why == WHY_MOMENT)
-			continue;
 		snprintf(text, sizeof(text), "%s holds %s %s%s%s%s", rows[i]->name,
 			 diff_signed(amount, change, true),
 			 column == COLUMN_EXIT ? "at exit" : "at the peak of allocated memory",
-			 rows[i]->why ? " (" : "", diff_why_word(rows[i]->why),
-			 rows[i]->why ? ")" : "");
+			 why ? " (" : "", diff_why_word(why), why ? ")" : "");
 		result(out, comma, "site", "note", text);
 		location(diff, out, rows[i]);
 		fingerprint(out, "site", rows[i]->name);
@@ -103,8 +101,8 @@ int diff_sarif(struct diff *diff, struct out *out, const struct diff_options *op
 {
 	const struct diff_row **rows;
 	enum column column;
-	size_t count = diff_culprits(diff, &rows, &column);
-	const struct diff_row *first = count && diff_change(rows[0], column) > 0 ? rows[0] : NULL;
+	size_t count = diff_growers(diff, &rows, &column);
+	const struct diff_row *first = count ? rows[0] : NULL;
 	const char *comma = "\n";
 
 	(void)options;

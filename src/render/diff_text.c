@@ -88,7 +88,7 @@ static void row_line(const struct text *text, const struct diff_row *row, enum c
 
 	cells(text, diff_signed(amounts[0], diff_change(row, column), bytes),
 	      diff_amount(amounts[1], row->head[column], bytes),
-	      why ? diff_why_word(row->why) : NULL);
+	      why ? diff_why_word(diff_why_of(row, column)) : NULL);
 	diff_row_name(row, name, sizeof(name));
 	name_cell(text, name, why ? SITE : SITE + WHY);
 	moved_line(text, row);

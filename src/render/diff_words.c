@@ -118,6 +118,20 @@ size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum colu
 	return 0;
 }
 
+size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column)
+{
+	size_t count = diff_culprits(diff, list, column);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct diff_row *row = (*list)[i];
+
+		if (diff_change(row, *column) > 0 && row->why != WHY_MOMENT)
+			(*list)[kept++] = row;
+	}
+	return kept;
+}
+
 void diff_runs_words(const struct diff *diff, char *to, size_t size)
 {
 	text_copy(to, size, "");
@@ -238,7 +252,21 @@ static const char *verb_of(enum diff_why why)
 	return verbs[why] ? verbs[why] : "holds";
 }
 
-/* ": A holds 6.00 MiB more, B 1.00 MiB more; that is 87% of it" */
+/* The rows' changes that go where the whole goes: more than the whole when others go against it. */
+static int64_t moved_along(const struct diff_row *const *rows, size_t count, enum column column,
+			   int64_t change)
+{
+	int64_t along = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t part = diff_change(rows[i], column);
+
+		along += (part < 0) == (change < 0) ? part : 0;
+	}
+	return along;
+}
+
+/* ": A holds 6.00 MiB more; B holds 1.00 MiB more (87% of it)." */
 static void append_culprits(struct diff *diff, const char *group, enum column column,
 			    int64_t change, char *to, size_t size)
 {
@@ -246,6 +274,7 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 	int64_t rest;
 	int64_t told = 0;
 	size_t count = diff_changed(diff, DIMENSION_SITE, group, column, &rows, &rest);
+	int64_t whole = change ? moved_along(rows, count, column, change) : 0;
 	char amount[DIFF_AMOUNT];
 	char name[4 * NAME_COLUMNS];
 	size_t used = strlen(to);
@@ -255,9 +284,10 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 		int64_t part = diff_change(rows[i], column);
 		const char *verb = column == COLUMN_ALLOCATED ? verb_of(rows[i]->why) : "keeps";
 
-		if (named && (part < 0) != (change < 0) && change)
+		/* Who holds less is not why there is more. */
+		if ((part < 0) != (change < 0) && change)
 			continue;
-		if (named && change && part * 100 / change < WORTH)
+		if (named && whole && part * 100 / whole < WORTH)
 			break;
 		show_safe(name, sizeof(name), rows[i]->name, NAME_COLUMNS);
 		snprintf(to + used, size - used, "%s%s %s %s%s", named ? "; " : ": ", name, verb,
@@ -268,12 +298,14 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 		used = strlen(to);
 		told += part;
 		named++;
-		if (change && told * 100 / change >= ENOUGH)
+		if (whole && told * 100 / whole >= ENOUGH)
 			break;
 	}
-	if (named && change && told != change && told * 100 / change > 0 &&
-	    told * 100 / change < 100)
-		snprintf(to + used, size - used, " (%d%% of it)", (int)(told * 100 / change));
+	if (named && whole && told != whole && told * 100 / whole > 0)
+		snprintf(to + used, size - used, " (%d%% of %s)", (int)(told * 100 / whole),
+			 whole == change ? "it"
+			 : change > 0    ? "all that grew"
+					 : "all that shrank");
 	text_append(to, size, ".");
 }
 

@@ -11,6 +11,7 @@
 #include "analyse/error.h"
 #include "base/text.h"
 #include "chance.h"
+#include "render/diff.h"
 
 enum { SITES = 8, RUNS = 6 };
 
@@ -253,6 +254,46 @@ TEST(reasons)
 		}
 	}
 	EQ(found, sizeof(wanted) / sizeof(wanted[0]));
+}
+
+/* A site that holds less at the peak may keep more at exit: each table has its own reason. */
+TEST(reasons_of_a_column)
+{
+	static const struct made base[] = { { "again", 20, 10, 1, 1, 1, 5 }, { .name = NULL } };
+	static const struct made head[] = { { "again", 10, 12, 2, 2, 1, 5 }, { .name = NULL } };
+	const struct diff_row **rows;
+
+	make(base, 0);
+	make(head, 0);
+	compare(1);
+	EQ(changed(COLUMN_ALLOCATED, &rows), 1);
+	EQ(diff_why_of(rows[0], COLUMN_ALLOCATED), WHY_SOONER);
+	EQ(diff_why_of(rows[0], COLUMN_EXIT), WHY_KEPT);
+}
+
+/* Who holds less is no reason for a peak that grew, however much less that is. */
+TEST(the_sentence_names_who_goes_along)
+{
+	static const struct made base[] = { { "down", 900, 1, 0, 0, 900, 5 },
+					    { "up", 100, 1, 0, 0, 100, 5 },
+					    { "with", 100, 1, 0, 0, 100, 5 },
+					    { .name = NULL } };
+	static const struct made head[] = { { "down", 300, 1, 0, 0, 300, 5 },
+					    { "up", 660, 1, 0, 0, 660, 5 },
+					    { "with", 150, 1, 0, 0, 150, 5 },
+					    { .name = NULL } };
+	const struct diff_row **rows;
+	enum column column;
+	char sentence[DIFF_SENTENCE];
+
+	make(base, 0);
+	make(head, 0);
+	compare(1);
+	diff_sentence(&diff, sentence, sizeof(sentence));
+	STR(sentence, "The peak on device 0 grew by 10 B (0.9%) to 1.08 KiB allocated: up (prog) "
+		      "allocates larger blocks and holds 560 B more (91% of all that grew).");
+	EQ(diff_growers(&diff, &rows, &column), 2);
+	STR(rows[0]->name, "up (prog)");
 }
 
 /* The middle run speaks; what the others spread over is noise. */
