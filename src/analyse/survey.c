@@ -52,23 +52,42 @@ static void see_peak(struct survey *survey, const struct trace_event *event, uin
 	survey->own->corpses[device].count = 0;
 }
 
-static void count_temporary(struct survey *survey, const struct survey_birth *birth,
-			    const struct block *block, uint64_t t)
+static void see_death(struct survey *survey, const struct survey_birth *birth,
+		      const struct block *block, uint64_t t)
 {
-	struct survey_temporaries *to = &survey->temporaries[birth->site];
-	struct survey_corpses *corpses = &survey->own->corpses[birth->device];
-	uint64_t lifetime = t > block->t ? t - block->t : 0;
+	struct survey_deaths *deaths = &survey->own->deaths[birth->device];
 
-	if (!to->count || lifetime < to->min_ns)
-		to->min_ns = lifetime;
-	to->sum_ns += lifetime;
-	to->count++;
-	to->bytes += block->size;
-	if (block->seq <= survey->devices[birth->device].peak_seq &&
-	    birth->device < survey->own->trace->summary.devices_n &&
-	    corpses->count < SURVEY_TEMPORARY)
-		corpses->list[corpses->count++] =
-			(struct survey_corpse){ block->size, birth->site };
+	if (deaths->count == SURVEY_TEMPORARY)
+		return;
+	deaths->list[deaths->count++] = (struct survey_death){
+		.size = block->size,
+		.lifetime = t > block->t ? t - block->t : 0,
+		.site = birth->site,
+		.at_peak = block->seq <= survey->devices[birth->device].peak_seq &&
+			   birth->device < survey->own->trace->summary.devices_n,
+	};
+}
+
+/* The device allocates again: what was freed soon before that was temporary. */
+static void count_temporaries(struct survey *survey, uint32_t device)
+{
+	struct survey_deaths *deaths = &survey->own->deaths[device];
+	struct survey_corpses *corpses = &survey->own->corpses[device];
+
+	for (size_t i = 0; i < deaths->count; i++) {
+		const struct survey_death *death = &deaths->list[i];
+		struct survey_temporaries *to = &survey->temporaries[death->site];
+
+		if (!to->count || death->lifetime < to->min_ns)
+			to->min_ns = death->lifetime;
+		to->sum_ns += death->lifetime;
+		to->count++;
+		to->bytes += death->size;
+		if (death->at_peak && corpses->count < SURVEY_TEMPORARY)
+			corpses->list[corpses->count++] =
+				(struct survey_corpse){ death->size, death->site };
+	}
+	deaths->count = 0;
 }
 
 static void sum_corpses(struct survey *survey)
@@ -118,7 +137,7 @@ static void end_block(struct survey *survey, uint32_t id, uint64_t t)
 	survey->frees++;
 	survey_growth_death(survey, birth->site, &block);
 	if (survey->devices[birth->device].ordinal - birth->ordinal < SURVEY_TEMPORARY)
-		count_temporary(survey, birth, &block, t);
+		see_death(survey, birth, &block, t);
 }
 
 static int grow_births(struct survey_own *own)
@@ -146,6 +165,7 @@ static int begin(struct survey *survey, const struct trace_event *event)
 
 	if (stale)
 		end_block(survey, stale, event->t);
+	count_temporaries(survey, device);
 	if (blocks_add(&own->blocks, &block) || grow_births(own))
 		return -ENOMEM;
 	own->births[blocks_find(&own->blocks, &block) - 1] =
@@ -211,9 +231,11 @@ int survey_start(struct survey *survey, struct trace *trace)
 	survey->own->trace = trace;
 	blocks_init(&survey->own->blocks, false);
 	survey->own->corpses = calloc(devices, sizeof(*survey->own->corpses));
+	survey->own->deaths = calloc(devices, sizeof(*survey->own->deaths));
 	survey->devices = calloc(devices, sizeof(*survey->devices));
 	survey->temporaries = calloc(survey_rows(survey), sizeof(*survey->temporaries));
-	if (!survey->own->corpses || !survey->devices || !survey->temporaries)
+	if (!survey->own->corpses || !survey->own->deaths || !survey->devices ||
+	    !survey->temporaries)
 		return -ENOMEM;
 	return survey_growth_start(survey);
 }
@@ -247,6 +269,7 @@ void survey_clear(struct survey *survey)
 		blocks_clear(&survey->own->blocks);
 		free(survey->own->births);
 		free(survey->own->corpses);
+		free(survey->own->deaths);
 		free(survey->own->held);
 		free(survey->own->live);
 		free(survey->own->old);

@@ -16,7 +16,8 @@ enum {
 	SURVEY_FAILURES = 100,
 	SURVEY_BUCKETS = 64, /* bucket i: sizes from 2^i to 2^(i+1) - 1 */
 
-	/* A temporary: freed before its device (or host) made so many allocations more. */
+	/* A temporary: freed before its device (or host) made so many allocations more, and in
+	 * front of another one. */
 	SURVEY_TEMPORARY = 16,
 };
 

@@ -17,6 +17,22 @@ struct survey_corpse {
 	uint32_t site;
 };
 
+/*
+ * A block that was freed soon: a temporary once its device allocates again. What nothing follows
+ * ended with the program, or was given up when memory ran out.
+ */
+struct survey_death {
+	uint64_t size, lifetime;
+	uint32_t site;
+	bool at_peak;
+};
+
+/* No more fit: each was among the last SURVEY_TEMPORARY that were allocated. */
+struct survey_deaths {
+	struct survey_death list[SURVEY_TEMPORARY];
+	size_t count;
+};
+
 /* No more fit: each was among the last SURVEY_TEMPORARY that were allocated in front of the peak.
  */
 struct survey_corpses {
@@ -37,6 +53,7 @@ struct survey_own {
 	struct survey_birth *births; /* by position in blocks */
 	size_t births_n;
 	struct survey_corpses *corpses; /* by device */
+	struct survey_deaths *deaths;   /* by device: since its last allocation */
 	struct survey_held *held;       /* by site, the last row: no site */
 	uint64_t *live, *old;           /* values, [site * steps.values + i] */
 	uint64_t *seqs;                 /* of the first event behind each value */

@@ -47,7 +47,9 @@ int report_text_failures(const struct report *report)
 	char text[SENTENCE];
 	int count;
 
-	if (!ooms)
+	/* A single one that ended the program was the first sentence. */
+	if (!ooms || (ooms == 1 && !report->options->show && !report->options->full &&
+		      report_fatal(report->trace, report->options->device)))
 		return 0;
 	count = report_find_failures(report, events, FAILURES);
 	if (count < 0)
@@ -65,7 +67,7 @@ int report_text_failures(const struct report *report)
 			 show_count(number, ooms - (uint64_t)count));
 		report_say(report, text);
 	}
-	if (report->trace->ooms_n)
+	if (report->trace->ooms_n && !report_fatal(report->trace, report->options->device))
 		report_say(report, "  `memtrace report --oom` explains the last of them.");
 	return 0;
 }
@@ -285,6 +287,13 @@ static int tell(struct trace *trace, struct out *out, const struct report_option
 	return error;
 }
 
+/* What matters more than the peak does, if anything. */
+static bool story_of(const struct report *report, char *to, size_t size)
+{
+	return report_fatal_text(report->trace, report->options->device, to, size) ||
+	       report_study_story(report->study, to, size);
+}
+
 static int tell_people(const struct report *report)
 {
 	char text[SENTENCE];
@@ -292,7 +301,7 @@ static int tell_people(const struct report *report)
 
 	if (report->options->oom)
 		return run_sections(report, false);
-	if (!report->selection->replayed && report_study_story(report->study, text, sizeof(text)))
+	if (!report->selection->replayed && story_of(report, text, sizeof(text)))
 		show_wrapped(&report->show, text, 0, true);
 	error = answer_of(report, text, sizeof(text));
 	if (error)

@@ -1,7 +1,10 @@
 /* The report: advice, each line with its numbers. */
 #include "analyse/advice.h"
+#include "analyse/trace.h"
 #include "base/out.h"
+#include "base/text.h"
 #include "render/fill.h"
+#include "render/report_facts.h"
 #include "render/report_parts.h"
 #include "render/report_study.h"
 
@@ -26,20 +29,42 @@ static void advice_line(const struct facts *facts, enum advice advice, char *to,
 	fill_text(to, size, advice_text(advice), rows, sizeof(rows) / sizeof(rows[0]), facts);
 }
 
+static void say(const struct report *report, const char *text)
+{
+	char line[LINE];
+
+	text_join(line, sizeof(line), "- ", text);
+	show_wrapped(&report->show, line, 2, false);
+}
+
+/* What would have helped when memory ran out comes before what would be well. */
+static void tell_fatal(const struct report *report, const struct trace_oom *oom)
+{
+	show_heading(&report->show, "What to do");
+	for (size_t i = 0; i < oom->advice_n; i++) {
+		if (oom->advice[i].text)
+			say(report, oom->advice[i].text);
+	}
+	say(report, "`memtrace report --oom` tells who held what when memory ran out");
+}
+
 int report_text_advice(const struct report *report)
 {
 	const struct facts *facts = &report->study->facts;
-	char text[LINE] = "- ";
-	bool any = false;
+	const struct trace_oom *oom = report_fatal(report->trace, report->options->device);
+	char text[LINE];
+	bool any = oom;
 
+	if (oom)
+		tell_fatal(report, oom);
 	for (unsigned i = 0; i < ADVICES; i++) {
 		if (!advice_applies((enum advice)i, facts))
 			continue;
 		if (!any)
 			show_heading(&report->show, "What to do");
 		any = true;
-		advice_line(facts, (enum advice)i, text + 2, sizeof(text) - 2);
-		show_wrapped(&report->show, text, 2, false);
+		advice_line(facts, (enum advice)i, text, sizeof(text));
+		say(report, text);
 	}
 	if (!any && report->options->show)
 		report_say(report, "No advice: nothing stands out.");

@@ -30,7 +30,8 @@ static void sum_row(const struct report *report, const char *name, const struct 
 		return;
 	report_first_cell(report, &sum_columns[0], name);
 	report_cell(report, &sum_columns[1], show_bytes(number, sum->peak_bytes));
-	report_cell(report, &sum_columns[2], show_time(number, sum->peak_t));
+	report_cell(report, &sum_columns[2],
+		    report_when(report, number, sum->peak_bytes, sum->peak_t));
 	report_cell(report, &sum_columns[3], show_bytes(number, sum->exit_bytes));
 	out_char(report->show.out, '\n');
 }
@@ -268,6 +269,7 @@ int report_composition(const struct report *report, const struct trace_peak *pea
 static int peak_table(const struct report *report, const struct trace_peak *peak, const char *what)
 {
 	const char *of = report->selection->narrow ? report->selection->what : "";
+	bool timed = !report->trace->capture.baseline;
 	char bytes[SHOW_NUMBER];
 	char when[SHOW_NUMBER];
 	char device[40] = "";
@@ -277,8 +279,9 @@ static int peak_table(const struct report *report, const struct trace_peak *peak
 		return 0;
 	if (!report->selection->narrow)
 		snprintf(device, sizeof(device), " on device %d", peak->device);
-	snprintf(text, sizeof(text), "%s%s%s%s: %s at %s, by %s", what, device, of[0] ? " of " : "",
-		 of, show_bytes(bytes, peak->bytes), show_time(when, peak->t),
+	snprintf(text, sizeof(text), "%s%s%s%s: %s%s%s, by %s", what, device, of[0] ? " of " : "",
+		 of, show_bytes(bytes, peak->bytes), timed ? " at " : "",
+		 timed ? show_time(when, peak->t) : "",
 		 trace_by_title((enum trace_by)report->trace->by));
 	show_heading(&report->show, text);
 	report_say_estimated(report);

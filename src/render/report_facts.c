@@ -251,9 +251,10 @@ int report_answer(const struct trace *trace, int wanted, char *to, size_t size)
 	if (bytes == TRACE_NONE)
 		bytes = device->reserved.peak_bytes;
 	device_text(device, where, sizeof(where));
-	snprintf(to, size, "Peak %s allocated of %s reserved on %s, at %s",
+	snprintf(to, size, "Peak %s allocated of %s reserved on %s%s%s",
 		 show_bytes(allocated, device->allocated.peak_bytes), show_bytes(reserved, bytes),
-		 where, show_time(when, device->allocated.peak_t));
+		 where, trace->capture.baseline ? "" : ", at ",
+		 trace->capture.baseline ? "" : show_time(when, device->allocated.peak_t));
 	return add_culprit(trace, device, to, size);
 }
 
@@ -283,6 +284,51 @@ int report_failures(struct trace *trace, int wanted, struct trace_event *events,
 			count++;
 	}
 	return (int)count;
+}
+
+const struct trace_oom *report_fatal(const struct trace *trace, int wanted)
+{
+	const struct trace_oom *last = trace->ooms_n ? &trace->ooms[trace->ooms_n - 1] : NULL;
+
+	if (!last || last->survived || (wanted != NO_DEVICE && last->device != wanted))
+		return NULL;
+	return last;
+}
+
+/* " It was so.", of the lines that explain it: one begins "Why: ", and those below are indented. */
+static void add_reason(const struct trace_oom *oom, char *to, size_t size)
+{
+	static const char why[] = "Why: ";
+	const size_t indent = sizeof(why) - 1;
+	size_t first = 0;
+
+	while (first < oom->text_n && strncmp(oom->text[first], why, indent) != 0)
+		first++;
+	for (size_t i = first; i < oom->text_n; i++) {
+		if (i > first && strncmp(oom->text[i], "     ", indent) != 0)
+			break;
+		text_append(to, size, " ");
+		text_append(to, size, oom->text[i] + indent);
+	}
+}
+
+bool report_fatal_text(const struct trace *trace, int wanted, char *to, size_t size)
+{
+	const struct trace_oom *oom = report_fatal(trace, wanted);
+	char bytes[SHOW_NUMBER];
+	char when[SHOW_NUMBER];
+	char place[40] = "";
+	char line[300];
+
+	if (!oom)
+		return false;
+	if (oom->device != NO_DEVICE)
+		snprintf(place, sizeof(place), " on device %d", oom->device);
+	report_line_text(trace, oom->stack, line, sizeof(line));
+	snprintf(to, size, "Out of memory: %s%s could not be had at %s, by %s.",
+		 show_bytes(bytes, oom->size), place, show_time(when, oom->t), line);
+	add_reason(oom, to, size);
+	return true;
 }
 
 void report_failure_text(const struct trace *trace, const struct trace_event *event, char *to,

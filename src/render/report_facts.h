@@ -53,6 +53,12 @@ int report_failures(struct trace *trace, int wanted, struct trace_event *events,
 void report_failure_text(const struct trace *trace, const struct trace_event *event, char *to,
 			 size_t size);
 
+/* The explained failure that ended the program, on the device wanted (NO_DEVICE: any); NULL. */
+const struct trace_oom *report_fatal(const struct trace *trace, int wanted);
+
+/* It in a sentence, and why: false, and nothing written, when there is none. */
+bool report_fatal_text(const struct trace *trace, int wanted, char *to, size_t size);
+
 /* How many allocations failed for want of memory on the devices wanted. */
 uint64_t report_ooms(const struct trace *trace, int wanted);
 

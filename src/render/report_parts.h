@@ -44,6 +44,11 @@ void report_first_cell(const struct report *report, const struct report_column *
 void report_cell(const struct report *report, const struct report_column *column, const char *text);
 void report_more(const struct report *report, size_t rows);
 
+/* When a sum was at its height: "-" for one that never rose, and of a baseline, which has no
+ * times. */
+const char *report_when(const struct report *report, char to[SHOW_NUMBER], uint64_t bytes,
+			uint64_t t);
+
 /* Says that a section cannot be told of a selection, or of a trace without events: always 0. */
 int report_say_unread(const struct report *report, const char *what);
 

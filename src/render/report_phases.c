@@ -49,7 +49,9 @@ static void phase_row(const struct report *report, const struct phase_group *pha
 	report_first_cell(report, &columns[0], phase_group_name(phase, name, sizeof(name)));
 	report_cell(report, &columns[1], show_count(number, phase->count));
 	report_cell(report, &columns[2],
-		    phase->open && !phase->total_ns ? "open" : show_time(number, phase->total_ns));
+		    report->trace->capture.baseline   ? "-"
+		    : phase->open && !phase->total_ns ? "open"
+						      : show_time(number, phase->total_ns));
 	report_cell(report, &columns[3], show_bytes(number, phase->peak_bytes));
 	growth_cell(report, &columns[4], phase->growth);
 	count_cell(report, &columns[5], &phase->outliving);

@@ -63,6 +63,12 @@ void report_first_cell(const struct report *report, const struct report_column *
 	show_left(&report->show, text, column->width);
 }
 
+const char *report_when(const struct report *report, char to[SHOW_NUMBER], uint64_t bytes,
+			uint64_t t)
+{
+	return show_time(to, bytes && !report->trace->capture.baseline ? t : TRACE_NONE);
+}
+
 void report_more(const struct report *report, size_t rows)
 {
 	char text[64];
@@ -180,7 +186,9 @@ int report_text_spaces(const struct report *report)
 		report_first_cell(report, &space_columns[0], space->space);
 		report_cell(report, &space_columns[1],
 			    show_bytes(number, space->allocated.peak_bytes));
-		report_cell(report, &space_columns[2], show_time(number, space->allocated.peak_t));
+		report_cell(report, &space_columns[2],
+			    report_when(report, number, space->allocated.peak_bytes,
+					space->allocated.peak_t));
 		report_cell(report, &space_columns[3],
 			    show_bytes(number, space->allocated.exit_bytes));
 		report_cell(report, &space_columns[4], show_count(number, space->allocations));

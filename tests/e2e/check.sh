@@ -78,6 +78,7 @@ for name in example h200-train h200-caching; do
 	is "$name: in every row" "$(memtrace diff -f json "$name.base.json" "$trace" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
 	ok "$name: a baseline of it is itself" sh -c "memtrace baseline '$name.base.json' | cmp - '$name.base.json'"
 	ok "$name: it is reported on" memtrace report "$name.base.json"
+	is "$name: without the times that it has not" "$(grep -c '[^0-9]0 ns' "$OUT")" 0
 	fails 3 'is a baseline: it has no events' memtrace export "$name.base.json" --to events
 done
 ok 'it is checked' memtrace check h200-train.base.json --max 'allocated.peak<=200MiB'

@@ -129,10 +129,13 @@ static size_t peak_of(int device)
 static bool is_temporary(size_t alloc, size_t end)
 {
 	size_t made = 0;
+	size_t later = 0;
 
-	for (size_t i = alloc + 1; i < end; i++)
-		made += events[i].op == EVENT_ALLOC && events[i].device == events[alloc].device;
-	return end < EVENTS && made < SURVEY_TEMPORARY;
+	for (size_t i = alloc + 1; i < EVENTS; i++) {
+		if (events[i].op == EVENT_ALLOC && events[i].device == events[alloc].device)
+			++*(i < end ? &made : &later);
+	}
+	return later && made < SURVEY_TEMPORARY;
 }
 
 static void compare(void)
