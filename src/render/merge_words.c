@@ -168,19 +168,32 @@ static bool say_ooms(const struct merge *merge, char *to, size_t size)
 	return true;
 }
 
+/* " (GPU-1234 on node7)", what is known of it: baselines name neither. */
+static void card_place(const struct merge_card *card, char *to, size_t size)
+{
+	char host[128];
+	char uuid[128];
+
+	show_safe(host, sizeof(host), card->host && strcmp(card->host, "?") != 0 ? card->host : "",
+		  60);
+	show_safe(uuid, sizeof(uuid), card->uuid ? card->uuid : "", 60);
+	snprintf(to, size, "%s%s%s%s%s", host[0] || uuid[0] ? " (" : "", uuid,
+		 host[0] && uuid[0] ? " " : "", host[0] ? "on " : "", host);
+	if (to[0])
+		text_append(to, size, ")");
+}
+
 static bool say_tightest(const struct merge *merge, char *to, size_t size)
 {
 	const struct merge_card *card;
-	char host[128];
-	char uuid[128];
+	char place[300];
 	char words[3][MERGE_WORD];
 	char numbers[2][SHOW_NUMBER];
 
 	if (merge->tightest == SIZE_MAX)
 		return false;
 	card = &merge->cards[merge->tightest];
-	show_safe(host, sizeof(host), card->host, 60);
-	show_safe(uuid, sizeof(uuid), card->uuid ? card->uuid : "no UUID", 60);
+	card_place(card, place, sizeof(place));
 	merge_rank_word(words[0], &merge->ranks[card->fullest]);
 	merge_users_word(words[1], merge, card);
 	show_bytes(numbers[0], card->total);
@@ -190,21 +203,19 @@ static bool say_tightest(const struct merge *merge, char *to, size_t size)
 		show_bytes(numbers[1], (uint64_t)-card->headroom);
 	if (card->ranks_n == 1)
 		snprintf(to, size,
-			 "Rank %s would run out first: of its card's %s (%s on %s) %s were left at "
+			 "Rank %s would run out first: of its card's %s%s %s were left at "
 			 "the peak.",
-			 words[0], numbers[0], uuid, host, merge_headroom_word(words[2], card));
+			 words[0], numbers[0], place, merge_headroom_word(words[2], card));
 	else if (card->headroom >= 0)
-		snprintf(
-			to, size,
-			"Rank %s would run out first: it shares a card of %s (%s on %s: ranks %s), "
-			"of which %s are left should those that ran at once peak together.",
-			words[0], numbers[0], uuid, host, words[1], numbers[1]);
+		snprintf(to, size,
+			 "Rank %s would run out first: it shares a card of %s%s (ranks %s), "
+			 "of which %s are left should those that ran at once peak together.",
+			 words[0], numbers[0], place, words[1], numbers[1]);
 	else
-		snprintf(
-			to, size,
-			"Rank %s would run out first: it shares a card of %s (%s on %s: ranks %s), "
-			"and the peaks of those that ran at once pass that by %s.",
-			words[0], numbers[0], uuid, host, words[1], numbers[1]);
+		snprintf(to, size,
+			 "Rank %s would run out first: it shares a card of %s%s (ranks %s), "
+			 "and the peaks of those that ran at once pass that by %s.",
+			 words[0], numbers[0], place, words[1], numbers[1]);
 	return true;
 }
 
