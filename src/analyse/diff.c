@@ -269,10 +269,10 @@ int diff_judge(struct diff *diff, struct gate *const *gates, size_t count)
 	if (!diff->gates)
 		return err("no memory left");
 	for (size_t i = 0; i < count; i++) {
-		int error = diff->pairs_n ? diff_judge_ranks(diff, gates[i], &diff->gates[i])
-					  : gate_judge(gates[i], diff->base.runs, diff->base.count,
-						       diff->head.runs, diff->head.count,
-						       &diff->gates[i]);
+		bool each = diff->pairs_n || (!diff->base.count && diff->head.count > 1);
+		int error = each ? diff_judge_ranks(diff, gates[i], &diff->gates[i])
+				 : gate_judge(gates[i], diff->base.runs, diff->base.count,
+					      diff->head.runs, diff->head.count, &diff->gates[i]);
 
 		if (error)
 			return error;

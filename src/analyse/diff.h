@@ -115,7 +115,7 @@ int64_t diff_peak(const struct run *run);
  */
 int diff_pair_ranks(struct diff *diff);
 
-/* The gate's verdict on the rank in which it is worst. */
+/* The gate's verdict on the rank in which it is worst; without a base, on the worst of the runs. */
 int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct gate_result *result);
 
 /* Of pairs: the rank that the rows are of, and how many runs have no counterpart. */

@@ -129,24 +129,37 @@ size_t diff_unpaired(const struct diff *diff)
 	return diff->base.count + diff->head.count - 2 * diff->pairs_n;
 }
 
+/* Of the run: "device 0 of rank 3". */
+static void add_rank(struct gate_result *result, const struct run *run)
+{
+	char place[FIGURE_PLACE];
+
+	if (!tells_rank(run))
+		return;
+	snprintf(place, sizeof(place), "%.*s of rank %llu", FIGURE_PLACE - 40, result->place,
+		 (unsigned long long)rank_of(run));
+	text_copy(result->place, sizeof(result->place), place);
+}
+
 int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct gate_result *result)
 {
+	bool alone = !diff->base.count;
+	size_t count = alone ? diff->head.count : diff->pairs_n;
 	int error = 0;
 
 	*result = (struct gate_result){ .gate = NULL };
-	for (size_t i = 0; i < diff->pairs_n; i++) {
-		const struct run *head = &diff->head.runs[diff->pairs[i].head];
+	for (size_t i = 0; i < count; i++) {
+		const struct run *base = alone ? NULL : &diff->base.runs[diff->pairs[i].base];
+		const struct run *head = &diff->head.runs[alone ? i : diff->pairs[i].head];
 		struct gate_result one;
-		char place[FIGURE_PLACE];
-
 		/* What is narrowed to need not be in every rank. */
-		error = gate_judge(gate, &diff->base.runs[diff->pairs[i].base], 1, head, 1, &one);
-		if (error || !gate_worse(&one, result))
+		int none = gate_judge(gate, base, !alone, head, 1, &one);
+
+		error = none ? none : error;
+		if (none || !gate_worse(&one, result))
 			continue;
 		*result = one;
-		snprintf(place, sizeof(place), "%.*s of rank %llu", FIGURE_PLACE - 40, one.place,
-			 (unsigned long long)rank_of(head));
-		text_copy(result->place, sizeof(result->place), place);
+		add_rank(result, head);
 	}
 	return result->gate ? 0 : error;
 }

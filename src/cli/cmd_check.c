@@ -6,10 +6,12 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/gates.h"
+#include "cli/traces.h"
 
 static const char words[] =
 	"Holds a run (a trace, a spool or a baseline) to limits, without anything to compare it\n"
-	"with; a limit that is exceeded ends it with status 1. `memtrace diff --help` lists the\n"
+	"with; a limit that is exceeded ends it with status 1. A folder holds the ranks of a job:\n"
+	"each is held to the limits, and the worst is told. `memtrace diff --help` lists the\n"
 	"metrics and what they are narrowed by.\n"
 	"\n"
 	"  --max 'allocated.peak<=30GiB'             on every device\n"
@@ -23,13 +25,15 @@ static const char words[] =
 static int check(const char *path, const struct gates *gates, const struct rules *rules,
 		 const struct diff_format *format, const char *output)
 {
-	const char *const paths[] = { path, NULL };
 	const struct diff_options options = { .limit = 0 };
+	struct traces traces = { NULL, 0 };
 	struct diff_side sides[2] = { { NULL, 0, 0 }, { NULL, 0, 0 } };
 	struct diff diff = { .base = { NULL, 0, 0 } };
-	int error = gates_open(&sides[1], paths, NO_DEVICE);
+	int error = traces_add(&traces, path);
 	int status;
 
+	if (!error)
+		error = gates_open(&sides[1], &traces, NO_DEVICE);
 	if (!error)
 		error = gates_categorise(sides, gates, rules, NO_DEVICE);
 	if (error)
@@ -41,6 +45,7 @@ static int check(const char *path, const struct gates *gates, const struct rules
 	status = error ? cli_fail("check", STATUS_UNREADABLE)
 		       : gates_tell("check", &diff, format, &options, output);
 	diff_clear(&diff);
+	traces_clear(&traces);
 	return status;
 }
 

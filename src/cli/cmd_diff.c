@@ -6,12 +6,14 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/gates.h"
+#include "cli/traces.h"
 
 static const char words[] =
 	"Compares two runs by call site: what happened to the peak, and who did it. Each of BASE\n"
-	"and HEAD is a trace, a spool or a baseline. With --base and --head each side has several\n"
-	"runs; a change within their spread counts as none. Ranks of a job are no repetitions:\n"
-	"those are compared rank by rank. It only reports, unless a gate is given: then a broken\n"
+	"and HEAD is a trace, a spool or a baseline, or a folder of them. With --base and --head\n"
+	"each side has several runs; a change within their spread counts as none. Ranks of a job\n"
+	"are no repetitions: those are compared rank by rank. It only reports, unless a gate is "
+	"given: then a broken\n"
 	"gate ends it with status 1. Runs that are too unlike to be compared (card, driver,\n"
 	"PyTorch, allocator settings, world size) end it with status 3.\n"
 	"\n"
@@ -54,9 +56,8 @@ static int refuse(const struct diff *diff)
 		snprintf(keys + used, sizeof(keys) - used, "%s%.60s (%.100s, %.100s)",
 			 i ? ", " : "", key->key, key->base, key->head);
 	}
-	err("the runs are too unlike to be compared: %s differs; --force compares them all the "
-	    "same",
-	    keys);
+	err("the runs are too unlike to be compared: %s %s; --force compares them all the same",
+	    keys, diff->unlike_n == 1 ? "differs" : "differ");
 	return cli_fail("diff", STATUS_UNREADABLE);
 }
 
@@ -69,16 +70,28 @@ struct wish {
 	int ordinal;
 };
 
+/* A folder names all that is in it. */
+static int open_side(struct diff_side *side, struct traces *traces, const char *const *operands,
+		     int device)
+{
+	int error = 0;
+
+	for (; !error && *operands; operands++)
+		error = traces_add(traces, *operands);
+	return error ? error : gates_open(side, traces, device);
+}
+
 static int compare(const struct wish *wish, const struct gates *gates,
 		   const struct diff_format *format)
 {
 	struct diff_side sides[2] = { { NULL, 0, 0 }, { NULL, 0, 0 } };
+	struct traces traces[2] = { { NULL, 0 }, { NULL, 0 } };
 	struct diff diff = { .base = { NULL, 0, 0 } };
-	int error = gates_open(&sides[0], wish->base, wish->ordinal);
+	int error = open_side(&sides[0], &traces[0], wish->base, wish->ordinal);
 	int status;
 
 	if (!error)
-		error = gates_open(&sides[1], wish->head, wish->ordinal);
+		error = open_side(&sides[1], &traces[1], wish->head, wish->ordinal);
 	if (!error)
 		error = gates_categorise(sides, gates, &wish->read, wish->ordinal);
 	if (error) {
@@ -96,6 +109,8 @@ static int compare(const struct wish *wish, const struct gates *gates,
 			       : gates_tell("diff", &diff, format, &wish->options, wish->output);
 	}
 	diff_clear(&diff);
+	traces_clear(&traces[0]);
+	traces_clear(&traces[1]);
 	return status;
 }
 

@@ -14,22 +14,19 @@
 #include "analyse/error.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/traces.h"
 
 #define BUDGET_SCHEMA "memtrace-budget/1"
 
 enum { BUDGET_LARGEST = 1 << 20 };
 
-int gates_open(struct diff_side *side, const char *const *paths, int device)
+int gates_open(struct diff_side *side, const struct traces *traces, int device)
 {
-	size_t count = 0;
-
-	while (paths[count])
-		count++;
-	*side = (struct diff_side){ .runs = calloc(count + 1, sizeof(*side->runs)) };
+	*side = (struct diff_side){ .runs = calloc(traces->count + 1, sizeof(*side->runs)) };
 	if (!side->runs)
 		return err("no memory left");
-	for (size_t i = 0; i < count; i++) {
-		int error = run_open(&side->runs[i], paths[i], device);
+	for (size_t i = 0; i < traces->count; i++) {
+		int error = run_open(&side->runs[i], traces->paths[i], device);
 
 		if (error)
 			return error;

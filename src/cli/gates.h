@@ -5,8 +5,11 @@
 #include "analyse/diff.h"
 #include "render/diff.h"
 
-/* Opens the runs, NULL ending the paths: 0, or -errno with err_text(); free with diff_clear(). */
-int gates_open(struct diff_side *side, const char *const *paths, int device);
+struct traces;
+
+/* Opens the runs, which refer to the paths: 0, or -errno with err_text(); free with diff_clear().
+ */
+int gates_open(struct diff_side *side, const struct traces *traces, int device);
 
 /*
  * The categories of all runs of the sides, under the rules of the file (NULL: the built-in ones):

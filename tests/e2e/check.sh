@@ -69,6 +69,18 @@ budget '{"schema":' 'is no JSON'
 budget '' 'is no JSON'
 fails 2 'nowhere.json: No such file' memtrace check "$example" --budget nowhere.json
 
+# --- ranks of a job -------------------------------------------------------------------------------------
+ddp=$TOP/tests/data/h200-ddp
+memtrace check "$ddp" --max 'allocated.peak<=1.65GiB' --max 'ooms<=0' >"$OUT" 2>"$ERR"
+is 'a folder: one rank is enough to break a limit' $? 1
+has 'the worst is told' "$OUT" 'device 1 of rank 1 has 1.70 GiB, more by'
+ok 'which all of them hold' memtrace check "$ddp" --max 'allocated.peak<=2GiB'
+ok 'and are compared, folder by folder' memtrace diff --gate "$ddp" "$ddp"
+has 'rank by rank' "$OUT" 'Compared rank by rank, 2 in all'
+mkdir -p nothing
+fails 3 'nothing: this folder has no trace and no spool in it' memtrace check nothing --max 'ooms<=0'
+fails 3 'nothing: this folder has no trace and no spool in it' memtrace diff "$ddp" nothing
+
 # --- baselines ------------------------------------------------------------------------------------------
 for name in example h200-train h200-caching; do
 	trace=$TOP/tests/data/$name.json
