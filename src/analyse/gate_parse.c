@@ -1,5 +1,6 @@
 /* Gates and budgets: the parser of their expressions. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -80,19 +81,24 @@ bool gate_amount(const char *text, uint64_t *bytes)
 
 static int wrong(const struct gate *gate, const char *what, const char *where)
 {
-	char metrics[300] = "";
-	const char *const samples[] = {
-		[GATE_GROWTH] = "METRIC[KEY=VALUE]>LIMIT with a limit like 2%, 64MiB or 2%+1MiB",
-		[GATE_MOST] = "METRIC[KEY=VALUE]<=LIMIT with a limit like 30GiB or 0",
+	static const char *const samples[] = {
+		[GATE_GROWTH] = "METRIC[KEY=VALUE]>LIMIT, as in allocated.peak>2% or "
+				"allocated.peak[phase=step]>2%+64MiB",
+		[GATE_MOST] = "METRIC[KEY=VALUE]<=LIMIT, as in ooms<=0 or "
+			      "allocated.peak[phase=step]<=30GiB",
 	};
 
-	for (size_t i = 0; i < METRIC_IDS; i++) {
-		text_append(metrics, sizeof(metrics), i ? ", " : "");
-		text_append(metrics, sizeof(metrics), metric_rows[i].name);
-	}
-	return err("%s: %s%.60s; wanted is %s, METRIC being one of %s, and [KEY=VALUE], which may "
-		   "be left out, one of device, pool, owner, phase, site, space, category",
-		   gate->text, what, where, samples[gate->kind], metrics);
+	return err("%s: %s%.60s; wanted is %s", gate->text, what, where, samples[gate->kind]);
+}
+
+/* A word that is none of a table's: those are told. */
+static int wrong_word(const struct gate *gate, const char *what, const char *word,
+		      const char *names)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), "%s%.60s, but:%s", what, word[0] ? word : "\"\"", names);
+	return wrong(gate, text, "");
 }
 
 static int read_metric(struct gate *gate, const char *name)
@@ -103,7 +109,11 @@ static int read_metric(struct gate *gate, const char *name)
 			return 0;
 		}
 	}
-	return wrong(gate, "there is no metric ", name[0] ? name : "\"\"");
+	return wrong_word(gate, "there is no metric ", name,
+#define METRIC(id, name, what, bytes, by) " " name
+#include "analyse/metrics.def"
+#undef METRIC
+	);
 }
 
 /* One KEY=VALUE, whose text ends where it does. */
@@ -124,7 +134,11 @@ static int read_narrowing(struct gate *gate, char *pair)
 		gate->query.by[i] = value;
 		return 0;
 	}
-	return wrong(gate, "nothing is narrowed by ", pair);
+	return wrong_word(gate, "nothing is narrowed by ", pair,
+#define NARROWING(id, key, what) " " key
+#include "analyse/narrowings.def"
+#undef NARROWING
+	);
 }
 
 static bool is_key(const char *text)
@@ -175,8 +189,10 @@ static int check_narrowings(const struct gate *gate)
 
 	for (size_t i = 0; i < NARROWINGS; i++)
 		by |= gate->query.by[i] ? 1u << i : 0;
-	if (by & ~metric->by)
-		return wrong(gate, metric->name, " is not known of that");
+	for (size_t i = 0; i < NARROWINGS; i++) {
+		if (by & ~metric->by & 1u << i)
+			return wrong(gate, narrowing_rows[i].key, " is nothing that it is told by");
+	}
 	others = by & ~(1u << NARROWING_DEVICE);
 	if (others & (others - 1))
 		return wrong(gate, "one narrowing beside the device is all that is known", "");

@@ -130,14 +130,18 @@ static bool read_words(struct report_options *options, const struct words *words
 static bool check_times(const struct report_options *options)
 {
 	const char *const bounds[] = { options->from, options->to };
-	uint64_t ns;
+	uint64_t ns[] = { 0, UINT64_MAX };
 
 	for (size_t i = 0; i < 2; i++) {
 		if (bounds[i] && strncmp(bounds[i], "phase:", 6) != 0 &&
-		    moment_time(bounds[i], &ns)) {
+		    moment_time(bounds[i], &ns[i])) {
 			cli_usage("report", "%s", err_text());
 			return false;
 		}
+	}
+	if (ns[0] > ns[1]) {
+		cli_usage("report", "--from %.60s is behind --to %.60s", bounds[0], bounds[1]);
+		return false;
 	}
 	if (options->at && !moment_makes_sense(options->at)) {
 		cli_usage("report", "%s", err_text());
