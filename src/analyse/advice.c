@@ -77,7 +77,7 @@ static void find_process(struct facts *facts, const struct trace *trace)
 	facts->ended = trace->process.exit == TRACE_EXIT;
 	facts->recorded = trace->capture.events_recorded;
 	facts->dropped = trace_crowded_out(&trace->capture);
-	facts->events = facts->recorded + facts->dropped;
+	facts->events = facts->max_events = facts->recorded + facts->dropped;
 	for (size_t i = 0; i < trace->environment.settings_n; i++) {
 		const char *value = trace->environment.settings[i].value;
 

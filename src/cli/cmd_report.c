@@ -99,9 +99,11 @@ static bool read_words(struct report_options *options, const struct words *words
 {
 	uint64_t number;
 
-	if (!args_count("report", "limit", words->limit, UINT32_MAX, &number))
-		return false;
-	options->limit = number;
+	if (words->limit) {
+		if (!args_count("report", "limit", words->limit, UINT32_MAX, &number))
+			return false;
+		options->limit = number;
+	}
 	if (words->show && !(options->show = read_sections(words->show)))
 		return false;
 	if (words->device) {
@@ -270,18 +272,23 @@ static int run_many(int argc, char **argv, const struct words *words, bool json,
 	return status;
 }
 
+static bool many(int argc, char **argv)
+{
+	return argc != 2 || traces_is_folder(argv[1]);
+}
+
 static int run_any(int argc, char **argv, const struct words *words, bool json,
 		   struct report_options *options)
 {
-	if (argc == 2 && !traces_is_folder(argv[1]))
-		return run_with_rules(argv[1], words->output, json, options, words->rules);
-	return run_many(argc, argv, words, json, options);
+	if (many(argc, argv))
+		return run_many(argc, argv, words, json, options);
+	return run_with_rules(argv[1], words->output, json, options, words->rules);
 }
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_options options = { .device = NO_DEVICE, .space = SPACES, .limit = 10 };
-	struct words words = { .stacks = "merged", .by = "site", .limit = "10" };
+	struct report_options options = { .device = NO_DEVICE, .space = SPACES };
+	struct words words = { .stacks = "merged", .by = "site" };
 	bool json = false;
 	const struct arg args[] = {
 		{ "json", 0, ARG_FLAG, NULL, "the document memtrace-report/1, for programs", &json,
@@ -322,8 +329,10 @@ int cmd_report(int argc, char **argv)
 		  NULL, &options.suppressions },
 		{ "show", 's', ARG_TEXT, "SECTIONS", "these sections only, by name: peaks,live",
 		  NULL, &words.show },
-		{ "limit", 'n', ARG_TEXT, "N", "rows of each list (default 10; 0: all)", NULL,
-		  &words.limit },
+		{ "limit", 'n', ARG_TEXT, "N",
+		  "rows of each list (default 10, on the first screen 5;\n"
+		  "                          0: all)",
+		  NULL, &words.limit },
 		{ "full", 0, ARG_FLAG, NULL, "every row, every stack, every frame", &options.full,
 		  NULL },
 		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
@@ -336,6 +345,8 @@ int cmd_report(int argc, char **argv)
 
 	if (parsed != ARGS_GO)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+	/* A screen is short; what was asked for need not be. */
+	options.limit = json || words.show || words.oom || options.at || many(argc, argv) ? 10 : 5;
 	if (!read_words(&options, &words) || !check_times(&options))
 		return STATUS_USAGE;
 	return run_any(argc, argv, &words, json, &options);

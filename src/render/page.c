@@ -127,9 +127,10 @@ static int write_report(const struct part *part, struct out *json)
 	struct trace trace;
 	int error;
 
-#define ALWAYS 1
 #define WHOLE 1
 #define SCREEN 1
+#define DETAIL 1
+#define ASIDE 1
 #define MORE 1
 #define OOM 1
 #define EVENTS 1
@@ -140,9 +141,10 @@ static int write_report(const struct part *part, struct out *json)
 		options.show |= report_section_bit(#name, strlen(#name));
 #include "render/report_sections.def"
 #undef SECTION
-#undef ALWAYS
 #undef WHOLE
 #undef SCREEN
+#undef DETAIL
+#undef ASIDE
 #undef MORE
 #undef OOM
 #undef EVENTS

@@ -192,6 +192,20 @@ uint32_t report_section_bits_of_events(void)
 	return bits;
 }
 
+static bool of_whole(enum report_when when)
+{
+	return when == REPORT_WHOLE || when == REPORT_ASIDE || when == REPORT_EVENTS;
+}
+
+/* Is there a peak that the screen is about? */
+static bool has_peak(const struct report *report)
+{
+	const struct trace_device *device = report_worst(report->trace, report->options->device);
+
+	return report->selection->narrow || (device && device->allocated.peak_bytes &&
+					     device->allocated.peak_bytes != TRACE_NONE);
+}
+
 static bool is_shown(const struct report *report, size_t i, bool json)
 {
 	const struct report_options *options = report->options;
@@ -205,12 +219,31 @@ static bool is_shown(const struct report *report, size_t i, bool json)
 		return sections[i].when == REPORT_OOM;
 	if (options->at)
 		return moment;
-	if (report->selection->narrow && sections[i].when == REPORT_WHOLE)
+	if (report->selection->narrow && of_whole(sections[i].when))
 		return false;
-	if (report->selection->narrow && sections[i].when == REPORT_EVENTS)
-		return false;
-	return options->full || sections[i].when < REPORT_MORE ||
-	       ((sections[i].when == REPORT_MORE || sections[i].when == REPORT_OOM) && json);
+	if (options->full || sections[i].when < REPORT_DETAIL)
+		return true;
+	if (sections[i].when == REPORT_DETAIL && !has_peak(report))
+		return true;
+	return json && (sections[i].when <= REPORT_MORE || sections[i].when == REPORT_OOM);
+}
+
+/* What the screen leaves to --show, from the table. */
+static void say_more(const struct report *report)
+{
+	char text[SENTENCE] = "More with --show:";
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		enum report_when when = sections[i].when;
+
+		if (is_shown(report, i, false) || when == REPORT_OOM || when == REPORT_MOMENT)
+			continue;
+		text_append(text, sizeof(text), " ");
+		text_append(text, sizeof(text), sections[i].name);
+	}
+	text_append(text, sizeof(text), "; all of it with --full.");
+	out_char(report->show.out, '\n');
+	show_wrapped(&report->show, text, 2, false);
 }
 
 static int run_sections(const struct report *report, bool json)
@@ -287,6 +320,14 @@ static int tell(struct trace *trace, struct out *out, const struct report_option
 	return error;
 }
 
+/* Nothing was asked for by name: the screen says what there is besides. */
+static bool is_screen(const struct report *report)
+{
+	const struct report_options *options = report->options;
+
+	return !options->show && !options->full && !options->at && !report->selection->narrow;
+}
+
 /* What matters more than the peak does, if anything. */
 static bool story_of(const struct report *report, char *to, size_t size)
 {
@@ -309,8 +350,12 @@ static int tell_people(const struct report *report)
 	show_wrapped(&report->show, text, 0, true);
 	if (report_select_doubt(report->selection, text, sizeof(text)))
 		show_wrapped(&report->show, text, 0, false);
-	return report->selection->empty && report->selection->what[0] ? 0
-								      : run_sections(report, false);
+	if (report->selection->empty && report->selection->what[0])
+		return 0;
+	error = run_sections(report, false);
+	if (!error && is_screen(report))
+		say_more(report);
+	return error;
 }
 
 int report_text(struct trace *trace, struct out *out, const struct report_options *options)

@@ -1,4 +1,7 @@
 /* The report: advice, each line with its numbers. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "analyse/advice.h"
 #include "analyse/trace.h"
 #include "base/out.h"
@@ -10,10 +13,26 @@
 
 enum { LINE = 1024 };
 
+/* To be copied into a setting. */
+static const char *show_plain(char *to, uint64_t number)
+{
+	snprintf(to, SHOW_NUMBER, "%" PRIu64, number);
+	return to;
+}
+
+static const char *show_blocks(char *to, uint64_t blocks)
+{
+	show_count(to, blocks);
+	text_append(to, SHOW_NUMBER, blocks == 1 ? " block" : " blocks");
+	return to;
+}
+
 static const struct fill_row rows[] = {
 #define BYTES show_bytes
 #define COUNT show_count
 #define TIME show_time
+#define PLAIN show_plain
+#define BLOCKS show_blocks
 #define NUMBER(name, unit, what) { #name, unit, offsetof(struct facts, name) },
 #define WORDS(name, what) { #name, NULL, offsetof(struct facts, name) },
 #include "analyse/facts.def"
@@ -22,6 +41,8 @@ static const struct fill_row rows[] = {
 #undef BYTES
 #undef COUNT
 #undef TIME
+#undef PLAIN
+#undef BLOCKS
 };
 
 static void advice_line(const struct facts *facts, enum advice advice, char *to, size_t size)

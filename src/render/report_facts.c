@@ -208,7 +208,7 @@ static int no_device_text(const struct trace *trace, int wanted, char *to, size_
 	return 0;
 }
 
-/* "; most of it 812.00 MiB from Net.forward (train.py:12)" */
+/* "; most of it 812.00 MiB from Linear.forward (linear.py), called by Net.forward (net.py:12)" */
 static int add_culprit(const struct trace *trace, const struct trace_device *device, char *to,
 		       size_t size)
 {
@@ -223,12 +223,15 @@ static int add_culprit(const struct trace *trace, const struct trace_device *dev
 		return error;
 	if (groups.count && groups.list[0].bytes) {
 		const struct report_group *first = &groups.list[0];
+		/* A library's doing is not that of the line which called it. */
+		const char *from = first->name ? strstr(first->name, " from ") : NULL;
 
 		report_line_text(trace, first->shares[0].stack, line, sizeof(line));
-		snprintf(to + used, size - used, "; %s %s from %s",
+		snprintf(to + used, size - used, "; %s %s from %.*s%s%s",
 			 first->bytes >= peak->bytes - first->bytes ? "most of it"
 								    : "the largest part",
-			 show_bytes(bytes, first->bytes), line);
+			 show_bytes(bytes, first->bytes), from ? (int)(from - first->name) : 0,
+			 from ? first->name : "", from ? ", called by " : "", line);
 	}
 	report_groups_clear(&groups);
 	text_append(to, size, ".");

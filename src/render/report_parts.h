@@ -97,6 +97,8 @@ typedef int report_section(const struct report *report);
 enum report_when {
 	REPORT_SCREEN, /* always: it reads stacks, sites and peaks, which follow selections */
 	REPORT_WHOLE,  /* always, but not of a selection: it tells of the whole run */
+	REPORT_DETAIL, /* as REPORT_MORE; also when no device has a peak to tell of */
+	REPORT_ASIDE,  /* as REPORT_MORE, but not of a selection */
 	REPORT_MORE,   /* with --full, in the report for programs, and when asked for by name */
 	REPORT_ASKED,  /* with --full and when asked for by name */
 	REPORT_EVENTS, /* likewise, and it reads the events: of the whole run only */

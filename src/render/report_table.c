@@ -166,6 +166,16 @@ static const struct report_column space_columns[] = {
 	{ "at exit", 14 }, { "allocs", 11 }, { NULL, 0 },
 };
 
+/* On the first screen the four bytes that some copy pins are noise beside gigabytes of a device. */
+static bool is_little(const struct report *report, const struct trace_space *space)
+{
+	const struct trace_device *device = report_worst(report->trace, report->options->device);
+
+	return !report->options->show && !report->options->full && device &&
+	       device->allocated.peak_bytes != TRACE_NONE &&
+	       space->allocated.peak_bytes < device->allocated.peak_bytes / 100;
+}
+
 int report_text_spaces(const struct report *report)
 {
 	const struct trace *trace = report->trace;
@@ -176,7 +186,7 @@ int report_text_spaces(const struct report *report)
 		const struct trace_space *space = &trace->summary.spaces[i];
 
 		if (!space->allocated.peak_bytes || space->allocated.peak_bytes == TRACE_NONE ||
-		    !space->space || !strcmp(space->space, "device"))
+		    !space->space || !strcmp(space->space, "device") || is_little(report, space))
 			continue;
 		if (!any) {
 			show_heading(&report->show, "Memory beside the devices' own");

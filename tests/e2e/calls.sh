@@ -23,7 +23,7 @@ is "no call of them is an event" "$(json "$TRACE" 'len(d["events"])')" 1
 is "times are of this world" "$(json "$TRACE" 'all(0 < c["max_ns"] <= c["total_ns"] < d["process"]["duration_ns"]
 	for c in d["calls"])')" true
 is "sorted by time" "$(json "$TRACE" '(lambda t: t == sorted(t)[::-1])([c["total_ns"] for c in d["calls"]])')" true
-ok "a report tells of them" memtrace report "$TRACE"
+ok "a report tells of them" memtrace report --show calls "$TRACE"
 has "by name" "$OUT" "Time inside CUDA calls"
 MEMTRACE_CALLS=0 traced "$E2E/calls" rows
 is "MEMTRACE_CALLS=0 counts none" "$(json "$TRACE" 'd["calls"]')" "[]"

@@ -7,6 +7,7 @@ for trace in "$TOP"/tests/data/h200-*.json; do
 	case $name in h200-change-*) continue ;; esac # baselines: diff.sh reads them
 	ok "$name: the trace keeps its promises" validate "$trace"
 	ok "$name: report" memtrace report "$trace"
+	is "$name: which is a screen, of 80 columns" "$(awk 'length > 80 { n++ } END { print NR <= 66 && !n }' "$OUT")" 1
 	ok "$name: report --json" memtrace report --json "$trace"
 	cp "$OUT" report.json
 	is "$name: the report's peaks are the trace's" \
