@@ -1,9 +1,16 @@
 /* Why a site holds more or less: told from its columns, and from those of the others. */
 #include "analyse/diff.h"
 
-/* A lifetime is told by a clock: only much more of it says anything. */
-enum { LONGER_PERCENT = 150 };
+enum {
+	LONGER_PERCENT =
+		150, /* a lifetime is told by a clock: only much more of it says anything */
+	OFTEN_PERCENT = 105,
+};
 
+/*
+ * Sums alone do not tell whether blocks became larger or larger ones came to them. That a site
+ * allocates more often is true of both, so larger is said of those that allocate about as often.
+ */
 static enum diff_why often_or_large(const struct diff_row *row)
 {
 	double base = (double)row->base[COLUMN_COUNT];
@@ -13,7 +20,8 @@ static enum diff_why often_or_large(const struct diff_row *row)
 	double often = head > base ? head / base : base / head;
 	double large = head_size > base_size ? head_size / base_size : base_size / head_size;
 
-	if (row->base[COLUMN_TOTAL] <= 0 || row->head[COLUMN_TOTAL] <= 0 || often >= large)
+	if (row->base[COLUMN_TOTAL] <= 0 || row->head[COLUMN_TOTAL] <= 0 || often >= large ||
+	    ((head > base) == (head_size > base_size) && often * 100 >= OFTEN_PERCENT))
 		return head > base ? WHY_MORE : head < base ? WHY_FEWER : WHY_SAME;
 	return head_size > base_size ? WHY_LARGER : WHY_SMALLER;
 }
@@ -51,22 +59,49 @@ static int life_of(const struct diff *diff, const struct diff_row *row, bool *kn
 	return was->lifetime / LONGER_PERCENT > is->lifetime / 100 ? -1 : 0;
 }
 
-/* Sites that do what they did, seen at the peak in other numbers: bytes that rose, that fell. */
+/* What rose and fell at the peak, but for sites whose fall or rise contradicts what they do. */
 struct tide {
 	int64_t rises, falls;
 };
 
+static void add_to_tide(struct tide *tide, const struct diff_row *row)
+{
+	int64_t change = row->head[COLUMN_ALLOCATED] - row->base[COLUMN_ALLOCATED];
+
+	switch ((enum diff_why)row->why) {
+	case WHY_NEW:
+	case WHY_MORE:
+	case WHY_LARGER:
+	case WHY_KEPT:
+	case WHY_LONGER:
+		tide->rises += change > 0 ? change : 0;
+		break;
+	case WHY_GONE:
+	case WHY_FEWER:
+	case WHY_SMALLER:
+	case WHY_FREED:
+	case WHY_SOONER:
+		tide->falls -= change < 0 ? change : 0;
+		break;
+	default:
+		break;
+	}
+}
+
 static bool is_cause(const struct diff *diff, const struct diff_row *row, const struct tide *tide)
 {
+	int64_t along = row->why == WHY_LONGER ? tide->rises : tide->falls;
+	int64_t against = row->why == WHY_LONGER ? tide->falls : tide->rises;
 	bool known;
 	int life = life_of(diff, row, &known);
 
-	if (!tide->rises || !tide->falls)
+	if (!against)
 		return true;
+	if (along < against)
+		return false;
 	if (known)
 		return life == (row->why == WHY_LONGER ? 1 : -1);
-	return row->why == WHY_LONGER ? tide->rises / 2 >= tide->falls
-				      : tide->falls / 2 >= tide->rises;
+	return along / 2 >= against;
 }
 
 /*
@@ -85,9 +120,10 @@ static void against_the_peak(struct diff_row *row)
 }
 
 /*
- * When sites that do what they did hold more at the peak, and others that do what they did hold
- * less, the peak has moved to where the former always stood. Those are no causes, but for one that
- * lives much longer than it did; where nobody tells lifetimes, but for the side that prevails.
+ * When some sites hold more at the peak, and others that do what they did hold less, the peak has
+ * moved to where the former stand: a new one, or one that always stood there. Who does what it did
+ * is no cause then, but for one that goes with the peak and lives much longer than it did, or much
+ * shorter; where nobody tells lifetimes, but for the side that prevails.
  */
 void diff_find_why(struct diff *diff)
 {
@@ -95,13 +131,9 @@ void diff_find_why(struct diff *diff)
 
 	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
 		struct diff_row *row = &diff->rows[i];
-		int64_t change = row->head[COLUMN_ALLOCATED] - row->base[COLUMN_ALLOCATED];
 
 		row->why = (uint8_t)why(row);
-		if (row->why == WHY_LONGER)
-			tide.rises += change;
-		else if (row->why == WHY_SOONER)
-			tide.falls -= change;
+		add_to_tide(&tide, row);
 	}
 	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
 		struct diff_row *row = &diff->rows[i];

@@ -186,6 +186,29 @@ TEST(a_moved_peak_has_one_cause)
 	EQ(rows[2]->why, WHY_MOMENT);
 }
 
+/* So does one that a new site makes: who stands lower there was not freed any sooner. */
+TEST(a_new_peak_elsewhere)
+{
+	static const struct made base[] = { { "as ever", 30, 5, 0, 0, 30, 100 },
+					    { "by a clock", 20, 5, 0, 0, 20, 1000 },
+					    { "mixed", 10, 10, 0, 0, 1, 100 },
+					    { .name = NULL } };
+	static const struct made head[] = { { "as ever", 10, 5, 0, 0, 30, 100 },
+					    { "by a clock", 5, 5, 0, 0, 20, 10 },
+					    { "mixed", 30, 13, 0, 0, 2, 100 },
+					    { "new", 90, 5, 0, 0, 90, 100 },
+					    { .name = NULL } };
+	static const enum diff_why wanted[] = { WHY_NEW, WHY_MORE, WHY_MOMENT, WHY_MOMENT };
+	const struct diff_row **rows;
+
+	make(base, 0);
+	make(head, 0);
+	compare(1);
+	EQ(changed(COLUMN_ALLOCATED, &rows), 4);
+	for (size_t i = 0; i < 4; i++)
+		EQ(rows[i]->why, wanted[i]);
+}
+
 /* Where nobody tells lifetimes the side that prevails is the cause. */
 TEST(without_lifetimes)
 {
@@ -215,9 +238,9 @@ TEST(reasons)
 		{ "larger", 10, 2, 0, 0, 10, 5 },
 		{ "more", 10, 2, 0, 0, 10, 5 },
 		{ "leaks", 10, 2, 0, 0, 10, 5 },
-		{ "longer", 10, 2, 0, 0, 10, 5 },
-		{ "fewer", 40, 4, 0, 0, 10, 5 },
-		{ "smaller", 40, 4, 0, 0, 10, 5 },
+		{ "longer", 10, 2, 0, 0, 10, 500 },
+		{ "fewer", 30, 4, 0, 0, 10, 5 },
+		{ "smaller", 30, 4, 0, 0, 10, 5 },
 		{ "again", 10, 2, 0, 0, 10, 5 },
 		{ .name = NULL },
 	};
@@ -226,7 +249,7 @@ TEST(reasons)
 		{ "larger", 20, 2, 0, 0, 20, 5 },
 		{ "more", 20, 4, 0, 0, 10, 5 },
 		{ "leaks", 20, 2, 20, 2, 10, 5 },
-		{ "longer", 20, 2, 0, 0, 10, 5 },
+		{ "longer", 20, 2, 0, 0, 10, 5000 },
 		{ "fewer", 20, 2, 0, 0, 10, 5 },
 		{ "smaller", 20, 4, 0, 0, 5, 5 },
 		{ "again", 0, 4, 0, 0, 10, 5 },
