@@ -48,6 +48,16 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 	}
 }
 
+/* Where no device was allocated from, growth is held against what was. */
+static void find_space(struct facts *facts, const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
+		uint64_t peak = known(trace->summary.spaces[i].allocated.peak_bytes);
+
+		facts->peak = peak > facts->peak ? peak : facts->peak;
+	}
+}
+
 /* Bytes without code are booked under a name alone, or under no frame at all. */
 static bool is_stackless(const struct trace *trace, const struct trace_stack *stack)
 {
@@ -158,6 +168,8 @@ void facts_find(struct facts *facts, const struct trace *trace, const struct tra
 		find_sums(facts, trace, device);
 		find_parts(facts, trace, device);
 	}
+	if (!facts->peak)
+		find_space(facts, trace);
 	if (survey) {
 		find_temporaries(facts, trace, device, survey);
 		facts->reserves = survey->reserves;

@@ -4,6 +4,8 @@
 #include <stddef.h>
 
 #include "analyse/advice.h"
+#include "analyse/leaks.h"
+#include "analyse/trace.h"
 
 enum { MIB = 1 << 20 };
 #define GIB (1ull << 30)
@@ -111,6 +113,20 @@ TEST(each_rule_fires_alone_and_ends)
 		seen |= 1u << rows[i].advice;
 	}
 	EQ(seen, (1u << ADVICES) - 1);
+}
+
+/* A few bytes a step are no story where megabytes of CPU memory are all that there is. */
+TEST(a_program_without_a_device_has_a_peak)
+{
+	struct trace_space spaces[] = { { .space = "pinned" }, { .space = "cpu" } };
+	struct trace trace = { .summary = { .spaces = spaces, .spaces_n = 2 } };
+	struct leaks leaks = { 0 };
+	struct facts facts;
+
+	spaces[0].allocated.peak_bytes = TRACE_NONE;
+	spaces[1].allocated.peak_bytes = 5 * MIB;
+	facts_find(&facts, &trace, NULL, NULL, &leaks);
+	EQ(facts.peak, 5 * MIB);
 }
 
 /* A name that is no fact would be a hole in the sentence. */
