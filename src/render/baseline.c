@@ -9,55 +9,41 @@
 #include "base/out.h"
 #include "base/version.h"
 #include "render/baseline_parts.h"
-
-void baseline_number(struct out *out, const char *key, uint64_t value)
-{
-	out_text(out, key);
-	if (value == TRACE_NONE)
-		out_text(out, "null");
-	else
-		out_u64(out, value);
-}
-
-static void text(struct out *out, const char *key, const char *value)
-{
-	out_text(out, key);
-	out_json(out, value);
-}
+#include "render/members.h"
 
 static void head(struct out *out, const struct trace *trace)
 {
 	const struct trace_environment *environment = &trace->environment;
 
-	baseline_number(
+	member_number(
 		out,
 		"{\"schema\":\"memtrace/1\",\n\"process\":{\"pid\":0,\"ppid\":0,\"host\":null,"
 		"\"rank\":",
 		trace->process.rank);
-	baseline_number(out, ",\"world_size\":", trace->process.world_size);
+	member_number(out, ",\"world_size\":", trace->process.world_size);
 	out_text(out, ",\"command\":[],\"cwd\":null,\"start_time\":\"1970-01-01T00:00:00Z\","
 		      "\"duration_ns\":0,\"exit\":\"exit\"},\n");
-	text(out, "\"environment\":{\"memtrace\":", environment->memtrace);
-	baseline_number(out, ",\"cuda_driver\":", environment->cuda_driver);
-	baseline_number(out, ",\"cuda_runtime\":", environment->cuda_runtime);
-	text(out, ",\"torch\":", environment->torch);
-	text(out, ",\"python\":", environment->python);
+	member_text(out, "\"environment\":{\"memtrace\":", environment->memtrace);
+	member_number(out, ",\"cuda_driver\":", environment->cuda_driver);
+	member_number(out, ",\"cuda_runtime\":", environment->cuda_runtime);
+	member_text(out, ",\"torch\":", environment->torch);
+	member_text(out, ",\"python\":", environment->python);
 	out_text(out, ",\"settings\":{");
 	for (size_t i = 0; i < environment->settings_n; i++) {
-		text(out, i ? "," : "", environment->settings[i].name);
-		text(out, ":", environment->settings[i].value);
+		member_text(out, i ? "," : "", environment->settings[i].name);
+		member_text(out, ":", environment->settings[i].value);
 	}
 	out_text(out, "},\"devices\":[");
 	for (size_t i = 0; i < environment->devices_n; i++) {
 		const struct trace_card *card = &environment->devices[i];
 
-		baseline_number(out, i ? ",{\"device\":" : "{\"device\":", (uint64_t)card->device);
-		text(out, ",\"name\":", card->name);
-		baseline_number(out, ",\"total_bytes\":", card->total_bytes);
+		member_number(out, i ? ",{\"device\":" : "{\"device\":", (uint64_t)card->device);
+		member_text(out, ",\"name\":", card->name);
+		member_number(out, ",\"total_bytes\":", card->total_bytes);
 		out_char(out, '}');
 	}
-	text(out, "]},\n\"capture\":{\"baseline\":true,\"doors\":{},\"stacks\":",
-	     trace->capture.stacks ? trace->capture.stacks : "");
+	member_text(out, "]},\n\"capture\":{\"baseline\":true,\"doors\":{},\"stacks\":",
+		    trace->capture.stacks ? trace->capture.stacks : "");
 	out_text(out, ",\"events_recorded\":0,\"events_dropped\":0,\"truncated\":true,\"notes\":["
 		      "\"a baseline: it has no events, no timeline, no times and no whole stacks\""
 		      "]},\n");
@@ -68,9 +54,9 @@ static void head(struct out *out, const struct trace *trace)
 static void sum(struct out *out, const char *key, uint64_t peak, uint64_t exit)
 {
 	out_text(out, key);
-	baseline_number(out, "{\"peak_bytes\":", peak);
+	member_number(out, "{\"peak_bytes\":", peak);
 	out_text(out, ",\"peak_t\":0");
-	baseline_number(out, ",\"exit_bytes\":", exit);
+	member_number(out, ",\"exit_bytes\":", exit);
 	out_char(out, '}');
 }
 
@@ -110,12 +96,12 @@ static void parts(struct out *out, const struct run *run, enum dimension dimensi
 		const int64_t *values = rows[i]->values;
 
 		out_text(out, i ? "," : "");
-		text(out, key, rows[i]->name);
+		member_text(out, key, rows[i]->name);
 		sum(out, ",\"allocated\":", (uint64_t)values[COLUMN_ALLOCATED],
 		    (uint64_t)values[COLUMN_EXIT]);
 		sum(out, ",\"reserved\":", (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
-		baseline_number(out, ",\"allocations\":", (uint64_t)values[COLUMN_COUNT]);
-		baseline_number(
+		member_number(out, ",\"allocations\":", (uint64_t)values[COLUMN_COUNT]);
+		member_number(
 			out, ",\"frees\":", (uint64_t)(values[COLUMN_COUNT] - values[COLUMN_LIVE]));
 		out_char(out, '}');
 	}
@@ -135,9 +121,9 @@ static void categories(struct out *out, const struct run *run, int device, const
 		if (category->device != device || strcmp(category->space, space) != 0)
 			continue;
 		out_text(out, comma);
-		text(out, "\n {\"category\":", category->name);
-		baseline_number(out, ",\"peak_bytes\":", category->peak);
-		baseline_number(out, ",\"exit_bytes\":", category->exit);
+		member_text(out, "\n {\"category\":", category->name);
+		member_number(out, ",\"peak_bytes\":", category->peak);
+		member_number(out, ",\"exit_bytes\":", category->exit);
 		out_char(out, '}');
 		comma = ",";
 	}
@@ -152,18 +138,18 @@ static void summary(struct out *out, const struct run *run, const struct run_row
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
 
-		baseline_number(out,
-				i ? ",\n{\"device\":" : "\n{\"device\":", (uint64_t)device->device);
-		text(out, ",\"name\":", device->name);
-		baseline_number(out, ",\"total_bytes\":", device->total_bytes);
+		member_number(out,
+			      i ? ",\n{\"device\":" : "\n{\"device\":", (uint64_t)device->device);
+		member_text(out, ",\"name\":", device->name);
+		member_number(out, ",\"total_bytes\":", device->total_bytes);
 		sum(out, ",\"allocated\":", device->allocated.peak_bytes,
 		    device->allocated.exit_bytes);
 		sum(out, ",\"reserved\":", device->reserved.peak_bytes,
 		    device->reserved.exit_bytes);
-		baseline_number(out, ",\"used\":null,\"allocations\":", device->allocations);
-		baseline_number(out, ",\"frees\":", device->frees);
-		baseline_number(out, ",\"ooms\":", device->ooms);
-		baseline_number(out, ",\"retries\":", device->retries);
+		member_number(out, ",\"used\":null,\"allocations\":", device->allocations);
+		member_number(out, ",\"frees\":", device->frees);
+		member_number(out, ",\"ooms\":", device->ooms);
+		member_number(out, ",\"retries\":", device->retries);
 		out_text(out, ",\"pools\":[");
 		parts(out, run, DIMENSION_POOL, device->device, rows);
 		out_text(out, "],\"owners\":[");
@@ -176,11 +162,11 @@ static void summary(struct out *out, const struct run *run, const struct run_row
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
 		const struct trace_space *space = &trace->summary.spaces[i];
 
-		text(out, i ? ",\n{\"space\":" : "\n{\"space\":", space->space);
+		member_text(out, i ? ",\n{\"space\":" : "\n{\"space\":", space->space);
 		sum(out, ",\"allocated\":", space->allocated.peak_bytes,
 		    space->allocated.exit_bytes);
-		baseline_number(out, ",\"allocations\":", space->allocations);
-		baseline_number(out, ",\"frees\":", space->frees);
+		member_number(out, ",\"allocations\":", space->allocations);
+		member_number(out, ",\"frees\":", space->frees);
 		if (space->space && strcmp(space->space, "device") != 0 &&
 		    strcmp(space->space, "array") != 0)
 			categories(out, run, NO_DEVICE, space->space);
@@ -199,10 +185,10 @@ static void peaks(struct out *out, const struct kept *kept)
 		const struct trace_peak *peak = kept_peak(kept, p);
 		const char *comma = "";
 
-		baseline_number(out,
-				p ? ",\n{\"device\":" : "\n{\"device\":", (uint64_t)peak->device);
-		text(out, ",\"pool\":null,\"metric\":", metrics[peak->metric]);
-		baseline_number(out, ",\"t\":0,\"bytes\":", peak->bytes);
+		member_number(out,
+			      p ? ",\n{\"device\":" : "\n{\"device\":", (uint64_t)peak->device);
+		member_text(out, ",\"pool\":null,\"metric\":", metrics[peak->metric]);
+		member_number(out, ",\"t\":0,\"bytes\":", peak->bytes);
 		out_text(out, ",\"stacks\":[");
 		for (size_t i = 0; i < kept->sites_n; i++) {
 			const uint64_t *share = &kept->sites[i].shares[2 * p];
@@ -210,9 +196,9 @@ static void peaks(struct out *out, const struct kept *kept)
 			if (!share[0] && !share[1])
 				continue;
 			out_text(out, comma);
-			baseline_number(out, "{\"stack\":", i);
-			baseline_number(out, ",\"bytes\":", share[0]);
-			baseline_number(out, ",\"count\":", share[1]);
+			member_number(out, "{\"stack\":", i);
+			member_number(out, ",\"bytes\":", share[0]);
+			member_number(out, ",\"count\":", share[1]);
 			out_char(out, '}');
 			comma = ",";
 		}
@@ -239,13 +225,13 @@ static void frame(struct out *out, const struct kept_frame *kept, const char **m
 		  size_t *modules_n)
 {
 	if (kept->python) {
-		text(out, "{\"language\":\"python\",\"function\":", kept->function);
-		text(out, ",\"file\":", kept->path);
-		baseline_number(out, ",\"line\":", kept->line);
+		member_text(out, "{\"language\":\"python\",\"function\":", kept->function);
+		member_text(out, ",\"file\":", kept->path);
+		member_number(out, ",\"line\":", kept->line);
 		out_char(out, '}');
 		return;
 	}
-	text(out, "{\"language\":\"native\",\"function\":", kept->function);
+	member_text(out, "{\"language\":\"native\",\"function\":", kept->function);
 	out_text(out, ",\"symbol\":null,\"module\":");
 	if (kept->path && kept->path[0])
 		out_u64(out, module_of(modules, modules_n, kept->path));
@@ -273,7 +259,7 @@ static int names(struct out *out, const struct kept *kept)
 	}
 	out_text(out, "\"modules\":[");
 	for (size_t i = 0; i < modules_n; i++) {
-		text(out, i ? ",\n{\"path\":" : "\n{\"path\":", modules[i]);
+		member_text(out, i ? ",\n{\"path\":" : "\n{\"path\":", modules[i]);
 		out_text(out, ",\"build_id\":null,\"base\":\"0x0\"}");
 	}
 	out_text(out, "],\n\"frames\":[");
@@ -288,7 +274,7 @@ static int names(struct out *out, const struct kept *kept)
 	for (size_t i = 0; i < kept->sites_n; i++) {
 		out_text(out, i ? ",{\"frames\":[" : "\n{\"frames\":[");
 		for (unsigned k = 0; k < kept->sites[i].frames_n; k++)
-			baseline_number(out, k ? "," : "", frames++);
+			member_number(out, k ? "," : "", frames++);
 		out_text(out, "]}");
 	}
 	out_text(out, "],\n");
@@ -307,14 +293,14 @@ static void sites(struct out *out, const struct kept *kept)
 		if (!site->space[0])
 			continue;
 		out_text(out, comma);
-		text(out, "{\"site\":", site->name);
-		text(out, ",\"space\":", site->space);
-		baseline_number(out, ",\"stacks\":[", i);
-		baseline_number(out, "],\"allocations\":", site->sums.allocations);
-		baseline_number(out, ",\"frees\":", site->sums.frees);
-		baseline_number(out, ",\"bytes\":", site->sums.bytes);
-		baseline_number(out, ",\"live_bytes\":", site->sums.live_bytes);
-		baseline_number(out, ",\"peak_bytes\":", site->sums.peak_bytes);
+		member_text(out, "{\"site\":", site->name);
+		member_text(out, ",\"space\":", site->space);
+		member_number(out, ",\"stacks\":[", i);
+		member_number(out, "],\"allocations\":", site->sums.allocations);
+		member_number(out, ",\"frees\":", site->sums.frees);
+		member_number(out, ",\"bytes\":", site->sums.bytes);
+		member_number(out, ",\"live_bytes\":", site->sums.live_bytes);
+		member_number(out, ",\"peak_bytes\":", site->sums.peak_bytes);
 		out_text(out, ",\"lifetime_min_ns\":null,\"lifetime_max_ns\":null}");
 		comma = ",\n";
 	}

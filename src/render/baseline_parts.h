@@ -39,9 +39,7 @@ struct kept {
 int kept_read(struct kept *kept, struct run *run);
 void kept_clear(struct kept *kept);
 
-/* A key and a number, null for TRACE_NONE. */
 struct out;
-void baseline_number(struct out *out, const char *key, uint64_t value);
 
 /* baseline_phases.c: the member `phases`, with a comma behind it: 0 or -errno. */
 int baseline_phases(struct out *out, const struct trace *trace);

@@ -6,6 +6,7 @@
 #include "analyse/metrics.h"
 #include "base/out.h"
 #include "render/baseline_parts.h"
+#include "render/members.h"
 
 /* More names than this are told by what they have in common: "step" for "step 1", "step 2", ... */
 enum { PHASE_NAMES = 100 };
@@ -78,9 +79,9 @@ static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
 
 static void phase_sums(struct out *out, const char *key, const struct trace_phase_sums *sums)
 {
-	baseline_number(out, key, sums->start_bytes);
-	baseline_number(out, ",\"end_bytes\":", sums->end_bytes);
-	baseline_number(out, ",\"peak_bytes\":", sums->peak_bytes);
+	member_number(out, key, sums->start_bytes);
+	member_number(out, ",\"end_bytes\":", sums->end_bytes);
+	member_number(out, ",\"peak_bytes\":", sums->peak_bytes);
 	out_char(out, '}');
 }
 

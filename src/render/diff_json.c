@@ -9,12 +9,7 @@
 #include "analyse/error.h"
 #include "base/out.h"
 #include "render/diff.h"
-
-static void member(struct out *out, const char *key, const char *text)
-{
-	out_text(out, key);
-	out_json(out, text);
-}
+#include "render/members.h"
 
 static void runs(struct out *out, const char *key, const struct diff_side *side)
 {
@@ -56,9 +51,9 @@ static void unlike(struct out *out, const struct diff *diff)
 {
 	out_text(out, ",\n\"unlike\":[");
 	for (size_t i = 0; i < diff->unlike_n; i++) {
-		member(out, i ? ",{\"key\":" : "{\"key\":", diff->unlike[i].key);
-		member(out, ",\"base\":", diff->unlike[i].base);
-		member(out, ",\"head\":", diff->unlike[i].head);
+		member_text(out, i ? ",{\"key\":" : "{\"key\":", diff->unlike[i].key);
+		member_text(out, ",\"base\":", diff->unlike[i].base);
+		member_text(out, ",\"head\":", diff->unlike[i].head);
 		out_char(out, '}');
 	}
 	out_char(out, ']');
@@ -73,10 +68,10 @@ static void gates(struct out *out, const struct diff *diff)
 		char words[DIFF_SENTENCE];
 
 		diff_gate_words(result, words, sizeof(words));
-		member(out, i ? ",\n{\"gate\":" : "\n{\"gate\":", result->gate->text);
-		member(out, ",\"metric\":", metric->name);
-		member(out, ",\"unit\":", metric->bytes ? "bytes" : "count");
-		member(out, ",\"place\":", result->place);
+		member_text(out, i ? ",\n{\"gate\":" : "\n{\"gate\":", result->gate->text);
+		member_text(out, ",\"metric\":", metric->name);
+		member_text(out, ",\"unit\":", metric->bytes ? "bytes" : "count");
+		member_text(out, ",\"place\":", result->place);
 		out_text(out, ",\"base\":");
 		if (result->gate->kind == GATE_GROWTH)
 			out_i64(out, result->base);
@@ -87,7 +82,7 @@ static void gates(struct out *out, const struct diff *diff)
 		out_text(out, ",\"noise\":");
 		out_i64(out, result->noise);
 		out_text(out, result->broken ? ",\"broken\":true" : ",\"broken\":false");
-		member(out, ",\"words\":", words);
+		member_text(out, ",\"words\":", words);
 		out_char(out, '}');
 	}
 	out_char(out, ']');
@@ -101,7 +96,7 @@ static void values(struct out *out, const char *key, const int64_t *of, unsigned
 	for (enum column column = 0; column < COLUMNS; column++) {
 		if (!(columns & 1u << column))
 			continue;
-		member(out, comma, run_columns[column].key);
+		member_text(out, comma, run_columns[column].key);
 		out_char(out, ':');
 		out_i64(out, of[column]);
 		comma = ",";
@@ -130,17 +125,17 @@ static void write_row(struct out *out, const struct diff *diff, const struct dif
 	};
 	unsigned columns = columns_of(diff, row);
 
-	member(out, "{\"dimension\":", run_dimensions[row->dimension].key);
-	member(out, ",\"name\":", row->name);
+	member_text(out, "{\"dimension\":", run_dimensions[row->dimension].key);
+	member_text(out, ",\"name\":", row->name);
 	if (row->dimension == DIMENSION_SITE || row->dimension == DIMENSION_CATEGORY)
-		member(out, groups[row->dimension], row->group);
+		member_text(out, groups[row->dimension], row->group);
 	else if (groups[row->dimension]) {
 		out_text(out, groups[row->dimension]);
 		out_text(out, row->group);
 	}
 	if (row->dimension == DIMENSION_SITE) {
-		member(out, ",\"why\":", row->why ? diff_why_word(row->why) : NULL);
-		member(out, ",\"file\":", row->file);
+		member_text(out, ",\"why\":", row->why ? diff_why_word(row->why) : NULL);
+		member_text(out, ",\"file\":", row->file);
 		out_text(out, ",\"line\":");
 		out_u64(out, row->line);
 		out_text(out, ",\"base_line\":");
@@ -170,7 +165,7 @@ static void totals(struct out *out, const struct diff *diff)
 		if (!any)
 			continue;
 		out_text(out, comma);
-		member(out, "{\"space\":", groups[i]);
+		member_text(out, "{\"space\":", groups[i]);
 		values(out, ",\"base\":{", total.base, columns_of(diff, &total));
 		values(out, ",\"head\":{", total.head, columns_of(diff, &total));
 		out_char(out, '}');
@@ -219,7 +214,7 @@ int diff_json(struct diff *diff, struct out *out, const struct diff_options *opt
 	int error = 0;
 
 	diff_sentence(diff, sentence, sizeof(sentence));
-	member(out, "{\"schema\":\"memtrace-diff/1\",\n\"sentence\":", sentence);
+	member_text(out, "{\"schema\":\"memtrace-diff/1\",\n\"sentence\":", sentence);
 	out_text(out, diff_broken(diff) ? ",\n\"broken\":true" : ",\n\"broken\":false");
 	runs(out, ",\n\"base\":", &diff->base);
 	runs(out, ",\n\"head\":", &diff->head);

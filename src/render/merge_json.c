@@ -3,22 +3,8 @@
 
 #include "analyse/error.h"
 #include "base/out.h"
+#include "render/members.h"
 #include "render/merge.h"
-
-static void text(struct out *out, const char *key, const char *value)
-{
-	out_text(out, key);
-	out_json(out, value);
-}
-
-static void number(struct out *out, const char *key, uint64_t value)
-{
-	out_text(out, key);
-	if (value == TRACE_NONE)
-		out_text(out, "null");
-	else
-		out_u64(out, value);
-}
 
 static void sentences(struct out *out, const struct merge *merge)
 {
@@ -26,18 +12,19 @@ static void sentences(struct out *out, const struct merge *merge)
 
 	out_text(out, ",\n\"sentences\":[");
 	for (size_t i = 0; merge_sentence(merge, i, sentence, sizeof(sentence)); i++)
-		text(out, i ? ",\n" : "\n", sentence);
+		member_text(out, i ? ",\n" : "\n", sentence);
 	out_char(out, ']');
 }
 
 static void missing(struct out *out, const struct merge *merge)
 {
-	number(out, ",\n\"world_size\":", merge->world_size ? merge->world_size : TRACE_NONE);
+	member_number(out,
+		      ",\n\"world_size\":", merge->world_size ? merge->world_size : TRACE_NONE);
 	out_text(out, merge->numbered ? ",\n\"numbered\":true" : ",\n\"numbered\":false");
 	out_text(out, ",\n\"missing\":[");
 	for (size_t i = 0; i < merge->gaps_n; i++) {
-		number(out, i ? ",{\"first\":" : "{\"first\":", merge->gaps[i].first);
-		number(out, ",\"last\":", merge->gaps[i].last);
+		member_number(out, i ? ",{\"first\":" : "{\"first\":", merge->gaps[i].first);
+		member_number(out, ",\"last\":", merge->gaps[i].last);
 		out_char(out, '}');
 	}
 	out_char(out, ']');
@@ -51,13 +38,13 @@ static void devices(struct out *out, const struct merge_rank *rank)
 
 		out_text(out, i ? ",{\"device\":" : "{\"device\":");
 		out_i64(out, device->device);
-		number(out, ",\"card\":", device->card);
+		member_number(out, ",\"card\":", device->card);
 		for (size_t metric = 0; metric < TRACE_METRICS; metric++) {
 			out_format(out, ",\"%s\":", merge_metric_names[metric]);
-			number(out, "{\"peak_bytes\":", device->peaks[metric]);
+			member_number(out, "{\"peak_bytes\":", device->peaks[metric]);
 			out_char(out, '}');
 		}
-		number(out, ",\"ooms\":", device->ooms);
+		member_number(out, ",\"ooms\":", device->ooms);
 		out_char(out, '}');
 	}
 	out_char(out, ']');
@@ -71,15 +58,15 @@ static void ranks(struct out *out, const struct merge *merge)
 	for (size_t i = 0; i < merge->order_n; i++) {
 		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
 
-		number(out, i ? ",\n{\"rank\":" : "\n{\"rank\":", rank->rank);
-		number(out, ",\"local_rank\":", rank->local_rank);
-		text(out, ",\"trace\":", rank->path);
-		text(out, ",\"host\":", rank->host);
-		number(out, ",\"pid\":", rank->pid);
-		text(out, ",\"start_time\":", rank->start_time[0] ? rank->start_time : NULL);
-		number(out, ",\"duration_ns\":", rank->duration);
-		text(out, ",\"exit\":", merge_exit_word(word, rank));
-		number(out, ",\"ooms\":", rank->ooms);
+		member_number(out, i ? ",\n{\"rank\":" : "\n{\"rank\":", rank->rank);
+		member_number(out, ",\"local_rank\":", rank->local_rank);
+		member_text(out, ",\"trace\":", rank->path);
+		member_text(out, ",\"host\":", rank->host);
+		member_number(out, ",\"pid\":", rank->pid);
+		member_text(out, ",\"start_time\":", rank->start_time[0] ? rank->start_time : NULL);
+		member_number(out, ",\"duration_ns\":", rank->duration);
+		member_text(out, ",\"exit\":", merge_exit_word(word, rank));
+		member_number(out, ",\"ooms\":", rank->ooms);
 		devices(out, rank);
 		out_char(out, '}');
 	}
@@ -90,8 +77,8 @@ static void ranked(struct out *out, const struct merge *merge, const char *key, 
 		   size_t rank)
 {
 	out_text(out, key);
-	number(out, "{\"bytes\":", bytes);
-	number(out, ",\"rank\":", merge->ranks[rank].rank);
+	member_number(out, "{\"bytes\":", bytes);
+	member_number(out, ",\"rank\":", merge->ranks[rank].rank);
 	out_char(out, '}');
 }
 
@@ -106,10 +93,10 @@ static void spreads(struct out *out, const struct merge *merge)
 		if (!spread->count)
 			continue;
 		out_text(out, comma);
-		text(out, "{\"metric\":", merge_metric_names[metric]);
-		number(out, ",\"ranks\":", spread->count);
+		member_text(out, "{\"metric\":", merge_metric_names[metric]);
+		member_number(out, ",\"ranks\":", spread->count);
 		ranked(out, merge, ",\"lowest\":", spread->lowest, spread->lowest_rank);
-		number(out, ",\"median_bytes\":", spread->median);
+		member_number(out, ",\"median_bytes\":", spread->median);
 		ranked(out, merge, ",\"highest\":", spread->highest, spread->highest_rank);
 		if (spread->median)
 			out_format(out, ",\"ratio\":%.6f",
@@ -142,7 +129,7 @@ static void users(struct out *out, const struct merge *merge, size_t card)
 		for (size_t k = 0; k < rank->devices_n; k++) {
 			if (rank->devices[k].card != card)
 				continue;
-			number(out, comma, rank->rank);
+			member_number(out, comma, rank->rank);
 			comma = ",";
 		}
 	}
@@ -155,14 +142,14 @@ static void cards(struct out *out, const struct merge *merge)
 	for (size_t i = 0; i < merge->cards_n; i++) {
 		const struct merge_card *card = &merge->cards[i];
 
-		number(out, i ? ",\n{\"card\":" : "\n{\"card\":", i);
-		text(out, ",\"host\":", card->host);
-		text(out, ",\"uuid\":", card->uuid);
-		text(out, ",\"name\":", card->name);
-		number(out, ",\"total_bytes\":", card->total);
-		number(out, ",\"peak_bytes\":", card->peak);
+		member_number(out, i ? ",\n{\"card\":" : "\n{\"card\":", i);
+		member_text(out, ",\"host\":", card->host);
+		member_text(out, ",\"uuid\":", card->uuid);
+		member_text(out, ",\"name\":", card->name);
+		member_number(out, ",\"total_bytes\":", card->total);
+		member_number(out, ",\"peak_bytes\":", card->peak);
 		headroom(out, card);
-		number(out, ",\"ooms\":", card->ooms);
+		member_number(out, ",\"ooms\":", card->ooms);
 		users(out, merge, i);
 		out_char(out, '}');
 	}
@@ -171,8 +158,8 @@ static void cards(struct out *out, const struct merge *merge)
 		out_text(out, "null");
 		return;
 	}
-	number(out, "{\"rank\":", merge->ranks[merge->cards[merge->tightest].fullest].rank);
-	number(out, ",\"card\":", merge->tightest);
+	member_number(out, "{\"rank\":", merge->ranks[merge->cards[merge->tightest].fullest].rank);
+	member_number(out, ",\"card\":", merge->tightest);
 	headroom(out, &merge->cards[merge->tightest]);
 	out_char(out, '}');
 }
@@ -183,18 +170,18 @@ static void sites(struct out *out, const struct merge *merge)
 	for (size_t i = 0; i < merge->sites_n; i++) {
 		const struct merge_site *site = &merge->sites[i];
 
-		text(out, i ? ",\n{\"site\":" : "\n{\"site\":", site->name);
-		text(out, ",\"space\":", site->group);
-		text(out, ",\"file\":", site->file);
-		number(out, ",\"line\":", site->line);
-		number(out, ",\"ranks\":", site->shares_n);
+		member_text(out, i ? ",\n{\"site\":" : "\n{\"site\":", site->name);
+		member_text(out, ",\"space\":", site->group);
+		member_text(out, ",\"file\":", site->file);
+		member_number(out, ",\"line\":", site->line);
+		member_number(out, ",\"ranks\":", site->shares_n);
 		for (size_t k = 0; k < MERGE_COLUMNS; k++) {
 			out_format(out,
 				   ",\"%s\":{\"median_bytes\":", run_columns[merge_columns[k]].key);
 			out_i64(out, site->median[k]);
 			out_text(out, ",\"highest_bytes\":");
 			out_i64(out, site->highest[k]);
-			number(out, ",\"rank\":", merge->ranks[site->rank[k]].rank);
+			member_number(out, ",\"rank\":", merge->ranks[site->rank[k]].rank);
 			out_char(out, '}');
 		}
 		out_char(out, '}');

@@ -5,27 +5,13 @@
 #include "render/page_parts.h"
 
 #include "base/out.h"
-
-static void number(struct out *out, const char *key, uint64_t value)
-{
-	out_text(out, key);
-	if (value == TRACE_NONE)
-		out_text(out, "null");
-	else
-		out_u64(out, value);
-}
-
-static void text(struct out *out, const char *key, const char *value)
-{
-	out_text(out, key);
-	out_json(out, value);
-}
+#include "render/members.h"
 
 static void numbers(struct out *out, const char *key, const uint64_t *values, size_t count)
 {
 	out_text(out, key);
 	for (size_t i = 0; i < count; i++)
-		number(out, i ? "," : "", values[i]);
+		member_number(out, i ? "," : "", values[i]);
 	out_char(out, ']');
 }
 
@@ -45,14 +31,15 @@ static void places(const struct trace *trace, const struct history *history, str
 		const struct history_place *place = &history->places[i];
 
 		device(out, i ? ",{\"device\":" : "{\"device\":", place->device);
-		text(out, ",\"space\":", place->space < SPACES ? space_name(place->space) : NULL);
-		text(out, ",\"pool\":", trace_text(trace, place->pool));
+		member_text(out,
+			    ",\"space\":", place->space < SPACES ? space_name(place->space) : NULL);
+		member_text(out, ",\"pool\":", trace_text(trace, place->pool));
 		out_text(out, place->foreign ? ",\"foreign\":true" : ",\"foreign\":false");
 		out_text(out, place->handle ? ",\"handle\":true}" : ",\"handle\":false}");
 	}
 	out_text(out, "],\n\"ops\":[");
 	for (unsigned op = 0; op < EVENT_OPS; op++)
-		text(out, op ? "," : "", event_op_name(op));
+		member_text(out, op ? "," : "", event_op_name(op));
 	out_text(out, ",\"unknown\",\"fold\"]");
 }
 
@@ -62,16 +49,16 @@ static void threads(const struct trace *trace, const struct history *history, st
 	for (size_t i = 0; i < history->threads_n; i++) {
 		const struct trace_thread *thread = trace_thread(trace, history->threads[i]);
 
-		number(out, i ? ",{\"thread\":" : "{\"thread\":", history->threads[i]);
-		text(out, ",\"name\":", thread ? thread->name : NULL);
+		member_number(out, i ? ",{\"thread\":" : "{\"thread\":", history->threads[i]);
+		member_text(out, ",\"name\":", thread ? thread->name : NULL);
 		out_char(out, '}');
 	}
 	out_text(out, "],\n\"apis\":[");
 	for (size_t i = 0; i < history->apis_n; i++)
-		text(out, i ? "," : "", trace_text(trace, history->apis[i]));
+		member_text(out, i ? "," : "", trace_text(trace, history->apis[i]));
 	out_text(out, "],\n\"texts\":[");
 	for (uint32_t i = 0; i < trace->texts.texts_n; i++)
-		text(out, i ? "," : "", trace_text(trace, i));
+		member_text(out, i ? "," : "", trace_text(trace, i));
 	out_char(out, ']');
 }
 
@@ -81,11 +68,11 @@ static void gaps(const struct history *history, struct out *out)
 	for (size_t i = 0; i < history->gaps_n; i++) {
 		const struct history_gap *gap = &history->gaps[i];
 
-		number(out, i ? ",{\"event\":" : "{\"event\":", gap->event);
-		number(out, ",\"dropped\":", gap->dropped);
+		member_number(out, i ? ",{\"event\":" : "{\"event\":", gap->event);
+		member_number(out, ",\"dropped\":", gap->dropped);
 		device(out, ",\"device\":", gap->device);
-		number(out, ",\"allocated\":", gap->allocated);
-		number(out, ",\"reserved\":", gap->reserved);
+		member_number(out, ",\"allocated\":", gap->allocated);
+		member_number(out, ",\"reserved\":", gap->reserved);
 		out_char(out, '}');
 	}
 	out_char(out, ']');
@@ -104,12 +91,12 @@ static void frames(const struct trace *trace, struct out *out)
 		if (!where && frame->module < trace->modules_n)
 			where = trace->modules[frame->module].path;
 		trace_frame_text(trace, i, name, sizeof(name));
-		text(out, i ? ",\n[" : "\n[", name);
-		text(out, ",", frame->function);
-		text(out, ",", where);
-		number(out, ",", frame->file ? frame->line : 0);
-		number(out, ",", frame->language == TRACE_PYTHON);
-		number(out, ",", trace_frame_rank(trace, frame));
+		member_text(out, i ? ",\n[" : "\n[", name);
+		member_text(out, ",", frame->function);
+		member_text(out, ",", where);
+		member_number(out, ",", frame->file ? frame->line : 0);
+		member_number(out, ",", frame->language == TRACE_PYTHON);
+		member_number(out, ",", trace_frame_rank(trace, frame));
 		out_text(out, trace_frame_named(frame) ? ",1]" : ",0]");
 	}
 	out_char(out, ']');
@@ -125,12 +112,12 @@ static bool is_of_stacks(enum trace_by by)
 static void sites(const struct trace *trace, struct out *out)
 {
 	for (size_t i = 0; i < trace->sites_n; i++)
-		text(out, i ? "," : "", trace->sites[i].site);
+		member_text(out, i ? "," : "", trace->sites[i].site);
 	out_text(out, "],\"of\":[");
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		uint32_t site = trace->site_of ? trace->site_of[i] : UINT32_MAX;
 
-		number(out, i ? "," : "", site == UINT32_MAX ? TRACE_NONE : site);
+		member_number(out, i ? "," : "", site == UINT32_MAX ? TRACE_NONE : site);
 	}
 }
 
@@ -139,10 +126,10 @@ static void category_groups(const struct categories *categories, struct out *out
 {
 	out_text(out, ",\n{\"by\":\"category\",\"title\":\"category\",\"names\":[");
 	for (size_t i = 0; i < categories->rules->categories; i++)
-		text(out, i ? "," : "", categories_name(categories, i));
+		member_text(out, i ? "," : "", categories_name(categories, i));
 	out_text(out, "],\"of\":[");
 	for (size_t i = 0; i < categories->stacks_n; i++)
-		number(out, i ? "," : "", categories->of_stack[i]);
+		member_number(out, i ? "," : "", categories->of_stack[i]);
 	out_text(out, "]}");
 }
 
@@ -160,8 +147,8 @@ static int groupings(struct trace *trace, const struct categories *categories, s
 			continue;
 		out_text(out, comma);
 		comma = ",\n";
-		text(out, "{\"by\":", trace_by_name(by));
-		text(out, ",\"title\":", trace_by_title(by));
+		member_text(out, "{\"by\":", trace_by_name(by));
+		member_text(out, ",\"title\":", trace_by_title(by));
 		out_text(out, ",\"names\":[");
 		if (by == TRACE_BY_SITE) {
 			sites(trace, out);
@@ -170,10 +157,10 @@ static int groupings(struct trace *trace, const struct categories *categories, s
 			if (error)
 				return error;
 			for (size_t i = 0; i < keys.count; i++)
-				text(out, i ? "," : "", keys.keys[i].name);
+				member_text(out, i ? "," : "", keys.keys[i].name);
 			out_text(out, "],\"of\":[");
 			for (size_t i = 0; i < trace->stacks_n; i++)
-				number(out, i ? "," : "", keys.of[i]);
+				member_number(out, i ? "," : "", keys.of[i]);
 		}
 		out_text(out, "]}");
 	}
@@ -185,18 +172,18 @@ static int groupings(struct trace *trace, const struct categories *categories, s
 /* [at the start, at the end, the highest] */
 static void sums(struct out *out, const char *key, const struct trace_phase_sums *of)
 {
-	number(out, key, of->start_bytes);
-	number(out, ",", of->end_bytes);
-	number(out, ",", of->peak_bytes);
+	member_number(out, key, of->start_bytes);
+	member_number(out, ",", of->end_bytes);
+	member_number(out, ",", of->peak_bytes);
 	out_char(out, ']');
 }
 
 static void counts(struct out *out, const struct trace_phase_count *born,
 		   const struct trace_phase_count *freed, const struct trace_phase_count *outliving)
 {
-	number(out, ",\"born\":", born->bytes);
-	number(out, ",\"freed\":", freed->bytes);
-	number(out, ",\"outliving\":", outliving->bytes);
+	member_number(out, ",\"born\":", born->bytes);
+	member_number(out, ",\"freed\":", freed->bytes);
+	member_number(out, ",\"outliving\":", outliving->bytes);
 }
 
 static void phase_devices(struct out *out, const struct trace_phase *phase)
@@ -220,11 +207,11 @@ static void phases(const struct trace *trace, struct out *out)
 	for (size_t i = 0; i < trace->phases_n; i++) {
 		const struct trace_phase *phase = &trace->phases[i];
 
-		text(out, i ? ",\n{\"name\":" : "\n{\"name\":", phase->name);
-		text(out, ",\"domain\":", phase->domain);
-		number(out, ",\"thread\":", phase->thread);
-		number(out, ",\"start\":", phase->start);
-		number(out, ",\"end\":", phase->end);
+		member_text(out, i ? ",\n{\"name\":" : "\n{\"name\":", phase->name);
+		member_text(out, ",\"domain\":", phase->domain);
+		member_number(out, ",\"thread\":", phase->thread);
+		member_number(out, ",\"start\":", phase->start);
+		member_number(out, ",\"end\":", phase->end);
 		sums(out, ",\"allocated\":[", &phase->allocated);
 		sums(out, ",\"reserved\":[", &phase->reserved);
 		counts(out, &phase->born, &phase->freed, &phase->outliving);
@@ -242,7 +229,7 @@ static void curves(const struct trace *trace, struct out *out)
 		const struct trace_curve *curve = &trace->timeline[i];
 
 		device(out, i ? ",\n{\"device\":" : "\n{\"device\":", curve->device);
-		text(out, ",\"pool\":", curve->pool);
+		member_text(out, ",\"pool\":", curve->pool);
 		numbers(out, ",\"t\":[", curve->t, curve->t_n);
 		numbers(out, ",\"allocated\":[", curve->allocated, curve->allocated_n);
 		numbers(out, ",\"reserved\":[", curve->reserved, curve->reserved_n);
@@ -262,15 +249,15 @@ static void peaks(const struct trace *trace, struct out *out)
 		const struct trace_peak *peak = &trace->peaks[i];
 
 		device(out, i ? ",\n{\"device\":" : "\n{\"device\":", peak->device);
-		text(out, ",\"pool\":", peak->pool);
-		text(out, ",\"metric\":", metrics[peak->metric]);
-		number(out, ",\"t\":", peak->t);
-		number(out, ",\"bytes\":", peak->bytes);
+		member_text(out, ",\"pool\":", peak->pool);
+		member_text(out, ",\"metric\":", metrics[peak->metric]);
+		member_number(out, ",\"t\":", peak->t);
+		member_number(out, ",\"bytes\":", peak->bytes);
 		out_text(out, ",\"stacks\":[");
 		for (size_t k = 0; k < peak->stacks_n; k++) {
-			number(out, k ? ",[" : "[", peak->stacks[k].stack);
-			number(out, ",", peak->stacks[k].bytes);
-			number(out, ",", peak->stacks[k].count);
+			member_number(out, k ? ",[" : "[", peak->stacks[k].stack);
+			member_number(out, ",", peak->stacks[k].bytes);
+			member_number(out, ",", peak->stacks[k].count);
 			out_char(out, ']');
 		}
 		out_text(out, "]}");
@@ -282,10 +269,10 @@ static void folds(const struct history_folded *folded, struct out *out)
 {
 	if (!folded->events)
 		return;
-	number(out, ",\n\"folded\":{\"events\":", folded->events);
-	number(out, ",\"blocks\":", folded->blocks);
-	number(out, ",\"largest\":", folded->largest);
-	number(out, ",\"slices\":", folded->slices);
+	member_number(out, ",\n\"folded\":{\"events\":", folded->events);
+	member_number(out, ",\"blocks\":", folded->blocks);
+	member_number(out, ",\"largest\":", folded->largest);
+	member_number(out, ",\"slices\":", folded->slices);
 	out_char(out, '}');
 }
 
@@ -294,8 +281,8 @@ int page_facts(struct trace *trace, const struct history *history,
 	       struct out *out)
 {
 	folds(folded, out);
-	number(out, ",\n\"events\":", history->events_n);
-	number(out, ",\"stacks\":", trace->stacks_n);
+	member_number(out, ",\n\"events\":", history->events_n);
+	member_number(out, ",\"stacks\":", trace->stacks_n);
 	places(trace, history, out);
 	threads(trace, history, out);
 	gaps(history, out);

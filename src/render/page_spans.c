@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/out.h"
+#include "render/members.h"
 
 static int longest_first(const void *a, const void *b)
 {
@@ -111,19 +112,13 @@ void page_spans_clear(struct page_spans *spans)
 	*spans = (struct page_spans){ .list = NULL };
 }
 
-static void number(struct out *out, const char *key, uint64_t value)
-{
-	out_text(out, key);
-	out_u64(out, value);
-}
-
 static void write_track(struct out *out, const struct trace_span *span)
 {
 	if (span->device < 0) {
-		number(out, "{\"device\":null,\"stream\":null,\"thread\":", span->thread);
+		member_number(out, "{\"device\":null,\"stream\":null,\"thread\":", span->thread);
 	} else {
-		number(out, "{\"device\":", (uint64_t)span->device);
-		number(out, ",\"stream\":", span->stream);
+		member_number(out, "{\"device\":", (uint64_t)span->device);
+		member_number(out, ",\"stream\":", span->stream);
 		out_text(out, ",\"thread\":null");
 	}
 	out_char(out, '}');
@@ -133,10 +128,10 @@ void page_spans_facts(const struct page_spans *spans, const struct trace *trace,
 {
 	if (!trace->witness.cupti)
 		return;
-	number(out, ",\n\"spans\":{\"count\":", spans->count);
-	number(out, ",\"dropped\":", trace->spans_dropped);
-	number(out, ",\"left_out\":", spans->left_out);
-	number(out, ",\"left_out_ns\":", spans->left_out_ns);
+	member_number(out, ",\n\"spans\":{\"count\":", spans->count);
+	member_number(out, ",\"dropped\":", trace->spans_dropped);
+	member_number(out, ",\"left_out\":", spans->left_out);
+	member_number(out, ",\"left_out_ns\":", spans->left_out_ns);
 	out_text(out, ",\n\"tracks\":[");
 	for (size_t i = 0; i < spans->track_n; i++) {
 		out_text(out, i ? "," : "");

@@ -10,6 +10,7 @@
 #include "analyse/error.h"
 #include "analyse/trace.h"
 #include "base/out.h"
+#include "render/members.h"
 #include "render/report.h"
 #include "render/report_facts.h"
 #include "render/report_parts.h"
@@ -22,17 +23,12 @@ enum {
 
 void report_json_number(const struct report *report, const char *key, uint64_t value)
 {
-	out_text(report->show.out, key);
-	if (value == TRACE_NONE)
-		out_text(report->show.out, "null");
-	else
-		out_u64(report->show.out, value);
+	member_number(report->show.out, key, value);
 }
 
 void report_json_text(const struct report *report, const char *key, const char *value)
 {
-	out_text(report->show.out, key);
-	out_json(report->show.out, value);
+	member_text(report->show.out, key, value);
 }
 
 static void sum(const struct report *report, const char *key, const struct trace_sum *value)

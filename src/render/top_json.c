@@ -2,24 +2,13 @@
 #include "base/clock.h"
 #include "base/out.h"
 #include "render/document.h"
+#include "render/members.h"
 #include "render/top.h"
-
-static void number(struct out *out, const char *key, uint64_t value)
-{
-	out_text(out, key);
-	out_u64(out, value);
-}
 
 static void integer(struct out *out, const char *key, int64_t value)
 {
 	out_text(out, key);
 	out_i64(out, value);
-}
-
-static void text(struct out *out, const char *key, const char *value)
-{
-	out_text(out, key);
-	out_json(out, value);
 }
 
 static void truth(struct out *out, const char *key, bool value)
@@ -41,9 +30,9 @@ static void rate(struct out *out, const char *key, const struct look *look, doub
 static void sum(struct out *out, const char *key, const struct look_sum *value)
 {
 	out_text(out, key);
-	number(out, "{\"now_bytes\":", value->now);
-	number(out, ",\"peak_bytes\":", value->peak);
-	number(out, ",\"peak_t\":", value->peak_t);
+	member_number(out, "{\"now_bytes\":", value->now);
+	member_number(out, ",\"peak_bytes\":", value->peak);
+	member_number(out, ",\"peak_t\":", value->peak_t);
 	out_char(out, '}');
 }
 
@@ -54,10 +43,10 @@ static void used(struct out *out, const struct look_scope *scope)
 		out_text(out, "null");
 		return;
 	}
-	number(out, "{\"now_bytes\":", scope->used.now);
-	number(out, ",\"peak_bytes\":", scope->used.peak);
-	number(out, ",\"peak_t\":", scope->used.peak_t);
-	text(out, ",\"source\":", scope->source);
+	member_number(out, "{\"now_bytes\":", scope->used.now);
+	member_number(out, ",\"peak_bytes\":", scope->used.peak);
+	member_number(out, ",\"peak_t\":", scope->used.peak_t);
+	member_text(out, ",\"source\":", scope->source);
 	integer(out, ",\"rounding_bytes\":", scope->rounding);
 	integer(out, ",\"named_bytes\":", scope->named);
 	integer(out, ",\"residual_bytes\":", scope->residual);
@@ -66,15 +55,15 @@ static void used(struct out *out, const struct look_scope *scope)
 
 static void counts(struct out *out, const struct look *look, const struct look_scope *scope)
 {
-	number(out, ",\"allocations\":", scope->allocations);
-	number(out, ",\"frees\":", scope->frees);
+	member_number(out, ",\"allocations\":", scope->allocations);
+	member_number(out, ",\"frees\":", scope->frees);
 	rate(out, ",\"allocations_rate\":", look, scope->rate);
 }
 
 static void device(struct out *out, const struct look *look, const struct look_scope *scope)
 {
 	integer(out, "{\"device\":", scope->device);
-	text(out, ",\"name\":", scope->name);
+	member_text(out, ",\"name\":", scope->name);
 	out_text(out, ",\"total_bytes\":");
 	if (scope->total)
 		out_u64(out, scope->total);
@@ -82,11 +71,11 @@ static void device(struct out *out, const struct look *look, const struct look_s
 		out_text(out, "null");
 	sum(out, ",\n   \"allocated\":", &scope->allocated);
 	sum(out, ",\"reserved\":", &scope->reserved);
-	number(out, ",\"cached_bytes\":", look_cached(scope));
+	member_number(out, ",\"cached_bytes\":", look_cached(scope));
 	used(out, scope);
 	counts(out, look, scope);
-	number(out, ",\"ooms\":", scope->ooms);
-	number(out, ",\"retries\":", scope->retries);
+	member_number(out, ",\"ooms\":", scope->ooms);
+	member_number(out, ",\"retries\":", scope->retries);
 	out_char(out, '}');
 }
 
@@ -96,7 +85,7 @@ static void part(struct out *out, const struct look *look, const struct look_sco
 		out_text(out, "{\"device\":null");
 	else
 		integer(out, "{\"device\":", scope->device);
-	text(out, scope->kind == SCOPE_POOL ? ",\"pool\":" : ",\"owner\":", scope->name);
+	member_text(out, scope->kind == SCOPE_POOL ? ",\"pool\":" : ",\"owner\":", scope->name);
 	sum(out, ",\"allocated\":", &scope->allocated);
 	sum(out, ",\"reserved\":", &scope->reserved);
 	counts(out, look, scope);
@@ -105,7 +94,7 @@ static void part(struct out *out, const struct look *look, const struct look_sco
 
 static void space(struct out *out, const struct look *look, const struct look_scope *scope)
 {
-	text(out, "{\"space\":", scope->name);
+	member_text(out, "{\"space\":", scope->name);
 	sum(out, ",\"allocated\":", &scope->allocated);
 	counts(out, look, scope);
 	out_char(out, '}');
@@ -141,26 +130,26 @@ static void lines(struct out *out, const struct look *look, unsigned most)
 			bytes += line->holds;
 			continue;
 		}
-		text(out, i ? ",\n   {\"line\":" : "\n   {\"line\":", line->name);
+		member_text(out, i ? ",\n   {\"line\":" : "\n   {\"line\":", line->name);
 		if (line->device == NO_DEVICE)
 			out_text(out, ",\"device\":null");
 		else
 			integer(out, ",\"device\":", line->device);
-		text(out, ",\"space\":", line->space);
-		number(out, ",\"bytes\":", line->bytes);
-		number(out, ",\"count\":", line->count);
+		member_text(out, ",\"space\":", line->space);
+		member_number(out, ",\"bytes\":", line->bytes);
+		member_number(out, ",\"count\":", line->count);
 		out_text(out, ",\"estimated_bytes\":");
 		if (all->sampled)
 			out_u64(out, line->holds);
 		else
 			out_text(out, "null");
-		number(out, ",\"allocated_bytes\":", line->allocated);
+		member_number(out, ",\"allocated_bytes\":", line->allocated);
 		rate(out, ",\"allocated_rate\":", look, line->rate);
 		out_char(out, '}');
 	}
-	number(out, "],\n  \"lines_left_out\":{\"count\":",
-	       all->sorted_n > most ? all->sorted_n - most : 0);
-	number(out, ",\"bytes\":", bytes);
+	member_number(out, "],\n  \"lines_left_out\":{\"count\":",
+		      all->sorted_n > most ? all->sorted_n - most : 0);
+	member_number(out, ",\"bytes\":", bytes);
 	out_char(out, '}');
 }
 
@@ -168,12 +157,12 @@ static void range(struct out *out, const struct look *look, const struct look_ra
 {
 	const struct spool *spool = &look->follow.spool;
 
-	text(out, "{\"name\":", range->name ? spool_text(spool, range->name) : NULL);
-	text(out, ",\"domain\":", range->domain ? spool_text(spool, range->domain) : NULL);
-	number(out, ",\"thread\":", range->thread);
-	number(out, ",\"start\":", range->start);
+	member_text(out, "{\"name\":", range->name ? spool_text(spool, range->name) : NULL);
+	member_text(out, ",\"domain\":", range->domain ? spool_text(spool, range->domain) : NULL);
+	member_number(out, ",\"thread\":", range->thread);
+	member_number(out, ",\"start\":", range->start);
 	if (range->end)
-		number(out, ",\"end\":", range->end);
+		member_number(out, ",\"end\":", range->end);
 	else
 		out_text(out, ",\"end\":null");
 	out_char(out, '}');
@@ -200,25 +189,25 @@ static void ranges(struct out *out, const struct look *look)
 static void process(struct out *out, const struct look *look, unsigned most)
 {
 	integer(out, "{\"pid\":", look->pid);
-	text(out, ",\"rank\":", look->rank);
-	text(out, ",\"command\":", look->command);
-	text(out, ",\"spool\":", look->follow.spool.path);
-	text(out, ",\n  \"state\":", look->ended ? "ended" : "running");
-	text(out, ",\"stopped\":", document_stop_text(look->stop));
+	member_text(out, ",\"rank\":", look->rank);
+	member_text(out, ",\"command\":", look->command);
+	member_text(out, ",\"spool\":", look->follow.spool.path);
+	member_text(out, ",\n  \"state\":", look->ended ? "ended" : "running");
+	member_text(out, ",\"stopped\":", document_stop_text(look->stop));
 	truth(out, ",\"events_on\":", look->events_on);
 	out_text(out, ",\"sample_bytes\":");
 	if (look->sample)
 		out_u64(out, look->sample);
 	else
 		out_text(out, "null");
-	number(out, ",\"uptime_ns\":", look->uptime);
+	member_number(out, ",\"uptime_ns\":", look->uptime);
 	truth(out, ",\"one_moment\":", !look->follow.torn);
-	number(out, ",\n  \"events\":", look->events);
-	number(out, ",\"events_dropped\":", look->dropped);
+	member_number(out, ",\n  \"events\":", look->events);
+	member_number(out, ",\"events_dropped\":", look->dropped);
 	rate(out, ",\"events_rate\":", look, look->events_rate);
-	number(out, ",\"allocated_bytes\":", look->lines.allocated);
+	member_number(out, ",\"allocated_bytes\":", look->lines.allocated);
 	rate(out, ",\"allocated_rate\":", look, look->bytes_rate);
-	number(out, ",\"ooms\":", look->ooms);
+	member_number(out, ",\"ooms\":", look->ooms);
 	scopes(out, look, ",\n  \"devices\":[", SCOPE_DEVICE, device);
 	scopes(out, look, ",\n  \"pools\":[", SCOPE_POOL, part);
 	scopes(out, look, ",\n  \"owners\":[", SCOPE_OWNER, part);
@@ -230,7 +219,7 @@ static void process(struct out *out, const struct look *look, unsigned most)
 
 void top_json(const struct top *top, struct out *out)
 {
-	number(out, "{\"schema\":\"memtrace-top/1\",\"time_ns\":", clock_realtime());
+	member_number(out, "{\"schema\":\"memtrace-top/1\",\"time_ns\":", clock_realtime());
 	out_text(out, ",\"processes\":[");
 	for (size_t i = 0; i < top->looks_n; i++) {
 		out_text(out, i ? ",\n " : "\n ");
