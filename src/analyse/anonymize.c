@@ -106,12 +106,14 @@ static const char *function(struct anonymizer *anonymizer, const char *name)
 	return hide(anonymizer, HIDDEN_FUNCTION, name, (size_t)(rest - name), rest);
 }
 
-/* "step 3": the number says nothing, and steps stay one phase. */
+/* "step 3": the number says nothing, and steps stay one phase. Notes are names again. */
 static const char *phase(struct anonymizer *anonymizer, const char *name)
 {
 	size_t length = run_phase_length(name);
+	const char *rest = name + length;
 
-	return hide(anonymizer, HIDDEN_PHASE, name, length, name + length);
+	return hide(anonymizer, HIDDEN_PHASE, name, length,
+		    rest[strspn(rest, " _-:#0123456789")] ? "" : rest);
 }
 
 static const char *pool(struct anonymizer *anonymizer, const char *name)

@@ -95,6 +95,9 @@ for name in example h200-train h200-caching; do
 done
 ok 'it is checked' memtrace check h200-train.base.json --max 'allocated.peak<=200MiB'
 is 'it is small' "$([ "$(wc -c <h200-train.base.json)" -lt 40000 ] && echo yes)" yes
+ok 'JAX: hundreds of names with the numbers of a compilation' memtrace baseline "$TOP/tests/data/h200-jax.json" -o jax.base.json
+is 'JAX: are few, and small' "$([ "$(wc -c <jax.base.json)" -lt 40000 ] && echo yes)" yes
+is 'JAX: and no change' "$(memtrace diff -f json jax.base.json "$TOP/tests/data/h200-jax.json" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
 fails 3 'the trace does not tell it' memtrace diff --fail-on 'used.peak>1' h200-train.base.json "$h200"
 head -c 2000 "$example" >cut.json
 fails 3 'cut.json: truncated' memtrace baseline cut.json

@@ -43,6 +43,8 @@ for name in train.py Block.attend Model.forward /opt/memtrace 'step 0' /home/u '
 	*) hasnt "nothing of $name" nameless.html "$name" ;;
 	esac
 done
+ok "XLA's names have notes behind them" memtrace html --anonymize "$recorded-jax.json" -o nameless.html
+hasnt 'which are names, too' nameless.html 'hlo_op'
 
 # --- in a browser ---------------------------------------------------------------------------------------
 
