@@ -95,6 +95,35 @@ static int compare_cards(struct diff *diff, const struct trace *base, const stru
 	return error;
 }
 
+/* "0, 2": the devices that were used. */
+static void ordinals(const struct trace *trace, char *to)
+{
+	text_copy(to, VALUE, "");
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
+		char ordinal[16];
+
+		snprintf(ordinal, sizeof(ordinal), "%s%d", i ? ", " : "",
+			 trace->summary.devices[i].device);
+		text_append(to, VALUE, ordinal);
+	}
+}
+
+/* Device by device nothing is left to compare where the runs had no device in common. */
+static int compare_ordinals(struct diff *diff, const struct trace *base, const struct trace *head)
+{
+	char texts[2][VALUE];
+
+	for (size_t i = 0; i < head->summary.devices_n; i++) {
+		if (trace_device(base, head->summary.devices[i].device))
+			return 0;
+	}
+	if (!base->summary.devices_n || !head->summary.devices_n)
+		return 0;
+	ordinals(base, texts[0]);
+	ordinals(head, texts[1]);
+	return unlike(diff, "devices", texts[0], texts[1]);
+}
+
 static const char *setting(const struct trace *trace, const char *name)
 {
 	for (size_t i = 0; i < trace->environment.settings_n; i++) {
@@ -159,5 +188,7 @@ int diff_compare_keys(struct diff *diff)
 		error = compare(diff, first, &diff->base.runs[i].trace);
 	for (size_t i = 0; !error && i < diff->head.count; i++)
 		error = compare(diff, first, &diff->head.runs[i].trace);
-	return error;
+	/* Ranks have a device each: the pair that is shown. */
+	return error ? error
+		     : compare_ordinals(diff, &diff_base(diff)->trace, &diff_head(diff)->trace);
 }

@@ -134,6 +134,7 @@ unlike() { # KEY SED
 }
 unlike 'device 0 (NVIDIA H200, NVIDIA A100)' 's/"name":"NVIDIA H200","uuid"/"name":"NVIDIA A100","uuid"/'
 unlike 'device 0 total_bytes (150109880320, 80)' 's/"uuid":"GPU-...","total_bytes":150109880320/"uuid":"GPU-...","total_bytes":80/'
+unlike 'devices (0, 1)' 's/"device":0/"device":1/g'
 unlike 'cuda_driver (13000, 12040)' 's/"cuda_driver":13000/"cuda_driver":12040/'
 unlike 'cuda_runtime (13000, 12040)' 's/"cuda_runtime":13000/"cuda_runtime":12040/'
 unlike 'torch (2.11.0, 2.10.0)' 's/"torch":"2.11.0"/"torch":"2.10.0"/'
