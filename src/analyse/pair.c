@@ -39,28 +39,33 @@ static struct pair_device *device_of(const struct pair *pair, const struct trace
 	return NULL;
 }
 
-bool pair_gap(const struct pair *pair, const struct trace_event *event)
+bool pair_follows(uint64_t allocated, uint64_t reserved, const struct trace_event *event)
 {
-	const struct pair_device *device = device_of(pair, event);
 	const struct event effect = { .op = event->op,
 				      .size = event->size,
 				      .pool = event->pool,
 				      .device = event->device,
 				      .space = event->space,
 				      .flags = event->foreign ? EVENT_FOREIGN : 0 };
-	int64_t allocated, reserved;
+	int64_t more_allocated, more_reserved;
 
-	if (event->seq != pair->next_seq)
-		return true;
-	event_effect(&effect, &allocated, &reserved);
-	return device && (device->allocated + (uint64_t)allocated != event->allocated ||
-			  device->reserved + (uint64_t)reserved != event->reserved);
+	event_effect(&effect, &more_allocated, &more_reserved);
+	return allocated + (uint64_t)more_allocated == event->allocated &&
+	       reserved + (uint64_t)more_reserved == event->reserved;
 }
 
-static struct block block_of(const struct pair *pair, const struct trace_event *event,
-			     enum block_kind kind)
+bool pair_gap(const struct pair *pair, const struct trace_event *event)
 {
-	const char *api = trace_text(pair->trace, event->api);
+	const struct pair_device *device = device_of(pair, event);
+
+	return event->seq != pair->next_seq ||
+	       (device && !pair_follows(device->allocated, device->reserved, event));
+}
+
+struct block pair_block(const struct trace *trace, const struct trace_event *event,
+			enum block_kind kind, uint64_t ended_handle)
+{
+	const char *api = trace_text(trace, event->api);
 
 	return (struct block){
 		.ptr = event->ptr,
@@ -77,7 +82,7 @@ static struct block block_of(const struct pair *pair, const struct trace_event *
 		/* A segment that was a plain handle a moment ago still is one. */
 		.handle = kind != BLOCK_MAPPING && ((api && (!strncmp(api, "cuMemCreate", 11) ||
 							     !strcmp(api, "cuMemRelease"))) ||
-						    (event->ptr && event->ptr == pair->handle)),
+						    (event->ptr && event->ptr == ended_handle)),
 	};
 }
 
@@ -95,7 +100,7 @@ static int begin(struct pair *pair, const struct trace_event *event, enum block_
 	uint32_t stale;
 
 	pair->begins = true;
-	pair->begun = block_of(pair, event, kind);
+	pair->begun = pair_block(pair->trace, event, kind, pair->handle);
 	stale = event->ptr ? blocks_find(&pair->blocks, &pair->begun) : 0;
 	if (stale)
 		end_block(pair, stale);
@@ -110,7 +115,7 @@ static int begin(struct pair *pair, const struct trace_event *event, enum block_
 
 static int end(struct pair *pair, const struct trace_event *event, enum block_kind kind)
 {
-	struct block block = block_of(pair, event, kind);
+	struct block block = pair_block(pair->trace, event, kind, pair->handle);
 	uint32_t id = event->ptr ? blocks_find(&pair->blocks, &block) : 0;
 
 	if (id) {
@@ -122,29 +127,32 @@ static int end(struct pair *pair, const struct trace_event *event, enum block_ki
 	return 0;
 }
 
-static int apply(struct pair *pair, const struct trace_event *event)
+enum pair_act pair_act(enum event_op op, enum block_kind *kind)
 {
-	switch (event->op) {
+	switch (op) {
 	case EVENT_ALLOC:
-		return begin(pair, event, BLOCK_HANDED);
 	case EVENT_FREE:
-		return end(pair, event, BLOCK_HANDED);
+		*kind = BLOCK_HANDED;
+		return op == EVENT_ALLOC ? PAIR_BEGINS : PAIR_ENDS;
 	case EVENT_RESERVE:
-		return begin(pair, event, BLOCK_SEGMENT);
 	case EVENT_RELEASE:
-		return end(pair, event, BLOCK_SEGMENT);
+		*kind = BLOCK_SEGMENT;
+		return op == EVENT_RESERVE ? PAIR_BEGINS : PAIR_ENDS;
 	case EVENT_MAP:
-		return begin(pair, event, BLOCK_MAPPING);
 	case EVENT_UNMAP:
-		return end(pair, event, BLOCK_MAPPING);
+		*kind = BLOCK_MAPPING;
+		return op == EVENT_MAP ? PAIR_BEGINS : PAIR_ENDS;
 	default:
-		return 0;
+		*kind = BLOCK_HANDED; /* of none, so any will do */
+		return PAIR_NOTHING;
 	}
 }
 
 int pair_take(struct pair *pair, const struct trace_event *event)
 {
 	struct pair_device *device = device_of(pair, event);
+	enum block_kind kind;
+	enum pair_act act = pair_act((enum event_op)event->op, &kind);
 
 	if (pair_gap(pair, event)) {
 		pair->missing += event->seq > pair->next_seq ? event->seq - pair->next_seq : 0;
@@ -157,5 +165,7 @@ int pair_take(struct pair *pair, const struct trace_event *event)
 		device->allocated = event->allocated;
 		device->reserved = event->reserved;
 	}
-	return apply(pair, event);
+	if (act == PAIR_BEGINS)
+		return begin(pair, event, kind);
+	return act == PAIR_ENDS ? end(pair, event, kind) : 0;
 }

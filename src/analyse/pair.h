@@ -50,6 +50,17 @@ int pair_take(struct pair *pair, const struct trace_event *event);
 
 void pair_clear(struct pair *pair);
 
+/* For who keeps blocks in another way (replay.h): what an event does to a block of which kind. */
+enum pair_act { PAIR_NOTHING, PAIR_BEGINS, PAIR_ENDS };
+enum pair_act pair_act(enum event_op op, enum block_kind *kind);
+
+/* The block that the event is about; `ended_handle` is what the event before ended, 0 for none. */
+struct block pair_block(const struct trace *trace, const struct trace_event *event,
+			enum block_kind kind, uint64_t ended_handle);
+
+/* Are the device's sums that the event tells those before it and its effect? */
+bool pair_follows(uint64_t allocated, uint64_t reserved, const struct trace_event *event);
+
 /* Do the block's bytes count in its device's sums? */
 static inline bool pair_counts(const struct block *block)
 {

@@ -7,6 +7,7 @@
 
 #include "analyse/categories.h"
 #include "analyse/error.h"
+#include "analyse/pair.h"
 #include "base/hash.h"
 
 static int no_memory(const struct replay *replay)
@@ -248,29 +249,6 @@ static void count_death(struct replay *replay, struct replay_row *row, const str
 		row->lifetime_max = lifetime;
 }
 
-static struct block block_of(struct replay *replay, const struct trace_event *event,
-			     enum block_kind kind)
-{
-	const char *api = trace_text(replay->trace, event->api);
-
-	return (struct block){
-		.ptr = event->ptr,
-		.size = event->size,
-		.seq = event->seq,
-		.t = event->t,
-		.pool = event->pool,
-		.thread = (uint32_t)event->thread,
-		.device = event->device,
-		.space = event->space,
-		.kind = (uint8_t)kind,
-		.foreign = event->foreign,
-		/* A segment that was a plain handle a moment ago still is one. */
-		.handle = kind != BLOCK_MAPPING &&
-			  ((api && !strncmp(api, "cuMemCreate", 11)) ||
-			   (event->ptr && event->ptr == replay->ended_handle)),
-	};
-}
-
 static void end_block(struct replay *replay, uint32_t id, uint64_t t)
 {
 	struct block block = replay->blocks.list[id - 1];
@@ -296,7 +274,7 @@ static uint8_t category_of(const struct replay *replay, const struct trace_event
 
 static int begin(struct replay *replay, const struct trace_event *event, enum block_kind kind)
 {
-	struct block block = block_of(replay, event, kind);
+	struct block block = pair_block(replay->trace, event, kind, replay->ended_handle);
 	uint32_t row = row_of(replay, event, category_of(replay, event));
 	uint32_t stale;
 
@@ -319,7 +297,7 @@ static int begin(struct replay *replay, const struct trace_event *event, enum bl
 /* A free without an address is of its own stack's bytes: a pool's own totals fell. */
 static int end(struct replay *replay, const struct trace_event *event, enum block_kind kind)
 {
-	struct block block = block_of(replay, event, kind);
+	struct block block = pair_block(replay->trace, event, kind, replay->ended_handle);
 	uint32_t id = event->ptr ? blocks_find(&replay->blocks, &block) : 0;
 	/* What it frees has the category. */
 	uint32_t row = row_of(replay, event,
@@ -343,19 +321,13 @@ static int end(struct replay *replay, const struct trace_event *event, enum bloc
 
 static int apply(struct replay *replay, const struct trace_event *event)
 {
-	switch (event->op) {
-	case EVENT_ALLOC:
-		return begin(replay, event, BLOCK_HANDED);
-	case EVENT_FREE:
-		return end(replay, event, BLOCK_HANDED);
-	case EVENT_RESERVE:
-		return begin(replay, event, BLOCK_SEGMENT);
-	case EVENT_RELEASE:
-		return end(replay, event, BLOCK_SEGMENT);
-	case EVENT_MAP:
-		return begin(replay, event, BLOCK_MAPPING);
-	case EVENT_UNMAP:
-		return end(replay, event, BLOCK_MAPPING);
+	enum block_kind kind;
+
+	switch (pair_act((enum event_op)event->op, &kind)) {
+	case PAIR_BEGINS:
+		return begin(replay, event, kind);
+	case PAIR_ENDS:
+		return end(replay, event, kind);
 	default:
 		return 0;
 	}
@@ -368,19 +340,9 @@ static int apply(struct replay *replay, const struct trace_event *event)
  */
 static bool take_sums(struct replay *replay, const struct trace_event *event)
 {
-	struct event effect = { .op = event->op,
-				.size = event->size,
-				.pool = event->pool,
-				.device = event->device,
-				.space = event->space,
-				.flags = event->foreign ? EVENT_FOREIGN : 0 };
-	int64_t allocated, reserved;
-
-	event_effect(&effect, &allocated, &reserved);
 	for (size_t i = 0; i < replay->devices_n; i++) {
 		struct replay_device *device = &replay->devices[i];
-		bool whole = device->allocated + (uint64_t)allocated == event->allocated &&
-			     device->reserved + (uint64_t)reserved == event->reserved;
+		bool whole = pair_follows(device->allocated, device->reserved, event);
 
 		if (device->device != event->device || event->allocated == TRACE_NONE)
 			continue;
