@@ -7,10 +7,11 @@
 #include "render/show.h"
 
 enum {
-	NAMED = 3,         /* sites that the sentence names at most */
-	ENOUGH = 80,       /* percent that they must explain before it stops naming */
-	WORTH = 10,        /* percent that a site must explain to be named behind another */
-	NAME_COLUMNS = 72, /* of a name in a sentence: it may be one word */
+	NAMED = 3,          /* sites that the sentence names at most */
+	ENOUGH = 80,        /* percent that they must explain before it stops naming */
+	WORTH = 10,         /* percent that a site must explain to be named behind another */
+	WORD_COLUMNS = 72,  /* of a name in a sentence that has a word longer than a line, */
+	NAME_COLUMNS = 140, /* and of others, which wrap */
 };
 
 const char *diff_why_word(enum diff_why why)
@@ -266,6 +267,21 @@ static int64_t moved_along(const struct diff_row *const *rows, size_t count, enu
 	return along;
 }
 
+/* Of C++ the name may be one word; a compound, "f (a.py) from g [backward] (b.py)", wraps. */
+static void sentence_name(const char *name, char *to, size_t size)
+{
+	unsigned columns = NAME_COLUMNS;
+
+	for (const char *word = name; *word; word += strspn(word, " ")) {
+		size_t length = strcspn(word, " ");
+
+		if (length > WORD_COLUMNS)
+			columns = WORD_COLUMNS;
+		word += length;
+	}
+	show_safe(to, size, name, columns);
+}
+
 /* ": A holds 6.00 MiB more; B holds 1.00 MiB more (87% of it)." */
 static void append_culprits(struct diff *diff, const char *group, enum column column,
 			    int64_t change, char *to, size_t size)
@@ -289,7 +305,7 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 			continue;
 		if (named && whole && part * 100 / whole < WORTH)
 			break;
-		show_safe(name, sizeof(name), rows[i]->name, NAME_COLUMNS);
+		sentence_name(rows[i]->name, name, sizeof(name));
 		snprintf(to + used, size - used, "%s%s %s %s%s", named ? "; " : ": ", name, verb,
 			 diff_amount(amount, part < 0 ? -part : part, true),
 			 rows[i]->why == WHY_NEW || rows[i]->why == WHY_GONE ? ""
