@@ -48,8 +48,8 @@ int report_text_failures(const struct report *report)
 	int count;
 
 	/* A single one that ended the program was the first sentence. */
-	if (!ooms || (ooms == 1 && !report->options->show && !report->options->full &&
-		      report_fatal(report->trace, report->options->device)))
+	if (!ooms ||
+	    (ooms == 1 && report->screen && report_fatal(report->trace, report->options->device)))
 		return 0;
 	count = report_find_failures(report, events, FAILURES);
 	if (count < 0)
@@ -241,6 +241,8 @@ static void say_more(const struct report *report)
 		text_append(text, sizeof(text), " ");
 		text_append(text, sizeof(text), sections[i].name);
 	}
+	if (report->options->device == NO_DEVICE && report->trace->summary.devices_n > 1)
+		text_append(text, sizeof(text), "; another device with --device N");
 	text_append(text, sizeof(text), "; all of it with --full.");
 	out_char(report->show.out, '\n');
 	show_wrapped(&report->show, text, 2, false);
@@ -299,12 +301,14 @@ static int answer_of(const struct report *report, char *to, size_t size)
 
 /* --- for people, for programs --- */
 
+static report_section tell_people;
+
 static int tell(struct trace *trace, struct out *out, const struct report_options *options,
 		bool colour, report_section *teller)
 {
 	struct report_selection selection = { 0 };
 	struct report_study study = { 0 };
-	struct report report = { trace, { out, colour }, options, &selection, &study };
+	struct report report = { trace, { out, colour }, options, &selection, &study, false };
 	int error = report_oom_check(&report);
 
 	if (!error)
@@ -313,19 +317,13 @@ static int tell(struct trace *trace, struct out *out, const struct report_option
 		error = report_select(&selection, trace, options, &study.categories);
 	if (!error)
 		error = report_study(&study, trace, options, &selection);
+	report.screen = teller == tell_people && !options->show && !options->full && !options->at &&
+			!options->oom && !selection.narrow;
 	if (!error)
 		error = teller(&report);
 	report_study_clear(&study);
 	report_select_clear(&selection);
 	return error;
-}
-
-/* Nothing was asked for by name: the screen says what there is besides. */
-static bool is_screen(const struct report *report)
-{
-	const struct report_options *options = report->options;
-
-	return !options->show && !options->full && !options->at && !report->selection->narrow;
 }
 
 /* What matters more than the peak does, if anything. */
@@ -353,7 +351,7 @@ static int tell_people(const struct report *report)
 	if (report->selection->empty && report->selection->what[0])
 		return 0;
 	error = run_sections(report, false);
-	if (!error && is_screen(report))
+	if (!error && report->screen)
 		say_more(report);
 	return error;
 }

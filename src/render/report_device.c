@@ -309,8 +309,41 @@ static void device_table(const struct report *report, const struct trace_device 
 	parts_rows(report, "owner", device->owners, device->owners_n);
 }
 
+static const struct report_column device_columns[] = {
+	{ "device", 8 },   { "allocated", 13 },     { "reserved", 13 }, { "used", 13 },
+	{ "at exit", 13 }, { "out of memory", 15 }, { NULL, 0 },
+};
+
+/* On the screen all of them, in a line each. */
+static void devices_table(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+	char text[SHOW_NUMBER];
+
+	show_heading(&report->show, "Peaks of devices");
+	report_header(report, device_columns);
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
+		const struct trace_device *device = &trace->summary.devices[i];
+
+		snprintf(text, sizeof(text), "%d", device->device);
+		report_first_cell(report, &device_columns[0], text);
+		report_cell(report, &device_columns[1],
+			    show_bytes(text, device->allocated.peak_bytes));
+		report_cell(report, &device_columns[2],
+			    show_bytes(text, device->reserved.peak_bytes));
+		report_cell(report, &device_columns[3], show_bytes(text, device->used.peak_bytes));
+		report_cell(report, &device_columns[4],
+			    show_bytes(text, device->allocated.exit_bytes));
+		report_cell(report, &device_columns[5], show_count(text, device->ooms));
+		out_char(report->show.out, '\n');
+	}
+}
+
 int report_text_devices(const struct report *report)
 {
+	if (report->screen && report->options->device == NO_DEVICE &&
+	    report->trace->summary.devices_n > 1)
+		devices_table(report);
 	for (size_t i = 0; i < report->trace->summary.devices_n; i++) {
 		if (report_wants(report, report->trace->summary.devices[i].device))
 			device_table(report, &report->trace->summary.devices[i]);

@@ -20,6 +20,7 @@ struct report {
 	const struct report_options *options;
 	const struct report_selection *selection;
 	const struct report_study *study;
+	bool screen; /* for people, who asked for nothing by name: what matters most, in short */
 };
 
 /* A table's columns: the first at the left, the others at the right of their width. */
@@ -28,6 +29,7 @@ struct report_column {
 	unsigned width;
 };
 
+/* Is it told of the device? The screen has details of the one that peaks highest. */
 bool report_wants(const struct report *report, int device);
 /* "  estimated from samples of 1.00 MiB", where what follows is. */
 void report_say_estimated(const struct report *report);

@@ -13,7 +13,12 @@
 
 bool report_wants(const struct report *report, int device)
 {
-	return report->options->device == NO_DEVICE || report->options->device == device;
+	const struct trace_device *worst;
+
+	if (report->options->device != NO_DEVICE || !report->screen)
+		return report->options->device == NO_DEVICE || report->options->device == device;
+	worst = report_worst(report->trace, NO_DEVICE);
+	return worst && worst->device == device;
 }
 
 void report_say_estimated(const struct report *report)
@@ -171,8 +176,7 @@ static bool is_little(const struct report *report, const struct trace_space *spa
 {
 	const struct trace_device *device = report_worst(report->trace, report->options->device);
 
-	return !report->options->show && !report->options->full && device &&
-	       device->allocated.peak_bytes != TRACE_NONE &&
+	return report->screen && device && device->allocated.peak_bytes != TRACE_NONE &&
 	       space->allocated.peak_bytes < device->allocated.peak_bytes / 100;
 }
 

@@ -77,6 +77,17 @@ printf MEMTRACE >cut.spool
 fails 3 'its spool lies beside it: memtrace recover' memtrace report cut.json
 fails 3 'cut.spool' memtrace report cut.spool
 
+# --- several devices ------------------------------------------------------------------------------------
+ok 'four devices' "$BUILD/tests/generator" --events 3000 --devices 4 --json four.json
+ok 'on a screen' memtrace report four.json
+is 'which is one, of 80 columns' "$(awk 'length > 80 { n++ } END { print NR <= 75 && !n }' "$OUT")" 1
+is 'each device has its line' "$(sed -n '/^Peaks of devices$/,/^$/p' "$OUT" | grep -c '^  [0-3] ')" 4
+is 'one has more' "$(grep -c '^Peak of allocated memory on device' "$OUT")" 1
+ok 'another when it is asked for' memtrace report --device 3 four.json
+has 'has, too' "$OUT" 'Peak of allocated memory on device 3'
+ok 'all of them' memtrace report --show peaks four.json
+is 'likewise' "$(grep -c '^Peak of allocated memory on device' "$OUT")" 4
+
 # --- what was really traced -----------------------------------------------------------------------------
 traced "$SAMPLES/leak"
 ok 'a program that leaks' memtrace report "$TRACE"
