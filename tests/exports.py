@@ -210,13 +210,18 @@ def check_torch_snapshot(data, wanted):
         times = [entry["time_us"] for entry in entries]
         need(times == sorted(times), "entries are not in order")
         viewer = Viewer(snapshot, ordinal)
+        highest = sum(viewer.segments.values())
         for entry in reversed(entries):
             viewer.back(entry)
+            highest = max(highest, sum(viewer.segments.values()))
         dropped = wanted.trace["capture"]["events_dropped"] or wanted.trace["capture"]["truncated"]
         if sums and not dropped and not wanted.at:
             peak = torch_graph_peak(entries, snapshot, ordinal)
             need(peak == sums["allocated"]["peak_bytes"], f"the timeline is {peak} high, not "
                  f"{sums['allocated']['peak_bytes']}")
+            need(highest == sums["reserved"]["peak_bytes"], f"the segments are {highest} at most, not "
+                 f"{sums['reserved']['peak_bytes']}")
+            need(not viewer.segments and not viewer.blocks, "something was there before the first event")
 
 
 # --- stacks and what they weigh -----------------------------------------------------------------------

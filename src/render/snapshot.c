@@ -131,7 +131,10 @@ static int begin_block(struct snapshot *snapshot, struct snapshot_device *device
 		return no_memory(snapshot);
 	if (own) {
 		where = own_segment(snapshot, device, block);
-		error = snapshot_add_segment(snapshot, device, where);
+		if (block->pool)
+			error = snapshot_place(snapshot, device, event, block->size);
+		if (!error)
+			error = snapshot_add_segment(snapshot, device, where);
 		if (!error)
 			error = snapshot_enter(snapshot, device, event, SNAPSHOT_SEGMENT_ALLOC,
 					       &where);
@@ -194,7 +197,9 @@ static int begin_nameless(struct snapshot *snapshot, struct snapshot_device *dev
 	where.address = snapshot_address(snapshot, size);
 	device->nameless[device->nameless_n++] =
 		(struct snapshot_block){ where.address, size, stack, true };
-	error = snapshot_add_segment(snapshot, device, where);
+	error = snapshot_place(snapshot, device, event, size);
+	if (!error)
+		error = snapshot_add_segment(snapshot, device, where);
 	if (!error)
 		error = snapshot_enter(snapshot, device, event, SNAPSHOT_SEGMENT_ALLOC, &where);
 	return error ? error : snapshot_enter(snapshot, device, event, SNAPSHOT_ALLOC, &where);
@@ -217,6 +222,8 @@ static int end_nameless(struct snapshot *snapshot, struct snapshot_device *devic
 		device->nameless_n--;
 		error = snapshot_end_block(snapshot, device, event, &block,
 					   (struct snapshot_place){ was.address, true });
+		if (!error)
+			error = snapshot_unplace(snapshot, device, event, was.size);
 		if (!error && was.size > size)
 			error = begin_nameless(snapshot, device, event, was.stack, was.size - size);
 		size -= was.size < size ? was.size : size;
@@ -231,6 +238,8 @@ static int take_end(struct snapshot *snapshot, struct snapshot_device *device,
 {
 	const struct pair *pair = &snapshot->pair;
 	uint32_t id = pair->ended_id;
+	struct snapshot_place place;
+	int error;
 
 	if (!pair_counts(&pair->ended))
 		return 0;
@@ -242,7 +251,11 @@ static int take_end(struct snapshot *snapshot, struct snapshot_device *device,
 		return end_unseen(snapshot, device, event);
 	if (!snapshot_is_size(pair->ended.size) || id > snapshot->places_n)
 		return 0;
-	return snapshot_end_block(snapshot, device, event, &pair->ended, snapshot->places[id - 1]);
+	place = snapshot->places[id - 1];
+	error = snapshot_end_block(snapshot, device, event, &pair->ended, place);
+	if (!error && place.own && pair->ended.pool)
+		error = snapshot_unplace(snapshot, device, event, pair->ended.size);
+	return error;
 }
 
 static int take_begin(struct snapshot *snapshot, struct snapshot_device *device,
@@ -280,6 +293,7 @@ static void forget(struct snapshot *snapshot, const struct trace_event *event)
 		device->entries_n = 0;
 		device->nameless_n = 0;
 		device->summed = false;
+		device->unplaced = device->placed = device->spare.size = 0;
 		tdestroy(device->tree, free);
 		device->tree = NULL;
 	}
@@ -310,7 +324,9 @@ static int take(struct snapshot *snapshot, const struct trace_event *event)
 	event_effect(&effect, &allocated, &reserved);
 	device->allocated += (uint64_t)allocated;
 	device->reserved += (uint64_t)reserved;
-	if (snapshot->pair.ends)
+	if (event->pool && !event->ptr && !allocated)
+		error = snapshot_reserve(snapshot, device, event, reserved);
+	if (!error && snapshot->pair.ends)
 		error = take_end(snapshot, device, event);
 	if (!error && snapshot->pair.begins)
 		error = take_begin(snapshot, device, event);

@@ -52,8 +52,12 @@ struct snapshot_device {
 	void *tree;                      /* of live segments, tsearch(3) */
 	struct snapshot_block *nameless; /* live blocks that their pool tells no address of */
 	size_t nameless_n, nameless_size;
-	uint64_t allocated, reserved; /* of what was selected, by the events */
-	bool summed;                  /* nothing is missing in these sums */
+	uint64_t allocated, reserved;  /* of what was selected, by the events */
+	bool summed;                   /* nothing is missing in these sums */
+	uint64_t unplaced;             /* reserved by pools that do not tell where */
+	uint64_t placed;               /* of it: blocks, each a segment of its own */
+	struct snapshot_segment spare; /* the rest of it; of size 0 when there is none */
+	uint64_t spare_room;           /* bytes that may lie at its address */
 
 	/* Filled at the end. */
 	struct snapshot_segment *segments;

@@ -36,6 +36,19 @@ int snapshot_begin_segment(struct snapshot *snapshot, struct snapshot_device *de
 int snapshot_end_segment(struct snapshot *snapshot, struct snapshot_device *device,
 			 const struct trace_event *event);
 
+/*
+ * snapshot_spare.c: what a stream-ordered pool has reserved beyond the blocks that live is a
+ * segment of its own, so that the segments are at each event what the device had reserved. These
+ * begin and end `size` bytes of a pool's blocks, each a segment of its own; snapshot_reserve() is
+ * for an event that tells a change of what such a pool has, and no address.
+ */
+int snapshot_place(struct snapshot *snapshot, struct snapshot_device *device,
+		   const struct trace_event *event, uint64_t size);
+int snapshot_unplace(struct snapshot *snapshot, struct snapshot_device *device,
+		     const struct trace_event *event, uint64_t size);
+int snapshot_reserve(struct snapshot *snapshot, struct snapshot_device *device,
+		     const struct trace_event *event, int64_t change);
+
 /* An entry of the range with the event's time and stack. */
 int snapshot_enter(struct snapshot *snapshot, struct snapshot_device *device,
 		   const struct trace_event *event, enum snapshot_action action,
