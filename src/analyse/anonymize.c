@@ -8,6 +8,7 @@
 #include "analyse/error.h"
 #include "analyse/history.h"
 #include "analyse/libraries.h"
+#include "analyse/merge.h"
 #include "analyse/names.h"
 #include "analyse/run.h"
 #include "analyse/trace.h"
@@ -19,7 +20,7 @@ enum { WORD = 160 };
 static const char *const words[HIDDEN_KINDS] = {
 	[HIDDEN_FUNCTION] = "function", [HIDDEN_FILE] = "file",     [HIDDEN_LIBRARY] = "library",
 	[HIDDEN_SITE] = "call site",    [HIDDEN_KERNEL] = "kernel", [HIDDEN_PHASE] = "phase",
-	[HIDDEN_POOL] = "pool",         [HIDDEN_THREAD] = "thread",
+	[HIDDEN_POOL] = "pool",         [HIDDEN_THREAD] = "thread", [HIDDEN_HOST] = "host",
 };
 
 static const char *keep(struct anonymizer *anonymizer, const char *text)
@@ -277,6 +278,26 @@ int anonymize_diff(struct anonymizer *anonymizer, struct diff *diff)
 		diff->base.runs[i].trace.path = "base.json";
 	for (size_t i = 0; i < diff->head.count; i++)
 		diff->head.runs[i].trace.path = "head.json";
+	return done(anonymizer);
+}
+
+int anonymize_merge(struct anonymizer *anonymizer, struct merge *merge)
+{
+	for (size_t i = 0; i < merge->ranks_n; i++) {
+		merge->ranks[i].path = "trace.json";
+		merge->ranks[i].host = hide_all(anonymizer, HIDDEN_HOST, merge->ranks[i].host);
+	}
+	for (size_t i = 0; i < merge->cards_n; i++) {
+		merge->cards[i].uuid = NULL;
+		merge->cards[i].host = hide_all(anonymizer, HIDDEN_HOST, merge->cards[i].host);
+	}
+	for (size_t i = 0; i < merge->sites_n; i++) {
+		struct merge_site *site = &merge->sites[i];
+
+		site->file = NULL;
+		if (site->name[0] != '[')
+			site->name = hide_all(anonymizer, HIDDEN_SITE, site->name);
+	}
 	return done(anonymizer);
 }
 

@@ -18,6 +18,7 @@
 
 struct diff;
 struct history;
+struct merge;
 struct trace;
 
 enum hidden {
@@ -29,6 +30,7 @@ enum hidden {
 	HIDDEN_KERNEL,
 	HIDDEN_POOL,
 	HIDDEN_THREAD,
+	HIDDEN_HOST,
 	HIDDEN_KINDS,
 };
 
@@ -50,5 +52,8 @@ int anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 
 /* Behind diff_make(), which pairs rows by their true names. */
 int anonymize_diff(struct anonymizer *anonymizer, struct diff *diff);
+
+/* Behind merge_end(), which finds cards and sites by their true names. */
+int anonymize_merge(struct anonymizer *anonymizer, struct merge *merge);
 
 #endif

@@ -156,6 +156,7 @@ static int fold_process(struct merge *merge, struct merge_rank *rank, const stru
 		.status = process->status,
 		.signal = process->signal,
 		.peaks = { TRACE_NONE, TRACE_NONE, TRACE_NONE },
+		.baseline = trace->capture.baseline,
 	};
 	return rank->path && rank->host && rank->start_time ? 0 : no_memory();
 }

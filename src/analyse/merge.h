@@ -41,6 +41,7 @@ struct merge_rank {
 	/* Of its fullest device, used at least what was reserved; TRACE_NONE: not told. */
 	uint64_t peaks[TRACE_METRICS];
 	uint64_t ooms;
+	bool baseline; /* of figures alone: there are no events to look at */
 	bool left_out; /* the same process is there already */
 };
 
@@ -150,6 +151,12 @@ const struct merge_site *merge_culprit(const struct merge *merge, enum trace_met
 
 /* Sites of device memory, the most uneven first, then the largest: a list of the arena's. */
 const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count);
+
+/*
+ * The rank whose trace is worth a look: of those with events that which peaks highest, of equal
+ * ones the first. NULL when all are baselines.
+ */
+const struct merge_rank *merge_worth_a_look(const struct merge *merge);
 
 /* Cards, the least headroom first: a list of the arena's, NULL without memory. */
 const struct merge_card **merge_by_headroom(struct merge *merge);

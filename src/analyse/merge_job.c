@@ -274,6 +274,22 @@ int merge_end(struct merge *merge, bool force)
 
 /* --- what is asked of it --- */
 
+const struct merge_rank *merge_worth_a_look(const struct merge *merge)
+{
+	const struct merge_rank *found = NULL;
+
+	for (size_t i = 0; i < merge->order_n; i++) {
+		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
+		uint64_t peak = rank->peaks[TRACE_ALLOCATED];
+
+		if (!rank->baseline && (!found || (peak != TRACE_NONE &&
+						   (found->peaks[TRACE_ALLOCATED] == TRACE_NONE ||
+						    peak > found->peaks[TRACE_ALLOCATED]))))
+			found = rank;
+	}
+	return found;
+}
+
 enum trace_metric merge_uneven(const struct merge *merge)
 {
 	for (enum trace_metric metric = 0; metric < TRACE_METRICS; metric++) {

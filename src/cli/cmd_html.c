@@ -1,4 +1,4 @@
-/* memtrace html TRACE [TRACE2]: one self-contained page to look at. */
+/* memtrace html TRACE [TRACE2] | TRACE...: one self-contained page to look at. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,10 @@ static const char about[] =
 	"curves over time and over events, what was live at any moment as flame graph, table, map\n"
 	"of blocks and of segments, leaks, growth and advice. With two traces (base and head) "
 	"both\n"
-	"curves stand on one axis, beside the difference by call site.\n";
+	"curves stand on one axis, beside the difference by call site. Of more than two, or of a\n"
+	"folder, which are the ranks of one job, the page tells all ranks in tables (as memtrace "
+	"merge\n"
+	"does) and shows the one that peaks highest.\n";
 
 /* The trace is read more than once: what can be read only once is copied, as far as it may be one.
  */
@@ -95,24 +98,9 @@ static int fail(const char *output)
 	return cli_fail("html", STATUS_UNREADABLE);
 }
 
-/* More than a page shows: says which one to look at. */
-static int refuse(int argc, char **argv)
-{
-	struct traces traces = { NULL, 0 };
-	int status = STATUS_DONE;
+/* --- ranks --- */
 
-	for (int i = 1; status == STATUS_DONE && i < argc; i++) {
-		if (traces_add(&traces, argv[i]))
-			status = cli_fail("html", STATUS_UNREADABLE);
-	}
-	if (status == STATUS_DONE)
-		status = traces_too_many("html", &traces,
-					 "one trace, or two of them (base and head)");
-	traces_clear(&traces);
-	return status;
-}
-
-static bool too_many(int argc, char **argv)
+static bool are_ranks(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
 		if (argc > 3 || traces_is_folder(argv[i]))
@@ -121,55 +109,137 @@ static bool too_many(int argc, char **argv)
 	return false;
 }
 
+/* What can be read only once would be gone when its rank is to be shown. */
+static const char *read_once(const struct traces *traces)
+{
+	struct stat status;
+
+	for (size_t i = 0; i < traces->count; i++) {
+		const char *path = traces->paths[i];
+
+		if (!strcmp(path, "-") || (!stat(path, &status) && S_ISFIFO(status.st_mode)))
+			return path;
+	}
+	return NULL;
+}
+
+/* The ranks' picture, and the trace of the one to show, if any has events. */
+static int take_ranks(struct merge *merge, struct traces *traces, int argc, char **argv, bool force)
+{
+	const char *once;
+	int error = 0;
+
+	for (int i = 1; !error && i < argc; i++)
+		error = traces_add(traces, argv[i]);
+	if (error)
+		return error;
+	once = read_once(traces);
+	if (once)
+		return err("%s: of many ranks each must be a file: the highest is read again",
+			   strcmp(once, "-") ? once : "standard input");
+	return traces_fold(merge, traces, force);
+}
+
+/* --- the command --- */
+
+struct request {
+	struct page_options options;
+	struct page_input pages[2];
+	struct input inputs[2];
+	size_t count;
+	struct merge merge;
+	struct traces traces;
+};
+
+static int take(struct request *request, int argc, char **argv, bool force)
+{
+	const struct merge_rank *rank;
+	int error = 0;
+
+	if (!are_ranks(argc, argv)) {
+		for (; !error && (int)request->count < argc - 1; request->count++)
+			error = take_input(&request->pages[request->count],
+					   &request->inputs[request->count],
+					   argv[request->count + 1]);
+		return error;
+	}
+	error = take_ranks(&request->merge, &request->traces, argc, argv, force);
+	if (error)
+		return error;
+	rank = merge_worth_a_look(&request->merge);
+	/* A folder with one trace in it is that trace. */
+	if (request->merge.order_n > 1 || !rank)
+		request->options.ranks = &request->merge;
+	request->count = rank != NULL;
+	return rank ? take_input(&request->pages[0], &request->inputs[0], rank->path) : 0;
+}
+
+static void let_go(struct request *request)
+{
+	for (size_t i = 0; i < request->count; i++) {
+		if (request->inputs[i].fd >= 0)
+			close(request->inputs[i].fd);
+	}
+	merge_clear(&request->merge);
+	traces_clear(&request->traces);
+}
+
+static int write_page(struct request *request, const char *output)
+{
+	int error = output ? cli_redirect(output) : 0;
+
+	if (error)
+		return cli_fail("html", STATUS_UNREADABLE);
+	error = page_write(request->pages, request->count, cli_out(), &request->options);
+	if (error)
+		name_inputs(request->pages, request->count);
+	return error ? fail(output) : STATUS_DONE;
+}
+
 int cmd_html(int argc, char **argv)
 {
-	struct page_options options = { .max_events = 0 };
+	struct request request = { .count = 0 };
 	const char *output = NULL;
 	const char *most = "2000000";
+	bool force = false;
+	int status;
 	const struct arg args[] = {
 		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
 		  &output },
 		{ "anonymize", 0, ARG_FLAG, NULL,
-		  "hide paths, and names but those of public libraries", &options.anonymize, NULL },
+		  "hide paths, and names but those of public libraries", &request.options.anonymize,
+		  NULL },
 		{ "rules", 0, ARG_TEXT, "FILE", "rules for categories, as of memtrace report", NULL,
-		  &options.rules },
+		  &request.options.rules },
 		{ "max-events", 0, ARG_TEXT, "N",
 		  "of longer traces, tell so many events one by one and\n"
 		  "                          sum the others (default 2000000; 0: no limit)",
 		  NULL, &most },
+		{ "force", 0, ARG_FLAG, NULL,
+		  "show ranks that are not of one job, or there twice, all the same", &force,
+		  NULL },
 	};
-	const struct usage usage = {
-		"html", "TRACE [TRACE2]", about, args, sizeof(args) / sizeof(args[0]), 1, 0, false
-	};
+	const struct usage usage = { "html",
+				     "TRACE [TRACE2] | TRACE...",
+				     about,
+				     args,
+				     sizeof(args) / sizeof(args[0]),
+				     1,
+				     0,
+				     false };
 	enum args_result parsed = args_parse(&usage, &argc, argv);
-	struct page_input pages[2] = { { NULL, NULL } };
-	struct input inputs[2];
-	size_t count = 0;
-	int error = 0;
 
 	if (parsed != ARGS_GO)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
-	if (!args_count("html", "max-events", most, UINT32_MAX, &options.max_events))
+	if (!args_count("html", "max-events", most, UINT32_MAX, &request.options.max_events))
 		return STATUS_USAGE;
-	if (too_many(argc, argv))
-		return refuse(argc, argv);
 	if (!output && isatty(STDOUT_FILENO))
 		return cli_usage("html",
 				 "a page is nothing to read here: -o FILE says where it goes");
 	if (!page_is_built())
 		return cli_fail("html", STATUS_USAGE);
-	for (; !error && (int)count < argc - 1; count++)
-		error = take_input(&pages[count], &inputs[count], argv[count + 1]);
-	if (!error && output)
-		error = cli_redirect(output);
-	if (error)
-		return cli_fail("html", STATUS_UNREADABLE);
-	error = page_write(pages, count, cli_out(), &options);
-	if (error)
-		name_inputs(pages, count);
-	for (size_t i = 0; i < count; i++) {
-		if (inputs[i].fd >= 0)
-			close(inputs[i].fd);
-	}
-	return error ? fail(output) : STATUS_DONE;
+	status = take(&request, argc, argv, force) ? cli_fail("html", STATUS_UNREADABLE)
+						   : write_page(&request, output);
+	let_go(&request);
+	return status;
 }

@@ -166,7 +166,7 @@ void traces_clear(struct traces *traces)
 
 /* --- their picture --- */
 
-static int read_all(struct merge *merge, const struct traces *traces, bool force)
+int traces_fold(struct merge *merge, const struct traces *traces, bool force)
 {
 	int error = 0;
 
@@ -175,35 +175,13 @@ static int read_all(struct merge *merge, const struct traces *traces, bool force
 	return error ? error : merge_end(merge, force);
 }
 
-int traces_too_many(const char *command, const struct traces *traces, const char *few)
-{
-	struct merge merge = { .ranks = NULL };
-	const struct merge_spread *spread = &merge.spreads[TRACE_ALLOCATED];
-	const struct merge_rank *highest;
-	char rank[MERGE_WORD];
-	int status;
-
-	if (read_all(&merge, traces, true)) {
-		status = cli_fail(command, STATUS_UNREADABLE);
-	} else {
-		highest = &merge.ranks[spread->count ? spread->highest_rank : merge.order[0]];
-		status = cli_usage(command,
-				   "shows %s, not %zu; of these rank %s peaks highest: memtrace %s "
-				   "%s (memtrace merge tells all of them)",
-				   few, traces->count, merge_rank_word(rank, highest), command,
-				   highest->path);
-	}
-	merge_clear(&merge);
-	return status;
-}
-
 int traces_merge(const char *command, const struct traces *traces,
 		 const struct merge_format *format, const struct merge_options *options,
 		 const char *output, bool force)
 {
 	struct merge_options told = *options;
 	struct merge merge = { .ranks = NULL };
-	int error = read_all(&merge, traces, force);
+	int error = traces_fold(&merge, traces, force);
 
 	if (!error && output)
 		error = cli_redirect(output);

@@ -28,10 +28,7 @@ int traces_merge(const char *command, const struct traces *traces,
 		 const struct merge_format *format, const struct merge_options *options,
 		 const char *output, bool force);
 
-/*
- * For a command that shows few traces: says which of them is the rank that peaks highest, and gives
- * STATUS_USAGE, or what is wrong with them. `few` is what the command takes: "one trace".
- */
-int traces_too_many(const char *command, const struct traces *traces, const char *few);
+/* Folds them all and makes the picture: 0, or -errno with err_text(). merge_clear() is due. */
+int traces_fold(struct merge *merge, const struct traces *traces, bool force);
 
 #endif

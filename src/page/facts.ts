@@ -90,6 +90,20 @@ export interface Diff {
 	rows: DiffRow[];
 }
 
+// The ranks of a job: include/memtrace/merge.schema.json.
+type RankPeak = { peak_bytes: number | null };
+export interface RankRow {
+	rank: number | null; trace: string; host: string; exit: string; ooms: number;
+	devices: { device: number; card: number; allocated: RankPeak; reserved: RankPeak; used: RankPeak }[];
+}
+export interface RankSite { site: string; ranks: number; allocated: { median_bytes: number; highest_bytes: number; rank: number | null } }
+export interface Ranks {
+	sentences: string[]; world_size: number | null; ranks: RankRow[];
+	imbalance: { metric: string; lowest: { bytes: number; rank: number | null }; median_bytes: number; highest: { bytes: number; rank: number | null }; ratio: number | null }[];
+	cards: { card: number; host: string | null; uuid: string | null; name: string | null; total_bytes: number | null; peak_bytes: number; headroom_bytes: number | null; ranks: (number | null)[] }[];
+	sites: RankSite[];
+}
+
 // Gone once read, as the columns: the text is no longer wanted.
 export function readFacts<T>(id: string): T | null {
 	const element = document.getElementById(id);

@@ -6,7 +6,7 @@ import { BlockMap } from "./blockmap";
 import { Controls, CursorBar } from "./controls";
 import { DiffView } from "./diffview";
 import { button, h } from "./dom";
-import { readFacts, type Diff } from "./facts";
+import { readFacts, type Diff, type Ranks } from "./facts";
 import { FindingsView } from "./findings";
 import * as format from "./format";
 import { FoundView } from "./found";
@@ -14,6 +14,7 @@ import { Keys } from "./keys";
 import { FlameView, TableView } from "./moment";
 import { readTrace, type Trace } from "./model";
 import { Overview } from "./overview";
+import { RanksView } from "./ranks";
 import { extent } from "./sample";
 import { scopesOf, sumsOf } from "./scope";
 import { SegmentMap } from "./segments";
@@ -21,7 +22,7 @@ import { readLink, Store, type Key, type State } from "./state";
 import { SumsView } from "./sums";
 import { Tabs } from "./tabs";
 
-function defaultsOf(traces: Trace[], diff: Diff | null): State {
+function defaultsOf(traces: Trace[], first: string): State {
 	const trace = traces[traces.length - 1]; // of two the head
 	const scopes = scopesOf(trace);
 	const { devices } = trace.facts.report;
@@ -36,7 +37,7 @@ function defaultsOf(traces: Trace[], diff: Diff | null): State {
 	}
 	return {
 		trace: trace.number, scope: scope.id, axis: "time", from: 0, to: Math.max(...traces.map((one) => extent(one, "time")[1])),
-		cursor: peak, pin: -1, view: diff ? "diff" : "flame", by: "site", stacks: "merged", machinery: false, query: "", theme: "auto",
+		cursor: peak, pin: -1, view: first, by: "site", stacks: "merged", machinery: false, query: "", theme: "auto",
 	};
 }
 
@@ -55,7 +56,12 @@ function fit(state: State, app: App): void {
 		[state.from, state.to] = [low, high];
 }
 
-function header(app: App, keys: () => void): HTMLElement {
+// What is said of all ranks, above what is said of the one that is shown.
+function rankWords(ranks: Ranks | null): HTMLElement[] {
+	return (ranks?.sentences ?? []).map((sentence) => h("p", { class: "answer" }, sentence));
+}
+
+function header(app: App, ranks: Ranks | null, keys: () => void): HTMLElement {
 	const element = h("header", {});
 	const show = () => {
 		const { report, name } = app.trace.facts;
@@ -63,10 +69,11 @@ function header(app: App, keys: () => void): HTMLElement {
 		const ended = process.signal !== null ? `, ended by signal ${process.signal}` : process.status ? `, ended with status ${process.status}` : process.exit === "exit" ? "" : `, ${process.exit}`;
 
 		element.replaceChildren(
-			h("div", { class: "bar" }, h("h1", {}, "memtrace ", h("span", {}, name)),
+			h("div", { class: "bar" }, h("h1", {}, "memtrace ", h("span", {}, ranks ? format.plural(ranks.ranks.length, "rank") : name)),
 				button(app.theme.dark ? "Light" : "Dark", "Light or dark (d)", () => app.store.set({ theme: app.theme.dark ? "light" : "dark" })),
 				button("Keys", "What the keys do (?)", keys)),
-			h("p", { class: "answer" }, report.answer),
+			...rankWords(ranks),
+			ranks ? h("p", {}, h("b", {}, `Shown is rank ${process.rank}`), ` (${name}), the highest: ${report.answer}`) : h("p", { class: "answer" }, report.answer),
 			h("p", { class: "dim" }, h("code", {}, process.command.join(" ")), ` (pid ${process.pid}${process.host ? ` on ${process.host}` : ""}, rank ${process.rank}), ${process.start_time}, ran for ${format.time(process.duration_ns)}${ended}; ${format.count(report.events_recorded)} events.`),
 		);
 	};
@@ -102,8 +109,23 @@ function watchPrint(app: App, redraw: () => void): void {
 	});
 }
 
-function start(page: HTMLElement, traces: Trace[], diff: Diff | null): void {
-	const defaults = defaultsOf(traces, diff);
+// Baselines have figures alone: there is nothing to draw.
+function startWithRanks(page: HTMLElement, ranks: Ranks): void {
+	const dark = matchMedia("(prefers-color-scheme: dark)");
+	const paint = () => { document.documentElement.dataset["theme"] = dark.matches ? "dark" : "light"; };
+
+	dark.addEventListener("change", paint);
+	paint();
+	document.title = `${format.plural(ranks.ranks.length, "rank")} - memtrace`;
+	page.replaceChildren(
+		h("header", {}, h("div", { class: "bar" }, h("h1", {}, "memtrace ", h("span", {}, format.plural(ranks.ranks.length, "rank")))), ...rankWords(ranks),
+			h("p", { class: "dim" }, "No rank's trace holds events: its figures are all that is known of it.")),
+		h("main", { id: "panel" }, new RanksView(null, ranks).element));
+	page.setAttribute("aria-busy", "false");
+}
+
+function start(page: HTMLElement, traces: Trace[], diff: Diff | null, ranks: Ranks | null): void {
+	const defaults = defaultsOf(traces, diff ? "diff" : ranks ? "ranks" : "flame");
 	const store = new Store(readLink(location.hash, defaults), defaults);
 	const app = new App(traces, diff, store);
 
@@ -112,6 +134,7 @@ function start(page: HTMLElement, traces: Trace[], diff: Diff | null): void {
 	const views: View[] = [
 		new FlameView(app), new TableView(app), new BlockMap(app), new SegmentMap(app), new FindingsView(app), new FoundView(app), new SumsView(app),
 		...(traces.some((trace) => trace.spans) ? [new ActivityView(app)] : []), ...(diff ? [new DiffView(app, diff)] : []),
+		...(ranks ? [new RanksView(app, ranks)] : []),
 	];
 
 	if (!views.some((view) => view.id === store.get("view")))
@@ -129,8 +152,8 @@ function start(page: HTMLElement, traces: Trace[], diff: Diff | null): void {
 		tabs.update(changed);
 	};
 
-	document.title = `${traces.map((trace) => trace.facts.name).join(" and ")} - memtrace`;
-	page.replaceChildren(header(app, () => keys.showHelp()), warnings(app), h("main", {}, controls.element, overview.element, cursor.element, tabs.element));
+	document.title = `${ranks ? format.plural(ranks.ranks.length, "rank") : traces.map((trace) => trace.facts.name).join(" and ")} - memtrace`;
+	page.replaceChildren(header(app, ranks, () => keys.showHelp()), warnings(app), h("main", {}, controls.element, overview.element, cursor.element, tabs.element));
 	page.setAttribute("aria-busy", "false");
 	update(all);
 	store.listen(update);
@@ -143,7 +166,6 @@ function start(page: HTMLElement, traces: Trace[], diff: Diff | null): void {
 		update(all);
 	});
 	watchPrint(app, () => update(all));
-	page.dataset["ready"] = String(Math.round(performance.now()));
 }
 
 async function main(): Promise<void> {
@@ -151,8 +173,13 @@ async function main(): Promise<void> {
 
 	try {
 		const traces = [await readTrace(0), await readTrace(1)].filter((trace): trace is Trace => trace !== null);
+		const ranks = readFacts<Ranks>("ranks");
 
-		start(page, traces, readFacts<Diff>("diff"));
+		if (ranks && !traces.length)
+			startWithRanks(page, ranks);
+		else
+			start(page, traces, readFacts<Diff>("diff"), ranks);
+		page.dataset["ready"] = String(Math.round(performance.now()));
 	} catch (error) {
 		const old = typeof DecompressionStream === "undefined" ? " This browser is too old: it wants one of 2023 or later." : "";
 

@@ -17,6 +17,7 @@ struct out;
 
 struct merge_options {
 	size_t limit; /* rows of a list, 0 for all; JSON always has all */
+	size_t sites; /* of JSON, those that differ most, of device memory; 0 for all there are */
 	bool full;    /* whole names, paths of traces, what is live at exit */
 	bool colour;
 };

@@ -164,40 +164,61 @@ static void cards(struct out *out, const struct merge *merge)
 	out_char(out, '}');
 }
 
-static void sites(struct out *out, const struct merge *merge)
+static void site_row(struct out *out, const struct merge *merge, const struct merge_site *site)
 {
-	out_text(out, ",\n\"sites\":[");
-	for (size_t i = 0; i < merge->sites_n; i++) {
-		const struct merge_site *site = &merge->sites[i];
-
-		member_text(out, i ? ",\n{\"site\":" : "\n{\"site\":", site->name);
-		member_text(out, ",\"space\":", site->group);
-		member_text(out, ",\"file\":", site->file);
-		member_number(out, ",\"line\":", site->line);
-		member_number(out, ",\"ranks\":", site->shares_n);
-		for (size_t k = 0; k < MERGE_COLUMNS; k++) {
-			out_format(out,
-				   ",\"%s\":{\"median_bytes\":", run_columns[merge_columns[k]].key);
-			out_i64(out, site->median[k]);
-			out_text(out, ",\"highest_bytes\":");
-			out_i64(out, site->highest[k]);
-			member_number(out, ",\"rank\":", merge->ranks[site->rank[k]].rank);
-			out_char(out, '}');
-		}
+	member_text(out, "{\"site\":", site->name);
+	member_text(out, ",\"space\":", site->group);
+	member_text(out, ",\"file\":", site->file);
+	member_number(out, ",\"line\":", site->line);
+	member_number(out, ",\"ranks\":", site->shares_n);
+	for (size_t k = 0; k < MERGE_COLUMNS; k++) {
+		out_format(out, ",\"%s\":{\"median_bytes\":", run_columns[merge_columns[k]].key);
+		out_i64(out, site->median[k]);
+		out_text(out, ",\"highest_bytes\":");
+		out_i64(out, site->highest[k]);
+		member_number(out, ",\"rank\":", merge->ranks[site->rank[k]].rank);
 		out_char(out, '}');
 	}
-	out_text(out, "]}\n");
+	out_char(out, '}');
+}
+
+static void all_sites(struct out *out, const struct merge *merge)
+{
+	for (size_t i = 0; i < merge->sites_n; i++) {
+		out_text(out, i ? ",\n" : "\n");
+		site_row(out, merge, &merge->sites[i]);
+	}
+}
+
+static int some_sites(struct out *out, struct merge *merge, size_t most)
+{
+	size_t count;
+	const struct merge_site **list = merge_by_excess(merge, 0, &count);
+
+	if (!list)
+		return err("no memory left for so many sites");
+	for (size_t i = 0; i < count && i < most; i++) {
+		out_text(out, i ? ",\n" : "\n");
+		site_row(out, merge, list[i]);
+	}
+	return 0;
 }
 
 int merge_json(struct merge *merge, struct out *out, const struct merge_options *options)
 {
-	(void)options;
+	int error = 0;
+
 	out_text(out, "{\"schema\":\"memtrace-merge/1\"");
 	sentences(out, merge);
 	missing(out, merge);
 	ranks(out, merge);
 	spreads(out, merge);
 	cards(out, merge);
-	sites(out, merge);
-	return 0;
+	out_text(out, ",\n\"sites\":[");
+	if (options->sites)
+		error = some_sites(out, merge, options->sites);
+	else
+		all_sites(out, merge);
+	out_text(out, "]}\n");
+	return error;
 }

@@ -1,4 +1,4 @@
-/* One self-contained HTML page of a trace, or of two. */
+/* One self-contained HTML page of a trace, of two, or of ranks. */
 #include "render/page.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include "base/out.h"
 #include "base/version.h"
 #include "render/diff.h"
+#include "render/merge.h"
 #include "render/page_parts.h"
 #include "render/report.h"
 
@@ -275,6 +276,24 @@ static int write_diff(struct out *json, void *what)
 	return error;
 }
 
+/* --- ranks --- */
+
+struct ranks {
+	struct anonymizer *anonymizer;
+	struct merge *merge;
+};
+
+static int write_ranks(struct out *json, void *what)
+{
+	const struct merge_options options = { .sites = ROWS };
+	const struct ranks *ranks = what;
+	int error = 0;
+
+	if (ranks->anonymizer)
+		error = anonymize_merge(ranks->anonymizer, ranks->merge);
+	return error ? error : merge_json(ranks->merge, json, &options);
+}
+
 /* --- the whole --- */
 
 int page_write(const struct page_input *inputs, size_t count, struct out *out,
@@ -283,6 +302,7 @@ int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	const char *mark = memmem(page_bundle, page_bundle_size, MARK, strlen(MARK));
 	struct anonymizer anonymizer = { .failed = false };
 	struct pair pair = { options->anonymize ? &anonymizer : NULL, inputs };
+	struct ranks ranks = { pair.anonymizer, options->ranks };
 	int error = 0;
 
 	if (!mark)
@@ -297,6 +317,8 @@ int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	}
 	if (!error && count == 2)
 		error = write_json("diff", out, write_diff, &pair);
+	if (!error && ranks.merge)
+		error = write_json("ranks", out, write_ranks, &ranks);
 	anonymizer_clear(&anonymizer);
 	if (error)
 		return error;

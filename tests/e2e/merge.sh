@@ -123,10 +123,22 @@ fails 2 '--at is of one trace' memtrace report --at peak 0.json 1.json
 fails 2 '--by is of one trace' memtrace report --by line folder
 fails 3 'of the same process (rank 0)' memtrace report 0.json 0.json
 highest=$(json merged.json 'd["imbalance"][0]["highest"]["rank"]')
-fails 2 "of these rank $highest peaks highest: memtrace html folder/$highest.json (memtrace merge" memtrace html -o page.html folder
-fails 2 'shows one trace, or two of them (base and head), not 3' memtrace html -o page.html 0.json 1.json 2.json
 fails 3 'nowhere.json' memtrace html -o page.html 0.json 1.json nowhere.json
+fails 3 'of the same process (rank 0)' memtrace html -o page.html 0.json 0.json 1.json
+fails 3 'standard input: of many ranks each must be a file' memtrace html -o page.html 0.json 1.json -
 ok 'no page is begun' [ ! -e page.html ]
+if [ -s "$BUILD/page/page.html" ]; then
+	ok 'a page of a folder' memtrace html -o page.html folder
+	has 'shows the rank that peaks highest' page.html "\"name\":\"$highest.json\""
+	is 'and tells the ranks as they are' "$("$PYTHON" -c 'import json, re
+page = json.loads(re.search(r"id=\"ranks\">(.*?)</script>", open("page.html").read(), re.S)[1])
+merged = json.load(open("folder.json"))
+print([key for key in merged if key != "sites" and merged[key] != page[key]], all(s in merged["sites"] for s in page["sites"]), len(page["sites"]) > 0)')" '[] True True'
+	ok 'a page of a folder with one trace' sh -c 'mkdir -p single && cp 0.json single && memtrace html -o page.html single'
+	hasnt 'is the page of that trace' page.html 'json" id="ranks"'
+else
+	skip 'a page of a folder' 'this memtrace was built without the page'
+fi
 
 # --- baselines ------------------------------------------------------------------------------------------
 for rank in 0 1 2; do

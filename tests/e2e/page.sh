@@ -74,4 +74,13 @@ for name in evil long-evil-names percent-names empty-names event-size-huge unkno
 done
 ok "two without names" memtrace html --anonymize base.json head.json -o nameless2.html
 hasnt "nothing of their files" nameless2.html cache.py
-browse others "$PWD" nameless nameless2 evil long-evil-names percent-names empty-names event-size-huge unknown-op
+ok 'ranks' "$GENERATOR" --events 1500 --ranks 3 --seed 4 --json 'rank.%r.json'
+ok 'their page' memtrace html rank.?.json -o ranks.html
+memtrace merge --json rank.?.json >ranks.json
+ok 'a page of ranks of which figures are kept' memtrace html "$recorded-ddp" -o figures.html
+memtrace merge --json "$recorded-ddp" >figures.json
+ok 'ranks without names' memtrace html --anonymize rank.?.json -o nameless3.html
+for name in cache.py GPU-0000 node7 rank.1.json; do
+	hasnt "nothing of $name" nameless3.html "$name"
+done
+browse others "$PWD" nameless3 nameless nameless2 evil long-evil-names percent-names empty-names event-size-huge unknown-op

@@ -66,7 +66,36 @@ async function testGap() {
 	await close();
 }
 
+// Ranks with events: the highest is shown below what is told of all. Baselines: only that.
+async function testRanks(name, shown) {
+	const merged = read(`${name}.json`);
+	const { page, troubles, close } = await openPage(browser, `${folder}/${name}.html`);
+
+	check(`${name}: what is said of all comes first`, (await page.textContent("header .answer")).includes(merged.sentences[0]));
+	same(`${name}: a row for each`, (await data(page, "tr[data-rank]")).map((row) => [Number(row.rank), Number(row.allocated), Number(row.reserved)]),
+		merged.ranks.map((row) => [row.rank, ...["allocated", "reserved"].map((metric) => Math.max(...row.devices.map((device) => device[metric].peak_bytes)))]));
+	same(`${name}: imbalance`, (await data(page, "tr[data-imbalance]")).map((row) => [row.imbalance, Number(row.ratio)]), merged.imbalance.map((row) => [row.metric, row.ratio]));
+	same(`${name}: what is left on each card`, (await data(page, "tr[data-card]")).map((row) => Number(row.left)), merged.cards.map((card) => card.headroom_bytes));
+	const [site] = await data(page, "tr[data-site]");
+
+	same(`${name}: the most uneven call site`, Number(site.above), Math.max(...merged.sites.filter((row) => row.space === "device").map((row) => row.allocated.highest_bytes - row.allocated.median_bytes)));
+	same(`${name}: a picture of the highest`, await page.isVisible(".chart"), shown);
+	if (shown) {
+		const { rank } = merged.imbalance[0].highest;
+
+		check(`${name}: which it is`, (await page.textContent("header")).includes(`Shown is rank ${rank} `));
+		same(`${name}: its peak`, Number((await data(page, ".legend [data-series=allocated]"))[0].bytes), merged.imbalance[0].highest.bytes);
+		await page.click("tr[data-site] >> nth=0");
+		await settled(page);
+		check(`${name}: a call site is marked in its picture`, (await data(page, ".legend [data-series=matches]")).length === 1);
+	}
+	check(`${name}: no error, no request`, !troubles.length, troubles.join("; "));
+	await close();
+}
+
 await testDiff();
+await testRanks("ranks", true);
+await testRanks("figures", false);
 const script = await testHostile("script");
 
 check("script: the name is shown as text", (await script.page.textContent("body")).includes("</script><script>window.pwned"));

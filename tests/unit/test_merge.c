@@ -20,7 +20,7 @@ struct made {
 	uint64_t start, seconds; /* since 2026-11-21T02:00:00Z */
 	unsigned card;
 	uint64_t allocated, reserved, used; /* TRACE_NONE: not told */
-	bool of_card;
+	bool of_card, baseline;
 	int64_t sites[SITES][MERGE_COLUMNS];
 };
 
@@ -57,6 +57,7 @@ static int fold(const struct made *made)
 		.status = TRACE_NONE,
 		.signal = TRACE_NONE,
 	};
+	run.trace.capture.baseline = made->baseline;
 	run.trace.environment.devices = &card;
 	run.trace.environment.devices_n = 1;
 	run.trace.summary.devices = &device;
@@ -420,6 +421,31 @@ TEST(baselines_tell_no_process)
 	EQ(merge.cards_n, 1);
 	EQ(merge.cards[0].peak, 600);
 	merge_clear(&merge);
+}
+
+/* Rank 1 is the highest, rank 2 the highest with events; of equal ones the first. */
+TEST(the_highest_rank_with_events_is_worth_a_look)
+{
+	static const uint64_t peaks[] = { TRACE_NONE, 900, 500, 500 };
+
+	for (int all = 0; all < 2; all++) {
+		const struct merge_rank *rank;
+
+		for (uint64_t r = 0; r < 4; r++) {
+			struct made made = plain(r, 4);
+
+			made.allocated = peaks[r];
+			made.baseline = all || r == 1;
+			EQ(fold(&made), 0);
+		}
+		EQ(merge_end(&merge, false), 0);
+		rank = merge_worth_a_look(&merge);
+		if (all)
+			OK(!rank);
+		else
+			EQ(rank->rank, 2);
+		merge_clear(&merge);
+	}
 }
 
 TEST(unlike_worlds_are_refused)
