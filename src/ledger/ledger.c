@@ -215,6 +215,14 @@ bool ledger_room(struct ledger *ledger, unsigned events)
 	return !error;
 }
 
+/* Time goes on with events that are not written: curves are drawn by it. */
+static void pass(struct spool *spool, struct event *event)
+{
+	if (event->t < spool->header->t)
+		event->t = spool->header->t;
+	txn_set64(spool, &spool->header->t, event->t);
+}
+
 void ledger_put(struct ledger *ledger, struct event *event)
 {
 	struct spool *spool = ledger->spool;
@@ -222,6 +230,7 @@ void ledger_put(struct ledger *ledger, struct event *event)
 	if (ledger->quiet || event->untold) {
 		txn_add64(spool, ledger->quiet ? &spool->header->paused : &spool->header->filtered,
 			  1);
+		pass(spool, event);
 		ledger->behind = true;
 		return;
 	}

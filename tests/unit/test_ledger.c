@@ -719,6 +719,26 @@ TEST(a_long_run_keeps_its_peaks_in_the_curves)
 	finish();
 }
 
+/* Sums go on where events are stopped, and curves are drawn when they moved. */
+TEST(curves_go_on_where_events_are_stopped)
+{
+	start(78);
+	for (unsigned i = 0; i < 20; i++)
+		step_enter();
+	run.ledger.quiet = true;
+	for (unsigned i = 0; i < 20; i++) {
+		run.t += 1ull << 20;
+		step_enter();
+	}
+	EQ(run.spool.header->t, run.t);
+	compare_curves();
+	run.ledger.quiet = false;
+	journal_resync(&run.ledger.journal);
+	step_enter();
+	compare_curves();
+	finish();
+}
+
 /* The last event is a birth; then recording of events is stopped, or goes on, and it is retagged.
  */
 static void retag_across_stop(bool quiet_first)
