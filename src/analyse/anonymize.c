@@ -185,6 +185,27 @@ static void summary(struct anonymizer *anonymizer, struct trace *trace)
 		trace->sites[i].site = hide_all(anonymizer, HIDDEN_SITE, trace->sites[i].site);
 }
 
+/* What was explained in words names call sites and pools. */
+static void failures(struct anonymizer *anonymizer, struct trace *trace)
+{
+	for (size_t i = 0; i < trace->ooms_n; i++) {
+		struct trace_oom *oom = &trace->ooms[i];
+
+		oom->text_n = 0;
+		oom->advice_n = 0;
+		oom->pool = pool(anonymizer, oom->pool);
+		for (size_t k = 0; k < oom->pools_n; k++)
+			oom->pools[k].pool = pool(anonymizer, oom->pools[k].pool);
+		for (size_t k = 0; k < oom->holders_n; k++) {
+			struct trace_oom_holder *row = &oom->holders[k];
+
+			if (row->holder)
+				row->holder = row->pool ? pool(anonymizer, row->holder)
+							: library(anonymizer, row->holder);
+		}
+	}
+}
+
 static void process(struct trace *trace)
 {
 	static const char *command[] = { "program" };
@@ -210,6 +231,7 @@ int anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 	process(trace);
 	frames(anonymizer, trace);
 	summary(anonymizer, trace);
+	failures(anonymizer, trace);
 	for (size_t i = 0; i < trace->phases_n; i++) {
 		trace->phases[i].name =
 			trace->phases[i].name ? phase(anonymizer, trace->phases[i].name) : NULL;

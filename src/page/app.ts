@@ -35,6 +35,7 @@ export class App {
 	private readonly queries = new Memo<Query | null>();
 	private readonly ranks = new Memo<Int32Array>();
 	private readonly stackRanks = new Memo<Uint8Array>();
+	private otherGroups = false;
 	private readonly weighed = new Map<Part, Memo<Weights>>();
 
 	constructor(readonly traces: Trace[], readonly diff: Diff | null, readonly store: Store) {}
@@ -147,6 +148,11 @@ export class App {
 		return this.ranks.get(`${this.store.get("trace")} ${this.scope.id} ${this.grouping.by}`, () => this.rankGroups());
 	}
 
+	// Are there more than there are colours for?
+	get hasOtherGroups(): boolean {
+		return this.rankOfGroup.length > 0 && this.otherGroups;
+	}
+
 	private rankGroups(): Int32Array {
 		const { blocks, events } = this.trace;
 		const areas = new Float64Array(this.grouping.names.length);
@@ -165,7 +171,8 @@ export class App {
 		const order = [...areas.keys()].sort((a, b) => areas[b] - areas[a]);
 		const ranks = new Int32Array(areas.length).fill(COLOURS);
 
-		order.forEach((group, rank) => { ranks[group] = Math.min(rank, COLOURS); });
+		order.forEach((group, rank) => { ranks[group] = areas[group] > 0 ? Math.min(rank, COLOURS) : COLOURS; });
+		this.otherGroups = order.length > COLOURS && areas[order[COLOURS]] > 0;
 		return ranks;
 	}
 
@@ -173,9 +180,9 @@ export class App {
 
 	get full(): [number, number] {
 		const axis = this.store.get("axis");
-		const ends = this.traces.map((trace) => extent(trace, axis)[1]);
+		const extents = this.traces.map((trace) => extent(trace, axis));
 
-		return [0, Math.max(...ends)];
+		return [Math.min(...extents.map(([low]) => low)), Math.max(...extents.map(([, high]) => high))];
 	}
 
 	// Keeps at least a few events, or a microsecond, in view.

@@ -4,6 +4,7 @@ import type { App, View } from "./app";
 import { blockCard } from "./block";
 import { h, select } from "./dom";
 import * as format from "./format";
+import { groupKeys } from "./legend";
 import { EMPTY, layOut, REST, type Layout } from "./layout";
 import { colour, COLOURS, packed } from "./palette";
 import { positionOf } from "./sample";
@@ -113,24 +114,22 @@ export class BlockMap implements View {
 		this.element.dataset["rest"] = String(layout.restMost);
 		this.element.dataset["highest"] = String(layout.highest);
 		this.canvas.setAttribute("aria-label", `Block map of ${app.scope.title}: ${this.caption.textContent} The table and the list of blocks hold the same in words.`);
-		this.axis.replaceChildren(...[1, 0.75, 0.5, 0.25, 0].map((part) => {
-			const label = h("span", {}, format.bytes(Math.round(layout.highest * part)));
-
-			label.style.top = `${(1 - part) * 100}%`;
-			return label;
-		}));
-		this.tellLegend();
+		this.tellAxis(layout.highest);
+		this.legend.replaceChildren(...groupKeys(app));
 	}
 
-	private tellLegend(): void {
-		const { app } = this;
-		const named = [...app.rankOfGroup.entries()].filter(([, rank]) => rank < COLOURS).sort((a, b) => a[1] - b[1]);
+	// Round figures, as beside the curves, and at the top how high it is.
+	private tellAxis(highest: number): void {
+		const step = 2 ** Math.max(Math.ceil(Math.log2(Math.max(highest, 1) / 5)), 0);
+		const ticks = [highest];
 
-		this.legend.replaceChildren(...named.map(([group, rank]) => {
-			const dot = h("i", { class: "swatch", "aria-hidden": "true" });
+		for (let bytes = 0; bytes < highest - step / 4; bytes += step)
+			ticks.push(bytes);
+		this.axis.replaceChildren(...ticks.map((bytes) => {
+			const label = h("span", {}, format.bytes(bytes));
 
-			dot.style.background = colour(rank, app.theme.dark);
-			return h("span", { class: "key" }, dot, app.grouping.names[group]);
+			label.style.top = `${(1 - bytes / Math.max(highest, 1)) * 100}%`;
+			return label;
 		}));
 	}
 

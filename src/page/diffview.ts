@@ -1,4 +1,4 @@
-// Two traces: what grew and what shrank, as `memtrace diff` has it.
+// Two traces: what grew and what shrank, as `memtrace diff` has it; its sentence is above the curves.
 
 import type { App, View } from "./app";
 import { h, select } from "./dom";
@@ -41,7 +41,6 @@ export class DiffView implements View {
 		if (!offered.includes(this.figure))
 			this.figure = offered[0] ?? "";
 		this.element.replaceChildren(
-			h("p", { class: "answer" }, this.diff.sentence),
 			...(this.diff.unlike.length ? [h("p", { class: "warning" }, `The runs are not alike: ${this.diff.unlike.map((one) => `${one.key} was ${one.base} and is ${one.head}`).join("; ")}.`)] : []),
 			offered.length ? h("div", { class: "tools" }, select("Compare", offered.map((key) => ({ value: key, label: figures[key] ?? key })), this.figure, (key) => { this.figure = key; this.show(); }))
 				: h("p", { class: "empty" }, "No figure of any call site, pool, owner or phase differs."),

@@ -41,6 +41,18 @@ export function cut(text: string, most: number): string {
 	return text.length > most ? `${text.slice(0, Math.max(most - 3, 1))}...` : text;
 }
 
+// The same for a canvas, by what its font makes of the text.
+export function fit(context: CanvasRenderingContext2D, text: string, width: number): string {
+	const whole = context.measureText(text).width;
+	let most = Math.floor((text.length * width) / whole);
+
+	if (whole <= width)
+		return text;
+	while (most > 1 && context.measureText(cut(text, most)).width > width)
+		most--;
+	return cut(text, most);
+}
+
 // A canvas with as many pixels as the screen has there; its context draws in CSS pixels.
 export function sized(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D {
 	const ratio = Math.min(window.devicePixelRatio || 1, 2);

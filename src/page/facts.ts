@@ -21,6 +21,9 @@ export interface LeakSite { site: string; space: string; line: string; bytes: nu
 export interface TemporarySite { site: string | null; line: string; lifetime_min_ns: number; count: number; bytes: number; lifetime_sum_ns: number; at_peak_bytes: number }
 export interface Failure { seq: number; t: number; device: number | null; bytes: number; allocated: number; reserved: number; api: string | null; error: string | null; line: string; thread: number; stack: number | null }
 
+// An allocation that failed, explained.
+export interface Oom { number: number; t: number; device: number | null; size: number; line: string; survived: boolean; text: string[] }
+
 export interface PhaseCount { bytes: number; count: number }
 interface PhasePart { allocated_peak_bytes: number; reserved_peak_bytes: number; born: PhaseCount | null; freed: PhaseCount | null; outliving: PhaseCount | null }
 export interface PhaseRow extends PhasePart {
@@ -32,6 +35,7 @@ export interface Report {
 	schema: string; trace: string; answer: string;
 	process: { pid: number; host: string | null; rank: number; command: string[]; start_time: string; duration_ns: number; exit: string; status: number | null; signal: number | null };
 	failures: Failure[];
+	ooms: Oom[];
 	advice: { rule: string; text: string }[];
 	growth: { phase: string | null; steps: number; values: number; sites: GrowthSite[]; other_sites: number };
 	devices: Device[]; pools: Part[]; owners: Part[]; peaks: Peak[];

@@ -7,6 +7,8 @@ import { quoted } from "./query";
 import type { Key } from "./state";
 import { table } from "./table";
 
+const EXPLAINED = 3; // of many failures the last
+
 export class FindingsView implements View {
 	readonly id = "findings";
 	readonly title = "Findings";
@@ -45,11 +47,13 @@ export class FindingsView implements View {
 	}
 
 	private failures(): HTMLElement | null {
-		const { failures } = this.app.trace.facts.report;
+		const { failures, ooms } = this.app.trace.facts.report;
 
 		if (!failures.length)
 			return null;
-		return this.section("Failed allocations", table({
+		const explained = ooms.filter((oom) => oom.text.length).slice(-EXPLAINED).map((oom) => h("pre", { class: "explained", "data-oom": oom.number }, oom.text.join("\n")));
+
+		return this.section("Failed allocations", ...explained, table({
 			caption: `${format.plural(failures.length, "allocation")} failed for want of memory`, rows: failures,
 			choose: (row) => { this.app.moveCursor(this.app.trace.eventAt(row.t)); this.app.store.set({ view: "flame" }); },
 			data: (row) => ({ seq: row.seq }),

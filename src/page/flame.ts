@@ -4,7 +4,7 @@
 // exactly: what is too narrow to be seen is still in its caller's width.
 
 import type { App } from "./app";
-import { cut, h, sized } from "./dom";
+import { cut, fit, h, sized } from "./dom";
 import type { FrameRow } from "./facts";
 import * as format from "./format";
 import { partTitles, type Part, type Weights } from "./live";
@@ -197,7 +197,8 @@ export class Flame {
 			context.fillRect(x, y, Math.max(wide - 1, 0.5), ROW - 1);
 			if (wide > 26) {
 				context.fillStyle = matches ? theme.back : theme.text;
-				context.fillText(cut(node.parent ? node.name : `all: ${format.bytes(node.bytes)}`, Math.floor((wide - 6) / 6)), x + 4, y + ROW / 2);
+				// No name is read beyond what a screen can show of it.
+				context.fillText(fit(context, cut(node.parent ? node.name : `all: ${format.bytes(node.bytes)}`, 400), wide - 8), x + 4, y + ROW / 2);
 			}
 			if (node === this.focus && document.activeElement === this.canvas) {
 				context.strokeStyle = theme.text;

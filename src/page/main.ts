@@ -13,6 +13,7 @@ import { FoundView } from "./found";
 import { Keys } from "./keys";
 import { FlameView, TableView } from "./moment";
 import { readTrace, type Trace } from "./model";
+import { Notices } from "./notices";
 import { Overview } from "./overview";
 import { RanksView } from "./ranks";
 import { extent } from "./sample";
@@ -36,7 +37,7 @@ function defaultsOf(traces: Trace[], first: string): State {
 			peak = i;
 	}
 	return {
-		trace: trace.number, scope: scope.id, axis: "time", from: 0, to: Math.max(...traces.map((one) => extent(one, "time")[1])),
+		trace: trace.number, scope: scope.id, axis: "time", from: Math.min(...traces.map((one) => extent(one, "time")[0])), to: Math.max(...traces.map((one) => extent(one, "time")[1])),
 		cursor: peak, pin: -1, view: first, by: "site", stacks: "merged", machinery: false, query: "", theme: "auto",
 	};
 }
@@ -56,9 +57,13 @@ function fit(state: State, app: App): void {
 		[state.from, state.to] = [low, high];
 }
 
+function titleOf(traces: Trace[], ranks: Ranks | null): string {
+	return ranks ? format.plural(ranks.ranks.length, "rank") : traces.map((trace) => trace.facts.name).join(" and ");
+}
+
 // What is said of all ranks, above what is said of the one that is shown.
-function rankWords(ranks: Ranks | null): HTMLElement[] {
-	return (ranks?.sentences ?? []).map((sentence) => h("p", { class: "answer" }, sentence));
+function rankWords(ranks: Ranks): HTMLElement[] {
+	return ranks.sentences.map((sentence) => h("p", { class: "answer" }, sentence));
 }
 
 function header(app: App, ranks: Ranks | null, keys: () => void): HTMLElement {
@@ -66,14 +71,15 @@ function header(app: App, ranks: Ranks | null, keys: () => void): HTMLElement {
 	const show = () => {
 		const { report, name } = app.trace.facts;
 		const { process } = report;
+		const shown = ranks ? `Shown is rank ${process.rank}, the highest` : app.traces.length > 1 ? `Shown is ${app.trace.number ? "head" : "base"}` : null;
 		const ended = process.signal !== null ? `, ended by signal ${process.signal}` : process.status ? `, ended with status ${process.status}` : process.exit === "exit" ? "" : `, ${process.exit}`;
 
 		element.replaceChildren(
-			h("div", { class: "bar" }, h("h1", {}, "memtrace ", h("span", {}, ranks ? format.plural(ranks.ranks.length, "rank") : name)),
+			h("div", { class: "bar" }, h("h1", {}, "memtrace ", h("span", {}, titleOf(app.traces, ranks))),
 				button(app.theme.dark ? "Light" : "Dark", "Light or dark (d)", () => app.store.set({ theme: app.theme.dark ? "light" : "dark" })),
 				button("Keys", "What the keys do (?)", keys)),
-			...rankWords(ranks),
-			ranks ? h("p", {}, h("b", {}, `Shown is rank ${process.rank}`), ` (${name}), the highest: ${report.answer}`) : h("p", { class: "answer" }, report.answer),
+			...(ranks ? rankWords(ranks) : app.diff ? [h("p", { class: "answer" }, app.diff.sentence)] : []),
+			shown ? h("p", {}, h("b", {}, shown), ` (${name}): ${report.answer}`) : h("p", { class: "answer" }, report.answer),
 			h("p", { class: "dim" }, h("code", {}, process.command.join(" ")), ` (pid ${process.pid}${process.host ? ` on ${process.host}` : ""}, rank ${process.rank}), ${process.start_time}, ran for ${format.time(process.duration_ns)}${ended}; ${format.count(report.events_recorded)} events.`),
 		);
 	};
@@ -81,17 +87,6 @@ function header(app: App, ranks: Ranks | null, keys: () => void): HTMLElement {
 	app.store.listen((changed) => (changed.has("trace") || changed.has("theme")) && show());
 	show();
 	return element;
-}
-
-function warnings(app: App): HTMLElement {
-	const { report, gaps, folded } = app.trace.facts;
-	const words: string[] = [];
-
-	if (folded)
-		words.push(`A long trace: ${format.plural(folded.blocks, "block")} (${format.count(folded.events)} events; the largest has ${format.bytes(folded.largest)}) that took least of the picture, bytes times how long they lived, are told in sums by call stack, in ${format.count(folded.slices)} slices of time. Exact all the same: every figure of the report, the curves at each event that is told, what lived at the peaks and at the ends of slices. For all events one by one: memtrace html --max-events 0.`);
-	if (gaps.length)
-		words.push(`${format.count(report.events_dropped || gaps.reduce((sum, gap) => sum + gap.dropped, 0))} events are missing from the trace: behind the gap, blocks from before it are not known one by one.`);
-	return h("div", { class: "warnings" }, ...words.map((text) => h("p", { class: "warning", role: "note" }, text)));
 }
 
 function watchPrint(app: App, redraw: () => void): void {
@@ -116,9 +111,9 @@ function startWithRanks(page: HTMLElement, ranks: Ranks): void {
 
 	dark.addEventListener("change", paint);
 	paint();
-	document.title = `${format.plural(ranks.ranks.length, "rank")} - memtrace`;
+	document.title = `${titleOf([], ranks)} - memtrace`;
 	page.replaceChildren(
-		h("header", {}, h("div", { class: "bar" }, h("h1", {}, "memtrace ", h("span", {}, format.plural(ranks.ranks.length, "rank")))), ...rankWords(ranks),
+		h("header", {}, h("div", { class: "bar" }, h("h1", {}, "memtrace ", h("span", {}, titleOf([], ranks)))), ...rankWords(ranks),
 			h("p", { class: "dim" }, "No rank's trace holds events: its figures are all that is known of it.")),
 		h("main", { id: "panel" }, new RanksView(null, ranks).element));
 	page.setAttribute("aria-busy", "false");
@@ -152,8 +147,8 @@ function start(page: HTMLElement, traces: Trace[], diff: Diff | null, ranks: Ran
 		tabs.update(changed);
 	};
 
-	document.title = `${ranks ? format.plural(ranks.ranks.length, "rank") : traces.map((trace) => trace.facts.name).join(" and ")} - memtrace`;
-	page.replaceChildren(header(app, ranks, () => keys.showHelp()), warnings(app), h("main", {}, controls.element, overview.element, cursor.element, tabs.element));
+	document.title = `${titleOf(traces, ranks)} - memtrace`;
+	page.replaceChildren(header(app, ranks, () => keys.showHelp()), new Notices(app).element, h("main", {}, controls.element, overview.element, cursor.element, tabs.element));
 	page.setAttribute("aria-busy", "false");
 	update(all);
 	store.listen(update);

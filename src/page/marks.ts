@@ -121,6 +121,12 @@ export function phaseCard(phase: Phase): Child[] {
 	];
 }
 
+export function flagCard(app: App, flag: Flag): Child[] {
+	const { allocated } = app.sumsOf(app.trace, app.scope);
+
+	return [h("b", {}, cut(flag.label, 300)), h("div", {}, `at ${format.moment(flag.t)}, ${format.bytes(allocated[flag.event])} allocated`)];
+}
+
 export function flagPosition(app: App, flag: Flag): number {
 	return app.store.get("axis") === "time" ? flag.t : flag.event;
 }

@@ -5,7 +5,7 @@ import { h, select } from "./dom";
 import { Flame } from "./flame";
 import * as format from "./format";
 import { partTitles, type Part } from "./live";
-import { swatch } from "./overview";
+import { swatch } from "./legend";
 import { colour } from "./palette";
 import { quoted } from "./query";
 import type { Key } from "./state";

@@ -5,11 +5,12 @@
 
 import uPlot from "uplot";
 import { Memo, type App, type View } from "./app";
-import { h } from "./dom";
+import { button, h } from "./dom";
 import type { Curve } from "./facts";
 import * as format from "./format";
 import { Lanes } from "./lanes";
-import { bandsOf, drawBands, flagPosition, flagsOf, LANE, phaseCard, type Band, type Flag } from "./marks";
+import { swatch } from "./legend";
+import { bandsOf, drawBands, flagCard, flagPosition, flagsOf, LANE, phaseCard, type Band, type Flag } from "./marks";
 import { Kind, NEVER, type Trace } from "./model";
 import { eventAt, positionOf, sampleEvents } from "./sample";
 import type { Axis, Key } from "./state";
@@ -70,6 +71,8 @@ export class Overview implements View {
 	private lanes = 0;
 	private flags: Flag[] = [];
 	private matched: Float64Array | null = null;
+	private withUsed = false;
+	private usedIsAbove = false;
 	private readonly tops = new Memo<{ tops: Float64Array; most: number }>();
 
 	constructor(private readonly app: App) {
@@ -178,6 +181,8 @@ export class Overview implements View {
 			data = uPlot.join([[own.x, ...own.columns] as uPlot.AlignedData, [second.x, second.columns[1]] as uPlot.AlignedData]);
 		}
 		this.chart.dataset["allocated"] = String((data[2] as Column).reduce((most: number, value) => Math.max(most, value ?? 0), 0));
+		this.chart.dataset["from"] = String(from);
+		this.chart.dataset["to"] = String(to);
 		this.plot.batch(() => {
 			this.plot?.setData(data, false);
 			this.plot?.setScale("x", { min: from, max: to });
@@ -187,13 +192,20 @@ export class Overview implements View {
 
 	// The device's own figure may be far above all that is held: it does not flatten the curves.
 	private highest(data: uPlot.AlignedData): number {
-		let most = 0;
+		const most = (series: number[]) => series.reduce((all, one) => ((data[one] ?? []) as Column).reduce((high: number, value) => Math.max(high, value ?? 0), all), 0);
+		const held = most([1, 2, 5]);
+		const used = most([3]);
 
-		for (const series of [1, 2, 5]) {
-			for (const value of data[series] ?? [])
-				most = Math.max(most, value ?? 0);
-		}
-		return most;
+		this.usedIsAbove = used > held * 1.06;
+		return this.withUsed ? Math.max(held, used) : held;
+	}
+
+	// Where it lies above the picture a click makes room for it.
+	private usedButton(): HTMLElement | string {
+		if (!this.usedIsAbove && !this.withUsed)
+			return "";
+		return button(this.withUsed ? "leave out" : "above the picture: show", "How much of the device is occupied, the context and other processes included",
+			() => { this.withUsed = !this.withUsed; this.show(); this.tellLegend(); }, { class: "small", "data-used": this.withUsed ? "shown" : "above" });
 	}
 
 	// --- the plot ---
@@ -367,8 +379,8 @@ export class Overview implements View {
 		const { cursor, axis } = app.store.state;
 		const sums = app.sumsOf(app.trace, app.scope);
 		const row = (id: string, name: string, colour: string, value: number | null, dash = false) =>
-			h("span", { class: `key${dash ? " dashed" : ""}`, "data-series": id, "data-bytes": value ?? "" },
-				swatch(colour), `${name} `, h("b", {}, format.bytes(value)));
+			h("span", { class: "key", "data-series": id, "data-bytes": value ?? "" },
+				swatch(colour, dash), `${name} `, h("b", {}, format.bytes(value)));
 		const at = (curve: Float64Array | null) => (curve && curve.length ? curve[cursor] : null);
 		const position = positionOf(app.trace, axis, cursor);
 		const used = app.scope.pool === null && app.scope.space === null
@@ -379,7 +391,7 @@ export class Overview implements View {
 		this.legend.replaceChildren(
 			row("allocated", "allocated", app.theme.allocated, at(sums.allocated)),
 			sums.reserved ? row("reserved", "reserved", app.theme.reserved, at(sums.reserved)) : "",
-			used?.used.some((value) => value !== null) ? row("used", "used on the device", app.theme.used, follow(used.t, used.used, [app.trace.events.t[cursor] ?? 0])[0], true) : "",
+			used?.used.some((value) => value !== null) ? row("used", "used on the device", app.theme.used, follow(used.t, used.used, [app.trace.events.t[cursor] ?? 0])[0], true) : "", used ? this.usedButton() : "",
 			this.matched ? row("matches", "matches", app.theme.accent, at(this.matched)) : "",
 			other ? row("other", `${other.number ? "head" : "base"} (${other.facts.name})`, app.theme.second, second, true) : "",
 		);
@@ -402,7 +414,9 @@ export class Overview implements View {
 		this.chart.addEventListener("mousemove", (event) => {
 			const band = this.bandAt(event, this.valueAt(event.clientX));
 
-			tooltip.show(event, band ? phaseCard(band.phase) : null);
+			const flag = band ? undefined : this.flagAt(event);
+
+			tooltip.show(event, band ? phaseCard(band.phase) : flag ? flagCard(this.app, flag) : null);
 		});
 		this.chart.addEventListener("mouseleave", () => tooltip.hide());
 		for (const element of [this.chart, this.lower.element])
@@ -453,6 +467,18 @@ export class Overview implements View {
 		return lane >= 0 && lane < this.lanes ? this.bands.find((one) => one.lane === lane && one.from <= value && one.to >= value) : undefined;
 	}
 
+	// Flags stand between the phases and the curves.
+	private flagAt(event: MouseEvent): Flag | undefined {
+		const box = this.plot?.over.getBoundingClientRect();
+		const above = box ? box.top - event.clientY : -1;
+
+		return above >= 0 && above <= 12 ? this.nearFlag(event.clientX - (box?.left ?? 0)) : undefined;
+	}
+
+	private nearFlag(x: number): Flag | undefined {
+		return this.flags.find((flag) => Math.abs((this.plot?.valToPos(flagPosition(this.app, flag), "x") ?? 1e9) - x) < 6);
+	}
+
 	private clicked(event: MouseEvent): void {
 		const value = this.valueAt(event.clientX);
 		const band = this.bandAt(event, value);
@@ -461,7 +487,7 @@ export class Overview implements View {
 			this.app.zoom(band.from, band.to);
 			return;
 		}
-		const near = this.flags.find((flag) => Math.abs((this.plot?.valToPos(flagPosition(this.app, flag), "x") ?? 1e9) - (this.plot?.valToPos(value, "x") ?? 0)) < 5);
+		const near = this.nearFlag(this.plot?.valToPos(value, "x") ?? 0);
 		const at = near ? near.event : Math.max(eventAt(this.app.trace, this.app.store.get("axis"), value), 0);
 
 		if (event.shiftKey)
@@ -469,11 +495,4 @@ export class Overview implements View {
 		else
 			this.app.moveCursor(at);
 	}
-}
-
-export function swatch(colour: string): HTMLElement {
-	const element = h("i", { class: "swatch", "aria-hidden": "true" });
-
-	element.style.background = colour;
-	return element;
 }

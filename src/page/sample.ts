@@ -18,9 +18,18 @@ export function extent(trace: Trace, axis: Axis): [number, number] {
 
 	if (axis === "event")
 		return [0, Math.max(last, 1)];
-	const ends = trace.facts.timeline.map((curve) => curve.t[curve.t.length - 1] ?? 0);
+	const { timeline, phases, report } = trace.facts;
+	const ends = timeline.map((curve) => curve.t[curve.t.length - 1] ?? 0);
+	const most = Math.max(report.process.duration_ns || 0, trace.events.t[last] ?? 0, ...ends, 1);
 
-	return [0, Math.max(trace.facts.report.process.duration_ns || 0, trace.events.t[last] ?? 0, ...ends, 1)];
+	const begins = trace.events.count ? [trace.events.t[0]] : timeline.map((curve) => curve.t[curve.allocated.findIndex((bytes) => bytes)] ?? most);
+
+	return [startOf(Math.min(most, ...begins, phases[0]?.start ?? most, trace.spans?.t[0] ?? most), most), most];
+}
+
+// Imports can take longer than all that follows: nothing is to be seen of them.
+function startOf(first: number, last: number): number {
+	return first > last / 10 ? first - (last - first) / 50 : 0;
 }
 
 // Events in order, at most about 2 + 2 per curve for each column, and one on each side of the view.

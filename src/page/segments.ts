@@ -5,6 +5,7 @@ import { blockCard } from "./block";
 import { h, sized } from "./dom";
 import * as format from "./format";
 import { findGaps, type PoolGaps, type Segment } from "./gaps";
+import { groupKeys } from "./legend";
 import { colour } from "./palette";
 import type { Key } from "./state";
 import { tooltip } from "./tooltip";
@@ -36,7 +37,7 @@ export class SegmentMap implements View {
 		const { trace, scope, store } = this.app;
 		const pools = scope.space === null ? findGaps(trace, store.get("cursor"), scope.device, scope.pool) : [];
 
-		this.element.replaceChildren(...(pools.length ? pools.map((pool) => this.pool(pool))
+		this.element.replaceChildren(...(pools.length ? [h("div", { class: "legend" }, ...groupKeys(this.app)), ...pools.map((pool) => this.pool(pool))]
 			: [h("p", { class: "empty" }, "No pool holds segments with addresses at the cursor. (A plain driver allocation is a block of its own, and a stream-ordered pool of the driver does not tell where its segments lie.)")]));
 	}
 

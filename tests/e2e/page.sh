@@ -74,6 +74,13 @@ for name in evil long-evil-names percent-names empty-names event-size-huge unkno
 done
 ok "two without names" memtrace html --anonymize base.json head.json -o nameless2.html
 hasnt "nothing of their files" nameless2.html cache.py
+ok 'a page of one that ran out of memory' memtrace html "$recorded-oom-limit.json" -o oom.html
+memtrace report --json "$recorded-oom-limit.json" >oom.report.json
+ok 'the same without names' memtrace html --anonymize "$recorded-oom-limit.json" -o nameless4.html
+hasnt 'nothing of its lines' nameless4.html oom.py
+MEMTRACE_FILTER='size>=1GiB' traced "$SAMPLES/leak"
+ok 'a page of a trace without events' memtrace html "$TRACE" -o filtered.html
+memtrace report --json "$TRACE" >filtered.report.json
 ok 'ranks' "$GENERATOR" --events 1500 --ranks 3 --seed 4 --json 'rank.%r.json'
 ok 'their page' memtrace html rank.?.json -o ranks.html
 memtrace merge --json rank.?.json >ranks.json

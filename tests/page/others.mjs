@@ -11,7 +11,7 @@ async function testDiff() {
 	const { page, troubles, close } = await openPage(browser, `${folder}/diff.html`);
 
 	same("two traces: the difference comes first", await page.textContent('[aria-selected="true"]'), "Difference");
-	same("its sentence", await page.textContent("#panel .answer"), diff.sentence);
+	same("its sentence", await page.textContent("header .answer"), diff.sentence);
 	const rows = await data(page, "tr[data-change]");
 	const wanted = diff.rows.filter((row) => row.dimension === "site");
 
@@ -66,6 +66,28 @@ async function testGap() {
 	await close();
 }
 
+// That memory ran out stands above all else, with the reason; so does what a trace does not tell.
+async function testNotices() {
+	const [oom] = read("oom.report.json").ooms;
+	const { page, troubles, close } = await openPage(browser, `${folder}/oom.html`);
+	const notice = await page.textContent("[data-oom]");
+
+	check("that memory ran out comes first", notice.startsWith("Out of memory at ") && notice.includes(oom.line) && notice.includes("a limit of this process (set_per_process_memory_fraction) between"), notice);
+	await page.click("[data-oom] button:text-is('Explain')");
+	await settled(page);
+	same("all that is known of it", await page.textContent("pre.explained"), oom.text.join("\n"));
+	await page.click("[data-oom] button:text-is('Show the moment')");
+	await settled(page);
+	same("what was live then", Number((await data(page, ".flame"))[0].total), oom.allocated_bytes);
+	check("running out: no error, no request", !troubles.length, troubles.join("; "));
+	await close();
+	const filtered = await openPage(browser, `${folder}/filtered.html`);
+
+	same("what a trace does not tell is said", await filtered.page.$$eval("[data-note]", (notes) => notes.map((note) => note.textContent)), read("filtered.report.json").notes.map((note) => `${note}.`));
+	check("and its curve goes on", Number((await data(filtered.page, ".chart"))[0].allocated) === read("filtered.report.json").devices[0].allocated.peak_bytes);
+	await filtered.close();
+}
+
 // Ranks with events: the highest is shown below what is told of all. Baselines: only that.
 async function testRanks(name, shown) {
 	const merged = read(`${name}.json`);
@@ -83,7 +105,7 @@ async function testRanks(name, shown) {
 	if (shown) {
 		const { rank } = merged.imbalance[0].highest;
 
-		check(`${name}: which it is`, (await page.textContent("header")).includes(`Shown is rank ${rank} `));
+		check(`${name}: which it is`, (await page.textContent("header")).includes(`Shown is rank ${rank}, `));
 		same(`${name}: its peak`, Number((await data(page, ".legend [data-series=allocated]"))[0].bytes), merged.imbalance[0].highest.bytes);
 		await page.click("tr[data-site] >> nth=0");
 		await settled(page);
@@ -94,6 +116,7 @@ async function testRanks(name, shown) {
 }
 
 await testDiff();
+await testNotices();
 await testRanks("ranks", true);
 await testRanks("figures", false);
 const script = await testHostile("script");

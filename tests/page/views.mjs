@@ -39,7 +39,9 @@ async function testPhases(page) {
 	const phase = trace.phases[0];
 	const box = await page.locator(".chart .u-over").boundingBox();
 	const chart = await page.locator(".chart").boundingBox();
-	const middle = (Math.max(phase.start, 0) + phase.end) / 2 / trace.process.duration_ns;
+	const [shown] = await data(page, ".chart");
+	const place = (t) => (t - Number(shown.from)) / (Number(shown.to) - Number(shown.from));
+	const middle = place((phase.start + phase.end) / 2);
 
 	await page.mouse.move(box.x + box.width * middle, chart.y + 8);
 	const card = await page.textContent(".tooltip");
@@ -47,6 +49,9 @@ async function testPhases(page) {
 	check("a phase says what memory did in it", card.startsWith(phase.name) && card.includes("at its start, highest "), card);
 	await page.mouse.move(box.x + box.width / 2, box.y + 80);
 	check("and is quiet elsewhere", !(await page.isVisible(".tooltip")));
+	await page.mouse.move(box.x + box.width * place(trace.summary.devices[0].allocated.peak_t), box.y - 6);
+	check("a flag says that it is the peak", (await page.textContent(".tooltip")).startsWith("peak allocated"), await page.textContent(".tooltip"));
+	check("what took long before the first event takes no room", place(trace.events[0].t) > 0 && place(trace.events[0].t) < 0.1);
 }
 
 async function testZoom(page) {
@@ -208,6 +213,19 @@ async function testFlame(page) {
 	await choose(page, "Stacks", "merged");
 }
 
+// The device's own figure is far above what is held: it is drawn when it is asked for.
+async function testUsed(page) {
+	const colour = () => canvasHash(page, ".chart canvas");
+	const before = await colour();
+
+	await page.click("button[data-used=above]");
+	await settled(page);
+	check("what is occupied is drawn when asked for", (await colour()) !== before && (await data(page, "[data-used]"))[0].used === "shown");
+	await page.click("button[data-used=shown]");
+	await settled(page);
+	same("and left out again", await colour(), before);
+}
+
 async function testLooks(page) {
 	const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 	const light = await back();
@@ -259,6 +277,7 @@ await testCursor(page);
 await testSearch(page);
 await testMap(page);
 await testFlame(page);
+await testUsed(page);
 await testLooks(page);
 for (const id of views) {
 	await view(page, id);
