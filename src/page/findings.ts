@@ -151,9 +151,7 @@ export class FindingsView implements View {
 		const notes = [...report.notes];
 
 		if (report.events_dropped)
-			notes.unshift(`${format.count(report.events_dropped)} events in the middle were not kept (MEMTRACE_MAX_EVENTS): sums and peaks are exact, what lived in between is not known block by block.`);
-		if (report.truncated)
-			notes.push("The recording ended before the program did.");
+			notes.unshift(`${format.count(report.events_dropped)} events are not in the trace: sums and peaks are exact, what lived in between is not known block by block.`);
 		return notes.length ? this.section("What the trace may lack", h("ul", {}, ...notes.map((note) => h("li", {}, note)))) : null;
 	}
 }

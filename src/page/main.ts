@@ -89,17 +89,22 @@ function header(app: App, ranks: Ranks | null, keys: () => void): HTMLElement {
 	return element;
 }
 
-function watchPrint(app: App, redraw: () => void): void {
+const PAPER = 710; // pixels that A4 and Letter have between their margins
+
+// What is drawn is as wide as its place was then: on paper that is another one.
+function watchPrint(page: HTMLElement, app: App, redraw: () => void): void {
 	let before: State["theme"] | null = null;
 
 	addEventListener("beforeprint", () => {
 		before = app.store.get("theme");
 		app.store.state.theme = "light";
+		page.style.width = `${PAPER}px`;
 		redraw();
 	});
 	addEventListener("afterprint", () => {
 		if (before !== null)
 			app.store.state.theme = before;
+		page.style.width = "";
 		redraw();
 	});
 }
@@ -160,7 +165,7 @@ function start(page: HTMLElement, traces: Trace[], diff: Diff | null, ranks: Ran
 		fit(Object.assign(store.state, state), app);
 		update(all);
 	});
-	watchPrint(app, () => update(all));
+	watchPrint(page, app, () => update(all));
 }
 
 async function main(): Promise<void> {

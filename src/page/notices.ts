@@ -65,8 +65,15 @@ export class Notices {
 	}
 
 	private gapWords(): string | null {
-		const { report, gaps } = this.app.trace.facts;
+		const { trace } = this.app;
+		const { report, gaps } = trace.facts;
 
-		return gaps.length ? `${format.count(report.events_dropped || gaps.reduce((sum, gap) => sum + gap.dropped, 0))} events are missing from the trace: behind the gap, blocks from before it are not known one by one.` : null;
+		if (!gaps.length)
+			return null;
+		const missing = format.count(report.events_dropped || gaps.reduce((sum, gap) => sum + gap.dropped, 0));
+
+		return gaps.every((gap) => gap.event === 0)
+			? `The first ${missing} events are not kept: blocks from before ${format.moment(trace.events.t[0] ?? 0)} are not known one by one. Sums and peaks are exact from the start.`
+			: `${missing} events are missing from the trace: behind the gap, blocks from before it are not known one by one. Sums and peaks are exact all the same.`;
 	}
 }

@@ -22,7 +22,8 @@ export function extent(trace: Trace, axis: Axis): [number, number] {
 	const ends = timeline.map((curve) => curve.t[curve.t.length - 1] ?? 0);
 	const most = Math.max(report.process.duration_ns || 0, trace.events.t[last] ?? 0, ...ends, 1);
 
-	const begins = trace.events.count ? [trace.events.t[0]] : timeline.map((curve) => curve.t[curve.allocated.findIndex((bytes) => bytes)] ?? most);
+	// Where the first events are missing the recorder's own curve goes further back.
+	const begins = trace.events.count && trace.facts.gaps[0]?.event !== 0 ? [trace.events.t[0]] : timeline.map((curve) => curve.t[curve.allocated.findIndex((bytes) => bytes)] ?? most);
 
 	return [startOf(Math.min(most, ...begins, phases[0]?.start ?? most, trace.spans?.t[0] ?? most), most), most];
 }

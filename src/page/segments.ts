@@ -23,6 +23,7 @@ export class SegmentMap implements View {
 	readonly title = "Segments";
 	readonly element = h("div", { class: "segments" });
 	private most = FIRST;
+	private paints: (() => void)[] = []; // once the canvases have their place
 
 	constructor(private readonly app: App) {}
 
@@ -39,6 +40,8 @@ export class SegmentMap implements View {
 
 		this.element.replaceChildren(...(pools.length ? [h("div", { class: "legend" }, ...groupKeys(this.app)), ...pools.map((pool) => this.pool(pool))]
 			: [h("p", { class: "empty" }, "No pool holds segments with addresses at the cursor. (A plain driver allocation is a block of its own, and a stream-ordered pool of the driver does not tell where its segments lie.)")]));
+		for (const paint of this.paints.splice(0))
+			paint();
 	}
 
 	private pool(pool: PoolGaps): HTMLElement {
@@ -53,7 +56,7 @@ export class SegmentMap implements View {
 			h("p", { class: "caption" }, words), canvas);
 
 		canvas.setAttribute("aria-label", `Segment map. ${words}`);
-		requestAnimationFrame(() => this.paint(canvas, shown));
+		this.paints.push(() => this.paint(canvas, shown));
 		if (pool.segments.length > shown.length)
 			section.append(h("p", { class: "more" }, `${format.count(pool.segments.length - shown.length)} more segments, with less free beside their blocks. `,
 				h("button", { type: "button", click: () => { this.most *= 10; this.draw(); } }, "Show more")));

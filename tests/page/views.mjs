@@ -267,6 +267,18 @@ async function testPrint(page) {
 	await page.emulateMedia({ media: "print" });
 	check("on paper there are no controls", !(await page.isVisible(".controls")) && (await page.isVisible(".chart")));
 	await page.emulateMedia({ media: "screen" });
+	// What is drawn has the width of the paper, at once: nothing waits for a frame that comes later.
+	await view(page, "segments");
+	const ends = await page.evaluate(() => {
+		const drawn = (canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((byte) => byte);
+
+		dispatchEvent(new Event("beforeprint"));
+		return [...document.querySelectorAll(".chart canvas, #panel canvas")].map((canvas) => [Math.round(canvas.getBoundingClientRect().right), drawn(canvas)]);
+	});
+
+	check("what is drawn fits on paper", ends.length >= 2 && ends.every(([right, drawn]) => right <= 710 + 295 && drawn), JSON.stringify(ends));
+	await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+	check("and is as wide as the screen again", (await page.locator(".chart canvas").boundingBox()).width > 1000);
 }
 
 const { page, troubles, close } = await openPage(browser, `${folder}/train.html`);
