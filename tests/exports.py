@@ -467,6 +467,10 @@ def check_chrome(text, wanted):
             elif event["cat"] not in ("segment", "pinned", "managed", "cpu"):
                 changes += [(int(begun["id"], 16), begun["args"]["bytes"])]
                 changes += [] if "end" in event["args"] else [(event["ts"], -begun["args"]["bytes"])]
+    end = wanted.trace["process"]["duration_ns"] / 1000
+    for name, values in counters.items():
+        need(values[-1][0] >= end - 0.001 or "owner" in name and wanted.trace["capture"]["truncated"],
+             f"{name} ends at {values[-1][0]}, the trace at {end}")
     need(all("ended" in slice for slice in slices.values()), "a slice without an end")
     check_nesting(complete)
     check_spans(ran, wanted)

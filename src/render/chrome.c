@@ -93,12 +93,19 @@ static void put_names(struct chrome *chrome)
 static void put_column(struct chrome *chrome, const struct trace_curve *curve, const char *what,
 		       const uint64_t *column)
 {
+	uint64_t last = TRACE_NONE;
 	char name[400];
 
 	snprintf(name, sizeof(name), "device %d%s%.200s: %s", curve->device,
 		 curve->pool ? ", pool " : "", curve->pool ? curve->pool : "", what);
-	for (size_t i = 0; i < curve->t_n; i++)
+	for (size_t i = 0; i < curve->t_n; i++) {
 		chrome_counter(chrome, name, curve->t[i], column[i]);
+		if (column[i] != TRACE_NONE)
+			last = column[i];
+	}
+	/* A viewer draws no further than the last figure: it holds to the end. */
+	if (curve->t_n && chrome->trace->process.duration_ns > curve->t[curve->t_n - 1])
+		chrome_counter(chrome, name, chrome->trace->process.duration_ns, last);
 }
 
 static void put_counters(struct chrome *chrome)

@@ -130,13 +130,21 @@ static struct owner *owner_of(struct walk *walk, const struct block *block)
 	return &walk->owners[walk->owners_n++];
 }
 
+static void put_owner(const struct walk *walk, const struct owner *owner, uint64_t t)
+{
+	char name[400];
+
+	snprintf(name, sizeof(name), "device %d, owner %.200s: reserved", owner->device,
+		 owner->name);
+	chrome_counter(walk->chrome, name, t, owner->bytes);
+}
+
 /* Reserved bytes come (sign 1) or go (-1): a pool's segment, or what is of no pool. */
 static int count_owner(struct walk *walk, const struct block *block, int sign, uint64_t t)
 {
 	bool reserved =
 		block->kind == BLOCK_SEGMENT || (block->kind == BLOCK_HANDED && !block->pool);
 	struct owner *owner;
-	char name[400];
 
 	if (!reserved || walk->gap || !pair_counts(block) ||
 	    !export_wants(walk->chrome->trace, walk->chrome->options, block->device, block->pool))
@@ -145,9 +153,7 @@ static int count_owner(struct walk *walk, const struct block *block, int sign, u
 	if (!owner)
 		return err("%s: no memory left", walk->chrome->trace->path);
 	owner->bytes += sign > 0 ? block->size : 0 - block->size;
-	snprintf(name, sizeof(name), "device %d, owner %.200s: reserved", owner->device,
-		 owner->name);
-	chrome_counter(walk->chrome, name, t, owner->bytes);
+	put_owner(walk, owner, t);
 	return 0;
 }
 
@@ -207,7 +213,8 @@ static int take(struct walk *walk, const struct trace_event *event)
 int chrome_events(struct chrome *chrome)
 {
 	struct walk walk = { .chrome = chrome };
-	struct trace_event event;
+	struct trace_event event = { .t = 0 };
+	uint64_t end = chrome->trace->process.duration_ns;
 	int error = pair_start(&walk.pair, chrome->trace);
 	int more = 1;
 
@@ -216,8 +223,9 @@ int chrome_events(struct chrome *chrome)
 	if (!error && more < 0)
 		error = more;
 	if (!error)
-		end_all(&walk, chrome->trace->process.duration_ns,
-			"none: live when the trace ends");
+		end_all(&walk, end, "none: live when the trace ends");
+	for (size_t i = 0; !error && !walk.gap && i < walk.owners_n; i++)
+		put_owner(&walk, &walk.owners[i], end > event.t ? end : event.t);
 	pair_clear(&walk.pair);
 	free(walk.owners);
 	return error;
