@@ -67,6 +67,7 @@ ok 'its page' memtrace html gap.json -o gap.html
 memtrace report --json gap.json >gap.report.json
 ok 'hostile names' "$PYTHON" "$TOP/tests/page/hostile.py" "$TOP/tests/data/example.json" script.json
 ok 'their page' memtrace html script.json -o script.html
+ok 'a page of ranks with such names' memtrace html --force script.json base.json head.json -o script-ranks.html
 mkdir bad
 "$PYTHON" "$TOP/tests/e2e/hostile.py" write bad "$TOP/tests/data/example.json"
 for name in evil long-evil-names percent-names empty-names event-size-huge unknown-op; do
@@ -90,4 +91,4 @@ ok 'ranks without names' memtrace html --anonymize rank.?.json -o nameless3.html
 for name in cache.py GPU-0000 node7 rank.1.json; do
 	hasnt "nothing of $name" nameless3.html "$name"
 done
-browse others "$PWD" nameless3 nameless nameless2 evil long-evil-names percent-names empty-names event-size-huge unknown-op
+browse others "$PWD" script-ranks nameless3 nameless nameless2 evil long-evil-names percent-names empty-names event-size-huge unknown-op
