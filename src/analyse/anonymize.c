@@ -255,29 +255,32 @@ int anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 int anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 		      const struct history *history)
 {
-	const char **texts =
-		arena_alloc(&anonymizer->arena, (trace->texts.texts_n + 1) * sizeof(*texts));
+	const char **texts = trace->texts.texts; /* of an id, one further than its place */
+	size_t count = trace->texts.used;
+	const char **other = arena_alloc(&anonymizer->arena, (count + 1) * sizeof(*other));
 
-	if (!texts)
+	if (!other)
 		return err("no memory left for other names");
 	/* What is neither a call nor an error is somebody's name. */
-	for (size_t i = 1; i < trace->texts.texts_n; i++)
-		texts[i] = phase(anonymizer, trace->texts.texts[i]);
+	for (size_t i = 0; i < count; i++)
+		other[i] = phase(anonymizer, texts[i]);
 	for (size_t i = 0; i < history->places_n; i++) {
-		if (history->places[i].pool)
-			texts[history->places[i].pool] =
-				pool(anonymizer, trace->texts.texts[history->places[i].pool]);
+		uint32_t id = history->places[i].pool;
+
+		if (id)
+			other[id - 1] = pool(anonymizer, texts[id - 1]);
 	}
 	for (size_t i = 0; i < history->apis_n; i++) {
 		if (history->apis[i])
-			texts[history->apis[i]] = trace->texts.texts[history->apis[i]];
+			other[history->apis[i] - 1] = texts[history->apis[i] - 1];
 	}
 	for (size_t i = 0; i < history->events_n; i++) {
-		if (history->events[i].op == EVENT_OOM && history->events[i].text)
-			texts[history->events[i].text] =
-				trace->texts.texts[history->events[i].text];
+		const struct history_event *event = &history->events[i];
+
+		if (event->op == EVENT_OOM && event->text)
+			other[event->text - 1] = texts[event->text - 1];
 	}
-	memcpy(trace->texts.texts, texts, trace->texts.texts_n * sizeof(*texts));
+	memcpy(texts, other, count * sizeof(*texts));
 	return done(anonymizer);
 }
 

@@ -366,8 +366,7 @@ struct trace_event {
 struct trace_texts {
 	struct trace_text_slot *slots;
 	size_t slots_n, used;
-	const char **texts;
-	size_t texts_n;
+	const char **texts; /* `used` of them: the id of each is 1 + its position */
 };
 
 struct trace {

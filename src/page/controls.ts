@@ -113,7 +113,7 @@ export class CursorBar {
 		const block = events.block[event];
 
 		if (events.place[event] < 0)
-			return `${op} ${facts.texts[events.text[event]] ?? ""}.`;
+			return `${op} ${facts.texts[events.text[event]] || "without a name"}.`;
 		if (op === "fold")
 			return `from here on ${format.plural(block >= 0 && trace.blocks.born[block] === event ? trace.blocks.many[block] : 0, "small block")} of ${trace.lineText(events.stack[event])} hold ${format.bytes(events.size[event])} together.`;
 		const place = facts.places[events.place[event]];

@@ -70,10 +70,11 @@ export class Notices {
 
 		if (!gaps.length)
 			return null;
-		const missing = format.count(report.events_dropped || gaps.reduce((sum, gap) => sum + gap.dropped, 0));
+		const missing = format.plural(report.events_dropped || gaps.reduce((sum, gap) => sum + gap.dropped, 0), "event");
+		const verb = missing.startsWith("1 ") ? "is" : "are";
 
 		return gaps.every((gap) => gap.event === 0)
-			? `The first ${missing} events are not kept: blocks from before ${format.moment(trace.events.t[0] ?? 0)} are not known one by one. Sums and peaks are exact from the start.`
-			: `${missing} events are missing from the trace: behind the gap, blocks from before it are not known one by one. Sums and peaks are exact all the same.`;
+			? `The first ${missing} ${verb} not kept: blocks from before ${format.moment(trace.events.t[0] ?? 0)} are not known one by one. Sums and peaks are exact from the start.`
+			: `${missing} ${verb} missing from the trace: behind the gap, blocks from before it are not known one by one. Sums and peaks are exact all the same.`;
 	}
 }

@@ -366,9 +366,26 @@ export class Overview implements View {
 					now = sums[at] || 0;
 					tops[x] = Math.max(tops[x], now);
 				}
-				most = Math.max(most, tops[x]);
 			}
+			this.bridgeTops(tops);
+			most = tops.reduce((high, value) => Math.max(high, value), most);
 			return { tops, most };
+		});
+	}
+
+	// Where events are missing, by the recorder's own curve.
+	private bridgeTops(tops: Float64Array): void {
+		const { app } = this;
+		const [low, high] = app.full;
+		const { scope, trace } = app;
+		const curve = scope.space === null && (trace.facts.gaps.length || !trace.events.count) && app.store.get("axis") === "time"
+			? trace.facts.timeline.find((one) => one.device === scope.device && one.pool === scope.pool) : undefined;
+
+		curve?.t.forEach((t, i) => {
+			const last = Math.min(((curve.t[i + 1] ?? high) - low) / (high - low), 1) * tops.length;
+
+			for (let x = Math.max(Math.floor(((t - low) / (high - low)) * tops.length), 0); x < last; x++)
+				tops[x] = Math.max(tops[x], curve.allocated[i] ?? 0);
 		});
 	}
 

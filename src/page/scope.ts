@@ -75,15 +75,19 @@ function sumUp(trace: Trace, places: boolean[], effect: (event: number, place: P
 	return sums;
 }
 
-// A device's sums stand in the first event behind a gap: those behind it follow.
+// A device's sums stand in its first event behind a gap. Those behind it follow, and those in front of
+// it as far back as the gap: no event between moves them.
 function anchorDevice(trace: Trace, sums: Float64Array, device: number | null, metric: "allocated" | "reserved"): void {
-	const anchors = trace.facts.gaps.filter((gap) => gap.device === device && gap[metric] !== null);
+	const { gaps, report } = trace.facts;
+	const starts = gaps.filter((gap) => gap.dropped).map((gap) => gap.event);
 
-	anchors.forEach((gap, i) => {
-		const shift = (gap[metric] as number) - sums[gap.event];
-		const end = anchors[i + 1]?.event ?? sums.length;
+	starts.forEach((start, i) => {
+		const end = starts[i + 1] ?? sums.length;
+		const anchor = gaps.find((gap) => gap.device === device && gap[metric] !== null && gap.event >= start && gap.event < end);
+		const exit = i + 1 === starts.length ? report.devices.find((one) => one.device === device)?.[metric]?.exit_bytes : null;
+		const shift = anchor ? (anchor[metric] as number) - sums[anchor.event] : (exit ?? NaN) - sums[end - 1];
 
-		for (let at = gap.event; at < end; at++)
+		for (let at = start; at < end; at++)
 			sums[at] += shift;
 	});
 }

@@ -57,8 +57,8 @@ static void threads(const struct trace *trace, const struct history *history, st
 	for (size_t i = 0; i < history->apis_n; i++)
 		member_text(out, i ? "," : "", trace_text(trace, history->apis[i]));
 	out_text(out, "],\n\"texts\":[");
-	for (uint32_t i = 0; i < trace->texts.texts_n; i++)
-		member_text(out, i ? "," : "", trace_text(trace, i));
+	for (uint32_t id = 0; id <= trace->texts.used; id++)
+		member_text(out, id ? "," : "", trace_text(trace, id));
 	out_char(out, ']');
 }
 

@@ -46,6 +46,10 @@ done
 ok "XLA's names have notes behind them" memtrace html --anonymize "$recorded-jax.json" -o nameless.html
 hasnt 'which are names, too' nameless.html 'hlo_op'
 
+ok 'a pool that the program named' "$GENERATOR" --events 300 --pool secret-pool --json pool.json
+ok 'on a page without names' memtrace html --anonymize pool.json -o pool.html
+hasnt 'has none' pool.html secret-pool
+
 # --- in a browser ---------------------------------------------------------------------------------------
 
 # shellcheck source=../page/browse.sh
@@ -65,6 +69,8 @@ memtrace report --json base.json >base.report.json
 ok 'a trace that lacks events' "$GENERATOR" --events 30000 --max-events 4000 --live 300 --json gap.json
 ok 'its page' memtrace html gap.json -o gap.html
 memtrace report --json gap.json >gap.report.json
+cp "$recorded-jax.json" jax.json
+ok 'and one that begins again with ranges' memtrace html jax.json -o jax.html
 ok 'hostile names' "$PYTHON" "$TOP/tests/page/hostile.py" "$TOP/tests/data/example.json" script.json
 ok 'their page' memtrace html script.json -o script.html
 ok 'a page of ranks with such names' memtrace html --force script.json base.json head.json -o script-ranks.html

@@ -115,7 +115,20 @@ async function testRanks(name, shown) {
 	await close();
 }
 
+// Behind a gap come events that tell no sum: it is that in front of the first one that does.
+async function testBehindGap() {
+	const { events } = read("jax.json");
+	const at = events.findIndex((event, i) => i && event.seq !== events[i - 1].seq + 1);
+	const next = events.slice(at).find((event) => event.device === 0);
+	const { page, close } = await openPage(browser, `${folder}/jax.html`, `#at=${at}`);
+
+	check("a gap with ranges behind it", at > 0 && events[at].op !== next.op && next.op === "unmap"); // which moves no sum
+	same("the sum is known at once", Number((await data(page, '.legend [data-series="allocated"]'))[0].bytes), next.allocated);
+	await close();
+}
+
 await testDiff();
+await testBehindGap();
 await testNotices();
 await testRanks("ranks", true);
 await testRanks("figures", false);

@@ -256,6 +256,11 @@ async function testLink() {
 	await press(page, "ArrowRight");
 	same("and all else", await link(page), { ...expected, at: "151" });
 	await close();
+	const push = trace.events.findIndex((event) => event.op === "push");
+	const named = await openPage(browser, `${folder}/train.html`, `#at=${push}`);
+
+	check("a range has its name", (await named.page.textContent(".cursorbar")).includes(`push ${trace.events[push].name}.`));
+	await named.close();
 	const other = await openPage(browser, `${folder}/train.html`, "#axis=no&from=x&at=1e99&pin=-7&view=%3Cb%3E&scope=d9&by=&trace=5&from=9&to=1");
 
 	same("what makes no sense in a link is as if not there", [await cursor(other.page), await other.page.textContent('[aria-selected="true"]')], [trace.events.length - 1, "Flame graph"]);
