@@ -105,7 +105,9 @@ static int open_file(struct trace *trace, bool events)
 	if (trace->fd < 0 || fstat(trace->fd, &status))
 		return err("%s: %s", trace->path, strerror(errno));
 	if (S_ISDIR(status.st_mode))
-		return err("%s: is a directory, not a trace", trace->path);
+		return err("%s: is a directory, not a trace: name one in it (report, merge and "
+			   "html take it whole)",
+			   trace->path);
 	if (S_ISREG(status.st_mode) && !status.st_size)
 		return err("%s: is empty", trace->path);
 	trace->spool = begins_as_spool(trace->fd);

@@ -4,13 +4,14 @@
 // pointer is, double click for all of it again.
 
 import uPlot from "uplot";
-import { Memo, type App, type View } from "./app";
+import type { App, View } from "./app";
 import { button, h } from "./dom";
 import type { Curve } from "./facts";
 import * as format from "./format";
 import { Lanes } from "./lanes";
 import { swatch } from "./legend";
 import { bandsOf, drawBands, flagCard, flagPosition, flagsOf, LANE, phaseCard, type Band, type Flag } from "./marks";
+import { Minimap } from "./minimap";
 import { Kind, NEVER, type Trace } from "./model";
 import { eventAt, positionOf, sampleEvents } from "./sample";
 import type { Axis, Key } from "./state";
@@ -63,7 +64,7 @@ export class Overview implements View {
 	readonly title = "Curves";
 	readonly element: HTMLElement;
 	private readonly chart = h("div", { class: "chart", role: "img", tabindex: 0, "aria-label": "Memory over time" });
-	private readonly small = h("canvas", { class: "minimap", "aria-hidden": "true" });
+	private readonly small: Minimap;
 	private readonly legend = h("div", { class: "legend" });
 	private readonly lower: Lanes;
 	private plot: uPlot | null = null;
@@ -73,11 +74,11 @@ export class Overview implements View {
 	private matched: Float64Array | null = null;
 	private withUsed = false;
 	private usedIsAbove = false;
-	private readonly tops = new Memo<{ tops: Float64Array; most: number }>();
 
 	constructor(private readonly app: App) {
 		this.lower = new Lanes(app, AXIS, RIGHT);
-		this.element = h("section", { class: "overview", "aria-label": "Curves" }, this.legend, this.chart, this.lower.element, this.small);
+		this.small = new Minimap(app, AXIS, RIGHT);
+		this.element = h("section", { class: "overview", "aria-label": "Curves" }, this.legend, this.chart, this.lower.element, this.small.element);
 		this.listen();
 	}
 
@@ -94,14 +95,14 @@ export class Overview implements View {
 			this.plot?.redraw(false, false);
 		this.tellLegend();
 		this.lower.update();
-		this.drawSmall();
+		this.small.draw(this.chart.clientWidth);
 	}
 
 	resize(): void {
 		this.plot?.setSize({ width: this.chart.clientWidth, height: this.height });
 		this.show();
 		this.lower.update();
-		this.drawSmall();
+		this.small.draw(this.chart.clientWidth);
 	}
 
 	private get height(): number {
@@ -307,88 +308,6 @@ export class Overview implements View {
 			ctx.fillRect(x - ratio / 2, top, ratio, plot.bbox.height);
 	}
 
-	// --- the whole run in small, with what is shown of it ---
-
-	private drawSmall(): void {
-		const width = this.chart.clientWidth;
-		const height = 34;
-		const { theme, trace, store } = this.app;
-		const { from, to } = store.state;
-		const ratio = devicePixelRatio || 1;
-		const [low, high] = this.app.full;
-		const sums = this.app.sumsOf(trace, this.app.scope).allocated;
-		const ctx = this.small.getContext("2d");
-		const inner = width - AXIS - RIGHT;
-
-		if (!ctx || inner < 10)
-			return;
-		this.small.width = width * ratio;
-		this.small.height = height * ratio;
-		this.small.style.width = `${width}px`;
-		this.small.style.height = `${height}px`;
-		ctx.setTransform(ratio, 0, 0, ratio, AXIS * ratio, 0);
-		ctx.fillStyle = theme.panel;
-		ctx.fillRect(0, 0, inner, height);
-		ctx.fillStyle = theme.allocated;
-		const { tops, most } = this.silhouette(Math.floor(inner), sums);
-
-		ctx.globalAlpha = 0.5;
-		tops.forEach((value, x) => ctx.fillRect(x, height - (value / most) * (height - 4), 1, (value / most) * (height - 4)));
-		const left = ((from - low) / (high - low)) * inner;
-		const right = ((to - low) / (high - low)) * inner;
-
-		ctx.globalAlpha = 0.7;
-		ctx.fillStyle = theme.back;
-		ctx.fillRect(0, 0, left, height);
-		ctx.fillRect(right, 0, inner - right, height);
-		ctx.globalAlpha = 1;
-		ctx.strokeStyle = theme.dim;
-		ctx.strokeRect(left + 0.5, 0.5, Math.max(right - left - 1, 2), height - 1);
-	}
-
-	// The highest of each column of the whole run, which stays the same while one zooms.
-	private silhouette(width: number, sums: Float64Array): { tops: Float64Array; most: number } {
-		const { app } = this;
-		const [low, high] = app.full;
-		const { axis, trace } = app.store.state;
-
-		return this.tops.get(`${trace} ${app.scope.id} ${axis} ${width}`, () => {
-			const tops = new Float64Array(width);
-			let most = 1;
-			let at = 0;
-			let now = 0;
-
-			for (let x = 0; x < width; x++) {
-				const end = eventAt(app.trace, axis, low + ((high - low) * (x + 1)) / width);
-
-				tops[x] = now;
-				for (; at <= end; at++) {
-					now = sums[at] || 0;
-					tops[x] = Math.max(tops[x], now);
-				}
-			}
-			this.bridgeTops(tops);
-			most = tops.reduce((high, value) => Math.max(high, value), most);
-			return { tops, most };
-		});
-	}
-
-	// Where events are missing, by the recorder's own curve.
-	private bridgeTops(tops: Float64Array): void {
-		const { app } = this;
-		const [low, high] = app.full;
-		const { scope, trace } = app;
-		const curve = scope.space === null && (trace.facts.gaps.length || !trace.events.count) && app.store.get("axis") === "time"
-			? trace.facts.timeline.find((one) => one.device === scope.device && one.pool === scope.pool) : undefined;
-
-		curve?.t.forEach((t, i) => {
-			const last = Math.min(((curve.t[i + 1] ?? high) - low) / (high - low), 1) * tops.length;
-
-			for (let x = Math.max(Math.floor(((t - low) / (high - low)) * tops.length), 0); x < last; x++)
-				tops[x] = Math.max(tops[x], curve.allocated[i] ?? 0);
-		});
-	}
-
 	// --- words ---
 
 	private tellLegend(): void {
@@ -438,7 +357,6 @@ export class Overview implements View {
 		this.chart.addEventListener("mouseleave", () => tooltip.hide());
 		for (const element of [this.chart, this.lower.element])
 			element.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-		this.small.addEventListener("mousedown", (event) => this.grabSmall(event));
 		new ResizeObserver(() => this.plot && Math.abs(this.plot.width - this.chart.clientWidth) > 1 && this.resize()).observe(this.chart);
 	}
 
@@ -454,21 +372,6 @@ export class Overview implements View {
 		} else {
 			this.app.zoomBy(event.deltaY > 0 ? 1.25 : 0.8, centre);
 		}
-	}
-
-	private grabSmall(event: MouseEvent): void {
-		const box = this.small.getBoundingClientRect();
-		const [low, high] = this.app.full;
-		const move = (at: MouseEvent) => {
-			const { from, to } = this.app.store.state;
-			const centre = low + ((at.clientX - box.left - AXIS) / (box.width - AXIS - RIGHT)) * (high - low);
-
-			this.app.zoom(centre - (to - from) / 2, centre + (to - from) / 2);
-		};
-
-		move(event);
-		window.addEventListener("mousemove", move);
-		window.addEventListener("mouseup", () => window.removeEventListener("mousemove", move), { once: true });
 	}
 
 	private valueAt(clientX: number): number {
