@@ -227,6 +227,20 @@ static void note_count(struct out *out, const char **comma, uint64_t count, cons
 	note(out, comma, text);
 }
 
+static void note_torn(struct out *out, const char **comma, const struct spool *spool)
+{
+	char text[256] = "the process wrote on all the while that its spool was read: sums, lines "
+			 "and what is live are of moments up to ";
+
+	if (!spool->torn)
+		return;
+	text_u64(text + strlen(text), spool->torn_events);
+	text_append(text, sizeof(text), " events (");
+	text_u64(text + strlen(text), spool->torn_ns / 1000);
+	text_append(text, sizeof(text), " us) apart");
+	note(out, comma, text);
+}
+
 static void note_sampling(struct out *out, const char **comma, uint64_t interval)
 {
 	static const char *const units[] = { " bytes", " KiB", " MiB", " GiB" };
@@ -262,9 +276,7 @@ static void write_notes(struct out *out, const struct recording *recording)
 		   "cancelled) and are taken back: those calls are not in the trace");
 	if (recording->spool->cut)
 		note(out, &comma, "the last update was not complete and is left out");
-	if (recording->spool->torn)
-		note(out, &comma,
-		     "the process wrote on while its spool was read: sums and events may differ");
+	note_torn(out, &comma, recording->spool);
 	note_count(out, &comma, header->paused,
 		   " events while stopped (memtrace_stop): sums kept, no detail");
 	note_count(

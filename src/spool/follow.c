@@ -24,13 +24,10 @@ enum {
 	FEWEST_BLOCKS = 64, /* of addresses */
 };
 
-/* Whose rows stay as they are once they are there; and whose change. */
-static const enum spool_kind growing[] = { SPOOL_TEXT,   SPOOL_FACT,  SPOOL_THREAD,
-					   SPOOL_MODULE, SPOOL_FRAME, SPOOL_STEP };
+/* Whose rows change. */
 static const enum spool_kind changing[] = { SPOOL_STACK, SPOOL_CELL };
 
 enum {
-	GROWING = sizeof(growing) / sizeof(growing[0]),
 	CHANGING = sizeof(changing) / sizeof(changing[0]),
 };
 
@@ -161,10 +158,11 @@ static int copy_growing(struct follow *follow)
 {
 	int error = 0;
 
-	for (unsigned i = 0; i < GROWING && !error; i++) {
-		enum spool_kind kind = growing[i];
+	for (unsigned kind = 0; kind < SPOOL_KINDS && !error; kind++) {
 		uint64_t count = spool_count(&follow->spool, kind);
 
+		if (!read_only_grows(kind))
+			continue;
 		error = copy_rows(follow, kind, follow->copied[kind], count);
 		if (!error)
 			follow->copied[kind] = MAX(follow->copied[kind], count);

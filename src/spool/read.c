@@ -12,10 +12,10 @@
 #include "spool/process.h"
 #include "spool/read_parts.h"
 
-enum { COPY_TRIES = 50 };
-
-/* Nobody waits for more than so many bytes to be copied in vain. */
-static const uint64_t COPY_BYTES = 4ull << 30;
+enum {
+	COPY_TRIES = 50,
+	GROWTH = 1 << 12, /* blocks that a living process's file may grow by while it is read */
+};
 
 const char *spool_text(const struct spool *spool, uint32_t id)
 {
@@ -43,28 +43,35 @@ bool read_changed_since(const struct spool_header *header, int fd)
 	return generation != atomic_load(&header->generation) || undo_count != header->undo_count;
 }
 
+bool read_only_grows(enum spool_kind kind)
+{
+	switch (kind) {
+	case SPOOL_TEXT:
+	case SPOOL_FACT:
+	case SPOOL_THREAD:
+	case SPOOL_MODULE:
+	case SPOOL_FRAME:
+	case SPOOL_STEP:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /*
- * One copy of the file in memory. A dead process's file does not change; of a living one the copy
- * is whole if nothing happened meanwhile.
+ * The file's bytes, with the header first: what that counts is there in what comes later. A dead
+ * process's file does not change meanwhile. 1 when a living one's has grown too much.
  */
 static int copy_file(struct spool *spool, int fd, size_t bytes)
 {
-	struct spool_header *header = (struct spool_header *)spool->base;
+	ssize_t n = fd_read_all(fd, spool->base, bytes);
 
-	spool->torn = true;
-	for (uint64_t i = 0; i < COPY_TRIES && (!i || i * bytes < COPY_BYTES) && spool->torn; i++) {
-		ssize_t n;
-
-		if (lseek(fd, 0, SEEK_SET) < 0)
-			return -errno;
-		n = fd_read_all(fd, spool->base, bytes);
-		if (n < 0)
-			return (int)n;
-		if ((size_t)n < bytes)
-			memset(spool->base + n, 0, bytes - (size_t)n);
-		spool->torn = read_changed_since(header, fd);
-	}
-	return 0;
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n < bytes)
+		memset(spool->base + n, 0, bytes - (size_t)n);
+	return read_changed_since((struct spool_header *)spool->base, fd) ? read_settle(spool, fd)
+									  : 0;
 }
 
 /* 0, an error, or 1 when the file grew meanwhile: to be loaded anew. */
@@ -74,7 +81,6 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 	/* Not to wait for somebody who writes to a FIFO. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	size_t lists = sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS;
-	bool grown;
 	void *p;
 	int error;
 
@@ -97,7 +103,7 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 		return read_refuse(why, size, path,
 				   "too short for a spool: nothing is recorded in it");
 	}
-	spool->reserved = (size_t)spool->file_blocks << SPOOL_BLOCK_SHIFT;
+	spool->reserved = (size_t)(spool->file_blocks + GROWTH) << SPOOL_BLOCK_SHIFT;
 	p = mmap(NULL, spool->reserved + lists, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	error = p == MAP_FAILED ? -ENOMEM : 0;
@@ -105,16 +111,12 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 		spool->base = p;
 		spool->copy = true;
 		spool->blocks[0] = (uint32_t *)(spool->base + spool->reserved);
-		error = copy_file(spool, fd, spool->reserved);
+		error = copy_file(spool, fd, (size_t)spool->file_blocks << SPOOL_BLOCK_SHIFT);
 	}
-	/* A living writer may have let the file grow since its size was asked. */
-	grown = !error && ((struct spool_header *)spool->base)->blocks > spool->file_blocks &&
-		!fstat(fd, &status) &&
-		(uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT > spool->file_blocks;
 	close(fd);
-	if (error)
+	if (error < 0)
 		snprintf(why, size, "%s: %s", path, strerror(-error));
-	return grown ? 1 : error;
+	return error;
 }
 
 void read_roll_back(struct spool *spool)

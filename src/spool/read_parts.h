@@ -15,6 +15,16 @@ int read_check_header(const struct spool_header *header, const char *path, char 
 /* Has a transaction begun, gone on or ended since the header was read from the file? */
 bool read_changed_since(const struct spool_header *header, int fd);
 
+/* Do the table's rows stay as they are once they are there? */
+bool read_only_grows(enum spool_kind kind);
+
+/*
+ * settle.c: a copy that was made while the process wrote on, brought to one moment; if the process
+ * never pauses for as long as that takes, `torn` says so after a second. 0, 1 when the file has
+ * outgrown the copy's addresses, or -errno.
+ */
+int read_settle(struct spool *spool, int fd);
+
 /* In the copy of a spool: takes back the transaction that was under way. */
 void read_roll_back(struct spool *spool);
 

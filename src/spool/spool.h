@@ -24,7 +24,8 @@ struct spool {
 	bool memory;                   /* anonymous memory, no file */
 	bool copy;                     /* of spool_open(): lists and tables in one mapping */
 	bool cut;                      /* of spool_open(): an update under way was taken back */
-	bool torn;                     /* of spool_open(): written while it was copied */
+	bool torn;                     /* of spool_open(): written while it was copied, */
+	uint64_t torn_events, torn_ns; /* which so many events and so much time went into */
 	uint64_t device, inode;        /* of the file, to know it again */
 	char path[4096];
 };
@@ -106,8 +107,9 @@ int spool_unlink(struct spool *spool);
 
 /*
  * read.c: a private, writable copy of a file, rolled back to its last whole transaction (`cut`
- * tells). A process that never pauses is copied while it writes after some tries (`torn`): each
- * event is right, sums may be of moments a few milliseconds apart. Fails with -EINVAL and a
+ * tells). Of a living process everything is of one moment, between two of its updates; only of one
+ * that does not pause for the time it takes to copy its sums (`torn`) they are of moments so far
+ * apart as torn_events and torn_ns tell, though each event is right. Fails with -EINVAL and a
  * sentence in `why` (of `size` bytes) when it is no spool that this build can read.
  */
 int spool_open(struct spool *spool, const char *path, char *why, size_t size);

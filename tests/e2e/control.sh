@@ -226,6 +226,12 @@ finish 'toggled by the program'
 
 # Killed in between: nothing that was done is missing.
 begin 4 1000000
+ok 'a dump of a busy process' memtrace ctl "$pid" dump -o busy.json
+if grep -q 'wrote on all the while' busy.json; then
+	skip 'is of one moment' 'it did not pause for as long as a copy takes, and the dump says so'
+else
+	ok 'is of one moment' validate busy.json
+fi
 ok 'two at a time' memtrace ctl "$pid" stop
 ok 'started' memtrace ctl "$pid" start
 kill -9 "$pid"
