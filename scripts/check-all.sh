@@ -30,6 +30,7 @@ forks                 forks while threads allocate                              
 unloads               libraries that come and go while threads unwind             -      10000
 kills                 killed at random moments                                    100    1000
 package               the Debian package, into this system                        run    run
+samples               recorded runs, sampled so many times: sites are unbiased    -      100
 soak                  a long job, of so many seconds                              -      1800
 keep                  a flight recorder of so many events: a week of 2,000/s      -      1200000000
 '
@@ -113,6 +114,7 @@ run_step() { # NAME HOW
 	unloads) TIMES=$2 SECONDS_EACH=1800 quiet_make check-e2e T=unload ;;
 	kills) KILLS=$2 SECONDS_EACH=7200 quiet_make check-e2e T=storm ;;
 	package) package ;;
+	samples) RUNS=$2 TIMES=20 SECONDS_EACH=1800 quiet_make check-e2e T=sampling ;;
 	soak) soak "$2" ;;
 	keep) MEMTRACE_KEEP_EVENTS=$2 SECONDS_EACH=7200 quiet_make check-unit T=keep ;;
 	*)
