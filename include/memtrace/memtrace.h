@@ -39,6 +39,15 @@ void memtrace_stop(void) MEMTRACE_WEAK;
 /* 0: all off, a hooked call is a jump. 1: on again; pools start from their own totals. */
 void memtrace_enable(int on) MEMTRACE_WEAK;
 
+/*
+ * Writes the trace of what was recorded so far, as JSON, to a file that must not be there yet;
+ * NULL: beside the spool, under a name that ends in `.dump.json`. Recording goes on, and so do
+ * other threads. 0, also without the library; or a negative error number, as -ENODATA when nothing
+ * is recorded yet, -EEXIST, -EBUSY while another thread is at it. From outside: `memtrace ctl PID
+ * dump`.
+ */
+int memtrace_dump(const char *path) MEMTRACE_WEAK;
+
 /* A named point in time. */
 void memtrace_mark(const char *name) MEMTRACE_WEAK;
 
@@ -76,6 +85,7 @@ memtrace_pool memtrace_pool_grow(memtrace_pool pool) MEMTRACE_WEAK;
 #define memtrace_start() (memtrace_start ? memtrace_start() : (void)0)
 #define memtrace_stop() (memtrace_stop ? memtrace_stop() : (void)0)
 #define memtrace_enable(on) (memtrace_enable ? memtrace_enable(on) : (void)0)
+#define memtrace_dump(path) (memtrace_dump ? memtrace_dump(path) : 0)
 #define memtrace_mark(name) (memtrace_mark ? memtrace_mark(name) : (void)0)
 #define memtrace_push(name) (memtrace_push ? memtrace_push(name) : (void)0)
 #define memtrace_pop() (memtrace_pop ? memtrace_pop() : (void)0)

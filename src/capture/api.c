@@ -7,6 +7,7 @@
 #include "base/signals.h"
 #include "base/text.h"
 #include "capture/choose.h"
+#include "capture/finish.h"
 #include "capture/record.h"
 #include "memtrace/memtrace.h"
 
@@ -54,6 +55,23 @@ EXPORT void memtrace_enable(int on)
 EXPORT void memtrace_mark(const char *name)
 {
 	record_mark(EVENT_MARK, name, NULL, 0);
+}
+
+EXPORT int memtrace_dump(const char *path)
+{
+	char spool[4096] = "";
+	int saved = errno;
+	int error;
+
+	if (record_inside()) /* a signal handler, which its thread would wait for */
+		return -EBUSY;
+	record_lock();
+	if (record_is_open() && !record_spool()->memory)
+		text_copy(spool, sizeof(spool), record_spool()->path);
+	record_unlock();
+	error = spool[0] ? finish_dump(spool, path) : -ENODATA;
+	errno = saved;
+	return error;
 }
 
 EXPORT void memtrace_push(const char *name)

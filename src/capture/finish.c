@@ -43,6 +43,22 @@ static int open_partial(const char *output, char *partial, size_t size, int *fd)
 	return -EEXIST;
 }
 
+/* Writing a document takes memory that there is once: the process (a fork's child is another) in
+ * which a thread is at it. */
+static _Atomic int writing;
+
+static bool begin_writing(void)
+{
+	int pid = record_pid();
+
+	return atomic_exchange(&writing, pid) != pid;
+}
+
+static void end_writing(void)
+{
+	atomic_store(&writing, 0);
+}
+
 /* --- compression --- */
 
 static struct {
@@ -191,9 +207,10 @@ void finish_write(struct spool *spool, const struct paths *paths)
 	static char partial[4096]; /* once, maybe on a small stack */
 	static char final[4096];
 	struct signals_held held;
+	bool alone = begin_writing();
 	bool explained;
 	int fd;
-	int error = open_partial(paths->output, partial, sizeof(partial), &fd);
+	int error = alone ? open_partial(paths->output, partial, sizeof(partial), &fd) : -EBUSY;
 
 	memset(&told, 0, sizeof(told));
 	told.survived = true;
@@ -208,6 +225,8 @@ void finish_write(struct spool *spool, const struct paths *paths)
 		if (error)
 			unlink(partial);
 	}
+	if (alone)
+		end_writing();
 	signals_release(&held);
 	explained = !told.survived;
 	if (explained)
@@ -220,4 +239,61 @@ void finish_write(struct spool *spool, const struct paths *paths)
 	}
 	spool_unlink(spool);
 	say_written(final, &told, explained);
+}
+
+/* --- while the process runs --- */
+
+/* A name that is given is taken or not; others are numbered. */
+static int move_dump(const char *partial, const char *output, bool numbered)
+{
+	char final[4096];
+
+	if (numbered)
+		return rename_new(partial, output, final, sizeof(final));
+	if (!renameat2(AT_FDCWD, partial, AT_FDCWD, output, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL || link(partial, output))
+		return -errno;
+	unlink(partial);
+	return 0;
+}
+
+static int write_dump(const char *spool, const char *output, bool numbered)
+{
+	char partial[4096];
+	char why[256];
+	struct document_to to = { 0, NULL };
+	int error = open_partial(output, partial, sizeof(partial), &to.fd);
+
+	if (error)
+		return error;
+	error = document_from_spool(spool, &to, DOCUMENT_EVENTS, why, sizeof(why));
+	if (close(to.fd) && !error)
+		error = -errno;
+	if (!error)
+		error = move_dump(partial, output, numbered);
+	if (error)
+		unlink(partial);
+	return error;
+}
+
+int finish_dump(const char *spool, const char *output)
+{
+	struct signals_held held;
+	char beside[4096];
+	int error;
+
+	if (!output) {
+		text_copy_n(beside, sizeof(beside), spool, strlen(spool) - strlen(".spool"));
+		text_append(beside, sizeof(beside), ".dump.json");
+	} else if (!faccessat(AT_FDCWD, output, F_OK, 0)) {
+		return -EEXIST;
+	}
+	if (!begin_writing())
+		return -EBUSY;
+	signals_hold(&held, SIGXFSZ);
+	error = write_dump(spool, output ? output : beside, !output);
+	signals_release(&held);
+	end_writing();
+	return error;
 }

@@ -4,6 +4,7 @@
  * Prints what it did itself, one step a line.
  */
 #include <cuda_runtime.h>
+#include <errno.h>
 #include <memtrace/memtrace.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -50,6 +51,23 @@ static void phases(void)
 	memtrace_pop();
 	memtrace_label(kept, "kept \"for\" ever");
 	puts("phases");
+}
+
+/* What was recorded so far, while it goes on. */
+static void dumped(void)
+{
+	void *kept = take(3 * MIB);
+	int wrong = 0;
+
+	memtrace_mark("dumped");
+	wrong += memtrace_dump("dump.json");
+	give(kept);
+	if (getenv("LD_PRELOAD")) {
+		wrong += memtrace_dump("dump.json") != -EEXIST;
+		wrong += memtrace_dump("none/dump.json") != -ENOENT;
+	}
+	wrong += memtrace_dump(NULL);
+	printf("dumped, %d wrong\n", wrong);
 }
 
 /* Events stop, sums do not. */
@@ -127,7 +145,10 @@ static void nonsense(void)
 int main(void)
 {
 	memtrace_mark("before CUDA");
+	if (getenv("LD_PRELOAD") && memtrace_dump(NULL) != -ENODATA)
+		return 1;
 	phases();
+	dumped();
 	stopped();
 	disabled();
 	pools();

@@ -11,10 +11,15 @@ ok 'the trace keeps its promises' validate "$TRACE"
 
 is 'marks are events, also from before the first allocation' \
 	"$(json "$TRACE" '[e["name"] for e in d["events"] if e["op"] == "mark" and e["name"]]')" \
-	'["before CUDA", "half", "recorded", "seen"]'
+	'["before CUDA", "half", "dumped", "recorded", "seen"]'
 is 'pushes and pops are events, each with its name' \
 	"$(json "$TRACE" '[(e["op"], e["name"]) for e in d["events"] if e["op"] in ("push", "pop")][:6]')" \
 	'[["push", "outer"], ["push", "inner"], ["pop", "inner"], ["push", "thread"], ["pop", "thread"], ["pop", "outer"]]'
+is 'a dump has what was until then' "$(json dump.json '[d["process"]["exit"], d["summary"]["devices"][0]["allocated"]["exit_bytes"] >> 20,
+	[e["name"] for e in d["events"] if e["op"] == "mark"][-1]]')" '["running", 4, "dumped"]'
+ok 'and keeps its promises' validate dump.json
+ok 'so does one without a name, beside the spool' validate "${TRACE%.json}.dump.json"
+is 'nothing else is left of them' "$(echo ./*.partial*)" './*.partial*'
 phase='{p["name"]: [p["allocated"][k + "_bytes"] >> 20 for k in ("start", "peak", "end")]
 	for p in d["phases"] if p["name"] in ("outer", "inner", "thread")}'
 is 'phases have the sums at their ends and in between' "$(json "$TRACE" "$phase" | tr -d '{}' | sed 's/, "/\n"/g' | sort)" \
