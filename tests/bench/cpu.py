@@ -179,17 +179,18 @@ def memory(bench):
 
 def watched(bench):
     """Events of a process while `memtrace top` looks at it, once a second, and while it does not, in turns."""
-    process = scaled(bench, "forever", 5)
+    process = scaled(bench, "forever", 1)
     process.stdout.readline()
     ns = {True: [], False: []}
     for turn in range(20 if bench.scale == 1 else 4):
         look = turn % 2 == 1
-        top = None
-        if look:
-            top = subprocess.Popen([bench.built("memtrace"), "top", str(process.pid), "--json"],
-                                   stdout=subprocess.DEVNULL)
+        top = look and subprocess.Popen([bench.built("memtrace"), "top", str(process.pid), "--json"],
+                                        stdout=subprocess.DEVNULL)
         process.stdout.readline()  # began before
-        ns[look] += [float(process.stdout.readline()) for _ in range(2)]
+        lines, end = [], time.monotonic() + 2
+        while not lines or time.monotonic() < end:
+            lines.append(float(process.stdout.readline()))
+        ns[look].append(statistics.median(lines))
         if top:
             top.terminate()
             top.wait()
