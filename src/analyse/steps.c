@@ -5,22 +5,25 @@
 #include <stdlib.h>
 
 #include "analyse/error.h"
-#include "analyse/phases.h"
+#include "analyse/steps_parts.h"
 
 enum {
 	STEPS_LEAST = 5,  /* fewer prove no period */
 	STACKS_LEAST = 3, /* that agree */
-	TRIED = 8,        /* counts, those of most stacks first */
+	TRIED = 16,       /* counts, those of most allocations first */
 };
 
-struct birth {
-	uint64_t seq;
-	uint32_t stack;
+/* A block is born, or, of no stack, freed. */
+struct change {
+	uint64_t seq, bytes;
+	uint32_t stack; /* NO_STACK */
 };
+
+enum { NO_STACK = UINT32_MAX };
 
 struct finder {
-	struct birth *births; /* of all allocations with a stack */
-	size_t births_n, size;
+	struct change *changes; /* allocations with a stack, and frees, in order */
+	size_t changes_n, size;
 	uint32_t *count;   /* by stack: its allocations */
 	uint32_t *seen;    /* by stack: in this step */
 	uint32_t *sharing; /* by count: how many stacks have it */
@@ -30,25 +33,31 @@ struct finder {
 	uint64_t end; /* seq of the last of the last step */
 };
 
-static int add_birth(struct finder *finder, const struct trace_event *event)
+static int add_change(struct finder *finder, const struct trace_event *event)
 {
-	if (event->op != EVENT_ALLOC || event->stack >= finder->stacks)
-		return 0;
-	if (finder->births_n == finder->size) {
-		size_t size = finder->size * 2 + 1024;
-		struct birth *births = reallocarray(finder->births, size, sizeof(*finder->births));
+	bool born = event->op == EVENT_ALLOC && event->stack < finder->stacks;
 
-		if (!births)
+	if (!born && event->op != EVENT_FREE)
+		return 0;
+	if (finder->changes_n == finder->size) {
+		size_t size = finder->size * 2 + 1024;
+		struct change *changes =
+			reallocarray(finder->changes, size, sizeof(*finder->changes));
+
+		if (!changes)
 			return err("no memory left");
-		finder->births = births;
+		finder->changes = changes;
 		finder->size = size;
 	}
-	finder->births[finder->births_n++] = (struct birth){ event->seq, event->stack };
-	finder->count[event->stack]++;
+	finder->changes[finder->changes_n++] =
+		(struct change){ event->seq, event->size,
+				 born ? (uint32_t)event->stack : NO_STACK };
+	if (born)
+		finder->count[event->stack]++;
 	return 0;
 }
 
-static int read_births(struct finder *finder, const char *path)
+static int read_changes(struct finder *finder, const char *path)
 {
 	struct trace_event event;
 	struct trace again;
@@ -58,19 +67,25 @@ static int read_births(struct finder *finder, const char *path)
 	if (error)
 		return error;
 	while (!error && (more = trace_next(&again, &event)) == 1)
-		error = add_birth(finder, &event);
+		error = add_change(finder, &event);
 	trace_close(&again);
 	return error ? error : more;
 }
 
-/* Of the counts that were not tried yet the one that most stacks share; 0 for none. */
-static uint32_t next_count(struct finder *finder)
+/* How many allocations the stacks with n each have. */
+static uint64_t covered(const struct finder *finder, uint32_t n)
+{
+	return (uint64_t)n * finder->sharing[n];
+}
+
+/* Of the counts that were not tried yet the one whose stacks allocate most; 0 for none. */
+static uint32_t next_count(const struct finder *finder)
 {
 	uint32_t best = 0;
 
-	for (uint32_t n = STEPS_LEAST; n <= finder->births_n; n++) {
+	for (uint32_t n = STEPS_LEAST; n <= finder->changes_n; n++) {
 		if (finder->sharing[n] >= STACKS_LEAST &&
-		    (!best || finder->sharing[n] > finder->sharing[best]))
+		    (!best || covered(finder, n) > covered(finder, best)))
 			best = n;
 	}
 	return best;
@@ -79,19 +94,19 @@ static uint32_t next_count(struct finder *finder)
 /* Starts of steps, when stacks with n allocations each come in turns in nine steps of ten. */
 static bool find_turns(struct finder *finder, uint32_t n)
 {
-	uint32_t first = UINT32_MAX;
+	uint32_t first = NO_STACK;
 	uint32_t members = 0;
 	size_t whole = 0;
 
 	finder->steps = 0;
 	for (size_t i = 0; i < finder->stacks; i++)
 		finder->seen[i] = 0;
-	for (size_t i = 0; i < finder->births_n; i++) {
-		const struct birth *birth = &finder->births[i];
+	for (size_t i = 0; i < finder->changes_n; i++) {
+		const struct change *birth = &finder->changes[i];
 
-		if (finder->count[birth->stack] != n)
+		if (birth->stack == NO_STACK || finder->count[birth->stack] != n)
 			continue;
-		if (first == UINT32_MAX)
+		if (first == NO_STACK)
 			first = birth->stack;
 		if (birth->stack == first) {
 			whole += members == finder->sharing[n];
@@ -106,6 +121,35 @@ static bool find_turns(struct finder *finder, uint32_t n)
 	}
 	whole += members == finder->sharing[n];
 	return whole * 10 >= finder->steps * 9;
+}
+
+/*
+ * A step gives back about what it takes: in most of them at least half as much is freed as is
+ * born. The layers of a model that is being built give nothing, those inside a step wait for its
+ * end.
+ */
+static bool gives_back(const struct finder *finder)
+{
+	uint64_t born = 0;
+	uint64_t freed = 0;
+	size_t good = 0;
+	size_t step = 0; /* 1 + that which is open */
+
+	for (size_t i = 0; i < finder->changes_n; i++) {
+		const struct change *change = &finder->changes[i];
+
+		if (step < finder->steps && change->seq == finder->starts[step]) {
+			good += step && freed >= born / 2;
+			born = freed = 0;
+			step++;
+		}
+		if (change->stack == NO_STACK)
+			freed += change->bytes;
+		else
+			born += change->bytes;
+	}
+	good += freed >= born / 2;
+	return good * 2 > finder->steps;
 }
 
 static int by_number(const void *a, const void *b)
@@ -138,15 +182,16 @@ static int is_regular(const struct finder *finder)
 /* 1 when steps were found, 0, or -ENOMEM. */
 static int find_steps(struct finder *finder)
 {
-	finder->sharing = calloc(finder->births_n + 1, sizeof(*finder->sharing));
-	finder->starts = calloc(finder->births_n + 1, sizeof(*finder->starts));
+	finder->sharing = calloc(finder->changes_n + 1, sizeof(*finder->sharing));
+	finder->starts = calloc(finder->changes_n + 1, sizeof(*finder->starts));
 	if (!finder->count || !finder->sharing || !finder->starts)
 		return err("no memory left");
 	for (size_t i = 0; i < finder->stacks; i++)
 		finder->sharing[finder->count[i]]++;
 	for (unsigned i = 0; i < TRIED; i++) {
 		uint32_t n = next_count(finder);
-		int found = n && find_turns(finder, n) ? is_regular(finder) : 0;
+		bool turns = n && find_turns(finder, n) && gives_back(finder);
+		int found = turns ? is_regular(finder) : 0;
 
 		if (found || !n)
 			return found;
@@ -155,134 +200,35 @@ static int find_steps(struct finder *finder)
 	return 0;
 }
 
-/* --- their figures --- */
-
-static struct event event_of(const struct trace_event *from)
-{
-	return (struct event){
-		.seq = from->seq,
-		.t = from->t,
-		.ptr = from->ptr,
-		.size = from->size,
-		.allocated = from->allocated,
-		.reserved = from->reserved,
-		.pool = from->pool,
-		.device = (int16_t)(from->allocated == TRACE_NONE ? NO_DEVICE : from->device),
-		.op = from->op < EVENT_OPS ? from->op : EVENT_MARK,
-		.space = from->space,
-		.flags = from->foreign ? EVENT_FOREIGN : 0,
-	};
-}
-
-/* A step's end or begin, at the time of an event. */
-static bool put(struct phases *phases, const struct trace_event *at, enum event_op op)
-{
-	struct event event = {
-		.op = (uint8_t)op, .seq = phases->next_seq, .t = at->t, .device = NO_DEVICE
-	};
-
-	return phases_event(phases, &event);
-}
-
-/* The program's own ranges are left out: there are none that ended. */
-static bool measure_event(struct phases *phases, const struct finder *finder,
-			  const struct trace_event *from)
-{
-	struct event event = event_of(from);
-	bool starts = phases->count < finder->steps && from->seq == finder->starts[phases->count];
-	uint64_t gap = from->seq - phases->next_seq;
-
-	if (starts && phases->count && !put(phases, from, EVENT_POP))
-		return false;
-	if (starts && !put(phases, from, EVENT_PUSH))
-		return false;
-	/* What was put in takes no number: only events that are missing are a hole. */
-	phases->next_seq = from->seq - gap;
-	if (event_is_memory(event.op) && !phases_event(phases, &event))
-		return false;
-	phases->next_seq = from->seq + 1;
-	return from->seq != finder->end ||
-	       (put(phases, from, EVENT_POP) && (phases->next_seq = from->seq + 1));
-}
-
-static int measure(struct phases *phases, const struct finder *finder, const char *path)
-{
-	struct trace_event event;
-	struct trace again;
-	int more = 1;
-	int error = trace_open(&again, path);
-
-	if (error)
-		return error;
-	while (!error && (more = trace_next(&again, &event)) == 1) {
-		if (!measure_event(phases, finder, &event))
-			error = err("no memory left");
-	}
-	trace_close(&again);
-	return error ? error : more;
-}
-
-static struct trace_phase_sums sums_of(const struct track_sums *sums)
-{
-	return (struct trace_phase_sums){ sums->start, sums->end, sums->peak };
-}
-
-static struct trace_phase_count count_of(const struct phase *phase, const struct track_count *count)
-{
-	if (phase->cut)
-		return (struct trace_phase_count){ TRACE_NONE, TRACE_NONE };
-	return (struct trace_phase_count){ count->bytes, count->count };
-}
-
-static int take(struct trace *trace, const struct phases *phases)
-{
-	struct trace_phase *list = arena_alloc(&trace->arena, phases->count * sizeof(*list));
-
-	if (!list)
-		return err("no memory left");
-	for (size_t i = 0; i < phases->count; i++) {
-		const struct phase *phase = &phases->list[i];
-
-		list[i] = (struct trace_phase){
-			.name = "inferred step",
-			.start = phase->start,
-			.end = phase->end,
-			.allocated = sums_of(&phase->all.allocated),
-			.reserved = sums_of(&phase->all.reserved),
-			.born = count_of(phase, &phase->all.born),
-			.freed = count_of(phase, &phase->all.freed),
-			.outliving = count_of(phase, &phase->all.outliving),
-		};
-	}
-	trace->phases = list;
-	trace->phases_n = phases->count;
-	return 0;
-}
-
 int steps_infer(struct trace *trace)
 {
 	struct finder finder = { .stacks = trace->stacks_n };
-	struct phases phases;
 	int found;
 
-	if (trace->phases_n || !trace->stacks_n)
+	if (!trace->stacks_n || trace->once)
 		return 0;
-	phases_start(&phases);
 	finder.count = calloc(finder.stacks, sizeof(*finder.count));
 	finder.seen = calloc(finder.stacks, sizeof(*finder.seen));
-	found = finder.count && finder.seen ? read_births(&finder, trace->path)
+	found = finder.count && finder.seen ? read_changes(&finder, trace->path)
 					    : err("no memory left");
 	if (!found)
 		found = find_steps(&finder);
 	if (found == 1)
-		found = measure(&phases, &finder, trace->path);
-	if (!found && phases.count)
-		found = take(trace, &phases);
-	phases_clear(&phases);
-	free(finder.births);
+		found = steps_put(trace,
+				  &(struct steps_found){ finder.starts, finder.steps, finder.end });
+	free(finder.changes);
 	free(finder.count);
 	free(finder.seen);
 	free(finder.sharing);
 	free(finder.starts);
 	return found;
+}
+
+int steps_infer_if_few(struct trace *trace)
+{
+	const struct trace_capture *capture = &trace->capture;
+
+	if (capture->events_recorded > TRACE_FEW || capture->events_dropped)
+		return 0;
+	return steps_infer(trace);
 }

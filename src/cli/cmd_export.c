@@ -5,6 +5,7 @@
 
 #include "analyse/error.h"
 #include "analyse/moment.h"
+#include "analyse/steps.h"
 #include "analyse/trace.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -131,6 +132,8 @@ static int run_export(const char *path, const char *output, const struct format 
 		error = err("%s: is a baseline: it has no events and no whole stacks to export; "
 			    "export the trace it was made from",
 			    path);
+	if (!error)
+		error = steps_infer_if_few(&trace);
 	if (!error)
 		error = export_check(&trace, options);
 	if (!error && output)

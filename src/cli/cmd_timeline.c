@@ -8,6 +8,7 @@
 
 #include "analyse/error.h"
 #include "analyse/moment.h"
+#include "analyse/steps.h"
 #include "analyse/trace.h"
 #include "base/opt.h"
 #include "cli/cli.h"
@@ -118,6 +119,8 @@ static int run_timeline(const char *path, const char *output, struct timeline_op
 	if (open_trace(&trace, path))
 		return cli_fail("timeline", STATUS_UNREADABLE);
 	error = trace.capture.baseline ? err("%s: is a baseline: it has no curves", path) : 0;
+	if (!error)
+		error = steps_infer_if_few(&trace);
 	if (!error && output)
 		error = cli_redirect(output);
 	options->colour = cli_colour(cli_out()->fd);

@@ -10,6 +10,7 @@
 
 #include "analyse/anonymize.h"
 #include "analyse/error.h"
+#include "analyse/steps.h"
 #include "base/fd.h"
 #include "base/out.h"
 #include "base/version.h"
@@ -204,6 +205,8 @@ static int write_parts(struct part *part, unsigned number, struct out *out)
 		error = anonymize_trace(part->anonymizer, &part->trace);
 	if (!error && part->anonymizer)
 		error = anonymize_history(part->anonymizer, &part->trace, &part->history);
+	if (!error)
+		error = steps_infer_if_few(&part->trace);
 	if (!error && part->options->max_events &&
 	    history_fold(&part->history, part->options->max_events, &part->folded))
 		error = err("%s: no memory left", part->input->path);

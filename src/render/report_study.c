@@ -68,11 +68,9 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 /* Where nothing names the steps of the program they are looked for: a trace of few events is. */
 static int infer_steps(struct trace *trace, const struct report_options *options)
 {
-	bool few = trace->capture.events_recorded <= TRACE_FEW && !trace->capture.events_dropped;
-
-	if (options->oom || trace->once || (!few && options->by != TRACE_BY_PHASE))
+	if (options->oom)
 		return 0;
-	return steps_infer(trace);
+	return options->by == TRACE_BY_PHASE ? steps_infer(trace) : steps_infer_if_few(trace);
 }
 
 int report_study_start(struct report_study *study, struct trace *trace,

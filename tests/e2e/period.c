@@ -1,12 +1,19 @@
 /*
  * A loop of 20 steps that nothing names: five layers each, whose blocks live until its end, a
- * workspace, and a block that every step leaves behind. With an argument each step is of another
- * kind, so there is no period.
+ * workspace, and a block that every step leaves behind. With an argument it is another program:
+ *	none	each step is of another kind, so there is no period
+ *	build	the layers of a model, 24 of them, and nothing else
+ *	train	the same, then the steps, validated after every fifth
+ *	load	a range around the making of the model, then the steps
+ *	named	a range around each step
  */
 #include <cuda_runtime.h>
+#include <memtrace/memtrace.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { STEPS = 20, LAYERS = 5, KIB = 1024 };
+enum { STEPS = 20, LAYERS = 5, MODEL = 24, KIB = 1024 };
 
 static void *take(size_t size)
 {
@@ -33,14 +40,54 @@ static void step(void)
 	take(KIB);
 }
 
+static void build(void)
+{
+	for (int i = 0; i < MODEL; i++) {
+		take(64 * KIB);
+		take(4 * KIB);
+		take(32 * KIB);
+		take(2 * KIB);
+	}
+}
+
+static void validate(void)
+{
+	void *input = take(32 * KIB);
+	void *logits = take(8 * KIB);
+
+	cudaFree(take(128 * KIB));
+	cudaFree(logits);
+	cudaFree(input);
+}
+
+static void train(const char *how)
+{
+	bool named = !strcmp(how, "named");
+
+	for (int i = 0; i < STEPS; i++) {
+		if (named)
+			memtrace_push("my step");
+		step();
+		if (named)
+			memtrace_pop();
+		if (!strcmp(how, "train") && i % 5 == 4)
+			validate();
+	}
+}
+
 int main(int argc, char **argv)
 {
-	(void)argv;
-	for (int i = 0; i < STEPS; i++) {
-		if (argc == 1)
-			step();
-		else
-			cudaFree(take(KIB));
-	}
+	const char *how = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(how, "load"))
+		memtrace_push("loading");
+	if (!strcmp(how, "build") || !strcmp(how, "train") || !strcmp(how, "load"))
+		build();
+	if (!strcmp(how, "load"))
+		memtrace_pop();
+	for (int i = 0; i < STEPS && !strcmp(how, "none"); i++)
+		cudaFree(take(KIB));
+	if (strcmp(how, "none") != 0 && strcmp(how, "build") != 0)
+		train(how);
 	return 0;
 }
