@@ -58,6 +58,7 @@ type Sums = [number | null, number | null, number | null]; // at the start, at t
 interface PhaseFigures { allocated: Sums; reserved: Sums; born: number | null; freed: number | null; outliving: number | null }
 export interface Phase extends PhaseFigures {
 	name: string; domain: string | null; thread: number; start: number; end: number | null;
+	category?: string; color?: string; payload?: string; // as NVTX was told
 	devices?: (PhaseFigures & { device: number | null })[]; // of several
 }
 export interface Curve { device: number | null; pool: string | null; t: number[]; allocated: (number | null)[]; reserved: (number | null)[]; used: (number | null)[] }

@@ -9,6 +9,7 @@ import type { Axis } from "./state";
 
 export const LANE = 15; // pixels
 const MOST_LANES = 4;
+const COLOR = /^#[0-9a-f]{6}$/;
 
 export interface Band { phase: Phase; from: number; to: number; lane: number }
 export interface Flag { event: number; t: number; kind: "oom" | "peak" | "mark"; label: string }
@@ -90,6 +91,10 @@ export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Ba
 		context.strokeStyle = end - x > 3 * ratio ? dim : grid;
 		context.lineWidth = ratio;
 		context.fillRect(x, y, Math.max(end - x, ratio), (LANE - 2) * ratio);
+		if (band.phase.color && COLOR.test(band.phase.color)) { // a stripe: text stays to be read on the panel's own
+			context.fillStyle = band.phase.color;
+			context.fillRect(x, y + (LANE - 5) * ratio, Math.max(end - x, ratio), 3 * ratio);
+		}
 		context.strokeRect(x + ratio / 2, y + ratio / 2, Math.max(end - x - ratio, ratio / 2), (LANE - 3) * ratio);
 		if (end - x < 24 * ratio)
 			continue;
@@ -108,11 +113,13 @@ export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Ba
 export function phaseCard(phase: Phase): Child[] {
 	const [start, end, peak] = phase.allocated;
 	const growth = start !== null && end !== null ? `, ${format.signedBytes(end - start)} at its end` : "";
+	const said = [["category", phase.category], ["payload", phase.payload]].filter(([, value]) => value !== undefined);
 	const lived = [["born", phase.born], ["freed", phase.freed], ["outliving", phase.outliving]] as const;
 
 	return [
 		h("b", {}, cut(phase.name, 300)),
 		h("div", {}, `${phase.end === null ? "never ended" : format.time(phase.end - phase.start)}, from ${format.moment(phase.start)}${phase.domain ? `, domain ${cut(phase.domain, 60)}` : ""}`),
+		said.length ? h("div", {}, said.map(([word, value]) => `${word} ${cut(String(value), 60)}`).join(", ")) : null,
 		h("div", {}, `allocated: ${format.bytes(start)} at its start, highest ${format.bytes(peak)}${growth}`),
 		h("div", {}, `reserved: ${format.bytes(phase.reserved[0])} at its start, highest ${format.bytes(phase.reserved[2])}`),
 		phase.born === null ? null : h("div", {}, lived.map(([word, bytes]) => `${word} ${format.bytes(bytes)}`).join(", ")),

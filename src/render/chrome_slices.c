@@ -145,6 +145,23 @@ static void put_number(struct chrome *chrome, const char *key, uint64_t value)
 		chrome_u64(chrome, key, value);
 }
 
+/* What the program said of it besides its name, as NVTX takes it. */
+static void put_phase_words(struct chrome *chrome, const struct trace_phase *phase)
+{
+	chrome_text(chrome, "\"domain\":", phase->domain);
+	if (phase->category)
+		chrome_text(chrome, ",\"category\":", phase->category);
+	if (phase->color)
+		chrome_text(chrome, ",\"color\":", phase->color);
+	if (!phase->payload)
+		return;
+	out_text(chrome->out, ",\"payload\":");
+	if (phase->payload[strspn(phase->payload, "0123456789+-.eE")]) /* of a foreign trace */
+		out_json(chrome->out, phase->payload);
+	else
+		out_text(chrome->out, phase->payload);
+}
+
 static void put_phase_figures(struct chrome *chrome, const struct trace_phase *phase)
 {
 	char key[60];
@@ -189,7 +206,7 @@ static void put_args(struct chrome *chrome, const struct slice *slice)
 {
 	out_text(chrome->out, ",\"args\":{");
 	if (slice->phase) {
-		chrome_text(chrome, "\"domain\":", slice->phase->domain);
+		put_phase_words(chrome, slice->phase);
 		put_phase_figures(chrome, slice->phase);
 	} else if (slice->span->bytes) {
 		chrome_u64(chrome, "\"bytes\":", slice->span->bytes);

@@ -201,6 +201,17 @@ static void phase_devices(struct out *out, const struct trace_phase *phase)
 	out_char(out, ']');
 }
 
+/* What the program said of it besides its name, as NVTX takes it. */
+static void words(struct out *out, const struct trace_phase *phase)
+{
+	if (phase->category)
+		member_text(out, ",\"category\":", phase->category);
+	if (phase->color)
+		member_text(out, ",\"color\":", phase->color);
+	if (phase->payload)
+		member_text(out, ",\"payload\":", phase->payload);
+}
+
 static void phases(const struct trace *trace, struct out *out)
 {
 	out_text(out, ",\n\"phases\":[");
@@ -212,6 +223,7 @@ static void phases(const struct trace *trace, struct out *out)
 		member_number(out, ",\"thread\":", phase->thread);
 		member_number(out, ",\"start\":", phase->start);
 		member_number(out, ",\"end\":", phase->end);
+		words(out, phase);
 		sums(out, ",\"allocated\":[", &phase->allocated);
 		sums(out, ",\"reserved\":[", &phase->reserved);
 		counts(out, &phase->born, &phase->freed, &phase->outliving);

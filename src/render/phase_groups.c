@@ -160,6 +160,19 @@ const char *phase_group_name(const struct phase_group *group, char *to, size_t s
 	return to;
 }
 
+const char *phase_group_title(const struct phase_group *group, char *to, size_t size)
+{
+	const char *domain = group->first->domain;
+	char name[PHASE_GROUPS_NAME];
+	const char *title = phase_group_name(group, name, sizeof(name));
+
+	if (domain && *domain)
+		snprintf(to, size, "%s (%s)", title, domain);
+	else
+		snprintf(to, size, "%s", title);
+	return to;
+}
+
 bool phase_group_device(const struct phase_group *group, int device,
 			struct trace_phase_device *sums)
 {

@@ -38,6 +38,9 @@ void phase_groups_clear(struct phase_groups *groups);
 /* The name of all of them, or, when folded, "step #" in `to`, cut to size. */
 const char *phase_group_name(const struct phase_group *group, char *to, size_t size);
 
+/* The same for people, with the domain, if any, behind: "ncclAllReduce (NCCL)". Always in `to`. */
+const char *phase_group_title(const struct phase_group *group, char *to, size_t size);
+
 /* What they did on a device: the highest peaks, all that was born ... False when none tells it. */
 bool phase_group_device(const struct phase_group *group, int device,
 			struct trace_phase_device *sums);

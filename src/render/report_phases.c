@@ -46,7 +46,7 @@ static void phase_row(const struct report *report, const struct phase_group *pha
 	char name[PHASE_GROUPS_NAME];
 	char number[SHOW_NUMBER];
 
-	report_first_cell(report, &columns[0], phase_group_name(phase, name, sizeof(name)));
+	report_first_cell(report, &columns[0], phase_group_title(phase, name, sizeof(name)));
 	report_cell(report, &columns[1], show_count(number, phase->count));
 	report_cell(report, &columns[2],
 		    report->trace->capture.baseline   ? "-"

@@ -58,7 +58,11 @@ void report_header(const struct report *report, const struct report_column *colu
 
 void report_cell(const struct report *report, const struct report_column *column, const char *text)
 {
-	show_right(&report->show, text, column->width);
+	unsigned columns = show_columns(text);
+
+	if (columns >= column->width) /* nothing touches its neighbour */
+		out_char(report->show.out, ' ');
+	show_right(&report->show, text, columns > column->width ? columns : column->width);
 }
 
 void report_first_cell(const struct report *report, const struct report_column *column,

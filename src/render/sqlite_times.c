@@ -50,6 +50,9 @@ void sqlite_phases(struct sqlite_file *file, const struct trace *trace)
 		put_count(file, &phase->born);
 		put_count(file, &phase->freed);
 		put_count(file, &phase->outliving);
+		sqlite_text(file, phase->category);
+		sqlite_text(file, phase->color);
+		sqlite_text(file, phase->payload);
 		sqlite_row_end(file);
 		for (size_t k = 0; k < phase->devices_n; k++)
 			put_device(file, i, &phase->devices[k]);

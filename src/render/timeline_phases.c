@@ -161,7 +161,7 @@ static void put_figure(const struct timeline *timeline, const struct phase_group
 	char grown[SHOW_NUMBER + 1];
 	unsigned width;
 
-	show_safe(text, sizeof(text), phase_group_name(group, name, sizeof(name)), NAME);
+	show_safe(text, sizeof(text), phase_group_title(group, name, sizeof(name)), NAME);
 	timeline_ascii(timeline, text);
 	width = show_columns(text);
 	out_format(timeline->show.out, "%*s%s%*s %6s x", TIMELINE_LEFT, "", text,

@@ -54,3 +54,19 @@ is 'colour, category and payload of a range' \
 is 'and of a mark, whose domain has no such category' \
 	"$(json "$TRACE" '[(e["category"], e["color"], e["payload"]) for e in d["events"] if e["op"] == "mark" and e["name"] == "full"]')" \
 	'[["7", "#76b900", 0.25]]'
+
+# Where a person or another tool sees phases, their words are there too.
+ok 'a report' memtrace report --show phases "$TRACE"
+has 'names the domain' "$OUT" '  full (library)                1'
+ok 'a timeline' memtrace timeline "$TRACE"
+has 'too' "$OUT" 'full (library) '
+ok 'chrome' memtrace export "$TRACE" --to chrome -o nvtx.chrome
+is 'has colour, category and payload' "$(json nvtx.chrome '[[e["args"].get(k) for k in ("domain", "category", "color", "payload")]
+	for e in d["traceEvents"] if e.get("cat") == "phase" and e["name"] in ("full", "step")]')" \
+	'[[null, null, null, null], ["library", "kernels", "#76b900", -5]]'
+ok 'sqlite' memtrace export "$TRACE" --to sqlite -o nvtx.db
+is 'has them' "$("$PYTHON" -c 'import sqlite3
+print(sqlite3.connect("nvtx.db").execute("SELECT category, color, payload FROM phases WHERE color <> 0").fetchall())')" \
+	"[('kernels', '#76b900', -5)]"
+ok 'a page' memtrace html "$TRACE" -o nvtx.html
+has 'has them' nvtx.html '"category":"kernels","color":"#76b900","payload":"-5"'
