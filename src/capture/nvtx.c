@@ -34,7 +34,6 @@ enum {
 	PAYLOAD_U32 = 4,
 	PAYLOAD_I32 = 5,
 	PAYLOAD_F32 = 6, /* beyond these: NVTX's extension, whose payload is an address */
-	NAME_BYTES = 96,
 	CATEGORIES = 256,
 };
 
@@ -125,7 +124,7 @@ void nvtx_forked(void)
 
 static void *keep_wide(const wchar_t *text)
 {
-	char name[NAME_BYTES] = "";
+	char name[RECORD_NAME] = "";
 
 	if (text)
 		narrow(name, sizeof(name), text);
@@ -138,10 +137,10 @@ static void read_message(const struct attributes *attributes, char *name)
 	if (!attributes || attributes->size < sizeof(*attributes) || !attributes->message)
 		return;
 	if (attributes->message_type == MESSAGE_UNICODE)
-		narrow(name, NAME_BYTES, attributes->message);
+		narrow(name, RECORD_NAME, attributes->message);
 	else if (attributes->message_type == MESSAGE_ASCII ||
 		 attributes->message_type == MESSAGE_REGISTERED)
-		text_copy(name, NAME_BYTES, attributes->message);
+		text_copy(name, RECORD_NAME, attributes->message);
 }
 
 /* A later name for the same category holds from then on. */
@@ -214,7 +213,7 @@ static void tell(enum event_op op, const char *domain, const struct attributes *
 		 uint64_t range)
 {
 	struct record_detail detail = { .category = NULL };
-	char name[NAME_BYTES];
+	char name[RECORD_NAME];
 	char number[12];
 
 	read_message(attributes, name);
@@ -275,7 +274,7 @@ static void mark_a(const char *name)
 
 static void mark_w(const wchar_t *wide)
 {
-	char name[NAME_BYTES];
+	char name[RECORD_NAME];
 
 	narrow(name, sizeof(name), wide);
 	mark_a(name);
@@ -299,7 +298,7 @@ static int push_a(const char *name)
 
 static int push_w(const wchar_t *wide)
 {
-	char name[NAME_BYTES];
+	char name[RECORD_NAME];
 
 	narrow(name, sizeof(name), wide);
 	return push_a(name);
@@ -330,7 +329,7 @@ static uint64_t start_a(const char *name)
 
 static uint64_t start_w(const wchar_t *wide)
 {
-	char name[NAME_BYTES];
+	char name[RECORD_NAME];
 
 	narrow(name, sizeof(name), wide);
 	return start_a(name);
@@ -348,7 +347,7 @@ static void category_in_a(const char *domain, uint32_t id, const char *name)
 
 static void category_in_w(const char *domain, uint32_t id, const wchar_t *wide)
 {
-	char name[NAME_BYTES] = "";
+	char name[RECORD_NAME] = "";
 
 	if (wide)
 		narrow(name, sizeof(name), wide);

@@ -42,7 +42,14 @@
 #include "capture/used.h"
 #include "spool/txn.h"
 
-enum { PENDING = 128, NOTES = 16, MARK_NAMES = 1 << 16 };
+enum {
+	PENDING = 128,
+	NOTES = 16,
+	/* A million ranges may each have a name, of 24 bytes say. */
+	MARK_NAMES = 1 << 20,
+	MARK_BYTES = 24 << 20,
+	MARK_FOLDED = 1 << 16, /* names more, with their numbers folded */
+};
 
 START_DATA _Atomic int record_state = RECORD_INERT;
 
@@ -51,7 +58,7 @@ struct pending {
 	uint64_t t, range;
 	uint32_t thread;
 	uint8_t op;
-	char name[96], domain[48], category[32];
+	char name[RECORD_NAME], domain[48], category[32];
 	struct event_detail detail;
 };
 
@@ -69,8 +76,9 @@ static struct {
 	struct intern intern;
 	struct ledger ledger;
 	uint32_t hook_text[HOOKS];
-	uint32_t mark_names; /* distinct ones */
-	bool mark_names_told;
+	uint32_t mark_names, mark_bytes; /* distinct ones */
+	uint32_t mark_folded;            /* the same, once there were too many */
+	bool marks_full;
 	uint32_t pending_count;
 	uint64_t pending_lost;
 	struct pending pending[PENDING];
@@ -403,8 +411,8 @@ static void clear(void)
 	memset(record.notes, 0, sizeof(record.notes));
 	record.pending_count = 0;
 	record.pending_lost = 0;
-	record.mark_names = 0;
-	record.mark_names_told = false;
+	record.mark_names = record.mark_bytes = record.mark_folded = 0;
+	record.marks_full = false;
 }
 
 void record_forked(void)
@@ -506,19 +514,25 @@ static uint32_t mark_name(const char *name)
 	char folded[sizeof(record.pending->name)];
 	uint32_t id;
 
-	if (record.mark_names >= 2 * MARK_NAMES)
+	if (record.mark_folded >= MARK_FOLDED)
 		return intern_text(&record.intern, "[too many names]");
-	if (record.mark_names >= MARK_NAMES) {
+	if (record.marks_full) {
 		fold_numbers(name, folded);
 		name = folded;
 	}
 	id = intern_text(&record.intern, name);
-	record.mark_names += spool_count(&record.spool, SPOOL_TEXT) != before;
-	if (record.mark_names == MARK_NAMES && !record.mark_names_told) {
-		record.mark_names_told = true;
-		intern_fact(&record.intern, "note",
-			    "very many names of ranges: the numbers in later ones are told as #");
+	if (spool_count(&record.spool, SPOOL_TEXT) == before)
+		return id;
+	if (record.marks_full) {
+		record.mark_folded++;
+		return id;
 	}
+	record.mark_bytes += strlen(name) + 1;
+	if (++record.mark_names < MARK_NAMES && record.mark_bytes < MARK_BYTES)
+		return id;
+	record.marks_full = true;
+	intern_fact(&record.intern, "note",
+		    "very many names of ranges: the numbers in later ones are told as #");
 	return id;
 }
 

@@ -137,6 +137,8 @@ void record_unmatched(void);
 /* Are events off (memtrace_stop)? Then no stack is needed either. */
 bool record_quiet(void);
 
+enum { RECORD_NAME = 256 }; /* bytes of a mark's name; longer ones are cut */
+
 /* A mark, push or pop; those from before the first memory event are kept for it. */
 void record_mark(enum event_op op, const char *name, const char *domain, uint64_t range);
 
@@ -145,6 +147,7 @@ struct record_detail {
 	const char *category;
 	struct event_detail rest;
 };
+
 /* A mark of this moment, with the lock held and a spool there. Nothing while events are off. */
 void record_mark_locked(const char *name);
 void record_mark_detailed(enum event_op op, const char *name, const char *domain, uint64_t range,

@@ -73,6 +73,7 @@ export interface Facts {
 	report: Report; name: string; events: number; stacks: number;
 	places: Place[]; ops: string[]; threads: { thread: number; name: string | null }[]; apis: (string | null)[]; texts: (string | null)[];
 	gaps: Gap[]; frames: FrameRow[]; phases: Phase[]; peaks: Composition[]; timeline: Curve[]; groupings: Grouping[];
+	phases_left_out?: [number, number]; // how many, and how long the longest of them is
 	folded?: Folded;
 	spans?: SpanFacts;
 }

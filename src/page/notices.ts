@@ -28,7 +28,7 @@ export class Notices {
 	private show(): void {
 		const { report } = this.app.trace.facts;
 		const notes = report.notes.slice(0, MOST);
-		const words = [this.foldedWords(), this.gapWords()].filter((text): text is string => text !== null);
+		const words = [this.foldedWords(), this.phaseWords(), this.gapWords()].filter((text): text is string => text !== null);
 
 		this.element.replaceChildren(
 			...this.failures(), ...words.map((text) => h("p", { class: "warning", role: "note" }, text)),
@@ -62,6 +62,12 @@ export class Notices {
 		const { folded } = this.app.trace.facts;
 
 		return folded ? `A long trace: ${format.plural(folded.blocks, "block")} (${format.count(folded.events)} events; the largest has ${format.bytes(folded.largest)}) that took least of the picture, bytes times how long they lived, are told in sums by call stack, in ${format.count(folded.slices)} slices of time. Exact all the same: every figure of the report, the curves at each event that is told, what lived at the peaks and at the ends of slices. For all events one by one: memtrace html --max-events 0.` : null;
+	}
+
+	private phaseWords(): string | null {
+		const { phases_left_out: phases } = this.app.trace.facts;
+
+		return phases ? `${format.plural(phases[0], "phase")} of ${format.time(phases[1])} or less have no band of their own above the curves; the sums by name hold them all. For all of them: memtrace html --max-events 0.` : null;
 	}
 
 	private gapWords(): string | null {

@@ -21,7 +21,8 @@
 
 enum {
 	BUFFER = 65536,
-	ROWS = 200, /* of each list of a report, and of a difference */
+	ROWS = 200,        /* of each list of a report, and of a difference */
+	PHASE_EVENTS = 20, /* a phase takes as much of a page as so many events */
 };
 
 /* Where the data go into the page's program: page.html. */
@@ -107,6 +108,7 @@ struct part {
 	struct history history;
 	struct history_folded folded;
 	struct page_spans spans;
+	struct page_phases phases;
 	struct rules rules;
 	struct categories categories;
 };
@@ -175,6 +177,7 @@ static int write_facts(struct out *json, void *what)
 	out_text(json, ",\n\"name\":");
 	out_json(json, name_of(part));
 	error = page_facts(&part->trace, &part->history, &part->folded, &part->categories, json);
+	page_phases_facts(&part->phases, &part->trace, json);
 	page_spans_facts(&part->spans, &part->trace, json);
 	out_text(json, "}");
 	return error;
@@ -212,6 +215,10 @@ static int write_parts(struct part *part, unsigned number, struct out *out)
 		error = err("%s: no memory left", part->input->path);
 	if (!error)
 		error = page_spans_find(&part->spans, &part->trace, part->options->max_events);
+	if (!error)
+		error = page_phases_find(&part->phases, &part->trace,
+					 (part->options->max_events + PHASE_EVENTS - 1) /
+						 PHASE_EVENTS);
 	snprintf(name, sizeof(name), "facts%u", number);
 	if (!error)
 		error = write_json(name, out, write_facts, part);

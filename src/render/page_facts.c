@@ -169,71 +169,6 @@ static int groupings(struct trace *trace, const struct categories *categories, s
 	return 0;
 }
 
-/* [at the start, at the end, the highest] */
-static void sums(struct out *out, const char *key, const struct trace_phase_sums *of)
-{
-	member_number(out, key, of->start_bytes);
-	member_number(out, ",", of->end_bytes);
-	member_number(out, ",", of->peak_bytes);
-	out_char(out, ']');
-}
-
-static void counts(struct out *out, const struct trace_phase_count *born,
-		   const struct trace_phase_count *freed, const struct trace_phase_count *outliving)
-{
-	member_number(out, ",\"born\":", born->bytes);
-	member_number(out, ",\"freed\":", freed->bytes);
-	member_number(out, ",\"outliving\":", outliving->bytes);
-}
-
-static void phase_devices(struct out *out, const struct trace_phase *phase)
-{
-	out_text(out, ",\"devices\":[");
-	for (size_t i = 0; i < phase->devices_n; i++) {
-		const struct trace_phase_device *part = &phase->devices[i];
-
-		device(out, i ? ",{\"device\":" : "{\"device\":", part->device);
-		sums(out, ",\"allocated\":[", &part->allocated);
-		sums(out, ",\"reserved\":[", &part->reserved);
-		counts(out, &part->born, &part->freed, &part->outliving);
-		out_char(out, '}');
-	}
-	out_char(out, ']');
-}
-
-/* What the program said of it besides its name, as NVTX takes it. */
-static void words(struct out *out, const struct trace_phase *phase)
-{
-	if (phase->category)
-		member_text(out, ",\"category\":", phase->category);
-	if (phase->color)
-		member_text(out, ",\"color\":", phase->color);
-	if (phase->payload)
-		member_text(out, ",\"payload\":", phase->payload);
-}
-
-static void phases(const struct trace *trace, struct out *out)
-{
-	out_text(out, ",\n\"phases\":[");
-	for (size_t i = 0; i < trace->phases_n; i++) {
-		const struct trace_phase *phase = &trace->phases[i];
-
-		member_text(out, i ? ",\n{\"name\":" : "\n{\"name\":", phase->name);
-		member_text(out, ",\"domain\":", phase->domain);
-		member_number(out, ",\"thread\":", phase->thread);
-		member_number(out, ",\"start\":", phase->start);
-		member_number(out, ",\"end\":", phase->end);
-		words(out, phase);
-		sums(out, ",\"allocated\":[", &phase->allocated);
-		sums(out, ",\"reserved\":[", &phase->reserved);
-		counts(out, &phase->born, &phase->freed, &phase->outliving);
-		if (phase->devices_n)
-			phase_devices(out, phase);
-		out_char(out, '}');
-	}
-	out_char(out, ']');
-}
-
 static void curves(const struct trace *trace, struct out *out)
 {
 	out_text(out, ",\n\"timeline\":[");
@@ -299,7 +234,6 @@ int page_facts(struct trace *trace, const struct history *history,
 	threads(trace, history, out);
 	gaps(history, out);
 	frames(trace, out);
-	phases(trace, out);
 	peaks(trace, out);
 	curves(trace, out);
 	return groupings(trace, categories, out);

@@ -37,6 +37,18 @@ void page_spans_clear(struct page_spans *spans);
 /* Their members of the facts; nothing for a trace without. */
 void page_spans_facts(const struct page_spans *spans, const struct trace *trace, struct out *out);
 
+/* page_phases.c: phases, as many of them as a page shows. */
+struct page_phases {
+	uint64_t left_out, left_out_ns; /* the shortest: how many, the longest of them */
+};
+
+/* Leaves the trace the `most` longest, 0: all of them. 0 or -errno with err_text(). */
+int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t most);
+
+/* Their members of the facts, with a comma in front. */
+void page_phases_facts(const struct page_phases *phases, const struct trace *trace,
+		       struct out *out);
+
 /* page_facts.c: the members of a trace's JSON behind its report, each with a comma in front. */
 int page_facts(struct trace *trace, const struct history *history,
 	       const struct history_folded *folded, const struct categories *categories,

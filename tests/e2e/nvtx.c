@@ -149,6 +149,11 @@ int main(void)
 	nvtxRangePushA("left open");
 	take(MIB);
 	nvtxDomainDestroy(domain);
+	/* As XLA's are, and emit_nvtx's with shapes. */
+	nvtxMarkA("aten::convolution, seq = 17, op_id = 42, sizes = [[64, 3, 224, 224], [64, 3, 7, "
+		  "7], "
+		  "[], [], [], [], [], [], []], input_op_ids = [(41,0), (12,0)], module = "
+		  "resnet.conv1");
 	puts("done");
 	return 0;
 }

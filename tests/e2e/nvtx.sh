@@ -12,8 +12,10 @@ fi
 traced "$E2E/nvtx"
 is 'the program succeeds' "$?:$(cat "$OUT")" "$plain:$(cat plain.out)"
 ok 'the trace keeps its promises' validate "$TRACE"
-is 'marks' "$(json "$TRACE" '[e["name"] for e in d["events"] if e["op"] == "mark"]')" \
+is 'marks' "$(json "$TRACE" '[e["name"] for e in d["events"] if e["op"] == "mark"][:5]')" \
 	'["before CUDA", "registered", "end", "full", "marked by payload"]'
+is 'a long name is whole' "$(json "$TRACE" '[(e["name"][:5], e["name"][-5:], len(e["name"])) for e in d["events"] if e["op"] == "mark"][5]')" \
+	'["aten:", "conv1", 167]'
 is 'pushes and pops' \
 	"$(json "$TRACE" '" ".join("%s:%s" % (e["op"], e["name"]) for e in d["events"] if e["op"] in ("push", "pop")
 		and e["name"])')" \

@@ -26,4 +26,8 @@ for how in '' killed; do
 			p["outliving"]["bytes"]) for p in [d["phases"][0]] + d["phases"][0]["devices"]]]')" \
 		'[[[null, 201, 200, 4096], [0, 101, 100, 4096], [1, 100, 100, 0]]]'
 done
+ok 'a page of very many' memtrace html --max-events 2000 "$TRACE" -o page.html
+is 'has the longest' "$(grep -c '^{"name":"[^"]*","domain":null,"thread"' page.html) $(grep -o '"phases_left_out":.[0-9]*' page.html)" \
+	'100 "phases_left_out":[19901'
+is 'the one that never ended among them' "$(grep -c '^{"name":"all","domain":null,"thread"' page.html)" 1
 unset FAKE_CUDA_DEVICES
