@@ -21,6 +21,9 @@ static const char about[] =
 #undef SECTION
 	;
 
+/* Rows of a list: a screen is short, what was asked for need not be. */
+enum { SCREEN = 5, LISTED = 10 };
+
 /* From a spool, events are printed only when they are needed. */
 static int open_trace(struct trace *trace, const char *path, const struct report_options *options)
 {
@@ -94,11 +97,13 @@ struct words {
 	const char *stacks, *by, *space, *device, *limit, *show, *rules, *oom, *output;
 };
 
-/* False after complaint. */
-static bool read_words(struct report_options *options, const struct words *words)
+/* False after complaint. `listed`: what is written is no screen. */
+static bool read_words(struct report_options *options, const struct words *words, bool listed)
 {
 	uint64_t number;
 
+	listed = listed || words->show || words->oom || options->at;
+	options->limit = listed ? LISTED : SCREEN;
 	if (words->limit) {
 		if (!args_count("report", "limit", words->limit, UINT32_MAX, &number))
 			return false;
@@ -329,9 +334,7 @@ int cmd_report(int argc, char **argv)
 		  NULL, &options.suppressions },
 		{ "show", 's', ARG_TEXT, "SECTIONS", "these sections only, by name: peaks,live",
 		  NULL, &words.show },
-		{ "limit", 'n', ARG_TEXT, "N",
-		  "rows of each list (default 10, on the first screen 5;\n"
-		  "                          0: all)",
+		{ "limit", 'n', ARG_TEXT, "N", "rows of a list (default 5, of --show 10; 0: all)",
 		  NULL, &words.limit },
 		{ "full", 0, ARG_FLAG, NULL, "every row, every stack, every frame", &options.full,
 		  NULL },
@@ -345,9 +348,7 @@ int cmd_report(int argc, char **argv)
 
 	if (parsed != ARGS_GO)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
-	/* A screen is short; what was asked for need not be. */
-	options.limit = json || words.show || words.oom || options.at || many(argc, argv) ? 10 : 5;
-	if (!read_words(&options, &words) || !check_times(&options))
+	if (!read_words(&options, &words, json || many(argc, argv)) || !check_times(&options))
 		return STATUS_USAGE;
 	return run_any(argc, argv, &words, json, &options);
 }
