@@ -311,10 +311,11 @@ int baseline_write(struct run *run, struct out *out)
 {
 	const struct run_row **rows = calloc(run->rows_n + 1, sizeof(const void *));
 	struct kept kept;
-	int error = kept_read(&kept, run);
+	int error;
 
-	if (!error && !rows)
-		error = err("no memory left");
+	if (!rows)
+		return err("no memory left");
+	error = kept_read(&kept, run);
 	if (!error) {
 		head(out, &run->trace);
 		summary(out, run, rows);
