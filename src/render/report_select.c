@@ -239,6 +239,16 @@ static bool has_pool(const struct trace *trace, const char *pool)
 	return false;
 }
 
+/*
+ * One device of several, and nothing else: its peaks are in the document, with their pools. Rows
+ * stay one for each stack then, which those peaks refer to.
+ */
+static bool is_device_only(const struct report_options *options)
+{
+	return !options->at && !options->from && !options->to && !options->pool &&
+	       !options->filter && options->space == SPACES && !is_split(options);
+}
+
 static int find_wish(struct report_selection *selection, const struct trace *trace,
 		     const struct report_options *options, const struct categories *categories)
 {
@@ -256,7 +266,7 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 		.stacks = selection->stacks,
 		.metric = (enum trace_metric)options->metric,
 	};
-	if (categories->of_alloc) {
+	if (categories->of_alloc && !is_device_only(options)) {
 		wish->of_alloc = categories->of_alloc;
 		wish->allocs_n = categories->allocs_n;
 		wish->category_names = categories->rules->names;
@@ -363,13 +373,6 @@ static bool is_empty(const struct replay *replay)
 			return false;
 	}
 	return true;
-}
-
-/* One device of several, and nothing else: its peaks are in the document, with their pools. */
-static bool is_device_only(const struct report_options *options)
-{
-	return !options->at && !options->from && !options->to && !options->pool &&
-	       !options->filter && options->space == SPACES && !is_split(options);
 }
 
 static int adopt_rows(const struct report_selection *selection, struct trace *trace,
