@@ -277,7 +277,10 @@ static int selection_answer(const struct report *report, char *to, size_t size)
 		text_copy(to, size, "Live ");
 		text_append(to, size, selection->what);
 	} else {
-		text_join(to, size, "Of ", selection->what[0] ? selection->what : "the whole run");
+		text_join(to, size, selection->window ? "" : "Of ",
+			  selection->what[0] ? selection->what : "the whole run");
+		if (selection->window) /* "From 1s to 2s" */
+			to[0] = to[0] == 'f' ? 'F' : 'U';
 	}
 	used = strlen(to);
 	if (!report->trace->peaks->bytes)

@@ -279,7 +279,10 @@ static int peak_table(const struct report *report, const struct trace_peak *peak
 		return 0;
 	if (!report->selection->narrow)
 		snprintf(device, sizeof(device), " on device %d", peak->device);
-	snprintf(text, sizeof(text), "%s%s%s%s: %s%s%s, by %s", what, device, of[0] ? " of " : "",
+	snprintf(text, sizeof(text), "%s%s%s%s: %s%s%s, by %s", what, device,
+		 report->selection->window ? " "
+		 : of[0]                   ? " of "
+					   : "",
 		 of, show_bytes(bytes, peak->bytes), timed ? " at " : "",
 		 timed ? show_time(when, peak->t) : "",
 		 trace_by_title((enum trace_by)report->trace->by));

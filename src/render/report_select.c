@@ -137,6 +137,16 @@ static void add_word(char *to, size_t size, const char *before, const char *word
 	text_append(to, size, word);
 }
 
+/* "pool torch from 1s to 2s" */
+static void add_bound(char *to, size_t size, const char *before, const char *bound)
+{
+	if (!bound)
+		return;
+	text_append(to, size, to[0] ? " " : "");
+	text_append(to, size, before);
+	text_append(to, size, bound);
+}
+
 /* Behind what a moment is called, if it is one. */
 static void describe(struct report_selection *selection, const struct report_options *options)
 {
@@ -151,14 +161,14 @@ static void describe(struct report_selection *selection, const struct report_opt
 	text_u64(number, (uint64_t)options->device);
 	if (options->device != NO_DEVICE)
 		add_word(to, size, "device ", number);
-	if (options->from)
-		add_word(to, size, "from ", options->from);
-	if (options->to)
-		add_word(to, size, "to ", options->to);
 	if (options->filter && options->categories)
 		add_word(to, size, "", options->filter);
 	else if (options->filter)
 		add_word(to, size, "stacks with ", options->filter);
+	selection->window = !to[0];
+	add_bound(to, size, "from ", options->from);
+	add_bound(to, size, options->from ? "to " : "until ", options->to);
+	selection->window = selection->window && (options->from || options->to);
 }
 
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size)

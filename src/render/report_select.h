@@ -14,7 +14,8 @@ struct report_selection {
 	bool empty;     /* nothing is in it */
 	bool moment;    /* peaks[0] and the gaps are of a moment */
 	bool told;      /* ... that the document itself tells exactly, though events were dropped */
-	char what[300]; /* "at 12.5 s"; "pool torch, from 1 s to 2 s" */
+	char what[300]; /* "at 12.5 s"; "pool torch from 1s to 2s" */
+	bool window;    /* `what` is "from 1s to 2s", and nothing else */
 	struct replay_wish wish;
 	struct replay replay;
 	struct gaps gaps;

@@ -146,6 +146,9 @@ ok 'a pipe too' sh -c 'memtrace report --at 1s - <plain.json'
 has 'from it' "$OUT" 'Live at 1s'
 
 # --- nothing, and nonsense --------------------------------------------------------------------------------
+ok 'a window' memtrace report --from 6.5s --to 6.6s "$train"
+has 'is told as one' "$OUT" 'From 6.5s to 6.6s: at most 197.77 MiB'
+has 'of a pool as well' "$(memtrace report --to 6.6s --pool torch "$train" >pool.txt; echo pool.txt)" 'Of pool torch until 6.6s: at most'
 ok 'nothing matches' memtrace report --filter no-such-frame "$train"
 is 'in one sentence' "$(cat "$OUT")" 'Nothing matches: stacks with no-such-frame.'
 ok 'no such memory' memtrace report --space cpu "$train"
