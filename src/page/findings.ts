@@ -11,10 +11,15 @@ const EXPLAINED = 3; // of many failures the last
 
 export class FindingsView implements View {
 	readonly id = "findings";
-	readonly title = "Findings";
+	readonly title: string;
 	readonly element = h("div", { class: "findings" });
 
-	constructor(private readonly app: App) {}
+	constructor(private readonly app: App) {
+		const { advice, failures } = app.trace.facts.report;
+		const count = advice.length + (failures.length ? 1 : 0);
+
+		this.title = count ? `Findings (${count})` : "Findings";
+	}
 
 	update(changed: Set<Key>): void {
 		const relevant: Key[] = ["trace", "query", "view"];

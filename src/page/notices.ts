@@ -74,11 +74,14 @@ export class Notices {
 		const { trace } = this.app;
 		const { report, gaps } = trace.facts;
 
-		if (!gaps.length)
+		// A note says why where none was to be kept.
+		if (!gaps.length && (trace.events.count || !report.events_dropped || report.notes.length))
 			return null;
 		const missing = format.plural(report.events_dropped || gaps.reduce((sum, gap) => sum + gap.dropped, 0), "event");
 		const verb = missing.startsWith("1 ") ? "is" : "are";
 
+		if (!gaps.length)
+			return `${missing} ${verb} missing from the trace, which holds none. Sums and peaks are exact all the same.`;
 		return gaps.every((gap) => gap.event === 0)
 			? `The first ${missing} ${verb} not kept: blocks from before ${format.moment(trace.events.t[0] ?? 0)} are not known one by one. Sums and peaks are exact from the start.`
 			: `${missing} ${verb} missing from the trace: behind the gap, blocks from before it are not known one by one. Sums and peaks are exact all the same.`;

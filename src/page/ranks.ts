@@ -56,6 +56,7 @@ export class RanksView implements View {
 
 		return table({
 			caption: `Ranks, by their fullest device${this.ranks.world_size ? ` (${this.ranks.ranks.length} of ${this.ranks.world_size})` : ""}`, rows: this.ranks.ranks,
+			note: this.app ? "To look at another rank as at this one: memtrace html and its trace." : "",
 			data: (row) => ({ rank: rankText(row.rank), allocated: peakOf(row, "allocated") ?? "", reserved: peakOf(row, "reserved") ?? "" }),
 			columns: [
 				{ title: "rank", value: (row) => row.rank ?? -1, cell: (row) => rankText(row.rank), number: true },
