@@ -186,6 +186,8 @@ def look_at_jax(name="jax"):
     what lived only in between, and temporaries of a compiled function, are not there. What JAX itself
     says it has in use, and had at most, is written as a mark. With an allocator that asks CUDA each
     time (XLA_PYTHON_CLIENT_ALLOCATOR=platform or cuda_async) all is known without, and this does nothing.
+    JAX's own picture of a moment, with the line that made each array, is
+    jax.profiler.save_device_memory_profile(), in pprof's format.
     """
     import jax
 
