@@ -133,8 +133,9 @@ def jax_steps(pool):
         memtrace_pools.look_at_jax()
         stats = device.memory_stats()
         if pool == "jax":
-            # What is no array: constants and compiled programs' own.
-            mark("pool", "jax", stats["bytes_in_use"], stats.get("pool_bytes", "-"), 64 << 10)
+            # JAX counts whole chunks: BFC splits one only if half of it or 128 MiB would be left. And what is no
+            # array: constants and compiled programs' own, which may be alone in what it took from CUDA.
+            mark("pool", "jax", stats["bytes_in_use"], "-", stats["bytes_in_use"] // 2 + (64 << 10))
         for array in KEPT.values():
             mark("block", pool, hex(array.unsafe_buffer_pointer()), array.nbytes)
 
