@@ -14,7 +14,9 @@ static const struct {
 #undef SIGNAL_NAME
 };
 
-static const char *const deeds[] = { [SIGNAL_TOGGLES] = "toggle", [SIGNAL_MARKS] = "mark" };
+static const char *const deeds[] = {
+	[SIGNAL_TOGGLES] = "toggle", [SIGNAL_MARKS] = "mark", [SIGNAL_DUMPS] = "dump"
+};
 
 static bool parse_deed(const char *text, enum signal_does *does)
 {

@@ -7,6 +7,7 @@
 enum signal_does {
 	SIGNAL_TOGGLES, /* recording on or off */
 	SIGNAL_MARKS,
+	SIGNAL_DUMPS, /* the trace of what was recorded so far */
 };
 
 struct signal_choice {
@@ -15,8 +16,8 @@ struct signal_choice {
 };
 
 /*
- * "USR2", "SIGUSR2:toggle", "HUP:mark", "" for none. False when it makes no sense; *choice is none
- * then.
+ * "USR2", "SIGUSR2:toggle", "HUP:mark", "USR1:dump", "" for none. False when it makes no sense;
+ * *choice is none then.
  */
 bool signal_choice_parse(const char *text, struct signal_choice *choice);
 

@@ -7,7 +7,7 @@
 #include "base/signals.h"
 #include "base/text.h"
 #include "capture/choose.h"
-#include "capture/finish.h"
+#include "capture/control.h"
 #include "capture/record.h"
 #include "memtrace/memtrace.h"
 
@@ -59,19 +59,8 @@ EXPORT void memtrace_mark(const char *name)
 
 EXPORT int memtrace_dump(const char *path)
 {
-	char spool[4096] = "";
-	int saved = errno;
-	int error;
-
-	if (record_inside()) /* a signal handler, which its thread would wait for */
-		return -EBUSY;
-	record_lock();
-	if (record_is_open() && !record_spool()->memory)
-		text_copy(spool, sizeof(spool), record_spool()->path);
-	record_unlock();
-	error = spool[0] ? finish_dump(spool, path) : -ENODATA;
-	errno = saved;
-	return error;
+	/* Inside: a signal handler, which its thread would wait for. */
+	return record_inside() ? -EBUSY : control_dump(path);
 }
 
 EXPORT void memtrace_push(const char *name)

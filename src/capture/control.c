@@ -1,12 +1,14 @@
 /* What others ask of this process while it runs. */
 #include "capture/control.h"
 
+#include <errno.h>
 #include <signal.h>
 
 #include "base/opt.h"
 #include "base/signal_choice.h"
 #include "base/start.h"
 #include "base/text.h"
+#include "capture/finish.h"
 #include "capture/record.h"
 
 _Atomic uint32_t control_seen;
@@ -55,13 +57,45 @@ void control_check_signal(void)
 /* With the lock held. */
 static void act_on_signals(uint32_t times)
 {
-	if (chosen.does == SIGNAL_TOGGLES) {
+	switch (chosen.does) {
+	case SIGNAL_TOGGLES:
 		if (times % 2)
 			record_events_locked(record_quiet());
-		return;
+		break;
+	case SIGNAL_MARKS:
+		while (times--)
+			record_mark_locked("signal");
+		break;
+	case SIGNAL_DUMPS: /* not with the lock held */
+		break;
 	}
-	while (times--)
-		record_mark_locked("signal");
+}
+
+int control_dump(const char *path)
+{
+	char spool[4096] = "";
+	int saved = errno;
+	int error;
+
+	record_lock();
+	if (record_is_open() && !record_spool()->memory)
+		text_copy(spool, sizeof(spool), record_spool()->path);
+	record_unlock();
+	error = spool[0] ? finish_dump(spool, path) : -ENODATA;
+	errno = saved;
+	return error;
+}
+
+/* By the thread whose call came next, which waits for it: a handler could not write a file so. */
+static void dump_on_signals(uint32_t times)
+{
+	int error;
+
+	if (chosen.does != SIGNAL_DUMPS || !times)
+		return;
+	error = control_dump(NULL);
+	if (error && error != -EBUSY)
+		record_note("a trace that MEMTRACE_SIGNAL asked for could not be written");
 }
 
 /* Any process that may write the file may have written this: no text is taken to have an end. */
@@ -90,6 +124,7 @@ void control_act(void)
 	struct spool_header *header;
 	uint32_t asked;
 	uint32_t acted;
+	uint32_t times;
 
 	record_thread(); /* takes the lock itself, the first time */
 	record_lock();
@@ -103,8 +138,10 @@ void control_act(void)
 	atomic_store(&header->acted, acted);
 	/* In this order: a signal from here on makes us look again. */
 	atomic_store(&control_seen, asked);
-	act_on_signals(atomic_exchange(&signalled, 0));
+	times = atomic_exchange(&signalled, 0);
+	act_on_signals(times);
 	record_unlock();
+	dump_on_signals(times);
 }
 
 void control_opened(const struct spool_header *header)

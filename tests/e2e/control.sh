@@ -139,6 +139,19 @@ sums 'MEMTRACE_SIGNAL=SIGUSR2:mark'
 is 'MEMTRACE_SIGNAL=SIGUSR2:mark: each is a mark' \
 	"$(json "$TRACE" '[sum(e["op"] == "mark" and e["name"] == "signal" for e in d["events"]), d["capture"]["truncated"]]')" \
 	'[101, false]'
+MEMTRACE_SIGNAL=USR2:dump
+own signalled
+sums 'MEMTRACE_SIGNAL=USR2:dump'
+stem=${TRACE%.json}
+is 'MEMTRACE_SIGNAL=USR2:dump: each is a trace so far' "$(for dump in "$stem".dump*.json; do
+	json "$dump" 'd["process"]["exit"]'; done | sort | uniq -c | tr -s ' ')" ' 101 running'
+ok 'MEMTRACE_SIGNAL=USR2:dump: the last keeps its promises' validate "$stem.dump.100.json"
+is 'MEMTRACE_SIGNAL=USR2:dump: it ends where the trace went on' "$("$PYTHON" -c '
+import json, sys
+late, whole = (json.load(open(path))["events"] for path in sys.argv[1:])
+print(0 < len(late) < len(whole), late == whole[:len(late)])' "$stem.dump.100.json" "$TRACE")" 'True True'
+rm -f "$stem".dump*.json
+MEMTRACE_SIGNAL=SIGUSR2:mark
 own taken
 sums 'a program that takes the signal'
 is 'a program that takes the signal has it for itself' \
@@ -154,7 +167,7 @@ MEMTRACE_SIGNAL=SEGV
 own stopped
 has 'a signal that makes no sense is none, and that is said' "$TRACE" 'the value of MEMTRACE_SIGNAL was not understood'
 unset MEMTRACE_SIGNAL
-for signal in SEGV KILL USR3 USR2: USR2:dump 12; do
+for signal in SEGV KILL USR3 USR2: USR2:dumps 12; do
 	fails 2 "run: --signal: $signal is not USR1, USR2, HUP" memtrace run --signal "$signal" -- true
 done
 

@@ -145,7 +145,9 @@ TEST(signals_that_may_be_chosen)
 	OK(!signal_choice_parse("KILL", &choice));
 	EQ(choice.signal, 0);
 	OK(!signal_choice_parse("USR2:", &choice));
-	OK(!signal_choice_parse("USR2:dump", &choice));
+	OK(signal_choice_parse("USR1:dump", &choice));
+	EQ(choice.does, SIGNAL_DUMPS);
+	OK(!signal_choice_parse("USR2:dumps", &choice));
 	OK(!signal_choice_parse("SIG", &choice));
 	OK(!signal_choice_parse("12", &choice));
 	OK(!signal_choice_parse(":mark", &choice));
