@@ -86,7 +86,9 @@ bool report_category_sums(const struct report *report, const struct trace_peak *
 		memcpy(sums, place->peak, CATEGORIES_MOST * sizeof(*sums));
 		return true;
 	}
-	if (!selection->replayed || selection->told) {
+	/* A peak of the document, of all devices or of the one that is selected: its stacks tell.
+	 */
+	if (!selection->replayed || selection->told || (!selection->narrow && !selection->moment)) {
 		categories_of_shares(categories, peak->stacks, peak->stacks_n, peak->bytes, sums);
 		return true;
 	}

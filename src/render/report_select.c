@@ -385,12 +385,33 @@ static bool is_empty(const struct replay *replay)
 	return true;
 }
 
-static int adopt_rows(const struct report_selection *selection, struct trace *trace,
+/* Whose allocations are among the events that were dropped has its site all the same. */
+static void keep_sites(struct replay *replay, const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->peaks_n; i++) {
+		const struct trace_peak *peak = &trace->peaks[i];
+
+		for (size_t k = 0; peak->device == replay->wish->device && k < peak->stacks_n;
+		     k++) {
+			uint32_t stack = peak->stacks[k].stack;
+			uint32_t site = trace->site_of[stack];
+
+			if (!replay->rows[stack].space && site != UINT32_MAX)
+				replay->rows[stack].space = trace->sites[site].space;
+		}
+	}
+}
+
+static int adopt_rows(struct report_selection *selection, struct trace *trace,
 		      const struct report_options *options)
 {
 	struct trace_peak *peaks = trace->peaks;
 	size_t peaks_n = trace->peaks_n;
-	int error = replay_adopt(&selection->replay);
+	int error;
+
+	if (is_device_only(options))
+		keep_sites(&selection->replay, trace);
+	error = replay_adopt(&selection->replay);
 
 	if (is_device_only(options)) {
 		trace->peaks = peaks;
