@@ -21,6 +21,7 @@ explained() { # WAY REASON FIRST-ADVICE
 
 explained plain full holder 'What this process holds fills the card: 7.97 GiB were lacking' '8.00 GiB' '- empty (oom.p'
 explained limit limit limit 'a limit of this' '1.00 GiB' '- raise torch.'
+# shellcheck disable=SC2016  # the tool's own quotes
 explained others others processes 'belong to other processes' '8.00 GiB' '- `nvidia-smi`'
 explained beside beside beside '83.88 GiB of this process are not PyTorch' '8.00 GiB' '- free what ra'
 explained cache cache empty_cache "PyTorch's cache keeps 64.00 GiB in segments without a single block" '40.00 GiB' '- torch.cuda.e'
