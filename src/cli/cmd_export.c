@@ -63,7 +63,7 @@ static bool find_metric(const char *name, enum trace_metric *metric)
 
 /* What the options were given, as texts; NULL for those that were not. */
 struct words {
-	const char *to, *output, *at, *metric, *device, *pool;
+	const char *to, *output, *at, *metric, *device, *pool, *by;
 };
 
 /* Does the format take what was given? False after complaint. */
@@ -77,6 +77,7 @@ static bool takes(const struct format *format, const struct words *words)
 		{ "metric", words->metric, FORMAT_METRIC },
 		{ "device", words->device, FORMAT_SELECT },
 		{ "pool", words->pool, FORMAT_SELECT },
+		{ "by", words->by, FORMAT_BY },
 	};
 	char list[500] = "";
 
@@ -108,6 +109,12 @@ static bool read_words(struct format_options *options, const struct words *words
 			return false;
 		options->device = (int)number;
 	}
+	if (words->by && strcmp(words->by, "phase") != 0 && strcmp(words->by, "thread") != 0) {
+		cli_usage("export", "--by: %s is not phase or thread", words->by);
+		return false;
+	}
+	if (words->by)
+		options->by = !strcmp(words->by, "phase") ? TRACE_BY_PHASE : TRACE_BY_THREAD;
 	options->at = words->at;
 	options->pool = words->pool;
 	if (words->at && !moment_makes_sense(words->at)) {
@@ -147,7 +154,9 @@ static int run_export(const char *path, const char *output, const struct format 
 
 int cmd_export(int argc, char **argv)
 {
-	struct format_options options = { .metric = TRACE_ALLOCATED, .device = NO_DEVICE };
+	struct format_options options = { .metric = TRACE_ALLOCATED,
+					  .device = NO_DEVICE,
+					  .by = TRACE_BY_SITE };
 	struct words words = { .to = NULL };
 	char about[4000];
 	const struct arg args[] = {
@@ -163,6 +172,10 @@ int cmd_export(int argc, char **argv)
 		  "weigh by that (default: allocated)", NULL, &words.metric },
 		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &words.device },
 		{ "pool", 'p', ARG_TEXT, "NAME", "this pool only", NULL, &words.pool },
+		{ "by", 0, ARG_TEXT, "phase|thread",
+		  "tell stacks apart by where they were born, too: the\n"
+		  "                          outermost frame; in pprof a label",
+		  NULL, &words.by },
 	};
 	const struct usage usage = { "export", "TRACE", about, args, sizeof(args) / sizeof(args[0]),
 				     1,        1,       false };

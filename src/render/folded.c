@@ -9,17 +9,23 @@
 #include "base/utf8.h"
 #include "render/weights.h"
 
-/* A frame's text: what separates frames, and lines, cannot be in it. */
-static void put_frame(struct out *out, const struct trace *trace, uint32_t frame)
+/* What separates frames, and lines, cannot be in one's text, which is changed. */
+static void put_text(struct out *out, char *text)
 {
-	char text[600];
 	char *p = text;
 
-	trace_frame_text(trace, frame, text, sizeof(text));
 	utf8_clean(text);
 	while ((p = strchr(p, ';')))
 		*p = ':';
 	out_text(out, text);
+}
+
+static void put_frame(struct out *out, const struct trace *trace, uint32_t frame)
+{
+	char text[600];
+
+	trace_frame_text(trace, frame, text, sizeof(text));
+	put_text(out, text);
 }
 
 static void put_bytes(struct out *out, uint64_t bytes)
@@ -33,8 +39,14 @@ static void put_share(struct out *out, const struct trace *trace, const char *ro
 		      const struct trace_share *share)
 {
 	const struct trace_stack *stack = &trace->stacks[share->stack];
+	char group[600];
 
 	out_text(out, root);
+	if (stack->group) {
+		text_copy(group, sizeof(group), stack->group);
+		put_text(out, group);
+		out_char(out, ';');
+	}
 	for (size_t i = stack->frames_n; i--;) {
 		put_frame(out, trace, stack->frames[i]);
 		if (i)

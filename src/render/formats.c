@@ -9,6 +9,7 @@ enum {
 	SELECT = FORMAT_SELECT,
 	BINARY = FORMAT_BINARY,
 	GZIPPED = FORMAT_GZIPPED,
+	BY = FORMAT_BY,
 };
 
 const struct format formats[] = {

@@ -17,6 +17,7 @@ enum format_takes {
 	FORMAT_SELECT = 4, /* device and pool */
 	FORMAT_BINARY = 8,
 	FORMAT_GZIPPED = 16,
+	FORMAT_BY = 32,
 };
 
 struct format_options {
@@ -24,6 +25,7 @@ struct format_options {
 	enum trace_metric metric; /* what stacks are weighed by */
 	int device;               /* NO_DEVICE: all */
 	const char *pool;         /* NULL: all, and what is in none */
+	enum trace_by by;         /* TRACE_BY_PHASE, _THREAD: stacks are told apart by these, too */
 };
 
 /* Writes the trace, opened and not yet read from: 0 or -errno with a sentence in err_text(). */

@@ -61,6 +61,7 @@ struct writer {
 	struct out *out;
 	struct trace *trace;
 	struct weights weights;
+	const char *by;     /* what a stack's group is */
 	struct map strings; /* hash: 1 + number */
 	uint32_t strings_n;
 	struct protobuf table;            /* the strings, as fields */
@@ -246,6 +247,8 @@ static void put_sample(struct writer *writer, uint32_t number, struct values all
 	}
 	if (site != UINT32_MAX && trace->sites[site].space)
 		put_label(writer, "space", trace->sites[site].space);
+	if (stack && stack->group)
+		put_label(writer, writer->by, stack->group);
 	add_part(writer, SAMPLE);
 }
 
@@ -346,7 +349,9 @@ static void put_profile(struct writer *writer, const struct format_options *opti
 int format_pprof(struct trace *trace, struct out *out, const struct format_options *options)
 {
 	enum { GZIP = 16 + MAX_WBITS };
-	struct writer writer = { .out = out, .trace = trace };
+	struct writer writer = { .out = out,
+				 .trace = trace,
+				 .by = options->by == TRACE_BY_THREAD ? "thread" : "phase" };
 	int error = weights_find(&writer.weights, trace, options);
 
 	writer.seen = calloc(trace->frames_n + trace->stacks_n + 1, sizeof(*writer.seen));

@@ -4,8 +4,11 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/error.h"
+#include "base/hash.h"
+#include "base/map.h"
 #include "base/out.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -18,6 +21,8 @@ struct writer {
 	const struct weights *weights;
 	uint32_t *numbers; /* by frame of the trace: 1 + its number here */
 	uint32_t frames_n;
+	bool no_memory;
+	struct map groups; /* hash of a phase's or thread's name: 1 + its number */
 };
 
 /* Frames without a stack of their own come first. */
@@ -46,6 +51,19 @@ static void put_frame(struct writer *writer, uint32_t number)
 	writer->numbers[number] = ++writer->frames_n;
 }
 
+/* A phase, or a thread, is the outermost frame of what was born there. */
+static void put_group(struct writer *writer, const char *name)
+{
+	uint64_t key = name ? hash_bytes(name, strlen(name)) : 0;
+
+	if (!name || map_get(&writer->groups, key))
+		return;
+	out_text(writer->out, ",\n{\"name\":");
+	out_json(writer->out, name);
+	out_char(writer->out, '}');
+	writer->no_memory |= !map_put(&writer->groups, key, ++writer->frames_n);
+}
+
 static void put_frames(struct writer *writer)
 {
 	out_text(writer->out, "\"shared\":{\"frames\":[\n{\"name\":");
@@ -61,6 +79,7 @@ static void put_frames(struct writer *writer)
 			const struct trace_stack *stack =
 				&writer->trace->stacks[set->shares[k].stack];
 
+			put_group(writer, stack->group);
 			for (size_t n = 0; n < stack->frames_n; n++) {
 				if (!writer->numbers[stack->frames[n]])
 					put_frame(writer, stack->frames[n]);
@@ -77,6 +96,13 @@ static void put_samples(struct writer *writer, const struct weights_set *set)
 		const struct trace_stack *stack = &writer->trace->stacks[set->shares[i].stack];
 
 		out_text(writer->out, i ? ",\n[" : "\n[");
+		if (stack->group) {
+			out_u64(writer->out,
+				map_get(&writer->groups,
+					hash_bytes(stack->group, strlen(stack->group))) -
+					1);
+			out_char(writer->out, ',');
+		}
 		for (size_t k = stack->frames_n; k--;) {
 			out_u64(writer->out, writer->numbers[stack->frames[k]] - 1);
 			if (k)
@@ -152,6 +178,9 @@ int format_speedscope(struct trace *trace, struct out *out, const struct format_
 		put_document(&writer, options);
 	else if (!error)
 		error = err("%s: no memory left", trace->path);
+	if (!error && writer.no_memory)
+		error = err("%s: no memory left", trace->path);
+	map_clear(&writer.groups);
 	free(writer.numbers);
 	weights_clear(&weights);
 	return error;

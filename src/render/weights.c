@@ -80,11 +80,11 @@ static int select_stacks(struct weights *weights, const struct format_options *o
 		.device = options->device,
 		.pool = options->pool,
 		.space = weights->space,
-		.at = !peak                     ? options->at
-		      : weights->space < SPACES ? "peak"
-						: NULL,
+		.at = !peak                                               ? options->at
+		      : weights->space < SPACES || weights_split(options) ? "peak"
+									  : NULL,
 		.stacks = TRACE_STACKS_MERGED,
-		.by = TRACE_BY_SITE,
+		.by = options->by,
 		.metric = (int)options->metric,
 	};
 
@@ -100,7 +100,7 @@ int weights_find(struct weights *weights, struct trace *trace, const struct form
 	weights->sets = calloc(trace->peaks_n + 1, sizeof(*weights->sets));
 	if (!weights->sets)
 		return no_memory(weights);
-	if (peak)
+	if (peak && !weights_split(options))
 		take_peaks(weights, trace->peaks, trace->peaks_n, options);
 	if (options->metric == TRACE_USED && !weights->sets_n)
 		return err(

@@ -30,6 +30,12 @@ int weights_find(struct weights *weights, struct trace *trace,
 		 const struct format_options *options);
 void weights_clear(struct weights *weights);
 
+/* Has each stack's `group` a name: of a phase, or a thread? */
+static inline bool weights_split(const struct format_options *options)
+{
+	return options->by == TRACE_BY_PHASE || options->by == TRACE_BY_THREAD;
+}
+
 /* "device 0": what a set is called where there are several. */
 void weights_name(const struct weights *weights, const struct weights_set *set, char *to,
 		  size_t size);

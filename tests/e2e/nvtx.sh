@@ -72,3 +72,17 @@ print(sqlite3.connect("nvtx.db").execute("SELECT category, color, payload FROM p
 	"[('kernels', '#76b900', -5)]"
 ok 'a page' memtrace html "$TRACE" -o nvtx.html
 has 'has them' nvtx.html '"category":"kernels","color":"#76b900","payload":"-5"'
+
+# Where stacks are weighed, each is told apart by the phase in which its blocks were born: the peak is
+# at the end.
+born=$("$PYTHON" "$TOP/tests/e2e/births.py" "$TRACE")
+ok 'folded by phase' memtrace export "$TRACE" --to folded --by phase
+is 'has the phase outermost' "$(awk -F';' '{ split($NF, last, " "); n = split($0, words, " "); sum[$1] += words[n] }
+	END { for (name in sum) print sum[name], name }' "$OUT" | sort)" "$born"
+ok 'speedscope by phase' memtrace export "$TRACE" --to speedscope --by phase
+is 'as well' "$(json "$OUT" '"\n".join(sorted("%d %s" % (sum(w for s, w in zip(p["samples"], p["weights"]) if s[0] == n), f["name"])
+	for p in d["profiles"] for n, f in enumerate(d["shared"]["frames"]) if any(s[0] == n for s in p["samples"])))')" "$born"
+ok 'pprof by phase' memtrace export "$TRACE" --to pprof --by phase -o nvtx.pb.gz
+is 'has it as a label' "$(gzip -dc nvtx.pb.gz | grep -ac 'in domain')" 1
+fails 2 'it does to: folded, speedscope, pprof' memtrace export "$TRACE" --to csv --by phase
+fails 2 'is not phase or thread' memtrace export "$TRACE" --to folded --by site
