@@ -241,7 +241,7 @@ static int push_in(const char *domain, const struct attributes *attributes)
 int nvtx_pop(const char *domain)
 {
 	record_mark(EVENT_POP, "", domain, 0);
-	return level > 0 ? --level : 0;
+	return level > 0 ? --level : -1;
 }
 
 static uint64_t start_in(const char *domain, const struct attributes *attributes)

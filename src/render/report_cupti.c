@@ -169,6 +169,18 @@ static void say_timeline(const struct report *report)
 	report_say(report, line);
 }
 
+/* CUPTI cannot tell whose they are. */
+static void say_whose(const struct report *report)
+{
+	for (size_t i = 0; i < report->trace->actions_n; i++) {
+		if (strcmp(report->trace->actions[i].kind, "driver") != 0)
+			continue;
+		report_say(report, "Among the driver's calls are those by which memtrace asks for "
+				   "contexts, devices and what is used.");
+		return;
+	}
+}
+
 int report_text_actions(const struct report *report)
 {
 	static const struct report_column columns[] = {
@@ -192,6 +204,7 @@ int report_text_actions(const struct report *report)
 		show_action(report, columns, sorted[i]);
 	if (rows < report->trace->actions_n)
 		report_more(report, report->trace->actions_n - rows);
+	say_whose(report);
 	say_timeline(report);
 	free(sorted);
 	return 0;

@@ -129,7 +129,8 @@ int main(void)
 	nvtxDomainRangePop(domain);
 	nvtxDomainMarkEx(domain, &registered);
 	nvtxMarkA("end");
-	nvtxRangePop(); /* one too many */
+	if (nvtxRangePop() >= 0) /* one too many */
+		return 2;
 	nvtxDomainNameCategoryA(domain, 7, "kernels");
 	full.category = 7;
 	full.colorType = NVTX_COLOR_ARGB;
