@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/error.h"
 #include "analyse/steps_parts.h"
@@ -11,6 +12,8 @@ enum {
 	STEPS_LEAST = 5,  /* fewer prove no period */
 	STACKS_LEAST = 3, /* that agree */
 	TRIED = 16,       /* counts, those of most allocations first */
+	REGULAR = 60,     /* percent */
+	VERY_REGULAR = 90,
 };
 
 /* A block is born, or, of no stack, freed. */
@@ -24,9 +27,10 @@ enum { NO_STACK = UINT32_MAX };
 struct finder {
 	struct change *changes; /* allocations with a stack, and frees, in order */
 	size_t changes_n, size;
-	uint32_t *count;   /* by stack: its allocations */
-	uint32_t *seen;    /* by stack: in this step */
-	uint32_t *sharing; /* by count: how many stacks have it */
+	uint32_t *count;                /* by stack: its allocations */
+	uint32_t *seen;                 /* by stack: in this step */
+	uint32_t *steps_in, *births_in; /* by stack: in how many steps, and how often in these */
+	uint32_t *sharing;              /* by count: how many stacks have it */
 	size_t stacks;
 	uint64_t *starts; /* seq of the first of each step */
 	size_t steps;
@@ -152,6 +156,39 @@ static bool gives_back(const struct finder *finder)
 	return good * 2 > finder->steps;
 }
 
+/*
+ * Steps are alike: what allocates about as often as there are steps, or oftener, does so in nearly
+ * each of them. Of calls in no order it does not, however often they come.
+ */
+static bool are_alike(struct finder *finder, uint32_t n)
+{
+	uint64_t all = 0;
+	uint64_t present = 0; /* of all births in all steps, were each stack's spread evenly */
+	uint32_t step = 0;
+
+	memset(finder->seen, 0, finder->stacks * sizeof(*finder->seen));
+	memset(finder->steps_in, 0, finder->stacks * sizeof(*finder->steps_in));
+	memset(finder->births_in, 0, finder->stacks * sizeof(*finder->births_in));
+	for (size_t i = 0; i < finder->changes_n; i++) {
+		const struct change *change = &finder->changes[i];
+
+		if (step < finder->steps && change->seq == finder->starts[step])
+			step++;
+		if (!step || change->stack == NO_STACK || change->seq > finder->end)
+			continue;
+		finder->births_in[change->stack]++;
+		finder->steps_in[change->stack] += finder->seen[change->stack] != step;
+		finder->seen[change->stack] = step;
+	}
+	for (size_t i = 0; i < finder->stacks; i++) {
+		if (finder->births_in[i] < n / 2)
+			continue;
+		all += (uint64_t)finder->births_in[i] * n;
+		present += (uint64_t)finder->births_in[i] * finder->steps_in[i];
+	}
+	return present * 4 >= all * 3;
+}
+
 static int by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a;
@@ -160,14 +197,18 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Steps of at most twice the median length are most of the way: 1, 0, or -ENOMEM. */
-static int is_regular(const struct finder *finder)
+/* How much of the way, in percent, are steps of at most twice the median length? Or -ENOMEM. */
+static int regularity(const struct finder *finder)
 {
 	size_t n = finder->steps - 1;
-	uint64_t *lengths = calloc(n, sizeof(*lengths));
+	uint64_t *lengths;
 	uint64_t like = 0;
-	uint64_t whole = finder->starts[n] - finder->starts[0];
+	uint64_t whole;
 
+	if (finder->steps < STEPS_LEAST)
+		return 0;
+	whole = finder->starts[n] - finder->starts[0];
+	lengths = calloc(n, sizeof(*lengths));
 	if (!lengths)
 		return err("no memory left");
 	for (size_t i = 0; i < n; i++)
@@ -176,7 +217,45 @@ static int is_regular(const struct finder *finder)
 	for (size_t i = 0; i < n && lengths[i] <= 2 * lengths[n / 2]; i++)
 		like += lengths[i];
 	free(lengths);
-	return like * 10 >= whole * 6;
+	return whole ? (int)(like * 100 / whole) : 0;
+}
+
+/* The regularity of n steps, which finder then has; 0 if there are none, or -ENOMEM. */
+static int try_count(struct finder *finder, uint32_t n)
+{
+	int percent = 0;
+
+	if (find_turns(finder, n) && gives_back(finder) && are_alike(finder, n))
+		percent = regularity(finder);
+	return percent >= 0 && percent < REGULAR ? 0 : percent;
+}
+
+/*
+ * The loop around another one, such as that of an optimizer over its parameters: n is a multiple of
+ * its count. 0 for none.
+ */
+static uint32_t count_around(const struct finder *finder, uint32_t n)
+{
+	uint32_t best = 0;
+
+	for (uint32_t m = STEPS_LEAST; m <= n / 2; m++) {
+		if (n % m == 0 && finder->sharing[m] >= STACKS_LEAST &&
+		    finder->sharing[m] >= finder->sharing[n] / 2 &&
+		    (!best || finder->sharing[m] > finder->sharing[best]))
+			best = m;
+	}
+	return best;
+}
+
+/* n was found: it stays, unless something else takes place between its steps, in a loop around. */
+static int look_around(struct finder *finder, uint32_t n, int percent)
+{
+	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;
+	int found = around ? try_count(finder, around) : 0;
+
+	if (!found)
+		return try_count(finder, n);
+	return found;
 }
 
 /* 1 when steps were found, 0, or -ENOMEM. */
@@ -190,11 +269,12 @@ static int find_steps(struct finder *finder)
 		finder->sharing[finder->count[i]]++;
 	for (unsigned i = 0; i < TRIED; i++) {
 		uint32_t n = next_count(finder);
-		bool turns = n && find_turns(finder, n) && gives_back(finder);
-		int found = turns ? is_regular(finder) : 0;
+		int found = n ? try_count(finder, n) : 0;
 
+		if (found > 0)
+			found = look_around(finder, n, found);
 		if (found || !n)
-			return found;
+			return found < 0 ? found : found > 0;
 		finder->sharing[n] = 0;
 	}
 	return 0;
@@ -209,8 +289,11 @@ int steps_infer(struct trace *trace)
 		return 0;
 	finder.count = calloc(finder.stacks, sizeof(*finder.count));
 	finder.seen = calloc(finder.stacks, sizeof(*finder.seen));
-	found = finder.count && finder.seen ? read_changes(&finder, trace->path)
-					    : err("no memory left");
+	finder.steps_in = calloc(finder.stacks, sizeof(*finder.steps_in));
+	finder.births_in = calloc(finder.stacks, sizeof(*finder.births_in));
+	found = finder.count && finder.seen && finder.steps_in && finder.births_in
+			? read_changes(&finder, trace->path)
+			: err("no memory left");
 	if (!found)
 		found = find_steps(&finder);
 	if (found == 1)
@@ -219,6 +302,8 @@ int steps_infer(struct trace *trace)
 	free(finder.changes);
 	free(finder.count);
 	free(finder.seen);
+	free(finder.steps_in);
+	free(finder.births_in);
 	free(finder.sharing);
 	free(finder.starts);
 	return found;

@@ -4,7 +4,8 @@
  * In a loop of n steps what is done once a step allocates n times. So of the counts that several
  * stacks share, that whose stacks allocate most is n, if these stacks come in turns, each once
  * between two of the first, if the steps are of like length (else they are the layers inside one,
- * or the like), and if most of them free about what they take (else something is being built).
+ * or the like), if most of them free about what they take (else something is being built), and if
+ * what happens in one happens in nearly all (else it is chance).
  */
 #ifndef ANALYSE_STEPS_H
 #define ANALYSE_STEPS_H

@@ -6,6 +6,8 @@
  *	train	the same, then the steps, validated after every fifth
  *	load	a range around the making of the model, then the steps
  *	named	a range around each step
+ *	parameters	the steps, with an optimizer in each that goes over 24 parameters
+ *	chance	calls of three kinds in no order, whose blocks are given back in time
  */
 #include <cuda_runtime.h>
 #include <memtrace/memtrace.h>
@@ -60,14 +62,53 @@ static void validate(void)
 	cudaFree(input);
 }
 
+static void optimize(void)
+{
+	for (int i = 0; i < MODEL; i++) {
+		cudaFree(take(3 * KIB));
+		cudaFree(take(5 * KIB));
+		cudaFree(take(7 * KIB));
+	}
+}
+
+static void chance(void)
+{
+	void *live[12] = { NULL };
+	unsigned state = 7;
+
+	for (unsigned i = 0; i < 300; i++) {
+		void **at = &live[i % 4 * 3];
+
+		for (int k = 0; k < 3; k++)
+			cudaFree(at[k]);
+		state = state * 1103515245u + 12345u;
+		if ((state >> 16) % 3 == 0) {
+			at[0] = take(KIB);
+			at[1] = take(2 * KIB);
+			at[2] = take(3 * KIB);
+		} else if ((state >> 16) % 3 == 1) {
+			at[0] = take(4 * KIB);
+			at[1] = take(5 * KIB);
+			at[2] = take(6 * KIB);
+		} else {
+			at[0] = take(7 * KIB);
+			at[1] = take(8 * KIB);
+			at[2] = take(9 * KIB);
+		}
+	}
+}
+
 static void train(const char *how)
 {
 	bool named = !strcmp(how, "named");
+	bool optimizes = !strcmp(how, "parameters");
 
 	for (int i = 0; i < STEPS; i++) {
 		if (named)
 			memtrace_push("my step");
 		step();
+		if (optimizes)
+			optimize();
 		if (named)
 			memtrace_pop();
 		if (!strcmp(how, "train") && i % 5 == 4)
@@ -87,7 +128,9 @@ int main(int argc, char **argv)
 		memtrace_pop();
 	for (int i = 0; i < STEPS && !strcmp(how, "none"); i++)
 		cudaFree(take(KIB));
-	if (strcmp(how, "none") != 0 && strcmp(how, "build") != 0)
+	if (!strcmp(how, "chance"))
+		chance();
+	else if (strcmp(how, "none") != 0 && strcmp(how, "build") != 0)
 		train(how);
 	return 0;
 }
