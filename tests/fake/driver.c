@@ -403,7 +403,7 @@ bool fakeCudaOccupied(int ordinal, struct fake_occupied *occupied)
 {
 	const struct device *device;
 
-	pthread_mutex_lock(&driver.lock);
+	enter();
 	device = driver.phase == PHASE_UP ? device_at(ordinal) : NULL;
 	if (device) {
 		occupied->total = device->total;
@@ -413,7 +413,7 @@ bool fakeCudaOccupied(int ordinal, struct fake_occupied *occupied)
 		occupied->context |= occupied->own != 0;
 		uuid_of(ordinal, occupied->uuid);
 	}
-	pthread_mutex_unlock(&driver.lock);
+	leave();
 	return device != NULL;
 }
 
