@@ -53,6 +53,10 @@ static bool interrupted(const struct span *outer, enum hook_id hook)
 
 	if (__builtin_expect(hooks[hook].api == DRV && hooks[outer->hook].api == RT, 1))
 		return false;
+	/* Known, and no walk in the middle of an update: it takes the loader's lock, whose owner
+	 * may wait in a handler for the recorder's. */
+	if (record_inside())
+		return true;
 	saved = errno;
 	found = unwind_signal(outer->caller);
 	errno = saved;
