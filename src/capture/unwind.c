@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/peek.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/loader.h"
@@ -115,6 +116,8 @@ bool unwind_is_met(void)
 /* Not split in two, which would be a frame more to unwind. */
 __attribute__((noinline)) size_t unwind(void **addresses, size_t capacity)
 {
+	struct signals_deferred deferred;
+	const bool first = !met;
 	const char *path;
 	int count;
 
@@ -122,14 +125,20 @@ __attribute__((noinline)) size_t unwind(void **addresses, size_t capacity)
 	    atomic_load_explicit(&loader_silent, memory_order_relaxed))
 		return 0;
 	path = watch_walk();
+	/* A thread's first walk allocates libunwind's thread-local block on the host's heap: a
+	 * handler that came in between and walked would wait for its own thread. */
+	if (__builtin_expect(first, 0))
+		signals_defer(&deferred);
 	loader_enter();
 	if (__builtin_expect(atomic_load_explicit(&unwinder.careful, memory_order_relaxed), 0))
 		count = backtrace(addresses, (int)capacity);
 	else
 		count = unwinder.backtrace(addresses, (int)capacity);
 	loader_leave();
-	watch_path(path);
 	met = true;
+	if (__builtin_expect(first, 0))
+		signals_deliver(&deferred);
+	watch_path(path);
 	return count > 0 ? (size_t)count : 0;
 }
 
