@@ -124,8 +124,11 @@ static enum lock_got inherit(struct lock *lock, int self)
 enum lock_got lock_inherit(struct lock *lock, int self)
 {
 	int saved = errno;
-	enum lock_got got = spin(lock, self) ? LOCK_GOT : inherit(lock, self);
+	enum lock_got got;
 
+	if (lock_is_own(lock, self))
+		return LOCK_NESTED; /* a signal handler, which its own thread would wait for */
+	got = spin(lock, self) ? LOCK_GOT : inherit(lock, self);
 	errno = saved;
 	return got;
 }

@@ -51,6 +51,7 @@ enum {
 enum lock_got {
 	LOCK_GOT,
 	LOCK_LEFT,    /* its holder is known to be inside no more: it has ended, or jumped away */
+	LOCK_NESTED,  /* this thread has it already, and keeps it: not to be dropped */
 	LOCK_OVERDUE, /* it did not come back for 10 s: nobody knows whether it will */
 };
 
@@ -88,9 +89,9 @@ static inline void lock_take(struct lock *lock)
 
 /*
  * The same for a thread that says who it is, and which frame it does not leave before it drops the
- * lock (NULL: none): a signal handler may leave that frame behind by siglongjmp(). Unless it is
- * LOCK_GOT the holder before left the lock behind half done; what it guards has to be made whole
- * first.
+ * lock (NULL: none): a signal handler may leave that frame behind by siglongjmp(). Where it is
+ * LOCK_LEFT or LOCK_OVERDUE the holder before left the lock behind half done; what it guards has to
+ * be made whole first.
  */
 static inline enum lock_got lock_take_as(struct lock *lock, int self, void **frame)
 {
@@ -101,6 +102,8 @@ static inline enum lock_got lock_take_as(struct lock *lock, int self, void **fra
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, self,
 						     memory_order_acquire, memory_order_relaxed))
 		got = lock_inherit(lock, self);
+	if (__builtin_expect(got == LOCK_NESTED, 0))
+		return got;
 	/* First: who sees the others of this turn sees that it is one (was_left). */
 	atomic_store_explicit(&lock->turn,
 			      atomic_load_explicit(&lock->turn, memory_order_relaxed) + 1,

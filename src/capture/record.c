@@ -96,6 +96,7 @@ enum phase {
 static _Thread_local struct {
 	uint32_t thread, generation;
 	enum phase phase;
+	bool nested;  /* the lock is what a signal handler interrupted, and is left to it */
 	void **frame; /* that has the lock, and its return address */
 	void *back;
 } self;
@@ -229,7 +230,11 @@ void record_lock_in(void **frame)
 	self.back = frame ? frame[1] : NULL;
 	self.phase = INSIDE;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(got == LOCK_LEFT, 0))
+	if (__builtin_expect(got == LOCK_NESTED, 0))
+		/* A handler, after another one, before what it interrupted knew that it has the
+		 * lock: nothing has been touched yet, and it stays locked for it. */
+		self.nested = true;
+	else if (__builtin_expect(got == LOCK_LEFT, 0))
 		mend();
 	else if (__builtin_expect(got == LOCK_OVERDUE, 0))
 		end_overdue();
@@ -238,10 +243,14 @@ void record_lock_in(void **frame)
 void record_unlock(void)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	self.phase = LEAVING;
-	atomic_signal_fence(memory_order_seq_cst);
-	lock_drop_as(&record.lock, own_number());
-	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(self.nested, 0)) {
+		self.nested = false;
+	} else {
+		self.phase = LEAVING;
+		atomic_signal_fence(memory_order_seq_cst);
+		lock_drop_as(&record.lock, own_number());
+		atomic_signal_fence(memory_order_seq_cst);
+	}
 	self.phase = OUTSIDE;
 }
 
@@ -271,6 +280,7 @@ static void rescue(int number)
 	struct signals_deferred deferred;
 
 	signals_defer(&deferred);
+	self.nested = false; /* jumped out of, too */
 	if (lock_rescue(&record.lock, number)) {
 		mend();
 		lock_drop_as(&record.lock, LOCK_RESCUED);

@@ -46,11 +46,17 @@ void span_leave(struct span *span);
 /* In a child: the calls that this thread is in the middle of are its parent's. */
 void span_forked(void);
 
-static inline bool span_wanted(void)
+/* No call and three comparisons where recording is off. */
+static inline __attribute__((always_inline)) bool span_wanted(void)
 {
-	if (record_on())
+	int state = atomic_load_explicit(&record_state, memory_order_acquire);
+
+	if (__builtin_expect(state == RECORD_ON, 1))
 		return true;
-	record_missed();
+	if (state == RECORD_ASLEEP)
+		return record_wake();
+	if (state == RECORD_ENDED)
+		record_missed();
 	return false;
 }
 

@@ -2,6 +2,7 @@
 #include "codec/encode.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "codec/varint.h"
 
@@ -109,11 +110,11 @@ static uint8_t *put_detail(uint8_t *p, const struct event *event)
 uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *event)
 {
 	p = use_context(state, p, event);
-	p = varint_put_fast(p, event->t - state->t);
+	p = varint_put(p, event->t - state->t);
 	state->t = event->t;
 	if (!event_is_memory(event->op))
 		return put_detail(varint_put(p, event->name), event);
-	p = varint_put_fast(p, varint_align(event->ptr ^ state->ptr));
+	p = varint_put(p, varint_align(event->ptr ^ state->ptr));
 	state->ptr = event->ptr;
 	p = put_size(state, p, event->size);
 	return put_stack(state, p, event->stack);

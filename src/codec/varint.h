@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 enum { VARINT_MAX = 10 };
 
@@ -21,25 +20,6 @@ static inline uint8_t *varint_put(uint8_t *p, uint64_t value)
 	}
 	*p++ = (uint8_t)value;
 	return p;
-}
-
-/*
- * The same without a branch for each byte, for values of any length in turn: a branch foretold
- * wrongly costs more than all of this. Up to seven bytes behind what it writes are overwritten.
- */
-static inline uint8_t *varint_put_fast(uint8_t *p, uint64_t value)
-{
-	unsigned more = (63 - (unsigned)__builtin_clzll(value | 1)) / 7; /* bytes but the last */
-	uint64_t bytes = value;
-
-	if (__builtin_expect(value >> 56 != 0, 0))
-		return varint_put(p, value);
-	bytes = (bytes & 0xfffffff) | (bytes & 0xfffffff0000000) << 4;
-	bytes = (bytes & 0x00003fff00003fff) | (bytes & 0x0fffc0000fffc000) << 2;
-	bytes = (bytes & 0x007f007f007f007f) | (bytes & 0x3f803f803f803f80) << 1;
-	bytes |= 0x8080808080808080 & ((1ULL << 8 * more) - 1);
-	memcpy(p, &bytes, sizeof(bytes));
-	return p + more + 1;
 }
 
 /* Reads one; false when it does not end before `end` or has more than 64 bits. */

@@ -117,22 +117,6 @@ static size_t round_trip(const struct event *events, size_t count, uint64_t t0)
 	return made;
 }
 
-/* At each edge of a length, and between. */
-TEST(varints_at_once)
-{
-	for (unsigned bits = 0; bits <= 64; bits++) {
-		for (int off = -2; off <= 2; off++) {
-			uint64_t value = (bits < 64 ? 1ULL << bits : 0) + (uint64_t)off;
-			uint8_t one[24] = { 0 };
-			uint8_t other[24] = { 0 };
-			long length = varint_put(one, value) - one;
-
-			EQ(varint_put_fast(other, value) - other, length);
-			OK(!memcmp(one, other, (size_t)length));
-		}
-	}
-}
-
 TEST(round_trip_of_random_events)
 {
 	static struct event events[EVENTS];

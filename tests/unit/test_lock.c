@@ -141,6 +141,16 @@ TEST(a_lock_that_was_jumped_out_of_is_inherited)
 	EQ(lock.state, 0);
 }
 
+/* In a signal handler its own thread would wait for it. */
+TEST(a_lock_that_is_held_is_not_waited_for_by_its_holder)
+{
+	EQ(lock_take_as(&lock, self(), NULL), LOCK_GOT);
+	EQ(lock_take_as(&lock, self(), NULL), LOCK_NESTED);
+	OK(lock_is_own(&lock, self()));
+	lock_drop_as(&lock, self());
+	EQ(lock.state, 0);
+}
+
 /* The thread itself sees it: from then on nobody else does. */
 TEST(a_lock_is_rescued_once)
 {
