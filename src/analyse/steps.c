@@ -12,6 +12,7 @@ enum {
 	STEPS_LEAST = 5,  /* fewer prove no period */
 	STACKS_LEAST = 3, /* that agree */
 	TRIED = 16,       /* counts, those of most allocations first */
+	LEADERS = 4,      /* stacks of a count whose allocations may begin the steps */
 	REGULAR = 60,     /* percent */
 	VERY_REGULAR = 90,
 };
@@ -95,10 +96,19 @@ static uint32_t next_count(const struct finder *finder)
 	return best;
 }
 
-/* Starts of steps, when stacks with n allocations each come in turns in nine steps of ten. */
-static bool find_turns(struct finder *finder, uint32_t n)
+/*
+ * Are all stacks of a count there, but for one or one in ten? Some have as many allocations by
+ * chance, such as the parameters of a model that is as deep as the training is long.
+ */
+static bool are_most(size_t members, size_t all)
 {
-	uint32_t first = NO_STACK;
+	return members >= STACKS_LEAST && members + 1 + all / 10 >= all;
+}
+
+/* Starts of steps, with the births of `first`: when stacks with n each come in turns in most steps.
+ */
+static bool find_turns_of(struct finder *finder, uint32_t n, uint32_t first)
+{
 	uint32_t members = 0;
 	size_t whole = 0;
 
@@ -110,21 +120,41 @@ static bool find_turns(struct finder *finder, uint32_t n)
 
 		if (birth->stack == NO_STACK || finder->count[birth->stack] != n)
 			continue;
-		if (first == NO_STACK)
-			first = birth->stack;
 		if (birth->stack == first) {
-			whole += members == finder->sharing[n];
+			whole += finder->steps && are_most(members, finder->sharing[n]);
 			members = 0;
 			finder->starts[finder->steps++] = birth->seq;
 		}
+		if (!finder->steps)
+			continue;
 		if (finder->seen[birth->stack] != finder->steps) {
 			finder->seen[birth->stack] = (uint32_t)finder->steps;
 			members++;
 		}
 		finder->end = birth->seq;
 	}
-	whole += members == finder->sharing[n];
+	whole += are_most(members, finder->sharing[n]);
 	return whole * 10 >= finder->steps * 9;
+}
+
+static bool find_turns(struct finder *finder, uint32_t n)
+{
+	uint32_t tried[LEADERS];
+	unsigned count = 0;
+
+	for (size_t i = 0; i < finder->changes_n && count < LEADERS; i++) {
+		uint32_t stack = finder->changes[i].stack;
+		bool again = stack == NO_STACK || finder->count[stack] != n;
+
+		for (unsigned k = 0; k < count && !again; k++)
+			again = tried[k] == stack;
+		if (again)
+			continue;
+		tried[count++] = stack;
+		if (find_turns_of(finder, n, stack))
+			return true;
+	}
+	return false;
 }
 
 /*

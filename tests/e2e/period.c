@@ -3,7 +3,8 @@
  * workspace, and a block that every step leaves behind. With an argument it is another program:
  *	none	each step is of another kind, so there is no period
  *	build	the layers of a model, 24 of them, and nothing else
- *	train	the same, then the steps, validated after every fifth
+ *	deep	20 parameters from one line, then the steps
+ *	train	the same as build, then the steps, validated after every fifth
  *	load	a range around the making of the model, then the steps
  *	named	a range around each step
  *	parameters	the steps, with an optimizer in each that goes over 24 parameters
@@ -126,6 +127,8 @@ int main(int argc, char **argv)
 		build();
 	if (!strcmp(how, "load"))
 		memtrace_pop();
+	for (int i = 0; i < STEPS && !strcmp(how, "deep"); i++)
+		take(32 * KIB);
 	for (int i = 0; i < STEPS && !strcmp(how, "none"); i++)
 		cudaFree(take(KIB));
 	if (!strcmp(how, "chance"))

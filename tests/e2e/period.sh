@@ -36,6 +36,7 @@ counted() { # MODE NAME PHASES: names of phases, and how many there are of each
 counted none 'no steps where there is no period' '[]'
 counted build 'the layers of a model that is built are none' '[]'
 counted train 'nor do they hide the steps, nor does validation' '[["inferred step", 20]]'
+counted deep 'nor does a line that allocates as often before them' '[["inferred step", 20]]'
 counted parameters 'an optimizer that goes over parameters makes no steps of them' '[["inferred step", 20]]'
 counted chance 'calls in no order are no steps' '[]'
 counted load 'a range that names no step leaves them to be found' '[["inferred step", 20], ["loading", 1]]'
