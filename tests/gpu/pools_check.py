@@ -8,6 +8,7 @@ the helper that told them. Prints one line; ends with 1 if anything differs.
 import json
 import sys
 
+GRANULE = 2 << 20  # what memory is mapped in
 TOLD_IN_PYTHON = ("cupy", "cupy-managed", "rmm")
 
 
@@ -26,6 +27,11 @@ class Pools:
             self._add(self.used, pool, op == "alloc", event)
         elif op in ("reserve", "release"):
             self._add(self.total, pool, op == "reserve", event)
+        elif op in ("map", "unmap"):  # JAX without a pool: each array is mapped memory
+            key = (pool, int(event["ptr"], 16))
+            self.blocks.pop(key, None)
+            if op == "map":
+                self.blocks[key] = event
 
     @staticmethod
     def _add(sums, pool, gain, event):
@@ -52,7 +58,8 @@ def block_mark(pools, pool, address, size):
     event = pools.block(pool, int(address, 16))
     if event is None:
         return [f"no block of {pool} at {address}"]
-    if not int(size) <= event["size"] < int(size) + 512:
+    room = GRANULE if event["op"] == "map" else 512
+    if not int(size) <= event["size"] < int(size) + room:
         return [f"the block of {pool} at {address} has {event['size']} bytes, not {size}"]
     return []
 
