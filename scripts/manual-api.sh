@@ -77,7 +77,7 @@ comment {
 	say(line)
 	next
 }
-/^(typedef|void|memtrace_pool) .*;/ { prototype($0) }
+/^(typedef|void|int|memtrace_pool) .*;/ { prototype($0) }
 
 END { print ".SH SEE ALSO\n.BR memtrace (1),\n.BR libmemtrace (7)" }
 ' "$1" | sed '/^$/d'
