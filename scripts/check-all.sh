@@ -116,7 +116,7 @@ run_step() { # NAME HOW
 	package) package ;;
 	samples) RUNS=$2 TIMES=20 SECONDS_EACH=1800 quiet_make check-e2e T=sampling ;;
 	soak) soak "$2" ;;
-	keep) MEMTRACE_KEEP_EVENTS=$2 SECONDS_EACH=7200 quiet_make check-unit T=keep ;;
+	keep) KEEP_EVENTS=$2 SECONDS_EACH=7200 quiet_make check-unit T=keep ;;
 	*)
 		echo "there is no step $1"
 		return 1

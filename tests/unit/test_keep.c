@@ -8,7 +8,7 @@
 #include "unit/recorder.h"
 
 enum {
-	EVENTS = 400000, /* at 2,000 a second; MEMTRACE_KEEP_EVENTS says otherwise */
+	EVENTS = 400000, /* at 2,000 a second; KEEP_EVENTS says otherwise */
 	STEP_NS = 500000,
 	KEEP_S = 20,
 	CHUNKS = 8,
@@ -192,7 +192,7 @@ TEST(the_ledger_is_that_of_a_recording_without_bounds)
 /* However long it runs: the second half makes it no larger. */
 TEST(a_long_run_stays_within_its_bounds)
 {
-	const char *told = getenv("MEMTRACE_KEEP_EVENTS");
+	const char *told = getenv("KEEP_EVENTS");
 	uint64_t events = told ? strtoull(told, NULL, 10) : EVENTS;
 	uint64_t blocks = 0;
 	uint64_t bytes;
