@@ -234,22 +234,22 @@ static int add_spaces(struct run *run)
 	return 0;
 }
 
-/* Without what XLA notes behind a name, "Thunk:#hlo_op=copy.1,unique_hlo_op_id=7#", which is of one
- * compilation (TraceMeEncode in its traceme_encode.h). */
-static size_t noted_length(const char *name)
+size_t run_phase_noted(const char *name)
 {
 	const char *notes = strchr(name, '#');
 	size_t length = strlen(name);
 
-	if (!notes || notes == name || name[length - 1] != '#' || !strchr(notes, '='))
+	if (!notes || notes == name || !strchr(notes, '='))
 		return length;
+	if (name[length - 1] != '#' && notes[-1] != ':')
+		return length; /* nor is it one that was cut */
 	length = (size_t)(notes - name);
 	return length > 1 && name[length - 1] == ':' ? length - 1 : length;
 }
 
 size_t run_phase_length(const char *name)
 {
-	size_t length = noted_length(name);
+	size_t length = run_phase_noted(name);
 	size_t number = length;
 
 	while (number && name[number - 1] >= '0' && name[number - 1] <= '9')

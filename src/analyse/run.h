@@ -110,4 +110,8 @@ void run_site_name(const struct run *run, uint32_t stack, char *to);
  * notes that are of one run. */
 size_t run_phase_length(const char *name);
 
+/* How much of a name is there without what XLA notes behind it, which is of one compilation:
+ * "Thunk:#hlo_op=copy.1,unique_hlo_op_id=7#" (TraceMeEncode in its traceme_encode.h). */
+size_t run_phase_noted(const char *name);
+
 #endif

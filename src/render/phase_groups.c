@@ -7,18 +7,22 @@
 #include <string.h>
 
 #include "analyse/error.h"
+#include "analyse/run.h"
 
 static const char *text(const char *name)
 {
 	return name ? name : "";
 }
 
-/* Of the name without the number at its end; the whole of one that is nothing but a number. */
+/* Of the name without its notes or the number at its end; the whole of one that is nothing but a
+ * number. */
 static size_t stem_length(const char *name)
 {
 	size_t length = strlen(name);
-	size_t stem = length;
+	size_t stem = run_phase_noted(name);
 
+	if (stem < length)
+		return stem;
 	while (stem && name[stem - 1] >= '0' && name[stem - 1] <= '9')
 		stem--;
 	return stem ? stem : length;
@@ -109,6 +113,14 @@ static size_t family(const struct trace_phase *first, size_t left, size_t *names
 	return count;
 }
 
+/* Notes are no names: no two compilations have the same. */
+static bool is_folded(const struct trace_phase *first, size_t names)
+{
+	const char *name = text(first->name);
+
+	return names > (run_phase_noted(name) < strlen(name) ? 1 : PHASE_GROUPS_FOLD);
+}
+
 static void add_family(struct phase_groups *groups, const struct trace_phase *first, size_t count,
 		       bool fold)
 {
@@ -137,7 +149,7 @@ int phase_groups_find(struct phase_groups *groups, const struct trace_phase *pha
 	qsort(groups->sorted, all, sizeof(*groups->sorted), by_name);
 	for (size_t i = 0, count; i < all; i += count) {
 		count = family(&groups->sorted[i], all - i, &names);
-		add_family(groups, &groups->sorted[i], count, names > PHASE_GROUPS_FOLD);
+		add_family(groups, &groups->sorted[i], count, is_folded(&groups->sorted[i], names));
 	}
 	qsort(groups->list, groups->count, sizeof(*groups->list), by_peak);
 	return 0;
@@ -156,7 +168,8 @@ const char *phase_group_name(const struct phase_group *group, char *to, size_t s
 
 	if (!group->folded)
 		return name;
-	snprintf(to, size, "%.*s#", (int)stem_length(name), name);
+	snprintf(to, size, "%.*s%s", (int)stem_length(name), name,
+		 run_phase_noted(name) < strlen(name) ? "" : "#");
 	return to;
 }
 

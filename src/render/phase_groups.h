@@ -1,6 +1,6 @@
 /*
  * Phases of one name together; and where there are many that differ in a number at their end, as
- * "step 1" to "step 100" do, these: "step #".
+ * "step 1" to "step 100" do, these: "step #"; or in what XLA notes behind them, these without.
  */
 #ifndef RENDER_PHASE_GROUPS_H
 #define RENDER_PHASE_GROUPS_H
@@ -35,7 +35,7 @@ struct phase_groups {
 int phase_groups_find(struct phase_groups *groups, const struct trace_phase *phases, size_t count);
 void phase_groups_clear(struct phase_groups *groups);
 
-/* The name of all of them, or, when folded, "step #" in `to`, cut to size. */
+/* The name of all of them, or, when folded, "step #" or "Thunk" in `to`, cut to size. */
 const char *phase_group_name(const struct phase_group *group, char *to, size_t size);
 
 /* The same for people, with the domain, if any, behind: "ncclAllReduce (NCCL)". Always in `to`. */

@@ -30,13 +30,15 @@ def sums(parts):
 def wanted(trace):
     families = collections.defaultdict(list)
     for phase in trace["phases"]:
-        stem = re.match(r"(.+?)\d+$", phase["name"])
-        families[(stem[1] if stem else None, None if stem else phase["name"], phase["domain"])].append(phase)
+        noted = re.match(r"([^#]+?)(:#.*=|#.*=.*#$)", phase["name"])  # what XLA notes: of one compilation
+        stem = None if noted else re.match(r"(.+?)\d+$", phase["name"])
+        key = (noted[1], "noted") if noted else (stem[1] + "#", "") if stem else (None, phase["name"])
+        families[(*key, phase["domain"])].append(phase)
     groups = collections.defaultdict(list)
-    for (stem, _, domain), phases in families.items():
-        fold = stem and len({phase["name"] for phase in phases}) > FOLD
+    for (stem, kind, domain), phases in families.items():
+        fold = stem and len({phase["name"] for phase in phases}) > (1 if kind == "noted" else FOLD)
         for phase in phases:
-            groups[stem + "#" if fold else phase["name"], domain].append(phase)
+            groups[stem if fold else phase["name"], domain].append(phase)
     for (name, domain), phases in groups.items():
         devices = sorted({part["device"] for phase in phases for part in phase.get("devices", [])})
         yield {
