@@ -8,7 +8,7 @@
 recorded=$TOP/tests/data/h200
 GENERATOR=$BUILD/tests/generator
 
-names='train scopes operators caching cupy jax nccl'
+names='train scopes operators caching cupy jax nccl cupti'
 for name in $names; do
 	memtrace html "$recorded-$name.json" -o "$name.html"
 	memtrace report --json --limit 0 "$recorded-$name.json" >"$name.report.json"
