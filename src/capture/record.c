@@ -871,6 +871,7 @@ START_CODE bool record_idle(void)
 
 void record_finish(void)
 {
+	struct signals_deferred deferred;
 	struct spool_header *header;
 
 	notice_fork();
@@ -878,6 +879,9 @@ void record_finish(void)
 		tell_if_blind();
 		return;
 	}
+	/* The loader is asked: a handler that walked the stack in between would wait for a thread
+	 * that has libunwind's lock and waits for the loader's. */
+	signals_defer(&deferred);
 	if (record_inside()) {
 		/* exit() in a signal handler: what it interrupted will never go on. */
 		txn_cancel(&record.spool);
@@ -893,6 +897,7 @@ void record_finish(void)
 		facts_late(&record.intern);
 	}
 	atomic_store(&record_state, RECORD_ENDED);
+	signals_deliver(&deferred);
 	/* Threads that were on their way here find nothing to do while the document is written. */
 	if (!record.ledger.error)
 		record.ledger.error = -ECANCELED;
