@@ -58,6 +58,16 @@ bool read_only_grows(enum spool_kind kind)
 	}
 }
 
+/* Are there blocks that came between the question for the file's size and the copy? */
+static bool has_grown(const struct spool *spool, int fd)
+{
+	const struct spool_header *header = (const struct spool_header *)spool->base;
+	struct stat status;
+
+	return header->blocks > spool->file_blocks && !fstat(fd, &status) &&
+	       (uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT > spool->file_blocks;
+}
+
 /*
  * The file's bytes, with the header first: what that counts is there in what comes later. A dead
  * process's file does not change meanwhile. 1 when a living one's has grown too much.
@@ -70,8 +80,9 @@ static int copy_file(struct spool *spool, int fd, size_t bytes)
 		return (int)n;
 	if ((size_t)n < bytes)
 		memset(spool->base + n, 0, bytes - (size_t)n);
-	return read_changed_since((struct spool_header *)spool->base, fd) ? read_settle(spool, fd)
-									  : 0;
+	if (!read_changed_since((struct spool_header *)spool->base, fd) && !has_grown(spool, fd))
+		return 0;
+	return read_settle(spool, fd);
 }
 
 /* 0, an error, or 1 when the file grew meanwhile: to be loaded anew. */

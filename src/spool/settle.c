@@ -57,6 +57,7 @@ static int copy_header(struct settling *settling)
 	struct spool *spool = settling->spool;
 	struct spool_header *header = (struct spool_header *)spool->base;
 	struct stat status;
+	uint64_t blocks;
 	int error = copy(settling, header, sizeof(*header));
 
 	if (error || header->blocks <= settling->owned) {
@@ -66,13 +67,16 @@ static int copy_header(struct settling *settling)
 	if (fstat(settling->fd, &status))
 		return -errno;
 	spool->file_blocks = MIN((uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT, SPOOL_BLOCKS);
-	spool->file_blocks = MIN(spool->file_blocks, spool->reserved >> SPOOL_BLOCK_SHIFT);
-	if (header->blocks > spool->file_blocks)
+	if (spool->file_blocks > spool->reserved >> SPOOL_BLOCK_SHIFT)
 		return OUTGROWN;
-	error = copy(settling, spool->base + SPOOL_OWNERS_AT + settling->owned * sizeof(uint32_t),
-		     (header->blocks - settling->owned) * sizeof(uint32_t));
+	/* The file has them before the header counts them; one that was cut never has. */
+	blocks = MIN(header->blocks, spool->file_blocks);
+	if (blocks > settling->owned)
+		error = copy(settling,
+			     spool->base + SPOOL_OWNERS_AT + settling->owned * sizeof(uint32_t),
+			     (blocks - settling->owned) * sizeof(uint32_t));
 	if (!error)
-		settling->owned = header->blocks;
+		settling->owned = MAX(blocks, settling->owned);
 	read_find_blocks(spool);
 	return error;
 }
@@ -234,7 +238,7 @@ int read_settle(struct spool *spool, int fd)
 
 	spool->header = (struct spool_header *)spool->base;
 	read_find_blocks(spool);
-	settling.owned = spool->header->blocks;
+	settling.owned = MIN(spool->header->blocks, spool->file_blocks);
 	settling.settled = spool->header->seq;
 	settling.dropped = UINT64_MAX;
 	for (unsigned kind = 0; kind < SPOOL_KINDS; kind++) {
