@@ -22,7 +22,7 @@ ROWS = (
     Row("event.block.none", "added to a block event of a pool, no stacks", "ns"),
     Row("event.block.native", "added to a block event of a pool, 30 native frames", "ns"),
     Row("told.block", "what the trace says that costs, to the measured", "x", least=0.8, most=1.2),
-    Row("event.cpu.none", "added to a CPU tensor's event of PyTorch, no stacks", "ns"),
+    Row("event.cpu.none", "added to a CPU tensor's event of PyTorch, no stacks", "ns", readme=True),
     Row("event.cpu.all", "the same, Python and native stacks, 20 Python frames", "ns", most=200, readme=True),
     Row("off", "added to a hooked call while switched off", "ns", most=5, readme=True),
     Row("instructions.off", "instructions of a driver event while off (baseline)", "instructions"),
