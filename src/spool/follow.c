@@ -68,21 +68,9 @@ static int said(char *why, size_t size, const char *path, int error)
 	return error;
 }
 
-/* Bytes of the file to the same place of the copy. 0 or -errno; -ENODATA when they are not there.
- */
-static int copy(struct follow *follow, uint64_t at, uint64_t size)
+static int copy(const struct follow *follow, uint64_t at, uint64_t size)
 {
-	while (size) {
-		ssize_t n = pread(follow->fd, follow->spool.base + at, size, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -ENODATA;
-		at += (uint64_t)n;
-		size -= (uint64_t)n;
-	}
-	return 0;
+	return read_copy(&follow->spool, follow->fd, at, size);
 }
 
 /* The old values are of interest only while a transaction is under way. */

@@ -43,6 +43,21 @@ bool read_changed_since(const struct spool_header *header, int fd)
 	return generation != atomic_load(&header->generation) || undo_count != header->undo_count;
 }
 
+int read_copy(const struct spool *spool, int fd, uint64_t at, uint64_t size)
+{
+	while (size) {
+		ssize_t n = pread(fd, spool->base + at, size, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -ENODATA;
+		at += (uint64_t)n;
+		size -= (uint64_t)n;
+	}
+	return 0;
+}
+
 bool read_only_grows(enum spool_kind kind)
 {
 	switch (kind) {

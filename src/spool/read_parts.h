@@ -12,6 +12,10 @@ int read_refuse(char *why, size_t size, const char *path, const char *what);
 /* Is it the header of a spool that this build reads? 0, or -EINVAL and a sentence. */
 int read_check_header(const struct spool_header *header, const char *path, char *why, size_t size);
 
+/* Bytes of the file to the same place of the copy. 0 or -errno; -ENODATA when they are not there.
+ */
+int read_copy(const struct spool *spool, int fd, uint64_t at, uint64_t size);
+
 /* Has a transaction begun, gone on or ended since the header was read from the file? */
 bool read_changed_since(const struct spool_header *header, int fd);
 

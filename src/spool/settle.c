@@ -31,24 +31,12 @@ struct settling {
 	uint64_t settled; /* chunks that end with an earlier event have been copied whole */
 };
 
-/* Bytes of the file to the same place of the copy. 0 or -errno; -ENODATA when they are not there.
- */
+/* What belongs there in the copy. */
 static int copy(const struct settling *settling, const void *to, uint64_t size)
 {
-	char *base = settling->spool->base;
-	uint64_t at = (uint64_t)((const char *)to - base);
+	uint64_t at = (uint64_t)((const char *)to - settling->spool->base);
 
-	while (size) {
-		ssize_t n = pread(settling->fd, base + at, size, (off_t)at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -ENODATA;
-		at += (uint64_t)n;
-		size -= (uint64_t)n;
-	}
-	return 0;
+	return read_copy(settling->spool, settling->fd, at, size);
 }
 
 /* The header, and which blocks are whose. OUTGROWN when there are no addresses for them. */
