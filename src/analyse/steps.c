@@ -38,8 +38,9 @@ struct finder {
 	uint64_t end; /* seq of the last of the last step */
 };
 
-static int add_change(struct finder *finder, const struct trace_event *event)
+static int add_change(void *context, const struct trace_event *event)
 {
+	struct finder *finder = context;
 	bool born = event->op == EVENT_ALLOC && event->stack < finder->stacks;
 
 	if (!born && event->op != EVENT_FREE)
@@ -62,7 +63,7 @@ static int add_change(struct finder *finder, const struct trace_event *event)
 	return 0;
 }
 
-static int read_changes(struct finder *finder, const char *path)
+int steps_read(const char *path, steps_take_fn *take, void *context)
 {
 	struct trace_event event;
 	struct trace again;
@@ -72,7 +73,7 @@ static int read_changes(struct finder *finder, const char *path)
 	if (error)
 		return error;
 	while (!error && (more = trace_next(&again, &event)) == 1)
-		error = add_change(finder, &event);
+		error = take(context, &event);
 	trace_close(&again);
 	return error ? error : more;
 }
@@ -322,7 +323,7 @@ int steps_infer(struct trace *trace)
 	finder.steps_in = calloc(finder.stacks, sizeof(*finder.steps_in));
 	finder.births_in = calloc(finder.stacks, sizeof(*finder.births_in));
 	found = finder.count && finder.seen && finder.steps_in && finder.births_in
-			? read_changes(&finder, trace->path)
+			? steps_read(trace->path, add_change, &finder)
 			: err("no memory left");
 	if (!found)
 		found = find_steps(&finder);

@@ -54,21 +54,17 @@ static bool measure_event(struct phases *phases, const struct steps_found *found
 	return put(phases, from->t + 1, EVENT_POP) && (phases->next_seq = from->seq + 1);
 }
 
-static int measure(struct phases *phases, const struct steps_found *found, const char *path)
-{
-	struct trace_event event;
-	struct trace again;
-	int more = 1;
-	int error = trace_open(&again, path);
+struct measuring {
+	struct phases *phases;
+	const struct steps_found *found;
+};
 
-	if (error)
-		return error;
-	while (!error && (more = trace_next(&again, &event)) == 1) {
-		if (!measure_event(phases, found, &event))
-			error = err("no memory left");
-	}
-	trace_close(&again);
-	return error ? error : more;
+static int measure(void *context, const struct trace_event *event)
+{
+	const struct measuring *measuring = context;
+
+	return measure_event(measuring->phases, measuring->found, event) ? 0
+									 : err("no memory left");
 }
 
 static struct trace_phase_sums sums_of(const struct track_sums *sums)
@@ -193,7 +189,7 @@ int steps_put(struct trace *trace, const struct steps_found *found)
 	int error;
 
 	phases_start(&phases);
-	error = measure(&phases, found, trace->path);
+	error = steps_read(trace->path, measure, &(struct measuring){ &phases, found });
 	if (!error && phases.count && !are_named(trace, &phases))
 		error = take(trace, &phases);
 	phases_clear(&phases);

@@ -10,6 +10,11 @@ struct steps_found {
 	uint64_t end;           /* seq of the last event of the last */
 };
 
+/* Gives each event of the file to `take`, until one is not 0. That, 0, or -errno with err_text().
+ */
+typedef int steps_take_fn(void *context, const struct trace_event *event);
+int steps_read(const char *path, steps_take_fn *take, void *context);
+
 /* As steps_infer() is said to do once they are found. 0 or -errno with err_text(). */
 int steps_put(struct trace *trace, const struct steps_found *found);
 
