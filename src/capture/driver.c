@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "base/watch.h"
-#include "capture/loader.h"
 #include "capture/resolve.h"
 
 /* The functions asked, by their ABI names. */
@@ -53,7 +52,7 @@ static void *function(enum question question)
 	void *f = atomic_load_explicit(&known[question], memory_order_relaxed);
 
 	watch_host(names[question]); /* the driver has locks of its own */
-	if (!f && !atomic_load(&loader_silent)) {
+	if (!f && resolve_may_ask()) {
 		const char *path = watch_path(NULL); /* once: dlsym allocates what it has to say */
 
 		f = resolve_cuda(names[question]);

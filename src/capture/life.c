@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/single_threaded.h>
 
 #include "base/log.h"
 #include "base/opt.h"
@@ -88,12 +89,12 @@ START_CODE static void set_injection(const char *library)
 static _Thread_local struct {
 	bool handler; /* of a signal that came in the middle of this library */
 	bool inside;  /* in the middle of an update */
-	bool asleep;  /* nothing of ours has begun: whatever does meanwhile is another thread's */
+	bool asleep;  /* nothing of ours has begun, and there is nobody who could begin it */
 } forking;
 
 static void before_fork(void)
 {
-	forking.asleep = !record_awake() && !loader_used();
+	forking.asleep = __libc_single_threaded && !record_awake() && !loader_used();
 	if (forking.asleep)
 		return;
 	forking.inside = record_inside();

@@ -28,8 +28,7 @@ extern atomic_bool loader_silent;
 void loader_enter(void);
 void loader_leave(void);
 
-/* Was any thread ever inside? Until then a fork has nobody to wait for: whoever enters in the
- * middle of it makes the child silent, as one born past fork's handlers. */
+/* Was any thread ever inside? */
 bool loader_used(void);
 
 /* Around a fork: nobody is inside, nobody enters. `loader_forked` is for the child, however born.

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/lock.h"
 #include "base/signals.h"
@@ -15,6 +16,8 @@
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
 static START_DATA struct lock callers_lock = LOCK_INIT(CALLERS);
+/* The process that last had an answer: nobody of its parent's has the loader's lock. */
+static START_DATA _Atomic int answered;
 
 const char *resolve_module(const void *address)
 {
@@ -72,6 +75,7 @@ void *resolve_driver(enum hook_id id)
 {
 	void *real = resolve_cuda(hooks[id].name);
 
+	atomic_store(&answered, getpid());
 	resolve_init();
 	if (!real) {
 		real = resolve_dlsym(RTLD_NEXT, hooks[id].name);
@@ -194,6 +198,7 @@ void *resolve_runtime(enum hook_id id, void *caller)
 	loader_enter();
 	real = find_runtime(id, caller);
 	loader_leave();
+	atomic_store(&answered, getpid());
 	if (!real)
 		goto out;
 	key = resolve_key(id, caller);
@@ -208,6 +213,11 @@ void *resolve_runtime(enum hook_id id, void *caller)
 out:
 	signals_deliver(&deferred);
 	return real;
+}
+
+bool resolve_may_ask(void)
+{
+	return !atomic_load(&loader_silent) || atomic_load(&answered) == getpid();
 }
 
 /* A slot that was half way in has no key. */

@@ -85,6 +85,12 @@ static inline void *resolve_hook(enum hook_id id, void *caller)
 	return resolve_runtime(id, caller);
 }
 
+/*
+ * May the loader be asked what can be done without? Not in a child that cannot know what its
+ * parent's threads held (capture/loader.h), until the host itself has had its answer.
+ */
+bool resolve_may_ask(void);
+
 /* In a forked child: whoever was looking something up is not in it. */
 void resolve_forked(void);
 

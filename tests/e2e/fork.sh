@@ -50,7 +50,7 @@ is 'a line on stderr for each' "$(sort own.err)" \
 	"$(printf "memtrace: wrote $PWD/%s.json\n" "$parent" "$child" | sort)"
 
 # --- every kind of birth ---------------------------------------------------------------------------------
-for kind in fork clone _Fork vfork spawn; do
+for kind in fork clone _Fork beside vfork spawn; do
 	rm -f ./*.json
 	run "$E2E/forks" $kind
 	is "$kind: the program succeeds" "$?" 0
@@ -61,6 +61,11 @@ for kind in fork clone _Fork vfork spawn; do
 	is "$kind: each knows its own pid" "$(pid_in "$(pid_of parent).json") $(pid_in "$(pid_of child).json")" \
 		"$(pid_of parent) $(pid_of child)"
 done
+
+rm -f ./*.json
+run "$E2E/forks" beside
+is 'beside: the child asks for no native frames, and says so' \
+	"$(json "$(pid_of child).json" '"native frames were not looked for" in d["capture"]["notes"][0]')" true
 
 rm -f ./*.json
 run "$E2E/forks" vfork_exit

@@ -5,6 +5,8 @@
  * not let them; `after` is that case.
  */
 #include <cuda_runtime.h>
+#include <memtrace/memtrace.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -69,6 +71,26 @@ static int by_quiet_fork(void)
 	if (!pid)
 		exit(hold("child", MIB));
 	return wait_for(pid);
+}
+
+static void *book(void *unused)
+{
+	static char segment[4096];
+	memtrace_pool pool = memtrace_pool_create("books");
+
+	memtrace_pool_reserve(pool, segment, sizeof(segment));
+	memtrace_pool_release(pool, segment);
+	return unused;
+}
+
+/* What another thread held when the child was born, nobody can tell. */
+static int by_quiet_fork_beside(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, book, NULL) || pthread_join(thread, NULL))
+		return 1;
+	return by_quiet_fork();
 }
 
 static int by_vfork(char *self)
@@ -154,6 +176,8 @@ int main(int argc, char **argv)
 		failed = by_clone_vm();
 	else if (!strcmp(kind, "_Fork"))
 		failed = by_quiet_fork();
+	else if (!strcmp(kind, "beside"))
+		failed = by_quiet_fork_beside();
 	else if (!strcmp(kind, "vfork"))
 		failed = by_vfork(argv[0]);
 	else if (!strcmp(kind, "vfork_exit"))
