@@ -36,7 +36,7 @@ process    getpid getppid gettid getuid geteuid syscall uname gethostname getrli
 process    getenv secure_getenv setenv unsetenv environ __environ program_invocation_name
 process    program_invocation_short_name __progname prctl sched_getcpu
 limits     getrlimit64
-threads    pthread_setcancelstate pthread_self pthread_once pthread_atfork __register_atfork pthread_getattr_np
+threads    __libc_single_threaded pthread_setcancelstate pthread_self pthread_once pthread_atfork __register_atfork pthread_getattr_np
 threads    pthread_attr_getstack pthread_attr_destroy pthread_attr_init
 threads    pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock
 threads    pthread_rwlock_rdlock pthread_rwlock_wrlock pthread_rwlock_unlock

@@ -11,6 +11,7 @@
 
 #include "analyse/error.h"
 #include "analyse/json.h"
+#include "analyse/recording.h"
 #include "analyse/source.h"
 #include "base/out.h"
 #include "base/path.h"
@@ -27,10 +28,14 @@ enum {
 int recovery_owner(const char *path, struct owner *owner)
 {
 	struct spool spool;
+	const struct recording facts = { .spool = &spool };
+	const char *output;
 	char why[1000];
 
 	if (spool_open(&spool, path, why, sizeof(why)))
 		return err("%s", why);
+	output = recording_value(&facts, recording_fact(&facts, "output", 0));
+	text_copy(owner->output, sizeof(owner->output), output ? output : "");
 	owner->pid = spool.header->pid;
 	owner->alive = spool_writer_lives(&spool);
 	owner->elsewhere = spool_writer_elsewhere(&spool);

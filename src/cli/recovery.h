@@ -31,7 +31,8 @@ int recovery_add_ending(const char *path, const struct ending *ending);
 struct owner {
 	uint64_t pid;
 	bool alive;
-	bool elsewhere; /* on another machine or in another container: nobody here can tell */
+	bool elsewhere;    /* on another machine or in another container: nobody here can tell */
+	char output[4096]; /* where its trace was to be, "" where the spool does not say */
 };
 
 int recovery_owner(const char *spool, struct owner *owner);

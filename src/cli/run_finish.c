@@ -5,6 +5,7 @@
  * name and that is newer than the start of the run counts, not only the child's own.
  */
 #include <errno.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -90,22 +91,33 @@ static bool is_new(const struct run *run, const char *path)
 	return status.st_ctim.tv_nsec >= run->start.tv_nsec;
 }
 
+struct pattern {
+	char text[16384];
+};
+
+/* Of the name, or of its numbered forms. */
+static void make_pattern(struct pattern *pattern, const char *name, const char *extension,
+			 bool numbered)
+{
+	char any[8192] = "";
+
+	text_copy_n(any, sizeof(any), name, strlen(name) - strlen(extension));
+	text_append(any, sizeof(any), numbered ? "." ANYTHING : "");
+	text_append(any, sizeof(any), extension);
+	pattern->text[0] = '\0';
+	escape(pattern->text, sizeof(pattern->text), any);
+}
+
 /* Calls `each` with every new file of the name, and of its numbered forms. */
 static void find(struct finder *finder, const char *name, const char *extension,
 		 void (*each)(struct finder *, const char *path))
 {
-	size_t stem = strlen(name) - strlen(extension);
-
 	for (int numbered = 0; numbered < 2; numbered++) {
-		char any[8192] = "";
-		char pattern[16384] = "";
+		struct pattern pattern;
 		glob_t files;
 
-		text_copy_n(any, sizeof(any), name, stem);
-		text_append(any, sizeof(any), numbered ? "." ANYTHING : "");
-		text_append(any, sizeof(any), extension);
-		escape(pattern, sizeof(pattern), any);
-		if (glob(pattern, GLOB_NOSORT, NULL, &files))
+		make_pattern(&pattern, name, extension, numbered);
+		if (glob(pattern.text, GLOB_NOSORT, NULL, &files))
 			continue;
 		for (size_t i = 0; i < files.gl_pathc; i++) {
 			if (is_new(finder->run, files.gl_pathv[i]))
@@ -137,6 +149,21 @@ static void output_of(const struct finder *finder, const char *spool, char *to, 
 	text_append(to, size, path_extension(finder->output));
 }
 
+/* Where spools of all jobs lie together, one that dies there may be another's. */
+static bool is_ours(const struct finder *finder, const struct owner *owner)
+{
+	const char *extension = path_extension(finder->output);
+
+	for (int numbered = 0; numbered < 2; numbered++) {
+		struct pattern pattern;
+
+		make_pattern(&pattern, finder->output, extension, numbered);
+		if (!fnmatch(pattern.text, owner->output, FNM_PATHNAME))
+			return true;
+	}
+	return !owner->output[0];
+}
+
 static void finish_spool(struct finder *finder, const char *path)
 {
 	struct recovery recovery = { .spool = path,
@@ -149,6 +176,8 @@ static void finish_spool(struct finder *finder, const char *path)
 		say("%s", err_text());
 		return;
 	}
+	if (!is_ours(finder, &owner))
+		return;
 	/* Two machines, or containers, on one disk: not ours to end. */
 	if (owner.elsewhere) {
 		finder->elsewhere++;

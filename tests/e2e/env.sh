@@ -60,6 +60,15 @@ preload MEMTRACE_OUTPUT=t.json MEMTRACE_SPOOL_DIR=spools "$E2E/ends" _exit
 is 'the spool in a directory of its own' "$(files)" ./spools/t.spool
 preload MEMTRACE_OUTPUT=t.json MEMTRACE_SPOOL_DIR=spools "$E2E/ends"
 is 'from which the trace goes where it should' "$(files)" ./t.json
+rm -f t.json
+# shellcheck disable=SC2016  # for that shell to expand
+MEMTRACE_SPOOL_DIR=$PWD/spools memtrace run -o 'job/%p.json' -- sh -c '
+	mkdir job
+	MEMTRACE_OUTPUT=$PWD/other.json "$0" _exit
+	exec "$0" _exit' "$E2E/ends" >"$OUT" 2>"$ERR"
+is 'a run ends what its own left there, and leaves the spool of another job alone' \
+	"$(files | sed 's/[0-9][0-9]*/PID/' | paste -sd' ')" './job/PID.json ./spools/other.spool'
+rm -rf job spools
 
 # --- what -----------------------------------------------------------------------------------------------
 peak='d["summary"]["devices"][0]["allocated"]["peak_bytes"]'
