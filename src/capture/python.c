@@ -13,11 +13,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "capture/python_find.h"
 #include "capture/python_hold.h"
 #include "capture/python_line.h"
 #include "capture/python_object.h"
+#include "capture/python_quick.h"
+#include "capture/python_sum.h"
 
 enum stage {
 	STAGE_NONE,  /* no interpreter yet */
@@ -78,11 +79,6 @@ __attribute__((noinline, cold)) static bool proven(const void *thread)
 	return false;
 }
 
-static inline uint64_t turn(uint64_t word, unsigned bits)
-{
-	return word << bits | word >> (64 - bits);
-}
-
 /* The last eight bytes of a str, fewer of a shorter one; 0 when its characters are elsewhere. */
 static inline uint64_t text_tail(const struct python_layout *at, const void *text, uint64_t length)
 {
@@ -120,38 +116,14 @@ static inline __attribute__((always_inline)) uint64_t identity_of(const struct p
 			return version;
 	}
 	file = python_pointer(code, at->code_file);
-	pointers = (uint64_t)(uintptr_t)file + turn(python_word(code, at->code_name), 21) +
-		   turn(python_word(code, at->code_table), 42);
+	pointers = (uint64_t)(uintptr_t)file + python_turn(python_word(code, at->code_name), 21) +
+		   python_turn(python_word(code, at->code_table), 42);
 	return pointers * 0x9e3779b97f4a7c15u ^
 	       text_tail(at, file, python_word(file, at->text_length));
 }
 
 /* The third word of a frame, as its struct has it on machines that CUDA runs on: little-endian. */
 static const uint64_t ENTRY = 1ULL << 63;
-
-/*
- * A key for each place, and no two pairs of places with the same difference: were the keys in even
- * steps, a function that calls itself from two lines would have one sum for the lines a, b, b, a
- * and b, a, a, b.
- */
-static inline uint64_t key_of(unsigned index)
-{
-	uint64_t key = (index + 1) * HASH_A;
-
-	return (key ^ key >> 32) * HASH_B;
-}
-
-/*
- * A frame's part in the sum: a product with keys of its place (NH: Black et al., UMAC, 1999), so
- * that no frame waits for the one before.
- */
-static inline unsigned __int128 part_of(uint64_t code, uint64_t identity, uint64_t rest,
-					unsigned index)
-{
-	uint64_t key = key_of(index);
-
-	return (unsigned __int128)(code + key) * ((identity ^ rest * HASH_C) + turn(key, 24));
-}
 
 typedef uint64_t __attribute__((may_alias)) frame_word;
 
@@ -169,7 +141,7 @@ static inline __attribute__((always_inline)) void note(struct python_frames *fra
 	to[0] = (uint64_t)(uintptr_t)code;
 	to[1] = identity;
 	to[2] = rest;
-	frames->sum += part_of((uint64_t)(uintptr_t)code, identity, rest, frames->count);
+	frames->sum += python_part((uint64_t)(uintptr_t)code, identity, rest, frames->count);
 	frames->count++;
 }
 
@@ -179,9 +151,9 @@ static inline __attribute__((always_inline)) void note_entry(struct python_frame
 	unsigned index = frames->count - 1;
 	frame_word *last = (frame_word *)&frames->list[index];
 
-	frames->sum -= part_of(last[0], last[1], last[2], index);
+	frames->sum -= python_part(last[0], last[1], last[2], index);
 	last[2] |= ENTRY;
-	frames->sum += part_of(last[0], last[1], last[2], index);
+	frames->sum += python_part(last[0], last[1], last[2], index);
 }
 
 /* 3.8 to 3.10: a chain of frame objects, each with an evaluation loop of its own. */
@@ -214,17 +186,6 @@ static inline const void *code_start(const struct python_layout *at, const void 
 			return python_pointer(copies, 8 + 8 * index);
 	}
 	return (const char *)code + at->code_start;
-}
-
-/*
- * A frame that is still making its cells or its generator, which CPython does not show either. The
- * code is asked only where it can matter: it would be one more cache line a frame.
- */
-static inline bool incomplete(const struct python_layout *at, const void *code, int32_t position,
-			      uint8_t owner)
-{
-	return position < 64 && owner != 1 && at->code_traceable != PYTHON_NONE &&
-	       position < 2 * python_int(code, at->code_traceable);
 }
 
 /*
@@ -261,7 +222,7 @@ static inline __attribute__((always_inline)) void walk_frames(const struct pytho
 		code = python_untagged(python_pointer(frame, at->frame_code));
 		position = (int32_t)((const char *)python_pointer(frame, at->frame_position) -
 				     (const char *)code_start(at, frame, code));
-		if (incomplete(at, code, position, owner))
+		if (python_incomplete(at, code, position, owner))
 			continue;
 		note(&frames, at, code, position,
 		     !versioned && at->frame_entry != PYTHON_NONE &&
@@ -276,66 +237,6 @@ static bool is_versioned(const struct python_layout *at)
 	return at->code_version != PYTHON_NONE && at->frame_entry == PYTHON_NONE;
 }
 
-/* Where codes have numbers and instructions are in one place: a frame's words are enough. */
-static bool is_quick(const struct python_layout *at)
-{
-	return is_versioned(at) && at->frame_tlbc == PYTHON_NONE;
-}
-
-/*
- * walk_frames() for the sum alone, of what lies in frames and of the codes' numbers: a stack is
- * named once and told apart from then on. False when a code has no number.
- */
-static inline bool walk_quick(const struct python_layout *from, const void *frame,
-			      struct python_frames *to)
-{
-	const struct python_layout at = *from;
-	unsigned __int128 sum = 0;
-	uint64_t code = 0;
-	uint64_t instruction = 0;
-	uint64_t steps = 2 * (uint64_t)to->capacity + 64;
-	unsigned count = 0;
-	bool entered = true;
-
-	for (; frame; frame = python_pointer(frame, at.frame_previous)) {
-		uint8_t owner = python_byte(frame, at.frame_owner);
-		bool shim = python_owned_by_interpreter(owner);
-		const void *object;
-		uint64_t next;
-		uint32_t version;
-
-		if (!steps-- || (count == to->capacity && !shim)) {
-			to->truncated = true;
-			break;
-		}
-		if (shim) {
-			/* The frame before it began an evaluation loop of its own. */
-			if (!entered)
-				sum += part_of(code, ENTRY, instruction, count);
-			entered = true;
-			continue;
-		}
-		object = python_untagged(python_pointer(frame, at.frame_code));
-		next = python_word(frame, at.frame_position);
-		if (incomplete(
-			    &at, object,
-			    (int32_t)(next - (uint64_t)(uintptr_t)object - (uint64_t)at.code_start),
-			    owner))
-			continue;
-		version = (uint32_t)python_int(object, at.code_version);
-		if (__builtin_expect(!version, 0))
-			return false;
-		code = (uint64_t)(uintptr_t)object;
-		instruction = next;
-		sum += part_of(code, version, instruction, count);
-		count++;
-		entered = false;
-	}
-	to->count = count;
-	to->sum = sum;
-	return true;
-}
-
 static void walk_thread(struct python_frames *frames, bool listed)
 {
 	const struct python_layout *at = &state.python.layout;
@@ -345,7 +246,7 @@ static void walk_thread(struct python_frames *frames, bool listed)
 	if (!thread || (stage_now() == STAGE_FOUND && !proven(thread)))
 		return;
 	frame = python_innermost(at, thread);
-	if (!listed && is_quick(at) && walk_quick(at, frame, frames))
+	if (!listed && python_is_quick(at) && python_quick_walk(at, frame, frames))
 		return;
 	frames->listed = true;
 	if (at->frame_owner == PYTHON_NONE)

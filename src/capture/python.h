@@ -43,10 +43,11 @@ struct python_name {
  */
 void python_prepare(void *(*lookup)(void *handle, const char *name));
 
-/* What a walk fills; the caller gives the list and its capacity. */
+/* What a walk fills; the caller gives the list, its capacity and a trail. */
 struct python_frames {
 	struct python_frame *list; /* innermost first */
 	unsigned capacity;
+	struct python_trail *trail; /* of the walk before (python_quick.h), or NULL */
 	unsigned count;
 	bool truncated;        /* there were more */
 	bool listed;           /* the list is filled */

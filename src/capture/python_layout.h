@@ -107,4 +107,15 @@ static inline bool python_owned_by_interpreter(uint8_t owner)
 	return owner >= 3;
 }
 
+/*
+ * A frame that is still making its cells or its generator, which CPython does not show either. The
+ * code is asked only where it can matter: it would be one more cache line a frame.
+ */
+static inline bool python_incomplete(const struct python_layout *at, const void *code,
+				     int32_t position, uint8_t owner)
+{
+	return position < 64 && owner != 1 && at->code_traceable != PYTHON_NONE &&
+	       position < 2 * python_int(code, at->code_traceable);
+}
+
 #endif

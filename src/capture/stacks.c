@@ -14,7 +14,7 @@
 #include "capture/facts.h"
 #include "capture/loader.h"
 #include "capture/modules.h"
-#include "capture/python.h"
+#include "capture/python_quick.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
 #include "capture/step.h"
@@ -59,6 +59,12 @@ struct recent {
 
 static uint32_t forks; /* behind this process: what was known before is another spool's */
 
+/* What walks leave for the next one. */
+struct memory {
+	struct step_walk steps[STEPS];
+	struct python_trail trail;
+};
+
 /*
  * 6 KiB that the host's stack may not have: its threads may be as small as PTHREAD_STACK_MIN. A
  * thread whose handler jumps out of a walk leaves its place taken; without any the stack must do.
@@ -67,8 +73,8 @@ static struct {
 	_Alignas(64) atomic_bool taken;
 	struct walk walk;
 	struct recent recent[RECENT];
-	struct step_walk *steps; /* of who was here before: mostly the same thread */
-	bool refused;            /* there is no memory for them: the unwinder does without */
+	struct memory *memory; /* of who was here before: mostly the same thread */
+	bool refused;          /* there is none: every walk is the first */
 } room[WALKS];
 
 START_CODE void stacks_init(void)
@@ -124,21 +130,21 @@ static void cut_at_python(struct walk *walk, uint64_t low, uint64_t high)
 	}
 }
 
-static void walk_native(struct walk *walk, struct step_walk *steps, void *caller,
-			void *const *frame)
+static void walk_native(struct walk *walk, struct memory *memory, void *caller, void *const *frame)
 {
 	uint64_t low = 0;
 	uint64_t high = 0;
+	struct step_walk *steps;
 	struct step_start start;
 	size_t most = wanted.depth + OWN_FRAMES;
 
 	if (walk->python.count && !python_eval_range(&low, &high))
 		low = high = 0;
-	if (!wanted.native || !steps || !frame || frame[1] != caller) {
+	if (!wanted.native || !memory || !frame || frame[1] != caller) {
 		unwind_native(walk, caller);
 	} else {
 		start = step_start(frame);
-		steps += (start.stack + start.address) * HASH_A >> 32 & (STEPS - 1);
+		steps = &memory->steps[(start.stack + start.address) * HASH_A >> 32 & (STEPS - 1)];
 		if (unwind_is_met() && step_walk(steps, &start, low, high, wanted.depth)) {
 			walk->count = 0;
 			walk->native = (void **)(void *)(steps->address + steps->first);
@@ -156,18 +162,19 @@ static void walk_native(struct walk *walk, struct step_walk *steps, void *caller
 	walk->hash = step_hash(walk->native, walk->native_count);
 }
 
-static void walk_stack(struct walk *walk, struct step_walk *steps, void *caller, void *const *frame)
+static void walk_stack(struct walk *walk, struct memory *memory, void *caller, void *const *frame)
 {
 	walk->learnt = false;
 	walk->python.list = walk->frames;
 	walk->python.capacity = PYTHON_MOST;
+	walk->python.trail = memory ? &memory->trail : NULL;
 	walk->python.count = 0;
 	walk->via = (struct autograd_via){ 0, 0 };
 	if (wanted.python)
 		python_walk(&walk->python);
 	if (wanted.python && !walk->python.count)
 		walk->via = autograd_via();
-	walk_native(walk, steps, caller, frame);
+	walk_native(walk, memory, caller, frame);
 }
 
 static struct hash128 hash_python(struct hash128 hash, const struct python_frames *frames)
@@ -340,7 +347,7 @@ static inline uint32_t find_stack(struct recent *recent, struct hash128 hash)
 
 /* Inlined: a frame more costs 100 instructions to unwind. `at`: the room, -1 for none. */
 static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk, int at,
-								 struct step_walk *steps,
+								 struct memory *memory,
 								 void *caller, void *const *frame,
 								 bool may_load)
 {
@@ -349,7 +356,7 @@ static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *wa
 	struct hash128 hash;
 	uint32_t id;
 
-	walk_stack(walk, steps, caller, frame);
+	walk_stack(walk, memory, caller, frame);
 	hash = hash_walk(walk, unloaded);
 	id = find_stack(at < 0 ? NULL : &room[at].recent[hash.a % RECENT], hash);
 	if (__builtin_expect(id && !walk->learnt, 1))
@@ -430,17 +437,25 @@ static bool is_bare(const struct bare *bare, uint32_t id, const void *caller)
 }
 
 /* Not a part of the library's own memory: a host that has little is not asked for it. */
-static struct step_walk *steps_of(int at)
+static struct memory *memory_of(int at)
 {
 	void *pages;
 
-	if (__builtin_expect(!room[at].steps && !room[at].refused, 0)) {
-		pages = mmap(NULL, STEPS * sizeof(struct step_walk), PROT_READ | PROT_WRITE,
+	if (__builtin_expect(!room[at].memory && !room[at].refused, 0)) {
+		pages = mmap(NULL, sizeof(struct memory), PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		room[at].refused = pages == MAP_FAILED;
-		room[at].steps = room[at].refused ? NULL : pages;
+		room[at].memory = room[at].refused ? NULL : pages;
 	}
-	return room[at].steps;
+	return room[at].memory;
+}
+
+/* Was somebody in the middle of it? What is half done is not to be built on. */
+static void forget(struct memory *memory)
+{
+	for (int i = 0; i < STEPS; i++)
+		memory->steps[i].whole = false;
+	memory->trail.last = memory->trail.high = 0;
 }
 
 uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
@@ -459,7 +474,7 @@ uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
 	at = take_room();
 	if (at < 0)
 		return capture_here(caller, may_load);
-	id = capture_in(&room[at].walk, at, steps_of(at), caller, frame, may_load);
+	id = capture_in(&room[at].walk, at, memory_of(at), caller, frame, may_load);
 	leave_room(at);
 	return id;
 }
@@ -539,9 +554,8 @@ void stacks_forked(void)
 	for (int i = 0; i < WALKS; i++) {
 		if (!(atomic_load(&rooms_used) >> i & 1))
 			continue;
-		/* What the thread that was there had half done is not to be built on. */
-		for (int at = 0; at < STEPS && room[i].steps && atomic_load(&room[i].taken); at++)
-			room[i].steps[at].whole = false;
+		if (room[i].memory && atomic_load(&room[i].taken))
+			forget(room[i].memory);
 		leave_room(i);
 	}
 	for (int i = 0; i < STACKS_REASONS * SPACES; i++)

@@ -13,6 +13,7 @@ import gc
 import glob
 import importlib
 import os
+import random
 import shutil
 import sys
 import tempfile
@@ -569,7 +570,7 @@ def aspect_sums():
     """
     text = ctypes.create_string_buffer(ROOM)
     two = (ctypes.c_uint64 * 2)()
-    views, mixed = {}, 0
+    views, mixed, failed = {}, 0, 0
     source = """
 def f%d(path):
     if path[0] & 2: return (next(map(call, [path[1:]])) if path[0] & 1 else call(path[1:]))
@@ -577,7 +578,8 @@ def f%d(path):
 """
 
     def look():
-        probe.probe_sum(two, text, ROOM)
+        nonlocal failed
+        failed += probe.probe_sum(two, text, ROOM) < 0
         return (two[0], two[1]), text.value
 
     def call(path):
@@ -592,7 +594,59 @@ def f%d(path):
             mixed += views.setdefault(one, view) != view
         del scope
         gc.collect()
-    report(not mixed and len(views) > 500, "%d sums, each of one stack" % len(views))
+    report(not mixed and not failed and len(views) > 500, "%d sums, each of one stack" % len(views))
+
+
+def aspect_trails():
+    """A walk by what the one before left has the sum of one without, wherever the two were.
+
+    Up and down through recursion, generators and C, past the depth that a trail has.
+    """
+    two = (ctypes.c_uint64 * 2)()
+    chance = random.Random(1)
+    deepest = looks = wrong = 0
+
+    def look():
+        nonlocal deepest, looks, wrong
+        looks += 1
+        frames = probe.probe_sum(two, None, 0)
+        wrong += frames < 0
+        deepest = max(deepest, frames)
+
+    def plain(depth):
+        climb(depth)
+
+    def other(depth):
+        climb(depth), climb(depth // 2)
+
+    def generator(depth):
+        yield climb(depth)
+        look()
+        yield climb(depth - 1)
+
+    def through_c(depth):
+        list(map(climb, [depth]))
+
+    def generated(depth):
+        for _ in generator(depth):
+            look()
+
+    def climb(depth):
+        look()
+        if depth > 0:
+            chance.choice((plain, plain, plain, other, generated, through_c))(depth - chance.choice((1, 1, 1, 2, 9)))
+        look()
+
+    for _ in range(300):
+        climb(chance.choice((3, 10, 20, 40)))
+        if looks > 60000:
+            break
+    for depth in (60, 70, 75, 80, 85, 90, 120, 200, 80, 3):
+        chance.choice = lambda choices: choices[0]
+        climb(depth)
+        chance = random.Random(depth)
+    report(not wrong and looks > 10000 and deepest > 170, "%d walks up to %d frames deep, %d by the trail differ" %
+           (looks, deepest, wrong))
 
 
 def aspect_stress():
@@ -666,10 +720,10 @@ def aspect_cost():
     scope = {"probe": probe, "ctypes": ctypes}
     source = "".join("def f%d(): return f%d()\n" % (i, i + 1) for i in range(17))
     source += "def f17():\n  n = ctypes.c_int()\n"
-    source += "  return min(probe.probe_cost(20000, ctypes.byref(n)) for _ in range(9)), n.value\n"
+    source += "  return [min(probe.probe_cost(20000, t, ctypes.byref(n)) for _ in range(9)) for t in (0, 1)], n.value\n"
     exec(compile(source, "<cost>", "exec"), scope)
-    cost, frames = scope["f0"]()
-    report(frames >= 20 and cost < 5000, "%d frames in %.0f ns" % (frames, cost))
+    costs, frames = scope["f0"]()
+    report(frames >= 20 and max(costs) < 5000, "%d frames in %.0f ns, by the trail in %.0f" % (frames, *costs))
 
 
 def aspect_end():
@@ -744,6 +798,7 @@ def main():
             aspect_lines()
             aspect_reuse()
             aspect_sums()
+            aspect_trails()
             aspect_stress()
             aspect_subinterpreter()
             aspect_cost()

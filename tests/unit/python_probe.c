@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/python.h"
+#include "capture/python_quick.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -29,7 +29,17 @@ int probe_entries(int *loops, int *entries);
 int probe_lines(void *code, int size, int *checked);
 long probe_same(int milliseconds, long *changes);
 long probe_ceaseless(int milliseconds);
-double probe_cost(int iterations, int *frames);
+double probe_cost(int iterations, bool trailed, int *frames);
+
+/* As a thread of a traced program has it: what the walk before left. */
+static struct python_trail *trail(void)
+{
+	static _Thread_local struct python_trail *own;
+
+	if (!own)
+		own = calloc(1, sizeof(*own));
+	return own;
+}
 
 static int64_t now_ns(void)
 {
@@ -175,16 +185,20 @@ EXPORT int probe(char *out, int size)
 	return (int)count;
 }
 
-/* As probe(), with the sum that a walk without its list has. */
+/* As probe(), with the sum that a walk without its list has; -2 if one by the trail has another. */
 EXPORT int probe_sum(uint64_t sum[2], char *out, int size)
 {
 	struct python_frame frames[DEPTH];
 	struct python_frames walked = { .list = frames, .capacity = DEPTH };
+	struct python_frames trailed = { .list = frames, .capacity = DEPTH, .trail = trail() };
 
 	python_walk(&walked);
+	python_walk(&trailed);
 	sum[0] = (uint64_t)walked.sum;
 	sum[1] = (uint64_t)(walked.sum >> 64);
-	return probe(out, size);
+	if (trailed.sum != walked.sum || trailed.count != walked.count)
+		return -2;
+	return out ? probe(out, size) : (int)walked.count;
 }
 
 /* The innermost frame's key, as a recorder would keep it, and its file. */
@@ -206,8 +220,12 @@ EXPORT int probe_capped(unsigned capacity)
 {
 	struct python_frame frames[DEPTH];
 	struct python_frames walked = { .list = frames, .capacity = capacity };
+	struct python_frames trailed = { .list = frames, .capacity = capacity, .trail = trail() };
 	unsigned count = python_walk(&walked);
 
+	if (python_walk(&trailed) != count || trailed.truncated != walked.truncated ||
+	    trailed.sum != walked.sum)
+		return -DEPTH - 1;
 	return walked.truncated ? -(int)count : (int)count;
 }
 
@@ -263,7 +281,7 @@ EXPORT long probe_same(int milliseconds, long *changes)
 	struct python_frame first[256], frames[256];
 	int64_t end = now_ns() + (int64_t)milliseconds * 1000000;
 	struct python_frames before = { .list = first, .capacity = 256 };
-	struct python_frames walked = { .list = frames, .capacity = 256 };
+	struct python_frames walked = { .list = frames, .capacity = 256, .trail = trail() };
 	unsigned count = python_walk(&before);
 	long walks = 0;
 
@@ -298,11 +316,13 @@ EXPORT long probe_ceaseless(int milliseconds)
 	return walks;
 }
 
-/* Nanoseconds for one walk. */
-EXPORT double probe_cost(int iterations, int *frames)
+/* Nanoseconds for one walk, without a trail or by it. */
+EXPORT double probe_cost(int iterations, bool trailed, int *frames)
 {
 	struct python_frame list[DEPTH];
-	struct python_frames walked = { .list = list, .capacity = DEPTH };
+	struct python_frames walked = { .list = list,
+					.capacity = DEPTH,
+					.trail = trailed ? trail() : NULL };
 	int64_t start = now_ns();
 
 	for (int i = 0; i < iterations; i++)

@@ -1,0 +1,250 @@
+/* Python frames by the words that lie in them, and by what lay there the last time. */
+#include "capture/python_quick.h"
+
+#include "capture/python_object.h"
+#include "capture/python_sum.h"
+
+enum { NUMBER_SHIFT = 8 };
+
+/* A shim says that the frame inside it began an evaluation loop of its own. */
+static const uint64_t SHIM = 1ULL << 63;
+
+bool python_is_quick(const struct python_layout *at)
+{
+	return at->code_version != PYTHON_NONE && at->frame_entry == PYTHON_NONE &&
+	       at->frame_tlbc == PYTHON_NONE;
+}
+
+static inline bool is_shim(uint64_t kind)
+{
+	return python_owned_by_interpreter((uint8_t)kind);
+}
+
+static inline bool is_numbered(uint64_t kind)
+{
+	return kind >> NUMBER_SHIFT || is_shim(kind);
+}
+
+static inline const void *pointer(uint64_t address)
+{
+	return (const void *)(uintptr_t)address;
+}
+
+static inline const void *code_of(uint64_t word)
+{
+	return python_untagged(pointer(word));
+}
+
+static inline __attribute__((always_inline)) struct python_place
+look(const struct python_layout *at, uint64_t frame)
+{
+	struct python_place place = {
+		.frame = frame,
+		.code = python_word(pointer(frame), at->frame_code),
+		.next = python_word(pointer(frame), at->frame_position),
+		.kind = python_byte(pointer(frame), at->frame_owner),
+	};
+
+	if (__builtin_expect(!is_shim(place.kind), 1))
+		place.kind |= (uint64_t)(uint32_t)python_int(code_of(place.code), at->code_version)
+			      << NUMBER_SHIFT;
+	return place;
+}
+
+static inline uint64_t outer(const struct python_layout *at, uint64_t frame)
+{
+	return python_word(pointer(frame), at->frame_previous);
+}
+
+/* False for a frame that does not count yet: see python_incomplete(). */
+static inline bool counts(const struct python_layout *at, const struct python_place *place)
+{
+	const void *code = code_of(place->code);
+	int32_t position =
+		(int32_t)(place->next - (uint64_t)(uintptr_t)code - (uint64_t)at->code_start);
+
+	return is_shim(place->kind) || !python_incomplete(at, code, position, (uint8_t)place->kind);
+}
+
+/* `index`: how many frames and shims lie further out. */
+static inline unsigned __int128 part(const struct python_place *place, unsigned index)
+{
+	if (is_shim(place->kind))
+		return python_part(SHIM, SHIM, 0, index);
+	return python_part((uint64_t)(uintptr_t)code_of(place->code), place->kind >> NUMBER_SHIFT,
+			   place->next, index);
+}
+
+/*
+ * How many places a walk has, *frames of them frames; shims are no more than frames: a chain that
+ * runs on without frames is none. 0 when a code has no number.
+ */
+static unsigned measure(const struct python_layout *at, uint64_t frame, struct python_frames *to)
+{
+	uint64_t steps = 2 * (uint64_t)to->capacity + 64;
+	unsigned places = 0;
+
+	to->count = 0;
+	for (; frame; frame = outer(at, frame)) {
+		struct python_place place = look(at, frame);
+		bool shim = is_shim(place.kind);
+
+		if (!steps-- || (to->count == to->capacity && !shim)) {
+			to->truncated = true;
+			break;
+		}
+		if (!is_numbered(place.kind))
+			return 0;
+		if (!counts(at, &place))
+			continue;
+		places++;
+		to->count += !shim;
+	}
+	return places;
+}
+
+/* Those that are too deep for a trail, or for the capacity: then by how far inside they lie. */
+static bool walk_plain(const struct python_layout *at, uint64_t frame, struct python_frames *to)
+{
+	unsigned places = measure(at, frame, to);
+	unsigned __int128 sum = 0;
+
+	for (unsigned i = 0; i < places; frame = outer(at, frame)) {
+		struct python_place place = look(at, frame);
+
+		if (!counts(at, &place))
+			continue;
+		sum += part(&place, to->truncated ? i : places - 1 - i);
+		i++;
+	}
+	to->sum = sum;
+	return places || !frame;
+}
+
+/* Where the frame is if the trail has it: behind that. Addresses grow inwards, mostly. */
+static inline unsigned search(const struct python_trail *trail, unsigned index, uint64_t frame)
+{
+	while (index && trail->at[index - 1].frame > frame)
+		index--;
+	while (index < trail->high && trail->at[index].frame <= frame)
+		index++;
+	return index;
+}
+
+enum found { FOUND_KNOWN, FOUND_END, FOUND_NONE };
+
+/*
+ * From the frame outwards to one that the trail has (`known`: if that counts), or to the end; those
+ * on the way are in trail->fresh. FOUND_NONE: too many, or one without a number.
+ */
+static enum found gather(const struct python_layout *at, struct python_trail *trail,
+			 uint64_t *frame, unsigned *fresh, unsigned *index, bool known)
+{
+	unsigned steps = 2 * PYTHON_TRAIL;
+
+	for (*fresh = 0; *frame; *frame = outer(at, *frame)) {
+		struct python_place place;
+
+		if (known) {
+			*index = search(trail, *index, *frame);
+			if (*index && trail->at[*index - 1].frame == *frame)
+				return FOUND_KNOWN;
+		}
+		place = look(at, *frame);
+		if (!steps-- || *fresh == PYTHON_TRAIL || !is_numbered(place.kind))
+			return FOUND_NONE;
+		if (counts(at, &place))
+			trail->fresh[(*fresh)++] = place;
+	}
+	*index = 0;
+	return FOUND_END;
+}
+
+static inline bool differs(const struct python_place *a, const struct python_place *b)
+{
+	return (a->frame ^ b->frame) | (a->code ^ b->code) | (a->next ^ b->next) |
+	       (a->kind ^ b->kind);
+}
+
+/*
+ * Compares the trail's outermost `index` places with the frames from this one on. False if they do
+ * not end together; each place is right for what it says all the same.
+ */
+static inline bool follow(const struct python_layout *from, struct python_trail *trail,
+			  uint64_t frame, unsigned index, struct python_frames *to)
+{
+	const struct python_layout at = *from;
+	unsigned __int128 sum = 0;
+	unsigned frames = 0;
+
+	for (; frame && index; frame = outer(&at, frame)) {
+		struct python_place place = look(&at, frame);
+		struct python_place *there = &trail->at[--index];
+
+		if (__builtin_expect(differs(&place, there), 0)) {
+			if (there->frame != frame || !is_numbered(place.kind) ||
+			    !counts(&at, &place))
+				return false;
+			*there = place;
+			trail->part[index] = part(&place, index);
+		}
+		sum += trail->part[index];
+		frames += !is_shim(place.kind);
+	}
+	to->sum = sum;
+	to->count = frames;
+	return !frame && !index;
+}
+
+/* Puts the fresh ones, innermost first, upon the trail's outermost `index` places. */
+static void lay(struct python_trail *trail, unsigned index, unsigned fresh,
+		struct python_frames *to)
+{
+	while (fresh) {
+		const struct python_place *place = &trail->fresh[--fresh];
+
+		trail->at[index] = *place;
+		trail->part[index] = part(place, index);
+		to->sum += trail->part[index++];
+		to->count += !is_shim(place->kind);
+		/* What came behind has another order now. */
+		if (index < trail->high && trail->at[index].frame <= place->frame)
+			trail->high = index;
+	}
+	if (trail->high < index)
+		trail->high = index;
+	trail->last = index;
+}
+
+static bool walk_trail(const struct python_layout *at, uint64_t innermost, struct python_frames *to)
+{
+	struct python_trail *trail = to->trail;
+	uint64_t frame = innermost;
+	unsigned index = trail->last;
+	unsigned fresh;
+	enum found found = gather(at, trail, &frame, &fresh, &index, true);
+
+	if (found == FOUND_NONE || index + fresh > PYTHON_TRAIL)
+		return false;
+	if (!follow(at, trail, frame, index, to)) {
+		frame = innermost;
+		if (gather(at, trail, &frame, &fresh, &index, false) != FOUND_END)
+			return false;
+		to->sum = 0;
+		to->count = 0;
+	}
+	lay(trail, index, fresh, to);
+	return to->count <= to->capacity;
+}
+
+bool python_quick_walk(const struct python_layout *at, const void *innermost,
+		       struct python_frames *to)
+{
+	uint64_t frame = (uint64_t)(uintptr_t)innermost;
+
+	if ((to->trail && walk_trail(at, frame, to)) || walk_plain(at, frame, to))
+		return true;
+	to->count = 0;
+	to->truncated = false;
+	return false;
+}
