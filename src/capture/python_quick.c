@@ -160,10 +160,30 @@ static enum found gather(const struct python_layout *at, struct python_trail *tr
 	return FOUND_END;
 }
 
-static inline bool differs(const struct python_place *a, const struct python_place *b)
+/*
+ * A value that was found to be another's equal, and is used in its place: the processor goes on
+ * with it before the other has come from memory, which a compiler that knows them equal would undo.
+ */
+#define KNOWN_AS(value) __asm__("" : "+r"(value))
+
+/* Is the frame as it was? `there` says where. */
+static inline __attribute__((always_inline)) bool is_same(const struct python_layout *at,
+							  const struct python_place *there)
 {
-	return (a->frame ^ b->frame) | (a->code ^ b->code) | (a->next ^ b->next) |
-	       (a->kind ^ b->kind);
+	uint64_t frame = there->frame;
+	uint64_t code = there->code;
+	uint64_t kind;
+
+	KNOWN_AS(frame);
+	if (__builtin_expect(python_word(pointer(frame), at->frame_code) != code, 0))
+		return false;
+	KNOWN_AS(code);
+	kind = python_byte(pointer(frame), at->frame_owner);
+	if (__builtin_expect(!is_shim(kind), 1))
+		kind |= (uint64_t)(uint32_t)python_int(code_of(code), at->code_version)
+			<< NUMBER_SHIFT;
+	return !((kind ^ there->kind) |
+		 (python_word(pointer(frame), at->frame_position) ^ there->next));
 }
 
 /*
@@ -171,49 +191,53 @@ static inline bool differs(const struct python_place *a, const struct python_pla
  * not end together; each place is right for what it says all the same.
  */
 static inline bool follow(const struct python_layout *from, struct python_trail *trail,
-			  uint64_t frame, unsigned index, struct python_frames *to)
+			  uint64_t frame, unsigned index)
 {
 	const struct python_layout at = *from;
-	unsigned __int128 sum = 0;
-	unsigned frames = 0;
 
-	for (; frame && index; frame = outer(&at, frame)) {
-		struct python_place place = look(&at, frame);
+	while (index) {
 		struct python_place *there = &trail->at[--index];
+		uint64_t known = there->frame;
 
-		if (__builtin_expect(differs(&place, there), 0)) {
-			if (there->frame != frame || !is_numbered(place.kind) ||
-			    !counts(&at, &place))
+		if (frame != known)
+			return false;
+		KNOWN_AS(known);
+		if (__builtin_expect(!is_same(&at, there), 0)) {
+			struct python_place place = look(&at, known);
+
+			if (!is_numbered(place.kind) || !counts(&at, &place))
 				return false;
 			*there = place;
-			trail->part[index] = part(&place, index);
+			trail->good = trail->good < index ? trail->good : index;
 		}
-		sum += trail->part[index];
-		frames += !is_shim(place.kind);
+		frame = outer(&at, known);
 	}
-	to->sum = sum;
-	to->count = frames;
-	return !frame && !index;
+	return !frame;
 }
 
 /* Puts the fresh ones, innermost first, upon the trail's outermost `index` places. */
-static void lay(struct python_trail *trail, unsigned index, unsigned fresh,
-		struct python_frames *to)
+static void lay(struct python_trail *trail, unsigned index, unsigned fresh)
 {
-	while (fresh) {
-		const struct python_place *place = &trail->fresh[--fresh];
-
-		trail->at[index] = *place;
-		trail->part[index] = part(place, index);
-		to->sum += trail->part[index++];
-		to->count += !is_shim(place->kind);
-		/* What came behind has another order now. */
-		if (index < trail->high && trail->at[index].frame <= place->frame)
-			trail->high = index;
-	}
+	if (fresh && trail->good > index)
+		trail->good = index;
+	while (fresh)
+		trail->at[index++] = trail->fresh[--fresh];
+	/* What came behind has another order now. */
+	if (index && index < trail->high && trail->at[index].frame <= trail->at[index - 1].frame)
+		trail->high = index;
 	if (trail->high < index)
 		trail->high = index;
 	trail->last = index;
+}
+
+static void add_up(struct python_trail *trail)
+{
+	for (unsigned i = trail->good; i < trail->last; i++) {
+		trail->sum[i + 1] = trail->sum[i] + part(&trail->at[i], i);
+		trail->frames[i + 1] = (uint16_t)(trail->frames[i] + !is_shim(trail->at[i].kind));
+	}
+	if (trail->good < trail->last)
+		trail->good = trail->last;
 }
 
 static bool walk_trail(const struct python_layout *at, uint64_t innermost, struct python_frames *to)
@@ -226,14 +250,15 @@ static bool walk_trail(const struct python_layout *at, uint64_t innermost, struc
 
 	if (found == FOUND_NONE || index + fresh > PYTHON_TRAIL)
 		return false;
-	if (!follow(at, trail, frame, index, to)) {
+	if (!follow(at, trail, frame, index)) {
 		frame = innermost;
 		if (gather(at, trail, &frame, &fresh, &index, false) != FOUND_END)
 			return false;
-		to->sum = 0;
-		to->count = 0;
 	}
-	lay(trail, index, fresh, to);
+	lay(trail, index, fresh);
+	add_up(trail);
+	to->sum = trail->sum[trail->last];
+	to->count = trail->frames[trail->last];
 	return to->count <= to->capacity;
 }
 

@@ -4,7 +4,7 @@
  *
  * A frame is at the same place, with the same words, for as long as it runs: what the walk before
  * found is compared with what is there now, every frame of it, and only what differs is summed
- * anew. About 1.5 ns a frame instead of 4.
+ * anew. No frame waits for the one before to say where it lies: the walk before knows.
  */
 #ifndef CAPTURE_PYTHON_QUICK_H
 #define CAPTURE_PYTHON_QUICK_H
@@ -25,8 +25,10 @@ struct python_place {
 struct python_trail {
 	unsigned last; /* places of that walk */
 	unsigned high; /* places that were filled: deeper walks come back to them */
+	unsigned good; /* sums that still hold */
 	struct python_place at[PYTHON_TRAIL];
-	unsigned __int128 part[PYTHON_TRAIL]; /* in the sum */
+	unsigned __int128 sum[PYTHON_TRAIL + 1]; /* of so many outermost places */
+	uint16_t frames[PYTHON_TRAIL + 1];       /* of them, those that are no shims */
 	struct python_place fresh[PYTHON_TRAIL];
 };
 

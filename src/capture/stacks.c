@@ -455,7 +455,7 @@ static void forget(struct memory *memory)
 {
 	for (int i = 0; i < STEPS; i++)
 		memory->steps[i].whole = false;
-	memory->trail.last = memory->trail.high = 0;
+	memory->trail.last = memory->trail.high = memory->trail.good = 0;
 }
 
 uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
