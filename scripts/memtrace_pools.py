@@ -20,6 +20,7 @@ PyTorch's CUDAPluggableAllocator calls C: samples/pluggable.c is one that tells 
 import contextlib
 import ctypes
 import os
+import weakref
 
 CALLS = {"reserve": [ctypes.c_size_t], "release": [], "alloc": [ctypes.c_size_t], "free": []}
 
@@ -145,31 +146,43 @@ def trace_rmm(make, upstream=None, name="rmm"):
         mr = trace_rmm(lambda upstream: rmm.mr.PoolMemoryResource(upstream, 2**30))
         rmm.mr.set_current_device_resource(mr)
 
-    `make` makes the pool above a resource that it is given, which asks `upstream` (None: cudaMalloc)
-    and tells what it took. A block's size is what was asked for, as RMM's own statistics have it.
-    CuPy and PyTorch above RMM (rmm.allocators) go through it, too.
+    `make` makes the pool above `upstream` (None: cudaMalloc; it must take memory from CUDA itself, for
+    what a CudaAsyncMemoryResource gives is a block of CUDA's pool already). Adaptors that count, limit
+    or log go above the result or into `make`. A block's size is what was asked for, as RMM's own
+    statistics have it. CuPy, PyTorch and Numba above RMM (rmm.allocators) go through it, too.
     """
     import rmm
 
     told = Pool(name)
+    upstream = upstream or rmm.mr.CudaMemoryResource()
     if not told.traced:
-        return make(upstream or rmm.mr.CudaMemoryResource())
-    told_upstream = _rmm_resource(rmm, upstream or rmm.mr.CudaMemoryResource(), told.reserve, told.release,
-                                  told.growing)
-    return _rmm_resource(rmm, make(told_upstream), told.alloc, told.free, contextlib.nullcontext)
+        return make(upstream)
+    with told.growing():
+        resource = make(upstream)
+    return _rmm_resource(rmm, resource, told, rmm_blocks)
 
 
-def _rmm_resource(rmm, resource, begins, ends, around):
+rmm_blocks = {}  # what RMM calls for a block, by who told of it and where it lies
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(rmm_blocks))  # it outlives this module
+
+
+def _rmm_resource(rmm, resource, told, blocks):
+    # No Python below the pool, which asks for memory with its lock held: the garbage collector could
+    # come in there and end a block of the same pool, which would wait for that lock for ever.
     def allocate(size, *stream):
-        with around():
+        with told.growing():
             address = resource.allocate(size, *stream)
-        begins(address, size)
+        told.alloc(address, size)
+        # The collector makes RMM's resource let go of both, though blocks that it found with it end later.
+        blocks[told, address] = [function() for function in both]
         return address
 
     def deallocate(address, size, *stream):
-        ends(address)
+        blocks.pop((told, address), None)
+        told.free(address)
         resource.deallocate(address, size, *stream)
 
+    both = weakref.ref(allocate), weakref.ref(deallocate)  # else the pool would wait for the collector, too
     return rmm.mr.CallbackMemoryResource(allocate, deallocate)
 
 

@@ -85,6 +85,76 @@ def cupy_pool():
 # --- RMM -------------------------------------------------------------------------------------------------
 
 
+def rmm_told(make, name="rmm", upstream=None):
+    """Makes what trace_rmm() gives RMM's resource; gives what marks its figures.
+
+    They are RMM's own, whatever the pool: it counts what the pool is asked for, and what that takes.
+    """
+    import rmm
+
+    taken = rmm.mr.StatisticsResourceAdaptor(upstream or rmm.mr.CudaMemoryResource())
+    handed = rmm.mr.StatisticsResourceAdaptor(memtrace_pools.trace_rmm(make, taken, name))
+    rmm.mr.set_current_device_resource(handed)
+
+    def now():
+        gc.collect()
+        mark("pool", name, rmm_bytes(handed), rmm_bytes(taken))
+
+    return now
+
+
+def rmm_bytes(statistics):
+    counts = statistics.allocation_counts
+    return counts["current_bytes"] if isinstance(counts, dict) else counts.current_bytes
+
+
+def rmm_buffer(size):
+    import rmm
+
+    buffer = rmm.DeviceBuffer(size=size)
+    return buffer, buffer.ptr
+
+
+def rmm_steps(pool, now, make=rmm_buffer):
+    """`make` gives what keeps a block of RMM's, and where that is."""
+    def keep(key, size):
+        KEPT[key] = make(size)[0]
+
+    now()
+    for size in (5 * MIB + 1, 3 * MIB, 100, 0):
+        keep(f"{pool} {size}", size)
+        now()
+    KEPT[f"{pool} large"], address = make(30 * MIB)
+    mark("block", pool, hex(address), 30 * MIB)
+    now()
+    del KEPT[f"{pool} {5 * MIB + 1}"]
+    now()
+    # Born in one thread, ended in another.
+    in_thread(lambda: keep("thread", 9 * MIB))
+    now()
+    del KEPT["thread"]
+    in_thread(lambda: KEPT.pop(f"{pool} {3 * MIB}"))
+    now()
+    for _ in range(20):
+        make(4 * MIB)
+        make(64)
+    now()
+    mark("block", pool, hex(address), 30 * MIB)
+
+
+def rmm_threads(pool, now):
+    def work(number):
+        for i in range(10):
+            rmm_buffer((i % 7 + 1) * 100_000)
+        KEPT[f"{pool} thread {number}"] = rmm_buffer((number + 1) * MIB)[0]
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for step in (threading.Thread.start, threading.Thread.join):
+        for thread in threads:
+            step(thread)
+    now()
+
+
 @program
 def rmm_pool():
     import rmm
@@ -92,29 +162,147 @@ def rmm_pool():
     pools = []
 
     def make(upstream):
-        pools.append(rmm.mr.PoolMemoryResource(upstream, 16 * MIB))
-        return pools[0]
+        pools.append(rmm.mr.PoolMemoryResource(upstream, 16 * MIB, 128 * MIB))
+        return pools[-1]
 
-    resource = rmm.mr.StatisticsResourceAdaptor(memtrace_pools.trace_rmm(make))
-    rmm.mr.set_current_device_resource(resource)
-
-    def now():
-        counts = resource.allocation_counts
-        used = counts["current_bytes"] if isinstance(counts, dict) else counts.current_bytes
-        mark("pool", "rmm", used, pools[0].pool_size())
-
-    now()
-    for size in (5 * MIB + 1, 3 * MIB, 100, 30 * MIB):
-        KEPT[size] = rmm.DeviceBuffer(size=size)
+    now = rmm_told(make)
+    rmm_steps("rmm", now)
+    rmm_threads("rmm", now)
+    try:
+        rmm.DeviceBuffer(size=256 * MIB)
+    except MemoryError:
         now()
-    del KEPT[5 * MIB + 1]
-    now()
-    in_thread(lambda: KEPT.pop(3 * MIB))
-    now()
-    for _ in range(50):
-        rmm.DeviceBuffer(size=4 * MIB)
-    now()
-    mark("block", "rmm", hex(KEPT[30 * MIB].ptr), 30 * MIB)
+        mark("pool", "rmm", rmm_bytes(rmm.mr.get_current_device_resource()), pools[0].pool_size())
+        print("rmm", sorted(KEPT))
+
+
+@program
+def rmm_managed():
+    import rmm
+
+    rmm_steps("rmm-managed", rmm_told(lambda upstream: rmm.mr.PoolMemoryResource(upstream, 16 * MIB), "rmm-managed",
+                                      rmm.mr.ManagedMemoryResource()))
+    print("rmm", sorted(KEPT))
+
+
+@program
+def rmm_arena():
+    import rmm
+
+    now = rmm_told(lambda upstream: rmm.mr.ArenaMemoryResource(upstream, 256 * MIB))
+    rmm_steps("rmm", now)
+    rmm_threads("rmm", now)
+    print("rmm", sorted(KEPT))
+
+
+@program
+def rmm_binning():
+    """Small sizes have a pool each, above one for all, and what is large comes from CUDA: all of it is the pool."""
+    import rmm
+
+    def make(upstream):
+        pool = rmm.mr.BinningMemoryResource(rmm.mr.PoolMemoryResource(upstream, 64 * MIB), 18, 22)
+        pool.add_bin(40 * MIB, upstream)
+        return pool
+
+    rmm_steps("rmm", rmm_told(make))
+    print("rmm", sorted(KEPT))
+
+
+@program
+def rmm_async():
+    """CUDA's own pool needs no recipe."""
+    import rmm
+
+    resource = rmm.mr.StatisticsResourceAdaptor(rmm.mr.CudaAsyncMemoryResource(32 * MIB))
+    rmm.mr.set_current_device_resource(resource)
+    rmm_steps("async:", lambda: mark("pool", "async:", rmm_bytes(resource), "-"))
+    print("rmm", sorted(KEPT))
+
+
+class Cycle:
+    """What the garbage collector alone ends."""
+
+    def __init__(self, kept):
+        self.kept, self.itself = kept, self
+
+
+@program
+def rmm_collected():
+    """The collector comes at every moment of a pool's growth and ends blocks, their pool in the end, too."""
+    import rmm
+
+    def pool():
+        rmm.mr.set_current_device_resource(
+            memtrace_pools.trace_rmm(lambda upstream: rmm.mr.PoolMemoryResource(upstream, MIB)))
+
+    gc.disable()
+    for moment in range(40):
+        pool()
+        Cycle(rmm.DeviceBuffer(size=1000))
+        gc.set_threshold(gc.get_count()[0] + moment)
+        gc.enable()
+        grown = rmm.DeviceBuffer(size=2 * MIB)
+        gc.disable()
+        del grown
+        rmm.mr.set_current_device_resource(rmm.mr.CudaMemoryResource())
+        gc.collect()
+        mark("pool", "rmm", 0, 0)
+    pool()
+    Cycle(rmm.DeviceBuffer(size=1000))
+    rmm.mr.set_current_device_resource(rmm.mr.CudaMemoryResource())
+    mark("pool", "rmm", 1000, MIB)
+    print("rmm", moment)
+
+
+@program
+def rmm_cupy():
+    import cupy
+    import rmm
+    import rmm.allocators.cupy
+
+    now = rmm_told(lambda upstream: rmm.mr.PoolMemoryResource(upstream, 16 * MIB))
+    cupy.cuda.set_allocator(rmm.allocators.cupy.rmm_cupy_allocator)
+
+    def array(size):
+        made = cupy.empty(size, dtype=cupy.uint8)
+        return made, made.data.ptr
+
+    rmm_steps("rmm", now, array)
+    print("rmm", sorted(KEPT))
+
+
+@program
+def rmm_numba():
+    from numba import cuda
+    import rmm
+    import rmm.allocators.numba
+
+    now = rmm_told(lambda upstream: rmm.mr.PoolMemoryResource(upstream, 16 * MIB))
+    cuda.set_memory_manager(rmm.allocators.numba.RMMNumbaManager)
+
+    def array(size):
+        made = cuda.device_array(size, dtype="u1")
+        return made, made.device_ctypes_pointer.value
+
+    rmm_steps("rmm", now, array)
+    print("rmm", sorted(KEPT))
+
+
+@program
+def rmm_torch():
+    import rmm
+    import torch
+    from rmm.allocators.torch import rmm_torch_allocator
+
+    now = rmm_told(lambda upstream: rmm.mr.PoolMemoryResource(upstream, 16 * MIB))
+    torch.cuda.memory.change_current_allocator(rmm_torch_allocator)
+
+    def tensor(size):
+        made = torch.empty(size, dtype=torch.uint8, device="cuda")
+        return made, made.data_ptr()
+
+    rmm_steps("rmm", now, tensor)
     print("rmm", sorted(KEPT))
 
 

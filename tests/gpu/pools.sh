@@ -20,8 +20,11 @@ print(next(line.split()[-1] for line in open("/proc/self/maps") if "/libcudart.s
 }
 
 for program in ${PROGRAMS:-$(python3 "$GPU_TESTS/pools.py")}; do
-	module=${program%%_*}
-	if ! python3 -c "import $module" 2>.why; then
+	case $program in
+	rmm_cupy | rmm_numba | rmm_torch) modules="${program%%_*}, ${program#*_}" ;;
+	*) modules=${program%%_*} ;;
+	esac
+	if ! python3 -c "import $modules" 2>.why; then
 		skip "$program" "$(tail -n 1 .why)"
 		continue
 	fi
