@@ -17,7 +17,6 @@ and JAX's with XLA_PYTHON_CLIENT_ALLOCATOR=cuda_async, which are CUDA's own, poo
 allocators that ask CUDA for each block (XLA_PYTHON_CLIENT_ALLOCATOR=platform, cupy.cuda.set_allocator(None)).
 PyTorch's CUDAPluggableAllocator calls C: samples/pluggable.c is one that tells memtrace.
 """
-import contextlib
 import ctypes
 import os
 import weakref
@@ -50,12 +49,11 @@ class Pool:
         self.note.restype = None
         self.note.argtypes = [ctypes.c_char_p]
 
-    @contextlib.contextmanager
-    def growing(self):
-        """What this thread takes from CUDA in here is the pool's from its first moment."""
+    def growing(self, call, *arguments):
+        """What this thread takes from CUDA in the call is the pool's from its first moment."""
         before = self.grow(self.id)
         try:
-            yield
+            return call(*arguments)
         finally:
             self.grow(before)
 
@@ -126,8 +124,8 @@ def _cupy_allocator(cupy, pool, told):
             told.free(self.address)
 
     def malloc(size):
-        with Hook(), told.growing():
-            pointer = pool.malloc(size)
+        with Hook():
+            pointer = told.growing(pool.malloc, size)
         memory = pointer.mem
         if not memory.ptr:
             return pointer
@@ -157,9 +155,7 @@ def trace_rmm(make, upstream=None, name="rmm"):
     upstream = upstream or rmm.mr.CudaMemoryResource()
     if not told.traced:
         return make(upstream)
-    with told.growing():
-        resource = make(upstream)
-    return _rmm_resource(rmm, resource, told, rmm_blocks)
+    return _rmm_resource(rmm, told.growing(make, upstream), told, rmm_blocks)
 
 
 rmm_blocks = {}  # what RMM calls for a block, by who told of it and where it lies
@@ -170,11 +166,10 @@ def _rmm_resource(rmm, resource, told, blocks):
     # No Python below the pool, which asks for memory with its lock held: the garbage collector could
     # come in there and end a block of the same pool, which would wait for that lock for ever.
     def allocate(size, *stream):
-        with told.growing():
-            address = resource.allocate(size, *stream)
+        address = told.growing(resource.allocate, size, *stream)
         told.alloc(address, size)
         # The collector makes RMM's resource let go of both, though blocks that it found with it end later.
-        blocks[told, address] = [function() for function in both]
+        blocks[told, address] = allocates(), deallocates()
         return address
 
     def deallocate(address, size, *stream):
@@ -182,7 +177,8 @@ def _rmm_resource(rmm, resource, told, blocks):
         told.free(address)
         resource.deallocate(address, size, *stream)
 
-    both = weakref.ref(allocate), weakref.ref(deallocate)  # else the pool would wait for the collector, too
+    # Weak, or each of them would keep itself, and the pool, until the collector comes.
+    allocates, deallocates = weakref.ref(allocate), weakref.ref(deallocate)
     return rmm.mr.CallbackMemoryResource(allocate, deallocate)
 
 

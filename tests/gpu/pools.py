@@ -274,6 +274,7 @@ def rmm_cupy():
 
 @program
 def rmm_numba():
+    os.environ["NUMBA_CUDA_USE_NVIDIA_BINDING"] = "1"  # RMM 25.12 gives Numba other pointers without
     from numba import cuda
     import rmm
     import rmm.allocators.numba
@@ -283,7 +284,7 @@ def rmm_numba():
 
     def array(size):
         made = cuda.device_array(size, dtype="u1")
-        return made, made.device_ctypes_pointer.value
+        return made, made.__cuda_array_interface__["data"][0]
 
     rmm_steps("rmm", now, array)
     print("rmm", sorted(KEPT))
