@@ -20,6 +20,13 @@ for program in cupy_pool rmm_pool jax_preallocated jax_growing jax_platform jax_
 	[ "$program" != cupy_pool ] || ok "$program: the trace keeps its promises" validate "$TRACE"
 done
 
+# RMM 25.12 on a H200.
+recorded=$TOP/tests/data/h200-rmm.json
+ok 'RMM itself: the trace has its own figures' "$PYTHON" "$TOP/tests/gpu/pools_check.py" "$recorded"
+is 'RMM itself: two segments, and what the limit refused left nothing' "$(json "$recorded" \
+	'[(p["pool"], p["reserved"]["exit_bytes"] >> 20, p["allocated"]["peak_bytes"] >> 20, p["allocated"]["exit_bytes"])
+	for v in d["summary"]["devices"] for p in v["pools"]]')" '[["rmm", 72, 42, 0]]'
+
 # Up to 16 MiB come from its segments, 64 and 40 MiB are CUDA's own.
 traced "$SAMPLES/pluggable"
 is 'a pluggable allocator: one segment, 5 MiB of it in use, beside what it does not cache' "$(json "$TRACE" \
