@@ -68,8 +68,9 @@ BASE_FLAGS = $(LANGUAGE) $(CPPFLAGS) $(OPT) -g -fno-omit-frame-pointer $(WARNING
 LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) $(LIB_SANITIZE) $(TUNE) -DMEMTRACE_LIBRARY=1 -fPIC -fvisibility=hidden -fexceptions \
 	-ftls-model=initial-exec -fno-semantic-interposition -ffunction-sections -fdata-sections
 # noseparate-code: two mappings fewer in every process that inherits LD_PRELOAD, and in all that it forks.
+# Bsymbolic-functions: nobody looks for our own functions by name there.
 LIB_LINK = -shared -Wl,-soname,libmemtrace.so.$(firstword $(subst ., ,$(VERSION))) $(if $(LIB_SANITIZE),,-Wl,-z,defs) -Wl,-z,now -Wl,-z,nodelete \
-	-Wl,-z,noexecstack -Wl,-z,noseparate-code -Wl,--gc-sections -Wl,--as-needed $(if $(filter 1,$(DEBUG)),$(WATCH_LOADER))
+	-Wl,-z,noexecstack -Wl,-Bsymbolic-functions -Wl,-z,noseparate-code -Wl,--gc-sections -Wl,--as-needed $(if $(filter 1,$(DEBUG)),$(WATCH_LOADER))
 WATCH_LOADER := $(addprefix -Wl$(comma)--wrap=,dlopen dlclose dladdr dladdr1 dl_iterate_phdr)
 CLI_FLAGS = $(BASE_FLAGS) $(OPTIONAL_FLAGS) $(CJSON_CFLAGS) $(SANITIZE)
 TOOL_LIBS = -Wl,--as-needed $(CJSON_LIBS) $(ZLIB_LIBS) $(OPTIONAL_LIBS) -ldl -lpthread -lm

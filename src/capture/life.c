@@ -37,6 +37,9 @@ EXPORT int InitializeInjection(void);
 
 static START_DATA bool preloaded;
 
+/* Of this library: the linker's. */
+extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
+
 bool life_preloaded(void)
 {
 	return preloaded;
@@ -48,23 +51,20 @@ START_CODE static bool is_named(const struct link_map *map, const char *start)
 }
 
 /*
- * Was this library there when the program started? The loader's list has the program first, then
- * what is preloaded, then what the program needs, libc among it, and at last what is dlopened: a
- * copy that the driver or NVTX loads by itself. Of two that are preloaded the first is it.
+ * This library, if it was there when the program started. The loader's list has the program first,
+ * then what is preloaded, then what the program needs, libc among it, and at last what is dlopened:
+ * a copy that the driver or NVTX loads by itself. Of two that are preloaded the first is it. What
+ * dlmopen() loads is in another list.
  */
-START_CODE static bool is_preloaded(const struct link_map *ours)
+START_CODE static const struct link_map *preloaded_map(void)
 {
-	const struct link_map *at;
-
-	for (at = ours; at->l_prev; at = at->l_prev) {
-		if (is_named(at->l_prev, "libmemtrace.so"))
-			return false;
+	for (const struct link_map *at = _r_debug.r_map; at; at = at->l_next) {
+		if (at->l_ld == _DYNAMIC)
+			return at;
+		if (is_named(at, "libmemtrace.so") || is_named(at, "libc.so."))
+			break;
 	}
-	if (at->l_name[0])
-		return false; /* a namespace of dlmopen() */
-	for (at = ours; at && !is_named(at, "libc.so."); at = at->l_next)
-		;
-	return at;
+	return NULL;
 }
 
 /* The driver and NVTX find us again through these, wherever the process has changed to since. */
@@ -125,21 +125,18 @@ static void after_fork_in_child(void)
 
 __attribute__((constructor)) START_CODE static void begin(void)
 {
+	const struct link_map *map = preloaded_map();
 	int saved = errno;
-	struct link_map *map;
-	Dl_info info;
 
 	resolve_init();
 	/* With another's rights nothing is written where somebody's environment says. */
-	preloaded = !getauxval(AT_SECURE) && resolve_dlsym &&
-		    dladdr1((void *)begin, &info, (void **)&map, RTLD_DL_LINKMAP) &&
-		    is_preloaded(map);
+	preloaded = map && resolve_dlsym && !getauxval(AT_SECURE);
 	if (preloaded) {
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
 		stacks_init();
 		choose_init();
-		set_injection(info.dli_fname);
+		set_injection(map->l_name);
 		pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 		record_init();
 		control_init();
