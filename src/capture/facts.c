@@ -18,9 +18,9 @@
 #include "capture/driver.h"
 #include "capture/python.h"
 #include "capture/record.h"
-#include "capture/stacks.h"
 #include "capture/torch.h"
 #include "capture/unwind.h"
+#include "capture/walk.h"
 #include "spool/process.h"
 
 enum { NAMES = 1000, DEVICES = 64 };
@@ -191,7 +191,7 @@ void facts_record(struct intern *intern, const struct paths *paths)
 	record_command(intern);
 	record_world(intern);
 	record_settings(intern);
-	intern_fact(intern, "stacks", stacks_mode());
+	intern_fact(intern, "stacks", walk_mode());
 	late_known = 0;
 	facts_late(intern);
 	if (opt_trouble()) {

@@ -28,17 +28,14 @@
 #include "capture/record.h"
 #include "capture/resolve.h"
 #include "capture/span.h"
-#include "capture/stacks.h"
 #include "capture/unwind.h"
+#include "capture/walk.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT int InitializeInjection(void);
 
 static START_DATA bool preloaded;
-
-/* Of this library: the linker's. */
-extern ElfW(Dyn) _DYNAMIC[] __attribute__((visibility("hidden")));
 
 bool life_preloaded(void)
 {
@@ -134,7 +131,7 @@ __attribute__((constructor)) START_CODE static void begin(void)
 	if (preloaded) {
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
-		stacks_init();
+		walk_init();
 		choose_init();
 		set_injection(map->l_name);
 		pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -5,49 +5,23 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/opt.h"
 #include "base/signals.h"
-#include "base/start.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/autograd.h"
 #include "capture/facts.h"
 #include "capture/loader.h"
 #include "capture/modules.h"
-#include "capture/python_quick.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
-#include "capture/step.h"
 #include "capture/torch.h"
 #include "capture/unload.h"
-#include "capture/unwind.h"
+#include "capture/walk.h"
 
 enum {
 	WALKS = 64, /* at the same time; a bit each in rooms_used */
-	NATIVE_MOST = 256,
-	PYTHON_MOST = 128,
 	BARES = 8,
-	RECENT = 32,     /* stacks that a thread finds again without asking the table */
-	STEPS = 4,       /* walks of a thread that are remembered: an allocation's, a free's */
-	OWN_FRAMES = 12, /* of this library, the runtime and the driver, between the walk and the
-			    caller */
-};
-
-static START_DATA struct {
-	bool native, python;
-	size_t depth;
-} wanted;
-
-struct walk {
-	void *buffer[NATIVE_MOST + OWN_FRAMES];
-	size_t count;
-	void **native; /* within the buffer, from the caller outwards */
-	size_t native_count;
-	struct python_frames python;
-	struct python_frame frames[PYTHON_MOST];
-	struct autograd_via via;
-	struct hash128 hash; /* of the native part */
-	bool learnt;         /* the unwinder may have come where it never was */
+	RECENT = 32, /* stacks that a thread finds again without asking the table */
 };
 
 /* A stack that was there before: the table of all is four loads away, each waiting for the last. */
@@ -59,12 +33,6 @@ struct recent {
 
 static uint32_t forks; /* behind this process: what was known before is another spool's */
 
-/* What walks leave for the next one. */
-struct memory {
-	struct step_walk steps[STEPS];
-	struct python_trail trail;
-};
-
 /*
  * 6 KiB that the host's stack may not have: its threads may be as small as PTHREAD_STACK_MIN. A
  * thread whose handler jumps out of a walk leaves its place taken; without any the stack must do.
@@ -73,137 +41,9 @@ static struct {
 	_Alignas(64) atomic_bool taken;
 	struct walk walk;
 	struct recent recent[RECENT];
-	struct memory *memory; /* of who was here before: mostly the same thread */
-	bool refused;          /* there is none: every walk is the first */
+	struct walk_memory *memory; /* of who was here before: mostly the same thread */
+	bool refused;               /* there is none: every walk is the first */
 } room[WALKS];
-
-START_CODE void stacks_init(void)
-{
-	const char *text = opt_text(OPT_ID_stacks);
-
-	wanted.native = strstr(text, "native") || strstr(text, "all");
-	wanted.python = strstr(text, "python") || strstr(text, "all");
-	wanted.depth = opt_count(OPT_ID_stack_depth);
-	if (!wanted.depth || wanted.depth > NATIVE_MOST)
-		wanted.depth = NATIVE_MOST;
-}
-
-const char *stacks_mode(void)
-{
-	if (wanted.python)
-		return wanted.native ? "python,native" : "python";
-	return wanted.native ? "native" : "none";
-}
-
-/*
- * The unwinder's walk begins inside this library: what the caller returned into is where the host's
- * part is. False if it did not come there.
- */
-static bool unwind_native(struct walk *walk, void *caller)
-{
-	size_t count = wanted.native ? unwind(walk->buffer, wanted.depth + OWN_FRAMES) : 0;
-
-	walk->count = count;
-	for (size_t i = 0; i < count; i++) {
-		if (walk->buffer[i] != caller)
-			continue;
-		walk->native = walk->buffer + i;
-		walk->native_count = count - i < wanted.depth ? count - i : wanted.depth;
-		return true;
-	}
-	walk->buffer[0] = caller;
-	walk->native = walk->buffer;
-	walk->native_count = 1;
-	return false;
-}
-
-/* Beyond the evaluation loop, [low, high), the story is Python's to tell. */
-static void cut_at_python(struct walk *walk, uint64_t low, uint64_t high)
-{
-	for (size_t i = 0; i < walk->native_count; i++) {
-		uint64_t pc = (uint64_t)walk->native[i] - 1;
-
-		if (pc - low < high - low) {
-			walk->native_count = i;
-			return;
-		}
-	}
-}
-
-static void walk_native(struct walk *walk, struct memory *memory, void *caller, void *const *frame)
-{
-	uint64_t low = 0;
-	uint64_t high = 0;
-	struct step_walk *steps;
-	struct step_start start;
-	size_t most = wanted.depth + OWN_FRAMES;
-
-	if (walk->python.count && !python_eval_range(&low, &high))
-		low = high = 0;
-	if (!wanted.native || !memory || !frame || frame[1] != caller) {
-		unwind_native(walk, caller);
-	} else {
-		start = step_start(frame);
-		steps = &memory->steps[(start.stack + start.address) * HASH_A >> 32 & (STEPS - 1)];
-		if (unwind_is_met() && step_walk(steps, &start, low, high, wanted.depth)) {
-			walk->count = 0;
-			walk->native = (void **)(void *)(steps->address + steps->first);
-			walk->native_count = steps->count;
-			walk->hash = step_hash_of(steps);
-			return;
-		}
-		if (unwind_native(walk, caller))
-			walk->learnt =
-				step_learn(&start, walk->native,
-					   walk->count - (size_t)(walk->native - walk->buffer),
-					   walk->count < most);
-	}
-	cut_at_python(walk, low, high);
-	walk->hash = step_hash(walk->native, walk->native_count);
-}
-
-static void walk_stack(struct walk *walk, struct memory *memory, void *caller, void *const *frame)
-{
-	walk->learnt = false;
-	walk->python.list = walk->frames;
-	walk->python.capacity = PYTHON_MOST;
-	walk->python.trail = memory ? &memory->trail : NULL;
-	walk->python.count = 0;
-	walk->via = (struct autograd_via){ 0, 0 };
-	if (wanted.python)
-		python_walk(&walk->python);
-	if (wanted.python && !walk->python.count)
-		walk->via = autograd_via();
-	walk_native(walk, memory, caller, frame);
-}
-
-static struct hash128 hash_python(struct hash128 hash, const struct python_frames *frames)
-{
-	uint64_t low = (uint64_t)frames->sum + frames->count * HASH_B;
-	uint64_t high = (uint64_t)(frames->sum >> 64);
-
-	return (struct hash128){
-		.a = hash_fold(low ^ hash.a ^ HASH_A, high ^ HASH_B),
-		.b = hash_fold(low ^ HASH_C, high ^ hash.b ^ HASH_D),
-	};
-}
-
-/* The same addresses are another stack once a library was unloaded: what counts is what lies there.
- */
-static struct hash128 hash_walk(const struct walk *walk, uint64_t unloaded)
-{
-	struct hash128 hash = walk->hash;
-
-	if (walk->python.count)
-		hash = hash_python(hash, &walk->python);
-	if (walk->via.backward || walk->via.forward) {
-		uint64_t via = (uint64_t)walk->via.backward << 32 | walk->via.forward;
-
-		hash = hash_words(hash, &via, 1);
-	}
-	hash.b ^= unloaded * HASH_A;
-	return hash;
-}
 
 static uint32_t native_frame(void *pc, uint32_t *owner)
 {
@@ -245,7 +85,7 @@ static void mark_modules(const struct walk *walk)
 /* A stack never seen before: its frames get names while they are alive. */
 static uint32_t enter(const struct walk *walk, struct hash128 hash, uint64_t unloaded)
 {
-	static uint32_t frames[NATIVE_MOST + PYTHON_MOST]; /* as in python_frame() */
+	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* as in python_frame() */
 	struct intern_steps steps = {
 		.frames = frames,
 		.via_forward = walk->via.forward,
@@ -347,7 +187,7 @@ static inline uint32_t find_stack(struct recent *recent, struct hash128 hash)
 
 /* Inlined: a frame more costs 100 instructions to unwind. `at`: the room, -1 for none. */
 static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk, int at,
-								 struct memory *memory,
+								 struct walk_memory *memory,
 								 void *caller, void *const *frame,
 								 bool may_load)
 {
@@ -357,7 +197,7 @@ static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *wa
 	uint32_t id;
 
 	walk_stack(walk, memory, caller, frame);
-	hash = hash_walk(walk, unloaded);
+	hash = walk_hash(walk, unloaded);
 	id = find_stack(at < 0 ? NULL : &room[at].recent[hash.a % RECENT], hash);
 	if (__builtin_expect(id && !walk->learnt, 1))
 		return id;
@@ -437,12 +277,12 @@ static bool is_bare(const struct bare *bare, uint32_t id, const void *caller)
 }
 
 /* Not a part of the library's own memory: a host that has little is not asked for it. */
-static struct memory *memory_of(int at)
+static struct walk_memory *memory_of(int at)
 {
 	void *pages;
 
 	if (__builtin_expect(!room[at].memory && !room[at].refused, 0)) {
-		pages = mmap(NULL, sizeof(struct memory), PROT_READ | PROT_WRITE,
+		pages = mmap(NULL, sizeof(struct walk_memory), PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		room[at].refused = pages == MAP_FAILED;
 		room[at].memory = room[at].refused ? NULL : pages;
@@ -450,20 +290,12 @@ static struct memory *memory_of(int at)
 	return room[at].memory;
 }
 
-/* Was somebody in the middle of it? What is half done is not to be built on. */
-static void forget(struct memory *memory)
-{
-	for (int i = 0; i < STEPS; i++)
-		memory->steps[i].whole = false;
-	memory->trail.last = memory->trail.high = memory->trail.good = 0;
-}
-
 uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
 {
 	uint32_t id;
 	int at;
 
-	if (!wanted.native && !wanted.python) {
+	if (!walk_is_wanted()) {
 		const struct bare *bare = bare_of(caller);
 
 		id = bare->id;
@@ -479,72 +311,6 @@ uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
 	return id;
 }
 
-/* The owner that the caller's address tells: false if only a walk can. */
-static bool caller_owner(void *caller, uint32_t *owner)
-{
-	const struct module *module = modules_find((uint64_t)caller - 1);
-
-	*owner = 0;
-	if (!module || module->runtime || modules_stale())
-		return false;
-	if (module->path)
-		*owner = intern_text(record_intern(),
-				     text_base(spool_text(record_spool(), module->path)));
-	return true;
-}
-
-static uint32_t none_of(enum stacks_reason reason, enum space space, uint32_t owner)
-{
-	static const char *const names[] = {
-		[STACKS_STOPPED] = "[not recorded]",
-		[STACKS_FILTERED] = "[filtered out]",
-		[STACKS_NO_SAMPLE] = "[not sampled]",
-	};
-
-	if (reason == STACKS_STOPPED && space == SPACE_DEVICE && !owner)
-		return 0;
-	return intern_pseudo_stack_of(record_intern(), names[reason], owner, space);
-}
-
-/* Those without an owner stand for most calls of all. */
-static _Atomic uint32_t nones[STACKS_REASONS][SPACES];
-
-static uint32_t none_at_all(enum stacks_reason reason, enum space space)
-{
-	uint32_t id = atomic_load_explicit(&nones[reason][space], memory_order_relaxed);
-
-	if (id)
-		return id;
-	record_lock();
-	id = none_of(reason, space, 0);
-	record_unlock();
-	atomic_store_explicit(&nones[reason][space], id, memory_order_relaxed);
-	return id;
-}
-
-uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, void *const *frame)
-{
-	uint32_t owner;
-	bool told;
-	uint32_t id;
-
-	if (!caller)
-		return none_at_all(reason, space);
-	record_lock();
-	told = caller_owner(caller, &owner);
-	record_unlock();
-	id = told ? 0 : stacks_capture(caller, frame, true);
-	record_lock();
-	if (id) {
-		const struct spool_stack *row = spool_at(record_spool(), SPOOL_STACK, id);
-
-		owner = row->owner;
-	}
-	id = none_of(reason, space, owner);
-	record_unlock();
-	return id;
-}
-
 void stacks_forked(void)
 {
 	memset(bares, 0, sizeof(bares));
@@ -555,11 +321,10 @@ void stacks_forked(void)
 		if (!(atomic_load(&rooms_used) >> i & 1))
 			continue;
 		if (room[i].memory && atomic_load(&room[i].taken))
-			forget(room[i].memory);
+			walk_forget(room[i].memory);
 		leave_room(i);
 	}
-	for (int i = 0; i < STACKS_REASONS * SPACES; i++)
-		atomic_store(&nones[i / SPACES][i % SPACES], 0);
+	stacks_none_forked();
 }
 
 void stacks_owner(char *name, size_t size, void *caller)
@@ -570,7 +335,7 @@ void stacks_owner(char *name, size_t size, void *caller)
 	name[0] = '\0';
 	if (at < 0)
 		return;
-	unwind_native(walk, caller);
+	walk_unwind(walk, caller);
 	for (size_t i = 0; i < walk->native_count && !name[0]; i++) {
 		const char *module = resolve_module((char *)walk->native[i] - 1);
 

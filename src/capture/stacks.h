@@ -10,12 +10,6 @@
 
 #include "codec/event.h"
 
-/* What MEMTRACE_STACKS asks for: call after opt_read(). */
-void stacks_init(void);
-
-/* "python,native", "native", "python" or "none", as capture.stacks shows it. */
-const char *stacks_mode(void);
-
 /*
  * The stack from `caller` (a return address of the host, the innermost frame that counts) outwards:
  * its position in the spool's stacks, 0 when there is no room. `may_load`: the loader may be asked
@@ -45,8 +39,10 @@ enum stacks_reason {
  */
 uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, void *const *frame);
 
-/* In a forked child: what other threads of the parent were using is free. */
+/* In a forked child: what other threads of the parent were using is free. stacks_forked() sees to
+ * both. */
 void stacks_forked(void);
+void stacks_none_forked(void);
 
 /* The base name of the library that asked, "" when nobody knows; needs no spool, and is slow. */
 void stacks_owner(char *name, size_t size, void *caller);

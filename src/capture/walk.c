@@ -1,0 +1,161 @@
+/* The frames of this thread, by rules where they are known, by the unwinder where they are not. */
+#include "capture/walk.h"
+
+#include <string.h>
+
+#include "base/opt.h"
+#include "base/start.h"
+#include "capture/unload.h"
+#include "capture/unwind.h"
+
+static START_DATA struct {
+	bool native, python;
+	size_t depth;
+} wanted;
+
+START_CODE void walk_init(void)
+{
+	const char *text = opt_text(OPT_ID_stacks);
+
+	wanted.native = strstr(text, "native") || strstr(text, "all");
+	wanted.python = strstr(text, "python") || strstr(text, "all");
+	wanted.depth = opt_count(OPT_ID_stack_depth);
+	if (!wanted.depth || wanted.depth > WALK_NATIVE)
+		wanted.depth = WALK_NATIVE;
+}
+
+const char *walk_mode(void)
+{
+	if (wanted.python)
+		return wanted.native ? "python,native" : "python";
+	return wanted.native ? "native" : "none";
+}
+
+bool walk_is_wanted(void)
+{
+	return wanted.native || wanted.python;
+}
+
+/*
+ * The unwinder's walk begins inside this library: what the caller returned into is where the host's
+ * part is. False if it did not come there.
+ */
+static bool unwind_native(struct walk *walk, void *caller)
+{
+	size_t count = wanted.native ? unwind(walk->buffer, wanted.depth + WALK_OWN) : 0;
+
+	walk->count = count;
+	for (size_t i = 0; i < count; i++) {
+		if (walk->buffer[i] != caller)
+			continue;
+		walk->native = walk->buffer + i;
+		walk->native_count = count - i < wanted.depth ? count - i : wanted.depth;
+		return true;
+	}
+	walk->buffer[0] = caller;
+	walk->native = walk->buffer;
+	walk->native_count = 1;
+	return false;
+}
+
+/* Beyond the evaluation loop, [low, high), the story is Python's to tell. */
+static void cut_at_python(struct walk *walk, uint64_t low, uint64_t high)
+{
+	for (size_t i = 0; i < walk->native_count; i++) {
+		uint64_t pc = (uint64_t)walk->native[i] - 1;
+
+		if (pc - low < high - low) {
+			walk->native_count = i;
+			return;
+		}
+	}
+}
+
+static void walk_native(struct walk *walk, struct walk_memory *memory, void *caller,
+			void *const *frame)
+{
+	uint64_t low = 0;
+	uint64_t high = 0;
+	struct step_walk *steps;
+	struct step_start start;
+	size_t most = wanted.depth + WALK_OWN;
+
+	if (walk->python.count && !python_eval_range(&low, &high))
+		low = high = 0;
+	if (!wanted.native || !memory || !frame || frame[1] != caller) {
+		unwind_native(walk, caller);
+	} else {
+		start = step_start(frame);
+		steps = &memory->steps[(start.stack + start.address) * HASH_A >> 32 &
+				       (WALK_STEPS - 1)];
+		if (unwind_is_met() && step_walk(steps, &start, low, high, wanted.depth)) {
+			walk->count = 0;
+			walk->native = (void **)(void *)(steps->address + steps->first);
+			walk->native_count = steps->count;
+			walk->hash = step_hash_of(steps);
+			return;
+		}
+		if (unwind_native(walk, caller))
+			walk->learnt =
+				step_learn(&start, walk->native,
+					   walk->count - (size_t)(walk->native - walk->buffer),
+					   walk->count < most);
+	}
+	cut_at_python(walk, low, high);
+	walk->hash = step_hash(walk->native, walk->native_count);
+}
+
+void walk_stack(struct walk *walk, struct walk_memory *memory, void *caller, void *const *frame)
+{
+	walk->learnt = false;
+	walk->python.list = walk->frames;
+	walk->python.capacity = WALK_PYTHON;
+	walk->python.trail = memory ? &memory->trail : NULL;
+	walk->python.count = 0;
+	walk->via = (struct autograd_via){ 0, 0 };
+	if (wanted.python)
+		python_walk(&walk->python);
+	if (wanted.python && !walk->python.count)
+		walk->via = autograd_via();
+	walk_native(walk, memory, caller, frame);
+}
+
+static struct hash128 hash_python(struct hash128 hash, const struct python_frames *frames)
+{
+	uint64_t low = (uint64_t)frames->sum + frames->count * HASH_B;
+	uint64_t high = (uint64_t)(frames->sum >> 64);
+
+	return (struct hash128){
+		.a = hash_fold(low ^ hash.a ^ HASH_A, high ^ HASH_B),
+		.b = hash_fold(low ^ HASH_C, high ^ hash.b ^ HASH_D),
+	};
+}
+
+/* The same addresses are another stack once a library was unloaded: what counts is what lies there.
+ */
+struct hash128 walk_hash(const struct walk *walk, uint64_t unloaded)
+{
+	struct hash128 hash = walk->hash;
+
+	if (walk->python.count)
+		hash = hash_python(hash, &walk->python);
+	if (walk->via.backward || walk->via.forward) {
+		uint64_t via = (uint64_t)walk->via.backward << 32 | walk->via.forward;
+
+		hash = hash_words(hash, &via, 1);
+	}
+	hash.b ^= unloaded * HASH_A;
+	return hash;
+}
+
+void walk_unwind(struct walk *walk, void *caller)
+{
+	unwind_native(walk, caller);
+}
+
+void walk_forget(struct walk_memory *memory)
+{
+	for (int i = 0; i < WALK_STEPS; i++)
+		memory->steps[i].whole = false;
+	memory->trail.last = memory->trail.high = memory->trail.good = 0;
+}
