@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/signals.h"
 #include "base/start.h"
+#include "base/start_call.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -21,16 +22,14 @@ static START_DATA struct {
 
 START_CODE void log_init(bool quiet)
 {
-	struct stat status;
-	int saved = errno;
+	struct stat status = { 0 };
 
 	log_state.quiet = quiet;
-	log_state.ready = !fstat(STDERR_FILENO, &status);
+	log_state.ready = !start_call(SYS_fstat, STDERR_FILENO, &status);
 	if (log_state.ready) {
 		log_state.device = status.st_dev;
 		log_state.inode = status.st_ino;
 	}
-	errno = saved;
 }
 
 /* A program may have closed descriptor 2 and been given it again for a file of its own. */

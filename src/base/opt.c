@@ -23,7 +23,7 @@ static START_DATA struct {
 	const char *trouble;
 } opt;
 
-static bool parse_flag(const char *text, uint64_t *count)
+START_CODE static bool parse_flag(const char *text, uint64_t *count)
 {
 	static const char *const yes[] = { "1", "on", "yes", "true" };
 	static const char *const no[] = { "0", "off", "no", "false" };
@@ -37,7 +37,7 @@ static bool parse_flag(const char *text, uint64_t *count)
 	return false;
 }
 
-static unsigned unit_shift(const char *unit)
+START_CODE static unsigned unit_shift(const char *unit)
 {
 	static const char letters[] = "KMGT";
 
@@ -50,7 +50,7 @@ static unsigned unit_shift(const char *unit)
 	return 0;
 }
 
-int opt_parse_count(const char *text, uint64_t *count)
+START_CODE int opt_parse_count(const char *text, uint64_t *count)
 {
 	uint64_t whole = 0;
 	const char *p = text;
@@ -130,7 +130,7 @@ static bool parse_keep(const char *text)
 {
 	uint64_t ns, bytes;
 
-	return !*text || !opt_parse_keep(text, &ns, &bytes);
+	return !opt_parse_keep(text, &ns, &bytes);
 }
 
 static bool parse_signal(const char *text)
@@ -150,6 +150,8 @@ static bool parse_filter(const char *text)
 START_CODE static bool parse(enum opt_id id, const char *value, uint64_t *count)
 {
 	*count = 0;
+	if (!*value && opt_rows[id].kind != OPT_FLAG && opt_rows[id].kind != OPT_COUNT)
+		return true; /* none of it */
 	switch (opt_rows[id].kind) {
 	case OPT_FLAG:
 		return parse_flag(value, count);
@@ -231,22 +233,22 @@ START_CODE void opt_read(void)
 	}
 }
 
-const char *opt_text(enum opt_id id)
+START_CODE const char *opt_text(enum opt_id id)
 {
 	return opt.text[id] ? opt.text[id] : opt_rows[id].value;
 }
 
-bool opt_flag(enum opt_id id)
+START_CODE bool opt_flag(enum opt_id id)
 {
 	return opt.count[id] != 0;
 }
 
-bool opt_given(enum opt_id id)
+START_CODE bool opt_given(enum opt_id id)
 {
 	return strcmp(opt_text(id), opt_rows[id].value) != 0;
 }
 
-uint64_t opt_count(enum opt_id id)
+START_CODE uint64_t opt_count(enum opt_id id)
 {
 	return opt.count[id];
 }

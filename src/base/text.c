@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-size_t text_copy_n(char *to, size_t size, const char *from, size_t length)
+#include "base/start.h"
+
+START_CODE size_t text_copy_n(char *to, size_t size, const char *from, size_t length)
 {
 	if (!size)
 		return 0;
@@ -19,7 +21,7 @@ size_t text_copy(char *to, size_t size, const char *from)
 	return text_copy_n(to, size, from, strlen(from));
 }
 
-size_t text_append(char *to, size_t size, const char *from)
+START_CODE size_t text_append(char *to, size_t size, const char *from)
 {
 	size_t used = strnlen(to, size);
 
@@ -80,7 +82,7 @@ size_t text_hex(char *to, uint64_t value)
 	return 2 + length;
 }
 
-const char *text_base(const char *path)
+START_CODE const char *text_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 

@@ -31,6 +31,8 @@ START_CODE void control_init(void)
 	struct sigaction ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK };
 	struct sigaction before;
 
+	if (!*opt_text(OPT_ID_signal))
+		return;
 	signal_choice_parse(opt_text(OPT_ID_signal), &chosen);
 	if (!chosen.signal || sigaction(chosen.signal, NULL, &before))
 		return;

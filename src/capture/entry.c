@@ -106,7 +106,7 @@ static void *swap_named(const char *name, void *real)
 
 		if (real == hook_ours(id))
 			return real;
-		atomic_compare_exchange_strong(&hooks[id].real, &none, real);
+		atomic_compare_exchange_strong(&hook_real[id], &none, real);
 		return !none || none == real ? hook_ours(id) : NULL;
 	}
 	return NULL;
@@ -124,7 +124,7 @@ static bool only_ours(const char *name, void *found)
 		}
 		return false;
 	}
-	if (found != hook_ours(id) || atomic_load(&hooks[id].real))
+	if (found != hook_ours(id) || atomic_load(&hook_real[id]))
 		return false;
 	return !resolve_dlsym(RTLD_NEXT, name) && !(hooks[id].api == DRV && resolve_cuda(name));
 }
@@ -198,7 +198,7 @@ static void swap_pointer(void **pointer)
 		}
 	}
 	for (int i = 0; i < HOOKS; i++) {
-		if (hooks[i].api == DRV && *pointer == atomic_load(&hooks[i].real)) {
+		if (hooks[i].api == DRV && *pointer == atomic_load(&hook_real[i])) {
 			*pointer = hook_ours(i);
 			doors_count(DOOR_PROCADDRESS);
 			return;

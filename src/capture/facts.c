@@ -39,17 +39,33 @@ START_CODE static void append_literal(char *to, size_t size, const char *text)
 	}
 }
 
-START_CODE void paths_init(struct paths *paths)
+/*
+ * The pattern of outputs, absolute. Where it is short it lies beside what the constructor writes
+ * anyway.
+ */
+static START_DATA char near[200];
+static char far[4096];
+
+static const char *pattern(void)
+{
+	return near[0] ? near : far;
+}
+
+START_CODE void paths_init(void)
 {
 	const char *output = opt_text(OPT_ID_output);
+	char text[sizeof(far)] = "";
 	char cwd[4096];
 
-	paths->pattern[0] = '\0';
 	if (output[0] != '/' && getcwd(cwd, sizeof(cwd))) {
-		append_literal(paths->pattern, sizeof(paths->pattern), cwd);
-		text_append(paths->pattern, sizeof(paths->pattern), "/");
+		append_literal(text, sizeof(text), cwd);
+		text_append(text, sizeof(text), "/");
 	}
-	text_append(paths->pattern, sizeof(paths->pattern), output);
+	text_append(text, sizeof(text), output);
+	if (strlen(text) < sizeof(near))
+		text_copy(near, sizeof(near), text);
+	else
+		text_copy(far, sizeof(far), text);
 }
 
 /* Directories for a spool whose own place cannot claim space ahead. */
@@ -63,7 +79,7 @@ static const char *other_directory(unsigned i)
 static int create_in(struct paths *paths, struct spool *spool, const char *directory)
 {
 	static char first[4096]; /* one recording is opened at a time, maybe on a small stack */
-	int error = path_output(first, sizeof(first), paths->pattern, record_pid());
+	int error = path_output(first, sizeof(first), pattern(), record_pid());
 
 	for (unsigned n = 0; !error && n < NAMES; n++) {
 		error = path_numbered(paths->output, sizeof(paths->output), first, n);

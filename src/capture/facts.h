@@ -7,12 +7,11 @@
 #include "ledger/intern.h"
 
 struct paths {
-	char pattern[4096]; /* absolute */
 	char output[4096], spool[4096];
 };
 
 /* Resolves the output against the working directory of the start. */
-void paths_init(struct paths *paths);
+void paths_init(void);
 
 /*
  * Creates the spool under the first name that is free both for it and for its document; in another

@@ -172,8 +172,10 @@ enum { STATUS_MISSING = 3 };
 #undef CALL
 #undef CALLS
 
-struct hook hooks[HOOKS] = {
-#define HOOK(api, name, ...) { #name, api, NULL },
+_Atomic(void *) hook_real[HOOKS];
+
+const struct hook hooks[HOOKS] = {
+#define HOOK(api, name, ...) { #name, api },
 #define BOTH(api, name, ...) \
 	HOOK(api, name)      \
 	HOOK(api, name##_ptsz)

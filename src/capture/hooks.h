@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "capture/cuda_abi.h"
 
@@ -32,13 +33,16 @@ enum hook_id {
 	HOOK_FIRST_STEP = HOOK_cuCtxCreate_v2, /* from here on: what is no allocation */
 };
 
+/* No pointers: each would be written in every process that inherits LD_PRELOAD. */
 struct hook {
-	const char *name;
-	enum hook_api api;
-	_Atomic(void *) real; /* driver rows: libcuda's; runtime rows: what a dlsym found first */
+	char name[55];
+	uint8_t api; /* enum hook_api */
 };
 
-extern struct hook hooks[HOOKS];
+extern const struct hook hooks[HOOKS];
+
+/* Driver rows: libcuda's; runtime rows: what a dlsym found first. */
+extern _Atomic(void *) hook_real[HOOKS];
 
 /*
  * The wrapper of a row as the program's own link found it: another preload in front of ours may

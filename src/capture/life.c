@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/single_threaded.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/opt.h"
@@ -64,13 +65,25 @@ START_CODE static const struct link_map *preloaded_map(void)
 	return NULL;
 }
 
+/* getenv() lies in a page of libc that few have touched yet. */
+START_CODE static bool is_set(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (char **variable = environ; variable && *variable; variable++) {
+		if (!strncmp(*variable, name, length) && (*variable)[length] == '=')
+			return true;
+	}
+	return false;
+}
+
 /* The driver and NVTX find us again through these, wherever the process has changed to since. */
 START_CODE static void set_injection(const char *library)
 {
 	char resolved[PATH_MAX];
 	const char *path;
 
-	if (getenv("CUDA_INJECTION64_PATH") && getenv("NVTX_INJECTION64_PATH"))
+	if (is_set("CUDA_INJECTION64_PATH") && is_set("NVTX_INJECTION64_PATH"))
 		return; /* most often: the parent had us, too */
 	path = library[0] == '/' ? library : realpath(library, resolved);
 	if (!path)

@@ -2,6 +2,7 @@
 #include "capture/now.h"
 
 #include "base/start.h"
+#include "base/start_call.h"
 
 enum {
 	FIRST_NS = 1000000, /* no rate is told from less */
@@ -22,8 +23,12 @@ static START_DATA struct {
 
 START_CODE uint64_t now_init(void)
 {
+	struct timespec now = { 0 };
+
 	start.ticks = ticks_now();
-	start.ns = clock_now();
+	start.ns = !start_call(SYS_clock_gettime, CLOCK_MONOTONIC, &now)
+			   ? (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec
+			   : clock_now();
 	return start.ns;
 }
 

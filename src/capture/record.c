@@ -62,15 +62,19 @@ struct pending {
 	struct event_detail detail;
 };
 
-static struct {
-	struct lock lock, open_lock;
-	/* What the constructor or a forked child writes is side by side (base/start.h). */
+/* What the constructor, a forked child and the end of a process that does nothing look at. */
+static START_DATA struct {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
 	_Atomic bool quiet; /* memtrace_stop() */
-	_Atomic bool awake, open, prepared, cuda_started;
+	_Atomic bool awake, open, cuda_started;
 	_Atomic uint32_t generation; /* of this process: forks behind it */
 	_Atomic(uint8_t *) alive;    /* a page that reads 0 in any child, however it was born */
+} process;
+
+static struct {
+	struct lock lock, open_lock;
+	_Atomic bool prepared;
 	struct paths paths;
 	struct spool spool;
 	struct intern intern;
@@ -103,10 +107,10 @@ static _Thread_local struct {
 
 START_CODE void record_init(void)
 {
-	record.pid = getpid();
-	record.start_monotonic = now_init();
-	record.quiet = !opt_flag(OPT_ID_start);
-	paths_init(&record.paths);
+	process.pid = getpid();
+	process.start_monotonic = now_init();
+	process.quiet = !opt_flag(OPT_ID_start);
+	paths_init();
 	atomic_store(&record_state, opt_flag(OPT_ID_enable) ? RECORD_ASLEEP : RECORD_INERT);
 }
 
@@ -127,7 +131,7 @@ static uint8_t *make_alive(void)
 
 bool record_awake(void)
 {
-	return atomic_load(&record.awake);
+	return atomic_load(&process.awake);
 }
 
 /*
@@ -139,7 +143,7 @@ static bool is_child(void)
 {
 	int pid = getpid();
 
-	return pid != record.pid && syscall(SYS_kcmp, pid, record.pid, KCMP_VM, 0, 0) != 0;
+	return pid != process.pid && syscall(SYS_kcmp, pid, process.pid, KCMP_VM, 0, 0) != 0;
 }
 
 bool record_wake(void)
@@ -153,10 +157,10 @@ bool record_wake(void)
 	signals_defer(&deferred);
 	lock_take(&record.open_lock);
 	if (!record_awake()) {
-		record.start_realtime = clock_realtime() - (clock_now() - record.start_monotonic);
-		atomic_store(&record.alive, make_alive());
+		process.start_realtime = clock_realtime() - (clock_now() - process.start_monotonic);
+		atomic_store(&process.alive, make_alive());
 		calls_init();
-		atomic_store(&record.awake, true);
+		atomic_store(&process.awake, true);
 	}
 	atomic_compare_exchange_strong(&record_state, &asleep, RECORD_ON);
 	lock_drop(&record.open_lock);
@@ -179,7 +183,7 @@ static void give_up(const char *what, int error)
 /* The kernel's number of this thread; asked again in a child. */
 static int own_number(void)
 {
-	uint32_t generation = atomic_load_explicit(&record.generation, memory_order_relaxed) + 1;
+	uint32_t generation = atomic_load_explicit(&process.generation, memory_order_relaxed) + 1;
 
 	return self.generation == generation ? (int)self.thread : (int)syscall(SYS_gettid);
 }
@@ -197,7 +201,7 @@ static void mend(void)
 	signals_defer(&deferred);
 	txn_cancel(&record.spool);
 	ledger_mend(&record.ledger);
-	if (atomic_load(&record.open))
+	if (atomic_load(&process.open))
 		atomic_fetch_add(&record.spool.header->abandoned, 1);
 	signals_deliver(&deferred);
 }
@@ -318,7 +322,7 @@ static inline __attribute__((always_inline)) bool interrupts(void **frame)
 {
 	if (__builtin_expect(self.phase == OUTSIDE, 1) || !interrupts_update(frame))
 		return false;
-	if (atomic_load(&record.open))
+	if (atomic_load(&process.open))
 		atomic_fetch_add(&record.spool.header->nested, 1);
 	return true;
 }
@@ -330,12 +334,12 @@ bool record_inside_in(void **frame)
 
 int record_pid(void)
 {
-	return record.pid;
+	return process.pid;
 }
 
 bool record_is_open(void)
 {
-	return atomic_load_explicit(&record.open, memory_order_acquire);
+	return atomic_load_explicit(&process.open, memory_order_acquire);
 }
 
 struct spool *record_spool(void)
@@ -358,12 +362,12 @@ uint64_t record_now(void)
 	uint64_t now = now_ns();
 
 	/* A child's time zero is younger than its thread's last look at the clock. */
-	return now > record.start_monotonic ? now - record.start_monotonic : 0;
+	return now > process.start_monotonic ? now - process.start_monotonic : 0;
 }
 
 bool record_quiet(void)
 {
-	return atomic_load_explicit(&record.quiet, memory_order_relaxed);
+	return atomic_load_explicit(&process.quiet, memory_order_relaxed);
 }
 
 uint32_t record_hook_text(enum hook_id id)
@@ -375,14 +379,14 @@ uint32_t record_hook_text(enum hook_id id)
 
 uint32_t record_thread(void)
 {
-	uint32_t generation = atomic_load_explicit(&record.generation, memory_order_relaxed) + 1;
+	uint32_t generation = atomic_load_explicit(&process.generation, memory_order_relaxed) + 1;
 	char name[16];
 
 	if (self.generation == generation)
 		return self.thread;
 	self.thread = (uint32_t)syscall(SYS_gettid);
 	self.generation = generation;
-	if (atomic_load(&record.open) && !prctl(PR_GET_NAME, name)) {
+	if (atomic_load(&process.open) && !prctl(PR_GET_NAME, name)) {
 		name[sizeof(name) - 1] = '\0';
 		record_lock();
 		intern_thread(&record.intern, self.thread, name, record_now());
@@ -405,7 +409,7 @@ static void clear(void)
 {
 	/* The parent's mapping is not in this process (MADV_DONTFORK), so there is nothing to
 	 * unmap. */
-	atomic_store(&record.open, false);
+	atomic_store(&process.open, false);
 	spool_forget(&record.spool);
 	intern_clear(&record.intern);
 	ledger_clear(&record.ledger);
@@ -427,18 +431,18 @@ static void clear(void)
 
 void record_forked(void)
 {
-	uint8_t *alive = atomic_load(&record.alive);
+	uint8_t *alive = atomic_load(&process.alive);
 
 	if (record_awake())
 		clear();
 	forget_others();
 	lock_reset(&record.lock);
 	self.phase = OUTSIDE;
-	atomic_fetch_add(&record.generation, 1);
-	record.pid = getpid();
-	record.start_monotonic = clock_now();
+	atomic_fetch_add(&process.generation, 1);
+	process.pid = getpid();
+	process.start_monotonic = clock_now();
 	if (record_awake())
-		record.start_realtime = clock_realtime();
+		process.start_realtime = clock_realtime();
 	if (atomic_load(&record_state) == RECORD_ENDED)
 		atomic_store(&record_state, RECORD_ON);
 	if (alive)
@@ -447,8 +451,8 @@ void record_forked(void)
 
 void record_forked_in_handler(bool inside)
 {
-	if (atomic_load(&record.open) &&
-	    (!atomic_load(&record.alive) || spool_copy_in_child(&record.spool))) {
+	if (atomic_load(&process.open) &&
+	    (!atomic_load(&process.alive) || spool_copy_in_child(&record.spool))) {
 		record_forked();
 		return;
 	}
@@ -472,7 +476,7 @@ static __attribute__((noinline)) void notice_fork_now(void)
 /* A child of fork, vfork's successor, clone: nobody told us, but the page tells. */
 static inline void notice_fork(void)
 {
-	volatile uint8_t *alive = atomic_load_explicit(&record.alive, memory_order_acquire);
+	volatile uint8_t *alive = atomic_load_explicit(&process.alive, memory_order_acquire);
 
 	if (alive && __builtin_expect(!*alive, 0))
 		notice_fork_now();
@@ -585,8 +589,8 @@ static int start_tables(void)
 		error = start_ledger();
 	if (error)
 		return error;
-	record.spool.header->start_monotonic = record.start_monotonic;
-	record.spool.header->start_realtime = record.start_realtime;
+	record.spool.header->start_monotonic = process.start_monotonic;
+	record.spool.header->start_realtime = process.start_realtime;
 	record.ledger.quiet = record_quiet();
 	atomic_store(&record.spool.header->recording, !record_quiet());
 	record.spool.header->sample = choose_interval();
@@ -623,7 +627,7 @@ static bool open_recording(void)
 
 	signals_defer(&deferred);
 	lock_take(&record.open_lock);
-	if (!atomic_load(&record.open) && record_on()) {
+	if (!atomic_load(&process.open) && record_on()) {
 		record_lock();
 		error = paths_create(&record.paths, &record.spool);
 		if (!error)
@@ -642,12 +646,12 @@ static bool open_recording(void)
 				    "memory event were not kept");
 		record.pending_count = 0;
 		record.pending_lost = 0;
-		atomic_store(&record.open, !error);
+		atomic_store(&process.open, !error);
 		record_unlock();
 	}
 	lock_drop(&record.open_lock);
 	signals_deliver(&deferred);
-	return atomic_load(&record.open);
+	return atomic_load(&process.open);
 }
 
 bool record_begin_in(void **frame, bool may_load)
@@ -657,7 +661,7 @@ bool record_begin_in(void **frame, bool may_load)
 		return false;
 	if (may_load)
 		record_prepare();
-	if (__builtin_expect(!atomic_load_explicit(&record.open, memory_order_acquire), 0)) {
+	if (__builtin_expect(!atomic_load_explicit(&process.open, memory_order_acquire), 0)) {
 		if (may_load)
 			facts_ask();
 		if (!open_recording())
@@ -671,7 +675,7 @@ bool record_begin_in(void **frame, bool may_load)
 bool record_continue_in(void **frame)
 {
 	notice_fork();
-	return atomic_load_explicit(&record.open, memory_order_acquire) &&
+	return atomic_load_explicit(&process.open, memory_order_acquire) &&
 	       record_begin_in(frame, true);
 }
 
@@ -685,7 +689,7 @@ void record_done(void)
 void record_cost(enum spool_cost_kind kind, uint64_t ns)
 {
 	record_lock();
-	if (atomic_load(&record.open)) {
+	if (atomic_load(&process.open)) {
 		struct spool_cost *cost = &record.spool.header->costs[kind];
 
 		cost->ns += ns;
@@ -751,7 +755,7 @@ void record_mark_detailed(enum event_op op, const char *name, const char *domain
 		mark.detail = detail->rest;
 	}
 	record_lock();
-	if (atomic_load(&record.open))
+	if (atomic_load(&process.open))
 		put_mark(&mark);
 	else
 		put_pending(&mark);
@@ -777,9 +781,9 @@ void record_events_locked(bool on)
 {
 	if (on != record_quiet())
 		return; /* they are */
-	atomic_store(&record.quiet, !on);
+	atomic_store(&process.quiet, !on);
 	record.ledger.quiet = !on;
-	if (atomic_load(&record.open))
+	if (atomic_load(&process.open))
 		atomic_store(&record.spool.header->recording, on);
 }
 
@@ -798,10 +802,10 @@ void record_enable(bool on)
 	int from = on ? RECORD_INERT : RECORD_ON;
 	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* who is woken twice goes on */
 
-	if (!record.start_monotonic || (!on && !record_on()) ||
+	if (!process.start_monotonic || (!on && !record_on()) ||
 	    !atomic_compare_exchange_strong(&record_state, &from, to))
 		return;
-	if (on && atomic_load(&record.open)) {
+	if (on && atomic_load(&process.open)) {
 		record_thread(); /* takes the lock itself, the first time */
 		record_lock();
 		torch_restart();
@@ -828,7 +832,7 @@ void record_note(const char *text)
 	for (unsigned i = 0; i < NOTES; i++) {
 		if (record.notes[i] && strcmp(record.notes[i], text))
 			continue;
-		if (!record.notes[i] && atomic_load(&record.open))
+		if (!record.notes[i] && atomic_load(&process.open))
 			intern_fact(&record.intern, "note", text);
 		record.notes[i] = text;
 		break;
@@ -840,14 +844,14 @@ void record_note(const char *text)
 void record_fact(const char *key, const char *value)
 {
 	record_lock();
-	if (atomic_load(&record.open))
+	if (atomic_load(&process.open))
 		intern_fact(&record.intern, key, value);
 	record_unlock();
 }
 
 void record_cuda_started(void)
 {
-	atomic_store(&record.cuda_started, true);
+	atomic_store(&process.cuda_started, true);
 	record_prepare();
 }
 
@@ -858,7 +862,7 @@ static void tell_if_blind(void)
 
 	for (unsigned i = 0; i < DOORS; i++)
 		seen += doors_counted(i);
-	if (!seen && record_on() && atomic_load(&record.cuda_started))
+	if (!seen && record_on() && atomic_load(&process.cuda_started))
 		log_say("CUDA was used in a way that a preload cannot see (RTLD_DEEPBIND, "
 			"dlmopen): no trace",
 			NULL);
@@ -866,7 +870,7 @@ static void tell_if_blind(void)
 
 START_CODE bool record_idle(void)
 {
-	return !atomic_load(&record.open) && !atomic_load(&record.cuda_started);
+	return !atomic_load(&process.open) && !atomic_load(&process.cuda_started);
 }
 
 void record_finish(void)
@@ -875,7 +879,7 @@ void record_finish(void)
 	struct spool_header *header;
 
 	notice_fork();
-	if (!atomic_load(&record.open)) {
+	if (!atomic_load(&process.open)) {
 		tell_if_blind();
 		return;
 	}

@@ -85,7 +85,7 @@ void *resolve_driver(enum hook_id id)
 	if (real) {
 		void *none = NULL;
 
-		if (!atomic_compare_exchange_strong(&hooks[id].real, &none, real))
+		if (!atomic_compare_exchange_strong(&hook_real[id], &none, real))
 			real = none;
 		doors_count(DOOR_LINKED);
 	}
@@ -103,7 +103,7 @@ void resolve_driver_rows(void)
 		void *real = hooks[i].api == DRV ? resolve_cuda(hooks[i].name) : NULL;
 
 		if (real)
-			atomic_compare_exchange_strong(&hooks[i].real, &none, real);
+			atomic_compare_exchange_strong(&hook_real[i], &none, real);
 	}
 	atomic_store_explicit(&done, true, memory_order_release);
 }
@@ -148,11 +148,11 @@ void resolve_forget(void)
 	lock_drop(&callers_lock);
 	signals_deliver(&deferred);
 	for (int i = 0; i < HOOKS; i++) {
-		void *real = atomic_load(&hooks[i].real);
+		void *real = atomic_load(&hook_real[i]);
 		Dl_info info;
 
 		if (hooks[i].api == RT && real && !dladdr(real, &info))
-			atomic_compare_exchange_strong(&hooks[i].real, &real, NULL);
+			atomic_compare_exchange_strong(&hook_real[i], &real, NULL);
 	}
 }
 
@@ -184,7 +184,7 @@ static void *find_runtime(enum hook_id id, void *caller)
 		real = through_caller(hooks[id].name, caller);
 	if (!real)
 		real = next;
-	return real ? real : atomic_load(&hooks[id].real);
+	return real ? real : atomic_load(&hook_real[id]);
 }
 
 void *resolve_runtime(enum hook_id id, void *caller)

@@ -71,7 +71,7 @@ static inline void *resolve_hook(enum hook_id id, void *caller)
 	void *real;
 
 	if (hooks[id].api == DRV) {
-		real = atomic_load_explicit(&hooks[id].real, memory_order_relaxed);
+		real = atomic_load_explicit(&hook_real[id], memory_order_relaxed);
 		return real ? real : resolve_driver(id);
 	}
 	key = resolve_key(id, caller);
