@@ -54,9 +54,10 @@ static const char *pattern(void)
 START_CODE void paths_init(void)
 {
 	const char *output = opt_text(OPT_ID_output);
-	char text[sizeof(far)] = "";
+	char text[sizeof(far)];
 	char cwd[4096];
 
+	text[0] = '\0';
 	if (output[0] != '/' && getcwd(cwd, sizeof(cwd))) {
 		append_literal(text, sizeof(text), cwd);
 		text_append(text, sizeof(text), "/");
