@@ -1,0 +1,99 @@
+/*
+ * What the files of the recorder share: record.c (life and events), record_lock.c, record_mark.c,
+ * record_fork.c. For them alone.
+ */
+#ifndef CAPTURE_RECORD_PARTS_H
+#define CAPTURE_RECORD_PARTS_H
+
+#include "base/lock.h"
+#include "capture/facts.h"
+#include "capture/record.h"
+
+enum { RECORD_NOTES = 16 };
+
+#pragma GCC visibility push(hidden) /* variables of other files, without a way around */
+
+/* What the constructor, a forked child and the end of a process that does nothing look at. */
+extern struct record_process {
+	uint64_t start_monotonic, start_realtime;
+	int pid;
+	_Atomic bool quiet; /* memtrace_stop() */
+	_Atomic bool awake, open, cuda_started;
+	_Atomic uint32_t generation; /* of this process: forks behind it */
+	_Atomic(uint8_t *) alive;    /* a page that reads 0 in any child, however it was born */
+} record_process;
+
+extern struct recorder {
+	struct lock lock, open_lock;
+	_Atomic bool prepared;
+	struct paths paths;
+	struct spool spool;
+	struct intern intern;
+	struct ledger ledger;
+	uint32_t hook_text[HOOKS];
+	_Atomic(const char *) notes[RECORD_NOTES];
+	_Atomic uint64_t missed;
+} recorder;
+
+/* Where a thread is, for the signal handler that interrupts it there. */
+enum record_phase {
+	OUTSIDE,
+	INSIDE, /* between record_lock() and record_unlock(), or on the way in */
+	LEAVING /* all is done but the dropping of the lock */
+};
+
+extern _Thread_local struct record_self {
+	uint32_t thread, generation;
+	enum record_phase phase;
+	bool nested;  /* the lock is what a signal handler interrupted, and is left to it */
+	void **frame; /* that has the lock, and its return address */
+	void *back;
+} record_self;
+
+#pragma GCC visibility pop
+
+/* Recording ends by trouble: said once, kept in the header. With the lock held. */
+void record_give_up(const char *what, int error);
+
+/*
+ * The thread has the lock, as far as it knows. False: it has it no more, and may go on. True: this
+ * is a signal handler in the middle of its update, and must neither wait for it nor go on.
+ */
+bool record_interrupts_update(void **frame);
+
+/* In a signal handler that interrupted an update its memory calls pass, and are counted. */
+static inline __attribute__((always_inline)) bool record_interrupts(void **frame)
+{
+	if (__builtin_expect(record_self.phase == OUTSIDE, 1) || !record_interrupts_update(frame))
+		return false;
+	if (atomic_load(&record_process.open))
+		atomic_fetch_add(&recorder.spool.header->nested, 1);
+	return true;
+}
+
+/* This is another process than the one that was recorded so far: it begins anew. */
+void record_notice_fork_now(void);
+
+/* A child of fork, vfork's successor, clone: nobody told us, but the page tells. */
+static inline void record_notice_fork(void)
+{
+	volatile uint8_t *alive = atomic_load_explicit(&record_process.alive, memory_order_acquire);
+
+	if (alive && __builtin_expect(!*alive, 0))
+		record_notice_fork_now();
+}
+
+/* The page; NULL where there is none to be had. */
+uint8_t *record_make_alive(void);
+
+/* Born past fork's handlers, while there was no page yet that tells? */
+bool record_is_child(void);
+
+/* Into the recording that has just been opened: what was marked before. Forgets it. With the lock
+ * held. */
+void record_marks_put(bool opened);
+
+/* In a forked child: what was marked was its parent's. */
+void record_marks_clear(void);
+
+#endif
