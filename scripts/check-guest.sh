@@ -44,7 +44,7 @@ threads    pthread_key_create pthread_key_delete pthread_getspecific pthread_set
 signals    pthread_sigmask sigemptyset sigfillset sigaddset sigdelset sigismember sigpending sigtimedwait sigaction
 loader     dlopen dlclose dlvsym dlerror dladdr dladdr1 dlinfo dl_iterate_phdr _dl_find_object _r_debug
 stacks     backtrace
-exit       qsort free
+heap       free
 status     on_exit
 compiler   __errno_location __stack_chk_fail __cxa_finalize __cxa_atexit __gmon_start__
 compiler   _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable

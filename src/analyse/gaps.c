@@ -1,8 +1,8 @@
 /* Free memory inside the segments of pools: segments and blocks side by side, by address. */
 #include "analyse/gaps.h"
+#include "base/sort.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 static int compare(uint64_t a, uint64_t b)
 {
@@ -59,7 +59,7 @@ static struct gaps_block *collect(struct gaps *gaps, const struct blocks *blocks
 			};
 	}
 	if (list)
-		qsort(list, *count, sizeof(*list), by_place);
+		sort_rows(list, *count, sizeof(*list), by_place);
 	return list;
 }
 
@@ -226,7 +226,7 @@ static int fill_in(struct gaps *gaps, const struct gaps_block *ranges, size_t co
 		return -ENOMEM;
 	find_segments(gaps, ranges, count);
 	fill_pools(gaps);
-	qsort(gaps->segments, gaps->segments_n, sizeof(*gaps->segments), by_waste);
+	sort_rows(gaps->segments, gaps->segments_n, sizeof(*gaps->segments), by_waste);
 	return 0;
 }
 

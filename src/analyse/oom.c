@@ -2,10 +2,10 @@
 #include "analyse/oom.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/oom_parts.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "ledger/totals.h"
 
@@ -266,7 +266,7 @@ static int list_rows(struct ooms *ooms, struct recording *recording)
 		return -ENOMEM;
 	for (size_t i = 0; i < ooms->count; i++)
 		ooms->list[i].row = spool_at(recording->spool, SPOOL_OOM, i);
-	qsort(ooms->list, ooms->count, sizeof(*ooms->list), by_time);
+	sort_rows(ooms->list, ooms->count, sizeof(*ooms->list), by_time);
 	return 0;
 }
 

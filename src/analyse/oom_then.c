@@ -1,6 +1,5 @@
 /* Who held what when an allocation failed, and what was free inside of pools. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/gaps.h"
@@ -9,6 +8,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/pages.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 static bool on_card(const struct oom *oom, int device, unsigned space)
@@ -90,7 +90,7 @@ static int keep_shares(struct oom *oom, struct recording *recording, const struc
 		return 0;
 	}
 	oom->known = true;
-	qsort(oom->shares, oom->shares_n, sizeof(*oom->shares), by_bytes);
+	sort_rows(oom->shares, oom->shares_n, sizeof(*oom->shares), by_bytes);
 	oom->unknown = oom->row->allocated > sum ? oom->row->allocated - sum : 0;
 	return 0;
 }
@@ -123,7 +123,7 @@ static int by_weight(const void *a, const void *b)
 
 static void keep_lines(struct oom *oom, struct oom_line *lines, size_t count)
 {
-	qsort(lines, count, sizeof(*lines), by_weight);
+	sort_rows(lines, count, sizeof(*lines), by_weight);
 	for (size_t i = 0; i < count; i++) {
 		if (oom->lines_n < OOM_LINES) {
 			oom->lines[oom->lines_n++] = lines[i];
@@ -224,7 +224,7 @@ static int find_holders(struct oom *oom, struct recording *recording, const stru
 		if (rest->kind == BLOCK_SEGMENT && on_card(oom, rest->device, rest->space))
 			add_holder(oom, rest->pool, true, rest->bytes);
 	}
-	qsort(oom->holders, oom->holders_n, sizeof(*oom->holders), by_size);
+	sort_rows(oom->holders, oom->holders_n, sizeof(*oom->holders), by_size);
 	return 0;
 }
 

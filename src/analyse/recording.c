@@ -8,13 +8,13 @@
 #include "analyse/recording.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/sites.h"
 #include "analyse/symbols.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "codec/event.h"
 #include "ledger/totals.h"
 
@@ -133,7 +133,7 @@ static int name_frames(struct recording *recording, uint32_t first, bool load)
 		if (frame->language == FRAME_NATIVE && frame->module)
 			places[count++] = (struct place){ frame->module - 1, i, frame->offset };
 	}
-	qsort(places, count, sizeof(*places), by_module);
+	sort_rows(places, count, sizeof(*places), by_module);
 	for (size_t from = 0; from < count; from = to) {
 		for (to = from + 1; to < count && places[to].module == places[from].module; to++)
 			;
@@ -220,8 +220,8 @@ static int find_shares(struct recording *recording)
 	memmove(first + 1, first, sums * sizeof(*first));
 	first[0] = 0;
 	for (uint32_t i = 0; i < sums; i++)
-		qsort(recording->shares + first[i], first[i + 1] - first[i],
-		      sizeof(*recording->shares), by_peak);
+		sort_rows(recording->shares + first[i], first[i + 1] - first[i],
+			  sizeof(*recording->shares), by_peak);
 	return 0;
 }
 
@@ -395,7 +395,7 @@ static int find_sites(struct recording *recording)
 	map_clear(&known);
 	add_shares(recording, site_of);
 	list_stacks(recording, site_of);
-	qsort(recording->sites, recording->site_count, sizeof(*recording->sites), by_weight);
+	sort_rows(recording->sites, recording->site_count, sizeof(*recording->sites), by_weight);
 	return 0;
 }
 

@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/sort.h"
 #include "codec/event.h"
 #include "spool/journal.h"
 
@@ -146,7 +146,7 @@ static int prepare(struct matcher *m, struct witness *witness)
 			m->order[m->count++] = (uint32_t)i;
 	}
 	sorting = m->spool;
-	qsort(m->order, m->count, sizeof(*m->order), by_time);
+	sort_rows(m->order, m->count, sizeof(*m->order), by_time);
 	return chain(m);
 }
 

@@ -8,6 +8,7 @@
 #include "base/signal_choice.h"
 #include "base/start.h"
 #include "base/text.h"
+#include "base/watch.h"
 #include "capture/finish.h"
 #include "capture/record.h"
 
@@ -75,6 +76,7 @@ static void act_on_signals(uint32_t times)
 
 int control_dump(const char *path)
 {
+	const char *hook = watch_path(NULL); /* names are told by functions that allocate */
 	char spool[4096] = "";
 	int saved = errno;
 	int error;
@@ -84,6 +86,7 @@ int control_dump(const char *path)
 		text_copy(spool, sizeof(spool), record_spool()->path);
 	record_unlock();
 	error = spool[0] ? finish_dump(spool, path) : -ENODATA;
+	watch_path(hook);
 	errno = saved;
 	return error;
 }

@@ -1,7 +1,7 @@
 /* The document's counted calls: the rows of all shards of threads added up by name. */
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "render/document_sections.h"
 
 enum { NAMES = 512 }; /* more than there are rows in the tables of calls */
@@ -63,7 +63,7 @@ void document_calls(struct out *out, const struct recording *recording)
 
 	for (uint64_t i = 0; i < rows; i++)
 		count = add_row(sums, count, spool_at(spool, SPOOL_CALL, i));
-	qsort(sums, count, sizeof(sums[0]), by_ticks);
+	sort_rows(sums, count, sizeof(sums[0]), by_ticks);
 	out_text(out, "\"calls\":[");
 	for (size_t i = 0; i < count; i++) {
 		const char *name = spool_text(spool, sums[i].name);
