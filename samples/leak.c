@@ -20,7 +20,7 @@ static void must(cudaError_t error)
 	exit(1);
 }
 
-static void *take(size_t size)
+static NOINLINE void *take(size_t size)
 {
 	void *ptr = NULL;
 
@@ -31,7 +31,7 @@ static void *take(size_t size)
 	return ptr;
 }
 
-static void give(void *ptr, size_t size)
+static NOINLINE void give(void *ptr, size_t size)
 {
 	must(cudaFree(ptr));
 	live -= size;

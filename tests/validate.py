@@ -223,7 +223,9 @@ def check_used(document, problems):
             named = sum(name[key] for name in device["named"])
             if named != used[part]["named_bytes"]:
                 problems.add("used", f"{where}.{part}: named[] sums to {named}")
-        parts = sum(p["at_used_peak"]["reserved_bytes"] for p in device["pools"])
+        # A pool's own sums are of its memory wherever that lies; a device's are of its own.
+        elsewhere = {event["pool"] for event in document["events"] if event.get("space") in ("managed", "pinned", "cpu")}
+        parts = sum(p["at_used_peak"]["reserved_bytes"] for p in device["pools"] if p["pool"] not in elsewhere)
         parts += sum(o["at_used_peak"]["allocated_bytes"] for o in device["owners"])
         if parts > used["at_peak"]["reserved_bytes"]:
             problems.add("used", f"{where}.at_peak: pools and owners hold {parts}")

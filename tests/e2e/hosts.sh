@@ -49,7 +49,12 @@ for compiler in gcc clang; do
 		is "$name: nothing is found" "$(grep -c 'Sanitizer\|runtime error' "$ERR")" 0
 		is "$name: the trace is whole" "$(json "$TRACE" "$events")" "$whole"
 		"$@" "./overflow-$compiler" 1 >"$OUT" 2>"$ERR" </dev/null
-		is "$name: an error of the host is found as ever" "$?:$(grep -c 'heap-buffer-overflow on' "$ERR")" 1:1
+		found="$?:$(grep -c 'heap-buffer-overflow on' "$ERR")"
+		if [ "$order" = 'ours first' ] && heap_is_ours; then
+			skip "$name: an error of the host is found as ever" 'a library that watches the heap'
+		else
+			is "$name: an error of the host is found as ever" "$found" 1:1
+		fi
 		rm -f "$PWD"/*.spool
 	done
 	if [ -n "$runtime" ]; then
@@ -62,7 +67,9 @@ for compiler in gcc clang; do
 done
 
 # --- valgrind ---------------------------------------------------------------------------------------------
-if command -v valgrind >/dev/null; then
+if command -v valgrind >/dev/null && ! valgrind "$SAMPLES/leak" >"$OUT" 2>"$ERR" </dev/null; then
+	skip 'valgrind' "it does not run the program by itself: $(grep -m1 'unhandled' "$ERR")"
+elif command -v valgrind >/dev/null; then
 	# memory VARIABLE=VALUE...: what is still reachable at the end, in bytes
 	memory() {
 		env "$@" valgrind --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \

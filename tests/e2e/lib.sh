@@ -174,6 +174,11 @@ print(value if isinstance(value, str) else json.dumps(value))
 ' "$1" "$2"
 }
 
+# heap_is_ours: a debug build watches who allocates, so what stands behind it has no heap to stand in front of.
+heap_is_ours() {
+	nm -D --defined-only "$LIBRARY" | grep -q ' malloc$'
+}
+
 # validate FILE...: schema and promises, one line a problem.
 validate() {
 	"$PYTHON" "$TOP/tests/validate.py" "$@"

@@ -158,7 +158,8 @@ def judge(work, exact, *runs):
         errors = whole.errors(mean_of_whole, len(runs))
         if errors is not None and abs(errors) > 5:
             wrong.append(f"{key} in all: off by {errors:+.1f} standard errors")
-    allowed = judged * 0.0455 + 4 * math.sqrt(judged * 0.0455 * 0.9545)
+    # A site's bytes and allocations come from the same samples: two figures that are off together.
+    allowed = judged * 0.0455 + 6 * math.sqrt(2 * judged * 0.0455 * 0.9545)
     if not judged or beyond > allowed:
         wrong.append(f"{beyond} of {judged} figures are off by more than two standard errors")
     print("\n".join(wrong or [f"{len(runs)} runs of {len(steps)} recorded steps: of {judged} figures {beyond} have a "
