@@ -19,12 +19,14 @@ static _Thread_local struct {
 	unsigned held; /* a bit a rank */
 	const char *hook;
 	bool walked;
+	bool listing;
 } self;
 
 static void stop(const char *what, const char *how, const char *why)
 {
 	self.held = 0; /* what is called below may take locks and allocate */
 	self.hook = NULL;
+	self.listing = false;
 	log_say("promise broken: ", what, how, why, NULL);
 	__builtin_trap();
 }
@@ -60,6 +62,13 @@ void watch_host(const char *function)
 {
 	if (self.held)
 		stop(function, " is called with this lock held: ", innermost(self.held));
+	if (self.listing)
+		stop(function, " is called while the loader lists what is there", "");
+}
+
+void watch_listing(bool on)
+{
+	self.listing = on;
 }
 
 void watch_malloc(const char *function)

@@ -9,6 +9,8 @@
 #ifndef BASE_WATCH_H
 #define BASE_WATCH_H
 
+#include <stdbool.h>
+
 enum lock_rank {
 	LOCK_UNRANKED,
 #define LOCK(name, what) LOCK_##name,
@@ -29,6 +31,12 @@ void watch_forked(void);
 /* Before what belongs to the host is called: a function of CUDA's, of the loader's, of PyTorch's.
  */
 void watch_host(const char *function);
+
+/*
+ * While the loader lists what is there (dl_iterate_phdr), it has the lock that dlopen takes second:
+ * who asks for its first one then waits for ever for a thread that loads.
+ */
+void watch_listing(bool on);
 
 /* Before whatever allocates on the host's heap. */
 void watch_malloc(const char *function);

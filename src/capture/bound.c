@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "capture/hooks.h"
-#include "capture/resolve.h"
 
 struct dynamic {
 	const ElfW(Sym) * symbols;
@@ -58,26 +58,68 @@ static void read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * entr
 	}
 }
 
+enum { CUDAS = 16 }; /* runtimes and drivers in a process: two or three */
+
+/*
+ * Where CUDA's own libraries lie. They are looked for first, for while the loader lists what is
+ * there it has a lock that who loads a library takes second: it must not be asked then.
+ */
+struct search {
+	struct {
+		uintptr_t low, high;
+	} cuda[CUDAS];
+	unsigned count;
+	bool past;
+};
+
+static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
+{
+	const char *name = text_base(info->dlpi_name);
+	struct search *search = data;
+	uintptr_t high = 0;
+
+	(void)size;
+	if (search->count == CUDAS ||
+	    (strncmp(name, "libcudart", 9) != 0 && strncmp(name, "libcuda.so", 10) != 0))
+		return 0;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		uintptr_t end = info->dlpi_addr + segment->p_vaddr + segment->p_memsz;
+
+		if (segment->p_type == PT_LOAD && end > high)
+			high = end;
+	}
+	search->cuda[search->count].low = info->dlpi_addr;
+	search->cuda[search->count++].high = high;
+	return 0;
+}
+
+static bool is_cudas(const struct search *search, uintptr_t address)
+{
+	for (unsigned i = 0; i < search->count; i++) {
+		if (address - search->cuda[i].low < search->cuda[i].high - search->cuda[i].low)
+			return true;
+	}
+	return false;
+}
+
 /* A slot that nobody has called through yet still points into its own library. */
 static bool is_past(const struct dl_phdr_info *info, const struct dynamic *dynamic,
-		    const ElfW(Rela) * relocation)
+		    const ElfW(Rela) * relocation, const struct search *search)
 {
 	const ElfW(Sym) *symbol = &dynamic->symbols[ELF64_R_SYM(relocation->r_info)];
-	const void *bound;
-	const char *module;
+	uintptr_t bound;
 
 	if (!ELF64_R_SYM(relocation->r_info) || symbol->st_shndx != SHN_UNDEF ||
 	    hook_named(dynamic->names + symbol->st_name) < 0)
 		return false;
 	memcpy(&bound, (const void *)(info->dlpi_addr + relocation->r_offset), sizeof(bound));
-	if (!bound)
-		return false;
-	module = resolve_module(bound);
-	return !strncmp(module, "libcudart", 9) || !strncmp(module, "libcuda.so", 10);
+	return is_cudas(search, bound);
 }
 
-static int look_at(struct dl_phdr_info *info, size_t size, void *past)
+static int look_at(struct dl_phdr_info *info, size_t size, void *data)
 {
+	struct search *search = data;
 	struct dynamic dynamic = { 0 };
 
 	(void)size;
@@ -93,10 +135,10 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *past)
 		size_t count = dynamic.bytes[kind] / sizeof(ElfW(Rela));
 
 		for (size_t i = 0; i < count; i++) {
-			if (is_past(info, &dynamic, &dynamic.relocations[kind][i])) {
-				*(bool *)past = true;
+			search->past =
+				is_past(info, &dynamic, &dynamic.relocations[kind][i], search);
+			if (search->past)
 				return 1;
-			}
 		}
 	}
 	return 0;
@@ -104,8 +146,10 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *past)
 
 bool bound_past_us(void)
 {
-	bool past = false;
+	struct search search = { .count = 0 };
 
-	dl_iterate_phdr(look_at, &past);
-	return past;
+	dl_iterate_phdr(note_cuda, &search);
+	if (search.count)
+		dl_iterate_phdr(look_at, &search);
+	return search.past;
 }

@@ -31,7 +31,19 @@ WRAP(int, dlclose, (void *handle), (handle))
 WRAP(int, dladdr, (const void *address, Dl_info *info), (address, info))
 WRAP(int, dladdr1, (const void *address, Dl_info *info, void **extra, int flags),
      (address, info, extra, flags))
-WRAP(int, dl_iterate_phdr, (each_fn * each, void *data), (each, data))
+
+int __real_dl_iterate_phdr(each_fn *each, void *data);
+__attribute__((visibility("hidden"))) int __wrap_dl_iterate_phdr(each_fn *each, void *data);
+int __wrap_dl_iterate_phdr(each_fn *each, void *data)
+{
+	int result;
+
+	watch_host("dl_iterate_phdr");
+	watch_listing(true);
+	result = __real_dl_iterate_phdr(each, data);
+	watch_listing(false);
+	return result;
+}
 
 #if defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
