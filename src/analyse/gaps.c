@@ -1,8 +1,9 @@
 /* Free memory inside the segments of pools: segments and blocks side by side, by address. */
 #include "analyse/gaps.h"
-#include "base/sort.h"
 
 #include <errno.h>
+
+#include "base/sort.h"
 
 static int compare(uint64_t a, uint64_t b)
 {

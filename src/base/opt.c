@@ -190,14 +190,6 @@ bool opt_valid(enum opt_id id, const char *value)
 	return parse(id, value, &count);
 }
 
-/* What follows NAME= where the variable is named so, NULL where it is another. */
-START_CODE static const char *value_of(const char *variable, const char *name)
-{
-	while (*name && *variable == *name)
-		name++, variable++;
-	return !*name && *variable == '=' ? variable + 1 : NULL;
-}
-
 /* One look at each variable: shells and compilers start with hundreds, and mean none for us. */
 START_CODE static void find_values(const char *values[OPT_IDS])
 {
@@ -208,8 +200,8 @@ START_CODE static void find_values(const char *values[OPT_IDS])
 			continue;
 		for (enum opt_id id = 0; id < OPT_IDS; id++) {
 			if (!values[id])
-				values[id] =
-					value_of(*variable + sizeof(prefix) - 1, opt_rows[id].env);
+				values[id] = text_value(*variable + sizeof(prefix) - 1,
+							opt_rows[id].env);
 		}
 	}
 }

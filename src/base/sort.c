@@ -31,12 +31,10 @@ static void merge(char *rows, size_t half, size_t count, size_t size, order_fn *
 static void merge_all(char *rows, size_t count, size_t size, order_fn *order, char *spare)
 {
 	for (size_t half = 1; half < count; half *= 2) {
-		for (size_t first = 0; count - first > half; first += 2 * half) {
+		for (size_t first = 0; first + half < count; first += 2 * half) {
 			size_t both = count - first < 2 * half ? count - first : 2 * half;
 
 			merge(rows + first * size, half, both, size, order, spare);
-			if (count - first <= 2 * half)
-				break;
 		}
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * Sorting without the heap: glibc's qsort() takes memory there for what is larger than a page, and
+ * Sorting without the heap: glibc's qsort() takes memory there for what is larger than 1 KiB, and
  * this library may be inside the host's own malloc.
  */
 #ifndef BASE_SORT_H

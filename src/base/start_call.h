@@ -8,7 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The result as the kernel gives it: negative for an error, and errno stays as it is. */
+/* Negative for an error. errno, which only some machines touch here, is for the constructor to
+ * keep.
+ */
 static inline long start_call(long number, long a, const void *b)
 {
 #if defined(__x86_64__)

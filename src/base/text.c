@@ -88,3 +88,10 @@ START_CODE const char *text_base(const char *path)
 
 	return slash ? slash + 1 : path;
 }
+
+START_CODE const char *text_value(const char *variable, const char *name)
+{
+	while (*name && *variable == *name)
+		name++, variable++;
+	return !*name && *variable == '=' ? variable + 1 : NULL;
+}

@@ -22,4 +22,8 @@ size_t text_hex(char *to, uint64_t value);
 /* The part of a path behind its last slash. */
 const char *text_base(const char *path);
 
+/* What follows NAME= where the variable (of the environment) is named so, NULL where it is another.
+ */
+const char *text_value(const char *variable, const char *name);
+
 #endif

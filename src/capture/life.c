@@ -68,10 +68,8 @@ START_CODE static const struct link_map *preloaded_map(void)
 /* getenv() lies in a page of libc that few have touched yet. */
 START_CODE static bool is_set(const char *name)
 {
-	size_t length = strlen(name);
-
 	for (char **variable = environ; variable && *variable; variable++) {
-		if (!strncmp(*variable, name, length) && (*variable)[length] == '=')
+		if (text_value(*variable, name))
 			return true;
 	}
 	return false;

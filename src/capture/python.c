@@ -232,11 +232,6 @@ static inline __attribute__((always_inline)) void walk_frames(const struct pytho
 	*to = frames;
 }
 
-static bool is_versioned(const struct python_layout *at)
-{
-	return at->code_version != PYTHON_NONE && at->frame_entry == PYTHON_NONE;
-}
-
 static void walk_thread(struct python_frames *frames, bool listed)
 {
 	const struct python_layout *at = &state.python.layout;
@@ -251,7 +246,7 @@ static void walk_thread(struct python_frames *frames, bool listed)
 	frames->listed = true;
 	if (at->frame_owner == PYTHON_NONE)
 		walk_objects(at, frame, frames);
-	else if (is_versioned(at))
+	else if (python_is_versioned(at))
 		walk_frames(at, frame, frames, true);
 	else
 		walk_frames(at, frame, frames, false);

@@ -107,6 +107,12 @@ static inline bool python_owned_by_interpreter(uint8_t owner)
 	return owner >= 3;
 }
 
+/* 3.12 on: each code has a number of its own, and no frame says that it began a loop. */
+static inline bool python_is_versioned(const struct python_layout *at)
+{
+	return at->code_version != PYTHON_NONE && at->frame_entry == PYTHON_NONE;
+}
+
 /*
  * A frame that is still making its cells or its generator, which CPython does not show either. The
  * code is asked only where it can matter: it would be one more cache line a frame.

@@ -11,8 +11,7 @@ static const uint64_t SHIM = 1ULL << 63;
 
 bool python_is_quick(const struct python_layout *at)
 {
-	return at->code_version != PYTHON_NONE && at->frame_entry == PYTHON_NONE &&
-	       at->frame_tlbc == PYTHON_NONE;
+	return python_is_versioned(at) && at->frame_tlbc == PYTHON_NONE;
 }
 
 static inline bool is_shim(uint64_t kind)
@@ -76,7 +75,7 @@ static inline unsigned __int128 part(const struct python_place *place, unsigned 
 }
 
 /*
- * How many places a walk has, *frames of them frames; shims are no more than frames: a chain that
+ * How many places a walk has, to->count of them frames; shims are no more than frames: a chain that
  * runs on without frames is none. 0 when a code has no number.
  */
 static unsigned measure(const struct python_layout *at, uint64_t frame, struct python_frames *to)
@@ -131,14 +130,12 @@ static inline unsigned search(const struct python_trail *trail, unsigned index, 
 	return index;
 }
 
-enum found { FOUND_KNOWN, FOUND_END, FOUND_NONE };
-
 /*
  * From the frame outwards to one that the trail has (`known`: if that counts), or to the end; those
- * on the way are in trail->fresh. FOUND_NONE: too many, or one without a number.
+ * on the way are in trail->fresh. False: too many, or one without a number.
  */
-static enum found gather(const struct python_layout *at, struct python_trail *trail,
-			 uint64_t *frame, unsigned *fresh, unsigned *index, bool known)
+static bool gather(const struct python_layout *at, struct python_trail *trail, uint64_t *frame,
+		   unsigned *fresh, unsigned *index, bool known)
 {
 	unsigned steps = 2 * PYTHON_TRAIL;
 
@@ -148,16 +145,16 @@ static enum found gather(const struct python_layout *at, struct python_trail *tr
 		if (known) {
 			*index = search(trail, *index, *frame);
 			if (*index && trail->at[*index - 1].frame == *frame)
-				return FOUND_KNOWN;
+				return true;
 		}
 		place = look(at, *frame);
 		if (!steps-- || *fresh == PYTHON_TRAIL || !is_numbered(place.kind))
-			return FOUND_NONE;
+			return false;
 		if (counts(at, &place))
 			trail->fresh[(*fresh)++] = place;
 	}
 	*index = 0;
-	return FOUND_END;
+	return true;
 }
 
 /*
@@ -246,13 +243,12 @@ static bool walk_trail(const struct python_layout *at, uint64_t innermost, struc
 	uint64_t frame = innermost;
 	unsigned index = trail->last;
 	unsigned fresh;
-	enum found found = gather(at, trail, &frame, &fresh, &index, true);
 
-	if (found == FOUND_NONE || index + fresh > PYTHON_TRAIL)
+	if (!gather(at, trail, &frame, &fresh, &index, true) || index + fresh > PYTHON_TRAIL)
 		return false;
 	if (!follow(at, trail, frame, index)) {
 		frame = innermost;
-		if (gather(at, trail, &frame, &fresh, &index, false) != FOUND_END)
+		if (!gather(at, trail, &frame, &fresh, &index, false))
 			return false;
 	}
 	lay(trail, index, fresh);

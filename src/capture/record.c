@@ -172,6 +172,7 @@ void record_prepare(void)
 	signals_deliver(&deferred);
 }
 
+/* Of a flight recorder only a limit that was asked for counts. */
 static int start_ledger(void)
 {
 	uint64_t most = opt_count(OPT_ID_max_events);

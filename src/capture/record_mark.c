@@ -95,7 +95,6 @@ static void put_mark(const struct pending *from)
 	ledger_note(&recorder.ledger, &event);
 }
 
-/* Of a flight recorder only a limit that was asked for counts. */
 /* Does the pop end the push? */
 static bool is_end_of(const struct pending *pop, const struct pending *push)
 {

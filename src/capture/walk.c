@@ -5,7 +5,6 @@
 
 #include "base/opt.h"
 #include "base/start.h"
-#include "capture/unload.h"
 #include "capture/unwind.h"
 
 static START_DATA struct {
@@ -36,11 +35,7 @@ bool walk_is_wanted(void)
 	return wanted.native || wanted.python;
 }
 
-/*
- * The unwinder's walk begins inside this library: what the caller returned into is where the host's
- * part is. False if it did not come there.
- */
-static bool unwind_native(struct walk *walk, void *caller)
+bool walk_unwind(struct walk *walk, void *caller)
 {
 	size_t count = wanted.native ? unwind(walk->buffer, wanted.depth + WALK_OWN) : 0;
 
@@ -83,7 +78,7 @@ static void walk_native(struct walk *walk, struct walk_memory *memory, void *cal
 	if (walk->python.count && !python_eval_range(&low, &high))
 		low = high = 0;
 	if (!wanted.native || !memory || !frame || frame[1] != caller) {
-		unwind_native(walk, caller);
+		walk_unwind(walk, caller);
 	} else {
 		start = step_start(frame);
 		steps = &memory->steps[(start.stack + start.address) * HASH_A >> 32 &
@@ -95,7 +90,7 @@ static void walk_native(struct walk *walk, struct walk_memory *memory, void *cal
 			walk->hash = step_hash_of(steps);
 			return;
 		}
-		if (unwind_native(walk, caller))
+		if (walk_unwind(walk, caller))
 			walk->learnt =
 				step_learn(&start, walk->native,
 					   walk->count - (size_t)(walk->native - walk->buffer),
@@ -146,11 +141,6 @@ struct hash128 walk_hash(const struct walk *walk, uint64_t unloaded)
 	}
 	hash.b ^= unloaded * HASH_A;
 	return hash;
-}
-
-void walk_unwind(struct walk *walk, void *caller)
-{
-	unwind_native(walk, caller);
 }
 
 void walk_forget(struct walk_memory *memory)

@@ -53,8 +53,12 @@ bool walk_is_wanted(void);
  */
 void walk_stack(struct walk *walk, struct walk_memory *memory, void *caller, void *const *frame);
 
-/* The native part alone, without the rules of step.h; at least the caller. */
-void walk_unwind(struct walk *walk, void *caller);
+/*
+ * The native part alone, without the rules of step.h. The unwinder's walk begins inside this
+ * library: what the caller returned into is where the host's part is. False if it did not come
+ * there: the caller is all then.
+ */
+bool walk_unwind(struct walk *walk, void *caller);
 
 /* Of all of it. */
 struct hash128 walk_hash(const struct walk *walk, uint64_t unloaded);
