@@ -13,6 +13,7 @@
 #include "base/rank.h"
 #include "base/signals.h"
 #include "base/start.h"
+#include "base/start_call.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "capture/driver.h"
@@ -51,22 +52,36 @@ static const char *pattern(void)
 	return near[0] ? near : far;
 }
 
+/* Apart: its buffers are pages of the stack that a short process would touch for nothing else. */
+static __attribute__((noinline)) void paths_init_far(const char *output)
+{
+	char cwd[4096];
+
+	far[0] = '\0';
+	if (output[0] != '/' && getcwd(cwd, sizeof(cwd))) {
+		append_literal(far, sizeof(far), cwd);
+		text_append(far, sizeof(far), "/");
+	}
+	text_append(far, sizeof(far), output);
+}
+
 START_CODE void paths_init(void)
 {
 	const char *output = opt_text(OPT_ID_output);
-	char text[sizeof(far)];
-	char cwd[4096];
+	char cwd[sizeof(near) / 2] = "";
+	bool relative = output[0] != '/';
 
-	text[0] = '\0';
-	if (output[0] != '/' && getcwd(cwd, sizeof(cwd))) {
-		append_literal(text, sizeof(text), cwd);
-		text_append(text, sizeof(text), "/");
+	near[0] = '\0';
+	if (relative && start_call(SYS_getcwd, (long)(uintptr_t)cwd, (void *)sizeof(cwd)) > 0) {
+		append_literal(near, sizeof(near), cwd);
+		text_append(near, sizeof(near), "/");
 	}
-	text_append(text, sizeof(text), output);
-	if (strlen(text) < sizeof(near))
-		text_copy(near, sizeof(near), text);
-	else
-		text_copy(far, sizeof(far), text);
+	/* What fills it may have been cut. */
+	if (relative != (near[0] == '/') ||
+	    text_append(near, sizeof(near), output) == sizeof(near) - 1) {
+		near[0] = '\0';
+		paths_init_far(output);
+	}
 }
 
 /* Directories for a spool whose own place cannot claim space ahead. */
