@@ -92,6 +92,27 @@ static const char *other_directory(unsigned i)
 	return i < 3 ? directories[i] : NULL;
 }
 
+static bool exists(const char *path)
+{
+	return !faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+/*
+ * The spool, unless there is one or the output is there already. Another process may have had this
+ * name until just now: it writes its document first, and then its spool goes.
+ */
+static int create_unless_there(const struct paths *paths, struct spool *spool)
+{
+	int error = exists(paths->output) ? -EEXIST : spool_create(spool, paths->spool);
+
+	if (!error && exists(paths->output)) {
+		spool_unlink(spool);
+		spool_close(spool);
+		error = -EEXIST;
+	}
+	return error;
+}
+
 static int create_in(struct paths *paths, struct spool *spool, const char *directory)
 {
 	static char first[4096]; /* one recording is opened at a time, maybe on a small stack */
@@ -104,9 +125,7 @@ static int create_in(struct paths *paths, struct spool *spool, const char *direc
 					   directory);
 		if (error)
 			break;
-		error = faccessat(AT_FDCWD, paths->output, F_OK, AT_SYMLINK_NOFOLLOW)
-				? spool_create(spool, paths->spool)
-				: -EEXIST;
+		error = create_unless_there(paths, spool);
 		if (error != -EEXIST)
 			break;
 		error = n + 1 < NAMES ? 0 : error;

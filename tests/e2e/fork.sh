@@ -193,6 +193,13 @@ esac
 ok 'the trace keeps its promises' validate "$new"
 is 'it is nobody else'\''s to read' "$(stat -c %a "$new")" 600
 
+# One that has the name until its document is there, just before this one has it.
+rm -f ./*.json ./*.spool
+: >late.json
+LD_PRELOAD="$LIBRARY:$E2E/libnoroom.so" NOROOM_MAKES=$PWD/late.1.json MEMTRACE_OUTPUT=$PWD/late.json "$SAMPLES/leak" \
+	>/dev/null 2>&1
+is 'a number that another process has just used up: the next one' "$(echo late*)" 'late.1.json late.2.json late.json'
+
 # Ten at once, of one name.
 rm -f ./*.json ./*.spool
 MEMTRACE_OUTPUT=$PWD/same.json

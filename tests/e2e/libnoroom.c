@@ -1,6 +1,7 @@
 /*
  * A file system that gives no space: preloaded, fallocate() fails with the error NOROOM_ERRNO after
- * NOROOM_AFTER calls, but for files below NOROOM_BUT.
+ * NOROOM_AFTER calls, but for files below NOROOM_BUT. NOROOM_MAKES is a file that is there from the
+ * first call on: what another process has finished meanwhile.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,7 +29,10 @@ int fallocate(int fd, int mode, off_t offset, off_t length)
 	static int calls;
 	const char *after = getenv("NOROOM_AFTER");
 	const char *error = getenv("NOROOM_ERRNO");
+	const char *made = getenv("NOROOM_MAKES");
 
+	if (made)
+		close(open(made, O_CREAT | O_CLOEXEC, 0600));
 	if (error && calls++ >= (after ? atoi(after) : 0) && !is_below(fd, getenv("NOROOM_BUT"))) {
 		errno = atoi(error);
 		return -1;
