@@ -7,7 +7,9 @@
 enum {
 	FIRST_NS = 1000000, /* no rate is told from less */
 	SLOWER = 4096,      /* by one in so many: what is left is made good at each look */
-	DOUBT_NS = 20000,   /* more than the kernel's adjustments explain */
+	DOUBT_NS = 20000,   /* more than the kernel's adjustments explain, and than TOGETHER_NS */
+	TOGETHER_NS = 5000, /* between both clocks of a look */
+	TRIES = 3,          /* to read them so close together */
 	KNOWN = 1 << 30,    /* ticks over which a prediction means anything */
 };
 
@@ -72,11 +74,29 @@ static void distrust(void)
 	atomic_store(&now_rate, 0);
 }
 
+/*
+ * Both clocks at one moment. Whoever is interrupted between them (a signal, another thread's turn,
+ * another machine's) has ticks of one moment and the time of a later one, and would run ahead.
+ */
+static bool read_both(uint64_t *ticks, uint64_t *ns)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		uint64_t before = clock_now();
+
+		*ticks = ticks_now();
+		*ns = clock_now();
+		if (*ns - before < TOGETHER_NS)
+			return true;
+	}
+	return false;
+}
+
 uint64_t now_look(void)
 {
 	struct now_thread last = now_thread;
-	uint64_t ticks = ticks_now();
-	uint64_t ns = clock_now();
+	uint64_t ticks;
+	uint64_t ns;
+	bool together = read_both(&ticks, &ns);
 	uint64_t rate = atomic_load_explicit(&now_rate, memory_order_relaxed);
 	uint64_t told = 0;
 
@@ -90,6 +110,8 @@ uint64_t now_look(void)
 	}
 	if (told > ns)
 		ns = told;
+	if (!together)
+		return ns;
 	now_thread.ticks = 0;
 	atomic_signal_fence(memory_order_seq_cst);
 	now_thread.ns = ns;
