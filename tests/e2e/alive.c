@@ -79,10 +79,17 @@ static void child(void)
 		pause();
 }
 
+__attribute__((noinline)) static void pin_here(size_t size)
+{
+	void *ptr;
+
+	if (cudaMallocHost(&ptr, size))
+		exit(1);
+}
+
 static void obey(char *line, char **argv)
 {
 	unsigned long number = 0, size = 0;
-	void *ptr;
 
 	if (sscanf(line, "take %lu %lu", &number, &size) == 2) {
 		while (number--)
@@ -93,8 +100,7 @@ static void obey(char *line, char **argv)
 			give_newest();
 		printf("given %lu %lu\n", now, peak);
 	} else if (sscanf(line, "pin %lu", &size) == 1) {
-		if (cudaMallocHost(&ptr, size))
-			exit(1);
+		pin_here(size);
 		puts("pinned");
 	} else if (sscanf(line, "device %lu", &number) == 1) {
 		if (cudaSetDevice((int)number))

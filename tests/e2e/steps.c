@@ -21,7 +21,8 @@ static unsigned long below(unsigned long n)
 	return (state >> 33) % n;
 }
 
-static void *take(size_t size)
+/* Part of its callers at any level of optimisation: they are the sites. */
+__attribute__((always_inline)) static inline void *take(size_t size)
 {
 	void *p = NULL;
 

@@ -63,7 +63,7 @@ is 'now and peak are those of the program' \
 is 'the other device' "$(json top.json 'd["processes"][0]["devices"][1]["allocated"]["now_bytes"]')" 30000
 is 'page-locked memory' "$(json top.json 'd["processes"][0]["spaces"][0]["allocated"]["now_bytes"]')" 8192
 is 'lines' "$(json top.json '[[l["line"], l["device"], l["bytes"], l["count"]] for l in d["processes"][0]["lines"]]')" \
-	'[["take_here (alive)", 0, 5246976, 6], ["take_here (alive)", 1, 30000, 3], ["main (alive)", null, 8192, 1]]'
+	'[["take_here (alive)", 0, 5246976, 6], ["take_here (alive)", 1, 30000, 3], ["pin_here (alive)", null, 8192, 1]]'
 is 'ranges' "$(json top.json '[[r["name"] for r in d["processes"][0]["ranges"]["open"]], d["processes"][0]["ranges"]["complete"]]')" \
 	'[["outer", "inner"], true]'
 is 'no rates at a first look' "$(json top.json '[d["processes"][0]["events_rate"], d["processes"][0]["devices"][0]["allocations_rate"]]')" '[null, null]'
