@@ -14,13 +14,20 @@
 
 enum {
 	EVERY_NS = 10 * 1000 * 1000,
+	SELDOM_NS = 250 * 1000 * 1000, /* however slow the driver answers */
+	REST = 400,                    /* times what an answer took, until the next sample */
 	FRESH_NS = 1000 * 1000, /* a figure counts as one of now if nothing has moved since */
-	MOVED_NS = 1000 * 1000, /* if much was allocated or freed meanwhile */
+	MOVED = 10,             /* times as often if much was allocated or freed meanwhile */
 	TRIES = 3,              /* to catch a moment without memory on the move */
 };
 
 _Atomic uint32_t used_stepping;
-static _Atomic uint64_t last[USED_DEVICES];
+static _Atomic uint64_t turns;
+static struct {
+	_Atomic uint64_t last; /* 0: none yet */
+	_Atomic uint64_t took; /* to be answered then */
+	_Atomic uint64_t rest; /* from then to the next */
+} samples[USED_DEVICES];
 
 _Atomic uint64_t used_seen[USED_SEEN];
 _Atomic uint64_t used_moving;
@@ -127,6 +134,7 @@ static bool look(const struct span *span, int device, struct used_look *look)
 		if ((uint32_t)before != used_thread.moving)
 			continue;
 		look->t = record_now();
+		look->turn = 1 + atomic_fetch_add(&turns, 1);
 		if (!ask(device, &look->used))
 			return false;
 		look->moving = before;
@@ -155,16 +163,37 @@ static bool much_moved(int device)
 
 static bool due(int device, uint64_t now)
 {
-	uint64_t before = atomic_load_explicit(&last[device], memory_order_relaxed);
+	uint64_t before = atomic_load_explicit(&samples[device].last, memory_order_relaxed);
+	uint64_t rest = atomic_load_explicit(&samples[device].rest, memory_order_relaxed);
 
-	return !before || now - before >= EVERY_NS ||
-	       (now - before >= MOVED_NS && record_is_open() && much_moved(device));
+	return !before || now - before >= rest ||
+	       (now - before >= rest / MOVED && record_is_open() && much_moved(device));
+}
+
+/*
+ * Some drivers answer in 25 us, some in a millisecond: the host waits the same part of its time. Of
+ * two answers the quicker one counts, for a thread may have lost its turn meanwhile. An answer that
+ * was out of date is asked for again soon.
+ */
+static void rest_from(int device, uint64_t begin, bool accounted)
+{
+	uint64_t end = record_now();
+	uint64_t took = end - begin;
+	uint64_t before = atomic_exchange(&samples[device].took, took);
+	uint64_t rest = (took < before ? took : before) * REST;
+
+	rest = rest < EVERY_NS ? EVERY_NS : rest > SELDOM_NS ? SELDOM_NS : rest;
+	if (!accounted)
+		end -= rest - rest / MOVED;
+	atomic_store_explicit(&samples[device].rest, rest, memory_order_relaxed);
+	atomic_store_explicit(&samples[device].last, end ? end : 1, memory_order_relaxed);
 }
 
 void span_sample_used(const struct span *span, int device)
 {
 	struct used_culprit seen_by = { .hook = (enum hook_id)span->hook };
 	struct used_look seen;
+	bool accounted;
 	uint64_t now;
 
 	if (!wanted(device))
@@ -172,10 +201,10 @@ void span_sample_used(const struct span *span, int device)
 	now = record_now();
 	if (!due(device, now) || !look(span, device, &seen))
 		return;
-	atomic_store_explicit(&last[device], now ? now : 1, memory_order_relaxed);
 	record_lock();
-	used_account(device, &seen, NULL, &seen_by);
+	accounted = used_account(device, &seen, NULL, &seen_by);
 	record_unlock();
+	rest_from(device, now, accounted);
 }
 
 /* --- steps --- */
@@ -274,33 +303,51 @@ static void describe(const struct span *span, struct used_culprit *culprit)
 		stacks_owner(culprit->of, sizeof(culprit->of), span_root(span)->caller);
 }
 
+/* A figure from behind the step, in the account. The step lasts until then: it is whose it is. */
+static bool account_end(const struct span *span, struct used_culprit *culprit, bool *described)
+{
+	struct used_device *known = &used_devices[span->step_device];
+	struct used_look seen;
+	bool done;
+	bool any;
+
+	if (!look(span, span->step_device, &seen))
+		return false;
+	record_lock();
+	any = used_left(span->step_device, &seen) != known->residual;
+	record_unlock();
+	if (any && !*described)
+		describe(span, culprit);
+	*described = *described || any;
+	record_lock();
+	done = used_account(span->step_device, &seen, any ? culprit : NULL, NULL);
+	if (done)
+		used_abandon();
+	record_unlock();
+	return done;
+}
+
 void used_end(struct span *span)
 {
 	struct used_culprit culprit = { .kind = USED_CONTEXT };
-	int device = span->step_device;
+	bool described = false;
 	int saved = errno;
-	struct used_look seen;
-	bool known;
-	bool any;
 
 	if (!span->stepping)
 		return;
 	span->stepping = false;
-	known = look(span, device, &seen);
-	record_lock();
-	any = !known || used_left(device, &seen) != used_devices[device].residual;
-	record_unlock();
-	if (any)
-		describe(span, &culprit);
-	used_abandon();
-	record_lock();
-	if (known) {
-		used_account(device, &seen, any ? &culprit : NULL, NULL);
-	} else {
-		used_devices[device].culprit = culprit;
-		used_devices[device].waiting = true;
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (account_end(span, &culprit, &described))
+			goto out;
 	}
+	if (!described)
+		describe(span, &culprit);
+	record_lock();
+	used_devices[span->step_device].culprit = culprit;
+	used_devices[span->step_device].waiting = true;
+	used_abandon();
 	record_unlock();
+out:
 	errno = saved;
 }
 
@@ -350,8 +397,10 @@ void used_context_ended(struct span *span, uint64_t context)
 void used_clear(void)
 {
 	used_names_clear();
-	for (unsigned i = 0; i < USED_DEVICES; i++)
-		atomic_store(&last[i], 0);
+	for (unsigned i = 0; i < USED_DEVICES; i++) {
+		atomic_store(&samples[i].last, 0);
+		atomic_store(&samples[i].took, 0);
+	}
 	used_forget_seen();
 	atomic_store(&used_moving, 0);
 	atomic_store(&used_stepping, 0);

@@ -201,16 +201,21 @@ static void begin_device(int device, const struct used_look *look)
 		name_step(device, look, &others, (int64_t)known->before);
 }
 
-void used_account(int device, const struct used_look *look, const struct used_culprit *culprit,
+static bool is_of_now(const struct used_device *known, const struct used_look *look)
+{
+	return look->moving == atomic_load(&used_moving) && look->turn >= known->turn;
+}
+
+bool used_account(int device, const struct used_look *look, const struct used_culprit *culprit,
 		  const struct used_culprit *seen_by)
 {
 	struct used_device *known = &used_devices[device];
 	int64_t bytes;
 
+	if (!is_of_now(known, look))
+		return false;
 	if (record_is_open())
 		known->reserved = used_reserved(record_ledger(), device);
-	known->moving = look->moving;
-	known->t = look->t;
 	if (!known->begun)
 		begin_device(device, look);
 	if (known->waiting)
@@ -219,14 +224,18 @@ void used_account(int device, const struct used_look *look, const struct used_cu
 	if (culprit && culprit->ended)
 		unname(device, look, culprit);
 	bytes = used_left(device, look) - known->residual;
-	if (culprit && bytes) {
+	if (bytes && !culprit && atomic_load(&used_stepping))
+		return true; /* it belongs to a step that is under way, whose end looks again */
+	known->moving = look->moving;
+	known->turn = look->turn;
+	known->t = look->t;
+	if (bytes && culprit) {
 		name_step(device, look, culprit, bytes);
-	} else if (!culprit && bytes && !atomic_load(&used_stepping)) {
+	} else {
 		known->residual += bytes;
-		tell(device, look, seen_by, 0);
-	} else if (!bytes) {
-		tell(device, look, NULL, 0);
-	} /* else it belongs to a step that is under way, whose end looks again */
+		tell(device, look, bytes ? seen_by : NULL, 0);
+	}
+	return true;
 }
 
 /* The steps so far, with nothing reserved yet. */

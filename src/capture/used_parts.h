@@ -13,6 +13,7 @@ enum { USED_DEVICES = 64, USED_OF = 64 };
 struct used_look {
 	uint64_t t, used;
 	uint64_t moving; /* used_moving then */
+	uint64_t turn;   /* taken just before: what had come by then is in it */
 };
 
 /* Who is told to have taken something. */
@@ -36,6 +37,7 @@ struct used_device {
 
 	int64_t named; /* of all names */
 	int64_t residual;
+	uint64_t turn;   /* of the newest figure that nothing was left of */
 	uint64_t before; /* what others occupied, where they are counted with us */
 	struct used_culprit culprit;
 };
@@ -48,9 +50,10 @@ int64_t used_left(int device, const struct used_look *look);
 /*
  * Likewise: a figure is there. What it shows beyond what is known belongs to the culprit that waits
  * for a figure, else to the one given, else, with no step on its way, it remains; `seen_by` is who
- * looked.
+ * looked. False, and nothing is done, if the figure is out of date: memory has moved since, or a
+ * newer one is in the account.
  */
-void used_account(int device, const struct used_look *look, const struct used_culprit *culprit,
+bool used_account(int device, const struct used_look *look, const struct used_culprit *culprit,
 		  const struct used_culprit *seen_by);
 
 /* Calls between used_begin() and used_end(). */

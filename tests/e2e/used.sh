@@ -131,6 +131,14 @@ is "crowd: more processes than are looked at" "$(used "$TRACE" source)" cuMemGet
 MEMTRACE_USED=0 traced "$E2E/used" steps
 is "MEMTRACE_USED=0: nobody is asked" "$(json "$TRACE" '[d["used"], d["summary"]["devices"][0]["used"]]')" "[[], null]"
 
+# A slow driver is asked so seldom that the program waits a 400th of its time, or 4 times a second; two
+# more are the first, of which nothing is known, and one beside.
+rm -f asked.count
+FAKE_NVML_US=2000 FAKE_NVML_COUNT=$PWD/asked.count FAKE_CUDA_LATENCY_NS=100000 traced "$SAMPLES/churn" 1500 1
+asked=$(wc -c <asked.count)
+seconds=$(json "$TRACE" 'd["process"]["duration_ns"] / 1e9')
+is "slow: $asked times in $seconds s" "$("$PYTHON" -c "print($asked >= 3, $asked <= 8 + 5 * $seconds)")" "True True"
+
 # --- a child, a killed program -----------------------------------------------------------------------
 
 MEMTRACE_OUTPUT=$PWD/fork.json traced "$E2E/used" fork

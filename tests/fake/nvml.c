@@ -5,11 +5,13 @@
  * It tells of the driver in its own process only. Devices are in the reverse of CUDA's order, and
  * found by UUID. FAKE_NVML says how it answers: "none", it does not begin; "container", processes
  * have other ids than here; "hidden", no process is listed; "unknown", their figures are not known;
- * FAKE_NVML_NEIGHBOURS is how many more processes are listed, with ids from 1 on.
+ * FAKE_NVML_NEIGHBOURS is how many more processes are listed, with ids from 1 on; FAKE_NVML_US, how
+ * long a list takes; FAKE_NVML_COUNT, a file that gets a byte for each.
  */
 #include "control.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,11 +120,29 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 	return status;
 }
 
-static unsigned int neighbours(void)
+static unsigned int number(const char *name)
 {
-	const char *set = getenv("FAKE_NVML_NEIGHBOURS");
+	const char *set = getenv(name);
 
 	return set ? (unsigned int)strtoul(set, NULL, 0) : 0;
+}
+
+static unsigned int neighbours(void)
+{
+	return number("FAKE_NVML_NEIGHBOURS");
+}
+
+static void take_time(void)
+{
+	const char *counted = getenv("FAKE_NVML_COUNT");
+	int fd = counted ? open(counted, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+
+	if (fd >= 0 && write(fd, ".", 1) != 1)
+		abort();
+	if (fd >= 0)
+		close(fd);
+	if (number("FAKE_NVML_US"))
+		usleep(number("FAKE_NVML_US"));
 }
 
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int *count,
@@ -135,6 +155,7 @@ nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsign
 
 	if (status != NVML_SUCCESS)
 		return status;
+	take_time();
 	*count = answers("hidden") ? 0 : neighbours() + occupied.context;
 	if (*count > room)
 		return NVML_ERROR_INSUFFICIENT_SIZE;
