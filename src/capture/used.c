@@ -172,8 +172,8 @@ static bool due(int device, uint64_t now)
 
 /*
  * Some drivers answer in 25 us, some in a millisecond: the host waits the same part of its time. Of
- * two answers the quicker one counts, for a thread may have lost its turn meanwhile. An answer that
- * was out of date is asked for again soon.
+ * two answers the quicker one counts, for a thread may have lost its turn meanwhile. Where memory was
+ * on the move it is asked again soon.
  */
 static void rest_from(int device, uint64_t begin, bool accounted)
 {
@@ -199,11 +199,14 @@ void span_sample_used(const struct span *span, int device)
 	if (!wanted(device))
 		return;
 	now = record_now();
-	if (!due(device, now) || !look(span, device, &seen))
+	if (!due(device, now))
 		return;
-	record_lock();
-	accounted = used_account(device, &seen, NULL, &seen_by);
-	record_unlock();
+	accounted = look(span, device, &seen);
+	if (accounted) {
+		record_lock();
+		accounted = used_account(device, &seen, NULL, &seen_by);
+		record_unlock();
+	}
 	rest_from(device, now, accounted);
 }
 
