@@ -22,7 +22,7 @@ signal|sigaction|sigaltstack|pthread_create|pthread_exit|pthread_cancel|sleep|us
 
 allowed='
 memory     mmap munmap mremap madvise msync mprotect mincore getpagesize sysconf
-files      open open64 openat close read write pread pread64 pwrite pwrite64 writev lseek lseek64
+files      fchmod open open64 openat close read write pread pread64 pwrite pwrite64 writev lseek lseek64
 files      ftruncate ftruncate64 fallocate fallocate64 fstat fstat64 stat stat64 lstat lstat64 fsync
 files      statfs statfs64 fstatfs fstatfs64 faccessat unlink unlinkat rename renameat2 link mkdir readlink realpath
 files      getcwd fcntl fcntl64 flock opendir readdir closedir process_vm_readv isatty poll ioctl

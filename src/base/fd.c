@@ -1,9 +1,25 @@
-/* Descriptors: whole writes and reads. */
+/* Descriptors: new files, whole writes and reads. */
 #include "base/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+int fd_create(const char *path)
+{
+	int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY;
+	int fd = open(path, flags, 0600);
+	struct stat status;
+
+	if (fd < 0)
+		return -errno;
+	/* A umask that takes the owner's rights: the spool is opened again as it grows, and a
+	 * trace is there to be read. Where modes cannot be set there is none to mend. */
+	if (!fstat(fd, &status) && (status.st_mode & 0600) != 0600)
+		fchmod(fd, 0600);
+	return fd;
+}
 
 int fd_write_all(int fd, const char *bytes, size_t length)
 {

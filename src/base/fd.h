@@ -1,13 +1,17 @@
 /*
- * Descriptors: whole writes and reads, where EINTR and short counts end.
+ * Descriptors: new files, and whole writes and reads, where EINTR and short counts end.
  *
- * Each returns 0 or -errno.
+ * Each returns 0 or -errno unless it says otherwise.
  */
 #ifndef BASE_FD_H
 #define BASE_FD_H
 
 #include <stddef.h>
 #include <sys/types.h>
+
+/* A new file for reading and writing, with mode 0600 whatever the umask; nothing that exists is
+ * opened or followed. The descriptor, or -errno. */
+int fd_create(const char *path);
 
 int fd_write_all(int fd, const char *bytes, size_t length);
 

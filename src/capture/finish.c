@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/opt.h"
 #include "base/pack.h"
@@ -34,11 +35,11 @@ static int open_partial(const char *output, char *partial, size_t size, int *fd)
 		if (error)
 			return error;
 		text_append(partial, size, ".partial");
-		*fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		*fd = fd_create(partial);
 		if (*fd >= 0)
 			return 0;
-		if (errno != EEXIST)
-			return -errno;
+		if (*fd != -EEXIST)
+			return *fd;
 	}
 	return -EEXIST;
 }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "base/signals.h"
 #include "base/text.h"
 #include "spool/spool.h"
@@ -173,9 +174,9 @@ int spool_create(struct spool *spool, const char *path)
 	memset(spool, 0, sizeof(*spool));
 	if (text_copy(spool->path, sizeof(spool->path), path) != strlen(path))
 		return -ENAMETOOLONG;
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
+	fd = fd_create(path);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	error = fstat(fd, &status) ? -errno : 0;
 	close(fd);
 	spool->device = status.st_dev;
