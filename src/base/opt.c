@@ -23,6 +23,15 @@ static START_DATA struct {
 	const char *trouble;
 } opt;
 
+/*
+ * The values that were given: programs that set their title write over the environment they were
+ * started with. The short ones lie beside what the constructor writes anyway.
+ */
+static START_DATA char near[160];
+static START_DATA uint32_t near_used;
+static char far[3 * 4096];
+static START_DATA uint32_t far_used;
+
 START_CODE static bool parse_flag(const char *text, uint64_t *count)
 {
 	static const char *const yes[] = { "1", "on", "yes", "true" };
@@ -206,19 +215,32 @@ START_CODE static void find_values(const char *values[OPT_IDS])
 	}
 }
 
+/* NULL where there is no room: no setting means as much. */
+START_CODE static const char *keep_text(const char *value)
+{
+	size_t size = strlen(value) + 1;
+	bool fits = size <= sizeof(near) - near_used;
+	char *to = fits ? near + near_used : far + far_used;
+
+	if (!fits && size > sizeof(far) - far_used)
+		return NULL;
+	*(fits ? &near_used : &far_used) += (uint32_t)size;
+	text_copy_n(to, size, value, size - 1);
+	return to;
+}
+
 START_CODE void opt_read(void)
 {
 	const char *values[OPT_IDS] = { NULL };
 
 	find_values(values);
 	for (enum opt_id id = 0; id < OPT_IDS; id++) {
-		const char *value = values[id];
+		const char *value = values[id] && *values[id] ? values[id] : NULL;
 
-		if (value && *value && parse(id, value, &opt.count[id])) {
-			opt.text[id] = value;
+		opt.text[id] = value && parse(id, value, &opt.count[id]) ? keep_text(value) : NULL;
+		if (opt.text[id])
 			continue;
-		}
-		if (value && *value && !opt.trouble)
+		if (value && !opt.trouble)
 			opt.trouble = opt_rows[id].env;
 		opt.text[id] = opt_rows[id].value;
 		parse(id, opt_rows[id].value, &opt.count[id]);

@@ -36,8 +36,8 @@ struct opt_row {
 
 extern const struct opt_row opt_rows[OPT_IDS];
 
-/* Reads every MEMTRACE_* variable once; a bad value keeps the default and is kept for
- * opt_trouble(). */
+/* Reads every MEMTRACE_* variable, and keeps what it read: once in a process. A bad value keeps
+ * the default and is kept for opt_trouble(). */
 void opt_read(void);
 
 /* The value of a TEXT row (lives as long as the process), of a FLAG row, of a COUNT row. */

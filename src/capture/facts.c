@@ -45,7 +45,12 @@ START_CODE static void append_literal(char *to, size_t size, const char *text)
  * anyway.
  */
 static START_DATA char near[200];
-static char far[4096];
+static char far[3 * 4096]; /* a directory may be all % */
+
+/* What else is settled at the start, if it was asked for: the directory of spools, absolute, and
+ * what %e stands for, which a program that sets its title writes over. */
+static char directory[4096];
+static char program[256];
 
 static const char *pattern(void)
 {
@@ -60,21 +65,39 @@ static __attribute__((noinline)) void paths_init_far(const char *output)
 	far[0] = '\0';
 	if (output[0] != '/' && getcwd(cwd, sizeof(cwd))) {
 		append_literal(far, sizeof(far), cwd);
-		text_append(far, sizeof(far), "/");
+		text_append(far, sizeof(far), cwd[1] ? "/" : "");
 	}
 	text_append(far, sizeof(far), output);
+}
+
+static void directory_init(const char *given)
+{
+	directory[0] = '\0';
+	if (given[0] != '/' && getcwd(directory, sizeof(directory)))
+		text_append(directory, sizeof(directory), "/");
+	text_append(directory, sizeof(directory), given);
+}
+
+START_CODE static bool names_program(const char *output)
+{
+	for (; *output; output++) {
+		if (output[0] == '%' && output[1] == 'e')
+			return true;
+	}
+	return false;
 }
 
 START_CODE void paths_init(void)
 {
 	const char *output = opt_text(OPT_ID_output);
+	const char *spools = opt_text(OPT_ID_spool_dir);
 	char cwd[sizeof(near) / 2] = "";
 	bool relative = output[0] != '/';
 
 	near[0] = '\0';
 	if (relative && start_call(SYS_getcwd, (long)(uintptr_t)cwd, (void *)sizeof(cwd)) > 0) {
 		append_literal(near, sizeof(near), cwd);
-		text_append(near, sizeof(near), "/");
+		text_append(near, sizeof(near), cwd[1] ? "/" : "");
 	}
 	/* What fills it may have been cut. */
 	if (relative != (near[0] == '/') ||
@@ -82,6 +105,10 @@ START_CODE void paths_init(void)
 		near[0] = '\0';
 		paths_init_far(output);
 	}
+	if (*spools)
+		directory_init(spools);
+	if (names_program(output))
+		text_copy(program, sizeof(program), program_invocation_short_name);
 }
 
 /* Directories for a spool whose own place cannot claim space ahead. */
@@ -113,16 +140,37 @@ static int create_unless_there(const struct paths *paths, struct spool *spool)
 	return error;
 }
 
-static int create_in(struct paths *paths, struct spool *spool, const char *directory)
+/* What fills its buffer may have been cut: that is no name to create anything under. */
+static bool is_whole(const char *text, size_t size)
+{
+	return strnlen(text, size) < size - 1;
+}
+
+/* The first name of an output: of this process, whose words other than %p and %e are its own. */
+static int first_output(char *to, size_t size)
+{
+	struct path_words words = { .program = program };
+	char pid[24];
+
+	text_u64(pid, (uint64_t)record_pid());
+	words.pid = pid;
+	return is_whole(far, sizeof(far)) ? path_expand(to, size, pattern(), &words)
+					  : -ENAMETOOLONG;
+}
+
+static int create_in(struct paths *paths, struct spool *spool, const char *in)
 {
 	static char first[4096]; /* one recording is opened at a time, maybe on a small stack */
-	int error = path_output(first, sizeof(first), pattern(), record_pid());
+	int error = first_output(first, sizeof(first));
+	const char *asked = error ? pattern() : in;
 
+	paths->spool[0] = '\0';
+	if (!error && !is_whole(in, sizeof(directory)))
+		error = -ENAMETOOLONG;
 	for (unsigned n = 0; !error && n < NAMES; n++) {
 		error = path_numbered(paths->output, sizeof(paths->output), first, n);
 		if (!error)
-			error = path_spool(paths->spool, sizeof(paths->spool), paths->output,
-					   directory);
+			error = path_spool(paths->spool, sizeof(paths->spool), paths->output, in);
 		if (error)
 			break;
 		error = create_unless_there(paths, spool);
@@ -130,12 +178,14 @@ static int create_in(struct paths *paths, struct spool *spool, const char *direc
 			break;
 		error = n + 1 < NAMES ? 0 : error;
 	}
+	if (!paths->spool[0]) /* without a name a failure is told of what was asked for */
+		text_copy(paths->spool, sizeof(paths->spool), asked);
 	return error;
 }
 
 int paths_create(struct paths *paths, struct spool *spool)
 {
-	int error = create_in(paths, spool, opt_text(OPT_ID_spool_dir));
+	int error = create_in(paths, spool, directory);
 
 	for (unsigned i = 0; error == -EOPNOTSUPP && i < 3; i++) {
 		if (other_directory(i))

@@ -10,7 +10,7 @@ struct paths {
 	char output[4096], spool[4096];
 };
 
-/* Resolves the output against the working directory of the start. */
+/* Resolves the output and the directory of spools against the working directory of the start. */
 void paths_init(void);
 
 /*

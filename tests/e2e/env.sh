@@ -49,6 +49,14 @@ cd 'a %p b' || exit 1
 preload MEMTRACE_OUTPUT=t.json "$SAMPLES/leak"
 cd .. || exit 1
 is 'a working directory is no pattern' "$(files)" './a %p b/t.json'
+deep=$(printf '%200s' '' | tr ' ' %)
+deep=deep/$deep/$deep/$deep/$deep/$deep/$deep/$deep/$deep/$deep/$deep/$deep
+mkdir -p "$deep"
+clean
+cd "$deep" || exit 1
+preload MEMTRACE_OUTPUT=t.json "$SAMPLES/leak"
+cd "$MEMTRACE_TEST_TMP" || exit 1
+is 'nor is a long one' "$(files)" "./$deep/t.json"
 preload MEMTRACE_OUTPUT=plain "$SAMPLES/leak"
 is 'a name without an extension' "$(find . -name 'plain*')" ./plain
 rm -f plain
@@ -58,6 +66,20 @@ is 'an absolute name' "$(files)" ./moved.json
 mkdir -p spools
 preload MEMTRACE_OUTPUT=t.json MEMTRACE_SPOOL_DIR=spools "$E2E/ends" _exit
 is 'the spool in a directory of its own' "$(files)" ./spools/t.spool
+# Programs that set their title write over the arguments and the environment they were started with.
+preload MEMTRACE_OUTPUT='%e.json' MEMTRACE_SPOOL_DIR=spools "$PYTHON" -c '
+import ctypes, os
+start, _, _, end = map(int, open("/proc/self/stat").read().rsplit(")", 1)[1].split()[45:49])
+ctypes.memset(start, ord("/"), end - start - 1)
+os.chdir("/")
+where = ctypes.c_void_p()
+os._exit(ctypes.CDLL("libcudart.so.13").cudaMalloc(ctypes.byref(where), ctypes.c_size_t(4096)))'
+is 'a title over the environment, in another directory: all is where it was asked for' \
+	"$?:$(files)" "0:./spools/$(basename "$PYTHON").spool"
+# shellcheck disable=SC2016  # for that shell to expand
+preload MEMTRACE_OUTPUT=t.json sh -c 'umask 777 && "$1" && exec "$0" _exit' "$E2E/ends" "$SAMPLES/leak"
+is 'a umask that takes all rights: the files are their owner'\''s' "$(stat -c '%a %n' ./t.* | sort)" '600 ./t.1.spool
+600 ./t.json'
 preload MEMTRACE_OUTPUT=t.json MEMTRACE_SPOOL_DIR=spools "$E2E/ends"
 is 'from which the trace goes where it should' "$(files)" ./t.json
 rm -f t.json
