@@ -50,7 +50,8 @@ is 'memtrace run adds what the library reads, and no more' \
 inside='import os
 print(sorted(os.listdir("/proc/self/fd")), len(os.listdir("/proc/self/task")))
 for line in open("/proc/self/status"):
-    if line.startswith(("Sig", "Shd", "Seccomp", "NoNewPrivs", "Cap", "Threads", "TracerPid")):
+    # Not SigQ: how many signals wait for any process of the user.
+    if line.startswith(("SigP", "SigB", "SigI", "SigC", "Shd", "Seccomp", "NoNewPrivs", "Cap", "Threads", "TracerPid")):
         print(line, end="")'
 is 'from within: descriptors, threads, signals and rights are as without' \
 	"$(env LD_PRELOAD="$LIBRARY" "$PYTHON" -c "$inside")" "$(env LD_PRELOAD= "$PYTHON" -c "$inside")"
