@@ -90,7 +90,7 @@ int life_end(struct categories *categories, uint32_t id, const struct trace_even
 	life.freed = (uint8_t)(soon ? (int)FREED_SOON : (int)stage);
 	category = life_category(categories, &life);
 	vote(&own->votes[block->stack], category, block->size);
-	own->votes[block->stack].kept += soon ? -(int64_t)block->size : (int64_t)block->size;
+	own->votes[block->stack].kept += soon ? 0 - block->size : block->size;
 	if (birth->born == STAGE_BACKWARD && !soon && !gradient_remember(own, block->size))
 		return -ENOMEM;
 	book(categories, id, category, false);

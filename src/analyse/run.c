@@ -34,11 +34,6 @@ const struct dimension_row run_dimensions[DIMENSIONS] = {
 #undef HAS
 };
 
-static int64_t known(uint64_t value)
-{
-	return value == TRACE_NONE ? 0 : (int64_t)value;
-}
-
 /* --- sites --- */
 
 static const char *demangled(struct run *run, const struct trace_frame *frame)
@@ -112,11 +107,11 @@ static int add_site(struct run *run, const struct trace_site *site)
 	if (!row)
 		return -EINVAL;
 	if (strcmp(row->group, device_memory) != 0)
-		row->values[COLUMN_ALLOCATED] += known(site->peak_bytes);
-	row->values[COLUMN_EXIT] += known(site->live_bytes);
-	row->values[COLUMN_LIVE] += known(site->allocations) - known(site->frees);
-	row->values[COLUMN_COUNT] += known(site->allocations);
-	row->values[COLUMN_TOTAL] += known(site->bytes);
+		run_count(&row->values[COLUMN_ALLOCATED], run_known(site->peak_bytes));
+	run_count(&row->values[COLUMN_EXIT], run_known(site->live_bytes));
+	run_count(&row->values[COLUMN_LIVE], run_known(site->allocations) - run_known(site->frees));
+	run_count(&row->values[COLUMN_COUNT], run_known(site->allocations));
+	run_count(&row->values[COLUMN_TOTAL], run_known(site->bytes));
 	if (site->lifetime_max_ns != TRACE_NONE &&
 	    (row->lifetime == TRACE_NONE || site->lifetime_max_ns > row->lifetime))
 		row->lifetime = site->lifetime_max_ns;
@@ -137,7 +132,7 @@ static int add_share(struct run *run, const struct trace_share *share, enum colu
 	row = run_row(run, DIMENSION_SITE, device_memory, name);
 	if (!row)
 		return -EINVAL;
-	row->values[column] += known(share->bytes);
+	run_count(&row->values[column], run_known(share->bytes));
 	if (column == COLUMN_ALLOCATED)
 		keep_line(run, row, share->stack, share->bytes + 1);
 	return 0;
@@ -169,11 +164,11 @@ static int add_sites(struct run *run, int device)
 static void put_sums(struct run_row *row, const struct trace_sum *allocated,
 		     const struct trace_sum *reserved, uint64_t allocations, uint64_t frees)
 {
-	row->values[COLUMN_ALLOCATED] = known(allocated->peak_bytes);
-	row->values[COLUMN_RESERVED] = reserved ? known(reserved->peak_bytes) : 0;
-	row->values[COLUMN_EXIT] = known(allocated->exit_bytes);
-	row->values[COLUMN_COUNT] = known(allocations);
-	row->values[COLUMN_LIVE] = known(allocations) - known(frees);
+	row->values[COLUMN_ALLOCATED] = run_known(allocated->peak_bytes);
+	row->values[COLUMN_RESERVED] = reserved ? run_known(reserved->peak_bytes) : 0;
+	row->values[COLUMN_EXIT] = run_known(allocated->exit_bytes);
+	row->values[COLUMN_COUNT] = run_known(allocations);
+	row->values[COLUMN_LIVE] = run_known(allocations) - run_known(frees);
 }
 
 static int add_parts(struct run *run, enum dimension dimension, const char *device,
@@ -189,11 +184,12 @@ static int add_parts(struct run *run, enum dimension dimension, const char *devi
 		row = run_row(run, dimension, device, name);
 		if (!row)
 			return -EINVAL;
-		row->values[COLUMN_ALLOCATED] += known(parts[i].allocated.peak_bytes);
-		row->values[COLUMN_RESERVED] += known(parts[i].reserved.peak_bytes);
-		row->values[COLUMN_EXIT] += known(parts[i].allocated.exit_bytes);
-		row->values[COLUMN_COUNT] += known(parts[i].allocations);
-		row->values[COLUMN_LIVE] += known(parts[i].allocations) - known(parts[i].frees);
+		run_count(&row->values[COLUMN_ALLOCATED], run_known(parts[i].allocated.peak_bytes));
+		run_count(&row->values[COLUMN_RESERVED], run_known(parts[i].reserved.peak_bytes));
+		run_count(&row->values[COLUMN_EXIT], run_known(parts[i].allocated.exit_bytes));
+		run_count(&row->values[COLUMN_COUNT], run_known(parts[i].allocations));
+		run_count(&row->values[COLUMN_LIVE],
+			  run_known(parts[i].allocations) - run_known(parts[i].frees));
 	}
 	return 0;
 }
@@ -261,8 +257,8 @@ size_t run_phase_length(const char *name)
 
 static void raise_to(int64_t *value, uint64_t bytes)
 {
-	if (known(bytes) > *value)
-		*value = known(bytes);
+	if (run_known(bytes) > *value)
+		*value = run_known(bytes);
 }
 
 static int add_phases(struct run *run)
@@ -293,7 +289,7 @@ static int64_t sum_of(const struct run *run, enum dimension dimension, const cha
 	for (size_t i = 0; i < run->rows_n; i++) {
 		if (run->rows[i].dimension == (uint8_t)dimension &&
 		    !strcmp(run->rows[i].group, group))
-			sum += run->rows[i].values[column];
+			run_count(&sum, run->rows[i].values[column]);
 	}
 	return sum;
 }
@@ -306,13 +302,15 @@ static int add_rest(struct run *run, const char *group, const int64_t *totals, u
 
 		if (!(columns & 1u << column))
 			continue;
-		rest = totals[column] - sum_of(run, DIMENSION_SITE, group, column);
-		if (!rest)
+		rest = totals[column];
+		run_count(&rest, -sum_of(run, DIMENSION_SITE, group, column));
+		/* Of bytes none are left over where the summary tells less, or nothing. */
+		if (!rest || (rest < 0 && run_columns[column].bytes))
 			continue;
 		row = run_row(run, DIMENSION_SITE, group, elsewhere);
 		if (!row)
 			return -EINVAL;
-		row->values[column] += rest;
+		run_count(&row->values[column], rest);
 	}
 	return 0;
 }

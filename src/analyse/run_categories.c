@@ -153,8 +153,8 @@ int run_add_categories(struct run *run, int device)
 		row = run_row(run, DIMENSION_CATEGORY, category->space, category->name);
 		if (!row)
 			return -1;
-		row->values[COLUMN_ALLOCATED] += (int64_t)category->peak;
-		row->values[COLUMN_EXIT] += (int64_t)category->exit;
+		run_count(&row->values[COLUMN_ALLOCATED], run_known(category->peak));
+		run_count(&row->values[COLUMN_EXIT], run_known(category->exit));
 	}
 	return 0;
 }

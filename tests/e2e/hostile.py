@@ -78,6 +78,8 @@ def numbers(d, text):
         for value in (2, 2**31, 2**32 - 1, 2**32, 2**63):
             yield "id-%s-%d" % (name, value), changed(d, path, value), "E" if path[0] == "events" else 3
     yield "peak-larger-than-all", changed(d, ["peaks", 0, "bytes"], 2**64 - 1), 0
+    device = {k: v for k, v in d["summary"]["devices"][0].items() if k not in ("allocated", "reserved")}
+    yield "device-without-sums", changed(d, ["summary", "devices", 0], device), "M"
     yield "device-huge", changed(d, ["summary", "devices", 0, "device"], 2**31), 3
     for key in ("t", "allocated", "reserved"):
         yield "column-short-" + key, changed(d, ["timeline", 0, key], [1]), 3
@@ -206,8 +208,8 @@ def steering(text, allowed):
     return None
 
 
-def wrong(status, ran, events):
-    """What is wrong with how a command ended, in words."""
+def wrong(status, ran, events, huge):
+    """What is wrong with how a command ended, in words. `huge`: the file has numbers of 19 digits."""
     wanted = {"3": (3,), "0": (0,), "E": (3,) if events else (0, 3), "M": (0, 3)}[status]
     if ran.returncode not in wanted:
         return "status %d, wanted %s: %r" % (ran.returncode, wanted, ran.stderr[:200])
@@ -215,6 +217,9 @@ def wrong(status, ran, events):
         return "not one sentence: %r" % ran.stderr[:300]
     if ran.returncode == 0 and ran.stderr:
         return "speaks: %r" % ran.stderr[:200]
+    below = None if huge else re.search(rb"16\.00 EiB|18446744073709", ran.stdout)
+    if below:
+        return "counts below 0: %r" % ran.stdout[max(0, below.start() - 80):below.end() + 20]
     for raw in (ran.stdout, ran.stderr):
         try:
             bad = steering(raw.decode().replace("\r\n", "\n"), "\n")  # RFC 4180
@@ -232,9 +237,11 @@ def try_all(folder, command):
         for line in f:
             status, name = line.split()
             words = [w.replace("{}", os.path.join(folder, name)) for w in command]
+            with open(os.path.join(folder, name), "rb") as content:
+                huge = re.search(rb"\d{19}", content.read())
             try:
                 ran = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
-                what = wrong(status, ran, events)
+                what = wrong(status, ran, events, huge)
             except subprocess.TimeoutExpired:
                 what = "does not end"
             if what:
