@@ -382,6 +382,7 @@ class Figures:
     def __init__(self):
         self.sums = collections.defaultdict(collections.Counter)
         self.live = {}
+        self.loose = collections.Counter()
 
     def end(self, key, size):
         """Of a block, or of bytes without an address, which are their stack's own."""
@@ -410,6 +411,9 @@ class Figures:
             if counts:
                 figures["live_bytes"] += size
                 figures["live_count"] += 1
+            if event["ptr"] is None:
+                self.loose_moves(event, size)
+                return
             self.live[key] = (stack, size, not counts)
             return
         figures["frees_here"] += 1
@@ -419,8 +423,18 @@ class Figures:
             figures["freed_bytes"] += size
             figures["live_bytes"] -= size
             figures["live_count"] -= 1
+            self.loose_moves(event, -size)
         else:
             self.end(key, size)
+
+    def loose_moves(self, event, size):
+        """What a pool holds without an address is one block, however it grows and shrinks: what this
+        event was counted as is set right."""
+        key = (event["space"], event["device"], event["pool"], event["stack"])
+        before = self.loose[key]
+        self.loose[key] += size
+        change = (self.loose[key] != 0) - (before != 0)
+        self.sums[event["stack"]]["live_count"] += change - (1 if size > 0 else -1)
 
     def compare(self, document, problems):
         for i, stack in enumerate(document["stacks"]):

@@ -79,37 +79,68 @@ static struct life loose_life(const struct categories_own *own, const struct tra
 	};
 }
 
-/*
- * Bytes without an address: what a pool's own totals tell. They come and go with their stack, as if
- * they were never freed.
- */
-static void move_loose(struct categories *categories, const struct trace_event *event,
-		       enum stage stage, const struct whereabouts *at)
+/* Bytes of a category, in so many blocks, come to the places of an event or (go) leave them. */
+static void shift_loose(struct categories *categories, const struct whereabouts *at,
+			uint8_t category, const struct category_sum *part, bool go)
 {
-	struct categories_own *own = categories->own;
-	struct life life = loose_life(own, event, stage);
-	uint8_t category = life_category(categories, &life);
-	bool comes = event->op == EVENT_ALLOC;
 	const uint32_t places[] = { at->whole, at->pool };
-	uint64_t *held = &own->stack_loose[life.stack];
-	uint64_t size = comes || event->size <= *held ? event->size : *held;
-	uint64_t by = comes ? size : 0 - size;
+	uint64_t by = go ? 0 - part->bytes : part->bytes;
 
-	*held += by;
-	if (own->keep_allocs && comes)
-		categories->of_alloc[categories->allocs_n - 1] = category;
 	for (size_t i = 0; i < 2; i++) {
-		struct place_own *mine = &own->places[places[i]];
+		struct place_own *mine = &categories->own->places[places[i]];
 
 		if (places[i] == NO_PLACE)
 			continue;
 		mine->now += by;
-		mine->loose[category] += by;
+		mine->loose[category].bytes += by;
+		mine->loose[category].count += go ? 0 - part->count : part->count;
 		place_change_curve(&categories->places[places[i]], category, mine->point, by);
-		if (comes) {
-			categories->places[places[i]].made[category].bytes += size;
-			categories->places[places[i]].made[category].count++;
-		}
+	}
+}
+
+/*
+ * What a pool's own totals tell comes as if it were never freed, and goes from the categories that
+ * it came to: nothing is known of what frees it. 0, or -ENOMEM.
+ */
+static int loose_begin(struct categories *categories, const struct trace_event *event,
+		       enum stage stage, const struct whereabouts *at)
+{
+	struct categories_own *own = categories->own;
+	struct life life = loose_life(own, event, stage);
+	struct block block = block_of(own, event);
+	const uint32_t places[] = { at->whole, at->pool };
+	uint8_t category = life_category(categories, &life);
+	int lumps = loose_come(&own->loose, &block, category);
+
+	if (lumps < 0)
+		return lumps;
+	shift_loose(categories, at, category,
+		    &(struct category_sum){ event->size, (uint64_t)lumps }, false);
+	if (own->keep_allocs)
+		categories->of_alloc[categories->allocs_n - 1] = category;
+	for (size_t i = 0; i < 2; i++) {
+		if (places[i] == NO_PLACE)
+			continue;
+		categories->places[places[i]].made[category].bytes += event->size;
+		categories->places[places[i]].made[category].count++;
+	}
+	return 0;
+}
+
+static void loose_end(struct categories *categories, const struct trace_event *event,
+		      const struct whereabouts *at)
+{
+	struct categories_own *own = categories->own;
+	struct block block = block_of(own, event);
+	struct category_sum part;
+	uint64_t left = event->size;
+	uint32_t category;
+	bool whole;
+
+	while (left && (part.bytes = loose_go(&own->loose, &block, left, &category, &whole))) {
+		part.count = whole;
+		shift_loose(categories, at, (uint8_t)category, &part, true);
+		left -= part.bytes;
 	}
 }
 
@@ -177,9 +208,11 @@ static int move_block(struct categories *categories, const struct trace_event *e
 		return -ENOMEM;
 	if (id && life_end(categories, id - 1, event, doing.stage))
 		return -ENOMEM;
-	if (!event->ptr)
-		move_loose(categories, event, doing.stage, &at);
-	else if (comes && begin(categories, event, &doing, number, &at))
+	if (!event->ptr && !comes)
+		loose_end(categories, event, &at);
+	else if (!event->ptr && loose_begin(categories, event, doing.stage, &at))
+		return -ENOMEM;
+	else if (event->ptr && comes && begin(categories, event, &doing, number, &at))
 		return -ENOMEM;
 	if (comes)
 		places_see_peaks(categories, &at, event);
@@ -195,7 +228,7 @@ static void forget(struct categories *categories, uint64_t seq)
 	if (own->gap_seq == UINT64_MAX)
 		own->gap_seq = seq;
 	blocks_forget(&own->blocks);
-	memset(own->stack_loose, 0, (categories->stacks_n + 1) * sizeof(*own->stack_loose));
+	loose_forget(&own->loose);
 	for (size_t i = 0; i < categories->places_n; i++) {
 		own->places[i].now = 0;
 		memset(own->places[i].loose, 0, sizeof(own->places[i].loose));
@@ -241,14 +274,13 @@ static int start_own(struct categories *categories)
 	own->tracks =
 		arena_alloc(&own->arena, (trace->summary.devices_n + 1) * sizeof(*own->tracks));
 	own->votes = arena_alloc(&own->arena, stacks * sizeof(*own->votes));
-	own->stack_loose = arena_alloc(&own->arena, stacks * sizeof(*own->stack_loose));
 	own->places = arena_alloc(&own->arena, (categories->places_n + 1) * sizeof(*own->places));
 	own->phases = arena_alloc(&own->arena, (trace->phases_n + 1) * sizeof(*own->phases));
 	own->phase_parents =
 		arena_alloc(&own->arena, (trace->phases_n + 1) * sizeof(*own->phase_parents));
 	categories->of_stack = arena_alloc(&own->arena, stacks);
-	if (!own->tracks || !own->votes || !own->stack_loose || !own->places || !own->phases ||
-	    !own->phase_parents || !categories->of_stack)
+	if (!own->tracks || !own->votes || !own->places || !own->phases || !own->phase_parents ||
+	    !categories->of_stack)
 		return -ENOMEM;
 	if (workers_find(own))
 		return -ENOMEM;
@@ -304,6 +336,7 @@ void categories_clear(struct categories *categories)
 {
 	if (categories->own) {
 		blocks_clear(&categories->own->blocks);
+		loose_clear(&categories->own->loose);
 		map_clear(&categories->own->gradients);
 		free(categories->own->births);
 		free(categories->own->views.candidates);

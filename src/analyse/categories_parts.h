@@ -4,6 +4,7 @@
 
 #include "analyse/blocks.h"
 #include "analyse/categories.h"
+#include "analyse/loose.h"
 #include "base/arena.h"
 #include "base/map.h"
 
@@ -89,10 +90,10 @@ struct place_own {
 	uint64_t now; /* bytes */
 	uint64_t peak_seq;
 	uint64_t corpses[CATEGORIES_MOST][2]; /* bytes, count: died since the peak, lived at it */
-	uint64_t loose[CATEGORIES_MOST];      /* bytes without an address, now */
-	uint64_t loose_at[CATEGORIES_MOST];   /* at the peak */
-	uint32_t pool;                        /* the text */
-	size_t point;                         /* of its curve: the first behind now */
+	struct category_sum loose[CATEGORIES_MOST];    /* what has no address, now */
+	struct category_sum loose_at[CATEGORIES_MOST]; /* at the peak */
+	uint32_t pool;                                 /* the text */
+	size_t point;                                  /* of its curve: the first behind now */
 };
 
 struct categories_own {
@@ -105,7 +106,7 @@ struct categories_own {
 	struct track *tracks;
 	struct vote *votes; /* by stack, the last: no stack */
 	struct place_own *places;
-	uint64_t *stack_loose; /* by stack: bytes without an address */
+	struct loose loose; /* what has no address, by category */
 	struct worker *workers;
 	size_t workers_n, last_worker;
 	bool knows_threads;

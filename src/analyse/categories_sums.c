@@ -213,8 +213,10 @@ static void settle_peak(struct categories *categories, size_t i, const struct tr
 		place->peak_t = told->peak_t;
 	}
 	for (size_t k = 0; k < CATEGORIES_MOST; k++)
-		place->peak[k] = (struct category_sum){ mine->corpses[k][0] + mine->loose_at[k],
-							mine->corpses[k][1] };
+		place->peak[k] = (struct category_sum){
+			mine->corpses[k][0] + mine->loose_at[k].bytes,
+			mine->corpses[k][1] + mine->loose_at[k].count,
+		};
 	stacks_at_peak(categories, place, stacks);
 	place->peak_exact = settle(place->peak, stacks, place->peak_bytes, seen);
 }
@@ -227,8 +229,10 @@ static void settle_exit(struct categories *categories, size_t i, const struct tr
 	struct category_sum stacks[SUMS];
 	bool seen = own->any && own->gap_seq == UINT64_MAX;
 
-	for (size_t k = 0; k < CATEGORIES_MOST; k++)
-		place->exit[k].bytes += mine->loose[k];
+	for (size_t k = 0; k < CATEGORIES_MOST; k++) {
+		place->exit[k].bytes += mine->loose[k].bytes;
+		place->exit[k].count += mine->loose[k].count;
+	}
 	place->exit_bytes =
 		told && told->exit_bytes != TRACE_NONE ? told->exit_bytes : sum_of(place->exit);
 	take_figures(categories, place, false, place->exit_bytes, stacks);

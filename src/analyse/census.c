@@ -85,11 +85,10 @@ static void move_rest(struct census *census, const struct event *event)
 	}
 	if (begins(event->op)) {
 		rest->bytes += event->size;
-		rest->count++;
 	} else {
 		rest->bytes -= event->size < rest->bytes ? event->size : rest->bytes;
-		rest->count -= rest->count != 0;
 	}
+	rest->count = rest->bytes != 0; /* as the ledger counts them */
 }
 
 static int apply(struct census *census, const struct event *event)

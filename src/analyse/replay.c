@@ -199,25 +199,30 @@ void replay_categories(const struct replay *replay, struct category_sum *sums)
 
 /* --- events --- */
 
-/* Bytes of a row come (sign 1) or go (-1); what was never known to come does not go. */
-static void hold(struct replay *replay, struct replay_row *row, const struct block *block, int sign)
+/*
+ * Bytes of a row, in so many blocks, come (sign 1) or go (-1); what was never known to come does
+ * not go.
+ */
+static void hold(struct replay *replay, struct replay_row *row, const struct block *block,
+		 unsigned blocks, int sign)
 {
 	uint64_t size = sign > 0 ? block->size : 0 - block->size;
-	uint64_t one = sign > 0 ? 1 : UINT64_MAX;
+	uint64_t count = sign > 0 ? blocks : 0 - (uint64_t)blocks;
 
 	if (block->foreign || block->kind == BLOCK_MAPPING || !wanted_row(replay, row))
 		return;
 	if (block->kind == BLOCK_HANDED) {
-		if (sign < 0 && (row->live < block->size || !row->live_count))
+		if (sign < 0 && (row->live < block->size || row->live_count < blocks))
 			return;
 		row->live += size;
-		row->live_count += one;
+		row->live_count += count;
 	}
-	if (!in_sum(replay, block) || (sign < 0 && (row->sum < block->size || !row->sum_count)))
+	if (!in_sum(replay, block) ||
+	    (sign < 0 && (row->sum < block->size || row->sum_count < blocks)))
 		return;
 	keep(replay, row);
 	row->sum += size;
-	row->sum_count += one;
+	row->sum_count += count;
 	replay->now += size;
 }
 
@@ -257,7 +262,7 @@ static void end_block(struct replay *replay, uint32_t id, uint64_t t)
 	blocks_end(&replay->blocks, id);
 	if (replay->wish->watcher)
 		replay->wish->watcher->died(replay->wish->watcher->own, &block);
-	hold(replay, row, &block, -1);
+	hold(replay, row, &block, 1, -1);
 	count_death(replay, row, &block, t);
 	replay->ended_handle = block.handle ? block.ptr : 0;
 }
@@ -277,8 +282,13 @@ static int begin(struct replay *replay, const struct trace_event *event, enum bl
 	struct block block = pair_block(replay->trace, event, kind, replay->ended_handle);
 	uint32_t row = row_of(replay, event, category_of(replay, event));
 	uint32_t stale;
+	int lumps = 1;
 
 	if (!row)
+		return no_memory(replay);
+	if (!event->ptr)
+		lumps = loose_come(&replay->loose, &block, row - 1);
+	if (lumps < 0)
 		return no_memory(replay);
 	block.stack = row - 1;
 	stale = event->ptr ? blocks_find(&replay->blocks, &block) : 0;
@@ -289,29 +299,48 @@ static int begin(struct replay *replay, const struct trace_event *event, enum bl
 		return no_memory(replay);
 	if (replay->wish->watcher)
 		replay->wish->watcher->born(replay->wish->watcher->own, &block);
-	hold(replay, &replay->rows[row - 1], &block, 1);
+	hold(replay, &replay->rows[row - 1], &block, (unsigned)lumps, 1);
 	count_birth(replay, &replay->rows[row - 1], &block);
 	return 0;
 }
 
-/* A free without an address is of its own stack's bytes: a pool's own totals fell. */
+/*
+ * Bytes without an address go from the rows that they came to, whoever frees them: 1 + the row of
+ * the newest, 0 when nobody knows of any.
+ */
+static uint32_t end_loose(struct replay *replay, const struct block *like, uint64_t t)
+{
+	struct block part = *like;
+	uint64_t left = like->size;
+	uint32_t first = 0, row;
+	bool whole;
+
+	while (left && (part.size = loose_go(&replay->loose, like, left, &row, &whole))) {
+		hold(replay, &replay->rows[row], &part, whole, -1);
+		if (!first)
+			count_death(replay, &replay->rows[row], like, t);
+		first = first ? first : row + 1;
+		left -= part.size;
+	}
+	return first;
+}
+
 static int end(struct replay *replay, const struct trace_event *event, enum block_kind kind)
 {
 	struct block block = pair_block(replay->trace, event, kind, replay->ended_handle);
 	uint32_t id = event->ptr ? blocks_find(&replay->blocks, &block) : 0;
-	/* What it frees has the category. */
-	uint32_t row = row_of(replay, event,
-			      id ? replay->rows[replay->blocks.list[id - 1].stack].category
-				 : category_of(replay, event));
+	uint32_t born = id ? replay->blocks.list[id - 1].stack + 1 : 0;
+	uint32_t row;
 
+	if (!event->ptr)
+		born = end_loose(replay, &block, event->t);
+	/* What it frees has the category. */
+	row = row_of(replay, event,
+		     born ? replay->rows[born - 1].category : category_of(replay, event));
 	if (!row)
 		return no_memory(replay);
-	if (id) {
+	if (id)
 		end_block(replay, id, event->t);
-	} else if (!event->ptr) {
-		hold(replay, &replay->rows[row - 1], &block, -1);
-		count_death(replay, &replay->rows[row - 1], &block, event->t);
-	}
 	if (kind == BLOCK_HANDED && replay->open && wanted_row(replay, &replay->rows[row - 1])) {
 		replay->rows[row - 1].frees_here++;
 		replay->rows[row - 1].freed_here += event->size;
@@ -370,6 +399,7 @@ static void forget(struct replay *replay, const struct trace_event *event)
 	if (replay->wish->watcher)
 		replay->wish->watcher->lost(replay->wish->watcher->own, replay->dropped - before);
 	blocks_forget(&replay->blocks);
+	loose_forget(&replay->loose);
 	for (size_t i = 0; i < replay->rows_n; i++) {
 		struct replay_row *row = &replay->rows[i];
 
@@ -465,6 +495,7 @@ int replay_run(struct replay *replay, struct trace *trace, const struct replay_w
 void replay_clear(struct replay *replay)
 {
 	blocks_clear(&replay->blocks);
+	loose_clear(&replay->loose);
 	map_clear(&replay->row_of);
 	free(replay->rows);
 	free(replay->devices);

@@ -14,6 +14,7 @@
 #define ANALYSE_REPLAY_H
 
 #include "analyse/blocks.h"
+#include "analyse/loose.h"
 #include "analyse/trace.h"
 #include "base/map.h"
 
@@ -78,6 +79,7 @@ struct replay {
 	const struct replay_wish *wish;
 	struct trace *trace;
 	struct blocks blocks;
+	struct loose loose; /* what has no address, by row */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
 	struct map row_of; /* of split rows */

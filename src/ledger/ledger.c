@@ -262,20 +262,25 @@ static inline int64_t stands_for(const struct spool *spool, const struct event *
 	return (int64_t)sample_weigh(event->size, spool->header->sample).bytes;
 }
 
+static inline bool comes(const struct event *event)
+{
+	return event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
+}
+
 /*
  * Moves every sum that the event moves, for the stack that its bytes are booked under (a free's own
- * stack is another), and the counts.
+ * stack is another), and the counts; `blocks` is how many more the stack holds then.
  */
 static void move(struct ledger *ledger, const struct event *event, uint32_t stack,
-		 const struct touched *touched)
+		 const struct touched *touched, int64_t blocks)
 {
 	struct spool *spool = ledger->spool;
-	bool in = event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
+	bool in = comes(event);
 	bool handed = event->op == EVENT_ALLOC || event->op == EVENT_FREE;
 	int64_t sign = in ? 1 : -1;
 	struct totals_change change = {
 		.row = spool_at(spool, SPOOL_STACK, stack),
-		.count = sign,
+		.count = blocks,
 		.stands = sign * stands_for(spool, event),
 		.t = event->t,
 	};
@@ -366,7 +371,7 @@ void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
 		 const struct touched *touched)
 {
 	ledger_put(ledger, event);
-	move(ledger, event, stack, touched);
+	move(ledger, event, stack, touched, comes(event) ? 1 : -1);
 }
 
 /* Opens the transaction of one event and moves the sums; the caller changes nodes, then commits
@@ -405,19 +410,15 @@ static void remember(struct ledger *ledger, const struct event *event, uint32_t 
 
 static void enter(struct ledger *ledger, struct event *event, struct spool_node *node)
 {
-	uint32_t id = 0;
+	uint32_t id;
 
 	ledger->newest = 0;
 	if (!begin(ledger, event, node->stack, node->owner))
 		return;
-	if (node->kind != NODE_FREE) {
-		node->t = node->t ? node->t : event->t;
-		id = live_insert(ledger->spool, node);
-		granules_count(&ledger->granules, node, true);
-	}
+	node->t = node->t ? node->t : event->t;
+	id = live_insert(ledger->spool, node);
+	granules_count(&ledger->granules, node, true);
 	ledger_count_birth(ledger, event, node->stack);
-	if (event->op == EVENT_FREE) /* a pool's own totals fell: nobody knows what died */
-		count_free(ledger->spool, node->stack, event->stack, event->size);
 	ledger_commit(ledger, &ledger->last_touched.touched);
 	if (node->kind != NODE_BLOCK)
 		remember(ledger, event, id);
@@ -577,14 +578,33 @@ static uint64_t booked(struct ledger *ledger, const struct event *event, enum me
 	return 0;
 }
 
+/*
+ * How many blocks the bytes were, nobody tells: what a pool holds without an address counts as one,
+ * however it grows and shrinks.
+ */
+static void move_loose(struct ledger *ledger, struct event *event, uint64_t before, uint64_t after)
+{
+	const struct touched *touched = &ledger->last_touched.touched;
+
+	ledger->newest = 0;
+	if (!touch(ledger, event, 0) || !ledger_room(ledger, 1))
+		return;
+	txn_begin(ledger->spool);
+	ledger_put(ledger, event);
+	move(ledger, event, event->stack, touched, (int64_t)(after != 0) - (before != 0));
+	ledger_count_birth(ledger, event, event->stack);
+	if (event->op == EVENT_FREE) /* nobody knows what died */
+		count_free(ledger->spool, event->stack, event->stack, event->size);
+	ledger_commit(ledger, touched);
+}
+
 void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_op op,
 		   uint64_t bytes, uint32_t stack)
 {
 	enum metric metric =
 		op == EVENT_ALLOC || op == EVENT_FREE ? METRIC_ALLOCATED : METRIC_RESERVED;
-	struct spool_node node = { .kind = NODE_FREE, .stack = stack };
 	struct event event = *like;
-	uint64_t most;
+	uint64_t before;
 
 	if (ledger->error)
 		return;
@@ -593,13 +613,11 @@ void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_o
 	event.ptr = 0;
 	event.stack = stack;
 	event.stream = 0;
-	if (op == EVENT_FREE || op == EVENT_RELEASE) {
-		most = booked(ledger, &event, metric, stack);
-		bytes = bytes < most ? bytes : most;
-	}
-	event.size = bytes;
-	if (bytes)
-		enter(ledger, &event, &node);
+	before = booked(ledger, &event, metric, stack);
+	event.size = comes(&event) || bytes < before ? bytes : before;
+	if (event.size)
+		move_loose(ledger, &event, before,
+			   comes(&event) ? before + event.size : before - event.size);
 }
 
 bool ledger_pool_agrees(struct ledger *ledger, const struct event *event, uint64_t allocated,

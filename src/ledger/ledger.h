@@ -99,7 +99,8 @@ void ledger_retry(struct ledger *ledger, int device);
 /*
  * Bytes of a pool that its own totals tell of and no call did: an event without an address, booked
  * under the pool's name. `op` as for ledger_enter(), or EVENT_FREE / EVENT_RELEASE; a sum is never
- * taken below what was booked so.
+ * taken below what was booked so. `stack` stands for such bytes and has no block: what it holds of
+ * a pool counts as one.
  */
 void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_op op,
 		   uint64_t bytes, uint32_t stack);

@@ -37,8 +37,7 @@ class State:
     def __init__(self, device=None, pool=None, space=None):
         self.device, self.pool, self.space = device, pool, space
         self.blocks, self.segments, self.maps = {}, {}, {}
-        self.loose = collections.Counter()     # (stack, pool): bytes without an address
-        self.loose_count = collections.Counter()
+        self.loose = collections.Counter()     # (device, pool, stack): bytes without an address
         self.sums = {}                         # device: (allocated, reserved)
         self.handles = set()
 
@@ -71,8 +70,7 @@ class State:
         if event["ptr"] is None:
             if table is self.blocks and self.counts(event):
                 sign = 1 if birth else -1
-                self.loose[event["stack"]] += sign * event["size"]
-                self.loose_count[event["stack"]] += sign
+                self.loose[event["device"], event["pool"], event["stack"]] += sign * event["size"]
         elif birth:
             table[key] = event
         else:
@@ -85,9 +83,9 @@ class State:
             if self.counts(event):
                 found[event["stack"]][0] += event["size"]
                 found[event["stack"]][1] += 1
-        for stack, size in self.loose.items():
+        for (_, _, stack), size in self.loose.items():
             found[stack][0] += size
-            found[stack][1] += self.loose_count[stack]
+            found[stack][1] += size != 0  # in how many blocks nobody knows
         return {stack: tuple(held) for stack, held in found.items() if held != [0, 0]}
 
     def total(self):
@@ -265,7 +263,7 @@ def figures(events, wish, start, end):
         state.apply(event)
     live = [e for e in state.blocks.values() if not e.get("foreign")]
     found["live_bytes"] = sum(e["size"] for e in live) + sum(state.loose.values())
-    found["live_count"] = len(live) + sum(state.loose_count.values())
+    found["live_count"] = len(live) + sum(size != 0 for size in state.loose.values())
     at, best = highest(events, wish, start, end)
     found["peak_bytes"] = best
     found["peak_count"] = sum(count for _, count in state_of(events, wish, at).live().values())

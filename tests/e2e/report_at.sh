@@ -22,6 +22,19 @@ for sample in caching pool vmm managed threads; do
 	ok "the sample $sample" "$PYTHON" "$MOMENTS" "$TRACE" --moments 3
 done
 
+# What graphs hold has no address: it shrinks in other pieces than it grew in, and on other threads.
+traced "$E2E/graphs"
+ok 'memory without addresses' "$PYTHON" "$MOMENTS" "$TRACE" --moments 2
+ok 'keeps its promises' validate "$TRACE"
+ok 'by thread' memtrace report --json --by thread "$TRACE"
+is 'it is whose it was' "$(json "$OUT" '(d["peaks"][0]["bytes"] >> 20, d["live_at_exit"]["bytes"] >> 20, d["lines"]["total"]["live_count"])')" '[128, 32, 1]'
+echo 'shrunk: api=cudaDeviceGraphMemTrim' >rules
+ok 'by categories' memtrace report --json --rules rules "$TRACE"
+is 'it goes from where it came to' \
+	"$(json "$OUT" '[(c["category"], c["peak_bytes"] >> 20, c["peak_count"], c["exit_bytes"] >> 20) for c in d["categories"][0]["categories"]]')" '[["cuda-graphs", 128, 1, 32]]'
+traced "$E2E/graphs" 3
+is 'none is left' "$(json "$TRACE" '[s.get("live_count", 0) for s in d["stacks"]]')" "$(json "$TRACE" '[0 for s in d["stacks"]]')"
+
 # --- documents ------------------------------------------------------------------------------------------
 cat >schema.py <<'END'
 import json, sys

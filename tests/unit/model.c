@@ -24,13 +24,32 @@ struct model_scope *model_scope(struct model *model, enum scope_kind kind, int d
 	return scope;
 }
 
-static void add(struct model_sum *sum, const struct event *event, uint32_t stack)
+static bool comes(const struct event *event)
 {
-	bool in = event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
+	return event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
+}
+
+/* What a pool holds without an address is one block, as long as it is anything. */
+static uint64_t blocks_of(struct model *model, const struct event *event, uint32_t stack)
+{
+	bool handed = event->op == EVENT_ALLOC || event->op == EVENT_FREE;
+	uint64_t before;
+
+	if (event->ptr)
+		return comes(event) ? 1 : (uint64_t)-1;
+	before = model_scope(model, SCOPE_POOL, event->device, event->pool)
+			 ->sums[handed ? 0 : 1]
+			 .bytes[stack];
+	return comes(event) ? before == 0 : (uint64_t)0 - (before == event->size);
+}
+
+static void add(struct model_sum *sum, const struct event *event, uint32_t stack, uint64_t blocks)
+{
+	bool in = comes(event);
 
 	sum->now += in ? event->size : 0 - event->size;
 	sum->bytes[stack] += in ? event->size : 0 - event->size;
-	sum->count[stack] += in ? 1 : (uint64_t)-1;
+	sum->count[stack] += blocks;
 	if (sum->now <= sum->peak)
 		return;
 	sum->peak = sum->now;
@@ -41,7 +60,7 @@ static void add(struct model_sum *sum, const struct event *event, uint32_t stack
 
 static void count(struct model_scope *scope, const struct event *event)
 {
-	if (event->op == EVENT_ALLOC || event->op == EVENT_RESERVE)
+	if (comes(event))
 		scope->allocations++;
 	else
 		scope->frees++;
@@ -54,11 +73,12 @@ static void book_card(struct model *model, const struct event *event, uint32_t s
 	bool handed = event->op == EVENT_ALLOC || event->op == EVENT_FREE;
 	bool driver = !handed || !event->pool;
 	bool bytes = !(event->flags & EVENT_FOREIGN);
+	uint64_t blocks = blocks_of(model, event, stack);
 
 	if (bytes && handed)
-		add(&device->sums[0], event, stack);
+		add(&device->sums[0], event, stack, blocks);
 	if (bytes && driver)
-		add(&device->sums[1], event, stack);
+		add(&device->sums[1], event, stack, blocks);
 	if (handed)
 		count(device, event);
 	if (event->pool) {
@@ -66,7 +86,7 @@ static void book_card(struct model *model, const struct event *event, uint32_t s
 			model_scope(model, SCOPE_POOL, event->device, event->pool);
 
 		if (bytes)
-			add(&pool->sums[handed ? 0 : 1], event, stack);
+			add(&pool->sums[handed ? 0 : 1], event, stack, blocks);
 		if (handed)
 			count(pool, event);
 	}
@@ -74,9 +94,9 @@ static void book_card(struct model *model, const struct event *event, uint32_t s
 		struct model_scope *own = model_scope(model, SCOPE_OWNER, event->device, owner);
 
 		if (bytes && handed)
-			add(&own->sums[0], event, stack);
+			add(&own->sums[0], event, stack, blocks);
 		if (bytes)
-			add(&own->sums[1], event, stack);
+			add(&own->sums[1], event, stack, blocks);
 		count(own, event);
 	}
 }
@@ -87,6 +107,7 @@ static void book_space(struct model *model, const struct event *event, uint32_t 
 	struct model_scope *space = model_scope(model, SCOPE_SPACE, NO_DEVICE, event->space);
 	struct model_scope *pool = NULL;
 	bool bytes = !(event->flags & EVENT_FOREIGN);
+	uint64_t blocks = blocks_of(model, event, stack);
 
 	if (event->op != EVENT_ALLOC && event->op != EVENT_FREE)
 		return;
@@ -97,9 +118,9 @@ static void book_space(struct model *model, const struct event *event, uint32_t 
 		count(pool, event);
 	if (!bytes)
 		return;
-	add(&space->sums[0], event, stack);
+	add(&space->sums[0], event, stack, blocks);
 	if (pool)
-		add(&pool->sums[0], event, stack);
+		add(&pool->sums[0], event, stack, blocks);
 }
 
 void model_book(struct model *model, struct event *event, uint32_t stack, uint32_t owner)

@@ -10,7 +10,14 @@
 #include "codec/event.h"
 #include "spool/layout.h"
 
-enum { MODEL_STACKS = 7, MODEL_SCOPES = 48, MODEL_ENTRIES = 160, MODEL_EVENTS = 12000 };
+/* The last MODEL_LOOSE stacks stand for a pool's bytes without an address: no block is theirs. */
+enum {
+	MODEL_STACKS = 9,
+	MODEL_LOOSE = 2,
+	MODEL_SCOPES = 48,
+	MODEL_ENTRIES = 160,
+	MODEL_EVENTS = 12000
+};
 
 struct model_sum {
 	uint64_t now, peak, peak_t;

@@ -66,6 +66,7 @@ static int open_tables(struct recorder *recorder, uint64_t max_events)
 						      { 0 } });
 	for (unsigned i = 0; i < RECORDER_STACKS; i++)
 		recorder->stacks[i] = make_stack(recorder, i);
+	recorder->loose = intern_pseudo_stack(intern, "[without an address]");
 	intern_fact(intern, "memtrace", "1.0.0");
 	intern_fact(intern, "host", "node7");
 	intern_fact(intern, "command", "python");
@@ -218,7 +219,7 @@ static void step_adjust(struct recorder *recorder)
 	event.device = (int16_t)below(recorder, DEVICES);
 	event.pool = recorder->pools[1];
 	ledger_adjust(&recorder->ledger, &event, (enum event_op)below(recorder, 4),
-		      512 * below(recorder, 1000), recorder->stacks[0]);
+		      512 * below(recorder, 1000), recorder->loose);
 }
 
 /* What is occupied: a step of some name, or a residual. */

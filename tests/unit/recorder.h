@@ -14,6 +14,7 @@ struct recorder {
 	struct ledger ledger;
 	uint64_t chance, t;
 	uint32_t stacks[RECORDER_STACKS];
+	uint32_t loose;    /* stands for a pool's bytes without an address */
 	uint32_t pools[3]; /* the first is 0: no pool */
 	uint32_t owners[2];
 	uint32_t api, names[3];

@@ -62,7 +62,7 @@ static struct event new_event(void)
 	run.t += below(4) ? below(3000) : 0;
 	return (struct event){
 		.t = run.t,
-		.stack = (uint32_t)below(MODEL_STACKS),
+		.stack = (uint32_t)below(MODEL_STACKS - MODEL_LOOSE),
 		.thread = 1 + (uint32_t)below(3),
 		.api = run.api,
 	};
@@ -254,7 +254,7 @@ static void step_adjust(void)
 {
 	struct event like = new_event();
 	enum event_op op = (enum event_op)below(4);
-	uint32_t stack = (uint32_t)below(MODEL_STACKS);
+	uint32_t stack = (uint32_t)(MODEL_STACKS - 1 - below(MODEL_LOOSE));
 	uint64_t bytes = below(20) * 512;
 	struct model_sum *sum;
 	struct event event;

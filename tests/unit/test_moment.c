@@ -4,6 +4,7 @@
 #include "analyse/blocks.h"
 #include "analyse/error.h"
 #include "analyse/gaps.h"
+#include "analyse/loose.h"
 #include "analyse/moment.h"
 
 /* --- times --- */
@@ -199,6 +200,50 @@ TEST(what_lives)
 TEST(what_lived_at_the_mark)
 {
 	random_steps(true);
+}
+
+/* --- without an address --- */
+
+static struct loose loose;
+
+static int come(uint64_t size, uint32_t pool, uint32_t tag)
+{
+	return loose_come(&loose, &(struct block){ .size = size, .stack = 7, .pool = pool }, tag);
+}
+
+/* The newest that goes: its bytes, with its tag, and 1 more when nothing is left of its lump. */
+static uint64_t gone(uint64_t bytes, uint32_t pool, uint32_t tag)
+{
+	uint32_t found = UINT32_MAX;
+	bool whole = false;
+	uint64_t part = loose_go(&loose, &(struct block){ .stack = 7, .pool = pool }, bytes, &found,
+				 &whole);
+
+	OK(!part || found == tag);
+	return part + whole;
+}
+
+/* It goes from the newest of its own pool, in other pieces than it came in. */
+TEST(what_has_no_address_goes_as_it_came)
+{
+	EQ(come(32, 1, 5), 1);
+	EQ(come(8, 1, 5), 0); /* the same lump */
+	EQ(come(16, 1, 6), 1);
+	EQ(come(100, 2, 9), 1);
+	EQ(come(0, 1, 8), 0);
+	EQ(gone(10, 1, 6), 10);
+	EQ(gone(30, 1, 6), 6 + 1);
+	EQ(gone(24, 1, 5), 24);
+	EQ(come(4, 1, 6), 1);
+	EQ(gone(4, 1, 6), 4 + 1);
+	EQ(gone(20, 1, 5), 16 + 1);
+	EQ(gone(1, 1, 0), 0);
+	EQ(gone(99, 2, 9), 99);
+	loose_forget(&loose);
+	EQ(gone(1, 2, 0), 0);
+	EQ(come(3, 2, 4), 1);
+	EQ(gone(3, 2, 4), 3 + 1);
+	loose_clear(&loose);
 }
 
 /* --- gaps --- */
