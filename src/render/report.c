@@ -248,13 +248,39 @@ static void say_more(const struct report *report)
 	show_wrapped(&report->show, text, 2, false);
 }
 
+/* A section for people. One that was asked for by name and has nothing to tell says so. */
+static int run_text(const struct report *report, size_t i)
+{
+	const struct report_options *options = report->options;
+	const struct out *out = report->show.out;
+	uint64_t before = out->written + out->used;
+	bool asked = options->show >> i & 1;
+	char text[200] = "";
+	int error = 0;
+
+	if (is_shown(report, i, false))
+		error = sections[i].text(report);
+	if (error || !asked || out->written + out->used != before)
+		return error;
+	if (sections[i].when == REPORT_MOMENT && !options->at)
+		snprintf(text, sizeof(text), "%s: told of a moment, add --at WHEN.",
+			 sections[i].name);
+	else
+		snprintf(text, sizeof(text), "%s: none in this %s.", sections[i].name,
+			 report->trace->capture.baseline ? "baseline" : "trace");
+	show_wrapped(&report->show, text, 0, false);
+	return 0;
+}
+
 static int run_sections(const struct report *report, bool json)
 {
 	int error = 0;
 
 	for (size_t i = 0; !error && i < sizeof(sections) / sizeof(sections[0]); i++) {
-		if (is_shown(report, i, json))
-			error = json ? sections[i].json(report) : sections[i].text(report);
+		if (!json)
+			error = run_text(report, i);
+		else if (is_shown(report, i, json))
+			error = sections[i].json(report);
 	}
 	return error;
 }

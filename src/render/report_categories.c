@@ -13,6 +13,12 @@ static const struct report_column columns[] = {
 	{ "blocks", 12 },   { "at exit", 14 },     { NULL, 0 },
 };
 
+/* How many blocks they are is not always known: a baseline keeps bytes alone. */
+static uint64_t blocks_of(const struct category_sum *sum)
+{
+	return sum->bytes && !sum->count ? TRACE_NONE : sum->count;
+}
+
 static void row(const struct report *report, const struct categories_place *place, size_t category)
 {
 	const struct category_sum *peak = &place->peak[category];
@@ -22,7 +28,7 @@ static void row(const struct report *report, const struct categories_place *plac
 			  categories_name(&report->study->categories, category));
 	report_cell(report, &columns[1], show_bytes(number, peak->bytes));
 	report_cell(report, &columns[2], show_share(number, peak->bytes, place->peak_bytes));
-	report_cell(report, &columns[3], show_count(number, peak->count));
+	report_cell(report, &columns[3], show_count(number, blocks_of(peak)));
 	report_cell(report, &columns[4], show_bytes(number, place->exit[category].bytes));
 	out_char(report->show.out, '\n');
 }
@@ -128,7 +134,7 @@ void report_category_table(const struct report *report, const struct trace_peak 
 				  categories_name(&report->study->categories, order[i]));
 		report_cell(report, &short_columns[1], show_bytes(number, sum->bytes));
 		report_cell(report, &short_columns[2], show_share(number, sum->bytes, peak->bytes));
-		report_cell(report, &short_columns[3], show_count(number, sum->count));
+		report_cell(report, &short_columns[3], show_count(number, blocks_of(sum)));
 		out_char(report->show.out, '\n');
 	}
 }

@@ -16,6 +16,7 @@ static const struct report_column columns[] = {
 static void bucket_row(const struct report *report, unsigned i, uint64_t most)
 {
 	const struct survey_bucket *bucket = &report->study->survey.buckets[i];
+	bool whole = report_has_all_events(report);
 	char bar[BAR + 1];
 	char number[SHOW_NUMBER];
 	unsigned length = (unsigned)((double)bucket->count / (double)most * (BAR - 1) + 0.999);
@@ -23,8 +24,10 @@ static void bucket_row(const struct report *report, unsigned i, uint64_t most)
 	report_first_cell(report, &columns[0], show_bytes(number, 1ull << i));
 	report_cell(report, &columns[1], show_count(number, bucket->count));
 	report_cell(report, &columns[2], show_bytes(number, bucket->bytes));
-	report_cell(report, &columns[3], show_count(number, bucket->live_count));
-	report_cell(report, &columns[4], show_bytes(number, bucket->live_bytes));
+	report_cell(report, &columns[3],
+		    show_count(number, whole ? bucket->live_count : TRACE_NONE));
+	report_cell(report, &columns[4],
+		    show_bytes(number, whole ? bucket->live_bytes : TRACE_NONE));
 	for (unsigned k = 0; k < length; k++)
 		bar[k] = '#';
 	bar[length] = '\0';
@@ -42,9 +45,14 @@ int report_text_histogram(const struct report *report)
 	for (unsigned i = 0; i < SURVEY_BUCKETS; i++) {
 		most = buckets[i].count > most ? buckets[i].count : most;
 	}
-	show_heading(&report->show,
-		     most ? "Sizes of allocations, and what of them is live at the end"
-			  : "Sizes: there were no allocations");
+	if (report_has_all_events(report))
+		show_heading(&report->show,
+			     most ? "Sizes of allocations, and what of them is live at the end"
+				  : "Sizes: there were no allocations");
+	else
+		show_heading(&report->show,
+			     most ? "Sizes of those allocations whose events are left"
+				  : "Sizes: no event of an allocation is left");
 	if (most)
 		report_header(report, columns);
 	for (unsigned i = 0; i < SURVEY_BUCKETS; i++) {
@@ -65,6 +73,7 @@ int report_json_histogram(const struct report *report)
 	out_text(report->show.out, ",\n\"histogram\":[");
 	for (unsigned i = 0; i < SURVEY_BUCKETS; i++) {
 		const struct survey_bucket *bucket = &report->study->survey.buckets[i];
+		bool whole = report_has_all_events(report);
 
 		if (!bucket->count)
 			continue;
@@ -73,8 +82,10 @@ int report_json_histogram(const struct report *report)
 		report_json_number(report, "{\"from_bytes\":", i ? 1ull << i : 0);
 		report_json_number(report, ",\"count\":", bucket->count);
 		report_json_number(report, ",\"bytes\":", bucket->bytes);
-		report_json_number(report, ",\"live_count\":", bucket->live_count);
-		report_json_number(report, ",\"live_bytes\":", bucket->live_bytes);
+		report_json_number(report,
+				   ",\"live_count\":", whole ? bucket->live_count : TRACE_NONE);
+		report_json_number(report,
+				   ",\"live_bytes\":", whole ? bucket->live_bytes : TRACE_NONE);
 		out_char(report->show.out, '}');
 	}
 	out_char(report->show.out, ']');

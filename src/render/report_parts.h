@@ -54,6 +54,10 @@ const char *report_when(const struct report *report, char to[SHOW_NUMBER], uint6
 /* Says that a section cannot be told of a selection, or of a trace without events: always 0. */
 int report_say_unread(const struct report *report, const char *what);
 
+/* Are all events of the recording in the trace? Else they tell of a part, and what lives nobody
+ * knows. */
+bool report_has_all_events(const struct report *report);
+
 /* Bytes, their share of the whole, a name; `count` may be NULL. */
 void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole,
 		     const char *count);

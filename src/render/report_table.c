@@ -10,6 +10,7 @@
 #include "render/report_facts.h"
 #include "render/report_parts.h"
 #include "render/report_select.h"
+#include "render/report_study.h"
 
 bool report_wants(const struct report *report, int device)
 {
@@ -90,10 +91,19 @@ int report_say_unread(const struct report *report, const char *what)
 {
 	char text[200];
 
-	snprintf(text, sizeof(text), "%s: told of the whole run only%s.", what,
-		 report->trace->with_events ? "" : ", from a trace with its events");
+	if (report->trace->capture.baseline)
+		snprintf(text, sizeof(text),
+			 "%s: cannot be told of a baseline, which has no events.", what);
+	else
+		snprintf(text, sizeof(text), "%s: told of the whole run only%s.", what,
+			 report->trace->with_events ? "" : ", from a trace with its events");
 	show_wrapped(&report->show, text, 0, false);
 	return 0;
+}
+
+bool report_has_all_events(const struct report *report)
+{
+	return !report->trace->capture.events_dropped && !report->study->survey.dropped;
 }
 
 /* "  68.00 MiB  100.0%  Net.forward (train.py)                        10 blocks" */

@@ -99,17 +99,21 @@ int report_text_temporaries(const struct report *report)
 	char text[300];
 	uint32_t *list;
 	size_t count, shown;
+	bool whole;
 
 	if (!report->study->surveyed)
 		return report_say_unread(report, "Temporaries");
+	whole = report_has_all_events(report);
 	list = sorted(report, &count, &total);
 	if (!list)
 		return -ENOMEM;
 	shown = report_limit(report, count);
 	snprintf(text, sizeof(text),
-		 "Temporaries: freed before their device made %d allocations more",
-		 SURVEY_TEMPORARY);
-	show_heading(&report->show, count ? text : "Temporaries: none");
+		 "Temporaries%s: freed before their device made %d allocations more",
+		 whole ? "" : " of the events that are left", SURVEY_TEMPORARY);
+	show_heading(&report->show, count   ? text
+				    : whole ? "Temporaries: none"
+					    : "Temporaries: none in the events that are left");
 	if (count)
 		report_header(report, columns);
 	for (size_t i = 0; i < count; i++) {
