@@ -41,7 +41,7 @@ extern const struct diff_format diff_formats[];
 
 enum { DIFF_SENTENCE = 2048, DIFF_AMOUNT = 40 };
 
-/* What happened to the peak, and why. */
+/* diff_sentence.c: what happened to the peak, and why. */
 void diff_sentence(struct diff *diff, char *to, size_t size);
 
 /* Which of several runs a side the rows are of; "" when each has one. */
