@@ -1,4 +1,4 @@
-/* A long history made shorter. */
+/* A long history made shorter: sums in the place of what does not stay. */
 #include "analyse/history_fold.h"
 
 #include <errno.h>
@@ -6,14 +6,10 @@
 #include <string.h>
 
 #include "analyse/history.h"
+#include "analyse/history_keep.h"
+#include "analyse/history_running.h"
 #include "base/hash.h"
 #include "base/map.h"
-
-enum {
-	AREAS = 1 << 16, /* classes of bytes times events lived: the high half of a float */
-	SLICES_MOST = 2048,
-	SLICES_LEAST = 64,
-};
 
 /* What the folded blocks of one stack, place and category hold. */
 struct entry {
@@ -27,16 +23,9 @@ struct entry {
 struct fold {
 	struct history *history;
 	struct history_folded *folded;
-	uint8_t *keep;     /* by event */
-	uint32_t *birth;   /* by event: of the block that it ends, HISTORY_NONE */
+	struct history_keep keep;
+	struct history_running running;
 	uint32_t *renamed; /* by event: its new position */
-	uint8_t *edges;    /* by event: folds come in front of it */
-	size_t slice;      /* events */
-
-	/* Running sums. */
-	uint32_t *device_of, *pool_of; /* by place: position in now[] */
-	struct history_sum *now;
-	size_t now_n;
 
 	struct map known;
 	struct entry *entries;
@@ -47,240 +36,6 @@ struct fold {
 	struct history_sums *sums;
 	size_t events_n, events_size;
 };
-
-static bool is_gap(const struct history *history, uint32_t event)
-{
-	size_t low = 0;
-	size_t high = history->gaps_n;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (history->gaps[middle].event < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < history->gaps_n && history->gaps[low].event == event;
-}
-
-static bool on_device(const struct history_place *place)
-{
-	return place->device >= 0 && !place->foreign &&
-	       (place->space == SPACE_DEVICE || place->space == SPACE_ARRAY);
-}
-
-/* Ended by a free of its own, or not at all. */
-static bool may_go(const struct history *history, size_t i)
-{
-	const struct history_event *event = &history->events[i];
-
-	return event->op == EVENT_ALLOC && event->born &&
-	       on_device(&history->places[event->place]) &&
-	       (event->death == HISTORY_NONE ||
-		(history->events[event->death].op == EVENT_FREE && !is_gap(history, event->death)));
-}
-
-/* --- sums --- */
-
-static uint32_t sum_slot(struct fold *fold, size_t place, bool pool)
-{
-	const struct history_place *places = fold->history->places;
-	const uint32_t *of = pool ? fold->pool_of : fold->device_of;
-
-	for (size_t i = 0; i < place; i++) {
-		if (places[i].device == places[place].device &&
-		    (!pool || places[i].pool == places[place].pool))
-			return of[i];
-	}
-	return (uint32_t)fold->now_n++;
-}
-
-static int start_sums(struct fold *fold)
-{
-	size_t places = fold->history->places_n;
-
-	fold->device_of = calloc(places + 1, sizeof(*fold->device_of));
-	fold->pool_of = calloc(places + 1, sizeof(*fold->pool_of));
-	fold->now = calloc(2 * places + 1, sizeof(*fold->now));
-	if (!fold->device_of || !fold->pool_of || !fold->now)
-		return -ENOMEM;
-	for (size_t i = 0; i < places; i++) {
-		fold->device_of[i] = sum_slot(fold, i, false);
-		fold->pool_of[i] = sum_slot(fold, i, true);
-	}
-	return 0;
-}
-
-static void add_up(struct fold *fold, const struct history_event *event)
-{
-	const struct history_place *place = &fold->history->places[event->place];
-	struct event effect = { .op = event->op,
-				.size = event->size,
-				.pool = place->pool,
-				.device = place->device,
-				.space = place->space,
-				.flags = place->foreign ? EVENT_FOREIGN : 0 };
-	struct history_sum *device = &fold->now[fold->device_of[event->place]];
-	struct history_sum *pool = &fold->now[fold->pool_of[event->place]];
-	int64_t allocated, reserved;
-
-	if (!event_is_memory(event->op))
-		return;
-	event_effect(&effect, &allocated, &reserved);
-	device->allocated += (uint64_t)allocated;
-	device->reserved += (uint64_t)reserved;
-	/* A pool's own sums are of whatever space it is in. */
-	effect.device = 0;
-	effect.space = SPACE_DEVICE;
-	event_effect(&effect, &allocated, &reserved);
-	pool->allocated += (uint64_t)allocated;
-	pool->reserved += (uint64_t)reserved;
-}
-
-/* --- what stays --- */
-
-static unsigned area_class(const struct history *history, size_t i)
-{
-	const struct history_event *event = &history->events[i];
-	size_t end = event->death == HISTORY_NONE ? history->events_n : event->death;
-	float area = (float)event->size * (float)(end - i);
-	uint32_t bits;
-
-	memcpy(&bits, &area, sizeof(bits));
-	return bits >> 16;
-}
-
-static void keep_block(struct fold *fold, uint32_t i)
-{
-	const struct history_event *event = &fold->history->events[i];
-
-	fold->keep[i] = 1;
-	if (event->born && event->death != HISTORY_NONE)
-		fold->keep[event->death] = 1;
-	if (fold->birth[i] != HISTORY_NONE)
-		fold->keep[fold->birth[i]] = 1;
-}
-
-/* All that may not go, and of the others those that take most of the picture. */
-static int keep_largest(struct fold *fold, size_t most)
-{
-	const struct history *history = fold->history;
-	size_t *classes = calloc(AREAS, sizeof(*classes));
-	size_t room = most / 2;
-	unsigned least = AREAS;
-
-	if (!classes)
-		return -ENOMEM;
-	memset(fold->keep, 1, history->events_n);
-	for (size_t i = 0; i < history->events_n; i++)
-		classes[may_go(history, i) ? area_class(history, i) : 0]++;
-	while (least > 1 && classes[least - 1] * 2 <= room)
-		room -= classes[--least] * 2;
-	free(classes);
-	for (size_t i = 0; i < history->events_n; i++) {
-		const struct history_event *event = &history->events[i];
-
-		if (!may_go(history, i) || area_class(history, i) >= least)
-			continue;
-		fold->keep[i] = 0;
-		if (event->death != HISTORY_NONE)
-			fold->keep[event->death] = 0;
-		fold->folded->blocks++;
-		if (event->size > fold->folded->largest)
-			fold->folded->largest = event->size;
-	}
-	return 0;
-}
-
-/* How many slices there is room for, if every stack that is folded changes in each. */
-static void choose_slices(struct fold *fold, size_t most)
-{
-	const struct history *history = fold->history;
-	uint32_t stacks = 0;
-	size_t slices;
-
-	for (size_t i = 0; i < history->events_n; i++) {
-		if (!fold->keep[i] && history->events[i].stack != HISTORY_NONE &&
-		    history->events[i].stack >= stacks)
-			stacks = history->events[i].stack + 1;
-	}
-	slices = most / 4 / (stacks ? stacks : 1);
-	slices = slices > SLICES_MOST ? SLICES_MOST : slices < SLICES_LEAST ? SLICES_LEAST : slices;
-	fold->slice = history->events_n / slices + 1;
-	fold->folded->slices = (history->events_n + fold->slice - 1) / fold->slice;
-}
-
-struct extreme {
-	uint64_t high, low, peak;
-	uint32_t high_at, low_at, peak_at;
-};
-
-static void end_slice(struct fold *fold, struct extreme *extremes)
-{
-	for (size_t i = 0; i < fold->now_n; i++) {
-		if (extremes[i].high_at != HISTORY_NONE)
-			keep_block(fold, extremes[i].high_at);
-		if (extremes[i].low_at != HISTORY_NONE)
-			keep_block(fold, extremes[i].low_at);
-		extremes[i].high_at = extremes[i].low_at = HISTORY_NONE;
-	}
-}
-
-static void see(struct extreme *extreme, uint64_t sum, uint32_t at)
-{
-	if (extreme->high_at == HISTORY_NONE || sum > extreme->high) {
-		extreme->high = sum;
-		extreme->high_at = at;
-	}
-	if (extreme->low_at == HISTORY_NONE || sum < extreme->low) {
-		extreme->low = sum;
-		extreme->low_at = at;
-	}
-	if (sum > extreme->peak) {
-		extreme->peak = sum;
-		extreme->peak_at = at;
-	}
-}
-
-/* Of each slice the events where a sum is highest and lowest, and the edges: slices and peaks. */
-static int keep_extremes(struct fold *fold)
-{
-	const struct history *history = fold->history;
-	struct extreme *extremes = calloc(fold->now_n + 1, sizeof(*extremes));
-
-	if (!extremes)
-		return -ENOMEM;
-	for (size_t i = 0; i < fold->now_n; i++)
-		extremes[i].high_at = extremes[i].low_at = extremes[i].peak_at = HISTORY_NONE;
-	for (uint32_t i = 0; i < history->events_n; i++) {
-		const struct history_event *event = &history->events[i];
-		uint32_t device = fold->device_of[event->place];
-		uint32_t pool = fold->pool_of[event->place];
-
-		if (i && i % fold->slice == 0) {
-			end_slice(fold, extremes);
-			fold->edges[i] = 1;
-		}
-		if (!event_is_memory(event->op) || event->op == EVENT_OOM)
-			continue;
-		add_up(fold, event);
-		see(&extremes[device], fold->now[device].allocated, i);
-		see(&extremes[pool], fold->now[pool].allocated, i);
-	}
-	end_slice(fold, extremes);
-	for (size_t i = 0; i < fold->now_n; i++) {
-		if (extremes[i].peak_at == HISTORY_NONE)
-			continue;
-		fold->edges[extremes[i].peak_at] = 1;
-		keep_block(fold, extremes[i].peak_at);
-	}
-	memset(fold->now, 0, fold->now_n * sizeof(*fold->now));
-	free(extremes);
-	return 0;
-}
-
-/* --- the new list --- */
 
 static int push(struct fold *fold, const struct history_event *event)
 {
@@ -299,8 +54,8 @@ static int push(struct fold *fold, const struct history_event *event)
 		fold->events_size = size;
 	}
 	fold->sums[fold->events_n] = (struct history_sums){
-		.device = fold->now[fold->device_of[event->place]],
-		.pool = fold->now[fold->pool_of[event->place]],
+		.device = fold->running.now[fold->running.device_of[event->place]],
+		.pool = fold->running.now[fold->running.pool_of[event->place]],
 		.blocks = 1,
 	};
 	fold->events[fold->events_n++] = *event;
@@ -402,6 +157,14 @@ static void forget(struct fold *fold)
 	fold->changed_n = 0;
 }
 
+static int take_birth(struct fold *fold, const struct history_event *event)
+{
+	fold->folded->blocks++;
+	if (event->size > fold->folded->largest)
+		fold->folded->largest = event->size;
+	return take(fold, event, 1);
+}
+
 static int rebuild(struct fold *fold)
 {
 	const struct history *history = fold->history;
@@ -411,20 +174,21 @@ static int rebuild(struct fold *fold)
 	for (uint32_t i = 0; !error && i < history->events_n; i++) {
 		const struct history_event *event = &history->events[i];
 
-		if (fold->edges[i])
+		if (fold->keep.edges[i])
 			error = tell(fold, history->events[i ? i - 1 : 0].t);
 		if (gap < history->gaps_n && history->gaps[gap].event == i) {
 			forget(fold);
 			gap++;
 		}
-		add_up(fold, event);
+		history_running_add(&fold->running, event);
 		fold->renamed[i] = (uint32_t)fold->events_n;
-		if (fold->keep[i])
+		if (fold->keep.stays[i])
 			error = error ? error : push(fold, event);
 		else if (event->born)
-			error = error ? error : take(fold, event, 1);
+			error = error ? error : take_birth(fold, event);
 		else
-			error = error ? error : take(fold, &history->events[fold->birth[i]], -1);
+			error = error ? error
+				      : take(fold, &history->events[fold->keep.birth[i]], -1);
 	}
 	return error ? error : tell(fold, history->events[history->events_n - 1].t);
 }
@@ -451,24 +215,16 @@ static void rename_all(struct fold *fold)
 	fold->sums = NULL;
 }
 
-static int start(struct fold *fold)
+static void clear(struct fold *fold)
 {
-	const struct history *history = fold->history;
-	size_t count = history->events_n;
-
-	fold->keep = malloc(count);
-	fold->birth = malloc(count * sizeof(*fold->birth));
-	fold->renamed = malloc(count * sizeof(*fold->renamed));
-	fold->edges = calloc(count, 1);
-	if (!fold->keep || !fold->birth || !fold->renamed || !fold->edges)
-		return -ENOMEM;
-	memset(fold->birth, 0xff, count * sizeof(*fold->birth));
-	for (uint32_t i = 0; i < count; i++) {
-		if (history->events[i].born && may_go(history, i) &&
-		    history->events[i].death != HISTORY_NONE)
-			fold->birth[history->events[i].death] = i;
-	}
-	return start_sums(fold);
+	history_keep_clear(&fold->keep);
+	history_running_clear(&fold->running);
+	map_clear(&fold->known);
+	free(fold->renamed);
+	free(fold->entries);
+	free(fold->changed);
+	free(fold->events);
+	free(fold->sums);
 }
 
 int history_fold(struct history *history, size_t most, struct history_folded *folded)
@@ -479,28 +235,16 @@ int history_fold(struct history *history, size_t most, struct history_folded *fo
 	*folded = (struct history_folded){ 0 };
 	if (history->events_n <= most)
 		return 0;
-	error = start(&fold);
+	error = history_keep(&fold.keep, history, most);
 	if (!error)
-		error = keep_largest(&fold, most);
+		error = history_running_start(&fold.running, history);
+	fold.renamed = calloc(history->events_n, sizeof(*fold.renamed));
+	if (!error)
+		error = fold.renamed ? rebuild(&fold) : -ENOMEM;
 	if (!error) {
-		choose_slices(&fold, most);
-		error = keep_extremes(&fold);
-	}
-	if (!error)
-		error = rebuild(&fold);
-	if (!error)
+		folded->slices = fold.keep.slices;
 		rename_all(&fold);
-	map_clear(&fold.known);
-	free(fold.keep);
-	free(fold.birth);
-	free(fold.renamed);
-	free(fold.edges);
-	free(fold.device_of);
-	free(fold.pool_of);
-	free(fold.now);
-	free(fold.entries);
-	free(fold.changed);
-	free(fold.events);
-	free(fold.sums);
+	}
+	clear(&fold);
 	return error;
 }

@@ -111,6 +111,7 @@ TEST(behind_a_gap_nothing_is_known)
 static uint64_t sums[EVENTS];         /* behind each event */
 static uint64_t at_peak[STACKS];      /* live bytes by stack */
 static uint64_t at_end[STACKS], live; /* blocks at the end */
+static uint64_t births;
 static size_t peak;
 
 /* A program with a few large blocks and many small ones; what it holds, counted as it goes. */
@@ -124,7 +125,7 @@ static void run(uint64_t chance)
 
 	memset(slots, 0, sizeof(slots));
 	memset(at_end, 0, sizeof(at_end));
-	peak = live = 0;
+	peak = live = births = 0;
 	for (size_t i = 0; i < EVENTS; i++) {
 		size_t slot = chance_below(&chance, SLOTS);
 
@@ -141,6 +142,7 @@ static void run(uint64_t chance)
 			now += slots[slot].size;
 			at_end[slots[slot].stack] += slots[slot].size;
 			live++;
+			births++;
 		}
 		sums[i] = now;
 		if (now > sums[peak]) {
@@ -174,6 +176,7 @@ static void check_fold(uint64_t chance)
 	struct trace trace;
 	uint64_t bytes[STACKS];
 	size_t highest = 0;
+	uint64_t kept = 0;
 
 	begin();
 	run(chance);
@@ -183,6 +186,7 @@ static void check_fold(uint64_t chance)
 	OK(folded.blocks > 0 && folded.folds > 0 && folded.slices > 0);
 	EQ(folded.events + history.events_n - folded.folds, EVENTS);
 	for (size_t i = 0; i < history.events_n; i++) {
+		kept += history.events[i].op == EVENT_ALLOC;
 		/* A fold stands behind the event before it, a kept event is itself. */
 		EQ(history.sums[i].device.allocated, sums[history.events[i].t / 10]);
 		EQ(history.sums[i].pool.allocated, sums[history.events[i].t / 10]);
@@ -192,6 +196,7 @@ static void check_fold(uint64_t chance)
 		if (history.sums[i].device.allocated > history.sums[highest].device.allocated)
 			highest = i;
 	}
+	EQ(folded.blocks + kept, births);
 	EQ(history.events[highest].t, peak * 10);
 	count_live(&history, highest, bytes);
 	EQ(memcmp(bytes, at_peak, sizeof(bytes)), 0);
