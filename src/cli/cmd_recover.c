@@ -1,10 +1,8 @@
 /* memtrace recover SPOOL: the trace that a killed process did not come to write. */
-#include <string.h>
 #include <unistd.h>
 
 #include "analyse/error.h"
 #include "analyse/trace.h"
-#include "base/text.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/recovery.h"
@@ -16,17 +14,6 @@ static const char about[] =
 	"is.\n"
 	"Without -o the trace goes beside the spool, under the next free name. A FILE named\n"
 	"*.json.gz or *.json.zst is written compressed.\n";
-
-/* memtrace.5.spool gives memtrace.5.json */
-static void default_output(char *to, size_t size, const char *spool)
-{
-	size_t length = strlen(spool);
-
-	if (length > 6 && !strcmp(spool + length - 6, ".spool"))
-		length -= 6;
-	text_copy_n(to, size, spool, length);
-	text_append(to, size, ".json");
-}
 
 int cmd_recover(int argc, char **argv)
 {
@@ -44,7 +31,7 @@ int cmd_recover(int argc, char **argv)
 		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
 	recovery.spool = argv[1];
 	if (!recovery.output) {
-		default_output(output, sizeof(output), recovery.spool);
+		recovery_name(output, sizeof(output), recovery.spool);
 		recovery.output = output;
 		recovery.numbered = true;
 	}

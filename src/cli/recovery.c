@@ -43,6 +43,16 @@ int recovery_owner(const char *path, struct owner *owner)
 	return 0;
 }
 
+void recovery_name(char *to, size_t size, const char *spool)
+{
+	size_t length = strlen(spool);
+
+	if (length > 6 && !strcmp(spool + length - 6, ".spool"))
+		length -= 6;
+	text_copy_n(to, size, spool, length);
+	text_append(to, size, ".json");
+}
+
 /* A file of our own beside the one wanted, so that a rename will do. */
 static int open_partial(const char *output, char *partial, size_t size)
 {

@@ -37,4 +37,8 @@ struct owner {
 
 int recovery_owner(const char *spool, struct owner *owner);
 
+/* What the document is called that lies beside its spool: memtrace.5.spool gives memtrace.5.json.
+ */
+void recovery_name(char *to, size_t size, const char *spool);
+
 #endif

@@ -114,8 +114,13 @@ fails 137 'the trace is left.2.json' memtrace run -o left.json -- "$E2E/ends" 9
 mkdir spools
 fails 137 'the trace is away.json' memtrace run -o away.json --spool-dir spools -- "$E2E/ends" 9
 is 'no spool stays elsewhere' "$(ls spools)" ''
+mkdir rank0
+fails 137 'the trace is rank0/away.json' memtrace run -o 'rank%r/away.json' --spool-dir spools -- "$E2E/ends" 9
+is 'nor a trace that belongs into a folder of its own' "$(ls spools)" ''
 ok 'children are told of' memtrace run -- "$SAMPLES/fork"
 has 'by name' "$ERR" 'memtrace: another is memtrace.'
+ok 'a numbered name' memtrace run -o 'twice.%p.json' -- sh -c "'$SAMPLES/leak' && cp twice.*.json twice.7.1.json"
+is 'is told once' "$(grep -c 'twice\.7\.1\.json' "$ERR")" 1
 ok 'a shell between' memtrace run -o 'deep.%p.json' -- sh -c "'$E2E/ends' 9; exit 0"
 has 'is no hindrance' "$ERR" 'the trace is deep.'
 ok 'nor an odd folder' sh -c "mkdir '[a]*b%%' && cd '[a]*b%%' && memtrace run -- '$SAMPLES/leak'"
