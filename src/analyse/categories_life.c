@@ -2,12 +2,13 @@
 #include <string.h>
 
 #include "analyse/categories_parts.h"
+#include "analyse/pattern.h"
 
 static bool in_phase(const struct categories_own *own, const struct rule_condition *condition,
 		     uint32_t phase)
 {
 	for (; phase; phase = own->phase_parents[phase - 1]) {
-		if (rule_fits(condition->patterns, own->trace->phases[phase - 1].name))
+		if (pattern_any_fits(condition->patterns, own->trace->phases[phase - 1].name))
 			return true;
 	}
 	return false;
@@ -38,13 +39,13 @@ static bool fits(const struct categories_own *own, const struct rule_condition *
 
 	switch ((enum rule_key)condition->key) {
 	case RULE_THREAD:
-		return rule_fits(patterns, life->thread);
+		return pattern_any_fits(patterns, life->thread);
 	case RULE_POOL:
-		return rule_fits(patterns, life->pool);
+		return pattern_any_fits(patterns, life->pool);
 	case RULE_SPACE:
-		return rule_fits(patterns, space_name(life->space));
+		return pattern_any_fits(patterns, space_name(life->space));
 	case RULE_API:
-		return rule_fits(patterns, trace_text(own->trace, life->api));
+		return pattern_any_fits(patterns, trace_text(own->trace, life->api));
 	case RULE_PHASE:
 		return in_phase(own, condition, life->phase);
 	case RULE_BORN:

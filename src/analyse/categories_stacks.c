@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyse/categories_parts.h"
+#include "analyse/pattern.h"
 #include "analyse/symbols.h"
 #include "base/text.h"
 
@@ -32,7 +33,8 @@ struct matcher {
 
 static bool is_path(const char *patterns, const char *path)
 {
-	return path && (rule_fits(patterns, path) || rule_fits(patterns, text_base(path)));
+	return path &&
+	       (pattern_any_fits(patterns, path) || pattern_any_fits(patterns, text_base(path)));
 }
 
 /* What a frame is to conditions. */
@@ -66,14 +68,14 @@ static bool frame_fits(const struct rule_condition *condition, const struct fram
 {
 	switch (condition->key) {
 	case RULE_FUNCTION:
-		return rule_fits(condition->patterns, texts->function) ||
-		       rule_fits(condition->patterns, texts->symbol);
+		return pattern_any_fits(condition->patterns, texts->function) ||
+		       pattern_any_fits(condition->patterns, texts->symbol);
 	case RULE_FILE:
 		return is_path(condition->patterns, texts->file);
 	case RULE_MODULE:
 		return is_path(condition->patterns, texts->module);
 	default:
-		return rule_fits(condition->patterns, texts->whole);
+		return pattern_any_fits(condition->patterns, texts->whole);
 	}
 }
 
@@ -173,7 +175,7 @@ static bool stack_fits(const struct matcher *matcher, const struct rule_conditio
 	default:
 		return is_set(matcher->seen, condition->bit) == (condition->test == TEST_IS);
 	}
-	fits = rule_fits(condition->patterns, text);
+	fits = pattern_any_fits(condition->patterns, text);
 	return fits == (condition->test == TEST_IS);
 }
 

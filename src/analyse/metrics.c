@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyse/error.h"
+#include "analyse/pattern.h"
 #include "base/text.h"
 
 const struct metric_row metric_rows[METRIC_IDS] = {
@@ -22,35 +23,10 @@ const struct narrowing_row narrowing_rows[NARROWINGS] = {
 #undef NARROWING
 };
 
-bool metric_matches(const char *pattern, const char *name)
-{
-	const char *star = NULL;
-	const char *again = NULL;
-
-	while (*name) {
-		if (*pattern == '*') {
-			star = pattern++;
-			again = name;
-		} else if (*pattern == '?' || *pattern == *name) {
-			pattern++;
-			name++;
-		} else if (star) {
-			pattern = star + 1;
-			name = ++again;
-		} else {
-			return false;
-		}
-	}
-	while (*pattern == '*')
-		pattern++;
-	return !*pattern;
-}
-
 /* A site's name is long: a part of it will do. */
 static bool site_matches(const char *pattern, const char *name)
 {
-	return strpbrk(pattern, "*?") ? metric_matches(pattern, name)
-				      : strstr(name, pattern) != NULL;
+	return strpbrk(pattern, "*?") ? pattern_fits(pattern, name) : strstr(name, pattern) != NULL;
 }
 
 /* --- figures --- */
@@ -165,7 +141,7 @@ static int add_parts(struct figures *figures, const struct trace_part *parts, si
 	for (size_t i = 0; i < count; i++) {
 		char place[FIGURE_PLACE];
 
-		if (!parts[i].name || !metric_matches(query->by[by], parts[i].name))
+		if (!parts[i].name || !pattern_fits(query->by[by], parts[i].name))
 			continue;
 		snprintf(place, sizeof(place), "%s %.80s on device %d", narrowing_rows[by].key,
 			 parts[i].name, device);
@@ -208,7 +184,7 @@ static int add_devices(struct figures *figures, const struct run *run,
 		char place[FIGURE_PLACE];
 
 		snprintf(place, sizeof(place), "%d", device->device);
-		if (wanted && !metric_matches(wanted, place))
+		if (wanted && !pattern_fits(wanted, place))
 			continue;
 		snprintf(place, sizeof(place), "device %d", device->device);
 		if (query->by[NARROWING_POOL])
@@ -278,9 +254,9 @@ static int add_phases(struct figures *figures, const struct run *run,
 		if (!phase->name)
 			continue;
 		text_copy_n(family, sizeof(family), phase->name, run_phase_length(phase->name));
-		if (metric_matches(wanted, family))
+		if (pattern_fits(wanted, family))
 			text_append(place, sizeof(place), family);
-		else if (metric_matches(wanted, phase->name))
+		else if (pattern_fits(wanted, phase->name))
 			text_append(place, sizeof(place), phase->name);
 		else
 			continue;
@@ -301,7 +277,7 @@ static int add_spaces(struct figures *figures, const struct run *run,
 								 : space->allocations;
 		char place[FIGURE_PLACE];
 
-		if (!space->space || !metric_matches(query->by[NARROWING_SPACE], space->space))
+		if (!space->space || !pattern_fits(query->by[NARROWING_SPACE], space->space))
 			continue;
 		snprintf(place, sizeof(place), "%.80s memory", space->space);
 		if (add_value(figures, place, value))
@@ -316,9 +292,9 @@ static int add_no_category(struct figures *figures, const struct run *run, const
 	bool known = false;
 
 	for (size_t i = 0; i < CATEGORIES; i++)
-		known = known || metric_matches(pattern, category_names[i]);
+		known = known || pattern_fits(pattern, category_names[i]);
 	for (size_t i = 0; i < run->categories_n; i++)
-		known = known || metric_matches(pattern, run->categories[i].name);
+		known = known || pattern_fits(pattern, run->categories[i].name);
 	for (size_t i = 0; known && i < run->trace.summary.devices_n; i++) {
 		char place[FIGURE_PLACE];
 
@@ -342,8 +318,8 @@ static int add_categories(struct figures *figures, const struct run *run,
 		char place[FIGURE_PLACE];
 
 		snprintf(device, sizeof(device), "%d", category->device);
-		if (!metric_matches(query->by[NARROWING_CATEGORY], category->name) ||
-		    (wanted && (category->device == NO_DEVICE || !metric_matches(wanted, device))))
+		if (!pattern_fits(query->by[NARROWING_CATEGORY], category->name) ||
+		    (wanted && (category->device == NO_DEVICE || !pattern_fits(wanted, device))))
 			continue;
 		if (category->device == NO_DEVICE)
 			snprintf(place, sizeof(place), "category %.60s of %.20s memory",

@@ -66,7 +66,4 @@ void figures_clear(struct figures *figures);
 
 const struct figure *figures_find(const struct figures *figures, const char *place);
 
-/* Does the whole name match, * and ? being wildcards? */
-bool metric_matches(const char *pattern, const char *name);
-
 #endif

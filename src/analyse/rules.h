@@ -105,7 +105,4 @@ void rules_clear(struct rules *rules);
 /* The category's number, -1 when no rule names it. */
 int rules_category(const struct rules *rules, const char *name);
 
-/* Does one of the patterns fit the whole text? NULL fits none. */
-bool rule_fits(const char *patterns, const char *text);
-
 #endif

@@ -4,6 +4,7 @@
 
 #include "analyse/error.h"
 #include "analyse/moment.h"
+#include "analyse/pattern.h"
 #include "analyse/rules.h"
 #include "analyse/trace.h"
 #include "base/text.h"
@@ -178,7 +179,7 @@ static bool read_categories(struct report_options *options)
 	for (size_t i = 0; i < options->rules->categories; i++) {
 		text_append(list, sizeof(list), i ? ", " : "");
 		text_append(list, sizeof(list), options->rules->names[i]);
-		if (rule_fits(wanted, options->rules->names[i]))
+		if (pattern_any_fits(wanted, options->rules->names[i]))
 			options->categories |= 1ull << i;
 	}
 	if (!options->categories)
