@@ -66,7 +66,7 @@ void report_rest_row(const struct report *report, size_t rows, uint64_t bytes, u
 /* report_oom.c: has the trace the failure that options->oom asks for? 0, or -errno. */
 int report_oom_check(const struct report *report);
 
-/* report.c: report_failures(), also behind a pass over the events. */
+/* report_process.c: report_failures(), also behind a pass over the events. */
 int report_find_failures(const struct report *report, struct trace_event *events, size_t most);
 
 /* report_device.c: who held it, by site; what peak->bytes has beyond them is `others`. */
@@ -82,7 +82,6 @@ bool report_category_sums(const struct report *report, const struct trace_peak *
 			  struct category_sum *sums);
 void report_category_table(const struct report *report, const struct trace_peak *peak);
 void report_json_category_sums(const struct report *report, const struct trace_peak *peak);
-void report_category_table(const struct report *report, const struct trace_peak *peak);
 
 /* report_json.c: `key` is what stands in front of the value, {"key": or ,"key": as it may be. */
 void report_json_number(const struct report *report, const char *key, uint64_t value);
