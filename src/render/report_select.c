@@ -45,12 +45,6 @@ static bool needs_replay(const struct trace *trace, const struct report_options 
 	       (options->device != NO_DEVICE && has_other_memory(trace));
 }
 
-/* Traces of the first weeks say nothing by stack, which sites made anew are summed from. */
-static bool needs_figures(const struct trace *trace)
-{
-	return !trace_has_figures(trace) && trace->sites_n;
-}
-
 bool report_asks_categories(const struct report_options *options)
 {
 	return options->by == TRACE_BY_CATEGORY || options->categories;
@@ -67,64 +61,8 @@ bool report_knows_categories(const struct trace *trace, const struct report_opti
 
 bool report_needs_events(const struct trace *trace, const struct report_options *options)
 {
-	return needs_replay(trace, options) || needs_figures(trace) ||
+	return needs_replay(trace, options) || replay_wants_figures(trace) ||
 	       report_study_wants(trace, options);
-}
-
-/* --- figures that the document lacks --- */
-
-static void take_figures(struct trace *trace, const struct replay *replay)
-{
-	for (size_t i = 0; i < trace->stacks_n; i++) {
-		const struct replay_row *row = &replay->rows[i];
-		struct trace_stack *stack = &trace->stacks[i];
-
-		stack->allocations = row->allocations;
-		stack->bytes = row->bytes;
-		stack->frees = row->frees;
-		stack->freed_bytes = row->freed;
-		stack->frees_here = row->frees_here;
-		stack->freed_here_bytes = row->freed_here;
-		stack->live_bytes = row->live;
-		stack->live_count = row->live_count;
-		stack->lifetime_min_ns = row->lifetime_max ? row->lifetime_min : TRACE_NONE;
-		stack->lifetime_max_ns = row->lifetime_max ? row->lifetime_max : TRACE_NONE;
-	}
-	for (size_t i = 0; i < trace->peaks_n; i++) {
-		const struct trace_peak *peak = &trace->peaks[i];
-
-		for (size_t k = 0; k < peak->stacks_n; k++) {
-			if (peak->pool || peak->metric != TRACE_ALLOCATED)
-				continue;
-			trace->stacks[peak->stacks[k].stack].peak_bytes += peak->stacks[k].bytes;
-			trace->stacks[peak->stacks[k].stack].peak_count += peak->stacks[k].count;
-		}
-	}
-}
-
-/* Reads the file once more for them. Nothing is done where that cannot be exact. */
-static int find_figures(struct trace *trace)
-{
-	const struct replay_wish wish = {
-		.device = NO_DEVICE, .space = SPACES, .to = UINT64_MAX, .last = UINT64_MAX
-	};
-	struct trace again;
-	struct replay replay;
-	int error;
-
-	if (!needs_figures(trace) || trace->capture.truncated || trace->capture.events_dropped ||
-	    trace->once)
-		return 0;
-	error = trace_open(&again, trace->path);
-	if (error)
-		return error;
-	error = replay_run(&replay, &again, &wish);
-	if (!error && again.stacks_n == trace->stacks_n && !replay.dropped)
-		take_figures(trace, &replay);
-	if (!error)
-		replay_clear(&replay);
-	trace_close(&again);
-	return error;
 }
 
 /* --- words --- */
@@ -457,7 +395,7 @@ int report_select(struct report_selection *selection, struct trace *trace,
 	*selection = (struct report_selection){ 0 };
 	if (options->device != NO_DEVICE && !trace_device(trace, options->device))
 		return report_select_no_device(trace, options->device);
-	error = find_figures(trace);
+	error = replay_figures(trace);
 	if (!error)
 		error = trace_choose(trace, (enum trace_stacks)options->stacks, by);
 	if (!error && options->filter && !options->categories)
