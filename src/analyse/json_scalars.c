@@ -4,26 +4,7 @@
 
 #include "analyse/json.h"
 #include "analyse/json_parts.h"
-
-static char *put_utf8(char *to, uint32_t c)
-{
-	if (c < 0x80) {
-		*to++ = (char)c;
-	} else if (c < 0x800) {
-		*to++ = (char)(0xc0 | c >> 6);
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else if (c < 0x10000) {
-		*to++ = (char)(0xe0 | c >> 12);
-		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	} else {
-		*to++ = (char)(0xf0 | c >> 18);
-		*to++ = (char)(0x80 | (c >> 12 & 0x3f));
-		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
-		*to++ = (char)(0x80 | (c & 0x3f));
-	}
-	return to;
-}
+#include "base/utf8.h"
 
 static bool hex4(const char *p, uint32_t *value)
 {
@@ -86,7 +67,7 @@ bool json_unescape(struct json *json)
 		p = p[1] == 'u' ? unicode(p + 2, &c) : NULL;
 		if (!p)
 			return false;
-		write = put_utf8(write, c);
+		write += utf8_encode(write, UTF8_MOST, c); /* shorter than its escape */
 	}
 	*write = '\0';
 	json->length = (size_t)(write - json->text);

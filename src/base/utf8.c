@@ -27,6 +27,19 @@ size_t utf8_decode(const char *text, size_t left, uint32_t *c)
 	return length;
 }
 
+size_t utf8_encode(char *to, size_t room, uint32_t c)
+{
+	static const uint8_t lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 }; /* by length */
+	size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+
+	if (length > room)
+		return 0;
+	for (size_t i = length; i-- > 1; c >>= 6)
+		to[i] = (char)(0x80 | (c & 63));
+	to[0] = (char)(lead[length] | c);
+	return length;
+}
+
 bool utf8_harmless(uint32_t c)
 {
 	static const struct {

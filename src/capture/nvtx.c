@@ -14,6 +14,7 @@
 #include "base/signals.h"
 #include "base/start.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "capture/life.h"
 #include "capture/nvtx_parts.h"
 #include "capture/record.h"
@@ -72,28 +73,19 @@ static struct category {
 } categories[CATEGORIES];
 static _Atomic uint32_t categories_n;
 
+/* Of 32 bits each; what is no character becomes one that says so. */
 static void narrow(char *to, size_t size, const wchar_t *from)
 {
 	size_t used = 0;
+	size_t more = 1;
 
-	for (; *from && used + 5 < size; from++) {
+	for (; from && *from && more; from++) {
 		uint32_t c = (uint32_t)*from;
 
-		if (c < 0x80) {
-			to[used++] = (char)c;
-		} else if (c < 0x800) {
-			to[used++] = (char)(0xc0 | c >> 6);
-			to[used++] = (char)(0x80 | (c & 63));
-		} else if (c < 0x10000) {
-			to[used++] = (char)(0xe0 | c >> 12);
-			to[used++] = (char)(0x80 | (c >> 6 & 63));
-			to[used++] = (char)(0x80 | (c & 63));
-		} else {
-			to[used++] = (char)(0xf0 | (c >> 18 & 7));
-			to[used++] = (char)(0x80 | (c >> 12 & 63));
-			to[used++] = (char)(0x80 | (c >> 6 & 63));
-			to[used++] = (char)(0x80 | (c & 63));
-		}
+		if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
+			c = 0xfffd;
+		more = utf8_encode(to + used, size - 1 - used, c);
+		used += more;
 	}
 	to[used] = '\0';
 }
@@ -124,10 +116,9 @@ void nvtx_forked(void)
 
 static void *keep_wide(const wchar_t *text)
 {
-	char name[RECORD_NAME] = "";
+	char name[RECORD_NAME];
 
-	if (text)
-		narrow(name, sizeof(name), text);
+	narrow(name, sizeof(name), text);
 	return keep(name);
 }
 
@@ -147,10 +138,12 @@ static void read_message(const struct attributes *attributes, char *name)
 static void name_category(const char *domain, uint32_t id, const char *name)
 {
 	const char *kept = keep(name);
+	struct signals_deferred deferred;
 	uint32_t at;
 
 	if (!kept)
 		return;
+	signals_defer(&deferred);
 	lock_take(&names_lock);
 	at = atomic_load(&categories_n);
 	if (at < CATEGORIES) {
@@ -158,6 +151,7 @@ static void name_category(const char *domain, uint32_t id, const char *name)
 		atomic_store(&categories_n, at + 1);
 	}
 	lock_drop(&names_lock);
+	signals_deliver(&deferred);
 }
 
 static const char *category_name(const char *domain, uint32_t id, char *number)
@@ -347,10 +341,9 @@ static void category_in_a(const char *domain, uint32_t id, const char *name)
 
 static void category_in_w(const char *domain, uint32_t id, const wchar_t *wide)
 {
-	char name[RECORD_NAME] = "";
+	char name[RECORD_NAME];
 
-	if (wide)
-		narrow(name, sizeof(name), wide);
+	narrow(name, sizeof(name), wide);
 	name_category(domain, id, name);
 }
 

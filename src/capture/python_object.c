@@ -6,6 +6,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 enum { TRIED_FRAMES = 32, TRIED_STEPS = 64, LENGTH_AT_MOST = 1 << 24, REPLACEMENT = 0xfffd };
 
 /* A str subclass may name a file: compile() takes one as it is. */
@@ -46,20 +48,6 @@ static uint32_t character(const void *text, unsigned width, uint64_t index)
 	return c == 0 || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff ? REPLACEMENT : c;
 }
 
-/* Writes one character; its length, or 0 when it does not fit. */
-static size_t encode(uint32_t c, char *to, size_t room)
-{
-	static const uint8_t lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
-	size_t length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-
-	if (length > room)
-		return 0;
-	for (size_t i = length; i-- > 1; c >>= 6)
-		to[i] = (char)(0x80 | (c & 63));
-	to[0] = (char)(lead[length == 1 ? 0 : length] | c);
-	return length;
-}
-
 bool python_text(const struct python_interpreter *python, const void *text, char *to, size_t size)
 {
 	const struct python_layout *at = &python->layout;
@@ -77,7 +65,7 @@ bool python_text(const struct python_interpreter *python, const void *text, char
 	if (!compact) /* a subclass: the characters are elsewhere, whatever they are */
 		data = python_pointer(text, at->text_compact);
 	for (uint64_t i = 0; data && i < length; i++) {
-		size_t more = encode(character(data, width, i), to + used, size - 1 - used);
+		size_t more = utf8_encode(to + used, size - 1 - used, character(data, width, i));
 
 		if (!more)
 			break;

@@ -180,6 +180,33 @@ TEST(a_line_for_people_is_cleaned)
 	STR(line, "a?[31m?b?\xc3\xbc???");
 }
 
+static void check_character(uint32_t c)
+{
+	static const uint32_t beyond[] = { 0x80, 0x800, 0x10000, 0x110000 };
+	char text[UTF8_MOST + 1] = { 1, 1, 1, 1, 1 };
+	size_t length = utf8_encode(text, UTF8_MOST, c);
+	uint32_t back = 0;
+
+	OK(length && c < beyond[length - 1] && (length < 2 || c >= beyond[length - 2]));
+	EQ(text[length], 1);
+	EQ(utf8_decode(text, length, &back), length);
+	EQ(back, c);
+	EQ(utf8_encode(text, length - 1, c), 0);
+}
+
+TEST(characters_become_utf8)
+{
+	static const uint32_t edges[] = { 0x7f,   0x80,   0x7ff,   0x800,   0xd7ff,
+					  0xe000, 0xffff, 0x10000, 0x10ffff };
+
+	for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++)
+		check_character(edges[i]);
+	for (uint32_t c = 1; c < 0xd800; c += 61)
+		check_character(c);
+	for (uint32_t c = 0xe000; c < 0x110000; c += 1021)
+		check_character(c);
+}
+
 TEST(what_is_no_utf8_is_replaced)
 {
 	STR(json_of("\xff", 1), "\"\\ufffd\"");
