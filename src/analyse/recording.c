@@ -1,8 +1,8 @@
 /*
  * A spool's facts, ready to be printed.
  *
- * One pass over frames, one over cells, one over stacks, each filling what the next one needs.
- * Everything read from the spool is checked before it is used as a position: the file may be the
+ * One pass over frames, one over cells, one over stacks (recording_sites.c), each filling what the
+ * next one needs. Everything read from the spool is checked before it is used as a position: the file may be the
  * torn remains of a process that died, or hostile.
  */
 #include "analyse/recording.h"
@@ -12,8 +12,6 @@
 
 #include "analyse/sites.h"
 #include "analyse/symbols.h"
-#include "base/hash.h"
-#include "base/map.h"
 #include "base/sort.h"
 #include "codec/event.h"
 #include "ledger/totals.h"
@@ -254,150 +252,7 @@ static int find_held(struct recording *recording)
 	return 0;
 }
 
-/* --- sites --- */
-
-/* A site's space is that of its stacks: the sum that they have a share in. */
-static const char *space_of(const struct recording *recording, const struct spool_stack *stack)
-{
-	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
-	uint32_t id = stack->cell;
-
-	for (int most = 64; most && id && id <= cells; most--) {
-		const struct spool_cell *cell = spool_at(recording->spool, SPOOL_CELL, id - 1);
-		uint32_t scope = cell->sum / METRICS;
-
-		const struct spool_scope *row =
-			scope < recording->scopes ? totals_scope(recording->spool, scope) : NULL;
-
-		if (row && row->kind == SCOPE_SPACE && space_name(row->name))
-			return space_name(row->name);
-		id = cell->next;
-	}
-	return space_name(SPACE_DEVICE);
-}
-
-static uint32_t find_site(struct recording *recording, struct map *known, const char *name,
-			  const char *space)
-{
-	uint64_t key = hash_mix(hash_bytes(name, strlen(name)), hash_bytes(space, strlen(space)));
-	uint32_t id = map_get(known, key);
-
-	if (id)
-		return id - 1;
-	recording->sites[recording->site_count] =
-		(struct recording_site){ .name = name, .space = space };
-	map_put(known, key, recording->site_count + 1);
-	return recording->site_count++;
-}
-
-static void add_stack(struct recording_site *site, const struct spool_stack *stack)
-{
-	site->stacks++;
-	site->allocations += stack->allocations;
-	site->bytes += stack->bytes;
-	site->estimated_parts += stack->estimated_parts;
-	site->estimated_bytes += stack->estimated_bytes;
-	if (stack->lifetime_max) {
-		if (!site->lifetime_max || stack->lifetime_min < site->lifetime_min)
-			site->lifetime_min = stack->lifetime_min;
-		if (stack->lifetime_max > site->lifetime_max)
-			site->lifetime_max = stack->lifetime_max;
-	}
-	site->frees += stack->frees;
-}
-
-/* What is live and at peak comes from the shares: of devices, and of the spaces outside of them. */
-static void add_shares(struct recording *recording, const uint32_t *site_of)
-{
-	for (uint32_t i = 0; i < recording->scopes; i++) {
-		const struct spool_scope *scope = totals_scope(recording->spool, i);
-		uint32_t sum = i * METRICS + METRIC_ALLOCATED;
-
-		if (scope->kind != SCOPE_DEVICE &&
-		    !(scope->kind == SCOPE_SPACE && scope->name != SPACE_ARRAY))
-			continue;
-		for (uint32_t k = recording->first[sum]; k < recording->first[sum + 1]; k++) {
-			const struct recording_share *share = &recording->shares[k];
-			uint32_t site = site_of[share->stack];
-
-			if (site == UINT32_MAX)
-				continue;
-			recording->sites[site].live += share->live;
-			recording->sites[site].peak += share->at_peak;
-			recording->sites[site].estimated_live += share->estimated;
-			recording->sites[site].estimated_peak += share->estimated_at_peak;
-		}
-	}
-}
-
-static int by_weight(const void *a, const void *b)
-{
-	const struct recording_site *x = a;
-	const struct recording_site *y = b;
-
-	if (x->peak != y->peak)
-		return x->peak > y->peak ? -1 : 1;
-	if (x->live != y->live)
-		return x->live > y->live ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
-
-/* The stacks of each site side by side, as they come. */
-static void list_stacks(struct recording *recording, const uint32_t *site_of)
-{
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < recording->site_count; i++) {
-		recording->sites[i].first = at;
-		at += recording->sites[i].stacks;
-		recording->sites[i].stacks = 0;
-	}
-	for (uint32_t i = 0; i < recording->stacks; i++) {
-		struct recording_site *site;
-
-		if (site_of[i] == UINT32_MAX)
-			continue;
-		site = &recording->sites[site_of[i]];
-		recording->by_site[site->first + site->stacks++] = i;
-	}
-}
-
-static int find_sites(struct recording *recording)
-{
-	uint32_t *site_of =
-		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*site_of));
-	struct map known = { NULL, 0 };
-
-	recording->sites =
-		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*recording->sites));
-	recording->by_site = arena_alloc(&recording->arena,
-					 (recording->stacks + 1) * sizeof(*recording->by_site));
-	if (!site_of || !recording->sites || !recording->by_site)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < recording->stacks; i++) {
-		const struct spool_stack *stack = recording_stack(recording, i);
-		const char *name;
-
-		/* Stacks that only freed, reserved or failed are no sites. */
-		site_of[i] = UINT32_MAX;
-		if (!stack->allocations)
-			continue;
-		name = recording_site(recording, stack);
-		if (!name) {
-			map_clear(&known);
-			return -ENOMEM;
-		}
-		site_of[i] = find_site(recording, &known, name, space_of(recording, stack));
-		add_stack(&recording->sites[site_of[i]], stack);
-	}
-	map_clear(&known);
-	add_shares(recording, site_of);
-	list_stacks(recording, site_of);
-	sort_rows(recording->sites, recording->site_count, sizeof(*recording->sites), by_weight);
-	return 0;
-}
+/* --- all together --- */
 
 /* Room for the names of all frames of the spool, doubled where that is not the first time. */
 static int make_room(struct recording *recording)
@@ -451,7 +306,7 @@ int recording_read(struct recording *recording, const struct spool *spool, bool 
 	if (!error)
 		error = find_held(recording);
 	if (!error)
-		error = find_sites(recording);
+		error = recording_find_sites(recording);
 	if (error)
 		recording_clear(recording);
 	return error;

@@ -85,6 +85,9 @@ uint32_t recording_depth(const struct recording *recording, const struct spool_s
 int recording_see(struct recording *recording, uint32_t first);
 const char *recording_site(struct recording *recording, const struct spool_stack *stack);
 
+/* recording_sites.c: fills sites and by_site from stacks and `held`. 0 or -ENOMEM. */
+int recording_find_sites(struct recording *recording);
+
 /*
  * The line of a stack that its user knows: "Net.forward (train.py:12)", "take (leak)", cut to size;
  * a backward pass's says so.
