@@ -36,6 +36,11 @@ bool report_asks_categories(const struct report_options *options);
 /* Is the selection made with the category of each allocation? Then the events are read twice. */
 bool report_knows_categories(const struct trace *trace, const struct report_options *options);
 
+/* report_select_words.c: fills `what`, behind what a moment is called if it is one, and `window`.
+ */
+void report_select_describe(struct report_selection *selection,
+			    const struct report_options *options);
+
 /* Says what there is instead, in err_text(): always -EINVAL. */
 int report_select_no_device(const struct trace *trace, int device);
 int report_select_no_pool(const struct trace *trace, const char *pool);
