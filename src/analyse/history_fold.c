@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/history.h"
 #include "analyse/history_keep.h"

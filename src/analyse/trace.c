@@ -11,7 +11,6 @@
 #include "analyse/error.h"
 #include "analyse/trace_parts.h"
 #include "analyse/trace_shape.h"
-#include "base/fd.h"
 #include "base/path.h"
 #include "base/text.h"
 

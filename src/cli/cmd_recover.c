@@ -1,7 +1,6 @@
 /* memtrace recover SPOOL: the trace that a killed process did not come to write. */
 #include <unistd.h>
 
-#include "analyse/error.h"
 #include "analyse/trace.h"
 #include "base/utf8.h"
 #include "cli/cli.h"

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/error.h"
 #include "analyse/trace.h"
 #include "base/out.h"
 #include "base/text.h"
