@@ -1,6 +1,9 @@
 /*
  * A pull reader of JSON: one token at a time from a bounded buffer.
  *
+ * Reading on moves what the buffer holds, so whatever keeps a place in it is here; json_scalars.c
+ * has what works on a whole token.
+ *
  * A NUL stands behind the last byte read, so that the inner loops need no other bound: they stop at
  * it and only then ask whether it is the end of the buffer. Strings are unescaped where they lie,
  * which never makes them longer, and the closing quote becomes their NUL: nothing is copied.

@@ -1,9 +1,12 @@
 /*
  * A trace (memtrace/1), opened: its facts in memory, its events pulled one by one.
  *
+ * One struct for each object of the document, in its order: a header that is the document's table
+ * of contents.
+ *
  * Everything in front of `events` is read at once into arrays that live until trace_close(),
  * however many events follow. What the file refers to by position has been checked.
- * include/memtrace/ trace.schema.json says what each member means; its names are used here.
+ * include/memtrace/trace.schema.json says what each member means; its names are used here.
  *
  * Functions that can fail return 0 or -errno and leave a sentence in err_text(). A spool is taken
  * where a trace is, through the converter that cli sets.

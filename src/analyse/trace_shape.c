@@ -1,4 +1,8 @@
-/* The rows of memtrace/1: which key of the document is which member of struct trace. */
+/*
+ * The rows of memtrace/1: which key of the document is which member of struct trace.
+ *
+ * One table for one document: each shape stands in front of the first that has it as a member.
+ */
 #include "analyse/trace_shape.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
-/* CUPTI's records against our events. */
+/*
+ * CUPTI's records against our events.
+ *
+ * All of it works on one list of records in the order of time: what one look takes, the next does
+ * not see.
+ */
 #include "analyse/witness.h"
 
 #include <errno.h>
@@ -202,9 +207,7 @@ static bool is_drivers(const struct matcher *m, const struct event *event)
 static uint64_t key_of_event(const struct event *event)
 {
 	bool map = event->op == EVENT_MAP || event->op == EVENT_UNMAP;
-	bool began =
-		event->op == EVENT_ALLOC || event->op == EVENT_RESERVE || event->op == EVENT_MAP;
-	unsigned operation = began ? BEGAN : ENDED;
+	unsigned operation = is_began(event) ? BEGAN : ENDED;
 
 	if (!event->ptr)
 		return key_of(SIZE, operation, event->size);

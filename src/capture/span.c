@@ -1,5 +1,8 @@
 /*
  * One hooked call: how calls nest, and the words for memory that has an address or a handle.
+ *
+ * What each allocation and each free passes through stays together, for the compiler to see all of
+ * it.
  */
 #include "capture/span.h"
 

@@ -1,9 +1,12 @@
 /*
  * The spool file: what a traced program leaves in a shared mapping, byte by byte.
  *
- *   block 0..4   struct spool_header, then `uint32_t owner[SPOOL_BLOCKS]`: which table and which
- * part of it a block is (kind << 24 | index), 0 for a block not in use block 5..    blocks of 128
- * KiB, each a part of one table (tables.def)
+ *   - block 0: struct spool_header;
+ *   - blocks 1 to 4: `uint32_t owner[SPOOL_BLOCKS]`, which table and which part of it a block is
+ *     (kind << 24 | index), 0 for a block not in use;
+ *   - blocks 5 and on: parts of 128 KiB, each of one table (tables.def).
+ *
+ * All that is in the file is told here, and nothing else: who knows this header can read one.
  *
  * A position in the file is a position in the mapping. Numbers are little-endian, as on every
  * machine that CUDA runs on; spool_open() refuses anything else.
