@@ -9,12 +9,7 @@
 #include <string.h>
 #include <wchar.h>
 
-#include "base/arena.h"
-#include "base/lock.h"
-#include "base/signals.h"
-#include "base/start.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "capture/life.h"
 #include "capture/nvtx_parts.h"
 #include "capture/record.h"
@@ -35,7 +30,6 @@ enum {
 	PAYLOAD_U32 = 4,
 	PAYLOAD_I32 = 5,
 	PAYLOAD_F32 = 6, /* beyond these: NVTX's extension, whose payload is an address */
-	CATEGORIES = 256,
 };
 
 struct attributes { /* nvtxEventAttributes_v2 */
@@ -60,67 +54,8 @@ struct callbacks { /* NvtxExportTableCallbacks */
 
 EXPORT int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id));
 
-/* Registered strings and domains live as long as the process; their handle is their text. */
-static START_DATA struct lock names_lock = LOCK_INIT(NAMES);
-static struct arena names;
 static _Atomic uint64_t ranges;
 static _Thread_local int level;
-
-/* Named categories, in the order they were named; readers need no lock. */
-static struct category {
-	const char *domain, *name;
-	uint32_t id;
-} categories[CATEGORIES];
-static _Atomic uint32_t categories_n;
-
-/* Of 32 bits each; what is no character becomes one that says so. */
-static void narrow(char *to, size_t size, const wchar_t *from)
-{
-	size_t used = 0;
-	size_t more = 1;
-
-	for (; from && *from && more; from++) {
-		uint32_t c = (uint32_t)*from;
-
-		if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
-			c = 0xfffd;
-		more = utf8_encode(to + used, size - 1 - used, c);
-		used += more;
-	}
-	to[used] = '\0';
-}
-
-static void *keep(const char *text)
-{
-	struct signals_deferred deferred;
-	char *copy;
-
-	signals_defer(&deferred);
-	lock_take(&names_lock);
-	copy = arena_text(&names, text ? text : "", text ? strlen(text) : 0);
-	lock_drop(&names_lock);
-	signals_deliver(&deferred);
-	return copy;
-}
-
-const char *nvtx_keep(const char *text)
-{
-	return keep(text);
-}
-
-/* A text that was half way in costs its bytes, no more. */
-void nvtx_forked(void)
-{
-	lock_reset(&names_lock);
-}
-
-static void *keep_wide(const wchar_t *text)
-{
-	char name[RECORD_NAME];
-
-	narrow(name, sizeof(name), text);
-	return keep(name);
-}
 
 static void read_message(const struct attributes *attributes, char *name)
 {
@@ -128,43 +63,10 @@ static void read_message(const struct attributes *attributes, char *name)
 	if (!attributes || attributes->size < sizeof(*attributes) || !attributes->message)
 		return;
 	if (attributes->message_type == MESSAGE_UNICODE)
-		narrow(name, RECORD_NAME, attributes->message);
+		nvtx_narrow(name, RECORD_NAME, attributes->message);
 	else if (attributes->message_type == MESSAGE_ASCII ||
 		 attributes->message_type == MESSAGE_REGISTERED)
 		text_copy(name, RECORD_NAME, attributes->message);
-}
-
-/* A later name for the same category holds from then on. */
-static void name_category(const char *domain, uint32_t id, const char *name)
-{
-	const char *kept = keep(name);
-	struct signals_deferred deferred;
-	uint32_t at;
-
-	if (!kept)
-		return;
-	signals_defer(&deferred);
-	lock_take(&names_lock);
-	at = atomic_load(&categories_n);
-	if (at < CATEGORIES) {
-		categories[at] = (struct category){ domain, kept, id };
-		atomic_store(&categories_n, at + 1);
-	}
-	lock_drop(&names_lock);
-	signals_deliver(&deferred);
-}
-
-static const char *category_name(const char *domain, uint32_t id, char *number)
-{
-	char *p = number + 11;
-
-	for (uint32_t i = atomic_load(&categories_n); i--;) {
-		if (categories[i].id == id && categories[i].domain == domain)
-			return categories[i].name;
-	}
-	for (*p = '\0'; id; id /= 10)
-		*--p = (char)('0' + id % 10);
-	return p;
 }
 
 static void read_payload(const struct attributes *attributes, struct event_detail *detail)
@@ -208,12 +110,12 @@ static void tell(enum event_op op, const char *domain, const struct attributes *
 {
 	struct record_detail detail = { .category = NULL };
 	char name[RECORD_NAME];
-	char number[12];
+	char number[24];
 
 	read_message(attributes, name);
 	if (attributes && attributes->size >= sizeof(*attributes)) {
 		if (attributes->category)
-			detail.category = category_name(domain, attributes->category, number);
+			detail.category = nvtx_category(domain, attributes->category, number);
 		if (attributes->color_type == COLOR_ARGB)
 			detail.rest.color = 0xff000000u | attributes->color;
 		read_payload(attributes, &detail.rest);
@@ -270,7 +172,7 @@ static void mark_w(const wchar_t *wide)
 {
 	char name[RECORD_NAME];
 
-	narrow(name, sizeof(name), wide);
+	nvtx_narrow(name, sizeof(name), wide);
 	mark_a(name);
 }
 
@@ -294,7 +196,7 @@ static int push_w(const wchar_t *wide)
 {
 	char name[RECORD_NAME];
 
-	narrow(name, sizeof(name), wide);
+	nvtx_narrow(name, sizeof(name), wide);
 	return push_a(name);
 }
 
@@ -325,7 +227,7 @@ static uint64_t start_w(const wchar_t *wide)
 {
 	char name[RECORD_NAME];
 
-	narrow(name, sizeof(name), wide);
+	nvtx_narrow(name, sizeof(name), wide);
 	return start_a(name);
 }
 
@@ -336,15 +238,15 @@ static void range_end(uint64_t range)
 
 static void category_in_a(const char *domain, uint32_t id, const char *name)
 {
-	name_category(domain, id, name);
+	nvtx_name_category(domain, id, name);
 }
 
 static void category_in_w(const char *domain, uint32_t id, const wchar_t *wide)
 {
 	char name[RECORD_NAME];
 
-	narrow(name, sizeof(name), wide);
-	name_category(domain, id, name);
+	nvtx_narrow(name, sizeof(name), wide);
+	nvtx_name_category(domain, id, name);
 }
 
 static void category_a(uint32_t id, const char *name)
@@ -357,16 +259,16 @@ static void category_w(uint32_t id, const wchar_t *wide)
 	category_in_w(NULL, id, wide);
 }
 
-static void *register_a(const char *domain, const char *text)
+static const char *register_a(const char *domain, const char *text)
 {
 	(void)domain;
-	return keep(text);
+	return nvtx_keep(text);
 }
 
-static void *register_w(const char *domain, const wchar_t *text)
+static const char *register_w(const char *domain, const wchar_t *text)
 {
 	(void)domain;
-	return keep_wide(text);
+	return nvtx_keep_wide(text);
 }
 
 /* Their handles stay valid: a range may be closed after its domain. */
@@ -402,8 +304,8 @@ static const struct slot {
 	{ MODULE_CORE2, 9, (function)category_in_w },
 	{ MODULE_CORE2, 10, (function)register_a },
 	{ MODULE_CORE2, 11, (function)register_w },
-	{ MODULE_CORE2, 12, (function)keep },
-	{ MODULE_CORE2, 13, (function)keep_wide },
+	{ MODULE_CORE2, 12, (function)nvtx_keep },
+	{ MODULE_CORE2, 13, (function)nvtx_keep_wide },
 	{ MODULE_CORE2, 14, (function)domain_destroy },
 };
 
