@@ -1,6 +1,6 @@
 /*
- * What the files of the recorder share: record.c (life and events), record_lock.c, record_mark.c,
- * record_fork.c. For them alone.
+ * What the files of the recorder share: record.c (its beginning, and what hooks ask),
+ * record_lock.c, record_mark.c, record_fork.c, record_end.c. For them alone.
  */
 #ifndef CAPTURE_RECORD_PARTS_H
 #define CAPTURE_RECORD_PARTS_H

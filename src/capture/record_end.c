@@ -1,0 +1,81 @@
+/* The end of a recording: the document is written, and calls that come later pass. */
+#include "capture/record_parts.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "base/log.h"
+#include "base/signals.h"
+#include "base/start.h"
+#include "capture/bound.h"
+#include "capture/calls.h"
+#include "capture/control.h"
+#include "capture/doors.h"
+#include "capture/finish.h"
+#include "capture/loader.h"
+#include "capture/modules.h"
+#include "spool/txn.h"
+
+/* CUDA ran in this process and no call of it came through any door: RTLD_DEEPBIND or dlmopen. */
+static void tell_if_blind(void)
+{
+	uint64_t seen = 0;
+
+	for (unsigned i = 0; i < DOORS; i++)
+		seen += doors_counted(i);
+	if (!seen && record_on() && atomic_load(&record_process.cuda_started))
+		log_say("CUDA was used in a way that a preload cannot see (RTLD_DEEPBIND, "
+			"dlmopen): no trace",
+			NULL);
+}
+
+START_CODE bool record_idle(void)
+{
+	return !atomic_load(&record_process.open) && !atomic_load(&record_process.cuda_started);
+}
+
+void record_finish(void)
+{
+	struct signals_deferred deferred;
+	struct spool_header *header;
+
+	record_notice_fork();
+	if (!atomic_load(&record_process.open)) {
+		tell_if_blind();
+		return;
+	}
+	/* The loader is asked: a handler that walked the stack in between would wait for a thread
+	 * that has libunwind's lock and waits for the loader's. */
+	signals_defer(&deferred);
+	if (record_inside()) {
+		/* exit() in a signal handler: what it interrupted will never go on. */
+		txn_cancel(&recorder.spool);
+		finish_prepare(&recorder.paths, false);
+	} else {
+		modules_refresh();
+		control_check_signal();
+		finish_prepare(&recorder.paths, true);
+		if (!atomic_load(&loader_silent) && bound_past_us())
+			record_note("a library calls the CUDA runtime past every preload "
+				    "(RTLD_DEEPBIND): seen at the driver only");
+		record_lock();
+		facts_late(&recorder.intern);
+	}
+	atomic_store(&record_state, RECORD_ENDED);
+	signals_deliver(&deferred);
+	/* Threads that were on their way here find nothing to do while the document is written. */
+	if (!recorder.ledger.error)
+		recorder.ledger.error = -ECANCELED;
+	header = recorder.spool.header;
+	header->end = record_now();
+	header->status = (uint64_t)finish_status() + 1;
+	calls_settle();
+	atomic_store(&header->late, atomic_load(&recorder.missed));
+	for (unsigned i = 0; i < DOORS; i++)
+		header->doors[i] += doors_counted(i);
+	if (!atomic_load(&header->stop))
+		atomic_store(&header->stop, SPOOL_CLOSED);
+	spool_seal(&recorder.spool);
+	record_unlock();
+	finish_write(&recorder.spool, &recorder.paths);
+}
