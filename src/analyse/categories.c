@@ -9,11 +9,6 @@
 #include "analyse/error.h"
 #include "base/hash.h"
 
-static int no_memory(const struct categories *categories)
-{
-	return err("%s: no memory left", categories->own->trace->path);
-}
-
 /* --- events --- */
 
 /* Positions in the table of blocks have a row of births each. */
@@ -253,7 +248,7 @@ int categories_event(struct categories *categories, const struct trace_event *ev
 		else if (event->op == EVENT_ALLOC && ++categories->allocs_n)
 			error = grow_allocs(categories);
 	}
-	return error ? no_memory(categories) : 0;
+	return error ? err_no_memory(categories->own->trace->path) : 0;
 }
 
 /* --- start and end --- */
@@ -298,7 +293,7 @@ int categories_start(struct categories *categories, struct trace *trace, const s
 		return err("%s: no memory left", trace->path);
 	categories->own->trace = trace;
 	if (categories_find_places(categories) || start_own(categories))
-		return no_memory(categories);
+		return err_no_memory(categories->own->trace->path);
 	return 0;
 }
 
@@ -308,7 +303,7 @@ int categories_end(struct categories *categories)
 
 	/* Known, of whichever there are: a list without members is no NULL. */
 	if (grow_allocs(categories))
-		return no_memory(categories);
+		return err_no_memory(categories->own->trace->path);
 	gradients_remember_live(own);
 	life_end_all(categories, true);
 	for (size_t i = 0; i <= categories->stacks_n; i++)

@@ -1,5 +1,4 @@
 /* The category of a block: the first rule that its stack and its life fit. */
-
 #include "analyse/categories_parts.h"
 #include "analyse/pattern.h"
 

@@ -22,6 +22,11 @@ int err(const char *format, ...)
 	return -EINVAL;
 }
 
+int err_no_memory(const char *path)
+{
+	return err("%s: no memory left", path);
+}
+
 const char *err_text(void)
 {
 	return error.text;

@@ -15,7 +15,7 @@
 
 #define NS 1000000000ull
 
-static int no_memory(void)
+int merge_no_memory(void)
 {
 	return err("no memory left for so many ranks");
 }
@@ -84,7 +84,7 @@ static int add_card(struct merge *merge, const struct merge_rank *rank,
 		realloc(merge->cards, (merge->cards_n + 1) * sizeof(*merge->cards));
 
 	if (!cards)
-		return no_memory();
+		return merge_no_memory();
 	merge->cards = cards;
 	cards[merge->cards_n++] = (struct merge_card){
 		.host = rank->host,
@@ -126,7 +126,7 @@ static int fold_devices(struct merge *merge, struct merge_rank *rank, const stru
 
 	rank->devices = arena_alloc(&merge->arena, (count + 1) * sizeof(*rank->devices));
 	if (!rank->devices)
-		return no_memory();
+		return merge_no_memory();
 	for (size_t i = 0; !error && i < count; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
 
@@ -158,7 +158,7 @@ static int fold_process(struct merge *merge, struct merge_rank *rank, const stru
 		.peaks = { TRACE_NONE, TRACE_NONE, TRACE_NONE },
 		.baseline = trace->capture.baseline,
 	};
-	return rank->path && rank->host && rank->start_time ? 0 : no_memory();
+	return rank->path && rank->host && rank->start_time ? 0 : merge_no_memory();
 }
 
 int merge_fold(struct merge *merge, const struct run *run)
@@ -169,7 +169,7 @@ int merge_fold(struct merge *merge, const struct run *run)
 	int error;
 
 	if (!ranks)
-		return no_memory();
+		return merge_no_memory();
 	merge->ranks = ranks;
 	rank = &ranks[merge->ranks_n];
 	error = fold_process(merge, rank, &run->trace);

@@ -165,6 +165,9 @@ const struct merge_card **merge_by_headroom(struct merge *merge);
 int merge_find_cards(struct merge *merge);
 int merge_rank_sites(struct merge *merge);
 
+/* Says so: always -EINVAL. */
+int merge_no_memory(void);
+
 /* merge_sites.c: the sites of a run that is folded as the newest rank. */
 int merge_fold_sites(struct merge *merge, const struct run *run);
 void merge_clear_sites(struct merge *merge);

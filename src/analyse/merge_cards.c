@@ -8,13 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/error.h"
 #include "analyse/merge.h"
-
-static int no_memory(void)
-{
-	return err("no memory left for so many ranks");
-}
 
 /* --- one card of several --- */
 
@@ -79,7 +73,7 @@ static int move_cards(struct merge *merge, const size_t *sorted, const size_t *t
 	size_t count = 0;
 
 	if (!moved)
-		return no_memory();
+		return merge_no_memory();
 	for (size_t i = 0; i < merge->cards_n; i++) {
 		if (to[sorted[i]] == count)
 			moved[count++] = merge->cards[sorted[i]];
@@ -103,7 +97,7 @@ static int find_identities(struct merge *merge)
 	int error;
 
 	if (!sorted)
-		return no_memory();
+		return merge_no_memory();
 	for (size_t i = 0; i < merge->cards_n; i++)
 		sorted[i] = i;
 	sorting = merge;
@@ -232,7 +226,7 @@ int merge_find_cards(struct merge *merge)
 	int error;
 
 	if (!edges)
-		return no_memory();
+		return merge_no_memory();
 	error = find_identities(merge);
 	if (!error) {
 		count = take_ranks(merge, edges);

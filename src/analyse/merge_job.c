@@ -15,11 +15,6 @@ enum { WORTH_PERCENT = 2, WORTH_BYTES = 1 << 20 };
 /* Clocks of hosts differ, and ranks start and end one after the other: ns. */
 #define TOGETHER (60ull * 1000000000)
 
-static int no_memory(void)
-{
-	return err("no memory left for so many ranks");
-}
-
 /* --- is it one job --- */
 
 /* Documents say rank 0 of 1 where no launcher told them more. */
@@ -151,7 +146,7 @@ static int put_in_order(struct merge *merge, bool force)
 
 	merge->order = calloc(merge->ranks_n + 1, sizeof(*merge->order));
 	if (!merge->order)
-		return no_memory();
+		return merge_no_memory();
 	for (size_t i = 0; i < merge->ranks_n; i++)
 		merge->order[i] = i;
 	merge->order_n = merge->ranks_n;
@@ -184,7 +179,7 @@ static int find_missing(struct merge *merge)
 		return 0;
 	merge->gaps = calloc(merge->order_n + 1, sizeof(*merge->gaps));
 	if (!merge->gaps)
-		return no_memory();
+		return merge_no_memory();
 	for (size_t i = 0; i < merge->order_n; i++) {
 		uint64_t rank = merge->ranks[merge->order[i]].rank;
 
@@ -232,7 +227,7 @@ static int find_spread(struct merge *merge, enum trace_metric metric)
 	int64_t *values = calloc(merge->order_n + 1, sizeof(*values));
 
 	if (!values)
-		return no_memory();
+		return merge_no_memory();
 	for (size_t i = 0; i < merge->order_n; i++) {
 		size_t at = merge->order[i];
 		uint64_t peak = merge->ranks[at].peaks[metric];

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/error.h"
 #include "analyse/gate.h"
 #include "analyse/merge.h"
 #include "base/hash.h"
@@ -16,11 +15,6 @@
 static const char device_memory[] = "device";
 
 const enum column merge_columns[MERGE_COLUMNS] = { COLUMN_ALLOCATED, COLUMN_RESERVED, COLUMN_EXIT };
-
-static int no_memory(void)
-{
-	return err("no memory left for so many ranks");
-}
 
 /* --- folding --- */
 
@@ -55,7 +49,7 @@ static int grow(struct merge *merge)
 		merge->sites = sites;
 	if (!sites || !slots) {
 		free(slots);
-		return no_memory();
+		return merge_no_memory();
 	}
 	free(merge->slots);
 	merge->slots = slots;
@@ -97,7 +91,7 @@ static int add_share(struct merge *merge, struct merge_site *site, const struct 
 		struct merge_share *shares = realloc(site->shares, size * sizeof(*shares));
 
 		if (!shares)
-			return no_memory();
+			return merge_no_memory();
 		site->shares = shares;
 		site->shares_size = size;
 	}
@@ -108,7 +102,7 @@ static int add_share(struct merge *merge, struct merge_site *site, const struct 
 	if (!site->file && row->file) {
 		site->file = arena_text(&merge->arena, row->file, strlen(row->file));
 		site->line = row->line;
-		return site->file ? 0 : no_memory();
+		return site->file ? 0 : merge_no_memory();
 	}
 	return 0;
 }
@@ -132,7 +126,7 @@ int merge_fold_sites(struct merge *merge, const struct run *run)
 			continue;
 		site = site_of(merge, row);
 		if (!site)
-			return no_memory();
+			return merge_no_memory();
 		if (add_share(merge, site, row))
 			return -EINVAL;
 	}
@@ -222,7 +216,7 @@ int merge_rank_sites(struct merge *merge)
 	size_t ranks = 0;
 
 	if (!values)
-		return no_memory();
+		return merge_no_memory();
 	for (size_t i = 0; i < merge->ranks_n; i++)
 		ranks += counts(merge, i);
 	for (size_t i = 0; i < merge->sites_n; i++) {

@@ -6,18 +6,13 @@
 
 #include "analyse/error.h"
 
-static int no_memory(const struct pair *pair)
-{
-	return err("%s: no memory left", pair->trace->path);
-}
-
 int pair_start(struct pair *pair, struct trace *trace)
 {
 	*pair = (struct pair){ .trace = trace };
 	blocks_init(&pair->blocks, false);
 	pair->devices = calloc(trace->summary.devices_n + 1, sizeof(*pair->devices));
 	if (!pair->devices)
-		return no_memory(pair);
+		return err_no_memory(pair->trace->path);
 	for (size_t i = 0; i < trace->summary.devices_n; i++)
 		pair->devices[pair->devices_n++].device = trace->summary.devices[i].device;
 	return 0;
@@ -108,7 +103,7 @@ static int begin(struct pair *pair, const struct trace_event *event, enum block_
 	if (!event->ptr)
 		return 0;
 	if (blocks_add(&pair->blocks, &pair->begun))
-		return no_memory(pair);
+		return err_no_memory(pair->trace->path);
 	pair->begun_id = blocks_find(&pair->blocks, &pair->begun);
 	return 0;
 }

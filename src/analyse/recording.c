@@ -2,8 +2,8 @@
  * A spool's facts, ready to be printed.
  *
  * One pass over frames, one over cells, one over stacks (recording_sites.c), each filling what the
- * next one needs. Everything read from the spool is checked before it is used as a position: the file may be the
- * torn remains of a process that died, or hostile.
+ * next one needs. Everything read from the spool is checked before it is used as a position: the
+ * file may be the torn remains of a process that died, or hostile.
  */
 #include "analyse/recording.h"
 

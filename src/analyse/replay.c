@@ -8,97 +8,7 @@
 #include "analyse/categories.h"
 #include "analyse/error.h"
 #include "analyse/pair.h"
-#include "base/hash.h"
-
-static int no_memory(const struct replay *replay)
-{
-	return err("%s: no memory left", replay->trace->path);
-}
-
-/* --- rows --- */
-
-/* The innermost phase at time t, on whatever thread: of those open the one that began last. */
-static uint32_t phase_at(struct replay *replay, uint64_t t)
-{
-	const struct trace *trace = replay->trace;
-
-	while (replay->phase_next < trace->phases_n && trace->phases[replay->phase_next].start <= t)
-		replay->phases[replay->phases_open++] = (uint32_t)replay->phase_next++;
-	while (replay->phases_open &&
-	       trace->phases[replay->phases[replay->phases_open - 1]].end <= t)
-		replay->phases_open--;
-	return replay->phases_open ? replay->phases[replay->phases_open - 1] + 1 : 0;
-}
-
-static struct replay_row *add_row(struct replay *replay, uint32_t stack, uint32_t other,
-				  uint8_t category)
-{
-	if (replay->rows_n == replay->rows_size) {
-		size_t size = replay->rows_size * 2 + 64;
-		struct replay_row *rows = reallocarray(replay->rows, size, sizeof(*rows));
-
-		if (!rows)
-			return NULL;
-		replay->rows = rows;
-		replay->rows_size = size;
-	}
-	replay->rows[replay->rows_n] =
-		(struct replay_row){ .stack = stack, .other = other, .category = category };
-	return &replay->rows[replay->rows_n++];
-}
-
-static bool by_thread_or_phase(const struct replay_wish *wish)
-{
-	return wish->split == TRACE_BY_THREAD || wish->split == TRACE_BY_PHASE;
-}
-
-/* Not split: a row for each stack, at its position. */
-static bool is_split(const struct replay_wish *wish)
-{
-	return by_thread_or_phase(wish) || wish->of_alloc;
-}
-
-/* The row that the event's stack is booked under, 1 + its position; 0 without memory. */
-static uint32_t row_of(struct replay *replay, const struct trace_event *event, uint8_t category)
-{
-	uint32_t stack = event->stack < replay->trace->stacks_n ? event->stack
-								: (uint32_t)replay->trace->stacks_n;
-	uint32_t other = 0;
-	uint64_t key;
-	uint32_t id;
-
-	if (!is_split(replay->wish))
-		return stack + 1;
-	if (by_thread_or_phase(replay->wish))
-		other = replay->wish->split == TRACE_BY_THREAD ? (uint32_t)event->thread
-							       : phase_at(replay, event->t);
-	key = hash_mix((uint64_t)category << 32 | stack, (uint64_t)other << 1 | 1);
-	id = map_get(&replay->row_of, key);
-	if (id)
-		return id;
-	if (!add_row(replay, stack, other, category) ||
-	    !map_put(&replay->row_of, key, (uint32_t)replay->rows_n))
-		return 0;
-	return (uint32_t)replay->rows_n;
-}
-
-static int start_rows(struct replay *replay)
-{
-	const struct trace *trace = replay->trace;
-
-	replay->phases = calloc(trace->phases_n + 1, sizeof(*replay->phases));
-	replay->devices = calloc(trace->summary.devices_n + 1, sizeof(*replay->devices));
-	if (!replay->phases || !replay->devices)
-		return no_memory(replay);
-	for (size_t i = 0; i < trace->summary.devices_n; i++)
-		replay->devices[replay->devices_n++].device = trace->summary.devices[i].device;
-	/* Not split: a row for each stack, and one for none. */
-	for (size_t i = 0; i <= trace->stacks_n; i++) {
-		if (!is_split(replay->wish) && !add_row(replay, (uint32_t)i, 0, 0))
-			return no_memory(replay);
-	}
-	return 0;
-}
+#include "analyse/replay_parts.h"
 
 /* --- what is selected --- */
 
@@ -280,23 +190,23 @@ static uint8_t category_of(const struct replay *replay, const struct trace_event
 static int begin(struct replay *replay, const struct trace_event *event, enum block_kind kind)
 {
 	struct block block = pair_block(replay->trace, event, kind, replay->ended_handle);
-	uint32_t row = row_of(replay, event, category_of(replay, event));
+	uint32_t row = replay_row_of(replay, event, category_of(replay, event));
 	uint32_t stale;
 	int lumps = 1;
 
 	if (!row)
-		return no_memory(replay);
+		return err_no_memory(replay->trace->path);
 	if (!event->ptr)
 		lumps = loose_come(&replay->loose, &block, row - 1);
 	if (lumps < 0)
-		return no_memory(replay);
+		return err_no_memory(replay->trace->path);
 	block.stack = row - 1;
 	stale = event->ptr ? blocks_find(&replay->blocks, &block) : 0;
 	if (stale)
 		end_block(replay, stale, event->t);
 	replay->ended_handle = 0;
 	if (event->ptr && blocks_add(&replay->blocks, &block))
-		return no_memory(replay);
+		return err_no_memory(replay->trace->path);
 	if (replay->wish->watcher)
 		replay->wish->watcher->born(replay->wish->watcher->own, &block);
 	hold(replay, &replay->rows[row - 1], &block, (unsigned)lumps, 1);
@@ -335,10 +245,10 @@ static int end(struct replay *replay, const struct trace_event *event, enum bloc
 	if (!event->ptr)
 		born = end_loose(replay, &block, event->t);
 	/* What it frees has the category. */
-	row = row_of(replay, event,
-		     born ? replay->rows[born - 1].category : category_of(replay, event));
+	row = replay_row_of(replay, event,
+			    born ? replay->rows[born - 1].category : category_of(replay, event));
 	if (!row)
-		return no_memory(replay);
+		return err_no_memory(replay->trace->path);
 	if (id)
 		end_block(replay, id, event->t);
 	if (kind == BLOCK_HANDED && replay->open && wanted_row(replay, &replay->rows[row - 1])) {
@@ -475,7 +385,7 @@ int replay_run(struct replay *replay, struct trace *trace, const struct replay_w
 	replay->dropped = trace->capture.events_filtered;
 	replay->dropped_to = trace->process.duration_ns;
 	blocks_init(&replay->blocks, wish->moment == REPLAY_PEAK);
-	error = start_rows(replay);
+	error = replay_start_rows(replay);
 	while (!error && (more = trace_next(trace, &event)) == 1 && !is_behind(wish, &event))
 		error = step(replay, &event);
 	if (error || more < 0) {

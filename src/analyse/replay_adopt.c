@@ -8,11 +8,6 @@
 #include "analyse/replay.h"
 #include "base/hash.h"
 
-static int no_memory(const struct replay *replay)
-{
-	return err("%s: no memory left", replay->trace->path);
-}
-
 static bool is_split(const struct replay *replay)
 {
 	return replay->wish->split == TRACE_BY_THREAD || replay->wish->split == TRACE_BY_PHASE ||
@@ -122,7 +117,7 @@ static int set_peak(const struct replay *replay, size_t stacks)
 	struct trace_peak *peak = arena_alloc(&trace->arena, sizeof(*peak));
 
 	if (!peak)
-		return no_memory(replay);
+		return err_no_memory(replay->trace->path);
 	*peak = (struct trace_peak){
 		.device = replay->wish->device,
 		.metric = replay->wish->metric,
@@ -132,7 +127,7 @@ static int set_peak(const struct replay *replay, size_t stacks)
 		.stacks = arena_alloc(&trace->arena, (replay->rows_n + 1) * sizeof(*peak->stacks)),
 	};
 	if (!peak->stacks)
-		return no_memory(replay);
+		return err_no_memory(replay->trace->path);
 	for (uint32_t i = 0; i < replay->rows_n; i++) {
 		struct trace_share share = { .stack = i };
 
@@ -144,7 +139,7 @@ static int set_peak(const struct replay *replay, size_t stacks)
 		uint32_t *first = calloc(stacks + 1, sizeof(*first));
 
 		if (!first)
-			return no_memory(replay);
+			return err_no_memory(replay->trace->path);
 		merge_shares(replay, peak, first);
 		free(first);
 	}
@@ -165,7 +160,7 @@ int replay_adopt(const struct replay *replay)
 
 	if (!places || !stacks) {
 		free(places);
-		return no_memory(replay);
+		return err_no_memory(replay->trace->path);
 	}
 	for (size_t i = 0; i < count; i++) {
 		stacks[i] = stack_of(replay, &replay->rows[i]);

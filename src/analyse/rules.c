@@ -32,11 +32,6 @@ const char *const category_names[CATEGORIES] = {
 #undef CATEGORY
 };
 
-static int no_memory(const struct rules_source *source)
-{
-	return err("%s: no memory left", source->name);
-}
-
 /* --- one line --- */
 
 /* Cuts the next word off, which may have blanks inside of quotes; NULL at the end. */
@@ -101,7 +96,7 @@ static int read_conditions(const struct rules_source *source, struct rule *rule,
 		return rules_wrong(source, "a rule without a condition", "");
 	kept = arena_alloc(&source->rules->arena, count * sizeof(*kept));
 	if (!kept)
-		return no_memory(source);
+		return err_no_memory(source->name);
 	memcpy(kept, conditions, count * sizeof(*kept));
 	rule->conditions = kept;
 	rule->conditions_n = (uint16_t)count;
@@ -132,7 +127,7 @@ static int read_category(const struct rules_source *source, struct rule *rule, c
 		number = (int)rules->categories++;
 		rules->names[number] = arena_text(&rules->arena, name, length);
 		if (!rules->names[number])
-			return no_memory(source);
+			return err_no_memory(source->name);
 	}
 	rule->category = (uint8_t)number;
 	return 0;
@@ -160,7 +155,7 @@ static int read_line(const struct rules_source *source, char *line)
 	head = next_word(&at);
 	name = head ? next_word(&at) : NULL;
 	if (!rule)
-		return no_memory(source);
+		return err_no_memory(source->name);
 	if (name && !strcmp(head, "stage"))
 		error = read_stage(source, rule, name);
 	else if (name)
@@ -176,7 +171,7 @@ static int read_line(const struct rules_source *source, char *line)
 static int read_text(struct rules_source *source, const char *text)
 {
 	char *line = arena_text(&source->rules->arena, text, strlen(text));
-	int error = line ? 0 : no_memory(source);
+	int error = line ? 0 : err_no_memory(source->name);
 
 	while (!error && line && *line) {
 		char *end = strchr(line, '\n');

@@ -4,11 +4,6 @@
 #include "analyse/error.h"
 #include "analyse/run_rows.h"
 
-static int no_memory(const struct run *run)
-{
-	return err("%s: no memory left", run->trace.path);
-}
-
 static int add(struct run *run, const struct run_category *category)
 {
 	struct run_category *copy = &run->categories[run->categories_n];
@@ -16,7 +11,7 @@ static int add(struct run *run, const struct run_category *category)
 	*copy = *category;
 	copy->name = arena_text(&run->arena, category->name, strlen(category->name));
 	if (!copy->name)
-		return no_memory(run);
+		return err_no_memory(run->trace.path);
 	run->categories_n++;
 	return 0;
 }
@@ -24,7 +19,7 @@ static int add(struct run *run, const struct run_category *category)
 static int make_room(struct run *run, size_t count)
 {
 	run->categories = arena_alloc(&run->arena, (count + 1) * sizeof(*run->categories));
-	return run->categories ? 0 : no_memory(run);
+	return run->categories ? 0 : err_no_memory(run->trace.path);
 }
 
 /* --- as a baseline has them --- */
@@ -97,7 +92,7 @@ static int take_places(struct run *run, const struct categories *categories)
 			};
 
 			if (!category.space)
-				return no_memory(run);
+				return err_no_memory(run->trace.path);
 			if (category.peak || category.exit)
 				error = add(run, &category);
 		}

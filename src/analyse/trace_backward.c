@@ -21,11 +21,6 @@ struct copies {
 	size_t room;
 };
 
-static int no_memory(const struct trace *trace)
-{
-	return err("%s: no memory left", trace->path);
-}
-
 static int which_of(const struct trace_stack *stack)
 {
 	return stack->via && !strcmp(stack->via, "forward") ? FORWARD : CALL;
@@ -81,7 +76,7 @@ static int extend(struct copies *copies, struct trace_stack *stack)
 	uint32_t *frames = arena_alloc(&trace->arena, (own + via->frames_n + 1) * sizeof(*frames));
 
 	if (!frames)
-		return no_memory(trace);
+		return err_no_memory(trace->path);
 	if (own)
 		memcpy(frames, stack->frames, own * sizeof(*frames));
 	for (size_t i = 0; i < via->frames_n; i++) {
@@ -91,7 +86,7 @@ static int extend(struct copies *copies, struct trace_stack *stack)
 			continue;
 		copy = copy_of(copies, via->frames[i], which_of(stack));
 		if (copy == UINT32_MAX)
-			return no_memory(trace);
+			return err_no_memory(trace->path);
 		frames[own++] = copy;
 	}
 	stack->frames = frames;

@@ -33,11 +33,6 @@ const char *trace_by_title(enum trace_by by)
 	return bys[by].title;
 }
 
-static int no_memory(const struct trace *trace)
-{
-	return err("%s: no memory left", trace->path);
-}
-
 bool trace_has_figures(const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->stacks_n; i++) {
@@ -105,7 +100,7 @@ static int filter_stacks(struct trace *trace, enum trace_stacks stacks)
 		trace, stacks == TRACE_STACKS_PYTHON ? "[no Python frames]" : "[no native frames]");
 
 	if (none == UINT32_MAX)
-		return no_memory(trace);
+		return err_no_memory(trace->path);
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		struct trace_stack *stack = &trace->stacks[i];
 
@@ -114,7 +109,7 @@ static int filter_stacks(struct trace *trace, enum trace_stacks stacks)
 			continue;
 		stack->frames = arena_alloc(&trace->arena, sizeof(*stack->frames));
 		if (!stack->frames)
-			return no_memory(trace);
+			return err_no_memory(trace->path);
 		stack->frames[0] = none;
 		stack->frames_n = 1;
 	}
@@ -198,7 +193,7 @@ int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by 
 	keys->of = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*keys->of));
 	keys->keys = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*keys->keys));
 	if (!keys->of || !keys->keys)
-		return no_memory(trace);
+		return err_no_memory(trace->path);
 	for (uint32_t i = 0; i < trace->stacks_n; i++) {
 		uint64_t key = stack_key(trace, i, by, name, sizeof(name));
 		uint32_t id = map_get(&known, key);
@@ -208,7 +203,7 @@ int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by 
 			keys->keys[id - 1].name = arena_text(&trace->arena, name, strlen(name));
 			if (!keys->keys[id - 1].name || !map_put(&known, key, id)) {
 				map_clear(&known);
-				return no_memory(trace);
+				return err_no_memory(trace->path);
 			}
 		}
 		keys->of[i] = id - 1;
@@ -255,7 +250,7 @@ static int list_stacks(struct trace *trace, struct trace_site *sites, size_t cou
 	uint32_t *list = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*list));
 
 	if (!list)
-		return no_memory(trace);
+		return err_no_memory(trace->path);
 	for (size_t i = 0; i < count; i++) {
 		sites[i].stacks = list;
 		list += sites[i].stacks_n;
@@ -286,7 +281,7 @@ int trace_set_sites(struct trace *trace, const struct trace_place *places)
 	uint32_t count = 0;
 
 	if (!sites || !site_of)
-		return no_memory(trace);
+		return err_no_memory(trace->path);
 	for (uint32_t i = 0; i < trace->stacks_n; i++) {
 		const struct trace_place *place = &places[i];
 		uint64_t key;
@@ -306,7 +301,7 @@ int trace_set_sites(struct trace *trace, const struct trace_place *places)
 			};
 			if (!map_put(&known, key, count)) {
 				map_clear(&known);
-				return no_memory(trace);
+				return err_no_memory(trace->path);
 			}
 		}
 		add_stack(&sites[site_of[i]], &trace->stacks[i]);
@@ -322,7 +317,7 @@ static int find_sites(struct trace *trace, const struct trace_keys *keys)
 	int error;
 
 	if (!places)
-		return no_memory(trace);
+		return err_no_memory(trace->path);
 	for (uint32_t i = 0; i < trace->stacks_n; i++) {
 		struct trace_place *place = &places[i];
 

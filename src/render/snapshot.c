@@ -8,11 +8,6 @@
 
 #include "analyse/error.h"
 
-static int no_memory(const struct snapshot *snapshot)
-{
-	return err("%s: no memory left", snapshot->trace->path);
-}
-
 /* --- entries --- */
 
 static int add_entry(struct snapshot *snapshot, struct snapshot_device *device,
@@ -24,7 +19,7 @@ static int add_entry(struct snapshot *snapshot, struct snapshot_device *device,
 			reallocarray(device->entries, size, sizeof(*entries));
 
 		if (!entries)
-			return no_memory(snapshot);
+			return err_no_memory(snapshot->trace->path);
 		device->entries = entries;
 		device->entries_size = size;
 	}
@@ -128,7 +123,7 @@ static int begin_block(struct snapshot *snapshot, struct snapshot_device *device
 		return 0;
 	place = place_of(snapshot, snapshot->pair.begun_id);
 	if (!place)
-		return no_memory(snapshot);
+		return err_no_memory(snapshot->trace->path);
 	if (own) {
 		where = own_segment(snapshot, device, block);
 		if (block->pool)
@@ -190,7 +185,7 @@ static int begin_nameless(struct snapshot *snapshot, struct snapshot_device *dev
 		struct snapshot_block *list = reallocarray(device->nameless, room, sizeof(*list));
 
 		if (!list)
-			return no_memory(snapshot);
+			return err_no_memory(snapshot->trace->path);
 		device->nameless = list;
 		device->nameless_size = room;
 	}
@@ -320,7 +315,7 @@ static int take(struct snapshot *snapshot, const struct trace_event *event)
 		return error;
 	device = device_of(snapshot, event->device);
 	if (!device)
-		return no_memory(snapshot);
+		return err_no_memory(snapshot->trace->path);
 	event_effect(&effect, &allocated, &reserved);
 	device->allocated += (uint64_t)allocated;
 	device->reserved += (uint64_t)reserved;

@@ -8,11 +8,6 @@
 
 static const uint64_t page = 512;
 
-static int no_memory(const struct snapshot *snapshot)
-{
-	return err("%s: no memory left", snapshot->trace->path);
-}
-
 uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size)
 {
 	uint64_t address = snapshot->next_address;
@@ -50,13 +45,13 @@ int snapshot_add_segment(struct snapshot *snapshot, struct snapshot_device *devi
 	void *node;
 
 	if (!own)
-		return no_memory(snapshot);
+		return err_no_memory(snapshot->trace->path);
 	*own = segment;
 	node = tsearch(own, &device->tree, by_range);
 	if (node && *(struct snapshot_segment **)node == own)
 		return 0;
 	free(own); /* no memory; or it overlaps another, which callers rule out */
-	return node ? 0 : no_memory(snapshot);
+	return node ? 0 : err_no_memory(snapshot->trace->path);
 }
 
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment)

@@ -12,11 +12,6 @@
 #include "base/utf8.h"
 #include "render/report.h"
 
-static int no_memory(const struct weights *weights)
-{
-	return err("%s: no memory left", weights->trace->path);
-}
-
 static bool is_peak(const struct format_options *options)
 {
 	return !options->at || !strcmp(options->at, "peak");
@@ -99,7 +94,7 @@ int weights_find(struct weights *weights, struct trace *trace, const struct form
 	*weights = (struct weights){ .trace = trace, .space = main_space(trace) };
 	weights->sets = calloc(trace->peaks_n + 1, sizeof(*weights->sets));
 	if (!weights->sets)
-		return no_memory(weights);
+		return err_no_memory(weights->trace->path);
 	if (peak && !weights_split(options))
 		take_peaks(weights, trace->peaks, trace->peaks_n, options);
 	if (options->metric == TRACE_USED && !weights->sets_n)
