@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/categories_parts.h"
+#include "base/text.h"
 
 enum {
 	/* A stack's blocks that live so much shorter than the longest of backward are temporaries.
@@ -15,11 +16,6 @@ enum {
 	CATEGORY_UNTOLD = CATEGORIES_MOST,
 	SUMS
 };
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
 
 /* --- stacks alone --- */
 
@@ -116,13 +112,13 @@ static const struct trace_sum *told_of(const struct trace *trace,
 	const struct trace_device *device = trace_device(trace, place->device);
 
 	for (size_t i = 0; place->device == NO_DEVICE && i < trace->summary.spaces_n; i++) {
-		if (same_text(trace->summary.spaces[i].space, place->space))
+		if (text_same(trace->summary.spaces[i].space, place->space))
 			return &trace->summary.spaces[i].allocated;
 	}
 	if (!device || !place->pool)
 		return device ? &device->allocated : NULL;
 	for (size_t i = 0; i < device->pools_n; i++) {
-		if (same_text(device->pools[i].name, place->pool))
+		if (text_same(device->pools[i].name, place->pool))
 			return &device->pools[i].allocated;
 	}
 	return NULL;
@@ -248,7 +244,7 @@ static void take_baseline(const struct categories *categories, struct categories
 	size_t count = device ? device->categories_n : 0;
 
 	for (size_t i = 0; place->device == NO_DEVICE && i < trace->summary.spaces_n; i++) {
-		if (!same_text(trace->summary.spaces[i].space, place->space))
+		if (!text_same(trace->summary.spaces[i].space, place->space))
 			continue;
 		list = trace->summary.spaces[i].categories;
 		count = trace->summary.spaces[i].categories_n;

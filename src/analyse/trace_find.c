@@ -1,12 +1,6 @@
 /* A trace, opened: what of its facts is about a device, a thread, a pool or a moment. */
-#include <string.h>
-
 #include "analyse/trace.h"
-
-static bool same_pool(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
+#include "base/text.h"
 
 const struct trace_device *trace_device(const struct trace *trace, int device)
 {
@@ -33,7 +27,7 @@ const struct trace_peak *trace_peak(const struct trace *trace, int device, const
 		const struct trace_peak *peak = &trace->peaks[i];
 
 		if (peak->device == device && peak->metric == (int)metric &&
-		    same_pool(peak->pool, pool))
+		    text_same(peak->pool, pool))
 			return peak;
 	}
 	return NULL;
@@ -42,7 +36,7 @@ const struct trace_peak *trace_peak(const struct trace *trace, int device, const
 const struct trace_curve *trace_curve(const struct trace *trace, int device, const char *pool)
 {
 	for (size_t i = 0; i < trace->timeline_n; i++) {
-		if (trace->timeline[i].device == device && same_pool(trace->timeline[i].pool, pool))
+		if (trace->timeline[i].device == device && text_same(trace->timeline[i].pool, pool))
 			return &trace->timeline[i];
 	}
 	return NULL;

@@ -8,11 +8,11 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <zlib.h>
 
 #include "base/fd.h"
+#include "base/text.h"
 
 enum {
 	BLOCK = 1 << 16,
@@ -72,12 +72,8 @@ const struct pack_row pack_rows[PACK_KINDS] = {
 
 enum pack_kind pack_named(const char *path)
 {
-	size_t length = strlen(path);
-
 	for (int kind = PACK_NONE + 1; kind < PACK_KINDS; kind++) {
-		size_t end = strlen(pack_rows[kind].suffix);
-
-		if (length > end && !strcmp(path + length - end, pack_rows[kind].suffix))
+		if (text_ends(path, pack_rows[kind].suffix))
 			return (enum pack_kind)kind;
 	}
 	return PACK_NONE;

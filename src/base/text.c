@@ -82,6 +82,19 @@ size_t text_hex(char *to, uint64_t value)
 	return 2 + length;
 }
 
+bool text_same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+bool text_ends(const char *text, const char *end)
+{
+	size_t length = strlen(text);
+	size_t behind = strlen(end);
+
+	return length > behind && !memcmp(text + length - behind, end, behind);
+}
+
 START_CODE const char *text_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

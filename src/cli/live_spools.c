@@ -28,14 +28,6 @@ pid_t live_spools_pid(const char *text)
 	return *end || errno || pid > INT_MAX ? 0 : (pid_t)pid;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text);
-	size_t end_length = strlen(end);
-
-	return length > end_length && !strcmp(text + length - end_length, end);
-}
-
 /* The kernel spells a line break in a name as \012 (proc(5)). */
 static void unescape(char *path)
 {
@@ -109,11 +101,11 @@ static int read_line(struct live_spools *spools, pid_t pid, char *line)
 	if (sscanf(line, "%*s %7s %*s %*s %*s %n", mode, &at) != 1 || !at)
 		return 0;
 	path = line + at;
-	gone = ends_with(path, deleted);
+	gone = text_ends(path, deleted);
 	if (gone)
 		path[strlen(path) - strlen(deleted)] = '\0';
 	spools->library |= !strcmp(text_base(path), "libmemtrace.so");
-	if (mode[3] != 's' || !ends_with(path, ending))
+	if (mode[3] != 's' || !text_ends(path, ending))
 		return 0;
 	spools->deleted |= gone;
 	if (gone)

@@ -46,8 +46,8 @@ void recovery_name(char *to, size_t size, const char *spool)
 {
 	size_t length = strlen(spool);
 
-	if (length > 6 && !strcmp(spool + length - 6, ".spool"))
-		length -= 6;
+	if (text_ends(spool, ".spool"))
+		length -= strlen(".spool");
 	text_copy_n(to, size, spool, length);
 	text_append(to, size, ".json");
 }

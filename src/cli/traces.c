@@ -77,17 +77,10 @@ static bool is_file(const char *path)
 	return !stat(path, &status) && S_ISREG(status.st_mode);
 }
 
-static bool ends_in(const char *path, const char *end)
-{
-	size_t length = strlen(path);
-
-	return length > strlen(end) && !strcmp(path + length - strlen(end), end);
-}
-
 /* A recovered process has both until its spool is removed. */
 static bool has_document(const char *spool)
 {
-	if (!ends_in(spool, spool_end))
+	if (!text_ends(spool, spool_end))
 		return false;
 	for (int kind = PACK_NONE; kind < PACK_KINDS; kind++) {
 		char path[8192];
@@ -130,7 +123,7 @@ static int add_folder(struct traces *traces, const char *folder)
 	for (int i = 0; i < count; i++) {
 		char path[8192];
 
-		snprintf(path, sizeof(path), "%s%s%s", folder, ends_in(folder, "/") ? "" : "/",
+		snprintf(path, sizeof(path), "%s%s%s", folder, text_ends(folder, "/") ? "" : "/",
 			 entries[i]->d_name);
 		free(entries[i]);
 		if (error || !is_file(path))
