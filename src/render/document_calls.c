@@ -41,12 +41,6 @@ static size_t add_row(struct sum *sums, size_t count, const struct spool_call *r
 	return count;
 }
 
-static void write_number(struct out *out, const char *key, uint64_t value)
-{
-	out_text(out, key);
-	out_u64(out, value);
-}
-
 /* tick_ns has 32 bits behind the point. */
 static uint64_t in_ns(uint64_t ticks, uint64_t tick_ns)
 {
@@ -70,10 +64,10 @@ void document_calls(struct out *out, const struct recording *recording)
 
 		out_text(out, i ? ",\n{\"api\":" : "\n{\"api\":");
 		out_json(out, name ? name : "?");
-		write_number(out, ",\"calls\":", sums[i].calls);
-		write_number(out, ",\"failed\":", sums[i].failed);
-		write_number(out, ",\"total_ns\":", in_ns(sums[i].ticks, tick_ns));
-		write_number(out, ",\"max_ns\":", in_ns(sums[i].max, tick_ns));
+		document_number(out, ",\"calls\":", sums[i].calls);
+		document_number(out, ",\"failed\":", sums[i].failed);
+		document_number(out, ",\"total_ns\":", in_ns(sums[i].ticks, tick_ns));
+		document_number(out, ",\"max_ns\":", in_ns(sums[i].max, tick_ns));
 		out_char(out, '}');
 	}
 	out_text(out, "],\n");

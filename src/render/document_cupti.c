@@ -21,12 +21,6 @@ static const char *action_name(unsigned kind)
 	return kind < ACTIONS ? names[kind] : "other";
 }
 
-static void write_number(struct out *out, const char *key, uint64_t value)
-{
-	out_text(out, key);
-	out_u64(out, value);
-}
-
 static void write_name(struct out *out, const struct spool *spool, const char *key, uint32_t text)
 {
 	const char *name = spool_text(spool, text);
@@ -39,14 +33,14 @@ static void write_name(struct out *out, const struct spool *spool, const char *k
 static void write_device(struct out *out, int device)
 {
 	if (device >= 0)
-		write_number(out, ",\"device\":", (uint64_t)device);
+		document_number(out, ",\"device\":", (uint64_t)device);
 	else
 		out_text(out, ",\"device\":null");
 }
 
 static void write_record(struct out *out, const struct spool_witness *record)
 {
-	write_number(out, "{\"t\":", record->t);
+	document_number(out, "{\"t\":", record->t);
 	out_text(out, ",\"op\":\"");
 	out_text(out, record->operation == 1 ? "alloc" : "free");
 	out_text(out, "\",\"memory\":\"");
@@ -58,7 +52,7 @@ static void write_record(struct out *out, const struct spool_witness *record)
 	write_device(out, record->device);
 	out_text(out, ",\"ptr\":\"");
 	out_hex(out, record->address);
-	write_number(out, "\",\"size\":", record->bytes);
+	document_number(out, "\",\"size\":", record->bytes);
 	out_char(out, '}');
 }
 
@@ -72,12 +66,12 @@ static int write_witness(struct out *out, const struct recording *recording, uin
 		return error;
 	out_text(out, "\"witness\":{\"cupti\":");
 	out_text(out, recording_value(recording, version)); /* digits */
-	write_number(out, ",\"records\":", witness.records);
-	write_number(out, ",\"matched\":", witness.matched);
-	write_number(out, ",\"unjudged\":", witness.unjudged);
-	write_number(out, ",\"lost\":", witness.lost);
-	write_number(out, ",\"events_alone\":", witness.events);
-	write_number(out, ",\"pools\":", witness.pools);
+	document_number(out, ",\"records\":", witness.records);
+	document_number(out, ",\"matched\":", witness.matched);
+	document_number(out, ",\"unjudged\":", witness.unjudged);
+	document_number(out, ",\"lost\":", witness.lost);
+	document_number(out, ",\"events_alone\":", witness.events);
+	document_number(out, ",\"pools\":", witness.pools);
 	out_text(out, ",\"unmatched\":[");
 	for (uint64_t i = 0; i < witness.listed_n; i++) {
 		out_text(out, i ? ",\n" : "\n");
@@ -98,10 +92,10 @@ static void write_actions(struct out *out, const struct spool *spool)
 		out_text(out, i ? ",\n{\"kind\":\"" : "\n{\"kind\":\"");
 		out_text(out, action_name(action->kind));
 		write_name(out, spool, "\",\"name\":", action->name);
-		write_number(out, ",\"count\":", action->count);
-		write_number(out, ",\"total_ns\":", action->total);
-		write_number(out, ",\"max_ns\":", action->max);
-		write_number(out, ",\"bytes\":", action->bytes);
+		document_number(out, ",\"count\":", action->count);
+		document_number(out, ",\"total_ns\":", action->total);
+		document_number(out, ",\"max_ns\":", action->max);
+		document_number(out, ",\"bytes\":", action->bytes);
 		out_char(out, '}');
 	}
 	out_text(out, "],\n");
@@ -131,16 +125,16 @@ static void write_span(struct out *out, const struct spool_span *span, uint32_t 
 {
 	bool call = span->kind == ACTION_RUNTIME || span->kind == ACTION_DRIVER;
 
-	write_number(out, "{\"t\":", span->t);
-	write_number(out, ",\"ns\":", span->ns);
-	write_number(out, ",\"action\":", action);
+	document_number(out, "{\"t\":", span->t);
+	document_number(out, ",\"ns\":", span->ns);
+	document_number(out, ",\"action\":", action);
 	write_device(out, span->device);
 	if (call)
-		write_number(out, ",\"thread\":", span->thread);
+		document_number(out, ",\"thread\":", span->thread);
 	else
-		write_number(out, ",\"stream\":", span->stream);
+		document_number(out, ",\"stream\":", span->stream);
 	if (span->bytes)
-		write_number(out, ",\"bytes\":", span->bytes);
+		document_number(out, ",\"bytes\":", span->bytes);
 	out_char(out, '}');
 }
 
@@ -154,7 +148,7 @@ static int write_spans(struct out *out, const struct spool *spool)
 	const char *comma = "\n";
 	int error = find_actions(spool, &places);
 
-	write_number(out, "\"spans_dropped\":", all > rows ? all - rows : 0);
+	document_number(out, "\"spans_dropped\":", all > rows ? all - rows : 0);
 	out_text(out, ",\n\"spans\":[");
 	for (uint64_t i = 0; !error && i < rows; i++) {
 		const struct spool_span *span = spool_at(spool, SPOOL_SPAN, (first + i) % rows);

@@ -82,39 +82,33 @@ static void write_backward(struct out *out, const struct recording *recording,
 	out_u64(out, backward.stack);
 }
 
-static void write_number(struct out *out, const char *key, uint64_t value)
-{
-	out_text(out, key);
-	out_u64(out, value);
-}
-
 /* Figures that are all zero are left out: most stacks only free, or only allocate. */
 static void write_figures(struct out *out, const struct spool_stack *stack,
 			  const struct recording_held *held)
 {
 	if (stack->allocations) {
-		write_number(out, ",\"allocations\":", stack->allocations);
-		write_number(out, ",\"bytes\":", stack->bytes);
+		document_number(out, ",\"allocations\":", stack->allocations);
+		document_number(out, ",\"bytes\":", stack->bytes);
 	}
 	if (stack->frees) {
-		write_number(out, ",\"frees\":", stack->frees);
-		write_number(out, ",\"freed_bytes\":", stack->freed);
+		document_number(out, ",\"frees\":", stack->frees);
+		document_number(out, ",\"freed_bytes\":", stack->freed);
 	}
 	if (stack->lifetime_max) {
-		write_number(out, ",\"lifetime_min_ns\":", stack->lifetime_min);
-		write_number(out, ",\"lifetime_max_ns\":", stack->lifetime_max);
+		document_number(out, ",\"lifetime_min_ns\":", stack->lifetime_min);
+		document_number(out, ",\"lifetime_max_ns\":", stack->lifetime_max);
 	}
 	if (stack->frees_here) {
-		write_number(out, ",\"frees_here\":", stack->frees_here);
-		write_number(out, ",\"freed_here_bytes\":", stack->freed_here);
+		document_number(out, ",\"frees_here\":", stack->frees_here);
+		document_number(out, ",\"freed_here_bytes\":", stack->freed_here);
 	}
 	if (held->live || held->live_count) {
-		write_number(out, ",\"live_bytes\":", held->live);
-		write_number(out, ",\"live_count\":", held->live_count);
+		document_number(out, ",\"live_bytes\":", held->live);
+		document_number(out, ",\"live_count\":", held->live_count);
 	}
 	if (held->peak || held->peak_count) {
-		write_number(out, ",\"peak_bytes\":", held->peak);
-		write_number(out, ",\"peak_count\":", held->peak_count);
+		document_number(out, ",\"peak_bytes\":", held->peak);
+		document_number(out, ",\"peak_count\":", held->peak_count);
 	}
 }
 
@@ -122,10 +116,11 @@ static void write_figures(struct out *out, const struct spool_stack *stack,
 static void write_estimates(struct out *out, uint64_t parts, uint64_t bytes, uint64_t live,
 			    uint64_t peak)
 {
-	write_number(out, ",\"estimated_allocations\":", (parts + SAMPLE_PARTS / 2) / SAMPLE_PARTS);
-	write_number(out, ",\"estimated_bytes\":", bytes);
-	write_number(out, ",\"estimated_live_bytes\":", live);
-	write_number(out, ",\"estimated_peak_bytes\":", peak);
+	document_number(out,
+			",\"estimated_allocations\":", (parts + SAMPLE_PARTS / 2) / SAMPLE_PARTS);
+	document_number(out, ",\"estimated_bytes\":", bytes);
+	document_number(out, ",\"estimated_live_bytes\":", live);
+	document_number(out, ",\"estimated_peak_bytes\":", peak);
 }
 
 /* Frames that the spool does not have are left out, so entries count those written. */
@@ -147,11 +142,11 @@ static void write_stack(struct out *out, const struct recording *recording, uint
 			continue;
 		if (k >= stack->native && python < 64 && stack->entries >> python & 1)
 			entries[entry_count++] = written;
-		write_number(out, written++ ? "," : "", frame);
+		document_number(out, written++ ? "," : "", frame);
 	}
 	out_char(out, ']');
 	for (uint32_t k = 0; k < entry_count; k++)
-		write_number(out, k ? "," : ",\"entries\":[", entries[k]);
+		document_number(out, k ? "," : ",\"entries\":[", entries[k]);
 	if (entry_count)
 		out_char(out, ']');
 	write_backward(out, recording, stack);
@@ -174,12 +169,12 @@ static void write_threads(struct out *out, const struct recording *recording)
 	for (uint64_t i = 0; i < threads; i++) {
 		const struct spool_thread *thread = spool_at(recording->spool, SPOOL_THREAD, i);
 
-		write_number(out, i ? ",\n{\"thread\":" : "\n{\"thread\":", thread->thread);
+		document_number(out, i ? ",\n{\"thread\":" : "\n{\"thread\":", thread->thread);
 		out_text(out, ",\"name\":");
 		out_json(out, spool_text(recording->spool, thread->name));
 		out_text(out, thread->thread == recording->spool->header->pid ? ",\"main\":true"
 									      : ",\"main\":false");
-		write_number(out, ",\"t\":", thread->t);
+		document_number(out, ",\"t\":", thread->t);
 		out_char(out, '}');
 	}
 	out_text(out, "],\n");

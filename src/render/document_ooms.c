@@ -7,12 +7,6 @@
 
 enum { SENTENCE = 1024 };
 
-static void put_number(struct out *out, const char *key, uint64_t value)
-{
-	out_text(out, key);
-	out_u64(out, value);
-}
-
 static void number_or_null(struct out *out, const char *key, uint64_t value, bool known)
 {
 	out_text(out, key);
@@ -35,15 +29,15 @@ static void write_asked(struct out *out, const struct recording *recording, cons
 	bool limit = oom->reason == OOM_limit;
 	bool card = facts->left || facts->others;
 
-	put_number(out, "{\"seq\":", row->seq);
-	put_number(out, ",\"t\":", row->t);
+	document_number(out, "{\"seq\":", row->seq);
+	document_number(out, ",\"t\":", row->t);
 	number_or_null(out, ",\"device\":", facts->device, row->device >= 0);
 	text_or_null(out, ",\"space\":", space_name(row->space));
 	text_or_null(out, ",\"pool\":", spool_text(recording->spool, row->pool));
 	text_or_null(out, ",\"api\":", spool_text(recording->spool, row->api));
-	put_number(out, ",\"thread\":", row->thread);
-	put_number(out, ",\"stack\":", row->stack < recording->stacks ? row->stack : 0);
-	put_number(out, ",\"size\":", row->size);
+	document_number(out, ",\"thread\":", row->thread);
+	document_number(out, ",\"stack\":", row->stack < recording->stacks ? row->stack : 0);
+	document_number(out, ",\"size\":", row->size);
 	number_or_null(out, ",\n \"refused_bytes\":", row->refused, row->refused);
 	number_or_null(out, ",\"free_bytes\":", facts->left, card);
 	number_or_null(out, ",\"total_bytes\":", facts->total, facts->total);
@@ -55,7 +49,7 @@ static void write_asked(struct out *out, const struct recording *recording, cons
 	number_or_null(out, ",\"cached\":", facts->cached, facts->pooled);
 	text_or_null(out, ",\n \"reason\":", oom_reason_name(oom->reason));
 	out_text(out, oom->survived ? ",\"survived\":true" : ",\"survived\":false");
-	put_number(out, ",\"allocations_after\":", oom->after);
+	document_number(out, ",\"allocations_after\":", oom->after);
 }
 
 static void write_pools(struct out *out, const struct recording *recording, const struct oom *oom)
@@ -67,12 +61,12 @@ static void write_pools(struct out *out, const struct recording *recording, cons
 
 		out_text(out, i ? ",{\"pool\":" : "{\"pool\":");
 		out_json(out, name && name[0] ? name : "?");
-		put_number(out, ",\"reserved_bytes\":", pool->reserved);
-		put_number(out, ",\"allocated_bytes\":", pool->allocated);
-		put_number(out, ",\"largest_free_bytes\":", pool->largest);
-		put_number(out, ",\"free_segments_bytes\":", pool->whole);
-		put_number(out, ",\"gaps_bytes\":", pool->gaps);
-		put_number(out, ",\"gaps\":", pool->gaps_n);
+		document_number(out, ",\"reserved_bytes\":", pool->reserved);
+		document_number(out, ",\"allocated_bytes\":", pool->allocated);
+		document_number(out, ",\"largest_free_bytes\":", pool->largest);
+		document_number(out, ",\"free_segments_bytes\":", pool->whole);
+		document_number(out, ",\"gaps_bytes\":", pool->gaps);
+		document_number(out, ",\"gaps\":", pool->gaps_n);
 		out_char(out, '}');
 	}
 	out_text(out, "],\n \"holders\":[");
@@ -82,7 +76,7 @@ static void write_pools(struct out *out, const struct recording *recording, cons
 		out_text(out, i ? ",{" : "{");
 		text_or_null(out, "\"holder\":", spool_text(recording->spool, holder->name));
 		out_text(out, holder->pool ? ",\"pool\":true" : ",\"pool\":false");
-		put_number(out, ",\"bytes\":", holder->bytes);
+		document_number(out, ",\"bytes\":", holder->bytes);
 		out_char(out, '}');
 	}
 	out_char(out, ']');
@@ -96,12 +90,12 @@ static void write_stacks(struct out *out, const struct oom *oom)
 	}
 	out_text(out, ",\n \"stacks\":[");
 	for (size_t i = 0; i < oom->shares_n; i++) {
-		put_number(out, i ? ",{\"stack\":" : "{\"stack\":", oom->shares[i].stack);
-		put_number(out, ",\"bytes\":", oom->shares[i].bytes);
-		put_number(out, ",\"count\":", oom->shares[i].count);
+		document_number(out, i ? ",{\"stack\":" : "{\"stack\":", oom->shares[i].stack);
+		document_number(out, ",\"bytes\":", oom->shares[i].bytes);
+		document_number(out, ",\"count\":", oom->shares[i].count);
 		out_char(out, '}');
 	}
-	put_number(out, "],\"unknown_bytes\":", oom->unknown);
+	document_number(out, "],\"unknown_bytes\":", oom->unknown);
 }
 
 static void write_words(struct out *out, const struct recording *recording, const struct oom *oom)
@@ -113,7 +107,7 @@ static void write_words(struct out *out, const struct recording *recording, cons
 	for (unsigned i = 0; i < oom->advice_n; i++) {
 		out_text(out, i ? ",{" : "{");
 		text_or_null(out, "\"rule\":", oom_advice_name(oom->advice[i]));
-		put_number(out, ",\"bytes\":", oom->advice_bytes[i]);
+		document_number(out, ",\"bytes\":", oom->advice_bytes[i]);
 		oom_text_advice(oom, i, line, sizeof(line));
 		text_or_null(out, ",\"text\":", line);
 		out_char(out, '}');

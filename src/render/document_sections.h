@@ -10,6 +10,13 @@
 #include "analyse/recording.h"
 #include "base/out.h"
 
+/* A member; `key` is what stands in front of its number, {"key": or ,"key":. */
+static inline void document_number(struct out *out, const char *key, uint64_t value)
+{
+	out_text(out, key);
+	out_u64(out, value);
+}
+
 /* schema, process, environment, capture */
 void document_head(struct out *out, const struct recording *recording, const char *exit);
 void document_calls(struct out *out, const struct recording *recording);

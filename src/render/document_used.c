@@ -4,12 +4,6 @@
 #include "ledger/totals.h"
 #include "render/document_sections.h"
 
-static void write_number(struct out *out, const char *key, uint64_t value)
-{
-	out_text(out, key);
-	out_u64(out, value);
-}
-
 static void write_signed(struct out *out, const char *key, int64_t value)
 {
 	out_text(out, key);
@@ -33,7 +27,7 @@ void document_used(struct out *out, const struct recording *recording)
 	for (uint64_t i = 0; i < rows; i++) {
 		const struct spool_used *row = spool_at(spool, SPOOL_USED, i);
 
-		write_number(out, i ? ",\n{\"t\":" : "\n{\"t\":", row->t);
+		document_number(out, i ? ",\n{\"t\":" : "\n{\"t\":", row->t);
 		write_signed(out, ",\"device\":", row->device);
 		write_signed(out, ",\"bytes\":", row->bytes);
 		write_text(out, recording, ",\"name\":", row->name);
@@ -49,8 +43,8 @@ void document_used(struct out *out, const struct recording *recording)
 			out_u64(out, row->thread);
 		else
 			out_text(out, "null");
-		write_number(out, ",\"used\":", row->used);
-		write_number(out, ",\"reserved\":", row->reserved);
+		document_number(out, ",\"used\":", row->used);
+		document_number(out, ",\"reserved\":", row->reserved);
 		write_signed(out, ",\"rounding\":", row->rounding);
 		write_signed(out, ",\"named\":", row->named);
 		write_signed(out, ",\"residual\":", row->residual);
@@ -68,18 +62,18 @@ void document_used_of(struct out *out, const struct recording *recording,
 		out_text(out, "\"used\":null");
 		return;
 	}
-	write_number(out, "\"used\":{\"peak_bytes\":", sum->peak);
-	write_number(out, ",\"peak_t\":", sum->peak_t);
-	write_number(out, ",\"exit_bytes\":", sum->now);
+	document_number(out, "\"used\":{\"peak_bytes\":", sum->peak);
+	document_number(out, ",\"peak_t\":", sum->peak_t);
+	document_number(out, ",\"exit_bytes\":", sum->now);
 	write_text(out, recording, ",\"source\":", device->used_source);
-	write_number(out, ",\"samples\":", device->used_samples);
-	write_number(out,
-		     ",\n  \"at_peak\":{\"reserved_bytes\":", device->at_used[METRIC_RESERVED]);
+	document_number(out, ",\"samples\":", device->used_samples);
+	document_number(out,
+			",\n  \"at_peak\":{\"reserved_bytes\":", device->at_used[METRIC_RESERVED]);
 	write_signed(out, ",\"rounding_bytes\":", device->rounding_at_used);
 	write_signed(out, ",\"named_bytes\":", device->named_at_used);
 	write_signed(out, ",\"residual_bytes\":", device->residual_at_used);
-	write_number(out, "},\n  \"at_exit\":{\"reserved_bytes\":",
-		     sum->now - (uint64_t)(device->rounding + device->named + device->residual));
+	document_number(out, "},\n  \"at_exit\":{\"reserved_bytes\":",
+			sum->now - (uint64_t)(device->rounding + device->named + device->residual));
 	write_signed(out, ",\"rounding_bytes\":", device->rounding);
 	write_signed(out, ",\"named_bytes\":", device->named);
 	write_signed(out, ",\"residual_bytes\":", device->residual);
@@ -103,7 +97,7 @@ void document_named(struct out *out, const struct recording *recording, int devi
 		write_text(out, recording, ",\"kind\":", scope->used_kind);
 		write_signed(out, ",\"bytes\":", (int64_t)scope->sums[METRIC_USED].now);
 		write_signed(out, ",\"at_used_peak_bytes\":", (int64_t)scope->at_used[METRIC_USED]);
-		write_number(out, ",\"steps\":", scope->used_samples);
+		document_number(out, ",\"steps\":", scope->used_samples);
 		out_char(out, '}');
 		comma = ",\n  ";
 	}
@@ -112,8 +106,8 @@ void document_named(struct out *out, const struct recording *recording, int devi
 
 void document_part_at_used(struct out *out, const struct spool_scope *part)
 {
-	write_number(out,
-		     ",\"at_used_peak\":{\"allocated_bytes\":", part->at_used[METRIC_ALLOCATED]);
-	write_number(out, ",\"reserved_bytes\":", part->at_used[METRIC_RESERVED]);
+	document_number(out,
+			",\"at_used_peak\":{\"allocated_bytes\":", part->at_used[METRIC_ALLOCATED]);
+	document_number(out, ",\"reserved_bytes\":", part->at_used[METRIC_RESERVED]);
 	out_char(out, '}');
 }
