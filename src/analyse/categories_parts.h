@@ -132,8 +132,6 @@ struct categories_own {
 /* The places of the trace, with the points of their curves: 0 or -ENOMEM. */
 int categories_find_places(struct categories *categories);
 
-bool event_on_card(const struct trace_event *event);
-
 /* The device's position; that behind the last for memory of none. */
 uint16_t track_of(const struct categories_own *own, const struct trace_event *event);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyse/categories_parts.h"
+#include "base/text.h"
 
 enum {
 	POINTS = 1000, /* of a curve, about */
@@ -85,19 +86,14 @@ int categories_find_places(struct categories *categories)
 	return 0;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && !strcmp(a, b));
-}
-
 const struct categories_place *categories_place(const struct categories *categories, int device,
 						const char *pool, const char *space)
 {
 	for (size_t i = 0; i < categories->places_n; i++) {
 		const struct categories_place *place = &categories->places[i];
 
-		if (place->device == device && same_text(place->pool, pool) &&
-		    same_text(place->space, space))
+		if (place->device == device && text_same(place->pool, pool) &&
+		    text_same(place->space, space))
 			return place;
 	}
 	return NULL;
@@ -110,9 +106,9 @@ const char *categories_name(const struct categories *categories, size_t category
 
 /* --- while events go by --- */
 
-bool event_on_card(const struct trace_event *event)
+static bool event_on_card(const struct trace_event *event)
 {
-	return event->device >= 0 && (event->space == SPACE_DEVICE || event->space == SPACE_ARRAY);
+	return space_on_card(event->device, event->space);
 }
 
 /* The device's position, that behind the last for memory of none. */

@@ -40,8 +40,7 @@ static bool is_gap(const struct history *history, uint32_t event)
 
 static bool on_device(const struct history_place *place)
 {
-	return place->device >= 0 && !place->foreign &&
-	       (place->space == SPACE_DEVICE || place->space == SPACE_ARRAY);
+	return space_on_card(place->device, place->space) && !place->foreign;
 }
 
 /* Ended by a free of its own, or not at all. */

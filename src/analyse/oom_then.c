@@ -13,7 +13,7 @@
 
 static bool on_card(const struct oom *oom, int device, unsigned space)
 {
-	return device == oom->row->device && (space == SPACE_DEVICE || space == SPACE_ARRAY);
+	return device == oom->row->device && space_on_card(device, space);
 }
 
 static bool is_torch(const struct recording *recording, uint32_t pool)

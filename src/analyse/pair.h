@@ -64,8 +64,7 @@ bool pair_follows(uint64_t allocated, uint64_t reserved, const struct trace_even
 /* Do the block's bytes count in its device's sums? */
 static inline bool pair_counts(const struct block *block)
 {
-	return block->device >= 0 && !block->foreign &&
-	       (block->space == SPACE_DEVICE || block->space == SPACE_ARRAY);
+	return space_on_card(block->device, block->space) && !block->foreign;
 }
 
 #endif

@@ -12,11 +12,6 @@
 
 /* --- what is selected --- */
 
-static bool on_card(const struct block *block)
-{
-	return block->device >= 0 && (block->space == SPACE_DEVICE || block->space == SPACE_ARRAY);
-}
-
 static bool same_pool(struct replay *replay, uint32_t pool)
 {
 	const char *text;
@@ -58,7 +53,7 @@ static bool in_sum(const struct replay *replay, const struct block *block)
 	if (wish->metric == TRACE_RESERVED ? block->kind == BLOCK_HANDED && block->pool
 					   : block->kind != BLOCK_HANDED)
 		return false;
-	return wish->space != SPACES || wish->pool || on_card(block);
+	return wish->space != SPACES || wish->pool || space_on_card(block->device, block->space);
 }
 
 /* --- the moment --- */

@@ -7,11 +7,6 @@
 #include "analyse/error.h"
 #include "analyse/survey_parts.h"
 
-static bool on_card(const struct trace_event *event)
-{
-	return event->device >= 0 && (event->space == SPACE_DEVICE || event->space == SPACE_ARRAY);
-}
-
 static uint32_t site_of(const struct survey *survey, const struct trace_event *event)
 {
 	const struct trace *trace = survey->own->trace;
@@ -26,7 +21,7 @@ static uint32_t device_of(const struct survey *survey, const struct trace_event 
 	const struct trace *trace = survey->own->trace;
 	uint32_t i = 0;
 
-	if (!on_card(event))
+	if (!space_on_card(event->device, event->space))
 		return (uint32_t)trace->summary.devices_n;
 	while (i < trace->summary.devices_n && trace->summary.devices[i].device != event->device)
 		i++;
@@ -245,22 +240,6 @@ int survey_end(struct survey *survey)
 	survey_growth_time(survey, survey->own->next_seq, UINT64_MAX);
 	sum_corpses(survey);
 	return survey_growth_end(survey);
-}
-
-int survey_run(struct survey *survey, struct trace *trace)
-{
-	struct trace_event event;
-	int more = 1;
-	int error = survey_start(survey, trace);
-
-	while (!error && (more = trace_next(trace, &event)) == 1)
-		error = survey_event(survey, &event);
-	if (!error && more == 0)
-		error = survey_end(survey);
-	if (!error && more == 0)
-		return 0;
-	survey_clear(survey);
-	return error ? err("%s: no memory left", trace->path) : -EINVAL;
 }
 
 void survey_clear(struct survey *survey)

@@ -83,9 +83,6 @@ int survey_start(struct survey *survey, struct trace *trace);
 int survey_event(struct survey *survey, const struct trace_event *event);
 int survey_end(struct survey *survey);
 
-/* All of that. The trace must have been opened with its events, and none been read: 0, or -errno
- * with err_text() and nothing to clear. */
-int survey_run(struct survey *survey, struct trace *trace);
 void survey_clear(struct survey *survey);
 
 /* Is what the events say of the device's peak the whole of it (none dropped before)? */

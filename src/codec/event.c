@@ -31,9 +31,7 @@ void event_effect(const struct event *event, int64_t *allocated, int64_t *reserv
 	int64_t gone = (int64_t)(0 - event->size); /* a hostile size has no negative */
 
 	*allocated = *reserved = 0;
-	if (event->device < 0 || (event->flags & EVENT_FOREIGN))
-		return;
-	if (event->space != SPACE_DEVICE && event->space != SPACE_ARRAY)
+	if (!space_on_card(event->device, event->space) || (event->flags & EVENT_FOREIGN))
 		return;
 	switch (event->op) {
 	case EVENT_ALLOC:

@@ -27,6 +27,12 @@ enum {
 	NO_DEVICE = -1, /* pinned and CPU memory belong to no device */
 };
 
+/* Does memory of that device (or none) and space lie on a card, so that the card's sums have it? */
+static inline bool space_on_card(int device, unsigned space)
+{
+	return device >= 0 && (space == SPACE_DEVICE || space == SPACE_ARRAY);
+}
+
 /* Which extra keys the document prints, and whether bytes count in a device's sums. */
 enum event_flags {
 	EVENT_FOREIGN = 1,  /* imported from another process: listed, counts 0 here */
