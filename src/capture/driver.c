@@ -15,7 +15,6 @@
 	X(cuDevicePrimaryCtxGetState, (CUdevice device, unsigned *flags, int *active))             \
 	X(cuDeviceGetGraphMemAttribute, (CUdevice device, int attribute, void *value))             \
 	X(cuMemGetAddressRange_v2, (CUdeviceptr * base, size_t * size, CUdeviceptr ptr))           \
-	X(cuPointerGetAttribute, (void *data, int attribute, CUdeviceptr ptr))                     \
 	X(cuPointerGetAttributes, (unsigned count, int *attributes, void **data, CUdeviceptr ptr)) \
 	X(cuMemPoolGetAttribute, (CUmemoryPool pool, int attribute, void *value))                  \
 	X(cuStreamIsCapturing, (CUstream stream, int *status))                                     \
@@ -163,15 +162,6 @@ void driver_block(uint64_t ptr, struct driver_block *block)
 	block->device = device >= 0 ? device : driver_device();
 	block->managed = managed & 0xff;
 	block->host = type == CU_MEMORYTYPE_HOST && !block->managed;
-}
-
-int driver_device_of(uint64_t ptr)
-{
-	int device;
-
-	if (ASK(cuPointerGetAttribute, &device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, ptr))
-		return device;
-	return driver_device();
 }
 
 uint64_t driver_pool_reserved(uint64_t pool)

@@ -18,15 +18,12 @@ void driver_contexts_changed(void);
 /* False when the device's primary context is known to have ended. */
 bool driver_primary_active(int device);
 
-/* The ordinal of the device on which the memory lies, else driver_device(). */
-int driver_device_of(uint64_t ptr);
-
 /* The bytes of the memory that begins at the address, 0 when none does. */
 uint64_t driver_range(uint64_t ptr);
 
 struct driver_block {
 	uint64_t pool; /* the stream-ordered pool that it belongs to, 0 for none */
-	int device;    /* as driver_device_of() */
+	int device;    /* the ordinal of the one on which it lies, else driver_device() */
 	bool host, managed;
 };
 

@@ -360,14 +360,6 @@ void record_note(const char *text)
 	signals_deliver(&deferred);
 }
 
-void record_fact(const char *key, const char *value)
-{
-	record_lock();
-	if (atomic_load(&record_process.open))
-		intern_fact(&recorder.intern, key, value);
-	record_unlock();
-}
-
 void record_cuda_started(void)
 {
 	atomic_store(&record_process.cuda_started, true);

@@ -164,9 +164,6 @@ void record_missed(void);
 /* A line for capture.notes, once each; the text must be a constant. */
 void record_note(const char *text);
 
-/* A fact about the process that became known while it ran. */
-void record_fact(const char *key, const char *value);
-
 /* Nothing was recorded and CUDA has not started: there is nothing to end. */
 bool record_idle(void);
 

@@ -327,8 +327,11 @@ void span_array(struct span *span, int status, uint64_t array, uint64_t size)
 		     .kind = NODE_ARRAY, .space = SPACE_ARRAY, .key = array, .size = size });
 }
 
-/* Before the real call: another thread may be given the address as soon as that returns. */
-void span_end(struct span *span, enum node_kind kind, uint64_t key)
+/*
+ * Takes what lives there out of the ledger, before the real call: another thread may be given the
+ * address as soon as that returns.
+ */
+static void end(struct span *span, enum node_kind kind, uint64_t key)
 {
 	int saved = errno;
 
@@ -357,7 +360,7 @@ void span_free(struct span *span, enum node_kind kind, uint64_t key)
 {
 	/* A runtime row leaves it to the driver row beneath, unless none was ever seen there. */
 	if (span_acts(span))
-		span_end(span, kind, key);
+		end(span, kind, key);
 }
 
 /* A pool that was destroyed cannot be asked: it ends with its last block. */

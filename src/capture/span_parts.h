@@ -70,9 +70,6 @@ struct span_memory {
 /* A plain allocation of the current context; `status` as everywhere. */
 void span_take(struct span *span, int status, const struct span_memory *memory);
 
-/* Before the call that frees: takes what lives there out of the ledger. */
-void span_end(struct span *span, enum node_kind kind, uint64_t key);
-
 /* Does a runtime row act by itself? Only once it was seen that no driver row is beneath. */
 bool span_acts(const struct span *span);
 

@@ -33,7 +33,8 @@ static void fill(const struct oom *oom, const char *with, char *to, size_t size)
 	fill_text(to, size, with, rows, sizeof(rows) / sizeof(rows[0]), &oom->facts);
 }
 
-void oom_text_reason(const struct oom *oom, char *to, size_t size)
+/* Why it failed, with the numbers. */
+static void reason_text(const struct oom *oom, char *to, size_t size)
 {
 	fill(oom, oom_reason_text(oom->reason), to, size);
 }
@@ -234,7 +235,7 @@ void oom_text(struct oom_text *text, const struct oom *oom, const struct recordi
 	if (!oom->facts.host)
 		add_beside(text, oom, recording);
 	add_device(text, oom);
-	oom_text_reason(oom, line, sizeof(line));
+	reason_text(oom, line, sizeof(line));
 	add_wrapped(text, "Why: ", line, WHY_LINES);
 	add_lines(text, oom);
 	add_advice(text, oom);

@@ -28,7 +28,4 @@ void oom_text(struct oom_text *text, const struct oom *oom, const struct recordi
 /* The piece of advice number `i` of the failure, with its numbers. */
 void oom_text_advice(const struct oom *oom, unsigned i, char *to, size_t size);
 
-/* Why it failed, with the numbers. */
-void oom_text_reason(const struct oom *oom, char *to, size_t size);
-
 #endif

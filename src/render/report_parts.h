@@ -35,8 +35,6 @@ bool report_wants(const struct report *report, int device);
 void report_say_estimated(const struct report *report);
 
 size_t report_limit(const struct report *report, size_t count);
-/* "at exit", or what else the end of what is told of is. */
-const char *report_end(const struct report *report);
 void report_say(const struct report *report, const char *text);
 
 /* report_table.c: the columns end with one without a name. */

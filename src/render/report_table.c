@@ -136,7 +136,8 @@ void report_rest_row(const struct report *report, size_t rows, uint64_t bytes, u
 	report_site_row(report, text, bytes, whole, NULL);
 }
 
-const char *report_end(const struct report *report)
+/* "at exit", or what else the end of what is told of is. */
+static const char *end_of(const struct report *report)
 {
 	if (report->options->to && report->selection->narrow)
 		return "at the end of it";
@@ -155,7 +156,7 @@ int report_text_live(const struct report *report)
 	if (!sites)
 		return -ENOMEM;
 	if (count) {
-		snprintf(text, sizeof(text), "Still allocated %s: %s, by %s", report_end(report),
+		snprintf(text, sizeof(text), "Still allocated %s: %s, by %s", end_of(report),
 			 show_bytes(number, bytes), trace_by_title((enum trace_by)trace->by));
 		show_heading(&report->show, text);
 		report_say_estimated(report);
