@@ -155,6 +155,7 @@ int main(void)
 		  "7], "
 		  "[], [], [], [], [], [], []], input_op_ids = [(41,0), (12,0)], module = "
 		  "resnet.conv1");
+	nvtxMarkW(NULL); /* nobody reads it where there is no tool */
 	puts("done");
 	return 0;
 }

@@ -16,6 +16,7 @@ is 'marks' "$(json "$TRACE" '[e["name"] for e in d["events"] if e["op"] == "mark
 	'["before CUDA", "registered", "end", "full", "marked by payload"]'
 is 'a long name is whole' "$(json "$TRACE" '[(e["name"][:5], e["name"][-5:], len(e["name"])) for e in d["events"] if e["op"] == "mark"][5]')" \
 	'["aten:", "conv1", 167]'
+is 'a mark without a name' "$(json "$TRACE" 'len([e for e in d["events"] if e["op"] == "mark"])')" 7
 is 'pushes and pops' \
 	"$(json "$TRACE" '" ".join("%s:%s" % (e["op"], e["name"]) for e in d["events"] if e["op"] in ("push", "pop")
 		and e["name"])')" \

@@ -180,6 +180,15 @@ TEST(a_line_for_people_is_cleaned)
 	STR(line, "a?[31m?b?\xc3\xbc???");
 }
 
+TEST(sameness_and_endings)
+{
+	OK(text_same("a", "a") && text_same("", "") && text_same(NULL, NULL));
+	OK(!text_same("a", "b") && !text_same("", NULL) && !text_same(NULL, ""));
+	OK(text_ends("memtrace.5.spool", ".spool") && text_ends("a/", "/"));
+	OK(!text_ends(".spool", ".spool") && !text_ends("spool", ".spool"));
+	OK(!text_ends("a.spool.json", ".spool") && !text_ends("", "/"));
+}
+
 static void check_character(uint32_t c)
 {
 	static const uint32_t beyond[] = { 0x80, 0x800, 0x10000, 0x110000 };
