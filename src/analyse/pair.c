@@ -34,7 +34,7 @@ static struct pair_device *device_of(const struct pair *pair, const struct trace
 	return NULL;
 }
 
-bool pair_follows(uint64_t allocated, uint64_t reserved, const struct trace_event *event)
+void pair_effect(const struct trace_event *event, int64_t *allocated, int64_t *reserved)
 {
 	const struct event effect = { .op = event->op,
 				      .size = event->size,
@@ -42,9 +42,15 @@ bool pair_follows(uint64_t allocated, uint64_t reserved, const struct trace_even
 				      .device = event->device,
 				      .space = event->space,
 				      .flags = event->foreign ? EVENT_FOREIGN : 0 };
+
+	event_effect(&effect, allocated, reserved);
+}
+
+bool pair_follows(uint64_t allocated, uint64_t reserved, const struct trace_event *event)
+{
 	int64_t more_allocated, more_reserved;
 
-	event_effect(&effect, &more_allocated, &more_reserved);
+	pair_effect(event, &more_allocated, &more_reserved);
 	return allocated + (uint64_t)more_allocated == event->allocated &&
 	       reserved + (uint64_t)more_reserved == event->reserved;
 }

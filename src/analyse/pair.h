@@ -58,6 +58,9 @@ enum pair_act pair_act(enum event_op op, enum block_kind *kind);
 struct block pair_block(const struct trace *trace, const struct trace_event *event,
 			enum block_kind kind, uint64_t ended_handle);
 
+/* event_effect() of an event as a trace has it. */
+void pair_effect(const struct trace_event *event, int64_t *allocated, int64_t *reserved);
+
 /* Are the device's sums that the event tells those before it and its effect? */
 bool pair_follows(uint64_t allocated, uint64_t reserved, const struct trace_event *event);
 

@@ -297,12 +297,6 @@ static void forget(struct snapshot *snapshot, const struct trace_event *event)
 
 static int take(struct snapshot *snapshot, const struct trace_event *event)
 {
-	const struct event effect = { .op = event->op,
-				      .size = event->size,
-				      .pool = event->pool,
-				      .device = event->device,
-				      .space = event->space,
-				      .flags = event->foreign ? EVENT_FOREIGN : 0 };
 	struct snapshot_device *device;
 	int64_t allocated, reserved;
 	int error;
@@ -316,7 +310,7 @@ static int take(struct snapshot *snapshot, const struct trace_event *event)
 	device = device_of(snapshot, event->device);
 	if (!device)
 		return err_no_memory(snapshot->trace->path);
-	event_effect(&effect, &allocated, &reserved);
+	pair_effect(event, &allocated, &reserved);
 	device->allocated += (uint64_t)allocated;
 	device->reserved += (uint64_t)reserved;
 	if (event->pool && !event->ptr && !allocated)
