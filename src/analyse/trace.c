@@ -172,9 +172,16 @@ static int wrong_schema(const struct trace *trace)
 
 static int not_json(const struct trace *trace, const char *begin, size_t length)
 {
+	static const char nothing[sizeof(SPOOL_BEGINS) - 1];
+
 	if (length >= strlen(SPOOL_BEGINS) && !memcmp(begin, SPOOL_BEGINS, strlen(SPOOL_BEGINS)))
 		return err("%s: is a spool that is compressed or comes through a pipe: "
 			   "memtrace recover SPOOL wants it as a plain file",
+			   trace->path);
+	/* As it is until its first rows are there. */
+	if (length >= sizeof(nothing) && !memcmp(begin, nothing, sizeof(nothing)))
+		return err("%s: nothing is recorded in it: a spool whose process ended as it "
+			   "began, or begins just now",
 			   trace->path);
 	return err("%s: is neither a trace of memtrace (JSON) nor a spool", trace->path);
 }

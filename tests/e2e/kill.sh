@@ -89,6 +89,7 @@ is 'one event less' "$(grep -c '^{"seq"' torn.json)" "$(($(grep -c '^{"seq"' "$r
 # Killed as it was made: nothing to tell, in one sentence.
 truncate -s $((64 * 131072)) young.spool
 fails 3 'nothing is recorded in it' memtrace recover young.spool
+fails 3 'nothing is recorded in it' memtrace report young.spool
 
 # --- Python's own ways -----------------------------------------------------------------------------------
 # multiprocessing ends forked children by os._exit: no destructor runs. Those of spawn end as programs.
