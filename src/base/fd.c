@@ -1,8 +1,9 @@
-/* Descriptors: new files, whole writes and reads. */
+/* Files and descriptors: new ones, whole writes and reads. */
 #include "base/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +20,34 @@ int fd_create(const char *path)
 	if (!fstat(fd, &status) && (status.st_mode & 0600) != 0600)
 		fchmod(fd, 0600);
 	return fd;
+}
+
+/*
+ * Not every file system can promise that by itself (and not every sandbox lets it be asked for); of
+ * those that cannot, some have links, which fail on an existing name, too. A bucket that is mounted
+ * has none: there the name is taken first.
+ */
+int fd_rename_new(const char *from, const char *to)
+{
+	int error, fd;
+
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != EPERM)
+		return -errno;
+	if (!link(from, to))
+		return unlink(from) ? -errno : 0;
+	if (errno == EEXIST)
+		return -EEXIST;
+	fd = fd_create(to);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	if (!rename(from, to))
+		return 0;
+	error = -errno;
+	unlink(to);
+	return error;
 }
 
 int fd_write_all(int fd, const char *bytes, size_t length)

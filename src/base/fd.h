@@ -1,5 +1,5 @@
 /*
- * Descriptors: new files, and whole writes and reads, where EINTR and short counts end.
+ * Files and descriptors: new ones, and whole writes and reads, where EINTR and short counts end.
  *
  * Each returns 0 or -errno unless it says otherwise.
  */
@@ -12,6 +12,9 @@
 /* A new file for reading and writing, with mode 0600 whatever the umask; nothing that exists is
  * opened or followed. The descriptor, or -errno. */
 int fd_create(const char *path);
+
+/* Renames a file to a name that nothing has: 0, or -errno, -EEXIST when something has it. */
+int fd_rename_new(const char *from, const char *to);
 
 int fd_write_all(int fd, const char *bytes, size_t length);
 

@@ -121,24 +121,14 @@ static int write_document(struct spool *spool, int fd, struct document_told *tol
 /* Somebody else's file may have appeared meanwhile: then the next number. */
 static int rename_new(const char *partial, const char *output, char *final, size_t size)
 {
-	for (unsigned n = 0; n < NAMES; n++) {
-		int error = path_numbered(final, size, output, n);
+	int error = -EEXIST;
 
-		if (error)
-			return error;
-		if (!renameat2(AT_FDCWD, partial, AT_FDCWD, final, RENAME_NOREPLACE))
-			return 0;
-		if (errno == EEXIST)
-			continue;
-		/* File systems that cannot promise it: a link fails on an existing name, too. */
-		if (errno == EINVAL && !link(partial, final)) {
-			unlink(partial);
-			return 0;
-		}
-		if (errno != EEXIST)
-			return -errno;
+	for (unsigned n = 0; error == -EEXIST && n < NAMES; n++) {
+		error = path_numbered(final, size, output, n);
+		if (!error)
+			error = fd_rename_new(partial, final);
 	}
-	return -EEXIST;
+	return error;
 }
 
 /* --- what failed for want of memory --- */
@@ -249,14 +239,8 @@ static int move_dump(const char *partial, const char *output, bool numbered)
 {
 	char final[4096];
 
-	if (numbered)
-		return rename_new(partial, output, final, sizeof(final));
-	if (!renameat2(AT_FDCWD, partial, AT_FDCWD, output, RENAME_NOREPLACE))
-		return 0;
-	if (errno != EINVAL || link(partial, output))
-		return -errno;
-	unlink(partial);
-	return 0;
+	return numbered ? rename_new(partial, output, final, sizeof(final))
+			: fd_rename_new(partial, output);
 }
 
 static int write_dump(const char *spool, const char *output, bool numbered)

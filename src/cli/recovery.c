@@ -12,6 +12,7 @@
 #include "analyse/json.h"
 #include "analyse/recording.h"
 #include "analyse/source.h"
+#include "base/fd.h"
 #include "base/out.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -202,18 +203,6 @@ static int write_document(const char *spool, const char *output, int fd)
 	return error || !ended ? error : err("%s: cannot be written: %s", output, strerror(-ended));
 }
 
-/* Never over an existing file, where the file system can promise that. */
-static int rename_new(const char *partial, const char *to)
-{
-	if (!renameat2(AT_FDCWD, partial, AT_FDCWD, to, RENAME_NOREPLACE))
-		return 0;
-	if (errno == EEXIST)
-		return -EEXIST;
-	if (!link(partial, to))
-		return unlink(partial) ? -errno : 0;
-	return -errno;
-}
-
 static int take_name(struct recovery *recovery, const char *partial)
 {
 	int error = -EEXIST;
@@ -226,7 +215,7 @@ static int take_name(struct recovery *recovery, const char *partial)
 		error = path_numbered(recovery->written, sizeof(recovery->written),
 				      recovery->output, n);
 		if (!error)
-			error = rename_new(partial, recovery->written);
+			error = fd_rename_new(partial, recovery->written);
 	}
 	if (error == -EEXIST)
 		return err("%s: is there already (--force replaces it)", recovery->output);

@@ -1,7 +1,8 @@
 /*
  * A file system that gives no space: preloaded, fallocate() fails with the error NOROOM_ERRNO after
  * NOROOM_AFTER calls, but for files below NOROOM_BUT. NOROOM_MAKES is a file that is there from the
- * first call on: what another process has finished meanwhile.
+ * first call on: what another process has finished meanwhile. With NOROOM_NAMES it is a mounted
+ * bucket, which has no links, and no renaming that spares what is there.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,4 +39,22 @@ int fallocate(int fd, int mode, off_t offset, off_t length)
 		return -1;
 	}
 	return (int)syscall(SYS_fallocate, fd, mode, offset, length);
+}
+
+int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags)
+{
+	if (flags && getenv("NOROOM_NAMES")) {
+		errno = EINVAL;
+		return -1;
+	}
+	return (int)syscall(SYS_renameat2, from_at, from, to_at, to, flags);
+}
+
+int link(const char *from, const char *to)
+{
+	if (getenv("NOROOM_NAMES")) {
+		errno = EPERM;
+		return -1;
+	}
+	return (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
 }

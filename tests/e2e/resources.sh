@@ -108,6 +108,16 @@ is 'no fallocate here: no spool is left elsewhere' "$(find /dev/shm -name "trace
 traced env LD_PRELOAD="$LIBRARY:$E2E/libnoroom.so" NOROOM_ERRNO=95 TMPDIR=/nowhere/at/all "$SAMPLES/churn" $pairs $threads
 undisturbed 'no fallocate anywhere, and no TMPDIR' $?
 
+traced env LD_PRELOAD="$LIBRARY:$E2E/libnoroom.so" NOROOM_ERRNO=95 NOROOM_BUT=/dev/shm NOROOM_NAMES=1 "$SAMPLES/leak"
+is 'a mounted bucket, without links: one line at the end' "$(cat "$ERR")" "memtrace: wrote $TRACE"
+is 'a mounted bucket, without links: the trace, and nothing beside it' "$(ls "${TRACE%.json}"*)" "$TRACE"
+ok 'a mounted bucket, without links: it keeps its promises' validate "$TRACE"
+traced "$E2E/ends" _exit
+ok 'a mounted bucket, without links: recover writes there' \
+	env LD_PRELOAD="$E2E/libnoroom.so" NOROOM_NAMES=1 memtrace recover "${TRACE%.json}.spool"
+fails 3 'is there already' env LD_PRELOAD="$E2E/libnoroom.so" NOROOM_NAMES=1 \
+	memtrace recover "${TRACE%.json}.spool" -o "$TRACE"
+
 # --- others write to the spool's file -----------------------------------------------------------------
 # While its process lives a page that is gone is SIGBUS, which only the host could handle. Afterwards
 # whatever is left is read, or refused in one sentence.
