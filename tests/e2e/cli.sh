@@ -56,8 +56,9 @@ fails 3 'standard output could not be written: No space left' sh -c "memtrace re
 fails 3 'standard output could not be written' sh -c 'memtrace --help >&-'
 
 # --- run: statuses, signals -----------------------------------------------------------------------------
-fails 7 'no GPU memory was used by sh' memtrace run -- sh -c 'exit 7'
-fails 0 'no GPU memory was used by true' memtrace run true
+fails 7 'there is no trace: sh used no GPU memory' memtrace run -- sh -c 'exit 7'
+fails 0 'there is no trace: true used no GPU memory' memtrace run true
+fails 0 'or recording could not begin' memtrace run -o /nowhere/t.json -- "$SAMPLES/leak"
 is 'no file then' "$(find . -name 'memtrace.*')" ''
 ok 'quiet' memtrace run -q -- true
 is 'nothing on stderr' "$(cat "$ERR")" ''
