@@ -114,6 +114,9 @@ traced "$E2E/outofmemory" 0
 is 'a plain program that ends well: one line' "$(grep -v '^no memory' "$ERR")" \
 	"memtrace: wrote $TRACE (1 allocation failed for want of memory: memtrace report --oom)"
 
+traced env FAKE_CUDA_OOM_AFTER=2 "$E2E/outofmemory" 5
+has 'refused with room on the card: it is not the card' "$ERR" 'Why: The driver refused 100.00 MiB with '
+
 report_schema() {
 	"$PYTHON" -c '
 import json, sys, jsonschema
