@@ -62,6 +62,15 @@ static bool under_memcheck(void)
 	return preloads && strstr(preloads, "/vgpreload_memcheck");
 }
 
+/*
+ * ThreadSanitizer stands in front of pthread_mutex_lock() and leaves a thread before libunwind
+ * does, which takes a lock when the thread ends: that would be the end of the program.
+ */
+static bool under_tsan(void)
+{
+	return resolve_dlsym(RTLD_DEFAULT, "__tsan_init");
+}
+
 static int (*find_libunwind(void))(void **, int)
 {
 	void (*set_caching)(void *, int);
@@ -69,7 +78,7 @@ static int (*find_libunwind(void))(void **, int)
 	int (*backtrace_fn)(void **, int);
 	void *handle;
 
-	if (under_memcheck())
+	if (under_memcheck() || under_tsan())
 		return NULL;
 	handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 	if (!handle)

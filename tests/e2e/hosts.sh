@@ -66,6 +66,19 @@ for compiler in gcc clang; do
 	fi
 done
 
+# Its reports of what no compiler has prepared are for who asks; it leaves a thread before others do.
+if ! gcc -g -O1 -fsanitize=thread -I"$TOP/tests/fake/include" -o threads-tsan "$TOP/samples/threads.c" -L"$BUILD/fake" \
+	-lcudart -lpthread -ldl -rdynamic >log 2>&1; then
+	skip 'ThreadSanitizer' "gcc cannot build with it: $(head -n 1 log)"
+elif ! ./threads-tsan >plain.out 2>plain.err; then
+	skip 'ThreadSanitizer' "its runtime does not start here: $(head -n 1 plain.err)"
+else
+	traced env TSAN_OPTIONS=ignore_noninstrumented_modules=1 ./threads-tsan
+	is 'ThreadSanitizer: status and output are the program'\''s' "$?:$(cat "$OUT")" "0:$(cat plain.out)"
+	is 'ThreadSanitizer: nothing is found' "$(grep -c Sanitizer "$ERR")" 0
+	ok 'ThreadSanitizer: the trace keeps its promises' validate "$TRACE"
+fi
+
 # --- valgrind ---------------------------------------------------------------------------------------------
 if command -v valgrind >/dev/null && ! valgrind "$SAMPLES/leak" >"$OUT" 2>"$ERR" </dev/null; then
 	skip 'valgrind' "it does not run the program by itself: $(grep -m1 'unhandled' "$ERR")"
