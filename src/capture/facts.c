@@ -336,5 +336,7 @@ const char *facts_error(int error)
 
 	if (error == -EOWNERDEAD)
 		return "a thread of the program ended inside an update";
+	if (error == -ESTALE)
+		return "the file was taken away, or another is in its place";
 	return text ? text : "unknown error";
 }
