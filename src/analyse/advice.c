@@ -58,11 +58,24 @@ static void find_space(struct facts *facts, const struct trace *trace)
 	}
 }
 
+/* Names of what nobody's call took, or nobody wanted to know of: no stack is missing there. */
+static const char *const by_nature[] = { "[graph memory]", "[not sampled]" };
+
 /* Bytes without code are booked under a name alone, or under no frame at all. */
 static bool is_stackless(const struct trace *trace, const struct trace_stack *stack)
 {
-	return !stack->frames_n ||
-	       (stack->frames_n == 1 && trace_frame_named(&trace->frames[stack->frames[0]]));
+	const struct trace_frame *frame;
+
+	if (!stack->frames_n)
+		return true;
+	frame = &trace->frames[stack->frames[0]];
+	if (stack->frames_n > 1 || !trace_frame_named(frame))
+		return false;
+	for (size_t i = 0; i < sizeof(by_nature) / sizeof(by_nature[0]); i++) {
+		if (frame->function && !strcmp(frame->function, by_nature[i]))
+			return false;
+	}
+	return true;
 }
 
 static void find_parts(struct facts *facts, const struct trace *trace,

@@ -6,6 +6,7 @@
 
 #include "analyse/categories.h"
 #include "analyse/error.h"
+#include "analyse/pair.h"
 #include "analyse/replay.h"
 #include "base/hash.h"
 
@@ -91,6 +92,7 @@ static void on_lost(void *own, uint64_t dropped)
 
 	history->lost = true;
 	history->dropped = dropped;
+	loose_forget(&history->loose);
 	for (size_t i = history->first_event; i < history->events_n; i++) {
 		if (events[i].born && events[i].death == HISTORY_NONE)
 			events[i].death = (uint32_t)history->events_n;
@@ -111,6 +113,35 @@ static void begin_stretch(struct history *history, const struct trace_event *eve
 		.reserved = event->reserved,
 	};
 	history->lost = false;
+}
+
+/*
+ * Bytes without an address end where all that came with their event is gone. What only shrank lives
+ * on whole: an event has one size.
+ */
+static void move_loose(struct history *history, const struct trace_event *event)
+{
+	enum block_kind kind;
+	enum pair_act act = pair_act((enum event_op)event->op, &kind);
+	struct block block = { .size = event->size,
+			       .stack = event->stack,
+			       .pool = event->pool,
+			       .device = event->device,
+			       .space = event->space,
+			       .kind = (uint8_t)kind };
+	uint32_t now = (uint32_t)history->events_n - 1;
+	uint64_t left = event->size, part;
+	uint32_t born;
+	bool whole;
+
+	if (act == PAIR_BEGINS && loose_come(&history->loose, &block, now) < 0)
+		history->failed = true;
+	while (act == PAIR_ENDS && left &&
+	       (part = loose_go(&history->loose, &block, left, &born, &whole))) {
+		if (whole)
+			history->events[born].death = now;
+		left -= part;
+	}
 }
 
 static void on_event(void *own, const struct trace_event *event)
@@ -140,6 +171,8 @@ static void on_event(void *own, const struct trace_event *event)
 		.op = event->op,
 	};
 	history->events_n++;
+	if (!event->ptr)
+		move_loose(history, event);
 	if (history->categories && categories_event(history->categories, event))
 		history->failed = true;
 }
@@ -222,5 +255,6 @@ void history_clear(struct history *history)
 	free(history->threads);
 	free(history->apis);
 	map_clear(&history->known_threads);
+	loose_clear(&history->loose);
 	*history = (struct history){ 0 };
 }

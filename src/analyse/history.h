@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyse/loose.h"
 #include "analyse/trace.h"
 #include "base/map.h"
 
@@ -75,6 +76,7 @@ struct history {
 	uint64_t first_seq;   /* of the stretch without a gap */
 	uint32_t first_event; /* at which that begins */
 	struct map known_threads;
+	struct loose loose; /* what has no address, by event */
 	struct categories *categories;
 	bool failed, lost;
 	uint64_t dropped;

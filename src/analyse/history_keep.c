@@ -48,7 +48,7 @@ static bool may_go(const struct history *history, size_t i)
 {
 	const struct history_event *event = &history->events[i];
 
-	return event->op == EVENT_ALLOC && event->born &&
+	return event->op == EVENT_ALLOC && event->born && event->ptr &&
 	       on_device(&history->places[event->place]) &&
 	       (event->death == HISTORY_NONE ||
 		(history->events[event->death].op == EVENT_FREE && !is_gap(history, event->death)));

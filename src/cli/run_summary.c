@@ -141,7 +141,7 @@ static void say_nothing_found(const struct run *run)
 	else if (!opt_flag(OPT_ID_enable))
 		run_say("nothing was recorded: --enable=0");
 	else
-		run_say("no GPU memory was used by %s, so there is no trace",
+		run_say("there is no trace: %s used no GPU memory, or recording could not begin",
 			text_base(run->command[0]));
 }
 

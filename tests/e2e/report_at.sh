@@ -26,6 +26,8 @@ done
 traced "$E2E/graphs"
 ok 'memory without addresses' "$PYTHON" "$MOMENTS" "$TRACE" --moments 2
 ok 'keeps its promises' validate "$TRACE"
+ok 'no stack is missing' memtrace report --show advice "$TRACE"
+hasnt 'graphs have none' "$OUT" 'have no stack'
 ok 'by thread' memtrace report --json --by thread "$TRACE"
 is 'it is whose it was' "$(json "$OUT" '(d["peaks"][0]["bytes"] >> 20, d["live_at_exit"]["bytes"] >> 20, d["lines"]["total"]["live_count"])')" '[128, 32, 1]'
 echo 'shrunk: api=cudaDeviceGraphMemTrim' >rules

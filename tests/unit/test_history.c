@@ -82,6 +82,28 @@ TEST(what_ends_what)
 	trace_close(&trace);
 }
 
+/* An event may end several that have no address; one that is not gone as a whole lives on. */
+TEST(without_an_address_the_newest_ends)
+{
+	struct history history;
+	struct trace trace;
+
+	begin();
+	event("alloc", 0, 512, 0);
+	event("alloc", 0, 1024, 0);
+	event("alloc", 0, 256, 1); /* another stack's */
+	event("free", 0, 1280, 0);
+	event("alloc", 0, 64, 0);
+	event("free", 0, 320, 0);
+	end(&history, &trace);
+	EQ(history.events[1].death, 3);
+	EQ(history.events[2].death, HISTORY_NONE);
+	EQ(history.events[0].death, 5);
+	EQ(history.events[4].death, 5);
+	history_clear(&history);
+	trace_close(&trace);
+}
+
 TEST(behind_a_gap_nothing_is_known)
 {
 	struct history history;
