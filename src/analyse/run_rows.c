@@ -85,6 +85,9 @@ struct run_row *run_row(struct run *run, enum dimension dimension, const char *g
 
 void run_count(int64_t *sum, int64_t more)
 {
-	if (__builtin_add_overflow(*sum, more, sum))
-		*sum = more < 0 ? -INT64_MAX : INT64_MAX;
+	*sum += more;
+	if (*sum > RUN_MOST)
+		*sum = RUN_MOST;
+	if (*sum < -RUN_MOST)
+		*sum = -RUN_MOST;
 }

@@ -8,15 +8,21 @@
 struct run_row *run_row(struct run *run, enum dimension dimension, const char *group,
 			const char *name);
 
+/*
+ * Traces may say what they like: here numbers end at 8 PiB, so that a difference of two is one,
+ * too, and so is the sum of hundreds of those.
+ */
+#define RUN_MOST ((int64_t)1 << 53)
+
 /* A number of the trace: 0 where it tells none. */
 static inline int64_t run_known(uint64_t value)
 {
 	if (value == TRACE_NONE)
 		return 0;
-	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+	return value > RUN_MOST ? RUN_MOST : (int64_t)value;
 }
 
-/* Traces may say what they like: a sum ends where numbers do, INT64_MAX or its negative. */
+/* Adds, up to RUN_MOST or down to its negative. */
 void run_count(int64_t *sum, int64_t more);
 
 #endif
