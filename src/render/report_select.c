@@ -251,9 +251,14 @@ static int run(struct report_selection *selection, struct trace *trace,
 	       const struct report_options *options, const struct categories *categories)
 {
 	struct replay *replay = &selection->replay;
-	int error = find_wish(selection, trace, options, categories);
+	int error = 0;
 	bool adopt;
 
+	if (trace->capture.baseline && !is_device_only(options))
+		return err("%s: is a baseline: it has no events to select from; ask the trace it "
+			   "was made from",
+			   trace->path);
+	error = find_wish(selection, trace, options, categories);
 	if (!error)
 		error = replay_run(replay, trace, &selection->wish);
 	if (error)

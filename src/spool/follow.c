@@ -293,8 +293,7 @@ static int open_file(struct follow *follow, const char *path, char *why, size_t 
 	if (!S_ISREG(status.st_mode))
 		return read_refuse(why, size, path, "is no regular file, so no spool");
 	if ((uint64_t)status.st_size < (uint64_t)SPOOL_FIRST_BLOCK << SPOOL_BLOCK_SHIFT)
-		return read_refuse(why, size, path,
-				   "too short for a spool: nothing is recorded in it");
+		return read_too_short(follow->fd, path, why, size);
 	return 0;
 }
 

@@ -100,6 +100,17 @@ static int copy_file(struct spool *spool, int fd, size_t bytes)
 	return read_settle(spool, fd);
 }
 
+int read_too_short(int fd, const char *path, char *why, size_t size)
+{
+	char magic[sizeof(SPOOL_MAGIC) - 1];
+	ssize_t n = pread(fd, magic, sizeof(magic), 0);
+
+	/* A trace is taken for a spool more often than a spool is cut. */
+	if (n > 0 && memcmp(magic, SPOOL_MAGIC, (size_t)n) != 0)
+		return read_refuse(why, size, path, "not a memtrace spool");
+	return read_refuse(why, size, path, "too short for a spool: nothing is recorded in it");
+}
+
 /* 0, an error, or 1 when the file grew meanwhile: to be loaded anew. */
 static int load(struct spool *spool, const char *path, char *why, size_t size)
 {
@@ -125,9 +136,9 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 	if (spool->file_blocks > SPOOL_BLOCKS)
 		spool->file_blocks = SPOOL_BLOCKS;
 	if (spool->file_blocks < SPOOL_FIRST_BLOCK) {
+		error = read_too_short(fd, path, why, size);
 		close(fd);
-		return read_refuse(why, size, path,
-				   "too short for a spool: nothing is recorded in it");
+		return error;
 	}
 	spool->reserved = (size_t)(spool->file_blocks + GROWTH) << SPOOL_BLOCK_SHIFT;
 	p = mmap(NULL, spool->reserved + lists, PROT_READ | PROT_WRITE,

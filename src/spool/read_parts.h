@@ -9,6 +9,9 @@
 /* "path: what" into `why`; -EINVAL. */
 int read_refuse(char *why, size_t size, const char *path, const char *what);
 
+/* What is wrong with a file that is shorter than a spool's header; -EINVAL. */
+int read_too_short(int fd, const char *path, char *why, size_t size);
+
 /* Is it the header of a spool that this build reads? 0, or -EINVAL and a sentence. */
 int read_check_header(const struct spool_header *header, const char *path, char *why, size_t size);
 
