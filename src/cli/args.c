@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
+#include <sys/stat.h>
 
 #include "base/opt.h"
 #include "base/text.h"
@@ -109,7 +110,9 @@ void args_help_line(char *to, size_t size, const char *help)
 
 static struct {
 	usage_printer *print;
-} state = { print_help };
+	const struct usage *usage; /* what was parsed last */
+	char **operands;           /* ended by NULL */
+} state = { .print = print_help };
 
 void args_with_usage(const struct command *command, usage_printer *printer)
 {
@@ -291,7 +294,38 @@ enum args_result args_parse(const struct usage *usage, int *argc, char **argv)
 	}
 	argv[kept] = NULL;
 	*argc = kept;
+	state.usage = usage;
+	state.operands = argv + 1;
 	return check_operands(usage, (size_t)kept - 1);
+}
+
+static bool is_file(const struct stat *file, const char *path)
+{
+	struct stat other;
+
+	return !stat(path, &other) && file->st_dev == other.st_dev && file->st_ino == other.st_ino;
+}
+
+bool args_reads(const char *path)
+{
+	const struct usage *usage = state.usage;
+	struct stat file;
+
+	if (!usage || stat(path, &file) || !S_ISREG(file.st_mode))
+		return false;
+	for (char **word = state.operands; *word; word++) {
+		if (is_file(&file, *word))
+			return true;
+	}
+	for (size_t i = 0; i < usage->args_n; i++) {
+		const struct arg *arg = &usage->args[i];
+
+		for (size_t k = 0; arg->kind == ARG_WORDS && arg->text[k]; k++) {
+			if (is_file(&file, arg->text[k]))
+				return true;
+		}
+	}
+	return false;
 }
 
 bool args_count(const char *command, const char *option, const char *text, uint64_t most,

@@ -85,6 +85,10 @@ void args_with_usage(const struct command *command, usage_printer *printer);
 
 enum args_result args_parse(const struct usage *usage, int *argc, char **argv);
 
+/* Is the file there, and one of the operands that args_parse() found (or a word of WORDS), under
+ * whatever name? To be asked while the usage and its values live. */
+bool args_reads(const char *path);
+
 /* The help of an option as one line: lines after the first are indented in the table. */
 void args_help_line(char *to, size_t size, const char *help);
 
@@ -114,7 +118,8 @@ struct out *cli_out(void);
 /* Is standard output a terminal that wants colours? */
 bool cli_colour(int fd);
 
-/* -o FILE: makes cli_out() write there, packed if the name asks for it. 0 or -errno, err_text(). */
+/* -o FILE: makes cli_out() write there, packed if the name asks for it. 0 or -errno, err_text(): a
+ * file that is an operand, too, is not written over (args_reads). */
 int cli_redirect(const char *path);
 
 /* The same for what is packed already, whatever the name says. */

@@ -41,8 +41,11 @@ bool cli_colour(int fd)
 
 int cli_redirect_as_is(const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int fd;
 
+	if (args_reads(path))
+		return err("%s: is read, too, and would be lost: choose another output", path);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return err("%s: %s", path, strerror(errno));
 	output.path = path;

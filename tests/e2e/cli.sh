@@ -187,3 +187,15 @@ if echo 'int main(void) { return 0; }' | ${CC:-cc} -static -x c -o static - 2>/d
 else
 	skip 'a static program' 'the compiler links none'
 fi
+
+# --- an output is no input ------------------------------------------------------------------------------
+cp "$TOP/tests/data/example.json" mine.json
+ln mine.json other.json
+fails 3 'mine.json: is read, too, and would be lost' memtrace baseline mine.json -o mine.json
+fails 3 './other.json: is read, too' memtrace report -o ./other.json mine.json
+fails 3 'mine.json: is read, too' memtrace diff --force --base mine.json --head "$TOP/tests/data/h200-train.json" -omine.json
+is 'nothing was lost' "$(cmp mine.json "$TOP/tests/data/example.json")" ''
+ok 'an output is written again' memtrace baseline mine.json -o base.json
+ok 'and again' memtrace baseline mine.json -o base.json
+fails 3 'mine.json: not a memtrace spool' memtrace recover mine.json
+fails 3 'mine.json: not a memtrace spool' memtrace top --once mine.json
