@@ -191,6 +191,7 @@ static int move_block(struct categories *categories, const struct trace_event *e
 	struct block like = block_of(own, event);
 	uint32_t id = event->ptr ? blocks_find(&own->blocks, &like) : 0;
 	bool comes = event->op == EVENT_ALLOC;
+	int error = 0;
 
 	/* An event without a stack tells nothing of what is done. */
 	if (event->stack == UINT32_MAX && !doing.inside && own->tracks[number].in_pass)
@@ -203,12 +204,14 @@ static int move_block(struct categories *categories, const struct trace_event *e
 		return -ENOMEM;
 	if (id && life_end(categories, id - 1, event, doing.stage))
 		return -ENOMEM;
-	if (!event->ptr && !comes)
+	if (event->ptr)
+		error = comes ? begin(categories, event, &doing, number, &at) : 0;
+	else if (comes)
+		error = loose_begin(categories, event, doing.stage, &at);
+	else
 		loose_end(categories, event, &at);
-	else if (!event->ptr && loose_begin(categories, event, doing.stage, &at))
-		return -ENOMEM;
-	else if (event->ptr && comes && begin(categories, event, &doing, number, &at))
-		return -ENOMEM;
+	if (error)
+		return error;
 	if (comes)
 		places_see_peaks(categories, &at, event);
 	return 0;

@@ -85,12 +85,13 @@ int life_end(struct categories *categories, uint32_t id, const struct trace_even
 	const struct block *block = &own->blocks.list[id];
 	struct life life = life_of(categories, id, event->t);
 	bool soon = track_same_stage(&own->tracks[birth->track], birth, block->seq);
+	int64_t *kept = &own->votes[block->stack].kept;
 	uint8_t category;
 
 	life.freed = (uint8_t)(soon ? (int)FREED_SOON : (int)stage);
 	category = life_category(categories, &life);
 	vote(&own->votes[block->stack], category, block->size);
-	own->votes[block->stack].kept += soon ? 0 - block->size : block->size;
+	*kept = (int64_t)((uint64_t)*kept + (soon ? 0 - block->size : block->size));
 	if (birth->born == STAGE_BACKWARD && !soon && !gradient_remember(own, block->size))
 		return -ENOMEM;
 	book(categories, id, category, false);
