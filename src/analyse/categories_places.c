@@ -18,7 +18,7 @@ static int find_points(struct categories *categories, struct categories_place *p
 
 	if (!curve || !curve->t_n || curve->allocated_n < curve->t_n)
 		return 0;
-	place->t = arena_alloc(&own->arena, (curve->t_n / every + 1) * sizeof(*place->t));
+	place->t = arena_alloc(&own->arena, (curve->t_n / every + 2) * sizeof(*place->t));
 	if (!place->t)
 		return -ENOMEM;
 	for (size_t i = 0; i < curve->t_n; i += every) {
@@ -31,6 +31,9 @@ static int find_points(struct categories *categories, struct categories_place *p
 					  : highest;
 		place->t[place->points++] = curve->t[highest];
 	}
+	/* The end is told, too. */
+	if (place->t[place->points - 1] < curve->t[curve->t_n - 1])
+		place->t[place->points++] = curve->t[curve->t_n - 1];
 	place->bytes = arena_alloc(&own->arena, place->points * categories->rules->categories *
 							sizeof(*place->bytes));
 	return place->bytes ? 0 : -ENOMEM;

@@ -359,6 +359,7 @@ static void compare_curve(const struct categories *categories, unsigned track)
 	uint64_t sums[CATEGORIES];
 
 	OK(place->points > 0);
+	EQ(place->t[place->points - 1], curve_t[track][curves[track].t_n - 1]);
 	for (size_t p = 0; p < place->points; p += 1 + chance_below(&chance, 40)) {
 		size_t at = 0;
 
