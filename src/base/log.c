@@ -2,6 +2,7 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,13 +42,35 @@ static bool still_stderr(void)
 	       status.st_dev == log_state.device && status.st_ino == log_state.inode;
 }
 
+enum {
+	PIECE = 4096, /* PIPE_BUF: a pipe that can be written to takes as much without waiting */
+	PATIENCE_MS = 100,
+};
+
+/* A pipe that nobody reads any more, or a terminal that is stopped, would hold the host for ever.
+ */
+static bool takes_a_piece(void)
+{
+	struct pollfd ready = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&ready, 1, PATIENCE_MS) > 0;
+}
+
 static void write_out(const char *text)
 {
 	int cancel = cancel_hold();
+	size_t left = strlen(text);
 	struct signals_held held;
 
 	signals_hold(&held, SIGPIPE);
-	fd_write_all(STDERR_FILENO, text, strlen(text));
+	while (left && takes_a_piece()) {
+		size_t piece = left < PIECE ? left : PIECE;
+
+		if (fd_write_all(STDERR_FILENO, text, piece))
+			break;
+		text += piece;
+		left -= piece;
+	}
 	signals_release(&held);
 	cancel_release(cancel);
 }

@@ -1,8 +1,9 @@
 /*
  * A line on the host's stderr, on the rare occasions when we may speak (design.md section 7).
  *
- * Nothing here allocates, waits or kills: a closed pipe's SIGPIPE is held back, and a descriptor 2
- * that is no longer what it was at start is left alone. errno is kept.
+ * Nothing here allocates, blocks or kills: a closed pipe's SIGPIPE is held back, what a full one
+ * does not take within a moment is lost, and a descriptor 2 that is no longer what it was at start
+ * is left alone. errno is kept.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -12,7 +13,7 @@
 /* Remembers what descriptor 2 is. */
 void log_init(bool quiet);
 
-/* Lines as they are, ended by a line break, in one write. */
+/* Lines as they are, ended by a line break; in one write unless they are longer than 4 KiB. */
 void log_lines(const char *lines);
 
 /* "memtrace: " and the parts, ended by NULL, as one line. */

@@ -117,6 +117,20 @@ print("status", child.returncode)' "$SAMPLES/leak"
 is 'stderr a closed pipe: the status is the same' "$(tail -n 1 "$OUT")" 'status 0'
 ok 'stderr a closed pipe: the trace is written' [ -s "$TRACE" ]
 
+# One that is full, and that nobody reads: the line is lost rather than the program held.
+traced timeout 60 "$PYTHON" -c '
+import os, subprocess, sys
+read, write = os.pipe()
+os.set_blocking(write, False)
+try:
+    while True:
+        os.write(write, bytes(4096))
+except BlockingIOError:
+    os.set_blocking(write, True)
+sys.exit(subprocess.run([sys.argv[1]], stderr=write).returncode)' "$SAMPLES/leak"
+is 'stderr a full pipe: the program ends as ever' "$?" 0
+ok 'stderr a full pipe: the trace is written' [ -s "$TRACE" ]
+
 # Its stderr is a file of its own now: nothing of ours in it.
 traced sh -c 'exec 2>other; "$0"' "$SAMPLES/leak"
 is 'a program started with another stderr is told there' "$(cat other)" "memtrace: wrote $TRACE"
