@@ -191,7 +191,8 @@ const char *document_stop_text(unsigned stop)
 		return "recording stopped early: no space for the spool (full disk, quota or "
 		       "ulimit -f)";
 	case SPOOL_VANISHED:
-		return "recording stopped early: the spool vanished from its directory";
+		return "recording stopped early: the spool vanished from its directory, or may no "
+		       "longer be opened there";
 	case SPOOL_TOO_LARGE:
 		return "recording stopped early: the spool reached its largest size";
 	case SPOOL_NO_FILES:

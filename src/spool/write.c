@@ -96,7 +96,9 @@ static int reopen(const struct spool *spool)
 	int fd = open(spool->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
 
 	if (fd < 0)
-		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : -ESTALE;
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EACCES
+			       ? -errno
+			       : -ESTALE;
 	if (fstat(fd, &status) || status.st_dev != spool->device || status.st_ino != spool->inode) {
 		close(fd);
 		return -ESTALE;
@@ -253,6 +255,7 @@ enum spool_stop spool_stop_reason(int error)
 	case -EOVERFLOW:
 		return SPOOL_TOO_LARGE;
 	case -ESTALE:
+	case -EACCES: /* the process is another user's now */
 		return SPOOL_VANISHED;
 	case -ENOMEM:
 		return SPOOL_NO_MEMORY;

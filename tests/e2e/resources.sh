@@ -189,6 +189,15 @@ for descriptors in 16 64; do
 	sound "every one of $descriptors descriptors is taken" "$TRACE"
 done
 
+traced "$PYTHON" -c '
+import ctypes, resource
+where = ctypes.c_void_p()
+failed = ctypes.CDLL("libcudart.so.13").cudaMalloc(ctypes.byref(where), ctypes.c_size_t(4096))
+resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+raise SystemExit(failed)'
+is 'no descriptor from here on: the status is the program'\''s' "$?" 0
+has 'no descriptor from here on: it is told' "$ERR" 'could not be written: Too many open files'
+
 # --- the directory goes away while the program runs -----------------------------------------------------
 mkdir -p gone/deep
 MEMTRACE_OUTPUT=$PWD/gone/deep/t.json
