@@ -172,8 +172,8 @@ static bool due(int device, uint64_t now)
 
 /*
  * Some drivers answer in 25 us, some in a millisecond: the host waits the same part of its time. Of
- * two answers the quicker one counts, for a thread may have lost its turn meanwhile. Where memory was
- * on the move it is asked again soon.
+ * two answers the quicker one counts, for a thread may have lost its turn meanwhile. Where memory
+ * was on the move it is asked again soon.
  */
 static void rest_from(int device, uint64_t begin, bool accounted)
 {
