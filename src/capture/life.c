@@ -100,10 +100,13 @@ static _Thread_local struct {
 	bool asleep;  /* nothing of ours has begun, and there is nobody who could begin it */
 } forking;
 
-static void before_fork(void)
+START_CODE static void before_fork(void)
 {
-	forking.asleep = __libc_single_threaded && !record_awake() && !loader_used();
-	if (forking.asleep)
+	bool asleep = __libc_single_threaded && !record_awake() && !loader_used();
+
+	if (forking.asleep != asleep) /* shells fork all the time: a page less is written */
+		forking.asleep = asleep;
+	if (asleep)
 		return;
 	forking.inside = record_inside();
 	forking.handler = forking.inside || unwind_signal_in_us();
@@ -113,7 +116,7 @@ static void before_fork(void)
 	watch_forked(); /* what libc and others do until it is dropped is no call of ours */
 }
 
-static void after_fork_in_parent(void)
+START_CODE static void after_fork_in_parent(void)
 {
 	if (forking.asleep)
 		return;
@@ -122,10 +125,14 @@ static void after_fork_in_parent(void)
 	loader_release();
 }
 
-static void after_fork_in_child(void)
+START_CODE static void after_fork_in_child(void)
 {
+	if (forking.asleep) {
+		record_forked_asleep();
+		return;
+	}
 	span_forked();
-	if (!forking.asleep && forking.handler)
+	if (forking.handler)
 		record_forked_in_handler(forking.inside);
 	else
 		record_forked();

@@ -23,14 +23,19 @@ static START_DATA struct {
 	atomic_int steady;
 } start;
 
-START_CODE uint64_t now_init(void)
+START_CODE uint64_t now_asked(void)
 {
 	struct timespec now = { 0 };
 
+	return !start_call(SYS_clock_gettime, CLOCK_MONOTONIC, &now)
+		       ? (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec
+		       : clock_now();
+}
+
+START_CODE uint64_t now_init(void)
+{
 	start.ticks = ticks_now();
-	start.ns = !start_call(SYS_clock_gettime, CLOCK_MONOTONIC, &now)
-			   ? (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec
-			   : clock_now();
+	start.ns = now_asked();
 	return start.ns;
 }
 

@@ -170,8 +170,9 @@ bool record_idle(void);
 /* Ends recording and writes the document; the destructor's part. */
 void record_finish(void);
 
-/* In a forked child: forgets the parent's recording. */
+/* In a forked child: forgets the parent's recording; where nobody has asked yet there is none. */
 void record_forked(void);
+void record_forked_asleep(void);
 
 /*
  * The same in the child of a signal handler that has interrupted this library: what it interrupted

@@ -7,11 +7,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/start.h"
+#include "base/start_call.h"
 #include "capture/autograd.h"
 #include "capture/calls.h"
 #include "capture/cupti.h"
 #include "capture/loader.h"
 #include "capture/modules.h"
+#include "capture/now.h"
 #include "capture/nvtx.h"
 #include "capture/record_parts.h"
 #include "capture/resolve.h"
@@ -97,6 +100,13 @@ void record_forked(void)
 		atomic_store(&record_state, RECORD_ON);
 	if (alive)
 		*alive = 1;
+}
+
+/* Of what a child has in memory for nothing else it touches one page. */
+START_CODE void record_forked_asleep(void)
+{
+	record_process.pid = (int)start_call(SYS_getpid, 0, NULL);
+	record_process.start_monotonic = now_asked();
 }
 
 void record_forked_in_handler(bool inside)
