@@ -103,11 +103,6 @@ int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, ui
 	return scope;
 }
 
-static bool on_card(const struct event *event)
-{
-	return event->device >= 0 && (event->space == SPACE_DEVICE || event->space == SPACE_ARRAY);
-}
-
 /* Does the event speak of driver memory (rather than of a block inside some)? */
 static bool from_driver(const struct event *event)
 {
@@ -165,7 +160,7 @@ static inline bool touch(struct ledger *ledger, const struct event *event, uint3
 {
 	const struct ledger_touched *last = &ledger->last_touched;
 
-	if (!on_card(event) || !from_driver(event))
+	if (!space_on_card(event->device, event->space) || !from_driver(event))
 		owner = 0;
 	if (last->where != where_of(event) || last->owner != owner)
 		return touch_anew(ledger, event, owner);
@@ -299,7 +294,9 @@ static void move(struct ledger *ledger, const struct event *event, uint32_t stac
 		change.bytes = sign * (int64_t)event->size;
 		if (handed)
 			totals_add(spool, &touched->space, METRIC_ALLOCATED, &change);
-		if (!on_card(event)) /* a pool has both sums, wherever its memory lies */
+		if (!space_on_card(
+			    event->device,
+			    event->space)) /* a pool has both sums, wherever its memory lies */
 			shift(spool, &touched->pool, handed ? METRIC_ALLOCATED : METRIC_RESERVED,
 			      &change);
 	}
@@ -367,21 +364,29 @@ static uint64_t generation(const struct ledger *ledger)
 	return atomic_load_explicit(&ledger->spool->header->generation, memory_order_relaxed);
 }
 
+static inline int64_t one_block(const struct event *event)
+{
+	return comes(event) ? 1 : -1;
+}
+
 void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
 		 const struct touched *touched)
 {
 	ledger_put(ledger, event);
-	move(ledger, event, stack, touched, comes(event) ? 1 : -1);
+	move(ledger, event, stack, touched, one_block(event));
 }
 
 /* Opens the transaction of one event and moves the sums; the caller changes nodes, then commits
  * what was touched last. */
-static inline bool begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner)
+static inline bool begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
+			 int64_t blocks)
 {
+	ledger->newest = 0;
 	if (!touch(ledger, event, owner) || !ledger_room(ledger, 1))
 		return false;
 	txn_begin(ledger->spool);
-	ledger_book(ledger, event, stack, &ledger->last_touched.touched);
+	ledger_put(ledger, event);
+	move(ledger, event, stack, &ledger->last_touched.touched, blocks);
 	return true;
 }
 
@@ -412,8 +417,7 @@ static void enter(struct ledger *ledger, struct event *event, struct spool_node 
 {
 	uint32_t id;
 
-	ledger->newest = 0;
-	if (!begin(ledger, event, node->stack, node->owner))
+	if (!begin(ledger, event, node->stack, node->owner, one_block(event)))
 		return;
 	node->t = node->t ? node->t : event->t;
 	id = live_insert(ledger->spool, node);
@@ -460,8 +464,7 @@ void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id)
 	struct spool_node node = *live_node(ledger->spool, id);
 
 	ledger_tell_end(event, &node);
-	ledger->newest = 0;
-	if (!begin(ledger, event, node.stack, node.owner))
+	if (!begin(ledger, event, node.stack, node.owner, one_block(event)))
 		return;
 	ledger_bury(ledger, event, id);
 	ledger_commit(ledger, &ledger->last_touched.touched);
@@ -578,33 +581,13 @@ static uint64_t booked(struct ledger *ledger, const struct event *event, enum me
 	return 0;
 }
 
-/*
- * How many blocks the bytes were, nobody tells: what a pool holds without an address counts as one,
- * however it grows and shrinks.
- */
-static void move_loose(struct ledger *ledger, struct event *event, uint64_t before, uint64_t after)
-{
-	const struct touched *touched = &ledger->last_touched.touched;
-
-	ledger->newest = 0;
-	if (!touch(ledger, event, 0) || !ledger_room(ledger, 1))
-		return;
-	txn_begin(ledger->spool);
-	ledger_put(ledger, event);
-	move(ledger, event, event->stack, touched, (int64_t)(after != 0) - (before != 0));
-	ledger_count_birth(ledger, event, event->stack);
-	if (event->op == EVENT_FREE) /* nobody knows what died */
-		count_free(ledger->spool, event->stack, event->stack, event->size);
-	ledger_commit(ledger, touched);
-}
-
 void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_op op,
 		   uint64_t bytes, uint32_t stack)
 {
 	enum metric metric =
 		op == EVENT_ALLOC || op == EVENT_FREE ? METRIC_ALLOCATED : METRIC_RESERVED;
 	struct event event = *like;
-	uint64_t before;
+	uint64_t before, after;
 
 	if (ledger->error)
 		return;
@@ -615,9 +598,15 @@ void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_o
 	event.stream = 0;
 	before = booked(ledger, &event, metric, stack);
 	event.size = comes(&event) || bytes < before ? bytes : before;
-	if (event.size)
-		move_loose(ledger, &event, before,
-			   comes(&event) ? before + event.size : before - event.size);
+	after = comes(&event) ? before + event.size : before - event.size;
+	/* How many blocks the bytes were, nobody tells: what a pool holds without an address counts
+	 * as one, however it grows and shrinks. */
+	if (!event.size || !begin(ledger, &event, stack, 0, (int64_t)(after != 0) - (before != 0)))
+		return;
+	ledger_count_birth(ledger, &event, stack);
+	if (op == EVENT_FREE) /* nobody knows what died */
+		count_free(ledger->spool, stack, stack, event.size);
+	ledger_commit(ledger, &ledger->last_touched.touched);
 }
 
 bool ledger_pool_agrees(struct ledger *ledger, const struct event *event, uint64_t allocated,
