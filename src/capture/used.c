@@ -134,7 +134,7 @@ static bool look(const struct span *span, int device, struct used_look *look)
 		if ((uint32_t)before != used_thread.moving)
 			continue;
 		look->t = record_now();
-		look->turn = 1 + atomic_fetch_add(&turns, 1);
+		look->turn = atomic_fetch_add(&turns, 1);
 		if (!ask(device, &look->used))
 			return false;
 		look->moving = before;
@@ -309,21 +309,22 @@ static void describe(const struct span *span, struct used_culprit *culprit)
 /* A figure from behind the step, in the account. The step lasts until then: it is whose it is. */
 static bool account_end(const struct span *span, struct used_culprit *culprit, bool *described)
 {
-	struct used_device *known = &used_devices[span->step_device];
+	int device = span->step_device;
 	struct used_look seen;
 	bool done;
 	bool any;
 
-	if (!look(span, span->step_device, &seen))
+	if (!look(span, device, &seen))
 		return false;
 	record_lock();
-	any = used_left(span->step_device, &seen) != known->residual;
-	record_unlock();
-	if (any && !*described)
+	any = used_left(device, &seen) != used_devices[device].residual;
+	if (any && !*described) {
+		record_unlock(); /* the driver is asked, and the stack walked */
 		describe(span, culprit);
-	*described = *described || any;
-	record_lock();
-	done = used_account(span->step_device, &seen, any ? culprit : NULL, NULL);
+		*described = true;
+		record_lock();
+	}
+	done = used_account(device, &seen, any ? culprit : NULL, NULL);
 	if (done)
 		used_abandon();
 	record_unlock();
