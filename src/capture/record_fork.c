@@ -82,6 +82,13 @@ static void clear(void)
 	record_marks_clear();
 }
 
+/* Of what a child has in memory for nothing else it touches one page. */
+START_CODE void record_forked_asleep(void)
+{
+	record_process.pid = (int)start_call(SYS_getpid, 0, NULL);
+	record_process.start_monotonic = now_asked();
+}
+
 void record_forked(void)
 {
 	uint8_t *alive = atomic_load(&record_process.alive);
@@ -92,21 +99,13 @@ void record_forked(void)
 	lock_reset(&recorder.lock);
 	record_self.phase = OUTSIDE;
 	atomic_fetch_add(&record_process.generation, 1);
-	record_process.pid = getpid();
-	record_process.start_monotonic = clock_now();
+	record_forked_asleep();
 	if (record_awake())
 		record_process.start_realtime = clock_realtime();
 	if (atomic_load(&record_state) == RECORD_ENDED)
 		atomic_store(&record_state, RECORD_ON);
 	if (alive)
 		*alive = 1;
-}
-
-/* Of what a child has in memory for nothing else it touches one page. */
-START_CODE void record_forked_asleep(void)
-{
-	record_process.pid = (int)start_call(SYS_getpid, 0, NULL);
-	record_process.start_monotonic = now_asked();
 }
 
 void record_forked_in_handler(bool inside)
