@@ -16,8 +16,8 @@ size_t utf8_decode(const char *p, size_t left, uint32_t *c);
 
 enum { UTF8_MOST = 4 };
 
-/* Bytes of a character that is one (no surrogate, at most 0x10ffff): their number, UTF8_MOST at
- * most; 0, and none of them written, where `room` is less. */
+/* Bytes of a character, of what is none (a surrogate, above 0x10ffff) those of U+FFFD: their
+ * number, UTF8_MOST at most; 0, and none of them written, where `room` is less. */
 size_t utf8_encode(char *to, size_t room, uint32_t c);
 
 /*

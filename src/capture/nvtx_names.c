@@ -32,11 +32,7 @@ void nvtx_narrow(char *to, size_t size, const wchar_t *from)
 	size_t more = 1;
 
 	for (; from && *from && more; from++) {
-		uint32_t c = (uint32_t)*from;
-
-		if ((c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
-			c = 0xfffd;
-		more = utf8_encode(to + used, size - 1 - used, c);
+		more = utf8_encode(to + used, size - 1 - used, (uint32_t)*from);
 		used += more;
 	}
 	to[used] = '\0';

@@ -45,7 +45,7 @@ static uint32_t character(const void *text, unsigned width, uint64_t index)
 		     : width == 2 ? ((const uint16_t *)text)[index]
 				  : ((const uint32_t *)text)[index];
 
-	return c == 0 || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff ? REPLACEMENT : c;
+	return c ? c : REPLACEMENT;
 }
 
 bool python_text(const struct python_interpreter *python, const void *text, char *to, size_t size)
