@@ -7,6 +7,7 @@
 #include "analyse/leaks.h"
 #include "analyse/survey.h"
 #include "analyse/trace.h"
+#include "codec/pseudo_stacks.h"
 
 static uint64_t known(uint64_t number)
 {
@@ -59,7 +60,7 @@ static void find_space(struct facts *facts, const struct trace *trace)
 }
 
 /* Names of what nobody's call took, or nobody wanted to know of: no stack is missing there. */
-static const char *const by_nature[] = { "[graph memory]", "[not sampled]" };
+static const char *const by_nature[] = { PSEUDO_GRAPH_MEMORY, PSEUDO_NOT_SAMPLED };
 
 /* Bytes without code are booked under a name alone, or under no frame at all. */
 static bool is_stackless(const struct trace *trace, const struct trace_stack *stack)

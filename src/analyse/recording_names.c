@@ -6,6 +6,7 @@
 #include "analyse/recording.h"
 #include "analyse/sites.h"
 #include "base/text.h"
+#include "codec/pseudo_stacks.h"
 
 enum { NAMING_DEPTH = 1024 }; /* frames of a stack that are looked at */
 
@@ -105,7 +106,7 @@ void recording_line(struct recording *recording, uint32_t number, char *to, size
 	if (stack)
 		read_stack(&naming, recording, stack);
 	if (!stack || !naming.count) {
-		text_copy(to, size, "[not recorded]");
+		text_copy(to, size, PSEUDO_NOT_RECORDED);
 		return;
 	}
 	pick = site_pick(naming.frames, naming.order, naming.count);

@@ -10,6 +10,7 @@
 
 #include "analyse/trace.h"
 #include "analyse/trace_parts.h"
+#include "codec/pseudo_stacks.h"
 
 /* The stack of those that are no samples: their bytes are in the estimates of the others. */
 static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
@@ -18,7 +19,7 @@ static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
 				   ? trace->frames[stack->frames[0]].function
 				   : NULL;
 
-	return name && !strcmp(name, "[not sampled]");
+	return name && !strcmp(name, PSEUDO_NOT_SAMPLED);
 }
 
 /* A count of samples becomes one of what they stand for. */

@@ -11,6 +11,7 @@
 #include "capture/driver.h"
 #include "capture/facts.h"
 #include "capture/span_parts.h"
+#include "codec/pseudo_stacks.h"
 
 enum { GRAPH_DEVICES = 64, POOLS = 64, PATIENCE = 10000 };
 
@@ -331,7 +332,7 @@ static bool has_changed(int device, struct graph_memory *memory)
 /* Growing the one first and shrinking the other, so that no more is allocated than reserved. */
 static void sample_device(struct span *span, int device, const struct graph_memory *memory)
 {
-	static const char stack[] = "[graph memory]";
+	static const char stack[] = PSEUDO_GRAPH_MEMORY;
 	struct event event;
 
 	record_note("memory of graphs is sampled when one is launched, uploaded or trimmed");

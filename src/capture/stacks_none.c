@@ -5,6 +5,7 @@
 #include "capture/modules.h"
 #include "capture/record.h"
 #include "capture/stacks.h"
+#include "codec/pseudo_stacks.h"
 
 /* The owner that the caller's address tells: false if only a walk can. */
 static bool caller_owner(void *caller, uint32_t *owner)
@@ -23,9 +24,9 @@ static bool caller_owner(void *caller, uint32_t *owner)
 static uint32_t none_of(enum stacks_reason reason, enum space space, uint32_t owner)
 {
 	static const char *const names[] = {
-		[STACKS_STOPPED] = "[not recorded]",
+		[STACKS_STOPPED] = PSEUDO_NOT_RECORDED,
 		[STACKS_FILTERED] = "[filtered out]",
-		[STACKS_NO_SAMPLE] = "[not sampled]",
+		[STACKS_NO_SAMPLE] = PSEUDO_NOT_SAMPLED,
 	};
 
 	if (reason == STACKS_STOPPED && space == SPACE_DEVICE && !owner)

@@ -22,6 +22,7 @@ static struct hash128 seed(void)
 
 static const uint64_t bounds[SPOOL_KINDS] = {
 #define BOUND(kind, most, what) [SPOOL_##kind] = (most),
+#include "codec/pseudo_stacks.h"
 #include "ledger/bounds.def"
 #undef BOUND
 };
@@ -65,7 +66,7 @@ int intern_init(struct intern *intern, struct spool *spool)
 	if (error)
 		return error;
 	publish(spool, SPOOL_TEXT, 1);
-	intern_pseudo_stack(intern, "[not recorded]");
+	intern_pseudo_stack(intern, PSEUDO_NOT_RECORDED);
 	return 0;
 }
 
