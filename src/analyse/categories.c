@@ -293,7 +293,7 @@ int categories_start(struct categories *categories, struct trace *trace, const s
 		.own = calloc(1, sizeof(*categories->own)),
 	};
 	if (!categories->own)
-		return err("%s: no memory left", trace->path);
+		return err_no_memory(trace->path);
 	categories->own->trace = trace;
 	if (categories_find_places(categories) || start_own(categories))
 		return err_no_memory(categories->own->trace->path);

@@ -115,7 +115,7 @@ int leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressio
 
 	*leaks = (struct leaks){ .list = calloc(trace->sites_n + 1, sizeof(*leaks->list)) };
 	if (!leaks->list)
-		return err("%s: no memory left", trace->path);
+		return err_no_memory(trace->path);
 	for (uint32_t i = 0; i < trace->sites_n; i++) {
 		const struct trace_site *site = &trace->sites[i];
 		struct leak leak = { .site = i, .stack = UINT32_MAX };

@@ -1,4 +1,9 @@
-/* The events of a trace once more, in one pass. */
+/*
+ * The events of a trace once more, in one pass.
+ *
+ * What is selected, what an event moves and what was so at the moment are here together: each event
+ * passes through all of it. The rows that it is booked under are replay_rows.c's.
+ */
 #include "analyse/replay.h"
 
 #include <errno.h>

@@ -49,7 +49,7 @@ static int see_frames(struct run *run)
 
 	run->seen = arena_alloc(&run->arena, (trace->frames_n + 1) * sizeof(*run->seen));
 	if (!run->seen)
-		return err("%s: no memory left", trace->path);
+		return err_no_memory(trace->path);
 	for (size_t i = 0; i < trace->frames_n; i++) {
 		const struct trace_frame *frame = &trace->frames[i];
 		bool python = frame->language == TRACE_PYTHON;
@@ -60,7 +60,7 @@ static int see_frames(struct run *run)
 
 		if (site_frame_read(&run->seen[i], python, demangled(run, frame), path,
 				    &run->arena))
-			return err("%s: no memory left", trace->path);
+			return err_no_memory(trace->path);
 	}
 	return 0;
 }

@@ -49,7 +49,7 @@ static int grow(struct run *run)
 		run->rows = rows;
 	if (!rows || !slots) {
 		free(slots);
-		return err("%s: no memory left", run->trace.path);
+		return err_no_memory(run->trace.path);
 	}
 	free(run->slots);
 	run->slots = slots;
@@ -76,7 +76,7 @@ struct run_row *run_row(struct run *run, enum dimension dimension, const char *g
 	row->name = arena_text(&run->arena, name, strlen(name));
 	row->group = arena_text(&run->arena, group, strlen(group));
 	if (!row->name || !row->group) {
-		err("%s: no memory left", run->trace.path);
+		err_no_memory(run->trace.path);
 		return NULL;
 	}
 	*slot = (uint32_t)++run->rows_n;

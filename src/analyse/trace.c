@@ -317,7 +317,7 @@ static int open_trace(struct trace *trace, bool events)
 	int error = open_file(trace, events);
 
 	if (!error && json_open(&trace->json, trace->fd, trace->path))
-		error = err("%s: no memory left", trace->path);
+		error = err_no_memory(trace->path);
 	if (!error)
 		error = read_facts(trace);
 	if (!error)

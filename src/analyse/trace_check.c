@@ -110,7 +110,7 @@ static int check_sites(struct trace *trace)
 {
 	trace->site_of = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(uint32_t));
 	if (!trace->site_of)
-		return err("%s: no memory left", trace->path);
+		return err_no_memory(trace->path);
 	memset(trace->site_of, 0xff, trace->stacks_n * sizeof(uint32_t));
 	for (size_t i = 0; i < trace->sites_n; i++) {
 		struct trace_site *site = &trace->sites[i];

@@ -171,7 +171,7 @@ int tree_build(struct tree *tree, const struct trace *trace, const struct trace_
 	if (made)
 		return 0;
 	tree_clear(tree);
-	return err("%s: no memory left", trace->path);
+	return err_no_memory(trace->path);
 }
 
 void tree_clear(struct tree *tree)

@@ -52,7 +52,6 @@ enum {
 static bool takes_a_piece(void)
 {
 	struct pollfd ready = { .fd = STDERR_FILENO, .events = POLLOUT };
-
 	int count = poll(&ready, 1, PATIENCE_MS);
 
 	/* EINVAL: the limit of descriptors is none, which a write does not mind. */

@@ -149,7 +149,7 @@ static int put_stacks(struct chrome *chrome)
 				number = ++count;
 				if (!map_put(&known, key, number)) {
 					map_clear(&known);
-					return err("%s: no memory left", trace->path);
+					return err_no_memory(trace->path);
 				}
 				trace_frame_text(trace, stack->frames[k], text, sizeof(text));
 				chrome_u64(chrome, number > 1 ? ",\n\"" : "\n\"", number);
@@ -214,7 +214,7 @@ int format_chrome(struct trace *trace, struct out *out, const struct format_opti
 	if (!error && chrome.innermost)
 		error = put_document(&chrome);
 	else if (!error)
-		error = err("%s: no memory left", trace->path);
+		error = err_no_memory(trace->path);
 	stack_texts_clear(&chrome.stacks);
 	free(chrome.innermost);
 	return error;

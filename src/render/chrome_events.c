@@ -151,7 +151,7 @@ static int count_owner(struct walk *walk, const struct block *block, int sign, u
 		return 0;
 	owner = owner_of(walk, block);
 	if (!owner)
-		return err("%s: no memory left", walk->chrome->trace->path);
+		return err_no_memory(walk->chrome->trace->path);
 	owner->bytes += sign > 0 ? block->size : 0 - block->size;
 	put_owner(walk, owner, t);
 	return 0;

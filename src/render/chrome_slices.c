@@ -268,5 +268,5 @@ int chrome_slices(struct chrome *chrome)
 	}
 	free(open);
 	free(slices);
-	return ok ? 0 : err("%s: no memory left", chrome->trace->path);
+	return ok ? 0 : err_no_memory(chrome->trace->path);
 }

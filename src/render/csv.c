@@ -158,7 +158,7 @@ int format_csv(struct trace *trace, struct out *out, const struct format_options
 
 	writer.open = calloc(trace->phases_n + 1, sizeof(*writer.open));
 	if (!error && !writer.open)
-		error = err("%s: no memory left", trace->path);
+		error = err_no_memory(trace->path);
 	if (!error)
 		error = put_events(&writer, options);
 	free(writer.open);

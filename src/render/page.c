@@ -212,7 +212,7 @@ static int write_parts(struct part *part, unsigned number, struct out *out)
 		error = steps_infer_if_few(&part->trace);
 	if (!error && part->options->max_events &&
 	    history_fold(&part->history, part->options->max_events, &part->folded))
-		error = err("%s: no memory left", part->input->path);
+		error = err_no_memory(part->input->path);
 	if (!error)
 		error = page_spans_find(&part->spans, &part->trace, part->options->max_events);
 	if (!error)

@@ -123,7 +123,7 @@ int page_events(const struct trace *trace, const struct history *history,
 	int error = 0;
 
 	if (!deaths)
-		return err("%s: no memory left", trace->path);
+		return err_no_memory(trace->path);
 	for (size_t i = 0; i < history->events_n; i++) {
 		const struct history_event *event = &history->events[i];
 

@@ -52,7 +52,7 @@ int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t m
 		return 0;
 	sorted = calloc(count, sizeof(struct trace_phase *));
 	if (!sorted)
-		return err("%s: no memory left", trace->path);
+		return err_no_memory(trace->path);
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = &trace->phases[i];
 	qsort(sorted, count, sizeof(struct trace_phase *), longest_first);

@@ -96,12 +96,12 @@ int page_spans_find(struct page_spans *spans, const struct trace *trace, uint64_
 		.count = trace->spans_n,
 	};
 	if (!spans->list || !spans->tracks || !spans->track)
-		return err("%s: no memory left", trace->path);
+		return err_no_memory(trace->path);
 	for (size_t i = 0; i < trace->spans_n; i++)
 		spans->list[i] = &trace->spans[i];
 	leave_out(spans, most);
 	qsort(spans->list, spans->count, sizeof(const struct trace_span *), by_time);
-	return name_tracks(spans) ? err("%s: no memory left", trace->path) : 0;
+	return name_tracks(spans) ? err_no_memory(trace->path) : 0;
 }
 
 void page_spans_clear(struct page_spans *spans)

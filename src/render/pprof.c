@@ -98,7 +98,7 @@ static void flush_profile(struct writer *writer, struct protobuf *fields)
 		deflate_part(writer, fields->bytes + at, left < PACKED ? left : PACKED, Z_NO_FLUSH);
 	}
 	if (fields->no_memory)
-		writer->error = err("%s: no memory left", writer->trace->path);
+		writer->error = err_no_memory(writer->trace->path);
 	fields->used = 0;
 }
 
@@ -358,7 +358,7 @@ int format_pprof(struct trace *trace, struct out *out, const struct format_optio
 	if (!error &&
 	    (!writer.seen || deflateInit2(&writer.gzip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP,
 					  MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK))
-		error = err("%s: no memory left", trace->path);
+		error = err_no_memory(trace->path);
 	if (!error) {
 		put_profile(&writer, options);
 		error = writer.error;

@@ -111,7 +111,7 @@ static int read_events(struct report_study *study, struct trace *trace)
 	if (!error && !more)
 		error = survey_end(&study->survey);
 	if (error)
-		return err("%s: no memory left", trace->path);
+		return err_no_memory(trace->path);
 	return more < 0 ? -EINVAL : 0;
 }
 

@@ -46,7 +46,7 @@ static uint32_t *sorted(const struct report *report, size_t *count,
 	*count = 0;
 	*total = (struct survey_temporaries){ 0 };
 	if (!list) {
-		err("%s: no memory left", report->trace->path);
+		err_no_memory(report->trace->path);
 		return NULL;
 	}
 	for (uint32_t i = 0; i <= report->trace->sites_n; i++) {

@@ -94,7 +94,7 @@ static int walk(const struct report *report, const struct tree *tree, row_writer
 	size_t height;
 
 	if (!pile)
-		return err("%s: no memory left", report->trace->path);
+		return err_no_memory(report->trace->path);
 	height = push_children(report, tree, &root, pile, 0);
 	while (height) {
 		struct row row = pile[--height];

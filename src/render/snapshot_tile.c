@@ -57,7 +57,7 @@ static int collect(struct snapshot *snapshot, struct snapshot_device *device)
 	device->blocks = calloc(count + 2, sizeof(*device->blocks));
 	device->segments = calloc(walk.count + count + 1, sizeof(*device->segments));
 	if (!device->blocks || !device->segments)
-		return err("%s: no memory left", snapshot->trace->path);
+		return err_no_memory(snapshot->trace->path);
 	for (uint32_t i = 0; i < blocks->used; i++) {
 		if (is_live(snapshot, device, i))
 			device->blocks[device->blocks_n++] = (struct snapshot_block){
@@ -159,7 +159,7 @@ int snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 		return error;
 	strays = set_strays_aside(snapshot, device);
 	if (strays == SIZE_MAX)
-		return err("%s: no memory left", snapshot->trace->path);
+		return err_no_memory(snapshot->trace->path);
 	add_own_segments(device, strays);
 	add_filler(snapshot, device);
 	/* Both lists go up together: what was added lies above all addresses of programs. */

@@ -177,9 +177,9 @@ int format_speedscope(struct trace *trace, struct out *out, const struct format_
 	if (!error && writer.numbers)
 		put_document(&writer, options);
 	else if (!error)
-		error = err("%s: no memory left", trace->path);
+		error = err_no_memory(trace->path);
 	if (!error && writer.no_memory)
-		error = err("%s: no memory left", trace->path);
+		error = err_no_memory(trace->path);
 	map_clear(&writer.groups);
 	free(writer.numbers);
 	weights_clear(&weights);

@@ -47,9 +47,9 @@ int stack_texts_make(struct stack_texts *texts, const struct trace *trace)
 	};
 	for (uint32_t i = 0; texts->texts && i < trace->stacks_n; i++) {
 		if (!make_one(texts, i))
-			return err("%s: no memory left", trace->path);
+			return err_no_memory(trace->path);
 	}
-	return texts->texts ? 0 : err("%s: no memory left", trace->path);
+	return texts->texts ? 0 : err_no_memory(trace->path);
 }
 
 void stack_texts_clear(struct stack_texts *texts)

@@ -142,7 +142,7 @@ static int find_ooms(struct timeline *timeline)
 			size = size * 2 + 16;
 			list = reallocarray(timeline->ooms, size, sizeof(*list));
 			if (!list)
-				return err("%s: no memory left", timeline->trace->path);
+				return err_no_memory(timeline->trace->path);
 			timeline->ooms = list;
 		}
 		timeline->ooms[timeline->ooms_n++] = (struct timeline_oom){ event.t, event.device };

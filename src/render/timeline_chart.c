@@ -231,7 +231,7 @@ int timeline_chart(const struct timeline *timeline, const struct trace_curve *cu
 		put_rows(&chart, cells);
 		put_axis(&chart);
 	} else {
-		error = err("%s: no memory left", timeline->trace->path);
+		error = err_no_memory(timeline->trace->path);
 	}
 	free(chart.columns);
 	free(cells);

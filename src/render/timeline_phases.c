@@ -185,7 +185,7 @@ static int put_figures(const struct timeline *timeline, const struct trace_phase
 	int error;
 
 	if (!shown)
-		return err("%s: no memory left", timeline->trace->path);
+		return err_no_memory(timeline->trace->path);
 	for (size_t i = 0; i < count; i++)
 		shown[i] = *sorted[i];
 	error = phase_groups_find(&groups, shown, count);
@@ -212,7 +212,7 @@ int timeline_phases(const struct timeline *timeline)
 	int error = 0;
 
 	if (!sorted || !made) {
-		error = err("%s: no memory left", timeline->trace->path);
+		error = err_no_memory(timeline->trace->path);
 	} else {
 		count = take_phases(timeline, sorted);
 		if (count)

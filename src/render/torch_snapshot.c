@@ -332,7 +332,7 @@ int format_torch_snapshot(struct trace *trace, struct out *out,
 	writer.frames = calloc(trace->frames_n + 1, sizeof(*writer.frames));
 	writer.stacks = calloc(trace->stacks_n + 1, sizeof(*writer.stacks));
 	if (!error && (!writer.frames || !writer.stacks))
-		error = err("%s: no memory left", trace->path);
+		error = err_no_memory(trace->path);
 	if (!error) {
 		pickle_start(&writer.pickle, out);
 		pickle_dict(&writer.pickle);
