@@ -4,22 +4,23 @@
 #include <string.h>
 
 #include "base/opt.h"
+#include "base/rows.h"
 #include "base/text.h"
 
 enum { NUMBER, NAME, VALUE = 64 };
 
 static const struct {
-	const char *name;
+	char name[8];
 	int kind;
 } keys[] = {
-#define FILTER_KEY(name, kind, what) { #name, kind },
+#define FILTER_KEY(name, kind, what) { WHOLE(#name), kind },
 #include "base/filter_keys.def"
 #undef FILTER_KEY
 };
 
 /* Longer ones first: ">=" begins like ">". */
 static const struct {
-	const char *text;
+	char text[4];
 	enum filter_relation relation;
 } relations[] = {
 	{ ">=", FILTER_LEAST }, { "<=", FILTER_MOST }, { "!=", FILTER_OTHER },

@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/fd.h"
+#include "base/rows.h"
 #include "base/text.h"
 
 enum {
@@ -65,7 +66,8 @@ struct pack {
 };
 
 const struct pack_row pack_rows[PACK_KINDS] = {
-#define PACK(id, word, suffix, library) [PACK_##id] = { word, suffix, library },
+#define PACK(id, word, suffix, library) \
+	[PACK_##id] = { WHOLE(word), WHOLE(suffix), WHOLE(library) },
 #include "base/pack.def"
 #undef PACK
 };

@@ -19,7 +19,7 @@ enum pack_kind {
 };
 
 struct pack_row {
-	const char *word, *suffix, *library; /* NULL for PACK_NONE */
+	char word[8], suffix[8], library[24]; /* "" for PACK_NONE */
 };
 
 extern const struct pack_row pack_rows[PACK_KINDS];

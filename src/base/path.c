@@ -66,7 +66,7 @@ const char *path_extension(const char *output)
 {
 	enum pack_kind kind = pack_named(output);
 	size_t length = strlen(output);
-	size_t suffix = kind ? strlen(pack_rows[kind].suffix) : 0;
+	size_t suffix = strlen(pack_rows[kind].suffix);
 
 	if (length > 5 + suffix && !memcmp(output + length - suffix - 5, ".json", 5))
 		return output + length - suffix - 5;

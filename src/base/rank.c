@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const launchers[][RANK_FACTS] = {
-#define LAUNCHER(name, rank, size, local) { rank, size, local },
+#include "base/rows.h"
+
+static const char launchers[][RANK_FACTS][32] = {
+#define LAUNCHER(name, rank, size, local) { WHOLE(rank), WHOLE(size), WHOLE(local) },
 #include "base/launchers.def"
 #undef LAUNCHER
 };
@@ -13,7 +15,7 @@ static const char *const launchers[][RANK_FACTS] = {
 /* The value goes into names of files: digits, no more of them than a number of a rank has. */
 static const char *number(const char *name)
 {
-	const char *value = name ? getenv(name) : NULL;
+	const char *value = name[0] ? getenv(name) : NULL;
 	size_t length = value ? strlen(value) : 0;
 
 	return length && length < 20 && strspn(value, "0123456789") == length ? value : NULL;

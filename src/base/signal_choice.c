@@ -5,16 +5,18 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/rows.h"
+
 static const struct {
-	const char *name;
+	char name[8];
 	int signal;
 } names[] = {
-#define SIGNAL_NAME(name) { #name, SIG##name },
+#define SIGNAL_NAME(name) { WHOLE(#name), SIG##name },
 #include "base/signal_names.def"
 #undef SIGNAL_NAME
 };
 
-static const char *const deeds[] = {
+static const char deeds[][8] = {
 	[SIGNAL_TOGGLES] = "toggle", [SIGNAL_MARKS] = "mark", [SIGNAL_DUMPS] = "dump"
 };
 

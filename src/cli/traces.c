@@ -87,7 +87,7 @@ static bool has_document(const char *spool)
 
 		text_copy_n(path, sizeof(path), spool, strlen(spool) - strlen(spool_end));
 		text_append(path, sizeof(path), document_end);
-		text_append(path, sizeof(path), kind ? pack_rows[kind].suffix : "");
+		text_append(path, sizeof(path), pack_rows[kind].suffix);
 		if (is_file(path) && begins_as_document(path))
 			return true;
 	}

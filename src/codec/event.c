@@ -3,14 +3,16 @@
 
 #include <stddef.h>
 
-static const char *const op_names[EVENT_OPS] = {
-#define EVENT(name, text, what) text,
+#include "base/rows.h"
+
+static const char op_names[EVENT_OPS][8] = {
+#define EVENT(name, text, what) WHOLE(text),
 #include "codec/events.def"
 #undef EVENT
 };
 
-static const char *const space_names[SPACES] = {
-#define SPACE(name, text, what) text,
+static const char space_names[SPACES][8] = {
+#define SPACE(name, text, what) WHOLE(text),
 #include "codec/events.def"
 #undef SPACE
 };

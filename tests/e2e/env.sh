@@ -29,7 +29,7 @@ sed -n 's/^LAUNCHER(//; t row; d; :row; s/[(),"]/ /g; p' "$TOP/src/base/launcher
 while read -r launcher rank size place; do
 	set -- "$rank=7"
 	told='[7, 1, null]'
-	if [ "$size" != NULL ]; then
+	if [ "$size" ]; then
 		set -- "$@" "$size=8" "$place=3"
 		told='[7, 8, 3]'
 	fi

@@ -79,7 +79,7 @@ static void clear_launchers(void)
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (names[i])
+		if (names[i][0])
 			unsetenv(names[i]);
 	}
 }
