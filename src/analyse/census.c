@@ -32,7 +32,7 @@ static enum block_kind kind_of(unsigned op)
 /* Physical memory has a handle in the place of an address; mapping it is another matter. */
 static bool is_handle(const struct census *census, const struct event *event)
 {
-	static const char *const calls[] = { "cuMemCreate", "cuMemRelease", "cuMemUnmap" };
+	static const char calls[][16] = { "cuMemCreate", "cuMemRelease", "cuMemUnmap" };
 	const char *api = spool_text(census->spool, event->api);
 
 	if (kind_of(event->op) == BLOCK_MAPPING)

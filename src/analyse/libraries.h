@@ -16,19 +16,11 @@ enum library_kind {
 /* Of a file's base name. */
 static inline enum library_kind library_kind(const char *base)
 {
-	static const struct {
-		const char *begins;
-		enum library_kind kind;
-	} rows[] = {
-#define LIBRARY(begins, kind) { begins, LIBRARY_##kind },
+#define LIBRARY(begins, kind)                       \
+	if (!strncmp(base, begins, strlen(begins))) \
+		return LIBRARY_##kind;
 #include "analyse/libraries.def"
 #undef LIBRARY
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!strncmp(base, rows[i].begins, strlen(rows[i].begins)))
-			return rows[i].kind;
-	}
 	return LIBRARY_OWN;
 }
 
@@ -45,16 +37,11 @@ static inline bool is_runtime_call(const char *function)
 /* Of a native function, whatever file it is in: the rows of LINKED, and the runtime's calls. */
 static inline bool is_linked_in(const char *function)
 {
-	static const char *const begins[] = {
-#define LINKED(begins) begins,
+#define LINKED(begins)                                  \
+	if (!strncmp(function, begins, strlen(begins))) \
+		return true;
 #include "analyse/libraries.def"
 #undef LINKED
-	};
-
-	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
-		if (!strncmp(function, begins[i], strlen(begins[i])))
-			return true;
-	}
 	return is_runtime_call(function);
 }
 
@@ -68,21 +55,11 @@ enum place_kind {
 /* Of a path as the interpreter has it: "<stdin>" is one too. */
 static inline enum place_kind place_kind(const char *path)
 {
-	static const struct {
-		const char *part;
-		enum place_kind kind;
-	} rows[] = {
-#define PLACE(part, kind) { part, PLACE_##kind },
+#define PLACE(part, kind)                                                                     \
+	if (part[0] == '<' ? !strncmp(path, part, strlen(part)) : strstr(path, part) != NULL) \
+		return PLACE_##kind;
 #include "analyse/libraries.def"
 #undef PLACE
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const char *at = strstr(path, rows[i].part);
-
-		if (at && (at == path || rows[i].part[0] != '<'))
-			return rows[i].kind;
-	}
 	return PLACE_OWN;
 }
 

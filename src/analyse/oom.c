@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/oom_parts.h"
+#include "base/rows.h"
 #include "base/sort.h"
 #include "base/text.h"
 #include "ledger/totals.h"
@@ -132,36 +133,54 @@ static void find_facts(struct oom *oom, struct recording *recording)
 
 /* --- the tables --- */
 
-static const struct {
-	const char *name, *text;
-} reasons[] = {
-#define REASON(name, condition, text) { #name, text },
-#include "analyse/oom_reasons.def"
-#undef REASON
-}, advices[] = {
-#define ADVICE(name, condition, bytes, text) { #name, text },
-#include "analyse/oom_advice.def"
-#undef ADVICE
-};
-
 const char *oom_reason_name(enum oom_reason reason)
 {
-	return reasons[reason].name;
+	static const char names[][16] = {
+#define REASON(name, condition, text) WHOLE(#name),
+#include "analyse/oom_reasons.def"
+#undef REASON
+	};
+
+	return names[reason];
 }
 
 const char *oom_reason_text(enum oom_reason reason)
 {
-	return reasons[reason].text;
+	switch (reason) {
+#define REASON(name, condition, text) \
+	case OOM_##name:              \
+		return text;
+#include "analyse/oom_reasons.def"
+#undef REASON
+	case OOM_REASONS:
+		break;
+	}
+	return "";
 }
 
 const char *oom_advice_name(enum oom_advice advice)
 {
-	return advices[advice].name;
+	static const char names[][16] = {
+#define ADVICE(name, condition, bytes, text) WHOLE(#name),
+#include "analyse/oom_advice.def"
+#undef ADVICE
+	};
+
+	return names[advice];
 }
 
 const char *oom_advice_text(enum oom_advice advice)
 {
-	return advices[advice].text;
+	switch (advice) {
+#define ADVICE(name, condition, bytes, text) \
+	case OOM_ADVICE_##name:              \
+		return text;
+#include "analyse/oom_advice.def"
+#undef ADVICE
+	case OOM_ADVICES:
+		break;
+	}
+	return "";
 }
 
 static enum oom_reason reason_of(const struct oom_facts *f)

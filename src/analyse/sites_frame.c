@@ -30,9 +30,8 @@ static size_t digits(const char *text)
 /* GCC and LLVM number the clones and the locals that they make of a function. */
 static void cut_clones(char *name)
 {
-	static const char *const marks[] = { ".isra.",      ".constprop.", ".part.",
-					     ".cold",       ".lto_priv.",  ".llvm.",
-					     ".localalias", ".clone.",     ".warm" };
+	static const char marks[][16] = { ".isra.", ".constprop.", ".part.",  ".cold", ".lto_priv.",
+					  ".llvm.", ".localalias", ".clone.", ".warm" };
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
 		char *at = strstr(name, marks[i]);
@@ -114,33 +113,18 @@ static const char *stable_function(bool python, const char *function, struct are
 
 static bool is_helper(bool python, const char *function)
 {
-	static const char *const natives[] = {
-#define NATIVE(name) name,
-#define PYTHON(name)
-#include "analyse/plumbing.def"
-#undef NATIVE
-#undef PYTHON
-	};
-	static const char *const pythons[] = {
-#define NATIVE(name)
-#define PYTHON(name) name,
-#include "analyse/plumbing.def"
-#undef NATIVE
-#undef PYTHON
-	};
-	const char *last = strrchr(function, '.');
+	const char *dot = strrchr(function, '.');
+	const char *last = dot ? dot + 1 : function;
 
-	if (!python) {
-		for (size_t i = 0; i < sizeof(natives) / sizeof(natives[0]); i++) {
-			if (begins(function, natives[i]))
-				return true;
-		}
-		return false;
-	}
-	for (size_t i = 0; i < sizeof(pythons) / sizeof(pythons[0]); i++) {
-		if (!strcmp(last ? last + 1 : function, pythons[i]))
-			return true;
-	}
+#define NATIVE(name)                           \
+	if (!python && begins(function, name)) \
+		return true;
+#define PYTHON(name)                       \
+	if (python && !strcmp(last, name)) \
+		return true;
+#include "analyse/plumbing.def"
+#undef NATIVE
+#undef PYTHON
 	return false;
 }
 
@@ -149,7 +133,7 @@ static bool is_helper(bool python, const char *function)
 /* The part of an installed file's path that follows the folder of packages, NULL for none. */
 static const char *in_package(const char *path)
 {
-	static const char *const folders[] = { "/site-packages/", "/dist-packages/" };
+	static const char folders[][24] = { "/site-packages/", "/dist-packages/" };
 
 	for (size_t i = 0; i < 2; i++) {
 		const char *at = strstr(path, folders[i]);
@@ -168,17 +152,13 @@ static bool in_standard_library(const char *path)
 
 static bool is_framework_package(const char *path)
 {
-	static const char *const packages[] = {
-#define PACKAGE(name) name,
-#include "analyse/packages.def"
-#undef PACKAGE
-	};
 	size_t length = strcspn(path, "/.");
 
-	for (size_t i = 0; i < sizeof(packages) / sizeof(packages[0]); i++) {
-		if (strlen(packages[i]) == length && !strncmp(path, packages[i], length))
-			return true;
-	}
+#define PACKAGE(name)                                               \
+	if (length == strlen(name) && !strncmp(path, name, length)) \
+		return true;
+#include "analyse/packages.def"
+#undef PACKAGE
 	return false;
 }
 
@@ -190,7 +170,7 @@ static bool is_ours(const char *path)
 
 /* Sources that a tool wrote, under a name of a number or of a hash. */
 struct generated {
-	const char *has, *name;
+	char has[24], name[16];
 };
 
 static const struct generated *generated(const char *path)
