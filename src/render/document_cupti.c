@@ -8,15 +8,15 @@
 
 static const char *memory_name(unsigned memory)
 {
-	static const char *const names[] = { "pool", "pinned", "device", "array", "managed" };
+	static const char names[][8] = { "pool", "pinned", "device", "array", "managed" };
 
 	return memory < sizeof(names) / sizeof(names[0]) ? names[memory] : "other";
 }
 
 static const char *action_name(unsigned kind)
 {
-	static const char *const names[] = { "kernel", "copy",      "fill",     "runtime",
-					     "driver", "migration", "variables" };
+	static const char names[][16] = { "kernel", "copy",      "fill",     "runtime",
+					  "driver", "migration", "variables" };
 
 	return kind < ACTIONS ? names[kind] : "other";
 }

@@ -244,7 +244,7 @@ static void note_torn(struct out *out, const char **comma, const struct spool *s
 
 static void note_sampling(struct out *out, const char **comma, uint64_t interval)
 {
-	static const char *const units[] = { " bytes", " KiB", " MiB", " GiB" };
+	static const char units[][8] = { " bytes", " KiB", " MiB", " GiB" };
 	unsigned unit = 0;
 	char text[256] = "sites are estimated from samples of ";
 
@@ -301,7 +301,7 @@ static void write_notes(struct out *out, const struct recording *recording)
 /* All of them, and by kind what was sampled. */
 static void write_cost(struct out *out, const struct spool_cost *costs)
 {
-	static const char *const kinds[SPOOL_COSTS] = { "driver", "block", "range" };
+	static const char kinds[SPOOL_COSTS][8] = { "driver", "block", "range" };
 	struct spool_cost all = { 0 };
 	bool comma = false;
 
@@ -329,7 +329,7 @@ static void write_cost(struct out *out, const struct spool_cost *costs)
 
 static void write_capture(struct out *out, const struct recording *recording)
 {
-	static const char *const doors[] = { "linked", "dlsym", "procaddress", "torch" };
+	static const char doors[][16] = { "linked", "dlsym", "procaddress", "torch" };
 	const struct spool_header *header = recording->spool->header;
 	uint64_t dropped = header->dropped < header->seq ? header->dropped : header->seq;
 	/* Events that only sums know. */

@@ -63,7 +63,7 @@ static void write_frame(struct out *out, const struct recording *recording, uint
 static void write_backward(struct out *out, const struct recording *recording,
 			   const struct spool_stack *stack)
 {
-	static const char *const vias[] = {
+	static const char vias[][16] = {
 		[BACKWARD_FORWARD] = "forward",
 		[BACKWARD_CALL] = "backward",
 	};

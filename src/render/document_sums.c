@@ -6,7 +6,7 @@
 #include "ledger/totals.h"
 #include "render/document_sections.h"
 
-static const char *const metric_names[METRICS] = { "allocated", "reserved", "used" };
+static const char metric_names[METRICS][16] = { "allocated", "reserved", "used" };
 
 static const struct spool_scope *scope_at(const struct recording *recording, uint32_t i)
 {
@@ -291,8 +291,8 @@ static void write_column(struct out *out, const struct recording *recording,
 static void write_curve(struct out *out, const struct recording *recording,
 			const struct spool_scope *scope)
 {
-	static const char *const columns[] = { ",\"t\":", ",\"allocated\":", ",\"reserved\":",
-					       ",\"used\":" };
+	static const char columns[][16] = { ",\"t\":", ",\"allocated\":", ",\"reserved\":",
+					    ",\"used\":" };
 
 	out_text(out, "{\"device\":");
 	out_i64(out, scope->device);

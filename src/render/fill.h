@@ -1,6 +1,5 @@
 /*
- * Texts with facts in them: "{cached} of {reserved} lay unused". Rows of a table of facts say what
- * the names are.
+ * Texts with facts in them: "{cached} of {reserved} lay unused".
  *
  * Also used at the end of the traced program: no allocation.
  */
@@ -8,16 +7,13 @@
 #define RENDER_FILL_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-struct fill_row {
-	const char *name;
-	const char *(*show)(char *, uint64_t); /* of show.h; NULL: the fact is words */
-	size_t at;                             /* in the struct of facts */
-};
+enum { FILL_NAME = 64 }; /* bytes of a fact's name */
 
-/* Puts facts in the places of their names, nothing where there is none of the name; cut to size. */
-void fill_text(char *to, size_t size, const char *text, const struct fill_row *rows, size_t rows_n,
-	       const void *facts);
+/* Writes the fact of that name as people read it, cut to size: its length, 0 when there is none. */
+typedef size_t fill_fact(char *to, size_t size, const char *name, const void *facts);
+
+/* Puts facts in the places of their names; cut to size. */
+void fill_text(char *to, size_t size, const char *text, fill_fact *fact, const void *facts);
 
 #endif

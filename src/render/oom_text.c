@@ -16,21 +16,30 @@ enum {
 	HOLDERS_TOLD = 3, /* beside PyTorch, by name */
 };
 
-static const struct fill_row rows[] = {
+static size_t put_fact(char *to, size_t size, const char *name, const void *from)
+{
+	const struct oom_facts *facts = from;
+	char number[SHOW_NUMBER];
+
 #define BYTES show_bytes
 #define COUNT show_count
-#define NUMBER(name, unit, what) { #name, unit, offsetof(struct oom_facts, name) },
-#define WORDS(name, what) { #name, NULL, offsetof(struct oom_facts, name) },
+#define NUMBER(fact, unit, what)  \
+	if (!strcmp(name, #fact)) \
+		return text_copy(to, size, unit(number, facts->fact));
+#define WORDS(fact, what)         \
+	if (!strcmp(name, #fact)) \
+		return text_copy(to, size, facts->fact);
 #include "analyse/oom_facts.def"
 #undef NUMBER
 #undef WORDS
 #undef BYTES
 #undef COUNT
-};
+	return 0;
+}
 
 static void fill(const struct oom *oom, const char *with, char *to, size_t size)
 {
-	fill_text(to, size, with, rows, sizeof(rows) / sizeof(rows[0]), &oom->facts);
+	fill_text(to, size, with, put_fact, &oom->facts);
 }
 
 /* Why it failed, with the numbers. */

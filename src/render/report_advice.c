@@ -1,6 +1,7 @@
 /* The report: advice, each line with its numbers. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analyse/advice.h"
 #include "analyse/trace.h"
@@ -27,14 +28,22 @@ static const char *show_blocks(char *to, uint64_t blocks)
 	return to;
 }
 
-static const struct fill_row rows[] = {
+static size_t put_fact(char *to, size_t size, const char *name, const void *from)
+{
+	const struct facts *facts = from;
+	char number[SHOW_NUMBER];
+
 #define BYTES show_bytes
 #define COUNT show_count
 #define TIME show_time
 #define PLAIN show_plain
 #define BLOCKS show_blocks
-#define NUMBER(name, unit, what) { #name, unit, offsetof(struct facts, name) },
-#define WORDS(name, what) { #name, NULL, offsetof(struct facts, name) },
+#define NUMBER(fact, unit, what)  \
+	if (!strcmp(name, #fact)) \
+		return text_copy(to, size, unit(number, facts->fact));
+#define WORDS(fact, what)         \
+	if (!strcmp(name, #fact)) \
+		return text_copy(to, size, facts->fact);
 #include "analyse/facts.def"
 #undef NUMBER
 #undef WORDS
@@ -43,11 +52,12 @@ static const struct fill_row rows[] = {
 #undef TIME
 #undef PLAIN
 #undef BLOCKS
-};
+	return 0;
+}
 
 static void advice_line(const struct facts *facts, enum advice advice, char *to, size_t size)
 {
-	fill_text(to, size, advice_text(advice), rows, sizeof(rows) / sizeof(rows[0]), facts);
+	fill_text(to, size, advice_text(advice), put_fact, facts);
 }
 
 static void say(const struct report *report, const char *text)

@@ -10,7 +10,7 @@
 
 const char *show_bytes(char *to, uint64_t bytes)
 {
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	static const char units[][4] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
 	double value = (double)bytes;
 	size_t unit = 0;
 
