@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/opt.h"
+#include "base/rows.h"
 #include "base/text.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
@@ -80,13 +81,13 @@ static void filled(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 /* --- finding it --- */
 
 static const struct {
-	const char *name;
+	char name[48];
 	size_t at;
 	bool needed;
 } functions[] = {
-#define FUNCTION(name, needed)                                        \
-	{                                                             \
-#name, offsetof(struct cupti_functions, name), needed \
+#define FUNCTION(name, needed)                                               \
+	{                                                                    \
+		WHOLE(#name), offsetof(struct cupti_functions, name), needed \
 	}
 	FUNCTION(cuptiGetVersion, true),
 	FUNCTION(cuptiGetTimestamp, true),
@@ -101,7 +102,7 @@ static const struct {
 #undef FUNCTION
 };
 
-static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
+static const char names[][16] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
 
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
@@ -125,7 +126,7 @@ static void *open_in(const char *folder, const char *below)
 /* The one that is loaded already: PyTorch brings its own, made for its CUDA. */
 static void *open_cupti(void)
 {
-	static const char *const below[] = { "/lib64", "/extras/CUPTI/lib64", "/lib" };
+	static const char below[][24] = { "/lib64", "/extras/CUPTI/lib64", "/lib" };
 	void *handle = NULL;
 
 	for (unsigned i = 0; i < NAMES && !handle; i++)
@@ -298,40 +299,64 @@ EXPORT register_fn cuptiActivityRegisterCallbacks;
 
 enum { UNKNOWN_ERROR = 999 };
 
-static struct {
-	const char *name;
-	void *ours;
-	_Atomic(void *) real; /* what dlsym found last */
-} doors[] = {
-	{ "cuptiSubscribe", (void *)cuptiSubscribe, NULL },
-	{ "cuptiSubscribe_v2", (void *)cuptiSubscribe_v2, NULL },
-	{ "cuptiActivityRegisterCallbacks", (void *)cuptiActivityRegisterCallbacks, NULL },
+#define DOORS(X)                         \
+	X(SUBSCRIBE, cuptiSubscribe)     \
+	X(SUBSCRIBE2, cuptiSubscribe_v2) \
+	X(REGISTER, cuptiActivityRegisterCallbacks)
+
+enum door {
+#define X(id, function) id,
+	DOORS(X)
+#undef X
+		DOORS_N
 };
 
-enum { SUBSCRIBE, SUBSCRIBE2, REGISTER, DOORS_N };
+static const char door_names[DOORS_N][32] = {
+#define X(id, function) WHOLE(#function),
+	DOORS(X)
+#undef X
+};
+
+static _Atomic(void *) door_real[DOORS_N]; /* what dlsym found last */
+
+static void *door_ours(enum door door)
+{
+	switch (door) {
+#define X(id, function) \
+	case id:        \
+		return (void *)function;
+		DOORS(X)
+#undef X
+	case DOORS_N:
+		break;
+	}
+	return NULL;
+}
 
 bool cupti_door(const char *name, void *real, void **answer)
 {
-	for (unsigned i = 0; i < DOORS_N; i++) {
-		if (strcmp(doors[i].name, name))
+	for (enum door door = 0; door < DOORS_N; door++) {
+		void *ours = door_ours(door);
+
+		if (strcmp(door_names[door], name))
 			continue;
 		/* Found ours, and there is no other: the machine has none. */
-		if (real == doors[i].ours)
+		if (real == ours)
 			real = resolve_dlsym(RTLD_NEXT, name);
 		if (real)
-			atomic_store(&doors[i].real, real);
-		*answer = real && opt_flag(OPT_ID_cupti) ? doors[i].ours : real;
+			atomic_store(&door_real[door], real);
+		*answer = real && opt_flag(OPT_ID_cupti) ? ours : real;
 		return true;
 	}
 	return false;
 }
 
 /* As the linker would have found it for the caller; who came by dlsym has told us. */
-static void *real_of(unsigned i, const void *caller)
+static void *real_of(enum door door, const void *caller)
 {
-	void *real = resolve_from(doors[i].name, caller);
+	void *real = resolve_from(door_names[door], caller);
 
-	return real ? real : atomic_load(&doors[i].real);
+	return real ? real : atomic_load(&door_real[door]);
 }
 
 int cuptiSubscribe(void *subscriber, void *callback, void *data)

@@ -131,7 +131,7 @@ static void take_kernel(const void *record)
 
 static const char *copy_name(unsigned kind)
 {
-	static const char *const names[] = {
+	static const char names[][16] = {
 		"copy",      "copy HtoD", "copy DtoH", "copy HtoA", "copy AtoH", "copy AtoA",
 		"copy AtoD", "copy DtoA", "copy DtoD", "copy HtoH", "copy PtoP",
 	};
@@ -145,7 +145,7 @@ static void take_transfer(const void *record)
 	bool copy = transfer->kind == CUPTI_KIND_MEMCPY;
 	struct spool_span span = {
 		.kind = copy ? ACTION_COPY : ACTION_FILL,
-		.name = name_text(copy ? copy_name(transfer->copy) : "fill"),
+		.name = intern_text(record_intern(), copy ? copy_name(transfer->copy) : "fill"),
 		.device = (int16_t)transfer->device,
 		.stream = transfer->stream,
 		.bytes = transfer->bytes,
@@ -160,7 +160,7 @@ static void take_migration(const void *record)
 	bool in = unified->counter == CUPTI_UNIFIED_HTOD;
 	struct spool_span span = {
 		.kind = ACTION_MIGRATION,
-		.name = name_text(in ? "migration HtoD" : "migration DtoH"),
+		.name = intern_text(record_intern(), in ? "migration HtoD" : "migration DtoH"),
 		.device = (int16_t)(in ? unified->to : unified->from),
 		.bytes = unified->value,
 	};
@@ -205,7 +205,7 @@ static void take_variable(const struct cupti_memory *memory)
 {
 	struct spool_span span = {
 		.kind = ACTION_VARIABLES,
-		.name = name_text("variables of modules"),
+		.name = intern_text(record_intern(), "variables of modules"),
 		.bytes = memory->bytes,
 	};
 

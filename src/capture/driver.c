@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/rows.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/resolve.h"
@@ -39,8 +40,8 @@ enum question {
 QUESTIONS(X)
 #undef X
 
-static const char *const names[QUESTION_COUNT] = {
-#define X(name, params) #name,
+static const char names[QUESTION_COUNT][32] = {
+#define X(name, params) WHOLE(#name),
 	QUESTIONS(X)
 #undef X
 };

@@ -212,7 +212,7 @@ static void record_number(struct intern *intern, const char *key, uint64_t value
 }
 
 /* Settings of allocators that change memory: the trace tells them, a comparison looks at them. */
-static const char *const settings[] = {
+static const char settings[][40] = {
 	"PYTORCH_CUDA_ALLOC_CONF",
 	"PYTORCH_ALLOC_CONF",
 	"PYTORCH_NO_CUDA_MEMORY_CACHING",
@@ -242,7 +242,7 @@ static void record_settings(struct intern *intern)
 
 static void record_world(struct intern *intern)
 {
-	static const char *const keys[RANK_FACTS] = { "rank", "world_size", "local_rank" };
+	static const char keys[RANK_FACTS][16] = { "rank", "world_size", "local_rank" };
 
 	for (enum rank_fact fact = 0; fact < RANK_FACTS; fact++) {
 		if (rank_fact(fact))

@@ -16,6 +16,7 @@
 #include "base/opt.h"
 #include "base/pack.h"
 #include "base/path.h"
+#include "base/rows.h"
 #include "base/signals.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -67,9 +68,9 @@ static struct {
 	const char *missing; /* a library that was asked for in vain */
 } compression;
 
-static const char *const missing_notes[PACK_KINDS] = {
+static const char missing_notes[PACK_KINDS][80] = {
 #define PACK(id, word, suffix, library) \
-	[PACK_##id] = "the trace is not compressed: " library " could not be loaded",
+	[PACK_##id] = WHOLE("the trace is not compressed: " library " could not be loaded"),
 #include "base/pack.def"
 #undef PACK
 };

@@ -122,8 +122,8 @@ static int look_at_counts(struct dl_phdr_info *info, size_t size, void *data)
 
 bool modules_is_runtime(const char *path)
 {
-	static const char *const names[] = { "libcuda.so",     "libcudart.so", "libcudart-",
-					     "libmemtrace.so", "libnvidia-",   "libcupti.so" };
+	static const char names[][24] = { "libcuda.so",     "libcudart.so", "libcudart-",
+					  "libmemtrace.so", "libnvidia-",   "libcupti.so" };
 	const char *base = text_base(path);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

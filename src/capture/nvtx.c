@@ -277,37 +277,62 @@ static void domain_destroy(const char *domain)
 	(void)domain;
 }
 
-static const struct slot {
-	int module;
-	unsigned int slot;
-	function ours;
-} slots[] = {
-	{ MODULE_CORE, 1, (function)mark_ex },
-	{ MODULE_CORE, 2, (function)mark_a },
-	{ MODULE_CORE, 3, (function)mark_w },
-	{ MODULE_CORE, 4, (function)start_ex },
-	{ MODULE_CORE, 5, (function)start_a },
-	{ MODULE_CORE, 6, (function)start_w },
-	{ MODULE_CORE, 7, (function)range_end },
-	{ MODULE_CORE, 8, (function)push_ex },
-	{ MODULE_CORE, 9, (function)push_a },
-	{ MODULE_CORE, 10, (function)push_w },
-	{ MODULE_CORE, 11, (function)pop },
-	{ MODULE_CORE, 12, (function)category_a },
-	{ MODULE_CORE, 13, (function)category_w },
-	{ MODULE_CORE2, 1, (function)mark_in },
-	{ MODULE_CORE2, 2, (function)start_in },
-	{ MODULE_CORE2, 3, (function)nvtx_end },
-	{ MODULE_CORE2, 4, (function)push_in },
-	{ MODULE_CORE2, 5, (function)nvtx_pop },
-	{ MODULE_CORE2, 8, (function)category_in_a },
-	{ MODULE_CORE2, 9, (function)category_in_w },
-	{ MODULE_CORE2, 10, (function)register_a },
-	{ MODULE_CORE2, 11, (function)register_w },
-	{ MODULE_CORE2, 12, (function)nvtx_keep },
-	{ MODULE_CORE2, 13, (function)nvtx_keep_wide },
-	{ MODULE_CORE2, 14, (function)domain_destroy },
+struct slots {
+	function **table;
+	unsigned int size;
 };
+
+static struct slots slots_of(const struct callbacks *callbacks, int module)
+{
+	struct slots slots = { NULL, 0 };
+
+	if (!callbacks->module_table(module, &slots.table, &slots.size) || !slots.table)
+		slots.size = 0;
+	return slots;
+}
+
+static void put(const struct slots *slots, unsigned int slot, function ours)
+{
+	if (slot < slots->size)
+		*slots->table[slot] = ours;
+}
+
+static void fill_core(const struct callbacks *callbacks)
+{
+	struct slots slots = slots_of(callbacks, MODULE_CORE);
+
+	put(&slots, 1, (function)mark_ex);
+	put(&slots, 2, (function)mark_a);
+	put(&slots, 3, (function)mark_w);
+	put(&slots, 4, (function)start_ex);
+	put(&slots, 5, (function)start_a);
+	put(&slots, 6, (function)start_w);
+	put(&slots, 7, (function)range_end);
+	put(&slots, 8, (function)push_ex);
+	put(&slots, 9, (function)push_a);
+	put(&slots, 10, (function)push_w);
+	put(&slots, 11, (function)pop);
+	put(&slots, 12, (function)category_a);
+	put(&slots, 13, (function)category_w);
+}
+
+static void fill_core2(const struct callbacks *callbacks)
+{
+	struct slots slots = slots_of(callbacks, MODULE_CORE2);
+
+	put(&slots, 1, (function)mark_in);
+	put(&slots, 2, (function)start_in);
+	put(&slots, 3, (function)nvtx_end);
+	put(&slots, 4, (function)push_in);
+	put(&slots, 5, (function)nvtx_pop);
+	put(&slots, 8, (function)category_in_a);
+	put(&slots, 9, (function)category_in_w);
+	put(&slots, 10, (function)register_a);
+	put(&slots, 11, (function)register_w);
+	put(&slots, 12, (function)nvtx_keep);
+	put(&slots, 13, (function)nvtx_keep_wide);
+	put(&slots, 14, (function)domain_destroy);
+}
 
 int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 {
@@ -318,13 +343,7 @@ int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 	callbacks = get_table(ETID_CALLBACKS);
 	if (!callbacks || callbacks->size < sizeof(*callbacks))
 		return 0;
-	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
-		function **table = NULL;
-		unsigned int size = 0;
-
-		if (callbacks->module_table(slots[i].module, &table, &size) && table &&
-		    slots[i].slot < size)
-			*table[slots[i].slot] = slots[i].ours;
-	}
+	fill_core(callbacks);
+	fill_core2(callbacks);
 	return 1;
 }

@@ -142,7 +142,7 @@ static void find_eval(struct python_interpreter *python, const void *eval)
 /* Interpreters that export CPython's names and keep their frames another way. */
 static const char *foreign(const char *version)
 {
-	static const char *const others[] = { "PyPy", "GraalVM", "+cinder", "+meta" };
+	static const char others[][16] = { "PyPy", "GraalVM", "+cinder", "+meta" };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (strstr(version, others[i]))

@@ -23,7 +23,7 @@ static bool caller_owner(void *caller, uint32_t *owner)
 
 static uint32_t none_of(enum stacks_reason reason, enum space space, uint32_t owner)
 {
-	static const char *const names[] = {
+	static const char names[][24] = {
 		[STACKS_STOPPED] = PSEUDO_NOT_RECORDED,
 		[STACKS_FILTERED] = "[filtered out]",
 		[STACKS_NO_SAMPLE] = PSEUDO_NOT_SAMPLED,

@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "base/opt.h"
+#include "base/rows.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/autograd.h"
@@ -60,14 +61,14 @@ enum report {
 	REPORT_COUNT
 };
 
-static const char *const report_names[REPORT_COUNT] = {
-#define X(id, name, params, args) #name,
+static const char report_names[REPORT_COUNT][64] = {
+#define X(id, name, params, args) WHOLE(#name),
 	REPORTS(X)
 #undef X
 		"_ZN3c1022memoryProfilingEnabledEv",
 };
 
-static void *const report_ours[REPORT_COUNT];
+static void *ours(enum report report);
 
 static _Atomic(void *) report_real[REPORT_COUNT];
 static atomic_bool asked_caller[REPORT_COUNT];
@@ -125,7 +126,7 @@ static void find_real(void *caller)
 	for (unsigned i = 0; handle && i < REPORT_COUNT; i++) {
 		void *real = resolve_dlsym(handle, report_names[i]);
 
-		if (real && real != report_ours[i])
+		if (real && real != ours((enum report)i))
 			atomic_store(&report_real[i], real);
 	}
 	if (handle)
@@ -510,9 +511,18 @@ bool _ZN3c1022memoryProfilingEnabledEv(void)
 	return real && real();
 }
 
-static void *const report_ours[REPORT_COUNT] = {
-#define X(id, name, params, args) (void *)name,
-	REPORTS(X)
+static void *ours(enum report report)
+{
+	switch (report) {
+#define X(id, name, params, args) \
+	case REPORT_##id:         \
+		return (void *)name;
+		REPORTS(X)
 #undef X
-		(void *) _ZN3c1022memoryProfilingEnabledEv,
-};
+	case REPORT_PROFILING:
+		return (void *)_ZN3c1022memoryProfilingEnabledEv;
+	case REPORT_COUNT:
+		break;
+	}
+	return NULL;
+}

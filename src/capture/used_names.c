@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/rows.h"
 #include "base/text.h"
 #include "capture/record.h"
 #include "capture/used_parts.h"
@@ -13,13 +14,13 @@
 
 enum { NAMES = 512, EARLY = 256 };
 
-static const char *const kinds[USED_KINDS] = {
-#define USED(id, name, what) name,
+static const char kinds[USED_KINDS][24] = {
+#define USED(id, name, what) WHOLE(name),
 #include "capture/used.def"
 #undef USED
 };
 
-static const char *const sources[] = { "", "nvml", "cuMemGetInfo" };
+static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };
 
 /* What has been named so far, by context. */
 struct name {
