@@ -402,8 +402,9 @@ check-layers: ## who includes whom
 check-headers: | $(BUILD)/ready ## every header compiles alone
 	$(Q)CC='$(CC)' FLAGS='$(LANGUAGE) $(CPPFLAGS) $(CJSON_CFLAGS) $(WARNINGS)' sh scripts/check-headers.sh
 
-check-symbols: all ## the library exports what `memtrace hooks` lists, and nothing else
+check-symbols: all ## the library exports what `memtrace hooks` lists, and its tables hold no pointers
 	$(Q)BUILD='$(BUILD)' sh scripts/check-symbols.sh
+	$(Q)BUILD='$(BUILD)' sh scripts/check-relocations.sh
 
 check-guest: $(BUILD)/libmemtrace.so ## the library never ends, blocks or speaks for its host
 	$(Q)BUILD='$(BUILD)' sh scripts/check-guest.sh
