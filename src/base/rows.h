@@ -10,7 +10,10 @@
 #ifndef BASE_ROWS_H
 #define BASE_ROWS_H
 
-/* A text with its end: in C an array may be too short for the end alone, and no compiler tells. */
+/*
+ * A text with its end, for rows of a .def: in C an array may be too short for the end alone, and no
+ * compiler tells. What is listed where its array is has room to spare.
+ */
 #define WHOLE(text) text "\0"
 
 #endif

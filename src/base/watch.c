@@ -7,10 +7,11 @@
 #include <stddef.h>
 
 #include "base/log.h"
+#include "base/rows.h"
 
-static const char *const names[LOCK_RANKS] = {
+static const char names[LOCK_RANKS][24] = {
 	"a lock without a rank",
-#define LOCK(name, what) #name,
+#define LOCK(name, what) WHOLE(#name),
 #include "base/locks.def"
 #undef LOCK
 };

@@ -102,7 +102,7 @@ static const struct {
 #undef FUNCTION
 };
 
-static const char names[][16] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
+static const char names[][24] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
 
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
 

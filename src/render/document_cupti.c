@@ -8,7 +8,7 @@
 
 static const char *memory_name(unsigned memory)
 {
-	static const char names[][8] = { "pool", "pinned", "device", "array", "managed" };
+	static const char names[][16] = { "pool", "pinned", "device", "array", "managed" };
 
 	return memory < sizeof(names) / sizeof(names[0]) ? names[memory] : "other";
 }
