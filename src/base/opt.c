@@ -7,15 +7,28 @@
 #include <unistd.h>
 
 #include "base/filter.h"
+#include "base/rows.h"
 #include "base/signal_choice.h"
 #include "base/start.h"
+#include "base/start_text.h"
 #include "base/text.h"
 
-const struct opt_row opt_rows[OPT_IDS] = {
-#define OPTION(name, env, kind, value, help) { #name, env, OPT_##kind, value, help },
+START_CONST const struct opt_row opt_rows[OPT_IDS] = {
+#define OPTION(name, env, kind, value, help) { WHOLE(#name), WHOLE(env), WHOLE(value), OPT_##kind },
 #include "base/opt.def"
 #undef OPTION
 };
+
+const char *opt_help(enum opt_id id)
+{
+	static const char *const helps[] = {
+#define OPTION(name, env, kind, value, help) help,
+#include "base/opt.def"
+#undef OPTION
+	};
+
+	return helps[id];
+}
 
 static START_DATA struct {
 	const char *text[OPT_IDS];
@@ -34,12 +47,14 @@ static START_DATA uint32_t far_used;
 
 START_CODE static bool parse_flag(const char *text, uint64_t *count)
 {
-	static const char *const yes[] = { "1", "on", "yes", "true" };
-	static const char *const no[] = { "0", "off", "no", "false" };
+	static START_CONST const char yes[][5] = { "1", "on", "yes", "true" };
+	static START_CONST const char no[][6] = { "0", "off", "no", "false" };
 
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
-		if (!strcmp(text, yes[i]) || !strcmp(text, no[i])) {
-			*count = !strcmp(text, yes[i]);
+		bool is_yes = start_same(text, yes[i]);
+
+		if (is_yes || start_same(text, no[i])) {
+			*count = is_yes;
 			return true;
 		}
 	}
@@ -48,12 +63,12 @@ START_CODE static bool parse_flag(const char *text, uint64_t *count)
 
 START_CODE static unsigned unit_shift(const char *unit)
 {
-	static const char letters[] = "KMGT";
+	static START_CONST const char letters[] = "KMGT";
 
 	for (unsigned i = 0; letters[i]; i++) {
 		if ((unit[0] & ~0x20) != letters[i])
 			continue;
-		if (!unit[1] || !strcmp(unit + 1, "iB") || !strcmp(unit + 1, "B"))
+		if (!unit[1] || start_same(unit + 1, "iB") || start_same(unit + 1, "B"))
 			return 10 * (i + 1);
 	}
 	return 0;
@@ -73,7 +88,7 @@ START_CODE int opt_parse_count(const char *text, uint64_t *count)
 		return -EINVAL;
 	if (*p == ' ')
 		p++;
-	if (*p && strcmp(p, "B")) {
+	if (*p && (p[0] != 'B' || p[1])) {
 		unsigned shift = unit_shift(p);
 
 		if (!shift || whole > (UINT64_MAX >> shift))
@@ -88,7 +103,7 @@ START_CODE int opt_parse_count(const char *text, uint64_t *count)
 static bool parse_time(const char *text, uint64_t *ns)
 {
 	static const struct {
-		const char *unit;
+		char unit[8];
 		uint64_t seconds;
 	} units[] = { { "s", 1 }, { "min", 60 }, { "h", 3600 }, { "d", 86400 } };
 	uint64_t number = 0;
@@ -202,15 +217,14 @@ bool opt_valid(enum opt_id id, const char *value)
 /* One look at each variable: shells and compilers start with hundreds, and mean none for us. */
 START_CODE static void find_values(const char *values[OPT_IDS])
 {
-	static const char prefix[] = "MEMTRACE_";
+	static START_CONST const char prefix[] = "MEMTRACE_";
 
 	for (char **variable = environ; variable && *variable; variable++) {
-		if (strncmp(*variable, prefix, sizeof(prefix) - 1) != 0)
-			continue;
-		for (enum opt_id id = 0; id < OPT_IDS; id++) {
+		const char *name = start_after(*variable, prefix);
+
+		for (enum opt_id id = 0; name && id < OPT_IDS; id++) {
 			if (!values[id])
-				values[id] = text_value(*variable + sizeof(prefix) - 1,
-							opt_rows[id].env);
+				values[id] = text_value(name, opt_rows[id].env);
 		}
 	}
 }
@@ -218,14 +232,14 @@ START_CODE static void find_values(const char *values[OPT_IDS])
 /* NULL where there is no room: no setting means as much. */
 START_CODE static const char *keep_text(const char *value)
 {
-	size_t size = strlen(value) + 1;
+	size_t size = start_length(value) + 1;
 	bool fits = size <= sizeof(near) - near_used;
 	char *to = fits ? near + near_used : far + far_used;
 
 	if (!fits && size > sizeof(far) - far_used)
 		return NULL;
 	*(fits ? &near_used : &far_used) += (uint32_t)size;
-	text_copy_n(to, size, value, size - 1);
+	start_append(to, size, 0, value);
 	return to;
 }
 
@@ -259,7 +273,7 @@ START_CODE bool opt_flag(enum opt_id id)
 
 START_CODE bool opt_given(enum opt_id id)
 {
-	return strcmp(opt_text(id), opt_rows[id].value) != 0;
+	return !start_same(opt_text(id), opt_rows[id].value);
 }
 
 START_CODE uint64_t opt_count(enum opt_id id)

@@ -27,14 +27,15 @@ enum opt_id {
 };
 
 struct opt_row {
-	const char *name; /* as the program spells it: stack_depth */
-	const char *env;  /* what follows MEMTRACE_ in the environment */
+	char name[14];  /* as the program spells it: stack_depth */
+	char env[14];   /* what follows MEMTRACE_ in the environment */
+	char value[20]; /* the default, as text */
 	enum opt_kind kind;
-	const char *value; /* the default, as text */
-	const char *help;
 };
 
 extern const struct opt_row opt_rows[OPT_IDS];
+
+const char *opt_help(enum opt_id id);
 
 /* Reads every MEMTRACE_* variable, and keeps what it read: once in a process. A bad value keeps
  * the default and is kept for opt_trouble(). */

@@ -95,7 +95,7 @@ static const char *word(char letter, const struct path_words *words)
 	case 'r':
 		return words->rank ? words->rank : own_rank();
 	case 'e':
-		return words->program ? words->program : program_invocation_short_name;
+		return words->program;
 	case '%':
 		return "%";
 	default:
@@ -134,7 +134,7 @@ int path_expand(char *to, size_t size, const char *pattern, const struct path_wo
 
 int path_output(char *to, size_t size, const char *pattern, pid_t pid)
 {
-	struct path_words words = { 0 };
+	struct path_words words = { .program = program_invocation_short_name };
 	char digits[24];
 
 	text_u64(digits, (uint64_t)pid);

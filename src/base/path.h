@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* What the letters of a pattern stand for; NULL text stands for this process's own. */
+/* What the letters of a pattern stand for; NULL stands for this process's own, but %e stays then.
+ */
 struct path_words {
 	const char *pid;     /* %p */
 	const char *host;    /* %h */

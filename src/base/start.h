@@ -11,6 +11,9 @@
  * last page is used anyway. */
 #define START_DATA __attribute__((section("memtrace_start")))
 
+/* A constant that the constructor reads, without pointers: the linker puts it beside the code. */
+#define START_CONST __attribute__((section(".rodata.startup")))
+
 /* A function for the constructor alone; linkers put what is named so together. */
 #define START_CODE __attribute__((section(".text.startup")))
 

@@ -26,7 +26,7 @@ uint64_t choose_interval(void)
 	return interval;
 }
 
-START_CODE void choose_init(void)
+void choose_init(void)
 {
 	interval = opt_count(OPT_ID_sample);
 	if (interval > MOST)

@@ -8,31 +8,68 @@
  * A sanitizer asks dlsym before it can be called itself, so this file is never instrumented.
  */
 #include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
-#include "base/start.h"
 #include "capture/cupti.h"
 #include "capture/doors.h"
+#include "capture/life.h"
 #include "capture/resolve.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-START_DATA void *(*resolve_dlsym)(void *handle, const char *name);
-START_DATA void *(*resolve_next_dlsym)(void *handle, const char *name);
-START_DATA int (*resolve_dlclose)(void *handle);
+typedef void *dlsym_fn(void *handle, const char *name);
+typedef int dlclose_fn(void *handle);
+
+static _Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
+static _Atomic(dlclose_fn *) next_dlclose; /* the last that is found */
 
 /* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
-static const char *const dlsym_versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
+static const char dlsym_versions[][12] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 
-START_CODE void resolve_init(void)
+/*
+ * Whoever is first, for a shell or a compiler never asks: a door, a row, or a call that another
+ * preload's constructor makes before ours has run. Threads that race find the same.
+ */
+static void find(void)
 {
-	for (size_t i = 0; !resolve_dlsym && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]);
-	     i++)
-		*(void **)&resolve_dlsym = dlvsym(RTLD_NEXT, "dlsym", dlsym_versions[i]);
-	if (!resolve_dlsym || resolve_dlclose)
+	dlsym_fn *found = NULL;
+
+	if (atomic_load_explicit(&next_dlclose, memory_order_acquire))
 		return;
-	*(void **)&resolve_next_dlsym = resolve_dlsym(RTLD_NEXT, "dlsym");
-	*(void **)&resolve_dlclose = resolve_dlsym(RTLD_NEXT, "dlclose");
+	life_begin();
+	for (size_t i = 0; !found && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]); i++)
+		found = (dlsym_fn *)dlvsym(RTLD_NEXT, "dlsym", dlsym_versions[i]);
+	if (!found)
+		return;
+	atomic_store(&glibc_dlsym, found);
+	atomic_store(&next_dlsym, (dlsym_fn *)found(RTLD_NEXT, "dlsym"));
+	atomic_store(&next_dlclose, (dlclose_fn *)found(RTLD_NEXT, "dlclose"));
+}
+
+bool resolve_can(void)
+{
+	find();
+	return atomic_load_explicit(&next_dlclose, memory_order_relaxed);
+}
+
+void *resolve_dlsym(void *handle, const char *name)
+{
+	find();
+	return atomic_load_explicit(&glibc_dlsym, memory_order_relaxed)(handle, name);
+}
+
+void *resolve_next_dlsym(void *handle, const char *name)
+{
+	find();
+	return atomic_load_explicit(&next_dlsym, memory_order_relaxed)(handle, name);
+}
+
+int resolve_dlclose(void *handle)
+{
+	find();
+	return atomic_load_explicit(&next_dlclose, memory_order_relaxed)(handle);
 }
 
 typedef CUresult get_proc_fn(const char *, void **, int, cuuint64_t);
@@ -60,24 +97,23 @@ uint64_t doors_counted(enum door door)
 }
 
 /* The two lookups of the driver, found by name or by pointer like rows. */
-static struct lookup {
-	const char *name;
-	void *ours;
-	_Atomic(void *) real;
-} lookups[] = {
-	{ "cuGetProcAddress", (void *)cuGetProcAddress, NULL },
-	{ "cuGetProcAddress_v2", (void *)cuGetProcAddress_v2, NULL },
-};
+enum { LOOKUP, LOOKUP_V2, LOOKUPS };
 
-enum { LOOKUPS = sizeof(lookups) / sizeof(lookups[0]) };
+static const char lookup_names[LOOKUPS][24] = { "cuGetProcAddress", "cuGetProcAddress_v2" };
+static _Atomic(void *) lookups_real[LOOKUPS];
+
+static void *lookup_ours(unsigned i)
+{
+	return i == LOOKUP ? (void *)cuGetProcAddress : (void *)cuGetProcAddress_v2;
+}
 
 static void *lookup_real(unsigned i)
 {
-	void *real = atomic_load_explicit(&lookups[i].real, memory_order_relaxed);
+	void *real = atomic_load_explicit(&lookups_real[i], memory_order_relaxed);
 
 	if (!real) {
-		real = resolve_cuda(lookups[i].name);
-		atomic_store_explicit(&lookups[i].real, real, memory_order_relaxed);
+		real = resolve_cuda(lookup_names[i]);
+		atomic_store_explicit(&lookups_real[i], real, memory_order_relaxed);
 	}
 	return real;
 }
@@ -94,12 +130,12 @@ static void *swap_named(const char *name, void *real)
 	for (unsigned i = 0; i < LOOKUPS; i++) {
 		void *none = NULL;
 
-		if (strcmp(lookups[i].name, name))
+		if (strcmp(lookup_names[i], name))
 			continue;
-		if (real == lookups[i].ours)
+		if (real == lookup_ours(i))
 			return real;
-		atomic_compare_exchange_strong(&lookups[i].real, &none, real);
-		return !none || none == real ? lookups[i].ours : NULL;
+		atomic_compare_exchange_strong(&lookups_real[i], &none, real);
+		return !none || none == real ? lookup_ours(i) : NULL;
 	}
 	if (id >= 0) {
 		void *none = NULL;
@@ -119,7 +155,7 @@ static bool only_ours(const char *name, void *found)
 
 	if (id < 0) {
 		for (unsigned i = 0; i < LOOKUPS; i++) {
-			if (found == lookups[i].ours)
+			if (found == lookup_ours(i))
 				return !lookup_real(i);
 		}
 		return false;
@@ -132,7 +168,7 @@ static bool only_ours(const char *name, void *found)
 static bool is_lookup(const char *name)
 {
 	for (unsigned i = 0; i < LOOKUPS; i++) {
-		if (!strcmp(lookups[i].name, name))
+		if (!strcmp(lookup_names[i], name))
 			return true;
 	}
 	return false;
@@ -140,8 +176,8 @@ static bool is_lookup(const char *name)
 
 void *entry_real_dlsym(void)
 {
-	resolve_init();
-	return (void *)resolve_next_dlsym;
+	find();
+	return (void *)atomic_load_explicit(&next_dlsym, memory_order_relaxed);
 }
 
 static void *answer_cupti(void *handle, const char *name, void *caller)
@@ -151,7 +187,6 @@ static void *answer_cupti(void *handle, const char *name, void *caller)
 
 	if (resolve_is_ours(caller))
 		return NULL;
-	resolve_init();
 	real = resolve_dlsym(handle, name);
 	if (!real || !cupti_door(name, real, &answer))
 		return NULL;
@@ -173,7 +208,6 @@ void *entry_dlsym(void *handle, const char *name, void *caller)
 	/* libcuda looks itself up on WSL2, and the injection points are ours to call unseen. */
 	if (!strncmp(resolve_module(caller), "libcuda.so", 10) || resolve_is_ours(caller))
 		return NULL;
-	resolve_init();
 	real = resolve_next_dlsym(handle, name);
 	if (!real)
 		return NULL;
@@ -192,7 +226,7 @@ static void swap_pointer(void **pointer)
 	resolve_driver_rows();
 	for (unsigned i = 0; i < LOOKUPS; i++) {
 		if (*pointer == lookup_real(i)) {
-			*pointer = lookups[i].ours;
+			*pointer = lookup_ours(i);
 			doors_count(DOOR_PROCADDRESS);
 			return;
 		}
@@ -208,7 +242,7 @@ static void swap_pointer(void **pointer)
 
 CUresult cuGetProcAddress(const char *symbol, void **pointer, int version, cuuint64_t flags)
 {
-	get_proc_fn *real = (get_proc_fn *)lookup_real(0);
+	get_proc_fn *real = (get_proc_fn *)lookup_real(LOOKUP);
 	CUresult status = real ? real(symbol, pointer, version, flags) : CUDA_ERROR_NOT_INITIALIZED;
 
 	if (!status && pointer && *pointer)
@@ -219,7 +253,7 @@ CUresult cuGetProcAddress(const char *symbol, void **pointer, int version, cuuin
 CUresult cuGetProcAddress_v2(const char *symbol, void **pointer, int version, cuuint64_t flags,
 			     int *found)
 {
-	get_proc2_fn *real = (get_proc2_fn *)lookup_real(1);
+	get_proc2_fn *real = (get_proc2_fn *)lookup_real(LOOKUP_V2);
 	CUresult status =
 		real ? real(symbol, pointer, version, flags, found) : CUDA_ERROR_NOT_INITIALIZED;
 

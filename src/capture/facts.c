@@ -14,6 +14,7 @@
 #include "base/signals.h"
 #include "base/start.h"
 #include "base/start_call.h"
+#include "base/start_text.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "capture/driver.h"
@@ -30,14 +31,18 @@ static _Atomic uint64_t devices_known;
 static _Atomic int driver_known; /* driver_version() */
 static unsigned late_known;      /* which late facts are recorded; under the recorder's lock */
 
-/* A working directory may hold a %: it is no pattern. */
-START_CODE static void append_literal(char *to, size_t size, const char *text)
+/* The front of a pattern: a working directory, and a % in its name is none of the pattern's. */
+START_CODE static size_t put_directory(char *to, size_t size, const char *path)
 {
-	for (; *text; text++) {
-		char part[3] = { *text, *text == '%' ? '%' : '\0', '\0' };
+	static START_CONST const char slash[] = "/";
+	size_t used = 0;
 
-		text_append(to, size, part);
+	for (const char *at = path; *at; at++) {
+		char part[3] = { *at, *at == '%' ? '%' : '\0', '\0' };
+
+		used = start_append(to, size, used, part);
 	}
+	return path[1] ? start_append(to, size, used, slash) : used;
 }
 
 /*
@@ -61,20 +66,23 @@ static const char *pattern(void)
 static __attribute__((noinline)) void paths_init_far(const char *output)
 {
 	char cwd[4096];
+	size_t used = 0;
+	int saved = errno;
 
-	far[0] = '\0';
-	if (output[0] != '/' && getcwd(cwd, sizeof(cwd))) {
-		append_literal(far, sizeof(far), cwd);
-		text_append(far, sizeof(far), cwd[1] ? "/" : "");
-	}
-	text_append(far, sizeof(far), output);
+	if (output[0] != '/' && getcwd(cwd, sizeof(cwd)))
+		used = put_directory(far, sizeof(far), cwd);
+	errno = saved;
+	start_append(far, sizeof(far), used, output);
 }
 
 static void directory_init(const char *given)
 {
+	int saved = errno;
+
 	directory[0] = '\0';
 	if (given[0] != '/' && getcwd(directory, sizeof(directory)))
 		text_append(directory, sizeof(directory), "/");
+	errno = saved;
 	text_append(directory, sizeof(directory), given);
 }
 
@@ -87,28 +95,26 @@ START_CODE static bool names_program(const char *output)
 	return false;
 }
 
-START_CODE void paths_init(void)
+START_CODE void paths_init(const char *started_as)
 {
 	const char *output = opt_text(OPT_ID_output);
 	const char *spools = opt_text(OPT_ID_spool_dir);
 	char cwd[sizeof(near) / 2] = "";
 	bool relative = output[0] != '/';
+	size_t used = 0;
 
-	near[0] = '\0';
-	if (relative && start_call(SYS_getcwd, (long)(uintptr_t)cwd, (void *)sizeof(cwd)) > 0) {
-		append_literal(near, sizeof(near), cwd);
-		text_append(near, sizeof(near), cwd[1] ? "/" : "");
-	}
+	if (relative && start_call(SYS_getcwd, (long)(uintptr_t)cwd, (void *)sizeof(cwd)) > 0)
+		used = put_directory(near, sizeof(near), cwd);
 	/* What fills it may have been cut. */
-	if (relative != (near[0] == '/') ||
-	    text_append(near, sizeof(near), output) == sizeof(near) - 1) {
+	if (relative != (used && near[0] == '/') ||
+	    start_append(near, sizeof(near), used, output) == sizeof(near) - 1) {
 		near[0] = '\0';
 		paths_init_far(output);
 	}
 	if (*spools)
 		directory_init(spools);
 	if (names_program(output))
-		text_copy(program, sizeof(program), program_invocation_short_name);
+		text_copy(program, sizeof(program), text_base(started_as));
 }
 
 /* Directories for a spool whose own place cannot claim space ahead. */

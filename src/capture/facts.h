@@ -11,7 +11,7 @@ struct paths {
 };
 
 /* Resolves the output and the directory of spools against the working directory of the start. */
-void paths_init(void);
+void paths_init(const char *program);
 
 /*
  * Creates the spool under the first name that is free both for it and for its document; in another

@@ -199,7 +199,6 @@ void *hook_ours(enum hook_id id)
 	void *ours = atomic_load_explicit(&known[id], memory_order_relaxed);
 
 	if (!ours) {
-		resolve_init();
 		ours = resolve_dlsym(RTLD_DEFAULT, hooks[id].name);
 		atomic_store_explicit(&known[id], ours, memory_order_relaxed);
 	}

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -20,23 +20,39 @@
 #include "base/log.h"
 #include "base/opt.h"
 #include "base/start.h"
+#include "base/start_text.h"
 #include "base/text.h"
 #include "base/watch.h"
-#include "capture/choose.h"
 #include "capture/control.h"
 #include "capture/cupti.h"
 #include "capture/loader.h"
 #include "capture/record.h"
-#include "capture/resolve.h"
 #include "capture/span.h"
 #include "capture/unwind.h"
-#include "capture/walk.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT int InitializeInjection(void);
 
+/* What pthread_atfork() is: that one is linked into each library, far from the constructor. */
+int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
+		      void *library);
+
+/*
+ * By this atexit handlers know the library they go with: this one is never unloaded. The compiler's
+ * crtbegin.o, which has another, is not linked (LIB_LAYOUT), for it asks the loader for four names
+ * in every process.
+ */
+extern __attribute__((weak, visibility("hidden"))) void *__dso_handle;
+void *__dso_handle;
+
 static START_DATA bool preloaded;
+
+/* The driver and NVTX find us again through these, wherever the process has changed to since. */
+static START_DATA char injections[][24] = { "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
+
+/* Here, for rodata is a page that a short process touches for nothing else. */
+static START_DATA char our_name[] = "libmemtrace.so", libc_name[] = "libc.so.";
 
 bool life_preloaded(void)
 {
@@ -45,25 +61,53 @@ bool life_preloaded(void)
 
 START_CODE static bool is_named(const struct link_map *map, const char *start)
 {
-	return !strncmp(text_base(map->l_name), start, strlen(start));
+	const char *base = map->l_name;
+
+	for (const char *at = base; *at; at++) {
+		if (*at == '/')
+			base = at + 1;
+	}
+	return start_after(base, start);
+}
+
+/* The loader's entry of this library: the second word of what lazy binding jumps through (psABI).
+ * Its list has no name that we would have to look up. */
+START_CODE static const struct link_map *own_map(void)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+
+#if defined(__x86_64__)
+	extern __attribute__((visibility("hidden"))) struct link_map *_GLOBAL_OFFSET_TABLE_[];
+
+	map = _GLOBAL_OFFSET_TABLE_[1];
+#endif
+	/* LD_BIND_NOW, or a processor that keeps it elsewhere. */
+	if (!map && !dladdr1(injections, &info, (void **)&map, RTLD_DL_LINKMAP))
+		return NULL;
+	return map;
 }
 
 /*
  * This library, if it was there when the program started. The loader's list has the program first,
  * then what is preloaded, then what the program needs, libc among it, and at last what is dlopened:
  * a copy that the driver or NVTX loads by itself. Of two that are preloaded the first is it. What
- * dlmopen() loads is in another list.
+ * dlmopen() loads is in another list, which begins without a program.
  */
 START_CODE static const struct link_map *preloaded_map(void)
 {
-	for (const struct link_map *at = _r_debug.r_map; at; at = at->l_next) {
-		if (at->l_ld == _DYNAMIC)
-			return at;
-		if (is_named(at, "libmemtrace.so") || is_named(at, "libc.so."))
-			break;
+	const struct link_map *map = own_map();
+	const struct link_map *at = map;
+
+	while (at && at->l_prev) {
+		at = at->l_prev;
+		if (is_named(at, our_name) || is_named(at, libc_name))
+			return NULL;
 	}
-	return NULL;
+	return at && at != map && !at->l_name[0] ? map : NULL;
 }
+
+enum { INJECTIONS = 2, VARIABLES = 80, VARIABLE_MAX = 192 };
 
 /* getenv() lies in a page of libc that few have touched yet. */
 START_CODE static bool is_set(const char *name)
@@ -75,19 +119,55 @@ START_CODE static bool is_set(const char *name)
 	return false;
 }
 
-/* The driver and NVTX find us again through these, wherever the process has changed to since. */
-START_CODE static void set_injection(const char *library)
+/*
+ * What setenv() does in most processes, without its pages: the environment is ours from here on,
+ * and libc's own once somebody adds to it. False where there is no room.
+ */
+START_CODE static bool add_injections(const char *path)
+{
+	static START_DATA char *variables[VARIABLES];
+	static START_DATA char texts[INJECTIONS][VARIABLE_MAX];
+	size_t count = 0;
+
+	if (start_length(path) + sizeof(injections[0]) >= VARIABLE_MAX)
+		return false;
+	for (char **variable = environ; variable && *variable; variable++) {
+		if (count == VARIABLES - INJECTIONS - 1)
+			return false;
+		variables[count++] = *variable;
+	}
+	for (unsigned i = 0; i < INJECTIONS; i++) {
+		static START_CONST const char is[] = "=";
+		size_t used;
+
+		if (is_set(injections[i]))
+			continue;
+		used = start_append(texts[i], VARIABLE_MAX, 0, injections[i]);
+		used = start_append(texts[i], VARIABLE_MAX, used, is);
+		start_append(texts[i], VARIABLE_MAX, used, path);
+		variables[count++] = texts[i];
+	}
+	variables[count] = NULL;
+	environ = variables;
+	return true;
+}
+
+START_CODE static void set_injections(const char *library)
 {
 	char resolved[PATH_MAX];
-	const char *path;
+	const char *path = library;
+	int saved;
 
-	if (is_set("CUDA_INJECTION64_PATH") && is_set("NVTX_INJECTION64_PATH"))
+	if (is_set(injections[0]) && is_set(injections[1]))
 		return; /* most often: the parent had us, too */
-	path = library[0] == '/' ? library : realpath(library, resolved);
-	if (!path)
+	if (library[0] == '/' && add_injections(library))
 		return;
-	setenv("CUDA_INJECTION64_PATH", path, 0);
-	setenv("NVTX_INJECTION64_PATH", path, 0);
+	saved = errno;
+	if (library[0] != '/')
+		path = realpath(library, resolved);
+	for (unsigned i = 0; path && i < INJECTIONS; i++)
+		setenv(injections[i], path, 0);
+	errno = saved;
 }
 
 /*
@@ -138,32 +218,58 @@ START_CODE static void after_fork_in_child(void)
 		record_forked();
 }
 
-__attribute__((constructor)) START_CODE static void begin(void)
+/*
+ * A shell that never asks anything of us forks as if we were not there. Whoever may use CUDA is
+ * noticed long before: it is linked with it, or looks up its first name. For the handlers must come
+ * before those of others: what is registered first comes last before a fork, when nobody waits any
+ * more for a thread that waits for us.
+ */
+static START_DATA atomic_bool begun, held;
+
+void life_begin(void)
+{
+	atomic_store(&begun, true);
+	if (preloaded && !atomic_exchange(&held, true))
+		__register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, NULL);
+}
+
+START_CODE static bool is_linked(const struct link_map *map)
+{
+	static START_DATA char cuda[] = "libcuda"; /* libcuda.so.1, libcudart.so.13 */
+
+	for (; map; map = map->l_next) {
+		if (is_named(map, cuda))
+			return true;
+	}
+	return false;
+}
+
+/* glibc hands constructors what main() gets. */
+__attribute__((constructor)) START_CODE static void begin(int count, char **words)
 {
 	const struct link_map *map = preloaded_map();
-	int saved = errno;
 
-	resolve_init();
 	/* With another's rights nothing is written where somebody's environment says. */
-	preloaded = map && resolve_dlsym && !getauxval(AT_SECURE);
+	preloaded = map && !getauxval(AT_SECURE);
 	if (preloaded) {
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
-		walk_init();
-		choose_init();
-		set_injection(map->l_name);
-		pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-		record_init();
+		set_injections(map->l_name);
+		if (atomic_load(&begun) || is_linked(map))
+			life_begin();
+		record_init(count > 0 && words[0] ? words[0] : our_name);
 		control_init();
 	}
-	errno = saved;
 }
 
 __attribute__((destructor)) START_CODE static void end(void)
 {
-	int saved = errno;
+	int saved;
 
-	if (preloaded && opt_flag(OPT_ID_cupti))
+	if (!preloaded || (record_idle() && !opt_flag(OPT_ID_cupti)))
+		return;
+	saved = errno;
+	if (opt_flag(OPT_ID_cupti))
 		cupti_finish();
 	if (!record_idle())
 		record_finish();

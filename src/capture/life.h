@@ -8,4 +8,7 @@
  * inert. */
 bool life_preloaded(void);
 
+/* A door or a row of ours is used for the first time: from here on forks are looked at. */
+void life_begin(void);
+
 #endif

@@ -12,6 +12,7 @@
 #include "base/opt.h"
 #include "base/signals.h"
 #include "base/start.h"
+#include "base/start_call.h"
 #include "base/watch.h"
 #include "capture/autograd.h"
 #include "capture/calls.h"
@@ -25,6 +26,7 @@
 #include "capture/torch.h"
 #include "capture/unwind.h"
 #include "capture/used.h"
+#include "capture/walk.h"
 
 START_DATA _Atomic int record_state = RECORD_INERT;
 
@@ -32,12 +34,12 @@ START_DATA struct record_process record_process;
 
 struct recorder recorder = { .lock = LOCK_INIT(RECORD), .open_lock = LOCK_INIT(OPEN) };
 
-START_CODE void record_init(void)
+START_CODE void record_init(const char *program)
 {
-	record_process.pid = getpid();
+	record_process.pid = (int)start_call(SYS_getpid, 0, NULL);
 	record_process.start_monotonic = now_init();
 	record_process.quiet = !opt_flag(OPT_ID_start);
-	paths_init();
+	paths_init(program);
 	atomic_store(&record_state, opt_flag(OPT_ID_enable) ? RECORD_ASLEEP : RECORD_INERT);
 }
 
@@ -56,7 +58,11 @@ bool record_wake(void)
 		record_forked();
 	signals_defer(&deferred);
 	lock_take(&recorder.open_lock);
-	if (!record_awake()) {
+	if (!resolve_can()) {
+		atomic_store(&record_state, RECORD_INERT);
+	} else if (!record_awake()) {
+		walk_init();
+		choose_init();
 		record_process.start_realtime =
 			clock_realtime() - (clock_now() - record_process.start_monotonic);
 		atomic_store(&record_process.alive, record_make_alive());

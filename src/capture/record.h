@@ -44,8 +44,9 @@ static inline bool record_on(void)
 	return __builtin_expect(state == RECORD_ON, 1) || (state == RECORD_ASLEEP && record_wake());
 }
 
-/* The constructor's part: time zero, and where the trace goes. No file, no mapping. */
-void record_init(void);
+/* The constructor's part: time zero, and where the trace goes. No file, no mapping. `program`: what
+ * it was started as, with or without a path. */
+void record_init(const char *program);
 
 /* `frame` is that of the function that asks: what tells a call of a signal handler, beneath what it
  * interrupted, from the call after one that was left by a jump (record_lock). */

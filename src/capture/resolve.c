@@ -33,7 +33,7 @@ bool resolve_is_ours(const void *address)
 	Dl_info info;
 
 	if (!known) {
-		if (!dladdr((void *)resolve_init, &info))
+		if (!dladdr((void *)resolve_dlsym, &info))
 			return false;
 		known = info.dli_fbase;
 		atomic_store_explicit(&base, known, memory_order_relaxed);
@@ -61,7 +61,6 @@ void *resolve_cuda(const char *name)
 
 	if (!handle)
 		return NULL;
-	resolve_init();
 	watch_host("dlsym");
 	real = resolve_next_dlsym(handle, name);
 	if (!real || !resolve_is_ours(real))
@@ -76,7 +75,6 @@ void *resolve_driver(enum hook_id id)
 	void *real = resolve_cuda(hooks[id].name);
 
 	atomic_store(&answered, getpid());
-	resolve_init();
 	if (!real) {
 		real = resolve_dlsym(RTLD_NEXT, hooks[id].name);
 		if (real == hook_ours(id))
@@ -160,7 +158,6 @@ void *resolve_from(const char *name, const void *caller)
 {
 	void *real;
 
-	resolve_init();
 	real = through_caller(name, caller);
 	if (!real)
 		real = resolve_dlsym(RTLD_NEXT, name);
@@ -172,7 +169,6 @@ static void *find_runtime(enum hook_id id, void *caller)
 	void *real = NULL;
 	void *next;
 
-	resolve_init();
 	watch_host("dlsym");
 	next = resolve_dlsym(RTLD_NEXT, hooks[id].name);
 	if (next == hook_ours(id))

@@ -11,18 +11,14 @@
 
 /*
  * glibc's dlsym, for ourselves: it knows callers by their return addresses. The next dlsym, which
- * the host would have without us: another preload's, or glibc's. The next dlclose. None of them may
- * be called before resolve_init().
+ * the host would have without us: another preload's, or glibc's. The next dlclose.
  */
-extern void *(*resolve_dlsym)(void *handle, const char *name);
-extern void *(*resolve_next_dlsym)(void *handle, const char *name);
-extern int (*resolve_dlclose)(void *handle);
+void *resolve_dlsym(void *handle, const char *name);
+void *resolve_next_dlsym(void *handle, const char *name);
+int resolve_dlclose(void *handle);
 
-/*
- * Finds them. Called by whoever is first: the constructor, a door, or a row that the constructor of
- * another preload calls before ours has run.
- */
-void resolve_init(void);
+/* Can they be found? A libc that does not say which dlsym is its own leaves us nothing to do. */
+bool resolve_can(void);
 
 /* The slow ways; each takes the loader's lock. NULL when the machine has no such function. */
 void *resolve_runtime(enum hook_id id, void *caller);

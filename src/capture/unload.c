@@ -60,7 +60,6 @@ EXPORT int dlclose(void *handle)
 	int status;
 	int saved;
 
-	resolve_init(); /* a library's constructor may come before ours */
 	unwind_careful(true);
 	atomic_fetch_add(&word, CLOSING);
 	status = resolve_dlclose(handle);

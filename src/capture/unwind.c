@@ -28,7 +28,7 @@ enum {
 
 static struct {
 	_Atomic(const char *) name;
-	int (*backtrace)(void **, int);
+	int (*walk)(void **, int); /* libunwind's, NULL without it */
 	_Atomic int careful;
 } unwinder;
 
@@ -100,15 +100,14 @@ void unwind_prepare(void)
 
 	if (atomic_load(&unwinder.name))
 		return;
-	unwinder.backtrace = find_libunwind();
-	if (unwinder.backtrace) {
+	unwinder.walk = find_libunwind();
+	if (unwinder.walk) {
 		/* Its first walk makes a key under a pthread_once: a handler that came in between
 		 * and walked too would wait for its own thread. */
-		unwinder.backtrace(prime, 4);
+		unwinder.walk(prime, 4);
 		atomic_store(&unwinder.name, "libunwind");
 		return;
 	}
-	unwinder.backtrace = backtrace;
 	backtrace(prime, 4); /* the first call loads libgcc_s */
 	if (under_memcheck())
 		unwind_careful(true); /* what a frame has not written yet may be read on the way */
@@ -139,10 +138,12 @@ __attribute__((noinline)) size_t unwind(void **addresses, size_t capacity)
 	if (__builtin_expect(first, 0))
 		signals_defer(&deferred);
 	loader_enter();
-	if (__builtin_expect(atomic_load_explicit(&unwinder.careful, memory_order_relaxed), 0))
+	if (__builtin_expect(!unwinder.walk ||
+				     atomic_load_explicit(&unwinder.careful, memory_order_relaxed),
+			     0))
 		count = backtrace(addresses, (int)capacity);
 	else
-		count = unwinder.backtrace(addresses, (int)capacity);
+		count = unwinder.walk(addresses, (int)capacity);
 	loader_leave();
 	met = true;
 	if (__builtin_expect(first, 0))

@@ -12,7 +12,7 @@ static START_DATA struct {
 	size_t depth;
 } wanted;
 
-START_CODE void walk_init(void)
+void walk_init(void)
 {
 	const char *text = opt_text(OPT_ID_stacks);
 

@@ -59,7 +59,7 @@ static void make_args(struct arg *args, const char **values)
 				 : row->kind == OPT_COUNT ? "N"
 				 : row->kind == OPT_KEEP  ? "TIME|BYTES"
 							  : "TEXT",
-			.help = row->help,
+			.help = opt_help(id),
 			.text = &values[id],
 		};
 	}

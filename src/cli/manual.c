@@ -214,7 +214,7 @@ static void print_settings(struct out *out)
 			put(out, opt_rows[id].value);
 		}
 		out_char(out, '\n');
-		put_line(out, opt_rows[id].help);
+		put_line(out, opt_help(id));
 	}
 	out_text(out, ".SH SEE ALSO\n.BR memtrace (1),\n.BR libmemtrace (3)\n");
 }

@@ -92,7 +92,10 @@ TEST(own_words)
 	clear_launchers();
 	EQ(gethostname(host, sizeof(host)), 0);
 	snprintf(wanted, sizeof(wanted), "/%d %s 0 test_path", (int)getpid(), host);
-	EQ(path_expand(to, sizeof(to), "/%p %h %r %e", &none), 0);
+	EQ(path_output(to, sizeof(to), "/%p %h %r %e", getpid()), 0);
+	STR(to, wanted);
+	snprintf(wanted, sizeof(wanted), "/%d %%e", (int)getpid());
+	EQ(path_expand(to, sizeof(to), "/%p %e", &none), 0);
 	STR(to, wanted);
 }
 
