@@ -152,21 +152,19 @@ START_CODE static bool add_injections(const char *path)
 	return true;
 }
 
-START_CODE static void set_injections(const char *library)
+/* Apart: its buffer is a page of the stack. */
+static __attribute__((noinline)) void set_injections(const char *library)
 {
-	char resolved[PATH_MAX];
-	const char *path = library;
-	int saved;
+	char path[PATH_MAX] = "";
+	int saved = errno;
 
-	if (is_set(injections[0]) && is_set(injections[1]))
-		return; /* most often: the parent had us, too */
-	if (library[0] == '/' && add_injections(library))
-		return;
-	saved = errno;
-	if (library[0] != '/')
-		path = realpath(library, resolved);
-	for (unsigned i = 0; path && i < INJECTIONS; i++)
-		setenv(injections[i], path, 0);
+	if (library[0] == '/' || getcwd(path, sizeof(path))) {
+		if (library[0] != '/')
+			text_append(path, sizeof(path), "/");
+		text_append(path, sizeof(path), library);
+		for (unsigned i = 0; i < INJECTIONS; i++)
+			setenv(injections[i], path, 0);
+	}
 	errno = saved;
 }
 
@@ -254,7 +252,10 @@ __attribute__((constructor)) START_CODE static void begin(int count, char **word
 	if (preloaded) {
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
-		set_injections(map->l_name);
+		if (!is_set(injections[0]) || !is_set(injections[1])) { /* the parent had us, too */
+			if (map->l_name[0] != '/' || !add_injections(map->l_name))
+				set_injections(map->l_name);
+		}
 		if (atomic_load(&begun) || is_linked(map))
 			life_begin();
 		record_init(count > 0 && words[0] ? words[0] : our_name);

@@ -7,6 +7,7 @@ to try this script itself.
 import argparse
 import contextlib
 import json
+import math
 import os
 import re
 import resource
@@ -125,6 +126,13 @@ def spent():
     return use.ru_utime + use.ru_stime
 
 
+def started(command, environment, times):
+    begin = spent()
+    for _ in range(times):
+        subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    return spent() - begin
+
+
 def starts(bench):
     """CPU time of starting and ending, and the same with an empty library: what any preload costs here."""
     empty, source, compiler = bench.path("empty.so"), bench.path("small.c"), os.environ.get("CC", "cc")
@@ -138,16 +146,16 @@ def starts(bench):
     environments = {"alone": bench.environment(False), "ours": bench.environment(True),
                     "empty": dict(bench.environment(False), LD_PRELOAD=empty)}
     for name, command in commands.items():
-        took = {kind: [] for kind in environments}
-        for run in range(50 // bench.scale + 2):
-            for kind, environment in environments.items():
-                begin = spent()
-                subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-                if run >= 2:
-                    took[kind].append(spent() - begin)
-        alone = statistics.median(took["alone"])
-        bench.results.add(f"start.{name}", [each / alone for each in took["ours"]])
-        bench.results.add(f"start.{name}.empty", [each / alone for each in took["empty"]])
+        # A round is long enough for the clock of processes, and its three kinds stand side by side: machines change.
+        started(command, environments["ours"], 1)
+        times = math.ceil(0.02 / max(started(command, environments["alone"], 1), 1e-4))
+        ratios = {"ours": [], "empty": []}
+        for _ in range(50 // bench.scale):
+            took = {kind: started(command, environment, times) for kind, environment in environments.items()}
+            for kind, each in ratios.items():
+                each.append(took[kind] / took["alone"])
+        bench.results.add(f"start.{name}", ratios["ours"])
+        bench.results.add(f"start.{name}.empty", ratios["empty"])
 
 
 def scaled(bench, *words):
