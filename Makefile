@@ -137,8 +137,8 @@ $(BUILD)/lib/%.o: src/%.S $(BUILD)/flags | $(BUILD)/ready
 	@mkdir -p $(@D)
 	$(call say,AS,$@) $(COMPILE) $(LIB_FLAGS) -c -o $@ $<
 
-# A sanitizer asks dlsym before it can be called itself.
-$(BUILD)/lib/capture/entry.o: private override LIB_SANITIZE :=
+# A sanitizer asks dlsym before it can be called itself, and the first who asks begins our life.
+$(BUILD)/lib/capture/entry.o $(BUILD)/lib/capture/life.o: private override LIB_SANITIZE :=
 
 $(BUILD)/cli/%.o: src/%.c $(BUILD)/flags | $(BUILD)/ready
 	@mkdir -p $(@D)
