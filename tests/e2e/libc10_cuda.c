@@ -24,6 +24,7 @@ void give(void *ptr);
 void empty_cache(void);
 void set_limit(int64_t bytes);
 void *take_ordered(int64_t size);
+void *take_expandable(int64_t size);
 
 static char *segment;
 static uint64_t allocated;
@@ -169,6 +170,24 @@ void give(void *ptr)
 void set_limit(int64_t bytes)
 {
 	limit = bytes;
+}
+
+/* An expandable segment grows by 20 MiB at a time; one is refused, and it gives back what it had
+ * got. */
+void *take_expandable(int64_t size)
+{
+	void *got[PIECES];
+	int n = 0;
+
+	while (n < PIECES && n * 20 * MIB < size && !cudaMalloc(&got[n], 20 * MIB))
+		n++;
+	if (n * 20 * MIB >= size)
+		return got[0];
+	cudaGetLastError();
+	while (n)
+		cudaFree(got[--n]);
+	FAILED(size, (uint64_t)used, (uint64_t)reserved, CUDA);
+	return NULL;
 }
 
 /* backend:cudaMallocAsync: no report, and no second try. */

@@ -12,7 +12,7 @@ folder, way = sys.argv[1:3]
 ctypes.CDLL(folder + "/libc10.so")
 cuda = ctypes.CDLL(folder + "/libc10_cuda.so", ctypes.RTLD_GLOBAL)
 runtime = ctypes.CDLL("libcudart.so.13")
-for name in ("take", "take_ordered"):
+for name in ("take", "take_ordered", "take_expandable"):
     getattr(cuda, name).restype = ctypes.c_void_p
     getattr(cuda, name).argtypes = [ctypes.c_int64]
 cuda.give.argtypes = [ctypes.c_void_p]
@@ -88,6 +88,11 @@ def too_large():
 def ordered():
     while True:
         need(cuda.take_ordered(64 * MIB))
+
+
+def expandable():
+    parameters(12, 64 * MIB)
+    need(cuda.take_expandable(512 * MIB))
 
 
 def caught():

@@ -51,6 +51,10 @@ is 'fragmentation: gaps' "$(last "[[p[k] // $MIB for k in ('gaps_bytes', 'larges
 	+ [p['gaps']] for p in o['pools']]")" '[[452, 4, 0, 113]]'
 is 'fragmentation: and what they would give' "$(last "o['advice'][0]['bytes'] // $MIB")" 452
 
+explained expandable full '"batch"'
+is 'expandable: a piece was refused, what was left at the end is less than what was asked for' \
+	"$(last "[o[k] // $MIB for k in ('size', 'refused_bytes', 'free_bytes')]")" '[512, 20, 240]'
+
 explained limit limit '"limit", "batch"'
 is 'limit: the driver was not asked, and where it lies' \
 	"$(last "[o['refused_bytes'], o['limit_min_bytes'] // $MIB, o['limit_max_bytes'] // $MIB, o['free_bytes'] // $MIB]")" \
