@@ -174,13 +174,16 @@ static bool parse_filter(const char *text)
 START_CODE static bool parse(enum opt_id id, const char *value, uint64_t *count)
 {
 	*count = 0;
-	if (!*value && opt_rows[id].kind != OPT_FLAG && opt_rows[id].kind != OPT_COUNT)
+	if (!*value && opt_rows[id].kind != OPT_FLAG && opt_rows[id].kind != OPT_COUNT &&
+	    opt_rows[id].kind != OPT_DEPTH)
 		return true; /* none of it */
 	switch (opt_rows[id].kind) {
 	case OPT_FLAG:
 		return parse_flag(value, count);
 	case OPT_COUNT:
 		return !opt_parse_count(value, count);
+	case OPT_DEPTH:
+		return !opt_parse_count(value, count) && *count && *count <= OPT_DEPTH_MAX;
 	case OPT_KEEP:
 		return parse_keep(value);
 	case OPT_SIGNAL:
@@ -199,6 +202,7 @@ const char *opt_wants(enum opt_id id)
 		[OPT_TEXT] = "a text",
 		[OPT_FLAG] = "0 or 1",
 		[OPT_COUNT] = "a number",
+		[OPT_DEPTH] = "a number from 1 to 256",
 		[OPT_KEEP] = "a time, a size or both with a comma (10min,1GiB)",
 		[OPT_SIGNAL] = "USR1, USR2, HUP, URG, WINCH or PWR, perhaps with :toggle or :mark",
 		[OPT_FILTER] = "a filter like size>=1MiB,device=0,pool=torch,owner=libnccl.so.2",

@@ -14,10 +14,13 @@ enum opt_kind {
 	OPT_TEXT,
 	OPT_FLAG,
 	OPT_COUNT,
+	OPT_DEPTH,  /* of stacks, 1 to OPT_DEPTH_MAX */
 	OPT_KEEP,   /* opt_parse_keep() */
 	OPT_SIGNAL, /* signal_choice.h */
 	OPT_FILTER, /* filter.h */
 };
+
+enum { OPT_DEPTH_MAX = 256 };
 
 enum opt_id {
 #define OPTION(name, env, kind, value, help) OPT_ID_##name,

@@ -19,8 +19,6 @@ void walk_init(void)
 	wanted.native = strstr(text, "native") || strstr(text, "all");
 	wanted.python = strstr(text, "python") || strstr(text, "all");
 	wanted.depth = opt_count(OPT_ID_stack_depth);
-	if (!wanted.depth || wanted.depth > WALK_NATIVE)
-		wanted.depth = WALK_NATIVE;
 }
 
 const char *walk_mode(void)

@@ -8,12 +8,13 @@
 #define CAPTURE_WALK_H
 
 #include "base/hash.h"
+#include "base/opt.h"
 #include "capture/autograd.h"
 #include "capture/python_quick.h"
 #include "capture/step.h"
 
 enum {
-	WALK_NATIVE = 256, /* frames at most */
+	WALK_NATIVE = OPT_DEPTH_MAX, /* frames at most */
 	WALK_PYTHON = 128,
 	WALK_OWN = 12,  /* of this library, the runtime and the driver, between the walk and the
 			   caller */

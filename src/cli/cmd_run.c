@@ -26,8 +26,6 @@ enum {
 	NOT_FOUND = 127,
 };
 
-static const char *const flag_value = "[=0]";
-
 static char letter_of(enum opt_id id)
 {
 	switch (id) {
@@ -37,6 +35,21 @@ static char letter_of(enum opt_id id)
 		return 'q';
 	default:
 		return '\0';
+	}
+}
+
+static const char *value_name(enum opt_kind kind)
+{
+	switch (kind) {
+	case OPT_FLAG:
+		return "[=0]";
+	case OPT_COUNT:
+	case OPT_DEPTH:
+		return "N";
+	case OPT_KEEP:
+		return "TIME|BYTES";
+	default:
+		return "TEXT";
 	}
 }
 
@@ -55,10 +68,7 @@ static void make_args(struct arg *args, const char **values)
 			.name = names[id],
 			.letter = letter_of(id),
 			.kind = row->kind == OPT_FLAG ? ARG_SWITCH : ARG_TEXT,
-			.value = row->kind == OPT_FLAG    ? flag_value
-				 : row->kind == OPT_COUNT ? "N"
-				 : row->kind == OPT_KEEP  ? "TIME|BYTES"
-							  : "TEXT",
+			.value = value_name(row->kind),
 			.help = opt_help(id),
 			.text = &values[id],
 		};

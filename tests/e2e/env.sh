@@ -112,7 +112,8 @@ is 'MEMTRACE_USED=0: the driver is not asked' \
 ok 'MEMTRACE_USED=0: the trace keeps its promises' validate t.json
 
 # --- nonsense -------------------------------------------------------------------------------------------
-for setting in MEMTRACE_MAX_EVENTS=many MEMTRACE_ENABLE=maybe MEMTRACE_STACK_DEPTH=-3 MEMTRACE_QUIET=2; do
+for setting in MEMTRACE_MAX_EVENTS=many MEMTRACE_ENABLE=maybe MEMTRACE_STACK_DEPTH=-3 MEMTRACE_STACK_DEPTH=0 \
+	MEMTRACE_STACK_DEPTH=257 MEMTRACE_QUIET=2; do
 	preload MEMTRACE_OUTPUT=t.json "$setting" "$SAMPLES/leak"
 	is "$setting: the default counts" "$?:$(json t.json 'len(d["events"])')" 0:19
 	is "$setting: and the trace says so" \
