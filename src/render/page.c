@@ -225,7 +225,8 @@ static int write_parts(struct part *part, unsigned number, struct out *out)
 	return error ? error : page_events(&part->trace, &part->history, &part->spans, number, out);
 }
 
-static int write_part(struct part *part, unsigned number, struct out *out)
+/* `head`: bytes of the bundle in front of the first, which come once that could be read. */
+static int write_part(struct part *part, unsigned number, size_t head, struct out *out)
 {
 	int error = rules_read(&part->rules, part->options->rules);
 
@@ -233,8 +234,10 @@ static int write_part(struct part *part, unsigned number, struct out *out)
 		error = trace_open(&part->trace, part->input->path);
 	if (!error) {
 		error = read_events(part);
-		if (!error)
+		if (!error) {
+			out_bytes(out, page_bundle, number ? 0 : head);
 			error = write_parts(part, number, out);
+		}
 		page_spans_clear(&part->spans);
 		history_clear(&part->history);
 		categories_clear(&part->categories);
@@ -313,17 +316,20 @@ int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	struct anonymizer anonymizer = { .failed = false };
 	struct pair pair = { options->anonymize ? &anonymizer : NULL, inputs };
 	struct ranks ranks = { pair.anonymizer, options->ranks };
+	size_t head;
 	int error = 0;
 
 	if (!mark)
 		return page_is_built() ? err("the page's program has no place for data") : -EINVAL;
-	out_bytes(out, page_bundle, (size_t)(mark - page_bundle));
+	head = (size_t)(mark - page_bundle);
+	if (!count) /* ranks alone */
+		out_bytes(out, page_bundle, head);
 	for (size_t i = 0; !error && i < count; i++) {
 		struct part part = { .anonymizer = pair.anonymizer,
 				     .input = &inputs[i],
 				     .options = options };
 
-		error = write_part(&part, (unsigned)i, out);
+		error = write_part(&part, (unsigned)i, head, out);
 	}
 	if (!error && count == 2)
 		error = write_json("diff", out, write_diff, &pair);

@@ -30,6 +30,8 @@ ok 'to standard output' memtrace html "$recorded-train.json"
 cp "$OUT" stdout.html
 ok 'the same page' cmp train.html stdout.html
 fails 3 'is a baseline' memtrace html "$recorded-change-none.json" -o baseline.html
+fails 3 'is a baseline' memtrace html "$recorded-change-none.json"
+is 'nothing is drawn of it' "$(cat "$OUT")" ''
 fails 3 'train.html' memtrace html train.html -o page.html
 ok 'half a page does not stay' test ! -e baseline.html -a ! -e page.html
 fails 2 'memtrace html --help' memtrace html
