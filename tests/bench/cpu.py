@@ -148,7 +148,7 @@ def starts(bench):
     for name, command in commands.items():
         # A round is long enough for the clock of processes, and its three kinds stand side by side: machines change.
         started(command, environments["ours"], 1)
-        times = math.ceil(0.02 / max(started(command, environments["alone"], 1), 1e-4))
+        times = math.ceil(0.05 / max(started(command, environments["alone"], 1), 1e-4))
         ratios = {"ours": [], "empty": []}
         for _ in range(50 // bench.scale):
             took = {kind: started(command, environment, times) for kind, environment in environments.items()}
