@@ -6,7 +6,7 @@
  * SIGKILL would leave there. STEPS=1 looks after each instruction (check-all), 0 not at all, else a
  * prime number of them lies between two looks.
  */
-#define CHECK_SECONDS 900
+#define CHECK_SECONDS 3600
 #include "check.h"
 
 #include <sys/mman.h>
