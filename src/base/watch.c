@@ -38,6 +38,12 @@ static const char *innermost(unsigned held)
 	return names[31 - __builtin_clz(held)];
 }
 
+void watch_same(bool same, const char *what)
+{
+	if (!same)
+		stop(what, " is not what it was taken for", "");
+}
+
 void watch_take(enum lock_rank rank)
 {
 	unsigned above = self.held >> rank;

@@ -21,6 +21,11 @@ enum lock_rank {
 
 #ifdef MEMTRACE_DEBUG
 
+enum { WATCHED = true };
+
+/* What was known without looking is what was seen then; `what` names it. */
+void watch_same(bool same, const char *what);
+
 /* The thread is about to wait for the lock; it has dropped it. */
 void watch_take(enum lock_rank rank);
 void watch_drop(enum lock_rank rank);
@@ -56,6 +61,13 @@ const char *watch_path(const char *hook);
 const char *watch_walk(void);
 
 #else
+
+enum { WATCHED = false };
+
+static inline void watch_same(bool same, const char *what)
+{
+	(void)same, (void)what;
+}
 
 static inline void watch_take(enum lock_rank rank)
 {

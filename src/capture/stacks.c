@@ -137,6 +137,7 @@ static uint32_t name_walk(struct walk *walk, struct hash128 hash, uint64_t unloa
 {
 	uint32_t id;
 
+	walk_list(walk);
 	if (!python_list(&walk->python))
 		walk->python.count = 0;
 	if (!may_load) {

@@ -94,9 +94,10 @@ static inline uint64_t load(uint64_t address)
 
 enum stepped { STEP_ON, STEP_END, STEP_UNKNOWN };
 
-/* From the frame at the address to its caller's; `state` becomes that one's, `*saved` tells where
- * its frame pointer was found. */
-static inline enum stepped step(uint64_t *address, struct step_state *state, uint64_t *saved)
+/* From the frame at the address to its caller's; `state` becomes that one's, `*from` is told where
+ * its frame pointer was found and whether this one's was asked for. */
+static inline enum stepped step(uint64_t *address, struct step_state *state,
+				struct step_state *from)
 {
 	uint64_t rule = rule_at(*address);
 	unsigned kind = FIELD(rule, KIND_SHIFT, 2);
@@ -104,7 +105,8 @@ static inline enum stepped step(uint64_t *address, struct step_state *state, uin
 	uint64_t next = base + 8 * FIELD(rule, OFFSET_SHIFT, 15);
 	uint64_t below = 8 * FIELD(rule, SAVED_SHIFT, 9);
 
-	*saved = 0;
+	from->saved = 0;
+	from->by_frame = kind == CFI_FRAME;
 	if (!rule || kind >= CFI_END)
 		return rule && kind == CFI_END ? STEP_END : STEP_UNKNOWN;
 	/* Information that is wrong must not lead us out of the stack. */
@@ -113,7 +115,7 @@ static inline enum stepped step(uint64_t *address, struct step_state *state, uin
 	*address = load(next - 8);
 	state->stack = next;
 	if (below) {
-		*saved = next - below;
+		from->saved = next - below;
 		state->frame = load(next - below);
 	}
 	return STEP_ON;
@@ -149,7 +151,7 @@ static uint32_t same_until(const struct step_walk *walk, uint32_t at, uint32_t l
 		const struct step_state *state = &walk->state[at];
 
 		if (load(state[1].stack - 8) != walk->address[at + 1] ||
-		    (state->saved && load(state->saved) != state[1].frame))
+		    (state->saved && state[1].by_frame && load(state->saved) != state[1].frame))
 			break;
 	}
 	return at;
@@ -162,14 +164,19 @@ static inline bool meets(const struct step_walk *walk, uint32_t *at, uint32_t en
 	while (*at < end && walk->state[*at].stack < state->stack)
 		++*at;
 	return *at < end && walk->state[*at].stack == state->stack &&
-	       walk->state[*at].frame == state->frame && walk->address[*at] == address;
+	       walk->address[*at] == address &&
+	       (!walk->state[*at].by_frame || walk->state[*at].frame == state->frame);
 }
 
-static void hash_fresh(struct step_walk *walk, uint32_t count, struct hash128 hash)
+static void hash_fresh(struct step_walk *walk, uint32_t count, struct hash128 hash, bool by_frame)
 {
 	while (count--) {
+		struct step_state *state = &walk->fresh[count];
+
 		hash = hash_on(hash, walk->fresh_address[count]);
-		walk->fresh[count].hash = hash;
+		state->hash = hash;
+		state->by_frame |= by_frame && !state->saved;
+		by_frame = state->by_frame;
 	}
 }
 
@@ -193,7 +200,7 @@ static bool join(struct step_walk *walk, uint32_t count, uint32_t *met, size_t m
 	*met = same < last ? same + 1 : end;
 	if (same < last || count > at || count + (end - at) > most)
 		return false;
-	hash_fresh(walk, count, walk->state[at].hash);
+	hash_fresh(walk, count, walk->state[at].hash, walk->state[at].by_frame);
 	place_fresh(walk, at - count, count);
 	walk->first = at - count;
 	walk->count = end - walk->first;
@@ -203,7 +210,8 @@ static bool join(struct step_walk *walk, uint32_t count, uint32_t *met, size_t m
 /* All frames are new; `beyond` tells of one more that is not counted. */
 static void replace(struct step_walk *walk, uint32_t count, bool beyond)
 {
-	hash_fresh(walk, count, nothing);
+	walk->fresh[count].by_frame = false; /* of the one beyond nothing is asked */
+	hash_fresh(walk, count, nothing, false);
 	place_fresh(walk, STEP_MARGIN, count + beyond);
 	walk->first = STEP_MARGIN;
 	walk->count = count;
@@ -250,7 +258,7 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 		walk->fresh[count].frame = state.frame;
 		if (stop)
 			break;
-		stepped = step(&address, &state, &walk->fresh[count].saved);
+		stepped = step(&address, &state, &walk->fresh[count]);
 	}
 	walk->whole = stepped == STEP_END || (stepped == STEP_ON && count < most);
 	replace(walk, count, stepped == STEP_ON && count < most);
@@ -278,11 +286,11 @@ static void check(const struct step_start *start, void *const *addresses, size_t
 	struct step_state state = { .stack = start->stack, .frame = start->frame };
 	const struct cfi_rule other = { CFI_OTHER, 0, 0 };
 	uint64_t address = start->address;
-	uint64_t saved;
+	struct step_state before;
 
 	for (size_t i = 0; i < count; i++) {
 		uint64_t from = address;
-		enum stepped stepped = step(&address, &state, &saved);
+		enum stepped stepped = step(&address, &state, &before);
 		bool right =
 			stepped == STEP_ON
 				? i + 1 < count && address == (uint64_t)(uintptr_t)addresses[i + 1]

@@ -46,6 +46,7 @@ struct step_walk {
 	struct step_state {
 		uint64_t stack, frame;
 		uint64_t saved; /* where the frame pointer's value for the next was read, 0: kept */
+		bool by_frame;  /* what follows depends on the frame pointer */
 		struct hash128 hash; /* of the addresses from here outwards */
 	} state[STEP_PLACES];
 	uint64_t fresh_address[STEP_MOST + 1];

@@ -5,6 +5,7 @@
 
 #include "base/opt.h"
 #include "base/start.h"
+#include "base/watch.h"
 #include "capture/unwind.h"
 
 static START_DATA struct {
@@ -64,36 +65,95 @@ static void cut_at_python(struct walk *walk, uint64_t low, uint64_t high)
 	}
 }
 
+/* One of those that began so, be it where this one did. */
+static struct step_walk *steps_of(struct walk_memory *memory, const struct step_start *start)
+{
+	return &memory->steps[(start->stack + start->address) * HASH_A >> 32 & (WALK_STEPS - 1)];
+}
+
+/* In a debug build each prediction is held against the walk that it spares. */
+static void watch_prediction(const struct walk *walk, struct walk_memory *memory,
+			     const struct step_start *start, uint64_t low, uint64_t high)
+{
+	struct step_walk *steps = steps_of(memory, start);
+	struct hash128 hash;
+
+	if (!WATCHED || !step_walk(steps, start, low, high, wanted.depth))
+		return;
+	hash = step_hash_of(steps);
+	watch_same(walk->hash.a == hash.a && walk->hash.b == hash.b &&
+			   walk->path->frames == steps->count,
+		   "a predicted stack");
+}
+
+static bool is_predicted(struct walk *walk, struct walk_memory *memory,
+			 const struct step_start *start, uint64_t low, uint64_t high)
+{
+	uint64_t line = walk->python.count ? (uint64_t)walk->python.sum : 0;
+
+	walk->path = predict(&memory->predict, start, low, high, (uint32_t)(line ^ line >> 32));
+	if (!walk->path)
+		return false;
+	walk->count = walk->native_count = 0;
+	walk->hash = walk->path->hash;
+	watch_prediction(walk, memory, start, low, high);
+	return true;
+}
+
+void walk_list(struct walk *walk)
+{
+	if (!walk->path)
+		return;
+	walk->native = walk->buffer;
+	walk->native_count = walk->path->frames;
+	predict_list(walk->path, walk->native);
+	walk->path = NULL;
+}
+
+static bool is_stepped(struct walk *walk, struct walk_memory *memory,
+		       const struct step_start *start, uint64_t low, uint64_t high)
+{
+	struct step_walk *steps = steps_of(memory, start);
+
+	if (!step_walk(steps, start, low, high, wanted.depth))
+		return false;
+	walk->count = 0;
+	walk->native = (void **)(void *)(steps->address + steps->first);
+	walk->native_count = steps->count;
+	walk->hash = step_hash_of(steps);
+	predict_learn(&memory->predict, steps);
+	return true;
+}
+
+/* Asks the unwinder, and learns from it. */
+static void walk_anew(struct walk *walk, const struct step_start *start, void *caller)
+{
+	size_t most = wanted.depth + WALK_OWN;
+
+	if (!walk_unwind(walk, caller) || !start)
+		return;
+	walk->learnt =
+		step_learn(start, walk->native, walk->count - (size_t)(walk->native - walk->buffer),
+			   walk->count < most);
+}
+
 static void walk_native(struct walk *walk, struct walk_memory *memory, void *caller,
 			void *const *frame)
 {
+	bool by_rules = wanted.native && memory && frame && frame[1] == caller;
+	struct step_start start = { 0 };
 	uint64_t low = 0;
 	uint64_t high = 0;
-	struct step_walk *steps;
-	struct step_start start;
-	size_t most = wanted.depth + WALK_OWN;
 
 	if (walk->python.count && !python_eval_range(&low, &high))
 		low = high = 0;
-	if (!wanted.native || !memory || !frame || frame[1] != caller) {
-		walk_unwind(walk, caller);
-	} else {
+	if (by_rules)
 		start = step_start(frame);
-		steps = &memory->steps[(start.stack + start.address) * HASH_A >> 32 &
-				       (WALK_STEPS - 1)];
-		if (unwind_is_met() && step_walk(steps, &start, low, high, wanted.depth)) {
-			walk->count = 0;
-			walk->native = (void **)(void *)(steps->address + steps->first);
-			walk->native_count = steps->count;
-			walk->hash = step_hash_of(steps);
-			return;
-		}
-		if (walk_unwind(walk, caller))
-			walk->learnt =
-				step_learn(&start, walk->native,
-					   walk->count - (size_t)(walk->native - walk->buffer),
-					   walk->count < most);
-	}
+	if (by_rules && unwind_is_met() &&
+	    (is_predicted(walk, memory, &start, low, high) ||
+	     is_stepped(walk, memory, &start, low, high)))
+		return;
+	walk_anew(walk, by_rules ? &start : NULL, caller);
 	cut_at_python(walk, low, high);
 	walk->hash = step_hash(walk->native, walk->native_count);
 }
@@ -101,6 +161,7 @@ static void walk_native(struct walk *walk, struct walk_memory *memory, void *cal
 void walk_stack(struct walk *walk, struct walk_memory *memory, void *caller, void *const *frame)
 {
 	walk->learnt = false;
+	walk->path = NULL;
 	walk->python.list = walk->frames;
 	walk->python.capacity = WALK_PYTHON;
 	walk->python.trail = memory ? &memory->trail : NULL;
@@ -145,5 +206,6 @@ void walk_forget(struct walk_memory *memory)
 {
 	for (int i = 0; i < WALK_STEPS; i++)
 		memory->steps[i].whole = false;
+	predict_forget(&memory->predict);
 	memory->trail.last = memory->trail.high = memory->trail.good = 0;
 }

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/opt.h"
 #include "capture/autograd.h"
+#include "capture/predict.h"
 #include "capture/python_quick.h"
 #include "capture/step.h"
 
@@ -29,14 +30,16 @@ struct walk {
 	struct python_frames python;
 	struct python_frame frames[WALK_PYTHON];
 	struct autograd_via via;
-	struct hash128 hash; /* of the native part */
-	bool learnt;         /* the unwinder may have come where it never was */
+	struct hash128 hash;             /* of the native part */
+	const struct predict_path *path; /* that it goes: walk_list() before `native` is read */
+	bool learnt;                     /* the unwinder may have come where it never was */
 };
 
 /* What walks leave for the next one. Zeroed before the first. */
 struct walk_memory {
 	struct step_walk steps[WALK_STEPS];
 	struct python_trail trail;
+	struct predict_memory predict;
 };
 
 /* What MEMTRACE_STACKS and MEMTRACE_STACK_DEPTH ask for: call after opt_read(). */
@@ -60,6 +63,9 @@ void walk_stack(struct walk *walk, struct walk_memory *memory, void *caller, voi
  * there: the caller is all then.
  */
 bool walk_unwind(struct walk *walk, void *caller);
+
+/* Fills `native`, if it was not needed so far. */
+void walk_list(struct walk *walk);
 
 /* Of all of it. */
 struct hash128 walk_hash(const struct walk *walk, uint64_t unloaded);

@@ -1,6 +1,6 @@
 /*
- * Calls from all kinds of frames, in an order that never repeats, with what glibc says of each
- * stack.
+ * Calls from all kinds of frames, in an order that repeats itself for a while and then is another,
+ * with what glibc says of each stack.
  *
  * walks CALLS: every call is of another size; its line on stdout is that size and the addresses
  * that backtrace() gives for the frames around it, each as file+offset.
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAMES = 320, HUGE = 300 << 10, KINDS = 8 };
+enum { FRAMES = 320, HUGE = 300 << 10, KINDS = 8, PERIOD = 25, PERIODS = 3 };
 
 struct work {
 	unsigned random;
@@ -176,9 +176,15 @@ static __attribute__((noinline)) void leaf(struct work *work, int depth)
 
 static void walk(struct work *work, long calls)
 {
-	/* A few steps in the same place before the next: as in a loop. */
-	for (long i = 0; i < calls; i++)
+	unsigned begun = 0;
+
+	for (long i = 0; i < calls; i++) {
+		if (i % PERIOD == 0 && i / PERIOD % PERIODS)
+			work->random = begun;
+		else if (i % PERIOD == 0)
+			begun = work->random;
 		go_on(work, 1 + (int)(next(work) % 9));
+	}
 }
 
 static void *thread(void *calls)

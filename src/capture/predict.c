@@ -1,0 +1,174 @@
+/* The stack that was there before, word for word. */
+#include "capture/predict.h"
+
+#include "capture/unload.h"
+#include "capture/unwind.h"
+
+enum {
+	SAVED = 1 << 15, /* of a place: no return address, but a frame pointer that is used */
+	MOST = SAVED - 1,
+	HISTORY_SHIFT = 3, /* of 32 bits: eleven walks */
+};
+
+static inline void pass(struct predict_memory *memory, unsigned index)
+{
+	memory->history = memory->history << HISTORY_SHIFT ^ (index + 1) * 0x6b43u;
+}
+
+/* Nothing is read that the words before it do not vouch for: each load stands behind a branch that
+ * the processor need not wait for. */
+static inline bool holds(const struct predict_path *path, uint64_t low, uint64_t high)
+{
+	const uint64_t *stack = (const uint64_t *)(uintptr_t)path->start.stack;
+
+	for (unsigned i = 0; i < path->words; i++) {
+		if (__builtin_expect(stack[path->place[i] & MOST] != path->value[i], 0))
+			return false;
+	}
+	return !path->cut || stack[path->beyond] - 1 - low < high - low;
+}
+
+static inline bool begins(const struct predict_path *path, const struct predict_memory *memory,
+			  const struct step_start *start, bool cut)
+{
+	return path->start.stack == start->stack && path->start.address == start->address &&
+	       path->generation == memory->generation + 1 && path->cut == cut &&
+	       (!path->by_frame || path->start.frame == start->frame);
+}
+
+const struct predict_path *predict(struct predict_memory *memory, const struct step_start *start,
+				   uint64_t low, uint64_t high, uint32_t context)
+{
+	const struct predict_path *path;
+	bool cut = low != high;
+	unsigned index;
+
+	if (__builtin_expect(memory->word != unload_word() ||
+				     (cut && (memory->low != low || memory->high != high)),
+			     0)) {
+		predict_forget(memory);
+		memory->word = unload_word();
+		memory->low = low;
+		memory->high = high;
+	}
+	memory->slot = ((memory->history ^ context) * 0x9e3779b1u >> 16) % PREDICT_NEXT;
+	index = memory->next[memory->slot];
+	path = &memory->paths[index];
+	if (!begins(path, memory, start, cut) || !holds(path, low, high) || unwind_is_careful())
+		return NULL;
+	pass(memory, index);
+	return path;
+}
+
+/* --- learning ----------------------------------------------------------------------------------
+ */
+
+/* False if it lies too far away, or strangely. */
+static bool place_of(const struct predict_path *path, uint64_t address, uint16_t *place)
+{
+	uint64_t words = (address - path->start.stack) / 8;
+
+	*place = (uint16_t)words;
+	return words <= MOST && address % 8 == 0;
+}
+
+static bool put(struct predict_path *path, uint64_t address, uint64_t value, unsigned flag)
+{
+	uint16_t place;
+
+	if (path->words == PREDICT_WORDS || !place_of(path, address, &place))
+		return false;
+	path->place[path->words] = (uint16_t)(place | flag);
+	path->value[path->words++] = value;
+	return true;
+}
+
+static bool put_step(struct predict_path *path, const struct step_walk *walk, uint32_t at)
+{
+	const struct step_state *state = &walk->state[at];
+
+	return put(path, state[1].stack - 8, walk->address[at + 1], 0) &&
+	       (!state->saved || !state[1].by_frame ||
+		put(path, state->saved, state[1].frame, SAVED));
+}
+
+static bool fill(struct predict_path *path, const struct step_walk *walk)
+{
+	uint32_t last = walk->first + walk->count - 1;
+
+	*path = (struct predict_path){
+		.start = { .address = walk->address[walk->first],
+			   .stack = walk->state[walk->first].stack,
+			   .frame = walk->state[walk->first].frame },
+		.hash = step_hash_of(walk),
+		.frames = (uint16_t)walk->count,
+		.cut = walk->beyond,
+		.by_frame = walk->state[walk->first].by_frame,
+	};
+	for (uint32_t at = walk->first; at < last; at++) {
+		if (!put_step(path, walk, at))
+			return false;
+	}
+	return !path->cut || place_of(path, walk->state[last + 1].stack - 8, &path->beyond);
+}
+
+static bool is_of(const struct predict_memory *memory, const struct predict_path *path,
+		  const struct step_walk *walk)
+{
+	struct hash128 hash = step_hash_of(walk);
+
+	return path->generation == memory->generation + 1 && path->hash.a == hash.a &&
+	       path->hash.b == hash.b && path->start.stack == walk->state[walk->first].stack &&
+	       path->cut == walk->beyond;
+}
+
+/* Where the walk is kept, or else may be. */
+static unsigned find(struct predict_memory *memory, const struct step_walk *walk)
+{
+	uint64_t spread = step_hash_of(walk).a ^ walk->state[walk->first].stack * HASH_A >> 32;
+	unsigned first = (unsigned)(spread % (PREDICT_PATHS / PREDICT_WAYS)) * PREDICT_WAYS;
+
+	for (unsigned i = 0; i < PREDICT_WAYS; i++) {
+		if (is_of(memory, &memory->paths[first + i], walk))
+			return first + i;
+	}
+	return first + memory->way++ % PREDICT_WAYS;
+}
+
+void predict_learn(struct predict_memory *memory, const struct step_walk *walk)
+{
+	uint16_t *next = &memory->next[memory->slot];
+	struct predict_path *path;
+	unsigned index;
+
+	if (!walk->whole || !walk->count || walk->beyond != (walk->low != walk->high))
+		return;
+	index = find(memory, walk);
+	path = &memory->paths[index];
+	/* What was expected and did not hold lies otherwise than it did: a frame grew in between.
+	 */
+	if (*next == index || !is_of(memory, path, walk)) {
+		if (!fill(path, walk))
+			return;
+		path->generation = memory->generation + 1;
+	}
+	*next = (uint16_t)index;
+	pass(memory, index);
+}
+
+void predict_list(const struct predict_path *path, void **addresses)
+{
+	unsigned count = 0;
+
+	addresses[count++] = (void *)(uintptr_t)path->start.address;
+	for (unsigned i = 0; i < path->words; i++) {
+		if (!(path->place[i] & SAVED))
+			addresses[count++] = (void *)(uintptr_t)path->value[i];
+	}
+}
+
+void predict_forget(struct predict_memory *memory)
+{
+	memory->generation++;
+	memory->history = 0;
+}
