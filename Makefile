@@ -71,6 +71,9 @@ LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) $(LIB_SA
 # Bsymbolic-functions: nobody looks for our own functions by name there.
 LIB_LINK = -shared -Wl,-soname,libmemtrace.so.$(firstword $(subst ., ,$(VERSION))) $(if $(LIB_SANITIZE),,-Wl,-z,defs $(LIB_LAYOUT)) -Wl,-z,nodelete \
 	-Wl,-z,noexecstack -Wl,-Bsymbolic-functions -Wl,-z,noseparate-code -Wl,--gc-sections -Wl,--as-needed $(if $(filter 1,$(DEBUG)),$(WATCH_LOADER))
+# lazy: a function that nobody calls is not looked up, and the loader leaves its entry of us where
+# capture/life.c finds it. No start files: crtbegin.o asks for four names in every process. norelro: to
+# protect what the loader wrote would be a call and a mapping more.
 LIB_LAYOUT = -nostartfiles -Wl,-z,lazy -Wl,-z,norelro -Wl,-T,src/libmemtrace.ld
 WATCH_LOADER := $(addprefix -Wl$(comma)--wrap=,dlopen dlclose dladdr dladdr1 dl_iterate_phdr)
 CLI_FLAGS = $(BASE_FLAGS) $(OPTIONAL_FLAGS) $(CJSON_CFLAGS) $(SANITIZE)

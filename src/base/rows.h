@@ -4,8 +4,7 @@
  * A constant pointer is written by ld.so in each process that the library is preloaded into, and
  * its page with it, shells and compilers included (base/start.h). So tables hold no pointers: texts
  * lie in arrays of their rows, functions are told by a switch or called by name. With no relocation
- * a table is a page of the file that is read when somebody asks. scripts/check-relocations.sh holds
- * it.
+ * a table is a page of the file that is read when somebody asks. scripts/check-start.sh holds it.
  */
 #ifndef BASE_ROWS_H
 #define BASE_ROWS_H

@@ -7,8 +7,8 @@
 #ifndef BASE_START_H
 #define BASE_START_H
 
-/* A variable, small, that the constructor or a forked child writes: all lie behind .data, whose
- * last page is used anyway. */
+/* A variable, small, that the constructor or a forked child writes: all lie in the page that the
+ * loader writes anyway (src/libmemtrace.ld). */
 #define START_DATA __attribute__((section("memtrace_start")))
 
 /* A constant that the constructor reads, without pointers: the linker puts it beside the code. */

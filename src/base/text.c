@@ -5,7 +5,7 @@
 
 #include "base/start.h"
 
-START_CODE size_t text_copy_n(char *to, size_t size, const char *from, size_t length)
+size_t text_copy_n(char *to, size_t size, const char *from, size_t length)
 {
 	if (!size)
 		return 0;
@@ -21,7 +21,7 @@ size_t text_copy(char *to, size_t size, const char *from)
 	return text_copy_n(to, size, from, strlen(from));
 }
 
-START_CODE size_t text_append(char *to, size_t size, const char *from)
+size_t text_append(char *to, size_t size, const char *from)
 {
 	size_t used = strnlen(to, size);
 
@@ -95,11 +95,16 @@ bool text_ends(const char *text, const char *end)
 	return length > behind && !memcmp(text + length - behind, end, behind);
 }
 
+/* A loop, for the constructor asks: strrchr() would be a name to look up (base/start_text.h). */
 START_CODE const char *text_base(const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *base = path;
 
-	return slash ? slash + 1 : path;
+	for (; *path; path++) {
+		if (*path == '/')
+			base = path + 1;
+	}
+	return base;
 }
 
 START_CODE const char *text_value(const char *variable, const char *name)

@@ -5,14 +5,13 @@
 #include "base/hash.h"
 #include "base/opt.h"
 #include "base/sample.h"
-#include "base/start.h"
 
 #define MOST ((uint64_t)1 << 40) /* between samples: more than any device has */
 
-START_DATA bool choose_asks;
+bool choose_asks;
 
 static struct filter filter;
-START_DATA static uint64_t interval; /* of samples, 0: all are taken */
+static uint64_t interval; /* of samples, 0: all are taken */
 static _Thread_local struct sample sample;
 
 /* Threads differ, and runs do. */

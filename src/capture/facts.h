@@ -10,7 +10,10 @@ struct paths {
 	char output[4096], spool[4096];
 };
 
-/* Resolves the output and the directory of spools against the working directory of the start. */
+/*
+ * Resolves the output and the directory of spools against the working directory of the start.
+ * `program`: what it was started as, with or without a path; %e in the output stands for its name.
+ */
 void paths_init(const char *program);
 
 /*

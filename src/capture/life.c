@@ -61,13 +61,7 @@ bool life_preloaded(void)
 
 START_CODE static bool is_named(const struct link_map *map, const char *start)
 {
-	const char *base = map->l_name;
-
-	for (const char *at = base; *at; at++) {
-		if (*at == '/')
-			base = at + 1;
-	}
-	return start_after(base, start);
+	return start_after(text_base(map->l_name), start);
 }
 
 /* The loader's entry of this library: the second word of what lazy binding jumps through (psABI).
@@ -182,7 +176,7 @@ START_CODE static void before_fork(void)
 {
 	bool asleep = __libc_single_threaded && !record_awake() && !loader_used();
 
-	if (forking.asleep != asleep) /* shells fork all the time: a page less is written */
+	if (forking.asleep != asleep) /* most often it is so: a page less is written */
 		forking.asleep = asleep;
 	if (asleep)
 		return;
@@ -252,7 +246,8 @@ __attribute__((constructor)) START_CODE static void begin(int count, char **word
 	if (preloaded) {
 		opt_read();
 		log_init(opt_flag(OPT_ID_quiet));
-		if (!is_set(injections[0]) || !is_set(injections[1])) { /* the parent had us, too */
+		/* Most often they are there: the parent had us, too. */
+		if (!is_set(injections[0]) || !is_set(injections[1])) {
 			if (map->l_name[0] != '/' || !add_injections(map->l_name))
 				set_injections(map->l_name);
 		}

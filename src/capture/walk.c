@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "base/opt.h"
-#include "base/start.h"
 #include "base/watch.h"
 #include "capture/unwind.h"
 
-static START_DATA struct {
+static struct {
 	bool native, python;
 	size_t depth;
 } wanted;

@@ -23,12 +23,8 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 
 #define BYTES show_bytes
 #define COUNT show_count
-#define NUMBER(fact, unit, what)  \
-	if (!strcmp(name, #fact)) \
-		return text_copy(to, size, unit(number, facts->fact));
-#define WORDS(fact, what)         \
-	if (!strcmp(name, #fact)) \
-		return text_copy(to, size, facts->fact);
+#define NUMBER(fact, unit, what) FILL_FACT(fact, unit(number, facts->fact))
+#define WORDS(fact, what) FILL_FACT(fact, facts->fact)
 #include "analyse/oom_facts.def"
 #undef NUMBER
 #undef WORDS

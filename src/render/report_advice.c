@@ -1,7 +1,6 @@
 /* The report: advice, each line with its numbers. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "analyse/advice.h"
 #include "analyse/trace.h"
@@ -38,12 +37,8 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 #define TIME show_time
 #define PLAIN show_plain
 #define BLOCKS show_blocks
-#define NUMBER(fact, unit, what)  \
-	if (!strcmp(name, #fact)) \
-		return text_copy(to, size, unit(number, facts->fact));
-#define WORDS(fact, what)         \
-	if (!strcmp(name, #fact)) \
-		return text_copy(to, size, facts->fact);
+#define NUMBER(fact, unit, what) FILL_FACT(fact, unit(number, facts->fact))
+#define WORDS(fact, what) FILL_FACT(fact, facts->fact)
 #include "analyse/facts.def"
 #undef NUMBER
 #undef WORDS
