@@ -10,7 +10,14 @@
 #include "capture/now.h"
 #include "capture/record.h"
 
-enum { SHARDS = 64 };
+/*
+ * The first threads have a shard to themselves, for good; later ones share the rest. So the rows of
+ * an own shard have one writer. In a child, too: it has its maker's thread, whose shard that stays,
+ * rows of its own, and a count of threads that goes on. With vfork() the maker waits. Only where
+ * clone() gives a child its maker's memory and its thread-local storage, and lets both run, are
+ * there two; of what they count at once some may be lost.
+ */
+enum { OWN_SHARDS = 48, SHARED_SHARDS = 16, SHARDS = OWN_SHARDS + SHARED_SHARDS };
 
 typedef _Atomic(struct spool_call *) slot;
 
@@ -27,11 +34,14 @@ static struct {
 	/* By shard and call, into the spool. Pages that read 0 in any child, as the spool is not
 	 * there. */
 	slot *slots;
-	_Atomic uint32_t threads;
-	atomic_int steady; /* asked at the first call, never by who makes none (now.c) */
+	_Atomic uint64_t threads; /* that have made a call; a child counts on */
+	atomic_int steady;        /* asked at the first call, never by who makes none (now.c) */
 } calls;
 
-static _Thread_local uint32_t shard; /* 1 + the shard of this thread */
+static _Thread_local struct {
+	slot *slots; /* of its shard; NULL until its first call */
+	bool alone;  /* nobody else has that shard */
+} own;
 
 void calls_init(void)
 {
@@ -56,8 +66,6 @@ static bool steady(void)
 {
 	int known = atomic_load_explicit(&calls.steady, memory_order_relaxed);
 
-	if (__builtin_expect(known == STEADY, 1))
-		return true;
 	if (known == NOT_ASKED) {
 		known = ticks_steady() ? STEADY : NOT_STEADY;
 		atomic_store_explicit(&calls.steady, known, memory_order_relaxed);
@@ -65,11 +73,22 @@ static bool steady(void)
 	return known == STEADY;
 }
 
+/* Out of line, like all that is rare: what calls_note() always does needs few registers. */
+static __attribute__((noinline)) uint64_t ask_now(void)
+{
+	return steady() ? ticks_now() : clock_now();
+}
+
+static inline __attribute__((always_inline)) uint64_t now(void)
+{
+	int known = atomic_load_explicit(&calls.steady, memory_order_relaxed);
+
+	return __builtin_expect(known == STEADY, 1) ? ticks_now() : ask_now();
+}
+
 uint64_t calls_begin(void)
 {
-	if (__builtin_expect(!calls.slots, 0))
-		return 0;
-	return steady() ? ticks_now() : clock_now();
+	return __builtin_expect(calls.slots != NULL, 1) ? now() : 0;
 }
 
 static void raise_to(_Atomic uint64_t *max, uint64_t value)
@@ -85,6 +104,21 @@ static void raise_to(_Atomic uint64_t *max, uint64_t value)
 static void add(_Atomic uint64_t *to, uint64_t value)
 {
 	atomic_fetch_add_explicit(to, value, memory_order_relaxed);
+}
+
+/*
+ * The same where no other thread writes, without the processor's lock. One instruction, for the
+ * thread's own signal handlers count, too. An aligned word is what readers see whole.
+ */
+static inline __attribute__((always_inline)) void add_alone(_Atomic uint64_t *to, uint64_t value)
+{
+#if defined(__x86_64__)
+	uint64_t *word = (uint64_t *)to;
+
+	__asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(value) : "cc");
+#else
+	add(to, value);
+#endif
 }
 
 static uint64_t take(_Atomic uint64_t *from)
@@ -143,6 +177,17 @@ void calls_settle(void)
 	calibrate();
 }
 
+static __attribute__((noinline)) void take_shard(void)
+{
+	uint64_t before = atomic_fetch_add(&calls.threads, 1);
+	uint64_t shard = before < OWN_SHARDS ? before : OWN_SHARDS + before % SHARED_SHARDS;
+
+	/* In this order, for a signal handler of the thread that comes here, too. */
+	own.slots = &calls.slots[shard * HOOKS];
+	atomic_signal_fence(memory_order_seq_cst);
+	own.alone = before < OWN_SHARDS;
+}
+
 /* The first time that this shard makes this call: NULL while there is no spool. */
 static struct spool_call *find_row(slot *at, enum hook_id id)
 {
@@ -164,31 +209,53 @@ static struct spool_call *find_row(slot *at, enum hook_id id)
 	return row;
 }
 
-void calls_note(enum hook_id id, uint64_t begin, int status)
+static void note_shared(struct spool_call *row, uint64_t ticks, int status)
 {
-	uint64_t ticks = (steady() ? ticks_now() : clock_now()) - begin;
-	struct spool_call *row;
-	slot *at;
-
-	if (!shard)
-		shard = 1 + atomic_fetch_add(&calls.threads, 1) % SHARDS;
-	at = &calls.slots[(shard - 1) * HOOKS + id];
-	row = atomic_load_explicit(at, memory_order_acquire);
-	if (__builtin_expect(!row, 0))
-		row = find_row(at, id);
-	if (!row) {
-		struct early *early = &early_counts[id];
-
-		add(&early->calls, 1);
-		add(&early->failed, status != 0);
-		add(&early->ticks, ticks);
-		raise_to(&early->max, ticks);
-		return;
-	}
 	add(&row->calls, 1);
-	if (__builtin_expect(status, 0))
+	if (status)
 		add(&row->failed, 1);
 	add(&row->ticks, ticks);
+	raise_to(&row->max, ticks);
+}
+
+static void note_early(struct early *early, uint64_t ticks, int status)
+{
+	add(&early->calls, 1);
+	add(&early->failed, status != 0);
+	add(&early->ticks, ticks);
+	raise_to(&early->max, ticks);
+}
+
+/* Where it is not yet known where, or others write, too. */
+static __attribute__((noinline)) void note_elsewhere(slot *at, enum hook_id id, uint64_t ticks,
+						     int status)
+{
+	struct spool_call *row = atomic_load_explicit(at, memory_order_acquire);
+
+	if (!row)
+		row = find_row(at, id);
+	if (row)
+		note_shared(row, ticks, status);
+	else
+		note_early(&early_counts[id], ticks, status);
+}
+
+void calls_note(enum hook_id id, uint64_t begin, int status)
+{
+	uint64_t ticks = now() - begin;
+	struct spool_call *row;
+
+	if (__builtin_expect(!own.slots, 0))
+		take_shard();
+	row = atomic_load_explicit(&own.slots[id], memory_order_acquire);
+	if (__builtin_expect(!row || !own.alone, 0)) {
+		note_elsewhere(&own.slots[id], id, ticks, status);
+		return;
+	}
+	add_alone(&row->calls, 1);
+	if (__builtin_expect(status, 0))
+		add_alone(&row->failed, 1);
+	add_alone(&row->ticks, ticks);
 	raise_to(&row->max, ticks);
 }
 

@@ -3,7 +3,8 @@
  *
  * Of calls that nest only the outermost is counted. Counts lie in the spool, a row for each call
  * and shard of threads, made when it is first needed, so that a killed process leaves them. No
- * event is made, and in the common case no lock is taken and no cache line is shared.
+ * event is made, and in the common case no lock is taken, the processor's included, and no cache
+ * line is shared.
  */
 #ifndef CAPTURE_CALLS_H
 #define CAPTURE_CALLS_H

@@ -1,16 +1,26 @@
 /*
  * Counted calls: every row of calls.def, through every door that leads to it.
  *
- *	calls rows      each row through each door, once; prints "NAME COUNT" of what must be
- *counted calls threads   64 threads, 10,000 launches each, and a child that goes on after a fork
+ *	calls rows      each row through each door, once; prints "NAME COUNT" of what counts
+ *	calls threads   64 threads, 10,000 launches each
+ *	calls fork      a child that launches
+ *	calls heirs     a child whose maker had threads that launched, and that has its own
+ *	calls handlers  a thread launches, and so does its signal handler; prints how often
  *	calls nested    a runtime call that makes a driver call; a failing one
  *	calls early     before the first allocation; "calls none": without any
  *	calls forever   until it is killed; prints how many it made, now and then
+ *
+ * `handlers` is to be run with FAKE_CUDA_SIGNALS=1, for a handler must not call the driver in the
+ * middle of the driver.
  */
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
+#include <memtrace/memtrace.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -41,7 +51,13 @@ static const struct row {
 #undef CALLS
 };
 
-enum { ROWS = sizeof(rows) / sizeof(rows[0]), THREADS = 64, LAUNCHES = 10000 };
+enum {
+	ROWS = sizeof(rows) / sizeof(rows[0]),
+	THREADS = 64,
+	FEW = 8,
+	LAUNCHES = 10000,
+	SIGNALS = 5000,
+};
 
 static void *allocate(void)
 {
@@ -100,16 +116,20 @@ static void *launch(void *times)
 	return NULL;
 }
 
-static int threads(void)
+static void launch_in(int count, int times)
 {
 	pthread_t list[THREADS];
-	int times = LAUNCHES;
 
-	allocate();
-	for (int i = 0; i < THREADS; i++)
+	for (int i = 0; i < count; i++)
 		pthread_create(&list[i], NULL, launch, &times);
-	for (int i = 0; i < THREADS; i++)
+	for (int i = 0; i < count; i++)
 		pthread_join(list[i], NULL);
+}
+
+static int threads(void)
+{
+	allocate();
+	launch_in(THREADS, LAUNCHES);
 	return 0;
 }
 
@@ -128,6 +148,65 @@ static int forks(void)
 		_exit(0);
 	}
 	return waitpid(child, NULL, 0) != child;
+}
+
+/* The driver serves no child, so its calls fail; a pool of its own makes a trace of them. */
+static int heirs(void)
+{
+	static char segment[4096];
+	int times = 100;
+	pid_t child;
+
+	allocate();
+	launch_in(FEW, LAUNCHES);
+	child = fork();
+	if (child)
+		return waitpid(child, NULL, 0) != child;
+	memtrace_pool_reserve(memtrace_pool_create("heir"), segment, sizeof(segment));
+	launch(&times);
+	launch_in(THREADS, LAUNCHES);
+	return 0;
+}
+
+static atomic_long handled;
+static atomic_bool enough;
+
+static void handle(int number)
+{
+	int once = 1;
+
+	(void)number;
+	launch(&once);
+	handled++;
+}
+
+static void *send(void *to)
+{
+	for (long i = 0; i < SIGNALS; i++) {
+		pthread_kill(*(pthread_t *)to, SIGUSR1);
+		while (handled == i)
+			;
+	}
+	enough = true;
+	return NULL;
+}
+
+static int handlers(void)
+{
+	struct sigaction action = { .sa_handler = handle };
+	pthread_t self = pthread_self();
+	pthread_t sender;
+	int once = 1;
+	long made = 0;
+
+	allocate();
+	sigaction(SIGUSR1, &action, NULL);
+	pthread_create(&sender, NULL, send, &self);
+	for (; !enough; made++)
+		launch(&once);
+	pthread_join(sender, NULL);
+	printf("%ld\n", made + handled);
+	return 0;
 }
 
 static int nested(void)
@@ -168,6 +247,10 @@ int main(int argc, char **argv)
 		return threads();
 	if (!strcmp(what, "fork"))
 		return forks();
+	if (!strcmp(what, "heirs"))
+		return heirs();
+	if (!strcmp(what, "handlers"))
+		return handlers();
 	if (!strcmp(what, "nested"))
 		return nested();
 	if (!strcmp(what, "forever"))

@@ -35,6 +35,15 @@ ok "the trace keeps its promises" validate "$TRACE"
 traced "$E2E/calls" fork
 is "a child is counted for itself" "$(counts "$TRACE" cudaLaunchKernel)" "cudaLaunchKernel 3 0"
 
+# 64 threads are more than have a place of their own to count in; a handler counts in its thread's.
+MEMTRACE_OUTPUT="$PWD/heirs.%p.json" traced "$E2E/calls" heirs
+is "a child's threads are counted for themselves, and all of them" "$(for trace in heirs.*.json; do
+	counts "$trace" cudaLaunchKernel; done | sort)" "cudaLaunchKernel 640100 640100
+cudaLaunchKernel 80000 0"
+FAKE_CUDA_SIGNALS=1 traced timeout 120 "$E2E/calls" handlers
+is "a thread and its signal handler: none is lost" "$(counts "$TRACE" cudaLaunchKernel)" \
+	"cudaLaunchKernel $(cat "$OUT") 0"
+
 traced "$E2E/calls" nested
 is "of calls that nest the outermost is counted, and failures are told" \
 	"$(counts "$TRACE" cudaMalloc cudaFree cudaStreamSynchronize cuStreamSynchronize)" \
