@@ -286,7 +286,7 @@ void record_done(void)
 
 void record_cost(enum spool_cost_kind kind, uint64_t ns)
 {
-	record_lock();
+	record_lock_only();
 	if (atomic_load(&record_process.open)) {
 		struct spool_cost *cost = &recorder.spool.header->costs[kind];
 

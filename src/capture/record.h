@@ -90,6 +90,14 @@ static inline __attribute__((always_inline)) void record_lock(void)
 	record_lock_in(__builtin_frame_address(0));
 }
 
+/* The same for who looks at no sum and books nothing but what may wait (ledger/backlog.h). */
+void record_lock_only_in(void **frame);
+
+static inline __attribute__((always_inline)) void record_lock_only(void)
+{
+	record_lock_only_in(__builtin_frame_address(0));
+}
+
 void record_unlock(void);
 
 bool record_inside_in(void **frame);

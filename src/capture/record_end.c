@@ -34,6 +34,15 @@ START_CODE bool record_idle(void)
 	return !atomic_load(&record_process.open) && !atomic_load(&record_process.cuda_started);
 }
 
+/* Blocks that still wait: after trouble, or inside what a signal handler has interrupted. */
+static void catch_up(void)
+{
+	struct spool_backlog *backlog = &recorder.spool.header->backlog;
+
+	spool_catch_up(&recorder.spool);
+	backlog->booked = backlog->put;
+}
+
 void record_finish(void)
 {
 	struct signals_deferred deferred;
@@ -66,6 +75,7 @@ void record_finish(void)
 	/* Threads that were on their way here find nothing to do while the document is written. */
 	if (!recorder.ledger.error)
 		recorder.ledger.error = -ECANCELED;
+	catch_up();
 	header = recorder.spool.header;
 	header->end = record_now();
 	header->status = (uint64_t)finish_status() + 1;

@@ -9,6 +9,7 @@
 
 #include "base/signals.h"
 #include "capture/record_parts.h"
+#include "ledger/backlog.h"
 #include "spool/txn.h"
 
 _Thread_local struct record_self record_self;
@@ -54,7 +55,7 @@ static void end_overdue(void)
 	record_give_up(recorder.paths.spool, -EOWNERDEAD);
 }
 
-void record_lock_in(void **frame)
+void record_lock_only_in(void **frame)
 {
 	int number = own_number();
 	enum lock_got got;
@@ -77,6 +78,12 @@ void record_lock_in(void **frame)
 		mend();
 	else if (__builtin_expect(got == LOCK_OVERDUE, 0))
 		end_overdue();
+}
+
+void record_lock_in(void **frame)
+{
+	record_lock_only_in(frame);
+	backlog_settle(&recorder.ledger);
 }
 
 void record_unlock(void)

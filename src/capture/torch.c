@@ -26,6 +26,7 @@
 #include "capture/record.h"
 #include "capture/resolve.h"
 #include "capture/stacks.h"
+#include "ledger/backlog.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -307,6 +308,15 @@ void torch_restart(void)
 	ledger_empty_pool(record_ledger(), torch_pool(), &event);
 }
 
+static uint32_t from_before(void)
+{
+	if (!torch.before) {
+		torch.before = intern_pseudo_stack(record_intern(), "[from before the recording]");
+		backlog_before(record_ledger(), torch.before);
+	}
+	return torch.before;
+}
+
 /* The pool's sums are what PyTorch says they are; what is missing came from before the recording.
  */
 static void agree(const struct event *event, uint64_t allocated, uint64_t reserved)
@@ -320,11 +330,8 @@ static void agree(const struct event *event, uint64_t allocated, uint64_t reserv
 	if (allocated != ours) {
 		bool more = allocated > ours;
 
-		if (!torch.before)
-			torch.before =
-				intern_pseudo_stack(record_intern(), "[from before the recording]");
 		ledger_adjust(ledger, event, more ? EVENT_ALLOC : EVENT_FREE,
-			      more ? allocated - ours : ours - allocated, torch.before);
+			      more ? allocated - ours : ours - allocated, from_before());
 	}
 	ours = ledger_pool_sum(ledger, event->device, event->pool, METRIC_RESERVED);
 	if (reserved == ours)
@@ -341,24 +348,20 @@ static void agree(const struct event *event, uint64_t allocated, uint64_t reserv
 	}
 	if (reserved == ours)
 		return;
-	if (!torch.before)
-		torch.before = intern_pseudo_stack(record_intern(), "[from before the recording]");
 	ledger_adjust(ledger, event, reserved > ours ? EVENT_RESERVE : EVENT_RELEASE,
-		      reserved > ours ? reserved - ours : ours - reserved, torch.before);
+		      reserved > ours ? reserved - ours : ours - reserved, from_before());
 }
 
 struct usage {
 	uint64_t ptr;
 	int64_t size;
-	uint64_t allocated, reserved;
-	bool totals;
+	struct backlog_told totals;
+	bool has_totals;
 	int type, index;
 };
 
-static void enter_usage(struct event *event, const struct usage *usage)
+static void enter_usage(struct event *event, enum node_kind kind)
 {
-	enum node_kind kind = usage->type == DEVICE_CPU ? NODE_CPU : NODE_BLOCK;
-
 	if (event->op == EVENT_ALLOC) {
 		choose_told(event);
 		ledger_enter(record_ledger(), event, kind, 0, 0);
@@ -376,6 +379,8 @@ static void *caller_of(void **frame)
 static void record_usage(const struct usage *usage, void **frame)
 {
 	bool cuda = usage->type == DEVICE_CUDA;
+	enum node_kind kind = cuda ? NODE_BLOCK : NODE_CPU;
+	const struct backlog_told *told = cuda && usage->has_totals ? &usage->totals : NULL;
 	struct event event = {
 		.op = usage->size > 0 ? EVENT_ALLOC : EVENT_FREE,
 		.space = cuda ? SPACE_DEVICE : SPACE_CPU,
@@ -399,9 +404,9 @@ static void record_usage(const struct usage *usage, void **frame)
 		choose_birth(&event, &call);
 		autograd_forward(event.stack);
 	} else {
-		choose_end(&event, cuda ? NODE_BLOCK : NODE_CPU, &call);
+		choose_end(&event, kind, &call);
 	}
-	record_lock();
+	record_lock_only();
 	if (!record_ledger()->error) /* each event: not worth an atomic addition */
 		record_spool()->header->doors[DOOR_TORCH]++;
 	event.pool = cuda ? torch_pool() : 0;
@@ -410,10 +415,13 @@ static void record_usage(const struct usage *usage, void **frame)
 		provisional.ptr = 0;
 	if (usage->size > 0)
 		refused.refused = 0;
-	enter_usage(&event, usage);
-	event.ptr = usage->ptr;
-	if (cuda && usage->totals)
-		agree(&event, usage->allocated, usage->reserved);
+	if (choose_asks || !told || !backlog_put(record_ledger(), &event, told)) {
+		backlog_settle(record_ledger());
+		enter_usage(&event, kind);
+		event.ptr = usage->ptr;
+		if (told)
+			agree(&event, told->allocated, told->reserved);
+	}
 	record_done();
 	cost_leave(SPOOL_COST_BLOCK, true, true);
 }
@@ -423,9 +431,8 @@ static void usage(uint64_t ptr, int64_t size, const uint64_t *totals, uint64_t d
 	struct usage told = {
 		.ptr = ptr,
 		.size = size,
-		.allocated = totals ? totals[0] : 0,
-		.reserved = totals ? totals[1] : 0,
-		.totals = totals != NULL,
+		.totals = { totals ? totals[0] : 0, totals ? totals[1] : 0 },
+		.has_totals = totals != NULL,
 		.type = (int8_t)device,
 		.index = (int8_t)(device >> 8),
 	};

@@ -74,10 +74,13 @@ static struct step_walk *steps_of(struct walk_memory *memory, const struct step_
 static void watch_prediction(const struct walk *walk, struct walk_memory *memory,
 			     const struct step_start *start, uint64_t low, uint64_t high)
 {
-	struct step_walk *steps = steps_of(memory, start);
+	struct step_walk *steps;
 	struct hash128 hash;
 
-	if (!WATCHED || !step_walk(steps, start, low, high, wanted.depth))
+	if (!WATCHED)
+		return;
+	steps = steps_of(memory, start);
+	if (!step_walk(steps, start, low, high, wanted.depth))
 		return;
 	hash = step_hash_of(steps);
 	watch_same(walk->hash.a == hash.a && walk->hash.b == hash.b &&

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/sample.h"
+#include "ledger/backlog.h"
 #include "ledger/curve.h"
 #include "spool/txn.h"
 
@@ -66,6 +67,7 @@ void ledger_mend(struct ledger *ledger)
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++)
 		curve_add(spool, totals_scope(spool, i), spool->header->t);
 	journal_mend(&ledger->journal);
+	backlog_mend(ledger);
 }
 
 void ledger_fail(struct ledger *ledger, int64_t error)
@@ -176,12 +178,6 @@ bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t own
 	return found;
 }
 
-/* Scopes lie side by side. */
-static inline unsigned pen_of(const struct spool_scope *scope)
-{
-	return (unsigned)((uintptr_t)scope / sizeof(*scope)) % LEDGER_PENS;
-}
-
 /* The curves of what the last event moved, now that it stays. */
 static void draw(struct ledger *ledger)
 {
@@ -190,7 +186,7 @@ static void draw(struct ledger *ledger)
 	while (ledger->undrawn_n) {
 		struct spool_scope *scope = ledger->undrawn[--ledger->undrawn_n];
 
-		curve_draw(spool, scope, &ledger->pens[pen_of(scope)], spool->header->t);
+		curve_draw(spool, scope, ledger_pen(ledger, scope), spool->header->t);
 	}
 }
 
@@ -359,11 +355,6 @@ static void count_lifetime(struct spool *spool, uint32_t born, uint64_t from, ui
 		txn_set64(spool, &row->lifetime_max, lifetime);
 }
 
-static uint64_t generation(const struct ledger *ledger)
-{
-	return atomic_load_explicit(&ledger->spool->header->generation, memory_order_relaxed);
-}
-
 static inline int64_t one_block(const struct event *event)
 {
 	return comes(event) ? 1 : -1;
@@ -398,6 +389,10 @@ void ledger_redraw(struct ledger *ledger, const struct totals_scope *scope)
 
 void ledger_commit(struct ledger *ledger, const struct touched *touched)
 {
+	if (__builtin_expect(ledger->backlog.taking, 0)) {
+		txn_add64(ledger->spool, &ledger->spool->header->backlog.booked, 1);
+		ledger->backlog.waiting--;
+	}
 	txn_commit(ledger->spool);
 	ledger_redraw(ledger, &touched->device);
 	ledger_redraw(ledger, &touched->pool);
@@ -408,7 +403,7 @@ void ledger_commit(struct ledger *ledger, const struct touched *touched)
 static void remember(struct ledger *ledger, const struct event *event, uint32_t id)
 {
 	ledger->newest = id;
-	ledger->newest_generation = generation(ledger);
+	ledger->newest_generation = ledger_generation(ledger);
 	ledger->newest_event = *event;
 	ledger->newest_quiet = ledger->quiet;
 }

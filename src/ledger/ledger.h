@@ -22,6 +22,23 @@ struct touched {
 	struct totals_scope device, pool, owner, space;
 };
 
+/* Blocks that wait to be booked (backlog.h). */
+struct ledger_backlog {
+	unsigned waiting, room; /* how many do, and may */
+	bool found;             /* `sums` and what hangs on them are as the spool has them */
+	bool taking;            /* the transaction under way books the oldest */
+	uint64_t generation;    /* of the spool since none but them came */
+	uint64_t until;         /* ns: the curves need no new point before */
+	/* With all that wait: what may come without a new peak, and what is there to go. */
+	int64_t headroom, floor;
+	uint64_t allocated, reserved; /* the pool's sums */
+	struct backlog_sum {          /* that they move, the pool's first */
+		struct totals_scope scope;
+		struct spool_point *point;
+	} sums[2];
+	unsigned sums_n;
+};
+
 struct ledger {
 	struct spool *spool;
 	struct journal journal;
@@ -50,6 +67,7 @@ struct ledger {
 		uint32_t owner;
 		struct touched touched;
 	} last_touched;
+	struct ledger_backlog backlog;
 };
 
 /* 0 or -errno. The spool must be fresh. */

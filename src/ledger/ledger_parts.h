@@ -10,6 +10,17 @@
 
 #include "ledger/ledger.h"
 
+static inline uint64_t ledger_generation(const struct ledger *ledger)
+{
+	return atomic_load_explicit(&ledger->spool->header->generation, memory_order_relaxed);
+}
+
+/* Scopes lie side by side. */
+static inline struct curve_pen *ledger_pen(struct ledger *ledger, const struct spool_scope *scope)
+{
+	return &ledger->pens[(unsigned)((uintptr_t)scope / sizeof(*scope)) % LEDGER_PENS];
+}
+
 /* The ledger stops: an error of spool_need(). */
 void ledger_fail(struct ledger *ledger, int64_t error);
 

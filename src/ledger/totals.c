@@ -75,14 +75,15 @@ _Static_assert(offsetof(struct spool_cell, epoch) == offsetof(struct spool_cell,
 		       offsetof(struct spool_cell, estimated_at_peak) ==
 			       offsetof(struct spool_cell, live) + 48 &&
 		       sizeof(struct spool_sum) == 32,
-	       "the words that totals_add() keeps are neighbours");
+	       "the words that add_cell() keeps are neighbours");
 
-void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
-		const struct totals_change *change)
+static inline __attribute__((always_inline)) void add_cell(struct spool *spool,
+							   const struct totals_scope *scope,
+							   enum metric metric,
+							   const struct totals_change *change)
 {
-	struct spool_sum *sum = &scope->row->sums[metric];
+	const struct spool_sum *sum = &scope->row->sums[metric];
 	struct spool_cell *cell = find_cell(spool, change->row, scope->first + metric);
-	uint64_t now = sum->now + (uint64_t)change->bytes;
 
 	if (cell->epoch != sum->epoch) {
 		txn_keep_run(spool, &cell->live, 7);
@@ -98,6 +99,21 @@ void totals_add(struct spool *spool, const struct totals_scope *scope, enum metr
 	cell->live += (uint64_t)change->bytes;
 	cell->live_count += (uint64_t)change->count;
 	cell->estimated += (uint64_t)change->stands;
+}
+
+void totals_add_cell(struct spool *spool, const struct totals_scope *scope, enum metric metric,
+		     const struct totals_change *change)
+{
+	add_cell(spool, scope, metric, change);
+}
+
+void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
+		const struct totals_change *change)
+{
+	struct spool_sum *sum = &scope->row->sums[metric];
+	uint64_t now = sum->now + (uint64_t)change->bytes;
+
+	add_cell(spool, scope, metric, change);
 	if (now > sum->peak) {
 		txn_keep_run(spool, sum, 4);
 		sum->peak = now;

@@ -59,6 +59,10 @@ struct totals_scope {
 void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
 		const struct totals_change *change);
 
+/* Its part under the stack alone, which comes before the sum itself: that is the caller's then. */
+void totals_add_cell(struct spool *spool, const struct totals_scope *scope, enum metric metric,
+		     const struct totals_change *change);
+
 /* What the sampled blocks of a cell stand for at its sum's peak. */
 static inline uint64_t totals_estimated_at_peak(const struct spool_sum *sum,
 						const struct spool_cell *cell)

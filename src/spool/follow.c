@@ -24,12 +24,15 @@ enum {
 	FEWEST_BLOCKS = 64, /* of addresses */
 };
 
-/* Whose rows change. */
-static const enum spool_kind changing[] = { SPOOL_STACK, SPOOL_CELL };
+/* Whose rows change; the last one's are asked for only to know what dies in the backlog. */
+static const enum spool_kind changing[] = { SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
 
-enum {
-	CHANGING = sizeof(changing) / sizeof(changing[0]),
-};
+static unsigned changing_n(const struct spool *spool)
+{
+	const struct spool_backlog *backlog = &spool->header->backlog;
+
+	return sizeof(changing) / sizeof(changing[0]) - (backlog->put == backlog->booked);
+}
 
 /* Nobody waits for more than so many bytes to be copied in vain. */
 static const uint64_t VAIN_BYTES = 16 << 20;
@@ -197,7 +200,7 @@ static int copy_all(struct follow *follow)
 
 	if (error < 0)
 		return error;
-	for (unsigned i = 0; i < CHANGING && error >= 0; i++) {
+	for (unsigned i = 0; i < changing_n(&follow->spool) && error >= 0; i++) {
 		int failed = copy_whole(follow, changing[i]);
 
 		error = failed ? failed : error;
@@ -209,17 +212,20 @@ static uint64_t changing_bytes(const struct spool *spool)
 {
 	uint64_t bytes = 0;
 
-	for (unsigned i = 0; i < CHANGING; i++)
+	for (unsigned i = 0; i < changing_n(spool); i++)
 		bytes += spool_count(spool, changing[i]) << spool_shift[changing[i]];
 	return bytes;
 }
 
-/* Is all as it was at the last look? The header may say more than then all the same. */
+/* Is all as it was at the last look? The header may say more than then all the same; what waited
+ * has been booked in the copy. */
 static bool is_same(const struct follow *follow)
 {
-	uint64_t generation = atomic_load(&follow->spool.header->generation);
+	const struct spool_header *header = follow->spool.header;
+	uint64_t generation = atomic_load(&header->generation);
 
-	return !follow->torn && !(generation & 1) && generation == follow->generation;
+	return !follow->torn && !(generation & 1) && generation == follow->generation &&
+	       header->backlog.put == header->backlog.booked;
 }
 
 static int copy_tables(struct follow *follow)
@@ -255,7 +261,9 @@ static void forget_others(struct spool *spool)
 						  SPOOL_SPAN, SPOOL_OOM,     SPOOL_USED };
 
 	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		spool->used[others[i]] = 0;
+		/* Nodes may be asked for next time. */
+		if (others[i] != SPOOL_NODE)
+			spool->used[others[i]] = 0;
 		spool->header->count[others[i]] = 0;
 	}
 }
@@ -277,6 +285,7 @@ int follow_look(struct follow *follow, char *why, size_t size)
 	read_roll_back(spool);
 	read_find_blocks(spool);
 	read_end_texts(spool);
+	spool_catch_up(spool);
 	forget_others(spool);
 	return 0;
 }

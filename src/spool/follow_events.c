@@ -74,6 +74,22 @@ static bool read_chunk(struct follow *follow, const struct part *part, struct sp
 	return head->first_seq == part->first && after.first_seq == part->first;
 }
 
+/* Those that had waited when the look was; they come with the same numbers where they are booked.
+ */
+static uint64_t tell_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
+			     void *context)
+{
+	struct event event;
+
+	for (unsigned i = 0; spool_caught(&follow->spool, i, &event); i++) {
+		if (event.seq < seq)
+			continue;
+		each(context, &event);
+		seq = event.seq + 1;
+	}
+	return seq;
+}
+
 uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, follow_event_fn *each,
 		       void *context)
 {
@@ -96,5 +112,5 @@ uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, fol
 		}
 		follow->newest = parts[i].index + 1;
 	}
-	return seq;
+	return tell_waiting(follow, seq, each, context);
 }

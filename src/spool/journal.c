@@ -203,10 +203,22 @@ _Static_assert(offsetof(struct spool_header, t) == offsetof(struct spool_header,
 		       offsetof(struct spool_chunk, events) % 8 == 0,
 	       "the words that journal_put() keeps are neighbours");
 
+/* Those up to number `next` are in the chunk. */
+static inline void count(struct journal *journal, unsigned events, uint64_t next)
+{
+	journal->chunk->events += events;
+	journal->chunk->used = (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1));
+	if (journal->chunk->first_seq >= journal->head_events)
+		journal->ring_events += events;
+	else if (next > journal->head_events)
+		journal->head_events = next;
+}
+
 void journal_put(struct journal *journal, struct event *event)
 {
 	struct spool *spool = journal->spool;
 	struct spool_header *header = spool->header;
+
 	event->seq = header->seq;
 	if (event->t < header->t)
 		event->t = header->t;
@@ -220,12 +232,37 @@ void journal_put(struct journal *journal, struct event *event)
 	journal->before = journal->p;
 	journal->p = encode_event(&journal->state, journal->p, event);
 	txn_keep_run(spool, &journal->chunk->events, 1);
-	journal->chunk->events++;
-	journal->chunk->used = (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1));
-	if (journal->chunk->first_seq >= journal->head_events)
-		journal->ring_events++;
-	else if (event->seq >= journal->head_events)
-		journal->head_events = event->seq + 1;
+	count(journal, 1, header->seq);
+}
+
+void journal_run_begin(struct journal *journal)
+{
+	const struct spool_header *header = journal->spool->header;
+
+	txn_keep_run(journal->spool, &header->seq, 3);
+	txn_keep_run(journal->spool, &journal->chunk->events, 1);
+	journal->run_seq = header->seq;
+	journal->run_t = header->t;
+	journal->run = (struct encode_run){ .known = 0 };
+}
+
+void journal_run_put(struct journal *journal, struct event *event)
+{
+	event->seq = journal->run_seq++;
+	if (event->t < journal->run_t)
+		event->t = journal->run_t;
+	journal->run_t = event->t;
+	journal->before = journal->p;
+	journal->p = encode_next(&journal->state, journal->p, event, &journal->run);
+}
+
+void journal_run_end(struct journal *journal, unsigned events)
+{
+	struct spool_header *header = journal->spool->header;
+
+	header->seq = journal->run_seq;
+	header->t = journal->run_t;
+	count(journal, events, header->seq);
 }
 
 /* The caches of the encoder as they were behind the first `bytes` of the chunk. */
@@ -355,7 +392,7 @@ bool journal_next(struct journal_reader *reader, struct event *event)
 		reader->broken += got < 0;
 		reader->open = false;
 	}
-	return false;
+	return spool_caught(reader->spool, reader->waited++, event);
 }
 
 void journal_read_end(struct journal_reader *reader)

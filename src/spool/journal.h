@@ -18,6 +18,9 @@ struct journal {
 	struct spool *spool;
 	struct spool_chunk *chunk; /* being written, NULL before the first */
 	uint8_t *p, *end;
+	uint64_t run_seq,
+		run_t; /* of the newest event of a run, which the header does not have yet */
+	struct encode_run run;
 	uint8_t *before; /* where the last event begins: sums may have come behind the one before */
 	uint64_t max_events;
 	uint64_t head_events;  /* kept for good */
@@ -68,6 +71,27 @@ static inline int journal_room(struct journal *journal, unsigned events)
 void journal_put(struct journal *journal, struct event *event);
 
 /*
+ * The same for many in one transaction, no more than journal_left(): begin, each, end with how many
+ * they were.
+ */
+void journal_run_begin(struct journal *journal);
+void journal_run_put(struct journal *journal, struct event *event);
+void journal_run_end(struct journal *journal, unsigned events);
+
+/* How many events fit for sure, behind journal_room(). */
+static inline uint64_t journal_left(const struct journal *journal)
+{
+	uint64_t seq = journal->spool->header->seq;
+	size_t sums = (size_t)WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
+	size_t bytes = (size_t)(journal->end - journal->p);
+	uint64_t fit = bytes > sums ? (bytes - sums) / WIRE_EVENT_MAX : 0;
+
+	if (journal->ready <= seq)
+		return 0;
+	return journal->ready - seq < fit ? journal->ready - seq : fit;
+}
+
+/*
  * After txn_begin_over() of the transaction that wrote the last event, and inside it: goes on
  * behind the event before.
  */
@@ -87,6 +111,7 @@ struct journal_reader {
 	const struct spool *spool;
 	uint32_t *order; /* chunks by first_seq */
 	uint32_t chunks, next;
+	uint32_t waited; /* of those that waited (spool_caught), asked for so far */
 	uint64_t broken; /* chunks that made no sense from some point on */
 	struct decoder decoder;
 	bool open;

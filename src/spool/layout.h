@@ -16,6 +16,9 @@
  * reader of a dead process's spool rolls back and a reader of a live one tries again. Elements that
  * a table's count does not include yet do not exist. A killed process stops between two
  * instructions and its page cache stays, so program order is all that is needed.
+ *
+ * The newest events may wait in `backlog`: no sum has them yet, no chunk, and they raise no peak.
+ * spool_open() books them in its copy.
  */
 #ifndef SPOOL_LAYOUT_H
 #define SPOOL_LAYOUT_H
@@ -26,13 +29,14 @@
 #define SPOOL_MAGIC "MEMTRACE"
 
 enum {
-	SPOOL_VERSION = 2,
+	SPOOL_VERSION = 3,
 	SPOOL_BLOCK_SHIFT = 17,
 	SPOOL_BLOCK = 1 << SPOOL_BLOCK_SHIFT,
 	SPOOL_BLOCKS = 1 << 17, /* 16 GiB at most */
 	SPOOL_OWNERS_AT = SPOOL_BLOCK,
 	SPOOL_FIRST_BLOCK = 1 + SPOOL_BLOCKS * 4 / SPOOL_BLOCK,
 	SPOOL_UNDO = 1024,
+	SPOOL_WAITING = 64,
 };
 
 enum spool_kind {
@@ -93,6 +97,24 @@ struct spool_cost {
 	uint64_t ns, events;
 };
 
+/* A block that came or went and is not booked yet: as an event that ledger/backlog.h was given. */
+struct spool_waiting {
+	uint64_t t, ptr;
+	int64_t size; /* negative: it was freed */
+	uint32_t stack, thread;
+};
+
+struct spool_backlog {
+	uint64_t put;       /* so far; the n-th is waiting[n % SPOOL_WAITING] */
+	uint64_t booked;    /* of them: changed by the transaction that books them */
+	uint32_t pool, api; /* texts; of all that wait */
+	int16_t device;
+	uint8_t space;
+	uint8_t unused;
+	uint32_t before; /* 1 + the stack of bytes from before the recording, 0 for none */
+	struct spool_waiting waiting[SPOOL_WAITING];
+};
+
 struct spool_header {
 	char magic[8];
 	uint32_t version;
@@ -137,6 +159,8 @@ struct spool_header {
 
 	struct spool_request requests[SPOOL_REQUESTS]; /* the n-th at n modulo that */
 	uint64_t left_out[SPOOL_KINDS]; /* what found its table full: ledger/bounds.def */
+
+	struct spool_backlog backlog;
 
 	uint64_t undo_count;
 	struct spool_undo_word undo[SPOOL_UNDO];

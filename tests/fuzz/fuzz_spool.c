@@ -35,6 +35,25 @@ static struct {
 	char path[64];
 } file;
 
+/* Some that wait: one dies, one is born at its place, one nobody knows. */
+static void put_backlog(struct recorder *recorder)
+{
+	struct spool_backlog *backlog = &recorder->spool.header->backlog;
+	const int64_t sizes[] = { -512, 1024, -1024, 2048, -4096 };
+
+	backlog->pool = recorder->pools[1];
+	backlog->api = recorder->api;
+	backlog->before = recorder->loose + 1;
+	for (uint64_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		backlog->waiting[backlog->put++ % SPOOL_WAITING] = (struct spool_waiting){
+			.t = recorder->t + i,
+			.ptr = 0x7c0000000000u + (i == 4),
+			.size = sizes[i],
+			.stack = recorder->stacks[i],
+			.thread = 4242,
+		};
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	static struct recorder recorder;
@@ -46,6 +65,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	recorder_choose(&recorder, 4096, true);
 	for (unsigned i = 0; i < STEPS; i++)
 		recorder_step(&recorder);
+	put_backlog(&recorder);
 	file.size = (size_t)recorder.spool.file_blocks << SPOOL_BLOCK_SHIFT;
 	file.bytes = malloc(file.size);
 	if (!file.bytes)
@@ -54,6 +74,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	file.regions[file.regions_n++] = 0;
 	file.regions[file.regions_n++] = offsetof(struct spool_header, generation);
 	file.regions[file.regions_n++] = offsetof(struct spool_header, undo_count);
+	file.regions[file.regions_n++] = offsetof(struct spool_header, backlog);
 	file.regions[file.regions_n++] = SPOOL_OWNERS_AT;
 	for (unsigned kind = SPOOL_CHUNK; kind < SPOOL_KINDS; kind++) {
 		if (recorder.spool.used[kind])

@@ -7,6 +7,7 @@
 
 #include "base/sample.h"
 #include "chance.h"
+#include "ledger/backlog.h"
 #include "ledger/curve.h"
 
 enum { DEVICES = 3, SUMS = DEVICES * 4 };
@@ -87,6 +88,7 @@ int recorder_open(struct recorder *recorder, const char *path, uint64_t max_even
 	memset(recorder, 0, sizeof(*recorder));
 	recorder->chance = seed;
 	recorder->t = 1000;
+	recorder->waits = path != NULL;
 	error = path ? spool_create(&recorder->spool, path) : spool_create_memory(&recorder->spool);
 	return error ? error : open_tables(recorder, max_events);
 }
@@ -114,8 +116,10 @@ static struct event new_event(struct recorder *recorder)
 	};
 }
 
-static void remember(struct recorder *recorder, enum node_kind kind, uint32_t pool, uint64_t ptr)
+static void remember(struct recorder *recorder, enum node_kind kind, const struct event *event)
 {
+	uint32_t pool = event->pool;
+	uint64_t ptr = event->ptr;
 	unsigned i;
 
 	for (i = 0; i < recorder->lives; i++) { /* what was there went stale */
@@ -126,6 +130,8 @@ static void remember(struct recorder *recorder, enum node_kind kind, uint32_t po
 	recorder->live[i].kind = kind;
 	recorder->live[i].pool = pool;
 	recorder->live[i].ptr = ptr;
+	recorder->live[i].size = event->size;
+	recorder->live[i].device = event->device;
 	recorder->lives += i == recorder->lives;
 }
 
@@ -162,7 +168,7 @@ static void step_alloc(struct recorder *recorder)
 	}
 	event.untold = recorder->leaves_out && recorder_leaves_out(event.ptr);
 	event.sampled = recorder->spool.header->sample && (event.ptr >> 9) % 3 == 0;
-	remember(recorder, kind, event.pool, event.ptr);
+	remember(recorder, kind, &event);
 	ledger_enter(&recorder->ledger, &event, kind,
 		     kind == NODE_BLOCK ? 0 : recorder->owners[below(recorder, 2)], 0);
 }
@@ -252,10 +258,118 @@ static void step_used(struct recorder *recorder)
 	used_enter(&recorder->ledger, &sample, NULL);
 }
 
+/* --- blocks that may wait --- */
+
+enum { BURST_DEVICE = 1 };
+
+static void put(struct recorder *recorder, struct event *event)
+{
+	struct ledger *ledger = &recorder->ledger;
+	struct backlog_told told = { .allocated = recorder->told };
+
+	told.allocated += event->op == EVENT_ALLOC ? event->size : -event->size;
+	told.reserved = ledger_pool_sum(ledger, BURST_DEVICE, event->pool, METRIC_RESERVED);
+	if (!backlog_put(ledger, event, &told)) {
+		if (event->op == EVENT_ALLOC)
+			ledger_enter(ledger, event, NODE_BLOCK, 0, 0);
+		else if (!ledger_leave(ledger, event, NODE_BLOCK, NULL))
+			ledger_adjust(ledger, event, EVENT_FREE, event->size, recorder->loose);
+	}
+	recorder->told = told.allocated;
+}
+
+static bool lives(const struct recorder *recorder, uint64_t ptr)
+{
+	for (unsigned i = 0; i < recorder->lives; i++) {
+		if (recorder->live[i].ptr == ptr)
+			return true;
+	}
+	return false;
+}
+
+static void burst_alloc(struct recorder *recorder, struct event *event)
+{
+	event->op = EVENT_ALLOC;
+	event->ptr = 0x7e0000000000u + below(recorder, 4096) * 512;
+	event->size = (1 + below(recorder, 64)) * 512;
+	if (recorder->lives == RECORDER_LIVE || lives(recorder, event->ptr))
+		return;
+	remember(recorder, NODE_BLOCK, event);
+	put(recorder, event);
+}
+
+/* One that a burst has made; now and then one that nobody has. */
+static void burst_free(struct recorder *recorder, struct event *event)
+{
+	event->op = EVENT_FREE;
+	event->size = 512;
+	event->ptr = 0x7d0000000000u;
+	for (unsigned tries = 20; tries && recorder->lives && below(recorder, 40); tries--) {
+		unsigned i = (unsigned)below(recorder, recorder->lives);
+
+		if (recorder->live[i].kind != NODE_BLOCK || recorder->live[i].ptr >> 40 != 0x7e)
+			continue;
+		event->ptr = recorder->live[i].ptr;
+		event->size = recorder->live[i].size;
+		recorder->live[i] = recorder->live[--recorder->lives];
+		break;
+	}
+	if (event->ptr >> 40 == 0x7d && !recorder->strangers)
+		return;
+	recorder->strangers -= event->ptr >> 40 == 0x7d;
+	put(recorder, event);
+}
+
+/* Some bytes from before the recording, and what the pool says of itself. */
+static void begin_bursts(struct recorder *recorder)
+{
+	struct event event = new_event(recorder);
+
+	event.device = BURST_DEVICE;
+	event.pool = recorder->pools[1];
+	recorder->strangers = 200;
+	ledger_adjust(&recorder->ledger, &event, EVENT_ALLOC, recorder->strangers * 512,
+		      recorder->loose);
+	recorder->told =
+		ledger_pool_sum(&recorder->ledger, BURST_DEVICE, event.pool, METRIC_ALLOCATED);
+}
+
+/* So little time passes that one point of the curves has all of it, mostly. */
+static void step_burst(struct recorder *recorder)
+{
+	unsigned count = (unsigned)below(recorder, 150);
+	uint32_t pool = recorder->pools[1];
+	uint64_t begun;
+
+	backlog_before(&recorder->ledger, recorder->loose);
+	if (!recorder->ledger.backlog.waiting)
+		begin_bursts(recorder);
+	begun = recorder->t;
+	for (unsigned i = 0; i < count; i++) {
+		struct event event = new_event(recorder);
+
+		recorder->t = event.t = begun += below(recorder, 3);
+		event.device = BURST_DEVICE;
+		event.pool = pool;
+		if (below(recorder, 2))
+			burst_alloc(recorder, &event);
+		else
+			burst_free(recorder, &event);
+	}
+	if (!recorder->waits || below(recorder, 4) == 0)
+		backlog_settle(&recorder->ledger);
+}
+
 void recorder_step(struct recorder *recorder)
 {
 	uint64_t roll = below(recorder, 100);
 
+	if (!recorder->calm && below(recorder, 12) == 0 && !recorder->spool.header->sample &&
+	    !recorder->leaves_out) {
+		step_burst(recorder);
+		return;
+	}
+	backlog_settle(&recorder->ledger);
 	if (roll < 5)
 		step_note(recorder);
 	else if (roll < 10)
@@ -532,6 +646,14 @@ static uint32_t find_live(const struct spool *spool, const struct replay_live *l
 {
 	uint32_t id = live_find(spool, live->kind, live->pool, live->ptr);
 
+	/* What was booked in a copy is in its rows and in no chain. */
+	for (uint32_t i = 1; !id && spool->caught_n && i <= spool_count(spool, SPOOL_NODE); i++) {
+		const struct spool_node *node = live_node(spool, i);
+
+		if (node->kind == live->kind && node->address == live->ptr &&
+		    (live->kind != NODE_BLOCK || node->pool == live->pool))
+			id = i;
+	}
 	return id || live->kind != NODE_HANDLE ? id : live_find(spool, NODE_HELD, 0, live->ptr);
 }
 

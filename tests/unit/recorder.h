@@ -21,14 +21,19 @@ struct recorder {
 	struct {
 		enum node_kind kind;
 		uint32_t pool;
-		uint64_t ptr;
+		uint64_t ptr, size;
+		int16_t device;
 	} live[RECORDER_LIVE];
 	unsigned lives;
 	int64_t named[4]; /* by device */
 	bool leaves_out;
+	bool calm;          /* no bursts: addresses seldom come back */
+	uint64_t told;      /* what a burst's pool says of its sum */
+	unsigned strangers; /* blocks from before that it may yet free */
+	bool waits;         /* blocks may wait between two steps: who reads the spool has a copy */
 };
 
-/* A spool at the path, in memory if that is NULL: 0 or -errno. */
+/* A spool at the path, in memory if that is NULL: 0 or -errno. In one at a path blocks wait. */
 int recorder_open(struct recorder *recorder, const char *path, uint64_t max_events, uint64_t seed);
 void recorder_close(struct recorder *recorder);
 
@@ -43,7 +48,8 @@ static inline bool recorder_leaves_out(uint64_t ptr)
 	return ptr && (ptr >> 9) % 5 == 0;
 }
 
-/* One random thing: an allocation, a free, one that fails, a mark, a correction. */
+/* One random thing: an allocation, a free, one that fails, a mark, a correction, or many blocks of
+ * a pool that come and go in a moment. */
 void recorder_step(struct recorder *recorder);
 
 /*

@@ -124,6 +124,7 @@ static void run(uint64_t max_events, bool pauses, uint64_t seed)
 	moments.pauses = pauses;
 	chance = seed;
 	EQ(recorder_open(&recorder, NULL, max_events, seed), 0);
+	recorder.calm = true;
 	for (unsigned i = 0; i < STEPS; i++) {
 		recorder_step(&recorder);
 		if (pauses && !paused && chance_below(&chance, 500) == 0) {

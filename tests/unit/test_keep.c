@@ -4,6 +4,8 @@
  */
 #include "base/opt.h"
 #include "check.h"
+
+#include "ledger/backlog.h"
 #include "ledger/curve.h"
 #include "unit/recorder.h"
 
@@ -183,6 +185,8 @@ TEST(the_ledger_is_that_of_a_recording_without_bounds)
 	expect_same_table(SPOOL_USED);
 	curve_settle(&recorder.spool);
 	curve_settle(&whole.spool);
+	backlog_settle(&recorder.ledger);
+	backlog_settle(&whole.ledger);
 	STR(recorder_complaint(&recorder.spool), NULL);
 	STR(recorder_complaint(&whole.spool), NULL);
 	recorder_close(&recorder);

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 
+#include "ledger/backlog.h"
 #include "ledger/curve.h"
 #include "ledger/vmm.h"
 #include "recorder.h"
@@ -381,7 +382,82 @@ static void resync(void)
 	free_it();
 }
 
+/* --- blocks that wait --- */
+
+enum { WAITS = 512 }; /* bytes: no address of theirs is a sample */
+
+static uint64_t waiting_told;
+
+static void wait_for(enum event_op op, unsigned number)
+{
+	struct event event = new_event(op, HOME + (3ull * number + 1) * WAITS, WAITS);
+	struct backlog_told told = { .reserved = ledger_pool_sum(&r.ledger, 0, r.pools[1],
+								 METRIC_RESERVED) };
+
+	r.t -= 699; /* or each would need a point of its own in the curves */
+	event.t = r.t;
+	event.sampled = false;
+	event.pool = r.pools[1];
+	event.stack = r.stacks[number % 3];
+	waiting_told += op == EVENT_ALLOC ? WAITS : (uint64_t)-WAITS;
+	told.allocated = waiting_told;
+	if (backlog_put(&r.ledger, &event, &told))
+		return;
+	if (op == EVENT_ALLOC)
+		ledger_enter(&r.ledger, &event, NODE_BLOCK, 0, 0);
+	else
+		OK(ledger_leave(&r.ledger, &event, NODE_BLOCK, NULL));
+}
+
+/* A peak that leaves room below it, and a few that stay. */
+static void make_headroom(void)
+{
+	backlog_settle(&r.ledger);
+	waiting_told = ledger_pool_sum(&r.ledger, 0, r.pools[1], METRIC_ALLOCATED);
+	for (unsigned i = 0; i < 30; i++)
+		wait_for(EVENT_ALLOC, i);
+	for (unsigned i = 8; i < 30; i++)
+		wait_for(EVENT_FREE, i);
+	backlog_settle(&r.ledger);
+}
+
+static void put_some(void)
+{
+	for (unsigned i = 30; i < 36; i++)
+		wait_for(EVENT_ALLOC, i);
+	for (unsigned i = 0; i < 4; i++) {
+		wait_for(EVENT_FREE, i);
+		wait_for(EVENT_FREE, 30 + i);
+	}
+	for (unsigned i = 40; i < 44; i++)
+		wait_for(EVENT_ALLOC, i);
+	OK(r.ledger.backlog.waiting > 10);
+}
+
+static void put_more_than_wait(void)
+{
+	for (unsigned i = 0; i < SPOOL_WAITING; i++) {
+		wait_for(EVENT_ALLOC, 50);
+		wait_for(EVENT_FREE, 50);
+	}
+}
+
+static void settle(void)
+{
+	backlog_settle(&r.ledger);
+}
+
+static void make_and_put(void)
+{
+	make_headroom();
+	put_some();
+}
+
 static const struct kind kinds[] = {
+	{ "blocks wait", make_headroom, put_some, 1000 },
+	{ "what waits is booked", make_and_put, settle, 1000 },
+	{ "more than may wait", make_headroom, put_more_than_wait, 1000 },
+	{ "more than a ring has room for", make_headroom, put_more_than_wait, 60 },
 	{ "alloc", NULL, alloc, 1000 },
 	{ "free", alloc, free_it, 1000 },
 	{ "an address given again", alloc, alloc_again, 1000 },
