@@ -20,6 +20,7 @@
 
 enum {
 	WALKS = 64, /* at the same time; a bit each in rooms_used */
+	HOMES = 16, /* of them, where threads begin to look for one: each in use has its memory */
 	BARES = 8,
 	RECENT = 32, /* stacks that a thread finds again without asking the table */
 };
@@ -218,14 +219,17 @@ static __attribute__((noinline)) uint32_t capture_here(void *caller, bool may_lo
 
 static _Atomic uint64_t rooms_used; /* a bit each; never cleared */
 
-/* Room for a walk that no other thread has, -1 for none. */
+/* Room for a walk that no other thread has, -1 for none. What a thread's walks leave there is what
+ * its next ones go by, so it comes back to the same one. */
 static int take_room(void)
 {
-	static _Thread_local char own; /* its address tells threads apart */
-	unsigned first = (unsigned)((uintptr_t)&own >> 6);
+	static _Atomic unsigned threads;
+	static _Thread_local unsigned first; /* 1 + its own */
 
+	if (__builtin_expect(!first, 0))
+		first = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % HOMES;
 	for (unsigned i = 0; i < WALKS; i++) {
-		unsigned at = (first + i) % WALKS;
+		unsigned at = (first - 1 + i) % WALKS;
 
 		if (atomic_exchange_explicit(&room[at].taken, true, memory_order_acquire))
 			continue;
