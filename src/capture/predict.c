@@ -131,16 +131,18 @@ static bool is_of(const struct predict_memory *memory, const struct predict_path
 	       path->cut == walk->beyond;
 }
 
-/* Where the walk is kept, or else may be. */
-static unsigned find(struct predict_memory *memory, const struct step_walk *walk)
+/* Where the walk is kept, or else may be (not `*known`). */
+static unsigned find(struct predict_memory *memory, const struct step_walk *walk, bool *known)
 {
 	uint64_t spread = step_hash_of(walk).a ^ walk->state[walk->first].stack * HASH_A >> 32;
 	unsigned first = (unsigned)(spread % (PREDICT_PATHS / PREDICT_WAYS)) * PREDICT_WAYS;
 
+	*known = true;
 	for (unsigned i = 0; i < PREDICT_WAYS; i++) {
 		if (is_of(memory, &memory->paths[first + i], walk))
 			return first + i;
 	}
+	*known = false;
 	return first + memory->way++ % PREDICT_WAYS;
 }
 
@@ -149,14 +151,15 @@ void predict_learn(struct predict_memory *memory, const struct step_walk *walk)
 	uint16_t *next = &memory->next[memory->slot];
 	struct predict_path *path;
 	unsigned index;
+	bool known;
 
 	if (!walk->whole || !walk->count || walk->beyond != (walk->low != walk->high))
 		return;
-	index = find(memory, walk);
+	index = find(memory, walk, &known);
 	path = &memory->paths[index];
 	/* What was expected and did not hold lies otherwise than it did: a frame grew in between.
 	 */
-	if (*next == index || !is_of(memory, path, walk)) {
+	if (*next == index || !known) {
 		if (!fill(path, walk))
 			return;
 		path->generation = memory->generation + 1;

@@ -4,14 +4,18 @@
 #include "ledger/backlog_parts.h"
 #include "ledger/ledger_parts.h"
 
-static struct spool_backlog *shared(const struct ledger *ledger)
+int64_t backlog_headroom(const struct ledger *ledger)
 {
-	return &ledger->spool->header->backlog;
-}
+	uint64_t least = INT64_MAX;
 
-static inline int64_t lesser(int64_t a, uint64_t b)
-{
-	return b > INT64_MAX || a < (int64_t)b ? a : (int64_t)b;
+	for (unsigned i = 0; i < ledger->backlog.sums_n; i++) {
+		const struct spool_sum *sum =
+			&ledger->backlog.sums[i].scope.row->sums[METRIC_ALLOCATED];
+
+		if (sum->peak - sum->now < least)
+			least = sum->peak - sum->now;
+	}
+	return (int64_t)least;
 }
 
 /* One more sum that they move. False if its curve has no point for time t. */
@@ -20,10 +24,7 @@ static bool add_sum(struct ledger *ledger, const struct totals_scope *scope, uin
 	struct ledger_backlog *backlog = &ledger->backlog;
 	struct backlog_sum *sum = &backlog->sums[backlog->sums_n];
 	const struct curve_pen *pen = ledger_pen(ledger, scope->row);
-	const struct spool_sum *allocated = &scope->row->sums[METRIC_ALLOCATED];
 
-	backlog->headroom = lesser(backlog->headroom, allocated->peak - allocated->now);
-	backlog->floor = lesser(backlog->floor, allocated->now);
 	*sum = (struct backlog_sum){ .scope = *scope };
 	backlog->sums_n++;
 	if (!scope->row->curve)
@@ -45,12 +46,12 @@ bool backlog_find(struct ledger *ledger, const struct event *event)
 		return false;
 	backlog->sums_n = 0;
 	backlog->until = UINT64_MAX;
-	backlog->headroom = backlog->floor = INT64_MAX;
 	if (!touched.pool.row || !touched.device.row)
 		return false; /* there are more pools than can be told apart */
 	backlog->allocated = touched.pool.row->sums[METRIC_ALLOCATED].now;
 	backlog->reserved = touched.pool.row->sums[METRIC_RESERVED].now;
 	backlog->found = add_sum(ledger, &touched.pool, t) && add_sum(ledger, &touched.device, t);
+	backlog->headroom = backlog_headroom(ledger);
 	return backlog->found;
 }
 
@@ -74,7 +75,7 @@ static bool make_room(struct ledger *ledger)
 /* With nothing that waits: from here on blocks like this one may. */
 static bool open_for(struct ledger *ledger, const struct event *event)
 {
-	struct spool_backlog *backlog = shared(ledger);
+	struct spool_backlog *backlog = backlog_shared(ledger);
 
 	ledger->backlog.room = 0;
 	if (ledger->behind || !ledger_room(ledger, 1) || !backlog_find(ledger, event) ||
@@ -83,7 +84,6 @@ static bool open_for(struct ledger *ledger, const struct event *event)
 	backlog->pool = event->pool;
 	backlog->api = event->api;
 	backlog->device = event->device;
-	backlog->space = event->space;
 	ledger->backlog.generation = ledger_generation(ledger);
 	return true;
 }
@@ -103,7 +103,7 @@ static inline int64_t signed_size(const struct event *event)
 static inline bool is_quiet(const struct ledger_backlog *backlog, int64_t change,
 			    const struct backlog_told *told)
 {
-	return change <= backlog->headroom && -change <= backlog->floor &&
+	return change <= backlog->headroom && -change <= (int64_t)backlog->allocated &&
 	       backlog->allocated + (uint64_t)change == told->allocated &&
 	       backlog->reserved == told->reserved;
 }
@@ -115,7 +115,8 @@ static inline bool may_wait(const struct ledger *ledger, const struct event *eve
 
 	return backlog->waiting < backlog->room &&
 	       backlog->generation == ledger_generation(ledger) && event->t < backlog->until &&
-	       is_like(shared(ledger), event) && is_quiet(backlog, signed_size(event), told);
+	       is_like(backlog_shared(ledger), event) &&
+	       is_quiet(backlog, signed_size(event), told);
 }
 
 static inline bool is_plain(const struct ledger *ledger, const struct event *event)
@@ -127,13 +128,13 @@ static inline bool is_plain(const struct ledger *ledger, const struct event *eve
 
 bool backlog_put(struct ledger *ledger, const struct event *event, const struct backlog_told *told)
 {
-	struct spool_backlog *backlog = shared(ledger);
+	struct spool_backlog *backlog = backlog_shared(ledger);
 	int64_t change = signed_size(event);
+	bool plain = is_plain(ledger, event);
 
-	if (__builtin_expect(!is_plain(ledger, event) || !may_wait(ledger, event, told), 0)) {
+	if (__builtin_expect(!plain || !may_wait(ledger, event, told), 0)) {
 		backlog_settle(ledger);
-		if (!is_plain(ledger, event) || !open_for(ledger, event) ||
-		    !may_wait(ledger, event, told))
+		if (!plain || !open_for(ledger, event) || !may_wait(ledger, event, told))
 			return false;
 	}
 	backlog->waiting[backlog->put % SPOOL_WAITING] = (struct spool_waiting){
@@ -147,19 +148,18 @@ bool backlog_put(struct ledger *ledger, const struct event *event, const struct 
 	atomic_signal_fence(memory_order_seq_cst);
 	ledger->backlog.waiting++;
 	ledger->backlog.headroom -= change;
-	ledger->backlog.floor += change;
 	ledger->backlog.allocated += (uint64_t)change;
 	return true;
 }
 
 void backlog_before(struct ledger *ledger, uint32_t stack)
 {
-	shared(ledger)->before = stack + 1;
+	backlog_shared(ledger)->before = stack + 1;
 }
 
 void backlog_mend(struct ledger *ledger)
 {
-	const struct spool_backlog *backlog = shared(ledger);
+	const struct spool_backlog *backlog = backlog_shared(ledger);
 
 	ledger->backlog.room = 0;
 	ledger->backlog.found = false;

@@ -3,43 +3,21 @@
 #define LEDGER_BACKLOG_PARTS_H
 
 #include "ledger/ledger_parts.h"
+#include "spool/waiting.h"
+
+static inline struct spool_backlog *backlog_shared(const struct ledger *ledger)
+{
+	return &ledger->spool->header->backlog;
+}
 
 /* The n-th that waits. */
 static inline const struct spool_waiting *backlog_at(const struct ledger *ledger, unsigned n)
 {
-	const struct spool_backlog *backlog = &ledger->spool->header->backlog;
-
-	return &backlog->waiting[(backlog->booked + n) % SPOOL_WAITING];
+	return waiting_at(backlog_shared(ledger), n);
 }
 
-/* What tells one from another, into an event that has the rest. */
-static inline void backlog_tell(struct event *event, const struct spool_waiting *waiting)
-{
-	bool born = waiting->size > 0;
-
-	event->t = waiting->t;
-	event->ptr = waiting->ptr;
-	event->size = (uint64_t)(born ? waiting->size : -waiting->size);
-	event->stack = waiting->stack;
-	event->thread = waiting->thread;
-	event->op = born ? EVENT_ALLOC : EVENT_FREE;
-}
-
-/* As it was given to backlog_put(). */
-static inline struct event backlog_event(const struct ledger *ledger,
-					 const struct spool_waiting *waiting)
-{
-	const struct spool_backlog *backlog = &ledger->spool->header->backlog;
-	struct event event = {
-		.pool = backlog->pool,
-		.api = backlog->api,
-		.device = backlog->device,
-		.space = backlog->space,
-	};
-
-	backlog_tell(&event, waiting);
-	return event;
-}
+/* What may come without a new peak, as the sums are by now. */
+int64_t backlog_headroom(const struct ledger *ledger);
 
 /* What events like this one move, into ledger->backlog; false (and not found) if they cannot be
  * booked together: a curve needs a new point first. */

@@ -12,7 +12,6 @@
 #include "spool/txn.h"
 
 enum {
-	SLOTS = 256, /* for the addresses of a run: a quarter full at most */
 	/* Words that a transaction keeps, at most, in the places where it does. */
 	WORDS_RUN = 64,
 	WORDS_BIRTH = 64, /* with a split of the live table, and its chains as they may be */
@@ -31,23 +30,14 @@ struct run {
 	unsigned words;
 	int64_t bytes, headroom; /* what the run adds, and may add without a new peak */
 	struct part parts[SPOOL_WAITING];
-	uint8_t slots[SLOTS]; /* 1 + the last of the run at an address */
+	struct waiting_slots slots; /* the last of the run at an address */
 };
-
-static uint8_t *slot_of(const struct ledger *ledger, struct run *run, uint64_t ptr)
-{
-	unsigned at = (unsigned)(ptr * 0x9e3779b97f4a7c15u >> 56);
-
-	while (run->slots[at] && backlog_at(ledger, run->slots[at] - 1u)->ptr != ptr)
-		at = (at + 1) % SLOTS;
-	return &run->slots[at];
-}
 
 /* A block is born: false if one lives there already, or it would make a peak after all. */
 static bool plan_birth(const struct ledger *ledger, struct run *run, unsigned n, uint8_t *slot,
 		       const struct spool_waiting *waiting)
 {
-	const struct spool_backlog *backlog = &ledger->spool->header->backlog;
+	const struct spool_backlog *backlog = backlog_shared(ledger);
 	bool dead = *slot && backlog_at(ledger, *slot - 1u)->size < 0;
 
 	if (run->bytes + waiting->size > run->headroom ||
@@ -63,7 +53,7 @@ static bool plan_birth(const struct ledger *ledger, struct run *run, unsigned n,
 static bool plan_death(const struct ledger *ledger, struct run *run, unsigned n, uint8_t *slot,
 		       const struct spool_waiting *waiting)
 {
-	const struct spool_backlog *backlog = &ledger->spool->header->backlog;
+	const struct spool_backlog *backlog = backlog_shared(ledger);
 	unsigned birth = *slot;
 	uint32_t id;
 
@@ -85,28 +75,13 @@ static bool plan_death(const struct ledger *ledger, struct run *run, unsigned n,
 	return true;
 }
 
-/* As the sums are by now: of who died unknown they still have the bytes. */
-static int64_t headroom(const struct ledger *ledger)
-{
-	uint64_t least = INT64_MAX;
-
-	for (unsigned i = 0; i < ledger->backlog.sums_n; i++) {
-		const struct spool_sum *sum =
-			&ledger->backlog.sums[i].scope.row->sums[METRIC_ALLOCATED];
-
-		if (sum->peak - sum->now < least)
-			least = sum->peak - sum->now;
-	}
-	return (int64_t)least;
-}
-
 /* How many of those that wait can be booked together. */
 static void plan(const struct ledger *ledger, struct run *run, unsigned most)
 {
-	*run = (struct run){ .words = WORDS_RUN, .headroom = headroom(ledger) };
+	*run = (struct run){ .words = WORDS_RUN, .headroom = backlog_headroom(ledger) };
 	for (; run->count < most && run->words <= SPOOL_UNDO - WORDS_BIRTH; run->count++) {
 		const struct spool_waiting *waiting = backlog_at(ledger, run->count);
-		uint8_t *slot = slot_of(ledger, run, waiting->ptr);
+		uint8_t *slot = waiting_slot(&run->slots, backlog_shared(ledger), waiting->ptr);
 
 		if (!(waiting->size > 0 ? plan_birth : plan_death)(ledger, run, run->count, slot,
 								   waiting))
@@ -254,8 +229,8 @@ static inline void book(struct ledger *ledger, const struct run *run, unsigned n
 static void book_run(struct ledger *ledger, const struct run *run)
 {
 	struct spool *spool = ledger->spool;
-	struct spool_backlog *backlog = &spool->header->backlog;
-	struct event event = backlog_event(ledger, backlog_at(ledger, 0));
+	struct spool_backlog *backlog = backlog_shared(ledger);
+	struct event event = waiting_event(backlog_shared(ledger), backlog_at(ledger, 0));
 	uint64_t born[SPOOL_WAITING];
 	struct high high = { 0, 0 };
 	unsigned births = 0;
@@ -267,7 +242,7 @@ static void book_run(struct ledger *ledger, const struct run *run)
 	for (unsigned i = 0; i < run->count; i++) {
 		const struct spool_waiting *waiting = backlog_at(ledger, i);
 
-		backlog_tell(&event, waiting);
+		waiting_tell(waiting, &event);
 		journal_run_put(&ledger->journal, &event);
 		book(ledger, run, i, &event, born);
 		births += waiting->size > 0;
@@ -275,7 +250,7 @@ static void book_run(struct ledger *ledger, const struct run *run)
 		if (bytes > (int64_t)high.now || !i)
 			high = (struct high){ (uint64_t)bytes, event.t };
 	}
-	journal_run_end(&ledger->journal, run->count);
+	journal_run_end(&ledger->journal);
 	book_sums(ledger, bytes, &high, births, run->count - births);
 	txn_set64(spool, &backlog->booked, backlog->booked + run->count);
 	txn_commit(spool);
@@ -288,7 +263,7 @@ static void book_run(struct ledger *ledger, const struct run *run)
 static void book_unmatched(struct ledger *ledger, struct event *event)
 {
 	struct spool *spool = ledger->spool;
-	struct spool_backlog *backlog = &spool->header->backlog;
+	struct spool_backlog *backlog = backlog_shared(ledger);
 
 	ledger->newest = 0;
 	txn_begin(spool);
@@ -303,7 +278,7 @@ static void book_unmatched(struct ledger *ledger, struct event *event)
 /* As if it had come alone. */
 static void book_one(struct ledger *ledger)
 {
-	struct event event = backlog_event(ledger, backlog_at(ledger, 0));
+	struct event event = waiting_event(backlog_shared(ledger), backlog_at(ledger, 0));
 	struct event end = event;
 	uint32_t id = live_find(ledger->spool, NODE_BLOCK, event.pool, event.ptr);
 
@@ -324,7 +299,7 @@ static void book_one(struct ledger *ledger)
 /* Room for all that wait, and what can be booked of them together. */
 static void prepare(struct ledger *ledger, struct run *run)
 {
-	struct event event = backlog_event(ledger, backlog_at(ledger, 0));
+	struct event event = waiting_event(backlog_shared(ledger), backlog_at(ledger, 0));
 	unsigned most = ledger->backlog.waiting;
 	uint64_t left;
 

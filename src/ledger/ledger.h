@@ -29,10 +29,10 @@ struct ledger_backlog {
 	bool taking;            /* the transaction under way books the oldest */
 	uint64_t generation;    /* of the spool since none but them came */
 	uint64_t until;         /* ns: the curves need no new point before */
-	/* With all that wait: what may come without a new peak, and what is there to go. */
-	int64_t headroom, floor;
-	uint64_t allocated, reserved; /* the pool's sums */
-	struct backlog_sum {          /* that they move, the pool's first */
+	/* With all that wait: what may come without a new peak, and the pool's sums. */
+	int64_t headroom;
+	uint64_t allocated, reserved;
+	struct backlog_sum { /* that they move, the pool's first */
 		struct totals_scope scope;
 		struct spool_point *point;
 	} sums[2];

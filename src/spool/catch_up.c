@@ -6,8 +6,9 @@
  */
 #include "codec/event.h"
 #include "spool/spool.h"
+#include "spool/waiting.h"
 
-enum { SUMS = 2, SLOTS = 4 * SPOOL_WAITING };
+enum { SUMS = 2 };
 
 struct catch_up {
 	struct spool *spool;
@@ -23,14 +24,9 @@ struct catch_up {
 		struct spool_node *node; /* NULL without room for one */
 		uint64_t size, t;
 		uint32_t stack;
-	} living[SPOOL_WAITING]; /* at the address of the n-th, if that is the first there */
-	uint8_t slots[SLOTS];    /* 1 + the first that waits at an address */
+	} living[SPOOL_WAITING];    /* at the address of the n-th, if that is the first there */
+	struct waiting_slots slots; /* the first that waits at an address */
 };
-
-static struct spool_waiting *at(const struct catch_up *up, unsigned n)
-{
-	return &up->backlog->waiting[(up->backlog->booked + n) % SPOOL_WAITING];
-}
 
 /* The row, NULL if there is none. */
 static void *row_of(const struct spool *spool, enum spool_kind kind, uint64_t index)
@@ -72,19 +68,11 @@ static void find_sums(struct catch_up *up)
 
 /* --- nodes --- */
 
-static uint8_t *slot_of(struct catch_up *up, uint64_t ptr)
-{
-	unsigned slot = (unsigned)(ptr * 0x9e3779b97f4a7c15u >> 56) % SLOTS;
-
-	while (up->slots[slot] && at(up, up->slots[slot] - 1u)->ptr != ptr)
-		slot = (slot + 1) % SLOTS;
-	return &up->slots[slot];
-}
-
 static void find_addresses(struct catch_up *up)
 {
 	for (unsigned i = 0; i < up->count; i++) {
-		uint8_t *slot = slot_of(up, at(up, i)->ptr);
+		uint8_t *slot =
+			waiting_slot(&up->slots, up->backlog, waiting_at(up->backlog, i)->ptr);
 
 		*slot = *slot ? *slot : (uint8_t)(i + 1);
 	}
@@ -99,7 +87,7 @@ static void find_nodes(struct catch_up *up)
 
 		if (node->kind != NODE_BLOCK || node->pool != up->backlog->pool)
 			continue;
-		slot = *slot_of(up, node->address);
+		slot = *waiting_slot(&up->slots, up->backlog, node->address);
 		if (slot)
 			up->living[slot - 1] =
 				(struct living){ true, node, node->size, node->t, node->stack };
@@ -109,7 +97,8 @@ static void find_nodes(struct catch_up *up)
 /* What lives at the address of the n-th that waits. */
 static struct living *living_at(struct catch_up *up, unsigned n)
 {
-	return &up->living[*slot_of(up, at(up, n)->ptr) - 1u];
+	return &up->living[*waiting_slot(&up->slots, up->backlog, waiting_at(up->backlog, n)->ptr) -
+			   1u];
 }
 
 /* --- stacks --- */
@@ -209,27 +198,36 @@ static struct spool_node *make_node(struct catch_up *up, const struct spool_wait
 		.pool = up->backlog->pool,
 		.device = up->backlog->device,
 		.kind = NODE_BLOCK,
-		.space = up->backlog->space,
+		.space = SPACE_DEVICE,
 	};
 	up->spool->header->live.count++;
 	return node;
 }
 
-static void count_death(struct catch_up *up, const struct living *living, uint32_t by)
+/* Bytes that one stack made and the other gives back. */
+static void count_free(struct catch_up *up, uint32_t born, uint32_t by, uint64_t size)
+{
+	struct spool_stack *stack = row_of(up->spool, SPOOL_STACK, born);
+	struct spool_stack *here = row_of(up->spool, SPOOL_STACK, by);
+
+	if (stack) {
+		stack->frees++;
+		stack->freed += size;
+	}
+	if (here) {
+		here->frees_here++;
+		here->freed_here += size;
+	}
+}
+
+static void count_lifetime(struct catch_up *up, const struct living *living)
 {
 	struct spool_stack *stack = row_of(up->spool, SPOOL_STACK, living->stack);
-	struct spool_stack *here = row_of(up->spool, SPOOL_STACK, by);
 	uint64_t t = up->spool->header->t;
 	uint64_t lifetime = t > living->t ? t - living->t : 1;
 
-	if (here) {
-		here->frees_here++;
-		here->freed_here += living->size;
-	}
 	if (!stack)
 		return;
-	stack->frees++;
-	stack->freed += living->size;
 	if (!stack->lifetime_max || lifetime < stack->lifetime_min)
 		stack->lifetime_min = lifetime;
 	if (lifetime > stack->lifetime_max)
@@ -240,7 +238,8 @@ static void die(struct catch_up *up, const struct spool_waiting *waiting, struct
 {
 	move_cells(up, living->stack, -(int64_t)living->size, -1);
 	tell(up, waiting, waiting->ptr, -(int64_t)living->size, waiting->stack);
-	count_death(up, living, waiting->stack);
+	count_free(up, living->stack, waiting->stack, living->size);
+	count_lifetime(up, living);
 	if (living->node) {
 		living->node->kind = NODE_FREE;
 		up->spool->header->live.count--;
@@ -271,18 +270,16 @@ static void die_unknown(struct catch_up *up, const struct spool_waiting *waiting
 	uint32_t before = up->backlog->before - 1;
 	struct spool_stack *stack = row_of(up->spool, SPOOL_STACK, before);
 	struct spool_cell *cell = stack && up->sums_n ? cell_of(up, stack, up->sums[0].sum) : NULL;
-	struct living bytes = { .stack = before };
+	uint64_t size = -(uint64_t)waiting->size;
 
 	up->spool->header->unmatched++;
 	if (!cell || !cell->live)
 		return;
-	bytes.size = -(uint64_t)waiting->size < cell->live ? -(uint64_t)waiting->size : cell->live;
-	move_cells(up, before, -(int64_t)bytes.size, bytes.size == cell->live ? -1 : 0);
-	tell(up, waiting, 0, -(int64_t)bytes.size, before);
-	stack->frees++;
-	stack->freed += bytes.size;
-	stack->frees_here++;
-	stack->freed_here += bytes.size;
+	if (size > cell->live)
+		size = cell->live;
+	move_cells(up, before, -(int64_t)size, size == cell->live ? -1 : 0);
+	tell(up, waiting, 0, -(int64_t)size, before);
+	count_free(up, before, before, size);
 }
 
 void spool_catch_up(struct spool *spool)
@@ -299,7 +296,7 @@ void spool_catch_up(struct spool *spool)
 	find_addresses(&up);
 	find_nodes(&up);
 	for (unsigned i = 0; i < up.count; i++) {
-		const struct spool_waiting *waiting = at(&up, i);
+		const struct spool_waiting *waiting = waiting_at(up.backlog, i);
 		struct living *living = living_at(&up, i);
 
 		if (waiting->t > header->t)
@@ -335,19 +332,8 @@ bool spool_caught(const struct spool *spool, unsigned n, struct event *event)
 
 	if (n >= spool->caught_n)
 		return false;
-	*event = (struct event){
-		.seq = spool->header->seq - spool->caught_n + n,
-		.t = waiting->t,
-		.ptr = waiting->ptr,
-		.size = (uint64_t)(waiting->size > 0 ? waiting->size : -waiting->size),
-		.stack = waiting->stack,
-		.thread = waiting->thread,
-		.pool = backlog->pool,
-		.api = backlog->api,
-		.device = backlog->device,
-		.op = waiting->size > 0 ? EVENT_ALLOC : EVENT_FREE,
-		.space = backlog->space,
-	};
+	*event = waiting_event(backlog, waiting);
+	event->seq = spool->header->seq - spool->caught_n + n;
 	tell_sums(spool, n, event);
 	return true;
 }

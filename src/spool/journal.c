@@ -256,9 +256,10 @@ void journal_run_put(struct journal *journal, struct event *event)
 	journal->p = encode_next(&journal->state, journal->p, event, &journal->run);
 }
 
-void journal_run_end(struct journal *journal, unsigned events)
+void journal_run_end(struct journal *journal)
 {
 	struct spool_header *header = journal->spool->header;
+	unsigned events = (unsigned)(journal->run_seq - header->seq);
 
 	header->seq = journal->run_seq;
 	header->t = journal->run_t;

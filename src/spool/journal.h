@@ -18,8 +18,7 @@ struct journal {
 	struct spool *spool;
 	struct spool_chunk *chunk; /* being written, NULL before the first */
 	uint8_t *p, *end;
-	uint64_t run_seq,
-		run_t; /* of the newest event of a run, which the header does not have yet */
+	uint64_t run_seq, run_t; /* behind a run's newest event: not yet the header's */
 	struct encode_run run;
 	uint8_t *before; /* where the last event begins: sums may have come behind the one before */
 	uint64_t max_events;
@@ -71,12 +70,11 @@ static inline int journal_room(struct journal *journal, unsigned events)
 void journal_put(struct journal *journal, struct event *event);
 
 /*
- * The same for many in one transaction, no more than journal_left(): begin, each, end with how many
- * they were.
+ * The same for many in one transaction, no more than journal_left(): begin, each, end.
  */
 void journal_run_begin(struct journal *journal);
 void journal_run_put(struct journal *journal, struct event *event);
-void journal_run_end(struct journal *journal, unsigned events);
+void journal_run_end(struct journal *journal);
 
 /* How many events fit for sure, behind journal_room(). */
 static inline uint64_t journal_left(const struct journal *journal)

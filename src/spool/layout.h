@@ -109,8 +109,7 @@ struct spool_backlog {
 	uint64_t booked;    /* of them: changed by the transaction that books them */
 	uint32_t pool, api; /* texts; of all that wait */
 	int16_t device;
-	uint8_t space;
-	uint8_t unused;
+	uint16_t unused;
 	uint32_t before; /* 1 + the stack of bytes from before the recording, 0 for none */
 	struct spool_waiting waiting[SPOOL_WAITING];
 };

@@ -159,9 +159,7 @@ static void same(void)
 /* How many of them waited. */
 static unsigned random_blocks(uint64_t seed)
 {
-	static struct {
-		uint64_t size;
-	} live[ADDRESSES];
+	static uint64_t live[ADDRESSES]; /* sizes */
 	uint64_t chance = seed;
 	uint64_t told = 0;
 	uint64_t t = 1000;
@@ -171,13 +169,13 @@ static unsigned random_blocks(uint64_t seed)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		unsigned address = (unsigned)chance_below(&chance, ADDRESSES);
 		unsigned stack = (unsigned)chance_below(&chance, RECORDER_STACKS);
-		bool born = !live[address].size;
-		uint64_t size = born ? 512 * (1 + chance_below(&chance, 20)) : live[address].size;
+		bool born = !live[address];
+		uint64_t size = born ? 512 * (1 + chance_below(&chance, 20)) : live[address];
 		struct event event;
 
 		t += chance_below(&chance, 40) ? chance_below(&chance, 3) : 5000;
 		event = block(born ? EVENT_ALLOC : EVENT_FREE, t, address, size, stack);
-		live[address].size = born ? size : 0;
+		live[address] = born ? size : 0;
 		told += born ? size : -size;
 		waited += put(&event, told);
 		if (chance_below(&chance, 500) == 0)
