@@ -37,7 +37,7 @@ segments=$(readelf -lW "$library" | awk '$1 == "LOAD" { print $(NF - 1) }' | tr 
 	function page(address) {
 		return int(address / 4096)
 	}
-	$1 == "section" && $2 == ".tdata" { written = page(number($4)) }
+	$1 == "section" && $2 == ".init_array" { written = page(number($4)) }
 	$1 == "section" && $2 == ".start" {
 		start = number($4)
 		after = start + number($6)
@@ -64,7 +64,7 @@ segments=$(readelf -lW "$library" | awk '$1 == "LOAD" { print $(NF - 1) }' | tr 
 	}
 	END {
 		if (!written || page(after - 1) != written) {
-			printf "%s: from .tdata to .start is more than a page\n", library
+			printf "%s: from .init_array to .start is more than a page\n", library
 			bad = 1
 		}
 		exit bad

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "base/hot.h"
 #include "base/opt.h"
 #include "base/signals.h"
 #include "capture/now.h"
@@ -30,7 +31,7 @@ enum { NOT_ASKED, STEADY, NOT_STEADY };
 
 static struct early early_counts[HOOKS];
 
-static struct {
+static HOT_DATA struct {
 	/* By shard and call, into the spool. Pages that read 0 in any child, as the spool is not
 	 * there. */
 	slot *slots;
@@ -38,7 +39,7 @@ static struct {
 	atomic_int steady;        /* asked at the first call, never by who makes none (now.c) */
 } calls;
 
-static _Thread_local struct {
+static HOT_THREAD _Thread_local struct {
 	slot *slots; /* of its shard; NULL until its first call */
 	bool alone;  /* nobody else has that shard */
 } own;
@@ -86,7 +87,7 @@ static inline __attribute__((always_inline)) uint64_t now(void)
 	return __builtin_expect(known == STEADY, 1) ? ticks_now() : ask_now();
 }
 
-uint64_t calls_begin(void)
+HOT_CODE uint64_t calls_begin(void)
 {
 	return __builtin_expect(calls.slots != NULL, 1) ? now() : 0;
 }
@@ -240,7 +241,7 @@ static __attribute__((noinline)) void note_elsewhere(slot *at, enum hook_id id, 
 		note_early(&early_counts[id], ticks, status);
 }
 
-void calls_note(enum hook_id id, uint64_t begin, int status)
+HOT_CODE void calls_note(enum hook_id id, uint64_t begin, int status)
 {
 	uint64_t ticks = now() - begin;
 	struct spool_call *row;

@@ -3,12 +3,13 @@
 
 #include "base/filter.h"
 #include "base/hash.h"
+#include "base/hot.h"
 #include "base/opt.h"
 #include "base/sample.h"
 
 #define MOST ((uint64_t)1 << 40) /* between samples: more than any device has */
 
-bool choose_asks;
+HOT_DATA bool choose_asks;
 
 static struct filter filter;
 static uint64_t interval; /* of samples, 0: all are taken */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 
+#include "base/hot.h"
 #include "base/opt.h"
 #include "base/signal_choice.h"
 #include "base/start.h"
@@ -12,7 +13,7 @@
 #include "capture/finish.h"
 #include "capture/record.h"
 
-_Atomic uint32_t control_seen;
+HOT_DATA _Atomic uint32_t control_seen;
 
 enum { LOOK_AGAIN = UINT32_MAX }; /* no process is asked so often */
 

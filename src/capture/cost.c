@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "base/hot.h"
 #include "capture/now.h"
 #include "capture/record.h"
 
@@ -11,7 +12,7 @@ enum {
 	READINGS = 16,
 };
 
-_Thread_local int32_t cost_left = COST_EVERY;
+HOT_THREAD _Thread_local uint32_t cost_past;
 
 static _Thread_local struct {
 	uint64_t since, ns;
@@ -37,7 +38,7 @@ static uint32_t ask_clock(void)
 
 void cost_start(bool first)
 {
-	cost_left = 0;
+	cost_past = COST_EVERY;
 	if (first) {
 		watch.ns = 0;
 		if (!atomic_load_explicit(&clock_ns, memory_order_relaxed))
@@ -64,7 +65,7 @@ void cost_stop(enum spool_cost_kind kind, bool last, bool event)
 	cost_pause_timed();
 	if (!last)
 		return;
-	cost_left = COST_EVERY;
+	cost_past = 0;
 	if (event && watch.ns < MOST_NS)
 		record_cost(kind, watch.ns);
 }

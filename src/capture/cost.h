@@ -15,8 +15,8 @@
 
 enum { COST_EVERY = 61 }; /* a prime: programs allocate and free in turns */
 
-/* Of this thread: events until the next that is timed; not above 0: one is. */
-extern _Thread_local int32_t cost_left;
+/* Of this thread: events since the last that was timed; COST_EVERY: one is. */
+extern _Thread_local uint32_t cost_past;
 
 /* The part of these that is out of line, where an event is timed. */
 void cost_start(bool first);
@@ -28,21 +28,21 @@ void cost_stop(enum spool_cost_kind kind, bool last, bool event);
 static inline void cost_enter(bool first)
 {
 	if (first)
-		cost_left--;
-	if (__builtin_expect(cost_left <= 0, 0))
+		cost_past++;
+	if (__builtin_expect(cost_past >= COST_EVERY, 0))
 		cost_start(first);
 }
 
 /* Around a function of the host's. */
 static inline void cost_pause(void)
 {
-	if (__builtin_expect(cost_left <= 0, 0))
+	if (__builtin_expect(cost_past >= COST_EVERY, 0))
 		cost_pause_timed();
 }
 
 static inline void cost_resume(void)
 {
-	if (__builtin_expect(cost_left <= 0, 0))
+	if (__builtin_expect(cost_past >= COST_EVERY, 0))
 		cost_resume_timed();
 }
 
@@ -52,7 +52,7 @@ static inline void cost_resume(void)
  */
 static inline void cost_leave(enum spool_cost_kind kind, bool last, bool event)
 {
-	if (__builtin_expect(cost_left <= 0, 0))
+	if (__builtin_expect(cost_past >= COST_EVERY, 0))
 		cost_stop(kind, last, event);
 }
 

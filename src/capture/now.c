@@ -1,6 +1,7 @@
 /* What time it is, asked millions of times. */
 #include "capture/now.h"
 
+#include "base/hot.h"
 #include "base/start.h"
 #include "base/start_call.h"
 
@@ -13,8 +14,8 @@ enum {
 	KNOWN = 1 << 30,    /* ticks over which a prediction means anything */
 };
 
-_Thread_local struct now_thread now_thread;
-_Atomic uint64_t now_rate;
+HOT_THREAD _Thread_local struct now_thread now_thread;
+HOT_DATA _Atomic uint64_t now_rate;
 
 enum { NOT_ASKED, STEADY, NOT_STEADY };
 

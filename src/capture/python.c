@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/hot.h"
 #include "capture/python_find.h"
 #include "capture/python_hold.h"
 #include "capture/python_line.h"
@@ -31,7 +32,7 @@ enum stage {
  * `python` is written by one python_prepare and read once `stage` has left STAGE_NONE; nothing in
  * it changes after that.
  */
-static struct {
+static HOT_DATA struct {
 	struct python_interpreter python;
 	atomic_int stage;
 	atomic_flag preparing;
@@ -232,7 +233,7 @@ static inline __attribute__((always_inline)) void walk_frames(const struct pytho
 	*to = frames;
 }
 
-static void walk_thread(struct python_frames *frames, bool listed)
+static HOT_CODE void walk_thread(struct python_frames *frames, bool listed)
 {
 	const struct python_layout *at = &state.python.layout;
 	const void *thread = state.python.this_thread();
@@ -252,7 +253,7 @@ static void walk_thread(struct python_frames *frames, bool listed)
 		walk_frames(at, frame, frames, false);
 }
 
-static unsigned walk_held(struct python_frames *frames, bool listed)
+static HOT_CODE unsigned walk_held(struct python_frames *frames, bool listed)
 {
 	int stage = stage_now();
 	enum python_hold hold;
@@ -271,7 +272,7 @@ static unsigned walk_held(struct python_frames *frames, bool listed)
 	return frames->count;
 }
 
-unsigned python_walk(struct python_frames *frames)
+HOT_CODE unsigned python_walk(struct python_frames *frames)
 {
 	return walk_held(frames, false);
 }
@@ -331,7 +332,7 @@ bool python_name(const struct python_frame *frame, struct python_name *name)
 	return good;
 }
 
-bool python_eval_range(uint64_t *low, uint64_t *high)
+HOT_CODE bool python_eval_range(uint64_t *low, uint64_t *high)
 {
 	if (stage_now() == STAGE_NONE || !state.python.eval_high)
 		return false;

@@ -7,13 +7,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/hot.h"
+
 enum {
 	TRIES = 200,
 	MUTEX_LOCKED = 1, /* of a PyMutex (Include/cpython/lock.h) */
 };
 
 enum { UNKNOWN, FIRST, OTHER };
-static __thread unsigned char thread_kind;
+static HOT_THREAD __thread unsigned char thread_kind;
 
 /* Of the process. In a child of fork() the only thread is the first one, whatever it was before. */
 static bool is_first_thread(void)
@@ -68,7 +70,7 @@ static bool lock_soon(const struct python_interpreter *python)
 	return false;
 }
 
-enum python_hold python_hold(const struct python_interpreter *python)
+HOT_CODE enum python_hold python_hold(const struct python_interpreter *python)
 {
 	enum python_hold hold = PYTHON_OWN;
 
@@ -86,7 +88,7 @@ enum python_hold python_hold(const struct python_interpreter *python)
 	return PYTHON_ENDING;
 }
 
-void python_let_go(const struct python_interpreter *python, enum python_hold hold)
+HOT_CODE void python_let_go(const struct python_interpreter *python, enum python_hold hold)
 {
 	void *lock;
 

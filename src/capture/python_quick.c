@@ -1,6 +1,7 @@
 /* Python frames by the words that lie in them, and by what lay there the last time. */
 #include "capture/python_quick.h"
 
+#include "base/hot.h"
 #include "capture/python_object.h"
 #include "capture/python_sum.h"
 
@@ -258,8 +259,8 @@ static bool walk_trail(const struct python_layout *at, uint64_t innermost, struc
 	return to->count <= to->capacity;
 }
 
-bool python_quick_walk(const struct python_layout *at, const void *innermost,
-		       struct python_frames *to)
+HOT_CODE bool python_quick_walk(const struct python_layout *at, const void *innermost,
+				struct python_frames *to)
 {
 	uint64_t frame = (uint64_t)(uintptr_t)innermost;
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hot.h"
 #include "base/log.h"
 #include "base/opt.h"
 #include "base/signals.h"
@@ -32,7 +33,9 @@ START_DATA _Atomic int record_state = RECORD_INERT;
 
 START_DATA struct record_process record_process;
 
-struct recorder recorder = { .lock = LOCK_INIT(RECORD), .open_lock = LOCK_INIT(OPEN) };
+__attribute__((section(".data.hot.large"))) struct recorder recorder = { .lock = LOCK_INIT(RECORD),
+									 .open_lock =
+										 LOCK_INIT(OPEN) };
 
 START_CODE void record_init(const char *program)
 {
@@ -96,22 +99,22 @@ bool record_is_open(void)
 	return atomic_load_explicit(&record_process.open, memory_order_acquire);
 }
 
-struct spool *record_spool(void)
+HOT_CODE struct spool *record_spool(void)
 {
 	return &recorder.spool;
 }
 
-struct intern *record_intern(void)
+HOT_CODE struct intern *record_intern(void)
 {
 	return &recorder.intern;
 }
 
-struct ledger *record_ledger(void)
+HOT_CODE struct ledger *record_ledger(void)
 {
 	return &recorder.ledger;
 }
 
-uint64_t record_now(void)
+HOT_CODE uint64_t record_now(void)
 {
 	uint64_t now = now_ns();
 
@@ -119,7 +122,7 @@ uint64_t record_now(void)
 	return now > record_process.start_monotonic ? now - record_process.start_monotonic : 0;
 }
 
-bool record_quiet(void)
+HOT_CODE bool record_quiet(void)
 {
 	return atomic_load_explicit(&record_process.quiet, memory_order_relaxed);
 }
@@ -131,7 +134,7 @@ uint32_t record_hook_text(enum hook_id id)
 	return recorder.hook_text[id];
 }
 
-uint32_t record_thread(void)
+HOT_CODE uint32_t record_thread(void)
 {
 	uint32_t generation =
 		atomic_load_explicit(&record_process.generation, memory_order_relaxed) + 1;
@@ -251,7 +254,7 @@ static bool open_recording(void)
 	return atomic_load(&record_process.open);
 }
 
-bool record_begin_in(void **frame, bool may_load)
+HOT_CODE bool record_begin_in(void **frame, bool may_load)
 {
 	record_notice_fork();
 	if (!record_on() || record_interrupts(frame))
@@ -270,14 +273,14 @@ bool record_begin_in(void **frame, bool may_load)
 	return true;
 }
 
-bool record_continue_in(void **frame)
+HOT_CODE bool record_continue_in(void **frame)
 {
 	record_notice_fork();
 	return atomic_load_explicit(&record_process.open, memory_order_acquire) &&
 	       record_begin_in(frame, true);
 }
 
-void record_done(void)
+HOT_CODE void record_done(void)
 {
 	if (recorder.ledger.error)
 		record_give_up(recorder.paths.spool, recorder.ledger.error);

@@ -7,12 +7,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/hot.h"
 #include "base/signals.h"
 #include "capture/record_parts.h"
 #include "ledger/backlog.h"
 #include "spool/txn.h"
 
-_Thread_local struct record_self record_self;
+HOT_THREAD _Thread_local struct record_self record_self;
 
 /* The kernel's number of this thread; asked again in a child. */
 static int own_number(void)
@@ -55,7 +56,7 @@ static void end_overdue(void)
 	record_give_up(recorder.paths.spool, -EOWNERDEAD);
 }
 
-void record_lock_only_in(void **frame)
+HOT_CODE void record_lock_only_in(void **frame)
 {
 	int number = own_number();
 	enum lock_got got;
@@ -80,13 +81,13 @@ void record_lock_only_in(void **frame)
 		end_overdue();
 }
 
-void record_lock_in(void **frame)
+HOT_CODE void record_lock_in(void **frame)
 {
 	record_lock_only_in(frame);
 	backlog_settle(&recorder.ledger);
 }
 
-void record_unlock(void)
+HOT_CODE void record_unlock(void)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__builtin_expect(record_self.nested, 0)) {

@@ -24,15 +24,17 @@ extern struct record_process {
 } record_process;
 
 extern struct recorder {
-	struct lock lock, open_lock;
+	/* What each event looks at comes first: the lock, the spool's head, the ledger's. */
+	struct lock lock;
 	_Atomic bool prepared;
-	struct paths paths;
-	struct spool spool;
-	struct intern intern;
 	struct ledger ledger;
+	struct lock open_lock;
+	struct intern intern;
 	uint32_t hook_text[HOOKS];
 	_Atomic(const char *) notes[RECORD_NOTES];
 	_Atomic uint64_t missed;
+	struct spool spool;
+	struct paths paths;
 } recorder;
 
 /* Where a thread is, for the signal handler that interrupts it there. */

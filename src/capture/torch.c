@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/fd.h"
+#include "base/hot.h"
 #include "base/opt.h"
 #include "base/rows.h"
 #include "base/text.h"
@@ -71,20 +72,20 @@ static const char report_names[REPORT_COUNT][64] = {
 
 static void *ours(enum report report);
 
-static _Atomic(void *) report_real[REPORT_COUNT];
+static HOT_DATA _Atomic(void *) report_real[REPORT_COUNT];
 static atomic_bool asked_caller[REPORT_COUNT];
 static atomic_bool version_read;
 static _Atomic(const char *) version; /* complete once it is there */
 
 /* Texts of this recording, 0 before the first use. */
-static struct {
+static HOT_DATA struct {
 	uint32_t pool, c10_cuda, api;
 	uint32_t before; /* the stack of bytes from before the recording */
 	bool uncached, asked;
 } torch;
 
 /* The segment that this thread's last driver call made, until a block is reported in it. */
-static _Thread_local struct {
+static HOT_THREAD _Thread_local struct {
 	uint64_t ptr, size;
 } provisional;
 
@@ -93,6 +94,7 @@ static _Thread_local struct {
  * allocation that fails without one met a limit of PyTorch's own (set_per_process_memory_fraction).
  */
 static _Thread_local struct spool_oom refused;
+static HOT_THREAD _Thread_local bool is_refused; /* is there one? */
 
 /* libc10 is loaded RTLD_LOCAL: by its name, else (Debian: libc10.so.1.13) as the file that calls.
  */
@@ -197,19 +199,20 @@ void torch_prepare(void)
 		read_version(atomic_load(&report_real[REPORT_PROFILING]));
 }
 
-static void *real_of(enum report report, void *caller)
+/* Asked once, then only when something was loaded (torch_prepare): it costs microseconds. */
+static __attribute__((noinline, cold)) void *ask_real(enum report report, void *caller)
+{
+	if (!atomic_load_explicit(&asked_caller[report], memory_order_relaxed) &&
+	    !atomic_exchange(&asked_caller[report], true))
+		find_real(caller);
+	return atomic_load_explicit(&report_real[report], memory_order_relaxed);
+}
+
+static inline void *real_of(enum report report, void *caller)
 {
 	void *real = atomic_load_explicit(&report_real[report], memory_order_relaxed);
 
-	/* Asked once, then only when something was loaded (torch_prepare): it costs microseconds.
-	 */
-	if (__builtin_expect(!real, 0) &&
-	    !atomic_load_explicit(&asked_caller[report], memory_order_relaxed) &&
-	    !atomic_exchange(&asked_caller[report], true)) {
-		find_real(caller);
-		real = atomic_load_explicit(&report_real[report], memory_order_relaxed);
-	}
-	return real;
+	return __builtin_expect(real != NULL, 1) ? real : ask_real(report, caller);
 }
 
 static uint32_t text_once(uint32_t *text, const char *name)
@@ -287,6 +290,7 @@ bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known)
 		if (ordered || torch.uncached)
 			return false;
 		refused = *known;
+		is_refused = known->refused;
 		return true;
 	}
 	return name && (strstr(name, "xla_cuda") || strstr(name, "_pywrap_tensorflow") ||
@@ -297,7 +301,7 @@ void torch_clear(void)
 {
 	memset(&torch, 0, sizeof(torch));
 	provisional.ptr = 0;
-	refused.refused = 0;
+	is_refused = false;
 }
 
 void torch_restart(void)
@@ -392,6 +396,7 @@ static void record_usage(const struct usage *usage, void **frame)
 					  .frame = frame,
 					  .pool = cuda ? "torch" : "",
 					  .may_load = !cuda };
+	struct ledger *ledger;
 
 	/* No lock is held where a CPU tensor is made: it may be the first thing that ever happens.
 	 */
@@ -407,16 +412,17 @@ static void record_usage(const struct usage *usage, void **frame)
 		choose_end(&event, kind, &call);
 	}
 	record_lock_only();
-	if (!record_ledger()->error) /* each event: not worth an atomic addition */
+	ledger = record_ledger();
+	if (!ledger->error) /* each event: not worth an atomic addition */
 		record_spool()->header->doors[DOOR_TORCH]++;
 	event.pool = cuda ? torch_pool() : 0;
 	event.api = text_once(&torch.api, "torch");
 	if (usage->ptr - provisional.ptr < provisional.size)
 		provisional.ptr = 0;
 	if (usage->size > 0)
-		refused.refused = 0;
-	if (choose_asks || !told || !backlog_put(record_ledger(), &event, told)) {
-		backlog_settle(record_ledger());
+		is_refused = false;
+	if (choose_asks || !told || !backlog_put(ledger, &event, told)) {
+		backlog_settle(ledger);
 		enter_usage(&event, kind);
 		event.ptr = usage->ptr;
 		if (told)
@@ -426,7 +432,8 @@ static void record_usage(const struct usage *usage, void **frame)
 	cost_leave(SPOOL_COST_BLOCK, true, true);
 }
 
-static void usage(uint64_t ptr, int64_t size, const uint64_t *totals, uint64_t device, void **frame)
+static HOT_CODE void usage(uint64_t ptr, int64_t size, const uint64_t *totals, uint64_t device,
+			   void **frame)
 {
 	struct usage told = {
 		.ptr = ptr,
@@ -463,9 +470,9 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 	event.thread = record_thread();
 	/* Of a failure also when events are off. */
 	event.stack = stacks_capture(caller_of(frame), frame, false);
-	if (refused.refused)
+	if (is_refused)
 		known = refused;
-	refused.refused = 0;
+	is_refused = false;
 	known.pool_allocated = allocated;
 	known.pool_reserved = reserved;
 	record_lock();
@@ -490,7 +497,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 #define TELL_OOMX TELL_OOM13
 
 #define X(id, name, params, args)                                                  \
-	EXPORT void name params;                                                   \
+	EXPORT HOT_CODE void name params;                                          \
 	void name params                                                           \
 	{                                                                          \
 		void(*real) params = (void(*) params)real_of(REPORT_##id, CALLER); \
@@ -506,7 +513,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 REPORTS(X)
 #undef X
 
-EXPORT bool _ZN3c1022memoryProfilingEnabledEv(void);
+EXPORT HOT_CODE bool _ZN3c1022memoryProfilingEnabledEv(void);
 
 /* PyTorch asks before it reports a CPU tensor. */
 bool _ZN3c1022memoryProfilingEnabledEv(void)

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/hot.h"
 #include "capture/modules.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
@@ -21,12 +22,7 @@
  */
 enum { CLOSING = 1, UNLOADED = 1 << 16 };
 
-static _Atomic uint64_t word;
-
-uint64_t unload_word(void)
-{
-	return atomic_load_explicit(&word, memory_order_relaxed);
-}
+HOT_DATA _Atomic uint64_t unload_now;
 
 static int read_unloads(struct dl_phdr_info *info, size_t size, void *unloads)
 {
@@ -61,15 +57,15 @@ EXPORT int dlclose(void *handle)
 	int saved;
 
 	unwind_careful(true);
-	atomic_fetch_add(&word, CLOSING);
+	atomic_fetch_add(&unload_now, CLOSING);
 	status = resolve_dlclose(handle);
 	saved = errno;
 	if (unloads() == before) {
-		atomic_fetch_sub(&word, CLOSING);
+		atomic_fetch_sub(&unload_now, CLOSING);
 		unwind_careful(false);
 	} else {
 		resolve_forget();
-		atomic_fetch_add(&word, UNLOADED - CLOSING);
+		atomic_fetch_add(&unload_now, UNLOADED - CLOSING);
 		if (unwinds_as_before())
 			unwind_careful(false);
 	}

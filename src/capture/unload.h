@@ -8,12 +8,20 @@
 #ifndef CAPTURE_UNLOAD_H
 #define CAPTURE_UNLOAD_H
 
+#include <stdatomic.h>
 #include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+extern _Atomic uint64_t unload_now;
+#pragma GCC visibility pop
 
 /*
  * A word that is another one whenever a library may have taken the place of another: 0 while none
  * has been unloaded. Addresses read under one word mean the same as under the same word later.
  */
-uint64_t unload_word(void);
+static inline uint64_t unload_word(void)
+{
+	return atomic_load_explicit(&unload_now, memory_order_relaxed);
+}
 
 #endif

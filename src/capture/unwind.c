@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hot.h"
 #include "base/peek.h"
 #include "base/signals.h"
 #include "base/text.h"
@@ -26,10 +27,12 @@ enum {
 	SIGNAL_MOST = 64, /* frames of a handler, and of what it interrupted in a call */
 };
 
+HOT_THREAD _Thread_local bool unwind_met;
+HOT_DATA _Atomic int unwind_cares;
+
 static struct {
 	_Atomic(const char *) name;
 	int (*walk)(void **, int); /* libunwind's, NULL without it */
-	_Atomic int careful;
 } unwinder;
 
 /* Also beside this library, for machines where one cannot install: with the liblzma that it needs.
@@ -114,18 +117,11 @@ void unwind_prepare(void)
 	atomic_store(&unwinder.name, "glibc");
 }
 
-static _Thread_local bool met;
-
-bool unwind_is_met(void)
-{
-	return met;
-}
-
 /* Not split in two, which would be a frame more to unwind. */
 __attribute__((noinline)) size_t unwind(void **addresses, size_t capacity)
 {
 	struct signals_deferred deferred;
-	const bool first = !met;
+	const bool first = !unwind_met;
 	const char *path;
 	int count;
 
@@ -138,14 +134,13 @@ __attribute__((noinline)) size_t unwind(void **addresses, size_t capacity)
 	if (__builtin_expect(first, 0))
 		signals_defer(&deferred);
 	loader_enter();
-	if (__builtin_expect(!unwinder.walk ||
-				     atomic_load_explicit(&unwinder.careful, memory_order_relaxed),
-			     0))
+	if (__builtin_expect(
+		    !unwinder.walk || atomic_load_explicit(&unwind_cares, memory_order_relaxed), 0))
 		count = backtrace(addresses, (int)capacity);
 	else
 		count = unwinder.walk(addresses, (int)capacity);
 	loader_leave();
-	met = true;
+	unwind_met = true;
 	if (__builtin_expect(first, 0))
 		signals_deliver(&deferred);
 	watch_path(path);
@@ -203,12 +198,7 @@ void unwind_careful(bool careful)
 
 	if (careful && atomic_load(&unwinder.name))
 		backtrace(prime, 4);
-	atomic_fetch_add(&unwinder.careful, careful ? 1 : -1);
-}
-
-bool unwind_is_careful(void)
-{
-	return atomic_load_explicit(&unwinder.careful, memory_order_relaxed) > 0;
+	atomic_fetch_add(&unwind_cares, careful ? 1 : -1);
 }
 
 const char *unwind_name(void)

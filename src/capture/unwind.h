@@ -8,8 +8,14 @@
 #ifndef CAPTURE_UNWIND_H
 #define CAPTURE_UNWIND_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+extern _Thread_local bool unwind_met;
+extern _Atomic int unwind_cares;
+#pragma GCC visibility pop
 
 /* Loads the unwinder: when CUDA starts, never inside PyTorch's report (it takes the loader's lock).
  */
@@ -23,7 +29,10 @@ size_t unwind(void **addresses, size_t capacity);
  * handler that has interrupted malloc(): be it needed or not, it is called once when the thread
  * makes its first event.
  */
-bool unwind_is_met(void);
+static inline bool unwind_is_met(void)
+{
+	return unwind_met;
+}
 
 /*
  * Has a signal interrupted what is between here and the function that goes on at `until`? False
@@ -45,7 +54,10 @@ bool unwind_signal_in_us(void);
 void unwind_careful(bool careful);
 
 /* Does glibc, for that reason or another? Then nothing may be known by its address. */
-bool unwind_is_careful(void);
+static inline bool unwind_is_careful(void)
+{
+	return atomic_load_explicit(&unwind_cares, memory_order_relaxed) > 0;
+}
 
 /* What does it: "libunwind", "glibc", or NULL before unwind_prepare(). */
 const char *unwind_name(void);

@@ -1,6 +1,7 @@
 /* Who may wait, and for how long. */
 #include "ledger/backlog.h"
 
+#include "base/hot.h"
 #include "ledger/backlog_parts.h"
 #include "ledger/ledger_parts.h"
 
@@ -126,7 +127,8 @@ static inline bool is_plain(const struct ledger *ledger, const struct event *eve
 	       event->pool && (int64_t)event->size > 0 && !ledger->error;
 }
 
-bool backlog_put(struct ledger *ledger, const struct event *event, const struct backlog_told *told)
+HOT_CODE bool backlog_put(struct ledger *ledger, const struct event *event,
+			  const struct backlog_told *told)
 {
 	struct spool_backlog *backlog = backlog_shared(ledger);
 	int64_t change = signed_size(event);

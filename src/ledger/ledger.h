@@ -41,10 +41,11 @@ struct ledger_backlog {
 
 struct ledger {
 	struct spool *spool;
-	struct journal journal;
 	int error;
 	bool quiet;  /* sums only: events are not written (memtrace_stop) */
 	bool behind; /* an event was left out since the last one that was written */
+	struct ledger_backlog backlog;
+	struct journal journal;
 	struct granules granules;
 	/*
 	 * What the last event moved, drawn into the curves when the next one comes: until then it
@@ -67,7 +68,6 @@ struct ledger {
 		uint32_t owner;
 		struct touched touched;
 	} last_touched;
-	struct ledger_backlog backlog;
 };
 
 /* 0 or -errno. The spool must be fresh. */
