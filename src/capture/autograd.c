@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/hot.h"
 #include "base/watch.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
@@ -23,7 +24,7 @@ struct returned {
 	uint64_t words[3];
 };
 
-static struct {
+static HOT_DATA struct {
 	_Atomic(void *) peek;      /* uint64_t at::sequence_number::peek() */
 	_Atomic(void *) thread_id; /* uint64_t at::RecordFunction::currentThreadId() */
 	_Atomic(void *) node;      /* std::shared_ptr<Node> torch::autograd::get_current_node() */
@@ -42,11 +43,12 @@ typedef struct returned node_fn(void);
 enum { SLOTS = 1 << 15, STACK_BITS = 27, NUMBER_BITS = 28, THREAD_BITS = 9 };
 
 static _Atomic uint64_t forward[SLOTS];
-static _Thread_local uint64_t last_peek;
+static HOT_THREAD _Thread_local uint64_t last_peek;
 
+/* A backward pass counts down: what it asks for next lies in the same line. */
 static _Atomic uint64_t *slot_of(uint64_t thread, uint64_t number)
 {
-	return &forward[((number + thread * 0x9e3779b9u) * 0x9e3779b97f4a7c15u) >> 49];
+	return &forward[(number + thread * 0x9e3779b9u) % SLOTS];
 }
 
 static uint64_t slot_key(uint64_t thread, uint64_t number)
@@ -74,7 +76,7 @@ static uint64_t ask(number_fn *function)
 	return number;
 }
 
-void autograd_forward(uint32_t stack)
+HOT_CODE void autograd_forward(uint32_t stack)
 {
 	/* The last of the three to be known. */
 	number_fn *peek = (number_fn *)atomic_load_explicit(&pytorch.peek, memory_order_acquire);
@@ -82,10 +84,10 @@ void autograd_forward(uint32_t stack)
 	uint64_t next;
 	uint64_t thread;
 
-	if (!peek || !stack || stack >> STACK_BITS || !has_python(stack))
+	if (!peek || !stack || stack >> STACK_BITS)
 		return;
 	next = ask(peek);
-	if (next == last_peek || !next)
+	if (next == last_peek || !next || !has_python(stack))
 		return;
 	last_peek = next;
 	thread_id = (number_fn *)atomic_load_explicit(&pytorch.thread_id, memory_order_relaxed);
@@ -157,7 +159,10 @@ static uint32_t forward_stack(void)
 /* The passes under way, by the stack that called each; ~0 while that is not known. */
 enum { PASSES = 64 };
 static _Atomic uint32_t passes[PASSES];
-static _Atomic uint32_t passes_now;
+static HOT_DATA struct {
+	_Atomic uint32_t now;
+	_Atomic uint32_t most; /* slots from here on were never taken */
+} under_way;
 
 /* The stack that all passes under way were called from; with several, nobody knows whose this is.
  */
@@ -165,7 +170,7 @@ static uint32_t backward_stack(void)
 {
 	uint32_t found = 0;
 
-	for (unsigned i = 0; i < PASSES; i++) {
+	for (unsigned i = 0; i < atomic_load_explicit(&under_way.most, memory_order_relaxed); i++) {
 		uint32_t stack = atomic_load_explicit(&passes[i], memory_order_acquire);
 
 		if (!stack)
@@ -177,11 +182,11 @@ static uint32_t backward_stack(void)
 	return found;
 }
 
-struct autograd_via autograd_via(void)
+HOT_CODE struct autograd_via autograd_via(void)
 {
 	struct autograd_via via = { 0, 0 };
 
-	if (!atomic_load_explicit(&passes_now, memory_order_relaxed))
+	if (!atomic_load_explicit(&under_way.now, memory_order_relaxed))
 		return via;
 	via.backward = backward_stack();
 	via.forward = forward_stack();
@@ -192,14 +197,24 @@ struct pass {
 	unsigned slot;
 };
 
+/* Before the slot is taken: who looks then sees it. */
+static void note_most(uint32_t slots)
+{
+	uint32_t most = atomic_load(&under_way.most);
+
+	while (most < slots && !atomic_compare_exchange_weak(&under_way.most, &most, slots))
+		;
+}
+
 /* Slot 0 also stands for "no slot left": then the pass is one nobody knows. */
 static void pass_begin(struct pass *pass, uint32_t stack)
 {
-	atomic_fetch_add(&passes_now, 1);
+	atomic_fetch_add(&under_way.now, 1);
 	for (unsigned i = 1; i < PASSES; i++) {
 		uint32_t empty = 0;
 
 		pass->slot = i;
+		note_most(i + 1);
 		if (atomic_compare_exchange_strong(&passes[i], &empty, stack))
 			return;
 	}
@@ -210,7 +225,7 @@ static void pass_begin(struct pass *pass, uint32_t stack)
 static void pass_end(const struct pass *pass)
 {
 	atomic_store_explicit(&passes[pass->slot], 0, memory_order_release);
-	atomic_fetch_sub(&passes_now, 1);
+	atomic_fetch_sub(&under_way.now, 1);
 }
 
 static uint32_t calling_stack(void *caller)
