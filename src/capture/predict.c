@@ -1,18 +1,38 @@
 /* The stack that was there before, word for word. */
 #include "capture/predict.h"
 
+#include "base/hot.h"
 #include "capture/unload.h"
 #include "capture/unwind.h"
 
 enum {
-	SAVED = 1 << 15, /* of a place: no return address, but a frame pointer that is used */
-	MOST = SAVED - 1,
+	VALUE_BITS = 48,   /* of a path's word; what is longer is no address of a process */
 	HISTORY_SHIFT = 3, /* of 32 bits: eleven walks */
 };
+
+/* Those that what comes next is looked for in; which of them, the line of Python says. */
+static inline struct predict_next *set_of(struct predict_memory *memory)
+{
+	uint32_t set = (memory->history * 0x9e3779b1u >> 16) % (PREDICT_NEXT / PREDICT_SET);
+
+	return &memory->next[set * PREDICT_SET];
+}
+
+static inline uint64_t value_of(uint64_t word)
+{
+	return word >> (64 - VALUE_BITS);
+}
+
+static inline uint16_t place_in(uint64_t word)
+{
+	return (uint16_t)word;
+}
 
 static inline void pass(struct predict_memory *memory, unsigned index)
 {
 	memory->history = memory->history << HISTORY_SHIFT ^ (index + 1) * 0x6b43u;
+	memory->ahead = set_of(memory);
+	__builtin_prefetch(memory->ahead);
 }
 
 /* Nothing is read that the words before it do not vouch for: each load stands behind a branch that
@@ -22,7 +42,9 @@ static inline bool holds(const struct predict_path *path, uint64_t low, uint64_t
 	const uint64_t *stack = (const uint64_t *)(uintptr_t)path->start.stack;
 
 	for (unsigned i = 0; i < path->words; i++) {
-		if (__builtin_expect(stack[path->place[i] & MOST] != path->value[i], 0))
+		uint64_t word = path->word[i];
+
+		if (__builtin_expect(stack[place_in(word)] != value_of(word), 0))
 			return false;
 	}
 	return !path->cut || stack[path->beyond] - 1 - low < high - low;
@@ -36,16 +58,24 @@ static inline bool begins(const struct predict_path *path, const struct predict_
 	       (!path->by_frame || path->start.frame == start->frame);
 }
 
-/* The lines that most paths fill, before the first of them has come. */
-static inline void fetch(const struct predict_path *path)
+/* Looks for what came behind the same; false, and the place for it, if nothing did. */
+static inline bool expect(struct predict_memory *memory, uint32_t context)
 {
-	__builtin_prefetch(path->place);
-	for (unsigned i = 0; i < 40; i += 8)
-		__builtin_prefetch(&path->value[i]);
+	struct predict_next *set = set_of(memory);
+
+	memory->tag = (uint16_t)((memory->history ^ context) * 0x85ebca6bu >> 16);
+	for (unsigned i = 0; i < PREDICT_SET; i++) {
+		memory->expected = &set[i];
+		if (set[i].tag == memory->tag)
+			return true;
+	}
+	memory->expected = &set[memory->way++ % PREDICT_SET];
+	return false;
 }
 
-const struct predict_path *predict(struct predict_memory *memory, const struct step_start *start,
-				   uint64_t low, uint64_t high, uint32_t context)
+HOT_CODE const struct predict_path *predict(struct predict_memory *memory,
+					    const struct step_start *start, uint64_t low,
+					    uint64_t high, uint32_t context)
 {
 	const struct predict_path *path;
 	bool cut = low != high;
@@ -59,10 +89,11 @@ const struct predict_path *predict(struct predict_memory *memory, const struct s
 		memory->low = low;
 		memory->high = high;
 	}
-	memory->slot = ((memory->history ^ context) * 0x9e3779b1u >> 16) % PREDICT_NEXT;
-	index = memory->next[memory->slot];
+	if (!expect(memory, context))
+		return NULL;
+	index = memory->expected->path;
 	path = &memory->paths[index];
-	fetch(path);
+	predict_fetch(path);
 	if (!begins(path, memory, start, cut) || !holds(path, low, high) || unwind_is_careful())
 		return NULL;
 	pass(memory, index);
@@ -78,17 +109,17 @@ static bool place_of(const struct predict_path *path, uint64_t address, uint16_t
 	uint64_t words = (address - path->start.stack) / 8;
 
 	*place = (uint16_t)words;
-	return words <= MOST && address % 8 == 0;
+	return words <= UINT16_MAX && address % 8 == 0;
 }
 
-static bool put(struct predict_path *path, uint64_t address, uint64_t value, unsigned flag)
+static bool put(struct predict_path *path, uint64_t address, uint64_t value, bool saved)
 {
 	uint16_t place;
 
-	if (path->words == PREDICT_WORDS || !place_of(path, address, &place))
+	if (path->words == PREDICT_WORDS || value >> VALUE_BITS || !place_of(path, address, &place))
 		return false;
-	path->place[path->words] = (uint16_t)(place | flag);
-	path->value[path->words++] = value;
+	path->saved[path->words / 32] |= (uint32_t)saved << path->words % 32;
+	path->word[path->words++] = value << (64 - VALUE_BITS) | place;
 	return true;
 }
 
@@ -96,9 +127,9 @@ static bool put_step(struct predict_path *path, const struct step_walk *walk, ui
 {
 	const struct step_state *state = &walk->state[at];
 
-	return put(path, state[1].stack - 8, walk->address[at + 1], 0) &&
+	return put(path, state[1].stack - 8, walk->address[at + 1], false) &&
 	       (!state->saved || !state[1].by_frame ||
-		put(path, state->saved, state[1].frame, SAVED));
+		put(path, state->saved, state[1].frame, true));
 }
 
 static bool fill(struct predict_path *path, const struct step_walk *walk)
@@ -148,7 +179,8 @@ static unsigned find(struct predict_memory *memory, const struct step_walk *walk
 
 void predict_learn(struct predict_memory *memory, const struct step_walk *walk)
 {
-	uint16_t *next = &memory->next[memory->slot];
+	struct predict_next *next = memory->expected;
+	bool expected = next->tag == memory->tag;
 	struct predict_path *path;
 	unsigned index;
 	bool known;
@@ -159,12 +191,13 @@ void predict_learn(struct predict_memory *memory, const struct step_walk *walk)
 	path = &memory->paths[index];
 	/* What was expected and did not hold lies otherwise than it did: a frame grew in between.
 	 */
-	if (*next == index || !known) {
+	if ((expected && next->path == index) || !known) {
 		if (!fill(path, walk))
 			return;
 		path->generation = memory->generation + 1;
 	}
-	*next = (uint16_t)index;
+	next->path = (uint16_t)index;
+	next->tag = memory->tag;
 	pass(memory, index);
 }
 
@@ -174,8 +207,8 @@ void predict_list(const struct predict_path *path, void **addresses)
 
 	addresses[count++] = (void *)(uintptr_t)path->start.address;
 	for (unsigned i = 0; i < path->words; i++) {
-		if (!(path->place[i] & SAVED))
-			addresses[count++] = (void *)(uintptr_t)path->value[i];
+		if (!(path->saved[i / 32] >> i % 32 & 1))
+			addresses[count++] = (void *)(uintptr_t)value_of(path->word[i]);
 	}
 }
 

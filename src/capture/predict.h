@@ -16,10 +16,11 @@
 #include "capture/step.h"
 
 enum {
-	PREDICT_PATHS = 512,
+	PREDICT_PATHS = 2048,
 	PREDICT_WAYS = 4,    /* places that a walk may be kept at */
-	PREDICT_WORDS = 102, /* of a path; walks that need more are not kept */
-	PREDICT_NEXT = 8192,
+	PREDICT_WORDS = 96,  /* of a path; walks that need more are not kept */
+	PREDICT_NEXT = 8192, /* by what came before */
+	PREDICT_SET = 4,     /* of them share a line, and what falls there */
 };
 
 struct predict_path {
@@ -31,23 +32,35 @@ struct predict_path {
 	uint16_t beyond; /* where the word lies that leads into the evaluation loop */
 	bool cut;        /* there is one */
 	bool by_frame;   /* the start's frame pointer counts, too */
-	uint8_t unused[12];
-	uint16_t place[PREDICT_WORDS]; /* in words from start.stack; and PREDICT_SAVED */
-	uint64_t value[PREDICT_WORDS];
+	uint32_t saved[PREDICT_WORDS / 32]; /* a bit for each word that is no return address, but a
+					       frame pointer that is used */
+	uint64_t word[PREDICT_WORDS];       /* 48 bits: what lies there; 16: where, in words from
+					       start.stack */
 };
 
-_Static_assert(sizeof(struct predict_path) == 17 * 64,
+_Static_assert(sizeof(struct predict_path) == 13 * 64,
 	       "an odd number of lines: other sets of the cache");
+
+/* What is expected behind some walks, and the number that the whole stack had, Python's part
+ * included: a line that is here already, where a table of all stacks is four loads away. */
+struct predict_next {
+	uint64_t sum;   /* of the whole stack */
+	uint32_t stack; /* 0: not known */
+	uint16_t tag;   /* of what came before */
+	uint16_t path;
+};
 
 /* What a thread's walks leave for those to come. Zeroed before the first. */
 struct predict_memory {
 	uint64_t low, high; /* the evaluation loop */
 	uint64_t word;      /* unload_word() */
 	uint32_t history;   /* of the last walks */
-	uint32_t slot;      /* of next[]: what was expected this time */
 	uint32_t generation;
 	uint32_t way; /* that gives way next */
-	uint16_t next[PREDICT_NEXT];
+	uint16_t tag; /* of this time, and where it is or belongs: */
+	struct predict_next *expected;
+	const struct predict_next *ahead; /* mostly the next one's; NULL before the first */
+	_Alignas(64) struct predict_next next[PREDICT_NEXT];
 	_Alignas(64) struct predict_path paths[PREDICT_PATHS];
 };
 
@@ -58,8 +71,28 @@ struct predict_memory {
 const struct predict_path *predict(struct predict_memory *memory, const struct step_start *start,
 				   uint64_t low, uint64_t high, uint32_t context);
 
-/* The walk that came after predict() had said NULL. */
+/* The walk that came after predict() had said NULL. Then, as behind a path, memory->expected is its
+ * own. */
 void predict_learn(struct predict_memory *memory, const struct step_walk *walk);
+
+/* The lines that most paths fill, before the first of them has come. */
+static inline void predict_fetch(const struct predict_path *path)
+{
+	for (unsigned i = 0; i < 40; i += 8)
+		__builtin_prefetch(&path->word[i]);
+}
+
+/* Behind a walk: what the next one is expected to go by, asked for while others compute. */
+static inline void predict_ahead(const struct predict_memory *memory)
+{
+	const struct predict_path *path;
+
+	if (!memory->ahead)
+		return;
+	path = &memory->paths[memory->ahead->path];
+	__builtin_prefetch(path);
+	predict_fetch(path);
+}
 
 /* The path's addresses, innermost first: path->frames of them. */
 void predict_list(const struct predict_path *path, void **addresses);

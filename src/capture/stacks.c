@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/hot.h"
 #include "base/signals.h"
 #include "base/text.h"
 #include "base/watch.h"
@@ -22,17 +23,9 @@ enum {
 	WALKS = 64, /* at the same time; a bit each in rooms_used */
 	HOMES = 16, /* of them, where threads begin to look for one: each in use has its memory */
 	BARES = 8,
-	RECENT = 32, /* stacks that a thread finds again without asking the table */
 };
 
-/* A stack that was there before: the table of all is four loads away, each waiting for the last. */
-struct recent {
-	struct hash128 hash;
-	uint32_t id; /* 0: none */
-	uint32_t forks;
-};
-
-static uint32_t forks; /* behind this process: what was known before is another spool's */
+static HOT_DATA uint32_t forks; /* behind this process: what was known before is another spool's */
 
 /*
  * 6 KiB that the host's stack may not have: its threads may be as small as PTHREAD_STACK_MIN. A
@@ -40,10 +33,9 @@ static uint32_t forks; /* behind this process: what was known before is another 
  */
 static struct {
 	_Alignas(64) atomic_bool taken;
-	struct walk walk;
-	struct recent recent[RECENT];
+	bool refused;               /* there is no memory: every walk is the first */
 	struct walk_memory *memory; /* of who was here before: mostly the same thread */
-	bool refused;               /* there is none: every walk is the first */
+	struct walk walk;
 } room[WALKS];
 
 static uint32_t native_frame(void *pc, uint32_t *owner)
@@ -167,28 +159,41 @@ static uint32_t name_walk(struct walk *walk, struct hash128 hash, uint64_t unloa
 	return id;
 }
 
-/* 0 when the stack was never seen. `recent`: the row for this hash, or NULL. */
-static inline uint32_t find_stack(struct recent *recent, struct hash128 hash)
+/* What tells a stack from others that may be known in its place, of this process or its maker. */
+static inline uint64_t sum_of(struct hash128 hash)
+{
+	return hash.a + hash.b * HASH_C + forks;
+}
+
+/* 0 when the stack was never seen. `next`: where it may be known, or NULL. */
+static inline uint32_t find_stack(struct predict_next *next, struct hash128 hash)
 {
 	uint32_t id;
 
-	if (recent && recent->id && recent->hash.a == hash.a && recent->hash.b == hash.b &&
-	    recent->forks == forks)
-		return recent->id;
+	if (next && next->stack && next->sum == sum_of(hash))
+		return next->stack;
 	id = intern_stack_find(record_intern(), hash);
-	if (recent && id) {
-		recent->id = 0; /* a signal handler may jump out in between */
+	if (next && id) {
+		next->stack = 0; /* a signal handler may jump out in between */
 		atomic_signal_fence(memory_order_seq_cst);
-		recent->hash = hash;
-		recent->forks = forks;
+		next->sum = sum_of(hash);
 		atomic_signal_fence(memory_order_seq_cst);
-		recent->id = id;
+		next->stack = id;
 	}
 	return id;
 }
 
-/* Inlined: a frame more costs 100 instructions to unwind. `at`: the room, -1 for none. */
-static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk, int at,
+/* By its hash, where no native walk says what came before. */
+static inline struct predict_next *next_of(struct walk *walk, struct walk_memory *memory,
+					   struct hash128 hash)
+{
+	if (walk->next || !memory)
+		return walk->next;
+	return &memory->predict.next[hash.a % PREDICT_NEXT];
+}
+
+/* Inlined: a frame more costs 100 instructions to unwind. */
+static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk,
 								 struct walk_memory *memory,
 								 void *caller, void *const *frame,
 								 bool may_load)
@@ -200,7 +205,9 @@ static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *wa
 
 	walk_stack(walk, memory, caller, frame);
 	hash = walk_hash(walk, unloaded);
-	id = find_stack(at < 0 ? NULL : &room[at].recent[hash.a % RECENT], hash);
+	id = find_stack(next_of(walk, memory, hash), hash);
+	if (memory)
+		predict_ahead(&memory->predict);
 	if (__builtin_expect(id && !walk->learnt, 1))
 		return id;
 	signals_defer(&deferred);
@@ -214,17 +221,17 @@ static __attribute__((noinline)) uint32_t capture_here(void *caller, bool may_lo
 {
 	struct walk walk;
 
-	return capture_in(&walk, -1, NULL, caller, NULL, may_load);
+	return capture_in(&walk, NULL, caller, NULL, may_load);
 }
 
-static _Atomic uint64_t rooms_used; /* a bit each; never cleared */
+static HOT_DATA _Atomic uint64_t rooms_used; /* a bit each; never cleared */
 
 /* Room for a walk that no other thread has, -1 for none. What a thread's walks leave there is what
  * its next ones go by, so it comes back to the same one. */
-static int take_room(void)
+static inline int take_room(void)
 {
 	static _Atomic unsigned threads;
-	static _Thread_local unsigned first; /* 1 + its own */
+	static HOT_THREAD _Thread_local unsigned first; /* 1 + its own */
 
 	if (__builtin_expect(!first, 0))
 		first = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % HOMES;
@@ -295,7 +302,7 @@ static struct walk_memory *memory_of(int at)
 	return room[at].memory;
 }
 
-uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
+HOT_CODE uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
 {
 	uint32_t id;
 	int at;
@@ -311,7 +318,7 @@ uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
 	at = take_room();
 	if (at < 0)
 		return capture_here(caller, may_load);
-	id = capture_in(&room[at].walk, at, memory_of(at), caller, frame, may_load);
+	id = capture_in(&room[at].walk, memory_of(at), caller, frame, may_load);
 	leave_room(at);
 	return id;
 }

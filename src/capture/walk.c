@@ -3,11 +3,12 @@
 
 #include <string.h>
 
+#include "base/hot.h"
 #include "base/opt.h"
 #include "base/watch.h"
 #include "capture/unwind.h"
 
-static struct {
+static HOT_DATA struct {
 	bool native, python;
 	size_t depth;
 } wanted;
@@ -28,7 +29,7 @@ const char *walk_mode(void)
 	return wanted.native ? "native" : "none";
 }
 
-bool walk_is_wanted(void)
+HOT_CODE bool walk_is_wanted(void)
 {
 	return wanted.native || wanted.python;
 }
@@ -98,6 +99,7 @@ static bool is_predicted(struct walk *walk, struct walk_memory *memory,
 		return false;
 	walk->count = walk->native_count = 0;
 	walk->hash = walk->path->hash;
+	walk->next = memory->predict.expected;
 	watch_prediction(walk, memory, start, low, high);
 	return true;
 }
@@ -124,6 +126,7 @@ static bool is_stepped(struct walk *walk, struct walk_memory *memory,
 	walk->native_count = steps->count;
 	walk->hash = step_hash_of(steps);
 	predict_learn(&memory->predict, steps);
+	walk->next = memory->predict.expected;
 	return true;
 }
 
@@ -139,8 +142,8 @@ static void walk_anew(struct walk *walk, const struct step_start *start, void *c
 			   walk->count < most);
 }
 
-static void walk_native(struct walk *walk, struct walk_memory *memory, void *caller,
-			void *const *frame)
+static HOT_CODE void walk_native(struct walk *walk, struct walk_memory *memory, void *caller,
+				 void *const *frame)
 {
 	bool by_rules = wanted.native && memory && frame && frame[1] == caller;
 	struct step_start start = { 0 };
@@ -160,10 +163,12 @@ static void walk_native(struct walk *walk, struct walk_memory *memory, void *cal
 	walk->hash = step_hash(walk->native, walk->native_count);
 }
 
-void walk_stack(struct walk *walk, struct walk_memory *memory, void *caller, void *const *frame)
+HOT_CODE void walk_stack(struct walk *walk, struct walk_memory *memory, void *caller,
+			 void *const *frame)
 {
 	walk->learnt = false;
 	walk->path = NULL;
+	walk->next = NULL;
 	walk->python.list = walk->frames;
 	walk->python.capacity = WALK_PYTHON;
 	walk->python.trail = memory ? &memory->trail : NULL;
@@ -189,7 +194,7 @@ static struct hash128 hash_python(struct hash128 hash, const struct python_frame
 
 /* The same addresses are another stack once a library was unloaded: what counts is what lies there.
  */
-struct hash128 walk_hash(const struct walk *walk, uint64_t unloaded)
+HOT_CODE struct hash128 walk_hash(const struct walk *walk, uint64_t unloaded)
 {
 	struct hash128 hash = walk->hash;
 

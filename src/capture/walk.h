@@ -23,16 +23,18 @@ enum {
 };
 
 struct walk {
-	void *buffer[WALK_NATIVE + WALK_OWN];
 	size_t count;
 	void **native; /* within the buffer, from the caller outwards */
 	size_t native_count;
-	struct python_frames python;
-	struct python_frame frames[WALK_PYTHON];
 	struct autograd_via via;
 	struct hash128 hash;             /* of the native part */
 	const struct predict_path *path; /* that it goes: walk_list() before `native` is read */
-	bool learnt;                     /* the unwinder may have come where it never was */
+	struct predict_next *next; /* where its number may be kept, NULL if it is not of a path */
+	bool learnt;               /* the unwinder may have come where it never was */
+	struct python_frames python;
+	/* Lists, of walks that are new. */
+	void *buffer[WALK_NATIVE + WALK_OWN];
+	struct python_frame frames[WALK_PYTHON];
 };
 
 /* What walks leave for the next one. Zeroed before the first. */

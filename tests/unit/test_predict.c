@@ -201,7 +201,7 @@ TEST(walks_that_do_not_fit_are_not_kept)
 	predict_forget(memory);
 	OK(!learn(memory, walk));
 	walk->whole = true;
-	walk->state[1].stack += 32768 * 8;
+	walk->state[1].stack += 65536 * 8;
 	OK(!learn(memory, walk));
 	free(walk);
 	free(memory);
