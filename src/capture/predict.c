@@ -58,6 +58,16 @@ static inline bool begins(const struct predict_path *path, const struct predict_
 	       (!path->by_frame || path->start.frame == start->frame);
 }
 
+/* One that nothing is known in, or whose turn it is. Most sets have the first one alone. */
+static struct predict_next *place_for(struct predict_memory *memory, struct predict_next *set)
+{
+	for (unsigned i = 0; i < PREDICT_SET; i++) {
+		if (!set[i].stack)
+			return &set[i];
+	}
+	return &set[memory->way++ % PREDICT_SET];
+}
+
 /* Looks for what came behind the same; false, and the place for it, if nothing did. */
 static inline bool expect(struct predict_memory *memory, uint32_t context)
 {
@@ -69,7 +79,7 @@ static inline bool expect(struct predict_memory *memory, uint32_t context)
 		if (set[i].tag == memory->tag)
 			return true;
 	}
-	memory->expected = &set[memory->way++ % PREDICT_SET];
+	memory->expected = place_for(memory, set);
 	return false;
 }
 
