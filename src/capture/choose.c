@@ -104,7 +104,7 @@ bool choose_wants_end(struct event *event, enum node_kind kind, const struct cho
 	return false;
 }
 
-void choose_told(struct event *event)
+HOT_CODE void choose_told(struct event *event)
 {
 	const struct spool *spool = record_spool();
 	const struct spool_stack *row = spool_at(spool, SPOOL_STACK, event->stack);

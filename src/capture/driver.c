@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/hot.h"
 #include "base/rows.h"
 #include "base/text.h"
 #include "base/watch.h"
@@ -85,7 +86,7 @@ void driver_contexts_changed(void)
 	atomic_fetch_add(&contexts_changed, 1);
 }
 
-int driver_context(uint64_t *known)
+HOT_CODE int driver_context(uint64_t *known)
 {
 	uint32_t changed = atomic_load_explicit(&contexts_changed, memory_order_relaxed);
 	CUcontext context = NULL;

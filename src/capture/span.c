@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/hot.h"
 #include "base/opt.h"
 #include "base/peek.h"
 #include "capture/api.h"
@@ -66,7 +67,7 @@ static bool interrupted(const struct span *outer, enum hook_id hook)
 	return found;
 }
 
-void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame)
+HOT_CODE void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame)
 {
 	struct span *outer = top;
 
@@ -101,7 +102,7 @@ void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame
 	top = span;
 }
 
-void span_leave(struct span *span)
+HOT_CODE void span_leave(struct span *span)
 {
 	top = span->before;
 	if (span->moving)
@@ -184,7 +185,7 @@ void span_describe(const struct span *span, struct event *event)
 				      : stacks_capture(root->caller, root->frame, true);
 }
 
-void span_choose_birth(const struct span *span, struct event *event)
+HOT_CODE void span_choose_birth(const struct span *span, struct event *event)
 {
 	const struct choose_call call = { .caller = span_root(span)->caller,
 					  .frame = span_root(span)->frame,
@@ -194,7 +195,7 @@ void span_choose_birth(const struct span *span, struct event *event)
 	choose_birth(event, &call);
 }
 
-void span_choose_end(const struct span *span, struct event *event, enum node_kind kind)
+HOT_CODE void span_choose_end(const struct span *span, struct event *event, enum node_kind kind)
 {
 	const struct choose_call call = { .caller = span_root(span)->caller,
 					  .frame = span_root(span)->frame,
@@ -209,7 +210,7 @@ void span_enter_memory(struct event *event, enum node_kind kind, uint64_t link)
 	ledger_enter(record_ledger(), event, kind, span_owner(event), link);
 }
 
-uint32_t span_owner(const struct event *event)
+HOT_CODE uint32_t span_owner(const struct event *event)
 {
 	const struct spool_stack *row = spool_at(record_spool(), SPOOL_STACK, event->stack);
 
@@ -313,7 +314,8 @@ void span_take(struct span *span, int status, const struct span_memory *memory)
 	take(span, status, memory);
 }
 
-void span_alloc(struct span *span, int status, enum space space, uint64_t ptr, uint64_t size)
+HOT_CODE void span_alloc(struct span *span, int status, enum space space, uint64_t ptr,
+			 uint64_t size)
 {
 	take(span, status,
 	     &(struct span_memory){
@@ -356,7 +358,7 @@ out:
 	errno = saved;
 }
 
-void span_free(struct span *span, enum node_kind kind, uint64_t key)
+HOT_CODE void span_free(struct span *span, enum node_kind kind, uint64_t key)
 {
 	/* A runtime row leaves it to the driver row beneath, unless none was ever seen there. */
 	if (span_acts(span))
@@ -384,7 +386,7 @@ static void freed_unknown(struct span *span)
 	record_unlock();
 }
 
-void span_freed(struct span *span, int status)
+HOT_CODE void span_freed(struct span *span, int status)
 {
 	int saved = errno;
 

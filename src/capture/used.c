@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/hot.h"
 #include "base/opt.h"
 #include "capture/driver.h"
 #include "capture/nvml.h"
@@ -189,7 +190,7 @@ static void rest_from(int device, uint64_t begin, bool accounted)
 	atomic_store_explicit(&samples[device].last, end ? end : 1, memory_order_relaxed);
 }
 
-void span_sample_used(const struct span *span, int device)
+HOT_CODE void span_sample_used(const struct span *span, int device)
 {
 	struct used_culprit seen_by = { .hook = (enum hook_id)span->hook };
 	struct used_look seen;

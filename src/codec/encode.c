@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/hot.h"
 #include "codec/varint.h"
 
 static uint8_t *put_context(uint8_t *p, unsigned slot, const struct wire_context *context)
@@ -53,7 +54,8 @@ _Static_assert(offsetof(struct wire_context, api) == 12 &&
 	       "context_words() writes it so");
 
 /* The slot that holds the event's context, written first if it is not there yet. */
-static uint8_t *use_context(struct wire_state *state, uint8_t *p, const struct event *event)
+static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
+				     const struct event *event)
 {
 	uint64_t words[4];
 	uint64_t held[4];
@@ -122,7 +124,7 @@ static inline uint8_t *put_memory(struct wire_state *state, uint8_t *p, const st
 	return put_stack(state, p, event->stack);
 }
 
-uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *event)
+HOT_CODE uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *event)
 {
 	p = use_context(state, p, event);
 	p = put_time(state, p, event);
@@ -148,8 +150,8 @@ static __attribute__((noinline)) uint8_t *find_context(struct wire_state *state,
 	return p;
 }
 
-uint8_t *encode_next(struct wire_state *state, uint8_t *p, const struct event *event,
-		     struct encode_run *run)
+HOT_CODE uint8_t *encode_next(struct wire_state *state, uint8_t *p, const struct event *event,
+			      struct encode_run *run)
 {
 	if (run->thread == event->thread && run->known >> event->op & 1)
 		*p++ = run->slots[event->op];

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "base/hot.h"
 #include "base/rows.h"
 
 static const char op_names[EVENT_OPS][8] = {
@@ -27,7 +28,7 @@ const char *space_name(unsigned space)
 	return space < SPACES ? space_names[space] : NULL;
 }
 
-void event_effect(const struct event *event, int64_t *allocated, int64_t *reserved)
+HOT_CODE void event_effect(const struct event *event, int64_t *allocated, int64_t *reserved)
 {
 	int64_t size = (int64_t)event->size;
 	int64_t gone = (int64_t)(0 - event->size); /* a hostile size has no negative */

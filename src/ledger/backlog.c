@@ -36,7 +36,7 @@ static bool add_sum(struct ledger *ledger, const struct totals_scope *scope, uin
 	return pen->scope == scope->row && pen->state == scope->row->curve_state && t < pen->until;
 }
 
-bool backlog_find(struct ledger *ledger, const struct event *event)
+HOT_CODE bool backlog_find(struct ledger *ledger, const struct event *event)
 {
 	struct ledger_backlog *backlog = &ledger->backlog;
 	uint64_t t = ledger->spool->header->t;

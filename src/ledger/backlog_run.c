@@ -7,6 +7,7 @@
  */
 #include <stddef.h>
 
+#include "base/hot.h"
 #include "ledger/backlog.h"
 #include "ledger/backlog_parts.h"
 #include "spool/txn.h"
@@ -310,7 +311,7 @@ static void prepare(struct ledger *ledger, struct run *run)
 	plan(ledger, run, left < most ? (unsigned)left : most);
 }
 
-void backlog_settle_now(struct ledger *ledger)
+HOT_CODE void backlog_settle_now(struct ledger *ledger)
 {
 	struct run run;
 

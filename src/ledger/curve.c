@@ -1,6 +1,8 @@
 /* The curve of a scope: stretches of time that double when they no longer fit. */
 #include "ledger/curve.h"
 
+#include "base/hot.h"
+
 /* Two halves: one in use, one to merge into. */
 static const uint64_t PER_CURVE = 2ull * CURVE_POINTS;
 
@@ -110,8 +112,8 @@ static inline struct spool_point point_of(const struct spool_scope *scope, uint6
 }
 
 /* False if the time is beyond the newest stretch, or there is none. */
-static bool prolong(struct spool *spool, const struct spool_scope *scope, struct state state,
-		    uint64_t t)
+static HOT_CODE bool prolong(struct spool *spool, const struct spool_scope *scope,
+			     struct state state, uint64_t t)
 {
 	struct spool_point *point;
 
@@ -135,7 +137,7 @@ static __attribute__((noinline)) void begin(struct spool *spool, struct spool_sc
 	set_state(scope, state);
 }
 
-void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t)
+HOT_CODE void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t)
 {
 	struct state state = state_of(scope);
 

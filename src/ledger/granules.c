@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/hot.h"
 #include "codec/event.h"
 #include "ledger/live.h"
 
@@ -93,7 +94,7 @@ static uint64_t own_granules(struct granules *granules, const struct spool_node 
 	return count;
 }
 
-void granules_count(struct granules *granules, const struct spool_node *node, bool born)
+HOT_CODE void granules_count(struct granules *granules, const struct spool_node *node, bool born)
 {
 	bool array = node->kind == NODE_ARRAY;
 	uint64_t bytes;

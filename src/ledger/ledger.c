@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/hot.h"
 #include "base/sample.h"
 #include "ledger/backlog.h"
 #include "ledger/curve.h"
@@ -169,8 +170,8 @@ static inline bool touch(struct ledger *ledger, const struct event *event, uint3
 	return !ledger->error;
 }
 
-bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t owner,
-		  struct touched *touched)
+HOT_CODE bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t owner,
+			   struct touched *touched)
 {
 	bool found = touch(ledger, event, owner);
 
@@ -190,7 +191,7 @@ static void draw(struct ledger *ledger)
 	}
 }
 
-bool ledger_room(struct ledger *ledger, unsigned events)
+HOT_CODE bool ledger_room(struct ledger *ledger, unsigned events)
 {
 	int error;
 
@@ -215,7 +216,7 @@ static void pass(struct spool *spool, struct event *event)
 	txn_set64(spool, &spool->header->t, event->t);
 }
 
-void ledger_put(struct ledger *ledger, struct event *event)
+HOT_CODE void ledger_put(struct ledger *ledger, struct event *event)
 {
 	struct spool *spool = ledger->spool;
 
@@ -262,8 +263,8 @@ static inline bool comes(const struct event *event)
  * Moves every sum that the event moves, for the stack that its bytes are booked under (a free's own
  * stack is another), and the counts; `blocks` is how many more the stack holds then.
  */
-static void move(struct ledger *ledger, const struct event *event, uint32_t stack,
-		 const struct touched *touched, int64_t blocks)
+static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint32_t stack,
+			  const struct touched *touched, int64_t blocks)
 {
 	struct spool *spool = ledger->spool;
 	bool in = comes(event);
@@ -304,7 +305,7 @@ static void move(struct ledger *ledger, const struct event *event, uint32_t stac
 	count(spool, &touched->space, in);
 }
 
-void ledger_count_birth(struct ledger *ledger, const struct event *event, uint32_t stack)
+HOT_CODE void ledger_count_birth(struct ledger *ledger, const struct event *event, uint32_t stack)
 {
 	struct spool_stack *row = spool_at(ledger->spool, SPOOL_STACK, stack);
 
@@ -330,7 +331,7 @@ _Static_assert(offsetof(struct spool_stack, bytes) ==
 			       offsetof(struct spool_stack, frees_here) + 8,
 	       "a count and its bytes are kept together");
 
-static void count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size)
+static HOT_CODE void count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size)
 {
 	struct spool_stack *row = spool_at(spool, SPOOL_STACK, born);
 	struct spool_stack *here = born == died ? row : spool_at(spool, SPOOL_STACK, died);
@@ -387,7 +388,7 @@ void ledger_redraw(struct ledger *ledger, const struct totals_scope *scope)
 		ledger->undrawn[ledger->undrawn_n++] = scope->row;
 }
 
-void ledger_commit(struct ledger *ledger, const struct touched *touched)
+HOT_CODE void ledger_commit(struct ledger *ledger, const struct touched *touched)
 {
 	if (__builtin_expect(ledger->backlog.taking, 0)) {
 		txn_add64(ledger->spool, &ledger->spool->header->backlog.booked, 1);
@@ -436,8 +437,8 @@ void ledger_tell_end(struct event *event, const struct spool_node *node)
 	event->sampled = node->flags & NODE_SAMPLED;
 }
 
-void ledger_count_death(struct ledger *ledger, const struct event *event,
-			const struct spool_node *node)
+HOT_CODE void ledger_count_death(struct ledger *ledger, const struct event *event,
+				 const struct spool_node *node)
 {
 	if (event->op != EVENT_FREE)
 		return;
@@ -445,7 +446,7 @@ void ledger_count_death(struct ledger *ledger, const struct event *event,
 	count_free(ledger->spool, node->stack, event->stack, node->size);
 }
 
-void ledger_bury(struct ledger *ledger, const struct event *event, uint32_t id)
+HOT_CODE void ledger_bury(struct ledger *ledger, const struct event *event, uint32_t id)
 {
 	const struct spool_node *node = live_node(ledger->spool, id);
 
@@ -454,7 +455,7 @@ void ledger_bury(struct ledger *ledger, const struct event *event, uint32_t id)
 	live_remove(ledger->spool, id);
 }
 
-void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id)
+HOT_CODE void ledger_leave_node(struct ledger *ledger, struct event *event, uint32_t id)
 {
 	struct spool_node node = *live_node(ledger->spool, id);
 
@@ -481,8 +482,8 @@ static void hold(struct spool *spool, uint32_t id)
 	txn_commit(spool);
 }
 
-void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind, uint32_t owner,
-		  uint64_t link)
+HOT_CODE void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind,
+			   uint32_t owner, uint64_t link)
 {
 	uint32_t stale = live_find(ledger->spool, kind, event->pool, event->ptr);
 	struct spool_node node = {
@@ -512,8 +513,8 @@ void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kin
 	enter(ledger, event, &node);
 }
 
-bool ledger_leave(struct ledger *ledger, struct event *event, enum node_kind kind,
-		  struct spool_node *was)
+HOT_CODE bool ledger_leave(struct ledger *ledger, struct event *event, enum node_kind kind,
+			   struct spool_node *was)
 {
 	uint32_t id = live_find(ledger->spool, kind, event->pool, event->ptr);
 
@@ -604,8 +605,8 @@ void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_o
 	ledger_commit(ledger, &ledger->last_touched.touched);
 }
 
-bool ledger_pool_agrees(struct ledger *ledger, const struct event *event, uint64_t allocated,
-			uint64_t reserved)
+HOT_CODE bool ledger_pool_agrees(struct ledger *ledger, const struct event *event,
+				 uint64_t allocated, uint64_t reserved)
 {
 	const struct spool_scope *scope;
 

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "base/hot.h"
 #include "spool/txn.h"
 
 static uint64_t hash(unsigned kind, uint32_t pool, uint64_t address)
@@ -49,7 +50,8 @@ void live_start(struct spool *spool)
 	spool->header->count[SPOOL_BUCKET] = LIVE_FIRST_BUCKETS;
 }
 
-uint32_t live_find(const struct spool *spool, enum node_kind kind, uint32_t pool, uint64_t address)
+HOT_CODE uint32_t live_find(const struct spool *spool, enum node_kind kind, uint32_t pool,
+			    uint64_t address)
 {
 	uint32_t id;
 
@@ -108,7 +110,7 @@ static uint32_t take_free(struct spool *spool)
 	return (uint32_t)header->count[SPOOL_NODE];
 }
 
-static void link_node(struct spool *spool, uint32_t id)
+static HOT_CODE void link_node(struct spool *spool, uint32_t id)
 {
 	struct spool_node *node = live_node(spool, id);
 	uint32_t *chain = head(spool, bucket_of(spool, node_hash(node)));
@@ -117,7 +119,7 @@ static void link_node(struct spool *spool, uint32_t id)
 	txn_set32(spool, chain, id);
 }
 
-static void unlink_node(struct spool *spool, uint32_t id)
+static HOT_CODE void unlink_node(struct spool *spool, uint32_t id)
 {
 	const struct spool_node *node = live_node(spool, id);
 	uint32_t *chain = head(spool, bucket_of(spool, node_hash(node)));
@@ -137,7 +139,7 @@ static void set_kind(struct spool *spool, struct spool_node *node, unsigned kind
 	txn_set64(spool, (txn_word *)&node->device, *(txn_word *)&changed.device);
 }
 
-uint32_t live_insert(struct spool *spool, const struct spool_node *from)
+HOT_CODE uint32_t live_insert(struct spool *spool, const struct spool_node *from)
 {
 	struct spool_live *live = &spool->header->live;
 	uint32_t id = take_free(spool);
@@ -153,7 +155,7 @@ uint32_t live_insert(struct spool *spool, const struct spool_node *from)
 	return id;
 }
 
-void live_remove(struct spool *spool, uint32_t id)
+HOT_CODE void live_remove(struct spool *spool, uint32_t id)
 {
 	struct spool_live *live = &spool->header->live;
 	struct spool_node *node = live_node(spool, id);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "base/hot.h"
 #include "ledger/curve.h"
 #include "ledger/intern.h"
 #include "spool/txn.h"
@@ -101,14 +102,14 @@ static inline __attribute__((always_inline)) void add_cell(struct spool *spool,
 	cell->estimated += (uint64_t)change->stands;
 }
 
-void totals_add_cell(struct spool *spool, const struct totals_scope *scope, enum metric metric,
-		     const struct totals_change *change)
+HOT_CODE void totals_add_cell(struct spool *spool, const struct totals_scope *scope,
+			      enum metric metric, const struct totals_change *change)
 {
 	add_cell(spool, scope, metric, change);
 }
 
-void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
-		const struct totals_change *change)
+HOT_CODE void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,
+			 const struct totals_change *change)
 {
 	struct spool_sum *sum = &scope->row->sums[metric];
 	uint64_t now = sum->now + (uint64_t)change->bytes;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/hot.h"
 #include "base/signals.h"
 #include "spool/txn.h"
 
@@ -214,7 +215,7 @@ static inline void count(struct journal *journal, unsigned events, uint64_t next
 		journal->head_events = next;
 }
 
-void journal_put(struct journal *journal, struct event *event)
+HOT_CODE void journal_put(struct journal *journal, struct event *event)
 {
 	struct spool *spool = journal->spool;
 	struct spool_header *header = spool->header;
@@ -246,7 +247,7 @@ void journal_run_begin(struct journal *journal)
 	journal->run = (struct encode_run){ .known = 0 };
 }
 
-void journal_run_put(struct journal *journal, struct event *event)
+HOT_CODE void journal_run_put(struct journal *journal, struct event *event)
 {
 	event->seq = journal->run_seq++;
 	if (event->t < journal->run_t)
