@@ -13,7 +13,7 @@ enum {
 /* Those that what comes next is looked for in; which of them, the line of Python says. */
 static inline struct predict_next *set_of(struct predict_memory *memory)
 {
-	uint32_t set = (memory->history * 0x9e3779b1u >> 16) % (PREDICT_NEXT / PREDICT_SET);
+	size_t set = (memory->history * 0x9e3779b1u >> 16) % (PREDICT_NEXT / PREDICT_SET);
 
 	return &memory->next[set * PREDICT_SET];
 }
