@@ -17,4 +17,7 @@
 /* The same of a thread: all zeros at first. */
 #define HOT_THREAD __attribute__((section(".tbss.hot")))
 
+/* A large variable, whose first fields are such: behind the small ones. */
+#define HOT_LARGE __attribute__((section(".data.hot.large")))
+
 #endif

@@ -187,7 +187,7 @@ static unsigned find(struct predict_memory *memory, const struct step_walk *walk
 	return first + memory->way++ % PREDICT_WAYS;
 }
 
-void predict_learn(struct predict_memory *memory, const struct step_walk *walk)
+bool predict_learn(struct predict_memory *memory, const struct step_walk *walk)
 {
 	struct predict_next *next = memory->expected;
 	bool expected = next->tag == memory->tag;
@@ -196,19 +196,20 @@ void predict_learn(struct predict_memory *memory, const struct step_walk *walk)
 	bool known;
 
 	if (!walk->whole || !walk->count || walk->beyond != (walk->low != walk->high))
-		return;
+		return false;
 	index = find(memory, walk, &known);
 	path = &memory->paths[index];
 	/* What was expected and did not hold lies otherwise than it did: a frame grew in between.
 	 */
 	if ((expected && next->path == index) || !known) {
 		if (!fill(path, walk))
-			return;
+			return false;
 		path->generation = memory->generation + 1;
 	}
 	next->path = (uint16_t)index;
 	next->tag = memory->tag;
 	pass(memory, index);
+	return true;
 }
 
 void predict_list(const struct predict_path *path, void **addresses)

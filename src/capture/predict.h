@@ -71,9 +71,11 @@ struct predict_memory {
 const struct predict_path *predict(struct predict_memory *memory, const struct step_start *start,
 				   uint64_t low, uint64_t high, uint32_t context);
 
-/* The walk that came after predict() had said NULL. Then, as behind a path, memory->expected is its
- * own. */
-void predict_learn(struct predict_memory *memory, const struct step_walk *walk);
+/*
+ * The walk that came after predict() had said NULL. False if it is none that is kept; else
+ * memory->expected is its own, as that of the walk is which predict() knew.
+ */
+bool predict_learn(struct predict_memory *memory, const struct step_walk *walk);
 
 /* The lines that most paths fill, before the first of them has come. */
 static inline void predict_fetch(const struct predict_path *path)

@@ -33,9 +33,7 @@ START_DATA _Atomic int record_state = RECORD_INERT;
 
 START_DATA struct record_process record_process;
 
-__attribute__((section(".data.hot.large"))) struct recorder recorder = { .lock = LOCK_INIT(RECORD),
-									 .open_lock =
-										 LOCK_INIT(OPEN) };
+HOT_LARGE struct recorder recorder = { .lock = LOCK_INIT(RECORD), .open_lock = LOCK_INIT(OPEN) };
 
 START_CODE void record_init(const char *program)
 {

@@ -125,8 +125,8 @@ static bool is_stepped(struct walk *walk, struct walk_memory *memory,
 	walk->native = (void **)(void *)(steps->address + steps->first);
 	walk->native_count = steps->count;
 	walk->hash = step_hash_of(steps);
-	predict_learn(&memory->predict, steps);
-	walk->next = memory->predict.expected;
+	if (predict_learn(&memory->predict, steps))
+		walk->next = memory->predict.expected;
 	return true;
 }
 

@@ -200,9 +200,13 @@ TEST(walks_that_do_not_fit_are_not_kept)
 	walk->whole = false;
 	predict_forget(memory);
 	OK(!learn(memory, walk));
+	OK(!predict_learn(memory, walk));
 	walk->whole = true;
+	OK(predict_learn(memory, walk));
 	walk->state[1].stack += 65536 * 8;
+	predict_forget(memory);
 	OK(!learn(memory, walk));
+	OK(!predict_learn(memory, walk));
 	free(walk);
 	free(memory);
 }
