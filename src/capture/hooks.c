@@ -80,8 +80,6 @@
 #define LIMITING(limit) used_begin_here(&span, used_kind_of_limit((int)(limit)))
 #define FIRST(kind, key) used_begin_first(&span, USED_##kind, (uint64_t)(key))
 #define FIRST_DONE(key) used_end_first(&span, (uint64_t)(key))
-#define LAUNCHING(function) used_begin_launch(&span, (uint64_t)(function))
-#define LAUNCHED(function) used_end_launch(&span, (uint64_t)(function))
 /* Handles are told apart by who gave them: a launch takes either. */
 #define FOUND(what, handle)                                                  \
 	do {                                                                 \
@@ -126,7 +124,8 @@
 /* What a wrapper answers when the machine has no such function: "not initialized", both APIs' 3. */
 enum { STATUS_MISSING = 3 };
 
-#define WRAPPER(name, result, params, args, before, after)                                  \
+/* `quick`: only the count of it is left. */
+#define WRAPPER(name, result, params, args, quick, before, after)                           \
 	typedef result hook_fn_##name params;                                               \
 	EXPORT result name params;                                                          \
 	result name params                                                                  \
@@ -138,6 +137,13 @@ enum { STATUS_MISSING = 3 };
 			return (result)STATUS_MISSING;                                      \
 		if (!span_wanted())                                                         \
 			return real args;                                                   \
+		if (quick) {                                                                \
+			uint64_t begin = span_quick_begin(HOOK_##name);                     \
+			result status = real args;                                          \
+                                                                                            \
+			span_quick_end(HOOK_##name, begin, status);                         \
+			return status;                                                      \
+		}                                                                           \
 		{                                                                           \
 			SPAN(span, HOOK_##name, caller);                                    \
 			result status;                                                      \
@@ -152,13 +158,22 @@ enum { STATUS_MISSING = 3 };
 	}
 
 #define HOOK(api, name, result, params, args, before, after) \
-	WRAPPER(name, result, params, args, before, after)
-#define BOTH(api, name, result, params, args, before, after) \
-	WRAPPER(name, result, params, args, before, after)   \
-	WRAPPER(name##_ptsz, result, params, args, before, after)
+	WRAPPER(name, result, params, args, false, before, after)
+#define BOTH(api, name, result, params, args, before, after)      \
+	WRAPPER(name, result, params, args, false, before, after) \
+	WRAPPER(name##_ptsz, result, params, args, false, before, after)
 #define OLD(since, api, name, result, params, args, before, after) \
-	WRAPPER(name, result, params, args, before, after)
-#define CALL(api, name, result, params, args) WRAPPER(name, result, params, args, NOTHING, NOTHING)
+	WRAPPER(name, result, params, args, false, before, after)
+#define LAUNCH(api, name, result, params, args, function) \
+	LAUNCHER(name, result, params, args, function)    \
+	LAUNCHER(name##_ptsz, result, params, args, function)
+/* Of a function that was launched before, and not by another hooked call. */
+#define LAUNCHER(name, result, params, args, function)                                       \
+	WRAPPER(name, result, params, args, !span_top && used_is_seen((uint64_t)(function)), \
+		used_begin_launch(&span, (uint64_t)(function)),                              \
+		used_end_launch(&span, (uint64_t)(function)))
+#define CALL(api, name, result, params, args) \
+	WRAPPER(name, result, params, args, false, NOTHING, NOTHING)
 #define CALLS(twin, api, name, result, params, args) \
 	CALL(api, name, result, params, args)        \
 	CALL(api, name##twin, result, params, args)
@@ -171,6 +186,7 @@ enum { STATUS_MISSING = 3 };
 #undef OLD
 #undef CALL
 #undef CALLS
+#undef LAUNCHER
 
 _Atomic(void *) hook_real[HOOKS];
 

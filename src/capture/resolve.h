@@ -59,19 +59,13 @@ static inline uintptr_t resolve_key(enum hook_id id, const void *caller)
 	return (uintptr_t)caller * HOOKS + (uintptr_t)id + 1;
 }
 
-/* The real function of a row for a caller (a return address). */
-static inline void *resolve_hook(enum hook_id id, void *caller)
+/* A runtime row's, from what was found for the caller before. */
+static inline void *resolve_caller(enum hook_id id, void *caller)
 {
-	struct resolve_caller *cached;
-	uintptr_t key;
+	uintptr_t key = resolve_key(id, caller);
+	struct resolve_caller *cached = &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
 	void *real;
 
-	if (hooks[id].api == DRV) {
-		real = atomic_load_explicit(&hook_real[id], memory_order_relaxed);
-		return real ? real : resolve_driver(id);
-	}
-	key = resolve_key(id, caller);
-	cached = &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
 	if (atomic_load_explicit(&cached->key, memory_order_acquire) == key) {
 		/* Two callers may race for the slot: what was read is ours if the key still is. */
 		real = atomic_load_explicit(&cached->real, memory_order_acquire);
@@ -79,6 +73,17 @@ static inline void *resolve_hook(enum hook_id id, void *caller)
 			return real;
 	}
 	return resolve_runtime(id, caller);
+}
+
+/* The real function of a row for a caller (a return address). One load of a driver row's. */
+static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id, void *caller)
+{
+	void *real;
+
+	if (hooks[id].api != DRV)
+		return resolve_caller(id, caller);
+	real = atomic_load_explicit(&hook_real[id], memory_order_relaxed);
+	return real ? real : resolve_driver(id);
 }
 
 /*

@@ -29,7 +29,7 @@ enum {
 	FRAME_WORDS = 512, /* a wrapper's frame is smaller */
 };
 
-static _Thread_local struct span *top;
+HOT_THREAD _Thread_local struct span *span_top;
 
 /* Runtime calls count by themselves: set once a runtime call succeeded with no driver call beneath.
  */
@@ -69,7 +69,7 @@ static bool interrupted(const struct span *outer, enum hook_id hook)
 
 HOT_CODE void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame)
 {
-	struct span *outer = top;
+	struct span *outer = span_top;
 
 	cost_enter(!outer);
 	watch_path(hooks[hook].name);
@@ -99,17 +99,17 @@ HOT_CODE void span_enter(struct span *span, enum hook_id hook, void *caller, voi
 		for (; outer; outer = outer->outer)
 			outer->driver_seen = true;
 	}
-	top = span;
+	span_top = span;
 }
 
 HOT_CODE void span_leave(struct span *span)
 {
-	top = span->before;
+	span_top = span->before;
 	if (span->moving)
 		used_moved();
 	if (span->stepping)
 		used_abandon();
-	cost_leave(SPOOL_COST_DRIVER, !top, span->moved);
+	cost_leave(SPOOL_COST_DRIVER, !span_top, span->moved);
 	watch_path(NULL);
 }
 
@@ -118,7 +118,8 @@ void span_forked(void)
 	struct span now;
 
 	/* A handler's own stack may be gone that one of them lay in. */
-	for (struct span *span = top; span && peek(&now, span, sizeof(now)); span = now.before) {
+	for (struct span *span = span_top; span && peek(&now, span, sizeof(now));
+	     span = now.before) {
 		if (now.frame <= (void **)span || now.frame >= (void **)span + FRAME_WORDS ||
 		    now.frame[1] != now.caller)
 			continue;

@@ -65,6 +65,26 @@ static inline __attribute__((always_inline)) bool span_wanted(void)
 	__attribute__((cleanup(span_leave))) struct span span; \
 	span_enter(&span, hook, caller, __builtin_frame_address(0))
 
+#pragma GCC visibility push(hidden)
+extern _Thread_local struct span *span_top; /* the innermost of this thread's */
+#pragma GCC visibility pop
+
+/*
+ * A call that takes no memory, by the program itself: it is counted, and needs no span. Left in the
+ * middle (a signal handler that jumps, a thread that ends) it leaves nothing.
+ */
+static inline uint64_t span_quick_begin(enum hook_id hook)
+{
+	watch_host(hooks[hook].name);
+	return calls_begin();
+}
+
+static inline void span_quick_end(enum hook_id hook, uint64_t begin, int status)
+{
+	if (begin)
+		calls_note(hook, begin, status);
+}
+
 /* Around the real call, which is the host's. */
 static inline void span_time(struct span *span)
 {
