@@ -84,6 +84,22 @@ static HOT_DATA struct {
 	bool uncached, asked;
 } torch;
 
+/* Is each CPU tensor an event (MEMTRACE_CPU)? PyTorch asks before each. */
+static bool wants_cpu(void)
+{
+	enum { NOT_ASKED, NO, YES };
+	static HOT_DATA _Atomic uint8_t answer;
+	uint8_t known = atomic_load_explicit(&answer, memory_order_relaxed);
+
+	if (__builtin_expect(known == NOT_ASKED, 0)) {
+		known = opt_flag(OPT_ID_cpu) ? YES : NO;
+		/* The settings may not have been read yet. */
+		if (atomic_load_explicit(&record_state, memory_order_relaxed) != RECORD_INERT)
+			atomic_store_explicit(&answer, known, memory_order_relaxed);
+	}
+	return known == YES;
+}
+
 /* The segment that this thread's last driver call made, until a block is reported in it. */
 static HOT_THREAD _Thread_local struct {
 	uint64_t ptr, size;
@@ -447,7 +463,7 @@ static HOT_CODE void usage(uint64_t ptr, int64_t size, const uint64_t *totals, u
 
 	if (!record_on() || !size)
 		return;
-	if (told.type == DEVICE_CUDA || (told.type == DEVICE_CPU && opt_flag(OPT_ID_cpu)))
+	if (told.type == DEVICE_CUDA || (told.type == DEVICE_CPU && wants_cpu()))
 		record_usage(&told, frame);
 	errno = saved;
 }
@@ -520,7 +536,7 @@ bool _ZN3c1022memoryProfilingEnabledEv(void)
 {
 	bool (*real)(void) = (bool (*)(void))real_of(REPORT_PROFILING, CALLER);
 
-	if (opt_flag(OPT_ID_cpu) && record_on())
+	if (wants_cpu() && record_on())
 		return true;
 	return real && real();
 }
