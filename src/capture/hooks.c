@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "base/hot.h"
 #include "capture/array.h"
 #include "capture/resolve.h"
 #include "capture/span.h"
@@ -169,6 +170,7 @@ enum { STATUS_MISSING = 3 };
 	LAUNCHER(name##_ptsz, result, params, args, function)
 /* Of a function that was launched before, and not by another hooked call. */
 #define LAUNCHER(name, result, params, args, function)                                       \
+	EXPORT HOT_CODE result name params;                                                  \
 	WRAPPER(name, result, params, args, !span_top && used_is_seen((uint64_t)(function)), \
 		used_begin_launch(&span, (uint64_t)(function)),                              \
 		used_end_launch(&span, (uint64_t)(function)))

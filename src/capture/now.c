@@ -97,7 +97,7 @@ static bool read_both(uint64_t *ticks, uint64_t *ns)
 	return false;
 }
 
-uint64_t now_look(void)
+HOT_CODE uint64_t now_look(void)
 {
 	struct now_thread last = now_thread;
 	uint64_t ticks;

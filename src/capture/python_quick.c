@@ -10,7 +10,7 @@ enum { NUMBER_SHIFT = 8 };
 /* A shim says that the frame inside it began an evaluation loop of its own. */
 static const uint64_t SHIM = 1ULL << 63;
 
-bool python_is_quick(const struct python_layout *at)
+HOT_CODE bool python_is_quick(const struct python_layout *at)
 {
 	return python_is_versioned(at) && at->frame_tlbc == PYTHON_NONE;
 }
@@ -135,8 +135,8 @@ static inline unsigned search(const struct python_trail *trail, unsigned index, 
  * From the frame outwards to one that the trail has (`known`: if that counts), or to the end; those
  * on the way are in trail->fresh. False: too many, or one without a number.
  */
-static bool gather(const struct python_layout *at, struct python_trail *trail, uint64_t *frame,
-		   unsigned *fresh, unsigned *index, bool known)
+static HOT_CODE bool gather(const struct python_layout *at, struct python_trail *trail,
+			    uint64_t *frame, unsigned *fresh, unsigned *index, bool known)
 {
 	unsigned steps = 2 * PYTHON_TRAIL;
 

@@ -35,8 +35,8 @@ struct run {
 };
 
 /* A block is born: false if one lives there already, or it would make a peak after all. */
-static bool plan_birth(const struct ledger *ledger, struct run *run, unsigned n, uint8_t *slot,
-		       const struct spool_waiting *waiting)
+static HOT_CODE bool plan_birth(const struct ledger *ledger, struct run *run, unsigned n,
+				uint8_t *slot, const struct spool_waiting *waiting)
 {
 	const struct spool_backlog *backlog = backlog_shared(ledger);
 	bool dead = *slot && backlog_at(ledger, *slot - 1u)->size < 0;
@@ -51,8 +51,8 @@ static bool plan_birth(const struct ledger *ledger, struct run *run, unsigned n,
 }
 
 /* One dies: false if nobody knows it, or it is of another size. */
-static bool plan_death(const struct ledger *ledger, struct run *run, unsigned n, uint8_t *slot,
-		       const struct spool_waiting *waiting)
+static HOT_CODE bool plan_death(const struct ledger *ledger, struct run *run, unsigned n,
+				uint8_t *slot, const struct spool_waiting *waiting)
 {
 	const struct spool_backlog *backlog = backlog_shared(ledger);
 	unsigned birth = *slot;

@@ -345,7 +345,7 @@ static HOT_CODE void count_free(struct spool *spool, uint32_t born, uint32_t die
 }
 
 /* At least 1 ns, so that 0 stays the word for none. */
-static void count_lifetime(struct spool *spool, uint32_t born, uint64_t from, uint64_t to)
+static HOT_CODE void count_lifetime(struct spool *spool, uint32_t born, uint64_t from, uint64_t to)
 {
 	struct spool_stack *row = spool_at(spool, SPOOL_STACK, born);
 	uint64_t lifetime = to > from ? to - from : 1;
