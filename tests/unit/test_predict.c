@@ -272,6 +272,7 @@ TEST(a_loop_of_many_walks_is_known_by_what_came_before)
 		walks[i] = walk_from(100, 3 + i % 90, 5, false);
 	for (unsigned i = 0; i < ROUNDS * LOOP; i++) {
 		missed += !walk_on(memory, walks[i % LOOP], 0) && i >= LOOP;
+		memory->expected->stack = 1; /* the place is taken, says who looks it up */
 	}
 	OK(missed < LOOP / 10);
 	for (unsigned i = 0; i < LOOP; i++)
