@@ -10,14 +10,6 @@ enum {
 	HISTORY_SHIFT = 3, /* of 32 bits: eleven walks */
 };
 
-/* Those that what comes next is looked for in; which of them, the line of Python says. */
-static inline struct predict_next *set_of(struct predict_memory *memory)
-{
-	size_t set = (memory->history * 0x9e3779b1u >> 16) % (PREDICT_NEXT / PREDICT_SET);
-
-	return &memory->next[set * PREDICT_SET];
-}
-
 static inline uint64_t value_of(uint64_t word)
 {
 	return word >> (64 - VALUE_BITS);
@@ -31,8 +23,7 @@ static inline uint16_t place_in(uint64_t word)
 static inline void pass(struct predict_memory *memory, unsigned index)
 {
 	memory->history = memory->history << HISTORY_SHIFT ^ (index + 1) * 0x6b43u;
-	memory->ahead = set_of(memory);
-	__builtin_prefetch(memory->ahead);
+	__builtin_prefetch(predict_set(memory));
 }
 
 /* Nothing is read that the words before it do not vouch for: each load stands behind a branch that
@@ -71,7 +62,7 @@ static struct predict_next *place_for(struct predict_memory *memory, struct pred
 /* Looks for what came behind the same; false, and the place for it, if nothing did. */
 static inline bool expect(struct predict_memory *memory, uint32_t context)
 {
-	struct predict_next *set = set_of(memory);
+	struct predict_next *set = predict_set(memory);
 
 	memory->tag = (uint16_t)((memory->history ^ context) * 0x85ebca6bu >> 16);
 	for (unsigned i = 0; i < PREDICT_SET; i++) {

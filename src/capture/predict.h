@@ -59,7 +59,6 @@ struct predict_memory {
 	uint32_t way; /* that gives way next */
 	uint16_t tag; /* of this time, and where it is or belongs: */
 	struct predict_next *expected;
-	const struct predict_next *ahead; /* mostly the next one's; NULL before the first */
 	_Alignas(64) struct predict_next next[PREDICT_NEXT];
 	_Alignas(64) struct predict_path paths[PREDICT_PATHS];
 };
@@ -84,14 +83,19 @@ static inline void predict_fetch(const struct predict_path *path)
 		__builtin_prefetch(&path->word[i]);
 }
 
-/* Behind a walk: what the next one is expected to go by, asked for while others compute. */
-static inline void predict_ahead(const struct predict_memory *memory)
+/* Those that what comes next is looked for in; which of them, the line of Python says. */
+static inline struct predict_next *predict_set(struct predict_memory *memory)
 {
-	const struct predict_path *path;
+	size_t set = (memory->history * 0x9e3779b1u >> 16) % (PREDICT_NEXT / PREDICT_SET);
 
-	if (!memory->ahead)
-		return;
-	path = &memory->paths[memory->ahead->path];
+	return &memory->next[set * PREDICT_SET];
+}
+
+/* Behind a walk: what the next one is expected to go by, asked for while others compute. */
+static inline void predict_ahead(struct predict_memory *memory)
+{
+	const struct predict_path *path = &memory->paths[predict_set(memory)->path];
+
 	__builtin_prefetch(path);
 	predict_fetch(path);
 }

@@ -198,7 +198,7 @@ void *resolve_runtime(enum hook_id id, void *caller)
 	if (!real)
 		goto out;
 	key = resolve_key(id, caller);
-	cached = &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
+	cached = resolve_place(key);
 	/* One writer at a time, or a slot could pair one caller's key with another's function. */
 	lock_take(&callers_lock);
 	atomic_store(&cached->key, 0);

@@ -59,11 +59,17 @@ static inline uintptr_t resolve_key(enum hook_id id, const void *caller)
 	return (uintptr_t)caller * HOOKS + (uintptr_t)id + 1;
 }
 
+/* Where a caller's function is kept. */
+static inline struct resolve_caller *resolve_place(uintptr_t key)
+{
+	return &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
+}
+
 /* A runtime row's, from what was found for the caller before. */
 static inline void *resolve_caller(enum hook_id id, void *caller)
 {
 	uintptr_t key = resolve_key(id, caller);
-	struct resolve_caller *cached = &resolve_callers[key * 0x9e3779b97f4a7c15u >> 54];
+	struct resolve_caller *cached = resolve_place(key);
 	void *real;
 
 	if (atomic_load_explicit(&cached->key, memory_order_acquire) == key) {

@@ -166,5 +166,5 @@ void backlog_mend(struct ledger *ledger)
 	ledger->backlog.room = 0;
 	ledger->backlog.found = false;
 	ledger->backlog.taking = false;
-	ledger->backlog.waiting = (unsigned)(backlog->put - backlog->booked);
+	ledger->backlog.waiting = (unsigned)waiting_count(backlog);
 }

@@ -286,7 +286,7 @@ void spool_catch_up(struct spool *spool)
 {
 	struct spool_header *header = spool->header;
 	struct catch_up up = { .spool = spool, .backlog = &header->backlog };
-	uint64_t count = header->backlog.put - header->backlog.booked;
+	uint64_t count = waiting_count(&header->backlog);
 
 	spool->caught_n = 0;
 	if (!count || count > SPOOL_WAITING)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "spool/read_parts.h"
+#include "spool/waiting.h"
 
 enum {
 	WHOLE_TRIES = 8,    /* to copy sums and cells of one moment */
@@ -29,9 +30,7 @@ static const enum spool_kind changing[] = { SPOOL_STACK, SPOOL_CELL, SPOOL_NODE 
 
 static unsigned changing_n(const struct spool *spool)
 {
-	const struct spool_backlog *backlog = &spool->header->backlog;
-
-	return sizeof(changing) / sizeof(changing[0]) - (backlog->put == backlog->booked);
+	return sizeof(changing) / sizeof(changing[0]) - !waiting_count(&spool->header->backlog);
 }
 
 /* Nobody waits for more than so many bytes to be copied in vain. */
@@ -225,7 +224,7 @@ static bool is_same(const struct follow *follow)
 	uint64_t generation = atomic_load(&header->generation);
 
 	return !follow->torn && !(generation & 1) && generation == follow->generation &&
-	       header->backlog.put == header->backlog.booked;
+	       !waiting_count(&header->backlog);
 }
 
 static int copy_tables(struct follow *follow)

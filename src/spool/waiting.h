@@ -8,6 +8,12 @@
 #include "codec/event.h"
 #include "spool/layout.h"
 
+/* How many wait: more than SPOOL_WAITING in a header that makes no sense. */
+static inline uint64_t waiting_count(const struct spool_backlog *backlog)
+{
+	return backlog->put - backlog->booked;
+}
+
 /* The n-th that waits. */
 static inline struct spool_waiting *waiting_at(struct spool_backlog *backlog, unsigned n)
 {
