@@ -449,9 +449,9 @@ lint: check-format check-tidy check-shell check-layers check-headers ## everythi
 check-format: ## the C files are laid out so
 	$(Q)$(if $(FORMATTER),$(FORMATTER) --dry-run -Werror $(FORMATTED),echo 'skip check-format: clang-format 14 is missing')
 
-# Paths that clang's analyzer follows in one function, at most. Its own 225000 cost three times as much;
+# Paths that clang's analyzer follows in one function, at most. Its own 225000 cost many times as much;
 # `make check-all` affords them.
-TIDY_PATHS ?= 50000
+TIDY_PATHS ?= 15000
 tidy_budget = $(addprefix --extra-arg=,-Xclang -analyzer-config -Xclang max-nodes=$(TIDY_PATHS))
 
 # A stamp a file, so that only what changed is looked at again.

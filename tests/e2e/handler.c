@@ -92,7 +92,7 @@ static void cancel_others(void)
 		if (pthread_create(&thread, NULL, be_cancelled, segment + 8192))
 			_exit(99);
 		for (unsigned long before = pairs; pairs < before + 20;)
-			;
+			usleep(10);
 		for (int k = 0; k < i; k++)
 			pair(segment);
 		pthread_cancel(thread);

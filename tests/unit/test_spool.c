@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -17,6 +16,7 @@
 #include "recorder.h"
 #include "render/document.h"
 #include "spool/txn.h"
+#include "stepping.h"
 
 enum { PLENTY = 1000000, KILLS = 200, MUTATIONS = 800 };
 
@@ -518,22 +518,22 @@ static void step_slowly(unsigned before, unsigned steps)
  */
 TEST(whole_between_any_two_instructions)
 {
-	enum { EVERY = 37, MOST = 60000 };
+	enum { EVERY = 101, MOST = 60000 };
 	pid_t child;
 	int status;
 	unsigned looks = 0;
 
 	in_directory("t.spool");
+	stepping_begin();
 	child = fork();
 	if (!child)
-		step_slowly(2000, 12);
+		step_slowly(300, 12);
 	EQ(waitpid(child, &status, 0), child);
 	if (!WIFSTOPPED(status))
 		SKIP("no ptrace here");
 	for (unsigned i = 0; i < MOST; i++) {
-		if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL))
+		if (!stepping_next(child, &status))
 			SKIP("no single steps here");
-		EQ(waitpid(child, &status, 0), child);
 		if (!WIFSTOPPED(status) || WSTOPSIG(status) == SIGSTOP)
 			break;
 		if (i % EVERY == 0) {

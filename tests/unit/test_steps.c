@@ -3,21 +3,22 @@
  * that was done before is missing.
  *
  * One process does the update, an instruction at a time; after every few of them another reads what
- * SIGKILL would leave there. STEPS=1 looks after each instruction (check-all), 0 not at all, else a
- * prime number of them lies between two looks.
+ * SIGKILL would leave there. STEPS=1 looks after each instruction (check-all), 0 not at all, else
+ * so many of them lie between two looks.
  */
 #define CHECK_SECONDS 3600
 #include "check.h"
 
 #include <sys/mman.h>
-#include <sys/ptrace.h>
 
 #include "ledger/backlog.h"
 #include "ledger/curve.h"
 #include "ledger/vmm.h"
 #include "recorder.h"
+#include "stepping.h"
 
 enum { MIB2 = 1 << 21, MOST_STEPS = 4000000 };
+enum { NEAR = 97, FAR = 797, LONG = 10000 }; /* an update that long repeats what it does */
 
 static const uint64_t HOME = 0x600000000000u;  /* where these tests allocate */
 static const uint64_t RANGE = 0x7e0000000000u; /* and map */
@@ -541,8 +542,13 @@ static void look(const struct kind *kind, unsigned long step)
 	spool_close(&spool);
 }
 
-/* The number of instructions, looking after each one in `every`; -1 when that cannot be done here.
- */
+/* `every`: 0 if nobody wished for one. */
+static bool is_looked_at(unsigned long step, unsigned long every)
+{
+	return step % (every ? every : step < LONG ? NEAR : FAR) == 0;
+}
+
+/* The number of instructions; -1 when that cannot be done here. */
 static long run(const struct kind *kind, unsigned long every, unsigned *looks)
 {
 	unsigned long step = 0;
@@ -558,13 +564,12 @@ static long run(const struct kind *kind, unsigned long every, unsigned *looks)
 	if (!WIFSTOPPED(status))
 		return -1;
 	for (; step < MOST_STEPS; step++) {
-		if (ptrace(PTRACE_SINGLESTEP, child, NULL, NULL))
+		if (!stepping_next(child, &status))
 			return -1;
-		EQ(waitpid(child, &status, 0), child);
 		OK(WIFSTOPPED(status));
 		if (WSTOPSIG(status) == SIGSTOP)
 			break;
-		if (every && step % every == 0) {
+		if (is_looked_at(step, every)) {
 			look(kind, step);
 			++*looks;
 		}
@@ -589,9 +594,10 @@ TEST(whole_at_any_instruction_of_any_update)
 	close(fd);
 	account = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	OK(account != MAP_FAILED);
+	stepping_begin();
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		unsigned looks = 0;
-		long steps = run(&kinds[i], every ? every : 97, &looks);
+		long steps = run(&kinds[i], every, &looks);
 
 		if (steps < 0)
 			SKIP("no single steps here");
