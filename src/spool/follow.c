@@ -28,9 +28,22 @@ enum {
 /* Whose rows change; the last one's are asked for only to know what dies in the backlog. */
 static const enum spool_kind changing[] = { SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
 
+/* How many wait once an update that is under way has been taken back: it may have booked some. */
+static uint64_t waiting_n(const struct spool *spool)
+{
+	const struct spool_header *header = spool->header;
+	uint64_t kept = atomic_load(&header->generation) & 1 ? header->undo_count : 0;
+
+	for (uint64_t i = 0; i < MIN(kept, SPOOL_UNDO); i++) {
+		if (header->undo[i].where == offsetof(struct spool_header, backlog.booked))
+			return header->backlog.put - header->undo[i].old;
+	}
+	return waiting_count(&header->backlog);
+}
+
 static unsigned changing_n(const struct spool *spool)
 {
-	return sizeof(changing) / sizeof(changing[0]) - !waiting_count(&spool->header->backlog);
+	return sizeof(changing) / sizeof(changing[0]) - !waiting_n(spool);
 }
 
 /* Nobody waits for more than so many bytes to be copied in vain. */
