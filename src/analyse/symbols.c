@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "base/fd.h"
 
 struct image {
 	const char *bytes;
@@ -64,15 +64,15 @@ static int open_image(struct image *image, const char *path)
 {
 	struct stat status;
 	void *p = MAP_FAILED;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = fd_open(path, O_RDONLY | O_NONBLOCK);
 
 	memset(image, 0, sizeof(*image));
 	if (fd < 0)
-		return errno ? -errno : -EIO;
-	if (!fstat(fd, &status) && S_ISREG(status.st_mode) &&
+		return fd;
+	if (!fd_stat(fd, &status) && S_ISREG(status.st_mode) &&
 	    status.st_size > (off_t)sizeof(Elf64_Ehdr))
 		p = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
+	fd_close(fd);
 	if (p == MAP_FAILED)
 		return -EINVAL;
 	*image = (struct image){ .bytes = p, .size = (size_t)status.st_size, .header = p };

@@ -1,13 +1,26 @@
 /*
  * Files and descriptors: new ones, and whole writes and reads, where EINTR and short counts end.
  *
- * Each returns 0 or -errno unless it says otherwise.
+ * System calls past libc (base/raw_call.h). Each returns 0 or -errno unless it says otherwise. In
+ * the library a descriptor lives within own_thread_run() alone.
  */
 #ifndef BASE_FD_H
 #define BASE_FD_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/types.h>
+
+/* The descriptor, or -errno. It is closed on exec and never a terminal of the process. */
+int fd_open(const char *path, int flags);
+
+int fd_close(int fd);
+int fd_stat(int fd, struct stat *status);
+int fd_unlink(const char *path);
+
+/* Has anything this name, be it a link that leads nowhere? */
+bool fd_exists(const char *path);
 
 /* A new file for reading and writing, with mode 0600 whatever the umask; nothing that exists is
  * opened or followed. The descriptor, or -errno. */

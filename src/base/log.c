@@ -5,13 +5,13 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "base/signals.h"
+#include "base/own_thread.h"
+#include "base/raw_call.h"
 #include "base/start.h"
-#include "base/start_call.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -26,7 +26,7 @@ START_CODE void log_init(bool quiet)
 	struct stat status = { 0 };
 
 	log_state.quiet = quiet;
-	log_state.ready = !start_call(SYS_fstat, STDERR_FILENO, &status);
+	log_state.ready = !raw_call(SYS_fstat, STDERR_FILENO, raw_address(&status), 0);
 	if (log_state.ready) {
 		log_state.device = status.st_dev;
 		log_state.inode = status.st_ino;
@@ -38,8 +38,8 @@ static bool still_stderr(void)
 {
 	struct stat status;
 
-	return log_state.ready && !log_state.quiet && !fstat(STDERR_FILENO, &status) &&
-	       status.st_dev == log_state.device && status.st_ino == log_state.inode;
+	return !fd_stat(STDERR_FILENO, &status) && status.st_dev == log_state.device &&
+	       status.st_ino == log_state.inode;
 }
 
 enum {
@@ -52,19 +52,21 @@ enum {
 static bool takes_a_piece(void)
 {
 	struct pollfd ready = { .fd = STDERR_FILENO, .events = POLLOUT };
-	int count = poll(&ready, 1, PATIENCE_MS);
+	struct timespec patience = { 0, PATIENCE_MS * 1000000L };
+	long count = raw_call6(SYS_ppoll, raw_address(&ready), 1, raw_address(&patience), 0, 0, 0);
 
 	/* EINVAL: the limit of descriptors is none, which a write does not mind. */
-	return count > 0 || (count < 0 && errno == EINVAL);
+	return count > 0 || count == -EINVAL;
 }
 
-static void write_out(const char *text)
+/* Looked at and written to in a table that no other thread can change. */
+static int write_out(void *lines)
 {
-	int cancel = cancel_hold();
+	const char *text = lines;
 	size_t left = strlen(text);
-	struct signals_held held;
 
-	signals_hold(&held, SIGPIPE);
+	if (!still_stderr())
+		return 0;
 	while (left && takes_a_piece()) {
 		size_t piece = left < PIECE ? left : PIECE;
 
@@ -73,35 +75,39 @@ static void write_out(const char *text)
 		text += piece;
 		left -= piece;
 	}
-	signals_release(&held);
-	cancel_release(cancel);
+	return 0;
+}
+
+struct said {
+	const char *first;
+	va_list others;
+};
+
+static int join_and_write(void *argument)
+{
+	char line[2048] = "memtrace: ";
+	struct said *said = argument;
+
+	for (const char *part = said->first; part; part = va_arg(said->others, const char *))
+		text_append(line, sizeof(line) - 1, part);
+	utf8_clean(line); /* paths and programs' names are in it */
+	text_append(line, sizeof(line), "\n");
+	return write_out(line);
 }
 
 void log_say(const char *part, ...)
 {
-	char line[2048] = "memtrace: ";
-	int saved = errno;
-	va_list parts;
+	struct said said = { .first = part };
 
-	if (!still_stderr()) {
-		errno = saved;
+	if (!log_state.ready || log_state.quiet)
 		return;
-	}
-	va_start(parts, part);
-	for (; part; part = va_arg(parts, const char *))
-		text_append(line, sizeof(line) - 1, part);
-	va_end(parts);
-	utf8_clean(line); /* paths and programs' names are in it */
-	text_append(line, sizeof(line), "\n");
-	write_out(line);
-	errno = saved;
+	va_start(said.others, part);
+	own_thread_run(join_and_write, &said, false);
+	va_end(said.others);
 }
 
 void log_lines(const char *lines)
 {
-	int saved = errno;
-
-	if (still_stderr())
-		write_out(lines);
-	errno = saved;
+	if (log_state.ready && !log_state.quiet)
+		own_thread_run(write_out, (void *)lines, false);
 }

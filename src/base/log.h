@@ -1,9 +1,9 @@
 /*
  * A line on the host's stderr, on the rare occasions when we may speak (design.md section 7).
  *
- * Nothing here allocates, blocks or kills: a closed pipe's SIGPIPE is held back, what a full one
- * does not take within a moment is lost, and a descriptor 2 that is no longer what it was at start
- * is left alone. errno is kept.
+ * Nothing here allocates, blocks or kills: no signal that a write raises reaches the host
+ * (base/own_thread.h), what a full pipe does not take within a moment is lost, and a descriptor 2
+ * that is no longer what it was at start is left alone. errno is kept.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

@@ -6,21 +6,9 @@
 #include <stddef.h>
 #include <time.h>
 
-static sigset_t only(int signal)
-{
-	sigset_t set;
+static const int of_writes[] = { SIGPIPE, SIGXFSZ, SIGTTOU, SIGTTIN };
 
-	sigemptyset(&set);
-	sigaddset(&set, signal);
-	return set;
-}
-
-static bool is_pending(int signal)
-{
-	sigset_t pending;
-
-	return !sigpending(&pending) && sigismember(&pending, signal) == 1;
-}
+enum { OF_WRITES = sizeof(of_writes) / sizeof(of_writes[0]) };
 
 int cancel_hold(void)
 {
@@ -53,25 +41,38 @@ void signals_deliver(const struct signals_deferred *deferred)
 	cancel_release(deferred->cancel);
 }
 
-void signals_hold(struct signals_held *held, int signal)
+void signals_hold(struct signals_held *held)
 {
-	const sigset_t set = only(signal);
+	sigset_t set;
 
-	held->signal = signal;
-	held->was_pending = is_pending(signal);
-	held->active = !pthread_sigmask(SIG_BLOCK, &set, &held->before);
+	sigemptyset(&set);
+	for (size_t i = 0; i < OF_WRITES; i++)
+		sigaddset(&set, of_writes[i]);
+	sigpending(&held->pending);
+	pthread_sigmask(SIG_BLOCK, &set, &held->before);
 }
 
-void signals_release(struct signals_held *held)
+void signals_release(const struct signals_held *held)
 {
 	const struct timespec none = { 0, 0 };
-	const sigset_t set = only(held->signal);
+	sigset_t raised;
+	sigset_t pending;
 
-	if (!held->active)
-		return;
-	if (!held->was_pending && is_pending(held->signal)) {
-		while (sigtimedwait(&set, NULL, &none) < 0 && errno == EINTR)
-			;
+	sigemptyset(&raised);
+	sigpending(&pending);
+	for (size_t i = 0; i < OF_WRITES; i++) {
+		if (sigismember(&pending, of_writes[i]) == 1 &&
+		    sigismember(&held->pending, of_writes[i]) != 1)
+			sigaddset(&raised, of_writes[i]);
+	}
+	while (!sigisemptyset(&raised)) {
+		int taken = sigtimedwait(&raised, NULL, &none);
+
+		if (taken < 0 && errno == EINTR)
+			continue;
+		if (taken < 0)
+			break;
+		sigdelset(&raised, taken);
 	}
 	pthread_sigmask(SIG_SETMASK, &held->before, NULL);
 }

@@ -1,8 +1,4 @@
-/*
- * What may befall a thread of the host while we write is held back: SIGPIPE of a closed stderr,
- * SIGXFSZ of a file size limit. Whatever our own write raised is taken away again; the host sees
- * nothing. And all of them for a while, which are delivered then.
- */
+/* Signals of a thread of the host: those that our own work raises, and all of them for a while. */
 #ifndef BASE_SIGNALS_H
 #define BASE_SIGNALS_H
 
@@ -10,10 +6,8 @@
 #include <stdbool.h>
 
 struct signals_held {
-	int signal;
 	sigset_t before;
-	bool was_pending; /* the host's own: it stays */
-	bool active;
+	sigset_t pending; /* the host's own: they stay */
 };
 
 /*
@@ -36,7 +30,12 @@ struct signals_deferred {
 void signals_defer(struct signals_deferred *deferred);
 void signals_deliver(const struct signals_deferred *deferred);
 
-void signals_hold(struct signals_held *held, int signal);
-void signals_release(struct signals_held *held);
+/*
+ * Those that a write can raise: SIGPIPE of a closed stderr, SIGXFSZ of a file size limit, SIGTTOU
+ * and SIGTTIN of a terminal that belongs to another job (a thread that blocks SIGTTOU may write to
+ * it). What our own write raised is taken away again: the host sees nothing.
+ */
+void signals_hold(struct signals_held *held);
+void signals_release(const struct signals_held *held);
 
 #endif

@@ -6,13 +6,17 @@
  */
 #include "capture/bound.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "capture/hooks.h"
+#include "capture/loader.h"
+#include "capture/resolve.h"
 
 struct dynamic {
 	const ElfW(Sym) * symbols;
@@ -152,4 +156,32 @@ bool bound_past_us(void)
 	if (search.count)
 		dl_iterate_phdr(look_at, &search);
 	return search.past;
+}
+
+/* The slot has the loader's own entry until somebody calls through it, or binds it here. */
+static void bind(uintptr_t base, const struct dynamic *dynamic, const ElfW(Rela) * relocation)
+{
+	const char *name =
+		dynamic->names + dynamic->symbols[ELF64_R_SYM(relocation->r_info)].st_name;
+	_Atomic(void *) *slot = (void *)(base + relocation->r_offset);
+	void *function = resolve_dlsym(RTLD_DEFAULT, name);
+
+	if (function)
+		atomic_store(slot, function);
+}
+
+void bound_bind(void)
+{
+	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+	static atomic_bool done;
+	struct dl_phdr_info own = { .dlpi_addr = (uintptr_t)__ehdr_start };
+	struct dynamic dynamic = { 0 };
+
+	if (atomic_load(&loader_silent) || atomic_exchange(&done, true))
+		return;
+	read_dynamic(&own, _DYNAMIC, &dynamic);
+	loader_enter();
+	for (size_t i = 0; i < dynamic.bytes[0] / sizeof(ElfW(Rela)); i++)
+		bind(own.dlpi_addr, &dynamic, &dynamic.relocations[0][i]);
+	loader_leave();
 }

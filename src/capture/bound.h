@@ -1,4 +1,4 @@
-/* Libraries whose calls go past every preload: loaded with RTLD_DEEPBIND. */
+/* What calls of libraries are bound to: of those that go past every preload, and of ours. */
 #ifndef CAPTURE_BOUND_H
 #define CAPTURE_BOUND_H
 
@@ -9,5 +9,12 @@
  * the loader's lock and reads relocations; for the end of a recording.
  */
 bool bound_past_us(void);
+
+/*
+ * Binds, once, all that this library calls of others, which the Makefile leaves to the first call
+ * of each (LIB_LAYOUT): a lookup takes 2 KiB of the caller's stack, which a handler may not have.
+ * Takes the loader's lock.
+ */
+void bound_bind(void);
 
 #endif

@@ -78,15 +78,9 @@ static void act_on_signals(uint32_t times)
 int control_dump(const char *path)
 {
 	const char *hook = watch_path(NULL); /* names are told by functions that allocate */
-	char spool[4096] = "";
 	int saved = errno;
-	int error;
+	int error = finish_dump(record_spool(), path);
 
-	record_lock();
-	if (record_is_open() && !record_spool()->memory)
-		text_copy(spool, sizeof(spool), record_spool()->path);
-	record_unlock();
-	error = spool[0] ? finish_dump(spool, path) : -ENODATA;
 	watch_path(hook);
 	errno = saved;
 	return error;

@@ -11,9 +11,9 @@
 #include "base/opt.h"
 #include "base/path.h"
 #include "base/rank.h"
+#include "base/raw_call.h"
 #include "base/signals.h"
 #include "base/start.h"
-#include "base/start_call.h"
 #include "base/start_text.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -103,7 +103,7 @@ START_CODE void paths_init(const char *started_as)
 	bool relative = output[0] != '/';
 	size_t used = 0;
 
-	if (relative && start_call(SYS_getcwd, (long)(uintptr_t)cwd, (void *)sizeof(cwd)) > 0)
+	if (relative && raw_call(SYS_getcwd, raw_address(cwd), sizeof(cwd), 0) > 0)
 		used = put_directory(near, sizeof(near), cwd);
 	/* What fills it may have been cut. */
 	if (relative != (used && near[0] == '/') ||

@@ -3,21 +3,18 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/opt.h"
+#include "base/own_thread.h"
 #include "base/pack.h"
 #include "base/path.h"
 #include "base/rows.h"
-#include "base/signals.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "capture/loader.h"
@@ -102,17 +99,32 @@ void finish_prepare(struct paths *paths, bool ask)
 		record_note(missing_notes[kind]);
 }
 
+struct piece_to {
+	int fd;
+	struct pack *pack; /* NULL: plain */
+};
+
+/* An out_sink: between two pieces the host has its signals. */
+static int write_piece(void *argument, const char *bytes, size_t length)
+{
+	const struct piece_to *to = argument;
+
+	own_thread_rest();
+	return to->pack ? pack_write(to->pack, bytes, length) : fd_write_all(to->fd, bytes, length);
+}
+
 /* Writes the document, compressed when it was named so: 0 or -errno. */
 static int write_document(struct spool *spool, int fd, struct document_told *told)
 {
-	const struct document_to to = { fd, compression.pack };
+	struct piece_to piece_to = { fd, compression.pack };
+	const struct document_to to = { fd, write_piece, &piece_to };
 	int error;
 	int ended;
 
-	if (to.pack)
-		pack_to(to.pack, fd);
+	if (compression.pack)
+		pack_to(compression.pack, fd);
 	error = document_write_told(spool, &to, DOCUMENT_EVENTS, "exit", told);
-	ended = to.pack ? pack_end(to.pack) : 0;
+	ended = compression.pack ? pack_end(compression.pack) : 0;
 	compression.pack = NULL;
 	return error ? error : ended;
 }
@@ -193,93 +205,123 @@ static void say_written(const char *trace, const struct document_told *told, boo
 		log_say("wrote ", trace, NULL);
 }
 
+/* The document at the end: there is one in a process. */
+static struct ending {
+	struct spool *spool;
+	const struct paths *paths;
+	struct document_told told;
+	char partial[4096];
+	char final[4096];
+} ending;
+
+static int write_ending(void *unused)
+{
+	int fd;
+	int closed;
+	int error = open_partial(ending.paths->output, ending.partial, sizeof(ending.partial), &fd);
+
+	(void)unused;
+	if (error)
+		return error;
+	error = write_document(ending.spool, fd, &ending.told);
+	closed = fd_close(fd);
+	if (!error)
+		error = closed;
+	if (!error)
+		error = rename_new(ending.partial, ending.paths->output, ending.final,
+				   sizeof(ending.final));
+	if (error)
+		fd_unlink(ending.partial);
+	else
+		spool_unlink(ending.spool);
+	return error;
+}
+
 void finish_write(struct spool *spool, const struct paths *paths)
 {
-	static struct document_told told;
-	static char partial[4096]; /* once, maybe on a small stack */
-	static char final[4096];
-	struct signals_held held;
-	bool alone = begin_writing();
+	int error = begin_writing() ? 0 : -EBUSY;
 	bool explained;
-	int fd;
-	int error = alone ? open_partial(paths->output, partial, sizeof(partial), &fd) : -EBUSY;
 
-	memset(&told, 0, sizeof(told));
-	told.survived = true;
-	/* A file size limit must be an error of write(), not the end of the host. */
-	signals_hold(&held, SIGXFSZ);
+	ending.spool = spool;
+	ending.paths = paths;
+	ending.told.survived = true;
 	if (!error) {
-		error = write_document(spool, fd, &told);
-		if (close(fd) && !error)
-			error = -errno;
-		if (!error)
-			error = rename_new(partial, paths->output, final, sizeof(final));
-		if (error)
-			unlink(partial);
-	}
-	if (alone)
+		error = own_thread_run(write_ending, NULL, true);
 		end_writing();
-	signals_release(&held);
-	explained = !told.survived;
+	}
+	explained = !ending.told.survived;
 	if (explained)
-		explain(&told.oom, error ? paths->spool : final);
-	if (error) {
+		explain(&ending.told.oom, error ? paths->spool : ending.final);
+	if (error)
 		log_say(paths->output, " could not be written: ", facts_error(error),
 			"; what was recorded is kept in ", paths->spool, " (memtrace recover)",
 			NULL);
-		return;
-	}
-	spool_unlink(spool);
-	say_written(final, &told, explained);
+	else
+		say_written(ending.final, &ending.told, explained);
 }
 
 /* --- while the process runs --- */
 
-/* A name that is given is taken or not; others are numbered. */
-static int move_dump(const char *partial, const char *output, bool numbered)
-{
+/* One at a time: begin_writing(). */
+static struct dump {
+	const char *output; /* NULL: beside the spool, under a number that nobody has */
+	char spool[4096];
+	char beside[4096];
+	char partial[4096];
 	char final[4096];
+	char why[256];
+} dump;
 
-	return numbered ? rename_new(partial, output, final, sizeof(final))
-			: fd_rename_new(partial, output);
+/* A name that is given is taken or not; others are numbered. */
+static int move_dump(void)
+{
+	return dump.output ? fd_rename_new(dump.partial, dump.output)
+			   : rename_new(dump.partial, dump.beside, dump.final, sizeof(dump.final));
 }
 
-static int write_dump(const char *spool, const char *output, bool numbered)
+static int write_dump(void *unused)
 {
-	char partial[4096];
-	char why[256];
-	struct document_to to = { 0, NULL };
-	int error = open_partial(output, partial, sizeof(partial), &to.fd);
+	struct piece_to piece_to = { -1, NULL };
+	const struct document_to to = { -1, write_piece, &piece_to };
+	int closed;
+	int error;
 
+	(void)unused;
+	if (dump.output && fd_exists(dump.output))
+		return -EEXIST;
+	error = open_partial(dump.output ? dump.output : dump.beside, dump.partial,
+			     sizeof(dump.partial), &piece_to.fd);
 	if (error)
 		return error;
-	error = document_from_spool(spool, &to, DOCUMENT_EVENTS, why, sizeof(why));
-	if (close(to.fd) && !error)
-		error = -errno;
+	error = document_from_spool(dump.spool, &to, DOCUMENT_EVENTS, dump.why, sizeof(dump.why));
+	closed = fd_close(piece_to.fd);
 	if (!error)
-		error = move_dump(partial, output, numbered);
+		error = closed;
+	if (!error)
+		error = move_dump();
 	if (error)
-		unlink(partial);
+		fd_unlink(dump.partial);
 	return error;
 }
 
-int finish_dump(const char *spool, const char *output)
+int finish_dump(const struct spool *spool, const char *output)
 {
-	struct signals_held held;
-	char beside[4096];
-	int error;
+	int error = -ENODATA;
 
-	if (!output) {
-		text_copy_n(beside, sizeof(beside), spool, strlen(spool) - strlen(".spool"));
-		text_append(beside, sizeof(beside), ".dump.json");
-	} else if (!faccessat(AT_FDCWD, output, F_OK, 0)) {
-		return -EEXIST;
-	}
 	if (!begin_writing())
 		return -EBUSY;
-	signals_hold(&held, SIGXFSZ);
-	error = write_dump(spool, output ? output : beside, !output);
-	signals_release(&held);
+	dump.output = output;
+	record_lock();
+	dump.spool[0] = '\0';
+	if (record_is_open() && !spool->memory)
+		text_copy(dump.spool, sizeof(dump.spool), spool->path);
+	record_unlock();
+	if (dump.spool[0]) {
+		text_copy_n(dump.beside, sizeof(dump.beside), dump.spool,
+			    strlen(dump.spool) - strlen(".spool"));
+		text_append(dump.beside, sizeof(dump.beside), ".dump.json");
+		error = own_thread_run(write_dump, NULL, true);
+	}
 	end_writing();
 	return error;
 }

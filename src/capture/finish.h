@@ -21,11 +21,11 @@ void finish_write(struct spool *spool, const struct paths *paths);
 
 /*
  * A document of what is recorded so far (its process is `running`), written from a copy of the
- * spool at the path; plain JSON whatever it is named. `output` NULL: beside the spool, under a name
- * that nobody has. Never over an existing file. 0 or -errno; -EBUSY while another thread writes
- * one.
+ * spool's file; plain JSON whatever it is named. `output` NULL: beside the spool, under a name that
+ * nobody has. Never over an existing file. 0 or -errno; -EBUSY while another thread writes one,
+ * -ENODATA where nothing has been recorded.
  */
-int finish_dump(const char *spool, const char *output);
+int finish_dump(const struct spool *spool, const char *output);
 
 /*
  * The exit status is known to finish_write() from now on. Once main() runs: what exit() calls is

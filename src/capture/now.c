@@ -2,8 +2,8 @@
 #include "capture/now.h"
 
 #include "base/hot.h"
+#include "base/raw_call.h"
 #include "base/start.h"
-#include "base/start_call.h"
 
 enum {
 	FIRST_NS = 1000000, /* no rate is told from less */
@@ -28,7 +28,7 @@ START_CODE uint64_t now_asked(void)
 {
 	struct timespec now = { 0 };
 
-	return !start_call(SYS_clock_gettime, CLOCK_MONOTONIC, &now)
+	return !raw_call(SYS_clock_gettime, CLOCK_MONOTONIC, raw_address(&now), 0)
 		       ? (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec
 		       : clock_now();
 }

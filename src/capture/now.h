@@ -28,7 +28,7 @@ extern _Atomic uint64_t now_rate; /* 2^32 times the ns of a tick, a little less;
 /* The constructor's part; what time it is, by the real clock. */
 uint64_t now_init(void);
 
-/* That alone, asked of the kernel: for who touches no page in vain (base/start_call.h). */
+/* That alone, asked of the kernel: for who touches no page in vain (base/raw_call.h). */
 uint64_t now_asked(void);
 
 /* Since then, by both clocks. */

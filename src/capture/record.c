@@ -11,11 +11,14 @@
 #include "base/hot.h"
 #include "base/log.h"
 #include "base/opt.h"
+#include "base/own_stack.h"
+#include "base/own_thread.h"
+#include "base/raw_call.h"
 #include "base/signals.h"
 #include "base/start.h"
-#include "base/start_call.h"
 #include "base/watch.h"
 #include "capture/autograd.h"
+#include "capture/bound.h"
 #include "capture/calls.h"
 #include "capture/choose.h"
 #include "capture/control.h"
@@ -37,7 +40,7 @@ HOT_LARGE struct recorder recorder = { .lock = LOCK_INIT(RECORD), .open_lock = L
 
 START_CODE void record_init(const char *program)
 {
-	record_process.pid = (int)start_call(SYS_getpid, 0, NULL);
+	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);
 	record_process.start_monotonic = now_init();
 	record_process.quiet = !opt_flag(OPT_ID_start);
 	paths_init(program);
@@ -49,15 +52,14 @@ bool record_awake(void)
 	return atomic_load(&record_process.awake);
 }
 
-bool record_wake(void)
+static void wake(void *unused)
 {
-	struct signals_deferred deferred;
-	int saved = errno;
 	int asleep = RECORD_ASLEEP;
 
+	(void)unused;
 	if (!record_awake() && record_is_child())
 		record_forked();
-	signals_defer(&deferred);
+	bound_bind();
 	lock_take(&recorder.open_lock);
 	if (!resolve_can()) {
 		atomic_store(&record_state, RECORD_INERT);
@@ -72,7 +74,13 @@ bool record_wake(void)
 	}
 	atomic_compare_exchange_strong(&record_state, &asleep, RECORD_ON);
 	lock_drop(&recorder.open_lock);
-	signals_deliver(&deferred);
+}
+
+bool record_wake(void)
+{
+	int saved = errno;
+
+	own_stack_call(wake, NULL);
 	errno = saved;
 	return atomic_load(&record_state) == RECORD_ON;
 }
@@ -151,16 +159,10 @@ HOT_CODE uint32_t record_thread(void)
 	return record_self.thread;
 }
 
-void record_prepare(void)
+/* The loader's functions and libunwind's first walk take more stack than the host may have. */
+static void prepare(void *unused)
 {
-	struct signals_deferred deferred;
-	const char *path;
-
-	if (__builtin_expect(atomic_load_explicit(&recorder.prepared, memory_order_relaxed), 1) ||
-	    atomic_load(&loader_silent) || atomic_exchange(&recorder.prepared, true))
-		return;
-	signals_defer(&deferred); /* the loader's functions must not be entered again */
-	path = watch_path(NULL);  /* once in a process: the loader allocates */
+	(void)unused;
 	loader_enter();
 	finish_watch();
 	unwind_prepare();
@@ -168,8 +170,18 @@ void record_prepare(void)
 	torch_prepare();
 	autograd_prepare();
 	loader_leave();
+}
+
+void record_prepare(void)
+{
+	const char *path;
+
+	if (__builtin_expect(atomic_load_explicit(&recorder.prepared, memory_order_relaxed), 1) ||
+	    atomic_load(&loader_silent) || atomic_exchange(&recorder.prepared, true))
+		return;
+	path = watch_path(NULL); /* once in a process: the loader allocates */
+	own_stack_call(prepare, NULL);
 	watch_path(path);
-	signals_deliver(&deferred);
 }
 
 /* Of a flight recorder only a limit that was asked for counts. */
@@ -224,27 +236,35 @@ static int start_recording(void)
 	return error;
 }
 
+static int make_file(void *unused)
+{
+	int error = paths_create(&recorder.paths, &recorder.spool);
+
+	(void)unused;
+	if (!error)
+		error = start_recording();
+	if (error)
+		record_give_up(recorder.paths.spool, error);
+	record_marks_put(!error);
+	if (!error && atomic_load(&loader_silent))
+		intern_fact(&recorder.intern, "note",
+			    "born by a clone past fork's handlers, among threads: native "
+			    "frames were not looked for");
+	atomic_store(&record_process.open, !error);
+	return 0;
+}
+
 /* The first memory event creates the file. */
 static bool open_recording(void)
 {
 	struct signals_deferred deferred;
-	int error;
 
 	signals_defer(&deferred);
 	lock_take(&recorder.open_lock);
 	if (!atomic_load(&record_process.open) && record_on()) {
+		record_thread(); /* by its own number, not by that of a thread of ours */
 		record_lock();
-		error = paths_create(&recorder.paths, &recorder.spool);
-		if (!error)
-			error = start_recording();
-		if (error)
-			record_give_up(recorder.paths.spool, error);
-		record_marks_put(!error);
-		if (!error && atomic_load(&loader_silent))
-			intern_fact(&recorder.intern, "note",
-				    "born by a clone past fork's handlers, among threads: native "
-				    "frames were not looked for");
-		atomic_store(&record_process.open, !error);
+		own_thread_run(make_file, NULL, false);
 		record_unlock();
 	}
 	lock_drop(&recorder.open_lock);

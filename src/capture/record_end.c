@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/log.h"
+#include "base/own_stack.h"
 #include "base/signals.h"
 #include "base/start.h"
 #include "capture/bound.h"
@@ -43,6 +44,18 @@ static void catch_up(void)
 	backlog->booked = backlog->put;
 }
 
+/* Before the lock is taken: all of it asks the loader. */
+static void ask_last(void *unused)
+{
+	(void)unused;
+	modules_refresh();
+	control_check_signal();
+	finish_prepare(&recorder.paths, true);
+	if (!atomic_load(&loader_silent) && bound_past_us())
+		record_note("a library calls the CUDA runtime past every preload "
+			    "(RTLD_DEEPBIND): seen at the driver only");
+}
+
 void record_finish(void)
 {
 	struct signals_deferred deferred;
@@ -61,12 +74,7 @@ void record_finish(void)
 		txn_cancel(&recorder.spool);
 		finish_prepare(&recorder.paths, false);
 	} else {
-		modules_refresh();
-		control_check_signal();
-		finish_prepare(&recorder.paths, true);
-		if (!atomic_load(&loader_silent) && bound_past_us())
-			record_note("a library calls the CUDA runtime past every preload "
-				    "(RTLD_DEEPBIND): seen at the driver only");
+		own_stack_call(ask_last, NULL);
 		record_lock();
 		facts_late(&recorder.intern);
 	}

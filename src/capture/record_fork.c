@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/own_stack.h"
+#include "base/own_thread.h"
+#include "base/raw_call.h"
 #include "base/start.h"
-#include "base/start_call.h"
 #include "capture/autograd.h"
 #include "capture/calls.h"
 #include "capture/cupti.h"
@@ -57,6 +59,8 @@ static void forget_others(void)
 	loader_forked();
 	resolve_forked();
 	nvtx_forked();
+	own_stack_forked();
+	own_thread_forked();
 	lock_reset(&recorder.open_lock);
 }
 
@@ -85,7 +89,7 @@ static void clear(void)
 /* Of what a child has in memory for nothing else it touches one page. */
 START_CODE void record_forked_asleep(void)
 {
-	record_process.pid = (int)start_call(SYS_getpid, 0, NULL);
+	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);
 	record_process.start_monotonic = now_asked();
 }
 

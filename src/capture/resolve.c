@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "base/own_stack.h"
 #include "base/signals.h"
 #include "base/start.h"
 #include "base/text.h"
@@ -54,20 +55,34 @@ static void *cuda_handle(void)
 	return known;
 }
 
-void *resolve_cuda(const char *name)
-{
-	void *handle = cuda_handle();
+struct cuda_finding {
+	const char *name;
 	void *real;
+};
+
+static void find_cuda(void *argument)
+{
+	struct cuda_finding *finding = argument;
+	void *handle = cuda_handle();
 
 	if (!handle)
-		return NULL;
+		return;
 	watch_host("dlsym");
-	real = resolve_next_dlsym(handle, name);
-	if (!real || !resolve_is_ours(real))
-		return real;
+	finding->real = resolve_next_dlsym(handle, finding->name);
+	if (!finding->real || !resolve_is_ours(finding->real))
+		return;
 	/* Another preload's dlsym named its own function, which the loader had bound to ours. */
-	real = resolve_dlsym(RTLD_NEXT, name);
-	return real ? real : resolve_dlsym(handle, name);
+	finding->real = resolve_dlsym(RTLD_NEXT, finding->name);
+	if (!finding->real)
+		finding->real = resolve_dlsym(handle, finding->name);
+}
+
+void *resolve_cuda(const char *name)
+{
+	struct cuda_finding finding = { name, NULL };
+
+	own_stack_call(find_cuda, &finding);
+	return finding.real;
 }
 
 void *resolve_driver(enum hook_id id)
@@ -164,12 +179,20 @@ void *resolve_from(const char *name, const void *caller)
 	return real && resolve_is_ours(real) ? NULL : real;
 }
 
-static void *find_runtime(enum hook_id id, void *caller)
+struct finding {
+	enum hook_id id;
+	void *caller, *real;
+};
+
+static void find_runtime(void *argument)
 {
+	struct finding *finding = argument;
+	enum hook_id id = finding->id;
 	void *real = NULL;
 	void *next;
 
 	watch_host("dlsym");
+	loader_enter();
 	next = resolve_dlsym(RTLD_NEXT, hooks[id].name);
 	if (next == hook_ours(id))
 		next = NULL;
@@ -177,38 +200,36 @@ static void *find_runtime(enum hook_id id, void *caller)
 	if (next && strncmp(resolve_module(next), "libcudart", 9))
 		real = next;
 	if (!real)
-		real = through_caller(hooks[id].name, caller);
+		real = through_caller(hooks[id].name, finding->caller);
 	if (!real)
 		real = next;
-	return real ? real : atomic_load(&hook_real[id]);
+	finding->real = real ? real : atomic_load(&hook_real[id]);
+	loader_leave();
 }
 
 void *resolve_runtime(enum hook_id id, void *caller)
 {
+	struct finding finding = { id, caller, NULL };
 	struct signals_deferred deferred;
 	struct resolve_caller *cached;
 	uintptr_t key;
-	void *real;
 
-	signals_defer(&deferred); /* the loader's functions must not be entered again */
-	loader_enter();
-	real = find_runtime(id, caller);
-	loader_leave();
+	own_stack_call(find_runtime, &finding);
 	atomic_store(&answered, getpid());
-	if (!real)
-		goto out;
+	if (!finding.real)
+		return NULL;
+	signals_defer(&deferred);
 	key = resolve_key(id, caller);
 	cached = resolve_place(key);
 	/* One writer at a time, or a slot could pair one caller's key with another's function. */
 	lock_take(&callers_lock);
 	atomic_store(&cached->key, 0);
-	atomic_store(&cached->real, real);
+	atomic_store(&cached->real, finding.real);
 	atomic_store(&cached->key, key);
 	lock_drop(&callers_lock);
-	doors_count(DOOR_LINKED);
-out:
 	signals_deliver(&deferred);
-	return real;
+	doors_count(DOOR_LINKED);
+	return finding.real;
 }
 
 bool resolve_may_ask(void)

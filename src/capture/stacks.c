@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/hot.h"
-#include "base/signals.h"
+#include "base/own_stack.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/autograd.h"
@@ -125,10 +125,20 @@ static bool all_known(const struct walk *walk)
 	return true;
 }
 
-/* What was never seen before gets names; the loader is asked if it has something new. */
-static uint32_t name_walk(struct walk *walk, struct hash128 hash, uint64_t unloaded, bool may_load)
-{
+struct naming {
+	struct walk *walk;
+	struct hash128 hash;
+	uint64_t unloaded;
+	bool may_load;
 	uint32_t id;
+};
+
+/* What was never seen before gets names; the loader is asked if it has something new. */
+static void name_walk(void *argument)
+{
+	struct naming *naming = argument;
+	struct walk *walk = naming->walk;
+	bool may_load = naming->may_load;
 
 	walk_list(walk);
 	if (!python_list(&walk->python))
@@ -154,9 +164,14 @@ static uint32_t name_walk(struct walk *walk, struct hash128 hash, uint64_t unloa
 		record_unlock();
 	}
 	record_lock();
-	id = enter(walk, hash, unloaded);
+	naming->id = enter(walk, naming->hash, naming->unloaded);
 	record_unlock();
-	return id;
+}
+
+static __attribute__((noinline)) uint32_t name_apart(struct naming naming)
+{
+	own_stack_call(name_walk, &naming);
+	return naming.id;
 }
 
 /* What tells a stack from others that may be known in its place, of this process or its maker. */
@@ -199,7 +214,6 @@ static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *wa
 								 bool may_load)
 {
 	uint64_t unloaded = unload_word();
-	struct signals_deferred deferred;
 	struct hash128 hash;
 	uint32_t id;
 
@@ -210,18 +224,30 @@ static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *wa
 		predict_ahead(&memory->predict);
 	if (__builtin_expect(id && !walk->learnt, 1))
 		return id;
-	signals_defer(&deferred);
-	id = name_walk(walk, hash, unloaded, may_load);
-	signals_deliver(&deferred);
-	return id;
+	return name_apart((struct naming){ walk, hash, unloaded, may_load, 0 });
 }
 
-/* A function of its own, or every caller would have the walk on its stack. */
-static __attribute__((noinline)) uint32_t capture_here(void *caller, bool may_load)
+struct capturing {
+	void *caller;
+	bool may_load;
+	uint32_t id;
+};
+
+static void capture_apart(void *argument)
 {
+	struct capturing *capturing = argument;
 	struct walk walk;
 
-	return capture_in(&walk, NULL, caller, NULL, may_load);
+	capturing->id = capture_in(&walk, NULL, capturing->caller, NULL, capturing->may_load);
+}
+
+/* Where there is no room for the walk: not on the host's stack either. */
+static uint32_t capture_here(void *caller, bool may_load)
+{
+	struct capturing capturing = { caller, may_load, 0 };
+
+	own_stack_call(capture_apart, &capturing);
+	return capturing.id;
 }
 
 static HOT_DATA _Atomic uint64_t rooms_used; /* a bit each; never cleared */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/hot.h"
+#include "base/own_stack.h"
 #include "base/peek.h"
-#include "base/signals.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "capture/loader.h"
@@ -117,34 +117,39 @@ void unwind_prepare(void)
 	atomic_store(&unwinder.name, "glibc");
 }
 
-/* Not split in two, which would be a frame more to unwind. */
-__attribute__((noinline)) size_t unwind(void **addresses, size_t capacity)
-{
-	struct signals_deferred deferred;
-	const bool first = !unwind_met;
-	const char *path;
+struct walking {
+	void **addresses;
+	size_t capacity;
 	int count;
+};
+
+static void walk(void *argument)
+{
+	struct walking *walking = argument;
+
+	loader_enter();
+	if (!unwinder.walk || atomic_load_explicit(&unwind_cares, memory_order_relaxed))
+		walking->count = backtrace(walking->addresses, (int)walking->capacity);
+	else
+		walking->count = unwinder.walk(walking->addresses, (int)walking->capacity);
+	loader_leave();
+}
+
+/* A thread's first walk allocates libunwind's thread-local block on the host's heap, each later one
+ * may ask the loader for tables. */
+size_t unwind(void **addresses, size_t capacity)
+{
+	struct walking walking = { addresses, capacity, 0 };
+	const char *path;
 
 	if (!atomic_load_explicit(&unwinder.name, memory_order_acquire) ||
 	    atomic_load_explicit(&loader_silent, memory_order_relaxed))
 		return 0;
 	path = watch_walk();
-	/* A thread's first walk allocates libunwind's thread-local block on the host's heap: a
-	 * handler that came in between and walked would wait for its own thread. */
-	if (__builtin_expect(first, 0))
-		signals_defer(&deferred);
-	loader_enter();
-	if (__builtin_expect(
-		    !unwinder.walk || atomic_load_explicit(&unwind_cares, memory_order_relaxed), 0))
-		count = backtrace(addresses, (int)capacity);
-	else
-		count = unwinder.walk(addresses, (int)capacity);
-	loader_leave();
+	own_stack_call(walk, &walking);
 	unwind_met = true;
-	if (__builtin_expect(first, 0))
-		signals_deliver(&deferred);
 	watch_path(path);
-	return count > 0 ? (size_t)count : 0;
+	return walking.count > 0 ? (size_t)walking.count : 0;
 }
 
 /* Where a handler returns to; the kernel's ABI, by which unwinders know it, too. */

@@ -6,6 +6,7 @@
 
 #include "base/hot.h"
 #include "base/opt.h"
+#include "base/own_stack.h"
 #include "capture/driver.h"
 #include "capture/nvml.h"
 #include "capture/span_parts.h"
@@ -122,27 +123,43 @@ static bool has_source(int device)
 	return *source != USED_UNKNOWN;
 }
 
-/* A figure from a moment when no memory was on the move but this call's own, which is booked. */
-static bool look(const struct span *span, int device, struct used_look *look)
+struct looking {
+	const struct span *span;
+	struct used_look *look;
+	int device;
+	bool seen;
+};
+
+static void look_apart(void *argument)
 {
-	if (!has_source(device))
-		return false;
+	struct looking *looking = argument;
+	struct used_look *look = looking->look;
+
+	if (!has_source(looking->device))
+		return;
 	if (record_is_open())
-		span_refresh_pools(span, device);
-	for (unsigned i = 0; i < TRIES; i++) {
+		span_refresh_pools(looking->span, looking->device);
+	for (unsigned i = 0; i < TRIES && !looking->seen; i++) {
 		uint64_t before = atomic_load(&used_moving);
 
 		if ((uint32_t)before != used_thread.moving)
 			continue;
 		look->t = record_now();
 		look->turn = atomic_fetch_add(&turns, 1);
-		if (!ask(device, &look->used))
-			return false;
+		if (!ask(looking->device, &look->used))
+			return;
 		look->moving = before;
-		if (atomic_load(&used_moving) == before)
-			return true;
+		looking->seen = atomic_load(&used_moving) == before;
 	}
-	return false;
+}
+
+/* A figure from a moment when no memory was on the move but this call's own, which is booked. */
+static bool look(const struct span *span, int device, struct used_look *look)
+{
+	struct looking looking = { span, look, device, false };
+
+	own_stack_call(look_apart, &looking);
+	return looking.seen;
 }
 
 /* --- samples --- */
@@ -223,8 +240,9 @@ enum used_kind used_kind_of_limit(int limit)
 }
 
 /* The first context on a device: who is there already? */
-static void before_context(int device)
+static void before_context(void *argument)
 {
+	const int device = *(int *)argument;
 	struct driver_facts facts;
 	uint64_t left;
 
@@ -259,7 +277,7 @@ void used_begin(struct span *span, enum used_kind kind, int device)
 	span->stepping = true;
 	used_thread.stepping++;
 	if (kind == USED_CONTEXT && !used_devices[device].source)
-		before_context(device);
+		own_stack_call(before_context, &device);
 	else if (!atomic_load(&used_stepping) && !is_fresh(device) && look(span, device, &seen)) {
 		record_lock();
 		used_account(device, &seen, NULL, &seen_by);

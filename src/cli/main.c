@@ -173,7 +173,7 @@ static int close_output(int status)
 
 static int convert(const char *spool, int fd, bool events)
 {
-	const struct document_to to = { fd, NULL };
+	const struct document_to to = { .fd = fd };
 	char why[1000];
 	int error = document_from_spool(spool, &to, DOCUMENT_LOAD | (events ? DOCUMENT_EVENTS : 0),
 					why, sizeof(why));

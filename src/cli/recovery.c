@@ -190,16 +190,19 @@ int recovery_add_ending(const char *path, const struct ending *ending)
 
 static int write_document(const char *spool, const char *output, int fd)
 {
-	struct document_to to = { fd, NULL };
+	struct document_to to = { .fd = fd };
+	struct pack *pack;
 	char why[1000];
-	int error = packed_start(&to.pack, output, fd);
+	int error = packed_start(&pack, output, fd);
 	int ended;
 
 	if (error)
 		return error;
+	to.sink = pack ? pack_write : NULL;
+	to.sink_to = pack;
 	if (document_from_spool(spool, &to, DOCUMENT_EVENTS | DOCUMENT_LOAD, why, sizeof(why)))
 		error = err("%s", why);
-	ended = to.pack ? pack_end(to.pack) : 0;
+	ended = pack ? pack_end(pack) : 0;
 	return error || !ended ? error : err("%s: cannot be written: %s", output, strerror(-ended));
 }
 

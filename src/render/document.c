@@ -12,7 +12,6 @@
 #include "analyse/phases.h"
 #include "analyse/recording.h"
 #include "base/out.h"
-#include "base/pack.h"
 #include "ledger/curve.h"
 #include "render/document_sections.h"
 #include "spool/journal.h"
@@ -190,10 +189,8 @@ int document_write_told(const struct spool *spool, const struct document_to *to,
 	if (buffer == MAP_FAILED)
 		return -ENOMEM;
 	out_init(&out, to->fd, buffer, BUFFER);
-	if (to->pack) {
-		out.sink = pack_write;
-		out.sink_to = to->pack;
-	}
+	out.sink = to->sink;
+	out.sink_to = to->sink_to;
 	error = recording_read(&recording, spool, flags & DOCUMENT_LOAD);
 	if (!error) {
 		error = write_all(&out, &recording, flags, exit, told);
@@ -206,7 +203,7 @@ int document_write_told(const struct spool *spool, const struct document_to *to,
 
 int document_write(const struct spool *spool, int fd, unsigned flags, const char *exit)
 {
-	const struct document_to to = { fd, NULL };
+	const struct document_to to = { .fd = fd };
 
 	return document_write_told(spool, &to, flags, exit, NULL);
 }

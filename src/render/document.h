@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "base/out.h"
 #include "render/oom_text.h"
 #include "spool/spool.h"
 
@@ -17,8 +18,6 @@ enum document_flags {
 	DOCUMENT_LOAD = 2,   /* libraries may be loaded, to demangle names (the tool) */
 };
 
-struct pack;
-
 /* What a document tells that its writer may want to say at once. */
 struct document_told {
 	uint64_t ooms;       /* allocations that failed for want of memory, not caught */
@@ -26,10 +25,11 @@ struct document_told {
 	struct oom_text oom; /* that one, explained */
 };
 
-/* Where a document goes. */
+/* Where a document goes: to the descriptor, or through the sink where there is one. */
 struct document_to {
 	int fd;
-	struct pack *pack; /* in front of fd, left open (base/pack.h); NULL for none */
+	out_sink *sink;
+	void *sink_to;
 };
 
 /*

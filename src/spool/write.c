@@ -3,7 +3,8 @@
  * addresses.
  *
  * No descriptor stays open: daemons close all they find, and a number of ours that the host reuses
- * would have us write into its file. Each growth opens the path anew and compares device and inode.
+ * would have us write into its file. Each growth opens the path anew, in a table of descriptors
+ * that the host has not (base/own_thread.h), and compares device and inode.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +12,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/fd.h"
+#include "base/own_thread.h"
+#include "base/raw_call.h"
 #include "base/signals.h"
 #include "base/text.h"
 #include "spool/spool.h"
@@ -61,15 +62,15 @@ static int reserve_addresses(struct spool *spool)
 static int claim_space(int fd, uint64_t from, uint64_t to)
 {
 	struct rlimit limit;
+	int error;
 
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
 	    to > limit.rlim_cur)
 		return -EFBIG;
-	while (fallocate(fd, 0, (off_t)from, (off_t)(to - from))) {
-		if (errno != EINTR)
-			return -errno;
-	}
-	return 0;
+	do
+		error = (int)raw_call6(SYS_fallocate, fd, 0, (long)from, (long)(to - from), 0, 0);
+	while (error == -EINTR);
+	return error;
 }
 
 static int map_file(struct spool *spool, int fd, uint64_t from, uint64_t to)
@@ -93,39 +94,50 @@ static int grow_memory(struct spool *spool, uint64_t from, uint64_t to)
 static int reopen(const struct spool *spool)
 {
 	struct stat status;
-	int fd = open(spool->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+	int fd = fd_open(spool->path, O_RDWR | O_NOFOLLOW);
 
 	if (fd < 0)
-		return errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EACCES
-			       ? -errno
-			       : -ESTALE;
-	if (fstat(fd, &status) || status.st_dev != spool->device || status.st_ino != spool->inode) {
-		close(fd);
+		return fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -EACCES ? fd
+											: -ESTALE;
+	if (fd_stat(fd, &status) || status.st_dev != spool->device ||
+	    status.st_ino != spool->inode) {
+		fd_close(fd);
 		return -ESTALE;
 	}
 	return fd;
+}
+
+struct growth {
+	struct spool *spool;
+	uint64_t from, to;
+};
+
+static int grow_file(void *argument)
+{
+	const struct growth *growth = argument;
+	int fd = reopen(growth->spool);
+	int error;
+
+	if (fd < 0)
+		return fd;
+	error = claim_space(fd, growth->from, growth->to);
+	if (!error)
+		error = map_file(growth->spool, fd, growth->from, growth->to);
+	fd_close(fd);
+	return error;
 }
 
 static int grow(struct spool *spool, uint64_t blocks)
 {
 	uint64_t from = spool->file_blocks << SPOOL_BLOCK_SHIFT;
 	uint64_t to = blocks << SPOOL_BLOCK_SHIFT;
+	struct growth growth = { spool, from, to };
 	int error;
-	int fd;
 
 	if (to > spool->reserved)
 		return -EOVERFLOW;
-	if (spool->memory) {
-		error = grow_memory(spool, from, to);
-	} else {
-		fd = reopen(spool);
-		if (fd < 0)
-			return fd;
-		error = claim_space(fd, from, to);
-		if (!error)
-			error = map_file(spool, fd, from, to);
-		close(fd);
-	}
+	error = spool->memory ? grow_memory(spool, from, to)
+			      : own_thread_run(grow_file, &growth, false);
 	if (!error)
 		spool->file_blocks = blocks;
 	return error;
@@ -167,20 +179,17 @@ int spool_create_memory(struct spool *spool)
 	return error ? error : start(spool);
 }
 
-int spool_create(struct spool *spool, const char *path)
+static int create(void *argument)
 {
+	struct spool *spool = argument;
 	struct stat status;
 	int error;
-	int fd;
+	int fd = fd_create(spool->path);
 
-	memset(spool, 0, sizeof(*spool));
-	if (text_copy(spool->path, sizeof(spool->path), path) != strlen(path))
-		return -ENAMETOOLONG;
-	fd = fd_create(path);
 	if (fd < 0)
 		return fd;
-	error = fstat(fd, &status) ? -errno : 0;
-	close(fd);
+	error = fd_stat(fd, &status);
+	fd_close(fd);
 	spool->device = status.st_dev;
 	spool->inode = status.st_ino;
 	if (!error)
@@ -188,8 +197,16 @@ int spool_create(struct spool *spool, const char *path)
 	if (!error)
 		error = start(spool);
 	if (error)
-		unlink(path);
+		fd_unlink(spool->path);
 	return error;
+}
+
+int spool_create(struct spool *spool, const char *path)
+{
+	memset(spool, 0, sizeof(*spool));
+	if (text_copy(spool->path, sizeof(spool->path), path) != strlen(path))
+		return -ENAMETOOLONG;
+	return own_thread_run(create, spool, false);
 }
 
 static int extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
@@ -232,21 +249,24 @@ void spool_seal(struct spool *spool)
 	memset(spool->used, 0, sizeof(spool->used));
 }
 
-int spool_copy_in_child(struct spool *spool)
+static int map_copy(void *argument)
 {
+	struct spool *spool = argument;
+	int fd = reopen(spool);
 	void *p;
-	int fd;
 
-	spool->sealed = true;
-	if (spool->memory)
-		return 0;
-	fd = reopen(spool);
 	if (fd < 0)
 		return fd;
 	p = mmap(spool->base, spool->file_blocks << SPOOL_BLOCK_SHIFT, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_FIXED, fd, 0);
-	close(fd);
-	return p == MAP_FAILED ? -errno : 0;
+	fd_close(fd);
+	return p == MAP_FAILED ? -ENOMEM : 0;
+}
+
+int spool_copy_in_child(struct spool *spool)
+{
+	spool->sealed = true;
+	return spool->memory ? 0 : own_thread_run(map_copy, spool, false);
 }
 
 enum spool_stop spool_stop_reason(int error)
@@ -289,12 +309,18 @@ void spool_forget(struct spool *spool)
 	spool->file_blocks = 0;
 }
 
-int spool_unlink(struct spool *spool)
+static int remove_file(void *argument)
 {
+	struct spool *spool = argument;
 	int fd = reopen(spool);
 
 	if (fd < 0)
 		return fd;
-	close(fd);
-	return unlink(spool->path) ? -errno : 0;
+	fd_close(fd);
+	return fd_unlink(spool->path);
+}
+
+int spool_unlink(struct spool *spool)
+{
+	return own_thread_run(remove_file, spool, false);
 }

@@ -35,7 +35,7 @@ static struct {
 /* A spool among the inputs is one, as in the tool. */
 static int convert(const char *spool, int fd, bool events)
 {
-	const struct document_to to = { fd, NULL };
+	const struct document_to to = { .fd = fd };
 	char why[1000];
 	int error = document_from_spool(spool, &to, events ? DOCUMENT_EVENTS : 0, why, sizeof(why));
 

@@ -279,7 +279,7 @@ TEST(from_a_spool_file)
 	char why[256];
 	struct trace trace;
 	int fd = memfd_create("document", 0);
-	const struct document_to to = { fd, NULL };
+	const struct document_to to = { .fd = fd };
 
 	OK(mkdtemp(name));
 	snprintf(spool, sizeof(spool), "%s/t.spool", name);
