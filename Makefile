@@ -310,7 +310,7 @@ DEBUG_LIBRARY := $(BUILD)/debug/libmemtrace.so
 $(DEBUG_LIBRARY): $(LIB_SOURCES) $(TREE_HEADERS) $(BUILD)/flags
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/debug DEBUG=1 OPT=-O0 $@
 
-WATCH_SOURCES := $(addprefix src/base/,watch.c lock.c log.c fd.c signals.c text.c utf8.c)
+WATCH_SOURCES := $(addprefix src/base/,watch.c lock.c log.c fd.c own_thread.c signals.c text.c utf8.c)
 $(TESTS)/debug/promises: tests/debug/promises.c $(WATCH_SOURCES) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(CLI_FLAGS) -DMEMTRACE_DEBUG=1 $(LDFLAGS) -o $@ $(filter %.c,$^)

@@ -55,7 +55,7 @@ static void read_frame(const struct matcher *matcher, size_t i, struct frame_tex
 				: NULL;
 	if (texts->function && !strncmp(texts->function, "_Z", 2)) {
 		texts->symbol = texts->function;
-		texts->function = symbols_demangle(texts->function, 1, matcher->arena);
+		texts->function = symbols_demangle(texts->function, SYMBOLS_LOAD, matcher->arena);
 	}
 	snprintf(texts->whole, sizeof(texts->whole), "%s (%s)",
 		 texts->function ? texts->function : "?",

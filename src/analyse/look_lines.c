@@ -70,7 +70,7 @@ static int name_stacks(struct look_lines *lines, const struct spool *spool)
 	    (spool_count(spool, SPOOL_FRAME) > recording->frames &&
 	     start - lines->named_at < NAMING_SHARE * lines->naming_cost))
 		return 0;
-	error = recording_extend(recording, spool, true);
+	error = recording_extend(recording, spool, SYMBOLS_LOAD);
 	if (error)
 		return error;
 	name_of = realloc(lines->name_of, stacks * sizeof(*name_of));

@@ -91,7 +91,7 @@ static int by_module(const void *a, const void *b)
 }
 
 static void name_module(struct recording *recording, const struct place *places, size_t count,
-			struct symbol_query *queries, bool load)
+			struct symbol_query *queries, enum symbols_names names)
 {
 	const struct spool_module *module = recording_module(recording, places[0].module);
 	const char *path = module ? spool_text(recording->spool, module->path) : NULL;
@@ -109,11 +109,11 @@ static void name_module(struct recording *recording, const struct place *places,
 		if (!queries[i].symbol)
 			continue;
 		name->symbol = queries[i].symbol;
-		name->function = symbols_demangle(queries[i].symbol, load, &recording->arena);
+		name->function = symbols_demangle(queries[i].symbol, names, &recording->arena);
 	}
 }
 
-static int name_frames(struct recording *recording, uint32_t first, bool load)
+static int name_frames(struct recording *recording, uint32_t first, enum symbols_names names)
 {
 	uint32_t frames = recording->frames - first;
 	struct place *places = arena_alloc(&recording->arena, (frames + 1) * sizeof(*places));
@@ -135,7 +135,7 @@ static int name_frames(struct recording *recording, uint32_t first, bool load)
 	for (size_t from = 0; from < count; from = to) {
 		for (to = from + 1; to < count && places[to].module == places[from].module; to++)
 			;
-		name_module(recording, places + from, to - from, queries, load);
+		name_module(recording, places + from, to - from, queries, names);
 	}
 	return 0;
 }
@@ -279,7 +279,8 @@ static int make_room(struct recording *recording)
 	return 0;
 }
 
-int recording_extend(struct recording *recording, const struct spool *spool, bool load)
+int recording_extend(struct recording *recording, const struct spool *spool,
+		     enum symbols_names names)
 {
 	uint32_t first = recording->frames;
 	int error;
@@ -291,16 +292,16 @@ int recording_extend(struct recording *recording, const struct spool *spool, boo
 	recording->frames = (uint32_t)spool_count(spool, SPOOL_FRAME);
 	recording->stacks = (uint32_t)spool_count(spool, SPOOL_STACK);
 	recording->scopes = (uint32_t)spool_count(spool, SPOOL_SCOPE);
-	error = name_frames(recording, first, load);
+	error = name_frames(recording, first, names);
 	return error ? error : recording_see(recording, first);
 }
 
-int recording_read(struct recording *recording, const struct spool *spool, bool load)
+int recording_read(struct recording *recording, const struct spool *spool, enum symbols_names names)
 {
 	int error;
 
 	memset(recording, 0, sizeof(*recording));
-	error = recording_extend(recording, spool, load);
+	error = recording_extend(recording, spool, names);
 	if (!error)
 		error = find_shares(recording);
 	if (!error)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "analyse/symbols.h"
 #include "base/arena.h"
 #include "spool/spool.h"
 
@@ -59,15 +60,17 @@ struct recording {
 	bool damaged;      /* something in the spool made no sense and was left out */
 };
 
-/* `load`: libraries may be loaded to demangle (the tool). 0 or -ENOMEM. */
-int recording_read(struct recording *recording, const struct spool *spool, bool load);
+/* 0 or -ENOMEM. */
+int recording_read(struct recording *recording, const struct spool *spool,
+		   enum symbols_names names);
 
 /*
  * Of a recording that is empty (all 0) or was extended before: names what the spool's frames and
  * stacks have become more by since, and nothing else. The spool must be the same, and lie where it
  * lay. 0 or -ENOMEM.
  */
-int recording_extend(struct recording *recording, const struct spool *spool, bool load);
+int recording_extend(struct recording *recording, const struct spool *spool,
+		     enum symbols_names names);
 void recording_clear(struct recording *recording);
 
 /* The frame, row checked; NULL for a number out of range. */

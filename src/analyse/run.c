@@ -40,7 +40,7 @@ static const char *demangled(struct run *run, const struct trace_frame *frame)
 {
 	if (!frame->function || strncmp(frame->function, "_Z", 2) != 0)
 		return frame->function;
-	return symbols_demangle(frame->function, 1, &run->arena);
+	return symbols_demangle(frame->function, SYMBOLS_LOAD, &run->arena);
 }
 
 static int see_frames(struct run *run)

@@ -175,7 +175,7 @@ int symbols_find(const char *path, const char *build_id, struct symbol_query *qu
 	return 0;
 }
 
-const char *symbols_demangle(const char *symbol, int load, struct arena *arena)
+const char *symbols_demangle(const char *symbol, enum symbols_names names, struct arena *arena)
 {
 	static char *(*demangle)(const char *, char *, size_t *, int *);
 	static bool looked;
@@ -183,10 +183,11 @@ const char *symbols_demangle(const char *symbol, int load, struct arena *arena)
 	char *plain;
 	int status;
 
-	if (strncmp(symbol, "_Z", 2))
+	if (names == SYMBOLS_MANGLED || strncmp(symbol, "_Z", 2))
 		return symbol;
 	if (!looked) {
-		void *handle = dlopen("libstdc++.so.6", RTLD_LAZY | (load ? 0 : RTLD_NOLOAD));
+		void *handle = dlopen("libstdc++.so.6",
+				      RTLD_LAZY | (names == SYMBOLS_LOAD ? 0 : RTLD_NOLOAD));
 
 		looked = true;
 		if (handle)

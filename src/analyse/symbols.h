@@ -25,10 +25,17 @@ struct symbol_query {
 int symbols_find(const char *path, const char *build_id, struct symbol_query *queries, size_t count,
 		 struct arena *arena);
 
+/* Names of C++ functions. */
+enum symbols_names {
+	SYMBOLS_DEMANGLED, /* by the libstdc++ that is there, if there is one */
+	SYMBOLS_LOAD,      /* it may be loaded for them (the tool) */
+	SYMBOLS_MANGLED,   /* as the files spell them: malloc is not to be called */
+};
+
 /*
  * The C++ name in the arena, or the symbol itself when it is no mangled name or nothing here can
- * demangle. `load`: libstdc++ may be loaded for it (the tool); else only one that is there already.
+ * demangle. It takes memory from malloc.
  */
-const char *symbols_demangle(const char *symbol, int load, struct arena *arena);
+const char *symbols_demangle(const char *symbol, enum symbols_names names, struct arena *arena);
 
 #endif

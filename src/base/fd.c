@@ -43,7 +43,7 @@ bool fd_exists(const char *path)
 int fd_create(const char *path)
 {
 	int fd = fd_open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW);
-	struct stat status;
+	struct stat status = { 0 };
 
 	if (fd < 0)
 		return fd;
@@ -54,12 +54,6 @@ int fd_create(const char *path)
 	return fd;
 }
 
-static int rename_with(const char *from, const char *to, unsigned flags)
-{
-	return (int)raw_call6(SYS_renameat2, AT_FDCWD, raw_address(from), AT_FDCWD, raw_address(to),
-			      flags, 0);
-}
-
 /*
  * Not every file system can promise that by itself (and not every sandbox lets it be asked for); of
  * those that cannot, some have links, which fail on an existing name, too. A bucket that is mounted
@@ -67,7 +61,8 @@ static int rename_with(const char *from, const char *to, unsigned flags)
  */
 int fd_rename_new(const char *from, const char *to)
 {
-	int error = rename_with(from, to, RENAME_NOREPLACE);
+	int error = (int)raw_call6(SYS_renameat2, AT_FDCWD, raw_address(from), AT_FDCWD,
+				   raw_address(to), RENAME_NOREPLACE, 0);
 	int fd;
 
 	if (error != -EINVAL && error != -EPERM)
@@ -82,7 +77,8 @@ int fd_rename_new(const char *from, const char *to)
 	if (fd < 0)
 		return fd;
 	fd_close(fd);
-	error = rename_with(from, to, 0);
+	error = (int)raw_call6(SYS_renameat, AT_FDCWD, raw_address(from), AT_FDCWD, raw_address(to),
+			       0, 0);
 	if (error)
 		fd_unlink(to);
 	return error;

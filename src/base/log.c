@@ -45,6 +45,7 @@ static bool still_stderr(void)
 enum {
 	PIECE = 4096, /* PIPE_BUF: a pipe that can be written to takes as much without waiting */
 	PATIENCE_MS = 100,
+	PARTS = 15,
 };
 
 /* A pipe that nobody reads any more, or a terminal that is stopped, would hold the host for ever.
@@ -78,18 +79,12 @@ static int write_out(void *lines)
 	return 0;
 }
 
-struct said {
-	const char *first;
-	va_list others;
-};
-
-static int join_and_write(void *argument)
+static int join_and_write(void *parts)
 {
 	char line[2048] = "memtrace: ";
-	struct said *said = argument;
 
-	for (const char *part = said->first; part; part = va_arg(said->others, const char *))
-		text_append(line, sizeof(line) - 1, part);
+	for (const char *const *part = parts; *part; part++)
+		text_append(line, sizeof(line) - 1, *part);
 	utf8_clean(line); /* paths and programs' names are in it */
 	text_append(line, sizeof(line), "\n");
 	return write_out(line);
@@ -97,13 +92,18 @@ static int join_and_write(void *argument)
 
 void log_say(const char *part, ...)
 {
-	struct said said = { .first = part };
+	const char *parts[PARTS + 1] = { NULL };
+	va_list others;
 
 	if (!log_state.ready || log_state.quiet)
 		return;
-	va_start(said.others, part);
-	own_thread_run(join_and_write, &said, false);
-	va_end(said.others);
+	va_start(others, part);
+	for (int i = 0; part && i < PARTS; i++) {
+		parts[i] = part;
+		part = va_arg(others, const char *);
+	}
+	va_end(others);
+	own_thread_run(join_and_write, parts, false);
 }
 
 void log_lines(const char *lines)

@@ -28,6 +28,13 @@ enum {
 enum { ZSTD_PARAMETER_LEVEL = 100, ZSTD_PARAMETER_CHECKSUM = 201 };
 enum { ZSTD_CONTINUE = 0, ZSTD_END = 2 };
 
+/* ZSTD_customMem, passed by value. */
+struct zstd_memory {
+	void *(*take)(void *unused, size_t size);
+	void (*give)(void *unused, void *p);
+	void *unused;
+};
+
 struct zstd_in {
 	const void *bytes;
 	size_t size, at;
@@ -46,7 +53,7 @@ struct gzip {
 };
 
 struct zstd {
-	void *(*create)(void);
+	void *(*create)(struct zstd_memory memory);
 	size_t (*set)(void *context, int parameter, int value);
 	size_t (*go)(void *context, struct zstd_out *out, struct zstd_in *in, int directive);
 	unsigned (*failed)(size_t result);
@@ -81,12 +88,12 @@ enum pack_kind pack_named(const char *path)
 	return PACK_NONE;
 }
 
-/* --- gzip --- */
+/* --- memory --- */
 
-/* zlib would take the host's malloc. What lies in front of a piece remembers its size. */
-static void *take(void *unused, unsigned items, unsigned size)
+/* Both would take the host's malloc. What lies before a piece remembers its size. */
+static void *take(void *unused, size_t size)
 {
-	size_t bytes = (size_t)items * size + FRONT;
+	size_t bytes = size + FRONT;
 	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	(void)unused;
@@ -104,6 +111,13 @@ static void give(void *unused, void *p)
 	munmap(begin, *(size_t *)(void *)begin);
 }
 
+/* --- gzip --- */
+
+static void *take_items(void *unused, unsigned items, unsigned size)
+{
+	return take(unused, (size_t)items * size);
+}
+
 static int gzip_start(struct gzip *gzip, pack_find *find, void *from)
 {
 	*(void **)&gzip->init = find(from, "deflateInit2_");
@@ -111,7 +125,7 @@ static int gzip_start(struct gzip *gzip, pack_find *find, void *from)
 	*(void **)&gzip->end = find(from, "deflateEnd");
 	if (!gzip->init || !gzip->go || !gzip->end)
 		return -ENOTSUP;
-	gzip->stream.zalloc = take;
+	gzip->stream.zalloc = take_items;
 	gzip->stream.zfree = give;
 	switch (gzip->init(&gzip->stream, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
 			   Z_DEFAULT_STRATEGY, ZLIB_VERSION, (int)sizeof(gzip->stream))) {
@@ -148,14 +162,19 @@ static int gzip_write(struct pack *pack, const char *bytes, size_t length, bool 
 
 static int zstd_start(struct zstd *zstd, pack_find *find, void *from)
 {
-	*(void **)&zstd->create = find(from, "ZSTD_createCCtx");
+	struct zstd_memory memory = { 0 };
+
+	*(void **)&zstd->create = find(from, "ZSTD_createCCtx_advanced");
 	*(void **)&zstd->set = find(from, "ZSTD_CCtx_setParameter");
 	*(void **)&zstd->go = find(from, "ZSTD_compressStream2");
 	*(void **)&zstd->failed = find(from, "ZSTD_isError");
 	*(void **)&zstd->end = find(from, "ZSTD_freeCCtx");
 	if (!zstd->create || !zstd->set || !zstd->go || !zstd->failed || !zstd->end)
 		return -ENOTSUP;
-	zstd->context = zstd->create();
+	memory.take = take;
+	__asm__("" : "+m"(memory)); /* or the two would be a table of pointers (base/rows.h) */
+	memory.give = give;
+	zstd->context = zstd->create(memory);
 	if (!zstd->context)
 		return -ENOMEM;
 	zstd->set(zstd->context, ZSTD_PARAMETER_LEVEL, ZSTD_LEVEL);

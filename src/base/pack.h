@@ -34,7 +34,7 @@ struct pack;
 
 /*
  * What is written to the pack goes compressed to fd, which stays the caller's. 0, -ENOTSUP when a
- * function is missing, or -ENOMEM. Takes its memory by mmap; zstd has its own from malloc.
+ * function is missing, or -ENOMEM. Takes its memory by mmap.
  */
 int pack_start(struct pack **pack, enum pack_kind kind, int fd, pack_find *find, void *from);
 

@@ -158,16 +158,21 @@ bool bound_past_us(void)
 	return search.past;
 }
 
-/* The slot has the loader's own entry until somebody calls through it, or binds it here. */
-static void bind(uintptr_t base, const struct dynamic *dynamic, const ElfW(Rela) * relocation)
+/*
+ * ThreadSanitizer, where it is compiled in (check-tsan), has to see what is called, and the loader
+ * has protected the slots there.
+ */
+#ifdef __SANITIZE_THREAD__
+void bound_bind(void)
 {
-	const char *name =
-		dynamic->names + dynamic->symbols[ELF64_R_SYM(relocation->r_info)].st_name;
-	_Atomic(void *) *slot = (void *)(base + relocation->r_offset);
-	void *function = resolve_dlsym(RTLD_DEFAULT, name);
+}
+#else
+/* What malloc gave goes back to the same, whoever stands before libc there. */
+static void *find_own(void *libc, const char *name)
+{
+	void *own = libc && strcmp(name, "free") != 0 ? resolve_dlsym(libc, name) : NULL;
 
-	if (function)
-		atomic_store(slot, function);
+	return own ? own : resolve_dlsym(RTLD_DEFAULT, name);
 }
 
 void bound_bind(void)
@@ -176,12 +181,22 @@ void bound_bind(void)
 	static atomic_bool done;
 	struct dl_phdr_info own = { .dlpi_addr = (uintptr_t)__ehdr_start };
 	struct dynamic dynamic = { 0 };
+	void *libc;
 
 	if (atomic_load(&loader_silent) || atomic_exchange(&done, true))
 		return;
 	read_dynamic(&own, _DYNAMIC, &dynamic);
 	loader_enter();
-	for (size_t i = 0; i < dynamic.bytes[0] / sizeof(ElfW(Rela)); i++)
-		bind(own.dlpi_addr, &dynamic, &dynamic.relocations[0][i]);
+	libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	for (size_t i = 0; i < dynamic.bytes[0] / sizeof(ElfW(Rela)); i++) {
+		const ElfW(Rela) *slot = &dynamic.relocations[0][i];
+		const ElfW(Sym) *symbol = &dynamic.symbols[ELF64_R_SYM(slot->r_info)];
+		void *function = find_own(libc, dynamic.names + symbol->st_name);
+
+		if (function)
+			atomic_store((_Atomic(void *) *)(own.dlpi_addr + slot->r_offset), function);
+	}
+	dlerror();
 	loader_leave();
 }
+#endif

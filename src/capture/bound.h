@@ -11,9 +11,10 @@
 bool bound_past_us(void);
 
 /*
- * Binds, once, all that this library calls of others, which the Makefile leaves to the first call
- * of each (LIB_LAYOUT): a lookup takes 2 KiB of the caller's stack, which a handler may not have.
- * Takes the loader's lock.
+ * Binds, once, all that this library calls of libc, to libc itself. The Makefile leaves each to its
+ * first call (LIB_LAYOUT), but a lookup takes 2 KiB of the caller's stack, which a handler may not
+ * have, and another preload that stands before libc may have ended when our end comes, or tell
+ * another time than the kernel does (libfaketime). Takes the loader's lock.
  */
 void bound_bind(void);
 

@@ -2,7 +2,6 @@
 #include "capture/facts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -125,20 +124,15 @@ static const char *other_directory(unsigned i)
 	return i < 3 ? directories[i] : NULL;
 }
 
-static bool exists(const char *path)
-{
-	return !faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW);
-}
-
 /*
  * The spool, unless there is one or the output is there already. Another process may have had this
  * name until just now: it writes its document first, and then its spool goes.
  */
 static int create_unless_there(const struct paths *paths, struct spool *spool)
 {
-	int error = exists(paths->output) ? -EEXIST : spool_create(spool, paths->spool);
+	int error = fd_exists(paths->output) ? -EEXIST : spool_create(spool, paths->spool);
 
-	if (!error && exists(paths->output)) {
+	if (!error && fd_exists(paths->output)) {
 		spool_unlink(spool);
 		spool_close(spool);
 		error = -EEXIST;

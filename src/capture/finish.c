@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/fd.h"
 #include "base/log.h"
@@ -14,10 +15,10 @@
 #include "base/own_thread.h"
 #include "base/pack.h"
 #include "base/path.h"
+#include "base/raw_call.h"
 #include "base/rows.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "capture/loader.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
 #include "render/document.h"
@@ -73,30 +74,26 @@ static const char missing_notes[PACK_KINDS][80] = {
 };
 
 /* What else the process has of its symbols stays as it is bound: RTLD_LOCAL. Never given back. */
-static bool load_pack(enum pack_kind kind)
+void finish_load(void)
 {
-	int saved = errno;
+	enum pack_kind kind = pack_named(opt_text(OPT_ID_output));
 	void *handle;
-	bool started;
 
-	loader_enter();
+	if (!kind)
+		return;
 	handle = dlopen(pack_rows[kind].library, RTLD_NOW | RTLD_LOCAL);
-	started = handle && !pack_start(&compression.pack, kind, -1, resolve_dlsym, handle);
-	loader_leave();
-	errno = saved;
-	return started;
+	if (!handle || pack_start(&compression.pack, kind, -1, resolve_dlsym, handle))
+		record_note(missing_notes[kind]);
 }
 
-void finish_prepare(struct paths *paths, bool ask)
+static void name_without(struct paths *paths)
 {
 	enum pack_kind kind = pack_named(paths->output);
 
-	if (!kind || (ask && !atomic_load(&loader_silent) && load_pack(kind)))
+	if (!kind || compression.pack)
 		return;
 	compression.missing = pack_rows[kind].library;
 	paths->output[strlen(paths->output) - strlen(pack_rows[kind].suffix)] = '\0';
-	if (ask)
-		record_note(missing_notes[kind]);
 }
 
 struct piece_to {
@@ -111,22 +108,6 @@ static int write_piece(void *argument, const char *bytes, size_t length)
 
 	own_thread_rest();
 	return to->pack ? pack_write(to->pack, bytes, length) : fd_write_all(to->fd, bytes, length);
-}
-
-/* Writes the document, compressed when it was named so: 0 or -errno. */
-static int write_document(struct spool *spool, int fd, struct document_told *told)
-{
-	struct piece_to piece_to = { fd, compression.pack };
-	const struct document_to to = { fd, write_piece, &piece_to };
-	int error;
-	int ended;
-
-	if (compression.pack)
-		pack_to(compression.pack, fd);
-	error = document_write_told(spool, &to, DOCUMENT_EVENTS, "exit", told);
-	ended = compression.pack ? pack_end(compression.pack) : 0;
-	compression.pack = NULL;
-	return error ? error : ended;
 }
 
 /* --- names --- */
@@ -160,12 +141,32 @@ int finish_status(void)
 	return exit_status;
 }
 
-void finish_watch(void)
+/* What at_quick_exit() is: that one is linked into each library. */
+int __cxa_at_quick_exit(void (*handler)(void *), void *library);
+
+void finish_watch(void (*end)(void))
 {
 	static atomic_bool watching;
 
-	if (!atomic_exchange(&watching, true))
-		on_exit(note_status, NULL);
+	if (atomic_exchange(&watching, true))
+		return;
+	on_exit(note_status, NULL);
+	__cxa_at_quick_exit((void (*)(void *))end, NULL);
+}
+
+/* By whichever thread finds it on exit()'s list: the one that writes, when it has written. */
+static void wait_written(int status, void *unused)
+{
+	const struct timespec nap = { 0, 1000000 };
+
+	(void)status, (void)unused;
+	while (atomic_load(&writing) == record_pid())
+		raw_call(SYS_nanosleep, raw_address(&nap), 0, 0);
+}
+
+void finish_begin(void)
+{
+	on_exit(wait_written, NULL);
 }
 
 /* In one write, so that nobody's lines come in between. */
@@ -209,10 +210,29 @@ static void say_written(const char *trace, const struct document_told *told, boo
 static struct ending {
 	struct spool *spool;
 	const struct paths *paths;
+	bool in_handler;
 	struct document_told told;
 	char partial[4096];
 	char final[4096];
 } ending;
+
+/* Writes the document, compressed when it was named so: 0 or -errno. */
+static int write_document(struct spool *spool, int fd, struct document_told *told)
+{
+	struct piece_to piece_to = { fd, compression.pack };
+	const struct document_to to = { fd, write_piece, &piece_to };
+	int error;
+	int ended;
+
+	if (compression.pack)
+		pack_to(compression.pack, fd);
+	error = document_write_told(spool, &to,
+				    DOCUMENT_EVENTS | (ending.in_handler ? DOCUMENT_MANGLED : 0),
+				    "exit", told);
+	ended = compression.pack ? pack_end(compression.pack) : 0;
+	compression.pack = NULL;
+	return error ? error : ended;
+}
 
 static int write_ending(void *unused)
 {
@@ -237,13 +257,15 @@ static int write_ending(void *unused)
 	return error;
 }
 
-void finish_write(struct spool *spool, const struct paths *paths)
+void finish_write(struct spool *spool, struct paths *paths, bool in_handler)
 {
 	int error = begin_writing() ? 0 : -EBUSY;
 	bool explained;
 
+	name_without(paths);
 	ending.spool = spool;
 	ending.paths = paths;
+	ending.in_handler = in_handler;
 	ending.told.survived = true;
 	if (!error) {
 		error = own_thread_run(write_ending, NULL, true);

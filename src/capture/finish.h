@@ -7,17 +7,17 @@
 #include "capture/facts.h"
 
 /*
- * Ahead of finish_write(), with no lock held: a name that asks for a compressed document has its
- * library loaded, or loses that part of itself, which a note says. `ask` is false where the loader
- * must be left alone and nothing can be noted any more.
+ * A name that asks for a compressed document has its library loaded; where that cannot be, a note
+ * says so, and the name loses that part at the end. Asks the loader.
  */
-void finish_prepare(struct paths *paths, bool ask);
+void finish_load(void);
 
 /*
  * Writes the document to a temporary name, renames it (never over an existing file), and removes
- * the spool. When that fails the spool stays, and one line says so.
+ * the spool. When that fails the spool stays, and one line says so. `in_handler`: of a signal,
+ * which may have come in the middle of malloc().
  */
-void finish_write(struct spool *spool, const struct paths *paths);
+void finish_write(struct spool *spool, struct paths *paths, bool in_handler);
 
 /*
  * A document of what is recorded so far (its process is `running`), written from a copy of the
@@ -28,10 +28,14 @@ void finish_write(struct spool *spool, const struct paths *paths);
 int finish_dump(const struct spool *spool, const char *output);
 
 /*
- * The exit status is known to finish_write() from now on. Once main() runs: what exit() calls is
- * called in the reverse order of coming, and ours must come before the destructors.
+ * The exit status is known to finish_write() from now on, and quick_exit() calls `end`. Once main()
+ * runs: what exit() calls is called in the reverse order of coming, and ours must come before the
+ * destructors.
  */
-void finish_watch(void);
+void finish_watch(void (*end)(void));
+
+/* Another thread that comes to exit() waits from now on until the document is written. */
+void finish_begin(void);
 
 /* -1 while it is not known. */
 int finish_status(void);

@@ -258,7 +258,7 @@ __attribute__((constructor)) START_CODE static void begin(int count, char **word
 	}
 }
 
-__attribute__((destructor)) START_CODE static void end(void)
+__attribute__((destructor)) START_CODE void life_finish(void)
 {
 	int saved;
 

@@ -11,4 +11,7 @@ bool life_preloaded(void);
 /* A door or a row of ours is used for the first time: from here on forks are looked at. */
 void life_begin(void);
 
+/* The end of the process: the trace is written. Once; later calls find nothing to do. */
+void life_finish(void);
+
 #endif

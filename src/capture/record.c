@@ -23,6 +23,7 @@
 #include "capture/choose.h"
 #include "capture/control.h"
 #include "capture/finish.h"
+#include "capture/life.h"
 #include "capture/loader.h"
 #include "capture/now.h"
 #include "capture/python.h"
@@ -164,11 +165,12 @@ static void prepare(void *unused)
 {
 	(void)unused;
 	loader_enter();
-	finish_watch();
+	finish_watch(life_finish);
 	unwind_prepare();
 	python_prepare(resolve_dlsym);
 	torch_prepare();
 	autograd_prepare();
+	finish_load();
 	loader_leave();
 }
 

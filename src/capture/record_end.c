@@ -15,6 +15,7 @@
 #include "capture/finish.h"
 #include "capture/loader.h"
 #include "capture/modules.h"
+#include "capture/unwind.h"
 #include "spool/txn.h"
 
 /* CUDA ran in this process and no call of it came through any door: RTLD_DEEPBIND or dlmopen. */
@@ -50,7 +51,6 @@ static void ask_last(void *unused)
 	(void)unused;
 	modules_refresh();
 	control_check_signal();
-	finish_prepare(&recorder.paths, true);
 	if (!atomic_load(&loader_silent) && bound_past_us())
 		record_note("a library calls the CUDA runtime past every preload "
 			    "(RTLD_DEEPBIND): seen at the driver only");
@@ -60,20 +60,23 @@ void record_finish(void)
 {
 	struct signals_deferred deferred;
 	struct spool_header *header;
+	bool in_handler = false;
 
 	record_notice_fork();
 	if (!atomic_load(&record_process.open)) {
 		tell_if_blind();
 		return;
 	}
+	finish_begin();
 	/* The loader is asked: a handler that walked the stack in between would wait for a thread
 	 * that has libunwind's lock and waits for the loader's. */
 	signals_defer(&deferred);
 	if (record_inside()) {
 		/* exit() in a signal handler: what it interrupted will never go on. */
+		in_handler = true;
 		txn_cancel(&recorder.spool);
-		finish_prepare(&recorder.paths, false);
 	} else {
+		in_handler = unwind_is_met() && unwind_signal(NULL);
 		own_stack_call(ask_last, NULL);
 		record_lock();
 		facts_late(&recorder.intern);
@@ -95,5 +98,5 @@ void record_finish(void)
 		atomic_store(&header->stop, SPOOL_CLOSED);
 	spool_seal(&recorder.spool);
 	record_unlock();
-	finish_write(&recorder.spool, &recorder.paths);
+	finish_write(&recorder.spool, &recorder.paths, in_handler);
 }

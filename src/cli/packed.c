@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 #ifdef HAVE_ZSTD
+#define ZSTD_STATIC_LINKING_ONLY 1 /* ZSTD_createCCtx_advanced() */
 #include <zstd.h>
 #define ZSTD_VERSION_HERE ZSTD_versionString()
 #else
@@ -29,7 +30,7 @@ static const struct {
 	{ "deflate", (void *)deflate },
 	{ "deflateEnd", (void *)deflateEnd },
 #ifdef HAVE_ZSTD
-	{ "ZSTD_createCCtx", (void *)ZSTD_createCCtx },
+	{ "ZSTD_createCCtx_advanced", (void *)ZSTD_createCCtx_advanced },
 	{ "ZSTD_CCtx_setParameter", (void *)ZSTD_CCtx_setParameter },
 	{ "ZSTD_compressStream2", (void *)ZSTD_compressStream2 },
 	{ "ZSTD_isError", (void *)ZSTD_isError },

@@ -174,6 +174,13 @@ static int write_all(struct out *out, struct recording *recording, unsigned flag
 	return error;
 }
 
+static enum symbols_names names_of(unsigned flags)
+{
+	if (flags & DOCUMENT_MANGLED)
+		return SYMBOLS_MANGLED;
+	return flags & DOCUMENT_LOAD ? SYMBOLS_LOAD : SYMBOLS_DEMANGLED;
+}
+
 int document_write_told(const struct spool *spool, const struct document_to *to, unsigned flags,
 			const char *exit, struct document_told *told)
 {
@@ -191,7 +198,7 @@ int document_write_told(const struct spool *spool, const struct document_to *to,
 	out_init(&out, to->fd, buffer, BUFFER);
 	out.sink = to->sink;
 	out.sink_to = to->sink_to;
-	error = recording_read(&recording, spool, flags & DOCUMENT_LOAD);
+	error = recording_read(&recording, spool, names_of(flags));
 	if (!error) {
 		error = write_all(&out, &recording, flags, exit, told);
 		recording_clear(&recording);
@@ -222,7 +229,7 @@ int document_from_spool(const char *path, const struct document_to *to, unsigned
 		exit = "running";
 	else if (spool.header->end)
 		exit = "exit";
-	error = document_write_told(&spool, to, flags | DOCUMENT_LOAD, exit, NULL);
+	error = document_write_told(&spool, to, flags, exit, NULL);
 	if (error)
 		snprintf(why, size, "%s: its document could not be written: %s", path,
 			 strerror(-error));

@@ -14,8 +14,9 @@
 #include "spool/spool.h"
 
 enum document_flags {
-	DOCUMENT_EVENTS = 1, /* `events` is filled; without it it is there, and empty */
-	DOCUMENT_LOAD = 2,   /* libraries may be loaded, to demangle names (the tool) */
+	DOCUMENT_EVENTS = 1,  /* `events` is filled; without it it is there, and empty */
+	DOCUMENT_LOAD = 2,    /* libraries may be loaded, to demangle names (the tool) */
+	DOCUMENT_MANGLED = 4, /* no name is demangled: malloc is not to be called */
 };
 
 /* What a document tells that its writer may want to say at once. */

@@ -265,8 +265,18 @@ static int map_copy(void *argument)
 
 int spool_copy_in_child(struct spool *spool)
 {
+	size_t size = spool->file_blocks << SPOOL_BLOCK_SHIFT;
+	void *p;
+
 	spool->sealed = true;
-	return spool->memory ? 0 : own_thread_run(map_copy, spool, false);
+	if (spool->memory)
+		return 0;
+	/* The child has a hole there (MADV_DONTFORK), where the stack of a thread might come. */
+	p = mmap(spool->base, size, PROT_NONE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (p != (void *)spool->base)
+		return -EEXIST;
+	return own_thread_run(map_copy, spool, false);
 }
 
 enum spool_stop spool_stop_reason(int error)

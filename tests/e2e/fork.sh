@@ -196,9 +196,16 @@ is 'it is nobody else'\''s to read' "$(stat -c %a "$new")" 600
 # One that has the name until its document is there, just before this one has it.
 rm -f ./*.json ./*.spool
 : >late.json
-LD_PRELOAD="$LIBRARY:$E2E/libnoroom.so" NOROOM_MAKES=$PWD/late.1.json MEMTRACE_OUTPUT=$PWD/late.json "$SAMPLES/leak" \
-	>/dev/null 2>&1
-is 'a number that another process has just used up: the next one' "$(echo late*)" 'late.1.json late.2.json late.json'
+# It is taken while the first claim of space waits.
+LD_PRELOAD="$LIBRARY" MEMTRACE_OUTPUT=$PWD/late.json strace -f --seccomp-bpf -o late.log \
+	-e trace=fallocate -e inject=fallocate:delay_enter=1000000:when=1 "$SAMPLES/leak" >/dev/null 2>&1 &
+for _ in $(seq 1000); do
+	[ ! -e late.1.spool ] || break
+	sleep 0.01
+done
+: >late.1.json
+wait
+is 'a number that another process has just used up: the next one' "$(echo late*.json)" 'late.1.json late.2.json late.json'
 
 # Ten at once, of one name.
 rm -f ./*.json ./*.spool

@@ -87,36 +87,36 @@ else
 fi
 
 # --- no space, whatever the file system says of it ----------------------------------------------------
-# 122 is EDQUOT, 28 ENOSPC, 95 EOPNOTSUPP.
-for error in 122 28; do
-	for after in 0 1 3; do
-		traced env LD_PRELOAD="$LIBRARY:$E2E/libnoroom.so" NOROOM_ERRNO=$error NOROOM_AFTER=$after \
-			"$SAMPLES/churn" $pairs $threads
-		undisturbed "error $error after $after claims" $?
-		if [ $after -lt 2 ]; then # not even the first rows
-			is "error $error after $after claims: no file is left" "$(find . -name "trace$traced_number.*")" ''
-		else
-			sound "error $error after $after claims" "$TRACE"
-		fi
+# The library's system calls go past libc: it is the kernel whose answers are replaced.
+refuse="strace -f --seccomp-bpf -o refused.log -e trace=fallocate,renameat2,linkat"
+# shellcheck disable=SC2086  # several words
+if ! $refuse -e inject=fallocate:error=ENOSPC true 2>/dev/null; then
+	skip 'a kernel that refuses' 'strace cannot trace here'
+else
+	for error in EDQUOT ENOSPC; do
+		traced $refuse -e inject=fallocate:error=$error "$SAMPLES/churn" $pairs $threads
+		undisturbed "$error at the first claim" $?
+		is "$error at the first claim: no file is left" "$(find . -name "trace$traced_number.*")" ''
 	done
-done
-traced env LD_PRELOAD="$LIBRARY:$E2E/libnoroom.so" NOROOM_ERRNO=95 NOROOM_BUT=/dev/shm "$SAMPLES/churn" $pairs $threads
-is 'no fallocate here: the status is the program'\''s' "$?" 0
-is 'no fallocate here: the spool lay elsewhere, one line at the end' "$(cat "$ERR")" "memtrace: wrote $TRACE"
-is 'no fallocate here: the whole trace' "$(grep -c '^{"seq"' "$TRACE")" "$((2 * threads * (pairs + 1)))"
-is 'no fallocate here: no spool is left elsewhere' "$(find /dev/shm -name "trace$traced_number.spool" -newer plain.out)" ''
-traced env LD_PRELOAD="$LIBRARY:$E2E/libnoroom.so" NOROOM_ERRNO=95 TMPDIR=/nowhere/at/all "$SAMPLES/churn" $pairs $threads
-undisturbed 'no fallocate anywhere, and no TMPDIR' $?
+	traced $refuse -e inject=fallocate:error=EOPNOTSUPP -P "$PWD/trace$((traced_number + 1)).spool" \
+		"$SAMPLES/churn" $pairs $threads
+	is 'no fallocate here: the status is the program'\''s' "$?" 0
+	is 'no fallocate here: the spool lay elsewhere, one line at the end' "$(cat "$ERR")" "memtrace: wrote $TRACE"
+	is 'no fallocate here: the whole trace' "$(grep -c '^{"seq"' "$TRACE")" "$((2 * threads * (pairs + 1)))"
+	is 'no fallocate here: no spool is left elsewhere' "$(find /dev/shm -name "trace$traced_number.spool" -newer plain.out)" ''
+	traced env TMPDIR=/nowhere/at/all $refuse -e inject=fallocate:error=EOPNOTSUPP "$SAMPLES/churn" $pairs $threads
+	undisturbed 'no fallocate anywhere, and no TMPDIR' $?
 
-traced env LD_PRELOAD="$LIBRARY:$E2E/libnoroom.so" NOROOM_ERRNO=95 NOROOM_BUT=/dev/shm NOROOM_NAMES=1 "$SAMPLES/leak"
-is 'a mounted bucket, without links: one line at the end' "$(cat "$ERR")" "memtrace: wrote $TRACE"
-is 'a mounted bucket, without links: the trace, and nothing beside it' "$(ls "${TRACE%.json}"*)" "$TRACE"
-ok 'a mounted bucket, without links: it keeps its promises' validate "$TRACE"
-traced "$E2E/ends" _exit
-ok 'a mounted bucket, without links: recover writes there' \
-	env LD_PRELOAD="$E2E/libnoroom.so" NOROOM_NAMES=1 memtrace recover "${TRACE%.json}.spool"
-fails 3 'is there already' env LD_PRELOAD="$E2E/libnoroom.so" NOROOM_NAMES=1 \
-	memtrace recover "${TRACE%.json}.spool" -o "$TRACE"
+	refuse="$refuse -e inject=renameat2:error=EINVAL -e inject=linkat:error=EPERM"
+	traced $refuse "$SAMPLES/leak"
+	is 'a mounted bucket, without links: one line at the end' "$(cat "$ERR")" "memtrace: wrote $TRACE"
+	is 'a mounted bucket, without links: the trace, and nothing beside it' "$(ls "${TRACE%.json}"*)" "$TRACE"
+	ok 'a mounted bucket, without links: it keeps its promises' validate "$TRACE"
+	traced "$E2E/ends" _exit
+	ok 'a mounted bucket, without links: recover writes there' \
+		$refuse memtrace recover "${TRACE%.json}.spool"
+	fails 3 'is there already' $refuse memtrace recover "${TRACE%.json}.spool" -o "$TRACE"
+fi
 
 # --- others write to the spool's file -----------------------------------------------------------------
 # While its process lives a page that is gone is SIGBUS, which only the host could handle. Afterwards
@@ -180,13 +180,13 @@ traced sh limited.sh -n 3 "$SAMPLES/leak"
 is 'no descriptor left: the program fails as it does without' "$?" \
 	"$(sh limited.sh -n 3 "$SAMPLES/leak" >/dev/null 2>&1; echo $?)"
 
+# The table of descriptors that files of ours are in is none of the program's.
 for descriptors in 16 64; do
 	traced sh limited.sh -n $descriptors "$E2E/descriptors" 400000
 	is "every one of $descriptors descriptors is taken: the status is the program's" "$?" 7
 	is "every one of $descriptors descriptors is taken: so is the output" "$(cat "$OUT")" 'all taken, 400000 pairs'
-	has "every one of $descriptors descriptors is taken: why is told" "$ERR" 'Too many open files'
-	ok "every one of $descriptors descriptors is taken: two lines at most" [ "$(wc -l <"$ERR")" -le 2 ]
-	sound "every one of $descriptors descriptors is taken" "$TRACE"
+	is "every one of $descriptors descriptors is taken: one line at the end" "$(cat "$ERR")" "memtrace: wrote $TRACE"
+	is "every one of $descriptors descriptors is taken: the whole trace" "$(grep -c '^{"seq"' "$TRACE")" 800001
 done
 
 traced "$PYTHON" -c '

@@ -190,8 +190,8 @@ TEST(estimates_are_right_on_the_average)
 		start(&exact, 0);
 		start(&sampled, INTERVAL);
 		run_steps(SEED + run);
-		EQ(recording_read(&exact.recording, &exact.spool, false), 0);
-		EQ(recording_read(&sampled.recording, &sampled.spool, false), 0);
+		EQ(recording_read(&exact.recording, &exact.spool, SYMBOLS_DEMANGLED), 0);
+		EQ(recording_read(&sampled.recording, &sampled.spool, SYMBOLS_DEMANGLED), 0);
 		compare_sums();
 		take_errors(run);
 		finish(&exact);
