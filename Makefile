@@ -254,6 +254,7 @@ GENERATOR_OBJECTS := $(patsubst tests/%.c,$(TESTS)/%.o,$(wildcard tests/generato
 # tests/e2e/lib*.c are libraries that the programs beside them load.
 E2E_LIBRARIES := $(patsubst tests/e2e/%.c,$(TESTS)/e2e/%.so,$(wildcard tests/e2e/lib*.c))
 E2E_PROGRAMS := $(patsubst tests/e2e/%.c,$(TESTS)/e2e/%,$(filter-out tests/e2e/lib%,$(wildcard tests/e2e/*.c)))
+GUEST_PROGRAMS := $(patsubst tests/%.c,$(TESTS)/%,$(wildcard tests/guest/*.c))
 
 # The corners in which the simulation and a GPU must answer alike.
 AGREE := $(if $(wildcard tests/fake/agree.c),$(TESTS)/agree)
@@ -282,6 +283,10 @@ $(TESTS)/python_probe.so: tests/unit/python_probe.c $(TESTS)/lib.a
 		$(filter %.c %.a,$^) -ldl -lpthread
 
 $(TESTS)/e2e/%: tests/e2e/%.c $(BUILD)/flags | $(FAKE_FILES)
+	@mkdir -p $(@D)
+	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -o $@ $< $(FAKE_LINK)
+
+$(TESTS)/guest/%: tests/guest/%.c $(BUILD)/flags | $(FAKE_FILES)
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -o $@ $< $(FAKE_LINK)
 
@@ -319,7 +324,7 @@ $(TESTS)/debug/promises: tests/debug/promises.c $(WATCH_SOURCES) $(BUILD)/flags
 tsan-programs: $(TESTS)/tsan/threads $(TESTS)/tsan/plug.so $(TESTS)/e2e/libc10.so
 unit-programs: $(UNIT_TESTS) $(PYTHON_PROBE)
 test-programs: all fake manual $(FAKE_SAMPLES) unit-programs $(GENERATOR) $(E2E_PROGRAMS) $(E2E_LIBRARIES) \
-	$(AGREE) fuzz-replay $(DEBUG_LIBRARY) $(TESTS)/debug/promises tsan-programs
+	$(GUEST_PROGRAMS) 	$(AGREE) fuzz-replay $(DEBUG_LIBRARY) $(TESTS)/debug/promises tsan-programs
 
 # --- tests -----------------------------------------------------------------------------------------
 
@@ -332,15 +337,18 @@ $(BUILD)/setup-%: scripts/setup.sh
 
 TESTING = MAKE='$(MAKE)' BUILD='$(BUILD)' CC='$(CC)' TOOL_LIBS='$(TOOL_LIBS)' sh scripts/run-tests.sh
 
-.PHONY: check check-unit check-e2e check-san check-tsan check-debug check-gpu check-all bench bench-scale
+.PHONY: check check-unit check-e2e check-hostile check-san check-tsan check-debug check-gpu check-all bench bench-scale
 check: $(if $(filter no,$(SETUP)),,$(BUILD)/setup-check) ## every test below, closed by "N passed, N failed"
-	@$(TESTING) static unit e2e
+	@$(TESTING) static unit e2e guest
 
 check-unit: ## the unit tests, T=word: only those with it in their name
 	@$(TESTING) unit
 
 check-e2e: ## the end-to-end scripts on the simulated CUDA, T=word as above
 	@$(TESTING) e2e
+
+check-hostile: ## tests/guest/*.sh: hosts that do what they must not, T=word as above, LONG=1: all of it
+	@$(TESTING) guest
 
 check-san: ## the unit tests under the address and undefined-behaviour sanitizers
 	@$(MAKE) --no-print-directory check-unit BUILD=$(BUILD)/san SAN=address,undefined
@@ -430,7 +438,7 @@ check-instructions: test-programs ## an event costs no more instructions than th
 
 check-shell: ## the scripts under shellcheck
 	$(Q)command -v shellcheck >/dev/null || { echo 'skip check-shell: shellcheck is missing'; exit 0; }; \
-		shellcheck -x -P SCRIPTDIR scripts/*.sh scripts/ci/*.sh $(wildcard tests/e2e/*.sh tests/gpu/*.sh .ci/run)
+		shellcheck -x -P SCRIPTDIR scripts/*.sh scripts/ci/*.sh $(wildcard tests/e2e/*.sh tests/guest/*.sh tests/gpu/*.sh .ci/run)
 
 # --- format and lint -------------------------------------------------------------------------------
 
@@ -438,7 +446,7 @@ check-shell: ## the scripts under shellcheck
 FORMATTER ?= $(call in_path,clang-format-14)
 TIDY ?= $(call in_path,clang-tidy-14)
 FORMATTED := $(wildcard $(addsuffix /*.[ch],src/* include/memtrace samples tests tests/unit tests/fake \
-	tests/e2e tests/abi tests/fuzz tests/tsan tests/debug))
+	tests/e2e tests/guest tests/abi tests/fuzz tests/tsan tests/debug))
 
 .PHONY: format lint check-format check-tidy
 format: ## lay out the C files as .clang-format says

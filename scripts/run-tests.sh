@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds and runs tests, prints what failed in full, and closes with `N passed, N failed`.
 #
-#	run-tests.sh [static] [unit] [e2e] [gpu]	T=word: only tests with it in their name
+#	run-tests.sh [static] [unit] [e2e] [guest] [gpu]	T=word: only tests with it in their name
 #
 # A test is a line of TAP that a unit binary or a script prints, or one static check. A program that
 # ends badly without saying which test failed, prints no test at all, promises another number of
@@ -169,7 +169,7 @@ MAKEFLAGS=$(printf '%s' "${MAKEFLAGS:-}" | sed 's/^[a-zA-Z]* *//; s/-j[0-9]*//g;
 export MAKEFLAGS
 unset MFLAGS MAKELEVEL
 
-[ $# != 0 ] || set -- static unit e2e
+[ $# != 0 ] || set -- static unit e2e guest
 rm -rf "$results"
 mkdir -p "$results" || exit 1
 build_all "$@"

@@ -162,6 +162,25 @@ traced() {
 		>"$OUT" 2>"$ERR" </dev/null
 }
 
+# same NAME PROGRAM ARGS...: traced it ends with the status and prints what it does by itself, and takes
+# at most twice its time and SLACK ms more. Leaves $plain_ms and $traced_ms. LIMIT: seconds of a run.
+same() {
+	same_name=$1
+	shift
+	same_at=$(date +%s%N)
+	timeout -s KILL "${LIMIT:-60}" "$@" >plain.out 2>plain.err </dev/null
+	same_plain=$?
+	plain_ms=$((($(date +%s%N) - same_at) / 1000000))
+	same_at=$(date +%s%N)
+	traced timeout -s KILL "${LIMIT:-60}" "$@"
+	same_traced=$?
+	traced_ms=$((($(date +%s%N) - same_at) / 1000000))
+	same_late=
+	[ $traced_ms -le $((2 * plain_ms + ${SLACK:-5000})) ] || same_late=" late: $traced_ms ms, by itself $plain_ms"
+	is "$same_name" "status $same_traced$same_late: $(cat "$OUT")" "status $same_plain: $(cat plain.out)" ||
+		tap_comment "$ERR"
+}
+
 # json FILE EXPRESSION: prints what a Python expression over the loaded document `d` gives. Lists
 # and the like are printed as JSON, texts and numbers bare.
 json() {
