@@ -321,6 +321,7 @@ def forks_beside_threads():
 def jumps_out():
     """A timer's handler leaves the driver by siglongjmp; a thread that is born then runs."""
     library = ctypes.CDLL(os.environ["JUMPS"])
+    pair()  # to begin is the driver's: a jump out of that keeps the loader's locks
     jumping = threading.Thread(target=library.jumps, args=(ROUNDS,), daemon=True)
     jumping.start()
     jumping.join(15)
