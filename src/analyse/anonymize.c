@@ -280,7 +280,8 @@ int anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 		if (event->op == EVENT_OOM && event->text)
 			other[event->text - 1] = texts[event->text - 1];
 	}
-	memcpy(texts, other, count * sizeof(*texts));
+	if (count)
+		memcpy(texts, other, count * sizeof(*texts));
 	return done(anonymizer);
 }
 
