@@ -15,6 +15,7 @@
 enum {
 	WHERE = 12, /* columns */
 	BYTES = 11,
+	TIME = 14, /* "23 h 59 min" and more */
 	OPEN_RANGES = 4,
 	LONGEST = 1024,
 };
@@ -37,19 +38,22 @@ static void add(struct cells *cells, const char *text)
 	cells->used = text_append(cells->text, sizeof(cells->text), text);
 }
 
+/* Its last column stays blank. */
 static void add_left(struct cells *cells, const char *text, unsigned columns)
 {
 	char safe[512];
 
-	show_safe(safe, sizeof(safe), text, columns);
+	show_safe(safe, sizeof(safe), text, columns - 1);
 	add(cells, safe);
 	for (unsigned i = show_columns(safe); i < columns; i++)
 		add(cells, " ");
 }
 
+/* With a blank before it, however wide it is. */
 static void add_right(struct cells *cells, const char *text, unsigned columns)
 {
-	for (unsigned i = show_columns(text); i < columns; i++)
+	add(cells, " ");
+	for (unsigned i = show_columns(text) + 1; i < columns; i++)
 		add(cells, " ");
 	add(cells, text);
 }
@@ -164,9 +168,11 @@ static void device(struct page *page, const struct look *look, const struct look
 	show_bytes(text, !scope->samples       ? UINT64_MAX
 			 : scope->residual < 0 ? 0 - residual
 					       : residual);
-	add_right(&cells, scope->samples && scope->residual < 0 ? "-" : "",
-		  BYTES - show_columns(text));
-	add(&cells, text);
+	if (scope->samples && scope->residual < 0) {
+		memmove(text + 1, text, strlen(text) + 1);
+		text[0] = '-';
+	}
+	add_right(&cells, text, BYTES);
 	add_right(&cells, per_second(text, look, scope->rate, false), BYTES);
 	print(page, &cells, PLAIN);
 	add_left(&cells, "    at most", WHERE);
@@ -284,7 +290,7 @@ static void range(struct page *page, const struct look *look, const struct look_
 	char text[SHOW_NUMBER];
 
 	add(&cells, range->end ? "  ended, took " : "  open for ");
-	add_left(&cells, show_time(text, end > range->start ? end - range->start : 0), 10);
+	add_left(&cells, show_time(text, end > range->start ? end - range->start : 0), TIME);
 	add(&cells, name ? name : "[no name]");
 	print(page, &cells, PLAIN);
 }
