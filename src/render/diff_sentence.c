@@ -62,7 +62,7 @@ static const char *group_of(const struct diff_row *row)
 	return !row || row->dimension == DIMENSION_DEVICE ? "device" : row->name;
 }
 
-static const char *verb_of(enum diff_why why)
+static const char *verb_of(enum diff_why why, enum column column)
 {
 	static const char *const verbs[WHYS] = {
 		[WHY_NEW] = "is new and holds",
@@ -78,6 +78,8 @@ static const char *verb_of(enum diff_why why)
 		[WHY_MOMENT] = "is seen at another moment with",
 	};
 
+	if (column != COLUMN_ALLOCATED && why != WHY_GONE)
+		return why == WHY_NEW ? "is new and keeps" : "keeps";
 	return verbs[why] ? verbs[why] : "holds";
 }
 
@@ -126,7 +128,7 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 
 	for (size_t i = 0; i < count && named < NAMED; i++) {
 		int64_t part = diff_change(rows[i], column);
-		const char *verb = column == COLUMN_ALLOCATED ? verb_of(rows[i]->why) : "keeps";
+		const char *verb = verb_of(rows[i]->why, column);
 
 		/* Who holds less is not why there is more. */
 		if ((part < 0) != (change < 0) && change)
@@ -174,9 +176,16 @@ static void other_change(struct diff *diff, const char *where, char *to, size_t 
 	diff_totals(diff, "device", COLUMN_EXIT, &base, &head);
 	if (diff->site_columns & 1u << COLUMN_EXIT &&
 	    diff_changed(diff, DIMENSION_SITE, "device", COLUMN_EXIT, &rows, &rest)) {
-		snprintf(to, size, "The peak is unchanged%s, but %s %s is live at exit", where,
-			 diff_amount(amount, head < base ? base - head : head - base, true),
-			 head < base ? "less" : "more");
+		if (head == base)
+			snprintf(to, size,
+				 "The peak is unchanged%s, and so is the sum that is "
+				 "live at exit, but not whose it is",
+				 where);
+		else
+			snprintf(to, size, "The peak is unchanged%s, but %s %s is live at exit",
+				 where,
+				 diff_amount(amount, head < base ? base - head : head - base, true),
+				 head < base ? "less" : "more");
 		append_culprits(diff, "device", COLUMN_EXIT, head - base, to, size);
 		return;
 	}

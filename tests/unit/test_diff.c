@@ -295,6 +295,30 @@ TEST(reasons_of_a_column)
 }
 
 /* Who holds less is no reason for a peak that grew, however much less that is. */
+/* As much is live at exit as before, but it is another's. */
+TEST(the_sentence_names_who_went_as_gone)
+{
+	static const struct made before[] = {
+		{ "stays", 90, 1, 90, 1, 90, 5 },
+		{ "leaves", 64, 1, 64, 1, 64, 5 },
+		{ NULL, 0, 0, 0, 0, 0, 0 },
+	};
+	static const struct made after[] = {
+		{ "stays", 90, 1, 90, 1, 90, 5 },
+		{ "comes", 64, 1, 64, 1, 64, 5 },
+		{ NULL, 0, 0, 0, 0, 0, 0 },
+	};
+	char sentence[DIFF_SENTENCE];
+
+	make(before, 0);
+	make(after, 0);
+	compare(1);
+	diff_sentence(&diff, sentence, sizeof(sentence));
+	STR(sentence, "The peak is unchanged (154 B allocated on device 0), and so is the sum that "
+		      "is live at exit, but not whose it is: comes (prog) is new and keeps 64 B; "
+		      "leaves (prog) is gone with 64 B.");
+}
+
 TEST(the_sentence_names_who_goes_along)
 {
 	static const struct made base[] = { { "down", 900, 1, 0, 0, 900, 5 },
