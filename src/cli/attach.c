@@ -19,10 +19,26 @@
 
 enum { TRIES = 200, PAUSE_NS = 5000000 };
 
+/* Root, or the user whose process it is. */
+static bool is_allowed(int pid)
+{
+	struct stat status;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return !geteuid() || (!stat(path, &status) && status.st_uid == geteuid());
+}
+
 static int cannot_look(int pid, int error)
 {
 	if (error == ENOENT || error == ESRCH)
 		return err("there is no process %d", pid);
+	/* A sandbox forbids it to root, too, and to its owner. */
+	if ((error == EACCES || error == EPERM) && is_allowed(pid))
+		return err(
+			"process %d: the system forbids looking at it: ask where it was started, "
+			"outside of this sandbox or container",
+			pid);
 	if (error == EACCES || error == EPERM)
 		return err("process %d belongs to another user: ask as that user or as root", pid);
 	return err("process %d: %s", pid, strerror(error));

@@ -294,6 +294,11 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
 else
 	skip "another user's process" 'not root, or no setpriv'
 fi
+if [ "$(id -u)" = 0 ] && ! cat /proc/1/maps >"$OUT" 2>&1; then
+	fails 3 'process 1: the system forbids looking at it' memtrace ctl 1 status
+else
+	skip 'a process that even root may not look at' 'not root, or nothing is forbidden here'
+fi
 version() { # NUMBER: into the header
 	"$PYTHON" -c 'import struct, sys
 with open(sys.argv[1], "r+b") as file:
