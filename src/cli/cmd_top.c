@@ -20,7 +20,10 @@ static const char about_head[] =
 	"\n"
 	"--prometheus FILE writes a file for node_exporter's textfile collector at each look,\n"
 	"complete at any moment. --prometheus :PORT serves http://127.0.0.1:PORT/metrics and\n"
-	"looks when it is asked; ADDRESS:PORT serves to whoever reaches that address.\n"
+	"looks when it is asked; ADDRESS:PORT serves to whoever reaches that address. Who asks "
+	"for\n"
+	"it under a name that is not localhost, this machine's own or given by --host is refused,\n"
+	"for a page of the web can make its own name lead here; addresses are always taken.\n"
 	"\n"
 	"It ends with 0 also when a process ends while it is looked at; with 1 when --once finds\n"
 	"no process that is traced; with 3 when one that was named is not there, is not traced,\n"
@@ -115,6 +118,8 @@ int cmd_top(int argc, char **argv)
 		  NULL },
 		{ "prometheus", 'p', ARG_TEXT, "FILE|[ADDRESS]:PORT", "for Prometheus, see above",
 		  NULL, &options.prometheus },
+		{ "host", 0, ARG_LIST, "NAME",
+		  "a name that Prometheus knows this machine by, see above", NULL, options.hosts },
 		{ "lines", 'n', ARG_TEXT, "N", "lines of source of each process (default 20)", NULL,
 		  &words.lines },
 		{ "sort", 's', ARG_TEXT, "bytes|count|rate", "what the first lines are, see above",

@@ -15,15 +15,19 @@
 
 #include "analyse/error.h"
 #include "base/clock.h"
+#include "base/text.h"
+#include "cli/top_request.h"
 
 enum {
 	CLIENTS = 16,
 	REQUEST = 8192, /* bytes, as many servers have it */
 	BACKLOG = 16,
 	HEAD = 256,
+	NAMES = 4 + 64, /* this host's, and those of --host */
 };
 
 static const uint64_t PATIENCE = 3000000000; /* ns for a client to ask, and to take its answer */
+static const uint64_t PAUSE = 200000000;     /* ns without letting anybody in */
 
 struct client {
 	int fd; /* -1: free */
@@ -36,6 +40,9 @@ struct client {
 
 struct server {
 	int listener;
+	uint64_t paused; /* until when nobody is let in */
+	const char *names[NAMES + 1];
+	char own[256], bound[64];
 	struct client clients[CLIENTS];
 	top_page_fn *page;
 	void *context;
@@ -166,66 +173,29 @@ static void answer(struct client *client, const char *status, const char *type, 
 
 static void refuse(struct client *client, const char *status)
 {
-	char text[64];
-	int length = snprintf(text, sizeof(text), "%s\n", status);
+	char text[200];
+	int length =
+		snprintf(text, sizeof(text), "%s%s\n", status,
+			 strcmp(status, TOP_REQUEST_HOST)
+				 ? ""
+				 : ": memtrace top --host NAME serves it under this name, too");
 
 	answer(client, status, "text/plain; charset=utf-8", strdup(text), (size_t)length, true);
 }
 
-/* Visible ASCII alone, as RFC 9112 has it: no NUL, no controls, nothing above. */
-static bool is_plain(const char *line, size_t length)
-{
-	for (size_t i = 0; i < length; i++) {
-		if (line[i] < ' ' || line[i] > '~')
-			return false;
-	}
-	return true;
-}
-
-/* "GET /metrics?x HTTP/1.1": the three words, in place. */
-static bool split(char *line, char *words[3])
-{
-	words[0] = line;
-	for (int i = 1; i < 3; i++) {
-		words[i] = strchr(words[i - 1], ' ');
-		if (!words[i])
-			return false;
-		*words[i]++ = '\0';
-	}
-	return words[0][0] && words[1][0] == '/' && !strchr(words[2], ' ') &&
-	       !strncmp(words[2], "HTTP/1.", 7) && (words[2][7] == '0' || words[2][7] == '1') &&
-	       !words[2][8];
-}
-
 static void respond(struct server *server, struct client *client)
 {
-	char *line = client->request;
-	size_t length = strcspn(line, "\r\n");
 	size_t size = 0;
-	char *words[3];
 	bool head;
+	const char *refused = top_request_read(client->request, client->got, server->names, &head);
 	char *page;
 
-	if (!is_plain(line, length)) {
-		refuse(client, "400 Bad Request");
+	if (refused) {
+		refuse(client, refused);
 		return;
 	}
-	line[length] = '\0';
-	if (!split(line, words)) {
-		refuse(client, "400 Bad Request");
-		return;
-	}
-	head = !strcmp(words[0], "HEAD");
-	words[1][strcspn(words[1], "?")] = '\0';
-	if (!head && strcmp(words[0], "GET") != 0) {
-		refuse(client, "405 Method Not Allowed");
-	} else if (strcmp(words[1], "/metrics") != 0) {
-		refuse(client, "404 Not Found");
-	} else {
-		page = server->page(server->context, &size);
-		answer(client, "200 OK", "text/plain; version=0.0.4; charset=utf-8", page, size,
-		       !head);
-	}
+	page = server->page(server->context, &size);
+	answer(client, "200 OK", "text/plain; version=0.0.4; charset=utf-8", page, size, !head);
 }
 
 /* Reads on; a request ends with an empty line. What follows it is of no interest. */
@@ -239,18 +209,13 @@ static void hear(struct server *server, struct client *client)
 		hang_up(client);
 		return;
 	}
-	/* A NUL would end the text early: the line is then refused, for it has no end. */
 	client->got += (size_t)n;
 	client->request[client->got] = '\0';
 	if (memmem(client->request, client->got, "\r\n\r\n", 4) ||
-	    memmem(client->request, client->got, "\n\n", 2)) {
-		if (memchr(client->request, '\0', client->got))
-			refuse(client, "400 Bad Request");
-		else
-			respond(server, client);
-	} else if (client->got == REQUEST) {
-		refuse(client, "400 Bad Request");
-	}
+	    memmem(client->request, client->got, "\n\n", 2))
+		respond(server, client);
+	else if (client->got == REQUEST)
+		refuse(client, TOP_REQUEST_BAD);
 }
 
 static void tell(struct client *client)
@@ -275,6 +240,9 @@ static void welcome(struct server *server)
 {
 	int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
+	/* Without a free descriptor it would be asked again and again. */
+	if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		server->paused = clock_now() + PAUSE;
 	for (size_t i = 0; fd >= 0 && i < CLIENTS; i++) {
 		if (server->clients[i].fd >= 0)
 			continue;
@@ -292,6 +260,8 @@ static int serve(struct server *server)
 	struct client *who[CLIENTS + 1];
 	nfds_t count = 0;
 	uint64_t now = clock_now();
+	bool paused = now < server->paused;
+	int wait;
 
 	for (size_t i = 0; i < CLIENTS; i++) {
 		struct client *client = &server->clients[i];
@@ -305,11 +275,12 @@ static int serve(struct server *server)
 						.events = client->answer ? POLLOUT : POLLIN };
 	}
 	/* While all places are taken the next one waits in the kernel's queue. */
-	if (count < CLIENTS) {
+	if (count < CLIENTS && !paused) {
 		who[count] = NULL;
 		fds[count++] = (struct pollfd){ .fd = server->listener, .events = POLLIN };
 	}
-	if (poll(fds, count, count > 1 || !who[0] ? 1000 : -1) < 0 && errno != EINTR)
+	wait = paused ? (int)(PAUSE / 1000000) : count > 1 || who[0] ? 1000 : -1;
+	if (poll(fds, count, wait) < 0 && errno != EINTR)
 		return err("waiting for clients: %s", strerror(errno));
 	for (nfds_t i = 0; i < count; i++) {
 		if (!fds[i].revents)
@@ -324,7 +295,24 @@ static int serve(struct server *server)
 	return 0;
 }
 
-int top_server_run(const char *address, top_page_fn *page, void *context)
+/* What this host may be called: as it calls itself, as it was bound, and as it was told. */
+static void collect_names(struct server *server, const char *text, const char *const *hosts)
+{
+	size_t count = 0;
+	struct address address;
+
+	server->names[count++] = "localhost";
+	if (!gethostname(server->own, sizeof(server->own) - 1) && server->own[0])
+		server->names[count++] = server->own;
+	if (read_address(text, &address)) {
+		text_copy(server->bound, sizeof(server->bound), address.host);
+		server->names[count++] = server->bound;
+	}
+	while (*hosts && count < NAMES)
+		server->names[count++] = *hosts++;
+}
+
+int top_server_run(const char *address, const char *const *hosts, top_page_fn *page, void *context)
 {
 	struct server *server = calloc(1, sizeof(*server));
 	int error = 0;
@@ -333,6 +321,7 @@ int top_server_run(const char *address, top_page_fn *page, void *context)
 		return err("no memory left");
 	server->page = page;
 	server->context = context;
+	collect_names(server, address, hosts);
 	for (size_t i = 0; i < CLIENTS; i++)
 		server->clients[i].fd = -1;
 	server->listener = open_listener(address);

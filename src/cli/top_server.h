@@ -19,7 +19,9 @@ bool top_server_is_address(const char *text);
 /*
  * Serves until a signal ends the process: only fails, with -EINVAL and err_text(). Without a host
  * the address is 127.0.0.1, and with port 0 one that is free; what it is is said on stderr.
+ * `hosts`, ended by NULL, are names that clients may know this host by beside its own
+ * (top_request.h).
  */
-int top_server_run(const char *address, top_page_fn *page, void *context);
+int top_server_run(const char *address, const char *const *hosts, top_page_fn *page, void *context);
 
 #endif

@@ -131,7 +131,7 @@ static int run_prometheus(struct session *session)
 	const struct top_options *options = &session->options;
 
 	if (top_server_is_address(options->prometheus)) {
-		if (top_server_run(options->prometheus, serve_page, session))
+		if (top_server_run(options->prometheus, options->hosts, serve_page, session))
 			return cli_fail("top", STATUS_UNREADABLE);
 		return STATUS_DONE;
 	}

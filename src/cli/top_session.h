@@ -11,6 +11,7 @@ enum { TOP_LINES_MOST = 10000 };
 
 struct top_options {
 	bool once, json;
+	const char *hosts[65];  /* names of this host beside its own; ended by NULL */
 	const char *prometheus; /* a file, or an address as top_server_is_address() says; NULL */
 	uint64_t interval;      /* ns */
 	bool paced;             /* an interval was given */

@@ -2,6 +2,7 @@
 
     top.py screen PID [KEYS|signal NAME]   runs `memtrace top PID` on a terminal of its own
     top.py http ADDRESS                    asks the server all that a client may ask
+    top.py full ADDRESS PID                more clients than the server has descriptors: it does not spin
     top.py metrics FILE                    reads the text format: prints its samples as JSON
     top.py valid SCHEMA FILE               the document fits the schema
 """
@@ -180,7 +181,7 @@ HOSTILE = [
 def http(address):
     host, port = address.rsplit(":", 1)
     address = (host.strip("[]"), int(port))
-    good = b"GET /metrics HTTP/1.1\r\nHost: x\r\nUser-Agent: Prometheus\r\n\r\n"
+    good = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nUser-Agent: Prometheus\r\n\r\n"
     for request, wanted in ((good, 200), (b"GET /metrics?a=b HTTP/1.0\n\n", 200), (b"GET / HTTP/1.1\r\n\r\n", 404),
                             (b"GET /metrics/../../etc/passwd HTTP/1.1\r\n\r\n", 404),
                             (b"POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc", 405),
@@ -188,6 +189,15 @@ def http(address):
         got = status_of(ask(address, request))
         need(got == wanted, "%r gives %s, wanted %d" % (request, got, wanted))
     need(samples(body_of(ask(address, good)).decode()), "the page has no samples")
+    # A name of the web that leads here is not to be read under: DNS rebinding.
+    for name, wanted in ((b"127.0.0.1:9400", 200), (b"[::1]:9400", 200), (b"LOCALHOST.:1", 200), (b"trainer:80", 200),
+                         (socket.gethostname().encode(), 200), (b"evil.example", 421), (b"evil.example:9400", 421),
+                         (b"127.0.0.1.evil.example", 421), (b"localhost.evil.example", 421), (b"[evil]", 421),
+                         (b"", 421), (b"localhost\r\nHost: evil.example", 400)):
+        got = status_of(ask(address, good.replace(b"localhost", name)))
+        need(got == wanted, "Host %r gives %s, wanted %d" % (name, got, wanted))
+    said = body_of(ask(address, good.replace(b"localhost", b"evil.example")))
+    need(said.count(b"\n") == 1 and b"--host NAME" in said, "it says %r" % said)
     head = ask(address, good.replace(b"GET", b"HEAD"))
     need(status_of(head) == 200 and head.endswith(b"\r\n\r\n"), "HEAD has a body")
     need(status_of(ask(address, good, slowly=True)) == 200, "a byte at a time")
@@ -203,6 +213,26 @@ def http(address):
     for client in idle:
         client.close()
     need(status_of(ask(address, good)) == 200, "after all of it")
+
+
+def full(address, pid):
+    """More clients than it has descriptors for."""
+    host, port = address.rsplit(":", 1)
+    idle = [socket.create_connection((host, int(port)), timeout=PATIENCE) for _ in range(30)]
+    before = seconds_of(pid)
+    time.sleep(1)
+    used = seconds_of(pid) - before
+    need(used < 0.3, "it took %.2f s of a processor in one second" % used)
+    for client in idle:
+        client.close()
+    good = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    need(status_of(ask((host, int(port)), good)) in (200, None), "after all of it")
+
+
+def seconds_of(pid):
+    with open("/proc/%s/stat" % pid) as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 # --- metrics --------------------------------------------------------------------------------------
@@ -248,6 +278,8 @@ def main(words):
         dies(words[1])
     elif words[0] == "http":
         http(words[1])
+    elif words[0] == "full":
+        full(words[1], words[2])
     elif words[0] == "metrics":
         with open(words[1], encoding="utf-8") as file:
             print(json.dumps(samples(file.read())))

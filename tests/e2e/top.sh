@@ -101,9 +101,10 @@ is 'and has the same sums' "$(json metrics.json 'sorted([s[1]["device"], s[2]] f
 is 'one file, readable by others' "$(find . -name 'metrics.prom*' -perm 644)" ./metrics.prom
 fails 3 'cannot be written' memtrace top "$pid" --once --prometheus none/metrics.prom
 
-serve() { # ADDRESS: $served is where
+serve() { # ADDRESS [DESCRIPTORS]: $served is where
 	: >served.err
-	memtrace top "$pid" --prometheus "$1" >served.out 2>>served.err &
+	sh -c 'ulimit -n "$1" && shift && exec "$@"' sh "${2:-$(ulimit -n)}" \
+		memtrace top "$pid" --host trainer --prometheus "$1" >served.out 2>>served.err &
 	server=$!
 	served=
 	while [ -z "$served" ] && kill -0 "$server" 2>"$MEMTRACE_TEST_TMP/.killed"; do
@@ -118,6 +119,10 @@ case $served in
 esac
 ok 'whatever clients ask' "$PYTHON" "$helper" http "$served"
 fails 3 'cannot be served at: Address already in use' memtrace top "$pid" --prometheus ":${served##*:}"
+kill "$server"
+wait "$server"
+serve :0 10
+ok 'more clients than descriptors: it waits until one is free' "$PYTHON" "$helper" full "$served" "$server"
 kill "$server"
 wait "$server"
 is 'it ends by its signal' "$?" 143
