@@ -36,6 +36,7 @@ gdb                    check  a host under the debugger
 strace                 check  a host under strace
 libjemalloc2           check  a host with another malloc
 libtcmalloc-minimal4   check  a host with another malloc
+faketime               check  a host of another time
 libcap2-bin            check  a host with capabilities
 python3-torch          check  the report door and Python frames without a GPU
 golang-go              all    go tool pprof reads the export

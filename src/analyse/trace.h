@@ -45,6 +45,7 @@ struct trace_process {
 	size_t command_n;
 	const char *cwd;
 	const char *start_time;
+	uint64_t start_ticks; /* of the kernel's clock since boot, 0 when unknown */
 	uint64_t duration_ns;
 	int exit;                /* enum trace_exit */
 	uint64_t status, signal; /* TRACE_NONE unless `memtrace run` saw them */

@@ -48,6 +48,7 @@ static const struct shape_row process_rows[] = {
 	ROW_MANY(trace_process, TEXTS, command, NULL),
 	ROW(trace_process, TEXT, cwd),
 	ROW(trace_process, TEXT, start_time),
+	ROW(trace_process, U64, start_ticks),
 	ROW(trace_process, U64, duration_ns),
 	ROW_WORD(trace_process, exit, exits),
 	ROW(trace_process, OPTIONAL, status),

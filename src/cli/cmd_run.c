@@ -132,7 +132,7 @@ int cmd_run(int argc, char **argv)
 		return cli_fail("run", STATUS_UNREADABLE);
 	run.command = argv + 1;
 	sanitizer_admit(run.command[0]);
-	if (run_child(&run))
+	if (run_before(&run) || run_child(&run))
 		return cli_fail("run", STATUS_UNREADABLE);
 	if (run.exec_errno)
 		return not_started(&run);

@@ -15,6 +15,7 @@
 #include "analyse/error.h"
 #include "base/fd.h"
 #include "cli/run.h"
+#include "spool/process.h"
 
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 
@@ -95,7 +96,7 @@ int run_child(struct run *run)
 	run->ending = (struct ending){ UINT64_MAX, UINT64_MAX };
 	if (pipe2(report, O_CLOEXEC))
 		return err("no pipe: %s", strerror(errno));
-	clock_gettime(CLOCK_REALTIME_COARSE, &run->start); /* the clock of file times */
+	run->start = time(NULL);
 	/* No signal may arrive between fork and the handler's knowing whom to pass it to. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &mask);
@@ -106,6 +107,7 @@ int run_child(struct run *run)
 	child.pid = run->pid > 0 ? run->pid : 0;
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	close(report[1]);
+	run->start_ticks = run->pid > 0 ? process_start_ticks(run->pid) : 0;
 	if (run->pid < 0) {
 		close(report[0]);
 		return err("no process could be made: %s", strerror(errno));

@@ -2,7 +2,8 @@
  * What a run left: spools of dead processes become traces, and all traces are found.
  *
  * A program may run others (torchrun, a shell script), so every file that the output's pattern can
- * name and that is newer than the start of the run counts, not only the child's own.
+ * name and that was not there before the run, or has been written to since, counts, not only the
+ * child's own. No clock is asked: the program may be given another one (libfaketime), or we.
  */
 #include <fnmatch.h>
 #include <glob.h>
@@ -26,7 +27,8 @@
 enum { MOST = 4096 }; /* traces of one run */
 
 struct finder {
-	const struct run *run;
+	struct run *run;
+	bool failed;
 	struct run_left left;
 	char output[4096]; /* the pattern, with ANYTHING for what differs */
 };
@@ -49,16 +51,40 @@ static void escape(char *to, size_t size, const char *from)
 	}
 }
 
-static bool is_new(const struct run *run, const char *path)
+static int by_file(const void *a, const void *b)
+{
+	const struct run_seen *x = a;
+	const struct run_seen *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return x->inode < y->inode ? -1 : x->inode > y->inode;
+}
+
+static bool look(const char *path, struct run_seen *file)
 {
 	struct stat status;
 
 	if (stat(path, &status) || !S_ISREG(status.st_mode))
 		return false;
-	if (status.st_ctim.tv_sec != run->start.tv_sec)
-		return status.st_ctim.tv_sec > run->start.tv_sec;
-	return status.st_ctim.tv_nsec >= run->start.tv_nsec;
+	*file = (struct run_seen){ status.st_dev, status.st_ino, status.st_ctim };
+	return true;
 }
+
+static bool is_new(const struct run *run, const char *path)
+{
+	const struct run_seen *seen = NULL;
+	struct run_seen file;
+
+	if (!look(path, &file))
+		return false;
+	if (run->seen_n)
+		seen = bsearch(&file, run->seen, run->seen_n, sizeof(file), by_file);
+	return !seen || seen->changed.tv_sec != file.changed.tv_sec ||
+	       seen->changed.tv_nsec != file.changed.tv_nsec;
+}
+
+typedef void each_fn(struct finder *finder, const char *path);
 
 struct pattern {
 	char text[16384];
@@ -77,9 +103,8 @@ static void make_pattern(struct pattern *pattern, const char *name, const char *
 	escape(pattern->text, sizeof(pattern->text), any);
 }
 
-/* Calls `each` once with every new file of the name, and of its numbered forms. */
-static void find(struct finder *finder, const char *name, const char *extension,
-		 void (*each)(struct finder *, const char *path))
+/* Calls `each` once with every file of the name, and of its numbered forms. */
+static void find(struct finder *finder, const char *name, const char *extension, each_fn *each)
 {
 	struct pattern plain;
 
@@ -97,8 +122,7 @@ static void find(struct finder *finder, const char *name, const char *extension,
 			/* What stands for a %p may hold a number behind a dot itself. */
 			if (numbered && !fnmatch(plain.text, path, FNM_PATHNAME | FNM_PERIOD))
 				continue;
-			if (is_new(finder->run, path))
-				each(finder, path);
+			each(finder, path);
 		}
 		globfree(&files);
 	}
@@ -129,6 +153,8 @@ static void finish_spool(struct finder *finder, const char *path)
 				     .numbered = true,
 				     .ending = { UINT64_MAX, UINT64_MAX } };
 
+	if (!is_new(finder->run, path))
+		return;
 	if (recovery_owner(path, &owner)) {
 		run_say("%s", err_text());
 		return;
@@ -154,7 +180,7 @@ static void finish_spool(struct finder *finder, const char *path)
 		unlink(path);
 }
 
-static void finish_spools(struct finder *finder)
+static void find_spools(struct finder *finder, each_fn *each)
 {
 	const char *given = opt_text(OPT_ID_spool_dir);
 	const char *const directories[] = { given, "/dev/shm", getenv("TMPDIR"), "/tmp" };
@@ -166,20 +192,28 @@ static void finish_spools(struct finder *finder)
 		if (!directories[i] || (i && given && !strcmp(directories[i], given)))
 			continue;
 		if (!path_spool(spool, sizeof(spool), finder->output, directories[i]))
-			find(finder, spool, ".spool", finish_spool);
+			find(finder, spool, ".spool", each);
 	}
 }
 
 /* --- traces --- */
 
-/* A run beside ours in the same directory writes there too: its processes began before ours. */
-static bool began_before(const struct run *run, const char *start)
+/*
+ * A run beside ours in the same directory writes there too: its processes began before ours. On
+ * this host the kernel's word counts, elsewhere that of the process.
+ */
+static bool began_before(const struct run *run, const struct trace_process *process)
 {
 	struct tm time = { 0 };
+	char host[256] = "";
 
-	if (!start || !strptime(start, "%Y-%m-%dT%H:%M:%S", &time))
+	gethostname(host, sizeof(host) - 1);
+	if (process->start_ticks && run->start_ticks && process->host &&
+	    !strcmp(process->host, host))
+		return process->start_ticks < run->start_ticks;
+	if (!process->start_time || !strptime(process->start_time, "%Y-%m-%dT%H:%M:%S", &time))
 		return false;
-	return timegm(&time) < run->start.tv_sec - 1;
+	return timegm(&time) < run->start - 1;
 }
 
 static void add_trace(struct finder *finder, const char *path)
@@ -188,10 +222,11 @@ static void add_trace(struct finder *finder, const char *path)
 	struct trace trace;
 	char *copy;
 
-	if (finder->left.traces_n == MOST || trace_open_facts(&trace, path))
+	if (finder->left.traces_n == MOST || !is_new(finder->run, path) ||
+	    trace_open_facts(&trace, path))
 		return; /* not every .json that is new is a trace */
 	copy = strdup(path);
-	if (copy && !began_before(finder->run, trace.process.start_time)) {
+	if (copy && !began_before(finder->run, &trace.process)) {
 		found = &finder->left.traces[finder->left.traces_n++];
 		*found = (struct run_trace){ .path = copy,
 					     .pid = trace.process.pid,
@@ -217,17 +252,17 @@ static void add_trace(struct finder *finder, const char *path)
 }
 
 /* One that was to be compressed is not where that could not be had. */
-static void find_traces(struct finder *finder)
+static void find_traces(struct finder *finder, each_fn *each)
 {
 	char plain[sizeof(finder->output)];
 	enum pack_kind kind = pack_named(finder->output);
 
-	find(finder, finder->output, path_extension(finder->output), add_trace);
+	find(finder, finder->output, path_extension(finder->output), each);
 	if (!kind)
 		return;
 	text_copy_n(plain, sizeof(plain), finder->output,
 		    strlen(finder->output) - strlen(pack_rows[kind].suffix));
-	find(finder, plain, path_extension(plain), add_trace);
+	find(finder, plain, path_extension(plain), each);
 }
 
 /* What the traces are called, with * for what differs. */
@@ -240,19 +275,53 @@ static void name_all(struct finder *finder)
 	}
 }
 
-void run_finish(const struct run *run)
+static int name_output(struct finder *finder)
 {
-	const struct path_words any = { ANYTHING, NULL, ANYTHING, ANYTHING };
+	static const struct path_words any = { ANYTHING, NULL, ANYTHING, ANYTHING };
+
+	return path_expand(finder->output, sizeof(finder->output), opt_text(OPT_ID_output), &any);
+}
+
+static void remember(struct finder *finder, const char *path)
+{
+	struct run *run = finder->run;
+	struct run_seen *seen = run->seen;
+
+	if (!(run->seen_n & (run->seen_n - 1)))
+		seen = reallocarray(seen, 2 * run->seen_n + 1, sizeof(*seen));
+	if (!seen) {
+		finder->failed = true;
+		return;
+	}
+	run->seen = seen;
+	run->seen_n += look(path, &seen[run->seen_n]);
+}
+
+int run_before(struct run *run)
+{
+	struct finder finder = { .run = run };
+
+	if (name_output(&finder))
+		return 0; /* said when the run is over */
+	find_spools(&finder, remember);
+	find_traces(&finder, remember);
+	if (run->seen_n)
+		qsort(run->seen, run->seen_n, sizeof(*run->seen), by_file);
+	return finder.failed ? err("no memory left") : 0;
+}
+
+void run_finish(struct run *run)
+{
 	struct finder finder = { .run = run };
 
 	finder.left.traces = calloc(MOST, sizeof(*finder.left.traces));
 	if (!finder.left.traces)
 		return;
-	if (path_expand(finder.output, sizeof(finder.output), opt_text(OPT_ID_output), &any)) {
+	if (name_output(&finder)) {
 		run_say("the name of the output is too long");
 	} else {
-		finish_spools(&finder);
-		find_traces(&finder);
+		find_spools(&finder, finish_spool);
+		find_traces(&finder, add_trace);
 		name_all(&finder);
 		if (!opt_flag(OPT_ID_quiet))
 			run_summary(run, &finder.left);
@@ -260,4 +329,5 @@ void run_finish(const struct run *run)
 	for (size_t i = 0; i < finder.left.traces_n; i++)
 		free(finder.left.traces[i].path);
 	free(finder.left.traces);
+	free(run->seen);
 }

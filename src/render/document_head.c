@@ -99,6 +99,10 @@ static void write_process(struct out *out, const struct recording *recording, co
 	out_json(out, fact(recording, "cwd"));
 	out_text(out, ",\"start_time\":");
 	write_time(out, header->start_realtime);
+	if (header->boot_pid_start) {
+		out_text(out, ",\"start_ticks\":");
+		out_u64(out, header->boot_pid_start);
+	}
 	out_text(out, ",\"duration_ns\":");
 	out_u64(out, header->end ? header->end : header->t);
 	out_text(out, ",\"exit\":");

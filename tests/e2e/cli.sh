@@ -131,6 +131,25 @@ chmod +x script.sh
 ok 'a script' memtrace run -o script.json -- ./script.sh
 ok 'is traced' [ -e script.json ]
 
+# Whose a trace is no clock tells: not the wall's, which libfaketime takes from the program or from us.
+LD_PRELOAD=$LIBRARY MEMTRACE_OUTPUT=beside.%p.json sh -c 'until [ -e go ]; do sleep 0.05; done; exec "$0"' "$SAMPLES/leak" >"$OUT" 2>&1 &
+sleep 0.1
+fails 0 'there is no trace' memtrace run -o 'beside.%p.json' -- sh -c 'touch go; until ls | grep -q "^beside.*json$"; do sleep 0.05; done'
+wait
+ok 'though it is there' memtrace report beside.*.json
+fails 0 'there is no trace' memtrace run -o 'beside.%p.json' -- true
+if command -v faketime >/dev/null; then
+	for clock in -10y '+20d x1000'; do
+		ok "a program of another time: $clock" memtrace run -o "inner.%p.json" -- faketime -f "$clock" "$SAMPLES/leak"
+		has 'has a trace' "$ERR" 'the trace is inner.'
+		ok "we of another time: $clock" faketime -f "$clock" memtrace run -o "outer.%p.json" -- "$SAMPLES/leak"
+		has 'it has one, too' "$ERR" 'the trace is outer.'
+		fails 0 'there is no trace' faketime -f "$clock" memtrace run -o "outer.%p.json" -- true
+	done
+else
+	skip 'another time' 'no faketime here'
+fi
+
 # --- recover --------------------------------------------------------------------------------------------
 LD_PRELOAD=$LIBRARY MEMTRACE_OUTPUT=$PWD/r.json "$E2E/ends" _exit >/dev/null 2>&1
 ok 'recover' memtrace recover r.spool
