@@ -12,6 +12,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "capture/hooks.h"
@@ -200,3 +202,34 @@ void bound_bind(void)
 	loader_leave();
 }
 #endif
+
+static void replace_in(uintptr_t base, const struct dynamic *dynamic, const ElfW(Rela) * slot,
+		       const char *name, void *function)
+{
+	const ElfW(Sym) *symbol = &dynamic->symbols[ELF64_R_SYM(slot->r_info)];
+	uintptr_t at = base + slot->r_offset;
+	uintptr_t page = at & ~(uintptr_t)(getpagesize() - 1);
+
+	if (!ELF64_R_SYM(slot->r_info) || strcmp(dynamic->names + symbol->st_name, name) != 0)
+		return;
+	/* The loader may have protected it, and nobody is there to do so again. */
+	if (!mprotect((void *)page, (size_t)getpagesize(), PROT_READ | PROT_WRITE))
+		atomic_store((_Atomic(void *) *)at, function);
+}
+
+void bound_replace(void *library, const char *name, void *function)
+{
+	struct link_map *map;
+	struct dynamic dynamic = { 0 };
+	struct dl_phdr_info info = { 0 };
+
+	if (dlinfo(library, RTLD_DI_LINKMAP, &map))
+		return;
+	info.dlpi_addr = map->l_addr;
+	read_dynamic(&info, map->l_ld, &dynamic);
+	for (unsigned kind = 0; kind < 2 && dynamic.symbols && dynamic.names; kind++) {
+		for (size_t i = 0; i < dynamic.bytes[kind] / sizeof(ElfW(Rela)); i++)
+			replace_in(map->l_addr, &dynamic, &dynamic.relocations[kind][i], name,
+				   function);
+	}
+}

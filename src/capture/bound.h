@@ -18,4 +18,10 @@ bool bound_past_us(void);
  */
 void bound_bind(void);
 
+/*
+ * From here on the library calls this function where it has bound the name. `library` is what
+ * dlopen() gave.
+ */
+void bound_replace(void *library, const char *name, void *function);
+
 #endif

@@ -2,7 +2,9 @@
 #include "capture/unwind.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <execinfo.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,8 +13,10 @@
 #include "base/hot.h"
 #include "base/own_stack.h"
 #include "base/peek.h"
+#include "base/raw_call.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "capture/bound.h"
 #include "capture/loader.h"
 #include "capture/resolve.h"
 
@@ -24,6 +28,7 @@
 
 enum {
 	UNW_CACHE_PER_THREAD = 2,
+	NO_DESCRIPTOR = -7,
 	SIGNAL_MOST = 64, /* frames of a handler, and of what it interrupted in a call */
 };
 
@@ -74,6 +79,72 @@ static bool under_tsan(void)
 	return resolve_dlsym(RTLD_DEFAULT, "__tsan_init");
 }
 
+/*
+ * libunwind asks whether memory is there by writing a byte of it into a pipe that it keeps: into
+ * whatever has the number by then, for a daemon closes all it finds. And it opens the files of
+ * libraries that have no tables in memory. It has no descriptors here: it is answered.
+ */
+static int no_pipe(int *descriptors, int flags)
+{
+	(void)flags;
+	descriptors[0] = descriptors[1] = NO_DESCRIPTOR;
+	return 0;
+}
+
+static ssize_t read_nothing(int fd, void *bytes, size_t size)
+{
+	(void)fd, (void)bytes, (void)size;
+	errno = EAGAIN;
+	return -1;
+}
+
+static ssize_t is_there(int fd, const void *bytes, size_t size)
+{
+	char byte;
+
+	(void)fd;
+	if (peek(&byte, bytes, 1))
+		return (ssize_t)size;
+	errno = EFAULT;
+	return -1;
+}
+
+/* libunwind 1.6 writes by this. */
+static long call_or_answer(long number, ...)
+{
+	long words[6];
+	va_list list;
+	long result;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		words[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_write)
+		return is_there((int)words[0], (void *)words[1], (size_t)words[2]);
+	result = raw_call6(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+	if (result >= 0 || result < -4095)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+static int open_nothing(const char *path, int flags, ...)
+{
+	(void)path, (void)flags;
+	errno = ENOENT;
+	return -1;
+}
+
+static void take_descriptors(void *libunwind)
+{
+	bound_replace(libunwind, "pipe2", (void *)no_pipe);
+	bound_replace(libunwind, "read", (void *)read_nothing);
+	bound_replace(libunwind, "write", (void *)is_there);
+	bound_replace(libunwind, "syscall", (void *)call_or_answer);
+	bound_replace(libunwind, "open", (void *)open_nothing);
+}
+
 static int (*find_libunwind(void))(void **, int)
 {
 	void (*set_caching)(void *, int);
@@ -88,6 +159,7 @@ static int (*find_libunwind(void))(void **, int)
 		handle = open_beside();
 	if (!handle)
 		return NULL;
+	take_descriptors(handle);
 	*(void **)&backtrace_fn = resolve_dlsym(handle, "unw_backtrace");
 	*(void **)&set_caching = resolve_dlsym(handle, ARCH "set_caching_policy");
 	space = resolve_dlsym(handle, ARCH "local_addr_space");
