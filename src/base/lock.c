@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -64,6 +65,18 @@ bool lock_frame_gone(void *const *where, const void *was)
 	void *now;
 
 	return peek(&now, where, sizeof(now)) && now != was;
+}
+
+static bool on_other_stack(void)
+{
+	stack_t stack;
+
+	return syscall(SYS_sigaltstack, NULL, &stack) || stack.ss_flags & SS_ONSTACK;
+}
+
+bool lock_frame_left(void **frame, const void *back, void **here)
+{
+	return (here >= frame && !on_other_stack()) || lock_frame_gone(frame + 1, back);
 }
 
 /*

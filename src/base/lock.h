@@ -67,6 +67,13 @@ bool lock_rescue(struct lock *lock, int self);
 /* Has the word changed that a frame keeps? False also if that cannot be read any more. */
 bool lock_frame_gone(void *const *where, const void *was);
 
+/*
+ * Has this thread, which is in `here` now, left a frame of its own that returned to `back`? Surely
+ * if `here` has its place or lies further out on the same stack, or if the frame does not hold that
+ * address any more.
+ */
+bool lock_frame_left(void **frame, const void *back, void **here);
+
 /* One that is free is not written to: a child keeps sharing its page with the parent. */
 static inline void lock_reset(struct lock *lock)
 {

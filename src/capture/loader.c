@@ -1,87 +1,51 @@
 /* Who is asking the dynamic loader, and who makes a child. */
 #include "capture/loader.h"
 
-#include <errno.h>
-#include <time.h>
-
-enum { NAP_US = 50, SHARDS = 64 };
-
-/* Threads inside, spread: every walk counts itself here. */
-static struct {
-	_Alignas(64) atomic_int count;
-} asking[SHARDS];
+#include "capture/crowd.h"
 
 atomic_bool loader_silent;
+static struct crowd asking;
+static _Thread_local struct crowd_self self;
 static atomic_int forking;
 static atomic_uint forks;                 /* so far */
 static _Thread_local unsigned waited_for; /* the fork that this thread waited for in vain */
-static atomic_uint threads;
-static _Thread_local int depth;
-static _Thread_local unsigned shard; /* 1 + that of this thread */
-
-static atomic_int *own(void)
-{
-	if (!shard)
-		shard = 1 + atomic_fetch_add(&threads, 1) % SHARDS;
-	return &asking[shard - 1].count;
-}
 
 static bool nobody_forks(void)
 {
 	return !atomic_load(&forking);
 }
 
-/* But this thread itself, in a signal handler that interrupted it in there. */
 static bool nobody_asks(void)
 {
-	int count = -(depth > 0);
-
-	for (int i = 0; i < SHARDS; i++)
-		count += atomic_load(&asking[i].count);
-	return count <= 0;
-}
-
-/* Until it is so, or for as long as patience lasts. */
-static void wait_until(bool (*so)(void))
-{
-	const struct timespec nap = { 0, NAP_US * 1000L };
-	int saved = errno;
-
-	for (int naps = LOADER_PATIENCE_MS * 1000 / NAP_US; !so() && naps; naps--)
-		nanosleep(&nap, NULL);
-	errno = saved;
+	return crowd_is_empty(&asking, &self);
 }
 
 /* Announced first and looked second, on both sides: one of two sees the other. */
-void loader_enter(void)
+void loader_enter_in(void **frame)
 {
-	if (depth++)
-		return;
-	atomic_fetch_add(own(), 1);
-	if (__builtin_expect(nobody_forks(), 1))
+	if (!crowd_enter(&asking, &self, frame) || __builtin_expect(nobody_forks(), 1))
 		return;
 	/* A fork that waits for what we hold, we being a handler in the middle of an update, is
 	 * not over before the handler is, however often that asks. */
 	if (waited_for == atomic_load(&forks))
 		return;
-	atomic_fetch_sub(own(), 1);
-	wait_until(nobody_forks);
+	crowd_leave(&asking, &self, frame);
+	crowd_await(nobody_forks, LOADER_PATIENCE_MS);
 	if (!nobody_forks())
 		waited_for = atomic_load(&forks);
-	atomic_fetch_add(own(), 1);
+	crowd_enter(&asking, &self, frame);
 }
 
-void loader_leave(void)
+void loader_leave_in(void **frame)
 {
-	if (!--depth)
-		atomic_fetch_sub(own(), 1);
+	crowd_leave(&asking, &self, frame);
 }
 
 void loader_hold(void)
 {
 	atomic_fetch_add(&forks, 1);
 	atomic_fetch_add(&forking, 1);
-	wait_until(nobody_asks);
+	crowd_await(nobody_asks, LOADER_PATIENCE_MS);
 }
 
 void loader_release(void)
@@ -91,20 +55,16 @@ void loader_release(void)
 
 void loader_forked(void)
 {
-	bool others = atomic_load(&threads) > (shard != 0);
+	bool others = atomic_load(&asking.threads) > (self.shard != 0);
 
 	if (!nobody_asks() || (nobody_forks() && others))
 		atomic_store(&loader_silent, true);
-	for (int i = 0; i < SHARDS; i++)
-		if (atomic_load(&asking[i].count)) /* who only reads keeps the parent's page */
-			atomic_store(&asking[i].count, 0);
-	if (depth)
-		atomic_store(own(), 1);
+	crowd_forked(&asking, &self);
 	if (!nobody_forks())
 		atomic_store(&forking, 0);
 }
 
 bool loader_used(void)
 {
-	return atomic_load(&threads) != 0;
+	return atomic_load(&asking.threads) != 0;
 }

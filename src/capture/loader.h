@@ -24,9 +24,19 @@ enum { LOADER_PATIENCE_MS = 100 };
 /* Nothing may be asked that can be done without. */
 extern atomic_bool loader_silent;
 
-/* With no lock held; they nest. errno is kept. */
-void loader_enter(void);
-void loader_leave(void);
+/* With no lock held, and left in the function that entered; they nest. errno is kept. */
+void loader_enter_in(void **frame);
+void loader_leave_in(void **frame);
+
+static inline __attribute__((always_inline)) void loader_enter(void)
+{
+	loader_enter_in(__builtin_frame_address(0));
+}
+
+static inline __attribute__((always_inline)) void loader_leave(void)
+{
+	loader_leave_in(__builtin_frame_address(0));
+}
 
 /* Was any thread ever inside? */
 bool loader_used(void);

@@ -59,6 +59,8 @@ void python_prepare(void *(*lookup)(void *, const char *))
 		found = python_find(&state.python, lookup);
 		if (found != -ENOENT)
 			stage_set(found ? STAGE_OFF : STAGE_FOUND);
+		if (!found)
+			python_ask(&state.python);
 	}
 	atomic_flag_clear(&state.preparing);
 	errno = error;
@@ -255,8 +257,8 @@ static HOT_CODE void walk_thread(struct python_frames *frames, bool listed)
 
 static HOT_CODE unsigned walk_held(struct python_frames *frames, bool listed)
 {
+	void **own = __builtin_frame_address(0);
 	int stage = stage_now();
-	enum python_hold hold;
 
 	frames->count = 0;
 	frames->truncated = false;
@@ -264,11 +266,10 @@ static HOT_CODE unsigned walk_held(struct python_frames *frames, bool listed)
 	frames->sum = 0;
 	if (stage != STAGE_ON && stage != STAGE_FOUND)
 		return 0;
-	hold = python_hold(&state.python);
-	if (hold == PYTHON_ENDING)
+	if (!python_hold(&state.python, own))
 		return 0;
 	walk_thread(frames, listed);
-	python_let_go(&state.python, hold);
+	python_let_go(own);
 	return frames->count;
 }
 
@@ -315,18 +316,15 @@ static bool read_names(const struct python_frame *frame, struct python_name *nam
 
 bool python_name(const struct python_frame *frame, struct python_name *name)
 {
-	enum python_hold hold;
+	void **own = __builtin_frame_address(0);
 	bool good;
 
 	name->file[0] = name->function[0] = '\0';
 	name->line = 0;
-	if (stage_now() != STAGE_ON)
-		return false;
-	hold = python_hold(&state.python);
-	if (hold == PYTHON_ENDING)
+	if (stage_now() != STAGE_ON || !python_hold(&state.python, own))
 		return false;
 	good = read_names(frame, name);
-	python_let_go(&state.python, hold);
+	python_let_go(own);
 	if (!good)
 		stage_set(STAGE_OFF);
 	return good;

@@ -83,6 +83,9 @@ bool python_eval_range(uint64_t *low, uint64_t *high);
 /* "3.12.3", or NULL while no interpreter was found. */
 const char *python_version(void);
 
+/* In a forked child: no other thread walks. */
+void python_forked(void);
+
 /* Why Python stacks are off although there is an interpreter, in one sentence; else NULL. */
 const char *python_trouble(void);
 

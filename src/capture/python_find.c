@@ -189,24 +189,50 @@ static int read_version(struct python_interpreter *python, const char *text)
 	return (int)minor;
 }
 
-/*
- * HEAD_LOCK of CPython's pycore_pystate.h: a PyThread_type_lock up to 3.12, a PyMutex from then on.
- * The list it guards stands behind it, which the interpreter's own answer confirms.
- */
-static void find_lock(struct python_interpreter *python, lookup_fn *lookup, void *handle, int minor)
+/* What must be there, by either name. */
+static bool find_needs(struct python_interpreter *python, lookup_fn *lookup, void *handle)
 {
-	void *(*first)(void) = (void *(*)(void))lookup(handle, "PyInterpreterState_Head");
-	int32_t head = python->layout.runtime_head;
-
-	if (head == PYTHON_NONE || !first || python_pointer(python->runtime, head) != first())
-		return;
-	if (minor >= 13) {
-		python->lock_release = (void (*)(void *))lookup(handle, "PyMutex_Unlock");
-		return;
+#define NEED(field, ...)                                    \
+	{                                                   \
+		offsetof(struct python_interpreter, field), \
+		{                                           \
+			__VA_ARGS__                         \
+		}                                           \
 	}
-	python->lock_acquire = (int (*)(void *, int))lookup(handle, "PyThread_acquire_lock");
-	if (python->lock_acquire)
-		python->lock_release = (void (*)(void *))lookup(handle, "PyThread_release_lock");
+	static const struct {
+		size_t place;
+		char names[2][32];
+	} needs[] = {
+		NEED(this_thread, "PyGILState_GetThisThreadState"),
+		NEED(finalizing, "Py_IsFinalizing", "_Py_IsFinalizing"),
+		NEED(initialized, "Py_IsInitialized"),
+		NEED(add_call, "Py_AddPendingCall"),
+		NEED(at_exit, "Py_AtExit"),
+		NEED(current, "PyInterpreterState_Get", "_PyInterpreterState_Get"),
+		NEED(main, "PyInterpreterState_Main"),
+		NEED(import_module, "PyImport_ImportModuleLevel"),
+		NEED(new_function, "PyCFunction_NewEx"),
+		NEED(call_method, "PyObject_CallMethod"),
+		NEED(build_value, "Py_BuildValue"),
+		NEED(drop, "Py_DecRef"),
+		NEED(clear_error, "PyErr_Clear"),
+		NEED(runtime, "_PyRuntime"),
+		NEED(code_type, "PyCode_Type"),
+		NEED(text_type, "PyUnicode_Type"),
+		NEED(bytes_type, "PyBytes_Type"),
+	};
+#undef NEED
+	bool all = true;
+
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+		void *found = lookup(handle, needs[i].names[0]);
+
+		if (!found && needs[i].names[1][0])
+			found = lookup(handle, needs[i].names[1]);
+		memcpy((char *)python + needs[i].place, &found, sizeof(found));
+		all = all && found;
+	}
+	return all;
 }
 
 int python_find(struct python_interpreter *python, lookup_fn *lookup)
@@ -215,20 +241,14 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 	const unsigned long *version;
 	const char *text;
 	void *handle;
+	bool whole;
 	int minor;
 
 	if (!find_handle(python, lookup, &handle))
 		return -ENOENT;
-	python->this_thread = (void *(*)(void))lookup(handle, "PyGILState_GetThisThreadState");
-	python->finalizing = (int (*)(void))lookup(handle, "Py_IsFinalizing");
-	if (!python->finalizing)
-		python->finalizing = (int (*)(void))lookup(handle, "_Py_IsFinalizing");
-	python->code_type = lookup(handle, "PyCode_Type");
-	python->text_type = lookup(handle, "PyUnicode_Type");
-	python->bytes_type = lookup(handle, "PyBytes_Type");
+	whole = find_needs(python, lookup, handle);
 	get_version = (const char *(*)(void))lookup(handle, "Py_GetVersion");
 	version = lookup(handle, "Py_Version");
-	python->runtime = lookup(handle, "_PyRuntime");
 	find_eval(python, lookup(handle, "_PyEval_EvalFrameDefault"));
 	dlerror();
 
@@ -236,8 +256,7 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 	minor = read_version(python, text);
 	if (minor < 0)
 		return minor;
-	if (!python->finalizing || !python->code_type || !python->text_type ||
-	    !python->bytes_type || !python->runtime || !get_version) {
+	if (!whole || !get_version) {
 		refuse(python, " does not export what a walk of its frames needs" STACKS_OFF);
 		return -ENOTSUP;
 	}
@@ -250,7 +269,7 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 			       strstr(text, "free-threading") != NULL, version ? *version : 0,
 			       python->runtime, &python->guessed))
 		return -ENOTSUP;
-	find_lock(python, lookup, handle, minor);
-	dlerror();
+	if (minor == 8) /* _PyRuntimeState.ceval.pending.finishing (pycore_pystate.h) */
+		python->finishing = (const int *)((const char *)python->runtime + 600);
 	return types_agree(python) ? 0 : -ENOTSUP;
 }

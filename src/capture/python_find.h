@@ -8,15 +8,26 @@
 #include "capture/python_layout.h"
 
 struct python_interpreter {
+	/* Of its C API, as Python.h has them. */
 	void *(*this_thread)(void); /* PyGILState_GetThisThreadState */
 	int (*finalizing)(void);
+	int (*initialized)(void);
+	int (*add_call)(int (*function)(void *), void *argument);
+	int (*at_exit)(void (*function)(void));
+	/* With the GIL alone. */
+	void *(*current)(void);
+	void *(*main)(void);
+	void *(*import_module)(const char *, void *, void *, void *, int);
+	void *(*new_function)(void *method, void *self, void *module);
+	void *(*call_method)(void *object, const char *name, const char *format, ...);
+	void *(*build_value)(const char *format, ...);
+	void (*drop)(void *);
+	void (*clear_error)(void);
 	const void *runtime; /* _PyRuntime */
-	/* What takes and releases its lock on the list of threads; NULL when it cannot be had. */
-	int (*lock_acquire)(void *lock, int wait); /* PyThread_acquire_lock; NULL from 3.13 on */
-	void (*lock_release)(void *lock);          /* PyThread_release_lock, PyMutex_Unlock */
 	const void *code_type;
 	const void *text_type;
 	const void *bytes_type;
+	const int *finishing; /* of 3.8: its last pending calls were made; else NULL */
 	uint64_t eval_low;
 	uint64_t eval_high;
 	struct python_layout layout;

@@ -1,21 +1,29 @@
-/* Keeps the interpreter from ending under a walk: its own lock, tried and never waited for. */
+/* Keeps the interpreter from ending under a walk: its end waits for those who announced one. */
 #include "capture/python_hold.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/hot.h"
+#include "base/signals.h"
+#include "capture/crowd.h"
+#include "capture/loader.h"
+#include "capture/python.h"
 
-enum {
-	TRIES = 200,
-	MUTEX_LOCKED = 1, /* of a PyMutex (Include/cpython/lock.h) */
-};
+/* Longer than a busy machine keeps a walker from its processor; a thread whose handler jumped out
+ * of a walk, and that never walked again, costs it once. */
+enum { PATIENCE_MS = 1000 };
+
+static struct crowd walkers;
+static HOT_THREAD _Thread_local struct crowd_self self;
+
+/* The thread that ends the interpreter, by its `self`; NULL while nobody does. */
+static HOT_DATA _Atomic(const struct crowd_self *) ender;
+static HOT_DATA atomic_bool asked;
 
 enum { UNKNOWN, FIRST, OTHER };
-static HOT_THREAD __thread unsigned char thread_kind;
+static HOT_THREAD _Thread_local unsigned char thread_kind;
 
 /* Of the process. In a child of fork() the only thread is the first one, whatever it was before. */
 static bool is_first_thread(void)
@@ -23,77 +31,120 @@ static bool is_first_thread(void)
 	return syscall(SYS_gettid) == getpid();
 }
 
-static void *lock_of(const struct python_interpreter *python)
+static bool nobody_walks(void)
 {
-	return (char *)(uintptr_t)python->runtime + python->layout.runtime_head - 8;
+	return crowd_is_empty(&walkers, &self);
 }
 
-static bool try_mutex(_Atomic uint8_t *bits)
+/* At the very end, when another interpreter may begin. */
+static void ended(void)
 {
-	uint8_t old = atomic_load_explicit(bits, memory_order_relaxed);
-
-	return !(old & MUTEX_LOCKED) &&
-	       atomic_compare_exchange_strong_explicit(bits, &old, old | MUTEX_LOCKED,
-						       memory_order_acquire, memory_order_relaxed);
+	atomic_store(&asked, false);
+	atomic_store(&ender, NULL);
 }
 
-static bool try_lock(const struct python_interpreter *python)
-{
-	void *lock = lock_of(python);
+static const struct python_interpreter *interpreter; /* whose calls these are */
 
-	if (!python->lock_acquire)
-		return try_mutex(lock);
-	/* Up to 3.12 a pointer stands there: a child of fork() gets another, an ended one has none.
-	 */
-	lock = *(void **)lock;
-	return lock && python->lock_acquire(lock, 0) == 1;
+/*
+ * What atexit calls: after the program's own threads were waited for, before others lose theirs. A
+ * program that takes it away (atexit._clear(), as the children of multiprocessing do, which leave
+ * by _exit) is left with python->finalizing(), by which a walk that has begun may be missed; one
+ * that makes atexit call it early (atexit._run_exitfuncs()) has Python frames on that thread and
+ * the first one alone from then on.
+ */
+static void *ending(void *module, void *unused)
+{
+	(void)module, (void)unused;
+	atomic_store(&ender, &self);
+	crowd_await(nobody_walks, PATIENCE_MS);
+	interpreter->at_exit(ended);
+	return interpreter->build_value("");
 }
 
-static void pause_briefly(void)
+/*
+ * On the interpreter's main thread, with the GIL; before atexit's turn at the latest, for its end
+ * makes pending calls first (3.8 to 3.14). Of a sub-interpreter the end is not what is asked for.
+ */
+static int register_ending(void *unused)
 {
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield");
-#endif
-}
+	static struct {
+		const char *name;
+		void *(*function)(void *module, void *unused);
+		int flags;
+		const char *doc;
+	} method; /* a PyMethodDef */
+	void *atexit = NULL, *function = NULL, *result = NULL;
 
-static bool lock_soon(const struct python_interpreter *python)
-{
-	for (int i = 0; i < TRIES; i++) {
-		if (try_lock(python))
-			return true;
-		if (python->finalizing())
-			return false;
-		pause_briefly();
+	(void)unused;
+	method.name = "memtrace_ending";
+	method.function = ending;
+	method.flags = 4; /* METH_NOARGS */
+	if (interpreter->current() == interpreter->main())
+		atexit = interpreter->import_module("atexit", NULL, NULL, NULL, 0);
+	if (atexit)
+		function = interpreter->new_function(&method, NULL, NULL);
+	if (function)
+		result = interpreter->call_method(atexit, "register", "O", function);
+	if (!result) {
+		interpreter->clear_error();
+		atomic_store(&asked, false);
 	}
+	interpreter->drop(result);
+	interpreter->drop(function);
+	interpreter->drop(atexit);
+	return 0;
+}
+
+/* 3.8 alone refuses what comes after its last pending calls, and by printing an error with the
+ * state of whoever has the GIL. */
+static bool takes_calls(const struct python_interpreter *python)
+{
+	return python->initialized() && !python->finalizing() &&
+	       !(python->finishing && *python->finishing);
+}
+
+bool python_ask(const struct python_interpreter *python)
+{
+	struct signals_deferred deferred;
+	bool done = atomic_load_explicit(&asked, memory_order_relaxed);
+
+	if (__builtin_expect(done, 1) || !takes_calls(python))
+		return done;
+	signals_defer(&deferred);
+	loader_enter(); /* no child is made while the lock is held */
+	interpreter = python;
+	done = atomic_exchange(&asked, true) || !python->add_call(register_ending, NULL);
+	if (!done)
+		atomic_store(&asked, false); /* its list is full: again at the next walk */
+	loader_leave();
+	signals_deliver(&deferred);
+	return done;
+}
+
+HOT_CODE bool python_hold(const struct python_interpreter *python, void **frame)
+{
+	const struct crowd_self *by = atomic_load_explicit(&ender, memory_order_relaxed);
+
+	if (__builtin_expect(thread_kind == UNKNOWN, 0))
+		thread_kind = is_first_thread() ? FIRST : OTHER;
+	if (by || thread_kind == FIRST)
+		return !by || by == &self;
+	if (!python_ask(python))
+		return false;
+	/* Announced first and looked second, as its end does the other way round. */
+	crowd_enter(&walkers, &self, frame);
+	if (!atomic_load(&ender) && !python->finalizing())
+		return true;
+	crowd_leave(&walkers, &self, frame);
 	return false;
 }
 
-HOT_CODE enum python_hold python_hold(const struct python_interpreter *python)
+HOT_CODE void python_let_go(void **frame)
 {
-	enum python_hold hold = PYTHON_OWN;
-
-	if (python->finalizing())
-		return is_first_thread() ? PYTHON_OWN : PYTHON_ENDING;
-	if (thread_kind == UNKNOWN)
-		thread_kind = is_first_thread() ? FIRST : OTHER;
-	if (thread_kind == FIRST || !python->lock_release)
-		return PYTHON_OWN;
-	if (lock_soon(python))
-		hold = PYTHON_HELD;
-	if (!python->finalizing())
-		return hold;
-	python_let_go(python, hold);
-	return PYTHON_ENDING;
+	crowd_leave(&walkers, &self, frame);
 }
 
-HOT_CODE void python_let_go(const struct python_interpreter *python, enum python_hold hold)
+void python_forked(void)
 {
-	void *lock;
-
-	if (hold != PYTHON_HELD)
-		return;
-	lock = lock_of(python);
-	python->lock_release(python->lock_acquire ? *(void **)lock : lock);
+	crowd_forked(&walkers, &self);
 }

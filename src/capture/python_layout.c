@@ -16,7 +16,6 @@ enum {
 	FRAME_AT_MOST = 512,
 	CODE_AT_MOST = 1024,
 	THREAD_AT_MOST = 100000,
-	RUNTIME_AT_MOST = 1 << 20,
 };
 
 enum build { BUILD_GIL, BUILD_FREE };
@@ -28,7 +27,6 @@ struct known {
 };
 
 #define NONE PYTHON_NONE
-#define HEAD(head) .runtime_head = (head)
 #define THREAD(frame, cframe) .thread_frame = (frame), .thread_cframe = (cframe)
 #define FRAME(previous, code, position, owner, entry, tlbc)                               \
 	.frame_previous = (previous), .frame_code = (code), .frame_position = (position), \
@@ -41,16 +39,15 @@ struct known {
 #define TEXT(length, state, ascii, compact, shift)                             \
 	.text_length = (length), .text_state = (state), .text_ascii = (ascii), \
 	.text_compact = (compact), .text_shift = (shift)
-#define PYTHON(minor, build, table_kind, head, thread, frame, code, object, text) \
-	{ minor,                                                                  \
-	  BUILD_##build,                                                          \
-	  { head, thread, frame, code, object, text, .table = PYTHON_##table_kind } },
+#define PYTHON(minor, build, table_kind, thread, frame, code, object, text) \
+	{ minor,                                                            \
+	  BUILD_##build,                                                    \
+	  { thread, frame, code, object, text, .table = PYTHON_##table_kind } },
 
 static const struct known known[] = {
 #include "capture/python.def"
 };
 
-#undef HEAD
 #undef THREAD
 #undef FRAME
 #undef CODE
@@ -60,7 +57,6 @@ static const struct known known[] = {
 /* Where in _Py_DebugOffsets each stands; in the order of the columns of python.def. */
 struct tells {
 	unsigned minor;
-	int runtime_head;
 	int thread_size, thread_frame;
 	int frame_size, frame_previous, frame_code, frame_position, frame_owner, frame_tlbc;
 	int code_size, code_file, code_name, code_qualname, code_table, code_first_line, code_start;
@@ -139,7 +135,6 @@ static bool layout_told(struct python_layout *layout, const struct tells *at, un
 	    !told_size(runtime, at->code_size, 150, CODE_AT_MOST, &code))
 		return false;
 	*layout = (struct python_layout){
-		.runtime_head = told(runtime, at->runtime_head, 8, RUNTIME_AT_MOST),
 		.thread_frame = told(runtime, at->thread_frame, 8, thread),
 		.thread_cframe = PYTHON_NONE,
 		.frame_previous = told(runtime, at->frame_previous, 8, frame),
@@ -182,8 +177,7 @@ int python_layout_find(struct python_layout *layout, unsigned minor, bool free_t
 		if (layout_told(layout, &tells[i], minor, runtime)) {
 			/* Nothing vouches for these in a version nobody has seen. */
 			if (*guessed)
-				layout->code_version = layout->code_traceable =
-					layout->runtime_head = PYTHON_NONE;
+				layout->code_version = layout->code_traceable = PYTHON_NONE;
 			return 0;
 		}
 	}

@@ -12,7 +12,6 @@ enum { PYTHON_NONE = -1 };
 
 /* Byte offsets, PYTHON_NONE where this version has no such thing; the columns of python.def. */
 struct python_layout {
-	int32_t runtime_head;
 	int32_t thread_frame;
 	int32_t thread_cframe;
 	int32_t frame_previous;

@@ -18,6 +18,7 @@
 #include "capture/modules.h"
 #include "capture/now.h"
 #include "capture/nvtx.h"
+#include "capture/python.h"
 #include "capture/record_parts.h"
 #include "capture/resolve.h"
 #include "capture/stacks.h"
@@ -57,6 +58,7 @@ bool record_is_child(void)
 static void forget_others(void)
 {
 	loader_forked();
+	python_forked();
 	resolve_forked();
 	nvtx_forked();
 	own_stack_forked();

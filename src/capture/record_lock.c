@@ -3,7 +3,6 @@
  * jump.
  */
 #include <errno.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -101,26 +100,6 @@ HOT_CODE void record_unlock(void)
 	record_self.phase = OUTSIDE;
 }
 
-static bool on_other_stack(void)
-{
-	stack_t stack;
-
-	return syscall(SYS_sigaltstack, NULL, &stack) || stack.ss_flags & SS_ONSTACK;
-}
-
-/*
- * Is the frame that has the lock gone? Surely if this one has its place or lies further out on the
- * same stack, or if it does not hold its return address any more.
- */
-static bool frame_gone(void **frame)
-{
-	if (!record_self.frame)
-		return false;
-	if (frame >= record_self.frame && !on_other_stack())
-		return true;
-	return lock_frame_gone(record_self.frame + 1, record_self.back);
-}
-
 /* Not to be left in the middle itself: then nobody would know whose the lock is. */
 static void rescue(int number)
 {
@@ -145,7 +124,8 @@ bool record_interrupts_update(void **frame)
 		/* It waits for the lock and takes it when we are through; or it was taken over. */
 	} else if (record_self.phase == LEAVING) {
 		lock_drop_as(&recorder.lock, number);
-	} else if (frame_gone(frame)) {
+	} else if (record_self.frame &&
+		   lock_frame_left(record_self.frame, record_self.back, frame)) {
 		rescue(number);
 	} else {
 		in_update = true;
