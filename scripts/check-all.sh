@@ -28,7 +28,8 @@ fuzz-afl              the readers against AFL++                                 
 steps                 a SIGKILL after so many instructions of each update         -      1
 forks                 forks while threads allocate                                -      200
 unloads               libraries that come and go while threads unwind             -      10000
-kills                 killed at random moments                                    100    1000
+kills                 killed at random moments, three kinds of program            100    1000
+hostile               hosts that do what they must not, all of it                 -      run
 package               the Debian package, into this system                        run    run
 samples               recorded runs, sampled so many times: sites are unbiased    -      100
 soak                  a long job, of so many seconds                              -      1800
@@ -112,7 +113,11 @@ run_step() { # NAME HOW
 	steps) STEPS=$2 SECONDS_EACH=3600 quiet_make check-unit T=steps ;;
 	forks) FORKS=$2 SECONDS_EACH=1800 quiet_make check-e2e T=fork ;;
 	unloads) TIMES=$2 SECONDS_EACH=1800 quiet_make check-e2e T=unload ;;
-	kills) KILLS=$2 SECONDS_EACH=7200 quiet_make check-e2e T=storm ;;
+	kills)
+		KILLS=$2 SECONDS_EACH=7200 quiet_make check-e2e T=storm &&
+			KILLS=$2 SECONDS_EACH=7200 quiet_make check-hostile T=kills
+		;;
+	hostile) LONG=1 SECONDS_EACH=7200 quiet_make check-hostile ;;
 	package) package ;;
 	samples) RUNS=$2 TIMES=20 SECONDS_EACH=1800 quiet_make check-e2e T=sampling ;;
 	soak) soak "$2" ;;
