@@ -320,11 +320,12 @@ $(TESTS)/debug/promises: tests/debug/promises.c $(WATCH_SOURCES) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(CLI_FLAGS) -DMEMTRACE_DEBUG=1 $(LDFLAGS) -o $@ $(filter %.c,$^)
 
-.PHONY: unit-programs test-programs tsan-programs
+.PHONY: unit-programs test-programs tsan-programs guest-programs
 tsan-programs: $(TESTS)/tsan/threads $(TESTS)/tsan/plug.so $(TESTS)/e2e/libc10.so
 unit-programs: $(UNIT_TESTS) $(PYTHON_PROBE)
+guest-programs: all fake $(FAKE_SAMPLES) $(GUEST_PROGRAMS) $(TESTS)/e2e/ends
 test-programs: all fake manual $(FAKE_SAMPLES) unit-programs $(GENERATOR) $(E2E_PROGRAMS) $(E2E_LIBRARIES) \
-	$(GUEST_PROGRAMS) 	$(AGREE) fuzz-replay $(DEBUG_LIBRARY) $(TESTS)/debug/promises tsan-programs
+	$(GUEST_PROGRAMS) $(AGREE) fuzz-replay $(DEBUG_LIBRARY) $(TESTS)/debug/promises tsan-programs
 
 # --- tests -----------------------------------------------------------------------------------------
 

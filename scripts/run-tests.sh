@@ -119,6 +119,7 @@ build() { # WERROR KIND...
 	for kind; do
 		case $kind in
 		unit) goals="$goals unit-programs" ;;
+		guest) goals="$goals guest-programs" ;;
 		gpu) goals="$goals all fake samples CUDA=${CUDA:-}" ;;
 		*) goals="$goals test-programs" ;;
 		esac

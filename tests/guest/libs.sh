@@ -306,9 +306,10 @@ elif CGO_CFLAGS=-I$include CGO_LDFLAGS="-L$BUILD/fake -lcudart" GO111MODULE=off 
 	built 'Go' go build -o collected collected.go; then
 	# Its main ends by _exit: there is a spool.
 	same 'Go: goroutines, signals of its own, collections' ./collected
+	cp "$OUT" counted
 	ok 'Go: the spool is recovered' memtrace recover "${TRACE%.json}.spool"
 	is 'Go: each allocation is recorded' "$(json "$TRACE" 'd["summary"]["devices"][0]["allocations"]')" \
-		"$(sed -n 's/^allocations=//p' "$OUT")"
+		"$(sed -n 's/^allocations=//p' counted)"
 fi
 
 # --- many processes -----------------------------------------------------------------------------------
