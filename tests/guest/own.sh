@@ -7,7 +7,7 @@
 
 OWN=$BUILD/tests/guest/own
 export MEMTRACE_SIGNAL=USR2:dump
-times=1
+times=4
 [ -z "${LONG:-}" ] || times=20
 for case in exit begin growth dumps; do
 	for time in $(seq $times); do

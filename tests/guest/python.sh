@@ -91,15 +91,16 @@ for python in ${PYTHONS:-/usr/bin/python3 "$HOME"/.pyenv/versions/*/bin/python3 
 		same "python $version, one after the other: $together" "$program" -W ignore "$kinds" $rounds $together
 	fi
 	for kind in $alone; do
+		limit=30
 		case $kind in
 		forks_beside_threads) count=$forks ;;
-		jumps_out) count=$((rounds * 5)) ;;
+		jumps_out) count=$((rounds * 5)) limit=8 ;;
 		*)
 			count=$rounds
 			[ -n "${LONG:-}" ] || [ $tried -le 2 ] || continue
 			;;
 		esac
-		LIMIT=15 SLACK=10000 same "python $version, $kind" "$program" -W ignore "$kinds" $count "$kind"
+		LIMIT=$limit SLACK=10000 same "python $version, $kind" "$program" -W ignore "$kinds" $count "$kind"
 	done
 	unset MEMTRACE_OUTPUT
 	find . -name '*.json' | head -n 3 >traces
