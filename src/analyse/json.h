@@ -62,6 +62,7 @@ struct json {
 	uint64_t objects; /* bit i: container i is an object */
 	char *buffer, *at, *end, *token;
 	size_t size;
+	uint64_t kept;   /* bytes of memory that its reader has taken for it */
 	uint64_t passed; /* bytes of the file in front of the buffer */
 };
 

@@ -10,6 +10,7 @@
 #include <zstd.h>
 #endif
 
+#include "analyse/limits.h"
 #include "base/fd.h"
 
 enum {
@@ -23,9 +24,10 @@ struct unpack {
 	ZSTD_DStream *zstd;
 #endif
 	char block[BLOCK];
-	size_t used, at; /* of the block: there, and taken */
-	bool ended;      /* the file */
-	bool between;    /* members or frames: here it may end */
+	size_t used, at;  /* of the block: there, and taken */
+	bool ended;       /* the file */
+	bool between;     /* members or frames: here it may end */
+	uint64_t in, out; /* bytes read from the file, and handed on */
 	int error;
 };
 
@@ -160,6 +162,7 @@ static int start(struct source *source)
 	}
 	memcpy(unpack->block, source->begin, source->begun);
 	unpack->used = source->begun;
+	unpack->in = source->begun;
 	return unpack->error;
 }
 
@@ -188,6 +191,7 @@ static int fill(struct source *source)
 		return (int)length;
 	unpack->at = 0;
 	unpack->used = (size_t)length;
+	unpack->in += (uint64_t)length;
 	unpack->ended = !length;
 	return 0;
 }
@@ -210,6 +214,10 @@ static ssize_t read_unpacked(struct source *source, char *bytes, size_t size)
 					? gzip_read(unpack, bytes + total, part, &got)
 					: zstd_read(unpack, bytes + total, part, &got);
 		total += got;
+		unpack->out += got;
+		if (unpack->out > LIMITS_UNPACKED && unpack->out / LIMITS_RATIO > unpack->in &&
+		    limits_hold())
+			unpack->error = -EFBIG;
 		if (got || unpack->at > before || !unpack->ended || unpack->error)
 			continue;
 		if (!unpack->between)
@@ -253,6 +261,9 @@ const char *source_why(const struct source *source, int error)
 		return source->kind == PACK_GZIP ? "its gzip data is corrupt"
 						 : "its zstd data is corrupt, or wants a window of "
 						   "more than 128 MiB";
+	case -EFBIG:
+		return "unpacks to more than 100 times its size, as no recording "
+		       "does: " LIMITS_LIFT;
 	case -ENOTSUP:
 		return "is compressed with zstd, which this memtrace was built without: "
 		       "zstdcat FILE | memtrace report -";

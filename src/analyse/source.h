@@ -31,7 +31,8 @@ void source_close(struct source *source);
 
 /*
  * Fills the buffer unless the end comes first: the count, 0 at the end, or -errno: -ENODATA when
- * compressed data ends too early, -EBADMSG when it is corrupt, -ENOTSUP when this tool was built
+ * compressed data ends too early, -EBADMSG when it is corrupt, -EFBIG when it is
+ * a bomb (limits.h), -ENOTSUP when this tool was built
  * without what it wants. Every later call gives the same.
  */
 ssize_t source_read(struct source *source, char *bytes, size_t size);

@@ -10,8 +10,11 @@
 #include <string.h>
 
 #include "analyse/error.h"
+#include "analyse/limits.h"
 #include "analyse/trace.h"
 #include "analyse/trace_shape.h"
+
+enum { ARENA_OVERHEAD = 16 }; /* of a text, about */
 
 struct reader {
 	struct json *json;
@@ -68,15 +71,32 @@ void shape_clear(const struct shape *shape, void *to)
 	}
 }
 
-static int no_memory(void)
+static int no_memory(const struct reader *reader)
 {
+	if (reader->json->failed)
+		return -EINVAL;
 	err("no memory left");
 	return -ENOMEM;
 }
 
-/* Room for one more item, zeroed; NULL without memory. */
-static void *list_add(struct list *list)
+/* Whatever becomes memory is counted here: 0, or -EINVAL when it is more than it may be. */
+static int keep(const struct reader *reader, size_t bytes)
 {
+	struct json *json = reader->json;
+
+	json->kept += bytes;
+	if (json->kept <= LIMITS_FACTS || !limits_hold())
+		return 0;
+	return json_fail(json,
+			 "its facts take more than %u MiB of memory, as no recording's do: %s",
+			 LIMITS_FACTS >> 20, LIMITS_LIFT);
+}
+
+/* Room for one more item, zeroed; NULL without memory, or when there are too many. */
+static void *list_add(const struct reader *reader, struct list *list)
+{
+	if (keep(reader, list->item))
+		return NULL;
 	if (list->used == list->size) {
 		size_t size = list->size ? list->size * 2 : 16;
 		char *items = reallocarray(list->items, size, list->item);
@@ -95,7 +115,7 @@ static int list_end(struct reader *reader, struct list *list, const struct shape
 	void *items = list->used ? arena_alloc(reader->arena, list->used * list->item) : NULL;
 
 	if (list->used && !items)
-		return no_memory();
+		return no_memory(reader);
 	if (items)
 		memcpy(items, list->items, list->used * list->item);
 	memcpy(member(to, row->at), &items, sizeof(items));
@@ -103,12 +123,21 @@ static int list_end(struct reader *reader, struct list *list, const struct shape
 	return 0;
 }
 
+static int keep_text(struct reader *reader, const char **to)
+{
+	const struct json *json = reader->json;
+
+	if (keep(reader, json->length + ARENA_OVERHEAD))
+		return -EINVAL;
+	*to = arena_text(reader->arena, json->text, json->length);
+	return *to ? 0 : no_memory(reader);
+}
+
 static int read_text(struct reader *reader, enum json_token token, const char **to)
 {
 	if (token != JSON_STRING)
 		return refuse(reader, "a string");
-	*to = arena_text(reader->arena, reader->json->text, reader->json->length);
-	return *to ? 0 : no_memory();
+	return keep_text(reader, to);
 }
 
 static int read_u64(struct reader *reader, enum json_token token, uint64_t most, uint64_t *to)
@@ -190,8 +219,7 @@ static int read_value(struct reader *reader, enum json_token token, const char *
 	switch (token) {
 	case JSON_STRING:
 	case JSON_NUMBER:
-		*to = arena_text(reader->arena, reader->json->text, reader->json->length);
-		return *to ? 0 : no_memory();
+		return keep_text(reader, to);
 	case JSON_TRUE:
 	case JSON_FALSE:
 		*to = token == JSON_TRUE ? "true" : "false";
@@ -206,8 +234,8 @@ static int read_pairs(struct reader *reader, enum json_token token, struct list 
 	if (token != JSON_OBJECT)
 		return refuse(reader, "an object");
 	while ((token = json_next(reader->json)) == JSON_KEY) {
-		struct trace_pair *pair = list_add(list);
-		int error = pair ? read_text(reader, JSON_STRING, &pair->name) : no_memory();
+		struct trace_pair *pair = list_add(reader, list);
+		int error = pair ? read_text(reader, JSON_STRING, &pair->name) : no_memory(reader);
 
 		if (!error)
 			error = read_value(reader, json_next(reader->json), &pair->value);
@@ -288,8 +316,8 @@ static int read_items(struct reader *reader, enum json_token token, const struct
 
 		if (token == JSON_ERROR)
 			return -EINVAL;
-		item = list_add(list);
-		error = item ? read_item(reader, token, row, item) : no_memory();
+		item = list_add(reader, list);
+		error = item ? read_item(reader, token, row, item) : no_memory(reader);
 		if (error)
 			return error;
 	}

@@ -5,6 +5,7 @@
 #include <sys/param.h>
 #include <sys/stat.h>
 
+#include "analyse/limits.h"
 #include "base/opt.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -59,6 +60,26 @@ const char *args_suggestion(const char *word, const char *const *words)
 	return best;
 }
 
+/* --- rows --- */
+
+static bool no_limits;
+
+const struct arg *args_row(const struct usage *usage, size_t i)
+{
+	static const struct arg limits = {
+		"no-limits", 0,   ARG_FLAG, NULL, "read also what is larger than any recording",
+		&no_limits,  NULL
+	};
+
+	if (i < usage->args_n)
+		return &usage->args[i];
+	/* Whatever is run or looked at while it runs is no trace yet. */
+	return i == usage->args_n && usage->operands && !usage->program &&
+			       !strstr(usage->operands, "PID")
+		       ? &limits
+		       : NULL;
+}
+
 /* --- help --- */
 
 static void print_row(struct out *out, const struct arg *arg)
@@ -86,8 +107,8 @@ static void print_help(struct out *out, const struct usage *usage)
 		   usage->operands ? " " : "", usage->operands ? usage->operands : "");
 	out_text(out, usage->about);
 	out_text(out, "\nOptions:\n");
-	for (size_t i = 0; i < usage->args_n; i++)
-		print_row(out, &usage->args[i]);
+	for (size_t i = 0; args_row(usage, i); i++)
+		print_row(out, args_row(usage, i));
 	print_row(out, &help);
 }
 
@@ -133,8 +154,8 @@ static int unknown(const struct usage *usage, const char *option)
 	const char *words[64] = { "help" };
 	const char *meant;
 
-	for (size_t i = 0; i < usage->args_n && i < 62; i++)
-		words[i + 1] = usage->args[i].name;
+	for (size_t i = 0; args_row(usage, i) && i < 62; i++)
+		words[i + 1] = args_row(usage, i)->name;
 	meant = args_suggestion(option + strspn(option, "-"), words);
 	if (meant)
 		return cli_usage(usage->command, "there is no option %s; did you mean --%s?",
@@ -157,8 +178,8 @@ static bool same_name(const char *name, const char *option, size_t length)
 
 static const struct arg *find(const struct usage *usage, const char *word, size_t length)
 {
-	for (size_t i = 0; i < usage->args_n; i++) {
-		const struct arg *arg = &usage->args[i];
+	for (size_t i = 0; args_row(usage, i); i++) {
+		const struct arg *arg = args_row(usage, i);
 
 		if (word[1] == '-' ? same_name(arg->name, word + 2, length - 2)
 				   : arg->letter && arg->letter == word[1])
@@ -294,6 +315,8 @@ enum args_result args_parse(const struct usage *usage, int *argc, char **argv)
 	}
 	argv[kept] = NULL;
 	*argc = kept;
+	if (no_limits)
+		limits_lift();
 	state.usage = usage;
 	state.operands = argv + 1;
 	return check_operands(usage, (size_t)kept - 1);

@@ -78,6 +78,9 @@ enum args_result {
 	ARGS_WRONG /* said on stderr */
 };
 
+/* The command's options, and the one that all have that read traces; NULL behind them. */
+const struct arg *args_row(const struct usage *usage, size_t i);
+
 typedef void usage_printer(struct out *out, const struct usage *usage);
 
 /* Calls the printer with the usage of the command, on cli_out(), in the place of its --help. */

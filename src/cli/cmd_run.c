@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/error.h"
+#include "analyse/limits.h"
 #include "base/opt.h"
 #include "base/text.h"
 #include "cli/cli.h"
@@ -136,6 +137,7 @@ int cmd_run(int argc, char **argv)
 		return cli_fail("run", STATUS_UNREADABLE);
 	if (run.exec_errno)
 		return not_started(&run);
+	limits_lift(); /* it is our own */
 	run_finish(&run);
 	return run.exit_status;
 }

@@ -145,8 +145,8 @@ static void bash_value(struct out *out, const struct usage *usage, const struct 
 static void bash_command(struct out *out, const struct usage *usage)
 {
 	out_format(out, "\t%s)\n\t\toptions='", usage->command);
-	for (size_t i = 0; i < usage->args_n; i++)
-		out_format(out, "--%s ", usage->args[i].name);
+	for (size_t i = 0; args_row(usage, i); i++)
+		out_format(out, "--%s ", args_row(usage, i)->name);
 	out_format(out, "--help' kind=%s\n",
 		   usage->program    ? "program"
 		   : usage->operands ? "trace"
@@ -234,8 +234,8 @@ static void zsh_arg(struct out *out, const struct usage *usage, const struct arg
 static void zsh_command(struct out *out, const struct usage *usage)
 {
 	out_format(out, "\t%s)\n\t\t_arguments -S \\\n", usage->command);
-	for (size_t i = 0; i < usage->args_n; i++)
-		zsh_arg(out, usage, &usage->args[i]);
+	for (size_t i = 0; args_row(usage, i); i++)
+		zsh_arg(out, usage, args_row(usage, i));
 	out_text(out, "\t\t\t'(- *)'{-h,--help}'[this text]'");
 	if (usage->program) {
 		out_text(out, " \\\n\t\t\t'*::: :_normal'");

@@ -146,8 +146,8 @@ static void print_command(struct out *out, const struct usage *usage)
 	out_text(out, ".SH DESCRIPTION\n");
 	put_text(out, usage->about);
 	out_text(out, ".SH OPTIONS\n");
-	for (size_t i = 0; i < usage->args_n; i++)
-		put_arg(out, &usage->args[i]);
+	for (size_t i = 0; args_row(usage, i); i++)
+		put_arg(out, args_row(usage, i));
 	out_text(out, ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nthe same text, on the terminal\n");
 	if (!usage->program || !usage->least) /* run ends as its program does */
 		put_statuses(out);

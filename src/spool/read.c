@@ -115,6 +115,7 @@ int read_too_short(int fd, const char *path, char *why, size_t size)
 static int load(struct spool *spool, const char *path, char *why, size_t size)
 {
 	struct stat status;
+	uint64_t claimed;
 	/* Not to wait for somebody who writes to a FIFO. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	size_t lists = sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS;
@@ -135,6 +136,11 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 	spool->file_blocks = (uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT;
 	if (spool->file_blocks > SPOOL_BLOCKS)
 		spool->file_blocks = SPOOL_BLOCKS;
+	/* A file may be longer, by far if it is sparse; what comes meanwhile, has_grown() sees. */
+	if (pread(fd, &claimed, sizeof(claimed), offsetof(struct spool_header, blocks)) ==
+		    sizeof(claimed) &&
+	    claimed >= SPOOL_FIRST_BLOCK && claimed < spool->file_blocks)
+		spool->file_blocks = claimed;
 	if (spool->file_blocks < SPOOL_FIRST_BLOCK) {
 		error = read_too_short(fd, path, why, size);
 		close(fd);

@@ -5,6 +5,8 @@ hostile.py try FOLDER COMMAND... {}  runs the command on each, {} being the file
 hostile.py cut FOLDER EXAMPLE STEP   the example cut at every STEP-th byte, and FOLDER/list
 hostile.py terminal COMMAND...       runs it on a terminal of its own and prints what arrived there
 hostile.py check FILE...             prints what in the files would steer a terminal
+hostile.py bomb KIND EXAMPLE         prints one: blanks (packed), frames (plain)
+hostile.py bounded COMMAND...        runs it; prints what is wrong: no refusal, or what it took
 hostile.py shrink FILE COMMAND...    runs it, and cuts the file in half while it is read
 
 A line of the list is "STATUS NAME": 3, every command refuses the file in one sentence; 0, every command
@@ -20,6 +22,7 @@ import re
 import subprocess
 import sys
 import unicodedata
+import zlib
 
 EVIL = ("\x1b]0;title\x07\x1b[31mred\x1b[2J\x9b5m\r\n\t\x00\x08\x7f"  # escapes, controls of C0 and C1
         "\u202e\u2066\u200b\u200f\u2028\ufeff\U000e0041end")  # what reorders, hides, breaks lines
@@ -294,6 +297,36 @@ def shrink(path, command):
     print(ran.returncode, len(first + out) > 1, said.decode().strip())
 
 
+def bomb(kind, example):
+    out = sys.stdout.buffer
+    if kind == "blanks":
+        with open(example, "rb") as f:
+            head, tail = f.read().split(b'"events":[', 1)
+        pack = zlib.compressobj(9, zlib.DEFLATED, 31)
+        out.write(pack.compress(head))
+        for _ in range(400):
+            out.write(pack.compress(b" " * (1 << 20)))
+        out.write(pack.compress(b'"events":[' + tail) + pack.flush())
+        return
+    frame = b'{"language":"python","function":"f","file":"a.py","line":1}'
+    out.write(b'{"schema":"memtrace/1","frames":[')
+    for _ in range(800):
+        out.write((frame + b",") * 10000)
+    out.write(frame + b'],"stacks":[],"events":[\n]}\n')
+
+
+def bounded(command):
+    """A reader stays below 10 s and 1 GiB, whatever it is given."""
+    ran = subprocess.Popen(command, stdin=sys.stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    said = ran.stderr.read().decode()
+    _, status, used = os.wait4(ran.pid, 0)
+    ran.returncode = os.waitstatus_to_exitcode(status)
+    if ran.returncode != 3 or said.count("\n") != 1 or "--no-limits" not in said:
+        print("status %d: %r" % (ran.returncode, said[:300]))
+    if used.ru_utime + used.ru_stime > 10 or used.ru_maxrss > 1 << 20:
+        print("%.1f s, %d KiB" % (used.ru_utime + used.ru_stime, used.ru_maxrss))
+
+
 verb, arguments = sys.argv[1], sys.argv[2:]
 if verb == "write":
     write(*arguments)
@@ -305,6 +338,10 @@ elif verb == "terminal":
     terminal(arguments)
 elif verb == "check":
     check(arguments)
+elif verb == "bomb":
+    bomb(*arguments)
+elif verb == "bounded":
+    bounded(arguments)
 elif verb == "shrink":
     shrink(arguments[0], arguments[1:])
 else:

@@ -108,6 +108,23 @@ ok 'a large trace' "$BUILD/tests/generator" --events 200000 --json big.json
 is 'cut in half while it is read' "$(hostile shrink big.json memtrace export big.json --to events | sed 's/byte [0-9]*/byte N/')" \
 	'3 True memtrace: export: big.json: truncated: it ends at byte N, inside "events"'
 
+# --- what wants all time and memory -------------------------------------------------------------------
+hostile bomb blanks "$example" >blanks.json.gz
+for command in report timeline 'diff --force' check merge baseline html export; do
+	line=$(grep "^${command%% *}" list-of-commands | head -n 1 | sed 's/{}/blanks.json.gz/g')
+	# shellcheck disable=SC2086  # words
+	is "memtrace $command: a bomb" "$(hostile bounded memtrace $line)" ''
+done
+ok 'which is read where that is wanted' memtrace report --no-limits blanks.json.gz
+hostile bomb frames "$example" >frames.json
+is 'frames without end' "$(hostile bounded memtrace report frames.json)" ''
+is 'through a pipe, too' "$(hostile bounded memtrace report - <frames.json)" ''
+ok 'that are read where that is wanted' memtrace report frames.json --no-limits
+rm -f frames.json
+ok 'help tells of it' memtrace report --help
+has 'by name' "$OUT" '--no-limits'
+fails 2 'there is no option --no-limits' memtrace run --no-limits -- true
+
 # --- what reaches a terminal ----------------------------------------------------------------------------
 while read -r line; do
 	for file in evil long-evil-names percent-names schema-evil utf8-c1; do
@@ -146,6 +163,13 @@ has 'which tells the signal' words.tty 'was killed by signal 9'
 env LD_PRELOAD="$LIBRARY" MEMTRACE_OUTPUT="$evil/left.json" "$evil/$evil" _exit >/dev/null 2>&1
 steers 'recover' memtrace recover "$evil/left.spool"
 has 'which tells the trace as well' words.tty 'left.json'
+cp "$evil/left.spool" sparse.spool
+if truncate -s 1T sparse.spool 2>/dev/null; then
+	ok 'a spool that is sparse behind its end' sh -c 'ulimit -v 2000000; timeout 20 memtrace report sparse.spool'
+else
+	skip 'a spool that is sparse behind its end' 'no such large files here'
+fi
+rm -f sparse.spool
 ok 'recover for a script' memtrace recover "$evil/left.spool"
 ok 'names the very file' test -e "$(cat "$OUT")"
 steers 'doctor' env MEMTRACE_OUTPUT="$evil/none/x.json" MEMTRACE_STACKS="$evil" "MEMTRACE_$evil=1" memtrace doctor -- "$evil/$evil"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyse/error.h"
+#include "analyse/limits.h"
 #include "analyse/source.h"
 #include "base/fd.h"
 #include "cli/packed.h"
@@ -92,6 +93,35 @@ TEST(pieces_of_any_size)
 		}
 		if (i)
 			OK(lseek(fd, 0, SEEK_END) < SIZE * 3 / 4);
+		close(fd);
+	}
+}
+
+/* A hundred times its size, and more than a little: no recording. */
+TEST(what_comes_out_has_a_limit)
+{
+	static const char blanks[4096];
+	uint64_t wanted = 2 * (uint64_t)LIMITS_UNPACKED;
+	char block[4096];
+
+	for (size_t i = 1; i < NAMES; i++) {
+		int fd = memfd_create("bomb", MFD_CLOEXEC);
+		struct pack *pack;
+		struct source source;
+		uint64_t got = 0;
+		ssize_t n;
+
+		EQ(packed_start(&pack, names[i], fd), 0);
+		for (uint64_t put = 0; put < wanted; put += sizeof(blanks))
+			EQ(pack_write(pack, blanks, sizeof(blanks)), 0);
+		EQ(pack_end(pack), 0);
+		EQ(lseek(fd, 0, SEEK_SET), 0);
+		source_open(&source, fd);
+		while ((n = source_read(&source, block, sizeof(block))) > 0)
+			got += (uint64_t)n;
+		EQ(n, -EFBIG);
+		OK(got <= LIMITS_UNPACKED + sizeof(block));
+		source_close(&source);
 		close(fd);
 	}
 }
