@@ -367,7 +367,11 @@ check-gpu: ## tests/gpu/*.sh on the real device (CUDA=/usr/local/cuda)
 # sanitizers with the compiler at hand, which is a test of `make check`.
 FUZZ := $(BUILD)/fuzz
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_SOURCES := $(call src_of,$(SHARED) analyse render) tests/unit/recorder.c
+FUZZ_SOURCES := $(call src_of,$(SHARED) analyse render) $(addprefix src/cli/,args.c gates.c top_request.c traces.c) \
+	tests/unit/recorder.c
+# fuzz-portable links what another machine may lack into the targets; of cJSON Debian has no archive,
+# so its library lies beside them.
+FUZZ_LIBS = $(TOOL_LIBS)
 FUZZ_FLAGS = $(LANGUAGE) $(CPPFLAGS) $(OPTIONAL_FLAGS) -Itests -O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=all
 fuzz_cc_replay = $(CC) $(FUZZ_FLAGS) -fsanitize=address,undefined
 fuzz_cc_libfuzzer = clang $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link,address,undefined
@@ -386,14 +390,19 @@ $(FUZZ)/$(1)/target.a: $(call fuzz_o,$(1))
 
 $(addprefix $(FUZZ)/$(1)/,$(FUZZ_TARGETS)): $(FUZZ)/$(1)/%: $(FUZZ)/$(1)/tests/fuzz/%.o \
 		$(if $(filter replay,$(1)),$(FUZZ)/$(1)/tests/fuzz/replay.o) $(FUZZ)/$(1)/target.a
-	$$(call say,LINK,$$@) $$(fuzz_cc_$(1)) $$(fuzz_link_$(1)) -o $$@ $$^ $$(TOOL_LIBS)
+	$$(call say,LINK,$$@) $$(fuzz_cc_$(1)) $$(fuzz_link_$(1)) -o $$@ $$^ $$(FUZZ_LIBS)
 
 .PHONY: fuzz-$(1)
 fuzz-$(1): $(addprefix $(FUZZ)/$(1)/,$(FUZZ_TARGETS))
 endef
 $(foreach kind,replay libfuzzer afl,$(eval $(call fuzz_kind,$(kind))))
 
-.PHONY: fuzz
+.PHONY: fuzz fuzz-portable
+fuzz-portable: ## the targets for scripts/fuzz-long.sh into build-fuzz, to be run on another machine, too
+	@$(MAKE) --no-print-directory BUILD=build-fuzz OPTIONAL=zstd SETUP=no fuzz-libfuzzer \
+		FUZZ_LIBS='-static-libstdc++ -static-libgcc -Wl,-Bstatic -lzstd -lz -Wl,-Bdynamic $(CJSON_LIBS) -Wl,-rpath,\$$$$ORIGIN -ldl -lpthread -lm'
+	@[ -e build-fuzz/fuzz/libfuzzer/libcjson.so.1 ] || cp "$$(ldd build-fuzz/fuzz/libfuzzer/fuzz_files | sed -n 's/.*libcjson.*=> \([^ ]*\) .*/\1/p')" build-fuzz/fuzz/libfuzzer/
+
 fuzz: ## fuzzes the readers with libFuzzer and AFL++, SECONDS_EACH=60
 	$(Q)MAKE='$(MAKE)' BUILD='$(BUILD)' sh scripts/fuzz.sh
 

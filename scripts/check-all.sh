@@ -25,6 +25,7 @@ clang-O2              built by clang; in short: its unit tests under sanitizers 
 valgrind              the tool and the library under memcheck                     few    all
 fuzz-libfuzzer        the readers against libFuzzer, so many seconds each         5      900
 fuzz-afl              the readers against AFL++                                   -      900
+hostile               every command on traces changed at random, under sanitizers, so many seconds  60 1800
 steps                 a SIGKILL after so many instructions of each update         -      1
 forks                 forks while threads allocate                                -      200
 unloads               libraries that come and go while threads unwind             -      10000
@@ -94,6 +95,13 @@ fuzz() { # FUZZER SECONDS, shared by its targets
 	BUILD=$BUILD SECONDS_EACH=$2 sh scripts/fuzz.sh "$1"
 }
 
+# Leaks of a tool that ends are no concern.
+hostile() { # SECONDS
+	quiet_make "BUILD=$BUILD/san" SAN=address,undefined all || return 1
+	ASAN_OPTIONS=detect_leaks=0:hard_rss_limit_mb=3000 HOSTILE_TOOL=$(cd "$BUILD/san" && pwd) HOSTILE_ONLY=1 \
+		HOSTILE_SECONDS=$1 HOSTILE_SEED=$(date +%s) SECONDS_EACH=$(($1 + 900)) quiet_make check-e2e T=hostile
+}
+
 soak() { # SECONDS
 	events=$(($1 * 56000))
 	SOAK_SECONDS=$1 SOAK_EVENTS=$events SOAK_KEPT=$((events / 200)) SECONDS_EACH=$(($1 * 3 + 600)) \
@@ -120,6 +128,7 @@ run_step() { # NAME HOW
 	hostile) LONG=1 SECONDS_EACH=7200 quiet_make check-hostile ;;
 	package) package ;;
 	samples) RUNS=$2 TIMES=20 SECONDS_EACH=1800 quiet_make check-e2e T=sampling ;;
+	hostile) hostile "$2" ;;
 	soak) soak "$2" ;;
 	keep) KEEP_EVENTS=$2 SECONDS_EACH=7200 quiet_make check-unit T=keep ;;
 	*)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Fuzzes the readers for a fixed time: fuzz.sh [libfuzzer] [afl] (both, without a word).
+# Fuzzes the readers for a fixed time: fuzz.sh [libfuzzer] [afl] (both, without a word). `fuzz.sh words`
+# prints the dictionary; fuzz-long.sh runs all targets at once.
 #
 # SECONDS_EACH is for each target under each fuzzer, T=word picks targets. What was found before
 # lies in BUILD/fuzz/found and is gone on from, beside tests/fuzz/corpus. A finding is printed with
@@ -73,6 +74,10 @@ keep() { # TARGET
 	"$BUILD/fuzz/libfuzzer/$1" -merge=1 "tests/fuzz/corpus/$1" "$BUILD/fuzz/small/$1" >/dev/null 2>&1
 }
 
+if [ "$1" = words ]; then
+	dictionary
+	exit
+fi
 for kind; do
 	case $kind in
 	libfuzzer) command -v clang >/dev/null || fail 'clang is missing: run scripts/setup.sh check-all' ;;
@@ -90,7 +95,7 @@ for file in tests/fuzz/fuzz_*.c; do
 	*) continue ;;
 	esac
 	case $target in
-	fuzz_trace) limit=6000 ;;
+	fuzz_trace | fuzz_views) limit=6000 ;;
 	*) limit=400 ;;
 	esac
 	mkdir -p "$BUILD/fuzz/found/$target" "tests/fuzz/corpus/$target"

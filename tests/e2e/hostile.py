@@ -7,6 +7,9 @@ hostile.py terminal COMMAND...       runs it on a terminal of its own and prints
 hostile.py check FILE...             prints what in the files would steer a terminal
 hostile.py bomb KIND EXAMPLE         prints one: blanks (packed), frames (plain)
 hostile.py bounded COMMAND...        runs it; prints what is wrong: no refusal, or what it took
+hostile.py mutate SECONDS SEED OTHER EXAMPLE...
+                                     changes the examples at random, runs a few commands on each; prints
+                                     what is wrong, and keeps what shows it in found/
 hostile.py shrink FILE COMMAND...    runs it, and cuts the file in half while it is read
 
 A line of the list is "STATUS NAME": 3, every command refuses the file in one sentence; 0, every command
@@ -18,9 +21,11 @@ import gzip
 import json
 import os
 import pty
+import random
 import re
 import subprocess
 import sys
+import time
 import unicodedata
 import zlib
 
@@ -327,6 +332,153 @@ def bounded(command):
         print("%.1f s, %d KiB" % (used.ru_utime + used.ru_stime, used.ru_maxrss))
 
 
+# --- random changes -------------------------------------------------------------------------------------
+
+NUMBERS = (0, 1, -1, 2, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1, 2**64,
+           -2**63, 10**25, 0.5, -0.0, 1e308)
+TEXTS = ("", "\0", "</script><script>1</script>", "a" * 70000, "%s%n", "\u2028\u202e", "../../etc/passwd", "=cmd|'/c calc'!A1",
+         "'", '"', "\\", "\n", "[backward]", "step", "step 1", "torch", "device", "managed", "array", "graph", "async:0x1",
+         "alloc", "free", "reserve", "release", "python", "native", "exit", "0x0", "0xffffffffffffffff", "-1", EVIL)
+OTHERS = (None, True, False, [], {}, "x", 7, [None], [[]], [{}])
+
+# F the changed file, S the one that is as it was, O an output.
+MUTATED = """report --full --limit 0 F
+report --json --full --by line F
+report --by phase --stacks python --full F
+report --by category --full F
+report --at peak --json F
+report --at seq:1 F
+report --oom --full F
+report --from 0.01s --to 0.1s --full F
+report --show tree,inverted,histogram,temporaries,leaks,live,lines,calls,used,growth,actions,witness,moment,gaps F
+report --filter *a* F
+diff --force --full F F
+diff --force --full S F --format json
+diff --force --full S F --format sarif
+diff --force --full F S --format markdown
+diff --force S F --format benchmark --fail-on allocated.peak>0%
+merge --force --full F S
+merge --force --json F F
+html F -o O
+html F S --force -o O
+html --anonymize F -o O
+html --max-events 3 F -o O
+export --to events F
+export --to torch-snapshot --at exit F -o O
+export --to folded --by phase --metric reserved F
+export --to speedscope --metric used F
+export --to pprof --by thread --at exit F -o O
+export --to chrome F
+export --to csv F
+export --to sqlite F -o O
+check F --max allocated.added[phase=step]<=1 --format json
+check F --max count[site=*]<=1 --max ooms<=0 --max used.peak<=1 --format sarif
+timeline --from 0.01s --width 200 F
+baseline F -o O""".splitlines()
+MUTATED_SPOOL = """recover -f F -o O
+report --json --full F
+top --once --json F
+top --once F""".splitlines()
+
+
+def places(value, path=()):
+    yield path
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], path + (key,))
+    elif isinstance(value, list):
+        for at in sorted(random.sample(range(len(value)), min(8, len(value)))):
+            yield from places(value[at], path + (at,))
+
+
+def other_value(value):
+    """Another one for a value of a document: of its kind, most of the time."""
+    if random.random() < 0.1:
+        return random.choice(OTHERS)
+    if isinstance(value, bool) or value is None:
+        return random.choice(OTHERS)
+    if isinstance(value, (int, float)):
+        return random.choice(NUMBERS) if random.random() < 0.6 else int(value) + random.choice((-1, 1, -1000, 1000, 2**40, 2**63))
+    if isinstance(value, str):
+        return random.choice(TEXTS) if random.random() < 0.8 else value * 50
+    if isinstance(value, list):
+        return random.choice(([], value * 3, value[1:], value[::-1], value + value[:1]))
+    keys = list(value)
+    if not keys:
+        return None
+    if random.random() < 0.5:
+        return {key: value[key] for key in keys if key != random.choice(keys)}
+    swapped = dict(value)
+    one, two = random.choice(keys), random.choice(keys)
+    swapped[one], swapped[two] = value[two], value[one]
+    return swapped
+
+
+def mutated(document):
+    for _ in range(random.choice((1, 1, 1, 2, 3, 5, 8))):
+        key = random.choice(list(document))  # each section as often as the events
+        path = (key,) + random.choice(list(places(document[key])))
+        at = document
+        for step in path[:-1]:
+            at = at[step]
+        at[path[-1]] = other_value(at[path[-1]])
+    text = lines(document) if isinstance(document.get("events"), list) else json.dumps(document)
+    return noise(text.encode("utf-8", "surrogatepass"), 0.08)
+
+
+def noise(raw, chance):
+    raw = bytearray(raw)
+    if random.random() < chance:
+        for _ in range(random.choice((1, 2, 8))):
+            raw[random.randrange(len(raw))] = random.randrange(256)
+    return bytes(raw)
+
+
+def judge(words):
+    """What is wrong with a command on a hostile file, "" for nothing."""
+    try:
+        ran = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return "does not end"
+    said = ran.stderr.decode("utf-8", "replace")
+    if ran.returncode not in (0, 1, 3) or "runtime error" in said or "Sanitizer" in said:
+        return "status %d: %s" % (ran.returncode, said[-2000:])
+    if ran.returncode == 3 and said.count("\n") != 1:
+        return "not one sentence: %r" % said[:300]
+    if ran.returncode == 0 and ("--json" in words or words[-1] in ("json", "sarif")):
+        try:
+            json.loads(ran.stdout)
+        except ValueError as error:
+            return "prints what is no JSON: %s" % error
+    return ""
+
+
+def mutate(seconds, seed, other, examples):
+    random.seed(seed)
+    runs = inputs = 0
+    contents = [open(name, "rb").read() for name in examples]
+    os.makedirs("found", exist_ok=True)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        content = random.choice(contents)
+        spool = content.startswith(b"MEMTRACE")
+        content = noise(content, 1) if spool else mutated(json.loads(content))
+        name = "mutated.spool" if spool else "mutated.json"
+        with open(name, "wb") as f:
+            f.write(content)
+        inputs += 1
+        for command in random.sample(MUTATED_SPOOL if spool else MUTATED, 4):
+            what = {"F": name, "S": other, "O": "mutated.out"}
+            wrong_with = judge(["memtrace"] + [what.get(word, word) for word in command.split()])
+            runs += 1
+            if wrong_with:
+                kept = "found/%08x-%s" % (zlib.crc32(content), name)
+                os.replace(name, kept)
+                print("memtrace %s, F being %s: %s" % (command, kept, wrong_with))
+                break
+    print("# %d inputs, %d runs, seed %s" % (inputs, runs, seed), file=sys.stderr)
+
+
 verb, arguments = sys.argv[1], sys.argv[2:]
 if verb == "write":
     write(*arguments)
@@ -338,6 +490,8 @@ elif verb == "terminal":
     terminal(arguments)
 elif verb == "check":
     check(arguments)
+elif verb == "mutate":
+    mutate(float(arguments[0]), arguments[1], arguments[2], arguments[3:])
 elif verb == "bomb":
     bomb(*arguments)
 elif verb == "bounded":

@@ -66,6 +66,15 @@ sed 's/^[0EM]/3/' bad/list >list && mv list bad/list
 is 'memtrace recover takes none of them' "$(hostile try bad memtrace recover {} -o out.json)" ''
 is 'and leaves nothing' "$(find . -name 'out*')" ''
 
+# Changed at random, for a few seconds; make check-all does it for long, under the sanitizers.
+"$BUILD/tests/generator" --events 300 --json seed.json >"$OUT"
+"$BUILD/tests/generator" --events 300 --spool seed.spool >"$OUT"
+ok 'a baseline' memtrace baseline "$example" -o seed.base.json
+is 'whatever is changed' "$(PATH=${HOSTILE_TOOL:-$BUILD}:$PATH hostile mutate "${HOSTILE_SECONDS:-5}" "${HOSTILE_SEED:-1}" "$example" \
+	"$example" seed.json seed.spool seed.base.json "$TOP/tests/data/h200-oom-cache.json" 2>seed.said)" ''
+sed 's/^/# /' seed.said
+[ -z "${HOSTILE_ONLY:-}" ] || exit 0
+
 # --- what is no file ------------------------------------------------------------------------------------
 mkdir folder
 : >empty

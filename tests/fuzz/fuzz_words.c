@@ -1,0 +1,118 @@
+/*
+ * Any text as what is said on a command line or by a client: gates, moments, patterns, filters,
+ * rules, settings, an address, a request. The first byte picks which.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/gate.h"
+#include "analyse/moment.h"
+#include "analyse/pattern.h"
+#include "analyse/rules.h"
+#include "base/filter.h"
+#include "base/opt.h"
+#include "base/signal_choice.h"
+#include "cli/top_request.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void try_gate(char *text, size_t length)
+{
+	struct gate gate;
+	uint64_t bytes;
+
+	(void)length;
+	if (!gate_parse(&gate, GATE_GROWTH, text) && strlen(gate.text) >= sizeof(gate.text))
+		abort();
+	if (!gate_parse(&gate, GATE_MOST, text) && strlen(gate.text) >= sizeof(gate.text))
+		abort();
+	gate_amount(text, &bytes);
+}
+
+static void try_moment(char *text, size_t length)
+{
+	uint64_t ns;
+
+	(void)length;
+	moment_makes_sense(text);
+	moment_time(text, &ns);
+}
+
+/* The pattern is the first line. What fits all must fit. */
+static void try_pattern(char *text, size_t length)
+{
+	char *line = strchr(text, '\n');
+
+	(void)length;
+	if (!pattern_fits("*", text))
+		abort();
+	if (!line)
+		return;
+	*line = '\0';
+	pattern_fits(text, line + 1);
+	pattern_any_fits(text, line + 1);
+}
+
+static void try_filter(char *text, size_t length)
+{
+	const struct filter_facts facts = { .known = 1, .number = { length } };
+	struct filter filter;
+
+	if (filter_parse(text, &filter)) {
+		if (filter.count > FILTER_TERMS)
+			abort();
+		filter_ask(&filter, &facts);
+	}
+}
+
+static void try_rules(char *text, size_t length)
+{
+	struct rules rules;
+
+	(void)length;
+	if (!rules_read_text(&rules, text, "rules"))
+		rules_clear(&rules);
+}
+
+static void try_settings(char *text, size_t length)
+{
+	struct signal_choice choice;
+	uint64_t ns, bytes;
+
+	(void)length;
+	for (enum opt_id id = 0; id < OPT_IDS; id++)
+		opt_valid(id, text);
+	opt_parse_count(text, &bytes);
+	opt_parse_keep(text, &ns, &bytes);
+	signal_choice_parse(text, &choice);
+}
+
+/* Who is given the page names this host, an address, or none. */
+static void try_request(char *text, size_t length)
+{
+	static const char *const names[] = { "localhost", "node7", NULL };
+	char *copy = strdup(text);
+	bool head;
+
+	if (!copy)
+		abort();
+	if (!top_request_read(text, length, names, &head) && strcasestr(copy, "\nhost: evil\n"))
+		abort();
+	free(copy);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static void (*const tries[])(char *, size_t) = {
+		try_gate, try_moment, try_pattern, try_filter, try_rules, try_settings, try_request,
+	};
+	char *text = malloc(size + 1);
+
+	if (size && text) {
+		memcpy(text, data + 1, size - 1);
+		text[size - 1] = '\0';
+		tries[data[0] % (sizeof(tries) / sizeof(tries[0]))](text, size - 1);
+	}
+	free(text);
+	return 0;
+}
