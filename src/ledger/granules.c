@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/hot.h"
+#include "base/signals.h"
 #include "codec/event.h"
 #include "ledger/live.h"
 
@@ -36,7 +37,7 @@ static struct granule *slot_of(const struct granules *granules, uint64_t key)
 	return &granules->table[at & (granules->size - 1)];
 }
 
-static bool grow(struct granules *granules)
+static bool grow_undisturbed(struct granules *granules)
 {
 	struct granules old = *granules;
 
@@ -58,6 +59,18 @@ static bool grow(struct granules *granules)
 	if (old.table)
 		munmap(old.table, old.size * sizeof(struct granule));
 	return true;
+}
+
+/* A handler that jumped out of it would leave a size without a table. */
+static bool grow(struct granules *granules)
+{
+	struct signals_deferred deferred;
+	bool grown;
+
+	signals_defer(&deferred);
+	grown = grow_undisturbed(granules);
+	signals_deliver(&deferred);
+	return grown;
 }
 
 /* Is this the granule's first inhabitant, or was it the last? Without memory it is neither. */
