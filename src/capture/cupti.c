@@ -12,6 +12,7 @@
 #include "base/opt.h"
 #include "base/rows.h"
 #include "base/text.h"
+#include "capture/loader.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
 
@@ -213,10 +214,16 @@ static void set_offset(void)
 /* NULL, or why not. */
 static const char *switch_on(void)
 {
+	struct signals_deferred deferred;
 	uint32_t version = 0;
-	void *handle = open_cupti();
+	void *handle;
+	bool found;
 
-	if (!handle || !find_functions(handle))
+	loader_begin(&deferred);
+	handle = open_cupti();
+	found = handle && find_functions(handle);
+	loader_end(&deferred);
+	if (!found)
 		return "CUPTI was asked for and not found: set CUDA_HOME to the toolkit's folder";
 	if (cupti.functions.cuptiGetVersion(&version) || version < CUPTI_ACTIVITY_API_MEMORY2)
 		return "CUPTI was asked for, but this one is older than CUDA 11.2's";

@@ -15,6 +15,7 @@
 #include "capture/cupti.h"
 #include "capture/doors.h"
 #include "capture/life.h"
+#include "capture/loader.h"
 #include "capture/resolve.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -193,18 +194,11 @@ static void *answer_cupti(void *handle, const char *name, void *caller)
 	return answer ? answer : (void *)(intptr_t)ANSWER_NULL;
 }
 
-/* NULL: let the real dlsym answer. ANSWER_NULL: answer NULL. Anything else is the answer. */
-void *entry_dlsym(void *handle, const char *name, void *caller)
+static void *answer_cuda(void *handle, const char *name, void *caller)
 {
 	void *real;
 	void *ours;
 
-	if (!name || name[0] != 'c' || name[1] != 'u' || handle == RTLD_NEXT)
-		return NULL;
-	if (!strncmp(name, "cupti", 5))
-		return answer_cupti(handle, name, caller);
-	if (hook_named(name) < 0 && !is_lookup(name))
-		return NULL;
 	/* libcuda looks itself up on WSL2, and the injection points are ours to call unseen. */
 	if (!strncmp(resolve_module(caller), "libcuda.so", 10) || resolve_is_ours(caller))
 		return NULL;
@@ -217,6 +211,24 @@ void *entry_dlsym(void *handle, const char *name, void *caller)
 	if (ours)
 		doors_count(DOOR_DLSYM);
 	return ours;
+}
+
+/* NULL: let the real dlsym answer. ANSWER_NULL: answer NULL. Anything else is the answer. */
+void *entry_dlsym(void *handle, const char *name, void *caller)
+{
+	struct signals_deferred deferred;
+	void *answer;
+	bool cupti;
+
+	if (!name || name[0] != 'c' || name[1] != 'u' || handle == RTLD_NEXT)
+		return NULL;
+	cupti = !strncmp(name, "cupti", 5);
+	if (!cupti && hook_named(name) < 0 && !is_lookup(name))
+		return NULL;
+	loader_begin(&deferred);
+	answer = cupti ? answer_cupti(handle, name, caller) : answer_cuda(handle, name, caller);
+	loader_end(&deferred);
+	return answer;
 }
 
 /* Ours for a pointer that the driver gave, by the pointer alone: versions and flags are its

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <stdint.h>
 
+#include "capture/loader.h"
 #include "capture/resolve.h"
 
 #define HIDDEN __attribute__((visibility("hidden"), used))
@@ -27,11 +28,16 @@ enum { URC_CONTINUE_UNWIND = 8 };
 
 static void *find(const char *name)
 {
-	void *handle = dlopen("libgcc_s.so.1", RTLD_NOLOAD | RTLD_LAZY);
-	void *found = resolve_dlsym(handle ? handle : RTLD_DEFAULT, name);
+	struct signals_deferred deferred;
+	void *handle;
+	void *found;
 
+	loader_begin(&deferred);
+	handle = dlopen("libgcc_s.so.1", RTLD_NOLOAD | RTLD_LAZY);
+	found = resolve_dlsym(handle ? handle : RTLD_DEFAULT, name);
 	if (handle)
 		resolve_dlclose(handle);
+	loader_end(&deferred);
 	return found;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/hot.h"
 #include "capture/array.h"
+#include "capture/loader.h"
 #include "capture/resolve.h"
 #include "capture/span.h"
 #include "capture/used.h"
@@ -215,9 +216,12 @@ void *hook_ours(enum hook_id id)
 {
 	static _Atomic(void *) known[HOOKS];
 	void *ours = atomic_load_explicit(&known[id], memory_order_relaxed);
+	struct signals_deferred deferred;
 
 	if (!ours) {
+		loader_begin(&deferred);
 		ours = resolve_dlsym(RTLD_DEFAULT, hooks[id].name);
+		loader_end(&deferred);
 		atomic_store_explicit(&known[id], ours, memory_order_relaxed);
 	}
 	return ours;

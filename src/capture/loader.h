@@ -19,6 +19,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/signals.h"
+
 enum { LOADER_PATIENCE_MS = 100 };
 
 /* Nothing may be asked that can be done without. */
@@ -36,6 +38,23 @@ static inline __attribute__((always_inline)) void loader_enter(void)
 static inline __attribute__((always_inline)) void loader_leave(void)
 {
 	loader_leave_in(__builtin_frame_address(0));
+}
+
+/*
+ * The same for what must not be left in the middle either: a signal handler that jumped out of it
+ * would leave the loader's locks held for good (base/signals.h). All but a walk goes between these.
+ */
+static inline __attribute__((always_inline)) void loader_begin(struct signals_deferred *deferred)
+{
+	signals_defer(deferred);
+	loader_enter();
+}
+
+static inline __attribute__((always_inline)) void
+loader_end(const struct signals_deferred *deferred)
+{
+	loader_leave();
+	signals_deliver(deferred);
 }
 
 /* Was any thread ever inside? */

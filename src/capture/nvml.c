@@ -10,6 +10,7 @@
 #include "base/signals.h"
 #include "base/watch.h"
 #include "capture/driver.h"
+#include "capture/loader.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
 
@@ -65,17 +66,17 @@ static struct {
 	_Atomic unsigned int self; /* our id in NVML's lists, 0 while unknown */
 } nvml;
 
-/* Whoever has the turn is not cancelled in it; what NVML and the loader allocate is not ours. */
+/* Whoever has the turn is not taken out of it; what NVML and the loader allocate is not ours. */
 struct turn {
 	const char *path;
-	int cancel;
+	struct signals_deferred deferred;
 };
 
 static bool enter(struct turn *turn)
 {
-	turn->cancel = cancel_hold();
+	signals_defer(&turn->deferred);
 	if (atomic_exchange(&nvml.busy, true)) {
-		cancel_release(turn->cancel);
+		signals_deliver(&turn->deferred);
 		return false;
 	}
 	turn->path = watch_path(NULL);
@@ -86,7 +87,7 @@ static void leave(const struct turn *turn)
 {
 	watch_path(turn->path);
 	atomic_store(&nvml.busy, false);
-	cancel_release(turn->cancel);
+	signals_deliver(&turn->deferred);
 }
 
 static void *find(void *library, const char *newer, const char *older)
@@ -141,9 +142,13 @@ static nvmlDevice_t handle_of(int device)
 static int list(processes_fn *ask, nvmlDevice_t device, struct process *processes)
 {
 	const char *path = watch_path(NULL);
+	struct signals_deferred deferred;
 	unsigned int count = PROCESSES;
-	bool told = ask && ask(device, &count, processes) == NVML_SUCCESS && count <= PROCESSES;
+	bool told;
 
+	signals_defer(&deferred); /* NVML has a lock of its own */
+	told = ask && ask(device, &count, processes) == NVML_SUCCESS && count <= PROCESSES;
+	signals_deliver(&deferred);
 	watch_path(path);
 	return told ? (int)count : -1;
 }
@@ -159,7 +164,9 @@ void nvml_prepare(int device)
 		return;
 	if (!enter(&ours))
 		return;
+	loader_enter();
 	load();
+	loader_leave();
 	if (atomic_load(&nvml.loaded))
 		look_for(device);
 	handle = handle_of(device);
@@ -269,8 +276,12 @@ bool nvml_left(int device, uint64_t *bytes)
 	nvmlDevice_t handle = handle_of(device);
 	struct memory memory;
 	const char *path = watch_path(NULL);
-	bool told = handle && nvml.memory(handle, &memory) == NVML_SUCCESS;
+	struct signals_deferred deferred;
+	bool told;
 
+	signals_defer(&deferred);
+	told = handle && nvml.memory(handle, &memory) == NVML_SUCCESS;
+	signals_deliver(&deferred);
 	watch_path(path);
 	if (told)
 		*bytes = memory.left;

@@ -110,14 +110,12 @@ bool python_ask(const struct python_interpreter *python)
 
 	if (__builtin_expect(done, 1) || !takes_calls(python))
 		return done;
-	signals_defer(&deferred);
-	loader_enter(); /* no child is made while the lock is held */
+	loader_begin(&deferred); /* no child is made while the lock is held */
 	interpreter = python;
 	done = atomic_exchange(&asked, true) || !python->add_call(register_ending, NULL);
 	if (!done)
 		atomic_store(&asked, false); /* its list is full: again at the next walk */
-	loader_leave();
-	signals_deliver(&deferred);
+	loader_end(&deferred);
 	return done;
 }
 

@@ -55,46 +55,69 @@ static void *cuda_handle(void)
 	return known;
 }
 
-struct cuda_finding {
-	const char *name;
-	void *real;
-};
-
-static void find_cuda(void *argument)
+static void *find_cuda(const char *name)
 {
-	struct cuda_finding *finding = argument;
 	void *handle = cuda_handle();
+	void *real;
 
 	if (!handle)
-		return;
+		return NULL;
 	watch_host("dlsym");
-	finding->real = resolve_next_dlsym(handle, finding->name);
-	if (!finding->real || !resolve_is_ours(finding->real))
-		return;
+	real = resolve_next_dlsym(handle, name);
+	if (!real || !resolve_is_ours(real))
+		return real;
 	/* Another preload's dlsym named its own function, which the loader had bound to ours. */
-	finding->real = resolve_dlsym(RTLD_NEXT, finding->name);
-	if (!finding->real)
-		finding->real = resolve_dlsym(handle, finding->name);
+	real = resolve_dlsym(RTLD_NEXT, name);
+	return real ? real : resolve_dlsym(handle, name);
+}
+
+/* What is looked for, in the words of who looks, and what was found. */
+struct finding {
+	enum hook_id id;
+	const char *name;
+	void *caller, *real;
+};
+
+static void find_apart(void *argument)
+{
+	struct finding *finding = argument;
+
+	loader_enter();
+	finding->real = find_cuda(finding->name);
+	loader_leave();
 }
 
 void *resolve_cuda(const char *name)
 {
-	struct cuda_finding finding = { name, NULL };
+	struct finding finding = { .name = name };
 
-	own_stack_call(find_cuda, &finding);
+	own_stack_call(find_apart, &finding);
 	return finding.real;
+}
+
+static void find_driver(void *argument)
+{
+	struct finding *finding = argument;
+	const char *name = hooks[finding->id].name;
+
+	loader_enter();
+	finding->real = find_cuda(name);
+	if (!finding->real) {
+		finding->real = resolve_dlsym(RTLD_NEXT, name);
+		if (finding->real == hook_ours(finding->id))
+			finding->real = NULL;
+	}
+	loader_leave();
 }
 
 void *resolve_driver(enum hook_id id)
 {
-	void *real = resolve_cuda(hooks[id].name);
+	struct finding finding = { .id = id };
+	void *real;
 
+	own_stack_call(find_driver, &finding);
+	real = finding.real;
 	atomic_store(&answered, getpid());
-	if (!real) {
-		real = resolve_dlsym(RTLD_NEXT, hooks[id].name);
-		if (real == hook_ours(id))
-			real = NULL;
-	}
 	if (real) {
 		void *none = NULL;
 
@@ -108,17 +131,20 @@ void *resolve_driver(enum hook_id id)
 void resolve_driver_rows(void)
 {
 	static atomic_bool done;
+	struct signals_deferred deferred;
 
-	if (atomic_load_explicit(&done, memory_order_acquire) || !cuda_handle())
+	if (atomic_load_explicit(&done, memory_order_acquire))
 		return;
-	for (int i = 0; i < HOOKS; i++) {
+	loader_begin(&deferred);
+	for (int i = 0; i < HOOKS && cuda_handle(); i++) {
 		void *none = NULL;
-		void *real = hooks[i].api == DRV ? resolve_cuda(hooks[i].name) : NULL;
+		void *real = hooks[i].api == DRV ? find_cuda(hooks[i].name) : NULL;
 
 		if (real)
 			atomic_compare_exchange_strong(&hook_real[i], &none, real);
 	}
-	atomic_store_explicit(&done, true, memory_order_release);
+	atomic_store_explicit(&done, cuda_handle() != NULL, memory_order_release);
+	loader_end(&deferred);
 }
 
 static bool same_module(const void *a, const void *b)
@@ -171,18 +197,18 @@ void resolve_forget(void)
 
 void *resolve_from(const char *name, const void *caller)
 {
+	struct signals_deferred deferred;
 	void *real;
 
+	loader_begin(&deferred);
 	real = through_caller(name, caller);
 	if (!real)
 		real = resolve_dlsym(RTLD_NEXT, name);
-	return real && resolve_is_ours(real) ? NULL : real;
+	if (real && resolve_is_ours(real))
+		real = NULL;
+	loader_end(&deferred);
+	return real;
 }
-
-struct finding {
-	enum hook_id id;
-	void *caller, *real;
-};
 
 static void find_runtime(void *argument)
 {
@@ -209,7 +235,7 @@ static void find_runtime(void *argument)
 
 void *resolve_runtime(enum hook_id id, void *caller)
 {
-	struct finding finding = { id, caller, NULL };
+	struct finding finding = { .id = id, .caller = caller };
 	struct signals_deferred deferred;
 	struct resolve_caller *cached;
 	uintptr_t key;

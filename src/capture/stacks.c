@@ -369,10 +369,12 @@ void stacks_owner(char *name, size_t size, void *caller)
 {
 	int at = take_room();
 	struct walk *walk = &room[at < 0 ? 0 : at].walk;
+	struct signals_deferred deferred;
 
 	name[0] = '\0';
 	if (at < 0)
 		return;
+	loader_begin(&deferred);
 	walk_unwind(walk, caller);
 	for (size_t i = 0; i < walk->native_count && !name[0]; i++) {
 		const char *module = resolve_module((char *)walk->native[i] - 1);
@@ -380,5 +382,6 @@ void stacks_owner(char *name, size_t size, void *caller)
 		if (module[0] && !modules_is_runtime(module))
 			text_copy(name, size, module);
 	}
+	loader_end(&deferred);
 	leave_room(at);
 }

@@ -331,14 +331,12 @@ bool step_learn(const struct step_start *start, void *const *addresses, size_t c
 	struct signals_deferred deferred;
 	bool learnt = false;
 
-	signals_defer(&deferred);
+	loader_begin(&deferred);
 	if (!unwind_is_careful() && !atomic_flag_test_and_set(&known.learning)) {
-		loader_enter();
 		learnt = learn(start, addresses, count, whole);
-		loader_leave();
 		atomic_flag_clear(&known.learning);
 	}
-	signals_deliver(&deferred);
+	loader_end(&deferred);
 	return learnt;
 #else
 	(void)start, (void)addresses, (void)count, (void)whole, (void)learn;

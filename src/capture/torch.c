@@ -24,6 +24,7 @@
 #include "capture/choose.h"
 #include "capture/cost.h"
 #include "capture/doors.h"
+#include "capture/loader.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
 #include "capture/stacks.h"
@@ -218,9 +219,14 @@ void torch_prepare(void)
 /* Asked once, then only when something was loaded (torch_prepare): it costs microseconds. */
 static __attribute__((noinline, cold)) void *ask_real(enum report report, void *caller)
 {
+	struct signals_deferred deferred;
+
 	if (!atomic_load_explicit(&asked_caller[report], memory_order_relaxed) &&
-	    !atomic_exchange(&asked_caller[report], true))
+	    !atomic_exchange(&asked_caller[report], true)) {
+		loader_begin(&deferred);
 		find_real(caller);
+		loader_end(&deferred);
+	}
 	return atomic_load_explicit(&report_real[report], memory_order_relaxed);
 }
 

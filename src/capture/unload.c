@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/hot.h"
+#include "base/signals.h"
 #include "capture/modules.h"
 #include "capture/record.h"
 #include "capture/resolve.h"
@@ -34,8 +35,11 @@ static int read_unloads(struct dl_phdr_info *info, size_t size, void *unloads)
 static unsigned long long unloads(void)
 {
 	unsigned long long count = 0;
+	struct signals_deferred deferred;
 
+	signals_defer(&deferred);
 	dl_iterate_phdr(read_unloads, &count);
+	signals_deliver(&deferred);
 	return count;
 }
 
