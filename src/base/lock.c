@@ -64,10 +64,10 @@ bool lock_frame_gone(void *const *where, const void *was)
 {
 	void *now;
 
-	return peek(&now, where, sizeof(now)) && now != was;
+	return peek(&now, where, sizeof(now)) ? now != was : peek(&now, &was, sizeof(now));
 }
 
-static bool on_other_stack(void)
+bool lock_on_other_stack(void)
 {
 	stack_t stack;
 
@@ -76,7 +76,7 @@ static bool on_other_stack(void)
 
 bool lock_frame_left(void **frame, const void *back, void **here)
 {
-	return (here >= frame && !on_other_stack()) || lock_frame_gone(frame + 1, back);
+	return (here >= frame && !lock_on_other_stack()) || lock_frame_gone(frame + 1, back);
 }
 
 /*
@@ -106,6 +106,7 @@ static enum lock_got inherit(struct lock *lock, int self)
 {
 	const struct timespec slice = { 0, LOCK_SLICE_MS * 1000000L };
 	unsigned turn = atomic_load(&lock->turn);
+	unsigned most = lock_is_own(lock, self) ? LOCK_OWN_SLICES : LOCK_SLICES;
 	unsigned waited = 0;
 
 	for (;;) {
@@ -126,7 +127,7 @@ static enum lock_got inherit(struct lock *lock, int self)
 		}
 		/* A process that was stopped for an hour finds one slice over, not fifty. */
 		left = is_gone(state & ~LOCK_AWAITED) || was_left(lock);
-		if ((!left && ++waited < LOCK_SLICES) || turn != atomic_load(&lock->turn))
+		if ((!left && ++waited < most) || turn != atomic_load(&lock->turn))
 			continue;
 		atomic_store(&lock->left, NULL); /* says nothing of us */
 		if (atomic_compare_exchange_strong(&lock->state, &state, self | LOCK_AWAITED))
@@ -139,8 +140,6 @@ enum lock_got lock_inherit(struct lock *lock, int self)
 	int saved = errno;
 	enum lock_got got;
 
-	if (lock_is_own(lock, self))
-		return LOCK_NESTED; /* a signal handler, which its own thread would wait for */
 	got = spin(lock, self) ? LOCK_GOT : inherit(lock, self);
 	errno = saved;
 	return got;

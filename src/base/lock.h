@@ -46,13 +46,15 @@ enum { LOCK_AWAITED = 1 << 30, LOCK_RESCUED = LOCK_AWAITED - 1 };
 enum {
 	LOCK_SLICE_MS = 200, /* how often somebody who waits looks after the owner */
 	LOCK_SLICES = 50,    /* after so many without a change the owner is given up: 10 s */
+	/* The same where this thread has it itself, on another stack: led there by a signal, it
+	 * waits for the next one to lead it back. */
+	LOCK_OWN_SLICES = 5,
 };
 
 enum lock_got {
 	LOCK_GOT,
 	LOCK_LEFT,    /* its holder is known to be inside no more: it has ended, or jumped away */
-	LOCK_NESTED,  /* this thread has it already, and keeps it: not to be dropped */
-	LOCK_OVERDUE, /* it did not come back for 10 s: nobody knows whether it will */
+	LOCK_OVERDUE, /* it did not come back for so long: nobody knows whether it will */
 };
 
 void lock_wait(struct lock *lock);
@@ -64,8 +66,12 @@ void lock_drop_awaited(struct lock *lock, int self);
  * until lock_drop_as() with LOCK_RESCUED. False if somebody has done so. */
 bool lock_rescue(struct lock *lock, int self);
 
-/* Has the word changed that a frame keeps? False also if that cannot be read any more. */
+/* Has the word changed that a frame keeps, or is it gone? False also if nothing can be read here.
+ */
 bool lock_frame_gone(void *const *where, const void *was);
+
+/* Is this a signal handler on the stack that sigaltstack() named? Also if nobody can tell. */
+bool lock_on_other_stack(void);
 
 /*
  * Has this thread, which is in `here` now, left a frame of its own that returned to `back`? Surely
@@ -109,8 +115,6 @@ static inline enum lock_got lock_take_as(struct lock *lock, int self, void **fra
 	if (!atomic_compare_exchange_strong_explicit(&lock->state, &free, self,
 						     memory_order_acquire, memory_order_relaxed))
 		got = lock_inherit(lock, self);
-	if (__builtin_expect(got == LOCK_NESTED, 0))
-		return got;
 	/* First: who sees the others of this turn sees that it is one (was_left). */
 	atomic_store_explicit(&lock->turn,
 			      atomic_load_explicit(&lock->turn, memory_order_relaxed) + 1,

@@ -103,7 +103,6 @@ void record_forked(void)
 		clear();
 	forget_others();
 	lock_reset(&recorder.lock);
-	record_self.phase = OUTSIDE;
 	atomic_fetch_add(&record_process.generation, 1);
 	record_forked_asleep();
 	if (record_awake())

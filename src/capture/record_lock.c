@@ -6,11 +6,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/hot.h"
 #include "base/signals.h"
+#include "base/thread_stack.h"
 #include "capture/record_parts.h"
 #include "ledger/backlog.h"
 #include "spool/txn.h"
+
+enum { NEAR = 512 }; /* words between frames of one stack, not of two */
+static const uint64_t OVERDUE_NS = 1000 * 1000 * 1000; /* nobody is suspended for so long */
 
 HOT_THREAD _Thread_local struct record_self record_self;
 
@@ -60,21 +65,12 @@ HOT_CODE void record_lock_only_in(void **frame)
 	int number = own_number();
 	enum lock_got got;
 
-	/* First, for a handler may come in between; and again, for it may have been here itself. */
+	/* First, for a signal may come before the lock keeps it. */
 	record_self.frame = frame;
 	record_self.back = frame ? frame[1] : NULL;
-	record_self.phase = INSIDE;
 	atomic_signal_fence(memory_order_seq_cst);
 	got = lock_take_as(&recorder.lock, number, frame);
-	record_self.frame = frame;
-	record_self.back = frame ? frame[1] : NULL;
-	record_self.phase = INSIDE;
-	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(got == LOCK_NESTED, 0))
-		/* A handler, after another one, before what it interrupted knew that it has the
-		 * lock: nothing has been touched yet, and it stays locked for it. */
-		record_self.nested = true;
-	else if (__builtin_expect(got == LOCK_LEFT, 0))
+	if (__builtin_expect(got == LOCK_LEFT, 0))
 		mend();
 	else if (__builtin_expect(got == LOCK_OVERDUE, 0))
 		end_overdue();
@@ -89,25 +85,48 @@ HOT_CODE void record_lock_in(void **frame)
 HOT_CODE void record_unlock(void)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(record_self.nested, 0)) {
-		record_self.nested = false;
-	} else {
-		record_self.phase = LEAVING;
-		atomic_signal_fence(memory_order_seq_cst);
-		lock_drop_as(&recorder.lock, own_number());
-		atomic_signal_fence(memory_order_seq_cst);
-	}
-	record_self.phase = OUTSIDE;
+	lock_drop_as(&recorder.lock, own_number());
+	atomic_signal_fence(memory_order_seq_cst);
+	record_self.frame = NULL;
 }
 
-/* Not to be left in the middle itself: then nobody would know whose the lock is. */
-static void rescue(int number)
+/*
+ * Is the frame gone that has the lock since this turn? Surely if it does not hold its return
+ * address any more, or if this one has its place or lies further out on the same stack. On another
+ * stack it may be merely suspended, but not for long.
+ */
+static bool frame_gone(unsigned turn, void **where, void **frame)
+{
+	const void *back = atomic_load(&recorder.lock.back);
+
+	if (!where && record_self.frame) { /* on its way in or out */
+		where = record_self.frame + 1;
+		back = record_self.back;
+	}
+	if (!where || lock_frame_gone(where, back))
+		return where;
+	if (frame + 1 < where || lock_on_other_stack())
+		return false;
+	if (frame - where < NEAR || (thread_stack_has(where) && thread_stack_has(frame)))
+		return true;
+	if (record_self.turn != turn || !record_self.since) {
+		record_self.turn = turn;
+		record_self.since = clock_now();
+	}
+	return clock_now() - record_self.since > OVERDUE_NS;
+}
+
+/*
+ * Not to be left in the middle itself: then nobody would know whose the lock is. While it was
+ * thought about, a signal may have led to who has it and back.
+ */
+static void rescue(int number, unsigned turn, void *const *where)
 {
 	struct signals_deferred deferred;
 
 	signals_defer(&deferred);
-	record_self.nested = false; /* jumped out of, too */
-	if (lock_rescue(&recorder.lock, number)) {
+	if (turn == atomic_load(&recorder.lock.turn) && where == atomic_load(&recorder.lock.left) &&
+	    lock_rescue(&recorder.lock, number)) {
 		mend();
 		lock_drop_as(&recorder.lock, LOCK_RESCUED);
 	}
@@ -116,27 +135,19 @@ static void rescue(int number)
 
 bool record_interrupts_update(void **frame)
 {
+	unsigned turn = atomic_load(&recorder.lock.turn);
+	void **where = atomic_load(&recorder.lock.left);
 	int number = own_number();
 	int saved = errno;
-	bool in_update = false;
 
-	if (!lock_is_own(&recorder.lock, number)) {
-		/* It waits for the lock and takes it when we are through; or it was taken over. */
-	} else if (record_self.phase == LEAVING) {
-		lock_drop_as(&recorder.lock, number);
-	} else if (record_self.frame &&
-		   lock_frame_left(record_self.frame, record_self.back, frame)) {
-		rescue(number);
-	} else {
-		in_update = true;
-	}
-	if (!in_update)
-		record_self.phase = OUTSIDE;
+	if (lock_is_own(&recorder.lock, number) && frame_gone(turn, where, frame))
+		rescue(number, turn, where);
 	errno = saved;
-	return in_update;
+	return lock_is_own(&recorder.lock, number);
 }
 
 bool record_inside_in(void **frame)
 {
-	return record_self.phase != OUTSIDE && record_interrupts_update(frame);
+	return atomic_load_explicit(&recorder.lock.state, memory_order_relaxed) &&
+	       record_interrupts_update(frame);
 }

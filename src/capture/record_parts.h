@@ -37,19 +37,13 @@ extern struct recorder {
 	struct paths paths;
 } recorder;
 
-/* Where a thread is, for the signal handler that interrupts it there. */
-enum record_phase {
-	OUTSIDE,
-	INSIDE, /* between record_lock() and record_unlock(), or on the way in */
-	LEAVING /* all is done but the dropping of the lock */
-};
-
 extern _Thread_local struct record_self {
 	uint32_t thread, generation;
-	enum record_phase phase;
-	bool nested;  /* the lock is what a signal handler interrupted, and is left to it */
-	void **frame; /* that has the lock, and its return address */
+	void **frame; /* that takes the lock or drops it, and its return address; NULL: none known
+		       */
 	void *back;
+	unsigned turn; /* of the lock, since when this thread has it on what may be another stack */
+	uint64_t since;
 } record_self;
 
 #pragma GCC visibility pop
@@ -57,16 +51,16 @@ extern _Thread_local struct record_self {
 /* Recording ends by trouble: said once, kept in the header. With the lock held. */
 void record_give_up(const char *what, int error);
 
-/*
- * The thread has the lock, as far as it knows. False: it has it no more, and may go on. True: this
- * is a signal handler in the middle of its update, and must neither wait for it nor go on.
- */
+/* Is the thread in the middle of an update? A signal handler has interrupted it, this one or one
+ * that has led to another stack, and must neither wait for it nor go on. */
 bool record_interrupts_update(void **frame);
 
-/* In a signal handler that interrupted an update its memory calls pass, and are counted. */
+/* Likewise; the memory calls that pass are counted. */
 static inline __attribute__((always_inline)) bool record_interrupts(void **frame)
 {
-	if (__builtin_expect(record_self.phase == OUTSIDE, 1) || !record_interrupts_update(frame))
+	if (__builtin_expect(!atomic_load_explicit(&recorder.lock.state, memory_order_relaxed),
+			     1) ||
+	    !record_interrupts_update(frame))
 		return false;
 	if (atomic_load(&record_process.open))
 		atomic_fetch_add(&recorder.spool.header->nested, 1);

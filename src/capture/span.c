@@ -1,5 +1,5 @@
 /*
- * One hooked call: how calls nest, and the words for memory that has an address or a handle.
+ * One hooked call: the words for memory that has an address or a handle.
  *
  * What each allocation and each free passes through stays together, for the compiler to see all of
  * it.
@@ -11,7 +11,6 @@
 
 #include "base/hot.h"
 #include "base/opt.h"
-#include "base/peek.h"
 #include "capture/api.h"
 #include "capture/choose.h"
 #include "capture/doors.h"
@@ -20,113 +19,14 @@
 #include "capture/span_parts.h"
 #include "capture/stacks.h"
 #include "capture/torch.h"
-#include "capture/unwind.h"
 #include "capture/used.h"
 #include "ledger/used.h"
 
-enum {
-	OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY,
-	FRAME_WORDS = 512, /* a wrapper's frame is smaller */
-};
-
-HOT_THREAD _Thread_local struct span *span_top;
+enum { OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY };
 
 /* Runtime calls count by themselves: set once a runtime call succeeded with no driver call beneath.
  */
 static atomic_bool runtime_counts;
-
-/*
- * Does the call that entered `outer` still run? A longjmp past a wrapper leaves its span behind on
- * a part of the stack that may be somebody else's now: it lies beneath us, or its frame no longer
- * holds the return address. It must not be written to then.
- */
-static bool lives(const struct span *outer, const struct span *span)
-{
-	return (uintptr_t)outer > (uintptr_t)span && outer->frame > (void **)outer &&
-	       outer->frame < (void **)outer + FRAME_WORDS && outer->frame[1] == outer->caller;
-}
-
-/*
- * Is this a call of a signal handler that interrupted `outer`, not one that it makes? What is usual
- * (the driver beneath the runtime) is not asked: bytes are counted right then in any case.
- */
-static bool interrupted(const struct span *outer, enum hook_id hook)
-{
-	bool found;
-	int saved;
-
-	if (__builtin_expect(hooks[hook].api == DRV && hooks[outer->hook].api == RT, 1))
-		return false;
-	/* Known, and no walk in the middle of an update: it takes the loader's lock, whose owner
-	 * may wait in a handler for the recorder's. */
-	if (record_inside())
-		return true;
-	saved = errno;
-	found = unwind_signal(outer->caller);
-	errno = saved;
-	return found;
-}
-
-HOT_CODE void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame)
-{
-	struct span *outer = span_top;
-
-	cost_enter(!outer);
-	watch_path(hooks[hook].name);
-	span->before = outer;
-	if (outer && !lives(outer, span)) {
-		/* A handler's own stack may lie further out than what it interrupted. */
-		if ((uintptr_t)outer > (uintptr_t)span)
-			span->before = NULL;
-		outer = NULL;
-		used_unwound();
-	} else if (outer && interrupted(outer, hook)) {
-		outer = NULL;
-	}
-	span->outer = outer;
-	span->caller = caller;
-	span->frame = frame;
-	span->stream = 0;
-	span->pool = 0;
-	span->hook = (uint16_t)hook;
-	span->driver_seen = span->moved = span->capturing = span->ended = span->unknown = false;
-	span->moving = span->stepping = false;
-	if (hooks[hook].api == DRV && hook >= HOOK_FIRST_MEMORY) {
-		if (hook < HOOK_FIRST_STEP) {
-			span->moving = true;
-			used_move();
-		}
-		for (; outer; outer = outer->outer)
-			outer->driver_seen = true;
-	}
-	span_top = span;
-}
-
-HOT_CODE void span_leave(struct span *span)
-{
-	span_top = span->before;
-	if (span->moving)
-		used_moved();
-	if (span->stepping)
-		used_abandon();
-	cost_leave(SPOOL_COST_DRIVER, !span_top, span->moved);
-	watch_path(NULL);
-}
-
-void span_forked(void)
-{
-	struct span now;
-
-	/* A handler's own stack may be gone that one of them lay in. */
-	for (struct span *span = span_top; span && peek(&now, span, sizeof(now));
-	     span = now.before) {
-		if (now.frame <= (void **)span || now.frame >= (void **)span + FRAME_WORDS ||
-		    now.frame[1] != now.caller)
-			continue;
-		span->moved = true;
-		span->ended = span->unknown = false;
-	}
-}
 
 const struct span *span_root(const struct span *span)
 {
@@ -148,8 +48,14 @@ bool span_counts(const struct span *span, int status)
 		return true;
 	if (span->driver_seen)
 		return false;
-	if (!status && !atomic_exchange(&runtime_counts, true))
-		record_note("runtime calls were counted: no driver call was seen beneath them");
+	if (!atomic_load_explicit(&runtime_counts, memory_order_relaxed)) {
+		/* It may have been there, but not known to be this one's. */
+		if (span_top.span != span || atomic_load(&span_apart))
+			return false;
+		if (!status && !atomic_exchange(&runtime_counts, true))
+			record_note("runtime calls were counted: no driver call was seen beneath "
+				    "them");
+	}
 	doors_count(DOOR_RUNTIME);
 	return true;
 }

@@ -14,12 +14,22 @@
 #include "capture/hooks.h"
 #include "capture/record.h"
 
+/* A thread's innermost call. It may be on another stack (coroutines, threads of the program's own
+ * making), suspended or gone: that is decided before the span is looked at (span_nest.c). */
+struct span_top {
+	struct span *span; /* NULL: none, and the rest says nothing */
+	void **frame;      /* the wrapper's: caller is its second word while it lives */
+	void *caller;      /* return address */
+	enum hook_id hook;
+};
+
 struct span {
-	struct span *outer;  /* the call that makes this one */
-	struct span *before; /* that, or the one that a signal handler has interrupted */
-	void *caller;        /* return address */
-	void **frame;        /* the wrapper's frame: caller is its second word while it lives */
-	uint64_t ticks;      /* when the real call began, if it is the outermost and counted */
+	struct span *outer; /* the call that makes this one */
+	struct span_top
+		before; /* that, the one that a signal has interrupted, or another stack's */
+	void *caller;
+	void **frame;
+	uint64_t ticks; /* when the real call began, if it is the outermost and counted */
 	uint64_t stream;
 	uint64_t pool;    /* of the stream-ordered block that is being freed */
 	uint64_t context; /* the thread's own, before a call that may end it, and its device */
@@ -40,6 +50,7 @@ struct span {
 	struct spool_node was;
 };
 
+/* span_nest.c: how calls nest. */
 void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame);
 void span_leave(struct span *span);
 
@@ -66,7 +77,8 @@ static inline __attribute__((always_inline)) bool span_wanted(void)
 	span_enter(&span, hook, caller, __builtin_frame_address(0))
 
 #pragma GCC visibility push(hidden)
-extern _Thread_local struct span *span_top; /* the innermost of this thread's */
+extern _Thread_local struct span_top span_top;
+extern atomic_bool span_apart; /* a call was seen whose outer one may lie on another stack */
 #pragma GCC visibility pop
 
 /*

@@ -237,16 +237,18 @@ static bool is_sigreturn(const void *address)
 	return peek(found, address, sizeof(found)) && !memcmp(found, code, sizeof(code));
 }
 
-bool unwind_signal(const void *until)
+enum unwind_found unwind_until(const void *until)
 {
 	void *addresses[SIGNAL_MOST];
 	size_t count = unwind(addresses, SIGNAL_MOST);
 
-	for (size_t i = 0; i < count && addresses[i] != until; i++) {
+	for (size_t i = 0; i < count; i++) {
+		if (addresses[i] == until)
+			return UNWIND_CAME;
 		if (is_sigreturn(addresses[i]))
-			return true;
+			return UNWIND_SIGNAL;
 	}
-	return false;
+	return UNWIND_LOST;
 }
 
 bool unwind_signal_in_us(void)

@@ -34,13 +34,16 @@ static inline bool unwind_is_met(void)
 	return unwind_met;
 }
 
-/*
- * Has a signal interrupted what is between here and the function that goes on at `until`? False
- * also if that cannot be told.
- */
-bool unwind_signal(const void *until);
+/* What is between here and the function that goes on at `until`? */
+enum unwind_found {
+	UNWIND_CAME,   /* calls alone */
+	UNWIND_SIGNAL, /* one has interrupted what follows, that function or another */
+	UNWIND_LOST,   /* it was not found */
+};
+enum unwind_found unwind_until(const void *until);
 
-/* Has it interrupted a function of this library, or what one has called? Likewise. */
+/* Has a signal interrupted a function of this library, or what one has called? False also if that
+ * cannot be told. */
 bool unwind_signal_in_us(void);
 
 /*
