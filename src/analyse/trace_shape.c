@@ -40,20 +40,13 @@ static const char *const metrics[] = { "allocated", "reserved", "used", NULL };
 static const char *const languages[] = { "native", "python", NULL };
 
 static const struct shape_row process_rows[] = {
-	ROW(trace_process, U64, pid),
-	ROW(trace_process, U64, ppid),
-	ROW(trace_process, TEXT, host),
-	ROW(trace_process, U64, rank),
-	ROW(trace_process, U64, world_size),
-	ROW_MANY(trace_process, TEXTS, command, NULL),
-	ROW(trace_process, TEXT, cwd),
-	ROW(trace_process, TEXT, start_time),
-	ROW(trace_process, U64, start_ticks),
-	ROW(trace_process, U64, duration_ns),
-	ROW_WORD(trace_process, exit, exits),
-	ROW(trace_process, OPTIONAL, status),
-	ROW(trace_process, OPTIONAL, signal),
-	ROW(trace_process, OPTIONAL, local_rank),
+	ROW(trace_process, U64, pid),         ROW(trace_process, U64, ppid),
+	ROW(trace_process, TEXT, host),       ROW(trace_process, U64, rank),
+	ROW(trace_process, U64, world_size),  ROW_MANY(trace_process, TEXTS, command, NULL),
+	ROW(trace_process, TEXT, cwd),        ROW(trace_process, TEXT, start_time),
+	ROW(trace_process, U64, start_ticks), ROW(trace_process, U64, duration_ns),
+	ROW_WORD(trace_process, exit, exits), ROW(trace_process, OPTIONAL, status),
+	ROW(trace_process, OPTIONAL, signal), ROW(trace_process, OPTIONAL, local_rank),
 };
 SHAPE(process, trace_process);
 

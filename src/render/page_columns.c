@@ -79,7 +79,7 @@ static int deflate_all(z_stream *stream, const struct column *column, struct out
 	while (result == Z_OK) {
 		size_t part = column->used - given;
 
-		if (!stream->avail_in) {
+		if (!stream->avail_in && part) {
 			part = part < (1u << 30) ? part : 1u << 30;
 			stream->next_in = column->bytes + given;
 			stream->avail_in = (uInt)part;

@@ -103,7 +103,10 @@ fails 3 'cannot be written' memtrace top "$pid" --once --prometheus none/metrics
 
 serve() { # ADDRESS [DESCRIPTORS]: $served is where
 	: >served.err
-	sh -c 'ulimit -n "$1" && shift && exec "$@"' sh "${2:-$(ulimit -n)}" \
+	"$PYTHON" -c 'import os, resource, sys
+if sys.argv[1]:
+    resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]),) * 2)
+os.execvp(sys.argv[2], sys.argv[2:])' "${2:-}" \
 		memtrace top "$pid" --host trainer --prometheus "$1" >served.out 2>>served.err &
 	server=$!
 	served=

@@ -92,10 +92,16 @@ static void try_request(char *text, size_t length)
 {
 	static const char *const names[] = { "localhost", "node7", NULL };
 	char *copy = strdup(text);
+	char *body = copy ? strstr(copy, "\n\n") : NULL;
 	bool head;
 
 	if (!copy)
 		abort();
+	if (body)
+		*body = '\0';
+	body = strstr(copy, "\n\r\n");
+	if (body)
+		*body = '\0';
 	if (!top_request_read(text, length, names, &head) && strcasestr(copy, "\nhost: evil\n"))
 		abort();
 	free(copy);
