@@ -149,6 +149,7 @@ void source_close(struct source *source)
 static int start(struct source *source)
 {
 	struct unpack *unpack = calloc(1, sizeof(*unpack));
+	ssize_t more;
 	int result;
 
 	if (!unpack)
@@ -160,9 +161,14 @@ static int start(struct source *source)
 		result = inflateInit2(&unpack->gzip, GZIP_WINDOW);
 		unpack->error = result == Z_OK ? 0 : -ENOMEM;
 	}
+	/* All at once: given its magic alone, zstd 1.5.4 takes what follows for a frame of its own.
+	 */
 	memcpy(unpack->block, source->begin, source->begun);
-	unpack->used = source->begun;
-	unpack->in = source->begun;
+	more = fd_read_all(source->fd, unpack->block + source->begun, BLOCK - source->begun);
+	if (more < 0)
+		unpack->error = (int)more;
+	unpack->used = source->begun + (more > 0 ? (size_t)more : 0);
+	unpack->in = unpack->used;
 	return unpack->error;
 }
 

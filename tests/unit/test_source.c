@@ -97,6 +97,26 @@ TEST(pieces_of_any_size)
 	}
 }
 
+#ifdef HAVE_ZSTD
+/* Behind its magic a damaged frame looks like one that is to be skipped. */
+TEST(damage_that_looks_like_a_frame)
+{
+	static const char frame[] = "\x28\xb5\x2f\xfd\x50\x2a\x4d\x18\x04\0\0\0\xfe\xff\xff\xd3";
+	static const size_t pieces[] = { 1, 100, 4096, sizeof(read_back) };
+	int fd = memfd_create("frame", MFD_CLOEXEC);
+	struct source source;
+
+	EQ(fd_write_all(fd, frame, sizeof(frame) - 1), 0);
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		EQ(lseek(fd, 0, SEEK_SET), 0);
+		source_open(&source, fd);
+		EQ(source_read(&source, read_back, pieces[i]), -EBADMSG);
+		source_close(&source);
+	}
+	close(fd);
+}
+#endif
+
 /* A hundred times its size, and more than a little: no recording. */
 TEST(what_comes_out_has_a_limit)
 {
