@@ -9,21 +9,34 @@
 
 enum { NAP_US = 50 };
 
+HOT_CODE void crowd_count(struct crowd *crowd, struct crowd_self *self)
+{
+	if (__builtin_expect(!self->shard, 0))
+		self->shard = 1 + atomic_fetch_add(&crowd->threads, 1) % CROWD_SHARDS;
+	if (__builtin_expect(!self->counted, 1)) {
+		atomic_fetch_add(&crowd->shards[self->shard - 1].count, 1);
+		self->counted = true;
+	}
+}
+
+HOT_CODE void crowd_discount(struct crowd *crowd, struct crowd_self *self)
+{
+	if (!self->counted)
+		return;
+	self->counted = false;
+	atomic_fetch_sub(&crowd->shards[self->shard - 1].count, 1);
+}
+
 HOT_CODE bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **frame)
 {
 	if (__builtin_expect(self->frame != NULL, 0) &&
 	    !lock_frame_left(self->frame, self->back, frame))
 		return false;
-	if (__builtin_expect(!self->shard, 0))
-		self->shard = 1 + atomic_fetch_add(&crowd->threads, 1) % CROWD_SHARDS;
 	self->back = frame[1];
 	atomic_signal_fence(memory_order_seq_cst);
 	self->frame = frame;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (__builtin_expect(!self->counted, 1)) {
-		atomic_fetch_add(&crowd->shards[self->shard - 1].count, 1);
-		self->counted = true;
-	}
+	crowd_count(crowd, self);
 	return true;
 }
 
@@ -32,8 +45,7 @@ HOT_CODE void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **f
 {
 	if (self->frame != frame)
 		return;
-	self->counted = false;
-	atomic_fetch_sub(&crowd->shards[self->shard - 1].count, 1);
+	crowd_discount(crowd, self);
 	atomic_signal_fence(memory_order_seq_cst);
 	self->frame = NULL;
 }

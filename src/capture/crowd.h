@@ -33,6 +33,11 @@ struct crowd_self {
 bool crowd_enter(struct crowd *crowd, struct crowd_self *self, void **frame);
 void crowd_leave(struct crowd *crowd, struct crowd_self *self, void **frame);
 
+/* The same for what begins in one function and ends in another: without a frame nobody finds out
+ * that it was left, before the thread comes again. */
+void crowd_count(struct crowd *crowd, struct crowd_self *self);
+void crowd_discount(struct crowd *crowd, struct crowd_self *self);
+
 /* But for this thread itself. */
 bool crowd_is_empty(const struct crowd *crowd, const struct crowd_self *self);
 

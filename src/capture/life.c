@@ -28,6 +28,7 @@
 #include "capture/loader.h"
 #include "capture/record.h"
 #include "capture/span.h"
+#include "capture/torch.h"
 #include "capture/unwind.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -183,6 +184,7 @@ START_CODE static void before_fork(void)
 	forking.inside = record_inside();
 	forking.handler = forking.inside || unwind_signal_in_us();
 	loader_hold();
+	torch_hold();
 	if (!forking.inside)
 		record_lock_in(NULL); /* until another function of ours is called */
 	watch_forked(); /* what libc and others do until it is dropped is no call of ours */

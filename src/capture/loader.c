@@ -10,7 +10,7 @@ static atomic_int forking;
 static atomic_uint forks;                 /* so far */
 static _Thread_local unsigned waited_for; /* the fork that this thread waited for in vain */
 
-static bool nobody_forks(void)
+bool loader_nobody_forks(void)
 {
 	return !atomic_load(&forking);
 }
@@ -23,15 +23,15 @@ static bool nobody_asks(void)
 /* Announced first and looked second, on both sides: one of two sees the other. */
 void loader_enter_in(void **frame)
 {
-	if (!crowd_enter(&asking, &self, frame) || __builtin_expect(nobody_forks(), 1))
+	if (!crowd_enter(&asking, &self, frame) || __builtin_expect(loader_nobody_forks(), 1))
 		return;
 	/* A fork that waits for what we hold, we being a handler in the middle of an update, is
 	 * not over before the handler is, however often that asks. */
 	if (waited_for == atomic_load(&forks))
 		return;
 	crowd_leave(&asking, &self, frame);
-	crowd_await(nobody_forks, LOADER_PATIENCE_MS);
-	if (!nobody_forks())
+	crowd_await(loader_nobody_forks, LOADER_PATIENCE_MS);
+	if (!loader_nobody_forks())
 		waited_for = atomic_load(&forks);
 	crowd_enter(&asking, &self, frame);
 }
@@ -57,10 +57,10 @@ void loader_forked(void)
 {
 	bool others = atomic_load(&asking.threads) > (self.shard != 0);
 
-	if (!nobody_asks() || (nobody_forks() && others))
+	if (!nobody_asks() || (loader_nobody_forks() && others))
 		atomic_store(&loader_silent, true);
 	crowd_forked(&asking, &self);
-	if (!nobody_forks())
+	if (!loader_nobody_forks())
 		atomic_store(&forking, 0);
 }
 

@@ -62,6 +62,7 @@ bool loader_used(void);
 
 /* Around a fork: nobody is inside, nobody enters. `loader_forked` is for the child, however born.
  */
+bool loader_nobody_forks(void);
 void loader_hold(void);
 void loader_release(void);
 void loader_forked(void);

@@ -252,6 +252,10 @@ static int make_file(void *unused)
 		intern_fact(&recorder.intern, "note",
 			    "born by a clone past fork's handlers, among threads: native "
 			    "frames were not looked for");
+	if (!error && atomic_load(&torch_cpu_lost))
+		intern_fact(&recorder.intern, "note",
+			    "born while PyTorch's CPU allocator was at work: CPU tensors were not "
+			    "looked at");
 	atomic_store(&record_process.open, !error);
 	return 0;
 }

@@ -59,6 +59,7 @@ static void forget_others(void)
 {
 	loader_forked();
 	python_forked();
+	torch_forked();
 	resolve_forked();
 	nvtx_forked();
 	own_stack_forked();

@@ -23,6 +23,7 @@
 #include "capture/autograd.h"
 #include "capture/choose.h"
 #include "capture/cost.h"
+#include "capture/crowd.h"
 #include "capture/doors.h"
 #include "capture/loader.h"
 #include "capture/record.h"
@@ -454,6 +455,43 @@ static void record_usage(const struct usage *usage, void **frame)
 	cost_leave(SPOOL_COST_BLOCK, true, true);
 }
 
+/*
+ * From our yes to its report PyTorch's CPU allocator takes a lock (ProfiledCPUMemoryReporter) that
+ * it would not take without us. A child that is born meanwhile would find it held for ever, so a
+ * fork waits until nobody is there; a child that cannot know hears no yes.
+ */
+static struct crowd reporters;
+static _Thread_local struct crowd_self reporter;
+atomic_bool torch_cpu_lost;
+
+static bool nobody_reports(void)
+{
+	return crowd_is_empty(&reporters, &reporter);
+}
+
+static HOT_CODE void begin_report(void)
+{
+	crowd_count(&reporters, &reporter);
+	if (__builtin_expect(loader_nobody_forks(), 1))
+		return;
+	crowd_discount(&reporters, &reporter);
+	crowd_await(loader_nobody_forks, LOADER_PATIENCE_MS);
+	crowd_count(&reporters, &reporter);
+}
+
+void torch_hold(void)
+{
+	if (atomic_load(&reporters.threads))
+		crowd_await(nobody_reports, LOADER_PATIENCE_MS);
+}
+
+void torch_forked(void)
+{
+	if (!nobody_reports())
+		atomic_store(&torch_cpu_lost, true);
+	crowd_forked(&reporters, &reporter);
+}
+
 static HOT_CODE void usage(uint64_t ptr, int64_t size, const uint64_t *totals, uint64_t device,
 			   void **frame)
 {
@@ -467,6 +505,8 @@ static HOT_CODE void usage(uint64_t ptr, int64_t size, const uint64_t *totals, u
 	};
 	int saved = errno;
 
+	if (told.type == DEVICE_CPU)
+		crowd_discount(&reporters, &reporter);
 	if (!record_on() || !size)
 		return;
 	if (told.type == DEVICE_CUDA || (told.type == DEVICE_CPU && wants_cpu()))
@@ -542,9 +582,12 @@ bool _ZN3c1022memoryProfilingEnabledEv(void)
 {
 	bool (*real)(void) = (bool (*)(void))real_of(REPORT_PROFILING, CALLER);
 
-	if (wants_cpu() && record_on())
-		return true;
-	return real && real();
+	if (!wants_cpu() || !record_on())
+		return real && real();
+	if (atomic_load_explicit(&torch_cpu_lost, memory_order_relaxed))
+		return real && real();
+	begin_report();
+	return true;
 }
 
 static void *ours(enum report report)

@@ -9,6 +9,7 @@
 #ifndef CAPTURE_TORCH_H
 #define CAPTURE_TORCH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -44,6 +45,12 @@ void torch_settle(const struct event *like);
  * tries no more.
  */
 bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known);
+
+/* Before a fork, and in the child: PyTorch's lock on CPU tensors, which a thread may have. Where
+ * that could not be awaited, the child's CPU tensors are no events: `torch_cpu_lost`. */
+void torch_hold(void);
+void torch_forked(void);
+extern atomic_bool torch_cpu_lost;
 
 /* Forgets texts and provisional segments (after fork); takes all blocks out (recording starts
  * anew). */

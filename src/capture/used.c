@@ -8,6 +8,7 @@
 #include "base/opt.h"
 #include "base/own_stack.h"
 #include "capture/driver.h"
+#include "capture/loader.h"
 #include "capture/nvml.h"
 #include "capture/span_parts.h"
 #include "capture/stacks.h"
@@ -130,13 +131,10 @@ struct looking {
 	bool seen;
 };
 
-static void look_apart(void *argument)
+static void look_at(struct looking *looking)
 {
-	struct looking *looking = argument;
 	struct used_look *look = looking->look;
 
-	if (!has_source(looking->device))
-		return;
 	if (record_is_open())
 		span_refresh_pools(looking->span, looking->device);
 	for (unsigned i = 0; i < TRIES && !looking->seen; i++) {
@@ -151,6 +149,17 @@ static void look_apart(void *argument)
 		look->moving = before;
 		looking->seen = atomic_load(&used_moving) == before;
 	}
+}
+
+/* NVML has locks of its own, and a child may want to ask it, too: a fork waits. */
+static void look_apart(void *argument)
+{
+	struct looking *looking = argument;
+
+	loader_enter();
+	if (has_source(looking->device))
+		look_at(looking);
+	loader_leave();
 }
 
 /* A figure from a moment when no memory was on the move but this call's own, which is booked. */
@@ -245,9 +254,14 @@ static void before_context(void *argument)
 	const int device = *(int *)argument;
 	struct driver_facts facts;
 	uint64_t left;
+	bool known;
 
+	loader_enter();
 	nvml_prepare(device);
-	if (!nvml_left(device, &left) || !driver_facts(device, &facts) || left >= facts.total_bytes)
+	known = nvml_left(device, &left) && driver_facts(device, &facts) &&
+		left < facts.total_bytes;
+	loader_leave();
+	if (!known)
 		return;
 	record_lock();
 	used_devices[device].before = facts.total_bytes - left;
