@@ -5,7 +5,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-: "${FORKS:=24}" "${ENDS:=10}" "${JUMPS:=20}"
+: "${FORKS:=24}" "${ENDS:=6}" "${JUMPS:=8}"
 program=$TOP/tests/e2e/python_threads.py
 # No more of the trace is kept than a few seconds, for as long as they fork.
 MEMTRACE_OUTPUT=%p.json MEMTRACE_KEEP=1MiB MEMTRACE_QUIET=1
