@@ -170,10 +170,10 @@ enum { STATUS_MISSING = 3 };
 	LAUNCHER(name, result, params, args, function)    \
 	LAUNCHER(name##_ptsz, result, params, args, function)
 /* Of a function that was launched before, and not by another hooked call. */
-#define LAUNCHER(name, result, params, args, function)                                       \
-	EXPORT HOT_CODE result name params;                                                  \
+#define LAUNCHER(name, result, params, args, function)                                            \
+	EXPORT HOT_CODE result name params;                                                       \
 	WRAPPER(name, result, params, args, !span_top.span && used_is_seen((uint64_t)(function)), \
-		used_begin_launch(&span, (uint64_t)(function)),                              \
+		used_begin_launch(&span, (uint64_t)(function)),                                   \
 		used_end_launch(&span, (uint64_t)(function)))
 #define CALL(api, name, result, params, args) \
 	WRAPPER(name, result, params, args, false, NOTHING, NOTHING)

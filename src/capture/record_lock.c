@@ -14,8 +14,8 @@
 #include "ledger/backlog.h"
 #include "spool/txn.h"
 
-enum { NEAR = 512 }; /* words between frames of one stack, not of two */
-static const uint64_t OVERDUE_NS = 1000 * 1000 * 1000; /* nobody is suspended for so long */
+enum { NEAR = 256 }; /* words between frames of one stack, not of two (span_nest.c) */
+static const uint64_t OVERDUE_NS = 1000000000; /* nobody is suspended for so long */
 
 HOT_THREAD _Thread_local struct record_self record_self;
 
