@@ -16,8 +16,8 @@
 
 /*
  * Frames so close to each other are on the same stack: one that a signal has led away from has the
- * kernel's frame beneath it, of 1.5 KiB at least, and the driver's call lies 0.5 KiB further in
- * than the runtime's.
+ * kernel's frame beneath it, of 1.5 KiB at least. The runtime's memory calls come to the driver's
+ * within 0.8 KiB, the first one's context within 1.1 KiB (CUDA 13.0, and ours).
  */
 enum { NEAR = 2048, PAGE = 4096, FRAME_MOST = 4096 };
 
