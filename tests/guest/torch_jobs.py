@@ -41,6 +41,10 @@ def allocate(stop):
 
 
 def beside_threads(work):
+    # What is done for the first time registers destructors: a fork in the middle of that hangs by itself.
+    torch.zeros(256, 64, device=DEVICE).add(1)
+    sum(len(batch) for batch in DataLoader(Rows(), batch_size=4, shuffle=True))
+    torch.Generator()
     stop = threading.Event()
     threads = [threading.Thread(target=allocate, args=(stop,)) for _ in range(3)]
     for thread in threads:
