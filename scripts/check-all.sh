@@ -30,7 +30,7 @@ steps                 a SIGKILL after so many instructions of each update       
 forks                 forks while threads allocate                                -      200
 unloads               libraries that come and go while threads unwind             -      10000
 kills                 killed at random moments, three kinds of program            100    1000
-hostile               hosts that do what they must not, all of it                 -      run
+guests                hosts that do what they must not, all of it                 -      run
 package               the Debian package, into this system                        run    run
 samples               recorded runs, sampled so many times: sites are unbiased    -      100
 soak                  a long job, of so many seconds                              -      1800
@@ -125,7 +125,7 @@ run_step() { # NAME HOW
 		KILLS=$2 SECONDS_EACH=7200 quiet_make check-e2e T=storm &&
 			KILLS=$2 SECONDS_EACH=7200 quiet_make check-hostile T=kills
 		;;
-	hostile) LONG=1 SECONDS_EACH=7200 quiet_make check-hostile ;;
+	guests) LONG=1 SECONDS_EACH=7200 quiet_make check-hostile ;;
 	package) package ;;
 	samples) RUNS=$2 TIMES=20 SECONDS_EACH=1800 quiet_make check-e2e T=sampling ;;
 	hostile) hostile "$2" ;;

@@ -190,7 +190,9 @@ void bound_bind(void)
 	read_dynamic(&own, _DYNAMIC, &dynamic);
 	loader_enter();
 	libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	for (size_t i = 0; i < dynamic.bytes[0] / sizeof(ElfW(Rela)); i++) {
+	for (size_t i = 0;
+	     dynamic.relocations[0] && dynamic.symbols && i < dynamic.bytes[0] / sizeof(ElfW(Rela));
+	     i++) {
 		const ElfW(Rela) *slot = &dynamic.relocations[0][i];
 		const ElfW(Sym) *symbol = &dynamic.symbols[ELF64_R_SYM(slot->r_info)];
 		void *function = find_own(libc, dynamic.names + symbol->st_name);
@@ -227,7 +229,7 @@ void bound_replace(void *library, const char *name, void *function)
 		return;
 	info.dlpi_addr = map->l_addr;
 	read_dynamic(&info, map->l_ld, &dynamic);
-	for (unsigned kind = 0; kind < 2 && dynamic.symbols && dynamic.names; kind++) {
+	for (unsigned kind = 0; kind < 2 && dynamic.relocations[kind] && dynamic.symbols; kind++) {
 		for (size_t i = 0; i < dynamic.bytes[kind] / sizeof(ElfW(Rela)); i++)
 			replace_in(map->l_addr, &dynamic, &dynamic.relocations[kind][i], name,
 				   function);

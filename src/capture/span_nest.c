@@ -8,8 +8,8 @@
 #include <errno.h>
 
 #include "base/hot.h"
-#include "base/thread_stack.h"
 #include "base/peek.h"
+#include "base/thread_stack.h"
 #include "capture/span.h"
 #include "capture/unwind.h"
 #include "capture/used.h"
@@ -87,8 +87,8 @@ static inline struct span *outer_of(struct span_top *top, enum hook_id hook, voi
 	bool same_page = ((uintptr_t)(top->frame + 1) ^ (uintptr_t)frame) < PAGE;
 
 	if (__builtin_expect(usual && near &&
-				     (same_page ||
-				      (thread_stack_has(frame) && thread_stack_has(top->frame + 1))) &&
+				     (same_page || (thread_stack_has(frame) &&
+						    thread_stack_has(top->frame + 1))) &&
 				     stands(top, true),
 			     1))
 		return top->span;
