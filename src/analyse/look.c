@@ -149,7 +149,7 @@ const struct look_scope *look_next(const struct look *look, enum scope_kind kind
 {
 	const struct look_scope *scope = after ? after + 1 : look->scopes;
 
-	for (; scope < look->scopes + look->scopes_n; scope++) {
+	for (; scope && scope < look->scopes + look->scopes_n; scope++) {
 		if (scope->kind == kind)
 			return scope;
 	}

@@ -34,7 +34,7 @@ int fd_unlink(const char *path)
 
 bool fd_exists(const char *path)
 {
-	struct stat status;
+	struct stat status = { 0 };
 
 	return !raw_call6(SYS_newfstatat, AT_FDCWD, raw_address(path), raw_address(&status),
 			  AT_SYMLINK_NOFOLLOW, 0, 0);

@@ -197,15 +197,19 @@ is 'it is nobody else'\''s to read' "$(stat -c %a "$new")" 600
 rm -f ./*.json ./*.spool
 : >late.json
 # It is taken while the first claim of space waits.
-LD_PRELOAD="$LIBRARY" MEMTRACE_OUTPUT=$PWD/late.json strace -f --seccomp-bpf -o late.log \
-	-e trace=fallocate -e inject=fallocate:delay_enter=1000000:when=1 "$SAMPLES/leak" >/dev/null 2>&1 &
-for _ in $(seq 1000); do
-	[ ! -e late.1.spool ] || break
-	sleep 0.01
-done
-: >late.1.json
-wait
-is 'a number that another process has just used up: the next one' "$(echo late*.json)" 'late.1.json late.2.json late.json'
+if ! strace -f --seccomp-bpf -o late.log -e trace=fallocate true 2>/dev/null; then
+	skip 'a number that another process has just used up' 'strace cannot trace here'
+else
+	LD_PRELOAD="$LIBRARY" MEMTRACE_OUTPUT=$PWD/late.json strace -f --seccomp-bpf -o late.log \
+		-e trace=fallocate -e inject=fallocate:delay_enter=1000000:when=1 "$SAMPLES/leak" >/dev/null 2>&1 &
+	for _ in $(seq 1000); do
+		[ ! -e late.1.spool ] || break
+		sleep 0.01
+	done
+	: >late.1.json
+	wait
+	is 'a number that another process has just used up: the next one' "$(echo late*.json)" 'late.1.json late.2.json late.json'
+fi
 
 # Ten at once, of one name.
 rm -f ./*.json ./*.spool

@@ -179,7 +179,7 @@ if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
 	# What the library does in a program without CUDA, as the kernel sees it.
 	strace -f -o log -E LD_PRELOAD="$LIBRARY" /bin/ls / >/dev/null 2>&1
 	awk '/libmemtrace/ { seen = 1 } seen' log |
-		grep -E '(open|openat|creat)\(.*O_(WRONLY|RDWR|CREAT)|clone|socket\(|unlink|rename' >wrote
+		grep -E '(open|openat|creat)\(.*O_(WRONLY|RDWR|CREAT)|clone3?\(|socket\(|unlink|rename' >wrote
 	is 'strace: in ls it opens nothing for writing and starts nothing' "$(cat wrote)" ''
 else
 	skip 'strace' 'it is not installed, or may not trace'

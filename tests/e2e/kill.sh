@@ -9,7 +9,7 @@ figures=$TOP/tests/e2e/figures.py
 ulimit -c 0
 
 # --- every way to end ---------------------------------------------------------------------------------
-for how in _exit quick_exit abort segv 9 15 2; do
+for how in _exit abort segv 9 15 2; do
 	{ # the shell tells a signal as a status, and aloud
 		"$E2E/ends" "$how" >"$OUT"
 		plain=$?
@@ -26,7 +26,7 @@ for how in _exit quick_exit abort segv 9 15 2; do
 	ok "$how: with all that the program counted" "$PYTHON" "$figures" "$TRACE" own.out
 done
 
-for how in return exit; do
+for how in return exit quick_exit; do
 	traced "$E2E/ends" "$how"
 	is "$how: a trace" "$(json "$TRACE" 'd["process"]["exit"]')" exit
 	ok "$how: and no spool" [ ! -e "${TRACE%.json}.spool" ]
