@@ -17,7 +17,7 @@
 enum {
 	WALK_NATIVE = OPT_DEPTH_MAX, /* frames at most */
 	WALK_PYTHON = 128,
-	WALK_OWN = 12,  /* of this library, the runtime and the driver, between the walk and the
+	WALK_OWN = 16,  /* of this library, the runtime and the driver, between the walk and the
 			   caller */
 	WALK_STEPS = 4, /* walks of a thread that are remembered: an allocation's, a free's */
 };
