@@ -73,14 +73,21 @@ __asm__(".pushsection .text\n"
 	".popsection\n");
 #endif
 
+/* Asked of the environment once: other threads of the host may change it later. */
 bool own_stack_watched(void)
 {
 #ifdef __SANITIZE_THREAD__ /* make check-tsan: one thread's accesses are another's there */
 	return true;
 #endif
-	const char *preloads = getenv("LD_PRELOAD");
+	enum { NOT_ASKED, NO, YES };
+	static atomic_int answer;
 
-	return preloads && strstr(preloads, "/vgpreload_");
+	if (atomic_load_explicit(&answer, memory_order_relaxed) == NOT_ASKED) {
+		const char *preloads = getenv("LD_PRELOAD");
+
+		atomic_store(&answer, preloads && strstr(preloads, "/vgpreload_") ? YES : NO);
+	}
+	return atomic_load_explicit(&answer, memory_order_relaxed) == YES;
 }
 
 char *own_stack_map(void)
