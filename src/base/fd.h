@@ -19,7 +19,7 @@ int fd_close(int fd);
 int fd_stat(int fd, struct stat *status);
 int fd_unlink(const char *path);
 
-/* Has anything this name, be it a link that leads nowhere? */
+/* True where anything has this name, also a link that leads nowhere. */
 bool fd_exists(const char *path);
 
 /* A new file for reading and writing, with mode 0600 whatever the umask; nothing that exists is

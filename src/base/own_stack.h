@@ -30,7 +30,7 @@ void own_stack_forked(void);
 char *own_stack_map(void);
 void own_stack_unmap(char *stack);
 
-/* Is the process under valgrind, or the library compiled with ThreadSanitizer? */
+/* True under valgrind, and where the library is compiled with ThreadSanitizer. */
 bool own_stack_watched(void);
 
 #endif

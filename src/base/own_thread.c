@@ -123,7 +123,7 @@ void own_thread_rest(void)
 
 /* --- the thread that waits --- */
 
-/* Something that the host would have handled by now? */
+/* True where a signal is pending that the host does not block itself. */
 static bool host_has_signals(const struct signals_deferred *deferred)
 {
 	sigset_t pending;

@@ -10,7 +10,7 @@ static const int of_writes[] = { SIGPIPE, SIGXFSZ, SIGTTOU, SIGTTIN };
 
 enum { OF_WRITES = sizeof(of_writes) / sizeof(of_writes[0]) };
 
-int cancel_hold(void)
+static int cancel_hold(void)
 {
 	int before = PTHREAD_CANCEL_ENABLE;
 
@@ -18,7 +18,7 @@ int cancel_hold(void)
 	return before;
 }
 
-void cancel_release(int before)
+static void cancel_release(int before)
 {
 	pthread_setcancelstate(before, &before);
 }

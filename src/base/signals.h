@@ -11,15 +11,9 @@ struct signals_held {
 };
 
 /*
- * open() and close() are cancellation points: a thread of the host that was cancelled in ours would
- * leave its work half done. Gives what cancel_release() is to restore.
- */
-int cancel_hold(void);
-void cancel_release(int before);
-
-/*
- * All signals but those that the thread's own instructions raise, and cancellation, while it is at
- * something that must not be left in the middle: a handler may jump out of it, or enter it again.
+ * All signals but those that the thread's own instructions raise, and cancellation (open() is
+ * such a point), while it is at something that must not be left in the middle: a handler may jump
+ * out of it, or enter it again.
  * They nest. Two system calls each: for what is done once, not for each call.
  */
 struct signals_deferred {

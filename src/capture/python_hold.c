@@ -49,8 +49,8 @@ static const struct python_interpreter *interpreter; /* whose calls these are */
  * What atexit calls: after the program's own threads were waited for, before others lose theirs. A
  * program that takes it away (atexit._clear(), as the children of multiprocessing do, which leave
  * by _exit) is left with python->finalizing(), by which a walk that has begun may be missed; one
- * that makes atexit call it early (atexit._run_exitfuncs()) has Python frames on that thread and
- * the first one alone from then on.
+ * that makes atexit call it early (atexit._run_exitfuncs()) has Python frames on that thread
+ * alone from then on.
  */
 static void *ending(void *module, void *unused)
 {

@@ -34,7 +34,7 @@ static inline bool unwind_is_met(void)
 	return unwind_met;
 }
 
-/* What is between here and the function that goes on at `until`? */
+/* The result of a walk from here to the function that goes on at `until`. */
 enum unwind_found {
 	UNWIND_CAME,   /* calls alone */
 	UNWIND_SIGNAL, /* one has interrupted what follows, that function or another */

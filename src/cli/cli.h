@@ -78,7 +78,8 @@ enum args_result {
 	ARGS_WRONG /* said on stderr */
 };
 
-/* The command's options, and the one that all have that read traces; NULL behind them. */
+/* The i-th option of the command; after its own comes the one that every reader of traces has,
+ * then NULL. */
 const struct arg *args_row(const struct usage *usage, size_t i);
 
 typedef void usage_printer(struct out *out, const struct usage *usage);

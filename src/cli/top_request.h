@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 /*
- * Reads a request, with its empty line and a NUL behind it, in place: NULL when it is to be given
+ * Reads a request in place; it ends with an empty line and a NUL. NULL when it is to be given
  * the page (without its body when *head), else the status to be refused with. `names` are this
  * host's, ended by NULL.
  */
