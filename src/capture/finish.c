@@ -206,53 +206,69 @@ static void say_written(const char *trace, const struct document_told *told, boo
 		log_say("wrote ", trace, NULL);
 }
 
+/* What is written, by whoever has begun (begin_writing): the trace at the end, or one of what is so
+ * far. */
+static struct {
+	char partial[4096], final[4096];
+} names;
+
+/*
+ * A file under a name of its own, then under the one that is meant: that is taken or not, or where
+ * it is `numbered`, with the first number that is free.
+ */
+static int write_file(const char *output, bool numbered, int (*fill)(struct piece_to *to))
+{
+	struct piece_to to = { -1, NULL };
+	int closed;
+	int error = open_partial(output, names.partial, sizeof(names.partial), &to.fd);
+
+	if (error)
+		return error;
+	error = fill(&to);
+	closed = fd_close(to.fd);
+	if (!error)
+		error = closed;
+	if (!error)
+		error = numbered ? rename_new(names.partial, output, names.final,
+					      sizeof(names.final))
+				 : fd_rename_new(names.partial, output);
+	if (error)
+		fd_unlink(names.partial);
+	return error;
+}
+
 /* The document at the end: there is one in a process. */
-static struct ending {
+static struct {
 	struct spool *spool;
 	const struct paths *paths;
 	bool in_handler;
 	struct document_told told;
-	char partial[4096];
-	char final[4096];
 } ending;
 
-/* Writes the document, compressed when it was named so: 0 or -errno. */
-static int write_document(struct spool *spool, int fd, struct document_told *told)
+/* Compressed when it was named so. */
+static int fill_ending(struct piece_to *to)
 {
-	struct piece_to piece_to = { fd, compression.pack };
-	const struct document_to to = { fd, write_piece, &piece_to };
+	const struct document_to document = { to->fd, write_piece, to };
 	int error;
 	int ended;
 
-	if (compression.pack)
-		pack_to(compression.pack, fd);
-	error = document_write_told(spool, &to,
+	to->pack = compression.pack;
+	if (to->pack)
+		pack_to(to->pack, to->fd);
+	error = document_write_told(ending.spool, &document,
 				    DOCUMENT_EVENTS | (ending.in_handler ? DOCUMENT_MANGLED : 0),
-				    "exit", told);
-	ended = compression.pack ? pack_end(compression.pack) : 0;
+				    "exit", &ending.told);
+	ended = to->pack ? pack_end(to->pack) : 0;
 	compression.pack = NULL;
 	return error ? error : ended;
 }
 
 static int write_ending(void *unused)
 {
-	int fd;
-	int closed;
-	int error = open_partial(ending.paths->output, ending.partial, sizeof(ending.partial), &fd);
+	int error = write_file(ending.paths->output, true, fill_ending);
 
 	(void)unused;
-	if (error)
-		return error;
-	error = write_document(ending.spool, fd, &ending.told);
-	closed = fd_close(fd);
 	if (!error)
-		error = closed;
-	if (!error)
-		error = rename_new(ending.partial, ending.paths->output, ending.final,
-				   sizeof(ending.final));
-	if (error)
-		fd_unlink(ending.partial);
-	else
 		spool_unlink(ending.spool);
 	return error;
 }
@@ -273,57 +289,39 @@ void finish_write(struct spool *spool, struct paths *paths, bool in_handler)
 	}
 	explained = !ending.told.survived;
 	if (explained)
-		explain(&ending.told.oom, error ? paths->spool : ending.final);
+		explain(&ending.told.oom, error ? paths->spool : names.final);
 	if (error)
 		log_say(paths->output, " could not be written: ", facts_error(error),
 			"; what was recorded is kept in ", paths->spool, " (memtrace recover)",
 			NULL);
 	else
-		say_written(ending.final, &ending.told, explained);
+		say_written(names.final, &ending.told, explained);
 }
 
 /* --- while the process runs --- */
 
 /* One at a time: begin_writing(). */
-static struct dump {
+static struct {
 	const char *output; /* NULL: beside the spool, under a number that nobody has */
 	char spool[4096];
 	char beside[4096];
-	char partial[4096];
-	char final[4096];
 	char why[256];
 } dump;
 
-/* A name that is given is taken or not; others are numbered. */
-static int move_dump(void)
+static int fill_dump(struct piece_to *to)
 {
-	return dump.output ? fd_rename_new(dump.partial, dump.output)
-			   : rename_new(dump.partial, dump.beside, dump.final, sizeof(dump.final));
+	const struct document_to document = { to->fd, write_piece, to };
+
+	return document_from_spool(dump.spool, &document, DOCUMENT_EVENTS, dump.why,
+				   sizeof(dump.why));
 }
 
 static int write_dump(void *unused)
 {
-	struct piece_to piece_to = { -1, NULL };
-	const struct document_to to = { -1, write_piece, &piece_to };
-	int closed;
-	int error;
-
 	(void)unused;
-	if (dump.output && fd_exists(dump.output))
-		return -EEXIST;
-	error = open_partial(dump.output ? dump.output : dump.beside, dump.partial,
-			     sizeof(dump.partial), &piece_to.fd);
-	if (error)
-		return error;
-	error = document_from_spool(dump.spool, &to, DOCUMENT_EVENTS, dump.why, sizeof(dump.why));
-	closed = fd_close(piece_to.fd);
-	if (!error)
-		error = closed;
-	if (!error)
-		error = move_dump();
-	if (error)
-		fd_unlink(dump.partial);
-	return error;
+	if (!dump.output)
+		return write_file(dump.beside, true, fill_dump);
+	return fd_exists(dump.output) ? -EEXIST : write_file(dump.output, false, fill_dump);
 }
 
 int finish_dump(const struct spool *spool, const char *output)
