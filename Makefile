@@ -323,7 +323,7 @@ $(TESTS)/debug/promises: tests/debug/promises.c $(WATCH_SOURCES) $(BUILD)/flags
 .PHONY: unit-programs test-programs tsan-programs guest-programs
 tsan-programs: $(TESTS)/tsan/threads $(TESTS)/tsan/plug.so $(TESTS)/e2e/libc10.so
 unit-programs: $(UNIT_TESTS) $(PYTHON_PROBE)
-guest-programs: all fake $(FAKE_SAMPLES) $(GUEST_PROGRAMS) $(TESTS)/e2e/ends
+guest-programs: all fake $(FAKE_SAMPLES) $(GUEST_PROGRAMS) $(TESTS)/e2e/ends $(TESTS)/e2e/libjump.so
 test-programs: all fake manual $(FAKE_SAMPLES) unit-programs $(GENERATOR) $(E2E_PROGRAMS) $(E2E_LIBRARIES) \
 	$(GUEST_PROGRAMS) $(AGREE) fuzz-replay $(DEBUG_LIBRARY) $(TESTS)/debug/promises tsan-programs
 

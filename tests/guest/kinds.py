@@ -322,7 +322,7 @@ def jumps_out():
     """A timer's handler leaves the driver by siglongjmp; a thread that is born then runs."""
     library = ctypes.CDLL(os.environ["JUMPS"])
     pair()  # to begin is the driver's: a jump out of that keeps the loader's locks
-    jumping = threading.Thread(target=library.jumps, args=(ROUNDS,), daemon=True)
+    jumping = threading.Thread(target=library.jumps, args=(ROUNDS, ROUNDS), daemon=True)
     jumping.start()
     jumping.join(15)
     born = threading.Thread(target=pair, daemon=True)

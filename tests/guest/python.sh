@@ -13,56 +13,7 @@ if [ -n "${LONG:-}" ]; then
 	rounds=300 forks=750
 fi
 
-# jumps(n): calls that a timer's handler leaves by siglongjmp, on the thread that makes them.
-cat >jumps.c <<'C'
-#include <cuda_runtime.h>
-#include <setjmp.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
-static __thread sigjmp_buf out;
-static __thread volatile sig_atomic_t armed;
-
-static void leave(int number)
-{
-	(void)number;
-	if (armed) {
-		armed = 0;
-		siglongjmp(out, 1);
-	}
-}
-
-void jumps(int count)
-{
-	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
-	struct sigaction action = { .sa_handler = leave };
-	timer_t timer;
-
-	event._sigev_un._tid = (int)syscall(SYS_gettid);
-	sigaction(SIGUSR1, &action, NULL);
-	timer_create(CLOCK_MONOTONIC, &event, &timer);
-	for (volatile int i = 0; i < count; i++) {
-		struct itimerspec soon = { { 0, 0 }, { 0, 60000 + rand() % 200000 } };
-
-		if (sigsetjmp(out, 1))
-			continue;
-		armed = 1;
-		timer_settime(timer, 0, &soon, NULL);
-		for (;;) {
-			void *ptr;
-
-			cudaMalloc(&ptr, 4096);
-			cudaFree(ptr);
-		}
-	}
-	timer_delete(timer);
-}
-C
-"${CC:-cc}" -D_GNU_SOURCE -O1 -shared -fPIC -I"$TOP/tests/fake/include" -o libjumps.so jumps.c -L"$BUILD/fake" -lcudart || exit 1
-export JUMPS="$PWD/libjumps.so" FAKE_CUDA_SIGNALS=1 LD_BIND_NOW=1
+export JUMPS="$E2E/libjump.so" FAKE_CUDA_SIGNALS=1 LD_BIND_NOW=1
 
 tried=0
 seen=' '
