@@ -1,6 +1,7 @@
 /* Who is asking the dynamic loader, and who makes a child. */
 #include "capture/loader.h"
 
+#include "base/own_stack.h"
 #include "capture/crowd.h"
 
 atomic_bool loader_silent;
@@ -62,6 +63,27 @@ void loader_forked(void)
 	crowd_forked(&asking, &self);
 	if (!loader_nobody_forks())
 		atomic_store(&forking, 0);
+}
+
+struct call {
+	void (*work)(void *);
+	void *argument;
+};
+
+static void call_inside(void *argument)
+{
+	const struct call *call = argument;
+
+	loader_enter();
+	call->work(call->argument);
+	loader_leave();
+}
+
+void loader_call(void (*work)(void *), void *argument)
+{
+	struct call call = { work, argument };
+
+	own_stack_call(call_inside, &call);
 }
 
 bool loader_used(void)

@@ -57,7 +57,10 @@ loader_end(const struct signals_deferred *deferred)
 	signals_deliver(deferred);
 }
 
-/* Was any thread ever inside? */
+/* And on a stack of ours (base/own_stack.h), for what needs more of it than the host may have. */
+void loader_call(void (*work)(void *), void *argument);
+
+/* True once a thread was inside. */
 bool loader_used(void);
 
 /* Around a fork: nobody is inside, nobody enters. `loader_forked` is for the child, however born.

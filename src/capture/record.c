@@ -164,14 +164,12 @@ HOT_CODE uint32_t record_thread(void)
 static void prepare(void *unused)
 {
 	(void)unused;
-	loader_enter();
 	finish_watch(life_finish);
 	unwind_prepare();
 	python_prepare(resolve_dlsym);
 	torch_prepare();
 	autograd_prepare();
 	finish_load();
-	loader_leave();
 }
 
 void record_prepare(void)
@@ -182,7 +180,7 @@ void record_prepare(void)
 	    atomic_load(&loader_silent) || atomic_exchange(&recorder.prepared, true))
 		return;
 	path = watch_path(NULL); /* once in a process: the loader allocates */
-	own_stack_call(prepare, NULL);
+	loader_call(prepare, NULL);
 	watch_path(path);
 }
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/lock.h"
-#include "base/own_stack.h"
 #include "base/signals.h"
 #include "base/start.h"
 #include "base/text.h"
@@ -82,16 +81,14 @@ static void find_apart(void *argument)
 {
 	struct finding *finding = argument;
 
-	loader_enter();
 	finding->real = find_cuda(finding->name);
-	loader_leave();
 }
 
 void *resolve_cuda(const char *name)
 {
 	struct finding finding = { .name = name };
 
-	own_stack_call(find_apart, &finding);
+	loader_call(find_apart, &finding);
 	return finding.real;
 }
 
@@ -100,14 +97,12 @@ static void find_driver(void *argument)
 	struct finding *finding = argument;
 	const char *name = hooks[finding->id].name;
 
-	loader_enter();
 	finding->real = find_cuda(name);
 	if (!finding->real) {
 		finding->real = resolve_dlsym(RTLD_NEXT, name);
 		if (finding->real == hook_ours(finding->id))
 			finding->real = NULL;
 	}
-	loader_leave();
 }
 
 void *resolve_driver(enum hook_id id)
@@ -115,7 +110,7 @@ void *resolve_driver(enum hook_id id)
 	struct finding finding = { .id = id };
 	void *real;
 
-	own_stack_call(find_driver, &finding);
+	loader_call(find_driver, &finding);
 	real = finding.real;
 	atomic_store(&answered, getpid());
 	if (real) {
@@ -218,7 +213,6 @@ static void find_runtime(void *argument)
 	void *next;
 
 	watch_host("dlsym");
-	loader_enter();
 	next = resolve_dlsym(RTLD_NEXT, hooks[id].name);
 	if (next == hook_ours(id))
 		next = NULL;
@@ -230,7 +224,6 @@ static void find_runtime(void *argument)
 	if (!real)
 		real = next;
 	finding->real = real ? real : atomic_load(&hook_real[id]);
-	loader_leave();
 }
 
 void *resolve_runtime(enum hook_id id, void *caller)
@@ -240,7 +233,7 @@ void *resolve_runtime(enum hook_id id, void *caller)
 	struct resolve_caller *cached;
 	uintptr_t key;
 
-	own_stack_call(find_runtime, &finding);
+	loader_call(find_runtime, &finding);
 	atomic_store(&answered, getpid());
 	if (!finding.real)
 		return NULL;

@@ -6,7 +6,6 @@
 
 #include "base/hot.h"
 #include "base/opt.h"
-#include "base/own_stack.h"
 #include "capture/driver.h"
 #include "capture/loader.h"
 #include "capture/nvml.h"
@@ -131,10 +130,13 @@ struct looking {
 	bool seen;
 };
 
-static void look_at(struct looking *looking)
+static void look_apart(void *argument)
 {
+	struct looking *looking = argument;
 	struct used_look *look = looking->look;
 
+	if (!has_source(looking->device))
+		return;
 	if (record_is_open())
 		span_refresh_pools(looking->span, looking->device);
 	for (unsigned i = 0; i < TRIES && !looking->seen; i++) {
@@ -151,23 +153,15 @@ static void look_at(struct looking *looking)
 	}
 }
 
-/* NVML has locks of its own, and a child may want to ask it, too: a fork waits. */
-static void look_apart(void *argument)
-{
-	struct looking *looking = argument;
-
-	loader_enter();
-	if (has_source(looking->device))
-		look_at(looking);
-	loader_leave();
-}
-
-/* A figure from a moment when no memory was on the move but this call's own, which is booked. */
+/*
+ * A figure from a moment when no memory was on the move but this call's own, which is booked. NVML
+ * has locks of its own, and a child may want to ask it, too: a fork waits.
+ */
 static bool look(const struct span *span, int device, struct used_look *look)
 {
 	struct looking looking = { span, look, device, false };
 
-	own_stack_call(look_apart, &looking);
+	loader_call(look_apart, &looking);
 	return looking.seen;
 }
 
@@ -254,14 +248,9 @@ static void before_context(void *argument)
 	const int device = *(int *)argument;
 	struct driver_facts facts;
 	uint64_t left;
-	bool known;
 
-	loader_enter();
 	nvml_prepare(device);
-	known = nvml_left(device, &left) && driver_facts(device, &facts) &&
-		left < facts.total_bytes;
-	loader_leave();
-	if (!known)
+	if (!nvml_left(device, &left) || !driver_facts(device, &facts) || left >= facts.total_bytes)
 		return;
 	record_lock();
 	used_devices[device].before = facts.total_bytes - left;
@@ -291,7 +280,7 @@ void used_begin(struct span *span, enum used_kind kind, int device)
 	span->stepping = true;
 	used_thread.stepping++;
 	if (kind == USED_CONTEXT && !used_devices[device].source)
-		own_stack_call(before_context, &device);
+		loader_call(before_context, &device);
 	else if (!atomic_load(&used_stepping) && !is_fresh(device) && look(span, device, &seen)) {
 		record_lock();
 		used_account(device, &seen, NULL, &seen_by);
