@@ -142,6 +142,17 @@ static int check_curves(const struct trace *trace)
 	return 0;
 }
 
+/* A damaged phase that ends before it begins takes no time. */
+static void check_phases(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->phases_n; i++) {
+		struct trace_phase *phase = &trace->phases[i];
+
+		if (phase->end < phase->start)
+			phase->end = phase->start;
+	}
+}
+
 int trace_check(struct trace *trace)
 {
 	int error = check_frames(trace);
@@ -158,6 +169,7 @@ int trace_check(struct trace *trace)
 		error = check_sites(trace);
 	if (!error)
 		error = check_curves(trace);
+	check_phases(trace);
 	if (!error)
 		error = trace_extend_backward(trace);
 	return error;
