@@ -8,12 +8,12 @@ BUILD ?= build
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
-VERSION := $(shell sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' src/base/version.h)
+VERSION := $(shell sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' src/base/settings/version.h)
 OPT ?= -O2
 CFLAGS ?= -g
 SAN ?=#		address,undefined: the tool and the unit tests under sanitizers
 WERROR ?=#	1: a warning is an error (`make check` sets it)
-DEBUG ?=#	1: the library stops where it breaks a promise (base/watch.h)
+DEBUG ?=#	1: the library stops where it breaks a promise (base/guest/watch.h)
 SETUP ?= yes#	no: `make check` and `make demo` do not look for missing packages
 CUDA ?=#		/usr/local/cuda: `make samples` and `make check-gpu` use this toolkit, not the fake
 CJSON_CFLAGS ?=
@@ -32,23 +32,20 @@ OPTIONAL_LIBS := $(if $(filter sqlite,$(OPTIONAL)),-lsqlite3) $(if $(filter zstd
 
 # --- sources ---------------------------------------------------------------------------------------
 
-SHARED := base codec spool ledger
-# Of these two folders the library holds only what its exit path needs.
-LIB_ANALYSE := recording*.c symbols.c phases.c ranges.c track.c backward.c witness.c sites*.c names.c blocks.c gaps.c census.c \
-	oom*.c
-LIB_RENDER := document*.c oom*.c fill.c show.c
-
 comma := ,
-src_of = $(foreach folder,$(1),$(wildcard src/$(folder)/*.c))
-LIB_SOURCES := $(call src_of,$(SHARED) capture) $(wildcard src/capture/*.S) \
-	$(wildcard $(addprefix src/analyse/,$(LIB_ANALYSE)) $(addprefix src/render/,$(LIB_RENDER)))
-CLI_SOURCES := $(call src_of,$(SHARED) analyse render cli)
-TREE_HEADERS := $(wildcard src/*/*.h src/*/*.def include/memtrace/*.h)
+
+# A folder's files, and those of its rooms.
+src_of = $(foreach folder,$(1),$(wildcard src/$(folder)/*.c src/$(folder)/*/*.c))
+# In both; what else the library holds is its own.
+SHARED := $(call src_of,base codec spool ledger facts render/values render/document)
+LIB_SOURCES := $(SHARED) $(call src_of,capture) $(wildcard src/capture/*/*.S)
+CLI_SOURCES := $(sort $(SHARED) $(call src_of,analyse render cli))
+TREE_HEADERS := $(wildcard src/*/*.h src/*/*.def src/*/*/*.h src/*/*/*.def include/memtrace/*.h)
 
 lib_o = $(patsubst src/%,$(BUILD)/lib/%.o,$(basename $(1)))
 cli_o = $(patsubst src/%.c,$(BUILD)/cli/%.o,$(1))
 LIB_OBJECTS := $(call lib_o,$(LIB_SOURCES))
-CLI_OBJECTS := $(call cli_o,$(CLI_SOURCES)) $(BUILD)/cli/render/page_bundle.o
+CLI_OBJECTS := $(call cli_o,$(CLI_SOURCES)) $(BUILD)/cli/render/page/page_bundle.o
 CLI_NO_MAIN := $(filter-out $(BUILD)/cli/cli/main.o,$(CLI_OBJECTS))
 
 # --- flags -----------------------------------------------------------------------------------------
@@ -72,7 +69,7 @@ LIB_FLAGS = $(BASE_FLAGS) $(if $(filter 1,$(DEBUG)),-DMEMTRACE_DEBUG=1) $(LIB_SA
 LIB_LINK = -shared -Wl,-soname,libmemtrace.so.$(firstword $(subst ., ,$(VERSION))) $(if $(LIB_SANITIZE),,-Wl,-z,defs $(LIB_LAYOUT)) -Wl,-z,nodelete \
 	-Wl,-z,noexecstack -Wl,-Bsymbolic-functions -Wl,-z,noseparate-code -Wl,--gc-sections -Wl,--as-needed $(if $(filter 1,$(DEBUG)),$(WATCH_LOADER))
 # lazy: a function that nobody calls is not looked up, and the loader leaves its entry of us where
-# capture/life.c finds it. No start files: crtbegin.o asks for four names in every process. norelro: to
+# capture/life/init.c finds it. No start files: crtbegin.o asks for four names in every process. norelro: to
 # protect what the loader wrote would be a call and a mapping more.
 LIB_LAYOUT = -nostartfiles -Wl,-z,lazy -Wl,-z,norelro -Wl,-T,src/libmemtrace.ld
 WATCH_LOADER := $(addprefix -Wl$(comma)--wrap=,dlopen dlclose dladdr dladdr1 dl_iterate_phdr)
@@ -126,7 +123,7 @@ $(BUILD)/page/page.html: $(PAGE_SOURCES) scripts/page.sh
 	$(call say,PAGE,$@) sh scripts/page.sh $(@D) || { [ $$? = 3 ] && : >$@ && touch -d @0 $@ && \
 		echo 'building without the page: memtrace html will say what it lacks' >&2; }
 
-$(BUILD)/cli/render/page_bundle.o: src/render/page_bundle.S $(BUILD)/flags $(PAGE) | $(BUILD)/ready
+$(BUILD)/cli/render/page/page_bundle.o: src/render/page/page_bundle.S $(BUILD)/flags $(PAGE) | $(BUILD)/ready
 	@mkdir -p $(@D)
 	$(call say,AS,$@) $(COMPILE) $(CLI_FLAGS) $(if $(PAGE),-DPAGE_FILE='"$(PAGE)"') -c -o $@ $<
 
@@ -141,7 +138,7 @@ $(BUILD)/lib/%.o: src/%.S $(BUILD)/flags | $(BUILD)/ready
 	$(call say,AS,$@) $(COMPILE) $(LIB_FLAGS) -c -o $@ $<
 
 # A sanitizer asks dlsym before it can be called itself, and the first who asks begins our life.
-$(BUILD)/lib/capture/entry.o $(BUILD)/lib/capture/life.o: private override LIB_SANITIZE :=
+$(call lib_o,src/capture/exports/interpose.c src/capture/life/init.c): private override LIB_SANITIZE :=
 
 $(BUILD)/cli/%.o: src/%.c $(BUILD)/flags | $(BUILD)/ready
 	@mkdir -p $(@D)
@@ -310,12 +307,12 @@ $(TESTS)/tsan/%.so: tests/tsan/%.c $(FAKE_FILES)
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -fPIC -shared -o $@ $< -L$(FAKE) -lcudart
 
-# The library with its promises asserted (base/watch.h); what is in BUILD/debug is this alone.
+# The library with its promises asserted (base/guest/watch.h); what is in BUILD/debug is this alone.
 DEBUG_LIBRARY := $(BUILD)/debug/libmemtrace.so
 $(DEBUG_LIBRARY): $(LIB_SOURCES) $(TREE_HEADERS) $(BUILD)/flags
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/debug DEBUG=1 OPT=-O0 $@
 
-WATCH_SOURCES := $(addprefix src/base/,watch.c lock.c log.c fd.c own_thread.c signals.c text.c utf8.c)
+WATCH_SOURCES := $(addprefix src/base/,$(addprefix guest/,watch.c lock.c own_thread.c signals.c) $(addprefix text/,log.c fd.c text.c utf8.c))
 $(TESTS)/debug/promises: tests/debug/promises.c $(WATCH_SOURCES) $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(CLI_FLAGS) -DMEMTRACE_DEBUG=1 $(LDFLAGS) -o $@ $(filter %.c,$^)
@@ -367,7 +364,7 @@ check-gpu: ## tests/gpu/*.sh on the real device (CUDA=/usr/local/cuda)
 # sanitizers with the compiler at hand, which is a test of `make check`.
 FUZZ := $(BUILD)/fuzz
 FUZZ_TARGETS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_SOURCES := $(call src_of,$(SHARED) analyse render) $(addprefix src/cli/,args.c gates.c top_request.c traces.c) \
+FUZZ_SOURCES := $(sort $(SHARED) $(call src_of,analyse render)) $(addprefix src/cli/,args.c gates.c top/top_request.c traces.c) \
 	tests/unit/recorder.c
 # fuzz-portable links what another machine may lack into the targets; of cJSON Debian has no archive,
 # so its library lies beside them.
@@ -455,7 +452,7 @@ check-shell: ## the scripts under shellcheck
 # Other versions lay out and complain differently: they are not asked unless named here.
 FORMATTER ?= $(call in_path,clang-format-14)
 TIDY ?= $(call in_path,clang-tidy-14)
-FORMATTED := $(wildcard $(addsuffix /*.[ch],src/* include/memtrace samples tests tests/unit tests/fake \
+FORMATTED := $(wildcard $(addsuffix /*.[ch],src/* src/*/* include/memtrace samples tests tests/unit tests/fake \
 	tests/e2e tests/guest tests/abi tests/fuzz tests/tsan tests/debug))
 
 .PHONY: format lint check-format check-tidy

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.."
 
 : "${CC:=cc}" "${FLAGS:=-std=gnu11 -D_GNU_SOURCE= -Isrc -Iinclude -Wall -Wextra}"
 status=0
-for header in src/*/*.h include/memtrace/*.h; do
+for header in src/*/*.h src/*/*/*.h include/memtrace/*.h; do
 	[ -e "$header" ] || continue
 	case $header in
 	src/capture/*) side=-DMEMTRACE_LIBRARY=1 ;;

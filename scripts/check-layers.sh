@@ -10,16 +10,17 @@ BEGIN {
 	allow["codec"]   = "base codec"
 	allow["spool"]   = "base codec spool"
 	allow["ledger"]  = "base codec spool ledger"
+	allow["facts"]   = "base codec spool ledger facts"
 	allow["capture"] = "base codec spool ledger capture"
-	allow["analyse"] = "base codec spool ledger analyse"
-	allow["render"]  = "base codec spool ledger analyse render"
-	allow["cli"]     = "base codec spool ledger analyse render cli"
+	allow["analyse"] = "base codec spool ledger facts analyse"
+	allow["render"]  = "base codec spool ledger facts analyse render"
+	allow["cli"]     = "base codec spool ledger facts analyse render cli"
 
 	# The exceptions: the document that the library writes by itself at exit, and the hooks listed.
-	except["src/capture/finish.c render/document.h"]
-	except["src/cli/ capture/hooks.def"]
-	except["src/cli/ capture/calls.def"]
-	except["src/cli/ capture/doors.def"]
+	except["src/capture/life/finalize.c render/document/document.h"]
+	except["src/cli/ capture/loader/hooks.def"]
+	except["src/cli/ capture/recorder/calls.def"]
+	except["src/cli/ capture/exports/exports.def"]
 }
 
 /^[ \t]*#[ \t]*include[ \t]*"/ {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What a process pays that inherits the library and never uses it: two mappings of one file, one page
-# that is written, and a few names that the loader looks up (src/libmemtrace.ld and src/base/start.h
+# that is written, and a few names that the loader looks up (src/libmemtrace.ld and src/base/guest/start.h
 # say what each costs).
 #
 # GCC's library for x86-64 is looked at: clang makes a table of pointers of a switch over functions.
@@ -23,7 +23,7 @@ complain() {
 segments=$(readelf -lW "$library" | awk '$1 == "LOAD" { print $(NF - 1) }' | tr '\n' ' ')
 [ "$segments" = 'E RW ' ] || complain "two segments are mapped (R E, RW), not: $segments"
 
-# Tables hold no pointers (src/base/rows.h): what is relocated lies in the page that is written anyway.
+# Tables hold no pointers (src/base/guest/table_rows.h): what is relocated lies in the page that is written anyway.
 {
 	readelf -SW "$library" | sed -n 's/^ *\[ *[0-9]*\]/section/p'
 	readelf -sW "$library" | sed -n '/^ *[0-9]*: /s/^/symbol /p'
@@ -58,7 +58,7 @@ segments=$(readelf -lW "$library" | awk '$1 == "LOAD" { print $(NF - 1) }' | tr 
 		}
 		# The compiler reaches its personality by a pointer.
 		if (table !~ /^DW\.ref\./ && !told[table]++) {
-			printf "%s: %s holds pointers, see src/base/rows.h\n", library, table
+			printf "%s: %s holds pointers, see src/base/guest/table_rows.h\n", library, table
 			bad = 1
 		}
 	}

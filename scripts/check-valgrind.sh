@@ -13,7 +13,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 status=0
 traces="tests/data/example.json tests/data/h200-caching.json $work/t.spool"
-formats=$(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' src/render/formats.def)
+formats=$(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' src/render/export/formats.def)
 samples='leak threads pool vmm managed arrays graph'
 if [ "${1-}" = few ]; then
 	traces=$work/t.spool formats=csv samples=threads

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/version.h"
+#include "base/settings/version.h"
 #include "generator.h"
-#include "render/document.h"
+#include "render/document/document.h"
 
 static const char usage[] =
 	"usage: generator [options] --spool FILE | --json FILE\n"

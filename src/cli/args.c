@@ -5,9 +5,9 @@
 #include <sys/param.h>
 #include <sys/stat.h>
 
-#include "analyse/limits.h"
-#include "base/opt.h"
-#include "base/text.h"
+#include "analyse/input/limits.h"
+#include "base/settings/opt.h"
+#include "base/text/text.h"
 #include "cli/cli.h"
 
 enum {

@@ -1,8 +1,8 @@
 /* memtrace baseline TRACE -o FILE: what of a run is worth committing. */
-#include "analyse/error.h"
-#include "analyse/run.h"
+#include "analyse/compare/run_totals.h"
+#include "analyse/input/error.h"
 #include "cli/cli.h"
-#include "render/baseline.h"
+#include "render/compare/baseline.h"
 
 static const char about[] =
 	"Writes a small file that stands for a run wherever a trace is read: sums, peaks by call\n"

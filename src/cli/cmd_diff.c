@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/error.h"
-#include "base/text.h"
+#include "analyse/input/error.h"
+#include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/gates.h"
 #include "cli/traces.h"

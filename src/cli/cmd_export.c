@@ -3,14 +3,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyse/error.h"
-#include "analyse/moment.h"
-#include "analyse/steps.h"
-#include "analyse/trace.h"
-#include "base/text.h"
+#include "analyse/findings/steps.h"
+#include "analyse/input/error.h"
+#include "analyse/lifetimes/timepoint.h"
+#include "analyse/trace/trace.h"
+#include "base/text/text.h"
 #include "cli/cli.h"
-#include "render/export.h"
-#include "render/formats.h"
+#include "render/export/export.h"
+#include "render/export/formats.h"
 
 static const char *const metrics[] = { "allocated", "reserved", "used", NULL };
 

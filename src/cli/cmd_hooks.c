@@ -22,11 +22,11 @@ struct row {
 };
 
 static const struct row hooks[] = {
-#include "capture/hooks.def"
+#include "capture/loader/hooks.def"
 };
 
 static const struct row calls[] = {
-#include "capture/calls.def"
+#include "capture/recorder/calls.def"
 };
 #undef HOOK
 #undef BOTH
@@ -40,7 +40,7 @@ static const struct {
 	const char *name, *what;
 } doors[] = {
 #define DOOR(name, what) { #name, what },
-#include "capture/doors.def"
+#include "capture/exports/exports.def"
 #undef DOOR
 };
 

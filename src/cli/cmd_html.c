@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyse/error.h"
-#include "base/fd.h"
-#include "base/text.h"
+#include "analyse/input/error.h"
+#include "base/text/fd.h"
+#include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/traces.h"
-#include "render/page.h"
+#include "render/page/page.h"
 
 static const char about[] =
 	"Writes one HTML file that opens from disk, needs no network and holds the whole trace:\n"

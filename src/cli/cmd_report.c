@@ -2,15 +2,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyse/error.h"
-#include "analyse/moment.h"
-#include "analyse/pattern.h"
-#include "analyse/rules.h"
-#include "analyse/trace.h"
-#include "base/text.h"
+#include "analyse/categories/glob.h"
+#include "analyse/categories/rules.h"
+#include "analyse/input/error.h"
+#include "analyse/lifetimes/timepoint.h"
+#include "analyse/trace/trace.h"
+#include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/traces.h"
-#include "render/report.h"
+#include "render/report/report.h"
 
 static const char about[] =
 	"Explains a trace, or the spool of a killed process: the peak and who held it, what each\n"
@@ -18,7 +18,7 @@ static const char about[] =
 	"failed allocations; of a selection, or of one moment (--at). Several traces, or a folder\n"
 	"of them, are the ranks of a job: told as by memtrace merge. Sections for --show:\n"
 #define SECTION(name, when, what) "  " #name ": " what "\n"
-#include "render/report_sections.def"
+#include "render/report/report_sections.def"
 #undef SECTION
 	;
 
@@ -81,7 +81,7 @@ static int read_word(const char *option, const char *text, const char *const *wo
 static const char *const stack_words[] = { "merged", "native", "python", NULL };
 static const char *const by_words[] = {
 #define BY(id, name, title) name,
-#include "analyse/trace_by.def"
+#include "analyse/trace/trace_by.def"
 #undef BY
 	NULL
 };

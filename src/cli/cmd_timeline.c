@@ -6,14 +6,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "analyse/error.h"
-#include "analyse/moment.h"
-#include "analyse/steps.h"
-#include "analyse/trace.h"
-#include "base/opt.h"
+#include "analyse/findings/steps.h"
+#include "analyse/input/error.h"
+#include "analyse/lifetimes/timepoint.h"
+#include "analyse/trace/trace.h"
+#include "base/settings/opt.h"
 #include "cli/cli.h"
-#include "render/show.h"
-#include "render/timeline.h"
+#include "render/timeline/timeline.h"
+#include "render/values/term.h"
 
 static const char about[] =
 	"Draws what was allocated and reserved over time, on each device and in each pool, with\n"

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "base/text.h"
+#include "base/text/text.h"
 #include "cli/cli.h"
-#include "render/diff.h"
-#include "render/formats.h"
+#include "render/compare/diff.h"
+#include "render/export/formats.h"
 
 /* What stands behind an option or as an operand. */
 enum expects {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyse/error.h"
-#include "base/text.h"
+#include "analyse/input/error.h"
+#include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/traces.h"
 

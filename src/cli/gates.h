@@ -2,8 +2,8 @@
 #ifndef CLI_GATES_H
 #define CLI_GATES_H
 
-#include "analyse/diff.h"
-#include "render/diff.h"
+#include "analyse/compare/diff.h"
+#include "render/compare/diff.h"
 
 struct traces;
 

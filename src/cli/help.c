@@ -1,7 +1,7 @@
 /* memtrace help: the commands, and what else is printed from their tables. */
 #include <string.h>
 
-#include "analyse/rules.h"
+#include "analyse/categories/rules.h"
 #include "cli/cli.h"
 #include "cli/completion.h"
 #include "cli/manual.h"

@@ -13,9 +13,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "analyse/error.h"
-#include "base/fd.h"
-#include "base/text.h"
+#include "analyse/input/error.h"
+#include "base/text/fd.h"
+#include "base/text/text.h"
 
 #define LIBRARY "libmemtrace.so"
 

@@ -11,13 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyse/error.h"
-#include "analyse/trace.h"
-#include "base/version.h"
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
+#include "base/settings/version.h"
 #include "cli/cli.h"
 #include "cli/packed.h"
-#include "render/document.h"
-#include "render/show.h"
+#include "render/document/document.h"
+#include "render/values/term.h"
 
 static struct {
 	struct out out;

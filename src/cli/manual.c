@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/opt.h"
-#include "base/text.h"
-#include "base/version.h"
+#include "base/settings/opt.h"
+#include "base/settings/version.h"
+#include "base/text/text.h"
 
 static const struct {
 	int status;

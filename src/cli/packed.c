@@ -19,8 +19,8 @@
 #define SQLITE_VERSION_HERE NULL
 #endif
 
-#include "analyse/error.h"
-#include "base/text.h"
+#include "analyse/input/error.h"
+#include "base/text/text.h"
 
 static const struct {
 	const char *name;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/pack.h"
+#include "base/text/pack.h"
 
 /*
  * What is to be written to fd, compressed as `path` ends; NULL in *pack when it asks for nothing. 0

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analyse/error.h"
-#include "analyse/source.h"
-#include "analyse/trace.h"
-#include "base/path.h"
-#include "base/text.h"
+#include "analyse/input/decompress.h"
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
+#include "base/text/path.h"
+#include "base/text/text.h"
 #include "cli/cli.h"
 
 static const char document_end[] = ".json";

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "render/merge.h"
+#include "render/ranks/ranks.h"
 
 struct traces {
 	char **paths;

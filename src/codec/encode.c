@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/hot.h"
+#include "base/guest/hot.h"
 #include "codec/varint.h"
 
 static uint8_t *put_context(uint8_t *p, unsigned slot, const struct wire_context *context)

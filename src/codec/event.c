@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-#include "base/hot.h"
-#include "base/rows.h"
+#include "base/guest/hot.h"
+#include "base/guest/table_rows.h"
 
 static const char op_names[EVENT_OPS][8] = {
 #define EVENT(name, text, what) WHOLE(text),

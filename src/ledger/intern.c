@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/signals.h"
+#include "base/guest/signals.h"
 
 enum {
 	TEXT_MOST = 16 << 10, /* longer texts are cut */

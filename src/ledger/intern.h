@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-#include "base/hash.h"
-#include "base/map.h"
+#include "base/mem/hash.h"
+#include "base/mem/map.h"
 #include "codec/event.h"
 #include "spool/spool.h"
 

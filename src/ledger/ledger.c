@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/hot.h"
-#include "base/sample.h"
-#include "ledger/backlog.h"
-#include "ledger/curve.h"
+#include "base/guest/hot.h"
+#include "base/settings/sample.h"
+#include "ledger/pending.h"
+#include "ledger/timeline.h"
 #include "spool/txn.h"
 
 static unsigned journal_sums(void *context, int *devices, struct decode_sums *sums, unsigned most)

@@ -9,9 +9,9 @@
 #ifndef LEDGER_LEDGER_H
 #define LEDGER_LEDGER_H
 
-#include "ledger/curve.h"
 #include "ledger/granules.h"
 #include "ledger/live.h"
+#include "ledger/timeline.h"
 #include "ledger/totals.h"
 #include "spool/journal.h"
 

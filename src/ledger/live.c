@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "base/hot.h"
+#include "base/guest/hot.h"
 #include "spool/txn.h"
 
 static uint64_t hash(unsigned kind, uint32_t pool, uint64_t address)

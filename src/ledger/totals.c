@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "base/hot.h"
-#include "ledger/curve.h"
+#include "base/guest/hot.h"
 #include "ledger/intern.h"
+#include "ledger/timeline.h"
 #include "spool/txn.h"
 
 static int64_t make_scope(struct spool *spool, enum scope_kind kind, int device, uint32_t name)

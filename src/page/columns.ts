@@ -1,4 +1,4 @@
-// Columns of numbers, as src/render/page_columns.h describes them.
+// Columns of numbers, as src/render/page/page_columns.h describes them.
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
 	const native = (Uint8Array as unknown as { fromBase64?(text: string): Uint8Array<ArrayBuffer> }).fromBase64;

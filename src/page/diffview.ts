@@ -12,7 +12,7 @@ const titles: [string, string][] = [
 	["site", "Call sites"], ["pool", "Pools"], ["owner", "Owners"], ["category", "Categories"], ["phase", "Phases"], ["device", "Devices"], ["space", "Spaces"],
 ];
 
-// src/analyse/columns.def: what each figure of a row is.
+// src/analyse/compare/columns.def: what each figure of a row is.
 const figures: Record<string, string> = {
 	allocated: "at the peak of allocated memory", reserved: "at the peak of reserved memory", exit: "at exit", exit_count: "blocks at exit",
 	allocations: "allocations", bytes: "bytes in all",

@@ -1,5 +1,5 @@
 // The JSON that a page holds of each trace: the report (include/memtrace/report.schema.json) and
-// what src/render/page_facts.c puts beside it.
+// what src/render/page/page_facts.c puts beside it.
 
 export interface Sum { peak_bytes: number; peak_t: number | null; exit_bytes: number | null; source?: string }
 export interface Device {
@@ -78,7 +78,7 @@ export interface Facts {
 	spans?: SpanFacts;
 }
 
-// What CUPTI saw run; actions are kind and name. src/render/page_spans.c writes it.
+// What CUPTI saw run; actions are kind and name. src/render/page/page_spans.c writes it.
 export interface Track { device: number | null; stream: number | null; thread: number | null }
 export interface SpanFacts { count: number; dropped: number; left_out: number; left_out_ns: number; tracks: Track[]; actions: [string, string][] }
 

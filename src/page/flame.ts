@@ -11,7 +11,7 @@ import { partTitles, type Part, type Weights } from "./live";
 import { tooltip } from "./tooltip";
 
 const ROW = 20;
-const INSIDE = 4; // enum kin of src/analyse/trace_frames.c: machinery from here on
+const INSIDE = 4; // enum kin of src/analyse/trace/trace_frames.c: machinery from here on
 
 interface Node { name: string; frame: number; bytes: number; blocks: number; depth: number; parent: Node | null; children: Node[]; byName: Map<string, Node> }
 interface Box { node: Node; x: number; width: number }

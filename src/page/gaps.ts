@@ -1,4 +1,4 @@
-// Free memory inside the segments of pools at a moment, by the rules of src/analyse/gaps.c.
+// Free memory inside the segments of pools at a moment, by the rules of src/facts/gaps.c.
 
 import { Kind, type Trace } from "./model";
 

@@ -111,7 +111,7 @@ export class Trace {
 		return stack < 0 ? 0 : this.stackStart[stack + 1] - this.stackStart[stack];
 	}
 
-	// The frame that says most to its user, as trace_line() in src/analyse/trace_frames.c has it.
+	// The frame that says most to its user, as trace_line() in src/analyse/trace/trace_frames.c has it.
 	lineFrame(stack: number): number {
 		let best = NONE;
 
@@ -148,7 +148,7 @@ function kindOf(op: string): Kind {
 	}
 }
 
-// src/render/page_columns.def says what each column holds.
+// src/render/page/page_columns.def says what each column holds.
 const columnNames = ["t", "op", "place", "size", "stack", "thread", "api", "text", "death", "ptr", "category", "depth", "frame",
 	"blocks", "device_allocated", "device_reserved", "pool_allocated", "pool_reserved",
 	"span_t", "span_ns", "span_action", "span_track", "span_bytes"] as const;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/hot.h"
-#include "base/signals.h"
+#include "base/guest/hot.h"
+#include "base/guest/signals.h"
 #include "spool/txn.h"
 
 enum {

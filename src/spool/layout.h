@@ -97,7 +97,7 @@ struct spool_cost {
 	uint64_t ns, events;
 };
 
-/* A block that came or went and is not booked yet: as an event that ledger/backlog.h was given. */
+/* A block that came or went and is not booked yet: as an event that ledger/pending.h was given. */
 struct spool_waiting {
 	uint64_t t, ptr;
 	int64_t size; /* negative: it was freed */

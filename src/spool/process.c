@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/fd.h"
-#include "base/hash.h"
-#include "base/text.h"
+#include "base/mem/hash.h"
+#include "base/text/fd.h"
+#include "base/text/text.h"
 
 /* The field of /proc/PID/stat, counted from 1 at the one behind the name; NULL. */
 static const char *field(const char *behind_name, int number)

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fd.h"
+#include "base/text/fd.h"
 #include "spool/process.h"
 #include "spool/read_parts.h"
 

@@ -4,7 +4,7 @@
  *
  * No descriptor stays open: daemons close all they find, and a number of ours that the host reuses
  * would have us write into its file. Each growth opens the path anew, in a table of descriptors
- * that the host has not (base/own_thread.h), and compares device and inode.
+ * that the host has not (base/guest/own_thread.h), and compares device and inode.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,11 +13,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "base/fd.h"
-#include "base/own_thread.h"
-#include "base/raw_call.h"
-#include "base/signals.h"
-#include "base/text.h"
+#include "base/guest/own_thread.h"
+#include "base/guest/raw_call.h"
+#include "base/guest/signals.h"
+#include "base/text/fd.h"
+#include "base/text/text.h"
 #include "spool/spool.h"
 
 enum { GROW_BLOCKS = 8, FEWEST_BLOCKS = 64 };

@@ -32,8 +32,8 @@
 #define TYPED_cuDevicePrimaryCtxReset PFN_cuDevicePrimaryCtxReset_v11000
 #define CALL(...) HOOK(__VA_ARGS__)
 #define CALLS(twin, ...) HOOK(__VA_ARGS__)
-#include "capture/calls.def"
-#include "capture/hooks.def"
+#include "capture/loader/hooks.def"
+#include "capture/recorder/calls.def"
 #undef HOOK
 #undef BOTH
 #undef OLD
@@ -96,7 +96,7 @@ _Static_assert(sizeof(struct cudaExtent) == 24, "cudaExtent");
 #if __has_include(<cupti.h>)
 #include <cupti.h>
 
-#include "capture/cupti_abi.h"
+#include "capture/cupti/cupti_abi.h"
 
 #define SAME(ours, member, theirs, field)                                                          \
 	_Static_assert(offsetof(struct ours, member) == offsetof(theirs, field) &&                 \

@@ -1,13 +1,14 @@
 /*
- * Breaks promises to order (base/watch.h): each letter of the argument is a step. o r n c take the
- * locks of locks.def by their initials, the same in capitals drop them, u takes one without a rank;
- * p enters the path of a hook and P leaves it; h calls something of the host's, m allocates.
+ * Breaks promises to order (base/guest/watch.h): each letter of the argument is a step. o r n c
+ * take the locks of locks.def by their initials, the same in capitals drop them, u takes one
+ * without a rank; p enters the path of a hook and P leaves it; h calls something of the host's, m
+ * allocates.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/lock.h"
-#include "base/log.h"
+#include "base/guest/lock.h"
+#include "base/text/log.h"
 
 static struct lock locks[] = { LOCK_INIT(OPEN), LOCK_INIT(RECORD), LOCK_INIT(NAMES),
 			       LOCK_INIT(CALLERS), LOCK_INIT(UNRANKED) };

@@ -41,7 +41,7 @@ is 'every command' "$(tab '')" \
 is 'one command' "$(tab repo)" report
 is 'its options' "$(tab report --li)" --limit
 is 'every option of run' "$(tab run --)" \
-	"$({ table OPTION base/opt.def | tr _ - | sed 's/^/--/'; echo --help; } | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
+	"$({ table OPTION base/settings/opt.def | tr _ - | sed 's/^/--/'; echo --help; } | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
 is 'the formats of export' "$(tab export a.json --to '')" \
 	"$(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/formats.def" | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
 is 'behind its letter' "$(tab export -t ev)" events
@@ -51,7 +51,7 @@ is 'and further' "$(tab export --metric = u)" used
 is 'traces and spools' "$(tab report '')" 'a.json b.spool folder'
 is 'any file behind -o' "$(tab report -o '')" 'a.json b.spool c.txt folder'
 is 'the formats of a comparison' "$(tab diff --format '')" \
-	"$(table DIFF_FORMAT render/diff_formats.def | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
+	"$(table DIFF_FORMAT render/compare/diff_formats.def | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
 is 'traces of a side' "$(tab diff --base b)" b.spool
 is 'nothing for a number' "$(tab report --limit '')" ''
 is 'a program' "$(tab run -- truncat)" truncate

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../src/capture/cupti_abi.h"
+#include "../../src/capture/cupti/cupti_abi.h"
 
 /* Bound by the linker where a libcupti is preloaded. */
 int cuptiSubscribe(void *subscriber, void *callback, void *data) __attribute__((weak));

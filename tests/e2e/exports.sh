@@ -60,7 +60,7 @@ done
 # Without these libraries the rest builds, and the format says what it wants.
 for file in pprof sqlite sqlite_file sqlite_times; do
 	ok "$file.c without its library" "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE= -I"$TOP/src" -Wall -Wextra -Werror \
-		-fsyntax-only "$TOP/src/render/$file.c"
+		-fsyntax-only "$TOP/src/render/export/$file.c"
 done
 
 # --- torch-snapshot ---------------------------------------------------------------------------------------

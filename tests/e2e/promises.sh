@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a debug build asserts in whatever programs do: the order of locks (src/base/locks.def),
+# What a debug build asserts in whatever programs do: the order of locks (src/base/guest/locks.def),
 # nothing of the host's called with one held, no malloc on the path of a hook.
 # `make check-debug` runs all the other scripts with that library.
 # shellcheck source=lib.sh

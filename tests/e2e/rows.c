@@ -71,7 +71,7 @@ void must(int status, const char *what)
 	HOOK(api, name)      \
 	extern any_fn linked_##name##_ptsz __asm__(#name "_ptsz");
 #define OLD(since, api, name, ...) HOOK(api, name)
-#include "../../src/capture/hooks.def"
+#include "../../src/capture/loader/hooks.def"
 #undef HOOK
 #undef BOTH
 #undef OLD
@@ -84,7 +84,7 @@ static const struct row rows[] = {
 	HOOK(api, name)      \
 	{ #name "_ptsz", api, true, linked_##name##_ptsz, use_row_##name },
 #define OLD(since, api, name, ...) HOOK(api, name)
-#include "../../src/capture/hooks.def"
+#include "../../src/capture/loader/hooks.def"
 #undef HOOK
 #undef BOTH
 #undef OLD

@@ -32,7 +32,7 @@
 #define HOOK(api, name, result, params, ...) typedef result fn_##name params;
 #define BOTH(...) HOOK(__VA_ARGS__)
 #define OLD(since, ...) HOOK(__VA_ARGS__)
-#include "../../src/capture/hooks.def"
+#include "../../src/capture/loader/hooks.def"
 #undef HOOK
 #undef BOTH
 #undef OLD

@@ -10,7 +10,7 @@ is 'PTHREAD_STACK_MIN: the first call of a process' "$?:$(grep -c '^[0-9]*$' "$O
 is 'PTHREAD_STACK_MIN: is recorded' "$(json "$TRACE" '[e["op"] for e in d["events"]]')" '["alloc", "free"]'
 ok 'PTHREAD_STACK_MIN: the trace keeps its promises' validate "$TRACE"
 
-# What src/capture/stacks.h promises: 2 KiB where the stack is known, 6 where it is new or the process
+# What src/capture/stack/stacks.h promises: 2 KiB where the stack is known, 6 where it is new or the process
 # has just begun. Without optimisation and with promises asserted it may be twice that.
 case $LIBRARY in
 */debug/*) most=2 ;;

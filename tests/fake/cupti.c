@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/cupti_abi.h"
+#include "capture/cupti/cupti_abi.h"
 #include "control.h"
 
 #define EXPORT __attribute__((visibility("default")))

@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyse/source.h"
-#include "analyse/suppressions.h"
+#include "analyse/findings/suppressions.h"
+#include "analyse/input/decompress.h"
 #include "cli/cli.h"
 #include "cli/gates.h"
 

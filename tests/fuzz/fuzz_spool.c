@@ -14,9 +14,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/out.h"
-#include "render/document.h"
-#include "render/top.h"
+#include "base/text/out.h"
+#include "render/document/document.h"
+#include "render/live/top.h"
 #include "spool/journal.h"
 #include "unit/recorder.h"
 

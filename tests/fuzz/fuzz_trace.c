@@ -12,15 +12,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyse/diff.h"
-#include "analyse/error.h"
-#include "analyse/trace.h"
-#include "base/out.h"
-#include "render/diff.h"
-#include "render/document.h"
-#include "render/formats.h"
-#include "render/report.h"
-#include "render/show.h"
+#include "analyse/compare/diff.h"
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
+#include "base/text/out.h"
+#include "render/compare/diff.h"
+#include "render/document/document.h"
+#include "render/export/formats.h"
+#include "render/report/report.h"
+#include "render/values/term.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,14 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyse/merge.h"
-#include "analyse/run.h"
-#include "analyse/trace.h"
-#include "base/out.h"
-#include "render/baseline.h"
-#include "render/merge.h"
-#include "render/page.h"
-#include "render/timeline.h"
+#include "analyse/compare/run_totals.h"
+#include "analyse/ranks/ranks.h"
+#include "analyse/trace/trace.h"
+#include "base/text/out.h"
+#include "render/compare/baseline.h"
+#include "render/page/page.h"
+#include "render/ranks/ranks.h"
+#include "render/timeline/timeline.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

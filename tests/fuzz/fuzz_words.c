@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/gate.h"
-#include "analyse/moment.h"
-#include "analyse/pattern.h"
-#include "analyse/rules.h"
-#include "base/filter.h"
-#include "base/opt.h"
-#include "base/signal_choice.h"
-#include "cli/top_request.h"
+#include "analyse/categories/glob.h"
+#include "analyse/categories/rules.h"
+#include "analyse/compare/gate.h"
+#include "analyse/lifetimes/timepoint.h"
+#include "base/settings/filter.h"
+#include "base/settings/opt.h"
+#include "base/settings/signal_choice.h"
+#include "cli/top/top_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

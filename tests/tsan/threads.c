@@ -38,7 +38,8 @@ static const char *folder;
 static atomic_bool over;
 static pthread_barrier_t start;
 
-/* A child must not be born while the program itself is inside the loader: see capture/loader.h. */
+/* A child must not be born while the program itself is inside the loader: see
+ * capture/loader/loader.h. */
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
 /* A stack of its own for each `way`: which of the two calls comes at each depth. */

@@ -1,5 +1,6 @@
 /*
- * The Python frames that capture/python.h sees, for a Python program to compare with its own view.
+ * The Python frames that capture/python/python.h sees, for a Python program to compare with its own
+ * view.
  *
  * Built as a shared object and called through ctypes.CDLL, which releases the GIL around each call,
  * as PyTorch does: tests/e2e/python_frames.py is the other half.
@@ -12,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/python_quick.h"
+#include "capture/python/python_fast.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/sample.h"
+#include "base/settings/sample.h"
 #include "chance.h"
-#include "ledger/backlog.h"
-#include "ledger/curve.h"
+#include "ledger/pending.h"
+#include "ledger/timeline.h"
 
 enum { DEVICES = 3, SUMS = DEVICES * 4 };
 

@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-#include "analyse/advice.h"
-#include "analyse/leaks.h"
-#include "analyse/trace.h"
+#include "analyse/findings/advice.h"
+#include "analyse/findings/leaks.h"
+#include "analyse/trace/trace.h"
 
 enum { MIB = 1 << 20 };
 #define GIB (1ull << 30)
@@ -135,7 +135,7 @@ TEST(texts_name_facts_only)
 	static const char *const names[] = {
 #define NUMBER(name, unit, what) #name,
 #define WORDS(name, what) #name,
-#include "analyse/facts.def"
+#include "analyse/findings/report_facts.def"
 #undef NUMBER
 #undef WORDS
 	};

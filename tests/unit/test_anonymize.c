@@ -1,9 +1,9 @@
 /* Other names for what is in a trace; under the sanitizers (make check-san) it tells most. */
 #include "check.h"
 
-#include "analyse/anonymize.h"
-#include "analyse/history.h"
-#include "analyse/trace.h"
+#include "analyse/anonymize/anonymize.h"
+#include "analyse/lifetimes/history.h"
+#include "analyse/trace/trace.h"
 
 TEST(a_history_without_texts)
 {

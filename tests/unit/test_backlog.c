@@ -1,5 +1,5 @@
 /* Blocks that waited are booked as if each had come alone. */
-#include "ledger/backlog.h"
+#include "ledger/pending.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "check.h"
 
-#include "analyse/categories.h"
+#include "analyse/categories/categories.h"
 #include "chance.h"
 
 enum { EVENTS = 3000, PLACES = 40, DEVICES = 2, TRACKS = DEVICES + 1 };

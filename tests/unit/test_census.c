@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-#include "analyse/census.h"
 #include "chance.h"
+#include "facts/live_at.h"
 #include "recorder.h"
 
 enum { MOMENTS = 12, STEPS = 4000 };

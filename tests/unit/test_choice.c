@@ -1,8 +1,8 @@
 /* The reader's choice: frames of one kind, rows by what was asked for; and whose code is whose. */
 #include "check.h"
 
-#include "analyse/libraries.h"
-#include "analyse/trace.h"
+#include "analyse/trace/trace.h"
+#include "facts/libraries.h"
 
 enum { OWN, OTHER, TORCH, NATIVE, CUBLAS, NAMED, FRAMES };
 

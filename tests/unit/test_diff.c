@@ -7,11 +7,11 @@
 
 #include <fcntl.h>
 
-#include "analyse/diff.h"
-#include "analyse/error.h"
-#include "base/text.h"
+#include "analyse/compare/diff.h"
+#include "analyse/input/error.h"
+#include "base/text/text.h"
 #include "chance.h"
-#include "render/diff.h"
+#include "render/compare/diff.h"
 
 enum { SITES = 8, RUNS = 6 };
 

@@ -4,10 +4,10 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "analyse/error.h"
-#include "analyse/trace.h"
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
 #include "recorder.h"
-#include "render/document.h"
+#include "render/document/document.h"
 
 enum { PLENTY = 1000000 };
 

@@ -3,8 +3,8 @@
 
 #include <signal.h>
 
-#include "base/filter.h"
-#include "base/signal_choice.h"
+#include "base/settings/filter.h"
+#include "base/settings/signal_choice.h"
 #include "chance.h"
 
 static enum filter_answer ask(const char *text, const struct filter_facts *facts)

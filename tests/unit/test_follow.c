@@ -4,9 +4,9 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include "analyse/live/follow.h"
 #include "check.h"
-#include "ledger/curve.h"
-#include "spool/follow.h"
+#include "ledger/timeline.h"
 #include "spool/txn.h"
 #include "unit/chance.h"
 #include "unit/recorder.h"

@@ -1,9 +1,9 @@
 /* Expressions of gates and budgets: what is one, what it means, and what is refused. */
 #include "check.h"
 
-#include "analyse/error.h"
-#include "analyse/gate.h"
-#include "analyse/pattern.h"
+#include "analyse/categories/glob.h"
+#include "analyse/compare/gate.h"
+#include "analyse/input/error.h"
 
 static struct gate gate;
 

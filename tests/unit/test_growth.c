@@ -1,7 +1,7 @@
 /* Growth: planted slopes are found, whatever is healthy is not, over many random series. */
 #include "check.h"
 
-#include "analyse/growth.h"
+#include "analyse/findings/growth.h"
 #include "chance.h"
 
 enum { N = 50, RUNS = 400, MIB = 1 << 20 };

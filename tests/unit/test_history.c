@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyse/history.h"
-#include "analyse/history_fold.h"
+#include "analyse/lifetimes/history.h"
+#include "analyse/lifetimes/history_downsample.h"
 #include "chance.h"
 
 enum { STACKS = 20, EVENTS = 8000, MOST = 1500, SLOTS = 200 };

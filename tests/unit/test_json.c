@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <time.h>
 
-#include "analyse/error.h"
-#include "analyse/json.h"
-#include "base/out.h"
+#include "analyse/input/error.h"
+#include "analyse/input/json.h"
+#include "base/text/out.h"
 
 /* The tokens of a text, one letter each: { } [ ] k s n t f 0, then . for a whole document, ! else.
  */

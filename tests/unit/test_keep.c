@@ -2,11 +2,11 @@
  * The flight recorder: detail of the latest stretch, a ledger that is exact from the start, and no
  * table that grows for ever.
  */
-#include "base/opt.h"
+#include "base/settings/opt.h"
 #include "check.h"
 
-#include "ledger/backlog.h"
-#include "ledger/curve.h"
+#include "ledger/pending.h"
+#include "ledger/timeline.h"
 #include "unit/recorder.h"
 
 enum {

@@ -3,10 +3,10 @@
 
 #include <fcntl.h>
 
-#include "analyse/error.h"
-#include "analyse/leaks.h"
-#include "analyse/suppressions.h"
-#include "analyse/trace.h"
+#include "analyse/findings/leaks.h"
+#include "analyse/findings/suppressions.h"
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
 
 enum { MODEL, WORKSPACE, NCCL, CALLED_BACK, FREED, STACKS };
 

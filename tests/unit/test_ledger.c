@@ -2,9 +2,9 @@
 #include "check.h"
 
 #include "chance.h"
-#include "ledger/curve.h"
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
+#include "ledger/timeline.h"
 #include "ledger/used.h"
 #include "ledger/vmm.h"
 #include "model.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "base/lock.h"
+#include "base/guest/lock.h"
 
 enum { THREADS = 8, TURNS = 20000 };
 

@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 
-#include "base/hash.h"
-#include "base/map.h"
+#include "base/mem/hash.h"
+#include "base/mem/map.h"
 #include "chance.h"
 
 enum { KEYS = 100000 };

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analyse/error.h"
-#include "analyse/merge.h"
-#include "analyse/run_rows.h"
+#include "analyse/compare/run_totals_rows.h"
+#include "analyse/input/error.h"
+#include "analyse/ranks/ranks.h"
 #include "chance.h"
 
 enum { RANKS = 24, SITES = 12, CARDS = 5, ROUNDS = 300 };

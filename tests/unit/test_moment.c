@@ -1,11 +1,11 @@
 /* Moments: times as people write them, what is live now and at the mark, free gaps of pools. */
 #include "check.h"
 
-#include "analyse/blocks.h"
-#include "analyse/error.h"
-#include "analyse/gaps.h"
-#include "analyse/loose.h"
-#include "analyse/moment.h"
+#include "analyse/input/error.h"
+#include "analyse/lifetimes/timepoint.h"
+#include "analyse/lifetimes/unattributed.h"
+#include "facts/gaps.h"
+#include "facts/live_blocks.h"
 
 /* --- times --- */
 

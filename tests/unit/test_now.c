@@ -1,5 +1,5 @@
 /* The processor's clock beside the real one, read by a thread that is interrupted all the time. */
-#include "capture/now.h"
+#include "capture/loader/tsc_clock.h"
 
 #include <signal.h>
 #include <sys/time.h>

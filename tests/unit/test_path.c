@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "base/path.h"
-#include "base/rank.h"
+#include "base/settings/rank.h"
+#include "base/text/path.h"
 
 static char to[4096];
 
@@ -74,7 +74,7 @@ static void clear_launchers(void)
 {
 	static const char *const names[] = {
 #define LAUNCHER(name, rank, size, local) rank, size, local,
-#include "base/launchers.def"
+#include "base/settings/launchers.def"
 #undef LAUNCHER
 	};
 

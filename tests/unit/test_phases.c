@@ -1,8 +1,8 @@
 /* Phases against brute force: for each push look for its pop, for its sums at every event. */
 #include "check.h"
 
-#include "analyse/phases.h"
 #include "chance.h"
+#include "facts/phases.h"
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
 

@@ -1,5 +1,5 @@
 /* Walks that are expected again, on stacks that are written by hand. */
-#include "capture/predict.h"
+#include "capture/stack/predict.h"
 
 #include <stdlib.h>
 #include <string.h>

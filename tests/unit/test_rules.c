@@ -1,9 +1,9 @@
 /* Rules: what a file may say, and what is wrong with one that says it wrongly. */
 #include "check.h"
 
-#include "analyse/error.h"
-#include "analyse/pattern.h"
-#include "analyse/rules.h"
+#include "analyse/categories/glob.h"
+#include "analyse/categories/rules.h"
+#include "analyse/input/error.h"
 
 static struct rules rules;
 

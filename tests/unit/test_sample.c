@@ -4,9 +4,9 @@
  */
 #include "check.h"
 
-#include "analyse/recording.h"
-#include "base/sample.h"
+#include "base/settings/sample.h"
 #include "chance.h"
+#include "facts/spool_model.h"
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
 #include "recorder.h"

@@ -3,8 +3,8 @@
 
 #include <stdarg.h>
 
-#include "analyse/sites.h"
-#include "base/arena.h"
+#include "base/mem/arena.h"
+#include "facts/sites.h"
 
 enum { MOST = 32 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "base/sort.h"
+#include "base/mem/sort.h"
 
 struct row {
 	uint32_t key, place;

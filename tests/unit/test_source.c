@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyse/error.h"
-#include "analyse/limits.h"
-#include "analyse/source.h"
-#include "base/fd.h"
+#include "analyse/input/decompress.h"
+#include "analyse/input/error.h"
+#include "analyse/input/limits.h"
+#include "base/text/fd.h"
 #include "cli/packed.h"
 
 enum { SIZE = 300000, MOST = SIZE + 4096 };

@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include "chance.h"
-#include "ledger/curve.h"
 #include "ledger/live.h"
+#include "ledger/timeline.h"
 #include "recorder.h"
-#include "render/document.h"
+#include "render/document/document.h"
 #include "spool/txn.h"
 #include "stepping.h"
 

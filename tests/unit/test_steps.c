@@ -11,8 +11,8 @@
 
 #include <sys/mman.h>
 
-#include "ledger/backlog.h"
-#include "ledger/curve.h"
+#include "ledger/pending.h"
+#include "ledger/timeline.h"
 #include "ledger/vmm.h"
 #include "recorder.h"
 #include "stepping.h"

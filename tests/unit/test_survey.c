@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "analyse/survey.h"
+#include "analyse/findings/event_scan.h"
 #include "chance.h"
 
 enum { SITES = 12, DEVICES = 2, EVENTS = 4000, PLACES = 60, MIB = 1 << 20 };

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <sys/mman.h>
 
-#include "base/out.h"
-#include "base/text.h"
-#include "base/utf8.h"
+#include "base/text/out.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "chance.h"
 
 static void number(uint64_t value)

@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "base/out.h"
-#include "render/top.h"
+#include "base/text/out.h"
+#include "render/live/top.h"
 
 static struct look look;
 static char text[4096];

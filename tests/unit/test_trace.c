@@ -3,9 +3,9 @@
 
 #include <fcntl.h>
 
-#include "analyse/error.h"
-#include "analyse/trace.h"
-#include "base/out.h"
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
+#include "base/text/out.h"
 
 static char directory[] = "/tmp/memtrace-test-XXXXXX";
 

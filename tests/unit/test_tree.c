@@ -1,8 +1,8 @@
 /* Trees of random stacks: each node is the sum of its children and its own, and the root of all. */
 #include "check.h"
 
-#include "analyse/trace.h"
-#include "analyse/tree.h"
+#include "analyse/findings/tree.h"
+#include "analyse/trace/trace.h"
 #include "chance.h"
 
 enum { RUNS = 200, FRAMES = 9, STACKS = 60, DEEPEST = 12 };

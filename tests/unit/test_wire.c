@@ -3,9 +3,9 @@
 
 #include <sys/mman.h>
 
-#include "base/out.h"
-#include "render/pickle.h"
-#include "render/protobuf.h"
+#include "base/text/out.h"
+#include "render/export/pickle.h"
+#include "render/export/protobuf.h"
 
 /* What a function writes through an out. */
 struct written {

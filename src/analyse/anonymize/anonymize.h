@@ -1,0 +1,59 @@
+/*
+ * A trace that may be shown to strangers: no paths, and no names but those that everybody knows.
+ *
+ * Functions and files of the program and of packages that are no framework, its libraries, phases,
+ * threads, pools, kernels, its host and command line become "function 3", "file 1.py", "phase 2 7"
+ * (the number of a step stays). Frameworks, CUDA's libraries and the interpreter keep their names,
+ * for these say nothing of who runs them. Sums, times and sizes stay. The same name becomes the
+ * same word in every trace that is given to one anonymizer.
+ */
+#ifndef ANALYSE_ANONYMIZE_ANONYMIZE_H
+#define ANALYSE_ANONYMIZE_ANONYMIZE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mem/arena.h"
+#include "base/mem/map.h"
+
+struct diff;
+struct history;
+struct merge;
+struct trace;
+
+enum hidden {
+	HIDDEN_FUNCTION,
+	HIDDEN_FILE,
+	HIDDEN_LIBRARY,
+	HIDDEN_SITE,
+	HIDDEN_PHASE,
+	HIDDEN_KERNEL,
+	HIDDEN_POOL,
+	HIDDEN_THREAD,
+	HIDDEN_HOST,
+	HIDDEN_KINDS,
+};
+
+struct anonymizer {
+	struct map known[HIDDEN_KINDS];
+	uint32_t count[HIDDEN_KINDS];
+	struct arena arena; /* holds the words: it must outlive the traces' use */
+	bool failed;
+};
+
+void anonymizer_clear(struct anonymizer *anonymizer);
+
+/* Each gives 0, or -errno with err_text(). The trace's names must not have been read yet. */
+int anonymize_trace(struct anonymizer *anonymizer, struct trace *trace);
+
+/* The texts of its events, once they are read. */
+int anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
+		      const struct history *history);
+
+/* Behind diff_make(), which pairs rows by their true names. */
+int anonymize_diff(struct anonymizer *anonymizer, struct diff *diff);
+
+/* Behind merge_end(), which finds cards and sites by their true names. */
+int anonymize_merge(struct anonymizer *anonymizer, struct merge *merge);
+
+#endif

@@ -1,0 +1,346 @@
+/* What memory was for: one pass over the events; a block's category is known when it ends. */
+#include "analyse/categories/categories.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/categories/categories_parts.h"
+#include "analyse/input/error.h"
+#include "base/mem/hash.h"
+
+/* --- events --- */
+
+/* Positions in the table of blocks have a row of births each. */
+static int grow_births(struct categories_own *own)
+{
+	struct birth *births;
+
+	if (own->births_n >= own->blocks.size)
+		return 0;
+	births = reallocarray(own->births, own->blocks.size, sizeof(*births));
+	if (!births)
+		return -ENOMEM;
+	own->births = births;
+	own->births_n = own->blocks.size;
+	return 0;
+}
+
+static int grow_allocs(struct categories *categories)
+{
+	struct categories_own *own = categories->own;
+	size_t size = own->allocs_size * 2 + 4096;
+	uint8_t *list;
+
+	if (!own->keep_allocs || categories->allocs_n < own->allocs_size)
+		return 0;
+	list = realloc(categories->of_alloc, size);
+	if (!list)
+		return -ENOMEM;
+	memset(list + own->allocs_size, CATEGORY_OTHER, size - own->allocs_size);
+	categories->of_alloc = list;
+	own->allocs_size = size;
+	return 0;
+}
+
+static struct block block_of(const struct categories_own *own, const struct trace_event *event)
+{
+	return (struct block){
+		.ptr = event->ptr,
+		.size = event->size,
+		.seq = event->seq,
+		.t = event->t,
+		.stack = stack_of(own, event),
+		.pool = event->pool,
+		.device = event->device,
+		.space = event->space,
+		.kind = BLOCK_HANDED,
+	};
+}
+
+static struct life loose_life(const struct categories_own *own, const struct trace_event *event,
+			      enum stage stage)
+{
+	return (struct life){
+		.stack = stack_of(own, event),
+		.pool = trace_text(own->trace, event->pool),
+		.api = event->api,
+		.space = event->space,
+		.born = (uint8_t)stage,
+		.freed = FREED_NEVER,
+		.size = event->size,
+		.lifetime = UINT64_MAX,
+		.allocations = UINT64_MAX,
+	};
+}
+
+/* Bytes of a category, in so many blocks, come to the places of an event or (go) leave them. */
+static void shift_loose(struct categories *categories, const struct whereabouts *at,
+			uint8_t category, const struct category_sum *part, bool go)
+{
+	const uint32_t places[] = { at->whole, at->pool };
+	uint64_t by = go ? 0 - part->bytes : part->bytes;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct place_own *mine = &categories->own->places[places[i]];
+
+		if (places[i] == NO_PLACE)
+			continue;
+		mine->now += by;
+		mine->loose[category].bytes += by;
+		mine->loose[category].count += go ? 0 - part->count : part->count;
+		place_change_curve(&categories->places[places[i]], category, mine->point, by);
+	}
+}
+
+/*
+ * What a pool's own totals tell comes as if it were never freed, and goes from the categories that
+ * it came to: nothing is known of what frees it. 0, or -ENOMEM.
+ */
+static int loose_begin(struct categories *categories, const struct trace_event *event,
+		       enum stage stage, const struct whereabouts *at)
+{
+	struct categories_own *own = categories->own;
+	struct life life = loose_life(own, event, stage);
+	struct block block = block_of(own, event);
+	const uint32_t places[] = { at->whole, at->pool };
+	uint8_t category = life_category(categories, &life);
+	int lumps = loose_come(&own->loose, &block, category);
+
+	if (lumps < 0)
+		return lumps;
+	shift_loose(categories, at, category,
+		    &(struct category_sum){ event->size, (uint64_t)lumps }, false);
+	if (own->keep_allocs)
+		categories->of_alloc[categories->allocs_n - 1] = category;
+	for (size_t i = 0; i < 2; i++) {
+		if (places[i] == NO_PLACE)
+			continue;
+		categories->places[places[i]].made[category].bytes += event->size;
+		categories->places[places[i]].made[category].count++;
+	}
+	return 0;
+}
+
+static void loose_end(struct categories *categories, const struct trace_event *event,
+		      const struct whereabouts *at)
+{
+	struct categories_own *own = categories->own;
+	struct block block = block_of(own, event);
+	struct category_sum part;
+	uint64_t left = event->size;
+	uint32_t category;
+	bool whole;
+
+	while (left && (part.bytes = loose_go(&own->loose, &block, left, &category, &whole))) {
+		part.count = whole;
+		shift_loose(categories, at, (uint8_t)category, &part, true);
+		left -= part.bytes;
+	}
+}
+
+static int begin(struct categories *categories, const struct trace_event *event,
+		 const struct doing *doing, uint16_t number, const struct whereabouts *at)
+{
+	struct categories_own *own = categories->own;
+	struct track *track = &own->tracks[number];
+	struct block block = block_of(own, event);
+	uint32_t id;
+
+	if (blocks_add(&own->blocks, &block) || grow_births(own))
+		return -ENOMEM;
+	id = blocks_find(&own->blocks, &block);
+	own->births[id - 1] = (struct birth){
+		.at = *at,
+		.api = event->api,
+		.phase = own->trace->phases_n ? phase_at(own, event->t) : 0,
+		.thread = (uint32_t)event->thread,
+		.alloc = (uint32_t)categories->allocs_n - 1,
+		.point =
+			at->whole == NO_PLACE ? UINT32_MAX : (uint32_t)own->places[at->whole].point,
+		.born = (uint8_t)doing->stage,
+		.track = number,
+		.ordinal = ++track->allocations,
+		.pass = track->passes,
+		.step = track->steps,
+	};
+	if (at->whole != NO_PLACE)
+		own->places[at->whole].now += event->size;
+	if (at->pool != NO_PLACE)
+		own->places[at->pool].now += event->size;
+	return 0;
+}
+
+static void step_curve(struct categories *categories, const struct whereabouts *at, uint64_t t)
+{
+	if (at->whole != NO_PLACE) {
+		const struct categories_place *place = &categories->places[at->whole];
+		struct place_own *mine = &categories->own->places[at->whole];
+
+		while (mine->point < place->points && place->t[mine->point] < t)
+			mine->point++;
+	}
+}
+
+static int move_block(struct categories *categories, const struct trace_event *event)
+{
+	struct categories_own *own = categories->own;
+	struct doing doing = doing_of(own, event);
+	uint16_t number = track_of(own, event);
+	struct whereabouts at = places_of(categories, event);
+	struct block like = block_of(own, event);
+	uint32_t id = event->ptr ? blocks_find(&own->blocks, &like) : 0;
+	bool comes = event->op == EVENT_ALLOC;
+	int error = 0;
+
+	/* An event without a stack tells nothing of what is done. */
+	if (event->stack == UINT32_MAX && !doing.inside && own->tracks[number].in_pass)
+		doing.stage = STAGE_BACKWARD;
+	else if (!track_step(categories, number, &doing, event->seq))
+		return -ENOMEM;
+	step_curve(categories, &at, event->t);
+	categories->allocs_n += comes;
+	if (comes && grow_allocs(categories))
+		return -ENOMEM;
+	if (id && life_end(categories, id - 1, event, doing.stage))
+		return -ENOMEM;
+	if (event->ptr)
+		error = comes ? begin(categories, event, &doing, number, &at) : 0;
+	else if (comes)
+		error = loose_begin(categories, event, doing.stage, &at);
+	else
+		loose_end(categories, event, &at);
+	if (error)
+		return error;
+	if (comes)
+		places_see_peaks(categories, &at, event);
+	return 0;
+}
+
+/* Events are missing: what lived before is another story, but what stacks make is not. */
+static void forget(struct categories *categories, uint64_t seq)
+{
+	struct categories_own *own = categories->own;
+
+	life_end_all(categories, false);
+	if (own->gap_seq == UINT64_MAX)
+		own->gap_seq = seq;
+	blocks_forget(&own->blocks);
+	loose_forget(&own->loose);
+	for (size_t i = 0; i < categories->places_n; i++) {
+		own->places[i].now = 0;
+		memset(own->places[i].loose, 0, sizeof(own->places[i].loose));
+	}
+	for (size_t i = 0; i <= own->trace->summary.devices_n; i++)
+		own->tracks[i].in_pass = own->tracks[i].in_step = false;
+}
+
+int categories_event(struct categories *categories, const struct trace_event *event)
+{
+	struct categories_own *own = categories->own;
+	int error = 0;
+
+	if (event->seq != own->next_seq)
+		forget(categories, event->seq);
+	own->next_seq = event->seq + 1;
+	own->last_t = event->t;
+	own->any = true;
+	if (event->op == EVENT_ALLOC || event->op == EVENT_FREE) {
+		if (!event->foreign)
+			error = move_block(categories, event);
+		else if (event->op == EVENT_ALLOC && ++categories->allocs_n)
+			error = grow_allocs(categories);
+	}
+	return error ? err_no_memory(categories->own->trace->path) : 0;
+}
+
+/* --- start and end --- */
+
+void categories_keep_allocs(struct categories *categories)
+{
+	categories->own->keep_allocs = true;
+}
+
+static int start_own(struct categories *categories)
+{
+	struct categories_own *own = categories->own;
+	const struct trace *trace = own->trace;
+	size_t stacks = trace->stacks_n + 1;
+
+	blocks_init(&own->blocks, false);
+	own->gap_seq = own->trace->capture.events_filtered ? 0 : UINT64_MAX;
+	own->tracks =
+		arena_alloc(&own->arena, (trace->summary.devices_n + 1) * sizeof(*own->tracks));
+	own->votes = arena_alloc(&own->arena, stacks * sizeof(*own->votes));
+	own->places = arena_alloc(&own->arena, (categories->places_n + 1) * sizeof(*own->places));
+	own->phases = arena_alloc(&own->arena, (trace->phases_n + 1) * sizeof(*own->phases));
+	own->phase_parents =
+		arena_alloc(&own->arena, (trace->phases_n + 1) * sizeof(*own->phase_parents));
+	categories->of_stack = arena_alloc(&own->arena, stacks);
+	if (!own->tracks || !own->votes || !own->places || !own->phases || !own->phase_parents ||
+	    !categories->of_stack)
+		return -ENOMEM;
+	if (workers_find(own))
+		return -ENOMEM;
+	return stack_views_find(&own->views, own->trace, categories->rules, &own->arena);
+}
+
+int categories_start(struct categories *categories, struct trace *trace, const struct rules *rules)
+{
+	*categories = (struct categories){
+		.rules = rules,
+		.stacks_n = trace->stacks_n,
+		.own = calloc(1, sizeof(*categories->own)),
+	};
+	if (!categories->own)
+		return err_no_memory(trace->path);
+	categories->own->trace = trace;
+	if (categories_find_places(categories) || start_own(categories))
+		return err_no_memory(categories->own->trace->path);
+	return 0;
+}
+
+int categories_end(struct categories *categories)
+{
+	struct categories_own *own = categories->own;
+
+	/* Known, of whichever there are: a list without members is no NULL. */
+	if (grow_allocs(categories))
+		return err_no_memory(categories->own->trace->path);
+	gradients_remember_live(own);
+	life_end_all(categories, true);
+	for (size_t i = 0; i <= categories->stacks_n; i++)
+		categories->of_stack[i] = own->votes[i].weight
+						  ? own->votes[i].category
+						  : categories_stack_alone(categories, i);
+	categories_settle(categories);
+	return 0;
+}
+
+int categories_read(struct categories *categories)
+{
+	struct trace_event event;
+	int more = 1;
+	int error = 0;
+
+	while (!error && (more = trace_next(categories->own->trace, &event)) == 1)
+		error = categories_event(categories, &event);
+	if (!error && more < 0)
+		error = -EINVAL;
+	return error ? error : categories_end(categories);
+}
+
+void categories_clear(struct categories *categories)
+{
+	if (categories->own) {
+		blocks_clear(&categories->own->blocks);
+		loose_clear(&categories->own->loose);
+		map_clear(&categories->own->gradients);
+		free(categories->own->births);
+		free(categories->own->views.candidates);
+		arena_clear(&categories->own->arena);
+	}
+	free(categories->own);
+	free(categories->of_alloc);
+	*categories = (struct categories){ 0 };
+}

@@ -1,0 +1,102 @@
+/* The category of a block: the first rule that its stack and its life fit. */
+#include "analyse/categories/categories_parts.h"
+#include "analyse/categories/glob.h"
+
+static bool in_phase(const struct categories_own *own, const struct rule_condition *condition,
+		     uint32_t phase)
+{
+	for (; phase; phase = own->phase_parents[phase - 1]) {
+		if (pattern_any_fits(condition->patterns, own->trace->phases[phase - 1].name))
+			return true;
+	}
+	return false;
+}
+
+static bool number_fits(const struct rule_condition *condition, uint64_t number)
+{
+	switch (condition->test) {
+	case TEST_IS:
+		return number == condition->number;
+	case TEST_IS_NOT:
+		return number != condition->number;
+	case TEST_LESS:
+		return number < condition->number;
+	case TEST_MOST:
+		return number <= condition->number;
+	case TEST_LEAST:
+		return number >= condition->number;
+	default:
+		return number > condition->number;
+	}
+}
+
+static bool fits(const struct categories_own *own, const struct rule_condition *condition,
+		 const struct life *life)
+{
+	const char *patterns = condition->patterns;
+
+	switch ((enum rule_key)condition->key) {
+	case RULE_THREAD:
+		return pattern_any_fits(patterns, life->thread);
+	case RULE_POOL:
+		return pattern_any_fits(patterns, life->pool);
+	case RULE_SPACE:
+		return pattern_any_fits(patterns, space_name(life->space));
+	case RULE_API:
+		return pattern_any_fits(patterns, trace_text(own->trace, life->api));
+	case RULE_PHASE:
+		return in_phase(own, condition, life->phase);
+	case RULE_BORN:
+		return condition->words >> life->born & 1;
+	case RULE_FREED:
+		return condition->words >> life->freed & 1;
+	case RULE_CALLED:
+		return condition->words >> own->views.list[life->stack].called & 1;
+	case RULE_GRADIENT:
+		return condition->words >> life->gradient & 1;
+	case RULE_SIZE:
+		return number_fits(condition, life->size);
+	case RULE_LIFETIME:
+		return number_fits(condition, life->lifetime);
+	case RULE_ALLOCATIONS:
+		return number_fits(condition, life->allocations);
+	case RULE_PASSES:
+		return number_fits(condition, life->passes);
+	case RULE_PASS:
+		return number_fits(condition, life->pass);
+	default:
+		return true; /* of the stack: a candidate fits those */
+	}
+}
+
+static bool rule_holds(const struct categories_own *own, const struct rule *rule,
+		       const struct life *life)
+{
+	for (size_t i = 0; i < rule->conditions_n; i++) {
+		const struct rule_condition *condition = &rule->conditions[i];
+		unsigned kind = rule_keys[condition->key].kind;
+
+		if (kind <= RULE_KIND_STACK)
+			continue;
+		/* What is no number is asked the other way round; those know != themselves. */
+		if (fits(own, condition, life) ==
+		    (kind != RULE_KIND_NUMBER && condition->test == TEST_IS_NOT))
+			return false;
+	}
+	return true;
+}
+
+uint8_t life_category(const struct categories *categories, const struct life *life)
+{
+	const struct categories_own *own = categories->own;
+	const struct stack_view *view = &own->views.list[life->stack];
+
+	for (uint32_t i = 0; i < view->count; i++) {
+		const struct rule *rule =
+			&categories->rules->list[own->views.candidates[view->first + i]];
+
+		if (rule_holds(own, rule, life))
+			return rule->category;
+	}
+	return CATEGORY_OTHER;
+}

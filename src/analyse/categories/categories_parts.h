@@ -1,0 +1,204 @@
+/* What the files of categories*.c share: what a stack tells, and the facts of a block's life. */
+#ifndef ANALYSE_CATEGORIES_CATEGORIES_PARTS_H
+#define ANALYSE_CATEGORIES_CATEGORIES_PARTS_H
+
+#include "analyse/categories/categories.h"
+#include "analyse/lifetimes/unattributed.h"
+#include "base/mem/arena.h"
+#include "base/mem/map.h"
+#include "facts/live_blocks.h"
+
+/* What a stack by itself says. */
+struct stack_view {
+	uint8_t marked; /* enum stage of the innermost frame that tells one; STAGES for none */
+	bool inside;    /* of a backward pass */
+	bool called;    /* some frame is of the stage forward */
+	uint32_t first; /* its rules: candidates[first ...] */
+	uint32_t count;
+};
+
+struct stack_views {
+	struct stack_view *list; /* by stack; the last: no stack */
+	uint16_t *candidates;    /* rules whose conditions about stacks hold, in their order */
+};
+
+/* categories_stacks.c. 0 or -ENOMEM; the memory is the arena's. */
+int stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
+		     struct arena *arena);
+
+/* A block's life, as far as rules ask for it. */
+struct life {
+	uint32_t stack;      /* position in views */
+	const char *pool;    /* NULL for none */
+	uint32_t api;        /* a text of the trace */
+	uint32_t phase;      /* 1 + the innermost that was open at its birth */
+	uint8_t space, born; /* enum stage */
+	uint8_t freed;       /* enum stage, or FREED_... */
+	const char *thread;  /* its name; NULL */
+	bool gradient;
+	uint64_t size, lifetime;
+	uint64_t allocations; /* of its device while it lived */
+	uint64_t passes, pass;
+};
+
+/* categories_life.c: the first rule that fits. */
+uint8_t life_category(const struct categories *categories, const struct life *life);
+
+/* The places that memory belongs to: its device or space, and its pool; NO_PLACE for none. */
+#define NO_PLACE UINT32_MAX
+
+struct whereabouts {
+	uint32_t whole, pool;
+};
+
+/* Of a block, beside its row in the table of blocks. */
+struct birth {
+	struct whereabouts at;
+	uint32_t api, phase, thread;
+	uint32_t alloc;   /* the so-manieth allocation */
+	uint32_t point;   /* of the device's curve: the first that it is in */
+	uint8_t born;     /* enum stage */
+	uint16_t track;   /* whose passes it lived through */
+	uint64_t ordinal; /* of the track's allocations */
+	uint32_t pass, step;
+};
+
+/* What a device is at; the last track is for memory of none. */
+struct track {
+	uint64_t allocations;
+	uint64_t backward_seq; /* of the last event of a backward pass that is no recomputation */
+	uint32_t passes, steps;
+	bool in_pass, in_step;
+};
+
+/* What the blocks of a stack were, by their bytes. */
+struct vote {
+	uint64_t weight; /* Boyer and Moore's majority */
+	int64_t kept;    /* bytes that outlived their stage, less those that did not */
+	uint8_t category;
+};
+
+/* A thread's part in training. */
+struct worker {
+	uint64_t thread;
+	const char *name;
+	bool autograd; /* one of autograd's own */
+	bool trains;   /* the end of a pass is seen by what it does */
+};
+
+struct place_own {
+	uint64_t now; /* bytes */
+	uint64_t peak_seq;
+	uint64_t corpses[CATEGORIES_MOST][2]; /* bytes, count: died since the peak, lived at it */
+	struct category_sum loose[CATEGORIES_MOST];    /* what has no address, now */
+	struct category_sum loose_at[CATEGORIES_MOST]; /* at the peak */
+	uint32_t pool;                                 /* the text */
+	size_t point;                                  /* of its curve: the first behind now */
+};
+
+struct categories_own {
+	struct trace *trace;
+	struct arena arena;
+	struct stack_views views;
+	struct blocks blocks;
+	struct birth *births; /* by position in blocks */
+	size_t births_n;
+	struct track *tracks;
+	struct vote *votes; /* by stack, the last: no stack */
+	struct place_own *places;
+	struct loose loose; /* what has no address, by category */
+	struct worker *workers;
+	size_t workers_n, last_worker;
+	bool knows_threads;
+	uint32_t *phase_parents; /* by phase: 1 + the one that was open when it began */
+	uint32_t *phases;        /* open ones */
+	size_t phases_open, phase_next;
+	struct map gradients; /* hashes of sizes that outlived a backward pass */
+	uint32_t looks;       /* how often live blocks were searched for those */
+	uint64_t next_seq, last_t;
+	uint64_t gap_seq; /* the first event behind missing ones, UINT64_MAX for none missing */
+	uint64_t longest; /* lifetime of what a backward pass made, ns */
+	struct whereabouts last_at; /* of the last event */
+	uint32_t last_pool;
+	int16_t last_device;
+	uint8_t last_space;
+	bool last_known;
+	bool keep_allocs, any;
+	size_t allocs_size;
+};
+
+/* --- categories_places.c --- */
+
+/* The places of the trace, with the points of their curves: 0 or -ENOMEM. */
+int categories_find_places(struct categories *categories);
+
+/* The device's position; that behind the last for memory of none. */
+uint16_t track_of(const struct categories_own *own, const struct trace_event *event);
+
+struct whereabouts places_of(const struct categories *categories, const struct trace_event *event);
+
+/* Behind an allocation: is this a peak? */
+void places_see_peaks(struct categories *categories, const struct whereabouts *at,
+		      const struct trace_event *event);
+
+/* The curve's column changes from a point on. */
+void place_change_curve(struct categories_place *place, uint8_t category, size_t point,
+			uint64_t by);
+
+/* --- categories_passes.c --- */
+
+/* What the process is at when it makes an event. */
+struct doing {
+	enum stage stage;
+	bool inside; /* of a backward pass */
+	bool ends;   /* a pass that is open is over, if it is not inside */
+	struct worker *worker;
+};
+
+/* The position of the event's stack among views; the last for none. */
+static inline uint32_t stack_of(const struct categories_own *own, const struct trace_event *event)
+{
+	return event->stack < own->trace->stacks_n ? event->stack : (uint32_t)own->trace->stacks_n;
+}
+
+/* 0 or -ENOMEM. */
+int workers_find(struct categories_own *own);
+
+/* NULL when the trace does not name the thread. */
+struct worker *worker_of(struct categories_own *own, uint64_t thread);
+
+/* The innermost phase at time t, which never falls: 1 + its position, 0 for none. */
+uint32_t phase_at(struct categories_own *own, uint64_t t);
+
+struct doing doing_of(struct categories_own *own, const struct trace_event *event);
+
+/* The track hears what is done by event `seq`; false without memory. */
+bool track_step(struct categories *categories, uint16_t number, const struct doing *doing,
+		uint64_t seq);
+
+/* Is the stage that the block was born in, by event `seq`, still going on? */
+bool track_same_stage(const struct track *track, const struct birth *birth, uint64_t seq);
+
+/* The size outlived a backward pass; false without memory. */
+bool gradient_remember(struct categories_own *own, uint64_t size);
+
+/* --- categories_blocks.c --- */
+
+/* The block at a position in the table ends with the event, made in the stage: 0 or -ENOMEM. */
+int life_end(struct categories *categories, uint32_t id, const struct trace_event *event,
+	     enum stage stage);
+
+/* Nobody saw the end of those that live now: `lives` to the end of the trace. */
+void life_end_all(struct categories *categories, bool lives);
+
+void gradients_remember_live(struct categories_own *own);
+
+/* --- categories_sums.c --- */
+
+/* What the figures of a stack say, of which no event tells. */
+uint8_t categories_stack_alone(const struct categories *categories, size_t stack);
+
+/* The sums, once the pass is over. */
+void categories_settle(struct categories *categories);
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * What a process is at: the forward and backward passes and optimizer steps that its events tell,
+ * of each device, and the threads and phases that they come from.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/categories/categories_parts.h"
+#include "base/mem/hash.h"
+
+enum {
+	LOOKS = 16, /* passes behind which live blocks are searched for gradients */
+};
+
+/* --- threads, phases --- */
+
+struct worker *worker_of(struct categories_own *own, uint64_t thread)
+{
+	struct worker *workers = own->workers;
+
+	if (own->last_worker < own->workers_n && workers[own->last_worker].thread == thread)
+		return &workers[own->last_worker];
+	for (size_t i = own->workers_n; i--;) {
+		if (workers[i].thread == thread) {
+			own->last_worker = i;
+			return &workers[i];
+		}
+	}
+	return NULL;
+}
+
+int workers_find(struct categories_own *own)
+{
+	const struct trace *trace = own->trace;
+
+	own->workers = arena_alloc(&own->arena, (trace->threads_n + 1) * sizeof(*own->workers));
+	if (!own->workers)
+		return -ENOMEM;
+	own->workers_n = trace->threads_n;
+	for (size_t i = 0; i < trace->threads_n; i++) {
+		const struct trace_thread *thread = &trace->threads[i];
+		bool autograd = thread->name && !strncmp(thread->name, "pt_autograd_", 12);
+
+		own->workers[i] =
+			(struct worker){ thread->thread, thread->name, autograd, thread->main };
+	}
+	return 0;
+}
+
+/* The innermost phase at time t, on whatever thread: 1 + its position, 0 for none. */
+uint32_t phase_at(struct categories_own *own, uint64_t t)
+{
+	const struct trace *trace = own->trace;
+
+	for (;;) {
+		bool next = own->phase_next < trace->phases_n &&
+			    trace->phases[own->phase_next].start <= t;
+
+		/* Those that are over by then are left in front of one that begins. */
+		while (own->phases_open &&
+		       trace->phases[own->phases[own->phases_open - 1]].end <=
+			       (next ? trace->phases[own->phase_next].start : t))
+			own->phases_open--;
+		if (!next)
+			break;
+		own->phase_parents[own->phase_next] =
+			own->phases_open ? own->phases[own->phases_open - 1] + 1 : 0;
+		own->phases[own->phases_open++] = (uint32_t)own->phase_next++;
+	}
+	return own->phases_open ? own->phases[own->phases_open - 1] + 1 : 0;
+}
+
+/* --- passes --- */
+
+struct doing doing_of(struct categories_own *own, const struct trace_event *event)
+{
+	const struct stack_view *view = &own->views.list[stack_of(own, event)];
+	struct doing doing = { .worker = worker_of(own, event->thread) };
+	bool autograd = doing.worker && doing.worker->autograd;
+
+	doing.inside = view->inside || autograd;
+	if (view->marked == STAGES)
+		doing.stage = doing.inside ? STAGE_BACKWARD : STAGE_FORWARD;
+	else if (view->marked == STAGE_FORWARD && doing.inside)
+		doing.stage = STAGE_RECOMPUTE;
+	else
+		doing.stage = view->marked;
+	if (doing.worker && !autograd && doing.stage != STAGE_FORWARD)
+		doing.worker->trains = true;
+	doing.ends = !doing.worker || doing.worker->trains;
+	return doing;
+}
+
+bool gradient_remember(struct categories_own *own, uint64_t size)
+{
+	uint64_t key = hash_mix(size, 1);
+
+	return map_get(&own->gradients, key) || map_put(&own->gradients, key, 1);
+}
+
+/* A pass is over: what it made and still lives are gradients. */
+static bool look_for_gradients(struct categories_own *own, uint16_t track, uint32_t pass)
+{
+	bool good = true;
+
+	if (own->looks == LOOKS)
+		return true;
+	own->looks++;
+	for (uint32_t i = 0; good && i < own->blocks.used; i++) {
+		const struct birth *birth = &own->births[i];
+
+		if (own->blocks.list[i].state == BLOCK_LIVE && birth->born == STAGE_BACKWARD &&
+		    birth->track == track && birth->pass == pass)
+			good = gradient_remember(own, own->blocks.list[i].size);
+	}
+	return good;
+}
+
+bool track_step(struct categories *categories, uint16_t number, const struct doing *doing,
+		uint64_t seq)
+{
+	struct track *track = &categories->own->tracks[number];
+	bool good = true;
+
+	if (doing->inside && !track->in_pass) {
+		track->in_pass = true;
+		track->passes++;
+		categories->passes++;
+	} else if (!doing->inside && track->in_pass && doing->ends) {
+		track->in_pass = false;
+		good = look_for_gradients(categories->own, number, track->passes);
+	}
+	if (doing->stage == STAGE_BACKWARD)
+		track->backward_seq = seq;
+	if (doing->stage == STAGE_OPTIMIZER && !track->in_step) {
+		track->in_step = true;
+		track->steps++;
+		categories->steps++;
+	} else if (doing->stage != STAGE_OPTIMIZER && track->in_step && doing->ends) {
+		track->in_step = false;
+	}
+	return good;
+}
+
+/* Is the stage that the block was born in still going on? */
+bool track_same_stage(const struct track *track, const struct birth *birth, uint64_t seq)
+{
+	switch ((enum stage)birth->born) {
+	case STAGE_FORWARD:
+		return birth->pass == track->passes;
+	case STAGE_RECOMPUTE:
+		return seq > track->backward_seq;
+	case STAGE_BACKWARD:
+		return birth->pass == track->passes && track->in_pass;
+	default:
+		return birth->step == track->steps && track->in_step;
+	}
+}

@@ -1,0 +1,217 @@
+/* Devices, their pools, and spaces: whose memory is summed by itself, and what moves its sums. */
+#include <errno.h>
+#include <string.h>
+
+#include "analyse/categories/categories_parts.h"
+#include "base/text/text.h"
+
+enum {
+	POINTS = 1000, /* of a curve, about */
+};
+
+/* Of each stretch of the curve the highest point, so that no peak is lost. */
+static int find_points(struct categories *categories, struct categories_place *place)
+{
+	struct categories_own *own = categories->own;
+	const struct trace_curve *curve = trace_curve(own->trace, place->device, NULL);
+	size_t every = curve ? curve->t_n / POINTS + 1 : 1;
+
+	if (!curve || !curve->t_n || curve->allocated_n < curve->t_n)
+		return 0;
+	place->t = arena_alloc(&own->arena, (curve->t_n / every + 2) * sizeof(*place->t));
+	if (!place->t)
+		return -ENOMEM;
+	for (size_t i = 0; i < curve->t_n; i += every) {
+		size_t highest = i;
+
+		for (size_t k = i; k < i + every && k < curve->t_n; k++)
+			highest = curve->allocated[k] != TRACE_NONE &&
+						  curve->allocated[k] > curve->allocated[highest]
+					  ? k
+					  : highest;
+		place->t[place->points++] = curve->t[highest];
+	}
+	/* The end is told, too. */
+	if (place->t[place->points - 1] < curve->t[curve->t_n - 1])
+		place->t[place->points++] = curve->t[curve->t_n - 1];
+	place->bytes = arena_alloc(&own->arena, place->points * categories->rules->categories *
+							sizeof(*place->bytes));
+	return place->bytes ? 0 : -ENOMEM;
+}
+
+static struct categories_place *add_place(struct categories *categories, int device,
+					  const char *pool, const char *space)
+{
+	struct categories_place *place = &categories->places[categories->places_n++];
+
+	*place = (struct categories_place){ .device = device, .pool = pool, .space = space };
+	return place;
+}
+
+static size_t count_places(const struct trace *trace)
+{
+	size_t count = trace->summary.devices_n + trace->summary.spaces_n;
+
+	for (size_t i = 0; i < trace->summary.devices_n; i++)
+		count += trace->summary.devices[i].pools_n;
+	return count;
+}
+
+int categories_find_places(struct categories *categories)
+{
+	struct categories_own *own = categories->own;
+	const struct trace *trace = own->trace;
+
+	categories->places =
+		arena_alloc(&own->arena, (count_places(trace) + 1) * sizeof(*categories->places));
+	if (!categories->places)
+		return -ENOMEM;
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
+		if (find_points(categories, add_place(categories, trace->summary.devices[i].device,
+						      NULL, "device")))
+			return -ENOMEM;
+	}
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
+		const struct trace_device *device = &trace->summary.devices[i];
+
+		for (size_t k = 0; k < device->pools_n; k++) {
+			if (device->pools[k].name)
+				add_place(categories, device->device, device->pools[k].name,
+					  "device");
+		}
+	}
+	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
+		const char *space = trace->summary.spaces[i].space;
+
+		if (space && strcmp(space, "array") != 0)
+			add_place(categories, NO_DEVICE, NULL, space);
+	}
+	return 0;
+}
+
+const struct categories_place *categories_place(const struct categories *categories, int device,
+						const char *pool, const char *space)
+{
+	for (size_t i = 0; i < categories->places_n; i++) {
+		const struct categories_place *place = &categories->places[i];
+
+		if (place->device == device && text_same(place->pool, pool) &&
+		    text_same(place->space, space))
+			return place;
+	}
+	return NULL;
+}
+
+const char *categories_name(const struct categories *categories, size_t category)
+{
+	return categories->rules->names[category];
+}
+
+/* --- while events go by --- */
+
+static bool event_on_card(const struct trace_event *event)
+{
+	return space_on_card(event->device, event->space);
+}
+
+/* The device's position, that behind the last for memory of none. */
+uint16_t track_of(const struct categories_own *own, const struct trace_event *event)
+{
+	const struct trace *trace = own->trace;
+	uint16_t i = 0;
+
+	if (!event_on_card(event))
+		return (uint16_t)trace->summary.devices_n;
+	while (i < trace->summary.devices_n && trace->summary.devices[i].device != event->device)
+		i++;
+	return i;
+}
+
+static bool is_pool(const struct categories *categories, size_t i, uint32_t pool)
+{
+	struct place_own *own = &categories->own->places[i];
+	const char *text;
+
+	if (own->pool == pool)
+		return true;
+	if (own->pool)
+		return false;
+	text = trace_text(categories->own->trace, pool);
+	if (!text || strcmp(text, categories->places[i].pool) != 0)
+		return false;
+	own->pool = pool;
+	return true;
+}
+
+static struct whereabouts find_places(const struct categories *categories,
+				      const struct trace_event *event)
+{
+	struct whereabouts at = { NO_PLACE, NO_PLACE };
+	const char *name = space_name(event->space);
+	bool card = event_on_card(event);
+
+	for (uint32_t i = 0; i < categories->places_n; i++) {
+		const struct categories_place *place = &categories->places[i];
+
+		if (!card && place->device == NO_DEVICE && name && !strcmp(place->space, name))
+			at.whole = i;
+		if (!card || place->device != event->device)
+			continue;
+		if (!place->pool)
+			at.whole = i;
+		else if (event->pool && at.pool == NO_PLACE && is_pool(categories, i, event->pool))
+			at.pool = i;
+	}
+	return at;
+}
+
+/* One after the other, events are mostly of one pool. */
+struct whereabouts places_of(const struct categories *categories, const struct trace_event *event)
+{
+	struct categories_own *own = categories->own;
+
+	if (!own->last_known || own->last_device != event->device ||
+	    own->last_space != event->space || own->last_pool != event->pool) {
+		own->last_at = find_places(categories, event);
+		own->last_device = event->device;
+		own->last_space = event->space;
+		own->last_pool = event->pool;
+		own->last_known = true;
+	}
+	return own->last_at;
+}
+
+static void see_peak(struct categories *categories, size_t i, uint64_t bytes,
+		     const struct trace_event *event)
+{
+	struct categories_place *place = &categories->places[i];
+	struct place_own *own = &categories->own->places[i];
+
+	if (bytes <= place->peak_bytes)
+		return;
+	place->peak_bytes = bytes;
+	place->peak_t = event->t;
+	own->peak_seq = event->seq;
+	memset(own->corpses, 0, sizeof(own->corpses));
+	memcpy(own->loose_at, own->loose, sizeof(own->loose_at));
+}
+
+void places_see_peaks(struct categories *categories, const struct whereabouts *at,
+		      const struct trace_event *event)
+{
+	if (at->whole != NO_PLACE)
+		see_peak(categories, at->whole,
+			 event_on_card(event) && event->allocated != TRACE_NONE
+				 ? event->allocated
+				 : categories->own->places[at->whole].now,
+			 event);
+	if (at->pool != NO_PLACE)
+		see_peak(categories, at->pool, categories->own->places[at->pool].now, event);
+}
+
+/* The curve's column changes from a point on. */
+void place_change_curve(struct categories_place *place, uint8_t category, size_t point, uint64_t by)
+{
+	if (point < place->points)
+		place->bytes[category * place->points + point] += by;
+}

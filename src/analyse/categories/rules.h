@@ -1,0 +1,108 @@
+/*
+ * Rules that tell what memory is for: text, one rule a line, the first that fits decides.
+ *
+ *	CATEGORY: CONDITION CONDITION ...         all of them hold for the block
+ *	stage STAGE: CONDITION CONDITION ...      all of them hold for one frame
+ *
+ * A condition is KEY=VALUE or KEY!=VALUE (no frame fits), for numbers also < <= >= >; the keys are
+ * rules.def. A value is a pattern that must fit the whole text (* and ? stand for anything and any
+ * letter), several of them with | between; "..." around it when it has blanks. What follows a # at
+ * the beginning of a line or behind a blank is a comment.
+ *
+ * A block is born in the stage of the innermost frame of its stack that a stage rule fits, in
+ * forward when none does; in `recompute` when that says forward inside of a backward pass.
+ *
+ * The built-in rules are such a text (rules_builtin.def) behind the user's.
+ */
+#ifndef ANALYSE_CATEGORIES_RULES_H
+#define ANALYSE_CATEGORIES_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem/arena.h"
+
+enum category {
+#define CATEGORY(id, name, what) CATEGORY_##id,
+#include "analyse/categories/categories.def"
+#undef CATEGORY
+	CATEGORIES, /* the first that a file of rules may add */
+	CATEGORIES_MOST = 64,
+};
+
+enum rule_key {
+#define KEY(id, key, kind, what) RULE_##id,
+#include "analyse/categories/rules.def"
+#undef KEY
+	RULE_KEYS
+};
+
+enum rule_kind {
+	RULE_KIND_FRAME,
+	RULE_KIND_STACK,
+	RULE_KIND_BLOCK,
+	RULE_KIND_WORD,
+	RULE_KIND_NUMBER
+};
+
+enum stage {
+#define STAGE(id, name) STAGE_##id,
+#include "analyse/categories/rules.def"
+#undef STAGE
+	STAGES
+};
+
+/* Values of `freed` behind the stages. */
+enum { FREED_SOON = STAGES, FREED_NEVER };
+
+enum rule_test { TEST_IS, TEST_IS_NOT, TEST_LESS, TEST_MOST, TEST_LEAST, TEST_MORE };
+
+struct rule_condition {
+	uint8_t key;          /* enum rule_key */
+	uint8_t test;         /* enum rule_test */
+	uint16_t bit;         /* of a frame condition: its number among all */
+	uint32_t words;       /* WORD: a bit each */
+	const char *patterns; /* with | between */
+	uint64_t number;
+};
+
+struct rule {
+	uint8_t category; /* of a rule for blocks */
+	uint8_t stage;    /* of a rule for frames: enum stage; STAGES for one for blocks */
+	bool builtin;
+	unsigned line; /* of its file */
+	uint16_t conditions_n;
+	struct rule_condition *conditions;
+};
+
+struct rules {
+	struct rule *list;
+	size_t count;
+	const char *names[CATEGORIES_MOST]; /* of categories */
+	size_t categories;
+	uint16_t frame_conditions; /* how many there are in all */
+	struct arena arena;
+};
+
+struct rule_key_row {
+	const char *key, *what;
+	uint8_t kind; /* enum rule_kind */
+};
+
+extern const struct rule_key_row rule_keys[RULE_KEYS];
+extern const char *const category_names[CATEGORIES];
+extern const char *const category_whats[CATEGORIES];
+extern const char rules_builtin[];
+
+/* The rules of the file, NULL for none, and behind them the built-in ones: 0 or -errno with
+ * err_text(), -EINVAL for a mistake in the file, named with its line. */
+int rules_read(struct rules *rules, const char *path);
+/* The same of a text. */
+int rules_read_text(struct rules *rules, const char *text, const char *name);
+void rules_clear(struct rules *rules);
+
+/* The category's number, -1 when no rule names it. */
+int rules_category(const struct rules *rules, const char *name);
+
+#endif

@@ -1,0 +1,303 @@
+/* Two sides compared row by row. */
+#include "analyse/compare/diff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+
+const struct run *diff_base(const struct diff *diff)
+{
+	return diff->base.count ? &diff->base.runs[diff->base.middle] : NULL;
+}
+
+const struct run *diff_head(const struct diff *diff)
+{
+	return &diff->head.runs[diff->head.middle];
+}
+
+/* --- the middle run --- */
+
+int64_t diff_peak(const struct run *run)
+{
+	int64_t peak = 0;
+
+	for (size_t i = 0; i < run->rows_n; i++) {
+		if (run->rows[i].dimension == DIMENSION_DEVICE)
+			peak += run->rows[i].values[COLUMN_ALLOCATED];
+	}
+	return peak;
+}
+
+static int find_middle(struct diff_side *side)
+{
+	int64_t *peaks = calloc(side->count + 1, sizeof(*peaks));
+	int64_t median;
+
+	if (!peaks)
+		return err("no memory left");
+	for (size_t i = 0; i < side->count; i++)
+		peaks[i] = diff_peak(&side->runs[i]);
+	median = gate_median(peaks, side->count);
+	free(peaks);
+	for (size_t i = 0; i < side->count; i++) {
+		if (diff_peak(&side->runs[i]) == median) {
+			side->middle = i;
+			break;
+		}
+	}
+	return 0;
+}
+
+/* --- rows --- */
+
+static int64_t spread_of(const struct diff_side *side, const struct diff_row *row,
+			 enum column column)
+{
+	int64_t low = INT64_MAX;
+	int64_t high = INT64_MIN;
+
+	for (size_t i = 0; i < side->count; i++) {
+		const struct run_row *found =
+			run_find(&side->runs[i], row->dimension, row->group, row->name);
+		int64_t value = found ? found->values[column] : 0;
+
+		low = value < low ? value : low;
+		high = value > high ? value : high;
+	}
+	return side->count ? high - low : 0;
+}
+
+static void measure_noise(const struct diff *diff, struct diff_row *row)
+{
+	for (enum column column = 0; column < COLUMNS; column++) {
+		int64_t base = spread_of(&diff->base, row, column);
+		int64_t head = spread_of(&diff->head, row, column);
+
+		row->noise[column] = base > head ? base : head;
+	}
+}
+
+static void join_row(struct diff *diff, const struct run_row *base, const struct run_row *head)
+{
+	const struct run_row *any = head ? head : base;
+	struct diff_row *row = &diff->rows[diff->rows_n++];
+
+	*row = (struct diff_row){ .dimension = any->dimension,
+				  .name = any->name,
+				  .group = any->group,
+				  .file = any->file,
+				  .line = any->line,
+				  .base_line = base ? base->line : 0 };
+	if (base)
+		memcpy(row->base, base->values, sizeof(row->base));
+	if (head)
+		memcpy(row->head, head->values, sizeof(row->head));
+	if (!diff->pairs_n && (diff->base.count > 1 || diff->head.count > 1))
+		measure_noise(diff, row);
+}
+
+static int join_rows(struct diff *diff)
+{
+	const struct run *base = diff_base(diff);
+	const struct run *head = diff_head(diff);
+
+	diff->rows =
+		arena_alloc(&diff->arena, (base->rows_n + head->rows_n + 1) * sizeof(*diff->rows));
+	if (!diff->rows)
+		return err("no memory left");
+	for (enum dimension dimension = 0; dimension < DIMENSIONS; dimension++) {
+		diff->first[dimension] = diff->rows_n;
+		for (size_t i = 0; i < head->rows_n; i++) {
+			const struct run_row *row = &head->rows[i];
+
+			if (row->dimension == (uint8_t)dimension)
+				join_row(diff, run_find(base, dimension, row->group, row->name),
+					 row);
+		}
+		for (size_t i = 0; i < base->rows_n; i++) {
+			const struct run_row *row = &base->rows[i];
+
+			if (row->dimension == (uint8_t)dimension &&
+			    !run_find(head, dimension, row->group, row->name))
+				join_row(diff, row, NULL);
+		}
+	}
+	diff->first[DIMENSIONS] = diff->rows_n;
+	return 0;
+}
+
+/* --- the same peak at another moment --- */
+
+static bool same_height(const struct diff *diff, enum column column)
+{
+	for (size_t i = diff->first[DIMENSION_DEVICE]; i < diff->first[DIMENSION_DEVICE + 1]; i++) {
+		const struct diff_row *row = &diff->rows[i];
+
+		if (row->base[column] != row->head[column])
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A height that is reached more than once is reached first wherever chance had it: when no device's
+ * peak changed, who was there at that moment is no change either. The base's moment stands for
+ * both.
+ */
+static void settle_moment(struct diff *diff, enum column column)
+{
+	if (!same_height(diff, column))
+		return;
+	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
+		struct diff_row *row = &diff->rows[i];
+
+		if (strcmp(row->group, "device") != 0 || row->base[column] == row->head[column])
+			continue;
+		diff->moved = true;
+		row->head[column] = row->base[column];
+	}
+}
+
+/* --- what is asked of a diff --- */
+
+int64_t diff_change(const struct diff_row *row, enum column column)
+{
+	int64_t change = row->head[column] - row->base[column];
+	int64_t size = change < 0 ? -change : change;
+
+	return size > row->noise[column] ? change : 0;
+}
+
+void diff_totals(const struct diff *diff, const char *group, enum column column, int64_t *base,
+		 int64_t *head)
+{
+	*base = *head = 0;
+	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
+		if (strcmp(diff->rows[i].group, group) != 0)
+			continue;
+		*base += diff->rows[i].base[column];
+		*head += diff->rows[i].head[column];
+	}
+}
+
+static struct {
+	enum column column;
+} sorting; /* qsort takes no context */
+
+static int by_change(const void *a, const void *b)
+{
+	const struct diff_row *x = *(const struct diff_row *const *)a;
+	const struct diff_row *y = *(const struct diff_row *const *)b;
+	int64_t p = diff_change(x, sorting.column);
+	int64_t q = diff_change(y, sorting.column);
+	int order;
+
+	if ((x->why == WHY_MOMENT) != (y->why == WHY_MOMENT))
+		return x->why == WHY_MOMENT ? 1 : -1;
+	if ((p < 0 ? -p : p) != (q < 0 ? -q : q))
+		return (p < 0 ? -p : p) > (q < 0 ? -q : q) ? -1 : 1;
+	if (p != q)
+		return p > q ? -1 : 1;
+	order = strcmp(x->name, y->name);
+	return order ? order : strcmp(x->group, y->group);
+}
+
+size_t diff_changed(struct diff *diff, enum dimension dimension, const char *group,
+		    enum column column, const struct diff_row ***list, int64_t *rest)
+{
+	size_t from = diff->first[dimension];
+	size_t count = 0;
+
+	*rest = 0;
+	*list = arena_alloc(&diff->arena,
+			    (diff->first[dimension + 1] - from + 1) * sizeof(const void *));
+	for (size_t i = from; *list && i < diff->first[dimension + 1]; i++) {
+		const struct diff_row *row = &diff->rows[i];
+
+		if (group && strcmp(row->group, group) != 0)
+			continue;
+		if (diff_change(row, column))
+			(*list)[count++] = row;
+		else
+			*rest += row->head[column] - row->base[column];
+	}
+	sorting.column = column;
+	if (count)
+		qsort(*list, count, sizeof(const void *), by_change);
+	return count;
+}
+
+/* Sites are told by device only at peaks. */
+static unsigned columns_of_sites(const struct diff *diff, int device)
+{
+	if (device != NO_DEVICE && (diff_head(diff)->trace.summary.devices_n > 1 ||
+				    diff_base(diff)->trace.summary.devices_n > 1))
+		return 1u << COLUMN_ALLOCATED | 1u << COLUMN_RESERVED;
+	return run_dimensions[DIMENSION_SITE].columns;
+}
+
+int diff_make(struct diff *diff, const struct diff_side *base, const struct diff_side *head,
+	      int device)
+{
+	int error;
+
+	*diff = (struct diff){ .base = *base, .head = *head };
+	error = find_middle(&diff->head);
+	if (error || !diff->base.count)
+		return error;
+	error = find_middle(&diff->base);
+	if (!error)
+		error = diff_pair_ranks(diff);
+	if (!error)
+		error = join_rows(diff);
+	if (!error)
+		error = diff_compare_keys(diff);
+	if (error)
+		return error;
+	diff->site_columns = columns_of_sites(diff, device);
+	settle_moment(diff, COLUMN_ALLOCATED);
+	settle_moment(diff, COLUMN_RESERVED);
+	diff_find_why(diff);
+	return 0;
+}
+
+int diff_judge(struct diff *diff, struct gate *const *gates, size_t count)
+{
+	diff->gates = arena_alloc(&diff->arena, (count + 1) * sizeof(*diff->gates));
+	if (!diff->gates)
+		return err("no memory left");
+	for (size_t i = 0; i < count; i++) {
+		bool each = diff->pairs_n || (!diff->base.count && diff->head.count > 1);
+		int error = each ? diff_judge_ranks(diff, gates[i], &diff->gates[i])
+				 : gate_judge(gates[i], diff->base.runs, diff->base.count,
+					      diff->head.runs, diff->head.count, &diff->gates[i]);
+
+		if (error)
+			return error;
+		diff->gates_n++;
+	}
+	return 0;
+}
+
+bool diff_broken(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->gates_n; i++) {
+		if (diff->gates[i].broken)
+			return true;
+	}
+	return false;
+}
+
+void diff_clear(struct diff *diff)
+{
+	for (size_t i = 0; i < diff->base.count; i++)
+		run_close(&diff->base.runs[i]);
+	for (size_t i = 0; i < diff->head.count; i++)
+		run_close(&diff->head.runs[i]);
+	free(diff->base.runs);
+	free(diff->head.runs);
+	arena_clear(&diff->arena);
+	*diff = (struct diff){ .rows = NULL };
+}

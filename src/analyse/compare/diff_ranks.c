@@ -1,0 +1,165 @@
+/*
+ * Sides whose traces are ranks of a job: compared rank by rank.
+ *
+ * Ranks are no repetitions of a run: pipeline stages differ by design, and a spread that counts as
+ * noise would hide what any of them grew by. So each is compared with its own rank of the other
+ * side; the rows shown are those of the rank that grew most, and a gate is broken by the worst one.
+ */
+#include <stdio.h>
+
+#include "analyse/compare/diff.h"
+#include "analyse/input/error.h"
+#include "base/text/text.h"
+
+static uint64_t rank_of(const struct run *run)
+{
+	return run->trace.process.rank;
+}
+
+static bool tells_rank(const struct run *run)
+{
+	return run->trace.process.world_size != TRACE_NONE && run->trace.process.world_size > 1 &&
+	       rank_of(run) != TRACE_NONE;
+}
+
+/* More than one rank in the side? Runs that all are one rank's are repetitions, as any. */
+static bool has_ranks(const struct diff_side *side)
+{
+	for (size_t i = 1; i < side->count; i++) {
+		if (tells_rank(&side->runs[0]) && tells_rank(&side->runs[i]) &&
+		    rank_of(&side->runs[i]) != rank_of(&side->runs[0]))
+			return true;
+	}
+	return false;
+}
+
+static const struct run *find_rank(const struct diff_side *side, uint64_t rank)
+{
+	for (size_t i = 0; i < side->count; i++) {
+		if (tells_rank(&side->runs[i]) && rank_of(&side->runs[i]) == rank)
+			return &side->runs[i];
+	}
+	return NULL;
+}
+
+static int check_side(const struct diff_side *side)
+{
+	for (size_t i = 0; i < side->count; i++) {
+		const struct run *run = &side->runs[i];
+
+		if (!tells_rank(run))
+			return err("%s tells no rank, and others here are ranks of a job: those "
+				   "are compared rank by rank",
+				   run->trace.path);
+		if (find_rank(side, rank_of(run)) != run)
+			return err("%s and %s are both rank %llu, and others here are other ranks: "
+				   "give each rank once, or one rank several times",
+				   find_rank(side, rank_of(run))->trace.path, run->trace.path,
+				   (unsigned long long)rank_of(run));
+	}
+	return 0;
+}
+
+static int pair_up(struct diff *diff)
+{
+	diff->pairs = arena_alloc(&diff->arena, (diff->head.count + 1) * sizeof(*diff->pairs));
+	if (!diff->pairs)
+		return err("no memory left");
+	for (size_t i = 0; i < diff->head.count; i++) {
+		const struct run *base = find_rank(&diff->base, rank_of(&diff->head.runs[i]));
+
+		if (base)
+			diff->pairs[diff->pairs_n++] =
+				(struct diff_pair){ .base = (size_t)(base - diff->base.runs),
+						    .head = i };
+	}
+	if (!diff->pairs_n)
+		return err(
+			"no rank is on both sides (%s is rank %llu, %s is rank %llu): ranks of a "
+			"job are compared rank by rank",
+			diff->base.runs[0].trace.path,
+			(unsigned long long)rank_of(&diff->base.runs[0]),
+			diff->head.runs[0].trace.path,
+			(unsigned long long)rank_of(&diff->head.runs[0]));
+	return 0;
+}
+
+/* Who grew most stands for all; of equals who is highest. */
+static void choose(struct diff *diff)
+{
+	int64_t most = INT64_MIN;
+	int64_t highest = INT64_MIN;
+
+	for (size_t i = 0; i < diff->pairs_n; i++) {
+		int64_t base = diff_peak(&diff->base.runs[diff->pairs[i].base]);
+		int64_t head = diff_peak(&diff->head.runs[diff->pairs[i].head]);
+
+		if (head - base < most || (head - base == most && head <= highest))
+			continue;
+		most = head - base;
+		highest = head;
+		diff->base.middle = diff->pairs[i].base;
+		diff->head.middle = diff->pairs[i].head;
+	}
+}
+
+int diff_pair_ranks(struct diff *diff)
+{
+	int error;
+
+	if (!diff->base.count || (!has_ranks(&diff->base) && !has_ranks(&diff->head)))
+		return 0;
+	error = check_side(&diff->base);
+	if (!error)
+		error = check_side(&diff->head);
+	if (!error)
+		error = pair_up(diff);
+	if (!error)
+		choose(diff);
+	return error;
+}
+
+uint64_t diff_rank(const struct diff *diff)
+{
+	return rank_of(diff_head(diff));
+}
+
+size_t diff_unpaired(const struct diff *diff)
+{
+	return diff->base.count + diff->head.count - 2 * diff->pairs_n;
+}
+
+/* Of the run: "device 0 of rank 3". */
+static void add_rank(struct gate_result *result, const struct run *run)
+{
+	char place[FIGURE_PLACE];
+
+	if (!tells_rank(run))
+		return;
+	snprintf(place, sizeof(place), "%.*s of rank %llu", FIGURE_PLACE - 40, result->place,
+		 (unsigned long long)rank_of(run));
+	text_copy(result->place, sizeof(result->place), place);
+}
+
+int diff_judge_ranks(const struct diff *diff, const struct gate *gate, struct gate_result *result)
+{
+	bool alone = !diff->base.count;
+	size_t count = alone ? diff->head.count : diff->pairs_n;
+	int error = 0;
+
+	*result = (struct gate_result){ .gate = NULL };
+	for (size_t i = 0; i < count; i++) {
+		const struct run *base = alone ? NULL : &diff->base.runs[diff->pairs[i].base];
+		const struct run *head = &diff->head.runs[alone ? i : diff->pairs[i].head];
+		struct gate_result one;
+		/* What is narrowed to need not be in every rank. */
+		int none = gate_judge(gate, base, !alone, head, 1, &one);
+
+		error = none ? none : error;
+		if (none || !gate_worse(&one, result))
+			continue;
+		*result = one;
+		add_rank(result, head);
+	}
+	return result->gate ? 0 : error;
+}

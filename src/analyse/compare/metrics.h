@@ -1,0 +1,69 @@
+/*
+ * The figures that gates and budgets are about: metrics.def, narrowed by narrowings.def.
+ *
+ * A metric has a figure for each place that the narrowing leaves: each device, each matching pool
+ * of each device, each matching phase. Which of them matters is the gate's question.
+ */
+#ifndef ANALYSE_COMPARE_METRICS_H
+#define ANALYSE_COMPARE_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyse/compare/run_totals.h"
+
+enum metric_id {
+#define METRIC(id, name, what, bytes, by) METRIC_##id,
+#include "analyse/compare/metrics.def"
+#undef METRIC
+	METRIC_IDS
+};
+
+enum narrowing {
+#define NARROWING(id, key, what) NARROWING_##id,
+#include "analyse/compare/metric_filters.def"
+#undef NARROWING
+	NARROWINGS
+};
+
+struct metric_row {
+	const char *name, *what;
+	bool bytes;
+	unsigned by; /* bit NARROWING_x */
+};
+
+struct narrowing_row {
+	const char *key, *what;
+};
+
+extern const struct metric_row metric_rows[METRIC_IDS];
+extern const struct narrowing_row narrowing_rows[NARROWINGS];
+
+struct metric_query {
+	enum metric_id metric;
+	const char *by[NARROWINGS]; /* NULL where not narrowed */
+};
+
+enum { FIGURE_PLACE = 128 };
+
+struct figure {
+	char place[FIGURE_PLACE]; /* "device 0", "phase step" */
+	int64_t value;
+};
+
+struct figures {
+	struct figure *list;
+	size_t count, size;
+};
+
+/* The metric of one phase, TRACE_NONE for what no phase tells. */
+uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric);
+
+/* The figures of a run, none when nothing matches: 0, or -errno with err_text(). */
+int figures_read(struct figures *figures, const struct run *run, const struct metric_query *query);
+void figures_clear(struct figures *figures);
+
+const struct figure *figures_find(const struct figures *figures, const char *place);
+
+#endif

@@ -1,0 +1,377 @@
+/*
+ * A run, reduced to rows.
+ *
+ * Sites are named anew from their frames, never taken from the document: so one rule holds for
+ * whatever wrote it. Where a column of sites does not reach the total (bytes that have no stack),
+ * a row says so, and the column sums exactly.
+ */
+#include "analyse/compare/run_totals.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/compare/run_totals_rows.h"
+#include "analyse/input/error.h"
+#include "base/text/text.h"
+#include "facts/symbols.h"
+
+static const char device_memory[] = "device";
+static const char elsewhere[] = "[no site]";
+
+const struct column_row run_columns[COLUMNS] = {
+#define COLUMN(id, key, what, brief, bytes) { key, what, brief, bytes },
+#include "analyse/compare/columns.def"
+#undef COLUMN
+};
+
+const struct dimension_row run_dimensions[DIMENSIONS] = {
+#define HAS(column) (1u << COLUMN_##column)
+#define DIMENSION(id, key, heading, columns) { key, heading, columns },
+#include "analyse/compare/group_by.def"
+#undef DIMENSION
+#undef HAS
+};
+
+/* --- sites --- */
+
+static const char *demangled(struct run *run, const struct trace_frame *frame)
+{
+	if (!frame->function || strncmp(frame->function, "_Z", 2) != 0)
+		return frame->function;
+	return symbols_demangle(frame->function, SYMBOLS_LOAD, &run->arena);
+}
+
+static int see_frames(struct run *run)
+{
+	const struct trace *trace = &run->trace;
+
+	run->seen = arena_alloc(&run->arena, (trace->frames_n + 1) * sizeof(*run->seen));
+	if (!run->seen)
+		return err_no_memory(trace->path);
+	for (size_t i = 0; i < trace->frames_n; i++) {
+		const struct trace_frame *frame = &trace->frames[i];
+		bool python = frame->language == TRACE_PYTHON;
+		const char *path = python ? frame->file
+				   : frame->module != UINT32_MAX
+					   ? trace->modules[frame->module].path
+					   : NULL;
+
+		if (site_frame_read(&run->seen[i], python, demangled(run, frame), path,
+				    &run->arena))
+			return err_no_memory(trace->path);
+	}
+	return 0;
+}
+
+void run_site_name(const struct run *run, uint32_t stack, char *to)
+{
+	const struct trace_stack *frames = &run->trace.stacks[stack];
+
+	site_name(to, run->seen, frames->frames, frames->frames_n);
+}
+
+/* The line that the heaviest stack of a site points at. */
+static void keep_line(const struct run *run, struct run_row *row, uint32_t stack, uint64_t bytes)
+{
+	const struct trace_stack *frames = &run->trace.stacks[stack];
+	const struct trace_frame *frame;
+	uint32_t at = site_line(run->seen, frames->frames, frames->frames_n);
+
+	if (at == UINT32_MAX || (row->file && bytes <= row->line_bytes))
+		return;
+	frame = &run->trace.frames[frames->frames[at]];
+	row->file = frame->file;
+	row->line = frame->line;
+	row->line_bytes = bytes;
+}
+
+static const char *group_of(const struct trace_site *site)
+{
+	return !strcmp(site->space, "array") ? device_memory : site->space;
+}
+
+/*
+ * The stacks of a document's site have one name, unless an older rule put them together: its first
+ * stack then names them all, here and in compositions, so that the columns agree.
+ */
+static int add_site(struct run *run, const struct trace_site *site)
+{
+	char name[SITE_LONGEST] = "[unknown]";
+	struct run_row *row;
+
+	if (site->stacks_n)
+		run_site_name(run, site->stacks[0], name);
+	row = run_row(run, DIMENSION_SITE, group_of(site), name);
+	if (!row)
+		return -EINVAL;
+	if (strcmp(row->group, device_memory) != 0)
+		run_count(&row->values[COLUMN_ALLOCATED], run_known(site->peak_bytes));
+	run_count(&row->values[COLUMN_EXIT], run_known(site->live_bytes));
+	run_count(&row->values[COLUMN_LIVE], run_known(site->allocations) - run_known(site->frees));
+	run_count(&row->values[COLUMN_COUNT], run_known(site->allocations));
+	run_count(&row->values[COLUMN_TOTAL], run_known(site->bytes));
+	if (site->lifetime_max_ns != TRACE_NONE &&
+	    (row->lifetime == TRACE_NONE || site->lifetime_max_ns > row->lifetime))
+		row->lifetime = site->lifetime_max_ns;
+	for (size_t i = 0; i < site->stacks_n; i++)
+		keep_line(run, row, site->stacks[i], i ? 0 : 1);
+	return 0;
+}
+
+/* A stack's site is the document's, whose first stack names it; of none, its own name. */
+static int add_share(struct run *run, const struct trace_share *share, enum column column)
+{
+	uint32_t site = run->trace.site_of[share->stack];
+	char name[SITE_LONGEST];
+	struct run_row *row;
+
+	run_site_name(run, site == UINT32_MAX ? share->stack : run->trace.sites[site].stacks[0],
+		      name);
+	row = run_row(run, DIMENSION_SITE, device_memory, name);
+	if (!row)
+		return -EINVAL;
+	run_count(&row->values[column], run_known(share->bytes));
+	if (column == COLUMN_ALLOCATED)
+		keep_line(run, row, share->stack, share->bytes + 1);
+	return 0;
+}
+
+static int add_sites(struct run *run, int device)
+{
+	const struct trace *trace = &run->trace;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < trace->sites_n; i++)
+		error = add_site(run, &trace->sites[i]);
+	for (size_t i = 0; !error && i < trace->peaks_n; i++) {
+		const struct trace_peak *peak = &trace->peaks[i];
+
+		if (peak->pool || peak->metric == TRACE_USED ||
+		    (device != NO_DEVICE && peak->device != device))
+			continue;
+		for (size_t k = 0; !error && k < peak->stacks_n; k++)
+			error = add_share(run, &peak->stacks[k],
+					  peak->metric == TRACE_ALLOCATED ? COLUMN_ALLOCATED
+									  : COLUMN_RESERVED);
+	}
+	return error;
+}
+
+/* --- the other dimensions --- */
+
+static void put_sums(struct run_row *row, const struct trace_sum *allocated,
+		     const struct trace_sum *reserved, uint64_t allocations, uint64_t frees)
+{
+	row->values[COLUMN_ALLOCATED] = run_known(allocated->peak_bytes);
+	row->values[COLUMN_RESERVED] = reserved ? run_known(reserved->peak_bytes) : 0;
+	row->values[COLUMN_EXIT] = run_known(allocated->exit_bytes);
+	row->values[COLUMN_COUNT] = run_known(allocations);
+	row->values[COLUMN_LIVE] = run_known(allocations) - run_known(frees);
+}
+
+static int add_parts(struct run *run, enum dimension dimension, const char *device,
+		     const struct trace_part *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *name = parts[i].name ? parts[i].name : "?";
+		struct run_row *row;
+
+		/* The handle of a stream-ordered pool is an address. */
+		if (!strncmp(name, "async:", 6))
+			name = "async";
+		row = run_row(run, dimension, device, name);
+		if (!row)
+			return -EINVAL;
+		run_count(&row->values[COLUMN_ALLOCATED], run_known(parts[i].allocated.peak_bytes));
+		run_count(&row->values[COLUMN_RESERVED], run_known(parts[i].reserved.peak_bytes));
+		run_count(&row->values[COLUMN_EXIT], run_known(parts[i].allocated.exit_bytes));
+		run_count(&row->values[COLUMN_COUNT], run_known(parts[i].allocations));
+		run_count(&row->values[COLUMN_LIVE],
+			  run_known(parts[i].allocations) - run_known(parts[i].frees));
+	}
+	return 0;
+}
+
+static int add_devices(struct run *run, int wanted)
+{
+	for (size_t i = 0; i < run->trace.summary.devices_n; i++) {
+		const struct trace_device *device = &run->trace.summary.devices[i];
+		char ordinal[16];
+		struct run_row *row;
+
+		if (wanted != NO_DEVICE && device->device != wanted)
+			continue;
+		snprintf(ordinal, sizeof(ordinal), "%d", device->device);
+		row = run_row(run, DIMENSION_DEVICE, "", ordinal);
+		if (!row)
+			return -EINVAL;
+		put_sums(row, &device->allocated, &device->reserved, device->allocations,
+			 device->frees);
+		if (add_parts(run, DIMENSION_POOL, ordinal, device->pools, device->pools_n) ||
+		    add_parts(run, DIMENSION_OWNER, ordinal, device->owners, device->owners_n))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int add_spaces(struct run *run)
+{
+	for (size_t i = 0; i < run->trace.summary.spaces_n; i++) {
+		const struct trace_space *space = &run->trace.summary.spaces[i];
+		struct run_row *row =
+			run_row(run, DIMENSION_SPACE, "", space->space ? space->space : "?");
+
+		if (!row)
+			return -EINVAL;
+		put_sums(row, &space->allocated, NULL, space->allocations, space->frees);
+	}
+	return 0;
+}
+
+size_t run_phase_noted(const char *name)
+{
+	const char *notes = strchr(name, '#');
+	size_t length = strlen(name);
+
+	if (!notes || notes == name || !strchr(notes, '='))
+		return length;
+	if (name[length - 1] != '#' && notes[-1] != ':')
+		return length; /* nor is it one that was cut */
+	length = (size_t)(notes - name);
+	return length > 1 && name[length - 1] == ':' ? length - 1 : length;
+}
+
+size_t run_phase_length(const char *name)
+{
+	size_t length = run_phase_noted(name);
+	size_t number = length;
+
+	while (number && name[number - 1] >= '0' && name[number - 1] <= '9')
+		number--;
+	while (number && number < length && strchr(" _-:#", name[number - 1]))
+		number--;
+	return number ? number : length;
+}
+
+static void raise_to(int64_t *value, uint64_t bytes)
+{
+	if (run_known(bytes) > *value)
+		*value = run_known(bytes);
+}
+
+static int add_phases(struct run *run)
+{
+	for (size_t i = 0; i < run->trace.phases_n; i++) {
+		const struct trace_phase *phase = &run->trace.phases[i];
+		char name[SITE_LONGEST];
+		struct run_row *row;
+
+		text_copy_n(name, sizeof(name), phase->name ? phase->name : "?",
+			    run_phase_length(phase->name ? phase->name : "?"));
+		row = run_row(run, DIMENSION_PHASE, "", name);
+		if (!row)
+			return -EINVAL;
+		raise_to(&row->values[COLUMN_ALLOCATED], phase->allocated.peak_bytes);
+		raise_to(&row->values[COLUMN_RESERVED], phase->reserved.peak_bytes);
+	}
+	return 0;
+}
+
+/* --- what no site answers for --- */
+
+static int64_t sum_of(const struct run *run, enum dimension dimension, const char *group,
+		      enum column column)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < run->rows_n; i++) {
+		if (run->rows[i].dimension == (uint8_t)dimension &&
+		    !strcmp(run->rows[i].group, group))
+			run_count(&sum, run->rows[i].values[column]);
+	}
+	return sum;
+}
+
+static int add_rest(struct run *run, const char *group, const int64_t *totals, unsigned columns)
+{
+	for (enum column column = 0; column < COLUMNS; column++) {
+		int64_t rest;
+		struct run_row *row;
+
+		if (!(columns & 1u << column))
+			continue;
+		rest = totals[column];
+		run_count(&rest, -sum_of(run, DIMENSION_SITE, group, column));
+		/* Of bytes none are left over where the summary tells less, or nothing. */
+		if (!rest || (rest < 0 && run_columns[column].bytes))
+			continue;
+		row = run_row(run, DIMENSION_SITE, group, elsewhere);
+		if (!row)
+			return -EINVAL;
+		run_count(&row->values[column], rest);
+	}
+	return 0;
+}
+
+/* Totals are those of the summary; of bytes in all it has none. */
+static int add_rests(struct run *run, int device)
+{
+	int64_t totals[COLUMNS];
+	unsigned columns = run_dimensions[DIMENSION_DEVICE].columns;
+	int error;
+
+	/* Sums of sites are of all devices. */
+	if (device != NO_DEVICE && run->trace.summary.devices_n > 1)
+		columns = 1u << COLUMN_ALLOCATED | 1u << COLUMN_RESERVED;
+	for (enum column column = 0; column < COLUMNS; column++)
+		totals[column] = sum_of(run, DIMENSION_DEVICE, "", column);
+	error = add_rest(run, device_memory, totals, columns);
+	for (size_t i = 0; !error && i < run->rows_n; i++) {
+		if (run->rows[i].dimension != DIMENSION_SPACE ||
+		    !strcmp(run->rows[i].name, "array"))
+			continue;
+		memcpy(totals, run->rows[i].values, sizeof(totals));
+		error = add_rest(run, run->rows[i].name, totals,
+				 run_dimensions[DIMENSION_SPACE].columns);
+	}
+	return error;
+}
+
+int run_open(struct run *run, const char *path, int device)
+{
+	int error;
+
+	memset(run, 0, sizeof(*run));
+	error = trace_open_facts(&run->trace, path);
+	if (error)
+		return error;
+	if (device != NO_DEVICE && !trace_device(&run->trace, device))
+		error = err("%s: has no device %d", path, device);
+	if (!error)
+		error = see_frames(run);
+	if (!error)
+		error = add_sites(run, device);
+	if (!error)
+		error = add_devices(run, device);
+	if (!error)
+		error = add_spaces(run);
+	if (!error)
+		error = add_phases(run);
+	if (!error)
+		error = add_rests(run, device);
+	if (error)
+		run_close(run);
+	return error;
+}
+
+void run_close(struct run *run)
+{
+	trace_close(&run->trace);
+	arena_clear(&run->arena);
+	free(run->rows);
+	free(run->slots);
+	memset(run, 0, sizeof(*run));
+	run->trace.fd = -1;
+}

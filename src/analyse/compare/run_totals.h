@@ -1,0 +1,117 @@
+/*
+ * A run, reduced to what another run is compared with: rows of numbers under names that both have.
+ *
+ * Read from the facts of a trace alone, so it costs the same however many events there are (but for
+ * categories, which are asked for by themselves). Numbers are signed: a difference of two columns
+ * is one too.
+ */
+#ifndef ANALYSE_COMPARE_RUN_TOTALS_H
+#define ANALYSE_COMPARE_RUN_TOTALS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyse/categories/categories.h"
+#include "analyse/trace/trace.h"
+#include "base/mem/arena.h"
+#include "facts/sites.h"
+
+enum column {
+#define COLUMN(id, key, what, brief, bytes) COLUMN_##id,
+#include "analyse/compare/columns.def"
+#undef COLUMN
+	COLUMNS
+};
+
+enum dimension {
+#define DIMENSION(id, key, heading, columns) DIMENSION_##id,
+#include "analyse/compare/group_by.def"
+#undef DIMENSION
+	DIMENSIONS
+};
+
+struct column_row {
+	const char *key, *what, *brief;
+	bool bytes;
+};
+
+struct dimension_row {
+	const char *key, *heading;
+	unsigned columns; /* bit COLUMN_x: it has that column */
+};
+
+extern const struct column_row run_columns[COLUMNS];
+extern const struct dimension_row run_dimensions[DIMENSIONS];
+
+struct run_row {
+	uint8_t dimension; /* enum dimension */
+	const char *name;
+	/*
+	 * Sites and categories: the memory it is in: "device" for what enters the sums of devices.
+	 * Pools and owners: their device, as "0". Else "".
+	 */
+	const char *group;
+	int64_t values[COLUMNS];
+	uint64_t lifetime; /* sites: the longest, ns; TRACE_NONE when nothing was freed */
+	const char *file;  /* sites: the line of the program's own source that holds most; NULL */
+	uint32_t line;
+	uint64_t line_bytes; /* what that line's stack weighs */
+};
+
+/* How categories are told, see analyse/categories/categories.h. */
+enum run_from { RUN_UNTOLD, RUN_BLOCKS, RUN_STACKS };
+
+struct run_category {
+	int device; /* NO_DEVICE: of a space */
+	const char *space, *name;
+	uint64_t peak,
+		exit; /* bytes at the peak of allocated of its device or space, and at exit */
+};
+
+struct run {
+	struct trace trace;
+	struct arena arena;
+	struct site_frame *seen; /* by frame of the trace */
+	struct run_row *rows;
+	size_t rows_n, rows_size;
+	struct run_category *categories; /* none until run_find_categories() */
+	size_t categories_n;
+	uint8_t categories_from; /* enum run_from */
+	uint32_t *slots;         /* hash of (dimension, group, name) -> 1 + row */
+	size_t slots_n;
+};
+
+/*
+ * Opens the trace (or spool, or baseline) at the path, which must outlive the run. `device` narrows
+ * the peaks of sites to one device, NO_DEVICE for all. 0, or -errno with err_text().
+ */
+int run_open(struct run *run, const char *path, int device);
+void run_close(struct run *run);
+
+/*
+ * Finds the categories, for which the events are read: when they are few, or `always`. What does
+ * not tell any (many events, none, a baseline without) has none, which is no error. To be called
+ * once.
+ */
+int run_find_categories(struct run *run, const struct rules *rules, bool always);
+
+/* Makes rows of them, of one device or all: run_find() and gates follow. Two runs can only be
+ * compared by categories that are told alike. */
+int run_add_categories(struct run *run, int device);
+
+const struct run_row *run_find(const struct run *run, enum dimension dimension, const char *group,
+			       const char *name);
+
+/* The name of the site that a stack of the trace belongs to, to SITE_LONGEST bytes. */
+void run_site_name(const struct run *run, uint32_t stack, char *to);
+
+/* "step 3" and "step 4" are one phase, "step": the name without a number at its end, and without
+ * notes that are of one run. */
+size_t run_phase_length(const char *name);
+
+/* How much of a name is there without what XLA notes behind it, which is of one compilation:
+ * "Thunk:#hlo_op=copy.1,unique_hlo_op_id=7#" (TraceMeEncode in its traceme_encode.h). */
+size_t run_phase_noted(const char *name);
+
+#endif

@@ -1,0 +1,240 @@
+/* Facts for advice, and the table of advice. */
+#include "analyse/findings/advice.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/findings/event_scan.h"
+#include "analyse/findings/leaks.h"
+#include "analyse/trace/trace.h"
+#include "codec/pseudo_stacks.h"
+
+static uint64_t known(uint64_t number)
+{
+	return number == TRACE_NONE ? 0 : number;
+}
+
+/* --- facts --- */
+
+static void find_sums(struct facts *facts, const struct trace *trace,
+		      const struct trace_device *device)
+{
+	const struct trace_curve *curve = trace_curve(trace, device->device, NULL);
+	uint64_t reserved = TRACE_NONE;
+
+	facts->device = (uint64_t)device->device;
+	facts->total = known(device->total_bytes);
+	facts->peak = known(device->allocated.peak_bytes);
+	facts->used = known(device->used.peak_bytes);
+	if (!facts->used)
+		facts->used = known(device->reserved.peak_bytes);
+	if (curve)
+		reserved = trace_curve_at(curve, curve->reserved, device->allocated.peak_t);
+	facts->reserved = known(reserved);
+	if (facts->reserved > facts->peak)
+		facts->cached = facts->reserved - facts->peak;
+	facts->ooms = device->ooms;
+	facts->retries = device->retries;
+	facts->plain_allocs = device->allocations;
+	facts->plain_frees = device->frees;
+	for (size_t i = 0; i < device->pools_n; i++) {
+		const struct trace_part *pool = &device->pools[i];
+
+		facts->torch |= pool->name && !strcmp(pool->name, "torch");
+		facts->plain_allocs -= pool->allocations < facts->plain_allocs
+					       ? pool->allocations
+					       : facts->plain_allocs;
+		facts->plain_frees -=
+			pool->frees < facts->plain_frees ? pool->frees : facts->plain_frees;
+	}
+}
+
+/* Where no device was allocated from, growth is held against what was. */
+static void find_space(struct facts *facts, const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
+		uint64_t peak = known(trace->summary.spaces[i].allocated.peak_bytes);
+
+		facts->peak = peak > facts->peak ? peak : facts->peak;
+	}
+}
+
+/* Names of what nobody's call took, or nobody wanted to know of: no stack is missing there. */
+static const char *const by_nature[] = { PSEUDO_GRAPH_MEMORY, PSEUDO_NOT_SAMPLED };
+
+/* Bytes without code are booked under a name alone, or under no frame at all. */
+static bool is_stackless(const struct trace *trace, const struct trace_stack *stack)
+{
+	const struct trace_frame *frame;
+
+	if (!stack->frames_n)
+		return true;
+	frame = &trace->frames[stack->frames[0]];
+	if (stack->frames_n > 1 || !trace_frame_named(frame))
+		return false;
+	for (size_t i = 0; i < sizeof(by_nature) / sizeof(by_nature[0]); i++) {
+		if (frame->function && !strcmp(frame->function, by_nature[i]))
+			return false;
+	}
+	return true;
+}
+
+static void find_parts(struct facts *facts, const struct trace *trace,
+		       const struct trace_device *device)
+{
+	const struct trace_peak *peak = trace_peak(trace, device->device, NULL, TRACE_ALLOCATED);
+
+	for (size_t i = 0; peak && i < peak->stacks_n; i++) {
+		const struct trace_share *share = &peak->stacks[i];
+		const char *held = leaks_held(trace, share->stack);
+
+		if (held && !strcmp(held, "cuBLAS workspace"))
+			facts->workspace += share->bytes;
+		if (is_stackless(trace, &trace->stacks[share->stack]))
+			facts->stackless += share->bytes;
+	}
+}
+
+static void find_process(struct facts *facts, const struct trace *trace)
+{
+	facts->python = trace->environment.python != NULL;
+	facts->ended = trace->process.exit == TRACE_EXIT;
+	facts->recorded = trace->capture.events_recorded;
+	facts->dropped = trace_crowded_out(&trace->capture);
+	facts->events = facts->max_events = facts->recorded + facts->dropped;
+	for (size_t i = 0; i < trace->environment.settings_n; i++) {
+		const char *value = trace->environment.settings[i].value;
+
+		facts->expandable |= value && strstr(value, "expandable_segments:True");
+	}
+	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
+		const struct trace_space *space = &trace->summary.spaces[i];
+
+		if (space->space && !strcmp(space->space, "pinned"))
+			facts->pinned = known(space->allocated.peak_bytes);
+	}
+}
+
+/* Calls that give and take from a stream-ordered pool end in "Async", or in its twin's
+ * "Async_ptsz". */
+static bool is_driver_call(const char *api)
+{
+	static const char *const begin[] = {
+#define DRIVER_CALL(name) name,
+#include "analyse/findings/driver_calls.def"
+#undef DRIVER_CALL
+	};
+
+	if (strstr(api, "Async"))
+		return false;
+	for (size_t i = 0; i < sizeof(begin) / sizeof(begin[0]); i++) {
+		if (!strncmp(api, begin[i], strlen(begin[i])))
+			return true;
+	}
+	return false;
+}
+
+static void find_calls(struct facts *facts, const struct trace *trace)
+{
+	facts->run = known(trace->process.duration_ns);
+	for (size_t i = 0; i < trace->calls_n; i++) {
+		const struct trace_call *call = &trace->calls[i];
+
+		if (!call->api || !is_driver_call(call->api))
+			continue;
+		facts->driver_calls += call->calls;
+		facts->driver_time += call->total_ns;
+		if (call->max_ns > facts->driver_long)
+			facts->driver_long = call->max_ns;
+	}
+}
+
+static void find_temporaries(struct facts *facts, const struct trace *trace,
+			     const struct trace_device *device, const struct survey *survey)
+{
+	size_t i = device ? (size_t)(device - trace->summary.devices) : 0;
+
+	if (!device || !survey_knows_peak(survey, trace, i))
+		return;
+	facts->temporaries = survey->devices[i].at_peak;
+	facts->temporary = survey->devices[i].largest;
+	if (survey->devices[i].largest_site < trace->sites_n)
+		trace_site_text(trace, survey->devices[i].largest_site, facts->temporary_site,
+				FACTS_WORDS);
+}
+
+/* "`step #`", "64th of the run" */
+static void step_text(const struct survey *survey, char *to, size_t size)
+{
+	if (survey->steps.name)
+		snprintf(to, size, "`%s`", survey->steps.name);
+	else
+		snprintf(to, size, "%lluth of the run", (unsigned long long)survey->steps.count);
+}
+
+void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
+		const struct survey *survey, const struct leaks *leaks)
+{
+	*facts = (struct facts){ 0 };
+	find_process(facts, trace);
+	find_calls(facts, trace);
+	if (device) {
+		find_sums(facts, trace, device);
+		find_parts(facts, trace, device);
+	}
+	if (!facts->peak)
+		find_space(facts, trace);
+	if (survey) {
+		find_temporaries(facts, trace, device, survey);
+		facts->reserves = survey->reserves;
+		facts->releases = survey->releases;
+		if (survey->reserves > survey->releases)
+			facts->segments = survey->reserves - survey->releases;
+		facts->growing = survey->growth_n;
+	}
+	if (survey && survey->growth_n) {
+		const struct survey_growth *first = &survey->growth[0];
+
+		facts->growth = (uint64_t)(first->trend.slope + 0.5);
+		facts->grown = first->trend.bytes;
+		trace_site_text(trace, first->site, facts->growth_site, FACTS_WORDS);
+		step_text(survey, facts->step, FACTS_WORDS);
+	}
+	facts->leak = leaks->bytes;
+	facts->leak_blocks = leaks->blocks;
+	if (leaks->count)
+		trace_site_text(trace, leaks->list[0].site, facts->leak_site, FACTS_WORDS);
+}
+
+/* --- rules --- */
+
+bool advice_applies(enum advice advice, const struct facts *f)
+{
+	switch (advice) {
+#define ADVICE(name, condition, text) \
+	case ADVICE_##name:           \
+		return (condition);
+#include "analyse/findings/advice.def"
+#undef ADVICE
+	default:
+		return false;
+	}
+}
+
+static const struct {
+	const char *name, *text;
+} rules[] = {
+#define ADVICE(name, condition, text) { #name, text },
+#include "analyse/findings/advice.def"
+#undef ADVICE
+};
+
+const char *advice_name(enum advice advice)
+{
+	return rules[advice].name;
+}
+
+const char *advice_text(enum advice advice)
+{
+	return rules[advice].text;
+}

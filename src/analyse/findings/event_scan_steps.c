@@ -1,0 +1,174 @@
+/*
+ * The steps of a program, at whose ends its memory is compared: phases of one name, or else
+ * windows.
+ *
+ * "step 17" and "step 18" are of one name. Of the names whose phases fill the most time the one
+ * with the most phases is taken: steps rather than the epochs around them or the parts inside.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/findings/event_scan_parts.h"
+#include "base/mem/hash.h"
+#include "base/mem/map.h"
+
+enum {
+	WINDOWS = 64,
+	WINDOW_LEAST = 16, /* events of a window, or there is nothing to compare */
+	NAME = 128,
+};
+
+struct group {
+	uint64_t count, total_ns;
+	uint32_t first; /* phase */
+};
+
+/* "step 17" -> "step #"; the length. */
+static size_t without_numbers(const char *name, char *to, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; name && name[i] && used + 1 < size; i++) {
+		bool digit = isdigit((unsigned char)name[i]);
+
+		if (digit && i && isdigit((unsigned char)name[i - 1]))
+			continue;
+		to[used] = name[i];
+		if (digit)
+			to[used] = '#';
+		used++;
+	}
+	to[used] = '\0';
+	return used;
+}
+
+static uint64_t group_key(const struct trace_phase *phase)
+{
+	char name[NAME];
+	size_t length = without_numbers(phase->name, name, sizeof(name));
+	uint64_t key = hash_bytes(name, length);
+
+	return phase->domain ? hash_mix(key, hash_bytes(phase->domain, strlen(phase->domain)))
+			     : key;
+}
+
+static bool is_better(const struct group *group, const struct group *best, uint64_t longest)
+{
+	if (group->count < GROWTH_LEAST || group->total_ns < longest / 2)
+		return false;
+	if (!best || group->count != best->count)
+		return !best || group->count > best->count;
+	return group->total_ns > best->total_ns;
+}
+
+/* The group of each phase goes to `of`. NULL without one that will do; *error as well. */
+static const struct group *find_group(const struct trace *trace, struct group *groups, uint32_t *of,
+				      int *error)
+{
+	const struct group *best = NULL;
+	struct map known = { NULL, 0 };
+	uint64_t longest = 0;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < trace->phases_n; i++) {
+		const struct trace_phase *phase = &trace->phases[i];
+		uint64_t key = group_key(phase);
+		uint32_t id = map_get(&known, key);
+
+		if (!id) {
+			id = ++count;
+			groups[id - 1].first = i;
+			if (!map_put(&known, key, id)) {
+				*error = -ENOMEM;
+				break;
+			}
+		}
+		of[i] = id - 1;
+		if (phase->end == TRACE_NONE || phase->end < phase->start)
+			continue;
+		groups[id - 1].count++;
+		groups[id - 1].total_ns += phase->end - phase->start;
+	}
+	map_clear(&known);
+	for (uint32_t i = 0; i < count; i++) {
+		if (groups[i].count >= GROWTH_LEAST && groups[i].total_ns > longest)
+			longest = groups[i].total_ns;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (is_better(&groups[i], best, longest))
+			best = &groups[i];
+	}
+	return best;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a;
+	uint64_t y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The ends of the group's phases, by time, of which each stride-th stays. */
+static int take_ends(struct survey *survey, const struct group *group, const uint32_t *of,
+		     uint32_t number, size_t most)
+{
+	const struct trace *trace = survey->own->trace;
+	struct survey_steps *steps = &survey->steps;
+	char name[NAME];
+	uint64_t *ends = calloc(group->count, sizeof(*ends));
+	size_t count = 0;
+
+	if (!ends)
+		return -ENOMEM;
+	without_numbers(trace->phases[group->first].name, name, sizeof(name));
+	for (size_t i = 0; i < trace->phases_n; i++) {
+		const struct trace_phase *phase = &trace->phases[i];
+
+		if (of[i] == number && phase->end != TRACE_NONE && phase->end >= phase->start)
+			ends[count++] = phase->end;
+	}
+	qsort(ends, count, sizeof(*ends), by_time);
+	steps->count = count;
+	steps->stride = (count + most - 1) / most;
+	for (size_t i = steps->stride - 1; i < count; i += steps->stride)
+		ends[steps->values++] = ends[i];
+	steps->ends = ends;
+	steps->name = arena_text(&survey->own->trace->arena, name, strlen(name));
+	return steps->name ? 0 : -ENOMEM;
+}
+
+static void take_windows(struct survey *survey, size_t most)
+{
+	const struct trace_capture *capture = &survey->own->trace->capture;
+	uint64_t events = capture->events_recorded + capture->events_dropped;
+	size_t windows = most < WINDOWS ? most : WINDOWS;
+
+	survey->own->window = events / windows;
+	if (survey->own->window < WINDOW_LEAST)
+		return;
+	survey->steps.count = survey->steps.values = windows;
+	survey->steps.stride = 1;
+}
+
+int survey_choose_steps(struct survey *survey, size_t most)
+{
+	const struct trace *trace = survey->own->trace;
+	struct group *groups = calloc(trace->phases_n + 1, sizeof(*groups));
+	uint32_t *of = calloc(trace->phases_n + 1, sizeof(*of));
+	const struct group *best;
+	int error = groups && of ? 0 : -ENOMEM;
+
+	if (!error) {
+		best = find_group(trace, groups, of, &error);
+		if (!error && best)
+			error = take_ends(survey, best, of, (uint32_t)(best - groups), most);
+		else if (!error)
+			take_windows(survey, most);
+	}
+	free(groups);
+	free(of);
+	return error;
+}

@@ -1,0 +1,141 @@
+/* Leaks: what lives at the end and is nobody's on purpose. */
+#include "analyse/findings/leaks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/findings/suppressions.h"
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
+#include "base/text/text.h"
+
+static const struct {
+	const char *part, *what;
+} held_rows[] = {
+#define HELD(part, what) { part, what },
+#include "analyse/findings/expected_leaks.def"
+#undef HELD
+};
+
+static const char *held_by(const struct trace *trace, const struct trace_frame *frame)
+{
+	const char *module =
+		frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
+
+	for (size_t i = 0; i < sizeof(held_rows) / sizeof(held_rows[0]); i++) {
+		const char *part = held_rows[i].part;
+
+		if (!strncmp(part, "lib", 3)
+			    ? module && !strncmp(text_base(module), part, strlen(part))
+			    : frame->function && strstr(frame->function, part))
+			return held_rows[i].what;
+	}
+	return NULL;
+}
+
+const char *leaks_held(const struct trace *trace, uint32_t number)
+{
+	const struct trace_stack *stack = &trace->stacks[number];
+	const char *what = NULL;
+
+	for (size_t i = 0; !what && i < stack->frames_n; i++) {
+		const struct trace_frame *frame = &trace->frames[stack->frames[i]];
+
+		/* What the program's Python does beneath is no business of the library's. */
+		if (frame->language == TRACE_PYTHON)
+			break;
+		what = held_by(trace, frame);
+	}
+	return what;
+}
+
+/* --- by site --- */
+
+static void add_stack(struct leaks *leaks, struct leak *leak, const struct trace *trace,
+		      uint32_t number, struct suppressions *suppressions)
+{
+	const struct trace_stack *stack = &trace->stacks[number];
+
+	if (!stack->live_bytes)
+		return;
+	if (leaks_held(trace, number)) {
+		leaks->held += stack->live_bytes;
+		return;
+	}
+	if (suppressions && suppressions_fit(suppressions, trace, number)) {
+		leaks->suppressed += stack->live_bytes;
+		return;
+	}
+	leak->bytes += stack->live_bytes;
+	leak->count += stack->live_count;
+	leak->allocations += stack->allocations;
+	leak->frees += stack->frees;
+	if (stack->live_bytes > leak->most) {
+		leak->most = stack->live_bytes;
+		leak->stack = number;
+	}
+}
+
+/* Without figures all that is known is the site's sum. */
+static void add_site(struct leaks *leaks, struct leak *leak, const struct trace *trace,
+		     const struct trace_site *site, struct suppressions *suppressions)
+{
+	bool held = true;
+	bool suppressed = false;
+
+	for (size_t i = 0; i < site->stacks_n; i++) {
+		held = held && leaks_held(trace, site->stacks[i]);
+		if (suppressions && site->live_bytes)
+			suppressed |= suppressions_fit(suppressions, trace, site->stacks[i]);
+	}
+	leak->stack = site->stacks_n ? site->stacks[0] : UINT32_MAX;
+	if (held && site->stacks_n)
+		leaks->held += site->live_bytes;
+	else if (suppressed)
+		leaks->suppressed += site->live_bytes;
+	else
+		leak->bytes = leak->most = site->live_bytes;
+	if (leak->bytes)
+		leak->count = site->allocations > site->frees ? site->allocations - site->frees : 0;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct leak *x = a;
+	const struct leak *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->site < y->site ? -1 : x->site > y->site;
+}
+
+int leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions)
+{
+	bool figures = trace_has_figures(trace);
+
+	*leaks = (struct leaks){ .list = calloc(trace->sites_n + 1, sizeof(*leaks->list)) };
+	if (!leaks->list)
+		return err_no_memory(trace->path);
+	for (uint32_t i = 0; i < trace->sites_n; i++) {
+		const struct trace_site *site = &trace->sites[i];
+		struct leak leak = { .site = i, .stack = UINT32_MAX };
+
+		for (size_t k = 0; figures && k < site->stacks_n; k++)
+			add_stack(leaks, &leak, trace, site->stacks[k], suppressions);
+		if (!figures)
+			add_site(leaks, &leak, trace, site, suppressions);
+		if (!leak.bytes)
+			continue;
+		leaks->bytes += leak.bytes;
+		leaks->blocks += leak.count;
+		leaks->list[leaks->count++] = leak;
+	}
+	qsort(leaks->list, leaks->count, sizeof(*leaks->list), by_bytes);
+	return 0;
+}
+
+void leaks_clear(struct leaks *leaks)
+{
+	free(leaks->list);
+	*leaks = (struct leaks){ 0 };
+}

@@ -1,0 +1,350 @@
+/* The steps of a training loop, found in the allocations. */
+#include "analyse/findings/steps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/findings/steps_parts.h"
+#include "analyse/input/error.h"
+
+enum {
+	STEPS_LEAST = 5,  /* fewer prove no period */
+	STACKS_LEAST = 3, /* that agree */
+	TRIED = 16,       /* counts, those of most allocations first */
+	LEADERS = 4,      /* stacks of a count whose allocations may begin the steps */
+	REGULAR = 60,     /* percent */
+	VERY_REGULAR = 90,
+};
+
+/* A block is born, or, of no stack, freed. */
+struct change {
+	uint64_t seq, bytes;
+	uint32_t stack; /* NO_STACK */
+};
+
+enum { NO_STACK = UINT32_MAX };
+
+struct finder {
+	struct change *changes; /* allocations with a stack, and frees, in order */
+	size_t changes_n, size;
+	uint32_t *count;                /* by stack: its allocations */
+	uint32_t *seen;                 /* by stack: in this step */
+	uint32_t *steps_in, *births_in; /* by stack: in how many steps, and how often in these */
+	uint32_t *sharing;              /* by count: how many stacks have it */
+	size_t stacks;
+	uint64_t *starts; /* seq of the first of each step */
+	size_t steps;
+	uint64_t end; /* seq of the last of the last step */
+};
+
+static int add_change(void *context, const struct trace_event *event)
+{
+	struct finder *finder = context;
+	bool born = event->op == EVENT_ALLOC && event->stack < finder->stacks;
+
+	if (!born && event->op != EVENT_FREE)
+		return 0;
+	if (finder->changes_n == finder->size) {
+		size_t size = finder->size * 2 + 1024;
+		struct change *changes =
+			reallocarray(finder->changes, size, sizeof(*finder->changes));
+
+		if (!changes)
+			return err("no memory left");
+		finder->changes = changes;
+		finder->size = size;
+	}
+	finder->changes[finder->changes_n++] =
+		(struct change){ event->seq, event->size,
+				 born ? (uint32_t)event->stack : NO_STACK };
+	if (born)
+		finder->count[event->stack]++;
+	return 0;
+}
+
+int steps_read(const char *path, steps_take_fn *take, void *context)
+{
+	struct trace_event event;
+	struct trace again;
+	int more = 1;
+	int error = trace_open(&again, path);
+
+	if (error)
+		return error;
+	while (!error && (more = trace_next(&again, &event)) == 1)
+		error = take(context, &event);
+	trace_close(&again);
+	return error ? error : more;
+}
+
+/* How many allocations the stacks with n each have. */
+static uint64_t covered(const struct finder *finder, uint32_t n)
+{
+	return (uint64_t)n * finder->sharing[n];
+}
+
+/* Of the counts that were not tried yet the one whose stacks allocate most; 0 for none. */
+static uint32_t next_count(const struct finder *finder)
+{
+	uint32_t best = 0;
+
+	for (uint32_t n = STEPS_LEAST; n <= finder->changes_n; n++) {
+		if (finder->sharing[n] >= STACKS_LEAST &&
+		    (!best || covered(finder, n) > covered(finder, best)))
+			best = n;
+	}
+	return best;
+}
+
+/*
+ * Are all stacks of a count there, but for one or one in ten? Some have as many allocations by
+ * chance, such as the parameters of a model that is as deep as the training is long.
+ */
+static bool are_most(size_t members, size_t all)
+{
+	return members >= STACKS_LEAST && members + 1 + all / 10 >= all;
+}
+
+/* Starts of steps, with the births of `first`: when stacks with n each come in turns in most steps.
+ */
+static bool find_turns_of(struct finder *finder, uint32_t n, uint32_t first)
+{
+	uint32_t members = 0;
+	size_t whole = 0;
+
+	finder->steps = 0;
+	for (size_t i = 0; i < finder->stacks; i++)
+		finder->seen[i] = 0;
+	for (size_t i = 0; i < finder->changes_n; i++) {
+		const struct change *birth = &finder->changes[i];
+
+		if (birth->stack == NO_STACK || finder->count[birth->stack] != n)
+			continue;
+		if (birth->stack == first) {
+			whole += finder->steps && are_most(members, finder->sharing[n]);
+			members = 0;
+			finder->starts[finder->steps++] = birth->seq;
+		}
+		if (!finder->steps)
+			continue;
+		if (finder->seen[birth->stack] != finder->steps) {
+			finder->seen[birth->stack] = (uint32_t)finder->steps;
+			members++;
+		}
+		finder->end = birth->seq;
+	}
+	whole += are_most(members, finder->sharing[n]);
+	return whole * 10 >= finder->steps * 9;
+}
+
+static bool find_turns(struct finder *finder, uint32_t n)
+{
+	uint32_t tried[LEADERS];
+	unsigned count = 0;
+
+	for (size_t i = 0; i < finder->changes_n && count < LEADERS; i++) {
+		uint32_t stack = finder->changes[i].stack;
+		bool again = stack == NO_STACK || finder->count[stack] != n;
+
+		for (unsigned k = 0; k < count && !again; k++)
+			again = tried[k] == stack;
+		if (again)
+			continue;
+		tried[count++] = stack;
+		if (find_turns_of(finder, n, stack))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A step gives back about what it takes: in most of them at least half as much is freed as is
+ * born. The layers of a model that is being built give nothing, those inside a step wait for its
+ * end.
+ */
+static bool gives_back(const struct finder *finder)
+{
+	uint64_t born = 0;
+	uint64_t freed = 0;
+	size_t good = 0;
+	size_t step = 0; /* 1 + that which is open */
+
+	for (size_t i = 0; i < finder->changes_n; i++) {
+		const struct change *change = &finder->changes[i];
+
+		if (step < finder->steps && change->seq == finder->starts[step]) {
+			good += step && freed >= born / 2;
+			born = freed = 0;
+			step++;
+		}
+		if (change->stack == NO_STACK)
+			freed += change->bytes;
+		else
+			born += change->bytes;
+	}
+	good += freed >= born / 2;
+	return good * 2 > finder->steps;
+}
+
+/*
+ * Steps are alike: what allocates about as often as there are steps, or oftener, does so in nearly
+ * each of them. Of calls in no order it does not, however often they come.
+ */
+static bool are_alike(struct finder *finder, uint32_t n)
+{
+	uint64_t all = 0;
+	uint64_t present = 0; /* of all births in all steps, were each stack's spread evenly */
+	uint32_t step = 0;
+
+	memset(finder->seen, 0, finder->stacks * sizeof(*finder->seen));
+	memset(finder->steps_in, 0, finder->stacks * sizeof(*finder->steps_in));
+	memset(finder->births_in, 0, finder->stacks * sizeof(*finder->births_in));
+	for (size_t i = 0; i < finder->changes_n; i++) {
+		const struct change *change = &finder->changes[i];
+
+		if (step < finder->steps && change->seq == finder->starts[step])
+			step++;
+		if (!step || change->stack == NO_STACK || change->seq > finder->end)
+			continue;
+		finder->births_in[change->stack]++;
+		finder->steps_in[change->stack] += finder->seen[change->stack] != step;
+		finder->seen[change->stack] = step;
+	}
+	for (size_t i = 0; i < finder->stacks; i++) {
+		if (finder->births_in[i] < n / 2)
+			continue;
+		all += (uint64_t)finder->births_in[i] * n;
+		present += (uint64_t)finder->births_in[i] * finder->steps_in[i];
+	}
+	return present * 4 >= all * 3;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a;
+	uint64_t y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* How much of the way, in percent, are steps of at most twice the median length? Or -ENOMEM. */
+static int regularity(const struct finder *finder)
+{
+	size_t n = finder->steps - 1;
+	uint64_t *lengths;
+	uint64_t like = 0;
+	uint64_t whole;
+
+	if (finder->steps < STEPS_LEAST)
+		return 0;
+	whole = finder->starts[n] - finder->starts[0];
+	lengths = calloc(n, sizeof(*lengths));
+	if (!lengths)
+		return err("no memory left");
+	for (size_t i = 0; i < n; i++)
+		lengths[i] = finder->starts[i + 1] - finder->starts[i];
+	qsort(lengths, n, sizeof(*lengths), by_number);
+	for (size_t i = 0; i < n && lengths[i] <= 2 * lengths[n / 2]; i++)
+		like += lengths[i];
+	free(lengths);
+	return whole ? (int)(like * 100 / whole) : 0;
+}
+
+/* The regularity of n steps, which finder then has; 0 if there are none, or -ENOMEM. */
+static int try_count(struct finder *finder, uint32_t n)
+{
+	int percent = 0;
+
+	if (find_turns(finder, n) && gives_back(finder) && are_alike(finder, n))
+		percent = regularity(finder);
+	return percent >= 0 && percent < REGULAR ? 0 : percent;
+}
+
+/*
+ * The loop around another one, such as that of an optimizer over its parameters: n is a multiple of
+ * its count. 0 for none.
+ */
+static uint32_t count_around(const struct finder *finder, uint32_t n)
+{
+	uint32_t best = 0;
+
+	for (uint32_t m = STEPS_LEAST; m <= n / 2; m++) {
+		if (n % m == 0 && finder->sharing[m] >= STACKS_LEAST &&
+		    finder->sharing[m] >= finder->sharing[n] / 2 &&
+		    (!best || finder->sharing[m] > finder->sharing[best]))
+			best = m;
+	}
+	return best;
+}
+
+/* n was found: it stays, unless something else takes place between its steps, in a loop around. */
+static int look_around(struct finder *finder, uint32_t n, int percent)
+{
+	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;
+	int found = around ? try_count(finder, around) : 0;
+
+	if (!found)
+		return try_count(finder, n);
+	return found;
+}
+
+/* 1 when steps were found, 0, or -ENOMEM. */
+static int find_steps(struct finder *finder)
+{
+	finder->sharing = calloc(finder->changes_n + 1, sizeof(*finder->sharing));
+	finder->starts = calloc(finder->changes_n + 1, sizeof(*finder->starts));
+	if (!finder->count || !finder->sharing || !finder->starts)
+		return err("no memory left");
+	for (size_t i = 0; i < finder->stacks; i++)
+		finder->sharing[finder->count[i]]++;
+	for (unsigned i = 0; i < TRIED; i++) {
+		uint32_t n = next_count(finder);
+		int found = n ? try_count(finder, n) : 0;
+
+		if (found > 0)
+			found = look_around(finder, n, found);
+		if (found || !n)
+			return found < 0 ? found : found > 0;
+		finder->sharing[n] = 0;
+	}
+	return 0;
+}
+
+int steps_infer(struct trace *trace)
+{
+	struct finder finder = { .stacks = trace->stacks_n };
+	int found;
+
+	if (!trace->stacks_n || trace->once)
+		return 0;
+	finder.count = calloc(finder.stacks, sizeof(*finder.count));
+	finder.seen = calloc(finder.stacks, sizeof(*finder.seen));
+	finder.steps_in = calloc(finder.stacks, sizeof(*finder.steps_in));
+	finder.births_in = calloc(finder.stacks, sizeof(*finder.births_in));
+	found = finder.count && finder.seen && finder.steps_in && finder.births_in
+			? steps_read(trace->path, add_change, &finder)
+			: err("no memory left");
+	if (!found)
+		found = find_steps(&finder);
+	if (found == 1)
+		found = steps_put(trace,
+				  &(struct steps_found){ finder.starts, finder.steps, finder.end });
+	free(finder.changes);
+	free(finder.count);
+	free(finder.seen);
+	free(finder.steps_in);
+	free(finder.births_in);
+	free(finder.sharing);
+	free(finder.starts);
+	return found;
+}
+
+int steps_infer_if_few(struct trace *trace)
+{
+	const struct trace_capture *capture = &trace->capture;
+
+	if (capture->events_recorded > TRACE_FEW || capture->events_dropped)
+		return 0;
+	return steps_infer(trace);
+}

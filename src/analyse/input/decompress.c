@@ -1,0 +1,279 @@
+/* The bytes of a file as they were before it was compressed. */
+#include "analyse/input/decompress.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+#include "analyse/input/limits.h"
+#include "base/text/fd.h"
+
+enum {
+	BLOCK = 1 << 17,
+	GZIP_WINDOW = 15 + 16, /* any, and a gzip header (zlib.h, inflateInit2) */
+};
+
+struct unpack {
+	z_stream gzip;
+#ifdef HAVE_ZSTD
+	ZSTD_DStream *zstd;
+#endif
+	char block[BLOCK];
+	size_t used, at;  /* of the block: there, and taken */
+	bool ended;       /* the file */
+	bool between;     /* members or frames: here it may end */
+	uint64_t in, out; /* bytes read from the file, and handed on */
+	int error;
+};
+
+/* RFC 1952 and RFC 8878, whose frames may begin with one to be skipped. */
+static enum pack_kind kind_of(const char *begin, size_t length)
+{
+	if (length >= 2 && !memcmp(begin, "\x1f\x8b", 2))
+		return PACK_GZIP;
+	if (length == 4 && (!memcmp(begin, "\x28\xb5\x2f\xfd", 4) ||
+			    ((begin[0] & 0xf0) == 0x50 && !memcmp(begin + 1, "\x2a\x4d\x18", 3))))
+		return PACK_ZSTD;
+	return PACK_NONE;
+}
+
+/* --- gzip --- */
+
+/* Behind a member: another one, or nothing but zeros, which tapes are filled with. */
+static int gzip_next(struct unpack *unpack)
+{
+	while (unpack->at < unpack->used && !unpack->block[unpack->at])
+		unpack->at++;
+	if (unpack->at == unpack->used)
+		return 0;
+	unpack->between = false;
+	return inflateReset(&unpack->gzip) == Z_OK ? 0 : -EBADMSG;
+}
+
+static int gzip_read(struct unpack *unpack, char *bytes, size_t size, size_t *got)
+{
+	z_stream *stream = &unpack->gzip;
+	int result;
+
+	if (unpack->between) {
+		int error = gzip_next(unpack);
+
+		if (error || unpack->between)
+			return error;
+	}
+	stream->next_in = (Bytef *)unpack->block + unpack->at;
+	stream->avail_in = (uInt)(unpack->used - unpack->at);
+	stream->next_out = (Bytef *)bytes;
+	stream->avail_out = (uInt)size;
+	result = inflate(stream, Z_NO_FLUSH);
+	unpack->at = unpack->used - stream->avail_in;
+	*got = size - stream->avail_out;
+	unpack->between = result == Z_STREAM_END;
+	if (result == Z_MEM_ERROR)
+		return -ENOMEM;
+	/* Without progress there is more to read, or an end too early: source_read() sees to it. */
+	return result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR ? 0 : -EBADMSG;
+}
+
+/* --- zstd --- */
+
+#ifdef HAVE_ZSTD
+static int zstd_start(struct unpack *unpack)
+{
+	unpack->zstd = ZSTD_createDStream();
+	return unpack->zstd ? 0 : -ENOMEM;
+}
+
+static int zstd_read(struct unpack *unpack, void *bytes, size_t size, size_t *got)
+{
+	ZSTD_inBuffer in = { unpack->block, unpack->used, unpack->at };
+	ZSTD_outBuffer out = { bytes, size, 0 };
+	size_t left;
+
+	if (unpack->between && in.pos == in.size)
+		return 0;
+	left = ZSTD_decompressStream(unpack->zstd, &out, &in);
+	unpack->at = in.pos;
+	*got = out.pos;
+	unpack->between = !left;
+	return ZSTD_isError(left) ? -EBADMSG : 0;
+}
+
+static void zstd_end(struct unpack *unpack)
+{
+	ZSTD_freeDStream(unpack->zstd);
+}
+#else
+static int zstd_start(struct unpack *unpack)
+{
+	(void)unpack;
+	return -ENOTSUP;
+}
+
+static int zstd_read(struct unpack *unpack, void *bytes, size_t size, size_t *got)
+{
+	(void)unpack, (void)bytes, (void)size, (void)got;
+	return -ENOTSUP;
+}
+
+static void zstd_end(struct unpack *unpack)
+{
+	(void)unpack;
+}
+#endif
+
+/* --- either --- */
+
+void source_open(struct source *source, int fd)
+{
+	*source = (struct source){ .fd = fd };
+}
+
+void source_close(struct source *source)
+{
+	struct unpack *unpack = source->unpack;
+
+	if (unpack && source->kind == PACK_GZIP)
+		inflateEnd(&unpack->gzip);
+	else if (unpack)
+		zstd_end(unpack);
+	free(unpack);
+	*source = (struct source){ .fd = -1 };
+}
+
+static int start(struct source *source)
+{
+	struct unpack *unpack = calloc(1, sizeof(*unpack));
+	ssize_t more;
+	int result;
+
+	if (!unpack)
+		return -ENOMEM;
+	source->unpack = unpack;
+	if (source->kind == PACK_ZSTD) {
+		unpack->error = zstd_start(unpack);
+	} else {
+		result = inflateInit2(&unpack->gzip, GZIP_WINDOW);
+		unpack->error = result == Z_OK ? 0 : -ENOMEM;
+	}
+	/* All at once: given its magic alone, zstd 1.5.4 takes what follows for a frame of its own.
+	 */
+	memcpy(unpack->block, source->begin, source->begun);
+	more = fd_read_all(source->fd, unpack->block + source->begun, BLOCK - source->begun);
+	if (more < 0)
+		unpack->error = (int)more;
+	unpack->used = source->begun + (more > 0 ? (size_t)more : 0);
+	unpack->in = unpack->used;
+	return unpack->error;
+}
+
+static int look(struct source *source)
+{
+	ssize_t length = fd_read_all(source->fd, source->begin, sizeof(source->begin));
+
+	if (length < 0)
+		return (int)length;
+	source->looked = true;
+	source->begun = (size_t)length;
+	source->kind = kind_of(source->begin, source->begun);
+	return source->kind ? start(source) : 0;
+}
+
+/* Reads on when all that was read has been taken. */
+static int fill(struct source *source)
+{
+	struct unpack *unpack = source->unpack;
+	ssize_t length;
+
+	if (unpack->at < unpack->used || unpack->ended)
+		return 0;
+	length = fd_read_all(source->fd, unpack->block, sizeof(unpack->block));
+	if (length < 0)
+		return (int)length;
+	unpack->at = 0;
+	unpack->used = (size_t)length;
+	unpack->in += (uint64_t)length;
+	unpack->ended = !length;
+	return 0;
+}
+
+static ssize_t read_unpacked(struct source *source, char *bytes, size_t size)
+{
+	struct unpack *unpack = source->unpack;
+	size_t total = 0;
+
+	while (total < size && !unpack->error) {
+		size_t part = size - total < BLOCK ? size - total : BLOCK;
+		size_t before;
+		size_t got = 0;
+
+		unpack->error = fill(source);
+		if (unpack->error)
+			break;
+		before = unpack->at;
+		unpack->error = source->kind == PACK_GZIP
+					? gzip_read(unpack, bytes + total, part, &got)
+					: zstd_read(unpack, bytes + total, part, &got);
+		total += got;
+		unpack->out += got;
+		if (unpack->out > LIMITS_UNPACKED && unpack->out / LIMITS_RATIO > unpack->in &&
+		    limits_hold())
+			unpack->error = -EFBIG;
+		if (got || unpack->at > before || !unpack->ended || unpack->error)
+			continue;
+		if (!unpack->between)
+			unpack->error = -ENODATA;
+		break;
+	}
+	return total || !unpack->error ? (ssize_t)total : unpack->error;
+}
+
+/* Of a file that is not compressed: what was looked at, then the rest as it is. */
+static ssize_t read_plain(struct source *source, char *bytes, size_t size)
+{
+	size_t part = source->begun - source->given;
+	ssize_t length;
+
+	if (part > size)
+		part = size;
+	memcpy(bytes, source->begin + source->given, part);
+	source->given += part;
+	length = fd_read_all(source->fd, bytes + part, size - part);
+	return length < 0 ? length : (ssize_t)part + length;
+}
+
+ssize_t source_read(struct source *source, char *bytes, size_t size)
+{
+	int error = source->looked ? 0 : look(source);
+
+	if (error)
+		return error;
+	return source->unpack ? read_unpacked(source, bytes, size)
+			      : read_plain(source, bytes, size);
+}
+
+const char *source_why(const struct source *source, int error)
+{
+	switch (error) {
+	case -ENODATA:
+		return source->kind == PACK_GZIP ? "truncated: its gzip data ends too early"
+						 : "truncated: its zstd data ends too early";
+	case -EBADMSG:
+		return source->kind == PACK_GZIP ? "its gzip data is corrupt"
+						 : "its zstd data is corrupt, or wants a window of "
+						   "more than 128 MiB";
+	case -EFBIG:
+		return "unpacks to more than 100 times its size, as no recording "
+		       "does: " LIMITS_LIFT;
+	case -ENOTSUP:
+		return "is compressed with zstd, which this memtrace was built without: "
+		       "zstdcat FILE | memtrace report -";
+	default:
+		return strerror(-error);
+	}
+}

@@ -1,0 +1,43 @@
+/*
+ * The bytes of a file as they were before it was compressed.
+ *
+ * What it is compressed with is known by its first bytes, never by its name; what is not compressed
+ * passes as it is. Members and frames that follow one another are one stream, as for zcat and
+ * zstdcat. Memory is bounded, however much comes out.
+ */
+#ifndef ANALYSE_INPUT_DECOMPRESS_H
+#define ANALYSE_INPUT_DECOMPRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/text/pack.h"
+
+struct unpack;
+
+struct source {
+	int fd;
+	bool looked; /* at the first bytes */
+	char begin[4];
+	size_t begun, given;   /* of begin: there, and handed on already */
+	enum pack_kind kind;   /* good once something was read */
+	struct unpack *unpack; /* NULL when it is not compressed */
+};
+
+/* Reads from fd, from where it stands; it stays the caller's. */
+void source_open(struct source *source, int fd);
+void source_close(struct source *source);
+
+/*
+ * Fills the buffer unless the end comes first: the count, 0 at the end, or -errno: -ENODATA when
+ * compressed data ends too early, -EBADMSG when it is corrupt, -EFBIG when it is
+ * a bomb (limits.h), -ENOTSUP when this tool was built
+ * without what it wants. Every later call gives the same.
+ */
+ssize_t source_read(struct source *source, char *bytes, size_t size);
+
+/* What the error of source_read() means, to stand behind the name of the file. */
+const char *source_why(const struct source *source, int error);
+
+#endif

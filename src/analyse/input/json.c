@@ -1,0 +1,431 @@
+/*
+ * A pull reader of JSON: one token at a time from a bounded buffer.
+ *
+ * Reading on moves what the buffer holds, so whatever keeps a place in it is here; json_scalars.c
+ * has what works on a whole token.
+ *
+ * A NUL stands behind the last byte read, so that the inner loops need no other bound: they stop at
+ * it and only then ask whether it is the end of the buffer. Strings are unescaped where they lie,
+ * which never makes them longer, and the closing quote becomes their NUL: nothing is copied.
+ */
+#include "analyse/input/json.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "analyse/input/json_parts.h"
+
+enum {
+	BLOCK = 1 << 18, /* the buffer to begin with */
+	LARGEST = 1 << 22
+};
+
+enum state {
+	WANT_VALUE,     /* at the start, behind a colon, behind a comma in an array */
+	WANT_FIRST,     /* behind [ */
+	WANT_FIRST_KEY, /* behind { */
+	WANT_SEPARATOR, /* behind a value in a container */
+	WANT_NOTHING,   /* behind the document */
+};
+
+static bool grow(struct json *json)
+{
+	char *old = json->buffer;
+	char *larger = json->size < LARGEST ? malloc(json->size * 2 + 1) : NULL;
+
+	if (!larger)
+		return false;
+	memcpy(larger, old, json->size);
+	json->at = larger + (json->at - old);
+	json->end = larger + (json->end - old);
+	json->token = json->token ? larger + (json->token - old) : NULL;
+	json->buffer = larger;
+	json->size *= 2;
+	free(old);
+	return true;
+}
+
+static void unreadable(struct json *json, int error)
+{
+	json->failed = true;
+	json->truncated = error == -ENODATA;
+	if (json->source.unpack)
+		err("%s: %s", json->name, source_why(&json->source, error));
+	else
+		err("%s: byte %llu: cannot be read: %s", json->name,
+		    (unsigned long long)json_offset(json), strerror(-error));
+}
+
+/* Reads on, keeping what lies from the token (or `at`, when nothing is kept) on: false at the end.
+ */
+static bool more(struct json *json)
+{
+	char *keep = json->token ? json->token : json->at;
+	size_t kept = (size_t)(json->end - keep);
+	ssize_t length;
+
+	if (json->ended || json->failed)
+		return false;
+	if (keep > json->buffer) {
+		memmove(json->buffer, keep, kept);
+		json->passed += (uint64_t)(keep - json->buffer);
+		json->at -= keep - json->buffer;
+		if (json->token)
+			json->token = json->buffer;
+		json->end = json->buffer + kept;
+	} else if (kept == json->size && !grow(json)) {
+		json_fail(json, "a token that does not end within %zu bytes", json->size);
+		return false;
+	}
+	length = source_read(&json->source, json->end,
+			     json->size - (size_t)(json->end - json->buffer));
+	if (length < 0) {
+		unreadable(json, (int)length);
+		return false;
+	}
+	json->end += length;
+	*json->end = '\0';
+	json->ended = !length;
+	return length > 0;
+}
+
+int json_open(struct json *json, int fd, const char *name)
+{
+	*json = (struct json){ .name = name, .size = BLOCK };
+	source_open(&json->source, fd);
+	json->buffer = malloc(json->size + 1);
+	if (!json->buffer)
+		return -ENOMEM;
+	json->at = json->end = json->buffer;
+	*json->end = '\0';
+	return 0;
+}
+
+int json_open_text(struct json *json, const char *text, size_t length, const char *name)
+{
+	*json = (struct json){ .name = name, .size = length, .ended = true };
+	json->buffer = malloc(length + 1);
+	if (!json->buffer)
+		return -ENOMEM;
+	memcpy(json->buffer, text, length);
+	json->at = json->buffer;
+	json->end = json->buffer + length;
+	*json->end = '\0';
+	return 0;
+}
+
+void json_close(struct json *json)
+{
+	free(json->buffer);
+	source_close(&json->source);
+	*json = (struct json){ .name = NULL };
+}
+
+uint64_t json_offset(const struct json *json)
+{
+	const char *at = json->token ? json->token : json->at;
+
+	return json->passed + (uint64_t)(at - json->buffer);
+}
+
+int json_fail(struct json *json, const char *format, ...)
+{
+	char what[512];
+	va_list arguments;
+
+	if (json->failed)
+		return -EINVAL;
+	json->failed = true;
+	va_start(arguments, format);
+	vsnprintf(what, sizeof(what), format, arguments);
+	va_end(arguments);
+	return err("%s: byte %llu: %s", json->name, (unsigned long long)json_offset(json), what);
+}
+
+/* The document ends, or a byte is there that may not be. */
+static enum json_token refuse(struct json *json, const char *wanted)
+{
+	unsigned char c = (unsigned char)*json->at;
+
+	json->token = NULL;
+	if (json->failed)
+		return JSON_ERROR;
+	if (json->at == json->end) {
+		json->truncated = true;
+		json_fail(json, "the document ends where %s should be", wanted);
+	} else if (c > ' ' && c < 0x7f) {
+		json_fail(json, "'%c' where %s should be", c, wanted);
+	} else {
+		json_fail(json, "byte 0x%02x where %s should be", c, wanted);
+	}
+	return JSON_ERROR;
+}
+
+/* The next byte that is not blank, without passing it; NUL at the end of the document. */
+static inline char peek(struct json *json)
+{
+	for (;;) {
+		char c = *json->at;
+
+		if ((unsigned char)c > ' ')
+			return c;
+		if (c == ' ' || c == '\n' || c == '\r' || c == '\t')
+			json->at++;
+		else if (json->at < json->end || !more(json))
+			return c;
+	}
+}
+
+/* Are `length` bytes there, from `at` on? */
+static bool holds(struct json *json, size_t length)
+{
+	while ((size_t)(json->end - json->at) < length) {
+		if (!more(json))
+			return false;
+	}
+	return true;
+}
+
+/* What may lie in a string as it is: everything but controls, the quote and the backslash. */
+static const unsigned char plain[256] = {
+	[0x20 ... 0x21] = 1,
+	[0x23 ... 0x5b] = 1,
+	[0x5d ... 0xff] = 1,
+};
+
+/* Reads a string, at its opening quote. */
+static int string(struct json *json)
+{
+	bool escapes = false;
+	size_t i = 1;
+
+	json->token = json->at;
+	for (;;) {
+		const char *p = json->at + i;
+
+		while (plain[(unsigned char)*p])
+			p++;
+		i = (size_t)(p - json->at);
+		if (*p == '"')
+			break;
+		if (*p == '\\' && p + 1 < json->end) {
+			escapes = true;
+			i += 2;
+			continue;
+		}
+		if (p < json->end && *p != '\\')
+			return json_fail(json, "a string with a raw control character");
+		if (i > JSON_LONGEST)
+			return json_fail(json, "a string longer than %d bytes", JSON_LONGEST);
+		if (more(json))
+			continue;
+		json->truncated |= !json->failed;
+		return json_fail(json, "the document ends inside a string");
+	}
+	json->text = json->at + 1;
+	json->length = i - 1;
+	json->text[json->length] = '\0';
+	json->at += i + 1;
+	if (escapes && !json_unescape(json))
+		return json_fail(json, "a string with a broken escape");
+	return 0;
+}
+
+/* A number that is long, negative, broken or not whole. */
+static int slow_number(struct json *json)
+{
+	char copy[JSON_LONGEST_NUMBER + 1];
+	size_t length = 0;
+	bool integer;
+
+	for (;;) {
+		while (strchr("+-.eE0123456789", json->at[length]) && json->at[length])
+			length++;
+		if (length > JSON_LONGEST_NUMBER)
+			return json_fail(json, "a number longer than %d digits",
+					 JSON_LONGEST_NUMBER);
+		if (json->at + length < json->end || !more(json))
+			break;
+	}
+	json->text = json->at;
+	json->length = length;
+	json->negative = *json->at == '-';
+	if (!json_number_form(json->at, length, &integer)) {
+		json->truncated |= json->at + length == json->end && !json->failed;
+		return json_fail(json, "a broken number");
+	}
+	json->exact = integer && json_exact(json);
+	if (!json->exact) {
+		memcpy(copy, json->at, length);
+		copy[length] = '\0';
+		json->real = strtod(copy, NULL);
+	}
+	json->at += length;
+	return 0;
+}
+
+static int number(struct json *json)
+{
+	const char *p = json->at;
+	uint64_t value = 0;
+
+	json->token = json->at;
+	while (*p >= '0' && *p <= '9')
+		value = value * 10 + (uint64_t)(*p++ - '0');
+	/* Up to 18 digits cannot overflow; a comma or a bracket behind them says that they are all.
+	 */
+	if (p - json->at > 18 || p == json->at || (*json->at == '0' && p > json->at + 1) ||
+	    (*p != ',' && *p != '}' && *p != ']'))
+		return slow_number(json);
+	json->text = json->at;
+	json->length = (size_t)(p - json->at);
+	json->exact = true;
+	json->negative = false;
+	json->magnitude = value;
+	json->at += json->length;
+	return 0;
+}
+
+static enum json_token opened(struct json *json, bool object)
+{
+	if (json->depth == JSON_DEEPEST) {
+		json_fail(json, "nested deeper than %d", JSON_DEEPEST);
+		return JSON_ERROR;
+	}
+	json->token = json->at++;
+	json->objects &= ~((uint64_t)1 << json->depth);
+	json->objects |= (uint64_t)object << json->depth;
+	json->depth++;
+	json->state = object ? WANT_FIRST_KEY : WANT_FIRST;
+	return object ? JSON_OBJECT : JSON_ARRAY;
+}
+
+static enum json_token closed(struct json *json, bool object)
+{
+	json->token = json->at++;
+	json->depth--;
+	json->state = json->depth ? WANT_SEPARATOR : WANT_NOTHING;
+	return object ? JSON_OBJECT_END : JSON_ARRAY_END;
+}
+
+static enum json_token literal(struct json *json, const char *word, enum json_token token)
+{
+	size_t length = strlen(word);
+
+	if (!holds(json, length) || memcmp(json->at, word, length) != 0) {
+		if (!memcmp(json->at, word,
+			    (size_t)(json->end - json->at) < length ? (size_t)(json->end - json->at)
+								    : length))
+			json->at = json->end;
+		return refuse(json, "a value");
+	}
+	json->token = json->at;
+	json->at += length;
+	return token;
+}
+
+static enum json_token value(struct json *json, char c)
+{
+	enum json_token token;
+
+	switch (c) {
+	case '{':
+		return opened(json, true);
+	case '[':
+		return opened(json, false);
+	case '"':
+		token = string(json) ? JSON_ERROR : JSON_STRING;
+		break;
+	case 't':
+		token = literal(json, "true", JSON_TRUE);
+		break;
+	case 'f':
+		token = literal(json, "false", JSON_FALSE);
+		break;
+	case 'n':
+		token = literal(json, "null", JSON_NULL);
+		break;
+	default:
+		if (c != '-' && (c < '0' || c > '9'))
+			return refuse(json, "a value");
+		token = number(json) ? JSON_ERROR : JSON_NUMBER;
+	}
+	json->state = json->depth ? WANT_SEPARATOR : WANT_NOTHING;
+	return token;
+}
+
+static enum json_token key(struct json *json)
+{
+	if (peek(json) != '"')
+		return refuse(json, "a key");
+	if (string(json))
+		return JSON_ERROR;
+	json->state = WANT_VALUE;
+	if (*json->at != ':' && peek(json) != ':')
+		return refuse(json, "a colon");
+	json->text = json->token + 1; /* reading on may have moved it */
+	json->at++;
+	return JSON_KEY;
+}
+
+enum json_token json_next(struct json *json)
+{
+	bool object = json->depth && json->objects >> (json->depth - 1) & 1;
+	char c;
+
+	if (json->failed)
+		return JSON_ERROR;
+	json->token = NULL;
+	c = peek(json);
+	switch ((enum state)json->state) {
+	case WANT_SEPARATOR:
+		if (c == (object ? '}' : ']'))
+			return closed(json, object);
+		if (c != ',')
+			return refuse(json, object ? "',' or '}'" : "',' or ']'");
+		json->at++;
+		return object ? key(json) : value(json, peek(json));
+	case WANT_FIRST_KEY:
+		return c == '}' ? closed(json, true) : key(json);
+	case WANT_FIRST:
+		return c == ']' ? closed(json, false) : value(json, c);
+	case WANT_VALUE:
+		return value(json, c);
+	case WANT_NOTHING:
+		break;
+	}
+	if (json->at == json->end && !json->failed)
+		return JSON_END;
+	return refuse(json, "the end of the document");
+}
+
+bool json_find_line(struct json *json, const char *text)
+{
+	size_t length = strlen(text);
+
+	json->token = NULL;
+	while (!json->failed) {
+		char *found = memmem(json->at, (size_t)(json->end - json->at), text, length);
+		char *line;
+
+		if (found) {
+			line = memrchr(json->at, '\n', (size_t)(found - json->at));
+			json->at = line ? line + 1 : json->at;
+			json->at += *json->at == ','; /* some writers begin a line with it */
+			json->state = WANT_VALUE;
+			return true;
+		}
+		/* What lies before the last line break cannot hold the beginning of a hit. */
+		line = memrchr(json->at, '\n', (size_t)(json->end - json->at));
+		json->at = line ? line : json->at;
+		if (json->end - json->at > JSON_LONGEST)
+			json_fail(json, "a line longer than %d bytes", JSON_LONGEST);
+		else if (!more(json))
+			break;
+	}
+	return false;
+}

@@ -1,0 +1,66 @@
+/* Whole values of JSON: passing over them, copying them. */
+#include <errno.h>
+
+#include "analyse/input/json.h"
+#include "base/text/out.h"
+
+int json_skip(struct json *json, enum json_token token)
+{
+	unsigned depth = json->depth;
+
+	if (token == JSON_ERROR)
+		return -EINVAL;
+	if (token != JSON_OBJECT && token != JSON_ARRAY)
+		return 0;
+	while (json->depth >= depth) {
+		if (json_next(json) <= JSON_END)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static void copy_token(const struct json *json, enum json_token token, struct out *out)
+{
+	static const char *const words[] = {
+		[JSON_OBJECT] = "{",    [JSON_OBJECT_END] = "}", [JSON_ARRAY] = "[",
+		[JSON_ARRAY_END] = "]", [JSON_TRUE] = "true",    [JSON_FALSE] = "false",
+		[JSON_NULL] = "null",
+	};
+
+	switch (token) {
+	case JSON_KEY:
+	case JSON_STRING:
+		out_json_n(out, json->text, json->length);
+		if (token == JSON_KEY)
+			out_char(out, ':');
+		break;
+	case JSON_NUMBER:
+		out_bytes(out, json->text, json->length);
+		break;
+	default:
+		out_text(out, words[token]);
+	}
+}
+
+int json_copy(struct json *json, enum json_token token, struct out *out)
+{
+	unsigned depth = json->depth;
+	bool opens = token == JSON_OBJECT || token == JSON_ARRAY;
+	bool first = true;
+
+	if (token == JSON_ERROR)
+		return -EINVAL;
+	copy_token(json, token, out);
+	while (opens && json->depth >= depth) {
+		bool behind_key = token == JSON_KEY;
+
+		first = token == JSON_OBJECT || token == JSON_ARRAY;
+		token = json_next(json);
+		if (token <= JSON_END)
+			return -EINVAL;
+		if (!first && !behind_key && token != JSON_OBJECT_END && token != JSON_ARRAY_END)
+			out_char(out, ',');
+		copy_token(json, token, out);
+	}
+	return 0;
+}

@@ -1,0 +1,92 @@
+/*
+ * All events of a trace in memory, each allocation with what ended it: for who wants to look at any
+ * moment, and not at one.
+ *
+ * It costs 48 bytes an event. What is matched with what is replay.h's word.
+ */
+#ifndef ANALYSE_LIFETIMES_HISTORY_H
+#define ANALYSE_LIFETIMES_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyse/lifetimes/unattributed.h"
+#include "analyse/trace/trace.h"
+#include "base/mem/map.h"
+
+#define HISTORY_NONE UINT32_MAX
+
+/* Ops beside enum event_op, whose last (EVENT_OPS) is an unknown one. */
+enum { HISTORY_FOLD = EVENT_OPS + 1, HISTORY_OPS }; /* history_fold.h */
+
+/* Where memory is, and how it counts. */
+struct history_place {
+	uint32_t pool; /* a text of the trace, 0 for none */
+	int16_t device;
+	uint8_t space;
+	bool foreign; /* another process's: counts 0 */
+	bool handle;  /* its ptr is no address */
+};
+
+struct history_event {
+	uint64_t t, size, ptr;
+	uint32_t stack;  /* HISTORY_NONE for none */
+	uint32_t death;  /* of what is born: the event that ended it, HISTORY_NONE for none */
+	uint32_t thread; /* position in threads[] */
+	uint32_t text;   /* a text of the trace: the name of a mark, the error of an oom; of a block
+			    1 + its category, 0 where none was asked for */
+	uint32_t place;  /* position in places[] */
+	uint16_t api;    /* position in apis[] */
+	uint8_t op;      /* enum event_op, HISTORY_FOLD */
+	bool born;       /* something lives from here on */
+};
+
+/* From here on nothing is known of what lived before. */
+struct history_gap {
+	uint32_t event; /* the first one behind it */
+	uint64_t dropped;
+	int device;                   /* whose sums that event tells, NO_DEVICE for none */
+	uint64_t allocated, reserved; /* behind that event */
+};
+
+struct history_sum {
+	uint64_t allocated, reserved;
+};
+
+/* Behind an event of a folded history: of its device and pool, counted from 0 whatever gaps say. */
+struct history_sums {
+	struct history_sum device, pool;
+	uint64_t blocks; /* that the event stands for */
+};
+
+struct categories;
+
+struct history {
+	struct history_event *events;
+	struct history_sums *sums; /* by event; NULL unless folded */
+	struct history_place *places;
+	struct history_gap *gaps; /* what lived dies at each of them: `death` is its event */
+	uint64_t *threads;
+	uint32_t *apis; /* texts */
+	size_t events_n, places_n, gaps_n, threads_n, apis_n;
+
+	/* The rest is its own. */
+	size_t events_size, places_size, gaps_size, threads_size, apis_size;
+	uint64_t first_seq;   /* of the stretch without a gap */
+	uint32_t first_event; /* at which that begins */
+	struct map known_threads;
+	struct loose loose; /* what has no address, by event */
+	struct categories *categories;
+	bool failed, lost;
+	uint64_t dropped;
+};
+
+/*
+ * The trace must have been opened with its events, and none been read. `categories`, NULL or
+ * started with categories_keep_allocs(), get the events and their end. 0 or -errno with err_text().
+ */
+int history_read(struct history *history, struct trace *trace, struct categories *categories);
+void history_clear(struct history *history);
+
+#endif

@@ -1,0 +1,249 @@
+/* A long history made shorter: sums in the place of what does not stay. */
+#include "analyse/lifetimes/history_downsample.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analyse/lifetimes/history.h"
+#include "analyse/lifetimes/history_keep.h"
+#include "analyse/lifetimes/history_totals.h"
+#include "base/mem/hash.h"
+#include "base/mem/map.h"
+
+/* What the folded blocks of one stack, place and category hold. */
+struct entry {
+	uint64_t bytes, told; /* now, and as the last fold says */
+	uint32_t count, told_count;
+	uint32_t stack, place, category;
+	uint32_t fold; /* the last, HISTORY_NONE for none that lives */
+	bool waiting;  /* in the list of those that changed */
+};
+
+struct fold {
+	struct history *history;
+	struct history_folded *folded;
+	struct history_keep keep;
+	struct history_running running;
+	uint32_t *renamed; /* by event: its new position */
+
+	struct map known;
+	struct entry *entries;
+	uint32_t *changed;
+	size_t entries_n, entries_size, changed_n;
+
+	struct history_event *events; /* the new list */
+	struct history_sums *sums;
+	size_t events_n, events_size;
+};
+
+static int push(struct fold *fold, const struct history_event *event)
+{
+	if (fold->events_n == fold->events_size) {
+		size_t size = fold->events_size * 2 + 1024;
+		struct history_event *events = reallocarray(fold->events, size, sizeof(*events));
+		struct history_sums *sums;
+
+		if (!events)
+			return -ENOMEM;
+		fold->events = events;
+		sums = reallocarray(fold->sums, size, sizeof(*sums));
+		if (!sums)
+			return -ENOMEM;
+		fold->sums = sums;
+		fold->events_size = size;
+	}
+	fold->sums[fold->events_n] = (struct history_sums){
+		.device = fold->running.now[fold->running.device_of[event->place]],
+		.pool = fold->running.now[fold->running.pool_of[event->place]],
+		.blocks = 1,
+	};
+	fold->events[fold->events_n++] = *event;
+	return 0;
+}
+
+static struct entry *entry_of(struct fold *fold, const struct history_event *event)
+{
+	uint64_t key = hash_mix((uint64_t)event->text << 32 | event->stack, event->place);
+	uint32_t id = map_get(&fold->known, key);
+
+	if (id)
+		return &fold->entries[id - 1];
+	if (fold->entries_n == fold->entries_size) {
+		size_t size = fold->entries_size * 2 + 256;
+		struct entry *entries = reallocarray(fold->entries, size, sizeof(*entries));
+		uint32_t *changed;
+
+		if (!entries)
+			return NULL;
+		fold->entries = entries;
+		changed = reallocarray(fold->changed, size, sizeof(*changed));
+		if (!changed)
+			return NULL;
+		fold->changed = changed;
+		fold->entries_size = size;
+	}
+	fold->entries[fold->entries_n] = (struct entry){
+		.stack = event->stack,
+		.place = event->place,
+		.category = event->text,
+		.fold = HISTORY_NONE,
+	};
+	if (!map_put(&fold->known, key, (uint32_t)fold->entries_n + 1))
+		return NULL;
+	return &fold->entries[fold->entries_n++];
+}
+
+/* A block that is not told by itself comes (sign 1) or goes (-1). */
+static int take(struct fold *fold, const struct history_event *birth, int sign)
+{
+	struct entry *entry = entry_of(fold, birth);
+
+	if (!entry)
+		return -ENOMEM;
+	entry->bytes += sign > 0 ? birth->size : 0 - birth->size;
+	entry->count += (uint32_t)sign;
+	if (!entry->waiting)
+		fold->changed[fold->changed_n++] = (uint32_t)(entry - fold->entries);
+	entry->waiting = true;
+	return 0;
+}
+
+/* Says what the entries hold that have changed since they were last said. */
+static int tell(struct fold *fold, uint64_t t)
+{
+	for (size_t i = 0; i < fold->changed_n; i++) {
+		struct entry *entry = &fold->entries[fold->changed[i]];
+		struct history_event event = { .t = t,
+					       .size = entry->bytes,
+					       .stack = entry->stack,
+					       .death = HISTORY_NONE,
+					       .place = entry->place,
+					       .text = entry->category,
+					       .op = HISTORY_FOLD,
+					       .born = entry->count > 0 };
+		uint32_t at = (uint32_t)fold->events_n;
+
+		entry->waiting = false;
+		if (entry->bytes == entry->told && entry->count == entry->told_count)
+			continue;
+		if (push(fold, &event))
+			return -ENOMEM;
+		fold->sums[at].blocks = entry->count;
+		if (entry->fold != HISTORY_NONE)
+			fold->events[entry->fold].death = at;
+		entry->fold = event.born ? at : HISTORY_NONE;
+		entry->told = entry->bytes;
+		entry->told_count = entry->count;
+		fold->folded->folds++;
+	}
+	fold->changed_n = 0;
+	return 0;
+}
+
+/* Behind a gap nothing is known of what lived. */
+static void forget(struct fold *fold)
+{
+	for (size_t i = 0; i < fold->entries_n; i++) {
+		struct entry *entry = &fold->entries[i];
+
+		if (entry->fold != HISTORY_NONE)
+			fold->events[entry->fold].death = (uint32_t)fold->events_n;
+		*entry = (struct entry){ .stack = entry->stack,
+					 .place = entry->place,
+					 .category = entry->category,
+					 .fold = HISTORY_NONE };
+	}
+	fold->changed_n = 0;
+}
+
+static int take_birth(struct fold *fold, const struct history_event *event)
+{
+	fold->folded->blocks++;
+	if (event->size > fold->folded->largest)
+		fold->folded->largest = event->size;
+	return take(fold, event, 1);
+}
+
+static int rebuild(struct fold *fold)
+{
+	const struct history *history = fold->history;
+	size_t gap = 0;
+	int error = 0;
+
+	for (uint32_t i = 0; !error && i < history->events_n; i++) {
+		const struct history_event *event = &history->events[i];
+
+		if (fold->keep.edges[i])
+			error = tell(fold, history->events[i ? i - 1 : 0].t);
+		if (gap < history->gaps_n && history->gaps[gap].event == i) {
+			forget(fold);
+			gap++;
+		}
+		history_running_add(&fold->running, event);
+		fold->renamed[i] = (uint32_t)fold->events_n;
+		if (fold->keep.stays[i])
+			error = error ? error : push(fold, event);
+		else if (event->born)
+			error = error ? error : take_birth(fold, event);
+		else
+			error = error ? error
+				      : take(fold, &history->events[fold->keep.birth[i]], -1);
+	}
+	return error ? error : tell(fold, history->events[history->events_n - 1].t);
+}
+
+/* Positions in the old list become those in the new one. */
+static void rename_all(struct fold *fold)
+{
+	struct history *history = fold->history;
+
+	for (size_t i = 0; i < fold->events_n; i++) {
+		struct history_event *event = &fold->events[i];
+
+		if (event->op != HISTORY_FOLD && event->born && event->death != HISTORY_NONE)
+			event->death = fold->renamed[event->death];
+	}
+	for (size_t i = 0; i < history->gaps_n; i++)
+		history->gaps[i].event = fold->renamed[history->gaps[i].event];
+	fold->folded->events = history->events_n - (fold->events_n - fold->folded->folds);
+	free(history->events);
+	history->events = fold->events;
+	history->sums = fold->sums;
+	history->events_n = fold->events_n;
+	fold->events = NULL;
+	fold->sums = NULL;
+}
+
+static void clear(struct fold *fold)
+{
+	history_keep_clear(&fold->keep);
+	history_running_clear(&fold->running);
+	map_clear(&fold->known);
+	free(fold->renamed);
+	free(fold->entries);
+	free(fold->changed);
+	free(fold->events);
+	free(fold->sums);
+}
+
+int history_fold(struct history *history, size_t most, struct history_folded *folded)
+{
+	struct fold fold = { .history = history, .folded = folded };
+	int error;
+
+	*folded = (struct history_folded){ 0 };
+	if (history->events_n <= most)
+		return 0;
+	error = history_keep(&fold.keep, history, most);
+	if (!error)
+		error = history_running_start(&fold.running, history);
+	fold.renamed = calloc(history->events_n, sizeof(*fold.renamed));
+	if (!error)
+		error = fold.renamed ? rebuild(&fold) : -ENOMEM;
+	if (!error) {
+		folded->slices = fold.keep.slices;
+		rename_all(&fold);
+	}
+	clear(&fold);
+	return error;
+}

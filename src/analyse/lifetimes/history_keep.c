@@ -1,0 +1,238 @@
+/* Which events of a long history stay, and where it must be said what the others hold. */
+#include "analyse/lifetimes/history_keep.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/lifetimes/history.h"
+#include "analyse/lifetimes/history_totals.h"
+
+enum {
+	AREAS = 1 << 16, /* classes of bytes times events lived: the high half of a float */
+	SLICES_MOST = 2048,
+	SLICES_LEAST = 64,
+};
+
+struct choice {
+	const struct history *history;
+	struct history_keep *keep;
+	struct history_running running;
+	size_t slice; /* events */
+};
+
+static bool is_gap(const struct history *history, uint32_t event)
+{
+	size_t low = 0;
+	size_t high = history->gaps_n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (history->gaps[middle].event < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < history->gaps_n && history->gaps[low].event == event;
+}
+
+static bool on_device(const struct history_place *place)
+{
+	return space_on_card(place->device, place->space) && !place->foreign;
+}
+
+/* Ended by a free of its own, or not at all. */
+static bool may_go(const struct history *history, size_t i)
+{
+	const struct history_event *event = &history->events[i];
+
+	return event->op == EVENT_ALLOC && event->born && event->ptr &&
+	       on_device(&history->places[event->place]) &&
+	       (event->death == HISTORY_NONE ||
+		(history->events[event->death].op == EVENT_FREE && !is_gap(history, event->death)));
+}
+
+static unsigned area_class(const struct history *history, size_t i)
+{
+	const struct history_event *event = &history->events[i];
+	size_t end = event->death == HISTORY_NONE ? history->events_n : event->death;
+	float area = (float)event->size * (float)(end - i);
+	uint32_t bits;
+
+	memcpy(&bits, &area, sizeof(bits));
+	return bits >> 16;
+}
+
+static void keep_block(struct choice *choice, uint32_t i)
+{
+	const struct history_event *event = &choice->history->events[i];
+
+	choice->keep->stays[i] = 1;
+	if (event->born && event->death != HISTORY_NONE)
+		choice->keep->stays[event->death] = 1;
+	if (choice->keep->birth[i] != HISTORY_NONE)
+		choice->keep->stays[choice->keep->birth[i]] = 1;
+}
+
+/* All that may not go, and of the others those that take most of the picture. */
+static int keep_largest(struct choice *choice, size_t most)
+{
+	const struct history *history = choice->history;
+	size_t *classes = calloc(AREAS, sizeof(*classes));
+	size_t room = most / 2;
+	unsigned least = AREAS;
+
+	if (!classes)
+		return -ENOMEM;
+	memset(choice->keep->stays, 1, history->events_n);
+	for (size_t i = 0; i < history->events_n; i++)
+		classes[may_go(history, i) ? area_class(history, i) : 0]++;
+	while (least > 1 && classes[least - 1] * 2 <= room)
+		room -= classes[--least] * 2;
+	free(classes);
+	for (size_t i = 0; i < history->events_n; i++) {
+		const struct history_event *event = &history->events[i];
+
+		if (!may_go(history, i) || area_class(history, i) >= least)
+			continue;
+		choice->keep->stays[i] = 0;
+		if (event->death != HISTORY_NONE)
+			choice->keep->stays[event->death] = 0;
+	}
+	return 0;
+}
+
+/* How many slices there is room for, if every stack that is folded changes in each. */
+static void choose_slices(struct choice *choice, size_t most)
+{
+	const struct history *history = choice->history;
+	uint32_t stacks = 0;
+	size_t slices;
+
+	for (size_t i = 0; i < history->events_n; i++) {
+		if (!choice->keep->stays[i] && history->events[i].stack != HISTORY_NONE &&
+		    history->events[i].stack >= stacks)
+			stacks = history->events[i].stack + 1;
+	}
+	slices = most / 4 / (stacks ? stacks : 1);
+	slices = slices > SLICES_MOST ? SLICES_MOST : slices < SLICES_LEAST ? SLICES_LEAST : slices;
+	choice->slice = history->events_n / slices + 1;
+	choice->keep->slices = (history->events_n + choice->slice - 1) / choice->slice;
+}
+
+struct extreme {
+	uint64_t high, low, peak;
+	uint32_t high_at, low_at, peak_at;
+};
+
+static void end_slice(struct choice *choice, struct extreme *extremes)
+{
+	for (size_t i = 0; i < choice->running.now_n; i++) {
+		if (extremes[i].high_at != HISTORY_NONE)
+			keep_block(choice, extremes[i].high_at);
+		if (extremes[i].low_at != HISTORY_NONE)
+			keep_block(choice, extremes[i].low_at);
+		extremes[i].high_at = extremes[i].low_at = HISTORY_NONE;
+	}
+}
+
+static void see(struct extreme *extreme, uint64_t sum, uint32_t at)
+{
+	if (extreme->high_at == HISTORY_NONE || sum > extreme->high) {
+		extreme->high = sum;
+		extreme->high_at = at;
+	}
+	if (extreme->low_at == HISTORY_NONE || sum < extreme->low) {
+		extreme->low = sum;
+		extreme->low_at = at;
+	}
+	if (sum > extreme->peak) {
+		extreme->peak = sum;
+		extreme->peak_at = at;
+	}
+}
+
+/* Of each slice the events where a sum is highest and lowest, and the edges: slices and peaks. */
+static int keep_extremes(struct choice *choice)
+{
+	const struct history *history = choice->history;
+	struct history_running *running = &choice->running;
+	struct extreme *extremes = calloc(running->now_n + 1, sizeof(*extremes));
+
+	if (!extremes)
+		return -ENOMEM;
+	for (size_t i = 0; i < running->now_n; i++)
+		extremes[i].high_at = extremes[i].low_at = extremes[i].peak_at = HISTORY_NONE;
+	for (uint32_t i = 0; i < history->events_n; i++) {
+		const struct history_event *event = &history->events[i];
+		uint32_t device = running->device_of[event->place];
+		uint32_t pool = running->pool_of[event->place];
+
+		if (i && i % choice->slice == 0) {
+			end_slice(choice, extremes);
+			choice->keep->edges[i] = 1;
+		}
+		if (!event_is_memory(event->op) || event->op == EVENT_OOM)
+			continue;
+		history_running_add(running, event);
+		see(&extremes[device], running->now[device].allocated, i);
+		see(&extremes[pool], running->now[pool].allocated, i);
+	}
+	end_slice(choice, extremes);
+	for (size_t i = 0; i < running->now_n; i++) {
+		if (extremes[i].peak_at == HISTORY_NONE)
+			continue;
+		choice->keep->edges[extremes[i].peak_at] = 1;
+		keep_block(choice, extremes[i].peak_at);
+	}
+	free(extremes);
+	return 0;
+}
+
+static int start(struct choice *choice)
+{
+	const struct history *history = choice->history;
+	struct history_keep *keep = choice->keep;
+	size_t count = history->events_n;
+
+	keep->stays = malloc(count);
+	keep->edges = calloc(count, 1);
+	keep->birth = malloc(count * sizeof(*keep->birth));
+	if (!keep->stays || !keep->edges || !keep->birth)
+		return -ENOMEM;
+	memset(keep->birth, 0xff, count * sizeof(*keep->birth));
+	for (uint32_t i = 0; i < count; i++) {
+		if (may_go(history, i) && history->events[i].death != HISTORY_NONE)
+			keep->birth[history->events[i].death] = i;
+	}
+	return history_running_start(&choice->running, history);
+}
+
+int history_keep(struct history_keep *keep, const struct history *history, size_t most)
+{
+	struct choice choice = { .history = history, .keep = keep };
+	int error;
+
+	*keep = (struct history_keep){ 0 };
+	error = start(&choice);
+	if (!error)
+		error = keep_largest(&choice, most);
+	if (!error) {
+		choose_slices(&choice, most);
+		error = keep_extremes(&choice);
+	}
+	history_running_clear(&choice.running);
+	if (error)
+		history_keep_clear(keep);
+	return error;
+}
+
+void history_keep_clear(struct history_keep *keep)
+{
+	free(keep->stays);
+	free(keep->edges);
+	free(keep->birth);
+	*keep = (struct history_keep){ 0 };
+}

@@ -1,0 +1,414 @@
+/*
+ * The events of a trace once more, in one pass.
+ *
+ * What is selected, what an event moves and what was so at the moment are here together: each event
+ * passes through all of it. The rows that it is booked under are replay_rows.c's.
+ */
+#include "analyse/lifetimes/replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/categories/categories.h"
+#include "analyse/input/error.h"
+#include "analyse/lifetimes/lifetimes.h"
+#include "analyse/lifetimes/replay_parts.h"
+
+/* --- what is selected --- */
+
+static bool same_pool(struct replay *replay, uint32_t pool)
+{
+	const char *text;
+
+	if (!replay->wish->pool)
+		return true;
+	if (!pool || replay->pool_text)
+		return pool && pool == replay->pool_text;
+	text = trace_text(replay->trace, pool);
+	if (text && !strcmp(text, replay->wish->pool))
+		replay->pool_text = pool;
+	return pool == replay->pool_text;
+}
+
+static bool selected(struct replay *replay, const struct trace_event *event)
+{
+	const struct replay_wish *wish = replay->wish;
+
+	return (wish->device == NO_DEVICE || event->device == wish->device) &&
+	       (wish->space == SPACES || event->space == wish->space) &&
+	       same_pool(replay, event->pool);
+}
+
+static bool wanted_row(const struct replay *replay, const struct replay_row *row)
+{
+	const struct replay_wish *wish = replay->wish;
+
+	if (wish->of_alloc && !(wish->categories >> row->category & 1))
+		return false;
+	return !wish->stacks || (row->stack < replay->trace->stacks_n && wish->stacks[row->stack]);
+}
+
+/* Do the block's bytes belong to the sum in question? */
+static bool in_sum(const struct replay *replay, const struct block *block)
+{
+	const struct replay_wish *wish = replay->wish;
+
+	/* Reserved are pools' segments, and what is of no pool (event_effect). */
+	if (wish->metric == TRACE_RESERVED ? block->kind == BLOCK_HANDED && block->pool
+					   : block->kind != BLOCK_HANDED)
+		return false;
+	return wish->space != SPACES || wish->pool || space_on_card(block->device, block->space);
+}
+
+/* --- the moment --- */
+
+/* The peak is now. */
+static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
+{
+	replay->epoch++;
+	replay->bytes = replay->now;
+	replay->seq = seq;
+	replay->t = t;
+	blocks_set_mark(&replay->blocks, seq);
+	for (size_t i = 0; i < replay->devices_n; i++) {
+		replay->devices[i].at_allocated = replay->devices[i].allocated;
+		replay->devices[i].at_reserved = replay->devices[i].reserved;
+	}
+}
+
+/* A row is about to change: what it held at the peak is kept. */
+static void keep(const struct replay *replay, struct replay_row *row)
+{
+	if (row->epoch == replay->epoch)
+		return;
+	row->at = row->sum;
+	row->at_count = row->sum_count;
+	row->epoch = replay->epoch;
+}
+
+uint64_t replay_at(const struct replay *replay, const struct replay_row *row, uint64_t *count)
+{
+	bool kept = replay->wish->moment == REPLAY_PEAK && row->epoch == replay->epoch;
+
+	*count = kept ? row->at_count : row->sum_count;
+	return kept ? row->at : row->sum;
+}
+
+void replay_categories(const struct replay *replay, struct category_sum *sums)
+{
+	memset(sums, 0, CATEGORIES_MOST * sizeof(*sums));
+	for (size_t i = 0; i < replay->rows_n; i++) {
+		const struct replay_row *row = &replay->rows[i];
+		uint64_t count;
+
+		sums[row->category].bytes += replay_at(replay, row, &count);
+		sums[row->category].count += count;
+	}
+}
+
+/* --- events --- */
+
+/*
+ * Bytes of a row, in so many blocks, come (sign 1) or go (-1); what was never known to come does
+ * not go.
+ */
+static void hold(struct replay *replay, struct replay_row *row, const struct block *block,
+		 unsigned blocks, int sign)
+{
+	uint64_t size = sign > 0 ? block->size : 0 - block->size;
+	uint64_t count = sign > 0 ? blocks : 0 - (uint64_t)blocks;
+
+	if (block->foreign || block->kind == BLOCK_MAPPING || !wanted_row(replay, row))
+		return;
+	if (block->kind == BLOCK_HANDED) {
+		if (sign < 0 && (row->live < block->size || row->live_count < blocks))
+			return;
+		row->live += size;
+		row->live_count += count;
+	}
+	if (!in_sum(replay, block) ||
+	    (sign < 0 && (row->sum < block->size || row->sum_count < blocks)))
+		return;
+	keep(replay, row);
+	row->sum += size;
+	row->sum_count += count;
+	replay->now += size;
+}
+
+static void count_birth(struct replay *replay, struct replay_row *row, const struct block *block)
+{
+	if (block->kind != BLOCK_HANDED || !wanted_row(replay, row))
+		return;
+	row->space = space_name(block->space);
+	if (!replay->open)
+		return;
+	row->allocations++;
+	row->bytes += block->size;
+}
+
+static void count_death(struct replay *replay, struct replay_row *row, const struct block *block,
+			uint64_t t)
+{
+	uint64_t lifetime = t > block->t ? t - block->t : 1;
+
+	if (!replay->open || block->kind != BLOCK_HANDED || !wanted_row(replay, row))
+		return;
+	row->frees++;
+	row->freed += block->size;
+	if (!block->ptr)
+		return;
+	if (!row->lifetime_max || lifetime < row->lifetime_min)
+		row->lifetime_min = lifetime;
+	if (lifetime > row->lifetime_max)
+		row->lifetime_max = lifetime;
+}
+
+static void end_block(struct replay *replay, uint32_t id, uint64_t t)
+{
+	struct block block = replay->blocks.list[id - 1];
+	struct replay_row *row = &replay->rows[block.stack];
+
+	blocks_end(&replay->blocks, id);
+	if (replay->wish->watcher)
+		replay->wish->watcher->died(replay->wish->watcher->own, &block);
+	hold(replay, row, &block, 1, -1);
+	count_death(replay, row, &block, t);
+	replay->ended_handle = block.handle ? block.ptr : 0;
+}
+
+/* Of the allocation that the event is; of others the last, which is none. */
+static uint8_t category_of(const struct replay *replay, const struct trace_event *event)
+{
+	const struct replay_wish *wish = replay->wish;
+
+	if (!wish->of_alloc || event->op != EVENT_ALLOC || replay->allocs >= wish->allocs_n)
+		return CATEGORY_OTHER;
+	return wish->of_alloc[replay->allocs];
+}
+
+static int begin(struct replay *replay, const struct trace_event *event, enum block_kind kind)
+{
+	struct block block = pair_block(replay->trace, event, kind, replay->ended_handle);
+	uint32_t row = replay_row_of(replay, event, category_of(replay, event));
+	uint32_t stale;
+	int lumps = 1;
+
+	if (!row)
+		return err_no_memory(replay->trace->path);
+	if (!event->ptr)
+		lumps = loose_come(&replay->loose, &block, row - 1);
+	if (lumps < 0)
+		return err_no_memory(replay->trace->path);
+	block.stack = row - 1;
+	stale = event->ptr ? blocks_find(&replay->blocks, &block) : 0;
+	if (stale)
+		end_block(replay, stale, event->t);
+	replay->ended_handle = 0;
+	if (event->ptr && blocks_add(&replay->blocks, &block))
+		return err_no_memory(replay->trace->path);
+	if (replay->wish->watcher)
+		replay->wish->watcher->born(replay->wish->watcher->own, &block);
+	hold(replay, &replay->rows[row - 1], &block, (unsigned)lumps, 1);
+	count_birth(replay, &replay->rows[row - 1], &block);
+	return 0;
+}
+
+/*
+ * Bytes without an address go from the rows that they came to, whoever frees them: 1 + the row of
+ * the newest, 0 when nobody knows of any.
+ */
+static uint32_t end_loose(struct replay *replay, const struct block *like, uint64_t t)
+{
+	struct block part = *like;
+	uint64_t left = like->size;
+	uint32_t first = 0, row;
+	bool whole;
+
+	while (left && (part.size = loose_go(&replay->loose, like, left, &row, &whole))) {
+		hold(replay, &replay->rows[row], &part, whole, -1);
+		if (!first)
+			count_death(replay, &replay->rows[row], like, t);
+		first = first ? first : row + 1;
+		left -= part.size;
+	}
+	return first;
+}
+
+static int end(struct replay *replay, const struct trace_event *event, enum block_kind kind)
+{
+	struct block block = pair_block(replay->trace, event, kind, replay->ended_handle);
+	uint32_t id = event->ptr ? blocks_find(&replay->blocks, &block) : 0;
+	uint32_t born = id ? replay->blocks.list[id - 1].stack + 1 : 0;
+	uint32_t row;
+
+	if (!event->ptr)
+		born = end_loose(replay, &block, event->t);
+	/* What it frees has the category. */
+	row = replay_row_of(replay, event,
+			    born ? replay->rows[born - 1].category : category_of(replay, event));
+	if (!row)
+		return err_no_memory(replay->trace->path);
+	if (id)
+		end_block(replay, id, event->t);
+	if (kind == BLOCK_HANDED && replay->open && wanted_row(replay, &replay->rows[row - 1])) {
+		replay->rows[row - 1].frees_here++;
+		replay->rows[row - 1].freed_here += event->size;
+	}
+	return 0;
+}
+
+static int apply(struct replay *replay, const struct trace_event *event)
+{
+	enum block_kind kind;
+
+	switch (pair_act((enum event_op)event->op, &kind)) {
+	case PAIR_BEGINS:
+		return begin(replay, event, kind);
+	case PAIR_ENDS:
+		return end(replay, event, kind);
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Whatever is selected, an event tells its device's sums. False when they are not those of the
+ * event before and this one's effect: then something happened in between that is not told, as while
+ * recording was stopped by the program.
+ */
+static bool take_sums(struct replay *replay, const struct trace_event *event)
+{
+	for (size_t i = 0; i < replay->devices_n; i++) {
+		struct replay_device *device = &replay->devices[i];
+		bool whole = pair_follows(device->allocated, device->reserved, event);
+
+		if (device->device != event->device || event->allocated == TRACE_NONE)
+			continue;
+		device->allocated = event->allocated;
+		device->reserved = event->reserved;
+		return whole;
+	}
+	return true;
+}
+
+/* Events are missing: what lives, nobody knows. */
+static void forget(struct replay *replay, const struct trace_event *event)
+{
+	uint64_t before = replay->dropped;
+
+	if (!replay->dropped)
+		replay->dropped_from = replay->last_t;
+	if (event->seq > replay->next_seq)
+		replay->dropped += event->seq - replay->next_seq;
+	else if (!replay->dropped)
+		replay->dropped = replay->trace->capture.events_dropped
+					  ? replay->trace->capture.events_dropped
+					  : 1;
+	replay->dropped_to = event->t;
+	if (replay->wish->watcher)
+		replay->wish->watcher->lost(replay->wish->watcher->own, replay->dropped - before);
+	blocks_forget(&replay->blocks);
+	loose_forget(&replay->loose);
+	for (size_t i = 0; i < replay->rows_n; i++) {
+		struct replay_row *row = &replay->rows[i];
+
+		row->live = row->live_count = row->sum = row->sum_count = row->at = row->at_count =
+			0;
+	}
+	replay->now = replay->bytes = 0;
+}
+
+static bool is_behind(const struct replay_wish *wish, const struct trace_event *event)
+{
+	return event->t > wish->to || event->seq > wish->last;
+}
+
+static int step(struct replay *replay, const struct trace_event *event)
+{
+	const struct replay_wish *wish = replay->wish;
+	bool whole;
+	int error;
+
+	if (!replay->open && event->t >= wish->from) {
+		replay->open = true;
+		set_mark(replay, replay->next_seq ? replay->next_seq - 1 : 0, replay->last_t);
+	}
+	whole = take_sums(replay, event);
+	/* A filter's events are whole lives of blocks, among others that it left out. */
+	if ((!whole && !replay->trace->capture.events_filtered) || event->seq != replay->next_seq)
+		forget(replay, event);
+	if (wish->watcher)
+		wish->watcher->event(wish->watcher->own, event);
+	error = selected(replay, event) ? apply(replay, event) : 0;
+	replay->allocs += event->op == EVENT_ALLOC;
+	replay->next_seq = event->seq + 1;
+	replay->last_t = event->t;
+	replay->events++;
+	replay->any = true;
+	if (wish->moment == REPLAY_END || !replay->open) {
+		replay->t = event->t;
+		replay->seq = event->seq;
+	} else if (replay->now > replay->bytes) {
+		set_mark(replay, event->seq, event->t);
+	}
+	return error;
+}
+
+/* What of the sum is not known, which a device's own sum tells. */
+static void count_lost(struct replay *replay)
+{
+	const struct replay_wish *wish = replay->wish;
+	uint64_t whole = 0;
+
+	replay->lost = 0;
+	if (!replay->dropped)
+		return;
+	replay->lost = TRACE_NONE;
+	if (wish->pool || wish->space != SPACES || wish->stacks)
+		return;
+	for (size_t i = 0; i < replay->devices_n; i++) {
+		if (wish->device == NO_DEVICE || replay->devices[i].device == wish->device)
+			whole += wish->metric == TRACE_RESERVED ? replay->devices[i].at_reserved
+								: replay->devices[i].at_allocated;
+	}
+	replay->lost = whole > replay->bytes ? whole - replay->bytes : 0;
+}
+
+int replay_run(struct replay *replay, struct trace *trace, const struct replay_wish *wish)
+{
+	struct trace_event event;
+	int more = 1;
+	int error;
+
+	*replay = (struct replay){ .wish = wish, .trace = trace };
+	replay->dropped = trace->capture.events_filtered;
+	replay->dropped_to = trace->process.duration_ns;
+	blocks_init(&replay->blocks, wish->moment == REPLAY_PEAK);
+	error = replay_start_rows(replay);
+	while (!error && (more = trace_next(trace, &event)) == 1 && !is_behind(wish, &event))
+		error = step(replay, &event);
+	if (error || more < 0) {
+		replay_clear(replay);
+		return error ? error : -EINVAL;
+	}
+	if (wish->moment == REPLAY_END || !replay->open) {
+		uint64_t seq = replay->seq;
+		uint64_t t = replay->t;
+
+		set_mark(replay, seq, t);
+	}
+	count_lost(replay);
+	return 0;
+}
+
+void replay_clear(struct replay *replay)
+{
+	blocks_clear(&replay->blocks);
+	loose_clear(&replay->loose);
+	map_clear(&replay->row_of);
+	free(replay->rows);
+	free(replay->devices);
+	free(replay->phases);
+	*replay = (struct replay){ 0 };
+}

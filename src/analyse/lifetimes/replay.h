@@ -1,0 +1,135 @@
+/*
+ * The events of a trace once more, in one pass: what was live at a moment, what a selection of them
+ * took and gave back, and when that was at its highest.
+ *
+ * The sum in question is of allocated bytes, or of reserved ones: of the selected pool or space,
+ * else of the selected device (or all of them together), whose sum managed, pinned and CPU memory
+ * do not enter.
+ *
+ * Behind events that are not in the trace (dropped, or not recorded) nothing is known of what lived
+ * before: `lost` says how much of the device's sum that is. With events that a filter left out it
+ * is what the blocks of the others do not hold; those are known from beginning to end.
+ */
+#ifndef ANALYSE_LIFETIMES_REPLAY_H
+#define ANALYSE_LIFETIMES_REPLAY_H
+
+#include "analyse/lifetimes/unattributed.h"
+#include "analyse/trace/trace.h"
+#include "base/mem/map.h"
+#include "facts/live_blocks.h"
+
+enum replay_moment {
+	REPLAY_END,  /* of the window */
+	REPLAY_PEAK, /* the highest inside the window, its start included */
+};
+
+struct replay;
+
+/* Who wants to be told what happens, as it does, in the order of events. */
+struct replay_watcher {
+	void *own;
+	/* Of what lived before the event that is told of next, nothing is known. */
+	void (*lost)(void *own, uint64_t dropped);
+	/* Each event of the trace, selected or not; the sums of devices have taken it in. */
+	void (*event)(void *own, const struct trace_event *event);
+	void (*born)(void *own, const struct block *block); /* by that event */
+	void (*died)(void *own, const struct block *block);
+};
+
+struct replay_wish {
+	int device;        /* NO_DEVICE: all */
+	const char *pool;  /* NULL: all, and what is in none */
+	int space;         /* enum space, SPACES: all */
+	uint64_t from, to; /* the window, in ns; both ends belong to it */
+	uint64_t last;     /* a seq: the window ends with this event at the latest */
+	enum replay_moment moment;
+	enum trace_by
+		split; /* TRACE_BY_THREAD, _PHASE or _CATEGORY: rows are stacks by these, too */
+	const bool *stacks;                   /* by stack: those that count; NULL: all */
+	const struct replay_watcher *watcher; /* may be NULL */
+
+	/* By allocation of the trace: its category, which rows are split by then. NULL: none. */
+	const uint8_t *of_alloc;
+	size_t allocs_n;
+	const char *const *category_names;
+	uint64_t categories;      /* a bit each: those that count */
+	enum trace_metric metric; /* what the sum is of: allocated, or reserved */
+};
+
+/* What one stack (of one thread, in one phase, for one category) did inside the window, and held.
+ */
+struct replay_row {
+	uint32_t stack, other;
+	uint8_t category;  /* where they are known */
+	const char *space; /* of its allocations, NULL without any */
+	uint64_t allocations, bytes, frees, freed, frees_here, freed_here;
+	uint64_t lifetime_min, lifetime_max; /* ns, 0 when none ended */
+	uint64_t live, live_count;           /* at the window's end, in all spaces */
+	uint64_t sum, sum_count;             /* the same, of the sum in question */
+	uint64_t at, at_count, epoch;        /* that at the peak, if the epoch is the replay's */
+};
+
+struct replay_device {
+	int device;
+	uint64_t allocated, reserved;       /* now, of all pools */
+	uint64_t at_allocated, at_reserved; /* at the moment */
+};
+
+struct replay {
+	const struct replay_wish *wish;
+	struct trace *trace;
+	struct blocks blocks;
+	struct loose loose; /* what has no address, by row */
+	struct replay_row *rows;
+	size_t rows_n, rows_size;
+	struct map row_of; /* of split rows */
+	struct replay_device *devices;
+	size_t devices_n;
+	uint64_t now;           /* the sum */
+	uint64_t t, seq, bytes; /* of the moment: the last event that belongs to it, and the sum */
+	bool any;               /* an event came before the moment */
+	uint64_t events;        /* seen */
+	uint64_t epoch;         /* counts peaks */
+	bool open;              /* inside the window */
+
+	/* Events that are missing in front of the moment. */
+	uint64_t dropped, dropped_from, dropped_to; /* how many, t of their neighbours */
+	uint64_t lost; /* bytes of the sum at the moment that nobody knows; TRACE_NONE if not even
+			  that */
+
+	/* The rest is its own. */
+	uint64_t next_seq, last_t;
+	uint64_t ended_handle;
+	size_t allocs;      /* so far, whether selected or not */
+	uint32_t pool_text; /* of the wish, once an event had it */
+	size_t phase_next, phases_open;
+	uint32_t *phases;
+};
+
+/* The trace must have been opened with its events. 0 or -errno with err_text(). */
+int replay_run(struct replay *replay, struct trace *trace, const struct replay_wish *wish);
+void replay_clear(struct replay *replay);
+
+/* What a row held at the moment. */
+uint64_t replay_at(const struct replay *replay, const struct replay_row *row, uint64_t *count);
+
+/* What rows held at the moment by category, where those are known: CATEGORIES_MOST sums. */
+struct category_sum;
+void replay_categories(const struct replay *replay, struct category_sum *sums);
+
+/*
+ * Makes the trace tell what the replay found: stacks[] are its rows with their figures, sites[]
+ * follow, and peaks[] is the one composition at its moment. 0 or -errno.
+ */
+int replay_adopt(const struct replay *replay);
+
+/* Does the trace say nothing by stack, which sites made anew are summed from? */
+bool replay_wants_figures(const struct trace *trace);
+
+/*
+ * Reads the file of such a trace once more and fills them in; nothing is done where that cannot be
+ * exact, or twice. 0 or -errno with err_text().
+ */
+int replay_figures(struct trace *trace);
+
+#endif

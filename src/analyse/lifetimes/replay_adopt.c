@@ -1,0 +1,176 @@
+/* What a replay found, in the place of what the trace said: then every table tells of that. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "analyse/lifetimes/replay.h"
+#include "base/mem/hash.h"
+
+static bool is_split(const struct replay *replay)
+{
+	return replay->wish->split == TRACE_BY_THREAD || replay->wish->split == TRACE_BY_PHASE ||
+	       replay->wish->split == TRACE_BY_CATEGORY;
+}
+
+/* "pt_autograd_0 (thread 4243)", "step 3", "gradients", or what stands for none. */
+static const char *other_name(const struct replay *replay, const struct replay_row *row)
+{
+	uint32_t other = row->other;
+	struct trace *trace = replay->trace;
+	const struct trace_thread *thread;
+	char name[300];
+
+	if (replay->wish->split == TRACE_BY_CATEGORY)
+		return replay->wish->category_names[row->category];
+	if (replay->wish->split == TRACE_BY_PHASE)
+		return other && trace->phases[other - 1].name ? trace->phases[other - 1].name
+							      : "[in no phase]";
+	thread = trace_thread(trace, other);
+	snprintf(name, sizeof(name), "%s%sthread %u%s", thread ? thread->name : "",
+		 thread ? " (" : "", other, thread ? ")" : "");
+	return arena_text(&trace->arena, name, strlen(name));
+}
+
+static struct trace_stack stack_of(const struct replay *replay, const struct replay_row *row)
+{
+	const struct trace *trace = replay->trace;
+	struct trace_stack stack = { .number = UINT32_MAX };
+
+	if (row->stack < trace->stacks_n)
+		stack = trace->stacks[row->stack];
+	stack.group = is_split(replay) ? other_name(replay, row) : NULL;
+	stack.allocations = row->allocations;
+	stack.bytes = row->bytes;
+	stack.frees = row->frees;
+	stack.freed_bytes = row->freed;
+	stack.frees_here = row->frees_here;
+	stack.freed_here_bytes = row->freed_here;
+	stack.live_bytes = row->live;
+	stack.live_count = row->live_count;
+	stack.peak_bytes = replay_at(replay, row, &stack.peak_count);
+	stack.lifetime_min_ns = row->lifetime_max ? row->lifetime_min : TRACE_NONE;
+	stack.lifetime_max_ns = row->lifetime_max ? row->lifetime_max : TRACE_NONE;
+	return stack;
+}
+
+/* A row's site: where it was, or its thread or phase. */
+static struct trace_place place_of(const struct replay *replay, const struct replay_row *row,
+				   const struct trace_stack *stack)
+{
+	const struct trace *trace = replay->trace;
+	uint32_t site = row->stack < trace->stacks_n ? trace->site_of[row->stack] : UINT32_MAX;
+	struct trace_place place = { .space = row->space };
+
+	if (!row->space) /* it only freed */
+		return place;
+	if (is_split(replay)) {
+		place.name = stack->group;
+		place.key = place.name ? hash_bytes(place.name, strlen(place.name)) : 0;
+	} else if (site != UINT32_MAX) {
+		place.name = trace->sites[site].site;
+		place.key = site;
+	} else {
+		place.name = "[unknown]";
+		place.key = UINT64_MAX;
+	}
+	return place;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct trace_share *x = a;
+	const struct trace_share *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+/*
+ * Rows of one stack that differ only in what nobody asked to tell apart are one share: that of the
+ * first of them.
+ */
+static void merge_shares(const struct replay *replay, struct trace_peak *peak, uint32_t *first)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < peak->stacks_n; i++) {
+		const struct trace_share *share = &peak->stacks[i];
+		uint32_t *at = &first[replay->rows[share->stack].stack];
+
+		if (*at) {
+			peak->stacks[*at - 1].bytes += share->bytes;
+			peak->stacks[*at - 1].count += share->count;
+		} else {
+			peak->stacks[kept] = *share;
+			*at = (uint32_t)++kept;
+		}
+	}
+	peak->stacks_n = kept;
+}
+
+static int set_peak(const struct replay *replay, size_t stacks)
+{
+	struct trace *trace = replay->trace;
+	struct trace_peak *peak = arena_alloc(&trace->arena, sizeof(*peak));
+
+	if (!peak)
+		return err_no_memory(replay->trace->path);
+	*peak = (struct trace_peak){
+		.device = replay->wish->device,
+		.metric = replay->wish->metric,
+		.pool = replay->wish->pool,
+		.t = replay->t,
+		.bytes = replay->bytes,
+		.stacks = arena_alloc(&trace->arena, (replay->rows_n + 1) * sizeof(*peak->stacks)),
+	};
+	if (!peak->stacks)
+		return err_no_memory(replay->trace->path);
+	for (uint32_t i = 0; i < replay->rows_n; i++) {
+		struct trace_share share = { .stack = i };
+
+		share.bytes = replay_at(replay, &replay->rows[i], &share.count);
+		if (share.bytes || share.count)
+			peak->stacks[peak->stacks_n++] = share;
+	}
+	if (replay->wish->of_alloc && !is_split(replay)) {
+		uint32_t *first = calloc(stacks + 1, sizeof(*first));
+
+		if (!first)
+			return err_no_memory(replay->trace->path);
+		merge_shares(replay, peak, first);
+		free(first);
+	}
+	qsort(peak->stacks, peak->stacks_n, sizeof(*peak->stacks), by_bytes);
+	trace->peaks = peak;
+	trace->peaks_n = 1;
+	return 0;
+}
+
+int replay_adopt(const struct replay *replay)
+{
+	struct trace *trace = replay->trace;
+	size_t count = replay->rows_n;
+	size_t before = trace->stacks_n;
+	struct trace_place *places = calloc(count + 1, sizeof(*places));
+	struct trace_stack *stacks = arena_alloc(&trace->arena, (count + 1) * sizeof(*stacks));
+	int error;
+
+	if (!places || !stacks) {
+		free(places);
+		return err_no_memory(replay->trace->path);
+	}
+	for (size_t i = 0; i < count; i++) {
+		stacks[i] = stack_of(replay, &replay->rows[i]);
+		places[i] = place_of(replay, &replay->rows[i], &stacks[i]);
+	}
+	if (is_split(replay))
+		trace->by = replay->wish->split;
+	trace->stacks = stacks;
+	trace->stacks_n = count;
+	error = trace_set_sites(trace, places);
+	free(places);
+	return error ? error : set_peak(replay, before);
+}

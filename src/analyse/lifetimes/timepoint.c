@@ -1,0 +1,248 @@
+/* Moments and stretches of time as people write them. */
+#include "analyse/lifetimes/timepoint.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "base/text/text.h"
+
+static const struct {
+	const char *name;
+	uint64_t ns;
+} units[] = {
+	{ "ns", 1 },           { "us", 1000 },         { "ms", 1000000 },    { "s", 1000000000 },
+	{ "sec", 1000000000 }, { "min", 60000000000 }, { "m", 60000000000 }, { "h", 3600000000000 },
+};
+
+static int not_time(const char *text)
+{
+	return err("%.100s is no time: 12.5s, 350ms, 2min", text);
+}
+
+/* The unit that the text is; 0 for none. */
+static uint64_t unit_of(const char *text)
+{
+	while (*text == ' ')
+		text++;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (!strcmp(text, units[i].name))
+			return units[i].ns;
+	}
+	return 0;
+}
+
+int moment_time(const char *text, uint64_t *ns)
+{
+	size_t digits = strspn(text, "0123456789");
+	size_t fraction = text[digits] == '.' ? strspn(text + digits + 1, "0123456789") + 1 : 0;
+	uint64_t unit = unit_of(text + digits + fraction);
+	uint64_t part = unit;
+	uint64_t value = 0;
+
+	if (!digits || !unit || fraction == 1)
+		return not_time(text);
+	for (size_t i = 0; i < digits; i++) {
+		uint64_t digit = (uint64_t)(text[i] - '0') * unit;
+
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, digit, &value))
+			return not_time(text);
+	}
+	for (size_t i = 1; i < fraction; i++) {
+		part /= 10; /* what is less than a nanosecond is left out */
+		if (__builtin_add_overflow(value, (uint64_t)(text[digits + i] - '0') * part,
+					   &value))
+			return not_time(text);
+	}
+	*ns = value;
+	return 0;
+}
+
+/* --- phases --- */
+
+static bool is_named(const struct trace_phase *phase, const char *name)
+{
+	return phase->name && !strcmp(phase->name, name);
+}
+
+static int no_phase(const struct trace *trace, const char *name)
+{
+	char list[400] = "";
+	size_t shown = 0;
+
+	for (size_t i = 0; i < trace->phases_n && shown < 6; i++) {
+		const char *phase = trace->phases[i].name;
+		size_t before = 0;
+
+		while (before < i && !is_named(&trace->phases[before], phase ? phase : ""))
+			before++;
+		if (!phase || before < i)
+			continue;
+		text_append(list, sizeof(list), shown++ ? ", " : "; its phases: ");
+		text_append(list, sizeof(list), phase);
+	}
+	return err("%s: has no phase %.100s%s%s", trace->path, name, list,
+		   shown == 6 ? ", ..."
+		   : shown    ? ""
+			      : " (it has none at all)");
+}
+
+static uint64_t height(const struct trace_phase *phase)
+{
+	return phase->allocated.peak_bytes == TRACE_NONE ? 0 : phase->allocated.peak_bytes;
+}
+
+/* The highest of the phases with the name, and which of how many that is. */
+static const struct trace_phase *find_phase(const struct trace *trace, const char *name,
+					    size_t *number, size_t *count)
+{
+	const struct trace_phase *best = NULL;
+
+	*count = 0;
+	for (size_t i = 0; i < trace->phases_n; i++) {
+		const struct trace_phase *phase = &trace->phases[i];
+
+		if (!is_named(phase, name))
+			continue;
+		++*count;
+		if (best && height(phase) <= height(best))
+			continue;
+		best = phase;
+		*number = *count;
+	}
+	return best;
+}
+
+int moment_bound(const struct trace *trace, const char *text, bool end, uint64_t *ns)
+{
+	const struct trace_phase *phase;
+	size_t number, count;
+
+	if (strncmp(text, "phase:", 6) != 0)
+		return moment_time(text, ns);
+	phase = find_phase(trace, text + 6, &number, &count);
+	if (!phase)
+		return no_phase(trace, text + 6);
+	*ns = end ? phase->end : phase->start;
+	return 0;
+}
+
+/* --- moments --- */
+
+/* The device's peak, or that of its pool; 0 when it has none. */
+static uint64_t peak_of(const struct trace_device *device, const char *pool)
+{
+	const struct trace_sum *sum = pool ? NULL : &device->allocated;
+
+	for (size_t i = 0; pool && i < device->pools_n; i++) {
+		if (device->pools[i].name && !strcmp(device->pools[i].name, pool))
+			sum = &device->pools[i].allocated;
+	}
+	return sum && sum->peak_bytes != TRACE_NONE ? sum->peak_bytes : 0;
+}
+
+/* The device whose own peak is the highest. */
+static int worst_device(const struct trace *trace, const char *pool)
+{
+	int worst = NO_DEVICE;
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
+		uint64_t peak = peak_of(&trace->summary.devices[i], pool);
+
+		if (peak > most) {
+			most = peak;
+			worst = trace->summary.devices[i].device;
+		}
+	}
+	return worst;
+}
+
+static void at_peak(struct replay_wish *wish, const struct trace *trace)
+{
+	wish->moment = REPLAY_PEAK;
+	if (wish->device == NO_DEVICE && wish->space == SPACES)
+		wish->device = worst_device(trace, wish->pool);
+}
+
+static int at_phase(struct replay_wish *wish, const struct trace *trace, const char *name,
+		    char *what, size_t size)
+{
+	size_t number, count;
+	const struct trace_phase *phase = find_phase(trace, name, &number, &count);
+
+	if (!phase)
+		return no_phase(trace, name);
+	at_peak(wish, trace);
+	wish->from = phase->start;
+	wish->to = phase->end;
+	if (count > 1)
+		snprintf(what, size, "at the highest moment of phase %.200s (%zu of %zu)", name,
+			 number, count);
+	else
+		snprintf(what, size, "at the highest moment of phase %.200s", name);
+	return 0;
+}
+
+/* "seq:123" */
+static int read_event(const char *text, uint64_t *seq)
+{
+	*seq = 0;
+	if (!*text)
+		return err("seq: wants the number of an event");
+	for (const char *p = text; *p; p++) {
+		if (*p < '0' || *p > '9' || __builtin_mul_overflow(*seq, 10, seq) ||
+		    __builtin_add_overflow(*seq, (uint64_t)(*p - '0'), seq))
+			return err("seq:%.40s is no number of an event", text);
+	}
+	return 0;
+}
+
+static int not_moment(const char *text)
+{
+	return err("%.100s is no moment: 12.5s, peak, exit, 'phase:NAME' or seq:N", text);
+}
+
+bool moment_makes_sense(const char *text)
+{
+	uint64_t number;
+
+	if (!strcmp(text, "peak") || !strcmp(text, "exit") || !strncmp(text, "phase:", 6))
+		return true;
+	if (!strncmp(text, "seq:", 4))
+		return !read_event(text + 4, &number);
+	return !moment_time(text, &number) || (not_moment(text), false);
+}
+
+int moment_find(struct replay_wish *wish, const struct trace *trace, const char *text, char *what,
+		size_t size)
+{
+	int error;
+
+	wish->moment = REPLAY_END;
+	wish->from = 0;
+	wish->to = UINT64_MAX;
+	wish->last = UINT64_MAX;
+	if (!strcmp(text, "peak")) {
+		at_peak(wish, trace);
+		text_copy(what, size, "at the peak");
+		return 0;
+	}
+	if (!strcmp(text, "exit")) {
+		text_copy(what, size,
+			  trace->process.exit == TRACE_EXIT ? "at exit" : "when recording ended");
+		return 0;
+	}
+	if (!strncmp(text, "phase:", 6))
+		return at_phase(wish, trace, text + 6, what, size);
+	if (!strncmp(text, "seq:", 4)) {
+		error = read_event(text + 4, &wish->last);
+		snprintf(what, size, "behind event %.40s", text + 4);
+		return error;
+	}
+	error = moment_time(text, &wish->to);
+	snprintf(what, size, "at %.100s", text);
+	return error ? not_moment(text) : 0;
+}

@@ -1,0 +1,118 @@
+/* Bytes without an address. */
+#include "analyse/lifetimes/unattributed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem/hash.h"
+
+void loose_clear(struct loose *loose)
+{
+	free(loose->lumps);
+	free(loose->tops);
+	map_clear(&loose->place_of);
+	*loose = (struct loose){ 0 };
+}
+
+void loose_forget(struct loose *loose)
+{
+	loose->used = loose->spare = 0;
+	if (loose->places)
+		memset(loose->tops, 0, loose->places * sizeof(*loose->tops));
+}
+
+static uint64_t key_of(const struct block *block)
+{
+	return hash_mix((uint64_t)block->stack << 32 | block->pool,
+			(uint64_t)(uint16_t)block->device << 16 | (uint64_t)block->space << 8 |
+				block->kind);
+}
+
+/* 1 + the place, made if it is new; 0 without memory. */
+static uint32_t make_place(struct loose *loose, const struct block *block)
+{
+	uint64_t key = key_of(block);
+	uint32_t place = map_get(&loose->place_of, key);
+
+	if (place)
+		return place;
+	if (loose->places == loose->places_size) {
+		uint32_t size = loose->places_size * 2 + 16;
+		uint32_t *tops = reallocarray(loose->tops, size, sizeof(*tops));
+
+		if (!tops)
+			return 0;
+		loose->tops = tops;
+		loose->places_size = size;
+	}
+	if (!map_put(&loose->place_of, key, loose->places + 1))
+		return 0;
+	loose->tops[loose->places] = 0;
+	return ++loose->places;
+}
+
+/* 1 + a lump for whoever asks; 0 without memory. */
+static uint32_t make_lump(struct loose *loose)
+{
+	uint32_t id = loose->spare;
+
+	if (id) {
+		loose->spare = loose->lumps[id - 1].below;
+		return id;
+	}
+	if (loose->used == loose->size) {
+		uint32_t size = loose->size * 2 + 16;
+		struct loose_lump *lumps = reallocarray(loose->lumps, size, sizeof(*lumps));
+
+		if (!lumps)
+			return 0;
+		loose->lumps = lumps;
+		loose->size = size;
+	}
+	return ++loose->used;
+}
+
+int loose_come(struct loose *loose, const struct block *block, uint32_t tag)
+{
+	uint32_t place = make_place(loose, block);
+	uint32_t *top = place ? &loose->tops[place - 1] : NULL;
+	uint32_t id;
+
+	if (!top)
+		return -ENOMEM;
+	if (!block->size)
+		return 0;
+	if (*top && loose->lumps[*top - 1].tag == tag) {
+		loose->lumps[*top - 1].bytes += block->size;
+		return 0;
+	}
+	id = make_lump(loose);
+	if (!id)
+		return -ENOMEM;
+	loose->lumps[id - 1] = (struct loose_lump){ block->size, tag, *top };
+	*top = id;
+	return 1;
+}
+
+uint64_t loose_go(struct loose *loose, const struct block *block, uint64_t bytes, uint32_t *tag,
+		  bool *whole)
+{
+	uint32_t place = map_get(&loose->place_of, key_of(block));
+	uint32_t id = place ? loose->tops[place - 1] : 0;
+	struct loose_lump *lump = id ? &loose->lumps[id - 1] : NULL;
+
+	if (!lump)
+		return 0;
+	*tag = lump->tag;
+	*whole = bytes >= lump->bytes;
+	if (!*whole) {
+		lump->bytes -= bytes;
+		return bytes;
+	}
+	bytes = lump->bytes;
+	loose->tops[place - 1] = lump->below;
+	lump->below = loose->spare;
+	loose->spare = id;
+	return bytes;
+}

@@ -1,0 +1,50 @@
+/*
+ * Bytes without an address: a pool's own totals grew or shrank, and no call told of it.
+ *
+ * A stack stands for them, and they go as they came, the newest first. Who tells them apart by more
+ * than their stack (thread, phase, category) tags what comes, and is told whose bytes go: those
+ * that shrink are seldom called by the thread, or at the time, at which they came.
+ */
+#ifndef ANALYSE_LIFETIMES_UNATTRIBUTED_H
+#define ANALYSE_LIFETIMES_UNATTRIBUTED_H
+
+#include "base/mem/map.h"
+#include "facts/live_blocks.h"
+
+/* Bytes of one tag; they count as one block, however they grow and shrink. */
+struct loose_lump {
+	uint64_t bytes;
+	uint32_t tag;
+	uint32_t below; /* 1 + the one that is older, 0 for none */
+};
+
+/* All zero is empty. */
+struct loose {
+	struct loose_lump *lumps;
+	uint32_t used, size; /* of lumps */
+	uint32_t spare;      /* 1 + the first of those to be used again */
+	uint32_t *tops;      /* by place: 1 + the newest lump */
+	uint32_t places, places_size;
+	struct map place_of; /* 1 + the place, by stack, pool, device, space and kind */
+};
+
+void loose_clear(struct loose *loose);
+
+/* What came is known no more. */
+void loose_forget(struct loose *loose);
+
+/*
+ * The bytes of `block`, which has no address, come. How many lumps that makes more, 0 or 1; -ENOMEM
+ * without memory.
+ */
+int loose_come(struct loose *loose, const struct block *block, uint32_t tag);
+
+/*
+ * Up to `bytes` of the newest that came where `block` says go: how many, 0 when there are none;
+ * more may be left below. `tag` says whose they were, `whole` whether nothing is left of their
+ * lump.
+ */
+uint64_t loose_go(struct loose *loose, const struct block *block, uint64_t bytes, uint32_t *tag,
+		  bool *whole);
+
+#endif

@@ -1,0 +1,116 @@
+/*
+ * The events of a spool that is being written, read chunk by chunk from the file.
+ *
+ * A chunk is a ring's: it may be written over at any time. Its head is read before and behind it,
+ * and what does not agree is left out.
+ */
+#include "analyse/live/follow.h"
+
+#include <string.h>
+#include <sys/param.h>
+#include <unistd.h>
+
+struct part { /* of the events: a chunk */
+	uint64_t first;
+	uint64_t index;
+};
+
+static bool read_chunk_head(const struct follow *follow, uint64_t index, struct spool_chunk *head)
+{
+	uint32_t block = follow->spool.blocks[SPOOL_CHUNK][index];
+
+	return pread(follow->fd, head, sizeof(*head), (off_t)block << SPOOL_BLOCK_SHIFT) ==
+		       sizeof(*head) &&
+	       head->used <= SPOOL_BLOCK - sizeof(*head);
+}
+
+/* The newest chunks that hold events from `seq` on, in order: how many. */
+static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most, struct part *parts)
+{
+	uint64_t chunks = spool_count(&follow->spool, SPOOL_CHUNK);
+	struct spool_chunk head;
+	unsigned count = 0;
+
+	/* As a rule the one that was read last is still being written. */
+	if (follow->newest && follow->newest <= chunks &&
+	    read_chunk_head(follow, follow->newest - 1, &head) && head.first_seq <= seq &&
+	    head.first_seq + head.events >= follow->spool.header->seq) {
+		parts[0] = (struct part){ head.first_seq, follow->newest - 1 };
+		return 1;
+	}
+	for (uint64_t i = 0; i < chunks; i++) {
+		unsigned at = count;
+
+		if (!read_chunk_head(follow, i, &head) || !head.events ||
+		    head.first_seq + head.events <= seq)
+			continue;
+		while (at && parts[at - 1].first > head.first_seq)
+			at--;
+		if (count == most && !at)
+			continue;
+		if (count == most) { /* the oldest goes */
+			at--;
+			memmove(parts, parts + 1, at * sizeof(*parts));
+		} else {
+			memmove(parts + at + 1, parts + at, (count++ - at) * sizeof(*parts));
+		}
+		parts[at] = (struct part){ head.first_seq, i };
+	}
+	return count;
+}
+
+/* The chunk as it is now; false when it has been written over with later events. */
+static bool read_chunk(struct follow *follow, const struct part *part, struct spool_chunk *head)
+{
+	uint32_t block = follow->spool.blocks[SPOOL_CHUNK][part->index];
+	struct spool_chunk after;
+
+	if (!read_chunk_head(follow, part->index, head) ||
+	    pread(follow->fd, follow->chunk, head->used,
+		  ((off_t)block << SPOOL_BLOCK_SHIFT) + (off_t)sizeof(*head)) !=
+		    (ssize_t)head->used ||
+	    !read_chunk_head(follow, part->index, &after))
+		return false;
+	return head->first_seq == part->first && after.first_seq == part->first;
+}
+
+/* Those that had waited when the look was; they come with the same numbers where they are booked.
+ */
+static uint64_t tell_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
+			     void *context)
+{
+	struct event event;
+
+	for (unsigned i = 0; spool_caught(&follow->spool, i, &event); i++) {
+		if (event.seq < seq)
+			continue;
+		each(context, &event);
+		seq = event.seq + 1;
+	}
+	return seq;
+}
+
+uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, follow_event_fn *each,
+		       void *context)
+{
+	static struct decoder decoder; /* 10 KiB */
+	struct part parts[FOLLOW_CHUNKS];
+	unsigned count = find_parts(follow, seq, MIN(chunks, FOLLOW_CHUNKS), parts);
+
+	for (unsigned i = 0; i < count; i++) {
+		struct spool_chunk head;
+		struct event event;
+
+		if (!read_chunk(follow, &parts[i], &head))
+			continue;
+		decode_start(&decoder, follow->chunk, head.used, head.first_seq, head.t);
+		while (decode_event(&decoder, &event) == 1) {
+			if (event.seq < seq)
+				continue;
+			each(context, &event);
+			seq = event.seq + 1;
+		}
+		follow->newest = parts[i].index + 1;
+	}
+	return tell_waiting(follow, seq, each, context);
+}

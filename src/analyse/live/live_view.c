@@ -1,0 +1,239 @@
+/* A process as it is now, from its spool. */
+#include "analyse/live/live_view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/guest/clock.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "codec/event.h"
+#include "ledger/totals.h"
+#include "spool/process.h"
+
+static double rate_of(uint64_t now, uint64_t before, double seconds)
+{
+	return seconds > 0 && now > before ? (double)(now - before) / seconds : 0;
+}
+
+/* --- facts --- */
+
+static const char *fact(const struct look *look, const char *key)
+{
+	const struct recording facts = { .spool = &look->follow.spool };
+
+	return recording_value(&facts, recording_fact(&facts, key, 0));
+}
+
+static void read_command(struct look *look)
+{
+	const struct recording facts = { .spool = &look->follow.spool };
+
+	look->command[0] = '\0';
+	for (uint32_t i = 0; (i = recording_fact(&facts, "command", i));) {
+		const char *word = recording_value(&facts, i);
+
+		if (look->command[0])
+			text_append(look->command, sizeof(look->command), " ");
+		text_append(look->command, sizeof(look->command), word ? word : "");
+	}
+	utf8_clean(look->command);
+}
+
+/* Model and size of a device; the facts of one follow its number. */
+static void read_device_facts(const struct look *look, struct look_scope *scope)
+{
+	const struct recording facts = { .spool = &look->follow.spool };
+
+	for (uint32_t i = 0; (i = recording_fact(&facts, "device", i));) {
+		const char *number = recording_value(&facts, i);
+		const char *total;
+
+		if (!number || atoi(number) != scope->device)
+			continue;
+		total = recording_value(&facts, recording_fact(&facts, "total_bytes", i));
+		scope->name = recording_value(&facts, recording_fact(&facts, "name", i));
+		scope->total = total ? strtoull(total, NULL, 10) : 0;
+		return;
+	}
+}
+
+/* --- sums --- */
+
+static struct look_sum read_sum(const struct spool_sum *sum)
+{
+	return (struct look_sum){ sum->now, sum->peak, sum->peak_t };
+}
+
+static const char *name_of(const struct look *look, const struct spool_scope *scope)
+{
+	return scope->kind == SCOPE_SPACE ? space_name(scope->name)
+					  : spool_text(&look->follow.spool, scope->name);
+}
+
+static struct look_scope read_scope(const struct look *look, uint32_t number, double seconds)
+{
+	const struct spool_scope *row = totals_scope(&look->follow.spool, number);
+	uint64_t before = number < look->allocations_n ? look->allocations[number] : 0;
+	struct look_scope scope = {
+		.kind = row->kind,
+		.device = row->device,
+		.name = name_of(look, row),
+		.allocated = read_sum(&row->sums[METRIC_ALLOCATED]),
+		.reserved = read_sum(&row->sums[METRIC_RESERVED]),
+		.samples = row->used_samples,
+		.used = read_sum(&row->sums[METRIC_USED]),
+		.rounding = row->rounding,
+		.named = row->named,
+		.residual = row->residual,
+		.source = spool_text(&look->follow.spool, row->used_source),
+		.allocations = row->allocations,
+		.frees = row->frees,
+		.ooms = row->ooms,
+		.retries = row->retries,
+		.rate = rate_of(row->allocations, before, seconds),
+		.number = number,
+	};
+
+	if (scope.kind == SCOPE_DEVICE)
+		read_device_facts(look, &scope);
+	return scope;
+}
+
+static int by_kind(const void *a, const void *b)
+{
+	static const uint8_t order[] = {
+		[SCOPE_DEVICE] = 0, [SCOPE_POOL] = 1, [SCOPE_OWNER] = 2, [SCOPE_SPACE] = 3
+	};
+	const struct look_scope *x = a;
+	const struct look_scope *y = b;
+
+	if (x->kind != y->kind)
+		return order[x->kind] < order[y->kind] ? -1 : 1;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int read_scopes(struct look *look, double seconds)
+{
+	uint32_t count = (uint32_t)spool_count(&look->follow.spool, SPOOL_SCOPE);
+	struct look_scope *scopes = realloc(look->scopes, (count + 1) * sizeof(*scopes));
+	uint64_t *allocations;
+
+	if (!scopes)
+		return -ENOMEM;
+	look->scopes = scopes;
+	look->scopes_n = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t kind = totals_scope(&look->follow.spool, i)->kind;
+
+		if (kind >= SCOPE_DEVICE && kind <= SCOPE_SPACE)
+			scopes[look->scopes_n++] = read_scope(look, i, seconds);
+	}
+	allocations = realloc(look->allocations, (count + 1) * sizeof(*allocations));
+	if (!allocations)
+		return -ENOMEM;
+	look->allocations = allocations;
+	look->allocations_n = count;
+	for (uint32_t i = 0; i < count; i++)
+		allocations[i] = totals_scope(&look->follow.spool, i)->allocations;
+	qsort(scopes, look->scopes_n, sizeof(*scopes), by_kind);
+	return 0;
+}
+
+const struct look_scope *look_next(const struct look *look, enum scope_kind kind,
+				   const struct look_scope *after)
+{
+	const struct look_scope *scope = after ? after + 1 : look->scopes;
+
+	for (; scope && scope < look->scopes + look->scopes_n; scope++) {
+		if (scope->kind == kind)
+			return scope;
+	}
+	return NULL;
+}
+
+/* --- the process --- */
+
+/* Of a process that cannot be asked for (another machine's) the spool's word is taken. */
+static bool has_ended(const struct look *look)
+{
+	const struct spool *spool = &look->follow.spool;
+
+	if (spool_writer_elsewhere(spool))
+		return spool->header->end || look->stop == SPOOL_CLOSED;
+	return !spool_writer_lives(spool);
+}
+
+static void read_process(struct look *look, double seconds)
+{
+	const struct spool_header *header = look->follow.spool.header;
+	bool here = !spool_writer_elsewhere(&look->follow.spool);
+
+	look->stop = atomic_load(&header->stop);
+	look->ended = has_ended(look);
+	look->events_on = atomic_load(&header->recording);
+	look->sample = header->sample;
+	look->rank = fact(look, "rank");
+	look->start_time = header->start_realtime;
+	look->uptime = here && !look->ended && look->looked_at > header->start_monotonic
+			       ? look->looked_at - header->start_monotonic
+			       : header->t;
+	look->events_rate = rate_of(header->seq, look->events, seconds);
+	look->events = header->seq;
+	look->dropped = header->dropped;
+	look->ooms = header->ooms;
+}
+
+int look_now(struct look *look, char *why, size_t size)
+{
+	uint64_t before = look->looked_at;
+	uint64_t allocated = look->lines.allocated;
+	int error = follow_look(&look->follow, why, size);
+	double seconds;
+
+	if (error)
+		return error;
+	look->looked_at = clock_now();
+	look->seconds = seconds = before ? (double)(look->looked_at - before) / 1e9 : 0;
+	read_process(look, seconds);
+	error = read_scopes(look, seconds);
+	if (!error)
+		error = look_lines_read(&look->lines, &look->follow.spool, seconds);
+	if (error) {
+		snprintf(why, size, "%s: no memory left to read it", look->follow.spool.path);
+		return error;
+	}
+	look->bytes_rate = rate_of(look->lines.allocated, allocated, seconds);
+	look_ranges_read(&look->ranges, &look->follow);
+	return 0;
+}
+
+int look_open(struct look *look, const char *path, int pid, char *why, size_t size)
+{
+	int error;
+
+	memset(look, 0, sizeof(*look));
+	error = follow_open(&look->follow, path, why, size);
+	if (error)
+		return error;
+	look->pid = pid ? pid : (int)look->follow.spool.header->pid;
+	read_command(look);
+	error = look_now(look, why, size);
+	if (error)
+		look_close(look);
+	return error;
+}
+
+void look_close(struct look *look)
+{
+	look_lines_clear(&look->lines);
+	free(look->scopes);
+	free(look->allocations);
+	follow_close(&look->follow);
+	memset(look, 0, sizeof(*look));
+	look->follow.fd = -1;
+}

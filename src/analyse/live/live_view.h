@@ -1,0 +1,80 @@
+/*
+ * A process as it is now, and what has moved since the last look: sums, rates, the lines that hold
+ * memory, the ranges that are open.
+ *
+ * Sums come from the ledger in the spool: a look costs what the tables of scopes, stacks and cells
+ * cost to copy, however many events there were.
+ */
+#ifndef ANALYSE_LIVE_LIVE_VIEW_H
+#define ANALYSE_LIVE_LIVE_VIEW_H
+
+#include "analyse/live/live_view_lines.h"
+#include "analyse/live/live_view_ranges.h"
+
+struct look_sum {
+	uint64_t now, peak, peak_t; /* bytes, bytes, ns since process start */
+};
+
+/* A device, pool, owner or space. */
+struct look_scope {
+	enum scope_kind kind;
+	int device;       /* NO_DEVICE for a space */
+	const char *name; /* of a device: its model, NULL when unknown */
+	uint64_t total;   /* of a device: its bytes, 0 when unknown */
+	struct look_sum allocated, reserved;
+	/* Of a device, as of the last sample; `samples` 0: there was none. */
+	uint64_t samples;
+	struct look_sum used;
+	int64_t rounding, named, residual;
+	const char *source;
+	uint64_t allocations, frees, ooms, retries;
+	double rate;     /* allocations a second, since the last look */
+	uint32_t number; /* in the spool */
+};
+
+struct look {
+	struct follow follow;
+	struct look_lines lines;
+	struct look_ranges ranges;
+
+	int pid;             /* as it is known here */
+	const char *rank;    /* NULL for none */
+	char command[512];   /* words with a blank between them, made safe to print */
+	uint64_t start_time; /* ns since 1970 */
+	uint64_t uptime;     /* ns */
+	bool ended;          /* the process is no more */
+	enum spool_stop stop;
+	bool events_on;  /* false: only sums go on (memtrace_stop, memtrace ctl stop) */
+	uint64_t sample; /* bytes from sample to sample, 0: the stack of every block is taken */
+	uint64_t events, dropped, ooms;
+	double events_rate, bytes_rate; /* events, and bytes allocated, a second */
+
+	struct look_scope *scopes; /* devices, pools, owners, spaces; each in the order they came */
+	size_t scopes_n;
+	uint64_t *allocations; /* by number of scope, at this look */
+	size_t allocations_n;
+	uint64_t looked_at; /* ns, CLOCK_MONOTONIC */
+	double seconds;     /* since the look before, 0 for none: then rates are not known */
+};
+
+/* What pools keep for later. A pool's own word may come before that of the memory it is of. */
+static inline uint64_t look_cached(const struct look_scope *scope)
+{
+	uint64_t reserved = scope->reserved.now;
+
+	return reserved > scope->allocated.now ? reserved - scope->allocated.now : 0;
+}
+
+/* The scope that rows are printed for next, of a kind: NULL when there are no more. */
+const struct look_scope *look_next(const struct look *look, enum scope_kind kind,
+				   const struct look_scope *after);
+
+/*
+ * `pid` as the user knows it, 0: the one that the spool says. Both give 0, or -errno and a sentence
+ * in `why` of `size` bytes; look_now() then leaves what was seen before.
+ */
+int look_open(struct look *look, const char *path, int pid, char *why, size_t size);
+int look_now(struct look *look, char *why, size_t size);
+void look_close(struct look *look);
+
+#endif

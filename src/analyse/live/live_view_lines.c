@@ -1,0 +1,270 @@
+/*
+ * The lines of source that hold memory, look by look.
+ *
+ * To name native frames, whole symbol tables are read. A program that goes on making new stacks
+ * must not have that done at each look: it is put off until it takes less than a hundredth of the
+ * time, and what has no name yet is one line.
+ */
+#include "analyse/live/live_view_lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/guest/clock.h"
+#include "base/mem/hash.h"
+#include "codec/event.h"
+#include "facts/sites.h"
+#include "ledger/totals.h"
+
+enum {
+	FIRST_SIZE = 256,
+	NAMING_SHARE = 100, /* naming takes at most one part in so many of the time */
+};
+
+static const char unnamed[] = "[new, not named yet]";
+
+/* Room for one element more, doubled as need be: false without memory. */
+static bool reserve(void *list, uint32_t used, uint32_t *size, size_t element)
+{
+	void **at = list;
+	uint32_t wanted = *size ? 2 * *size : FIRST_SIZE;
+	void *grown;
+
+	if (used < *size)
+		return true;
+	grown = realloc(*at, wanted * element);
+	if (!grown)
+		return false;
+	*at = grown;
+	*size = wanted;
+	return true;
+}
+
+/* The position of a name, whose text stays where it is; UINT32_MAX without memory. */
+static uint32_t find_name(struct look_lines *lines, const char *text)
+{
+	uint64_t key = hash_bytes(text, strlen(text));
+	uint32_t id = map_get(&lines->texts, key);
+
+	if (id)
+		return id - 1;
+	text = arena_text(&lines->recording.arena, text, strlen(text));
+	if (!text || !reserve(&lines->names, lines->names_n, &lines->names_size, sizeof(char *)) ||
+	    !map_put(&lines->texts, key, lines->names_n + 1))
+		return UINT32_MAX;
+	lines->names[lines->names_n] = text;
+	return lines->names_n++;
+}
+
+/* Names of the stacks that have come since: now, or later if that takes too long. */
+static int name_stacks(struct look_lines *lines, const struct spool *spool)
+{
+	struct recording *recording = &lines->recording;
+	uint64_t stacks = spool_count(spool, SPOOL_STACK);
+	uint64_t start = clock_now();
+	uint32_t *name_of;
+	int error;
+
+	if (stacks <= recording->stacks ||
+	    (spool_count(spool, SPOOL_FRAME) > recording->frames &&
+	     start - lines->named_at < NAMING_SHARE * lines->naming_cost))
+		return 0;
+	error = recording_extend(recording, spool, SYMBOLS_LOAD);
+	if (error)
+		return error;
+	name_of = realloc(lines->name_of, stacks * sizeof(*name_of));
+	if (!name_of)
+		return -ENOMEM;
+	lines->name_of = name_of;
+	for (uint32_t i = lines->name_of_n; i < recording->stacks; i++) {
+		char text[SITE_LONGEST];
+		uint32_t name;
+
+		recording_line(recording, i, text, sizeof(text));
+		name = find_name(lines, text);
+		if (name == UINT32_MAX)
+			return -ENOMEM;
+		name_of[i] = name + 1;
+		lines->name_of_n = i + 1;
+	}
+	lines->named_at = clock_now();
+	lines->naming_cost = lines->named_at - start;
+	return 0;
+}
+
+static struct look_line *new_line(struct look_lines *lines, uint32_t name,
+				  const struct spool_scope *place)
+{
+	uint32_t size = lines->list_size;
+	bool device = place->kind == SCOPE_DEVICE;
+
+	if (!reserve(&lines->list, lines->list_n, &lines->list_size, sizeof(*lines->list)))
+		return NULL;
+	if (size != lines->list_size) {
+		free(lines->sorted);
+		lines->sorted_n = 0;
+		lines->sorted = malloc(lines->list_size * sizeof(struct look_line *));
+	}
+	if (!lines->sorted)
+		return NULL;
+	lines->list[lines->list_n] = (struct look_line){
+		.space = space_name(device ? SPACE_DEVICE : place->name),
+		.device = device ? place->device : NO_DEVICE,
+		.text = name,
+	};
+	return &lines->list[lines->list_n++];
+}
+
+/* The line with the name in the place, a scope by its number; NULL without memory. */
+static struct look_line *find_line(struct look_lines *lines, uint32_t name, uint32_t scope,
+				   const struct spool_scope *place)
+{
+	uint64_t key = hash_mix(name, scope);
+	uint32_t id = map_get(&lines->places, key);
+	struct look_line *line;
+
+	if (id)
+		return &lines->list[id - 1];
+	line = new_line(lines, name, place);
+	return line && map_put(&lines->places, key, lines->list_n) ? line : NULL;
+}
+
+/* Each byte once: arrays are in their device's sum already. */
+static bool is_place(const struct spool_scope *scope)
+{
+	return scope->kind == SCOPE_DEVICE ||
+	       (scope->kind == SCOPE_SPACE && scope->name != SPACE_ARRAY &&
+		space_name(scope->name));
+}
+
+/* What a stack holds where. What it allocated goes to the first place that it has a cell for. */
+static int add_stack(struct look_lines *lines, const struct spool *spool,
+		     const struct spool_stack *stack, uint32_t name)
+{
+	uint64_t cells = spool_count(spool, SPOOL_CELL);
+	uint32_t scopes = (uint32_t)spool_count(spool, SPOOL_SCOPE);
+	struct look_line *owner = NULL;
+	uint32_t id = stack->cell;
+
+	for (uint64_t most = (uint64_t)scopes * METRICS; most && id && id <= cells; most--) {
+		const struct spool_cell *cell = spool_at(spool, SPOOL_CELL, id - 1);
+		uint32_t number = cell->sum / METRICS;
+		const struct spool_scope *scope =
+			number < scopes ? totals_scope(spool, number) : NULL;
+		struct look_line *line;
+
+		id = cell->next;
+		if (!scope || cell->sum % METRICS != METRIC_ALLOCATED || !is_place(scope))
+			continue;
+		line = find_line(lines, name, number, scope);
+		if (!line)
+			return -ENOMEM;
+		line->bytes += cell->live;
+		line->count += cell->live_count;
+		line->holds += lines->sampled ? cell->estimated : cell->live;
+		if (!owner)
+			line->allocated += lines->sampled ? stack->estimated_bytes : stack->bytes;
+		owner = line;
+	}
+	return 0;
+}
+
+static void keep_those_that_count(struct look_lines *lines, double seconds)
+{
+	lines->sorted_n = 0;
+	for (uint32_t i = 0; i < lines->list_n; i++) {
+		struct look_line *line = &lines->list[i];
+
+		line->name = lines->names[line->text];
+		line->rate = seconds > 0 && line->allocated > line->before
+				     ? (double)(line->allocated - line->before) / seconds
+				     : 0;
+		if (line->holds || line->rate > 0 || (line->count && !lines->sampled))
+			lines->sorted[lines->sorted_n++] = line;
+	}
+}
+
+int look_lines_read(struct look_lines *lines, const struct spool *spool, double seconds)
+{
+	int error = name_stacks(lines, spool);
+	uint32_t nameless = error ? UINT32_MAX : find_name(lines, unnamed);
+
+	if (nameless == UINT32_MAX)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < lines->list_n; i++) {
+		struct look_line *line = &lines->list[i];
+
+		line->before = line->allocated;
+		line->allocated = line->bytes = line->count = line->holds = 0;
+	}
+	lines->sampled = spool->header->sample != 0;
+	lines->allocated = 0;
+	for (uint64_t i = 0; i < spool_count(spool, SPOOL_STACK) && !error; i++) {
+		const struct spool_stack *stack = spool_at(spool, SPOOL_STACK, i);
+
+		lines->allocated += stack->bytes;
+		if (stack->cell)
+			error = add_stack(lines, spool, stack,
+					  i < lines->name_of_n ? lines->name_of[i] - 1 : nameless);
+	}
+	keep_those_that_count(lines, seconds);
+	return error;
+}
+
+void look_lines_clear(struct look_lines *lines)
+{
+	recording_clear(&lines->recording);
+	map_clear(&lines->texts);
+	map_clear(&lines->places);
+	free(lines->list);
+	free(lines->sorted);
+	free(lines->names);
+	free(lines->name_of);
+	memset(lines, 0, sizeof(*lines));
+}
+
+/* --- order --- */
+
+static int by_name(const struct look_line *x, const struct look_line *y)
+{
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : (x->device > y->device) - (x->device < y->device);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct look_line *x = *(struct look_line *const *)a;
+	const struct look_line *y = *(struct look_line *const *)b;
+
+	return x->holds != y->holds ? (x->holds < y->holds ? 1 : -1) : by_name(x, y);
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct look_line *x = *(struct look_line *const *)a;
+	const struct look_line *y = *(struct look_line *const *)b;
+
+	return x->count != y->count ? (x->count < y->count ? 1 : -1) : by_bytes(a, b);
+}
+
+static int by_rate(const void *a, const void *b)
+{
+	const struct look_line *x = *(struct look_line *const *)a;
+	const struct look_line *y = *(struct look_line *const *)b;
+
+	return x->rate > y->rate ? -1 : x->rate < y->rate ? 1 : by_bytes(a, b);
+}
+
+void look_lines_sort(struct look_lines *lines, enum look_order order)
+{
+	static int (*const orders[LOOK_ORDERS])(const void *, const void *) = {
+#define ORDER(name, key, what) by_##name,
+#include "analyse/live/live_view_orders.def"
+#undef ORDER
+	};
+
+	if (lines->sorted_n)
+		qsort(lines->sorted, lines->sorted_n, sizeof(struct look_line *), orders[order]);
+}

@@ -1,0 +1,57 @@
+/*
+ * The lines of source that hold memory in a spool that is followed: names are found once, figures
+ * at each look.
+ */
+#ifndef ANALYSE_LIVE_LIVE_VIEW_LINES_H
+#define ANALYSE_LIVE_LIVE_VIEW_LINES_H
+
+#include "analyse/live/follow.h"
+#include "base/mem/map.h"
+#include "facts/spool_model.h"
+
+enum look_order {
+#define ORDER(name, key, what) LOOK_ORDER_##name,
+#include "analyse/live/live_view_orders.def"
+#undef ORDER
+	LOOK_ORDERS
+};
+
+/* What a line holds in one place: on a device, or in a space outside of devices. */
+struct look_line {
+	const char *name;
+	const char *space;     /* "device" for memory of a device */
+	int device;            /* NO_DEVICE in another space */
+	uint64_t bytes, count; /* that are booked under its stacks */
+	/*
+	 * Bytes that it holds, and has allocated by now and by the last look: of a sampled
+	 * recording what its samples stand for (MEMTRACE_SAMPLE), else all.
+	 */
+	uint64_t holds, allocated, before;
+	double rate;   /* allocated, bytes a second */
+	uint32_t text; /* position in names */
+};
+
+struct look_lines {
+	struct look_line *list;    /* in the order they came */
+	struct look_line **sorted; /* those that hold something or allocate, as look_lines_sort() */
+	uint32_t list_n, list_size, sorted_n;
+	uint64_t allocated; /* bytes since process start, by all lines */
+	bool sampled;
+
+	struct recording recording;
+	uint64_t named_at, naming_cost; /* ns */
+	struct map texts, places;       /* hash of a name: 1 + name; name and place: 1 + line */
+	const char **names;
+	uint32_t names_n, names_size;
+	uint32_t *name_of; /* by stack: 1 + name, 0 for none yet */
+	uint32_t name_of_n;
+};
+
+/* Of a table that is all 0 or was read before from the same spool: 0 or -ENOMEM. `seconds` since
+ * the last look, 0 for none. */
+int look_lines_read(struct look_lines *lines, const struct spool *spool, double seconds);
+void look_lines_clear(struct look_lines *lines);
+
+void look_lines_sort(struct look_lines *lines, enum look_order order);
+
+#endif

@@ -1,0 +1,68 @@
+/* Which ranges are open: pushes and pops in the order of events. */
+#include "analyse/live/live_view_ranges.h"
+
+#include <string.h>
+
+static void push(struct look_ranges *ranges, const struct event *event)
+{
+	if (ranges->open_n == LOOK_RANGES_OPEN) {
+		memmove(ranges->open, ranges->open + 1,
+			(LOOK_RANGES_OPEN - 1) * sizeof(*ranges->open));
+		ranges->open_n--;
+		ranges->late = true;
+	}
+	ranges->open[ranges->open_n++] = (struct look_range){
+		.number = event->stream,
+		.start = event->t,
+		.thread = event->thread,
+		.name = event->name,
+		.domain = event->pool,
+	};
+}
+
+/* As ranges_pop(): by number, else by thread and domain, the newest. */
+static bool is_end_of(const struct event *pop, const struct look_range *range)
+{
+	if (range->number != pop->stream)
+		return false;
+	return range->number || (range->thread == pop->thread && range->domain == pop->pool);
+}
+
+static void pop(struct look_ranges *ranges, const struct event *event)
+{
+	struct look_range ended;
+	uint32_t at = ranges->open_n;
+
+	while (at && !is_end_of(event, &ranges->open[at - 1]))
+		at--;
+	if (!at)
+		return;
+	ended = ranges->open[at - 1];
+	ended.end = event->t;
+	memmove(ranges->open + at - 1, ranges->open + at,
+		(ranges->open_n - at) * sizeof(*ranges->open));
+	ranges->open_n--;
+	if (ranges->ended_n < LOOK_RANGES_ENDED)
+		ranges->ended_n++;
+	memmove(ranges->ended + 1, ranges->ended, (ranges->ended_n - 1) * sizeof(*ranges->ended));
+	ranges->ended[0] = ended;
+}
+
+static void take(void *context, const struct event *event)
+{
+	struct look_ranges *ranges = context;
+
+	if (event->seq != ranges->next)
+		ranges->late = true;
+	ranges->next = event->seq + 1;
+	if (event->op == EVENT_PUSH)
+		push(ranges, event);
+	else if (event->op == EVENT_POP)
+		pop(ranges, event);
+}
+
+void look_ranges_read(struct look_ranges *ranges, struct follow *follow)
+{
+	if (follow->spool.header->seq > ranges->next)
+		follow_events(follow, ranges->next, FOLLOW_CHUNKS, take, ranges);
+}

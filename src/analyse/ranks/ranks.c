@@ -1,0 +1,206 @@
+/*
+ * Ranks folded one by one.
+ *
+ * A rank's devices keep a UUID until cards are found; until then `card` is the position among the
+ * cards of all ranks, one for each of their devices.
+ */
+#include "analyse/ranks/ranks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "analyse/input/error.h"
+
+#define NS 1000000000ull
+
+int merge_no_memory(void)
+{
+	return err("no memory left for so many ranks");
+}
+
+static const char *kept(struct merge *merge, const char *text)
+{
+	return text ? arena_text(&merge->arena, text, strlen(text)) : NULL;
+}
+
+/* "2026-11-21T02:03:04.123456789Z" in ns since 1970. */
+static uint64_t time_of(const char *text)
+{
+	struct tm time = { 0 };
+	const char *rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &time) : NULL;
+	uint64_t scale = NS / 10;
+	uint64_t ns = 0;
+
+	if (!rest || timegm(&time) < 0)
+		return TRACE_NONE;
+	if (*rest == '.') {
+		for (rest++; *rest >= '0' && *rest <= '9' && scale; rest++, scale /= 10)
+			ns += (uint64_t)(*rest - '0') * scale;
+	}
+	return (uint64_t)timegm(&time) * NS + ns;
+}
+
+static void raise_to(uint64_t *value, uint64_t other)
+{
+	if (other != TRACE_NONE && (*value == TRACE_NONE || other > *value))
+		*value = other;
+}
+
+static const struct trace_card *card_of(const struct trace *trace, int device)
+{
+	for (size_t i = 0; i < trace->environment.devices_n; i++) {
+		if (trace->environment.devices[i].device == device)
+			return &trace->environment.devices[i];
+	}
+	return NULL;
+}
+
+/* Room for one more; what it points to moves. */
+static void *grown(void *list, size_t count, size_t *size, size_t each)
+{
+	size_t wanted = *size ? 2 * *size : 64;
+	void *larger;
+
+	if (count < *size)
+		return list;
+	larger = realloc(list, wanted * each);
+	if (larger)
+		*size = wanted;
+	return larger;
+}
+
+/* --- devices --- */
+
+/* The cards found so far are those of each device by itself. */
+static int add_card(struct merge *merge, const struct merge_rank *rank,
+		    const struct trace_device *device, const struct trace_card *card)
+{
+	const char *name = device->name || !card ? device->name : card->name;
+	uint64_t total =
+		device->total_bytes == TRACE_NONE && card ? card->total_bytes : device->total_bytes;
+	struct merge_card *cards =
+		realloc(merge->cards, (merge->cards_n + 1) * sizeof(*merge->cards));
+
+	if (!cards)
+		return merge_no_memory();
+	merge->cards = cards;
+	cards[merge->cards_n++] = (struct merge_card){
+		.host = rank->host,
+		.uuid = kept(merge, card ? card->uuid : NULL),
+		.name = kept(merge, name),
+		.total = total ? total : TRACE_NONE,
+		.ooms = device->ooms,
+	};
+	return 0;
+}
+
+static int fold_device(struct merge *merge, struct merge_rank *rank,
+		       const struct trace_device *device, const struct trace_card *card)
+{
+	struct merge_device *own = &rank->devices[rank->devices_n++];
+	const char *source = device->used.source;
+
+	*own = (struct merge_device){
+		.device = device->device,
+		.card = merge->cards_n,
+		.peaks = { device->allocated.peak_bytes, device->reserved.peak_bytes,
+			   device->used.peak_bytes },
+		.ooms = device->ooms == TRACE_NONE ? 0 : device->ooms,
+		.used_of_card = source && strcmp(source, "nvml") != 0,
+	};
+	for (size_t metric = 0; metric < TRACE_METRICS; metric++)
+		raise_to(&rank->peaks[metric], own->peaks[metric]);
+	/* A sample of used may miss a peak; what was reserved then was used. */
+	if (own->peaks[TRACE_USED] != TRACE_NONE)
+		raise_to(&rank->peaks[TRACE_USED], own->peaks[TRACE_RESERVED]);
+	rank->ooms += own->ooms;
+	return add_card(merge, rank, device, card);
+}
+
+static int fold_devices(struct merge *merge, struct merge_rank *rank, const struct trace *trace)
+{
+	size_t count = trace->summary.devices_n;
+	int error = 0;
+
+	rank->devices = arena_alloc(&merge->arena, (count + 1) * sizeof(*rank->devices));
+	if (!rank->devices)
+		return merge_no_memory();
+	for (size_t i = 0; !error && i < count; i++) {
+		const struct trace_device *device = &trace->summary.devices[i];
+
+		error = fold_device(merge, rank, device, card_of(trace, device->device));
+	}
+	return error;
+}
+
+/* --- ranks --- */
+
+static int fold_process(struct merge *merge, struct merge_rank *rank, const struct trace *trace)
+{
+	const struct trace_process *process = &trace->process;
+	bool told = process->world_size != TRACE_NONE;
+
+	*rank = (struct merge_rank){
+		.rank = process->rank == TRACE_NONE ? 0 : process->rank,
+		.world_size = told && process->world_size ? process->world_size : 1,
+		.local_rank = process->local_rank,
+		.pid = process->pid,
+		.start = time_of(process->start_time),
+		.duration = process->duration_ns,
+		.path = kept(merge, trace->path),
+		.host = kept(merge, process->host ? process->host : "?"),
+		.start_time = kept(merge, process->start_time ? process->start_time : ""),
+		.exit = process->exit,
+		.status = process->status,
+		.signal = process->signal,
+		.peaks = { TRACE_NONE, TRACE_NONE, TRACE_NONE },
+		.baseline = trace->capture.baseline,
+	};
+	return rank->path && rank->host && rank->start_time ? 0 : merge_no_memory();
+}
+
+int merge_fold(struct merge *merge, const struct run *run)
+{
+	struct merge_rank *ranks =
+		grown(merge->ranks, merge->ranks_n, &merge->ranks_size, sizeof(*ranks));
+	struct merge_rank *rank;
+	int error;
+
+	if (!ranks)
+		return merge_no_memory();
+	merge->ranks = ranks;
+	rank = &ranks[merge->ranks_n];
+	error = fold_process(merge, rank, &run->trace);
+	if (!error)
+		error = fold_devices(merge, rank, &run->trace);
+	if (!error)
+		error = merge_fold_sites(merge, run);
+	if (!error)
+		merge->ranks_n++;
+	return error;
+}
+
+int merge_add(struct merge *merge, const char *path)
+{
+	struct run run;
+	int error = run_open(&run, path, NO_DEVICE);
+
+	if (error)
+		return error;
+	error = merge_fold(merge, &run);
+	run_close(&run);
+	return error;
+}
+
+void merge_clear(struct merge *merge)
+{
+	merge_clear_sites(merge);
+	free(merge->ranks);
+	free(merge->cards);
+	free(merge->order);
+	free(merge->gaps);
+	arena_clear(&merge->arena);
+	*merge = (struct merge){ .ranks = NULL };
+}

@@ -1,0 +1,265 @@
+/*
+ * The physical cards under the ranks, and what of each was left.
+ *
+ * A UUID is a card's wherever it is seen; without one (a baseline, an old trace) nobody knows that
+ * two ranks share a card, and each has its own.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/ranks/ranks.h"
+
+/* --- one card of several --- */
+
+static const struct merge *sorting; /* qsort takes no context */
+
+static int by_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+static int by_identity(const void *a, const void *b)
+{
+	size_t p = *(const size_t *)a;
+	size_t q = *(const size_t *)b;
+	const struct merge_card *x = &sorting->cards[p];
+	const struct merge_card *y = &sorting->cards[q];
+	int order = by_text(x->host, y->host);
+
+	if (!order)
+		order = by_text(x->uuid, y->uuid);
+	return order ? order : p < q ? -1 : 1;
+}
+
+static bool same_card(const struct merge_card *a, const struct merge_card *b)
+{
+	return a->uuid && b->uuid && !strcmp(a->uuid, b->uuid) && !strcmp(a->host, b->host);
+}
+
+static void join(struct merge_card *card, const struct merge_card *other)
+{
+	if (!card->name)
+		card->name = other->name;
+	if (card->total == TRACE_NONE)
+		card->total = other->total;
+}
+
+/* The cards of each device by itself become those of the machines; `to` gets where each went. */
+static void join_cards(struct merge *merge, const size_t *sorted, size_t *to)
+{
+	struct merge_card *first = NULL;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < merge->cards_n; i++) {
+		struct merge_card *card = &merge->cards[sorted[i]];
+
+		if (first && same_card(first, card)) {
+			join(first, card);
+			to[sorted[i]] = to[first - merge->cards];
+		} else {
+			first = card;
+			to[sorted[i]] = kept++;
+		}
+	}
+}
+
+/* In the order of their hosts and UUIDs, which says nothing; cards keep that of the first rank. */
+static int move_cards(struct merge *merge, const size_t *sorted, const size_t *to)
+{
+	struct merge_card *moved = calloc(merge->cards_n + 1, sizeof(*moved));
+	size_t count = 0;
+
+	if (!moved)
+		return merge_no_memory();
+	for (size_t i = 0; i < merge->cards_n; i++) {
+		if (to[sorted[i]] == count)
+			moved[count++] = merge->cards[sorted[i]];
+	}
+	free(merge->cards);
+	merge->cards = moved;
+	merge->cards_n = count;
+	for (size_t i = 0; i < count; i++)
+		moved[i].ooms = 0;
+	for (size_t i = 0; i < merge->ranks_n; i++) {
+		for (size_t k = 0; k < merge->ranks[i].devices_n; k++)
+			merge->ranks[i].devices[k].card = to[merge->ranks[i].devices[k].card];
+	}
+	return 0;
+}
+
+static int find_identities(struct merge *merge)
+{
+	size_t *sorted = calloc(2 * merge->cards_n + 1, sizeof(*sorted));
+	size_t *to = sorted + merge->cards_n;
+	int error;
+
+	if (!sorted)
+		return merge_no_memory();
+	for (size_t i = 0; i < merge->cards_n; i++)
+		sorted[i] = i;
+	sorting = merge;
+	qsort(sorted, merge->cards_n, sizeof(*sorted), by_identity);
+	join_cards(merge, sorted, to);
+	error = move_cards(merge, sorted, to);
+	free(sorted);
+	return error;
+}
+
+/* --- what they held together --- */
+
+/* A process begins or ends to hold its peak. */
+struct edge {
+	size_t card;
+	uint64_t t;
+	uint64_t bytes;
+	bool ends;
+};
+
+static int by_card_and_time(const void *a, const void *b)
+{
+	const struct edge *x = a;
+	const struct edge *y = b;
+
+	if (x->card != y->card)
+		return x->card < y->card ? -1 : 1;
+	if (x->t != y->t)
+		return x->t < y->t ? -1 : 1;
+	return y->ends - x->ends; /* who ends then makes room first */
+}
+
+static uint64_t told(uint64_t bytes)
+{
+	return bytes == TRACE_NONE ? 0 : bytes;
+}
+
+/* What the process by itself took of the card at its highest. */
+static uint64_t own_peak(const struct merge_device *device)
+{
+	uint64_t reserved = told(device->peaks[TRACE_RESERVED]);
+	uint64_t used = device->used_of_card ? 0 : told(device->peaks[TRACE_USED]);
+
+	return used > reserved ? used : reserved;
+}
+
+static void take_device(struct merge *merge, size_t rank, const struct merge_device *device)
+{
+	struct merge_card *card = &merge->cards[device->card];
+	uint64_t bytes = own_peak(device);
+	bool fuller = !card->ranks_n;
+
+	for (size_t i = 0; !fuller && i < merge->ranks[card->fullest].devices_n; i++) {
+		const struct merge_device *other = &merge->ranks[card->fullest].devices[i];
+
+		fuller = other->card == device->card && bytes > own_peak(other);
+	}
+	if (fuller)
+		card->fullest = rank;
+	card->ranks_n++;
+	card->ooms += device->ooms;
+	/* What the driver says of a whole card needs no sum. */
+	if (device->used_of_card && told(device->peaks[TRACE_USED]) > card->peak)
+		card->peak = device->peaks[TRACE_USED];
+}
+
+static size_t take_ranks(struct merge *merge, struct edge *edges)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < merge->order_n; i++) {
+		size_t at = merge->order[i];
+		const struct merge_rank *rank = &merge->ranks[at];
+		/* Baselines tell no times: those may have lived with anybody. */
+		bool known = rank->start != TRACE_NONE && rank->duration &&
+			     rank->duration < UINT64_MAX - rank->start;
+		uint64_t start = known ? rank->start : 0;
+		uint64_t end = known ? start + rank->duration : UINT64_MAX;
+
+		for (size_t k = 0; k < rank->devices_n; k++) {
+			const struct merge_device *device = &rank->devices[k];
+			uint64_t bytes = own_peak(device);
+
+			take_device(merge, at, device);
+			edges[count++] = (struct edge){ device->card, start, bytes, false };
+			edges[count++] = (struct edge){ device->card, end, bytes, true };
+		}
+	}
+	return count;
+}
+
+static void sum_edges(struct merge *merge, const struct edge *edges, size_t count)
+{
+	uint64_t held = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct merge_card *card = &merge->cards[edges[i].card];
+
+		if (!i || edges[i].card != edges[i - 1].card)
+			held = 0;
+		held = edges[i].ends ? held - edges[i].bytes : held + edges[i].bytes;
+		if (held > card->peak)
+			card->peak = held;
+	}
+}
+
+static void find_tightest(struct merge *merge)
+{
+	merge->tightest = SIZE_MAX;
+	for (size_t i = 0; i < merge->cards_n; i++) {
+		struct merge_card *card = &merge->cards[i];
+
+		if (card->total == TRACE_NONE || !card->ranks_n)
+			continue;
+		card->headroom = (int64_t)card->total - (int64_t)card->peak;
+		if (merge->tightest == SIZE_MAX ||
+		    card->headroom < merge->cards[merge->tightest].headroom)
+			merge->tightest = i;
+	}
+}
+
+int merge_find_cards(struct merge *merge)
+{
+	struct edge *edges = calloc(2 * merge->cards_n + 1, sizeof(*edges));
+	size_t count;
+	int error;
+
+	if (!edges)
+		return merge_no_memory();
+	error = find_identities(merge);
+	if (!error) {
+		count = take_ranks(merge, edges);
+		qsort(edges, count, sizeof(*edges), by_card_and_time);
+		sum_edges(merge, edges, count);
+		find_tightest(merge);
+	}
+	free(edges);
+	return error;
+}
+
+static int by_headroom(const void *a, const void *b)
+{
+	const struct merge_card *x = *(const struct merge_card *const *)a;
+	const struct merge_card *y = *(const struct merge_card *const *)b;
+	bool told_x = x->total != TRACE_NONE;
+	bool told_y = y->total != TRACE_NONE;
+
+	if (told_x != told_y)
+		return told_x ? -1 : 1;
+	if (told_x && x->headroom != y->headroom)
+		return x->headroom < y->headroom ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+const struct merge_card **merge_by_headroom(struct merge *merge)
+{
+	const struct merge_card **list =
+		arena_alloc(&merge->arena, (merge->cards_n + 1) * sizeof(const void *));
+
+	for (size_t i = 0; list && i < merge->cards_n; i++)
+		list[i] = &merge->cards[i];
+	if (list)
+		qsort(list, merge->cards_n, sizeof(const void *), by_headroom);
+	return list;
+}

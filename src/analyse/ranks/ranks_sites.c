@@ -1,0 +1,285 @@
+/*
+ * Call sites over ranks: for each the median, the highest and who holds it.
+ *
+ * A rank is kept at a site only where it holds something there, so a thousand ranks of a program
+ * with a thousand sites are some tens of megabytes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/compare/gate.h"
+#include "analyse/ranks/ranks.h"
+#include "base/mem/hash.h"
+
+static const char device_memory[] = "device";
+
+const enum column merge_columns[MERGE_COLUMNS] = { COLUMN_ALLOCATED, COLUMN_RESERVED, COLUMN_EXIT };
+
+/* --- folding --- */
+
+static uint64_t hash_site(const char *group, const char *name)
+{
+	return hash_mix(hash_bytes(group, strlen(group)), hash_bytes(name, strlen(name)));
+}
+
+/* Where the site is, or where it would go: open addressing, grown before it is half full. */
+static uint32_t *slot_of(const struct merge *merge, const char *group, const char *name)
+{
+	size_t at = hash_site(group, name) & (merge->slots_n - 1);
+
+	for (;; at = (at + 1) & (merge->slots_n - 1)) {
+		const struct merge_site *site;
+
+		if (!merge->slots[at])
+			return &merge->slots[at];
+		site = &merge->sites[merge->slots[at] - 1];
+		if (!strcmp(site->name, name) && !strcmp(site->group, group))
+			return &merge->slots[at];
+	}
+}
+
+static int grow(struct merge *merge)
+{
+	size_t size = merge->sites_size ? 2 * merge->sites_size : 256;
+	struct merge_site *sites = realloc(merge->sites, size * sizeof(*sites));
+	uint32_t *slots = calloc(4 * size, sizeof(*slots));
+
+	if (sites)
+		merge->sites = sites;
+	if (!sites || !slots) {
+		free(slots);
+		return merge_no_memory();
+	}
+	free(merge->slots);
+	merge->slots = slots;
+	merge->slots_n = 4 * size;
+	merge->sites_size = size;
+	for (size_t i = 0; i < merge->sites_n; i++)
+		*slot_of(merge, sites[i].group, sites[i].name) = (uint32_t)i + 1;
+	return 0;
+}
+
+/* The site, made if it is new; NULL without memory. Good until the next one. */
+static struct merge_site *site_of(struct merge *merge, const struct run_row *row)
+{
+	struct merge_site *site;
+	uint32_t *slot;
+
+	if (merge->sites_n == merge->sites_size && grow(merge))
+		return NULL;
+	slot = slot_of(merge, row->group, row->name);
+	if (*slot)
+		return &merge->sites[*slot - 1];
+	site = &merge->sites[merge->sites_n];
+	*site = (struct merge_site){
+		.name = arena_text(&merge->arena, row->name, strlen(row->name)),
+		.group = arena_text(&merge->arena, row->group, strlen(row->group)),
+	};
+	if (!site->name || !site->group)
+		return NULL;
+	*slot = (uint32_t)++merge->sites_n;
+	return site;
+}
+
+static int add_share(struct merge *merge, struct merge_site *site, const struct run_row *row)
+{
+	struct merge_share *share;
+
+	if (site->shares_n == site->shares_size) {
+		uint32_t size = site->shares_size ? 2 * site->shares_size : 4;
+		struct merge_share *shares = realloc(site->shares, size * sizeof(*shares));
+
+		if (!shares)
+			return merge_no_memory();
+		site->shares = shares;
+		site->shares_size = size;
+	}
+	share = &site->shares[site->shares_n++];
+	share->rank = (uint32_t)merge->ranks_n;
+	for (size_t i = 0; i < MERGE_COLUMNS; i++)
+		share->values[i] = row->values[merge_columns[i]];
+	if (!site->file && row->file) {
+		site->file = arena_text(&merge->arena, row->file, strlen(row->file));
+		site->line = row->line;
+		return site->file ? 0 : merge_no_memory();
+	}
+	return 0;
+}
+
+static bool holds(const struct run_row *row)
+{
+	for (size_t i = 0; i < MERGE_COLUMNS; i++) {
+		if (row->values[merge_columns[i]])
+			return true;
+	}
+	return false;
+}
+
+int merge_fold_sites(struct merge *merge, const struct run *run)
+{
+	for (size_t i = 0; i < run->rows_n; i++) {
+		const struct run_row *row = &run->rows[i];
+		struct merge_site *site;
+
+		if (row->dimension != DIMENSION_SITE || !holds(row))
+			continue;
+		site = site_of(merge, row);
+		if (!site)
+			return merge_no_memory();
+		if (add_share(merge, site, row))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+void merge_clear_sites(struct merge *merge)
+{
+	for (size_t i = 0; i < merge->sites_n; i++)
+		free(merge->sites[i].shares);
+	free(merge->sites);
+	free(merge->slots);
+}
+
+/* --- medians --- */
+
+static bool counts(const struct merge *merge, size_t rank)
+{
+	return !merge->ranks[rank].left_out && merge->ranks[rank].rank != TRACE_NONE;
+}
+
+/*
+ * The median of the values and of `zeros` more that are 0, without writing those down: of an even
+ * number the lower one, as everywhere.
+ */
+static int64_t median_with_zeros(int64_t *values, size_t count, size_t zeros)
+{
+	size_t middle = (count + zeros - (count + zeros > 0)) / 2;
+	size_t below = 0;
+
+	gate_median(values, count); /* sorts */
+	while (below < count && values[below] < 0)
+		below++;
+	if (middle < below)
+		return values[middle];
+	return middle < below + zeros ? 0 : values[middle - zeros];
+}
+
+int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column)
+{
+	size_t low = 0;
+	size_t high = site->shares_n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (site->shares[middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < site->shares_n && site->shares[low].rank == rank
+		       ? site->shares[low].values[column]
+		       : 0;
+}
+
+static void rank_column(const struct merge *merge, struct merge_site *site, size_t column,
+			int64_t *values, size_t ranks)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < site->shares_n; i++) {
+		const struct merge_share *share = &site->shares[i];
+
+		if (!counts(merge, share->rank))
+			continue;
+		if (!count || share->values[column] > site->highest[column]) {
+			site->highest[column] = share->values[column];
+			site->rank[column] = share->rank;
+		}
+		values[count++] = share->values[column];
+	}
+	site->median[column] = ranks ? median_with_zeros(values, count, ranks - count) : 0;
+	/* What no site answers for may be less than nothing: who does not have it is above that. */
+	for (size_t i = 0; i < merge->order_n && site->highest[column] < 0; i++) {
+		if (!counts(merge, merge->order[i]) ||
+		    merge_share_of(site, merge->order[i], column) < 0)
+			continue;
+		site->highest[column] = 0;
+		site->rank[column] = merge->order[i];
+	}
+}
+
+int merge_rank_sites(struct merge *merge)
+{
+	int64_t *values = calloc(merge->ranks_n + 1, sizeof(*values));
+	size_t ranks = 0;
+
+	if (!values)
+		return merge_no_memory();
+	for (size_t i = 0; i < merge->ranks_n; i++)
+		ranks += counts(merge, i);
+	for (size_t i = 0; i < merge->sites_n; i++) {
+		for (size_t column = 0; column < MERGE_COLUMNS; column++)
+			rank_column(merge, &merge->sites[i], column, values, ranks);
+	}
+	free(values);
+	return 0;
+}
+
+/* --- what is asked of them --- */
+
+const struct merge_site *merge_culprit(const struct merge *merge, enum trace_metric metric,
+				       size_t rank, int64_t *excess)
+{
+	size_t column = metric == TRACE_RESERVED ? 1 : 0;
+	const struct merge_site *culprit = NULL;
+
+	*excess = 0;
+	for (size_t i = 0; metric != TRACE_USED && i < merge->sites_n; i++) {
+		const struct merge_site *site = &merge->sites[i];
+		int64_t more = merge_share_of(site, rank, column) - site->median[column];
+
+		if (strcmp(site->group, device_memory) != 0 || more <= *excess)
+			continue;
+		*excess = more;
+		culprit = site;
+	}
+	return culprit;
+}
+
+static struct {
+	size_t column;
+} by; /* qsort takes no context */
+
+static int by_excess(const void *a, const void *b)
+{
+	const struct merge_site *x = *(const struct merge_site *const *)a;
+	const struct merge_site *y = *(const struct merge_site *const *)b;
+	int64_t p = x->highest[by.column] - x->median[by.column];
+	int64_t q = y->highest[by.column] - y->median[by.column];
+
+	if (p != q)
+		return p > q ? -1 : 1;
+	if (x->highest[by.column] != y->highest[by.column])
+		return x->highest[by.column] > y->highest[by.column] ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+const struct merge_site **merge_by_excess(struct merge *merge, size_t column, size_t *count)
+{
+	const struct merge_site **list =
+		arena_alloc(&merge->arena, (merge->sites_n + 1) * sizeof(const void *));
+
+	*count = 0;
+	for (size_t i = 0; list && i < merge->sites_n; i++) {
+		const struct merge_site *site = &merge->sites[i];
+
+		if (!strcmp(site->group, device_memory) && site->highest[column])
+			list[(*count)++] = site;
+	}
+	by.column = column;
+	if (*count)
+		qsort(list, *count, sizeof(const void *), by_excess);
+	return list;
+}

@@ -1,0 +1,372 @@
+/* A trace, opened: the file, its facts, and whether what they say of each other holds. */
+#include "analyse/trace/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyse/input/error.h"
+#include "analyse/trace/trace_parts.h"
+#include "analyse/trace/trace_shape.h"
+#include "base/text/path.h"
+#include "base/text/text.h"
+
+#define SCHEMA "memtrace/1"
+#define SPOOL_BEGINS "MEMTRACE"
+
+enum { TAIL = 64 };
+
+static struct {
+	trace_converter *convert;
+} state;
+
+void trace_set_converter(trace_converter *converter)
+{
+	state.convert = converter;
+}
+
+/* --- the file --- */
+
+static bool begins_as_spool(int fd)
+{
+	char begin[sizeof(SPOOL_BEGINS) - 1];
+
+	return pread(fd, begin, sizeof(begin), 0) == (ssize_t)sizeof(begin) &&
+	       !memcmp(begin, SPOOL_BEGINS, sizeof(begin));
+}
+
+bool trace_is_spool(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool spool = fd >= 0 && begins_as_spool(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return spool;
+}
+
+/* A file without a name; O_TMPFILE is not on every file system. */
+static int open_nameless(void)
+{
+	const char *directory = getenv("TMPDIR");
+	char path[4096];
+	int fd;
+
+	if (!directory || !directory[0])
+		directory = "/tmp";
+	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	text_join(path, sizeof(path), directory, "/memtrace-XXXXXX");
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return err("%s: no temporary file: %s", directory, strerror(errno));
+	unlink(path);
+	return fd;
+}
+
+/* Puts the spool's document in the place of the spool. */
+static int convert(struct trace *trace, bool events)
+{
+	int fd;
+	int error;
+
+	if (!state.convert)
+		return err("%s: is a spool, which cannot be read here", trace->path);
+	fd = open_nameless();
+	if (fd < 0)
+		return fd;
+	error = state.convert(trace->path, fd, events);
+	if (!error && lseek(fd, 0, SEEK_SET))
+		error = err("%s: %s", trace->path, strerror(errno));
+	if (error) {
+		close(fd);
+		return error;
+	}
+	close(trace->fd);
+	trace->fd = fd;
+	return 0;
+}
+
+static int open_file(struct trace *trace, bool events)
+{
+	struct stat status;
+
+	if (!strcmp(trace->path, "-")) {
+		trace->path = "standard input";
+		trace->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	} else {
+		trace->fd = open(trace->path, O_RDONLY | O_CLOEXEC);
+	}
+	if (trace->fd < 0 || fstat(trace->fd, &status))
+		return err("%s: %s", trace->path, strerror(errno));
+	if (S_ISDIR(status.st_mode))
+		return err("%s: is a directory, not a trace: name one in it (report, merge and "
+			   "html take it whole)",
+			   trace->path);
+	if (S_ISREG(status.st_mode) && !status.st_size)
+		return err("%s: is empty", trace->path);
+	trace->spool = begins_as_spool(trace->fd);
+	trace->once = !S_ISREG(status.st_mode) || !strcmp(trace->path, "standard input");
+	trace->with_events = events || !trace->spool;
+	return trace->spool ? convert(trace, events) : 0;
+}
+
+/* --- messages --- */
+
+/* Says where the file ends too early, and what else there is. */
+static int truncated(const struct trace *trace, uint64_t size)
+{
+	char spool[4096];
+	char hint[8192] = "";
+	const char *unpacked = trace->json.source.unpack ? " (unpacked)" : "";
+
+	if (!path_spool(spool, sizeof(spool), trace->path, NULL) && !access(spool, R_OK))
+		text_join(hint, sizeof(hint), "; its spool lies beside it: memtrace recover ",
+			  spool);
+	if (!trace->section)
+		return err("%s: truncated: it ends at byte %llu%s, before any fact%s", trace->path,
+			   (unsigned long long)size, unpacked, hint);
+	return err("%s: truncated: it ends at byte %llu%s, inside \"%s\"%s", trace->path,
+		   (unsigned long long)size, unpacked, trace->section, hint);
+}
+
+/* What makes no sense unpacked was perhaps damaged before: only the checksum at the end tells. */
+static void blame_packing(struct trace *trace)
+{
+	static char block[1 << 16];
+	ssize_t got;
+
+	do
+		got = source_read(&trace->json.source, block, sizeof(block));
+	while (got > 0);
+	if (got < 0)
+		err("%s: %s", trace->path, source_why(&trace->json.source, (int)got));
+}
+
+int trace_broken(struct trace *trace)
+{
+	const struct json *json = &trace->json;
+
+	if (json->failed && !json->truncated && json->source.unpack)
+		blame_packing(trace);
+	if (!json->truncated)
+		return -EINVAL;
+	return truncated(trace, json->passed + (uint64_t)(json->end - json->buffer));
+}
+
+static int wrong_schema(const struct trace *trace)
+{
+	if (!trace->schema)
+		return err(
+			"%s: is JSON, but not a trace of memtrace: \"schema\" does not come first",
+			trace->path);
+	if (!strncmp(trace->schema, "memtrace/", 9))
+		return err("%s: made by a newer memtrace (schema %.40s; this one reads " SCHEMA ")",
+			   trace->path, trace->schema);
+	return err("%s: holds %.40s, not a trace (" SCHEMA ")", trace->path, trace->schema);
+}
+
+static int not_json(const struct trace *trace, const char *begin, size_t length)
+{
+	static const char nothing[sizeof(SPOOL_BEGINS) - 1];
+
+	if (length >= strlen(SPOOL_BEGINS) && !memcmp(begin, SPOOL_BEGINS, strlen(SPOOL_BEGINS)))
+		return err("%s: is a spool that is compressed or comes through a pipe: "
+			   "memtrace recover SPOOL wants it as a plain file",
+			   trace->path);
+	/* As it is until its first rows are there. */
+	if (length >= sizeof(nothing) && !memcmp(begin, nothing, sizeof(nothing)))
+		return err("%s: nothing is recorded in it: a spool whose process ended as it "
+			   "began, or begins just now",
+			   trace->path);
+	return err("%s: is neither a trace of memtrace (JSON) nor a spool", trace->path);
+}
+
+/* The last bytes of the file: how many, or -1 when it cannot be read out of turn. */
+static ssize_t read_tail(const struct trace *trace, char *tail, off_t *size)
+{
+	*size = lseek(trace->fd, 0, SEEK_END);
+	return *size < 0 ? -1 : pread(trace->fd, tail, TAIL, *size > TAIL ? *size - TAIL : 0);
+}
+
+/* The same of what is compressed, which takes unpacking all of it: -EINVAL when that fails. */
+static int unpack_tail(struct trace *trace, char *tail, ssize_t *length, off_t *size)
+{
+	static char block[1 << 18];
+	struct source source;
+	ssize_t got;
+	int error = lseek(trace->fd, 0, SEEK_SET) ? -EINVAL : 0;
+
+	*length = 0;
+	*size = 0;
+	source_open(&source, trace->fd);
+	while (!error && (got = source_read(&source, block, sizeof(block)))) {
+		if (got == -ENODATA) {
+			error = truncated(trace, (uint64_t)*size);
+		} else if (got < 0) {
+			error = err("%s: %s", trace->path, source_why(&source, (int)got));
+		} else {
+			*length = got < TAIL ? got : TAIL;
+			*size += got;
+			memcpy(tail, block + got - *length, (size_t)*length);
+		}
+	}
+	source_close(&source);
+	return error;
+}
+
+static bool ends_events(const char *tail, ssize_t length)
+{
+	static const char end[] = "}]";
+
+	for (size_t i = 0; end[i]; i++) {
+		while (length && tail[length - 1] && strchr(" \r\n\t", tail[length - 1]))
+			length--;
+		if (!length || tail[--length] != end[i])
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A file cut behind its facts would go unnoticed by who reads only those: so look at its last
+ * bytes, and when they are no end of events, read it through.
+ */
+static int check_end(struct trace *trace)
+{
+	char tail[TAIL];
+	off_t size;
+	ssize_t length = read_tail(trace, tail, &size);
+	struct json json;
+	int error = 0;
+
+	if (length < 0)
+		return 0; /* a pipe: whoever reads it to the end will see */
+	if (trace->json.source.unpack)
+		error = unpack_tail(trace, tail, &length, &size);
+	if (error)
+		return error;
+	if (ends_events(tail, length))
+		return lseek(trace->fd, 0, SEEK_SET) ? -EINVAL : 0;
+	if (lseek(trace->fd, 0, SEEK_SET) || json_open(&json, trace->fd, trace->path))
+		return -EINVAL;
+	error = json_skip(&json, json_next(&json));
+	if (!error && json_next(&json) != JSON_END)
+		error = -EINVAL;
+	if (error && json.truncated)
+		truncated(trace, (uint64_t)size);
+	json_close(&json);
+	return lseek(trace->fd, 0, SEEK_SET) ? -EINVAL : error;
+}
+
+/* --- the facts --- */
+
+static int read_member(struct trace *trace)
+{
+	struct json *json = &trace->json;
+	const struct shape_row *row = shape_member(json->text);
+	int error;
+
+	if (!trace->schema && strcmp(json->text, "schema") != 0)
+		return wrong_schema(trace);
+	if (!strcmp(json->text, "events")) {
+		trace->section = "events";
+		trace->in_events = true;
+		return json_next(json) == JSON_ARRAY
+			       ? 0
+			       : json_fail(json, "\"events\" must be an array");
+	}
+	if (!row)
+		return json_skip(json, json_next(json));
+	trace->section = row->key;
+	error = shape_read(json, &trace->arena, row, trace);
+	if (!error && (!trace->schema || strcmp(trace->schema, SCHEMA) != 0))
+		return wrong_schema(trace);
+	return error;
+}
+
+static int read_facts(struct trace *trace)
+{
+	struct json *json = &trace->json;
+	enum json_token token = json_next(json);
+	int error = 0;
+
+	if (token == JSON_ERROR && !json->truncated)
+		return not_json(trace, json->at, (size_t)(json->end - json->at));
+	if (token == JSON_ERROR)
+		return -EINVAL;
+	if (token != JSON_OBJECT)
+		return not_json(trace, "", 0);
+	while (!error && !trace->in_events && (token = json_next(json)) == JSON_KEY)
+		error = read_member(trace);
+	if (!error && token == JSON_ERROR)
+		error = -EINVAL;
+	if (!error && !trace->schema)
+		error = wrong_schema(trace);
+	if (!error && !trace->in_events)
+		error = err("%s: has no \"events\"", trace->path);
+	return error;
+}
+
+static int open_trace(struct trace *trace, bool events)
+{
+	int error = open_file(trace, events);
+
+	if (!error && json_open(&trace->json, trace->fd, trace->path))
+		error = err_no_memory(trace->path);
+	if (!error)
+		error = read_facts(trace);
+	if (!error)
+		error = trace_check(trace);
+	if (!error && trace->capture.sample_bytes)
+		trace_estimate(trace);
+	return error;
+}
+
+static int open_checked(struct trace *trace, const char *path, bool events)
+{
+	int error;
+
+	*trace = (struct trace){ .path = path, .fd = -1 };
+	shape_clear(&shape_trace, trace);
+	error = open_trace(trace, events);
+	if (!error) {
+		/* The reader has its own place in the file, which the look at the end moves. */
+		off_t at = lseek(trace->fd, 0, SEEK_CUR);
+
+		error = check_end(trace);
+		if (!error && at >= 0 && lseek(trace->fd, at, SEEK_SET) != at)
+			error = err("%s: %s", path, strerror(errno));
+	}
+	if (error) {
+		trace_broken(trace);
+		trace_close(trace);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int trace_open(struct trace *trace, const char *path)
+{
+	return open_checked(trace, path, true);
+}
+
+int trace_open_facts(struct trace *trace, const char *path)
+{
+	return open_checked(trace, path, false);
+}
+
+void trace_close(struct trace *trace)
+{
+	json_close(&trace->json);
+	arena_clear(&trace->arena);
+	free(trace->texts.slots);
+	free(trace->texts.texts);
+	if (trace->fd >= 0)
+		close(trace->fd);
+	*trace = (struct trace){ .fd = -1 };
+}

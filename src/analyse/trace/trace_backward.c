@@ -1,0 +1,116 @@
+/*
+ * Stacks of autograd's threads: the lines they come from become frames of theirs, said to be so.
+ *
+ * Made once, in front of everything that reads a trace, so that each table and each composition
+ * shows a backward pass at a line of Python, and none takes that line for the thread's own.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
+#include "analyse/trace/trace_parts.h"
+#include "base/mem/map.h"
+
+enum { FORWARD, CALL };
+
+struct copies {
+	struct trace *trace;
+	struct map known; /* 2 * frame + which: 1 + the copy */
+	size_t room;
+};
+
+static int which_of(const struct trace_stack *stack)
+{
+	return stack->via && !strcmp(stack->via, "forward") ? FORWARD : CALL;
+}
+
+static const char *named(struct trace *trace, const char *function, int which)
+{
+	static const char *const kinds[] = { "[backward]", "[via backward()]" };
+	const char *name = function ? function : "?";
+	size_t size = strlen(name) + 24;
+	char *text = arena_alloc(&trace->arena, size);
+
+	if (text)
+		snprintf(text, size, "%s %s", name, kinds[which]);
+	return text;
+}
+
+/* The frame again, under a name that says how it comes into the stack; UINT32_MAX without memory.
+ */
+static uint32_t copy_of(struct copies *copies, uint32_t frame, int which)
+{
+	struct trace *trace = copies->trace;
+	uint64_t key = ((uint64_t)frame * 2 + (uint64_t)which + 1) * 0x9e3779b97f4a7c15u;
+	uint32_t known = map_get(&copies->known, key);
+	struct trace_frame *to;
+
+	if (known)
+		return known - 1;
+	if (trace->frames_n == copies->room) {
+		size_t room = copies->room * 2 + 64;
+		struct trace_frame *frames = arena_alloc(&trace->arena, room * sizeof(*frames));
+
+		if (!frames)
+			return UINT32_MAX;
+		if (trace->frames_n)
+			memcpy(frames, trace->frames, trace->frames_n * sizeof(*frames));
+		trace->frames = frames;
+		copies->room = room;
+	}
+	to = &trace->frames[trace->frames_n];
+	*to = trace->frames[frame];
+	to->function = named(trace, to->function, which);
+	if (!to->function || !map_put(&copies->known, key, (uint32_t)trace->frames_n + 1))
+		return UINT32_MAX;
+	return (uint32_t)trace->frames_n++;
+}
+
+static int extend(struct copies *copies, struct trace_stack *stack)
+{
+	struct trace *trace = copies->trace;
+	const struct trace_stack *via = &trace->stacks[stack->via_stack];
+	size_t own = stack->frames_n;
+	uint32_t *frames = arena_alloc(&trace->arena, (own + via->frames_n + 1) * sizeof(*frames));
+
+	if (!frames)
+		return err_no_memory(trace->path);
+	if (own)
+		memcpy(frames, stack->frames, own * sizeof(*frames));
+	for (size_t i = 0; i < via->frames_n; i++) {
+		uint32_t copy;
+
+		if (trace->frames[via->frames[i]].language != TRACE_PYTHON)
+			continue;
+		copy = copy_of(copies, via->frames[i], which_of(stack));
+		if (copy == UINT32_MAX)
+			return err_no_memory(trace->path);
+		frames[own++] = copy;
+	}
+	stack->frames = frames;
+	stack->frames_n = own;
+	return 0;
+}
+
+int trace_extend_backward(struct trace *trace)
+{
+	struct copies copies = { .trace = trace, .room = trace->frames_n };
+	size_t frames = trace->frames_n;
+	int error = 0;
+
+	for (size_t i = 0; i < trace->stacks_n && !error; i++) {
+		const struct trace_stack *stack = &trace->stacks[i];
+
+		/* A stack whose own frames were extended is nobody's line: chains do not grow. */
+		if (stack->via_stack == UINT32_MAX ||
+		    trace->stacks[stack->via_stack].via_stack != UINT32_MAX)
+			continue;
+		error = extend(&copies, &trace->stacks[i]);
+	}
+	map_clear(&copies.known);
+	if (error)
+		trace->frames_n = frames;
+	return error;
+}

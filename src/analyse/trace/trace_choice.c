@@ -1,0 +1,349 @@
+/*
+ * The reader's choice: which frames a stack shows, and what stacks are put together by.
+ *
+ * Both are made by changing what the trace says of itself, once, in front of everything that reads
+ * it: so no table can forget to follow.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
+#include "base/mem/hash.h"
+#include "base/mem/map.h"
+#include "base/text/text.h"
+
+static const struct {
+	const char *name, *title;
+} bys[] = {
+#define BY(id, name, title) { name, title },
+#include "analyse/trace/trace_by.def"
+#undef BY
+};
+
+const char *trace_by_name(enum trace_by by)
+{
+	return bys[by].name;
+}
+
+const char *trace_by_title(enum trace_by by)
+{
+	return bys[by].title;
+}
+
+bool trace_has_figures(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->stacks_n; i++) {
+		if (trace->stacks[i].allocations || trace->stacks[i].frees_here)
+			return true;
+	}
+	return false;
+}
+
+/* --- frames of one kind --- */
+
+static bool keeps(const struct trace_frame *frame, enum trace_stacks stacks)
+{
+	if (trace_frame_named(frame) || stacks == TRACE_STACKS_MERGED)
+		return true;
+	return frame->language == (stacks == TRACE_STACKS_PYTHON ? TRACE_PYTHON : TRACE_NATIVE);
+}
+
+/* The number of a frame that stands for those that are not there; UINT32_MAX without memory. */
+static uint32_t add_named_frame(struct trace *trace, const char *name)
+{
+	size_t count = trace->frames_n;
+	struct trace_frame *frames =
+		arena_alloc(&trace->arena, (count + 1) * sizeof(*trace->frames));
+
+	if (!frames)
+		return UINT32_MAX;
+	if (count)
+		memcpy(frames, trace->frames, count * sizeof(*frames));
+	frames[count] = (struct trace_frame){
+		.function = name,
+		.module = UINT32_MAX,
+		.language = TRACE_NATIVE,
+	};
+	trace->frames = frames;
+	trace->frames_n = count + 1;
+	return (uint32_t)count;
+}
+
+/* Entries are positions among frames, so they move with them. */
+static void filter_stack(const struct trace *trace, struct trace_stack *stack,
+			 enum trace_stacks stacks)
+{
+	size_t kept = 0;
+	size_t entry = 0;
+	size_t entries = 0;
+
+	for (size_t i = 0; i < stack->frames_n; i++) {
+		bool entered = entry < stack->entries_n && stack->entries[entry] == i;
+
+		entry += entered;
+		if (!keeps(&trace->frames[stack->frames[i]], stacks))
+			continue;
+		if (entered)
+			stack->entries[entries++] = (uint32_t)kept;
+		stack->frames[kept++] = stack->frames[i];
+	}
+	stack->frames_n = kept;
+	stack->entries_n = entries;
+}
+
+static int filter_stacks(struct trace *trace, enum trace_stacks stacks)
+{
+	uint32_t none = add_named_frame(
+		trace, stacks == TRACE_STACKS_PYTHON ? "[no Python frames]" : "[no native frames]");
+
+	if (none == UINT32_MAX)
+		return err_no_memory(trace->path);
+	for (size_t i = 0; i < trace->stacks_n; i++) {
+		struct trace_stack *stack = &trace->stacks[i];
+
+		filter_stack(trace, stack, stacks);
+		if (stack->frames_n)
+			continue;
+		stack->frames = arena_alloc(&trace->arena, sizeof(*stack->frames));
+		if (!stack->frames)
+			return err_no_memory(trace->path);
+		stack->frames[0] = none;
+		stack->frames_n = 1;
+	}
+	return 0;
+}
+
+/* --- what a stack's row is --- */
+
+/* A file below the place where packages lie: "torch/nn/modules/linear.py". */
+static const char *file_in_package(const char *path)
+{
+	const char *at = strstr(path, "-packages/");
+
+	return at ? at + strlen("-packages/") : text_base(path);
+}
+
+/* Writes the frame's name at the wanted grain, and gives what tells it from all others. */
+static uint64_t frame_key(const struct trace *trace, uint32_t number, enum trace_by by, char *to,
+			  size_t size)
+{
+	struct trace_frame frame = trace->frames[number];
+	const char *path = frame.file                   ? frame.file
+			   : frame.module != UINT32_MAX ? trace->modules[frame.module].path
+							: NULL;
+	uint64_t key = path ? hash_bytes(path, strlen(path)) : 0;
+
+	if (by == TRACE_BY_MODULE && path) {
+		text_copy(to, size, frame.file ? file_in_package(path) : text_base(path));
+		return key;
+	}
+	if (frame.function)
+		key = hash_mix(key, hash_bytes(frame.function, strlen(frame.function)));
+	else
+		key = hash_mix(key, ~frame.offset);
+	if (by == TRACE_BY_LINE)
+		key = hash_mix(key, frame.line);
+	trace_frame_text(trace, number, to, size);
+	if (by != TRACE_BY_LINE && frame.file && frame.line) {
+		char *colon = strrchr(to, ':'); /* "f (x.py:12)" */
+
+		if (colon)
+			text_copy(colon, size - (size_t)(colon - to), ")");
+	}
+	return key;
+}
+
+static uint64_t stack_key(const struct trace *trace, uint32_t number, enum trace_by by, char *to,
+			  size_t size)
+{
+	const struct trace_stack *stack = &trace->stacks[number];
+	uint32_t line = trace_line(trace, number);
+	uint64_t key = 1;
+
+	if (by == TRACE_BY_OWNER) {
+		text_copy(to, size, stack->owner ? stack->owner : "[unknown owner]");
+		return hash_bytes(to, strlen(to));
+	}
+	if (by == TRACE_BY_THREAD || by == TRACE_BY_PHASE || by == TRACE_BY_CATEGORY) {
+		text_copy(to, size, stack->group ? stack->group : "[unknown]");
+		return hash_bytes(to, strlen(to));
+	}
+	if (line == UINT32_MAX) {
+		text_copy(to, size, "[no frames]");
+		return 0;
+	}
+	if (by != TRACE_BY_STACK)
+		return frame_key(trace, line, by == TRACE_BY_SITE ? TRACE_BY_FUNCTION : by, to,
+				 size);
+	trace_frame_text(trace, line, to, size);
+	for (size_t i = 0; i < stack->frames_n; i++)
+		key = hash_mix(key, stack->frames[i] + 1);
+	return key;
+}
+
+int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by by)
+{
+	struct map known = { NULL, 0 };
+	char name[512];
+
+	keys->count = 0;
+	keys->of = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*keys->of));
+	keys->keys = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*keys->keys));
+	if (!keys->of || !keys->keys)
+		return err_no_memory(trace->path);
+	for (uint32_t i = 0; i < trace->stacks_n; i++) {
+		uint64_t key = stack_key(trace, i, by, name, sizeof(name));
+		uint32_t id = map_get(&known, key);
+
+		if (!id) {
+			id = (uint32_t)++keys->count;
+			keys->keys[id - 1].name = arena_text(&trace->arena, name, strlen(name));
+			if (!keys->keys[id - 1].name || !map_put(&known, key, id)) {
+				map_clear(&known);
+				return err_no_memory(trace->path);
+			}
+		}
+		keys->of[i] = id - 1;
+	}
+	map_clear(&known);
+	return 0;
+}
+
+/* --- sites anew --- */
+
+static void add_stack(struct trace_site *site, const struct trace_stack *stack)
+{
+	site->stacks_n++;
+	site->allocations += stack->allocations;
+	site->bytes += stack->bytes;
+	site->frees += stack->frees;
+	site->live_bytes += stack->live_bytes;
+	site->peak_bytes += stack->peak_bytes;
+	if (stack->lifetime_min_ns == TRACE_NONE)
+		return;
+	if (site->lifetime_min_ns == TRACE_NONE || stack->lifetime_min_ns < site->lifetime_min_ns)
+		site->lifetime_min_ns = stack->lifetime_min_ns;
+	if (site->lifetime_max_ns == TRACE_NONE || stack->lifetime_max_ns > site->lifetime_max_ns)
+		site->lifetime_max_ns = stack->lifetime_max_ns;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct trace_site *x = a;
+	const struct trace_site *y = b;
+
+	if (x->peak_bytes != y->peak_bytes)
+		return x->peak_bytes > y->peak_bytes ? -1 : 1;
+	if (x->live_bytes != y->live_bytes)
+		return x->live_bytes > y->live_bytes ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return strcmp(x->site, y->site);
+}
+
+/* stacks_n counted them; each site's list is a part of one that is as long as there are stacks. */
+static int list_stacks(struct trace *trace, struct trace_site *sites, size_t count)
+{
+	uint32_t *list = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*list));
+
+	if (!list)
+		return err_no_memory(trace->path);
+	for (size_t i = 0; i < count; i++) {
+		sites[i].stacks = list;
+		list += sites[i].stacks_n;
+		sites[i].stacks_n = 0;
+	}
+	for (uint32_t i = 0; i < trace->stacks_n; i++) {
+		struct trace_site *site = &sites[trace->site_of[i]];
+
+		if (trace->site_of[i] != UINT32_MAX)
+			site->stacks[site->stacks_n++] = i;
+	}
+	qsort(sites, count, sizeof(*sites), by_weight);
+	for (size_t i = 0; i < count; i++) {
+		for (size_t k = 0; k < sites[i].stacks_n; k++)
+			trace->site_of[sites[i].stacks[k]] = (uint32_t)i;
+	}
+	trace->sites = sites;
+	trace->sites_n = count;
+	return 0;
+}
+
+int trace_set_sites(struct trace *trace, const struct trace_place *places)
+{
+	struct trace_site *sites =
+		arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*sites));
+	uint32_t *site_of = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*site_of));
+	struct map known = { NULL, 0 };
+	uint32_t count = 0;
+
+	if (!sites || !site_of)
+		return err_no_memory(trace->path);
+	for (uint32_t i = 0; i < trace->stacks_n; i++) {
+		const struct trace_place *place = &places[i];
+		uint64_t key;
+
+		site_of[i] = UINT32_MAX;
+		if (!place->name)
+			continue;
+		key = hash_mix(place->key, hash_bytes(place->space, strlen(place->space)));
+		site_of[i] = map_get(&known, key) - 1;
+		if (site_of[i] == UINT32_MAX) {
+			site_of[i] = count;
+			sites[count++] = (struct trace_site){
+				.site = place->name,
+				.space = place->space,
+				.lifetime_min_ns = TRACE_NONE,
+				.lifetime_max_ns = TRACE_NONE,
+			};
+			if (!map_put(&known, key, count)) {
+				map_clear(&known);
+				return err_no_memory(trace->path);
+			}
+		}
+		add_stack(&sites[site_of[i]], &trace->stacks[i]);
+	}
+	map_clear(&known);
+	trace->site_of = site_of;
+	return list_stacks(trace, sites, count);
+}
+
+static int find_sites(struct trace *trace, const struct trace_keys *keys)
+{
+	struct trace_place *places = calloc(trace->stacks_n + 1, sizeof(*places));
+	int error;
+
+	if (!places)
+		return err_no_memory(trace->path);
+	for (uint32_t i = 0; i < trace->stacks_n; i++) {
+		struct trace_place *place = &places[i];
+
+		if (trace->site_of[i] == UINT32_MAX)
+			continue;
+		place->name = keys->keys[keys->of[i]].name;
+		place->space = trace->sites[trace->site_of[i]].space;
+		place->key = trace->by == TRACE_BY_SITE
+				     ? hash_bytes(place->name, strlen(place->name))
+				     : keys->of[i];
+	}
+	error = trace_set_sites(trace, places);
+	free(places);
+	return error;
+}
+
+int trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by)
+{
+	struct trace_keys keys;
+	int error = 0;
+
+	if (stacks != TRACE_STACKS_MERGED)
+		error = filter_stacks(trace, stacks);
+	trace->by = by;
+	if (error || (stacks == TRACE_STACKS_MERGED && by == TRACE_BY_SITE))
+		return error;
+	error = trace_keys_find(&keys, trace, by);
+	return error ? error : find_sites(trace, &keys);
+}

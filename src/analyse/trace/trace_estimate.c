@@ -1,0 +1,100 @@
+/*
+ * A sampled trace (MEMTRACE_SAMPLE) as its readers want it: what the samples stand for.
+ *
+ * The document has both: the samples with the bytes that they are, beside a pseudo-stack with those
+ * of all others, so that everything sums to the totals; and what each site is estimated at. For
+ * readers the estimate takes the place of the samples. Totals, peaks, pools and events stay as they
+ * are; compositions then sum to their peaks about, not exactly.
+ */
+#include <string.h>
+
+#include "analyse/trace/trace.h"
+#include "analyse/trace/trace_parts.h"
+#include "codec/pseudo_stacks.h"
+
+/* The stack of those that are no samples: their bytes are in the estimates of the others. */
+static bool is_rest(const struct trace *trace, const struct trace_stack *stack)
+{
+	const char *name = stack->frames_n == 1 && stack->frames[0] < trace->frames_n
+				   ? trace->frames[stack->frames[0]].function
+				   : NULL;
+
+	return name && !strcmp(name, PSEUDO_NOT_SAMPLED);
+}
+
+/* A count of samples becomes one of what they stand for. */
+static uint64_t scaled(uint64_t count, uint64_t estimated, uint64_t sampled)
+{
+	double value = sampled ? (double)count * (double)estimated / (double)sampled + 0.5 : 0;
+
+	return value < (double)INT64_MAX ? (uint64_t)value : INT64_MAX;
+}
+
+static void estimate_stack(struct trace_stack *stack)
+{
+	/* Frees have no line of their own: taken together they would be all of one. */
+	stack->frees_here = stack->freed_here_bytes = 0;
+	stack->frees = scaled(stack->frees, stack->estimated_allocations, stack->allocations);
+	stack->live_count =
+		scaled(stack->live_count, stack->estimated_live_bytes, stack->live_bytes);
+	stack->peak_count =
+		scaled(stack->peak_count, stack->estimated_peak_bytes, stack->peak_bytes);
+	stack->allocations = stack->estimated_allocations;
+	stack->bytes = stack->estimated_bytes;
+	stack->freed_bytes = stack->bytes > stack->estimated_live_bytes
+				     ? stack->bytes - stack->estimated_live_bytes
+				     : 0;
+	stack->live_bytes = stack->estimated_live_bytes;
+	stack->peak_bytes = stack->estimated_peak_bytes;
+}
+
+static void estimate_site(struct trace_site *site)
+{
+	site->frees = scaled(site->frees, site->estimated_allocations, site->allocations);
+	site->allocations = site->estimated_allocations;
+	site->bytes = site->estimated_bytes;
+	site->live_bytes = site->estimated_live_bytes;
+	site->peak_bytes = site->estimated_peak_bytes;
+}
+
+/* Was anything of it sampled, or is it the rest? Other bytes (of a pool's totals) are as told. */
+static bool concerns(const struct trace *trace, const struct trace_stack *stack)
+{
+	return stack->estimated_allocations || stack->estimated_peak_bytes || is_rest(trace, stack);
+}
+
+static void estimate_peak(struct trace *trace, struct trace_peak *peak)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < peak->stacks_n; i++) {
+		struct trace_share share = peak->stacks[i];
+
+		if (share.estimated_bytes) {
+			share.count = scaled(share.count, share.estimated_bytes, share.bytes);
+			share.bytes = share.estimated_bytes;
+		}
+		if (!is_rest(trace, &trace->stacks[share.stack]))
+			peak->stacks[kept++] = share;
+	}
+	peak->stacks_n = kept;
+}
+
+void trace_estimate(struct trace *trace)
+{
+	for (size_t i = 0; i < trace->sites_n; i++) {
+		const struct trace_site *site = &trace->sites[i];
+		bool any = false;
+
+		for (size_t k = 0; k < site->stacks_n; k++)
+			any = any || concerns(trace, &trace->stacks[site->stacks[k]]);
+		if (any)
+			estimate_site(&trace->sites[i]);
+	}
+	for (size_t i = 0; i < trace->stacks_n; i++) {
+		if (concerns(trace, &trace->stacks[i]))
+			estimate_stack(&trace->stacks[i]);
+	}
+	for (size_t i = 0; i < trace->peaks_n; i++)
+		estimate_peak(trace, &trace->peaks[i]);
+}

@@ -1,0 +1,385 @@
+/*
+ * A JSON value into a struct, as a row of trace_shape.c says.
+ *
+ * Lists grow in a buffer of their own and are copied into the arena when their length is known. The
+ * recursion is as deep as the rows are nested, four at most; what no row names is passed over by
+ * json_skip(), which does not recurse.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "analyse/input/limits.h"
+#include "analyse/trace/trace.h"
+#include "analyse/trace/trace_shape.h"
+
+enum { ARENA_OVERHEAD = 16 }; /* of a text, about */
+
+struct reader {
+	struct json *json;
+	struct arena *arena;
+	const char *key; /* being read, for messages */
+};
+
+/* A list while it grows. */
+struct list {
+	char *items;
+	size_t used, size, item;
+};
+
+static int read_row(struct reader *reader, const struct shape_row *row, void *to);
+
+static int refuse(struct reader *reader, const char *wanted)
+{
+	return json_fail(reader->json, "\"%s\" must be %s", reader->key, wanted);
+}
+
+static void *member(void *to, size_t at)
+{
+	return (char *)to + at;
+}
+
+/* Null for the kinds that are one value. */
+static void clear_scalar(const struct shape_row *row, void *value)
+{
+	switch (row->kind) {
+	case SHAPE_OPTIONAL:
+		*(uint64_t *)value = TRACE_NONE;
+		break;
+	case SHAPE_POSITION:
+		*(uint32_t *)value = UINT32_MAX;
+		break;
+	case SHAPE_INT:
+		*(int *)value = -1;
+		break;
+	default:
+		break; /* the arena and struct trace are zeroed */
+	}
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+void shape_clear(const struct shape *shape, void *to)
+{
+	for (size_t i = 0; i < shape->rows_n; i++) {
+		const struct shape_row *row = &shape->rows[i];
+
+		if (row->kind == SHAPE_OBJECT)
+			shape_clear(row->of, member(to, row->at));
+		else
+			clear_scalar(row, member(to, row->at));
+	}
+}
+
+static int no_memory(const struct reader *reader)
+{
+	if (reader->json->failed)
+		return -EINVAL;
+	err("no memory left");
+	return -ENOMEM;
+}
+
+/* Whatever becomes memory is counted here: 0, or -EINVAL when it is more than it may be. */
+static int keep(const struct reader *reader, size_t bytes)
+{
+	struct json *json = reader->json;
+
+	json->kept += bytes;
+	if (json->kept <= LIMITS_FACTS || !limits_hold())
+		return 0;
+	return json_fail(json,
+			 "its facts take more than %u MiB of memory, as no recording's do: %s",
+			 LIMITS_FACTS >> 20, LIMITS_LIFT);
+}
+
+/* Room for one more item, zeroed; NULL without memory, or when there are too many. */
+static void *list_add(const struct reader *reader, struct list *list)
+{
+	if (keep(reader, list->item))
+		return NULL;
+	if (list->used == list->size) {
+		size_t size = list->size ? list->size * 2 : 16;
+		char *items = reallocarray(list->items, size, list->item);
+
+		if (!items)
+			return NULL;
+		list->items = items;
+		list->size = size;
+	}
+	return memset(list->items + list->used++ * list->item, 0, list->item);
+}
+
+/* Moves the list to the arena and its place in the struct. */
+static int list_end(struct reader *reader, struct list *list, const struct shape_row *row, void *to)
+{
+	void *items = list->used ? arena_alloc(reader->arena, list->used * list->item) : NULL;
+
+	if (list->used && !items)
+		return no_memory(reader);
+	if (items)
+		memcpy(items, list->items, list->used * list->item);
+	memcpy(member(to, row->at), &items, sizeof(items));
+	memcpy(member(to, row->count_at), &list->used, sizeof(list->used));
+	return 0;
+}
+
+static int keep_text(struct reader *reader, const char **to)
+{
+	const struct json *json = reader->json;
+
+	if (keep(reader, json->length + ARENA_OVERHEAD))
+		return -EINVAL;
+	*to = arena_text(reader->arena, json->text, json->length);
+	return *to ? 0 : no_memory(reader);
+}
+
+static int read_text(struct reader *reader, enum json_token token, const char **to)
+{
+	if (token != JSON_STRING)
+		return refuse(reader, "a string");
+	return keep_text(reader, to);
+}
+
+static int read_u64(struct reader *reader, enum json_token token, uint64_t most, uint64_t *to)
+{
+	const struct json *json = reader->json;
+
+	if (token != JSON_NUMBER || !json->exact || (json->negative && json->magnitude) ||
+	    json->magnitude > most)
+		return refuse(reader, "a whole number, not negative and not larger than it may be");
+	*to = json->magnitude;
+	return 0;
+}
+
+static int read_u32(struct reader *reader, enum json_token token, uint32_t *to)
+{
+	uint64_t number = 0;
+	int error = read_u64(reader, token, UINT32_MAX - 1, &number);
+
+	*to = (uint32_t)number;
+	return error;
+}
+
+static int read_i64(struct reader *reader, enum json_token token, int64_t *to)
+{
+	const struct json *json = reader->json;
+
+	if (token != JSON_NUMBER || !json->exact || json->magnitude > INT64_MAX)
+		return refuse(reader, "a whole number");
+	*to = json->negative ? -(int64_t)json->magnitude : (int64_t)json->magnitude;
+	return 0;
+}
+
+static int read_int(struct reader *reader, enum json_token token, int *to)
+{
+	const struct json *json = reader->json;
+
+	if (token != JSON_NUMBER || !json->exact || json->magnitude > INT16_MAX)
+		return refuse(reader, "a small whole number");
+	*to = json->negative ? -(int)json->magnitude : (int)json->magnitude;
+	return 0;
+}
+
+static int read_hex(struct reader *reader, enum json_token token, uint64_t *to)
+{
+	const struct json *json = reader->json;
+	char *end;
+
+	if (token != JSON_STRING || json->length < 3 || json->length > 18 ||
+	    memcmp(json->text, "0x", 2) != 0)
+		return refuse(reader, "a string \"0x...\" of 64 bits");
+	*to = strtoull(json->text + 2, &end, 16);
+	return *end || json->text[2] == '-' ? refuse(reader, "a string \"0x...\" of 64 bits") : 0;
+}
+
+static int read_bool(struct reader *reader, enum json_token token, bool *to)
+{
+	if (token != JSON_TRUE && token != JSON_FALSE)
+		return refuse(reader, "true or false");
+	*to = token == JSON_TRUE;
+	return 0;
+}
+
+static int read_word(struct reader *reader, enum json_token token, const char *const *words,
+		     int *to)
+{
+	if (token != JSON_STRING)
+		return refuse(reader, "a string");
+	for (*to = 0; words[*to]; ++*to) {
+		if (!strcmp(words[*to], reader->json->text))
+			return 0;
+	}
+	--*to;
+	return 0;
+}
+
+/* A scalar as text, as it stands in the file: doors are counts, settings are texts or null. */
+static int read_value(struct reader *reader, enum json_token token, const char **to)
+{
+	switch (token) {
+	case JSON_STRING:
+	case JSON_NUMBER:
+		return keep_text(reader, to);
+	case JSON_TRUE:
+	case JSON_FALSE:
+		*to = token == JSON_TRUE ? "true" : "false";
+		return 0;
+	default:
+		return json_skip(reader->json, token);
+	}
+}
+
+static int read_pairs(struct reader *reader, enum json_token token, struct list *list)
+{
+	if (token != JSON_OBJECT)
+		return refuse(reader, "an object");
+	while ((token = json_next(reader->json)) == JSON_KEY) {
+		struct trace_pair *pair = list_add(reader, list);
+		int error = pair ? read_text(reader, JSON_STRING, &pair->name) : no_memory(reader);
+
+		if (!error)
+			error = read_value(reader, json_next(reader->json), &pair->value);
+		if (error)
+			return error;
+	}
+	return token == JSON_OBJECT_END ? 0 : -EINVAL;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+static int read_object(struct reader *reader, enum json_token token, const struct shape *shape,
+		       void *to)
+{
+	const char *outer = reader->key;
+
+	if (token != JSON_OBJECT)
+		return refuse(reader, "an object");
+	while ((token = json_next(reader->json)) == JSON_KEY) {
+		const struct shape_row *row = NULL;
+		int error;
+
+		for (size_t i = 0; i < shape->rows_n && !row; i++) {
+			if (!strcmp(shape->rows[i].key, reader->json->text))
+				row = &shape->rows[i];
+		}
+		error = row ? read_row(reader, row, to)
+			    : json_skip(reader->json, json_next(reader->json));
+		if (error)
+			return error;
+		reader->key = outer;
+	}
+	return token == JSON_OBJECT_END ? 0 : -EINVAL;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+static int read_item(struct reader *reader, enum json_token token, const struct shape_row *row,
+		     void *item)
+{
+	switch (row->kind) {
+	case SHAPE_TEXTS:
+		return read_text(reader, token, item);
+	case SHAPE_U32S:
+		return read_u32(reader, token, item);
+	case SHAPE_U64S:
+		*(uint64_t *)item = TRACE_NONE;
+		return token == JSON_NULL ? 0 : read_u64(reader, token, UINT64_MAX, item);
+	default:
+		shape_clear(row->of, item);
+		return read_object(reader, token, row->of, item);
+	}
+}
+
+static size_t item_size(const struct shape_row *row)
+{
+	switch (row->kind) {
+	case SHAPE_TEXTS:
+		return sizeof(const char *);
+	case SHAPE_U32S:
+		return sizeof(uint32_t);
+	case SHAPE_U64S:
+		return sizeof(uint64_t);
+	case SHAPE_PAIRS:
+		return sizeof(struct trace_pair);
+	default:
+		return row->of->size;
+	}
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+static int read_items(struct reader *reader, enum json_token token, const struct shape_row *row,
+		      struct list *list)
+{
+	if (token != JSON_ARRAY)
+		return refuse(reader, "an array");
+	while ((token = json_next(reader->json)) != JSON_ARRAY_END) {
+		void *item;
+		int error;
+
+		if (token == JSON_ERROR)
+			return -EINVAL;
+		item = list_add(reader, list);
+		error = item ? read_item(reader, token, row, item) : no_memory(reader);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+static int read_list(struct reader *reader, enum json_token token, const struct shape_row *row,
+		     void *to)
+{
+	struct list list = { .item = item_size(row) };
+	int error = row->kind == SHAPE_PAIRS ? read_pairs(reader, token, &list)
+					     : read_items(reader, token, row, &list);
+
+	if (!error)
+		error = list_end(reader, &list, row, to);
+	free(list.items);
+	return error;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+static int read_row(struct reader *reader, const struct shape_row *row, void *to)
+{
+	enum json_token token = json_next(reader->json);
+	void *value = member(to, row->at);
+
+	reader->key = row->key;
+	if (token == JSON_ERROR)
+		return -EINVAL;
+	if (token == JSON_NULL)
+		return 0;
+	switch (row->kind) {
+	case SHAPE_TEXT:
+		return read_text(reader, token, value);
+	case SHAPE_VALUE:
+		return read_value(reader, token, value);
+	case SHAPE_U64:
+	case SHAPE_OPTIONAL:
+		return read_u64(reader, token, UINT64_MAX, value);
+	case SHAPE_U32:
+	case SHAPE_POSITION:
+		return read_u32(reader, token, value);
+	case SHAPE_I64:
+		return read_i64(reader, token, value);
+	case SHAPE_INT:
+		return read_int(reader, token, value);
+	case SHAPE_BOOL:
+		return read_bool(reader, token, value);
+	case SHAPE_HEX:
+		return read_hex(reader, token, value);
+	case SHAPE_WORD:
+		return read_word(reader, token, row->words, value);
+	case SHAPE_OBJECT:
+		return read_object(reader, token, row->of, value);
+	default:
+		return read_list(reader, token, row, to);
+	}
+}
+
+int shape_read(struct json *json, struct arena *arena, const struct shape_row *row, void *to)
+{
+	struct reader reader = { json, arena, row->key };
+
+	return read_row(&reader, row, to);
+}

@@ -1,0 +1,178 @@
+/* A small lock on a futex (Drepper, "Futexes are tricky", mutex 2, with a short spin in front). */
+#include "base/guest/lock.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem/safe_read.h"
+
+enum { SPINS = 200 }; /* what the lock guards takes about 100 ns */
+
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
+
+static bool spin(struct lock *lock, int held)
+{
+	for (int i = 0; i < SPINS; i++) {
+		int free = 0;
+
+		relax();
+		if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 &&
+		    atomic_compare_exchange_weak_explicit(
+			    &lock->state, &free, held, memory_order_acquire, memory_order_relaxed))
+			return true;
+	}
+	return false;
+}
+
+/* False when the time is over. */
+static bool wait_for(struct lock *lock, int state, const struct timespec *slice)
+{
+	return !syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, state, slice, NULL, 0) ||
+	       errno != ETIMEDOUT;
+}
+
+void lock_wait(struct lock *lock)
+{
+	int saved = errno;
+
+	if (!spin(lock, 1)) {
+		while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
+			wait_for(lock, 2, NULL);
+	}
+	errno = saved;
+}
+
+/* tkill and not tgkill: with CLONE_VM the owner may be of another process. */
+static bool is_gone(int thread)
+{
+	return thread != LOCK_RESCUED && syscall(SYS_tkill, thread, 0) && errno == ESRCH;
+}
+
+bool lock_frame_gone(void *const *where, const void *was)
+{
+	void *now;
+
+	return peek(&now, where, sizeof(now)) ? now != was : peek(&now, &was, sizeof(now));
+}
+
+bool lock_on_other_stack(void)
+{
+	stack_t stack;
+
+	return syscall(SYS_sigaltstack, NULL, &stack) || stack.ss_flags & SS_ONSTACK;
+}
+
+bool lock_frame_left(void **frame, const void *back, void **here)
+{
+	return (here >= frame && !lock_on_other_stack()) || lock_frame_gone(frame + 1, back);
+}
+
+/*
+ * The holder does not leave the frame before it drops the lock, so if the frame is gone, it has
+ * been left past the end. What was kept about it is not of this turn if a drop came between.
+ */
+static bool was_left(struct lock *lock)
+{
+	void **where = atomic_load(&lock->left);
+
+	return where && lock_frame_gone(where, atomic_load(&lock->back));
+}
+
+/* The state when somebody waits; 0 when the lock is free. */
+static int await(struct lock *lock)
+{
+	int state = atomic_load_explicit(&lock->state, memory_order_relaxed);
+
+	while (state && !(state & LOCK_AWAITED)) {
+		if (atomic_compare_exchange_weak(&lock->state, &state, state | LOCK_AWAITED))
+			return state | LOCK_AWAITED;
+	}
+	return state;
+}
+
+static enum lock_got inherit(struct lock *lock, int self)
+{
+	const struct timespec slice = { 0, LOCK_SLICE_MS * 1000000L };
+	unsigned turn = atomic_load(&lock->turn);
+	unsigned most = lock_is_own(lock, self) ? LOCK_OWN_SLICES : LOCK_SLICES;
+	unsigned waited = 0;
+
+	for (;;) {
+		int state = await(lock);
+		bool left;
+
+		if (!state) {
+			if (atomic_compare_exchange_weak_explicit(
+				    &lock->state, &state, self | LOCK_AWAITED, memory_order_acquire,
+				    memory_order_relaxed))
+				return LOCK_GOT;
+			continue;
+		}
+		if (wait_for(lock, state, &slice) || turn != atomic_load(&lock->turn)) {
+			turn = atomic_load(&lock->turn);
+			waited = 0;
+			continue;
+		}
+		/* A process that was stopped for an hour finds one slice over, not fifty. */
+		left = is_gone(state & ~LOCK_AWAITED) || was_left(lock);
+		if ((!left && ++waited < most) || turn != atomic_load(&lock->turn))
+			continue;
+		atomic_store(&lock->left, NULL); /* says nothing of us */
+		if (atomic_compare_exchange_strong(&lock->state, &state, self | LOCK_AWAITED))
+			return left ? LOCK_LEFT : LOCK_OVERDUE;
+	}
+}
+
+enum lock_got lock_inherit(struct lock *lock, int self)
+{
+	int saved = errno;
+	enum lock_got got;
+
+	got = spin(lock, self) ? LOCK_GOT : inherit(lock, self);
+	errno = saved;
+	return got;
+}
+
+bool lock_rescue(struct lock *lock, int self)
+{
+	int state = atomic_load(&lock->state);
+
+	while ((state & ~LOCK_AWAITED) == self) {
+		atomic_store(&lock->left, NULL);
+		if (atomic_compare_exchange_weak(&lock->state, &state,
+						 LOCK_RESCUED | (state & LOCK_AWAITED))) {
+			atomic_fetch_add(&lock->turn, 1);
+			return true;
+		}
+	}
+	return false;
+}
+
+void lock_wake(struct lock *lock)
+{
+	int saved = errno;
+
+	syscall(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	errno = saved;
+}
+
+void lock_drop_awaited(struct lock *lock, int self)
+{
+	int held = self | LOCK_AWAITED;
+
+	if (atomic_compare_exchange_strong_explicit(&lock->state, &held, 0, memory_order_release,
+						    memory_order_relaxed))
+		lock_wake(lock);
+}

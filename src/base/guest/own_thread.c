@@ -1,0 +1,227 @@
+/* A thread of ours, for work with descriptors. */
+#include "base/guest/own_thread.h"
+
+#ifndef MEMTRACE_LIBRARY
+
+int own_thread_run(int (*work)(void *), void *argument, bool lengthy)
+{
+	(void)lengthy;
+	return work(argument);
+}
+
+void own_thread_rest(void)
+{
+}
+
+void own_thread_forked(void)
+{
+}
+
+#else
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/guest/own_stack.h"
+#include "base/guest/raw_call.h"
+#include "base/guest/signals.h"
+
+enum {
+	FLAGS = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
+	SLICE_MS = 50,        /* how often signals are looked for */
+	MOST_FILES = 1 << 16, /* closed one by one, where close_range() is not known */
+	FORGET_TRIES = 10000,
+};
+
+struct task {
+	int (*work)(void *);
+	void *argument;
+	int result;
+	bool lengthy;
+};
+
+static _Thread_local bool inside;
+
+/* Of lengthy work: what the thread that waits for it wants, and where it is. */
+enum { WORKING, PLEASE_REST, RESTING };
+static atomic_int rest_state;
+
+static void futex_wait(atomic_int *word, int value, long ms)
+{
+	struct timespec slice = { ms / 1000, ms % 1000 * 1000000 };
+
+	raw_call6(SYS_futex, raw_address(word), FUTEX_WAIT, value, ms ? raw_address(&slice) : 0, 0,
+		  0);
+}
+
+static void futex_wake(atomic_int *word)
+{
+	raw_call(SYS_futex, raw_address(word), FUTEX_WAKE, 1);
+}
+
+/* --- the thread of ours --- */
+
+/* Numbers 0 to 2 are for nobody: what speaks to stderr must not come into a file of ours. */
+static void leave_standard_out(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		raw_call(SYS_openat, AT_FDCWD, raw_address("/"), O_PATH | O_CLOEXEC);
+}
+
+static void close_all(void)
+{
+	struct rlimit limit = { 0 };
+	long most = MOST_FILES;
+
+	if (!raw_call(SYS_getrlimit, RLIMIT_NOFILE, raw_address(&limit), 0) &&
+	    limit.rlim_cur < MOST_FILES)
+		most = (long)limit.rlim_cur;
+	for (long fd = 0; fd < most; fd++)
+		raw_call(SYS_close, fd, 0, 0);
+}
+
+/* Linux before 5.9 has no close_range(): then the host's files stay open for a moment longer. */
+static void take_table(bool lengthy)
+{
+	if (!raw_call(SYS_close_range, lengthy ? 0 : 3, ~0U, CLOSE_RANGE_UNSHARE)) {
+		if (lengthy)
+			leave_standard_out();
+	} else if (!raw_call(SYS_unshare, CLONE_FILES, 0, 0) && lengthy) {
+		close_all();
+		leave_standard_out();
+	}
+}
+
+static int run(void *argument)
+{
+	struct task *task = argument;
+
+	take_table(task->lengthy);
+	task->result = task->work(task->argument);
+	return 0;
+}
+
+void own_thread_rest(void)
+{
+	int state = PLEASE_REST;
+
+	if (!atomic_compare_exchange_strong(&rest_state, &state, RESTING))
+		return;
+	futex_wake(&rest_state);
+	while (atomic_load(&rest_state) == RESTING)
+		futex_wait(&rest_state, RESTING, 0);
+}
+
+/* --- the thread that waits --- */
+
+/* True where a signal is pending that the host does not block itself. */
+static bool host_has_signals(const struct signals_deferred *deferred)
+{
+	sigset_t pending;
+
+	if (sigpending(&pending))
+		return false;
+	for (int signal = 1; signal < NSIG; signal++) {
+		if (sigismember(&pending, signal) == 1 &&
+		    sigismember(&deferred->before, signal) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Handlers may do what they like: allocate, leave for good, and fork, which leaves a child alone.
+ */
+static void let_signals_through(atomic_int *thread, struct signals_deferred *deferred)
+{
+	long process = raw_call(SYS_getpid, 0, 0, 0);
+
+	atomic_store(&rest_state, PLEASE_REST);
+	while (atomic_load(&rest_state) != RESTING && atomic_load(thread))
+		futex_wait(&rest_state, PLEASE_REST, SLICE_MS);
+	if (atomic_load(&rest_state) == RESTING) {
+		inside = false;
+		signals_deliver(deferred);
+		signals_defer(deferred);
+		inside = true;
+	}
+	if (raw_call(SYS_getpid, 0, 0, 0) != process)
+		atomic_store(thread, 0);
+	atomic_store(&rest_state, WORKING);
+	futex_wake(&rest_state);
+}
+
+/*
+ * Until the kernel has forgotten the thread, not only until that is done: a host that forks now
+ * may look how many threads it has (CPython 3.12 does, and warns).
+ */
+static void wait_for(int id, atomic_int *thread, bool lengthy, struct signals_deferred *deferred)
+{
+	for (int now; (now = atomic_load(thread));) {
+		futex_wait(thread, now, lengthy ? SLICE_MS : 0);
+		if (lengthy && atomic_load(thread) && host_has_signals(deferred))
+			let_signals_through(thread, deferred);
+	}
+	for (int i = 0; i < FORGET_TRIES && !raw_call(SYS_tgkill, getpid(), id, 0); i++)
+		raw_call(SYS_sched_yield, 0, 0, 0);
+}
+
+/* False where the kernel makes no thread for us. */
+static bool run_apart(struct task *task, struct signals_deferred *deferred)
+{
+	char *stack = own_stack_watched() ? NULL : own_stack_map();
+	atomic_int thread = 0;
+	int id;
+
+	if (!stack)
+		return false;
+	id = clone(run, stack + OWN_STACK_BYTES, FLAGS, task, &thread, NULL, &thread);
+	if (id > 0)
+		wait_for(id, &thread, task->lengthy, deferred);
+	own_stack_unmap(stack);
+	return id > 0;
+}
+
+static void run_here(void *argument)
+{
+	struct task *task = argument;
+	struct signals_held held;
+
+	signals_hold(&held);
+	task->result = task->work(task->argument);
+	signals_release(&held);
+}
+
+int own_thread_run(int (*work)(void *), void *argument, bool lengthy)
+{
+	struct task task = { work, argument, -ECANCELED, lengthy };
+	struct signals_deferred deferred;
+	int saved = errno;
+
+	if (inside)
+		return work(argument);
+	signals_defer(&deferred);
+	inside = true;
+	if (!run_apart(&task, &deferred))
+		own_stack_call(run_here, &task);
+	inside = false;
+	signals_deliver(&deferred);
+	errno = saved;
+	return task.result;
+}
+
+void own_thread_forked(void)
+{
+	if (atomic_load(&rest_state))
+		atomic_store(&rest_state, WORKING);
+}
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * System calls past libc.
+ *
+ * For the constructor, because a page of libc that nobody has touched yet costs a short process
+ * more than the call. For files, because another preload may stand before libc's functions, and at
+ * the end of a process it has ended already (libfaketime and fstat()). For a thread that shares its
+ * thread-local storage with the one that waits for it (base/guest/own_thread.h), because errno is
+ * there.
+ */
+#ifndef BASE_GUEST_RAW_CALL_H
+#define BASE_GUEST_RAW_CALL_H
+
+#include <stdint.h>
+#include <sys/syscall.h>
+
+/* The kernel's answer: -errno for an error. */
+static inline long raw_call6(long number, long a, long b, long c, long d, long e, long f)
+{
+#if defined(__x86_64__)
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long result;
+
+	__asm__ volatile("syscall"
+			 : "=a"(result)
+			 : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return result;
+#elif defined(__aarch64__)
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+#else
+#error "no system calls are known for this processor"
+#endif
+}
+
+static inline long raw_call(long number, long a, long b, long c)
+{
+	return raw_call6(number, a, b, c, 0, 0, 0);
+}
+
+static inline long raw_address(const void *pointer)
+{
+	return (long)(uintptr_t)pointer;
+}
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * Texts for the constructor, byte by byte.
+ *
+ * What it calls of libc by name costs a look-up each, which takes longer than these texts are long.
+ * The barriers keep compilers from finding a loop to be strlen() and calling that.
+ */
+#ifndef BASE_GUEST_START_TEXT_H
+#define BASE_GUEST_START_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define START_BARRIER() __asm__ volatile("")
+
+static inline size_t start_length(const char *text)
+{
+	size_t length = 0;
+
+	for (; text[length]; length++)
+		START_BARRIER();
+	return length;
+}
+
+static inline bool start_same(const char *a, const char *b)
+{
+	for (; *a && *a == *b; a++, b++)
+		START_BARRIER();
+	return *a == *b;
+}
+
+/* What follows `begin` in a text that begins so, NULL in any other. */
+static inline const char *start_after(const char *text, const char *begin)
+{
+	for (; *begin && *text == *begin; text++, begin++)
+		START_BARRIER();
+	return *begin ? NULL : text;
+}
+
+/* Copies to a buffer of `size` bytes that holds `used`, ends it with a NUL, and returns what it
+ * holds then: size - 1 where something was cut, perhaps. */
+static inline size_t start_append(char *to, size_t size, size_t used, const char *from)
+{
+	for (; *from && used + 1 < size; from++) {
+		to[used++] = *from;
+		START_BARRIER();
+	}
+	to[used] = '\0';
+	return used;
+}
+
+#endif

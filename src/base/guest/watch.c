@@ -1,0 +1,107 @@
+/* The promises of watch.h, kept count of by each thread for itself. */
+#include "base/guest/watch.h"
+
+#ifdef MEMTRACE_DEBUG
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/guest/table_rows.h"
+#include "base/text/log.h"
+
+static const char names[LOCK_RANKS][24] = {
+	"a lock without a rank",
+#define LOCK(name, what) WHOLE(#name),
+#include "base/guest/locks.def"
+#undef LOCK
+};
+
+static _Thread_local struct {
+	unsigned held; /* a bit a rank */
+	const char *hook;
+	bool walked;
+	bool listing;
+} self;
+
+static void stop(const char *what, const char *how, const char *why)
+{
+	self.held = 0; /* what is called below may take locks and allocate */
+	self.hook = NULL;
+	self.listing = false;
+	log_say("promise broken: ", what, how, why, NULL);
+	__builtin_trap();
+}
+
+/* The innermost of those that are held. */
+static const char *innermost(unsigned held)
+{
+	return names[31 - __builtin_clz(held)];
+}
+
+void watch_same(bool same, const char *what)
+{
+	if (!same)
+		stop(what, " is not what it was taken for", "");
+}
+
+void watch_take(enum lock_rank rank)
+{
+	unsigned above = self.held >> rank;
+
+	if (rank == LOCK_UNRANKED)
+		stop(names[rank], " is wanted", "");
+	if (above)
+		stop(names[rank], " is wanted with this lock held: ", innermost(above << rank));
+	self.held |= 1u << rank;
+}
+
+void watch_drop(enum lock_rank rank)
+{
+	self.held &= ~(1u << rank);
+}
+
+void watch_forked(void)
+{
+	self.held = 0;
+}
+
+void watch_host(const char *function)
+{
+	if (self.held)
+		stop(function, " is called with this lock held: ", innermost(self.held));
+	if (self.listing)
+		stop(function, " is called while the loader lists what is there", "");
+}
+
+void watch_listing(bool on)
+{
+	self.listing = on;
+}
+
+void watch_malloc(const char *function)
+{
+	if (self.hook)
+		stop(function, " is called on the path of ", self.hook);
+	watch_host(function);
+}
+
+const char *watch_path(const char *hook)
+{
+	const char *before = self.hook;
+
+	self.hook = hook;
+	return before;
+}
+
+const char *watch_walk(void)
+{
+	const char *hook = self.hook;
+
+	watch_host("the unwinder");
+	if (!self.walked)
+		self.hook = NULL;
+	self.walked = true;
+	return hook;
+}
+
+#endif

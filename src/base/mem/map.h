@@ -1,0 +1,31 @@
+/*
+ * A map of 64-bit keys to 32-bit values: open addressing in memory by mmap.
+ *
+ * One writer at a time; readers need no lock and see an entry whole or not at all (old tables stay
+ * mapped until map_clear()). Keys are expected to be hashes; key 0 is stored like any other.
+ */
+#ifndef BASE_MEM_MAP_H
+#define BASE_MEM_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct map {
+	struct map_table *table;
+	size_t used;
+};
+
+/* The value, 0 if there is none. */
+uint32_t map_get(const struct map *map, uint64_t key);
+
+/* Enters a value that is not 0 under a key that is not there yet; false without memory. */
+bool map_put(struct map *map, uint64_t key, uint32_t value);
+
+/* The same for a key that may be there: its value is replaced. Readers see the one or the other. */
+bool map_set(struct map *map, uint64_t key, uint32_t value);
+
+/* Gives all memory back; no reader may be left. */
+void map_clear(struct map *map);
+
+#endif

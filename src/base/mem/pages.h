@@ -1,0 +1,19 @@
+/*
+ * Arrays that grow, by mmap: for what the tool and the library's exit path share, as the library
+ * must not call the host's malloc. A large one grows by moving pages, not bytes.
+ */
+#ifndef BASE_MEM_PAGES_H
+#define BASE_MEM_PAGES_H
+
+#include <stddef.h>
+
+/*
+ * Makes an array of `from` bytes (NULL and 0 for a new one) one of `to`, with zeroes behind what it
+ * had. NULL without memory: the old one is still there then.
+ */
+void *pages_grow(void *pages, size_t from, size_t to);
+
+/* NULL is allowed. */
+void pages_free(void *pages, size_t size);
+
+#endif

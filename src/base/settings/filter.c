@@ -1,0 +1,138 @@
+/* Which memory events are recorded: parsing and asking. */
+#include "base/settings/filter.h"
+
+#include <string.h>
+
+#include "base/guest/table_rows.h"
+#include "base/settings/opt.h"
+#include "base/text/text.h"
+
+enum { NUMBER, NAME, VALUE = 64 };
+
+static const struct {
+	char name[8];
+	int kind;
+} keys[] = {
+#define FILTER_KEY(name, kind, what) { WHOLE(#name), kind },
+#include "base/settings/filter_keys.def"
+#undef FILTER_KEY
+};
+
+/* Longer ones first: ">=" begins like ">". */
+static const struct {
+	char text[4];
+	enum filter_relation relation;
+} relations[] = {
+	{ ">=", FILTER_LEAST }, { "<=", FILTER_MOST }, { "!=", FILTER_OTHER },
+	{ "=", FILTER_EQUAL },  { ">", FILTER_MORE },  { "<", FILTER_LESS },
+};
+
+static bool parse_key(const char **text, struct filter_term *term)
+{
+	size_t length = strcspn(*text, "=<>!");
+
+	for (size_t i = 0; i < FILTER_KEYS; i++) {
+		if (strlen(keys[i].name) != length || strncmp(keys[i].name, *text, length) != 0)
+			continue;
+		term->key = (enum filter_key)i;
+		*text += length;
+		return true;
+	}
+	return false;
+}
+
+static bool parse_relation(const char **text, struct filter_term *term)
+{
+	for (size_t i = 0; i < sizeof(relations) / sizeof(relations[0]); i++) {
+		size_t length = strlen(relations[i].text);
+
+		if (strncmp(*text, relations[i].text, length) != 0)
+			continue;
+		term->relation = relations[i].relation;
+		*text += length;
+		return keys[term->key].kind == NUMBER || term->relation <= FILTER_OTHER;
+	}
+	return false;
+}
+
+static bool parse_value(const char *text, size_t length, struct filter_term *term)
+{
+	char value[VALUE];
+
+	if (!length)
+		return false;
+	if (keys[term->key].kind == NAME) {
+		bool none = length == 4 && !strncmp(text, "none", 4);
+
+		term->name = text;
+		term->length = none ? 0 : length;
+		return true;
+	}
+	if (text_copy_n(value, sizeof(value), text, length) != length)
+		return false;
+	return !opt_parse_count(value, &term->number);
+}
+
+bool filter_parse(const char *text, struct filter *filter)
+{
+	*filter = (struct filter){ .count = 0 };
+	while (*text) {
+		struct filter_term *term = &filter->terms[filter->count];
+		size_t length;
+
+		if (filter->count == FILTER_TERMS || !parse_key(&text, term) ||
+		    !parse_relation(&text, term))
+			goto wrong;
+		length = strcspn(text, ",");
+		if (!parse_value(text, length, term) || (text[length] && !text[length + 1]))
+			goto wrong;
+		filter->count++;
+		text += length + (text[length] == ',');
+	}
+	return true;
+wrong:
+	filter->count = 0;
+	return false;
+}
+
+static bool holds(const struct filter_term *term, const struct filter_facts *facts)
+{
+	const char *name = facts->name[term->key] ? facts->name[term->key] : "";
+	uint64_t number = facts->number[term->key];
+
+	if (keys[term->key].kind == NAME) {
+		bool same = strlen(name) == term->length && !memcmp(name, term->name, term->length);
+
+		return same == (term->relation == FILTER_EQUAL);
+	}
+	switch (term->relation) {
+	case FILTER_EQUAL:
+		return number == term->number;
+	case FILTER_OTHER:
+		return number != term->number;
+	case FILTER_LEAST:
+		return number >= term->number;
+	case FILTER_MOST:
+		return number <= term->number;
+	case FILTER_MORE:
+		return number > term->number;
+	case FILTER_LESS:
+		return number < term->number;
+	}
+	return false;
+}
+
+enum filter_answer filter_ask(const struct filter *filter, const struct filter_facts *facts)
+{
+	enum filter_answer answer = FILTER_YES;
+
+	for (unsigned i = 0; i < filter->count; i++) {
+		const struct filter_term *term = &filter->terms[i];
+
+		if (!(facts->known >> term->key & 1))
+			answer = FILTER_MAYBE;
+		else if (!holds(term, facts))
+			return FILTER_NO;
+	}
+	return answer;
+}

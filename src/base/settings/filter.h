@@ -1,0 +1,64 @@
+/*
+ * Which memory events are recorded: the value of MEMTRACE_FILTER.
+ *
+ *   filter = term { "," term }     all must hold
+ *   term   = key relation value    keys: filter_keys.def
+ *   numbers know = != > >= < <=, and units (1MiB); names know = and !=, and "none" for no name
+ */
+#ifndef BASE_SETTINGS_FILTER_H
+#define BASE_SETTINGS_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum filter_key {
+#define FILTER_KEY(name, kind, what) FILTER_##name,
+#include "base/settings/filter_keys.def"
+#undef FILTER_KEY
+	FILTER_KEYS
+};
+
+enum filter_relation {
+	FILTER_EQUAL,
+	FILTER_OTHER,
+	FILTER_LEAST,
+	FILTER_MOST,
+	FILTER_MORE,
+	FILTER_LESS,
+};
+
+enum { FILTER_TERMS = 16 };
+
+struct filter_term {
+	enum filter_key key;
+	enum filter_relation relation;
+	uint64_t number;
+	const char *name; /* `length` bytes of the text that was parsed; 0 of them: no name */
+	size_t length;
+};
+
+struct filter {
+	unsigned count; /* 0: everything is recorded */
+	struct filter_term terms[FILTER_TERMS];
+};
+
+/* What is known of an event; a bit of `known` for each key. No device is UINT64_MAX. */
+struct filter_facts {
+	unsigned known;
+	uint64_t number[FILTER_KEYS];
+	const char *name[FILTER_KEYS]; /* NULL or "" for none */
+};
+
+enum filter_answer {
+	FILTER_NO,
+	FILTER_MAYBE, /* what is not known decides */
+	FILTER_YES,
+};
+
+/* False when it makes no sense; the filter is empty then. It refers to the text. */
+bool filter_parse(const char *text, struct filter *filter);
+
+enum filter_answer filter_ask(const struct filter *filter, const struct filter_facts *facts);
+
+#endif

@@ -1,0 +1,291 @@
+/* The settings: parsing of the environment by the rows of opt.def. */
+#include "base/settings/opt.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/guest/start.h"
+#include "base/guest/start_text.h"
+#include "base/guest/table_rows.h"
+#include "base/settings/filter.h"
+#include "base/settings/signal_choice.h"
+#include "base/text/text.h"
+
+START_CONST const struct opt_row opt_rows[OPT_IDS] = {
+#define OPTION(name, env, kind, value, help) { WHOLE(#name), WHOLE(env), WHOLE(value), OPT_##kind },
+#include "base/settings/opt.def"
+#undef OPTION
+};
+
+const char *opt_help(enum opt_id id)
+{
+	static const char *const helps[] = {
+#define OPTION(name, env, kind, value, help) help,
+#include "base/settings/opt.def"
+#undef OPTION
+	};
+
+	return helps[id];
+}
+
+static START_DATA struct {
+	const char *text[OPT_IDS];
+	uint64_t count[OPT_IDS];
+	const char *trouble;
+} opt;
+
+/*
+ * The values that were given: programs that set their title write over the environment they were
+ * started with. The short ones lie beside what the constructor writes anyway.
+ */
+static START_DATA char near[160];
+static START_DATA uint32_t near_used;
+static char far[3 * 4096];
+static START_DATA uint32_t far_used;
+
+START_CODE static bool parse_flag(const char *text, uint64_t *count)
+{
+	static START_CONST const char yes[][5] = { "1", "on", "yes", "true" };
+	static START_CONST const char no[][6] = { "0", "off", "no", "false" };
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+		bool is_yes = start_same(text, yes[i]);
+
+		if (is_yes || start_same(text, no[i])) {
+			*count = is_yes;
+			return true;
+		}
+	}
+	return false;
+}
+
+START_CODE static unsigned unit_shift(const char *unit)
+{
+	static START_CONST const char letters[] = "KMGT";
+
+	for (unsigned i = 0; letters[i]; i++) {
+		if ((unit[0] & ~0x20) != letters[i])
+			continue;
+		if (!unit[1] || start_same(unit + 1, "iB") || start_same(unit + 1, "B"))
+			return 10 * (i + 1);
+	}
+	return 0;
+}
+
+START_CODE int opt_parse_count(const char *text, uint64_t *count)
+{
+	uint64_t whole = 0;
+	const char *p = text;
+
+	for (; *p >= '0' && *p <= '9'; p++) {
+		if (whole > (UINT64_MAX - 9) / 10)
+			return -EINVAL;
+		whole = whole * 10 + (uint64_t)(*p - '0');
+	}
+	if (p == text)
+		return -EINVAL;
+	if (*p == ' ')
+		p++;
+	if (*p && (p[0] != 'B' || p[1])) {
+		unsigned shift = unit_shift(p);
+
+		if (!shift || whole > (UINT64_MAX >> shift))
+			return -EINVAL;
+		whole <<= shift;
+	}
+	*count = whole;
+	return 0;
+}
+
+/* A number and s, min, h or d: ns; false for anything else. */
+static bool parse_time(const char *text, uint64_t *ns)
+{
+	static const struct {
+		char unit[8];
+		uint64_t seconds;
+	} units[] = { { "s", 1 }, { "min", 60 }, { "h", 3600 }, { "d", 86400 } };
+	uint64_t number = 0;
+
+	for (; *text >= '0' && *text <= '9'; text++) {
+		if (number > UINT32_MAX)
+			return false;
+		number = number * 10 + (uint64_t)(*text - '0');
+	}
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		uint64_t most = UINT64_MAX / 1000000000 / units[i].seconds;
+
+		if (strcmp(text, units[i].unit) != 0)
+			continue;
+		*ns = number * units[i].seconds * 1000000000;
+		return number && number <= most;
+	}
+	return false;
+}
+
+/* Bytes need their unit, and "10m" might be meant for minutes. */
+static bool parse_bytes(const char *text, uint64_t *bytes)
+{
+	const char *unit = text + strspn(text, "0123456789");
+
+	return *unit && *unit != 'm' && !opt_parse_count(text, bytes) && *bytes;
+}
+
+int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes)
+{
+	char part[32];
+	size_t length;
+
+	*ns = *bytes = 0;
+	for (;; text += length + 1) {
+		length = strcspn(text, ",");
+		if (length >= sizeof(part))
+			return -EINVAL;
+		text_copy_n(part, sizeof(part), text, length);
+		if ((*ns || !parse_time(part, ns)) && (*bytes || !parse_bytes(part, bytes)))
+			return -EINVAL;
+		if (!text[length])
+			return 0;
+	}
+}
+
+static bool parse_keep(const char *text)
+{
+	uint64_t ns, bytes;
+
+	return !opt_parse_keep(text, &ns, &bytes);
+}
+
+static bool parse_signal(const char *text)
+{
+	struct signal_choice choice;
+
+	return signal_choice_parse(text, &choice);
+}
+
+static bool parse_filter(const char *text)
+{
+	struct filter filter;
+
+	return filter_parse(text, &filter);
+}
+
+START_CODE static bool parse(enum opt_id id, const char *value, uint64_t *count)
+{
+	*count = 0;
+	if (!*value && opt_rows[id].kind != OPT_FLAG && opt_rows[id].kind != OPT_COUNT &&
+	    opt_rows[id].kind != OPT_DEPTH)
+		return true; /* none of it */
+	switch (opt_rows[id].kind) {
+	case OPT_FLAG:
+		return parse_flag(value, count);
+	case OPT_COUNT:
+		return !opt_parse_count(value, count);
+	case OPT_DEPTH:
+		return !opt_parse_count(value, count) && *count && *count <= OPT_DEPTH_MAX;
+	case OPT_KEEP:
+		return parse_keep(value);
+	case OPT_SIGNAL:
+		return parse_signal(value);
+	case OPT_FILTER:
+		return parse_filter(value);
+	case OPT_TEXT:
+		break;
+	}
+	return true;
+}
+
+const char *opt_wants(enum opt_id id)
+{
+	static const char *const wants[] = {
+		[OPT_TEXT] = "a text",
+		[OPT_FLAG] = "0 or 1",
+		[OPT_COUNT] = "a number",
+		[OPT_DEPTH] = "a number from 1 to 256",
+		[OPT_KEEP] = "a time, a size or both with a comma (10min,1GiB)",
+		[OPT_SIGNAL] = "USR1, USR2, HUP, URG, WINCH or PWR, perhaps with :toggle or :mark",
+		[OPT_FILTER] = "a filter like size>=1MiB,device=0,pool=torch,owner=libnccl.so.2",
+	};
+
+	return wants[opt_rows[id].kind];
+}
+
+bool opt_valid(enum opt_id id, const char *value)
+{
+	uint64_t count;
+
+	return parse(id, value, &count);
+}
+
+/* One look at each variable: shells and compilers start with hundreds, and mean none for us. */
+START_CODE static void find_values(const char *values[OPT_IDS])
+{
+	static START_CONST const char prefix[] = "MEMTRACE_";
+
+	for (char **variable = environ; variable && *variable; variable++) {
+		const char *name = start_after(*variable, prefix);
+
+		for (enum opt_id id = 0; name && id < OPT_IDS; id++) {
+			if (!values[id])
+				values[id] = text_value(name, opt_rows[id].env);
+		}
+	}
+}
+
+/* NULL where there is no room: no setting means as much. */
+START_CODE static const char *keep_text(const char *value)
+{
+	size_t size = start_length(value) + 1;
+	bool fits = size <= sizeof(near) - near_used;
+	char *to = fits ? near + near_used : far + far_used;
+
+	if (!fits && size > sizeof(far) - far_used)
+		return NULL;
+	*(fits ? &near_used : &far_used) += (uint32_t)size;
+	start_append(to, size, 0, value);
+	return to;
+}
+
+START_CODE void opt_read(void)
+{
+	const char *values[OPT_IDS] = { NULL };
+
+	find_values(values);
+	for (enum opt_id id = 0; id < OPT_IDS; id++) {
+		const char *value = values[id] && *values[id] ? values[id] : NULL;
+
+		opt.text[id] = value && parse(id, value, &opt.count[id]) ? keep_text(value) : NULL;
+		if (opt.text[id])
+			continue;
+		if (value && !opt.trouble)
+			opt.trouble = opt_rows[id].env;
+		opt.text[id] = opt_rows[id].value;
+		parse(id, opt_rows[id].value, &opt.count[id]);
+	}
+}
+
+START_CODE const char *opt_text(enum opt_id id)
+{
+	return opt.text[id] ? opt.text[id] : opt_rows[id].value;
+}
+
+START_CODE bool opt_flag(enum opt_id id)
+{
+	return opt.count[id] != 0;
+}
+
+START_CODE bool opt_given(enum opt_id id)
+{
+	return !start_same(opt_text(id), opt_rows[id].value);
+}
+
+START_CODE uint64_t opt_count(enum opt_id id)
+{
+	return opt.count[id];
+}
+
+const char *opt_trouble(void)
+{
+	return opt.trouble;
+}

@@ -1,0 +1,73 @@
+/*
+ * The settings: the rows of opt.def as an enum, read from the environment.
+ *
+ * The tool hands a setting to the library only as MEMTRACE_<NAME>; both sides read the same rows.
+ */
+#ifndef BASE_SETTINGS_OPT_H
+#define BASE_SETTINGS_OPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum opt_kind {
+	OPT_TEXT,
+	OPT_FLAG,
+	OPT_COUNT,
+	OPT_DEPTH,  /* of stacks, 1 to OPT_DEPTH_MAX */
+	OPT_KEEP,   /* opt_parse_keep() */
+	OPT_SIGNAL, /* signal_choice.h */
+	OPT_FILTER, /* filter.h */
+};
+
+enum { OPT_DEPTH_MAX = 256 };
+
+enum opt_id {
+#define OPTION(name, env, kind, value, help) OPT_ID_##name,
+#include "base/settings/opt.def"
+#undef OPTION
+	OPT_IDS
+};
+
+struct opt_row {
+	char name[14];  /* as the program spells it: stack_depth */
+	char env[14];   /* what follows MEMTRACE_ in the environment */
+	char value[20]; /* the default, as text */
+	enum opt_kind kind;
+};
+
+extern const struct opt_row opt_rows[OPT_IDS];
+
+const char *opt_help(enum opt_id id);
+
+/* Reads every MEMTRACE_* variable, and keeps what it read: once in a process. A bad value keeps
+ * the default and is kept for opt_trouble(). */
+void opt_read(void);
+
+/* The value of a TEXT row (lives as long as the process), of a FLAG row, of a COUNT row. */
+const char *opt_text(enum opt_id id);
+bool opt_flag(enum opt_id id);
+uint64_t opt_count(enum opt_id id);
+
+/* Parses "12", "8M", "1.5GiB"-like counts with K M G (powers of 1024): 0, or -EINVAL. */
+int opt_parse_count(const char *text, uint64_t *count);
+
+/*
+ * Parses "10min", "1GiB" or both with a comma between: how long, in ns (s, min, h, d), and how many
+ * bytes; 0 for what is not said. 0, or -EINVAL.
+ */
+int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes);
+
+/* Was the row set to other than its default, by its text? */
+bool opt_given(enum opt_id id);
+
+/* Says whether a value would be accepted for the row. */
+bool opt_valid(enum opt_id id, const char *value);
+
+/* What values the row takes, in words that end "... is not ". */
+const char *opt_wants(enum opt_id id);
+
+/* The name of the first variable whose value was refused by opt_read(), or NULL. */
+const char *opt_trouble(void);
+
+#endif

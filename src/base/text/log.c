@@ -1,0 +1,113 @@
+/* A line on the host's stderr. */
+#include "base/text/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/guest/own_thread.h"
+#include "base/guest/raw_call.h"
+#include "base/guest/start.h"
+#include "base/text/fd.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+
+static START_DATA struct {
+	bool ready, quiet;
+	dev_t device;
+	ino_t inode;
+} log_state;
+
+START_CODE void log_init(bool quiet)
+{
+	struct stat status = { 0 };
+
+	log_state.quiet = quiet;
+	log_state.ready = !raw_call(SYS_fstat, STDERR_FILENO, raw_address(&status), 0);
+	if (log_state.ready) {
+		log_state.device = status.st_dev;
+		log_state.inode = status.st_ino;
+	}
+}
+
+/* A program may have closed descriptor 2 and been given it again for a file of its own. */
+static bool still_stderr(void)
+{
+	struct stat status;
+
+	return !fd_stat(STDERR_FILENO, &status) && status.st_dev == log_state.device &&
+	       status.st_ino == log_state.inode;
+}
+
+enum {
+	PIECE = 4096, /* PIPE_BUF: a pipe that can be written to takes as much without waiting */
+	PATIENCE_MS = 100,
+	PARTS = 15,
+};
+
+/* A pipe that nobody reads any more, or a terminal that is stopped, would hold the host for ever.
+ */
+static bool takes_a_piece(void)
+{
+	struct pollfd ready = { .fd = STDERR_FILENO, .events = POLLOUT };
+	struct timespec patience = { 0, PATIENCE_MS * 1000000L };
+	long count = raw_call6(SYS_ppoll, raw_address(&ready), 1, raw_address(&patience), 0, 0, 0);
+
+	/* EINVAL: the limit of descriptors is none, which a write does not mind. */
+	return count > 0 || count == -EINVAL;
+}
+
+/* Looked at and written to in a table that no other thread can change. */
+static int write_out(void *lines)
+{
+	const char *text = lines;
+	size_t left = strlen(text);
+
+	if (!still_stderr())
+		return 0;
+	while (left && takes_a_piece()) {
+		size_t piece = left < PIECE ? left : PIECE;
+
+		if (fd_write_all(STDERR_FILENO, text, piece))
+			break;
+		text += piece;
+		left -= piece;
+	}
+	return 0;
+}
+
+static int join_and_write(void *parts)
+{
+	char line[2048] = "memtrace: ";
+
+	for (const char *const *part = parts; *part; part++)
+		text_append(line, sizeof(line) - 1, *part);
+	utf8_clean(line); /* paths and programs' names are in it */
+	text_append(line, sizeof(line), "\n");
+	return write_out(line);
+}
+
+void log_say(const char *part, ...)
+{
+	const char *parts[PARTS + 1] = { NULL };
+	va_list others;
+
+	if (!log_state.ready || log_state.quiet)
+		return;
+	va_start(others, part);
+	for (int i = 0; part && i < PARTS; i++) {
+		parts[i] = part;
+		part = va_arg(others, const char *);
+	}
+	va_end(others);
+	own_thread_run(join_and_write, parts, false);
+}
+
+void log_lines(const char *lines)
+{
+	if (log_state.ready && !log_state.quiet)
+		own_thread_run(write_out, (void *)lines, false);
+}

@@ -1,0 +1,22 @@
+/*
+ * A line on the host's stderr, on the rare occasions when we may speak (design.md section 7).
+ *
+ * Nothing here allocates, blocks or kills: no signal that a write raises reaches the host
+ * (base/guest/own_thread.h), what a full pipe does not take within a moment is lost, and a
+ * descriptor 2 that is no longer what it was at start is left alone. errno is kept.
+ */
+#ifndef BASE_TEXT_LOG_H
+#define BASE_TEXT_LOG_H
+
+#include <stdbool.h>
+
+/* Remembers what descriptor 2 is. */
+void log_init(bool quiet);
+
+/* Lines as they are, ended by a line break; in one write unless they are longer than 4 KiB. */
+void log_lines(const char *lines);
+
+/* "memtrace: " and the parts, fifteen at most and ended by NULL, as one line. */
+void log_say(const char *part, ...) __attribute__((sentinel));
+
+#endif

@@ -1,0 +1,171 @@
+/* A buffered writer of text to a descriptor. */
+#include "base/text/out.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text/fd.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+
+enum {
+	LONGEST_NUMBER = 24,
+	LONGEST_LINE = 4096,
+};
+
+void out_init(struct out *out, int fd, char *buffer, size_t size)
+{
+	memset(out, 0, sizeof(*out));
+	out->fd = fd;
+	out->buffer = buffer;
+	out->size = size;
+}
+
+int out_flush(struct out *out)
+{
+	if (!out->error && out->used)
+		out->error = out->sink ? out->sink(out->sink_to, out->buffer, out->used)
+				       : fd_write_all(out->fd, out->buffer, out->used);
+	out->written += out->used;
+	out->used = 0;
+	return out->error;
+}
+
+/* Room for `length` bytes, which must be no more than the buffer's size. */
+static inline char *room(struct out *out, size_t length)
+{
+	if (out->size - out->used < length)
+		out_flush(out);
+	return out->buffer + out->used;
+}
+
+void out_bytes(struct out *out, const char *bytes, size_t length)
+{
+	while (length) {
+		size_t part = out->size - out->used;
+
+		if (!part) {
+			out_flush(out);
+			continue;
+		}
+		if (part > length)
+			part = length;
+		memcpy(out->buffer + out->used, bytes, part);
+		out->used += part;
+		bytes += part;
+		length -= part;
+	}
+}
+
+void out_text(struct out *out, const char *text)
+{
+	out_bytes(out, text, strlen(text));
+}
+
+void out_char(struct out *out, char c)
+{
+	*room(out, 1) = c;
+	out->used++;
+}
+
+void out_u64(struct out *out, uint64_t value)
+{
+	out->used += text_u64(room(out, LONGEST_NUMBER), value);
+}
+
+void out_i64(struct out *out, int64_t value)
+{
+	if (value < 0)
+		out_char(out, '-');
+	out_u64(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void out_hex(struct out *out, uint64_t value)
+{
+	out->used += text_hex(room(out, LONGEST_NUMBER), value);
+}
+
+static void out_unit(struct out *out, uint32_t unit)
+{
+	static const char digits[] = "0123456789abcdef";
+	char escape[] = { '\\',
+			  'u',
+			  digits[unit >> 12 & 15],
+			  digits[unit >> 8 & 15],
+			  digits[unit >> 4 & 15],
+			  digits[unit & 15] };
+
+	out_bytes(out, escape, sizeof(escape));
+}
+
+static void out_escaped(struct out *out, uint32_t c)
+{
+	switch (c) {
+	case '"':
+	case '\\':
+		out_char(out, '\\');
+		out_char(out, (char)c);
+		break;
+	case '\n':
+		out_bytes(out, "\\n", 2);
+		break;
+	case '\t':
+		out_bytes(out, "\\t", 2);
+		break;
+	default:
+		if (c > 0xffff) {
+			out_unit(out, 0xd800 + ((c - 0x10000) >> 10));
+			c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+		}
+		out_unit(out, c);
+	}
+}
+
+void out_json_n(struct out *out, const char *text, size_t length)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	uint32_t c;
+
+	out_char(out, '"');
+	for (size_t i = 0; i < length;) {
+		size_t plain = i;
+
+		while (plain < length && p[plain] >= 0x20 && p[plain] < 0x7f && p[plain] != '"' &&
+		       p[plain] != '\\')
+			plain++;
+		out_bytes(out, text + i, plain - i);
+		i = plain;
+		if (i == length)
+			break;
+		plain = utf8_decode(text + i, length - i, &c);
+		if (plain > 1 && utf8_harmless(c))
+			out_bytes(out, text + i, plain);
+		else
+			out_escaped(out, plain ? c : 0xfffd);
+		i += plain ? plain : 1;
+	}
+	out_char(out, '"');
+}
+
+void out_json(struct out *out, const char *text)
+{
+	if (text)
+		out_json_n(out, text, strlen(text));
+	else
+		out_text(out, "null");
+}
+
+void out_format(struct out *out, const char *format, ...)
+{
+	char line[LONGEST_LINE];
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	if (length > 0)
+		out_bytes(out, line,
+			  (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1);
+}

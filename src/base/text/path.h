@@ -1,0 +1,41 @@
+/*
+ * Where a trace and its spool lie: one computation for the library that writes and the tool that
+ * finds.
+ *
+ * No allocation. Each returns 0, or -ENAMETOOLONG when the result does not fit into `size` bytes.
+ */
+#ifndef BASE_TEXT_PATH_H
+#define BASE_TEXT_PATH_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* What the letters of a pattern stand for; NULL stands for this process's own, but %e stays then.
+ */
+struct path_words {
+	const char *pid;     /* %p */
+	const char *host;    /* %h */
+	const char *rank;    /* %r */
+	const char *program; /* %e */
+};
+
+/*
+ * Expands %p (pid), %h (host), %r (rank: base/settings/rank.h, else 0), %e (this program's base
+ * name) and %% in a pattern. A relative result is resolved against the working directory; what else
+ * follows a % stays as it is.
+ */
+int path_output(char *to, size_t size, const char *pattern, pid_t pid);
+
+/* The same with words given explicitly: for another process, or for a search. */
+int path_expand(char *to, size_t size, const char *pattern, const struct path_words *words);
+
+/* The spool of an output: beside it, or in spool_dir unless that is NULL or "". */
+int path_spool(char *to, size_t size, const char *output, const char *spool_dir);
+
+/* Where the extension of an output begins: ".json", or that of a compressed one; else "". */
+const char *path_extension(const char *output);
+
+/* The n-th name for the same output: memtrace.5.json, memtrace.5.1.json, memtrace.5.2.json ... */
+int path_numbered(char *to, size_t size, const char *output, unsigned n);
+
+#endif

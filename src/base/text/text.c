@@ -1,0 +1,116 @@
+/* Text in fixed buffers, without locale and without allocation. */
+#include "base/text/text.h"
+
+#include <string.h>
+
+#include "base/guest/start.h"
+
+size_t text_copy_n(char *to, size_t size, const char *from, size_t length)
+{
+	if (!size)
+		return 0;
+	if (length > size - 1)
+		length = size - 1;
+	memcpy(to, from, length);
+	to[length] = '\0';
+	return length;
+}
+
+size_t text_copy(char *to, size_t size, const char *from)
+{
+	return text_copy_n(to, size, from, strlen(from));
+}
+
+size_t text_append(char *to, size_t size, const char *from)
+{
+	size_t used = strnlen(to, size);
+
+	return used + text_copy(to + used, size - used, from);
+}
+
+size_t text_join(char *to, size_t size, const char *a, const char *b)
+{
+	text_copy(to, size, a);
+	return text_append(to, size, b);
+}
+
+/* Two digits a step: half the divisions, which are what number printing costs. */
+static const char digit_pairs[] = "00010203040506070809"
+				  "10111213141516171819"
+				  "20212223242526272829"
+				  "30313233343536373839"
+				  "40414243444546474849"
+				  "50515253545556575859"
+				  "60616263646566676869"
+				  "70717273747576777879"
+				  "80818283848586878889"
+				  "90919293949596979899";
+
+size_t text_u64(char *to, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	while (value >= 100) {
+		size_t pair = (size_t)(value % 100) * 2;
+
+		value /= 100;
+		digits[--at] = digit_pairs[pair + 1];
+		digits[--at] = digit_pairs[pair];
+	}
+	if (value >= 10) {
+		digits[--at] = digit_pairs[value * 2 + 1];
+		digits[--at] = digit_pairs[value * 2];
+	} else {
+		digits[--at] = (char)('0' + value);
+	}
+	memcpy(to, digits + at, sizeof(digits) - at);
+	to[sizeof(digits) - at] = '\0';
+	return sizeof(digits) - at;
+}
+
+size_t text_hex(char *to, uint64_t value)
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned length = value ? (67 - (unsigned)__builtin_clzll(value)) / 4 : 1;
+
+	to[0] = '0';
+	to[1] = 'x';
+	for (unsigned i = 0; i < length; i++)
+		to[2 + i] = digits[(value >> (4 * (length - 1 - i))) & 15];
+	to[2 + length] = '\0';
+	return 2 + length;
+}
+
+bool text_same(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+bool text_ends(const char *text, const char *end)
+{
+	size_t length = strlen(text);
+	size_t behind = strlen(end);
+
+	return length > behind && !memcmp(text + length - behind, end, behind);
+}
+
+/* A loop, for the constructor asks: strrchr() would be a name to look up (base/guest/start_text.h).
+ */
+START_CODE const char *text_base(const char *path)
+{
+	const char *base = path;
+
+	for (; *path; path++) {
+		if (*path == '/')
+			base = path + 1;
+	}
+	return base;
+}
+
+START_CODE const char *text_value(const char *variable, const char *name)
+{
+	while (*name && *variable == *name)
+		name++, variable++;
+	return !*name && *variable == '=' ? variable + 1 : NULL;
+}

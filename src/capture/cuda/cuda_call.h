@@ -1,0 +1,166 @@
+/*
+ * One hooked call on this thread, from entry to return.
+ *
+ * Calls nest: the runtime's cudaMalloc calls the driver's cuMemAlloc. The innermost driver call
+ * moves bytes, the outermost gives the event its api and its stack; a runtime call counts by itself
+ * only if no driver call was seen beneath it.
+ */
+#ifndef CAPTURE_CUDA_CUDA_CALL_H
+#define CAPTURE_CUDA_CUDA_CALL_H
+
+#include "base/guest/watch.h"
+#include "capture/loader/hooks.h"
+#include "capture/recorder/calls.h"
+#include "capture/recorder/overhead.h"
+#include "capture/recorder/record.h"
+
+/* A thread's innermost call. It may be on another stack (coroutines, threads of the program's own
+ * making), suspended or gone: that is decided before the span is looked at (span_nest.c). */
+struct span_top {
+	struct span *span; /* NULL: none, and the rest says nothing */
+	void **frame;      /* the wrapper's: caller is its second word while it lives */
+	void *caller;      /* return address */
+	enum hook_id hook;
+};
+
+struct span {
+	struct span *outer; /* the call that makes this one */
+	struct span_top
+		before; /* that, the one that a signal has interrupted, or another stack's */
+	void *caller;
+	void **frame;
+	uint64_t ticks; /* when the real call began, if it is the outermost and counted */
+	uint64_t stream;
+	uint64_t pool;    /* of the stream-ordered block that is being freed */
+	uint64_t context; /* the thread's own, before a call that may end it, and its device */
+	int16_t device;
+	uint16_t hook;
+	bool driver_seen; /* a driver row was entered beneath */
+	bool moved;       /* a row beneath has recorded */
+	bool capturing;   /* the stream is being captured: no allocation happens */
+	bool ended;       /* `event` and `was` hold what to undo */
+	bool unknown;     /* what is being freed was never seen */
+	bool moving;      /* counted in used_moving */
+	bool stepping;    /* between used_begin() and used_end(): */
+	uint8_t kind;     /* enum used_kind */
+	int16_t step_device;
+	uint64_t stack_limit; /* of a launch: bytes a thread had before */
+	uint64_t ended_context;
+	struct event event;
+	struct spool_node was;
+};
+
+/* span_nest.c: how calls nest. */
+void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame);
+void span_leave(struct span *span);
+
+/* In a child: the calls that this thread is in the middle of are its parent's. */
+void span_forked(void);
+
+/* No call and three comparisons where recording is off. */
+static inline __attribute__((always_inline)) bool span_wanted(void)
+{
+	int state = atomic_load_explicit(&record_state, memory_order_acquire);
+
+	if (__builtin_expect(state == RECORD_ON, 1))
+		return true;
+	if (state == RECORD_ASLEEP)
+		return record_wake();
+	if (state == RECORD_ENDED)
+		record_missed();
+	return false;
+}
+
+/* Left also by a C++ exception, pthread_exit or cancellation (-fexceptions). */
+#define SPAN(span, hook, caller)                               \
+	__attribute__((cleanup(span_leave))) struct span span; \
+	span_enter(&span, hook, caller, __builtin_frame_address(0))
+
+#pragma GCC visibility push(hidden)
+extern _Thread_local struct span_top span_top;
+extern atomic_bool span_apart; /* a call was seen whose outer one may lie on another stack */
+#pragma GCC visibility pop
+
+/*
+ * A call that takes no memory, by the program itself: it is counted, and needs no span. Left in the
+ * middle (a signal handler that jumps, a thread that ends) it leaves nothing.
+ */
+static inline uint64_t span_quick_begin(enum hook_id hook)
+{
+	watch_host(hooks[hook].name);
+	return calls_begin();
+}
+
+static inline void span_quick_end(enum hook_id hook, uint64_t begin, int status)
+{
+	if (begin)
+		calls_note(hook, begin, status);
+}
+
+/* Around the real call, which is the host's. */
+static inline void span_time(struct span *span)
+{
+	watch_path(NULL);
+	watch_host(hooks[span->hook].name);
+	span->ticks = span->outer ? 0 : calls_begin();
+	cost_pause();
+}
+
+static inline void span_timed(const struct span *span, int status)
+{
+	cost_resume();
+	watch_path(hooks[span->hook].name);
+	if (span->ticks)
+		calls_note((enum hook_id)span->hook, span->ticks, status);
+}
+
+/*
+ * The words of hooks.def; `status` is the real call's answer, 0 for success. What the call returned
+ * (an address, a handle) is 0 when it failed.
+ */
+
+/* span.c: memory by address, and arrays by handle. `kind` is the key space. */
+void span_alloc(struct span *span, int status, enum space space, uint64_t ptr, uint64_t size);
+void span_array(struct span *span, int status, uint64_t array, uint64_t size);
+void span_free(struct span *span, enum node_kind kind, uint64_t key);
+void span_freed(struct span *span, int status);
+void span_sampled(struct span *span, int status);
+
+/* span_pool.c: stream-ordered memory and graphs. */
+void span_stream(struct span *span, uint64_t stream);
+void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size);
+void span_free_async(struct span *span, uint64_t stream, uint64_t ptr);
+void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t pool);
+void span_pool_sampled(struct span *span, int status, uint64_t pool);
+void span_pool_ending(uint64_t pool);
+void span_pool_destroyed(struct span *span, int status, uint64_t pool);
+void span_graph_node(struct span *span, int status, int device, uint64_t size);
+void span_graph_sampled(struct span *span, int status);
+
+/* span_vmm.c: virtual memory management. */
+void span_create(struct span *span, int status, uint64_t handle, uint64_t size, int device);
+void span_multicast(struct span *span, int status, uint64_t handle);
+void span_retain(struct span *span, int status, uint64_t handle, uint64_t ptr);
+void span_import_handle(struct span *span, int status, uint64_t handle);
+void span_release(struct span *span, uint64_t handle);
+void span_released(struct span *span, int status);
+void span_map(struct span *span, int status, uint64_t ptr, uint64_t size, uint64_t handle);
+void span_unmap(struct span *span, int status, uint64_t ptr, uint64_t size);
+
+/* span_import.c: memory of others. */
+void span_import(struct span *span, int status, enum node_kind kind, enum space space, uint64_t key,
+		 uint64_t size);
+void span_opened(struct span *span, int status, uint64_t ptr);
+void span_close(struct span *span, uint64_t ptr);
+void span_closed(struct span *span, int status);
+
+/* span_context.c: contexts, and what ends with them. */
+void span_context_made(struct span *span, int status);
+void span_context_ended(struct span *span, int status, uint64_t context);
+void span_primary_retained(struct span *span, int status, uint64_t context, int device);
+void span_resetting(struct span *span);
+void span_primary_released(struct span *span, int status, int device);
+void span_primary_ended(struct span *span, int status, int device);
+void span_reset_done(struct span *span, int status);
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * Contexts: with one, all that was allocated in it ends, without a call for each.
+ *
+ * Stream-ordered memory survives (cuda_runtime_api.h, cudaDeviceReset), and so do handles of
+ * cuMemCreate, which belong to no context. Ends are entered after the real call, unlike a free: a
+ * release may or may not be the last one, and only then can the driver be asked what is left.
+ *
+ * What the process tears down while it exits is no end: a runtime may release its contexts then,
+ * and "live at exit" is what the program left.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "capture/cuda/cuda_call_parts.h"
+#include "capture/cuda/device_usage.h"
+#include "capture/cuda/driver.h"
+#include "capture/cupti/cupti.h"
+
+enum { DEVICES = 64 };
+
+/* The primary context of each device, as it was retained. */
+static _Atomic uint64_t primary[DEVICES];
+
+static atomic_bool exiting;
+
+static void note_exit(void)
+{
+	atomic_store(&exiting, true);
+}
+
+bool span_exiting(void)
+{
+	return atomic_load_explicit(&exiting, memory_order_relaxed);
+}
+
+/*
+ * Handlers run in the reverse order of their registration: those of a runtime that has begun before
+ * its first context run after ours.
+ */
+static void watch_exit(void)
+{
+	static atomic_bool watching;
+
+	if (!atomic_exchange(&watching, true))
+		atexit(note_exit);
+}
+
+/* Is what the node says was there still there? Only a driver that says so is believed. */
+static bool outlives(const struct spool_node *node)
+{
+	return node->kind == NODE_ADDRESS && !(node->flags & NODE_FOREIGN) &&
+	       driver_range(node->address) == node->size;
+}
+
+static void end_one(const struct event *like, uint32_t id, const struct spool_node *was)
+{
+	const struct spool_node *node;
+	struct event event = *like;
+
+	record_lock();
+	node = live_node(record_spool(), id);
+	/* Another thread may have freed it while the driver was asked. */
+	if (node->kind == was->kind && node->address == was->address && node->t == was->t)
+		ledger_leave_node(record_ledger(), &event, id);
+	record_done();
+}
+
+static void end_all(struct span *span, uint64_t context)
+{
+	struct spool_node node;
+	struct event event;
+	uint32_t id = 0;
+
+	driver_contexts_changed();
+	used_context_ended(span, context);
+	span_describe(span, &event);
+	span_moved(span);
+	for (;;) {
+		record_lock();
+		event.api = span_api(span);
+		id = ledger_next_of_context(record_ledger(), id, context);
+		if (id)
+			node = *live_node(record_spool(), id);
+		record_unlock();
+		if (!id)
+			break;
+		if (!outlives(&node))
+			end_one(&event, id, &node);
+	}
+	span_sample_used(span, driver_device());
+}
+
+void span_context_made(struct span *span, int status)
+{
+	watch_exit();
+	driver_contexts_changed();
+	if (!status)
+		cupti_context_made();
+	span_sampled(span, status);
+}
+
+void span_context_ended(struct span *span, int status, uint64_t context)
+{
+	int saved = errno;
+
+	if (!status && context && !span->moved && !atomic_load(&exiting) && record_continue())
+		end_all(span, context);
+	errno = saved;
+}
+
+void span_primary_retained(struct span *span, int status, uint64_t context, int device)
+{
+	if (status)
+		return;
+	watch_exit();
+	if (device >= 0 && device < DEVICES &&
+	    atomic_exchange(&primary[device], context) != context) {
+		driver_contexts_changed();
+		cupti_context_made();
+	}
+	span_sampled(span, status);
+}
+
+void span_resetting(struct span *span)
+{
+	span->device = (int16_t)driver_context(&span->context);
+}
+
+/* It was retained before the library looked: then the thread's own is taken for it. */
+static uint64_t primary_of(const struct span *span, int device)
+{
+	uint64_t known = device >= 0 && device < DEVICES ? atomic_load(&primary[device]) : 0;
+
+	return known || device != span->device ? known : span->context;
+}
+
+void span_primary_ended(struct span *span, int status, int device)
+{
+	uint64_t context = primary_of(span, device);
+
+	span_context_ended(span, status, context);
+}
+
+/* Releases are counted by the driver: what matters is whether this was the last one. */
+void span_primary_released(struct span *span, int status, int device)
+{
+	if (!status && !driver_primary_active(device))
+		span_primary_ended(span, status, device);
+}
+
+/*
+ * The runtime's reset is of the current device, and of nothing when the thread's context is not its
+ * primary one (cuda_runtime_api.h).
+ */
+void span_reset_done(struct span *span, int status)
+{
+	if (span->device >= 0 && primary_of(span, span->device) == span->context)
+		span_primary_ended(span, status, span->device);
+}

@@ -1,0 +1,156 @@
+/*
+ * How hooked calls nest: which call of its own stack makes this one.
+ *
+ * What a thread remembers of its innermost call may be another stack's, whose owner is suspended or
+ * will never come back. A span is read and written from within only where it is certain that both
+ * are on one stack: then it outlives the call that it makes.
+ */
+#include <errno.h>
+
+#include "base/guest/hot.h"
+#include "base/guest/thread_stack.h"
+#include "base/mem/safe_read.h"
+#include "capture/cuda/cuda_call.h"
+#include "capture/cuda/device_usage.h"
+#include "capture/stack/unwind.h"
+
+/*
+ * Frames so close to each other are on the same stack: one that a signal has led away from has the
+ * kernel's frame beneath it, of 1.5 KiB at least. The runtime's memory calls come to the driver's
+ * within 0.8 KiB, the first one's context within 1.1 KiB (CUDA 13.0, and ours).
+ */
+enum { NEAR = 2048, PAGE = 4096, FRAME_MOST = 4096 };
+
+HOT_THREAD _Thread_local struct span_top span_top;
+atomic_bool span_apart;
+
+/* A handler in between finds all of one, or none. */
+static inline void put_top(struct span *span, void **frame, void *caller, enum hook_id hook)
+{
+	span_top.span = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+	span_top.frame = frame;
+	span_top.caller = caller;
+	span_top.hook = hook;
+	atomic_signal_fence(memory_order_seq_cst);
+	span_top.span = span;
+}
+
+/* Does the frame hold its return address, and the span? A longjmp may have left it long ago. */
+static inline bool stands(const struct span_top *top, bool readable)
+{
+	void *word = NULL;
+
+	if (readable)
+		word = top->frame[1];
+	else if (!peek(&word, top->frame + 1, sizeof(word)))
+		return false;
+	return word == top->caller && (uintptr_t)top->frame - (uintptr_t)top->span < FRAME_MOST;
+}
+
+/* Where it is not plain. What was left is forgotten; another stack's owner may come back to it. */
+static __attribute__((noinline)) struct span *judge(struct span_top *top, void **frame, bool usual)
+{
+	bool near = (uintptr_t)top->frame - (uintptr_t)frame - 1 < NEAR;
+	bool own = thread_stack_has(top->frame + 1) && thread_stack_has(frame);
+	enum unwind_found found;
+	int saved = errno;
+
+	if ((own && top->frame <= frame) || !stands(top, own)) {
+		top->span = NULL;
+		used_unwound();
+		return NULL;
+	}
+	if (near && usual)
+		return top->span;
+	/* Known, and no walk in the middle of an update: it takes the loader's lock, whose owner
+	 * may wait in a handler for the recorder's. */
+	if (record_inside())
+		return NULL;
+	found = unwind_until(top->caller);
+	errno = saved;
+	if (found == UNWIND_SIGNAL) /* a handler's own call */
+		return NULL;
+	if (near || (own && found == UNWIND_CAME))
+		return top->span;
+	atomic_store(&span_apart, true);
+	used_unwound();
+	return NULL;
+}
+
+/* The driver's call beneath the runtime's, close by: bytes are counted right then even if it is a
+ * handler's, which is not asked. */
+static inline struct span *outer_of(struct span_top *top, enum hook_id hook, void **frame)
+{
+	bool usual = hooks[hook].api == DRV && hooks[top->hook].api == RT;
+	bool near = (uintptr_t)top->frame - (uintptr_t)frame - 1 < NEAR;
+	bool same_page = ((uintptr_t)(top->frame + 1) ^ (uintptr_t)frame) < PAGE;
+
+	if (__builtin_expect(usual && near &&
+				     (same_page || (thread_stack_has(frame) &&
+						    thread_stack_has(top->frame + 1))) &&
+				     stands(top, true),
+			     1))
+		return top->span;
+	return judge(top, frame, usual);
+}
+
+HOT_CODE void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame)
+{
+	struct span *outer = span_top.span;
+
+	cost_enter(!outer);
+	watch_path(hooks[hook].name);
+	span->before.span = outer;
+	if (outer) {
+		span->before = span_top;
+		outer = outer_of(&span->before, hook, frame);
+	}
+	span->outer = outer;
+	span->caller = caller;
+	span->frame = frame;
+	span->stream = 0;
+	span->pool = 0;
+	span->hook = (uint16_t)hook;
+	span->driver_seen = span->moved = span->capturing = span->ended = span->unknown = false;
+	span->moving = span->stepping = false;
+	if (hooks[hook].api == DRV && hook >= HOOK_FIRST_MEMORY) {
+		if (hook < HOOK_FIRST_STEP) {
+			span->moving = true;
+			used_move();
+		}
+		for (; outer; outer = outer->outer)
+			outer->driver_seen = true;
+	}
+	put_top(span, frame, caller, hook);
+}
+
+HOT_CODE void span_leave(struct span *span)
+{
+	const struct span_top *before = &span->before;
+
+	if (before->span)
+		put_top(before->span, before->frame, before->caller, before->hook);
+	else
+		span_top.span = NULL;
+	if (span->moving)
+		used_moved();
+	if (span->stepping)
+		used_abandon();
+	cost_leave(SPOOL_COST_DRIVER, !span_top.span, span->moved);
+	watch_path(NULL);
+}
+
+void span_forked(void)
+{
+	struct span now;
+
+	/* A stack may be gone that one of them lay in. */
+	for (struct span_top top = span_top; top.span; top = now.before) {
+		if (!stands(&top, false) || !peek(&now, top.span, sizeof(now)) ||
+		    now.frame != top.frame || now.caller != top.caller)
+			return;
+		top.span->moved = true;
+		top.span->ended = top.span->unknown = false;
+	}
+}

@@ -1,0 +1,436 @@
+/* What the driver says is occupied: when it is asked, and in which calls it changes. */
+#include "capture/cuda/device_usage.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/guest/hot.h"
+#include "base/settings/opt.h"
+#include "capture/cuda/cuda_call_parts.h"
+#include "capture/cuda/device_usage_parts.h"
+#include "capture/cuda/driver.h"
+#include "capture/cuda/nvml.h"
+#include "capture/loader/loader.h"
+#include "capture/stack/stacks.h"
+#include "ledger/used.h"
+
+enum {
+	EVERY_NS = 10 * 1000 * 1000,
+	SELDOM_NS = 250 * 1000 * 1000, /* however slow the driver answers */
+	REST = 400,                    /* times what an answer took, until the next sample */
+	FRESH_NS = 1000 * 1000, /* a figure counts as one of now if nothing has moved since */
+	MOVED = 10,             /* times as often if much was allocated or freed meanwhile */
+	TRIES = 3,              /* to catch a moment without memory on the move */
+};
+
+_Atomic uint32_t used_stepping;
+static _Atomic uint64_t turns;
+static struct {
+	_Atomic uint64_t last; /* 0: none yet */
+	_Atomic uint64_t took; /* to be answered then */
+	_Atomic uint64_t rest; /* from then to the next */
+} samples[USED_DEVICES];
+
+_Atomic uint64_t used_seen[USED_SEEN];
+_Atomic uint64_t used_moving;
+_Thread_local struct used_thread used_thread;
+
+/* --- what was launched before --- */
+
+void used_see(uint64_t key)
+{
+	uint64_t at = used_seen_at(key);
+
+	if (used_is_seen(key))
+		return;
+	for (unsigned i = 0; i < USED_SEEN_NEAR; i++) {
+		uint64_t none = 0;
+
+		if (atomic_compare_exchange_strong(&used_seen[(at + i) % USED_SEEN], &none, key))
+			return;
+	}
+	/* The place is full: who was there is looked at once more. */
+	atomic_store_explicit(&used_seen[at % USED_SEEN], key, memory_order_relaxed);
+}
+
+void used_forget_seen(void)
+{
+	for (unsigned i = 0; i < USED_SEEN; i++) {
+		if (atomic_load_explicit(&used_seen[i], memory_order_relaxed))
+			atomic_store_explicit(&used_seen[i], 0, memory_order_relaxed);
+	}
+}
+
+/* --- asking --- */
+
+static bool wanted(int device)
+{
+	return device >= 0 && device < USED_DEVICES && opt_flag(OPT_ID_used) && !record_inside() &&
+	       !span_exiting();
+}
+
+/* Without a context the driver cannot be asked; NVML can, and nobody else's figure is changed. */
+static bool device_used(int device, uint64_t *bytes)
+{
+	struct driver_facts facts;
+	uint64_t total;
+	uint64_t left;
+
+	if (device == driver_device()) {
+		if (!driver_memory(&left, &total) || left >= total)
+			return false;
+		*bytes = total - left;
+		return true;
+	}
+	if (!nvml_left(device, &left) || !driver_facts(device, &facts) || left > facts.total_bytes)
+		return false;
+	*bytes = facts.total_bytes - left;
+	return true;
+}
+
+static bool ask(int device, uint64_t *bytes)
+{
+	uint8_t source = atomic_load_explicit(&used_devices[device].source, memory_order_relaxed);
+
+	switch (source) {
+	case USED_NVML:
+		return nvml_used(device, bytes);
+	case USED_DEVICE:
+		return device_used(device, bytes);
+	default:
+		return false;
+	}
+}
+
+/* Is it known whom to ask? Not before there is a context. */
+static bool has_source(int device)
+{
+	_Atomic uint8_t *source = &used_devices[device].source;
+	uint64_t bytes;
+	int found;
+
+	if (atomic_load_explicit(source, memory_order_relaxed) == USED_UNKNOWN) {
+		if (!nvml_prepared(device)) /* its context was made where nobody looked */
+			nvml_prepare(device);
+		found = nvml_prepared(device) ? nvml_recognise(device) : -EBUSY;
+		if (found < 0) /* another thread is at it: the next sample knows */
+			return false;
+		if (found && nvml_used(device, &bytes) && bytes)
+			atomic_store(source, USED_NVML);
+		else if (device == driver_device())
+			atomic_store(source, USED_DEVICE);
+	}
+	return *source != USED_UNKNOWN;
+}
+
+struct looking {
+	const struct span *span;
+	struct used_look *look;
+	int device;
+	bool seen;
+};
+
+static void look_apart(void *argument)
+{
+	struct looking *looking = argument;
+	struct used_look *look = looking->look;
+
+	if (!has_source(looking->device))
+		return;
+	if (record_is_open())
+		span_refresh_pools(looking->span, looking->device);
+	for (unsigned i = 0; i < TRIES && !looking->seen; i++) {
+		uint64_t before = atomic_load(&used_moving);
+
+		if ((uint32_t)before != used_thread.moving)
+			continue;
+		look->t = record_now();
+		look->turn = atomic_fetch_add(&turns, 1);
+		if (!ask(looking->device, &look->used))
+			return;
+		look->moving = before;
+		looking->seen = atomic_load(&used_moving) == before;
+	}
+}
+
+/*
+ * A figure from a moment when no memory was on the move but this call's own, which is booked. NVML
+ * has locks of its own, and a child may want to ask it, too: a fork waits.
+ */
+static bool look(const struct span *span, int device, struct used_look *look)
+{
+	struct looking looking = { span, look, device, false };
+
+	loader_call(look_apart, &looking);
+	return looking.seen;
+}
+
+/* --- samples --- */
+
+static const uint64_t MUCH = 16ull << 20;
+
+/* Has more come or gone since the last figure than a curve should miss? */
+static bool much_moved(int device)
+{
+	uint64_t last_reserved = used_devices[device].reserved;
+	uint64_t reserved;
+
+	record_lock();
+	reserved = used_reserved(record_ledger(), device);
+	record_unlock();
+	return reserved > last_reserved ? reserved - last_reserved >= MUCH
+					: last_reserved - reserved >= MUCH;
+}
+
+static bool due(int device, uint64_t now)
+{
+	uint64_t before = atomic_load_explicit(&samples[device].last, memory_order_relaxed);
+	uint64_t rest = atomic_load_explicit(&samples[device].rest, memory_order_relaxed);
+
+	return !before || now - before >= rest ||
+	       (now - before >= rest / MOVED && record_is_open() && much_moved(device));
+}
+
+/*
+ * Some drivers answer in 25 us, some in a millisecond: the host waits the same part of its time. Of
+ * two answers the quicker one counts, for a thread may have lost its turn meanwhile. Where memory
+ * was on the move it is asked again soon.
+ */
+static void rest_from(int device, uint64_t begin, bool accounted)
+{
+	uint64_t end = record_now();
+	uint64_t took = end - begin;
+	uint64_t before = atomic_exchange(&samples[device].took, took);
+	uint64_t rest = (took < before ? took : before) * REST;
+
+	rest = rest < EVERY_NS ? EVERY_NS : rest > SELDOM_NS ? SELDOM_NS : rest;
+	if (!accounted)
+		end -= rest - rest / MOVED;
+	atomic_store_explicit(&samples[device].rest, rest, memory_order_relaxed);
+	atomic_store_explicit(&samples[device].last, end ? end : 1, memory_order_relaxed);
+}
+
+HOT_CODE void span_sample_used(const struct span *span, int device)
+{
+	struct used_culprit seen_by = { .hook = (enum hook_id)span->hook };
+	struct used_look seen;
+	bool accounted;
+	uint64_t now;
+
+	if (!wanted(device))
+		return;
+	now = record_now();
+	if (!due(device, now))
+		return;
+	accounted = look(span, device, &seen);
+	if (accounted) {
+		record_lock();
+		accounted = used_account(device, &seen, NULL, &seen_by);
+		record_unlock();
+	}
+	rest_from(device, now, accounted);
+}
+
+/* --- steps --- */
+
+enum used_kind used_kind_of_limit(int limit)
+{
+	/* CU_LIMIT_STACK_SIZE, PRINTF_FIFO_SIZE, MALLOC_HEAP_SIZE, DEV_RUNTIME_* */
+	static const enum used_kind by_limit[] = { USED_STACK, USED_PRINTF, USED_MALLOC,
+						   USED_LAUNCHES, USED_LAUNCHES };
+
+	return limit >= 0 && limit < 5 ? by_limit[limit] : USED_LIMITS;
+}
+
+/* The first context on a device: who is there already? */
+static void before_context(void *argument)
+{
+	const int device = *(int *)argument;
+	struct driver_facts facts;
+	uint64_t left;
+
+	nvml_prepare(device);
+	if (!nvml_left(device, &left) || !driver_facts(device, &facts) || left >= facts.total_bytes)
+		return;
+	record_lock();
+	used_devices[device].before = facts.total_bytes - left;
+	record_unlock();
+}
+
+/* Steps come in rows: what was seen behind one need not be asked ahead of the next. */
+static bool is_fresh(int device)
+{
+	const struct used_device *known = &used_devices[device];
+
+	return known->begun && !known->waiting && known->moving == atomic_load(&used_moving) &&
+	       record_now() - known->t < FRESH_NS;
+}
+
+void used_begin(struct span *span, enum used_kind kind, int device)
+{
+	struct used_culprit seen_by = { .hook = (enum hook_id)span->hook };
+	int saved = errno;
+	struct used_look seen;
+
+	if (!wanted(device))
+		return;
+	span->kind = (uint8_t)kind;
+	span->step_device = (int16_t)device;
+	span->ended_context = 0;
+	span->stepping = true;
+	used_thread.stepping++;
+	if (kind == USED_CONTEXT && !used_devices[device].source)
+		loader_call(before_context, &device);
+	else if (!atomic_load(&used_stepping) && !is_fresh(device) && look(span, device, &seen)) {
+		record_lock();
+		used_account(device, &seen, NULL, &seen_by);
+		record_unlock();
+	}
+	atomic_fetch_add(&used_stepping, 1);
+	errno = saved;
+}
+
+void used_begin_here(struct span *span, enum used_kind kind)
+{
+	used_begin(span, kind, driver_device());
+}
+
+void used_abandon(void)
+{
+	if (!used_thread.stepping)
+		return;
+	used_thread.stepping--;
+	atomic_fetch_sub(&used_stepping, 1);
+}
+
+void used_unwound(void)
+{
+	atomic_fetch_sub(&used_moving, used_thread.moving);
+	atomic_fetch_sub(&used_stepping, used_thread.stepping);
+	used_thread = (struct used_thread){ 0, 0 };
+}
+
+/* Whose doing it is: only what came with a step is worth a stack. */
+static void describe(const struct span *span, struct used_culprit *culprit)
+{
+	culprit->kind = (enum used_kind)span->kind;
+	culprit->hook = (enum hook_id)span_root(span)->hook;
+	driver_context(&culprit->context);
+	culprit->ended = span->ended_context;
+	if (culprit->kind == USED_CONTEXT)
+		culprit->context = 0;
+	if (record_continue()) {
+		culprit->thread = record_thread();
+		culprit->stack =
+			stacks_capture(span_root(span)->caller, span_root(span)->frame, true);
+	}
+	if (culprit->kind == USED_MODULES)
+		stacks_owner(culprit->of, sizeof(culprit->of), span_root(span)->caller);
+}
+
+/* A figure from behind the step, in the account. The step lasts until then: it is whose it is. */
+static bool account_end(const struct span *span, struct used_culprit *culprit, bool *described)
+{
+	int device = span->step_device;
+	struct used_look seen;
+	bool done;
+	bool any;
+
+	if (!look(span, device, &seen))
+		return false;
+	record_lock();
+	any = used_left(device, &seen) != used_devices[device].residual;
+	if (any && !*described) {
+		record_unlock(); /* the driver is asked, and the stack walked */
+		describe(span, culprit);
+		*described = true;
+		record_lock();
+	}
+	done = used_account(device, &seen, any ? culprit : NULL, NULL);
+	if (done)
+		used_abandon();
+	record_unlock();
+	return done;
+}
+
+void used_end(struct span *span)
+{
+	struct used_culprit culprit = { .kind = USED_CONTEXT };
+	bool described = false;
+	int saved = errno;
+
+	if (!span->stepping)
+		return;
+	span->stepping = false;
+	for (unsigned i = 0; i < TRIES; i++) {
+		if (account_end(span, &culprit, &described))
+			goto out;
+	}
+	if (!described)
+		describe(span, &culprit);
+	record_lock();
+	used_devices[span->step_device].culprit = culprit;
+	used_devices[span->step_device].waiting = true;
+	used_abandon();
+	record_unlock();
+out:
+	errno = saved;
+}
+
+void used_end_first(struct span *span, uint64_t key)
+{
+	if (__builtin_expect(!span->stepping, 1))
+		return;
+	used_end(span);
+	used_see(key);
+}
+
+void used_begin_new_launch(struct span *span)
+{
+	used_begin_here(span, USED_MODULES);
+	if (span->stepping)
+		span->stack_limit = driver_stack_limit();
+}
+
+/* Bytes of stack that a thread of it needs; 0 when it is not known what the handle is. */
+static uint64_t local_bytes(uint64_t function, int device)
+{
+	if (used_is_seen(USED_HANDLE_KERNEL(function)))
+		return driver_kernel_local(function, device);
+	if (used_is_seen(USED_HANDLE_FUNCTION(function)))
+		return driver_function_local(function);
+	return 0;
+}
+
+void used_end_launch(struct span *span, uint64_t function)
+{
+	if (__builtin_expect(!span->stepping, 1))
+		return;
+	if (local_bytes(function, span->step_device) > span->stack_limit)
+		span->kind = USED_STACK;
+	used_end(span);
+	used_see(function);
+}
+
+void used_context_ended(struct span *span, uint64_t context)
+{
+	span->ended_context = context;
+	used_forget_seen();
+}
+
+/* --- the recorder's --- */
+
+void used_clear(void)
+{
+	used_names_clear();
+	for (unsigned i = 0; i < USED_DEVICES; i++) {
+		atomic_store(&samples[i].last, 0);
+		atomic_store(&samples[i].took, 0);
+	}
+	used_forget_seen();
+	atomic_store(&used_moving, 0);
+	atomic_store(&used_stepping, 0);
+	used_thread = (struct used_thread){ 0, 0 };
+	nvml_clear();
+	span_forget_pools();
+}

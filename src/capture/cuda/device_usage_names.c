@@ -1,0 +1,274 @@
+/*
+ * What is occupied, by name: the account of figures, kept with the recorder's lock held.
+ *
+ * It begins before there is a spool, for a context is made before anything is allocated in it; what
+ * was named until then is told when the spool is there.
+ */
+#include <string.h>
+
+#include "base/guest/table_rows.h"
+#include "base/text/text.h"
+#include "capture/cuda/device_usage_parts.h"
+#include "capture/recorder/record.h"
+#include "ledger/used.h"
+
+enum { NAMES = 512, EARLY = 256 };
+
+static const char kinds[USED_KINDS][24] = {
+#define USED(id, name, what) WHOLE(name),
+#include "capture/cuda/device_usage.def"
+#undef USED
+};
+
+static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };
+
+/* What has been named so far, by context. */
+struct name {
+	int16_t device;
+	uint8_t kind;
+	uint64_t context;
+	int64_t bytes;
+	char of[USED_OF];
+};
+
+/* From before the spool is there. */
+struct early {
+	uint64_t t;
+	int64_t bytes, residual;
+	int16_t device;
+	uint16_t hook;
+	uint8_t kind;
+	char of[USED_OF];
+};
+
+struct used_device used_devices[USED_DEVICES];
+
+static struct {
+	struct name names[NAMES];
+	struct early early[EARLY];
+	uint32_t names_n, early_n;
+} state;
+
+static void name_text(char *to, size_t size, enum used_kind kind, const char *of)
+{
+	text_copy(to, size, kinds[kind]);
+	if (of[0]) {
+		text_append(to, size, " of ");
+		text_append(to, size, of);
+	}
+}
+
+static void put(int device, const struct used_look *look, const struct used_culprit *culprit,
+		int64_t bytes)
+{
+	struct intern *intern = record_intern();
+	struct used_device *known = &used_devices[device];
+	struct used_sample sample = {
+		.t = look->t,
+		.used = look->used,
+		.named = known->named,
+		.source = intern_text(intern, sources[known->source]),
+		.device = (int16_t)device,
+	};
+	struct used_step step = { .bytes = bytes };
+	char name[USED_OF * 2];
+
+	if (bytes) {
+		name_text(name, sizeof(name), culprit->kind, culprit->of);
+		step.name = intern_text(intern, name);
+		step.kind = intern_text(intern, kinds[culprit->kind]);
+	}
+	if (culprit) {
+		step.api = record_hook_text(culprit->hook);
+		step.stack = culprit->stack;
+		step.thread = culprit->thread;
+	}
+	used_enter(record_ledger(), &sample, culprit ? &step : NULL);
+}
+
+/* The spool is made by the first allocation. Of very many steps until then some become one. */
+static struct early *early_of(int device, const struct used_culprit *culprit)
+{
+	struct early *early = state.early + state.early_n;
+
+	if (state.early_n < EARLY) {
+		state.early_n++;
+		*early = (struct early){
+			.device = (int16_t)device,
+			.hook = (uint16_t)culprit->hook,
+			.kind = (uint8_t)culprit->kind,
+		};
+		text_copy(early->of, sizeof(early->of), culprit->of);
+		return early;
+	}
+	while (--early > state.early) {
+		if (early->device == device && early->kind == culprit->kind &&
+		    !strcmp(early->of, culprit->of))
+			break;
+	}
+	return early;
+}
+
+static void keep(int device, const struct used_look *look, const struct used_culprit *culprit,
+		 int64_t bytes)
+{
+	struct early *early;
+
+	if (!bytes)
+		return;
+	early = early_of(device, culprit);
+	early->t = look->t;
+	early->bytes += bytes;
+	early->residual = used_devices[device].residual;
+}
+
+static void tell(int device, const struct used_look *look, const struct used_culprit *culprit,
+		 int64_t bytes)
+{
+	if (record_is_open())
+		put(device, look, culprit, bytes);
+	else
+		keep(device, look, culprit, bytes);
+}
+
+static struct name *name_of(int device, const struct used_culprit *culprit)
+{
+	struct name *name = state.names;
+
+	for (; name < state.names + state.names_n; name++) {
+		if (name->device == device && name->kind == culprit->kind &&
+		    name->context == culprit->context && !strcmp(name->of, culprit->of))
+			return name;
+	}
+	if (state.names_n == NAMES)
+		return NULL;
+	*name = (struct name){
+		.device = (int16_t)device,
+		.kind = (uint8_t)culprit->kind,
+		.context = culprit->context,
+	};
+	text_copy(name->of, sizeof(name->of), culprit->of);
+	state.names_n++;
+	return name;
+}
+
+int64_t used_left(int device, const struct used_look *look)
+{
+	int64_t bytes = (int64_t)look->used;
+
+	if (record_is_open())
+		bytes = used_unexplained(record_ledger(), device, look->used);
+	return bytes - used_devices[device].named;
+}
+
+/* One of perhaps several steps that a figure shows: each has its own part of the way. */
+static void name_step(int device, const struct used_look *look, const struct used_culprit *culprit,
+		      int64_t bytes)
+{
+	struct name *name = name_of(device, culprit);
+	struct used_look so_far = *look;
+
+	if (name)
+		name->bytes += bytes;
+	used_devices[device].named += bytes;
+	so_far.used -= (uint64_t)(used_left(device, look) - used_devices[device].residual);
+	tell(device, &so_far, culprit, bytes);
+}
+
+/* What was named in a context ends with it. */
+static void unname(int device, const struct used_look *look, const struct used_culprit *end)
+{
+	for (uint32_t i = 0; i < state.names_n; i++) {
+		struct name *name = &state.names[i];
+		struct used_culprit culprit = *end;
+
+		if (name->device != device || name->context != end->ended || !name->bytes)
+			continue;
+		culprit.kind = (enum used_kind)name->kind;
+		culprit.context = name->context;
+		text_copy(culprit.of, sizeof(culprit.of), name->of);
+		name_step(device, look, &culprit, -name->bytes);
+	}
+}
+
+/* The first figure: others may have been there before us. */
+static void begin_device(int device, const struct used_look *look)
+{
+	struct used_device *known = &used_devices[device];
+	struct used_culprit others = { .kind = USED_OTHERS, .hook = known->culprit.hook };
+
+	known->begun = true;
+	if (known->source == USED_DEVICE && known->before)
+		name_step(device, look, &others, (int64_t)known->before);
+}
+
+static bool is_of_now(const struct used_device *known, const struct used_look *look)
+{
+	return look->moving == atomic_load(&used_moving) && look->turn >= known->turn;
+}
+
+bool used_account(int device, const struct used_look *look, const struct used_culprit *culprit,
+		  const struct used_culprit *seen_by)
+{
+	struct used_device *known = &used_devices[device];
+	int64_t bytes;
+
+	if (!is_of_now(known, look))
+		return false;
+	if (record_is_open())
+		known->reserved = used_reserved(record_ledger(), device);
+	if (!known->begun)
+		begin_device(device, look);
+	if (known->waiting)
+		culprit = &known->culprit;
+	known->waiting = false;
+	if (culprit && culprit->ended)
+		unname(device, look, culprit);
+	bytes = used_left(device, look) - known->residual;
+	if (bytes && !culprit && atomic_load(&used_stepping))
+		return true; /* it belongs to a step that is under way, whose end looks again */
+	known->moving = look->moving;
+	known->turn = look->turn;
+	known->t = look->t;
+	if (bytes && culprit) {
+		name_step(device, look, culprit, bytes);
+	} else {
+		known->residual += bytes;
+		tell(device, look, bytes ? seen_by : NULL, 0);
+	}
+	return true;
+}
+
+/* The steps so far, with nothing reserved yet. */
+void used_settle(void)
+{
+	int64_t named[USED_DEVICES];
+
+	for (unsigned i = 0; i < USED_DEVICES; i++) {
+		named[i] = used_devices[i].named;
+		used_devices[i].named = 0;
+	}
+	for (uint32_t i = 0; i < state.early_n; i++) {
+		const struct early *early = &state.early[i];
+		struct used_device *known = &used_devices[early->device];
+		struct used_culprit culprit = {
+			.kind = (enum used_kind)early->kind,
+			.hook = (enum hook_id)early->hook,
+		};
+		struct used_look then = { .t = early->t };
+
+		text_copy(culprit.of, sizeof(culprit.of), early->of);
+		known->named += early->bytes;
+		then.used = (uint64_t)(known->named + early->residual);
+		put(early->device, &then, &culprit, early->bytes);
+	}
+	state.early_n = 0;
+	for (unsigned i = 0; i < USED_DEVICES; i++)
+		used_devices[i].named = named[i];
+}
+
+void used_names_clear(void)
+{
+	memset(&state, 0, sizeof(state));
+	memset((void *)used_devices, 0, sizeof(used_devices));
+}

@@ -1,0 +1,65 @@
+/*
+ * What the two halves of `used` share: used.c asks, used_names.c keeps account of the answers.
+ */
+#ifndef CAPTURE_CUDA_DEVICE_USAGE_PARTS_H
+#define CAPTURE_CUDA_DEVICE_USAGE_PARTS_H
+
+#include "capture/cuda/device_usage.h"
+#include "capture/loader/hooks.h"
+
+enum { USED_DEVICES = 64, USED_OF = 64 };
+
+/* A figure, from a moment when no memory was on the move but what is booked. */
+struct used_look {
+	uint64_t t, used;
+	uint64_t moving; /* used_moving then */
+	uint64_t turn;   /* taken just before: what had come by then is in it */
+};
+
+/* Who is told to have taken something. */
+struct used_culprit {
+	enum used_kind kind;
+	enum hook_id hook;
+	uint64_t context; /* what is named here ends with it */
+	uint64_t ended;   /* a context that ended in the call */
+	uint32_t stack, thread;
+	char of[USED_OF]; /* the library that asked, "" where that does not matter */
+};
+
+enum used_source { USED_UNKNOWN, USED_NVML, USED_DEVICE };
+
+struct used_device {
+	/* Changed with the recorder's lock held, like the rest, and looked at without. */
+	_Atomic uint8_t source;
+	_Atomic bool begun;   /* there was a figure */
+	_Atomic bool waiting; /* `culprit` took something when no figure could be had */
+	_Atomic uint64_t reserved, moving, t; /* at the last figure */
+
+	int64_t named; /* of all names */
+	int64_t residual;
+	uint64_t turn;   /* of the newest figure that nothing was left of */
+	uint64_t before; /* what others occupied, where they are counted with us */
+	struct used_culprit culprit;
+};
+
+extern struct used_device used_devices[USED_DEVICES];
+
+/* With the recorder's lock held: what neither allocations nor names explain of a figure. */
+int64_t used_left(int device, const struct used_look *look);
+
+/*
+ * Likewise: a figure is there. What it shows beyond what is known belongs to the culprit that waits
+ * for a figure, else to the one given, else, with no step on its way, it remains; `seen_by` is who
+ * looked. False, and nothing is done, if the figure is out of date: memory has moved since, or a
+ * newer one is in the account.
+ */
+bool used_account(int device, const struct used_look *look, const struct used_culprit *culprit,
+		  const struct used_culprit *seen_by);
+
+/* Calls between used_begin() and used_end(). */
+extern _Atomic uint32_t used_stepping;
+
+/* In a forked child. */
+void used_names_clear(void);
+
+#endif

@@ -1,0 +1,271 @@
+/* What we ask the CUDA driver. */
+#include "capture/cuda/driver.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/guest/hot.h"
+#include "base/guest/table_rows.h"
+#include "base/guest/watch.h"
+#include "base/text/text.h"
+#include "capture/loader/resolve.h"
+
+/* The functions asked, by their ABI names. */
+#define QUESTIONS(X)                                                                               \
+	X(cuCtxGetCurrent, (CUcontext * context))                                                  \
+	X(cuCtxGetDevice, (CUdevice * device))                                                     \
+	X(cuDevicePrimaryCtxGetState, (CUdevice device, unsigned *flags, int *active))             \
+	X(cuDeviceGetGraphMemAttribute, (CUdevice device, int attribute, void *value))             \
+	X(cuMemGetAddressRange_v2, (CUdeviceptr * base, size_t * size, CUdeviceptr ptr))           \
+	X(cuPointerGetAttributes, (unsigned count, int *attributes, void **data, CUdeviceptr ptr)) \
+	X(cuMemPoolGetAttribute, (CUmemoryPool pool, int attribute, void *value))                  \
+	X(cuStreamIsCapturing, (CUstream stream, int *status))                                     \
+	X(cuMemGetInfo_v2, (size_t * left, size_t * total))                                        \
+	X(cuDeviceGetName, (char *name, int length, CUdevice device))                              \
+	X(cuDeviceGetUuid, (CUuuid * uuid, CUdevice device))                                       \
+	X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                    \
+	X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                  \
+	X(cuCtxGetLimit, (size_t * value, int limit))                                              \
+	X(cuFuncGetAttribute, (int *value, int attribute, CUfunction function))                    \
+	X(cuKernelGetAttribute, (int *value, int attribute, CUkernel kernel, CUdevice device))     \
+	X(cuDriverGetVersion, (int *version))
+
+enum question {
+#define X(name, params) ASK_##name,
+	QUESTIONS(X)
+#undef X
+		QUESTION_COUNT
+};
+
+#define X(name, params) typedef CUresult ask_fn_##name params;
+QUESTIONS(X)
+#undef X
+
+static const char names[QUESTION_COUNT][32] = {
+#define X(name, params) WHOLE(#name),
+	QUESTIONS(X)
+#undef X
+};
+
+static void *function(enum question question)
+{
+	static _Atomic(void *) known[QUESTION_COUNT];
+	void *f = atomic_load_explicit(&known[question], memory_order_relaxed);
+
+	watch_host(names[question]); /* the driver has locks of its own */
+	if (!f && resolve_may_ask()) {
+		const char *path = watch_path(NULL); /* once: dlsym allocates what it has to say */
+
+		f = resolve_cuda(names[question]);
+		watch_path(path);
+		atomic_store_explicit(&known[question], f, memory_order_relaxed);
+	}
+	return f;
+}
+
+/* True when the function is there and succeeded. */
+#define ASK(name, ...)                                                      \
+	({                                                                  \
+		ask_fn_##name *ask = (ask_fn_##name *)function(ASK_##name); \
+		const char *path = watch_path(NULL);                        \
+		bool answered = ask && ask(__VA_ARGS__) == CUDA_SUCCESS;    \
+		watch_path(path);                                           \
+		answered;                                                   \
+	})
+
+/* Which device a thread's context is on, until contexts come or go: one question instead of two. */
+static _Atomic uint32_t contexts_changed = 1;
+static _Thread_local struct {
+	CUcontext context;
+	int32_t device;
+	uint32_t changed; /* contexts_changed when this was asked, 0 for never */
+} current;
+
+void driver_contexts_changed(void)
+{
+	atomic_fetch_add(&contexts_changed, 1);
+}
+
+HOT_CODE int driver_context(uint64_t *known)
+{
+	uint32_t changed = atomic_load_explicit(&contexts_changed, memory_order_relaxed);
+	CUcontext context = NULL;
+	CUdevice device;
+
+	*known = 0;
+	if (!ASK(cuCtxGetCurrent, &context) || !context)
+		return -1;
+	*known = (uint64_t)context;
+	if (context == current.context && changed == current.changed)
+		return current.device;
+	if (!ASK(cuCtxGetDevice, &device))
+		return -1;
+	current.context = context;
+	current.device = device;
+	current.changed = changed;
+	return device;
+}
+
+int driver_device(void)
+{
+	uint64_t context;
+
+	return driver_context(&context);
+}
+
+bool driver_primary_active(int device)
+{
+	unsigned flags;
+	int active;
+
+	return !ASK(cuDevicePrimaryCtxGetState, device, &flags, &active) || active;
+}
+
+uint64_t driver_graph_memory(int device, uint64_t *used)
+{
+	cuuint64_t reserved = 0;
+	cuuint64_t in_use = 0;
+
+	if (!ASK(cuDeviceGetGraphMemAttribute, device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,
+		 &in_use) ||
+	    !ASK(cuDeviceGetGraphMemAttribute, device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+		 &reserved))
+		in_use = reserved = 0;
+	*used = in_use;
+	return reserved;
+}
+
+uint64_t driver_range(uint64_t ptr)
+{
+	CUdeviceptr base = 0;
+	size_t size = 0;
+
+	return ASK(cuMemGetAddressRange_v2, &base, &size, ptr) && base == ptr ? size : 0;
+}
+
+/* One question where the driver takes several at a time (CUDA 7). */
+void driver_block(uint64_t ptr, struct driver_block *block)
+{
+	int attributes[] = { CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE,
+			     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+			     CU_POINTER_ATTRIBUTE_IS_MANAGED };
+	CUmemoryPool pool = NULL;
+	int device = -1;
+	unsigned type = 0;
+	unsigned managed = 0; /* the driver writes a byte or more: read as a truth */
+	void *data[] = { &pool, &device, &type, &managed };
+
+	if (!ASK(cuPointerGetAttributes, 4, attributes, data, ptr)) {
+		pool = NULL;
+		device = -1;
+		type = managed = 0;
+	}
+	block->pool = (uint64_t)pool;
+	block->device = device >= 0 ? device : driver_device();
+	block->managed = managed & 0xff;
+	block->host = type == CU_MEMORYTYPE_HOST && !block->managed;
+}
+
+uint64_t driver_pool_reserved(uint64_t pool)
+{
+	cuuint64_t bytes = 0;
+
+	if (!ASK(cuMemPoolGetAttribute, (CUmemoryPool)pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
+		 &bytes))
+		return 0;
+	return bytes;
+}
+
+bool driver_capturing(uint64_t stream)
+{
+	int status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+	return ASK(cuStreamIsCapturing, (CUstream)stream, &status) &&
+	       status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+bool driver_memory(uint64_t *left, uint64_t *total)
+{
+	size_t free_bytes;
+	size_t all_bytes;
+
+	if (!ASK(cuMemGetInfo_v2, &free_bytes, &all_bytes) || free_bytes > all_bytes)
+		return false;
+	*left = free_bytes;
+	*total = all_bytes;
+	return true;
+}
+
+static void print_uuid(const char *kind, const CUuuid *uuid, char *text)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	memcpy(text, kind, 4);
+	text += 4;
+	for (int i = 0; i < 16; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*text++ = '-';
+		*text++ = digits[(unsigned char)uuid->bytes[i] >> 4];
+		*text++ = digits[uuid->bytes[i] & 15];
+	}
+	*text = '\0';
+}
+
+bool driver_facts(int device, struct driver_facts *facts)
+{
+	CUuuid uuid;
+	CUuuid card;
+	bool known;
+	bool part;
+	size_t total;
+
+	memset(facts, 0, sizeof(*facts));
+	if (!ASK(cuDeviceGetName, facts->name, sizeof(facts->name) - 1, device))
+		return false;
+	if (ASK(cuDeviceTotalMem_v2, &total, device))
+		facts->total_bytes = total;
+	/* Of a MIG device the newer function tells its own, the older one its card's (cuda.h). */
+	known = ASK(cuDeviceGetUuid, &card, device);
+	part = ASK(cuDeviceGetUuid_v2, &uuid, device);
+	if (part && known && memcmp(&uuid, &card, sizeof(uuid)) != 0)
+		print_uuid("MIG-", &uuid, facts->uuid);
+	else if (part || known)
+		print_uuid("GPU-", part ? &uuid : &card, facts->uuid);
+	return true;
+}
+
+int driver_version(void)
+{
+	int version;
+
+	return ASK(cuDriverGetVersion, &version) ? version : 0;
+}
+
+uint64_t driver_stack_limit(void)
+{
+	size_t bytes;
+
+	return ASK(cuCtxGetLimit, &bytes, CU_LIMIT_STACK_SIZE) ? bytes : UINT64_MAX;
+}
+
+uint64_t driver_function_local(uint64_t asked)
+{
+	int bytes;
+
+	return ASK(cuFuncGetAttribute, &bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+		   (CUfunction)asked) &&
+			       bytes > 0
+		       ? (uint64_t)bytes
+		       : 0;
+}
+
+uint64_t driver_kernel_local(uint64_t kernel, int device)
+{
+	int bytes;
+
+	return ASK(cuKernelGetAttribute, &bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+		   (CUkernel)kernel, device) &&
+			       bytes > 0
+		       ? (uint64_t)bytes
+		       : 0;
+}

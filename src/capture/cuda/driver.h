@@ -1,0 +1,60 @@
+/*
+ * What we ask the CUDA driver, always through its real functions: questions that change nothing.
+ * Never under PyTorch's lock. Answers are -1 or 0 when the driver cannot say.
+ */
+#ifndef CAPTURE_CUDA_DRIVER_H
+#define CAPTURE_CUDA_DRIVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The calling thread's context, 0 for none, and its device's ordinal, -1 for none. */
+int driver_context(uint64_t *context);
+int driver_device(void);
+
+/* A context was made or ended: what threads remember of theirs is asked anew. */
+void driver_contexts_changed(void);
+
+/* False when the device's primary context is known to have ended. */
+bool driver_primary_active(int device);
+
+/* The bytes of the memory that begins at the address, 0 when none does. */
+uint64_t driver_range(uint64_t ptr);
+
+struct driver_block {
+	uint64_t pool; /* the stream-ordered pool that it belongs to, 0 for none */
+	int device;    /* the ordinal of the one on which it lies, else driver_device() */
+	bool host, managed;
+};
+
+void driver_block(uint64_t ptr, struct driver_block *block);
+
+/* What a pool holds now, in bytes. */
+uint64_t driver_pool_reserved(uint64_t pool);
+
+/* What a device holds for graphs now, in bytes, and how much of it is allocated. */
+uint64_t driver_graph_memory(int device, uint64_t *used);
+
+bool driver_capturing(uint64_t stream);
+
+/* Bytes left on the current device, and all that it has; false when unknown. About 6 us. */
+bool driver_memory(uint64_t *left, uint64_t *total);
+
+/* Bytes of stack that a thread of a kernel has (UINT64_MAX when unknown), and that it needs. */
+uint64_t driver_stack_limit(void);
+uint64_t driver_function_local(uint64_t function);
+uint64_t driver_kernel_local(uint64_t kernel, int device);
+
+struct driver_facts {
+	char name[128];
+	char uuid[48]; /* "GPU-...", "MIG-..." */
+	uint64_t total_bytes;
+};
+
+/* False when the device is unknown. */
+bool driver_facts(int device, struct driver_facts *facts);
+
+/* 13000 for CUDA 13.0, 0 when unknown. */
+int driver_version(void);
+
+#endif

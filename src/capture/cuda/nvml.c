@@ -1,0 +1,296 @@
+/* NVML, for the figure of this process. Types and numbers are those of nvml.h of CUDA 13.0. */
+#include "capture/cuda/nvml.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/guest/signals.h"
+#include "base/guest/watch.h"
+#include "capture/cuda/driver.h"
+#include "capture/loader/loader.h"
+#include "capture/loader/resolve.h"
+#include "capture/recorder/record.h"
+
+enum {
+	DEVICES = 64,
+	PROCESSES = 128, /* of one device; of more, none is looked at */
+	NVML_SUCCESS = 0,
+};
+
+/* The value of a figure that NVML does not have (Windows, some MIG). */
+static const unsigned long long NOT_AVAILABLE = ~0ull;
+
+/* The inode of the first pid namespace: PROC_PID_INIT_INO of linux/proc_ns.h. */
+static const unsigned long HOST_NAMESPACE = 0xeffffffc;
+
+typedef struct nvmlDevice_st *nvmlDevice_t;
+
+/* nvmlProcessInfo_t of _v2 and _v3. */
+struct process {
+	unsigned int pid;
+	unsigned long long bytes;
+	unsigned int gpu_instance, compute_instance;
+};
+
+struct memory { /* nvmlMemory_t */
+	unsigned long long total, left, used;
+};
+
+_Static_assert(sizeof(struct process) == 24 && sizeof(struct memory) == 24, "as nvml.h has them");
+
+typedef int init_fn(void);
+typedef int by_uuid_fn(const char *uuid, nvmlDevice_t *device);
+typedef int processes_fn(nvmlDevice_t device, unsigned int *count, struct process *list);
+typedef int memory_fn(nvmlDevice_t device, struct memory *memory);
+
+static struct {
+	/*
+	 * Somebody uses what follows, up to the functions. Tried and never waited for: who has it
+	 * is in the loader or in NVML, and who waits may hold the loader's lock.
+	 */
+	atomic_bool busy;
+	bool tried;
+	uint64_t asked; /* devices looked for, one bit each */
+	unsigned int before[DEVICES][PROCESSES];
+	unsigned int before_count[DEVICES];
+	/* Set before `loaded`, and then never again. */
+	by_uuid_fn *by_uuid;
+	processes_fn *computing, *drawing;
+	memory_fn *memory;
+	_Atomic uint64_t prepared;
+	_Atomic bool loaded;
+	_Atomic(nvmlDevice_t) devices[DEVICES];
+	_Atomic unsigned int self; /* our id in NVML's lists, 0 while unknown */
+} nvml;
+
+/* Whoever has the turn is not taken out of it; what NVML and the loader allocate is not ours. */
+struct turn {
+	const char *path;
+	struct signals_deferred deferred;
+};
+
+static bool enter(struct turn *turn)
+{
+	signals_defer(&turn->deferred);
+	if (atomic_exchange(&nvml.busy, true)) {
+		signals_deliver(&turn->deferred);
+		return false;
+	}
+	turn->path = watch_path(NULL);
+	return true;
+}
+
+static void leave(const struct turn *turn)
+{
+	watch_path(turn->path);
+	atomic_store(&nvml.busy, false);
+	signals_deliver(&turn->deferred);
+}
+
+static void *find(void *library, const char *newer, const char *older)
+{
+	void *function = resolve_dlsym(library, newer);
+
+	return function || !older ? function : resolve_dlsym(library, older);
+}
+
+/* While `busy` is ours. Stays loaded: who would unload it may be using it elsewhere. */
+static void load(void)
+{
+	void *library = nvml.tried ? NULL : dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
+	init_fn *init;
+
+	nvml.tried = true;
+	if (!library)
+		return;
+	*(void **)&init = find(library, "nvmlInit_v2", NULL);
+	*(void **)&nvml.by_uuid = find(library, "nvmlDeviceGetHandleByUUID", NULL);
+	*(void **)&nvml.memory = find(library, "nvmlDeviceGetMemoryInfo", NULL);
+	*(void **)&nvml.computing = find(library, "nvmlDeviceGetComputeRunningProcesses_v3",
+					 "nvmlDeviceGetComputeRunningProcesses_v2");
+	*(void **)&nvml.drawing = find(library, "nvmlDeviceGetGraphicsRunningProcesses_v3",
+				       "nvmlDeviceGetGraphicsRunningProcesses_v2");
+	if (init && nvml.by_uuid && nvml.memory && nvml.computing && init() == NVML_SUCCESS)
+		atomic_store_explicit(&nvml.loaded, true, memory_order_release);
+}
+
+/* While `busy` is ours. */
+static void look_for(int device)
+{
+	struct driver_facts facts;
+	nvmlDevice_t found;
+
+	if ((nvml.asked >> device & 1) || !driver_facts(device, &facts))
+		return;
+	nvml.asked |= 1ull << device;
+	if (facts.uuid[0] && nvml.by_uuid(facts.uuid, &found) == NVML_SUCCESS)
+		atomic_store(&nvml.devices[device], found);
+}
+
+static nvmlDevice_t handle_of(int device)
+{
+	if (device < 0 || device >= DEVICES ||
+	    !atomic_load_explicit(&nvml.loaded, memory_order_acquire))
+		return NULL;
+	return atomic_load_explicit(&nvml.devices[device], memory_order_relaxed);
+}
+
+/* How many processes; -1 when that cannot be said. */
+static int list(processes_fn *ask, nvmlDevice_t device, struct process *processes)
+{
+	const char *path = watch_path(NULL);
+	struct signals_deferred deferred;
+	unsigned int count = PROCESSES;
+	bool told;
+
+	signals_defer(&deferred); /* NVML has a lock of its own */
+	told = ask && ask(device, &count, processes) == NVML_SUCCESS && count <= PROCESSES;
+	signals_deliver(&deferred);
+	watch_path(path);
+	return told ? (int)count : -1;
+}
+
+void nvml_prepare(int device)
+{
+	struct process processes[PROCESSES];
+	struct turn ours;
+	nvmlDevice_t handle;
+	int count;
+
+	if (device < 0 || device >= DEVICES)
+		return;
+	if (!enter(&ours))
+		return;
+	loader_enter();
+	load();
+	loader_leave();
+	if (atomic_load(&nvml.loaded))
+		look_for(device);
+	handle = handle_of(device);
+	count = handle && !atomic_load(&nvml.self) ? list(nvml.computing, handle, processes) : -1;
+	atomic_fetch_or(&nvml.prepared, 1ull << device);
+	nvml.before_count[device] = 0;
+	for (int i = 0; i < count; i++)
+		nvml.before[device][nvml.before_count[device]++] = processes[i].pid;
+	leave(&ours);
+}
+
+bool nvml_prepared(int device)
+{
+	return device < 0 || device >= DEVICES ||
+	       (atomic_load_explicit(&nvml.prepared, memory_order_relaxed) >> device & 1);
+}
+
+static bool was_there(int device, unsigned int pid)
+{
+	for (unsigned int i = 0; i < nvml.before_count[device]; i++) {
+		if (nvml.before[device][i] == pid)
+			return true;
+	}
+	return false;
+}
+
+static bool on_host(void)
+{
+	struct stat status;
+
+	return !stat("/proc/self/ns/pid", &status) && status.st_ino == HOST_NAMESPACE;
+}
+
+/* Our own id if it is there, else that of the only one that is new; 0 for none. */
+static unsigned int pick(int device, const struct process *processes, int count)
+{
+	unsigned int own = (unsigned int)record_pid();
+	unsigned int only = 0;
+	int fresh = 0;
+
+	for (int i = 0; i < count; i++) {
+		bool old = was_there(device, processes[i].pid);
+
+		if (processes[i].pid == own && (!old || on_host()))
+			return own;
+		if (!old && processes[i].pid != only) {
+			only = processes[i].pid;
+			fresh++;
+		}
+	}
+	return fresh == 1 ? only : 0;
+}
+
+int nvml_recognise(int device)
+{
+	struct process processes[PROCESSES];
+	nvmlDevice_t handle = handle_of(device);
+	struct turn ours;
+	int count;
+
+	if (!handle)
+		return 0;
+	if (!enter(&ours))
+		return -EBUSY;
+	if (!atomic_load(&nvml.self)) {
+		count = list(nvml.computing, handle, processes);
+		atomic_store(&nvml.self, pick(device, processes, count));
+	}
+	leave(&ours);
+	return atomic_load(&nvml.self) != 0;
+}
+
+/* The figure in the list of one kind; 0 when we are not in it. */
+static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
+{
+	struct process processes[PROCESSES];
+	unsigned int self = atomic_load_explicit(&nvml.self, memory_order_relaxed);
+	int count = list(ask, device, processes);
+
+	*bytes = 0;
+	/* More than once where it has parts of a MIG device. */
+	for (int i = 0; i < count; i++) {
+		if (processes[i].pid != self)
+			continue;
+		if (processes[i].bytes == NOT_AVAILABLE)
+			return false;
+		*bytes += processes[i].bytes;
+	}
+	return count >= 0;
+}
+
+bool nvml_used(int device, uint64_t *bytes)
+{
+	nvmlDevice_t handle = handle_of(device);
+
+	if (!handle || !atomic_load_explicit(&nvml.self, memory_order_relaxed) ||
+	    !figure(nvml.computing, handle, bytes))
+		return false;
+	/* One that draws as well is in both lists, with the same figure. */
+	if (!*bytes && !figure(nvml.drawing, handle, bytes))
+		*bytes = 0;
+	return true;
+}
+
+bool nvml_left(int device, uint64_t *bytes)
+{
+	nvmlDevice_t handle = handle_of(device);
+	struct memory memory;
+	const char *path = watch_path(NULL);
+	struct signals_deferred deferred;
+	bool told;
+
+	signals_defer(&deferred);
+	told = handle && nvml.memory(handle, &memory) == NVML_SUCCESS;
+	signals_deliver(&deferred);
+	watch_path(path);
+	if (told)
+		*bytes = memory.left;
+	return told;
+}
+
+void nvml_clear(void)
+{
+	atomic_store(&nvml.busy, false);
+	atomic_store(&nvml.prepared, 0);
+	atomic_store(&nvml.self, 0);
+}

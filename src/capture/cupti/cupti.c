@@ -1,0 +1,391 @@
+/* CUPTI's activity API: finding it, switching it on, giving way. */
+#include "capture/cupti/cupti.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/guest/table_rows.h"
+#include "base/settings/opt.h"
+#include "base/text/text.h"
+#include "capture/loader/loader.h"
+#include "capture/loader/resolve.h"
+#include "capture/recorder/record.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+
+enum {
+	BUFFER = 1 << 20,
+	KEPT = 8, /* buffers that are used again */
+	FLUSH_MS = 1000,
+};
+
+enum { IDLE, ON, YIELDED };
+
+static struct {
+	struct cupti_functions functions;
+	uint64_t offset;
+	atomic_int state;
+	atomic_bool others;     /* somebody else has registered callbacks or subscribed */
+	atomic_bool migrations; /* of managed memory are told */
+	atomic_bool contexts;   /* there has been one */
+	_Atomic(uint8_t *) kept[KEPT];
+} cupti;
+
+/* --- buffers --- */
+
+static void wanted(uint8_t **buffer, size_t *size, size_t *records)
+{
+	void *fresh;
+
+	*records = 0; /* as many as fit */
+	*size = BUFFER;
+	for (unsigned i = 0; i < KEPT; i++) {
+		*buffer = atomic_exchange(&cupti.kept[i], NULL);
+		if (*buffer)
+			return;
+	}
+	fresh = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*buffer = fresh == MAP_FAILED ? NULL : fresh;
+	if (!*buffer)
+		*size = 0;
+}
+
+static void keep(uint8_t *buffer)
+{
+	for (unsigned i = 0; i < KEPT; i++) {
+		uint8_t *none = NULL;
+
+		if (atomic_compare_exchange_strong(&cupti.kept[i], &none, buffer))
+			return;
+	}
+	munmap(buffer, BUFFER);
+}
+
+static void filled(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+{
+	(void)context;
+	(void)stream;
+	(void)size;
+	if (!buffer)
+		return;
+	if (valid)
+		cupti_take(&cupti.functions, cupti.offset, buffer, valid);
+	keep(buffer);
+}
+
+/* --- finding it --- */
+
+static const struct {
+	char name[48];
+	size_t at;
+	bool needed;
+} functions[] = {
+#define FUNCTION(name, needed)                                               \
+	{                                                                    \
+		WHOLE(#name), offsetof(struct cupti_functions, name), needed \
+	}
+	FUNCTION(cuptiGetVersion, true),
+	FUNCTION(cuptiGetTimestamp, true),
+	FUNCTION(cuptiActivityRegisterCallbacks, true),
+	FUNCTION(cuptiActivityEnable, true),
+	FUNCTION(cuptiActivityDisable, true),
+	FUNCTION(cuptiActivityFlushAll, true),
+	FUNCTION(cuptiActivityGetNextRecord, true),
+	FUNCTION(cuptiActivityFlushPeriod, false),
+	FUNCTION(cuptiActivityConfigureUnifiedMemoryCounter, false),
+	FUNCTION(cuptiGetCallbackName, false),
+#undef FUNCTION
+};
+
+static const char names[][24] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
+
+enum { NAMES = sizeof(names) / sizeof(names[0]) };
+
+static void *open_in(const char *folder, const char *below)
+{
+	char path[4096];
+
+	if (!folder || !*folder)
+		return NULL;
+	for (unsigned i = 0; i < NAMES; i++) {
+		void *handle;
+
+		snprintf(path, sizeof(path), "%s%s/%s", folder, below, names[i]);
+		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+		if (handle)
+			return handle;
+	}
+	return NULL;
+}
+
+/* The one that is loaded already: PyTorch brings its own, made for its CUDA. */
+static void *open_cupti(void)
+{
+	static const char below[][24] = { "/lib64", "/extras/CUPTI/lib64", "/lib" };
+	void *handle = NULL;
+
+	for (unsigned i = 0; i < NAMES && !handle; i++)
+		handle = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
+	for (unsigned i = 0; i < NAMES && !handle; i++)
+		handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	for (unsigned i = 0; i < sizeof(below) / sizeof(below[0]) && !handle; i++) {
+		handle = open_in(getenv("CUDA_HOME"), below[i]);
+		if (!handle)
+			handle = open_in("/usr/local/cuda", below[i]);
+	}
+	return handle;
+}
+
+static bool find_functions(void *handle)
+{
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		void *found = resolve_dlsym(handle, functions[i].name);
+
+		if (!found && functions[i].needed)
+			return false;
+		memcpy((char *)&cupti.functions + functions[i].at, &found, sizeof(found));
+	}
+	return true;
+}
+
+/* --- on and off --- */
+
+static const struct {
+	uint32_t kind;
+	bool needed;
+} kinds[] = {
+	{ CUPTI_KIND_MEMORY2, true },  { CUPTI_KIND_MEMORY_POOL, false },
+	{ CUPTI_KIND_KERNEL, false },  { CUPTI_KIND_MEMCPY, false },
+	{ CUPTI_KIND_MEMSET, false },  { CUPTI_KIND_DRIVER, false },
+	{ CUPTI_KIND_RUNTIME, false },
+};
+
+/*
+ * Not before cuInit is done: until then it says that it is not ready (H200, CUDA 13). Asked again
+ * at each context until it works.
+ */
+static void switch_on_migrations(void)
+{
+	struct cupti_unified_config config[] = {
+		{ CUPTI_UNIFIED_ALL_DEVICES, CUPTI_UNIFIED_HTOD, 0, 1 },
+		{ CUPTI_UNIFIED_ALL_DEVICES, CUPTI_UNIFIED_DTOH, 0, 1 },
+	};
+
+	if (cupti.functions.cuptiActivityConfigureUnifiedMemoryCounter &&
+	    !cupti.functions.cuptiActivityConfigureUnifiedMemoryCounter(config, 2) &&
+	    !cupti.functions.cuptiActivityEnable(CUPTI_KIND_UNIFIED))
+		atomic_store(&cupti.migrations, true);
+}
+
+void cupti_context_made(void)
+{
+	atomic_store(&cupti.contexts, true);
+	if (atomic_load(&cupti.state) == ON && !atomic_load(&cupti.migrations))
+		switch_on_migrations();
+}
+
+/* Of several readings the one that took least: an interrupted one is wrong by half of what it took.
+ */
+static void set_offset(void)
+{
+	enum { READINGS = 16 };
+	uint64_t least = UINT64_MAX;
+
+	for (unsigned i = 0; i < READINGS; i++) {
+		uint64_t theirs = 0;
+		uint64_t before = record_now();
+		uint64_t took;
+
+		cupti.functions.cuptiGetTimestamp(&theirs);
+		took = record_now() - before;
+		if (took < least) {
+			least = took;
+			cupti.offset = theirs - (before + took / 2);
+		}
+	}
+}
+
+/* NULL, or why not. */
+static const char *switch_on(void)
+{
+	struct signals_deferred deferred;
+	uint32_t version = 0;
+	void *handle;
+	bool found;
+
+	loader_begin(&deferred);
+	handle = open_cupti();
+	found = handle && find_functions(handle);
+	loader_end(&deferred);
+	if (!found)
+		return "CUPTI was asked for and not found: set CUDA_HOME to the toolkit's folder";
+	if (cupti.functions.cuptiGetVersion(&version) || version < CUPTI_ACTIVITY_API_MEMORY2)
+		return "CUPTI was asked for, but this one is older than CUDA 11.2's";
+	if (cupti.functions.cuptiActivityRegisterCallbacks(wanted, filled))
+		return "CUPTI was asked for and is in use by another tool";
+	set_offset();
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (cupti.functions.cuptiActivityEnable(kinds[i].kind) && kinds[i].needed)
+			return "CUPTI was asked for and does not report memory here: another "
+			       "profiler may be using it";
+	}
+	if (cupti.functions.cuptiActivityFlushPeriod)
+		cupti.functions.cuptiActivityFlushPeriod(FLUSH_MS);
+	cupti.functions.version = version;
+	return NULL;
+}
+
+void cupti_start(void)
+{
+	const char *why;
+	int idle = IDLE;
+
+	if (!opt_flag(OPT_ID_cupti) || !atomic_compare_exchange_strong(&cupti.state, &idle, ON))
+		return;
+	if (atomic_load(&cupti.others))
+		why = "CUPTI was asked for, but the program used it first: it keeps it";
+	else
+		why = switch_on();
+	if (why) {
+		atomic_store(&cupti.state, YIELDED);
+		record_note(why);
+	}
+}
+
+void cupti_finish(void)
+{
+	if (atomic_load(&cupti.state) == ON) {
+		cupti.functions.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+		if (atomic_load(&cupti.contexts) && !atomic_load(&cupti.migrations))
+			record_note("CUPTI does not tell here when managed memory migrates");
+	} else if (atomic_load(&cupti.state) == IDLE && opt_flag(OPT_ID_cupti)) {
+		record_note("CUPTI was asked for, but CUDA_INJECTION64_PATH is another tool's");
+	}
+}
+
+void cupti_clear(void)
+{
+	int on = ON;
+
+	atomic_compare_exchange_strong(&cupti.state, &on, YIELDED);
+	cupti_records_clear();
+}
+
+/* Somebody else wants CUPTI: what it has for us is taken in, and it is theirs. */
+static void yield(void)
+{
+	int on = ON;
+
+	atomic_store(&cupti.others, true);
+	if (!atomic_compare_exchange_strong(&cupti.state, &on, YIELDED))
+		return;
+	cupti.functions.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		cupti.functions.cuptiActivityDisable(kinds[i].kind);
+	cupti.functions.cuptiActivityDisable(CUPTI_KIND_UNIFIED);
+	if (cupti.functions.cuptiActivityFlushPeriod)
+		cupti.functions.cuptiActivityFlushPeriod(0);
+	record_note("the program began to use CUPTI itself: ours ended there, and nothing else");
+}
+
+/* --- the doors --- */
+
+typedef int subscribe_fn(void *, void *, void *);
+typedef int subscribe2_fn(void *, void *, void *, void *);
+typedef int register_fn(cupti_wanted_fn *, cupti_filled_fn *);
+
+EXPORT subscribe_fn cuptiSubscribe;
+EXPORT subscribe2_fn cuptiSubscribe_v2;
+EXPORT register_fn cuptiActivityRegisterCallbacks;
+
+enum { UNKNOWN_ERROR = 999 };
+
+#define DOORS(X)                         \
+	X(SUBSCRIBE, cuptiSubscribe)     \
+	X(SUBSCRIBE2, cuptiSubscribe_v2) \
+	X(REGISTER, cuptiActivityRegisterCallbacks)
+
+enum door {
+#define X(id, function) id,
+	DOORS(X)
+#undef X
+		DOORS_N
+};
+
+static const char door_names[DOORS_N][32] = {
+#define X(id, function) WHOLE(#function),
+	DOORS(X)
+#undef X
+};
+
+static _Atomic(void *) door_real[DOORS_N]; /* what dlsym found last */
+
+static void *door_ours(enum door door)
+{
+	switch (door) {
+#define X(id, function) \
+	case id:        \
+		return (void *)function;
+		DOORS(X)
+#undef X
+	case DOORS_N:
+		break;
+	}
+	return NULL;
+}
+
+bool cupti_door(const char *name, void *real, void **answer)
+{
+	for (enum door door = 0; door < DOORS_N; door++) {
+		void *ours = door_ours(door);
+
+		if (strcmp(door_names[door], name))
+			continue;
+		/* Found ours, and there is no other: the machine has none. */
+		if (real == ours)
+			real = resolve_dlsym(RTLD_NEXT, name);
+		if (real)
+			atomic_store(&door_real[door], real);
+		*answer = real && opt_flag(OPT_ID_cupti) ? ours : real;
+		return true;
+	}
+	return false;
+}
+
+/* As the linker would have found it for the caller; who came by dlsym has told us. */
+static void *real_of(enum door door, const void *caller)
+{
+	void *real = resolve_from(door_names[door], caller);
+
+	return real ? real : atomic_load(&door_real[door]);
+}
+
+int cuptiSubscribe(void *subscriber, void *callback, void *data)
+{
+	subscribe_fn *real = (subscribe_fn *)real_of(SUBSCRIBE, CALLER);
+
+	yield();
+	return real ? real(subscriber, callback, data) : UNKNOWN_ERROR;
+}
+
+int cuptiSubscribe_v2(void *subscriber, void *callback, void *data, void *params)
+{
+	subscribe2_fn *real = (subscribe2_fn *)real_of(SUBSCRIBE2, CALLER);
+
+	yield();
+	return real ? real(subscriber, callback, data, params) : UNKNOWN_ERROR;
+}
+
+int cuptiActivityRegisterCallbacks(cupti_wanted_fn *want, cupti_filled_fn *fill)
+{
+	register_fn *real = (register_fn *)real_of(REGISTER, CALLER);
+
+	yield();
+	return real ? real(want, fill) : UNKNOWN_ERROR;
+}

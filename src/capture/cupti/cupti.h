@@ -1,0 +1,60 @@
+/*
+ * CUPTI, only when asked for (MEMTRACE_CUPTI=1): an independent witness of every allocation, and
+ * the calls, kernels and copies around them.
+ *
+ * Nothing of it is linked: the library is the one that the process has loaded, else the system's,
+ * else the toolkit's. Only its activity API is used, which needs no subscriber; but it has one pair
+ * of buffer callbacks for a whole process (interposition.md, section 5). So whoever else wants
+ * CUPTI, torch.profiler above all, gets it: what we have is taken in, and we stand back.
+ */
+#ifndef CAPTURE_CUPTI_CUPTI_H
+#define CAPTURE_CUPTI_CUPTI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "capture/cupti/cupti_abi.h"
+
+/* CUDA starts: begins if the setting asks for it and nobody else has CUPTI. Trouble is a note. */
+void cupti_start(void);
+
+/* A context is there, no lock is held: migrations of managed memory can be asked for. */
+void cupti_context_made(void);
+
+/* Takes in what CUPTI has collected; the document is about to be written. */
+void cupti_finish(void);
+
+/* In a forked child, where CUDA cannot go on: nothing is collected. */
+void cupti_clear(void);
+
+/*
+ * The functions by which others come to CUPTI, which are exported. False: the name is none of them.
+ * Else `answer` is what dlsym, which found `real`, is to say: ours, or the real one without the
+ * setting, NULL if this machine has none.
+ */
+bool cupti_door(const char *name, void *real, void **answer);
+
+/* CUPTI's functions that we use, of the library that was found. */
+struct cupti_functions {
+	int (*cuptiGetVersion)(uint32_t *);
+	int (*cuptiGetTimestamp)(uint64_t *);
+	int (*cuptiActivityRegisterCallbacks)(cupti_wanted_fn *, cupti_filled_fn *);
+	int (*cuptiActivityEnable)(uint32_t);
+	int (*cuptiActivityDisable)(uint32_t);
+	int (*cuptiActivityFlushAll)(uint32_t);
+	int (*cuptiActivityGetNextRecord)(uint8_t *, size_t, void **);
+	/* May be missing in old ones. */
+	int (*cuptiActivityFlushPeriod)(uint32_t);
+	int (*cuptiActivityConfigureUnifiedMemoryCounter)(struct cupti_unified_config *, uint32_t);
+	int (*cuptiGetCallbackName)(uint32_t, uint32_t, const char **);
+	uint32_t version; /* as cuptiGetVersion() says it */
+};
+
+/* cupti_records.c: into the spool what a buffer holds. `offset`: CUPTI's time less ours, ns. */
+void cupti_take(const struct cupti_functions *cupti, uint64_t offset, uint8_t *buffer,
+		size_t valid);
+
+/* cupti_records.c: forgets texts of this process's spool. */
+void cupti_records_clear(void);
+
+#endif

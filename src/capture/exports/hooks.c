@@ -1,0 +1,240 @@
+/*
+ * The wrappers: one body, unfolded for each row of hooks.def and calls.def.
+ *
+ * The words of the rows' `before` and `after` columns are macros here; `status` is the real call's
+ * answer, and what it returned through pointers is read only if that says success.
+ */
+#include "capture/loader/hooks.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "base/guest/hot.h"
+#include "capture/cuda/array.h"
+#include "capture/cuda/cuda_call.h"
+#include "capture/cuda/device_usage.h"
+#include "capture/loader/loader.h"
+#include "capture/loader/resolve.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define NOTHING (void)0
+
+/* Memory with an address: its space, where the address was put, and its size. */
+#define ALLOC(space, ptr, size) \
+	span_alloc(&span, status, SPACE_##space, status ? 0 : (uint64_t) * (ptr), (size))
+#define FREE(ptr) span_free(&span, NODE_ADDRESS, (uint64_t)(ptr))
+#define FREED span_freed(&span, status)
+
+/* Arrays, whose handles are no addresses. */
+#define ARRAY(array, size) span_array(&span, status, status ? 0 : (uint64_t) * (array), (size))
+#define FREE_ARRAY(array) span_free(&span, NODE_ARRAY, (uint64_t)(array))
+
+/* Stream-ordered memory; a call on a pool is a point where its reserved bytes are sampled. */
+#define CAPTURING(stream) span_stream(&span, (uint64_t)(stream))
+#define ALLOC_ON(stream, ptr, size) \
+	span_alloc_async(&span, status, status ? 0 : (uint64_t) * (ptr), (size))
+#define FREE_ON(stream, ptr) span_free_async(&span, (uint64_t)(stream), (uint64_t)(ptr))
+#define POOL_SAMPLED(pool) span_pool_sampled(&span, status, (uint64_t)(pool))
+#define POOL_ENDING(pool) span_pool_ending((uint64_t)(pool))
+#define POOL_DESTROYED(pool) span_pool_destroyed(&span, status, (uint64_t)(pool))
+
+/* Memory of graphs: sampled too. */
+#define GRAPH_NODE(params)                                                              \
+	span_graph_node(&span, status, (params) ? (params)->poolProps.location.id : -1, \
+			(params) ? (params)->bytesize : 0)
+#define GRAPH_ANY_NODE(params)                                                  \
+	do {                                                                    \
+		if ((params) && (params)->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) \
+			GRAPH_NODE(&(params)->alloc);                           \
+	} while (0)
+#define GRAPH_SAMPLED span_graph_sampled(&span, status)
+
+/* Virtual memory management. */
+#define CREATE(handle, size, prop)                                                 \
+	span_create(&span, status, status ? 0 : *(handle), (size),                 \
+		    (prop) && (prop)->location.type == CU_MEM_LOCATION_TYPE_DEVICE \
+			    ? (prop)->location.id                                  \
+			    : -1)
+#define RETAIN(handle, ptr) span_retain(&span, status, status ? 0 : *(handle), (uint64_t)(ptr))
+#define RELEASE(handle) span_release(&span, (handle))
+#define RELEASED span_released(&span, status)
+#define MAP(ptr, size, handle) span_map(&span, status, (ptr), (size), (handle))
+#define UNMAP(ptr, size) span_unmap(&span, status, (ptr), (size))
+#define MULTICAST(handle) span_multicast(&span, status, status ? 0 : *(handle))
+
+/* Memory of others: listed, and counts 0. `kind` is the key space, of enum node_kind. */
+#define IMPORT(kind, space, key, size)                                                          \
+	span_import(&span, status, NODE_##kind, SPACE_##space, status ? 0 : (uint64_t) * (key), \
+		    status ? 0 : (size))
+#define IMPORT_HANDLE(handle) span_import_handle(&span, status, status ? 0 : *(handle))
+#define IMPORT_BLOCK(ptr, pool) \
+	span_import_block(&span, status, status ? 0 : (uint64_t) * (ptr), (uint64_t)(pool))
+#define FREE_EXTERNAL(memory) span_free(&span, NODE_EXTERNAL, (uint64_t)(memory))
+#define OPENED(ptr) span_opened(&span, status, status ? 0 : (uint64_t) * (ptr))
+#define CLOSE(ptr) span_close(&span, (uint64_t)(ptr))
+#define CLOSED span_closed(&span, status)
+
+/* What comes to be occupied in the call without being allocated; a launch, the first time. */
+#define STEP(kind) used_begin_here(&span, USED_##kind)
+#define STEP_ON(kind, device) used_begin(&span, USED_##kind, (device))
+#define STEPPED used_end(&span)
+#define LIMITING(limit) used_begin_here(&span, used_kind_of_limit((int)(limit)))
+#define FIRST(kind, key) used_begin_first(&span, USED_##kind, (uint64_t)(key))
+#define FIRST_DONE(key) used_end_first(&span, (uint64_t)(key))
+/* Handles are told apart by who gave them: a launch takes either. */
+#define FOUND(what, handle)                                                  \
+	do {                                                                 \
+		used_end(&span);                                             \
+		if (!status && (handle))                                     \
+			used_see(USED_HANDLE_##what((uint64_t) * (handle))); \
+	} while (0)
+#define FOUND_OF(key, function)            \
+	do {                               \
+		FIRST_DONE(key);           \
+		FOUND(FUNCTION, function); \
+	} while (0)
+/* Looking at a function may load it too, and its first launch more. */
+#define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
+#define UNLOADED                    \
+	do {                        \
+		used_end(&span);    \
+		used_forget_seen(); \
+	} while (0)
+#define GRAPH_LAUNCHED(exec)      \
+	do {                      \
+		GRAPH_SAMPLED;    \
+		FIRST_DONE(exec); \
+	} while (0)
+
+/* Contexts: what ends with them. */
+#define CONTEXT_MADE (span_context_made(&span, status), used_end(&span))
+#define CONTEXT_ENDED(context) \
+	(span_context_ended(&span, status, (uint64_t)(context)), used_end(&span))
+#define PRIMARY_RETAINED(context, device)                                                     \
+	(span_primary_retained(&span, status, status ? 0 : (uint64_t) * (context), (device)), \
+	 used_end(&span))
+#define RESETTING(device) (span_resetting(&span), used_begin(&span, USED_CONTEXT, (device)))
+#define RESETTING_OWN span_resetting(&span)
+#define PRIMARY_RELEASED(device) (span_primary_released(&span, status, (device)), used_end(&span))
+#define PRIMARY_RESET(device) (span_primary_ended(&span, status, (device)), used_end(&span))
+#define RESET_DONE span_reset_done(&span, status)
+
+/* A call that moves no sum: what the device says is occupied may be sampled. */
+#define SAMPLED span_sampled(&span, status)
+
+/* What a wrapper answers when the machine has no such function: "not initialized", both APIs' 3. */
+enum { STATUS_MISSING = 3 };
+
+/* `quick`: only the count of it is left. */
+#define WRAPPER(name, result, params, args, quick, before, after)                           \
+	typedef result hook_fn_##name params;                                               \
+	EXPORT result name params;                                                          \
+	result name params                                                                  \
+	{                                                                                   \
+		void *caller = __builtin_extract_return_addr(__builtin_return_address(0));  \
+		hook_fn_##name *real = (hook_fn_##name *)resolve_hook(HOOK_##name, caller); \
+                                                                                            \
+		if (__builtin_expect(!real, 0))                                             \
+			return (result)STATUS_MISSING;                                      \
+		if (!span_wanted())                                                         \
+			return real args;                                                   \
+		if (quick) {                                                                \
+			uint64_t begin = span_quick_begin(HOOK_##name);                     \
+			result status = real args;                                          \
+                                                                                            \
+			span_quick_end(HOOK_##name, begin, status);                         \
+			return status;                                                      \
+		}                                                                           \
+		{                                                                           \
+			SPAN(span, HOOK_##name, caller);                                    \
+			result status;                                                      \
+                                                                                            \
+			before;                                                             \
+			span_time(&span);                                                   \
+			status = real args;                                                 \
+			span_timed(&span, status);                                          \
+			after;                                                              \
+			return status;                                                      \
+		}                                                                           \
+	}
+
+#define HOOK(api, name, result, params, args, before, after) \
+	WRAPPER(name, result, params, args, false, before, after)
+#define BOTH(api, name, result, params, args, before, after)      \
+	WRAPPER(name, result, params, args, false, before, after) \
+	WRAPPER(name##_ptsz, result, params, args, false, before, after)
+#define OLD(since, api, name, result, params, args, before, after) \
+	WRAPPER(name, result, params, args, false, before, after)
+#define LAUNCH(api, name, result, params, args, function) \
+	LAUNCHER(name, result, params, args, function)    \
+	LAUNCHER(name##_ptsz, result, params, args, function)
+/* Of a function that was launched before, and not by another hooked call. */
+#define LAUNCHER(name, result, params, args, function)                                            \
+	EXPORT HOT_CODE result name params;                                                       \
+	WRAPPER(name, result, params, args, !span_top.span && used_is_seen((uint64_t)(function)), \
+		used_begin_launch(&span, (uint64_t)(function)),                                   \
+		used_end_launch(&span, (uint64_t)(function)))
+#define CALL(api, name, result, params, args) \
+	WRAPPER(name, result, params, args, false, NOTHING, NOTHING)
+#define CALLS(twin, api, name, result, params, args) \
+	CALL(api, name, result, params, args)        \
+	CALL(api, name##twin, result, params, args)
+/* NOLINTBEGIN(readability-function-size): the parameters are CUDA's */
+#include "capture/loader/hooks.def"
+#include "capture/recorder/calls.def"
+/* NOLINTEND(readability-function-size) */
+#undef HOOK
+#undef BOTH
+#undef OLD
+#undef CALL
+#undef CALLS
+#undef LAUNCHER
+
+_Atomic(void *) hook_real[HOOKS];
+
+const struct hook hooks[HOOKS] = {
+#define HOOK(api, name, ...) { #name, api },
+#define BOTH(api, name, ...) \
+	HOOK(api, name)      \
+	HOOK(api, name##_ptsz)
+#define OLD(since, api, name, ...) HOOK(api, name)
+#define CALL(api, name, ...) HOOK(api, name)
+#define CALLS(twin, api, name, ...) \
+	HOOK(api, name)             \
+	HOOK(api, name##twin)
+#include "capture/loader/hooks.def"
+#include "capture/recorder/calls.def"
+#undef HOOK
+#undef BOTH
+#undef OLD
+#undef CALL
+#undef CALLS
+};
+
+void *hook_ours(enum hook_id id)
+{
+	static _Atomic(void *) known[HOOKS];
+	void *ours = atomic_load_explicit(&known[id], memory_order_relaxed);
+	struct signals_deferred deferred;
+
+	if (!ours) {
+		loader_begin(&deferred);
+		ours = resolve_dlsym(RTLD_DEFAULT, hooks[id].name);
+		loader_end(&deferred);
+		atomic_store_explicit(&known[id], ours, memory_order_relaxed);
+	}
+	return ours;
+}
+
+int hook_named(const char *name)
+{
+	/* Every dlsym() of the program comes by here. */
+	if (name[0] != 'c' || name[1] != 'u')
+		return -1;
+	for (int i = 0; i < HOOKS; i++) {
+		if (!strcmp(hooks[i].name, name))
+			return i;
+	}
+	return -1;
+}

@@ -1,0 +1,275 @@
+/*
+ * The doors that are not rows: dlsym (its first instructions are in dlsym.S) and cuGetProcAddress.
+ *
+ * Rulings: exact names only; ask the real lookup first and swap second; never answer for a function
+ * that the machine lacks; RTLD_NEXT belongs to its caller (glibc tells callers apart by the return
+ * address, which is why dlsym.S jumps instead of calling).
+ *
+ * A sanitizer asks dlsym before it can be called itself, so this file is never instrumented.
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "capture/cupti/cupti.h"
+#include "capture/exports/exports.h"
+#include "capture/life/init.h"
+#include "capture/loader/loader.h"
+#include "capture/loader/resolve.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef void *dlsym_fn(void *handle, const char *name);
+typedef int dlclose_fn(void *handle);
+
+static _Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
+static _Atomic(dlclose_fn *) next_dlclose; /* the last that is found */
+
+/* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
+static const char dlsym_versions[][12] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
+
+/*
+ * Whoever is first, for a shell or a compiler never asks: a door, a row, or a call that another
+ * preload's constructor makes before ours has run. Threads that race find the same.
+ */
+static void find(void)
+{
+	dlsym_fn *found = NULL;
+
+	if (atomic_load_explicit(&next_dlclose, memory_order_acquire))
+		return;
+	life_begin();
+	for (size_t i = 0; !found && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]); i++)
+		found = (dlsym_fn *)dlvsym(RTLD_NEXT, "dlsym", dlsym_versions[i]);
+	if (!found)
+		return;
+	atomic_store(&glibc_dlsym, found);
+	atomic_store(&next_dlsym, (dlsym_fn *)found(RTLD_NEXT, "dlsym"));
+	atomic_store(&next_dlclose, (dlclose_fn *)found(RTLD_NEXT, "dlclose"));
+}
+
+bool resolve_can(void)
+{
+	find();
+	return atomic_load_explicit(&next_dlclose, memory_order_relaxed);
+}
+
+void *resolve_dlsym(void *handle, const char *name)
+{
+	find();
+	return atomic_load_explicit(&glibc_dlsym, memory_order_relaxed)(handle, name);
+}
+
+void *resolve_next_dlsym(void *handle, const char *name)
+{
+	find();
+	return atomic_load_explicit(&next_dlsym, memory_order_relaxed)(handle, name);
+}
+
+int resolve_dlclose(void *handle)
+{
+	find();
+	return atomic_load_explicit(&next_dlclose, memory_order_relaxed)(handle);
+}
+
+typedef CUresult get_proc_fn(const char *, void **, int, cuuint64_t);
+typedef CUresult get_proc2_fn(const char *, void **, int, cuuint64_t, int *);
+
+EXPORT get_proc_fn cuGetProcAddress;
+EXPORT get_proc2_fn cuGetProcAddress_v2;
+
+/* Called by dlsym.S. */
+__attribute__((visibility("hidden"))) void *entry_dlsym(void *handle, const char *name,
+							void *caller);
+__attribute__((visibility("hidden"))) void *entry_real_dlsym(void);
+enum { ANSWER_NULL = -1 };
+
+static _Atomic uint64_t counted[DOORS];
+
+void doors_count(enum door door)
+{
+	atomic_fetch_add_explicit(&counted[door], 1, memory_order_relaxed);
+}
+
+uint64_t doors_counted(enum door door)
+{
+	return atomic_load_explicit(&counted[door], memory_order_relaxed);
+}
+
+/* The two lookups of the driver, found by name or by pointer like rows. */
+enum { LOOKUP, LOOKUP_V2, LOOKUPS };
+
+static const char lookup_names[LOOKUPS][24] = { "cuGetProcAddress", "cuGetProcAddress_v2" };
+static _Atomic(void *) lookups_real[LOOKUPS];
+
+static void *lookup_ours(unsigned i)
+{
+	return i == LOOKUP ? (void *)cuGetProcAddress : (void *)cuGetProcAddress_v2;
+}
+
+static void *lookup_real(unsigned i)
+{
+	void *real = atomic_load_explicit(&lookups_real[i], memory_order_relaxed);
+
+	if (!real) {
+		real = resolve_cuda(lookup_names[i]);
+		atomic_store_explicit(&lookups_real[i], real, memory_order_relaxed);
+	}
+	return real;
+}
+
+/*
+ * Ours for a name that the real lookup found at `real`; NULL if the pointer is another function
+ * than the one we stand in front of (a second runtime, another library's wrapper): then it passes,
+ * and the driver beneath it is still seen.
+ */
+static void *swap_named(const char *name, void *real)
+{
+	int id = hook_named(name);
+
+	for (unsigned i = 0; i < LOOKUPS; i++) {
+		void *none = NULL;
+
+		if (strcmp(lookup_names[i], name))
+			continue;
+		if (real == lookup_ours(i))
+			return real;
+		atomic_compare_exchange_strong(&lookups_real[i], &none, real);
+		return !none || none == real ? lookup_ours(i) : NULL;
+	}
+	if (id >= 0) {
+		void *none = NULL;
+
+		if (real == hook_ours(id))
+			return real;
+		atomic_compare_exchange_strong(&hook_real[id], &none, real);
+		return !none || none == real ? hook_ours(id) : NULL;
+	}
+	return NULL;
+}
+
+/* Did the lookup find nothing but our own definition? Then the machine lacks the function. */
+static bool only_ours(const char *name, void *found)
+{
+	int id = hook_named(name);
+
+	if (id < 0) {
+		for (unsigned i = 0; i < LOOKUPS; i++) {
+			if (found == lookup_ours(i))
+				return !lookup_real(i);
+		}
+		return false;
+	}
+	if (found != hook_ours(id) || atomic_load(&hook_real[id]))
+		return false;
+	return !resolve_dlsym(RTLD_NEXT, name) && !(hooks[id].api == DRV && resolve_cuda(name));
+}
+
+static bool is_lookup(const char *name)
+{
+	for (unsigned i = 0; i < LOOKUPS; i++) {
+		if (!strcmp(lookup_names[i], name))
+			return true;
+	}
+	return false;
+}
+
+void *entry_real_dlsym(void)
+{
+	find();
+	return (void *)atomic_load_explicit(&next_dlsym, memory_order_relaxed);
+}
+
+static void *answer_cupti(void *handle, const char *name, void *caller)
+{
+	void *answer = NULL;
+	void *real;
+
+	if (resolve_is_ours(caller))
+		return NULL;
+	real = resolve_dlsym(handle, name);
+	if (!real || !cupti_door(name, real, &answer))
+		return NULL;
+	return answer ? answer : (void *)(intptr_t)ANSWER_NULL;
+}
+
+static void *answer_cuda(void *handle, const char *name, void *caller)
+{
+	void *real;
+	void *ours;
+
+	/* libcuda looks itself up on WSL2, and the injection points are ours to call unseen. */
+	if (!strncmp(resolve_module(caller), "libcuda.so", 10) || resolve_is_ours(caller))
+		return NULL;
+	real = resolve_next_dlsym(handle, name);
+	if (!real)
+		return NULL;
+	if (only_ours(name, real))
+		return (void *)(intptr_t)ANSWER_NULL;
+	ours = swap_named(name, real);
+	if (ours)
+		doors_count(DOOR_DLSYM);
+	return ours;
+}
+
+/* NULL: let the real dlsym answer. ANSWER_NULL: answer NULL. Anything else is the answer. */
+void *entry_dlsym(void *handle, const char *name, void *caller)
+{
+	struct signals_deferred deferred;
+	void *answer;
+	bool cupti;
+
+	if (!name || name[0] != 'c' || name[1] != 'u' || handle == RTLD_NEXT)
+		return NULL;
+	cupti = !strncmp(name, "cupti", 5);
+	if (!cupti && hook_named(name) < 0 && !is_lookup(name))
+		return NULL;
+	loader_begin(&deferred);
+	answer = cupti ? answer_cupti(handle, name, caller) : answer_cuda(handle, name, caller);
+	loader_end(&deferred);
+	return answer;
+}
+
+/* Ours for a pointer that the driver gave, by the pointer alone: versions and flags are its
+ * business. */
+static void swap_pointer(void **pointer)
+{
+	resolve_driver_rows();
+	for (unsigned i = 0; i < LOOKUPS; i++) {
+		if (*pointer == lookup_real(i)) {
+			*pointer = lookup_ours(i);
+			doors_count(DOOR_PROCADDRESS);
+			return;
+		}
+	}
+	for (int i = 0; i < HOOKS; i++) {
+		if (hooks[i].api == DRV && *pointer == atomic_load(&hook_real[i])) {
+			*pointer = hook_ours(i);
+			doors_count(DOOR_PROCADDRESS);
+			return;
+		}
+	}
+}
+
+CUresult cuGetProcAddress(const char *symbol, void **pointer, int version, cuuint64_t flags)
+{
+	get_proc_fn *real = (get_proc_fn *)lookup_real(LOOKUP);
+	CUresult status = real ? real(symbol, pointer, version, flags) : CUDA_ERROR_NOT_INITIALIZED;
+
+	if (!status && pointer && *pointer)
+		swap_pointer(pointer);
+	return status;
+}
+
+CUresult cuGetProcAddress_v2(const char *symbol, void **pointer, int version, cuuint64_t flags,
+			     int *found)
+{
+	get_proc2_fn *real = (get_proc2_fn *)lookup_real(LOOKUP_V2);
+	CUresult status =
+		real ? real(symbol, pointer, version, flags, found) : CUDA_ERROR_NOT_INITIALIZED;
+
+	if (!status && pointer && *pointer)
+		swap_pointer(pointer);
+	return status;
+}

@@ -1,0 +1,73 @@
+/*
+ * Debug builds (`make DEBUG=1`): whoever asks the dynamic loader holds none of our locks, and
+ * nobody allocates on the path of a hook (base/guest/watch.h).
+ *
+ * The linker sends this library's own calls of the loader here (--wrap), so none can be forgotten;
+ * dlsym is called through a pointer, past this, and those who do look for themselves. The heap is
+ * everybody's: a preload's malloc is also what libunwind, the loader and libc call on our behalf.
+ * Under a sanitizer the heap is the sanitizer's.
+ */
+#include "base/guest/watch.h"
+
+#ifdef MEMTRACE_DEBUG
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stddef.h>
+
+typedef int each_fn(struct dl_phdr_info *, size_t, void *);
+
+#define WRAP(result, name, params, args)                                   \
+	result __real_##name params;                                       \
+	__attribute__((visibility("hidden"))) result __wrap_##name params; \
+	result __wrap_##name params                                        \
+	{                                                                  \
+		watch_host(#name);                                         \
+		return __real_##name args;                                 \
+	}
+
+WRAP(void *, dlopen, (const char *path, int flags), (path, flags))
+WRAP(int, dlclose, (void *handle), (handle))
+WRAP(int, dladdr, (const void *address, Dl_info *info), (address, info))
+WRAP(int, dladdr1, (const void *address, Dl_info *info, void **extra, int flags),
+     (address, info, extra, flags))
+
+int __real_dl_iterate_phdr(each_fn *each, void *data);
+__attribute__((visibility("hidden"))) int __wrap_dl_iterate_phdr(each_fn *each, void *data);
+int __wrap_dl_iterate_phdr(each_fn *each, void *data)
+{
+	int result;
+
+	watch_host("dl_iterate_phdr");
+	watch_listing(true);
+	result = __real_dl_iterate_phdr(each, data);
+	watch_listing(false);
+	return result;
+}
+
+#if defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#define SANITIZED __has_feature(thread_sanitizer)
+#else
+#define SANITIZED 0
+#endif
+#if !SANITIZED
+
+/* glibc's own under the names that it exports for those who stand in front (GLIBC_2.2.5, 2.17). */
+#define HEAP(result, name, params, args)                           \
+	result __libc_##name params;                               \
+	__attribute__((visibility("default"))) result name params; \
+	result name params                                         \
+	{                                                          \
+		watch_malloc(#name);                               \
+		return __libc_##name args;                         \
+	}
+
+HEAP(void *, malloc, (size_t size), (size))
+HEAP(void *, calloc, (size_t count, size_t size), (count, size))
+HEAP(void *, realloc, (void *block, size_t size), (block, size))
+HEAP(void, free, (void *block), (block))
+
+#endif
+#endif

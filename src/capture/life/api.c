@@ -1,0 +1,332 @@
+/* The C API: what a program tells of itself (include/memtrace/memtrace.h). */
+#include "capture/life/api.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/guest/signals.h"
+#include "base/text/text.h"
+#include "capture/life/control.h"
+#include "capture/recorder/record.h"
+#include "capture/stack/sampling.h"
+#include "memtrace/memtrace.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+
+enum { POOLS = 64, POOL_NAME = 64, SEGMENTS = 4096 };
+
+/* Pools outlive a recording (fork): names here, their texts found anew. */
+static struct {
+	_Atomic uint32_t count;
+	char names[POOLS][POOL_NAME];
+} pools;
+
+/*
+ * Where pools' segments lie, by address: whose memory a block is in must be found quickly. CUDA may
+ * have taken one back meanwhile, so the entry of the ledger is looked at again (still_there).
+ */
+static struct {
+	uint32_t count;
+	struct segment {
+		uint64_t start, end;
+		uint64_t address; /* the driver's, of which this is all or a part */
+		uint32_t id;      /* its node */
+	} list[SEGMENTS];
+} segments;
+
+static _Thread_local memtrace_pool growing;
+
+EXPORT void memtrace_start(void)
+{
+	record_events(true);
+}
+
+EXPORT void memtrace_stop(void)
+{
+	record_events(false);
+}
+
+EXPORT void memtrace_enable(int on)
+{
+	record_enable(on != 0);
+}
+
+EXPORT void memtrace_mark(const char *name)
+{
+	record_mark(EVENT_MARK, name, NULL, 0);
+}
+
+EXPORT int memtrace_dump(const char *path)
+{
+	/* Inside: a signal handler, which its thread would wait for. */
+	return record_inside() ? -EBUSY : control_dump(path);
+}
+
+EXPORT void memtrace_push(const char *name)
+{
+	record_mark(EVENT_PUSH, name, NULL, 0);
+}
+
+EXPORT void memtrace_pop(void)
+{
+	record_mark(EVENT_POP, "", NULL, 0);
+}
+
+EXPORT void memtrace_label(const void *ptr, const char *name)
+{
+	uint32_t id;
+
+	if (!ptr || !name || !record_begin(true))
+		return;
+	record_lock();
+	id = live_find(record_spool(), NODE_ADDRESS, 0, (uint64_t)ptr);
+	if (id)
+		live_node(record_spool(), id)->label = intern_text(record_intern(), name);
+	record_unlock();
+}
+
+EXPORT memtrace_pool memtrace_pool_create(const char *name)
+{
+	uint32_t index;
+
+	if (!name || !*name)
+		return 0;
+	for (uint32_t i = 0; i < atomic_load(&pools.count) && i < POOLS; i++) {
+		if (!strncmp(pools.names[i], name, POOL_NAME - 1))
+			return i + 1;
+	}
+	index = atomic_fetch_add(&pools.count, 1);
+	if (index >= POOLS)
+		return 0;
+	text_copy(pools.names[index], POOL_NAME, name);
+	return index + 1;
+}
+
+EXPORT memtrace_pool memtrace_pool_grow(memtrace_pool pool)
+{
+	memtrace_pool before = growing;
+
+	growing = pool <= POOLS ? pool : 0;
+	return before;
+}
+
+uint32_t api_growing(void)
+{
+	return growing ? intern_text(record_intern(), pools.names[growing - 1]) : 0;
+}
+
+/* An event of the pool, with the lock taken; false when there is nothing to record. */
+static inline __attribute__((always_inline)) bool begin(memtrace_pool pool, struct event *event,
+							const void *ptr, uint64_t size,
+							void *caller, const char *api)
+{
+	const struct choose_call call = {
+		.caller = caller,
+		.pool = pool && pool <= POOLS ? pools.names[pool - 1] : NULL,
+		.may_load = true,
+		.unknown_device = true,
+	};
+
+	if (!pool || pool > POOLS || !ptr || !record_begin(true))
+		return false;
+	*event = (struct event){
+		.t = record_now(),
+		.ptr = (uint64_t)ptr,
+		.size = size,
+		.thread = record_thread(),
+	};
+	if (size)
+		choose_birth(event, &call);
+	else
+		choose_end(event, NODE_BLOCK, &call);
+	record_lock();
+	event->pool = intern_text(record_intern(), pools.names[pool - 1]);
+	event->api = intern_text(record_intern(), api);
+	return true;
+}
+
+/* The first known segment that ends behind the address. With the lock held, like what follows. */
+static uint32_t find_segment(uint64_t address)
+{
+	uint32_t low = 0;
+	uint32_t high = segments.count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (segments.list[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void cut_segments(uint32_t from, uint32_t to)
+{
+	memmove(segments.list + from, segments.list + to,
+		(segments.count - to) * sizeof(*segments.list));
+	segments.count -= to - from;
+}
+
+/* Those that lie where this one does are gone: two allocations never share an address. When there
+ * are too many the list starts anew: what it does not know is asked of the ledger. */
+static void add_segment(const struct segment *segment)
+{
+	struct signals_deferred deferred;
+	uint32_t at = find_segment(segment->start);
+	uint32_t to = at;
+
+	signals_defer(&deferred); /* the list must not be left in the middle */
+	while (to < segments.count && segments.list[to].start < segment->end)
+		to++;
+	cut_segments(at, to);
+	if (segments.count == SEGMENTS)
+		at = segments.count = 0;
+	memmove(segments.list + at + 1, segments.list + at,
+		(segments.count - at) * sizeof(*segments.list));
+	segments.list[at] = *segment;
+	segments.count++;
+	signals_deliver(&deferred);
+}
+
+static void drop_segment(uint64_t start)
+{
+	struct signals_deferred deferred;
+	uint32_t at = find_segment(start);
+
+	if (at == segments.count || segments.list[at].start != start)
+		return;
+	signals_defer(&deferred);
+	cut_segments(at, at + 1);
+	signals_deliver(&deferred);
+}
+
+/* The driver's memory at the address: an allocation of its own, or a part of one. A scan. */
+static uint32_t memory_at(uint64_t address)
+{
+	uint32_t id = live_find(record_spool(), NODE_ADDRESS, 0, address);
+
+	return id ? id : ledger_around(record_ledger(), address);
+}
+
+static const struct spool_node *still_there(const struct segment *segment)
+{
+	const struct spool_node *node;
+
+	if (segment->id > spool_count(record_spool(), SPOOL_NODE)) /* a fork began a new spool */
+		return NULL;
+	node = live_node(record_spool(), segment->id);
+	return node->kind != NODE_FREE && node->pool && node->address == segment->address ? node
+											  : NULL;
+}
+
+/* The driver's memory becomes the pool's, if it is nobody's: [start, start + size) of it. */
+static void take_segment(uint32_t id, uint64_t start, uint64_t size, const struct event *like)
+{
+	const struct spool_node *node = live_node(record_spool(), id);
+	const struct segment segment = { start, start + size, node->address, id };
+
+	if (!node->pool)
+		ledger_retag(record_ledger(), id, like->pool, like);
+	add_segment(&segment);
+}
+
+/*
+ * A block lies where the segment around it does. One that nobody reserved is an allocation of the
+ * driver's in which a pool's block appears: it would be counted twice if it stayed what it is.
+ */
+static void place_block(struct event *event)
+{
+	uint32_t at = find_segment(event->ptr);
+	const struct spool_node *node = NULL;
+	uint32_t id;
+
+	if (at < segments.count && segments.list[at].start <= event->ptr)
+		node = still_there(&segments.list[at]);
+	if (!node && (id = memory_at(event->ptr))) {
+		node = live_node(record_spool(), id);
+		if (node->kind == NODE_ADDRESS)
+			take_segment(id, node->address, node->size, event);
+		else /* its address is a handle's number: this much of it is known */
+			take_segment(id, event->ptr, event->size, event);
+	}
+	event->device = 0;
+	event->space = SPACE_DEVICE;
+	if (node) {
+		event->device = node->device;
+		event->space = node->space;
+	}
+}
+
+EXPORT void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size)
+{
+	struct event event;
+	uint32_t id;
+	int saved = errno;
+
+	if (begin(pool, &event, ptr, size, CALLER, "memtrace_pool_reserve")) {
+		id = memory_at(event.ptr);
+		if (!id) { /* memory that no hooked call made: known from here on */
+			event.op = EVENT_RESERVE;
+			event.space = SPACE_DEVICE;
+			choose_told(&event);
+			ledger_enter(record_ledger(), &event, NODE_ADDRESS, 0, 0);
+			id = live_find(record_spool(), NODE_ADDRESS, 0, event.ptr);
+		}
+		if (id)
+			take_segment(id, event.ptr, size, &event);
+		record_done();
+	}
+	errno = saved;
+}
+
+/*
+ * The segment ends when CUDA takes the memory back, which comes next and is seen: as a plain
+ * allocation in between it would count as allocated, and could make a peak that never was. Only
+ * memory that no hooked call made ends here.
+ */
+EXPORT void memtrace_pool_release(memtrace_pool pool, const void *ptr)
+{
+	struct event event;
+	uint32_t id;
+	int saved = errno;
+
+	if (begin(pool, &event, ptr, 0, CALLER, "memtrace_pool_release")) {
+		drop_segment(event.ptr);
+		id = live_find(record_spool(), NODE_ADDRESS, 0, event.ptr);
+		if (id && live_node(record_spool(), id)->pool == event.pool &&
+		    !live_node(record_spool(), id)->owner)
+			ledger_leave_node(record_ledger(), &event, id);
+		record_done();
+	}
+	errno = saved;
+}
+
+EXPORT void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size)
+{
+	struct event event;
+	int saved = errno;
+
+	if (begin(pool, &event, ptr, size, CALLER, "memtrace_pool_alloc")) {
+		event.op = EVENT_ALLOC;
+		place_block(&event);
+		choose_told(&event);
+		ledger_enter(record_ledger(), &event, NODE_BLOCK, 0, 0);
+		record_done();
+	}
+	errno = saved;
+}
+
+EXPORT void memtrace_pool_free(memtrace_pool pool, const void *ptr)
+{
+	struct event event;
+	int saved = errno;
+
+	if (begin(pool, &event, ptr, 0, CALLER, "memtrace_pool_free")) {
+		ledger_leave(record_ledger(), &event, NODE_BLOCK, NULL);
+		record_done();
+	}
+	errno = saved;
+}

@@ -1,0 +1,152 @@
+/* What others ask of this process while it runs. */
+#include "capture/life/control.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "base/guest/hot.h"
+#include "base/guest/start.h"
+#include "base/guest/watch.h"
+#include "base/settings/opt.h"
+#include "base/settings/signal_choice.h"
+#include "base/text/text.h"
+#include "capture/life/finalize.h"
+#include "capture/recorder/record.h"
+
+HOT_DATA _Atomic uint32_t control_seen;
+
+enum { LOOK_AGAIN = UINT32_MAX }; /* no process is asked so often */
+
+static START_DATA struct signal_choice chosen;
+static _Atomic uint32_t signalled; /* times, not acted upon yet */
+static atomic_bool installed;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	atomic_fetch_add(&signalled, 1);
+	atomic_store(&control_seen, LOOK_AGAIN);
+}
+
+START_CODE void control_init(void)
+{
+	struct sigaction ours = { .sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK };
+	struct sigaction before;
+
+	if (!*opt_text(OPT_ID_signal))
+		return;
+	signal_choice_parse(opt_text(OPT_ID_signal), &chosen);
+	if (!chosen.signal || sigaction(chosen.signal, NULL, &before))
+		return;
+	if (before.sa_flags & SA_SIGINFO || before.sa_handler != SIG_DFL) {
+		record_note("MEMTRACE_SIGNAL does nothing: the program was started with a handler "
+			    "for that signal, or ignoring it");
+		return;
+	}
+	sigemptyset(&ours.sa_mask);
+	atomic_store(&installed, !sigaction(chosen.signal, &ours, NULL));
+}
+
+void control_check_signal(void)
+{
+	struct sigaction now;
+
+	if (!atomic_load(&installed) || sigaction(chosen.signal, NULL, &now) ||
+	    (!(now.sa_flags & SA_SIGINFO) && now.sa_handler == on_signal))
+		return;
+	record_note("the program took the signal of MEMTRACE_SIGNAL for itself: it does nothing "
+		    "here any more");
+}
+
+/* With the lock held. */
+static void act_on_signals(uint32_t times)
+{
+	switch (chosen.does) {
+	case SIGNAL_TOGGLES:
+		if (times % 2)
+			record_events_locked(record_quiet());
+		break;
+	case SIGNAL_MARKS:
+		while (times--)
+			record_mark_locked("signal");
+		break;
+	case SIGNAL_DUMPS: /* not with the lock held */
+		break;
+	}
+}
+
+int control_dump(const char *path)
+{
+	const char *hook = watch_path(NULL); /* names are told by functions that allocate */
+	int saved = errno;
+	int error = finish_dump(record_spool(), path);
+
+	watch_path(hook);
+	errno = saved;
+	return error;
+}
+
+/* By the thread whose call came next, which waits for it: a handler could not write a file so. */
+static void dump_on_signals(uint32_t times)
+{
+	int error;
+
+	if (chosen.does != SIGNAL_DUMPS || !times)
+		return;
+	error = control_dump(NULL);
+	if (error && error != -EBUSY)
+		record_note("a trace that MEMTRACE_SIGNAL asked for could not be written");
+}
+
+/* Any process that may write the file may have written this: no text is taken to have an end. */
+static void act(const struct spool_request *request)
+{
+	char name[SPOOL_REQUEST_TEXT + 1];
+
+	switch (request->verb) {
+	case VERB_START:
+		record_events_locked(true);
+		break;
+	case VERB_STOP:
+		record_events_locked(false);
+		break;
+	case VERB_MARK:
+		text_copy_n(name, sizeof(name), request->text, sizeof(request->text));
+		record_mark_locked(name);
+		break;
+	default: /* of a newer tool */
+		break;
+	}
+}
+
+void control_act(void)
+{
+	struct spool_header *header;
+	uint32_t asked;
+	uint32_t acted;
+	uint32_t times;
+
+	record_thread(); /* takes the lock itself, the first time */
+	record_lock();
+	header = record_spool()->header;
+	asked = atomic_load_explicit(&header->asked, memory_order_acquire);
+	acted = atomic_load(&header->acted);
+	if (asked - acted > SPOOL_REQUESTS)
+		acted = asked - SPOOL_REQUESTS;
+	for (; acted != asked; acted++)
+		act(&header->requests[acted % SPOOL_REQUESTS]);
+	atomic_store(&header->acted, acted);
+	/* In this order: a signal from here on makes us look again. */
+	atomic_store(&control_seen, asked);
+	times = atomic_exchange(&signalled, 0);
+	act_on_signals(times);
+	record_unlock();
+	dump_on_signals(times);
+}
+
+void control_opened(const struct spool_header *header)
+{
+	atomic_store(&control_seen, atomic_load(&header->asked));
+	if (atomic_load(&signalled))
+		atomic_store(&control_seen, LOOK_AGAIN);
+}

@@ -1,0 +1,347 @@
+/* The end: the document from the spool, under its final name. */
+#include "capture/life/finalize.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/guest/own_thread.h"
+#include "base/guest/raw_call.h"
+#include "base/guest/table_rows.h"
+#include "base/settings/opt.h"
+#include "base/text/fd.h"
+#include "base/text/log.h"
+#include "base/text/pack.h"
+#include "base/text/path.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "capture/loader/resolve.h"
+#include "capture/recorder/record.h"
+#include "render/document/document.h"
+
+enum { NAMES = 1000 };
+
+/* A name of its own for the document while it is written: 0 and the descriptor, or -errno. */
+static int open_partial(const char *output, char *partial, size_t size, int *fd)
+{
+	for (unsigned n = 0; n < NAMES; n++) {
+		int error = path_numbered(partial, size, output, n);
+
+		if (error)
+			return error;
+		text_append(partial, size, ".partial");
+		*fd = fd_create(partial);
+		if (*fd >= 0)
+			return 0;
+		if (*fd != -EEXIST)
+			return *fd;
+	}
+	return -EEXIST;
+}
+
+/* Writing a document takes memory that there is once: the process (a fork's child is another) in
+ * which a thread is at it. */
+static _Atomic int writing;
+
+static bool begin_writing(void)
+{
+	int pid = record_pid();
+
+	return atomic_exchange(&writing, pid) != pid;
+}
+
+static void end_writing(void)
+{
+	atomic_store(&writing, 0);
+}
+
+/* --- compression --- */
+
+static struct {
+	struct pack *pack;
+	const char *missing; /* a library that was asked for in vain */
+} compression;
+
+static const char missing_notes[PACK_KINDS][80] = {
+#define PACK(id, word, suffix, library) \
+	[PACK_##id] = WHOLE("the trace is not compressed: " library " could not be loaded"),
+#include "base/text/pack.def"
+#undef PACK
+};
+
+/* What else the process has of its symbols stays as it is bound: RTLD_LOCAL. Never given back. */
+void finish_load(void)
+{
+	enum pack_kind kind = pack_named(opt_text(OPT_ID_output));
+	void *handle;
+
+	if (!kind)
+		return;
+	handle = dlopen(pack_rows[kind].library, RTLD_NOW | RTLD_LOCAL);
+	if (!handle || pack_start(&compression.pack, kind, -1, resolve_dlsym, handle))
+		record_note(missing_notes[kind]);
+}
+
+static void name_without(struct paths *paths)
+{
+	enum pack_kind kind = pack_named(paths->output);
+
+	if (!kind || compression.pack)
+		return;
+	compression.missing = pack_rows[kind].library;
+	paths->output[strlen(paths->output) - strlen(pack_rows[kind].suffix)] = '\0';
+}
+
+struct piece_to {
+	int fd;
+	struct pack *pack; /* NULL: plain */
+};
+
+/* An out_sink: between two pieces the host has its signals. */
+static int write_piece(void *argument, const char *bytes, size_t length)
+{
+	const struct piece_to *to = argument;
+
+	own_thread_rest();
+	return to->pack ? pack_write(to->pack, bytes, length) : fd_write_all(to->fd, bytes, length);
+}
+
+/* --- names --- */
+
+/* Somebody else's file may have appeared meanwhile: then the next number. */
+static int rename_new(const char *partial, const char *output, char *final, size_t size)
+{
+	int error = -EEXIST;
+
+	for (unsigned n = 0; error == -EEXIST && n < NAMES; n++) {
+		error = path_numbered(final, size, output, n);
+		if (!error)
+			error = fd_rename_new(partial, final);
+	}
+	return error;
+}
+
+/* --- what failed for want of memory --- */
+
+/* The program's exit status; -1 while it is not known. */
+static int exit_status = -1;
+
+static void note_status(int status, void *unused)
+{
+	(void)unused;
+	exit_status = status;
+}
+
+int finish_status(void)
+{
+	return exit_status;
+}
+
+/* What at_quick_exit() is: that one is linked into each library. */
+int __cxa_at_quick_exit(void (*handler)(void *), void *library);
+
+void finish_watch(void (*end)(void))
+{
+	static atomic_bool watching;
+
+	if (atomic_exchange(&watching, true))
+		return;
+	on_exit(note_status, NULL);
+	__cxa_at_quick_exit((void (*)(void *))end, NULL);
+}
+
+/* By whichever thread finds it on exit()'s list: the one that writes, when it has written. */
+static void wait_written(int status, void *unused)
+{
+	const struct timespec nap = { 0, 1000000 };
+
+	(void)status, (void)unused;
+	while (atomic_load(&writing) == record_pid())
+		raw_call(SYS_nanosleep, raw_address(&nap), 0, 0);
+}
+
+void finish_begin(void)
+{
+	on_exit(wait_written, NULL);
+}
+
+/* In one write, so that nobody's lines come in between. */
+static void explain(const struct oom_text *oom, const char *trace)
+{
+	static char text[(OOM_TEXT_LINES + 1) * (OOM_TEXT_BYTES + 1) + 4096];
+	static char path[4096];
+
+	text_copy(text, sizeof(text), "memtrace: ");
+	for (unsigned i = 0; i < oom->count; i++) {
+		text_append(text, sizeof(text), oom->lines[i]);
+		text_append(text, sizeof(text), "\n");
+	}
+	text_append(text, sizeof(text), "All of it: memtrace report --oom ");
+	text_copy(path, sizeof(path), trace);
+	utf8_clean(path);
+	text_append(text, sizeof(text), path);
+	text_append(text, sizeof(text), "\n");
+	log_lines(text);
+}
+
+static void say_written(const char *trace, const struct document_told *told, bool explained)
+{
+	char number[24];
+
+	text_u64(number, told->ooms);
+	if (!opt_flag(OPT_ID_announce))
+		return;
+	if (told->ooms && !explained)
+		log_say("wrote ", trace, " (", number,
+			told->ooms == 1 ? " allocation" : " allocations",
+			" failed for want of memory: memtrace report --oom)", NULL);
+	else if (compression.missing)
+		log_say("wrote ", trace, " (not compressed: ", compression.missing,
+			" could not be loaded)", NULL);
+	else
+		log_say("wrote ", trace, NULL);
+}
+
+/* What is written, by whoever has begun (begin_writing): the trace at the end, or one of what is so
+ * far. */
+static struct {
+	char partial[4096], final[4096];
+} names;
+
+/*
+ * A file under a name of its own, then under the one that is meant: that is taken or not, or where
+ * it is `numbered`, with the first number that is free.
+ */
+static int write_file(const char *output, bool numbered, int (*fill)(struct piece_to *to))
+{
+	struct piece_to to = { -1, NULL };
+	int closed;
+	int error = open_partial(output, names.partial, sizeof(names.partial), &to.fd);
+
+	if (error)
+		return error;
+	error = fill(&to);
+	closed = fd_close(to.fd);
+	if (!error)
+		error = closed;
+	if (!error)
+		error = numbered ? rename_new(names.partial, output, names.final,
+					      sizeof(names.final))
+				 : fd_rename_new(names.partial, output);
+	if (error)
+		fd_unlink(names.partial);
+	return error;
+}
+
+/* The document at the end: there is one in a process. */
+static struct {
+	struct spool *spool;
+	const struct paths *paths;
+	bool in_handler;
+	struct document_told told;
+} ending;
+
+/* Compressed when it was named so. */
+static int fill_ending(struct piece_to *to)
+{
+	const struct document_to document = { to->fd, write_piece, to };
+	int error;
+	int ended;
+
+	to->pack = compression.pack;
+	if (to->pack)
+		pack_to(to->pack, to->fd);
+	error = document_write_told(ending.spool, &document,
+				    DOCUMENT_EVENTS | (ending.in_handler ? DOCUMENT_MANGLED : 0),
+				    "exit", &ending.told);
+	ended = to->pack ? pack_end(to->pack) : 0;
+	compression.pack = NULL;
+	return error ? error : ended;
+}
+
+static int write_ending(void *unused)
+{
+	int error = write_file(ending.paths->output, true, fill_ending);
+
+	(void)unused;
+	if (!error)
+		spool_unlink(ending.spool);
+	return error;
+}
+
+void finish_write(struct spool *spool, struct paths *paths, bool in_handler)
+{
+	int error = begin_writing() ? 0 : -EBUSY;
+	bool explained;
+
+	name_without(paths);
+	ending.spool = spool;
+	ending.paths = paths;
+	ending.in_handler = in_handler;
+	ending.told.survived = true;
+	if (!error) {
+		error = own_thread_run(write_ending, NULL, true);
+		end_writing();
+	}
+	explained = !ending.told.survived;
+	if (explained)
+		explain(&ending.told.oom, error ? paths->spool : names.final);
+	if (error)
+		log_say(paths->output, " could not be written: ", facts_error(error),
+			"; what was recorded is kept in ", paths->spool, " (memtrace recover)",
+			NULL);
+	else
+		say_written(names.final, &ending.told, explained);
+}
+
+/* --- while the process runs --- */
+
+/* One at a time: begin_writing(). */
+static struct {
+	const char *output; /* NULL: beside the spool, under a number that nobody has */
+	char spool[4096];
+	char beside[4096];
+	char why[256];
+} dump;
+
+static int fill_dump(struct piece_to *to)
+{
+	const struct document_to document = { to->fd, write_piece, to };
+
+	return document_from_spool(dump.spool, &document, DOCUMENT_EVENTS, dump.why,
+				   sizeof(dump.why));
+}
+
+static int write_dump(void *unused)
+{
+	(void)unused;
+	if (!dump.output)
+		return write_file(dump.beside, true, fill_dump);
+	return fd_exists(dump.output) ? -EEXIST : write_file(dump.output, false, fill_dump);
+}
+
+int finish_dump(const struct spool *spool, const char *output)
+{
+	int error = -ENODATA;
+
+	if (!begin_writing())
+		return -EBUSY;
+	dump.output = output;
+	record_lock();
+	dump.spool[0] = '\0';
+	if (record_is_open() && !spool->memory)
+		text_copy(dump.spool, sizeof(dump.spool), spool->path);
+	record_unlock();
+	if (dump.spool[0]) {
+		text_copy_n(dump.beside, sizeof(dump.beside), dump.spool,
+			    strlen(dump.spool) - strlen(".spool"));
+		text_append(dump.beside, sizeof(dump.beside), ".dump.json");
+		error = own_thread_run(write_dump, NULL, true);
+	}
+	end_writing();
+	return error;
+}

@@ -1,0 +1,285 @@
+/*
+ * The life of a guest: constructor, fork, exit.
+ *
+ * The constructor runs in every process that inherits LD_PRELOAD, shells and compilers included: it
+ * reads settings, sets the two injection variables, and makes no file, no output and no thread.
+ */
+#include "capture/life/init.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/single_threaded.h>
+#include <unistd.h>
+
+#include "base/guest/start.h"
+#include "base/guest/start_text.h"
+#include "base/guest/watch.h"
+#include "base/settings/opt.h"
+#include "base/text/log.h"
+#include "base/text/text.h"
+#include "capture/cuda/cuda_call.h"
+#include "capture/cupti/cupti.h"
+#include "capture/life/control.h"
+#include "capture/loader/loader.h"
+#include "capture/recorder/record.h"
+#include "capture/stack/unwind.h"
+#include "capture/torch/torch.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int InitializeInjection(void);
+
+/* What pthread_atfork() is: that one is linked into each library, far from the constructor. */
+int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
+		      void *library);
+
+/*
+ * By this atexit handlers know the library they go with: this one is never unloaded. The compiler's
+ * crtbegin.o, which has another, is not linked (LIB_LAYOUT), for it asks the loader for four names
+ * in every process.
+ */
+extern __attribute__((weak, visibility("hidden"))) void *__dso_handle;
+void *__dso_handle;
+
+static START_DATA bool preloaded;
+
+/* The driver and NVTX find us again through these, wherever the process has changed to since. */
+static START_DATA char injections[][24] = { "CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH" };
+
+/* Here, for rodata is a page that a short process touches for nothing else. */
+static START_DATA char our_name[] = "libmemtrace.so", libc_name[] = "libc.so.";
+
+bool life_preloaded(void)
+{
+	return preloaded;
+}
+
+START_CODE static bool is_named(const struct link_map *map, const char *start)
+{
+	return start_after(text_base(map->l_name), start);
+}
+
+/* The loader's entry of this library: the second word of what lazy binding jumps through (psABI).
+ * Its list has no name that we would have to look up. */
+START_CODE static const struct link_map *own_map(void)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+
+#if defined(__x86_64__)
+	extern __attribute__((visibility("hidden"))) struct link_map *_GLOBAL_OFFSET_TABLE_[];
+
+	map = _GLOBAL_OFFSET_TABLE_[1];
+#endif
+	/* LD_BIND_NOW, or a processor that keeps it elsewhere. */
+	if (!map && !dladdr1(injections, &info, (void **)&map, RTLD_DL_LINKMAP))
+		return NULL;
+	return map;
+}
+
+/*
+ * This library, if it was there when the program started. The loader's list has the program first,
+ * then what is preloaded, then what the program needs, libc among it, and at last what is dlopened:
+ * a copy that the driver or NVTX loads by itself. Of two that are preloaded the first is it. What
+ * dlmopen() loads is in another list, which begins without a program.
+ */
+START_CODE static const struct link_map *preloaded_map(void)
+{
+	const struct link_map *map = own_map();
+	const struct link_map *at = map;
+
+	while (at && at->l_prev) {
+		at = at->l_prev;
+		if (is_named(at, our_name) || is_named(at, libc_name))
+			return NULL;
+	}
+	return at && at != map && !at->l_name[0] ? map : NULL;
+}
+
+enum { INJECTIONS = 2, VARIABLES = 80, VARIABLE_MAX = 192 };
+
+/* getenv() lies in a page of libc that few have touched yet. */
+START_CODE static bool is_set(const char *name)
+{
+	for (char **variable = environ; variable && *variable; variable++) {
+		if (text_value(*variable, name))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What setenv() does in most processes, without its pages: the environment is ours from here on,
+ * and libc's own once somebody adds to it. False where there is no room.
+ */
+START_CODE static bool add_injections(const char *path)
+{
+	static START_DATA char *variables[VARIABLES];
+	static START_DATA char texts[INJECTIONS][VARIABLE_MAX];
+	size_t count = 0;
+
+	if (start_length(path) + sizeof(injections[0]) >= VARIABLE_MAX)
+		return false;
+	for (char **variable = environ; variable && *variable; variable++) {
+		if (count == VARIABLES - INJECTIONS - 1)
+			return false;
+		variables[count++] = *variable;
+	}
+	for (unsigned i = 0; i < INJECTIONS; i++) {
+		static START_CONST const char is[] = "=";
+		size_t used;
+
+		if (is_set(injections[i]))
+			continue;
+		used = start_append(texts[i], VARIABLE_MAX, 0, injections[i]);
+		used = start_append(texts[i], VARIABLE_MAX, used, is);
+		start_append(texts[i], VARIABLE_MAX, used, path);
+		variables[count++] = texts[i];
+	}
+	variables[count] = NULL;
+	environ = variables;
+	return true;
+}
+
+/* Apart: its buffer is a page of the stack. */
+static __attribute__((noinline)) void set_injections(const char *library)
+{
+	char path[PATH_MAX] = "";
+	int saved = errno;
+
+	if (library[0] == '/' || getcwd(path, sizeof(path))) {
+		if (library[0] != '/')
+			text_append(path, sizeof(path), "/");
+		text_append(path, sizeof(path), library);
+		for (unsigned i = 0; i < INJECTIONS; i++)
+			setenv(injections[i], path, 0);
+	}
+	errno = saved;
+}
+
+/*
+ * With the lock held nobody is in the middle of an update when the child is made. A signal handler
+ * that forks has interrupted one perhaps, and must not wait for it.
+ */
+static _Thread_local struct {
+	bool handler; /* of a signal that came in the middle of this library */
+	bool inside;  /* in the middle of an update */
+	bool asleep;  /* nothing of ours has begun, and there is nobody who could begin it */
+} forking;
+
+START_CODE static void before_fork(void)
+{
+	bool asleep = __libc_single_threaded && !record_awake() && !loader_used();
+
+	if (forking.asleep != asleep) /* most often it is so: a page less is written */
+		forking.asleep = asleep;
+	if (asleep)
+		return;
+	forking.inside = record_inside();
+	forking.handler = forking.inside || unwind_signal_in_us();
+	loader_hold();
+	torch_hold();
+	if (!forking.inside)
+		record_lock_in(NULL); /* until another function of ours is called */
+	watch_forked(); /* what libc and others do until it is dropped is no call of ours */
+}
+
+START_CODE static void after_fork_in_parent(void)
+{
+	if (forking.asleep)
+		return;
+	if (!forking.inside)
+		record_unlock();
+	loader_release();
+}
+
+START_CODE static void after_fork_in_child(void)
+{
+	if (forking.asleep) {
+		record_forked_asleep();
+		return;
+	}
+	span_forked();
+	if (forking.handler)
+		record_forked_in_handler(forking.inside);
+	else
+		record_forked();
+}
+
+/*
+ * A shell that never asks anything of us forks as if we were not there. Whoever may use CUDA is
+ * noticed long before: it is linked with it, or looks up its first name. For the handlers must come
+ * before those of others: what is registered first comes last before a fork, when nobody waits any
+ * more for a thread that waits for us.
+ */
+static START_DATA atomic_bool begun, held;
+
+void life_begin(void)
+{
+	atomic_store(&begun, true);
+	if (preloaded && !atomic_exchange(&held, true))
+		__register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, NULL);
+}
+
+START_CODE static bool is_linked(const struct link_map *map)
+{
+	static START_DATA char cuda[] = "libcuda"; /* libcuda.so.1, libcudart.so.13 */
+
+	for (; map; map = map->l_next) {
+		if (is_named(map, cuda))
+			return true;
+	}
+	return false;
+}
+
+/* glibc hands constructors what main() gets. */
+__attribute__((constructor)) START_CODE static void begin(int count, char **words)
+{
+	const struct link_map *map = preloaded_map();
+
+	/* With another's rights nothing is written where somebody's environment says. */
+	preloaded = map && !getauxval(AT_SECURE);
+	if (preloaded) {
+		opt_read();
+		log_init(opt_flag(OPT_ID_quiet));
+		/* Most often they are there: the parent had us, too. */
+		if (!is_set(injections[0]) || !is_set(injections[1])) {
+			if (map->l_name[0] != '/' || !add_injections(map->l_name))
+				set_injections(map->l_name);
+		}
+		if (atomic_load(&begun) || is_linked(map))
+			life_begin();
+		record_init(count > 0 && words[0] ? words[0] : our_name);
+		control_init();
+	}
+}
+
+__attribute__((destructor)) START_CODE void life_finish(void)
+{
+	int saved;
+
+	if (!preloaded || (record_idle() && !opt_flag(OPT_ID_cupti)))
+		return;
+	saved = errno;
+	if (opt_flag(OPT_ID_cupti))
+		cupti_finish();
+	if (!record_idle())
+		record_finish();
+	errno = saved;
+}
+
+/* The driver calls this at cuInit: CUDA really starts, so first-time work is done here. */
+int InitializeInjection(void)
+{
+	if (preloaded && record_on()) {
+		record_cuda_started();
+		cupti_start();
+	}
+	return 1;
+}

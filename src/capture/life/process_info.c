@@ -1,0 +1,342 @@
+/* What is known of the process, and where its files go. */
+#include "capture/life/process_info.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/guest/raw_call.h"
+#include "base/guest/signals.h"
+#include "base/guest/start.h"
+#include "base/guest/start_text.h"
+#include "base/settings/opt.h"
+#include "base/settings/rank.h"
+#include "base/settings/version.h"
+#include "base/text/fd.h"
+#include "base/text/path.h"
+#include "base/text/text.h"
+#include "capture/cuda/driver.h"
+#include "capture/python/python.h"
+#include "capture/recorder/record.h"
+#include "capture/stack/unwind.h"
+#include "capture/stack/walk.h"
+#include "capture/torch/torch.h"
+#include "spool/process.h"
+
+enum { NAMES = 1000, DEVICES = 64 };
+
+static _Atomic uint64_t devices_known;
+static _Atomic int driver_known; /* driver_version() */
+static unsigned late_known;      /* which late facts are recorded; under the recorder's lock */
+
+/* The front of a pattern: a working directory, and a % in its name is none of the pattern's. */
+START_CODE static size_t put_directory(char *to, size_t size, const char *path)
+{
+	static START_CONST const char slash[] = "/";
+	size_t used = 0;
+
+	for (const char *at = path; *at; at++) {
+		char part[3] = { *at, *at == '%' ? '%' : '\0', '\0' };
+
+		used = start_append(to, size, used, part);
+	}
+	return path[1] ? start_append(to, size, used, slash) : used;
+}
+
+/*
+ * The pattern of outputs, absolute. Where it is short it lies beside what the constructor writes
+ * anyway.
+ */
+static START_DATA char near[200];
+static char far[3 * 4096]; /* a directory may be all % */
+
+/* What else is settled at the start, if it was asked for: the directory of spools, absolute, and
+ * what %e stands for, which a program that sets its title writes over. */
+static char directory[4096];
+static char program[256];
+
+static const char *pattern(void)
+{
+	return near[0] ? near : far;
+}
+
+/* Apart: its buffers are pages of the stack that a short process would touch for nothing else. */
+static __attribute__((noinline)) void paths_init_far(const char *output)
+{
+	char cwd[4096];
+	size_t used = 0;
+	int saved = errno;
+
+	if (output[0] != '/' && getcwd(cwd, sizeof(cwd)))
+		used = put_directory(far, sizeof(far), cwd);
+	errno = saved;
+	start_append(far, sizeof(far), used, output);
+}
+
+static void directory_init(const char *given)
+{
+	int saved = errno;
+
+	directory[0] = '\0';
+	if (given[0] != '/' && getcwd(directory, sizeof(directory)))
+		text_append(directory, sizeof(directory), "/");
+	errno = saved;
+	text_append(directory, sizeof(directory), given);
+}
+
+START_CODE static bool names_program(const char *output)
+{
+	for (; *output; output++) {
+		if (output[0] == '%' && output[1] == 'e')
+			return true;
+	}
+	return false;
+}
+
+START_CODE void paths_init(const char *started_as)
+{
+	const char *output = opt_text(OPT_ID_output);
+	const char *spools = opt_text(OPT_ID_spool_dir);
+	char cwd[sizeof(near) / 2] = "";
+	bool relative = output[0] != '/';
+	size_t used = 0;
+
+	if (relative && raw_call(SYS_getcwd, raw_address(cwd), sizeof(cwd), 0) > 0)
+		used = put_directory(near, sizeof(near), cwd);
+	/* What fills it may have been cut. */
+	if (relative != (used && near[0] == '/') ||
+	    start_append(near, sizeof(near), used, output) == sizeof(near) - 1) {
+		near[0] = '\0';
+		paths_init_far(output);
+	}
+	if (*spools)
+		directory_init(spools);
+	if (names_program(output))
+		text_copy(program, sizeof(program), text_base(started_as));
+}
+
+/* Directories for a spool whose own place cannot claim space ahead. */
+static const char *other_directory(unsigned i)
+{
+	const char *const directories[] = { "/dev/shm", getenv("TMPDIR"), "/tmp" };
+
+	return i < 3 ? directories[i] : NULL;
+}
+
+/*
+ * The spool, unless there is one or the output is there already. Another process may have had this
+ * name until just now: it writes its document first, and then its spool goes.
+ */
+static int create_unless_there(const struct paths *paths, struct spool *spool)
+{
+	int error = fd_exists(paths->output) ? -EEXIST : spool_create(spool, paths->spool);
+
+	if (!error && fd_exists(paths->output)) {
+		spool_unlink(spool);
+		spool_close(spool);
+		error = -EEXIST;
+	}
+	return error;
+}
+
+/* What fills its buffer may have been cut: that is no name to create anything under. */
+static bool is_whole(const char *text, size_t size)
+{
+	return strnlen(text, size) < size - 1;
+}
+
+/* The first name of an output: of this process, whose words other than %p and %e are its own. */
+static int first_output(char *to, size_t size)
+{
+	struct path_words words = { .program = program };
+	char pid[24];
+
+	text_u64(pid, (uint64_t)record_pid());
+	words.pid = pid;
+	return is_whole(far, sizeof(far)) ? path_expand(to, size, pattern(), &words)
+					  : -ENAMETOOLONG;
+}
+
+static int create_in(struct paths *paths, struct spool *spool, const char *in)
+{
+	static char first[4096]; /* one recording is opened at a time, maybe on a small stack */
+	int error = first_output(first, sizeof(first));
+	const char *asked = error ? pattern() : in;
+
+	paths->spool[0] = '\0';
+	if (!error && !is_whole(in, sizeof(directory)))
+		error = -ENAMETOOLONG;
+	for (unsigned n = 0; !error && n < NAMES; n++) {
+		error = path_numbered(paths->output, sizeof(paths->output), first, n);
+		if (!error)
+			error = path_spool(paths->spool, sizeof(paths->spool), paths->output, in);
+		if (error)
+			break;
+		error = create_unless_there(paths, spool);
+		if (error != -EEXIST)
+			break;
+		error = n + 1 < NAMES ? 0 : error;
+	}
+	if (!paths->spool[0]) /* without a name a failure is told of what was asked for */
+		text_copy(paths->spool, sizeof(paths->spool), asked);
+	return error;
+}
+
+int paths_create(struct paths *paths, struct spool *spool)
+{
+	int error = create_in(paths, spool, directory);
+
+	for (unsigned i = 0; error == -EOPNOTSUPP && i < 3; i++) {
+		if (other_directory(i))
+			error = create_in(paths, spool, other_directory(i));
+	}
+	return error;
+}
+
+static void record_command(struct intern *intern)
+{
+	static char words[8192]; /* as in create_in() */
+	ssize_t length = fd_read_file("/proc/self/cmdline", words, sizeof(words));
+
+	for (ssize_t at = 0; at < length; at += (ssize_t)strlen(words + at) + 1)
+		intern_fact(intern, "command", words + at);
+}
+
+static void record_number(struct intern *intern, const char *key, uint64_t value)
+{
+	char text[24];
+
+	text_u64(text, value);
+	intern_fact(intern, key, text);
+}
+
+/* Settings of allocators that change memory: the trace tells them, a comparison looks at them. */
+static const char settings[][40] = {
+	"PYTORCH_CUDA_ALLOC_CONF",
+	"PYTORCH_ALLOC_CONF",
+	"PYTORCH_NO_CUDA_MEMORY_CACHING",
+	"CUBLAS_WORKSPACE_CONFIG",
+	"CUDA_MODULE_LOADING",
+	"CUDA_VISIBLE_DEVICES",
+	"XLA_PYTHON_CLIENT_PREALLOCATE",
+	"XLA_PYTHON_CLIENT_MEM_FRACTION",
+	"XLA_CLIENT_MEM_FRACTION",
+	"XLA_PYTHON_CLIENT_ALLOCATOR",
+	"NCCL_CUMEM_ENABLE",
+	"CUPY_GPU_MEMORY_LIMIT",
+};
+
+static void record_settings(struct intern *intern)
+{
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		const char *value = getenv(settings[i]);
+
+		/* The first two are shown in every trace, null when unset. */
+		if (value || i < 2) {
+			intern_fact(intern, "setting", settings[i]);
+			intern_fact(intern, value ? "value" : "unset", value);
+		}
+	}
+}
+
+static void record_world(struct intern *intern)
+{
+	static const char keys[RANK_FACTS][16] = { "rank", "world_size", "local_rank" };
+
+	for (enum rank_fact fact = 0; fact < RANK_FACTS; fact++) {
+		if (rank_fact(fact))
+			intern_fact(intern, keys[fact], rank_fact(fact));
+	}
+}
+
+static void late(struct intern *intern, unsigned bit, const char *key, const char *value)
+{
+	if (!value || (late_known & bit))
+		return;
+	intern_fact(intern, key, value);
+	late_known |= bit;
+}
+
+void facts_late(struct intern *intern)
+{
+	late(intern, 1, "python", python_version());
+	late(intern, 2, "note", python_trouble());
+	late(intern, 4, "torch", torch_version());
+	late(intern, 8, "unwinder", unwind_name());
+	if (atomic_load(&driver_known) && !(late_known & 16))
+		record_number(intern, "cuda_driver", (uint64_t)atomic_load(&driver_known));
+	late_known |= atomic_load(&driver_known) ? 16 : 0;
+}
+
+void facts_ask(void)
+{
+	atomic_store(&driver_known, driver_version());
+}
+
+void facts_record(struct intern *intern, const struct paths *paths)
+{
+	struct spool_header *header = intern->spool->header;
+	static char text[4096]; /* as in create_in() */
+
+	header->pid = (uint32_t)record_pid();
+	header->ppid = (uint32_t)getppid();
+	header->boot_pid_start = process_start_ticks(record_pid());
+	header->place = process_place();
+	intern_fact(intern, "memtrace", MEMTRACE_VERSION);
+	intern_fact(intern, "output", paths->output);
+	if (!gethostname(text, sizeof(text)))
+		intern_fact(intern, "host", text);
+	if (getcwd(text, sizeof(text)))
+		intern_fact(intern, "cwd", text);
+	record_command(intern);
+	record_world(intern);
+	record_settings(intern);
+	intern_fact(intern, "stacks", walk_mode());
+	late_known = 0;
+	facts_late(intern);
+	if (opt_trouble()) {
+		text_join(text, sizeof(text), "the value of MEMTRACE_", opt_trouble());
+		text_append(text, sizeof(text), " was not understood: the default was used");
+		intern_fact(intern, "note", text);
+	}
+}
+
+void facts_device(int device)
+{
+	struct driver_facts facts;
+	uint64_t bit = 1ull << (device & 63);
+	struct signals_deferred deferred;
+	char total[24];
+	char ordinal[24];
+
+	if (device < 0 || device >= DEVICES || (atomic_load(&devices_known) & bit) ||
+	    (atomic_fetch_or(&devices_known, bit) & bit) || !driver_facts(device, &facts))
+		return;
+	text_u64(ordinal, (uint64_t)device);
+	text_u64(total, facts.total_bytes);
+	signals_defer(&deferred); /* the four belong together */
+	record_lock();
+	intern_fact(record_intern(), "device", ordinal);
+	intern_fact(record_intern(), "name", facts.name);
+	intern_fact(record_intern(), "uuid", facts.uuid);
+	intern_fact(record_intern(), "total_bytes", total);
+	record_unlock();
+	signals_deliver(&deferred);
+}
+
+void facts_clear(void)
+{
+	atomic_store(&devices_known, 0);
+}
+
+const char *facts_error(int error)
+{
+	const char *text = strerrordesc_np(error < 0 ? -error : error);
+
+	if (error == -EOWNERDEAD)
+		return "a thread of the program ended inside an update";
+	if (error == -ESTALE)
+		return "the file was taken away, or another is in its place";
+	return text ? text : "unknown error";
+}

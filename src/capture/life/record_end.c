@@ -1,0 +1,102 @@
+/* The end of a recording: the document is written, and calls that come later pass. */
+#include "capture/recorder/record_parts.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "base/guest/own_stack.h"
+#include "base/guest/signals.h"
+#include "base/guest/start.h"
+#include "base/text/log.h"
+#include "capture/exports/exports.h"
+#include "capture/life/control.h"
+#include "capture/life/finalize.h"
+#include "capture/loader/libc_binding.h"
+#include "capture/loader/loader.h"
+#include "capture/recorder/calls.h"
+#include "capture/stack/modules.h"
+#include "capture/stack/unwind.h"
+#include "spool/txn.h"
+
+/* CUDA ran in this process and no call of it came through any door: RTLD_DEEPBIND or dlmopen. */
+static void tell_if_blind(void)
+{
+	uint64_t seen = 0;
+
+	for (unsigned i = 0; i < DOORS; i++)
+		seen += doors_counted(i);
+	if (!seen && record_on() && atomic_load(&record_process.cuda_started))
+		log_say("CUDA was used in a way that a preload cannot see (RTLD_DEEPBIND, "
+			"dlmopen): no trace",
+			NULL);
+}
+
+START_CODE bool record_idle(void)
+{
+	return !atomic_load(&record_process.open) && !atomic_load(&record_process.cuda_started);
+}
+
+/* Blocks that still wait: after trouble, or inside what a signal handler has interrupted. */
+static void catch_up(void)
+{
+	struct spool_backlog *backlog = &recorder.spool.header->backlog;
+
+	spool_catch_up(&recorder.spool);
+	backlog->booked = backlog->put;
+}
+
+/* Before the lock is taken: all of it asks the loader. */
+static void ask_last(void *unused)
+{
+	(void)unused;
+	modules_refresh();
+	control_check_signal();
+	if (!atomic_load(&loader_silent) && bound_past_us())
+		record_note("a library calls the CUDA runtime past every preload "
+			    "(RTLD_DEEPBIND): seen at the driver only");
+}
+
+void record_finish(void)
+{
+	struct signals_deferred deferred;
+	struct spool_header *header;
+	bool in_handler = false;
+
+	record_notice_fork();
+	if (!atomic_load(&record_process.open)) {
+		tell_if_blind();
+		return;
+	}
+	finish_begin();
+	/* The loader is asked: a handler that walked the stack in between would wait for a thread
+	 * that has libunwind's lock and waits for the loader's. */
+	signals_defer(&deferred);
+	if (record_inside()) {
+		/* exit() in a signal handler: what it interrupted will never go on. */
+		in_handler = true;
+		txn_cancel(&recorder.spool);
+	} else {
+		in_handler = unwind_is_met() && unwind_until(NULL) == UNWIND_SIGNAL;
+		own_stack_call(ask_last, NULL);
+		record_lock();
+		facts_late(&recorder.intern);
+	}
+	atomic_store(&record_state, RECORD_ENDED);
+	signals_deliver(&deferred);
+	/* Threads that were on their way here find nothing to do while the document is written. */
+	if (!recorder.ledger.error)
+		recorder.ledger.error = -ECANCELED;
+	catch_up();
+	header = recorder.spool.header;
+	header->end = record_now();
+	header->status = (uint64_t)finish_status() + 1;
+	calls_settle();
+	atomic_store(&header->late, atomic_load(&recorder.missed));
+	for (unsigned i = 0; i < DOORS; i++)
+		header->doors[i] += doors_counted(i);
+	if (!atomic_load(&header->stop))
+		atomic_store(&header->stop, SPOOL_CLOSED);
+	spool_seal(&recorder.spool);
+	record_unlock();
+	finish_write(&recorder.spool, &recorder.paths, in_handler);
+}

@@ -1,0 +1,263 @@
+/* Where the real functions are: through the caller's own libraries, as the linker would have. */
+#include "capture/loader/resolve.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/guest/lock.h"
+#include "base/guest/signals.h"
+#include "base/guest/start.h"
+#include "base/guest/watch.h"
+#include "base/text/text.h"
+#include "capture/exports/exports.h"
+#include "capture/loader/loader.h"
+
+struct resolve_caller resolve_callers[RESOLVE_CALLERS];
+static START_DATA struct lock callers_lock = LOCK_INIT(CALLERS);
+/* The process that last had an answer: nobody of its parent's has the loader's lock. */
+static START_DATA _Atomic int answered;
+
+const char *resolve_module(const void *address)
+{
+	Dl_info info;
+
+	return dladdr(address, &info) && info.dli_fname ? text_base(info.dli_fname) : "";
+}
+
+bool resolve_is_ours(const void *address)
+{
+	static _Atomic(void *) base;
+	void *known = atomic_load_explicit(&base, memory_order_relaxed);
+	Dl_info info;
+
+	if (!known) {
+		if (!dladdr((void *)resolve_dlsym, &info))
+			return false;
+		known = info.dli_fbase;
+		atomic_store_explicit(&base, known, memory_order_relaxed);
+	}
+	return dladdr(address, &info) && info.dli_fbase == known;
+}
+
+static void *cuda_handle(void)
+{
+	static _Atomic(void *) handle;
+	void *known = atomic_load_explicit(&handle, memory_order_relaxed);
+
+	if (!known) {
+		known = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
+		/* Kept open: libcuda is never unloaded by anybody who wants to live. */
+		atomic_store_explicit(&handle, known, memory_order_relaxed);
+	}
+	return known;
+}
+
+static void *find_cuda(const char *name)
+{
+	void *handle = cuda_handle();
+	void *real;
+
+	if (!handle)
+		return NULL;
+	watch_host("dlsym");
+	real = resolve_next_dlsym(handle, name);
+	if (!real || !resolve_is_ours(real))
+		return real;
+	/* Another preload's dlsym named its own function, which the loader had bound to ours. */
+	real = resolve_dlsym(RTLD_NEXT, name);
+	return real ? real : resolve_dlsym(handle, name);
+}
+
+/* What is looked for, in the words of who looks, and what was found. */
+struct finding {
+	enum hook_id id;
+	const char *name;
+	void *caller, *real;
+};
+
+static void find_apart(void *argument)
+{
+	struct finding *finding = argument;
+
+	finding->real = find_cuda(finding->name);
+}
+
+void *resolve_cuda(const char *name)
+{
+	struct finding finding = { .name = name };
+
+	loader_call(find_apart, &finding);
+	return finding.real;
+}
+
+static void find_driver(void *argument)
+{
+	struct finding *finding = argument;
+	const char *name = hooks[finding->id].name;
+
+	finding->real = find_cuda(name);
+	if (!finding->real) {
+		finding->real = resolve_dlsym(RTLD_NEXT, name);
+		if (finding->real == hook_ours(finding->id))
+			finding->real = NULL;
+	}
+}
+
+void *resolve_driver(enum hook_id id)
+{
+	struct finding finding = { .id = id };
+	void *real;
+
+	loader_call(find_driver, &finding);
+	real = finding.real;
+	atomic_store(&answered, getpid());
+	if (real) {
+		void *none = NULL;
+
+		if (!atomic_compare_exchange_strong(&hook_real[id], &none, real))
+			real = none;
+		doors_count(DOOR_LINKED);
+	}
+	return real;
+}
+
+void resolve_driver_rows(void)
+{
+	static atomic_bool done;
+	struct signals_deferred deferred;
+
+	if (atomic_load_explicit(&done, memory_order_acquire))
+		return;
+	loader_begin(&deferred);
+	for (int i = 0; i < HOOKS && cuda_handle(); i++) {
+		void *none = NULL;
+		void *real = hooks[i].api == DRV ? find_cuda(hooks[i].name) : NULL;
+
+		if (real)
+			atomic_compare_exchange_strong(&hook_real[i], &none, real);
+	}
+	atomic_store_explicit(&done, cuda_handle() != NULL, memory_order_release);
+	loader_end(&deferred);
+}
+
+static bool same_module(const void *a, const void *b)
+{
+	Dl_info first;
+	Dl_info second;
+
+	return dladdr(a, &first) && dladdr(b, &second) && first.dli_fbase == second.dli_fbase;
+}
+
+/*
+ * What the caller's own link would have found: its library, then what that needs. NULL when that is
+ * the caller itself: another preload, in front of ours, which wants the next one.
+ */
+static void *through_caller(const char *name, const void *caller)
+{
+	struct link_map *map;
+	Dl_info info;
+	void *handle;
+	void *real;
+
+	if (!dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) || !map || !map->l_name[0])
+		return NULL;
+	handle = dlopen(map->l_name, RTLD_NOLOAD | RTLD_LAZY);
+	if (!handle)
+		return NULL;
+	real = resolve_dlsym(handle, name);
+	resolve_dlclose(handle);
+	return !real || resolve_is_ours(real) || same_module(real, caller) ? NULL : real;
+}
+
+void resolve_forget(void)
+{
+	struct signals_deferred deferred;
+
+	signals_defer(&deferred);
+	lock_take(&callers_lock);
+	for (unsigned i = 0; i < RESOLVE_CALLERS; i++)
+		atomic_store(&resolve_callers[i].key, 0);
+	lock_drop(&callers_lock);
+	signals_deliver(&deferred);
+	for (int i = 0; i < HOOKS; i++) {
+		void *real = atomic_load(&hook_real[i]);
+		Dl_info info;
+
+		if (hooks[i].api == RT && real && !dladdr(real, &info))
+			atomic_compare_exchange_strong(&hook_real[i], &real, NULL);
+	}
+}
+
+void *resolve_from(const char *name, const void *caller)
+{
+	struct signals_deferred deferred;
+	void *real;
+
+	loader_begin(&deferred);
+	real = through_caller(name, caller);
+	if (!real)
+		real = resolve_dlsym(RTLD_NEXT, name);
+	if (real && resolve_is_ours(real))
+		real = NULL;
+	loader_end(&deferred);
+	return real;
+}
+
+static void find_runtime(void *argument)
+{
+	struct finding *finding = argument;
+	enum hook_id id = finding->id;
+	void *real = NULL;
+	void *next;
+
+	watch_host("dlsym");
+	next = resolve_dlsym(RTLD_NEXT, hooks[id].name);
+	if (next == hook_ours(id))
+		next = NULL;
+	/* Another preload stands behind us: it is what the caller would have reached without us. */
+	if (next && strncmp(resolve_module(next), "libcudart", 9))
+		real = next;
+	if (!real)
+		real = through_caller(hooks[id].name, finding->caller);
+	if (!real)
+		real = next;
+	finding->real = real ? real : atomic_load(&hook_real[id]);
+}
+
+void *resolve_runtime(enum hook_id id, void *caller)
+{
+	struct finding finding = { .id = id, .caller = caller };
+	struct signals_deferred deferred;
+	struct resolve_caller *cached;
+	uintptr_t key;
+
+	loader_call(find_runtime, &finding);
+	atomic_store(&answered, getpid());
+	if (!finding.real)
+		return NULL;
+	signals_defer(&deferred);
+	key = resolve_key(id, caller);
+	cached = resolve_place(key);
+	/* One writer at a time, or a slot could pair one caller's key with another's function. */
+	lock_take(&callers_lock);
+	atomic_store(&cached->key, 0);
+	atomic_store(&cached->real, finding.real);
+	atomic_store(&cached->key, key);
+	lock_drop(&callers_lock);
+	signals_deliver(&deferred);
+	doors_count(DOOR_LINKED);
+	return finding.real;
+}
+
+bool resolve_may_ask(void)
+{
+	return !atomic_load(&loader_silent) || atomic_load(&answered) == getpid();
+}
+
+/* A slot that was half way in has no key. */
+void resolve_forked(void)
+{
+	lock_reset(&callers_lock);
+}

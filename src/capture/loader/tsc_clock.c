@@ -1,0 +1,128 @@
+/* What time it is, asked millions of times. */
+#include "capture/loader/tsc_clock.h"
+
+#include "base/guest/hot.h"
+#include "base/guest/raw_call.h"
+#include "base/guest/start.h"
+
+enum {
+	FIRST_NS = 1000000, /* no rate is told from less */
+	SLOWER = 4096,      /* by one in so many: what is left is made good at each look */
+	DOUBT_NS = 20000,   /* more than the kernel's adjustments explain, and than TOGETHER_NS */
+	TOGETHER_NS = 5000, /* between both clocks of a look */
+	TRIES = 3,          /* to read them so close together */
+	KNOWN = 1 << 30,    /* ticks over which a prediction means anything */
+};
+
+HOT_THREAD _Thread_local struct now_thread now_thread;
+HOT_DATA _Atomic uint64_t now_rate;
+
+enum { NOT_ASKED, STEADY, NOT_STEADY };
+
+static START_DATA struct {
+	uint64_t ticks, ns;
+	atomic_int steady;
+} start;
+
+START_CODE uint64_t now_asked(void)
+{
+	struct timespec now = { 0 };
+
+	return !raw_call(SYS_clock_gettime, CLOCK_MONOTONIC, raw_address(&now), 0)
+		       ? (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec
+		       : clock_now();
+}
+
+START_CODE uint64_t now_init(void)
+{
+	start.ticks = ticks_now();
+	start.ns = now_asked();
+	return start.ns;
+}
+
+void now_since(uint64_t *ticks, uint64_t *ns)
+{
+	*ticks = ticks_now() - start.ticks;
+	*ns = clock_now() - start.ns;
+}
+
+/* In a virtual machine the question (cpuid) goes to its monitor: 13 us were measured. */
+static int ask_steady(void)
+{
+	int none = NOT_ASKED;
+	int answer = ticks_steady() ? STEADY : NOT_STEADY;
+
+	return atomic_compare_exchange_strong(&start.steady, &none, answer) ? answer : none;
+}
+
+static bool is_steady(void)
+{
+	int known = atomic_load_explicit(&start.steady, memory_order_relaxed);
+
+	return (known ? known : ask_steady()) == STEADY;
+}
+
+static uint64_t rate_at(uint64_t ticks, uint64_t ns)
+{
+	double rate;
+
+	if (ns - start.ns < FIRST_NS || ticks <= start.ticks)
+		return 0;
+	rate = (double)(ns - start.ns) / (double)(ticks - start.ticks) * 4294967296.0;
+	rate -= rate / SLOWER;
+	return rate < 4294967296.0 * 1024 ? (uint64_t)rate : 0;
+}
+
+/* Ticks that run ahead of the clock are not its (a kernel that found so uses another, too). */
+static void distrust(void)
+{
+	atomic_store(&start.steady, NOT_STEADY);
+	atomic_store(&now_rate, 0);
+}
+
+/*
+ * Both clocks at one moment. Whoever is interrupted between them (a signal, another thread's turn,
+ * another machine's) has ticks of one moment and the time of a later one, and would run ahead.
+ */
+static bool read_both(uint64_t *ticks, uint64_t *ns)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		uint64_t before = clock_now();
+
+		*ticks = ticks_now();
+		*ns = clock_now();
+		if (*ns - before < TOGETHER_NS)
+			return true;
+	}
+	return false;
+}
+
+HOT_CODE uint64_t now_look(void)
+{
+	struct now_thread last = now_thread;
+	uint64_t ticks;
+	uint64_t ns;
+	bool together = read_both(&ticks, &ns);
+	uint64_t rate = atomic_load_explicit(&now_rate, memory_order_relaxed);
+	uint64_t told = 0;
+
+	if (!is_steady())
+		return ns;
+	if (last.ticks && ticks - last.ticks < KNOWN)
+		told = last.ns + ((ticks - last.ticks) * rate >> 32);
+	if (told > ns + DOUBT_NS) {
+		distrust();
+		return ns;
+	}
+	if (told > ns)
+		ns = told;
+	if (!together)
+		return ns;
+	now_thread.ticks = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	now_thread.ns = ns;
+	atomic_signal_fence(memory_order_seq_cst);
+	now_thread.ticks = ticks;
+	atomic_store_explicit(&now_rate, rate_at(ticks, ns), memory_order_relaxed);
+	return ns;
+}

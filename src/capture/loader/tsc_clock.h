@@ -1,0 +1,52 @@
+/*
+ * CLOCK_MONOTONIC in ns, by the processor's own clock where that runs at one rate: about 8 ns
+ * instead of the vDSO's 25.
+ *
+ * Each thread looks at the real clock once in about a millisecond and counts ticks from there, at
+ * the rate seen since the process began. So an answer is at most half a microsecond from the truth,
+ * never goes back within a thread, and may be that much older than another thread's.
+ */
+#ifndef CAPTURE_LOADER_TSC_CLOCK_H
+#define CAPTURE_LOADER_TSC_CLOCK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/guest/ticks.h"
+
+enum { NOW_WINDOW = 1 << 21 }; /* ticks between two looks at the clock */
+
+/* The last look; `ticks` is 0 while it is taken, for a signal handler that comes in between. */
+struct now_thread {
+	uint64_t ticks, ns;
+};
+
+extern _Thread_local struct now_thread now_thread;
+extern _Atomic uint64_t now_rate; /* 2^32 times the ns of a tick, a little less; 0: not known */
+
+/* The constructor's part; what time it is, by the real clock. */
+uint64_t now_init(void);
+
+/* That alone, asked of the kernel: for who touches no page in vain (base/guest/raw_call.h). */
+uint64_t now_asked(void);
+
+/* Since then, by both clocks. */
+void now_since(uint64_t *ticks, uint64_t *ns);
+
+uint64_t now_look(void);
+
+static inline uint64_t now_ns(void)
+{
+	uint64_t rate = atomic_load_explicit(&now_rate, memory_order_relaxed);
+	uint64_t delta;
+
+	if (__builtin_expect(!rate, 0))
+		return now_look();
+	delta = ticks_now() - now_thread.ticks;
+	if (__builtin_expect(delta >= NOW_WINDOW, 0))
+		return now_look();
+	return now_thread.ns + (delta * rate >> 32);
+}
+
+#endif

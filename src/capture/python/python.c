@@ -1,0 +1,350 @@
+/*
+ * This thread's Python frames, read where CPython keeps them.
+ *
+ * The thread's state comes from PyGILState_GetThisThreadState, which is one thread-local load in
+ * every version. The functions that sound alike (_PyThreadState_UncheckedGet,
+ * PyThreadState_GetUnchecked) give the state of whoever holds the GIL, or none, when this thread
+ * has released it.
+ */
+#include "capture/python/python.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/guest/hot.h"
+#include "capture/python/python_fast.h"
+#include "capture/python/python_find.h"
+#include "capture/python/python_guard.h"
+#include "capture/python/python_hash.h"
+#include "capture/python/python_line.h"
+#include "capture/python/python_object.h"
+
+enum stage {
+	STAGE_NONE,  /* no interpreter yet */
+	STAGE_FOUND, /* its layout has still to prove itself on a thread that has frames */
+	STAGE_ON,
+	STAGE_OFF,
+};
+
+/*
+ * `python` is written by one python_prepare and read once `stage` has left STAGE_NONE; nothing in
+ * it changes after that.
+ */
+static HOT_DATA struct {
+	struct python_interpreter python;
+	atomic_int stage;
+	atomic_flag preparing;
+} state = { .preparing = ATOMIC_FLAG_INIT };
+
+static int stage_now(void)
+{
+	return atomic_load_explicit(&state.stage, memory_order_acquire);
+}
+
+static void stage_set(enum stage stage)
+{
+	atomic_store_explicit(&state.stage, (int)stage, memory_order_release);
+}
+
+void python_prepare(void *(*lookup)(void *, const char *))
+{
+	int error = errno;
+	int found;
+
+	if (stage_now() != STAGE_NONE || atomic_flag_test_and_set(&state.preparing))
+		return;
+	if (stage_now() == STAGE_NONE) {
+		found = python_find(&state.python, lookup);
+		if (found != -ENOENT)
+			stage_set(found ? STAGE_OFF : STAGE_FOUND);
+		if (!found)
+			python_ask(&state.python);
+	}
+	atomic_flag_clear(&state.preparing);
+	errno = error;
+}
+
+/* Whether the layout has proved itself; decided by the first thread that has frames. */
+__attribute__((noinline, cold)) static bool proven(const void *thread)
+{
+	switch (python_try(&state.python, thread)) {
+	case PYTHON_RIGHT:
+		stage_set(STAGE_ON);
+		return true;
+	case PYTHON_WRONG:
+		stage_set(STAGE_OFF);
+		return false;
+	case PYTHON_EMPTY:
+		break;
+	}
+	return false;
+}
+
+/* The last eight bytes of a str, fewer of a shorter one; 0 when its characters are elsewhere. */
+static inline uint64_t text_tail(const struct python_layout *at, const void *text, uint64_t length)
+{
+	uint32_t kind = (uint32_t)python_int(text, at->text_state) >> at->text_shift;
+	int32_t data = at->text_ascii;
+	uint64_t size = length;
+
+	if ((kind & 31) != (16 | 8 | 1)) { /* not ASCII and compact, one byte each: rare */
+		if (!(kind & 8))
+			return 0;
+		data = at->text_compact;
+		size = length * (kind & 7);
+	}
+	if (size >= 8)
+		return python_word(text, data + (int32_t)(size - 8));
+	/* The rest of the word is the terminator and what the allocator rounds up to. */
+	return python_word(text, data) & ((1ULL << size * 8) - 1);
+}
+
+/*
+ * What tells this code object from an earlier one at its address. From 3.12 on each has a number of
+ * its own (0 after 2^32 of them). Before, its strings and line table do, and the file's last
+ * characters: among 3,000 generated modules all three pointers came back together now and then.
+ */
+static inline __attribute__((always_inline)) uint64_t identity_of(const struct python_layout *at,
+								  const void *code, bool versioned)
+{
+	uint64_t pointers;
+	const void *file;
+
+	if (versioned) {
+		uint32_t version = (uint32_t)python_int(code, at->code_version);
+
+		if (version)
+			return version;
+	}
+	file = python_pointer(code, at->code_file);
+	pointers = (uint64_t)(uintptr_t)file + python_turn(python_word(code, at->code_name), 21) +
+		   python_turn(python_word(code, at->code_table), 42);
+	return pointers * 0x9e3779b97f4a7c15u ^
+	       text_tail(at, file, python_word(file, at->text_length));
+}
+
+/* The third word of a frame, as its struct has it on machines that CUDA runs on: little-endian. */
+static const uint64_t ENTRY = 1ULL << 63;
+
+typedef uint64_t __attribute__((may_alias)) frame_word;
+
+static inline __attribute__((always_inline)) void note(struct python_frames *frames,
+						       const struct python_layout *at,
+						       const void *code, int32_t position,
+						       bool entry, bool versioned)
+{
+	/* A word at a time, not by memcpy(): a copy made of wider words would wait for these. */
+	frame_word *to = (frame_word *)&frames->list[frames->count];
+	uint64_t identity = identity_of(at, code, versioned);
+	uint64_t line = (uint32_t)python_int(code, at->code_first_line) & INT32_MAX;
+	uint64_t rest = (uint32_t)position | line << 32 | (entry ? ENTRY : 0);
+
+	to[0] = (uint64_t)(uintptr_t)code;
+	to[1] = identity;
+	to[2] = rest;
+	frames->sum += python_part((uint64_t)(uintptr_t)code, identity, rest, frames->count);
+	frames->count++;
+}
+
+/* The last one began an evaluation loop of its own. */
+static inline __attribute__((always_inline)) void note_entry(struct python_frames *frames)
+{
+	unsigned index = frames->count - 1;
+	frame_word *last = (frame_word *)&frames->list[index];
+
+	frames->sum -= python_part(last[0], last[1], last[2], index);
+	last[2] |= ENTRY;
+	frames->sum += python_part(last[0], last[1], last[2], index);
+}
+
+/* 3.8 to 3.10: a chain of frame objects, each with an evaluation loop of its own. */
+static void walk_objects(const struct python_layout *at, const void *frame,
+			 struct python_frames *frames)
+{
+	int32_t unit = at->table == PYTHON_DELTAS ? 2 : 1;
+
+	for (; frame; frame = python_pointer(frame, at->frame_previous)) {
+		if (frames->count == frames->capacity) {
+			frames->truncated = true;
+			break;
+		}
+		note(frames, at, python_pointer(frame, at->frame_code),
+		     python_int(frame, at->frame_position) * unit, true, false);
+	}
+}
+
+/* Where a code's instructions start; free-threaded builds give threads copies of their own (PEP
+ * 703). */
+static inline const void *code_start(const struct python_layout *at, const void *frame,
+				     const void *code)
+{
+	if (at->frame_tlbc != PYTHON_NONE) {
+		int32_t index = python_int(frame, at->frame_tlbc);
+		const void *copies = index > 0 ? python_pointer(code, at->code_tlbc) : NULL;
+
+		/* struct { Py_ssize_t size; char *entries[]; } */
+		if (copies && (uint64_t)index < python_word(copies, 0))
+			return python_pointer(copies, 8 + 8 * index);
+	}
+	return (const char *)code + at->code_start;
+}
+
+/*
+ * 3.11 on: interpreter frames; Python calling Python stays in one evaluation loop.
+ * `versioned`: 3.12 on, with a number in each code and no `entry` in a frame; a constant, so that
+ * it is not asked a frame.
+ */
+static inline __attribute__((always_inline)) void walk_frames(const struct python_layout *from,
+							      const void *frame,
+							      struct python_frames *to,
+							      bool versioned)
+{
+	const struct python_layout layout = *from;
+	const struct python_layout *at = &layout;
+	struct python_frames frames = *to;
+	/* Shims are no more than frames: a chain that runs on without frames is none. */
+	uint64_t steps = 2 * (uint64_t)frames.capacity + 64;
+
+	for (; frame; frame = python_pointer(frame, at->frame_previous)) {
+		uint8_t owner = python_byte(frame, at->frame_owner);
+		bool shim = python_owned_by_interpreter(owner);
+		const void *code;
+		int32_t position;
+
+		if (!steps-- || (frames.count == frames.capacity && !shim)) {
+			frames.truncated = true;
+			break;
+		}
+		if (shim) {
+			if (frames.count)
+				note_entry(&frames);
+			continue;
+		}
+		code = python_untagged(python_pointer(frame, at->frame_code));
+		position = (int32_t)((const char *)python_pointer(frame, at->frame_position) -
+				     (const char *)code_start(at, frame, code));
+		if (python_incomplete(at, code, position, owner))
+			continue;
+		note(&frames, at, code, position,
+		     !versioned && at->frame_entry != PYTHON_NONE &&
+			     python_byte(frame, at->frame_entry),
+		     versioned);
+	}
+	*to = frames;
+}
+
+static HOT_CODE void walk_thread(struct python_frames *frames, bool listed)
+{
+	const struct python_layout *at = &state.python.layout;
+	const void *thread = state.python.this_thread();
+	const void *frame;
+
+	if (!thread || (stage_now() == STAGE_FOUND && !proven(thread)))
+		return;
+	frame = python_innermost(at, thread);
+	if (!listed && python_is_quick(at) && python_quick_walk(at, frame, frames))
+		return;
+	frames->listed = true;
+	if (at->frame_owner == PYTHON_NONE)
+		walk_objects(at, frame, frames);
+	else if (python_is_versioned(at))
+		walk_frames(at, frame, frames, true);
+	else
+		walk_frames(at, frame, frames, false);
+}
+
+static HOT_CODE unsigned walk_held(struct python_frames *frames, bool listed)
+{
+	void **own = __builtin_frame_address(0);
+	int stage = stage_now();
+
+	frames->count = 0;
+	frames->truncated = false;
+	frames->listed = false;
+	frames->sum = 0;
+	if (stage != STAGE_ON && stage != STAGE_FOUND)
+		return 0;
+	if (!python_hold(&state.python, own))
+		return 0;
+	walk_thread(frames, listed);
+	python_let_go(own);
+	return frames->count;
+}
+
+HOT_CODE unsigned python_walk(struct python_frames *frames)
+{
+	return walk_held(frames, false);
+}
+
+bool python_list(struct python_frames *frames)
+{
+	unsigned __int128 sum = frames->sum;
+	unsigned count = frames->count;
+
+	if (!count || frames->listed)
+		return true;
+	walk_held(frames, true);
+	frames->sum = sum;
+	return frames->listed && frames->count == count;
+}
+
+/* False when what stands there is no code object with names. */
+static bool read_names(const struct python_frame *frame, struct python_name *name)
+{
+	const struct python_interpreter *python = &state.python;
+	const struct python_layout *at = &python->layout;
+	const void *code = (const void *)(uintptr_t)frame->code;
+	const void *function;
+	const void *table;
+
+	if (!python_is_code(python, code))
+		return false;
+	function = python_pointer(code, at->code_qualname != PYTHON_NONE ? at->code_qualname
+									 : at->code_name);
+	if (!python_text(python, python_pointer(code, at->code_file), name->file,
+			 sizeof(name->file)) ||
+	    !python_text(python, function, name->function, sizeof(name->function)))
+		return false;
+	table = python_pointer(code, at->code_table);
+	name->line = python_line(at->table, (const uint8_t *)table + at->bytes_data,
+				 python_word(table, at->bytes_size),
+				 python_int(code, at->code_first_line), frame->position);
+	return true;
+}
+
+bool python_name(const struct python_frame *frame, struct python_name *name)
+{
+	void **own = __builtin_frame_address(0);
+	bool good;
+
+	name->file[0] = name->function[0] = '\0';
+	name->line = 0;
+	if (stage_now() != STAGE_ON || !python_hold(&state.python, own))
+		return false;
+	good = read_names(frame, name);
+	python_let_go(own);
+	if (!good)
+		stage_set(STAGE_OFF);
+	return good;
+}
+
+HOT_CODE bool python_eval_range(uint64_t *low, uint64_t *high)
+{
+	if (stage_now() == STAGE_NONE || !state.python.eval_high)
+		return false;
+	*low = state.python.eval_low;
+	*high = state.python.eval_high;
+	return true;
+}
+
+const char *python_version(void)
+{
+	return stage_now() == STAGE_NONE ? NULL : state.python.version;
+}
+
+const char *python_trouble(void)
+{
+	return stage_now() == STAGE_OFF ? state.python.refusal : NULL;
+}

@@ -1,0 +1,92 @@
+/*
+ * This thread's Python frames, read where CPython keeps them: without the GIL, without touching a
+ * reference count, without an allocation, without waiting for a lock. CPython 3.8 on; python.def
+ * knows the versions.
+ *
+ * The GIL cannot be taken here: PyTorch has released it and may hold its allocator's lock when it
+ * reports, and whoever holds the GIL may be waiting for that lock. It is not needed either: only
+ * this thread pushes and pops its frames, and it is inside our hook.
+ */
+#ifndef CAPTURE_PYTHON_PYTHON_H
+#define CAPTURE_PYTHON_PYTHON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * One frame, 24 bytes without padding, so that it can be hashed and compared as it is. Code,
+ * identity and position name its line for good: a code object's address is soon used again, and
+ * identity tells the later one from this. The pointer is never to be followed once the hook has
+ * returned.
+ */
+struct python_frame {
+	uint64_t code;
+	uint64_t identity;
+	int32_t position;         /* of the instruction, in bytes; negative: not begun */
+	uint32_t first_line : 31; /* of the code */
+	uint32_t entry : 1; /* an evaluation loop of its own began here, see python_eval_range */
+};
+
+_Static_assert(sizeof(struct python_frame) == 24, "hashed and compared as three words");
+
+struct python_name {
+	char file[1024];
+	char function[512]; /* qualified from 3.11 on, where code objects know it */
+	int32_t line;       /* 0 when the instruction has none */
+};
+
+/*
+ * Looks for an interpreter in this process, with `lookup` for dlsym, until one was found: to be
+ * called when CUDA starts, and again now and then while python_version() is NULL (a call without
+ * anything new costs about 0.1 us a loaded library at most). Takes the loader's locks and may
+ * allocate, so never inside PyTorch's report.
+ */
+void python_prepare(void *(*lookup)(void *handle, const char *name));
+
+/* What a walk fills; the caller gives the list, its capacity and a trail. */
+struct python_frames {
+	struct python_frame *list; /* innermost first */
+	unsigned capacity;
+	struct python_trail *trail; /* of the walk before (python_quick.h), or NULL */
+	unsigned count;
+	bool truncated;        /* there were more */
+	bool listed;           /* the list is filled */
+	unsigned __int128 sum; /* of all words, each with its place: what tells lists apart */
+};
+
+/*
+ * This thread's frames: how many, and their sum; 0 when it has none, or while the interpreter ends.
+ * The list is filled only where the sum cannot be had without it.
+ */
+unsigned python_walk(struct python_frames *frames);
+
+/*
+ * Fills the list of a walk, within the hook that walked. False when that cannot be: the interpreter
+ * ends.
+ */
+bool python_list(struct python_frames *frames);
+
+/*
+ * What a frame of the walk is called. Only within the hook that walked, where the frame keeps its
+ * code alive. False while the interpreter ends, and when what stands there is no code object:
+ * Python stacks are off from then on.
+ */
+bool python_name(const struct python_frame *frame, struct python_name *name);
+
+/*
+ * The addresses of the evaluation loop, [*low, *high); false when unknown. In a native stack each
+ * return address within it (minus one) is one evaluation loop, and stands for the Python frames up
+ * to and including the next one with `entry`.
+ */
+bool python_eval_range(uint64_t *low, uint64_t *high);
+
+/* "3.12.3", or NULL while no interpreter was found. */
+const char *python_version(void);
+
+/* In a forked child: no other thread walks. */
+void python_forked(void);
+
+/* Why Python stacks are off although there is an interpreter, in one sentence; else NULL. */
+const char *python_trouble(void);
+
+#endif

@@ -1,0 +1,272 @@
+/* Python frames by the words that lie in them, and by what lay there the last time. */
+#include "capture/python/python_fast.h"
+
+#include "base/guest/hot.h"
+#include "capture/python/python_hash.h"
+#include "capture/python/python_object.h"
+
+enum { NUMBER_SHIFT = 8 };
+
+/* A shim says that the frame inside it began an evaluation loop of its own. */
+static const uint64_t SHIM = 1ULL << 63;
+
+HOT_CODE bool python_is_quick(const struct python_layout *at)
+{
+	return python_is_versioned(at) && at->frame_tlbc == PYTHON_NONE;
+}
+
+static inline bool is_shim(uint64_t kind)
+{
+	return python_owned_by_interpreter((uint8_t)kind);
+}
+
+static inline bool is_numbered(uint64_t kind)
+{
+	return kind >> NUMBER_SHIFT || is_shim(kind);
+}
+
+static inline const void *pointer(uint64_t address)
+{
+	return (const void *)(uintptr_t)address;
+}
+
+static inline const void *code_of(uint64_t word)
+{
+	return python_untagged(pointer(word));
+}
+
+static inline __attribute__((always_inline)) struct python_place
+look(const struct python_layout *at, uint64_t frame)
+{
+	struct python_place place = {
+		.frame = frame,
+		.code = python_word(pointer(frame), at->frame_code),
+		.next = python_word(pointer(frame), at->frame_position),
+		.kind = python_byte(pointer(frame), at->frame_owner),
+	};
+
+	if (__builtin_expect(!is_shim(place.kind), 1))
+		place.kind |= (uint64_t)(uint32_t)python_int(code_of(place.code), at->code_version)
+			      << NUMBER_SHIFT;
+	return place;
+}
+
+static inline uint64_t outer(const struct python_layout *at, uint64_t frame)
+{
+	return python_word(pointer(frame), at->frame_previous);
+}
+
+/* False for a frame that does not count yet: see python_incomplete(). */
+static inline bool counts(const struct python_layout *at, const struct python_place *place)
+{
+	const void *code = code_of(place->code);
+	int32_t position =
+		(int32_t)(place->next - (uint64_t)(uintptr_t)code - (uint64_t)at->code_start);
+
+	return is_shim(place->kind) || !python_incomplete(at, code, position, (uint8_t)place->kind);
+}
+
+/* `index`: how many frames and shims lie further out. */
+static inline unsigned __int128 part(const struct python_place *place, unsigned index)
+{
+	if (is_shim(place->kind))
+		return python_part(SHIM, SHIM, 0, index);
+	return python_part((uint64_t)(uintptr_t)code_of(place->code), place->kind >> NUMBER_SHIFT,
+			   place->next, index);
+}
+
+/*
+ * How many places a walk has, to->count of them frames; shims are no more than frames: a chain that
+ * runs on without frames is none. 0 when a code has no number.
+ */
+static unsigned measure(const struct python_layout *at, uint64_t frame, struct python_frames *to)
+{
+	uint64_t steps = 2 * (uint64_t)to->capacity + 64;
+	unsigned places = 0;
+
+	to->count = 0;
+	for (; frame; frame = outer(at, frame)) {
+		struct python_place place = look(at, frame);
+		bool shim = is_shim(place.kind);
+
+		if (!steps-- || (to->count == to->capacity && !shim)) {
+			to->truncated = true;
+			break;
+		}
+		if (!is_numbered(place.kind))
+			return 0;
+		if (!counts(at, &place))
+			continue;
+		places++;
+		to->count += !shim;
+	}
+	return places;
+}
+
+/* Those that are too deep for a trail, or for the capacity: then by how far inside they lie. */
+static bool walk_plain(const struct python_layout *at, uint64_t frame, struct python_frames *to)
+{
+	unsigned places = measure(at, frame, to);
+	unsigned __int128 sum = 0;
+
+	for (unsigned i = 0; i < places; frame = outer(at, frame)) {
+		struct python_place place = look(at, frame);
+
+		if (!counts(at, &place))
+			continue;
+		sum += part(&place, to->truncated ? i : places - 1 - i);
+		i++;
+	}
+	to->sum = sum;
+	return places || !frame;
+}
+
+/* Where the frame is if the trail has it: behind that. Addresses grow inwards, mostly. */
+static inline unsigned search(const struct python_trail *trail, unsigned index, uint64_t frame)
+{
+	while (index && trail->at[index - 1].frame > frame)
+		index--;
+	while (index < trail->high && trail->at[index].frame <= frame)
+		index++;
+	return index;
+}
+
+/*
+ * From the frame outwards to one that the trail has (`known`: if that counts), or to the end; those
+ * on the way are in trail->fresh. False: too many, or one without a number.
+ */
+static HOT_CODE bool gather(const struct python_layout *at, struct python_trail *trail,
+			    uint64_t *frame, unsigned *fresh, unsigned *index, bool known)
+{
+	unsigned steps = 2 * PYTHON_TRAIL;
+
+	for (*fresh = 0; *frame; *frame = outer(at, *frame)) {
+		struct python_place place;
+
+		if (known) {
+			*index = search(trail, *index, *frame);
+			if (*index && trail->at[*index - 1].frame == *frame)
+				return true;
+		}
+		place = look(at, *frame);
+		if (!steps-- || *fresh == PYTHON_TRAIL || !is_numbered(place.kind))
+			return false;
+		if (counts(at, &place))
+			trail->fresh[(*fresh)++] = place;
+	}
+	*index = 0;
+	return true;
+}
+
+/*
+ * A value that was found to be another's equal, and is used in its place: the processor goes on
+ * with it before the other has come from memory, which a compiler that knows them equal would undo.
+ */
+#define KNOWN_AS(value) __asm__("" : "+r"(value))
+
+/* Is the frame as it was? `there` says where. */
+static inline __attribute__((always_inline)) bool is_same(const struct python_layout *at,
+							  const struct python_place *there)
+{
+	uint64_t frame = there->frame;
+	uint64_t code = there->code;
+	uint64_t kind;
+
+	KNOWN_AS(frame);
+	if (__builtin_expect(python_word(pointer(frame), at->frame_code) != code, 0))
+		return false;
+	KNOWN_AS(code);
+	kind = python_byte(pointer(frame), at->frame_owner);
+	if (__builtin_expect(!is_shim(kind), 1))
+		kind |= (uint64_t)(uint32_t)python_int(code_of(code), at->code_version)
+			<< NUMBER_SHIFT;
+	return !((kind ^ there->kind) |
+		 (python_word(pointer(frame), at->frame_position) ^ there->next));
+}
+
+/*
+ * Compares the trail's outermost `index` places with the frames from this one on. False if they do
+ * not end together; each place is right for what it says all the same.
+ */
+static inline bool follow(const struct python_layout *from, struct python_trail *trail,
+			  uint64_t frame, unsigned index)
+{
+	const struct python_layout at = *from;
+
+	while (index) {
+		struct python_place *there = &trail->at[--index];
+		uint64_t known = there->frame;
+
+		if (frame != known)
+			return false;
+		KNOWN_AS(known);
+		if (__builtin_expect(!is_same(&at, there), 0)) {
+			struct python_place place = look(&at, known);
+
+			if (!is_numbered(place.kind) || !counts(&at, &place))
+				return false;
+			*there = place;
+			trail->good = trail->good < index ? trail->good : index;
+		}
+		frame = outer(&at, known);
+	}
+	return !frame;
+}
+
+/* Puts the fresh ones, innermost first, upon the trail's outermost `index` places. */
+static void lay(struct python_trail *trail, unsigned index, unsigned fresh)
+{
+	if (fresh && trail->good > index)
+		trail->good = index;
+	while (fresh)
+		trail->at[index++] = trail->fresh[--fresh];
+	/* What came behind has another order now. */
+	if (index && index < trail->high && trail->at[index].frame <= trail->at[index - 1].frame)
+		trail->high = index;
+	if (trail->high < index)
+		trail->high = index;
+	trail->last = index;
+}
+
+static void add_up(struct python_trail *trail)
+{
+	for (unsigned i = trail->good; i < trail->last; i++) {
+		trail->sum[i + 1] = trail->sum[i] + part(&trail->at[i], i);
+		trail->frames[i + 1] = (uint16_t)(trail->frames[i] + !is_shim(trail->at[i].kind));
+	}
+	if (trail->good < trail->last)
+		trail->good = trail->last;
+}
+
+static bool walk_trail(const struct python_layout *at, uint64_t innermost, struct python_frames *to)
+{
+	struct python_trail *trail = to->trail;
+	uint64_t frame = innermost;
+	unsigned index = trail->last;
+	unsigned fresh;
+
+	if (!gather(at, trail, &frame, &fresh, &index, true) || index + fresh > PYTHON_TRAIL)
+		return false;
+	if (!follow(at, trail, frame, index)) {
+		frame = innermost;
+		if (!gather(at, trail, &frame, &fresh, &index, false))
+			return false;
+	}
+	lay(trail, index, fresh);
+	add_up(trail);
+	to->sum = trail->sum[trail->last];
+	to->count = trail->frames[trail->last];
+	return to->count <= to->capacity;
+}
+
+HOT_CODE bool python_quick_walk(const struct python_layout *at, const void *innermost,
+				struct python_frames *to)
+{
+	uint64_t frame = (uint64_t)(uintptr_t)innermost;
+
+	if ((to->trail && walk_trail(at, frame, to)) || walk_plain(at, frame, to))
+		return true;
+	to->count = 0;
+	to->truncated = false;
+	return false;
+}

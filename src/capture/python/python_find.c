@@ -1,0 +1,275 @@
+/*
+ * Finds the interpreter in this process.
+ *
+ * Nothing of Python is linked: every symbol is looked up, and an interpreter that lacks one, is no
+ * CPython, or is of an unknown version is refused with a sentence that says so.
+ */
+#include "capture/python/python_find.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stddef.h>
+#include <string.h>
+
+#define STACKS_OFF ": Python stacks off, allocations still recorded"
+
+typedef void *lookup_fn(void *handle, const char *name);
+
+/* Appends to a text of fixed size; what does not fit is cut. */
+static void append(char *to, size_t size, const char *text)
+{
+	size_t used = strlen(to);
+	size_t length = strlen(text);
+
+	if (length > size - 1 - used)
+		length = size - 1 - used;
+	memcpy(to + used, text, length);
+	to[used + length] = '\0';
+}
+
+static void append_number(char *to, size_t size, unsigned number)
+{
+	char digits[12];
+	char *at = digits + sizeof(digits) - 1;
+
+	*at = '\0';
+	do
+		*--at = (char)('0' + number % 10);
+	while (number /= 10);
+	append(to, size, at);
+}
+
+/* refusal = "CPython 3.12.3" and `what`. */
+static void refuse(struct python_interpreter *python, const char *what)
+{
+	python->refusal[0] = '\0';
+	append(python->refusal, sizeof(python->refusal), "CPython ");
+	append(python->refusal, sizeof(python->refusal), python->version);
+	append(python->refusal, sizeof(python->refusal), what);
+}
+
+static void refuse_age(struct python_interpreter *python, const char *age)
+{
+	char what[96] = " is ";
+
+	append(what, sizeof(what), age);
+	append(what, sizeof(what), " than this build knows (3.");
+	append_number(what, sizeof(what), python_layout_oldest());
+	append(what, sizeof(what), "-3.");
+	append_number(what, sizeof(what), python_layout_newest());
+	append(what, sizeof(what), ")" STACKS_OFF);
+	refuse(python, what);
+}
+
+static unsigned read_number(const char **text)
+{
+	unsigned number = 0;
+
+	for (; **text >= '0' && **text <= '9' && number < 1000; ++*text)
+		number = number * 10 + (unsigned)(**text - '0');
+	if (**text == '.')
+		++*text;
+	return number;
+}
+
+/* Searches the loaded libraries, unless none was loaded since `scanned`. */
+struct search {
+	unsigned long long scanned;
+	unsigned long long adds;
+	char path[1024];
+};
+
+static int search_library(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct search *search = data;
+	const char *name = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+
+	if (size >= offsetof(struct dl_phdr_info, dlpi_adds) + sizeof(info->dlpi_adds))
+		search->adds = info->dlpi_adds + 1;
+	if (search->adds && search->adds == search->scanned)
+		return 1;
+	if (name && strncmp(name, "/libpython", 10) == 0 &&
+	    strlen(info->dlpi_name) < sizeof(search->path) && !search->path[0])
+		memcpy(search->path, info->dlpi_name, strlen(info->dlpi_name) + 1);
+	return 0;
+}
+
+/*
+ * Where the interpreter's symbols are looked up: everywhere, or in a libpython that an embedding
+ * program loaded RTLD_LOCAL. False when there is none. The library is kept loaded for good, since
+ * its functions are called from now on whatever the host does with its handle.
+ */
+static bool find_handle(struct python_interpreter *python, lookup_fn *lookup, void **handle)
+{
+	struct search search = { .scanned = python->scanned };
+	void *symbol;
+	Dl_info info;
+
+	dl_iterate_phdr(search_library, &search);
+	if (search.adds && search.adds == python->scanned)
+		return false;
+	*handle = RTLD_DEFAULT;
+	symbol = lookup(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
+	if (symbol) {
+		if (dladdr(symbol, &info) && info.dli_fname)
+			dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	} else if (search.path[0]) {
+		*handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+		if (*handle)
+			symbol = lookup(*handle, "PyGILState_GetThisThreadState");
+	}
+	/* A failed lookup of ours is not for the host's dlerror() to tell. */
+	dlerror();
+	if (!symbol)
+		python->scanned = search.adds;
+	return symbol != NULL;
+}
+
+/* The range of the evaluation loop, for telling its frames in a native stack. */
+static void find_eval(struct python_interpreter *python, const void *eval)
+{
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (!eval || !dladdr1(eval, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol ||
+	    !symbol->st_size)
+		return;
+	python->eval_low = (uint64_t)(uintptr_t)info.dli_saddr;
+	python->eval_high = python->eval_low + symbol->st_size;
+}
+
+/* Interpreters that export CPython's names and keep their frames another way. */
+static const char *foreign(const char *version)
+{
+	static const char others[][16] = { "PyPy", "GraalVM", "+cinder", "+meta" };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strstr(version, others[i]))
+			return others[i];
+	return NULL;
+}
+
+/*
+ * The types say themselves whether objects are laid out as expected: their own flags must call a
+ * str a str and bytes bytes. This finds builds with other object headers (Py_TRACE_REFS) at once.
+ */
+static bool types_agree(const struct python_interpreter *python)
+{
+	return python_type_flag(&python->layout, python->text_type) == PYTHON_IS_TEXT &&
+	       python_type_flag(&python->layout, python->bytes_type) == PYTHON_IS_BYTES &&
+	       python_type_flag(&python->layout, python->code_type) == 0;
+}
+
+/* "3.12.3 (main, ...) [GCC ...]": fills version; the minor version, or -ENOTSUP with the refusal.
+ */
+static int read_version(struct python_interpreter *python, const char *text)
+{
+	const char *rest = text;
+	size_t length = strcspn(text, " ");
+	unsigned major = read_number(&rest);
+	unsigned minor = read_number(&rest);
+
+	if (length >= sizeof(python->version))
+		length = sizeof(python->version) - 1;
+	memcpy(python->version, text, length);
+	python->version[length] = '\0';
+	if (foreign(text)) {
+		char what[96] = " here is no plain CPython (";
+
+		append(what, sizeof(what), foreign(text));
+		append(what, sizeof(what), ")" STACKS_OFF);
+		refuse(python, what);
+		return -ENOTSUP;
+	}
+	if (major != 3 || minor < python_layout_oldest()) {
+		refuse_age(python, major > 3 ? "newer" : "older");
+		return -ENOTSUP;
+	}
+	return (int)minor;
+}
+
+/* What must be there, by either name. */
+static bool find_needs(struct python_interpreter *python, lookup_fn *lookup, void *handle)
+{
+#define NEED(field, ...)                                    \
+	{                                                   \
+		offsetof(struct python_interpreter, field), \
+		{                                           \
+			__VA_ARGS__                         \
+		}                                           \
+	}
+	static const struct {
+		size_t place;
+		char names[2][32];
+	} needs[] = {
+		NEED(this_thread, "PyGILState_GetThisThreadState"),
+		NEED(finalizing, "Py_IsFinalizing", "_Py_IsFinalizing"),
+		NEED(initialized, "Py_IsInitialized"),
+		NEED(add_call, "Py_AddPendingCall"),
+		NEED(at_exit, "Py_AtExit"),
+		NEED(current, "PyInterpreterState_Get", "_PyInterpreterState_Get"),
+		NEED(main, "PyInterpreterState_Main"),
+		NEED(import_module, "PyImport_ImportModuleLevel"),
+		NEED(new_function, "PyCFunction_NewEx"),
+		NEED(call_method, "PyObject_CallMethod"),
+		NEED(build_value, "Py_BuildValue"),
+		NEED(drop, "Py_DecRef"),
+		NEED(clear_error, "PyErr_Clear"),
+		NEED(runtime, "_PyRuntime"),
+		NEED(code_type, "PyCode_Type"),
+		NEED(text_type, "PyUnicode_Type"),
+		NEED(bytes_type, "PyBytes_Type"),
+	};
+#undef NEED
+	bool all = true;
+
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+		void *found = lookup(handle, needs[i].names[0]);
+
+		if (!found && needs[i].names[1][0])
+			found = lookup(handle, needs[i].names[1]);
+		memcpy((char *)python + needs[i].place, &found, sizeof(found));
+		all = all && found;
+	}
+	return all;
+}
+
+int python_find(struct python_interpreter *python, lookup_fn *lookup)
+{
+	const char *(*get_version)(void);
+	const unsigned long *version;
+	const char *text;
+	void *handle;
+	bool whole;
+	int minor;
+
+	if (!find_handle(python, lookup, &handle))
+		return -ENOENT;
+	whole = find_needs(python, lookup, handle);
+	get_version = (const char *(*)(void))lookup(handle, "Py_GetVersion");
+	version = lookup(handle, "Py_Version");
+	find_eval(python, lookup(handle, "_PyEval_EvalFrameDefault"));
+	dlerror();
+
+	text = get_version ? get_version() : "3";
+	minor = read_version(python, text);
+	if (minor < 0)
+		return minor;
+	if (!whole || !get_version) {
+		refuse(python, " does not export what a walk of its frames needs" STACKS_OFF);
+		return -ENOTSUP;
+	}
+	if ((unsigned)minor > python_layout_newest())
+		refuse_age(python, "newer");
+	else
+		refuse(python,
+		       " does not keep its frames where this build expects them" STACKS_OFF);
+	if (python_layout_find(&python->layout, (unsigned)minor,
+			       strstr(text, "free-threading") != NULL, version ? *version : 0,
+			       python->runtime, &python->guessed))
+		return -ENOTSUP;
+	if (minor == 8) /* _PyRuntimeState.ceval.pending.finishing (pycore_pystate.h) */
+		python->finishing = (const int *)((const char *)python->runtime + 600);
+	return types_agree(python) ? 0 : -ENOTSUP;
+}

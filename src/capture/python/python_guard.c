@@ -1,0 +1,148 @@
+/* Keeps the interpreter from ending under a walk: its end waits for those who announced one. */
+#include "capture/python/python_guard.h"
+
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/guest/hot.h"
+#include "base/guest/signals.h"
+#include "capture/loader/crowd.h"
+#include "capture/loader/loader.h"
+#include "capture/python/python.h"
+
+/* Longer than a busy machine keeps a walker from its processor; a thread whose handler jumped out
+ * of a walk, and that never walked again, costs it once. */
+enum { PATIENCE_MS = 1000 };
+
+static struct crowd walkers;
+static HOT_THREAD _Thread_local struct crowd_self self;
+
+/* The thread that ends the interpreter, by its `self`; NULL while nobody does. */
+static HOT_DATA _Atomic(const struct crowd_self *) ender;
+static HOT_DATA atomic_bool asked;
+
+enum { UNKNOWN, FIRST, OTHER };
+static HOT_THREAD _Thread_local unsigned char thread_kind;
+
+/* Of the process. In a child of fork() the only thread is the first one, whatever it was before. */
+static bool is_first_thread(void)
+{
+	return syscall(SYS_gettid) == getpid();
+}
+
+static bool nobody_walks(void)
+{
+	return crowd_is_empty(&walkers, &self);
+}
+
+/* At the very end, when another interpreter may begin. */
+static void ended(void)
+{
+	atomic_store(&asked, false);
+	atomic_store(&ender, NULL);
+}
+
+static const struct python_interpreter *interpreter; /* whose calls these are */
+
+/*
+ * What atexit calls: after the program's own threads were waited for, before others lose theirs. A
+ * program that takes it away (atexit._clear(), as the children of multiprocessing do, which leave
+ * by _exit) is left with python->finalizing(), by which a walk that has begun may be missed; one
+ * that makes atexit call it early (atexit._run_exitfuncs()) has Python frames on that thread
+ * alone from then on.
+ */
+static void *ending(void *module, void *unused)
+{
+	(void)module, (void)unused;
+	atomic_store(&ender, &self);
+	crowd_await(nobody_walks, PATIENCE_MS);
+	interpreter->at_exit(ended);
+	return interpreter->build_value("");
+}
+
+/*
+ * On the interpreter's main thread, with the GIL; before atexit's turn at the latest, for its end
+ * makes pending calls first (3.8 to 3.14). Of a sub-interpreter the end is not what is asked for.
+ */
+static int register_ending(void *unused)
+{
+	static struct {
+		const char *name;
+		void *(*function)(void *module, void *unused);
+		int flags;
+		const char *doc;
+	} method; /* a PyMethodDef */
+	void *atexit = NULL, *function = NULL, *result = NULL;
+
+	(void)unused;
+	method.name = "memtrace_ending";
+	method.function = ending;
+	method.flags = 4; /* METH_NOARGS */
+	if (interpreter->current() == interpreter->main())
+		atexit = interpreter->import_module("atexit", NULL, NULL, NULL, 0);
+	if (atexit)
+		function = interpreter->new_function(&method, NULL, NULL);
+	if (function)
+		result = interpreter->call_method(atexit, "register", "O", function);
+	if (!result) {
+		interpreter->clear_error();
+		atomic_store(&asked, false);
+	}
+	interpreter->drop(result);
+	interpreter->drop(function);
+	interpreter->drop(atexit);
+	return 0;
+}
+
+/* 3.8 alone refuses what comes after its last pending calls, and by printing an error with the
+ * state of whoever has the GIL. */
+static bool takes_calls(const struct python_interpreter *python)
+{
+	return python->initialized() && !python->finalizing() &&
+	       !(python->finishing && *python->finishing);
+}
+
+bool python_ask(const struct python_interpreter *python)
+{
+	struct signals_deferred deferred;
+	bool done = atomic_load_explicit(&asked, memory_order_relaxed);
+
+	if (__builtin_expect(done, 1) || !takes_calls(python))
+		return done;
+	loader_begin(&deferred); /* no child is made while the lock is held */
+	interpreter = python;
+	done = atomic_exchange(&asked, true) || !python->add_call(register_ending, NULL);
+	if (!done)
+		atomic_store(&asked, false); /* its list is full: again at the next walk */
+	loader_end(&deferred);
+	return done;
+}
+
+HOT_CODE bool python_hold(const struct python_interpreter *python, void **frame)
+{
+	const struct crowd_self *by = atomic_load_explicit(&ender, memory_order_relaxed);
+
+	if (__builtin_expect(thread_kind == UNKNOWN, 0))
+		thread_kind = is_first_thread() ? FIRST : OTHER;
+	if (by || thread_kind == FIRST)
+		return !by || by == &self;
+	if (!python_ask(python))
+		return false;
+	/* Announced first and looked second, as its end does the other way round. */
+	crowd_enter(&walkers, &self, frame);
+	if (!atomic_load(&ender) && !python->finalizing())
+		return true;
+	crowd_leave(&walkers, &self, frame);
+	return false;
+}
+
+HOT_CODE void python_let_go(void **frame)
+{
+	crowd_leave(&walkers, &self, frame);
+}
+
+void python_forked(void)
+{
+	crowd_forked(&walkers, &self);
+}

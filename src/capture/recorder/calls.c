@@ -1,0 +1,268 @@
+/* How often each hooked call was made, and how long it took. */
+#include "capture/recorder/calls.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/guest/clock.h"
+#include "base/guest/hot.h"
+#include "base/guest/signals.h"
+#include "base/settings/opt.h"
+#include "capture/loader/tsc_clock.h"
+#include "capture/recorder/record.h"
+
+/*
+ * The first threads have a shard to themselves, for good; later ones share the rest. So the rows of
+ * an own shard have one writer. In a child, too: it has its maker's thread, whose shard that stays,
+ * rows of its own, and a count of threads that goes on. With vfork() the maker waits. Only where
+ * clone() gives a child its maker's memory and its thread-local storage, and lets both run, are
+ * there two; of what they count at once some may be lost.
+ */
+enum { OWN_SHARDS = 48, SHARED_SHARDS = 16, SHARDS = OWN_SHARDS + SHARED_SHARDS };
+
+typedef _Atomic(struct spool_call *) slot;
+
+/* From before the spool is there: added to the first row of the call. */
+struct early {
+	_Atomic uint64_t calls, failed, ticks, max;
+};
+
+enum { NOT_ASKED, STEADY, NOT_STEADY };
+
+static struct early early_counts[HOOKS];
+
+static HOT_DATA struct {
+	/* By shard and call, into the spool. Pages that read 0 in any child, as the spool is not
+	 * there. */
+	slot *slots;
+	_Atomic uint64_t threads; /* that have made a call; a child counts on */
+	atomic_int steady;        /* asked at the first call, never by who makes none (now.c) */
+} calls;
+
+static HOT_THREAD _Thread_local struct {
+	slot *slots; /* of its shard; NULL until its first call */
+	bool alone;  /* nobody else has that shard */
+} own;
+
+void calls_init(void)
+{
+	size_t size = sizeof(slot) * SHARDS * HOOKS;
+	void *slots;
+
+	if (!opt_flag(OPT_ID_calls))
+		return;
+	slots = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	/* Without a way to notice a child, its counts would go where no spool is any more. */
+	if (slots == MAP_FAILED)
+		return;
+	if (madvise(slots, size, MADV_WIPEONFORK)) {
+		munmap(slots, size);
+		return;
+	}
+	calls.slots = slots;
+}
+
+static bool steady(void)
+{
+	int known = atomic_load_explicit(&calls.steady, memory_order_relaxed);
+
+	if (known == NOT_ASKED) {
+		known = ticks_steady() ? STEADY : NOT_STEADY;
+		atomic_store_explicit(&calls.steady, known, memory_order_relaxed);
+	}
+	return known == STEADY;
+}
+
+/* Out of line, like all that is rare: what calls_note() always does needs few registers. */
+static __attribute__((noinline)) uint64_t ask_now(void)
+{
+	return steady() ? ticks_now() : clock_now();
+}
+
+static inline __attribute__((always_inline)) uint64_t now(void)
+{
+	int known = atomic_load_explicit(&calls.steady, memory_order_relaxed);
+
+	return __builtin_expect(known == STEADY, 1) ? ticks_now() : ask_now();
+}
+
+HOT_CODE uint64_t calls_begin(void)
+{
+	return __builtin_expect(calls.slots != NULL, 1) ? now() : 0;
+}
+
+static void raise_to(_Atomic uint64_t *max, uint64_t value)
+{
+	uint64_t known = atomic_load_explicit(max, memory_order_relaxed);
+
+	while (value > known &&
+	       !atomic_compare_exchange_weak_explicit(max, &known, value, memory_order_relaxed,
+						      memory_order_relaxed))
+		;
+}
+
+static void add(_Atomic uint64_t *to, uint64_t value)
+{
+	atomic_fetch_add_explicit(to, value, memory_order_relaxed);
+}
+
+/*
+ * The same where no other thread writes, without the processor's lock. One instruction, for the
+ * thread's own signal handlers count, too. An aligned word is what readers see whole.
+ */
+static inline __attribute__((always_inline)) void add_alone(_Atomic uint64_t *to, uint64_t value)
+{
+#if defined(__x86_64__)
+	uint64_t *word = (uint64_t *)to;
+
+	__asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(value) : "cc");
+#else
+	add(to, value);
+#endif
+}
+
+static uint64_t take(_Atomic uint64_t *from)
+{
+	return atomic_exchange_explicit(from, 0, memory_order_relaxed);
+}
+
+/* A new row in the spool, published only when it is whole. With the lock held. */
+static struct spool_call *make_row(enum hook_id id)
+{
+	struct spool *spool = record_spool();
+	uint64_t count = spool_count(spool, SPOOL_CALL);
+	struct early *early = &early_counts[id];
+	struct spool_call *row;
+
+	if (spool_need(spool, SPOOL_CALL, count))
+		return NULL;
+	row = spool_at(spool, SPOOL_CALL, count);
+	*row = (struct spool_call){
+		.name = record_hook_text(id),
+		.calls = take(&early->calls),
+		.failed = take(&early->failed),
+		.ticks = take(&early->ticks),
+		.max = take(&early->max),
+	};
+	atomic_thread_fence(memory_order_release);
+	spool->header->count[SPOOL_CALL] = count + 1;
+	return row;
+}
+
+static void calibrate(void)
+{
+	struct spool_header *header = record_spool()->header;
+	uint64_t ns;
+	uint64_t ticks;
+
+	header->tick_ns = 1ull << 32;
+	if (!steady())
+		return;
+	now_since(&ticks, &ns);
+	if (ticks)
+		header->tick_ns = (uint64_t)((double)ns / (double)ticks * 4294967296.0);
+}
+
+void calls_settle(void)
+{
+	for (int id = 0; calls.slots && id < HOOKS; id++) {
+		struct spool_call *row;
+
+		if (!atomic_load_explicit(&early_counts[id].calls, memory_order_relaxed))
+			continue;
+		row = make_row((enum hook_id)id);
+		if (row && !atomic_load(&calls.slots[id]))
+			atomic_store(&calls.slots[id], row);
+	}
+	calibrate();
+}
+
+static __attribute__((noinline)) void take_shard(void)
+{
+	uint64_t before = atomic_fetch_add(&calls.threads, 1);
+	uint64_t shard = before < OWN_SHARDS ? before : OWN_SHARDS + before % SHARED_SHARDS;
+
+	/* In this order, for a signal handler of the thread that comes here, too. */
+	own.slots = &calls.slots[shard * HOOKS];
+	atomic_signal_fence(memory_order_seq_cst);
+	own.alone = before < OWN_SHARDS;
+}
+
+/* The first time that this shard makes this call: NULL while there is no spool. */
+static struct spool_call *find_row(slot *at, enum hook_id id)
+{
+	struct signals_deferred deferred;
+	struct spool_call *row;
+
+	if (record_inside() || !record_continue())
+		return NULL; /* a signal handler's: its calls are counted elsewhere */
+	signals_defer(&deferred);
+	record_lock();
+	row = atomic_load_explicit(at, memory_order_relaxed);
+	if (!row && record_on()) {
+		row = make_row(id);
+		calibrate();
+		atomic_store_explicit(at, row, memory_order_release);
+	}
+	record_unlock();
+	signals_deliver(&deferred);
+	return row;
+}
+
+static void note_shared(struct spool_call *row, uint64_t ticks, int status)
+{
+	add(&row->calls, 1);
+	if (status)
+		add(&row->failed, 1);
+	add(&row->ticks, ticks);
+	raise_to(&row->max, ticks);
+}
+
+static void note_early(struct early *early, uint64_t ticks, int status)
+{
+	add(&early->calls, 1);
+	add(&early->failed, status != 0);
+	add(&early->ticks, ticks);
+	raise_to(&early->max, ticks);
+}
+
+/* Where it is not yet known where, or others write, too. */
+static __attribute__((noinline)) void note_elsewhere(slot *at, enum hook_id id, uint64_t ticks,
+						     int status)
+{
+	struct spool_call *row = atomic_load_explicit(at, memory_order_acquire);
+
+	if (!row)
+		row = find_row(at, id);
+	if (row)
+		note_shared(row, ticks, status);
+	else
+		note_early(&early_counts[id], ticks, status);
+}
+
+HOT_CODE void calls_note(enum hook_id id, uint64_t begin, int status)
+{
+	uint64_t ticks = now() - begin;
+	struct spool_call *row;
+
+	if (__builtin_expect(!own.slots, 0))
+		take_shard();
+	row = atomic_load_explicit(&own.slots[id], memory_order_acquire);
+	if (__builtin_expect(!row || !own.alone, 0)) {
+		note_elsewhere(&own.slots[id], id, ticks, status);
+		return;
+	}
+	add_alone(&row->calls, 1);
+	if (__builtin_expect(status, 0))
+		add_alone(&row->failed, 1);
+	add_alone(&row->ticks, ticks);
+	raise_to(&row->max, ticks);
+}
+
+void calls_clear(void)
+{
+	memset(early_counts, 0, sizeof(early_counts));
+	if (calls.slots)
+		memset(calls.slots, 0, sizeof(slot) * SHARDS * HOOKS);
+}

@@ -1,0 +1,71 @@
+/* What events cost the program that is traced. */
+#include "capture/recorder/overhead.h"
+
+#include <stdatomic.h>
+
+#include "base/guest/hot.h"
+#include "capture/loader/tsc_clock.h"
+#include "capture/recorder/record.h"
+
+enum {
+	MOST_NS = 1 << 16, /* more is the kernel's, which ran somebody else */
+	READINGS = 16,
+};
+
+HOT_THREAD _Thread_local uint32_t cost_past;
+
+static _Thread_local struct {
+	uint64_t since, ns;
+} watch;
+
+/* ns that looking at the clock adds to what is timed. */
+static _Atomic uint32_t clock_ns;
+
+static uint32_t ask_clock(void)
+{
+	uint64_t least = MOST_NS;
+
+	for (unsigned i = 0; i < READINGS; i++) {
+		uint64_t begin = now_ns();
+		uint64_t took = now_ns() - begin;
+
+		if (took < least)
+			least = took;
+	}
+	atomic_store_explicit(&clock_ns, (uint32_t)least, memory_order_relaxed);
+	return (uint32_t)least;
+}
+
+void cost_start(bool first)
+{
+	cost_past = COST_EVERY;
+	if (first) {
+		watch.ns = 0;
+		if (!atomic_load_explicit(&clock_ns, memory_order_relaxed))
+			ask_clock();
+	}
+	watch.since = now_ns();
+}
+
+void cost_pause_timed(void)
+{
+	uint64_t took = now_ns() - watch.since;
+	uint32_t clock = atomic_load_explicit(&clock_ns, memory_order_relaxed);
+
+	watch.ns += took > clock ? took - clock : 0;
+}
+
+void cost_resume_timed(void)
+{
+	watch.since = now_ns();
+}
+
+void cost_stop(enum spool_cost_kind kind, bool last, bool event)
+{
+	cost_pause_timed();
+	if (!last)
+		return;
+	cost_past = 0;
+	if (event && watch.ns < MOST_NS)
+		record_cost(kind, watch.ns);
+}

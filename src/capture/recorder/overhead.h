@@ -1,0 +1,59 @@
+/*
+ * What events cost the program that is traced, measured there: the trace states it by kind.
+ *
+ * One event in so many is timed from the hook's entry to its return, less what the host's own
+ * functions took meanwhile. A runtime call and the driver call beneath it are one event of two
+ * hooks, so the watch runs in both and stands still in between.
+ */
+#ifndef CAPTURE_RECORDER_OVERHEAD_H
+#define CAPTURE_RECORDER_OVERHEAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "spool/layout.h"
+
+enum { COST_EVERY = 61 }; /* a prime: programs allocate and free in turns */
+
+/* Of this thread: events since the last that was timed; COST_EVERY: one is. */
+extern _Thread_local uint32_t cost_past;
+
+/* The part of these that is out of line, where an event is timed. */
+void cost_start(bool first);
+void cost_pause_timed(void);
+void cost_resume_timed(void);
+void cost_stop(enum spool_cost_kind kind, bool last, bool event);
+
+/* On the way into a hook; `first`: none of this thread's is around it. */
+static inline void cost_enter(bool first)
+{
+	if (first)
+		cost_past++;
+	if (__builtin_expect(cost_past >= COST_EVERY, 0))
+		cost_start(first);
+}
+
+/* Around a function of the host's. */
+static inline void cost_pause(void)
+{
+	if (__builtin_expect(cost_past >= COST_EVERY, 0))
+		cost_pause_timed();
+}
+
+static inline void cost_resume(void)
+{
+	if (__builtin_expect(cost_past >= COST_EVERY, 0))
+		cost_resume_timed();
+}
+
+/*
+ * On the way out, without the recorder's lock; `last`: of the hook that was the first. `event`: did
+ * it record one? Without, nothing is counted.
+ */
+static inline void cost_leave(enum spool_cost_kind kind, bool last, bool event)
+{
+	if (__builtin_expect(cost_past >= COST_EVERY, 0))
+		cost_stop(kind, last, event);
+}
+
+#endif

@@ -1,0 +1,398 @@
+/* The recorder: how it begins, at the first event, and what every hook asks of it. */
+#include "capture/recorder/record_parts.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/guest/clock.h"
+#include "base/guest/hot.h"
+#include "base/guest/own_stack.h"
+#include "base/guest/own_thread.h"
+#include "base/guest/raw_call.h"
+#include "base/guest/signals.h"
+#include "base/guest/start.h"
+#include "base/guest/watch.h"
+#include "base/settings/opt.h"
+#include "base/text/log.h"
+#include "capture/cuda/device_usage.h"
+#include "capture/life/control.h"
+#include "capture/life/finalize.h"
+#include "capture/life/init.h"
+#include "capture/loader/libc_binding.h"
+#include "capture/loader/loader.h"
+#include "capture/loader/resolve.h"
+#include "capture/loader/tsc_clock.h"
+#include "capture/python/python.h"
+#include "capture/recorder/calls.h"
+#include "capture/stack/autograd.h"
+#include "capture/stack/sampling.h"
+#include "capture/stack/unwind.h"
+#include "capture/stack/walk.h"
+#include "capture/torch/torch.h"
+
+START_DATA _Atomic int record_state = RECORD_INERT;
+
+START_DATA struct record_process record_process;
+
+HOT_LARGE struct recorder recorder = { .lock = LOCK_INIT(RECORD), .open_lock = LOCK_INIT(OPEN) };
+
+START_CODE void record_init(const char *program)
+{
+	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);
+	record_process.start_monotonic = now_init();
+	record_process.quiet = !opt_flag(OPT_ID_start);
+	paths_init(program);
+	atomic_store(&record_state, opt_flag(OPT_ID_enable) ? RECORD_ASLEEP : RECORD_INERT);
+}
+
+bool record_awake(void)
+{
+	return atomic_load(&record_process.awake);
+}
+
+static void wake(void *unused)
+{
+	int asleep = RECORD_ASLEEP;
+
+	(void)unused;
+	if (!record_awake() && record_is_child())
+		record_forked();
+	bound_bind();
+	lock_take(&recorder.open_lock);
+	if (!resolve_can()) {
+		atomic_store(&record_state, RECORD_INERT);
+	} else if (!record_awake()) {
+		walk_init();
+		choose_init();
+		record_process.start_realtime =
+			clock_realtime() - (clock_now() - record_process.start_monotonic);
+		atomic_store(&record_process.alive, record_make_alive());
+		calls_init();
+		atomic_store(&record_process.awake, true);
+	}
+	atomic_compare_exchange_strong(&record_state, &asleep, RECORD_ON);
+	lock_drop(&recorder.open_lock);
+}
+
+bool record_wake(void)
+{
+	int saved = errno;
+
+	own_stack_call(wake, NULL);
+	errno = saved;
+	return atomic_load(&record_state) == RECORD_ON;
+}
+
+void record_give_up(const char *what, int error)
+{
+	if (error == -ECANCELED)
+		return; /* on purpose: at the end, or in a child */
+	if (atomic_exchange(&record_state, RECORD_ENDED) == RECORD_ENDED)
+		return; /* other threads were on their way */
+	log_say("recording stopped: ", what, ": ", facts_error(error),
+		"; what was recorded so far is kept and the program goes on", NULL);
+}
+
+int record_pid(void)
+{
+	return record_process.pid;
+}
+
+bool record_is_open(void)
+{
+	return atomic_load_explicit(&record_process.open, memory_order_acquire);
+}
+
+HOT_CODE struct spool *record_spool(void)
+{
+	return &recorder.spool;
+}
+
+HOT_CODE struct intern *record_intern(void)
+{
+	return &recorder.intern;
+}
+
+HOT_CODE struct ledger *record_ledger(void)
+{
+	return &recorder.ledger;
+}
+
+HOT_CODE uint64_t record_now(void)
+{
+	uint64_t now = now_ns();
+
+	/* A child's time zero is younger than its thread's last look at the clock. */
+	return now > record_process.start_monotonic ? now - record_process.start_monotonic : 0;
+}
+
+HOT_CODE bool record_quiet(void)
+{
+	return atomic_load_explicit(&record_process.quiet, memory_order_relaxed);
+}
+
+uint32_t record_hook_text(enum hook_id id)
+{
+	if (!recorder.hook_text[id])
+		recorder.hook_text[id] = intern_text(&recorder.intern, hooks[id].name);
+	return recorder.hook_text[id];
+}
+
+HOT_CODE uint32_t record_thread(void)
+{
+	uint32_t generation =
+		atomic_load_explicit(&record_process.generation, memory_order_relaxed) + 1;
+	char name[16];
+
+	if (record_self.generation == generation)
+		return record_self.thread;
+	record_self.thread = (uint32_t)syscall(SYS_gettid);
+	record_self.generation = generation;
+	if (atomic_load(&record_process.open) && !prctl(PR_GET_NAME, name)) {
+		name[sizeof(name) - 1] = '\0';
+		record_lock();
+		intern_thread(&recorder.intern, record_self.thread, name, record_now());
+		record_unlock();
+	}
+	return record_self.thread;
+}
+
+/* The loader's functions and libunwind's first walk take more stack than the host may have. */
+static void prepare(void *unused)
+{
+	(void)unused;
+	finish_watch(life_finish);
+	unwind_prepare();
+	python_prepare(resolve_dlsym);
+	torch_prepare();
+	autograd_prepare();
+	finish_load();
+}
+
+void record_prepare(void)
+{
+	const char *path;
+
+	if (__builtin_expect(atomic_load_explicit(&recorder.prepared, memory_order_relaxed), 1) ||
+	    atomic_load(&loader_silent) || atomic_exchange(&recorder.prepared, true))
+		return;
+	path = watch_path(NULL); /* once in a process: the loader allocates */
+	loader_call(prepare, NULL);
+	watch_path(path);
+}
+
+/* Of a flight recorder only a limit that was asked for counts. */
+static int start_ledger(void)
+{
+	uint64_t most = opt_count(OPT_ID_max_events);
+	uint64_t ns = 0, bytes = 0;
+	bool keep = *opt_text(OPT_ID_keep) && !opt_parse_keep(opt_text(OPT_ID_keep), &ns, &bytes);
+	int error = ledger_init(&recorder.ledger, &recorder.spool,
+				keep && !opt_given(OPT_ID_max_events) ? UINT64_MAX : most);
+
+	if (!error && keep)
+		journal_keep(&recorder.ledger.journal, ns, bytes);
+	return error;
+}
+
+static int start_tables(void)
+{
+	int error = intern_init(&recorder.intern, &recorder.spool);
+
+	if (!error)
+		error = start_ledger();
+	if (error)
+		return error;
+	recorder.spool.header->start_monotonic = record_process.start_monotonic;
+	recorder.spool.header->start_realtime = record_process.start_realtime;
+	recorder.ledger.quiet = record_quiet();
+	atomic_store(&recorder.spool.header->recording, !record_quiet());
+	recorder.spool.header->sample = choose_interval();
+	control_opened(recorder.spool.header);
+	facts_record(&recorder.intern, &recorder.paths);
+	for (unsigned i = 0; i < RECORD_NOTES && recorder.notes[i]; i++)
+		intern_fact(&recorder.intern, "note", recorder.notes[i]);
+	calls_settle();
+	used_settle();
+	return 0;
+}
+
+/* Without room for the first rows there is nothing that anybody could read: no file then. */
+static int start_recording(void)
+{
+	int error = start_tables();
+
+	if (!error) {
+		spool_publish(&recorder.spool);
+		return 0;
+	}
+	spool_unlink(&recorder.spool);
+	ledger_clear(&recorder.ledger);
+	intern_clear(&recorder.intern);
+	spool_close(&recorder.spool);
+	return error;
+}
+
+static int make_file(void *unused)
+{
+	int error = paths_create(&recorder.paths, &recorder.spool);
+
+	(void)unused;
+	if (!error)
+		error = start_recording();
+	if (error)
+		record_give_up(recorder.paths.spool, error);
+	record_marks_put(!error);
+	if (!error && atomic_load(&loader_silent))
+		intern_fact(&recorder.intern, "note",
+			    "born by a clone past fork's handlers, among threads: native "
+			    "frames were not looked for");
+	if (!error && atomic_load(&torch_cpu_lost))
+		intern_fact(&recorder.intern, "note",
+			    "born while PyTorch's CPU allocator was at work: CPU tensors were not "
+			    "looked at");
+	atomic_store(&record_process.open, !error);
+	return 0;
+}
+
+/* The first memory event creates the file. */
+static bool open_recording(void)
+{
+	struct signals_deferred deferred;
+
+	signals_defer(&deferred);
+	lock_take(&recorder.open_lock);
+	if (!atomic_load(&record_process.open) && record_on()) {
+		record_thread(); /* by its own number, not by that of a thread of ours */
+		record_lock();
+		own_thread_run(make_file, NULL, false);
+		record_unlock();
+	}
+	lock_drop(&recorder.open_lock);
+	signals_deliver(&deferred);
+	return atomic_load(&record_process.open);
+}
+
+HOT_CODE bool record_begin_in(void **frame, bool may_load)
+{
+	record_notice_fork();
+	if (!record_on() || record_interrupts(frame))
+		return false;
+	if (may_load)
+		record_prepare();
+	if (__builtin_expect(!atomic_load_explicit(&record_process.open, memory_order_acquire),
+			     0)) {
+		if (may_load)
+			facts_ask();
+		if (!open_recording())
+			return false;
+	}
+	if (__builtin_expect(control_asked(recorder.spool.header), 0))
+		control_act();
+	return true;
+}
+
+HOT_CODE bool record_continue_in(void **frame)
+{
+	record_notice_fork();
+	return atomic_load_explicit(&record_process.open, memory_order_acquire) &&
+	       record_begin_in(frame, true);
+}
+
+HOT_CODE void record_done(void)
+{
+	if (recorder.ledger.error)
+		record_give_up(recorder.paths.spool, recorder.ledger.error);
+	record_unlock();
+}
+
+void record_cost(enum spool_cost_kind kind, uint64_t ns)
+{
+	record_lock_only();
+	if (atomic_load(&record_process.open)) {
+		struct spool_cost *cost = &recorder.spool.header->costs[kind];
+
+		cost->ns += ns;
+		cost->events++;
+	}
+	record_unlock();
+}
+
+void record_unmatched(void)
+{
+	if (!recorder.ledger.error)
+		recorder.spool.header->unmatched++;
+}
+
+void record_events_locked(bool on)
+{
+	if (on != record_quiet())
+		return; /* they are */
+	atomic_store(&record_process.quiet, !on);
+	recorder.ledger.quiet = !on;
+	if (atomic_load(&record_process.open))
+		atomic_store(&recorder.spool.header->recording, on);
+}
+
+void record_events(bool on)
+{
+	record_notice_fork();
+	if (record_interrupts(__builtin_frame_address(0)))
+		return;
+	record_lock();
+	record_events_locked(on);
+	record_unlock();
+}
+
+void record_enable(bool on)
+{
+	int from = on ? RECORD_INERT : RECORD_ON;
+	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* who is woken twice goes on */
+
+	if (!record_process.start_monotonic || (!on && !record_on()) ||
+	    !atomic_compare_exchange_strong(&record_state, &from, to))
+		return;
+	if (on && atomic_load(&record_process.open)) {
+		record_thread(); /* takes the lock itself, the first time */
+		record_lock();
+		torch_restart();
+		record_unlock();
+	}
+}
+
+void record_missed(void)
+{
+	if (atomic_load_explicit(&record_state, memory_order_relaxed) == RECORD_ENDED)
+		atomic_fetch_add_explicit(&recorder.missed, 1, memory_order_relaxed);
+}
+
+void record_note(const char *text)
+{
+	struct signals_deferred deferred;
+
+	for (unsigned i = 0; i < RECORD_NOTES; i++) {
+		if (atomic_load_explicit(&recorder.notes[i], memory_order_relaxed) == text)
+			return; /* some places say it at each call */
+	}
+	signals_defer(&deferred);
+	record_lock();
+	for (unsigned i = 0; i < RECORD_NOTES; i++) {
+		if (recorder.notes[i] && strcmp(recorder.notes[i], text))
+			continue;
+		if (!recorder.notes[i] && atomic_load(&record_process.open))
+			intern_fact(&recorder.intern, "note", text);
+		recorder.notes[i] = text;
+		break;
+	}
+	record_unlock();
+	signals_deliver(&deferred);
+}
+
+void record_cuda_started(void)
+{
+	atomic_store(&record_process.cuda_started, true);
+	record_prepare();
+}

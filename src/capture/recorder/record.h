@@ -1,0 +1,192 @@
+/*
+ * The recorder: one spool, one ledger and one lock in this process.
+ *
+ * The order of locks is in base/guest/locks.def: with record_lock() held nothing that can wait or
+ * call out is done.
+ */
+#ifndef CAPTURE_RECORDER_RECORD_H
+#define CAPTURE_RECORDER_RECORD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "capture/loader/hooks.h"
+#include "ledger/intern.h"
+#include "ledger/ledger.h"
+
+enum record_state {
+	RECORD_INERT,  /* before the constructor, a copy that was dlopened, or MEMTRACE_ENABLE=0 */
+	RECORD_ASLEEP, /* on, but nobody has asked yet whether: record_wake() comes first */
+	RECORD_ON,
+	RECORD_ENDED, /* closed, or stopped by trouble: calls pass and are counted */
+};
+
+extern _Atomic int record_state;
+
+/*
+ * The rest of the constructor's part, put off until somebody asks: most processes that inherit
+ * LD_PRELOAD never do, shells and compilers, and what they fork is spared the clearing of what was
+ * never written. False if recording was switched off meanwhile.
+ */
+bool record_wake(void);
+
+/* Has anybody asked? If not there is nothing to hold still while a child is made. */
+bool record_awake(void);
+
+/*
+ * Are hooked calls to be looked at? Everything else is a jump to the real function. Must be asked
+ * before anything is written that record_forked() clears.
+ */
+static inline bool record_on(void)
+{
+	int state = atomic_load_explicit(&record_state, memory_order_acquire);
+
+	return __builtin_expect(state == RECORD_ON, 1) || (state == RECORD_ASLEEP && record_wake());
+}
+
+/* The constructor's part: time zero, and where the trace goes. No file, no mapping. `program`: what
+ * it was started as, with or without a path. */
+void record_init(const char *program);
+
+/* `frame` is that of the function that asks: what tells a call of a signal handler, beneath what it
+ * interrupted, from the call after one that was left by a jump (record_lock). */
+bool record_begin_in(void **frame, bool may_load);
+bool record_continue_in(void **frame);
+
+/*
+ * Must be called first in every hook that records: opens the spool at the first event, notices that
+ * this is a forked child. False when nothing is to be recorded. `may_load`: the place allows slow
+ * first-time work (it is not PyTorch's report).
+ */
+static inline __attribute__((always_inline)) bool record_begin(bool may_load)
+{
+	return record_begin_in(__builtin_frame_address(0), may_load);
+}
+
+/* The same for what cannot be the first event (a free, a mapping): false if there was none yet. */
+static inline __attribute__((always_inline)) bool record_continue(void)
+{
+	return record_continue_in(__builtin_frame_address(0));
+}
+
+/* First-time work that needs no event: the unwinder, Python, PyTorch's real functions. */
+void record_prepare(void);
+
+/* cuInit was called: record_prepare(), and a word at the end if nothing of CUDA was ever seen. */
+void record_cuda_started(void);
+
+/* The frame that holds it, NULL where there is none: only the thread's end tells then. */
+void record_lock_in(void **frame);
+
+/*
+ * A thread of the host may leave between the two for good: it is cancelled, or a signal handler
+ * jumps out of it. Then its update is taken back as after a kill, and recording goes on: by the
+ * thread itself when it comes here next, by one that waits if it sees that the thread has ended or
+ * that its frame has gone. A function that calls record_lock() therefore does not return before
+ * record_unlock() or record_done().
+ */
+static inline __attribute__((always_inline)) void record_lock(void)
+{
+	record_lock_in(__builtin_frame_address(0));
+}
+
+/* The same for who looks at no sum and books nothing but what may wait (ledger/pending.h). */
+void record_lock_only_in(void **frame);
+
+static inline __attribute__((always_inline)) void record_lock_only(void)
+{
+	record_lock_only_in(__builtin_frame_address(0));
+}
+
+void record_unlock(void);
+
+bool record_inside_in(void **frame);
+
+/* Is this a signal handler that interrupted its own thread between the two? */
+static inline __attribute__((always_inline)) bool record_inside(void)
+{
+	return record_inside_in(__builtin_frame_address(0));
+}
+
+/* Is there a spool? With the lock held it stays so. */
+bool record_is_open(void);
+
+/* With the lock held (the spool's texts may be read without). */
+struct spool *record_spool(void);
+struct intern *record_intern(void);
+struct ledger *record_ledger(void);
+
+/* ns since process start. */
+uint64_t record_now(void);
+
+/* The text of a row's name, interned once. With the lock held. */
+uint32_t record_hook_text(enum hook_id id);
+
+/*
+ * This process: the one whose memory this is, also when a child that shares it (vfork, clone with
+ * CLONE_VM) asks.
+ */
+int record_pid(void);
+
+/* The kernel's number of this thread. */
+uint32_t record_thread(void);
+
+/*
+ * After every use of the ledger, instead of record_unlock(): ends recording if the ledger ran into
+ * trouble.
+ */
+void record_done(void);
+
+/* An event of the kind took so long (cost.h). Without the lock. */
+void record_cost(enum spool_cost_kind kind, uint64_t ns);
+
+/* A free of what was never seen is counted. With the lock held. */
+void record_unmatched(void);
+
+/* Are events off (memtrace_stop)? Then no stack is needed either. */
+bool record_quiet(void);
+
+enum { RECORD_NAME = 256 }; /* bytes of a mark's name; longer ones are cut */
+
+/* A mark, push or pop; those from before the first memory event are kept for it. */
+void record_mark(enum event_op op, const char *name, const char *domain, uint64_t range);
+
+/* The same, and what NVTX was told beside the name; `category` is its text (may be NULL). */
+struct record_detail {
+	const char *category;
+	struct event_detail rest;
+};
+
+/* A mark of this moment, with the lock held and a spool there. Nothing while events are off. */
+void record_mark_locked(const char *name);
+void record_mark_detailed(enum event_op op, const char *name, const char *domain, uint64_t range,
+			  const struct record_detail *detail);
+
+/* Events on or off (the ledger goes on). Recording on or off altogether. */
+void record_events(bool on);
+void record_events_locked(bool on); /* with the lock held */
+void record_enable(bool on);
+
+/* A call passed because recording has ended: counted until the document is written. */
+void record_missed(void);
+
+/* A line for capture.notes, once each; the text must be a constant. */
+void record_note(const char *text);
+
+/* Nothing was recorded and CUDA has not started: there is nothing to end. */
+bool record_idle(void);
+
+/* Ends recording and writes the document; the destructor's part. */
+void record_finish(void);
+
+/* In a forked child: forgets the parent's recording; where nobody has asked yet there is none. */
+void record_forked(void);
+void record_forked_asleep(void);
+
+/*
+ * The same in the child of a signal handler that has interrupted this library: what it interrupted
+ * goes on in the child, too, so the rest is done when that is over. `inside`: it had the lock.
+ */
+void record_forked_in_handler(bool inside);
+
+#endif

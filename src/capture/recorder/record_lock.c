@@ -1,0 +1,153 @@
+/*
+ * The recorder's lock, and who has left it in the middle: signal handlers, threads that end or
+ * jump.
+ */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/guest/clock.h"
+#include "base/guest/hot.h"
+#include "base/guest/signals.h"
+#include "base/guest/thread_stack.h"
+#include "capture/recorder/record_parts.h"
+#include "ledger/pending.h"
+#include "spool/txn.h"
+
+enum { NEAR = 256 }; /* words between frames of one stack, not of two (span_nest.c) */
+static const uint64_t OVERDUE_NS = 1000000000; /* nobody is suspended for so long */
+
+HOT_THREAD _Thread_local struct record_self record_self;
+
+/* The kernel's number of this thread; asked again in a child. */
+static int own_number(void)
+{
+	uint32_t generation =
+		atomic_load_explicit(&record_process.generation, memory_order_relaxed) + 1;
+
+	return record_self.generation == generation ? (int)record_self.thread
+						    : (int)syscall(SYS_gettid);
+}
+
+/*
+ * Whoever had the lock has left it in the middle, for good: what it did is taken back, and what
+ * only this process knows is read anew from the spool.
+ */
+static void mend(void)
+{
+	struct signals_deferred deferred;
+
+	if (!recorder.spool.header)
+		return;
+	signals_defer(&deferred);
+	txn_cancel(&recorder.spool);
+	ledger_mend(&recorder.ledger);
+	if (atomic_load(&record_process.open))
+		atomic_fetch_add(&recorder.spool.header->abandoned, 1);
+	signals_deliver(&deferred);
+}
+
+/* The holder may come back after all, and then two would be at it: nothing is written any more. */
+static void end_overdue(void)
+{
+	if (!recorder.spool.header)
+		return;
+	txn_cancel(&recorder.spool);
+	if (recorder.ledger.error)
+		return;
+	recorder.ledger.error = -EOWNERDEAD;
+	atomic_store(&recorder.spool.header->stop, spool_stop_reason(-EOWNERDEAD));
+	record_give_up(recorder.paths.spool, -EOWNERDEAD);
+}
+
+HOT_CODE void record_lock_only_in(void **frame)
+{
+	int number = own_number();
+	enum lock_got got;
+
+	/* First, for a signal may come before the lock keeps it. */
+	record_self.frame = frame;
+	record_self.back = frame ? frame[1] : NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+	got = lock_take_as(&recorder.lock, number, frame);
+	if (__builtin_expect(got == LOCK_LEFT, 0))
+		mend();
+	else if (__builtin_expect(got == LOCK_OVERDUE, 0))
+		end_overdue();
+}
+
+HOT_CODE void record_lock_in(void **frame)
+{
+	record_lock_only_in(frame);
+	backlog_settle(&recorder.ledger);
+}
+
+HOT_CODE void record_unlock(void)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	lock_drop_as(&recorder.lock, own_number());
+	atomic_signal_fence(memory_order_seq_cst);
+	record_self.frame = NULL;
+}
+
+/*
+ * Is the frame gone that has the lock since this turn? Surely if it does not hold its return
+ * address any more, or if this one has its place or lies further out on the same stack. On another
+ * stack it may be merely suspended, but not for long.
+ */
+static bool frame_gone(unsigned turn, void **where, void **frame)
+{
+	const void *back = atomic_load(&recorder.lock.back);
+
+	if (!where && record_self.frame) { /* on its way in or out */
+		where = record_self.frame + 1;
+		back = record_self.back;
+	}
+	if (!where || lock_frame_gone(where, back))
+		return where;
+	if (frame + 1 < where || lock_on_other_stack())
+		return false;
+	if (frame - where < NEAR || (thread_stack_has(where) && thread_stack_has(frame)))
+		return true;
+	if (record_self.turn != turn || !record_self.since) {
+		record_self.turn = turn;
+		record_self.since = clock_now();
+	}
+	return clock_now() - record_self.since > OVERDUE_NS;
+}
+
+/*
+ * Not to be left in the middle itself: then nobody would know whose the lock is. While it was
+ * thought about, a signal may have led to who has it and back.
+ */
+static void rescue(int number, unsigned turn, void *const *where)
+{
+	struct signals_deferred deferred;
+
+	signals_defer(&deferred);
+	if (turn == atomic_load(&recorder.lock.turn) && where == atomic_load(&recorder.lock.left) &&
+	    lock_rescue(&recorder.lock, number)) {
+		mend();
+		lock_drop_as(&recorder.lock, LOCK_RESCUED);
+	}
+	signals_deliver(&deferred);
+}
+
+bool record_interrupts_update(void **frame)
+{
+	unsigned turn = atomic_load(&recorder.lock.turn);
+	void **where = atomic_load(&recorder.lock.left);
+	int number = own_number();
+	int saved = errno;
+
+	if (lock_is_own(&recorder.lock, number) && frame_gone(turn, where, frame))
+		rescue(number, turn, where);
+	errno = saved;
+	return lock_is_own(&recorder.lock, number);
+}
+
+bool record_inside_in(void **frame)
+{
+	return atomic_load_explicit(&recorder.lock.state, memory_order_relaxed) &&
+	       record_interrupts_update(frame);
+}

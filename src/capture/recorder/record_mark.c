@@ -1,0 +1,189 @@
+/* Marks and ranges: their names, and those from before there is a recording. */
+#include <string.h>
+
+#include "base/text/text.h"
+#include "capture/recorder/overhead.h"
+#include "capture/recorder/record_parts.h"
+
+enum {
+	PENDING = 128,
+	/* A million ranges may each have a name, of 24 bytes say. */
+	NAMES = 1 << 20,
+	BYTES = 24 << 20,
+	FOLDED = 1 << 16, /* names more, with their numbers folded */
+};
+
+/* Marks and ranges from before the first memory event, which is what creates the file. */
+struct pending {
+	uint64_t t, range;
+	uint32_t thread;
+	uint8_t op;
+	char name[RECORD_NAME], domain[48], category[32];
+	struct event_detail detail;
+};
+
+static struct {
+	uint32_t names, bytes; /* distinct ones */
+	uint32_t folded;       /* the same, once there were too many */
+	bool full;
+	uint32_t pending_count;
+	uint64_t pending_lost;
+	struct pending pending[PENDING];
+} marks;
+
+/* "aten::mm, seq = 17" -> "aten::mm, seq = #" */
+static void fold_numbers(const char *name, char *to)
+{
+	bool in_number = false;
+
+	for (; *name; name++) {
+		bool digit = *name >= '0' && *name <= '9';
+
+		if (!digit || !in_number)
+			*to++ = (char)(digit ? '#' : *name);
+		in_number = digit;
+	}
+	*to = '\0';
+}
+
+/*
+ * Names that count (a step, a sequence number) would fill the table of texts: beyond so many, later
+ * ones have their numbers folded, and if they are that different still, one name between them.
+ */
+static uint32_t mark_name(const char *name)
+{
+	uint64_t before = spool_count(&recorder.spool, SPOOL_TEXT);
+	char folded[sizeof(marks.pending->name)];
+	uint32_t id;
+
+	if (marks.folded >= FOLDED)
+		return intern_text(&recorder.intern, "[too many names]");
+	if (marks.full) {
+		fold_numbers(name, folded);
+		name = folded;
+	}
+	id = intern_text(&recorder.intern, name);
+	if (spool_count(&recorder.spool, SPOOL_TEXT) == before)
+		return id;
+	if (marks.full) {
+		marks.folded++;
+		return id;
+	}
+	marks.bytes += strlen(name) + 1;
+	if (++marks.names < NAMES && marks.bytes < BYTES)
+		return id;
+	marks.full = true;
+	intern_fact(&recorder.intern, "note",
+		    "very many names of ranges: the numbers in later ones are told as #");
+	return id;
+}
+
+static void put_mark(const struct pending *from)
+{
+	struct event event = {
+		.op = from->op,
+		.t = from->t,
+		.thread = from->thread,
+		.stream = from->range,
+		.device = NO_DEVICE,
+		.detail = from->detail,
+	};
+
+	event.name = mark_name(from->name);
+	event.pool = intern_text(&recorder.intern, from->domain);
+	event.detail.category = intern_text(&recorder.intern, from->category);
+	ledger_note(&recorder.ledger, &event);
+}
+
+/* Does the pop end the push? */
+static bool is_end_of(const struct pending *pop, const struct pending *push)
+{
+	if (pop->op != EVENT_POP || push->op != EVENT_PUSH || pop->range != push->range)
+		return false;
+	return pop->range || (pop->thread == push->thread && !strcmp(pop->domain, push->domain));
+}
+
+/*
+ * No memory event has come yet. What began and ended in front of the first saw no memory, so when
+ * there are too many such ranges go first: what stays open must be known.
+ */
+static void put_pending(const struct pending *mark)
+{
+	uint32_t at = marks.pending_count;
+
+	if (mark->op == EVENT_POP && marks.pending_count > PENDING / 2) {
+		while (at && !is_end_of(mark, &marks.pending[at - 1]))
+			at--;
+		if (!at)
+			return;
+		memmove(marks.pending + at - 1, marks.pending + at,
+			(marks.pending_count - at) * sizeof(*marks.pending));
+		marks.pending_count--;
+		return;
+	}
+	if (marks.pending_count < PENDING)
+		marks.pending[marks.pending_count++] = *mark;
+	else
+		marks.pending_lost++;
+}
+
+void record_mark_detailed(enum event_op op, const char *name, const char *domain, uint64_t range,
+			  const struct record_detail *detail)
+{
+	struct pending mark = { .op = (uint8_t)op, .range = range };
+
+	cost_enter(true);
+	record_notice_fork();
+	if (!record_on() || record_quiet() || record_interrupts(__builtin_frame_address(0)))
+		return;
+	mark.t = record_now();
+	mark.thread = record_thread();
+	text_copy(mark.name, sizeof(mark.name), name ? name : "");
+	text_copy(mark.domain, sizeof(mark.domain), domain ? domain : "");
+	if (detail) {
+		text_copy(mark.category, sizeof(mark.category),
+			  detail->category ? detail->category : "");
+		mark.detail = detail->rest;
+	}
+	record_lock();
+	if (atomic_load(&record_process.open))
+		put_mark(&mark);
+	else
+		put_pending(&mark);
+	record_unlock();
+	cost_leave(SPOOL_COST_RANGE, true, true);
+}
+
+void record_mark(enum event_op op, const char *name, const char *domain, uint64_t range)
+{
+	record_mark_detailed(op, name, domain, range, NULL);
+}
+
+void record_mark_locked(const char *name)
+{
+	struct pending mark = { .op = EVENT_MARK, .t = record_now(), .thread = record_self.thread };
+
+	text_copy(mark.name, sizeof(mark.name), name);
+	if (!record_quiet())
+		put_mark(&mark);
+}
+
+void record_marks_put(bool opened)
+{
+	for (uint32_t i = 0; opened && i < marks.pending_count; i++)
+		put_mark(&marks.pending[i]);
+	if (opened && marks.pending_lost)
+		intern_fact(&recorder.intern, "note",
+			    "some of very many ranges and marks from before the first "
+			    "memory event were not kept");
+	marks.pending_count = 0;
+	marks.pending_lost = 0;
+}
+
+void record_marks_clear(void)
+{
+	marks.pending_count = 0;
+	marks.pending_lost = 0;
+	marks.names = marks.bytes = marks.folded = 0;
+	marks.full = false;
+}

@@ -1,0 +1,95 @@
+/*
+ * What the files of the recorder share: record.c (its beginning, and what hooks ask),
+ * record_lock.c, record_mark.c, record_fork.c, record_end.c. For them alone.
+ */
+#ifndef CAPTURE_RECORDER_RECORD_PARTS_H
+#define CAPTURE_RECORDER_RECORD_PARTS_H
+
+#include "base/guest/lock.h"
+#include "capture/life/process_info.h"
+#include "capture/recorder/record.h"
+
+enum { RECORD_NOTES = 16 };
+
+#pragma GCC visibility push(hidden) /* variables of other files, without a way around */
+
+/* What the constructor, a forked child and the end of a process that does nothing look at. */
+extern struct record_process {
+	uint64_t start_monotonic, start_realtime;
+	int pid;
+	_Atomic bool quiet; /* memtrace_stop() */
+	_Atomic bool awake, open, cuda_started;
+	_Atomic uint32_t generation; /* of this process: forks behind it */
+	_Atomic(uint8_t *) alive;    /* a page that reads 0 in any child, however it was born */
+} record_process;
+
+extern struct recorder {
+	/* What each event looks at comes first: the lock, the spool's head, the ledger's. */
+	struct lock lock;
+	_Atomic bool prepared;
+	struct ledger ledger;
+	struct lock open_lock;
+	struct intern intern;
+	uint32_t hook_text[HOOKS];
+	_Atomic(const char *) notes[RECORD_NOTES];
+	_Atomic uint64_t missed;
+	struct spool spool;
+	struct paths paths;
+} recorder;
+
+extern _Thread_local struct record_self {
+	uint32_t thread, generation;
+	void **frame; /* that takes the lock or drops it, and its return address; NULL: none known
+		       */
+	void *back;
+	unsigned turn; /* of the lock, since when this thread has it on what may be another stack */
+	uint64_t since;
+} record_self;
+
+#pragma GCC visibility pop
+
+/* Recording ends by trouble: said once, kept in the header. With the lock held. */
+void record_give_up(const char *what, int error);
+
+/* Is the thread in the middle of an update? A signal handler has interrupted it, this one or one
+ * that has led to another stack, and must neither wait for it nor go on. */
+bool record_interrupts_update(void **frame);
+
+/* Likewise; the memory calls that pass are counted. */
+static inline __attribute__((always_inline)) bool record_interrupts(void **frame)
+{
+	if (__builtin_expect(!atomic_load_explicit(&recorder.lock.state, memory_order_relaxed),
+			     1) ||
+	    !record_interrupts_update(frame))
+		return false;
+	if (atomic_load(&record_process.open))
+		atomic_fetch_add(&recorder.spool.header->nested, 1);
+	return true;
+}
+
+/* This is another process than the one that was recorded so far: it begins anew. */
+void record_notice_fork_now(void);
+
+/* A child of fork, vfork's successor, clone: nobody told us, but the page tells. */
+static inline void record_notice_fork(void)
+{
+	volatile uint8_t *alive = atomic_load_explicit(&record_process.alive, memory_order_acquire);
+
+	if (alive && __builtin_expect(!*alive, 0))
+		record_notice_fork_now();
+}
+
+/* The page; NULL where there is none to be had. */
+uint8_t *record_make_alive(void);
+
+/* Born past fork's handlers, while there was no page yet that tells? */
+bool record_is_child(void);
+
+/* Into the recording that has just been opened: what was marked before. Forgets it. With the lock
+ * held. */
+void record_marks_put(bool opened);
+
+/* In a forked child: what was marked was its parent's. */
+void record_marks_clear(void);
+
+#endif

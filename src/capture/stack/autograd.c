@@ -1,0 +1,315 @@
+/* Where a block that PyTorch makes in a backward pass comes from. */
+#include "capture/stack/autograd.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/guest/hot.h"
+#include "base/guest/watch.h"
+#include "capture/loader/resolve.h"
+#include "capture/recorder/record.h"
+#include "capture/stack/stacks.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+
+/*
+ * What C++ returns through a hidden pointer, a C struct of more than two words is returned through
+ * too: std::vector<at::Tensor> is three words, and of these std::shared_ptr<Node> fills two.
+ */
+struct returned {
+	uint64_t words[3];
+};
+
+static HOT_DATA struct {
+	_Atomic(void *) peek;      /* uint64_t at::sequence_number::peek() */
+	_Atomic(void *) thread_id; /* uint64_t at::RecordFunction::currentThreadId() */
+	_Atomic(void *) node;      /* std::shared_ptr<Node> torch::autograd::get_current_node() */
+} pytorch;
+
+typedef uint64_t number_fn(void);
+typedef struct returned node_fn(void);
+
+/* --- forward: which stack was the first to allocate under each number
+ * ------------------------------ */
+
+/*
+ * A slot is one word, so that it is never seen half written: stack, number and thread, the latter
+ * two cut to what tells an old entry from the one looked for.
+ */
+enum { SLOTS = 1 << 15, STACK_BITS = 27, NUMBER_BITS = 28, THREAD_BITS = 9 };
+
+static _Atomic uint64_t forward[SLOTS];
+static HOT_THREAD _Thread_local uint64_t last_peek;
+
+/* A backward pass counts down: what it asks for next lies in the same line. */
+static _Atomic uint64_t *slot_of(uint64_t thread, uint64_t number)
+{
+	return &forward[(number + thread * 0x9e3779b9u) % SLOTS];
+}
+
+static uint64_t slot_key(uint64_t thread, uint64_t number)
+{
+	return (number & ((1u << NUMBER_BITS) - 1)) << THREAD_BITS |
+	       (thread & ((1u << THREAD_BITS) - 1));
+}
+
+static bool has_python(uint32_t stack)
+{
+	const struct spool_stack *row = spool_at(record_spool(), SPOOL_STACK, stack);
+
+	return row->python > 0;
+}
+
+/* What PyTorch allocates is its own affair. */
+static uint64_t ask(number_fn *function)
+{
+	const char *path = watch_path(NULL);
+	uint64_t number;
+
+	watch_host("a function of PyTorch's");
+	number = function();
+	watch_path(path);
+	return number;
+}
+
+HOT_CODE void autograd_forward(uint32_t stack)
+{
+	/* The last of the three to be known. */
+	number_fn *peek = (number_fn *)atomic_load_explicit(&pytorch.peek, memory_order_acquire);
+	number_fn *thread_id;
+	uint64_t next;
+	uint64_t thread;
+
+	if (!peek || !stack || stack >> STACK_BITS)
+		return;
+	next = ask(peek);
+	if (next == last_peek || !next || !has_python(stack))
+		return;
+	last_peek = next;
+	thread_id = (number_fn *)atomic_load_explicit(&pytorch.thread_id, memory_order_relaxed);
+	thread = ask(thread_id);
+	atomic_store_explicit(slot_of(thread, next - 1),
+			      (uint64_t)stack << (NUMBER_BITS + THREAD_BITS) |
+				      slot_key(thread, next - 1),
+			      memory_order_relaxed);
+}
+
+/*
+ * torch::autograd::Node, as libstdc++ and PyTorch 1.8 to 2.11 lay it out: a vtable, a weak_ptr to
+ * itself, sequence_nr_, topological_nr_, has_parent_, thread_id_.
+ */
+enum { NODE_NUMBER = 24, NODE_TOPOLOGICAL = 32, NODE_THREAD = 48 };
+
+static uint64_t word_at(uint64_t address, unsigned offset)
+{
+	uint64_t word;
+
+	memcpy(&word, (const char *)(uintptr_t)address + offset, sizeof(word));
+	return word;
+}
+
+/* AccumulateGrad has the highest number of all; larger ones than are ever reached are no numbers.
+ */
+static bool plausible(uint64_t node)
+{
+	return word_at(node, NODE_NUMBER) < 1ull << 48 && word_at(node, NODE_THREAD) < 1ull << 32 &&
+	       word_at(node, NODE_TOPOLOGICAL) < 1ull << 48;
+}
+
+static uint32_t forward_of(uint64_t node)
+{
+	uint64_t thread = word_at(node, NODE_THREAD);
+	uint64_t number = word_at(node, NODE_NUMBER);
+	uint64_t slot = atomic_load_explicit(slot_of(thread, number), memory_order_relaxed);
+	uint64_t key = slot & ((1ull << (NUMBER_BITS + THREAD_BITS)) - 1);
+
+	return key == slot_key(thread, number) ? (uint32_t)(slot >> (NUMBER_BITS + THREAD_BITS))
+					       : 0;
+}
+
+/* The engine holds the node while it runs, so giving back our count never ends it. */
+static uint32_t forward_stack(void)
+{
+	node_fn *current = (node_fn *)atomic_load_explicit(&pytorch.node, memory_order_relaxed);
+	const char *path;
+	struct returned node;
+	uint32_t stack = 0;
+
+	if (!current)
+		return 0;
+	path = watch_path(NULL);
+	watch_host("torch::autograd::get_current_node");
+	node = current();
+	watch_path(path);
+	if (node.words[0] && plausible(node.words[0]))
+		stack = forward_of(node.words[0]);
+	/* libstdc++'s control block: a vtable, then the count of owners. */
+	if (node.words[1])
+		atomic_fetch_sub((_Atomic int *)(uintptr_t)(node.words[1] + 8), 1);
+	return stack;
+}
+
+/* --- backward: who called it
+ * ----------------------------------------------------------------------- */
+
+/* The passes under way, by the stack that called each; ~0 while that is not known. */
+enum { PASSES = 64 };
+static _Atomic uint32_t passes[PASSES];
+static HOT_DATA struct {
+	_Atomic uint32_t now;
+	_Atomic uint32_t most; /* slots from here on were never taken */
+} under_way;
+
+/* The stack that all passes under way were called from; with several, nobody knows whose this is.
+ */
+static uint32_t backward_stack(void)
+{
+	uint32_t found = 0;
+
+	for (unsigned i = 0; i < atomic_load_explicit(&under_way.most, memory_order_relaxed); i++) {
+		uint32_t stack = atomic_load_explicit(&passes[i], memory_order_acquire);
+
+		if (!stack)
+			continue;
+		if (stack == UINT32_MAX || (found && found != stack))
+			return 0;
+		found = stack;
+	}
+	return found;
+}
+
+HOT_CODE struct autograd_via autograd_via(void)
+{
+	struct autograd_via via = { 0, 0 };
+
+	if (!atomic_load_explicit(&under_way.now, memory_order_relaxed))
+		return via;
+	via.backward = backward_stack();
+	via.forward = forward_stack();
+	return via;
+}
+
+struct pass {
+	unsigned slot;
+};
+
+/* Before the slot is taken: who looks then sees it. */
+static void note_most(uint32_t slots)
+{
+	uint32_t most = atomic_load(&under_way.most);
+
+	while (most < slots && !atomic_compare_exchange_weak(&under_way.most, &most, slots))
+		;
+}
+
+/* Slot 0 also stands for "no slot left": then the pass is one nobody knows. */
+static void pass_begin(struct pass *pass, uint32_t stack)
+{
+	atomic_fetch_add(&under_way.now, 1);
+	for (unsigned i = 1; i < PASSES; i++) {
+		uint32_t empty = 0;
+
+		pass->slot = i;
+		note_most(i + 1);
+		if (atomic_compare_exchange_strong(&passes[i], &empty, stack))
+			return;
+	}
+	pass->slot = 0;
+	atomic_store(&passes[0], UINT32_MAX);
+}
+
+static void pass_end(const struct pass *pass)
+{
+	atomic_store_explicit(&passes[pass->slot], 0, memory_order_release);
+	atomic_fetch_sub(&under_way.now, 1);
+}
+
+static uint32_t calling_stack(void *caller)
+{
+	uint32_t stack = 0;
+
+	if (record_continue() && !record_quiet())
+		stack = stacks_capture(caller, NULL, false);
+	return stack ? stack : UINT32_MAX;
+}
+
+void autograd_clear(void)
+{
+	if (atomic_load(&pytorch.peek))
+		memset((void *)forward, 0, sizeof(forward));
+	for (unsigned i = 0; i < PASSES; i++) {
+		if (atomic_load(&passes[i]))
+			atomic_store(&passes[i], UINT32_MAX);
+	}
+	last_peek = 0;
+}
+
+/* --- PyTorch's functions
+ * --------------------------------------------------------------------------- */
+
+static void take(_Atomic(void *) *function, const char *name)
+{
+	void *handle = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
+
+	if (!handle)
+		return;
+	atomic_store(function, resolve_dlsym(handle, name));
+	resolve_dlclose(handle);
+}
+
+void autograd_prepare(void)
+{
+	if (atomic_load_explicit(&pytorch.peek, memory_order_relaxed))
+		return;
+	take(&pytorch.thread_id, "_ZN2at14RecordFunction15currentThreadIdEv");
+	take(&pytorch.node, "_ZN5torch8autograd16get_current_nodeEv");
+	if (atomic_load(&pytorch.thread_id) && atomic_load(&pytorch.node))
+		take(&pytorch.peek, "_ZN2at15sequence_number4peekEv");
+}
+
+/* torch::autograd::Engine::execute(edges, tensors, keep_graph, create_graph, accumulate_grad,
+ * outputs): the same from PyTorch 1.8 to 2.11. */
+#define EXECUTE \
+	_ZN5torch8autograd6Engine7executeERKSt6vectorINS0_4EdgeESaIS3_EERKS2_IN2at6TensorESaIS9_EEbbbS7_
+#define NAME_OF(symbol) #symbol
+#define NAME(symbol) NAME_OF(symbol)
+
+typedef struct returned execute_fn(void *engine, const void *roots, const void *inputs, bool keep,
+				   bool create, bool accumulate, const void *outputs);
+
+EXPORT execute_fn EXECUTE;
+
+/* Found as the linker would have for this caller, once. */
+static execute_fn *execute_real(void *caller)
+{
+	static _Atomic(void *) known;
+	void *real = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (!real) {
+		real = resolve_from(NAME(EXECUTE), caller);
+		atomic_store_explicit(&known, real, memory_order_relaxed);
+	}
+	return (execute_fn *)real;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the parameters are PyTorch's. */
+struct returned EXECUTE(void *engine, const void *roots, const void *inputs, bool keep, bool create,
+			bool accumulate, const void *outputs) {
+	execute_fn *real = execute_real(CALLER);
+	int saved = errno;
+
+	if (!real)
+		return (struct returned){ { 0, 0, 0 } }; /* an empty vector: no gradients */
+	if (!record_on())
+		return real(engine, roots, inputs, keep, create, accumulate, outputs);
+
+	/* Left by an exception too: a node that fails throws through here. */
+	__attribute__((cleanup(pass_end))) struct pass pass = { 0 };
+	pass_begin(&pass, calling_stack(CALLER));
+	errno = saved;
+	return real(engine, roots, inputs, keep, create, accumulate, outputs);
+}

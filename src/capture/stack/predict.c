@@ -1,0 +1,221 @@
+/* The stack that was there before, word for word. */
+#include "capture/stack/predict.h"
+
+#include "base/guest/hot.h"
+#include "capture/loader/unload.h"
+#include "capture/stack/unwind.h"
+
+enum {
+	VALUE_BITS = 48,   /* of a path's word; what is longer is no address of a process */
+	HISTORY_SHIFT = 3, /* of 32 bits: eleven walks */
+};
+
+static inline uint64_t value_of(uint64_t word)
+{
+	return word >> (64 - VALUE_BITS);
+}
+
+static inline uint16_t place_in(uint64_t word)
+{
+	return (uint16_t)word;
+}
+
+static inline void pass(struct predict_memory *memory, unsigned index)
+{
+	memory->history = memory->history << HISTORY_SHIFT ^ (index + 1) * 0x6b43u;
+	__builtin_prefetch(predict_set(memory));
+}
+
+/* Nothing is read that the words before it do not vouch for: each load stands behind a branch that
+ * the processor need not wait for. */
+static inline bool holds(const struct predict_path *path, uint64_t low, uint64_t high)
+{
+	const uint64_t *stack = (const uint64_t *)(uintptr_t)path->start.stack;
+
+	for (unsigned i = 0; i < path->words; i++) {
+		uint64_t word = path->word[i];
+
+		if (__builtin_expect(stack[place_in(word)] != value_of(word), 0))
+			return false;
+	}
+	return !path->cut || stack[path->beyond] - 1 - low < high - low;
+}
+
+static inline bool begins(const struct predict_path *path, const struct predict_memory *memory,
+			  const struct step_start *start, bool cut)
+{
+	return path->start.stack == start->stack && path->start.address == start->address &&
+	       path->generation == memory->generation + 1 && path->cut == cut &&
+	       (!path->by_frame || path->start.frame == start->frame);
+}
+
+/* One that nothing is known in, or whose turn it is. Most sets have the first one alone. */
+static struct predict_next *place_for(struct predict_memory *memory, struct predict_next *set)
+{
+	for (unsigned i = 0; i < PREDICT_SET; i++) {
+		if (!set[i].stack)
+			return &set[i];
+	}
+	return &set[memory->way++ % PREDICT_SET];
+}
+
+/* Looks for what came behind the same; false, and the place for it, if nothing did. */
+static inline bool expect(struct predict_memory *memory, uint32_t context)
+{
+	struct predict_next *set = predict_set(memory);
+
+	memory->tag = (uint16_t)((memory->history ^ context) * 0x85ebca6bu >> 16);
+	for (unsigned i = 0; i < PREDICT_SET; i++) {
+		memory->expected = &set[i];
+		if (set[i].tag == memory->tag)
+			return true;
+	}
+	memory->expected = place_for(memory, set);
+	return false;
+}
+
+HOT_CODE const struct predict_path *predict(struct predict_memory *memory,
+					    const struct step_start *start, uint64_t low,
+					    uint64_t high, uint32_t context)
+{
+	const struct predict_path *path;
+	bool cut = low != high;
+	unsigned index;
+
+	if (__builtin_expect(memory->word != unload_word() ||
+				     (cut && (memory->low != low || memory->high != high)),
+			     0)) {
+		predict_forget(memory);
+		memory->word = unload_word();
+		memory->low = low;
+		memory->high = high;
+	}
+	if (!expect(memory, context))
+		return NULL;
+	index = memory->expected->path;
+	path = &memory->paths[index];
+	predict_fetch(path);
+	if (!begins(path, memory, start, cut) || !holds(path, low, high) || unwind_is_careful())
+		return NULL;
+	pass(memory, index);
+	return path;
+}
+
+/* --- learning ----------------------------------------------------------------------------------
+ */
+
+/* False if it lies too far away, or strangely. */
+static bool place_of(const struct predict_path *path, uint64_t address, uint16_t *place)
+{
+	uint64_t words = (address - path->start.stack) / 8;
+
+	*place = (uint16_t)words;
+	return words <= UINT16_MAX && address % 8 == 0;
+}
+
+static bool put(struct predict_path *path, uint64_t address, uint64_t value, bool saved)
+{
+	uint16_t place;
+
+	if (path->words == PREDICT_WORDS || value >> VALUE_BITS || !place_of(path, address, &place))
+		return false;
+	path->saved[path->words / 32] |= (uint32_t)saved << path->words % 32;
+	path->word[path->words++] = value << (64 - VALUE_BITS) | place;
+	return true;
+}
+
+static bool put_step(struct predict_path *path, const struct step_walk *walk, uint32_t at)
+{
+	const struct step_state *state = &walk->state[at];
+
+	return put(path, state[1].stack - 8, walk->address[at + 1], false) &&
+	       (!state->saved || !state[1].by_frame ||
+		put(path, state->saved, state[1].frame, true));
+}
+
+static bool fill(struct predict_path *path, const struct step_walk *walk)
+{
+	uint32_t last = walk->first + walk->count - 1;
+
+	*path = (struct predict_path){
+		.start = { .address = walk->address[walk->first],
+			   .stack = walk->state[walk->first].stack,
+			   .frame = walk->state[walk->first].frame },
+		.hash = step_hash_of(walk),
+		.frames = (uint16_t)walk->count,
+		.cut = walk->beyond,
+		.by_frame = walk->state[walk->first].by_frame,
+	};
+	for (uint32_t at = walk->first; at < last; at++) {
+		if (!put_step(path, walk, at))
+			return false;
+	}
+	return !path->cut || place_of(path, walk->state[last + 1].stack - 8, &path->beyond);
+}
+
+static bool is_of(const struct predict_memory *memory, const struct predict_path *path,
+		  const struct step_walk *walk)
+{
+	struct hash128 hash = step_hash_of(walk);
+
+	return path->generation == memory->generation + 1 && path->hash.a == hash.a &&
+	       path->hash.b == hash.b && path->start.stack == walk->state[walk->first].stack &&
+	       path->cut == walk->beyond;
+}
+
+/* Where the walk is kept, or else may be (not `*known`). */
+static unsigned find(struct predict_memory *memory, const struct step_walk *walk, bool *known)
+{
+	uint64_t spread = step_hash_of(walk).a ^ walk->state[walk->first].stack * HASH_A >> 32;
+	unsigned first = (unsigned)(spread % (PREDICT_PATHS / PREDICT_WAYS)) * PREDICT_WAYS;
+
+	*known = true;
+	for (unsigned i = 0; i < PREDICT_WAYS; i++) {
+		if (is_of(memory, &memory->paths[first + i], walk))
+			return first + i;
+	}
+	*known = false;
+	return first + memory->way++ % PREDICT_WAYS;
+}
+
+bool predict_learn(struct predict_memory *memory, const struct step_walk *walk)
+{
+	struct predict_next *next = memory->expected;
+	bool expected = next->tag == memory->tag;
+	struct predict_path *path;
+	unsigned index;
+	bool known;
+
+	if (!walk->whole || !walk->count || walk->beyond != (walk->low != walk->high))
+		return false;
+	index = find(memory, walk, &known);
+	path = &memory->paths[index];
+	/* What was expected and did not hold lies otherwise than it did: a frame grew in between.
+	 */
+	if ((expected && next->path == index) || !known) {
+		if (!fill(path, walk))
+			return false;
+		path->generation = memory->generation + 1;
+	}
+	next->path = (uint16_t)index;
+	next->tag = memory->tag;
+	pass(memory, index);
+	return true;
+}
+
+void predict_list(const struct predict_path *path, void **addresses)
+{
+	unsigned count = 0;
+
+	addresses[count++] = (void *)(uintptr_t)path->start.address;
+	for (unsigned i = 0; i < path->words; i++) {
+		if (!(path->saved[i / 32] >> i % 32 & 1))
+			addresses[count++] = (void *)(uintptr_t)value_of(path->word[i]);
+	}
+}
+
+void predict_forget(struct predict_memory *memory)
+{
+	memory->generation++;
+	memory->history = 0;
+}

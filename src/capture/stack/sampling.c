@@ -1,0 +1,119 @@
+/* How much of a memory call is told. */
+#include "capture/stack/sampling.h"
+
+#include "base/guest/hot.h"
+#include "base/mem/hash.h"
+#include "base/settings/filter.h"
+#include "base/settings/opt.h"
+#include "base/settings/sample.h"
+
+#define MOST ((uint64_t)1 << 40) /* between samples: more than any device has */
+
+HOT_DATA bool choose_asks;
+
+static struct filter filter;
+static uint64_t interval; /* of samples, 0: all are taken */
+static _Thread_local struct sample sample;
+
+/* Threads differ, and runs do. */
+static uint64_t seed(void)
+{
+	return hash_mix(record_thread(), record_now());
+}
+
+uint64_t choose_interval(void)
+{
+	return interval;
+}
+
+void choose_init(void)
+{
+	interval = opt_count(OPT_ID_sample);
+	if (interval > MOST)
+		interval = MOST;
+	if (opt_given(OPT_ID_filter))
+		filter_parse(opt_text(OPT_ID_filter), &filter);
+	choose_asks = opt_given(OPT_ID_filter) || interval;
+}
+
+static void know(struct filter_facts *facts, const struct event *event)
+{
+	facts->known |= 1u << FILTER_size | 1u << FILTER_device;
+	facts->number[FILTER_size] = event->size;
+	facts->number[FILTER_device] =
+		event->device < 0 ? UINT64_MAX : (uint64_t)(uint16_t)event->device;
+}
+
+/* Nothing that can be known without a stack speaks for it. */
+static bool surely_not(const struct event *event, const struct choose_call *call)
+{
+	struct filter_facts facts = { .known = 0 };
+
+	know(&facts, event);
+	if (call->unknown_device)
+		facts.known &= ~(1u << FILTER_device);
+	if (call->pool) {
+		facts.known |= 1u << FILTER_pool;
+		facts.name[FILTER_pool] = call->pool;
+	}
+	return filter_ask(&filter, &facts) == FILTER_NO;
+}
+
+bool choose_wants_birth(struct event *event, const struct choose_call *call)
+{
+	void *asks = call->driver ? call->caller : NULL;
+
+	event->untold = filter.count && surely_not(event, call);
+	if (record_quiet()) {
+		event->stack = stacks_none(STACKS_STOPPED, event->space, asks, call->frame);
+	} else if (event->untold) {
+		event->stack = stacks_none(STACKS_FILTERED, event->space, asks, call->frame);
+	} else if (interval &&
+		   !sample_take(&sample, sample.chance ? 0 : seed(), event->size, interval)) {
+		event->stack = stacks_none(STACKS_NO_SAMPLE, event->space, asks, call->frame);
+	} else {
+		event->sampled = interval != 0;
+		return true;
+	}
+	return false;
+}
+
+/* Was the birth of what ends here not told? Then its end is not. */
+static bool born_untold(const struct event *event, enum node_kind kind, const char *pool)
+{
+	uint32_t id;
+	bool untold;
+
+	record_lock();
+	id = live_find(record_spool(), kind, intern_text(record_intern(), pool), event->ptr);
+	untold = id && live_node(record_spool(), id)->flags & NODE_UNTOLD;
+	record_unlock();
+	return untold;
+}
+
+bool choose_wants_end(struct event *event, enum node_kind kind, const struct choose_call *call)
+{
+	if (record_quiet())
+		event->stack = 0;
+	else if (filter.count && born_untold(event, kind, call->pool))
+		event->stack = stacks_none(STACKS_FILTERED, event->space, NULL, NULL);
+	else if (interval)
+		event->stack = stacks_none(STACKS_NO_SAMPLE, event->space, NULL, NULL);
+	else
+		return true;
+	return false;
+}
+
+HOT_CODE void choose_told(struct event *event)
+{
+	const struct spool *spool = record_spool();
+	const struct spool_stack *row = spool_at(spool, SPOOL_STACK, event->stack);
+	struct filter_facts facts = { .known = 1u << FILTER_pool | 1u << FILTER_owner };
+
+	if (!filter.count || event->untold)
+		return;
+	know(&facts, event);
+	facts.name[FILTER_pool] = spool_text(spool, event->pool);
+	facts.name[FILTER_owner] = spool_text(spool, row->owner);
+	event->untold = filter_ask(&filter, &facts) != FILTER_YES;
+}

@@ -1,0 +1,68 @@
+/*
+ * How much of a memory call is told: all of it, or only what the sums need.
+ *
+ * The ledger takes every call in. While events are off (memtrace_stop) none is written; with
+ * MEMTRACE_FILTER those that match, each block's beginning and end alike. What is not written needs
+ * no stack, which is what costs: so the question comes before the stack is taken, with what is
+ * known by then.
+ *
+ * With MEMTRACE_SAMPLE all events are written, but only the samples take a stack; what is left goes
+ * under a pseudo-stack, so that every sum still has all its bytes. Frees take no stack then.
+ */
+#ifndef CAPTURE_STACK_SAMPLING_H
+#define CAPTURE_STACK_SAMPLING_H
+
+#include <stdbool.h>
+
+#include "capture/recorder/record.h"
+#include "capture/stack/stacks.h"
+#include "codec/event.h"
+#include "spool/layout.h"
+
+/* Reads the settings. */
+void choose_init(void);
+
+/* Bytes from sample to sample; 0: there is no sampling. */
+uint64_t choose_interval(void);
+
+/* Who makes the call, and what is known of it beside the event's size and device. */
+struct choose_call {
+	void *caller;
+	void *const *frame;  /* as for stacks_capture() */
+	const char *pool;    /* its name, NULL while it is not known */
+	bool may_load;       /* as for stacks_capture() */
+	bool driver;         /* of the driver's memory: who asked must be known in any case */
+	bool unknown_device; /* the event's device is not known yet */
+};
+
+/* Does something have to be asked, or is every call told with its stack? Set by choose_init(). */
+extern bool choose_asks;
+
+/* Is the stack to be taken? If not, event->stack is what stands for it. As below. */
+bool choose_wants_birth(struct event *event, const struct choose_call *call);
+bool choose_wants_end(struct event *event, enum node_kind kind, const struct choose_call *call);
+
+/*
+ * The stack of an allocation, of which size and space are filled in; `untold` and `sampled`, too.
+ * Inlined, like the next: a frame more costs 100 instructions to unwind.
+ */
+static inline __attribute__((always_inline)) void choose_birth(struct event *event,
+							       const struct choose_call *call)
+{
+	if ((!choose_asks && !record_quiet()) || choose_wants_birth(event, call))
+		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
+}
+
+/* The stack of a free: event->ptr is filled in; `call` has the name of a block's pool. */
+static inline __attribute__((always_inline)) void
+choose_end(struct event *event, enum node_kind kind, const struct choose_call *call)
+{
+	if ((!choose_asks && !record_quiet()) || choose_wants_end(event, kind, call))
+		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
+}
+
+/* With the lock held and the event complete, its pool included: is it told? To be asked before
+ * ledger_enter(), and before what is adjusted because of it. */
+void choose_told(struct event *event);
+
+#endif

@@ -1,0 +1,387 @@
+/* This thread's stack as one number: walked each time, named once. */
+#include "capture/stack/stacks.h"
+
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/guest/hot.h"
+#include "base/guest/own_stack.h"
+#include "base/guest/watch.h"
+#include "base/text/text.h"
+#include "capture/life/process_info.h"
+#include "capture/loader/loader.h"
+#include "capture/loader/resolve.h"
+#include "capture/loader/unload.h"
+#include "capture/recorder/record.h"
+#include "capture/stack/autograd.h"
+#include "capture/stack/modules.h"
+#include "capture/stack/walk.h"
+#include "capture/torch/torch.h"
+
+enum {
+	WALKS = 64, /* at the same time; a bit each in rooms_used */
+	HOMES = 16, /* of them, where threads begin to look for one: each in use has its memory */
+	BARES = 8,
+};
+
+static HOT_DATA uint32_t forks; /* behind this process: what was known before is another spool's */
+
+/*
+ * 6 KiB that the host's stack may not have: its threads may be as small as PTHREAD_STACK_MIN. A
+ * thread whose handler jumps out of a walk leaves its place taken; without any the stack must do.
+ */
+static struct {
+	_Alignas(64) atomic_bool taken;
+	bool refused;               /* there is no memory: every walk is the first */
+	struct walk_memory *memory; /* of who was here before: mostly the same thread */
+	struct walk walk;
+} room[WALKS];
+
+static uint32_t native_frame(void *pc, uint32_t *owner)
+{
+	const struct module *module = modules_find((uint64_t)pc - 1);
+	struct spool_frame frame = { .language = FRAME_NATIVE, .offset = (uint64_t)pc };
+
+	if (module) {
+		frame.module = module->row;
+		frame.offset -= module->base;
+	}
+	if (!*owner && module && module->path && !module->runtime)
+		*owner = intern_text(record_intern(),
+				     text_base(spool_text(record_spool(), module->path)));
+	return intern_frame(record_intern(), &frame);
+}
+
+static uint32_t python_frame(const struct python_frame *frame)
+{
+	static struct python_name name; /* the lock is held, and no handler comes in between */
+	struct spool_frame row = { .language = FRAME_PYTHON };
+
+	if (!python_name(frame, &name))
+		return 0;
+	row.function = intern_text(record_intern(), name.function);
+	row.file = intern_text(record_intern(), name.file);
+	row.line = name.line > 0 ? (uint32_t)name.line : 0;
+	return intern_frame(record_intern(), &row);
+}
+
+/* What the unwinder went through, it remembers: all of it, not only what counts. */
+static void mark_modules(const struct walk *walk)
+{
+	for (size_t i = 0; i < walk->count; i++)
+		modules_walk((uint64_t)walk->buffer[i] - 1);
+	for (size_t i = 0; i < walk->native_count; i++)
+		modules_walk((uint64_t)walk->native[i] - 1);
+}
+
+/* A stack never seen before: its frames get names while they are alive. */
+static uint32_t enter(const struct walk *walk, struct hash128 hash, uint64_t unloaded)
+{
+	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* as in python_frame() */
+	struct intern_steps steps = {
+		.frames = frames,
+		.via_forward = walk->via.forward,
+		.via_backward = walk->via.backward,
+		.known = unloaded != 0,
+	};
+	uint32_t count = 0;
+	uint32_t id;
+
+	mark_modules(walk);
+	id = intern_stack_find(record_intern(), hash);
+	if (id)
+		return id;
+	for (size_t i = 0; i < walk->native_count; i++) {
+		uint32_t frame = native_frame(walk->native[i], &steps.owner);
+
+		if (frame)
+			frames[count++] = frame;
+	}
+	steps.native = (uint16_t)count;
+	for (unsigned i = 0; i < walk->python.count; i++) {
+		uint32_t frame = python_frame(&walk->frames[i]);
+
+		if (!frame)
+			continue;
+		if (walk->frames[i].entry && count - steps.native < 64)
+			steps.entries |= 1ull << (count - steps.native);
+		frames[count++] = frame;
+	}
+	steps.python = (uint16_t)(count - steps.native);
+	return intern_stack(record_intern(), hash, &steps);
+}
+
+static bool all_known(const struct walk *walk)
+{
+	for (size_t i = 0; i < walk->native_count; i++) {
+		if (!modules_find((uint64_t)walk->native[i] - 1))
+			return false;
+	}
+	for (size_t i = 0; walk->learnt && i < walk->count; i++) {
+		if (!modules_find((uint64_t)walk->buffer[i] - 1))
+			return false;
+	}
+	return true;
+}
+
+struct naming {
+	struct walk *walk;
+	struct hash128 hash;
+	uint64_t unloaded;
+	bool may_load;
+	uint32_t id;
+};
+
+/* What was never seen before gets names; the loader is asked if it has something new. */
+static void name_walk(void *argument)
+{
+	struct naming *naming = argument;
+	struct walk *walk = naming->walk;
+	bool may_load = naming->may_load;
+
+	walk_list(walk);
+	if (!python_list(&walk->python))
+		walk->python.count = 0;
+	if (!may_load) {
+		record_lock();
+		may_load = modules_stale() || !all_known(walk);
+		record_unlock();
+	}
+	if (may_load && modules_refresh()) {
+		/* Something was loaded: it may be what we wait for. The loader allocates. */
+		const char *path = watch_path(NULL);
+
+		loader_enter();
+		torch_prepare();
+		autograd_prepare();
+		if (!python_version())
+			python_prepare(resolve_dlsym);
+		loader_leave();
+		watch_path(path);
+		record_lock();
+		facts_late(record_intern());
+		record_unlock();
+	}
+	record_lock();
+	naming->id = enter(walk, naming->hash, naming->unloaded);
+	record_unlock();
+}
+
+static __attribute__((noinline)) uint32_t name_apart(struct naming naming)
+{
+	own_stack_call(name_walk, &naming);
+	return naming.id;
+}
+
+/* What tells a stack from others that may be known in its place, of this process or its maker. */
+static inline uint64_t sum_of(struct hash128 hash)
+{
+	return hash.a + hash.b * HASH_C + forks;
+}
+
+/* 0 when the stack was never seen. `next`: where it may be known, or NULL. */
+static inline uint32_t find_stack(struct predict_next *next, struct hash128 hash)
+{
+	uint32_t id;
+
+	if (next && next->stack && next->sum == sum_of(hash))
+		return next->stack;
+	id = intern_stack_find(record_intern(), hash);
+	if (next && id) {
+		next->stack = 0; /* a signal handler may jump out in between */
+		atomic_signal_fence(memory_order_seq_cst);
+		next->sum = sum_of(hash);
+		atomic_signal_fence(memory_order_seq_cst);
+		next->stack = id;
+	}
+	return id;
+}
+
+/* By its hash, where no native walk says what came before. */
+static inline struct predict_next *next_of(struct walk *walk, struct walk_memory *memory,
+					   struct hash128 hash)
+{
+	if (walk->next || !memory)
+		return walk->next;
+	return &memory->predict.next[hash.a % PREDICT_NEXT];
+}
+
+/* Inlined: a frame more costs 100 instructions to unwind. */
+static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *walk,
+								 struct walk_memory *memory,
+								 void *caller, void *const *frame,
+								 bool may_load)
+{
+	uint64_t unloaded = unload_word();
+	struct hash128 hash;
+	uint32_t id;
+
+	walk_stack(walk, memory, caller, frame);
+	hash = walk_hash(walk, unloaded);
+	id = find_stack(next_of(walk, memory, hash), hash);
+	if (memory)
+		predict_ahead(&memory->predict);
+	if (__builtin_expect(id && !walk->learnt, 1))
+		return id;
+	return name_apart((struct naming){ walk, hash, unloaded, may_load, 0 });
+}
+
+struct capturing {
+	void *caller;
+	bool may_load;
+	uint32_t id;
+};
+
+static void capture_apart(void *argument)
+{
+	struct capturing *capturing = argument;
+	struct walk walk;
+
+	capturing->id = capture_in(&walk, NULL, capturing->caller, NULL, capturing->may_load);
+}
+
+/* Where there is no room for the walk: not on the host's stack either. */
+static uint32_t capture_here(void *caller, bool may_load)
+{
+	struct capturing capturing = { caller, may_load, 0 };
+
+	own_stack_call(capture_apart, &capturing);
+	return capturing.id;
+}
+
+static HOT_DATA _Atomic uint64_t rooms_used; /* a bit each; never cleared */
+
+/* Room for a walk that no other thread has, -1 for none. What a thread's walks leave there is what
+ * its next ones go by, so it comes back to the same one. */
+static inline int take_room(void)
+{
+	static _Atomic unsigned threads;
+	static HOT_THREAD _Thread_local unsigned first; /* 1 + its own */
+
+	if (__builtin_expect(!first, 0))
+		first = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % HOMES;
+	for (unsigned i = 0; i < WALKS; i++) {
+		unsigned at = (first - 1 + i) % WALKS;
+
+		if (atomic_exchange_explicit(&room[at].taken, true, memory_order_acquire))
+			continue;
+		if (!(atomic_load_explicit(&rooms_used, memory_order_relaxed) >> at & 1))
+			atomic_fetch_or(&rooms_used, 1ULL << at);
+		return (int)at;
+	}
+	return -1;
+}
+
+static void leave_room(int at)
+{
+	atomic_store_explicit(&room[at].taken, false, memory_order_release);
+}
+
+/* Without stacks there is one a caller, and callers are few. */
+static _Thread_local struct bare {
+	void *caller;
+	uint64_t unloaded;
+	uint32_t id;
+} bares[BARES];
+
+static struct bare *bare_of(const void *caller)
+{
+	return &bares[((uint64_t)(uintptr_t)caller * HASH_A >> 32) % BARES];
+}
+
+static __attribute__((noinline)) uint32_t capture_bare(void *caller, bool may_load)
+{
+	struct bare *bare = bare_of(caller);
+	uint64_t unloaded = unload_word();
+	uint32_t id = capture_here(caller, may_load);
+
+	bare->id = 0; /* a signal handler may come in between */
+	atomic_signal_fence(memory_order_seq_cst);
+	bare->caller = caller;
+	bare->unloaded = unloaded;
+	atomic_signal_fence(memory_order_seq_cst);
+	bare->id = id;
+	return id;
+}
+
+/* Asked for the id once more: a signal handler may have come since and left another one. */
+static bool is_bare(const struct bare *bare, uint32_t id, const void *caller)
+{
+	bool same = bare->caller == caller && bare->unloaded == unload_word();
+
+	atomic_signal_fence(memory_order_seq_cst);
+	return same && *(const volatile uint32_t *)&bare->id == id;
+}
+
+/* Not a part of the library's own memory: a host that has little is not asked for it. */
+static struct walk_memory *memory_of(int at)
+{
+	void *pages;
+
+	if (__builtin_expect(!room[at].memory && !room[at].refused, 0)) {
+		pages = mmap(NULL, sizeof(struct walk_memory), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		room[at].refused = pages == MAP_FAILED;
+		room[at].memory = room[at].refused ? NULL : pages;
+	}
+	return room[at].memory;
+}
+
+HOT_CODE uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
+{
+	uint32_t id;
+	int at;
+
+	if (!walk_is_wanted()) {
+		const struct bare *bare = bare_of(caller);
+
+		id = bare->id;
+		if (id && is_bare(bare, id, caller))
+			return id;
+		return capture_bare(caller, may_load);
+	}
+	at = take_room();
+	if (at < 0)
+		return capture_here(caller, may_load);
+	id = capture_in(&room[at].walk, memory_of(at), caller, frame, may_load);
+	leave_room(at);
+	return id;
+}
+
+void stacks_forked(void)
+{
+	memset(bares, 0, sizeof(bares));
+	forks++;
+	step_forked();
+	/* Rooms nobody was in stay untouched: each would be a page of the child's own. */
+	for (int i = 0; i < WALKS; i++) {
+		if (!(atomic_load(&rooms_used) >> i & 1))
+			continue;
+		if (room[i].memory && atomic_load(&room[i].taken))
+			walk_forget(room[i].memory);
+		leave_room(i);
+	}
+	stacks_none_forked();
+}
+
+void stacks_owner(char *name, size_t size, void *caller)
+{
+	int at = take_room();
+	struct walk *walk = &room[at < 0 ? 0 : at].walk;
+	struct signals_deferred deferred;
+
+	name[0] = '\0';
+	if (at < 0)
+		return;
+	loader_begin(&deferred);
+	walk_unwind(walk, caller);
+	for (size_t i = 0; i < walk->native_count && !name[0]; i++) {
+		const char *module = resolve_module((char *)walk->native[i] - 1);
+
+		if (module[0] && !modules_is_runtime(module))
+			text_copy(name, size, module);
+	}
+	loader_end(&deferred);
+	leave_room(at);
+}

@@ -1,0 +1,350 @@
+/* The stack, frame by frame, from the rules of what is on it. */
+#include "capture/stack/step.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/guest/signals.h"
+#include "capture/loader/loader.h"
+#include "capture/loader/unload.h"
+#include "capture/stack/cfi.h"
+#include "capture/stack/unwind.h"
+
+/*
+ * A rule is one word, so that it is never seen half written:
+ *
+ *   63..28  what tells its address from others of the same line
+ *   27..13  the offset / 8
+ *   12..4   where the frame pointer is saved / 8
+ *    3..2   enum cfi_kind
+ *       1   known: 0 in an empty place
+ *
+ * A line of eight is one of the cache. An address has 47 bits; multiplied by an odd number they are
+ * still told apart, and the high eleven of them choose the line.
+ */
+enum {
+	LINES_BITS = 11,
+	LINES = 1 << LINES_BITS,
+	LINE = 8,
+	KEY_BITS = 47 - LINES_BITS,
+	OFFSET_SHIFT = 13,
+	SAVED_SHIFT = 4,
+	KIND_SHIFT = 2,
+	KNOWN = 2,
+	FRAME_MOST = 1 << 18, /* bytes */
+};
+
+#define FIELD(rule, shift, bits) ((rule) >> (shift) & ((1u << (bits)) - 1))
+
+static struct {
+	_Alignas(64) _Atomic uint64_t rules[LINES][LINE];
+	_Atomic uint64_t word; /* unload_word() that they hold for */
+	atomic_flag learning;
+} known = { .learning = ATOMIC_FLAG_INIT };
+
+static inline uint64_t spread(uint64_t address)
+{
+	return address * 0x9e3779b97f4a7c15u & ((1ull << 47) - 1);
+}
+
+/* The rule's word, 0 if there is none. */
+static inline uint64_t rule_at(uint64_t address)
+{
+	uint64_t key = spread(address);
+	const _Atomic uint64_t *line = known.rules[key >> KEY_BITS];
+	uint64_t tag = key << (64 - KEY_BITS);
+
+	for (unsigned i = 0; i < LINE && !(address >> 47); i++) {
+		uint64_t rule = atomic_load_explicit(&line[(key + i) % LINE], memory_order_relaxed);
+
+		if (((rule ^ tag) >> (64 - KEY_BITS)) == 0 && rule & KNOWN)
+			return rule;
+		if (!rule)
+			break;
+	}
+	return 0;
+}
+
+/* With `learning`. Where all places are taken, the first gives way. */
+static void put_rule(uint64_t address, const struct cfi_rule *rule)
+{
+	uint64_t key = spread(address);
+	_Atomic uint64_t *line = known.rules[key >> KEY_BITS];
+	uint64_t word = key << (64 - KEY_BITS) | (uint64_t)(rule->offset / 8) << OFFSET_SHIFT |
+			(uint64_t)(rule->saved / 8) << SAVED_SHIFT |
+			(uint64_t)rule->kind << KIND_SHIFT | KNOWN;
+	unsigned place = key % LINE;
+
+	for (unsigned i = 0; i < LINE; i++) {
+		unsigned at = (unsigned)((key + i) % LINE);
+		uint64_t there = atomic_load_explicit(&line[at], memory_order_relaxed);
+
+		if (!there || ((there ^ word) >> (64 - KEY_BITS)) == 0) {
+			place = at;
+			break;
+		}
+	}
+	atomic_store_explicit(&line[place], word, memory_order_relaxed);
+}
+
+static inline uint64_t load(uint64_t address)
+{
+	return *(const uint64_t *)(uintptr_t)address;
+}
+
+enum stepped { STEP_ON, STEP_END, STEP_UNKNOWN };
+
+/* From the frame at the address to its caller's; `state` becomes that one's, `*from` is told where
+ * its frame pointer was found and whether this one's was asked for. */
+static inline enum stepped step(uint64_t *address, struct step_state *state,
+				struct step_state *from)
+{
+	uint64_t rule = rule_at(*address);
+	unsigned kind = FIELD(rule, KIND_SHIFT, 2);
+	uint64_t base = kind == CFI_FRAME ? state->frame : state->stack;
+	uint64_t next = base + 8 * FIELD(rule, OFFSET_SHIFT, 15);
+	uint64_t below = 8 * FIELD(rule, SAVED_SHIFT, 9);
+
+	from->saved = 0;
+	from->by_frame = kind == CFI_FRAME;
+	if (!rule || kind >= CFI_END)
+		return rule && kind == CFI_END ? STEP_END : STEP_UNKNOWN;
+	/* Information that is wrong must not lead us out of the stack. */
+	if (next - state->stack - 1 >= FRAME_MOST || next % 8)
+		return STEP_UNKNOWN;
+	*address = load(next - 8);
+	state->stack = next;
+	if (below) {
+		from->saved = next - below;
+		state->frame = load(next - below);
+	}
+	return STEP_ON;
+}
+
+static inline struct hash128 hash_on(struct hash128 hash, uint64_t address)
+{
+	return (struct hash128){
+		.a = hash_fold(address ^ hash.a ^ HASH_A, HASH_B),
+		.b = hash_fold(address ^ hash.b ^ HASH_C, HASH_D),
+	};
+}
+
+static const struct hash128 nothing = { HASH_C, HASH_D };
+
+struct hash128 step_hash(void *const *addresses, size_t count)
+{
+	struct hash128 hash = nothing;
+
+	while (count--)
+		hash = hash_on(hash, (uint64_t)(uintptr_t)addresses[count]);
+	return hash;
+}
+
+/*
+ * Up to which frame does the walk before hold from `at` on, which this walk has reached in the same
+ * state? What follows is decided by the words that were read: where they are the same, so is the
+ * rest. Each place read is the one that a step would read.
+ */
+static uint32_t same_until(const struct step_walk *walk, uint32_t at, uint32_t last)
+{
+	for (; at < last; at++) {
+		const struct step_state *state = &walk->state[at];
+
+		if (load(state[1].stack - 8) != walk->address[at + 1] ||
+		    (state->saved && state[1].by_frame && load(state->saved) != state[1].frame))
+			break;
+	}
+	return at;
+}
+
+/* Is frame `at` of the walk before in this state? Those further in are passed over. */
+static inline bool meets(const struct step_walk *walk, uint32_t *at, uint32_t end, uint64_t address,
+			 const struct step_state *state)
+{
+	while (*at < end && walk->state[*at].stack < state->stack)
+		++*at;
+	return *at < end && walk->state[*at].stack == state->stack &&
+	       walk->address[*at] == address &&
+	       (!walk->state[*at].by_frame || walk->state[*at].frame == state->frame);
+}
+
+static void hash_fresh(struct step_walk *walk, uint32_t count, struct hash128 hash, bool by_frame)
+{
+	while (count--) {
+		struct step_state *state = &walk->fresh[count];
+
+		hash = hash_on(hash, walk->fresh_address[count]);
+		state->hash = hash;
+		state->by_frame |= by_frame && !state->saved;
+		by_frame = state->by_frame;
+	}
+}
+
+static void place_fresh(struct step_walk *walk, uint32_t at, uint32_t count)
+{
+	memcpy(&walk->address[at], walk->fresh_address, count * sizeof(walk->address[0]));
+	memcpy(&walk->state[at], walk->fresh, count * sizeof(walk->state[0]));
+}
+
+/*
+ * `count` new frames, then those of the walk before from *at on, which stay where they are. If not
+ * all of those hold, *at becomes the first that may be met again.
+ */
+static bool join(struct step_walk *walk, uint32_t count, uint32_t *met, size_t most)
+{
+	uint32_t at = *met;
+	uint32_t end = walk->first + walk->count;
+	uint32_t last = end - !walk->beyond;
+	uint32_t same = same_until(walk, at, last);
+
+	*met = same < last ? same + 1 : end;
+	if (same < last || count > at || count + (end - at) > most)
+		return false;
+	hash_fresh(walk, count, walk->state[at].hash, walk->state[at].by_frame);
+	place_fresh(walk, at - count, count);
+	walk->first = at - count;
+	walk->count = end - walk->first;
+	return true;
+}
+
+/* All frames are new; `beyond` tells of one more that is not counted. */
+static void replace(struct step_walk *walk, uint32_t count, bool beyond)
+{
+	walk->fresh[count].by_frame = false; /* of the one beyond nothing is asked */
+	hash_fresh(walk, count, nothing, false);
+	place_fresh(walk, STEP_MARGIN, count + beyond);
+	walk->first = STEP_MARGIN;
+	walk->count = count;
+	walk->beyond = beyond;
+}
+
+static bool usable(struct step_walk *walk, uint64_t low, uint64_t high)
+{
+	uint64_t word = unload_word();
+
+	if (atomic_load_explicit(&known.word, memory_order_acquire) != word || unwind_is_careful())
+		return false;
+	if (walk->low != low || walk->high != high || walk->word != word || !walk->whole) {
+		walk->low = low;
+		walk->high = high;
+		walk->word = word;
+		walk->count = 0;
+		walk->beyond = false;
+	}
+	return true;
+}
+
+bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t low, uint64_t high,
+	       size_t most)
+{
+	struct step_state state = { .stack = start->stack, .frame = start->frame };
+	uint64_t address = start->address;
+	enum stepped stepped = STEP_ON;
+	uint32_t count = 0;
+	uint32_t at;
+	uint32_t end;
+
+	if (!usable(walk, low, high))
+		return false;
+	at = walk->first;
+	end = walk->first + walk->count;
+	for (; stepped == STEP_ON && count < most; count++) {
+		bool stop = address - 1 - low < high - low;
+
+		if (!stop && meets(walk, &at, end, address, &state) && join(walk, count, &at, most))
+			return true;
+		walk->fresh_address[count] = address;
+		walk->fresh[count].stack = state.stack;
+		walk->fresh[count].frame = state.frame;
+		if (stop)
+			break;
+		stepped = step(&address, &state, &walk->fresh[count]);
+	}
+	walk->whole = stepped == STEP_END || (stepped == STEP_ON && count < most);
+	replace(walk, count, stepped == STEP_ON && count < most);
+	return stepped != STEP_UNKNOWN;
+}
+
+/* --- rules -------------------------------------------------------------------------------------
+ */
+
+/* With `learning`: rules of before something was unloaded go. */
+static void begin_anew(void)
+{
+	uint64_t word = unload_word();
+
+	if (atomic_load_explicit(&known.word, memory_order_relaxed) == word)
+		return;
+	for (unsigned i = 0; i < LINES * LINE; i++)
+		atomic_store_explicit(&known.rules[i / LINE][i % LINE], 0, memory_order_relaxed);
+	atomic_store_explicit(&known.word, word, memory_order_release);
+}
+
+/* Each step must lead where the unwinder went. */
+static void check(const struct step_start *start, void *const *addresses, size_t count, bool whole)
+{
+	struct step_state state = { .stack = start->stack, .frame = start->frame };
+	const struct cfi_rule other = { CFI_OTHER, 0, 0 };
+	uint64_t address = start->address;
+	struct step_state before;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t from = address;
+		enum stepped stepped = step(&address, &state, &before);
+		bool right =
+			stepped == STEP_ON
+				? i + 1 < count && address == (uint64_t)(uintptr_t)addresses[i + 1]
+				: i + 1 == count;
+
+		if (stepped == STEP_UNKNOWN || (i + 1 == count && !whole))
+			return;
+		if (!right)
+			put_rule(from, &other);
+		if (!right || stepped == STEP_END)
+			return;
+	}
+}
+
+static bool learn(const struct step_start *start, void *const *addresses, size_t count, bool whole)
+{
+	bool learnt = false;
+
+	begin_anew();
+	for (size_t i = 0; i < count; i++) {
+		uint64_t address = (uint64_t)(uintptr_t)addresses[i];
+		struct cfi_rule rule;
+
+		if (rule_at(address) || address >> 47)
+			continue;
+		rule = cfi_find(address);
+		put_rule(address, &rule);
+		learnt = true;
+	}
+	if (learnt)
+		check(start, addresses, count, whole);
+	return learnt;
+}
+
+bool step_learn(const struct step_start *start, void *const *addresses, size_t count, bool whole)
+{
+#if defined(__x86_64__)
+	struct signals_deferred deferred;
+	bool learnt = false;
+
+	loader_begin(&deferred);
+	if (!unwind_is_careful() && !atomic_flag_test_and_set(&known.learning)) {
+		learnt = learn(start, addresses, count, whole);
+		atomic_flag_clear(&known.learning);
+	}
+	loader_end(&deferred);
+	return learnt;
+#else
+	(void)start, (void)addresses, (void)count, (void)whole, (void)learn;
+	return false;
+#endif
+}
+
+void step_forked(void)
+{
+	atomic_flag_clear(&known.learning);
+}

@@ -1,0 +1,291 @@
+/* This thread's native return addresses: libunwind by dlopen, glibc's backtrace() without it. */
+#include "capture/stack/unwind.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/guest/hot.h"
+#include "base/guest/own_stack.h"
+#include "base/guest/raw_call.h"
+#include "base/guest/watch.h"
+#include "base/mem/safe_read.h"
+#include "base/text/text.h"
+#include "capture/loader/libc_binding.h"
+#include "capture/loader/loader.h"
+#include "capture/loader/resolve.h"
+
+#if defined(__x86_64__)
+#define ARCH "_ULx86_64_"
+#elif defined(__aarch64__)
+#define ARCH "_ULaarch64_"
+#endif
+
+enum {
+	UNW_CACHE_PER_THREAD = 2,
+	NO_DESCRIPTOR = -7,
+	SIGNAL_MOST = 64, /* frames of a handler, and of what it interrupted in a call */
+};
+
+HOT_THREAD _Thread_local bool unwind_met;
+HOT_DATA _Atomic int unwind_cares;
+
+static struct {
+	_Atomic(const char *) name;
+	int (*walk)(void **, int); /* libunwind's, NULL without it */
+} unwinder;
+
+/* Also beside this library, for machines where one cannot install: with the liblzma that it needs.
+ */
+static void *open_beside(void)
+{
+	static char path[4096]; /* looked for once, maybe on a small stack */
+	char *end;
+	Dl_info info;
+
+	if (!dladdr((void *)unwind_prepare, &info) || !info.dli_fname)
+		return NULL;
+	text_copy(path, sizeof(path), info.dli_fname);
+	end = strrchr(path, '/');
+	if (!end)
+		return NULL;
+	end[1] = '\0';
+	text_append(path, sizeof(path), "liblzma.so.5");
+	dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	end[1] = '\0';
+	text_append(path, sizeof(path), "libunwind.so.8");
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* libunwind asks the kernel whether memory is mapped by writing from it: an error to memcheck. */
+static bool under_memcheck(void)
+{
+	const char *preloads = getenv("LD_PRELOAD");
+
+	return preloads && strstr(preloads, "/vgpreload_memcheck");
+}
+
+/*
+ * ThreadSanitizer stands in front of pthread_mutex_lock() and leaves a thread before libunwind
+ * does, which takes a lock when the thread ends: that would be the end of the program.
+ */
+static bool under_tsan(void)
+{
+	return resolve_dlsym(RTLD_DEFAULT, "__tsan_init");
+}
+
+/*
+ * libunwind asks whether memory is there by writing a byte of it into a pipe that it keeps: into
+ * whatever has the number by then, for a daemon closes all it finds. And it opens the files of
+ * libraries that have no tables in memory. It has no descriptors here: it is answered.
+ */
+static int no_pipe(int *descriptors, int flags)
+{
+	(void)flags;
+	descriptors[0] = descriptors[1] = NO_DESCRIPTOR;
+	return 0;
+}
+
+static ssize_t read_nothing(int fd, void *bytes, size_t size)
+{
+	(void)fd, (void)bytes, (void)size;
+	errno = EAGAIN;
+	return -1;
+}
+
+static ssize_t is_there(int fd, const void *bytes, size_t size)
+{
+	uintptr_t page = (uintptr_t)bytes & ~(uintptr_t)(getpagesize() - 1);
+	unsigned char kept = 0;
+	char byte;
+
+	(void)fd;
+	/* Where memory cannot be asked for so (a sandbox), at least whether it is mapped. */
+	if (peek(&byte, bytes, 1) || (!peek(&byte, &kept, 1) && !mincore((void *)page, 1, &kept)))
+		return (ssize_t)size;
+	errno = EFAULT;
+	return -1;
+}
+
+/* libunwind 1.6 writes by this. */
+static long call_or_answer(long number, ...)
+{
+	long words[6];
+	va_list list;
+	long result;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		words[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_write)
+		return is_there((int)words[0], (void *)words[1], (size_t)words[2]);
+	result = raw_call6(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+	if (result >= 0 || result < -4095)
+		return result;
+	errno = (int)-result;
+	return -1;
+}
+
+static int open_nothing(const char *path, int flags, ...)
+{
+	(void)path, (void)flags;
+	errno = ENOENT;
+	return -1;
+}
+
+static void take_descriptors(void *libunwind)
+{
+	bound_replace(libunwind, "pipe2", (void *)no_pipe);
+	bound_replace(libunwind, "read", (void *)read_nothing);
+	bound_replace(libunwind, "write", (void *)is_there);
+	bound_replace(libunwind, "syscall", (void *)call_or_answer);
+	bound_replace(libunwind, "open", (void *)open_nothing);
+}
+
+static int (*find_libunwind(void))(void **, int)
+{
+	void (*set_caching)(void *, int);
+	void **space;
+	int (*backtrace_fn)(void **, int);
+	void *handle;
+
+	if (under_memcheck() || under_tsan())
+		return NULL;
+	handle = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+	if (!handle)
+		handle = open_beside();
+	if (!handle)
+		return NULL;
+	take_descriptors(handle);
+	*(void **)&backtrace_fn = resolve_dlsym(handle, "unw_backtrace");
+	*(void **)&set_caching = resolve_dlsym(handle, ARCH "set_caching_policy");
+	space = resolve_dlsym(handle, ARCH "local_addr_space");
+	/* One cache a thread: the shared one is behind a lock. */
+	if (set_caching && space)
+		set_caching(*space, UNW_CACHE_PER_THREAD);
+	return backtrace_fn;
+}
+
+void unwind_prepare(void)
+{
+	void *prime[4];
+
+	if (atomic_load(&unwinder.name))
+		return;
+	unwinder.walk = find_libunwind();
+	if (unwinder.walk) {
+		/* Its first walk makes a key under a pthread_once: a handler that came in between
+		 * and walked too would wait for its own thread. */
+		unwinder.walk(prime, 4);
+		atomic_store(&unwinder.name, "libunwind");
+		return;
+	}
+	backtrace(prime, 4); /* the first call loads libgcc_s */
+	if (under_memcheck())
+		unwind_careful(true); /* what a frame has not written yet may be read on the way */
+	atomic_store(&unwinder.name, "glibc");
+}
+
+struct walking {
+	void **addresses;
+	size_t capacity;
+	int count;
+};
+
+static void walk(void *argument)
+{
+	struct walking *walking = argument;
+
+	loader_enter();
+	if (!unwinder.walk || atomic_load_explicit(&unwind_cares, memory_order_relaxed))
+		walking->count = backtrace(walking->addresses, (int)walking->capacity);
+	else
+		walking->count = unwinder.walk(walking->addresses, (int)walking->capacity);
+	loader_leave();
+}
+
+/* A thread's first walk allocates libunwind's thread-local block on the host's heap, each later one
+ * may ask the loader for tables. */
+size_t unwind(void **addresses, size_t capacity)
+{
+	struct walking walking = { addresses, capacity, 0 };
+	const char *path;
+
+	if (!atomic_load_explicit(&unwinder.name, memory_order_acquire) ||
+	    atomic_load_explicit(&loader_silent, memory_order_relaxed))
+		return 0;
+	path = watch_walk();
+	own_stack_call(walk, &walking);
+	unwind_met = true;
+	watch_path(path);
+	return walking.count > 0 ? (size_t)walking.count : 0;
+}
+
+/* Where a handler returns to; the kernel's ABI, by which unwinders know it, too. */
+static bool is_sigreturn(const void *address)
+{
+#if defined(__x86_64__) /* mov $__NR_rt_sigreturn,%rax; syscall */
+	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+#elif defined(__aarch64__) /* mov x8, #__NR_rt_sigreturn; svc #0 */
+	static const uint8_t code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 };
+#endif
+	uint8_t found[sizeof(code)];
+
+	return peek(found, address, sizeof(found)) && !memcmp(found, code, sizeof(code));
+}
+
+enum unwind_found unwind_until(const void *until)
+{
+	void *addresses[SIGNAL_MOST];
+	size_t count = unwind(addresses, SIGNAL_MOST);
+
+	for (size_t i = 0; i < count; i++) {
+		if (addresses[i] == until)
+			return UNWIND_CAME;
+		if (is_sigreturn(addresses[i]))
+			return UNWIND_SIGNAL;
+	}
+	return UNWIND_LOST;
+}
+
+bool unwind_signal_in_us(void)
+{
+	/* Of this library: its code lies between the two (and the linker exports its word `etext`).
+	 */
+	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+	extern const char _DYNAMIC[] __attribute__((visibility("hidden")));
+	void *addresses[SIGNAL_MOST];
+	size_t count = unwind(addresses, SIGNAL_MOST);
+	bool signal = false;
+
+	for (size_t i = 0; i < count; i++) {
+		uintptr_t at = (uintptr_t)addresses[i];
+
+		if (signal && at >= (uintptr_t)__ehdr_start && at < (uintptr_t)_DYNAMIC)
+			return true;
+		signal |= is_sigreturn(addresses[i]);
+	}
+	return false;
+}
+
+void unwind_careful(bool careful)
+{
+	void *prime[4];
+
+	if (careful && atomic_load(&unwinder.name))
+		backtrace(prime, 4);
+	atomic_fetch_add(&unwind_cares, careful ? 1 : -1);
+}
+
+const char *unwind_name(void)
+{
+	return atomic_load(&unwinder.name);
+}

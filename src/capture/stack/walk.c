@@ -1,0 +1,218 @@
+/* The frames of this thread, by rules where they are known, by the unwinder where they are not. */
+#include "capture/stack/walk.h"
+
+#include <string.h>
+
+#include "base/guest/hot.h"
+#include "base/guest/watch.h"
+#include "base/settings/opt.h"
+#include "capture/stack/unwind.h"
+
+static HOT_DATA struct {
+	bool native, python;
+	size_t depth;
+} wanted;
+
+void walk_init(void)
+{
+	const char *text = opt_text(OPT_ID_stacks);
+
+	wanted.native = strstr(text, "native") || strstr(text, "all");
+	wanted.python = strstr(text, "python") || strstr(text, "all");
+	wanted.depth = opt_count(OPT_ID_stack_depth);
+}
+
+const char *walk_mode(void)
+{
+	if (wanted.python)
+		return wanted.native ? "python,native" : "python";
+	return wanted.native ? "native" : "none";
+}
+
+HOT_CODE bool walk_is_wanted(void)
+{
+	return wanted.native || wanted.python;
+}
+
+bool walk_unwind(struct walk *walk, void *caller)
+{
+	size_t count = wanted.native ? unwind(walk->buffer, wanted.depth + WALK_OWN) : 0;
+
+	walk->count = count;
+	for (size_t i = 0; i < count; i++) {
+		if (walk->buffer[i] != caller)
+			continue;
+		walk->native = walk->buffer + i;
+		walk->native_count = count - i < wanted.depth ? count - i : wanted.depth;
+		return true;
+	}
+	walk->buffer[0] = caller;
+	walk->native = walk->buffer;
+	walk->native_count = 1;
+	return false;
+}
+
+/* Beyond the evaluation loop, [low, high), the story is Python's to tell. */
+static void cut_at_python(struct walk *walk, uint64_t low, uint64_t high)
+{
+	for (size_t i = 0; i < walk->native_count; i++) {
+		uint64_t pc = (uint64_t)walk->native[i] - 1;
+
+		if (pc - low < high - low) {
+			walk->native_count = i;
+			return;
+		}
+	}
+}
+
+/* One of those that began so, be it where this one did. */
+static struct step_walk *steps_of(struct walk_memory *memory, const struct step_start *start)
+{
+	return &memory->steps[(start->stack + start->address) * HASH_A >> 32 & (WALK_STEPS - 1)];
+}
+
+/* In a debug build each prediction is held against the walk that it spares. */
+static void watch_prediction(const struct walk *walk, struct walk_memory *memory,
+			     const struct step_start *start, uint64_t low, uint64_t high)
+{
+	struct step_walk *steps;
+	struct hash128 hash;
+
+	if (!WATCHED)
+		return;
+	steps = steps_of(memory, start);
+	if (!step_walk(steps, start, low, high, wanted.depth))
+		return;
+	hash = step_hash_of(steps);
+	watch_same(walk->hash.a == hash.a && walk->hash.b == hash.b &&
+			   walk->path->frames == steps->count,
+		   "a predicted stack");
+}
+
+static bool is_predicted(struct walk *walk, struct walk_memory *memory,
+			 const struct step_start *start, uint64_t low, uint64_t high)
+{
+	uint64_t line = walk->python.count ? (uint64_t)walk->python.sum : 0;
+
+	walk->path = predict(&memory->predict, start, low, high, (uint32_t)(line ^ line >> 32));
+	if (!walk->path)
+		return false;
+	walk->count = walk->native_count = 0;
+	walk->hash = walk->path->hash;
+	walk->next = memory->predict.expected;
+	watch_prediction(walk, memory, start, low, high);
+	return true;
+}
+
+void walk_list(struct walk *walk)
+{
+	if (!walk->path)
+		return;
+	walk->native = walk->buffer;
+	walk->native_count = walk->path->frames;
+	predict_list(walk->path, walk->native);
+	walk->path = NULL;
+}
+
+static bool is_stepped(struct walk *walk, struct walk_memory *memory,
+		       const struct step_start *start, uint64_t low, uint64_t high)
+{
+	struct step_walk *steps = steps_of(memory, start);
+
+	if (!step_walk(steps, start, low, high, wanted.depth))
+		return false;
+	walk->count = 0;
+	walk->native = (void **)(void *)(steps->address + steps->first);
+	walk->native_count = steps->count;
+	walk->hash = step_hash_of(steps);
+	if (predict_learn(&memory->predict, steps))
+		walk->next = memory->predict.expected;
+	return true;
+}
+
+/* Asks the unwinder, and learns from it. */
+static void walk_anew(struct walk *walk, const struct step_start *start, void *caller)
+{
+	size_t most = wanted.depth + WALK_OWN;
+
+	if (!walk_unwind(walk, caller) || !start)
+		return;
+	walk->learnt =
+		step_learn(start, walk->native, walk->count - (size_t)(walk->native - walk->buffer),
+			   walk->count < most);
+}
+
+static HOT_CODE void walk_native(struct walk *walk, struct walk_memory *memory, void *caller,
+				 void *const *frame)
+{
+	bool by_rules = wanted.native && memory && frame && frame[1] == caller;
+	struct step_start start = { 0 };
+	uint64_t low = 0;
+	uint64_t high = 0;
+
+	if (walk->python.count && !python_eval_range(&low, &high))
+		low = high = 0;
+	if (by_rules)
+		start = step_start(frame);
+	if (by_rules && unwind_is_met() &&
+	    (is_predicted(walk, memory, &start, low, high) ||
+	     is_stepped(walk, memory, &start, low, high)))
+		return;
+	walk_anew(walk, by_rules ? &start : NULL, caller);
+	cut_at_python(walk, low, high);
+	walk->hash = step_hash(walk->native, walk->native_count);
+}
+
+HOT_CODE void walk_stack(struct walk *walk, struct walk_memory *memory, void *caller,
+			 void *const *frame)
+{
+	walk->learnt = false;
+	walk->path = NULL;
+	walk->next = NULL;
+	walk->python.list = walk->frames;
+	walk->python.capacity = WALK_PYTHON;
+	walk->python.trail = memory ? &memory->trail : NULL;
+	walk->python.count = 0;
+	walk->via = (struct autograd_via){ 0, 0 };
+	if (wanted.python)
+		python_walk(&walk->python);
+	if (wanted.python && !walk->python.count)
+		walk->via = autograd_via();
+	walk_native(walk, memory, caller, frame);
+}
+
+static struct hash128 hash_python(struct hash128 hash, const struct python_frames *frames)
+{
+	uint64_t low = (uint64_t)frames->sum + frames->count * HASH_B;
+	uint64_t high = (uint64_t)(frames->sum >> 64);
+
+	return (struct hash128){
+		.a = hash_fold(low ^ hash.a ^ HASH_A, high ^ HASH_B),
+		.b = hash_fold(low ^ HASH_C, high ^ hash.b ^ HASH_D),
+	};
+}
+
+/* The same addresses are another stack once a library was unloaded: what counts is what lies there.
+ */
+HOT_CODE struct hash128 walk_hash(const struct walk *walk, uint64_t unloaded)
+{
+	struct hash128 hash = walk->hash;
+
+	if (walk->python.count)
+		hash = hash_python(hash, &walk->python);
+	if (walk->via.backward || walk->via.forward) {
+		uint64_t via = (uint64_t)walk->via.backward << 32 | walk->via.forward;
+
+		hash = hash_words(hash, &via, 1);
+	}
+	hash.b ^= unloaded * HASH_A;
+	return hash;
+}
+
+void walk_forget(struct walk_memory *memory)
+{
+	for (int i = 0; i < WALK_STEPS; i++)
+		memory->steps[i].whole = false;
+	predict_forget(&memory->predict);
+	memory->trail.last = memory->trail.high = memory->trail.good = 0;
+}

@@ -1,0 +1,60 @@
+/*
+ * PyTorch's caching allocator: its own report of every block (door 4), and which driver calls are
+ * its.
+ *
+ * c10::reportMemoryUsageToProfiler is called through the PLT on every block allocation and free,
+ * with the rounded size and running totals, under the allocator's per-device lock. So: no CUDA
+ * call, no GIL, nothing that waits. It is always forwarded, torch.profiler lives on it.
+ */
+#ifndef CAPTURE_TORCH_TORCH_H
+#define CAPTURE_TORCH_TORCH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "codec/event.h"
+
+struct spool_oom;
+
+/* Finds the real functions behind PyTorch's doors, if PyTorch is loaded. Takes the loader's lock.
+ */
+void torch_prepare(void);
+
+/* "2.11.0+cu130", NULL when unknown; no lock needed. */
+const char *torch_version(void);
+
+/* The text of the pool's name. With the recorder's lock held, like all of the following. */
+uint32_t torch_pool(void);
+
+/* Does the library with this name (a text) belong to the allocator: does it ask on a pool's behalf?
+ */
+bool torch_owns(uint32_t owner);
+
+/*
+ * Is this driver allocation of the owner a segment of the pool? It is provisional on this thread
+ * until a block is reported in it; torch_settle() makes it a plain allocation if none was.
+ */
+bool torch_segment(uint32_t owner, uint64_t ptr, uint64_t size);
+void torch_settle(const struct event *like);
+
+/*
+ * An allocation of the driver with this stack failed: does a framework catch that and try again in
+ * another way (PyTorch, XLA)? PyTorch's then reports the failure itself, on this thread and with
+ * what was known here, unless a try succeeds. `ordered`: of a stream-ordered pool, where PyTorch
+ * tries no more.
+ */
+bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known);
+
+/* Before a fork, and in the child: PyTorch's lock on CPU tensors, which a thread may have. Where
+ * that could not be awaited, the child's CPU tensors are no events: `torch_cpu_lost`. */
+void torch_hold(void);
+void torch_forked(void);
+extern atomic_bool torch_cpu_lost;
+
+/* Forgets texts and provisional segments (after fork); takes all blocks out (recording starts
+ * anew). */
+void torch_clear(void);
+void torch_restart(void);
+
+#endif

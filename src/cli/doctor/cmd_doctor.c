@@ -1,0 +1,62 @@
+/* memtrace doctor [-- CMD]: what is missing here, and how to mend it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/settings/opt.h"
+#include "base/settings/version.h"
+#include "cli/cli.h"
+#include "cli/doctor/doctor.h"
+#include "render/values/term.h"
+
+static const char about[] =
+	"Looks at everything that recording needs: the library, CUDA, the unwinder, Python, the\n"
+	"settings in the environment, the directory of the output, and whether a library can be\n"
+	"preloaded into CMD. Ends with 1 when nothing could be recorded as things are.\n";
+
+static struct {
+	unsigned count[FINDING_MISSING + 1];
+} found;
+
+void doctor_say(enum finding finding, const char *what, const char *text, const char *mend)
+{
+	static const char *const words[] = { "ok", "note", "warn", "missing" };
+	static const char *const colours[] = { "\033[32m", "\033[2m", "\033[33m", "\033[31m" };
+	struct out *out = cli_out();
+	bool colour = cli_colour(out->fd);
+	char safe[1000];
+
+	found.count[finding]++;
+	show_safe(safe, sizeof(safe), text, sizeof(safe));
+	out_format(out, "%s%-8s%s %-13s %s\n", colour ? colours[finding] : "", words[finding],
+		   colour ? "\033[0m" : "", what, safe);
+	if (!mend)
+		return;
+	show_safe(safe, sizeof(safe), mend, sizeof(safe));
+	out_format(out, "%-8s %-13s   %s\n", "", "", safe);
+}
+
+int cmd_doctor(int argc, char **argv)
+{
+	const struct usage usage = { "doctor", "[-- CMD...]", about, NULL, 0, 0, 0, true };
+	enum args_result parsed = args_parse(&usage, &argc, argv);
+
+	if (parsed != ARGS_GO)
+		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+	opt_read();
+	doctor_say(FINDING_OK, "memtrace", MEMTRACE_VERSION, NULL);
+	doctor_built();
+	doctor_library();
+	doctor_cuda();
+	doctor_pythons();
+	doctor_settings();
+	doctor_output();
+	doctor_compression();
+	if (argc > 1)
+		doctor_program(argv[1]);
+	if (!found.count[FINDING_MISSING] && !found.count[FINDING_WARN])
+		out_text(cli_out(), "\nAll is well.\n");
+	else
+		out_format(cli_out(), "\n%u missing, %u to look at.\n",
+			   found.count[FINDING_MISSING], found.count[FINDING_WARN]);
+	return found.count[FINDING_MISSING] ? STATUS_NO : STATUS_DONE;
+}

@@ -1,0 +1,25 @@
+/* memtrace doctor: one line a finding, and how to mend what is missing. */
+#ifndef CLI_DOCTOR_DOCTOR_H
+#define CLI_DOCTOR_DOCTOR_H
+
+enum finding {
+	FINDING_OK,
+	FINDING_NOTE,    /* not needed, or only sometimes */
+	FINDING_WARN,    /* something will be worse than it could be */
+	FINDING_MISSING, /* nothing can be recorded like this */
+};
+
+/* Prints a finding about `what`; `mend` may be NULL. */
+void doctor_say(enum finding finding, const char *what, const char *text, const char *mend);
+
+/* The parts of the examination. */
+void doctor_built(void);
+void doctor_library(void);
+void doctor_cuda(void);
+void doctor_pythons(void);
+void doctor_settings(void);
+void doctor_output(void);
+void doctor_compression(void);
+void doctor_program(const char *name);
+
+#endif

@@ -1,0 +1,250 @@
+/* The examination: settings, the output's directory, the program. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/settings/opt.h"
+#include "base/text/path.h"
+#include "base/text/text.h"
+#include "cli/cli.h"
+#include "cli/doctor/doctor.h"
+#include "cli/library.h"
+#include "cli/packed.h"
+#include "cli/run/sanitizer.h"
+#include "render/values/term.h"
+
+#define SPACE_NEEDED ((uint64_t)512 << 20) /* about 8,000,000 events and their trace's facts */
+
+/* --- settings --- */
+
+static const struct opt_row *find_row(const char *name, size_t length)
+{
+	for (enum opt_id id = 0; id < OPT_IDS; id++) {
+		if (strlen(opt_rows[id].env) == length && !strncmp(opt_rows[id].env, name, length))
+			return &opt_rows[id];
+	}
+	return NULL;
+}
+
+static void unknown_setting(const char *name, size_t length)
+{
+	const char *words[OPT_IDS + 1] = { NULL };
+	char word[128];
+	char mend[200];
+	char text[200];
+	const char *meant;
+
+	for (enum opt_id id = 0; id < OPT_IDS; id++)
+		words[id] = opt_rows[id].env;
+	text_copy_n(word, sizeof(word), name, length);
+	meant = args_suggestion(word, words);
+	snprintf(text, sizeof(text), "MEMTRACE_%s is no setting", word);
+	if (meant)
+		snprintf(mend, sizeof(mend), "did you mean MEMTRACE_%s?", meant);
+	doctor_say(FINDING_WARN, "settings", text, meant ? mend : "memtrace run --help lists them");
+}
+
+void doctor_settings(void)
+{
+	static const char prefix[] = "MEMTRACE_";
+	unsigned set = 0;
+
+	for (char **variable = environ; *variable; variable++) {
+		const char *name = *variable + sizeof(prefix) - 1;
+		const struct opt_row *row;
+		char text[1000];
+		char mend[200];
+		size_t length;
+
+		if (strncmp(*variable, prefix, sizeof(prefix) - 1) != 0)
+			continue;
+		length = strcspn(name, "=");
+		if (!strncmp(name, "LIBRARY=", 8))
+			continue;
+		row = find_row(name, length);
+		if (!row) {
+			unknown_setting(name, length);
+			continue;
+		}
+		set++;
+		snprintf(text, sizeof(text), "%.900s", *variable);
+		if (name[length] && name[length + 1] &&
+		    !opt_valid((enum opt_id)(row - opt_rows), name + length + 1)) {
+			snprintf(mend, sizeof(mend), "must be %s; the default is taken",
+				 opt_wants((enum opt_id)(row - opt_rows)));
+			doctor_say(FINDING_WARN, "settings", text, mend);
+		} else {
+			doctor_say(FINDING_OK, "settings", text, NULL);
+		}
+	}
+	if (!set)
+		doctor_say(FINDING_OK, "settings", "all at their defaults", NULL);
+	if (!opt_flag(OPT_ID_enable))
+		doctor_say(FINDING_WARN, "settings", "MEMTRACE_ENABLE=0: nothing will be recorded",
+			   "unset MEMTRACE_ENABLE");
+}
+
+/* --- the output --- */
+
+static void limits(void)
+{
+	struct rlimit limit;
+	char bytes[SHOW_NUMBER];
+	char text[200];
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return;
+	snprintf(text, sizeof(text), "files may not grow beyond %s (ulimit -f)",
+		 show_bytes(bytes, limit.rlim_cur));
+	doctor_say(limit.rlim_cur < SPACE_NEEDED ? FINDING_WARN : FINDING_NOTE, "output", text,
+		   "recording stops there; ulimit -f unlimited");
+}
+
+/* Where a mapped file can be a trap: traffic over a network, or no space ahead. */
+static const char *file_system_trouble(const char *directory)
+{
+	struct statfs system;
+
+	if (statfs(directory, &system))
+		return NULL;
+	switch ((unsigned long)system.f_type) {
+	case NFS_SUPER_MAGIC:
+	case 0xff534d42: /* cifs */
+	case 0x0bd00bd0: /* lustre */
+	case 0x65735546: /* fuse */
+		return "is a network (or FUSE) file system, which makes recording slow";
+	case BTRFS_SUPER_MAGIC:
+	case 0x2fc12fc1: /* zfs */
+		return "is a file system that cannot promise space ahead";
+	default:
+		return NULL;
+	}
+}
+
+/* access() says yes to root where nobody can write: try. */
+static bool can_write(const char *directory)
+{
+	char name[PATH_MAX];
+	int fd;
+
+	text_join(name, sizeof(name), directory, "/.memtrace-XXXXXX");
+	fd = mkostemp(name, O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	close(fd);
+	unlink(name);
+	return true;
+}
+
+static void directory(const char *path, const char *what)
+{
+	const char *trouble;
+	struct statvfs space;
+	char text[PATH_MAX + 200];
+	char bytes[SHOW_NUMBER];
+	uint64_t left;
+
+	if (!can_write(path)) {
+		snprintf(text, sizeof(text), "%s: %s", path, strerror(errno));
+		doctor_say(FINDING_MISSING, what, text,
+			   "MEMTRACE_OUTPUT=/elsewhere/memtrace.%p.json");
+		return;
+	}
+	if (statvfs(path, &space))
+		return;
+	left = (uint64_t)space.f_bavail * space.f_frsize;
+	snprintf(text, sizeof(text), "%s, %s free", path, show_bytes(bytes, left));
+	doctor_say(left < SPACE_NEEDED ? FINDING_WARN : FINDING_OK, what, text,
+		   left < SPACE_NEEDED ? "a full disk stops the recording, not the program" : NULL);
+	trouble = file_system_trouble(path);
+	if (trouble) {
+		snprintf(text, sizeof(text), "%s %s", path, trouble);
+		doctor_say(FINDING_WARN, what, text,
+			   "MEMTRACE_SPOOL_DIR=/dev/shm, or a local disk");
+	}
+}
+
+void doctor_output(void)
+{
+	char path[PATH_MAX];
+	char *slash;
+
+	if (path_output(path, sizeof(path), opt_text(OPT_ID_output), getpid())) {
+		doctor_say(FINDING_MISSING, "output", "MEMTRACE_OUTPUT is too long for a path",
+			   NULL);
+		return;
+	}
+	slash = strrchr(path, '/');
+	slash[slash == path] = '\0';
+	directory(path, "output");
+	if (opt_text(OPT_ID_spool_dir)[0])
+		directory(opt_text(OPT_ID_spool_dir), "spool");
+	limits();
+}
+
+/* --- compression --- */
+
+void doctor_built(void)
+{
+	char text[PACKED_LIBRARIES];
+	bool all = packed_libraries(text);
+
+	doctor_say(all ? FINDING_OK : FINDING_NOTE, "tool", text,
+		   all ? NULL : "what it was built without it cannot read, nor write");
+}
+
+/* What the traced process will load at its end, when its output is named so. */
+void doctor_compression(void)
+{
+	enum pack_kind asked = pack_named(opt_text(OPT_ID_output));
+
+	for (int kind = PACK_NONE + 1; kind < PACK_KINDS; kind++) {
+		const struct pack_row *row = &pack_rows[kind];
+		void *handle = dlopen(row->library, RTLD_NOW | RTLD_LOCAL);
+		char text[200];
+
+		snprintf(text, sizeof(text), "%s for *.json%s%s", row->library, row->suffix,
+			 handle ? "" : " cannot be loaded");
+		if (handle)
+			dlclose(handle);
+		if (handle || (int)asked == kind)
+			doctor_say(handle ? FINDING_OK : FINDING_WARN, "compression", text,
+				   handle ? NULL : "the trace will be plain, named *.json");
+		else
+			doctor_say(FINDING_NOTE, "compression", text, NULL);
+	}
+}
+
+/* --- the program --- */
+
+void doctor_program(const char *name)
+{
+	char path[PATH_MAX];
+	char text[PATH_MAX * 2];
+	int error = program_find(name, path, sizeof(path));
+
+	if (error) {
+		snprintf(text, sizeof(text), "%s: %s", name, strerror(-error));
+		doctor_say(FINDING_MISSING, "program", text, NULL);
+	} else if (program_refuses(path, text, sizeof(text))) {
+		doctor_say(FINDING_MISSING, "program", text,
+			   "link it dynamically, or run it without special rights");
+	} else {
+		doctor_say(FINDING_OK, "program", path, NULL);
+		if (sanitizer_in(path))
+			doctor_say(FINDING_NOTE, "program",
+				   "AddressSanitizer's runtime wants to be loaded first; memtrace "
+				   "run lets it be content",
+				   "LD_PRELOAD=libasan.so.8:libmemtrace.so, or "
+				   "ASAN_OPTIONS=verify_asan_link_order=0");
+	}
+}

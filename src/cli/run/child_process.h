@@ -1,0 +1,42 @@
+/* memtrace run: the child, and the traces that it and its children leave. */
+#ifndef CLI_RUN_CHILD_PROCESS_H
+#define CLI_RUN_CHILD_PROCESS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "cli/run/recovery.h"
+
+/* A file that was there before the child; what has written to it since has changed `changed`. */
+struct run_seen {
+	dev_t device;
+	ino_t inode;
+	struct timespec changed;
+};
+
+struct run {
+	char **command;
+	const char *library;
+	const char *preload;
+	pid_t pid;
+	time_t start;         /* of the wall clock, before the child was there */
+	uint64_t start_ticks; /* when the child began, as process_start_ticks() has it */
+	struct run_seen *seen;
+	size_t seen_n;
+	struct ending ending;
+	int exec_errno;  /* why the command could not be executed, 0 otherwise */
+	int exit_status; /* what memtrace ends with */
+};
+
+/* Remembers which files a trace's name can mean before there is one. 0, or -EINVAL with err_text().
+ */
+int run_before(struct run *run);
+
+/* Runs the command to its end, passing signals on. 0, or -EINVAL with err_text(). */
+int run_child(struct run *run);
+
+/* Finishes spools that dead processes of this run left, and says what was held; frees run->seen. */
+void run_finish(struct run *run);
+
+#endif

@@ -1,0 +1,257 @@
+/* Finishing what a process left. */
+#include "cli/run/recovery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyse/input/decompress.h"
+#include "analyse/input/error.h"
+#include "analyse/input/json.h"
+#include "base/text/fd.h"
+#include "base/text/out.h"
+#include "base/text/path.h"
+#include "base/text/text.h"
+#include "cli/packed.h"
+#include "facts/spool_model.h"
+#include "render/document/document.h"
+#include "spool/spool.h"
+
+enum {
+	NAMES = 1000,
+	BLOCK = 1 << 16,
+};
+
+int recovery_owner(const char *path, struct owner *owner)
+{
+	struct spool spool;
+	const struct recording facts = { .spool = &spool };
+	const char *output;
+	char why[1000];
+
+	if (spool_open(&spool, path, why, sizeof(why)))
+		return err("%s", why);
+	output = recording_value(&facts, recording_fact(&facts, "output", 0));
+	text_copy(owner->output, sizeof(owner->output), output ? output : "");
+	owner->pid = spool.header->pid;
+	owner->alive = spool_writer_lives(&spool);
+	owner->elsewhere = spool_writer_elsewhere(&spool);
+	spool_close(&spool);
+	return 0;
+}
+
+void recovery_name(char *to, size_t size, const char *spool)
+{
+	size_t length = strlen(spool);
+
+	if (text_ends(spool, ".spool"))
+		length -= strlen(".spool");
+	text_copy_n(to, size, spool, length);
+	text_append(to, size, ".json");
+}
+
+/* A file of our own beside the one wanted, so that a rename will do. */
+static int open_partial(const char *output, char *partial, size_t size)
+{
+	int fd;
+
+	if (text_join(partial, size, output, ".XXXXXX") + 1 >= size)
+		return err("%s: the name is too long", output);
+	fd = mkostemp(partial, O_CLOEXEC);
+	return fd < 0 ? err("%s: cannot be written: %s", output, strerror(errno)) : fd;
+}
+
+/* --- the ending --- */
+
+/* The byte of the brace that closes "process", the second member of every document. */
+static int find_process_end(int fd, const char *name, uint64_t *at)
+{
+	struct json json;
+	enum json_token token;
+	bool found = false;
+
+	if (json_open(&json, fd, name))
+		return err("no memory left");
+	token = json_next(&json);
+	while (token == JSON_OBJECT || token == JSON_KEY) {
+		bool process;
+
+		token = json_next(&json);
+		process = token == JSON_KEY && !strcmp(json.text, "process");
+		if (token != JSON_KEY || json_skip(&json, json_next(&json)))
+			break;
+		if (process) {
+			found = true;
+			*at = json_offset(&json);
+			break;
+		}
+	}
+	json_close(&json);
+	return found ? 0 : err("%s: has no \"process\"", name);
+}
+
+static int copy_bytes(struct source *from, struct out *to, const char *name, uint64_t length)
+{
+	static char block[BLOCK];
+
+	while (length) {
+		size_t part = length < sizeof(block) ? (size_t)length : sizeof(block);
+		ssize_t n = source_read(from, block, part);
+
+		if (n < 0)
+			return err("%s: %s", name, source_why(from, (int)n));
+		if (!n)
+			break;
+		out_bytes(to, block, (size_t)n);
+		length -= (uint64_t)n;
+	}
+	return 0;
+}
+
+/* Copies the document with the ending put at the end of "process". */
+static int copy_with_ending(int from, struct out *to, const char *name, const struct ending *ending)
+{
+	bool killed = ending->signal != UINT64_MAX;
+	struct source source;
+	uint64_t at = 0;
+	int error = find_process_end(from, name, &at);
+
+	if (!error && lseek(from, 0, SEEK_SET))
+		error = err("%s: %s", name, strerror(errno));
+	source_open(&source, from);
+	if (!error)
+		error = copy_bytes(&source, to, name, at);
+	out_text(to, killed ? ",\"signal\":" : ",\"status\":");
+	out_u64(to, killed ? ending->signal : ending->status);
+	if (!error)
+		error = copy_bytes(&source, to, name, UINT64_MAX);
+	source_close(&source);
+	return error;
+}
+
+/* The copy, compressed as the file is. */
+static int write_with_ending(int from, int fd, const char *name, const struct ending *ending)
+{
+	static char buffer[BLOCK];
+	struct pack *pack;
+	struct out to;
+	int error = packed_start(&pack, name, fd);
+	int written;
+	int ended;
+
+	if (error)
+		return error;
+	out_init(&to, fd, buffer, sizeof(buffer));
+	if (pack) {
+		to.sink = pack_write;
+		to.sink_to = pack;
+	}
+	error = copy_with_ending(from, &to, name, ending);
+	written = out_flush(&to);
+	ended = pack ? pack_end(pack) : 0;
+	if (!error && (written || ended))
+		error = err("%s: could not be written: %s", name,
+			    strerror(written ? -written : -ended));
+	return error;
+}
+
+static bool says_something(const struct ending *ending)
+{
+	return ending->signal != UINT64_MAX || (ending->status != UINT64_MAX && ending->status);
+}
+
+int recovery_add_ending(const char *path, const struct ending *ending)
+{
+	char partial[4096];
+	int from, to;
+	int error;
+
+	if (!says_something(ending))
+		return 0;
+	from = open(path, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return err("%s: %s", path, strerror(errno));
+	to = open_partial(path, partial, sizeof(partial));
+	error = to < 0 ? to : write_with_ending(from, to, path, ending);
+	if (to >= 0 && close(to) && !error)
+		error = err("%s: %s", path, strerror(errno));
+	if (!error && rename(partial, path))
+		error = err("%s: %s", path, strerror(errno));
+	if (error && to >= 0)
+		unlink(partial);
+	close(from);
+	return error;
+}
+
+/* --- the document --- */
+
+static int write_document(const char *spool, const char *output, int fd)
+{
+	struct document_to to = { .fd = fd };
+	struct pack *pack;
+	char why[1000];
+	int error = packed_start(&pack, output, fd);
+	int ended;
+
+	if (error)
+		return error;
+	to.sink = pack ? pack_write : NULL;
+	to.sink_to = pack;
+	if (document_from_spool(spool, &to, DOCUMENT_EVENTS | DOCUMENT_LOAD, why, sizeof(why)))
+		error = err("%s", why);
+	ended = pack ? pack_end(pack) : 0;
+	return error || !ended ? error : err("%s: cannot be written: %s", output, strerror(-ended));
+}
+
+static int take_name(struct recovery *recovery, const char *partial)
+{
+	int error = -EEXIST;
+
+	if (recovery->force) {
+		text_copy(recovery->written, sizeof(recovery->written), recovery->output);
+		error = rename(partial, recovery->written) ? -errno : 0;
+	}
+	for (unsigned n = 0; error == -EEXIST && n < (recovery->numbered ? NAMES : 1); n++) {
+		error = path_numbered(recovery->written, sizeof(recovery->written),
+				      recovery->output, n);
+		if (!error)
+			error = fd_rename_new(partial, recovery->written);
+	}
+	if (error == -EEXIST)
+		return err("%s: is there already (--force replaces it)", recovery->output);
+	return error ? err("%s: cannot be written: %s", recovery->output, strerror(-error)) : 0;
+}
+
+int recovery_run(struct recovery *recovery)
+{
+	char partial[4096];
+	struct owner owner = { 0 };
+	int error = recovery_owner(recovery->spool, &owner);
+	int fd;
+
+	if (error)
+		return error;
+	if (owner.alive && !recovery->live && !recovery->force)
+		return err(
+			"%s: its process (pid %llu) still runs and writes the trace when it ends; "
+			"--force takes what is there now",
+			recovery->spool, (unsigned long long)owner.pid);
+	if (!recovery->force && !recovery->numbered && !access(recovery->output, F_OK))
+		return err("%s: is there already (--force replaces it)", recovery->output);
+	fd = open_partial(recovery->output, partial, sizeof(partial));
+	if (fd < 0)
+		return fd;
+	error = write_document(recovery->spool, recovery->output, fd);
+	if (close(fd) && !error)
+		error = err("%s: cannot be written: %s", recovery->output, strerror(errno));
+	if (!error)
+		error = take_name(recovery, partial);
+	if (error)
+		unlink(partial);
+	else if (recovery_add_ending(recovery->written, &recovery->ending))
+		return 0; /* the trace is there, and whole without it */
+	return error;
+}

@@ -1,0 +1,334 @@
+/*
+ * What a run left: spools of dead processes become traces, and all traces are found.
+ *
+ * A program may run others (torchrun, a shell script), so every file that the output's pattern can
+ * name and that was not there before the run, or has been written to since, counts, not only the
+ * child's own. No clock is asked: the program may be given another one (libfaketime), or we.
+ */
+#include <fnmatch.h>
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
+#include "base/settings/opt.h"
+#include "base/text/pack.h"
+#include "base/text/path.h"
+#include "base/text/text.h"
+#include "cli/run/child_process.h"
+#include "cli/run/run_summary.h"
+
+#define ANYTHING "\001" /* stands for * until what is literal has been escaped */
+
+enum { MOST = 4096 }; /* traces of one run */
+
+struct finder {
+	struct run *run;
+	bool failed;
+	struct run_left left;
+	char output[4096]; /* the pattern, with ANYTHING for what differs */
+};
+
+/* --- files --- */
+
+/* A pattern for glob(3): all but ANYTHING stands for itself. */
+static void escape(char *to, size_t size, const char *from)
+{
+	for (; *from; from++) {
+		char part[3] = { *from, '\0', '\0' };
+
+		if (*from == ANYTHING[0]) {
+			part[0] = '*';
+		} else if (strchr("*?[]\\", *from)) {
+			part[0] = '\\';
+			part[1] = *from;
+		}
+		text_append(to, size, part);
+	}
+}
+
+static int by_file(const void *a, const void *b)
+{
+	const struct run_seen *x = a;
+	const struct run_seen *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return x->inode < y->inode ? -1 : x->inode > y->inode;
+}
+
+static bool look(const char *path, struct run_seen *file)
+{
+	struct stat status;
+
+	if (stat(path, &status) || !S_ISREG(status.st_mode))
+		return false;
+	*file = (struct run_seen){ status.st_dev, status.st_ino, status.st_ctim };
+	return true;
+}
+
+static bool is_new(const struct run *run, const char *path)
+{
+	const struct run_seen *seen = NULL;
+	struct run_seen file;
+
+	if (!look(path, &file))
+		return false;
+	if (run->seen_n)
+		seen = bsearch(&file, run->seen, run->seen_n, sizeof(file), by_file);
+	return !seen || seen->changed.tv_sec != file.changed.tv_sec ||
+	       seen->changed.tv_nsec != file.changed.tv_nsec;
+}
+
+typedef void each_fn(struct finder *finder, const char *path);
+
+struct pattern {
+	char text[16384];
+};
+
+/* Of the name, or of its numbered forms. */
+static void make_pattern(struct pattern *pattern, const char *name, const char *extension,
+			 bool numbered)
+{
+	char any[8192] = "";
+
+	text_copy_n(any, sizeof(any), name, strlen(name) - strlen(extension));
+	text_append(any, sizeof(any), numbered ? "." ANYTHING : "");
+	text_append(any, sizeof(any), extension);
+	pattern->text[0] = '\0';
+	escape(pattern->text, sizeof(pattern->text), any);
+}
+
+/* Calls `each` once with every file of the name, and of its numbered forms. */
+static void find(struct finder *finder, const char *name, const char *extension, each_fn *each)
+{
+	struct pattern plain;
+
+	make_pattern(&plain, name, extension, false);
+	for (int numbered = 0; numbered < 2; numbered++) {
+		struct pattern pattern;
+		glob_t files;
+
+		make_pattern(&pattern, name, extension, numbered);
+		if (glob(pattern.text, GLOB_NOSORT, NULL, &files))
+			continue;
+		for (size_t i = 0; i < files.gl_pathc; i++) {
+			const char *path = files.gl_pathv[i];
+
+			/* What stands for a %p may hold a number behind a dot itself. */
+			if (numbered && !fnmatch(plain.text, path, FNM_PATHNAME | FNM_PERIOD))
+				continue;
+			each(finder, path);
+		}
+		globfree(&files);
+	}
+}
+
+/* --- spools --- */
+
+/* Where spools of all jobs lie together, one that dies there may be another's. */
+static bool is_ours(const struct finder *finder, const struct owner *owner)
+{
+	const char *extension = path_extension(finder->output);
+
+	for (int numbered = 0; numbered < 2; numbered++) {
+		struct pattern pattern;
+
+		make_pattern(&pattern, finder->output, extension, numbered);
+		if (!fnmatch(pattern.text, owner->output, FNM_PATHNAME))
+			return true;
+	}
+	return !owner->output[0];
+}
+
+static void finish_spool(struct finder *finder, const char *path)
+{
+	struct owner owner;
+	struct recovery recovery = { .spool = path,
+				     .output = owner.output,
+				     .numbered = true,
+				     .ending = { UINT64_MAX, UINT64_MAX } };
+
+	if (!is_new(finder->run, path))
+		return;
+	if (recovery_owner(path, &owner)) {
+		run_say("%s", err_text());
+		return;
+	}
+	if (!is_ours(finder, &owner))
+		return;
+	/* Two machines, or containers, on one disk: not ours to end. */
+	if (owner.elsewhere) {
+		finder->left.elsewhere++;
+		return;
+	}
+	if (owner.alive) {
+		finder->left.running++;
+		return;
+	}
+	if (!owner.output[0])
+		recovery_name(owner.output, sizeof(owner.output), path);
+	if (owner.pid == (uint64_t)finder->run->pid)
+		recovery.ending = finder->run->ending;
+	if (recovery_run(&recovery))
+		run_say("%s; all is kept in %s", err_text(), path);
+	else
+		unlink(path);
+}
+
+static void find_spools(struct finder *finder, each_fn *each)
+{
+	const char *given = opt_text(OPT_ID_spool_dir);
+	const char *const directories[] = { given, "/dev/shm", getenv("TMPDIR"), "/tmp" };
+
+	/* The library goes elsewhere when a directory cannot promise space:
+	 * capture/life/process_info.c. */
+	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+		char spool[4096];
+
+		if (!directories[i] || (i && given && !strcmp(directories[i], given)))
+			continue;
+		if (!path_spool(spool, sizeof(spool), finder->output, directories[i]))
+			find(finder, spool, ".spool", each);
+	}
+}
+
+/* --- traces --- */
+
+/*
+ * A run beside ours in the same directory writes there too: its processes began before ours. On
+ * this host the kernel's word counts, elsewhere that of the process.
+ */
+static bool began_before(const struct run *run, const struct trace_process *process)
+{
+	struct tm time = { 0 };
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	if (process->start_ticks && run->start_ticks && process->host &&
+	    !strcmp(process->host, host))
+		return process->start_ticks < run->start_ticks;
+	if (!process->start_time || !strptime(process->start_time, "%Y-%m-%dT%H:%M:%S", &time))
+		return false;
+	return timegm(&time) < run->start - 1;
+}
+
+static void add_trace(struct finder *finder, const char *path)
+{
+	struct run_trace *found;
+	struct trace trace;
+	char *copy;
+
+	if (finder->left.traces_n == MOST || !is_new(finder->run, path) ||
+	    trace_open_facts(&trace, path))
+		return; /* not every .json that is new is a trace */
+	copy = strdup(path);
+	if (copy && !began_before(finder->run, &trace.process)) {
+		found = &finder->left.traces[finder->left.traces_n++];
+		*found = (struct run_trace){ .path = copy,
+					     .pid = trace.process.pid,
+					     .rank = trace.process.rank,
+					     .world_size = trace.process.world_size };
+		for (size_t i = 0; i < trace.summary.devices_n; i++) {
+			uint64_t peak = trace.summary.devices[i].allocated.peak_bytes;
+
+			if (peak != TRACE_NONE && peak > found->peak)
+				found->peak = peak;
+		}
+		copy = NULL;
+		if (found->pid == (uint64_t)finder->run->pid &&
+		    trace.process.status == TRACE_NONE && trace.process.signal == TRACE_NONE) {
+			trace_close(&trace);
+			if (recovery_add_ending(path, &finder->run->ending))
+				run_say("%s", err_text());
+			return;
+		}
+	}
+	free(copy);
+	trace_close(&trace);
+}
+
+/* One that was to be compressed is not where that could not be had. */
+static void find_traces(struct finder *finder, each_fn *each)
+{
+	char plain[sizeof(finder->output)];
+	enum pack_kind kind = pack_named(finder->output);
+
+	find(finder, finder->output, path_extension(finder->output), each);
+	if (!kind)
+		return;
+	text_copy_n(plain, sizeof(plain), finder->output,
+		    strlen(finder->output) - strlen(pack_rows[kind].suffix));
+	find(finder, plain, path_extension(plain), each);
+}
+
+/* What the traces are called, with * for what differs. */
+static void name_all(struct finder *finder)
+{
+	text_copy(finder->left.names, sizeof(finder->left.names), finder->output);
+	for (char *p = finder->left.names; *p; p++) {
+		if (*p == ANYTHING[0])
+			*p = '*';
+	}
+}
+
+static int name_output(struct finder *finder)
+{
+	static const struct path_words any = { ANYTHING, NULL, ANYTHING, ANYTHING };
+
+	return path_expand(finder->output, sizeof(finder->output), opt_text(OPT_ID_output), &any);
+}
+
+static void remember(struct finder *finder, const char *path)
+{
+	struct run *run = finder->run;
+	struct run_seen *seen = run->seen;
+
+	if (!(run->seen_n & (run->seen_n - 1)))
+		seen = reallocarray(seen, 2 * run->seen_n + 1, sizeof(*seen));
+	if (!seen) {
+		finder->failed = true;
+		return;
+	}
+	run->seen = seen;
+	run->seen_n += look(path, &seen[run->seen_n]);
+}
+
+int run_before(struct run *run)
+{
+	struct finder finder = { .run = run };
+
+	if (name_output(&finder))
+		return 0; /* said when the run is over */
+	find_spools(&finder, remember);
+	find_traces(&finder, remember);
+	if (run->seen_n)
+		qsort(run->seen, run->seen_n, sizeof(*run->seen), by_file);
+	return finder.failed ? err("no memory left") : 0;
+}
+
+void run_finish(struct run *run)
+{
+	struct finder finder = { .run = run };
+
+	finder.left.traces = calloc(MOST, sizeof(*finder.left.traces));
+	if (!finder.left.traces)
+		return;
+	if (name_output(&finder)) {
+		run_say("the name of the output is too long");
+	} else {
+		find_spools(&finder, finish_spool);
+		find_traces(&finder, add_trace);
+		name_all(&finder);
+		if (!opt_flag(OPT_ID_quiet))
+			run_summary(run, &finder.left);
+	}
+	for (size_t i = 0; i < finder.left.traces_n; i++)
+		free(finder.left.traces[i].path);
+	free(finder.left.traces);
+	free(run->seen);
+}

@@ -1,0 +1,170 @@
+/* What a run left, in ten lines: the child's own trace, and where the others are. */
+#include "cli/run/run_summary.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
+#include "base/settings/opt.h"
+#include "base/text/out.h"
+#include "base/text/text.h"
+#include "cli/library.h"
+#include "cli/run/child_process.h"
+#include "render/report/report.h"
+#include "render/values/term.h"
+
+#define PREFIX "memtrace: "
+
+enum {
+	OTHERS_TOLD = 2, /* by name */
+	RANKS_TOLD = 8,  /* where they are ranks of a job */
+};
+
+void run_say(const char *format, ...)
+{
+	char text[5000];
+	char safe[5000];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	show_safe(safe, sizeof(safe), text, sizeof(safe));
+	fprintf(stderr, PREFIX "%s\n", safe);
+}
+
+/* The child's own first, then by peak. */
+static pid_t first_pid;
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct run_trace *x = a;
+	const struct run_trace *y = b;
+	bool own_x = x->pid == (uint64_t)first_pid;
+	bool own_y = y->pid == (uint64_t)first_pid;
+
+	if (own_x != own_y)
+		return own_x ? -1 : 1;
+	if (x->peak != y->peak)
+		return x->peak > y->peak ? -1 : 1;
+	return strcmp(x->path, y->path);
+}
+
+/* Relative where that is shorter: it is what people copy. */
+static const char *short_path(const char *path)
+{
+	char cwd[4096];
+	size_t length;
+
+	if (!getcwd(cwd, sizeof(cwd)))
+		return path;
+	length = strlen(cwd);
+	return !strncmp(path, cwd, length) && path[length] == '/' ? path + length + 1 : path;
+}
+
+static bool is_rank(const struct run_trace *found)
+{
+	return found->world_size != TRACE_NONE && found->world_size > 1;
+}
+
+static void say_first(const struct run *run, const struct run_trace *found)
+{
+	static char buffer[1 << 14];
+	struct trace trace;
+	struct out out;
+	int error;
+
+	out_init(&out, STDERR_FILENO, buffer, sizeof(buffer));
+	error = trace_open_facts(&trace, found->path);
+	if (!error) {
+		if (run->ending.signal != UINT64_MAX || run->ending.status)
+			report_last_words(&trace, &out, PREFIX);
+		error = report_brief(&trace, &out, PREFIX);
+		trace_close(&trace);
+		out_flush(&out);
+	}
+	if (error)
+		run_say("%s", err_text());
+	if (is_rank(found))
+		run_say("the trace of rank %llu of %llu is %s", (unsigned long long)found->rank,
+			(unsigned long long)found->world_size, short_path(found->path));
+	else
+		run_say("the trace is %s", short_path(found->path));
+}
+
+static void say_other(const struct run_trace *found)
+{
+	char bytes[SHOW_NUMBER];
+
+	show_bytes(bytes, found->peak);
+	if (is_rank(found))
+		run_say("rank %llu is %s (peak %s allocated)", (unsigned long long)found->rank,
+			short_path(found->path), bytes);
+	else
+		run_say("another is %s (peak %s allocated)", short_path(found->path), bytes);
+}
+
+/* One command for all of them. */
+static void say_merge(const struct run_left *left)
+{
+	run_say("memtrace merge %s tells the %zu as one", short_path(left->names), left->traces_n);
+}
+
+static void say_others(const struct run_left *left)
+{
+	size_t ranks = 0;
+	size_t told;
+
+	for (size_t i = 0; i < left->traces_n; i++)
+		ranks += is_rank(&left->traces[i]);
+	told = ranks > 1 ? RANKS_TOLD : OTHERS_TOLD;
+	for (size_t i = 1; i < left->traces_n && i <= told; i++)
+		say_other(&left->traces[i]);
+	if (left->traces_n > told + 1)
+		run_say("and %zu more beside them", left->traces_n - told - 1);
+	if (ranks > 1)
+		say_merge(left);
+}
+
+static void say_nothing_found(const struct run *run)
+{
+	char path[4096];
+	char why[8192];
+
+	if (!program_find(run->command[0], path, sizeof(path)) &&
+	    program_refuses(path, why, sizeof(why)))
+		run_say("nothing was seen: %s", why);
+	else if (!opt_flag(OPT_ID_enable))
+		run_say("nothing was recorded: --enable=0");
+	else
+		run_say("there is no trace: %s used no GPU memory, or recording could not begin",
+			text_base(run->command[0]));
+}
+
+void run_summary(const struct run *run, struct run_left *left)
+{
+	if (run->ending.signal != UINT64_MAX)
+		run_say("%s was killed by signal %d (%s)", text_base(run->command[0]),
+			(int)run->ending.signal, strsignal((int)run->ending.signal));
+	if (left->traces_n) {
+		first_pid = run->pid;
+		qsort(left->traces, left->traces_n, sizeof(*left->traces), by_weight);
+		say_first(run, &left->traces[0]);
+		say_others(left);
+	} else if (!left->running) {
+		say_nothing_found(run);
+	}
+	if (left->running)
+		run_say("%zu %s still running and will write %s at the end", left->running,
+			left->running == 1 ? "process is" : "processes are",
+			left->running == 1 ? "its trace" : "their traces");
+	if (left->elsewhere)
+		run_say("%zu spool%s here of another machine or container; once its process has "
+			"ended, "
+			"memtrace recover gives its trace",
+			left->elsewhere, left->elsewhere == 1 ? " is" : "s are");
+}

@@ -1,0 +1,291 @@
+/* memtrace ctl PID... VERB: what is asked of running processes, through the spools they write. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyse/input/error.h"
+#include "base/guest/clock.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "cli/cli.h"
+#include "cli/run/attach.h"
+#include "cli/run/recovery.h"
+#include "render/values/term.h"
+
+static const char about[] =
+	"Starts, stops, marks or dumps the recording of running processes. VERB is one of:\n"
+	"\n"
+	"  start       events and stacks are recorded from its next memory event on\n"
+	"  stop        only sums and peaks are kept from its next memory event on\n"
+	"  mark NAME   NAME becomes a mark in the trace, at its next memory event\n"
+	"  dump        writes the trace of what was recorded so far; the process is not touched\n"
+	"  status      says whether events are recorded, how many there are, and where\n"
+	"\n"
+	"A process acts upon start, stop and mark when it next allocates or frees GPU memory.\n"
+	"Status 0: it has done so within the time of --wait. Status 1: it was asked and has made\n"
+	"no memory event since (it will act at its next one), or it is stopped and keeps no mark.\n"
+	"Status 3: it is not traced, is gone, belongs to another user, or records no more.\n";
+
+enum { WAIT_SECONDS = 2, PAUSE_NS = 1000000, LONGEST_WAIT = 86400 };
+
+static const struct verb {
+	const char *name;
+	enum { ASK, DUMP, STATUS } kind;
+	enum spool_verb asks;
+} verbs[] = {
+#define VERB(name, text, what) { text, ASK, VERB_##name },
+#include "spool/verbs.def"
+#undef VERB
+	{ "dump", DUMP, VERBS },
+	{ "status", STATUS, VERBS },
+};
+
+struct wish {
+	const struct verb *verb;
+	const char *name;   /* of a mark */
+	const char *output; /* of a dump, NULL for the default */
+	uint64_t deadline;  /* of clock_now() */
+	unsigned processes;
+};
+
+/* A process whose answer is awaited. */
+struct asked {
+	struct attached attached;
+	uint32_t number;
+	bool waiting;
+};
+
+static int worse(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+/* --- asking --- */
+
+static int ask(struct asked *asked, const struct wish *wish)
+{
+	if (atomic_load(&asked->attached.header->stop) != SPOOL_RECORDING) {
+		err("process %d records no more: it ends, or there was no room for its spool",
+		    asked->attached.pid);
+		return cli_fail("ctl", STATUS_UNREADABLE);
+	}
+	if (attach_ask(&asked->attached, wish->verb->asks, wish->name ? wish->name : "",
+		       &asked->number))
+		return cli_fail("ctl", STATUS_NO);
+	asked->waiting = true;
+	return STATUS_DONE;
+}
+
+static int tell(const struct asked *asked, const struct wish *wish)
+{
+	bool recording = atomic_load(&asked->attached.header->recording);
+	int pid = asked->attached.pid;
+	char name[200];
+
+	if (wish->verb->asks != VERB_MARK) {
+		out_format(cli_out(), "%d: %s\n", pid,
+			   recording ? "recording" : "stopped: sums and peaks only");
+		return STATUS_DONE;
+	}
+	if (!recording) {
+		err("process %d is stopped, and keeps no mark then", pid);
+		return cli_fail("ctl", STATUS_NO);
+	}
+	show_safe(name, sizeof(name), wish->name, sizeof(name));
+	out_format(cli_out(), "%d: marked %s\n", pid, name);
+	return STATUS_DONE;
+}
+
+static int await(struct asked *asked, const struct wish *wish)
+{
+	const struct timespec pause = { 0, PAUSE_NS };
+	int pid = asked->attached.pid;
+
+	while (!attach_acted(&asked->attached, asked->number)) {
+		if (!attach_lives(&asked->attached)) {
+			err("process %d ended before it had acted", pid);
+			return cli_fail("ctl", STATUS_UNREADABLE);
+		}
+		if (clock_now() >= wish->deadline) {
+			err("process %d has made no memory event since: %s will be acted upon at "
+			    "its next one",
+			    pid, wish->verb->name);
+			return cli_fail("ctl", STATUS_NO);
+		}
+		nanosleep(&pause, NULL);
+	}
+	return tell(asked, wish);
+}
+
+/* --- dump and status --- */
+
+static int dump(const struct asked *asked, const struct wish *wish)
+{
+	struct recovery recovery = {
+		.spool = asked->attached.path,
+		.output = wish->output,
+		.live = true,
+		.ending = { UINT64_MAX, UINT64_MAX },
+	};
+	char output[4096];
+
+	if (!wish->output) {
+		size_t stem = strlen(recovery.spool) - strlen(".spool");
+
+		text_copy_n(output, sizeof(output), recovery.spool, stem);
+		text_append(output, sizeof(output), ".dump.json");
+		recovery.output = output;
+		recovery.numbered = true;
+	}
+	if (recovery_run(&recovery))
+		return cli_fail("ctl", STATUS_UNREADABLE);
+	if (isatty(STDOUT_FILENO))
+		utf8_clean(recovery.written);
+	out_format(cli_out(), "%s\n", recovery.written);
+	return STATUS_DONE;
+}
+
+static int tell_status(const struct asked *asked)
+{
+	const struct spool_header *header = asked->attached.header;
+	uint32_t waiting = atomic_load(&header->asked) - atomic_load(&header->acted);
+	struct out *out = cli_out();
+	char path[4096];
+
+	show_safe(path, sizeof(path), asked->attached.path, sizeof(path));
+	out_format(out, "%d: %s, %llu events", asked->attached.pid,
+		   atomic_load(&header->stop)        ? "ended"
+		   : atomic_load(&header->recording) ? "recording"
+						     : "stopped",
+		   (unsigned long long)header->seq);
+	if (header->paused)
+		out_format(out, " and %llu while stopped", (unsigned long long)header->paused);
+	if (header->filtered)
+		out_format(out, " and %llu filtered out", (unsigned long long)header->filtered);
+	if (waiting)
+		out_format(out, ", %u request%s for its next memory event", waiting,
+			   waiting == 1 ? "" : "s");
+	out_format(out, "; %s\n", path);
+	return STATUS_DONE;
+}
+
+static int do_one(struct asked *asked, const struct wish *wish)
+{
+	switch (wish->verb->kind) {
+	case ASK:
+		return ask(asked, wish);
+	case DUMP:
+		return dump(asked, wish);
+	case STATUS:
+		break;
+	}
+	return tell_status(asked);
+}
+
+/* All are asked before the first answer is waited for. */
+static int do_all(char **pids, const struct wish *wish)
+{
+	struct asked *all = calloc(wish->processes, sizeof(*all));
+	int status = STATUS_DONE;
+
+	if (!all) {
+		err("no memory left");
+		return cli_fail("ctl", STATUS_UNREADABLE);
+	}
+	for (unsigned i = 0; i < wish->processes; i++) {
+		if (attach_open(&all[i].attached, (int)strtol(pids[i], NULL, 10)))
+			status = worse(status, cli_fail("ctl", STATUS_UNREADABLE));
+		else
+			status = worse(status, do_one(&all[i], wish));
+	}
+	for (unsigned i = 0; i < wish->processes; i++) {
+		if (all[i].waiting)
+			status = worse(status, await(&all[i], wish));
+		attach_close(&all[i].attached);
+	}
+	free(all);
+	return status;
+}
+
+/* --- the command line --- */
+
+static bool is_pid(const char *word)
+{
+	return *word && strspn(word, "0123456789") == strlen(word) && strlen(word) < 10 &&
+	       strtol(word, NULL, 10) > 0;
+}
+
+static int unknown_verb(const char *word)
+{
+	enum { COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+	const char *words[COUNT + 1] = { NULL };
+	const char *meant;
+
+	for (unsigned i = 0; i < COUNT; i++)
+		words[i] = verbs[i].name;
+	meant = args_suggestion(word, words);
+	if (meant)
+		return cli_usage("ctl", "there is no verb %s; did you mean %s?", word, meant);
+	return cli_usage("ctl", "%s is neither a process number nor a verb (memtrace ctl --help)",
+			 word);
+}
+
+/* What stands behind the process numbers: the verb, and the name of a mark. */
+static int find_wish(struct wish *wish, int argc, char **argv)
+{
+	while (1 + (int)wish->processes < argc && is_pid(argv[1 + wish->processes]))
+		wish->processes++;
+	argv += 1 + wish->processes;
+	argc -= 1 + (int)wish->processes;
+	for (size_t i = 0; argc && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (!strcmp(argv[0], verbs[i].name))
+			wish->verb = &verbs[i];
+	}
+	if (!argc)
+		return cli_usage("ctl", "VERB is missing (memtrace ctl --help)");
+	if (!wish->verb)
+		return unknown_verb(argv[0]);
+	if (!wish->processes)
+		return cli_usage("ctl", "PID is missing (memtrace ctl --help)");
+	if (wish->verb->asks == VERB_MARK) {
+		wish->name = argc > 1 ? argv[1] : "";
+		if (!*wish->name || strlen(wish->name) >= SPOOL_REQUEST_TEXT)
+			return cli_usage("ctl", "mark wants a NAME of at most %d bytes",
+					 SPOOL_REQUEST_TEXT - 1);
+		argc--;
+	}
+	if (argc > 1)
+		return cli_usage("ctl", "too many operands behind %s", wish->verb->name);
+	if (wish->output && (wish->verb->kind != DUMP || wish->processes > 1))
+		return cli_usage("ctl", "-o is for the dump of one process");
+	return STATUS_DONE;
+}
+
+int cmd_ctl(int argc, char **argv)
+{
+	struct wish wish = { .processes = 0 };
+	uint64_t seconds = WAIT_SECONDS;
+	const char *wait = NULL;
+	const struct arg args[] = {
+		{ "output", 'o', ARG_TEXT, "FILE", "dump: write there, not beside the spool", NULL,
+		  &wish.output },
+		{ "wait", 0, ARG_TEXT, "SECONDS", "at most so long for the process to act (2)",
+		  NULL, &wait },
+	};
+	const struct usage usage = { "ctl", "PID... VERB", about, args, 2, 1, 10000, false };
+	enum args_result parsed = args_parse(&usage, &argc, argv);
+	int status;
+
+	if (parsed != ARGS_GO)
+		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+	if (wait && !args_count("ctl", "wait", wait, LONGEST_WAIT, &seconds))
+		return STATUS_USAGE;
+	status = find_wish(&wish, argc, argv);
+	if (status)
+		return status;
+	wish.deadline = clock_now() + seconds * 1000000000u;
+	return do_all(argv + 1, &wish);
+}

@@ -1,0 +1,341 @@
+/* GET /metrics, for Prometheus. */
+#include "cli/top/top_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "analyse/input/error.h"
+#include "base/guest/clock.h"
+#include "base/text/text.h"
+#include "cli/top/top_request.h"
+
+enum {
+	CLIENTS = 16,
+	REQUEST = 8192, /* bytes, as many servers have it */
+	BACKLOG = 16,
+	HEAD = 256,
+	NAMES = 4 + 64, /* this host's, and those of --host */
+};
+
+static const uint64_t PATIENCE = 3000000000; /* ns for a client to ask, and to take its answer */
+static const uint64_t PAUSE = 200000000;     /* ns without letting anybody in */
+
+struct client {
+	int fd; /* -1: free */
+	uint64_t since;
+	char request[REQUEST + 1];
+	size_t got;
+	char *answer; /* NULL while it is asking */
+	size_t length, sent;
+};
+
+struct server {
+	int listener;
+	uint64_t paused; /* until when nobody is let in */
+	const char *names[NAMES + 1];
+	char own[256], bound[64];
+	struct client clients[CLIENTS];
+	top_page_fn *page;
+	void *context;
+};
+
+/* --- the address --- */
+
+struct address {
+	char host[64], port[8];
+};
+
+static bool read_address(const char *text, struct address *address)
+{
+	const char *colon = strrchr(text, ':');
+	size_t length = colon ? (size_t)(colon - text) : 0;
+	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+
+	if (!colon || !digits || digits > 5 || colon[1 + digits] || strchr(text, '/') ||
+	    length >= sizeof(address->host) || atoi(colon + 1) > 65535)
+		return false;
+	if (length > 1 && text[0] == '[' && colon[-1] == ']') {
+		text++;
+		length -= 2;
+	} else if (memchr(text, ':', length)) {
+		return false;
+	}
+	memcpy(address->host, text, length);
+	address->host[length] = '\0';
+	memcpy(address->port, colon + 1, digits + 1);
+	if (!length)
+		memcpy(address->host, "127.0.0.1", sizeof("127.0.0.1"));
+	return true;
+}
+
+bool top_server_is_address(const char *text)
+{
+	struct address address;
+
+	return read_address(text, &address);
+}
+
+static int open_socket(const struct addrinfo *info)
+{
+	static const int yes = 1;
+	int fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) ||
+	    bind(fd, info->ai_addr, info->ai_addrlen) || listen(fd, BACKLOG)) {
+		int error = -errno;
+
+		close(fd);
+		return error;
+	}
+	return fd;
+}
+
+static void say_where(int fd)
+{
+	struct sockaddr_storage name;
+	socklen_t length = sizeof(name);
+	char host[64], port[8];
+	bool six;
+
+	if (getsockname(fd, (struct sockaddr *)&name, &length) ||
+	    getnameinfo((struct sockaddr *)&name, length, host, sizeof(host), port, sizeof(port),
+			NI_NUMERICHOST | NI_NUMERICSERV))
+		return;
+	six = strchr(host, ':') != NULL;
+	fprintf(stderr, "memtrace: top: serving http://%s%s%s:%s/metrics\n", six ? "[" : "", host,
+		six ? "]" : "", port);
+}
+
+static int open_listener(const char *text)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE };
+	struct addrinfo *list = NULL;
+	struct address address;
+	int error;
+	int fd = -EINVAL;
+
+	if (!read_address(text, &address))
+		return err("%s is no address", text);
+	error = getaddrinfo(address.host, address.port, &hints, &list);
+	if (error)
+		return err("%s: %s", text, gai_strerror(error));
+	for (const struct addrinfo *info = list; info && fd < 0; info = info->ai_next)
+		fd = open_socket(info);
+	freeaddrinfo(list);
+	if (fd < 0)
+		return err("%s cannot be served at: %s", text, strerror(-fd));
+	say_where(fd);
+	return fd;
+}
+
+/* --- requests --- */
+
+static void hang_up(struct client *client)
+{
+	close(client->fd);
+	free(client->answer);
+	*client = (struct client){ .fd = -1 };
+}
+
+/* Head and body in one buffer. Takes the body. */
+static void answer(struct client *client, const char *status, const char *type, char *body,
+		   size_t length, bool with_body)
+{
+	char head[HEAD];
+	int size = snprintf(head, sizeof(head),
+			    "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n"
+			    "Connection: close\r\n\r\n",
+			    status, type, length);
+	char *whole = body ? realloc(body, length + (size_t)size) : NULL;
+
+	if (!whole) {
+		free(body);
+		hang_up(client);
+		return;
+	}
+	memmove(whole + size, whole, length);
+	memcpy(whole, head, (size_t)size);
+	client->answer = whole;
+	client->length = (size_t)size + (with_body ? length : 0);
+	client->since = clock_now();
+}
+
+static void refuse(struct client *client, const char *status)
+{
+	char text[200];
+	int length =
+		snprintf(text, sizeof(text), "%s%s\n", status,
+			 strcmp(status, TOP_REQUEST_HOST)
+				 ? ""
+				 : ": memtrace top --host NAME serves it under this name, too");
+
+	answer(client, status, "text/plain; charset=utf-8", strdup(text), (size_t)length, true);
+}
+
+static void respond(struct server *server, struct client *client)
+{
+	size_t size = 0;
+	bool head;
+	const char *refused = top_request_read(client->request, client->got, server->names, &head);
+	char *page;
+
+	if (refused) {
+		refuse(client, refused);
+		return;
+	}
+	page = server->page(server->context, &size);
+	answer(client, "200 OK", "text/plain; version=0.0.4; charset=utf-8", page, size, !head);
+}
+
+/* Reads on; a request ends with an empty line. What follows it is of no interest. */
+static void hear(struct server *server, struct client *client)
+{
+	ssize_t n = recv(client->fd, client->request + client->got, REQUEST - client->got, 0);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		hang_up(client);
+		return;
+	}
+	client->got += (size_t)n;
+	client->request[client->got] = '\0';
+	if (memmem(client->request, client->got, "\r\n\r\n", 4) ||
+	    memmem(client->request, client->got, "\n\n", 2))
+		respond(server, client);
+	else if (client->got == REQUEST)
+		refuse(client, TOP_REQUEST_BAD);
+}
+
+static void tell(struct client *client)
+{
+	char rest[512];
+	ssize_t n = send(client->fd, client->answer + client->sent, client->length - client->sent,
+			 MSG_NOSIGNAL);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	client->sent += n > 0 ? (size_t)n : 0;
+	if (n > 0 && client->sent < client->length)
+		return;
+	/* Unread bytes would make the kernel reset the connection before the answer is read. */
+	shutdown(client->fd, SHUT_WR);
+	while (recv(client->fd, rest, sizeof(rest), 0) > 0)
+		;
+	hang_up(client);
+}
+
+static void welcome(struct server *server)
+{
+	int fd = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	/* Without a free descriptor it would be asked again and again. */
+	if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		server->paused = clock_now() + PAUSE;
+	for (size_t i = 0; fd >= 0 && i < CLIENTS; i++) {
+		if (server->clients[i].fd >= 0)
+			continue;
+		server->clients[i] = (struct client){ .fd = fd, .since = clock_now() };
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* One round: waits for somebody to come, to ask or to take an answer. */
+static int serve(struct server *server)
+{
+	struct pollfd fds[CLIENTS + 1];
+	struct client *who[CLIENTS + 1];
+	nfds_t count = 0;
+	uint64_t now = clock_now();
+	bool paused = now < server->paused;
+	int wait;
+
+	for (size_t i = 0; i < CLIENTS; i++) {
+		struct client *client = &server->clients[i];
+
+		if (client->fd >= 0 && now - client->since > PATIENCE)
+			hang_up(client);
+		if (client->fd < 0)
+			continue;
+		who[count] = client;
+		fds[count++] = (struct pollfd){ .fd = client->fd,
+						.events = client->answer ? POLLOUT : POLLIN };
+	}
+	/* While all places are taken the next one waits in the kernel's queue. */
+	if (count < CLIENTS && !paused) {
+		who[count] = NULL;
+		fds[count++] = (struct pollfd){ .fd = server->listener, .events = POLLIN };
+	}
+	wait = paused ? (int)(PAUSE / 1000000) : count > 1 || who[0] ? 1000 : -1;
+	if (poll(fds, count, wait) < 0 && errno != EINTR)
+		return err("waiting for clients: %s", strerror(errno));
+	for (nfds_t i = 0; i < count; i++) {
+		if (!fds[i].revents)
+			continue;
+		if (!who[i])
+			welcome(server);
+		else if (who[i]->answer)
+			tell(who[i]);
+		else
+			hear(server, who[i]);
+	}
+	return 0;
+}
+
+/* What this host may be called: as it calls itself, as it was bound, and as it was told. */
+static void collect_names(struct server *server, const char *text, const char *const *hosts)
+{
+	size_t count = 0;
+	struct address address;
+
+	server->names[count++] = "localhost";
+	if (!gethostname(server->own, sizeof(server->own) - 1) && server->own[0])
+		server->names[count++] = server->own;
+	if (read_address(text, &address)) {
+		text_copy(server->bound, sizeof(server->bound), address.host);
+		server->names[count++] = server->bound;
+	}
+	while (*hosts && count < NAMES)
+		server->names[count++] = *hosts++;
+}
+
+int top_server_run(const char *address, const char *const *hosts, top_page_fn *page, void *context)
+{
+	struct server *server = calloc(1, sizeof(*server));
+	int error = 0;
+
+	if (!server)
+		return err("no memory left");
+	server->page = page;
+	server->context = context;
+	collect_names(server, address, hosts);
+	for (size_t i = 0; i < CLIENTS; i++)
+		server->clients[i].fd = -1;
+	server->listener = open_listener(address);
+	if (server->listener < 0) {
+		free(server);
+		return -EINVAL;
+	}
+	while (!error)
+		error = serve(server);
+	for (size_t i = 0; i < CLIENTS; i++) {
+		if (server->clients[i].fd >= 0)
+			hang_up(&server->clients[i]);
+	}
+	close(server->listener);
+	free(server);
+	return error;
+}

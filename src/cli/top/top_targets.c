@@ -1,0 +1,212 @@
+/* The processes that `memtrace top` looks at. */
+#include "cli/top/top_targets.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "base/guest/clock.h"
+#include "cli/cli.h"
+#include "cli/top/live_spools.h"
+
+/* The maps of all processes are some work to read. */
+static const uint64_t SEARCH_EVERY = 5000000000;
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct look *x = *(struct look *const *)a;
+	const struct look *y = *(struct look *const *)b;
+
+	return x->pid != y->pid ? (x->pid > y->pid) - (x->pid < y->pid)
+				: strcmp(x->follow.spool.path, y->follow.spool.path);
+}
+
+static int add(struct top_targets *targets, const char *path, int pid)
+{
+	struct look **looks = targets->looks;
+	struct look *look = malloc(sizeof(*look));
+	char why[1000] = "no memory left";
+	int error = -ENOMEM;
+
+	if (targets->count == targets->size) {
+		looks = realloc(looks, (2 * targets->size + 8) * sizeof(struct look *));
+		if (looks) {
+			targets->looks = looks;
+			targets->size = 2 * targets->size + 8;
+		}
+	}
+	if (look && looks)
+		error = look_open(look, path, pid, why, sizeof(why));
+	if (error) {
+		free(look);
+		return err("%s", why);
+	}
+	looks[targets->count++] = look;
+	qsort(looks, targets->count, sizeof(struct look *), by_pid);
+	return 0;
+}
+
+static void leave(struct top_targets *targets, size_t at)
+{
+	look_close(targets->looks[at]);
+	free(targets->looks[at]);
+	targets->count--;
+	memmove(targets->looks + at, targets->looks + at + 1,
+		(targets->count - at) * sizeof(struct look *));
+}
+
+/* A word is a pid, or else the path of a spool. */
+static int find_pid(struct live_spools *found, pid_t pid)
+{
+	size_t before = found->count;
+	int error = live_spools_of(found, pid);
+
+	if (error == -ESRCH)
+		return err("there is no process %d", (int)pid);
+	if (error)
+		return err("process %d may not be looked at: %s", (int)pid, strerror(-error));
+	if (found->count > before)
+		return 0;
+	if (found->deleted)
+		return err("process %d has lost its spool: the file was removed", (int)pid);
+	return err("process %d is not traced: it was started without memtrace, or has used no "
+		   "memory of a GPU yet",
+		   (int)pid);
+}
+
+static bool is_known(const struct top_targets *targets, const struct live_spool *spool)
+{
+	for (size_t i = 0; i < targets->count; i++) {
+		if (targets->looks[i]->pid == spool->pid &&
+		    !strcmp(targets->looks[i]->follow.spool.path, spool->path))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Opens those that are new. A spool that a process has just begun, or has finished with meanwhile,
+ * is none yet or no more: only what the user named is missed.
+ */
+static int add_found(struct top_targets *targets, const struct live_spools *found)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		if (!is_known(targets, &found->list[i]) &&
+		    add(targets, found->list[i].path, found->list[i].pid) && targets->words[0])
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int open_words(struct top_targets *targets, struct live_spools *found)
+{
+	int error = 0;
+
+	for (char **word = targets->words; *word && !error; word++) {
+		pid_t pid = live_spools_pid(*word);
+
+		error = pid ? find_pid(found, pid) : add(targets, *word, 0);
+	}
+	return error ? error : add_found(targets, found);
+}
+
+int top_targets_open(struct top_targets *targets, char **words)
+{
+	struct live_spools found = { 0 };
+	int status = STATUS_DONE;
+
+	*targets = (struct top_targets){ .words = words, .searched_at = clock_now() };
+	if (words[0]) {
+		status = open_words(targets, &found) ? STATUS_UNREADABLE : STATUS_DONE;
+	} else {
+		if (live_spools_all(&found) || add_found(targets, &found))
+			status = STATUS_UNREADABLE;
+		if (!targets->count && status == STATUS_DONE) {
+			err("no process of this user is traced (memtrace run -- ...)");
+			status = STATUS_NO;
+		}
+	}
+	live_spools_clear(&found);
+	return status;
+}
+
+/* Is the spool a word of the user's own? Then no process needs to be known for it. */
+static bool is_word(const struct top_targets *targets, const struct look *look)
+{
+	for (char **word = targets->words; *word; word++) {
+		if (!strcmp(*word, look->follow.spool.path))
+			return true;
+	}
+	return false;
+}
+
+static bool is_found(const struct live_spools *found, const struct look *look)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		if (found->list[i].pid == look->pid &&
+		    !strcmp(found->list[i].path, look->follow.spool.path))
+			return true;
+	}
+	return false;
+}
+
+/* Processes that began; and those that run another program now (exec), which live and have ended
+ * all the same. */
+static void search(struct top_targets *targets)
+{
+	struct live_spools found = { 0 };
+
+	targets->searched_at = clock_now();
+	if (!targets->words[0])
+		live_spools_all(&found);
+	for (char **word = targets->words; *word; word++) {
+		if (live_spools_pid(*word))
+			live_spools_of(&found, live_spools_pid(*word));
+	}
+	for (size_t i = 0; i < targets->count; i++) {
+		struct look *look = targets->looks[i];
+
+		if (!is_word(targets, look) && !is_found(&found, look))
+			look->ended = true;
+	}
+	add_found(targets, &found);
+	live_spools_clear(&found);
+}
+
+void top_targets_look(struct top_targets *targets)
+{
+	char why[1000];
+
+	for (size_t i = targets->count; i--;) {
+		struct look *look = targets->looks[i];
+		bool ended = look->ended;
+		int error = ended ? 0 : look_now(look, why, sizeof(why));
+
+		if (error)
+			snprintf(targets->said, sizeof(targets->said), "%s", why);
+		else if (ended)
+			snprintf(targets->said, sizeof(targets->said), "process %d has ended",
+				 look->pid);
+		targets->failed |= error != 0;
+		if (error || ended)
+			leave(targets, i);
+	}
+	if (clock_now() - targets->searched_at > SEARCH_EVERY)
+		search(targets);
+}
+
+void top_targets_sort(struct top_targets *targets, enum look_order order)
+{
+	for (size_t i = 0; i < targets->count; i++)
+		look_lines_sort(&targets->looks[i]->lines, order);
+}
+
+void top_targets_close(struct top_targets *targets)
+{
+	while (targets->count)
+		leave(targets, targets->count - 1);
+	free(targets->looks);
+	targets->looks = NULL;
+}

@@ -1,0 +1,254 @@
+/* Free memory inside the segments of pools: segments and blocks side by side, by address. */
+#include "facts/gaps.h"
+
+#include <errno.h>
+
+#include "base/mem/sort.h"
+
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct gaps_block *x = a;
+	const struct gaps_block *y = b;
+	int order = compare(x->pool, y->pool);
+
+	if (!order)
+		order = compare((uint64_t)(x->device + 1), (uint64_t)(y->device + 1));
+	if (!order)
+		order = compare(x->ptr, y->ptr);
+	return order ? order : compare(x->size, y->size);
+}
+
+static bool same_pool(const struct gaps_block *a, const struct gaps_block *b)
+{
+	return a->pool == b->pool && a->device == b->device;
+}
+
+/* Is it a pool's, with an address: handed out, or where blocks can lie? */
+static bool is_place(const struct blocks *blocks, const struct block *block, bool handed)
+{
+	return block->pool && block_counts(blocks, block) && block->size &&
+	       block->ptr + block->size >= block->ptr && (block->kind == BLOCK_HANDED) == handed &&
+	       (handed || !block->handle);
+}
+
+static struct gaps_block *collect(struct gaps *gaps, const struct blocks *blocks, bool handed,
+				  size_t *count)
+{
+	struct gaps_block *list;
+
+	*count = 0;
+	for (uint32_t i = 0; i < blocks->used; i++)
+		*count += is_place(blocks, &blocks->list[i], handed);
+	list = arena_alloc(&gaps->arena, (*count + 1) * sizeof(*list));
+	*count = 0;
+	for (uint32_t i = 0; list && i < blocks->used; i++) {
+		const struct block *block = &blocks->list[i];
+
+		if (is_place(blocks, block, handed))
+			list[(*count)++] = (struct gaps_block){
+				.ptr = block->ptr,
+				.size = block->size,
+				.stack = block->stack,
+				.pool = block->pool,
+				.device = block->device,
+				.mapped = block->kind == BLOCK_MAPPING,
+			};
+	}
+	if (list)
+		sort_rows(list, *count, sizeof(*list), by_place);
+	return list;
+}
+
+static size_t count_pools(const struct gaps_block *sorted, size_t count)
+{
+	size_t pools = 0;
+
+	for (size_t i = 0; i < count; i++)
+		pools += !i || !same_pool(&sorted[i - 1], &sorted[i]);
+	return pools;
+}
+
+static struct gaps_pool *pool_of(struct gaps *gaps, const struct gaps_block *block)
+{
+	for (size_t i = 0; i < gaps->pools_n; i++) {
+		if (gaps->pools[i].pool == block->pool && gaps->pools[i].device == block->device)
+			return &gaps->pools[i];
+	}
+	gaps->pools[gaps->pools_n] =
+		(struct gaps_pool){ .pool = block->pool, .device = block->device };
+	return &gaps->pools[gaps->pools_n++];
+}
+
+/* Mappings side by side are one stretch of addresses; segments are what the driver gave at once. */
+static void find_segments(struct gaps *gaps, const struct gaps_block *ranges, size_t count)
+{
+	struct gaps_segment *last = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct gaps_block *range = &ranges[i];
+		struct gaps_pool *pool = pool_of(gaps, range);
+
+		pool->reserved += range->size;
+		if (last && range->mapped && last->mapped && same_pool(&ranges[i - 1], range) &&
+		    last->ptr + last->size == range->ptr) {
+			last->size += range->size;
+			continue;
+		}
+		pool->segments_n++;
+		last = &gaps->segments[gaps->segments_n++];
+		*last = (struct gaps_segment){
+			.ptr = range->ptr,
+			.size = range->size,
+			.pool = (uint32_t)(pool - gaps->pools),
+			.mapped = range->mapped,
+		};
+	}
+}
+
+static void add_gap(struct gaps_pool *pool, struct gaps_segment *segment, uint64_t size)
+{
+	unsigned bit = size ? 63 - (unsigned)__builtin_clzll(size) : 0;
+
+	if (!size)
+		return;
+	segment->gaps++;
+	segment->largest = size > segment->largest ? size : segment->largest;
+	if (!segment->blocks_n)
+		return;
+	pool->gaps += size;
+	pool->gaps_n++;
+	pool->largest = size > pool->largest ? size : pool->largest;
+	if (size < GAPS_FRAGMENT)
+		pool->fragments += size;
+	pool->by_size[bit].bytes += size;
+	pool->by_size[bit].count++;
+}
+
+/* Blocks inside the segment, from `at` on; gives the first behind it. */
+static size_t fill(struct gaps *gaps, struct gaps_segment *segment, size_t at, size_t end)
+{
+	struct gaps_pool *pool = &gaps->pools[segment->pool];
+	uint64_t limit = segment->ptr + segment->size;
+	uint64_t free_from = segment->ptr;
+	size_t i = at;
+
+	segment->first = at;
+	while (i < end && gaps->blocks[i].ptr < limit)
+		i++;
+	segment->blocks_n = i - at;
+	for (size_t k = at; k < i; k++) {
+		uint64_t block_end = gaps->blocks[k].ptr + gaps->blocks[k].size;
+
+		if (gaps->blocks[k].ptr > free_from)
+			add_gap(pool, segment, gaps->blocks[k].ptr - free_from);
+		block_end = block_end < limit ? block_end : limit;
+		if (block_end <= free_from)
+			continue;
+		segment->used += block_end - (gaps->blocks[k].ptr > free_from ? gaps->blocks[k].ptr
+									      : free_from);
+		free_from = block_end;
+	}
+	add_gap(pool, segment, limit - free_from);
+	pool->used += segment->used;
+	if (!segment->blocks_n) {
+		pool->whole += segment->size;
+		pool->whole_n++;
+	}
+	return i;
+}
+
+/* Blocks of one pool against its segments; both are sorted by address. */
+static void fill_pool(struct gaps *gaps, uint32_t number, size_t from, size_t end)
+{
+	struct gaps_pool *pool = &gaps->pools[number];
+	size_t at = from;
+
+	for (size_t i = 0; i < gaps->segments_n; i++) {
+		if (gaps->segments[i].pool != number)
+			continue;
+		for (; at < end && gaps->blocks[at].ptr < gaps->segments[i].ptr; at++) {
+			pool->elsewhere += gaps->blocks[at].size;
+			pool->elsewhere_n++;
+		}
+		at = fill(gaps, &gaps->segments[i], at, end);
+	}
+	for (; at < end; at++) {
+		pool->elsewhere += gaps->blocks[at].size;
+		pool->elsewhere_n++;
+	}
+}
+
+static uint64_t held_back(const struct gaps_segment *segment)
+{
+	return segment->blocks_n ? segment->size - segment->used : 0;
+}
+
+static int by_waste(const void *a, const void *b)
+{
+	const struct gaps_segment *x = a;
+	const struct gaps_segment *y = b;
+	int order = compare(held_back(y), held_back(x));
+
+	return order ? order : compare(x->ptr, y->ptr);
+}
+
+static void fill_pools(struct gaps *gaps)
+{
+	size_t count = gaps->blocks_n;
+	size_t end;
+
+	for (size_t i = 0; i < count; i = end) {
+		const struct gaps_block *first = &gaps->blocks[i];
+		struct gaps_pool *pool = pool_of(gaps, first);
+
+		for (end = i + 1; end < count && same_pool(&gaps->blocks[end], first); end++)
+			;
+		fill_pool(gaps, (uint32_t)(pool - gaps->pools), i, end);
+		pool->filled = true;
+	}
+	for (size_t i = 0; i < gaps->pools_n; i++) { /* without a block: all of it is free */
+		if (!gaps->pools[i].filled)
+			fill_pool(gaps, (uint32_t)i, count, count);
+	}
+}
+
+static int fill_in(struct gaps *gaps, const struct gaps_block *ranges, size_t count)
+{
+	size_t pools = count_pools(ranges, count) + count_pools(gaps->blocks, gaps->blocks_n);
+
+	gaps->segments = arena_alloc(&gaps->arena, (count + 1) * sizeof(*gaps->segments));
+	gaps->pools = arena_alloc(&gaps->arena, (pools + 1) * sizeof(*gaps->pools));
+	if (!gaps->segments || !gaps->pools)
+		return -ENOMEM;
+	find_segments(gaps, ranges, count);
+	fill_pools(gaps);
+	sort_rows(gaps->segments, gaps->segments_n, sizeof(*gaps->segments), by_waste);
+	return 0;
+}
+
+int gaps_find(struct gaps *gaps, const struct blocks *blocks)
+{
+	struct gaps_block *ranges;
+	size_t count = 0;
+	int error = -ENOMEM;
+
+	*gaps = (struct gaps){ 0 };
+	ranges = collect(gaps, blocks, false, &count);
+	gaps->blocks = collect(gaps, blocks, true, &gaps->blocks_n);
+	if (ranges && gaps->blocks)
+		error = fill_in(gaps, ranges, count);
+	if (error)
+		gaps_clear(gaps);
+	return error;
+}
+
+void gaps_clear(struct gaps *gaps)
+{
+	arena_clear(&gaps->arena);
+	*gaps = (struct gaps){ 0 };
+}

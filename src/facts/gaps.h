@@ -1,0 +1,61 @@
+/*
+ * Free memory inside the segments of pools at a moment: where it lies, in pieces of what size, and
+ * which blocks keep a segment from being given back.
+ *
+ * Only what has an address can be looked at: a stream-ordered pool of the driver keeps its segments
+ * to itself, and its blocks are then `elsewhere`.
+ *
+ * Also used at the end of the traced program.
+ */
+#ifndef FACTS_GAPS_H
+#define FACTS_GAPS_H
+
+#include "base/mem/arena.h"
+#include "facts/live_blocks.h"
+
+enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
+
+struct gaps_block {
+	uint64_t ptr, size;
+	uint32_t stack, pool;
+	int16_t device;
+	bool mapped;
+};
+
+struct gaps_segment {
+	uint64_t ptr, size, used, largest; /* largest: of its gaps, bytes */
+	uint32_t gaps, pool;               /* pool: position in pools */
+	size_t first, blocks_n;            /* in blocks[] of struct gaps */
+	bool mapped;                       /* addresses that physical memory is mapped at */
+};
+
+struct gaps_pool {
+	int device;
+	uint32_t pool; /* a text of the trace */
+	size_t segments_n;
+	bool filled;
+	uint64_t reserved, used;         /* of segments with addresses */
+	uint64_t whole, whole_n;         /* segments without a block */
+	uint64_t gaps, gaps_n, largest;  /* free pieces of the others */
+	uint64_t fragments;              /* of those, in pieces below GAPS_FRAGMENT */
+	uint64_t elsewhere, elsewhere_n; /* blocks in no known segment */
+	struct {
+		uint64_t bytes, count;
+	} by_size[GAPS_SIZES]; /* gaps from 2^i bytes, below 2^(i+1) */
+};
+
+struct gaps {
+	struct gaps_pool *pools;
+	size_t pools_n;
+	struct gaps_segment *segments; /* most free beside a block first */
+	size_t segments_n;
+	struct gaps_block *blocks; /* handed out, by pool and address */
+	size_t blocks_n;
+	struct arena arena; /* all of it */
+};
+
+/* Of what counts (block_counts). 0 or -ENOMEM. */
+int gaps_find(struct gaps *gaps, const struct blocks *blocks);
+void gaps_clear(struct gaps *gaps);
+
+#endif

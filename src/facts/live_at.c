@@ -1,0 +1,339 @@
+/* What was live at given moments of a recording. */
+#include "facts/live_at.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem/hash.h"
+#include "base/mem/map.h"
+#include "spool/journal.h"
+
+enum { ENDED_FIRST = 1, BEGUN_FIRST = 2 };
+
+/* --- events --- */
+
+static bool begins(unsigned op)
+{
+	return op == EVENT_ALLOC || op == EVENT_RESERVE || op == EVENT_MAP;
+}
+
+static bool ends(unsigned op)
+{
+	return op == EVENT_FREE || op == EVENT_RELEASE || op == EVENT_UNMAP;
+}
+
+static enum block_kind kind_of(unsigned op)
+{
+	if (op == EVENT_ALLOC || op == EVENT_FREE)
+		return BLOCK_HANDED;
+	return op == EVENT_MAP || op == EVENT_UNMAP ? BLOCK_MAPPING : BLOCK_SEGMENT;
+}
+
+/* Physical memory has a handle in the place of an address; mapping it is another matter. */
+static bool is_handle(const struct census *census, const struct event *event)
+{
+	static const char calls[][16] = { "cuMemCreate", "cuMemRelease", "cuMemUnmap" };
+	const char *api = spool_text(census->spool, event->api);
+
+	if (kind_of(event->op) == BLOCK_MAPPING)
+		return false;
+	for (size_t i = 0; api && i < 3; i++) {
+		if (!strncmp(api, calls[i], strlen(calls[i])))
+			return true;
+	}
+	return event->ptr == census->ended_handle; /* a correction of the event before */
+}
+
+static struct block block_of(const struct census *census, const struct event *event)
+{
+	return (struct block){
+		.ptr = event->ptr,
+		.size = event->size,
+		.seq = event->seq,
+		.t = event->t,
+		.stack = event->stack,
+		.pool = event->pool,
+		.device = event->device,
+		.space = event->space,
+		.kind = (uint8_t)kind_of(event->op),
+		.foreign = event->flags & EVENT_FOREIGN,
+		.handle = is_handle(census, event),
+	};
+}
+
+/* Without an address: the bytes of its own stack. */
+static void move_rest(struct census *census, const struct event *event)
+{
+	uint8_t kind = (uint8_t)kind_of(event->op);
+	struct census_rest *rest = census->rests;
+	unsigned i = 0;
+
+	for (; i < census->rests_n; i++, rest++) {
+		if (rest->stack == event->stack && rest->pool == event->pool &&
+		    rest->device == event->device && rest->kind == kind)
+			break;
+	}
+	if (i == CENSUS_RESTS)
+		return;
+	if (i == census->rests_n) {
+		*rest = (struct census_rest){ .stack = event->stack,
+					      .pool = event->pool,
+					      .device = event->device,
+					      .space = event->space,
+					      .kind = kind };
+		census->rests_n++;
+	}
+	if (begins(event->op)) {
+		rest->bytes += event->size;
+	} else {
+		rest->bytes -= event->size < rest->bytes ? event->size : rest->bytes;
+	}
+	rest->count = rest->bytes != 0; /* as the ledger counts them */
+}
+
+static int apply(struct census *census, const struct event *event)
+{
+	struct block block;
+	uint32_t id;
+
+	if (!begins(event->op) && !ends(event->op))
+		return 0;
+	if (!event->ptr) {
+		move_rest(census, event);
+		return 0;
+	}
+	block = block_of(census, event);
+	id = blocks_find(&census->blocks, &block);
+	census->ended_handle = 0;
+	if (id) {
+		if (ends(event->op) && census->blocks.list[id - 1].handle)
+			census->ended_handle = event->ptr;
+		blocks_end(&census->blocks, id);
+	}
+	return begins(event->op) ? blocks_add(&census->blocks, &block) : 0;
+}
+
+/*
+ * Does the event follow what is known? Its seq tells of dropped ones; its device's sums, less what
+ * it did itself, of those that were not recorded.
+ */
+static bool follows(struct census *census, const struct event *event)
+{
+	bool whole = event->seq == census->next;
+	int64_t allocated;
+	int64_t reserved;
+
+	census->next = event->seq + 1;
+	if (!event_is_memory(event->op) || event->device < 0 || event->device >= CENSUS_DEVICES)
+		return whole;
+	event_effect(event, &allocated, &reserved);
+	if (census->sums[event->device].known)
+		whole = whole &&
+			census->sums[event->device].allocated + (uint64_t)allocated ==
+				event->allocated &&
+			census->sums[event->device].reserved + (uint64_t)reserved ==
+				event->reserved;
+	census->sums[event->device].allocated = event->allocated;
+	census->sums[event->device].reserved = event->reserved;
+	census->sums[event->device].known = true;
+	return whole;
+}
+
+/* --- behind a hole --- */
+
+static uint64_t key_of(const struct block *block)
+{
+	uint64_t place = (uint64_t)block->pool << 32 | (uint64_t)(uint16_t)block->device << 16 |
+			 (uint64_t)block->space << 8 | block->kind;
+
+	return hash_mix(block->ptr, place);
+}
+
+/* What of a hole's end is found out, beside the census that it goes into. */
+struct mending {
+	const struct event *from; /* the first event behind the hole */
+	const struct blocks *old; /* what lived in front of it */
+	struct map first;         /* by place: how it is heard of first */
+};
+
+/* The place is heard of first: if something ends there, it was live. */
+static int hear(struct census *census, struct mending *mending, struct block *block, bool ending,
+		bool surely)
+{
+	uint32_t id = blocks_find(mending->old, block);
+	const struct block *old = id ? &mending->old->list[id - 1] : NULL;
+
+	if (!map_put(&mending->first, key_of(block), ending ? ENDED_FIRST : BEGUN_FIRST))
+		return -ENOMEM;
+	if (old && old->size != block->size)
+		old = NULL;
+	/* Behind the next hole it may have begun in that one. */
+	if (!ending || (!surely && !old))
+		return 0;
+	block->stack = old ? old->stack : UINT32_MAX;
+	block->seq = 0;
+	return blocks_add(&census->blocks, block);
+}
+
+/* What ends later without having begun was live. */
+static int find_ended(struct census *census, struct mending *mending)
+{
+	static struct census look; /* 10 KiB that the host's stack may not have */
+	struct journal_reader reader;
+	struct event event;
+	bool surely = true;
+	int error = journal_read(&reader, census->spool);
+
+	look = (struct census){ .spool = census->spool, .next = mending->from->seq };
+	while (!error && journal_next(&reader, &event)) {
+		struct block block;
+
+		if (event.seq < mending->from->seq)
+			continue;
+		if (!follows(&look, &event) && event.seq != mending->from->seq)
+			surely = false;
+		block = block_of(&look, &event);
+		if (event.ptr && (begins(event.op) || ends(event.op)) &&
+		    !map_get(&mending->first, key_of(&block)))
+			error = hear(census, mending, &block, ends(event.op), surely);
+	}
+	journal_read_end(&reader);
+	return error;
+}
+
+static bool block_of_node(const struct spool_node *node, struct block *block)
+{
+	static const uint8_t kinds[NODE_KINDS] = {
+		[NODE_ADDRESS] = BLOCK_HANDED + 1, [NODE_BLOCK] = BLOCK_HANDED + 1,
+		[NODE_HANDLE] = BLOCK_HANDED + 1,  [NODE_MAPPING] = BLOCK_MAPPING + 1,
+		[NODE_ARRAY] = BLOCK_HANDED + 1,   [NODE_HELD] = BLOCK_HANDED + 1,
+	};
+	unsigned kind = node->kind < NODE_KINDS ? kinds[node->kind] : 0;
+
+	*block = (struct block){
+		.ptr = node->address,
+		.size = node->size,
+		.t = node->t,
+		.stack = node->stack,
+		.pool = node->pool,
+		.device = node->device,
+		.space = node->space,
+		.kind = (uint8_t)(kind - 1),
+		.foreign = node->flags & NODE_FOREIGN,
+		.handle = node->kind == NODE_HANDLE || node->kind == NODE_HELD,
+	};
+	if (node->flags & NODE_SEGMENT && block->kind == BLOCK_HANDED)
+		block->kind = BLOCK_SEGMENT;
+	return kind && node->address;
+}
+
+/* What lives at the end, was there before the hole ended, and was not heard of since. */
+static int find_living(struct census *census, const struct mending *mending)
+{
+	uint64_t nodes = spool_count(census->spool, SPOOL_NODE);
+	int error = 0;
+
+	for (uint64_t i = 0; !error && i < nodes; i++) {
+		const struct spool_node *node = spool_at(census->spool, SPOOL_NODE, i);
+		struct block block;
+
+		if (node->t <= mending->from->t && block_of_node(node, &block) &&
+		    !map_get(&mending->first, key_of(&block)))
+			error = blocks_add(&census->blocks, &block);
+	}
+	return error;
+}
+
+/* Events are missing in front of this one. */
+static int start_anew(struct census *census, const struct event *event)
+{
+	struct blocks old = census->blocks;
+	struct mending mending = { .from = event, .old = &old };
+	int error;
+
+	blocks_init(&census->blocks, false);
+	census->rests_n = 0;
+	census->ended_handle = 0;
+	for (int i = 0; i < CENSUS_DEVICES; i++)
+		census->sums[i].known &= i == event->device;
+	error = find_ended(census, &mending);
+	if (!error)
+		error = find_living(census, &mending);
+	map_clear(&mending.first);
+	blocks_clear(&old);
+	return error;
+}
+
+/* --- the pass --- */
+
+struct pass {
+	const struct census_visitor *visitor;
+	const uint64_t *moments;
+	size_t count, next;
+};
+
+/* The moments that lie in front of the event, or in the hole in front of it. */
+static int visit(struct pass *pass, const struct census *census, uint64_t seq, bool hole)
+{
+	int error = 0;
+
+	while (!error && pass->next < pass->count &&
+	       (pass->moments[pass->next] < seq || (!hole && pass->moments[pass->next] == seq))) {
+		error = pass->visitor->moment(pass->visitor->context, hole ? NULL : census,
+					      pass->moments[pass->next]);
+		pass->next++;
+	}
+	return error;
+}
+
+static int step(struct pass *pass, struct census *census, const struct event *event)
+{
+	uint64_t expected = census->next;
+	int error = 0;
+
+	if (census->spool->header->filtered) {
+		pass->visitor->event(pass->visitor->context, event);
+		return 0;
+	}
+	if (!follows(census, event)) {
+		if (event->seq != expected)
+			error = visit(pass, census, expected, false);
+		if (!error)
+			error = visit(pass, census, event->seq, true);
+		if (!error)
+			error = start_anew(census, event);
+	}
+	if (!error)
+		error = visit(pass, census, event->seq, false);
+	if (error)
+		return error;
+	pass->visitor->event(pass->visitor->context, event);
+	return apply(census, event);
+}
+
+int census_take(const struct spool *spool, const uint64_t *moments, size_t count,
+		const struct census_visitor *visitor)
+{
+	static struct census census; /* as above */
+	struct pass pass = { .visitor = visitor, .moments = moments, .count = count };
+	struct journal_reader reader;
+	struct event event;
+	int error = journal_read(&reader, spool);
+
+	census = (struct census){ .spool = spool };
+	blocks_init(&census.blocks, false);
+	for (int i = 0; i < CENSUS_DEVICES; i++)
+		census.sums[i].known = true; /* nothing yet */
+	/* What the filter left out lived beside the rest at each moment. */
+	if (!error && spool->header->filtered)
+		error = visit(&pass, &census, UINT64_MAX, true);
+	while (!error && journal_next(&reader, &event))
+		error = step(&pass, &census, &event);
+	if (!error)
+		error = visit(&pass, &census, census.next, false);
+	if (!error)
+		error = visit(&pass, &census, UINT64_MAX, true);
+	journal_read_end(&reader);
+	blocks_clear(&census.blocks);
+	return error;
+}

@@ -1,0 +1,56 @@
+/*
+ * What was live at given moments of a recording: its events once more, read from the spool.
+ *
+ * Exact also behind events that were dropped or not recorded (memtrace_stop): what lived at the end
+ * of such a hole is what ended later without having begun since, and what lives at the end and is
+ * older. Only the stacks of the former are not known then. Of a recording that a filter left
+ * events out of, no moment is known.
+ *
+ * Also used at the end of the traced program.
+ */
+#ifndef FACTS_LIVE_AT_H
+#define FACTS_LIVE_AT_H
+
+#include "codec/event.h"
+#include "facts/live_blocks.h"
+#include "spool/spool.h"
+
+enum { CENSUS_RESTS = 64, CENSUS_DEVICES = 256 };
+
+/* Bytes without an address: what a pool's own sums told, and no call did. */
+struct census_rest {
+	uint64_t bytes, count;
+	uint32_t stack, pool;
+	int16_t device;
+	uint8_t space, kind; /* enum block_kind */
+};
+
+struct census {
+	const struct spool *spool;
+	struct blocks blocks; /* their stack is the spool's, UINT32_MAX where it is not known */
+	struct census_rest rests[CENSUS_RESTS];
+	unsigned rests_n;
+	uint64_t ended_handle;
+	struct { /* the sums of devices behind the last event */
+		uint64_t allocated, reserved;
+		bool known;
+	} sums[CENSUS_DEVICES];
+	uint64_t next; /* seq */
+};
+
+struct census_visitor {
+	void *context;
+	/*
+	 * In front of the event `seq`. NULL instead of a census: the event is in a hole, so nobody
+	 * knows. 0 or -errno, which ends the census.
+	 */
+	int (*moment)(void *context, const struct census *census, uint64_t seq);
+	/* Each event. */
+	void (*event)(void *context, const struct event *event);
+};
+
+/* `moments` are seqs in their order. 0, or -ENOMEM, or what the visitor said. */
+int census_take(const struct spool *spool, const uint64_t *moments, size_t count,
+		const struct census_visitor *visitor);
+
+#endif

@@ -1,0 +1,142 @@
+/* What is live while events go by: a hash table by place, whose rows stay where they are. */
+#include "facts/live_blocks.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem/hash.h"
+#include "base/mem/pages.h"
+
+enum { FIRST_SIZE = 1024 };
+
+void blocks_init(struct blocks *blocks, bool marking)
+{
+	*blocks = (struct blocks){ .marking = marking };
+}
+
+void blocks_clear(struct blocks *blocks)
+{
+	pages_free(blocks->list, blocks->size * sizeof(*blocks->list));
+	pages_free(blocks->heads, blocks->heads_n * sizeof(*blocks->heads));
+	*blocks = (struct blocks){ 0 };
+}
+
+/* Addresses of different devices, spaces, pools and kinds do not collide. */
+static uint32_t chain_of(const struct blocks *blocks, const struct block *block)
+{
+	uint64_t place = (uint64_t)block->pool << 32 | (uint64_t)(uint16_t)block->device << 16 |
+			 (uint64_t)block->space << 8 | block->kind;
+
+	return (uint32_t)hash_mix(block->ptr, place) & (blocks->heads_n - 1);
+}
+
+static void link_in(struct blocks *blocks, uint32_t at)
+{
+	uint32_t *head = &blocks->heads[chain_of(blocks, &blocks->list[at])];
+
+	blocks->list[at].next = *head;
+	*head = at + 1;
+}
+
+static int grow(struct blocks *blocks)
+{
+	uint32_t size = blocks->size ? blocks->size * 2 : FIRST_SIZE;
+	uint32_t *heads = size ? pages_grow(NULL, 0, size * sizeof(*heads)) : NULL;
+	struct block *list = NULL;
+
+	if (heads)
+		list = pages_grow(blocks->list, blocks->size * sizeof(*list), size * sizeof(*list));
+	if (!list) {
+		pages_free(heads, size * sizeof(*heads));
+		return -ENOMEM;
+	}
+	pages_free(blocks->heads, blocks->heads_n * sizeof(*heads));
+	blocks->list = list;
+	blocks->heads = heads;
+	blocks->heads_n = blocks->size = size;
+	for (uint32_t i = 0; i < blocks->used; i++) {
+		if (blocks->list[i].state == BLOCK_LIVE)
+			link_in(blocks, i);
+	}
+	return 0;
+}
+
+uint32_t blocks_find(const struct blocks *blocks, const struct block *like)
+{
+	uint32_t id = blocks->heads_n ? blocks->heads[chain_of(blocks, like)] : 0;
+
+	while (id) {
+		const struct block *block = &blocks->list[id - 1];
+
+		if (block->ptr == like->ptr && block->kind == like->kind &&
+		    block->pool == like->pool && block->device == like->device &&
+		    block->space == like->space)
+			return id;
+		id = block->next;
+	}
+	return 0;
+}
+
+int blocks_add(struct blocks *blocks, const struct block *block)
+{
+	uint32_t at = blocks->used;
+
+	if (blocks->spare) {
+		at = blocks->spare - 1;
+		blocks->spare = blocks->list[at].next;
+	} else if (at == blocks->size && grow(blocks)) {
+		return -ENOMEM;
+	} else {
+		blocks->used++;
+	}
+	blocks->list[at] = *block;
+	blocks->list[at].state = BLOCK_LIVE;
+	link_in(blocks, at);
+	blocks->live++;
+	return 0;
+}
+
+static void put_away(struct blocks *blocks, uint32_t id)
+{
+	blocks->list[id - 1].state = BLOCK_SPARE;
+	blocks->list[id - 1].next = blocks->spare;
+	blocks->spare = id;
+}
+
+void blocks_end(struct blocks *blocks, uint32_t id)
+{
+	struct block *block = &blocks->list[id - 1];
+	uint32_t *link = &blocks->heads[chain_of(blocks, block)];
+
+	while (*link != id)
+		link = &blocks->list[*link - 1].next;
+	*link = block->next;
+	blocks->live--;
+	if (!blocks->marking || block->seq > blocks->mark) {
+		put_away(blocks, id);
+		return;
+	}
+	block->state = BLOCK_CORPSE;
+	block->next = blocks->corpses;
+	blocks->corpses = id;
+}
+
+void blocks_set_mark(struct blocks *blocks, uint64_t seq)
+{
+	blocks->mark = seq;
+	while (blocks->corpses) {
+		uint32_t id = blocks->corpses;
+
+		blocks->corpses = blocks->list[id - 1].next;
+		put_away(blocks, id);
+	}
+}
+
+void blocks_forget(struct blocks *blocks)
+{
+	blocks->used = 0;
+	blocks->spare = blocks->corpses = 0;
+	blocks->live = 0;
+	if (blocks->heads)
+		memset(blocks->heads, 0, blocks->heads_n * sizeof(*blocks->heads));
+}

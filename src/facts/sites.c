@@ -1,0 +1,133 @@
+/*
+ * The name of a call site.
+ *
+ * A frame is classified and its texts made stable once; a stack then only picks two of its frames.
+ * What is picked from the picked frames alone is the same again, so a document that keeps only
+ * those (memtrace baseline) has the sites of the whole one.
+ */
+#include "facts/sites.h"
+
+#include <string.h>
+
+#include "base/text/text.h"
+
+/* The innermost frame of the kind within `count`; one with a name before one without. */
+static uint32_t innermost(const struct site_frame *all, const uint32_t *frames, size_t count,
+			  enum site_kind kind)
+{
+	uint32_t nameless = UINT32_MAX;
+
+	for (size_t i = 0; i < count; i++) {
+		if (all[frames[i]].kind != (uint8_t)kind)
+			continue;
+		if (all[frames[i]].function)
+			return (uint32_t)i;
+		if (nameless == UINT32_MAX)
+			nameless = (uint32_t)i;
+	}
+	return nameless;
+}
+
+/* The same of frameworks' frames in one language, without helpers and the nameless. */
+static uint32_t framework(const struct site_frame *all, const uint32_t *frames, size_t count,
+			  bool python)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct site_frame *frame = &all[frames[i]];
+
+		if (frame->kind == SITE_FRAMEWORK && frame->python == python && frame->function &&
+		    !frame->helper)
+			return (uint32_t)i;
+	}
+	return UINT32_MAX;
+}
+
+/* What runs backwards has no line: the operation that it belongs to is the next best answer. */
+static uint32_t backward(const struct site_frame *all, const uint32_t *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *name = all[frames[i]].function;
+		const char *at = name ? strstr(name, "Backward") : NULL;
+
+		if (at && !all[frames[i]].python && all[frames[i]].kind == SITE_FRAMEWORK &&
+		    !strstr(name, "::") && !at[8 + strspn(at + 8, "0123456789")])
+			return (uint32_t)i;
+	}
+	return UINT32_MAX;
+}
+
+/* What is inside of the frames that were chosen for the outside; of all, when there is none. */
+static uint32_t inside(const struct site_frame *all, const uint32_t *frames, size_t count,
+		       bool native)
+{
+	uint32_t found = innermost(all, frames, count, SITE_VENDOR);
+
+	if (found == UINT32_MAX)
+		found = backward(all, frames, count);
+	if (found == UINT32_MAX)
+		found = framework(all, frames, count, true);
+	if (found == UINT32_MAX && native)
+		found = framework(all, frames, count, false);
+	return found;
+}
+
+struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames, size_t count)
+{
+	static const enum site_kind last[] = { SITE_FRAMEWORK, SITE_PLUMBING };
+	struct site_pick pick = { UINT32_MAX, innermost(all, frames, count, SITE_OWN) };
+
+	if (pick.outer != UINT32_MAX) {
+		/* Below a line of Python every operator is native: that says nothing new. */
+		pick.inner = inside(all, frames, pick.outer, !all[frames[pick.outer]].python);
+		return pick;
+	}
+	pick.outer = backward(all, frames, count);
+	pick.inner = inside(all, frames, pick.outer != UINT32_MAX ? pick.outer : count, true);
+	if (pick.outer != UINT32_MAX)
+		return pick;
+	pick.outer = pick.inner;
+	pick.inner = UINT32_MAX;
+	for (size_t i = 0; i < 2 && pick.outer == UINT32_MAX; i++)
+		pick.outer = innermost(all, frames, count, last[i]);
+	return pick;
+}
+
+uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct site_frame *frame = &all[frames[i]];
+
+		if (frame->python && frame->kind == SITE_OWN && !frame->installed && frame->where)
+			return (uint32_t)i;
+	}
+	return UINT32_MAX;
+}
+
+static void append_frame(char *to, const struct site_frame *frame)
+{
+	if (!frame->function) {
+		text_append(to, SITE_LONGEST, frame->where ? frame->where : "[unknown]");
+		return;
+	}
+	text_append(to, SITE_LONGEST, frame->function);
+	if (frame->where) {
+		text_append(to, SITE_LONGEST, " (");
+		text_append(to, SITE_LONGEST, frame->where);
+		text_append(to, SITE_LONGEST, ")");
+	}
+}
+
+void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count)
+{
+	struct site_pick pick = site_pick(all, frames, count);
+
+	to[0] = '\0';
+	if (pick.inner != UINT32_MAX) {
+		append_frame(to, &all[frames[pick.inner]]);
+		text_append(to, SITE_LONGEST, " from ");
+	}
+	if (pick.outer != UINT32_MAX)
+		append_frame(to, &all[frames[pick.outer]]);
+	else
+		text_append(to, SITE_LONGEST, "[unknown]");
+}

@@ -1,0 +1,75 @@
+/*
+ * The name of a call site: who asked for memory, in words that are the same in every run.
+ *
+ * Function, and file or library: no addresses, offsets, lines, folders, versions of files, nothing
+ * that a compiler or a code generator has numbered. So two runs of a program, and a build and the
+ * next, pair up whatever moved.
+ *
+ *   Block.attend (train.py)                              the user's code asked itself
+ *   Linear.forward (linear.py) from Block.attend (train.py)    through a framework
+ *   libcublas.so.13 from Block.attend (train.py)               a library did, on its behalf
+ *   take (leak)                                          native code
+ *
+ * One rule for documents and for spools, also used at the end of the traced program: memory comes
+ * from the caller's arena.
+ */
+#ifndef FACTS_SITES_H
+#define FACTS_SITES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+enum site_kind {
+	SITE_OWN,       /* somebody's program: the innermost of these names the site */
+	SITE_VENDOR,    /* a library of operations */
+	SITE_FRAMEWORK, /* its inside is told beside who called it */
+	SITE_PLUMBING,  /* how memory is asked for; never an answer while there is another */
+};
+
+enum { SITE_LONGEST = 512 }; /* bytes of a name, with its NUL */
+
+/* A frame as sites see it. */
+struct site_frame {
+	const char *function; /* stable; NULL when unknown */
+	const char *where;    /* file or library, stable; NULL when unknown */
+	uint8_t kind;         /* enum site_kind */
+	bool python;
+	bool installed; /* not a file of the program's own */
+	bool helper;    /* a row of plumbing.def */
+};
+
+/*
+ * `path` is the source file of a Python frame, the ELF file of a native one; each may be NULL. 0,
+ * or -ENOMEM.
+ */
+int site_frame_read(struct site_frame *frame, bool python, const char *function, const char *path,
+		    struct arena *arena);
+
+/*
+ * The part of a frame's path that makes the frame what it is: with it site_frame_read() gives the
+ * same again. Folders of the machine are gone; what is below `cwd` (NULL for none) keeps its own.
+ */
+const char *site_path(bool python, const char *path, const char *cwd);
+
+/* The frames of a stack that name its site, as positions in the stack; UINT32_MAX for none. */
+struct site_pick {
+	uint32_t inner; /* the framework or library inside of `outer` */
+	uint32_t outer;
+};
+
+/* `frames`: a stack's, innermost first, as numbers of `all`. */
+struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames, size_t count);
+
+/* Writes the site's name, never empty, into SITE_LONGEST bytes. */
+void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count);
+
+/*
+ * The line of the program's own source that answers for the stack: its innermost Python frame that
+ * is not installed; UINT32_MAX for none.
+ */
+uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count);
+
+#endif

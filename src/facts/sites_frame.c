@@ -1,0 +1,296 @@
+/* A frame as sites see it: what it is, and its texts without what differs from run to run. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem/arena.h"
+#include "base/text/text.h"
+#include "facts/libraries.h"
+#include "facts/names.h"
+#include "facts/sites.h"
+
+enum { PART = 256 }; /* bytes of a function's or a file's name */
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static size_t digits(const char *text)
+{
+	return strspn(text, "0123456789");
+}
+
+/* --- functions --- */
+
+/* GCC and LLVM number the clones and the locals that they make of a function. */
+static void cut_clones(char *name)
+{
+	static const char marks[][16] = { ".isra.", ".constprop.", ".part.",  ".cold", ".lto_priv.",
+					  ".llvm.", ".localalias", ".clone.", ".warm" };
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		char *at = strstr(name, marks[i]);
+
+		if (at && at != name)
+			*at = '\0';
+	}
+}
+
+/* Takes `length` bytes out at p. */
+static void take_out(char *p, size_t length)
+{
+	memmove(p, p + length, strlen(p + length) + 1);
+}
+
+/* "{lambda#2}", "{unnamed type#1}" and "$_3": the number is the how-manieth of its file. */
+static void drop_numbers(char *name)
+{
+	for (char *p = name; *p; p++) {
+		if (*p == '#' && digits(p + 1))
+			take_out(p, 1 + digits(p + 1));
+		else if (p[0] == '$' && p[1] == '_' && digits(p + 2))
+			take_out(p + 2, digits(p + 2));
+	}
+}
+
+/* What dynamo and inductor make of a function holds its line, or the how-manieth it is. */
+static void drop_generated(char *name)
+{
+	char *at = strstr(name, "torch_dynamo_resume_in_");
+	char *line = at ? strstr(at, "_at_") : NULL;
+
+	for (char *next = line; next; next = strstr(next + 1, "_at_"))
+		line = next;
+	if (line && digits(line + 4))
+		*line = '\0';
+	at = strstr(name, "__compiled_fn_");
+	if (at)
+		at[sizeof("__compiled_fn") - 1] = '\0';
+	if (begins(name, "triton_")) {
+		size_t length = strlen(name);
+
+		while (length && is_digit(name[length - 1]))
+			length--;
+		if (name[length] && length && name[length - 1] == '_')
+			name[length - 1] = '\0';
+	}
+}
+
+/* "torch::autograd::generated::MmBackward0::apply": the operation is what people know. */
+static void shorten_backward(char *name)
+{
+	static const char prefix[] = "torch::autograd::generated::";
+	char *apply = strstr(name, "::apply");
+
+	if (!begins(name, prefix) || !apply || apply[7] || !strstr(name, "Backward"))
+		return;
+	*apply = '\0';
+	take_out(name, sizeof(prefix) - 1);
+}
+
+static const char *stable_function(bool python, const char *function, struct arena *arena)
+{
+	char name[PART];
+
+	if (python)
+		text_copy(name, sizeof(name), function);
+	else
+		names_short(function, name, sizeof(name));
+	if (python) {
+		drop_generated(name);
+	} else {
+		cut_clones(name);
+		drop_numbers(name);
+		shorten_backward(name);
+	}
+	return arena_text(arena, name, strlen(name));
+}
+
+static bool is_helper(bool python, const char *function)
+{
+	const char *dot = strrchr(function, '.');
+	const char *last = dot ? dot + 1 : function;
+
+#define NATIVE(name)                           \
+	if (!python && begins(function, name)) \
+		return true;
+#define PYTHON(name)                       \
+	if (python && !strcmp(last, name)) \
+		return true;
+#include "facts/internal_frames.def"
+#undef NATIVE
+#undef PYTHON
+	return false;
+}
+
+/* --- files --- */
+
+/* The part of an installed file's path that follows the folder of packages, NULL for none. */
+static const char *in_package(const char *path)
+{
+	static const char folders[][24] = { "/site-packages/", "/dist-packages/" };
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *at = strstr(path, folders[i]);
+
+		if (at)
+			return at + strlen(folders[i]);
+	}
+	return NULL;
+}
+
+/* Python's own library: ".../lib/python3.12/threading.py". */
+static bool in_standard_library(const char *path)
+{
+	return strstr(path, "/lib/python") || strstr(path, "/lib64/python");
+}
+
+static bool is_framework_package(const char *path)
+{
+	size_t length = strcspn(path, "/.");
+
+#define PACKAGE(name)                                               \
+	if (length == strlen(name) && !strncmp(path, name, length)) \
+		return true;
+#include "facts/packages.def"
+#undef PACKAGE
+	return false;
+}
+
+/* Our own, between an allocator and the C API: scripts/memtrace_pools.py. */
+static bool is_ours(const char *path)
+{
+	return !strcmp(text_base(path), "memtrace_pools.py");
+}
+
+/* Sources that a tool wrote, under a name of a number or of a hash. */
+struct generated {
+	char has[24], name[16];
+};
+
+static const struct generated *generated(const char *path)
+{
+	static const struct generated rows[] = {
+		{ "/torchinductor_", "torchinductor" },
+		{ "<eval_with_key>", "torch.fx" },
+		{ "/ipykernel_", "<ipython>" },
+		{ "<ipython-input-", "<ipython>" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strstr(path, rows[i].has))
+			return &rows[i];
+	}
+	return NULL;
+}
+
+static void read_source(struct site_frame *frame, const char *path)
+{
+	const char *package = in_package(path);
+	const struct generated *row = generated(path);
+
+	if (row) {
+		frame->where = row->name;
+		frame->kind = row->name[0] == '<' ? SITE_OWN : SITE_FRAMEWORK;
+		frame->installed = true;
+	} else if (begins(path, "<frozen ")) {
+		frame->where = "frozen";
+		frame->kind = SITE_PLUMBING;
+		frame->installed = true;
+	} else {
+		frame->where = names_path(path);
+		frame->installed = package || in_standard_library(path) || path[0] == '<';
+		if (package && is_framework_package(package))
+			frame->kind = SITE_FRAMEWORK;
+		else if (is_ours(path) || (!package && in_standard_library(path)))
+			frame->kind = SITE_PLUMBING;
+	}
+}
+
+/*
+ * "libx-0a1b2c3d.so.1.2.3" (auditwheel) and "libx.so.1.2.3" are libx.so.1; an extension's name
+ * tells which Python it was built for.
+ */
+static void stable_library(const char *path, char *name)
+{
+	char *at;
+
+	text_copy(name, PART, text_base(path));
+	at = strstr(name, ".cpython-");
+	if (at)
+		text_copy(at, (size_t)(name + PART - at), ".so");
+	at = strstr(name, ".so.");
+	if (at && digits(at + 4) && at[4 + digits(at + 4)] == '.')
+		at[4 + digits(at + 4)] = '\0';
+	at = strstr(name, ".so");
+	if (at && at - name > 9 && at[-9] == '-' && strspn(at - 8, "0123456789abcdef") >= 8)
+		take_out(at - 9, 9);
+}
+
+static int read_library(struct site_frame *frame, const char *path, struct arena *arena)
+{
+	static const enum site_kind kinds[] = {
+		[LIBRARY_OWN] = SITE_OWN,
+		[LIBRARY_VENDOR] = SITE_VENDOR,
+		[LIBRARY_FRAMEWORK] = SITE_FRAMEWORK,
+		[LIBRARY_PLUMBING] = SITE_PLUMBING,
+	};
+	const char *package = in_package(path);
+	char name[PART];
+
+	stable_library(path, name);
+	frame->where = arena_text(arena, name, strlen(name));
+	frame->kind = (uint8_t)kinds[library_kind(text_base(path))];
+	frame->installed = package || in_standard_library(path);
+	if (frame->kind == SITE_OWN && package && is_framework_package(package))
+		frame->kind = SITE_FRAMEWORK;
+	else if (frame->kind == SITE_OWN && !package && in_standard_library(path))
+		frame->kind = SITE_PLUMBING;
+	return frame->where ? 0 : -ENOMEM;
+}
+
+int site_frame_read(struct site_frame *frame, bool python, const char *function, const char *path,
+		    struct arena *arena)
+{
+	*frame = (struct site_frame){ .python = python, .kind = SITE_OWN };
+	if (path && path[0] && python)
+		read_source(frame, path);
+	else if (path && path[0] && read_library(frame, path, arena))
+		return -ENOMEM;
+	if (!function || !function[0]) {
+		if (!frame->where)
+			frame->kind = SITE_PLUMBING;
+		return 0;
+	}
+	frame->function = stable_function(python, function, arena);
+	if (!frame->function)
+		return -ENOMEM;
+	if (!python && is_linked_in(function))
+		frame->kind = SITE_PLUMBING;
+	frame->helper = frame->kind == SITE_FRAMEWORK && is_helper(python, frame->function);
+	return 0;
+}
+
+const char *site_path(bool python, const char *path, const char *cwd)
+{
+	const char *package = in_package(path);
+	size_t length = cwd ? strlen(cwd) : 0;
+
+	if (python && generated(path))
+		return generated(path)->has;
+	if (package)
+		return package - sizeof("/site-packages/") + 1;
+	if (in_standard_library(path))
+		return strstr(path, "/lib/python") ? strstr(path, "/lib/python")
+						   : strstr(path, "/lib64/python");
+	if (path[0] != '/')
+		return path;
+	if (python && length > 1 && !strncmp(path, cwd, length) && path[length] == '/')
+		return path + length + 1;
+	return python ? names_path(path) : text_base(path);
+}

@@ -1,0 +1,43 @@
+/*
+ * Blocks that come and go thousands of times a second: written down at once, booked together.
+ *
+ * A block that raises no peak and that its pool's totals agree with changes nothing that anybody
+ * must know in the same microsecond. It waits in the spool (a killed process leaves it there, and
+ * spool_open() books it), and up to SPOOL_WAITING of them are booked in one transaction: what was
+ * born and died among them moves no sum, and the rest finds code and rows warm.
+ *
+ * Who looks at the ledger or feeds it otherwise calls backlog_settle() first.
+ */
+#ifndef LEDGER_PENDING_H
+#define LEDGER_PENDING_H
+
+#include "ledger/ledger.h"
+
+/* What the pool itself says of its sums after the event. */
+struct backlog_told {
+	uint64_t allocated, reserved;
+};
+
+/*
+ * The event waits: EVENT_ALLOC or EVENT_FREE of a pool's block in a card's memory, filled as for
+ * ledger_enter() and, also of a free, with device and size. False, and nothing waits any more, if
+ * it must be booked now.
+ */
+bool backlog_put(struct ledger *ledger, const struct event *event, const struct backlog_told *told);
+
+void backlog_settle_now(struct ledger *ledger);
+
+/* Books all that wait. */
+static inline void backlog_settle(struct ledger *ledger)
+{
+	if (__builtin_expect(ledger->backlog.waiting, 0))
+		backlog_settle_now(ledger);
+}
+
+/* The stack of bytes from before the recording: what dies unknown is taken from them. */
+void backlog_before(struct ledger *ledger, uint32_t stack);
+
+/* After a transaction was taken back (ledger_mend). */
+void backlog_mend(struct ledger *ledger);
+
+#endif

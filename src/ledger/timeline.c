@@ -1,0 +1,202 @@
+/* The curve of a scope: stretches of time that double when they no longer fit. */
+#include "ledger/timeline.h"
+
+#include "base/guest/hot.h"
+
+/* Two halves: one in use, one to merge into. */
+static const uint64_t PER_CURVE = 2ull * CURVE_POINTS;
+
+struct state {
+	unsigned points, shift, half;
+};
+
+static struct state state_of(const struct spool_scope *scope)
+{
+	uint64_t word = scope->curve_state;
+
+	return (struct state){ (unsigned)(word >> 16), word >> 8 & 255, word & 255 };
+}
+
+/* One store: a process killed here leaves the old curve or the new one. */
+static void set_state(struct spool_scope *scope, struct state state)
+{
+	__atomic_store_n(&scope->curve_state,
+			 (uint64_t)state.points << 16 | state.shift << 8 | state.half,
+			 __ATOMIC_RELEASE);
+}
+
+static struct spool_point *point_at(const struct spool *spool, const struct spool_scope *scope,
+				    unsigned half, unsigned index)
+{
+	uint64_t first = (scope->curve - 1) * PER_CURVE;
+
+	return spool_at(spool, SPOOL_CURVE, first + (uint64_t)half * CURVE_POINTS + index);
+}
+
+int curve_open(struct spool *spool, struct spool_scope *scope)
+{
+	uint64_t first = spool_count(spool, SPOOL_CURVE);
+	int error;
+
+	if (first >= CURVES_MAX * PER_CURVE)
+		return 0;
+	error = spool_need(spool, SPOOL_CURVE, first + PER_CURVE - 1);
+	if (error)
+		return error;
+	set_state(scope, (struct state){ 0, CURVE_FIRST_SHIFT, 0 });
+	scope->curve = (uint32_t)(first / PER_CURVE) + 1;
+	spool->header->count[SPOOL_CURVE] = first + PER_CURVE;
+	return 0;
+}
+
+/*
+ * A process killed on the way leaves a moment half written. What decides is stored last, so that
+ * the same merge once more (curve_settle) makes it whole.
+ */
+static void merge(struct spool_point *into, const struct spool_point *later)
+{
+	if (later->top.allocated > into->top.allocated) {
+		into->top.t = later->top.t;
+		into->top.reserved = later->top.reserved;
+		__atomic_store_n(&into->top.allocated, later->top.allocated, __ATOMIC_RELEASE);
+	}
+	if (later->high.reserved > into->high.reserved) {
+		into->high.t = later->high.t;
+		into->high.allocated = later->high.allocated;
+		__atomic_store_n(&into->high.reserved, later->high.reserved, __ATOMIC_RELEASE);
+	}
+	into->last = later->last;
+	if (later->used_t) {
+		into->used = later->used;
+		into->used_t = later->used_t;
+	}
+}
+
+/* Doubles the stretches until at most three quarters of the points are in use. */
+static struct state halve(struct spool *spool, struct spool_scope *scope, struct state state)
+{
+	while (state.points > CURVE_POINTS * 3 / 4) {
+		struct state next = { 0, state.shift + 1, !state.half };
+		struct spool_point *into = NULL;
+
+		for (unsigned i = 0; i < state.points; i++) {
+			const struct spool_point *from = point_at(spool, scope, state.half, i);
+
+			if (into && into->stretch == from->stretch >> 1) {
+				merge(into, from);
+				continue;
+			}
+			into = point_at(spool, scope, next.half, next.points++);
+			*into = *from;
+			into->stretch >>= 1;
+		}
+		set_state(scope, next);
+		state = next;
+	}
+	return state;
+}
+
+/* The scope's sums as they are now. */
+static inline struct spool_point point_of(const struct spool_scope *scope, uint64_t t)
+{
+	struct spool_point now = {
+		.top = { t, scope->sums[METRIC_ALLOCATED].now, scope->sums[METRIC_RESERVED].now },
+	};
+
+	now.high = now.last = now.top;
+	if (scope->sums[METRIC_USED].now) {
+		now.used = scope->sums[METRIC_USED].now;
+		now.used_t = t;
+	}
+	return now;
+}
+
+/* False if the time is beyond the newest stretch, or there is none. */
+static HOT_CODE bool prolong(struct spool *spool, const struct spool_scope *scope,
+			     struct state state, uint64_t t)
+{
+	struct spool_point *point;
+
+	if (!state.points)
+		return false;
+	point = point_at(spool, scope, state.half, state.points - 1);
+	if (point->stretch < t >> state.shift)
+		return false;
+	curve_update(point, scope, t);
+	return true;
+}
+
+static __attribute__((noinline)) void begin(struct spool *spool, struct spool_scope *scope,
+					    struct state state, uint64_t t)
+{
+	struct spool_point *point = point_at(spool, scope, state.half, state.points);
+
+	*point = point_of(scope, t);
+	point->stretch = t >> state.shift;
+	state.points++;
+	set_state(scope, state);
+}
+
+HOT_CODE void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t)
+{
+	struct state state = state_of(scope);
+
+	if (!scope->curve || prolong(spool, scope, state, t))
+		return;
+	if (state.points == CURVE_POINTS) {
+		state = halve(spool, scope, state);
+		if (prolong(spool, scope, state, t))
+			return;
+	}
+	begin(spool, scope, state, t);
+}
+
+void curve_draw_anew(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
+		     uint64_t t)
+{
+	struct state state;
+
+	curve_add(spool, scope, t);
+	state = state_of(scope);
+	*pen = (struct curve_pen){ .scope = NULL };
+	if (!scope->curve || !state.points)
+		return;
+	pen->scope = scope;
+	pen->point = point_at(spool, scope, state.half, state.points - 1);
+	pen->state = scope->curve_state;
+	pen->until = (pen->point->stretch + 1) << state.shift;
+}
+
+unsigned curve_points(const struct spool *spool, const struct spool_scope *scope)
+{
+	unsigned points = state_of(scope).points;
+	uint64_t end = scope->curve * PER_CURVE;
+
+	if (!scope->curve || end > spool_count(spool, SPOOL_CURVE) || points > CURVE_POINTS)
+		return 0;
+	return points;
+}
+
+const struct spool_point *curve_point(const struct spool *spool, const struct spool_scope *scope,
+				      unsigned index)
+{
+	return point_at(spool, scope, state_of(scope).half & 1, index);
+}
+
+void curve_settle(struct spool *spool)
+{
+	uint64_t t = spool->header->t;
+
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
+		struct spool_scope *scope = spool_at(spool, SPOOL_SCOPE, i);
+		struct state state = state_of(scope);
+		struct spool_point now = point_of(scope, t);
+		struct spool_point *point;
+
+		if (!curve_points(spool, scope) || state.half > 1 || state.shift > 63)
+			continue;
+		point = point_at(spool, scope, state.half, state.points - 1);
+		if (point->stretch >= t >> state.shift)
+			merge(point, &now);
+	}
+}

@@ -1,0 +1,81 @@
+/*
+ * The curve of a scope: allocated, reserved and used over time in at most CURVE_POINTS stretches of
+ * equal length that double when they no longer fit. Each keeps both maxima, so no peak is ever
+ * lost.
+ */
+#ifndef LEDGER_TIMELINE_H
+#define LEDGER_TIMELINE_H
+
+#include "spool/spool.h"
+
+enum {
+	CURVES_MAX = 64,        /* scopes that get one: half a MiB each */
+	CURVE_FIRST_SHIFT = 10, /* stretches begin as 1,024 ns */
+};
+
+/* Gives the scope a curve, if one is left. 0, or an error of spool_need(). */
+int curve_open(struct spool *spool, struct spool_scope *scope);
+
+/* Enters the scope's sums as they are now, at time t (ns). */
+void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t);
+
+/* Where a scope was drawn last: most events are drawn there, too. */
+struct curve_pen {
+	const struct spool_scope *scope; /* NULL: nowhere yet */
+	struct spool_point *point;
+	uint64_t state; /* of the curve; another one: the point is the newest no more */
+	uint64_t until; /* where the point's stretch ends */
+};
+
+/* The same, with a pen that may have been another scope's. */
+void curve_draw_anew(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
+		     uint64_t t);
+
+/* Brings the newest point up to date. */
+static inline void curve_update(struct spool_point *point, const struct spool_scope *scope,
+				uint64_t t)
+{
+	uint64_t allocated = scope->sums[METRIC_ALLOCATED].now;
+	uint64_t reserved = scope->sums[METRIC_RESERVED].now;
+
+	/* What decides is stored last: see merge(). */
+	if (allocated > point->top.allocated) {
+		point->top.t = t;
+		point->top.reserved = reserved;
+		__atomic_store_n(&point->top.allocated, allocated, __ATOMIC_RELEASE);
+	}
+	if (reserved > point->high.reserved) {
+		point->high.t = t;
+		point->high.allocated = allocated;
+		__atomic_store_n(&point->high.reserved, reserved, __ATOMIC_RELEASE);
+	}
+	point->last.t = t;
+	point->last.allocated = allocated;
+	point->last.reserved = reserved;
+	if (scope->sums[METRIC_USED].now && t) {
+		point->used = scope->sums[METRIC_USED].now;
+		point->used_t = t;
+	}
+}
+
+static inline void curve_draw(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
+			      uint64_t t)
+{
+	if (pen->scope == scope && pen->state == scope->curve_state && t < pen->until)
+		curve_update(pen->point, scope, t);
+	else
+		curve_draw_anew(spool, scope, pen, t);
+}
+
+/*
+ * In a copy of a dead process's spool: finishes what it was drawing. Only the last point of a curve
+ * can be half written, and only with the sums as they still are.
+ */
+void curve_settle(struct spool *spool);
+
+/* The points of the scope's curve, and how many. */
+unsigned curve_points(const struct spool *spool, const struct spool_scope *scope);
+const struct spool_point *curve_point(const struct spool *spool, const struct spool_scope *scope,
+				      unsigned index);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * What of a run is worth committing: a document memtrace/1 of some tens of kB that says of every
+ * figure and site what the whole one says, and nothing that differs between two equal runs.
+ *
+ * Each site has one stack, of the frames that name it (facts/sites.h), so that its name comes out
+ * the same. "capture": {"baseline": true} tells it apart.
+ */
+#ifndef RENDER_COMPARE_BASELINE_H
+#define RENDER_COMPARE_BASELINE_H
+
+struct out;
+struct run;
+
+/* 0, or -errno with err_text(). */
+int baseline_write(struct run *run, struct out *out);
+
+#endif

@@ -1,0 +1,135 @@
+/* The phases of a baseline: of each name those that a gate may be about. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/compare/metrics.h"
+#include "analyse/input/error.h"
+#include "base/text/out.h"
+#include "render/compare/baseline_parts.h"
+#include "render/emit/members.h"
+
+/* More names than this are told by what they have in common: "step" for "step 1", "step 2", ... */
+enum { PHASE_NAMES = 100 };
+
+/* Of the phases of one name those that a gate may be about: the highest by each metric. */
+struct kept_phase {
+	const char *name;
+	size_t length;
+	size_t order; /* as the trace has them: equals stay in it */
+	const struct trace_phase *highest[METRIC_IDS];
+};
+
+/* What is not known is no more than nothing. */
+static uint64_t height(const struct trace_phase *phase, enum metric_id metric)
+{
+	uint64_t value = metric_of_phase(phase, metric);
+
+	return value == TRACE_NONE ? 0 : value;
+}
+
+static int by_name(const struct kept_phase *x, const struct kept_phase *y)
+{
+	size_t length = x->length < y->length ? x->length : y->length;
+	int order = memcmp(x->name, y->name, length);
+
+	return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+static int by_phase(const void *a, const void *b)
+{
+	const struct kept_phase *x = a;
+	const struct kept_phase *y = b;
+	int order = by_name(x, y);
+
+	return order ? order : (x->order > y->order) - (x->order < y->order);
+}
+
+/* Sorts, and puts the phases of one name together. */
+static size_t join_phases(struct kept_phase *list, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(list, count, sizeof(*list), by_phase);
+	for (size_t i = 0; i < count; i++) {
+		struct kept_phase *to = kept ? &list[kept - 1] : NULL;
+
+		if (!to || by_name(to, &list[i])) {
+			list[kept++] = list[i];
+			continue;
+		}
+		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++) {
+			if (height(list[i].highest[metric], metric) >
+			    height(to->highest[metric], metric))
+				to->highest[metric] = list[i].highest[metric];
+		}
+	}
+	return kept;
+}
+
+/* A phase that is kept for another metric and is as high by this one: a baseline of what is
+ * written must be the same again. */
+static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
+{
+	for (enum metric_id before = 0; before < metric; before++) {
+		if (height(kept->highest[before], metric) == height(kept->highest[metric], metric))
+			return true;
+	}
+	return false;
+}
+
+static void phase_sums(struct out *out, const char *key, const struct trace_phase_sums *sums)
+{
+	member_number(out, key, sums->start_bytes);
+	member_number(out, ",\"end_bytes\":", sums->end_bytes);
+	member_number(out, ",\"peak_bytes\":", sums->peak_bytes);
+	out_char(out, '}');
+}
+
+static void phase(struct out *out, const char **comma, const struct kept_phase *kept,
+		  const struct trace_phase *of)
+{
+	out_text(out, *comma);
+	out_text(out, "{\"name\":");
+	out_json_n(out, kept->name, kept->length);
+	out_text(out, ",\"domain\":null,\"thread\":0,\"start\":0,\"end\":0");
+	phase_sums(out, ",\"allocated\":{\"start_bytes\":", &of->allocated);
+	phase_sums(out, ",\"reserved\":{\"start_bytes\":", &of->reserved);
+	out_char(out, '}');
+	*comma = ",\n";
+}
+
+int baseline_phases(struct out *out, const struct trace *trace)
+{
+	struct kept_phase *list = calloc(trace->phases_n + 1, sizeof(*list));
+	const char *comma = "\n";
+	size_t count = 0;
+
+	if (!list)
+		return err("no memory left");
+	for (size_t i = 0; i < trace->phases_n; i++) {
+		const struct trace_phase *of = &trace->phases[i];
+
+		if (!of->name)
+			continue;
+		list[count] = (struct kept_phase){ of->name, strlen(of->name), i, { NULL } };
+		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++)
+			list[count].highest[metric] = of;
+		count++;
+	}
+	count = join_phases(list, count);
+	if (count > PHASE_NAMES) {
+		for (size_t i = 0; i < count; i++)
+			list[i].length = run_phase_length(list[i].name);
+		count = join_phases(list, count);
+	}
+	out_text(out, "\"phases\":[");
+	for (size_t i = 0; i < count; i++) {
+		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++) {
+			if (!stands_already(&list[i], metric))
+				phase(out, &comma, &list[i], list[i].highest[metric]);
+		}
+	}
+	out_text(out, "],\n");
+	free(list);
+	return 0;
+}

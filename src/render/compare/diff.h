@@ -1,0 +1,80 @@
+/*
+ * A comparison, or the verdict of a budget, in the formats of diff_formats.def.
+ *
+ * Every format tells the same: the gates, and the sites that changed. Names come from the traced
+ * programs and are escaped by the rules of each format.
+ */
+#ifndef RENDER_COMPARE_DIFF_H
+#define RENDER_COMPARE_DIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyse/compare/diff.h"
+
+struct out;
+
+struct diff_options {
+	size_t limit; /* rows of a list, 0 for all */
+	bool full;    /* every column, every dimension, lines */
+	bool colour;
+	bool ascii; /* the terminal cannot show more */
+};
+
+/* Writes it: 0, or -errno with err_text(). */
+typedef int diff_format_fn(struct diff *diff, struct out *out, const struct diff_options *options);
+
+struct diff_format {
+	const char *name, *help;
+	diff_format_fn *write;
+};
+
+/* Ended by a row without a name. */
+extern const struct diff_format diff_formats[];
+
+#define DIFF_FORMAT(name, help) diff_format_fn diff_##name;
+#include "render/compare/diff_formats.def"
+#undef DIFF_FORMAT
+
+/* --- words that the formats share: diff_words.c --- */
+
+enum { DIFF_SENTENCE = 2048, DIFF_AMOUNT = 40 };
+
+/* diff_sentence.c: what happened to the peak, and why. */
+void diff_sentence(struct diff *diff, char *to, size_t size);
+
+/* Which of several runs a side the rows are of; "" when each has one. */
+void diff_runs_words(const struct diff *diff, char *to, size_t size);
+
+/* "allocated.peak>2%: device 0 went from 190.00 MiB to 198.00 MiB (+8.00 MiB, 4.2%)" */
+void diff_gate_words(const struct gate_result *result, char *to, size_t size);
+
+/* "held longer"; "" for what needs no word. */
+const char *diff_why_word(enum diff_why why);
+
+/* "+8.00 MiB" or "+12", "1.00 MiB" or "12", to DIFF_AMOUNT bytes. */
+const char *diff_signed(char *to, int64_t amount, bool bytes);
+const char *diff_amount(char *to, int64_t amount, bool bytes);
+
+/* "4.2%", or "new" of what was nothing. */
+const char *diff_percent(char *to, int64_t base, int64_t head);
+
+/* A row's name with its device, where there may be others. */
+void diff_row_name(const struct diff_row *row, char *to, size_t size);
+
+/* The path of a site's file as seen from the head's working directory; NULL when it is not below.
+ */
+const char *diff_file(const struct diff *diff, const char *file);
+
+/* The sites that changed most at the peak of allocated memory, or at exit when none did. */
+size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum column *column);
+
+/* Of those the ones that hold more because of something they do: what code is to be looked at. */
+size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
+
+/* diff_curve.c: both curves of allocated memory above each other, in `columns` columns. */
+struct show;
+void diff_curves(const struct diff *diff, const struct show *show, unsigned columns, bool ascii);
+
+#endif

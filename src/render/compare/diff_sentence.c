@@ -1,0 +1,249 @@
+/*
+ * A comparison in one sentence: what happened to the peak, and which sites explain it.
+ *
+ * It stops naming sites once it has told enough: who wants all of them has the tables.
+ */
+#include "render/compare/diff.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text/text.h"
+#include "render/values/term.h"
+
+enum {
+	NAMED = 3,          /* sites that the sentence names at most */
+	ENOUGH = 80,        /* percent that they must explain before it stops naming */
+	WORTH = 10,         /* percent that a site must explain to be named behind another */
+	WORD_COLUMNS = 72,  /* of a name in a sentence that has a word longer than a line, */
+	NAME_COLUMNS = 140, /* and of others, which wrap */
+};
+
+/* Of a dimension the row whose peak of allocated changed most, growth before the rest; or NULL. */
+static const struct diff_row *worst_of(const struct diff *diff, enum dimension dimension)
+{
+	const struct diff_row *worst = NULL;
+
+	for (size_t i = diff->first[dimension]; i < diff->first[dimension + 1]; i++) {
+		const struct diff_row *row = &diff->rows[i];
+		int64_t change = diff_change(row, COLUMN_ALLOCATED);
+		int64_t most = worst ? diff_change(worst, COLUMN_ALLOCATED) : 0;
+
+		if (!worst || change > most || (change < 0 && !most))
+			worst = row;
+	}
+	return worst;
+}
+
+/* What the sentence is about: a device; memory outside of devices when only that changed. */
+static const struct diff_row *subject_of(const struct diff *diff)
+{
+	const struct diff_row *device = worst_of(diff, DIMENSION_DEVICE);
+	const struct diff_row *space = worst_of(diff, DIMENSION_SPACE);
+
+	if (space && strcmp(space->name, "array") != 0 &&
+	    (!device ||
+	     (!diff_change(device, COLUMN_ALLOCATED) && diff_change(space, COLUMN_ALLOCATED))))
+		return space;
+	return device;
+}
+
+/* "on device 0", "in pinned memory" */
+static void subject_name(const struct diff_row *row, char *to, size_t size)
+{
+	bool device = row->dimension == DIMENSION_DEVICE;
+
+	snprintf(to, size, "%s%.60s%s", device ? "on device " : "in ", row->name,
+		 device ? "" : " memory");
+}
+
+static const char *group_of(const struct diff_row *row)
+{
+	return !row || row->dimension == DIMENSION_DEVICE ? "device" : row->name;
+}
+
+static const char *verb_of(enum diff_why why, enum column column)
+{
+	static const char *const verbs[WHYS] = {
+		[WHY_NEW] = "is new and holds",
+		[WHY_GONE] = "is gone with",
+		[WHY_MORE] = "allocates more often and holds",
+		[WHY_FEWER] = "allocates less often and holds",
+		[WHY_LARGER] = "allocates larger blocks and holds",
+		[WHY_SMALLER] = "allocates smaller blocks and holds",
+		[WHY_KEPT] = "no longer frees all it allocates and holds",
+		[WHY_FREED] = "frees what it kept and holds",
+		[WHY_LONGER] = "is held longer and has",
+		[WHY_SOONER] = "is freed sooner and has",
+		[WHY_MOMENT] = "is seen at another moment with",
+	};
+
+	if (column != COLUMN_ALLOCATED && why != WHY_GONE)
+		return why == WHY_NEW ? "is new and keeps" : "keeps";
+	return verbs[why] ? verbs[why] : "holds";
+}
+
+/* The rows' changes that go where the whole goes: more than the whole when others go against it. */
+static int64_t moved_along(const struct diff_row *const *rows, size_t count, enum column column,
+			   int64_t change)
+{
+	int64_t along = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t part = diff_change(rows[i], column);
+
+		along += (part < 0) == (change < 0) ? part : 0;
+	}
+	return along;
+}
+
+/* Of C++ the name may be one word; a compound, "f (a.py) from g [backward] (b.py)", wraps. */
+static void sentence_name(const char *name, char *to, size_t size)
+{
+	unsigned columns = NAME_COLUMNS;
+
+	for (const char *word = name; *word; word += strspn(word, " ")) {
+		size_t length = strcspn(word, " ");
+
+		if (length > WORD_COLUMNS)
+			columns = WORD_COLUMNS;
+		word += length;
+	}
+	show_safe(to, size, name, columns);
+}
+
+/* ": A holds 6.00 MiB more; B holds 1.00 MiB more (87% of it)." */
+static void append_culprits(struct diff *diff, const char *group, enum column column,
+			    int64_t change, char *to, size_t size)
+{
+	const struct diff_row **rows;
+	int64_t rest;
+	int64_t told = 0;
+	size_t count = diff_changed(diff, DIMENSION_SITE, group, column, &rows, &rest);
+	int64_t whole = change ? moved_along(rows, count, column, change) : 0;
+	char amount[DIFF_AMOUNT];
+	char name[4 * NAME_COLUMNS];
+	size_t used = strlen(to);
+	size_t named = 0;
+
+	for (size_t i = 0; i < count && named < NAMED; i++) {
+		int64_t part = diff_change(rows[i], column);
+		const char *verb = verb_of(rows[i]->why, column);
+
+		/* Who holds less is not why there is more. */
+		if ((part < 0) != (change < 0) && change)
+			continue;
+		if (named && whole && part * 100 / whole < WORTH)
+			break;
+		sentence_name(rows[i]->name, name, sizeof(name));
+		snprintf(to + used, size - used, "%s%s %s %s%s", named ? "; " : ": ", name, verb,
+			 diff_amount(amount, part < 0 ? -part : part, true),
+			 rows[i]->why == WHY_NEW || rows[i]->why == WHY_GONE ? ""
+			 : part > 0                                          ? " more"
+									     : " less");
+		used = strlen(to);
+		told += part;
+		named++;
+		if (whole && told * 100 / whole >= ENOUGH)
+			break;
+	}
+	if (named && whole && told != whole && told * 100 / whole > 0)
+		snprintf(to + used, size - used, " (%d%% of %s)", (int)(told * 100 / whole),
+			 whole == change ? "it"
+			 : change > 0    ? "all that grew"
+					 : "all that shrank");
+	text_append(to, size, ".");
+}
+
+static bool any_change(struct diff *diff, enum column column)
+{
+	const struct diff_row **rows;
+	int64_t rest;
+
+	return diff->site_columns & 1u << column &&
+	       diff_changed(diff, DIMENSION_SITE, NULL, column, &rows, &rest);
+}
+
+/* The peak did not change. */
+static void other_change(struct diff *diff, const char *where, char *to, size_t size)
+{
+	const struct diff_row **rows;
+	int64_t rest;
+	int64_t base;
+	int64_t head;
+	char amount[DIFF_AMOUNT];
+
+	diff_totals(diff, "device", COLUMN_EXIT, &base, &head);
+	if (diff->site_columns & 1u << COLUMN_EXIT &&
+	    diff_changed(diff, DIMENSION_SITE, "device", COLUMN_EXIT, &rows, &rest)) {
+		if (head == base)
+			snprintf(to, size,
+				 "The peak is unchanged%s, and so is the sum that is "
+				 "live at exit, but not whose it is",
+				 where);
+		else
+			snprintf(to, size, "The peak is unchanged%s, but %s %s is live at exit",
+				 where,
+				 diff_amount(amount, head < base ? base - head : head - base, true),
+				 head < base ? "less" : "more");
+		append_culprits(diff, "device", COLUMN_EXIT, head - base, to, size);
+		return;
+	}
+	if (any_change(diff, COLUMN_ALLOCATED) || any_change(diff, COLUMN_EXIT) ||
+	    any_change(diff, COLUMN_COUNT) || any_change(diff, COLUMN_TOTAL))
+		snprintf(to, size, "The peak is unchanged%s; who allocates how much is not.",
+			 where);
+	else if (any_change(diff, COLUMN_RESERVED))
+		snprintf(to, size,
+			 "No change in what is allocated%s; what the pools reserve for it differs.",
+			 where);
+	else
+		snprintf(to, size, "No change%s.", where);
+}
+
+static void budget_sentence(const struct diff *diff, char *to, size_t size)
+{
+	size_t broken = 0;
+
+	for (size_t i = 0; i < diff->gates_n; i++)
+		broken += diff->gates[i].broken;
+	if (broken)
+		snprintf(to, size, "%zu of %zu budgets %s exceeded.", broken, diff->gates_n,
+			 broken == 1 ? "is" : "are");
+	else
+		snprintf(to, size, "%s within budget.",
+			 diff->gates_n == 1 ? "The run is" : "The run is in everything");
+}
+
+void diff_sentence(struct diff *diff, char *to, size_t size)
+{
+	const struct diff_row *subject;
+	char amounts[3][DIFF_AMOUNT];
+	char name[100] = "";
+	char where[200] = "";
+	int64_t change;
+
+	if (!diff->base.count) {
+		budget_sentence(diff, to, size);
+		return;
+	}
+	subject = subject_of(diff);
+	if (subject)
+		subject_name(subject, name, sizeof(name));
+	change = subject ? diff_change(subject, COLUMN_ALLOCATED) : 0;
+	if (!change) {
+		if (subject)
+			snprintf(where, sizeof(where), " (%s allocated %s)",
+				 diff_amount(amounts[0], subject->head[COLUMN_ALLOCATED], true),
+				 name);
+		other_change(diff, where, to, size);
+		return;
+	}
+	snprintf(to, size, "The peak %s %s by %s (%s) to %s allocated", name,
+		 change > 0 ? "grew" : "shrank",
+		 diff_amount(amounts[0], change < 0 ? -change : change, true),
+		 diff_percent(amounts[1], subject->base[COLUMN_ALLOCATED],
+			      subject->head[COLUMN_ALLOCATED]),
+		 diff_amount(amounts[2], subject->head[COLUMN_ALLOCATED], true));
+	append_culprits(diff, group_of(subject), COLUMN_ALLOCATED, change, to, size);
+}

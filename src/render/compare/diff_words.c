@@ -1,0 +1,183 @@
+/* The words that the formats of a comparison share. */
+#include "render/compare/diff.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text/text.h"
+#include "render/values/term.h"
+
+const char *diff_why_word(enum diff_why why)
+{
+	static const char *const words[WHYS] = {
+		[WHY_SAME] = "",
+		[WHY_NEW] = "new",
+		[WHY_GONE] = "gone",
+		[WHY_MORE] = "more often",
+		[WHY_FEWER] = "less often",
+		[WHY_LARGER] = "larger",
+		[WHY_SMALLER] = "smaller",
+		[WHY_KEPT] = "not freed",
+		[WHY_FREED] = "freed",
+		[WHY_LONGER] = "held longer",
+		[WHY_SOONER] = "freed sooner",
+		[WHY_MOMENT] = "other moment",
+	};
+
+	return words[why];
+}
+
+const char *diff_amount(char *to, int64_t amount, bool bytes)
+{
+	char number[SHOW_NUMBER];
+	uint64_t size = amount < 0 ? (uint64_t)-amount : (uint64_t)amount;
+
+	text_join(to, DIFF_AMOUNT, amount < 0 ? "-" : "",
+		  bytes ? show_bytes(number, size) : show_count(number, size));
+	return to;
+}
+
+const char *diff_signed(char *to, int64_t amount, bool bytes)
+{
+	char plain[DIFF_AMOUNT];
+
+	text_join(to, DIFF_AMOUNT, amount > 0 ? "+" : "", diff_amount(plain, amount, bytes));
+	return to;
+}
+
+const char *diff_percent(char *to, int64_t base, int64_t head)
+{
+	double percent;
+
+	if (base <= 0) {
+		text_copy(to, DIFF_AMOUNT, head > 0 ? "new" : "0%");
+		return to;
+	}
+	percent = ((double)head - (double)base) * 100 / (double)base;
+	snprintf(to, DIFF_AMOUNT,
+		 percent > -0.05 && percent < 0.05 && head != base ? "%.2g%%" : "%.1f%%",
+		 percent < 0 ? -percent : percent);
+	return to;
+}
+
+void diff_row_name(const struct diff_row *row, char *to, size_t size)
+{
+	if (row->dimension == DIMENSION_DEVICE)
+		text_join(to, size, "device ", row->name);
+	else
+		text_copy(to, size, row->name);
+	if (!row->group[0] || row->dimension == DIMENSION_SITE ||
+	    (row->dimension == DIMENSION_CATEGORY && !strcmp(row->group, "device")))
+		return;
+	if (row->dimension == DIMENSION_CATEGORY) {
+		text_append(to, size, " [");
+		text_append(to, size, row->group);
+		text_append(to, size, "]");
+		return;
+	}
+	text_append(to, size, " on device ");
+	text_append(to, size, row->group);
+}
+
+const char *diff_file(const struct diff *diff, const char *file)
+{
+	const char *cwd = diff_head(diff)->trace.process.cwd;
+	size_t length = cwd ? strlen(cwd) : 0;
+
+	if (!file || !file[0] || file[0] == '<')
+		return NULL;
+	if (file[0] != '/')
+		return strncmp(file, "./", 2) ? file : file + 2;
+	while (length && cwd[length - 1] == '/')
+		length--;
+	if (!length || strncmp(file, cwd, length) != 0 || file[length] != '/')
+		return NULL;
+	return file + length + 1;
+}
+
+size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum column *column)
+{
+	static const enum column order[] = { COLUMN_ALLOCATED, COLUMN_EXIT };
+	int64_t rest;
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t count = 0;
+
+		*column = order[i];
+		if (diff->base.count && diff->site_columns & 1u << order[i])
+			count = diff_changed(diff, DIMENSION_SITE, "device", order[i], list, &rest);
+		if (count)
+			return count;
+	}
+	return 0;
+}
+
+size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column)
+{
+	size_t count = diff_culprits(diff, list, column);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct diff_row *row = (*list)[i];
+
+		if (diff_change(row, *column) > 0 && row->why != WHY_MOMENT)
+			(*list)[kept++] = row;
+	}
+	return kept;
+}
+
+void diff_runs_words(const struct diff *diff, char *to, size_t size)
+{
+	text_copy(to, size, "");
+	if (diff->base.count < 2 && diff->head.count < 2)
+		return;
+	if (!diff->pairs_n) {
+		snprintf(to, size,
+			 "Of %zu base and %zu head runs the middle ones are shown; changes within "
+			 "their spread count as none.",
+			 diff->base.count, diff->head.count);
+		return;
+	}
+	snprintf(
+		to, size,
+		"Compared rank by rank, %zu in all: rank %llu is shown, which grew most; a gate is "
+		"about the worst.",
+		diff->pairs_n, (unsigned long long)diff_rank(diff));
+	if (diff_unpaired(diff)) {
+		char more[120];
+
+		snprintf(more, sizeof(more), " %zu trace%s left out, of a rank on one side only.",
+			 diff_unpaired(diff), diff_unpaired(diff) == 1 ? " is" : "s are");
+		text_append(to, size, more);
+	}
+}
+
+void diff_gate_words(const struct gate_result *result, char *to, size_t size)
+{
+	bool bytes = metric_rows[result->gate->query.metric].bytes;
+	char amounts[4][DIFF_AMOUNT];
+
+	if (result->gate->kind == GATE_MOST) {
+		snprintf(to, size, "%s: %s has %s%s%s", result->gate->text, result->place,
+			 diff_amount(amounts[0], result->head, bytes),
+			 result->broken ? ", more by " : "",
+			 result->broken
+				 ? diff_amount(amounts[1],
+					       result->head - (int64_t)result->gate->amount, bytes)
+				 : "");
+		return;
+	}
+	if (result->base == result->head) {
+		snprintf(to, size, "%s: %s stayed at %s", result->gate->text, result->place,
+			 diff_amount(amounts[0], result->head, bytes));
+		return;
+	}
+	snprintf(to, size, "%s: %s went from %s to %s (%s, %s%s)", result->gate->text,
+		 result->place, diff_amount(amounts[0], result->base, bytes),
+		 diff_amount(amounts[1], result->head, bytes),
+		 diff_signed(amounts[2], result->head - result->base, bytes),
+		 diff_percent(amounts[3], result->base, result->head),
+		 !result->broken && result->noise >= result->head - result->base && result->noise
+			 ? ", within the noise"
+			 : "");
+}

@@ -1,0 +1,167 @@
+/*
+ * The export `csv`: a line an event, as RFC 4180 has it, with the names that its numbers stand for.
+ *
+ * Spreadsheets take a cell that begins with = + - @ for a formula: a text that does is quoted by an
+ * apostrophe (OWASP, "CSV Injection"). Numbers never are negative.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "base/text/out.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "render/export/export.h"
+#include "render/selection/stack_texts.h"
+
+struct writer {
+	struct out *out;
+	struct trace *trace;
+	struct stack_texts stacks;
+	bool first;     /* of its line */
+	uint64_t t;     /* the latest so far: threads' events may come a little out of order */
+	uint32_t *open; /* phases that began, those that ended on top taken away */
+	size_t open_n, phase_next;
+};
+
+static void next_cell(struct writer *writer)
+{
+	if (!writer->first)
+		out_char(writer->out, ',');
+	writer->first = false;
+}
+
+static void cell_u64(struct writer *writer, uint64_t value)
+{
+	next_cell(writer);
+	if (value != TRACE_NONE)
+		out_u64(writer->out, value);
+}
+
+static void cell_hex(struct writer *writer, uint64_t value)
+{
+	next_cell(writer);
+	if (value)
+		out_hex(writer->out, value);
+}
+
+/* Nearly every text: nothing in it that needs care. */
+static bool is_plain(const char *text, size_t *length)
+{
+	const char *p = text;
+
+	while (*p >= ' ' && *p < 0x7f && *p != '"')
+		p++;
+	*length = (size_t)(p - text);
+	return !*p && !strchr("=+-@", text[0]);
+}
+
+static void cell_text(struct writer *writer, const char *text)
+{
+	char clean[8192];
+	size_t length;
+
+	next_cell(writer);
+	if (!text || !*text)
+		return;
+	out_char(writer->out, '"');
+	if (is_plain(text, &length)) {
+		out_bytes(writer->out, text, length);
+	} else {
+		text_copy(clean, sizeof(clean), text);
+		utf8_clean(clean);
+		if (strchr("=+-@", clean[0]))
+			out_char(writer->out, '\'');
+		for (const char *p = clean; *p; p++) {
+			if (*p == '"')
+				out_char(writer->out, '"');
+			out_char(writer->out, *p);
+		}
+	}
+	out_char(writer->out, '"');
+}
+
+static void end_line(struct writer *writer)
+{
+	out_text(writer->out, "\r\n");
+	writer->first = true;
+}
+
+/* The innermost phase at the event, on whatever thread: of those open the one that began last. */
+static const struct trace_phase *phase_at(struct writer *writer, uint64_t t)
+{
+	const struct trace_phase *phases = writer->trace->phases;
+
+	if (t > writer->t)
+		writer->t = t;
+	while (writer->phase_next < writer->trace->phases_n &&
+	       phases[writer->phase_next].start <= writer->t)
+		writer->open[writer->open_n++] = (uint32_t)writer->phase_next++;
+	while (writer->open_n && phases[writer->open[writer->open_n - 1]].end <= writer->t)
+		writer->open_n--;
+	return writer->open_n ? &phases[writer->open[writer->open_n - 1]] : NULL;
+}
+
+static void put_event(struct writer *writer, const struct trace_event *event)
+{
+	const struct trace *trace = writer->trace;
+	const struct trace_thread *thread = trace_thread(trace, event->thread);
+	const struct stack_text *stack = stack_text(&writer->stacks, event->stack);
+	const struct trace_phase *phase = phase_at(writer, event->t);
+	bool memory = event_is_memory(event->op);
+
+	cell_u64(writer, event->seq);
+	cell_u64(writer, event->t);
+	cell_text(writer, event_op_name(event->op));
+	cell_u64(writer, event->device < 0 ? TRACE_NONE : (uint64_t)event->device);
+	cell_text(writer, space_name(event->space));
+	cell_text(writer, trace_text(trace, event->pool));
+	cell_hex(writer, event->ptr);
+	cell_u64(writer, memory ? event->size : TRACE_NONE);
+	cell_u64(writer, memory ? event->foreign : TRACE_NONE);
+	cell_u64(writer, event->thread);
+	cell_text(writer, thread ? thread->name : NULL);
+	cell_hex(writer, event->stream);
+	cell_text(writer, trace_text(trace, event->api));
+	cell_text(writer, trace_text(trace, event->error));
+	cell_u64(writer, event->allocated);
+	cell_u64(writer, event->reserved);
+	cell_text(writer, trace_text(trace, event->name));
+	cell_u64(writer, event->stack == UINT32_MAX ? TRACE_NONE : event->stack);
+	cell_text(writer, stack->owner);
+	cell_text(writer, stack->site);
+	cell_text(writer, stack->line);
+	cell_text(writer, stack->frames);
+	cell_text(writer, phase ? phase->name : NULL);
+	end_line(writer);
+}
+
+static int put_events(struct writer *writer, const struct format_options *options)
+{
+	struct trace_event event;
+	int more;
+
+	out_text(writer->out,
+		 "seq,t_ns,op,device,space,pool,address,size,foreign,thread,thread_name,stream,api,"
+		 "error,allocated,reserved,name,stack,owner,site,line,frames,phase\r\n");
+	while ((more = trace_next(writer->trace, &event)) == 1 && !writer->out->error) {
+		if (export_wants(writer->trace, options, event.device, event.pool))
+			put_event(writer, &event);
+	}
+	return more < 0 ? more : 0;
+}
+
+int format_csv(struct trace *trace, struct out *out, const struct format_options *options)
+{
+	struct writer writer = { .out = out, .trace = trace, .first = true };
+	int error = stack_texts_make(&writer.stacks, trace);
+
+	writer.open = calloc(trace->phases_n + 1, sizeof(*writer.open));
+	if (!error && !writer.open)
+		error = err_no_memory(trace->path);
+	if (!error)
+		error = put_events(&writer, options);
+	free(writer.open);
+	stack_texts_clear(&writer.stacks);
+	return error;
+}

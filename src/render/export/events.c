@@ -1,0 +1,14 @@
+/* The export `events`: every event in order, one JSON object a line, whatever the trace's size. */
+#include "analyse/trace/trace.h"
+#include "base/text/out.h"
+#include "render/export/formats.h"
+
+int format_events(struct trace *trace, struct out *out, const struct format_options *options)
+{
+	int more;
+
+	(void)options; /* nothing is weighted */
+	while ((more = trace_copy(trace, out)) == 1 && !out->error)
+		out_char(out, '\n');
+	return more < 0 ? more : 0;
+}

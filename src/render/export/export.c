@@ -1,0 +1,104 @@
+/* What the formats share: which events belong, and what time it was. */
+#include "render/export/export.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "analyse/input/error.h"
+#include "analyse/lifetimes/replay.h"
+#include "analyse/lifetimes/timepoint.h"
+#include "render/selection/select.h"
+
+/* The event at which a window is at its highest: known once the events were read. */
+static int find_highest(struct export_end *end, const struct trace *trace,
+			const struct replay_wish *wish)
+{
+	struct trace again;
+	struct replay replay;
+	int error;
+
+	if (trace->once)
+		return err("%s can be read once only: --at a peak wants a file", trace->path);
+	error = trace_open(&again, trace->path);
+	if (error)
+		return error;
+	error = replay_run(&replay, &again, wish);
+	if (!error) {
+		end->last = replay.seq;
+		replay_clear(&replay);
+	}
+	trace_close(&again);
+	return error;
+}
+
+int export_find_end(struct export_end *end, const struct trace *trace,
+		    const struct format_options *options)
+{
+	struct replay_wish wish = { .device = options->device,
+				    .pool = options->pool,
+				    .space = SPACES };
+	char what[300];
+	int error;
+
+	*end = (struct export_end){ UINT64_MAX, UINT64_MAX };
+	if (!options->at)
+		return 0;
+	error = moment_find(&wish, trace, options->at, what, sizeof(what));
+	if (error)
+		return error;
+	if (wish.moment == REPLAY_PEAK)
+		return find_highest(end, trace, &wish);
+	*end = (struct export_end){ wish.to, wish.last };
+	return 0;
+}
+
+static bool has_pool(const struct trace_device *device, const char *pool)
+{
+	for (size_t i = 0; i < device->pools_n; i++) {
+		if (device->pools[i].name && !strcmp(device->pools[i].name, pool))
+			return true;
+	}
+	return false;
+}
+
+int export_check(const struct trace *trace, const struct format_options *options)
+{
+	bool pool = !options->pool;
+
+	if (options->device != NO_DEVICE && !trace_device(trace, options->device))
+		return report_select_no_device(trace, options->device);
+	for (size_t i = 0; i < trace->summary.devices_n && !pool; i++) {
+		const struct trace_device *device = &trace->summary.devices[i];
+
+		pool = (options->device == NO_DEVICE || options->device == device->device) &&
+		       has_pool(device, options->pool);
+	}
+	return pool ? 0 : report_select_no_pool(trace, options->pool);
+}
+
+bool export_wants(const struct trace *trace, const struct format_options *options, int device,
+		  uint32_t pool)
+{
+	const char *name = options->pool ? trace_text(trace, pool) : NULL;
+
+	return (options->device == NO_DEVICE || options->device == device) &&
+	       (!options->pool || (name && !strcmp(name, options->pool)));
+}
+
+uint64_t export_epoch_ns(const struct trace *trace)
+{
+	const char *text = trace->process.start_time ? trace->process.start_time : "";
+	struct tm tm = { 0 };
+	char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	time_t seconds = rest ? timegm(&tm) : 0;
+	uint64_t ns = 0;
+	uint64_t unit = 100000000;
+
+	if (seconds <= 0 || (uint64_t)seconds > UINT64_MAX / 1000000000 - 1)
+		return 0;
+	if (*rest == '.') {
+		for (rest++; *rest >= '0' && *rest <= '9'; rest++, unit /= 10)
+			ns += (uint64_t)(*rest - '0') * unit;
+	}
+	return (uint64_t)seconds * 1000000000 + ns;
+}

@@ -1,0 +1,40 @@
+/* What the formats of formats.def share: which events belong, and what time it was. */
+#ifndef RENDER_EXPORT_EXPORT_H
+#define RENDER_EXPORT_EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "render/export/formats.h"
+
+struct block;
+
+/* The last event that belongs, by time and by number: both hold. */
+struct export_end {
+	uint64_t to, last;
+};
+
+/*
+ * What --at asks for as the end of the events: no end without it. "peak" and "phase:NAME" read the
+ * file once more to find it. 0 or -errno with err_text().
+ */
+int export_find_end(struct export_end *end, const struct trace *trace,
+		    const struct format_options *options);
+
+static inline bool export_is_behind(const struct export_end *end, const struct trace_event *event)
+{
+	return event->t > end->to || event->seq > end->last;
+}
+
+/* Do the options name a device and a pool that there are? 0 or -errno with err_text(). */
+int export_check(const struct trace *trace, const struct format_options *options);
+
+/* Is it of the device and the pool that were asked for? `pool` is a text of the trace. */
+bool export_wants(const struct trace *trace, const struct format_options *options, int device,
+		  uint32_t pool);
+
+/* process.start_time in ns since 1970, 0 when it makes no sense. */
+uint64_t export_epoch_ns(const struct trace *trace);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * The export `folded`: a line a stack, "outermost;...;innermost BYTES", as flamegraph.pl and its
+ * descendants (inferno, speedscope, Firefox Profiler) read it.
+ */
+#include <string.h>
+
+#include "base/text/out.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "render/selection/flame_weights.h"
+
+/* What separates frames, and lines, cannot be in one's text, which is changed. */
+static void put_text(struct out *out, char *text)
+{
+	char *p = text;
+
+	utf8_clean(text);
+	while ((p = strchr(p, ';')))
+		*p = ':';
+	out_text(out, text);
+}
+
+static void put_frame(struct out *out, const struct trace *trace, uint32_t frame)
+{
+	char text[600];
+
+	trace_frame_text(trace, frame, text, sizeof(text));
+	put_text(out, text);
+}
+
+static void put_bytes(struct out *out, uint64_t bytes)
+{
+	out_char(out, ' ');
+	out_u64(out, bytes);
+	out_char(out, '\n');
+}
+
+static void put_share(struct out *out, const struct trace *trace, const char *root,
+		      const struct trace_share *share)
+{
+	const struct trace_stack *stack = &trace->stacks[share->stack];
+	char group[600];
+
+	out_text(out, root);
+	if (stack->group) {
+		text_copy(group, sizeof(group), stack->group);
+		put_text(out, group);
+		out_char(out, ';');
+	}
+	for (size_t i = stack->frames_n; i--;) {
+		put_frame(out, trace, stack->frames[i]);
+		if (i)
+			out_char(out, ';');
+	}
+	if (!stack->frames_n)
+		out_text(out, WEIGHTS_NO_FRAMES);
+	put_bytes(out, share->bytes);
+}
+
+int format_folded(struct trace *trace, struct out *out, const struct format_options *options)
+{
+	struct weights weights;
+	int error = weights_find(&weights, trace, options);
+
+	for (size_t i = 0; !error && i < weights.sets_n; i++) {
+		const struct weights_set *set = &weights.sets[i];
+		char root[40] = "";
+
+		/* Peaks of several devices are of several moments: each has a root. */
+		if (weights.sets_n > 1) {
+			weights_name(&weights, set, root, sizeof(root) - 1);
+			text_append(root, sizeof(root), ";");
+		}
+		for (size_t k = 0; k < set->shares_n; k++) {
+			if (set->shares[k].bytes)
+				put_share(out, trace, root, &set->shares[k]);
+		}
+		if (set->unknown) {
+			out_text(out, root);
+			out_text(out, WEIGHTS_UNKNOWN);
+			put_bytes(out, set->unknown);
+		}
+	}
+	weights_clear(&weights);
+	return error;
+}

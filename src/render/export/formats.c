@@ -1,0 +1,20 @@
+/* The formats that a trace can be exported to, as a table. */
+#include "render/export/formats.h"
+
+#include <stddef.h>
+
+enum {
+	AT = FORMAT_AT,
+	METRIC = FORMAT_METRIC,
+	SELECT = FORMAT_SELECT,
+	BINARY = FORMAT_BINARY,
+	GZIPPED = FORMAT_GZIPPED,
+	BY = FORMAT_BY,
+};
+
+const struct format formats[] = {
+#define FORMAT(id, name, extension, takes, help) { name, extension, help, takes, format_##id },
+#include "render/export/formats.def"
+#undef FORMAT
+	{ NULL, NULL, NULL, 0, NULL },
+};

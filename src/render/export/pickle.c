@@ -1,0 +1,176 @@
+/* A pickle, written by hand. */
+#include "render/export/pickle.h"
+
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "base/mem/hash.h"
+#include "base/text/utf8.h"
+
+enum {
+	PROTO = 0x80,
+	STOP = '.',
+	MARK = '(',
+	EMPTY_DICT = '}',
+	SETITEMS = 'u',
+	EMPTY_LIST = ']',
+	APPENDS = 'e',
+	BININT = 'J',
+	BININT1 = 'K',
+	BININT2 = 'M',
+	LONG1 = 0x8a,
+	NEWTRUE = 0x88,
+	NEWFALSE = 0x89,
+	TUPLE2 = 0x86,
+	SHORT_BINUNICODE = 0x8c,
+	BINUNICODE = 'X',
+	MEMOIZE = 0x94,
+	BINGET = 'h',
+	LONG_BINGET = 'j',
+
+	/* Items that are appended at once: the viewer passes them as arguments of a function. */
+	BATCH = 1000,
+};
+
+static void put(struct pickle *pickle, int opcode)
+{
+	out_char(pickle->out, (char)opcode);
+}
+
+/* Little-endian, as all numbers in a pickle. */
+static void put_number(struct pickle *pickle, uint64_t value, unsigned bytes)
+{
+	for (unsigned i = 0; i < bytes; i++)
+		put(pickle, (int)(value >> (8 * i) & 0xff));
+}
+
+void pickle_start(struct pickle *pickle, struct out *out)
+{
+	*pickle = (struct pickle){ .out = out };
+	put(pickle, PROTO);
+	put(pickle, 4);
+}
+
+int pickle_end(struct pickle *pickle)
+{
+	put(pickle, STOP);
+	map_clear(&pickle->texts);
+	return pickle->no_memory ? err("no memory left") : 0;
+}
+
+void pickle_dict(struct pickle *pickle)
+{
+	put(pickle, EMPTY_DICT);
+	put(pickle, MARK);
+}
+
+void pickle_dict_end(struct pickle *pickle)
+{
+	put(pickle, SETITEMS);
+}
+
+void pickle_list(struct pickle *pickle)
+{
+	put(pickle, EMPTY_LIST);
+}
+
+void pickle_item(struct pickle *pickle, size_t number)
+{
+	if (number && number % BATCH == 0)
+		put(pickle, APPENDS);
+	if (number % BATCH == 0)
+		put(pickle, MARK);
+}
+
+void pickle_list_end(struct pickle *pickle, size_t count)
+{
+	if (count)
+		put(pickle, APPENDS);
+}
+
+void pickle_u64(struct pickle *pickle, uint64_t value)
+{
+	unsigned bytes = 1;
+
+	if (value <= UINT8_MAX) {
+		put(pickle, BININT1);
+		put_number(pickle, value, 1);
+	} else if (value <= UINT16_MAX) {
+		put(pickle, BININT2);
+		put_number(pickle, value, 2);
+	} else if (value <= INT32_MAX) {
+		put(pickle, BININT);
+		put_number(pickle, value, 4);
+	} else {
+		/* Two's complement: the highest bit of all is the sign's. */
+		while (bytes < 9 && value >> (8 * bytes - 1))
+			bytes++;
+		put(pickle, LONG1);
+		put(pickle, (int)bytes);
+		put_number(pickle, value, bytes < 8 ? bytes : 8);
+		if (bytes == 9)
+			put(pickle, 0);
+	}
+}
+
+void pickle_bool(struct pickle *pickle, bool value)
+{
+	put(pickle, value ? NEWTRUE : NEWFALSE);
+}
+
+uint32_t pickle_remember(struct pickle *pickle)
+{
+	put(pickle, MEMOIZE);
+	return pickle->memo++;
+}
+
+void pickle_again(struct pickle *pickle, uint32_t number)
+{
+	put(pickle, number <= UINT8_MAX ? BINGET : LONG_BINGET);
+	put_number(pickle, number, number <= UINT8_MAX ? 1 : 4);
+}
+
+/* The text's bytes as they will be read; written if `to` is not NULL. */
+static size_t clean(const char *text, struct out *to)
+{
+	static const char replacement[] = "\357\277\275"; /* U+FFFD */
+	size_t size = 0;
+
+	while (*text) {
+		uint32_t c;
+		size_t length = utf8_decode(text, 4, &c);
+		const char *bytes = length ? text : replacement;
+		size_t count = length ? length : sizeof(replacement) - 1;
+
+		if (to)
+			out_bytes(to, bytes, count);
+		size += count;
+		text += length ? length : 1;
+	}
+	return size;
+}
+
+void pickle_text(struct pickle *pickle, const char *text)
+{
+	uint64_t key = hash_bytes(text, strlen(text));
+	uint32_t known = map_get(&pickle->texts, key);
+	size_t length;
+
+	if (known) {
+		pickle_again(pickle, known - 1);
+		return;
+	}
+	length = clean(text, NULL);
+	put(pickle, length <= UINT8_MAX ? SHORT_BINUNICODE : BINUNICODE);
+	put_number(pickle, length, length <= UINT8_MAX ? 1 : 4);
+	clean(text, pickle->out);
+	if (!map_put(&pickle->texts, key, pickle_remember(pickle) + 1))
+		pickle->no_memory = true;
+}
+
+void pickle_pair_of_zeros(struct pickle *pickle)
+{
+	pickle_u64(pickle, 0);
+	pickle_u64(pickle, 0);
+	put(pickle, TUPLE2);
+}

@@ -1,0 +1,176 @@
+/*
+ * The segments at the end and the blocks in them, so that blocks and the free space between them
+ * fill each segment exactly, and all segments together are what the device had reserved.
+ */
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "render/export/snapshot.h"
+
+struct walk {
+	struct snapshot_segment *segments; /* NULL: they are only counted */
+	size_t count;
+};
+
+static void visit(const void *node, VISIT order, void *closure)
+{
+	struct walk *walk = closure;
+
+	if (order != postorder && order != leaf)
+		return;
+	if (walk->segments)
+		walk->segments[walk->count] = **(struct snapshot_segment *const *)node;
+	walk->count++;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct snapshot_block *x = a;
+	const struct snapshot_block *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static bool is_live(const struct snapshot *snapshot, const struct snapshot_device *device,
+		    uint32_t at)
+{
+	const struct block *block = &snapshot->pair.blocks.list[at];
+
+	return block->state == BLOCK_LIVE && block->kind == BLOCK_HANDED &&
+	       block->device == device->device && pair_counts(block) && at < snapshot->places_n &&
+	       snapshot->places[at].address &&
+	       export_wants(snapshot->trace, snapshot->options, block->device, block->pool);
+}
+
+/* The blocks that live, by address, with room for as many segments of their own and a filler. */
+static int collect(struct snapshot *snapshot, struct snapshot_device *device)
+{
+	const struct blocks *blocks = &snapshot->pair.blocks;
+	struct walk walk = { NULL, 0 };
+	size_t count = device->nameless_n;
+
+	for (uint32_t i = 0; i < blocks->used; i++)
+		count += is_live(snapshot, device, i);
+	twalk_r(device->tree, visit, &walk);
+	device->blocks = calloc(count + 2, sizeof(*device->blocks));
+	device->segments = calloc(walk.count + count + 1, sizeof(*device->segments));
+	if (!device->blocks || !device->segments)
+		return err_no_memory(snapshot->trace->path);
+	for (uint32_t i = 0; i < blocks->used; i++) {
+		if (is_live(snapshot, device, i))
+			device->blocks[device->blocks_n++] = (struct snapshot_block){
+				.address = snapshot->places[i].address,
+				.size = blocks->list[i].size,
+				.stack = blocks->list[i].stack,
+				.known = true,
+			};
+	}
+	if (device->nameless_n)
+		memcpy(device->blocks + device->blocks_n, device->nameless,
+		       device->nameless_n * sizeof(*device->nameless));
+	device->blocks_n += device->nameless_n;
+	qsort(device->blocks, device->blocks_n, sizeof(*device->blocks), by_address);
+	walk = (struct walk){ device->segments, 0 };
+	twalk_r(device->tree, visit, &walk);
+	device->segments_n = walk.count;
+	return 0;
+}
+
+/* Blocks that overlap the one before, or lie in no segment, move to the end of the list. */
+static size_t set_strays_aside(struct snapshot *snapshot, struct snapshot_device *device)
+{
+	struct snapshot_block *blocks = device->blocks;
+	struct snapshot_block *strays = calloc(device->blocks_n + 1, sizeof(*strays));
+	size_t segment = 0;
+	size_t kept = 0;
+	size_t strays_n = 0;
+	uint64_t from = 0;
+
+	if (!strays)
+		return SIZE_MAX;
+	for (size_t i = 0; i < device->blocks_n; i++) {
+		const struct snapshot_segment *in;
+
+		while (segment < device->segments_n &&
+		       device->segments[segment].address + device->segments[segment].size <=
+			       blocks[i].address)
+			segment++;
+		in = segment < device->segments_n ? &device->segments[segment] : NULL;
+		if (!in || blocks[i].address < in->address || blocks[i].address < from ||
+		    blocks[i].address + blocks[i].size > in->address + in->size) {
+			strays[strays_n] = blocks[i];
+			strays[strays_n++].address = snapshot_address(snapshot, blocks[i].size);
+			continue;
+		}
+		from = blocks[i].address + blocks[i].size;
+		blocks[kept++] = blocks[i];
+	}
+	memcpy(blocks + kept, strays, strays_n * sizeof(*strays));
+	free(strays);
+	return strays_n;
+}
+
+static void add_own_segments(struct snapshot_device *device, size_t strays)
+{
+	for (size_t i = device->blocks_n - strays; i < device->blocks_n; i++)
+		device->segments[device->segments_n++] = (struct snapshot_segment){
+			.address = device->blocks[i].address,
+			.size = device->blocks[i].size,
+			.stack = device->blocks[i].stack,
+		};
+}
+
+/*
+ * What is reserved beyond the segments: by pools that do not tell where, or before events that are
+ * missing. One segment, in it the bytes that are allocated and of which nothing else is known.
+ */
+static void add_filler(struct snapshot *snapshot, struct snapshot_device *device)
+{
+	uint64_t reserved = device->reserved;
+	uint64_t allocated = device->allocated;
+	struct snapshot_segment segment = { .stack = UINT32_MAX };
+
+	for (size_t i = 0; i < device->segments_n; i++)
+		reserved -=
+			device->segments[i].size < reserved ? device->segments[i].size : reserved;
+	for (size_t i = 0; i < device->blocks_n; i++)
+		allocated -=
+			device->blocks[i].size < allocated ? device->blocks[i].size : allocated;
+	segment.size = reserved > allocated ? reserved : allocated;
+	if (!device->summed || !segment.size)
+		return;
+	segment.address = snapshot_address(snapshot, segment.size);
+	if (allocated)
+		device->blocks[device->blocks_n++] = (struct snapshot_block){
+			.address = segment.address, .size = allocated, .stack = UINT32_MAX
+		};
+	device->segments[device->segments_n++] = segment;
+}
+
+int snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
+{
+	size_t block = 0;
+	size_t strays;
+	int error = collect(snapshot, device);
+
+	if (error)
+		return error;
+	strays = set_strays_aside(snapshot, device);
+	if (strays == SIZE_MAX)
+		return err_no_memory(snapshot->trace->path);
+	add_own_segments(device, strays);
+	add_filler(snapshot, device);
+	/* Both lists go up together: what was added lies above all addresses of programs. */
+	for (size_t i = 0; i < device->segments_n; i++) {
+		struct snapshot_segment *segment = &device->segments[i];
+
+		segment->first = block;
+		while (block < device->blocks_n &&
+		       device->blocks[block].address < segment->address + segment->size)
+			block++;
+		segment->count = block - segment->first;
+	}
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* A SQLite database being filled, row by row, in the tables of sqlite_schema.def. */
+#ifndef RENDER_EXPORT_SQLITE_FILE_H
+#define RENDER_EXPORT_SQLITE_FILE_H
+
+#include <stdint.h>
+
+struct out;
+struct sqlite3;
+struct sqlite3_stmt;
+
+enum sqlite_table {
+#define TABLE(name, columns, what) TABLE_##name,
+#include "render/export/sqlite_schema.def"
+#undef TABLE
+	TABLES
+};
+
+struct sqlite_file {
+	char path[512]; /* of a temporary file; "" when there is none */
+	struct sqlite3 *db;
+	struct sqlite3_stmt *inserts[TABLES];
+	struct sqlite3_stmt *row; /* being filled */
+	int column;
+	int error; /* the first, its sentence in err_text() */
+};
+
+/* Functions that give an int give 0 or -errno with err_text(); the first error stays. */
+int sqlite_file_open(struct sqlite_file *file);
+
+/* A row: its columns in their order, what is left out is NULL. */
+void sqlite_row(struct sqlite_file *file, enum sqlite_table table);
+void sqlite_u64(struct sqlite_file *file, uint64_t value); /* NULL for TRACE_NONE */
+void sqlite_device(struct sqlite_file *file, int device);  /* NULL for NO_DEVICE */
+void sqlite_number(struct sqlite_file *file, uint32_t id); /* NULL for UINT32_MAX */
+void sqlite_text(struct sqlite_file *file, const char *text);
+void sqlite_row_end(struct sqlite_file *file);
+
+/* Closes the database and writes its bytes. */
+int sqlite_file_copy(struct sqlite_file *file, struct out *out);
+
+/* Takes the temporary file away. */
+void sqlite_file_clear(struct sqlite_file *file);
+
+#endif

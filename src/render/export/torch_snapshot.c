@@ -1,0 +1,351 @@
+/*
+ * The export `torch-snapshot`: what torch.cuda.memory._dump_snapshot() writes, of every library's
+ * memory.
+ *
+ * Keys and values as in torch/csrc/cuda/Module.cpp (THCPModule_memorySnapshot) and the docstring of
+ * torch.cuda.memory._snapshot(); their readers are torch/utils/viz/MemoryViz.js and
+ * torch/cuda/_memory_viz.py.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "base/text/text.h"
+#include "render/export/pickle.h"
+#include "render/export/snapshot.h"
+
+enum { SMALL_SEGMENT = 2 << 20 }; /* c10/cuda/CUDACachingAllocator: kSmallBuffer */
+
+struct writer {
+	struct pickle pickle;
+	struct snapshot *snapshot;
+	const struct trace *trace;
+	uint32_t *frames; /* by frame, and of stacks below: 1 + number in the reader's memo */
+	uint32_t *stacks;
+	uint32_t unknown; /* the same, of the stack of bytes that nobody knows */
+	uint32_t none;    /* the same, of no stack */
+	uint64_t epoch;
+};
+
+static void key_text(struct writer *writer, const char *key, const char *value)
+{
+	pickle_text(&writer->pickle, key);
+	pickle_text(&writer->pickle, value);
+}
+
+static void key_u64(struct writer *writer, const char *key, uint64_t value)
+{
+	pickle_text(&writer->pickle, key);
+	pickle_u64(&writer->pickle, value);
+}
+
+static void key_bool(struct writer *writer, const char *key, bool value)
+{
+	pickle_text(&writer->pickle, key);
+	pickle_bool(&writer->pickle, value);
+}
+
+/* --- frames --- */
+
+static void frame(struct writer *writer, const char *file, uint64_t line, const char *name)
+{
+	pickle_dict(&writer->pickle);
+	key_text(writer, "filename", file);
+	key_u64(writer, "line", line);
+	key_text(writer, "name", name);
+	pickle_dict_end(&writer->pickle);
+}
+
+static void trace_frame(struct writer *writer, uint32_t number)
+{
+	const struct trace *trace = writer->trace;
+	const struct trace_frame *row = &trace->frames[number];
+	const char *file = row->file;
+	char offset[24];
+
+	if (writer->frames[number]) {
+		pickle_again(&writer->pickle, writer->frames[number] - 1);
+		return;
+	}
+	if (!file && row->module != UINT32_MAX)
+		file = trace->modules[row->module].path;
+	text_hex(offset, row->offset);
+	frame(writer, file ? file : "", row->line, row->function ? row->function : offset);
+	writer->frames[number] = pickle_remember(&writer->pickle) + 1;
+}
+
+/* One frame that says what there is to say. */
+static void one_frame(struct writer *writer, uint32_t *memo, const char *name)
+{
+	if (*memo) {
+		pickle_again(&writer->pickle, *memo - 1);
+		return;
+	}
+	pickle_list(&writer->pickle);
+	pickle_item(&writer->pickle, 0);
+	frame(writer, "memtrace", 0, name);
+	pickle_list_end(&writer->pickle, 1);
+	*memo = pickle_remember(&writer->pickle) + 1;
+}
+
+static void frames_of(struct writer *writer, uint32_t stack)
+{
+	const struct trace_stack *row;
+
+	pickle_text(&writer->pickle, "frames");
+	if (stack >= writer->trace->stacks_n || !writer->trace->stacks[stack].frames_n) {
+		one_frame(writer, &writer->none, "[no stack was recorded]");
+		return;
+	}
+	if (writer->stacks[stack]) {
+		pickle_again(&writer->pickle, writer->stacks[stack] - 1);
+		return;
+	}
+	row = &writer->trace->stacks[stack];
+	pickle_list(&writer->pickle);
+	for (size_t i = 0; i < row->frames_n; i++) {
+		pickle_item(&writer->pickle, i);
+		trace_frame(writer, row->frames[i]);
+	}
+	pickle_list_end(&writer->pickle, row->frames_n);
+	writer->stacks[stack] = pickle_remember(&writer->pickle) + 1;
+}
+
+static void frames_of_block(struct writer *writer, const struct snapshot_block *block)
+{
+	if (block->known) {
+		frames_of(writer, block->stack);
+		return;
+	}
+	pickle_text(&writer->pickle, "frames");
+	one_frame(writer, &writer->unknown, "[not known: before events that are missing]");
+}
+
+/* --- segments --- */
+
+static void free_space(struct writer *writer, uint64_t address, uint64_t size)
+{
+	pickle_dict(&writer->pickle);
+	key_u64(writer, "address", address);
+	key_u64(writer, "size", size);
+	key_u64(writer, "requested_size", 0);
+	key_text(writer, "state", "inactive");
+	pickle_text(&writer->pickle, "frames");
+	pickle_list(&writer->pickle);
+	pickle_list_end(&writer->pickle, 0);
+	pickle_dict_end(&writer->pickle);
+}
+
+static void used_space(struct writer *writer, const struct snapshot_block *block)
+{
+	pickle_dict(&writer->pickle);
+	key_u64(writer, "address", block->address);
+	key_u64(writer, "size", block->size);
+	key_u64(writer, "requested_size", block->size);
+	key_text(writer, "state", "active_allocated");
+	frames_of_block(writer, block);
+	pickle_dict_end(&writer->pickle);
+}
+
+/* Blocks in their order and what is free between them; gives the bytes used. */
+static uint64_t blocks_of(struct writer *writer, const struct snapshot_device *device,
+			  const struct snapshot_segment *segment)
+{
+	uint64_t at = segment->address;
+	uint64_t end = segment->address + segment->size;
+	uint64_t used = 0;
+	size_t count = 0;
+
+	pickle_list(&writer->pickle);
+	for (size_t i = 0; i < segment->count; i++) {
+		const struct snapshot_block *block = &device->blocks[segment->first + i];
+
+		if (block->address > at) {
+			pickle_item(&writer->pickle, count++);
+			free_space(writer, at, block->address - at);
+		}
+		pickle_item(&writer->pickle, count++);
+		used_space(writer, block);
+		used += block->size;
+		at = block->address + block->size;
+	}
+	if (at < end) {
+		pickle_item(&writer->pickle, count++);
+		free_space(writer, at, end - at);
+	}
+	pickle_list_end(&writer->pickle, count);
+	return used;
+}
+
+static void segment_of(struct writer *writer, const struct snapshot_device *device,
+		       const struct snapshot_segment *segment)
+{
+	uint64_t used;
+
+	pickle_dict(&writer->pickle);
+	key_u64(writer, "device", (uint64_t)device->device);
+	key_u64(writer, "address", segment->address);
+	key_u64(writer, "total_size", segment->size);
+	key_u64(writer, "stream", 0);
+	key_text(writer, "segment_type", segment->size <= SMALL_SEGMENT ? "small" : "large");
+	pickle_text(&writer->pickle, "segment_pool_id");
+	pickle_pair_of_zeros(&writer->pickle);
+	key_bool(writer, "is_expandable", segment->mapped);
+	frames_of(writer, segment->stack);
+	pickle_text(&writer->pickle, "blocks");
+	used = blocks_of(writer, device, segment);
+	key_u64(writer, "allocated_size", used);
+	key_u64(writer, "active_size", used);
+	key_u64(writer, "requested_size", used);
+	pickle_dict_end(&writer->pickle);
+}
+
+static int segments(struct writer *writer)
+{
+	size_t count = 0;
+	int error = 0;
+
+	pickle_text(&writer->pickle, "segments");
+	pickle_list(&writer->pickle);
+	for (size_t i = 0; i < writer->snapshot->devices_n && !error; i++) {
+		struct snapshot_device *device = &writer->snapshot->devices[i];
+
+		error = snapshot_tile(writer->snapshot, device);
+		for (size_t k = 0; !error && k < device->segments_n; k++) {
+			pickle_item(&writer->pickle, count++);
+			segment_of(writer, device, &device->segments[k]);
+		}
+	}
+	pickle_list_end(&writer->pickle, count);
+	return error;
+}
+
+/* --- what happened --- */
+
+static void entry_of(struct writer *writer, const struct snapshot_entry *entry, const char *action)
+{
+	const char *api = trace_text(writer->trace, entry->api);
+
+	pickle_dict(&writer->pickle);
+	key_text(writer, "action", action);
+	key_u64(writer, entry->action == SNAPSHOT_OOM ? "device_free" : "addr", entry->address);
+	key_u64(writer, "size", entry->size);
+	key_u64(writer, "stream", entry->stream);
+	key_u64(writer, "time_us", (writer->epoch + entry->t) / 1000);
+	frames_of(writer, entry->stack);
+	key_text(writer, "compile_context", "N/A");
+	key_text(writer, "user_metadata", api ? api : "");
+	pickle_dict_end(&writer->pickle);
+}
+
+static void trace_of(struct writer *writer, const struct snapshot_device *device)
+{
+	static const char *const actions[] = {
+		[SNAPSHOT_ALLOC] = "alloc",
+		[SNAPSHOT_FREE] = "free_requested",
+		[SNAPSHOT_SEGMENT_ALLOC] = "segment_alloc",
+		[SNAPSHOT_SEGMENT_FREE] = "segment_free",
+		[SNAPSHOT_SEGMENT_MAP] = "segment_map",
+		[SNAPSHOT_SEGMENT_UNMAP] = "segment_unmap",
+		[SNAPSHOT_OOM] = "oom",
+	};
+	size_t count = 0;
+
+	pickle_list(&writer->pickle);
+	for (size_t i = 0; i < device->entries_n; i++) {
+		const struct snapshot_entry *entry = &device->entries[i];
+
+		pickle_item(&writer->pickle, count++);
+		entry_of(writer, entry, actions[entry->action]);
+		if (entry->action != SNAPSHOT_FREE)
+			continue;
+		pickle_item(&writer->pickle, count++);
+		entry_of(writer, entry, "free_completed");
+	}
+	pickle_list_end(&writer->pickle, count);
+}
+
+static void traces(struct writer *writer)
+{
+	pickle_text(&writer->pickle, "device_traces");
+	pickle_list(&writer->pickle);
+	for (size_t i = 0; i < writer->snapshot->devices_n; i++) {
+		pickle_item(&writer->pickle, i);
+		trace_of(writer, &writer->snapshot->devices[i]);
+	}
+	pickle_list_end(&writer->pickle, writer->snapshot->devices_n);
+}
+
+static void annotation(struct writer *writer, const struct trace_phase *phase, const char *stage,
+		       uint64_t t)
+{
+	pickle_dict(&writer->pickle);
+	key_text(writer, "name", phase->name ? phase->name : "?");
+	key_text(writer, "stage", stage);
+	key_u64(writer, "device", 0);
+	key_u64(writer, "time_us", (writer->epoch + t) / 1000);
+	pickle_dict_end(&writer->pickle);
+}
+
+/* Phases, as torch.profiler's record_function leaves them. */
+static void annotations(struct writer *writer)
+{
+	size_t count = 0;
+
+	pickle_text(&writer->pickle, "external_annotations");
+	pickle_list(&writer->pickle);
+	for (size_t i = 0; i < writer->trace->phases_n; i++) {
+		const struct trace_phase *phase = &writer->trace->phases[i];
+
+		pickle_item(&writer->pickle, count++);
+		annotation(writer, phase, "START", phase->start);
+		if (phase->end == TRACE_NONE)
+			continue;
+		pickle_item(&writer->pickle, count++);
+		annotation(writer, phase, "END", phase->end);
+	}
+	pickle_list_end(&writer->pickle, count);
+}
+
+static void settings(struct writer *writer)
+{
+	const struct trace_environment *environment = &writer->trace->environment;
+
+	pickle_text(&writer->pickle, "allocator_settings");
+	pickle_dict(&writer->pickle);
+	for (size_t i = 0; i < environment->settings_n; i++)
+		key_text(writer, environment->settings[i].name,
+			 environment->settings[i].value ? environment->settings[i].value : "");
+	pickle_dict_end(&writer->pickle);
+}
+
+int format_torch_snapshot(struct trace *trace, struct out *out,
+			  const struct format_options *options)
+{
+	struct snapshot snapshot;
+	struct writer writer = { .snapshot = &snapshot,
+				 .trace = trace,
+				 .epoch = export_epoch_ns(trace) };
+	int ended;
+	int error = snapshot_read(&snapshot, trace, options);
+
+	writer.frames = calloc(trace->frames_n + 1, sizeof(*writer.frames));
+	writer.stacks = calloc(trace->stacks_n + 1, sizeof(*writer.stacks));
+	if (!error && (!writer.frames || !writer.stacks))
+		error = err_no_memory(trace->path);
+	if (!error) {
+		pickle_start(&writer.pickle, out);
+		pickle_dict(&writer.pickle);
+		error = segments(&writer);
+		traces(&writer);
+		annotations(&writer);
+		settings(&writer);
+		pickle_dict_end(&writer.pickle);
+		ended = pickle_end(&writer.pickle);
+		error = error ? error : ended;
+	}
+	snapshot_clear(&snapshot);
+	free(writer.frames);
+	free(writer.stacks);
+	return error;
+}

@@ -1,9 +1,0 @@
-/* The formats of `memtrace merge`, by name. */
-#include "render/merge.h"
-
-const struct merge_format merge_formats[] = {
-#define MERGE_FORMAT(name, help) { #name, help, merge_##name },
-#include "render/merge_formats.def"
-#undef MERGE_FORMAT
-	{ NULL, NULL, NULL },
-};

@@ -1,0 +1,344 @@
+/* One self-contained HTML page of a trace, of two, or of ranks. */
+#include "render/page/page.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "analyse/anonymize/anonymize.h"
+#include "analyse/findings/steps.h"
+#include "analyse/input/error.h"
+#include "base/settings/version.h"
+#include "base/text/fd.h"
+#include "base/text/out.h"
+#include "render/compare/diff.h"
+#include "render/page/page_parts.h"
+#include "render/ranks/ranks.h"
+#include "render/report/report.h"
+
+enum {
+	BUFFER = 65536,
+	ROWS = 200,        /* of each list of a report, and of a difference */
+	PHASE_EVENTS = 20, /* a phase takes as much of a page as so many events */
+};
+
+/* Where the data go into the page's program: page.html. */
+#define MARK "<!--data-->"
+
+/* page_bundle.S */
+extern const char page_bundle[];
+extern const uint64_t page_bundle_size;
+
+bool page_is_built(void)
+{
+	if (page_bundle_size)
+		return true;
+	err("this memtrace was built without the page: install npm (scripts/setup.sh does) and run "
+	    "make again");
+	return false;
+}
+
+/* --- JSON inside an element --- */
+
+/* Every '<' of a JSON document stands inside a string, where it may be written so. */
+static void write_escaped(struct out *out, const char *text, size_t length)
+{
+	while (length) {
+		const char *at = memchr(text, '<', length);
+		size_t plain = at ? (size_t)(at - text) : length;
+
+		out_bytes(out, text, plain);
+		if (!at)
+			return;
+		out_text(out, "\\u003c");
+		text = at + 1;
+		length -= plain + 1;
+	}
+}
+
+/* What was written to fd, from its start, as the content of an element. */
+static int copy_json(int fd, const char *name, struct out *out)
+{
+	char buffer[BUFFER];
+	ssize_t got;
+
+	out_format(out, "<script type=\"application/json\" id=\"%s\">", name);
+	if (lseek(fd, 0, SEEK_SET))
+		return err("the page's data cannot be read back: %s", strerror(errno));
+	while ((got = read(fd, buffer, sizeof(buffer))) > 0)
+		write_escaped(out, buffer, (size_t)got);
+	if (got < 0)
+		return err("the page's data cannot be read back: %s", strerror(errno));
+	out_text(out, "</script>\n");
+	return 0;
+}
+
+typedef int json_writer(struct out *json, void *what);
+
+/* Runs the writer, and makes what it wrote an element. */
+static int write_json(const char *name, struct out *out, json_writer *writer, void *what)
+{
+	char buffer[BUFFER];
+	struct out json;
+	int fd = memfd_create("memtrace-page", MFD_CLOEXEC);
+	int error;
+
+	if (fd < 0)
+		return err("no memory left for the page: %s", strerror(errno));
+	out_init(&json, fd, buffer, sizeof(buffer));
+	error = writer(&json, what);
+	if (!error && out_flush(&json))
+		error = err("no memory left for the page: %s", strerror(-json.error));
+	if (!error)
+		error = copy_json(fd, name, out);
+	close(fd);
+	return error;
+}
+
+/* --- one trace --- */
+
+struct part {
+	struct anonymizer *anonymizer; /* NULL: names stay */
+	const struct page_input *input;
+	const struct page_options *options;
+	struct trace trace;
+	struct history history;
+	struct history_folded folded;
+	struct page_spans spans;
+	struct page_phases phases;
+	struct rules rules;
+	struct categories categories;
+};
+
+static const char *name_of(const struct part *part)
+{
+	return part->anonymizer ? "trace.json" : part->input->name;
+}
+
+/* All of the report but what belongs to one moment, and the trees, which the page draws itself. */
+static int write_report(const struct part *part, struct out *json)
+{
+	struct report_options options = {
+		.device = NO_DEVICE,
+		.space = SPACES,
+		.limit = ROWS,
+		.rules = &part->rules,
+		.name = name_of(part),
+	};
+	struct trace trace;
+	int error;
+
+#define WHOLE 1
+#define SCREEN 1
+#define DETAIL 1
+#define ASIDE 1
+#define MORE 1
+#define OOM 1
+#define EVENTS 1
+#define ASKED 0
+#define MOMENT 0
+#define SECTION(name, when, what) \
+	if (when)                 \
+		options.show |= report_section_bit(#name, strlen(#name));
+#include "render/report/report_sections.def"
+#undef SECTION
+#undef WHOLE
+#undef SCREEN
+#undef DETAIL
+#undef ASIDE
+#undef MORE
+#undef OOM
+#undef EVENTS
+#undef ASKED
+#undef MOMENT
+	error = trace_open(&trace, part->input->path);
+	if (error)
+		return error;
+	if (part->anonymizer)
+		error = anonymize_trace(part->anonymizer, &trace);
+	if (!error)
+		error = report_json(&trace, json, &options);
+	trace_close(&trace);
+	return error;
+}
+
+static int write_facts(struct out *json, void *what)
+{
+	struct part *part = what;
+	int error;
+
+	out_text(json, "{\"report\":");
+	error = write_report(part, json);
+	if (error)
+		return error;
+	out_text(json, ",\n\"name\":");
+	out_json(json, name_of(part));
+	error = page_facts(&part->trace, &part->history, &part->folded, &part->categories, json);
+	page_phases_facts(&part->phases, &part->trace, json);
+	page_spans_facts(&part->spans, &part->trace, json);
+	out_text(json, "}");
+	return error;
+}
+
+/* The events, each block with its category. */
+static int read_events(struct part *part)
+{
+	int error;
+
+	if (part->trace.capture.baseline)
+		return err("%s: is a baseline: it has no events and no whole stacks to look at; "
+			   "give the trace it was made from",
+			   part->input->path);
+	error = categories_start(&part->categories, &part->trace, &part->rules);
+	if (error)
+		return error;
+	categories_keep_allocs(&part->categories);
+	return history_read(&part->history, &part->trace, &part->categories);
+}
+
+static int write_parts(struct part *part, unsigned number, struct out *out)
+{
+	char name[PAGE_NAME];
+	int error = 0;
+
+	if (part->anonymizer)
+		error = anonymize_trace(part->anonymizer, &part->trace);
+	if (!error && part->anonymizer)
+		error = anonymize_history(part->anonymizer, &part->trace, &part->history);
+	if (!error)
+		error = steps_infer_if_few(&part->trace);
+	if (!error && part->options->max_events &&
+	    history_fold(&part->history, part->options->max_events, &part->folded))
+		error = err_no_memory(part->input->path);
+	if (!error)
+		error = page_spans_find(&part->spans, &part->trace, part->options->max_events);
+	if (!error)
+		error = page_phases_find(&part->phases, &part->trace,
+					 (part->options->max_events + PHASE_EVENTS - 1) /
+						 PHASE_EVENTS);
+	snprintf(name, sizeof(name), "facts%u", number);
+	if (!error)
+		error = write_json(name, out, write_facts, part);
+	return error ? error : page_events(&part->trace, &part->history, &part->spans, number, out);
+}
+
+/* `head`: bytes of the bundle in front of the first, which come once that could be read. */
+static int write_part(struct part *part, unsigned number, size_t head, struct out *out)
+{
+	int error = rules_read(&part->rules, part->options->rules);
+
+	if (!error)
+		error = trace_open(&part->trace, part->input->path);
+	if (!error) {
+		error = read_events(part);
+		if (!error) {
+			out_bytes(out, page_bundle, number ? 0 : head);
+			error = write_parts(part, number, out);
+		}
+		page_spans_clear(&part->spans);
+		history_clear(&part->history);
+		categories_clear(&part->categories);
+		trace_close(&part->trace);
+	}
+	rules_clear(&part->rules);
+	return error;
+}
+
+/* --- two traces --- */
+
+static int open_side(struct diff_side *side, const char *path)
+{
+	int error;
+
+	side->runs = calloc(1, sizeof(*side->runs));
+	error = side->runs ? run_open(side->runs, path, NO_DEVICE) : err("no memory left");
+	side->count = !error;
+	return error;
+}
+
+struct pair {
+	struct anonymizer *anonymizer;
+	const struct page_input *inputs;
+};
+
+static int write_diff(struct out *json, void *what)
+{
+	const struct diff_options options = { .limit = ROWS };
+	const struct pair *pair = what;
+	struct diff_side base = { NULL, 0, 0 };
+	struct diff_side head = { NULL, 0, 0 };
+	struct diff diff = { .base = { NULL, 0, 0 } };
+	int error = open_side(&base, pair->inputs[0].path);
+
+	if (!error)
+		error = open_side(&head, pair->inputs[1].path);
+	if (error) {
+		diff.base = base;
+		diff.head = head;
+	} else {
+		error = diff_make(&diff, &base, &head, NO_DEVICE);
+	}
+	if (!error && pair->anonymizer)
+		error = anonymize_diff(pair->anonymizer, &diff);
+	if (!error)
+		error = diff_json(&diff, json, &options);
+	diff_clear(&diff);
+	return error;
+}
+
+/* --- ranks --- */
+
+struct ranks {
+	struct anonymizer *anonymizer;
+	struct merge *merge;
+};
+
+static int write_ranks(struct out *json, void *what)
+{
+	const struct merge_options options = { .sites = ROWS };
+	const struct ranks *ranks = what;
+	int error = 0;
+
+	if (ranks->anonymizer)
+		error = anonymize_merge(ranks->anonymizer, ranks->merge);
+	return error ? error : merge_json(ranks->merge, json, &options);
+}
+
+/* --- the whole --- */
+
+int page_write(const struct page_input *inputs, size_t count, struct out *out,
+	       const struct page_options *options)
+{
+	const char *mark = memmem(page_bundle, page_bundle_size, MARK, strlen(MARK));
+	struct anonymizer anonymizer = { .failed = false };
+	struct pair pair = { options->anonymize ? &anonymizer : NULL, inputs };
+	struct ranks ranks = { pair.anonymizer, options->ranks };
+	size_t head;
+	int error = 0;
+
+	if (!mark)
+		return page_is_built() ? err("the page's program has no place for data") : -EINVAL;
+	head = (size_t)(mark - page_bundle);
+	if (!count) /* ranks alone */
+		out_bytes(out, page_bundle, head);
+	for (size_t i = 0; !error && i < count; i++) {
+		struct part part = { .anonymizer = pair.anonymizer,
+				     .input = &inputs[i],
+				     .options = options };
+
+		error = write_part(&part, (unsigned)i, head, out);
+	}
+	if (!error && count == 2)
+		error = write_json("diff", out, write_diff, &pair);
+	if (!error && ranks.merge)
+		error = write_json("ranks", out, write_ranks, &ranks);
+	anonymizer_clear(&anonymizer);
+	if (error)
+		return error;
+	mark += strlen(MARK);
+	out_bytes(out, mark, page_bundle_size - (size_t)(mark - page_bundle));
+	return 0;
+}

@@ -1,0 +1,136 @@
+/* The phases of a page, which src/page/marks.ts draws: of very many the longest. */
+#include "render/page/page_parts.h"
+
+#include <stdlib.h>
+
+#include "analyse/input/error.h"
+#include "base/text/out.h"
+#include "render/emit/members.h"
+
+/* One that never ended is longer than any. */
+static uint64_t length_of(const struct trace_phase *phase)
+{
+	return phase->end == TRACE_NONE ? UINT64_MAX : phase->end - phase->start;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	uint64_t x = length_of(*(const struct trace_phase *const *)a);
+	uint64_t y = length_of(*(const struct trace_phase *const *)b);
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return *(const struct trace_phase *const *)a < *(const struct trace_phase *const *)b ? -1
+											     : 1;
+}
+
+/* Of those as short as the shortest that stay, the first ones stay. How many are left. */
+static size_t keep(struct trace_phase *list, size_t count, uint64_t shortest, size_t as_short)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t length = length_of(&list[i]);
+
+		if (length < shortest || (length == shortest && !as_short))
+			continue;
+		as_short -= length == shortest;
+		list[kept++] = list[i];
+	}
+	return kept;
+}
+
+int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t most)
+{
+	size_t count = trace->phases_n;
+	const struct trace_phase **sorted;
+	uint64_t shortest;
+	size_t as_short = 0;
+
+	*phases = (struct page_phases){ 0, 0 };
+	if (!most || count <= most)
+		return 0;
+	sorted = calloc(count, sizeof(struct trace_phase *));
+	if (!sorted)
+		return err_no_memory(trace->path);
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &trace->phases[i];
+	qsort(sorted, count, sizeof(struct trace_phase *), longest_first);
+	shortest = length_of(sorted[most - 1]);
+	while (as_short < most && length_of(sorted[most - 1 - as_short]) == shortest)
+		as_short++;
+	*phases = (struct page_phases){ count - most, length_of(sorted[most]) };
+	free(sorted);
+	trace->phases_n = keep(trace->phases, count, shortest, as_short);
+	return 0;
+}
+
+/* [at the start, at the end, the highest] */
+static void sums(struct out *out, const char *key, const struct trace_phase_sums *of)
+{
+	member_number(out, key, of->start_bytes);
+	member_number(out, ",", of->end_bytes);
+	member_number(out, ",", of->peak_bytes);
+	out_char(out, ']');
+}
+
+static void counts(struct out *out, const struct trace_phase_count *born,
+		   const struct trace_phase_count *freed, const struct trace_phase_count *outliving)
+{
+	member_number(out, ",\"born\":", born->bytes);
+	member_number(out, ",\"freed\":", freed->bytes);
+	member_number(out, ",\"outliving\":", outliving->bytes);
+}
+
+static void phase_devices(struct out *out, const struct trace_phase *phase)
+{
+	out_text(out, ",\"devices\":[");
+	for (size_t i = 0; i < phase->devices_n; i++) {
+		const struct trace_phase_device *part = &phase->devices[i];
+
+		member_number(out, i ? ",{\"device\":" : "{\"device\":", (uint64_t)part->device);
+		sums(out, ",\"allocated\":[", &part->allocated);
+		sums(out, ",\"reserved\":[", &part->reserved);
+		counts(out, &part->born, &part->freed, &part->outliving);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+}
+
+/* What the program said of it besides its name, as NVTX takes it. */
+static void words(struct out *out, const struct trace_phase *phase)
+{
+	if (phase->category)
+		member_text(out, ",\"category\":", phase->category);
+	if (phase->color)
+		member_text(out, ",\"color\":", phase->color);
+	if (phase->payload)
+		member_text(out, ",\"payload\":", phase->payload);
+}
+
+void page_phases_facts(const struct page_phases *phases, const struct trace *trace, struct out *out)
+{
+	out_text(out, ",\n\"phases\":[");
+	for (size_t i = 0; i < trace->phases_n; i++) {
+		const struct trace_phase *phase = &trace->phases[i];
+
+		member_text(out, i ? ",\n{\"name\":" : "\n{\"name\":", phase->name);
+		member_text(out, ",\"domain\":", phase->domain);
+		member_number(out, ",\"thread\":", phase->thread);
+		member_number(out, ",\"start\":", phase->start);
+		member_number(out, ",\"end\":", phase->end);
+		words(out, phase);
+		sums(out, ",\"allocated\":[", &phase->allocated);
+		sums(out, ",\"reserved\":[", &phase->reserved);
+		counts(out, &phase->born, &phase->freed, &phase->outliving);
+		if (phase->devices_n)
+			phase_devices(out, phase);
+		out_char(out, '}');
+	}
+	out_char(out, ']');
+	if (!phases->left_out)
+		return;
+	member_number(out, ",\n\"phases_left_out\":[", phases->left_out);
+	member_number(out, ",", phases->left_out_ns);
+	out_char(out, ']');
+}

@@ -1,0 +1,149 @@
+/* What CUPTI saw run, for a page: which of it, on which tracks. src/page/spans.ts reads it. */
+#include "render/page/page_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "base/mem/hash.h"
+#include "base/mem/map.h"
+#include "base/text/out.h"
+#include "render/emit/members.h"
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct trace_span *x = *(const struct trace_span *const *)a;
+	const struct trace_span *y = *(const struct trace_span *const *)b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->t < y->t ? -1 : x->t > y->t;
+}
+
+/* Of those that begin together the one around the other comes first. */
+static int by_time(const void *a, const void *b)
+{
+	const struct trace_span *x = *(const struct trace_span *const *)a;
+	const struct trace_span *y = *(const struct trace_span *const *)b;
+
+	if (x->t != y->t)
+		return x->t < y->t ? -1 : 1;
+	return x->ns > y->ns ? -1 : x->ns < y->ns;
+}
+
+/* Streams of a device, and of none: threads. */
+static uint64_t track_key(const struct trace_span *span)
+{
+	return (uint64_t)(uint16_t)(span->device + 1) << 32 |
+	       (span->device < 0 ? span->thread : span->stream);
+}
+
+static uint64_t track_hash(const struct trace_span *span)
+{
+	uint64_t key = track_key(span);
+
+	return hash_mix(key >> 32, key & UINT32_MAX);
+}
+
+static int by_track(const void *a, const void *b)
+{
+	uint64_t x = track_key(*(const struct trace_span *const *)a);
+	uint64_t y = track_key(*(const struct trace_span *const *)b);
+
+	return x < y ? -1 : x > y;
+}
+
+static int name_tracks(struct page_spans *spans)
+{
+	struct map known = { NULL, 0 };
+	bool ok = true;
+
+	for (size_t i = 0; i < spans->count; i++) {
+		uint64_t key = track_hash(spans->list[i]);
+
+		if (ok && !map_get(&known, key)) {
+			spans->track[spans->track_n++] = spans->list[i];
+			ok = map_put(&known, key, (uint32_t)spans->track_n);
+		}
+	}
+	qsort(spans->track, spans->track_n, sizeof(const struct trace_span *), by_track);
+	for (size_t i = 0; ok && i < spans->track_n; i++)
+		ok = map_set(&known, track_hash(spans->track[i]), (uint32_t)i + 1);
+	for (size_t i = 0; ok && i < spans->count; i++)
+		spans->tracks[i] = map_get(&known, track_hash(spans->list[i])) - 1;
+	map_clear(&known);
+	return ok ? 0 : -1;
+}
+
+static void leave_out(struct page_spans *spans, uint64_t most)
+{
+	if (!most || spans->count <= most)
+		return;
+	qsort(spans->list, spans->count, sizeof(const struct trace_span *), longest_first);
+	spans->left_out = spans->count - most;
+	spans->left_out_ns = spans->list[most]->ns;
+	spans->count = most;
+}
+
+int page_spans_find(struct page_spans *spans, const struct trace *trace, uint64_t most)
+{
+	size_t count = trace->spans_n + 1;
+
+	*spans = (struct page_spans){
+		.list = calloc(count, sizeof(struct trace_span *)),
+		.tracks = calloc(count, sizeof(*spans->tracks)),
+		.track = calloc(count, sizeof(struct trace_span *)),
+		.count = trace->spans_n,
+	};
+	if (!spans->list || !spans->tracks || !spans->track)
+		return err_no_memory(trace->path);
+	for (size_t i = 0; i < trace->spans_n; i++)
+		spans->list[i] = &trace->spans[i];
+	leave_out(spans, most);
+	qsort(spans->list, spans->count, sizeof(const struct trace_span *), by_time);
+	return name_tracks(spans) ? err_no_memory(trace->path) : 0;
+}
+
+void page_spans_clear(struct page_spans *spans)
+{
+	free(spans->list);
+	free(spans->tracks);
+	free(spans->track);
+	*spans = (struct page_spans){ .list = NULL };
+}
+
+static void write_track(struct out *out, const struct trace_span *span)
+{
+	if (span->device < 0) {
+		member_number(out, "{\"device\":null,\"stream\":null,\"thread\":", span->thread);
+	} else {
+		member_number(out, "{\"device\":", (uint64_t)span->device);
+		member_number(out, ",\"stream\":", span->stream);
+		out_text(out, ",\"thread\":null");
+	}
+	out_char(out, '}');
+}
+
+void page_spans_facts(const struct page_spans *spans, const struct trace *trace, struct out *out)
+{
+	if (!trace->witness.cupti)
+		return;
+	member_number(out, ",\n\"spans\":{\"count\":", spans->count);
+	member_number(out, ",\"dropped\":", trace->spans_dropped);
+	member_number(out, ",\"left_out\":", spans->left_out);
+	member_number(out, ",\"left_out_ns\":", spans->left_out_ns);
+	out_text(out, ",\n\"tracks\":[");
+	for (size_t i = 0; i < spans->track_n; i++) {
+		out_text(out, i ? "," : "");
+		write_track(out, spans->track[i]);
+	}
+	out_text(out, "],\n\"actions\":[");
+	for (size_t i = 0; i < trace->actions_n; i++) {
+		out_text(out, i ? ",\n[" : "\n[");
+		out_json(out, trace->actions[i].kind);
+		out_char(out, ',');
+		out_json(out, trace->actions[i].name);
+		out_char(out, ']');
+	}
+	out_text(out, "]}");
+}

@@ -1,0 +1,308 @@
+/*
+ * The report for people: the answer in one sentence, then what supports it.
+ *
+ * Sums stay exact: rows that are left out are summed in a row of their own.
+ */
+#include "render/report/report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/trace/trace.h"
+#include "base/text/out.h"
+#include "base/text/text.h"
+#include "render/report/report_analysis.h"
+#include "render/report/report_facts.h"
+#include "render/report/report_parts.h"
+#include "render/selection/select.h"
+
+enum { SENTENCE = 4096 };
+
+/* --- the table of sections --- */
+
+static const struct {
+	const char *name;
+	enum report_when when;
+	report_section *text, *json;
+} sections[] = {
+#define SECTION(name, when, what) { #name, REPORT_##when, report_text_##name, report_json_##name },
+#include "render/report/report_sections.def"
+#undef SECTION
+};
+
+_Static_assert(sizeof(sections) / sizeof(sections[0]) <= 32, "a bit each");
+
+uint32_t report_section_bit(const char *name, size_t length)
+{
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		if (strlen(sections[i].name) == length && !memcmp(sections[i].name, name, length))
+			return 1u << i;
+	}
+	return 0;
+}
+
+const char *report_section_names(void)
+{
+	return ""
+#define SECTION(name, when, what) #name " "
+#include "render/report/report_sections.def"
+#undef SECTION
+		;
+}
+
+uint32_t report_section_bits_of_events(void)
+{
+	/* On the screen as well, when they may. */
+	uint32_t bits = report_section_bit("growth", 6) | report_section_bit("categories", 10);
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
+		bits |= (uint32_t)(sections[i].when == REPORT_EVENTS) << i;
+	return bits;
+}
+
+static bool of_whole(enum report_when when)
+{
+	return when == REPORT_WHOLE || when == REPORT_ASIDE || when == REPORT_EVENTS;
+}
+
+/* Is there a peak that the screen is about? */
+static bool has_peak(const struct report *report)
+{
+	const struct trace_device *device = report_worst(report->trace, report->options->device);
+
+	return report->selection->narrow || (device && device->allocated.peak_bytes &&
+					     device->allocated.peak_bytes != TRACE_NONE);
+}
+
+static bool is_shown(const struct report *report, size_t i, bool json)
+{
+	const struct report_options *options = report->options;
+	bool moment = sections[i].when == REPORT_MOMENT;
+
+	if (moment && !options->at)
+		return false;
+	if (options->show)
+		return options->show >> i & 1;
+	if (options->oom)
+		return sections[i].when == REPORT_OOM;
+	if (options->at)
+		return moment;
+	if (report->selection->narrow && of_whole(sections[i].when))
+		return false;
+	if (options->full || sections[i].when < REPORT_DETAIL)
+		return true;
+	if (sections[i].when == REPORT_DETAIL && !has_peak(report))
+		return true;
+	return json && (sections[i].when <= REPORT_MORE || sections[i].when == REPORT_OOM);
+}
+
+/* What the screen leaves to --show, from the table. */
+static void say_more(const struct report *report)
+{
+	char text[SENTENCE] = "More with --show:";
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		enum report_when when = sections[i].when;
+
+		if (is_shown(report, i, false) || when == REPORT_OOM || when == REPORT_MOMENT)
+			continue;
+		text_append(text, sizeof(text), " ");
+		text_append(text, sizeof(text), sections[i].name);
+	}
+	if (report->options->device == NO_DEVICE && report->trace->summary.devices_n > 1)
+		text_append(text, sizeof(text), "; another device with --device N");
+	text_append(text, sizeof(text), "; all of it with --full.");
+	out_char(report->show.out, '\n');
+	show_wrapped(&report->show, text, 2, false);
+}
+
+/* A section for people. One that was asked for by name and has nothing to tell says so. */
+static int run_text(const struct report *report, size_t i)
+{
+	const struct report_options *options = report->options;
+	const struct out *out = report->show.out;
+	uint64_t before = out->written + out->used;
+	bool asked = options->show >> i & 1;
+	char text[200] = "";
+	int error = 0;
+
+	if (is_shown(report, i, false))
+		error = sections[i].text(report);
+	if (error || !asked || out->written + out->used != before)
+		return error;
+	if (sections[i].when == REPORT_MOMENT && !options->at)
+		snprintf(text, sizeof(text), "%s: told of a moment, add --at WHEN.",
+			 sections[i].name);
+	else
+		snprintf(text, sizeof(text), "%s: none in this %s.", sections[i].name,
+			 report->trace->capture.baseline ? "baseline" : "trace");
+	show_wrapped(&report->show, text, 0, false);
+	return 0;
+}
+
+static int run_sections(const struct report *report, bool json)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < sizeof(sections) / sizeof(sections[0]); i++) {
+		if (!json)
+			error = run_text(report, i);
+		else if (is_shown(report, i, json))
+			error = sections[i].json(report);
+	}
+	return error;
+}
+
+/* --- the answer --- */
+
+/* Of a selection: "Of pool torch, from 1 s to 2 s: at most 1.23 GiB, at 1.5 s." */
+static int selection_answer(const struct report *report, char *to, size_t size)
+{
+	const struct report_selection *selection = report->selection;
+	char bytes[SHOW_NUMBER];
+	char when[SHOW_NUMBER];
+	size_t used;
+
+	if (selection->empty) {
+		snprintf(to, size, "Nothing matches: %s.", selection->what);
+		return 0;
+	}
+	if (selection->moment) {
+		text_copy(to, size, "Live ");
+		text_append(to, size, selection->what);
+	} else {
+		text_join(to, size, selection->window ? "" : "Of ",
+			  selection->what[0] ? selection->what : "the whole run");
+		if (selection->window) /* "From 1s to 2s" */
+			to[0] = to[0] == 'f' ? 'F' : 'U';
+	}
+	used = strlen(to);
+	if (!report->trace->peaks->bytes)
+		snprintf(to + used, size - used, ": nothing.");
+	else
+		snprintf(to + used, size - used, ": %s%s, at %s.",
+			 selection->moment ? "" : "at most ",
+			 show_bytes(bytes, report->trace->peaks->bytes),
+			 show_time(when, report->trace->peaks->t));
+	return 0;
+}
+
+static int answer_of(const struct report *report, char *to, size_t size)
+{
+	const struct report_selection *selection = report->selection;
+
+	if (selection->narrow || selection->moment || (selection->empty && selection->stacks))
+		return selection_answer(report, to, size);
+	return report_answer(report->trace, report->options->device, to, size);
+}
+
+/* --- for people, for programs --- */
+
+static report_section tell_people;
+
+static int tell(struct trace *trace, struct out *out, const struct report_options *options,
+		bool colour, report_section *teller)
+{
+	struct report_selection selection = { 0 };
+	struct report_study study = { 0 };
+	struct report report = { trace, { out, colour }, options, &selection, &study, false };
+	int error = report_oom_check(&report);
+
+	if (!error)
+		error = report_study_start(&study, trace, options);
+	if (!error)
+		error = report_select(&selection, trace, options, &study.categories);
+	if (!error)
+		error = report_study(&study, trace, options, &selection);
+	report.screen = teller == tell_people && !options->show && !options->full && !options->at &&
+			!options->oom && !selection.narrow;
+	if (!error)
+		error = teller(&report);
+	report_study_clear(&study);
+	report_select_clear(&selection);
+	return error;
+}
+
+/* What matters more than the peak does, if anything. */
+static bool story_of(const struct report *report, char *to, size_t size)
+{
+	return report_fatal_text(report->trace, report->options->device, to, size) ||
+	       report_study_story(report->study, to, size);
+}
+
+static int tell_people(const struct report *report)
+{
+	char text[SENTENCE];
+	int error;
+
+	if (report->options->oom)
+		return run_sections(report, false);
+	if (!report->selection->replayed && story_of(report, text, sizeof(text)))
+		show_wrapped(&report->show, text, 0, true);
+	error = answer_of(report, text, sizeof(text));
+	if (error)
+		return error;
+	show_wrapped(&report->show, text, 0, true);
+	if (report_select_doubt(report->selection, text, sizeof(text)))
+		show_wrapped(&report->show, text, 0, false);
+	if (report->selection->empty && report->selection->what[0])
+		return 0;
+	error = run_sections(report, false);
+	if (!error && report->screen)
+		say_more(report);
+	return error;
+}
+
+int report_text(struct trace *trace, struct out *out, const struct report_options *options)
+{
+	return tell(trace, out, options, options->colour, tell_people);
+}
+
+static void say_number(const struct report *report, const char *key, bool known, uint64_t value)
+{
+	report_json_number(report, key, known ? value : TRACE_NONE);
+}
+
+static void tell_selection(const struct report *report)
+{
+	static const char *const kinds[] = { "merged", "native", "python" };
+	const struct report_options *options = report->options;
+	const struct replay_wish *wish = &report->selection->wish;
+	bool replayed = report->selection->replayed;
+	char text[SENTENCE];
+
+	report_json_text(report, ",\n\"selection\":{\"stacks\":", kinds[options->stacks]);
+	report_json_text(report, ",\"by\":", trace_by_name((enum trace_by)options->by));
+	say_number(report, ",\"device\":", options->device != NO_DEVICE, (uint64_t)options->device);
+	report_json_text(report, ",\"pool\":", options->pool);
+	report_json_text(report, ",\"space\":",
+			 options->space == SPACES ? NULL : space_name((unsigned)options->space));
+	say_number(report, ",\"from\":", replayed && options->from, wish->from);
+	say_number(report, ",\"to\":", replayed && options->to, wish->to);
+	report_json_text(report, ",\"filter\":", options->filter);
+	report_json_text(report, ",\"at\":", options->at);
+	report_json_text(report, ",\"doubt\":",
+			 report_select_doubt(report->selection, text, sizeof(text)) ? text : NULL);
+	out_char(report->show.out, '}');
+}
+
+static int tell_programs(const struct report *report)
+{
+	char answer[SENTENCE];
+	int error = answer_of(report, answer, sizeof(answer));
+
+	if (error)
+		return error;
+	report_json_text(report, "{\"schema\":\"memtrace-report/1\",\n\"trace\":",
+			 report->options->name ? report->options->name : report->trace->path);
+	report_json_text(report, ",\n\"answer\":", answer);
+	tell_selection(report);
+	error = run_sections(report, true);
+	out_text(report->show.out, "}\n");
+	return error;
+}
+
+int report_json(struct trace *trace, struct out *out, const struct report_options *options)
+{
+	return tell(trace, out, options, false, tell_programs);
+}

@@ -1,0 +1,119 @@
+/* The report: advice, each line with its numbers. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analyse/findings/advice.h"
+#include "analyse/trace/trace.h"
+#include "base/text/out.h"
+#include "base/text/text.h"
+#include "render/report/report_analysis.h"
+#include "render/report/report_facts.h"
+#include "render/report/report_parts.h"
+#include "render/values/template.h"
+
+enum { LINE = 1024 };
+
+/* To be copied into a setting. */
+static const char *show_plain(char *to, uint64_t number)
+{
+	snprintf(to, SHOW_NUMBER, "%" PRIu64, number);
+	return to;
+}
+
+static const char *show_blocks(char *to, uint64_t blocks)
+{
+	show_count(to, blocks);
+	text_append(to, SHOW_NUMBER, blocks == 1 ? " block" : " blocks");
+	return to;
+}
+
+static size_t put_fact(char *to, size_t size, const char *name, const void *from)
+{
+	const struct facts *facts = from;
+	char number[SHOW_NUMBER];
+
+#define BYTES show_bytes
+#define COUNT show_count
+#define TIME show_time
+#define PLAIN show_plain
+#define BLOCKS show_blocks
+#define NUMBER(fact, unit, what) FILL_FACT(fact, unit(number, facts->fact))
+#define WORDS(fact, what) FILL_FACT(fact, facts->fact)
+#include "analyse/findings/report_facts.def"
+#undef NUMBER
+#undef WORDS
+#undef BYTES
+#undef COUNT
+#undef TIME
+#undef PLAIN
+#undef BLOCKS
+	return 0;
+}
+
+static void advice_line(const struct facts *facts, enum advice advice, char *to, size_t size)
+{
+	fill_text(to, size, advice_text(advice), put_fact, facts);
+}
+
+static void say(const struct report *report, const char *text)
+{
+	char line[LINE];
+
+	text_join(line, sizeof(line), "- ", text);
+	show_wrapped(&report->show, line, 2, false);
+}
+
+/* What would have helped when memory ran out comes before what would be well. */
+static void tell_fatal(const struct report *report, const struct trace_oom *oom)
+{
+	show_heading(&report->show, "What to do");
+	for (size_t i = 0; i < oom->advice_n; i++) {
+		if (oom->advice[i].text)
+			say(report, oom->advice[i].text);
+	}
+	say(report, "`memtrace report --oom` tells who held what when memory ran out");
+}
+
+int report_text_advice(const struct report *report)
+{
+	const struct facts *facts = &report->study->facts;
+	const struct trace_oom *oom = report_fatal(report->trace, report->options->device);
+	char text[LINE];
+	bool any = oom;
+
+	if (oom)
+		tell_fatal(report, oom);
+	for (unsigned i = 0; i < ADVICES; i++) {
+		if (!advice_applies((enum advice)i, facts))
+			continue;
+		if (!any)
+			show_heading(&report->show, "What to do");
+		any = true;
+		advice_line(facts, (enum advice)i, text, sizeof(text));
+		say(report, text);
+	}
+	if (!any && report->options->show)
+		report_say(report, "No advice: nothing stands out.");
+	return 0;
+}
+
+int report_json_advice(const struct report *report)
+{
+	const struct facts *facts = &report->study->facts;
+	const char *comma = "\n";
+	char text[LINE];
+
+	out_text(report->show.out, ",\n\"advice\":[");
+	for (unsigned i = 0; i < ADVICES; i++) {
+		if (!advice_applies((enum advice)i, facts))
+			continue;
+		out_text(report->show.out, comma);
+		comma = ",\n";
+		report_json_text(report, "{\"rule\":", advice_name((enum advice)i));
+		advice_line(facts, (enum advice)i, text, sizeof(text));
+		report_json_text(report, ",\"text\":", text);
+		out_char(report->show.out, '}');
+	}
+	out_char(report->show.out, ']');
+	return 0;
+}

@@ -1,0 +1,175 @@
+/* What a report knows beyond sums. */
+#include "render/report/report_analysis.h"
+#include "analyse/findings/steps.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
+#include "render/report/report.h"
+#include "render/report/report_facts.h"
+#include "render/selection/select.h"
+#include "render/values/term.h"
+
+/* Of many events nothing is told unasked. */
+static bool wants_categories(const struct trace *trace, const struct report_options *options)
+{
+	return trace->capture.events_recorded <= TRACE_FEW || report_study_wants(trace, options);
+}
+
+bool report_study_wants(const struct trace *trace, const struct report_options *options)
+{
+	return trace->capture.events_recorded <= TRACE_FEW || options->full ||
+	       (options->show & report_section_bits_of_events());
+}
+
+/* A leak that is suppressed is one that is known to grow, too. */
+static void suppress_growth(struct report_study *study, const struct trace *trace)
+{
+	struct survey *survey = &study->survey;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < survey->growth_n; i++) {
+		const struct trace_site *site = &trace->sites[survey->growth[i].site];
+		bool fits = site->stacks_n > 0;
+
+		for (size_t k = 0; k < site->stacks_n; k++)
+			fits &= suppressions_fit(&study->suppressions, trace, site->stacks[k]);
+		if (!fits)
+			survey->growth[kept++] = survey->growth[i];
+	}
+	survey->growth_n = kept;
+}
+
+/* Selections are made from the events, once the category of each allocation is known. */
+static int find_first(struct report_study *study, struct trace *trace, const struct rules *rules)
+{
+	int error;
+
+	if (trace->once)
+		return err("%s cannot be read twice, as categories of a selection want: give a "
+			   "file",
+			   trace->path);
+	error = trace_open(&study->again, trace->path);
+	if (error)
+		return error;
+	study->again_open = true;
+	error = categories_start(&study->categories, &study->again, rules);
+	if (error)
+		return error;
+	categories_keep_allocs(&study->categories);
+	error = categories_read(&study->categories);
+	study->categorised = !error;
+	return error;
+}
+
+/* Where nothing names the steps of the program they are looked for: a trace of few events is. */
+static int infer_steps(struct trace *trace, const struct report_options *options)
+{
+	if (options->oom)
+		return 0;
+	return options->by == TRACE_BY_PHASE ? steps_infer(trace) : steps_infer_if_few(trace);
+}
+
+int report_study_start(struct report_study *study, struct trace *trace,
+		       const struct report_options *options)
+{
+	const struct rules *rules = options->rules ? options->rules : &study->builtin;
+	int error = 0;
+
+	*study = (struct report_study){ 0 };
+	if (options->suppressions)
+		error = suppressions_read(&study->suppressions, options->suppressions);
+	if (!error && !options->rules)
+		error = rules_read(&study->builtin, NULL);
+	if (!error)
+		error = infer_steps(trace, options);
+	if (error)
+		return error;
+	if (report_knows_categories(trace, options) &&
+	    (!trace->once || report_asks_categories(options)))
+		return find_first(study, trace, rules);
+	return wants_categories(trace, options) ? categories_start(&study->categories, trace, rules)
+						: 0;
+}
+
+/* One pass over the events, for all that want them. */
+static int read_events(struct report_study *study, struct trace *trace)
+{
+	struct trace_event event;
+	int more = 1;
+	int error = survey_start(&study->survey, trace);
+
+	study->surveyed = true;
+	while (!error && (more = trace_next(trace, &event)) == 1) {
+		error = survey_event(&study->survey, &event);
+		if (!error && study->categories.own && categories_event(&study->categories, &event))
+			return -EINVAL;
+	}
+	if (!error && !more)
+		error = survey_end(&study->survey);
+	if (error)
+		return err_no_memory(trace->path);
+	return more < 0 ? -EINVAL : 0;
+}
+
+int report_study(struct report_study *study, struct trace *trace,
+		 const struct report_options *options, const struct report_selection *selection)
+{
+	int error = 0;
+
+	if (selection->empty)
+		return 0;
+	/* That a baseline has no events says nothing of what there was. */
+	if (trace->with_events && !trace->capture.baseline && !selection->replayed &&
+	    report_study_wants(trace, options))
+		error = read_events(study, trace);
+	if (!error && study->categories.own && !selection->replayed && !selection->stacks) {
+		error = categories_end(&study->categories);
+		study->categorised = !error;
+	}
+	if (!error)
+		error = leaks_find(&study->leaks, trace, &study->suppressions);
+	if (error)
+		return error;
+	if (study->surveyed)
+		suppress_growth(study, trace);
+	facts_find(&study->facts, trace, report_worst(trace, options->device),
+		   study->surveyed ? &study->survey : NULL, &study->leaks);
+	return 0;
+}
+
+void report_study_clear(struct report_study *study)
+{
+	if (study->surveyed)
+		survey_clear(&study->survey);
+	categories_clear(&study->categories);
+	if (study->again_open)
+		trace_close(&study->again);
+	rules_clear(&study->builtin);
+	suppressions_clear(&study->suppressions);
+	leaks_clear(&study->leaks);
+	*study = (struct report_study){ 0 };
+}
+
+bool report_study_story(const struct report_study *study, char *to, size_t size)
+{
+	const struct facts *facts = &study->facts;
+	char a[SHOW_NUMBER];
+	char b[SHOW_NUMBER];
+
+	if (facts->growth && facts->grown * 20 >= facts->peak) {
+		snprintf(to, size, "Memory keeps growing: %s more each %s, %s in all, from %s.",
+			 show_bytes(a, facts->growth), facts->step, show_bytes(b, facts->grown),
+			 facts->growth_site);
+		return true;
+	}
+	if (facts->cached >= 1 << 30 && facts->cached * 3 >= facts->reserved) {
+		snprintf(to, size, "%s of %s reserved lay unused when memory was at its peak.",
+			 show_bytes(a, facts->cached), show_bytes(b, facts->reserved));
+		return true;
+	}
+	return false;
+}

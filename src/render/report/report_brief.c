@@ -1,0 +1,109 @@
+/* The few lines that `memtrace run` ends with. */
+#include <stdio.h>
+
+#include "analyse/trace/trace.h"
+#include "base/text/out.h"
+#include "render/report/report.h"
+#include "render/report/report_facts.h"
+#include "render/values/term.h"
+
+enum {
+	DEVICES = 2,
+	SITES = 3,
+};
+
+static void say(struct out *out, const char *prefix, const char *text)
+{
+	char safe[512];
+
+	show_safe(safe, sizeof(safe), text, 120);
+	out_text(out, prefix);
+	out_text(out, safe);
+	out_char(out, '\n');
+}
+
+static void say_device(const struct trace_device *device, struct out *out, const char *prefix)
+{
+	char allocated[SHOW_NUMBER];
+	char reserved[SHOW_NUMBER];
+	char used[SHOW_NUMBER + 8] = "";
+	char text[300];
+
+	if (device->used.peak_bytes != TRACE_NONE) {
+		char bytes[SHOW_NUMBER];
+
+		snprintf(used, sizeof(used), ", %s used",
+			 show_bytes(bytes, device->used.peak_bytes));
+	}
+	snprintf(text, sizeof(text), "device %d (%.60s): peak %s allocated, %s reserved%s",
+		 device->device, device->name ? device->name : "unnamed",
+		 show_bytes(allocated, device->allocated.peak_bytes),
+		 show_bytes(reserved, device->reserved.peak_bytes), used);
+	say(out, prefix, text);
+}
+
+static int say_sites(const struct trace *trace, struct out *out, const char *prefix)
+{
+	const struct trace_device *worst = report_worst(trace, NO_DEVICE);
+	const struct trace_peak *peak =
+		worst ? trace_peak(trace, worst->device, NULL, TRACE_ALLOCATED) : NULL;
+	struct report_groups groups;
+	int error = peak ? report_groups_of(&groups, trace, peak) : 0;
+
+	if (!peak)
+		return 0;
+	for (size_t i = 0; !error && i < groups.count && i < SITES; i++) {
+		const struct report_group *group = &groups.list[i];
+		char bytes[SHOW_NUMBER];
+		char share[SHOW_NUMBER];
+		char line[300];
+		char text[400];
+
+		report_line_text(trace, group->shares[0].stack, line, sizeof(line));
+		snprintf(text, sizeof(text), "%13s %6s  %s", show_bytes(bytes, group->bytes),
+			 show_share(share, group->bytes, peak->bytes), line);
+		say(out, prefix, text);
+	}
+	report_groups_clear(&groups);
+	return error;
+}
+
+int report_brief(struct trace *trace, struct out *out, const char *prefix)
+{
+	uint64_t ooms = report_ooms(trace, NO_DEVICE);
+	size_t devices = trace->summary.devices_n;
+	char text[300];
+	int error;
+
+	for (size_t i = 0; i < devices && i < DEVICES; i++)
+		say_device(&trace->summary.devices[i], out, prefix);
+	if (devices > DEVICES) {
+		snprintf(text, sizeof(text), "and %zu more devices", devices - DEVICES);
+		say(out, prefix, text);
+	}
+	if (!devices) {
+		error = report_answer(trace, NO_DEVICE, text, sizeof(text));
+		if (error)
+			return error;
+		say(out, prefix, text);
+	}
+	error = say_sites(trace, out, prefix);
+	if (!error && ooms) {
+		char number[SHOW_NUMBER];
+
+		snprintf(text, sizeof(text), "%s %s for want of memory", show_count(number, ooms),
+			 ooms == 1 ? "allocation failed" : "allocations failed");
+		say(out, prefix, text);
+	}
+	return error;
+}
+
+void report_last_words(const struct trace *trace, struct out *out, const char *prefix)
+{
+	const struct trace_oom *last = trace->ooms_n ? &trace->ooms[trace->ooms_n - 1] : NULL;
+
+	if (!last || last->survived || trace->process.exit != TRACE_UNFINISHED)
+		return;
+	for (size_t i = 0; i < last->text_n; i++)
+		say(out, i ? "" : prefix, last->text[i]);
+}

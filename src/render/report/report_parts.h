@@ -1,0 +1,112 @@
+/* What the parts of the report for people share: tables, rows of sites, limits. */
+#ifndef RENDER_REPORT_REPORT_PARTS_H
+#define RENDER_REPORT_REPORT_PARTS_H
+
+#include "render/report/report.h"
+#include "render/values/term.h"
+
+#include <stdint.h>
+
+struct category_sum;
+struct report_selection;
+struct report_study;
+struct trace_device;
+struct trace_event;
+struct trace_peak;
+
+struct report {
+	struct trace *trace;
+	struct show show;
+	const struct report_options *options;
+	const struct report_selection *selection;
+	const struct report_study *study;
+	bool screen; /* for people, who asked for nothing by name: what matters most, in short */
+};
+
+/* A table's columns: the first at the left, the others at the right of their width. */
+struct report_column {
+	const char *name;
+	unsigned width;
+};
+
+/* Is it told of the device? The screen has details of the one that peaks highest. */
+bool report_wants(const struct report *report, int device);
+/* "  estimated from samples of 1.00 MiB", where what follows is. */
+void report_say_estimated(const struct report *report);
+
+size_t report_limit(const struct report *report, size_t count);
+void report_say(const struct report *report, const char *text);
+
+/* report_table.c: the columns end with one without a name. */
+void report_header(const struct report *report, const struct report_column *columns);
+void report_first_cell(const struct report *report, const struct report_column *column,
+		       const char *text);
+void report_cell(const struct report *report, const struct report_column *column, const char *text);
+void report_more(const struct report *report, size_t rows);
+
+/* When a sum was at its height: "-" for one that never rose, and of a baseline, which has no
+ * times. */
+const char *report_when(const struct report *report, char to[SHOW_NUMBER], uint64_t bytes,
+			uint64_t t);
+
+/* Says that a section cannot be told of a selection, or of a trace without events: always 0. */
+int report_say_unread(const struct report *report, const char *what);
+
+/* Are all events of the recording in the trace? Else they tell of a part, and what lives nobody
+ * knows. */
+bool report_has_all_events(const struct report *report);
+
+/* Bytes, their share of the whole, a name; `count` may be NULL. */
+void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole,
+		     const char *count);
+void report_rest_row(const struct report *report, size_t rows, uint64_t bytes, uint64_t whole);
+
+/* report_oom.c: has the trace the failure that options->oom asks for? 0, or -errno. */
+int report_oom_check(const struct report *report);
+
+/* report_process.c: report_failures(), also behind a pass over the events. */
+int report_find_failures(const struct report *report, struct trace_event *events, size_t most);
+
+/* report_device.c: who held it, by site; what peak->bytes has beyond them is `others`. */
+int report_composition(const struct report *report, const struct trace_peak *peak,
+		       const char *others);
+
+/*
+ * report_categories.c: a composition of allocated memory by category, CATEGORIES_MOST sums; false
+ * when it is not known. The same as a table, and as a member of the document, with the comma in
+ * front.
+ */
+bool report_category_sums(const struct report *report, const struct trace_peak *peak,
+			  struct category_sum *sums);
+void report_category_table(const struct report *report, const struct trace_peak *peak);
+void report_json_category_sums(const struct report *report, const struct trace_peak *peak);
+
+/* report_json.c: `key` is what stands in front of the value, {"key": or ,"key": as it may be. */
+void report_json_number(const struct report *report, const char *key, uint64_t value);
+void report_json_text(const struct report *report, const char *key, const char *value);
+int report_json_composition(const struct report *report, const struct trace_peak *peak);
+
+/*
+ * The sections, two functions each: report_text_NAME writes its heading and rows, nothing when
+ * there is nothing to tell; report_json_NAME writes whole members, each with the comma in front.
+ * 0, or -errno with err_text().
+ */
+typedef int report_section(const struct report *report);
+
+#define SECTION(name, when, what) report_section report_text_##name, report_json_##name;
+#include "render/report/report_sections.def"
+#undef SECTION
+
+enum report_when {
+	REPORT_SCREEN, /* always: it reads stacks, sites and peaks, which follow selections */
+	REPORT_WHOLE,  /* always, but not of a selection: it tells of the whole run */
+	REPORT_DETAIL, /* as REPORT_MORE; also when no device has a peak to tell of */
+	REPORT_ASIDE,  /* as REPORT_MORE, but not of a selection */
+	REPORT_MORE,   /* with --full, in the report for programs, and when asked for by name */
+	REPORT_ASKED,  /* with --full and when asked for by name */
+	REPORT_EVENTS, /* likewise, and it reads the events: of the whole run only */
+	REPORT_OOM,    /* likewise, in the report for programs, and with --oom, then no other */
+	REPORT_MOMENT, /* with --at, and then no other */
+};
+
+#endif

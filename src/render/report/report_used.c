@@ -1,0 +1,246 @@
+/*
+ * What nvidia-smi shows, part by part: why it is more than PyTorch says.
+ *
+ * The parts are exact and sum to the whole; a pool's are apart from those of the library that
+ * reserved its segments, so nothing is told twice.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/trace/trace.h"
+#include "base/text/out.h"
+#include "render/report/report_parts.h"
+
+struct part {
+	const char *what; /* as in the report for programs */
+	const char *name; /* NULL for the one that there is of it */
+	int64_t bytes;
+};
+
+struct parts {
+	struct part *list;
+	size_t count;
+};
+
+static void add(struct parts *parts, const char *what, const char *name, int64_t bytes)
+{
+	if (bytes)
+		parts->list[parts->count++] = (struct part){ what, name, bytes };
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct part *x = a;
+	const struct part *y = b;
+
+	return x->bytes == y->bytes ? 0 : x->bytes > y->bytes ? -1 : 1;
+}
+
+static void add_pools(struct parts *parts, const struct trace_device *device, uint64_t *left)
+{
+	for (size_t i = 0; i < device->pools_n; i++) {
+		const struct trace_at_used *then = &device->pools[i].at_used_peak;
+
+		add(parts, "allocated", device->pools[i].name, (int64_t)then->allocated_bytes);
+		add(parts, "cached", device->pools[i].name,
+		    (int64_t)(then->reserved_bytes - then->allocated_bytes));
+		*left -= then->reserved_bytes;
+	}
+}
+
+static void add_owners(struct parts *parts, const struct trace_device *device, uint64_t *left)
+{
+	size_t first = parts->count;
+
+	/* What an owner has allocated is outside of pools; their segments are only reserved. */
+	for (size_t i = 0; i < device->owners_n; i++) {
+		uint64_t bytes = device->owners[i].at_used_peak.allocated_bytes;
+
+		add(parts, "owner", device->owners[i].name, (int64_t)bytes);
+		*left -= bytes;
+	}
+	qsort(parts->list + first, parts->count - first, sizeof(*parts->list), by_bytes);
+}
+
+static void add_names(struct parts *parts, const struct trace_device *device)
+{
+	size_t first = parts->count;
+
+	for (size_t i = 0; i < device->named_n; i++)
+		add(parts, "named", device->named[i].name, device->named[i].at_used_peak_bytes);
+	qsort(parts->list + first, parts->count - first, sizeof(*parts->list), by_bytes);
+}
+
+/* 0 or -ENOMEM; the list is the caller's to free. */
+static int find_parts(struct parts *parts, const struct trace_device *device)
+{
+	const struct trace_explained *then = &device->used.at_peak;
+	uint64_t left = then->reserved_bytes;
+
+	*parts = (struct parts){ .list = NULL };
+	parts->list = calloc(2 * device->pools_n + device->owners_n + device->named_n + 3,
+			     sizeof(*parts->list));
+	if (!parts->list)
+		return -ENOMEM;
+	add_pools(parts, device, &left);
+	add_owners(parts, device, &left);
+	add(parts, "others", NULL, (int64_t)left);
+	add(parts, "rounding", NULL, then->rounding_bytes);
+	add_names(parts, device);
+	add(parts, "residual", NULL, then->residual_bytes);
+	return 0;
+}
+
+static bool is_told(const struct report *report, const struct trace_device *device)
+{
+	return report_wants(report, device->device) && device->used.peak_bytes != TRACE_NONE &&
+	       device->used.at_peak.reserved_bytes != TRACE_NONE;
+}
+
+/* --- for people --- */
+
+static const struct {
+	const char *what, *before;
+	const char *alone; /* without a name */
+} words[] = {
+	{ "allocated", "allocated in pool ", NULL },
+	{ "cached", "cached in pool ", NULL },
+	{ "owner", "allocated by ", NULL },
+	{ "others", "", "other allocations" },
+	{ "rounding", "", "rounding to granules of 2 MiB" },
+	{ "named", "", NULL },
+	{ "residual", "", "residual: nothing explains it" },
+};
+
+static void part_row(const struct report *report, const struct part *part, uint64_t whole)
+{
+	char number[SHOW_NUMBER];
+	char text[300] = "?";
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!strcmp(words[i].what, part->what))
+			snprintf(text, sizeof(text), "%s%.200s", words[i].before,
+				 part->name       ? part->name
+				 : words[i].alone ? words[i].alone
+						  : "?");
+	}
+	if (part->bytes >= 0) {
+		report_site_row(report, text, (uint64_t)part->bytes, whole, NULL);
+		return;
+	}
+	/* Less is occupied than is known of. */
+	out_text(report->show.out, " -");
+	show_right(&report->show, show_bytes(number, (uint64_t)-part->bytes), 11);
+	out_text(report->show.out, "           ");
+	report_say(report, text);
+}
+
+/* Names beyond the limit are one row: a program may load many libraries. */
+static void part_rows(const struct report *report, const struct parts *parts, uint64_t whole)
+{
+	size_t limit = report_limit(report, parts->count);
+	size_t names = 0;
+	uint64_t rest = 0;
+
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct part *part = &parts->list[i];
+		bool named = !strcmp(part->what, "named") && part->bytes > 0;
+
+		if (named && ++names > limit)
+			rest += (uint64_t)part->bytes;
+		else
+			part_row(report, part, whole);
+	}
+	if (names > limit)
+		report_rest_row(report, names - limit, rest, whole);
+}
+
+static int device_table(const struct report *report, const struct trace_device *device)
+{
+	const struct trace_sum *used = &device->used;
+	bool own = used->source && !strcmp(used->source, "nvml");
+	char bytes[SHOW_NUMBER];
+	char when[SHOW_NUMBER];
+	struct parts parts;
+	char text[300];
+	int error = find_parts(&parts, device);
+
+	if (error)
+		return error;
+	snprintf(text, sizeof(text), "%s of device %d: %s at most, at %s",
+		 own ? "What nvidia-smi shows" : "What all processes occupy", device->device,
+		 show_bytes(bytes, used->peak_bytes), show_time(when, used->peak_t));
+	show_heading(&report->show, text);
+	part_rows(report, &parts, used->peak_bytes);
+	free(parts.list);
+	return 0;
+}
+
+int report_text_used(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+	int error = 0;
+
+	for (size_t i = 0; !error && i < trace->summary.devices_n; i++) {
+		if (is_told(report, &trace->summary.devices[i]))
+			error = device_table(report, &trace->summary.devices[i]);
+	}
+	return error;
+}
+
+/* --- for programs --- */
+
+static void write_signed(const struct report *report, const char *key, int64_t value)
+{
+	out_text(report->show.out, key);
+	out_i64(report->show.out, value);
+}
+
+static int device_json(const struct report *report, const struct trace_device *device,
+		       const char *comma)
+{
+	struct parts parts;
+	int error = find_parts(&parts, device);
+
+	if (error)
+		return error;
+	out_text(report->show.out, comma);
+	write_signed(report, "{\"device\":", device->device);
+	report_json_number(report, ",\"t\":", device->used.peak_t);
+	report_json_number(report, ",\"bytes\":", device->used.peak_bytes);
+	report_json_text(report, ",\"source\":", device->used.source);
+	write_signed(report, ",\"residual_min_bytes\":", device->used.residual_min_bytes);
+	write_signed(report, ",\"residual_max_bytes\":", device->used.residual_max_bytes);
+	out_text(report->show.out, ",\n \"parts\":[");
+	for (size_t i = 0; i < parts.count; i++) {
+		report_json_text(report,
+				 i ? ",\n  {\"what\":" : "\n  {\"what\":", parts.list[i].what);
+		report_json_text(report, ",\"name\":", parts.list[i].name);
+		write_signed(report, ",\"bytes\":", parts.list[i].bytes);
+		out_char(report->show.out, '}');
+	}
+	out_text(report->show.out, "]}");
+	free(parts.list);
+	return 0;
+}
+
+int report_json_used(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+	const char *comma = "\n";
+	int error = 0;
+
+	out_text(report->show.out, ",\n\"used\":[");
+	for (size_t i = 0; !error && i < trace->summary.devices_n; i++) {
+		const struct trace_device *device = &trace->summary.devices[i];
+
+		if (!is_told(report, device))
+			continue;
+		error = device_json(report, device, comma);
+		comma = ",\n";
+	}
+	out_char(report->show.out, ']');
+	return error;
+}

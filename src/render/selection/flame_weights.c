@@ -1,0 +1,141 @@
+/* Stacks and what they weigh. */
+#include "render/selection/flame_weights.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/categories/categories.h"
+#include "analyse/input/error.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+#include "facts/names.h"
+#include "render/report/report.h"
+
+static bool is_peak(const struct format_options *options)
+{
+	return !options->at || !strcmp(options->at, "peak");
+}
+
+static void add_set(struct weights *weights, const struct trace_peak *peak)
+{
+	struct weights_set *set = &weights->sets[weights->sets_n++];
+
+	*set = (struct weights_set){ .device = peak->device,
+				     .t = peak->t,
+				     .bytes = peak->bytes,
+				     .shares = peak->stacks,
+				     .shares_n = peak->stacks_n,
+				     .unknown = peak->bytes };
+	for (size_t i = 0; i < peak->stacks_n; i++)
+		set->unknown -=
+			peak->stacks[i].bytes < set->unknown ? peak->stacks[i].bytes : set->unknown;
+}
+
+/* The peaks that the document tells exactly, whatever was dropped. */
+static void take_peaks(struct weights *weights, const struct trace_peak *peaks, size_t count,
+		       const struct format_options *options)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *pool = peaks[i].pool;
+
+		if (peaks[i].metric == (int)options->metric && peaks[i].device >= 0 &&
+		    (options->device == NO_DEVICE || options->device == peaks[i].device) &&
+		    (options->pool ? pool && !strcmp(pool, options->pool) : !pool))
+			add_set(weights, &peaks[i]);
+	}
+}
+
+/* Where no device is used: the space that holds most, as PyTorch's CPU tensors. SPACES for none. */
+static int main_space(const struct trace *trace)
+{
+	uint64_t most = 0;
+	int main = SPACES;
+
+	for (size_t i = 0; !trace->summary.devices_n && i < trace->summary.spaces_n; i++) {
+		const struct trace_space *row = &trace->summary.spaces[i];
+
+		for (int space = 0; space < SPACES; space++) {
+			if (!row->space || strcmp(row->space, space_name((unsigned)space)) != 0 ||
+			    row->allocated.peak_bytes == TRACE_NONE ||
+			    row->allocated.peak_bytes <= most)
+				continue;
+			most = row->allocated.peak_bytes;
+			main = space;
+		}
+	}
+	return main;
+}
+
+/* Stacks' figures follow device and pool; sets are found in front of that, or by it. */
+static int select_stacks(struct weights *weights, const struct format_options *options, bool peak)
+{
+	const struct categories none = { 0 };
+	const struct report_options report = {
+		.device = options->device,
+		.pool = options->pool,
+		.space = weights->space,
+		.at = !peak                                               ? options->at
+		      : weights->space < SPACES || weights_split(options) ? "peak"
+									  : NULL,
+		.stacks = TRACE_STACKS_MERGED,
+		.by = options->by,
+		.metric = (int)options->metric,
+	};
+
+	return report_select(&weights->selection, weights->trace, &report, &none);
+}
+
+int weights_find(struct weights *weights, struct trace *trace, const struct format_options *options)
+{
+	bool peak = is_peak(options);
+	int error;
+
+	*weights = (struct weights){ .trace = trace, .space = main_space(trace) };
+	weights->sets = calloc(trace->peaks_n + 1, sizeof(*weights->sets));
+	if (!weights->sets)
+		return err_no_memory(weights->trace->path);
+	if (peak && !weights_split(options))
+		take_peaks(weights, trace->peaks, trace->peaks_n, options);
+	if (options->metric == TRACE_USED && !weights->sets_n)
+		return err(
+			"%s: who holds what is used is not known: the driver tells of it for the "
+			"whole device only; --metric reserved",
+			trace->path);
+	error = select_stacks(weights, options, peak);
+	/* A peak of reserved that the document lacks is where allocated's is found by replaying. */
+	if (!error && !weights->sets_n && weights->selection.replayed)
+		add_set(weights, trace->peaks);
+	return error;
+}
+
+void weights_clear(struct weights *weights)
+{
+	report_select_clear(&weights->selection);
+	free(weights->sets);
+	*weights = (struct weights){ 0 };
+}
+
+void weights_name(const struct weights *weights, const struct weights_set *set, char *to,
+		  size_t size)
+{
+	if (weights->space < SPACES)
+		text_join(to, size, space_name((unsigned)weights->space), " memory");
+	else if (set->device == NO_DEVICE)
+		text_copy(to, size, "all devices");
+	else
+		snprintf(to, size, "device %d", set->device);
+}
+
+void weights_function(const struct trace *trace, uint32_t number, char *to, size_t size)
+{
+	const struct trace_frame *frame = &trace->frames[number];
+
+	if (!frame->function)
+		snprintf(to, size, "0x%llx", (unsigned long long)frame->offset);
+	else if (frame->language == TRACE_NATIVE)
+		names_short(frame->function, to, size);
+	else
+		text_copy(to, size, frame->function);
+	utf8_clean(to);
+}

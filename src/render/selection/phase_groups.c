@@ -1,0 +1,212 @@
+/* Phases by name: sorted, so that those of a group lie together, then summed. */
+#include "render/selection/phase_groups.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/compare/run_totals.h"
+#include "analyse/input/error.h"
+
+static const char *text(const char *name)
+{
+	return name ? name : "";
+}
+
+/* Of the name without its notes or the number at its end; the whole of one that is nothing but a
+ * number. */
+static size_t stem_length(const char *name)
+{
+	size_t length = strlen(name);
+	size_t stem = run_phase_noted(name);
+
+	if (stem < length)
+		return stem;
+	while (stem && name[stem - 1] >= '0' && name[stem - 1] <= '9')
+		stem--;
+	return stem ? stem : length;
+}
+
+/* Are both of one family: alike but for a number at their ends, or without one? */
+static int by_stem(const struct trace_phase *x, const struct trace_phase *y)
+{
+	const char *a = text(x->name);
+	const char *b = text(y->name);
+	size_t left = stem_length(a);
+	size_t right = stem_length(b);
+	int order = memcmp(a, b, left < right ? left : right);
+
+	if (order)
+		return order;
+	if (left != right)
+		return left < right ? -1 : 1;
+	if (!a[left] != !b[right])
+		return a[left] ? 1 : -1;
+	return strcmp(text(x->domain), text(y->domain));
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct trace_phase *x = a;
+	const struct trace_phase *y = b;
+	int order = by_stem(x, y);
+
+	if (!order)
+		order = strcmp(text(x->name), text(y->name));
+	return order ? order : x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int by_peak(const void *a, const void *b)
+{
+	const struct phase_group *x = a;
+	const struct phase_group *y = b;
+
+	if (x->peak_bytes != y->peak_bytes)
+		return x->peak_bytes > y->peak_bytes ? -1 : 1;
+	return by_name(x->first, y->first);
+}
+
+/* One of them that is not known leaves the sum unknown. */
+static void add_count(struct trace_phase_count *to, const struct trace_phase_count *count)
+{
+	if (to->count == TRACE_NONE || count->count == TRACE_NONE) {
+		*to = (struct trace_phase_count){ TRACE_NONE, TRACE_NONE };
+		return;
+	}
+	to->bytes += count->bytes;
+	to->count += count->count;
+}
+
+static void raise_to(uint64_t *peak, uint64_t bytes)
+{
+	if (bytes != TRACE_NONE && bytes > *peak)
+		*peak = bytes;
+}
+
+static void add_phase(struct phase_group *to, const struct trace_phase *phase)
+{
+	const struct trace_phase_sums *sums = &phase->allocated;
+
+	to->count++;
+	if (phase->end == TRACE_NONE)
+		to->open = true;
+	else if (phase->end > phase->start)
+		to->total_ns += phase->end - phase->start;
+	raise_to(&to->peak_bytes, sums->peak_bytes);
+	raise_to(&to->peak_reserved, phase->reserved.peak_bytes);
+	add_count(&to->born, &phase->born);
+	add_count(&to->freed, &phase->freed);
+	add_count(&to->outliving, &phase->outliving);
+	if (sums->start_bytes != TRACE_NONE && sums->end_bytes != TRACE_NONE)
+		to->growth = (int64_t)((uint64_t)to->growth + sums->end_bytes - sums->start_bytes);
+}
+
+/* How many of those sorted, from the first on, are of one family; and how many names they have. */
+static size_t family(const struct trace_phase *first, size_t left, size_t *names)
+{
+	size_t count = 1;
+
+	*names = 1;
+	for (; count < left && !by_stem(&first[0], &first[count]); count++)
+		*names += strcmp(text(first[count - 1].name), text(first[count].name)) != 0;
+	return count;
+}
+
+/* Notes are no names: no two compilations have the same. */
+static bool is_folded(const struct trace_phase *first, size_t names)
+{
+	const char *name = text(first->name);
+
+	return names > (run_phase_noted(name) < strlen(name) ? 1 : PHASE_GROUPS_FOLD);
+}
+
+static void add_family(struct phase_groups *groups, const struct trace_phase *first, size_t count,
+		       bool fold)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!i || (!fold && strcmp(text(first[i - 1].name), text(first[i].name)) != 0))
+			groups->list[groups->count++] =
+				(struct phase_group){ .first = &first[i], .folded = fold };
+		add_phase(&groups->list[groups->count - 1], &first[i]);
+	}
+}
+
+int phase_groups_find(struct phase_groups *groups, const struct trace_phase *phases, size_t all)
+{
+	size_t names;
+
+	*groups = (struct phase_groups){
+		.list = calloc(all + 1, sizeof(*groups->list)),
+		.sorted = calloc(all + 1, sizeof(*groups->sorted)),
+	};
+	if (!groups->list || !groups->sorted) {
+		err("no memory left");
+		return -ENOMEM;
+	}
+	if (all)
+		memcpy(groups->sorted, phases, all * sizeof(*groups->sorted));
+	qsort(groups->sorted, all, sizeof(*groups->sorted), by_name);
+	for (size_t i = 0, count; i < all; i += count) {
+		count = family(&groups->sorted[i], all - i, &names);
+		add_family(groups, &groups->sorted[i], count, is_folded(&groups->sorted[i], names));
+	}
+	qsort(groups->list, groups->count, sizeof(*groups->list), by_peak);
+	return 0;
+}
+
+void phase_groups_clear(struct phase_groups *groups)
+{
+	free(groups->list);
+	free(groups->sorted);
+	*groups = (struct phase_groups){ .list = NULL };
+}
+
+const char *phase_group_name(const struct phase_group *group, char *to, size_t size)
+{
+	const char *name = text(group->first->name);
+
+	if (!group->folded)
+		return name;
+	snprintf(to, size, "%.*s%s", (int)stem_length(name), name,
+		 run_phase_noted(name) < strlen(name) ? "" : "#");
+	return to;
+}
+
+const char *phase_group_title(const struct phase_group *group, char *to, size_t size)
+{
+	const char *domain = group->first->domain;
+	char name[PHASE_GROUPS_NAME];
+	const char *title = phase_group_name(group, name, sizeof(name));
+
+	if (domain && *domain)
+		snprintf(to, size, "%s (%s)", title, domain);
+	else
+		snprintf(to, size, "%s", title);
+	return to;
+}
+
+bool phase_group_device(const struct phase_group *group, int device,
+			struct trace_phase_device *sums)
+{
+	bool told = false;
+
+	*sums = (struct trace_phase_device){ .device = device };
+	for (uint64_t i = 0; i < group->count; i++) {
+		const struct trace_phase *phase = &group->first[i];
+
+		for (size_t k = 0; k < phase->devices_n; k++) {
+			const struct trace_phase_device *part = &phase->devices[k];
+
+			if (part->device != device)
+				continue;
+			told = true;
+			raise_to(&sums->allocated.peak_bytes, part->allocated.peak_bytes);
+			raise_to(&sums->reserved.peak_bytes, part->reserved.peak_bytes);
+			add_count(&sums->born, &part->born);
+			add_count(&sums->freed, &part->freed);
+			add_count(&sums->outliving, &part->outliving);
+		}
+	}
+	return told;
+}

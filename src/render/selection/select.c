@@ -1,0 +1,316 @@
+/*
+ * What a report is about.
+ *
+ * A selection changes what the trace says of stacks, sites and peaks, so that every section follows
+ * it; only --filter and the choice of frames and rows can do so without the events.
+ */
+#include "render/selection/select.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "analyse/lifetimes/timepoint.h"
+#include "render/report/report.h"
+#include "render/report/report_analysis.h"
+
+/* --- what needs the events --- */
+
+static bool is_split(const struct report_options *options)
+{
+	return options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE ||
+	       report_asks_categories(options);
+}
+
+static bool has_other_memory(const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
+		const struct trace_space *space = &trace->summary.spaces[i];
+
+		if (space->space && strcmp(space->space, "array") != 0 && space->allocations)
+			return true;
+	}
+	return trace->summary.devices_n > 1;
+}
+
+/* Do its tables have to be made from the events? */
+static bool needs_replay(const struct trace *trace, const struct report_options *options)
+{
+	return options->at || options->from || options->to || options->pool ||
+	       options->space != SPACES || is_split(options) ||
+	       (options->device != NO_DEVICE && has_other_memory(trace));
+}
+
+bool report_asks_categories(const struct report_options *options)
+{
+	return options->by == TRACE_BY_CATEGORY || options->categories;
+}
+
+bool report_knows_categories(const struct trace *trace, const struct report_options *options)
+{
+	if (!needs_replay(trace, options))
+		return false;
+	return report_asks_categories(options) || options->full ||
+	       (options->show & report_section_bit("categories", 10)) ||
+	       (trace->capture.events_recorded <= TRACE_FEW && !trace->capture.events_dropped);
+}
+
+bool report_needs_events(const struct trace *trace, const struct report_options *options)
+{
+	return needs_replay(trace, options) || replay_wants_figures(trace) ||
+	       report_study_wants(trace, options);
+}
+
+/* --- all together --- */
+
+static bool has_pool(const struct trace *trace, const char *pool)
+{
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
+		const struct trace_device *device = &trace->summary.devices[i];
+
+		for (size_t k = 0; k < device->pools_n; k++) {
+			if (device->pools[k].name && !strcmp(device->pools[k].name, pool))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * One device of several, and nothing else: its peaks are in the document, with their pools. Rows
+ * stay one for each stack then, which those peaks refer to.
+ */
+static bool is_device_only(const struct report_options *options)
+{
+	return !options->at && !options->from && !options->to && !options->pool &&
+	       !options->filter && options->space == SPACES && !is_split(options);
+}
+
+static int find_wish(struct report_selection *selection, const struct trace *trace,
+		     const struct report_options *options, const struct categories *categories)
+{
+	struct replay_wish *wish = &selection->wish;
+	int error = 0;
+
+	*wish = (struct replay_wish){
+		.device = options->device,
+		.pool = options->pool,
+		.space = options->space,
+		.to = UINT64_MAX,
+		.last = UINT64_MAX,
+		.moment = REPLAY_PEAK,
+		.split = (enum trace_by)options->by,
+		.stacks = selection->stacks,
+		.metric = (enum trace_metric)options->metric,
+	};
+	if (categories->of_alloc && !is_device_only(options)) {
+		wish->of_alloc = categories->of_alloc;
+		wish->allocs_n = categories->allocs_n;
+		wish->category_names = categories->rules->names;
+		wish->categories = options->categories ? options->categories : UINT64_MAX;
+	}
+	if (options->at) {
+		selection->moment = true;
+		return moment_find(wish, trace, options->at, selection->what,
+				   sizeof(selection->what));
+	}
+	if (options->from)
+		error = moment_bound(trace, options->from, false, &wish->from);
+	if (!error && options->to)
+		error = moment_bound(trace, options->to, true, &wish->to);
+	if (!error && wish->from > wish->to)
+		return err("--from %.60s is behind --to %.60s", options->from, options->to);
+	return error;
+}
+
+/* Was the stack's memory the card's? A stack that has a site has it in one space. */
+static bool is_of_card(const struct trace *trace, size_t stack)
+{
+	uint32_t site = trace->site_of[stack];
+
+	return site != UINT32_MAX && (!strcmp(trace->sites[site].space, "device") ||
+				      !strcmp(trace->sites[site].space, "array"));
+}
+
+/* What is live at the end, into the rows: true if that is what the devices say. */
+static bool told_exit(struct report_selection *selection, const struct trace *trace)
+{
+	struct replay *replay = &selection->replay;
+	uint64_t told = 0;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < trace->summary.devices_n; i++)
+		told += trace->summary.devices[i].allocated.exit_bytes;
+	for (size_t i = 0; i < trace->stacks_n; i++)
+		sum += is_of_card(trace, i) ? trace->stacks[i].live_bytes : 0;
+	if (sum != told || (selection->wish.device != NO_DEVICE && trace->summary.devices_n > 1))
+		return false;
+	for (size_t i = 0; i < trace->stacks_n && i < replay->rows_n; i++) {
+		bool card = is_of_card(trace, i);
+
+		replay->rows[i].sum = card ? trace->stacks[i].live_bytes : 0;
+		replay->rows[i].sum_count = card ? trace->stacks[i].live_count : 0;
+		if (card && !replay->rows[i].space)
+			replay->rows[i].space = trace->sites[trace->site_of[i]].space;
+	}
+	replay->bytes = told;
+	return true;
+}
+
+static int told_peak(struct report_selection *selection, struct trace *trace)
+{
+	const struct trace_peak *peak =
+		trace_peak(trace, selection->wish.device, NULL, TRACE_ALLOCATED);
+	struct trace_peak *copy = arena_alloc(&trace->arena, sizeof(*copy));
+
+	if (!copy)
+		return err("no memory left");
+	if (!peak)
+		return 0;
+	*copy = *peak;
+	trace->peaks = copy;
+	trace->peaks_n = 1;
+	selection->replay.t = peak->t;
+	selection->replay.bytes = peak->bytes;
+	selection->told = true;
+	return 0;
+}
+
+/*
+ * The peak, and what is live at the end: the document has these exactly, whatever was dropped.
+ * *adopt tells whether the rows are to be adopted then.
+ */
+static int told_composition(struct report_selection *selection, struct trace *trace,
+			    const struct report_options *options, bool *adopt)
+{
+	int error = 0;
+
+	*adopt = true;
+	if (!selection->replay.dropped || selection->wish.of_alloc ||
+	    options->metric != TRACE_ALLOCATED || options->pool || options->space != SPACES ||
+	    options->filter || is_split(options) || !options->at)
+		return 0;
+	if (!strcmp(options->at, "exit"))
+		selection->told = told_exit(selection, trace);
+	else if (!strcmp(options->at, "peak"))
+		error = told_peak(selection, trace);
+	*adopt = !selection->told || !strcmp(options->at, "exit");
+	if (selection->told)
+		selection->replay.lost = 0;
+	return error;
+}
+
+static bool is_empty(const struct replay *replay)
+{
+	for (size_t i = 0; i < replay->rows_n; i++) {
+		const struct replay_row *row = &replay->rows[i];
+
+		if (row->allocations || row->frees_here || row->live_count || row->sum_count ||
+		    (row->epoch == replay->epoch && row->at_count))
+			return false;
+	}
+	return true;
+}
+
+/* Whose allocations are among the events that were dropped has its site all the same. */
+static void keep_sites(struct replay *replay, const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->peaks_n; i++) {
+		const struct trace_peak *peak = &trace->peaks[i];
+
+		for (size_t k = 0; peak->device == replay->wish->device && k < peak->stacks_n;
+		     k++) {
+			uint32_t stack = peak->stacks[k].stack;
+			uint32_t site = trace->site_of[stack];
+
+			if (!replay->rows[stack].space && site != UINT32_MAX)
+				replay->rows[stack].space = trace->sites[site].space;
+		}
+	}
+}
+
+static int adopt_rows(struct report_selection *selection, struct trace *trace,
+		      const struct report_options *options)
+{
+	struct trace_peak *peaks = trace->peaks;
+	size_t peaks_n = trace->peaks_n;
+	int error;
+
+	if (is_device_only(options))
+		keep_sites(&selection->replay, trace);
+	error = replay_adopt(&selection->replay);
+
+	if (is_device_only(options)) {
+		trace->peaks = peaks;
+		trace->peaks_n = peaks_n;
+	}
+	return error;
+}
+
+static int run(struct report_selection *selection, struct trace *trace,
+	       const struct report_options *options, const struct categories *categories)
+{
+	struct replay *replay = &selection->replay;
+	int error = 0;
+	bool adopt;
+
+	if (trace->capture.baseline && !is_device_only(options))
+		return err("%s: is a baseline: it has no events to select from; ask the trace it "
+			   "was made from",
+			   trace->path);
+	error = find_wish(selection, trace, options, categories);
+	if (!error)
+		error = replay_run(replay, trace, &selection->wish);
+	if (error)
+		return error;
+	selection->replayed = true;
+	if (options->pool && !replay->pool_text && !has_pool(trace, options->pool))
+		return report_select_no_pool(trace, options->pool);
+	selection->empty = !selection->moment && is_empty(replay);
+	error = told_composition(selection, trace, options, &adopt);
+	if (!error && adopt)
+		error = adopt_rows(selection, trace, options);
+	if (!error && !replay->dropped && gaps_find(&selection->gaps, &replay->blocks))
+		error = err("no memory left");
+	if (!error && selection->moment && replay->lost && replay->lost != TRACE_NONE)
+		trace->peaks->bytes += replay->lost;
+	return error;
+}
+
+int report_select(struct report_selection *selection, struct trace *trace,
+		  const struct report_options *options, const struct categories *categories)
+{
+	/* Rows by what only the events tell are made from them. */
+	bool told = options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE ||
+		    options->by == TRACE_BY_CATEGORY;
+	enum trace_by by = told ? TRACE_BY_SITE : (enum trace_by)options->by;
+	int error;
+
+	*selection = (struct report_selection){ 0 };
+	if (options->device != NO_DEVICE && !trace_device(trace, options->device))
+		return report_select_no_device(trace, options->device);
+	error = replay_figures(trace);
+	if (!error)
+		error = trace_choose(trace, (enum trace_stacks)options->stacks, by);
+	if (!error && options->filter && !options->categories)
+		error = report_filter_stacks(selection, trace, options->filter);
+	if (error)
+		return error;
+	if (needs_replay(trace, options))
+		error = run(selection, trace, options, categories);
+	else if (options->filter && !options->categories)
+		error = report_filter_facts(selection, trace);
+	selection->narrow = selection->replayed && !selection->moment && !is_device_only(options);
+	report_select_describe(selection, options);
+	return error;
+}
+
+void report_select_clear(struct report_selection *selection)
+{
+	if (selection->replayed) {
+		gaps_clear(&selection->gaps);
+		replay_clear(&selection->replay);
+	}
+	free(selection->stacks);
+	*selection = (struct report_selection){ 0 };
+}

@@ -1,0 +1,115 @@
+/* What a selection is called, what cannot be known of it, and that there is no such thing. */
+#include "render/selection/select.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "base/text/text.h"
+#include "render/report/report.h"
+#include "render/values/term.h"
+
+static void add_word(char *to, size_t size, const char *before, const char *word)
+{
+	if (to[0])
+		text_append(to, size, ", ");
+	text_append(to, size, before);
+	text_append(to, size, word);
+}
+
+/* "pool torch from 1s to 2s" */
+static void add_bound(char *to, size_t size, const char *before, const char *bound)
+{
+	if (!bound)
+		return;
+	text_append(to, size, to[0] ? " " : "");
+	text_append(to, size, before);
+	text_append(to, size, bound);
+}
+
+void report_select_describe(struct report_selection *selection,
+			    const struct report_options *options)
+{
+	size_t size = sizeof(selection->what);
+	char *to = selection->what;
+	char number[24];
+
+	if (options->pool)
+		add_word(to, size, "pool ", options->pool);
+	if (options->space != SPACES)
+		add_word(to, size, space_name((unsigned)options->space), " memory");
+	text_u64(number, (uint64_t)options->device);
+	if (options->device != NO_DEVICE)
+		add_word(to, size, "device ", number);
+	if (options->filter && options->categories)
+		add_word(to, size, "", options->filter);
+	else if (options->filter)
+		add_word(to, size, "stacks with ", options->filter);
+	selection->window = !to[0];
+	add_bound(to, size, "from ", options->from);
+	add_bound(to, size, options->from ? "to " : "until ", options->to);
+	selection->window = selection->window && (options->from || options->to);
+}
+
+bool report_select_doubt(const struct report_selection *selection, char *to, size_t size)
+{
+	const struct replay *replay = &selection->replay;
+	char number[SHOW_NUMBER];
+	char from[SHOW_NUMBER];
+	char until[SHOW_NUMBER];
+	char lost[SHOW_NUMBER];
+	size_t used;
+
+	if (!selection->replayed || !replay->dropped)
+		return false;
+	snprintf(to, size, "%s %s missing between %s and %s: ", show_count(number, replay->dropped),
+		 replay->dropped == 1 ? "event is" : "events are",
+		 show_time(from, replay->dropped_from), show_time(until, replay->dropped_to));
+	used = strlen(to);
+	if (selection->told)
+		snprintf(to + used, size - used,
+			 "who held it is exact all the same, but where free gaps were cannot be "
+			 "known.");
+	else if (selection->moment && replay->lost != TRACE_NONE)
+		snprintf(to + used, size - used,
+			 "of what was born before %s, %s in sum, nothing more can be known, nor "
+			 "where free gaps were.",
+			 until, show_bytes(lost, replay->lost));
+	else
+		snprintf(to + used, size - used,
+			 "they are not counted here, and of what was born before %s nothing can be "
+			 "known.",
+			 until);
+	return true;
+}
+
+int report_select_no_device(const struct trace *trace, int device)
+{
+	char list[200] = "";
+	char number[24];
+
+	for (size_t i = 0; i < trace->summary.devices_n && i < 16; i++) {
+		text_append(list, sizeof(list), !i ? "; it has " : ", ");
+		text_u64(number, (uint64_t)trace->summary.devices[i].device);
+		text_append(list, sizeof(list), number);
+	}
+	return err("%s: has no device %d%s", trace->path, device,
+		   trace->summary.devices_n ? list : "; it has none at all");
+}
+
+int report_select_no_pool(const struct trace *trace, const char *pool)
+{
+	char list[400] = "";
+
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
+		const struct trace_device *device = &trace->summary.devices[i];
+
+		for (size_t k = 0; k < device->pools_n; k++) {
+			text_append(list, sizeof(list), list[0] ? ", " : "; its pools: ");
+			text_append(list, sizeof(list),
+				    device->pools[k].name ? device->pools[k].name : "?");
+		}
+	}
+	return err("%s: has no pool %.100s%s", trace->path, pool,
+		   list[0] ? list : "; it has none at all");
+}

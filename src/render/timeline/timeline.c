@@ -1,0 +1,220 @@
+/* The curves of a trace in the terminal. */
+#include "render/timeline/timeline.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "analyse/lifetimes/timepoint.h"
+#include "analyse/trace/trace.h"
+#include "base/text/out.h"
+#include "render/export/export.h"
+#include "render/timeline/timeline_parts.h"
+
+enum { LEGEND_COLUMNS = 64 };
+
+static const struct {
+	const char *text, *ascii, *colour;
+} glyphs[GLYPHS] = {
+	[GLYPH_BLANK] = { " ", " ", NULL },      [GLYPH_EIGHTH] = { "▁", "_", "34" },
+	[GLYPH_EIGHTH + 1] = { "▂", "_", "34" }, [GLYPH_EIGHTH + 2] = { "▃", "_", "34" },
+	[GLYPH_EIGHTH + 3] = { "▄", "#", "34" }, [GLYPH_EIGHTH + 4] = { "▅", "#", "34" },
+	[GLYPH_EIGHTH + 5] = { "▆", "#", "34" }, [GLYPH_EIGHTH + 6] = { "▇", "#", "34" },
+	[GLYPH_FULL] = { "█", "#", "34" },       [GLYPH_CACHED] = { "░", ".", "2" },
+	[GLYPH_PEAK] = { "▼", "v", "1" },        [GLYPH_OOM] = { "✗", "X", "1;31" },
+	[GLYPH_AXIS] = { "│", "|", "2" },        [GLYPH_TICK] = { "┤", "+", "2" },
+	[GLYPH_CORNER] = { "└", "+", "2" },      [GLYPH_LINE] = { "─", "-", "2" },
+	[GLYPH_BEGIN] = { "├", "[", "36" },      [GLYPH_END] = { "┤", "]", "36" },
+	[GLYPH_SHORT] = { "│", "|", "36" },      [GLYPH_MANY] = { "▒", "*", "36" },
+};
+
+void timeline_glyph(const struct timeline *timeline, enum timeline_glyph glyph)
+{
+	const char *text = timeline->options->ascii ? glyphs[glyph].ascii : glyphs[glyph].text;
+
+	if (timeline->show.colour && glyphs[glyph].colour)
+		out_format(timeline->show.out, "\033[%sm%s\033[0m", glyphs[glyph].colour, text);
+	else
+		out_text(timeline->show.out, text);
+}
+
+unsigned timeline_column(const struct timeline *timeline, uint64_t t)
+{
+	uint64_t stretch = timeline->to - timeline->from;
+
+	return stretch ? (unsigned)((unsigned __int128)(t - timeline->from) *
+				    (timeline->columns - 1) / stretch)
+		       : 0;
+}
+
+void timeline_ascii(const struct timeline *timeline, char *text)
+{
+	char *to = text;
+
+	if (!timeline->options->ascii)
+		return;
+	for (const char *p = text; *p; p++) {
+		if ((*p & 0x80) == 0)
+			*to++ = *p;
+		else if ((*p & 0xc0) == 0xc0) /* the first byte of a character */
+			*to++ = '?';
+	}
+	*to = '\0';
+}
+
+const char *timeline_time(const struct timeline *timeline, char *to, uint64_t t)
+{
+	uint64_t step = (timeline->to - timeline->from) / timeline->columns;
+	char fraction[24];
+	int decimals = 0;
+
+	if (step >= 1000000000)
+		return show_time(to, t);
+	for (uint64_t part = 1000000000; part > step && part > 1; part /= 10)
+		decimals++;
+	snprintf(fraction, sizeof(fraction), "%09u", (unsigned)(t % 1000000000));
+	snprintf(to, SHOW_NUMBER, "%llu.%.*s s", (unsigned long long)(t / 1000000000), decimals,
+		 fraction);
+	return to;
+}
+
+static bool is_wanted(const struct timeline *timeline, const struct trace_curve *curve)
+{
+	const struct timeline_options *options = timeline->options;
+
+	return curve->t_n && (options->device == NO_DEVICE || options->device == curve->device) &&
+	       (!options->pool || (curve->pool && !strcmp(curve->pool, options->pool)));
+}
+
+/* From the first byte on, to the end of the run, unless asked otherwise. */
+static int find_stretch(struct timeline *timeline)
+{
+	const struct trace *trace = timeline->trace;
+	const struct timeline_options *options = timeline->options;
+	int error = 0;
+
+	timeline->from = UINT64_MAX;
+	timeline->to = trace->process.duration_ns;
+	for (size_t i = 0; i < trace->timeline_n; i++) {
+		const struct trace_curve *curve = &trace->timeline[i];
+		size_t first = 0;
+
+		if (!is_wanted(timeline, curve))
+			continue;
+		while (first + 1 < curve->t_n && !curve->allocated[first] &&
+		       !curve->reserved[first])
+			first++;
+		if (curve->t[first] < timeline->from)
+			timeline->from = curve->t[first];
+		if (curve->t[curve->t_n - 1] > timeline->to)
+			timeline->to = curve->t[curve->t_n - 1];
+	}
+	if (options->from)
+		error = moment_bound(trace, options->from, false, &timeline->from);
+	if (!error && options->to)
+		error = moment_bound(trace, options->to, true, &timeline->to);
+	if (!error && timeline->from > timeline->to && (options->from || options->to))
+		error = err("%s: nothing lies between %.60s and %.60s", trace->path,
+			    options->from ? options->from : "the first byte",
+			    options->to ? options->to : "the end");
+	/* A phase that never ended has no end to tell. */
+	if (timeline->to == TRACE_NONE)
+		timeline->to = trace->process.duration_ns;
+	return error;
+}
+
+static int find_ooms(struct timeline *timeline)
+{
+	struct trace_event event;
+	uint64_t ooms = 0;
+	size_t size = 0;
+	int more;
+
+	for (size_t i = 0; i < timeline->trace->summary.devices_n; i++)
+		ooms += timeline->trace->summary.devices[i].ooms;
+	if (!ooms || !timeline->trace->with_events)
+		return 0;
+	while ((more = trace_next_of(timeline->trace, EVENT_OOM, &event)) == 1) {
+		if (timeline->ooms_n == size) {
+			struct timeline_oom *list;
+
+			size = size * 2 + 16;
+			list = reallocarray(timeline->ooms, size, sizeof(*list));
+			if (!list)
+				return err_no_memory(timeline->trace->path);
+			timeline->ooms = list;
+		}
+		timeline->ooms[timeline->ooms_n++] = (struct timeline_oom){ event.t, event.device };
+	}
+	return more < 0 ? more : 0;
+}
+
+static void put_legend(const struct timeline *timeline)
+{
+	static const struct {
+		enum timeline_glyph glyph;
+		const char *text;
+	} rows[] = {
+		{ GLYPH_FULL, " allocated   " },
+		{ GLYPH_CACHED, " cached   " },
+		{ GLYPH_PEAK, " peak" },
+	};
+
+	out_format(timeline->show.out, "\n%*s",
+		   timeline->options->width < LEGEND_COLUMNS ? 0 : TIMELINE_LEFT, "");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		timeline_glyph(timeline, rows[i].glyph);
+		out_text(timeline->show.out, rows[i].text);
+	}
+	if (timeline->ooms_n) {
+		out_text(timeline->show.out, "   ");
+		timeline_glyph(timeline, GLYPH_OOM);
+		out_text(timeline->show.out, " out of memory");
+	}
+	out_char(timeline->show.out, '\n');
+}
+
+static int put_all(struct timeline *timeline)
+{
+	const struct trace *trace = timeline->trace;
+	bool any = false;
+	int error = find_stretch(timeline);
+
+	if (!error)
+		error = find_ooms(timeline);
+	for (size_t i = 0; i < trace->timeline_n && !error; i++) {
+		if (!is_wanted(timeline, &trace->timeline[i]))
+			continue;
+		error = timeline_chart(timeline, &trace->timeline[i]);
+		any = true;
+	}
+	if (!any && !error) {
+		out_text(timeline->show.out,
+			 "No memory of a device was used: there is no curve.\n");
+		return 0;
+	}
+	if (!error)
+		error = timeline_phases(timeline);
+	if (!error)
+		put_legend(timeline);
+	return error;
+}
+
+int timeline_text(struct trace *trace, struct out *out, const struct timeline_options *options)
+{
+	const struct format_options selection = { .device = options->device,
+						  .pool = options->pool };
+	struct timeline timeline = {
+		.trace = trace,
+		.show = { out, options->colour },
+		.options = options,
+		.columns = options->width - TIMELINE_LEFT,
+	};
+	int error = export_check(trace, &selection);
+
+	if (!error)
+		error = put_all(&timeline);
+	free(timeline.ooms);
+	return error;
+}

@@ -1,0 +1,62 @@
+/* What the parts of the timeline share: the stretch of time, and cells of the terminal. */
+#ifndef RENDER_TIMELINE_TIMELINE_PARTS_H
+#define RENDER_TIMELINE_TIMELINE_PARTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "render/timeline/timeline.h"
+#include "render/values/term.h"
+
+struct trace_curve;
+
+/* What a cell shows: in UTF-8 and in ASCII. The eighths come in their order. */
+enum timeline_glyph {
+	GLYPH_BLANK,
+	GLYPH_EIGHTH, /* and six more behind it */
+	GLYPH_FULL = GLYPH_EIGHTH + 7,
+	GLYPH_CACHED,
+	GLYPH_PEAK,
+	GLYPH_OOM,
+	GLYPH_AXIS,
+	GLYPH_TICK,
+	GLYPH_CORNER,
+	GLYPH_LINE,
+	GLYPH_BEGIN,
+	GLYPH_END,
+	GLYPH_SHORT, /* a phase of one column */
+	GLYPH_MANY,  /* several in one */
+	GLYPHS
+};
+
+struct timeline {
+	struct trace *trace;
+	struct show show;
+	const struct timeline_options *options;
+	uint64_t from, to; /* ns; both ends belong to it */
+	unsigned columns;  /* of the plot */
+	struct timeline_oom {
+		uint64_t t;
+		int device;
+	} * ooms;
+	size_t ooms_n;
+};
+
+enum { TIMELINE_LEFT = 12 }; /* columns in front of the plot: a size and the axis */
+
+/* The column of a time inside the stretch. */
+unsigned timeline_column(const struct timeline *timeline, uint64_t t);
+
+/* "2.3121 s": so exact that two columns are told apart. To a buffer of SHOW_NUMBER bytes. */
+const char *timeline_time(const struct timeline *timeline, char *to, uint64_t t);
+
+/* Where nothing but ASCII is wanted, each other character becomes a '?', in place. */
+void timeline_ascii(const struct timeline *timeline, char *text);
+
+void timeline_glyph(const struct timeline *timeline, enum timeline_glyph glyph);
+
+/* timeline_chart.c, timeline_phases.c: 0 or -errno with err_text(). */
+int timeline_chart(const struct timeline *timeline, const struct trace_curve *curve);
+int timeline_phases(const struct timeline *timeline);
+
+#endif

@@ -1,0 +1,213 @@
+/* Facts as people read them. */
+#include "render/values/term.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text/out.h"
+#include "base/text/text.h"
+#include "base/text/utf8.h"
+
+const char *show_bytes(char *to, uint64_t bytes)
+{
+	static const char units[][4] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	if (bytes == UINT64_MAX) {
+		text_copy(to, SHOW_NUMBER, "-");
+	} else if (bytes < 1024) {
+		snprintf(to, SHOW_NUMBER, "%u B", (unsigned)bytes);
+	} else {
+		/* 1023.995 would be printed as 1024.00 */
+		for (value /= 1024; value >= 1023.995 && unit < 5; unit++)
+			value /= 1024;
+		snprintf(to, SHOW_NUMBER, "%.2f %s", value, units[unit]);
+	}
+	return to;
+}
+
+const char *show_time(char *to, uint64_t ns)
+{
+	uint64_t seconds = ns / 1000000000;
+
+	if (ns == UINT64_MAX)
+		text_copy(to, SHOW_NUMBER, "-");
+	else if (ns < 1000)
+		snprintf(to, SHOW_NUMBER, "%u ns", (unsigned)ns);
+	else if (ns < 999950)
+		snprintf(to, SHOW_NUMBER, "%.1f us", (double)ns / 1e3);
+	else if (ns < 999950000)
+		snprintf(to, SHOW_NUMBER, "%.1f ms", (double)ns / 1e6);
+	else if (ns < 59950000000)
+		snprintf(to, SHOW_NUMBER, "%.1f s", (double)ns / 1e9);
+	else if (seconds < 3600)
+		snprintf(to, SHOW_NUMBER, "%u min %02u s", (unsigned)(seconds / 60),
+			 (unsigned)(seconds % 60));
+	else
+		snprintf(to, SHOW_NUMBER, "%llu h %02u min", (unsigned long long)(seconds / 3600),
+			 (unsigned)(seconds / 60 % 60));
+	return to;
+}
+
+const char *show_count(char *to, uint64_t count)
+{
+	char digits[24];
+	size_t length = text_u64(digits, count);
+	size_t used = 0;
+
+	if (count == UINT64_MAX) {
+		text_copy(to, SHOW_NUMBER, "-");
+		return to;
+	}
+	for (size_t i = 0; i < length; i++) {
+		if (i && (length - i) % 3 == 0)
+			to[used++] = ',';
+		to[used++] = digits[i];
+	}
+	to[used] = '\0';
+	return to;
+}
+
+const char *show_share(char *to, uint64_t part, uint64_t whole)
+{
+	if (whole)
+		snprintf(to, SHOW_NUMBER, "%.1f%%", (double)part * 100 / (double)whole);
+	else
+		text_copy(to, SHOW_NUMBER, "-");
+	return to;
+}
+
+unsigned show_columns(const char *text)
+{
+	unsigned columns = 0;
+
+	for (; *text; text++)
+		columns += (*text & 0xc0) != 0x80;
+	return columns;
+}
+
+size_t show_safe(char *to, size_t size, const char *text, unsigned columns)
+{
+	const char *p = text;
+	size_t used = 0;
+	size_t cut = 0; /* where "..." would go */
+	unsigned column = 0;
+
+	while (*p && used + 4 < size && column <= columns) {
+		uint32_t c;
+		size_t length = utf8_decode(p, 4, &c);
+
+		if (column + 3 == columns)
+			cut = used;
+		if (length && utf8_harmless(c)) {
+			memcpy(to + used, p, length);
+			used += length;
+		} else {
+			to[used++] = '?';
+		}
+		p += length ? length : 1;
+		column++;
+	}
+	if (column > columns || *p) {
+		if (column > columns)
+			used = cut;
+		used += text_copy_n(to + used, size - used, "...", columns < 3 ? columns : 3);
+	}
+	to[used] = '\0';
+	return used;
+}
+
+static void styled(const struct show *show, const char *style, const char *text)
+{
+	if (show->colour)
+		out_text(show->out, style);
+	out_text(show->out, text);
+	if (show->colour)
+		out_text(show->out, "\033[0m");
+}
+
+void show_bold(const struct show *show, const char *text)
+{
+	styled(show, "\033[1m", text);
+}
+
+void show_dim(const struct show *show, const char *text)
+{
+	styled(show, "\033[2m", text);
+}
+
+static void blanks(const struct show *show, unsigned count)
+{
+	while (count--)
+		out_char(show->out, ' ');
+}
+
+void show_right(const struct show *show, const char *text, unsigned columns)
+{
+	char safe[512];
+
+	show_safe(safe, sizeof(safe), text, columns);
+	blanks(show, columns - show_columns(safe));
+	out_text(show->out, safe);
+}
+
+void show_left(const struct show *show, const char *text, unsigned columns)
+{
+	char safe[512];
+
+	show_safe(safe, sizeof(safe), text, columns);
+	out_text(show->out, safe);
+	blanks(show, columns - show_columns(safe));
+}
+
+void show_heading(const struct show *show, const char *text)
+{
+	char safe[512];
+
+	show_safe(safe, sizeof(safe), text, SHOW_COLUMNS);
+	out_char(show->out, '\n');
+	show_bold(show, safe);
+	out_char(show->out, '\n');
+}
+
+/* A word; a number and its unit are one. */
+static size_t word_length(const char *text)
+{
+	size_t length = strcspn(text, " ");
+
+	while (length && text[length] && text[length - 1] >= '0' && text[length - 1] <= '9' &&
+	       (text[length + 1] | 0x20) >= 'a' && (text[length + 1] | 0x20) <= 'z')
+		length += 1 + strcspn(text + length + 1, " ");
+	return length;
+}
+
+void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold)
+{
+	char safe[4096];
+	unsigned column = 0;
+
+	show_safe(safe, sizeof(safe), sentence, sizeof(safe));
+	if (bold && show->colour)
+		out_text(show->out, "\033[1m");
+	for (char *word = safe; *word;) {
+		size_t length = word_length(word);
+		char end = word[length];
+
+		word[length] = '\0';
+		if (column && column + 1 + show_columns(word) > SHOW_COLUMNS) {
+			out_char(show->out, '\n');
+			blanks(show, indent);
+			column = indent;
+		} else if (column) {
+			out_char(show->out, ' ');
+			column++;
+		}
+		out_text(show->out, word);
+		column += show_columns(word);
+		word += length + (end != '\0');
+	}
+	if (bold && show->colour)
+		out_text(show->out, "\033[0m");
+	out_char(show->out, '\n');
+}
