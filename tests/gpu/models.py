@@ -153,10 +153,11 @@ def threads():
         keep = []
         with Tell():
             for i in range(60):
-                keep.append(torch.empty(1000 * (index + 1) + i, device="cuda"))
-                if len(keep) > 10:
-                    del keep[i % 7]
-                (keep[-1] + 1).sum()
+                with LOCK:  # what is freed is freed here, not while another thread asks PyTorch
+                    keep.append(torch.empty(1000 * (index + 1) + i, device="cuda"))
+                    if len(keep) > 10:
+                        del keep[i % 7]
+                    (keep[-1] + 1).sum()
         with LOCK:
             keep.clear()
             tell()
