@@ -12,8 +12,8 @@
 #include "analyse/trace/trace.h"
 #include "base/settings/opt.h"
 #include "cli/cli.h"
+#include "render/emit/term.h"
 #include "render/timeline/timeline.h"
-#include "render/values/term.h"
 
 static const char about[] =
 	"Draws what was allocated and reserved over time, on each device and in each pool, with\n"

@@ -17,7 +17,7 @@
 #include "cli/cli.h"
 #include "cli/packed.h"
 #include "render/document/document.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 static struct {
 	struct out out;

@@ -1,4 +1,4 @@
-// Numbers as src/render/values/term.c writes them, so that a page and a report say the same.
+// Numbers as src/render/values/values.c writes them, so that a page and a report say the same.
 
 const units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 

@@ -20,7 +20,7 @@
 #include "render/document/document.h"
 #include "render/export/formats.h"
 #include "render/report/report.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,7 +6,7 @@
 #include "base/settings/version.h"
 #include "cli/cli.h"
 #include "cli/doctor/doctor.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 static const char about[] =
 	"Looks at everything that recording needs: the library, CUDA, the unwinder, Python, the\n"

@@ -20,7 +20,7 @@
 #include "cli/library.h"
 #include "cli/packed.h"
 #include "cli/run/sanitizer.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 #define SPACE_NEEDED ((uint64_t)512 << 20) /* about 8,000,000 events and their trace's facts */
 

@@ -15,7 +15,7 @@
 #include "cli/library.h"
 #include "cli/run/child_process.h"
 #include "render/report/report.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 #define PREFIX "memtrace: "
 

@@ -13,7 +13,7 @@
 #include "cli/cli.h"
 #include "cli/run/attach.h"
 #include "cli/run/recovery.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 static const char about[] =
 	"Starts, stops, marks or dumps the recording of running processes. VERB is one of:\n"

@@ -8,7 +8,7 @@
 
 #include "base/text/out.h"
 #include "render/compare/diff.h"
-#include "render/values/term.h"
+#include "render/emit/term.h"
 
 enum { HEIGHT = 3, WIDEST = 80, NAME = 18 };
 

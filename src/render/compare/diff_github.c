@@ -9,7 +9,7 @@
 
 #include "base/text/out.h"
 #include "render/compare/diff.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 /* GitHub shows ten of a kind and drops the rest. */
 enum { MOST = 10 };

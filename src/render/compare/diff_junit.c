@@ -6,7 +6,7 @@
 
 #include "base/text/out.h"
 #include "render/compare/diff.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 /* XML 1.0 has no way to write most controls: they are gone before this. */
 static void escaped(struct out *out, const char *text)

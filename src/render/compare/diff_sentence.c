@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/text/text.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 enum {
 	NAMED = 3,          /* sites that the sentence names at most */

@@ -11,7 +11,7 @@
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/compare/diff.h"
-#include "render/values/term.h"
+#include "render/emit/term.h"
 
 enum { CHANGE = 12, NOW = 11, WHY = 13, SITE = SHOW_COLUMNS - CHANGE - NOW - WHY - 3 };
 

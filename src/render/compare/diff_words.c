@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text/text.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 const char *diff_why_word(enum diff_why why)
 {

@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "facts/oom.h"
 #include "render/values/template.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 enum {
 	LONG = 1024,      /* bytes of a sentence before it is wrapped */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text/out.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 void markdown_text(struct out *out, const char *text)
 {

@@ -21,7 +21,7 @@
 #include "render/export/export.h"
 #include "render/export/protobuf.h"
 #include "render/selection/flame_weights.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 enum profile_field {
 	SAMPLE_TYPE = 1,

@@ -13,7 +13,7 @@
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/selection/flame_weights.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 struct writer {
 	struct out *out;

@@ -7,7 +7,7 @@
 
 #include "base/text/out.h"
 #include "render/live/top.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 enum { LABEL = 512 };
 

@@ -9,8 +9,8 @@
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/document/document.h"
+#include "render/emit/term.h"
 #include "render/live/top.h"
-#include "render/values/term.h"
 
 enum {
 	WHERE = 12, /* columns */

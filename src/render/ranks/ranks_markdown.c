@@ -9,7 +9,7 @@
 #include "base/text/out.h"
 #include "render/emit/markdown.h"
 #include "render/ranks/ranks.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 enum { MOST = 48000 };
 

@@ -9,8 +9,8 @@
 #include "analyse/input/error.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
+#include "render/emit/term.h"
 #include "render/ranks/ranks.h"
-#include "render/values/term.h"
 
 enum { RANK = 5, HOST = 10, DEVICE = 3, BYTES = 10, OOMS = 4, EXIT = 10 };
 

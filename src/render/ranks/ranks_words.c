@@ -5,7 +5,7 @@
 
 #include "base/text/text.h"
 #include "render/ranks/ranks.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 enum { NAME_COLUMNS = 72, MOST_NAMED = 8 };
 

@@ -11,7 +11,7 @@
 #include "render/report/report.h"
 #include "render/report/report_facts.h"
 #include "render/selection/select.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 /* Of many events nothing is told unasked. */
 static bool wants_categories(const struct trace *trace, const struct report_options *options)

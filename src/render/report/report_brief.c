@@ -5,7 +5,7 @@
 #include "base/text/out.h"
 #include "render/report/report.h"
 #include "render/report/report_facts.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 enum {
 	DEVICES = 2,

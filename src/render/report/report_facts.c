@@ -9,7 +9,7 @@
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 /* --- a peak by site --- */
 

@@ -2,8 +2,8 @@
 #ifndef RENDER_REPORT_REPORT_PARTS_H
 #define RENDER_REPORT_REPORT_PARTS_H
 
+#include "render/emit/term.h"
 #include "render/report/report.h"
-#include "render/values/term.h"
 
 #include <stdint.h>
 

@@ -7,7 +7,7 @@
 #include "analyse/input/error.h"
 #include "base/text/text.h"
 #include "render/report/report.h"
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 static void add_word(char *to, size_t size, const char *before, const char *word)
 {

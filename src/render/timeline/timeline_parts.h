@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "render/emit/term.h"
 #include "render/timeline/timeline.h"
-#include "render/values/term.h"
 
 struct trace_curve;
 

@@ -1,5 +1,5 @@
 /* Facts as people read them. */
-#include "render/values/term.h"
+#include "render/values/values.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,15 +78,6 @@ const char *show_share(char *to, uint64_t part, uint64_t whole)
 	return to;
 }
 
-unsigned show_columns(const char *text)
-{
-	unsigned columns = 0;
-
-	for (; *text; text++)
-		columns += (*text & 0xc0) != 0x80;
-	return columns;
-}
-
 size_t show_safe(char *to, size_t size, const char *text, unsigned columns)
 {
 	const char *p = text;
@@ -116,98 +107,4 @@ size_t show_safe(char *to, size_t size, const char *text, unsigned columns)
 	}
 	to[used] = '\0';
 	return used;
-}
-
-static void styled(const struct show *show, const char *style, const char *text)
-{
-	if (show->colour)
-		out_text(show->out, style);
-	out_text(show->out, text);
-	if (show->colour)
-		out_text(show->out, "\033[0m");
-}
-
-void show_bold(const struct show *show, const char *text)
-{
-	styled(show, "\033[1m", text);
-}
-
-void show_dim(const struct show *show, const char *text)
-{
-	styled(show, "\033[2m", text);
-}
-
-static void blanks(const struct show *show, unsigned count)
-{
-	while (count--)
-		out_char(show->out, ' ');
-}
-
-void show_right(const struct show *show, const char *text, unsigned columns)
-{
-	char safe[512];
-
-	show_safe(safe, sizeof(safe), text, columns);
-	blanks(show, columns - show_columns(safe));
-	out_text(show->out, safe);
-}
-
-void show_left(const struct show *show, const char *text, unsigned columns)
-{
-	char safe[512];
-
-	show_safe(safe, sizeof(safe), text, columns);
-	out_text(show->out, safe);
-	blanks(show, columns - show_columns(safe));
-}
-
-void show_heading(const struct show *show, const char *text)
-{
-	char safe[512];
-
-	show_safe(safe, sizeof(safe), text, SHOW_COLUMNS);
-	out_char(show->out, '\n');
-	show_bold(show, safe);
-	out_char(show->out, '\n');
-}
-
-/* A word; a number and its unit are one. */
-static size_t word_length(const char *text)
-{
-	size_t length = strcspn(text, " ");
-
-	while (length && text[length] && text[length - 1] >= '0' && text[length - 1] <= '9' &&
-	       (text[length + 1] | 0x20) >= 'a' && (text[length + 1] | 0x20) <= 'z')
-		length += 1 + strcspn(text + length + 1, " ");
-	return length;
-}
-
-void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold)
-{
-	char safe[4096];
-	unsigned column = 0;
-
-	show_safe(safe, sizeof(safe), sentence, sizeof(safe));
-	if (bold && show->colour)
-		out_text(show->out, "\033[1m");
-	for (char *word = safe; *word;) {
-		size_t length = word_length(word);
-		char end = word[length];
-
-		word[length] = '\0';
-		if (column && column + 1 + show_columns(word) > SHOW_COLUMNS) {
-			out_char(show->out, '\n');
-			blanks(show, indent);
-			column = indent;
-		} else if (column) {
-			out_char(show->out, ' ');
-			column++;
-		}
-		out_text(show->out, word);
-		column += show_columns(word);
-		word += length + (end != '\0');
-	}
-	if (bold && show->colour)
-		out_text(show->out, "\033[0m");
-	out_char(show->out, '\n');
 }

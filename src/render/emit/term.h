@@ -1,0 +1,37 @@
+/*
+ * Text on a screen: columns, headings and sentences; bold and dim where it is a terminal.
+ */
+#ifndef RENDER_EMIT_TERM_H
+#define RENDER_EMIT_TERM_H
+
+#include <stdbool.h>
+
+#include "render/values/values.h"
+
+struct out;
+
+enum { SHOW_COLUMNS = 80 };
+
+/* How many columns a text of UTF-8 takes. */
+unsigned show_columns(const char *text);
+
+/* How a text is written: bold and dim on a terminal, plain elsewhere. */
+struct show {
+	struct out *out;
+	bool colour;
+};
+
+void show_bold(const struct show *show, const char *text);
+void show_dim(const struct show *show, const char *text);
+
+/* In so many columns, at the right or at the left, by show_safe(). */
+void show_right(const struct show *show, const char *text, unsigned columns);
+void show_left(const struct show *show, const char *text, unsigned columns);
+
+/* A heading with an empty line before it. */
+void show_heading(const struct show *show, const char *text);
+
+/* A sentence in lines of 80 columns, those after the first indented. */
+void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold);
+
+#endif
