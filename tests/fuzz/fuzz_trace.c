@@ -14,6 +14,7 @@
 
 #include "analyse/compare/diff.h"
 #include "analyse/input/error.h"
+#include "analyse/input/json.h"
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
 #include "render/compare/diff.h"

@@ -8,7 +8,7 @@
 TEST(a_history_without_texts)
 {
 	struct anonymizer anonymizer = { .failed = false };
-	struct trace trace = { .path = "t.json", .fd = -1 };
+	struct trace trace = { .path = "t.json" };
 	struct history history = { .events_n = 0 };
 
 	EQ(anonymize_history(&anonymizer, &trace, &history), 0);

@@ -12,13 +12,13 @@ static struct trace_module modules[] = {
 };
 
 static const struct trace_frame code[FRAMES] = {
-	[OWN] = { "Net.forward", "/home/u/train.py", NULL, 0, 12, UINT32_MAX, TRACE_PYTHON },
-	[OTHER] = { "Net.forward", "/home/u/train.py", NULL, 0, 13, UINT32_MAX, TRACE_PYTHON },
-	[TORCH] = { "Linear.forward", "/v/lib/python3.12/site-packages/torch/nn/modules/linear.py",
-		    NULL, 0, 125, UINT32_MAX, TRACE_PYTHON },
-	[NATIVE] = { "c10::alloc()", NULL, "_Z", 0x10, 0, 0, TRACE_NATIVE },
-	[CUBLAS] = { NULL, NULL, NULL, 0x5b45ee, 0, 1, TRACE_NATIVE },
-	[NAMED] = { "[not recorded]", NULL, NULL, 0, 0, UINT32_MAX, TRACE_NATIVE },
+	[OWN] = { TRACE_PYTHON, "Net.forward", NULL, UINT32_MAX, 0, "/home/u/train.py", 12 },
+	[OTHER] = { TRACE_PYTHON, "Net.forward", NULL, UINT32_MAX, 0, "/home/u/train.py", 13 },
+	[TORCH] = { TRACE_PYTHON, "Linear.forward", NULL, UINT32_MAX, 0,
+		    "/v/lib/python3.12/site-packages/torch/nn/modules/linear.py", 125 },
+	[NATIVE] = { TRACE_NATIVE, "c10::alloc()", "_Z", 0, 0x10, NULL, 0 },
+	[CUBLAS] = { TRACE_NATIVE, NULL, NULL, 1, 0x5b45ee, NULL, 0 },
+	[NAMED] = { TRACE_NATIVE, "[not recorded]", NULL, UINT32_MAX, 0, NULL, 0 },
 };
 
 /* A trace of its own for each test: choosing changes it. */

@@ -39,7 +39,7 @@ static int fold(const struct made *made)
 		.used = { .peak_bytes = made->used,
 			  .source = made->of_card ? "cuMemGetInfo" : "nvml" },
 	};
-	struct run run = { .trace = { .path = name, .fd = -1 } };
+	struct run run = { .trace = { .path = name } };
 	int error;
 
 	snprintf(uuid, sizeof(uuid), "GPU-%u", made->card);

@@ -373,5 +373,4 @@ void run_close(struct run *run)
 	free(run->rows);
 	free(run->slots);
 	memset(run, 0, sizeof(*run));
-	run->trace.fd = -1;
 }

@@ -10,7 +10,6 @@
 
 #include "analyse/input/error.h"
 #include "analyse/trace/trace_parts.h"
-#include "analyse/trace/trace_shape.h"
 #include "base/text/path.h"
 #include "base/text/text.h"
 
@@ -86,8 +85,8 @@ static int convert(struct trace *trace, bool events)
 		close(fd);
 		return error;
 	}
-	close(trace->fd);
-	trace->fd = fd;
+	close(trace->reader->fd);
+	trace->reader->fd = fd;
 	return 0;
 }
 
@@ -97,11 +96,11 @@ static int open_file(struct trace *trace, bool events)
 
 	if (!strcmp(trace->path, "-")) {
 		trace->path = "standard input";
-		trace->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+		trace->reader->fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	} else {
-		trace->fd = open(trace->path, O_RDONLY | O_CLOEXEC);
+		trace->reader->fd = open(trace->path, O_RDONLY | O_CLOEXEC);
 	}
-	if (trace->fd < 0 || fstat(trace->fd, &status))
+	if (trace->reader->fd < 0 || fstat(trace->reader->fd, &status))
 		return err("%s: %s", trace->path, strerror(errno));
 	if (S_ISDIR(status.st_mode))
 		return err("%s: is a directory, not a trace: name one in it (report, merge and "
@@ -109,7 +108,7 @@ static int open_file(struct trace *trace, bool events)
 			   trace->path);
 	if (S_ISREG(status.st_mode) && !status.st_size)
 		return err("%s: is empty", trace->path);
-	trace->spool = begins_as_spool(trace->fd);
+	trace->spool = begins_as_spool(trace->reader->fd);
 	trace->once = !S_ISREG(status.st_mode) || !strcmp(trace->path, "standard input");
 	trace->with_events = events || !trace->spool;
 	return trace->spool ? convert(trace, events) : 0;
@@ -122,16 +121,16 @@ static int truncated(const struct trace *trace, uint64_t size)
 {
 	char spool[4096];
 	char hint[8192] = "";
-	const char *unpacked = trace->json.source.unpack ? " (unpacked)" : "";
+	const char *unpacked = trace->reader->json.source.unpack ? " (unpacked)" : "";
 
 	if (!path_spool(spool, sizeof(spool), trace->path, NULL) && !access(spool, R_OK))
 		text_join(hint, sizeof(hint), "; its spool lies beside it: memtrace recover ",
 			  spool);
-	if (!trace->section)
+	if (!trace->reader->section)
 		return err("%s: truncated: it ends at byte %llu%s, before any fact%s", trace->path,
 			   (unsigned long long)size, unpacked, hint);
 	return err("%s: truncated: it ends at byte %llu%s, inside \"%s\"%s", trace->path,
-		   (unsigned long long)size, unpacked, trace->section, hint);
+		   (unsigned long long)size, unpacked, trace->reader->section, hint);
 }
 
 /* What makes no sense unpacked was perhaps damaged before: only the checksum at the end tells. */
@@ -141,15 +140,15 @@ static void blame_packing(struct trace *trace)
 	ssize_t got;
 
 	do
-		got = source_read(&trace->json.source, block, sizeof(block));
+		got = source_read(&trace->reader->json.source, block, sizeof(block));
 	while (got > 0);
 	if (got < 0)
-		err("%s: %s", trace->path, source_why(&trace->json.source, (int)got));
+		err("%s: %s", trace->path, source_why(&trace->reader->json.source, (int)got));
 }
 
 int trace_broken(struct trace *trace)
 {
-	const struct json *json = &trace->json;
+	const struct json *json = &trace->reader->json;
 
 	if (json->failed && !json->truncated && json->source.unpack)
 		blame_packing(trace);
@@ -189,8 +188,9 @@ static int not_json(const struct trace *trace, const char *begin, size_t length)
 /* The last bytes of the file: how many, or -1 when it cannot be read out of turn. */
 static ssize_t read_tail(const struct trace *trace, char *tail, off_t *size)
 {
-	*size = lseek(trace->fd, 0, SEEK_END);
-	return *size < 0 ? -1 : pread(trace->fd, tail, TAIL, *size > TAIL ? *size - TAIL : 0);
+	*size = lseek(trace->reader->fd, 0, SEEK_END);
+	return *size < 0 ? -1
+			 : pread(trace->reader->fd, tail, TAIL, *size > TAIL ? *size - TAIL : 0);
 }
 
 /* The same of what is compressed, which takes unpacking all of it: -EINVAL when that fails. */
@@ -199,11 +199,11 @@ static int unpack_tail(struct trace *trace, char *tail, ssize_t *length, off_t *
 	static char block[1 << 18];
 	struct source source;
 	ssize_t got;
-	int error = lseek(trace->fd, 0, SEEK_SET) ? -EINVAL : 0;
+	int error = lseek(trace->reader->fd, 0, SEEK_SET) ? -EINVAL : 0;
 
 	*length = 0;
 	*size = 0;
-	source_open(&source, trace->fd);
+	source_open(&source, trace->reader->fd);
 	while (!error && (got = source_read(&source, block, sizeof(block)))) {
 		if (got == -ENODATA) {
 			error = truncated(trace, (uint64_t)*size);
@@ -246,13 +246,14 @@ static int check_end(struct trace *trace)
 
 	if (length < 0)
 		return 0; /* a pipe: whoever reads it to the end will see */
-	if (trace->json.source.unpack)
+	if (trace->reader->json.source.unpack)
 		error = unpack_tail(trace, tail, &length, &size);
 	if (error)
 		return error;
 	if (ends_events(tail, length))
-		return lseek(trace->fd, 0, SEEK_SET) ? -EINVAL : 0;
-	if (lseek(trace->fd, 0, SEEK_SET) || json_open(&json, trace->fd, trace->path))
+		return lseek(trace->reader->fd, 0, SEEK_SET) ? -EINVAL : 0;
+	if (lseek(trace->reader->fd, 0, SEEK_SET) ||
+	    json_open(&json, trace->reader->fd, trace->path))
 		return -EINVAL;
 	error = json_skip(&json, json_next(&json));
 	if (!error && json_next(&json) != JSON_END)
@@ -260,30 +261,30 @@ static int check_end(struct trace *trace)
 	if (error && json.truncated)
 		truncated(trace, (uint64_t)size);
 	json_close(&json);
-	return lseek(trace->fd, 0, SEEK_SET) ? -EINVAL : error;
+	return lseek(trace->reader->fd, 0, SEEK_SET) ? -EINVAL : error;
 }
 
 /* --- the facts --- */
 
 static int read_member(struct trace *trace)
 {
-	struct json *json = &trace->json;
-	const struct shape_row *row = shape_member(json->text);
+	struct json *json = &trace->reader->json;
+	const struct row *row = rows_find(rows_of(ROWS_trace), json->text);
 	int error;
 
 	if (!trace->schema && strcmp(json->text, "schema") != 0)
 		return wrong_schema(trace);
 	if (!strcmp(json->text, "events")) {
-		trace->section = "events";
-		trace->in_events = true;
+		trace->reader->section = "events";
+		trace->reader->in_events = true;
 		return json_next(json) == JSON_ARRAY
 			       ? 0
 			       : json_fail(json, "\"events\" must be an array");
 	}
 	if (!row)
 		return json_skip(json, json_next(json));
-	trace->section = row->key;
-	error = shape_read(json, &trace->arena, row, trace);
+	trace->reader->section = row->key;
+	error = trace_read(trace, row);
 	if (!error && (!trace->schema || strcmp(trace->schema, SCHEMA) != 0))
 		return wrong_schema(trace);
 	return error;
@@ -291,7 +292,7 @@ static int read_member(struct trace *trace)
 
 static int read_facts(struct trace *trace)
 {
-	struct json *json = &trace->json;
+	struct json *json = &trace->reader->json;
 	enum json_token token = json_next(json);
 	int error = 0;
 
@@ -301,13 +302,13 @@ static int read_facts(struct trace *trace)
 		return -EINVAL;
 	if (token != JSON_OBJECT)
 		return not_json(trace, "", 0);
-	while (!error && !trace->in_events && (token = json_next(json)) == JSON_KEY)
+	while (!error && !trace->reader->in_events && (token = json_next(json)) == JSON_KEY)
 		error = read_member(trace);
 	if (!error && token == JSON_ERROR)
 		error = -EINVAL;
 	if (!error && !trace->schema)
 		error = wrong_schema(trace);
-	if (!error && !trace->in_events)
+	if (!error && !trace->reader->in_events)
 		error = err("%s: has no \"events\"", trace->path);
 	return error;
 }
@@ -316,7 +317,7 @@ static int open_trace(struct trace *trace, bool events)
 {
 	int error = open_file(trace, events);
 
-	if (!error && json_open(&trace->json, trace->fd, trace->path))
+	if (!error && json_open(&trace->reader->json, trace->reader->fd, trace->path))
 		error = err_no_memory(trace->path);
 	if (!error)
 		error = read_facts(trace);
@@ -331,15 +332,19 @@ static int open_checked(struct trace *trace, const char *path, bool events)
 {
 	int error;
 
-	*trace = (struct trace){ .path = path, .fd = -1 };
-	shape_clear(&shape_trace, trace);
+	*trace = (struct trace){ .path = path };
+	rows_clear(ROWS_trace, trace);
+	trace->reader = arena_alloc(&trace->arena, sizeof(*trace->reader));
+	if (!trace->reader)
+		return err_no_memory(path);
+	trace->reader->fd = -1;
 	error = open_trace(trace, events);
 	if (!error) {
 		/* The reader has its own place in the file, which the look at the end moves. */
-		off_t at = lseek(trace->fd, 0, SEEK_CUR);
+		off_t at = lseek(trace->reader->fd, 0, SEEK_CUR);
 
 		error = check_end(trace);
-		if (!error && at >= 0 && lseek(trace->fd, at, SEEK_SET) != at)
+		if (!error && at >= 0 && lseek(trace->reader->fd, at, SEEK_SET) != at)
 			error = err("%s: %s", path, strerror(errno));
 	}
 	if (error) {
@@ -362,11 +367,13 @@ int trace_open_facts(struct trace *trace, const char *path)
 
 void trace_close(struct trace *trace)
 {
-	json_close(&trace->json);
-	arena_clear(&trace->arena);
+	if (trace->reader) {
+		json_close(&trace->reader->json);
+		if (trace->reader->fd >= 0)
+			close(trace->reader->fd);
+	}
 	free(trace->texts.slots);
 	free(trace->texts.texts);
-	if (trace->fd >= 0)
-		close(trace->fd);
-	*trace = (struct trace){ .fd = -1 };
+	arena_clear(&trace->arena);
+	*trace = (struct trace){ .path = NULL };
 }

@@ -70,7 +70,7 @@ static void estimate_peak(struct trace *trace, struct trace_peak *peak)
 	for (size_t i = 0; i < peak->stacks_n; i++) {
 		struct trace_share share = peak->stacks[i];
 
-		if (share.estimated_bytes) {
+		if (share.estimated_bytes && share.estimated_bytes != TRACE_NONE) {
 			share.count = scaled(share.count, share.estimated_bytes, share.bytes);
 			share.bytes = share.estimated_bytes;
 		}
@@ -88,7 +88,7 @@ void trace_estimate(struct trace *trace)
 
 		for (size_t k = 0; k < site->stacks_n; k++)
 			any = any || concerns(trace, &trace->stacks[site->stacks[k]]);
-		if (any)
+		if (any && site->estimated_bytes != TRACE_NONE)
 			estimate_site(&trace->sites[i]);
 	}
 	for (size_t i = 0; i < trace->stacks_n; i++) {

@@ -115,26 +115,26 @@ const char *trace_text(const struct trace *trace, uint32_t id)
 /* `column` remembers the text that this key had before, which it mostly has again. */
 static int read_text(struct trace *trace, enum json_token token, unsigned column, uint32_t *to)
 {
-	const struct json *json = &trace->json;
-	uint32_t last = trace->last_text[column];
+	const struct json *json = &trace->reader->json;
+	uint32_t last = trace->reader->last_text[column];
 
 	if (token == JSON_NULL)
 		return 0;
 	if (token != JSON_STRING)
-		return json_fail(&trace->json, "a name in an event must be a string");
+		return json_fail(&trace->reader->json, "a name in an event must be a string");
 	if (last && !strcmp(trace->texts.texts[last - 1], json->text)) {
 		*to = last;
 		return 0;
 	}
-	*to = trace->last_text[column] = text_id(trace, json->text, json->length);
-	return *to ? 0 : json_fail(&trace->json, "no memory left");
+	*to = trace->reader->last_text[column] = text_id(trace, json->text, json->length);
+	return *to ? 0 : json_fail(&trace->reader->json, "no memory left");
 }
 
 /* --- values --- */
 
 static int read_number(struct trace *trace, enum json_token token, uint64_t *to)
 {
-	struct json *json = &trace->json;
+	struct json *json = &trace->reader->json;
 
 	if (token == JSON_NUMBER && json->exact && !json->negative) {
 		*to = json->magnitude;
@@ -147,7 +147,7 @@ static int read_number(struct trace *trace, enum json_token token, uint64_t *to)
 
 static int read_address(struct trace *trace, enum json_token token, uint64_t *to)
 {
-	struct json *json = &trace->json;
+	struct json *json = &trace->reader->json;
 	uint64_t value = 0;
 
 	if (token == JSON_NULL)
@@ -177,7 +177,8 @@ static int read_stack(struct trace *trace, enum json_token token, uint32_t *to)
 	if (read_number(trace, token, &stack))
 		return -EINVAL;
 	if (stack != TRACE_NONE && stack >= trace->stacks_n)
-		return json_fail(&trace->json, "an event refers to stacks[%llu], but there are %zu",
+		return json_fail(&trace->reader->json,
+				 "an event refers to stacks[%llu], but there are %zu",
 				 (unsigned long long)stack, trace->stacks_n);
 	*to = (uint32_t)stack;
 	return 0;
@@ -185,12 +186,12 @@ static int read_stack(struct trace *trace, enum json_token token, uint32_t *to)
 
 static int read_device(struct trace *trace, enum json_token token, int16_t *to)
 {
-	const struct json *json = &trace->json;
+	const struct json *json = &trace->reader->json;
 
 	if (token == JSON_NULL)
 		return 0;
 	if (token != JSON_NUMBER || !json->exact || json->magnitude > INT16_MAX)
-		return json_fail(&trace->json,
+		return json_fail(&trace->reader->json,
 				 "\"device\" in an event must be a small whole number");
 	*to = (int16_t)(json->negative ? -(int)json->magnitude : (int)json->magnitude);
 	return 0;
@@ -199,9 +200,9 @@ static int read_device(struct trace *trace, enum json_token token, int16_t *to)
 static int read_op(struct trace *trace, enum json_token token, uint8_t *to)
 {
 	if (token != JSON_STRING)
-		return json_fail(&trace->json, "\"op\" in an event must be a string");
+		return json_fail(&trace->reader->json, "\"op\" in an event must be a string");
 	for (*to = 0; *to < EVENT_OPS; ++*to) {
-		if (!strcmp(event_op_name(*to), trace->json.text))
+		if (!strcmp(event_op_name(*to), trace->reader->json.text))
 			break;
 	}
 	return 0;
@@ -210,9 +211,9 @@ static int read_op(struct trace *trace, enum json_token token, uint8_t *to)
 static int read_space(struct trace *trace, enum json_token token, uint8_t *to)
 {
 	if (token != JSON_STRING)
-		return json_fail(&trace->json, "\"space\" in an event must be a string");
+		return json_fail(&trace->reader->json, "\"space\" in an event must be a string");
 	for (*to = 0; *to < SPACES; ++*to) {
-		if (!strcmp(space_name(*to), trace->json.text))
+		if (!strcmp(space_name(*to), trace->reader->json.text))
 			break;
 	}
 	return 0;
@@ -220,7 +221,7 @@ static int read_space(struct trace *trace, enum json_token token, uint8_t *to)
 
 static int read_value(struct trace *trace, enum key key, struct trace_event *event)
 {
-	enum json_token token = json_next(&trace->json);
+	enum json_token token = json_next(&trace->reader->json);
 
 	switch (key) {
 	case KEY_seq:
@@ -251,7 +252,7 @@ static int read_value(struct trace *trace, enum key key, struct trace_event *eve
 		return read_text(trace, token, 2, &event->error);
 	case KEY_foreign:
 		event->foreign = token == JSON_TRUE;
-		return json_skip(&trace->json, token);
+		return json_skip(&trace->reader->json, token);
 	case KEY_allocated:
 		return read_number(trace, token, &event->allocated);
 	case KEY_reserved:
@@ -265,20 +266,20 @@ static int read_value(struct trace *trace, enum key key, struct trace_event *eve
 	case KEY_COUNT:
 		break;
 	}
-	return json_skip(&trace->json, token);
+	return json_skip(&trace->reader->json, token);
 }
 
 /* --- events --- */
 
 static enum key key_at(struct trace *trace, unsigned position)
 {
-	uint8_t *guess = &trace->order[position % sizeof(trace->order)];
+	uint8_t *guess = &trace->reader->order[position % sizeof(trace->reader->order)];
 	unsigned key = *guess;
 
-	if (key < KEY_COUNT && json_is(&trace->json, keys[key].name, keys[key].length))
+	if (key < KEY_COUNT && json_is(&trace->reader->json, keys[key].name, keys[key].length))
 		return key;
 	for (key = 0; key < KEY_COUNT; key++) {
-		if (json_is(&trace->json, keys[key].name, keys[key].length))
+		if (json_is(&trace->reader->json, keys[key].name, keys[key].length))
 			break;
 	}
 	*guess = (uint8_t)key;
@@ -297,7 +298,7 @@ static int read_event(struct trace *trace, struct trace_event *event)
 		.op = EVENT_OPS,
 		.space = SPACES,
 	};
-	for (unsigned i = 0; (token = json_next(&trace->json)) == JSON_KEY; i++) {
+	for (unsigned i = 0; (token = json_next(&trace->reader->json)) == JSON_KEY; i++) {
 		if (read_value(trace, key_at(trace, i), event))
 			return -EINVAL;
 	}
@@ -309,13 +310,13 @@ static int finish(struct trace *trace)
 {
 	enum json_token token;
 
-	trace->in_events = false;
-	while ((token = json_next(&trace->json)) == JSON_KEY) {
-		if (json_skip(&trace->json, json_next(&trace->json)))
+	trace->reader->in_events = false;
+	while ((token = json_next(&trace->reader->json)) == JSON_KEY) {
+		if (json_skip(&trace->reader->json, json_next(&trace->reader->json)))
 			return trace_broken(trace);
 	}
 	if (token == JSON_OBJECT_END)
-		token = json_next(&trace->json);
+		token = json_next(&trace->reader->json);
 	return token == JSON_END ? 0 : trace_broken(trace);
 }
 
@@ -324,17 +325,17 @@ static int next_event(struct trace *trace)
 {
 	enum json_token token;
 
-	if (trace->json.failed)
+	if (trace->reader->json.failed)
 		return -EINVAL;
-	if (!trace->in_events)
+	if (!trace->reader->in_events)
 		return 0;
-	token = json_next(&trace->json);
+	token = json_next(&trace->reader->json);
 	if (token == JSON_OBJECT)
 		return 1;
 	if (token == JSON_ARRAY_END)
 		return finish(trace);
 	if (token != JSON_ERROR)
-		json_fail(&trace->json, "an event must be an object");
+		json_fail(&trace->reader->json, "an event must be an object");
 	return trace_broken(trace);
 }
 
@@ -356,10 +357,10 @@ int trace_next_of(struct trace *trace, enum event_op op, struct trace_event *eve
 	for (;;) {
 		int more;
 
-		if (!trace->in_events)
+		if (!trace->reader->in_events)
 			return 0;
-		if (!json_find_line(&trace->json, text))
-			return trace->json.failed ? trace_broken(trace) : 0;
+		if (!json_find_line(&trace->reader->json, text))
+			return trace->reader->json.failed ? trace_broken(trace) : 0;
 		more = trace_next(trace, event);
 		if (more != 1 || event->op == op)
 			return more;
@@ -370,7 +371,7 @@ int trace_copy(struct trace *trace, struct out *out)
 {
 	int more = next_event(trace);
 
-	if (more == 1 && json_copy(&trace->json, JSON_OBJECT, out))
+	if (more == 1 && json_copy(&trace->reader->json, JSON_OBJECT, out))
 		return trace_broken(trace);
 	return more;
 }

@@ -2,7 +2,22 @@
 #ifndef ANALYSE_TRACE_TRACE_PARTS_H
 #define ANALYSE_TRACE_TRACE_PARTS_H
 
-struct trace;
+#include "analyse/input/json.h"
+#include "analyse/trace/trace.h"
+#include "facts/trace_rows.h"
+
+/* The reader's own state. */
+struct trace_reader {
+	struct json json;
+	int fd;
+	bool in_events;
+	const char *section; /* being read */
+	uint8_t order[32];   /* keys of the last event, by position */
+	uint32_t last_text[8];
+};
+
+/* Reads the value of a row of `trace` that follows: 0 or -EINVAL. */
+int trace_read(struct trace *trace, const struct row *row);
 
 /* The reader has failed: says it in the words for a trace if the file ends too early. -EINVAL. */
 int trace_broken(struct trace *trace);

@@ -1,5 +1,5 @@
 /*
- * A JSON value into a struct, as a row of trace_shape.c says.
+ * A JSON value into a struct, as a row of facts/trace.def says.
  *
  * Lists grow in a buffer of their own and are copied into the arena when their length is known. The
  * recursion is as deep as the rows are nested, four at most; what no row names is passed over by
@@ -11,8 +11,7 @@
 
 #include "analyse/input/error.h"
 #include "analyse/input/limits.h"
-#include "analyse/trace/trace.h"
-#include "analyse/trace/trace_shape.h"
+#include "analyse/trace/trace_parts.h"
 
 enum { ARENA_OVERHEAD = 16 }; /* of a text, about */
 
@@ -28,7 +27,7 @@ struct list {
 	size_t used, size, item;
 };
 
-static int read_row(struct reader *reader, const struct shape_row *row, void *to);
+static int read_row(struct reader *reader, const struct row *row, void *to);
 
 static int refuse(struct reader *reader, const char *wanted)
 {
@@ -38,37 +37,6 @@ static int refuse(struct reader *reader, const char *wanted)
 static void *member(void *to, size_t at)
 {
 	return (char *)to + at;
-}
-
-/* Null for the kinds that are one value. */
-static void clear_scalar(const struct shape_row *row, void *value)
-{
-	switch (row->kind) {
-	case SHAPE_OPTIONAL:
-		*(uint64_t *)value = TRACE_NONE;
-		break;
-	case SHAPE_POSITION:
-		*(uint32_t *)value = UINT32_MAX;
-		break;
-	case SHAPE_INT:
-		*(int *)value = -1;
-		break;
-	default:
-		break; /* the arena and struct trace are zeroed */
-	}
-}
-
-/* NOLINTNEXTLINE(misc-no-recursion): see above */
-void shape_clear(const struct shape *shape, void *to)
-{
-	for (size_t i = 0; i < shape->rows_n; i++) {
-		const struct shape_row *row = &shape->rows[i];
-
-		if (row->kind == SHAPE_OBJECT)
-			shape_clear(row->of, member(to, row->at));
-		else
-			clear_scalar(row, member(to, row->at));
-	}
 }
 
 static int no_memory(const struct reader *reader)
@@ -110,7 +78,7 @@ static void *list_add(const struct reader *reader, struct list *list)
 }
 
 /* Moves the list to the arena and its place in the struct. */
-static int list_end(struct reader *reader, struct list *list, const struct shape_row *row, void *to)
+static int list_end(struct reader *reader, struct list *list, const struct row *row, void *to)
 {
 	void *items = list->used ? arena_alloc(reader->arena, list->used * list->item) : NULL;
 
@@ -200,13 +168,13 @@ static int read_bool(struct reader *reader, enum json_token token, bool *to)
 	return 0;
 }
 
-static int read_word(struct reader *reader, enum json_token token, const char *const *words,
-		     int *to)
+/* The last one stands for words that this reader does not know. */
+static int read_word(struct reader *reader, enum json_token token, enum row_words words, int *to)
 {
 	if (token != JSON_STRING)
 		return refuse(reader, "a string");
-	for (*to = 0; words[*to]; ++*to) {
-		if (!strcmp(words[*to], reader->json->text))
+	for (*to = 0; rows_word(words, *to); ++*to) {
+		if (!strcmp(rows_word(words, *to), reader->json->text))
 			return 0;
 	}
 	--*to;
@@ -246,21 +214,16 @@ static int read_pairs(struct reader *reader, enum json_token token, struct list 
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
-static int read_object(struct reader *reader, enum json_token token, const struct shape *shape,
-		       void *to)
+static int read_object(struct reader *reader, enum json_token token, struct rows rows, void *to)
 {
 	const char *outer = reader->key;
 
 	if (token != JSON_OBJECT)
 		return refuse(reader, "an object");
 	while ((token = json_next(reader->json)) == JSON_KEY) {
-		const struct shape_row *row = NULL;
+		const struct row *row = rows_find(rows, reader->json->text);
 		int error;
 
-		for (size_t i = 0; i < shape->rows_n && !row; i++) {
-			if (!strcmp(shape->rows[i].key, reader->json->text))
-				row = &shape->rows[i];
-		}
 		error = row ? read_row(reader, row, to)
 			    : json_skip(reader->json, json_next(reader->json));
 		if (error)
@@ -271,41 +234,42 @@ static int read_object(struct reader *reader, enum json_token token, const struc
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
-static int read_item(struct reader *reader, enum json_token token, const struct shape_row *row,
+static int read_item(struct reader *reader, enum json_token token, const struct row *row,
 		     void *item)
 {
 	switch (row->kind) {
-	case SHAPE_TEXTS:
+	case ROW_TEXTS:
 		return read_text(reader, token, item);
-	case SHAPE_U32S:
+	case ROW_U32S:
 		return read_u32(reader, token, item);
-	case SHAPE_U64S:
+	case ROW_U64S:
 		*(uint64_t *)item = TRACE_NONE;
 		return token == JSON_NULL ? 0 : read_u64(reader, token, UINT64_MAX, item);
 	default:
-		shape_clear(row->of, item);
-		return read_object(reader, token, row->of, item);
+		rows_clear(row->of, item);
+		return read_object(reader, token, rows_of(row->of), item);
 	}
 }
 
-static size_t item_size(const struct shape_row *row)
+static size_t item_size(const struct row *row)
 {
 	switch (row->kind) {
-	case SHAPE_TEXTS:
+	case ROW_TEXTS:
 		return sizeof(const char *);
-	case SHAPE_U32S:
+	case ROW_U32S:
 		return sizeof(uint32_t);
-	case SHAPE_U64S:
+	case ROW_U64S:
 		return sizeof(uint64_t);
-	case SHAPE_PAIRS:
+	case ROW_PAIRS:
+	case ROW_COUNTS:
 		return sizeof(struct trace_pair);
 	default:
-		return row->of->size;
+		return rows_of(row->of).size;
 	}
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
-static int read_items(struct reader *reader, enum json_token token, const struct shape_row *row,
+static int read_items(struct reader *reader, enum json_token token, const struct row *row,
 		      struct list *list)
 {
 	if (token != JSON_ARRAY)
@@ -325,12 +289,12 @@ static int read_items(struct reader *reader, enum json_token token, const struct
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
-static int read_list(struct reader *reader, enum json_token token, const struct shape_row *row,
-		     void *to)
+static int read_list(struct reader *reader, enum json_token token, const struct row *row, void *to)
 {
 	struct list list = { .item = item_size(row) };
-	int error = row->kind == SHAPE_PAIRS ? read_pairs(reader, token, &list)
-					     : read_items(reader, token, row, &list);
+	int error = row->kind == ROW_PAIRS || row->kind == ROW_COUNTS
+			    ? read_pairs(reader, token, &list)
+			    : read_items(reader, token, row, &list);
 
 	if (!error)
 		error = list_end(reader, &list, row, to);
@@ -339,7 +303,7 @@ static int read_list(struct reader *reader, enum json_token token, const struct 
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
-static int read_row(struct reader *reader, const struct shape_row *row, void *to)
+static int read_row(struct reader *reader, const struct row *row, void *to)
 {
 	enum json_token token = json_next(reader->json);
 	void *value = member(to, row->at);
@@ -350,36 +314,36 @@ static int read_row(struct reader *reader, const struct shape_row *row, void *to
 	if (token == JSON_NULL)
 		return 0;
 	switch (row->kind) {
-	case SHAPE_TEXT:
+	case ROW_TEXT:
 		return read_text(reader, token, value);
-	case SHAPE_VALUE:
+	case ROW_VALUE:
 		return read_value(reader, token, value);
-	case SHAPE_U64:
-	case SHAPE_OPTIONAL:
+	case ROW_U64:
+	case ROW_OPTIONAL:
 		return read_u64(reader, token, UINT64_MAX, value);
-	case SHAPE_U32:
-	case SHAPE_POSITION:
+	case ROW_U32:
+	case ROW_POSITION:
 		return read_u32(reader, token, value);
-	case SHAPE_I64:
+	case ROW_I64:
 		return read_i64(reader, token, value);
-	case SHAPE_INT:
+	case ROW_INT:
 		return read_int(reader, token, value);
-	case SHAPE_BOOL:
+	case ROW_BOOL:
 		return read_bool(reader, token, value);
-	case SHAPE_HEX:
+	case ROW_HEX:
 		return read_hex(reader, token, value);
-	case SHAPE_WORD:
-		return read_word(reader, token, row->words, value);
-	case SHAPE_OBJECT:
-		return read_object(reader, token, row->of, value);
+	case ROW_WORD:
+		return read_word(reader, token, row->of, value);
+	case ROW_OBJECT:
+		return read_object(reader, token, rows_of(row->of), value);
 	default:
 		return read_list(reader, token, row, to);
 	}
 }
 
-int shape_read(struct json *json, struct arena *arena, const struct shape_row *row, void *to)
+int trace_read(struct trace *trace, const struct row *row)
 {
-	struct reader reader = { json, arena, row->key };
+	struct reader reader = { &trace->reader->json, &trace->arena, row->key };
 
-	return read_row(&reader, row, to);
+	return read_row(&reader, row, trace);
 }

@@ -27,6 +27,7 @@ static void text_or_null(struct out *out, const struct spool *spool, const char 
 static void write_mark(struct out *out, const struct spool *spool, const struct event *event)
 {
 	const char *text = spool_text(spool, event->name);
+	struct detail_text detail;
 
 	out_text(out, ",\"thread\":");
 	out_u64(out, event->thread);
@@ -38,7 +39,17 @@ static void write_mark(struct out *out, const struct spool *spool, const struct 
 		out_text(out, ",\"range\":");
 		out_u64(out, event->stream);
 	}
-	document_detail(out, spool, &event->detail);
+	document_detail(&event->detail, &detail);
+	if (event->detail.category)
+		text_or_null(out, spool, ",\"category\":", event->detail.category);
+	if (detail.color[0]) {
+		out_text(out, ",\"color\":");
+		out_json(out, detail.color);
+	}
+	if (detail.payload[0]) {
+		out_text(out, ",\"payload\":");
+		out_text(out, detail.payload);
+	}
 }
 
 static void write_memory(struct out *out, const struct spool *spool, const struct event *event)
@@ -139,8 +150,26 @@ static void tell(struct document_told *told, const struct ooms *ooms,
 		oom_text(&told->oom, last, recording);
 }
 
-static int write_all(struct out *out, struct recording *recording, unsigned flags, const char *exit,
-		     struct document_told *told)
+/* Everything before the events, in the order of the document. */
+static void fill_facts(struct filler *filler, const struct ooms *ooms, const struct phases *phases,
+		       enum trace_exit exit)
+{
+	document_head(filler, exit);
+	document_calls(filler);
+	document_cupti(filler);
+	document_used(filler);
+	document_summary(filler);
+	document_peaks(filler);
+	document_ooms(filler, ooms);
+	document_names(filler);
+	document_sites(filler);
+	document_phases(filler, phases);
+	document_timeline(filler);
+}
+
+/* Finds what takes looking through all events, and fills. */
+static int find_facts(struct filler *filler, struct recording *recording, enum trace_exit exit,
+		      struct document_told *told)
 {
 	struct phases phases;
 	struct ooms ooms;
@@ -152,24 +181,35 @@ static int write_all(struct out *out, struct recording *recording, unsigned flag
 	if (!error && told)
 		tell(told, &ooms, recording);
 	if (!error) {
-		document_head(out, recording, exit);
-		document_calls(out, recording);
-		error = document_cupti(out, recording);
-	}
-	if (!error) {
-		document_used(out, recording);
-		document_summary(out, recording);
-		document_peaks(out, recording);
-		document_ooms(out, recording, &ooms);
-		document_names(out, recording);
-		document_sites(out, recording);
-		document_phases(out, recording, &phases);
-		document_timeline(out, recording);
-		out_text(out, "\"events\":[");
+		fill_facts(filler, &ooms, &phases, exit);
+		error = filler->error;
 	}
 	phases_clear(&phases);
-	if (!error && (flags & DOCUMENT_EVENTS))
-		error = write_events(out, recording->spool);
+	return error;
+}
+
+static int write_all(struct out *out, struct recording *recording, unsigned flags, const char *exit,
+		     struct document_told *told)
+{
+	struct arena arena = { 0 };
+	struct filler filler = {
+		.recording = recording,
+		.spool = recording->spool,
+		.arena = &arena,
+		.writer = { .out = out },
+	};
+	enum trace_exit how = TRACE_EXIT;
+	int error;
+
+	while (how < TRACE_UNFINISHED && strcmp(rows_word(WORDS_EXITS, how), exit) != 0)
+		how++;
+	error = find_facts(&filler, recording, how, told);
+	arena_clear(&arena);
+	if (!error) {
+		out_text(out, "\"events\":[");
+		if (flags & DOCUMENT_EVENTS)
+			error = write_events(out, recording->spool);
+	}
 	out_text(out, "\n]}\n");
 	return error;
 }

@@ -47,28 +47,31 @@ static uint64_t in_ns(uint64_t ticks, uint64_t tick_ns)
 	return (uint64_t)((double)ticks * ((double)tick_ns / 4294967296.0));
 }
 
-void document_calls(struct out *out, const struct recording *recording)
+static bool fill_call(struct filler *filler, uint64_t i, void *item)
 {
-	const struct spool *spool = recording->spool;
+	const struct sum *sum = (const struct sum *)filler->from + i;
+	uint64_t tick_ns = filler->spool->header->tick_ns;
+	const char *name = spool_text(filler->spool, sum->name);
+
+	*(struct trace_call *)item = (struct trace_call){
+		.api = name ? name : "?",
+		.calls = sum->calls,
+		.failed = sum->failed,
+		.total_ns = in_ns(sum->ticks, tick_ns),
+		.max_ns = in_ns(sum->max, tick_ns),
+	};
+	return true;
+}
+
+void document_calls(struct filler *filler)
+{
+	const struct spool *spool = filler->spool;
 	uint64_t rows = spool_count(spool, SPOOL_CALL);
-	uint64_t tick_ns = spool->header->tick_ns;
 	struct sum sums[NAMES];
 	size_t count = 0;
 
 	for (uint64_t i = 0; i < rows; i++)
 		count = add_row(sums, count, spool_at(spool, SPOOL_CALL, i));
 	sort_rows(sums, count, sizeof(sums[0]), by_ticks);
-	out_text(out, "\"calls\":[");
-	for (size_t i = 0; i < count; i++) {
-		const char *name = spool_text(spool, sums[i].name);
-
-		out_text(out, i ? ",\n{\"api\":" : "\n{\"api\":");
-		out_json(out, name ? name : "?");
-		document_number(out, ",\"calls\":", sums[i].calls);
-		document_number(out, ",\"failed\":", sums[i].failed);
-		document_number(out, ",\"total_ns\":", in_ns(sums[i].ticks, tick_ns));
-		document_number(out, ",\"max_ns\":", in_ns(sums[i].max, tick_ns));
-		out_char(out, '}');
-	}
-	out_text(out, "],\n");
+	document_list(filler, "calls", count, fill_call, sums);
 }

@@ -1,4 +1,5 @@
 /* The document's first sections: whose trace it is, and how it was taken. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,28 +8,35 @@
 #include "render/document/document_sections.h"
 #include "spool/journal.h"
 
-static const char *fact(const struct recording *recording, const char *key)
+static const char *value_of(const struct filler *filler, uint32_t fact)
 {
-	return recording_value(recording, recording_fact(recording, key, 0));
+	return recording_value(filler->recording, fact);
 }
 
-/* A fact that is a number, else null. */
-static void number(struct out *out, const char *text)
+static const char *fact(const struct filler *filler, const char *key)
+{
+	return value_of(filler, recording_fact(filler->recording, key, 0));
+}
+
+/* A fact that is a number, else the number for none. */
+static uint64_t number(const char *text, uint64_t none)
 {
 	if (text && *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 19)
-		out_u64(out, strtoull(text, NULL, 10));
-	else
-		out_text(out, "null");
+		return strtoull(text, NULL, 10);
+	return none;
 }
 
-static void two_digits(struct out *out, uint64_t value)
+static size_t count_facts(const struct filler *filler, const char *key)
 {
-	out_char(out, (char)('0' + value / 10 % 10));
-	out_char(out, (char)('0' + value % 10));
+	size_t count = 0;
+
+	for (uint32_t i = 0; (i = recording_fact(filler->recording, key, i));)
+		count++;
+	return count;
 }
 
 /* RFC 3339 in UTC; the civil date from days (Howard Hinnant, "chrono-compatible algorithms"). */
-static void write_time(struct out *out, uint64_t ns)
+static const char *time_text(struct filler *filler, uint64_t ns)
 {
 	uint64_t seconds = ns / 1000000000u;
 	uint64_t days = seconds / 86400 + 719468;
@@ -38,154 +46,107 @@ static void write_time(struct out *out, uint64_t ns)
 	uint64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
 	uint64_t mp = (5 * doy + 2) / 153;
 	uint64_t month = mp < 10 ? mp + 3 : mp - 9;
-	char fraction[24];
+	char text[64];
 
-	out_char(out, '"');
-	out_u64(out, yoe + era * 400 + (month <= 2));
-	out_char(out, '-');
-	two_digits(out, month);
-	out_char(out, '-');
-	two_digits(out, doy - (153 * mp + 2) / 5 + 1);
-	out_char(out, 'T');
-	two_digits(out, seconds / 3600 % 24);
-	out_char(out, ':');
-	two_digits(out, seconds / 60 % 60);
-	out_char(out, ':');
-	two_digits(out, seconds % 60);
-	text_u64(fraction, 1000000000u + ns % 1000000000u); /* the leading 1 keeps the zeros */
-	fraction[0] = '.';
-	out_text(out, fraction);
-	out_text(out, "Z\"");
+	snprintf(text, sizeof(text), "%u-%02u-%02uT%02u:%02u:%02u.%09uZ",
+		 (unsigned)(yoe + era * 400 + (month <= 2)), (unsigned)month,
+		 (unsigned)(doy - (153 * mp + 2) / 5 + 1), (unsigned)(seconds / 3600 % 24),
+		 (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
+		 (unsigned)(ns % 1000000000u));
+	return filler_text(filler, text);
 }
 
-static void write_command(struct out *out, const struct recording *recording)
+static bool fill_process(struct filler *filler, uint64_t i, void *item)
 {
-	const char *comma = "";
+	const struct spool_header *header = filler->spool->header;
+	struct trace_process *process = item;
 
-	out_text(out, ",\"command\":[");
-	for (uint32_t i = 0; (i = recording_fact(recording, "command", i));) {
-		const char *word = recording_value(recording, i);
+	(void)i;
+	process->pid = header->pid;
+	process->ppid = header->ppid;
+	process->host = fact(filler, "host");
+	process->rank = number(fact(filler, "rank"), 0);
+	process->world_size = number(fact(filler, "world_size"), 1);
+	process->local_rank = number(fact(filler, "local_rank"), TRACE_NONE);
+	process->command =
+		filler_room(filler, count_facts(filler, "command"), sizeof(*process->command));
+	for (uint32_t k = 0;
+	     process->command && (k = recording_fact(filler->recording, "command", k));) {
+		const char *word = value_of(filler, k);
 
-		out_text(out, comma);
-		out_json(out, word ? word : "");
-		comma = ",";
+		process->command[process->command_n++] = word ? word : "";
 	}
-	out_char(out, ']');
+	process->cwd = fact(filler, "cwd");
+	process->start_time = time_text(filler, header->start_realtime);
+	process->start_ticks = header->boot_pid_start;
+	process->duration_ns = header->end ? header->end : header->t;
+	process->exit = *(const int *)filler->from;
+	return true;
 }
 
-static void write_process(struct out *out, const struct recording *recording, const char *exit)
+static void fill_settings(struct filler *filler, struct trace_environment *environment)
 {
-	const struct spool_header *header = recording->spool->header;
-	const char *rank = fact(recording, "rank");
-	const char *world = fact(recording, "world_size");
-	const char *local = fact(recording, "local_rank");
+	environment->settings =
+		filler_room(filler, count_facts(filler, "setting"), sizeof(*environment->settings));
+	for (uint32_t i = 0;
+	     environment->settings && (i = recording_fact(filler->recording, "setting", i));) {
+		uint32_t value = recording_fact(filler->recording, "value", i);
 
-	out_text(out, "\"process\":{\"pid\":");
-	out_u64(out, header->pid);
-	out_text(out, ",\"ppid\":");
-	out_u64(out, header->ppid);
-	out_text(out, ",\"host\":");
-	out_json(out, fact(recording, "host"));
-	out_text(out, ",\"rank\":");
-	number(out, rank ? rank : "0");
-	out_text(out, ",\"world_size\":");
-	number(out, world ? world : "1");
-	if (local) {
-		out_text(out, ",\"local_rank\":");
-		number(out, local);
-	}
-	write_command(out, recording);
-	out_text(out, ",\"cwd\":");
-	out_json(out, fact(recording, "cwd"));
-	out_text(out, ",\"start_time\":");
-	write_time(out, header->start_realtime);
-	if (header->boot_pid_start) {
-		out_text(out, ",\"start_ticks\":");
-		out_u64(out, header->boot_pid_start);
-	}
-	out_text(out, ",\"duration_ns\":");
-	out_u64(out, header->end ? header->end : header->t);
-	out_text(out, ",\"exit\":");
-	out_json(out, exit);
-	out_text(out, "},\n");
-}
-
-static void write_settings(struct out *out, const struct recording *recording)
-{
-	const char *comma = "";
-
-	out_text(out, ",\"settings\":{");
-	for (uint32_t i = 0; (i = recording_fact(recording, "setting", i));) {
-		const char *name = recording_value(recording, i);
-		uint32_t value = recording_fact(recording, "value", i);
-
-		out_text(out, comma);
-		out_json(out, name ? name : "");
-		out_char(out, ':');
 		/* Its value stands right behind it, if it has one. */
-		out_json(out, value == i + 1 ? recording_value(recording, value) : NULL);
-		comma = ",";
+		environment->settings[environment->settings_n++] =
+			(struct trace_pair){ value_of(filler, i),
+					     value == i + 1 ? value_of(filler, value) : NULL };
 	}
-	out_char(out, '}');
 }
 
-static void write_devices(struct out *out, const struct recording *recording)
+static void fill_cards(struct filler *filler, struct trace_environment *environment)
 {
-	const char *comma = "";
+	const struct recording *recording = filler->recording;
 
-	out_text(out, ",\"devices\":[");
-	for (uint32_t i = 0; (i = recording_fact(recording, "device", i));) {
-		out_text(out, comma);
-		out_text(out, "{\"device\":");
-		number(out, recording_value(recording, i));
-		out_text(out, ",\"name\":");
-		out_json(out, recording_value(recording, recording_fact(recording, "name", i)));
-		out_text(out, ",\"uuid\":");
-		out_json(out, recording_value(recording, recording_fact(recording, "uuid", i)));
-		out_text(out, ",\"total_bytes\":");
-		number(out,
-		       recording_value(recording, recording_fact(recording, "total_bytes", i)));
-		out_char(out, '}');
-		comma = ",";
+	environment->devices = filler_items(filler, count_facts(filler, "device"), ROWS_card);
+	for (uint32_t i = 0;
+	     environment->devices && (i = recording_fact(recording, "device", i));) {
+		struct trace_card *card = &environment->devices[environment->devices_n++];
+
+		card->device = (int)number(value_of(filler, i), UINT64_MAX);
+		card->name = value_of(filler, recording_fact(recording, "name", i));
+		card->uuid = value_of(filler, recording_fact(recording, "uuid", i));
+		card->total_bytes = number(
+			value_of(filler, recording_fact(recording, "total_bytes", i)), TRACE_NONE);
 	}
-	out_char(out, ']');
 }
 
 /* "libcudart.so.13" says 13000: the runtime cannot be asked from a hook, its file's name can be
  * read. */
-static void write_runtime(struct out *out, const struct recording *recording)
+static uint64_t runtime_version(const struct filler *filler)
 {
 	static const char name[] = "libcudart.so.";
-	uint64_t modules = spool_count(recording->spool, SPOOL_MODULE);
+	uint64_t modules = spool_count(filler->spool, SPOOL_MODULE);
 
 	for (uint32_t i = 0; i < modules; i++) {
 		const char *path =
-			spool_text(recording->spool, recording_module(recording, i)->path);
+			spool_text(filler->spool, recording_module(filler->recording, i)->path);
 		const char *base = path ? text_base(path) : "";
 
-		if (!strncmp(base, name, sizeof(name) - 1)) {
-			out_u64(out, strtoull(base + sizeof(name) - 1, NULL, 10) % 1000 * 1000);
-			return;
-		}
+		if (!strncmp(base, name, sizeof(name) - 1))
+			return strtoull(base + sizeof(name) - 1, NULL, 10) % 1000 * 1000;
 	}
-	out_text(out, "null");
+	return 0;
 }
 
-static void write_environment(struct out *out, const struct recording *recording)
+static bool fill_environment(struct filler *filler, uint64_t i, void *item)
 {
-	out_text(out, "\"environment\":{\"memtrace\":");
-	out_json(out, fact(recording, "memtrace"));
-	out_text(out, ",\"cuda_driver\":");
-	number(out, fact(recording, "cuda_driver"));
-	out_text(out, ",\"cuda_runtime\":");
-	write_runtime(out, recording);
-	out_text(out, ",\"torch\":");
-	out_json(out, fact(recording, "torch"));
-	out_text(out, ",\"python\":");
-	out_json(out, fact(recording, "python"));
-	write_settings(out, recording);
-	write_devices(out, recording);
-	out_text(out, "},\n");
+	struct trace_environment *environment = item;
+
+	(void)i;
+	environment->memtrace = fact(filler, "memtrace");
+	environment->cuda_driver = number(fact(filler, "cuda_driver"), 0);
+	environment->cuda_runtime = runtime_version(filler);
+	environment->torch = fact(filler, "torch");
+	environment->python = fact(filler, "python");
+	fill_settings(filler, environment);
+	fill_cards(filler, environment);
+	return true;
 }
 
 const char *document_stop_text(unsigned stop)
@@ -212,16 +173,15 @@ const char *document_stop_text(unsigned stop)
 	}
 }
 
-static void note(struct out *out, const char **comma, const char *text)
+/* For which there is room. */
+static void note(struct filler *filler, struct trace_capture *capture, const char *text)
 {
-	if (!text)
-		return;
-	out_text(out, *comma);
-	out_json(out, text);
-	*comma = ",";
+	if (text && capture->notes)
+		capture->notes[capture->notes_n++] = filler_text(filler, text);
 }
 
-static void note_count(struct out *out, const char **comma, uint64_t count, const char *what)
+static void note_count(struct filler *filler, struct trace_capture *capture, uint64_t count,
+		       const char *what)
 {
 	char text[256];
 
@@ -229,11 +189,12 @@ static void note_count(struct out *out, const char **comma, uint64_t count, cons
 		return;
 	text_u64(text, count);
 	text_append(text, sizeof(text), what);
-	note(out, comma, text);
+	note(filler, capture, text);
 }
 
-static void note_torn(struct out *out, const char **comma, const struct spool *spool)
+static void note_torn(struct filler *filler, struct trace_capture *capture)
 {
+	const struct spool *spool = filler->spool;
 	char text[256] = "the process wrote on all the while that its spool was read: sums, lines "
 			 "and what is live are of moments up to ";
 
@@ -243,10 +204,10 @@ static void note_torn(struct out *out, const char **comma, const struct spool *s
 	text_append(text, sizeof(text), " events (");
 	text_u64(text + strlen(text), spool->torn_ns / 1000);
 	text_append(text, sizeof(text), " us) apart");
-	note(out, comma, text);
+	note(filler, capture, text);
 }
 
-static void note_sampling(struct out *out, const char **comma, uint64_t interval)
+static void note_sampling(struct filler *filler, struct trace_capture *capture, uint64_t interval)
 {
 	static const char units[][8] = { " bytes", " KiB", " MiB", " GiB" };
 	unsigned unit = 0;
@@ -261,130 +222,116 @@ static void note_sampling(struct out *out, const char **comma, uint64_t interval
 	text_append(text, sizeof(text),
 		    " (MEMTRACE_SAMPLE): sums and peaks are exact; frees have no "
 		    "line");
-	note(out, comma, text);
+	note(filler, capture, text);
 }
 
-static void write_notes(struct out *out, const struct recording *recording)
+static void fill_notes(struct filler *filler, struct trace_capture *capture)
 {
-	const struct spool_header *header = recording->spool->header;
-	const char *comma = "";
+	enum { OTHERS = 16 + SPOOL_KINDS };
+	const struct spool_header *header = filler->spool->header;
 
-	out_text(out, ",\"notes\":[");
-	note(out, &comma, document_stop_text(atomic_load(&header->stop)));
-	for (uint32_t i = 0; (i = recording_fact(recording, "note", i));)
-		note(out, &comma, recording_value(recording, i));
-	note_count(out, &comma, atomic_load(&header->nested),
+	capture->notes =
+		filler_room(filler, count_facts(filler, "note") + OTHERS, sizeof(*capture->notes));
+	note(filler, capture, document_stop_text(atomic_load(&header->stop)));
+	for (uint32_t i = 0; (i = recording_fact(filler->recording, "note", i));)
+		note(filler, capture, value_of(filler, i));
+	note_count(filler, capture, atomic_load(&header->nested),
 		   " memory calls of signal handlers were not recorded: they had interrupted an "
 		   "update");
-	note_count(out, &comma, atomic_load(&header->abandoned),
+	note_count(filler, capture, atomic_load(&header->abandoned),
 		   " updates were left half done (a signal handler jumped away, or a thread was "
 		   "cancelled) and are taken back: those calls are not in the trace");
-	if (recording->spool->cut)
-		note(out, &comma, "the last update was not complete and is left out");
-	note_torn(out, &comma, recording->spool);
-	note_count(out, &comma, header->paused,
+	if (filler->spool->cut)
+		note(filler, capture, "the last update was not complete and is left out");
+	note_torn(filler, capture);
+	note_count(filler, capture, header->paused,
 		   " events while stopped (memtrace_stop): sums kept, no detail");
 	note_count(
-		out, &comma, header->filtered,
+		filler, capture, header->filtered,
 		" events are filtered out (MEMTRACE_FILTER): sums and peaks count them, events[] "
 		"and what is told from it do not");
-	note_sampling(out, &comma, header->sample);
-	note_count(out, &comma, header->unmatched, " frees of addresses that were not seen before");
-	note_count(out, &comma, atomic_load(&header->late),
+	note_sampling(filler, capture, header->sample);
+	note_count(filler, capture, header->unmatched,
+		   " frees of addresses that were not seen before");
+	note_count(filler, capture, atomic_load(&header->late),
 		   " memory calls after recording had ended");
-	note_count(out, &comma, header->used_dropped,
+	note_count(filler, capture, header->used_dropped,
 		   " samples of what is occupied found no room in used[]: sums have them");
-#define BOUND(kind, most, what) note_count(out, &comma, header->left_out[SPOOL_##kind], what);
+#define BOUND(kind, most, what) note_count(filler, capture, header->left_out[SPOOL_##kind], what);
 #include "ledger/bounds.def"
 #undef BOUND
-	if (recording->damaged)
-		note(out, &comma, "parts of the spool were damaged and left out");
-	out_char(out, ']');
+	if (filler->recording->damaged)
+		note(filler, capture, "parts of the spool were damaged and left out");
+}
+
+static void fill_doors(struct filler *filler, struct trace_capture *capture)
+{
+	static const char doors[][16] = { "linked", "dlsym", "procaddress", "torch" };
+	enum { DOORS = sizeof(doors) / sizeof(doors[0]) };
+
+	capture->doors = filler_room(filler, DOORS, sizeof(*capture->doors));
+	for (unsigned i = 0; capture->doors && i < DOORS; i++) {
+		char count[24];
+
+		text_u64(count, filler->spool->header->doors[i]);
+		capture->doors[capture->doors_n++] =
+			(struct trace_pair){ doors[i], filler_text(filler, count) };
+	}
 }
 
 /* All of them, and by kind what was sampled. */
-static void write_cost(struct out *out, const struct spool_cost *costs)
+static void fill_cost(const struct spool_cost *costs, struct trace_capture *capture)
 {
-	static const char kinds[SPOOL_COSTS][8] = { "driver", "block", "range" };
+	struct trace_cost *const kinds[SPOOL_COSTS] = { &capture->cost.driver, &capture->cost.block,
+							&capture->cost.range };
 	struct spool_cost all = { 0 };
-	bool comma = false;
 
 	for (unsigned i = 0; i < SPOOL_COSTS; i++) {
 		all.ns += costs[i].ns;
 		all.events += costs[i].events;
+		if (costs[i].events)
+			*kinds[i] = (struct trace_cost){ costs[i].ns / costs[i].events,
+							 costs[i].events };
 	}
-	out_text(out, ",\"ns_per_event\":");
-	out_u64(out, all.events ? all.ns / all.events : 0);
-	out_text(out, ",\"cost\":{");
-	for (unsigned i = 0; i < SPOOL_COSTS; i++) {
-		if (!costs[i].events)
-			continue;
-		out_text(out, comma ? ",\"" : "\"");
-		out_text(out, kinds[i]);
-		out_text(out, "\":{\"ns_per_event\":");
-		out_u64(out, costs[i].ns / costs[i].events);
-		out_text(out, ",\"samples\":");
-		out_u64(out, costs[i].events);
-		out_char(out, '}');
-		comma = true;
-	}
-	out_char(out, '}');
+	capture->ns_per_event = all.events ? all.ns / all.events : 0;
 }
 
-static void write_capture(struct out *out, const struct recording *recording)
+static bool fill_capture(struct filler *filler, uint64_t i, void *item)
 {
-	static const char doors[][16] = { "linked", "dlsym", "procaddress", "torch" };
-	const struct spool_header *header = recording->spool->header;
+	const struct spool_header *header = filler->spool->header;
+	struct trace_capture *capture = item;
 	uint64_t dropped = header->dropped < header->seq ? header->dropped : header->seq;
 	/* Events that only sums know. */
 	uint64_t without = dropped + header->paused + header->filtered;
-	const char *stacks = fact(recording, "stacks");
-	const char *unwinder = fact(recording, "unwinder");
-	uint64_t since;
+	const char *stacks = fact(filler, "stacks");
+	const char *unwinder = fact(filler, "unwinder");
 
-	out_text(out, "\"capture\":{\"doors\":{");
-	for (unsigned i = 0; i < sizeof(doors) / sizeof(doors[0]); i++) {
-		out_text(out, i ? ",\"" : "\"");
-		out_text(out, doors[i]);
-		out_text(out, "\":");
-		out_u64(out, header->doors[i]);
-	}
-	out_text(out, "},\"stacks\":");
-	out_json(out, stacks ? stacks : "none");
-	out_text(out, ",\"unwinder\":");
-	out_json(out, unwinder ? unwinder : "none");
-	out_text(out, ",\"events_recorded\":");
-	out_u64(out, header->seq - dropped);
-	out_text(out, ",\"events_dropped\":");
-	out_u64(out, without);
-	out_text(out, ",\"events_since\":");
-	if (journal_since(recording->spool, &since))
-		out_u64(out, since);
-	else
-		out_text(out, "null");
-	if (header->paused) {
-		out_text(out, ",\"events_stopped\":");
-		out_u64(out, header->paused);
-	}
-	if (header->filtered) {
-		out_text(out, ",\"events_filtered\":");
-		out_u64(out, header->filtered);
-	}
-	if (header->sample) {
-		out_text(out, ",\"sample_bytes\":");
-		out_u64(out, header->sample);
-	}
-	out_text(out, ",\"truncated\":");
-	out_text(out, without || document_stop_text(atomic_load(&header->stop)) ? "true" : "false");
-	write_cost(out, header->costs);
-	write_notes(out, recording);
-	out_text(out, "},\n");
+	(void)i;
+	fill_doors(filler, capture);
+	capture->stacks = stacks ? stacks : "none";
+	capture->unwinder = unwinder ? unwinder : "none";
+	capture->events_recorded = header->seq - dropped;
+	capture->events_dropped = without;
+	if (!journal_since(filler->spool, &capture->events_since))
+		capture->events_since = TRACE_NONE;
+	capture->events_stopped = header->paused;
+	capture->events_filtered = header->filtered;
+	capture->sample_bytes = header->sample;
+	capture->truncated = without || document_stop_text(atomic_load(&header->stop));
+	fill_cost(header->costs, capture);
+	fill_notes(filler, capture);
+	return true;
 }
 
-void document_head(struct out *out, const struct recording *recording, const char *exit)
+void document_head(struct filler *filler, enum trace_exit exit)
 {
-	out_text(out, "{\"schema\":\"memtrace/1\",\n");
-	write_process(out, recording, exit);
-	write_environment(out, recording);
-	write_capture(out, recording);
+	const int how = (int)exit;
+
+	if (filler->to)
+		filler->to->schema = "memtrace/1";
+	else
+		out_text(filler->writer.out, "{\"schema\":\"memtrace/1\",\n");
+	document_member(filler, "process", fill_process, &how);
+	document_member(filler, "environment", fill_environment, NULL);
+	document_member(filler, "capture", fill_capture, NULL);
 }

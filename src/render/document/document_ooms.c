@@ -1,5 +1,4 @@
 /* The document's ooms: each allocation that failed, explained. */
-#include "base/text/out.h"
 #include "codec/event.h"
 #include "facts/oom.h"
 #include "render/document/document_sections.h"
@@ -7,131 +6,127 @@
 
 enum { SENTENCE = 1024 };
 
-static void number_or_null(struct out *out, const char *key, uint64_t value, bool known)
+static uint64_t known(uint64_t value, bool is)
 {
-	out_text(out, key);
-	if (known)
-		out_u64(out, value);
-	else
-		out_text(out, "null");
+	return is ? value : TRACE_NONE;
 }
 
-static void text_or_null(struct out *out, const char *key, const char *text)
+/* An empty name is none. */
+static const char *name_of(const struct filler *filler, uint32_t text)
 {
-	out_text(out, key);
-	out_json(out, text && text[0] ? text : NULL);
+	const char *name = spool_text(filler->spool, text);
+
+	return name && name[0] ? name : NULL;
 }
 
-static void write_asked(struct out *out, const struct recording *recording, const struct oom *oom)
+static void fill_asked(const struct filler *filler, const struct oom *from, struct trace_oom *oom)
 {
-	const struct spool_oom *row = oom->row;
-	const struct oom_facts *facts = &oom->facts;
-	bool limit = oom->reason == OOM_limit;
+	const struct spool_oom *row = from->row;
+	const struct oom_facts *facts = &from->facts;
+	bool limit = from->reason == OOM_limit;
 	bool card = facts->left || facts->others;
 
-	document_number(out, "{\"seq\":", row->seq);
-	document_number(out, ",\"t\":", row->t);
-	number_or_null(out, ",\"device\":", facts->device, row->device >= 0);
-	text_or_null(out, ",\"space\":", space_name(row->space));
-	text_or_null(out, ",\"pool\":", spool_text(recording->spool, row->pool));
-	text_or_null(out, ",\"api\":", spool_text(recording->spool, row->api));
-	document_number(out, ",\"thread\":", row->thread);
-	document_number(out, ",\"stack\":", row->stack < recording->stacks ? row->stack : 0);
-	document_number(out, ",\"size\":", row->size);
-	number_or_null(out, ",\n \"refused_bytes\":", row->refused, row->refused);
-	number_or_null(out, ",\"free_bytes\":", facts->left, card);
-	number_or_null(out, ",\"total_bytes\":", facts->total, facts->total);
-	number_or_null(out, ",\"others_bytes\":", facts->others, card);
-	number_or_null(out, ",\"limit_min_bytes\":", facts->limit_min, limit);
-	number_or_null(out, ",\"limit_max_bytes\":", facts->limit_max, limit);
-	number_or_null(out, ",\"allocated\":", row->allocated, row->device >= 0);
-	number_or_null(out, ",\"reserved\":", row->reserved, row->device >= 0);
-	number_or_null(out, ",\"cached\":", facts->cached, facts->pooled);
-	text_or_null(out, ",\n \"reason\":", oom_reason_name(oom->reason));
-	out_text(out, oom->survived ? ",\"survived\":true" : ",\"survived\":false");
-	document_number(out, ",\"allocations_after\":", oom->after);
+	oom->seq = row->seq;
+	oom->t = row->t;
+	oom->device = row->device >= 0 ? (int)facts->device : -1;
+	oom->space = space_name(row->space);
+	oom->pool = name_of(filler, row->pool);
+	oom->api = name_of(filler, row->api);
+	oom->thread = row->thread;
+	oom->stack = row->stack < filler->recording->stacks ? row->stack : 0;
+	oom->size = row->size;
+	oom->refused_bytes = known(row->refused, row->refused);
+	oom->free_bytes = known(facts->left, card);
+	oom->total_bytes = known(facts->total, facts->total);
+	oom->others_bytes = known(facts->others, card);
+	oom->limit_min_bytes = known(facts->limit_min, limit);
+	oom->limit_max_bytes = known(facts->limit_max, limit);
+	oom->allocated = known(row->allocated, row->device >= 0);
+	oom->reserved = known(row->reserved, row->device >= 0);
+	oom->cached = known(facts->cached, facts->pooled);
+	oom->reason = oom_reason_name(from->reason);
+	oom->survived = from->survived;
+	oom->allocations_after = from->after;
 }
 
-static void write_pools(struct out *out, const struct recording *recording, const struct oom *oom)
+static void fill_pools(struct filler *filler, const struct oom *from, struct trace_oom *oom)
 {
-	out_text(out, ",\n \"pools\":[");
-	for (size_t i = 0; i < oom->pools_n; i++) {
-		const struct oom_pool *pool = &oom->pools[i];
-		const char *name = spool_text(recording->spool, pool->name);
+	oom->pools = filler_room(filler, from->pools_n, sizeof(*oom->pools));
+	for (size_t i = 0; oom->pools && i < from->pools_n; i++) {
+		const struct oom_pool *pool = &from->pools[i];
+		const char *name = name_of(filler, pool->name);
 
-		out_text(out, i ? ",{\"pool\":" : "{\"pool\":");
-		out_json(out, name && name[0] ? name : "?");
-		document_number(out, ",\"reserved_bytes\":", pool->reserved);
-		document_number(out, ",\"allocated_bytes\":", pool->allocated);
-		document_number(out, ",\"largest_free_bytes\":", pool->largest);
-		document_number(out, ",\"free_segments_bytes\":", pool->whole);
-		document_number(out, ",\"gaps_bytes\":", pool->gaps);
-		document_number(out, ",\"gaps\":", pool->gaps_n);
-		out_char(out, '}');
+		oom->pools[oom->pools_n++] = (struct trace_oom_pool){
+			.pool = name ? name : "?",
+			.reserved_bytes = pool->reserved,
+			.allocated_bytes = pool->allocated,
+			.largest_free_bytes = pool->largest,
+			.free_segments_bytes = pool->whole,
+			.gaps_bytes = pool->gaps,
+			.gaps = pool->gaps_n,
+		};
 	}
-	out_text(out, "],\n \"holders\":[");
-	for (size_t i = 0; i < oom->holders_n; i++) {
-		const struct oom_holder *holder = &oom->holders[i];
-
-		out_text(out, i ? ",{" : "{");
-		text_or_null(out, "\"holder\":", spool_text(recording->spool, holder->name));
-		out_text(out, holder->pool ? ",\"pool\":true" : ",\"pool\":false");
-		document_number(out, ",\"bytes\":", holder->bytes);
-		out_char(out, '}');
-	}
-	out_char(out, ']');
 }
 
-static void write_stacks(struct out *out, const struct oom *oom)
+static void fill_holders(struct filler *filler, const struct oom *from, struct trace_oom *oom)
 {
-	if (!oom->known) {
-		out_text(out, ",\n \"stacks\":null,\"unknown_bytes\":null");
+	oom->holders = filler_room(filler, from->holders_n, sizeof(*oom->holders));
+	for (size_t i = 0; oom->holders && i < from->holders_n; i++)
+		oom->holders[oom->holders_n++] = (struct trace_oom_holder){
+			.holder = name_of(filler, from->holders[i].name),
+			.pool = from->holders[i].pool,
+			.bytes = from->holders[i].bytes,
+		};
+}
+
+static void fill_stacks(struct filler *filler, const struct oom *from, struct trace_oom *oom)
+{
+	if (!from->known)
 		return;
-	}
-	out_text(out, ",\n \"stacks\":[");
-	for (size_t i = 0; i < oom->shares_n; i++) {
-		document_number(out, i ? ",{\"stack\":" : "{\"stack\":", oom->shares[i].stack);
-		document_number(out, ",\"bytes\":", oom->shares[i].bytes);
-		document_number(out, ",\"count\":", oom->shares[i].count);
-		out_char(out, '}');
-	}
-	document_number(out, "],\"unknown_bytes\":", oom->unknown);
+	oom->unknown_bytes = from->unknown;
+	oom->stacks = filler_room(filler, from->shares_n, sizeof(*oom->stacks));
+	for (size_t i = 0; oom->stacks && i < from->shares_n; i++)
+		oom->stacks[oom->stacks_n++] = (struct trace_share){
+			.stack = from->shares[i].stack,
+			.bytes = from->shares[i].bytes,
+			.count = from->shares[i].count,
+			.estimated_bytes = TRACE_NONE,
+		};
 }
 
-static void write_words(struct out *out, const struct recording *recording, const struct oom *oom)
+static void fill_words(struct filler *filler, const struct oom *from, struct trace_oom *oom)
 {
 	struct oom_text text;
 	char line[SENTENCE];
 
-	out_text(out, ",\n \"advice\":[");
-	for (unsigned i = 0; i < oom->advice_n; i++) {
-		out_text(out, i ? ",{" : "{");
-		text_or_null(out, "\"rule\":", oom_advice_name(oom->advice[i]));
-		document_number(out, ",\"bytes\":", oom->advice_bytes[i]);
-		oom_text_advice(oom, i, line, sizeof(line));
-		text_or_null(out, ",\"text\":", line);
-		out_char(out, '}');
+	oom->advice = filler_room(filler, from->advice_n, sizeof(*oom->advice));
+	for (unsigned i = 0; oom->advice && i < from->advice_n; i++) {
+		oom_text_advice(from, i, line, sizeof(line));
+		oom->advice[oom->advice_n++] = (struct trace_oom_advice){
+			.rule = oom_advice_name(from->advice[i]),
+			.bytes = from->advice_bytes[i],
+			.text = line[0] ? filler_text(filler, line) : NULL,
+		};
 	}
-	oom_text(&text, oom, recording);
-	out_text(out, "],\n \"text\":[");
-	for (unsigned i = 0; i < text.count; i++) {
-		out_text(out, i ? ",\n  " : "\n  ");
-		out_json(out, text.lines[i]);
-	}
-	out_text(out, "]}");
+	oom_text(&text, from, filler->recording);
+	oom->text = filler_room(filler, text.count, sizeof(*oom->text));
+	for (unsigned i = 0; oom->text && i < text.count; i++)
+		oom->text[oom->text_n++] = filler_text(filler, text.lines[i]);
 }
 
-void document_ooms(struct out *out, const struct recording *recording, const struct ooms *ooms)
+static bool fill_oom(struct filler *filler, uint64_t i, void *item)
 {
-	out_text(out, "\"ooms\":[");
-	for (size_t i = 0; i < ooms->count; i++) {
-		const struct oom *oom = &ooms->list[i];
+	const struct oom *from = (const struct oom *)filler->from + i;
 
-		out_text(out, i ? ",\n" : "\n");
-		write_asked(out, recording, oom);
-		write_pools(out, recording, oom);
-		write_stacks(out, oom);
-		write_words(out, recording, oom);
-	}
-	out_text(out, "],\n");
+	fill_asked(filler, from, item);
+	fill_pools(filler, from, item);
+	fill_holders(filler, from, item);
+	fill_stacks(filler, from, item);
+	fill_words(filler, from, item);
+	return true;
+}
+
+void document_ooms(struct filler *filler, const struct ooms *ooms)
+{
+	document_list(filler, "ooms", ooms->count, fill_oom, ooms->list);
 }

@@ -2,99 +2,62 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/text.h"
 #include "render/document/document_sections.h"
 
 /* As JSON has it, in whatever locale: what is no digit, sign or e is the locale's point. */
-static void write_real(struct out *out, double real)
+static void real_text(char *to, double real)
 {
-	char text[40];
+	char text[DETAIL_PAYLOAD];
 	const char *p = text;
 
 	snprintf(text, sizeof(text), "%.17g", real);
 	if (real - real != 0) { /* infinite, or not a number */
-		out_text(out, "null");
+		strcpy(to, "null");
 		return;
 	}
 	while (*p) {
-		if (strchr("0123456789+-e", *p)) {
-			out_char(out, *p++);
-			continue;
-		}
-		out_char(out, '.');
-		while (*p && !strchr("0123456789+-e", *p))
-			p++;
+		size_t digits = strspn(p, "0123456789+-e");
+
+		memcpy(to, p, digits);
+		to += digits;
+		p += digits;
+		if (*p)
+			*to++ = '.';
+		p += strcspn(p, "0123456789+-e");
 	}
+	*to = 0;
 }
 
-static void write_payload(struct out *out, const struct event_detail *detail)
+void document_detail(const struct event_detail *detail, struct detail_text *text)
 {
 	double real;
 
+	*text = (struct detail_text){ { 0 }, { 0 } };
+	if (detail->color)
+		snprintf(text->color, sizeof(text->color), "#%06x", detail->color & 0xffffff);
 	if (detail->payload_kind == PAYLOAD_UNSIGNED) {
-		out_text(out, ",\"payload\":");
-		out_u64(out, detail->payload);
+		text_u64(text->payload, detail->payload);
 	} else if (detail->payload_kind == PAYLOAD_SIGNED) {
-		out_text(out, ",\"payload\":");
-		out_i64(out, (int64_t)detail->payload);
+		snprintf(text->payload, sizeof(text->payload), "%lld", (long long)detail->payload);
 	} else if (detail->payload_kind == PAYLOAD_REAL) {
 		memcpy(&real, &detail->payload, sizeof(real));
-		out_text(out, ",\"payload\":");
-		write_real(out, real);
+		real_text(text->payload, real);
 	}
 }
 
-void document_detail(struct out *out, const struct spool *spool, const struct event_detail *detail)
+static void fill_sums(struct trace_phase_sums *to, const struct track_sums *sums, bool open)
 {
-	static const char digits[] = "0123456789abcdef";
-	char color[8] = "#";
-
-	if (detail->category) {
-		out_text(out, ",\"category\":");
-		out_json(out, spool_text(spool, detail->category));
-	}
-	if (detail->color) {
-		for (unsigned i = 0; i < 6; i++)
-			color[1 + i] = digits[detail->color >> (20 - 4 * i) & 15];
-		out_text(out, ",\"color\":");
-		out_json(out, color);
-	}
-	write_payload(out, detail);
+	to->start_bytes = sums->start;
+	to->end_bytes = open ? TRACE_NONE : sums->end;
+	to->peak_bytes = sums->peak;
 }
 
-static void write_sums(struct out *out, const char *key, const struct track_sums *sums, bool open)
+/* Not known where events are missing. */
+static void fill_count(struct trace_phase_count *to, const struct track_count *count, bool cut)
 {
-	out_text(out, key);
-	out_u64(out, sums->start);
-	out_text(out, ",\"end_bytes\":");
-	if (open)
-		out_text(out, "null");
-	else
-		out_u64(out, sums->end);
-	out_text(out, ",\"peak_bytes\":");
-	out_u64(out, sums->peak);
-	out_char(out, '}');
-}
-
-static void write_count(struct out *out, const char *key, const struct track_count *count)
-{
-	out_text(out, key);
-	out_u64(out, count->bytes);
-	out_text(out, ",\"count\":");
-	out_u64(out, count->count);
-	out_char(out, '}');
-}
-
-static void write_part(struct out *out, const struct phase *phase, const struct track_part *part)
-{
-	write_sums(out, ",\"allocated\":{\"start_bytes\":", &part->allocated, phase->open);
-	write_sums(out, ",\"reserved\":{\"start_bytes\":", &part->reserved, phase->open);
-	if (phase->cut) {
-		out_text(out, ",\"born\":null,\"freed\":null,\"outliving\":null");
-		return;
-	}
-	write_count(out, ",\"born\":{\"bytes\":", &part->born);
-	write_count(out, ",\"freed\":{\"bytes\":", &part->freed);
-	write_count(out, ",\"outliving\":{\"bytes\":", &part->outliving);
+	if (!cut)
+		*to = (struct trace_phase_count){ count->bytes, count->count };
 }
 
 /* Nothing held, nothing born: the phase has nothing to say of the device. */
@@ -104,57 +67,50 @@ static bool says_nothing(const struct track_part *part)
 	       !part->freed.count;
 }
 
-static void write_devices(struct out *out, const struct phases *phases, const struct phase *phase)
-{
-	bool first = true;
+/* The parts have the same members under the same names. */
+#define FILL_PART(to, phase, part)                                      \
+	fill_sums(&(to)->allocated, &(part)->allocated, (phase)->open); \
+	fill_sums(&(to)->reserved, &(part)->reserved, (phase)->open);   \
+	fill_count(&(to)->born, &(part)->born, (phase)->cut);           \
+	fill_count(&(to)->freed, &(part)->freed, (phase)->cut);         \
+	fill_count(&(to)->outliving, &(part)->outliving, (phase)->cut)
 
-	for (uint32_t i = 0; i < phase->devices; i++) {
-		int device;
-		const struct track_part *part = phases_part(phases, phase, i, &device);
+static void fill_devices(struct filler *filler, const struct phase *from, struct trace_phase *phase)
+{
+	phase->devices = filler_items(filler, from->devices, ROWS_phase_device);
+	for (uint32_t i = 0; phase->devices && i < from->devices; i++) {
+		struct trace_phase_device *device = &phase->devices[phase->devices_n];
+		const struct track_part *part = phases_part(filler->from, from, i, &device->device);
 
 		if (says_nothing(part))
 			continue;
-		out_text(out, first ? ",\"devices\":[{\"device\":" : ",{\"device\":");
-		first = false;
-		out_u64(out, (uint64_t)device);
-		write_part(out, phase, part);
-		out_char(out, '}');
+		phase->devices_n++;
+		FILL_PART(device, from, part);
 	}
-	if (!first)
-		out_char(out, ']');
 }
 
-static void write_phase(struct out *out, const struct recording *recording,
-			const struct phases *phases, const struct phase *phase)
+static bool fill_phase(struct filler *filler, uint64_t i, void *item)
 {
-	const char *name = spool_text(recording->spool, phase->name);
+	const struct phase *from = &((const struct phases *)filler->from)->list[i];
+	const char *name = spool_text(filler->spool, from->name);
+	struct trace_phase *phase = item;
+	struct detail_text detail;
 
-	out_text(out, "{\"name\":");
-	out_json(out, name ? name : "");
-	out_text(out, ",\"domain\":");
-	out_json(out, spool_text(recording->spool, phase->domain));
-	out_text(out, ",\"thread\":");
-	out_u64(out, phase->thread);
-	out_text(out, ",\"start\":");
-	out_u64(out, phase->start);
-	out_text(out, ",\"end\":");
-	if (phase->open)
-		out_text(out, "null");
-	else
-		out_u64(out, phase->end);
-	document_detail(out, recording->spool, &phase->detail);
-	write_part(out, phase, &phase->all);
-	write_devices(out, phases, phase);
-	out_char(out, '}');
+	document_detail(&from->detail, &detail);
+	phase->name = name ? name : "";
+	phase->domain = spool_text(filler->spool, from->domain);
+	phase->thread = from->thread;
+	phase->start = from->start;
+	phase->end = from->open ? TRACE_NONE : from->end;
+	phase->category = filler_name(filler, from->detail.category);
+	phase->color = detail.color[0] ? filler_text(filler, detail.color) : NULL;
+	phase->payload = detail.payload[0] ? filler_text(filler, detail.payload) : NULL;
+	FILL_PART(phase, from, &from->all);
+	fill_devices(filler, from, phase);
+	return true;
 }
 
-void document_phases(struct out *out, const struct recording *recording,
-		     const struct phases *phases)
+void document_phases(struct filler *filler, const struct phases *phases)
 {
-	out_text(out, "\"phases\":[");
-	for (size_t i = 0; i < phases->count; i++) {
-		out_text(out, i ? ",\n" : "\n");
-		write_phase(out, recording, phases, &phases->list[i]);
-	}
-	out_text(out, "],\n");
+	document_list(filler, "phases", phases->count, fill_phase, phases);
 }

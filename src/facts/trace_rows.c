@@ -1,0 +1,91 @@
+/* The rows of memtrace/1 as tables. */
+#include "facts/trace_rows.h"
+
+#include <string.h>
+
+#include "facts/trace_model.h"
+
+#define trace_trace trace
+struct rows rows_of(enum rows_of of)
+{
+	switch (of) {
+#define BEGIN(name)                              \
+	case ROWS_##name: {                      \
+		typedef struct trace_##name own; \
+		static const struct row rows[] = {
+#define END(name)                                                                  \
+	}                                                                          \
+	;                                                                          \
+	return (struct rows){ rows, sizeof(rows) / sizeof(rows[0]), sizeof(own) }; \
+	}
+#define CELL(key, kind, member, count, when, of, layout) \
+	{ key, offsetof(own, member), count, ROW_##kind, WHEN_##when, of, LAYOUT_##layout },
+#define ROW(kind, member, when) CELL(#member, kind, member, 0, when, 0, NONE)
+#define ALSO(kind, key, member, when) CELL(key, kind, member, 0, when, 0, NONE)
+#define WORD(words, member, when) CELL(#member, WORD, member, 0, when, WORDS_##words, NONE)
+#define OBJECT(of, member, when) CELL(#member, OBJECT, member, 0, when, ROWS_##of, NONE)
+#define LIST(of, member, layout, when) \
+	CELL(#member, LIST, member, offsetof(own, member##_n), when, ROWS_##of, layout)
+#define MANY(kind, member, layout, when) \
+	CELL(#member, kind, member, offsetof(own, member##_n), when, 0, layout)
+#define BREAK(spaces) { .kind = ROW_BREAK, .of = spaces },
+#include "facts/trace.def"
+#undef CELL
+	default:
+		return (struct rows){ NULL, 0, 0 };
+	}
+}
+
+const struct row *rows_find(struct rows rows, const char *key)
+{
+	for (size_t i = 0; i < rows.rows_n; i++) {
+		if (rows.rows[i].kind != ROW_BREAK && !strcmp(rows.rows[i].key, key))
+			return &rows.rows[i];
+	}
+	return NULL;
+}
+
+static void clear_value(unsigned kind, void *value)
+{
+	switch (kind) {
+	case ROW_OPTIONAL:
+		*(uint64_t *)value = TRACE_NONE;
+		break;
+	case ROW_POSITION:
+		*(uint32_t *)value = UINT32_MAX;
+		break;
+	case ROW_INT:
+		*(int *)value = -1;
+		break;
+	default:
+		break; /* what is cleared is zeroed */
+	}
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
+void rows_clear(enum rows_of of, void *object)
+{
+	struct rows rows = rows_of(of);
+
+	for (size_t i = 0; i < rows.rows_n; i++) {
+		const struct row *row = &rows.rows[i];
+		void *value = (char *)object + row->at;
+
+		if (row->kind == ROW_OBJECT)
+			rows_clear(row->of, value);
+		else
+			clear_value(row->kind, value);
+	}
+}
+
+const char *rows_word(enum row_words words, int position)
+{
+	static const char lists[WORDS_NONE][3][16] = {
+		[WORDS_EXITS] = { "exit", "running", "unfinished" },
+		[WORDS_METRICS] = { "allocated", "reserved", "used" },
+		[WORDS_LANGUAGES] = { "native", "python" },
+	};
+	const char *word = position >= 0 && position < 3 ? lists[words][position] : "";
+
+	return word[0] ? word : NULL;
+}

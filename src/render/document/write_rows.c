@@ -1,0 +1,300 @@
+/*
+ * Objects of memtrace/1 as JSON, by the rows of facts/trace.def.
+ *
+ * The recursion is as deep as the rows are nested, four at most.
+ */
+#include "render/document/write_rows.h"
+
+#include <string.h>
+
+#include "facts/trace_model.h"
+
+static const void *member(const void *object, size_t at)
+{
+	return (const char *)object + at;
+}
+
+static uint64_t u64_at(const void *value)
+{
+	return *(const uint64_t *)value;
+}
+
+static size_t count_of(const struct row *row, const void *object)
+{
+	return *(const size_t *)member(object, row->count_at);
+}
+
+static const void *items_of(const struct row *row, const void *object)
+{
+	return *(const void *const *)member(object, row->at);
+}
+
+static bool is_nothing(enum rows_of of, const void *object, bool empty);
+
+/* Null; where `empty` is true, 0 and empty lists as well. */
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+static bool says_nothing(const struct row *row, const void *object, bool empty)
+{
+	const void *value = member(object, row->at);
+
+	switch (row->kind) {
+	case ROW_TEXT:
+	case ROW_VALUE:
+		return !*(const char *const *)value;
+	case ROW_OPTIONAL:
+		return u64_at(value) == TRACE_NONE;
+	case ROW_POSITION:
+		return *(const uint32_t *)value == UINT32_MAX;
+	case ROW_INT:
+		return *(const int *)value < 0;
+	case ROW_U64:
+	case ROW_I64:
+	case ROW_HEX:
+		return empty && !u64_at(value);
+	case ROW_U32:
+		return empty && !*(const uint32_t *)value;
+	case ROW_BOOL:
+		return empty && !*(const bool *)value;
+	case ROW_WORD:
+		return false;
+	case ROW_OBJECT:
+		return is_nothing(row->of, value, empty);
+	default:
+		return empty && !count_of(row, object);
+	}
+}
+
+/* An object is null when those of its members are that are always written. */
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+static bool is_nothing(enum rows_of of, const void *object, bool empty)
+{
+	struct rows rows = rows_of(of);
+	bool nothing = empty;
+
+	for (size_t i = 0; i < rows.rows_n; i++) {
+		const struct row *row = &rows.rows[i];
+
+		if (row->kind == ROW_BREAK || (!empty && row->when != WHEN_ALWAYS))
+			continue;
+		if (!says_nothing(row, object, empty))
+			return false;
+		nothing = true;
+	}
+	return nothing;
+}
+
+/* A row and those WITH it are written or left out together. */
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+static bool is_group(struct rows rows, size_t i, const void *object)
+{
+	while (rows.rows[i].when == WHEN_WITH || rows.rows[i].kind == ROW_BREAK)
+		i--;
+	do {
+		if (rows.rows[i].kind != ROW_BREAK && !says_nothing(&rows.rows[i], object, true))
+			return true;
+		i++;
+	} while (i < rows.rows_n &&
+		 (rows.rows[i].when == WHEN_WITH || rows.rows[i].kind == ROW_BREAK));
+	return false;
+}
+
+static bool is_written(const struct row_writer *writer, const struct row *row, struct rows rows,
+		       const struct row *list, const void *object)
+{
+	switch (row->when) {
+	case WHEN_SOME:
+	case WHEN_WITH:
+		return is_group(rows, (size_t)(row - rows.rows), object);
+	case WHEN_OTHERWISE:
+		return !is_group(rows, (size_t)(row - rows.rows) - 1, object);
+	case WHEN_FULL:
+		return !writer->lean || !says_nothing(row, object, true);
+	case WHEN_IN_LIST:
+		return list && !strncmp(list->key, row->key, strlen(row->key));
+	case WHEN_NATIVE:
+		return *(const int *)member(object, rows.rows[0].at) == TRACE_NATIVE;
+	default:
+		return true;
+	}
+}
+
+void write_separator(const struct row_writer *writer, const struct row *list, bool first)
+{
+	static const char separators[][6] = {
+		[LAYOUT_NONE] = ",",     [LAYOUT_TIGHT] = ",",        [LAYOUT_LINES] = ",\n",
+		[LAYOUT_BROKEN] = ",\n", [LAYOUT_INDENTED] = ",\n  ", [LAYOUT_APART] = ",\n  ",
+	};
+	bool apart = list->layout == LAYOUT_LINES || list->layout == LAYOUT_APART;
+
+	if (!first || apart)
+		out_text(writer->out, separators[list->layout] + (first ? 1 : 0));
+}
+
+static void write_pair(struct out *out, const struct trace_pair *pair, bool number)
+{
+	out_json(out, pair->name ? pair->name : "");
+	out_char(out, ':');
+	if (number)
+		out_text(out, pair->value);
+	else
+		out_json(out, pair->value);
+}
+
+static void write_number(struct out *out, uint64_t number)
+{
+	if (number == TRACE_NONE)
+		out_text(out, "null");
+	else
+		out_u64(out, number);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+static void write_item(const struct row_writer *writer, const struct row *row, const void *items,
+		       size_t i)
+{
+	switch (row->kind) {
+	case ROW_PAIRS:
+	case ROW_COUNTS:
+		write_pair(writer->out, (const struct trace_pair *)items + i,
+			   row->kind == ROW_COUNTS);
+		break;
+	case ROW_TEXTS:
+		out_json(writer->out, ((const char *const *)items)[i]);
+		break;
+	case ROW_U64S:
+		write_number(writer->out, ((const uint64_t *)items)[i]);
+		break;
+	case ROW_U32S:
+		out_u64(writer->out, ((const uint32_t *)items)[i]);
+		break;
+	default:
+		write_object(writer, row, member(items, i * rows_of(row->of).size));
+		break;
+	}
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+static void write_items(const struct row_writer *writer, const struct row *row, const void *object)
+{
+	bool pairs = row->kind == ROW_PAIRS || row->kind == ROW_COUNTS;
+	const void *items = items_of(row, object);
+	size_t count = count_of(row, object);
+
+	out_char(writer->out, pairs ? '{' : '[');
+	for (size_t i = 0; i < count; i++) {
+		write_separator(writer, row, !i);
+		write_item(writer, row, items, i);
+	}
+	out_char(writer->out, pairs ? '}' : ']');
+}
+
+static bool is_null(const struct row *row, const void *object)
+{
+	if (row->kind == ROW_LIST)
+		return row->when == WHEN_OR_NULL && !items_of(row, object);
+	if (row->kind > ROW_LIST)
+		return false;
+	return says_nothing(row, object, row->when == WHEN_OR_NULL || row->when == WHEN_NATIVE);
+}
+
+static void write_hex(struct out *out, uint64_t value)
+{
+	out_char(out, '"');
+	out_hex(out, value);
+	out_char(out, '"');
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+void write_value(const struct row_writer *writer, const struct row *row, const void *object)
+{
+	const void *value = member(object, row->at);
+	struct out *out = writer->out;
+
+	if (is_null(row, object)) {
+		out_text(out, "null");
+		return;
+	}
+	switch (row->kind) {
+	case ROW_TEXT:
+		out_json(out, *(const char *const *)value);
+		break;
+	case ROW_VALUE:
+		out_text(out, *(const char *const *)value);
+		break;
+	case ROW_U64:
+	case ROW_OPTIONAL:
+		out_u64(out, u64_at(value));
+		break;
+	case ROW_U32:
+	case ROW_POSITION:
+		out_u64(out, *(const uint32_t *)value);
+		break;
+	case ROW_I64:
+		out_i64(out, *(const int64_t *)value);
+		break;
+	case ROW_INT:
+		out_i64(out, *(const int *)value);
+		break;
+	case ROW_BOOL:
+		out_text(out, *(const bool *)value ? "true" : "false");
+		break;
+	case ROW_HEX:
+		write_hex(out, u64_at(value));
+		break;
+	case ROW_WORD:
+		out_json(out, rows_word(row->of, *(const int *)value));
+		break;
+	case ROW_OBJECT:
+		write_object(writer, row, value);
+		break;
+	default:
+		write_items(writer, row, object);
+		break;
+	}
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+void write_object(const struct row_writer *writer, const struct row *of, const void *object)
+{
+	struct rows rows = rows_of(of->of);
+	unsigned indent = 0;
+	bool comma = false;
+
+	out_char(writer->out, '{');
+	for (size_t i = 0; i < rows.rows_n; i++) {
+		const struct row *row = &rows.rows[i];
+
+		if (row->kind == ROW_BREAK) {
+			indent = row->of;
+			continue;
+		}
+		if (is_written(writer, row, rows, of, object)) {
+			out_text(writer->out, comma ? "," : "");
+			out_text(writer->out, indent == 2 ? "\n  " : indent ? "\n " : "");
+			comma = true;
+			out_char(writer->out, '"');
+			out_text(writer->out, row->key);
+			out_text(writer->out, "\":");
+			write_value(writer, row, object);
+		}
+		indent = 0;
+	}
+	out_char(writer->out, '}');
+}
+
+void write_trace(const struct row_writer *writer, const struct trace *trace)
+{
+	struct rows rows = rows_of(ROWS_trace);
+
+	for (size_t i = 0; i < rows.rows_n; i++) {
+		const struct row *row = &rows.rows[i];
+
+		if (!is_written(writer, row, rows, NULL, trace))
+			continue;
+		out_char(writer->out, '"');
+		out_text(writer->out, row->key);
+		out_text(writer->out, "\":");
+		write_value(writer, row, trace);
+		out_text(writer->out, ",\n");
+	}
+}
