@@ -517,4 +517,4 @@ help: ## this list
 	@echo 'Knobs: CC= CFLAGS= BUILD=build OPT=-O2 V=1 WERROR=1 SAN=address,undefined SETUP=no CUDA= PREFIX= LIBDIR= DESTDIR='
 
 -include $(patsubst %.o,%.d,$(LIB_OBJECTS) $(CLI_OBJECTS) $(GENERATOR_OBJECTS)) \
-	$(wildcard $(FAKE)/*/*.d $(BUILD)/samples/*.d $(BUILD)/gpu-samples/*.d $(TESTS)/*.d $(TESTS)/*/*.d $(FUZZ)/*/*/*.d $(FUZZ)/*/*/*/*.d)
+	$(wildcard $(FAKE)/*/*.d $(BUILD)/samples/*.d $(BUILD)/gpu-samples/*.d $(TESTS)/*.d $(TESTS)/*/*.d $(FUZZ)/*/*/*.d $(FUZZ)/*/*/*/*.d $(FUZZ)/*/*/*/*/*.d)

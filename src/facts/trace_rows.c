@@ -78,6 +78,16 @@ void rows_clear(enum rows_of of, void *object)
 	}
 }
 
+void *rows_make(struct arena *arena, enum rows_of of, size_t count)
+{
+	size_t size = rows_of(of).size;
+	char *items = arena_alloc(arena, count * size + 1);
+
+	for (size_t i = 0; items && i < count; i++)
+		rows_clear(of, items + i * size);
+	return items;
+}
+
 const char *rows_word(enum row_words words, int position)
 {
 	static const char lists[WORDS_NONE][3][16] = {

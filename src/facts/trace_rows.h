@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
+
 enum row_kind {
 	ROW_TEXT,     /* const char *, NULL for null */
 	ROW_VALUE,    /* the same of a scalar of any kind, as it stands in the file */
@@ -83,6 +85,9 @@ const struct row *rows_find(struct rows rows, const char *key);
 
 /* Gives every member that the rows name its value for null. */
 void rows_clear(enum rows_of of, void *object);
+
+/* So many structs, cleared, in the arena's memory; NULL without memory. */
+void *rows_make(struct arena *arena, enum rows_of of, size_t count);
 
 /* The word at a position, NULL beyond the last one. */
 const char *rows_word(enum row_words words, int position);

@@ -1,4 +1,4 @@
-/* A baseline: the document memtrace/1 without what differs between two equal runs. */
+/* A baseline: a trace without what differs between two equal runs. */
 #include "render/compare/baseline.h"
 
 #include <stdio.h>
@@ -6,58 +6,62 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
-#include "base/settings/version.h"
 #include "base/text/out.h"
+#include "facts/trace_rows.h"
 #include "render/compare/baseline_parts.h"
-#include "render/emit/members.h"
+#include "render/document/write_rows.h"
 
-static void head(struct out *out, const struct trace *trace)
+/* Made in memory of the run's arena, in which room() may find none. */
+struct baseline {
+	struct trace to;
+	struct kept kept;
+	struct run *run;
+	struct arena *arena;
+	const struct run_row **rows; /* room for all of the run's */
+	bool full;                   /* there was no memory left */
+};
+
+static void *room(struct baseline *baseline, enum rows_of of, size_t count)
 {
-	const struct trace_environment *environment = &trace->environment;
+	void *items = rows_make(baseline->arena, of, count);
 
-	member_number(
-		out,
-		"{\"schema\":\"memtrace/1\",\n\"process\":{\"pid\":0,\"ppid\":0,\"host\":null,"
-		"\"rank\":",
-		trace->process.rank);
-	member_number(out, ",\"world_size\":", trace->process.world_size);
-	out_text(out, ",\"command\":[],\"cwd\":null,\"start_time\":\"1970-01-01T00:00:00Z\","
-		      "\"duration_ns\":0,\"exit\":\"exit\"},\n");
-	member_text(out, "\"environment\":{\"memtrace\":", environment->memtrace);
-	member_number(out, ",\"cuda_driver\":", environment->cuda_driver);
-	member_number(out, ",\"cuda_runtime\":", environment->cuda_runtime);
-	member_text(out, ",\"torch\":", environment->torch);
-	member_text(out, ",\"python\":", environment->python);
-	out_text(out, ",\"settings\":{");
-	for (size_t i = 0; i < environment->settings_n; i++) {
-		member_text(out, i ? "," : "", environment->settings[i].name);
-		member_text(out, ":", environment->settings[i].value);
-	}
-	out_text(out, "},\"devices\":[");
-	for (size_t i = 0; i < environment->devices_n; i++) {
-		const struct trace_card *card = &environment->devices[i];
+	baseline->full |= !items;
+	return items;
+}
 
-		member_number(out, i ? ",{\"device\":" : "{\"device\":", (uint64_t)card->device);
-		member_text(out, ",\"name\":", card->name);
-		member_number(out, ",\"total_bytes\":", card->total_bytes);
-		out_char(out, '}');
+static void keep_head(struct baseline *baseline)
+{
+	static const char *notes[] = {
+		"a baseline: it has no events, no timeline, no times and no whole stacks"
+	};
+	const struct trace *from = &baseline->run->trace;
+	struct trace *to = &baseline->to;
+
+	to->schema = from->schema;
+	to->process.rank = from->process.rank;
+	to->process.world_size = from->process.world_size;
+	to->process.start_time = "1970-01-01T00:00:00Z";
+	to->environment = from->environment;
+	to->environment.devices = room(baseline, ROWS_card, from->environment.devices_n);
+	for (size_t i = 0; !baseline->full && i < from->environment.devices_n; i++) {
+		to->environment.devices[i] = from->environment.devices[i];
+		to->environment.devices[i].uuid = NULL;
 	}
-	member_text(out, "]},\n\"capture\":{\"baseline\":true,\"doors\":{},\"stacks\":",
-		    trace->capture.stacks ? trace->capture.stacks : "");
-	out_text(out, ",\"events_recorded\":0,\"events_dropped\":0,\"truncated\":true,\"notes\":["
-		      "\"a baseline: it has no events, no timeline, no times and no whole stacks\""
-		      "]},\n");
+	to->capture.baseline = true;
+	to->capture.stacks = from->capture.stacks ? from->capture.stacks : "";
+	to->capture.truncated = true;
+	to->capture.notes = notes;
+	to->capture.notes_n = 1;
 }
 
 /* --- sums --- */
 
-static void sum(struct out *out, const char *key, uint64_t peak, uint64_t exit)
+static struct trace_sum keep_sum(struct trace_sum to, uint64_t peak, uint64_t exit)
 {
-	out_text(out, key);
-	member_number(out, "{\"peak_bytes\":", peak);
-	out_text(out, ",\"peak_t\":0");
-	member_number(out, ",\"exit_bytes\":", exit);
-	out_char(out, '}');
+	to.peak_bytes = peak;
+	to.peak_t = 0;
+	to.exit_bytes = exit;
+	return to;
 }
 
 static int by_name(const void *a, const void *b)
@@ -69,8 +73,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /* The rows of a dimension and group in an order that is the same in every run. */
-static size_t rows_of(const struct run *run, enum dimension dimension, const char *group,
-		      const struct run_row **rows)
+static size_t group_rows(const struct run *run, enum dimension dimension, const char *group,
+			 const struct run_row **rows)
 {
 	size_t count = 0;
 
@@ -83,251 +87,211 @@ static size_t rows_of(const struct run *run, enum dimension dimension, const cha
 	return count;
 }
 
-static void parts(struct out *out, const struct run *run, enum dimension dimension, int device,
-		  const struct run_row **rows)
+static struct trace_part *keep_parts(struct baseline *baseline, enum dimension dimension,
+				     int device, size_t *parts_n)
 {
-	const char *key = dimension == DIMENSION_POOL ? "\n {\"pool\":" : "\n {\"owner\":";
+	struct trace_part *parts;
 	char group[16];
-	size_t count;
 
 	snprintf(group, sizeof(group), "%d", device);
-	count = rows_of(run, dimension, group, rows);
-	for (size_t i = 0; i < count; i++) {
-		const int64_t *values = rows[i]->values;
+	*parts_n = group_rows(baseline->run, dimension, group, baseline->rows);
+	parts = room(baseline, ROWS_part, *parts_n);
+	for (size_t i = 0; parts && i < *parts_n; i++) {
+		const int64_t *values = baseline->rows[i]->values;
+		struct trace_part *part = &parts[i];
 
-		out_text(out, i ? "," : "");
-		member_text(out, key, rows[i]->name);
-		sum(out, ",\"allocated\":", (uint64_t)values[COLUMN_ALLOCATED],
-		    (uint64_t)values[COLUMN_EXIT]);
-		sum(out, ",\"reserved\":", (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
-		member_number(out, ",\"allocations\":", (uint64_t)values[COLUMN_COUNT]);
-		member_number(
-			out, ",\"frees\":", (uint64_t)(values[COLUMN_COUNT] - values[COLUMN_LIVE]));
-		out_char(out, '}');
+		part->name = baseline->rows[i]->name;
+		part->allocated = keep_sum(part->allocated, (uint64_t)values[COLUMN_ALLOCATED],
+					   (uint64_t)values[COLUMN_EXIT]);
+		part->reserved =
+			keep_sum(part->reserved, (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
+		part->allocations = (uint64_t)values[COLUMN_COUNT];
+		part->frees = (uint64_t)(values[COLUMN_COUNT] - values[COLUMN_LIVE]);
 	}
+	return parts;
 }
 
 /* Only where every block told its own, or the next run could not be compared. */
-static void categories(struct out *out, const struct run *run, int device, const char *space)
+static struct trace_category *keep_categories(struct baseline *baseline, int device,
+					      const char *space, size_t *categories_n)
 {
-	const char *comma = "";
+	const struct run *run = baseline->run;
+	struct trace_category *categories;
 
-	if (run->categories_from != RUN_BLOCKS || !run->categories_n)
-		return;
-	out_text(out, ",\"categories\":[");
-	for (size_t i = 0; i < run->categories_n; i++) {
-		const struct run_category *category = &run->categories[i];
+	if (run->categories_from != RUN_BLOCKS)
+		return NULL;
+	categories = room(baseline, ROWS_category, run->categories_n);
+	for (size_t i = 0; categories && i < run->categories_n; i++) {
+		const struct run_category *from = &run->categories[i];
 
-		if (category->device != device || strcmp(category->space, space) != 0)
-			continue;
-		out_text(out, comma);
-		member_text(out, "\n {\"category\":", category->name);
-		member_number(out, ",\"peak_bytes\":", category->peak);
-		member_number(out, ",\"exit_bytes\":", category->exit);
-		out_char(out, '}');
-		comma = ",";
+		if (from->device == device && !strcmp(from->space, space))
+			categories[(*categories_n)++] =
+				(struct trace_category){ from->name, from->peak, from->exit };
 	}
-	out_char(out, ']');
+	return categories;
 }
 
-static void summary(struct out *out, const struct run *run, const struct run_row **rows)
+static void keep_device(struct baseline *baseline, const struct trace_device *from,
+			struct trace_device *to)
 {
-	const struct trace *trace = &run->trace;
+	to->device = from->device;
+	to->name = from->name;
+	to->total_bytes = from->total_bytes;
+	to->allocated =
+		keep_sum(to->allocated, from->allocated.peak_bytes, from->allocated.exit_bytes);
+	to->reserved = keep_sum(to->reserved, from->reserved.peak_bytes, from->reserved.exit_bytes);
+	to->allocations = from->allocations;
+	to->frees = from->frees;
+	to->ooms = from->ooms;
+	to->retries = from->retries;
+	to->pools = keep_parts(baseline, DIMENSION_POOL, from->device, &to->pools_n);
+	to->owners = keep_parts(baseline, DIMENSION_OWNER, from->device, &to->owners_n);
+	to->categories = keep_categories(baseline, from->device, "device", &to->categories_n);
+}
 
-	out_text(out, "\"summary\":{\"devices\":[");
-	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
+static void keep_space(struct baseline *baseline, const struct trace_space *from,
+		       struct trace_space *to)
+{
+	to->space = from->space;
+	to->allocated =
+		keep_sum(to->allocated, from->allocated.peak_bytes, from->allocated.exit_bytes);
+	to->allocations = from->allocations;
+	to->frees = from->frees;
+	if (from->space && strcmp(from->space, "device") != 0 && strcmp(from->space, "array") != 0)
+		to->categories =
+			keep_categories(baseline, NO_DEVICE, from->space, &to->categories_n);
+}
 
-		member_number(out,
-			      i ? ",\n{\"device\":" : "\n{\"device\":", (uint64_t)device->device);
-		member_text(out, ",\"name\":", device->name);
-		member_number(out, ",\"total_bytes\":", device->total_bytes);
-		sum(out, ",\"allocated\":", device->allocated.peak_bytes,
-		    device->allocated.exit_bytes);
-		sum(out, ",\"reserved\":", device->reserved.peak_bytes,
-		    device->reserved.exit_bytes);
-		member_number(out, ",\"used\":null,\"allocations\":", device->allocations);
-		member_number(out, ",\"frees\":", device->frees);
-		member_number(out, ",\"ooms\":", device->ooms);
-		member_number(out, ",\"retries\":", device->retries);
-		out_text(out, ",\"pools\":[");
-		parts(out, run, DIMENSION_POOL, device->device, rows);
-		out_text(out, "],\"owners\":[");
-		parts(out, run, DIMENSION_OWNER, device->device, rows);
-		out_char(out, ']');
-		categories(out, run, device->device, "device");
-		out_char(out, '}');
-	}
-	out_text(out, "],\"spaces\":[");
-	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
-		const struct trace_space *space = &trace->summary.spaces[i];
+static void keep_summary(struct baseline *baseline)
+{
+	const struct trace_summary *from = &baseline->run->trace.summary;
+	struct trace_summary *to = &baseline->to.summary;
 
-		member_text(out, i ? ",\n{\"space\":" : "\n{\"space\":", space->space);
-		sum(out, ",\"allocated\":", space->allocated.peak_bytes,
-		    space->allocated.exit_bytes);
-		member_number(out, ",\"allocations\":", space->allocations);
-		member_number(out, ",\"frees\":", space->frees);
-		if (space->space && strcmp(space->space, "device") != 0 &&
-		    strcmp(space->space, "array") != 0)
-			categories(out, run, NO_DEVICE, space->space);
-		out_char(out, '}');
-	}
-	out_text(out, "]},\n");
+	to->devices = room(baseline, ROWS_device, from->devices_n);
+	for (size_t i = 0; to->devices && i < from->devices_n; i++)
+		keep_device(baseline, &from->devices[i], &to->devices[to->devices_n++]);
+	to->spaces = room(baseline, ROWS_space, from->spaces_n);
+	for (size_t i = 0; to->spaces && i < from->spaces_n; i++)
+		keep_space(baseline, &from->spaces[i], &to->spaces[to->spaces_n++]);
 }
 
 /* A site is its position, and so are its stack and its share of a peak. */
-static void peaks(struct out *out, const struct kept *kept)
+static void keep_peaks(struct baseline *baseline)
 {
-	static const char *const metrics[] = { "allocated", "reserved", "used" };
+	const struct kept *kept = &baseline->kept;
+	struct trace *to = &baseline->to;
 
-	out_text(out, "\"peaks\":[");
-	for (size_t p = 0; p < kept->peaks_n; p++) {
-		const struct trace_peak *peak = kept_peak(kept, p);
-		const char *comma = "";
+	to->peaks = room(baseline, ROWS_peak, kept->peaks_n);
+	for (size_t p = 0; to->peaks && p < kept->peaks_n; p++) {
+		struct trace_peak *peak = &to->peaks[to->peaks_n++];
 
-		member_number(out,
-			      p ? ",\n{\"device\":" : "\n{\"device\":", (uint64_t)peak->device);
-		member_text(out, ",\"pool\":null,\"metric\":", metrics[peak->metric]);
-		member_number(out, ",\"t\":0,\"bytes\":", peak->bytes);
-		out_text(out, ",\"stacks\":[");
-		for (size_t i = 0; i < kept->sites_n; i++) {
+		*peak = *kept_peak(kept, p);
+		peak->t = 0;
+		peak->stacks = room(baseline, ROWS_share, kept->sites_n);
+		peak->stacks_n = 0;
+		for (uint32_t i = 0; peak->stacks && i < kept->sites_n; i++) {
 			const uint64_t *share = &kept->sites[i].shares[2 * p];
 
-			if (!share[0] && !share[1])
-				continue;
-			out_text(out, comma);
-			member_number(out, "{\"stack\":", i);
-			member_number(out, ",\"bytes\":", share[0]);
-			member_number(out, ",\"count\":", share[1]);
-			out_char(out, '}');
-			comma = ",";
+			if (share[0] || share[1])
+				peak->stacks[peak->stacks_n++] =
+					(struct trace_share){ i, share[0], share[1], TRACE_NONE };
 		}
-		out_text(out, "]}");
 	}
-	out_text(out, "],\n");
 }
 
 /* --- names --- */
 
-/* The number of a path among the modules, which are few; *count grows with a new one. */
-static size_t module_of(const char **modules, size_t *count, const char *path)
+/* The number of a path among the modules, which are few; a new one is entered. */
+static uint32_t module_of(struct trace *to, const char *path)
 {
-	size_t i = 0;
+	uint32_t i = 0;
 
-	while (i < *count && strcmp(modules[i], path) != 0)
+	while (i < to->modules_n && strcmp(to->modules[i].path, path) != 0)
 		i++;
-	if (i == *count)
-		modules[(*count)++] = path;
+	if (i == to->modules_n)
+		to->modules[to->modules_n++].path = path;
 	return i;
 }
 
-static void frame(struct out *out, const struct kept_frame *kept, const char **modules,
-		  size_t *modules_n)
+static void keep_frame(struct trace *to, const struct kept_frame *from)
 {
-	if (kept->python) {
-		member_text(out, "{\"language\":\"python\",\"function\":", kept->function);
-		member_text(out, ",\"file\":", kept->path);
-		member_number(out, ",\"line\":", kept->line);
-		out_char(out, '}');
-		return;
+	struct trace_frame *frame = &to->frames[to->frames_n++];
+
+	frame->language = from->python ? TRACE_PYTHON : TRACE_NATIVE;
+	frame->function = from->function;
+	if (from->python) {
+		frame->file = from->path;
+		frame->line = from->line;
+	} else if (from->path && from->path[0]) {
+		frame->module = module_of(to, from->path);
 	}
-	member_text(out, "{\"language\":\"native\",\"function\":", kept->function);
-	out_text(out, ",\"symbol\":null,\"module\":");
-	if (kept->path && kept->path[0])
-		out_u64(out, module_of(modules, modules_n, kept->path));
-	else
-		out_text(out, "null");
-	out_text(out, ",\"offset\":null,\"file\":null,\"line\":null}");
 }
 
-static int names(struct out *out, const struct kept *kept)
+/* Each site's frames are the next ones, and its stack is of all of them. */
+static void keep_sites(struct baseline *baseline)
 {
-	const char **modules = calloc(KEPT_FRAMES * kept->sites_n + 1, sizeof(*modules));
-	size_t modules_n = 0;
-	size_t frames = 0;
+	const struct kept *kept = &baseline->kept;
+	uint32_t *numbers = arena_alloc(baseline->arena,
+					(KEPT_FRAMES + 1) * (kept->sites_n + 1) * sizeof(*numbers));
+	uint32_t *stack_numbers = numbers + KEPT_FRAMES * kept->sites_n;
+	struct trace *to = &baseline->to;
 
-	if (!modules)
+	to->modules = room(baseline, ROWS_module, KEPT_FRAMES * kept->sites_n);
+	to->frames = room(baseline, ROWS_frame, KEPT_FRAMES * kept->sites_n);
+	to->stacks = room(baseline, ROWS_stack, kept->sites_n);
+	to->sites = room(baseline, ROWS_site, kept->sites_n);
+	baseline->full |= !numbers;
+	for (uint32_t i = 0; !baseline->full && i < kept->sites_n; i++) {
+		const struct kept_site *from = &kept->sites[i];
+		struct trace_stack *stack = &to->stacks[to->stacks_n++];
+
+		stack->frames = numbers + to->frames_n;
+		stack->frames_n = from->frames_n;
+		for (unsigned k = 0; k < from->frames_n; k++) {
+			stack->frames[k] = (uint32_t)to->frames_n;
+			keep_frame(to, &from->frames[k]);
+		}
+		stack_numbers[i] = i;
+		if (from->site.space[0]) {
+			to->sites[to->sites_n] = from->site;
+			to->sites[to->sites_n].stacks = &stack_numbers[i];
+			to->sites[to->sites_n++].stacks_n = 1;
+		}
+	}
+}
+
+static int make(struct baseline *baseline)
+{
+	int error = kept_read(&baseline->kept, baseline->run);
+
+	if (error)
+		return error;
+	rows_clear(ROWS_trace, &baseline->to);
+	keep_head(baseline);
+	keep_summary(baseline);
+	keep_peaks(baseline);
+	keep_sites(baseline);
+	if (baseline->full)
 		return err("no memory left");
-	/* Modules stand before the frames that name them, so they are gathered first. */
-	for (size_t i = 0; i < kept->sites_n; i++) {
-		for (unsigned k = 0; k < kept->sites[i].frames_n; k++) {
-			const struct kept_frame *one = &kept->sites[i].frames[k];
-
-			if (!one->python && one->path && one->path[0])
-				module_of(modules, &modules_n, one->path);
-		}
-	}
-	out_text(out, "\"modules\":[");
-	for (size_t i = 0; i < modules_n; i++) {
-		member_text(out, i ? ",\n{\"path\":" : "\n{\"path\":", modules[i]);
-		out_text(out, ",\"build_id\":null,\"base\":\"0x0\"}");
-	}
-	out_text(out, "],\n\"frames\":[");
-	for (size_t i = 0; i < kept->sites_n; i++) {
-		for (unsigned k = 0; k < kept->sites[i].frames_n; k++) {
-			out_text(out, frames++ ? ",\n" : "\n");
-			frame(out, &kept->sites[i].frames[k], modules, &modules_n);
-		}
-	}
-	out_text(out, "],\n\"stacks\":[");
-	frames = 0;
-	for (size_t i = 0; i < kept->sites_n; i++) {
-		out_text(out, i ? ",{\"frames\":[" : "\n{\"frames\":[");
-		for (unsigned k = 0; k < kept->sites[i].frames_n; k++)
-			member_number(out, k ? "," : "", frames++);
-		out_text(out, "]}");
-	}
-	out_text(out, "],\n");
-	free(modules);
-	return 0;
-}
-
-static void sites(struct out *out, const struct kept *kept)
-{
-	const char *comma = "\n";
-
-	out_text(out, "\"sites\":[");
-	for (size_t i = 0; i < kept->sites_n; i++) {
-		const struct kept_site *site = &kept->sites[i];
-
-		if (!site->space[0])
-			continue;
-		out_text(out, comma);
-		member_text(out, "{\"site\":", site->name);
-		member_text(out, ",\"space\":", site->space);
-		member_number(out, ",\"stacks\":[", i);
-		member_number(out, "],\"allocations\":", site->sums.allocations);
-		member_number(out, ",\"frees\":", site->sums.frees);
-		member_number(out, ",\"bytes\":", site->sums.bytes);
-		member_number(out, ",\"live_bytes\":", site->sums.live_bytes);
-		member_number(out, ",\"peak_bytes\":", site->sums.peak_bytes);
-		out_text(out, ",\"lifetime_min_ns\":null,\"lifetime_max_ns\":null}");
-		comma = ",\n";
-	}
-	out_text(out, "],\n");
+	return kept_phases(&baseline->to, baseline->arena, &baseline->run->trace);
 }
 
 int baseline_write(struct run *run, struct out *out)
 {
-	const struct run_row **rows = calloc(run->rows_n + 1, sizeof(const void *));
-	struct kept kept;
-	int error;
+	struct baseline baseline = {
+		.run = run,
+		.arena = &run->arena,
+		.rows = calloc(run->rows_n + 1, sizeof(const void *)),
+	};
+	const struct row_writer writer = { out, true };
+	int error = baseline.rows ? make(&baseline) : err("no memory left");
 
-	if (!rows)
-		return err("no memory left");
-	error = kept_read(&kept, run);
 	if (!error) {
-		head(out, &run->trace);
-		summary(out, run, rows);
-		peaks(out, &kept);
-		error = names(out, &kept);
+		out_char(out, '{');
+		write_trace(&writer, &baseline.to);
+		out_text(out, "\"events\":[\n]}\n");
 	}
-	if (!error) {
-		sites(out, &kept);
-		error = baseline_phases(out, &run->trace);
-		out_text(out, "\"timeline\":[],\n\"events\":[\n]}\n");
-	}
-	kept_clear(&kept);
-	free(rows);
+	kept_clear(&baseline.kept);
+	free(baseline.rows);
 	return error;
 }

@@ -18,11 +18,10 @@ enum { KEPT_FRAMES = 3 };
 
 /* One name in one space; of stacks that only reserved the space is "". */
 struct kept_site {
-	const char *name, *space;
+	struct trace_site site;                /* sums of all its sites in the document */
 	struct kept_frame frames[KEPT_FRAMES]; /* innermost first */
 	unsigned frames_n;
-	struct trace_site sums; /* of all its sites in the document */
-	uint64_t *shares;       /* bytes and count in each peak that is kept: 2 * peaks_n of them */
+	uint64_t *shares; /* bytes and count in each peak that is kept: 2 * peaks_n of them */
 };
 
 struct kept {
@@ -39,10 +38,8 @@ struct kept {
 int kept_read(struct kept *kept, struct run *run);
 void kept_clear(struct kept *kept);
 
-struct out;
-
-/* baseline_phases.c: the member `phases`, with a comma behind it: 0 or -errno. */
-int baseline_phases(struct out *out, const struct trace *trace);
+/* baseline_phases.c: fills the phases of `to`: 0 or -errno. */
+int kept_phases(struct trace *to, struct arena *arena, const struct trace *trace);
 
 static inline const struct trace_peak *kept_peak(const struct kept *kept, size_t i)
 {

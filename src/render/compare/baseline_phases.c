@@ -4,9 +4,8 @@
 
 #include "analyse/compare/metrics.h"
 #include "analyse/input/error.h"
-#include "base/text/out.h"
+#include "facts/trace_rows.h"
 #include "render/compare/baseline_parts.h"
-#include "render/emit/members.h"
 
 /* More names than this are told by what they have in common: "step" for "step 1", "step 2", ... */
 enum { PHASE_NAMES = 100 };
@@ -77,31 +76,17 @@ static bool stands_already(const struct kept_phase *kept, enum metric_id metric)
 	return false;
 }
 
-static void phase_sums(struct out *out, const char *key, const struct trace_phase_sums *sums)
+static void keep_phase(struct trace_phase *to, const char *name, const struct trace_phase *of)
 {
-	member_number(out, key, sums->start_bytes);
-	member_number(out, ",\"end_bytes\":", sums->end_bytes);
-	member_number(out, ",\"peak_bytes\":", sums->peak_bytes);
-	out_char(out, '}');
+	to->name = name;
+	to->end = 0;
+	to->allocated = of->allocated;
+	to->reserved = of->reserved;
 }
 
-static void phase(struct out *out, const char **comma, const struct kept_phase *kept,
-		  const struct trace_phase *of)
-{
-	out_text(out, *comma);
-	out_text(out, "{\"name\":");
-	out_json_n(out, kept->name, kept->length);
-	out_text(out, ",\"domain\":null,\"thread\":0,\"start\":0,\"end\":0");
-	phase_sums(out, ",\"allocated\":{\"start_bytes\":", &of->allocated);
-	phase_sums(out, ",\"reserved\":{\"start_bytes\":", &of->reserved);
-	out_char(out, '}');
-	*comma = ",\n";
-}
-
-int baseline_phases(struct out *out, const struct trace *trace)
+int kept_phases(struct trace *to, struct arena *arena, const struct trace *trace)
 {
 	struct kept_phase *list = calloc(trace->phases_n + 1, sizeof(*list));
-	const char *comma = "\n";
 	size_t count = 0;
 
 	if (!list)
@@ -122,14 +107,16 @@ int baseline_phases(struct out *out, const struct trace *trace)
 			list[i].length = run_phase_length(list[i].name);
 		count = join_phases(list, count);
 	}
-	out_text(out, "\"phases\":[");
-	for (size_t i = 0; i < count; i++) {
+	to->phases = rows_make(arena, ROWS_phase, METRIC_IDS * count);
+	for (size_t i = 0; to->phases && i < count; i++) {
+		const char *name = arena_text(arena, list[i].name, list[i].length);
+
 		for (enum metric_id metric = 0; metric < METRIC_IDS; metric++) {
 			if (!stands_already(&list[i], metric))
-				phase(out, &comma, &list[i], list[i].highest[metric]);
+				keep_phase(&to->phases[to->phases_n++], name,
+					   list[i].highest[metric]);
 		}
 	}
-	out_text(out, "],\n");
 	free(list);
-	return 0;
+	return to->phases ? 0 : err("no memory left");
 }

@@ -7,6 +7,7 @@
 #include "analyse/input/error.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
+#include "facts/trace_rows.h"
 
 static int no_memory(void)
 {
@@ -58,23 +59,30 @@ static bool comes_before(const struct kept_frame *a, const struct kept_frame *b,
 
 /* --- sites --- */
 
+static bool is_site(const struct kept_site *kept, const char *name, const char *space)
+{
+	return !strcmp(kept->site.site, name) && !strcmp(kept->site.space, space);
+}
+
 static struct kept_site *find_site(struct kept *kept, struct map *known, const char *name,
 				   const char *space)
 {
 	uint64_t key = hash_mix(hash_bytes(name, strlen(name)), hash_bytes(space, strlen(space)));
-	uint32_t id = map_get(known, key);
 	struct kept_site *site;
+	uint32_t id;
 
+	while ((id = map_get(known, key)) && !is_site(&kept->sites[id - 1], name, space))
+		key++;
 	if (id)
 		return &kept->sites[id - 1];
 	site = &kept->sites[kept->sites_n];
 	*site = (struct kept_site){
-		.name = arena_text(kept->arena, name, strlen(name)),
-		.space = space,
 		.shares = arena_alloc(kept->arena, (2 * kept->peaks_n + 1) * sizeof(*site->shares)),
 	};
-	site->sums.lifetime_min_ns = site->sums.lifetime_max_ns = TRACE_NONE;
-	if (!site->name || !site->shares || !map_put(known, key, (uint32_t)kept->sites_n + 1))
+	rows_clear(ROWS_site, &site->site);
+	site->site.site = arena_text(kept->arena, name, strlen(name));
+	site->site.space = space;
+	if (!site->site.site || !site->shares || !map_put(known, key, (uint32_t)kept->sites_n + 1))
 		return NULL;
 	kept->sites_n++;
 	return site;
@@ -120,11 +128,11 @@ static int enter_site(struct kept *kept, struct map *known, const struct trace_s
 	to = &kept->sites[kept->of_stack[site->stacks[0]] - 1];
 	for (size_t i = 0; i < site->stacks_n; i++)
 		kept->of_stack[site->stacks[i]] = kept->of_stack[site->stacks[0]];
-	to->sums.allocations += site->allocations;
-	to->sums.frees += site->frees;
-	to->sums.bytes += site->bytes;
-	to->sums.live_bytes += site->live_bytes;
-	to->sums.peak_bytes += site->peak_bytes;
+	to->site.allocations += site->allocations;
+	to->site.frees += site->frees;
+	to->site.bytes += site->bytes;
+	to->site.live_bytes += site->live_bytes;
+	to->site.peak_bytes += site->peak_bytes;
 	return 0;
 }
 
@@ -157,10 +165,10 @@ static int by_weight(const void *a, const void *b)
 	const struct kept_site *y = b;
 	int order;
 
-	if (x->sums.peak_bytes != y->sums.peak_bytes)
-		return x->sums.peak_bytes > y->sums.peak_bytes ? -1 : 1;
-	order = strcmp(x->name, y->name);
-	return order ? order : strcmp(x->space, y->space);
+	if (x->site.peak_bytes != y->site.peak_bytes)
+		return x->site.peak_bytes > y->site.peak_bytes ? -1 : 1;
+	order = strcmp(x->site.site, y->site.site);
+	return order ? order : strcmp(x->site.space, y->site.space);
 }
 
 int kept_read(struct kept *kept, struct run *run)

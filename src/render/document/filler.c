@@ -15,11 +15,10 @@ void *filler_room(struct filler *filler, size_t count, size_t size)
 
 void *filler_items(struct filler *filler, size_t count, enum rows_of of)
 {
-	size_t size = rows_of(of).size;
-	char *items = filler_room(filler, count, size);
+	void *items = rows_make(filler->arena, of, count);
 
-	for (size_t i = 0; items && i < count; i++)
-		rows_clear(of, items + i * size);
+	if (!items)
+		filler->error = -ENOMEM;
 	return items;
 }
 
