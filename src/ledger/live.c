@@ -2,6 +2,7 @@
 #include "ledger/live.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "base/guest/hot.h"
 #include "spool/txn.h"
@@ -48,6 +49,13 @@ void live_start(struct spool *spool)
 {
 	spool->header->live.buckets = LIVE_FIRST_BUCKETS;
 	spool->header->count[SPOOL_BUCKET] = LIVE_FIRST_BUCKETS;
+}
+
+void live_start_anew(struct spool *spool)
+{
+	live_start(spool);
+	spool->header->live.free = 0;
+	memset(head(spool, 0), 0, LIVE_FIRST_BUCKETS * sizeof(uint32_t));
 }
 
 HOT_CODE uint32_t live_find(const struct spool *spool, enum node_kind kind, uint32_t pool,
@@ -110,7 +118,7 @@ static uint32_t take_free(struct spool *spool)
 	return (uint32_t)header->count[SPOOL_NODE];
 }
 
-static HOT_CODE void link_node(struct spool *spool, uint32_t id)
+HOT_CODE void live_link(struct spool *spool, uint32_t id)
 {
 	struct spool_node *node = live_node(spool, id);
 	uint32_t *chain = head(spool, bucket_of(spool, node_hash(node)));
@@ -148,7 +156,7 @@ HOT_CODE uint32_t live_insert(struct spool *spool, const struct spool_node *from
 	txn_keep_run(spool, &node->device, 1);
 	txn_keep(spool, (uint64_t)((char *)&node->next - spool->base) | 1, node->next);
 	*node = *from;
-	link_node(spool, id);
+	live_link(spool, id);
 	txn_add64(spool, &live->count, 1);
 	if (live->count > live->buckets)
 		split(spool);
@@ -171,7 +179,7 @@ void live_rekind(struct spool *spool, uint32_t id, enum node_kind kind)
 {
 	unlink_node(spool, id);
 	set_kind(spool, live_node(spool, id), kind);
-	link_node(spool, id);
+	live_link(spool, id);
 }
 
 void live_recount(struct spool *spool, uint32_t id, int references, int mappings)

@@ -14,6 +14,13 @@ enum { LIVE_FIRST_BUCKETS = 256 };
 /* The first buckets; for live_room(). */
 void live_start(struct spool *spool);
 
+/*
+ * The first buckets with nothing in them, and no free nodes, whatever the chains are: live_link()
+ * then enters nodes that are there. In a spool that has some buckets.
+ */
+void live_start_anew(struct spool *spool);
+void live_link(struct spool *spool, uint32_t id);
+
 /* Makes room for one more allocation. 0, or an error of spool_need(). */
 static inline int live_room(struct spool *spool)
 {

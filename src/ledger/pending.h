@@ -3,7 +3,7 @@
  *
  * A block that raises no peak and that its pool's totals agree with changes nothing that anybody
  * must know in the same microsecond. It waits in the spool (a killed process leaves it there, and
- * spool_open() books it), and up to SPOOL_WAITING of them are booked in one transaction: what was
+ * its reader books it), and up to SPOOL_WAITING of them are booked in one transaction: what was
  * born and died among them moves no sum, and the rest finds code and rows warm.
  *
  * Who looks at the ledger or feeds it otherwise calls backlog_settle() first.
@@ -36,6 +36,13 @@ static inline void backlog_settle(struct ledger *ledger)
 
 /* The stack of bytes from before the recording: what dies unknown is taken from them. */
 void backlog_before(struct ledger *ledger, uint32_t stack);
+
+/*
+ * Books what waits in a spool that nobody feeds any more: a copy, or the process's own as it ends.
+ * The file may be damaged. Readers of its events (journal.h) find them after the others; then the
+ * chains of the live table hold what was looked for, and nothing else.
+ */
+void backlog_settle_left(struct spool *spool);
 
 /* After a transaction was taken back (ledger_mend). */
 void backlog_mend(struct ledger *ledger);

@@ -1,4 +1,4 @@
-/* What backlog.c and backlog_run.c share. */
+/* What the files of the backlog share. */
 #ifndef LEDGER_PENDING_PARTS_H
 #define LEDGER_PENDING_PARTS_H
 
@@ -22,5 +22,9 @@ int64_t backlog_headroom(const struct ledger *ledger);
 /* What events like this one move, into ledger->backlog; false (and not found) if they cannot be
  * booked together: a curve needs a new point first. */
 bool backlog_find(struct ledger *ledger, const struct event *event);
+
+/* Books the oldest that waits, as if it had come alone; or first the end, unseen, of another block
+ * at its address: one event at most. */
+void backlog_book_one(struct ledger *ledger);
 
 #endif

@@ -276,19 +276,19 @@ static void book_unmatched(struct ledger *ledger, struct event *event)
 		ledger_adjust(ledger, event, EVENT_FREE, event->size, backlog->before - 1);
 }
 
-/* As if it had come alone. */
-static void book_one(struct ledger *ledger)
+void backlog_book_one(struct ledger *ledger)
 {
 	struct event event = waiting_event(backlog_shared(ledger), backlog_at(ledger, 0));
-	struct event end = event;
 	uint32_t id = live_find(ledger->spool, NODE_BLOCK, event.pool, event.ptr);
 
 	if (event.op == EVENT_FREE && !id) {
 		book_unmatched(ledger, &event);
 		return;
 	}
-	if (event.op == EVENT_ALLOC && id)
-		ledger_leave_node(ledger, &end, id);
+	if (event.op == EVENT_ALLOC && id) {
+		ledger_leave_node(ledger, &event, id);
+		return;
+	}
 	ledger->backlog.taking = true;
 	if (event.op == EVENT_ALLOC)
 		ledger_enter(ledger, &event, NODE_BLOCK, 0, 0);
@@ -320,7 +320,7 @@ HOT_CODE void backlog_settle_now(struct ledger *ledger)
 		if (run.count) {
 			book_run(ledger, &run);
 		} else {
-			book_one(ledger);
+			backlog_book_one(ledger);
 			ledger->backlog.found = false;
 		}
 	}

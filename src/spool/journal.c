@@ -215,6 +215,16 @@ static inline void count(struct journal *journal, unsigned events, uint64_t next
 		journal->head_events = next;
 }
 
+static void leave_out(struct journal *journal, const struct event *event)
+{
+	struct spool *spool = journal->spool;
+
+	if (!journal->beside)
+		spool->header->dropped++;
+	else if (spool->caught_n < SPOOL_CAUGHT)
+		spool->caught[spool->caught_n++] = *event;
+}
+
 HOT_CODE void journal_put(struct journal *journal, struct event *event)
 {
 	struct spool *spool = journal->spool;
@@ -227,7 +237,7 @@ HOT_CODE void journal_put(struct journal *journal, struct event *event)
 	header->seq++;
 	header->t = event->t;
 	if (!keeps(journal)) {
-		header->dropped++;
+		leave_out(journal, event);
 		return;
 	}
 	journal->before = journal->p;
@@ -394,7 +404,10 @@ bool journal_next(struct journal_reader *reader, struct event *event)
 		reader->broken += got < 0;
 		reader->open = false;
 	}
-	return spool_caught(reader->spool, reader->waited++, event);
+	if (reader->caught == reader->spool->caught_n)
+		return false;
+	*event = reader->spool->caught[reader->caught++];
+	return true;
 }
 
 void journal_read_end(struct journal_reader *reader)

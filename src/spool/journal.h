@@ -21,6 +21,7 @@ struct journal {
 	uint64_t run_seq, run_t; /* behind a run's newest event: not yet the header's */
 	struct encode_run run;
 	uint8_t *before; /* where the last event begins: sums may have come behind the one before */
+	bool beside;     /* of a copy, whose chunks stay: events go to the spool's `caught` */
 	uint64_t max_events;
 	uint64_t head_events;  /* kept for good */
 	uint64_t keep_ns;      /* of journal_keep(): what is younger stays, 0: no matter */
@@ -109,7 +110,7 @@ struct journal_reader {
 	const struct spool *spool;
 	uint32_t *order; /* chunks by first_seq */
 	uint32_t chunks, next;
-	uint32_t waited; /* of those that waited (spool_caught), asked for so far */
+	uint32_t caught; /* of the spool's, so far */
 	uint64_t broken; /* chunks that made no sense from some point on */
 	struct decoder decoder;
 	bool open;

@@ -18,7 +18,7 @@
  * instructions and its page cache stays, so program order is all that is needed.
  *
  * The newest events may wait in `backlog`: no sum has them yet, no chunk, and they raise no peak.
- * spool_open() books them in its copy.
+ * A reader books them in its copy.
  */
 #ifndef SPOOL_LAYOUT_H
 #define SPOOL_LAYOUT_H

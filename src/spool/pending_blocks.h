@@ -27,7 +27,7 @@ static inline void waiting_tell(const struct spool_waiting *waiting, struct even
 
 	event->t = waiting->t;
 	event->ptr = waiting->ptr;
-	event->size = (uint64_t)(born ? waiting->size : -waiting->size);
+	event->size = born ? (uint64_t)waiting->size : 0 - (uint64_t)waiting->size;
 	event->stack = waiting->stack;
 	event->thread = waiting->thread;
 	event->op = born ? EVENT_ALLOC : EVENT_FREE;

@@ -262,7 +262,6 @@ int spool_open(struct spool *spool, const char *path, char *why, size_t size)
 	read_roll_back(spool);
 	read_find_blocks(spool);
 	read_end_texts(spool);
-	spool_catch_up(spool);
 	return 0;
 out:
 	spool_close(spool);

@@ -13,6 +13,8 @@
 #include "codec/event.h"
 #include "spool/layout.h"
 
+enum { SPOOL_CAUGHT = 2 * SPOOL_WAITING };
+
 struct spool {
 	char *base; /* NULL when there is none */
 	struct spool_header *header;
@@ -27,9 +29,9 @@ struct spool {
 	bool cut;                      /* of spool_open(): an update under way was taken back */
 	bool torn;                     /* of spool_open(): written while it was copied, */
 	uint64_t torn_events, torn_ns; /* which so many events and so much time went into */
-	uint32_t caught_n;             /* of spool_catch_up(): the events that it has booked */
-	struct spool_waiting caught[2 * SPOOL_WAITING];
-	uint64_t device, inode; /* of the file, to know it again */
+	uint32_t caught_n;             /* events that its reader has booked (ledger/pending.h): */
+	struct event caught[SPOOL_CAUGHT]; /* the newest, after all that the chunks hold */
+	uint64_t device, inode;            /* of the file, to know it again */
 	char path[4096];
 };
 
@@ -109,20 +111,12 @@ void spool_forget(struct spool *spool);
 int spool_unlink(struct spool *spool);
 
 /*
- * Books what waits in the backlog, in a copy that nobody writes to any more; readers of its events
- * (journal.h) find them behind the others.
- */
-void spool_catch_up(struct spool *spool);
-
-/* The n-th of those events, behind all that the chunks hold; false if there is none. */
-bool spool_caught(const struct spool *spool, unsigned n, struct event *event);
-
-/*
  * read.c: a private, writable copy of a file, rolled back to its last whole transaction (`cut`
- * tells) and caught up with. Of a living process everything is of one moment, between two of its
- * updates; only of one that does not pause for the time it takes to copy its sums (`torn`) they are
- * of moments so far apart as torn_events and torn_ns tell, though each event is right. Fails with
- * -EINVAL and a sentence in `why` (of `size` bytes) when it is no spool that this build can read.
+ * tells); what waits in its backlog does so still. Of a living process everything is of one moment,
+ * between two of its updates; only of one that does not pause for the time it takes to copy its
+ * sums (`torn`) they are of moments so far apart as torn_events and torn_ns tell, though each event
+ * is right. Fails with -EINVAL and a sentence in `why` (of `size` bytes) when it is no spool that
+ * this build can read.
  */
 int spool_open(struct spool *spool, const char *path, char *why, size_t size);
 

@@ -188,7 +188,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	apply(data + 1, size - 1, false);
 	if (data[0] < 32)
 		cut(data[0]);
-	if (!spool_open(&spool, file.path, why, sizeof(why))) {
+	if (!recorder_read(&spool, file.path, why, sizeof(why))) {
 		document_write(&spool, file.null, DOCUMENT_EVENTS, "unfinished");
 		spool_close(&spool);
 	}

@@ -787,6 +787,15 @@ static void compare_names(struct replay *replay)
 	}
 }
 
+int recorder_read(struct spool *spool, const char *path, char *why, size_t size)
+{
+	int error = spool_open(spool, path, why, size);
+
+	if (!error)
+		backlog_settle_left(spool);
+	return error;
+}
+
 const char *recorder_complaint(const struct spool *spool)
 {
 	struct replay *replay = calloc(1, sizeof(*replay));

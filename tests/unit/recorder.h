@@ -52,6 +52,9 @@ static inline bool recorder_leaves_out(uint64_t ptr)
  * a pool that come and go in a moment. */
 void recorder_step(struct recorder *recorder);
 
+/* spool_open(), and what waits is booked. */
+int recorder_read(struct spool *spool, const char *path, char *why, size_t size);
+
 /*
  * What must hold of every spool (after curve_settle), wherever its process was killed: sums, peaks
  * and live set are what the events give (if none was dropped), compositions sum exactly to their

@@ -213,7 +213,7 @@ static unsigned open_a_writers(uint64_t max_events, long pause, unsigned times)
 		struct timespec wait = { 0, 3000000 };
 		struct spool opened;
 
-		EQ(spool_open(&opened, path, why, sizeof(why)), 0);
+		EQ(recorder_read(&opened, path, why, sizeof(why)), 0);
 		torn += opened.torn;
 		EQ(opened.torn, opened.torn_events > 0);
 		curve_settle(&opened);
@@ -299,7 +299,7 @@ TEST(what_an_unfinished_update_has_booked_waits_again)
 		txn_set64(spool, &backlog->booked, backlog->put);
 		EQ(follow_open(&follow, path, why, sizeof(why)), 0);
 		OK(!follow.torn);
-		EQ(spool_open(&opened, path, why, sizeof(why)), 0);
+		EQ(recorder_read(&opened, path, why, sizeof(why)), 0);
 		EQ(opened.caught_n, follow.spool.caught_n);
 		OK(opened.caught_n);
 		expect_sums_as_opened(&opened);
@@ -329,7 +329,7 @@ TEST(killed_at_any_moment_while_followed)
 		end_writer(child);
 		EQ(follow_look(&follow, why, sizeof(why)), 0);
 		OK(!follow.torn);
-		EQ(spool_open(&opened, path, why, sizeof(why)), 0);
+		EQ(recorder_read(&opened, path, why, sizeof(why)), 0);
 		rolled_back += opened.cut;
 		EQ(follow.spool.header->seq, opened.header->seq);
 		expect_as_opened(SPOOL_TEXT, &opened);

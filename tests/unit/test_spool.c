@@ -135,7 +135,7 @@ TEST(tables_grow_across_blocks)
 	snprintf(opened, sizeof(opened), "%s", path);
 	spool_publish(&spool);
 	spool_close(&spool);
-	EQ(spool_open(&spool, opened, why, sizeof(why)), 0);
+	EQ(recorder_read(&spool, opened, why, sizeof(why)), 0);
 	for (unsigned kind = SPOOL_CHUNK; kind < SPOOL_KINDS; kind++) {
 		EQ(spool.used[kind], 4);
 		EQ(spool_count(&spool, kind), 4 * spool_per_block(kind));
@@ -173,7 +173,7 @@ TEST(what_was_written_is_read)
 
 	in_directory("t.spool");
 	make_spool(5000, 1);
-	EQ(spool_open(&spool, path, why, sizeof(why)), 0);
+	EQ(recorder_read(&spool, path, why, sizeof(why)), 0);
 	STR(recorder_complaint(&spool), NULL);
 	OK(!spool_writer_lives(&spool));
 	spool_close(&spool);
@@ -186,33 +186,33 @@ TEST(what_is_no_spool_is_refused)
 	struct spool_header *header = (struct spool_header *)bytes;
 	struct spool spool;
 
-	EQ(spool_open(&spool, in_directory("none"), why, sizeof(why)), -ENOENT);
+	EQ(recorder_read(&spool, in_directory("none"), why, sizeof(why)), -ENOENT);
 	OK(strstr(why, "none"));
 	OK(!spool.base);
 	write_file("empty", "", 0);
-	EQ(spool_open(&spool, path, why, sizeof(why)), -EINVAL);
+	EQ(recorder_read(&spool, path, why, sizeof(why)), -EINVAL);
 	OK(strstr(why, "too short"));
 	write_file("zeros", bytes, sizeof(bytes));
-	EQ(spool_open(&spool, path, why, sizeof(why)), -EINVAL);
+	EQ(recorder_read(&spool, path, why, sizeof(why)), -EINVAL);
 	OK(strstr(why, "nothing is recorded in it"));
 	header->magic[0] = 'm';
 	write_file("strange", bytes, sizeof(bytes));
-	EQ(spool_open(&spool, path, why, sizeof(why)), -EINVAL);
+	EQ(recorder_read(&spool, path, why, sizeof(why)), -EINVAL);
 	OK(strstr(why, "not a memtrace spool"));
 	memcpy(header->magic, SPOOL_MAGIC, 8);
 	header->version = SPOOL_VERSION + 1;
 	write_file("newer", bytes, sizeof(bytes));
-	EQ(spool_open(&spool, path, why, sizeof(why)), -EINVAL);
+	EQ(recorder_read(&spool, path, why, sizeof(why)), -EINVAL);
 	OK(strstr(why, "newer memtrace"));
 	header->version = SPOOL_VERSION;
 	header->header_bytes = 12;
 	write_file("other", bytes, sizeof(bytes));
-	EQ(spool_open(&spool, path, why, sizeof(why)), -EINVAL);
+	EQ(recorder_read(&spool, path, why, sizeof(why)), -EINVAL);
 	header->header_bytes = sizeof(*header);
 	write_file("least", bytes, sizeof(bytes));
-	EQ(spool_open(&spool, path, why, sizeof(why)), 0);
+	EQ(recorder_read(&spool, path, why, sizeof(why)), 0);
 	spool_close(&spool);
-	OK(spool_open(&spool, directory, why, sizeof(why)) < 0);
+	OK(recorder_read(&spool, directory, why, sizeof(why)) < 0);
 	remove_all();
 }
 
@@ -224,7 +224,7 @@ static bool digest(const char *name)
 
 	if (null < 0)
 		null = open("/dev/null", O_WRONLY);
-	if (spool_open(&spool, name, why, sizeof(why)))
+	if (recorder_read(&spool, name, why, sizeof(why)))
 		return false;
 	document_write(&spool, null, DOCUMENT_EVENTS, "unfinished");
 	spool_close(&spool);
@@ -265,7 +265,7 @@ static void read_image(struct image *image)
 	image->bytes = malloc(image->size);
 	OK(image->bytes && read(fd, image->bytes, image->size) == (ssize_t)image->size);
 	close(fd);
-	EQ(spool_open(&spool, path, why, sizeof(why)), 0);
+	EQ(recorder_read(&spool, path, why, sizeof(why)), 0);
 	image->places_n = 0;
 	for (unsigned kind = SPOOL_CHUNK; kind < SPOOL_KINDS; kind++) {
 		for (uint32_t i = 0; i < spool.used[kind] && image->places_n < 64; i++)
@@ -377,7 +377,7 @@ static void expect_whole(const char *when)
 	struct spool spool;
 	const char *complaint;
 
-	EQ(spool_open(&spool, path, why, sizeof(why)), 0);
+	EQ(recorder_read(&spool, path, why, sizeof(why)), 0);
 	curve_settle(&spool);
 	complaint = recorder_complaint(&spool);
 	if (complaint)

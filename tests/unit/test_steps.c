@@ -528,7 +528,7 @@ static void look(const struct kind *kind, unsigned long step)
 	const char *complaint = why;
 	struct spool spool;
 
-	if (!spool_open(&spool, path, why, sizeof(why))) {
+	if (!recorder_read(&spool, path, why, sizeof(why))) {
 		curve_settle(&spool);
 		complaint = recorder_complaint(&spool);
 		if (!complaint && spool.header->seq < account->events)

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ledger/pending.h"
 #include "spool/pending_blocks.h"
 #include "spool/read_parts.h"
 
@@ -297,7 +298,7 @@ int follow_look(struct follow *follow, char *why, size_t size)
 	read_roll_back(spool);
 	read_find_blocks(spool);
 	read_end_texts(spool);
-	spool_catch_up(spool);
+	backlog_settle_left(spool);
 	forget_others(spool);
 	return 0;
 }

@@ -79,13 +79,13 @@ static bool read_chunk(struct follow *follow, const struct part *part, struct sp
 static uint64_t tell_waiting(const struct follow *follow, uint64_t seq, follow_event_fn *each,
 			     void *context)
 {
-	struct event event;
+	for (unsigned i = 0; i < follow->spool.caught_n; i++) {
+		const struct event *event = &follow->spool.caught[i];
 
-	for (unsigned i = 0; spool_caught(&follow->spool, i, &event); i++) {
-		if (event.seq < seq)
+		if (event->seq < seq)
 			continue;
-		each(context, &event);
-		seq = event.seq + 1;
+		each(context, event);
+		seq = event->seq + 1;
 	}
 	return seq;
 }

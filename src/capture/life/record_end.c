@@ -16,6 +16,7 @@
 #include "capture/recorder/calls.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
+#include "ledger/pending.h"
 #include "spool/txn.h"
 
 /* CUDA ran in this process and no call of it came through any door: RTLD_DEEPBIND or dlmopen. */
@@ -41,7 +42,7 @@ static void catch_up(void)
 {
 	struct spool_backlog *backlog = &recorder.spool.header->backlog;
 
-	spool_catch_up(&recorder.spool);
+	backlog_settle_left(&recorder.spool);
 	backlog->booked = backlog->put;
 }
 

@@ -12,6 +12,7 @@
 #include "base/text/out.h"
 #include "facts/phases.h"
 #include "facts/spool_model.h"
+#include "ledger/pending.h"
 #include "ledger/timeline.h"
 #include "render/document/document_sections.h"
 #include "spool/journal.h"
@@ -264,6 +265,7 @@ int document_from_spool(const char *path, const struct document_to *to, unsigned
 
 	if (error)
 		return error;
+	backlog_settle_left(&spool);
 	curve_settle(&spool);
 	if (spool_writer_lives(&spool))
 		exit = "running";

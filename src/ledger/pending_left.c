@@ -1,0 +1,116 @@
+/*
+ * Blocks that still wait in a spool that nobody feeds any more: booked by the ledger's own code.
+ *
+ * The spool may be a copy of a damaged file or of a torn one, so that nothing in it is taken for
+ * granted: rows that the ledger would walk to are looked at before, and chains of the live table
+ * are made anew of the nodes at hand. A copy does not grow, and its chunks and curves stay as they
+ * are: what waits raises no peak.
+ */
+#include "ledger/pending.h"
+
+#include <string.h>
+
+#include "ledger/ledger_parts.h"
+#include "ledger/pending_parts.h"
+#include "spool/txn.h"
+
+/* A chain of cells that leads nowhere, or never ends, is none. */
+static void check_cells(const struct spool *spool, struct spool_stack *stack)
+{
+	uint64_t cells = spool_count(spool, SPOOL_CELL);
+	uint64_t most = cells;
+	uint32_t id = stack->cell;
+
+	while (id && id <= cells && most--)
+		id = ((const struct spool_cell *)spool_at(spool, SPOOL_CELL, id - 1))->next;
+	if (id)
+		stack->cell = 0;
+}
+
+/* The stack's number, or that of the one that stands for none. */
+static uint32_t checked_stack(const struct spool *spool, uint32_t stack)
+{
+	if (stack >= spool_count(spool, SPOOL_STACK))
+		stack = 0;
+	check_cells(spool, spool_at(spool, SPOOL_STACK, stack));
+	return stack;
+}
+
+static void check_waiting(struct spool *spool, struct waiting_slots *slots)
+{
+	struct spool_backlog *backlog = &spool->header->backlog;
+	unsigned count = (unsigned)waiting_count(backlog);
+
+	for (unsigned i = 0; i < count; i++) {
+		struct spool_waiting *waiting = waiting_at(backlog, i);
+
+		waiting->stack = checked_stack(spool, waiting->stack);
+		*waiting_slot(slots, backlog, waiting->ptr) = (uint8_t)(i + 1);
+	}
+	if (backlog->before)
+		backlog->before = 1 + checked_stack(spool, backlog->before - 1);
+}
+
+/* One look at all nodes, for those that the backlog names: no others are found afterwards. */
+static void find_nodes(struct spool *spool, struct waiting_slots *slots)
+{
+	struct spool_backlog *backlog = &spool->header->backlog;
+
+	txn_begin(spool);
+	live_start_anew(spool);
+	for (uint32_t id = 1; id <= spool_count(spool, SPOOL_NODE); id++) {
+		struct spool_node *node = live_node(spool, id);
+
+		if (node->kind != NODE_BLOCK || node->pool != backlog->pool ||
+		    node->size > INT64_MAX || !*waiting_slot(slots, backlog, node->address) ||
+		    live_find(spool, NODE_BLOCK, node->pool, node->address))
+			continue;
+		node->stack = checked_stack(spool, node->stack);
+		live_link(spool, id);
+	}
+	txn_commit(spool);
+}
+
+/* Each step makes one event at most. */
+static void book_all(struct ledger *ledger)
+{
+	struct spool *spool = ledger->spool;
+
+	while (ledger->backlog.waiting && !ledger->error) {
+		uint32_t caught = spool->caught_n;
+
+		backlog_book_one(ledger);
+		ledger->undrawn_n = 0;
+		if (spool->caught_n == caught || !ledger->last_touched.touched.device.row)
+			continue;
+		spool->caught[caught].allocated =
+			ledger->last_touched.touched.device.row->sums[METRIC_ALLOCATED].now;
+		spool->caught[caught].reserved =
+			ledger->last_touched.touched.device.row->sums[METRIC_RESERVED].now;
+	}
+}
+
+void backlog_settle_left(struct spool *spool)
+{
+	static struct ledger ledger; /* 10 KiB */
+	struct spool_header *header = spool->header;
+	uint64_t count = waiting_count(&header->backlog);
+	uint32_t stop = atomic_load(&header->stop);
+	struct waiting_slots slots = { { 0 } };
+	bool sealed = spool->sealed;
+
+	spool->caught_n = 0;
+	if (!count || count > SPOOL_WAITING || !spool_count(spool, SPOOL_STACK) ||
+	    !spool->used[SPOOL_BUCKET])
+		return;
+	ledger = (struct ledger){ .spool = spool };
+	ledger.journal.spool = spool;
+	ledger.journal.beside = true;
+	ledger.backlog.waiting = (unsigned)count;
+	spool->sealed = true;
+	check_waiting(spool, &slots);
+	find_nodes(spool, &slots);
+	book_all(&ledger);
+	spool->sealed = sealed;
+	atomic_store(&header->stop, stop);
+}
