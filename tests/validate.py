@@ -455,7 +455,7 @@ class Figures:
 
 
 def has_figures(document):
-    """Traces of the first weeks have none."""
+    """Baselines have none."""
     return any("bytes" in stack for stack in document["stacks"])
 
 

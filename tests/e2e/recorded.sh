@@ -39,3 +39,6 @@ jsonschema.validators.validator_for(schema)(schema).validate(example)
 memtrace merge "$TOP/tests/data/h200-ddp" >merged.txt
 has 'two ranks: which peaks' merged.txt 'Rank 1 peaks 88.15 MiB above the median of 2 ranks'
 has 'two ranks: why' merged.txt '_ddp_init_helper'
+memtrace report --json "$TOP/tests/data/h200-change-adamw.json" >baseline.json
+is 'a baseline tells of a leak what it tells of its site' \
+	"$(json baseline.json '[(s["bytes"], s["count"], s["allocations"], s["frees"]) for s in d["leaks"]["sites"] if s["site"].startswith("MmBackward0")]')" '[[33554432, 1, 9, 8]]'

@@ -82,23 +82,6 @@ TEST(what_libraries_hold_is_no_leak)
 	leaks_clear(&leaks);
 }
 
-/* Without figures there are only sums of sites. */
-TEST(traces_without_figures_are_told_by_site)
-{
-	make();
-	for (size_t i = 0; i < STACKS; i++)
-		stacks[i].allocations = stacks[i].live_bytes = 0;
-	sites[0].live_bytes = 432100;
-	sites[0].allocations = 20;
-	sites[0].frees = 12;
-	EQ(leaks_find(&leaks, &trace, NULL), 0);
-	EQ(leaks.count, 1);
-	EQ(leaks.bytes, 432100);
-	EQ(leaks.blocks, 8);
-	leaks_clear(&leaks);
-	sites[0].live_bytes = 0;
-}
-
 /* --- suppressions --- */
 
 static struct suppressions suppressions;

@@ -76,29 +76,6 @@ static void add_stack(struct leaks *leaks, struct leak *leak, const struct trace
 	}
 }
 
-/* Without figures all that is known is the site's sum. */
-static void add_site(struct leaks *leaks, struct leak *leak, const struct trace *trace,
-		     const struct trace_site *site, struct suppressions *suppressions)
-{
-	bool held = true;
-	bool suppressed = false;
-
-	for (size_t i = 0; i < site->stacks_n; i++) {
-		held = held && leaks_held(trace, site->stacks[i]);
-		if (suppressions && site->live_bytes)
-			suppressed |= suppressions_fit(suppressions, trace, site->stacks[i]);
-	}
-	leak->stack = site->stacks_n ? site->stacks[0] : UINT32_MAX;
-	if (held && site->stacks_n)
-		leaks->held += site->live_bytes;
-	else if (suppressed)
-		leaks->suppressed += site->live_bytes;
-	else
-		leak->bytes = leak->most = site->live_bytes;
-	if (leak->bytes)
-		leak->count = site->allocations > site->frees ? site->allocations - site->frees : 0;
-}
-
 static int by_bytes(const void *a, const void *b)
 {
 	const struct leak *x = a;
@@ -111,8 +88,6 @@ static int by_bytes(const void *a, const void *b)
 
 int leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions)
 {
-	bool figures = trace_has_figures(trace);
-
 	*leaks = (struct leaks){ .list = calloc(trace->sites_n + 1, sizeof(*leaks->list)) };
 	if (!leaks->list)
 		return err_no_memory(trace->path);
@@ -120,10 +95,8 @@ int leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressio
 		const struct trace_site *site = &trace->sites[i];
 		struct leak leak = { .site = i, .stack = UINT32_MAX };
 
-		for (size_t k = 0; figures && k < site->stacks_n; k++)
+		for (size_t k = 0; k < site->stacks_n; k++)
 			add_stack(leaks, &leak, trace, site->stacks[k], suppressions);
-		if (!figures)
-			add_site(leaks, &leak, trace, site, suppressions);
 		if (!leak.bytes)
 			continue;
 		leaks->bytes += leak.bytes;

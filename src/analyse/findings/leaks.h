@@ -2,9 +2,7 @@
  * What was never given back, by call site: live at the end, less what libraries hold on purpose
  * (held.def) and less what is suppressed.
  *
- * It comes from the figures of stacks, so no events are needed. A trace without figures (made
- * before 1.0) is told by site only: what some stacks of a site hold on purpose cannot be taken
- * apart there.
+ * It comes from the figures of stacks, so no events are needed.
  */
 #ifndef ANALYSE_FINDINGS_LEAKS_H
 #define ANALYSE_FINDINGS_LEAKS_H

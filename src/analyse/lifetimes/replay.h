@@ -123,13 +123,4 @@ void replay_categories(const struct replay *replay, struct category_sum *sums);
  */
 int replay_adopt(const struct replay *replay);
 
-/* Does the trace say nothing by stack, which sites made anew are summed from? */
-bool replay_wants_figures(const struct trace *trace);
-
-/*
- * Reads the file of such a trace once more and fills them in; nothing is done where that cannot be
- * exact, or twice. 0 or -errno with err_text().
- */
-int replay_figures(struct trace *trace);
-
 #endif

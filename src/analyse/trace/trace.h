@@ -164,7 +164,4 @@ struct trace_place {
 };
 int trace_set_sites(struct trace *trace, const struct trace_place *places);
 
-/* Do stacks have figures? Traces of memtrace before 1.0 have none. */
-bool trace_has_figures(const struct trace *trace);
-
 #endif

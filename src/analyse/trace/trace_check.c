@@ -129,6 +129,25 @@ static int check_sites(struct trace *trace)
 	return 0;
 }
 
+/* A baseline has one stack a site, and says of it what it says of the site. */
+static void tell_stacks(const struct trace *trace)
+{
+	for (size_t i = 0; trace->capture.baseline && i < trace->sites_n; i++) {
+		const struct trace_site *site = &trace->sites[i];
+		struct trace_stack *stack = site->stacks_n ? &trace->stacks[site->stacks[0]] : NULL;
+
+		if (!stack)
+			continue;
+		stack->allocations = site->allocations;
+		stack->frees = site->frees;
+		stack->bytes = site->bytes;
+		stack->live_bytes = site->live_bytes;
+		stack->live_count =
+			site->allocations > site->frees ? site->allocations - site->frees : 0;
+		stack->peak_bytes = site->peak_bytes;
+	}
+}
+
 static int check_curves(const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->timeline_n; i++) {
@@ -170,6 +189,8 @@ int trace_check(struct trace *trace)
 	if (!error)
 		error = check_curves(trace);
 	check_phases(trace);
+	if (!error)
+		tell_stacks(trace);
 	if (!error)
 		error = trace_extend_backward(trace);
 	return error;

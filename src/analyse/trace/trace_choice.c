@@ -33,15 +33,6 @@ const char *trace_by_title(enum trace_by by)
 	return bys[by].title;
 }
 
-bool trace_has_figures(const struct trace *trace)
-{
-	for (size_t i = 0; i < trace->stacks_n; i++) {
-		if (trace->stacks[i].allocations || trace->stacks[i].frees_here)
-			return true;
-	}
-	return false;
-}
-
 /* --- frames of one kind --- */
 
 static bool keeps(const struct trace_frame *frame, enum trace_stacks stacks)
@@ -196,8 +187,10 @@ int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by 
 		return err_no_memory(trace->path);
 	for (uint32_t i = 0; i < trace->stacks_n; i++) {
 		uint64_t key = stack_key(trace, i, by, name, sizeof(name));
-		uint32_t id = map_get(&known, key);
+		uint32_t id;
 
+		while ((id = map_get(&known, key)) && strcmp(keys->keys[id - 1].name, name) != 0)
+			key++; /* two names of one hash */
 		if (!id) {
 			id = (uint32_t)++keys->count;
 			keys->keys[id - 1].name = arena_text(&trace->arena, name, strlen(name));
@@ -272,6 +265,11 @@ static int list_stacks(struct trace *trace, struct trace_site *sites, size_t cou
 	return 0;
 }
 
+static bool is_at(const struct trace_site *site, const struct trace_place *place)
+{
+	return !strcmp(site->site, place->name) && !strcmp(site->space, place->space);
+}
+
 int trace_set_sites(struct trace *trace, const struct trace_place *places)
 {
 	struct trace_site *sites =
@@ -285,13 +283,16 @@ int trace_set_sites(struct trace *trace, const struct trace_place *places)
 	for (uint32_t i = 0; i < trace->stacks_n; i++) {
 		const struct trace_place *place = &places[i];
 		uint64_t key;
+		uint32_t id;
 
 		site_of[i] = UINT32_MAX;
 		if (!place->name)
 			continue;
 		key = hash_mix(place->key, hash_bytes(place->space, strlen(place->space)));
-		site_of[i] = map_get(&known, key) - 1;
-		if (site_of[i] == UINT32_MAX) {
+		while ((id = map_get(&known, key)) && !is_at(&sites[id - 1], place))
+			key++; /* two sites of one hash */
+		site_of[i] = id - 1;
+		if (!id) {
 			site_of[i] = count;
 			sites[count++] = (struct trace_site){
 				.site = place->name,

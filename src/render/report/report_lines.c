@@ -192,7 +192,7 @@ int report_text_lines(const struct report *report)
 	char text[100];
 	int error;
 
-	if (!report->selection->replayed && !trace_has_figures(report->trace))
+	if (!report->selection->replayed && report->trace->capture.baseline)
 		return 0;
 	error = find_lines(report, &lines);
 	if (!error && lines.count) {
@@ -231,7 +231,7 @@ int report_json_lines(const struct report *report)
 	size_t shown;
 	int error;
 
-	if (!report->selection->replayed && !trace_has_figures(report->trace)) {
+	if (!report->selection->replayed && report->trace->capture.baseline) {
 		out_text(report->show.out, ",\n\"lines\":null");
 		return 0;
 	}

@@ -203,7 +203,7 @@ int report_text_ooms(const struct report *report)
 		return error;
 	if (!trace->ooms_n && report_ooms(trace, NO_DEVICE))
 		report_say(report, "Allocations failed for want of memory, but this trace does not "
-				   "explain them: it is an older memtrace's (--show failures).");
+				   "explain them (--show failures).");
 	else if (!trace->ooms_n && (report->options->oom || report->options->show))
 		report_say(report, "No allocation failed for want of memory.");
 	if (report->options->oom == REPORT_OOM_LAST)

@@ -57,8 +57,7 @@ bool report_knows_categories(const struct trace *trace, const struct report_opti
 
 bool report_needs_events(const struct trace *trace, const struct report_options *options)
 {
-	return needs_replay(trace, options) || replay_wants_figures(trace) ||
-	       report_study_wants(trace, options);
+	return needs_replay(trace, options) || report_study_wants(trace, options);
 }
 
 /* --- all together --- */
@@ -289,9 +288,7 @@ int report_select(struct report_selection *selection, struct trace *trace,
 	*selection = (struct report_selection){ 0 };
 	if (options->device != NO_DEVICE && !trace_device(trace, options->device))
 		return report_select_no_device(trace, options->device);
-	error = replay_figures(trace);
-	if (!error)
-		error = trace_choose(trace, (enum trace_stacks)options->stacks, by);
+	error = trace_choose(trace, (enum trace_stacks)options->stacks, by);
 	if (!error && options->filter && !options->categories)
 		error = report_filter_stacks(selection, trace, options->filter);
 	if (error)
