@@ -9,10 +9,9 @@
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
+#include "facts/trace_rows.h"
 #include "render/export/export.h"
 #include "render/export/formats.h"
-
-static const char *const metrics[] = { "allocated", "reserved", "used", NULL };
 
 /* The rows of formats.def are the help. */
 static void about_formats(char *to, size_t size)
@@ -53,8 +52,8 @@ static const struct format *find_format(const char *name)
 
 static bool find_metric(const char *name, enum trace_metric *metric)
 {
-	for (*metric = 0; metrics[*metric]; ++*metric) {
-		if (!strcmp(metrics[*metric], name))
+	for (*metric = 0; *metric < TRACE_METRICS; ++*metric) {
+		if (!strcmp(rows_word(WORDS_METRICS, (int)*metric), name))
 			return true;
 	}
 	cli_usage("export", "--metric: %s is not allocated, reserved or used", name);

@@ -18,6 +18,7 @@
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "facts/trace_rows.h"
 #include "render/export/export.h"
 #include "render/export/protobuf.h"
 #include "render/selection/flame_weights.h"
@@ -297,8 +298,6 @@ static void put_type(struct writer *writer, enum profile_field field, const char
 
 static void put_comments(struct writer *writer, const struct format_options *options)
 {
-	static const char *const metrics[] = { "allocated", "reserved", "used" };
-
 	protobuf_u64(&writer->profile, COMMENT,
 		     string(writer, "memtrace " MEMTRACE_VERSION ": GPU memory"));
 	for (size_t i = 0; i < writer->weights.sets_n; i++) {
@@ -310,7 +309,8 @@ static void put_comments(struct writer *writer, const struct format_options *opt
 
 		weights_name(&writer->weights, set, where, sizeof(where));
 		snprintf(text, sizeof(text), "inuse: %s %s on %s, at %s",
-			 show_bytes(bytes, set->bytes), metrics[options->metric], where,
+			 show_bytes(bytes, set->bytes),
+			 rows_word(WORDS_METRICS, (int)options->metric), where,
 			 show_time(time, set->t));
 		protobuf_u64(&writer->profile, COMMENT, string(writer, text));
 	}

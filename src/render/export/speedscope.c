@@ -12,6 +12,7 @@
 #include "base/settings/version.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
+#include "facts/trace_rows.h"
 #include "render/selection/flame_weights.h"
 #include "render/values/values.h"
 
@@ -134,14 +135,13 @@ static void put_samples(struct writer *writer, const struct weights_set *set)
 static void put_profile(struct writer *writer, const struct weights_set *set,
 			const struct format_options *options)
 {
-	static const char *const metrics[] = { "allocated", "reserved", "used" };
 	char name[200];
 	char where[40];
 	char time[SHOW_NUMBER];
 
 	weights_name(writer->weights, set, where, sizeof(where));
-	snprintf(name, sizeof(name), "%s %s, at %s", metrics[options->metric], where,
-		 show_time(time, set->t));
+	snprintf(name, sizeof(name), "%s %s, at %s", rows_word(WORDS_METRICS, (int)options->metric),
+		 where, show_time(time, set->t));
 	out_text(writer->out, "{\"type\":\"sampled\",\"name\":");
 	out_json(writer->out, name);
 	out_text(writer->out, ",\"unit\":\"bytes\",\"startValue\":0,\"endValue\":");

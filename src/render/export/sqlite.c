@@ -25,6 +25,7 @@ int format_sqlite(struct trace *trace, struct out *out, const struct format_opti
 #include "analyse/lifetimes/lifetimes.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
+#include "facts/trace_rows.h"
 #include "render/export/sqlite_file.h"
 #include "render/export/sqlite_times.h"
 #include "render/selection/stack_texts.h"
@@ -147,7 +148,6 @@ static void put_devices(struct writer *writer)
 
 static void put_peaks(struct writer *writer)
 {
-	static const char *const metrics[] = { "allocated", "reserved", "used" };
 	struct sqlite_file *file = &writer->file;
 
 	for (size_t i = 0; i < writer->trace->peaks_n; i++) {
@@ -157,7 +157,7 @@ static void put_peaks(struct writer *writer)
 		sqlite_u64(file, i);
 		sqlite_device(file, peak->device);
 		sqlite_text(file, peak->pool);
-		sqlite_text(file, metrics[peak->metric]);
+		sqlite_text(file, rows_word(WORDS_METRICS, peak->metric));
 		sqlite_u64(file, peak->t);
 		sqlite_u64(file, peak->bytes);
 		sqlite_row_end(file);

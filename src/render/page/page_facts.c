@@ -5,6 +5,7 @@
 #include "render/page/page_parts.h"
 
 #include "base/text/out.h"
+#include "facts/trace_rows.h"
 #include "render/emit/members.h"
 
 static void numbers(struct out *out, const char *key, const uint64_t *values, size_t count)
@@ -189,15 +190,13 @@ static void curves(const struct trace *trace, struct out *out)
 /* Who held each peak, which the ledger knows whatever became of the events. */
 static void peaks(const struct trace *trace, struct out *out)
 {
-	static const char *const metrics[] = { "allocated", "reserved", "used" };
-
 	out_text(out, ",\n\"peaks\":[");
 	for (size_t i = 0; i < trace->peaks_n; i++) {
 		const struct trace_peak *peak = &trace->peaks[i];
 
 		device(out, i ? ",\n{\"device\":" : "\n{\"device\":", peak->device);
 		member_text(out, ",\"pool\":", peak->pool);
-		member_text(out, ",\"metric\":", metrics[peak->metric]);
+		member_text(out, ",\"metric\":", rows_word(WORDS_METRICS, peak->metric));
 		member_number(out, ",\"t\":", peak->t);
 		member_number(out, ",\"bytes\":", peak->bytes);
 		out_text(out, ",\"stacks\":[");

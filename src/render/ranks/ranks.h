@@ -60,8 +60,6 @@ const char *merge_users_word(char *to, const struct merge *merge, const struct m
 /* What headroom is, "over by 1.00 GiB" when it is less than none. */
 const char *merge_headroom_word(char *to, const struct merge_card *card);
 
-extern const char *const merge_metric_names[TRACE_METRICS];
-
 /*
  * The ranks in the order to show: by number, or when not all are shown the highest peaks first. A
  * list of the arena's with `order_n` positions, NULL without memory.

@@ -3,6 +3,7 @@
 
 #include "analyse/input/error.h"
 #include "base/text/out.h"
+#include "facts/trace_rows.h"
 #include "render/emit/members.h"
 #include "render/ranks/ranks.h"
 
@@ -40,7 +41,7 @@ static void devices(struct out *out, const struct merge_rank *rank)
 		out_i64(out, device->device);
 		member_number(out, ",\"card\":", device->card);
 		for (size_t metric = 0; metric < TRACE_METRICS; metric++) {
-			out_format(out, ",\"%s\":", merge_metric_names[metric]);
+			out_format(out, ",\"%s\":", rows_word(WORDS_METRICS, (int)metric));
 			member_number(out, "{\"peak_bytes\":", device->peaks[metric]);
 			out_char(out, '}');
 		}
@@ -93,7 +94,7 @@ static void spreads(struct out *out, const struct merge *merge)
 		if (!spread->count)
 			continue;
 		out_text(out, comma);
-		member_text(out, "{\"metric\":", merge_metric_names[metric]);
+		member_text(out, "{\"metric\":", rows_word(WORDS_METRICS, (int)metric));
 		member_number(out, ",\"ranks\":", spread->count);
 		ranked(out, merge, ",\"lowest\":", spread->lowest, spread->lowest_rank);
 		member_number(out, ",\"median_bytes\":", spread->median);

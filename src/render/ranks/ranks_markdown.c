@@ -7,6 +7,7 @@
 
 #include "analyse/input/error.h"
 #include "base/text/out.h"
+#include "facts/trace_rows.h"
 #include "render/emit/markdown.h"
 #include "render/ranks/ranks.h"
 #include "render/values/values.h"
@@ -81,7 +82,8 @@ static void spreads(const struct merge *merge, struct out *out)
 		if (!spread->count)
 			continue;
 		out_format(out, "| %s | %s (rank %s) | %s | %s (rank %s) | %s |\n",
-			   merge_metric_names[metric], show_bytes(numbers[0], spread->lowest),
+			   rows_word(WORDS_METRICS, (int)metric),
+			   show_bytes(numbers[0], spread->lowest),
 			   merge_rank_word(words[0], &merge->ranks[spread->lowest_rank]),
 			   show_bytes(numbers[1], spread->median),
 			   show_bytes(numbers[2], spread->highest),

@@ -9,6 +9,7 @@
 #include "analyse/input/error.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
+#include "facts/trace_rows.h"
 #include "render/emit/term.h"
 #include "render/ranks/ranks.h"
 
@@ -113,7 +114,7 @@ static int ranks(const struct text *text)
 	left(text, "host", HOST);
 	right(text, "dev", DEVICE);
 	for (size_t metric = 0; metric < TRACE_METRICS; metric++)
-		right(text, merge_metric_names[metric], BYTES);
+		right(text, rows_word(WORDS_METRICS, (int)metric), BYTES);
 	right(text, "left", BYTES);
 	right(text, "ooms", OOMS);
 	last(text, "exit", EXIT);
@@ -153,7 +154,7 @@ static void spreads(const struct text *text)
 
 		if (!spread->count)
 			continue;
-		left(text, merge_metric_names[metric], 9);
+		left(text, rows_word(WORDS_METRICS, (int)metric), 9);
 		of_rank(text, spread->lowest, spread->lowest_rank);
 		amount(text, spread->median);
 		of_rank(text, spread->highest, spread->highest_rank);

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "base/text/text.h"
+#include "facts/trace_rows.h"
 #include "render/ranks/ranks.h"
 #include "render/values/values.h"
 
 enum { NAME_COLUMNS = 72, MOST_NAMED = 8 };
-
-const char *const merge_metric_names[TRACE_METRICS] = { "allocated", "reserved", "used" };
 
 static const char *bytes(char *to, int64_t amount)
 {
@@ -126,7 +125,7 @@ static bool say_uneven(const struct merge *merge, char *to, size_t size)
 	}
 	snprintf(to, size, "Rank %s peaks %s above the median of %zu ranks (%s %s)", rank,
 		 show_bytes(numbers[0], spread->highest - spread->median), spread->count,
-		 show_bytes(numbers[1], spread->median), merge_metric_names[metric]);
+		 show_bytes(numbers[1], spread->median), rows_word(WORDS_METRICS, (int)metric));
 	site = merge_culprit(merge, metric, spread->highest_rank, &excess);
 	if (site) {
 		show_safe(name, sizeof(name), site->name, NAME_COLUMNS);

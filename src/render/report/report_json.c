@@ -10,6 +10,7 @@
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
+#include "facts/trace_rows.h"
 #include "render/emit/members.h"
 #include "render/report/report.h"
 #include "render/report/report_facts.h"
@@ -142,8 +143,6 @@ static void frames(const struct report *report, uint32_t stack)
 		out_char(report->show.out, ']');
 }
 
-static const char *const metrics[] = { "allocated", "reserved", "used" };
-
 /* Of stacks that a filter left out, or that dropped events would tell of. */
 static uint64_t unknown_bytes(const struct trace_peak *peak)
 {
@@ -222,7 +221,7 @@ int report_json_composition(const struct report *report, const struct trace_peak
 	else
 		report_json_number(report, "{\"device\":", (uint64_t)peak->device);
 	report_json_text(report, ",\"pool\":", peak->pool);
-	report_json_text(report, ",\"metric\":", metrics[peak->metric]);
+	report_json_text(report, ",\"metric\":", rows_word(WORDS_METRICS, peak->metric));
 	report_json_number(report, ",\"t\":", peak->t);
 	report_json_number(report, ",\"bytes\":", peak->bytes);
 	report_json_number(report, ",\"unknown_bytes\":", unknown_bytes(peak));
