@@ -1,0 +1,147 @@
+/* Fields of rows: their values, their texts, their sums. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/trace/trace.h"
+#include "base/text/text.h"
+#include "render/emit/emit_parts.h"
+#include "render/values/values.h"
+
+static uint64_t number_at(const void *field)
+{
+	return *(const uint64_t *)field;
+}
+
+bool emit_is_null(const struct emit_column *column, const void *row)
+{
+	const void *field = (const char *)row + column->at;
+
+	switch ((enum emit_kind)column->kind) {
+	case EMIT_BYTES:
+	case EMIT_COUNT:
+	case EMIT_TIME:
+	case EMIT_NUMBER:
+		return number_at(field) == TRACE_NONE;
+	case EMIT_DEVICE:
+		return *(const int *)field < 0;
+	case EMIT_REAL:
+	case EMIT_RATE:
+		return isnan(*(const double *)field);
+	case EMIT_TEXT:
+	case EMIT_CODE:
+	case EMIT_POINTED:
+		return !*(const char *const *)field;
+	default:
+		return false;
+	}
+}
+
+/* "+1.00 MiB", "-1.00 MiB", "0 B". */
+static const char *show_change(char *to, int64_t bytes)
+{
+	char number[SHOW_NUMBER];
+
+	show_bytes(number, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes);
+	text_join(to, EMIT_CELL_MOST, bytes > 0 ? "+" : bytes < 0 ? "-" : "", number);
+	return to;
+}
+
+static const char *show_format(char *to, const char *format, double value)
+{
+	snprintf(to, EMIT_CELL_MOST, format, value);
+	return to;
+}
+
+const char *emit_cell(char *to, const struct emit_column *column, const void *row)
+{
+	const void *field = (const char *)row + column->at;
+	const struct emit_part *part = field;
+
+	if (column->show)
+		return column->show(to, row);
+	if (emit_is_null(column, row))
+		return column->kind == EMIT_TEXT || column->kind == EMIT_CODE ? "?" : "-";
+	switch ((enum emit_kind)column->kind) {
+	case EMIT_BYTES:
+		return show_bytes(to, number_at(field));
+	case EMIT_COUNT:
+		return show_count(to, number_at(field));
+	case EMIT_TIME:
+		return show_time(to, number_at(field));
+	case EMIT_NUMBER:
+		to[text_u64(to, number_at(field))] = '\0';
+		return to;
+	case EMIT_CHANGE:
+		return show_change(to, *(const int64_t *)field);
+	case EMIT_INTEGER:
+	case EMIT_DEVICE:
+		snprintf(to, EMIT_CELL_MOST, "%d", *(const int *)field);
+		return to;
+	case EMIT_REAL:
+		return show_format(to, "%.6g", *(const double *)field);
+	case EMIT_RATE:
+		return show_format(to, "%.3f", *(const double *)field);
+	case EMIT_TRUTH:
+		return *(const bool *)field ? "yes" : "no";
+	case EMIT_ADDRESS:
+		text_hex(to, number_at(field));
+		return to;
+	case EMIT_TEXT:
+	case EMIT_CODE:
+		return *(const char *const *)field;
+	case EMIT_SHARE:
+		return show_share(to, part->bytes, part->of);
+	default:
+		return "";
+	}
+}
+
+static bool any_row_has(const struct emit_column *column, const struct emit_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		if (!emit_is_null(column, (const char *)rows->rows + i * rows->size))
+			return true;
+	}
+	return false;
+}
+
+uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit_rows *rows)
+{
+	uint64_t shown = 0;
+
+	for (unsigned i = 0; columns[i].kind; i++) {
+		if (columns[i].heading &&
+		    (!(columns[i].flags & EMIT_OPTIONAL) || any_row_has(&columns[i], rows)))
+			shown |= 1ull << i;
+	}
+	return shown;
+}
+
+static bool is_summed(const struct emit_column *column)
+{
+	return column->kind >= EMIT_BYTES && column->kind <= EMIT_CHANGE;
+}
+
+/* A field that two columns show is one. */
+static bool is_first(const struct emit_column *columns, const struct emit_column *column)
+{
+	for (; columns < column; columns++) {
+		if (is_summed(columns) && columns->at == column->at)
+			return false;
+	}
+	return true;
+}
+
+void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, size_t from,
+	      void *sum)
+{
+	for (const struct emit_column *column = columns; column->kind; column++) {
+		uint64_t *to = (uint64_t *)((char *)sum + column->at);
+
+		if (!is_summed(column) || !is_first(columns, column))
+			continue;
+		for (size_t i = from; i < rows->count; i++)
+			*to += number_at((const char *)rows->rows + i * rows->size + column->at);
+	}
+}

@@ -1,0 +1,181 @@
+/*
+ * The one emitter: tables and documents from rows.
+ *
+ * A row is a struct. A table of columns says of each of its fields what it is called in JSON, what
+ * stands above it on a screen, how wide it is there and of which kind it is. JSON, text and
+ * Markdown come out of it; commas, nulls, limits, "... and 3 more", sums over what is left out and
+ * totals are written here and nowhere else.
+ *
+ *	static const struct emit_column columns[] = {
+ *		EMIT_COLUMN("api", "call", -32, TEXT, struct trace_call, api),
+ *		EMIT_COLUMN("calls", "calls", 12, COUNT, struct trace_call, calls),
+ *		EMIT_MEMBER("max_ns", TIME, struct trace_call, max_ns),
+ *		EMIT_END,
+ *	};
+ *	struct emit_rows rows = EMIT_ROWS_OF(trace->calls, trace->calls_n);
+ *
+ *	emit_table(&show, &(struct emit_table){ .columns = columns, .rows = &rows, .indent = 2 });
+ *	emit_json(out, columns, row);
+ *
+ * A column with a key is a member in JSON; a column with a heading is a cell in text and Markdown,
+ * "" is a heading, too. What a document consists of is a row as well: its lists are fields of the
+ * type struct emit_rows, its objects are structs in the row.
+ */
+#ifndef RENDER_EMIT_EMIT_H
+#define RENDER_EMIT_EMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct out;
+struct show;
+
+/* The type of a field, what is written of it in JSON, and on a screen. */
+enum emit_kind {
+	EMIT_NOTHING, /* ends a table */
+	EMIT_BYTES,   /* uint64_t: digits, "1.00 MiB"; TRACE_NONE is null, "-" */
+	EMIT_COUNT,   /* uint64_t: digits, "1,234"; TRACE_NONE is null, "-" */
+	EMIT_TIME,    /* uint64_t, ns: digits, "1.2 s"; TRACE_NONE is null, "-" */
+	EMIT_NUMBER,  /* uint64_t: digits in both; TRACE_NONE is null, "-" */
+	EMIT_CHANGE,  /* int64_t, bytes: digits with "-", "+1.00 MiB" */
+	EMIT_INTEGER, /* int: digits with "-" in both */
+	EMIT_DEVICE,  /* int: digits; less than 0 (NO_DEVICE) is null, "-" */
+	EMIT_REAL,    /* double: six digits that count; NAN is null, "-" */
+	EMIT_RATE,    /* double: three digits behind the point; NAN is null, "-" */
+	EMIT_TRUTH,   /* bool: true, "yes" */
+	EMIT_ADDRESS, /* uint64_t: "0x7f00" in both */
+	EMIT_TEXT,    /* const char *: NULL is null, "?" */
+	EMIT_CODE,    /* the same; in Markdown it is code */
+	EMIT_SHARE,   /* struct emit_part: text alone, "12.3%" */
+
+	/* In JSON alone, by the columns `of`: */
+	EMIT_OBJECT,  /* a struct in the row */
+	EMIT_POINTED, /* a pointer to one; NULL is null */
+	EMIT_INLINED, /* a struct in the row, whose members are the row's; it has no key */
+	EMIT_ROWS, /* struct emit_rows: an array, a row each; by columns without a key, of values */
+	EMIT_HIDDEN, /* struct emit_rows: how many of them are left out */
+	EMIT_OTHER,  /* struct emit_rows: an object with the sums over those that are left out */
+	EMIT_REST,   /* struct emit_rows: the sum over them of the one column in `of` */
+};
+
+enum emit_flag {
+	EMIT_OPTIONAL =
+		1,      /* JSON: no member where it would be null; text: no column where all are */
+	EMIT_DIM = 2,   /* text: not as bright as the rest */
+	EMIT_WHOLE = 4, /* text, of width 0: not cut to the line */
+};
+
+/* A part of a whole. */
+struct emit_part {
+	uint64_t bytes, of;
+};
+
+/* Rows one behind the other, the first `shown` of which are written; the rest is summed. */
+struct emit_rows {
+	const void *rows;
+	size_t count, shown;
+	size_t size; /* of a row, EMIT_LARGEST at most where sums are wanted */
+};
+
+enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
+
+/* All of them are shown. */
+#define EMIT_ROWS_OF(list, n) ((struct emit_rows){ (list), (n), (n), sizeof(*(list)) })
+/* The first of them. */
+#define EMIT_SOME_OF(list, n, some) ((struct emit_rows){ (list), (n), (some), sizeof(*(list)) })
+
+/* A cell's text where the kind's would not do, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
+typedef const char *emit_show(char *to, const void *row);
+
+struct emit_column {
+	const char *key;     /* JSON, NULL: not there. Line breaks and blanks before it are kept */
+	const char *heading; /* text, NULL: not there */
+	short width;         /* right-aligned in so many columns; below 0 at the left; */
+			     /* 0: in what the columns after it leave of the line */
+	unsigned char gap;   /* blanks before it */
+	unsigned char kind, flags;
+	unsigned short at; /* where the field is in the row */
+	const struct emit_column *of;
+	const char *between; /* EMIT_ROWS: before each row, after the comma: "\n", "" */
+	emit_show *show;
+};
+
+#define EMIT_KEYED(name, sort, type, field) \
+	.key = (name), .kind = EMIT_##sort, .at = offsetof(type, field)
+#define EMIT_HEADED(text, columns) .heading = (text), .width = (columns)
+
+/* In both; in JSON alone; in text alone; in JSON, with columns of its own. */
+#define EMIT_COLUMN(key_, heading_, width_, kind_, type, field)                     \
+	{                                                                           \
+		EMIT_KEYED(key_, kind_, type, field), EMIT_HEADED(heading_, width_) \
+	}
+#define EMIT_MEMBER(key_, kind_, type, field)        \
+	{                                            \
+		EMIT_KEYED(key_, kind_, type, field) \
+	}
+#define EMIT_CELL(heading_, width_, kind_, type, field)                             \
+	{                                                                           \
+		EMIT_KEYED(NULL, kind_, type, field), EMIT_HEADED(heading_, width_) \
+	}
+#define EMIT_NESTED(key_, kind_, type, field, of_)                \
+	{                                                         \
+		EMIT_KEYED(key_, kind_, type, field), .of = (of_) \
+	}
+#define EMIT_LIST(key_, between_, type, field, of_)                                     \
+	{                                                                               \
+		EMIT_KEYED(key_, ROWS, type, field), .of = (of_), .between = (between_) \
+	}
+#define EMIT_END                     \
+	{                            \
+		.kind = EMIT_NOTHING \
+	}
+
+/* --- JSON --- */
+
+/* {"a":1,"b":2}. */
+void emit_json(struct out *out, const struct emit_column *columns, const void *row);
+
+/* Members behind others of one object: ,"a":1,"b":2. */
+void emit_members(struct out *out, const struct emit_column *columns, const void *row);
+
+/* --- text --- */
+
+struct emit_table {
+	const struct emit_column *columns;
+	const struct emit_rows *rows;
+	const char *heading; /* a line of space and a heading before it; NULL: none */
+	bool headless;       /* no row of headings */
+	bool summed;         /* what is left out is a row of sums, not a line that counts it */
+	bool totalled;       /* a last row "all", when there are several */
+	unsigned char indent;
+	const char *more; /* what is left out, in place of "more" */
+	/* Lines below a row, NULL for none. */
+	void (*below)(const struct show *show, const void *row, const void *with);
+	const void *with;
+};
+
+void emit_table(const struct show *show, const struct emit_table *table);
+
+/* The parts of it, for a table that is written row by row. */
+void emit_headings(const struct show *show, const struct emit_column *columns, unsigned indent);
+void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
+	      unsigned indent);
+
+/* "... and 3 more". */
+void emit_more(const struct show *show, size_t rows, unsigned indent);
+
+/*
+ * Adds the fields of kinds BYTES, COUNT, TIME, NUMBER and CHANGE of all rows from `from` on to
+ * those of `sum`. Those that more than one column is made of are added once.
+ */
+void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, size_t from,
+	      void *sum);
+
+/* --- Markdown --- */
+
+/* A table of the columns with a heading. */
+void emit_markdown(struct out *out, const struct emit_column *columns,
+		   const struct emit_rows *rows);
+
+#endif

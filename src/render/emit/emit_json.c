@@ -1,0 +1,135 @@
+/* Rows as JSON. */
+#include <string.h>
+
+#include "base/text/out.h"
+#include "render/emit/emit_parts.h"
+
+static void write_object(struct out *out, const struct emit_column *columns, const void *row);
+
+static void write_rows(struct out *out, const struct emit_column *column,
+		       const struct emit_rows *rows)
+{
+	out_char(out, '[');
+	for (size_t i = 0; i < rows->count && i < rows->shown; i++) {
+		out_text(out, i ? "," : "");
+		out_text(out, column->between);
+		write_object(out, column->of, (const char *)rows->rows + i * rows->size);
+	}
+	out_char(out, ']');
+}
+
+static void write_sums(struct out *out, const struct emit_column *column,
+		       const struct emit_rows *rows)
+{
+	uint64_t sum[EMIT_LARGEST / sizeof(uint64_t)] = { 0 };
+
+	emit_sum(column->of, rows, rows->shown, sum);
+	if (column->kind == EMIT_OTHER)
+		write_object(out, column->of, sum);
+	else
+		out_u64(out, sum[column->of->at / sizeof(uint64_t)]);
+}
+
+static void write_value(struct out *out, const struct emit_column *column, const void *row)
+{
+	const void *field = (const char *)row + column->at;
+	const struct emit_rows *rows = field;
+	char text[EMIT_CELL_MOST];
+
+	if (emit_is_null(column, row)) {
+		out_text(out, "null");
+		return;
+	}
+	switch ((enum emit_kind)column->kind) {
+	case EMIT_BYTES:
+	case EMIT_COUNT:
+	case EMIT_TIME:
+	case EMIT_NUMBER:
+		out_u64(out, *(const uint64_t *)field);
+		break;
+	case EMIT_CHANGE:
+		out_i64(out, *(const int64_t *)field);
+		break;
+	case EMIT_TRUTH:
+		out_text(out, *(const bool *)field ? "true" : "false");
+		break;
+	case EMIT_ADDRESS:
+	case EMIT_TEXT:
+	case EMIT_CODE:
+		out_json(out,
+			 emit_cell(text, &(struct emit_column){ .kind = column->kind }, field));
+		break;
+	case EMIT_OBJECT:
+		write_object(out, column->of, field);
+		break;
+	case EMIT_POINTED:
+		write_object(out, column->of, *(const void *const *)field);
+		break;
+	case EMIT_ROWS:
+		write_rows(out, column, rows);
+		break;
+	case EMIT_HIDDEN:
+		out_u64(out, rows->count > rows->shown ? rows->count - rows->shown : 0);
+		break;
+	case EMIT_OTHER:
+	case EMIT_REST:
+		write_sums(out, column, rows);
+		break;
+	default:
+		out_text(out,
+			 emit_cell(text, &(struct emit_column){ .kind = column->kind }, field));
+		break;
+	}
+}
+
+/* "\n   name" is a line break and blanks before the key `name`. */
+static void write_key(struct out *out, const char *key)
+{
+	size_t lead = strspn(key, "\n ");
+
+	out_bytes(out, key, lead);
+	out_char(out, '"');
+	out_text(out, key + lead);
+	out_text(out, "\":");
+}
+
+static void write_members(struct out *out, const struct emit_column *columns, const void *row,
+			  bool first)
+{
+	for (const struct emit_column *column = columns; column->kind; column++) {
+		if (column->kind == EMIT_INLINED) {
+			write_members(out, column->of, (const char *)row + column->at, first);
+			first = false;
+			continue;
+		}
+		if (!column->key || ((column->flags & EMIT_OPTIONAL) && emit_is_null(column, row)))
+			continue;
+		if (!first)
+			out_char(out, ',');
+		first = false;
+		write_key(out, column->key);
+		write_value(out, column, row);
+	}
+}
+
+/* A table of one column without a name is no object, but its value. */
+static void write_object(struct out *out, const struct emit_column *columns, const void *row)
+{
+	if (!columns->key && !columns->heading && columns->kind != EMIT_INLINED) {
+		write_value(out, columns, row);
+		return;
+	}
+	out_char(out, '{');
+	write_members(out, columns, row, true);
+	out_char(out, '}');
+}
+
+void emit_json(struct out *out, const struct emit_column *columns, const void *row)
+{
+	write_object(out, columns, row);
+}
+
+void emit_members(struct out *out, const struct emit_column *columns, const void *row)
+{
+	write_members(out, columns, row, false);
+}

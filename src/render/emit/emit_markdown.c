@@ -1,0 +1,48 @@
+/* Rows as a table in Markdown. */
+#include "base/text/out.h"
+#include "render/emit/emit_parts.h"
+#include "render/emit/markdown.h"
+
+static void write_cell(struct out *out, const struct emit_column *column, const void *row)
+{
+	char to[EMIT_CELL_MOST];
+	const char *text = emit_cell(to, column, row);
+
+	out_text(out, column->kind == EMIT_CODE ? " <code>" : " ");
+	if (column->kind == EMIT_CODE || column->kind == EMIT_TEXT)
+		markdown_text(out, text);
+	else
+		out_text(out, text);
+	out_text(out, column->kind == EMIT_CODE ? "</code> |" : " |");
+}
+
+static void write_head(struct out *out, const struct emit_column *columns, uint64_t shown)
+{
+	out_char(out, '|');
+	for (unsigned i = 0; columns[i].kind; i++) {
+		if (shown >> i & 1)
+			out_format(out, " %s |", columns[i].heading);
+	}
+	out_text(out, "\n|");
+	for (unsigned i = 0; columns[i].kind; i++) {
+		if (shown >> i & 1)
+			out_text(out, columns[i].width > 0 ? "--:|" : "---|");
+	}
+	out_char(out, '\n');
+}
+
+void emit_markdown(struct out *out, const struct emit_column *columns, const struct emit_rows *rows)
+{
+	uint64_t shown = emit_shown_columns(columns, rows);
+
+	write_head(out, columns, shown);
+	for (size_t i = 0; i < rows->count && i < rows->shown; i++) {
+		out_char(out, '|');
+		for (unsigned k = 0; columns[k].kind; k++) {
+			if (shown >> k & 1)
+				write_cell(out, &columns[k],
+					   (const char *)rows->rows + i * rows->size);
+		}
+		out_char(out, '\n');
+	}
+}

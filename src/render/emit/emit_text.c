@@ -1,0 +1,198 @@
+/* Rows as tables on a screen. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text/out.h"
+#include "base/text/text.h"
+#include "render/emit/emit_parts.h"
+#include "render/emit/term.h"
+
+/* A line in the making. Blanks wait for what follows them: none ends a line. */
+struct line {
+	const struct show *show;
+	unsigned column, blanks;
+};
+
+static void put(struct line *line, const char *text, bool dim)
+{
+	if (!*text)
+		return;
+	for (; line->blanks; line->blanks--, line->column++)
+		out_char(line->show->out, ' ');
+	if (dim)
+		show_dim(line->show, text);
+	else
+		out_text(line->show->out, text);
+	line->column += show_columns(text);
+}
+
+static unsigned width_of(const struct emit_column *column)
+{
+	return (unsigned)(column->width < 0 ? -column->width : column->width);
+}
+
+/* What a column does not use of the line is for those after it. */
+static void put_right(struct line *line, const struct emit_column *column, const char *text)
+{
+	unsigned columns = show_columns(text);
+	unsigned width = width_of(column);
+
+	if (columns < width)
+		line->blanks += width - columns;
+	else if (!column->gap)
+		line->blanks++; /* nothing touches its neighbour */
+	put(line, text, column->flags & EMIT_DIM);
+}
+
+static void put_left(struct line *line, const struct emit_column *column, const char *text,
+		     unsigned width)
+{
+	char safe[4 * EMIT_CELL_MOST];
+	unsigned columns;
+
+	show_safe(safe, sizeof(safe), text, width);
+	columns = show_columns(safe);
+	put(line, safe, column->flags & EMIT_DIM);
+	line->blanks += width - columns;
+}
+
+/* The text of a cell, or of a heading where there is no row. */
+static const char *text_of(char *to, const struct emit_column *column, const void *row)
+{
+	return row ? emit_cell(to, column, row) : column->heading;
+}
+
+/* What the columns from this one on take. */
+static unsigned width_from(const struct emit_column *column, uint64_t shown, const void *row)
+{
+	char text[EMIT_CELL_MOST];
+	unsigned sum = 0;
+
+	for (; column->kind; column++, shown >>= 1) {
+		unsigned columns;
+
+		if (!(shown & 1))
+			continue;
+		columns = show_columns(text_of(text, column, row));
+		if (columns < width_of(column))
+			columns = width_of(column);
+		sum += columns ? columns + column->gap : 0;
+	}
+	return sum;
+}
+
+static void put_cells(const struct show *show, const struct emit_column *columns, uint64_t shown,
+		      const void *row, unsigned indent)
+{
+	struct line line = { .show = show, .blanks = indent };
+
+	for (const struct emit_column *column = columns; column->kind; column++, shown >>= 1) {
+		char to[EMIT_CELL_MOST];
+		const char *text;
+		unsigned used;
+
+		if (!(shown & 1))
+			continue;
+		text = text_of(to, column, row);
+		line.blanks += column->gap;
+		used = line.column + line.blanks;
+		if (column->width > 0) {
+			put_right(&line, column, text);
+		} else if (column->width < 0) {
+			put_left(&line, column, text, width_of(column));
+		} else {
+			used += width_from(column + 1, shown >> 1, row);
+			put_left(&line, column, text,
+				 column->flags & EMIT_WHOLE ? EMIT_CELL_MOST
+				 : used < SHOW_COLUMNS      ? SHOW_COLUMNS - used
+							    : 0);
+		}
+	}
+	out_char(show->out, '\n');
+}
+
+void emit_headings(const struct show *show, const struct emit_column *columns, unsigned indent)
+{
+	static const struct emit_rows none = { .count = 0 };
+
+	put_cells(show, columns, emit_shown_columns(columns, &none), NULL, indent);
+}
+
+void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
+	      unsigned indent)
+{
+	const struct emit_rows one = { row, 1, 1, 0 };
+
+	put_cells(show, columns, emit_shown_columns(columns, &one), row, indent);
+}
+
+void emit_more(const struct show *show, size_t rows, unsigned indent)
+{
+	out_format(show->out, "%*s... and %zu more\n", (int)indent, "", rows);
+}
+
+static bool is_text(const struct emit_column *column)
+{
+	return column->kind == EMIT_TEXT || column->kind == EMIT_CODE;
+}
+
+/* The first text of a row of sums is its name; it has no others. */
+static void name_row(const struct emit_column *columns, char *row, const char *name)
+{
+	for (const struct emit_column *column = columns; column->kind; column++) {
+		if (!is_text(column) || !column->heading)
+			continue;
+		*(const char **)(row + column->at) = name;
+		name = "";
+	}
+}
+
+/* Shares are of the same whole. */
+static void copy_wholes(const struct emit_column *columns, char *row, const char *from)
+{
+	for (const struct emit_column *column = columns; column->kind; column++) {
+		if (column->kind == EMIT_SHARE)
+			((struct emit_part *)(row + column->at))->of =
+				((const struct emit_part *)(from + column->at))->of;
+	}
+}
+
+static void put_sums(const struct show *show, const struct emit_table *table, uint64_t shown,
+		     size_t from, const char *name)
+{
+	uint64_t sum[EMIT_LARGEST / sizeof(uint64_t)] = { 0 };
+
+	emit_sum(table->columns, table->rows, from, sum);
+	copy_wholes(table->columns, (char *)sum, table->rows->rows);
+	name_row(table->columns, (char *)sum, name);
+	put_cells(show, table->columns, shown, sum, table->indent);
+}
+
+void emit_table(const struct show *show, const struct emit_table *table)
+{
+	const struct emit_rows *rows = table->rows;
+	uint64_t shown = emit_shown_columns(table->columns, rows);
+	char more[64];
+
+	if (table->heading)
+		show_heading(show, table->heading);
+	if (!table->headless && rows->count)
+		put_cells(show, table->columns, shown, NULL, table->indent);
+	for (size_t i = 0; i < rows->count && i < rows->shown; i++) {
+		const char *row = (const char *)rows->rows + i * rows->size;
+
+		put_cells(show, table->columns, shown, row, table->indent);
+		if (table->below)
+			table->below(show, row, table->with);
+	}
+	if (rows->shown < rows->count) {
+		snprintf(more, sizeof(more), "... and %zu %s", rows->count - rows->shown,
+			 table->more ? table->more : "more");
+		if (table->summed)
+			put_sums(show, table, shown, rows->shown, more);
+		else
+			out_format(show->out, "%*s%s\n", table->indent, "", more);
+	}
+	if (table->totalled && rows->count > 1)
+		put_sums(show, table, shown, 0, "all");
+}
