@@ -22,12 +22,12 @@ for command in $(sed -n 's/^COMMAND(\([a-z]*\),.*/\1/p' "$TOP/src/cli/commands.d
 done
 ok 'the help of run' memtrace run --help
 cp "$OUT" help
-for option in $(sed -n 's/^OPTION(\([a-z_]*\),.*/\1/p' "$TOP/src/base/opt.def" | tr _ -); do
+for option in $(sed -n 's/^OPTION(\([a-z_]*\),.*/\1/p' "$TOP/src/base/settings/opt.def" | tr _ -); do
 	has "run has --$option" help "--$option"
 done
 ok 'the help of export' memtrace export --help
 cp "$OUT" help
-for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/formats.def"); do
+for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/export/formats.def"); do
 	has "export tells $format" help "  $format "
 	ok "export to $format" memtrace export "$example" --to "$format"
 done
@@ -35,7 +35,7 @@ done
 # --- usage ----------------------------------------------------------------------------------------------
 fails 2 'usage' sh -c 'memtrace 3>&1 1>&2 2>&3'
 ok 'version' memtrace --version
-is 'its first line' "$(head -n 1 "$OUT")" "memtrace $(sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' "$TOP/src/base/version.h")"
+is 'its first line' "$(head -n 1 "$OUT")" "memtrace $(sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' "$TOP/src/base/settings/version.h")"
 has 'what it was built with' "$OUT" 'with zlib 1.'
 fails 2 'there is no command repotr; did you mean report?' memtrace repotr
 fails 2 'there is no command nonsense (memtrace --help)' memtrace nonsense

@@ -43,7 +43,7 @@ is 'its options' "$(tab report --li)" --limit
 is 'every option of run' "$(tab run --)" \
 	"$({ table OPTION base/settings/opt.def | tr _ - | sed 's/^/--/'; echo --help; } | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
 is 'the formats of export' "$(tab export a.json --to '')" \
-	"$(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/formats.def" | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
+	"$(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/export/formats.def" | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
 is 'behind its letter' "$(tab export -t ev)" events
 is 'words of a choice' "$(tab export --metric re)" reserved
 is 'behind an equals sign' "$(tab export --metric =)" 'allocated reserved used'

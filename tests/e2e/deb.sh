@@ -9,7 +9,7 @@ for tool in dpkg-deb dpkg-shlibdeps dpkg-architecture; do
 	need "$tool"
 done
 
-version=$(sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' "$TOP/src/base/version.h")
+version=$(sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' "$TOP/src/base/settings/version.h")
 libdir=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 make_deb() {
 	"${MAKE:-make}" -s --no-print-directory -C "$TOP" "BUILD=${BUILD_AS_GIVEN:-$BUILD}" deb

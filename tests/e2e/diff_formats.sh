@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 example=$TOP/tests/data/example.json
-formats=$(sed -n 's/^DIFF_FORMAT(\([a-z]*\),.*/\1/p' "$TOP/src/render/diff_formats.def")
+formats=$(sed -n 's/^DIFF_FORMAT(\([a-z]*\),.*/\1/p' "$TOP/src/render/compare/diff_formats.def")
 is 'there are seven formats' "$(echo "$formats" | wc -w)" 7
 
 "$BUILD/tests/generator" --events 4000 --seed 1 --stacks 300 --json one.json >"$OUT"

@@ -19,20 +19,20 @@ commands() {
 		case $command:$operands in
 		report:*) printf '%s\n' 'report {}' 'report --json {}' 'report --full --limit 0 {}' 'report --at exit {}' ;;
 		export:*)
-			for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/formats.def"); do
+			for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/export/formats.def"); do
 				# What is nothing for a terminal goes into a file.
-				echo "export {} --to $format$(grep "\"$format\".*BINARY" "$TOP/src/render/formats.def" | sed 's/.*/ -o exported/')"
+				echo "export {} --to $format$(grep "\"$format\".*BINARY" "$TOP/src/render/export/formats.def" | sed 's/.*/ -o exported/')"
 			done
 			;;
 		check:*)
-			for format in $(sed -n 's/^DIFF_FORMAT(\([a-z-]*\),.*/\1/p' "$TOP/src/render/diff_formats.def"); do
+			for format in $(sed -n 's/^DIFF_FORMAT(\([a-z-]*\),.*/\1/p' "$TOP/src/render/compare/diff_formats.def"); do
 				echo "check {} --max allocated.peak<=8000000TiB --format $format"
 			done
 			;;
 		diff:*)
 			# Whatever the file holds: --force. What a hostile process says of itself is unlike anything.
 			printf '%s\n' "diff --force {} $example" "diff --force $example {}"
-			for format in $(sed -n 's/^DIFF_FORMAT(\([a-z-]*\),.*/\1/p' "$TOP/src/render/diff_formats.def"); do
+			for format in $(sed -n 's/^DIFF_FORMAT(\([a-z-]*\),.*/\1/p' "$TOP/src/render/compare/diff_formats.def"); do
 				echo "diff --full {} {} --format $format"
 			done
 			;;

@@ -9,7 +9,7 @@ make_install() { # GOAL VARIABLE=VALUE...
 	"${MAKE:-make}" -s --no-print-directory -C "$TOP" "BUILD=${BUILD_AS_GIVEN:-$BUILD}" "$@"
 }
 
-version=$(sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' "$TOP/src/base/version.h")
+version=$(sed -n 's/.*MEMTRACE_VERSION "\(.*\)"/\1/p' "$TOP/src/base/settings/version.h")
 major=${version%%.*}
 
 # --- staged ---------------------------------------------------------------------------------------------
@@ -97,12 +97,12 @@ if command -v man >/dev/null && command -v col >/dev/null; then
 	done
 	page libmemtrace.7 >page
 	is 'libmemtrace(7): no warning' "$(cat warnings)" ''
-	for name in $(sed -n 's/^OPTION([a-z_]*, *"\([A-Z_]*\)",.*/\1/p' "$TOP/src/base/opt.def"); do
+	for name in $(sed -n 's/^OPTION([a-z_]*, *"\([A-Z_]*\)",.*/\1/p' "$TOP/src/base/settings/opt.def"); do
 		has "libmemtrace(7) tells MEMTRACE_$name" page "MEMTRACE_$name"
 	done
 	page libmemtrace.3 >page
 	is 'libmemtrace(3): no warning' "$(cat warnings)" ''
-	for name in $(sed -n 's/^DOOR(\(memtrace_[a-z_]*\),.*/\1/p' "$TOP/src/capture/doors.def"); do
+	for name in $(sed -n 's/^DOOR(\(memtrace_[a-z_]*\),.*/\1/p' "$TOP/src/capture/exports/exports.def"); do
 		has "libmemtrace(3) tells $name" page "$name("
 	done
 else

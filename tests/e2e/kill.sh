@@ -61,7 +61,7 @@ for verb in $(sed -n 's/^COMMAND(\([a-z_]*\),.*/\1/p' "$TOP/src/cli/commands.def
 done
 ok 'which are some' [ "$taken" -ge 3 ]
 # shellcheck disable=SC2013  # words
-for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/formats.def"); do
+for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/export/formats.def"); do
 	ok "export to $format takes a spool" memtrace export "$spool" --to "$format" -o exported
 done
 ok 'recover can write elsewhere' memtrace recover "$spool" -o elsewhere.json

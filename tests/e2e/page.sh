@@ -9,7 +9,7 @@ GENERATOR=$BUILD/tests/generator
 # --- the tool, which needs no browser -------------------------------------------------------------------
 
 # As `make` links it where there is no npm.
-cp "$TOP/src/render/page_bundle.S" empty.S
+cp "$TOP/src/render/page/page_bundle.S" empty.S
 if [ -f "$BUILD/tests/tool.a" ] && [ -z "${SAN:-}" ]; then
 	# shellcheck disable=SC2086  # words
 	ok 'a tool without the page' ${CC:-cc} -o without empty.S "$BUILD/cli/cli/main.o" "$BUILD/tests/tool.a" \

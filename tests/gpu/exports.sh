@@ -33,7 +33,7 @@ for backend in '' expandable_segments:True backend:cudaMallocAsync; do
 		;;
 	esac
 	# shellcheck disable=SC2013  # words
-	for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/formats.def"); do
+	for format in $(sed -n 's/^FORMAT([a-z_]*, *"\([a-z-]*\)".*/\1/p' "$TOP/src/render/export/formats.def"); do
 		ok "$name: to $format" memtrace export "$TRACE" --to "$format" -o "out.$format"
 		case $format in
 		events | torch-snapshot) ;;
