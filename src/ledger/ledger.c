@@ -6,135 +6,18 @@
  */
 #include "ledger/ledger_parts.h"
 
-#include <errno.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "base/guest/hot.h"
 #include "base/settings/sample.h"
-#include "ledger/pending.h"
 #include "ledger/timeline.h"
+#include "ledger/vmm.h"
 #include "spool/txn.h"
-
-static unsigned journal_sums(void *context, int *devices, struct decode_sums *sums, unsigned most)
-{
-	const struct spool *spool = context;
-	unsigned count = 0;
-
-	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE) && count < most; i++) {
-		const struct spool_scope *scope = totals_scope(spool, i);
-
-		if (scope->kind != SCOPE_DEVICE)
-			continue;
-		devices[count] = scope->device;
-		sums[count].allocated = scope->sums[METRIC_ALLOCATED].now;
-		sums[count++].reserved = scope->sums[METRIC_RESERVED].now;
-	}
-	return count;
-}
-
-int ledger_init(struct ledger *ledger, struct spool *spool, uint64_t max_events)
-{
-	int error;
-
-	memset(ledger, 0, sizeof(*ledger));
-	ledger->spool = spool;
-	error = journal_init(&ledger->journal, spool, max_events);
-	ledger->journal.sums = journal_sums;
-	ledger->journal.context = spool;
-	return error;
-}
-
-void ledger_clear(struct ledger *ledger)
-{
-	journal_clear(&ledger->journal);
-	granules_clear(&ledger->granules);
-	memset(ledger, 0, sizeof(*ledger));
-}
-
-void ledger_mend(struct ledger *ledger)
-{
-	struct spool *spool = ledger->spool;
-
-	if (!spool || ledger->error)
-		return;
-	ledger->newest = 0;
-	ledger->behind = true; /* perhaps */
-	memset(ledger->scopes, 0, sizeof(ledger->scopes));
-	memset(ledger->pens, 0, sizeof(ledger->pens));
-	ledger->last_touched.where = 0;
-	/* Which of them were to be drawn is not known: twice is as good as once. */
-	ledger->undrawn_n = 0;
-	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++)
-		curve_add(spool, totals_scope(spool, i), spool->header->t);
-	journal_mend(&ledger->journal);
-	backlog_mend(ledger);
-}
-
-void ledger_fail(struct ledger *ledger, int64_t error)
-{
-	if (ledger->error)
-		return;
-	ledger->error = (int)error;
-	atomic_store(&ledger->spool->header->stop, spool_stop_reason((int)error));
-}
-
-bool ledger_check(struct ledger *ledger, int error)
-{
-	if (error)
-		ledger_fail(ledger, error);
-	return error != 0;
-}
-
-int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, uint32_t name)
-{
-	unsigned slot = (name * 31 + kind * 7 + (unsigned)device) % LEDGER_SCOPES;
-	struct ledger_scope *cached = &ledger->scopes[slot];
-	int64_t scope;
-
-	if (cached->scope && cached->kind == kind && cached->device == device &&
-	    cached->name == name)
-		return cached->scope - 1;
-	scope = totals_scope_find(ledger->spool, kind, device, name);
-	if (scope == -E2BIG)
-		return -1;
-	if (scope < 0) {
-		ledger_fail(ledger, scope);
-		return -1;
-	}
-	*cached = (struct ledger_scope){ kind, name, device, (uint32_t)scope + 1 };
-	return scope;
-}
 
 /* Does the event speak of driver memory (rather than of a block inside some)? */
 static bool from_driver(const struct event *event)
 {
 	return !event->pool || event->op == EVENT_RESERVE || event->op == EVENT_RELEASE;
-}
-
-static struct totals_scope scope_at(struct ledger *ledger, enum scope_kind kind, int device,
-				    uint32_t name)
-{
-	int64_t index = ledger_scope(ledger, kind, device, name);
-
-	if (index < 0)
-		return (struct totals_scope){ NULL, 0 };
-	return (struct totals_scope){ totals_scope(ledger->spool, (uint32_t)index),
-				      totals_sum(index, METRIC_ALLOCATED) };
-}
-
-static void find_touched(struct ledger *ledger, const struct event *event, uint32_t owner,
-			 struct touched *touched)
-{
-	memset(touched, 0, sizeof(*touched));
-	if (event->device >= 0)
-		touched->device = scope_at(ledger, SCOPE_DEVICE, event->device, 0);
-	if (event->pool)
-		touched->pool = scope_at(ledger, SCOPE_POOL, event->device, event->pool);
-	if (owner)
-		touched->owner = scope_at(ledger, SCOPE_OWNER, event->device, owner);
-	if (event->space != SPACE_DEVICE)
-		touched->space = scope_at(ledger, SCOPE_SPACE, NO_DEVICE, event->space);
 }
 
 /* One word of what decides which scopes an event touches, beside the owner; never 0. */
@@ -150,7 +33,7 @@ static __attribute__((noinline)) bool touch_anew(struct ledger *ledger, const st
 	struct ledger_touched *last = &ledger->last_touched;
 
 	last->where = 0;
-	find_touched(ledger, event, owner, &last->touched);
+	ledger_find_touched(ledger, event, owner, &last->touched);
 	if (ledger->error)
 		return false;
 	last->where = where_of(event);
@@ -254,11 +137,6 @@ static inline int64_t stands_for(const struct spool *spool, const struct event *
 	return (int64_t)sample_weigh(event->size, spool->header->sample).bytes;
 }
 
-static inline bool comes(const struct event *event)
-{
-	return event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
-}
-
 /*
  * Moves every sum that the event moves, for the stack that its bytes are booked under (a free's own
  * stack is another), and the counts; `blocks` is how many more the stack holds then.
@@ -267,7 +145,7 @@ static HOT_CODE void move(struct ledger *ledger, const struct event *event, uint
 			  const struct touched *touched, int64_t blocks)
 {
 	struct spool *spool = ledger->spool;
-	bool in = comes(event);
+	bool in = ledger_comes(event);
 	bool handed = event->op == EVENT_ALLOC || event->op == EVENT_FREE;
 	int64_t sign = in ? 1 : -1;
 	struct totals_change change = {
@@ -331,7 +209,7 @@ _Static_assert(offsetof(struct spool_stack, bytes) ==
 			       offsetof(struct spool_stack, frees_here) + 8,
 	       "a count and its bytes are kept together");
 
-static HOT_CODE void count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size)
+HOT_CODE void ledger_count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size)
 {
 	struct spool_stack *row = spool_at(spool, SPOOL_STACK, born);
 	struct spool_stack *here = born == died ? row : spool_at(spool, SPOOL_STACK, died);
@@ -358,7 +236,7 @@ static HOT_CODE void count_lifetime(struct spool *spool, uint32_t born, uint64_t
 
 static inline int64_t one_block(const struct event *event)
 {
-	return comes(event) ? 1 : -1;
+	return ledger_comes(event) ? 1 : -1;
 }
 
 void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
@@ -380,6 +258,12 @@ static inline bool begin(struct ledger *ledger, struct event *event, uint32_t st
 	ledger_put(ledger, event);
 	move(ledger, event, stack, &ledger->last_touched.touched, blocks);
 	return true;
+}
+
+bool ledger_begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
+		  int64_t blocks)
+{
+	return begin(ledger, event, stack, owner, blocks);
 }
 
 void ledger_redraw(struct ledger *ledger, const struct totals_scope *scope)
@@ -443,7 +327,7 @@ HOT_CODE void ledger_count_death(struct ledger *ledger, const struct event *even
 	if (event->op != EVENT_FREE)
 		return;
 	count_lifetime(ledger->spool, node->stack, node->t, event->t);
-	count_free(ledger->spool, node->stack, event->stack, node->size);
+	ledger_count_free(ledger->spool, node->stack, event->stack, node->size);
 }
 
 HOT_CODE void ledger_bury(struct ledger *ledger, const struct event *event, uint32_t id)
@@ -464,22 +348,6 @@ HOT_CODE void ledger_leave_node(struct ledger *ledger, struct event *event, uint
 		return;
 	ledger_bury(ledger, event, id);
 	ledger_commit(ledger, &ledger->last_touched.touched);
-}
-
-/*
- * The driver gave a handle's number away again, so its last release was not seen; but it is still
- * mapped, and its memory held: it lives on under its mappings alone.
- */
-static void hold(struct spool *spool, uint32_t id)
-{
-	struct spool_node *node = live_node(spool, id);
-	struct spool_node changed = *node;
-
-	changed.references = 0;
-	txn_begin(spool);
-	txn_set64(spool, (txn_word *)&node->device, *(txn_word *)&changed.device);
-	live_rekind(spool, id, NODE_HELD);
-	txn_commit(spool);
 }
 
 HOT_CODE void ledger_enter(struct ledger *ledger, struct event *event, enum node_kind kind,
@@ -504,7 +372,7 @@ HOT_CODE void ledger_enter(struct ledger *ledger, struct event *event, enum node
 	};
 
 	if (stale && kind == NODE_HANDLE && live_node(ledger->spool, stale)->mappings) {
-		hold(ledger->spool, stale);
+		vmm_hold(ledger, stale);
 	} else if (stale) {
 		struct event end = *event;
 
@@ -543,68 +411,6 @@ void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_
 	enter(ledger, event, &again);
 }
 
-void ledger_note(struct ledger *ledger, struct event *event)
-{
-	if (!ledger_room(ledger, 1))
-		return;
-	txn_begin(ledger->spool);
-	ledger_put(ledger, event);
-	txn_commit(ledger->spool);
-}
-
-void ledger_retry(struct ledger *ledger, int device)
-{
-	int64_t scope = ledger->error ? -1 : ledger_scope(ledger, SCOPE_DEVICE, device, 0);
-
-	if (scope < 0)
-		return;
-	totals_scope(ledger->spool, (uint32_t)scope)->retries++;
-}
-
-/* What is booked under the stack in a pool's sum. */
-static uint64_t booked(struct ledger *ledger, const struct event *event, enum metric metric,
-		       uint32_t stack)
-{
-	int64_t scope = ledger_scope(ledger, SCOPE_POOL, event->device, event->pool);
-	const struct spool_stack *row = spool_at(ledger->spool, SPOOL_STACK, stack);
-	const struct spool_cell *cell;
-
-	for (uint32_t id = row->cell; scope >= 0 && id; id = cell->next) {
-		cell = spool_at(ledger->spool, SPOOL_CELL, id - 1);
-		if (cell->sum == totals_sum(scope, metric))
-			return cell->live;
-	}
-	return 0;
-}
-
-void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_op op,
-		   uint64_t bytes, uint32_t stack)
-{
-	enum metric metric =
-		op == EVENT_ALLOC || op == EVENT_FREE ? METRIC_ALLOCATED : METRIC_RESERVED;
-	struct event event = *like;
-	uint64_t before, after;
-
-	if (ledger->error)
-		return;
-	event.op = (uint8_t)op;
-	event.sampled = false;
-	event.ptr = 0;
-	event.stack = stack;
-	event.stream = 0;
-	before = booked(ledger, &event, metric, stack);
-	event.size = comes(&event) || bytes < before ? bytes : before;
-	after = comes(&event) ? before + event.size : before - event.size;
-	/* How many blocks the bytes were, nobody tells: what a pool holds without an address counts
-	 * as one, however it grows and shrinks. */
-	if (!event.size || !begin(ledger, &event, stack, 0, (int64_t)(after != 0) - (before != 0)))
-		return;
-	ledger_count_birth(ledger, &event, stack);
-	if (op == EVENT_FREE) /* nobody knows what died */
-		count_free(ledger->spool, stack, stack, event.size);
-	ledger_commit(ledger, &ledger->last_touched.touched);
-}
-
 HOT_CODE bool ledger_pool_agrees(struct ledger *ledger, const struct event *event,
 				 uint64_t allocated, uint64_t reserved)
 {
@@ -615,11 +421,4 @@ HOT_CODE bool ledger_pool_agrees(struct ledger *ledger, const struct event *even
 	scope = ledger->last_touched.touched.pool.row;
 	return !scope || (scope->sums[METRIC_ALLOCATED].now == allocated &&
 			  scope->sums[METRIC_RESERVED].now == reserved);
-}
-
-uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric)
-{
-	int64_t scope = ledger->error ? -1 : ledger_scope(ledger, SCOPE_POOL, device, pool);
-
-	return scope < 0 ? 0 : totals_scope(ledger->spool, (uint32_t)scope)->sums[metric].now;
 }

@@ -30,6 +30,10 @@ int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, ui
 /* Stops the ledger if this is an error of spool_need(): true then. */
 bool ledger_check(struct ledger *ledger, int error);
 
+/* The same without a look at the last event's. */
+void ledger_find_touched(struct ledger *ledger, const struct event *event, uint32_t owner,
+			 struct touched *touched);
+
 /* Finds the scopes, before the event's transaction for they may be new. False after an error. */
 bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t owner,
 		  struct touched *touched);
@@ -38,6 +42,12 @@ bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t own
  * error. */
 bool ledger_room(struct ledger *ledger, unsigned events);
 
+/* Does the event begin something, rather than end it? */
+static inline bool ledger_comes(const struct event *event)
+{
+	return event->op == EVENT_ALLOC || event->op == EVENT_RESERVE;
+}
+
 /* Writes the event. */
 void ledger_put(struct ledger *ledger, struct event *event);
 
@@ -45,12 +55,22 @@ void ledger_put(struct ledger *ledger, struct event *event);
 void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
 		 const struct touched *touched);
 
+/*
+ * All of these for one event, up to its sums: its stack has `blocks` more then. The caller commits
+ * what was touched last. False, with no transaction open, after an error.
+ */
+bool ledger_begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
+		  int64_t blocks);
+
 /* The stacks' own counts of what an event began (op alloc) or ended (op free); others count
  * nothing.
  */
 void ledger_count_birth(struct ledger *ledger, const struct event *event, uint32_t stack);
 void ledger_count_death(struct ledger *ledger, const struct event *event,
 			const struct spool_node *node);
+
+/* Bytes that stack `born` had handed out and stack `died` gives back. */
+void ledger_count_free(struct spool *spool, uint32_t born, uint32_t died, uint64_t size);
 
 /* Takes the node away and counts its death. */
 void ledger_bury(struct ledger *ledger, const struct event *event, uint32_t id);

@@ -118,13 +118,18 @@ static uint32_t take_free(struct spool *spool)
 	return (uint32_t)header->count[SPOOL_NODE];
 }
 
-HOT_CODE void live_link(struct spool *spool, uint32_t id)
+static inline void link_node(struct spool *spool, uint32_t id)
 {
 	struct spool_node *node = live_node(spool, id);
 	uint32_t *chain = head(spool, bucket_of(spool, node_hash(node)));
 
 	txn_set32(spool, &node->next, *chain);
 	txn_set32(spool, chain, id);
+}
+
+void live_link(struct spool *spool, uint32_t id)
+{
+	link_node(spool, id);
 }
 
 static HOT_CODE void unlink_node(struct spool *spool, uint32_t id)
@@ -156,7 +161,7 @@ HOT_CODE uint32_t live_insert(struct spool *spool, const struct spool_node *from
 	txn_keep_run(spool, &node->device, 1);
 	txn_keep(spool, (uint64_t)((char *)&node->next - spool->base) | 1, node->next);
 	*node = *from;
-	live_link(spool, id);
+	link_node(spool, id);
 	txn_add64(spool, &live->count, 1);
 	if (live->count > live->buckets)
 		split(spool);
@@ -179,7 +184,7 @@ void live_rekind(struct spool *spool, uint32_t id, enum node_kind kind)
 {
 	unlink_node(spool, id);
 	set_kind(spool, live_node(spool, id), kind);
-	live_link(spool, id);
+	link_node(spool, id);
 }
 
 void live_recount(struct spool *spool, uint32_t id, int references, int mappings)

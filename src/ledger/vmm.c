@@ -27,6 +27,11 @@ static void recount(struct ledger *ledger, uint32_t id, int references, int mapp
 	txn_commit(ledger->spool);
 }
 
+void vmm_hold(struct ledger *ledger, uint32_t id)
+{
+	recount(ledger, id, -(int)live_node(ledger->spool, id)->references, 0);
+}
+
 bool vmm_retain(struct ledger *ledger, uint64_t handle)
 {
 	uint32_t id = ledger->error ? 0 : live_find(ledger->spool, NODE_HANDLE, 0, handle);

@@ -9,6 +9,12 @@
 
 #include "ledger/ledger.h"
 
+/*
+ * The driver gave the number of a handle away again, so its last release was not seen; but it is
+ * still mapped, and its memory held: it lives on under its mappings alone.
+ */
+void vmm_hold(struct ledger *ledger, uint32_t id);
+
 /* One reference more. False if the handle is unknown. */
 bool vmm_retain(struct ledger *ledger, uint64_t handle);
 

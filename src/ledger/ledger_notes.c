@@ -1,6 +1,26 @@
-/* An allocation that failed and nobody caught: its event, and a row of what was known then. */
+/* Events that move no sum: marks, and allocations that failed. */
 #include "ledger/ledger_parts.h"
 #include "spool/txn.h"
+
+void ledger_note(struct ledger *ledger, struct event *event)
+{
+	if (!ledger_room(ledger, 1))
+		return;
+	txn_begin(ledger->spool);
+	ledger_put(ledger, event);
+	txn_commit(ledger->spool);
+}
+
+void ledger_retry(struct ledger *ledger, int device)
+{
+	int64_t scope = ledger->error ? -1 : ledger_scope(ledger, SCOPE_DEVICE, device, 0);
+
+	if (scope < 0)
+		return;
+	totals_scope(ledger->spool, (uint32_t)scope)->retries++;
+}
+
+/* --- an allocation that failed and nobody caught: a row of what was known then --- */
 
 /* The row that the next one is written to: once all are in use, the oldest behind the first few. */
 static uint64_t place_of(const struct spool_header *header)

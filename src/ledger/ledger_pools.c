@@ -1,0 +1,170 @@
+/* What a pool says of itself, and memory that turns out to be a pool's or nobody's any more. */
+#include "ledger/ledger_parts.h"
+#include "spool/txn.h"
+
+/* What is booked under the stack in a pool's sum. */
+static uint64_t booked(struct ledger *ledger, const struct event *event, enum metric metric,
+		       uint32_t stack)
+{
+	int64_t scope = ledger_scope(ledger, SCOPE_POOL, event->device, event->pool);
+	const struct spool_stack *row = spool_at(ledger->spool, SPOOL_STACK, stack);
+	const struct spool_cell *cell;
+
+	for (uint32_t id = row->cell; scope >= 0 && id; id = cell->next) {
+		cell = spool_at(ledger->spool, SPOOL_CELL, id - 1);
+		if (cell->sum == totals_sum(scope, metric))
+			return cell->live;
+	}
+	return 0;
+}
+
+void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_op op,
+		   uint64_t bytes, uint32_t stack)
+{
+	enum metric metric =
+		op == EVENT_ALLOC || op == EVENT_FREE ? METRIC_ALLOCATED : METRIC_RESERVED;
+	struct event event = *like;
+	uint64_t before, after;
+
+	if (ledger->error)
+		return;
+	event.op = (uint8_t)op;
+	event.sampled = false;
+	event.ptr = 0;
+	event.stack = stack;
+	event.stream = 0;
+	before = booked(ledger, &event, metric, stack);
+	event.size = ledger_comes(&event) || bytes < before ? bytes : before;
+	after = ledger_comes(&event) ? before + event.size : before - event.size;
+	/* How many blocks the bytes were, nobody tells: what a pool holds without an address counts
+	 * as one, however it grows and shrinks. */
+	if (!event.size ||
+	    !ledger_begin(ledger, &event, stack, 0, (int64_t)(after != 0) - (before != 0)))
+		return;
+	ledger_count_birth(ledger, &event, stack);
+	if (op == EVENT_FREE) /* nobody knows what died */
+		ledger_count_free(ledger->spool, stack, stack, event.size);
+	ledger_commit(ledger, &ledger->last_touched.touched);
+}
+
+uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric)
+{
+	int64_t scope = ledger->error ? -1 : ledger_scope(ledger, SCOPE_POOL, device, pool);
+
+	return scope < 0 ? 0 : totals_scope(ledger->spool, (uint32_t)scope)->sums[metric].now;
+}
+
+bool ledger_pool_device(const struct ledger *ledger, uint32_t pool, int *device)
+{
+	for (uint32_t i = 0; i < spool_count(ledger->spool, SPOOL_SCOPE); i++) {
+		const struct spool_scope *scope = totals_scope(ledger->spool, i);
+
+		if (scope->kind == SCOPE_POOL && scope->name == pool && scope->device >= 0) {
+			*device = scope->device;
+			return true;
+		}
+	}
+	return false;
+}
+
+void ledger_orphan_pool(struct ledger *ledger, uint64_t pool)
+{
+	uint64_t nodes = spool_count(ledger->spool, SPOOL_NODE);
+
+	for (uint32_t id = 1; id <= nodes && !ledger->error; id++) {
+		struct spool_node *node = live_node(ledger->spool, id);
+
+		if (node->link != pool || !live_is_ordered(node))
+			continue;
+		txn_begin(ledger->spool);
+		txn_set64(ledger->spool, &node->link, 0);
+		txn_commit(ledger->spool);
+	}
+}
+
+void ledger_empty_pool(struct ledger *ledger, uint32_t pool, const struct event *like)
+{
+	uint64_t nodes = spool_count(ledger->spool, SPOOL_NODE);
+
+	for (uint32_t id = 1; id <= nodes && !ledger->error; id++) {
+		const struct spool_node *node = live_node(ledger->spool, id);
+
+		if (node->kind == NODE_BLOCK && node->pool == pool) {
+			struct event event = *like;
+
+			ledger_leave_node(ledger, &event, id);
+		}
+	}
+}
+
+/* --- a driver allocation turns out to be a pool's segment, or the reverse --- */
+
+static void set_pool(struct spool_node *node, uint32_t pool)
+{
+	node->pool = pool;
+	node->flags = (uint8_t)((node->flags & ~NODE_SEGMENT) | (pool ? NODE_SEGMENT : 0));
+}
+
+/*
+ * The last event of all was the node's birth: as if it had been known then. The same number is
+ * given out again, so the event that stood there, the node and the new cells must be kept whole.
+ */
+static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
+{
+	struct spool *spool = ledger->spool;
+	struct spool_node node = *live_node(spool, id);
+	struct event event = ledger->newest_event;
+	struct touched touched;
+
+	if (id != ledger->newest || ledger->quiet != ledger->newest_quiet ||
+	    atomic_load_explicit(&spool->header->generation, memory_order_relaxed) !=
+		    ledger->newest_generation)
+		return false;
+	set_pool(&node, pool);
+	event.op = pool ? EVENT_RESERVE : EVENT_ALLOC;
+	event.pool = pool;
+	if (!ledger_touch(ledger, &event, node.owner, &touched) || totals_room(spool, 1) ||
+	    !txn_begin_over(spool))
+		return false;
+	ledger->undrawn_n = 0; /* what it moved is taken back */
+	txn_keep_bytes(spool, live_node(spool, id), live_node(spool, id) + 1);
+	if (!ledger->quiet && !event.untold)
+		journal_rewind(&ledger->journal);
+	ledger_book(ledger, &event, node.stack, &touched);
+	live_insert(spool, &node);
+	ledger_count_birth(ledger, &event, node.stack);
+	ledger_commit(ledger, &touched);
+	ledger->newest = 0; /* to take this back would bring the first one back */
+	return true;
+}
+
+void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struct event *like)
+{
+	struct spool *spool = ledger->spool;
+	struct spool_node *node = live_node(spool, id);
+	struct spool_node then = *node;
+	struct event end = *like;
+	struct event birth = *like;
+	struct touched from, to;
+
+	if (ledger->error || reborn(ledger, id, pool))
+		return;
+	set_pool(&then, pool);
+	ledger_tell_end(&end, node);
+	ledger_tell_end(&birth, &then);
+	birth.op = pool ? EVENT_RESERVE : EVENT_ALLOC;
+	end.stack = birth.stack = node->stack;
+	if (!ledger_touch(ledger, &end, node->owner, &from) ||
+	    !ledger_touch(ledger, &birth, node->owner, &to) || !ledger_room(ledger, 2))
+		return;
+	txn_begin(spool);
+	ledger_book(ledger, &end, node->stack, &from);
+	ledger_count_death(ledger, &end, node);
+	/* The node stays where it is: mappings refer to it. */
+	txn_set32(spool, &node->pool, then.pool);
+	txn_set32(spool, (txn_half *)&node->flags, then.flags);
+	ledger_book(ledger, &birth, node->stack, &to);
+	ledger_count_birth(ledger, &birth, node->stack);
+	ledger_commit(ledger, &to);
+	ledger_redraw(ledger, &from.pool);
+}

@@ -1,0 +1,159 @@
+/*
+ * A ledger beside its transactions: its beginning, its end, its errors, the scopes that it knows,
+ * and what is looked for among all that lives.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "ledger/ledger_parts.h"
+#include "ledger/pending.h"
+
+static unsigned journal_sums(void *context, int *devices, struct decode_sums *sums, unsigned most)
+{
+	const struct spool *spool = context;
+	unsigned count = 0;
+
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE) && count < most; i++) {
+		const struct spool_scope *scope = totals_scope(spool, i);
+
+		if (scope->kind != SCOPE_DEVICE)
+			continue;
+		devices[count] = scope->device;
+		sums[count].allocated = scope->sums[METRIC_ALLOCATED].now;
+		sums[count++].reserved = scope->sums[METRIC_RESERVED].now;
+	}
+	return count;
+}
+
+int ledger_init(struct ledger *ledger, struct spool *spool, uint64_t max_events)
+{
+	int error;
+
+	memset(ledger, 0, sizeof(*ledger));
+	ledger->spool = spool;
+	error = journal_init(&ledger->journal, spool, max_events);
+	ledger->journal.sums = journal_sums;
+	ledger->journal.context = spool;
+	return error;
+}
+
+void ledger_clear(struct ledger *ledger)
+{
+	journal_clear(&ledger->journal);
+	granules_clear(&ledger->granules);
+	memset(ledger, 0, sizeof(*ledger));
+}
+
+void ledger_mend(struct ledger *ledger)
+{
+	struct spool *spool = ledger->spool;
+
+	if (!spool || ledger->error)
+		return;
+	ledger->newest = 0;
+	ledger->behind = true; /* perhaps */
+	memset(ledger->scopes, 0, sizeof(ledger->scopes));
+	memset(ledger->pens, 0, sizeof(ledger->pens));
+	ledger->last_touched.where = 0;
+	/* Which of them were to be drawn is not known: twice is as good as once. */
+	ledger->undrawn_n = 0;
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++)
+		curve_add(spool, totals_scope(spool, i), spool->header->t);
+	journal_mend(&ledger->journal);
+	backlog_mend(ledger);
+}
+
+void ledger_fail(struct ledger *ledger, int64_t error)
+{
+	if (ledger->error)
+		return;
+	ledger->error = (int)error;
+	atomic_store(&ledger->spool->header->stop, spool_stop_reason((int)error));
+}
+
+bool ledger_check(struct ledger *ledger, int error)
+{
+	if (error)
+		ledger_fail(ledger, error);
+	return error != 0;
+}
+
+int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, uint32_t name)
+{
+	unsigned slot = (name * 31 + kind * 7 + (unsigned)device) % LEDGER_SCOPES;
+	struct ledger_scope *cached = &ledger->scopes[slot];
+	int64_t scope;
+
+	if (cached->scope && cached->kind == kind && cached->device == device &&
+	    cached->name == name)
+		return cached->scope - 1;
+	scope = totals_scope_find(ledger->spool, kind, device, name);
+	if (scope == -E2BIG)
+		return -1;
+	if (scope < 0) {
+		ledger_fail(ledger, scope);
+		return -1;
+	}
+	*cached = (struct ledger_scope){ kind, name, device, (uint32_t)scope + 1 };
+	return scope;
+}
+
+static struct totals_scope scope_at(struct ledger *ledger, enum scope_kind kind, int device,
+				    uint32_t name)
+{
+	int64_t index = ledger_scope(ledger, kind, device, name);
+
+	if (index < 0)
+		return (struct totals_scope){ NULL, 0 };
+	return (struct totals_scope){ totals_scope(ledger->spool, (uint32_t)index),
+				      totals_sum(index, METRIC_ALLOCATED) };
+}
+
+void ledger_find_touched(struct ledger *ledger, const struct event *event, uint32_t owner,
+			 struct touched *touched)
+{
+	memset(touched, 0, sizeof(*touched));
+	if (event->device >= 0)
+		touched->device = scope_at(ledger, SCOPE_DEVICE, event->device, 0);
+	if (event->pool)
+		touched->pool = scope_at(ledger, SCOPE_POOL, event->device, event->pool);
+	if (owner)
+		touched->owner = scope_at(ledger, SCOPE_OWNER, event->device, owner);
+	if (event->space != SPACE_DEVICE)
+		touched->space = scope_at(ledger, SCOPE_SPACE, NO_DEVICE, event->space);
+}
+
+/* --- scans: rare, for they take as long as there are nodes --- */
+
+uint32_t ledger_around(const struct ledger *ledger, uint64_t address)
+{
+	const struct spool *spool = ledger->spool;
+	uint64_t nodes = spool_count(spool, SPOOL_NODE);
+
+	for (uint32_t id = 1; id <= nodes; id++) {
+		const struct spool_node *node = live_node(spool, id);
+		uint32_t home = id;
+
+		if (node->kind == NODE_MAPPING && address - node->address < node->size)
+			home = (uint32_t)node->link;
+		else if (node->kind != NODE_ADDRESS || address - node->address >= node->size)
+			continue;
+		return home;
+	}
+	return 0;
+}
+
+uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64_t context)
+{
+	uint64_t nodes = ledger->error ? 0 : spool_count(ledger->spool, SPOOL_NODE);
+
+	while (++id <= nodes) {
+		const struct spool_node *node = live_node(ledger->spool, id);
+		bool held = node->kind == NODE_ADDRESS || node->kind == NODE_ARRAY ||
+			    node->kind == NODE_EXTERNAL;
+
+		if (held && node->link == context && !live_is_ordered(node))
+			return id;
+	}
+	return 0;
+}
