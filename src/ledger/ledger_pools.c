@@ -8,14 +8,10 @@ static uint64_t booked(struct ledger *ledger, const struct event *event, enum me
 {
 	int64_t scope = ledger_scope(ledger, SCOPE_POOL, event->device, event->pool);
 	const struct spool_stack *row = spool_at(ledger->spool, SPOOL_STACK, stack);
-	const struct spool_cell *cell;
+	const struct spool_cell *cell =
+		scope < 0 ? NULL : totals_cell(ledger->spool, row, totals_sum(scope, metric));
 
-	for (uint32_t id = row->cell; scope >= 0 && id; id = cell->next) {
-		cell = spool_at(ledger->spool, SPOOL_CELL, id - 1);
-		if (cell->sum == totals_sum(scope, metric))
-			return cell->live;
-	}
-	return 0;
+	return cell ? cell->live : 0;
 }
 
 void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_op op,

@@ -32,17 +32,23 @@ static int64_t make_scope(struct spool *spool, enum scope_kind kind, int device,
 	return (int64_t)index;
 }
 
-int64_t totals_scope_find(struct spool *spool, enum scope_kind kind, int device, uint32_t name)
+int64_t totals_scope_known(const struct spool *spool, enum scope_kind kind, int device,
+			   uint32_t name)
 {
-	uint64_t count = spool_count(spool, SPOOL_SCOPE);
-
-	for (uint64_t i = 0; i < count; i++) {
-		const struct spool_scope *scope = totals_scope(spool, (uint32_t)i);
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
+		const struct spool_scope *scope = totals_scope(spool, i);
 
 		if (scope->kind == kind && scope->device == device && scope->name == name)
-			return (int64_t)i;
+			return i;
 	}
-	return make_scope(spool, kind, device, name);
+	return -1;
+}
+
+int64_t totals_scope_find(struct spool *spool, enum scope_kind kind, int device, uint32_t name)
+{
+	int64_t known = totals_scope_known(spool, kind, device, name);
+
+	return known < 0 ? make_scope(spool, kind, device, name) : known;
 }
 
 static __attribute__((noinline)) struct spool_cell *make_cell(struct spool *spool,
@@ -62,14 +68,9 @@ static __attribute__((noinline)) struct spool_cell *make_cell(struct spool *spoo
 static inline struct spool_cell *find_cell(struct spool *spool, struct spool_stack *row,
 					   uint32_t sum)
 {
-	struct spool_cell *cell;
+	struct spool_cell *cell = totals_cell(spool, row, sum);
 
-	for (uint32_t id = row->cell; id; id = cell->next) {
-		cell = spool_at(spool, SPOOL_CELL, id - 1);
-		if (cell->sum == sum)
-			return cell;
-	}
-	return make_cell(spool, row, sum);
+	return cell ? cell : make_cell(spool, row, sum);
 }
 
 _Static_assert(offsetof(struct spool_cell, epoch) == offsetof(struct spool_cell, live) + 32 &&

@@ -33,6 +33,10 @@ static inline struct spool_scope *totals_scope(const struct spool *spool, uint32
  */
 int64_t totals_scope_find(struct spool *spool, enum scope_kind kind, int device, uint32_t name);
 
+/* The same if it is there, -1 if not. */
+int64_t totals_scope_known(const struct spool *spool, enum scope_kind kind, int device,
+			   uint32_t name);
+
 /* The number of a scope's sum, as cells have it. */
 static inline uint32_t totals_sum(int64_t scope, enum metric metric)
 {
@@ -54,6 +58,20 @@ struct totals_scope {
 	struct spool_scope *row;
 	uint32_t first; /* totals_sum() of its first metric */
 };
+
+/* The part of a stack in a sum, NULL for none. */
+static inline struct spool_cell *totals_cell(const struct spool *spool,
+					     const struct spool_stack *row, uint32_t sum)
+{
+	struct spool_cell *cell;
+
+	for (uint32_t id = row->cell; id; id = cell->next) {
+		cell = spool_at(spool, SPOOL_CELL, id - 1);
+		if (cell->sum == sum)
+			return cell;
+	}
+	return NULL;
+}
 
 /* Moves a scope's sum. */
 void totals_add(struct spool *spool, const struct totals_scope *scope, enum metric metric,

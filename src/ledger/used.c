@@ -4,22 +4,12 @@
 #include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
-static const struct spool_scope *device_scope(const struct ledger *ledger, int device)
-{
-	for (uint32_t i = 0; i < spool_count(ledger->spool, SPOOL_SCOPE); i++) {
-		const struct spool_scope *scope = totals_scope(ledger->spool, i);
-
-		if (scope->kind == SCOPE_DEVICE && scope->device == device)
-			return scope;
-	}
-	return NULL;
-}
-
 uint64_t used_reserved(const struct ledger *ledger, int device)
 {
-	const struct spool_scope *scope = ledger->spool ? device_scope(ledger, device) : NULL;
+	const struct spool *spool = ledger->spool;
+	int64_t scope = spool ? totals_scope_known(spool, SCOPE_DEVICE, device, 0) : -1;
 
-	return scope ? scope->sums[METRIC_RESERVED].now : 0;
+	return scope < 0 ? 0 : totals_scope(spool, (uint32_t)scope)->sums[METRIC_RESERVED].now;
 }
 
 int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used)

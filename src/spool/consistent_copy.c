@@ -69,33 +69,14 @@ static int copy_header(struct settling *settling)
 	return error;
 }
 
-/* Elements [from, to) of a table. */
-static int copy_rows(const struct settling *settling, enum spool_kind kind, uint64_t from,
-		     uint64_t to)
-{
-	uint64_t per_block = spool_per_block(kind);
-	int error = 0;
-
-	while (from < to && !error) {
-		uint64_t end = MIN(to, (from / per_block + 1) * per_block);
-
-		error = copy(settling, spool_at(settling->spool, kind, from),
-			     (end - from) << spool_shift[kind]);
-		from = end;
-	}
-	return error;
-}
-
 static int copy_tables(struct settling *settling)
 {
-	int error = 0;
+	int error = read_copy_growing(settling->spool, settling->fd, settling->copied);
 
 	for (unsigned kind = SPOOL_CHUNK + 1; kind < SPOOL_KINDS && !error; kind++) {
-		uint64_t count = spool_count(settling->spool, kind);
-
-		error = copy_rows(settling, kind, settling->copied[kind], count);
-		if (!error && read_only_grows(kind))
-			settling->copied[kind] = MAX(settling->copied[kind], count);
+		if (!read_only_grows(kind))
+			error = read_copy_rows(settling->spool, settling->fd, kind, 0,
+					       spool_count(settling->spool, kind));
 	}
 	return error;
 }

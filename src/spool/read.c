@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/text/fd.h"
 #include "spool/process.h"
 #include "spool/read_parts.h"
+#include "spool/txn.h"
 
 enum {
 	COPY_TRIES = 50,
@@ -71,6 +73,39 @@ bool read_only_grows(enum spool_kind kind)
 	default:
 		return false;
 	}
+}
+
+int read_copy_rows(const struct spool *spool, int fd, enum spool_kind kind, uint64_t from,
+		   uint64_t to)
+{
+	uint64_t per_block = spool_per_block(kind);
+	int error = 0;
+
+	while (from < to && !error) {
+		uint64_t end = MIN(to, (from / per_block + 1) * per_block);
+		const char *at = spool_at(spool, kind, from);
+
+		error = read_copy(spool, fd, (uint64_t)(at - spool->base),
+				  (end - from) << spool_shift[kind]);
+		from = end;
+	}
+	return error;
+}
+
+int read_copy_growing(const struct spool *spool, int fd, uint64_t copied[SPOOL_KINDS])
+{
+	int error = 0;
+
+	for (unsigned kind = 0; kind < SPOOL_KINDS && !error; kind++) {
+		uint64_t count = spool_count(spool, kind);
+
+		if (!read_only_grows(kind))
+			continue;
+		error = read_copy_rows(spool, fd, kind, copied[kind], count);
+		if (!error)
+			copied[kind] = MAX(copied[kind], count);
+	}
+	return error;
 }
 
 /* Are there blocks that came between the question for the file's size and the copy? */
@@ -165,20 +200,12 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 void read_roll_back(struct spool *spool)
 {
 	struct spool_header *header = spool->header;
-	uint64_t count = header->undo_count <= SPOOL_UNDO ? header->undo_count : SPOOL_UNDO;
 
 	if (!(atomic_load(&header->generation) & 1))
 		return;
 	spool->cut = true;
-	while (count--) {
-		uint64_t where = header->undo[count].where & ~1ull;
-
-		if (where > spool->reserved - 8)
-			continue;
-		memcpy(spool->base + where, &header->undo[count].old,
-		       header->undo[count].where & 1 ? 4 : 8);
-	}
-	atomic_store(&header->generation, atomic_load(&header->generation) + 1);
+	header->undo_count = MIN(header->undo_count, SPOOL_UNDO);
+	txn_cancel(spool);
 }
 
 void read_cap_counts(struct spool *spool)

@@ -19,6 +19,13 @@ int read_check_header(const struct spool_header *header, const char *path, char 
  */
 int read_copy(const struct spool *spool, int fd, uint64_t at, uint64_t size);
 
+/* The same of elements [from, to) of a table. */
+int read_copy_rows(const struct spool *spool, int fd, enum spool_kind kind, uint64_t from,
+		   uint64_t to);
+
+/* What tables that only grow have got beyond `copied` of each, which goes on. */
+int read_copy_growing(const struct spool *spool, int fd, uint64_t copied[SPOOL_KINDS]);
+
 /* Has a transaction begun, gone on or ended since the header was read from the file? */
 bool read_changed_since(const struct spool_header *header, int fd);
 

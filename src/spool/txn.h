@@ -121,7 +121,10 @@ static inline bool txn_begin_over(struct spool *spool)
 	return true;
 }
 
-/* Takes back what a transaction has done so far, whose thread has ended inside it. */
+/*
+ * Takes back what a transaction has done so far, whose thread or process has ended inside it. In a
+ * copy of a damaged file a word may lie anywhere: outside of the spool it is none.
+ */
 static inline void txn_cancel(struct spool *spool)
 {
 	struct spool_header *header = spool->header;
@@ -129,12 +132,11 @@ static inline void txn_cancel(struct spool *spool)
 	if (!(atomic_load(&header->generation) & 1))
 		return;
 	for (uint64_t i = header->undo_count; i--;) {
-		char *word = spool->base + (header->undo[i].where & ~1ull);
+		const struct spool_undo_word *word = &header->undo[i];
+		uint64_t where = word->where & ~1ull;
 
-		if (header->undo[i].where & 1)
-			*(txn_half *)word = (uint32_t)header->undo[i].old;
-		else
-			*(txn_word *)word = header->undo[i].old;
+		if (where <= spool->reserved - 8)
+			memcpy(spool->base + where, &word->old, word->where & 1 ? 4 : 8);
 	}
 	txn_commit(spool);
 }

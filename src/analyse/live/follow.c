@@ -141,42 +141,10 @@ static int find_blocks(struct follow *follow)
 	return 0;
 }
 
-/* Elements [from, to) of a table. */
-static int copy_rows(struct follow *follow, enum spool_kind kind, uint64_t from, uint64_t to)
-{
-	uint64_t per_block = spool_per_block(kind);
-	int error = 0;
-
-	while (from < to && !error) {
-		uint64_t end = MIN(to, (from / per_block + 1) * per_block);
-		char *at = spool_at(&follow->spool, kind, from);
-
-		error = copy(follow, (uint64_t)(at - follow->spool.base),
-			     (end - from) << spool_shift[kind]);
-		from = end;
-	}
-	return error;
-}
-
-static int copy_growing(struct follow *follow)
-{
-	int error = 0;
-
-	for (unsigned kind = 0; kind < SPOOL_KINDS && !error; kind++) {
-		uint64_t count = spool_count(&follow->spool, kind);
-
-		if (!read_only_grows(kind))
-			continue;
-		error = copy_rows(follow, kind, follow->copied[kind], count);
-		if (!error)
-			follow->copied[kind] = MAX(follow->copied[kind], count);
-	}
-	return error;
-}
-
 static int copy_whole(struct follow *follow, enum spool_kind kind)
 {
-	return copy_rows(follow, kind, 0, spool_count(&follow->spool, kind));
+	return read_copy_rows(&follow->spool, follow->fd, kind, 0,
+			      spool_count(&follow->spool, kind));
 }
 
 static bool unchanged(const struct follow *follow)
@@ -251,7 +219,7 @@ static int copy_tables(struct follow *follow)
 		return error;
 	if (is_same(follow)) {
 		read_cap_counts(&follow->spool);
-		return copy_growing(follow);
+		return read_copy_growing(&follow->spool, follow->fd, follow->copied);
 	}
 	error = 1;
 	for (unsigned i = 0; i < WHOLE_TRIES && error == 1; i++) {
@@ -263,7 +231,7 @@ static int copy_tables(struct follow *follow)
 	if (follow->torn)
 		error = copy_sums(follow, SUMS_TRIES);
 	follow->blurred = error == 1;
-	return error < 0 ? error : copy_growing(follow);
+	return error < 0 ? error : read_copy_growing(&follow->spool, follow->fd, follow->copied);
 }
 
 /* What is not followed has no rows. */
