@@ -1,4 +1,6 @@
 /* What a pool says of itself, and memory that turns out to be a pool's or nobody's any more. */
+#include <stddef.h>
+
 #include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
@@ -156,6 +158,11 @@ void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struc
 	txn_begin(spool);
 	ledger_book(ledger, &end, node->stack, &from);
 	ledger_count_death(ledger, &end, node);
+	_Static_assert(offsetof(struct spool_node, flags) % 4 == 0 &&
+			       offsetof(struct spool_node, unused) ==
+				       offsetof(struct spool_node, flags) + 1 &&
+			       sizeof(node->unused) == 3,
+		       "half a word of flags alone");
 	/* The node stays where it is: mappings refer to it. */
 	txn_set32(spool, &node->pool, then.pool);
 	txn_set32(spool, (txn_half *)&node->flags, then.flags);

@@ -142,14 +142,27 @@ static HOT_CODE void unlink_node(struct spool *spool, uint32_t id)
 	txn_set32(spool, chain, node->next);
 }
 
-/* The word that holds the kind: whether the node exists is decided by it. */
+_Static_assert(offsetof(struct spool_node, device) % 8 == 0 &&
+		       offsetof(struct spool_node, kind) / 8 ==
+			       offsetof(struct spool_node, device) / 8 &&
+		       offsetof(struct spool_node, mappings) + 2 ==
+			       offsetof(struct spool_node, device) + 8 &&
+		       offsetof(struct spool_node, next) % 4 == 0,
+	       "the word from `device` on has the kind and both counts");
+
+/* Whether the node exists is decided by it. */
+static inline void set_word(struct spool *spool, struct spool_node *node,
+			    const struct spool_node *changed)
+{
+	txn_set64(spool, (txn_word *)&node->device, *(const txn_word *)&changed->device);
+}
+
 static void set_kind(struct spool *spool, struct spool_node *node, unsigned kind)
 {
 	struct spool_node changed = *node;
 
-	_Static_assert(offsetof(struct spool_node, device) == 40, "the word of device and kind");
 	changed.kind = (uint8_t)kind;
-	txn_set64(spool, (txn_word *)&node->device, *(txn_word *)&changed.device);
+	set_word(spool, node, &changed);
 }
 
 HOT_CODE uint32_t live_insert(struct spool *spool, const struct spool_node *from)
@@ -194,5 +207,5 @@ void live_recount(struct spool *spool, uint32_t id, int references, int mappings
 
 	changed.references = (uint16_t)(node->references + references);
 	changed.mappings = (uint16_t)(node->mappings + mappings);
-	txn_set64(spool, (txn_word *)&node->device, *(txn_word *)&changed.device);
+	set_word(spool, node, &changed);
 }

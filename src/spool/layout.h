@@ -145,7 +145,7 @@ struct spool_header {
 	uint64_t filtered;  /* events that MEMTRACE_FILTER left out: the same */
 	uint64_t unmatched; /* frees of addresses that were never seen */
 	struct spool_live live;
-	uint64_t free_cells;
+	uint64_t unkept;   /* words of transactions that found `undo` full: 0 in a right build */
 	uint64_t doors[8]; /* enum door, capture's */
 	struct spool_cost costs[SPOOL_COSTS];
 	uint64_t tick_ns;           /* of spool_call: 2^32 times the ns of a tick */

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/guest/watch.h"
 #include "spool/spool.h"
 
 /* Fields of any type may share a word that is kept whole. */
@@ -33,13 +34,22 @@ static inline void txn_commit(struct spool *spool)
 	atomic_store_explicit(&header->generation, (generation | 1) + 1, memory_order_release);
 }
 
+/* More words than one transaction may have: killed now, the process would leave a part of it. */
+static __attribute__((noinline, cold, unused)) void txn_full(struct spool *spool, unsigned words)
+{
+	spool->header->unkept += words;
+	watch_same(false, "the number of words that a transaction changes");
+}
+
 static inline void txn_keep(struct spool *spool, uint64_t where, uint64_t old)
 {
 	struct spool_header *header = spool->header;
 	uint64_t at = header->undo_count;
 
-	if (at == SPOOL_UNDO)
+	if (__builtin_expect(at == SPOOL_UNDO, 0)) {
+		txn_full(spool, 1);
 		return;
+	}
 	header->undo[at] = (struct spool_undo_word){ .where = where, .old = old };
 	atomic_signal_fence(
 		memory_order_seq_cst); /* a kill between two instructions: order is enough */
@@ -58,8 +68,10 @@ static inline __attribute__((always_inline)) void txn_keep_run(struct spool *spo
 	uint64_t where = (uint64_t)((const char *)from - spool->base);
 	uint64_t at = header->undo_count;
 
-	if (at + words > SPOOL_UNDO)
+	if (__builtin_expect(at + words > SPOOL_UNDO, 0)) {
+		txn_full(spool, words);
 		return;
+	}
 	for (unsigned i = 0; i < words; i++)
 		header->undo[at + i] =
 			(struct spool_undo_word){ .where = where + 8 * i,

@@ -174,6 +174,32 @@ TEST(a_node_changes_its_kind)
 }
 
 /* A reverted insertion leaves the table as it was, splits and free nodes included. */
+/* What does not fit is not written down, and that is known. */
+TEST(a_transaction_of_too_many_words_is_counted)
+{
+	struct spool small;
+	uint64_t *words;
+
+	EQ(spool_create_memory(&small), 0);
+	EQ(spool_need(&small, SPOOL_CELL, 0), 0);
+	words = spool_at(&small, SPOOL_CELL, 0);
+	txn_begin(&small);
+	for (unsigned i = 0; i < SPOOL_UNDO; i++)
+		txn_set64(&small, &words[i], i + 1);
+	EQ(small.header->unkept, 0);
+	EQ(small.header->undo_count, SPOOL_UNDO);
+	txn_set64(&small, &words[SPOOL_UNDO], 7);
+	EQ(small.header->unkept, 1);
+	txn_keep_run(&small, &words[SPOOL_UNDO], 4);
+	EQ(small.header->unkept, 5);
+	EQ(small.header->undo_count, SPOOL_UNDO);
+	txn_cancel(&small);
+	for (unsigned i = 0; i < SPOOL_UNDO; i++)
+		EQ(words[i], 0);
+	EQ(words[SPOOL_UNDO], 7);
+	spool_close(&small);
+}
+
 TEST(reverted_steps_leave_nothing)
 {
 	EQ(spool_create_memory(&spool), 0);
