@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "analyse/input/limits.h"
-#include "base/settings/opt.h"
+#include "base/settings/quantity.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
 
@@ -354,7 +354,7 @@ bool args_reads(const char *path)
 bool args_count(const char *command, const char *option, const char *text, uint64_t most,
 		uint64_t *count)
 {
-	if (!opt_parse_count(text, count) && *count <= most)
+	if (quantity_parse(text, QUANTITY_SETTING, count) && *count <= most)
 		return true;
 	cli_usage(command, "--%s: %s is not a number from 0 to %llu", option, text,
 		  (unsigned long long)most);

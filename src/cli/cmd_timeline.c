@@ -10,7 +10,7 @@
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/timepoint.h"
 #include "analyse/trace/trace.h"
-#include "base/settings/opt.h"
+#include "base/settings/quantity.h"
 #include "cli/cli.h"
 #include "render/emit/term.h"
 #include "render/timeline/timeline.h"
@@ -29,7 +29,7 @@ static unsigned find_width(int fd)
 
 	if (isatty(fd) && !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col)
 		number = size.ws_col;
-	else if (!columns || opt_parse_count(columns, &number) || !number)
+	else if (!columns || !quantity_parse(columns, QUANTITY_SETTING, &number) || !number)
 		number = SHOW_COLUMNS;
 	if (number < TIMELINE_NARROWEST)
 		return TIMELINE_NARROWEST;

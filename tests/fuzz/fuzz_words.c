@@ -11,6 +11,7 @@
 #include "analyse/lifetimes/timepoint.h"
 #include "base/settings/filter.h"
 #include "base/settings/opt.h"
+#include "base/settings/quantity.h"
 #include "base/settings/signal_choice.h"
 #include "cli/top/top_request.h"
 
@@ -19,14 +20,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void try_gate(char *text, size_t length)
 {
 	struct gate gate;
-	uint64_t bytes;
-
 	(void)length;
 	if (!gate_parse(&gate, GATE_GROWTH, text) && strlen(gate.text) >= sizeof(gate.text))
 		abort();
 	if (!gate_parse(&gate, GATE_MOST, text) && strlen(gate.text) >= sizeof(gate.text))
 		abort();
-	gate_amount(text, &bytes);
 }
 
 static void try_moment(char *text, size_t length)
@@ -80,9 +78,10 @@ static void try_settings(char *text, size_t length)
 	uint64_t ns, bytes;
 
 	(void)length;
+	for (int kind = QUANTITY_NUMBER; kind <= QUANTITY_AGE; kind *= 2)
+		quantity_parse(text, (enum quantity_kind)kind, &bytes);
 	for (enum opt_id id = 0; id < OPT_IDS; id++)
 		opt_valid(id, text);
-	opt_parse_count(text, &bytes);
 	opt_parse_keep(text, &ns, &bytes);
 	signal_choice_parse(text, &choice);
 }

@@ -53,37 +53,6 @@ TEST(narrowings)
 	EQ(gate.amount, 3);
 }
 
-TEST(amounts)
-{
-	static const struct {
-		const char *text;
-		uint64_t bytes;
-	} rows[] = {
-		{ "0", 0 },
-		{ "12", 12 },
-		{ "12B", 12 },
-		{ "1 KiB", 1024 },
-		{ "1kib", 1024 },
-		{ "1KB", 1000 },
-		{ "0.5 MiB", 524288 },
-		{ "2GB", 2000000000 },
-		{ "1TiB", 1ull << 40 },
-		{ " 3 MB ", 3000000 },
-	};
-	static const char *const wrong[] = { "",     "x",     "-1",
-					     "1e9",  "1 XB",  "1 2",
-					     "MiB",  "1MiBs", "99999999999TiB",
-					     "0x10", "1,5MiB" };
-	uint64_t bytes;
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		OK(gate_amount(rows[i].text, &bytes));
-		EQ(bytes, rows[i].bytes);
-	}
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		OK(!gate_amount(wrong[i], &bytes));
-}
-
 TEST(every_prefix_is_refused_or_means_something)
 {
 	static const char text[] = "allocated.peak[device=0][site=a[1] (b.py)]>2.5%+1.5MiB";
@@ -115,16 +84,6 @@ TEST(patterns)
 	OK(pattern_fits("*", ""));
 	OK(!pattern_fits("?", ""));
 	OK(pattern_fits("[x]", "[x]"));
-}
-
-TEST(medians)
-{
-	int64_t odd[] = { 9, 1, 5 };
-	int64_t even[] = { 4, 1, 9, 5 };
-
-	EQ(gate_median(odd, 3), 5);
-	EQ(gate_median(even, 4), 4);
-	EQ(gate_median(even, 0), 0);
 }
 
 TEST(families_of_phases)

@@ -71,3 +71,13 @@ TEST(without_memory_too)
 		OK(rows[i - 1].key < rows[i].key ||
 		   (rows[i - 1].key == rows[i].key && rows[i - 1].place < rows[i].place));
 }
+
+TEST(medians)
+{
+	int64_t odd[] = { 9, 1, 5 };
+	int64_t even[] = { 4, 1, 9, 5 };
+
+	EQ(sort_median(odd, 3), 5);
+	EQ(sort_median(even, 4), 4);
+	EQ(sort_median(even, 0), 0);
+}

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/compare/gate.h"
 #include "analyse/input/error.h"
-#include "analyse/lifetimes/timepoint.h"
+#include "base/settings/quantity.h"
 #include "base/text/text.h"
 
 enum { MOST_CONDITIONS = 4096 }; /* about frames, in all */
@@ -72,13 +71,13 @@ static int read_number(const struct rules_source *source, struct rule_condition 
 
 	switch (condition->key) {
 	case RULE_SIZE:
-		return gate_amount(value, &condition->number)
+		return quantity_parse(value, QUANTITY_SIZE, &condition->number)
 			       ? 0
 			       : rules_wrong(source, "no size like 4096 or 1MiB: ", value);
 	case RULE_LIFETIME:
-		return moment_time(value, &condition->number)
-			       ? rules_wrong(source, "no time like 20ms or 1.5s: ", value)
-			       : 0;
+		return quantity_parse(value, QUANTITY_TIME, &condition->number)
+			       ? 0
+			       : rules_wrong(source, "no time like 20ms or 1.5s: ", value);
 	default:
 		errno = 0;
 		condition->number = strtoull(value, &end, 10);

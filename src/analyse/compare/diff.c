@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "base/mem/sort.h"
 
 const struct run *diff_base(const struct diff *diff)
 {
@@ -39,7 +40,7 @@ static int find_middle(struct diff_side *side)
 		return err("no memory left");
 	for (size_t i = 0; i < side->count; i++)
 		peaks[i] = diff_peak(&side->runs[i]);
-	median = gate_median(peaks, side->count);
+	median = sort_median(peaks, side->count);
 	free(peaks);
 	for (size_t i = 0; i < side->count; i++) {
 		if (diff_peak(&side->runs[i]) == median) {

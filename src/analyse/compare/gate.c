@@ -6,21 +6,8 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "base/mem/sort.h"
 #include "base/text/text.h"
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a;
-	int64_t y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-int64_t gate_median(int64_t *values, size_t count)
-{
-	qsort(values, count, sizeof(*values), by_value);
-	return count ? values[(count - 1) / 2] : 0;
-}
 
 struct side {
 	struct figures *figures; /* by run */
@@ -46,7 +33,7 @@ static int64_t side_median(struct side *side, const char *place, int64_t *spread
 
 		side->values[i] = figure ? figure->value : 0;
 	}
-	median = gate_median(side->values, side->count);
+	median = sort_median(side->values, side->count);
 	if (side->count && side->values[side->count - 1] - side->values[0] > *spread)
 		*spread = side->values[side->count - 1] - side->values[0];
 	return median;

@@ -36,14 +36,11 @@ struct gate_result {
 	bool broken;
 };
 
-/* What `memtrace diff --gate` asks: design.md section 11. */
+/* What `memtrace diff --gate` asks. */
 #define GATE_DEFAULT "allocated.peak>2%+1MiB"
 
 /* 0, or -EINVAL and in err_text() one sentence that shows what is accepted. */
 int gate_parse(struct gate *gate, enum gate_kind kind, const char *text);
-
-/* "30 GiB", "512MB", "1048576": false when it is no such thing. */
-bool gate_amount(const char *text, uint64_t *bytes);
 
 /*
  * The gate's verdict. `runs` are first those of the base (none for GATE_MOST), then those of the
@@ -55,8 +52,5 @@ int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 /* Is `a` worse than `b` (whose gate may be NULL: nothing yet)? What broke is worse than what did
  * not, and more growth than less. */
 bool gate_worse(const struct gate_result *a, const struct gate_result *b);
-
-/* The median of the values, which are sorted by this; of an even number the lower one. */
-int64_t gate_median(int64_t *values, size_t count);
 
 #endif

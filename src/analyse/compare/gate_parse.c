@@ -3,81 +3,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "analyse/compare/gate.h"
 #include "analyse/input/error.h"
+#include "base/settings/quantity.h"
 #include "base/text/text.h"
-
-/* --- amounts --- */
-
-static const struct {
-	const char *name;
-	double factor;
-} units[] = {
-	{ "", 1 },
-	{ "B", 1 },
-	{ "KiB", 1024.0 },
-	{ "MiB", 1048576.0 },
-	{ "GiB", 1073741824.0 },
-	{ "TiB", 1099511627776.0 },
-	{ "KB", 1e3 },
-	{ "MB", 1e6 },
-	{ "GB", 1e9 },
-	{ "TB", 1e12 },
-};
-
-/* A number without sign or exponent, which strtod would take; NULL when there is none. */
-static const char *read_number(const char *text, double *value)
-{
-	size_t whole = strspn(text, "0123456789");
-	size_t length = whole;
-
-	if (text[length] == '.')
-		length += 1 + strspn(text + length + 1, "0123456789");
-	if (!whole || length > 30)
-		return NULL;
-	*value = strtod(text, NULL);
-	return text + length;
-}
 
 static const char *skip_blanks(const char *text)
 {
 	return text + strspn(text, " \t");
 }
 
-/* An amount at the text's beginning; what follows it, NULL when there is none. */
-static const char *read_amount(const char *text, bool bytes, uint64_t *amount)
+/* A number and %: what follows, NULL when it is none. */
+static const char *read_percent(const char *text, double *percent)
 {
-	double value;
-	const char *unit = read_number(text, &value);
-	size_t length;
+	size_t length = strspn(text, "0123456789");
+	const char *end;
 
-	if (!unit)
+	if (length && text[length] == '.')
+		length += 1 + strspn(text + length + 1, "0123456789");
+	end = skip_blanks(text + length);
+	if (!length || length > 30 || *end != '%')
 		return NULL;
-	unit = skip_blanks(unit);
-	length = strcspn(unit, " \t+");
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strlen(units[i].name) != length || strncasecmp(unit, units[i].name, length) ||
-		    (length && !bytes))
-			continue;
-		value *= units[i].factor;
-		if (value >= 9.2e18)
-			return NULL;
-		*amount = (uint64_t)value;
-		return skip_blanks(unit + length);
-	}
-	return NULL;
+	*percent = strtod(text, NULL);
+	return end + 1;
 }
-
-bool gate_amount(const char *text, uint64_t *bytes)
-{
-	const char *end = read_amount(skip_blanks(text), true, bytes);
-
-	return end && !*end;
-}
-
-/* --- the parser --- */
 
 static int wrong(const struct gate *gate, const char *what, const char *where)
 {
@@ -209,27 +159,28 @@ static int check_narrowings(const struct gate *gate)
 
 static int read_limit(struct gate *gate, const char *at)
 {
-	bool bytes = metric_rows[gate->query.metric].bytes;
+	enum quantity_kind kind =
+		metric_rows[gate->query.metric].bytes ? QUANTITY_SIZE : QUANTITY_NUMBER;
 	const char *const whole = at;
 
 	gate->percent = -1;
 	gate->amount = TRACE_NONE;
 	for (;; at = skip_blanks(at + 1)) {
-		double value;
-		const char *end = read_number(at, &value);
+		double percent;
+		const char *end = read_percent(at, &percent);
 
-		if (end && *skip_blanks(end) == '%') {
+		if (end) {
 			if (gate->kind == GATE_MOST || gate->percent >= 0)
 				break;
-			gate->percent = value;
-			end = skip_blanks(skip_blanks(end) + 1);
+			gate->percent = percent;
 		} else {
 			if (gate->amount != TRACE_NONE)
 				break;
-			end = read_amount(at, bytes, &gate->amount);
+			end = quantity_read(at, kind, &gate->amount);
+			if (!end || gate->amount > INT64_MAX)
+				break;
 		}
-		if (!end)
-			break;
+		end = skip_blanks(end);
 		if (!*end)
 			return 0;
 		if (*end != '+' || gate->kind == GATE_MOST)

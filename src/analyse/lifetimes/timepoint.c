@@ -6,58 +6,14 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "base/settings/quantity.h"
 #include "base/text/text.h"
-
-static const struct {
-	const char *name;
-	uint64_t ns;
-} units[] = {
-	{ "ns", 1 },           { "us", 1000 },         { "ms", 1000000 },    { "s", 1000000000 },
-	{ "sec", 1000000000 }, { "min", 60000000000 }, { "m", 60000000000 }, { "h", 3600000000000 },
-};
-
-static int not_time(const char *text)
-{
-	return err("%.100s is no time: 12.5s, 350ms, 2min", text);
-}
-
-/* The unit that the text is; 0 for none. */
-static uint64_t unit_of(const char *text)
-{
-	while (*text == ' ')
-		text++;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (!strcmp(text, units[i].name))
-			return units[i].ns;
-	}
-	return 0;
-}
 
 int moment_time(const char *text, uint64_t *ns)
 {
-	size_t digits = strspn(text, "0123456789");
-	size_t fraction = text[digits] == '.' ? strspn(text + digits + 1, "0123456789") + 1 : 0;
-	uint64_t unit = unit_of(text + digits + fraction);
-	uint64_t part = unit;
-	uint64_t value = 0;
-
-	if (!digits || !unit || fraction == 1)
-		return not_time(text);
-	for (size_t i = 0; i < digits; i++) {
-		uint64_t digit = (uint64_t)(text[i] - '0') * unit;
-
-		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, digit, &value))
-			return not_time(text);
-	}
-	for (size_t i = 1; i < fraction; i++) {
-		part /= 10; /* what is less than a nanosecond is left out */
-		if (__builtin_add_overflow(value, (uint64_t)(text[digits + i] - '0') * part,
-					   &value))
-			return not_time(text);
-	}
-	*ns = value;
-	return 0;
+	return quantity_parse(text, QUANTITY_TIME, ns)
+		       ? 0
+		       : err("%.100s is no time: 12.5s, 350ms, 2min", text);
 }
 
 /* --- phases --- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/guest/table_rows.h"
-#include "base/settings/opt.h"
+#include "base/settings/quantity.h"
 #include "base/text/text.h"
 
 enum { NUMBER, NAME, VALUE = 64 };
@@ -70,7 +70,7 @@ static bool parse_value(const char *text, size_t length, struct filter_term *ter
 	}
 	if (text_copy_n(value, sizeof(value), text, length) != length)
 		return false;
-	return !opt_parse_count(value, &term->number);
+	return quantity_parse(value, QUANTITY_SETTING, &term->number);
 }
 
 bool filter_parse(const char *text, struct filter *filter)

@@ -10,6 +10,7 @@
 #include "base/guest/start_text.h"
 #include "base/guest/table_rows.h"
 #include "base/settings/filter.h"
+#include "base/settings/quantity.h"
 #include "base/settings/signal_choice.h"
 #include "base/text/text.h"
 
@@ -61,67 +62,10 @@ START_CODE static bool parse_flag(const char *text, uint64_t *count)
 	return false;
 }
 
-START_CODE static unsigned unit_shift(const char *unit)
-{
-	static START_CONST const char letters[] = "KMGT";
-
-	for (unsigned i = 0; letters[i]; i++) {
-		if ((unit[0] & ~0x20) != letters[i])
-			continue;
-		if (!unit[1] || start_same(unit + 1, "iB") || start_same(unit + 1, "B"))
-			return 10 * (i + 1);
-	}
-	return 0;
-}
-
-START_CODE int opt_parse_count(const char *text, uint64_t *count)
-{
-	uint64_t whole = 0;
-	const char *p = text;
-
-	for (; *p >= '0' && *p <= '9'; p++) {
-		if (whole > (UINT64_MAX - 9) / 10)
-			return -EINVAL;
-		whole = whole * 10 + (uint64_t)(*p - '0');
-	}
-	if (p == text)
-		return -EINVAL;
-	if (*p == ' ')
-		p++;
-	if (*p && (p[0] != 'B' || p[1])) {
-		unsigned shift = unit_shift(p);
-
-		if (!shift || whole > (UINT64_MAX >> shift))
-			return -EINVAL;
-		whole <<= shift;
-	}
-	*count = whole;
-	return 0;
-}
-
-/* A number and s, min, h or d: ns; false for anything else. */
+/* A number and s, min, h or d, without a blank: ns; false for anything else. */
 static bool parse_time(const char *text, uint64_t *ns)
 {
-	static const struct {
-		char unit[8];
-		uint64_t seconds;
-	} units[] = { { "s", 1 }, { "min", 60 }, { "h", 3600 }, { "d", 86400 } };
-	uint64_t number = 0;
-
-	for (; *text >= '0' && *text <= '9'; text++) {
-		if (number > UINT32_MAX)
-			return false;
-		number = number * 10 + (uint64_t)(*text - '0');
-	}
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		uint64_t most = UINT64_MAX / 1000000000 / units[i].seconds;
-
-		if (strcmp(text, units[i].unit) != 0)
-			continue;
-		*ns = number * units[i].seconds * 1000000000;
-		return number && number <= most;
-	}
-	return false;
+	return !strchr(text, ' ') && quantity_parse(text, QUANTITY_AGE, ns) && *ns;
 }
 
 /* Bytes need their unit, and "10m" might be meant for minutes. */
@@ -129,7 +73,7 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
 {
 	const char *unit = text + strspn(text, "0123456789");
 
-	return *unit && *unit != 'm' && !opt_parse_count(text, bytes) && *bytes;
+	return *unit && *unit != 'm' && quantity_parse(text, QUANTITY_SETTING, bytes) && *bytes;
 }
 
 int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes)
@@ -181,9 +125,10 @@ START_CODE static bool parse(enum opt_id id, const char *value, uint64_t *count)
 	case OPT_FLAG:
 		return parse_flag(value, count);
 	case OPT_COUNT:
-		return !opt_parse_count(value, count);
+		return quantity_parse(value, QUANTITY_SETTING, count);
 	case OPT_DEPTH:
-		return !opt_parse_count(value, count) && *count && *count <= OPT_DEPTH_MAX;
+		return quantity_parse(value, QUANTITY_SETTING, count) && *count &&
+		       *count <= OPT_DEPTH_MAX;
 	case OPT_KEEP:
 		return parse_keep(value);
 	case OPT_SIGNAL:

@@ -49,9 +49,6 @@ const char *opt_text(enum opt_id id);
 bool opt_flag(enum opt_id id);
 uint64_t opt_count(enum opt_id id);
 
-/* Parses "12", "8M", "1.5GiB"-like counts with K M G (powers of 1024): 0, or -EINVAL. */
-int opt_parse_count(const char *text, uint64_t *count);
-
 /*
  * Parses "10min", "1GiB" or both with a comma between: how long, in ns (s, min, h, d), and how many
  * bytes; 0 for what is not said. 0, or -EINVAL.
