@@ -101,11 +101,11 @@ export class SumsView implements View {
 		});
 	}
 
-	// To that of the name which reached highest; "step #" is "step 1", "step 2" ...
+	// To that of the name which reached highest; "step #" is "step 1", "step 2" ... (phase_name.h).
 	private zoomTo(name: string): void {
 		const { trace, store } = this.app;
-		const stem = name.endsWith("#") ? name.slice(0, -1) : null;
-		const phase = trace.facts.phases.filter((one) => one.name === name || (stem !== null && one.name.startsWith(stem) && /^\d+$/.test(one.name.slice(stem.length))))
+		const family = name.includes("#");
+		const phase = trace.facts.phases.filter((one) => one.name === name || (family && one.name.replace(/[0-9#]+/g, "#") === name))
 			.sort((a, b) => (b.allocated[2] ?? 0) - (a.allocated[2] ?? 0))[0];
 
 		if (!phase)

@@ -85,18 +85,3 @@ TEST(patterns)
 	OK(!pattern_fits("?", ""));
 	OK(pattern_fits("[x]", "[x]"));
 }
-
-TEST(families_of_phases)
-{
-	EQ(run_phase_length("step 12"), 4);
-	EQ(run_phase_length("step_12"), 4);
-	EQ(run_phase_length("step12"), 4);
-	EQ(run_phase_length("step"), 4);
-	EQ(run_phase_length("12"), 2);
-	EQ(run_phase_length("ProfilerStep#3"), 12);
-	EQ(run_phase_length("Thunk:#hlo_op=copy.1,unique_hlo_op_id=4294967297#"), 5);
-	EQ(run_phase_length("XlaPass3:#name=dce#"), 7);
-	EQ(run_phase_length("TfrtCpuBuffer#a=1#"), 13);
-	EQ(run_phase_length("#a=1#"), 5);
-	EQ(run_phase_length("a#b=1"), 4);
-}

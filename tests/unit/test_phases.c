@@ -1,6 +1,7 @@
 /* Phases against brute force: for each push look for its pop, for its sums at every event. */
 #include "check.h"
 
+#include "analyse/trace/phase_name.h"
 #include "chance.h"
 #include "facts/phases.h"
 #include "ledger/intern.h"
@@ -380,4 +381,44 @@ TEST(very_many_open_ranges)
 	OK(ranges_push(&ranges, &event, 1));
 	EQ(ranges.size, 16384);
 	ranges_clear(&ranges);
+}
+
+TEST(families_of_names)
+{
+	static const struct {
+		const char *name, *family;
+		size_t stem;
+	} rows[] = {
+		{ "step 12", "step #", 4 },
+		{ "step_12", "step_#", 4 },
+		{ "step12", "step#", 4 },
+		{ "step", "step", 4 },
+		{ "step #", "step #", 4 },
+		{ "12", "#", 2 },
+		{ "epoch 3 step 17", "epoch # step #", 12 },
+		{ "ProfilerStep#3", "ProfilerStep#", 12 },
+		{ "Thunk:#hlo_op=copy.1,unique_hlo_op_id=4294967297#", "Thunk", 5 },
+		{ "XlaPass3:#name=dce#", "XlaPass#", 7 },
+		{ "TfrtCpuBuffer#a=1#", "TfrtCpuBuffer", 13 },
+		{ "", "", 0 },
+	};
+	char cut[4];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char family[PHASE_FAMILY];
+		char again[PHASE_FAMILY];
+
+		EQ(phase_family(family, sizeof(family), rows[i].name), strlen(rows[i].family));
+		STR(family, rows[i].family);
+		EQ(phase_stem(rows[i].name), rows[i].stem);
+		phase_family(again, sizeof(again), family);
+		STR(again, family);
+		for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
+			int order = phase_family_order(rows[i].name, rows[k].name);
+			int texts = strcmp(rows[i].family, rows[k].family);
+
+			EQ((order > 0) - (order < 0), (texts > 0) - (texts < 0));
+		}
+	}
+	EQ(phase_family(cut, sizeof(cut), "step 12"), 3);
 }

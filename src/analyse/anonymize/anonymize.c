@@ -9,6 +9,7 @@
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/history.h"
 #include "analyse/ranks/ranks.h"
+#include "analyse/trace/phase_name.h"
 #include "analyse/trace/trace.h"
 #include "base/mem/hash.h"
 #include "base/text/text.h"
@@ -110,7 +111,7 @@ static const char *function(struct anonymizer *anonymizer, const char *name)
 /* "step 3": the number says nothing, and steps stay one phase. Notes are names again. */
 static const char *phase(struct anonymizer *anonymizer, const char *name)
 {
-	size_t length = run_phase_length(name);
+	size_t length = phase_stem(name);
 	const char *rest = name + length;
 
 	return hide(anonymizer, HIDDEN_PHASE, name, length,

@@ -7,6 +7,7 @@
 
 #include "analyse/categories/glob.h"
 #include "analyse/input/error.h"
+#include "analyse/trace/phase_name.h"
 #include "base/text/text.h"
 
 const struct metric_row metric_rows[METRIC_IDS] = {
@@ -250,12 +251,16 @@ static int add_phases(struct figures *figures, const struct run *run,
 		const struct trace_phase *phase = &run->trace.phases[i];
 		char place[FIGURE_PLACE] = "phase ";
 		char family[FIGURE_PLACE];
+		char stem[FIGURE_PLACE];
 
 		if (!phase->name)
 			continue;
-		text_copy_n(family, sizeof(family), phase->name, run_phase_length(phase->name));
+		phase_family(family, sizeof(family), phase->name);
+		text_copy_n(stem, sizeof(stem), phase->name, phase_stem(phase->name));
 		if (pattern_fits(wanted, family))
 			text_append(place, sizeof(place), family);
+		else if (pattern_fits(wanted, stem))
+			text_append(place, sizeof(place), stem);
 		else if (pattern_fits(wanted, phase->name))
 			text_append(place, sizeof(place), phase->name);
 		else

@@ -14,6 +14,7 @@
 
 #include "analyse/compare/run_totals_rows.h"
 #include "analyse/input/error.h"
+#include "analyse/trace/phase_name.h"
 #include "base/text/text.h"
 #include "facts/symbols.h"
 
@@ -230,31 +231,6 @@ static int add_spaces(struct run *run)
 	return 0;
 }
 
-size_t run_phase_noted(const char *name)
-{
-	const char *notes = strchr(name, '#');
-	size_t length = strlen(name);
-
-	if (!notes || notes == name || !strchr(notes, '='))
-		return length;
-	if (name[length - 1] != '#' && notes[-1] != ':')
-		return length; /* nor is it one that was cut */
-	length = (size_t)(notes - name);
-	return length > 1 && name[length - 1] == ':' ? length - 1 : length;
-}
-
-size_t run_phase_length(const char *name)
-{
-	size_t length = run_phase_noted(name);
-	size_t number = length;
-
-	while (number && name[number - 1] >= '0' && name[number - 1] <= '9')
-		number--;
-	while (number && number < length && strchr(" _-:#", name[number - 1]))
-		number--;
-	return number ? number : length;
-}
-
 static void raise_to(int64_t *value, uint64_t bytes)
 {
 	if (run_known(bytes) > *value)
@@ -268,8 +244,7 @@ static int add_phases(struct run *run)
 		char name[SITE_LONGEST];
 		struct run_row *row;
 
-		text_copy_n(name, sizeof(name), phase->name ? phase->name : "?",
-			    run_phase_length(phase->name ? phase->name : "?"));
+		phase_family(name, sizeof(name), phase->name ? phase->name : "?");
 		row = run_row(run, DIMENSION_PHASE, "", name);
 		if (!row)
 			return -EINVAL;

@@ -106,12 +106,4 @@ const struct run_row *run_find(const struct run *run, enum dimension dimension, 
 /* The name of the site that a stack of the trace belongs to, to SITE_LONGEST bytes. */
 void run_site_name(const struct run *run, uint32_t stack, char *to);
 
-/* "step 3" and "step 4" are one phase, "step": the name without a number at its end, and without
- * notes that are of one run. */
-size_t run_phase_length(const char *name);
-
-/* How much of a name is there without what XLA notes behind it, which is of one compilation:
- * "Thunk:#hlo_op=copy.1,unique_hlo_op_id=7#" (TraceMeEncode in its traceme_encode.h). */
-size_t run_phase_noted(const char *name);
-
 #endif

@@ -2,22 +2,22 @@
  * The steps of a program, at whose ends its memory is compared: phases of one name, or else
  * windows.
  *
- * "step 17" and "step 18" are of one name. Of the names whose phases fill the most time the one
- * with the most phases is taken: steps rather than the epochs around them or the parts inside.
+ * Names are those of families (analyse/trace/phase_name.h). Of the names whose phases fill the most
+ * time the one with the most phases is taken: steps rather than the epochs around them or the parts
+ * inside.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/findings/event_scan_parts.h"
+#include "analyse/trace/phase_name.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
 
 enum {
 	WINDOWS = 64,
 	WINDOW_LEAST = 16, /* events of a window, or there is nothing to compare */
-	NAME = 128,
 };
 
 struct group {
@@ -25,29 +25,10 @@ struct group {
 	uint32_t first; /* phase */
 };
 
-/* "step 17" -> "step #"; the length. */
-static size_t without_numbers(const char *name, char *to, size_t size)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; name && name[i] && used + 1 < size; i++) {
-		bool digit = isdigit((unsigned char)name[i]);
-
-		if (digit && i && isdigit((unsigned char)name[i - 1]))
-			continue;
-		to[used] = name[i];
-		if (digit)
-			to[used] = '#';
-		used++;
-	}
-	to[used] = '\0';
-	return used;
-}
-
 static uint64_t group_key(const struct trace_phase *phase)
 {
-	char name[NAME];
-	size_t length = without_numbers(phase->name, name, sizeof(name));
+	char name[PHASE_FAMILY];
+	size_t length = phase_family(name, sizeof(name), phase->name ? phase->name : "");
 	uint64_t key = hash_bytes(name, length);
 
 	return phase->domain ? hash_mix(key, hash_bytes(phase->domain, strlen(phase->domain)))
@@ -117,13 +98,14 @@ static int take_ends(struct survey *survey, const struct group *group, const uin
 {
 	const struct trace *trace = survey->own->trace;
 	struct survey_steps *steps = &survey->steps;
-	char name[NAME];
+	const char *first = trace->phases[group->first].name;
+	char name[PHASE_FAMILY];
 	uint64_t *ends = calloc(group->count, sizeof(*ends));
 	size_t count = 0;
 
 	if (!ends)
 		return -ENOMEM;
-	without_numbers(trace->phases[group->first].name, name, sizeof(name));
+	phase_family(name, sizeof(name), first ? first : "");
 	for (size_t i = 0; i < trace->phases_n; i++) {
 		const struct trace_phase *phase = &trace->phases[i];
 

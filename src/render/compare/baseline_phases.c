@@ -4,10 +4,11 @@
 
 #include "analyse/compare/metrics.h"
 #include "analyse/input/error.h"
+#include "analyse/trace/phase_name.h"
 #include "facts/trace_rows.h"
 #include "render/compare/baseline_parts.h"
 
-/* More names than this are told by what they have in common: "step" for "step 1", "step 2", ... */
+/* More names than this are one each of their families: "step #" for "step 1", "step 2", ... */
 enum { PHASE_NAMES = 100 };
 
 /* Of the phases of one name those that a gate may be about: the highest by each metric. */
@@ -88,6 +89,7 @@ int kept_phases(struct trace *to, struct arena *arena, const struct trace *trace
 {
 	struct kept_phase *list = calloc(trace->phases_n + 1, sizeof(*list));
 	size_t count = 0;
+	bool error = false;
 
 	if (!list)
 		return err("no memory left");
@@ -103,8 +105,17 @@ int kept_phases(struct trace *to, struct arena *arena, const struct trace *trace
 	}
 	count = join_phases(list, count);
 	if (count > PHASE_NAMES) {
-		for (size_t i = 0; i < count; i++)
-			list[i].length = run_phase_length(list[i].name);
+		for (size_t i = 0; i < count; i++) {
+			char family[PHASE_FAMILY];
+
+			list[i].length = phase_family(family, sizeof(family), list[i].name);
+			list[i].name = arena_text(arena, family, list[i].length);
+			error |= !list[i].name;
+		}
+		if (error) {
+			free(list);
+			return err("no memory left");
+		}
 		count = join_phases(list, count);
 	}
 	to->phases = rows_make(arena, ROWS_phase, METRIC_IDS * count);

@@ -6,51 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/compare/run_totals.h"
 #include "analyse/input/error.h"
+#include "analyse/trace/phase_name.h"
 
 static const char *text(const char *name)
 {
 	return name ? name : "";
 }
 
-/* Of the name without its notes or the number at its end; the whole of one that is nothing but a
- * number. */
-static size_t stem_length(const char *name)
-{
-	size_t length = strlen(name);
-	size_t stem = run_phase_noted(name);
-
-	if (stem < length)
-		return stem;
-	while (stem && name[stem - 1] >= '0' && name[stem - 1] <= '9')
-		stem--;
-	return stem ? stem : length;
-}
-
-/* Are both of one family: alike but for a number at their ends, or without one? */
-static int by_stem(const struct trace_phase *x, const struct trace_phase *y)
+/* Are both of one family, with notes or without? */
+static int by_family(const struct trace_phase *x, const struct trace_phase *y)
 {
 	const char *a = text(x->name);
 	const char *b = text(y->name);
-	size_t left = stem_length(a);
-	size_t right = stem_length(b);
-	int order = memcmp(a, b, left < right ? left : right);
+	int order = phase_family_order(a, b);
 
-	if (order)
-		return order;
-	if (left != right)
-		return left < right ? -1 : 1;
-	if (!a[left] != !b[right])
-		return a[left] ? 1 : -1;
-	return strcmp(text(x->domain), text(y->domain));
+	if (!order)
+		order = phase_is_noted(a) - phase_is_noted(b);
+	return order ? order : strcmp(text(x->domain), text(y->domain));
 }
 
 static int by_name(const void *a, const void *b)
 {
 	const struct trace_phase *x = a;
 	const struct trace_phase *y = b;
-	int order = by_stem(x, y);
+	int order = by_family(x, y);
 
 	if (!order)
 		order = strcmp(text(x->name), text(y->name));
@@ -108,7 +88,7 @@ static size_t family(const struct trace_phase *first, size_t left, size_t *names
 	size_t count = 1;
 
 	*names = 1;
-	for (; count < left && !by_stem(&first[0], &first[count]); count++)
+	for (; count < left && !by_family(&first[0], &first[count]); count++)
 		*names += strcmp(text(first[count - 1].name), text(first[count].name)) != 0;
 	return count;
 }
@@ -118,7 +98,7 @@ static bool is_folded(const struct trace_phase *first, size_t names)
 {
 	const char *name = text(first->name);
 
-	return names > (run_phase_noted(name) < strlen(name) ? 1 : PHASE_GROUPS_FOLD);
+	return names > (phase_is_noted(name) ? 1 : PHASE_GROUPS_FOLD);
 }
 
 static void add_family(struct phase_groups *groups, const struct trace_phase *first, size_t count,
@@ -168,8 +148,7 @@ const char *phase_group_name(const struct phase_group *group, char *to, size_t s
 
 	if (!group->folded)
 		return name;
-	snprintf(to, size, "%.*s%s", (int)stem_length(name), name,
-		 run_phase_noted(name) < strlen(name) ? "" : "#");
+	phase_family(to, size, name);
 	return to;
 }
 

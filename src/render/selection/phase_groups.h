@@ -1,6 +1,6 @@
 /*
- * Phases of one name together; and where there are many that differ in a number at their end, as
- * "step 1" to "step 100" do, these: "step #"; or in what XLA notes behind them, these without.
+ * Phases of one name together; and where a family (analyse/trace/phase_name.h) has many names, as
+ * "step 1" to "step 100" are, those of it: "step #".
  */
 #ifndef RENDER_SELECTION_PHASE_GROUPS_H
 #define RENDER_SELECTION_PHASE_GROUPS_H
