@@ -27,6 +27,7 @@ bool emit_is_null(const struct emit_column *column, const void *row)
 		return *(const int *)field < 0;
 	case EMIT_REAL:
 	case EMIT_RATE:
+	case EMIT_RATIO:
 		return isnan(*(const double *)field);
 	case EMIT_TEXT:
 	case EMIT_CODE:
@@ -82,6 +83,8 @@ const char *emit_cell(char *to, const struct emit_column *column, const void *ro
 		return show_format(to, "%.6g", *(const double *)field);
 	case EMIT_RATE:
 		return show_format(to, "%.3f", *(const double *)field);
+	case EMIT_RATIO:
+		return show_format(to, "%.6f", *(const double *)field);
 	case EMIT_TRUTH:
 		return *(const bool *)field ? "yes" : "no";
 	case EMIT_ADDRESS:

@@ -43,6 +43,7 @@ enum emit_kind {
 	EMIT_DEVICE,  /* int: digits; less than 0 (NO_DEVICE) is null, "-" */
 	EMIT_REAL,    /* double: six digits that count; NAN is null, "-" */
 	EMIT_RATE,    /* double: three digits behind the point; NAN is null, "-" */
+	EMIT_RATIO,   /* double: six of them */
 	EMIT_TRUTH,   /* bool: true, "yes" */
 	EMIT_ADDRESS, /* uint64_t: "0x7f00" in both */
 	EMIT_TEXT,    /* const char *: NULL is null, "?" */
