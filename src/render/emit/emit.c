@@ -33,6 +33,10 @@ bool emit_is_null(const struct emit_column *column, const void *row)
 	case EMIT_CODE:
 	case EMIT_POINTED:
 		return !*(const char *const *)field;
+	case EMIT_KNOWN:
+		return emit_is_null(column->of, field);
+	case EMIT_ROWS:
+		return !((const struct emit_rows *)field)->size;
 	default:
 		return false;
 	}

@@ -52,6 +52,7 @@ enum emit_kind {
 
 	/* In JSON alone, by the columns `of`: */
 	EMIT_OBJECT,  /* a struct in the row */
+	EMIT_KNOWN,   /* the same; null where its first column is */
 	EMIT_POINTED, /* a pointer to one; NULL is null */
 	EMIT_INLINED, /* a struct in the row, whose members are the row's; it has no key */
 	EMIT_ROWS, /* struct emit_rows: an array, a row each; by columns without a key, of values */
@@ -76,7 +77,7 @@ struct emit_part {
 struct emit_rows {
 	const void *rows;
 	size_t count, shown;
-	size_t size; /* of a row, EMIT_LARGEST at most where sums are wanted */
+	size_t size; /* of a row, EMIT_LARGEST at most where sums are wanted; 0: null in JSON */
 };
 
 enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
@@ -106,7 +107,8 @@ struct emit_column {
 	.key = (name), .kind = EMIT_##sort, .at = offsetof(type, field)
 #define EMIT_HEADED(text, columns) .heading = (text), .width = (columns)
 
-/* In both; in JSON alone; in text alone; in JSON, with columns of its own. */
+/* In both; in JSON alone; in text alone, with a text of its own; in JSON, with columns of its own.
+ */
 #define EMIT_COLUMN(key_, heading_, width_, kind_, type, field)                     \
 	{                                                                           \
 		EMIT_KEYED(key_, kind_, type, field), EMIT_HEADED(heading_, width_) \
@@ -118,6 +120,11 @@ struct emit_column {
 #define EMIT_CELL(heading_, width_, kind_, type, field)                             \
 	{                                                                           \
 		EMIT_KEYED(NULL, kind_, type, field), EMIT_HEADED(heading_, width_) \
+	}
+#define EMIT_SHOWN(heading_, width_, kind_, type, field, show_)                      \
+	{                                                                            \
+		EMIT_KEYED(NULL, kind_, type, field), EMIT_HEADED(heading_, width_), \
+			.show = (show_)                                              \
 	}
 #define EMIT_NESTED(key_, kind_, type, field, of_)                \
 	{                                                         \

@@ -60,6 +60,7 @@ static void write_value(struct out *out, const struct emit_column *column, const
 			 emit_cell(text, &(struct emit_column){ .kind = column->kind }, field));
 		break;
 	case EMIT_OBJECT:
+	case EMIT_KNOWN:
 		write_object(out, column->of, field);
 		break;
 	case EMIT_POINTED:

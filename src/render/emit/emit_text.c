@@ -39,7 +39,7 @@ static void put_right(struct line *line, const struct emit_column *column, const
 
 	if (columns < width)
 		line->blanks += width - columns;
-	else if (!column->gap)
+	else if (!column->gap && line->column)
 		line->blanks++; /* nothing touches its neighbour */
 	put(line, text, column->flags & EMIT_DIM);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "analyse/trace/trace.h"
+#include "base/mem/arena.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/report/report_analysis.h"
@@ -205,7 +206,10 @@ static int tell(struct trace *trace, struct out *out, const struct report_option
 {
 	struct report_selection selection = { 0 };
 	struct report_study study = { 0 };
-	struct report report = { trace, { out, colour }, options, &selection, &study, false };
+	struct arena arena = { NULL, 0, 0 };
+	struct report report = {
+		trace, { out, colour }, options, &selection, &study, &arena, false
+	};
 	int error = report_oom_check(&report);
 
 	if (!error)
@@ -218,6 +222,7 @@ static int tell(struct trace *trace, struct out *out, const struct report_option
 			!options->oom && !selection.narrow;
 	if (!error)
 		error = teller(&report);
+	arena_clear(&arena);
 	report_study_clear(&study);
 	report_select_clear(&selection);
 	return error;

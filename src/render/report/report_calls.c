@@ -2,13 +2,32 @@
 #include <stdio.h>
 
 #include "analyse/trace/trace.h"
-#include "base/text/out.h"
 #include "render/report/report_analysis.h"
 #include "render/report/report_parts.h"
 
-static const struct report_column columns[] = {
-	{ "call", 32 },    { "calls", 12 }, { "time", 10 },
-	{ "longest", 10 }, { "failed", 8 }, { NULL, 0 },
+static const struct emit_column call_cells[] = {
+	EMIT_CELL("call", -32, TEXT, struct trace_call, api),
+	EMIT_CELL("calls", 12, COUNT, struct trace_call, calls),
+	EMIT_CELL("time", 10, TIME, struct trace_call, total_ns),
+	EMIT_CELL("longest", 10, TIME, struct trace_call, max_ns),
+	EMIT_CELL("failed", 8, COUNT, struct trace_call, failed),
+	EMIT_END,
+};
+
+static const struct emit_column call_members[] = {
+	EMIT_MEMBER("api", TEXT, struct trace_call, api),
+	EMIT_MEMBER("calls", COUNT, struct trace_call, calls),
+	EMIT_MEMBER("failed", COUNT, struct trace_call, failed),
+	EMIT_MEMBER("total_ns", TIME, struct trace_call, total_ns),
+	EMIT_MEMBER("max_ns", TIME, struct trace_call, max_ns),
+	EMIT_END,
+};
+
+static const struct emit_column driver_members[] = {
+	EMIT_MEMBER("calls", COUNT, struct facts, driver_calls),
+	EMIT_MEMBER("total_ns", TIME, struct facts, driver_time),
+	EMIT_MEMBER("max_ns", TIME, struct facts, driver_long),
+	EMIT_END,
 };
 
 /* What allocating and freeing cost, together: no single row says it. */
@@ -32,51 +51,23 @@ static void say_driver(const struct report *report)
 int report_text_calls(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	size_t rows = report_limit(report, trace->calls_n);
-	char text[SHOW_NUMBER];
+	struct emit_rows rows = report_rows(report, trace->calls, trace->calls_n);
 
 	if (!trace->calls_n)
 		return 0;
-	if (!report->options->full && rows > 5)
-		rows = 5;
-	show_heading(&report->show, "Time inside CUDA calls, as the program made them");
-	report_header(report, columns);
-	for (size_t i = 0; i < rows; i++) {
-		const struct trace_call *call = &trace->calls[i];
-
-		report_first_cell(report, &columns[0], call->api ? call->api : "?");
-		report_cell(report, &columns[1], show_count(text, call->calls));
-		report_cell(report, &columns[2], show_time(text, call->total_ns));
-		report_cell(report, &columns[3], show_time(text, call->max_ns));
-		report_cell(report, &columns[4], show_count(text, call->failed));
-		out_char(report->show.out, '\n');
-	}
-	if (rows < trace->calls_n)
-		report_more(report, trace->calls_n - rows);
+	if (!report->options->full && rows.shown > 5)
+		rows.shown = 5;
+	report_table(report, call_cells, &rows, "Time inside CUDA calls, as the program made them");
 	say_driver(report);
 	return 0;
 }
 
 int report_json_calls(const struct report *report)
 {
-	const struct facts *facts = &report->study->facts;
 	const struct trace *trace = report->trace;
+	struct emit_rows rows = EMIT_ROWS_OF(trace->calls, trace->calls_n);
 
-	out_text(report->show.out, ",\n\"calls\":[");
-	for (size_t i = 0; i < trace->calls_n; i++) {
-		const struct trace_call *call = &trace->calls[i];
-
-		report_json_text(report, i ? ",\n{\"api\":" : "\n{\"api\":", call->api);
-		report_json_number(report, ",\"calls\":", call->calls);
-		report_json_number(report, ",\"failed\":", call->failed);
-		report_json_number(report, ",\"total_ns\":", call->total_ns);
-		report_json_number(report, ",\"max_ns\":", call->max_ns);
-		out_char(report->show.out, '}');
-	}
-	out_char(report->show.out, ']');
-	report_json_number(report, ",\n\"driver\":{\"calls\":", facts->driver_calls);
-	report_json_number(report, ",\"total_ns\":", facts->driver_time);
-	report_json_number(report, ",\"max_ns\":", facts->driver_long);
-	out_char(report->show.out, '}');
+	report_list(report, "\ncalls", "\n", call_members, &rows);
+	report_member(report, "\ndriver", driver_members, &report->study->facts);
 	return 0;
 }

@@ -48,68 +48,80 @@ static void say_verdict(const struct report *report, const struct trace_witness 
 	}
 }
 
-static void show_record(const struct report *report, const struct trace_record *record)
+static const char *show_name(char *to, const void *row)
 {
-	static const struct report_column columns[] = { { "call", 20 },
-							{ "t", 12 },
-							{ "size", 14 } };
-	char text[SHOW_NUMBER];
-	char name[80];
+	const struct trace_record *record = row;
 
-	snprintf(name, sizeof(name), "%s %.20s%s", record->op ? record->op : "?",
+	snprintf(to, EMIT_CELL_MOST, "%s %.20s%s", record->op ? record->op : "?",
 		 record->memory ? record->memory : "?", record->mapping ? " mapping" : "");
-	report_first_cell(report, &columns[0], name);
-	report_cell(report, &columns[1], show_time(text, record->t));
-	report_cell(report, &columns[2], show_bytes(text, record->size));
-	out_text(report->show.out, "  at ");
-	out_hex(report->show.out, record->ptr);
-	out_char(report->show.out, '\n');
+	return to;
 }
+
+static const char *show_address(char *to, const void *row)
+{
+	text_copy(to, EMIT_CELL_MOST, "at ");
+	text_hex(to + strlen(to), ((const struct trace_record *)row)->ptr);
+	return to;
+}
+
+static const struct emit_column record_cells[] = {
+	EMIT_SHOWN("call", -20, TEXT, struct trace_record, op, show_name),
+	EMIT_CELL("t", 12, TIME, struct trace_record, t),
+	EMIT_CELL("size", 14, BYTES, struct trace_record, size),
+	{ .heading = "", .gap = 2, .kind = EMIT_ADDRESS, .show = show_address },
+	EMIT_END,
+};
 
 int report_text_witness(const struct report *report)
 {
 	const struct trace_witness *witness = &report->trace->witness;
-	size_t rows = report_limit(report, witness->unmatched_n);
+	struct emit_rows rows = report_rows(report, witness->unmatched, witness->unmatched_n);
 
 	if (!witness->cupti)
 		return 0;
 	show_heading(&report->show, "CUPTI as a witness");
 	say_verdict(report, witness);
-	for (size_t i = 0; i < rows; i++)
-		show_record(report, &witness->unmatched[i]);
-	if (rows < witness->unmatched_n)
-		report_more(report, witness->unmatched_n - rows);
+	emit_table(&report->show,
+		   &(struct emit_table){
+			   .columns = record_cells, .rows = &rows, .headless = true, .indent = 2 });
 	return 0;
 }
 
-static void json_record(const struct report *report, const struct trace_record *record)
-{
-	report_json_number(report, "{\"t\":", record->t);
-	report_json_text(report, ",\"op\":", record->op);
-	report_json_text(report, ",\"memory\":", record->memory);
-	report_json_number(report, ",\"size\":", record->size);
-	out_text(report->show.out, ",\"ptr\":\"");
-	out_hex(report->show.out, record->ptr);
-	out_text(report->show.out, "\"}");
-}
+struct verdict {
+	uint64_t records, matched, missing, unjudged, lost;
+	struct emit_rows unmatched;
+};
+
+static const struct emit_column record_members[] = {
+	EMIT_MEMBER("t", TIME, struct trace_record, t),
+	EMIT_MEMBER("op", TEXT, struct trace_record, op),
+	EMIT_MEMBER("memory", TEXT, struct trace_record, memory),
+	EMIT_MEMBER("size", BYTES, struct trace_record, size),
+	EMIT_MEMBER("ptr", ADDRESS, struct trace_record, ptr),
+	EMIT_END,
+};
+
+static const struct emit_column verdict_members[] = {
+	EMIT_MEMBER("records", COUNT, struct verdict, records),
+	EMIT_MEMBER("matched", COUNT, struct verdict, matched),
+	EMIT_MEMBER("missing", COUNT, struct verdict, missing),
+	EMIT_MEMBER("unjudged", COUNT, struct verdict, unjudged),
+	EMIT_MEMBER("lost", COUNT, struct verdict, lost),
+	EMIT_LIST("unmatched", "\n", struct verdict, unmatched, record_members),
+	EMIT_END,
+};
 
 int report_json_witness(const struct report *report)
 {
 	const struct trace_witness *witness = &report->trace->witness;
+	const struct verdict verdict = {
+		witness->records, witness->matched,
+		missing(witness), witness->unjudged,
+		witness->lost,    EMIT_ROWS_OF(witness->unmatched, witness->unmatched_n),
+	};
 
-	if (!witness->cupti)
-		return 0;
-	report_json_number(report, ",\n\"witness\":{\"records\":", witness->records);
-	report_json_number(report, ",\"matched\":", witness->matched);
-	report_json_number(report, ",\"missing\":", missing(witness));
-	report_json_number(report, ",\"unjudged\":", witness->unjudged);
-	report_json_number(report, ",\"lost\":", witness->lost);
-	out_text(report->show.out, ",\"unmatched\":[");
-	for (size_t i = 0; i < witness->unmatched_n; i++) {
-		out_text(report->show.out, i ? ",\n" : "\n");
-		json_record(report, &witness->unmatched[i]);
-	}
-	out_text(report->show.out, "]}");
+	if (witness->cupti)
+		report_member(report, "\nwitness", verdict_members, &verdict);
 	return 0;
 }
 
@@ -117,41 +129,52 @@ int report_json_witness(const struct report *report)
 
 static int by_time(const void *a, const void *b)
 {
-	const struct trace_action *const *x = a;
-	const struct trace_action *const *y = b;
+	const struct trace_action *x = a;
+	const struct trace_action *y = b;
 
-	if ((*x)->total_ns != (*y)->total_ns)
-		return (*x)->total_ns > (*y)->total_ns ? -1 : 1;
-	return strcmp((*x)->name, (*y)->name);
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return strcmp(x->name, y->name);
 }
 
-/* The longest first; to be freed. NULL without memory, or without actions. */
-static const struct trace_action **sorted_actions(const struct trace *trace)
+/* The longest first. NULL without memory, or without actions. */
+static const struct trace_action *sorted_actions(const struct report *report)
 {
-	const struct trace_action **sorted;
+	const struct trace *trace = report->trace;
+	size_t size = trace->actions_n * sizeof(*trace->actions);
+	struct trace_action *sorted = size ? report_room(report, size) : NULL;
 
-	if (!trace->actions_n)
-		return NULL;
-	sorted = calloc(trace->actions_n, sizeof(const struct trace_action *));
-	for (size_t i = 0; sorted && i < trace->actions_n; i++)
-		sorted[i] = &trace->actions[i];
-	if (sorted)
-		qsort(sorted, trace->actions_n, sizeof(const struct trace_action *), by_time);
+	if (sorted) {
+		memcpy(sorted, trace->actions, size);
+		qsort(sorted, trace->actions_n, sizeof(*sorted), by_time);
+	}
 	return sorted;
 }
 
-static void show_action(const struct report *report, const struct report_column *columns,
-			const struct trace_action *action)
-{
-	char text[SHOW_NUMBER];
+static const struct emit_column action_cells[] = {
+	EMIT_CELL("kernel, copy or call", -36, TEXT, struct trace_action, name),
+	EMIT_CELL("kind", 10, TEXT, struct trace_action, kind),
+	EMIT_CELL("times", 10, COUNT, struct trace_action, count),
+	EMIT_CELL("time", 11, TIME, struct trace_action, total_ns),
+	EMIT_CELL("longest", 11, TIME, struct trace_action, max_ns),
+	EMIT_END,
+};
 
-	report_first_cell(report, &columns[0], action->name);
-	report_cell(report, &columns[1], action->kind);
-	report_cell(report, &columns[2], show_count(text, action->count));
-	report_cell(report, &columns[3], show_time(text, action->total_ns));
-	report_cell(report, &columns[4], show_time(text, action->max_ns));
-	out_char(report->show.out, '\n');
-}
+static const struct emit_column action_members[] = {
+	EMIT_MEMBER("kind", TEXT, struct trace_action, kind),
+	EMIT_MEMBER("name", TEXT, struct trace_action, name),
+	EMIT_MEMBER("count", COUNT, struct trace_action, count),
+	EMIT_MEMBER("total_ns", TIME, struct trace_action, total_ns),
+	EMIT_MEMBER("max_ns", TIME, struct trace_action, max_ns),
+	EMIT_MEMBER("bytes", BYTES, struct trace_action, bytes),
+	EMIT_END,
+};
+
+static const struct emit_column span_members[] = {
+	EMIT_MEMBER("count", COUNT, struct trace, spans_n),
+	EMIT_MEMBER("dropped", COUNT, struct trace, spans_dropped),
+	EMIT_END,
+};
 
 /* What of it pages and exports show one by one. */
 static void say_timeline(const struct report *report)
@@ -183,53 +206,27 @@ static void say_whose(const struct report *report)
 
 int report_text_actions(const struct report *report)
 {
-	static const struct report_column columns[] = {
-		{ "kernel, copy or call", 36 },
-		{ "kind", 10 },
-		{ "times", 10 },
-		{ "time", 11 },
-		{ "longest", 11 },
-		{ NULL, 0 },
-	};
-	const struct trace_action **sorted = sorted_actions(report->trace);
-	size_t rows = report_limit(report, report->trace->actions_n);
+	const struct trace_action *sorted = sorted_actions(report);
+	struct emit_rows rows = report_rows(report, sorted, report->trace->actions_n);
 
 	if (!sorted)
 		return 0;
-	if (!report->options->full && !report->options->show && rows > FEW)
-		rows = FEW;
-	show_heading(&report->show, "What ran, as CUPTI saw it");
-	report_header(report, columns);
-	for (size_t i = 0; i < rows; i++)
-		show_action(report, columns, sorted[i]);
-	if (rows < report->trace->actions_n)
-		report_more(report, report->trace->actions_n - rows);
+	if (!report->options->full && !report->options->show && rows.shown > FEW)
+		rows.shown = FEW;
+	report_table(report, action_cells, &rows, "What ran, as CUPTI saw it");
 	say_whose(report);
 	say_timeline(report);
-	free(sorted);
 	return 0;
 }
 
 int report_json_actions(const struct report *report)
 {
-	const struct trace_action **sorted = sorted_actions(report->trace);
+	const struct trace_action *sorted = sorted_actions(report);
+	struct emit_rows rows = EMIT_ROWS_OF(sorted, report->trace->actions_n);
 
 	if (!sorted)
 		return 0;
-	out_text(report->show.out, ",\n\"actions\":[");
-	for (size_t i = 0; i < report->trace->actions_n; i++) {
-		report_json_text(report, i ? ",\n{\"kind\":" : "\n{\"kind\":", sorted[i]->kind);
-		report_json_text(report, ",\"name\":", sorted[i]->name);
-		report_json_number(report, ",\"count\":", sorted[i]->count);
-		report_json_number(report, ",\"total_ns\":", sorted[i]->total_ns);
-		report_json_number(report, ",\"max_ns\":", sorted[i]->max_ns);
-		report_json_number(report, ",\"bytes\":", sorted[i]->bytes);
-		out_char(report->show.out, '}');
-	}
-	out_char(report->show.out, ']');
-	report_json_number(report, ",\n\"spans\":{\"count\":", report->trace->spans_n);
-	report_json_number(report, ",\"dropped\":", report->trace->spans_dropped);
-	out_char(report->show.out, '}');
-	free(sorted);
+	report_list(report, "\nactions", "\n", action_members, &rows);
+	report_member(report, "\nspans", span_members, report->trace);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
@@ -18,40 +19,65 @@ enum {
 
 /* --- a device's sums --- */
 
-static const struct report_column sum_columns[] = {
-	{ "", 22 }, { "peak", 12 }, { "at", 14 }, { "at exit", 14 }, { NULL, 0 },
+/* A row of a device's sums, or of what was cached. */
+struct sum_row {
+	const char *name, *note;
+	uint64_t peak, at, exit;
 };
 
-static void sum_row(const struct report *report, const char *name, const struct trace_sum *sum)
-{
-	char number[SHOW_NUMBER];
+static const struct emit_column sum_cells[] = {
+	EMIT_CELL("", -22, TEXT, struct sum_row, name),
+	EMIT_CELL("peak", 12, BYTES, struct sum_row, peak),
+	EMIT_CELL("at", 14, TIME, struct sum_row, at),
+	EMIT_CELL("at exit", 14, BYTES, struct sum_row, exit),
+	EMIT_END,
+};
 
-	if (sum->peak_bytes == TRACE_NONE)
-		return;
-	report_first_cell(report, &sum_columns[0], name);
-	report_cell(report, &sum_columns[1], show_bytes(number, sum->peak_bytes));
-	report_cell(report, &sum_columns[2],
-		    report_when(report, number, sum->peak_bytes, sum->peak_t));
-	report_cell(report, &sum_columns[3], show_bytes(number, sum->exit_bytes));
-	out_char(report->show.out, '\n');
+static const struct emit_column cached_cells[] = {
+	EMIT_CELL("", -22, TEXT, struct sum_row, name),
+	EMIT_CELL("", 12, BYTES, struct sum_row, peak),
+	{ EMIT_KEYED(NULL, TEXT, struct sum_row, note), .heading = "", .gap = 2,
+	  .flags = EMIT_DIM },
+	EMIT_END,
+};
+
+static void add_sum(const struct report *report, struct sum_row *rows, size_t *count,
+		    const char *name, const struct trace_sum *sum)
+{
+	if (sum->peak_bytes != TRACE_NONE)
+		rows[(*count)++] = (struct sum_row){
+			name,
+			NULL,
+			sum->peak_bytes,
+			report_when(report, sum->peak_bytes, sum->peak_t),
+			sum->exit_bytes,
+		};
+}
+
+/* What lay unused when allocated was at its peak; TRACE_NONE when it is not known. */
+static uint64_t cached_at_peak(const struct report *report, const struct trace_device *device)
+{
+	uint64_t reserved = report_reserved_at_peak(report->trace, device);
+	uint64_t allocated = device->allocated.peak_bytes;
+
+	return reserved == TRACE_NONE || allocated == TRACE_NONE || reserved < allocated
+		       ? TRACE_NONE
+		       : reserved - allocated;
 }
 
 static void cached_row(const struct report *report, const struct trace_device *device)
 {
-	uint64_t reserved = report_reserved_at_peak(report->trace, device);
-	uint64_t allocated = device->allocated.peak_bytes;
-	char number[SHOW_NUMBER];
+	uint64_t cached = cached_at_peak(report, device);
+	struct sum_row row = { .name = "cached at that peak", .peak = cached };
 	char share[SHOW_NUMBER];
 	char text[100];
 
-	if (reserved == TRACE_NONE || allocated == TRACE_NONE || reserved <= allocated)
+	if (cached == TRACE_NONE || !cached)
 		return;
-	snprintf(text, sizeof(text), "  (%s of what was reserved)",
-		 show_share(share, reserved - allocated, reserved));
-	report_first_cell(report, &sum_columns[0], "cached at that peak");
-	report_cell(report, &sum_columns[1], show_bytes(number, reserved - allocated));
-	show_dim(&report->show, text);
-	out_char(report->show.out, '\n');
+	snprintf(text, sizeof(text), "(%s of what was reserved)",
+		 show_share(share, cached, cached + device->allocated.peak_bytes));
+	row.note = text;
+	emit_row(&report->show, cached_cells, &row, 2);
 }
 
 static void add_count(char *to, size_t size, uint64_t count, const char *one, const char *many)
@@ -82,30 +108,21 @@ static void counts_row(const struct report *report, const struct trace_device *d
 static void parts_rows(const struct report *report, const char *what,
 		       const struct trace_part *parts, size_t count)
 {
-	const struct report_column columns[] = {
-		{ what, 20 },     { "allocated", 12 }, { "reserved", 13 }, { "at exit", 13 },
-		{ "allocs", 10 }, { "frees", 10 },     { NULL, 0 },
+	const struct emit_column part_cells[] = {
+		EMIT_CELL(what, -20, TEXT, struct trace_part, name),
+		EMIT_CELL("allocated", 12, BYTES, struct trace_part, allocated.peak_bytes),
+		EMIT_CELL("reserved", 13, BYTES, struct trace_part, reserved.peak_bytes),
+		EMIT_CELL("at exit", 13, BYTES, struct trace_part, reserved.exit_bytes),
+		EMIT_CELL("allocs", 10, COUNT, struct trace_part, allocations),
+		EMIT_CELL("frees", 10, COUNT, struct trace_part, frees),
+		EMIT_END,
 	};
-	size_t shown = report_limit(report, count);
-	char number[SHOW_NUMBER];
+	const struct emit_rows rows = report_rows(report, parts, count);
 
 	if (!count)
 		return;
 	out_char(report->show.out, '\n');
-	report_header(report, columns);
-	for (size_t i = 0; i < shown; i++) {
-		const struct trace_part *part = &parts[i];
-
-		report_first_cell(report, &columns[0], part->name ? part->name : "?");
-		report_cell(report, &columns[1], show_bytes(number, part->allocated.peak_bytes));
-		report_cell(report, &columns[2], show_bytes(number, part->reserved.peak_bytes));
-		report_cell(report, &columns[3], show_bytes(number, part->reserved.exit_bytes));
-		report_cell(report, &columns[4], show_count(number, part->allocations));
-		report_cell(report, &columns[5], show_count(number, part->frees));
-		out_char(report->show.out, '\n');
-	}
-	if (shown < count)
-		report_more(report, count - shown);
+	report_table(report, part_cells, &rows, NULL);
 }
 
 /* --- who holds it --- */
@@ -217,53 +234,78 @@ static void stack_rows(const struct report *report, const struct trace_stack *st
 	}
 }
 
-static void group_rows(const struct report *report, const struct report_group *group,
-		       uint64_t whole, bool viewed)
+struct held {
+	struct report_site row;
+	const struct report_group *group;
+	size_t number;
+};
+
+/* The stacks of a site: all of them in full, the views of the first few sites else. */
+static void held_below(const struct show *show, const void *row, const void *with)
 {
-	const struct trace *trace = report->trace;
+	const struct held *held = row;
+	const struct report *report = with;
+	const struct report_group *group = held->group;
 	char number[SHOW_NUMBER];
-	char count[64];
 	char name[300];
 
-	report_line_text(trace, group->shares[0].stack, name, sizeof(name));
-	snprintf(count, sizeof(count), "%s %s", show_count(number, group->count),
-		 group->count == 1 ? "block" : "blocks");
-	report_site_row(report, group->name ? group->name : name, group->bytes, whole, count);
-	if (!report->options->full && viewed)
+	(void)show;
+	if (!report->options->full && held->number < VIEWED) {
+		report_line_text(report->trace, group->shares[0].stack, name, sizeof(name));
 		view_rows(report, group, name);
+	}
 	for (size_t i = 0; report->options->full && i < group->shares_n; i++) {
-		const struct trace_stack *stack = &trace->stacks[group->shares[i].stack];
+		const struct trace_stack *stack = &report->trace->stacks[group->shares[i].stack];
 
 		show_bytes(number, group->shares[i].bytes);
 		stack_rows(report, stack, group->shares_n > 1 ? number : "");
 	}
 }
 
+static struct report_site site_of(const struct report *report, const struct report_group *group,
+				  uint64_t whole)
+{
+	char number[SHOW_NUMBER];
+	char count[64];
+
+	text_join(count, sizeof(count), show_count(number, group->count),
+		  group->count == 1 ? " block" : " blocks");
+	return (struct report_site){
+		{ group->bytes, whole },
+		group->name ? group->name : report_line(report, group->shares[0].stack),
+		report_text_kept(report, count),
+	};
+}
+
 int report_composition(const struct report *report, const struct trace_peak *peak,
 		       const char *others)
 {
 	struct report_groups groups;
+	struct emit_rows rows;
+	struct held *list;
 	uint64_t sum = 0;
-	uint64_t rest = 0;
-	size_t shown;
 	int error = report_groups_of(&groups, report->trace, peak);
 
 	if (error)
 		return error;
-	shown = report_limit(report, groups.count);
-	for (size_t i = 0; i < groups.count; i++) {
+	list = report_room(report, (groups.count + 1) * sizeof(*list));
+	for (size_t i = 0; list && i < groups.count; i++) {
 		sum += groups.list[i].bytes;
-		if (i < shown)
-			group_rows(report, &groups.list[i], peak->bytes, i < VIEWED);
-		else
-			rest += groups.list[i].bytes;
+		list[i] = (struct held){ site_of(report, &groups.list[i], peak->bytes),
+					 &groups.list[i], i };
 	}
-	if (shown < groups.count)
-		report_rest_row(report, groups.count - shown, rest, peak->bytes);
-	if (sum < peak->bytes)
+	rows = report_rows(report, list, list ? groups.count : 0);
+	emit_table(&report->show, &(struct emit_table){ .columns = report_site_cells,
+							.rows = &rows,
+							.headless = true,
+							.summed = true,
+							.indent = 2,
+							.below = held_below,
+							.with = report });
+	if (list && sum < peak->bytes)
 		report_site_row(report, others, peak->bytes - sum, peak->bytes, NULL);
 	report_groups_clear(&groups);
-	return 0;
+	return list ? 0 : err("no memory left");
 }
 
 static int peak_table(const struct report *report, const struct trace_peak *peak, const char *what)
@@ -293,53 +335,44 @@ static int peak_table(const struct report *report, const struct trace_peak *peak
 
 static void device_table(const struct report *report, const struct trace_device *device)
 {
+	struct sum_row list[3];
+	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
 	char total[SHOW_NUMBER];
 	char used[64] = "used";
 	char text[300];
 
 	snprintf(text, sizeof(text), "Device %d: %s, %s", device->device,
 		 device->name ? device->name : "unnamed", show_bytes(total, device->total_bytes));
-	show_heading(&report->show, text);
-	report_header(report, sum_columns);
-	sum_row(report, "allocated", &device->allocated);
-	sum_row(report, "reserved", &device->reserved);
 	if (device->used.source)
 		snprintf(used, sizeof(used), "used (%s)", device->used.source);
-	sum_row(report, used, &device->used);
+	add_sum(report, list, &rows.count, "allocated", &device->allocated);
+	add_sum(report, list, &rows.count, "reserved", &device->reserved);
+	add_sum(report, list, &rows.count, used, &device->used);
+	rows.shown = rows.count;
+	report_table(report, sum_cells, &rows, text);
 	cached_row(report, device);
 	counts_row(report, device);
 	parts_rows(report, "pool", device->pools, device->pools_n);
 	parts_rows(report, "owner", device->owners, device->owners_n);
 }
 
-static const struct report_column device_columns[] = {
-	{ "device", 8 },   { "allocated", 13 },     { "reserved", 13 }, { "used", 13 },
-	{ "at exit", 13 }, { "out of memory", 15 }, { NULL, 0 },
+static const struct emit_column device_cells[] = {
+	EMIT_CELL("device", -8, DEVICE, struct trace_device, device),
+	EMIT_CELL("allocated", 13, BYTES, struct trace_device, allocated.peak_bytes),
+	EMIT_CELL("reserved", 13, BYTES, struct trace_device, reserved.peak_bytes),
+	EMIT_CELL("used", 13, BYTES, struct trace_device, used.peak_bytes),
+	EMIT_CELL("at exit", 13, BYTES, struct trace_device, allocated.exit_bytes),
+	EMIT_CELL("out of memory", 15, COUNT, struct trace_device, ooms),
+	EMIT_END,
 };
 
 /* On the screen all of them, in a line each. */
 static void devices_table(const struct report *report)
 {
-	const struct trace *trace = report->trace;
-	char text[SHOW_NUMBER];
+	const struct emit_rows rows =
+		EMIT_ROWS_OF(report->trace->summary.devices, report->trace->summary.devices_n);
 
-	show_heading(&report->show, "Peaks of devices");
-	report_header(report, device_columns);
-	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
-
-		snprintf(text, sizeof(text), "%d", device->device);
-		report_first_cell(report, &device_columns[0], text);
-		report_cell(report, &device_columns[1],
-			    show_bytes(text, device->allocated.peak_bytes));
-		report_cell(report, &device_columns[2],
-			    show_bytes(text, device->reserved.peak_bytes));
-		report_cell(report, &device_columns[3], show_bytes(text, device->used.peak_bytes));
-		report_cell(report, &device_columns[4],
-			    show_bytes(text, device->allocated.exit_bytes));
-		report_cell(report, &device_columns[5], show_count(text, device->ooms));
-		out_char(report->show.out, '\n');
-	}
+	report_table(report, device_cells, &rows, "Peaks of devices");
 }
 
 int report_text_devices(const struct report *report)
@@ -352,6 +385,100 @@ int report_text_devices(const struct report *report)
 			device_table(report, &report->trace->summary.devices[i]);
 	}
 	return 0;
+}
+
+/* --- for programs --- */
+
+struct device_sums {
+	struct trace_device of;
+	uint64_t cached;
+};
+
+static const struct emit_column device_members[] = {
+	EMIT_MEMBER("device", INTEGER, struct device_sums, of.device),
+	EMIT_MEMBER("name", TEXT, struct device_sums, of.name),
+	EMIT_MEMBER("total_bytes", BYTES, struct device_sums, of.total_bytes),
+	EMIT_NESTED("allocated", KNOWN, struct device_sums, of.allocated, report_sum_members),
+	EMIT_NESTED("reserved", KNOWN, struct device_sums, of.reserved, report_sum_members),
+	EMIT_NESTED("used", KNOWN, struct device_sums, of.used, report_sum_members),
+	EMIT_MEMBER("cached_at_peak_bytes", BYTES, struct device_sums, cached),
+	EMIT_MEMBER("allocations", COUNT, struct device_sums, of.allocations),
+	EMIT_MEMBER("frees", COUNT, struct device_sums, of.frees),
+	EMIT_MEMBER("ooms", COUNT, struct device_sums, of.ooms),
+	EMIT_MEMBER("retries", COUNT, struct device_sums, of.retries),
+	EMIT_END,
+};
+
+struct device_part {
+	int device;
+	struct trace_part of;
+};
+
+/* Of a pool, or an owner: `key` says which. */
+#define PART_MEMBERS(key)                                                                      \
+	{                                                                                      \
+		EMIT_MEMBER("device", INTEGER, struct device_part, device),                    \
+			EMIT_MEMBER(key, TEXT, struct device_part, of.name),                   \
+			EMIT_NESTED("allocated", KNOWN, struct device_part, of.allocated,      \
+				    report_sum_members),                                       \
+			EMIT_NESTED("reserved", KNOWN, struct device_part, of.reserved,        \
+				    report_sum_members),                                       \
+			EMIT_MEMBER("allocations", COUNT, struct device_part, of.allocations), \
+			EMIT_MEMBER("frees", COUNT, struct device_part, of.frees), EMIT_END,   \
+	}
+
+static const struct emit_column pool_members[] = PART_MEMBERS("pool");
+static const struct emit_column owner_members[] = PART_MEMBERS("owner");
+
+/* Pools of all devices in one list, or owners. */
+static int parts_json(const struct report *report, const char *key, bool pools)
+{
+	const struct trace *trace = report->trace;
+	struct emit_rows rows = { .size = sizeof(struct device_part) };
+	struct device_part *list;
+	size_t most = 0;
+
+	for (size_t i = 0; i < trace->summary.devices_n; i++)
+		most += pools ? trace->summary.devices[i].pools_n
+			      : trace->summary.devices[i].owners_n;
+	list = report_room(report, (most + 1) * sizeof(*list));
+	if (!list)
+		return err("no memory left");
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
+		const struct trace_device *device = &trace->summary.devices[i];
+		const struct trace_part *parts = pools ? device->pools : device->owners;
+		size_t count = pools ? device->pools_n : device->owners_n;
+
+		for (size_t k = 0; report_wants(report, device->device) && k < count; k++)
+			list[rows.count++] = (struct device_part){ device->device, parts[k] };
+	}
+	rows.rows = list;
+	rows.shown = rows.count;
+	report_list(report, key, "\n", pools ? pool_members : owner_members, &rows);
+	return 0;
+}
+
+int report_json_devices(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+	struct device_sums *list =
+		report_room(report, (trace->summary.devices_n + 1) * sizeof(*list));
+	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
+	int error;
+
+	if (!list)
+		return err("no memory left");
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
+		const struct trace_device *device = &trace->summary.devices[i];
+
+		if (report_wants(report, device->device))
+			list[rows.count++] =
+				(struct device_sums){ *device, cached_at_peak(report, device) };
+	}
+	rows.shown = rows.count;
+	report_list(report, "\ndevices", "\n", device_members, &rows);
+	error = parts_json(report, "\npools", true);
+	return error ? error : parts_json(report, "\nowners", false);
 }
 
 int report_text_peaks(const struct report *report)

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
@@ -10,45 +11,99 @@
 #include "render/report/report_parts.h"
 #include "render/selection/select.h"
 
-static const struct report_column columns[] = {
-	{ "each step", 12 }, { "in all", 12 }, { "rose", 11 }, { "chance", 9 }, { NULL, 0 },
+struct grown {
+	const char *site, *space, *line;
+	uint64_t per_step, bytes, rose, values;
+	double tau, p;
 };
 
-/* "1e-12": what is below tells nobody more. */
-static const char *chance(char *to, size_t size, double p)
+static const struct emit_column grown_members[] = {
+	EMIT_MEMBER("site", TEXT, struct grown, site),
+	EMIT_MEMBER("space", TEXT, struct grown, space),
+	EMIT_MEMBER("line", TEXT, struct grown, line),
+	EMIT_MEMBER("bytes_per_step", BYTES, struct grown, per_step),
+	EMIT_MEMBER("bytes", BYTES, struct grown, bytes),
+	EMIT_MEMBER("rose", COUNT, struct grown, rose),
+	EMIT_MEMBER("values", COUNT, struct grown, values),
+	EMIT_MEMBER("tau", REAL, struct grown, tau),
+	EMIT_MEMBER("p", REAL, struct grown, p),
+	EMIT_END,
+};
+
+/* "12 of 13": of the steps after the first. */
+static const char *show_rose(char *to, const void *row)
 {
-	snprintf(to, size, p < 1e-99 ? "<1e-99" : "%.0e", p);
+	const struct grown *grown = row;
+	char number[SHOW_NUMBER];
+	char other[SHOW_NUMBER];
+
+	snprintf(to, EMIT_CELL_MOST, "%s of %s", show_count(number, grown->rose),
+		 show_count(other, grown->values - 1));
 	return to;
 }
 
-static void growth_row(const struct report *report, const struct survey_growth *growth)
+/* "1e-12": less than that says no more. */
+static const char *show_chance(char *to, const void *row)
 {
-	const struct growth_trend *trend = &growth->trend;
-	char number[SHOW_NUMBER];
-	char other[SHOW_NUMBER];
-	char name[300];
-	char text[100];
+	double p = ((const struct grown *)row)->p;
 
-	out_text(report->show.out, "  ");
-	show_right(&report->show, show_bytes(number, (uint64_t)(trend->slope + 0.5)), 11);
-	show_right(&report->show, show_bytes(number, trend->bytes), 12);
-	snprintf(text, sizeof(text), "%s of %s", show_count(number, trend->rose),
-		 show_count(other, trend->values - 1));
-	show_right(&report->show, text, 11);
-	show_right(&report->show, chance(number, sizeof(number), trend->p), 8);
-	out_text(report->show.out, "   ");
-	trace_site_text(report->trace, growth->site, name, sizeof(name));
-	show_safe(text, sizeof(text), name, SHOW_COLUMNS - 47);
-	report_say(report, text);
+	snprintf(to, EMIT_CELL_MOST, p < 1e-99 ? "<1e-99" : "%.0e", p);
+	return to;
 }
 
-static void say_header(const struct report *report)
+static const struct emit_column grown_cells[] = {
+	EMIT_CELL("each step", 11, BYTES, struct grown, per_step),
+	EMIT_CELL("in all", 12, BYTES, struct grown, bytes),
+	EMIT_SHOWN("rose", 11, COUNT, struct grown, rose, show_rose),
+	EMIT_SHOWN("chance", 8, REAL, struct grown, p, show_chance),
+	{ EMIT_KEYED(NULL, TEXT, struct grown, line), .heading = "site", .gap = 3 },
+	EMIT_END,
+};
+
+struct growths {
+	const char *phase;
+	uint64_t steps, values;
+	struct emit_rows sites;
+};
+
+static const struct emit_column growth_members[] = {
+	EMIT_MEMBER("phase", TEXT, struct growths, phase),
+	EMIT_MEMBER("steps", COUNT, struct growths, steps),
+	EMIT_MEMBER("values", COUNT, struct growths, values),
+	EMIT_LIST("sites", "\n", struct growths, sites, grown_members),
+	EMIT_MEMBER("other_sites", HIDDEN, struct growths, sites),
+	EMIT_END,
+};
+
+static int find_growths(const struct report *report, struct growths *growths)
 {
-	out_text(report->show.out, "  ");
-	for (const struct report_column *column = columns; column->name; column++)
-		show_right(&report->show, column->name,
-			   column->width - (column == columns || !column[1].name));
-	report_say(report, "   site");
+	const struct survey *survey = &report->study->survey;
+	const struct survey_steps *steps = &survey->steps;
+	struct grown *list = report_room(report, (survey->growth_n + 1) * sizeof(*list));
+	char line[300];
+
+	if (!list)
+		return err_no_memory(report->trace->path);
+	for (size_t i = 0; i < survey->growth_n; i++) {
+		const struct growth_trend *trend = &survey->growth[i].trend;
+		const struct trace_site *site = &report->trace->sites[survey->growth[i].site];
+
+		trace_site_text(report->trace, survey->growth[i].site, line, sizeof(line));
+		list[i] = (struct grown){
+			site->site,
+			site->space,
+			report_text_kept(report, line),
+			(uint64_t)(trend->slope + 0.5),
+			trend->bytes,
+			trend->rose,
+			trend->values,
+			trend->tau,
+			trend->p,
+		};
+	}
+	*growths = (struct growths){ steps->name, steps->count, steps->taken - steps->first,
+				     report_rows(report, list, survey->growth_n) };
+	return 0;
 }
 
 /* "each of 103 phases `step #`", "each of 64 windows of 1,500 events" */
@@ -98,67 +153,29 @@ static int say_nothing(const struct report *report)
 
 int report_text_growth(const struct report *report)
 {
-	const struct survey *survey = &report->study->survey;
+	struct growths growths;
 	char steps[120];
 	char text[300];
-	size_t shown;
+	int error;
 
-	if (!report->study->surveyed || !survey->growth_n)
+	if (!report->study->surveyed || !report->study->survey.growth_n)
 		return say_nothing(report);
-	steps_text(&survey->steps, steps, sizeof(steps));
+	error = find_growths(report, &growths);
+	if (error)
+		return error;
+	steps_text(&report->study->survey.steps, steps, sizeof(steps));
 	snprintf(text, sizeof(text), "Growth over %s, those of the warm-up left out", steps);
-	show_heading(&report->show, text);
-	say_header(report);
-	shown = report_limit(report, survey->growth_n);
-	for (size_t i = 0; i < shown; i++)
-		growth_row(report, &survey->growth[i]);
-	if (shown < survey->growth_n)
-		report_more(report, survey->growth_n - shown);
+	report_table(report, grown_cells, &growths.sites, text);
 	return 0;
-}
-
-static void real(const struct report *report, const char *key, double value)
-{
-	out_format(report->show.out, "%s%.6g", key, value);
-}
-
-static void growth_json(const struct report *report, const struct survey_growth *growth)
-{
-	const struct growth_trend *trend = &growth->trend;
-	const struct trace_site *site = &report->trace->sites[growth->site];
-	char line[300];
-
-	report_json_text(report, "{\"site\":", site->site);
-	report_json_text(report, ",\"space\":", site->space);
-	trace_site_text(report->trace, growth->site, line, sizeof(line));
-	report_json_text(report, ",\"line\":", line);
-	report_json_number(report, ",\"bytes_per_step\":", (uint64_t)(trend->slope + 0.5));
-	report_json_number(report, ",\"bytes\":", trend->bytes);
-	report_json_number(report, ",\"rose\":", trend->rose);
-	report_json_number(report, ",\"values\":", trend->values);
-	real(report, ",\"tau\":", trend->tau);
-	real(report, ",\"p\":", trend->p);
-	out_char(report->show.out, '}');
 }
 
 int report_json_growth(const struct report *report)
 {
-	const struct survey *survey = &report->study->survey;
-	size_t shown = report_limit(report, survey->growth_n);
+	bool known = report->study->surveyed;
+	struct growths growths;
+	int error = known ? find_growths(report, &growths) : 0;
 
-	if (!report->study->surveyed) {
-		out_text(report->show.out, ",\n\"growth\":null");
-		return 0;
-	}
-	report_json_text(report, ",\n\"growth\":{\"phase\":", survey->steps.name);
-	report_json_number(report, ",\"steps\":", survey->steps.count);
-	report_json_number(report, ",\"values\":", survey->steps.taken - survey->steps.first);
-	out_text(report->show.out, ",\"sites\":[");
-	for (size_t i = 0; i < shown; i++) {
-		out_text(report->show.out, i ? ",\n" : "\n");
-		growth_json(report, &survey->growth[i]);
-	}
-	report_json_number(report, "],\"other_sites\":", survey->growth_n - shown);
-	out_char(report->show.out, '}');
-	return 0;
+	if (!error)
+		report_member(report, "\ngrowth", growth_members, known ? &growths : NULL);
+	return error;
 }

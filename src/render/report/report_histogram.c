@@ -1,93 +1,100 @@
 /* The report: how large allocations are. */
-#include <stdio.h>
+#include <string.h>
 
-#include "base/text/out.h"
-#include "base/text/text.h"
+#include "analyse/trace/trace.h"
 #include "render/report/report_analysis.h"
 #include "render/report/report_parts.h"
 
 enum { BAR = 20 };
 
-static const struct report_column columns[] = {
-	{ "size from", 12 }, { "times", 11 }, { "bytes", 12 },
-	{ "live", 9 },       { "bytes", 12 }, { NULL, 0 },
+struct sizes {
+	uint64_t from, least; /* of the bucket; 0 stands in the document for 1 */
+	uint64_t count, bytes, live_count, live_bytes;
+	uint64_t most; /* of all counts */
 };
 
-static void bucket_row(const struct report *report, unsigned i, uint64_t most)
-{
-	const struct survey_bucket *bucket = &report->study->survey.buckets[i];
-	bool whole = report_has_all_events(report);
-	char bar[BAR + 1];
-	char number[SHOW_NUMBER];
-	unsigned length = (unsigned)((double)bucket->count / (double)most * (BAR - 1) + 0.999);
+static const struct emit_column size_members[] = {
+	EMIT_MEMBER("from_bytes", BYTES, struct sizes, least),
+	EMIT_MEMBER("count", COUNT, struct sizes, count),
+	EMIT_MEMBER("bytes", BYTES, struct sizes, bytes),
+	EMIT_MEMBER("live_count", COUNT, struct sizes, live_count),
+	EMIT_MEMBER("live_bytes", BYTES, struct sizes, live_bytes),
+	EMIT_END,
+};
 
-	report_first_cell(report, &columns[0], show_bytes(number, 1ull << i));
-	report_cell(report, &columns[1], show_count(number, bucket->count));
-	report_cell(report, &columns[2], show_bytes(number, bucket->bytes));
-	report_cell(report, &columns[3],
-		    show_count(number, whole ? bucket->live_count : TRACE_NONE));
-	report_cell(report, &columns[4],
-		    show_bytes(number, whole ? bucket->live_bytes : TRACE_NONE));
-	for (unsigned k = 0; k < length; k++)
-		bar[k] = '#';
-	bar[length] = '\0';
-	out_text(report->show.out, length ? "  " : "");
-	report_say(report, bar);
+static const char *show_bar(char *to, const void *row)
+{
+	const struct sizes *sizes = row;
+	unsigned length =
+		(unsigned)((double)sizes->count / (double)sizes->most * (BAR - 1) + 0.999);
+
+	memset(to, '#', length);
+	to[length] = '\0';
+	return to;
+}
+
+static const struct emit_column size_cells[] = {
+	EMIT_CELL("size from", -12, BYTES, struct sizes, from),
+	EMIT_CELL("times", 11, COUNT, struct sizes, count),
+	EMIT_CELL("bytes", 12, BYTES, struct sizes, bytes),
+	EMIT_CELL("live", 9, COUNT, struct sizes, live_count),
+	EMIT_CELL("bytes", 12, BYTES, struct sizes, live_bytes),
+	{ .heading = "", .gap = 2, .kind = EMIT_COUNT, .show = show_bar },
+	EMIT_END,
+};
+
+/* What is live at the end is known where no event is missing. */
+static size_t find_sizes(const struct report *report, struct sizes *sizes)
+{
+	const struct survey_bucket *buckets = report->study->survey.buckets;
+	bool whole = report_has_all_events(report);
+	uint64_t most = 0;
+	size_t count = 0;
+
+	for (unsigned i = 0; i < SURVEY_BUCKETS; i++)
+		most = buckets[i].count > most ? buckets[i].count : most;
+	for (unsigned i = 0; i < SURVEY_BUCKETS; i++) {
+		if (!buckets[i].count)
+			continue;
+		sizes[count++] = (struct sizes){
+			1ull << i,
+			i ? 1ull << i : 0,
+			buckets[i].count,
+			buckets[i].bytes,
+			whole ? buckets[i].live_count : TRACE_NONE,
+			whole ? buckets[i].live_bytes : TRACE_NONE,
+			most,
+		};
+	}
+	return count;
 }
 
 int report_text_histogram(const struct report *report)
 {
-	const struct survey_bucket *buckets = report->study->survey.buckets;
-	uint64_t most = 0;
+	struct sizes sizes[SURVEY_BUCKETS];
+	struct emit_rows rows;
+	const char *heading;
 
 	if (!report->study->surveyed)
 		return report_say_unread(report, "Sizes");
-	for (unsigned i = 0; i < SURVEY_BUCKETS; i++) {
-		most = buckets[i].count > most ? buckets[i].count : most;
-	}
+	rows = EMIT_ROWS_OF(sizes, find_sizes(report, sizes));
 	if (report_has_all_events(report))
-		show_heading(&report->show,
-			     most ? "Sizes of allocations, and what of them is live at the end"
-				  : "Sizes: there were no allocations");
+		heading = rows.count ? "Sizes of allocations, and what of them is live at the end"
+				     : "Sizes: there were no allocations";
 	else
-		show_heading(&report->show,
-			     most ? "Sizes of those allocations whose events are left"
-				  : "Sizes: no event of an allocation is left");
-	if (most)
-		report_header(report, columns);
-	for (unsigned i = 0; i < SURVEY_BUCKETS; i++) {
-		if (buckets[i].count)
-			bucket_row(report, i, most);
-	}
+		heading = rows.count ? "Sizes of those allocations whose events are left"
+				     : "Sizes: no event of an allocation is left";
+	report_table(report, size_cells, &rows, heading);
 	return 0;
 }
 
 int report_json_histogram(const struct report *report)
 {
-	const char *comma = "\n";
+	struct sizes sizes[SURVEY_BUCKETS];
+	struct emit_rows rows = { .size = 0 };
 
-	if (!report->study->surveyed) {
-		out_text(report->show.out, ",\n\"histogram\":null");
-		return 0;
-	}
-	out_text(report->show.out, ",\n\"histogram\":[");
-	for (unsigned i = 0; i < SURVEY_BUCKETS; i++) {
-		const struct survey_bucket *bucket = &report->study->survey.buckets[i];
-		bool whole = report_has_all_events(report);
-
-		if (!bucket->count)
-			continue;
-		out_text(report->show.out, comma);
-		comma = ",\n";
-		report_json_number(report, "{\"from_bytes\":", i ? 1ull << i : 0);
-		report_json_number(report, ",\"count\":", bucket->count);
-		report_json_number(report, ",\"bytes\":", bucket->bytes);
-		report_json_number(report,
-				   ",\"live_count\":", whole ? bucket->live_count : TRACE_NONE);
-		report_json_number(report,
-				   ",\"live_bytes\":", whole ? bucket->live_bytes : TRACE_NONE);
-		out_char(report->show.out, '}');
-	}
-	out_char(report->show.out, ']');
+	if (report->study->surveyed)
+		rows = EMIT_ROWS_OF(sizes, find_sizes(report, sizes));
+	report_list(report, "\nhistogram", "\n", size_members, &rows);
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
@@ -9,27 +10,108 @@
 #include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
 
-static void leak_row(const struct report *report, const struct leak *leak, uint64_t whole)
+struct leaked {
+	struct report_site row;
+	const char *site, *space, *line;
+	uint64_t count, allocations, frees;
+};
+
+static const struct emit_column leaked_members[] = {
+	EMIT_MEMBER("site", TEXT, struct leaked, site),
+	EMIT_MEMBER("space", TEXT, struct leaked, space),
+	EMIT_MEMBER("line", TEXT, struct leaked, line),
+	EMIT_MEMBER("bytes", BYTES, struct leaked, row.part),
+	EMIT_MEMBER("count", COUNT, struct leaked, count),
+	EMIT_MEMBER("allocations", COUNT, struct leaked, allocations),
+	EMIT_MEMBER("frees", COUNT, struct leaked, frees),
+	EMIT_END,
+};
+
+struct unused {
+	uint64_t line;
+	const char *pattern;
+};
+
+static const struct emit_column unused_members[] = {
+	EMIT_MEMBER("line", NUMBER, struct unused, line),
+	EMIT_MEMBER("pattern", TEXT, struct unused, pattern),
+	EMIT_END,
+};
+
+struct leaks_found {
+	uint64_t bytes, count, held, suppressed;
+	struct emit_rows sites, unused;
+};
+
+static const struct emit_column leaks_members[] = {
+	EMIT_MEMBER("bytes", BYTES, struct leaks_found, bytes),
+	EMIT_MEMBER("count", COUNT, struct leaks_found, count),
+	EMIT_MEMBER("held_bytes", BYTES, struct leaks_found, held),
+	EMIT_MEMBER("suppressed_bytes", BYTES, struct leaks_found, suppressed),
+	EMIT_LIST("sites", "\n", struct leaks_found, sites, leaked_members),
+	EMIT_MEMBER("other_sites", HIDDEN, struct leaks_found, sites),
+	EMIT_NESTED("other_sites_bytes", REST, struct leaks_found, sites, report_site_cells),
+	EMIT_LIST("unused_suppressions", "", struct leaks_found, unused, unused_members),
+	EMIT_END,
+};
+
+static struct leaked leaked_of(const struct report *report, const struct leak *leak)
 {
 	const struct trace_site *site = &report->trace->sites[leak->site];
-	bool device = !strcmp(site->space, "device");
+	const char *line = report_line(report, leak->stack);
 	char number[SHOW_NUMBER];
 	char of[SHOW_NUMBER];
 	char count[80];
 	char name[300];
 
+	text_join(count, sizeof(count), show_count(number, leak->count),
+		  leak->allocations ? " of " : "");
 	if (leak->allocations)
-		snprintf(count, sizeof(count), "%s of %s", show_count(number, leak->count),
-			 show_count(of, leak->allocations));
-	else
-		show_count(count, leak->count);
-	if (leak->stack == UINT32_MAX)
-		text_copy(name, sizeof(name), site->site);
-	else
-		report_line_text(report->trace, leak->stack, name, sizeof(name));
-	if (!device && strlen(name) + strlen(site->space) + 4 < sizeof(name))
+		text_append(count, sizeof(count), show_count(of, leak->allocations));
+	text_copy(name, sizeof(name), leak->stack == UINT32_MAX ? site->site : line);
+	if (strcmp(site->space, "device") != 0 &&
+	    strlen(name) + strlen(site->space) + 4 < sizeof(name))
 		snprintf(name + strlen(name), sizeof(name) - strlen(name), " [%s]", site->space);
-	report_site_row(report, name, leak->bytes, whole, count);
+	return (struct leaked){
+		{ { leak->bytes, report->study->leaks.bytes },
+		  report_text_kept(report, name),
+		  report_text_kept(report, count) },
+		site->site,
+		site->space,
+		line,
+		leak->count,
+		leak->allocations,
+		leak->frees,
+	};
+}
+
+/* A suppression that fits nothing hides nothing: it is out of date, or has a slip. */
+static int find_leaks(const struct report *report, struct leaks_found *found)
+{
+	const struct suppressions *all = &report->study->suppressions;
+	const struct leaks *leaks = &report->study->leaks;
+	struct leaked *list = report_room(report, (leaks->count + 1) * sizeof(*list));
+	struct unused *unused = report_room(report, (all->count + 1) * sizeof(*unused));
+	size_t unused_n = 0;
+
+	if (!list || !unused)
+		return err("no memory left");
+	for (size_t i = 0; i < leaks->count; i++)
+		list[i] = leaked_of(report, &leaks->list[i]);
+	for (size_t i = 0; i < all->count; i++) {
+		if (!all->list[i].used)
+			unused[unused_n++] =
+				(struct unused){ all->list[i].line, all->list[i].pattern };
+	}
+	*found = (struct leaks_found){
+		leaks->bytes,
+		leaks->blocks,
+		leaks->held,
+		leaks->suppressed,
+		report_rows(report, list, leaks->count),
+		EMIT_ROWS_OF(unused, unused_n),
+	};
+	return 0;
 }
 
 static void left_out(const struct report *report, uint64_t bytes, const char *what)
@@ -44,30 +126,17 @@ static void left_out(const struct report *report, uint64_t bytes, const char *wh
 	out_char(report->show.out, '\n');
 }
 
-/* One that fits nothing hides nothing: it is out of date, or has a slip. */
-static void unused_rows(const struct report *report)
-{
-	const struct suppressions *all = &report->study->suppressions;
-	char text[400];
-
-	for (size_t i = 0; i < all->count; i++) {
-		if (all->list[i].used)
-			continue;
-		snprintf(text, sizeof(text), "%.150s:%u: this suppression fits nothing: %.150s",
-			 report->options->suppressions, all->list[i].line, all->list[i].pattern);
-		show_wrapped(&report->show, text, 2, false);
-	}
-}
-
 int report_text_leaks(const struct report *report)
 {
 	const struct leaks *leaks = &report->study->leaks;
-	size_t shown = report_limit(report, leaks->count);
+	struct leaks_found found;
 	char bytes[SHOW_NUMBER];
 	char blocks[SHOW_NUMBER];
-	char text[200];
-	uint64_t rest = 0;
+	char text[400];
+	int error = find_leaks(report, &found);
 
+	if (error)
+		return error;
 	if (leaks->count || report->options->show) {
 		snprintf(text, sizeof(text),
 			 "Never freed: %s in %s %s, with how many of the site's",
@@ -77,71 +146,25 @@ int report_text_leaks(const struct report *report)
 			text_copy(text, sizeof(text), "Never freed: nothing");
 		show_heading(&report->show, text);
 	}
-	for (size_t i = 0; i < leaks->count; i++) {
-		if (i < shown)
-			leak_row(report, &leaks->list[i], leaks->bytes);
-		else
-			rest += leaks->list[i].bytes;
-	}
-	if (shown < leaks->count)
-		report_rest_row(report, leaks->count - shown, rest, leaks->bytes);
+	report_site_rows(report, &found.sites);
 	left_out(report, leaks->held, "left out: libraries hold it on purpose");
 	left_out(report, leaks->suppressed, "left out: suppressed");
-	unused_rows(report);
-	return 0;
-}
+	for (size_t i = 0; i < found.unused.count; i++) {
+		const struct unused *unused = (const struct unused *)found.unused.rows + i;
 
-static void unused_json(const struct report *report)
-{
-	const struct suppressions *all = &report->study->suppressions;
-	const char *comma = "";
-
-	out_text(report->show.out, ",\"unused_suppressions\":[");
-	for (size_t i = 0; i < all->count; i++) {
-		if (all->list[i].used)
-			continue;
-		out_text(report->show.out, comma);
-		comma = ",";
-		report_json_number(report, "{\"line\":", all->list[i].line);
-		report_json_text(report, ",\"pattern\":", all->list[i].pattern);
-		out_char(report->show.out, '}');
+		snprintf(text, sizeof(text), "%.150s:%u: this suppression fits nothing: %.150s",
+			 report->options->suppressions, (unsigned)unused->line, unused->pattern);
+		show_wrapped(&report->show, text, 2, false);
 	}
-	out_char(report->show.out, ']');
+	return 0;
 }
 
 int report_json_leaks(const struct report *report)
 {
-	const struct leaks *leaks = &report->study->leaks;
-	size_t shown = report_limit(report, leaks->count);
-	uint64_t rest = 0;
-	char line[300];
+	struct leaks_found found;
+	int error = find_leaks(report, &found);
 
-	report_json_number(report, ",\n\"leaks\":{\"bytes\":", leaks->bytes);
-	report_json_number(report, ",\"count\":", leaks->blocks);
-	report_json_number(report, ",\"held_bytes\":", leaks->held);
-	report_json_number(report, ",\"suppressed_bytes\":", leaks->suppressed);
-	out_text(report->show.out, ",\"sites\":[");
-	for (size_t i = 0; i < leaks->count; i++) {
-		const struct leak *leak = &leaks->list[i];
-		const struct trace_site *site = &report->trace->sites[leak->site];
-
-		if (i >= shown) {
-			rest += leak->bytes;
-			continue;
-		}
-		report_line_text(report->trace, leak->stack, line, sizeof(line));
-		report_json_text(report, i ? ",\n{\"site\":" : "\n{\"site\":", site->site);
-		report_json_text(report, ",\"space\":", site->space);
-		report_json_text(report, ",\"line\":", line);
-		report_json_number(report, ",\"bytes\":", leak->bytes);
-		report_json_number(report, ",\"count\":", leak->count);
-		report_json_number(report, ",\"allocations\":", leak->allocations);
-		report_json_number(report, ",\"frees\":", leak->frees);
-		out_char(report->show.out, '}');
-	}
-	report_json_number(report, "],\"other_sites\":", leaks->count - shown);
-	report_json_number(report, ",\"other_sites_bytes\":", rest);
-	unused_json(report);
-	out_char(report->show.out, '}');
-	return 0;
+	if (!error)
+		report_member(report, "\nleaks", leaks_members, &found);
+	return error;
 }

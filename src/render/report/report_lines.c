@@ -19,26 +19,45 @@
 struct line {
 	const char *name;
 	uint64_t allocations, bytes, frees, freed;
+	int64_t net_count, net;
 	uint64_t peak, peak_count, live, live_count;
 };
 
+/* The largest at the peak first. */
 struct lines {
-	struct line *list; /* largest at the peak first */
-	size_t count;
+	const char *by;
+	struct emit_rows rows;
 	struct line total;
 };
 
-static void add(struct line *to, const struct line *from)
-{
-	to->allocations += from->allocations;
-	to->bytes += from->bytes;
-	to->frees += from->frees;
-	to->freed += from->freed;
-	to->peak += from->peak;
-	to->peak_count += from->peak_count;
-	to->live += from->live;
-	to->live_count += from->live_count;
-}
+static const struct emit_column line_figures[] = {
+	EMIT_MEMBER("allocations", COUNT, struct line, allocations),
+	EMIT_MEMBER("bytes", BYTES, struct line, bytes),
+	EMIT_MEMBER("frees_here", COUNT, struct line, frees),
+	EMIT_MEMBER("freed_here_bytes", BYTES, struct line, freed),
+	EMIT_MEMBER("net_count", CHANGE, struct line, net_count),
+	EMIT_MEMBER("net_bytes", CHANGE, struct line, net),
+	EMIT_MEMBER("peak_bytes", BYTES, struct line, peak),
+	EMIT_MEMBER("peak_count", COUNT, struct line, peak_count),
+	EMIT_MEMBER("live_bytes", BYTES, struct line, live),
+	EMIT_MEMBER("live_count", COUNT, struct line, live_count),
+	EMIT_END,
+};
+
+static const struct emit_column line_members[] = {
+	EMIT_MEMBER("name", TEXT, struct line, name),
+	EMIT_NESTED(NULL, INLINED, struct line, name, line_figures),
+	EMIT_END,
+};
+
+static const struct emit_column lines_all[] = {
+	EMIT_MEMBER("by", TEXT, struct lines, by),
+	EMIT_LIST("rows", "\n", struct lines, rows, line_members),
+	EMIT_MEMBER("\nother_rows", HIDDEN, struct lines, rows),
+	EMIT_NESTED("other", OTHER, struct lines, rows, line_figures),
+	EMIT_NESTED("\ntotal", OBJECT, struct lines, total, line_figures),
+	EMIT_END,
+};
 
 static int by_weight(const void *a, const void *b)
 {
@@ -69,6 +88,8 @@ static struct line line_of(const struct trace_stack *stack)
 		.bytes = stack->bytes,
 		.frees = stack->frees_here,
 		.freed = stack->freed_here_bytes,
+		.net_count = (int64_t)(stack->allocations - stack->frees_here),
+		.net = (int64_t)(stack->bytes - stack->freed_here_bytes),
 		.peak = stack->peak_bytes,
 		.peak_count = stack->peak_count,
 		.live = stack->live_bytes,
@@ -81,31 +102,34 @@ static int find_lines(const struct report *report, struct lines *lines)
 {
 	struct trace *trace = report->trace;
 	struct trace_keys keys;
+	struct line *list;
 	size_t kept = 0;
 	int error = trace_keys_find(&keys, trace, by_of(report));
 
-	*lines = (struct lines){ 0 };
 	if (error)
 		return error;
-	lines->list = calloc(keys.count + 1, sizeof(*lines->list));
-	if (!lines->list)
+	list = report_room(report, (keys.count + 1) * sizeof(*list));
+	if (!list)
 		return err("no memory left");
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		struct line line = line_of(&trace->stacks[i]);
+		struct emit_rows one = EMIT_ROWS_OF(&line, 1);
 
-		add(&lines->list[keys.of[i]], &line);
-		add(&lines->total, &line);
+		emit_sum(line_figures, &one, 0, &list[keys.of[i]]);
 	}
 	for (size_t i = 0; i < keys.count; i++) {
-		struct line *line = &lines->list[i];
+		struct line *line = &list[i];
 
 		if (!line->allocations && !line->frees && !line->peak && !line->live)
 			continue;
 		line->name = keys.keys[i].name;
-		lines->list[kept++] = *line;
+		list[kept++] = *line;
 	}
-	lines->count = kept;
-	qsort(lines->list, lines->count, sizeof(*lines->list), by_weight);
+	qsort(list, kept, sizeof(*list), by_weight);
+	*lines = (struct lines){ trace_by_name(by_of(report)),
+				 report_rows(report, list, kept),
+				 { 0 } };
+	emit_sum(line_figures, &lines->rows, 0, &lines->total);
 	return 0;
 }
 
@@ -129,133 +153,55 @@ static void line_name(const char *name, char *to, size_t size)
 	text_copy_n(to + length, size - length, name, (size_t)(at - name));
 }
 
-static void signed_bytes(char *to, uint64_t in, uint64_t out)
+static const char *show_name(char *to, const void *row)
 {
-	char number[SHOW_NUMBER];
-
-	text_join(to, SHOW_NUMBER,
-		  in > out   ? "+"
-		  : in < out ? "-"
-			     : "",
-		  show_bytes(number, in > out ? in - out : out - in));
+	line_name(((const struct line *)row)->name, to, EMIT_CELL_MOST);
+	return to;
 }
 
-static void row(const struct report *report, const struct report_column *columns,
-		const struct line *line)
+/* A baseline has no whole stacks. */
+static bool has_lines(const struct report *report)
 {
-	char number[SHOW_NUMBER];
-	char name[600];
-
-	line_name(line->name, name, sizeof(name));
-	report_first_cell(report, &columns[0], name);
-	signed_bytes(number, line->bytes, line->freed);
-	report_cell(report, &columns[1], number);
-	report_cell(report, &columns[2], show_bytes(number, line->peak));
-	report_cell(report, &columns[3], show_bytes(number, line->live));
-	report_cell(report, &columns[4], show_count(number, line->allocations));
-	report_cell(report, &columns[5], show_count(number, line->frees));
-	out_char(report->show.out, '\n');
-}
-
-static void rows(const struct report *report, const struct lines *lines)
-{
-	const struct report_column columns[] = {
-		{ trace_by_title(by_of(report)), 25 },
-		{ "net", 12 },
-		{ "at peak", 12 },
-		{ report->options->to ? "at end" : "at exit", 12 },
-		{ "allocs", 9 },
-		{ "frees", 8 },
-		{ NULL, 0 },
-	};
-	size_t shown = report_limit(report, lines->count);
-	struct line rest = { 0 };
-	char name[64];
-
-	report_header(report, columns);
-	for (size_t i = 0; i < lines->count; i++) {
-		if (i < shown)
-			row(report, columns, &lines->list[i]);
-		else
-			add(&rest, &lines->list[i]);
-	}
-	if (shown < lines->count) {
-		snprintf(name, sizeof(name), "... and %zu more", lines->count - shown);
-		rest.name = name;
-		row(report, columns, &rest);
-	}
+	return report->selection->replayed || !report->trace->capture.baseline;
 }
 
 int report_text_lines(const struct report *report)
 {
+	const struct emit_column line_cells[] = {
+		EMIT_SHOWN(trace_by_title(by_of(report)), -25, TEXT, struct line, name, show_name),
+		EMIT_CELL("net", 12, CHANGE, struct line, net),
+		EMIT_CELL("at peak", 12, BYTES, struct line, peak),
+		EMIT_CELL(report->options->to ? "at end" : "at exit", 12, BYTES, struct line, live),
+		EMIT_CELL("allocs", 9, COUNT, struct line, allocations),
+		EMIT_CELL("frees", 8, COUNT, struct line, frees),
+		EMIT_END,
+	};
 	struct lines lines;
 	char text[100];
 	int error;
 
-	if (!report->selection->replayed && report->trace->capture.baseline)
+	if (!has_lines(report))
 		return 0;
 	error = find_lines(report, &lines);
-	if (!error && lines.count) {
-		snprintf(text, sizeof(text), "What was allocated less what was freed there, by %s",
-			 trace_by_title(by_of(report)));
-		show_heading(&report->show, text);
-		rows(report, &lines);
-	}
-	free(lines.list);
-	return error;
-}
-
-/* --- for programs --- */
-
-static void figures(const struct report *report, const struct line *line)
-{
-	report_json_number(report, "\"allocations\":", line->allocations);
-	report_json_number(report, ",\"bytes\":", line->bytes);
-	report_json_number(report, ",\"frees_here\":", line->frees);
-	report_json_number(report, ",\"freed_here_bytes\":", line->freed);
-	out_text(report->show.out, ",\"net_count\":");
-	out_i64(report->show.out, (int64_t)(line->allocations - line->frees));
-	out_text(report->show.out, ",\"net_bytes\":");
-	out_i64(report->show.out, (int64_t)(line->bytes - line->freed));
-	report_json_number(report, ",\"peak_bytes\":", line->peak);
-	report_json_number(report, ",\"peak_count\":", line->peak_count);
-	report_json_number(report, ",\"live_bytes\":", line->live);
-	report_json_number(report, ",\"live_count\":", line->live_count);
-	out_char(report->show.out, '}');
+	if (error || !lines.rows.count)
+		return error;
+	snprintf(text, sizeof(text), "What was allocated less what was freed there, by %s",
+		 trace_by_title(by_of(report)));
+	emit_table(&report->show, &(struct emit_table){ .columns = line_cells,
+							.rows = &lines.rows,
+							.heading = text,
+							.indent = 2,
+							.summed = true });
+	return 0;
 }
 
 int report_json_lines(const struct report *report)
 {
-	struct line rest = { 0 };
+	bool known = has_lines(report);
 	struct lines lines;
-	size_t shown;
-	int error;
+	int error = known ? find_lines(report, &lines) : 0;
 
-	if (!report->selection->replayed && report->trace->capture.baseline) {
-		out_text(report->show.out, ",\n\"lines\":null");
-		return 0;
-	}
-	error = find_lines(report, &lines);
-	if (error)
-		return error;
-	shown = report_limit(report, lines.count);
-	report_json_text(report, ",\n\"lines\":{\"by\":", trace_by_name(by_of(report)));
-	out_text(report->show.out, ",\"rows\":[");
-	for (size_t i = 0; i < lines.count; i++) {
-		if (i >= shown) {
-			add(&rest, &lines.list[i]);
-			continue;
-		}
-		report_json_text(report, i ? ",\n{\"name\":" : "\n{\"name\":", lines.list[i].name);
-		out_char(report->show.out, ',');
-		figures(report, &lines.list[i]);
-	}
-	report_json_number(report, "],\n\"other_rows\":", lines.count - shown);
-	out_text(report->show.out, ",\"other\":{");
-	figures(report, &rest);
-	out_text(report->show.out, ",\n\"total\":{");
-	figures(report, &lines.total);
-	out_char(report->show.out, '}');
-	free(lines.list);
-	return 0;
+	if (!error)
+		report_member(report, "\nlines", lines_all, known ? &lines : NULL);
+	return error;
 }

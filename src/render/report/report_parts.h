@@ -2,11 +2,13 @@
 #ifndef RENDER_REPORT_REPORT_PARTS_H
 #define RENDER_REPORT_REPORT_PARTS_H
 
+#include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/report/report.h"
 
 #include <stdint.h>
 
+struct arena;
 struct category_sum;
 struct report_selection;
 struct report_study;
@@ -20,8 +22,27 @@ struct report {
 	const struct report_options *options;
 	const struct report_selection *selection;
 	const struct report_study *study;
+	struct arena *arena; /* rows and texts, until the report is written */
 	bool screen; /* for people, who asked for nothing by name: what matters most, in short */
 };
+
+/* Memory for rows, zeroed; a text kept, "" without memory; the line of a stack, likewise. */
+void *report_room(const struct report *report, size_t size);
+const char *report_text_kept(const struct report *report, const char *text);
+const char *report_line(const struct report *report, uint32_t stack);
+
+/* The rows, of which as many are shown as the options say. */
+#define report_rows(report, list, n) EMIT_SOME_OF(list, n, report_limit(report, n))
+
+/* A table with a heading, as the sections have it. */
+void report_table(const struct report *report, const struct emit_column *columns,
+		  const struct emit_rows *rows, const char *heading);
+
+/* A member of the document: an object, null for NULL; a list. */
+void report_member(const struct report *report, const char *key, const struct emit_column *columns,
+		   const void *row);
+void report_list(const struct report *report, const char *key, const char *between,
+		 const struct emit_column *columns, const struct emit_rows *rows);
 
 /* A table's columns: the first at the left, the others at the right of their width. */
 struct report_column {
@@ -44,10 +65,11 @@ void report_first_cell(const struct report *report, const struct report_column *
 void report_cell(const struct report *report, const struct report_column *column, const char *text);
 void report_more(const struct report *report, size_t rows);
 
-/* When a sum was at its height: "-" for one that never rose, and of a baseline, which has no
- * times. */
-const char *report_when(const struct report *report, char to[SHOW_NUMBER], uint64_t bytes,
-			uint64_t t);
+/* When a sum was at its height: TRACE_NONE of one that never rose, and of a baseline. */
+uint64_t report_when(const struct report *report, uint64_t bytes, uint64_t t);
+
+/* A struct trace_sum in the document. */
+extern const struct emit_column report_sum_members[];
 
 /* Says that a section cannot be told of a selection, or of a trace without events: always 0. */
 int report_say_unread(const struct report *report, const char *what);
@@ -57,9 +79,20 @@ int report_say_unread(const struct report *report, const char *what);
 bool report_has_all_events(const struct report *report);
 
 /* Bytes, their share of the whole, a name; `count` may be NULL. */
+struct report_site {
+	struct emit_part part;
+	const char *name;
+	const char *count; /* at the end of the line, "" for none */
+};
+
+/* Its columns, of a struct that begins with one: share, name and count. */
+extern const struct emit_column report_site_cells[];
+
 void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole,
 		     const char *count);
-void report_rest_row(const struct report *report, size_t rows, uint64_t bytes, uint64_t whole);
+
+/* Rows of them, and one of what is left out. */
+void report_site_rows(const struct report *report, const struct emit_rows *rows);
 
 /* report_oom.c: has the trace the failure that options->oom asks for? 0, or -errno. */
 int report_oom_check(const struct report *report);

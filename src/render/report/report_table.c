@@ -1,10 +1,11 @@
 /* Tables and rows of the report for people, and what is left without a table of its own. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
+#include "base/mem/arena.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/report/report_analysis.h"
@@ -42,6 +43,53 @@ size_t report_limit(const struct report *report, size_t count)
 	return limit && limit < count ? limit : count;
 }
 
+void *report_room(const struct report *report, size_t size)
+{
+	return arena_alloc(report->arena, size);
+}
+
+const char *report_text_kept(const struct report *report, const char *text)
+{
+	const char *kept = arena_text(report->arena, text, strlen(text));
+
+	return kept ? kept : "";
+}
+
+const char *report_line(const struct report *report, uint32_t stack)
+{
+	char line[512];
+
+	report_line_text(report->trace, stack, line, sizeof(line));
+	return report_text_kept(report, line);
+}
+
+void report_table(const struct report *report, const struct emit_column *columns,
+		  const struct emit_rows *rows, const char *heading)
+{
+	emit_table(&report->show,
+		   &(struct emit_table){
+			   .columns = columns, .rows = rows, .heading = heading, .indent = 2 });
+}
+
+void report_member(const struct report *report, const char *key, const struct emit_column *columns,
+		   const void *row)
+{
+	const struct emit_column member[] = { { .key = key, .kind = EMIT_POINTED, .of = columns },
+					      EMIT_END };
+
+	emit_members(report->show.out, member, &row);
+}
+
+void report_list(const struct report *report, const char *key, const char *between,
+		 const struct emit_column *columns, const struct emit_rows *rows)
+{
+	const struct emit_column member[] = {
+		{ .key = key, .kind = EMIT_ROWS, .of = columns, .between = between }, EMIT_END
+	};
+
+	emit_members(report->show.out, member, rows);
+}
+
 void report_say(const struct report *report, const char *text)
 {
 	out_text(report->show.out, text);
@@ -73,10 +121,9 @@ void report_first_cell(const struct report *report, const struct report_column *
 	show_left(&report->show, text, column->width);
 }
 
-const char *report_when(const struct report *report, char to[SHOW_NUMBER], uint64_t bytes,
-			uint64_t t)
+uint64_t report_when(const struct report *report, uint64_t bytes, uint64_t t)
 {
-	return show_time(to, bytes && !report->trace->capture.baseline ? t : TRACE_NONE);
+	return bytes && !report->trace->capture.baseline ? t : TRACE_NONE;
 }
 
 void report_more(const struct report *report, size_t rows)
@@ -107,33 +154,29 @@ bool report_has_all_events(const struct report *report)
 }
 
 /* "  68.00 MiB  100.0%  Net.forward (train.py)                        10 blocks" */
+const struct emit_column report_site_cells[] = {
+	EMIT_CELL("", 11, BYTES, struct report_site, part),
+	EMIT_CELL("", 8, SHARE, struct report_site, part),
+	{ EMIT_KEYED(NULL, TEXT, struct report_site, name), .heading = "", .gap = 3 },
+	{ EMIT_KEYED(NULL, TEXT, struct report_site, count), .heading = "", .gap = 2 },
+	EMIT_END,
+};
+
 void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole,
 		     const char *count)
 {
-	unsigned columns = count ? show_columns(count) + 2 : 0;
-	char number[SHOW_NUMBER];
-	char safe[512];
+	const struct report_site site = { { bytes, whole }, name, count ? count : "" };
 
-	out_text(report->show.out, "  ");
-	show_right(&report->show, show_bytes(number, bytes), 11);
-	show_right(&report->show, show_share(number, bytes, whole), 8);
-	out_text(report->show.out, "   ");
-	if (count) {
-		show_left(&report->show, name, SHOW_COLUMNS - 24 - columns);
-		out_text(report->show.out, "  ");
-		report_say(report, count);
-	} else {
-		show_safe(safe, sizeof(safe), name, SHOW_COLUMNS - 24);
-		report_say(report, safe);
-	}
+	emit_row(&report->show, report_site_cells, &site, 2);
 }
 
-void report_rest_row(const struct report *report, size_t rows, uint64_t bytes, uint64_t whole)
+void report_site_rows(const struct report *report, const struct emit_rows *rows)
 {
-	char text[100];
-
-	snprintf(text, sizeof(text), "... and %zu more", rows);
-	report_site_row(report, text, bytes, whole, NULL);
+	emit_table(&report->show, &(struct emit_table){ .columns = report_site_cells,
+							.rows = rows,
+							.headless = true,
+							.summed = true,
+							.indent = 2 });
 }
 
 /* "at exit", or what else the end of what is told of is. */
@@ -144,47 +187,83 @@ static const char *end_of(const struct report *report)
 	return report->trace->process.exit == TRACE_EXIT ? "at exit" : "when recording ended";
 }
 
-int report_text_live(const struct report *report)
+struct left {
+	struct report_site row;
+	const char *site, *space;
+};
+
+struct lefts {
+	uint64_t bytes;
+	struct emit_rows sites;
+};
+
+static const struct emit_column left_members[] = {
+	EMIT_MEMBER("site", TEXT, struct left, site),
+	EMIT_MEMBER("space", TEXT, struct left, space),
+	EMIT_MEMBER("bytes", BYTES, struct left, row.part),
+	EMIT_END,
+};
+
+static const struct emit_column lefts_members[] = {
+	EMIT_MEMBER("bytes", BYTES, struct lefts, bytes),
+	EMIT_LIST("sites", "\n", struct lefts, sites, left_members),
+	EMIT_MEMBER("other_sites", HIDDEN, struct lefts, sites),
+	EMIT_NESTED("other_sites_bytes", REST, struct lefts, sites, report_site_cells),
+	EMIT_END,
+};
+
+/* Sites that still hold memory, the largest first. */
+static int find_lefts(const struct report *report, struct lefts *lefts)
 {
 	const struct trace *trace = report->trace;
-	uint64_t bytes, rest = 0;
-	size_t count, shown;
-	uint32_t *sites = report_live(trace, &count, &bytes);
+	size_t count;
+	uint32_t *sites = report_live(trace, &count, &lefts->bytes);
+	struct left *list = sites ? report_room(report, (count + 1) * sizeof(*list)) : NULL;
+
+	for (size_t i = 0; list && i < count; i++) {
+		const struct trace_site *site = &trace->sites[sites[i]];
+		bool device = !strcmp(site->space, "device");
+		char text[300];
+
+		snprintf(text, sizeof(text), "%.200s%s%.40s%s", site->site, device ? "" : " [",
+			 device ? "" : site->space, device ? "" : "]");
+		list[i] = (struct left){
+			{ { site->live_bytes, lefts->bytes }, report_text_kept(report, text), "" },
+			site->site,
+			site->space,
+		};
+	}
+	free(sites);
+	lefts->sites = report_rows(report, list, count);
+	return list ? 0 : err("no memory left");
+}
+
+int report_text_live(const struct report *report)
+{
+	struct lefts lefts;
 	char number[SHOW_NUMBER];
 	char text[300];
+	int error = find_lefts(report, &lefts);
 
-	if (!sites)
-		return -ENOMEM;
-	if (count) {
-		snprintf(text, sizeof(text), "Still allocated %s: %s, by %s", end_of(report),
-			 show_bytes(number, bytes), trace_by_title((enum trace_by)trace->by));
-		show_heading(&report->show, text);
-		report_say_estimated(report);
-	}
-	shown = report_limit(report, count);
-	for (size_t i = 0; i < count; i++) {
-		const struct trace_site *site = &trace->sites[sites[i]];
-
-		if (i >= shown) {
-			rest += site->live_bytes;
-			continue;
-		}
-		snprintf(text, sizeof(text), "%.200s%s%.40s%s", site->site,
-			 strcmp(site->space, "device") ? " [" : "",
-			 strcmp(site->space, "device") ? site->space : "",
-			 strcmp(site->space, "device") ? "]" : "");
-		report_site_row(report, text, site->live_bytes, bytes, NULL);
-	}
-	if (shown < count)
-		report_rest_row(report, count - shown, rest, bytes);
-	free(sites);
+	if (error || !lefts.sites.count)
+		return error;
+	snprintf(text, sizeof(text), "Still allocated %s: %s, by %s", end_of(report),
+		 show_bytes(number, lefts.bytes), trace_by_title((enum trace_by)report->trace->by));
+	show_heading(&report->show, text);
+	report_say_estimated(report);
+	report_site_rows(report, &lefts.sites);
 	return 0;
 }
 
-static const struct report_column space_columns[] = {
-	{ "space", 22 },   { "peak", 12 },   { "at", 14 },
-	{ "at exit", 14 }, { "allocs", 11 }, { NULL, 0 },
-};
+int report_json_live(const struct report *report)
+{
+	struct lefts lefts;
+	int error = find_lefts(report, &lefts);
+
+	if (!error)
+		report_member(report, "\nlive_at_exit", lefts_members, &lefts);
+	return error;
+}
 
 /* On the first screen the four bytes that some copy pins are noise beside gigabytes of a device. */
 static bool is_little(const struct report *report, const struct trace_space *space)
@@ -195,33 +274,72 @@ static bool is_little(const struct report *report, const struct trace_space *spa
 	       space->allocated.peak_bytes < device->allocated.peak_bytes / 100;
 }
 
+struct beside {
+	const char *space;
+	uint64_t peak, at, exit, allocations;
+};
+
+static const struct emit_column beside_cells[] = {
+	EMIT_CELL("space", -22, TEXT, struct beside, space),
+	EMIT_CELL("peak", 12, BYTES, struct beside, peak),
+	EMIT_CELL("at", 14, TIME, struct beside, at),
+	EMIT_CELL("at exit", 14, BYTES, struct beside, exit),
+	EMIT_CELL("allocs", 11, COUNT, struct beside, allocations),
+	EMIT_END,
+};
+
 int report_text_spaces(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	char number[SHOW_NUMBER];
-	bool any = false;
+	struct beside *list = report_room(report, (trace->summary.spaces_n + 1) * sizeof(*list));
+	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
 
+	if (!list)
+		return err("no memory left");
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
 		const struct trace_space *space = &trace->summary.spaces[i];
+		uint64_t peak = space->allocated.peak_bytes;
 
-		if (!space->allocated.peak_bytes || space->allocated.peak_bytes == TRACE_NONE ||
-		    !space->space || !strcmp(space->space, "device") || is_little(report, space))
+		if (!peak || peak == TRACE_NONE || !space->space ||
+		    !strcmp(space->space, "device") || is_little(report, space))
 			continue;
-		if (!any) {
-			show_heading(&report->show, "Memory beside the devices' own");
-			report_header(report, space_columns);
-		}
-		any = true;
-		report_first_cell(report, &space_columns[0], space->space);
-		report_cell(report, &space_columns[1],
-			    show_bytes(number, space->allocated.peak_bytes));
-		report_cell(report, &space_columns[2],
-			    report_when(report, number, space->allocated.peak_bytes,
-					space->allocated.peak_t));
-		report_cell(report, &space_columns[3],
-			    show_bytes(number, space->allocated.exit_bytes));
-		report_cell(report, &space_columns[4], show_count(number, space->allocations));
-		out_char(report->show.out, '\n');
+		list[rows.count++] = (struct beside){
+			space->space,
+			peak,
+			report_when(report, peak, space->allocated.peak_t),
+			space->allocated.exit_bytes,
+			space->allocations,
+		};
 	}
+	rows.shown = rows.count;
+	if (rows.count)
+		report_table(report, beside_cells, &rows, "Memory beside the devices' own");
+	return 0;
+}
+
+/* --- sums, for programs --- */
+
+const struct emit_column report_sum_members[] = {
+	EMIT_MEMBER("peak_bytes", BYTES, struct trace_sum, peak_bytes),
+	EMIT_MEMBER("peak_t", TIME, struct trace_sum, peak_t),
+	EMIT_MEMBER("exit_bytes", BYTES, struct trace_sum, exit_bytes),
+	{ EMIT_KEYED("source", TEXT, struct trace_sum, source), .flags = EMIT_OPTIONAL },
+	EMIT_END,
+};
+
+static const struct emit_column space_members[] = {
+	EMIT_MEMBER("space", TEXT, struct trace_space, space),
+	EMIT_NESTED("allocated", KNOWN, struct trace_space, allocated, report_sum_members),
+	EMIT_MEMBER("allocations", COUNT, struct trace_space, allocations),
+	EMIT_MEMBER("frees", COUNT, struct trace_space, frees),
+	EMIT_END,
+};
+
+int report_json_spaces(const struct report *report)
+{
+	const struct emit_rows rows =
+		EMIT_ROWS_OF(report->trace->summary.spaces, report->trace->summary.spaces_n);
+
+	report_list(report, "\nspaces", "\n", space_members, &rows);
 	return 0;
 }

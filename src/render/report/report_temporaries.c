@@ -1,188 +1,148 @@
-/* The report: short-lived churn by site, and the histogram of sizes. */
-#include <errno.h>
+/* The report: short-lived churn by site. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
-#include "base/text/out.h"
-#include "base/text/text.h"
 #include "render/report/report_analysis.h"
 #include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
 
-/* --- temporaries --- */
-
-static const struct report_column columns[] = {
-	{ "", 30 },      { "bytes", 11 },   { "times", 10 },
-	{ "lived", 10 }, { "at peak", 11 }, { NULL, 0 },
+struct churn {
+	const char *site, *line;
+	uint64_t count, bytes, sum_ns, min_ns, at_peak;
+	uint32_t number; /* of the site */
 };
 
-/* For qsort, which has no room for it otherwise. */
-static const struct survey *sorting;
+/* Sites with temporaries, and the row for none, the worst first. */
+struct churns {
+	struct churn total;
+	struct emit_rows rows;
+};
 
-static int by_bytes(const void *a, const void *b)
+static const struct emit_column churn_figures[] = {
+	EMIT_MEMBER("count", COUNT, struct churn, count),
+	EMIT_MEMBER("bytes", BYTES, struct churn, bytes),
+	EMIT_MEMBER("lifetime_sum_ns", TIME, struct churn, sum_ns),
+	EMIT_MEMBER("at_peak_bytes", BYTES, struct churn, at_peak),
+	EMIT_END,
+};
+
+static const struct emit_column churn_site[] = {
+	EMIT_MEMBER("site", TEXT, struct churn, site),
+	EMIT_MEMBER("line", TEXT, struct churn, line),
+	EMIT_MEMBER("lifetime_min_ns", TIME, struct churn, min_ns),
+	EMIT_NESTED(NULL, INLINED, struct churn, site, churn_figures),
+	EMIT_END,
+};
+
+static const struct emit_column churns_all[] = {
+	EMIT_NESTED(NULL, INLINED, struct churns, total, churn_figures),
+	EMIT_LIST("sites", "\n", struct churns, rows, churn_site),
+	EMIT_MEMBER("other_sites", HIDDEN, struct churns, rows),
+	EMIT_NESTED("other", OTHER, struct churns, rows, churn_figures),
+	EMIT_END,
+};
+
+static const char *lived(char *to, const void *row)
 {
-	uint32_t i = *(const uint32_t *)a;
-	uint32_t k = *(const uint32_t *)b;
-	const struct survey_temporaries *x = &sorting->temporaries[i];
-	const struct survey_temporaries *y = &sorting->temporaries[k];
+	const struct churn *churn = row;
+
+	return show_time(to, churn->count ? churn->sum_ns / churn->count : 0);
+}
+
+static const struct emit_column churn_cells[] = {
+	EMIT_CELL("", -30, TEXT, struct churn, line),
+	EMIT_CELL("bytes", 11, BYTES, struct churn, bytes),
+	EMIT_CELL("times", 10, COUNT, struct churn, count),
+	EMIT_SHOWN("lived", 10, TIME, struct churn, sum_ns, lived),
+	EMIT_CELL("at peak", 11, BYTES, struct churn, at_peak),
+	EMIT_END,
+};
+
+static int churn_order(const void *a, const void *b)
+{
+	const struct churn *x = a;
+	const struct churn *y = b;
 
 	if (x->at_peak != y->at_peak)
 		return x->at_peak > y->at_peak ? -1 : 1;
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
-	return i < k ? -1 : i > k;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Sites with temporaries, and the row for none, the worst first. NULL without memory. */
-static uint32_t *sorted(const struct report *report, size_t *count,
-			struct survey_temporaries *total)
+static int churns_find(const struct report *report, struct churns *churns)
 {
 	const struct survey *survey = &report->study->survey;
-	uint32_t *list = calloc(report->trace->sites_n + 1, sizeof(*list));
+	const struct trace *trace = report->trace;
+	struct churn *list = report_room(report, (trace->sites_n + 1) * sizeof(*list));
+	size_t count = 0;
+	char line[300];
 
-	*count = 0;
-	*total = (struct survey_temporaries){ 0 };
-	if (!list) {
-		err_no_memory(report->trace->path);
-		return NULL;
-	}
-	for (uint32_t i = 0; i <= report->trace->sites_n; i++) {
-		if (!survey->temporaries[i].count)
+	if (!list)
+		return err_no_memory(trace->path);
+	for (uint32_t i = 0; i <= trace->sites_n; i++) {
+		const struct survey_temporaries *of = &survey->temporaries[i];
+		bool known = i < trace->sites_n;
+
+		if (!of->count)
 			continue;
-		list[(*count)++] = i;
-		total->count += survey->temporaries[i].count;
-		total->bytes += survey->temporaries[i].bytes;
-		total->sum_ns += survey->temporaries[i].sum_ns;
-		total->at_peak += survey->temporaries[i].at_peak;
+		if (known)
+			trace_site_text(trace, i, line, sizeof(line));
+		list[count++] = (struct churn){
+			known ? trace->sites[i].site : NULL,
+			known ? report_text_kept(report, line) : "[no call site]",
+			of->count,
+			of->bytes,
+			of->sum_ns,
+			of->min_ns,
+			of->at_peak,
+			i,
+		};
 	}
-	sorting = survey;
-	qsort(list, *count, sizeof(*list), by_bytes);
-	return list;
-}
-
-static void temporaries_row(const struct report *report, const char *name,
-			    const struct survey_temporaries *row)
-{
-	char number[SHOW_NUMBER];
-
-	report_first_cell(report, &columns[0], name);
-	report_cell(report, &columns[1], show_bytes(number, row->bytes));
-	report_cell(report, &columns[2], show_count(number, row->count));
-	report_cell(report, &columns[3],
-		    show_time(number, row->count ? row->sum_ns / row->count : 0));
-	report_cell(report, &columns[4], show_bytes(number, row->at_peak));
-	out_char(report->show.out, '\n');
-}
-
-static void add(struct survey_temporaries *to, const struct survey_temporaries *from)
-{
-	to->count += from->count;
-	to->bytes += from->bytes;
-	to->sum_ns += from->sum_ns;
-	to->at_peak += from->at_peak;
-}
-
-static void site_name(const struct report *report, uint32_t site, char *to, size_t size)
-{
-	if (site < report->trace->sites_n)
-		trace_site_text(report->trace, site, to, size);
-	else
-		text_copy(to, size, "[no call site]");
+	qsort(list, count, sizeof(*list), churn_order);
+	*churns = (struct churns){ .rows = report_rows(report, list, count) };
+	emit_sum(churn_figures, &churns->rows, 0, &churns->total);
+	return 0;
 }
 
 int report_text_temporaries(const struct report *report)
 {
-	struct survey_temporaries total, rest = { 0 };
+	bool whole = report_has_all_events(report);
+	struct churns churns;
 	char text[300];
-	uint32_t *list;
-	size_t count, shown;
-	bool whole;
+	int error;
 
 	if (!report->study->surveyed)
 		return report_say_unread(report, "Temporaries");
-	whole = report_has_all_events(report);
-	list = sorted(report, &count, &total);
-	if (!list)
-		return -ENOMEM;
-	shown = report_limit(report, count);
+	error = churns_find(report, &churns);
+	if (error)
+		return error;
 	snprintf(text, sizeof(text),
 		 "Temporaries%s: freed before their device made %d allocations more",
 		 whole ? "" : " of the events that are left", SURVEY_TEMPORARY);
-	show_heading(&report->show, count   ? text
-				    : whole ? "Temporaries: none"
-					    : "Temporaries: none in the events that are left");
-	if (count)
-		report_header(report, columns);
-	for (size_t i = 0; i < count; i++) {
-		const struct survey_temporaries *row = &report->study->survey.temporaries[list[i]];
-
-		if (i >= shown) {
-			add(&rest, row);
-			continue;
-		}
-		site_name(report, list[i], text, sizeof(text));
-		temporaries_row(report, text, row);
-	}
-	if (shown < count) {
-		snprintf(text, sizeof(text), "... and %zu more", count - shown);
-		temporaries_row(report, text, &rest);
-	}
-	if (count > 1)
-		temporaries_row(report, "all", &total);
-	free(list);
+	emit_table(&report->show, &(struct emit_table){
+					  .columns = churn_cells,
+					  .rows = &churns.rows,
+					  .heading = churns.rows.count ? text
+						     : whole           ? "Temporaries: none"
+							     : "Temporaries: none in the events "
+							       "that are left",
+					  .indent = 2,
+					  .summed = true,
+					  .totalled = true,
+				  });
 	return 0;
-}
-
-static void temporaries_json(const struct report *report, const struct survey_temporaries *row)
-{
-	report_json_number(report, "\"count\":", row->count);
-	report_json_number(report, ",\"bytes\":", row->bytes);
-	report_json_number(report, ",\"lifetime_sum_ns\":", row->sum_ns);
-	report_json_number(report, ",\"at_peak_bytes\":", row->at_peak);
 }
 
 int report_json_temporaries(const struct report *report)
 {
-	struct survey_temporaries total, rest = { 0 };
-	char line[300];
-	uint32_t *list;
-	size_t count, shown;
+	struct churns churns;
+	int error = report->study->surveyed ? churns_find(report, &churns) : 0;
 
-	if (!report->study->surveyed) {
-		out_text(report->show.out, ",\n\"temporaries\":null");
-		return 0;
-	}
-	list = sorted(report, &count, &total);
-	if (!list)
-		return -ENOMEM;
-	shown = report_limit(report, count);
-	out_text(report->show.out, ",\n\"temporaries\":{");
-	temporaries_json(report, &total);
-	out_text(report->show.out, ",\"sites\":[");
-	for (size_t i = 0; i < count; i++) {
-		const struct survey_temporaries *row = &report->study->survey.temporaries[list[i]];
-		bool known = list[i] < report->trace->sites_n;
-
-		if (i >= shown) {
-			add(&rest, row);
-			continue;
-		}
-		site_name(report, list[i], line, sizeof(line));
-		report_json_text(report, i ? ",\n{\"site\":" : "\n{\"site\":",
-				 known ? report->trace->sites[list[i]].site : NULL);
-		report_json_text(report, ",\"line\":", line);
-		report_json_number(report, ",\"lifetime_min_ns\":", row->min_ns);
-		out_char(report->show.out, ',');
-		temporaries_json(report, row);
-		out_char(report->show.out, '}');
-	}
-	report_json_number(report, "],\"other_sites\":", count - shown);
-	out_text(report->show.out, ",\"other\":{");
-	temporaries_json(report, &rest);
-	out_text(report->show.out, "}}");
-	free(list);
-	return 0;
+	if (!error)
+		report_member(report, "\ntemporaries", churns_all,
+			      report->study->surveyed ? &churns : NULL);
+	return error;
 }

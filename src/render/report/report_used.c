@@ -143,6 +143,7 @@ static void part_rows(const struct report *report, const struct parts *parts, ui
 	size_t limit = report_limit(report, parts->count);
 	size_t names = 0;
 	uint64_t rest = 0;
+	char text[64];
 
 	for (size_t i = 0; i < parts->count; i++) {
 		const struct part *part = &parts->list[i];
@@ -153,8 +154,10 @@ static void part_rows(const struct report *report, const struct parts *parts, ui
 		else
 			part_row(report, part, whole);
 	}
-	if (names > limit)
-		report_rest_row(report, names - limit, rest, whole);
+	if (names > limit) {
+		snprintf(text, sizeof(text), "... and %zu more", names - limit);
+		report_site_row(report, text, rest, whole, NULL);
+	}
 }
 
 static int device_table(const struct report *report, const struct trace_device *device)
