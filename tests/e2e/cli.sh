@@ -176,6 +176,22 @@ ok 'the same lines' cmp lines spool.ndjson
 head -n -3 r.json >cut.json
 fails 3 'truncated' memtrace export cut.json --to events
 
+# --- spool ----------------------------------------------------------------------------------------------
+ok 'the tables of a spool' memtrace spool r.spool
+cp "$OUT" tables
+for table in $(sed -n 's/^TABLE(\([A-Z]*\),.*/\1/p' "$TOP/src/spool/tables.def") PENDING UNDO; do
+	has "$table" tables "# $table, "
+done
+has 'the header' tables 'HEADER 0: version='
+has 'a text' tables 'TEXT 1: "[not recorded]"'
+is 'what has been allocated, of each stack' \
+	"$(sed -n 's/^STACK .* allocations=\([0-9]*\) .*/\1/p' tables | awk '{ n += $1 } END { print n }')" \
+	"$(grep -c '"op":"alloc"' lines)"
+ok 'one table' memtrace spool r.spool --table node
+is 'and no other' "$(cut -d' ' -f1 "$OUT" | sort -u | tr '\n' ' ')" "$(grep '^# NODE\|^NODE' tables | cut -d' ' -f1 | sort -u | tr '\n' ' ')"
+fails 2 'spool: there is no table nodes' memtrace spool r.spool --table nodes
+fails 3 'not a memtrace spool' memtrace spool r.json
+
 # --- hooks ----------------------------------------------------------------------------------------------
 ok 'hooks' memtrace hooks
 has 'a call of the runtime' "$OUT" 'cudaError_t cudaMalloc(void **ptr, size_t size)'

@@ -1,0 +1,182 @@
+/* memtrace spool: the tables of a spool as they are, for whoever looks for a mistake in one. */
+#include <string.h>
+#include <strings.h>
+
+#include "analyse/input/error.h"
+#include "cli/cli.h"
+#include "spool/pending_blocks.h"
+#include "spool/spool.h"
+
+static const char about[] =
+	"Prints the header and the tables of a spool as they are in the file: a line for each row, "
+	"with\n"
+	"every field that is not 0; then the blocks that are not booked yet (PENDING) and the old\n"
+	"values of the newest update (UNDO). An update that was under way has been taken back.\n";
+
+/* After the tables, the lists that the header holds. */
+enum { SPOOL_PENDING = SPOOL_KINDS, SPOOL_OLD, LISTS };
+
+static const struct {
+	const char *name, *what;
+} lists[LISTS] = {
+#define TABLE(kind, shift, what) { #kind, what },
+#include "spool/tables.def"
+#undef TABLE
+	{ "PENDING", "blocks that are not booked yet, oldest first" },
+	{ "UNDO", "old values of the newest update, oldest first" },
+};
+
+struct field {
+	const char *name;
+	uint16_t offset;
+	uint8_t list, size;
+	bool negative; /* it may be */
+	char form;     /* N, X or T */
+};
+
+#define FIELD(list, type, member, form)                           \
+	{ #member,                                                \
+	  offsetof(struct spool_##type, member),                  \
+	  list,                                                   \
+	  sizeof(((struct spool_##type *)0)->member),             \
+	  (__typeof__(((struct spool_##type *)0)->member))-1 < 1, \
+	  form },
+#define N(list, type, member) FIELD(SPOOL_##list, type, member, 'N')
+#define X(list, type, member) FIELD(SPOOL_##list, type, member, 'X')
+#define T(list, type, member) FIELD(SPOOL_##list, type, member, 'T')
+
+static const struct field fields[] = {
+	{ "frame", 0, SPOOL_STEP, sizeof(uint32_t), false, 'N' },
+	{ "node", 0, SPOOL_BUCKET, sizeof(uint32_t), false, 'N' },
+#include "cli/spool_fields.def"
+};
+
+#undef FIELD
+#undef N
+#undef X
+#undef T
+
+static uint64_t value_of(const struct field *field, const char *row)
+{
+	unsigned unused = 64 - 8 * field->size;
+	uint64_t value = 0;
+
+	memcpy(&value, row + field->offset, field->size);
+	return field->negative ? (uint64_t)((int64_t)(value << unused) >> unused) : value;
+}
+
+static void print_value(const struct spool *spool, const struct field *field, uint64_t value)
+{
+	struct out *out = cli_out();
+
+	out_format(out, " %s=", field->name);
+	if (field->form == 'X')
+		out_format(out, "0x%llx", (unsigned long long)value);
+	else
+		out_i64(out, (int64_t)value);
+	if (field->form == 'T') {
+		out_char(out, ':');
+		out_json(out, spool_text(spool, (uint32_t)value));
+	}
+}
+
+/* A row without anything in it, of the chains' heads say, is left out. */
+static void print_row(const struct spool *spool, unsigned list, uint64_t index, const void *row)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		uint64_t value = fields[i].list == list ? value_of(&fields[i], row) : 0;
+
+		if (value && !any)
+			out_format(cli_out(), "%s %llu:", lists[list].name,
+				   (unsigned long long)index);
+		if (value)
+			print_value(spool, &fields[i], value);
+		any |= value != 0;
+	}
+	if (any)
+		out_char(cli_out(), '\n');
+}
+
+/* A text is a row, its id the number. */
+static void print_texts(const struct spool *spool)
+{
+	uint64_t end = spool_count(spool, SPOOL_TEXT);
+
+	for (uint64_t id = 1; id < end; id++) {
+		const char *text = spool_text(spool, (uint32_t)id);
+
+		if (!text[0])
+			continue;
+		out_format(cli_out(), "TEXT %llu: ", (unsigned long long)id);
+		out_json(cli_out(), text);
+		out_char(cli_out(), '\n');
+		id += strlen(text);
+	}
+}
+
+static uint64_t rows_of(const struct spool *spool, unsigned list)
+{
+	const struct spool_header *header = spool->header;
+	uint64_t waiting = waiting_count(&header->backlog);
+
+	if (list == SPOOL_HEADER)
+		return 1;
+	if (list == SPOOL_PENDING)
+		return waiting < SPOOL_WAITING ? waiting : SPOOL_WAITING;
+	if (list == SPOOL_OLD)
+		return header->undo_count < SPOOL_UNDO ? header->undo_count : SPOOL_UNDO;
+	return spool_count(spool, list);
+}
+
+static const void *row_at(const struct spool *spool, unsigned list, uint64_t index)
+{
+	if (list == SPOOL_HEADER)
+		return spool->header;
+	if (list == SPOOL_PENDING)
+		return waiting_at(&spool->header->backlog, (unsigned)index);
+	if (list == SPOOL_OLD)
+		return &spool->header->undo[index];
+	return spool_at(spool, list, index);
+}
+
+static void print_list(const struct spool *spool, unsigned list)
+{
+	uint64_t rows = rows_of(spool, list);
+
+	out_format(cli_out(), "# %s, %llu: %s\n", lists[list].name, (unsigned long long)rows,
+		   lists[list].what);
+	if (list == SPOOL_TEXT)
+		print_texts(spool);
+	for (uint64_t i = 0; i < rows && list != SPOOL_TEXT; i++)
+		print_row(spool, list, i, row_at(spool, list, i));
+}
+
+int cmd_spool(int argc, char **argv)
+{
+	const char *table = NULL;
+	const struct arg args[] = {
+		{ "table", 't', ARG_TEXT, "NAME", "this one alone", NULL, &table },
+	};
+	const struct usage usage = { "spool", "SPOOL", about, args, 1, 1, 1, false };
+	enum args_result parsed = args_parse(&usage, &argc, argv);
+	struct spool spool;
+	bool found = false;
+	char why[4352];
+
+	if (parsed != ARGS_GO)
+		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+	if (spool_open(&spool, argv[1], why, sizeof(why))) {
+		err("%s", why);
+		return cli_fail("spool", STATUS_UNREADABLE);
+	}
+	for (unsigned list = 0; list < LISTS; list++) {
+		if (table && strcasecmp(table, lists[list].name) != 0)
+			continue;
+		print_list(&spool, list);
+		found = true;
+	}
+	spool_close(&spool);
+	return found ? STATUS_DONE : cli_usage("spool", "there is no table %s", table);
+}
