@@ -25,23 +25,6 @@ static const char about[] =
 /* Rows of a list: a screen is short, what was asked for need not be. */
 enum { SCREEN = 5, LISTED = 10 };
 
-/* From a spool, events are printed only when they are needed. */
-static int open_trace(struct trace *trace, const char *path, const struct report_options *options)
-{
-	bool needed;
-	int error = trace_open_facts(trace, path);
-
-	if (error || trace->with_events)
-		return error;
-	needed = report_needs_events(trace, options);
-	for (size_t i = 0; i < trace->summary.devices_n; i++)
-		needed = needed || trace->summary.devices[i].ooms;
-	if (!needed)
-		return 0;
-	trace_close(trace);
-	return trace_open(trace, path);
-}
-
 /* "peaks,live": the bits of the sections; 0 after complaint. */
 static uint32_t read_sections(const char *text)
 {
@@ -193,7 +176,7 @@ static int run_report(const char *path, const char *output, bool json,
 	struct trace trace;
 	int error;
 
-	if (open_trace(&trace, path, options))
+	if (trace_open(&trace, path))
 		return cli_fail("report", STATUS_UNREADABLE);
 	error = output ? cli_redirect(output) : 0;
 	options->colour = cli_colour(cli_out()->fd);

@@ -47,22 +47,6 @@ static bool has_unicode(void)
 	return is;
 }
 
-static int open_trace(struct trace *trace, const char *path)
-{
-	bool ooms = false;
-	int error = trace_open_facts(trace, path);
-
-	/* A spool's events are printed only where there is something to mark. */
-	if (error || trace->with_events)
-		return error;
-	for (size_t i = 0; i < trace->summary.devices_n; i++)
-		ooms = ooms || trace->summary.devices[i].ooms;
-	if (!ooms)
-		return 0;
-	trace_close(trace);
-	return trace_open(trace, path);
-}
-
 struct words {
 	const char *device, *width, *height;
 };
@@ -116,7 +100,7 @@ static int run_timeline(const char *path, const char *output, struct timeline_op
 	struct trace trace;
 	int error;
 
-	if (open_trace(&trace, path))
+	if (trace_open(&trace, path))
 		return cli_fail("timeline", STATUS_UNREADABLE);
 	error = trace.capture.baseline ? err("%s: is a baseline: it has no curves", path) : 0;
 	if (!error)

@@ -171,19 +171,8 @@ static int close_output(int status)
 	return status == STATUS_DONE || status == STATUS_NO ? STATUS_UNREADABLE : status;
 }
 
-static int convert(const char *spool, int fd, bool events)
-{
-	const struct document_to to = { .fd = fd };
-	char why[1000];
-	int error = document_from_spool(spool, &to, DOCUMENT_LOAD | (events ? DOCUMENT_EVENTS : 0),
-					why, sizeof(why));
-
-	return error ? err("%s", why) : 0;
-}
-
 int main(int argc, char **argv)
 {
 	out_init(&output.out, STDOUT_FILENO, output.buffer, sizeof(output.buffer));
-	trace_set_converter(convert);
 	return close_output(dispatch(argc, argv));
 }

@@ -18,7 +18,6 @@
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
 #include "render/compare/diff.h"
-#include "render/document/document.h"
 #include "render/export/formats.h"
 #include "render/report/report.h"
 #include "render/values/values.h"
@@ -33,16 +32,6 @@ static struct {
 	char buffer[1 << 16];
 } state;
 
-/* A spool among the inputs is one, as in the tool. */
-static int convert(const char *spool, int fd, bool events)
-{
-	const struct document_to to = { .fd = fd };
-	char why[1000];
-	int error = document_from_spool(spool, &to, events ? DOCUMENT_EVENTS : 0, why, sizeof(why));
-
-	return error ? err("%s", why) : 0;
-}
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
@@ -52,7 +41,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (state.in < 0 || state.out < 0)
 		abort();
 	snprintf(state.path, sizeof(state.path), "/proc/self/fd/%d", state.in);
-	trace_set_converter(convert);
 	return 0;
 }
 
@@ -157,7 +145,7 @@ static void report(size_t size)
 		}
 		trace_close(&trace);
 	}
-	if (trace_open_facts(&trace, state.path))
+	if (trace_open(&trace, state.path))
 		return;
 	begin();
 	if (!report_brief(&trace, &state.printed, "memtrace: "))

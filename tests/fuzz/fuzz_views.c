@@ -107,7 +107,7 @@ static void timeline(size_t size)
 	};
 	struct trace trace;
 
-	if (trace_open_facts(&trace, state.path))
+	if (trace_open(&trace, state.path))
 		return;
 	begin();
 	timeline_text(&trace, &state.to, &options);

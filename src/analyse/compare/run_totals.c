@@ -319,7 +319,7 @@ int run_open(struct run *run, const char *path, int device)
 	int error;
 
 	memset(run, 0, sizeof(*run));
-	error = trace_open_facts(&run->trace, path);
+	error = trace_open(&run->trace, path);
 	if (error)
 		return error;
 	if (device != NO_DEVICE && !trace_device(&run->trace, device))

@@ -116,24 +116,12 @@ static int read_categories(struct run *run, struct trace *trace, const struct ru
 int run_find_categories(struct run *run, const struct rules *rules, bool always)
 {
 	const struct trace_capture *capture = &run->trace.capture;
-	struct trace again;
-	int error;
 
 	if (capture->baseline)
 		return copy_categories(run);
 	if (!always && (capture->events_recorded > TRACE_FEW || capture->events_dropped))
 		return 0;
-	if (run->trace.with_events)
-		return read_categories(run, &run->trace, rules);
-	if (!run->trace.spool)
-		return 0;
-	/* A spool was opened for its facts alone. */
-	error = trace_open(&again, run->trace.path);
-	if (error)
-		return error;
-	error = read_categories(run, &again, rules);
-	trace_close(&again);
-	return error;
+	return read_categories(run, &run->trace, rules);
 }
 
 int run_add_categories(struct run *run, int device)

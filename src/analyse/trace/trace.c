@@ -18,15 +18,6 @@
 
 enum { TAIL = 64 };
 
-static struct {
-	trace_converter *convert;
-} state;
-
-void trace_set_converter(trace_converter *converter)
-{
-	state.convert = converter;
-}
-
 /* --- the file --- */
 
 static bool begins_as_spool(int fd)
@@ -47,50 +38,7 @@ bool trace_is_spool(const char *path)
 	return spool;
 }
 
-/* A file without a name; O_TMPFILE is not on every file system. */
-static int open_nameless(void)
-{
-	const char *directory = getenv("TMPDIR");
-	char path[4096];
-	int fd;
-
-	if (!directory || !directory[0])
-		directory = "/tmp";
-	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd >= 0)
-		return fd;
-	text_join(path, sizeof(path), directory, "/memtrace-XXXXXX");
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
-		return err("%s: no temporary file: %s", directory, strerror(errno));
-	unlink(path);
-	return fd;
-}
-
-/* Puts the spool's document in the place of the spool. */
-static int convert(struct trace *trace, bool events)
-{
-	int fd;
-	int error;
-
-	if (!state.convert)
-		return err("%s: is a spool, which cannot be read here", trace->path);
-	fd = open_nameless();
-	if (fd < 0)
-		return fd;
-	error = state.convert(trace->path, fd, events);
-	if (!error && lseek(fd, 0, SEEK_SET))
-		error = err("%s: %s", trace->path, strerror(errno));
-	if (error) {
-		close(fd);
-		return error;
-	}
-	close(trace->reader->fd);
-	trace->reader->fd = fd;
-	return 0;
-}
-
-static int open_file(struct trace *trace, bool events)
+static int open_file(struct trace *trace)
 {
 	struct stat status;
 
@@ -110,8 +58,7 @@ static int open_file(struct trace *trace, bool events)
 		return err("%s: is empty", trace->path);
 	trace->spool = begins_as_spool(trace->reader->fd);
 	trace->once = !S_ISREG(status.st_mode) || !strcmp(trace->path, "standard input");
-	trace->with_events = events || !trace->spool;
-	return trace->spool ? convert(trace, events) : 0;
+	return 0;
 }
 
 /* --- messages --- */
@@ -313,14 +260,19 @@ static int read_facts(struct trace *trace)
 	return error;
 }
 
-static int open_trace(struct trace *trace, bool events)
+static int open_json(struct trace *trace)
 {
-	int error = open_file(trace, events);
+	if (json_open(&trace->reader->json, trace->reader->fd, trace->path))
+		return err_no_memory(trace->path);
+	return read_facts(trace);
+}
 
-	if (!error && json_open(&trace->reader->json, trace->reader->fd, trace->path))
-		error = err_no_memory(trace->path);
+static int open_trace(struct trace *trace)
+{
+	int error = open_file(trace);
+
 	if (!error)
-		error = read_facts(trace);
+		error = trace->spool ? trace_spool_open(trace) : open_json(trace);
 	if (!error)
 		error = trace_check(trace);
 	if (!error && trace->capture.sample_bytes)
@@ -328,7 +280,7 @@ static int open_trace(struct trace *trace, bool events)
 	return error;
 }
 
-static int open_checked(struct trace *trace, const char *path, bool events)
+int trace_open(struct trace *trace, const char *path)
 {
 	int error;
 
@@ -338,8 +290,8 @@ static int open_checked(struct trace *trace, const char *path, bool events)
 	if (!trace->reader)
 		return err_no_memory(path);
 	trace->reader->fd = -1;
-	error = open_trace(trace, events);
-	if (!error) {
+	error = open_trace(trace);
+	if (!error && !trace->spool) {
 		/* The reader has its own place in the file, which the look at the end moves. */
 		off_t at = lseek(trace->reader->fd, 0, SEEK_CUR);
 
@@ -355,20 +307,12 @@ static int open_checked(struct trace *trace, const char *path, bool events)
 	return 0;
 }
 
-int trace_open(struct trace *trace, const char *path)
-{
-	return open_checked(trace, path, true);
-}
-
-int trace_open_facts(struct trace *trace, const char *path)
-{
-	return open_checked(trace, path, false);
-}
-
 void trace_close(struct trace *trace)
 {
 	if (trace->reader) {
 		json_close(&trace->reader->json);
+		if (trace->reader->from)
+			trace_spool_close(trace->reader->from);
 		if (trace->reader->fd >= 0)
 			close(trace->reader->fd);
 	}

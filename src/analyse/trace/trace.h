@@ -8,7 +8,7 @@
  * include/memtrace/trace.schema.json says what each member means; its names are used here.
  *
  * Functions that can fail return 0 or -errno and leave a sentence in err_text(). A spool is taken
- * where a trace is, through the converter that cli sets.
+ * where a trace is.
  */
 #ifndef ANALYSE_TRACE_TRACE_H
 #define ANALYSE_TRACE_TRACE_H
@@ -47,16 +47,8 @@ struct trace_event {
 	bool foreign;
 };
 
-/* Writes a spool's document to fd: 0, or an error with its text in err_text(). */
-typedef int trace_converter(const char *spool, int fd, bool events);
-
-void trace_set_converter(trace_converter *converter);
-
 /* "-" is standard input. The path must outlive the trace. After a failure nothing is open. */
 int trace_open(struct trace *trace, const char *path);
-
-/* The same for who does not want events, which a spool then need not print. */
-int trace_open_facts(struct trace *trace, const char *path);
 
 void trace_close(struct trace *trace);
 

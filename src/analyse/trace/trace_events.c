@@ -84,8 +84,7 @@ static bool texts_grow(struct trace_texts *texts)
 	return true;
 }
 
-/* The id of a text, entered if it is new; 0 without memory. */
-static uint32_t text_id(struct trace *trace, const char *text, size_t length)
+uint32_t trace_enter_text(struct trace *trace, const char *text, size_t length)
 {
 	struct trace_texts *texts = &trace->texts;
 	uint32_t hash = (uint32_t)hash_bytes(text, length);
@@ -126,7 +125,7 @@ static int read_text(struct trace *trace, enum json_token token, unsigned column
 		*to = last;
 		return 0;
 	}
-	*to = trace->reader->last_text[column] = text_id(trace, json->text, json->length);
+	*to = trace->reader->last_text[column] = trace_enter_text(trace, json->text, json->length);
 	return *to ? 0 : json_fail(&trace->reader->json, "no memory left");
 }
 
@@ -286,18 +285,19 @@ static enum key key_at(struct trace *trace, unsigned position)
 	return key;
 }
 
+static const struct trace_event empty = {
+	.allocated = TRACE_NONE,
+	.reserved = TRACE_NONE,
+	.stack = UINT32_MAX,
+	.device = NO_DEVICE,
+	.op = EVENT_OPS,
+	.space = SPACES,
+};
+
 static int read_event(struct trace *trace, struct trace_event *event)
 {
 	enum json_token token;
 
-	*event = (struct trace_event){
-		.allocated = TRACE_NONE,
-		.reserved = TRACE_NONE,
-		.stack = UINT32_MAX,
-		.device = NO_DEVICE,
-		.op = EVENT_OPS,
-		.space = SPACES,
-	};
 	for (unsigned i = 0; (token = json_next(&trace->reader->json)) == JSON_KEY; i++) {
 		if (read_value(trace, key_at(trace, i), event))
 			return -EINVAL;
@@ -341,8 +341,12 @@ static int next_event(struct trace *trace)
 
 int trace_next(struct trace *trace, struct trace_event *event)
 {
-	int more = next_event(trace);
+	int more;
 
+	*event = empty;
+	if (trace->reader->from)
+		return trace_spool_next(trace, event, NULL);
+	more = next_event(trace);
 	if (more == 1 && read_event(trace, event))
 		return trace_broken(trace);
 	return more;
@@ -359,7 +363,7 @@ int trace_next_of(struct trace *trace, enum event_op op, struct trace_event *eve
 
 		if (!trace->reader->in_events)
 			return 0;
-		if (!json_find_line(&trace->reader->json, text))
+		if (!trace->reader->from && !json_find_line(&trace->reader->json, text))
 			return trace->reader->json.failed ? trace_broken(trace) : 0;
 		more = trace_next(trace, event);
 		if (more != 1 || event->op == op)
@@ -369,8 +373,11 @@ int trace_next_of(struct trace *trace, enum event_op op, struct trace_event *eve
 
 int trace_copy(struct trace *trace, struct out *out)
 {
-	int more = next_event(trace);
+	int more;
 
+	if (trace->reader->from)
+		return trace_spool_next(trace, NULL, out);
+	more = next_event(trace);
 	if (more == 1 && json_copy(&trace->reader->json, JSON_OBJECT, out))
 		return trace_broken(trace);
 	return more;

@@ -9,6 +9,7 @@
 /* The reader's own state. */
 struct trace_reader {
 	struct json json;
+	struct trace_spool *from; /* NULL: from JSON */
 	int fd;
 	bool in_events;
 	const char *section; /* being read */
@@ -21,6 +22,16 @@ int trace_read(struct trace *trace, const struct row *row);
 
 /* The reader has failed: says it in the words for a trace if the file ends too early. -EINVAL. */
 int trace_broken(struct trace *trace);
+
+/* trace_spool.c: facts of the spool at the trace's path. 0 or -errno. */
+int trace_spool_open(struct trace *trace);
+void trace_spool_close(struct trace_spool *from);
+
+/* The next event, cleared before, or written where `out` is one: as trace_next(). */
+int trace_spool_next(struct trace *trace, struct trace_event *event, struct out *out);
+
+/* The id of a text, entered if it is new; 0 without memory. */
+uint32_t trace_enter_text(struct trace *trace, const char *text, size_t length);
 
 /* Positions within their arrays, and site_of[]: 0 or -EINVAL. */
 int trace_check(struct trace *trace);

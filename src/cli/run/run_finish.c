@@ -223,8 +223,7 @@ static void add_trace(struct finder *finder, const char *path)
 	struct trace trace;
 	char *copy;
 
-	if (finder->left.traces_n == MOST || !is_new(finder->run, path) ||
-	    trace_open_facts(&trace, path))
+	if (finder->left.traces_n == MOST || !is_new(finder->run, path) || trace_open(&trace, path))
 		return; /* not every .json that is new is a trace */
 	copy = strdup(path);
 	if (copy && !began_before(finder->run, &trace.process)) {

@@ -79,7 +79,7 @@ static void say_first(const struct run *run, const struct run_trace *found)
 	int error;
 
 	out_init(&out, STDERR_FILENO, buffer, sizeof(buffer));
-	error = trace_open_facts(&trace, found->path);
+	error = trace_open(&trace, found->path);
 	if (!error) {
 		if (run->ending.signal != UINT64_MAX || run->ending.status)
 			report_last_words(&trace, &out, PREFIX);

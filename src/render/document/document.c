@@ -98,7 +98,7 @@ static void write_memory(struct out *out, const struct spool *spool, const struc
 	out_u64(out, event->reserved);
 }
 
-static void write_event(struct out *out, const struct spool *spool, const struct event *event)
+void document_event(struct out *out, const struct spool *spool, const struct event *event)
 {
 	out_text(out, "{\"seq\":");
 	out_u64(out, event->seq);
@@ -132,7 +132,7 @@ static int write_events(struct out *out, const struct spool *spool)
 			event.name = ended.name;
 		out_text(out, first ? "\n" : ",\n");
 		first = false;
-		write_event(out, spool, &event);
+		document_event(out, spool, &event);
 	}
 	ranges_clear(&open);
 	journal_read_end(&reader);
@@ -187,6 +187,18 @@ static int find_facts(struct filler *filler, struct recording *recording, enum t
 	}
 	phases_clear(&phases);
 	return error;
+}
+
+int document_fill(struct trace *trace, struct recording *recording, enum trace_exit exit)
+{
+	struct filler filler = {
+		.recording = recording,
+		.spool = recording->spool,
+		.arena = &trace->arena,
+		.to = trace,
+	};
+
+	return find_facts(&filler, recording, exit, NULL);
 }
 
 static int write_all(struct out *out, struct recording *recording, unsigned flags, const char *exit,
@@ -256,22 +268,25 @@ int document_write(const struct spool *spool, int fd, unsigned flags, const char
 	return document_write_told(spool, &to, flags, exit, NULL);
 }
 
+enum trace_exit document_exit(const struct spool *spool)
+{
+	if (spool_writer_lives(spool))
+		return TRACE_RUNNING;
+	return spool->header->end ? TRACE_EXIT : TRACE_UNFINISHED;
+}
+
 int document_from_spool(const char *path, const struct document_to *to, unsigned flags, char *why,
 			size_t size)
 {
 	struct spool spool;
-	const char *exit = "unfinished";
 	int error = spool_open(&spool, path, why, size);
 
 	if (error)
 		return error;
 	backlog_settle_left(&spool);
 	curve_settle(&spool);
-	if (spool_writer_lives(&spool))
-		exit = "running";
-	else if (spool.header->end)
-		exit = "exit";
-	error = document_write_told(&spool, to, flags, exit, NULL);
+	error = document_write_told(&spool, to, flags,
+				    rows_word(WORDS_EXITS, document_exit(&spool)), NULL);
 	if (error)
 		snprintf(why, size, "%s: its document could not be written: %s", path,
 			 strerror(-error));

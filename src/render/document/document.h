@@ -10,6 +10,8 @@
 #include <stdbool.h>
 
 #include "base/text/out.h"
+#include "codec/event.h"
+#include "facts/trace_model.h"
 #include "render/document/oom_text.h"
 #include "spool/spool.h"
 
@@ -48,6 +50,18 @@ int document_write_told(const struct spool *spool, const struct document_to *to,
  */
 int document_from_spool(const char *path, const struct document_to *to, unsigned flags, char *why,
 			size_t size);
+
+/* The same without JSON: fills a trace, which points into the recording from then on. 0 or -ENOMEM.
+ */
+struct recording;
+struct trace;
+int document_fill(struct trace *trace, struct recording *recording, enum trace_exit exit);
+
+/* An event as the document has it. */
+void document_event(struct out *out, const struct spool *spool, const struct event *event);
+
+/* How the process of an opened spool ended, as far as the spool tells. */
+enum trace_exit document_exit(const struct spool *spool);
 
 /* Why recording stopped before its process ended (enum spool_stop); NULL when it did not. */
 const char *document_stop_text(unsigned stop);

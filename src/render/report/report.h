@@ -2,9 +2,7 @@
  * The report on a trace: what filled the memory, which line put it there.
  *
  * report_text() is for people, in 80 columns; report_json() is the stable document
- * memtrace-report/1; report_brief() is what `memtrace run` says on stderr. They read facts only, so
- * trace_open_facts() will do, except that failed allocations are told one by one when the trace has
- * events.
+ * memtrace-report/1; report_brief() is what `memtrace run` says on stderr.
  */
 #ifndef RENDER_REPORT_REPORT_H
 #define RENDER_REPORT_REPORT_H
@@ -41,9 +39,6 @@ struct report_options {
 };
 
 #define REPORT_OOM_LAST UINT64_MAX
-
-/* Are the events wanted? (Failed allocations are told from them too, see above.) */
-bool report_needs_events(const struct trace *trace, const struct report_options *options);
 
 /* The bit of a row of report_sections.def, 0 for none; all names, a blank behind each. */
 uint32_t report_section_bit(const char *name, size_t length);

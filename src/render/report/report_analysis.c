@@ -123,8 +123,7 @@ int report_study(struct report_study *study, struct trace *trace,
 	if (selection->empty)
 		return 0;
 	/* That a baseline has no events says nothing of what there was. */
-	if (trace->with_events && !trace->capture.baseline && !selection->replayed &&
-	    report_study_wants(trace, options))
+	if (!trace->capture.baseline && !selection->replayed && report_study_wants(trace, options))
 		error = read_events(study, trace);
 	if (!error && study->categories.own && !selection->replayed && !selection->stacks) {
 		error = categories_end(&study->categories);

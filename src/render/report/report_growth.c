@@ -127,8 +127,7 @@ static int say_nothing(const struct report *report)
 	char steps[120];
 	char text[300];
 
-	if (!report->options->show && !report->study->surveyed && !report->selection->replayed &&
-	    report->trace->with_events) {
+	if (!report->options->show && !report->study->surveyed && !report->selection->replayed) {
 		snprintf(text, sizeof(text),
 			 "Growth was not looked for among %s events; --show growth does that.",
 			 show_count(number, report->trace->capture.events_recorded));

@@ -142,8 +142,7 @@ int report_say_unread(const struct report *report, const char *what)
 		snprintf(text, sizeof(text),
 			 "%s: cannot be told of a baseline, which has no events.", what);
 	else
-		snprintf(text, sizeof(text), "%s: told of the whole run only%s.", what,
-			 report->trace->with_events ? "" : ", from a trace with its events");
+		snprintf(text, sizeof(text), "%s: told of the whole run only.", what);
 	show_wrapped(&report->show, text, 0, false);
 	return 0;
 }

@@ -55,11 +55,6 @@ bool report_knows_categories(const struct trace *trace, const struct report_opti
 	       (trace->capture.events_recorded <= TRACE_FEW && !trace->capture.events_dropped);
 }
 
-bool report_needs_events(const struct trace *trace, const struct report_options *options)
-{
-	return needs_replay(trace, options) || report_study_wants(trace, options);
-}
-
 /* --- all together --- */
 
 static bool has_pool(const struct trace *trace, const char *pool)

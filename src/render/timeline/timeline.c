@@ -133,7 +133,7 @@ static int find_ooms(struct timeline *timeline)
 
 	for (size_t i = 0; i < timeline->trace->summary.devices_n; i++)
 		ooms += timeline->trace->summary.devices[i].ooms;
-	if (!ooms || !timeline->trace->with_events)
+	if (!ooms)
 		return 0;
 	while ((more = trace_next_of(timeline->trace, EVENT_OOM, &event)) == 1) {
 		if (timeline->ooms_n == size) {

@@ -1,0 +1,205 @@
+/* A trace from a spool: its facts are filled from the rows, its events come from the journal. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "analyse/trace/trace_parts.h"
+#include "base/text/utf8.h"
+#include "facts/ranges.h"
+#include "facts/spool_model.h"
+#include "ledger/timeline.h"
+#include "render/document/document.h"
+#include "spool/journal.h"
+
+/* What the trace points into. */
+struct trace_spool {
+	struct spool spool;
+	struct recording recording;
+	struct journal_reader events;
+	struct ranges open;
+	const char *last_text[8]; /* of each key, as the spool has it, */
+	uint32_t last_id[8];      /* and its id */
+};
+
+/* --- texts --- */
+
+/*
+ * What is no UTF-8 becomes U+FFFD, as in a document. The same text where all of it is some, else a
+ * copy; NULL without memory.
+ */
+static const char *clean(struct trace *trace, const char *text)
+{
+	size_t length = strlen(text);
+	size_t good = 0;
+	size_t used = 0;
+	size_t step = 0;
+	uint32_t c;
+	char *copy;
+
+	while (good < length && (step = utf8_decode(text + good, length - good, &c)))
+		good += step;
+	if (good == length)
+		return text;
+	copy = arena_alloc(&trace->arena, 3 * length + 1);
+	for (size_t i = 0; copy && i < length; i += step ? step : 1) {
+		step = utf8_decode(text + i, length - i, &c);
+		used += utf8_encode(copy + used, 3 * length - used, step ? c : 0xfffd);
+	}
+	return copy;
+}
+
+static void clean_text(struct trace *trace, const char **text)
+{
+	if (*text)
+		*text = clean(trace, *text);
+}
+
+static void clean_object(struct trace *trace, enum rows_of of, void *object);
+
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
+static void clean_items(struct trace *trace, const struct row *row, void *items, size_t count)
+{
+	const size_t size = row->kind == ROW_LIST ? rows_of(row->of).size : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct trace_pair *pair = (struct trace_pair *)items + i;
+
+		if (row->kind == ROW_LIST) {
+			clean_object(trace, row->of, (char *)items + i * size);
+		} else if (row->kind == ROW_TEXTS) {
+			clean_text(trace, (const char **)items + i);
+		} else if (row->kind == ROW_PAIRS) {
+			clean_text(trace, &pair->name);
+			clean_text(trace, &pair->value);
+		}
+	}
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+static void clean_object(struct trace *trace, enum rows_of of, void *object)
+{
+	struct rows rows = rows_of(of);
+
+	for (size_t i = 0; i < rows.rows_n; i++) {
+		const struct row *row = &rows.rows[i];
+		char *value = (char *)object + row->at;
+
+		if (row->kind == ROW_TEXT)
+			clean_text(trace, (const char **)value);
+		else if (row->kind == ROW_OBJECT)
+			clean_object(trace, row->of, value);
+		else if (row->count_at && row->kind != ROW_U32S && row->kind != ROW_U64S)
+			clean_items(trace, row, *(void **)value,
+				    *(size_t *)((char *)object + row->count_at));
+	}
+}
+
+/* --- facts --- */
+
+int trace_spool_open(struct trace *trace)
+{
+	struct trace_spool *from = arena_alloc(&trace->arena, sizeof(*from));
+	char why[1000];
+	int error;
+
+	if (!from)
+		return err_no_memory(trace->path);
+	if (spool_open(&from->spool, trace->path, why, sizeof(why)))
+		return err("%s", why);
+	trace->reader->from = from;
+	ranges_start(&from->open);
+	curve_settle(&from->spool);
+	error = recording_read(&from->recording, &from->spool, SYMBOLS_LOAD);
+	if (!error)
+		error = document_fill(trace, &from->recording, document_exit(&from->spool));
+	if (!error)
+		error = journal_read(&from->events, &from->spool);
+	if (error)
+		return err_no_memory(trace->path);
+	clean_object(trace, ROWS_trace, trace);
+	trace->reader->in_events = true;
+	return 0;
+}
+
+void trace_spool_close(struct trace_spool *from)
+{
+	journal_read_end(&from->events);
+	ranges_clear(&from->open);
+	recording_clear(&from->recording);
+	spool_close(&from->spool);
+}
+
+/* --- events --- */
+
+enum key { KEY_POOL, KEY_API, KEY_ERROR, KEY_NAME };
+
+static uint32_t text_of(struct trace *trace, enum key key, uint32_t number)
+{
+	struct trace_spool *from = trace->reader->from;
+	const char *text = spool_text(&from->spool, number);
+
+	if (!text && key == KEY_NAME)
+		text = "";
+	if (text && text != from->last_text[key]) {
+		const char *cleaned = clean(trace, text);
+
+		from->last_text[key] = text;
+		from->last_id[key] =
+			cleaned ? trace_enter_text(trace, cleaned, strlen(cleaned)) : 0;
+	}
+	return text ? from->last_id[key] : 0;
+}
+
+static void take_memory(struct trace *trace, const struct event *from, struct trace_event *event)
+{
+	event->device = from->device >= 0 ? from->device : NO_DEVICE;
+	event->space = from->space;
+	event->pool = text_of(trace, KEY_POOL, from->pool);
+	event->ptr = from->ptr;
+	event->size = from->size;
+	event->stack = from->stack;
+	event->stream = from->stream;
+	event->api = text_of(trace, KEY_API, from->api);
+	event->error = from->error ? text_of(trace, KEY_ERROR, from->error) : 0;
+	event->foreign = from->flags & EVENT_FOREIGN;
+	if (from->device >= 0) {
+		event->allocated = from->allocated;
+		event->reserved = from->reserved;
+	}
+}
+
+int trace_spool_next(struct trace *trace, struct trace_event *to, struct out *out)
+{
+	struct trace_spool *from = trace->reader->from;
+	struct range ended;
+	struct event event;
+
+	if (!trace->reader->in_events || !journal_next(&from->events, &event)) {
+		trace->reader->in_events = false;
+		return 0;
+	}
+	if (event.op == EVENT_PUSH && !ranges_push(&from->open, &event, 0))
+		return err_no_memory(trace->path);
+	if (event.op == EVENT_POP && ranges_pop(&from->open, &event, &ended))
+		event.name = ended.name;
+	if (event_is_memory(event.op) && event.stack >= trace->stacks_n)
+		return err("%s: an event refers to stacks[%u], but there are %zu", trace->path,
+			   event.stack, trace->stacks_n);
+	if (out) {
+		document_event(out, &from->spool, &event);
+		return 1;
+	}
+	to->seq = event.seq;
+	to->t = event.t;
+	to->op = event.op;
+	to->thread = event.thread;
+	if (event_is_memory(event.op)) {
+		take_memory(trace, &event, to);
+	} else {
+		to->name = text_of(trace, KEY_NAME, event.name);
+		to->domain = event.pool ? text_of(trace, KEY_POOL, event.pool) : 0;
+		to->range = event.stream;
+	}
+	return 1;
+}
