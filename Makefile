@@ -242,15 +242,18 @@ demo: $(if $(filter no,$(SETUP)),,$(BUILD)/setup-demo) ## a traced program and i
 # --- test programs ---------------------------------------------------------------------------------
 
 TESTS := $(BUILD)/tests
-UNIT_TESTS := $(patsubst tests/unit/%.c,$(TESTS)/%,$(wildcard tests/unit/test_*.c))
-# Beside the tests and the probe, what lies in tests/unit helps any of them.
-UNIT_HELP := $(filter-out tests/unit/test_%.c tests/unit/main.c %_probe.c,$(wildcard tests/unit/*.c))
+# Tests lie in rooms, and are built side by side: no two have one name.
+UNIT_ROOMS := $(patsubst tests/unit/%/,%,$(wildcard tests/unit/*/))
+E2E_ROOMS := $(patsubst tests/e2e/%/,%,$(wildcard tests/e2e/*/))
+UNIT_TESTS := $(patsubst %.c,$(TESTS)/%,$(notdir $(wildcard tests/unit/*/test_*.c)))
+# Beside the rooms and the probe, what lies in tests/unit helps any test.
+UNIT_HELP := $(filter-out %_probe.c,$(wildcard tests/unit/*.c))
 PYTHON_PROBE := $(if $(wildcard tests/unit/python_probe.c),$(TESTS)/python_probe.so)
 GENERATOR := $(if $(wildcard tests/generator.c),$(TESTS)/generator)
 GENERATOR_OBJECTS := $(patsubst tests/%.c,$(TESTS)/%.o,$(wildcard tests/generator.c tests/generator_*.c))
-# tests/e2e/lib*.c are libraries that the programs beside them load.
-E2E_LIBRARIES := $(patsubst tests/e2e/%.c,$(TESTS)/e2e/%.so,$(wildcard tests/e2e/lib*.c))
-E2E_PROGRAMS := $(patsubst tests/e2e/%.c,$(TESTS)/e2e/%,$(filter-out tests/e2e/lib%,$(wildcard tests/e2e/*.c)))
+# tests/e2e/*/lib*.c are libraries that the programs load.
+E2E_LIBRARIES := $(patsubst %.c,$(TESTS)/e2e/%.so,$(notdir $(wildcard tests/e2e/*/lib*.c)))
+E2E_PROGRAMS := $(patsubst %.c,$(TESTS)/e2e/%,$(filter-out lib%,$(notdir $(wildcard tests/e2e/*/*.c))))
 GUEST_PROGRAMS := $(patsubst tests/%.c,$(TESTS)/%,$(wildcard tests/guest/*.c))
 
 # The corners in which the simulation and a GPU must answer alike.
@@ -269,8 +272,11 @@ $(TESTS)/%.o: tests/%.c $(BUILD)/flags | $(BUILD)/ready
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(CLI_FLAGS) -Itests -c -o $@ $<
 
-$(UNIT_TESTS): $(TESTS)/%: $(TESTS)/unit/%.o $(TESTS)/tool.a
-	$(call say,LINK,$@) $(CC) $(CLI_FLAGS) $(LDFLAGS) -rdynamic -o $@ $< $(TESTS)/tool.a $(TOOL_LIBS)
+define unit_room
+$(patsubst tests/unit/$(1)/%.c,$(TESTS)/%,$(wildcard tests/unit/$(1)/test_*.c)): $(TESTS)/%: $(TESTS)/unit/$(1)/%.o $(TESTS)/tool.a
+	$$(call say,LINK,$$@) $$(CC) $$(CLI_FLAGS) $$(LDFLAGS) -rdynamic -o $$@ $$< $(TESTS)/tool.a $$(TOOL_LIBS)
+endef
+$(foreach room,$(UNIT_ROOMS),$(eval $(call unit_room,$(room))))
 
 $(TESTS)/generator: $(GENERATOR_OBJECTS) $(TESTS)/tool.a
 	$(call say,LINK,$@) $(CC) $(CLI_FLAGS) $(LDFLAGS) -o $@ $^ $(TOOL_LIBS)
@@ -279,18 +285,21 @@ $(TESTS)/python_probe.so: tests/unit/python_probe.c $(TESTS)/lib.a
 	$(call say,LINK,$@) $(COMPILE) $(BASE_FLAGS) -fPIC -shared $(LDFLAGS) -o $@ \
 		$(filter %.c %.a,$^) -ldl -lpthread
 
-$(TESTS)/e2e/%: tests/e2e/%.c $(BUILD)/flags | $(FAKE_FILES)
-	@mkdir -p $(@D)
-	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -o $@ $< $(FAKE_LINK)
+define e2e_room
+$(TESTS)/e2e/%: tests/e2e/$(1)/%.c $(BUILD)/flags | $(FAKE_FILES)
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@) $$(COMPILE) $$(PROGRAM_FLAGS) $$(LDFLAGS) -o $$@ $$< $$(FAKE_LINK)
+
+$(TESTS)/e2e/%.so: tests/e2e/$(1)/%.c $(BUILD)/flags | $(FAKE_FILES)
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@) $$(COMPILE) $$(PROGRAM_FLAGS) $$(LDFLAGS) -fPIC -shared -Wl,-soname,$$(@F) \
+		-o $$@ $$< $$(FAKE_LINK)
+endef
+$(foreach room,$(E2E_ROOMS),$(eval $(call e2e_room,$(room))))
 
 $(TESTS)/guest/%: tests/guest/%.c $(BUILD)/flags | $(FAKE_FILES)
 	@mkdir -p $(@D)
 	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -o $@ $< $(FAKE_LINK)
-
-$(TESTS)/e2e/%.so: tests/e2e/%.c $(BUILD)/flags | $(FAKE_FILES)
-	@mkdir -p $(@D)
-	$(call say,CC,$@) $(COMPILE) $(PROGRAM_FLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,$(@F) \
-		-o $@ $< $(FAKE_LINK)
 
 $(TESTS)/agree: tests/fake/agree.c $(BUILD)/flags | $(FAKE_FILES)
 	@mkdir -p $(@D)
@@ -445,15 +454,15 @@ check-instructions: test-programs ## an event costs no more instructions than th
 
 check-shell: ## the scripts under shellcheck
 	$(Q)command -v shellcheck >/dev/null || { echo 'skip check-shell: shellcheck is missing'; exit 0; }; \
-		shellcheck -x -P SCRIPTDIR scripts/*.sh scripts/ci/*.sh $(wildcard tests/e2e/*.sh tests/guest/*.sh tests/gpu/*.sh .ci/run)
+		shellcheck -x -P SCRIPTDIR scripts/*.sh scripts/ci/*.sh $(wildcard tests/e2e/*.sh tests/e2e/*/*.sh tests/guest/*.sh tests/gpu/*.sh .ci/run)
 
 # --- format and lint -------------------------------------------------------------------------------
 
 # Other versions lay out and complain differently: they are not asked unless named here.
 FORMATTER ?= $(call in_path,clang-format-14)
 TIDY ?= $(call in_path,clang-tidy-14)
-FORMATTED := $(wildcard $(addsuffix /*.[ch],src/* src/*/* include/memtrace samples tests tests/unit tests/fake \
-	tests/e2e tests/guest tests/abi tests/fuzz tests/tsan tests/debug))
+FORMATTED := $(wildcard $(addsuffix /*.[ch],src/* src/*/* include/memtrace samples tests tests/unit tests/unit/* tests/fake \
+	tests/e2e/* tests/guest tests/abi tests/fuzz tests/tsan tests/debug))
 
 .PHONY: format lint check-format check-tidy
 format: ## lay out the C files as .clang-format says
@@ -517,4 +526,4 @@ help: ## this list
 	@echo 'Knobs: CC= CFLAGS= BUILD=build OPT=-O2 V=1 WERROR=1 SAN=address,undefined SETUP=no CUDA= PREFIX= LIBDIR= DESTDIR='
 
 -include $(patsubst %.o,%.d,$(LIB_OBJECTS) $(CLI_OBJECTS) $(GENERATOR_OBJECTS)) \
-	$(wildcard $(FAKE)/*/*.d $(BUILD)/samples/*.d $(BUILD)/gpu-samples/*.d $(TESTS)/*.d $(TESTS)/*/*.d $(FUZZ)/*/*/*.d $(FUZZ)/*/*/*/*.d $(FUZZ)/*/*/*/*/*.d)
+	$(wildcard $(FAKE)/*/*.d $(BUILD)/samples/*.d $(BUILD)/gpu-samples/*.d $(TESTS)/*.d $(TESTS)/*/*.d $(TESTS)/*/*/*.d $(FUZZ)/*/*/*.d $(FUZZ)/*/*/*/*.d $(FUZZ)/*/*/*/*/*.d)

@@ -118,7 +118,7 @@ run_step() { # NAME HOW
 	gcc-* | clang-*) compiled "${1%-*}" "-${1#*-}" "$2" ;;
 	valgrind) under_valgrind "$2" ;;
 	fuzz-*) fuzz "${1#fuzz-}" "$2" ;;
-	steps) STEPS=$2 SECONDS_EACH=3600 quiet_make check-unit T=steps ;;
+	steps) STEPS=$2 SECONDS_EACH=3600 quiet_make check-unit T=txn ;;
 	forks) FORKS=$2 SECONDS_EACH=1800 quiet_make check-e2e T=fork ;;
 	unloads) TIMES=$2 SECONDS_EACH=1800 quiet_make check-e2e T=unload ;;
 	kills)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds and runs tests, prints what failed in full, and closes with `N passed, N failed`.
 #
-#	run-tests.sh [static] [unit] [e2e] [guest] [gpu]	T=word: only tests with it in their name
+#	run-tests.sh [static] [unit] [e2e] [guest] [gpu]	T=word: only tests with it in their name, T=room/: of a folder
 #
 # A test is a line of TAP that a unit binary or a script prints, or one static check. A program that
 # ends badly without saying which test failed, prints no test at all, promises another number of
@@ -24,7 +24,7 @@ run_program() { # KIND NAME
 	case $1 in
 	static) "$MAKE" -s --no-print-directory "BUILD=$BUILD_AS_GIVEN" "$2" ;;
 	unit) timeout -k 10 "$SECONDS_EACH" "$BUILD/tests/$2" ;;
-	*) timeout -k 10 "$SECONDS_EACH" sh "tests/$1/$2.sh" "$BUILD" ;;
+	*) timeout -k 10 "$SECONDS_EACH" sh "$(find "tests/$1" -name "$2.sh")" "$BUILD" ;;
 	esac
 }
 
@@ -103,14 +103,18 @@ list_tests() { # KIND...
 	for kind; do
 		case $kind in
 		static) for name in $static_checks; do echo static "$name"; done ;;
-		unit) for file in tests/unit/test_*.c; do echo unit "$(basename "$file" .c)"; done ;;
-		*)
-			for file in tests/"$kind"/*.sh; do
-				[ "$file" = tests/e2e/lib.sh ] || echo "$kind" "$(basename "$file" .sh)"
-			done
-			;;
+		unit) find tests/unit -name 'test_*.c' | sort ;;
+		*) find "tests/$kind" -name '*.sh' ! -name lib.sh | sort ;;
 		esac
-	done | awk -v word="$T" '$2 !~ /\*/ && index($2, word)'
+	done | awk -v word="$T" '
+	/^static/ && index($2, word)
+	/^tests/ {
+		parts = split($0, part, "/")
+		name = part[parts]
+		sub(/\.[a-z]*$/, "", name)
+		if (index(word ~ /\// ? $0 : name, word))
+			print part[2], name
+	}'
 }
 
 build() { # WERROR KIND...

@@ -4,7 +4,7 @@
  * A scope is what sums are kept for (a device, a pool, an owner, a space); a cell is the part of
  * one stack in one sum. A new peak costs one addition: it starts a new epoch, and a cell whose
  * epoch is old copies its bytes aside before they change (design: exact at every moment, checked
- * against brute force by tests/unit/test_ledger.c).
+ * against brute force by tests/unit/ledger/test_ledger.c).
  *
  * Changing functions run inside a transaction, after totals_room().
  */

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What an end-to-end script is written with; sourced first: `. "$(dirname "$0")/lib.sh"`.
+# What an end-to-end script is written with; sourced first: `. "$(dirname "$0")/../lib.sh"`.
 #
 #	traced "$SAMPLES/leak" 3                   run under the library; leaves $TRACE, $OUT, $ERR
 #	ok 'a report is written' memtrace report "$TRACE"
@@ -13,7 +13,8 @@
 # must not run in a pipeline or in ( ): their numbers would be lost.
 set -u
 
-TOP=$(cd "$(dirname "$0")/../.." && pwd)
+ROOM=$(cd "$(dirname "$0")" && pwd)
+TOP=${ROOM%/tests/*}
 : "${BUILD:=$TOP/build}" "${GPU:=}"
 if [ -z "${MEMTRACE_TEST_TMP:-}" ]; then
 	MEMTRACE_TEST_TMP=$(mktemp -d)
@@ -213,14 +214,14 @@ normalise() {
 		-e 's/"(pid|ppid|thread|t|start|end|peak_t|duration_ns)": ?[0-9]+/"\1":N/g'
 }
 
-# expected NAME FILE: the file, normalised, is tests/e2e/expected/NAME. UPDATE=1 writes that.
+# expected NAME FILE: the file, normalised, is expected/NAME beside the script. UPDATE=1 writes that.
 expected() {
 	normalise <"$2" >"$MEMTRACE_TEST_TMP/.normal"
 	if [ -n "${UPDATE:-}" ]; then
-		mkdir -p "$TOP/tests/e2e/expected"
-		cp "$MEMTRACE_TEST_TMP/.normal" "$TOP/tests/e2e/expected/$1"
+		mkdir -p "$ROOM/expected"
+		cp "$MEMTRACE_TEST_TMP/.normal" "$ROOM/expected/$1"
 	fi
-	if diff -u "$TOP/tests/e2e/expected/$1" "$MEMTRACE_TEST_TMP/.normal" >"$MEMTRACE_TEST_TMP/.diff" 2>&1; then
+	if diff -u "$ROOM/expected/$1" "$MEMTRACE_TEST_TMP/.normal" >"$MEMTRACE_TEST_TMP/.diff" 2>&1; then
 		tap '' "$1 is as expected"
 		return 0
 	fi

@@ -20,7 +20,7 @@ fi
 # A script's lines are lines of this one.
 adopt() { # SCRIPT
 	mkdir -p "$MEMTRACE_TEST_TMP/$1"
-	MEMTRACE_TEST_TMP="$MEMTRACE_TEST_TMP/$1" sh "$TOP/tests/e2e/$1.sh" >"$1.tap" 2>&1
+	MEMTRACE_TEST_TMP="$MEMTRACE_TEST_TMP/$1" sh "$TOP"/tests/e2e/*/"$1.sh" >"$1.tap" 2>&1
 	script_status=$?
 	while IFS= read -r line; do
 		case $line in

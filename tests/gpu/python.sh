@@ -8,9 +8,9 @@ need gpu
 LONG=1
 export LONG
 mkdir ends minute # each script keeps its files in a folder of its own
-MEMTRACE_TEST_TMP=$PWD/ends sh "$TOP/tests/e2e/shutdown.sh" >shutdown.tap 2>&1 &
+MEMTRACE_TEST_TMP=$PWD/ends sh "$TOP/tests/e2e/python/shutdown.sh" >shutdown.tap 2>&1 &
 ok "a minute among threads that disturb Python" env MEMTRACE_TEST_TMP="$PWD/minute" \
-	sh "$TOP/tests/e2e/contention.sh"
+	sh "$TOP/tests/e2e/python/contention.sh"
 tap_comment "$OUT"
 wait
 ok "a hundred ends" grep -q '^1\.\.' shutdown.tap

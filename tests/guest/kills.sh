@@ -1,6 +1,6 @@
 #!/bin/sh
 # Children of one process, killed at random moments KILLS times each (40; check-all has 1,000): all that
-# they had done is in their spools, and nothing else. tests/e2e/storm.sh does it to programs in C.
+# they had done is in their spools, and nothing else. tests/e2e/load/storm.sh does it to programs in C.
 # shellcheck source=../e2e/lib.sh
 . "$(dirname "$0")/../e2e/lib.sh"
 

@@ -1,6 +1,6 @@
 // Pages in Debian's Chromium, and what every test asks of them.
 //
-// A test prints "ok<TAB>NAME" or "not ok<TAB>NAME<TAB>WHY", one a line: tests/e2e/page.sh makes TAP
+// A test prints "ok<TAB>NAME" or "not ok<TAB>NAME<TAB>WHY", one a line: tests/e2e/report/page.sh makes TAP
 // of it. PAGE_MODULES is the folder in which npm put playwright-core.
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";

@@ -3,7 +3,7 @@
  * view.
  *
  * Built as a shared object and called through ctypes.CDLL, which releases the GIL around each call,
- * as PyTorch does: tests/e2e/python_frames.py is the other half.
+ * as PyTorch does: tests/e2e/python/python_frames.py is the other half.
  */
 #include <dlfcn.h>
 #include <execinfo.h>

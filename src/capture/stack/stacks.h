@@ -18,9 +18,9 @@
  * is cheap (step.h). Without stacks it is the caller's frame alone, which still tells the owner.
  *
  * The host's stack may be as small as PTHREAD_STACK_MIN or MINSIGSTKSZ, so what is large lies
- * elsewhere. Measured by tests/e2e/smallstack.sh (gcc 12, x86-64): a hooked call takes 1.2 KiB of
- * the stack more than the call itself, 6 KiB with a native walk (libunwind's part is 3 KiB of it),
- * and the first of a process, which makes the files, 12 KiB in all.
+ * elsewhere. Measured by tests/e2e/stack/smallstack.sh (gcc 12, x86-64): a hooked call takes 1.2
+ * KiB of the stack more than the call itself, 6 KiB with a native walk (libunwind's part is 3 KiB
+ * of it), and the first of a process, which makes the files, 12 KiB in all.
  */
 uint32_t stacks_capture(void *caller, void *const *frame, bool may_load);
 

@@ -1,0 +1,120 @@
+#!/bin/sh
+# `memtrace check` and `memtrace baseline`: budgets, and the small file that stands for a run.
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+example=$TOP/tests/data/example.json
+h200=$TOP/tests/data/h200-train.json
+MEMTRACE_QUIET=1
+export MEMTRACE_QUIET
+
+# --- limits ---------------------------------------------------------------------------------------------
+verdict() { # STATUS ARGS...
+	wanted=$1
+	shift
+	memtrace check "$@" >"$OUT" 2>"$ERR"
+	is "check $(basename "$1") $2 $3 ends with $wanted" $? "$wanted"
+}
+verdict 0 "$example" --max 'allocated.peak<=68MiB'
+has 'it says what was held' "$OUT" 'holds   allocated.peak<=68MiB: device 0 has 68.00 MiB'
+verdict 1 "$example" --max 'allocated.peak<=67.9MiB'
+has 'and what was not, and by how much' "$OUT" 'BROKEN  allocated.peak<=67.9MiB: device 0 has 68.00 MiB, more by 102.40 KiB'
+verdict 0 "$example" --max 'allocated.peak <= 71303168'
+verdict 1 "$example" --max 'allocated.peak<=71303167'
+verdict 1 "$example" --max 'allocated.peak<=100MiB' --max 'ooms<=0'
+verdict 0 "$example" --max 'ooms<=1' --max 'count<=10' --max 'used.peak<=1GB' --max 'reserved.peak<=72MiB'
+verdict 1 "$example" --max 'count<=9'
+verdict 0 "$example" --max 'allocated.peak[phase=fwd]<=68MiB'
+verdict 0 "$example" --max 'allocated.added[phase=fwd]<=52MiB'
+verdict 1 "$example" --max 'allocated.added[phase=fwd]<=51MiB'
+verdict 1 "$example" --max 'allocated.peak[pool=torch]<=1MiB'
+verdict 1 "$example" --max 'allocated.exit[site=Net.forward*]<=1MiB'
+verdict 1 "$h200" --max 'reserved.peak[owner=libcublas.so.*]<=128MiB'
+verdict 0 "$h200" --max 'reserved.peak[owner=libcublas.so.*]<=129MiB'
+verdict 1 "$h200" --max 'allocated.peak[space=pinned]<=3'
+verdict 3 "$example" --max 'allocated.peak[phase=none]<=1GiB'
+verdict 3 "$example" --max 'allocated.peak[space=pinnned]<=1GiB'
+verdict 3 nowhere.json --max 'count<=1'
+fails 2 'wanted is METRIC[KEY=VALUE]<=LIMIT' memtrace check "$example" --max 'allocated.peak<30GiB'
+fails 2 'wanted is METRIC[KEY=VALUE]<=LIMIT' memtrace check "$example" --max 'allocated.peak<=5%'
+fails 2 'wanted is METRIC[KEY=VALUE]<=LIMIT' memtrace check "$example" --max 'count<=5MiB'
+fails 2 'wants a limit' memtrace check "$example"
+
+# --- a budget file --------------------------------------------------------------------------------------
+cat >budget.json <<'END'
+{"schema": "memtrace-budget/1", "max": {"allocated.peak": "68 MiB", "allocated.peak[phase=fwd]": "100 MB", "ooms": 1}}
+END
+verdict 0 "$example" --budget budget.json
+sed 's/"ooms": 1/"ooms": 0/' budget.json >tight.json
+verdict 1 "$example" --budget tight.json
+verdict 1 "$example" --budget tight.json --max 'count<=1000'
+ok 'budgets are as their schema says' "$PYTHON" -c '
+import json, jsonschema, sys
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft7Validator.check_schema(schema)
+for path in sys.argv[2:]:
+    jsonschema.Draft7Validator(schema).validate(json.load(open(path)))
+bad = {"schema": "memtrace-budget/1", "max": {"colour": "red"}}
+assert not jsonschema.Draft7Validator(schema).is_valid(bad)' "$TOP/include/memtrace/budget.schema.json" budget.json tight.json
+budget() { # TEXT, WHAT IS SAID
+	printf '%s' "$1" >wrong.json
+	fails 2 "$2" memtrace check "$example" --budget wrong.json
+}
+budget '{"max":{}}' 'is no budget'
+budget '{"schema":"memtrace-budget/1","max":{}}' 'has no limits'
+budget '{"schema":"memtrace-budget/1","max":{"peak":"1 GiB"}}' 'there is no metric peak'
+budget '{"schema":"memtrace-budget/1","max":{"count":true}}' 'must be a text'
+budget '{"schema":"memtrace-budget/1","max":{"count":-1}}' 'must be a text'
+budget '{"schema":' 'is no JSON'
+budget '' 'is no JSON'
+fails 2 'nowhere.json: No such file' memtrace check "$example" --budget nowhere.json
+
+# --- ranks of a job -------------------------------------------------------------------------------------
+ddp=$TOP/tests/data/h200-ddp
+memtrace check "$ddp" --max 'allocated.peak<=1.65GiB' --max 'ooms<=0' >"$OUT" 2>"$ERR"
+is 'a folder: one rank is enough to break a limit' $? 1
+has 'the worst is told' "$OUT" 'device 1 of rank 1 has 1.70 GiB, more by'
+ok 'which all of them hold' memtrace check "$ddp" --max 'allocated.peak<=2GiB'
+ok 'and are compared, folder by folder' memtrace diff --gate "$ddp" "$ddp"
+has 'rank by rank' "$OUT" 'Compared rank by rank, 2 in all'
+mkdir -p nothing
+fails 3 'nothing: this folder has no trace and no spool in it' memtrace check nothing --max 'ooms<=0'
+fails 3 'nothing: this folder has no trace and no spool in it' memtrace diff "$ddp" nothing
+
+# --- baselines ------------------------------------------------------------------------------------------
+for name in example h200-train h200-caching; do
+	trace=$TOP/tests/data/$name.json
+	ok "$name: a baseline" memtrace baseline "$trace" -o "$name.base.json"
+	ok "$name: it keeps the promises of a trace" validate "$name.base.json"
+	ok "$name: it is its trace" memtrace diff --gate --fail-on 'count>0' --fail-on 'allocated.exit>0' "$trace" "$name.base.json"
+	is "$name: in every row" "$(memtrace diff -f json "$name.base.json" "$trace" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
+	ok "$name: a baseline of it is itself" sh -c "memtrace baseline '$name.base.json' | cmp - '$name.base.json'"
+	ok "$name: it is reported on" memtrace report "$name.base.json"
+	is "$name: without the times that it has not" "$(grep -c '[^0-9]0 ns' "$OUT")" 0
+	fails 3 'is a baseline: it has no events' memtrace export "$name.base.json" --to events
+done
+ok 'it is checked' memtrace check h200-train.base.json --max 'allocated.peak<=200MiB'
+is 'it is small' "$([ "$(wc -c <h200-train.base.json)" -lt 40000 ] && echo yes)" yes
+ok 'JAX: hundreds of names with the numbers of a compilation' memtrace baseline "$TOP/tests/data/h200-jax.json" -o jax.base.json
+is 'JAX: are few, and small' "$([ "$(wc -c <jax.base.json)" -lt 40000 ] && echo yes)" yes
+is 'JAX: and no change' "$(memtrace diff -f json jax.base.json "$TOP/tests/data/h200-jax.json" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
+fails 3 'the trace does not tell it' memtrace diff --fail-on 'used.peak>1' h200-train.base.json "$h200"
+head -c 2000 "$example" >cut.json
+fails 3 'cut.json: truncated' memtrace baseline cut.json
+for seed in 1 2; do
+	MEMTRACE_OUTPUT=$PWD/run$seed.json
+	export MEMTRACE_OUTPUT
+	traced "$E2E/changes" none "$seed"
+	unset MEMTRACE_OUTPUT
+	ok "run $seed" memtrace baseline "run$seed.json" -o "run$seed.base.json"
+done
+ok 'two runs of one program have one baseline, to the byte' cmp run1.base.json run2.base.json
+is 'which names neither process nor folder' "$(grep -c "$MEMTRACE_TEST_TMP" run1.base.json)" 0
+ok 'phases by the thousand become one' "$BUILD/tests/generator" --events 60000 --json many.json
+ok 'in a baseline' memtrace baseline many.json -o many.base.json
+is 'that is small' "$([ "$(wc -c <many.base.json)" -lt 100000 ] && echo yes)" yes
+ok 'and keeps their peaks' memtrace diff --fail-on 'allocated.peak[phase=step]>0' --fail-on 'allocated.added[phase=step]>0' many.base.json many.json
+is 'in every row' "$(memtrace diff -f json many.base.json many.json | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
+ok 'a baseline of it is itself' sh -c "memtrace baseline many.base.json | cmp - many.base.json"
+ok 'of a run that allocated nothing' memtrace baseline "$TOP/tests/data/h200-oom-too_large.json" -o none.base.json
+ok 'too' sh -c "memtrace baseline none.base.json | cmp - none.base.json"

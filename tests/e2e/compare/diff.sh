@@ -1,0 +1,224 @@
+#!/bin/sh
+# `memtrace diff`: planted changes are named at their site, first and alone; equal runs are equal.
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+example=$TOP/tests/data/example.json
+MEMTRACE_QUIET=1
+export MEMTRACE_QUIET
+
+changes() { # NAME CHANGE SEED
+	MEMTRACE_OUTPUT=$PWD/$1.json
+	export MEMTRACE_OUTPUT
+	traced "$E2E/changes" "$2" "$3"
+	unset MEMTRACE_OUTPUT
+}
+
+# rows COLUMN: the sites of the last diff that changed there, as "bytes why name", in their order
+rows() {
+	memtrace diff -f json "$1" "$2" >rows.json || return
+	json rows.json "[[r['head']['$3'] - r['base']['$3'], r['why'], r['name']] for r in d['rows'] if r['dimension'] == 'site' and r['head']['$3'] != r['base']['$3']]"
+}
+
+# --- equal runs -----------------------------------------------------------------------------------------
+changes base none 1
+for seed in 2 3 4; do
+	changes "again$seed" none $seed
+	ok "threads in another order ($seed): nothing changed" memtrace diff --gate --fail-on 'count>0' base.json "again$seed.json"
+	has 'and it says so' "$OUT" 'No change (60.00 MiB allocated on device 0).'
+	is 'no row differs' "$(memtrace diff -f json base.json "again$seed.json" | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
+done
+
+# --- planted changes ------------------------------------------------------------------------------------
+for change in larger leak longer optimizer; do
+	changes $change $change 5
+done
+mib=1048576
+is '8 MiB more in one function' "$(rows base.json larger.json allocated)" "[[$((8 * mib)), \"larger\", \"forward (changes)\"]]"
+is 'a leak at the peak' "$(rows base.json leak.json allocated)" "[[$((9 * mib / 16)), \"not freed\", \"log_loss (changes)\"]]"
+is 'at exit' "$(rows base.json leak.json exit)" "[[$((10 * mib / 16)), \"not freed\", \"log_loss (changes)\"]]"
+is 'one block a step' "$(rows base.json leak.json exit_count)" '[[10, "not freed", "log_loss (changes)"]]'
+is 'and no other allocation' "$(rows base.json leak.json allocations)" '[]'
+is 'a longer life raises the peak alone' "$(rows base.json longer.json allocated)" "[[$((10 * mib)), \"held longer\", \"scratch (changes)\"]]"
+is 'not what is live at exit' "$(rows base.json longer.json exit)" '[]'
+is 'not what is allocated' "$(rows base.json longer.json bytes)" '[]'
+is 'a shorter one lowers it' "$(rows longer.json base.json allocated)" "[[-$((10 * mib)), \"freed sooner\", \"scratch (changes)\"]]"
+is 'more state' "$(rows base.json optimizer.json allocated)" "[[$((16 * mib)), \"more often\", \"make_optimizer (changes)\"]]"
+ok 'the sentence names the site' memtrace diff base.json larger.json
+has 'first' "$OUT" 'The peak on device 0 grew by 8.00 MiB (13.3%) to 68.00 MiB allocated: forward'
+ok 'and a leak' memtrace diff base.json leak.json
+has 'as what is not freed' "$OUT" 'no longer frees all it allocates'
+
+# --- lines that moved -----------------------------------------------------------------------------------
+cp "$TOP/tests/e2e/compare/changes.py" before.py
+mkdir -p first second
+cp before.py first/model.py
+awk '/# MOVE/ { for (i = 0; i < 40; i++) print "    # more" } { print }' before.py >second/model.py
+for side in first second; do
+	MEMTRACE_OUTPUT=$PWD/$side.json
+	export MEMTRACE_OUTPUT
+	traced /usr/bin/python3 "$side/model.py"
+	unset MEMTRACE_OUTPUT
+done
+ok 'a function moved by 40 lines, in another folder: nothing changed' memtrace diff --gate first.json second.json
+has 'says the sentence' "$OUT" 'No change'
+is 'and the sites' "$(rows first.json second.json allocated)$(rows first.json second.json allocations)" '[][]'
+MEMTRACE_OUTPUT=$PWD/grown.json
+export MEMTRACE_OUTPUT
+traced /usr/bin/python3 second/model.py 12
+unset MEMTRACE_OUTPUT
+is 'a change in it has its site' "$(rows first.json grown.json allocated)" "[[$((4 * mib)), \"larger\", \"Model.forward (model.py)\"]]"
+ok 'with lines on request' memtrace diff --full first.json grown.json
+has 'old and new' "$OUT" 'second/model.py:62 (was line 22)'
+ok 'annotated at the line' sh -c "memtrace diff -f github --gate first.json grown.json; [ \$? = 1 ]"
+has 'in the repository' "$OUT" '::error file=second/model.py,line=62,title=GPU memory::'
+
+# --- gates ----------------------------------------------------------------------------------------------
+verdict() { # STATUS EXPR...
+	wanted=$1
+	shift
+	memtrace diff "$@" >"$OUT" 2>"$ERR"
+	is "$* ends with $wanted" $? "$wanted"
+}
+verdict 0 base.json larger.json
+verdict 1 base.json larger.json --gate
+verdict 0 larger.json base.json --gate
+verdict 0 base.json leak.json --gate
+verdict 1 base.json leak.json --fail-on 'allocated.peak>512KiB'
+verdict 0 base.json leak.json --fail-on 'allocated.peak>576KiB'
+verdict 1 base.json leak.json --fail-on 'allocated.peak > 0.5%'
+verdict 0 base.json leak.json --fail-on 'allocated.peak>0.5%+1MiB'
+verdict 1 base.json leak.json --fail-on 'allocated.exit>0'
+verdict 0 base.json leak.json --fail-on 'allocated.peak>1%' --fail-on 'reserved.peak>1GiB'
+verdict 1 base.json leak.json --fail-on 'allocated.peak>1%' --fail-on 'allocated.exit>0B'
+verdict 1 base.json optimizer.json --fail-on 'count>3'
+verdict 0 base.json optimizer.json --fail-on 'count>4'
+verdict 1 base.json larger.json --fail-on 'allocated.peak[site=forward]>1MiB'
+verdict 0 base.json larger.json --fail-on 'allocated.peak[site=back*]>1MiB'
+verdict 1 base.json larger.json --fail-on 'allocated.peak[device=0][site=forward (changes)]>1MiB'
+verdict 1 base.json larger.json --fail-on 'reserved.peak[owner=changes]>1MiB'
+verdict 1 first.json grown.json --fail-on 'allocated.peak[phase=step]>1MiB'
+verdict 1 first.json grown.json --fail-on 'allocated.added[phase=step 3]>1MiB'
+verdict 3 base.json larger.json --fail-on 'allocated.peak[pool=torch]>1%'
+has 'nothing matches' "$ERR" 'matches nothing: there is no such pool'
+verdict 3 base.json larger.json --fail-on 'allocated.peak[device=7]>1%'
+verdict 3 base.json larger.json --fail-on 'allocated.peak[phase=nine]>1%'
+verdict 3 base.json larger.json --fail-on 'allocated.peak[category=weights]>1%'
+verdict 3 base.json larger.json --device 3
+has 'a device that is not there' "$ERR" 'base.json: has no device 3'
+for wrong in '' 'allocated.peak' 'allocated.peak>' 'allocated.peak>x' 'allocated.peak>2%%' 'peak>2%' 'allocated.peak>2%+3%' \
+	'allocated.peak>-1' 'allocated.peak>1e9' 'allocated.peak>2XB' 'count>2MiB' 'allocated.peak[pool]>1' 'allocated.peak[pool=]>1' \
+	'allocated.peak[pool=a>1' 'allocated.peak[colour=red]>1' 'ooms[pool=torch]>0' 'allocated.peak[pool=a][owner=b]>1' \
+	'allocated.added>1' 'allocated.peak<=1GiB' 'allocated.peak[device=0][phase=step]>1' 'allocated.peak>1MiB junk'; do
+	fails 2 'wanted is METRIC[KEY=VALUE]>LIMIT' memtrace diff base.json larger.json --fail-on "$wrong"
+	is 'in one line' "$(wc -l <"$ERR")" 1
+done
+fails 2 'did you mean markdown' memtrace diff -f markdwn base.json larger.json
+fails 2 'wants BASE HEAD' memtrace diff base.json
+fails 2 'wants BASE HEAD' memtrace diff --base base.json -- larger.json
+
+# --- several runs a side --------------------------------------------------------------------------------
+sed 's/"peak_bytes":71303168,"peak_t":70123456,"exit/"peak_bytes":72351744,"peak_t":70123456,"exit/g; s/"bytes":71303168,"stacks"/"bytes":72351744,"stacks"/; s/{"stack":0,"bytes":37748736/{"stack":0,"bytes":38797312/' "$example" >more.json
+verdict 1 "$example" more.json --fail-on 'allocated.peak>0'
+verdict 0 --base "$example" more.json "$example" --head more.json "$example" more.json --fail-on 'allocated.peak>0'
+has 'the spread is no growth' "$OUT" 'within the noise'
+is 'nor a change of a site' "$(grep -c 'Net.forward' "$OUT")" 0
+verdict 1 --base "$example" "$example" --head more.json more.json --fail-on 'allocated.peak>0'
+
+# --- unlike runs ----------------------------------------------------------------------------------------
+unlike() { # KEY SED
+	sed "$2" "$example" >unlike.json
+	fails 3 "$1" memtrace diff "$example" unlike.json
+	ok "--force compares all the same ($1)" memtrace diff --force "$example" unlike.json
+	has 'and says so' "$OUT" "Compared by force: ${1%% (*}"
+}
+unlike 'device 0 (NVIDIA H200, NVIDIA A100)' 's/"name":"NVIDIA H200","uuid"/"name":"NVIDIA A100","uuid"/'
+unlike 'device 0 total_bytes (150109880320, 80)' 's/"uuid":"GPU-...","total_bytes":150109880320/"uuid":"GPU-...","total_bytes":80/'
+unlike 'devices (0, 1)' 's/"device":0/"device":1/g'
+unlike 'cuda_driver (13000, 12040)' 's/"cuda_driver":13000/"cuda_driver":12040/'
+unlike 'cuda_runtime (13000, 12040)' 's/"cuda_runtime":13000/"cuda_runtime":12040/'
+unlike 'torch (2.11.0, 2.10.0)' 's/"torch":"2.11.0"/"torch":"2.10.0"/'
+unlike 'python (3.12, 3.11)' 's/"python":"3.12.3"/"python":"3.11.3"/'
+unlike 'world_size (1, 8)' 's/"world_size":1/"world_size":8/'
+unlike 'PYTORCH_CUDA_ALLOC_CONF (none, expandable_segments:True)' 's/"PYTORCH_CUDA_ALLOC_CONF":null/"PYTORCH_CUDA_ALLOC_CONF":"expandable_segments:True"/'
+sed 's/"python":"3.12.3"/"python":"3.12.9"/; s/"pid":4242/"pid":1/; s/node7/node8/' "$example" >alike.json
+ok 'another host and patch release are alike' memtrace diff "$example" alike.json
+
+# --- traces that cannot be read -------------------------------------------------------------------------
+: >empty.json
+sed 's|memtrace/1|memtrace/2|' "$example" >newer.json
+head -c 3000 "$example" >cut.json
+sed '/^"events"/,$d' "$example" | sed '$s/,$/}/' >eventless.json
+fails 3 'empty.json: is empty' memtrace diff "$example" empty.json
+fails 3 'newer.json: made by a newer memtrace' memtrace diff newer.json "$example"
+fails 3 'cut.json: truncated' memtrace diff "$example" cut.json
+fails 3 'nowhere.json: No such file' memtrace diff "$example" nowhere.json
+fails 3 'eventless.json: has no "events"' memtrace diff "$example" eventless.json
+
+# --- spools ---------------------------------------------------------------------------------------------
+ok 'a spool is made' "$BUILD/tests/generator" --events 5000 --spool made.spool
+ok 'and its document' memtrace recover made.spool -o made.json
+ok 'sites of a spool and of its document are the same' memtrace diff made.spool made.json
+has 'one rule' "$OUT" 'No change'
+is 'in every row' "$(memtrace diff -f json made.spool made.json | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["rows"])')" '[]'
+
+# --- sums -----------------------------------------------------------------------------------------------
+for seed in 1 2 3 4 5 6; do
+	"$BUILD/tests/generator" --events $((2000 * seed)) --seed $seed --devices $((1 + seed % 3)) --stacks $((30 * seed)) --json "random$seed.json" >"$OUT" 2>&1
+done
+sums() {
+	for base in 1 2 3 4 5 6; do
+		for head in 1 2 3 4 5 6; do
+			memtrace diff --force -f json "random$base.json" "random$head.json" >"sums$base$head.json" || return 1
+		done
+	done
+	"$PYTHON" "$TOP/tests/formats.py" json sums??.json
+}
+ok 'every column of 36 pairs sums to the difference of the totals' sums
+one_device() {
+	for head in 1 3 4 6; do
+		memtrace diff --force --device 0 -f json random2.json "random$head.json" >"device$head.json" || return 1
+	done
+	"$PYTHON" "$TOP/tests/formats.py" json device?.json
+}
+ok 'of one device of several as well' one_device
+fails 3 'has no device 2' memtrace diff --force --device 2 random2.json random1.json
+told() { # LIMIT: the rows of the table of counts sum to its last row
+	memtrace diff --force --full --limit "$1" random1.json random6.json | "$PYTHON" -c '
+import sys
+rows = []
+for line in sys.stdin:
+    if line.startswith("Allocations"):
+        rows = [0]
+    elif rows and not line.strip():
+        break
+    elif rows and line[:12].strip().lstrip("+-").replace(",", "").isdigit():
+        rows.append(int(line[:12].replace(",", "").replace("+", "")))
+assert len(rows) > 2 and sum(rows[:-1]) == rows[-1], rows'
+}
+ok 'what is shown sums to what is told, one row' told 1
+ok 'two rows' told 2
+ok 'all rows' told 0
+
+# --- real changes, recorded on an H200 (tests/gpu/record-changes.sh) ------------------------------------
+data=$TOP/tests/data
+first_of() { # CHANGE BASE: the site that changed most at the peak, and why
+	memtrace diff -f json "$data/h200-change-$2.json" "$data/h200-change-$1.json" >rows.json || return
+	json rows.json '[[r["name"], r["why"]] for r in d["rows"] if r["dimension"] == "site"][0]'
+}
+if [ -e "$data/h200-change-none.json" ]; then
+	ok 'H200: the same program again has no change' memtrace diff --gate "$data/h200-change-none.json" "$data/h200-change-again.json"
+	is 'H200: AdamW for SGD is its state' "$(first_of adamw none)" '["Adam._init_group (adam.py) from train (changes.py)", "new"]'
+	for change in batch losses; do
+		memtrace diff --gate "$data/h200-change-none.json" "$data/h200-change-$change.json" >"$OUT" 2>"$ERR"
+		is "H200: $change breaks the gate" $? 1
+	done
+	is 'H200: a larger batch is larger blocks' "$(first_of batch none | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)[1])')" larger
+	ok 'H200: kept losses keep their graphs' sh -c "memtrace diff '$data/h200-change-none.json' '$data/h200-change-losses.json' | grep -A1 'why .* site' | grep -F 'Block.forward (changes.py)'"
+	ok 'H200: checkpointing lowers the peak' memtrace diff --gate "$data/h200-change-deep.json" "$data/h200-change-checkpoint.json"
+	has 'says the sentence' "$OUT" 'shrank'
+else
+	for change in again batch adamw losses checkpoint; do
+		skip "H200: $change" 'tests/data/h200-change-*.json are not recorded yet'
+	done
+fi

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Failures recorded on an H200 (tests/gpu/oom.sh): the reason that was true there is told from the trace.
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+explained() { # WAY REASON FIRST-ADVICE
+	trace=$TOP/tests/data/h200-oom-$1.json
+	ok "$1: keeps its promises" validate "$trace"
+	is "$1: the reason, and what would help" \
+		"$(json "$trace" '(lambda o: [o["reason"], o["survived"], o["advice"][0]["rule"]])(d["ooms"][-1])')" \
+		"[\"$2\", false, \"$3\"]"
+	ok "$1: explained" memtrace report --oom "$trace"
+	has "$1: where it was asked for" "$OUT" 'oom.py:'
+	has "$1: why" "$OUT" "$4"
+	ok "$1: a report" memtrace report "$trace"
+	has "$1: begins with it" "$OUT" "Out of memory: $5 on device 0 could not be had"
+	is "$1: in its first line" "$(sed -n '/^Out of memory: /{=;q;}' "$OUT")" 1
+	is "$1: and goes on with what would have helped" "$(sed -n '/^What to do$/{n;s/^\(- .\{12\}\).*/\1/p;q;}' "$OUT")" "$6"
+	is "$1: what the end of the program freed was no temporary" "$(grep -c 'were temporaries' "$OUT")" 0
+}
+
+explained plain full holder 'What this process holds fills the card: 7.97 GiB were lacking' '8.00 GiB' '- empty (oom.p'
+explained limit limit limit 'a limit of this' '1.00 GiB' '- raise torch.'
+# shellcheck disable=SC2016  # the tool's own quotes
+explained others others processes 'belong to other processes' '8.00 GiB' '- `nvidia-smi`'
+explained beside beside beside '83.88 GiB of this process are not PyTorch' '8.00 GiB' '- free what ra'
+explained cache cache empty_cache "PyTorch's cache keeps 64.00 GiB in segments without a single block" '40.00 GiB' '- torch.cuda.e'
+explained too_large too_large shape 'One allocation of 279.60 GiB is more than the whole card can give' '279.60 GiB' '- look at the '

@@ -1,0 +1,114 @@
+#!/bin/sh
+# What `memtrace report` says, of the format's own example, of broken files and of hostile names.
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+
+example=$TOP/tests/data/example.json
+
+# --- the example --------------------------------------------------------------------------------------
+ok 'the example is explained' memtrace report "$example"
+expected report.text "$OUT"
+is 'no line is wider than a terminal' "$(awk 'length > 80' "$OUT")" ''
+is 'no line ends in blanks' "$(grep -n ' $' "$OUT")" ''
+ok 'in full' memtrace report --full "$example"
+expected report.full "$OUT"
+ok 'as a document' memtrace report --json "$example"
+expected report.json "$OUT"
+is 'which is JSON' "$(json "$OUT" 'd["schema"]')" memtrace-report/1
+is 'whose parts sum to the peak' \
+	"$(json "$OUT" '[sum(s["bytes"] for s in p["stacks"]) - p["bytes"] for p in d["peaks"]]')" '[0]'
+cp "$OUT" whole.json
+ok 'one row of each list' memtrace report --json --limit 1 "$example"
+is 'what is left out is summed' \
+	"$(json "$OUT" '[sum(s["bytes"] for s in p["stacks"]) + p["other_stacks_bytes"] - p["bytes"] for p in d["peaks"]]')" '[0]'
+ok 'into a file' memtrace report --json -o told.json "$example"
+ok 'the same there' cmp told.json whole.json
+ok 'from a pipe' sh -c "cat '$example' | memtrace report -"
+has 'which has no name' "$OUT" 'Peak 68.00 MiB allocated of 72.00 MiB reserved on device 0'
+ok 'one device' memtrace report --device 0 "$example"
+fails 3 'has no device 1' memtrace report --device 1 "$example"
+
+# --- a terminal, and what is none -----------------------------------------------------------------------
+ok 'no colours in a file' memtrace report "$example"
+is 'not one' "$(grep -c "$(printf '\033')" "$OUT")" 0
+if command -v script >/dev/null && script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+	TERM=xterm script -qec "memtrace report '$example'" /dev/null >terminal </dev/null
+	has 'colours on a terminal' terminal "$(printf '\033')[1m"
+	TERM=xterm NO_COLOR=1 script -qec "memtrace report '$example'" /dev/null >terminal </dev/null
+	hasnt 'none with NO_COLOR' terminal "$(printf '\033')["
+else
+	skip 'colours on a terminal' 'no script(1)'
+fi
+
+# A name of the traced program may try to steer the terminal of who reads about it.
+sed 's/Net\.forward/Net\\u001b[2J\\u009b\\r\\n\\u202eforward/; s/"fwd"/"f\\u0007\\u001b]0;x"/g' \
+	"$example" >hostile.json
+ok 'hostile names are told' memtrace report --full hostile.json
+is 'without what they would do' "$(LC_ALL=C tr -d '\n -~' <"$OUT" | wc -c)" 0
+has 'but for their letters' "$OUT" 'Net?[2J????forward'
+ok 'and programs get them escaped' memtrace report --json hostile.json
+is 'whole' "$(json "$OUT" 'ascii(d["peaks"][0]["sites"][0]["line"])')" \
+	"'Net\\x1b[2J\\x9b\\r\\n\\u202eforward (train.py:12)'"
+
+# --- what cannot be read --------------------------------------------------------------------------------
+fails 3 'nowhere.json: No such file' memtrace report nowhere.json
+: >empty.json
+fails 3 'empty.json: is empty' memtrace report empty.json
+mkdir -p no_traces
+fails 3 'this folder has no trace' memtrace report no_traces
+echo hello >text.json
+fails 3 'text.json: is neither a trace of memtrace (JSON) nor a spool' memtrace report text.json
+echo '{"traceEvents":[]}' >other.json
+fails 3 'other.json: is JSON, but not a trace of memtrace' memtrace report other.json
+sed 's|memtrace/1|memtrace/2|' "$example" >newer.json
+fails 3 'newer.json: made by a newer memtrace (schema memtrace/2' memtrace report newer.json
+fails 3 'whole.json: holds memtrace-report/1, not a trace' memtrace report whole.json
+sed 's|"module":0|"module":7|' "$example" >range.json
+fails 3 'range.json: frames[1] refers to modules[7], but there are 1' memtrace report range.json
+gzip -c "$example" >packed.json.gz
+ok 'one that is compressed' memtrace report packed.json.gz
+ok 'through a pipe, too' sh -c 'cat packed.json.gz | memtrace report -'
+
+head -c 1500 "$example" >cut.json
+fails 3 'cut.json: truncated: it ends at byte 1500, inside "summary"' memtrace report cut.json
+head -n -2 "$example" >cut.json
+fails 3 'inside "events"' memtrace report cut.json
+printf MEMTRACE >cut.spool
+fails 3 'its spool lies beside it: memtrace recover' memtrace report cut.json
+fails 3 'cut.spool' memtrace report cut.spool
+
+# --- what is not known is not said ----------------------------------------------------------------------
+ok 'a baseline' memtrace report --show categories,temporaries,histogram,used "$TOP/tests/data/h200-change-none.json"
+has 'has no sizes' "$OUT" 'Sizes: cannot be told of a baseline, which has no events.'
+has 'no temporaries' "$OUT" 'Temporaries: cannot be told of a baseline, which has no events.'
+has 'nor blocks' "$OUT" ' 79.1%           -    193.25 MiB'
+has 'what was asked for is answered' "$OUT" 'used: none in this baseline.'
+fails 3 'is a baseline: it has no events to select from' memtrace report --at peak "$TOP/tests/data/h200-change-none.json"
+fails 3 'is a baseline: it has no events to select from' memtrace report --by thread "$TOP/tests/data/h200-change-none.json"
+ok 'a trace that lacks events' memtrace report --show histogram,temporaries,gaps "$TOP/tests/data/h200-nccl.json"
+has 'tells of the others' "$OUT" 'Sizes of those allocations whose events are left'
+is 'and not what lives of them' "$(grep -c '^  4 B  *1  *4 B  *-  *-' "$OUT")" 1
+has 'its temporaries, too' "$OUT" 'Temporaries of the events that are left: freed before'
+has 'gaps are of a moment' "$OUT" 'gaps: told of a moment, add --at WHEN.'
+
+# --- several devices ------------------------------------------------------------------------------------
+ok 'four devices' "$BUILD/tests/generator" --events 3000 --devices 4 --json four.json
+ok 'on a screen' memtrace report four.json
+is 'which is one, of 80 columns' "$(awk 'length > 80 { n++ } END { print NR <= 75 && !n }' "$OUT")" 1
+is 'each device has its line' "$(sed -n '/^Peaks of devices$/,/^$/p' "$OUT" | grep -c '^  [0-3] ')" 4
+is 'one has more' "$(grep -c '^Peak of allocated memory on device' "$OUT")" 1
+ok 'another when it is asked for' memtrace report --device 3 four.json
+has 'has, too' "$OUT" 'Peak of allocated memory on device 3'
+ok 'all of them' memtrace report --show peaks four.json
+is 'likewise' "$(grep -c '^Peak of allocated memory on device' "$OUT")" 4
+
+# --- what was really traced -----------------------------------------------------------------------------
+traced "$SAMPLES/leak"
+ok 'a program that leaks' memtrace report "$TRACE"
+has 'the sentence first' "$OUT" 'Peak 15.00 MiB allocated of 15.00 MiB reserved on device 0'
+has 'and who it was' "$OUT" 'load_weights (leak)'
+ok 'with what is left on request' memtrace report --show live "$TRACE"
+has 'and what is left' "$OUT" 'Still allocated at exit: 13.00 MiB'
+traced "$SAMPLES/oom"
+ok 'a program that asks for too much' memtrace report "$TRACE"
+has 'what failed, and where' "$OUT" 'by ask_too_much (oom)'

@@ -1,0 +1,201 @@
+#!/bin/sh
+# `memtrace report` of moments and selections: exact against events counted again in Python, honest
+# about what was dropped, and one sentence for what cannot be. Frames and rows by choice.
+. "$(dirname "$0")/../lib.sh"
+
+GENERATOR=$BUILD/tests/generator
+MOMENTS=$TOP/tests/e2e/report/moments.py
+train=$TOP/tests/data/h200-train.json
+[ -x "$GENERATOR" ] || need generator
+
+# --- against the events, counted again ------------------------------------------------------------------
+ok 'a made-up trace' "$GENERATOR" --events 4000 --live 300 --stacks 100 --phases 2 --json plain.json
+ok 'is told as its events are' "$PYTHON" "$MOMENTS" plain.json --moments 4
+ok 'one of three devices' "$GENERATOR" --events 4000 --live 300 --devices 3 --threads 3 --seed 5 --json three.json
+ok 'too' "$PYTHON" "$MOMENTS" three.json --moments 4 --seed 2
+ok 'one without a pool' "$GENERATOR" --events 1500 --live 100 --pool none --seed 7 --json none.json
+ok 'too' "$PYTHON" "$MOMENTS" none.json --moments 3 --seed 3
+ok 'the recorded training' "$PYTHON" "$MOMENTS" "$train" --moments 4
+ok 'the recorded cache' "$PYTHON" "$MOMENTS" "$TOP/tests/data/h200-caching.json" --moments 4
+for sample in caching pool vmm managed threads; do
+	traced "$SAMPLES/$sample"
+	ok "the sample $sample" "$PYTHON" "$MOMENTS" "$TRACE" --moments 3
+done
+
+# What graphs hold has no address: it shrinks in other pieces than it grew in, and on other threads.
+traced "$E2E/graphs"
+ok 'memory without addresses' "$PYTHON" "$MOMENTS" "$TRACE" --moments 2
+ok 'keeps its promises' validate "$TRACE"
+ok 'no stack is missing' memtrace report --show advice "$TRACE"
+hasnt 'graphs have none' "$OUT" 'have no stack'
+ok 'by thread' memtrace report --json --by thread "$TRACE"
+is 'it is whose it was' "$(json "$OUT" '(d["peaks"][0]["bytes"] >> 20, d["live_at_exit"]["bytes"] >> 20, d["lines"]["total"]["live_count"])')" '[128, 32, 1]'
+echo 'shrunk: api=cudaDeviceGraphMemTrim' >rules
+ok 'by categories' memtrace report --json --rules rules "$TRACE"
+is 'it goes from where it came to' \
+	"$(json "$OUT" '[(c["category"], c["peak_bytes"] >> 20, c["peak_count"], c["exit_bytes"] >> 20) for c in d["categories"][0]["categories"]]')" '[["cuda-graphs", 128, 1, 32]]'
+traced "$E2E/graphs" 3
+is 'none is left' "$(json "$TRACE" '[s.get("live_count", 0) for s in d["stacks"]]')" "$(json "$TRACE" '[0 for s in d["stacks"]]')"
+
+# --- documents ------------------------------------------------------------------------------------------
+cat >schema.py <<'END'
+import json, sys
+import jsonschema
+schema = json.load(open(sys.argv[1]))
+kind = jsonschema.validators.validator_for(schema)
+kind.check_schema(schema)
+def closed(part):  # in a test every key must be known
+    if isinstance(part, dict):
+        if "properties" in part:
+            part.setdefault("additionalProperties", False)
+        for value in part.values():
+            closed(value)
+    elif isinstance(part, list):
+        for value in part:
+            closed(value)
+closed(schema)
+for path in sys.argv[2:]:
+    kind(schema).validate(json.load(open(path)))
+END
+said() { # NAME OPTIONS...
+	said_name=$1
+	shift
+	ok "report $*" memtrace report --json "$@" -o "$said_name.report"
+	ok 'fits its schema' "$PYTHON" schema.py "$TOP/include/memtrace/report.schema.json" "$said_name.report"
+}
+said whole "$train"
+said full --full "$train"
+said example "$TOP/tests/data/example.json"
+said peak --at peak "$train"
+said time --at 4.85s --by thread -n 3 "$train"
+said pool --pool torch --from 'phase:step 0' --to 'phase:step 1' --by phase "$train"
+said filter --filter 'Block.*' --stacks python "$train"
+traced "$SAMPLES/oom"
+said oom "$TRACE"
+said driver --show devices,notes "$TRACE"
+
+# --- people ---------------------------------------------------------------------------------------------
+ok 'what was live at a moment' memtrace report --at peak "$train"
+has 'the sentence first' "$OUT" 'Live at the peak: 197.77 MiB, at 6.6 s.'
+has 'the sums then' "$OUT" 'Device 0: 197.77 MiB allocated of 198.25 MiB reserved.'
+has 'what is free in a pool' "$OUT" 'Pool torch on device 0: 489.50 KiB free of 70.00 MiB in 5 segments'
+has 'what pins a segment' "$OUT" '512.00 KiB in 1 block: Model.forward (train.py:48)'
+is 'no line is wider than a terminal' "$(awk 'length > 80' "$OUT")" ''
+is 'no line ends in blanks' "$(grep -n ' $' "$OUT")" ''
+ok 'of one pool' memtrace report --at peak --pool torch "$train"
+has 'which is said' "$OUT" 'Live at the peak, pool torch: 69.52 MiB, at 6.6 s.'
+ok 'the lines' memtrace report --show lines -n 3 "$train"
+has 'file and line first' "$OUT" 'train.py:28 Block.attend'
+is 'none wider than a terminal' "$(awk 'length > 80' "$OUT")" ''
+ok 'Python only' memtrace report --stacks python --show peaks,lines "$train"
+hasnt 'native code is not' "$OUT" libcublas
+ok 'of a program without Python' memtrace report --stacks python "$TOP/tests/data/h200-caching.json"
+has 'who has no Python is told' "$OUT" '[no Python frames]'
+ok 'native only' memtrace report --stacks native --show peaks,lines "$train"
+hasnt 'Python is not told' "$OUT" '.py'
+ok 'threads by name' memtrace report --by thread --show peaks three.json
+has 'the name' "$OUT" 'python (thread 4242)'
+ok 'whole stacks' memtrace report --full --show peaks "$TOP/tests/data/example.json"
+ok 'a filter' memtrace report --filter Block.attend --show peaks "$train"
+has 'the rest is told' "$OUT" '[other stacks]'
+
+# --- what was dropped -------------------------------------------------------------------------------------
+ok 'a trace that lacks events' "$GENERATOR" --events 30000 --max-events 4000 --live 300 --json dropped.json
+ok 'in front of the gap all is exact' memtrace report --json -n 0 --at seq:300 dropped.json
+is 'and nothing in doubt' "$(json "$OUT" '[d["selection"]["doubt"], d["moment"]["live"]["unknown_bytes"]]')" '[null, 0]'
+ok 'behind it' memtrace report --json -n 0 --at seq:29000 dropped.json
+cp "$OUT" behind.report
+is 'the sum is' "$(json behind.report 'd["moment"]["live"]["bytes"] - d["moment"]["devices"][0]["allocated_bytes"]')" 0
+is 'though not who holds it' "$(json behind.report 'd["moment"]["live"]["unknown_bytes"] > 0')" true
+is 'nor the gaps' "$(json behind.report 'd["gaps"]')" null
+has 'which is said' behind.report 'nothing more can be known'
+for when in peak exit; do
+	ok "$when: in spite of the gap" memtrace report --json -n 0 --at $when dropped.json
+	is 'known to the byte' "$(json "$OUT" 'd["moment"]["live"]["unknown_bytes"]')" 0
+	has 'which is said' "$OUT" 'exact all the same'
+done
+is 'and it is what the trace says' \
+	"$(json "$OUT" 'd["moment"]["live"]["bytes"]')" "$(json dropped.json 'd["summary"]["devices"][0]["allocated"]["exit_bytes"]')"
+ok 'people read it' memtrace report --at seq:29000 dropped.json
+has 'in the table' "$OUT" '[not known: born before events were dropped]'
+
+# The program stopped recording for a while: sequence numbers go on, sums do not fit any more.
+"$PYTHON" - plain.json paused.json <<'END'
+import json, sys
+lines = open(sys.argv[1]).read().split("\n")
+first = lines.index('"events":[') + 1
+events = [json.loads(line.rstrip(",")) for line in lines[first:] if line.startswith("{")]
+events = events[:1500] + events[2000:]
+for seq, event in enumerate(events):
+    event["seq"] = seq
+body = ",\n".join(json.dumps(event, separators=(",", ":")) for event in events)
+open(sys.argv[2], "w").write("\n".join(lines[:first]) + "\n" + body + "\n]}\n")
+END
+ok 'a trace that was stopped for a while' memtrace report --json -n 0 --at seq:1400 paused.json
+is 'before that all is exact' "$(json "$OUT" 'd["moment"]["live"]["unknown_bytes"]')" 0
+ok 'behind it' memtrace report --json -n 0 --at seq:2500 paused.json
+is 'the sum is' "$(json "$OUT" 'd["moment"]["live"]["bytes"] - d["moment"]["devices"][0]["allocated_bytes"]')" 0
+is 'and not all of it known' "$(json "$OUT" 'd["moment"]["live"]["unknown_bytes"] > 0 and d["gaps"] is None')" true
+
+# --- one device of several: its own peaks, and nothing of the others ---------------------------------------
+ok 'one device' memtrace report --json -n 0 --device 1 three.json
+cp "$OUT" one.report
+is 'its peaks' "$(json one.report 'sorted({p["device"] for p in d["peaks"]}) + [len(d["peaks"])]')" \
+	"$(json three.json '[1, len([p for p in d["peaks"] if p["device"] == 1])]')"
+is 'what lives there' "$(json one.report 'd["live_at_exit"]["bytes"]')" \
+	"$(json three.json 'd["summary"]["devices"][1]["allocated"]["exit_bytes"]')"
+is 'its lines' "$(json one.report '[d["lines"]["total"]["allocations"], d["lines"]["total"]["frees_here"]]')" \
+	"$(json three.json '[d["summary"]["devices"][1]["allocations"], d["summary"]["devices"][1]["frees"]]')"
+for trace in train nccl; do # of NCCL's events most were dropped
+	recorded=$TOP/tests/data/h200-$trace.json
+	ok "$trace: the only device" memtrace report --json -n 0 --show peaks,categories --device 0 "$recorded"
+	cp "$OUT" only.report
+	memtrace report --json -n 0 --show peaks,categories "$recorded" >all.report
+	for part in '[[p["metric"], p["pool"], p["bytes"], p["categories"]] for p in d["peaks"]]' \
+		'[sorted([str(s["site"]), s["bytes"], s["count"]] for s in p["sites"]) for p in d["peaks"]]' \
+		'd["categories"][0]["categories"]'; do
+		is "$trace: has what all have: $part" "$(json only.report "$part")" "$(json all.report "$part")"
+	done
+done
+ok 'people read it' memtrace report --device 1 three.json
+has 'as a whole report' "$OUT" 'Peak of allocated memory on device 1'
+
+# --- spools, pipes ----------------------------------------------------------------------------------------
+ok 'a spool' "$GENERATOR" --events 3000 --live 100 --spool t.spool
+ok 'has moments' memtrace report --at peak t.spool
+ok 'a pipe too' sh -c 'memtrace report --at 1s - <plain.json'
+has 'from it' "$OUT" 'Live at 1s'
+
+# --- nothing, and nonsense --------------------------------------------------------------------------------
+ok 'a window' memtrace report --from 6.5s --to 6.6s "$train"
+has 'is told as one' "$OUT" 'From 6.5s to 6.6s: at most 197.77 MiB'
+has 'of a pool as well' "$(memtrace report --to 6.6s --pool torch "$train" >pool.txt; echo pool.txt)" 'Of pool torch until 6.6s: at most'
+ok 'nothing matches' memtrace report --filter no-such-frame "$train"
+is 'in one sentence' "$(cat "$OUT")" 'Nothing matches: stacks with no-such-frame.'
+ok 'no such memory' memtrace report --space cpu "$train"
+is 'in one sentence' "$(cat "$OUT")" 'Nothing matches: cpu memory.'
+ok 'nothing yet' memtrace report --at 0s "$train"
+has 'is said' "$OUT" 'Live at 0s: nothing.'
+fails 3 'has no device 7; it has 0, 1, 2' memtrace report --device 7 three.json
+fails 3 'has no pool x; its pools: torch' memtrace report --pool x "$train"
+fails 3 'has no phase x; its phases: step 0, step 1' memtrace report --at phase:x "$train"
+fails 2 'is behind --to' memtrace report --from 2s --to 1s "$train"
+fails 2 'no moment' memtrace report --at yesterday "$train"
+fails 2 'no number of an event' memtrace report --at seq:1x "$train"
+fails 2 'no time' memtrace report --from 12 "$train"
+fails 2 '--by: x is none of site, line' memtrace report --by x "$train"
+fails 2 '--stacks: x is none of merged' memtrace report --stacks x "$train"
+fails 2 '--space: x is none of device' memtrace report --space x "$train"
+fails 2 'there is no section x' memtrace report --show x "$train"
+fails 2 'goes with neither' memtrace report --at 1s --from 1s "$train"
+
+# --- where C code called Python -----------------------------------------------------------------------------
+sed 's/{"frames":\[1,0\],"entries":\[1\]/{"frames":[1,0,0],"entries":[1]/' "$TOP/tests/data/example.json" >called.json
+ok 'a stack in which C code called Python' memtrace report --full --show peaks called.json
+is 'marks the place between two frames' "$(grep -A 2 CUDABlas "$OUT" | tail -n 2 | sed 's/^ *//')" \
+	'Net.forward (train.py:12)
+(called by C code)'
+ok 'Python alone keeps it' memtrace report --full --stacks python --show peaks called.json
+is 'between the same frames' "$(grep -c 'called by C code' "$OUT")" 1
+ok 'native code has none' memtrace report --full --stacks native --show peaks called.json
+hasnt 'of them' "$OUT" 'called by C code'
