@@ -1,229 +1,300 @@
 /* Processes as they are now, as the document memtrace-top/1 (include/memtrace/top.schema.json). */
+#include <math.h>
+
 #include "base/guest/clock.h"
+#include "base/mem/arena.h"
 #include "base/text/out.h"
+#include "facts/trace_model.h"
 #include "render/document/document.h"
-#include "render/emit/members.h"
+#include "render/emit/emit.h"
 #include "render/live/top.h"
 
-static void integer(struct out *out, const char *key, int64_t value)
-{
-	out_text(out, key);
-	out_i64(out, value);
-}
+struct scope_row {
+	struct look_scope of;
+	uint64_t cached;
+	const struct look_scope *used; /* NULL: no sample was taken */
+};
 
-static void truth(struct out *out, const char *key, bool value)
-{
-	out_text(out, key);
-	out_text(out, value ? "true" : "false");
-}
+struct line_row {
+	struct look_line of;
+	uint64_t estimated;
+	uint64_t lines; /* 1: the sum over those that are left out counts them */
+};
 
-/* A number a second; null at a first look. */
-static void rate(struct out *out, const char *key, const struct look *look, double value)
-{
-	out_text(out, key);
-	if (look->seconds > 0)
-		out_format(out, "%.3f", value);
-	else
-		out_text(out, "null");
-}
+struct range_row {
+	const char *name, *domain;
+	uint64_t thread, start, end;
+};
 
-static void sum(struct out *out, const char *key, const struct look_sum *value)
-{
-	out_text(out, key);
-	member_number(out, "{\"now_bytes\":", value->now);
-	member_number(out, ",\"peak_bytes\":", value->peak);
-	member_number(out, ",\"peak_t\":", value->peak_t);
-	out_char(out, '}');
-}
+struct ranges_row {
+	bool complete;
+	struct emit_rows open, ended;
+};
 
-static void used(struct out *out, const struct look_scope *scope)
-{
-	out_text(out, ",\"used\":");
-	if (!scope->samples) {
-		out_text(out, "null");
-		return;
+struct process_row {
+	int pid;
+	const char *rank, *command, *spool, *state, *stopped;
+	bool events_on, one_moment;
+	uint64_t sample, uptime, events, dropped, allocated, ooms;
+	double events_rate, bytes_rate;
+	struct emit_rows scopes[SCOPE_SPACE + 1], lines;
+	struct ranges_row ranges;
+};
+
+struct document {
+	const char *schema;
+	uint64_t time;
+	struct emit_rows processes;
+};
+
+/* --- columns --- */
+
+static const struct emit_column sum_columns[] = {
+	EMIT_MEMBER("now_bytes", BYTES, struct look_sum, now),
+	EMIT_MEMBER("peak_bytes", BYTES, struct look_sum, peak),
+	EMIT_MEMBER("peak_t", TIME, struct look_sum, peak_t),
+	EMIT_END,
+};
+
+static const struct emit_column used_columns[] = {
+	{ .kind = EMIT_INLINED, .at = offsetof(struct look_scope, used), .of = sum_columns },
+	EMIT_MEMBER("source", TEXT, struct look_scope, source),
+	EMIT_MEMBER("rounding_bytes", CHANGE, struct look_scope, rounding),
+	EMIT_MEMBER("named_bytes", CHANGE, struct look_scope, named),
+	EMIT_MEMBER("residual_bytes", CHANGE, struct look_scope, residual),
+	EMIT_END,
+};
+
+static const struct emit_column count_columns[] = {
+	EMIT_MEMBER("allocations", COUNT, struct scope_row, of.allocations),
+	EMIT_MEMBER("frees", COUNT, struct scope_row, of.frees),
+	EMIT_MEMBER("allocations_rate", RATE, struct scope_row, of.rate),
+	EMIT_END,
+};
+
+#define ALLOCATED(key) EMIT_NESTED(key, OBJECT, struct scope_row, of.allocated, sum_columns)
+#define RESERVED EMIT_NESTED("reserved", OBJECT, struct scope_row, of.reserved, sum_columns)
+#define COUNTS                                            \
+	{                                                 \
+		.kind = EMIT_INLINED, .of = count_columns \
 	}
-	member_number(out, "{\"now_bytes\":", scope->used.now);
-	member_number(out, ",\"peak_bytes\":", scope->used.peak);
-	member_number(out, ",\"peak_t\":", scope->used.peak_t);
-	member_text(out, ",\"source\":", scope->source);
-	integer(out, ",\"rounding_bytes\":", scope->rounding);
-	integer(out, ",\"named_bytes\":", scope->named);
-	integer(out, ",\"residual_bytes\":", scope->residual);
-	out_char(out, '}');
+
+static const struct emit_column device_columns[] = {
+	EMIT_MEMBER("device", DEVICE, struct scope_row, of.device),
+	EMIT_MEMBER("name", TEXT, struct scope_row, of.name),
+	EMIT_MEMBER("total_bytes", BYTES, struct scope_row, of.total),
+	ALLOCATED("\n   allocated"),
+	RESERVED,
+	EMIT_MEMBER("cached_bytes", BYTES, struct scope_row, cached),
+	EMIT_NESTED("used", POINTED, struct scope_row, used, used_columns),
+	COUNTS,
+	EMIT_MEMBER("ooms", COUNT, struct scope_row, of.ooms),
+	EMIT_MEMBER("retries", COUNT, struct scope_row, of.retries),
+	EMIT_END,
+};
+
+static const struct emit_column pool_columns[] = {
+	EMIT_MEMBER("device", DEVICE, struct scope_row, of.device),
+	EMIT_MEMBER("pool", TEXT, struct scope_row, of.name),
+	ALLOCATED("allocated"),
+	RESERVED,
+	COUNTS,
+	EMIT_END,
+};
+
+static const struct emit_column owner_columns[] = {
+	EMIT_MEMBER("device", DEVICE, struct scope_row, of.device),
+	EMIT_MEMBER("owner", TEXT, struct scope_row, of.name),
+	ALLOCATED("allocated"),
+	RESERVED,
+	COUNTS,
+	EMIT_END,
+};
+
+static const struct emit_column space_columns[] = {
+	EMIT_MEMBER("space", TEXT, struct scope_row, of.name),
+	ALLOCATED("allocated"),
+	COUNTS,
+	EMIT_END,
+};
+
+static const struct emit_column line_columns[] = {
+	EMIT_MEMBER("line", TEXT, struct line_row, of.name),
+	EMIT_MEMBER("device", DEVICE, struct line_row, of.device),
+	EMIT_MEMBER("space", TEXT, struct line_row, of.space),
+	EMIT_MEMBER("bytes", BYTES, struct line_row, of.bytes),
+	EMIT_MEMBER("count", COUNT, struct line_row, of.count),
+	EMIT_MEMBER("estimated_bytes", BYTES, struct line_row, estimated),
+	EMIT_MEMBER("allocated_bytes", BYTES, struct line_row, of.allocated),
+	EMIT_MEMBER("allocated_rate", RATE, struct line_row, of.rate),
+	EMIT_END,
+};
+
+static const struct emit_column left_out_columns[] = {
+	EMIT_MEMBER("count", COUNT, struct line_row, lines),
+	EMIT_MEMBER("bytes", BYTES, struct line_row, of.holds),
+	EMIT_END,
+};
+
+static const struct emit_column range_columns[] = {
+	EMIT_MEMBER("name", TEXT, struct range_row, name),
+	EMIT_MEMBER("domain", TEXT, struct range_row, domain),
+	EMIT_MEMBER("thread", NUMBER, struct range_row, thread),
+	EMIT_MEMBER("start", TIME, struct range_row, start),
+	EMIT_MEMBER("end", TIME, struct range_row, end),
+	EMIT_END,
+};
+
+static const struct emit_column ranges_columns[] = {
+	EMIT_MEMBER("complete", TRUTH, struct ranges_row, complete),
+	EMIT_LIST("open", "\n   ", struct ranges_row, open, range_columns),
+	EMIT_LIST("ended", "\n   ", struct ranges_row, ended, range_columns),
+	EMIT_END,
+};
+
+#define SCOPES(key, scope, columns) \
+	EMIT_LIST("\n  " key, "\n   ", struct process_row, scopes[SCOPE_##scope], columns)
+
+static const struct emit_column process_columns[] = {
+	EMIT_MEMBER("pid", INTEGER, struct process_row, pid),
+	EMIT_MEMBER("rank", TEXT, struct process_row, rank),
+	EMIT_MEMBER("command", TEXT, struct process_row, command),
+	EMIT_MEMBER("spool", TEXT, struct process_row, spool),
+	EMIT_MEMBER("\n  state", TEXT, struct process_row, state),
+	EMIT_MEMBER("stopped", TEXT, struct process_row, stopped),
+	EMIT_MEMBER("events_on", TRUTH, struct process_row, events_on),
+	EMIT_MEMBER("sample_bytes", BYTES, struct process_row, sample),
+	EMIT_MEMBER("uptime_ns", TIME, struct process_row, uptime),
+	EMIT_MEMBER("one_moment", TRUTH, struct process_row, one_moment),
+	EMIT_MEMBER("\n  events", COUNT, struct process_row, events),
+	EMIT_MEMBER("events_dropped", COUNT, struct process_row, dropped),
+	EMIT_MEMBER("events_rate", RATE, struct process_row, events_rate),
+	EMIT_MEMBER("allocated_bytes", BYTES, struct process_row, allocated),
+	EMIT_MEMBER("allocated_rate", RATE, struct process_row, bytes_rate),
+	EMIT_MEMBER("ooms", COUNT, struct process_row, ooms),
+	SCOPES("devices", DEVICE, device_columns),
+	SCOPES("pools", POOL, pool_columns),
+	SCOPES("owners", OWNER, owner_columns),
+	SCOPES("spaces", SPACE, space_columns),
+	EMIT_LIST("\n  lines", "\n   ", struct process_row, lines, line_columns),
+	EMIT_NESTED("\n  lines_left_out", OTHER, struct process_row, lines, left_out_columns),
+	EMIT_NESTED("\n  ranges", OBJECT, struct process_row, ranges, ranges_columns),
+	EMIT_END,
+};
+
+static const struct emit_column document_columns[] = {
+	EMIT_MEMBER("schema", TEXT, struct document, schema),
+	EMIT_MEMBER("time_ns", TIME, struct document, time),
+	EMIT_LIST("processes", "\n ", struct document, processes, process_columns),
+	EMIT_END,
+};
+
+/* --- rows; where there is no memory for some, these are not there --- */
+
+static uint64_t known(uint64_t value)
+{
+	return value ? value : TRACE_NONE;
 }
 
-static void counts(struct out *out, const struct look *look, const struct look_scope *scope)
+/* Of a first look no rate is known. */
+static double rate(const struct look *look, double value)
 {
-	member_number(out, ",\"allocations\":", scope->allocations);
-	member_number(out, ",\"frees\":", scope->frees);
-	rate(out, ",\"allocations_rate\":", look, scope->rate);
+	return look->seconds > 0 ? value : NAN;
 }
 
-static void device(struct out *out, const struct look *look, const struct look_scope *scope)
+static struct emit_rows scopes(const struct look *look, enum scope_kind kind, struct arena *arena)
 {
-	integer(out, "{\"device\":", scope->device);
-	member_text(out, ",\"name\":", scope->name);
-	out_text(out, ",\"total_bytes\":");
-	if (scope->total)
-		out_u64(out, scope->total);
-	else
-		out_text(out, "null");
-	sum(out, ",\n   \"allocated\":", &scope->allocated);
-	sum(out, ",\"reserved\":", &scope->reserved);
-	member_number(out, ",\"cached_bytes\":", look_cached(scope));
-	used(out, scope);
-	counts(out, look, scope);
-	member_number(out, ",\"ooms\":", scope->ooms);
-	member_number(out, ",\"retries\":", scope->retries);
-	out_char(out, '}');
-}
+	struct scope_row *list = arena_alloc(arena, (look->scopes_n + 1) * sizeof(*list));
+	size_t count = 0;
 
-static void part(struct out *out, const struct look *look, const struct look_scope *scope)
-{
-	if (scope->device == NO_DEVICE)
-		out_text(out, "{\"device\":null");
-	else
-		integer(out, "{\"device\":", scope->device);
-	member_text(out, scope->kind == SCOPE_POOL ? ",\"pool\":" : ",\"owner\":", scope->name);
-	sum(out, ",\"allocated\":", &scope->allocated);
-	sum(out, ",\"reserved\":", &scope->reserved);
-	counts(out, look, scope);
-	out_char(out, '}');
-}
+	for (const struct look_scope *scope = NULL;
+	     list && (scope = look_next(look, kind, scope));) {
+		struct scope_row *row = &list[count++];
 
-static void space(struct out *out, const struct look *look, const struct look_scope *scope)
-{
-	member_text(out, "{\"space\":", scope->name);
-	sum(out, ",\"allocated\":", &scope->allocated);
-	counts(out, look, scope);
-	out_char(out, '}');
-}
-
-typedef void write_scope(struct out *out, const struct look *look, const struct look_scope *scope);
-
-static void scopes(struct out *out, const struct look *look, const char *key, enum scope_kind kind,
-		   write_scope *write)
-{
-	const struct look_scope *scope = NULL;
-	const char *comma = "\n   ";
-
-	out_text(out, key);
-	while ((scope = look_next(look, kind, scope))) {
-		out_text(out, comma);
-		write(out, look, scope);
-		comma = ",\n   ";
+		*row = (struct scope_row){ *scope, look_cached(scope),
+					   scope->samples ? scope : NULL };
+		row->of.total = known(scope->total);
+		row->of.rate = rate(look, scope->rate);
 	}
-	out_char(out, ']');
+	return EMIT_ROWS_OF(list, count);
 }
 
-static void lines(struct out *out, const struct look *look, unsigned most)
+static struct emit_rows lines(const struct look *look, size_t most, struct arena *arena)
 {
 	const struct look_lines *all = &look->lines;
-	uint64_t bytes = 0;
+	struct line_row *list = arena_alloc(arena, (all->sorted_n + 1) * sizeof(*list));
+	size_t count = 0;
 
-	out_text(out, ",\n  \"lines\":[");
-	for (uint32_t i = 0; i < all->sorted_n; i++) {
-		const struct look_line *line = all->sorted[i];
+	for (; list && count < all->sorted_n; count++) {
+		const struct look_line *line = all->sorted[count];
 
-		if (i >= most) {
-			bytes += line->holds;
-			continue;
-		}
-		member_text(out, i ? ",\n   {\"line\":" : "\n   {\"line\":", line->name);
-		if (line->device == NO_DEVICE)
-			out_text(out, ",\"device\":null");
-		else
-			integer(out, ",\"device\":", line->device);
-		member_text(out, ",\"space\":", line->space);
-		member_number(out, ",\"bytes\":", line->bytes);
-		member_number(out, ",\"count\":", line->count);
-		out_text(out, ",\"estimated_bytes\":");
-		if (all->sampled)
-			out_u64(out, line->holds);
-		else
-			out_text(out, "null");
-		member_number(out, ",\"allocated_bytes\":", line->allocated);
-		rate(out, ",\"allocated_rate\":", look, line->rate);
-		out_char(out, '}');
+		list[count] =
+			(struct line_row){ *line, all->sampled ? line->holds : TRACE_NONE, 1 };
+		list[count].of.rate = rate(look, line->rate);
 	}
-	member_number(out, "],\n  \"lines_left_out\":{\"count\":",
-		      all->sorted_n > most ? all->sorted_n - most : 0);
-	member_number(out, ",\"bytes\":", bytes);
-	out_char(out, '}');
+	return EMIT_SOME_OF(list, count, most);
 }
 
-static void range(struct out *out, const struct look *look, const struct look_range *range)
+static struct emit_rows ranges(const struct spool *spool, const struct look_range *of, size_t most,
+			       struct arena *arena)
+{
+	struct range_row *list = arena_alloc(arena, (most + 1) * sizeof(*list));
+	size_t count = 0;
+
+	for (; list && count < most; count++) {
+		const struct look_range *range = &of[count];
+
+		list[count] = (struct range_row){
+			.name = range->name ? spool_text(spool, range->name) : NULL,
+			.domain = range->domain ? spool_text(spool, range->domain) : NULL,
+			.thread = range->thread,
+			.start = range->start,
+			.end = known(range->end),
+		};
+	}
+	return EMIT_ROWS_OF(list, count);
+}
+
+static void fill(struct process_row *row, const struct look *look, size_t most, struct arena *arena)
 {
 	const struct spool *spool = &look->follow.spool;
 
-	member_text(out, "{\"name\":", range->name ? spool_text(spool, range->name) : NULL);
-	member_text(out, ",\"domain\":", range->domain ? spool_text(spool, range->domain) : NULL);
-	member_number(out, ",\"thread\":", range->thread);
-	member_number(out, ",\"start\":", range->start);
-	if (range->end)
-		member_number(out, ",\"end\":", range->end);
-	else
-		out_text(out, ",\"end\":null");
-	out_char(out, '}');
-}
-
-static void ranges(struct out *out, const struct look *look)
-{
-	const struct look_ranges *all = &look->ranges;
-
-	truth(out, ",\n  \"ranges\":{\"complete\":", !all->late);
-	out_text(out, ",\"open\":[");
-	for (uint32_t i = 0; i < all->open_n; i++) {
-		out_text(out, i ? ",\n   " : "\n   ");
-		range(out, look, &all->open[i]);
-	}
-	out_text(out, "],\"ended\":[");
-	for (uint32_t i = 0; i < all->ended_n; i++) {
-		out_text(out, i ? ",\n   " : "\n   ");
-		range(out, look, &all->ended[i]);
-	}
-	out_text(out, "]}");
-}
-
-static void process(struct out *out, const struct look *look, unsigned most)
-{
-	integer(out, "{\"pid\":", look->pid);
-	member_text(out, ",\"rank\":", look->rank);
-	member_text(out, ",\"command\":", look->command);
-	member_text(out, ",\"spool\":", look->follow.spool.path);
-	member_text(out, ",\n  \"state\":", look->ended ? "ended" : "running");
-	member_text(out, ",\"stopped\":", document_stop_text(look->stop));
-	truth(out, ",\"events_on\":", look->events_on);
-	out_text(out, ",\"sample_bytes\":");
-	if (look->sample)
-		out_u64(out, look->sample);
-	else
-		out_text(out, "null");
-	member_number(out, ",\"uptime_ns\":", look->uptime);
-	truth(out, ",\"one_moment\":", !look->follow.torn);
-	member_number(out, ",\n  \"events\":", look->events);
-	member_number(out, ",\"events_dropped\":", look->dropped);
-	rate(out, ",\"events_rate\":", look, look->events_rate);
-	member_number(out, ",\"allocated_bytes\":", look->lines.allocated);
-	rate(out, ",\"allocated_rate\":", look, look->bytes_rate);
-	member_number(out, ",\"ooms\":", look->ooms);
-	scopes(out, look, ",\n  \"devices\":[", SCOPE_DEVICE, device);
-	scopes(out, look, ",\n  \"pools\":[", SCOPE_POOL, part);
-	scopes(out, look, ",\n  \"owners\":[", SCOPE_OWNER, part);
-	scopes(out, look, ",\n  \"spaces\":[", SCOPE_SPACE, space);
-	lines(out, look, most);
-	ranges(out, look);
-	out_char(out, '}');
+	*row = (struct process_row){
+		.pid = look->pid,
+		.rank = look->rank,
+		.command = look->command,
+		.spool = spool->path,
+		.state = look->ended ? "ended" : "running",
+		.stopped = document_stop_text(look->stop),
+		.events_on = look->events_on,
+		.one_moment = !look->follow.torn,
+		.sample = known(look->sample),
+		.uptime = look->uptime,
+		.events = look->events,
+		.dropped = look->dropped,
+		.allocated = look->lines.allocated,
+		.ooms = look->ooms,
+		.events_rate = rate(look, look->events_rate),
+		.bytes_rate = rate(look, look->bytes_rate),
+		.lines = lines(look, most, arena),
+		.ranges = { !look->ranges.late,
+			    ranges(spool, look->ranges.open, look->ranges.open_n, arena),
+			    ranges(spool, look->ranges.ended, look->ranges.ended_n, arena) },
+	};
+	for (enum scope_kind kind = 0; kind <= SCOPE_SPACE; kind++)
+		row->scopes[kind] = scopes(look, kind, arena);
 }
 
 void top_json(const struct top *top, struct out *out)
 {
-	member_number(out, "{\"schema\":\"memtrace-top/1\",\"time_ns\":", clock_realtime());
-	out_text(out, ",\"processes\":[");
-	for (size_t i = 0; i < top->looks_n; i++) {
-		out_text(out, i ? ",\n " : "\n ");
-		process(out, top->looks[i], top->lines);
-	}
-	out_text(out, "]}\n");
+	struct arena arena = { 0 };
+	struct process_row *list = arena_alloc(&arena, (top->looks_n + 1) * sizeof(*list));
+	struct document document = { "memtrace-top/1", clock_realtime(),
+				     EMIT_ROWS_OF(list, list ? top->looks_n : 0) };
+
+	for (size_t i = 0; i < document.processes.count; i++)
+		fill(&list[i], top->looks[i], top->lines, &arena);
+	emit_json(out, document_columns, &document);
+	out_char(out, '\n');
+	arena_clear(&arena);
 }
