@@ -14,7 +14,7 @@
 
 #include "analyse/input/error.h"
 #include "base/text/text.h"
-#include "cli/top/live_spools.h"
+#include "cli/run/live_spools.h"
 #include "spool/process.h"
 
 enum { TRIES = 200, PAUSE_NS = 5000000 };

@@ -9,7 +9,7 @@
 #include "analyse/input/error.h"
 #include "base/guest/clock.h"
 #include "cli/cli.h"
-#include "cli/top/live_spools.h"
+#include "cli/run/live_spools.h"
 
 /* The maps of all processes are some work to read. */
 static const uint64_t SEARCH_EVERY = 5000000000;

@@ -2,8 +2,8 @@
  * The spools that running processes write to, found without touching them: what /proc/PID/maps
  * shows as a shared mapping of a file named *.spool.
  */
-#ifndef CLI_TOP_LIVE_SPOOLS_H
-#define CLI_TOP_LIVE_SPOOLS_H
+#ifndef CLI_RUN_LIVE_SPOOLS_H
+#define CLI_RUN_LIVE_SPOOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>

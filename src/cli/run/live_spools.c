@@ -1,5 +1,5 @@
 /* The spools that running processes write to. */
-#include "cli/top/live_spools.h"
+#include "cli/run/live_spools.h"
 
 #include <dirent.h>
 #include <errno.h>
