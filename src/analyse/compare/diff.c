@@ -183,16 +183,13 @@ void diff_totals(const struct diff *diff, const char *group, enum column column,
 	}
 }
 
-static struct {
-	enum column column;
-} sorting; /* qsort takes no context */
-
-static int by_change(const void *a, const void *b)
+static int by_change(const void *a, const void *b, void *of)
 {
+	const enum column *column = of;
 	const struct diff_row *x = *(const struct diff_row *const *)a;
 	const struct diff_row *y = *(const struct diff_row *const *)b;
-	int64_t p = diff_change(x, sorting.column);
-	int64_t q = diff_change(y, sorting.column);
+	int64_t p = diff_change(x, *column);
+	int64_t q = diff_change(y, *column);
 	int order;
 
 	if ((x->why == WHY_MOMENT) != (y->why == WHY_MOMENT))
@@ -224,9 +221,8 @@ size_t diff_changed(struct diff *diff, enum dimension dimension, const char *gro
 		else
 			*rest += row->head[column] - row->base[column];
 	}
-	sorting.column = column;
 	if (count)
-		qsort(*list, count, sizeof(const void *), by_change);
+		qsort_r(*list, count, sizeof(const void *), by_change, &column);
 	return count;
 }
 

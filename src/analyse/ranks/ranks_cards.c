@@ -12,8 +12,6 @@
 
 /* --- one card of several --- */
 
-static const struct merge *sorting; /* qsort takes no context */
-
 static int by_text(const char *a, const char *b)
 {
 	if (!a || !b)
@@ -21,12 +19,13 @@ static int by_text(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-static int by_identity(const void *a, const void *b)
+static int by_identity(const void *a, const void *b, void *of)
 {
+	const struct merge *merge = of;
 	size_t p = *(const size_t *)a;
 	size_t q = *(const size_t *)b;
-	const struct merge_card *x = &sorting->cards[p];
-	const struct merge_card *y = &sorting->cards[q];
+	const struct merge_card *x = &merge->cards[p];
+	const struct merge_card *y = &merge->cards[q];
 	int order = by_text(x->host, y->host);
 
 	if (!order)
@@ -100,8 +99,7 @@ static int find_identities(struct merge *merge)
 		return merge_no_memory();
 	for (size_t i = 0; i < merge->cards_n; i++)
 		sorted[i] = i;
-	sorting = merge;
-	qsort(sorted, merge->cards_n, sizeof(*sorted), by_identity);
+	qsort_r(sorted, merge->cards_n, sizeof(*sorted), by_identity, merge);
 	join_cards(merge, sorted, to);
 	error = move_cards(merge, sorted, to);
 	free(sorted);

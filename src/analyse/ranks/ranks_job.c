@@ -62,13 +62,12 @@ static void number_ranks(struct merge *merge)
 
 /* --- the same rank twice --- */
 
-static const struct merge *sorting; /* qsort takes no context */
-
 /* By what makes two traces one process's. */
-static int by_process(const void *a, const void *b)
+static int by_process(const void *a, const void *b, void *of)
 {
-	const struct merge_rank *x = &sorting->ranks[*(const size_t *)a];
-	const struct merge_rank *y = &sorting->ranks[*(const size_t *)b];
+	const struct merge *merge = of;
+	const struct merge_rank *x = &merge->ranks[*(const size_t *)a];
+	const struct merge_rank *y = &merge->ranks[*(const size_t *)b];
 	int order = strcmp(x->host, y->host);
 
 	if (!order)
@@ -78,12 +77,13 @@ static int by_process(const void *a, const void *b)
 	return order;
 }
 
-static int by_rank(const void *a, const void *b)
+static int by_rank(const void *a, const void *b, void *of)
 {
+	const struct merge *merge = of;
 	size_t p = *(const size_t *)a;
 	size_t q = *(const size_t *)b;
-	const struct merge_rank *x = &sorting->ranks[p];
-	const struct merge_rank *y = &sorting->ranks[q];
+	const struct merge_rank *x = &merge->ranks[p];
+	const struct merge_rank *y = &merge->ranks[q];
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
@@ -92,9 +92,9 @@ static int by_rank(const void *a, const void *b)
 	return p < q ? -1 : p > q;
 }
 
-static int by_process_and_place(const void *a, const void *b)
+static int by_process_and_place(const void *a, const void *b, void *of)
 {
-	int order = by_process(a, b);
+	int order = by_process(a, b, of);
 
 	return order ? order : *(const size_t *)a < *(const size_t *)b ? -1 : 1;
 }
@@ -102,15 +102,14 @@ static int by_process_and_place(const void *a, const void *b)
 /* A document and the spool that it was written from, or a file given twice. */
 static int find_same(struct merge *merge, bool force)
 {
-	sorting = merge;
-	qsort(merge->order, merge->order_n, sizeof(*merge->order), by_process_and_place);
+	qsort_r(merge->order, merge->order_n, sizeof(*merge->order), by_process_and_place, merge);
 	for (size_t i = 1; i < merge->order_n; i++) {
 		const struct merge_rank *first = &merge->ranks[merge->order[i - 1]];
 		struct merge_rank *second = &merge->ranks[merge->order[i]];
 
 		/* Baselines do not tell whose they are. */
 		if (!second->pid || !second->start_time[0] ||
-		    by_process(&merge->order[i - 1], &merge->order[i]) != 0)
+		    by_process(&merge->order[i - 1], &merge->order[i], merge) != 0)
 			continue;
 		if (!force)
 			return err(
@@ -156,8 +155,7 @@ static int put_in_order(struct merge *merge, bool force)
 			merge->order[count++] = merge->order[i];
 	}
 	merge->order_n = count;
-	sorting = merge;
-	qsort(merge->order, count, sizeof(*merge->order), by_rank);
+	qsort_r(merge->order, count, sizeof(*merge->order), by_rank, merge);
 	return error ? error : find_twice(merge, force);
 }
 

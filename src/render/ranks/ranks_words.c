@@ -301,17 +301,16 @@ bool merge_sentence(const struct merge *merge, size_t number, char *to, size_t s
 
 /* --- order --- */
 
-static const struct merge *sorting; /* qsort takes no context */
-
 static uint64_t weight(const struct merge_rank *rank)
 {
 	return rank->peaks[TRACE_ALLOCATED] == TRACE_NONE ? 0 : rank->peaks[TRACE_ALLOCATED];
 }
 
-static int by_peak(const void *a, const void *b)
+static int by_peak(const void *a, const void *b, void *of)
 {
-	const struct merge_rank *x = &sorting->ranks[*(const size_t *)a];
-	const struct merge_rank *y = &sorting->ranks[*(const size_t *)b];
+	const struct merge *merge = of;
+	const struct merge_rank *x = &merge->ranks[*(const size_t *)a];
+	const struct merge_rank *y = &merge->ranks[*(const size_t *)b];
 
 	if (weight(x) != weight(y))
 		return weight(x) > weight(y) ? -1 : 1;
@@ -332,8 +331,7 @@ const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options 
 	if (!list)
 		return NULL;
 	memcpy(list, merge->order, merge->order_n * sizeof(*list));
-	sorting = merge;
 	if (merge_shown(options, merge->order_n) < merge->order_n)
-		qsort(list, merge->order_n, sizeof(*list), by_peak);
+		qsort_r(list, merge->order_n, sizeof(*list), by_peak, merge);
 	return list;
 }
