@@ -63,6 +63,9 @@ const char *diff_percent(char *to, int64_t base, int64_t head);
 /* A row's name with its device, where there may be others. */
 void diff_row_name(const struct diff_row *row, char *to, size_t size);
 
+/* "train (train.py:12) holds +2.00 MiB at exit (new)". */
+void diff_holds_words(const struct diff_row *row, enum column column, char *to, size_t size);
+
 /* The path of a site's file as seen from the head's working directory; NULL when it is not below.
  */
 const char *diff_file(const struct diff *diff, const char *file);

@@ -4,9 +4,6 @@
  *
  * Escapes are those of @actions/core (command.ts): % CR LF in data, also : and , in properties.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/text/out.h"
 #include "render/compare/diff.h"
 #include "render/values/values.h"
@@ -44,6 +41,14 @@ static void begin(const struct diff *diff, struct out *out, const char *level,
 	out_text(out, "title=GPU memory::");
 }
 
+static void line(const struct diff *diff, struct out *out, const char *level,
+		 const struct diff_row *row, const char *words)
+{
+	begin(diff, out, level, row);
+	escaped(out, words, false);
+	out_char(out, '\n');
+}
+
 /* The rows that went the way of the total. */
 static void notices(struct diff *diff, struct out *out, size_t from)
 {
@@ -52,17 +57,10 @@ static void notices(struct diff *diff, struct out *out, size_t from)
 	size_t count = diff_growers(diff, &rows, &column);
 
 	for (size_t i = from; i < count && i < MOST; i++) {
-		enum diff_why why = diff_why_of(rows[i], column);
-		char amount[DIFF_AMOUNT];
+		char words[DIFF_SENTENCE];
 
-		begin(diff, out, "notice", rows[i]);
-		escaped(out, rows[i]->name, false);
-		out_format(out, " holds %s %s",
-			   diff_signed(amount, diff_change(rows[i], column), true),
-			   column == COLUMN_EXIT ? "at exit" : "at the peak of allocated memory");
-		if (why)
-			out_format(out, " (%s)", diff_why_word(why));
-		out_char(out, '\n');
+		diff_holds_words(rows[i], column, words, sizeof(words));
+		line(diff, out, "notice", rows[i], words);
 	}
 }
 
@@ -93,11 +91,8 @@ int diff_github(struct diff *diff, struct out *out, const struct diff_options *o
 		}
 		out_char(out, '\n');
 	}
-	if (!broken) {
-		begin(diff, out, "notice", NULL);
-		escaped(out, sentence, false);
-		out_char(out, '\n');
-	}
+	if (!broken)
+		line(diff, out, "notice", NULL, sentence);
 	notices(diff, out, broken && first ? 1 : 0);
 	return 0;
 }

@@ -4,7 +4,6 @@
  * GitHub's code scanning wants a place for every result: where no line of the program is to blame
  * it is the trace. Fingerprints are of the site's name, so that a site that moves stays one alert.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem/hash.h"
@@ -82,15 +81,9 @@ static void sites(struct diff *diff, struct out *out, const char **comma)
 	size_t count = diff_growers(diff, &rows, &column);
 
 	for (size_t i = 0; i < count && i < MOST; i++) {
-		int64_t change = diff_change(rows[i], column);
-		enum diff_why why = diff_why_of(rows[i], column);
-		char amount[DIFF_AMOUNT];
-		char text[SITE_LONGEST + 200];
+		char text[DIFF_SENTENCE];
 
-		snprintf(text, sizeof(text), "%s holds %s %s%s%s%s", rows[i]->name,
-			 diff_signed(amount, change, true),
-			 column == COLUMN_EXIT ? "at exit" : "at the peak of allocated memory",
-			 why ? " (" : "", diff_why_word(why), why ? ")" : "");
+		diff_holds_words(rows[i], column, text, sizeof(text));
 		result(out, comma, "site", "note", text);
 		location(diff, out, rows[i]);
 		fingerprint(out, "site", rows[i]->name);

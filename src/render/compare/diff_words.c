@@ -181,3 +181,14 @@ void diff_gate_words(const struct gate_result *result, char *to, size_t size)
 			 ? ", within the noise"
 			 : "");
 }
+
+void diff_holds_words(const struct diff_row *row, enum column column, char *to, size_t size)
+{
+	enum diff_why why = diff_why_of(row, column);
+	char amount[DIFF_AMOUNT];
+
+	snprintf(to, size, "%s holds %s %s%s%s%s", row->name,
+		 diff_signed(amount, diff_change(row, column), true),
+		 column == COLUMN_EXIT ? "at exit" : "at the peak of allocated memory",
+		 why ? " (" : "", diff_why_word(why), why ? ")" : "");
+}
