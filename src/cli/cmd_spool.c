@@ -4,7 +4,7 @@
 
 #include "analyse/input/error.h"
 #include "cli/cli.h"
-#include "spool/pending_blocks.h"
+#include "ledger/pending.h"
 #include "spool/spool.h"
 
 static const char about[] =

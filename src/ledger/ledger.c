@@ -398,16 +398,9 @@ void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_
 {
 	struct spool_node again = *was;
 
+	ledger_tell_end(event, was);
 	event->op = was->flags & NODE_SEGMENT ? EVENT_RESERVE : EVENT_ALLOC;
 	event->stack = was->stack;
-	event->ptr = was->address;
-	event->size = was->size;
-	event->space = was->space;
-	event->device = was->device;
-	event->pool = was->pool;
-	event->flags = was->flags & NODE_FOREIGN ? EVENT_FOREIGN : 0;
-	event->untold = was->flags & NODE_UNTOLD;
-	event->sampled = was->flags & NODE_SAMPLED;
 	enter(ledger, event, &again);
 }
 

@@ -77,15 +77,11 @@ void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *kn
 {
 	struct spool *spool = ledger->spool;
 	struct touched touched;
-	int error;
 
 	if (!ledger_touch(ledger, event, 0, &touched) || !ledger_room(ledger, 1))
 		return;
-	error = spool_need(spool, SPOOL_OOM, place_of(spool->header));
-	if (error) {
-		ledger_fail(ledger, error);
+	if (ledger_check(ledger, spool_need(spool, SPOOL_OOM, place_of(spool->header))))
 		return;
-	}
 	known->seq = spool->header->seq; /* the event's own, also if events are off */
 	txn_begin(spool);
 	ledger_put(ledger, event);

@@ -13,6 +13,18 @@
 
 #include "ledger/ledger.h"
 
+/* How many wait: more than SPOOL_WAITING in a header that makes no sense. */
+static inline uint64_t waiting_count(const struct spool_backlog *backlog)
+{
+	return backlog->put - backlog->booked;
+}
+
+/* The n-th that waits. */
+static inline struct spool_waiting *waiting_at(struct spool_backlog *backlog, unsigned n)
+{
+	return &backlog->waiting[(backlog->booked + n) % SPOOL_WAITING];
+}
+
 /* What the pool itself says of its sums after the event. */
 struct backlog_told {
 	uint64_t allocated, reserved;

@@ -174,3 +174,47 @@ void vmm_unmap(struct ledger *ledger, const struct event *event)
 			end_mapping(ledger, event, id);
 	}
 }
+
+/* --- memory of another process, opened by address --- */
+
+static uint32_t find_import(const struct ledger *ledger, uint64_t address)
+{
+	uint32_t id = ledger->error ? 0 : live_find(ledger->spool, NODE_ADDRESS, 0, address);
+
+	return id && (live_node(ledger->spool, id)->flags & NODE_FOREIGN) ? id : 0;
+}
+
+bool vmm_import_again(struct ledger *ledger, uint64_t address)
+{
+	uint32_t id = find_import(ledger, address);
+
+	if (id)
+		recount(ledger, id, 1, 0);
+	return id != 0;
+}
+
+bool vmm_import_close(struct ledger *ledger, struct event *event, struct spool_node *was)
+{
+	uint32_t id = find_import(ledger, event->ptr);
+
+	*was = (struct spool_node){ .kind = NODE_FREE };
+	if (!id)
+		return false;
+	*was = *live_node(ledger->spool, id);
+	if (was->references > 1) {
+		recount(ledger, id, -1, 0);
+		return false;
+	}
+	ledger_leave_node(ledger, event, id);
+	return true;
+}
+
+void vmm_import_unclose(struct ledger *ledger, struct event *event, const struct spool_node *was)
+{
+	if (was->kind == NODE_FREE || ledger->error)
+		return;
+	if (was->references > 1)
+		vmm_import_again(ledger, was->address);
+	else
+		ledger_undo(ledger, event, was);
+}

@@ -38,4 +38,20 @@ void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle);
 /* Every mapping that begins in [event->ptr, event->ptr + event->size) ends, after the real call. */
 void vmm_unmap(struct ledger *ledger, const struct event *event);
 
+/*
+ * Memory of another process that is opened by address: as often as it was opened it must be closed.
+ * It is entered with ledger_enter(NODE_ADDRESS) and EVENT_FOREIGN at its first opening.
+ */
+
+/* One opening more of what is open. False, and nothing happens, if it is not. */
+bool vmm_import_again(struct ledger *ledger, uint64_t address);
+
+/*
+ * One opening less. With the last one the entry ends: `event` is the free and the answer is true.
+ * *was is what to hand to vmm_import_unclose() should the call fail; its kind is NODE_FREE if
+ * nothing is known there.
+ */
+bool vmm_import_close(struct ledger *ledger, struct event *event, struct spool_node *was);
+void vmm_import_unclose(struct ledger *ledger, struct event *event, const struct spool_node *was);
+
 #endif

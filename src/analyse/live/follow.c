@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "ledger/pending.h"
-#include "spool/pending_blocks.h"
 #include "spool/read_parts.h"
 
 enum {

@@ -3,7 +3,7 @@
 
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/driver.h"
-#include "ledger/import.h"
+#include "ledger/vmm.h"
 
 void span_import(struct span *span, int status, enum node_kind kind, enum space space, uint64_t key,
 		 uint64_t size)
@@ -25,7 +25,7 @@ void span_opened(struct span *span, int status, uint64_t ptr)
 	if (status || !ptr || span_is_told(span) || !record_begin(true))
 		goto out;
 	record_lock();
-	again = import_again(record_ledger(), ptr);
+	again = vmm_import_again(record_ledger(), ptr);
 	record_unlock();
 	if (again)
 		span_moved(span);
@@ -46,7 +46,7 @@ void span_close(struct span *span, uint64_t ptr)
 	span_choose_end(span, &span->event, NODE_ADDRESS);
 	record_lock();
 	span->event.api = span_api(span);
-	import_close(record_ledger(), &span->event, &span->was);
+	vmm_import_close(record_ledger(), &span->event, &span->was);
 	span->ended = span->was.kind != NODE_FREE;
 	record_done();
 	if (span->ended)
@@ -64,7 +64,7 @@ void span_closed(struct span *span, int status)
 	record_lock();
 	span->event.t = record_now();
 	span->event.error = intern_text(record_intern(), "the close failed");
-	import_unclose(record_ledger(), &span->event, &span->was);
+	vmm_import_unclose(record_ledger(), &span->event, &span->was);
 	record_done();
 out:
 	errno = saved;

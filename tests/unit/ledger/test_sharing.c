@@ -3,7 +3,6 @@
  * which pool can still be asked, and what a mapping alone holds.
  */
 #include "check.h"
-#include "ledger/import.h"
 #include "ledger/intern.h"
 #include "ledger/vmm.h"
 
@@ -56,25 +55,25 @@ TEST(foreign_memory_ends_with_its_last_close)
 	struct spool_node was;
 
 	start();
-	OK(!import_again(&run.ledger, 0x1000));
+	OK(!vmm_import_again(&run.ledger, 0x1000));
 	event.flags = EVENT_FOREIGN;
 	ledger_enter(&run.ledger, &event, NODE_ADDRESS, 0, CONTEXT);
 	EQ(held(METRIC_ALLOCATED), 0);
-	OK(import_again(&run.ledger, 0x1000));
+	OK(vmm_import_again(&run.ledger, 0x1000));
 	event = event_at(0x1000, 0);
-	OK(!import_close(&run.ledger, &event, &was));
+	OK(!vmm_import_close(&run.ledger, &event, &was));
 	EQ(was.references, 2);
-	import_unclose(&run.ledger, &event, &was); /* it failed after all: open twice again */
-	OK(!import_close(&run.ledger, &event, &was));
-	OK(import_close(&run.ledger, &event, &was));
+	vmm_import_unclose(&run.ledger, &event, &was); /* it failed after all: open twice again */
+	OK(!vmm_import_close(&run.ledger, &event, &was));
+	OK(vmm_import_close(&run.ledger, &event, &was));
 	EQ(event.op, EVENT_FREE);
 	EQ(event.flags, EVENT_FOREIGN);
 	EQ(event.size, 512);
 	OK(!live_find(&run.spool, NODE_ADDRESS, 0, 0x1000));
-	import_unclose(&run.ledger, &event, &was);
+	vmm_import_unclose(&run.ledger, &event, &was);
 	OK(live_find(&run.spool, NODE_ADDRESS, 0, 0x1000));
-	OK(import_close(&run.ledger, &event, &was));
-	OK(!import_close(&run.ledger, &event, &was));
+	OK(vmm_import_close(&run.ledger, &event, &was));
+	OK(!vmm_import_close(&run.ledger, &event, &was));
 	EQ(was.kind, NODE_FREE);
 	finish();
 }
@@ -86,8 +85,8 @@ TEST(ones_own_memory_is_not_for_closing)
 
 	start();
 	enter(NODE_ADDRESS, 0x1000, 512, CONTEXT);
-	OK(!import_again(&run.ledger, 0x1000));
-	OK(!import_close(&run.ledger, &event, &was));
+	OK(!vmm_import_again(&run.ledger, 0x1000));
+	OK(!vmm_import_close(&run.ledger, &event, &was));
 	EQ(was.kind, NODE_FREE);
 	EQ(held(METRIC_ALLOCATED), 512);
 	finish();
