@@ -7,6 +7,7 @@
 #include "analyse/input/error.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
+#include "base/text/text.h"
 #include "facts/trace_rows.h"
 
 static int no_memory(void)
@@ -61,7 +62,7 @@ static bool comes_before(const struct kept_frame *a, const struct kept_frame *b,
 
 static bool is_site(const struct kept_site *kept, const char *name, const char *space)
 {
-	return !strcmp(kept->site.site, name) && !strcmp(kept->site.space, space);
+	return text_same(kept->site.site, name) && text_same(kept->site.space, space);
 }
 
 static struct kept_site *find_site(struct kept *kept, struct map *known, const char *name,
