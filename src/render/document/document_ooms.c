@@ -1,6 +1,6 @@
 /* The document's ooms: each allocation that failed, explained. */
 #include "codec/event.h"
-#include "facts/oom.h"
+#include "facts/oom/oom.h"
 #include "render/document/document_sections.h"
 #include "render/document/oom_text.h"
 

@@ -6,7 +6,7 @@
 #define RENDER_DOCUMENT_DOCUMENT_SECTIONS_H
 
 #include "codec/event.h"
-#include "facts/oom.h"
+#include "facts/oom/oom.h"
 #include "facts/phases.h"
 #include "facts/spool_model.h"
 #include "facts/trace_model.h"

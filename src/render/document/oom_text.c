@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text/text.h"
-#include "facts/oom.h"
+#include "facts/oom/oom.h"
 #include "render/values/template.h"
 #include "render/values/values.h"
 
@@ -25,7 +25,7 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 #define COUNT show_count
 #define NUMBER(fact, unit, what) FILL_FACT(fact, unit(number, facts->fact))
 #define WORDS(fact, what) FILL_FACT(fact, facts->fact)
-#include "facts/oom_facts.def"
+#include "facts/oom/oom_facts.def"
 #undef NUMBER
 #undef WORDS
 #undef BYTES

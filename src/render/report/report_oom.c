@@ -99,7 +99,7 @@ static const char *category_help(const struct category_sum *sums, uint64_t whole
 {
 	static const char *const helps[CATEGORIES_MOST] = {
 #define HELPS(category, text) [CATEGORY_##category] = text,
-#include "facts/oom_categories.def"
+#include "facts/oom/oom_categories.def"
 #undef HELPS
 	};
 

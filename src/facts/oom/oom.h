@@ -5,8 +5,8 @@
  * Facts are gathered from the spool; what is said about them stands in tables. Also used at the end
  * of the traced program, so all memory comes from the recording's arena.
  */
-#ifndef FACTS_OOM_H
-#define FACTS_OOM_H
+#ifndef FACTS_OOM_OOM_H
+#define FACTS_OOM_OOM_H
 
 #include "facts/spool_model.h"
 
@@ -20,21 +20,21 @@ enum {
 struct oom_facts {
 #define NUMBER(name, unit, what) uint64_t name;
 #define WORDS(name, what) char name[OOM_WORDS];
-#include "facts/oom_facts.def"
+#include "facts/oom/oom_facts.def"
 #undef NUMBER
 #undef WORDS
 };
 
 enum oom_reason {
 #define REASON(name, condition, text) OOM_##name,
-#include "facts/oom_reasons.def"
+#include "facts/oom/oom_reasons.def"
 #undef REASON
 	OOM_REASONS
 };
 
 enum oom_advice {
 #define ADVICE(name, condition, bytes, text) OOM_ADVICE_##name,
-#include "facts/oom_advice.def"
+#include "facts/oom/oom_advice.def"
 #undef ADVICE
 	OOM_ADVICES
 };

@@ -1,5 +1,5 @@
 /* An allocation that failed for want of memory, explained. */
-#include "facts/oom.h"
+#include "facts/oom/oom.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/guest/table_rows.h"
 #include "base/mem/sort.h"
 #include "base/text/text.h"
-#include "facts/oom_parts.h"
+#include "facts/oom/oom_parts.h"
 #include "ledger/totals.h"
 
 static const uint64_t MIB = 1 << 20;
@@ -137,7 +137,7 @@ const char *oom_reason_name(enum oom_reason reason)
 {
 	static const char names[][16] = {
 #define REASON(name, condition, text) WHOLE(#name),
-#include "facts/oom_reasons.def"
+#include "facts/oom/oom_reasons.def"
 #undef REASON
 	};
 
@@ -150,7 +150,7 @@ const char *oom_reason_text(enum oom_reason reason)
 #define REASON(name, condition, text) \
 	case OOM_##name:              \
 		return text;
-#include "facts/oom_reasons.def"
+#include "facts/oom/oom_reasons.def"
 #undef REASON
 	case OOM_REASONS:
 		break;
@@ -162,7 +162,7 @@ const char *oom_advice_name(enum oom_advice advice)
 {
 	static const char names[][16] = {
 #define ADVICE(name, condition, bytes, text) WHOLE(#name),
-#include "facts/oom_advice.def"
+#include "facts/oom/oom_advice.def"
 #undef ADVICE
 	};
 
@@ -175,7 +175,7 @@ const char *oom_advice_text(enum oom_advice advice)
 #define ADVICE(name, condition, bytes, text) \
 	case OOM_ADVICE_##name:              \
 		return text;
-#include "facts/oom_advice.def"
+#include "facts/oom/oom_advice.def"
 #undef ADVICE
 	case OOM_ADVICES:
 		break;
@@ -188,7 +188,7 @@ static enum oom_reason reason_of(const struct oom_facts *f)
 #define REASON(name, condition, text) \
 	if (condition)                \
 		return OOM_##name;
-#include "facts/oom_reasons.def"
+#include "facts/oom/oom_reasons.def"
 #undef REASON
 }
 
@@ -201,7 +201,7 @@ static void advise(struct oom *oom)
 		uint64_t bytes;
 	} rows[] = {
 #define ADVICE(name, condition, bytes, text) { (condition), (bytes) },
-#include "facts/oom_advice.def"
+#include "facts/oom/oom_advice.def"
 #undef ADVICE
 	};
 

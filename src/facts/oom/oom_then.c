@@ -8,7 +8,7 @@
 #include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "facts/gaps.h"
-#include "facts/oom_parts.h"
+#include "facts/oom/oom_parts.h"
 #include "facts/sites.h"
 
 static bool on_card(const struct oom *oom, int device, unsigned space)
