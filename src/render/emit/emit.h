@@ -56,6 +56,7 @@ enum emit_kind {
 	EMIT_POINTED, /* a pointer to one; NULL is null */
 	EMIT_INLINED, /* a struct in the row, whose members are the row's; it has no key */
 	EMIT_ROWS, /* struct emit_rows: an array, a row each; by columns without a key, of values */
+	EMIT_NAMED,  /* struct emit_rows of struct emit_named: an object, a list for each name */
 	EMIT_HIDDEN, /* struct emit_rows: how many of them are left out */
 	EMIT_OTHER,  /* struct emit_rows: an object with the sums over those that are left out */
 	EMIT_REST,   /* struct emit_rows: the sum over them of the one column in `of` */
@@ -78,6 +79,12 @@ struct emit_rows {
 	const void *rows;
 	size_t count, shown;
 	size_t size; /* of a row, EMIT_LARGEST at most where sums are wanted; 0: null in JSON */
+};
+
+/* Rows under a name that is data, no column's key. */
+struct emit_named {
+	const char *name;
+	struct emit_rows rows;
 };
 
 enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
@@ -140,6 +147,9 @@ struct emit_column {
 	}
 
 /* --- JSON --- */
+
+/* Rows that are values: of the type const char *, and uint64_t. */
+extern const struct emit_column emit_texts[], emit_numbers[];
 
 /* {"a":1,"b":2}. */
 void emit_json(struct out *out, const struct emit_column *columns, const void *row);

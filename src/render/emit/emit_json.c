@@ -4,6 +4,9 @@
 #include "base/text/out.h"
 #include "render/emit/emit_parts.h"
 
+const struct emit_column emit_texts[] = { { .kind = EMIT_TEXT }, EMIT_END };
+const struct emit_column emit_numbers[] = { { .kind = EMIT_NUMBER }, EMIT_END };
+
 static void write_object(struct out *out, const struct emit_column *columns, const void *row);
 
 static void write_rows(struct out *out, const struct emit_column *column,
@@ -16,6 +19,23 @@ static void write_rows(struct out *out, const struct emit_column *column,
 		write_object(out, column->of, (const char *)rows->rows + i * rows->size);
 	}
 	out_char(out, ']');
+}
+
+static void write_named(struct out *out, const struct emit_column *column,
+			const struct emit_rows *rows)
+{
+	const struct emit_named *named = rows->rows;
+	const struct emit_column list = { .of = column->of, .between = "" };
+
+	out_char(out, '{');
+	for (size_t i = 0; i < rows->count; i++) {
+		out_text(out, i ? "," : "");
+		out_text(out, column->between);
+		out_json(out, named[i].name);
+		out_char(out, ':');
+		write_rows(out, &list, &named[i].rows);
+	}
+	out_char(out, '}');
 }
 
 static void write_sums(struct out *out, const struct emit_column *column,
@@ -69,6 +89,9 @@ static void write_value(struct out *out, const struct emit_column *column, const
 	case EMIT_ROWS:
 		write_rows(out, column, rows);
 		break;
+	case EMIT_NAMED:
+		write_named(out, column, rows);
+		break;
 	case EMIT_HIDDEN:
 		out_u64(out, rows->count > rows->shown ? rows->count - rows->shown : 0);
 		break;
@@ -89,9 +112,8 @@ static void write_key(struct out *out, const char *key)
 	size_t lead = strspn(key, "\n ");
 
 	out_bytes(out, key, lead);
-	out_char(out, '"');
-	out_text(out, key + lead);
-	out_text(out, "\":");
+	out_json(out, key + lead);
+	out_char(out, ':');
 }
 
 static void write_members(struct out *out, const struct emit_column *columns, const void *row,

@@ -263,10 +263,25 @@ int report_text(struct trace *trace, struct out *out, const struct report_option
 	return tell(trace, out, options, options->colour, tell_people);
 }
 
-static void say_number(const struct report *report, const char *key, bool known, uint64_t value)
-{
-	report_json_number(report, key, known ? value : TRACE_NONE);
-}
+struct selected {
+	const char *stacks, *by, *pool, *space, *filter, *at, *doubt;
+	uint64_t from, to;
+	int device;
+};
+
+static const struct emit_column selected_members[] = {
+	EMIT_MEMBER("stacks", TEXT, struct selected, stacks),
+	EMIT_MEMBER("by", TEXT, struct selected, by),
+	EMIT_MEMBER("device", DEVICE, struct selected, device),
+	EMIT_MEMBER("pool", TEXT, struct selected, pool),
+	EMIT_MEMBER("space", TEXT, struct selected, space),
+	EMIT_MEMBER("from", TIME, struct selected, from),
+	EMIT_MEMBER("to", TIME, struct selected, to),
+	EMIT_MEMBER("filter", TEXT, struct selected, filter),
+	EMIT_MEMBER("at", TEXT, struct selected, at),
+	EMIT_MEMBER("doubt", TEXT, struct selected, doubt),
+	EMIT_END,
+};
 
 static void tell_selection(const struct report *report)
 {
@@ -275,32 +290,45 @@ static void tell_selection(const struct report *report)
 	const struct replay_wish *wish = &report->selection->wish;
 	bool replayed = report->selection->replayed;
 	char text[SENTENCE];
+	const struct selected selected = {
+		.stacks = kinds[options->stacks],
+		.by = trace_by_name((enum trace_by)options->by),
+		.pool = options->pool,
+		.space = options->space == SPACES ? NULL : space_name((unsigned)options->space),
+		.filter = options->filter,
+		.at = options->at,
+		.doubt = report_select_doubt(report->selection, text, sizeof(text)) ? text : NULL,
+		.from = replayed && options->from ? wish->from : TRACE_NONE,
+		.to = replayed && options->to ? wish->to : TRACE_NONE,
+		.device = options->device,
+	};
 
-	report_json_text(report, ",\n\"selection\":{\"stacks\":", kinds[options->stacks]);
-	report_json_text(report, ",\"by\":", trace_by_name((enum trace_by)options->by));
-	say_number(report, ",\"device\":", options->device != NO_DEVICE, (uint64_t)options->device);
-	report_json_text(report, ",\"pool\":", options->pool);
-	report_json_text(report, ",\"space\":",
-			 options->space == SPACES ? NULL : space_name((unsigned)options->space));
-	say_number(report, ",\"from\":", replayed && options->from, wish->from);
-	say_number(report, ",\"to\":", replayed && options->to, wish->to);
-	report_json_text(report, ",\"filter\":", options->filter);
-	report_json_text(report, ",\"at\":", options->at);
-	report_json_text(report, ",\"doubt\":",
-			 report_select_doubt(report->selection, text, sizeof(text)) ? text : NULL);
-	out_char(report->show.out, '}');
+	report_member(report, "\nselection", selected_members, &selected);
 }
+
+struct report_head {
+	const char *trace, *answer;
+};
+
+static const struct emit_column head_members[] = {
+	EMIT_MEMBER("\ntrace", TEXT, struct report_head, trace),
+	EMIT_MEMBER("\nanswer", TEXT, struct report_head, answer),
+	EMIT_END,
+};
 
 static int tell_programs(const struct report *report)
 {
 	char answer[SENTENCE];
+	const struct report_head head = {
+		report->options->name ? report->options->name : report->trace->path,
+		answer,
+	};
 	int error = answer_of(report, answer, sizeof(answer));
 
 	if (error)
 		return error;
-	report_json_text(report, "{\"schema\":\"memtrace-report/1\",\n\"trace\":",
-			 report->options->name ? report->options->name : report->trace->path);
-	report_json_text(report, ",\n\"answer\":", answer);
+	out_text(report->show.out, "{\"schema\":\"memtrace-report/1\"");
+	emit_members(report->show.out, head_members, &head);
 	tell_selection(report);
 	error = run_sections(report, true);
 	out_text(report->show.out, "}\n");

@@ -97,23 +97,31 @@ int report_text_advice(const struct report *report)
 	return 0;
 }
 
+struct advised {
+	const char *rule, *text;
+};
+
+static const struct emit_column advised_members[] = {
+	EMIT_MEMBER("rule", TEXT, struct advised, rule),
+	EMIT_MEMBER("text", TEXT, struct advised, text),
+	EMIT_END,
+};
+
 int report_json_advice(const struct report *report)
 {
 	const struct facts *facts = &report->study->facts;
-	const char *comma = "\n";
+	struct advised list[ADVICES];
+	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
 	char text[LINE];
 
-	out_text(report->show.out, ",\n\"advice\":[");
 	for (unsigned i = 0; i < ADVICES; i++) {
 		if (!advice_applies((enum advice)i, facts))
 			continue;
-		out_text(report->show.out, comma);
-		comma = ",\n";
-		report_json_text(report, "{\"rule\":", advice_name((enum advice)i));
 		advice_line(facts, (enum advice)i, text, sizeof(text));
-		report_json_text(report, ",\"text\":", text);
-		out_char(report->show.out, '}');
+		list[rows.count++] = (struct advised){ advice_name((enum advice)i),
+						       report_text_kept(report, text) };
 	}
-	out_char(report->show.out, ']');
+	rows.shown = rows.count;
+	report_list(report, "\nadvice", "\n", advised_members, &rows);
 	return 0;
 }

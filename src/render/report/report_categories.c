@@ -2,35 +2,40 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
-#include "base/text/out.h"
 #include "render/report/report_analysis.h"
 #include "render/report/report_parts.h"
 #include "render/selection/select.h"
 
-static const struct report_column columns[] = {
-	{ "category", 22 }, { "at the peak", 13 }, { "share", 9 },
-	{ "blocks", 12 },   { "at exit", 14 },     { NULL, 0 },
+struct category_told {
+	const char *name;
+	struct emit_part part; /* of the peak */
+	uint64_t blocks;       /* of it, TRACE_NONE where not known */
+	struct category_sum peak, exit, made;
+};
+
+static const struct emit_column peak_cells[] = {
+	EMIT_CELL("category", -22, TEXT, struct category_told, name),
+	EMIT_CELL("at the peak", 13, BYTES, struct category_told, part),
+	EMIT_CELL("share", 9, SHARE, struct category_told, part),
+	EMIT_CELL("blocks", 12, COUNT, struct category_told, blocks),
+	EMIT_CELL("at exit", 14, BYTES, struct category_told, exit.bytes),
+	EMIT_END,
+};
+
+static const struct emit_column moment_cells[] = {
+	EMIT_CELL("category", -22, TEXT, struct category_told, name),
+	EMIT_CELL("bytes", 13, BYTES, struct category_told, part),
+	EMIT_CELL("share", 9, SHARE, struct category_told, part),
+	EMIT_CELL("blocks", 12, COUNT, struct category_told, blocks),
+	EMIT_END,
 };
 
 /* How many blocks they are is not always known: a baseline keeps bytes alone. */
 static uint64_t blocks_of(const struct category_sum *sum)
 {
 	return sum->bytes && !sum->count ? TRACE_NONE : sum->count;
-}
-
-static void row(const struct report *report, const struct categories_place *place, size_t category)
-{
-	const struct category_sum *peak = &place->peak[category];
-	char number[SHOW_NUMBER];
-
-	report_first_cell(report, &columns[0],
-			  categories_name(&report->study->categories, category));
-	report_cell(report, &columns[1], show_bytes(number, peak->bytes));
-	report_cell(report, &columns[2], show_share(number, peak->bytes, place->peak_bytes));
-	report_cell(report, &columns[3], show_count(number, blocks_of(peak)));
-	report_cell(report, &columns[4], show_bytes(number, place->exit[category].bytes));
-	out_char(report->show.out, '\n');
 }
 
 /* Of a program that no rule is about there is nothing to tell. */
@@ -47,6 +52,8 @@ static void table(const struct report *report, const struct categories_place *pl
 {
 	struct category_sum held[CATEGORIES_MOST];
 	uint8_t order[CATEGORIES_MOST];
+	struct category_told list[CATEGORIES_MOST];
+	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
 	char bytes[SHOW_NUMBER];
 	char text[200];
 	char name[80];
@@ -67,10 +74,15 @@ static void table(const struct report *report, const struct categories_place *pl
 	snprintf(text, sizeof(text), "What the peak %s was for: %s%s", name,
 		 show_bytes(bytes, place->peak_bytes),
 		 place->peak_exact ? "" : ", by stacks alone");
-	show_heading(&report->show, text);
-	report_header(report, columns);
 	for (size_t i = 0; i < count; i++)
-		row(report, place, order[i]);
+		list[rows.count++] = (struct category_told){
+			.name = categories_name(&report->study->categories, order[i]),
+			.part = { place->peak[order[i]].bytes, place->peak_bytes },
+			.blocks = blocks_of(&place->peak[order[i]]),
+			.exit = place->exit[order[i]],
+		};
+	rows.shown = rows.count;
+	report_table(report, peak_cells, &rows, text);
 }
 
 /* --- a composition: a peak's, a selection's, a moment's --- */
@@ -108,57 +120,52 @@ bool report_category_sums(const struct report *report, const struct trace_peak *
 	return true;
 }
 
-void report_category_table(const struct report *report, const struct trace_peak *peak)
+/* The categories of a composition in their order; 0 when not known. */
+static size_t find_sums(const struct report *report, const struct trace_peak *peak,
+			struct category_told *list, uint8_t *order)
 {
-	static const struct report_column short_columns[] = {
-		{ "category", 22 }, { "bytes", 13 }, { "share", 9 }, { "blocks", 12 }, { NULL, 0 },
-	};
 	struct category_sum sums[CATEGORIES_MOST];
-	uint8_t order[CATEGORIES_MOST];
-	char number[SHOW_NUMBER];
-	char text[400];
 	size_t count;
 
-	if (!report_category_sums(report, peak, sums) || !peak->bytes)
-		return;
+	if (!report_category_sums(report, peak, sums))
+		return 0;
 	count = categories_order(&report->study->categories, sums, order);
-	if (!tells(report, order, count))
-		return;
-	snprintf(text, sizeof(text), "What it was for");
-	show_heading(&report->show, text);
-	report_header(report, short_columns);
-	for (size_t i = 0; i < count; i++) {
-		const struct category_sum *sum = &sums[order[i]];
-
-		report_first_cell(report, &short_columns[0],
-				  categories_name(&report->study->categories, order[i]));
-		report_cell(report, &short_columns[1], show_bytes(number, sum->bytes));
-		report_cell(report, &short_columns[2], show_share(number, sum->bytes, peak->bytes));
-		report_cell(report, &short_columns[3], show_count(number, blocks_of(sum)));
-		out_char(report->show.out, '\n');
-	}
+	for (size_t i = 0; i < count; i++)
+		list[i] = (struct category_told){
+			.name = categories_name(&report->study->categories, order[i]),
+			.part = { sums[order[i]].bytes, peak->bytes },
+			.blocks = blocks_of(&sums[order[i]]),
+			.peak = sums[order[i]],
+		};
+	return count;
 }
 
-void report_json_category_sums(const struct report *report, const struct trace_peak *peak)
+void report_category_table(const struct report *report, const struct trace_peak *peak)
 {
+	struct category_told list[CATEGORIES_MOST];
+	uint8_t order[CATEGORIES_MOST];
+	struct emit_rows rows = EMIT_ROWS_OF(list, find_sums(report, peak, list, order));
+
+	if (rows.count && peak->bytes && tells(report, order, rows.count))
+		report_table(report, moment_cells, &rows, "What it was for");
+}
+
+const struct emit_column report_category_members[] = {
+	EMIT_MEMBER("category", TEXT, struct category_told, name),
+	EMIT_MEMBER("bytes", BYTES, struct category_told, peak.bytes),
+	EMIT_MEMBER("count", COUNT, struct category_told, peak.count),
+	EMIT_END,
+};
+
+struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak)
+{
+	struct category_told *list = report_room(report, CATEGORIES_MOST * sizeof(*list));
 	struct category_sum sums[CATEGORIES_MOST];
 	uint8_t order[CATEGORIES_MOST];
-	size_t count;
 
-	if (!report_category_sums(report, peak, sums)) {
-		out_text(report->show.out, ",\"categories\":null");
-		return;
-	}
-	count = categories_order(&report->study->categories, sums, order);
-	out_text(report->show.out, ",\"categories\":[");
-	for (size_t i = 0; i < count; i++) {
-		report_json_text(report, i ? ",{\"category\":" : "{\"category\":",
-				 categories_name(&report->study->categories, order[i]));
-		report_json_number(report, ",\"bytes\":", sums[order[i]].bytes);
-		report_json_number(report, ",\"count\":", sums[order[i]].count);
-		out_char(report->show.out, '}');
-	}
-	out_char(report->show.out, ']');
+	if (!list || !report_category_sums(report, peak, sums))
+		return (struct emit_rows){ .size = 0 };
+	return EMIT_ROWS_OF(list, find_sums(report, peak, list, order));
 }
 
 static bool is_shown(const struct report *report, const struct categories_place *place)
@@ -189,94 +196,129 @@ int report_text_categories(const struct report *report)
 
 /* --- for programs --- */
 
-static void json_curve(const struct report *report, const struct categories_place *place)
+static const struct emit_column category_members[] = {
+	EMIT_MEMBER("category", TEXT, struct category_told, name),
+	EMIT_MEMBER("peak_bytes", BYTES, struct category_told, peak.bytes),
+	EMIT_MEMBER("peak_count", COUNT, struct category_told, peak.count),
+	EMIT_MEMBER("exit_bytes", BYTES, struct category_told, exit.bytes),
+	EMIT_MEMBER("exit_count", COUNT, struct category_told, exit.count),
+	EMIT_MEMBER("allocations", COUNT, struct category_told, made.count),
+	EMIT_MEMBER("bytes", BYTES, struct category_told, made.bytes),
+	EMIT_END,
+};
+
+struct place_told {
+	struct categories_place of;
+	const char *peak_from, *exit_from;
+	struct emit_rows categories;
+	const struct place_curve *curve; /* NULL: not known */
+};
+
+/* `bytes` has a list for each category by its name. */
+struct place_curve {
+	struct emit_rows t, bytes;
+};
+
+static const struct emit_column curve_members[] = {
+	EMIT_LIST("t", "", struct place_curve, t, emit_numbers),
+	{ EMIT_KEYED("bytes", NAMED, struct place_curve, bytes), .of = emit_numbers,
+	  .between = "\n   " },
+	EMIT_END,
+};
+
+static const struct emit_column place_members[] = {
+	EMIT_MEMBER("device", DEVICE, struct place_told, of.device),
+	EMIT_MEMBER("pool", TEXT, struct place_told, of.pool),
+	EMIT_MEMBER("space", TEXT, struct place_told, of.space),
+	EMIT_MEMBER("peak_t", TIME, struct place_told, of.peak_t),
+	EMIT_MEMBER("peak_bytes", BYTES, struct place_told, of.peak_bytes),
+	EMIT_MEMBER("exit_bytes", BYTES, struct place_told, of.exit_bytes),
+	EMIT_MEMBER("peak_from", TEXT, struct place_told, peak_from),
+	EMIT_MEMBER("exit_from", TEXT, struct place_told, exit_from),
+	EMIT_LIST("categories", "\n  ", struct place_told, categories, category_members),
+	EMIT_NESTED("\n  timeline", POINTED, struct place_told, curve, curve_members),
+	EMIT_END,
+};
+
+static struct emit_rows category_rows(const struct report *report,
+				      const struct categories_place *place)
 {
-	size_t count = place->points;
+	struct category_told *list = report_room(report, CATEGORIES_MOST * sizeof(*list));
+	size_t count = 0;
 
-	out_text(report->show.out, ",\n  \"timeline\":");
-	if (!count) {
-		out_text(report->show.out, "null");
-		return;
+	for (size_t i = 0; list && i < report->study->categories.rules->categories; i++) {
+		if (place->made[i].count || place->peak[i].bytes || place->exit[i].bytes)
+			list[count++] = (struct category_told){
+				.name = categories_name(&report->study->categories, i),
+				.peak = place->peak[i],
+				.exit = place->exit[i],
+				.made = place->made[i],
+			};
 	}
-	out_text(report->show.out, "{\"t\":[");
-	for (size_t i = 0; i < count; i++)
-		report_json_number(report, i ? "," : "", place->t[i]);
-	out_text(report->show.out, "],\"bytes\":{");
-	for (size_t k = 0, shown = 0; k < report->study->categories.rules->categories; k++) {
-		const uint64_t *column = place->bytes + k * count;
-		bool any = false;
-
-		for (size_t i = 0; i < count && !any; i++)
-			any = column[i] > 0;
-		if (!any)
-			continue;
-		out_text(report->show.out, shown++ ? ",\n   " : "\n   ");
-		report_json_text(report, "", categories_name(&report->study->categories, k));
-		for (size_t i = 0; i < count; i++)
-			report_json_number(report, i ? "," : ":[", column[i]);
-		out_char(report->show.out, ']');
-	}
-	out_text(report->show.out, "}}");
+	return EMIT_ROWS_OF(list, count);
 }
 
-static void json_rows(const struct report *report, const struct categories_place *place)
+static bool any_bytes(const uint64_t *bytes, size_t count)
 {
-	const char *comma = "\n  ";
-
-	for (size_t i = 0; i < report->study->categories.rules->categories; i++) {
-		if (!place->made[i].count && !place->peak[i].bytes && !place->exit[i].bytes)
-			continue;
-		out_text(report->show.out, comma);
-		report_json_text(report,
-				 "{\"category\":", categories_name(&report->study->categories, i));
-		report_json_number(report, ",\"peak_bytes\":", place->peak[i].bytes);
-		report_json_number(report, ",\"peak_count\":", place->peak[i].count);
-		report_json_number(report, ",\"exit_bytes\":", place->exit[i].bytes);
-		report_json_number(report, ",\"exit_count\":", place->exit[i].count);
-		report_json_number(report, ",\"allocations\":", place->made[i].count);
-		report_json_number(report, ",\"bytes\":", place->made[i].bytes);
-		out_char(report->show.out, '}');
-		comma = ",\n  ";
+	for (size_t i = 0; i < count; i++) {
+		if (bytes[i])
+			return true;
 	}
+	return false;
 }
 
-static void json_place(const struct report *report, const struct categories_place *place)
+/* NULL where events are missing. */
+static const struct place_curve *curve_of(const struct report *report,
+					  const struct categories_place *place)
 {
-	report_json_number(report, "{\"device\":",
-			   place->device == NO_DEVICE ? TRACE_NONE : (uint64_t)place->device);
-	report_json_text(report, ",\"pool\":", place->pool);
-	report_json_text(report, ",\"space\":", place->space);
-	report_json_number(report, ",\"peak_t\":", place->peak_t);
-	report_json_number(report, ",\"peak_bytes\":", place->peak_bytes);
-	report_json_number(report, ",\"exit_bytes\":", place->exit_bytes);
-	report_json_text(report, ",\"peak_from\":", place->peak_exact ? "blocks" : "stacks");
-	report_json_text(report, ",\"exit_from\":", place->exit_exact ? "blocks" : "stacks");
-	out_text(report->show.out, ",\"categories\":[");
-	json_rows(report, place);
-	out_char(report->show.out, ']');
-	json_curve(report, place);
-	out_char(report->show.out, '}');
+	struct place_curve *curve = place->points ? report_room(report, sizeof(*curve)) : NULL;
+	struct emit_named *list = report_room(report, CATEGORIES_MOST * sizeof(*list));
+	size_t count = 0;
+
+	if (!curve || !list)
+		return NULL;
+	for (size_t k = 0; k < report->study->categories.rules->categories; k++) {
+		const uint64_t *column = place->bytes + k * place->points;
+
+		if (any_bytes(column, place->points))
+			list[count++] = (struct emit_named){
+				categories_name(&report->study->categories, k),
+				EMIT_ROWS_OF(column, place->points),
+			};
+	}
+	curve->t = EMIT_ROWS_OF(place->t, place->points);
+	curve->bytes = EMIT_ROWS_OF(list, count);
+	return curve;
 }
 
 int report_json_categories(const struct report *report)
 {
 	const struct categories *categories = &report->study->categories;
-	const char *comma = "\n ";
+	struct emit_rows rows = { .size = 0 };
+	struct place_told *list;
 
 	if (!report->study->categorised || report->selection->narrow) {
-		out_text(report->show.out, ",\n\"categories\":null");
+		report_list(report, "\ncategories", "\n ", place_members, &rows);
 		return 0;
 	}
-	out_text(report->show.out, ",\n\"categories\":[");
+	list = report_room(report, (categories->places_n + 1) * sizeof(*list));
+	if (!list)
+		return err("no memory left");
+	rows = EMIT_ROWS_OF(list, 0);
 	for (size_t i = 0; i < categories->places_n; i++) {
 		const struct categories_place *place = &categories->places[i];
 
 		if (place->device != NO_DEVICE && !report_wants(report, place->device))
 			continue;
-		out_text(report->show.out, comma);
-		comma = ",\n ";
-		json_place(report, place);
+		list[rows.count++] = (struct place_told){
+			*place,
+			place->peak_exact ? "blocks" : "stacks",
+			place->exit_exact ? "blocks" : "stacks",
+			category_rows(report, place),
+			curve_of(report, place),
+		};
 	}
-	out_char(report->show.out, ']');
+	rows.shown = rows.count;
+	report_list(report, "\ncategories", "\n ", place_members, &rows);
 	return 0;
 }

@@ -24,6 +24,7 @@ struct pin {
 	uint32_t line;
 	uint64_t bytes, count;
 	uint32_t stack; /* of the largest */
+	const char *name;
 };
 
 static int by_line(const void *a, const void *b)
@@ -49,14 +50,14 @@ static struct pin *find_pins(const struct report *report, const struct gaps_segm
 			     size_t *count)
 {
 	const struct gaps *gaps = &report->selection->gaps;
-	struct pin *pins = calloc(segment->blocks_n + 1, sizeof(*pins));
+	struct pin *pins = report_room(report, (segment->blocks_n + 1) * sizeof(*pins));
 
 	*count = 0;
 	for (size_t i = 0; pins && i < segment->blocks_n; i++) {
 		const struct gaps_block *block = &gaps->blocks[segment->first + i];
 
 		pins[i] = (struct pin){ trace_line(report->trace, block->stack), block->size, 1,
-					block->stack };
+					block->stack, NULL };
 	}
 	if (!pins)
 		return NULL;
@@ -106,14 +107,38 @@ static int pin_rows(const struct report *report, const struct gaps_segment *segm
 		show_dim(&report->show, text);
 		out_char(report->show.out, '\n');
 	}
-	free(pins);
 	return 0;
 }
 
-static const struct report_column segment_columns[] = {
-	{ "segment", 20 },     { "size", 12 },  { "used", 12 }, { "free", 12 },
-	{ "largest gap", 13 }, { "blocks", 8 }, { NULL, 0 },
+struct segment_told {
+	const struct gaps_segment *of;
+	uint64_t ptr, size, used, free, largest, gaps, blocks;
+	struct emit_rows pins;
 };
+
+static const struct emit_column segment_cells[] = {
+	EMIT_CELL("segment", -20, ADDRESS, struct segment_told, ptr),
+	EMIT_CELL("size", 12, BYTES, struct segment_told, size),
+	EMIT_CELL("used", 12, BYTES, struct segment_told, used),
+	EMIT_CELL("free", 12, BYTES, struct segment_told, free),
+	EMIT_CELL("largest gap", 13, BYTES, struct segment_told, largest),
+	EMIT_CELL("blocks", 8, COUNT, struct segment_told, blocks),
+	EMIT_END,
+};
+
+static struct segment_told segment_of(const struct gaps_segment *segment)
+{
+	return (struct segment_told){
+		.of = segment,
+		.ptr = segment->ptr,
+		.size = segment->size,
+		.used = segment->used,
+		.free = segment->size - segment->used,
+		.largest = segment->largest,
+		.gaps = segment->gaps,
+		.blocks = segment->blocks_n,
+	};
+}
 
 static int segment_rows(const struct report *report, const struct gaps_pool *pool)
 {
@@ -121,48 +146,48 @@ static int segment_rows(const struct report *report, const struct gaps_pool *poo
 	size_t number = (size_t)(pool - gaps->pools);
 	size_t most = report->options->full ? gaps->segments_n : SEGMENTS;
 	size_t shown = 0;
-	char text[SHOW_NUMBER];
 	int error = 0;
 
 	for (size_t i = 0; !error && i < gaps->segments_n && shown < most; i++) {
 		const struct gaps_segment *segment = &gaps->segments[i];
+		const struct segment_told told = segment_of(segment);
 
 		if (segment->pool != number || !segment->blocks_n || segment->used == segment->size)
 			continue;
 		if (!shown++)
-			report_header(report, segment_columns);
-		text_hex(text, segment->ptr);
-		report_first_cell(report, &segment_columns[0], text);
-		report_cell(report, &segment_columns[1], show_bytes(text, segment->size));
-		report_cell(report, &segment_columns[2], show_bytes(text, segment->used));
-		report_cell(report, &segment_columns[3],
-			    show_bytes(text, segment->size - segment->used));
-		report_cell(report, &segment_columns[4], show_bytes(text, segment->largest));
-		report_cell(report, &segment_columns[5], show_count(text, segment->blocks_n));
-		out_char(report->show.out, '\n');
+			emit_headings(&report->show, segment_cells, 2);
+		emit_row(&report->show, segment_cells, &told, 2);
 		error = pin_rows(report, segment);
 	}
 	return error;
 }
 
+struct fact {
+	const char *name, *note;
+	uint64_t bytes;
+};
+
+static const struct emit_column fact_cells[] = {
+	EMIT_CELL("", -28, TEXT, struct fact, name),
+	EMIT_CELL("", 12, BYTES, struct fact, bytes),
+	{ EMIT_KEYED(NULL, TEXT, struct fact, note), .heading = "", .gap = 2, .flags = EMIT_DIM },
+	EMIT_END,
+};
+
 /* `format` holds the count as %s, or is NULL. */
 static void fact_row(const struct report *report, const char *name, uint64_t bytes,
 		     const char *format, uint64_t count)
 {
-	static const struct report_column columns[] = { { "", 28 }, { "", 12 }, { NULL, 0 } };
 	const char *at = format ? strstr(format, "%s") : NULL;
 	char number[SHOW_NUMBER];
-	char text[120] = "  ";
+	char note[120] = "";
 
-	report_first_cell(report, &columns[0], name);
-	report_cell(report, &columns[1], show_bytes(number, bytes));
 	if (at) {
-		text_copy_n(text + 2, sizeof(text) - 2, format, (size_t)(at - format));
-		text_append(text, sizeof(text), show_count(number, count));
-		text_append(text, sizeof(text), at + 2);
-		show_dim(&report->show, text);
+		text_copy_n(note, sizeof(note), format, (size_t)(at - format));
+		text_append(note, sizeof(note), show_count(number, count));
+		text_append(note, sizeof(note), at + 2);
 	}
-	out_char(report->show.out, '\n');
+	emit_row(&report->show, fact_cells, &(struct fact){ name, note, bytes }, 2);
 }
 
 static const char *pool_name(const struct report *report, const struct gaps_pool *pool)
@@ -220,106 +245,133 @@ int report_text_gaps(const struct report *report)
 
 /* --- for programs --- */
 
-static int json_segment(const struct report *report, const struct gaps_segment *segment)
+static const struct emit_column pin_members[] = {
+	EMIT_MEMBER("line", TEXT, struct pin, name),
+	EMIT_MEMBER("bytes", BYTES, struct pin, bytes),
+	EMIT_MEMBER("count", COUNT, struct pin, count),
+	EMIT_END,
+};
+
+static const struct emit_column segment_members[] = {
+	EMIT_MEMBER("ptr", ADDRESS, struct segment_told, ptr),
+	EMIT_MEMBER("size", BYTES, struct segment_told, size),
+	EMIT_MEMBER("used_bytes", BYTES, struct segment_told, used),
+	EMIT_MEMBER("free_bytes", BYTES, struct segment_told, free),
+	EMIT_MEMBER("largest_gap_bytes", BYTES, struct segment_told, largest),
+	EMIT_MEMBER("gaps", COUNT, struct segment_told, gaps),
+	EMIT_MEMBER("blocks", COUNT, struct segment_told, blocks),
+	EMIT_LIST("pinned_by", "", struct segment_told, pins, pin_members),
+	EMIT_MEMBER("other_lines", HIDDEN, struct segment_told, pins),
+	EMIT_END,
+};
+
+struct gap_size {
+	uint64_t from, bytes, count;
+};
+
+static const struct emit_column gap_size_members[] = {
+	EMIT_MEMBER("from_bytes", BYTES, struct gap_size, from),
+	EMIT_MEMBER("bytes", BYTES, struct gap_size, bytes),
+	EMIT_MEMBER("count", COUNT, struct gap_size, count),
+	EMIT_END,
+};
+
+struct pool_told {
+	struct gaps_pool of;
+	const char *name;
+	uint64_t cached, limit;
+	struct emit_rows sizes, segments;
+};
+
+static const struct emit_column gap_pool_members[] = {
+	EMIT_MEMBER("device", DEVICE, struct pool_told, of.device),
+	EMIT_MEMBER("pool", TEXT, struct pool_told, name),
+	EMIT_MEMBER("segments", COUNT, struct pool_told, of.segments_n),
+	EMIT_MEMBER("reserved_bytes", BYTES, struct pool_told, of.reserved),
+	EMIT_MEMBER("used_bytes", BYTES, struct pool_told, of.used),
+	EMIT_MEMBER("cached_bytes", BYTES, struct pool_told, cached),
+	EMIT_MEMBER("free_segments", COUNT, struct pool_told, of.whole_n),
+	EMIT_MEMBER("free_segments_bytes", BYTES, struct pool_told, of.whole),
+	EMIT_MEMBER("gaps", COUNT, struct pool_told, of.gaps_n),
+	EMIT_MEMBER("gaps_bytes", BYTES, struct pool_told, of.gaps),
+	EMIT_MEMBER("largest_gap_bytes", BYTES, struct pool_told, of.largest),
+	EMIT_MEMBER("fragment_limit_bytes", BYTES, struct pool_told, limit),
+	EMIT_MEMBER("fragments_bytes", BYTES, struct pool_told, of.fragments),
+	EMIT_MEMBER("elsewhere", COUNT, struct pool_told, of.elsewhere_n),
+	EMIT_MEMBER("elsewhere_bytes", BYTES, struct pool_told, of.elsewhere),
+	EMIT_LIST("\n gaps_by_size", "", struct pool_told, sizes, gap_size_members),
+	EMIT_LIST("\n rows", "\n  ", struct pool_told, segments, segment_members),
+	EMIT_MEMBER("other_segments", HIDDEN, struct pool_told, segments),
+	EMIT_END,
+};
+
+static int pins_of(const struct report *report, struct segment_told *segment)
 {
 	size_t count;
-	struct pin *pins = find_pins(report, segment, &count);
-	size_t shown = report_limit(report, count);
-	char text[300];
+	struct pin *pins = find_pins(report, segment->of, &count);
 
 	if (!pins)
 		return err("no memory left");
-	text_hex(text, segment->ptr);
-	report_json_text(report, "{\"ptr\":", text);
-	report_json_number(report, ",\"size\":", segment->size);
-	report_json_number(report, ",\"used_bytes\":", segment->used);
-	report_json_number(report, ",\"free_bytes\":", segment->size - segment->used);
-	report_json_number(report, ",\"largest_gap_bytes\":", segment->largest);
-	report_json_number(report, ",\"gaps\":", segment->gaps);
-	report_json_number(report, ",\"blocks\":", segment->blocks_n);
-	out_text(report->show.out, ",\"pinned_by\":[");
-	for (size_t i = 0; i < shown; i++) {
-		report_line_text(report->trace, pins[i].stack, text, sizeof(text));
-		report_json_text(report, i ? ",{\"line\":" : "{\"line\":", text);
-		report_json_number(report, ",\"bytes\":", pins[i].bytes);
-		report_json_number(report, ",\"count\":", pins[i].count);
-		out_char(report->show.out, '}');
-	}
-	report_json_number(report, "],\"other_lines\":", count - shown);
-	out_char(report->show.out, '}');
-	free(pins);
+	segment->pins = report_rows(report, pins, count);
+	for (size_t i = 0; i < segment->pins.shown; i++)
+		pins[i].name = report_line(report, pins[i].stack);
 	return 0;
 }
 
-static int json_segments(const struct report *report, const struct gaps_pool *pool)
+/* Those that are not shown are counted alone. */
+static int segments_of(const struct report *report, const struct gaps_pool *pool,
+		       struct emit_rows *rows)
 {
 	const struct gaps *gaps = &report->selection->gaps;
 	size_t limit = report_limit(report, pool->segments_n);
-	size_t shown = 0;
-	int error = 0;
+	struct segment_told *list = report_room(report, (limit + 1) * sizeof(*list));
+	int error = list ? 0 : err("no memory left");
 
-	out_text(report->show.out, ",\n \"rows\":[");
-	for (size_t i = 0; !error && i < gaps->segments_n && shown < limit; i++) {
+	*rows = EMIT_SOME_OF(list, pool->segments_n, 0);
+	for (size_t i = 0; !error && i < gaps->segments_n && rows->shown < limit; i++) {
 		if (gaps->segments[i].pool != (uint32_t)(pool - gaps->pools))
 			continue;
-		out_text(report->show.out, shown++ ? ",\n  " : "\n  ");
-		error = json_segment(report, &gaps->segments[i]);
+		list[rows->shown] = segment_of(&gaps->segments[i]);
+		error = pins_of(report, &list[rows->shown++]);
 	}
-	report_json_number(report, "],\"other_segments\":", pool->segments_n - shown);
 	return error;
 }
 
-static void json_sizes(const struct report *report, const struct gaps_pool *pool)
+static struct emit_rows sizes_of(const struct report *report, const struct gaps_pool *pool)
 {
-	const char *comma = "";
+	struct gap_size *list = report_room(report, GAPS_SIZES * sizeof(*list));
+	size_t count = 0;
 
-	out_text(report->show.out, ",\n \"gaps_by_size\":[");
-	for (unsigned i = 0; i < GAPS_SIZES; i++) {
-		if (!pool->by_size[i].count)
-			continue;
-		out_text(report->show.out, comma);
-		report_json_number(report, "{\"from_bytes\":", (uint64_t)1 << i);
-		report_json_number(report, ",\"bytes\":", pool->by_size[i].bytes);
-		report_json_number(report, ",\"count\":", pool->by_size[i].count);
-		out_char(report->show.out, '}');
-		comma = ",";
+	for (unsigned i = 0; list && i < GAPS_SIZES; i++) {
+		if (pool->by_size[i].count)
+			list[count++] = (struct gap_size){ (uint64_t)1 << i, pool->by_size[i].bytes,
+							   pool->by_size[i].count };
 	}
-	out_char(report->show.out, ']');
+	return EMIT_ROWS_OF(list, count);
 }
 
 int report_json_gaps(const struct report *report)
 {
 	const struct gaps *gaps = &report->selection->gaps;
-	int error = 0;
+	struct pool_told *list = report_room(report, (gaps->pools_n + 1) * sizeof(*list));
+	struct emit_rows rows = EMIT_ROWS_OF(list, gaps->pools_n);
+	int error = list ? 0 : err("no memory left");
 
-	if (!gaps->pools) { /* events were dropped */
-		out_text(report->show.out, ",\n\"gaps\":null");
-		return 0;
-	}
-	out_text(report->show.out, ",\n\"gaps\":[");
 	for (size_t i = 0; !error && i < gaps->pools_n; i++) {
 		const struct gaps_pool *pool = &gaps->pools[i];
 
-		report_json_number(report, i ? ",\n{\"device\":" : "\n{\"device\":",
-				   pool->device < 0 ? TRACE_NONE : (uint64_t)pool->device);
-		report_json_text(report, ",\"pool\":", pool_name(report, pool));
-		report_json_number(report, ",\"segments\":", pool->segments_n);
-		report_json_number(report, ",\"reserved_bytes\":", pool->reserved);
-		report_json_number(report, ",\"used_bytes\":", pool->used);
-		report_json_number(report, ",\"cached_bytes\":", pool->reserved - pool->used);
-		report_json_number(report, ",\"free_segments\":", pool->whole_n);
-		report_json_number(report, ",\"free_segments_bytes\":", pool->whole);
-		report_json_number(report, ",\"gaps\":", pool->gaps_n);
-		report_json_number(report, ",\"gaps_bytes\":", pool->gaps);
-		report_json_number(report, ",\"largest_gap_bytes\":", pool->largest);
-		report_json_number(report, ",\"fragment_limit_bytes\":", GAPS_FRAGMENT);
-		report_json_number(report, ",\"fragments_bytes\":", pool->fragments);
-		report_json_number(report, ",\"elsewhere\":", pool->elsewhere_n);
-		report_json_number(report, ",\"elsewhere_bytes\":", pool->elsewhere);
-		json_sizes(report, pool);
-		error = json_segments(report, pool);
-		out_char(report->show.out, '}');
+		list[i] = (struct pool_told){
+			.of = *pool,
+			.name = pool_name(report, pool),
+			.cached = pool->reserved - pool->used,
+			.limit = GAPS_FRAGMENT,
+			.sizes = sizes_of(report, pool),
+		};
+		error = segments_of(report, pool, &list[i].segments);
 	}
-	out_char(report->show.out, ']');
+	if (!gaps->pools) /* events were dropped */
+		rows.size = 0;
+	if (!error)
+		report_list(report, "\ngaps", "\n", gap_pool_members, &rows);
 	return error;
 }

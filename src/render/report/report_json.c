@@ -4,15 +4,11 @@
  * The same facts as the text, from the same functions; lists are cut by the same limit, and what is
  * left out is summed beside them.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
-#include "base/text/out.h"
 #include "facts/trace_rows.h"
-#include "render/emit/members.h"
-#include "render/report/report.h"
 #include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
 #include "render/selection/select.h"
@@ -22,41 +18,61 @@ enum {
 	FAILURES = 100,
 };
 
-void report_json_number(const struct report *report, const char *key, uint64_t value)
-{
-	member_number(report->show.out, key, value);
-}
-
-void report_json_text(const struct report *report, const char *key, const char *value)
-{
-	member_text(report->show.out, key, value);
-}
-
 /* --- peaks --- */
 
-static void frames(const struct report *report, uint32_t stack)
-{
-	const struct trace *trace = report->trace;
-	const struct trace_stack *all = &trace->stacks[stack];
-	uint32_t some[FRAMES];
-	const uint32_t *list = report->options->full ? all->frames : some;
-	size_t count =
-		report->options->full ? all->frames_n : trace_lines(trace, stack, some, FRAMES);
-	char frame[512];
+struct composed_stack {
+	uint64_t bytes, count, stack;
+	struct emit_rows frames, entries;
+};
 
-	out_text(report->show.out, ",\"frames\":[");
-	for (size_t i = 0; i < count; i++) {
-		trace_frame_text(trace, list[i], frame, sizeof(frame));
-		if (i)
-			out_char(report->show.out, ',');
-		out_json(report->show.out, frame);
-	}
-	out_char(report->show.out, ']');
-	for (size_t i = 0; report->options->full && i < all->entries_n; i++)
-		report_json_number(report, i ? "," : ",\"entries\":[", all->entries[i]);
-	if (report->options->full && all->entries_n)
-		out_char(report->show.out, ']');
-}
+static const struct emit_column composed_stack_members[] = {
+	EMIT_MEMBER("stack", NUMBER, struct composed_stack, stack),
+	EMIT_MEMBER("bytes", BYTES, struct composed_stack, bytes),
+	EMIT_MEMBER("count", COUNT, struct composed_stack, count),
+	EMIT_LIST("frames", "", struct composed_stack, frames, emit_texts),
+	{ EMIT_KEYED("entries", ROWS, struct composed_stack, entries), .flags = EMIT_OPTIONAL,
+	  .of = emit_numbers, .between = "" },
+	EMIT_END,
+};
+
+struct composed_site {
+	uint64_t bytes, count, stacks;
+	const char *site, *line;
+};
+
+static const struct emit_column composed_site_members[] = {
+	EMIT_MEMBER("site", TEXT, struct composed_site, site),
+	EMIT_MEMBER("line", TEXT, struct composed_site, line),
+	EMIT_MEMBER("bytes", BYTES, struct composed_site, bytes),
+	EMIT_MEMBER("count", COUNT, struct composed_site, count),
+	EMIT_MEMBER("stacks", COUNT, struct composed_site, stacks),
+	EMIT_END,
+};
+
+static const struct emit_column first_bytes[] = {
+	EMIT_MEMBER("bytes", BYTES, struct composed_site, bytes),
+	EMIT_END,
+};
+
+_Static_assert(offsetof(struct composed_site, bytes) == offsetof(struct composed_stack, bytes),
+	       "first in both");
+
+const struct emit_column report_composed_members[] = {
+	EMIT_MEMBER("device", DEVICE, struct report_composed, device),
+	EMIT_MEMBER("pool", TEXT, struct report_composed, pool),
+	EMIT_MEMBER("metric", TEXT, struct report_composed, metric),
+	EMIT_MEMBER("t", TIME, struct report_composed, t),
+	EMIT_MEMBER("bytes", BYTES, struct report_composed, bytes),
+	EMIT_MEMBER("unknown_bytes", BYTES, struct report_composed, unknown),
+	EMIT_LIST("categories", "", struct report_composed, categories, report_category_members),
+	EMIT_LIST("\n sites", "\n  ", struct report_composed, sites, composed_site_members),
+	EMIT_MEMBER("other_sites", HIDDEN, struct report_composed, sites),
+	EMIT_NESTED("other_sites_bytes", REST, struct report_composed, sites, first_bytes),
+	EMIT_LIST("\n stacks", "\n  ", struct report_composed, stacks, composed_stack_members),
+	EMIT_MEMBER("other_stacks", HIDDEN, struct report_composed, stacks),
+	EMIT_NESTED("other_stacks_bytes", REST, struct report_composed, stacks, first_bytes),
+	EMIT_END,
+};
 
 /* Of stacks that a filter left out, or that dropped events would tell of. */
 static uint64_t unknown_bytes(const struct trace_peak *peak)
@@ -68,186 +84,246 @@ static uint64_t unknown_bytes(const struct trace_peak *peak)
 	return bytes;
 }
 
-static void shares(const struct report *report, const struct trace_peak *peak)
+static struct emit_rows frames_of(const struct report *report, uint32_t stack)
 {
-	size_t shown = report_limit(report, peak->stacks_n);
-	uint64_t rest = 0;
+	const struct trace *trace = report->trace;
+	const struct trace_stack *all = &trace->stacks[stack];
+	uint32_t some[FRAMES];
+	const uint32_t *list = report->options->full ? all->frames : some;
+	size_t count =
+		report->options->full ? all->frames_n : trace_lines(trace, stack, some, FRAMES);
+	const char **texts = report_room(report, (count + 1) * sizeof(*texts));
+	char frame[512];
 
-	out_text(report->show.out, ",\n \"stacks\":[");
-	for (size_t i = 0; i < peak->stacks_n; i++) {
-		const struct trace_share *share = &peak->stacks[i];
-
-		if (i >= shown) {
-			rest += share->bytes;
-			continue;
-		}
-		out_text(report->show.out, i ? ",\n  " : "\n  ");
-		report_json_number(report,
-				   "{\"stack\":", report->trace->stacks[share->stack].number);
-		report_json_number(report, ",\"bytes\":", share->bytes);
-		report_json_number(report, ",\"count\":", share->count);
-		frames(report, share->stack);
-		out_char(report->show.out, '}');
+	for (size_t i = 0; texts && i < count; i++) {
+		trace_frame_text(trace, list[i], frame, sizeof(frame));
+		texts[i] = report_text_kept(report, frame);
 	}
-	report_json_number(report, "],\"other_stacks\":", peak->stacks_n - shown);
-	report_json_number(report, ",\"other_stacks_bytes\":", rest);
+	return EMIT_ROWS_OF(texts, texts ? count : 0);
 }
 
-static int sites(const struct report *report, const struct trace_peak *peak)
+/* Where C code called Python: of whole stacks alone. */
+static struct emit_rows entries_of(const struct report *report, const struct trace_stack *stack)
+{
+	size_t count = report->options->full ? stack->entries_n : 0;
+	uint64_t *list = count ? report_room(report, count * sizeof(*list)) : NULL;
+
+	for (size_t i = 0; list && i < count; i++)
+		list[i] = stack->entries[i];
+	return list ? EMIT_ROWS_OF(list, count) : (struct emit_rows){ .size = 0 };
+}
+
+static int compose_stacks(const struct report *report, const struct trace_peak *peak,
+			  struct emit_rows *rows)
+{
+	struct composed_stack *list = report_room(report, (peak->stacks_n + 1) * sizeof(*list));
+
+	if (!list)
+		return err("no memory left");
+	*rows = report_rows(report, list, peak->stacks_n);
+	for (size_t i = 0; i < peak->stacks_n; i++) {
+		const struct trace_share *share = &peak->stacks[i];
+		const struct trace_stack *stack = &report->trace->stacks[share->stack];
+
+		list[i] = (struct composed_stack){
+			share->bytes, share->count, stack->number, { .size = 0 }, { .size = 0 }
+		};
+		if (i >= rows->shown)
+			continue;
+		list[i].frames = frames_of(report, share->stack);
+		list[i].entries = entries_of(report, stack);
+	}
+	return 0;
+}
+
+static int compose_sites(const struct report *report, const struct trace_peak *peak,
+			 struct emit_rows *rows)
 {
 	struct report_groups groups;
-	uint64_t rest = 0;
-	char line[512];
-	size_t shown;
+	struct composed_site *list;
 	int error = report_groups_of(&groups, report->trace, peak);
 
 	if (error)
 		return error;
-	shown = report_limit(report, groups.count);
-	out_text(report->show.out, ",\n \"sites\":[");
-	for (size_t i = 0; i < groups.count; i++) {
+	list = report_room(report, (groups.count + 1) * sizeof(*list));
+	*rows = report_rows(report, list, list ? groups.count : 0);
+	for (size_t i = 0; i < rows->count; i++) {
 		const struct report_group *group = &groups.list[i];
 
-		if (i >= shown) {
-			rest += group->bytes;
-			continue;
-		}
-		report_line_text(report->trace, group->shares[0].stack, line, sizeof(line));
-		out_text(report->show.out, i ? ",\n  " : "\n  ");
-		report_json_text(report, "{\"site\":", group->name);
-		report_json_text(report, ",\"line\":", line);
-		report_json_number(report, ",\"bytes\":", group->bytes);
-		report_json_number(report, ",\"count\":", group->count);
-		report_json_number(report, ",\"stacks\":", group->shares_n);
-		out_char(report->show.out, '}');
+		list[i] = (struct composed_site){
+			group->bytes,
+			group->count,
+			group->shares_n,
+			group->name,
+			i < rows->shown ? report_line(report, group->shares[0].stack) : NULL,
+		};
 	}
-	report_json_number(report, "],\"other_sites\":", groups.count - shown);
-	report_json_number(report, ",\"other_sites_bytes\":", rest);
 	report_groups_clear(&groups);
-	return 0;
+	return list ? 0 : err("no memory left");
 }
 
-int report_json_composition(const struct report *report, const struct trace_peak *peak)
+int report_compose(const struct report *report, const struct trace_peak *peak,
+		   struct report_composed *to)
 {
 	int error;
 
-	if (peak->device < 0)
-		report_json_number(report, "{\"device\":", TRACE_NONE);
-	else
-		report_json_number(report, "{\"device\":", (uint64_t)peak->device);
-	report_json_text(report, ",\"pool\":", peak->pool);
-	report_json_text(report, ",\"metric\":", rows_word(WORDS_METRICS, peak->metric));
-	report_json_number(report, ",\"t\":", peak->t);
-	report_json_number(report, ",\"bytes\":", peak->bytes);
-	report_json_number(report, ",\"unknown_bytes\":", unknown_bytes(peak));
-	report_json_category_sums(report, peak);
-	error = sites(report, peak);
-	shares(report, peak);
-	out_char(report->show.out, '}');
-	return error;
+	*to = (struct report_composed){
+		.device = peak->device,
+		.pool = peak->pool,
+		.metric = rows_word(WORDS_METRICS, peak->metric),
+		.t = peak->t,
+		.bytes = peak->bytes,
+		.unknown = unknown_bytes(peak),
+		.categories = report_category_rows(report, peak),
+	};
+	error = compose_sites(report, peak, &to->sites);
+	return error ? error : compose_stacks(report, peak, &to->stacks);
 }
 
 int report_json_peaks(const struct report *report)
 {
-	const char *comma = "\n";
-	int error = 0;
+	const struct trace *trace = report->trace;
+	struct report_composed *list = report_room(report, (trace->peaks_n + 1) * sizeof(*list));
+	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
+	int error = list ? 0 : err("no memory left");
 
-	out_text(report->show.out, ",\n\"peaks\":[");
-	for (size_t i = 0; !error && i < report->trace->peaks_n; i++) {
-		const struct trace_peak *peak = &report->trace->peaks[i];
+	for (size_t i = 0; !error && i < trace->peaks_n; i++) {
+		const struct trace_peak *peak = &trace->peaks[i];
 
-		if (!report->selection->narrow && !report_wants(report, peak->device))
-			continue;
-		out_text(report->show.out, comma);
-		comma = ",\n";
-		error = report_json_composition(report, peak);
+		if (report->selection->narrow || report_wants(report, peak->device))
+			error = report_compose(report, peak, &list[rows.count++]);
 	}
-	out_char(report->show.out, ']');
+	rows.shown = rows.count;
+	if (!error)
+		report_list(report, "\npeaks", "\n", report_composed_members, &rows);
 	return error;
 }
 
 /* --- the rest --- */
 
-static const char *thread_name(const struct trace *trace, uint64_t number)
-{
-	const struct trace_thread *thread = trace_thread(trace, number);
+struct failed {
+	uint64_t seq, t, bytes, allocated, reserved, thread, stack;
+	int device;
+	const char *api, *error, *line, *thread_name;
+};
 
-	return thread ? thread->name : NULL;
+static const struct emit_column failed_members[] = {
+	EMIT_MEMBER("seq", NUMBER, struct failed, seq),
+	EMIT_MEMBER("t", TIME, struct failed, t),
+	EMIT_MEMBER("device", DEVICE, struct failed, device),
+	EMIT_MEMBER("bytes", BYTES, struct failed, bytes),
+	EMIT_MEMBER("allocated", BYTES, struct failed, allocated),
+	EMIT_MEMBER("reserved", BYTES, struct failed, reserved),
+	EMIT_MEMBER("api", TEXT, struct failed, api),
+	EMIT_MEMBER("error", TEXT, struct failed, error),
+	EMIT_MEMBER("line", TEXT, struct failed, line),
+	EMIT_MEMBER("thread", NUMBER, struct failed, thread),
+	EMIT_MEMBER("thread_name", TEXT, struct failed, thread_name),
+	EMIT_MEMBER("stack", NUMBER, struct failed, stack),
+	EMIT_END,
+};
+
+static struct failed failed_of(const struct report *report, const struct trace_event *event)
+{
+	const struct trace *trace = report->trace;
+	const struct trace_thread *thread = trace_thread(trace, event->thread);
+
+	return (struct failed){
+		.seq = event->seq,
+		.t = event->t,
+		.bytes = event->size,
+		.allocated = event->allocated,
+		.reserved = event->reserved,
+		.thread = event->thread,
+		.stack = event->stack == UINT32_MAX ? TRACE_NONE : event->stack,
+		.device = event->device,
+		.api = trace_text(trace, event->api),
+		.error = trace_text(trace, event->error),
+		.line = report_line(report, event->stack),
+		.thread_name = thread ? thread->name : NULL,
+	};
 }
 
 int report_json_failures(const struct report *report)
 {
 	struct trace_event events[FAILURES];
-	char line[512];
+	struct failed list[FAILURES];
+	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
 	int count = 0;
 
 	if (report_ooms(report->trace, report->options->device))
 		count = report_find_failures(report, events, FAILURES);
 	if (count < 0)
 		return count;
-	out_text(report->show.out, ",\n\"failures\":[");
-	for (int i = 0; i < count; i++) {
-		const struct trace_event *event = &events[i];
-
-		report_json_number(report, i ? ",\n{\"seq\":" : "\n{\"seq\":", event->seq);
-		report_json_number(report, ",\"t\":", event->t);
-		report_json_number(report, ",\"device\":",
-				   event->device == NO_DEVICE ? TRACE_NONE
-							      : (uint64_t)event->device);
-		report_json_number(report, ",\"bytes\":", event->size);
-		report_json_number(report, ",\"allocated\":", event->allocated);
-		report_json_number(report, ",\"reserved\":", event->reserved);
-		report_json_text(report, ",\"api\":", trace_text(report->trace, event->api));
-		report_json_text(report, ",\"error\":", trace_text(report->trace, event->error));
-		report_line_text(report->trace, event->stack, line, sizeof(line));
-		report_json_text(report, ",\"line\":", line);
-		report_json_number(report, ",\"thread\":", event->thread);
-		report_json_text(report,
-				 ",\"thread_name\":", thread_name(report->trace, event->thread));
-		report_json_number(report, ",\"stack\":",
-				   event->stack == UINT32_MAX ? TRACE_NONE : event->stack);
-		out_char(report->show.out, '}');
-	}
-	out_char(report->show.out, ']');
+	for (int i = 0; i < count; i++)
+		list[i] = failed_of(report, &events[i]);
+	rows.count = rows.shown = (size_t)count;
+	report_list(report, "\nfailures", "\n", failed_members, &rows);
 	return 0;
 }
+
+struct noted {
+	uint64_t recorded, dropped, since, filtered, sample;
+	bool truncated;
+	struct emit_rows notes;
+};
+
+static const struct emit_column noted_members[] = {
+	EMIT_MEMBER("\nevents_recorded", COUNT, struct noted, recorded),
+	EMIT_MEMBER("events_dropped", COUNT, struct noted, dropped),
+	EMIT_MEMBER("events_since", TIME, struct noted, since),
+	{ EMIT_KEYED("events_filtered", COUNT, struct noted, filtered), .flags = EMIT_OPTIONAL },
+	{ EMIT_KEYED("sample_bytes", BYTES, struct noted, sample), .flags = EMIT_OPTIONAL },
+	EMIT_MEMBER("truncated", TRUTH, struct noted, truncated),
+	EMIT_LIST("\nnotes", "", struct noted, notes, emit_texts),
+	EMIT_END,
+};
 
 int report_json_notes(const struct report *report)
 {
 	const struct trace_capture *capture = &report->trace->capture;
+	const struct noted noted = {
+		capture->events_recorded,
+		capture->events_dropped,
+		capture->events_since,
+		capture->events_filtered ? capture->events_filtered : TRACE_NONE,
+		capture->sample_bytes ? capture->sample_bytes : TRACE_NONE,
+		capture->truncated,
+		EMIT_ROWS_OF(capture->notes, capture->notes_n),
+	};
 
-	report_json_number(report, ",\n\"events_recorded\":", capture->events_recorded);
-	report_json_number(report, ",\"events_dropped\":", capture->events_dropped);
-	report_json_number(report, ",\"events_since\":", capture->events_since);
-	if (capture->events_filtered)
-		report_json_number(report, ",\"events_filtered\":", capture->events_filtered);
-	if (capture->sample_bytes)
-		report_json_number(report, ",\"sample_bytes\":", capture->sample_bytes);
-	out_text(report->show.out,
-		 capture->truncated ? ",\"truncated\":true" : ",\"truncated\":false");
-	out_text(report->show.out, ",\n\"notes\":[");
-	for (size_t i = 0; i < capture->notes_n; i++)
-		report_json_text(report, i ? "," : "", capture->notes[i]);
-	out_text(report->show.out, "]");
+	emit_members(report->show.out, noted_members, &noted);
 	return 0;
 }
 
+struct told_process {
+	struct trace_process of;
+	const char *exit;
+	struct emit_rows command;
+};
+
+static const struct emit_column process_members[] = {
+	EMIT_MEMBER("pid", NUMBER, struct told_process, of.pid),
+	EMIT_MEMBER("host", TEXT, struct told_process, of.host),
+	EMIT_MEMBER("rank", NUMBER, struct told_process, of.rank),
+	EMIT_LIST("command", "", struct told_process, command, emit_texts),
+	EMIT_MEMBER("start_time", TEXT, struct told_process, of.start_time),
+	EMIT_MEMBER("duration_ns", TIME, struct told_process, of.duration_ns),
+	EMIT_MEMBER("exit", TEXT, struct told_process, exit),
+	EMIT_MEMBER("status", NUMBER, struct told_process, of.status),
+	EMIT_MEMBER("signal", NUMBER, struct told_process, of.signal),
+	EMIT_END,
+};
+
 int report_json_process(const struct report *report)
 {
-	static const char *const exits[] = { "exit", "running", "unfinished" };
-	const struct trace_process *value = &report->trace->process;
+	const struct trace_process *process = &report->trace->process;
+	const struct told_process told = {
+		*process,
+		rows_word(WORDS_EXITS, process->exit),
+		EMIT_ROWS_OF(process->command, process->command_n),
+	};
 
-	report_json_number(report, ",\n\"process\":{\"pid\":", value->pid);
-	report_json_text(report, ",\"host\":", value->host);
-	report_json_number(report, ",\"rank\":", value->rank);
-	out_text(report->show.out, ",\"command\":[");
-	for (size_t i = 0; i < value->command_n; i++)
-		report_json_text(report, i ? "," : "", value->command[i]);
-	report_json_text(report, "],\"start_time\":", value->start_time);
-	report_json_number(report, ",\"duration_ns\":", value->duration_ns);
-	report_json_text(report, ",\"exit\":", exits[value->exit]);
-	report_json_number(report, ",\"status\":", value->status);
-	report_json_number(report, ",\"signal\":", value->signal);
-	out_char(report->show.out, '}');
+	report_member(report, "\nprocess", process_members, &told);
 	return 0;
 }

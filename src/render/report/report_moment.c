@@ -1,8 +1,8 @@
 /* The report on a moment: who held what then. */
 #include <stdio.h>
 
+#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
-#include "base/text/out.h"
 #include "render/report/report_parts.h"
 #include "render/selection/select.h"
 
@@ -52,39 +52,48 @@ int report_text_moment(const struct report *report)
 	return error;
 }
 
-static void json_devices(const struct report *report)
-{
-	const struct replay *replay = &report->selection->replay;
-	const char *comma = "";
+struct moment_told {
+	const char *what;
+	uint64_t t, seq;
+	struct emit_rows devices;
+	struct report_composed live;
+};
 
-	out_text(report->show.out, ",\"devices\":[");
-	for (size_t i = 0; i < replay->devices_n; i++) {
-		const struct replay_device *device = &replay->devices[i];
+static const struct emit_column moment_device_members[] = {
+	EMIT_MEMBER("device", INTEGER, struct replay_device, device),
+	EMIT_MEMBER("allocated_bytes", BYTES, struct replay_device, at_allocated),
+	EMIT_MEMBER("reserved_bytes", BYTES, struct replay_device, at_reserved),
+	EMIT_END,
+};
 
-		if (!is_of_moment(report, device) || report->selection->told)
-			continue;
-		out_text(report->show.out, comma);
-		report_json_number(report, "{\"device\":", (uint64_t)device->device);
-		report_json_number(report, ",\"allocated_bytes\":", device->at_allocated);
-		report_json_number(report, ",\"reserved_bytes\":", device->at_reserved);
-		out_char(report->show.out, '}');
-		comma = ",";
-	}
-	out_char(report->show.out, ']');
-}
+static const struct emit_column moment_members[] = {
+	EMIT_MEMBER("what", TEXT, struct moment_told, what),
+	EMIT_MEMBER("t", TIME, struct moment_told, t),
+	EMIT_MEMBER("seq", NUMBER, struct moment_told, seq),
+	EMIT_LIST("devices", "", struct moment_told, devices, moment_device_members),
+	EMIT_NESTED("\nlive", OBJECT, struct moment_told, live, report_composed_members),
+	EMIT_END,
+};
 
 int report_json_moment(const struct report *report)
 {
 	const struct replay *replay = &report->selection->replay;
-	int error;
+	struct replay_device *list = report_room(report, (replay->devices_n + 1) * sizeof(*list));
+	struct moment_told told = {
+		.what = report->selection->what,
+		.t = replay->any ? replay->t : TRACE_NONE,
+		.seq = replay->any && !report->selection->told ? replay->seq : TRACE_NONE,
+		.devices = EMIT_ROWS_OF(list, 0),
+	};
+	int error = list ? report_compose(report, report->trace->peaks, &told.live)
+			 : err("no memory left");
 
-	report_json_text(report, ",\n\"moment\":{\"what\":", report->selection->what);
-	report_json_number(report, ",\"t\":", replay->any ? replay->t : TRACE_NONE);
-	report_json_number(report, ",\"seq\":",
-			   replay->any && !report->selection->told ? replay->seq : TRACE_NONE);
-	json_devices(report);
-	out_text(report->show.out, ",\n\"live\":");
-	error = report_json_composition(report, report->trace->peaks);
-	out_char(report->show.out, '}');
+	for (size_t i = 0; !error && i < replay->devices_n; i++) {
+		if (is_of_moment(report, &replay->devices[i]) && !report->selection->told)
+			list[told.devices.count++] = replay->devices[i];
+	}
+	told.devices.shown = told.devices.count;
+	if (!error)
+		report_member(report, "\nmoment", moment_members, &told);
 	return error;
 }

@@ -53,30 +53,24 @@ static struct trace_peak then_of(const struct trace_oom *oom)
 
 /* --- for people --- */
 
-static const struct report_column pool_columns[] = {
-	{ "pool", 15 },          { "reserved", 12 },     { "allocated", 12 }, { "in gaps", 12 },
-	{ "free segments", 14 }, { "largest free", 13 }, { NULL, 0 },
+static const struct emit_column oom_pool_cells[] = {
+	EMIT_CELL("pool", -15, TEXT, struct trace_oom_pool, pool),
+	EMIT_CELL("reserved", 12, BYTES, struct trace_oom_pool, reserved_bytes),
+	EMIT_CELL("allocated", 12, BYTES, struct trace_oom_pool, allocated_bytes),
+	EMIT_CELL("in gaps", 12, BYTES, struct trace_oom_pool, gaps_bytes),
+	EMIT_CELL("free segments", 14, BYTES, struct trace_oom_pool, free_segments_bytes),
+	EMIT_CELL("largest free", 13, BYTES, struct trace_oom_pool, largest_free_bytes),
+	EMIT_END,
 };
 
 static void pool_rows(const struct report *report, const struct trace_oom *oom)
 {
-	char text[SHOW_NUMBER];
+	const struct emit_rows rows = EMIT_ROWS_OF(oom->pools, oom->pools_n);
 
 	if (!oom->pools_n)
 		return;
 	out_char(report->show.out, '\n');
-	report_header(report, pool_columns);
-	for (size_t i = 0; i < oom->pools_n; i++) {
-		const struct trace_oom_pool *pool = &oom->pools[i];
-
-		report_first_cell(report, &pool_columns[0], pool->pool ? pool->pool : "?");
-		report_cell(report, &pool_columns[1], show_bytes(text, pool->reserved_bytes));
-		report_cell(report, &pool_columns[2], show_bytes(text, pool->allocated_bytes));
-		report_cell(report, &pool_columns[3], show_bytes(text, pool->gaps_bytes));
-		report_cell(report, &pool_columns[4], show_bytes(text, pool->free_segments_bytes));
-		report_cell(report, &pool_columns[5], show_bytes(text, pool->largest_free_bytes));
-		out_char(report->show.out, '\n');
-	}
+	report_table(report, oom_pool_cells, &rows, NULL);
 }
 
 static void holder_rows(const struct report *report, const struct trace_oom *oom)
@@ -218,91 +212,102 @@ int report_text_ooms(const struct report *report)
 
 /* --- for programs --- */
 
-static void json_parts(const struct report *report, const struct trace_oom *oom)
-{
-	out_text(report->show.out, ",\n \"pools\":[");
-	for (size_t i = 0; i < oom->pools_n; i++) {
-		const struct trace_oom_pool *pool = &oom->pools[i];
+static const struct emit_column oom_pool_members[] = {
+	EMIT_MEMBER("pool", TEXT, struct trace_oom_pool, pool),
+	EMIT_MEMBER("reserved_bytes", BYTES, struct trace_oom_pool, reserved_bytes),
+	EMIT_MEMBER("allocated_bytes", BYTES, struct trace_oom_pool, allocated_bytes),
+	EMIT_MEMBER("largest_free_bytes", BYTES, struct trace_oom_pool, largest_free_bytes),
+	EMIT_MEMBER("free_segments_bytes", BYTES, struct trace_oom_pool, free_segments_bytes),
+	EMIT_MEMBER("gaps_bytes", BYTES, struct trace_oom_pool, gaps_bytes),
+	EMIT_MEMBER("gaps", COUNT, struct trace_oom_pool, gaps),
+	EMIT_END,
+};
 
-		report_json_text(report, i ? ",{\"pool\":" : "{\"pool\":", pool->pool);
-		report_json_number(report, ",\"reserved_bytes\":", pool->reserved_bytes);
-		report_json_number(report, ",\"allocated_bytes\":", pool->allocated_bytes);
-		report_json_number(report, ",\"largest_free_bytes\":", pool->largest_free_bytes);
-		report_json_number(report, ",\"free_segments_bytes\":", pool->free_segments_bytes);
-		report_json_number(report, ",\"gaps_bytes\":", pool->gaps_bytes);
-		report_json_number(report, ",\"gaps\":", pool->gaps);
-		out_char(report->show.out, '}');
-	}
-	out_text(report->show.out, "],\n \"holders\":[");
-	for (size_t i = 0; i < oom->holders_n; i++) {
-		const struct trace_oom_holder *holder = &oom->holders[i];
+static const struct emit_column oom_holder_members[] = {
+	EMIT_MEMBER("holder", TEXT, struct trace_oom_holder, holder),
+	EMIT_MEMBER("pool", TRUTH, struct trace_oom_holder, pool),
+	EMIT_MEMBER("bytes", BYTES, struct trace_oom_holder, bytes),
+	EMIT_END,
+};
 
-		report_json_text(report, i ? ",{\"holder\":" : "{\"holder\":", holder->holder);
-		out_text(report->show.out, holder->pool ? ",\"pool\":true" : ",\"pool\":false");
-		report_json_number(report, ",\"bytes\":", holder->bytes);
-		out_char(report->show.out, '}');
-	}
-	out_text(report->show.out, "],\n \"advice\":[");
-	for (size_t i = 0; i < oom->advice_n; i++) {
-		report_json_text(report, i ? ",{\"rule\":" : "{\"rule\":", oom->advice[i].rule);
-		report_json_number(report, ",\"bytes\":", oom->advice[i].bytes);
-		report_json_text(report, ",\"text\":", oom->advice[i].text);
-		out_char(report->show.out, '}');
-	}
-	out_text(report->show.out, "],\n \"text\":[");
-	for (size_t i = 0; i < oom->text_n; i++)
-		report_json_text(report, i ? ",\n  " : "\n  ", oom->text[i]);
-	out_char(report->show.out, ']');
-}
+static const struct emit_column oom_advice_members[] = {
+	EMIT_MEMBER("rule", TEXT, struct trace_oom_advice, rule),
+	EMIT_MEMBER("bytes", BYTES, struct trace_oom_advice, bytes),
+	EMIT_MEMBER("text", TEXT, struct trace_oom_advice, text),
+	EMIT_END,
+};
 
-static int json_one(const struct report *report, size_t number)
+struct oom_told {
+	uint64_t number;
+	struct trace_oom of;
+	const char *line;
+	struct emit_rows pools, holders, advice, text;
+	struct report_composed live;
+};
+
+static const struct emit_column oom_members[] = {
+	EMIT_MEMBER("number", NUMBER, struct oom_told, number),
+	EMIT_MEMBER("seq", NUMBER, struct oom_told, of.seq),
+	EMIT_MEMBER("t", TIME, struct oom_told, of.t),
+	EMIT_MEMBER("device", DEVICE, struct oom_told, of.device),
+	EMIT_MEMBER("pool", TEXT, struct oom_told, of.pool),
+	EMIT_MEMBER("api", TEXT, struct oom_told, of.api),
+	EMIT_MEMBER("size", BYTES, struct oom_told, of.size),
+	EMIT_MEMBER("line", TEXT, struct oom_told, line),
+	EMIT_MEMBER("\n reason", TEXT, struct oom_told, of.reason),
+	EMIT_MEMBER("survived", TRUTH, struct oom_told, of.survived),
+	EMIT_MEMBER("allocations_after", COUNT, struct oom_told, of.allocations_after),
+	EMIT_MEMBER("refused_bytes", BYTES, struct oom_told, of.refused_bytes),
+	EMIT_MEMBER("free_bytes", BYTES, struct oom_told, of.free_bytes),
+	EMIT_MEMBER("total_bytes", BYTES, struct oom_told, of.total_bytes),
+	EMIT_MEMBER("others_bytes", BYTES, struct oom_told, of.others_bytes),
+	EMIT_MEMBER("limit_min_bytes", BYTES, struct oom_told, of.limit_min_bytes),
+	EMIT_MEMBER("limit_max_bytes", BYTES, struct oom_told, of.limit_max_bytes),
+	EMIT_MEMBER("allocated_bytes", BYTES, struct oom_told, of.allocated),
+	EMIT_MEMBER("reserved_bytes", BYTES, struct oom_told, of.reserved),
+	EMIT_MEMBER("cached_bytes", BYTES, struct oom_told, of.cached),
+	EMIT_LIST("\n pools", "", struct oom_told, pools, oom_pool_members),
+	EMIT_LIST("\n holders", "", struct oom_told, holders, oom_holder_members),
+	EMIT_LIST("\n advice", "", struct oom_told, advice, oom_advice_members),
+	EMIT_LIST("\n text", "\n  ", struct oom_told, text, emit_texts),
+	EMIT_NESTED("\n live", OBJECT, struct oom_told, live, report_composed_members),
+	EMIT_END,
+};
+
+static int oom_of(const struct report *report, size_t number, struct oom_told *told)
 {
 	const struct trace_oom *oom = &report->trace->ooms[number];
 	struct trace_peak then = then_of(oom);
-	char line[300];
-	int error;
 
-	report_line_text(report->trace, oom->stack, line, sizeof(line));
-	report_json_number(report, "{\"number\":", number + 1);
-	report_json_number(report, ",\"seq\":", oom->seq);
-	report_json_number(report, ",\"t\":", oom->t);
-	report_json_number(report,
-			   ",\"device\":", oom->device < 0 ? TRACE_NONE : (uint64_t)oom->device);
-	report_json_text(report, ",\"pool\":", oom->pool);
-	report_json_text(report, ",\"api\":", oom->api);
-	report_json_number(report, ",\"size\":", oom->size);
-	report_json_text(report, ",\"line\":", line);
-	report_json_text(report, ",\n \"reason\":", oom->reason);
-	out_text(report->show.out, oom->survived ? ",\"survived\":true" : ",\"survived\":false");
-	report_json_number(report, ",\"allocations_after\":", oom->allocations_after);
-	report_json_number(report, ",\"refused_bytes\":", oom->refused_bytes);
-	report_json_number(report, ",\"free_bytes\":", oom->free_bytes);
-	report_json_number(report, ",\"total_bytes\":", oom->total_bytes);
-	report_json_number(report, ",\"others_bytes\":", oom->others_bytes);
-	report_json_number(report, ",\"limit_min_bytes\":", oom->limit_min_bytes);
-	report_json_number(report, ",\"limit_max_bytes\":", oom->limit_max_bytes);
-	report_json_number(report, ",\"allocated_bytes\":", oom->allocated);
-	report_json_number(report, ",\"reserved_bytes\":", oom->reserved);
-	report_json_number(report, ",\"cached_bytes\":", oom->cached);
-	json_parts(report, oom);
-	out_text(report->show.out, ",\n \"live\":");
-	error = report_json_composition(report, &then);
-	out_char(report->show.out, '}');
-	return error;
+	*told = (struct oom_told){
+		.number = number + 1,
+		.of = *oom,
+		.line = report_line(report, oom->stack),
+		.pools = EMIT_ROWS_OF(oom->pools, oom->pools_n),
+		.holders = EMIT_ROWS_OF(oom->holders, oom->holders_n),
+		.advice = EMIT_ROWS_OF(oom->advice, oom->advice_n),
+		.text = EMIT_ROWS_OF(oom->text, oom->text_n),
+	};
+	return report_compose(report, &then, &told->live);
 }
 
 int report_json_ooms(const struct report *report)
 {
+	struct emit_rows rows = { .size = sizeof(struct oom_told) };
+	struct oom_told *list;
 	size_t from, to;
 	int error = range_of(report, &from, &to);
 
 	if (error)
 		return error;
-	out_text(report->show.out, ",\n\"ooms\":[");
-	for (size_t i = from; !error && i < to; i++) {
-		out_text(report->show.out, i > from ? ",\n" : "\n");
-		error = json_one(report, i);
-	}
-	out_char(report->show.out, ']');
+	list = report_room(report, (to - from + 1) * sizeof(*list));
+	if (!list)
+		return err("no memory left");
+	for (size_t i = from; !error && i < to; i++)
+		error = oom_of(report, i, &list[rows.count++]);
+	rows.rows = list;
+	rows.shown = rows.count;
+	if (!error)
+		report_list(report, "\nooms", "\n", oom_members, &rows);
 	return error;
 }

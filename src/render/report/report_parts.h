@@ -106,18 +106,26 @@ int report_composition(const struct report *report, const struct trace_peak *pea
 
 /*
  * report_categories.c: a composition of allocated memory by category, CATEGORIES_MOST sums; false
- * when it is not known. The same as a table, and as a member of the document, with the comma in
- * front.
+ * when it is not known. The same as a table, and as rows of the document, null when not known.
  */
 bool report_category_sums(const struct report *report, const struct trace_peak *peak,
 			  struct category_sum *sums);
 void report_category_table(const struct report *report, const struct trace_peak *peak);
-void report_json_category_sums(const struct report *report, const struct trace_peak *peak);
+extern const struct emit_column report_category_members[];
+struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak);
 
-/* report_json.c: `key` is what stands in front of the value, {"key": or ,"key": as it may be. */
-void report_json_number(const struct report *report, const char *key, uint64_t value);
-void report_json_text(const struct report *report, const char *key, const char *value);
-int report_json_composition(const struct report *report, const struct trace_peak *peak);
+/* report_json.c: a peak's composition in the document. 0, or -errno with err_text(). */
+struct report_composed {
+	int device;
+	const char *pool, *metric;
+	uint64_t t, bytes, unknown;
+	struct emit_rows categories, sites, stacks;
+};
+
+extern const struct emit_column report_composed_members[];
+
+int report_compose(const struct report *report, const struct trace_peak *peak,
+		   struct report_composed *to);
 
 /*
  * The sections, two functions each: report_text_NAME writes its heading and rows, nothing when

@@ -2,60 +2,84 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyse/input/error.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/report/report_parts.h"
 #include "render/selection/phase_groups.h"
 
-/* On a screen of 80 columns; the rest is told below each row when it is asked for. */
-static const struct report_column columns[] = {
-	{ "phase", 24 },  { "times", 7 },      { "time", 10 }, { "peak", 12 },
-	{ "growth", 12 }, { "outliving", 12 }, { NULL, 0 },
+struct phase_told {
+	const struct phase_group *group;
+	const char *name, *title, *domain;
+	const char *open; /* instead of the time */
+	uint64_t times, total_ns, peak, reserved;
+	int64_t growth;
+	struct trace_phase_count born, freed, outliving;
+	struct emit_rows devices;
 };
+
+struct phases_told {
+	struct emit_rows phases;
+};
+
+static const char *show_duration(char *to, const void *row)
+{
+	const struct phase_told *phase = row;
+
+	return phase->open ? phase->open : show_time(to, phase->total_ns);
+}
+
+/* On a screen of 80 columns; the rest is below each row when it is asked for. */
+static const struct emit_column phase_cells[] = {
+	EMIT_CELL("phase", -24, TEXT, struct phase_told, title),
+	EMIT_CELL("times", 7, COUNT, struct phase_told, times),
+	EMIT_SHOWN("time", 10, TIME, struct phase_told, total_ns, show_duration),
+	EMIT_CELL("peak", 12, BYTES, struct phase_told, peak),
+	EMIT_CELL("growth", 12, CHANGE, struct phase_told, growth),
+	EMIT_CELL("outliving", 12, BYTES, struct phase_told, outliving.bytes),
+	EMIT_END,
+};
+
+static const struct emit_column count_members[] = {
+	EMIT_MEMBER("bytes", BYTES, struct trace_phase_count, bytes),
+	EMIT_MEMBER("count", COUNT, struct trace_phase_count, count),
+	EMIT_END,
+};
+
+static const struct emit_column phase_device_members[] = {
+	EMIT_MEMBER("device", INTEGER, struct trace_phase_device, device),
+	EMIT_MEMBER("allocated_peak_bytes", BYTES, struct trace_phase_device, allocated.peak_bytes),
+	EMIT_MEMBER("reserved_peak_bytes", BYTES, struct trace_phase_device, reserved.peak_bytes),
+	EMIT_NESTED("born", KNOWN, struct trace_phase_device, born, count_members),
+	EMIT_NESTED("freed", KNOWN, struct trace_phase_device, freed, count_members),
+	EMIT_NESTED("outliving", KNOWN, struct trace_phase_device, outliving, count_members),
+	EMIT_END,
+};
+
+static const struct emit_column phase_members[] = {
+	EMIT_MEMBER("name", TEXT, struct phase_told, name),
+	EMIT_MEMBER("domain", TEXT, struct phase_told, domain),
+	EMIT_MEMBER("times", COUNT, struct phase_told, times),
+	EMIT_MEMBER("total_ns", TIME, struct phase_told, total_ns),
+	EMIT_MEMBER("allocated_peak_bytes", BYTES, struct phase_told, peak),
+	EMIT_MEMBER("reserved_peak_bytes", BYTES, struct phase_told, reserved),
+	EMIT_MEMBER("growth_bytes", CHANGE, struct phase_told, growth),
+	EMIT_NESTED("born", KNOWN, struct phase_told, born, count_members),
+	EMIT_NESTED("freed", KNOWN, struct phase_told, freed, count_members),
+	EMIT_NESTED("outliving", KNOWN, struct phase_told, outliving, count_members),
+	EMIT_LIST("devices", "", struct phase_told, devices, phase_device_members),
+	EMIT_END,
+};
+
+static const struct emit_column phases_members[] = {
+	EMIT_LIST("\nphases", "\n", struct phases_told, phases, phase_members),
+	EMIT_MEMBER("other_phases", HIDDEN, struct phases_told, phases),
+	EMIT_END,
+};
+
 static bool is_whole(const struct report *report)
 {
 	return report->options->full || report->options->show;
-}
-
-static void count_cell(const struct report *report, const struct report_column *column,
-		       const struct trace_phase_count *count)
-{
-	char number[SHOW_NUMBER];
-
-	report_cell(report, column,
-		    count->count == TRACE_NONE ? "-" : show_bytes(number, count->bytes));
-}
-
-static void growth_cell(const struct report *report, const struct report_column *column,
-			int64_t growth)
-{
-	uint64_t bytes = growth < 0 ? 0 - (uint64_t)growth : (uint64_t)growth;
-	char number[SHOW_NUMBER];
-	char text[SHOW_NUMBER + 1];
-
-	text_join(text, sizeof(text),
-		  growth < 0 ? "-"
-		  : growth   ? "+"
-			     : "",
-		  show_bytes(number, bytes));
-	report_cell(report, column, text);
-}
-
-static void phase_row(const struct report *report, const struct phase_group *phase)
-{
-	char name[PHASE_GROUPS_NAME];
-	char number[SHOW_NUMBER];
-
-	report_first_cell(report, &columns[0], phase_group_title(phase, name, sizeof(name)));
-	report_cell(report, &columns[1], show_count(number, phase->count));
-	report_cell(report, &columns[2],
-		    report->trace->capture.baseline   ? "-"
-		    : phase->open && !phase->total_ns ? "open"
-						      : show_time(number, phase->total_ns));
-	report_cell(report, &columns[3], show_bytes(number, phase->peak_bytes));
-	growth_cell(report, &columns[4], phase->growth);
-	count_cell(report, &columns[5], &phase->outliving);
-	out_char(report->show.out, '\n');
 }
 
 /* ", born 4.03 GiB" */
@@ -90,128 +114,127 @@ static void more_of(const struct report *report, const struct phase_group *phase
 	indented(report, text);
 }
 
-/* Where there is only one device all has been told. */
-static void device_rows(const struct report *report, const struct phase_group *phase)
+static void device_rows(const struct report *report, const struct emit_rows *devices)
 {
-	struct trace_phase_device sums;
 	char number[SHOW_NUMBER];
 	char text[200];
 
-	for (size_t i = 0; i < report->trace->summary.devices_n; i++) {
-		int device = report->trace->summary.devices[i].device;
+	for (size_t i = 0; i < devices->count; i++) {
+		const struct trace_phase_device *sums =
+			(const struct trace_phase_device *)devices->rows + i;
 
-		if (!report_wants(report, device) || !phase_group_device(phase, device, &sums))
-			continue;
-		snprintf(text, sizeof(text), "device %d: at most ", device);
-		text_append(text, sizeof(text), show_bytes(number, sums.allocated.peak_bytes));
+		snprintf(text, sizeof(text), "device %d: at most ", sums->device);
+		text_append(text, sizeof(text), show_bytes(number, sums->allocated.peak_bytes));
 		text_append(text, sizeof(text), " allocated, ");
-		text_append(text, sizeof(text), show_bytes(number, sums.reserved.peak_bytes));
+		text_append(text, sizeof(text), show_bytes(number, sums->reserved.peak_bytes));
 		text_append(text, sizeof(text), " reserved");
 		indented(report, text);
 		text_copy(text, sizeof(text), "         ");
-		add_count(text, sizeof(text), " born ", &sums.born);
-		add_count(text, sizeof(text), ", freed ", &sums.freed);
-		add_count(text, sizeof(text), ", outliving ", &sums.outliving);
-		if (sums.born.count != TRACE_NONE)
+		add_count(text, sizeof(text), " born ", &sums->born);
+		add_count(text, sizeof(text), ", freed ", &sums->freed);
+		add_count(text, sizeof(text), ", outliving ", &sums->outliving);
+		if (sums->born.count != TRACE_NONE)
 			indented(report, text);
 	}
+}
+
+/* Where there is only one device its sums are those of the row. */
+static void phase_below(const struct show *show, const void *row, const void *with)
+{
+	const struct phase_told *phase = row;
+	const struct report *report = with;
+
+	(void)show;
+	if (!is_whole(report))
+		return;
+	more_of(report, phase->group);
+	if (report->trace->summary.devices_n > 1)
+		device_rows(report, &phase->devices);
+}
+
+static struct emit_rows devices_of(const struct report *report, const struct phase_group *phase)
+{
+	size_t devices = report->trace->summary.devices_n;
+	struct trace_phase_device *list = report_room(report, (devices + 1) * sizeof(*list));
+	size_t count = 0;
+
+	for (size_t i = 0; list && i < devices; i++) {
+		int device = report->trace->summary.devices[i].device;
+
+		if (report_wants(report, device) && phase_group_device(phase, device, &list[count]))
+			count++;
+	}
+	return EMIT_ROWS_OF(list, count);
+}
+
+static struct phase_told phase_of(const struct report *report, const struct phase_group *group)
+{
+	char name[PHASE_GROUPS_NAME];
+
+	return (struct phase_told){
+		.group = group,
+		.name = report_text_kept(report, phase_group_name(group, name, sizeof(name))),
+		.title = report_text_kept(report, phase_group_title(group, name, sizeof(name))),
+		.domain = group->first->domain,
+		.open = report->trace->capture.baseline   ? "-"
+			: group->open && !group->total_ns ? "open"
+							  : NULL,
+		.times = group->count,
+		.total_ns = group->total_ns,
+		.peak = group->peak_bytes,
+		.reserved = group->peak_reserved,
+		.growth = group->growth,
+		.born = group->born,
+		.freed = group->freed,
+		.outliving = group->outliving,
+		.devices = devices_of(report, group),
+	};
+}
+
+static int find_phases(const struct report *report, struct phase_groups *groups,
+		       struct phases_told *told)
+{
+	int error = phase_groups_find(groups, report->trace->phases, report->trace->phases_n);
+	struct phase_told *list =
+		error ? NULL : report_room(report, (groups->count + 1) * sizeof(*list));
+
+	if (error)
+		return error;
+	if (!list)
+		return err("no memory left");
+	told->phases = report_rows(report, list, groups->count);
+	for (size_t i = 0; i < told->phases.shown; i++)
+		list[i] = phase_of(report, &groups->list[i]);
+	return 0;
 }
 
 int report_text_phases(const struct report *report)
 {
 	struct phase_groups groups;
-	int error = phase_groups_find(&groups, report->trace->phases, report->trace->phases_n);
-	size_t shown = report_limit(report, groups.count);
+	struct phases_told told;
+	int error = find_phases(report, &groups, &told);
 
-	if (!error && groups.count) {
-		show_heading(&report->show, "Phases, by peak of allocated memory");
-		report_header(report, columns);
-	}
-	for (size_t i = 0; !error && i < shown; i++) {
-		phase_row(report, &groups.list[i]);
-		if (!is_whole(report))
-			continue;
-		more_of(report, &groups.list[i]);
-		if (report->trace->summary.devices_n > 1)
-			device_rows(report, &groups.list[i]);
-	}
-	if (!error && shown < groups.count)
-		report_more(report, groups.count - shown);
+	if (!error && told.phases.count)
+		emit_table(&report->show, &(struct emit_table){
+						  .columns = phase_cells,
+						  .rows = &told.phases,
+						  .heading = "Phases, by peak of allocated memory",
+						  .indent = 2,
+						  .below = phase_below,
+						  .with = report,
+					  });
 	phase_groups_clear(&groups);
 	return error;
-}
-
-/* --- for programs --- */
-
-static void json_count(const struct report *report, const char *key,
-		       const struct trace_phase_count *count)
-{
-	out_text(report->show.out, key);
-	if (count->count == TRACE_NONE) {
-		out_text(report->show.out, "null");
-		return;
-	}
-	report_json_number(report, "{\"bytes\":", count->bytes);
-	report_json_number(report, ",\"count\":", count->count);
-	out_char(report->show.out, '}');
-}
-
-static void json_devices(const struct report *report, const struct phase_group *phase)
-{
-	struct trace_phase_device sums;
-	const char *comma = "";
-
-	out_text(report->show.out, ",\"devices\":[");
-	for (size_t i = 0; i < report->trace->summary.devices_n; i++) {
-		int device = report->trace->summary.devices[i].device;
-
-		if (!report_wants(report, device) || !phase_group_device(phase, device, &sums))
-			continue;
-		out_text(report->show.out, comma);
-		comma = ",";
-		report_json_number(report, "{\"device\":", (uint64_t)device);
-		report_json_number(report, ",\"allocated_peak_bytes\":", sums.allocated.peak_bytes);
-		report_json_number(report, ",\"reserved_peak_bytes\":", sums.reserved.peak_bytes);
-		json_count(report, ",\"born\":", &sums.born);
-		json_count(report, ",\"freed\":", &sums.freed);
-		json_count(report, ",\"outliving\":", &sums.outliving);
-		out_char(report->show.out, '}');
-	}
-	out_char(report->show.out, ']');
-}
-
-static void json_phase(const struct report *report, const struct phase_group *phase, bool first)
-{
-	char name[PHASE_GROUPS_NAME];
-
-	report_json_text(report, first ? "\n{\"name\":" : ",\n{\"name\":",
-			 phase_group_name(phase, name, sizeof(name)));
-	report_json_text(report, ",\"domain\":", phase->first->domain);
-	report_json_number(report, ",\"times\":", phase->count);
-	report_json_number(report, ",\"total_ns\":", phase->total_ns);
-	report_json_number(report, ",\"allocated_peak_bytes\":", phase->peak_bytes);
-	report_json_number(report, ",\"reserved_peak_bytes\":", phase->peak_reserved);
-	out_text(report->show.out, ",\"growth_bytes\":");
-	out_i64(report->show.out, phase->growth);
-	json_count(report, ",\"born\":", &phase->born);
-	json_count(report, ",\"freed\":", &phase->freed);
-	json_count(report, ",\"outliving\":", &phase->outliving);
-	json_devices(report, phase);
-	out_char(report->show.out, '}');
 }
 
 int report_json_phases(const struct report *report)
 {
 	struct phase_groups groups;
-	int error = phase_groups_find(&groups, report->trace->phases, report->trace->phases_n);
-	size_t shown = report_limit(report, groups.count);
+	struct phases_told told;
+	int error = find_phases(report, &groups, &told);
 
-	if (!error) {
-		out_text(report->show.out, ",\n\"phases\":[");
-		for (size_t i = 0; i < shown; i++)
-			json_phase(report, &groups.list[i], !i);
-		report_json_number(report, "],\"other_phases\":", groups.count - shown);
-	}
+	if (!error)
+		emit_members(report->show.out, phases_members, &told);
 	phase_groups_clear(&groups);
 	return error;
 }

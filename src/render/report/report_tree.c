@@ -34,8 +34,35 @@ struct row {
 	uint64_t bytes, count;
 };
 
-typedef void row_writer(const struct report *report, const struct tree *tree,
-			const struct row *row);
+/* A row of the document. */
+struct branch {
+	const char *frame;
+	uint64_t depth, more, bytes, count;
+};
+
+static const struct emit_column branch_members[] = {
+	EMIT_MEMBER("depth", NUMBER, struct branch, depth),
+	EMIT_MEMBER("frame", TEXT, struct branch, frame),
+	EMIT_MEMBER("more", COUNT, struct branch, more),
+	EMIT_MEMBER("bytes", BYTES, struct branch, bytes),
+	EMIT_MEMBER("count", COUNT, struct branch, count),
+	EMIT_END,
+};
+
+struct branches {
+	int device;
+	struct emit_rows rows;
+};
+
+static const struct emit_column branches_members[] = {
+	EMIT_MEMBER("device", DEVICE, struct branches, device),
+	EMIT_LIST("rows", "\n  ", struct branches, rows, branch_members),
+	EMIT_END,
+};
+
+/* Does with a row what `with` is for. */
+typedef void row_writer(const struct report *report, const struct tree *tree, const struct row *row,
+			struct emit_rows *to);
 
 /* How many of the node's children are told one by one. */
 static size_t told(const struct report *report, const struct tree *tree,
@@ -86,7 +113,8 @@ static size_t push_children(const struct report *report, const struct tree *tree
 }
 
 /* From the root down, children behind their parent, without recursion. */
-static int walk(const struct report *report, const struct tree *tree, row_writer *write)
+static int walk(const struct report *report, const struct tree *tree, row_writer *write,
+		struct emit_rows *to)
 {
 	/* Each node is on it once at most, and each may have two rows beside. */
 	struct row *pile = calloc(3 * tree->count + 1, sizeof(*pile));
@@ -99,7 +127,7 @@ static int walk(const struct report *report, const struct tree *tree, row_writer
 	while (height) {
 		struct row row = pile[--height];
 
-		write(report, tree, &row);
+		write(report, tree, &row, to);
 		if (row.kind == ROW_NODE)
 			height = push_children(report, tree, &row, pile, height);
 	}
@@ -118,13 +146,15 @@ static void row_name(const struct report *report, const struct tree *tree, const
 		trace_frame_text(report->trace, tree->nodes[row->node].frame, to, size);
 }
 
-static void write_text(const struct report *report, const struct tree *tree, const struct row *row)
+static void write_text(const struct report *report, const struct tree *tree, const struct row *row,
+		       struct emit_rows *to)
 {
 	unsigned indent = row->indent < INDENT_MOST ? row->indent : INDENT_MOST;
 	char number[SHOW_NUMBER];
 	char count[64];
 	char name[400];
 
+	(void)to;
 	for (unsigned i = 0; i < indent; i++)
 		name[i] = ' ';
 	row_name(report, tree, row, name + indent, sizeof(name) - indent);
@@ -133,17 +163,21 @@ static void write_text(const struct report *report, const struct tree *tree, con
 	report_site_row(report, name, row->bytes, tree->nodes[0].bytes, count);
 }
 
-static void write_json(const struct report *report, const struct tree *tree, const struct row *row)
+/* There is room for it: walk() has no more rows. */
+static void add_branch(const struct report *report, const struct tree *tree, const struct row *row,
+		       struct emit_rows *to)
 {
+	struct branch *list = (struct branch *)to->rows;
 	char name[400];
 
-	report_json_number(report, ",\n  {\"depth\":", row->depth);
 	row_name(report, tree, row, name, sizeof(name));
-	report_json_text(report, ",\"frame\":", row->kind == ROW_NODE ? name : NULL);
-	report_json_number(report, ",\"more\":", row->rows);
-	report_json_number(report, ",\"bytes\":", row->bytes);
-	report_json_number(report, ",\"count\":", row->count);
-	out_char(report->show.out, '}');
+	list[to->count++] = (struct branch){
+		row->kind == ROW_NODE ? report_text_kept(report, name) : NULL,
+		row->depth,
+		row->rows,
+		row->bytes,
+		row->count,
+	};
 }
 
 static int text_of(const struct report *report, const struct trace_peak *peak, bool inverted)
@@ -165,32 +199,33 @@ static int text_of(const struct report *report, const struct trace_peak *peak, b
 			 inverted ? "from the allocation up" : "from the outermost caller down",
 			 show_bytes(bytes, tree.nodes[0].bytes));
 	show_heading(&report->show, text);
-	error = walk(report, &tree, write_text);
+	error = walk(report, &tree, write_text, NULL);
 	tree_clear(&tree);
 	return error;
 }
 
-static int json_of(const struct report *report, const struct trace_peak *peak, bool inverted)
+/* The root is the first row. */
+static int find_branches(const struct report *report, const struct trace_peak *peak, bool inverted,
+			 struct branches *branches)
 {
+	struct branch *list;
 	struct tree tree;
 	int error = tree_build(&tree, report->trace, peak->stacks, peak->stacks_n, inverted,
 			       report->options->full);
 
 	if (error)
 		return error;
-	out_text(report->show.out, "{\"device\":");
-	if (peak->device == NO_DEVICE)
-		out_text(report->show.out, "null");
-	else
-		out_i64(report->show.out, peak->device);
-	/* The root first, so that each row behind it begins with its comma. */
-	report_json_number(report,
-			   ",\"rows\":[\n  {\"depth\":0,\"frame\":null,\"more\":0,\"bytes\":",
-			   tree.nodes[0].bytes);
-	report_json_number(report, ",\"count\":", tree.nodes[0].count);
-	out_char(report->show.out, '}');
-	error = walk(report, &tree, write_json);
-	out_text(report->show.out, "]}");
+	list = report_room(report, (3 * tree.count + 1) * sizeof(*list));
+	branches->device = peak->device;
+	branches->rows = EMIT_ROWS_OF(list, list ? 1 : 0);
+	if (list) {
+		list[0] = (struct branch){ .bytes = tree.nodes[0].bytes,
+					   .count = tree.nodes[0].count };
+		error = walk(report, &tree, add_branch, &branches->rows);
+	} else {
+		error = err_no_memory(report->trace->path);
+	}
+	branches->rows.shown = branches->rows.count;
 	tree_clear(&tree);
 	return error;
 }
@@ -214,18 +249,19 @@ static int all_text(const struct report *report, bool inverted)
 
 static int all_json(const struct report *report, const char *key, bool inverted)
 {
-	const char *comma = "\n";
-	int error = 0;
+	const struct trace *trace = report->trace;
+	struct branches *list = report_room(report, (trace->peaks_n + 1) * sizeof(*list));
+	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
+	int error = list ? 0 : err_no_memory(trace->path);
 
-	out_text(report->show.out, key);
-	for (size_t i = 0; !error && i < report->trace->peaks_n; i++) {
-		if (!is_told(report, &report->trace->peaks[i]))
-			continue;
-		out_text(report->show.out, comma);
-		comma = ",\n";
-		error = json_of(report, &report->trace->peaks[i], inverted);
+	for (size_t i = 0; !error && i < trace->peaks_n; i++) {
+		if (is_told(report, &trace->peaks[i]))
+			error = find_branches(report, &trace->peaks[i], inverted,
+					      &list[rows.count++]);
 	}
-	out_char(report->show.out, ']');
+	rows.shown = rows.count;
+	if (!error)
+		report_list(report, key, "\n", branches_members, &rows);
 	return error;
 }
 
@@ -241,10 +277,10 @@ int report_text_inverted(const struct report *report)
 
 int report_json_tree(const struct report *report)
 {
-	return all_json(report, ",\n\"tree\":[", false);
+	return all_json(report, "\ntree", false);
 }
 
 int report_json_inverted(const struct report *report)
 {
-	return all_json(report, ",\n\"inverted\":[", true);
+	return all_json(report, "\ninverted", true);
 }

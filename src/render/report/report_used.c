@@ -73,15 +73,17 @@ static void add_names(struct parts *parts, const struct trace_device *device)
 	qsort(parts->list + first, parts->count - first, sizeof(*parts->list), by_bytes);
 }
 
-/* 0 or -ENOMEM; the list is the caller's to free. */
-static int find_parts(struct parts *parts, const struct trace_device *device)
+/* 0 or -ENOMEM. */
+static int find_parts(const struct report *report, struct parts *parts,
+		      const struct trace_device *device)
 {
 	const struct trace_explained *then = &device->used.at_peak;
 	uint64_t left = then->reserved_bytes;
 
 	*parts = (struct parts){ .list = NULL };
-	parts->list = calloc(2 * device->pools_n + device->owners_n + device->named_n + 3,
-			     sizeof(*parts->list));
+	parts->list =
+		report_room(report, (2 * device->pools_n + device->owners_n + device->named_n + 3) *
+					    sizeof(*parts->list));
 	if (!parts->list)
 		return -ENOMEM;
 	add_pools(parts, device, &left);
@@ -168,7 +170,7 @@ static int device_table(const struct report *report, const struct trace_device *
 	char when[SHOW_NUMBER];
 	struct parts parts;
 	char text[300];
-	int error = find_parts(&parts, device);
+	int error = find_parts(report, &parts, device);
 
 	if (error)
 		return error;
@@ -177,7 +179,6 @@ static int device_table(const struct report *report, const struct trace_device *
 		 show_bytes(bytes, used->peak_bytes), show_time(when, used->peak_t));
 	show_heading(&report->show, text);
 	part_rows(report, &parts, used->peak_bytes);
-	free(parts.list);
 	return 0;
 }
 
@@ -195,55 +196,50 @@ int report_text_used(const struct report *report)
 
 /* --- for programs --- */
 
-static void write_signed(const struct report *report, const char *key, int64_t value)
-{
-	out_text(report->show.out, key);
-	out_i64(report->show.out, value);
-}
+static const struct emit_column part_members[] = {
+	EMIT_MEMBER("what", TEXT, struct part, what),
+	EMIT_MEMBER("name", TEXT, struct part, name),
+	EMIT_MEMBER("bytes", CHANGE, struct part, bytes),
+	EMIT_END,
+};
 
-static int device_json(const struct report *report, const struct trace_device *device,
-		       const char *comma)
-{
-	struct parts parts;
-	int error = find_parts(&parts, device);
+struct used_then {
+	int device;
+	struct trace_sum of;
+	struct emit_rows parts;
+};
 
-	if (error)
-		return error;
-	out_text(report->show.out, comma);
-	write_signed(report, "{\"device\":", device->device);
-	report_json_number(report, ",\"t\":", device->used.peak_t);
-	report_json_number(report, ",\"bytes\":", device->used.peak_bytes);
-	report_json_text(report, ",\"source\":", device->used.source);
-	write_signed(report, ",\"residual_min_bytes\":", device->used.residual_min_bytes);
-	write_signed(report, ",\"residual_max_bytes\":", device->used.residual_max_bytes);
-	out_text(report->show.out, ",\n \"parts\":[");
-	for (size_t i = 0; i < parts.count; i++) {
-		report_json_text(report,
-				 i ? ",\n  {\"what\":" : "\n  {\"what\":", parts.list[i].what);
-		report_json_text(report, ",\"name\":", parts.list[i].name);
-		write_signed(report, ",\"bytes\":", parts.list[i].bytes);
-		out_char(report->show.out, '}');
-	}
-	out_text(report->show.out, "]}");
-	free(parts.list);
-	return 0;
-}
+static const struct emit_column used_members[] = {
+	EMIT_MEMBER("device", INTEGER, struct used_then, device),
+	EMIT_MEMBER("t", TIME, struct used_then, of.peak_t),
+	EMIT_MEMBER("bytes", BYTES, struct used_then, of.peak_bytes),
+	EMIT_MEMBER("source", TEXT, struct used_then, of.source),
+	EMIT_MEMBER("residual_min_bytes", CHANGE, struct used_then, of.residual_min_bytes),
+	EMIT_MEMBER("residual_max_bytes", CHANGE, struct used_then, of.residual_max_bytes),
+	EMIT_LIST("\n parts", "\n  ", struct used_then, parts, part_members),
+	EMIT_END,
+};
 
 int report_json_used(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	const char *comma = "\n";
-	int error = 0;
+	struct used_then *list =
+		report_room(report, (trace->summary.devices_n + 1) * sizeof(*list));
+	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
+	int error = list ? 0 : -ENOMEM;
 
-	out_text(report->show.out, ",\n\"used\":[");
 	for (size_t i = 0; !error && i < trace->summary.devices_n; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
+		struct parts parts;
 
 		if (!is_told(report, device))
 			continue;
-		error = device_json(report, device, comma);
-		comma = ",\n";
+		error = find_parts(report, &parts, device);
+		list[rows.count++] = (struct used_then){ device->device, device->used,
+							 EMIT_ROWS_OF(parts.list, parts.count) };
 	}
-	out_char(report->show.out, ']');
+	rows.shown = rows.count;
+	if (!error)
+		report_list(report, "\nused", "\n", used_members, &rows);
 	return error;
 }
