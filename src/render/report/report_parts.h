@@ -44,12 +44,6 @@ void report_member(const struct report *report, const char *key, const struct em
 void report_list(const struct report *report, const char *key, const char *between,
 		 const struct emit_column *columns, const struct emit_rows *rows);
 
-/* A table's columns: the first at the left, the others at the right of their width. */
-struct report_column {
-	const char *name;
-	unsigned width;
-};
-
 /* Is it told of the device? The screen has details of the one that peaks highest. */
 bool report_wants(const struct report *report, int device);
 /* "  estimated from samples of 1.00 MiB", where what follows is. */
@@ -57,13 +51,6 @@ void report_say_estimated(const struct report *report);
 
 size_t report_limit(const struct report *report, size_t count);
 void report_say(const struct report *report, const char *text);
-
-/* report_table.c: the columns end with one without a name. */
-void report_header(const struct report *report, const struct report_column *columns);
-void report_first_cell(const struct report *report, const struct report_column *column,
-		       const char *text);
-void report_cell(const struct report *report, const struct report_column *column, const char *text);
-void report_more(const struct report *report, size_t rows);
 
 /* When a sum was at its height: TRACE_NONE of one that never rose, and of a baseline. */
 uint64_t report_when(const struct report *report, uint64_t bytes, uint64_t t);
@@ -129,7 +116,7 @@ int report_compose(const struct report *report, const struct trace_peak *peak,
 
 /*
  * The sections, two functions each: report_text_NAME writes its heading and rows, nothing when
- * there is nothing to tell; report_json_NAME writes whole members, each with the comma in front.
+ * there is nothing to tell; report_json_NAME writes whole members, after others.
  * 0, or -errno with err_text().
  */
 typedef int report_section(const struct report *report);

@@ -96,42 +96,9 @@ void report_say(const struct report *report, const char *text)
 	out_char(report->show.out, '\n');
 }
 
-void report_header(const struct report *report, const struct report_column *columns)
-{
-	out_text(report->show.out, "  ");
-	show_left(&report->show, columns->name, columns->width);
-	for (columns++; columns->name; columns++)
-		show_right(&report->show, columns->name, columns->width);
-	out_char(report->show.out, '\n');
-}
-
-void report_cell(const struct report *report, const struct report_column *column, const char *text)
-{
-	unsigned columns = show_columns(text);
-
-	if (columns >= column->width) /* nothing touches its neighbour */
-		out_char(report->show.out, ' ');
-	show_right(&report->show, text, columns > column->width ? columns : column->width);
-}
-
-void report_first_cell(const struct report *report, const struct report_column *column,
-		       const char *text)
-{
-	out_text(report->show.out, "  ");
-	show_left(&report->show, text, column->width);
-}
-
 uint64_t report_when(const struct report *report, uint64_t bytes, uint64_t t)
 {
 	return bytes && !report->trace->capture.baseline ? t : TRACE_NONE;
-}
-
-void report_more(const struct report *report, size_t rows)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "  ... and %zu more", rows);
-	report_say(report, text);
 }
 
 int report_say_unread(const struct report *report, const char *what)
