@@ -11,6 +11,7 @@
 
 #include "base/mem/arena.h"
 #include "facts/symbols.h"
+#include "facts/trace_model.h"
 #include "spool/spool.h"
 
 struct recording_frame {
@@ -31,18 +32,6 @@ struct recording_held { /* by one stack: at exit, and in the peaks of allocated 
 	uint64_t estimated, estimated_peak; /* bytes, of a sampled recording */
 };
 
-struct recording_site {
-	const char *name;
-	const char *space;
-	uint32_t first; /* into by_site: its stacks */
-	uint32_t stacks;
-	uint64_t allocations, bytes, frees;
-	uint64_t live, peak; /* bytes at exit, and in the peaks of allocated */
-	/* Of a sampled recording: what the samples stand for. Allocations in SAMPLE_PARTS. */
-	uint64_t estimated_parts, estimated_bytes, estimated_live, estimated_peak;
-	uint64_t lifetime_min, lifetime_max; /* ns; 0 when none is known */
-};
-
 struct recording {
 	const struct spool *spool;
 	struct arena arena;
@@ -51,10 +40,10 @@ struct recording {
 	struct recording_frame *names; /* by frame */
 	struct site_frame *seen;       /* by frame, as sites see it */
 	struct recording_share
-		*shares;              /* by sum: [first[s], first[s + 1]), largest at peak first */
-	uint32_t *first;              /* sums + 1 of them */
-	struct recording_held *held;  /* by stack; of devices, and of spaces outside of them */
-	struct recording_site *sites; /* largest at peak first */
+		*shares;             /* by sum: [first[s], first[s + 1]), largest at peak first */
+	uint32_t *first;             /* sums + 1 of them */
+	struct recording_held *held; /* by stack; of devices, and of spaces outside of them */
+	struct trace_site *sites;    /* largest at peak first; their stacks are in by_site */
 	uint32_t site_count;
 	uint32_t *by_site; /* stacks in the order of sites */
 	bool damaged;      /* something in the spool made no sense and was left out */

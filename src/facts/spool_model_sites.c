@@ -8,6 +8,7 @@
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
 #include "base/mem/sort.h"
+#include "base/settings/sample.h"
 #include "codec/event.h"
 #include "ledger/totals.h"
 
@@ -31,53 +32,71 @@ static const char *space_of(const struct recording *recording, const struct spoo
 	return space_name(SPACE_DEVICE);
 }
 
+static bool is_site(const struct trace_site *site, const char *name, const char *space)
+{
+	return !strcmp(site->site, name) && !strcmp(site->space, space);
+}
+
 static uint32_t find_site(struct recording *recording, struct map *known, const char *name,
 			  const char *space)
 {
 	uint64_t key = hash_mix(hash_bytes(name, strlen(name)), hash_bytes(space, strlen(space)));
-	uint32_t id = map_get(known, key);
+	uint32_t id;
 
+	while ((id = map_get(known, key)) && !is_site(&recording->sites[id - 1], name, space))
+		key++; /* two sites of one hash */
 	if (id)
 		return id - 1;
 	recording->sites[recording->site_count] =
-		(struct recording_site){ .name = name, .space = space };
+		(struct trace_site){ .site = name, .space = space };
 	map_put(known, key, recording->site_count + 1);
 	return recording->site_count++;
 }
 
-static void add_stack(struct recording_site *site, const struct spool_stack *stack,
+/* Until finish_site() allocations are estimated in parts, and a lifetime of 0 is none. */
+static void add_stack(struct trace_site *site, const struct spool_stack *stack,
 		      const struct recording_held *held)
 {
-	site->stacks++;
+	site->stacks_n++;
 	site->allocations += stack->allocations;
 	site->bytes += stack->bytes;
-	site->estimated_parts += stack->estimated_parts;
+	site->estimated_allocations += stack->estimated_parts;
 	site->estimated_bytes += stack->estimated_bytes;
 	if (stack->lifetime_max) {
-		if (!site->lifetime_max || stack->lifetime_min < site->lifetime_min)
-			site->lifetime_min = stack->lifetime_min;
-		if (stack->lifetime_max > site->lifetime_max)
-			site->lifetime_max = stack->lifetime_max;
+		if (!site->lifetime_max_ns || stack->lifetime_min < site->lifetime_min_ns)
+			site->lifetime_min_ns = stack->lifetime_min;
+		if (stack->lifetime_max > site->lifetime_max_ns)
+			site->lifetime_max_ns = stack->lifetime_max;
 	}
 	site->frees += stack->frees;
-	site->live += held->live;
-	site->peak += held->peak;
-	site->estimated_live += held->estimated;
-	site->estimated_peak += held->estimated_peak;
+	site->live_bytes += held->live;
+	site->peak_bytes += held->peak;
+	site->estimated_live_bytes += held->estimated;
+	site->estimated_peak_bytes += held->estimated_peak;
 }
 
 static int by_weight(const void *a, const void *b)
 {
-	const struct recording_site *x = a;
-	const struct recording_site *y = b;
+	const struct trace_site *x = a;
+	const struct trace_site *y = b;
 
-	if (x->peak != y->peak)
-		return x->peak > y->peak ? -1 : 1;
-	if (x->live != y->live)
-		return x->live > y->live ? -1 : 1;
+	if (x->peak_bytes != y->peak_bytes)
+		return x->peak_bytes > y->peak_bytes ? -1 : 1;
+	if (x->live_bytes != y->live_bytes)
+		return x->live_bytes > y->live_bytes ? -1 : 1;
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
-	return strcmp(x->name, y->name);
+	return strcmp(x->site, y->site);
+}
+
+static void finish_site(struct trace_site *site, bool sampled)
+{
+	if (!site->lifetime_max_ns)
+		site->lifetime_min_ns = site->lifetime_max_ns = TRACE_NONE;
+	site->estimated_allocations = sample_allocations(site->estimated_allocations);
+	if (!sampled)
+		site->estimated_allocations = site->estimated_bytes = site->estimated_live_bytes =
+			site->estimated_peak_bytes = TRACE_NONE;
 }
 
 /* The stacks of each site side by side, as they come. */
@@ -86,17 +105,20 @@ static void list_stacks(struct recording *recording, const uint32_t *site_of)
 	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < recording->site_count; i++) {
-		recording->sites[i].first = at;
-		at += recording->sites[i].stacks;
-		recording->sites[i].stacks = 0;
+		struct trace_site *site = &recording->sites[i];
+
+		site->stacks = recording->by_site + at;
+		at += (uint32_t)site->stacks_n;
+		site->stacks_n = 0;
+		finish_site(site, recording->spool->header->sample);
 	}
 	for (uint32_t i = 0; i < recording->stacks; i++) {
-		struct recording_site *site;
+		struct trace_site *site;
 
 		if (site_of[i] == UINT32_MAX)
 			continue;
 		site = &recording->sites[site_of[i]];
-		recording->by_site[site->first + site->stacks++] = i;
+		site->stacks[site->stacks_n++] = i;
 	}
 }
 

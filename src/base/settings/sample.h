@@ -31,4 +31,10 @@ struct sample_weight {
 
 struct sample_weight sample_weigh(uint64_t size, uint64_t interval);
 
+/* Blocks of parts, rounded. */
+static inline uint64_t sample_allocations(uint64_t parts)
+{
+	return (parts + SAMPLE_PARTS / 2) / SAMPLE_PARTS;
+}
+
 #endif

@@ -82,12 +82,6 @@ static void fill_steps(struct filler *filler, const struct spool_stack *from,
 	}
 }
 
-/* Allocations that the samples stand for, which are counted in parts. */
-static uint64_t allocations_of(uint64_t parts)
-{
-	return (parts + SAMPLE_PARTS / 2) / SAMPLE_PARTS;
-}
-
 static bool fill_stack(struct filler *filler, uint64_t i, void *item)
 {
 	const struct spool_stack *from = recording_stack(filler->recording, (uint32_t)i);
@@ -112,7 +106,7 @@ static bool fill_stack(struct filler *filler, uint64_t i, void *item)
 	stack->peak_bytes = held->peak;
 	stack->peak_count = held->peak_count;
 	if (from->estimated_parts || held->estimated_peak) {
-		stack->estimated_allocations = allocations_of(from->estimated_parts);
+		stack->estimated_allocations = sample_allocations(from->estimated_parts);
 		stack->estimated_bytes = from->estimated_bytes;
 		stack->estimated_live_bytes = held->estimated;
 		stack->estimated_peak_bytes = held->estimated_peak;
@@ -147,28 +141,7 @@ void document_names(struct filler *filler)
 
 static bool fill_site(struct filler *filler, uint64_t i, void *item)
 {
-	const struct recording_site *from = &filler->recording->sites[i];
-	struct trace_site *site = item;
-
-	site->site = from->name;
-	site->space = from->space;
-	site->stacks = filler->recording->by_site + from->first;
-	site->stacks_n = from->stacks;
-	site->allocations = from->allocations;
-	site->frees = from->frees;
-	site->bytes = from->bytes;
-	site->live_bytes = from->live;
-	site->peak_bytes = from->peak;
-	if (filler->spool->header->sample) {
-		site->estimated_allocations = allocations_of(from->estimated_parts);
-		site->estimated_bytes = from->estimated_bytes;
-		site->estimated_live_bytes = from->estimated_live;
-		site->estimated_peak_bytes = from->estimated_peak;
-	}
-	if (from->lifetime_max) {
-		site->lifetime_min_ns = from->lifetime_min;
-		site->lifetime_max_ns = from->lifetime_max;
-	}
+	*(struct trace_site *)item = filler->recording->sites[i];
 	return true;
 }
 
