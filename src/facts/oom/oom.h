@@ -39,22 +39,11 @@ enum oom_advice {
 	OOM_ADVICES
 };
 
-/* A pool's segments then. */
-struct oom_pool {
-	uint32_t name; /* text */
-	uint64_t reserved, allocated, largest, whole, gaps, gaps_n;
-};
-
 /* Who held memory of the driver: a pool, else a library. */
 struct oom_holder {
 	uint32_t name; /* text, 0: not known */
 	bool pool;
 	uint64_t bytes;
-};
-
-struct oom_share {
-	uint32_t stack; /* UINT32_MAX: not known */
-	uint64_t bytes, count;
 };
 
 /* What one line held, of all its stacks. */
@@ -74,11 +63,11 @@ struct oom {
 	bool known;       /* what was live then: pools, holders, shares and lines are filled */
 	bool survived;    /* the program went on, or ended with status 0 */
 	uint64_t after;   /* allocations of the device since */
-	struct oom_pool *pools;
+	struct trace_oom_pool *pools; /* their segments then */
 	size_t pools_n;
 	struct oom_holder *holders; /* largest first */
 	size_t holders_n;
-	struct oom_share *shares; /* of what was allocated, largest first */
+	struct trace_share *shares; /* of what was allocated, largest first */
 	size_t shares_n;
 	uint64_t unknown; /* bytes of the device's sum that no event tells of */
 	struct oom_line lines[OOM_LINES];

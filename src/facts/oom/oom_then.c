@@ -26,18 +26,18 @@ static bool is_torch(const struct recording *recording, uint32_t pool)
 /* --- what was allocated, by stack --- */
 
 /* One more than there are stacks: the last is for what has none that is known. */
-static struct oom_share *share_of(struct oom_share *shares, const struct recording *recording,
-				  uint32_t stack)
+static struct trace_share *share_of(struct trace_share *shares, const struct recording *recording,
+				    uint32_t stack)
 {
 	return &shares[stack < recording->stacks ? stack : recording->stacks];
 }
 
-static void add_blocks(struct oom_share *shares, const struct oom *oom,
+static void add_blocks(struct trace_share *shares, const struct oom *oom,
 		       const struct recording *recording, const struct census *census)
 {
 	for (uint32_t i = 0; i < census->blocks.used; i++) {
 		const struct block *block = &census->blocks.list[i];
-		struct oom_share *share = share_of(shares, recording, block->stack);
+		struct trace_share *share = share_of(shares, recording, block->stack);
 
 		if (block->state != BLOCK_LIVE || block->kind != BLOCK_HANDED || block->foreign ||
 		    !on_card(oom, block->device, block->space))
@@ -47,7 +47,7 @@ static void add_blocks(struct oom_share *shares, const struct oom *oom,
 	}
 	for (unsigned i = 0; i < census->rests_n; i++) {
 		const struct census_rest *rest = &census->rests[i];
-		struct oom_share *share = share_of(shares, recording, rest->stack);
+		struct trace_share *share = share_of(shares, recording, rest->stack);
 
 		if (rest->kind != BLOCK_HANDED || !on_card(oom, rest->device, rest->space))
 			continue;
@@ -58,8 +58,8 @@ static void add_blocks(struct oom_share *shares, const struct oom *oom,
 
 static int by_bytes(const void *a, const void *b)
 {
-	const struct oom_share *x = a;
-	const struct oom_share *y = b;
+	const struct trace_share *x = a;
+	const struct trace_share *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
@@ -67,7 +67,8 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /* Keeps those that held something, largest first. */
-static int keep_shares(struct oom *oom, struct recording *recording, const struct oom_share *shares)
+static int keep_shares(struct oom *oom, struct recording *recording,
+		       const struct trace_share *shares)
 {
 	uint64_t sum = 0;
 
@@ -80,8 +81,12 @@ static int keep_shares(struct oom *oom, struct recording *recording, const struc
 	for (uint32_t i = 0; i < recording->stacks; i++) {
 		if (!shares[i].bytes)
 			continue;
-		oom->shares[oom->shares_n] = shares[i];
-		oom->shares[oom->shares_n++].stack = i;
+		oom->shares[oom->shares_n++] = (struct trace_share){
+			.stack = i,
+			.bytes = shares[i].bytes,
+			.count = shares[i].count,
+			.estimated_bytes = TRACE_NONE,
+		};
 		sum += shares[i].bytes;
 	}
 	/* Ends that were not recorded, events being off, are still live here: then nobody knows. */
@@ -97,8 +102,8 @@ static int keep_shares(struct oom *oom, struct recording *recording, const struc
 
 static int find_shares(struct oom *oom, struct recording *recording, const struct census *census)
 {
-	size_t bytes = ((size_t)recording->stacks + 1) * sizeof(struct oom_share);
-	struct oom_share *shares = pages_grow(NULL, 0, bytes);
+	size_t bytes = ((size_t)recording->stacks + 1) * sizeof(struct trace_share);
+	struct trace_share *shares = pages_grow(NULL, 0, bytes);
 	int error;
 
 	if (!shares)
@@ -256,38 +261,42 @@ static void name_beside(struct oom *oom, struct recording *recording, const stru
 
 /* --- what was free --- */
 
-static void add_pool(struct oom *oom, const struct gaps *gaps, size_t number)
+static void add_pool(struct oom *oom, const struct recording *recording, const struct gaps *gaps,
+		     size_t number)
 {
 	const struct gaps_pool *from = &gaps->pools[number];
-	struct oom_pool *pool = &oom->pools[oom->pools_n++];
+	const char *name = spool_text(recording->spool, from->pool);
+	struct trace_oom_pool *pool = &oom->pools[oom->pools_n++];
 
-	*pool = (struct oom_pool){
-		.name = from->pool,
-		.reserved = from->reserved,
-		.allocated = from->used + from->elsewhere,
-		.largest = from->largest,
-		.whole = from->whole,
-		.gaps = from->gaps,
-		.gaps_n = from->gaps_n,
+	*pool = (struct trace_oom_pool){
+		.pool = name && name[0] ? name : "?",
+		.reserved_bytes = from->reserved,
+		.allocated_bytes = from->used + from->elsewhere,
+		.largest_free_bytes = from->largest,
+		.free_segments_bytes = from->whole,
+		.gaps_bytes = from->gaps,
+		.gaps = from->gaps_n,
 	};
 	for (size_t i = 0; i < gaps->segments_n; i++) {
 		const struct gaps_segment *segment = &gaps->segments[i];
 
-		if (segment->pool == number && segment->largest > pool->largest)
-			pool->largest = segment->largest;
+		if (segment->pool == number && segment->largest > pool->largest_free_bytes)
+			pool->largest_free_bytes = segment->largest;
 	}
 }
 
 /* What the segments say; the sums are PyTorch's own where it has told them. */
-static void tell_torch(struct oom_facts *facts, const struct oom_pool *pool)
+static void tell_torch(struct oom_facts *facts, const struct trace_oom_pool *pool)
 {
-	facts->whole = pool->whole;
-	facts->gaps = pool->gaps;
-	facts->largest = pool->largest;
+	facts->whole = pool->free_segments_bytes;
+	facts->gaps = pool->gaps_bytes;
+	facts->largest = pool->largest_free_bytes;
 	if (facts->torch)
 		return;
-	facts->pooled = pool->reserved;
-	facts->cached = pool->reserved > pool->allocated ? pool->reserved - pool->allocated : 0;
+	facts->pooled = pool->reserved_bytes;
+	facts->cached = pool->reserved_bytes > pool->allocated_bytes
+				? pool->reserved_bytes - pool->allocated_bytes
+				: 0;
 }
 
 static int find_pools(struct oom *oom, struct recording *recording, const struct census *census)
@@ -301,7 +310,7 @@ static int find_pools(struct oom *oom, struct recording *recording, const struct
 	for (size_t i = 0; oom->pools && i < gaps.pools_n; i++) {
 		if (gaps.pools[i].device != oom->row->device)
 			continue;
-		add_pool(oom, &gaps, i);
+		add_pool(oom, recording, &gaps, i);
 		if (is_torch(recording, gaps.pools[i].pool))
 			tell_torch(&oom->facts, &oom->pools[oom->pools_n - 1]);
 	}

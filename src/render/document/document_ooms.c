@@ -49,25 +49,6 @@ static void fill_asked(const struct filler *filler, const struct oom *from, stru
 	oom->allocations_after = from->after;
 }
 
-static void fill_pools(struct filler *filler, const struct oom *from, struct trace_oom *oom)
-{
-	oom->pools = filler_room(filler, from->pools_n, sizeof(*oom->pools));
-	for (size_t i = 0; oom->pools && i < from->pools_n; i++) {
-		const struct oom_pool *pool = &from->pools[i];
-		const char *name = name_of(filler, pool->name);
-
-		oom->pools[oom->pools_n++] = (struct trace_oom_pool){
-			.pool = name ? name : "?",
-			.reserved_bytes = pool->reserved,
-			.allocated_bytes = pool->allocated,
-			.largest_free_bytes = pool->largest,
-			.free_segments_bytes = pool->whole,
-			.gaps_bytes = pool->gaps,
-			.gaps = pool->gaps_n,
-		};
-	}
-}
-
 static void fill_holders(struct filler *filler, const struct oom *from, struct trace_oom *oom)
 {
 	oom->holders = filler_room(filler, from->holders_n, sizeof(*oom->holders));
@@ -79,19 +60,16 @@ static void fill_holders(struct filler *filler, const struct oom *from, struct t
 		};
 }
 
-static void fill_stacks(struct filler *filler, const struct oom *from, struct trace_oom *oom)
+/* As they were found. */
+static void fill_then(const struct oom *from, struct trace_oom *oom)
 {
+	oom->pools = from->pools;
+	oom->pools_n = from->pools_n;
 	if (!from->known)
 		return;
 	oom->unknown_bytes = from->unknown;
-	oom->stacks = filler_room(filler, from->shares_n, sizeof(*oom->stacks));
-	for (size_t i = 0; oom->stacks && i < from->shares_n; i++)
-		oom->stacks[oom->stacks_n++] = (struct trace_share){
-			.stack = from->shares[i].stack,
-			.bytes = from->shares[i].bytes,
-			.count = from->shares[i].count,
-			.estimated_bytes = TRACE_NONE,
-		};
+	oom->stacks = from->shares;
+	oom->stacks_n = from->shares_n;
 }
 
 static void fill_words(struct filler *filler, const struct oom *from, struct trace_oom *oom)
@@ -119,9 +97,8 @@ static bool fill_oom(struct filler *filler, uint64_t i, void *item)
 	const struct oom *from = (const struct oom *)filler->from + i;
 
 	fill_asked(filler, from, item);
-	fill_pools(filler, from, item);
 	fill_holders(filler, from, item);
-	fill_stacks(filler, from, item);
+	fill_then(from, item);
 	fill_words(filler, from, item);
 	return true;
 }
