@@ -9,83 +9,147 @@
 #include "analyse/input/error.h"
 #include "base/text/out.h"
 #include "render/compare/diff.h"
+#include "render/emit/emit.h"
 #include "render/emit/members.h"
 
-static void runs(struct out *out, const char *key, const struct diff_side *side)
+struct side_row {
+	struct emit_rows traces;
+	uint64_t middle;
+};
+
+struct ranks_row {
+	struct emit_rows compared;
+	uint64_t shown, left_out;
+};
+
+struct gate_row {
+	const char *gate, *metric, *unit, *place;
+	const int64_t *base; /* NULL: a budget has none */
+	struct gate_result of;
+	const char *said;
+	char words[DIFF_SENTENCE];
+};
+
+/* What comes before the rows. */
+struct head {
+	const char *sentence;
+	bool broken;
+	const struct side_row *base, *head; /* NULL: nothing is compared with */
+	const struct ranks_row *ranks;      /* NULL: no ranks are compared */
+	struct emit_rows unlike, gates;
+};
+
+static const struct emit_column number_value[] = { { .kind = EMIT_NUMBER }, EMIT_END };
+static const struct emit_column signed_value[] = { { .kind = EMIT_CHANGE }, EMIT_END };
+static const struct emit_column path_value[] = {
+	{ .kind = EMIT_TEXT, .at = offsetof(struct run, trace.path) },
+	EMIT_END,
+};
+
+static const struct emit_column side_columns[] = {
+	EMIT_LIST("traces", "", struct side_row, traces, path_value),
+	EMIT_MEMBER("middle", NUMBER, struct side_row, middle),
+	EMIT_END,
+};
+
+static const struct emit_column ranks_columns[] = {
+	EMIT_LIST("compared", "", struct ranks_row, compared, number_value),
+	EMIT_MEMBER("shown", NUMBER, struct ranks_row, shown),
+	EMIT_MEMBER("left_out", NUMBER, struct ranks_row, left_out),
+	EMIT_END,
+};
+
+static const struct emit_column unlike_columns[] = {
+	EMIT_MEMBER("key", TEXT, struct diff_key, key),
+	EMIT_MEMBER("base", TEXT, struct diff_key, base),
+	EMIT_MEMBER("head", TEXT, struct diff_key, head),
+	EMIT_END,
+};
+
+static const struct emit_column gate_columns[] = {
+	EMIT_MEMBER("gate", TEXT, struct gate_row, gate),
+	EMIT_MEMBER("metric", TEXT, struct gate_row, metric),
+	EMIT_MEMBER("unit", TEXT, struct gate_row, unit),
+	EMIT_MEMBER("place", TEXT, struct gate_row, place),
+	EMIT_NESTED("base", POINTED, struct gate_row, base, signed_value),
+	EMIT_MEMBER("head", CHANGE, struct gate_row, of.head),
+	EMIT_MEMBER("noise", CHANGE, struct gate_row, of.noise),
+	EMIT_MEMBER("broken", TRUTH, struct gate_row, of.broken),
+	EMIT_MEMBER("words", TEXT, struct gate_row, said),
+	EMIT_END,
+};
+
+static const struct emit_column head_columns[] = {
+	EMIT_MEMBER("\nsentence", TEXT, struct head, sentence),
+	EMIT_MEMBER("\nbroken", TRUTH, struct head, broken),
+	EMIT_NESTED("\nbase", POINTED, struct head, base, side_columns),
+	EMIT_NESTED("\nhead", POINTED, struct head, head, side_columns),
+	EMIT_NESTED("\nranks", POINTED, struct head, ranks, ranks_columns),
+	EMIT_LIST("\nunlike", "", struct head, unlike, unlike_columns),
+	EMIT_LIST("\ngates", "\n", struct head, gates, gate_columns),
+	EMIT_END,
+};
+
+static const struct side_row *side(struct side_row *row, const struct diff_side *of)
 {
-	out_text(out, key);
-	if (!side->count) {
-		out_text(out, "null");
-		return;
-	}
-	out_text(out, "{\"traces\":[");
-	for (size_t i = 0; i < side->count; i++) {
-		out_text(out, i ? "," : "");
-		out_json(out, side->runs[i].trace.path);
-	}
-	out_text(out, "],\"middle\":");
-	out_u64(out, side->middle);
-	out_char(out, '}');
+	*row = (struct side_row){ EMIT_ROWS_OF(of->runs, of->count), of->middle };
+	return of->count ? row : NULL;
 }
 
-static void ranks(struct out *out, const struct diff *diff)
+static int ranks(struct diff *diff, struct ranks_row *row)
 {
-	out_text(out, ",\n\"ranks\":");
-	if (!diff->pairs_n) {
-		out_text(out, "null");
-		return;
-	}
-	out_text(out, "{\"compared\":[");
-	for (size_t i = 0; i < diff->pairs_n; i++) {
-		out_text(out, i ? "," : "");
-		out_u64(out, diff->head.runs[diff->pairs[i].head].trace.process.rank);
-	}
-	out_text(out, "],\"shown\":");
-	out_u64(out, diff_rank(diff));
-	out_text(out, ",\"left_out\":");
-	out_u64(out, diff_unpaired(diff));
-	out_char(out, '}');
+	uint64_t *list = arena_alloc(&diff->arena, (diff->pairs_n + 1) * sizeof(*list));
+
+	for (size_t i = 0; list && i < diff->pairs_n; i++)
+		list[i] = diff->head.runs[diff->pairs[i].head].trace.process.rank;
+	*row = (struct ranks_row){ EMIT_ROWS_OF(list, diff->pairs_n), diff_rank(diff),
+				   diff_unpaired(diff) };
+	return list ? 0 : err("no memory left");
 }
 
-static void unlike(struct out *out, const struct diff *diff)
+static int gates(struct diff *diff, struct emit_rows *rows)
 {
-	out_text(out, ",\n\"unlike\":[");
-	for (size_t i = 0; i < diff->unlike_n; i++) {
-		member_text(out, i ? ",{\"key\":" : "{\"key\":", diff->unlike[i].key);
-		member_text(out, ",\"base\":", diff->unlike[i].base);
-		member_text(out, ",\"head\":", diff->unlike[i].head);
-		out_char(out, '}');
+	struct gate_row *list = arena_alloc(&diff->arena, (diff->gates_n + 1) * sizeof(*list));
+
+	for (size_t i = 0; list && i < diff->gates_n; i++) {
+		const struct gate_result *of = &diff->gates[i];
+		const struct metric_row *metric = &metric_rows[of->gate->query.metric];
+
+		list[i].gate = of->gate->text;
+		list[i].metric = metric->name;
+		list[i].unit = metric->bytes ? "bytes" : "count";
+		list[i].place = of->place;
+		list[i].base = of->gate->kind == GATE_GROWTH ? &of->base : NULL;
+		list[i].of = *of;
+		list[i].said = list[i].words;
+		diff_gate_words(of, list[i].words, sizeof(list[i].words));
 	}
-	out_char(out, ']');
+	*rows = EMIT_ROWS_OF(list, diff->gates_n);
+	return list ? 0 : err("no memory left");
 }
 
-static void gates(struct out *out, const struct diff *diff)
+static int write_head(struct diff *diff, struct out *out)
 {
-	out_text(out, ",\n\"gates\":[");
-	for (size_t i = 0; i < diff->gates_n; i++) {
-		const struct gate_result *result = &diff->gates[i];
-		const struct metric_row *metric = &metric_rows[result->gate->query.metric];
-		char words[DIFF_SENTENCE];
+	char sentence[DIFF_SENTENCE];
+	struct side_row sides[2];
+	struct ranks_row pairs;
+	struct head head = {
+		.sentence = sentence,
+		.broken = diff_broken(diff),
+		.base = side(&sides[0], &diff->base),
+		.head = side(&sides[1], &diff->head),
+		.unlike = EMIT_ROWS_OF(diff->unlike, diff->unlike_n),
+	};
+	int error = gates(diff, &head.gates);
 
-		diff_gate_words(result, words, sizeof(words));
-		member_text(out, i ? ",\n{\"gate\":" : "\n{\"gate\":", result->gate->text);
-		member_text(out, ",\"metric\":", metric->name);
-		member_text(out, ",\"unit\":", metric->bytes ? "bytes" : "count");
-		member_text(out, ",\"place\":", result->place);
-		out_text(out, ",\"base\":");
-		if (result->gate->kind == GATE_GROWTH)
-			out_i64(out, result->base);
-		else
-			out_text(out, "null");
-		out_text(out, ",\"head\":");
-		out_i64(out, result->head);
-		out_text(out, ",\"noise\":");
-		out_i64(out, result->noise);
-		out_text(out, result->broken ? ",\"broken\":true" : ",\"broken\":false");
-		member_text(out, ",\"words\":", words);
-		out_char(out, '}');
+	diff_sentence(diff, sentence, sizeof(sentence));
+	if (!error && diff->pairs_n) {
+		error = ranks(diff, &pairs);
+		head.ranks = &pairs;
 	}
-	out_char(out, ']');
+	if (!error)
+		emit_members(out, head_columns, &head);
+	return error;
 }
 
 static void values(struct out *out, const char *key, const int64_t *of, unsigned columns)
@@ -209,18 +273,11 @@ static int rows(struct out *out, struct diff *diff, enum dimension dimension, co
 
 int diff_json(struct diff *diff, struct out *out, const struct diff_options *options)
 {
-	char sentence[DIFF_SENTENCE];
 	const char *comma = "\n";
-	int error = 0;
+	int error;
 
-	diff_sentence(diff, sentence, sizeof(sentence));
-	member_text(out, "{\"schema\":\"memtrace-diff/1\",\n\"sentence\":", sentence);
-	out_text(out, diff_broken(diff) ? ",\n\"broken\":true" : ",\n\"broken\":false");
-	runs(out, ",\n\"base\":", &diff->base);
-	runs(out, ",\n\"head\":", &diff->head);
-	ranks(out, diff);
-	unlike(out, diff);
-	gates(out, diff);
+	out_text(out, "{\"schema\":\"memtrace-diff/1\"");
+	error = write_head(diff, out);
 	totals(out, diff);
 	out_text(out, ",\n\"rows\":[");
 	for (enum dimension dimension = 0; !error && diff->base.count && dimension < DIMENSIONS;
