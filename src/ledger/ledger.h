@@ -22,7 +22,7 @@ struct touched {
 	struct totals_scope device, pool, owner, space;
 };
 
-/* Blocks that wait to be booked (backlog.h). */
+/* Blocks that wait to be booked (pending.h). */
 struct ledger_backlog {
 	unsigned waiting, room; /* how many do, and may */
 	bool found;             /* `sums` and what hangs on them are as the spool has them */
@@ -58,12 +58,12 @@ struct ledger {
 	uint64_t newest_generation;
 	struct event newest_event;
 	bool newest_quiet;    /* it was not written */
-	struct ledger_scope { /* a cache in front of totals_scope_find() */
+	struct ledger_scope { /* a cache before totals_scope_find() */
 		uint32_t kind, name;
 		int32_t device;
 		uint32_t scope; /* 1 + index, 0 for an empty slot */
 	} scopes[LEDGER_SCOPES];
-	struct ledger_touched { /* and in front of that: one event is much like the one before */
+	struct ledger_touched { /* and one before that: an event is much like the one before */
 		uint64_t where;
 		uint32_t owner;
 		struct touched touched;

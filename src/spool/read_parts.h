@@ -1,5 +1,5 @@
 /*
- * What reading a spool at once (read.c) and following one (follow.c) have in common.
+ * What reading a spool at once (read.c) and following one (analyse/live/follow.c) have in common.
  */
 #ifndef SPOOL_READ_PARTS_H
 #define SPOOL_READ_PARTS_H
@@ -33,9 +33,9 @@ bool read_changed_since(const struct spool_header *header, int fd);
 bool read_only_grows(enum spool_kind kind);
 
 /*
- * settle.c: a copy that was made while the process wrote on, brought to one moment; if the process
- * never pauses for as long as that takes, `torn` says so after a second. 0, 1 when the file has
- * outgrown the copy's addresses, or -errno.
+ * consistent_copy.c: a copy that was made while the process wrote on, brought to one moment; if the
+ * process never pauses for as long as that takes, `torn` says so after a second. 0, 1 when the file
+ * has outgrown the copy's addresses, or -errno.
  */
 int read_settle(struct spool *spool, int fd);
 

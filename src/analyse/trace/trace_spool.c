@@ -8,6 +8,7 @@
 #include "base/text/utf8.h"
 #include "facts/ranges.h"
 #include "facts/spool_model.h"
+#include "ledger/pending.h"
 #include "ledger/timeline.h"
 #include "render/document/document.h"
 #include "spool/journal.h"
@@ -109,6 +110,7 @@ int trace_spool_open(struct trace *trace)
 		return err("%s", why);
 	trace->reader->from = from;
 	ranges_start(&from->open);
+	backlog_settle_left(&from->spool);
 	curve_settle(&from->spool);
 	error = recording_read(&from->recording, &from->spool, SYMBOLS_LOAD);
 	if (!error)
