@@ -50,7 +50,7 @@ static const struct format *find_format(const char *name)
 	return NULL;
 }
 
-static bool find_metric(const char *name, enum trace_metric *metric)
+static bool find_metric(const char *name, int *metric)
 {
 	for (*metric = 0; *metric < TRACE_METRICS; ++*metric) {
 		if (!strcmp(rows_word(WORDS_METRICS, (int)*metric), name))
@@ -97,7 +97,7 @@ static bool takes(const struct format *format, const struct words *words)
 }
 
 /* False after complaint. */
-static bool read_words(struct format_options *options, const struct words *words)
+static bool read_words(struct selection_options *options, const struct words *words)
 {
 	uint64_t number;
 
@@ -124,7 +124,7 @@ static bool read_words(struct format_options *options, const struct words *words
 }
 
 static int run_export(const char *path, const char *output, const struct format *format,
-		      const struct format_options *options)
+		      const struct selection_options *options)
 {
 	struct trace trace;
 	int error = 0;
@@ -153,9 +153,9 @@ static int run_export(const char *path, const char *output, const struct format 
 
 int cmd_export(int argc, char **argv)
 {
-	struct format_options options = { .metric = TRACE_ALLOCATED,
-					  .device = NO_DEVICE,
-					  .by = TRACE_BY_SITE };
+	struct selection_options options = { .metric = TRACE_ALLOCATED,
+					     .device = NO_DEVICE,
+					     .by = TRACE_BY_SITE };
 	struct words words = { .to = NULL };
 	char about[4000];
 	const struct arg args[] = {

@@ -86,7 +86,7 @@ static bool read_words(struct report_options *options, const struct words *words
 {
 	uint64_t number;
 
-	listed = listed || words->show || words->oom || options->at;
+	listed = listed || words->show || words->oom || options->select.at;
 	options->limit = listed ? LISTED : SCREEN;
 	if (words->limit) {
 		if (!args_count("report", "limit", words->limit, UINT32_MAX, &number))
@@ -98,7 +98,7 @@ static bool read_words(struct report_options *options, const struct words *words
 	if (words->device) {
 		if (!args_count("report", "device", words->device, INT16_MAX, &number))
 			return false;
-		options->device = (int)number;
+		options->select.device = (int)number;
 	}
 	if (words->oom && words->oom[0]) {
 		if (!args_count("report", "oom", words->oom, UINT32_MAX, &options->oom))
@@ -110,17 +110,17 @@ static bool read_words(struct report_options *options, const struct words *words
 	} else if (words->oom) {
 		options->oom = REPORT_OOM_LAST;
 	}
-	options->stacks = read_word("stacks", words->stacks, stack_words);
-	options->by = options->stacks < 0 ? -1 : read_word("by", words->by, by_words);
-	if (options->by >= 0 && words->space)
-		options->space = read_word("space", words->space, space_words);
-	return options->by >= 0 && options->space >= 0;
+	options->select.stacks = read_word("stacks", words->stacks, stack_words);
+	options->select.by = options->select.stacks < 0 ? -1 : read_word("by", words->by, by_words);
+	if (options->select.by >= 0 && words->space)
+		options->select.space = read_word("space", words->space, space_words);
+	return options->select.by >= 0 && options->select.space >= 0;
 }
 
 /* Times that make no sense are the caller's mistake, not the trace's. */
 static bool check_times(const struct report_options *options)
 {
-	const char *const bounds[] = { options->from, options->to };
+	const char *const bounds[] = { options->select.from, options->select.to };
 	uint64_t ns[] = { 0, UINT64_MAX };
 
 	for (size_t i = 0; i < 2; i++) {
@@ -134,15 +134,15 @@ static bool check_times(const struct report_options *options)
 		cli_usage("report", "--from %.60s is behind --to %.60s", bounds[0], bounds[1]);
 		return false;
 	}
-	if (options->at && !moment_makes_sense(options->at)) {
+	if (options->select.at && !moment_makes_sense(options->select.at)) {
 		cli_usage("report", "%s", err_text());
 		return false;
 	}
-	if (options->at && (options->from || options->to)) {
+	if (options->select.at && (options->select.from || options->select.to)) {
 		cli_usage("report", "--at is one moment: it goes with neither --from nor --to");
 		return false;
 	}
-	if (options->oom && (options->at || options->from || options->to)) {
+	if (options->oom && (options->select.at || options->select.from || options->select.to)) {
 		cli_usage("report", "--oom is a moment: it goes with none of --at, --from, --to");
 		return false;
 	}
@@ -156,18 +156,18 @@ static bool read_categories(struct report_options *options)
 	char list[1000] = "";
 	const char *wanted;
 
-	if (!options->filter || strncmp(options->filter, key, sizeof(key) - 1) != 0)
+	if (!options->select.filter || strncmp(options->select.filter, key, sizeof(key) - 1) != 0)
 		return true;
-	wanted = options->filter + sizeof(key) - 1;
+	wanted = options->select.filter + sizeof(key) - 1;
 	for (size_t i = 0; i < options->rules->categories; i++) {
 		text_append(list, sizeof(list), i ? ", " : "");
 		text_append(list, sizeof(list), options->rules->names[i]);
 		if (pattern_any_fits(wanted, options->rules->names[i]))
-			options->categories |= 1ull << i;
+			options->select.categories |= 1ull << i;
 	}
-	if (!options->categories)
+	if (!options->select.categories)
 		cli_usage("report", "--filter: there is no category %.60s, but: %s", wanted, list);
-	return options->categories != 0;
+	return options->select.categories != 0;
 }
 
 static int run_report(const char *path, const char *output, bool json,
@@ -211,19 +211,19 @@ static bool check_alone(const struct words *words, const struct report_options *
 		const char *option;
 		bool given;
 	} alone[] = {
-		{ "at", options->at },
+		{ "at", options->select.at },
 		{ "by", strcmp(words->by, by_words[0]) != 0 },
 		{ "device", words->device },
-		{ "filter", options->filter },
-		{ "from", options->from },
+		{ "filter", options->select.filter },
+		{ "from", options->select.from },
 		{ "oom", words->oom },
-		{ "pool", options->pool },
+		{ "pool", options->select.pool },
 		{ "rules", words->rules },
 		{ "show", words->show },
 		{ "space", words->space },
 		{ "stacks", strcmp(words->stacks, stack_words[0]) != 0 },
 		{ "suppressions", options->suppressions },
-		{ "to", options->to },
+		{ "to", options->select.to },
 	};
 
 	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
@@ -276,7 +276,7 @@ static int run_any(int argc, char **argv, const struct words *words, bool json,
 
 int cmd_report(int argc, char **argv)
 {
-	struct report_options options = { .device = NO_DEVICE, .space = SPACES };
+	struct report_options options = { .select = { .device = NO_DEVICE, .space = SPACES } };
 	struct words words = { .stacks = "merged", .by = "site" };
 	bool json = false;
 	const struct arg args[] = {
@@ -293,20 +293,20 @@ int cmd_report(int argc, char **argv)
 		{ "at", 0, ARG_TEXT, "WHEN",
 		  "what was live then, and free gaps: 12.5s, peak, exit,\n"
 		  "                          'phase:NAME' (its highest moment), seq:N",
-		  NULL, &options.at },
+		  NULL, &options.select.at },
 		{ "oom", 0, ARG_MAYBE, "[=N]", "the last out of memory explained, or the Nth", NULL,
 		  &words.oom },
 		{ "from", 0, ARG_TEXT, "WHEN", "from then on: 12.5s, 'phase:NAME'", NULL,
-		  &options.from },
-		{ "to", 0, ARG_TEXT, "WHEN", "until then", NULL, &options.to },
+		  &options.select.from },
+		{ "to", 0, ARG_TEXT, "WHEN", "until then", NULL, &options.select.to },
 		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &words.device },
-		{ "pool", 'p', ARG_TEXT, "NAME", "this pool only", NULL, &options.pool },
+		{ "pool", 'p', ARG_TEXT, "NAME", "this pool only", NULL, &options.select.pool },
 		{ "space", 0, ARG_TEXT, "NAME", "device, managed, pinned, array or cpu memory only",
 		  NULL, &words.space },
 		{ "filter", 'f', ARG_TEXT, "TEXT",
 		  "stacks only that have a frame with this text; or a\n"
 		  "                          pattern with * and ?; or category=NAME",
-		  NULL, &options.filter },
+		  NULL, &options.select.filter },
 		{ "rules", 0, ARG_TEXT, "FILE",
 		  "rules for categories, in front of the built-in ones:\n"
 		  "                          `memtrace help --rules` explains them",

@@ -114,7 +114,7 @@ static void put_counters(struct chrome *chrome)
 
 	for (size_t i = 0; i < trace->timeline_n; i++) {
 		const struct trace_curve *curve = &trace->timeline[i];
-		const struct format_options *options = chrome->options;
+		const struct selection_options *options = chrome->options;
 
 		if ((options->device != NO_DEVICE && options->device != curve->device) ||
 		    (options->pool && (!curve->pool || strcmp(curve->pool, options->pool) != 0)))
@@ -205,7 +205,7 @@ static int put_document(struct chrome *chrome)
 	return error;
 }
 
-int format_chrome(struct trace *trace, struct out *out, const struct format_options *options)
+int format_chrome(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	struct chrome chrome = { .out = out, .trace = trace, .options = options };
 	int error = stack_texts_make(&chrome.stacks, trace);

@@ -11,7 +11,7 @@
 struct chrome {
 	struct out *out;
 	struct trace *trace;
-	const struct format_options *options;
+	const struct selection_options *options;
 	struct stack_texts stacks;
 	uint32_t *
 		innermost; /* by stack: the number of its innermost frame in stackFrames, 0: none */

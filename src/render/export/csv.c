@@ -136,7 +136,7 @@ static void put_event(struct writer *writer, const struct trace_event *event)
 	end_line(writer);
 }
 
-static int put_events(struct writer *writer, const struct format_options *options)
+static int put_events(struct writer *writer, const struct selection_options *options)
 {
 	struct trace_event event;
 	int more;
@@ -151,7 +151,7 @@ static int put_events(struct writer *writer, const struct format_options *option
 	return more < 0 ? more : 0;
 }
 
-int format_csv(struct trace *trace, struct out *out, const struct format_options *options)
+int format_csv(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	struct writer writer = { .out = out, .trace = trace, .first = true };
 	int error = stack_texts_make(&writer.stacks, trace);

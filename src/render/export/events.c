@@ -3,7 +3,7 @@
 #include "base/text/out.h"
 #include "render/export/formats.h"
 
-int format_events(struct trace *trace, struct out *out, const struct format_options *options)
+int format_events(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	int more;
 

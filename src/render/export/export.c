@@ -32,7 +32,7 @@ static int find_highest(struct export_end *end, const struct trace *trace,
 }
 
 int export_find_end(struct export_end *end, const struct trace *trace,
-		    const struct format_options *options)
+		    const struct selection_options *options)
 {
 	struct replay_wish wish = { .device = options->device,
 				    .pool = options->pool,
@@ -61,7 +61,7 @@ static bool has_pool(const struct trace_device *device, const char *pool)
 	return false;
 }
 
-int export_check(const struct trace *trace, const struct format_options *options)
+int export_check(const struct trace *trace, const struct selection_options *options)
 {
 	bool pool = !options->pool;
 
@@ -76,7 +76,7 @@ int export_check(const struct trace *trace, const struct format_options *options
 	return pool ? 0 : report_select_no_pool(trace, options->pool);
 }
 
-bool export_wants(const struct trace *trace, const struct format_options *options, int device,
+bool export_wants(const struct trace *trace, const struct selection_options *options, int device,
 		  uint32_t pool)
 {
 	const char *name = options->pool ? trace_text(trace, pool) : NULL;

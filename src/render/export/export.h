@@ -20,7 +20,7 @@ struct export_end {
  * file once more to find it. 0 or -errno with err_text().
  */
 int export_find_end(struct export_end *end, const struct trace *trace,
-		    const struct format_options *options);
+		    const struct selection_options *options);
 
 static inline bool export_is_behind(const struct export_end *end, const struct trace_event *event)
 {
@@ -28,10 +28,10 @@ static inline bool export_is_behind(const struct export_end *end, const struct t
 }
 
 /* Do the options name a device and a pool that there are? 0 or -errno with err_text(). */
-int export_check(const struct trace *trace, const struct format_options *options);
+int export_check(const struct trace *trace, const struct selection_options *options);
 
 /* Is it of the device and the pool that were asked for? `pool` is a text of the trace. */
-bool export_wants(const struct trace *trace, const struct format_options *options, int device,
+bool export_wants(const struct trace *trace, const struct selection_options *options, int device,
 		  uint32_t pool);
 
 /* process.start_time in ns since 1970, 0 when it makes no sense. */

@@ -7,6 +7,7 @@
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
+#include "render/export/formats.h"
 #include "render/selection/flame_weights.h"
 
 /* What separates frames, and lines, cannot be in one's text, which is changed. */
@@ -57,7 +58,7 @@ static void put_share(struct out *out, const struct trace *trace, const char *ro
 	put_bytes(out, share->bytes);
 }
 
-int format_folded(struct trace *trace, struct out *out, const struct format_options *options)
+int format_folded(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	struct weights weights;
 	int error = weights_find(&weights, trace, options);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "analyse/trace/trace.h"
+#include "render/selection/options.h"
 
 struct out;
 
@@ -20,16 +21,11 @@ enum format_takes {
 	FORMAT_BY = 32,
 };
 
-struct format_options {
-	const char *at; /* NULL: at the peak where stacks are weighed, else at the end; moment.h */
-	enum trace_metric metric; /* what stacks are weighed by */
-	int device;               /* NO_DEVICE: all */
-	const char *pool;         /* NULL: all, and what is in none */
-	enum trace_by by;         /* TRACE_BY_PHASE, _THREAD: stacks are told apart by these, too */
-};
+/* Of the options `at` is NULL for the peak where stacks are weighed, else for the end. */
 
 /* Writes the trace, opened and not yet read from: 0 or -errno with a sentence in err_text(). */
-typedef int format_fn(struct trace *trace, struct out *out, const struct format_options *options);
+typedef int format_fn(struct trace *trace, struct out *out,
+		      const struct selection_options *options);
 
 #define FORMAT(id, name, extension, takes, help) format_fn format_##id;
 #include "render/export/formats.def"

@@ -296,7 +296,7 @@ static void put_type(struct writer *writer, enum profile_field field, const char
 	add_part(writer, field);
 }
 
-static void put_comments(struct writer *writer, const struct format_options *options)
+static void put_comments(struct writer *writer, const struct selection_options *options)
 {
 	protobuf_u64(&writer->profile, COMMENT,
 		     string(writer, "memtrace " MEMTRACE_VERSION ": GPU memory"));
@@ -316,7 +316,7 @@ static void put_comments(struct writer *writer, const struct format_options *opt
 	}
 }
 
-static void put_profile(struct writer *writer, const struct format_options *options)
+static void put_profile(struct writer *writer, const struct selection_options *options)
 {
 	const struct trace *trace = writer->trace;
 	uint64_t epoch = export_epoch_ns(trace);
@@ -346,7 +346,7 @@ static void put_profile(struct writer *writer, const struct format_options *opti
 	deflate_part(writer, NULL, 0, Z_FINISH);
 }
 
-int format_pprof(struct trace *trace, struct out *out, const struct format_options *options)
+int format_pprof(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	enum { GZIP = 16 + MAX_WBITS };
 	struct writer writer = { .out = out,

@@ -349,7 +349,7 @@ static void take_sums(struct snapshot *snapshot)
 }
 
 int snapshot_read(struct snapshot *snapshot, struct trace *trace,
-		  const struct format_options *options)
+		  const struct selection_options *options)
 {
 	struct trace_event event;
 	struct export_end end;

@@ -72,7 +72,7 @@ struct snapshot_place { /* of a block that lives */
 
 struct snapshot {
 	struct trace *trace;
-	const struct format_options *options;
+	const struct selection_options *options;
 	struct pair pair;
 	struct snapshot_device *devices; /* by ordinal */
 	size_t devices_n;
@@ -84,7 +84,7 @@ struct snapshot {
 
 /* Reads the events. 0 or -errno with err_text(); snapshot_clear() is due either way. */
 int snapshot_read(struct snapshot *snapshot, struct trace *trace,
-		  const struct format_options *options);
+		  const struct selection_options *options);
 void snapshot_clear(struct snapshot *snapshot);
 
 /* snapshot_tile.c: segments and blocks of the device at the end: 0 or -errno with err_text(). */

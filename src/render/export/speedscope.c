@@ -13,6 +13,7 @@
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "facts/trace_rows.h"
+#include "render/export/formats.h"
 #include "render/selection/flame_weights.h"
 #include "render/values/values.h"
 
@@ -133,7 +134,7 @@ static void put_samples(struct writer *writer, const struct weights_set *set)
 }
 
 static void put_profile(struct writer *writer, const struct weights_set *set,
-			const struct format_options *options)
+			const struct selection_options *options)
 {
 	char name[200];
 	char where[40];
@@ -151,7 +152,7 @@ static void put_profile(struct writer *writer, const struct weights_set *set,
 	out_char(writer->out, '}');
 }
 
-static void put_document(struct writer *writer, const struct format_options *options)
+static void put_document(struct writer *writer, const struct selection_options *options)
 {
 	out_text(writer->out,
 		 "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
@@ -167,7 +168,7 @@ static void put_document(struct writer *writer, const struct format_options *opt
 	out_text(writer->out, "]}\n");
 }
 
-int format_speedscope(struct trace *trace, struct out *out, const struct format_options *options)
+int format_speedscope(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	struct weights weights;
 	struct writer writer = { .out = out, .trace = trace, .weights = &weights };

@@ -8,7 +8,7 @@
 
 #ifndef HAVE_SQLITE
 
-int format_sqlite(struct trace *trace, struct out *out, const struct format_options *options)
+int format_sqlite(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	(void)trace;
 	(void)out;
@@ -357,7 +357,7 @@ static int put_events(struct writer *writer)
 	return error ? error : more < 0 ? more : writer->file.error;
 }
 
-int format_sqlite(struct trace *trace, struct out *out, const struct format_options *options)
+int format_sqlite(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	struct writer writer = { .trace = trace };
 	int error = stack_texts_make(&writer.stacks, trace);

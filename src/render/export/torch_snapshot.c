@@ -320,7 +320,7 @@ static void settings(struct writer *writer)
 }
 
 int format_torch_snapshot(struct trace *trace, struct out *out,
-			  const struct format_options *options)
+			  const struct selection_options *options)
 {
 	struct snapshot snapshot;
 	struct writer writer = { .snapshot = &snapshot,

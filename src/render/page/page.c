@@ -122,8 +122,7 @@ static const char *name_of(const struct part *part)
 static int write_report(const struct part *part, struct out *json)
 {
 	struct report_options options = {
-		.device = NO_DEVICE,
-		.space = SPACES,
+		.select = { .device = NO_DEVICE, .space = SPACES },
 		.limit = ROWS,
 		.rules = &part->rules,
 		.name = name_of(part),

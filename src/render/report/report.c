@@ -69,7 +69,8 @@ static bool of_whole(enum report_when when)
 /* Is there a peak that the screen is about? */
 static bool has_peak(const struct report *report)
 {
-	const struct trace_device *device = report_worst(report->trace, report->options->device);
+	const struct trace_device *device =
+		report_worst(report->trace, report->options->select.device);
 
 	return report->selection->narrow || (device && device->allocated.peak_bytes &&
 					     device->allocated.peak_bytes != TRACE_NONE);
@@ -80,13 +81,13 @@ static bool is_shown(const struct report *report, size_t i, bool json)
 	const struct report_options *options = report->options;
 	bool moment = sections[i].when == REPORT_MOMENT;
 
-	if (moment && !options->at)
+	if (moment && !options->select.at)
 		return false;
 	if (options->show)
 		return options->show >> i & 1;
 	if (options->oom)
 		return sections[i].when == REPORT_OOM;
-	if (options->at)
+	if (options->select.at)
 		return moment;
 	if (report->selection->narrow && of_whole(sections[i].when))
 		return false;
@@ -110,7 +111,7 @@ static void say_more(const struct report *report)
 		text_append(text, sizeof(text), " ");
 		text_append(text, sizeof(text), sections[i].name);
 	}
-	if (report->options->device == NO_DEVICE && report->trace->summary.devices_n > 1)
+	if (report->options->select.device == NO_DEVICE && report->trace->summary.devices_n > 1)
 		text_append(text, sizeof(text), "; another device with --device N");
 	text_append(text, sizeof(text), "; all of it with --full.");
 	out_char(report->show.out, '\n');
@@ -131,7 +132,7 @@ static int run_text(const struct report *report, size_t i)
 		error = sections[i].text(report);
 	if (error || !asked || out->written + out->used != before)
 		return error;
-	if (sections[i].when == REPORT_MOMENT && !options->at)
+	if (sections[i].when == REPORT_MOMENT && !options->select.at)
 		snprintf(text, sizeof(text), "%s: told of a moment, add --at WHEN.",
 			 sections[i].name);
 	else
@@ -194,7 +195,7 @@ static int answer_of(const struct report *report, char *to, size_t size)
 
 	if (selection->narrow || selection->moment || (selection->empty && selection->stacks))
 		return selection_answer(report, to, size);
-	return report_answer(report->trace, report->options->device, to, size);
+	return report_answer(report->trace, report->options->select.device, to, size);
 }
 
 /* --- for people, for programs --- */
@@ -215,11 +216,11 @@ static int tell(struct trace *trace, struct out *out, const struct report_option
 	if (!error)
 		error = report_study_start(&study, trace, options);
 	if (!error)
-		error = report_select(&selection, trace, options, &study.categories);
+		error = report_select(&selection, trace, &options->select, &study.categories);
 	if (!error)
 		error = report_study(&study, trace, options, &selection);
-	report.screen = teller == tell_people && !options->show && !options->full && !options->at &&
-			!options->oom && !selection.narrow;
+	report.screen = teller == tell_people && !options->show && !options->full &&
+			!options->select.at && !options->oom && !selection.narrow;
 	if (!error)
 		error = teller(&report);
 	arena_clear(&arena);
@@ -231,7 +232,7 @@ static int tell(struct trace *trace, struct out *out, const struct report_option
 /* What matters more than the peak does, if anything. */
 static bool story_of(const struct report *report, char *to, size_t size)
 {
-	return report_fatal_text(report->trace, report->options->device, to, size) ||
+	return report_fatal_text(report->trace, report->options->select.device, to, size) ||
 	       report_study_story(report->study, to, size);
 }
 
@@ -291,16 +292,18 @@ static void tell_selection(const struct report *report)
 	bool replayed = report->selection->replayed;
 	char text[SENTENCE];
 	const struct selected selected = {
-		.stacks = kinds[options->stacks],
-		.by = trace_by_name((enum trace_by)options->by),
-		.pool = options->pool,
-		.space = options->space == SPACES ? NULL : space_name((unsigned)options->space),
-		.filter = options->filter,
-		.at = options->at,
+		.stacks = kinds[options->select.stacks],
+		.by = trace_by_name((enum trace_by)options->select.by),
+		.pool = options->select.pool,
+		.space = options->select.space == SPACES
+				 ? NULL
+				 : space_name((unsigned)options->select.space),
+		.filter = options->select.filter,
+		.at = options->select.at,
 		.doubt = report_select_doubt(report->selection, text, sizeof(text)) ? text : NULL,
-		.from = replayed && options->from ? wish->from : TRACE_NONE,
-		.to = replayed && options->to ? wish->to : TRACE_NONE,
-		.device = options->device,
+		.from = replayed && options->select.from ? wish->from : TRACE_NONE,
+		.to = replayed && options->select.to ? wish->to : TRACE_NONE,
+		.device = options->select.device,
 	};
 
 	report_member(report, "\nselection", selected_members, &selected);

@@ -11,23 +11,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "render/selection/options.h"
+
 struct out;
 struct rules;
 struct trace;
 
 struct report_options {
-	/* What is told of: a selection. It may need the events, so trace_open() the trace then. */
-	int device;            /* NO_DEVICE: all of them */
-	const char *pool;      /* NULL: all */
-	int space;             /* enum space, SPACES: all */
-	const char *from, *to; /* moment_bound(), NULL: the whole run */
-	const char *filter;    /* of frames: a part of their text, or a pattern with * and ? */
-	uint64_t categories;   /* a bit each: `filter` is of categories then, 0: it is not */
-	const char *at;        /* moment_find(): what was live then, in the place of the report */
-	uint64_t oom;          /* explained in the place of the report: its number, */
-			       /* REPORT_OOM_LAST, or 0 for none */
-	int stacks, by;        /* enum trace_stacks, enum trace_by */
-	int metric;            /* of `at`: TRACE_ALLOCATED, or TRACE_RESERVED (exports) */
+	struct selection_options select;
+	uint64_t oom; /* explained in the place of the report: its number, REPORT_OOM_LAST, or 0 */
 
 	size_t limit; /* rows of a list, 0 for all */
 	bool full;    /* whole stacks, and every stack of a site */

@@ -77,7 +77,7 @@ static void tell_fatal(const struct report *report, const struct trace_oom *oom)
 int report_text_advice(const struct report *report)
 {
 	const struct facts *facts = &report->study->facts;
-	const struct trace_oom *oom = report_fatal(report->trace, report->options->device);
+	const struct trace_oom *oom = report_fatal(report->trace, report->options->select.device);
 	char text[LINE];
 	bool any = oom;
 

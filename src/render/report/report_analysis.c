@@ -70,13 +70,15 @@ static int infer_steps(struct trace *trace, const struct report_options *options
 {
 	if (options->oom)
 		return 0;
-	return options->by == TRACE_BY_PHASE ? steps_infer(trace) : steps_infer_if_few(trace);
+	return options->select.by == TRACE_BY_PHASE ? steps_infer(trace)
+						    : steps_infer_if_few(trace);
 }
 
 int report_study_start(struct report_study *study, struct trace *trace,
 		       const struct report_options *options)
 {
 	const struct rules *rules = options->rules ? options->rules : &study->builtin;
+	bool wanted = options->full || (options->show & report_section_bit("categories", 10));
 	int error = 0;
 
 	*study = (struct report_study){ 0 };
@@ -88,8 +90,8 @@ int report_study_start(struct report_study *study, struct trace *trace,
 		error = infer_steps(trace, options);
 	if (error)
 		return error;
-	if (report_knows_categories(trace, options) &&
-	    (!trace->once || report_asks_categories(options)))
+	if (report_knows_categories(trace, &options->select, wanted) &&
+	    (!trace->once || report_asks_categories(&options->select)))
 		return find_first(study, trace, rules);
 	return wants_categories(trace, options) ? categories_start(&study->categories, trace, rules)
 						: 0;
@@ -135,7 +137,7 @@ int report_study(struct report_study *study, struct trace *trace,
 		return error;
 	if (study->surveyed)
 		suppress_growth(study, trace);
-	facts_find(&study->facts, trace, report_worst(trace, options->device),
+	facts_find(&study->facts, trace, report_worst(trace, options->select.device),
 		   study->surveyed ? &study->survey : NULL, &study->leaks);
 	return 0;
 }

@@ -377,7 +377,7 @@ static void devices_table(const struct report *report)
 
 int report_text_devices(const struct report *report)
 {
-	if (report->screen && report->options->device == NO_DEVICE &&
+	if (report->screen && report->options->select.device == NO_DEVICE &&
 	    report->trace->summary.devices_n > 1)
 		devices_table(report);
 	for (size_t i = 0; i < report->trace->summary.devices_n; i++) {

@@ -251,7 +251,7 @@ int report_json_failures(const struct report *report)
 	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
 	int count = 0;
 
-	if (report_ooms(report->trace, report->options->device))
+	if (report_ooms(report->trace, report->options->select.device))
 		count = report_find_failures(report, events, FAILURES);
 	if (count < 0)
 		return count;

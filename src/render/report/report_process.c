@@ -17,7 +17,7 @@ enum {
 int report_find_failures(const struct report *report, struct trace_event *events, size_t most)
 {
 	const struct survey *survey = &report->study->survey;
-	int device = report->options->device;
+	int device = report->options->select.device;
 	size_t count = 0;
 
 	if (!report->study->surveyed)
@@ -32,15 +32,15 @@ int report_find_failures(const struct report *report, struct trace_event *events
 /* What failed stands in the events, of which only those lines are read. */
 int report_text_failures(const struct report *report)
 {
-	uint64_t ooms = report_ooms(report->trace, report->options->device);
+	uint64_t ooms = report_ooms(report->trace, report->options->select.device);
 	struct trace_event events[FAILURES];
 	char number[SHOW_NUMBER];
 	char text[SENTENCE];
 	int count;
 
 	/* A single one that ended the program was the first sentence. */
-	if (!ooms ||
-	    (ooms == 1 && report->screen && report_fatal(report->trace, report->options->device)))
+	if (!ooms || (ooms == 1 && report->screen &&
+		      report_fatal(report->trace, report->options->select.device)))
 		return 0;
 	count = report_find_failures(report, events, FAILURES);
 	if (count < 0)
@@ -58,7 +58,7 @@ int report_text_failures(const struct report *report)
 			 show_count(number, ooms - (uint64_t)count));
 		report_say(report, text);
 	}
-	if (report->trace->ooms_n && !report_fatal(report->trace, report->options->device))
+	if (report->trace->ooms_n && !report_fatal(report->trace, report->options->select.device))
 		report_say(report, "  `memtrace report --oom` explains the last of them.");
 	return 0;
 }

@@ -17,8 +17,9 @@ bool report_wants(const struct report *report, int device)
 {
 	const struct trace_device *worst;
 
-	if (report->options->device != NO_DEVICE || !report->screen)
-		return report->options->device == NO_DEVICE || report->options->device == device;
+	if (report->options->select.device != NO_DEVICE || !report->screen)
+		return report->options->select.device == NO_DEVICE ||
+		       report->options->select.device == device;
 	worst = report_worst(report->trace, NO_DEVICE);
 	return worst && worst->device == device;
 }
@@ -148,7 +149,7 @@ void report_site_rows(const struct report *report, const struct emit_rows *rows)
 /* "at exit", or what else the end of what is told of is. */
 static const char *end_of(const struct report *report)
 {
-	if (report->options->to && report->selection->narrow)
+	if (report->options->select.to && report->selection->narrow)
 		return "at the end of it";
 	return report->trace->process.exit == TRACE_EXIT ? "at exit" : "when recording ended";
 }
@@ -234,7 +235,8 @@ int report_json_live(const struct report *report)
 /* On the first screen the four bytes that some copy pins are noise beside gigabytes of a device. */
 static bool is_little(const struct report *report, const struct trace_space *space)
 {
-	const struct trace_device *device = report_worst(report->trace, report->options->device);
+	const struct trace_device *device =
+		report_worst(report->trace, report->options->select.device);
 
 	return report->screen && device && device->allocated.peak_bytes != TRACE_NONE &&
 	       space->allocated.peak_bytes < device->allocated.peak_bytes / 100;

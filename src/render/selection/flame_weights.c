@@ -10,9 +10,8 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "facts/names.h"
-#include "render/report/report.h"
 
-static bool is_peak(const struct format_options *options)
+static bool is_peak(const struct selection_options *options)
 {
 	return !options->at || !strcmp(options->at, "peak");
 }
@@ -34,7 +33,7 @@ static void add_set(struct weights *weights, const struct trace_peak *peak)
 
 /* The peaks that the document tells exactly, whatever was dropped. */
 static void take_peaks(struct weights *weights, const struct trace_peak *peaks, size_t count,
-		       const struct format_options *options)
+		       const struct selection_options *options)
 {
 	for (size_t i = 0; i < count; i++) {
 		const char *pool = peaks[i].pool;
@@ -68,10 +67,11 @@ static int main_space(const struct trace *trace)
 }
 
 /* Stacks' figures follow device and pool; sets are found in front of that, or by it. */
-static int select_stacks(struct weights *weights, const struct format_options *options, bool peak)
+static int select_stacks(struct weights *weights, const struct selection_options *options,
+			 bool peak)
 {
 	const struct categories none = { 0 };
-	const struct report_options report = {
+	const struct selection_options selection = {
 		.device = options->device,
 		.pool = options->pool,
 		.space = weights->space,
@@ -83,10 +83,11 @@ static int select_stacks(struct weights *weights, const struct format_options *o
 		.metric = (int)options->metric,
 	};
 
-	return report_select(&weights->selection, weights->trace, &report, &none);
+	return report_select(&weights->selection, weights->trace, &selection, &none);
 }
 
-int weights_find(struct weights *weights, struct trace *trace, const struct format_options *options)
+int weights_find(struct weights *weights, struct trace *trace,
+		 const struct selection_options *options)
 {
 	bool peak = is_peak(options);
 	int error;

@@ -5,7 +5,8 @@
 #ifndef RENDER_SELECTION_FLAME_WEIGHTS_H
 #define RENDER_SELECTION_FLAME_WEIGHTS_H
 
-#include "render/export/formats.h"
+#include "analyse/trace/trace.h"
+#include "render/selection/options.h"
 #include "render/selection/select.h"
 
 struct weights_set {
@@ -27,11 +28,11 @@ struct weights {
 
 /* 0 or -errno with err_text(); weights_clear() is due either way. */
 int weights_find(struct weights *weights, struct trace *trace,
-		 const struct format_options *options);
+		 const struct selection_options *options);
 void weights_clear(struct weights *weights);
 
 /* Has each stack's `group` a name: of a phase, or a thread? */
-static inline bool weights_split(const struct format_options *options)
+static inline bool weights_split(const struct selection_options *options)
 {
 	return options->by == TRACE_BY_PHASE || options->by == TRACE_BY_THREAD;
 }

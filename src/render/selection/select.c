@@ -11,12 +11,10 @@
 
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/timepoint.h"
-#include "render/report/report.h"
-#include "render/report/report_analysis.h"
 
 /* --- what needs the events --- */
 
-static bool is_split(const struct report_options *options)
+static bool is_split(const struct selection_options *options)
 {
 	return options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE ||
 	       report_asks_categories(options);
@@ -34,24 +32,24 @@ static bool has_other_memory(const struct trace *trace)
 }
 
 /* Do its tables have to be made from the events? */
-static bool needs_replay(const struct trace *trace, const struct report_options *options)
+static bool needs_replay(const struct trace *trace, const struct selection_options *options)
 {
 	return options->at || options->from || options->to || options->pool ||
 	       options->space != SPACES || is_split(options) ||
 	       (options->device != NO_DEVICE && has_other_memory(trace));
 }
 
-bool report_asks_categories(const struct report_options *options)
+bool report_asks_categories(const struct selection_options *options)
 {
 	return options->by == TRACE_BY_CATEGORY || options->categories;
 }
 
-bool report_knows_categories(const struct trace *trace, const struct report_options *options)
+bool report_knows_categories(const struct trace *trace, const struct selection_options *options,
+			     bool wanted)
 {
 	if (!needs_replay(trace, options))
 		return false;
-	return report_asks_categories(options) || options->full ||
-	       (options->show & report_section_bit("categories", 10)) ||
+	return wanted || report_asks_categories(options) ||
 	       (trace->capture.events_recorded <= TRACE_FEW && !trace->capture.events_dropped);
 }
 
@@ -74,14 +72,14 @@ static bool has_pool(const struct trace *trace, const char *pool)
  * One device of several, and nothing else: its peaks are in the document, with their pools. Rows
  * stay one for each stack then, which those peaks refer to.
  */
-static bool is_device_only(const struct report_options *options)
+static bool is_device_only(const struct selection_options *options)
 {
 	return !options->at && !options->from && !options->to && !options->pool &&
 	       !options->filter && options->space == SPACES && !is_split(options);
 }
 
 static int find_wish(struct report_selection *selection, const struct trace *trace,
-		     const struct report_options *options, const struct categories *categories)
+		     const struct selection_options *options, const struct categories *categories)
 {
 	struct replay_wish *wish = &selection->wish;
 	int error = 0;
@@ -175,7 +173,7 @@ static int told_peak(struct report_selection *selection, struct trace *trace)
  * *adopt tells whether the rows are to be adopted then.
  */
 static int told_composition(struct report_selection *selection, struct trace *trace,
-			    const struct report_options *options, bool *adopt)
+			    const struct selection_options *options, bool *adopt)
 {
 	int error = 0;
 
@@ -224,7 +222,7 @@ static void keep_sites(struct replay *replay, const struct trace *trace)
 }
 
 static int adopt_rows(struct report_selection *selection, struct trace *trace,
-		      const struct report_options *options)
+		      const struct selection_options *options)
 {
 	struct trace_peak *peaks = trace->peaks;
 	size_t peaks_n = trace->peaks_n;
@@ -242,7 +240,7 @@ static int adopt_rows(struct report_selection *selection, struct trace *trace,
 }
 
 static int run(struct report_selection *selection, struct trace *trace,
-	       const struct report_options *options, const struct categories *categories)
+	       const struct selection_options *options, const struct categories *categories)
 {
 	struct replay *replay = &selection->replay;
 	int error = 0;
@@ -272,7 +270,7 @@ static int run(struct report_selection *selection, struct trace *trace,
 }
 
 int report_select(struct report_selection *selection, struct trace *trace,
-		  const struct report_options *options, const struct categories *categories)
+		  const struct selection_options *options, const struct categories *categories)
 {
 	/* Rows by what only the events tell are made from them. */
 	bool told = options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE ||

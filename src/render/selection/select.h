@@ -5,8 +5,7 @@
 #include "analyse/categories/categories.h"
 #include "analyse/lifetimes/replay.h"
 #include "facts/gaps.h"
-
-struct report_options;
+#include "render/selection/options.h"
 
 struct report_selection {
 	bool replayed;  /* the events were read: what follows holds */
@@ -27,19 +26,23 @@ struct report_selection {
  * allocations where report_knows_categories(). 0, or -errno with err_text().
  */
 int report_select(struct report_selection *selection, struct trace *trace,
-		  const struct report_options *options, const struct categories *categories);
+		  const struct selection_options *options, const struct categories *categories);
 void report_select_clear(struct report_selection *selection);
 
 /* Is something asked for that cannot be told without categories? */
-bool report_asks_categories(const struct report_options *options);
+bool report_asks_categories(const struct selection_options *options);
 
-/* Is the selection made with the category of each allocation? Then the events are read twice. */
-bool report_knows_categories(const struct trace *trace, const struct report_options *options);
+/*
+ * True if the selection is made with the category of each allocation: the events are read twice
+ * then. `wanted`: the report has a section of categories, and events may be read for it.
+ */
+bool report_knows_categories(const struct trace *trace, const struct selection_options *options,
+			     bool wanted);
 
 /* report_select_words.c: fills `what`, behind what a moment is called if it is one, and `window`.
  */
 void report_select_describe(struct report_selection *selection,
-			    const struct report_options *options);
+			    const struct selection_options *options);
 
 /* Says what there is instead, in err_text(): always -EINVAL. */
 int report_select_no_device(const struct trace *trace, int device);

@@ -6,7 +6,6 @@
 
 #include "analyse/input/error.h"
 #include "base/text/text.h"
-#include "render/report/report.h"
 #include "render/values/values.h"
 
 static void add_word(char *to, size_t size, const char *before, const char *word)
@@ -28,7 +27,7 @@ static void add_bound(char *to, size_t size, const char *before, const char *bou
 }
 
 void report_select_describe(struct report_selection *selection,
-			    const struct report_options *options)
+			    const struct selection_options *options)
 {
 	size_t size = sizeof(selection->what);
 	char *to = selection->what;

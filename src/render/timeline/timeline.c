@@ -203,8 +203,8 @@ static int put_all(struct timeline *timeline)
 
 int timeline_text(struct trace *trace, struct out *out, const struct timeline_options *options)
 {
-	const struct format_options selection = { .device = options->device,
-						  .pool = options->pool };
+	const struct selection_options selection = { .device = options->device,
+						     .pool = options->pool };
 	struct timeline timeline = {
 		.trace = trace,
 		.show = { out, options->colour },
