@@ -31,7 +31,9 @@ if ! cmp -s src/page/package-lock.json "$work/fetched.json"; then
 		npm ci --ignore-scripts --no-audit --no-fund --fetch-retries=1 --fetch-timeout=20000) || exit 3
 	cp src/page/package-lock.json "$work/fetched.json"
 fi
+rm -rf "$work/model" "$work/view"
 rm -f "$work"/*.ts "$work"/*.css "$work"/*.html "$work"/*.mjs
 cp src/page/*.ts src/page/*.css src/page/*.html src/page/*.mjs src/page/tsconfig.json "$work"
+cp -r src/page/model src/page/view "$work"
 quietly 'the types do not fit' "$work/node_modules/.bin/tsc" --noEmit -p "$work/tsconfig.json"
 quietly 'it cannot be bundled' node "$work/bundle.mjs" "$1/page.html"

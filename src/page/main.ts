@@ -1,27 +1,27 @@
 // The page: reads its traces, puts the views together, and tells them of changes.
 
-import { ActivityView } from "./activity";
-import { App, type View } from "./app";
-import { BlockMap } from "./blockmap";
-import { Controls, CursorBar } from "./controls";
-import { DiffView } from "./diffview";
-import { button, h } from "./dom";
-import { readFacts, type Diff, type Ranks } from "./facts";
-import { FindingsView } from "./findings";
-import * as format from "./format";
-import { FoundView } from "./found";
-import { Keys } from "./keys";
-import { FlameView, TableView } from "./moment";
-import { readTrace, type Trace } from "./model";
-import { Notices } from "./notices";
-import { Overview } from "./overview";
-import { RanksView } from "./ranks";
-import { extent } from "./sample";
-import { scopesOf, sumsOf } from "./scope";
-import { SegmentMap } from "./segments";
-import { readLink, Store, type Key, type State } from "./state";
-import { SumsView } from "./sums";
-import { Tabs } from "./tabs";
+import { ActivityView } from "./view/activity";
+import { App, type View } from "./view/app";
+import { BlockMap } from "./view/blockmap";
+import { Controls, CursorBar } from "./view/controls";
+import { DiffView } from "./view/diffview";
+import { button, h } from "./view/dom";
+import { readFacts, type Diff, type Ranks } from "./model/facts";
+import { FindingsView } from "./view/findings";
+import * as format from "./view/format";
+import { FoundView } from "./view/found";
+import { Keys } from "./view/keys";
+import { FlameView, TableView } from "./view/moment";
+import { readTrace, type Trace } from "./model/model";
+import { Notices } from "./view/notices";
+import { Overview } from "./view/overview";
+import { RanksView } from "./view/ranks";
+import { extent } from "./model/sample";
+import { scopesOf, sumsOf } from "./model/scope";
+import { SegmentMap } from "./view/segments";
+import { readLink, Store, type Key, type State } from "./model/state";
+import { SumsView } from "./view/sums";
+import { Tabs } from "./view/tabs";
 
 function defaultsOf(traces: Trace[], first: string): State {
 	const trace = traces[traces.length - 1]; // of two the head

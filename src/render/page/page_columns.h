@@ -1,5 +1,6 @@
 /*
- * Columns of numbers inside a page: varints, deflated, in base64. src/page/columns.ts reads them.
+ * Columns of numbers inside a page: varints, deflated, in base64. src/page/model/columns.ts reads
+ * them.
  *
  *   <script type="application/octet-stream" id="NAME">base64 of zlib's format of
  *      numbers in seven bits a byte, the lowest first, the highest bit: more follows </script>

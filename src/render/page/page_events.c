@@ -1,5 +1,5 @@
 /*
- * The events of a trace as columns of a page: src/page/model.ts reads them.
+ * The events of a trace as columns of a page: src/page/model/model.ts reads them.
  *
  * A number an event, but: `size` is 0 of what only ends a block, for it is that block's; `stack`,
  * `api` and `size` are of memory only, `text` of the others and of ooms; `death` and `ptr` are of

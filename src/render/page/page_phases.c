@@ -1,4 +1,4 @@
-/* The phases of a page, which src/page/marks.ts draws: of very many the longest. */
+/* The phases of a page, which src/page/view/marks.ts draws: of very many the longest. */
 #include "render/page/page_parts.h"
 
 #include <stdlib.h>

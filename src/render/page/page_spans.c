@@ -1,4 +1,4 @@
-/* What CUPTI saw run, for a page: which of it, on which tracks. src/page/spans.ts reads it. */
+/* What CUPTI saw run, for a page: which of it, on which tracks. src/page/view/spans.ts reads it. */
 #include "render/page/page_parts.h"
 
 #include <stdlib.h>

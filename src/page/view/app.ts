@@ -1,13 +1,13 @@
 // What all views share: the traces, the state, and what is worked out from both once.
 
-import type { Composition, Diff, Grouping } from "./facts";
-import { compose, weigh, type Part, type Weights } from "./live";
-import { Kind, NEVER, type Trace } from "./model";
+import type { Composition, Diff, Grouping } from "../model/facts";
+import { compose, weigh, type Part, type Weights } from "../model/live";
+import { Kind, NEVER, type Trace } from "../model/model";
 import { COLOURS, theme, type Theme } from "./palette";
-import { runQuery, type Query } from "./query";
-import { extent } from "./sample";
-import { placesOf, scopesOf, sumsOf, type Scope, type Sums } from "./scope";
-import type { Axis, Key, Store } from "./state";
+import { runQuery, type Query } from "../model/query";
+import { extent } from "../model/sample";
+import { placesOf, scopesOf, sumsOf, type Scope, type Sums } from "../model/scope";
+import type { Axis, Key, Store } from "../model/state";
 
 export interface View {
 	readonly id: string;

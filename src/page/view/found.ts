@@ -4,8 +4,8 @@ import type { App, View } from "./app";
 import { lifeText, whereText } from "./block";
 import { h } from "./dom";
 import * as format from "./format";
-import { Kind } from "./model";
-import type { Key } from "./state";
+import { Kind } from "../model/model";
+import type { Key } from "../model/state";
 import { table } from "./table";
 
 const MOST = 2000;

@@ -2,10 +2,10 @@
 
 import type { App, View } from "./app";
 import { h } from "./dom";
-import type { Ranks, RankRow, RankSite } from "./facts";
+import type { Ranks, RankRow, RankSite } from "../model/facts";
 import * as format from "./format";
-import { quoted } from "./query";
-import type { Key } from "./state";
+import { quoted } from "../model/query";
+import type { Key } from "../model/state";
 import { table } from "./table";
 
 type Metric = "allocated" | "reserved" | "used";

@@ -6,9 +6,9 @@
 import type { App } from "./app";
 import { cut, h, sized, type Child } from "./dom";
 import * as format from "./format";
-import type { Spans } from "./model";
+import type { Spans } from "../model/model";
 import { colour, COLOURS, type Theme } from "./palette";
-import { positionOf } from "./sample";
+import { positionOf } from "../model/sample";
 import { kindOf, KINDS, kindWords, lackText, placedOf, positionAt, rowsOf, trackText, type Row, type SpanKind } from "./spans";
 import { tooltip } from "./tooltip";
 

@@ -2,10 +2,10 @@
 
 import type { App, View } from "./app";
 import { h, select } from "./dom";
-import type { Diff, DiffRow } from "./facts";
+import type { Diff, DiffRow } from "../model/facts";
 import * as format from "./format";
-import { quoted } from "./query";
-import type { Key } from "./state";
+import { quoted } from "../model/query";
+import type { Key } from "../model/state";
 import { table } from "./table";
 
 const titles: [string, string][] = [

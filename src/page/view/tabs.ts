@@ -2,7 +2,7 @@
 
 import type { App, View } from "./app";
 import { h } from "./dom";
-import type { Key } from "./state";
+import type { Key } from "../model/state";
 
 export class Tabs {
 	readonly element: HTMLElement;

@@ -3,7 +3,7 @@
 import type { App } from "./app";
 import { cut, h } from "./dom";
 import * as format from "./format";
-import { NEVER } from "./model";
+import { NEVER } from "../model/model";
 
 export function lifeText(app: App, block: number): string {
 	const life = app.trace.lifetime(block);

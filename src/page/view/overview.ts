@@ -6,15 +6,15 @@
 import uPlot from "uplot";
 import type { App, View } from "./app";
 import { button, h } from "./dom";
-import type { Curve } from "./facts";
+import type { Curve } from "../model/facts";
 import * as format from "./format";
 import { Lanes } from "./lanes";
 import { swatch } from "./legend";
 import { bandsOf, drawBands, flagCard, flagPosition, flagsOf, LANE, phaseCard, type Band, type Flag } from "./marks";
 import { Minimap } from "./minimap";
-import { Kind, NEVER, type Trace } from "./model";
-import { eventAt, positionOf, sampleEvents } from "./sample";
-import type { Axis, Key } from "./state";
+import { Kind, NEVER, type Trace } from "../model/model";
+import { eventAt, positionOf, sampleEvents } from "../model/sample";
+import type { Axis, Key } from "../model/state";
 import { tooltip } from "./tooltip";
 
 const HEIGHT = 240;

@@ -2,7 +2,7 @@
 
 import type { App } from "./app";
 import { button, h } from "./dom";
-import type { Oom } from "./facts";
+import type { Oom } from "../model/facts";
 import * as format from "./format";
 
 const MOST = 5; // notes; the findings have them all

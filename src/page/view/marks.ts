@@ -2,10 +2,10 @@
 
 import type { App } from "./app";
 import { cut, h, type Child } from "./dom";
-import type { Phase } from "./facts";
+import type { Phase } from "../model/facts";
 import * as format from "./format";
-import type { Trace } from "./model";
-import type { Axis } from "./state";
+import type { Trace } from "../model/model";
+import type { Axis } from "../model/state";
 
 export const LANE = 15; // pixels
 const MOST_LANES = 4;

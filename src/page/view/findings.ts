@@ -3,8 +3,8 @@
 import type { App, View } from "./app";
 import { button, h, type Child } from "./dom";
 import * as format from "./format";
-import { quoted } from "./query";
-import type { Key } from "./state";
+import { quoted } from "../model/query";
+import type { Key } from "../model/state";
 import { table } from "./table";
 
 const EXPLAINED = 3; // of many failures the last

@@ -3,8 +3,8 @@
 import type { App } from "./app";
 import { button, h, select } from "./dom";
 import * as format from "./format";
-import { NEVER } from "./model";
-import type { Key } from "./state";
+import { NEVER } from "../model/model";
+import type { Key } from "../model/state";
 
 export class Controls {
 	readonly element = h("div", { class: "controls", role: "group", "aria-label": "What is shown" });

@@ -4,10 +4,10 @@ import type { App, View } from "./app";
 import { blockCard } from "./block";
 import { h, sized } from "./dom";
 import * as format from "./format";
-import { findGaps, type PoolGaps, type Segment } from "./gaps";
+import { findGaps, type PoolGaps, type Segment } from "../model/gaps";
 import { groupKeys } from "./legend";
 import { colour } from "./palette";
-import type { Key } from "./state";
+import type { Key } from "../model/state";
 import { tooltip } from "./tooltip";
 
 const ROW = 22;

@@ -5,10 +5,10 @@ import { blockCard } from "./block";
 import { h, select } from "./dom";
 import * as format from "./format";
 import { groupKeys } from "./legend";
-import { EMPTY, layOut, REST, type Layout } from "./layout";
+import { EMPTY, layOut, REST, type Layout } from "../model/layout";
 import { colour, COLOURS, packed } from "./palette";
-import { positionOf } from "./sample";
-import type { Key } from "./state";
+import { positionOf } from "../model/sample";
+import type { Key } from "../model/state";
 import { tooltip } from "./tooltip";
 
 const HEIGHT = 420;

@@ -2,9 +2,9 @@
 
 import type { App, View } from "./app";
 import { h } from "./dom";
-import type { PhaseCount, PhaseRow, Sum } from "./facts";
+import type { PhaseCount, PhaseRow, Sum } from "../model/facts";
 import * as format from "./format";
-import type { Key } from "./state";
+import type { Key } from "../model/state";
 import { table } from "./table";
 
 const peak = (sum: Sum | null) => sum?.peak_bytes ?? 0;

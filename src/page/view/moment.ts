@@ -4,11 +4,11 @@ import type { App, View } from "./app";
 import { h, select } from "./dom";
 import { Flame } from "./flame";
 import * as format from "./format";
-import { partTitles, type Part } from "./live";
+import { partTitles, type Part } from "../model/live";
 import { swatch } from "./legend";
 import { colour } from "./palette";
-import { quoted } from "./query";
-import type { Key } from "./state";
+import { quoted } from "../model/query";
+import type { Key } from "../model/state";
 import { table, type Column } from "./table";
 
 const parts: Part[] = ["live", "kept", "freed", "passed"];

@@ -1,10 +1,10 @@
 // What CUPTI saw run (MEMTRACE_CUPTI=1): kernels, copies and long calls, each on its track.
 
 import { Memo, type App } from "./app";
-import type { Track } from "./facts";
+import type { Track } from "../model/facts";
 import * as format from "./format";
-import type { Spans, Trace } from "./model";
-import type { Axis } from "./state";
+import type { Spans, Trace } from "../model/model";
+import type { Axis } from "../model/state";
 
 // The kinds of actions, in the order in which rows and legends have them.
 export const KINDS = ["kernel", "copy", "fill", "migration", "call"] as const;

@@ -5,9 +5,9 @@
 
 import type { App } from "./app";
 import { cut, fit, h, sized } from "./dom";
-import type { FrameRow } from "./facts";
+import type { FrameRow } from "../model/facts";
 import * as format from "./format";
-import { partTitles, type Part, type Weights } from "./live";
+import { partTitles, type Part, type Weights } from "../model/live";
 import { tooltip } from "./tooltip";
 
 const ROW = 20;

@@ -5,7 +5,7 @@ import { h } from "./dom";
 import * as format from "./format";
 import { zoomTo } from "./lanes";
 import { lackText, trackText } from "./spans";
-import type { Key } from "./state";
+import type { Key } from "../model/state";
 import { table } from "./table";
 
 const LONGEST = 200;

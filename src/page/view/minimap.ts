@@ -2,7 +2,7 @@
 
 import { Memo, type App } from "./app";
 import { h } from "./dom";
-import { eventAt } from "./sample";
+import { eventAt } from "../model/sample";
 
 export class Minimap {
 	readonly element = h("canvas", { class: "minimap", "aria-hidden": "true" });
