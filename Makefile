@@ -423,9 +423,12 @@ bench-scale: test-programs ## what it costs as everything becomes much (scripts/
 
 # --- static checks ---------------------------------------------------------------------------------
 
-.PHONY: check-layers check-schema check-headers check-symbols check-guest check-abi check-shell check-instructions
+.PHONY: check-layers check-names check-schema check-headers check-symbols check-guest check-abi check-shell check-instructions
 check-layers: ## who includes whom
 	$(Q)sh scripts/check-layers.sh
+
+check-names: ## one name, one thing; no folder above 40 files
+	$(Q)sh scripts/check-names.sh
 
 check-schema: ## the schema of traces has the members that are read and written
 	$(Q)python3 scripts/check-schema.py
@@ -471,7 +474,7 @@ FORMATTED := $(wildcard $(addsuffix /*.[ch],src/* src/*/* include/memtrace sampl
 format: ## lay out the C files as .clang-format says
 	$(Q)$(if $(FORMATTER),$(FORMATTER) -i $(FORMATTED),echo 'clang-format 14 is missing: run scripts/setup.sh check'; exit 1)
 
-lint: check-format check-tidy check-shell check-layers check-schema check-headers ## everything that reads the sources only
+lint: check-format check-tidy check-shell check-layers check-names check-schema check-headers ## everything that reads the sources only
 
 check-format: ## the C files are laid out so
 	$(Q)$(if $(FORMATTER),$(FORMATTER) --dry-run -Werror $(FORMATTED),echo 'skip check-format: clang-format 14 is missing')
