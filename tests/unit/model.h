@@ -1,7 +1,7 @@
 /*
  * The ledger, naively: every sum with an array by stack, every peak with a copy of that array.
  *
- * It books what design.md section 2 says and knows nothing of cells, epochs, hashing or
+ * It books what ledger/ledger.h promises and knows nothing of cells, epochs, hashing or
  * transactions.
  */
 #ifndef MODEL_H

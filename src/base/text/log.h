@@ -1,5 +1,5 @@
 /*
- * A line on the host's stderr, on the rare occasions when we may speak (design.md section 7).
+ * A line on the host's stderr, on the rare occasions when we may speak.
  *
  * Nothing here allocates, blocks or kills: no signal that a write raises reaches the host
  * (base/guest/own_thread.h), what a full pipe does not take within a moment is lost, and a

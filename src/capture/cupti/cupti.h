@@ -4,7 +4,7 @@
  *
  * Nothing of it is linked: the library is the one that the process has loaded, else the system's,
  * else the toolkit's. Only its activity API is used, which needs no subscriber; but it has one pair
- * of buffer callbacks for a whole process (interposition.md, section 5). So whoever else wants
+ * of buffer callbacks for a whole process. So whoever else wants
  * CUPTI, torch.profiler above all, gets it: what we have is taken in, and we stand back.
  */
 #ifndef CAPTURE_CUPTI_CUPTI_H

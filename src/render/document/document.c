@@ -1,5 +1,5 @@
 /*
- * The JSON document memtrace/1: its sections in the order of design.md section 5, then the events.
+ * The JSON document memtrace/1: its sections, then the events.
  */
 #include "render/document/document.h"
 

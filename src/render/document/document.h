@@ -1,5 +1,5 @@
 /*
- * The JSON document memtrace/1 from a spool: design.md section 5,
+ * The JSON document memtrace/1 from a spool,
  * include/memtrace/trace.schema.json.
  *
  * The same function at the end of the traced program and in the tool.
