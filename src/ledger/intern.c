@@ -48,12 +48,6 @@ static void *next_row(struct spool *spool, enum spool_kind kind)
 	return intern_full(spool, kind, 1) ? NULL : next_row_of_any(spool, kind);
 }
 
-static void publish(struct spool *spool, enum spool_kind kind, uint64_t count)
-{
-	__atomic_store_n(&spool->header->count[kind], spool_count(spool, kind) + count,
-			 __ATOMIC_RELEASE);
-}
-
 int intern_init(struct intern *intern, struct spool *spool)
 {
 	int error;
@@ -65,7 +59,7 @@ int intern_init(struct intern *intern, struct spool *spool)
 		error = spool_need(spool, SPOOL_STACK, 0);
 	if (error)
 		return error;
-	publish(spool, SPOOL_TEXT, 1);
+	spool_add_rows(spool, SPOOL_TEXT, 1);
 	intern_pseudo_stack(intern, PSEUDO_NOT_RECORDED);
 	return 0;
 }
@@ -92,7 +86,7 @@ static uint32_t add_text(struct intern *intern, const char *text, size_t length)
 	    spool_need(spool, SPOOL_TEXT, at))
 		return 0;
 	memcpy(spool_at(spool, SPOOL_TEXT, at), text, length);
-	publish(spool, SPOOL_TEXT, at + length + 1 - spool_count(spool, SPOOL_TEXT));
+	spool_add_rows(spool, SPOOL_TEXT, at + length + 1 - spool_count(spool, SPOOL_TEXT));
 	return (uint32_t)at;
 }
 
@@ -142,7 +136,7 @@ void intern_fact(struct intern *intern, const char *key, const char *value)
 		return;
 	fact->key = intern_text(intern, key);
 	fact->value = intern_text(intern, value);
-	publish(intern->spool, SPOOL_FACT, 1);
+	spool_add_rows(intern->spool, SPOOL_FACT, 1);
 }
 
 void intern_thread(struct intern *intern, uint32_t thread, const char *name, uint64_t t)
@@ -152,7 +146,7 @@ void intern_thread(struct intern *intern, uint32_t thread, const char *name, uin
 	if (!row)
 		return;
 	*row = (struct spool_thread){ .thread = thread, .name = intern_text(intern, name), .t = t };
-	publish(intern->spool, SPOOL_THREAD, 1);
+	spool_add_rows(intern->spool, SPOOL_THREAD, 1);
 }
 
 /* A row of the table and how it is found: 1 + its position, 0 without room. */
@@ -167,7 +161,7 @@ static uint32_t enter_row(struct intern *intern, enum spool_kind kind, struct ma
 	row = next_row(intern->spool, kind);
 	if (row) {
 		memcpy(row, from, (size_t)1 << spool_shift[kind]);
-		publish(intern->spool, kind, 1);
+		spool_add_rows(intern->spool, kind, 1);
 		id = (uint32_t)spool_count(intern->spool, kind);
 		map_put(map, key, id);
 	}
@@ -274,7 +268,7 @@ static uint32_t add_stack(struct intern *intern, struct hash128 hash,
 		return 0;
 	for (uint32_t i = 0; i < count; i++)
 		*(uint32_t *)spool_at(spool, SPOOL_STEP, step + i) = steps->frames[i];
-	publish(spool, SPOOL_STEP, count);
+	spool_add_rows(spool, SPOOL_STEP, count);
 	*row = (struct spool_stack){
 		.step = (uint32_t)step,
 		.native = steps->native,
@@ -285,7 +279,7 @@ static uint32_t add_stack(struct intern *intern, struct hash128 hash,
 		.via_forward = steps->via_forward,
 		.via_backward = steps->via_backward,
 	};
-	publish(spool, SPOOL_STACK, 1);
+	spool_add_rows(spool, SPOOL_STACK, 1);
 	return id;
 }
 

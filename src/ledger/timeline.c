@@ -45,7 +45,7 @@ int curve_open(struct spool *spool, struct spool_scope *scope)
 		return error;
 	set_state(scope, (struct state){ 0, CURVE_FIRST_SHIFT, 0 });
 	scope->curve = (uint32_t)(first / PER_CURVE) + 1;
-	spool->header->count[SPOOL_CURVE] = first + PER_CURVE;
+	spool_add_rows(spool, SPOOL_CURVE, PER_CURVE);
 	return 0;
 }
 

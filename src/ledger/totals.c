@@ -28,7 +28,7 @@ static int64_t make_scope(struct spool *spool, enum scope_kind kind, int device,
 		error = curve_open(spool, scope);
 	if (error)
 		return error;
-	__atomic_store_n(&spool->header->count[SPOOL_SCOPE], index + 1, __ATOMIC_RELEASE);
+	spool_add_rows(spool, SPOOL_SCOPE, 1);
 	return (int64_t)index;
 }
 

@@ -167,7 +167,7 @@ static int next_place(struct journal *journal)
 	if (error)
 		return error;
 	start_chunk(journal, (uint32_t)index);
-	spool->header->count[SPOOL_CHUNK] = index + 1;
+	spool_add_rows(spool, SPOOL_CHUNK, 1);
 	return 0;
 }
 

@@ -63,6 +63,13 @@ static inline uint64_t spool_count(const struct spool *spool, enum spool_kind ki
 	return spool->header->count[kind];
 }
 
+/* Rows after the last one are whole: from now on they are there. Outside of transactions. */
+static inline void spool_add_rows(struct spool *spool, enum spool_kind kind, uint64_t rows)
+{
+	__atomic_store_n(&spool->header->count[kind], spool_count(spool, kind) + rows,
+			 __ATOMIC_RELEASE);
+}
+
 /* The text with the id, NULL for 0 or an id that lies outside. Texts never change. */
 const char *spool_text(const struct spool *spool, uint32_t id);
 

@@ -56,7 +56,7 @@ static struct spool_action *make_action(uint32_t *slot, enum action_kind kind, u
 	if (spool_need(spool, SPOOL_ACTION, count))
 		return NULL;
 	*action_at((uint32_t)count) = (struct spool_action){ .name = name, .kind = kind };
-	__atomic_store_n(&spool->header->count[SPOOL_ACTION], count + 1, __ATOMIC_RELEASE);
+	spool_add_rows(spool, SPOOL_ACTION, 1);
 	*slot = (uint32_t)count + 1;
 	return action_at((uint32_t)count);
 }
@@ -101,7 +101,7 @@ static void put_span(const struct spool_span *span)
 		return;
 	*(struct spool_span *)spool_at(spool, SPOOL_SPAN, at) = *span;
 	if (at == spool_count(spool, SPOOL_SPAN))
-		__atomic_store_n(&spool->header->count[SPOOL_SPAN], at + 1, __ATOMIC_RELEASE);
+		spool_add_rows(spool, SPOOL_SPAN, 1);
 	__atomic_store_n(&spool->header->spans, spool->header->spans + 1, __ATOMIC_RELEASE);
 }
 
@@ -197,7 +197,7 @@ static void put_witness(const struct spool_witness *witness)
 		return;
 	}
 	*(struct spool_witness *)spool_at(spool, SPOOL_WITNESS, count) = *witness;
-	__atomic_store_n(&spool->header->count[SPOOL_WITNESS], count + 1, __ATOMIC_RELEASE);
+	spool_add_rows(spool, SPOOL_WITNESS, 1);
 }
 
 /* What modules bring with them is asked for by no call: a sum. */

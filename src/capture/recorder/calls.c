@@ -145,8 +145,7 @@ static struct spool_call *make_row(enum hook_id id)
 		.ticks = take(&early->ticks),
 		.max = take(&early->max),
 	};
-	atomic_thread_fence(memory_order_release);
-	spool->header->count[SPOOL_CALL] = count + 1;
+	spool_add_rows(spool, SPOOL_CALL, 1);
 	return row;
 }
 
