@@ -114,15 +114,16 @@ static struct report_options options_of(size_t size)
 {
 	static const char *const moments[] = { NULL, "peak", "exit", "12.5s", "seq:1", "phase:*" };
 	static const char *const filters[] = { NULL, NULL, "a", "*(*" };
-	struct report_options options = { .device = NO_DEVICE, .space = SPACES, .limit = 3 };
+	struct report_options options = { .select = { .device = NO_DEVICE, .space = SPACES },
+					  .limit = 3 };
 
 	options.full = size & 1;
 	options.limit = size % 5;
-	options.by = (int)(size / 2 % TRACE_BYS);
-	options.stacks = (int)(size / 3 % 3);
-	options.at = moments[size / 5 % 6];
-	options.filter = filters[size / 7 % 4];
-	options.device = size % 11 ? NO_DEVICE : 0;
+	options.select.by = (int)(size / 2 % TRACE_BYS);
+	options.select.stacks = (int)(size / 3 % 3);
+	options.select.at = moments[size / 5 % 6];
+	options.select.filter = filters[size / 7 % 4];
+	options.select.device = size % 11 ? NO_DEVICE : 0;
 	options.show = size % 3 ? 0 : UINT32_MAX;
 	return options;
 }
@@ -155,7 +156,7 @@ static void report(size_t size)
 
 static void export(void)
 {
-	const struct format_options options = { NULL, TRACE_ALLOCATED };
+	const struct selection_options options = { .metric = TRACE_ALLOCATED };
 
 	for (const struct format *format = formats; format->name; format++) {
 		struct trace trace;
