@@ -7,6 +7,7 @@
 
 #include "analyse/findings/steps_parts.h"
 #include "analyse/input/error.h"
+#include "base/mem/grow.h"
 
 enum {
 	STEPS_LEAST = 5,  /* fewer prove no period */
@@ -45,16 +46,8 @@ static int add_change(void *context, const struct trace_event *event)
 
 	if (!born && event->op != EVENT_FREE)
 		return 0;
-	if (finder->changes_n == finder->size) {
-		size_t size = finder->size * 2 + 1024;
-		struct change *changes =
-			reallocarray(finder->changes, size, sizeof(*finder->changes));
-
-		if (!changes)
-			return err("no memory left");
-		finder->changes = changes;
-		finder->size = size;
-	}
+	if (!GROW(finder->changes, finder->changes_n, finder->size, 1024))
+		return err("no memory left");
 	finder->changes[finder->changes_n++] =
 		(struct change){ event->seq, event->size,
 				 born ? (uint32_t)event->stack : NO_STACK };

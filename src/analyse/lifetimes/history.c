@@ -8,28 +8,13 @@
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/lifetimes.h"
 #include "analyse/lifetimes/replay.h"
+#include "base/mem/grow.h"
 #include "base/mem/hash.h"
 
-/* Room for one more in a list: the list, or NULL. */
-static void *room(struct history *history, void **list, size_t count, size_t *size, size_t each)
-{
-	if (count == *size) {
-		size_t wanted = *size * 2 + 16;
-		void *larger = reallocarray(*list, wanted, each);
-
-		if (!larger) {
-			history->failed = true;
-			return NULL;
-		}
-		*list = larger;
-		*size = wanted;
-	}
-	return *list;
-}
-
-#define ROOM(history, name)                                                                    \
-	room(history, (void **)&(history)->name, (history)->name##_n, &(history)->name##_size, \
-	     sizeof(*(history)->name))
+/* Room for one more in a list; a history without memory has failed. */
+#define ROOM(history, name)                                                        \
+	(GROW((history)->name, (history)->name##_n, (history)->name##_size, 16) || \
+	 !((history)->failed = true))
 
 /* --- what repeats: places, threads, calls --- */
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/input/error.h"
+#include "base/mem/grow.h"
 #include "base/mem/hash.h"
 
 /* The innermost phase at time t, on whatever thread: of those open the one that began last. */
@@ -22,15 +23,8 @@ static uint32_t phase_at(struct replay *replay, uint64_t t)
 static struct replay_row *add_row(struct replay *replay, uint32_t stack, uint32_t other,
 				  uint8_t category)
 {
-	if (replay->rows_n == replay->rows_size) {
-		size_t size = replay->rows_size * 2 + 64;
-		struct replay_row *rows = reallocarray(replay->rows, size, sizeof(*rows));
-
-		if (!rows)
-			return NULL;
-		replay->rows = rows;
-		replay->rows_size = size;
-	}
+	if (!GROW(replay->rows, replay->rows_n, replay->rows_size, 64))
+		return NULL;
 	replay->rows[replay->rows_n] =
 		(struct replay_row){ .stack = stack, .other = other, .category = category };
 	return &replay->rows[replay->rows_n++];

@@ -7,22 +7,15 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "base/mem/grow.h"
 
 /* --- entries --- */
 
 static int add_entry(struct snapshot *snapshot, struct snapshot_device *device,
 		     struct snapshot_entry entry)
 {
-	if (device->entries_n == device->entries_size) {
-		size_t size = device->entries_size * 2 + 1024;
-		struct snapshot_entry *entries =
-			reallocarray(device->entries, size, sizeof(*entries));
-
-		if (!entries)
-			return err_no_memory(snapshot->trace->path);
-		device->entries = entries;
-		device->entries_size = size;
-	}
+	if (!GROW(device->entries, device->entries_n, device->entries_size, 1024))
+		return err_no_memory(snapshot->trace->path);
 	device->entries[device->entries_n++] = entry;
 	return 0;
 }
@@ -180,15 +173,8 @@ static int begin_nameless(struct snapshot *snapshot, struct snapshot_device *dev
 
 	if (!snapshot_is_size(size))
 		return 0;
-	if (device->nameless_n == device->nameless_size) {
-		size_t room = device->nameless_size * 2 + 16;
-		struct snapshot_block *list = reallocarray(device->nameless, room, sizeof(*list));
-
-		if (!list)
-			return err_no_memory(snapshot->trace->path);
-		device->nameless = list;
-		device->nameless_size = room;
-	}
+	if (!GROW(device->nameless, device->nameless_n, device->nameless_size, 16))
+		return err_no_memory(snapshot->trace->path);
 	where.address = snapshot_address(snapshot, size);
 	device->nameless[device->nameless_n++] =
 		(struct snapshot_block){ where.address, size, stack, true };
