@@ -7,7 +7,7 @@
 
 #include "analyse/findings/steps_parts.h"
 #include "analyse/input/error.h"
-#include "base/mem/grow.h"
+#include "analyse/input/grow.h"
 
 enum {
 	STEPS_LEAST = 5,  /* fewer prove no period */

@@ -6,9 +6,9 @@
 
 #include "analyse/categories/categories.h"
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/lifetimes/lifetimes.h"
 #include "analyse/lifetimes/replay.h"
-#include "base/mem/grow.h"
 #include "base/mem/hash.h"
 
 /* Room for one more in a list; a history without memory has failed. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/input/error.h"
-#include "base/mem/grow.h"
+#include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 
 /* The innermost phase at time t, on whatever thread: of those open the one that began last. */

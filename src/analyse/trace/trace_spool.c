@@ -155,7 +155,7 @@ static uint32_t text_of(struct trace *trace, enum key key, uint32_t number)
 
 static void take_memory(struct trace *trace, const struct event *from, struct trace_event *event)
 {
-	event->device = from->device >= 0 ? from->device : NO_DEVICE;
+	event->device = (int16_t)(from->device >= 0 ? from->device : NO_DEVICE);
 	event->space = from->space;
 	event->pool = text_of(trace, KEY_POOL, from->pool);
 	event->ptr = from->ptr;

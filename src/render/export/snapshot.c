@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
-#include "base/mem/grow.h"
+#include "analyse/input/grow.h"
 
 /* --- entries --- */
 

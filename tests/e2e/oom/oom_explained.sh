@@ -104,7 +104,7 @@ hasnt 'survived: what came 300 allocations before was not the reason' "$ERR" 'me
 MEMTRACE_QUIET=1
 export MEMTRACE_QUIET
 run_out plain
-is 'MEMTRACE_QUIET=1: nothing' "$?:$(grep -c memtrace "$ERR")" 1:0
+is 'MEMTRACE_QUIET=1: nothing' "$?:$(grep -c '^memtrace: ' "$ERR")" 1:0
 is 'MEMTRACE_QUIET=1: the trace has it' "$(last 'o["reason"]')" full
 unset MEMTRACE_QUIET
 

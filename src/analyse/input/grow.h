@@ -2,8 +2,8 @@
  * Room for one more in a list of the heap, for the tool alone: the library takes nothing from the
  * host's heap (base/mem/arena.h and base/mem/map.h are its own).
  */
-#ifndef BASE_MEM_GROW_H
-#define BASE_MEM_GROW_H
+#ifndef ANALYSE_INPUT_GROW_H
+#define ANALYSE_INPUT_GROW_H
 
 #include <stdbool.h>
 #include <stddef.h>
