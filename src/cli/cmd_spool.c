@@ -34,12 +34,18 @@ struct field {
 	char form;     /* N, X or T */
 };
 
-#define FIELD(list, type, member, form)                           \
-	{ #member,                                                \
-	  offsetof(struct spool_##type, member),                  \
-	  list,                                                   \
-	  sizeof(((struct spool_##type *)0)->member),             \
-	  (__typeof__(((struct spool_##type *)0)->member))-1 < 1, \
+#define MEMBER(type, member) (((struct spool_##type *)0)->member)
+#define FIELD(list, type, member, form)          \
+	{ #member,                               \
+	  offsetof(struct spool_##type, member), \
+	  list,                                  \
+	  sizeof(MEMBER(type, member)),          \
+	  _Generic(MEMBER(type, member), int8_t  \
+		   : true, int16_t               \
+		   : true, int32_t               \
+		   : true, int64_t               \
+		   : true, default               \
+		   : false),                     \
 	  form },
 #define N(list, type, member) FIELD(SPOOL_##list, type, member, 'N')
 #define X(list, type, member) FIELD(SPOOL_##list, type, member, 'X')
@@ -52,6 +58,7 @@ static const struct field fields[] = {
 };
 
 #undef FIELD
+#undef MEMBER
 #undef N
 #undef X
 #undef T
