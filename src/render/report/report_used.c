@@ -134,7 +134,7 @@ static void part_row(const struct report *report, const struct part *part, uint6
 	}
 	/* Less is occupied than is known of. */
 	out_text(report->show.out, " -");
-	show_right(&report->show, show_bytes(number, (uint64_t)-part->bytes), 11);
+	show_right(&report->show, show_bytes(number, 0 - (uint64_t)part->bytes), 11);
 	out_text(report->show.out, "           ");
 	report_say(report, text);
 }
