@@ -176,9 +176,9 @@ static bool count_block(struct phases *phases, const struct event *event, int64_
 			track_born(own, (uint64_t)bytes);
 		return !phases->open.open || !block.ptr || !blocks_add(&phases->blocks, &block);
 	}
-	if (!track_freed(all, (uint64_t)-bytes, gap))
+	if (!track_freed(all, 0 - (uint64_t)bytes, gap))
 		return false;
-	return own == all || track_freed(own, (uint64_t)-bytes, gap);
+	return own == all || track_freed(own, 0 - (uint64_t)bytes, gap);
 }
 
 static bool memory(struct phases *phases, const struct event *event)

@@ -68,7 +68,7 @@ static HOT_CODE bool plan_death(const struct ledger *ledger, struct run *run, un
 		return true;
 	}
 	id = live_find(ledger->spool, NODE_BLOCK, backlog->pool, waiting->ptr);
-	if (!id || live_node(ledger->spool, id)->size != (uint64_t)-waiting->size)
+	if (!id || live_node(ledger->spool, id)->size != 0 - (uint64_t)waiting->size)
 		return false;
 	run->words += WORDS_DEATH;
 	run->parts[n] = (struct part){ id, 0 };

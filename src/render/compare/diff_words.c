@@ -30,7 +30,7 @@ const char *diff_why_word(enum diff_why why)
 const char *diff_amount(char *to, int64_t amount, bool bytes)
 {
 	char number[SHOW_NUMBER];
-	uint64_t size = amount < 0 ? (uint64_t)-amount : (uint64_t)amount;
+	uint64_t size = amount < 0 ? 0 - (uint64_t)amount : (uint64_t)amount;
 
 	text_join(to, DIFF_AMOUNT, amount < 0 ? "-" : "",
 		  bytes ? show_bytes(number, size) : show_count(number, size));

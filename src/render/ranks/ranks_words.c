@@ -85,7 +85,7 @@ const char *merge_headroom_word(char *to, const struct merge_card *card)
 	else if (card->headroom >= 0)
 		text_copy(to, MERGE_WORD, show_bytes(number, (uint64_t)card->headroom));
 	else
-		text_join(to, MERGE_WORD, "-", show_bytes(number, (uint64_t)-card->headroom));
+		text_join(to, MERGE_WORD, "-", show_bytes(number, 0 - (uint64_t)card->headroom));
 	return to;
 }
 
@@ -199,7 +199,7 @@ static bool say_tightest(const struct merge *merge, char *to, size_t size)
 	if (card->headroom >= 0)
 		show_bytes(numbers[1], (uint64_t)card->headroom);
 	else
-		show_bytes(numbers[1], (uint64_t)-card->headroom);
+		show_bytes(numbers[1], 0 - (uint64_t)card->headroom);
 	if (card->ranks_n == 1)
 		snprintf(to, size,
 			 "Rank %s would run out first: of its card's %s%s %s were left at "
