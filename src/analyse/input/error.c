@@ -1,7 +1,6 @@
 /* What went wrong, said once. */
 #include "analyse/input/error.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +9,7 @@ static struct {
 	char text[1000];
 } error;
 
-int err(const char *format, ...)
+void err_set(const char *format, ...)
 {
 	char text[sizeof(error.text)]; /* the arguments may hold the text before */
 	va_list arguments;
@@ -19,12 +18,6 @@ int err(const char *format, ...)
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	memcpy(error.text, text, sizeof(text));
-	return -EINVAL;
-}
-
-int err_no_memory(const char *path)
-{
-	return err("%s: no memory left", path);
 }
 
 const char *err_text(void)

@@ -8,11 +8,18 @@
 #ifndef ANALYSE_INPUT_ERROR_H
 #define ANALYSE_INPUT_ERROR_H
 
-/* Remembers the text (cut at 1,000 bytes) and gives -EINVAL. */
-int err(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#include <errno.h>
+
+/* Remembers the text (cut at 1,000 bytes) and gives -EINVAL, as a caller and an analyzer see. */
+#define err(...)                      \
+	__extension__({               \
+		err_set(__VA_ARGS__); \
+		-EINVAL;              \
+	})
+void err_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same of a file for which there is no memory left. */
-int err_no_memory(const char *path);
+#define err_no_memory(path) err("%s: no memory left", path)
 
 /* The text of the latest err(), "" when there was none. */
 const char *err_text(void);

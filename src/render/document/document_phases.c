@@ -13,7 +13,7 @@ static void real_text(char *to, double real)
 
 	snprintf(text, sizeof(text), "%.17g", real);
 	if (real - real != 0) { /* infinite, or not a number */
-		strcpy(to, "null");
+		memcpy(to, "null", sizeof("null"));
 		return;
 	}
 	while (*p) {

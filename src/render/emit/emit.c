@@ -13,6 +13,7 @@ static uint64_t number_at(const void *field)
 	return *(const uint64_t *)field;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as tables of columns are nested */
 bool emit_is_null(const struct emit_column *column, const void *row)
 {
 	const void *field = (const char *)row + column->at;

@@ -151,9 +151,11 @@ static void name_row(const struct emit_column *columns, char *row, const char *n
 static void copy_wholes(const struct emit_column *columns, char *row, const char *from)
 {
 	for (const struct emit_column *column = columns; column->kind; column++) {
+		const struct emit_part *part = (const struct emit_part *)(from + column->at);
+		struct emit_part *to = (struct emit_part *)(row + column->at);
+
 		if (column->kind == EMIT_SHARE)
-			((struct emit_part *)(row + column->at))->of =
-				((const struct emit_part *)(from + column->at))->of;
+			to->of = part->of;
 	}
 }
 
