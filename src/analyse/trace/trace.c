@@ -286,7 +286,7 @@ int trace_open(struct trace *trace, const char *path)
 
 	*trace = (struct trace){ .path = path };
 	rows_clear(ROWS_trace, trace);
-	trace->reader = arena_alloc(&trace->arena, sizeof(*trace->reader));
+	trace->reader = calloc(1, sizeof(*trace->reader));
 	if (!trace->reader)
 		return err_no_memory(path);
 	trace->reader->fd = -1;
@@ -315,6 +315,7 @@ void trace_close(struct trace *trace)
 			trace_spool_close(trace->reader->from);
 		if (trace->reader->fd >= 0)
 			close(trace->reader->fd);
+		free(trace->reader);
 	}
 	free(trace->texts.slots);
 	free(trace->texts.texts);
