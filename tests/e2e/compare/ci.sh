@@ -31,6 +31,16 @@ is 'gates of its own' $? 0
 echo '{"schema":"memtrace-budget/1","max":{"allocated.peak":"10 MiB"}}' >budget.json
 job MEMTRACE_RUN="$E2E/changes none 1" MEMTRACE_BUDGET=budget.json
 is 'a budget' $? 1
+job MEMTRACE_RUN="$E2E/changes none 1; $E2E/changes larger 3" MEMTRACE_BASELINE=base.json
+is 'of two processes the first has its baseline' $? 0
+has 'and the second gets one' "$ERR" 'base-2.json is not there yet: commit out/head-2.json in its place'
+cp out/head.json base-2.json
+job MEMTRACE_RUN="$E2E/changes none 1; $E2E/changes larger 3" MEMTRACE_BASELINE=base.json
+is 'the second is held to its own' $? 1
+ok 'and has its own files' "$PYTHON" "$TOP/tests/formats.py" sarif out/diff-2.sarif
+echo '{"schema":"memtrace-budget/1","max":{"allocated.peak":"64 MiB"}}' >budget.json
+job MEMTRACE_RUN="$E2E/changes none 1; $E2E/changes larger 3" MEMTRACE_BUDGET=budget.json
+is 'a budget holds for the second process, too' $? 1
 job MEMTRACE_RUN='exit 7' MEMTRACE_BASELINE=base.json
 is 'the status of a command that fails' $? 7
 job MEMTRACE_RUN=true MEMTRACE_BASELINE=base.json
