@@ -216,7 +216,8 @@ static int write_json(const struct spool *spool, const char *path)
 
 	if (fd < 0)
 		return -errno;
-	error = document_write(spool, fd, DOCUMENT_EVENTS | DOCUMENT_LOAD, "exit");
+	error = document_write(spool, &(struct document_to){ .fd = fd }, SYMBOLS_LOAD, TRACE_EXIT,
+			       NULL);
 	if (close(fd) && !error)
 		error = -errno;
 	return error;

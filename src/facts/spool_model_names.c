@@ -21,15 +21,13 @@ struct naming {
 int recording_see(struct recording *recording, uint32_t first)
 {
 	for (uint32_t i = first; i < recording->frames; i++) {
-		const struct spool_frame *frame = recording_frame(recording, i);
-		const struct spool_module *module =
-			frame->module ? recording_module(recording, frame->module - 1) : NULL;
-		bool python = frame->language == FRAME_PYTHON;
-		uint32_t path = python ? frame->file : module ? module->path : 0;
+		const struct trace_frame *frame = &recording->names[i];
+		const struct spool_module *module = recording_module(recording, frame->module);
+		bool python = frame->language == TRACE_PYTHON;
+		const char *path = module ? spool_text(recording->spool, module->path) : NULL;
 
-		if (site_frame_read(&recording->seen[i], python, recording->names[i].function,
-				    path ? spool_text(recording->spool, path) : NULL,
-				    &recording->arena))
+		if (site_frame_read(&recording->seen[i], python, frame->function,
+				    python ? frame->file : path, &recording->arena))
 			return -ENOMEM;
 	}
 	return 0;
@@ -92,7 +90,7 @@ const char *recording_site(struct recording *recording, const struct spool_stack
 
 	read_stack(&naming, recording, stack);
 	site_name(name, naming.frames, naming.order, naming.count);
-	return arena_text(&recording->arena, name, strlen(name));
+	return recording_text(recording, name);
 }
 
 void recording_line(struct recording *recording, uint32_t number, char *to, size_t size)
@@ -121,7 +119,7 @@ void recording_line(struct recording *recording, uint32_t number, char *to, size
 		return;
 	text_append(to, size, " (");
 	text_append(to, size, frame->where);
-	text_u64(line, recording_frame(recording, naming.numbers[pick.outer])->line);
+	text_u64(line, recording->names[naming.numbers[pick.outer]].line);
 	if (frame->python && line[0] != '0') {
 		text_append(to, size, ":");
 		text_append(to, size, line);

@@ -2,7 +2,6 @@
  */
 #include "facts/spool_model.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/mem/hash.h"
@@ -21,7 +20,6 @@ static const char *space_of(const struct recording *recording, const struct spoo
 	for (int most = 64; most && id && id <= cells; most--) {
 		const struct spool_cell *cell = spool_at(recording->spool, SPOOL_CELL, id - 1);
 		uint32_t scope = cell->sum / METRICS;
-
 		const struct spool_scope *row =
 			scope < recording->scopes ? totals_scope(recording->spool, scope) : NULL;
 
@@ -37,42 +35,42 @@ static bool is_site(const struct trace_site *site, const char *name, const char 
 	return !strcmp(site->site, name) && !strcmp(site->space, space);
 }
 
-static uint32_t find_site(struct recording *recording, struct map *known, const char *name,
+/* The site of the name, made if it is new: its position. */
+static uint32_t find_site(struct trace *trace, struct map *known, const char *name,
 			  const char *space)
 {
 	uint64_t key = hash_mix(hash_bytes(name, strlen(name)), hash_bytes(space, strlen(space)));
 	uint32_t id;
 
-	while ((id = map_get(known, key)) && !is_site(&recording->sites[id - 1], name, space))
+	while ((id = map_get(known, key)) && !is_site(&trace->sites[id - 1], name, space))
 		key++; /* two sites of one hash */
 	if (id)
 		return id - 1;
-	recording->sites[recording->site_count] =
-		(struct trace_site){ .site = name, .space = space };
-	map_put(known, key, recording->site_count + 1);
-	return recording->site_count++;
+	trace->sites[trace->sites_n] = (struct trace_site){ .site = name, .space = space };
+	map_put(known, key, (uint32_t)trace->sites_n + 1);
+	return (uint32_t)trace->sites_n++;
 }
 
 /* Until finish_site() allocations are estimated in parts, and a lifetime of 0 is none. */
-static void add_stack(struct trace_site *site, const struct spool_stack *stack,
-		      const struct recording_held *held)
+static void add_stack(struct trace_site *site, const struct spool_stack *row,
+		      const struct trace_stack *stack)
 {
 	site->stacks_n++;
 	site->allocations += stack->allocations;
 	site->bytes += stack->bytes;
-	site->estimated_allocations += stack->estimated_parts;
-	site->estimated_bytes += stack->estimated_bytes;
-	if (stack->lifetime_max) {
-		if (!site->lifetime_max_ns || stack->lifetime_min < site->lifetime_min_ns)
-			site->lifetime_min_ns = stack->lifetime_min;
-		if (stack->lifetime_max > site->lifetime_max_ns)
-			site->lifetime_max_ns = stack->lifetime_max;
+	site->estimated_allocations += row->estimated_parts;
+	site->estimated_bytes += row->estimated_bytes;
+	if (row->lifetime_max) {
+		if (!site->lifetime_max_ns || row->lifetime_min < site->lifetime_min_ns)
+			site->lifetime_min_ns = row->lifetime_min;
+		if (row->lifetime_max > site->lifetime_max_ns)
+			site->lifetime_max_ns = row->lifetime_max;
 	}
 	site->frees += stack->frees;
-	site->live_bytes += held->live;
-	site->peak_bytes += held->peak;
-	site->estimated_live_bytes += held->estimated;
-	site->estimated_peak_bytes += held->estimated_peak;
+	site->live_bytes += stack->live_bytes;
+	site->peak_bytes += stack->peak_bytes;
+	site->estimated_live_bytes += stack->estimated_live_bytes;
+	site->estimated_peak_bytes += stack->estimated_peak_bytes;
 }
 
 static int by_weight(const void *a, const void *b)
@@ -99,16 +97,16 @@ static void finish_site(struct trace_site *site, bool sampled)
 			site->estimated_peak_bytes = TRACE_NONE;
 }
 
-/* The stacks of each site side by side, as they come. */
-static void list_stacks(struct recording *recording, const uint32_t *site_of)
+/* The stacks of each site side by side in `stacks`, as they come. */
+static void list_stacks(struct recording *recording, uint32_t *stacks, const uint32_t *site_of)
 {
-	uint32_t at = 0;
+	struct trace *trace = recording->trace;
 
-	for (uint32_t i = 0; i < recording->site_count; i++) {
-		struct trace_site *site = &recording->sites[i];
+	for (size_t i = 0; i < trace->sites_n; i++) {
+		struct trace_site *site = &trace->sites[i];
 
-		site->stacks = recording->by_site + at;
-		at += (uint32_t)site->stacks_n;
+		site->stacks = stacks;
+		stacks += site->stacks_n;
 		site->stacks_n = 0;
 		finish_site(site, recording->spool->header->sample);
 	}
@@ -117,41 +115,36 @@ static void list_stacks(struct recording *recording, const uint32_t *site_of)
 
 		if (site_of[i] == UINT32_MAX)
 			continue;
-		site = &recording->sites[site_of[i]];
+		site = &trace->sites[site_of[i]];
 		site->stacks[site->stacks_n++] = i;
 	}
 }
 
-int recording_find_sites(struct recording *recording)
+void recording_find_sites(struct recording *recording)
 {
-	uint32_t *site_of =
-		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*site_of));
+	uint32_t *site_of = recording_room(recording, recording->stacks, sizeof(*site_of));
+	uint32_t *stacks = recording_room(recording, recording->stacks, sizeof(*stacks));
+	struct trace *trace = recording->trace;
 	struct map known = { NULL, 0 };
 
-	recording->sites =
-		arena_alloc(&recording->arena, (recording->stacks + 1) * sizeof(*recording->sites));
-	recording->by_site = arena_alloc(&recording->arena,
-					 (recording->stacks + 1) * sizeof(*recording->by_site));
-	if (!site_of || !recording->sites || !recording->by_site)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < recording->stacks; i++) {
-		const struct spool_stack *stack = recording_stack(recording, i);
+	trace->sites = recording_room(recording, recording->stacks, sizeof(*trace->sites));
+	for (uint32_t i = 0; !recording->error && i < recording->stacks; i++) {
+		const struct spool_stack *row = recording_stack(recording, i);
 		const char *name;
 
 		/* Stacks that only freed, reserved or failed are no sites. */
 		site_of[i] = UINT32_MAX;
-		if (!stack->allocations)
+		if (!row->allocations)
 			continue;
-		name = recording_site(recording, stack);
-		if (!name) {
-			map_clear(&known);
-			return -ENOMEM;
-		}
-		site_of[i] = find_site(recording, &known, name, space_of(recording, stack));
-		add_stack(&recording->sites[site_of[i]], stack, &recording->held[i]);
+		name = recording_site(recording, row);
+		if (!name)
+			break;
+		site_of[i] = find_site(trace, &known, name, space_of(recording, row));
+		add_stack(&trace->sites[site_of[i]], row, &trace->stacks[i]);
 	}
 	map_clear(&known);
-	list_stacks(recording, site_of);
-	sort_rows(recording->sites, recording->site_count, sizeof(*recording->sites), by_weight);
-	return 0;
+	if (recording->error)
+		return;
+	list_stacks(recording, stacks, site_of);
+	sort_rows(trace->sites, trace->sites_n, sizeof(*trace->sites), by_weight);
 }

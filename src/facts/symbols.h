@@ -15,7 +15,8 @@
 struct symbol_query {
 	uint64_t offset;    /* an address of the ELF file's own address space */
 	const char *symbol; /* answer: the name as it stands in the file, NULL if none covers it */
-	uint64_t start, size; /* answer: where that symbol lies */
+	uint64_t start, size;   /* answer: where that symbol lies */
+	uint32_t module, frame; /* who asks */
 };
 
 /*

@@ -189,7 +189,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] < 32)
 		cut(data[0]);
 	if (!recorder_read(&spool, file.path, why, sizeof(why))) {
-		document_write(&spool, file.null, DOCUMENT_EVENTS, "unfinished");
+		document_write(&spool, &(struct document_to){ .fd = file.null }, SYMBOLS_DEMANGLED,
+			       TRACE_UNFINISHED, NULL);
 		spool_close(&spool);
 	}
 	look_at(&look);

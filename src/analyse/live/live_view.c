@@ -22,18 +22,16 @@ static double rate_of(uint64_t now, uint64_t before, double seconds)
 
 static const char *fact(const struct look *look, const char *key)
 {
-	const struct recording facts = { .spool = &look->follow.spool };
-
-	return recording_value(&facts, recording_fact(&facts, key, 0));
+	return fact_told(&look->follow.spool, key);
 }
 
 static void read_command(struct look *look)
 {
-	const struct recording facts = { .spool = &look->follow.spool };
+	const struct spool *spool = &look->follow.spool;
 
 	look->command[0] = '\0';
-	for (uint32_t i = 0; (i = recording_fact(&facts, "command", i));) {
-		const char *word = recording_value(&facts, i);
+	for (uint32_t i = 0; (i = fact_find(spool, "command", i));) {
+		const char *word = fact_value(spool, i);
 
 		if (look->command[0])
 			text_append(look->command, sizeof(look->command), " ");
@@ -45,16 +43,16 @@ static void read_command(struct look *look)
 /* Model and size of a device; the facts of one follow its number. */
 static void read_device_facts(const struct look *look, struct look_scope *scope)
 {
-	const struct recording facts = { .spool = &look->follow.spool };
+	const struct spool *spool = &look->follow.spool;
 
-	for (uint32_t i = 0; (i = recording_fact(&facts, "device", i));) {
-		const char *number = recording_value(&facts, i);
+	for (uint32_t i = 0; (i = fact_find(spool, "device", i));) {
+		const char *number = fact_value(spool, i);
 		const char *total;
 
 		if (!number || atoi(number) != scope->device)
 			continue;
-		total = recording_value(&facts, recording_fact(&facts, "total_bytes", i));
-		scope->name = recording_value(&facts, recording_fact(&facts, "name", i));
+		total = fact_value(spool, fact_find(spool, "total_bytes", i));
+		scope->name = fact_value(spool, fact_find(spool, "name", i));
 		scope->total = total ? strtoull(total, NULL, 10) : 0;
 		return;
 	}

@@ -112,9 +112,8 @@ int trace_spool_open(struct trace *trace)
 	ranges_start(&from->open);
 	backlog_settle_left(&from->spool);
 	curve_settle(&from->spool);
-	error = recording_read(&from->recording, &from->spool, SYMBOLS_LOAD);
-	if (!error)
-		error = document_fill(trace, &from->recording, document_exit(&from->spool));
+	error = document_fill(trace, &from->recording, &from->spool, SYMBOLS_LOAD,
+			      document_exit(&from->spool), NULL);
 	if (!error)
 		error = journal_read(&from->events, &from->spool);
 	if (error)

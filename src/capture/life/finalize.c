@@ -255,9 +255,9 @@ static int fill_ending(struct piece_to *to)
 	to->pack = compression.pack;
 	if (to->pack)
 		pack_to(to->pack, to->fd);
-	error = document_write_told(ending.spool, &document,
-				    DOCUMENT_EVENTS | (ending.in_handler ? DOCUMENT_MANGLED : 0),
-				    "exit", &ending.told);
+	error = document_write(ending.spool, &document,
+			       ending.in_handler ? SYMBOLS_MANGLED : SYMBOLS_DEMANGLED, TRACE_EXIT,
+			       &ending.told);
 	ended = to->pack ? pack_end(to->pack) : 0;
 	compression.pack = NULL;
 	return error ? error : ended;
@@ -312,7 +312,7 @@ static int fill_dump(struct piece_to *to)
 {
 	const struct document_to document = { to->fd, write_piece, to };
 
-	return document_from_spool(dump.spool, &document, DOCUMENT_EVENTS, dump.why,
+	return document_from_spool(dump.spool, &document, SYMBOLS_DEMANGLED, dump.why,
 				   sizeof(dump.why));
 }
 

@@ -28,13 +28,12 @@ enum {
 int recovery_owner(const char *path, struct owner *owner)
 {
 	struct spool spool;
-	const struct recording facts = { .spool = &spool };
 	const char *output;
 	char why[1000];
 
 	if (spool_open(&spool, path, why, sizeof(why)))
 		return err("%s", why);
-	output = recording_value(&facts, recording_fact(&facts, "output", 0));
+	output = fact_told(&spool, "output");
 	text_copy(owner->output, sizeof(owner->output), output ? output : "");
 	owner->pid = spool.header->pid;
 	owner->alive = spool_writer_lives(&spool);
@@ -200,7 +199,7 @@ static int write_document(const char *spool, const char *output, int fd)
 		return error;
 	to.sink = pack ? pack_write : NULL;
 	to.sink_to = pack;
-	if (document_from_spool(spool, &to, DOCUMENT_EVENTS | DOCUMENT_LOAD, why, sizeof(why)))
+	if (document_from_spool(spool, &to, SYMBOLS_LOAD, why, sizeof(why)))
 		error = err("%s", why);
 	ended = pack ? pack_end(pack) : 0;
 	return error || !ended ? error : err("%s: cannot be written: %s", output, strerror(-ended));

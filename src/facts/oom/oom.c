@@ -14,27 +14,14 @@ static const uint64_t MIB = 1 << 20;
 
 /* --- what is known beside what was live --- */
 
-static uint64_t number_of(const char *text)
-{
-	uint64_t number = 0;
-
-	for (const char *p = text ? text : ""; *p >= '0' && *p <= '9'; p++)
-		number = number * 10 + (uint64_t)(*p - '0');
-	return number;
-}
-
 static void find_card(struct oom *oom, const struct recording *recording)
 {
-	for (uint32_t i = 0; (i = recording_fact(recording, "device", i));) {
-		const char *ordinal = recording_value(recording, i);
+	const struct trace_card *card = recording_card(recording, oom->row->device);
 
-		if (!ordinal || number_of(ordinal) != oom->facts.device)
-			continue;
-		oom->card = recording_value(recording, recording_fact(recording, "name", i));
-		oom->facts.total = number_of(
-			recording_value(recording, recording_fact(recording, "total_bytes", i)));
+	if (!card)
 		return;
-	}
+	oom->card = card->name;
+	oom->facts.total = card->total_bytes == TRACE_NONE ? 0 : card->total_bytes;
 }
 
 /* What a driver takes of a card for itself: its context, modules, heaps. */
@@ -94,8 +81,8 @@ static void find_limit(struct oom_facts *facts, const struct recording *recordin
 
 static bool is_expandable(const struct recording *recording)
 {
-	for (uint32_t i = 0; (i = recording_fact(recording, "value", i));) {
-		const char *value = recording_value(recording, i);
+	for (uint32_t i = 0; (i = fact_find(recording->spool, "value", i));) {
+		const char *value = fact_value(recording->spool, i);
 
 		if (value && strstr(value, "expandable_segments:True"))
 			return true;
@@ -114,7 +101,7 @@ static void find_facts(struct oom *oom, struct recording *recording)
 	facts->refused = row->refused;
 	facts->host = row->device < 0;
 	facts->torch = api && !strcmp(api, "torch");
-	facts->python = recording_fact(recording, "python", 0) != 0;
+	facts->python = fact_find(recording->spool, "python", 0) != 0;
 	facts->expandable = is_expandable(recording);
 	facts->allocated = row->allocated;
 	facts->reserved = row->reserved;

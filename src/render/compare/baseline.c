@@ -194,7 +194,8 @@ static void keep_peaks(struct baseline *baseline)
 
 			if (share[0] || share[1])
 				peak->stacks[peak->stacks_n++] =
-					(struct trace_share){ i, share[0], share[1], TRACE_NONE };
+					(struct trace_share){ i, share[0], share[1], TRACE_NONE,
+							      0 };
 		}
 	}
 }

@@ -15,6 +15,7 @@
 #include "ledger/pending.h"
 #include "ledger/timeline.h"
 #include "render/document/document_sections.h"
+#include "render/document/write_rows.h"
 #include "spool/journal.h"
 
 enum { BUFFER = 1 << 18 };
@@ -139,133 +140,70 @@ static int write_events(struct out *out, const struct spool *spool)
 	return error;
 }
 
-/* The last failure is the one that a program ends by. */
-static void tell(struct document_told *told, const struct ooms *ooms,
-		 const struct recording *recording)
-{
-	const struct oom *last = ooms->count ? &ooms->list[ooms->count - 1] : NULL;
-
-	told->ooms = ooms->all;
-	told->survived = !last || last->survived;
-	if (last)
-		oom_text(&told->oom, last, recording);
-}
-
-/* Everything before the events, in the order of the document. */
-static void fill_facts(struct filler *filler, const struct ooms *ooms, const struct phases *phases,
-		       enum trace_exit exit)
-{
-	document_head(filler, exit);
-	document_calls(filler);
-	document_cupti(filler);
-	document_used(filler);
-	document_summary(filler);
-	document_peaks(filler);
-	document_ooms(filler, ooms);
-	document_names(filler);
-	document_sites(filler);
-	document_phases(filler, phases);
-	document_timeline(filler);
-}
-
-/* Finds what takes looking through all events, and fills. */
-static int find_facts(struct filler *filler, struct recording *recording, enum trace_exit exit,
-		      struct document_told *told)
-{
-	struct phases phases;
-	struct ooms ooms;
-	int error = phases_find(&phases, recording->spool);
-
-	recording->damaged |= phases.broken != 0;
-	if (!error)
-		error = ooms_find(&ooms, recording);
-	if (!error && told)
-		tell(told, &ooms, recording);
-	if (!error) {
-		fill_facts(filler, &ooms, &phases, exit);
-		error = filler->error;
-	}
-	phases_clear(&phases);
-	return error;
-}
-
-int document_fill(struct trace *trace, struct recording *recording, enum trace_exit exit)
-{
-	struct filler filler = {
-		.recording = recording,
-		.spool = recording->spool,
-		.arena = &trace->arena,
-		.to = trace,
-	};
-
-	return find_facts(&filler, recording, exit, NULL);
-}
-
-static int write_all(struct out *out, struct recording *recording, unsigned flags, const char *exit,
+/* What is found out last is told first: whether something was damaged, and what devices there are.
+ */
+static void fill_all(struct recording *recording, const struct phases *phases, enum trace_exit exit,
 		     struct document_told *told)
 {
-	struct arena arena = { 0 };
-	struct filler filler = {
-		.recording = recording,
-		.spool = recording->spool,
-		.arena = &arena,
-		.writer = { .out = out },
-	};
-	enum trace_exit how = TRACE_EXIT;
-	int error;
-
-	while (how < TRACE_UNFINISHED && strcmp(rows_word(WORDS_EXITS, how), exit) != 0)
-		how++;
-	error = find_facts(&filler, recording, how, told);
-	arena_clear(&arena);
-	if (!error) {
-		out_text(out, "\"events\":[");
-		if (flags & DOCUMENT_EVENTS)
-			error = write_events(out, recording->spool);
-	}
-	out_text(out, "\n]}\n");
-	return error;
+	recording->damaged |= phases->broken != 0;
+	document_names(recording);
+	document_peaks(recording);
+	recording_find_sites(recording);
+	document_head(recording, exit);
+	document_calls(recording);
+	document_cupti(recording);
+	document_used(recording);
+	document_summary(recording);
+	document_ooms(recording, told);
+	document_phases(recording, phases);
+	document_timeline(recording);
 }
 
-static enum symbols_names names_of(unsigned flags)
+int document_fill(struct trace *trace, struct recording *recording, const struct spool *spool,
+		  enum symbols_names names, enum trace_exit exit, struct document_told *told)
 {
-	if (flags & DOCUMENT_MANGLED)
-		return SYMBOLS_MANGLED;
-	return flags & DOCUMENT_LOAD ? SYMBOLS_LOAD : SYMBOLS_DEMANGLED;
+	struct phases phases;
+
+	recording->trace = trace;
+	recording->error = recording_extend(recording, spool, names);
+	if (recording->error)
+		return recording->error;
+	recording->error = phases_find(&phases, spool);
+	if (!recording->error)
+		fill_all(recording, &phases, exit, told);
+	phases_clear(&phases);
+	return recording->error;
 }
 
-int document_write_told(const struct spool *spool, const struct document_to *to, unsigned flags,
-			const char *exit, struct document_told *told)
+int document_write(const struct spool *spool, const struct document_to *to,
+		   enum symbols_names names, enum trace_exit exit, struct document_told *told)
 {
-	struct recording recording;
+	struct recording recording = { 0 };
+	struct trace trace = { 0 };
 	struct out out;
 	char *buffer =
 		mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int written;
 	int error;
 
-	if (told)
-		*told = (struct document_told){ .survived = true };
 	if (buffer == MAP_FAILED)
 		return -ENOMEM;
 	out_init(&out, to->fd, buffer, BUFFER);
 	out.sink = to->sink;
 	out.sink_to = to->sink_to;
-	error = recording_read(&recording, spool, names_of(flags));
+	rows_clear(ROWS_trace, &trace);
+	error = document_fill(&trace, &recording, spool, names, exit, told);
 	if (!error) {
-		error = write_all(&out, &recording, flags, exit, told);
-		recording_clear(&recording);
+		out_char(&out, '{');
+		write_trace(&(struct row_writer){ .out = &out }, &trace);
+		out_text(&out, "\"events\":[");
+		error = write_events(&out, spool);
+		out_text(&out, "\n]}\n");
 	}
+	recording_clear(&recording);
 	written = out_flush(&out);
 	munmap(buffer, BUFFER);
 	return error ? error : written;
-}
-
-int document_write(const struct spool *spool, int fd, unsigned flags, const char *exit)
-{
-	const struct document_to to = { .fd = fd };
-
-	return document_write_told(spool, &to, flags, exit, NULL);
 }
 
 enum trace_exit document_exit(const struct spool *spool)
@@ -275,8 +213,8 @@ enum trace_exit document_exit(const struct spool *spool)
 	return spool->header->end ? TRACE_EXIT : TRACE_UNFINISHED;
 }
 
-int document_from_spool(const char *path, const struct document_to *to, unsigned flags, char *why,
-			size_t size)
+int document_from_spool(const char *path, const struct document_to *to, enum symbols_names names,
+			char *why, size_t size)
 {
 	struct spool spool;
 	int error = spool_open(&spool, path, why, size);
@@ -285,8 +223,7 @@ int document_from_spool(const char *path, const struct document_to *to, unsigned
 		return error;
 	backlog_settle_left(&spool);
 	curve_settle(&spool);
-	error = document_write_told(&spool, to, flags,
-				    rows_word(WORDS_EXITS, document_exit(&spool)), NULL);
+	error = document_write(&spool, to, names, document_exit(&spool), NULL);
 	if (error)
 		snprintf(why, size, "%s: its document could not be written: %s", path,
 			 strerror(-error));

@@ -11,15 +11,8 @@
 
 #include "base/text/out.h"
 #include "codec/event.h"
-#include "facts/trace_model.h"
+#include "facts/spool_model.h"
 #include "render/document/oom_text.h"
-#include "spool/spool.h"
-
-enum document_flags {
-	DOCUMENT_EVENTS = 1,  /* `events` is filled; without it it is there, and empty */
-	DOCUMENT_LOAD = 2,    /* libraries may be loaded, to demangle names (the tool) */
-	DOCUMENT_MANGLED = 4, /* no name is demangled: malloc is not to be called */
-};
 
 /* What a document tells that its writer may want to say at once. */
 struct document_told {
@@ -36,26 +29,26 @@ struct document_to {
 };
 
 /*
- * Streams the document to the descriptor: 0 or -errno. `exit` is the value of process.exit. What is
- * told is told although the descriptor takes nothing.
+ * Writes the document: 0 or -errno. `told`, NULL or not, is told although nothing can be written.
+ * Memory is taken from malloc only where names are demangled.
  */
-int document_write(const struct spool *spool, int fd, unsigned flags, const char *exit);
-int document_write_told(const struct spool *spool, const struct document_to *to, unsigned flags,
-			const char *exit, struct document_told *told);
+int document_write(const struct spool *spool, const struct document_to *to,
+		   enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
 /*
  * Opens a spool file and writes its document: 0, or -errno and a sentence in `why` (of `size`
  * bytes). process.exit is "running" while its process lives, "exit" if that closed it, else
  * "unfinished".
  */
-int document_from_spool(const char *path, const struct document_to *to, unsigned flags, char *why,
-			size_t size);
+int document_from_spool(const char *path, const struct document_to *to, enum symbols_names names,
+			char *why, size_t size);
 
-/* The same without JSON: fills a trace, which points into the recording from then on. 0 or -ENOMEM.
+/*
+ * The same without JSON: fills the trace, which is cleared (rows_clear) and points into the
+ * recording, an empty one, from then on. 0 or -ENOMEM.
  */
-struct recording;
-struct trace;
-int document_fill(struct trace *trace, struct recording *recording, enum trace_exit exit);
+int document_fill(struct trace *trace, struct recording *recording, const struct spool *spool,
+		  enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
 /* An event as the document has it. */
 void document_event(struct out *out, const struct spool *spool, const struct event *event);

@@ -22,14 +22,11 @@ static const char *action_name(unsigned kind)
 	return kind < ACTIONS ? names[kind] : "other";
 }
 
-static bool fill_witness(struct filler *filler, uint64_t i, void *item)
+static void fill_witness(struct recording *recording, const struct witness *from)
 {
-	const struct witness *from = filler->from;
-	struct trace_witness *witness = item;
-	const char *version =
-		recording_value(filler->recording, recording_fact(filler->recording, "cupti", 0));
+	struct trace_witness *witness = &recording->trace->witness;
+	const char *version = fact_told(recording->spool, "cupti");
 
-	(void)i;
 	witness->cupti = version ? strtoull(version, NULL, 10) : 0;
 	witness->records = from->records;
 	witness->matched = from->matched;
@@ -37,7 +34,7 @@ static bool fill_witness(struct filler *filler, uint64_t i, void *item)
 	witness->lost = from->lost;
 	witness->events_alone = from->events;
 	witness->pools = from->pools;
-	witness->unmatched = filler_room(filler, from->listed_n, sizeof(*witness->unmatched));
+	witness->unmatched = recording_room(recording, from->listed_n, sizeof(*witness->unmatched));
 	for (uint64_t k = 0; witness->unmatched && k < from->listed_n; k++) {
 		const struct spool_witness *record = from->listed[k];
 
@@ -52,23 +49,28 @@ static bool fill_witness(struct filler *filler, uint64_t i, void *item)
 			.size = record->bytes,
 		};
 	}
-	return true;
 }
 
-static bool fill_action(struct filler *filler, uint64_t i, void *item)
+static void fill_actions(struct recording *recording)
 {
-	const struct spool_action *action = spool_at(filler->spool, SPOOL_ACTION, i);
-	const char *name = spool_text(filler->spool, action->name);
+	const struct spool *spool = recording->spool;
+	uint64_t count = spool_count(spool, SPOOL_ACTION);
+	struct trace *trace = recording->trace;
 
-	*(struct trace_action *)item = (struct trace_action){
-		.kind = action_name(action->kind),
-		.name = name ? name : "?",
-		.count = action->count,
-		.total_ns = action->total,
-		.max_ns = action->max,
-		.bytes = action->bytes,
-	};
-	return true;
+	trace->actions = recording_room(recording, count, sizeof(*trace->actions));
+	for (uint64_t i = 0; trace->actions && i < count; i++) {
+		const struct spool_action *action = spool_at(spool, SPOOL_ACTION, i);
+		const char *name = spool_text(spool, action->name);
+
+		trace->actions[trace->actions_n++] = (struct trace_action){
+			.kind = action_name(action->kind),
+			.name = name ? name : "?",
+			.count = action->count,
+			.total_ns = action->total,
+			.max_ns = action->max,
+			.bytes = action->bytes,
+		};
+	}
 }
 
 static uint64_t action_key(uint64_t kind, uint32_t name)
@@ -91,19 +93,14 @@ static int find_actions(const struct spool *spool, struct map *places)
 	return 0;
 }
 
-/* The ring, the oldest first. */
-static bool fill_span(struct filler *filler, uint64_t i, void *item)
+/* Those whose action is known. */
+static void add_span(struct trace *trace, const struct spool_span *from, uint32_t place)
 {
-	uint64_t rows = spool_count(filler->spool, SPOOL_SPAN);
-	uint64_t all = filler->spool->header->spans;
-	uint64_t first = all > rows ? all % rows : 0;
-	const struct spool_span *from = spool_at(filler->spool, SPOOL_SPAN, (first + i) % rows);
-	uint32_t place = map_get(filler->from, action_key(from->kind, from->name));
 	bool call = from->kind == ACTION_RUNTIME || from->kind == ACTION_DRIVER;
 
 	if (!place)
-		return false;
-	*(struct trace_span *)item = (struct trace_span){
+		return;
+	trace->spans[trace->spans_n++] = (struct trace_span){
 		.t = from->t,
 		.ns = from->ns,
 		.action = place - 1,
@@ -112,31 +109,39 @@ static bool fill_span(struct filler *filler, uint64_t i, void *item)
 		.stream = call ? 0 : from->stream,
 		.bytes = from->bytes,
 	};
-	return true;
 }
 
-static void document_spans(struct filler *filler)
+/* The ring, the oldest first. */
+static void fill_spans(struct recording *recording)
 {
-	uint64_t rows = spool_count(filler->spool, SPOOL_SPAN);
-	uint64_t all = filler->spool->header->spans;
+	const struct spool *spool = recording->spool;
+	uint64_t rows = spool_count(spool, SPOOL_SPAN);
+	uint64_t all = spool->header->spans;
+	struct trace *trace = recording->trace;
 	struct map places = { 0 };
 
-	if (!filler->error)
-		filler->error = find_actions(filler->spool, &places);
-	document_number(filler, "spans_dropped", all > rows ? all - rows : 0);
-	document_list(filler, "spans", rows, fill_span, &places);
+	trace->spans_dropped = all > rows ? all - rows : 0;
+	trace->spans = recording_room(recording, rows, sizeof(*trace->spans));
+	if (find_actions(spool, &places))
+		recording->error = -ENOMEM;
+	for (uint64_t i = 0; trace->spans && i < rows; i++) {
+		uint64_t first = all > rows ? all % rows : 0;
+		const struct spool_span *span = spool_at(spool, SPOOL_SPAN, (first + i) % rows);
+
+		add_span(trace, span, map_get(&places, action_key(span->kind, span->name)));
+	}
 	map_clear(&places);
 }
 
-void document_cupti(struct filler *filler)
+void document_cupti(struct recording *recording)
 {
 	struct witness witness;
 
-	if (filler->error || !recording_fact(filler->recording, "cupti", 0))
+	if (!fact_find(recording->spool, "cupti", 0))
 		return;
-	filler->error = witness_match(&witness, filler->spool);
-	document_member(filler, "witness", fill_witness, &witness);
-	document_list(filler, "actions", spool_count(filler->spool, SPOOL_ACTION), fill_action,
-		      NULL);
-	document_spans(filler);
+	if (witness_match(&witness, recording->spool))
+		recording->error = -ENOMEM;
+	fill_witness(recording, &witness);
+	fill_actions(recording);
+	fill_spans(recording);
 }

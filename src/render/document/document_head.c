@@ -8,16 +8,6 @@
 #include "render/document/document_sections.h"
 #include "spool/journal.h"
 
-static const char *value_of(const struct filler *filler, uint32_t fact)
-{
-	return recording_value(filler->recording, fact);
-}
-
-static const char *fact(const struct filler *filler, const char *key)
-{
-	return value_of(filler, recording_fact(filler->recording, key, 0));
-}
-
 /* A fact that is a number, else the number for none. */
 static uint64_t number(const char *text, uint64_t none)
 {
@@ -26,17 +16,16 @@ static uint64_t number(const char *text, uint64_t none)
 	return none;
 }
 
-static size_t count_facts(const struct filler *filler, const char *key)
+/* Room for as many as there are facts with the key, and some more. */
+static void *room_for(struct recording *recording, const char *key, size_t more, size_t size)
 {
-	size_t count = 0;
-
-	for (uint32_t i = 0; (i = recording_fact(filler->recording, key, i));)
-		count++;
-	return count;
+	for (uint32_t i = 0; (i = fact_find(recording->spool, key, i));)
+		more++;
+	return recording_room(recording, more, size);
 }
 
 /* RFC 3339 in UTC; the civil date from days (Howard Hinnant, "chrono-compatible algorithms"). */
-static const char *time_text(struct filler *filler, uint64_t ns)
+static const char *time_text(struct recording *recording, uint64_t ns)
 {
 	uint64_t seconds = ns / 1000000000u;
 	uint64_t days = seconds / 86400 + 719468;
@@ -53,79 +42,74 @@ static const char *time_text(struct filler *filler, uint64_t ns)
 		 (unsigned)(doy - (153 * mp + 2) / 5 + 1), (unsigned)(seconds / 3600 % 24),
 		 (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
 		 (unsigned)(ns % 1000000000u));
-	return filler_text(filler, text);
+	return recording_text(recording, text);
 }
 
-static bool fill_process(struct filler *filler, uint64_t i, void *item)
+static void fill_process(struct recording *recording, enum trace_exit exit)
 {
-	const struct spool_header *header = filler->spool->header;
-	struct trace_process *process = item;
+	const struct spool *spool = recording->spool;
+	const struct spool_header *header = spool->header;
+	struct trace_process *process = &recording->trace->process;
 
-	(void)i;
 	process->pid = header->pid;
 	process->ppid = header->ppid;
-	process->host = fact(filler, "host");
-	process->rank = number(fact(filler, "rank"), 0);
-	process->world_size = number(fact(filler, "world_size"), 1);
-	process->local_rank = number(fact(filler, "local_rank"), TRACE_NONE);
-	process->command =
-		filler_room(filler, count_facts(filler, "command"), sizeof(*process->command));
-	for (uint32_t k = 0;
-	     process->command && (k = recording_fact(filler->recording, "command", k));) {
-		const char *word = value_of(filler, k);
+	process->host = fact_told(spool, "host");
+	process->rank = number(fact_told(spool, "rank"), 0);
+	process->world_size = number(fact_told(spool, "world_size"), 1);
+	process->local_rank = number(fact_told(spool, "local_rank"), TRACE_NONE);
+	process->command = room_for(recording, "command", 0, sizeof(*process->command));
+	for (uint32_t i = 0; process->command && (i = fact_find(spool, "command", i));) {
+		const char *word = fact_value(spool, i);
 
 		process->command[process->command_n++] = word ? word : "";
 	}
-	process->cwd = fact(filler, "cwd");
-	process->start_time = time_text(filler, header->start_realtime);
+	process->cwd = fact_told(spool, "cwd");
+	process->start_time = time_text(recording, header->start_realtime);
 	process->start_ticks = header->boot_pid_start;
 	process->duration_ns = header->end ? header->end : header->t;
-	process->exit = *(const int *)filler->from;
-	return true;
+	process->exit = (int)exit;
 }
 
-static void fill_settings(struct filler *filler, struct trace_environment *environment)
+static void fill_settings(struct recording *recording, struct trace_environment *environment)
 {
-	environment->settings =
-		filler_room(filler, count_facts(filler, "setting"), sizeof(*environment->settings));
-	for (uint32_t i = 0;
-	     environment->settings && (i = recording_fact(filler->recording, "setting", i));) {
-		uint32_t value = recording_fact(filler->recording, "value", i);
+	const struct spool *spool = recording->spool;
+
+	environment->settings = room_for(recording, "setting", 0, sizeof(*environment->settings));
+	for (uint32_t i = 0; environment->settings && (i = fact_find(spool, "setting", i));) {
+		uint32_t value = fact_find(spool, "value", i);
 
 		/* Its value stands right behind it, if it has one. */
 		environment->settings[environment->settings_n++] =
-			(struct trace_pair){ value_of(filler, i),
-					     value == i + 1 ? value_of(filler, value) : NULL };
+			(struct trace_pair){ fact_value(spool, i),
+					     value == i + 1 ? fact_value(spool, value) : NULL };
 	}
 }
 
-static void fill_cards(struct filler *filler, struct trace_environment *environment)
+static void fill_cards(struct recording *recording, struct trace_environment *environment)
 {
-	const struct recording *recording = filler->recording;
+	const struct spool *spool = recording->spool;
 
-	environment->devices = filler_items(filler, count_facts(filler, "device"), ROWS_card);
-	for (uint32_t i = 0;
-	     environment->devices && (i = recording_fact(recording, "device", i));) {
-		struct trace_card *card = &environment->devices[environment->devices_n++];
-
-		card->device = (int)number(value_of(filler, i), UINT64_MAX);
-		card->name = value_of(filler, recording_fact(recording, "name", i));
-		card->uuid = value_of(filler, recording_fact(recording, "uuid", i));
-		card->total_bytes = number(
-			value_of(filler, recording_fact(recording, "total_bytes", i)), TRACE_NONE);
-	}
+	environment->devices = room_for(recording, "device", 0, sizeof(*environment->devices));
+	for (uint32_t i = 0; environment->devices && (i = fact_find(spool, "device", i));)
+		environment->devices[environment->devices_n++] = (struct trace_card){
+			.device = (int)number(fact_value(spool, i), UINT64_MAX),
+			.name = fact_value(spool, fact_find(spool, "name", i)),
+			.uuid = fact_value(spool, fact_find(spool, "uuid", i)),
+			.total_bytes = number(fact_value(spool, fact_find(spool, "total_bytes", i)),
+					      TRACE_NONE),
+		};
 }
 
 /* "libcudart.so.13" says 13000: the runtime cannot be asked from a hook, its file's name can be
  * read. */
-static uint64_t runtime_version(const struct filler *filler)
+static uint64_t runtime_version(const struct recording *recording)
 {
 	static const char name[] = "libcudart.so.";
-	uint64_t modules = spool_count(filler->spool, SPOOL_MODULE);
+	uint64_t modules = spool_count(recording->spool, SPOOL_MODULE);
 
 	for (uint32_t i = 0; i < modules; i++) {
 		const char *path =
-			spool_text(filler->spool, recording_module(filler->recording, i)->path);
+			spool_text(recording->spool, recording_module(recording, i)->path);
 		const char *base = path ? text_base(path) : "";
 
 		if (!strncmp(base, name, sizeof(name) - 1))
@@ -134,19 +118,18 @@ static uint64_t runtime_version(const struct filler *filler)
 	return 0;
 }
 
-static bool fill_environment(struct filler *filler, uint64_t i, void *item)
+static void fill_environment(struct recording *recording)
 {
-	struct trace_environment *environment = item;
+	struct trace_environment *environment = &recording->trace->environment;
+	const struct spool *spool = recording->spool;
 
-	(void)i;
-	environment->memtrace = fact(filler, "memtrace");
-	environment->cuda_driver = number(fact(filler, "cuda_driver"), 0);
-	environment->cuda_runtime = runtime_version(filler);
-	environment->torch = fact(filler, "torch");
-	environment->python = fact(filler, "python");
-	fill_settings(filler, environment);
-	fill_cards(filler, environment);
-	return true;
+	environment->memtrace = fact_told(spool, "memtrace");
+	environment->cuda_driver = number(fact_told(spool, "cuda_driver"), 0);
+	environment->cuda_runtime = runtime_version(recording);
+	environment->torch = fact_told(spool, "torch");
+	environment->python = fact_told(spool, "python");
+	fill_settings(recording, environment);
+	fill_cards(recording, environment);
 }
 
 const char *document_stop_text(unsigned stop)
@@ -174,14 +157,15 @@ const char *document_stop_text(unsigned stop)
 }
 
 /* For which there is room. */
-static void note(struct filler *filler, struct trace_capture *capture, const char *text)
+static void note(struct recording *recording, const char *text)
 {
+	struct trace_capture *capture = &recording->trace->capture;
+
 	if (text && capture->notes)
-		capture->notes[capture->notes_n++] = filler_text(filler, text);
+		capture->notes[capture->notes_n++] = recording_text(recording, text);
 }
 
-static void note_count(struct filler *filler, struct trace_capture *capture, uint64_t count,
-		       const char *what)
+static void note_count(struct recording *recording, uint64_t count, const char *what)
 {
 	char text[256];
 
@@ -189,12 +173,12 @@ static void note_count(struct filler *filler, struct trace_capture *capture, uin
 		return;
 	text_u64(text, count);
 	text_append(text, sizeof(text), what);
-	note(filler, capture, text);
+	note(recording, text);
 }
 
-static void note_torn(struct filler *filler, struct trace_capture *capture)
+static void note_torn(struct recording *recording)
 {
-	const struct spool *spool = filler->spool;
+	const struct spool *spool = recording->spool;
 	char text[256] = "the process wrote on all the while that its spool was read: sums, lines "
 			 "and what is live are of moments up to ";
 
@@ -204,10 +188,10 @@ static void note_torn(struct filler *filler, struct trace_capture *capture)
 	text_append(text, sizeof(text), " events (");
 	text_u64(text + strlen(text), spool->torn_ns / 1000);
 	text_append(text, sizeof(text), " us) apart");
-	note(filler, capture, text);
+	note(recording, text);
 }
 
-static void note_sampling(struct filler *filler, struct trace_capture *capture, uint64_t interval)
+static void note_sampling(struct recording *recording, uint64_t interval)
 {
 	static const char units[][8] = { " bytes", " KiB", " MiB", " GiB" };
 	unsigned unit = 0;
@@ -222,60 +206,61 @@ static void note_sampling(struct filler *filler, struct trace_capture *capture, 
 	text_append(text, sizeof(text),
 		    " (MEMTRACE_SAMPLE): sums and peaks are exact; frees have no "
 		    "line");
-	note(filler, capture, text);
+	note(recording, text);
 }
 
-static void fill_notes(struct filler *filler, struct trace_capture *capture)
+static void fill_notes(struct recording *recording)
 {
 	enum { OTHERS = 16 + SPOOL_KINDS };
-	const struct spool_header *header = filler->spool->header;
+	const struct spool *spool = recording->spool;
+	const struct spool_header *header = spool->header;
+	struct trace_capture *capture = &recording->trace->capture;
 
-	capture->notes =
-		filler_room(filler, count_facts(filler, "note") + OTHERS, sizeof(*capture->notes));
-	note(filler, capture, document_stop_text(atomic_load(&header->stop)));
-	for (uint32_t i = 0; (i = recording_fact(filler->recording, "note", i));)
-		note(filler, capture, value_of(filler, i));
-	note_count(filler, capture, atomic_load(&header->nested),
+	capture->notes = room_for(recording, "note", OTHERS, sizeof(*capture->notes));
+	note(recording, document_stop_text(atomic_load(&header->stop)));
+	for (uint32_t i = 0; (i = fact_find(spool, "note", i));)
+		note(recording, fact_value(spool, i));
+	note_count(recording, atomic_load(&header->nested),
 		   " memory calls of signal handlers were not recorded: they had interrupted an "
 		   "update");
-	note_count(filler, capture, atomic_load(&header->abandoned),
+	note_count(recording, atomic_load(&header->abandoned),
 		   " updates were left half done (a signal handler jumped away, or a thread was "
 		   "cancelled) and are taken back: those calls are not in the trace");
-	if (filler->spool->cut)
-		note(filler, capture, "the last update was not complete and is left out");
-	note_torn(filler, capture);
-	note_count(filler, capture, header->paused,
+	if (spool->cut)
+		note(recording, "the last update was not complete and is left out");
+	note_torn(recording);
+	note_count(recording, header->paused,
 		   " events while stopped (memtrace_stop): sums kept, no detail");
 	note_count(
-		filler, capture, header->filtered,
+		recording, header->filtered,
 		" events are filtered out (MEMTRACE_FILTER): sums and peaks count them, events[] "
 		"and what is told from it do not");
-	note_sampling(filler, capture, header->sample);
-	note_count(filler, capture, header->unmatched,
-		   " frees of addresses that were not seen before");
-	note_count(filler, capture, atomic_load(&header->late),
+	note_sampling(recording, header->sample);
+	note_count(recording, header->unmatched, " frees of addresses that were not seen before");
+	note_count(recording, atomic_load(&header->late),
 		   " memory calls after recording had ended");
-	note_count(filler, capture, header->used_dropped,
+	note_count(recording, header->used_dropped,
 		   " samples of what is occupied found no room in used[]: sums have them");
-#define BOUND(kind, most, what) note_count(filler, capture, header->left_out[SPOOL_##kind], what);
+#define BOUND(kind, most, what) note_count(recording, header->left_out[SPOOL_##kind], what);
 #include "ledger/bounds.def"
 #undef BOUND
-	if (filler->recording->damaged)
-		note(filler, capture, "parts of the spool were damaged and left out");
+	if (recording->damaged)
+		note(recording, "parts of the spool were damaged and left out");
 }
 
-static void fill_doors(struct filler *filler, struct trace_capture *capture)
+static void fill_doors(struct recording *recording)
 {
 	static const char doors[][16] = { "linked", "dlsym", "procaddress", "torch" };
 	enum { DOORS = sizeof(doors) / sizeof(doors[0]) };
+	struct trace_capture *capture = &recording->trace->capture;
 
-	capture->doors = filler_room(filler, DOORS, sizeof(*capture->doors));
+	capture->doors = recording_room(recording, DOORS, sizeof(*capture->doors));
 	for (unsigned i = 0; capture->doors && i < DOORS; i++) {
 		char count[24];
 
-		text_u64(count, filler->spool->header->doors[i]);
+		text_u64(count, recording->spool->header->doors[i]);
 		capture->doors[capture->doors_n++] =
-			(struct trace_pair){ doors[i], filler_text(filler, count) };
+			(struct trace_pair){ doors[i], recording_text(recording, count) };
 	}
 }
 
@@ -296,42 +281,36 @@ static void fill_cost(const struct spool_cost *costs, struct trace_capture *capt
 	capture->ns_per_event = all.events ? all.ns / all.events : 0;
 }
 
-static bool fill_capture(struct filler *filler, uint64_t i, void *item)
+static void fill_capture(struct recording *recording)
 {
-	const struct spool_header *header = filler->spool->header;
-	struct trace_capture *capture = item;
+	const struct spool *spool = recording->spool;
+	const struct spool_header *header = spool->header;
+	struct trace_capture *capture = &recording->trace->capture;
 	uint64_t dropped = header->dropped < header->seq ? header->dropped : header->seq;
 	/* Events that only sums know. */
 	uint64_t without = dropped + header->paused + header->filtered;
-	const char *stacks = fact(filler, "stacks");
-	const char *unwinder = fact(filler, "unwinder");
+	const char *stacks = fact_told(spool, "stacks");
+	const char *unwinder = fact_told(spool, "unwinder");
 
-	(void)i;
-	fill_doors(filler, capture);
+	fill_doors(recording);
 	capture->stacks = stacks ? stacks : "none";
 	capture->unwinder = unwinder ? unwinder : "none";
 	capture->events_recorded = header->seq - dropped;
 	capture->events_dropped = without;
-	if (!journal_since(filler->spool, &capture->events_since))
+	if (!journal_since(spool, &capture->events_since))
 		capture->events_since = TRACE_NONE;
 	capture->events_stopped = header->paused;
 	capture->events_filtered = header->filtered;
 	capture->sample_bytes = header->sample;
 	capture->truncated = without || document_stop_text(atomic_load(&header->stop));
 	fill_cost(header->costs, capture);
-	fill_notes(filler, capture);
-	return true;
+	fill_notes(recording);
 }
 
-void document_head(struct filler *filler, enum trace_exit exit)
+void document_head(struct recording *recording, enum trace_exit exit)
 {
-	const int how = (int)exit;
-
-	if (filler->to)
-		filler->to->schema = "memtrace/1";
-	else
-		out_text(filler->writer.out, "{\"schema\":\"memtrace/1\",\n");
-	document_member(filler, "process", fill_process, &how);
-	document_member(filler, "environment", fill_environment, NULL);
-	document_member(filler, "capture", fill_capture, NULL);
+	recording->trace->schema = "memtrace/1";
+	fill_process(recording, exit);
+	fill_environment(recording);
+	fill_capture(recording);
 }

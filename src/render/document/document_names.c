@@ -1,47 +1,29 @@
-/* The document's names: modules, frames, stacks, threads, sites. */
+/* The document's names: modules, frames, stacks, threads. */
 #include "base/settings/sample.h"
 #include "facts/backward.h"
 #include "render/document/document_sections.h"
 
-static bool fill_module(struct filler *filler, uint64_t i, void *item)
+static void fill_modules(struct recording *recording)
 {
-	const struct spool_module *module = recording_module(filler->recording, (uint32_t)i);
-	const char *path = spool_text(filler->spool, module->path);
+	const struct spool *spool = recording->spool;
+	uint64_t count = spool_count(spool, SPOOL_MODULE);
+	struct trace *trace = recording->trace;
 
-	*(struct trace_module *)item = (struct trace_module){
-		.path = path ? path : "",
-		.build_id = spool_text(filler->spool, module->build_id),
-		.base = module->base,
-	};
-	return true;
-}
+	trace->modules = recording_room(recording, count, sizeof(*trace->modules));
+	for (uint32_t i = 0; trace->modules && i < count; i++) {
+		const struct spool_module *module = recording_module(recording, i);
+		const char *path = spool_text(spool, module->path);
 
-static bool fill_frame(struct filler *filler, uint64_t i, void *item)
-{
-	const struct recording *recording = filler->recording;
-	const struct spool_frame *from = recording_frame(recording, (uint32_t)i);
-	const struct recording_frame *name = &recording->names[i];
-	struct trace_frame *frame = item;
-
-	frame->function = name->function;
-	if (from->language == FRAME_PYTHON) {
-		frame->language = TRACE_PYTHON;
-		frame->file = spool_text(filler->spool, from->file);
-		frame->line = from->line;
-		return true;
+		trace->modules[trace->modules_n++] = (struct trace_module){
+			.path = path ? path : "",
+			.build_id = spool_text(spool, module->build_id),
+			.base = module->base,
+		};
 	}
-	frame->language = TRACE_NATIVE;
-	frame->symbol = name->symbol;
-	if (from->language == FRAME_NATIVE) {
-		frame->offset = from->offset;
-		if (from->module && recording_module(recording, from->module - 1))
-			frame->module = from->module - 1;
-	}
-	return true;
 }
 
 /* Of a stack on one of autograd's threads: what runs, and which line that comes from. */
-static void fill_backward(struct filler *filler, const struct spool_stack *from,
+static void fill_backward(struct recording *recording, const struct spool_stack *from,
 			  struct trace_stack *stack)
 {
 	static const char vias[][16] = {
@@ -50,9 +32,9 @@ static void fill_backward(struct filler *filler, const struct spool_stack *from,
 	};
 	struct backward backward;
 
-	backward_read(filler->recording, from, &backward);
+	backward_read(recording, from, &backward);
 	if (backward.node[0])
-		stack->node = filler_text(filler, backward.node);
+		stack->node = recording_text(recording, backward.node);
 	if (backward.via == BACKWARD_NOT)
 		return;
 	stack->via = vias[backward.via];
@@ -60,15 +42,14 @@ static void fill_backward(struct filler *filler, const struct spool_stack *from,
 }
 
 /* Frames that the spool does not have are left out, so entries count those that are kept. */
-static void fill_steps(struct filler *filler, const struct spool_stack *from,
+static void fill_steps(struct recording *recording, const struct spool_stack *from,
 		       struct trace_stack *stack)
 {
-	const struct recording *recording = filler->recording;
 	uint32_t depth = recording_depth(recording, from);
 
-	stack->frames = filler_room(filler, depth, sizeof(*stack->frames));
+	stack->frames = recording_room(recording, depth, sizeof(*stack->frames));
 	if (from->entries)
-		stack->entries = filler_room(filler, 64, sizeof(*stack->entries));
+		stack->entries = recording_room(recording, 64, sizeof(*stack->entries));
 	for (uint32_t k = 0; stack->frames && k < depth; k++) {
 		uint32_t frame = recording_step(recording, from, k);
 		uint32_t python = k - from->native;
@@ -82,15 +63,12 @@ static void fill_steps(struct filler *filler, const struct spool_stack *from,
 	}
 }
 
-static bool fill_stack(struct filler *filler, uint64_t i, void *item)
+static void fill_stack(struct recording *recording, const struct spool_stack *from,
+		       struct trace_stack *stack)
 {
-	const struct spool_stack *from = recording_stack(filler->recording, (uint32_t)i);
-	const struct recording_held *held = &filler->recording->held[i];
-	struct trace_stack *stack = item;
-
-	fill_steps(filler, from, stack);
-	fill_backward(filler, from, stack);
-	stack->owner = spool_text(filler->spool, from->owner);
+	fill_steps(recording, from, stack);
+	fill_backward(recording, from, stack);
+	stack->owner = spool_text(recording->spool, from->owner);
 	stack->allocations = from->allocations;
 	stack->bytes = from->bytes;
 	stack->frees = from->frees;
@@ -101,51 +79,39 @@ static bool fill_stack(struct filler *filler, uint64_t i, void *item)
 	}
 	stack->frees_here = from->frees_here;
 	stack->freed_here_bytes = from->freed_here;
-	stack->live_bytes = held->live;
-	stack->live_count = held->live_count;
-	stack->peak_bytes = held->peak;
-	stack->peak_count = held->peak_count;
-	if (from->estimated_parts || held->estimated_peak) {
-		stack->estimated_allocations = sample_allocations(from->estimated_parts);
-		stack->estimated_bytes = from->estimated_bytes;
-		stack->estimated_live_bytes = held->estimated;
-		stack->estimated_peak_bytes = held->estimated_peak;
+	stack->estimated_allocations = sample_allocations(from->estimated_parts);
+	stack->estimated_bytes = from->estimated_bytes;
+}
+
+static void fill_threads(struct recording *recording)
+{
+	const struct spool *spool = recording->spool;
+	uint64_t count = spool_count(spool, SPOOL_THREAD);
+	struct trace *trace = recording->trace;
+
+	trace->threads = recording_room(recording, count, sizeof(*trace->threads));
+	for (uint64_t i = 0; trace->threads && i < count; i++) {
+		const struct spool_thread *thread = spool_at(spool, SPOOL_THREAD, i);
+
+		trace->threads[trace->threads_n++] = (struct trace_thread){
+			.thread = thread->thread,
+			.name = spool_text(spool, thread->name),
+			.main = thread->thread == spool->header->pid,
+			.t = thread->t,
+		};
 	}
-	return true;
 }
 
-static bool fill_thread(struct filler *filler, uint64_t i, void *item)
+void document_names(struct recording *recording)
 {
-	const struct spool_thread *thread = spool_at(filler->spool, SPOOL_THREAD, i);
+	struct trace *trace = recording->trace;
 
-	*(struct trace_thread *)item = (struct trace_thread){
-		.thread = thread->thread,
-		.name = spool_text(filler->spool, thread->name),
-		.main = thread->thread == filler->spool->header->pid,
-		.t = thread->t,
-	};
-	return true;
-}
-
-void document_names(struct filler *filler)
-{
-	const struct recording *recording = filler->recording;
-
-	document_list(filler, "modules", spool_count(filler->spool, SPOOL_MODULE), fill_module,
-		      NULL);
-	document_list(filler, "frames", recording->frames, fill_frame, NULL);
-	document_list(filler, "stacks", recording->stacks, fill_stack, NULL);
-	document_list(filler, "threads", spool_count(filler->spool, SPOOL_THREAD), fill_thread,
-		      NULL);
-}
-
-static bool fill_site(struct filler *filler, uint64_t i, void *item)
-{
-	*(struct trace_site *)item = filler->recording->sites[i];
-	return true;
-}
-
-void document_sites(struct filler *filler)
-{
-	document_list(filler, "sites", filler->recording->site_count, fill_site, NULL);
+	fill_modules(recording);
+	trace->frames = recording->names;
+	trace->frames_n = recording->frames;
+	trace->stacks = recording_items(recording, recording->stacks, ROWS_stack);
+	for (uint32_t i = 0; trace->stacks && i < recording->stacks; i++)
+		fill_stack(recording, recording_stack(recording, i),
+			   &trace->stacks[trace->stacks_n++]);
+	fill_threads(recording);
 }

@@ -75,12 +75,13 @@ static bool says_nothing(const struct track_part *part)
 	fill_count(&(to)->freed, &(part)->freed, (phase)->cut);         \
 	fill_count(&(to)->outliving, &(part)->outliving, (phase)->cut)
 
-static void fill_devices(struct filler *filler, const struct phase *from, struct trace_phase *phase)
+static void fill_devices(struct recording *recording, const struct phases *phases,
+			 const struct phase *from, struct trace_phase *phase)
 {
-	phase->devices = filler_items(filler, from->devices, ROWS_phase_device);
+	phase->devices = recording_items(recording, from->devices, ROWS_phase_device);
 	for (uint32_t i = 0; phase->devices && i < from->devices; i++) {
 		struct trace_phase_device *device = &phase->devices[phase->devices_n];
-		const struct track_part *part = phases_part(filler->from, from, i, &device->device);
+		const struct track_part *part = phases_part(phases, from, i, &device->device);
 
 		if (says_nothing(part))
 			continue;
@@ -89,28 +90,31 @@ static void fill_devices(struct filler *filler, const struct phase *from, struct
 	}
 }
 
-static bool fill_phase(struct filler *filler, uint64_t i, void *item)
+static void fill_phase(struct recording *recording, const struct phases *phases,
+		       const struct phase *from, struct trace_phase *phase)
 {
-	const struct phase *from = &((const struct phases *)filler->from)->list[i];
-	const char *name = spool_text(filler->spool, from->name);
-	struct trace_phase *phase = item;
+	const struct spool *spool = recording->spool;
+	const char *name = spool_text(spool, from->name);
 	struct detail_text detail;
 
 	document_detail(&from->detail, &detail);
 	phase->name = name ? name : "";
-	phase->domain = spool_text(filler->spool, from->domain);
+	phase->domain = spool_text(spool, from->domain);
 	phase->thread = from->thread;
 	phase->start = from->start;
 	phase->end = from->open ? TRACE_NONE : from->end;
-	phase->category = filler_name(filler, from->detail.category);
-	phase->color = detail.color[0] ? filler_text(filler, detail.color) : NULL;
-	phase->payload = detail.payload[0] ? filler_text(filler, detail.payload) : NULL;
+	phase->category = spool_text(spool, from->detail.category);
+	phase->color = detail.color[0] ? recording_text(recording, detail.color) : NULL;
+	phase->payload = detail.payload[0] ? recording_text(recording, detail.payload) : NULL;
 	FILL_PART(phase, from, &from->all);
-	fill_devices(filler, from, phase);
-	return true;
+	fill_devices(recording, phases, from, phase);
 }
 
-void document_phases(struct filler *filler, const struct phases *phases)
+void document_phases(struct recording *recording, const struct phases *phases)
 {
-	document_list(filler, "phases", phases->count, fill_phase, phases);
+	struct trace *trace = recording->trace;
+
+	trace->phases = recording_items(recording, phases->count, ROWS_phase);
+	for (size_t i = 0; trace->phases && i < phases->count; i++)
+		fill_phase(recording, phases, &phases->list[i], &trace->phases[trace->phases_n++]);
 }

@@ -1,19 +1,14 @@
-/* The document's sums: summary, peaks with their composition, timeline. */
-#include <stdlib.h>
+/* The document's sums: summary, peaks with their composition, timeline, samples of `used`. */
 #include <string.h>
 
+#include "base/mem/sort.h"
 #include "ledger/timeline.h"
 #include "ledger/totals.h"
 #include "render/document/document_sections.h"
 
-static const struct spool_scope *scope_at(const struct filler *filler, uint64_t i)
+static const char *name_of(const struct recording *recording, const struct spool_scope *scope)
 {
-	return totals_scope(filler->spool, (uint32_t)i);
-}
-
-static const char *name_of(const struct filler *filler, const struct spool_scope *scope)
-{
-	const char *name = spool_text(filler->spool, scope->name);
+	const char *name = spool_text(recording->spool, scope->name);
 
 	return name ? name : "";
 }
@@ -26,7 +21,7 @@ static void fill_sum(struct trace_sum *to, const struct spool_sum *sum)
 }
 
 /* Of `used`: who was asked, and what it was made of. */
-static void fill_used(const struct filler *filler, struct trace_sum *to,
+static void fill_used(const struct recording *recording, struct trace_sum *to,
 		      const struct spool_scope *device)
 {
 	const struct spool_sum *sum = &device->sums[METRIC_USED];
@@ -34,7 +29,7 @@ static void fill_used(const struct filler *filler, struct trace_sum *to,
 	if (!sum->peak)
 		return;
 	fill_sum(to, sum);
-	to->source = filler_name(filler, device->used_source);
+	to->source = spool_text(recording->spool, device->used_source);
 	to->samples = device->used_samples;
 	to->at_peak = (struct trace_explained){
 		device->at_used[METRIC_RESERVED],
@@ -52,12 +47,12 @@ static void fill_used(const struct filler *filler, struct trace_sum *to,
 	to->residual_max_bytes = device->residual_high;
 }
 
-static size_t count_scopes(const struct filler *filler, int device, enum scope_kind kind)
+static size_t count_scopes(const struct recording *recording, int device, enum scope_kind kind)
 {
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < filler->recording->scopes; i++) {
-		const struct spool_scope *scope = scope_at(filler, i);
+	for (uint32_t i = 0; i < recording->scopes; i++) {
+		const struct spool_scope *scope = totals_scope(recording->spool, i);
 
 		count += scope->kind == (uint32_t)kind && scope->device == device;
 	}
@@ -65,20 +60,20 @@ static size_t count_scopes(const struct filler *filler, int device, enum scope_k
 }
 
 /* Pools or owners of a device, one shape. */
-static struct trace_part *fill_parts(struct filler *filler, int device, enum scope_kind kind,
+static struct trace_part *fill_parts(struct recording *recording, int device, enum scope_kind kind,
 				     size_t *count)
 {
-	size_t most = count_scopes(filler, device, kind);
-	struct trace_part *parts = filler_items(filler, most, ROWS_part);
+	size_t most = count_scopes(recording, device, kind);
+	struct trace_part *parts = recording_items(recording, most, ROWS_part);
 
-	for (uint32_t i = 0; parts && i < filler->recording->scopes; i++) {
-		const struct spool_scope *scope = scope_at(filler, i);
+	for (uint32_t i = 0; parts && i < recording->scopes; i++) {
+		const struct spool_scope *scope = totals_scope(recording->spool, i);
 		struct trace_part *part = &parts[*count];
 
 		if (scope->kind != (uint32_t)kind || scope->device != device)
 			continue;
 		++*count;
-		part->name = name_of(filler, scope);
+		part->name = name_of(recording, scope);
 		fill_sum(&part->allocated, &scope->sums[METRIC_ALLOCATED]);
 		fill_sum(&part->reserved, &scope->sums[METRIC_RESERVED]);
 		part->at_used_peak.allocated_bytes = scope->at_used[METRIC_ALLOCATED];
@@ -89,18 +84,18 @@ static struct trace_part *fill_parts(struct filler *filler, int device, enum sco
 	return parts;
 }
 
-static void fill_named(struct filler *filler, struct trace_device *device)
+static void fill_named(struct recording *recording, struct trace_device *device)
 {
-	device->named =
-		filler_items(filler, count_scopes(filler, device->device, SCOPE_NAMED), ROWS_name);
-	for (uint32_t i = 0; device->named && i < filler->recording->scopes; i++) {
-		const struct spool_scope *scope = scope_at(filler, i);
+	device->named = recording_items(
+		recording, count_scopes(recording, device->device, SCOPE_NAMED), ROWS_name);
+	for (uint32_t i = 0; device->named && i < recording->scopes; i++) {
+		const struct spool_scope *scope = totals_scope(recording->spool, i);
 
 		if (scope->kind != SCOPE_NAMED || scope->device != device->device)
 			continue;
 		device->named[device->named_n++] = (struct trace_name){
-			.name = filler_name(filler, scope->name),
-			.kind = filler_name(filler, scope->used_kind),
+			.name = spool_text(recording->spool, scope->name),
+			.kind = spool_text(recording->spool, scope->used_kind),
 			.bytes = (int64_t)scope->sums[METRIC_USED].now,
 			.at_used_peak_bytes = (int64_t)scope->at_used[METRIC_USED],
 			.steps = scope->used_samples,
@@ -108,49 +103,35 @@ static void fill_named(struct filler *filler, struct trace_device *device)
 	}
 }
 
-/* Name and size of a device, which the facts tell. */
-static void fill_card(const struct filler *filler, struct trace_device *device)
-{
-	const struct recording *recording = filler->recording;
-
-	for (uint32_t i = 0; (i = recording_fact(recording, "device", i));) {
-		const char *ordinal = recording_value(recording, i);
-		const char *total =
-			recording_value(recording, recording_fact(recording, "total_bytes", i));
-
-		if ((ordinal ? atoi(ordinal) : 0) != device->device)
-			continue;
-		device->name = recording_value(recording, recording_fact(recording, "name", i));
-		if (total && strspn(total, "0123456789") == strlen(total))
-			device->total_bytes = strtoull(total, NULL, 10);
-		return;
-	}
-}
-
-static void fill_device(struct filler *filler, const struct spool_scope *scope,
+static void fill_device(struct recording *recording, const struct spool_scope *scope,
 			struct trace_device *device)
 {
+	const struct trace_card *card = recording_card(recording, scope->device);
+
 	device->device = scope->device;
-	fill_card(filler, device);
+	if (card) {
+		device->name = card->name;
+		device->total_bytes = card->total_bytes;
+	}
 	fill_sum(&device->allocated, &scope->sums[METRIC_ALLOCATED]);
 	fill_sum(&device->reserved, &scope->sums[METRIC_RESERVED]);
-	fill_used(filler, &device->used, scope);
+	fill_used(recording, &device->used, scope);
 	device->allocations = scope->allocations;
 	device->frees = scope->frees;
 	device->ooms = scope->ooms;
 	device->retries = scope->retries;
-	fill_named(filler, device);
-	device->pools = fill_parts(filler, scope->device, SCOPE_POOL, &device->pools_n);
-	device->owners = fill_parts(filler, scope->device, SCOPE_OWNER, &device->owners_n);
+	fill_named(recording, device);
+	device->pools = fill_parts(recording, scope->device, SCOPE_POOL, &device->pools_n);
+	device->owners = fill_parts(recording, scope->device, SCOPE_OWNER, &device->owners_n);
 }
 
 /* The device scope with the smallest ordinal above `after`, NULL for none. */
-static const struct spool_scope *next_device(const struct filler *filler, int after)
+static const struct spool_scope *next_device(const struct recording *recording, int after)
 {
 	const struct spool_scope *next = NULL;
 
-	for (uint32_t i = 0; i < filler->recording->scopes; i++) {
-		const struct spool_scope *scope = scope_at(filler, i);
+	for (uint32_t i = 0; i < recording->scopes; i++) {
+		const struct spool_scope *scope = totals_scope(recording->spool, i);
 
 		if (scope->kind == SCOPE_DEVICE && scope->device > after &&
 		    (!next || scope->device < next->device))
@@ -159,11 +140,11 @@ static const struct spool_scope *next_device(const struct filler *filler, int af
 	return next;
 }
 
-static void fill_spaces(struct filler *filler, struct trace_summary *summary)
+static void fill_spaces(struct recording *recording, struct trace_summary *summary)
 {
-	summary->spaces = filler_items(filler, filler->recording->scopes, ROWS_space);
-	for (uint32_t i = 0; summary->spaces && i < filler->recording->scopes; i++) {
-		const struct spool_scope *scope = scope_at(filler, i);
+	summary->spaces = recording_items(recording, recording->scopes, ROWS_space);
+	for (uint32_t i = 0; summary->spaces && i < recording->scopes; i++) {
+		const struct spool_scope *scope = totals_scope(recording->spool, i);
 		struct trace_space *space = &summary->spaces[summary->spaces_n];
 
 		if (scope->kind != SCOPE_SPACE || !space_name(scope->name))
@@ -176,79 +157,143 @@ static void fill_spaces(struct filler *filler, struct trace_summary *summary)
 	}
 }
 
-static bool fill_summary(struct filler *filler, uint64_t i, void *item)
+void document_summary(struct recording *recording)
 {
+	struct trace_summary *summary = &recording->trace->summary;
 	const struct spool_scope *scope = NULL;
-	struct trace_summary *summary = item;
-	size_t most = 0;
 
-	(void)i;
-	while ((scope = next_device(filler, scope ? scope->device : NO_DEVICE)))
-		most++;
-	summary->devices = filler_items(filler, most, ROWS_device);
-	while (summary->devices && (scope = next_device(filler, scope ? scope->device : NO_DEVICE)))
-		fill_device(filler, scope, &summary->devices[summary->devices_n++]);
-	fill_spaces(filler, summary);
-	return true;
-}
-
-void document_summary(struct filler *filler)
-{
-	document_member(filler, "summary", fill_summary, NULL);
+	summary->devices = recording_items(recording, recording->scopes, ROWS_device);
+	while (summary->devices &&
+	       (scope = next_device(recording, scope ? scope->device : NO_DEVICE)))
+		fill_device(recording, scope, &summary->devices[summary->devices_n++]);
+	fill_spaces(recording, summary);
 }
 
 /* --- peaks --- */
 
-static const char *pool_of(const struct filler *filler, const struct spool_scope *scope)
+/* Devices and pools have peaks and curves. */
+static bool has_curve(const struct spool_scope *scope)
 {
-	return scope->kind == SCOPE_POOL ? spool_text(filler->spool, scope->name) : NULL;
+	return scope->device >= 0 && (scope->kind == SCOPE_DEVICE || scope->kind == SCOPE_POOL);
 }
 
-static void fill_shares(struct filler *filler, uint32_t sum, struct trace_peak *peak)
+static const char *pool_of(const struct recording *recording, const struct spool_scope *scope)
 {
-	const struct recording *recording = filler->recording;
-	uint32_t first = recording->first[sum];
-	uint32_t end = first;
+	return scope->kind == SCOPE_POOL ? spool_text(recording->spool, scope->name) : NULL;
+}
 
-	/* Sorted: behind the last one the rest held nothing then. */
-	while (end < recording->first[sum + 1] && recording->shares[end].at_peak)
-		end++;
-	peak->stacks = filler_room(filler, end - first, sizeof(*peak->stacks));
-	for (uint32_t i = first; peak->stacks && i < end; i++) {
-		const struct recording_share *share = &recording->shares[i];
+/* Two of each scope, allocated and reserved: 1 + their positions go to `peak_of`, by sum. */
+static void list_peaks(struct recording *recording, uint32_t *peak_of)
+{
+	struct trace *trace = recording->trace;
 
-		peak->stacks[peak->stacks_n++] = (struct trace_share){
-			.stack = share->stack,
-			.bytes = share->at_peak,
-			.count = share->at_peak_count,
-			.estimated_bytes = filler->spool->header->sample ? share->estimated_at_peak
-									 : TRACE_NONE,
+	for (uint32_t sum = 0; sum < recording->scopes * METRICS; sum++) {
+		const struct spool_scope *scope = totals_scope(recording->spool, sum / METRICS);
+		enum metric metric = sum % METRICS;
+
+		if (metric == METRIC_USED || !has_curve(scope) || !scope->sums[metric].peak)
+			continue;
+		trace->peaks[trace->peaks_n] = (struct trace_peak){
+			.device = scope->device,
+			.pool = pool_of(recording, scope),
+			.metric = metric == METRIC_RESERVED ? TRACE_RESERVED : TRACE_ALLOCATED,
+			.t = scope->sums[metric].peak_t,
+			.bytes = scope->sums[metric].peak,
 		};
+		peak_of[sum] = (uint32_t)++trace->peaks_n;
 	}
 }
 
-/* Two of each scope: allocated, then reserved. */
-static bool fill_peak(struct filler *filler, uint64_t i, void *item)
+/* What a stack held, and its part in a peak: in the first pass that is counted. */
+static void see_cell(struct recording *recording, uint32_t stack, const struct spool_cell *cell,
+		     struct trace_peak *peak, bool first)
 {
-	const struct spool_scope *scope = scope_at(filler, i / 2);
-	enum metric metric = i % 2 ? METRIC_RESERVED : METRIC_ALLOCATED;
-	struct trace_peak *peak = item;
+	const struct spool_scope *scope = totals_scope(recording->spool, cell->sum / METRICS);
+	const struct spool_sum *sum = &scope->sums[cell->sum % METRICS];
+	struct trace_stack *held = &recording->trace->stacks[stack];
+	struct trace_share share = { .stack = stack, .live = cell->live };
 
-	if (scope->device < 0 || (scope->kind != SCOPE_DEVICE && scope->kind != SCOPE_POOL) ||
-	    !scope->sums[metric].peak)
-		return false;
-	peak->device = scope->device;
-	peak->pool = pool_of(filler, scope);
-	peak->metric = metric == METRIC_RESERVED ? TRACE_RESERVED : TRACE_ALLOCATED;
-	peak->t = scope->sums[metric].peak_t;
-	peak->bytes = scope->sums[metric].peak;
-	fill_shares(filler, (uint32_t)(i / 2) * METRICS + metric, peak);
-	return true;
+	share.bytes = totals_at_peak(sum, cell, &share.count);
+	share.estimated_bytes = totals_estimated_at_peak(sum, cell);
+	/* Each byte once: arrays are in their device's sum already. */
+	if (first && cell->sum % METRICS == METRIC_ALLOCATED &&
+	    (scope->kind == SCOPE_DEVICE ||
+	     (scope->kind == SCOPE_SPACE && scope->name != SPACE_ARRAY))) {
+		held->live_bytes += cell->live;
+		held->live_count += cell->live_count;
+		held->peak_bytes += share.bytes;
+		held->peak_count += share.count;
+		held->estimated_live_bytes += cell->estimated;
+		held->estimated_peak_bytes += share.estimated_bytes;
+	}
+	if (!peak || !share.bytes)
+		return;
+	if (!recording->spool->header->sample)
+		share.estimated_bytes = TRACE_NONE;
+	if (!first)
+		peak->stacks[peak->stacks_n] = share;
+	peak->stacks_n++;
 }
 
-void document_peaks(struct filler *filler)
+/* Every cell of every stack; a chain that does not end is cut by the number of cells. */
+static void see_cells(struct recording *recording, const uint32_t *peak_of, bool first)
 {
-	document_list(filler, "peaks", 2 * (uint64_t)filler->recording->scopes, fill_peak, NULL);
+	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
+	uint64_t seen = 0;
+
+	for (uint32_t i = 0; i < recording->stacks; i++) {
+		uint32_t id = recording_stack(recording, i)->cell;
+
+		while (id && id <= cells && seen++ < cells) {
+			const struct spool_cell *cell =
+				spool_at(recording->spool, SPOOL_CELL, id - 1);
+			uint32_t peak =
+				cell->sum < recording->scopes * METRICS ? peak_of[cell->sum] : 0;
+
+			if (cell->sum < recording->scopes * METRICS)
+				see_cell(recording, i, cell,
+					 peak ? &recording->trace->peaks[peak - 1] : NULL, first);
+			id = cell->next;
+		}
+		recording->damaged |= id > cells || seen > cells;
+	}
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct trace_share *x = a;
+	const struct trace_share *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->live != y->live)
+		return x->live > y->live ? -1 : 1;
+	return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+void document_peaks(struct recording *recording)
+{
+	size_t sums = (size_t)recording->scopes * METRICS;
+	uint32_t *peak_of = recording_room(recording, sums, sizeof(*peak_of));
+	struct trace *trace = recording->trace;
+
+	trace->peaks = recording_room(recording, sums, sizeof(*trace->peaks));
+	if (recording->error)
+		return;
+	list_peaks(recording, peak_of);
+	see_cells(recording, peak_of, true);
+	for (size_t i = 0; i < trace->peaks_n; i++) {
+		struct trace_peak *peak = &trace->peaks[i];
+
+		peak->stacks = recording_room(recording, peak->stacks_n, sizeof(*peak->stacks));
+		peak->stacks_n = 0;
+	}
+	if (recording->error)
+		return;
+	see_cells(recording, peak_of, false);
+	for (size_t i = 0; i < trace->peaks_n; i++)
+		sort_rows(trace->peaks[i].stacks, trace->peaks[i].stacks_n,
+			  sizeof(struct trace_share), by_bytes);
 }
 
 /* --- timeline --- */
@@ -279,40 +324,75 @@ static void put_point(struct trace_curve *curve, const struct spool_point *point
 	}
 }
 
-static bool fill_curve(struct filler *filler, uint64_t i, void *item)
+static void fill_curve(struct recording *recording, const struct spool_scope *scope)
 {
-	const struct spool_scope *scope = scope_at(filler, i);
 	static const uint64_t zero[4];
 	/* Curves are drawn one event late: the last state is the sums themselves. */
-	const uint64_t end[4] = { filler->spool->header->t, scope->sums[METRIC_ALLOCATED].now,
+	const uint64_t end[4] = { recording->spool->header->t, scope->sums[METRIC_ALLOCATED].now,
 				  scope->sums[METRIC_RESERVED].now, scope->sums[METRIC_USED].now };
-	struct trace_curve *curve = item;
-	unsigned points;
-	uint64_t *columns;
-	size_t most;
+	struct trace *trace = recording->trace;
+	struct trace_curve *curve = &trace->timeline[trace->timeline_n];
+	unsigned points = curve_points(recording->spool, scope);
+	size_t most = 3 * (size_t)points + 2;
+	uint64_t *columns = recording_room(recording, 4 * most, sizeof(*columns));
 
-	if (scope->device < 0 || !scope->curve ||
-	    (scope->kind != SCOPE_DEVICE && scope->kind != SCOPE_POOL))
-		return false;
-	points = curve_points(filler->spool, scope);
-	most = 3 * (size_t)points + 2;
-	columns = filler_room(filler, 4 * most, sizeof(*columns));
 	if (!columns)
-		return false;
-	curve->device = scope->device;
-	curve->pool = pool_of(filler, scope);
-	curve->t = columns;
-	curve->allocated = columns + most;
-	curve->reserved = columns + 2 * most;
-	curve->used = columns + 3 * most;
+		return;
+	*curve = (struct trace_curve){
+		.device = scope->device,
+		.pool = pool_of(recording, scope),
+		.t = columns,
+		.allocated = columns + most,
+		.reserved = columns + 2 * most,
+		.used = columns + 3 * most,
+	};
+	trace->timeline_n++;
 	put_moment(curve, zero);
 	for (unsigned k = 0; k < points; k++)
-		put_point(curve, curve_point(filler->spool, scope, k));
+		put_point(curve, curve_point(recording->spool, scope, k));
 	put_moment(curve, end);
-	return true;
 }
 
-void document_timeline(struct filler *filler)
+void document_timeline(struct recording *recording)
 {
-	document_list(filler, "timeline", filler->recording->scopes, fill_curve, NULL);
+	struct trace *trace = recording->trace;
+
+	trace->timeline = recording_room(recording, recording->scopes, sizeof(*trace->timeline));
+	for (uint32_t i = 0; trace->timeline && i < recording->scopes; i++) {
+		const struct spool_scope *scope = totals_scope(recording->spool, i);
+
+		if (scope->curve && has_curve(scope))
+			fill_curve(recording, scope);
+	}
+}
+
+/* --- what the driver says is occupied, step by step --- */
+
+void document_used(struct recording *recording)
+{
+	const struct spool *spool = recording->spool;
+	uint64_t count = spool_count(spool, SPOOL_USED);
+	struct trace *trace = recording->trace;
+
+	trace->used = recording_room(recording, count, sizeof(*trace->used));
+	for (uint64_t i = 0; trace->used && i < count; i++) {
+		const struct spool_used *row = spool_at(spool, SPOOL_USED, i);
+
+		trace->used[trace->used_n++] = (struct trace_used){
+			.t = row->t,
+			.device = row->device,
+			.bytes = row->bytes,
+			.name = spool_text(spool, row->name),
+			.kind = spool_text(spool, row->kind),
+			.api = spool_text(spool, row->api),
+			.stack = row->stack && row->stack < recording->stacks ? row->stack
+									      : UINT32_MAX,
+			.thread = row->thread,
+			.used = row->used,
+			.reserved = row->reserved,
+			.rounding = row->rounding,
+			.named = row->named,
+			.residual = row->residual,
+		};
+	}
 }

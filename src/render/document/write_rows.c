@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "facts/trace_model.h"
+#include "facts/trace_rows.h"
 
 static const void *member(const void *object, size_t at)
 {
@@ -118,7 +118,7 @@ static bool is_written(const struct row_writer *writer, const struct row *row, s
 	}
 }
 
-void write_separator(const struct row_writer *writer, const struct row *list, bool first)
+static void write_separator(const struct row_writer *writer, const struct row *list, bool first)
 {
 	static const char separators[][6] = {
 		[LAYOUT_NONE] = ",",     [LAYOUT_TIGHT] = ",",        [LAYOUT_LINES] = ",\n",
@@ -129,6 +129,8 @@ void write_separator(const struct row_writer *writer, const struct row *list, bo
 	if (!first || apart)
 		out_text(writer->out, separators[list->layout] + (first ? 1 : 0));
 }
+
+static void write_object(const struct row_writer *writer, const struct row *of, const void *object);
 
 static void write_pair(struct out *out, const struct trace_pair *pair, bool number)
 {
@@ -205,7 +207,7 @@ static void write_hex(struct out *out, uint64_t value)
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
-void write_value(const struct row_writer *writer, const struct row *row, const void *object)
+static void write_value(const struct row_writer *writer, const struct row *row, const void *object)
 {
 	const void *value = member(object, row->at);
 	struct out *out = writer->out;
@@ -253,8 +255,9 @@ void write_value(const struct row_writer *writer, const struct row *row, const v
 	}
 }
 
+/* Which is an item of the list `of`, or the member of that row. */
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
-void write_object(const struct row_writer *writer, const struct row *of, const void *object)
+static void write_object(const struct row_writer *writer, const struct row *of, const void *object)
 {
 	struct rows rows = rows_of(of->of);
 	unsigned indent = 0;

@@ -5,9 +5,9 @@
 #include "check.h"
 
 #include "base/settings/sample.h"
-#include "facts/spool_model.h"
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
+#include "render/document/document.h"
 #include "unit/chance.h"
 #include "unit/recorder.h"
 
@@ -25,6 +25,7 @@ struct book {
 	struct intern intern;
 	struct ledger ledger;
 	struct recording recording;
+	struct trace trace;
 	uint32_t stacks[SITES], rest;
 };
 
@@ -47,6 +48,13 @@ static void start(struct book *book, uint64_t interval)
 		book->stacks[i] = intern_pseudo_stack(&book->intern, name);
 	}
 	book->rest = intern_pseudo_stack(&book->intern, "[not sampled]");
+}
+
+static void fill(struct book *book)
+{
+	EQ(document_fill(&book->trace, &book->recording, &book->spool, SYMBOLS_DEMANGLED,
+			 TRACE_EXIT, NULL),
+	   0);
 }
 
 static void finish(struct book *book)
@@ -136,10 +144,15 @@ static void compare_sums(void)
 			EQ(a->sums[metric].now, b->sums[metric].now);
 			EQ(a->sums[metric].peak, b->sums[metric].peak);
 			EQ(a->sums[metric].peak_t, b->sums[metric].peak_t);
-			for (uint32_t k = sampled.recording.first[sum];
-			     k < sampled.recording.first[sum + 1]; k++) {
-				at_peak += sampled.recording.shares[k].at_peak;
-				live += sampled.recording.shares[k].live;
+			for (uint32_t k = 0; k < sampled.recording.stacks; k++) {
+				const struct spool_cell *cell =
+					totals_cell(&sampled.spool,
+						    recording_stack(&sampled.recording, k), sum);
+				uint64_t count;
+
+				at_peak +=
+					cell ? totals_at_peak(&b->sums[metric], cell, &count) : 0;
+				live += cell ? cell->live : 0;
 			}
 			EQ(at_peak, b->sums[metric].peak);
 			EQ(live, b->sums[metric].now);
@@ -156,14 +169,14 @@ static void take_errors(unsigned run)
 			recording_stack(&sampled.recording, sampled.stacks[i]);
 		const struct spool_stack *truth =
 			recording_stack(&exact.recording, exact.stacks[i]);
-		const struct recording_held *held = &sampled.recording.held[sampled.stacks[i]];
-		const struct recording_held *was = &exact.recording.held[exact.stacks[i]];
+		const struct trace_stack *held = &sampled.trace.stacks[sampled.stacks[i]];
+		const struct trace_stack *was = &exact.trace.stacks[exact.stacks[i]];
 
 		errors[i][0][run] = (double)told->estimated_bytes - (double)truth->bytes;
 		errors[i][1][run] =
 			(double)told->estimated_parts - (double)truth->allocations * SAMPLE_PARTS;
-		errors[i][2][run] = (double)held->estimated - (double)was->live;
-		errors[i][3][run] = (double)held->estimated_peak - (double)was->peak;
+		errors[i][2][run] = (double)held->estimated_live_bytes - (double)was->live_bytes;
+		errors[i][3][run] = (double)held->estimated_peak_bytes - (double)was->peak_bytes;
 		plain[i][run] = (double)told->bytes - (double)truth->bytes;
 	}
 }
@@ -190,8 +203,8 @@ TEST(estimates_are_right_on_the_average)
 		start(&exact, 0);
 		start(&sampled, INTERVAL);
 		run_steps(SEED + run);
-		EQ(recording_read(&exact.recording, &exact.spool, SYMBOLS_DEMANGLED), 0);
-		EQ(recording_read(&sampled.recording, &sampled.spool, SYMBOLS_DEMANGLED), 0);
+		fill(&exact);
+		fill(&sampled);
 		compare_sums();
 		take_errors(run);
 		finish(&exact);

@@ -21,13 +21,19 @@ static void record(uint64_t max_events, unsigned steps, uint64_t seed)
 		recorder_step(&recorder);
 }
 
+static int write_to(int fd)
+{
+	return document_write(&recorder.spool, &(struct document_to){ .fd = fd }, SYMBOLS_DEMANGLED,
+			      TRACE_EXIT, NULL);
+}
+
 /* Its document as a file that is nowhere; the descriptor. */
-static int document(unsigned flags)
+static int document(void)
 {
 	int fd = memfd_create("document", 0);
 
 	OK(fd >= 0);
-	EQ(document_write(&recorder.spool, fd, flags, "exit"), 0);
+	EQ(write_to(fd), 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return fd;
 }
@@ -60,7 +66,7 @@ TEST(it_ends_as_it_should)
 	off_t size;
 
 	record(PLENTY, 500, 1);
-	fd = document(DOCUMENT_EVENTS);
+	fd = document();
 	size = lseek(fd, 0, SEEK_END);
 	OK(pread(fd, tail, 4, size - 4) == 4);
 	STR(tail, "\n]}\n");
@@ -78,7 +84,7 @@ TEST(events_are_dense_and_one_a_line)
 	int fd;
 
 	record(PLENTY, 20000, 2);
-	fd = document(DOCUMENT_EVENTS);
+	fd = document();
 	open_document(&trace);
 	EQ(trace.capture.events_recorded, recorder.spool.header->seq);
 	EQ(trace.capture.events_dropped, 0);
@@ -96,7 +102,7 @@ TEST(sums_are_the_ledgers)
 	int fd;
 
 	record(PLENTY, 5000, 3);
-	fd = document(0);
+	fd = document();
 	open_document(&trace);
 	EQ(trace.summary.devices_n, 3);
 	for (int d = 0; d < 3; d++) {
@@ -124,7 +130,7 @@ TEST(peaks_sum_to_their_bytes)
 	int fd;
 
 	record(PLENTY, 5000, 4);
-	fd = document(0);
+	fd = document();
 	open_document(&trace);
 	OK(trace.peaks_n >= 6);
 	for (size_t i = 0; i < trace.peaks_n; i++) {
@@ -164,7 +170,7 @@ TEST(stacks_say_what_they_did)
 	int fd;
 
 	record(PLENTY, 5000, 9);
-	fd = document(0);
+	fd = document();
 	open_document(&trace);
 	EQ(trace.stacks_n, spool_count(&recorder.spool, SPOOL_STACK));
 	for (size_t i = 0; i < trace.stacks_n; i++) {
@@ -197,7 +203,7 @@ TEST(timelines_have_the_peaks_and_the_end)
 		int fd;
 
 		record(PLENTY, steps, steps);
-		fd = document(0);
+		fd = document();
 		open_document(&trace);
 		for (size_t i = 0; i < trace.timeline_n; i++) {
 			const struct trace_curve *curve = &trace.timeline[i];
@@ -237,7 +243,7 @@ TEST(what_was_dropped_is_counted)
 	int fd;
 
 	record(1000, 20000, 5);
-	fd = document(DOCUMENT_EVENTS);
+	fd = document();
 	open_document(&trace);
 	OK(trace.capture.truncated);
 	EQ(trace.capture.events_recorded + trace.capture.events_dropped,
@@ -261,7 +267,7 @@ TEST(nothing_recorded)
 	int fd;
 
 	record(PLENTY, 0, 6);
-	fd = document(DOCUMENT_EVENTS);
+	fd = document();
 	open_document(&trace);
 	EQ(trace.summary.devices_n, 0);
 	EQ(trace.capture.events_recorded, 0);
@@ -286,7 +292,7 @@ TEST(from_a_spool_file)
 	EQ(recorder_open(&recorder, spool, PLENTY, 7), 0);
 	for (unsigned i = 0; i < 1000; i++)
 		recorder_step(&recorder);
-	EQ(document_from_spool(spool, &to, DOCUMENT_EVENTS, why, sizeof(why)), 0);
+	EQ(document_from_spool(spool, &to, SYMBOLS_DEMANGLED, why, sizeof(why)), 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	open_document(&trace);
 	EQ(trace.process.pid, 4242);
@@ -306,7 +312,7 @@ TEST(a_full_disk_is_an_error)
 	if (fd < 0)
 		SKIP("no /dev/full here");
 	record(PLENTY, 100, 8);
-	EQ(document_write(&recorder.spool, fd, DOCUMENT_EVENTS, "exit"), -28);
+	EQ(write_to(fd), -28);
 	close(fd);
 	recorder_close(&recorder);
 }

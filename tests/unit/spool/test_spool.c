@@ -226,7 +226,8 @@ static bool digest(const char *name)
 		null = open("/dev/null", O_WRONLY);
 	if (recorder_read(&spool, name, why, sizeof(why)))
 		return false;
-	document_write(&spool, null, DOCUMENT_EVENTS, "unfinished");
+	document_write(&spool, &(struct document_to){ .fd = null }, SYMBOLS_DEMANGLED,
+		       TRACE_UNFINISHED, NULL);
 	spool_close(&spool);
 	return true;
 }
