@@ -5,10 +5,13 @@
 #include <sys/param.h>
 #include <sys/stat.h>
 
+#include "analyse/input/error.h"
 #include "analyse/input/limits.h"
+#include "analyse/lifetimes/timepoint.h"
 #include "base/settings/quantity.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
+#include "render/emit/term.h"
 
 enum {
 	LONGEST_WORD = 40,
@@ -42,22 +45,60 @@ static unsigned distance(const char *a, const char *b)
 	return rows[strlen(a) % 3][n];
 }
 
-const char *args_suggestion(const char *word, const char *const *words)
+/* The first two members of rows that are named. */
+struct named {
+	const char *name, *help;
+};
+
+static const struct named *next_row(const void *row, size_t size)
+{
+	return (const void *)((const char *)row + size);
+}
+
+const char *args_suggestion(const char *name, const void *rows, size_t size)
 {
 	const char *best = NULL;
 	unsigned least = 3;
 
-	for (; *words; words++) {
-		unsigned edits = distance(word, *words);
+	for (const struct named *row = rows; row->name; row = next_row(row, size)) {
+		unsigned edits = distance(name, row->name);
 
-		if (strlen(word) >= 3 && !strncmp(*words, word, strlen(word)))
+		if (strlen(name) >= 3 && !strncmp(row->name, name, strlen(name)))
 			edits = 1; /* its beginning */
-		if (edits < least && edits < strlen(*words)) {
+		if (edits < least && edits < strlen(row->name)) {
 			least = edits;
-			best = *words;
+			best = row->name;
 		}
 	}
 	return best;
+}
+
+const void *args_choose(const char *command, const char *kind, const char *name, const void *rows,
+			size_t size)
+{
+	const char *meant;
+
+	for (const struct named *row = rows; row->name; row = next_row(row, size)) {
+		if (!strcmp(name, row->name))
+			return row;
+	}
+	meant = args_suggestion(name, rows, size);
+	if (meant)
+		cli_usage(command, "there is no %s %s; did you mean %s?", kind, name, meant);
+	else
+		cli_usage(command, "there is no %s %s (memtrace %s%s--help)", kind, name,
+			  command ? command : "", command ? " " : "");
+	return NULL;
+}
+
+void args_list(char *to, size_t to_size, int width, const void *rows, size_t size)
+{
+	for (const struct named *row = rows; row->name; row = next_row(row, size)) {
+		char line[200];
+
+		snprintf(line, sizeof(line), "  %-*s %s\n", width, row->name, row->help);
+		text_append(to, to_size, line);
+	}
 }
 
 /* --- rows --- */
@@ -66,10 +107,9 @@ static bool no_limits;
 
 const struct arg *args_row(const struct usage *usage, size_t i)
 {
-	static const struct arg limits = {
-		"no-limits", 0,   ARG_FLAG, NULL, "read also what is larger than any recording",
-		&no_limits,  NULL
-	};
+	static const struct arg limits =
+		ARG("no-limits", 0, FLAG, NULL, "read also what is larger than any recording",
+		    &no_limits);
 
 	if (i < usage->args_n)
 		return &usage->args[i];
@@ -82,9 +122,9 @@ const struct arg *args_row(const struct usage *usage, size_t i)
 
 /* --- help --- */
 
-static void print_row(struct out *out, const struct arg *arg)
+static void print_row(const struct show *show, const struct arg *arg)
 {
-	char left[80];
+	char left[200];
 	const char *value = arg->value ? arg->value : "";
 
 	if (arg->letter)
@@ -94,39 +134,51 @@ static void print_row(struct out *out, const struct arg *arg)
 		snprintf(left, sizeof(left), "      --%s%s%s", arg->name,
 			 args_wants_word(arg) ? " " : "", value);
 	if (strlen(left) + 2 > HELP_COLUMN)
-		out_format(out, "%s\n%*s%s\n", left, HELP_COLUMN, "", arg->help);
+		out_format(show->out, "%s\n%*s", left, HELP_COLUMN, "");
 	else
-		out_format(out, "%-*s%s\n", HELP_COLUMN, left, arg->help);
+		out_format(show->out, "%-*s", HELP_COLUMN, left);
+	show_words(show, arg->help, HELP_COLUMN, HELP_COLUMN);
+}
+
+/* Where the text of a table's row begins: behind its first gap of blanks. */
+static unsigned text_column(const char *row)
+{
+	const char *gap = strstr(row + strspn(row, " "), "  ");
+
+	return gap ? (unsigned)(gap + strspn(gap, " ") - row) : 0;
+}
+
+/* A line of the text is a paragraph, or a row of a table when it is indented. */
+static void print_about(const struct show *show, const char *text)
+{
+	while (*text) {
+		char line[2000];
+		size_t length = strcspn(text, "\n");
+		unsigned column;
+
+		text_copy_n(line, sizeof(line), text, length);
+		text += length + (text[length] == '\n');
+		column = *line == ' ' ? text_column(line) : 0;
+		out_format(show->out, "%.*s", (int)column, line);
+		if (column || *line != ' ')
+			show_words(show, line + column, column, column);
+		else
+			out_format(show->out, "%s\n", line);
+	}
 }
 
 static void print_help(struct out *out, const struct usage *usage)
 {
-	static const struct arg help = { "help", 'h', ARG_FLAG, NULL, "this text", NULL, NULL };
+	static const struct arg help = ARG("help", 'h', FLAG, NULL, "this text", NULL);
+	const struct show show = { .out = out };
 
 	out_format(out, "usage: memtrace %s [options]%s%s\n\n", usage->command,
 		   usage->operands ? " " : "", usage->operands ? usage->operands : "");
-	out_text(out, usage->about);
+	print_about(&show, usage->about);
 	out_text(out, "\nOptions:\n");
 	for (size_t i = 0; args_row(usage, i); i++)
-		print_row(out, args_row(usage, i));
-	print_row(out, &help);
-}
-
-void args_help_line(char *to, size_t size, const char *help)
-{
-	to[0] = '\0';
-	while (*help) {
-		size_t length = strcspn(help, "\n");
-		char line[500];
-
-		text_copy_n(line, sizeof(line), help, length);
-		text_append(to, size, line);
-		help += length;
-		if (*help) {
-			text_append(to, size, " ");
-			help += strspn(help, "\n ");
-		}
-	}
+		print_row(&show, args_row(usage, i));
+	print_row(&show, &help);
 }
 
 static struct {
@@ -151,17 +203,19 @@ void args_with_usage(const struct command *command, usage_printer *printer)
 
 static int unknown(const struct usage *usage, const char *option)
 {
-	const char *words[64] = { "help" };
+	struct named names[64] = { { "help", NULL } };
 	const char *meant;
 
 	for (size_t i = 0; args_row(usage, i) && i < 62; i++)
-		words[i + 1] = args_row(usage, i)->name;
-	meant = args_suggestion(option + strspn(option, "-"), words);
+		names[i + 1].name = args_row(usage, i)->name;
+	meant = args_suggestion(option + strspn(option, "-"), names, sizeof(names[0]));
 	if (meant)
-		return cli_usage(usage->command, "there is no option %s; did you mean --%s?",
-				 option, meant);
-	return cli_usage(usage->command, "there is no option %s (memtrace %s --help)", option,
-			 usage->command);
+		cli_usage(usage->command, "there is no option %s; did you mean --%s?", option,
+			  meant);
+	else
+		cli_usage(usage->command, "there is no option %s (memtrace %s --help)", option,
+			  usage->command);
+	return -EINVAL;
 }
 
 /* `length` bytes of the option's name; "stack_depth" and "stack-depth" are one. */
@@ -188,22 +242,88 @@ static const struct arg *find(const struct usage *usage, const char *word, size_
 	return NULL;
 }
 
-static int add_value(const struct usage *usage, const struct arg *arg, const char *value)
+static bool add_value(const struct usage *usage, const struct arg *arg, const char *value)
 {
+	const char **list = arg->to;
 	size_t count = 0;
 
-	while (arg->text[count])
+	while (list[count])
 		count++;
-	if (count == ARG_MOST) {
-		cli_usage(usage->command, "--%s is given more than %d times", arg->name, ARG_MOST);
-		return -EINVAL;
-	}
-	arg->text[count] = value;
-	return 0;
+	if (count == ARG_MOST)
+		return cli_usage(usage->command, "--%s is given more than %d times", arg->name,
+				 ARG_MOST) < 0;
+	list[count] = value;
+	return true;
 }
 
-/* The value of an option that wants one; of WORDS, how many of the words are its. */
-static int take_value(const struct usage *usage, const struct arg *arg, const char *value,
+static bool take_number(const struct usage *usage, const struct arg *arg, const char *value,
+			uint64_t most)
+{
+	uint64_t number;
+
+	if (!args_count(usage->command, arg->name, value, most, &number))
+		return false;
+	if (number < arg->least)
+		return cli_usage(usage->command, "--%s: %s is less than %llu", arg->name, value,
+				 (unsigned long long)arg->least) < 0;
+	if (arg->kind == ARG_DEVICE)
+		*(int *)arg->to = (int)number;
+	else
+		*(uint64_t *)arg->to = number;
+	return true;
+}
+
+static bool take_word(const struct usage *usage, const struct arg *arg, const char *value)
+{
+	char list[300] = "";
+	const char *word = arg->value;
+
+	for (int i = 0; *word; i++) {
+		size_t length = strcspn(word, "|");
+
+		if (strlen(value) == length && !memcmp(value, word, length)) {
+			*(int *)arg->to = i;
+			return true;
+		}
+		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%.*s", i ? ", " : "",
+			 (int)length, word);
+		word += length + (word[length] == '|');
+	}
+	return cli_usage(usage->command, "--%s: %s is none of %s", arg->name, value, list) < 0;
+}
+
+/* False after complaint. */
+static bool take_value(const struct usage *usage, const struct arg *arg, const char *value)
+{
+	uint64_t ns;
+
+	switch (arg->kind) {
+	case ARG_LIST:
+	case ARG_WORDS:
+		return add_value(usage, arg, value);
+	case ARG_NUMBER:
+		return take_number(usage, arg, value, arg->most ? arg->most : UINT32_MAX);
+	case ARG_DEVICE:
+		return take_number(usage, arg, value, INT16_MAX);
+	case ARG_WORD:
+		return take_word(usage, arg, value);
+	case ARG_TIME:
+		if (strncmp(value, "phase:", 6) != 0 && moment_time(value, &ns))
+			return cli_usage(usage->command, "%s", err_text()) < 0;
+		break;
+	case ARG_WHEN:
+		if (!moment_makes_sense(value))
+			return cli_usage(usage->command, "%s", err_text()) < 0;
+		break;
+	default:
+		break;
+	}
+	*(const char **)arg->to = value;
+	return true;
+}
+
+/* The value behind an option that wants one: how many words they are together, or -EINVAL. */
+static int take_words(const struct usage *usage, const struct arg *arg, const char *value,
 		      char **words, int left)
 {
 	int taken = 1;
@@ -212,20 +332,25 @@ static int take_value(const struct usage *usage, const struct arg *arg, const ch
 		cli_usage(usage->command, "--%s wants a value: %s", arg->name, arg->value);
 		return -EINVAL;
 	}
-	if (!value)
-		value = words[taken++];
-	if (arg->kind == ARG_TEXT) {
-		*arg->text = value;
-		return taken;
-	}
-	if (add_value(usage, arg, value))
+	if (!take_value(usage, arg, value ? value : words[taken++]))
 		return -EINVAL;
 	while (arg->kind == ARG_WORDS && taken < left &&
 	       (words[taken][0] != '-' || !words[taken][1])) {
-		if (add_value(usage, arg, words[taken++]))
+		if (!add_value(usage, arg, words[taken++]))
 			return -EINVAL;
 	}
 	return taken;
+}
+
+/* --no-cpu: the option --cpu, NULL for none. */
+static const struct arg *find_switch(const struct usage *usage, const char *word)
+{
+	for (size_t i = 0; !strncmp(word, "--no-", 5) && i < usage->args_n; i++) {
+		if (usage->args[i].kind == ARG_SWITCH &&
+		    same_name(usage->args[i].name, word + 5, strlen(word + 5)))
+			return &usage->args[i];
+	}
+	return NULL;
 }
 
 /* Takes one option, and the word behind it when that is its value: how many words, or -EINVAL. */
@@ -237,54 +362,36 @@ static int take(const struct usage *usage, char **words, int left)
 	const char *value =
 		is_long ? (word[length] ? word + length + 1 : NULL) : (word[2] ? word + 2 : NULL);
 	const struct arg *arg = find(usage, word, length);
+	const struct arg *off = arg ? NULL : find_switch(usage, word);
 
-	if (!arg && is_long && !strncmp(word, "--no-", 5) && !value) {
-		for (size_t i = 0; i < usage->args_n; i++) {
-			if (usage->args[i].kind != ARG_SWITCH ||
-			    !same_name(usage->args[i].name, word + 5, strlen(word + 5)))
-				continue;
-			*usage->args[i].text = "0";
-			return 1;
-		}
-	}
-	if (!arg) {
-		unknown(usage, word);
-		return -EINVAL;
-	}
-	if (arg->kind == ARG_FLAG && value) {
-		cli_usage(usage->command, "--%s takes no value", arg->name);
-		return -EINVAL;
-	}
-	if (arg->kind == ARG_FLAG) {
-		*arg->flag = true;
-		return 1;
-	}
-	if (arg->kind == ARG_SWITCH || arg->kind == ARG_MAYBE) {
-		*arg->text = value ? value : arg->kind == ARG_SWITCH ? "1" : "";
-		return 1;
-	}
-	return take_value(usage, arg, value, words, left);
+	if (off)
+		*(const char **)off->to = "0";
+	else if (!arg)
+		return unknown(usage, word);
+	else if (args_wants_word(arg))
+		return take_words(usage, arg, value, words, left);
+	else if (arg->kind != ARG_FLAG)
+		*(const char **)arg->to = value ? value : arg->kind == ARG_SWITCH ? "1" : "";
+	else if (!value)
+		*(bool *)arg->to = true;
+	else
+		return -cli_usage(usage->command, "--%s takes no value", arg->name);
+	return 1;
 }
 
-static enum args_result check_operands(const struct usage *usage, size_t count)
+static int check_operands(const struct usage *usage, size_t count)
 {
-	if (count < usage->least) {
-		cli_usage(usage->command, "%s is missing (memtrace %s --help)", usage->operands,
-			  usage->command);
-		return ARGS_WRONG;
-	}
-	if (count > usage->most && !usage->program && (usage->most || !usage->least)) {
-		if (usage->most)
-			cli_usage(usage->command, "too many operands: only %s is wanted",
-				  usage->operands);
-		else
-			cli_usage(usage->command, "takes no operands");
-		return ARGS_WRONG;
-	}
-	return ARGS_GO;
+	if (count < usage->least)
+		return cli_usage(usage->command, "%s is missing (memtrace %s --help)",
+				 usage->operands, usage->command);
+	if (count <= usage->most || usage->program || (!usage->most && usage->least))
+		return ARGS_GO;
+	return usage->most ? cli_usage(usage->command, "too many operands: only %s is wanted",
+				       usage->operands)
+			   : cli_usage(usage->command, "takes no operands");
 }
 
-enum args_result args_parse(const struct usage *usage, int *argc, char **argv)
+int args_parse(const struct usage *usage, int *argc, char **argv)
 {
 	bool options = true;
 	int kept = 1;
@@ -306,11 +413,11 @@ enum args_result args_parse(const struct usage *usage, int *argc, char **argv)
 		}
 		if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
 			state.print(cli_out(), usage);
-			return ARGS_HELP;
+			return STATUS_DONE;
 		}
 		words = take(usage, argv + i, *argc - i);
 		if (words < 0)
-			return ARGS_WRONG;
+			return STATUS_USAGE;
 		i += words;
 	}
 	argv[kept] = NULL;
@@ -343,8 +450,10 @@ bool args_reads(const char *path)
 	for (size_t i = 0; i < usage->args_n; i++) {
 		const struct arg *arg = &usage->args[i];
 
-		for (size_t k = 0; arg->kind == ARG_WORDS && arg->text[k]; k++) {
-			if (is_file(&file, arg->text[k]))
+		const char **list = arg->to;
+
+		for (size_t k = 0; arg->kind == ARG_WORDS && list[k]; k++) {
+			if (is_file(&file, list[k]))
 				return true;
 		}
 	}

@@ -26,9 +26,8 @@ typedef int command_fn(int argc, char **argv);
 #undef COMMAND
 
 struct command {
-	const char *name;
+	const char *name, *help;
 	command_fn *run;
-	const char *help;
 };
 
 /* The rows of commands.def, ended by one without a name: help.c. */
@@ -40,11 +39,16 @@ int cli_help(int argc, char **argv);
 /* --- options: args.c --- */
 
 enum arg_kind {
-	ARG_FLAG,   /* --full */
-	ARG_TEXT,   /* --limit N, --limit=N, -n N */
-	ARG_SWITCH, /* --cpu, --cpu=0, --no-cpu: the text is "1" or "0" or what was given */
-	ARG_MAYBE,  /* --oom, --oom=2: the text is "" or what was given */
-	ARG_LIST,   /* as TEXT, again and again */
+	ARG_FLAG,   /* --full: bool */
+	ARG_SWITCH, /* --cpu, --cpu=0, --no-cpu: const char *, "1", "0" or what was given */
+	ARG_MAYBE,  /* --oom, --oom=2: const char *, "" or what was given */
+	ARG_TEXT,   /* --pool NAME, --pool=NAME, -p NAME: const char * */
+	ARG_TIME,   /* --from WHEN: the same, a time or phase:NAME */
+	ARG_WHEN,   /* --at WHEN: the same, whatever timepoint_find() may understand */
+	ARG_NUMBER, /* --limit N: uint64_t, from `least` to `most` */
+	ARG_DEVICE, /* --device N: int */
+	ARG_WORD,   /* --stacks native: int, the position among the words of `value` */
+	ARG_LIST,   /* as TEXT, again and again: array of ARG_MOST + 1 texts, ended by NULL */
 	ARG_WORDS,  /* the same with all words up to the next option: --base a b c */
 };
 
@@ -54,28 +58,39 @@ struct arg {
 	const char *name; /* without the dashes */
 	char letter;      /* 0 for none */
 	enum arg_kind kind;
-	const char *value; /* what help calls the value; "a|b|c" when it is one of these words */
-	const char *help;
-	bool *flag; /* FLAG */
-	/* TEXT, SWITCH and MAYBE: stays as it is when the option is not given. LIST and WORDS: an
-	 * array of ARG_MOST + 1, ended by NULL. */
-	const char **text;
+	const char *value;    /* the value's name in help; "a|b|c" when it is one of these words */
+	const char *help;     /* one line, however long */
+	void *to;             /* stays as it is when the option is not given */
+	uint64_t least, most; /* of NUMBER; most 0: UINT32_MAX */
 };
+
+#define ARG(name_, letter_, kind_, value_, help_, to_)                                        \
+	{                                                                                     \
+		.name = (name_), .letter = (letter_), .kind = ARG_##kind_, .value = (value_), \
+		.help = (help_), .to = (to_)                                                  \
+	}
+#define ARG_BOUNDED(name_, letter_, value_, help_, to_, least_, most_)                       \
+	{                                                                                    \
+		.name = (name_), .letter = (letter_), .kind = ARG_NUMBER, .value = (value_), \
+		.help = (help_), .to = (to_), .least = (least_), .most = (most_)             \
+	}
+
+/* Options that several commands have. */
+#define ARG_OUTPUT_TO(path) \
+	ARG("output", 'o', TEXT, "FILE", "write there instead of standard output", path)
+#define ARG_RULES_FROM(path) \
+	ARG("rules", 0, TEXT, "FILE", "rules for categories (memtrace help --rules)", path)
+#define ARG_ONE_DEVICE(device) ARG("device", 'd', DEVICE, "N", "this device only", device)
+#define ARG_ONE_POOL(pool) ARG("pool", 'p', TEXT, "NAME", "this pool only", pool)
 
 struct usage {
 	const char *command;
 	const char *operands; /* "TRACE" */
-	const char *about;    /* sentences for --help, with their line breaks */
+	const char *about;    /* for --help: a line a paragraph; indented lines are a table */
 	const struct arg *args;
 	size_t args_n;
 	size_t least, most; /* operands; most 0: none with least 0, else any number */
 	bool program;       /* the first operand ends the options: what follows is a command line */
-};
-
-enum args_result {
-	ARGS_GO,   /* argv[1..argc) are the operands */
-	ARGS_HELP, /* help was asked for and printed */
-	ARGS_WRONG /* said on stderr */
 };
 
 /* The i-th option of the command; after its own comes the one that every reader of traces has,
@@ -87,21 +102,32 @@ typedef void usage_printer(struct out *out, const struct usage *usage);
 /* Calls the printer with the usage of the command, on cli_out(), in the place of its --help. */
 void args_with_usage(const struct command *command, usage_printer *printer);
 
-enum args_result args_parse(const struct usage *usage, int *argc, char **argv);
+enum { ARGS_GO = -1 };
+
+/*
+ * Takes the options out of argv: ARGS_GO, the operands are argv[1..argc) then; or the exit status,
+ * when help was asked for and printed, or something is wrong and was said.
+ */
+int args_parse(const struct usage *usage, int *argc, char **argv);
 
 /* Is the file there, and one of the operands that args_parse() found (or a word of WORDS), under
  * whatever name? To be asked while the usage and its values live. */
 bool args_reads(const char *path);
 
-/* The help of an option as one line: lines after the first are indented in the table. */
-void args_help_line(char *to, size_t size, const char *help);
-
 /* A whole number for an option; says what is wrong and gives false otherwise. */
 bool args_count(const char *command, const char *option, const char *text, uint64_t most,
 		uint64_t *count);
 
-/* The one of the words (ended by NULL) that was probably meant; NULL when none is near. */
-const char *args_suggestion(const char *word, const char *const *words);
+/*
+ * Tables of what can be named: rows of `size` bytes that begin with the name, ended by one without.
+ * The row of the name, NULL after complaint that there is no such `kind`; the name that was
+ * probably meant, NULL when none is near; and, of rows whose second member is their help, a line
+ * each behind what `to` holds.
+ */
+const void *args_choose(const char *command, const char *kind, const char *name, const void *rows,
+			size_t size);
+const char *args_suggestion(const char *name, const void *rows, size_t size);
+void args_list(char *to, size_t to_size, int width, const void *rows, size_t size);
 
 /* Does the value follow as a word of its own? (Behind a = it may stand in any case.) */
 static inline bool args_wants_word(const struct arg *arg)

@@ -5,32 +5,30 @@
 #include "render/compare/baseline.h"
 
 static const char about[] =
-	"Writes a small file that stands for a run wherever a trace is read: sums, peaks by call\n"
-	"site and category, pools, owners, phases. It has no events, no curve, no whole stacks, "
-	"and nothing\n"
-	"that differs between two runs of one program (process ids, times, hosts, folders), so it\n"
-	"is the same file again when nothing changed. Commit it; compare with memtrace diff.\n";
+	"Writes a small file that stands for a run wherever a trace is read: sums, peaks by "
+	"call site and category, pools, owners, phases. It has no events, no curve, no whole "
+	"stacks, and nothing that differs between two runs of one program (process ids, times, "
+	"hosts, folders), so it is the same file again when nothing changed. Commit it; "
+	"compare with memtrace diff.\n";
 
 int cmd_baseline(int argc, char **argv)
 {
 	const char *output = NULL;
 	const char *file = NULL;
 	const struct arg args[] = {
-		{ "rules", 0, ARG_TEXT, "FILE", "rules for categories (memtrace help --rules)",
-		  NULL, &file },
-		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
-		  &output },
+		ARG_RULES_FROM(&file),
+		ARG_OUTPUT_TO(&output),
 	};
 	const struct usage usage = {
 		"baseline", "TRACE", about, args, sizeof(args) / sizeof(args[0]), 1, 1, false
 	};
-	enum args_result parsed = args_parse(&usage, &argc, argv);
+	int parsed = args_parse(&usage, &argc, argv);
 	struct rules rules;
 	struct run run;
 	int error;
 
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+		return parsed;
 	if (rules_read(&rules, file))
 		return cli_fail("baseline", STATUS_USAGE);
 	if (run_open(&run, argv[1], NO_DEVICE)) {

@@ -8,11 +8,11 @@
 #include "cli/gates.h"
 #include "cli/traces.h"
 
-static const char words[] =
-	"Holds a run (a trace, a spool or a baseline) to limits, without anything to compare it\n"
-	"with; a limit that is exceeded ends it with status 1. A folder holds the ranks of a job:\n"
-	"each is held to the limits, and the worst is told. `memtrace diff --help` lists the\n"
-	"metrics and what they are narrowed by.\n"
+static const char about_head[] =
+	"Holds a run (a trace, a spool or a baseline) to limits, without anything to compare "
+	"it with; a limit that is exceeded ends it with status 1. A folder holds the ranks of "
+	"a job: each is held to the limits, and the worst is told. `memtrace diff --help` "
+	"lists the metrics and what they are narrowed by.\n"
 	"\n"
 	"  --max 'allocated.peak<=30GiB'             on every device\n"
 	"  --max 'allocated.peak[phase=step]<=4GiB'  in every phase of that name\n"
@@ -59,30 +59,26 @@ int cmd_check(int argc, char **argv)
 	struct rules rules = { 0 };
 	char about[3000];
 	const struct arg args[] = {
-		{ "max", 'm', ARG_LIST, "EXPR", "a limit, as above; may be given again", NULL,
-		  max },
-		{ "budget", 'b', ARG_LIST, "FILE", "limits from a file", NULL, budgets },
-		{ "rules", 0, ARG_TEXT, "FILE", "rules for categories (memtrace help --rules)",
-		  NULL, &file },
-		{ "format", 'f', ARG_TEXT, "FORMAT", "the format, from the list above", NULL,
-		  &format_name },
-		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
-		  &output },
+		ARG("max", 'm', LIST, "EXPR", "a limit, as above; may be given again", max),
+		ARG("budget", 'b', LIST, "FILE", "limits from a file", budgets),
+		ARG_RULES_FROM(&file),
+		ARG("format", 'f', TEXT, "FORMAT", "the format, from the list above", &format_name),
+		ARG_OUTPUT_TO(&output),
 	};
 	const struct usage usage = { "check", "TRACE", about, args, sizeof(args) / sizeof(args[0]),
 				     1,       1,       false };
 	const struct diff_format *format;
 	struct gates gates = { NULL, 0 };
-	enum args_result parsed;
+	int parsed;
 	bool read = true;
 	int status;
 
-	text_copy(about, sizeof(about), words);
-	gates_about(about, sizeof(about));
+	text_copy(about, sizeof(about), about_head);
+	args_list(about, sizeof(about), 10, diff_formats, sizeof(diff_formats[0]));
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
-	format = gates_format("check", format_name);
+		return parsed;
+	format = args_choose("check", "format", format_name, diff_formats, sizeof(diff_formats[0]));
 	if (!format)
 		return STATUS_USAGE;
 	if (!max[0] && !budgets[0])

@@ -8,14 +8,14 @@
 #include "cli/gates.h"
 #include "cli/traces.h"
 
-static const char words[] =
-	"Compares two runs by call site: what happened to the peak, and who did it. Each of BASE\n"
-	"and HEAD is a trace, a spool or a baseline, or a folder of them. With --base and --head\n"
-	"each side has several runs; a change within their spread counts as none. Ranks of a job\n"
-	"are no repetitions: those are compared rank by rank. It only reports, unless a gate is "
-	"given: then a broken\n"
-	"gate ends it with status 1. Runs that are too unlike to be compared (card, driver,\n"
-	"PyTorch, allocator settings, world size) end it with status 3.\n"
+static const char about_head[] =
+	"Compares two runs by call site: what happened to the peak, and who did it. Each of "
+	"BASE and HEAD is a trace, a spool or a baseline, or a folder of them. With --base and "
+	"--head each side has several runs; a change within their spread counts as none. Ranks "
+	"of a job are no repetitions: those are compared rank by rank. It only reports, unless "
+	"a gate is given: then a broken gate ends it with status 1. Runs that are too unlike "
+	"to be compared (card, driver, PyTorch, allocator settings, world size) end it with "
+	"status 3.\n"
 	"\n"
 	"  --fail-on 'allocated.peak>2%'             grew by more than 2%\n"
 	"  --fail-on 'reserved.peak>1GiB'            by more than that many bytes\n"
@@ -25,24 +25,13 @@ static const char words[] =
 /* Metrics, narrowings and formats, from their tables. */
 static void about_diff(char *to, size_t size)
 {
-	text_copy(to, size, words);
+	text_copy(to, size, about_head);
 	text_append(to, size, "Metrics:\n");
-	for (size_t i = 0; i < METRIC_IDS; i++) {
-		char row[200];
-
-		snprintf(row, sizeof(row), "  %-17s%s\n", metric_rows[i].name, metric_rows[i].what);
-		text_append(to, size, row);
-	}
+	args_list(to, size, 16, metric_rows, sizeof(metric_rows[0]));
 	text_append(to, size, "\nNarrowed by [key=value], where * and ? match as in file names:\n");
-	for (size_t i = 0; i < NARROWINGS; i++) {
-		char row[200];
-
-		snprintf(row, sizeof(row), "  %-17s%s\n", narrowing_rows[i].key,
-			 narrowing_rows[i].what);
-		text_append(to, size, row);
-	}
+	args_list(to, size, 16, narrowing_rows, sizeof(narrowing_rows[0]));
 	text_append(to, size, "\nFormats:\n");
-	gates_about(to, size);
+	args_list(to, size, 10, diff_formats, sizeof(diff_formats[0]));
 }
 
 static int refuse(const struct diff *diff)
@@ -63,7 +52,8 @@ static int refuse(const struct diff *diff)
 
 struct wish {
 	const char *base[ARG_MOST + 1], *head[ARG_MOST + 1], *fail_on[ARG_MOST + 1];
-	const char *format, *limit, *device, *output, *rules;
+	const char *format, *output, *rules;
+	uint64_t limit;
 	struct rules read;
 	bool gate, force;
 	struct diff_options options;
@@ -140,66 +130,47 @@ static bool take_gates(const struct wish *wish, struct gates *gates)
 	return true;
 }
 
-static bool take_numbers(struct wish *wish)
-{
-	uint64_t number;
-
-	/* A screen is short; what is folded or kept in a file need not be. */
-	wish->options.limit = strcmp(wish->format, "text") ? 25 : 5;
-	if (wish->limit) {
-		if (!args_count("diff", "limit", wish->limit, UINT32_MAX, &number))
-			return false;
-		wish->options.limit = number;
-	}
-	if (!wish->device)
-		return true;
-	if (!args_count("diff", "device", wish->device, INT16_MAX, &number))
-		return false;
-	wish->ordinal = (int)number;
-	return true;
-}
-
 int cmd_diff(int argc, char **argv)
 {
-	struct wish wish = { .format = "text", .ordinal = NO_DEVICE };
+	struct wish wish = { .format = "text", .limit = UINT64_MAX, .ordinal = NO_DEVICE };
 	char about[6000];
 	const struct arg args[] = {
-		{ "base", 0, ARG_WORDS, "TRACE...", "several runs of the base", NULL, wish.base },
-		{ "head", 0, ARG_WORDS, "TRACE...", "several runs of the head", NULL, wish.head },
-		{ "fail-on", 0, ARG_LIST, "EXPR", "a gate, as above; may be given again", NULL,
-		  wish.fail_on },
-		{ "gate", 0, ARG_FLAG, NULL, "the default gate: " GATE_DEFAULT, &wish.gate, NULL },
-		{ "format", 'f', ARG_TEXT, "FORMAT", "the format, from the list above", NULL,
-		  &wish.format },
-		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &wish.device },
-		{ "limit", 'n', ARG_TEXT, "N",
-		  "rows of each table (default 5, in files 25; 0: all)", NULL, &wish.limit },
-		{ "full", 0, ARG_FLAG, NULL, "every table, whole names, lines of source",
-		  &wish.options.full, NULL },
-		{ "force", 0, ARG_FLAG, NULL, "compare unlike runs all the same", &wish.force,
-		  NULL },
-		{ "rules", 0, ARG_TEXT, "FILE", "rules for categories (memtrace help --rules)",
-		  NULL, &wish.rules },
-		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
-		  &wish.output },
+		ARG("base", 0, WORDS, "TRACE...", "several runs of the base", wish.base),
+		ARG("head", 0, WORDS, "TRACE...", "several runs of the head", wish.head),
+		ARG("fail-on", 0, LIST, "EXPR", "a gate, as above; may be given again",
+		    wish.fail_on),
+		ARG("gate", 0, FLAG, NULL, "the default gate: " GATE_DEFAULT, &wish.gate),
+		ARG("format", 'f', TEXT, "FORMAT", "the format, from the list above", &wish.format),
+		ARG_ONE_DEVICE(&wish.ordinal),
+		ARG("limit", 'n', NUMBER, "N",
+		    "rows of each table (default 5, in files 25; 0: all)", &wish.limit),
+		ARG("full", 0, FLAG, NULL, "every table, whole names, lines of source",
+		    &wish.options.full),
+		ARG("force", 0, FLAG, NULL, "compare unlike runs all the same", &wish.force),
+		ARG_RULES_FROM(&wish.rules),
+		ARG_OUTPUT_TO(&wish.output),
 	};
 	const struct usage usage = {
 		"diff", "BASE HEAD", about, args, sizeof(args) / sizeof(args[0]), 0, 2, false
 	};
 	const struct diff_format *format;
 	struct gates gates = { NULL, 0 };
-	enum args_result parsed;
+	int parsed;
 	int status = STATUS_USAGE;
 
 	about_diff(about, sizeof(about));
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
-	if (!take_sides(&wish, argc, argv) || !take_numbers(&wish))
+		return parsed;
+	if (!take_sides(&wish, argc, argv))
 		return STATUS_USAGE;
-	format = gates_format("diff", wish.format);
+	format = args_choose("diff", "format", wish.format, diff_formats, sizeof(diff_formats[0]));
 	if (!format)
 		return STATUS_USAGE;
+	/* A screen is short; what is folded or kept in a file need not be. */
+	wish.options.limit = wish.limit != UINT64_MAX      ? wish.limit
+			     : strcmp(wish.format, "text") ? 25
+							   : 5;
 	if (take_gates(&wish, &gates) && !rules_read(&wish.read, wish.rules))
 		status = compare(&wish, &gates, format);
 	else

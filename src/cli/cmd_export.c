@@ -5,83 +5,36 @@
 
 #include "analyse/findings/steps.h"
 #include "analyse/input/error.h"
-#include "analyse/lifetimes/timepoint.h"
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
-#include "facts/trace_rows.h"
 #include "render/export/export.h"
 #include "render/export/formats.h"
 
-/* The rows of formats.def are the help. */
-static void about_formats(char *to, size_t size)
-{
-	text_copy(to, size, "Writes a trace, or a spool, in another format:\n\n");
-	for (const struct format *format = formats; format->name; format++) {
-		char row[200];
-
-		snprintf(row, sizeof(row), "  %-15s %s (.%s)\n", format->name, format->help,
-			 format->extension);
-		text_append(to, size, row);
-	}
-	text_append(
-		to, size,
-		"\nFormats that weigh stacks weigh them by the bytes allocated at the peak; the "
-		"others\ntell of the whole run.\n");
-}
-
-static const struct format *find_format(const char *name)
-{
-	const char *words[64] = { NULL };
-	const char *meant;
-	size_t count = 0;
-
-	for (const struct format *format = formats; format->name; format++) {
-		if (!strcmp(format->name, name))
-			return format;
-		if (count < 63)
-			words[count++] = format->name;
-	}
-	meant = args_suggestion(name, words);
-	if (meant)
-		cli_usage("export", "there is no format %s; did you mean %s?", name, meant);
-	else
-		cli_usage("export", "there is no format %s (memtrace export --help)", name);
-	return NULL;
-}
-
-static bool find_metric(const char *name, int *metric)
-{
-	for (*metric = 0; *metric < TRACE_METRICS; ++*metric) {
-		if (!strcmp(rows_word(WORDS_METRICS, (int)*metric), name))
-			return true;
-	}
-	cli_usage("export", "--metric: %s is not allocated, reserved or used", name);
-	return false;
-}
-
-/* What the options were given, as texts; NULL for those that were not. */
+/* What the options were given; NULL or less than 0 for those that were not. */
 struct words {
-	const char *to, *output, *at, *metric, *device, *pool, *by;
+	const char *to, *output, *at, *pool;
+	int metric, device, by;
 };
 
 /* Does the format take what was given? False after complaint. */
 static bool takes(const struct format *format, const struct words *words)
 {
 	const struct {
-		const char *option, *value;
+		const char *option;
+		bool given;
 		unsigned needs;
 	} rows[] = {
 		{ "at", words->at, FORMAT_AT },
-		{ "metric", words->metric, FORMAT_METRIC },
-		{ "device", words->device, FORMAT_SELECT },
+		{ "metric", words->metric >= 0, FORMAT_METRIC },
+		{ "device", words->device >= 0, FORMAT_SELECT },
 		{ "pool", words->pool, FORMAT_SELECT },
-		{ "by", words->by, FORMAT_BY },
+		{ "by", words->by >= 0, FORMAT_BY },
 	};
 	char list[500] = "";
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!rows[i].value || (format->takes & rows[i].needs))
+		if (!rows[i].given || (format->takes & rows[i].needs))
 			continue;
 		for (const struct format *other = formats; other->name; other++) {
 			if (!(other->takes & rows[i].needs))
@@ -91,33 +44,6 @@ static bool takes(const struct format *format, const struct words *words)
 		}
 		cli_usage("export", "--%s means nothing to %s; it does to: %s", rows[i].option,
 			  format->name, list);
-		return false;
-	}
-	return true;
-}
-
-/* False after complaint. */
-static bool read_words(struct selection_options *options, const struct words *words)
-{
-	uint64_t number;
-
-	if (words->metric && !find_metric(words->metric, &options->metric))
-		return false;
-	if (words->device) {
-		if (!args_count("export", "device", words->device, INT16_MAX, &number))
-			return false;
-		options->device = (int)number;
-	}
-	if (words->by && strcmp(words->by, "phase") != 0 && strcmp(words->by, "thread") != 0) {
-		cli_usage("export", "--by: %s is not phase or thread", words->by);
-		return false;
-	}
-	if (words->by)
-		options->by = !strcmp(words->by, "phase") ? TRACE_BY_PHASE : TRACE_BY_THREAD;
-	options->at = words->at;
-	options->pool = words->pool;
-	if (words->at && !moment_makes_sense(words->at)) {
-		cli_usage("export", "%s", err_text());
 		return false;
 	}
 	return true;
@@ -153,42 +79,52 @@ static int run_export(const char *path, const char *output, const struct format 
 
 int cmd_export(int argc, char **argv)
 {
-	struct selection_options options = { .metric = TRACE_ALLOCATED,
-					     .device = NO_DEVICE,
-					     .by = TRACE_BY_SITE };
-	struct words words = { .to = NULL };
-	char about[4000];
+	struct words words = { .metric = -1, .device = NO_DEVICE, .by = -1 };
+	struct selection_options options;
+	char about[4000] = "Writes a trace, or a spool, in another format:\n\n";
 	const struct arg args[] = {
-		{ "to", 't', ARG_TEXT, "FORMAT", "the format, from the list above", NULL,
-		  &words.to },
-		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
-		  &words.output },
-		{ "at", 0, ARG_TEXT, "WHEN",
-		  "what was live then: 12.5s, peak, exit, 'phase:NAME'\n"
-		  "                          (its highest moment), seq:N",
-		  NULL, &words.at },
-		{ "metric", 0, ARG_TEXT, "allocated|reserved|used",
-		  "weigh by that (default: allocated)", NULL, &words.metric },
-		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &words.device },
-		{ "pool", 'p', ARG_TEXT, "NAME", "this pool only", NULL, &words.pool },
-		{ "by", 0, ARG_TEXT, "phase|thread",
-		  "tell stacks apart by where they were born, too: the\n"
-		  "                          outermost frame; in pprof a label",
-		  NULL, &words.by },
+		ARG("to", 't', TEXT, "FORMAT", "the format, from the list above", &words.to),
+		ARG_OUTPUT_TO(&words.output),
+		ARG("at", 0, WHEN, "WHEN",
+		    "what was live then: 12.5s, peak, exit, 'phase:NAME' (its highest moment), "
+		    "seq:N",
+		    &words.at),
+		ARG("metric", 0, WORD, "allocated|reserved|used",
+		    "weigh by that (default: allocated)", &words.metric),
+		ARG_ONE_DEVICE(&words.device),
+		ARG_ONE_POOL(&words.pool),
+		ARG("by", 0, WORD, "phase|thread",
+		    "tell stacks apart by where they were born, too: the outermost frame; in pprof "
+		    "a "
+		    "label",
+		    &words.by),
 	};
 	const struct usage usage = { "export", "TRACE", about, args, sizeof(args) / sizeof(args[0]),
 				     1,        1,       false };
 	const struct format *format;
-	enum args_result parsed;
+	int parsed;
 
-	about_formats(about, sizeof(about));
+	args_list(about, sizeof(about), 15, formats, sizeof(formats[0]));
+	text_append(
+		about, sizeof(about),
+		"\nFormats that weigh stacks weigh them by the bytes allocated at the peak; the "
+		"others tell of the whole run.\n");
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+		return parsed;
 	if (!words.to)
 		return cli_usage("export", "--to FORMAT is missing (memtrace export --help)");
-	format = find_format(words.to);
-	if (!format || !takes(format, &words) || !read_words(&options, &words))
+	format = args_choose("export", "format", words.to, formats, sizeof(formats[0]));
+	if (!format || !takes(format, &words))
 		return STATUS_USAGE;
+	options = (struct selection_options){
+		.metric = words.metric < 0 ? TRACE_ALLOCATED : words.metric,
+		.device = words.device,
+		.by = words.by < 0    ? TRACE_BY_SITE
+		      : words.by == 0 ? TRACE_BY_PHASE
+				      : TRACE_BY_THREAD,
+		.at = words.at,
+		.pool = words.pool,
+	};
 	return run_export(argv[1], words.output, format, &options);
 }

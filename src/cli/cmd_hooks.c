@@ -5,8 +5,8 @@
 #include "cli/cli.h"
 
 static const char about[] =
-	"Lists the calls that the library intercepts, and what else it exports. Each call is seen\n"
-	"however it is reached: linked, by dlsym, by cuGetProcAddress.\n";
+	"Lists the calls that the library intercepts, and what else it exports. Each call is "
+	"seen however it is reached: linked, by dlsym, by cuGetProcAddress.\n";
 
 #define HOOK(api, name, result, parameters, ...) { #api, #name, #result, #parameters, "" },
 #define BOTH(api, name, result, parameters, ...) { #api, #name, #result, #parameters, "_ptsz" },
@@ -91,13 +91,13 @@ int cmd_hooks(int argc, char **argv)
 {
 	bool names = false;
 	const struct arg args[] = {
-		{ "names", 0, ARG_FLAG, NULL, "the exported names only, one a line", &names, NULL },
+		ARG("names", 0, FLAG, NULL, "the exported names only, one a line", &names),
 	};
 	const struct usage usage = { "hooks", NULL, about, args, 1, 0, 0, false };
-	enum args_result parsed = args_parse(&usage, &argc, argv);
+	int parsed = args_parse(&usage, &argc, argv);
 
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+		return parsed;
 	if (names)
 		print_names(cli_out());
 	else

@@ -15,14 +15,12 @@
 #include "render/page/page.h"
 
 static const char about[] =
-	"Writes one HTML file that opens from disk, needs no network and holds the whole trace:\n"
-	"curves over time and over events, what was live at any moment as flame graph, table, map\n"
-	"of blocks and of segments, leaks, growth and advice. With two traces (base and head) "
-	"both\n"
-	"curves stand on one axis, beside the difference by call site. Of more than two, or of a\n"
-	"folder, which are the ranks of one job, the page tells all ranks in tables (as memtrace "
-	"merge\n"
-	"does) and shows the one that peaks highest.\n";
+	"Writes one HTML file that opens from disk, needs no network and holds the whole "
+	"trace: curves over time and over events, what was live at any moment as flame graph, "
+	"table, map of blocks and of segments, leaks, growth and advice. With two traces (base "
+	"and head) both curves stand on one axis, beside the difference by call site. Of more "
+	"than two, or of a folder, which are the ranks of one job, the page tells all ranks in "
+	"tables (as memtrace merge does) and shows the one that peaks highest.\n";
 
 /* The trace is read more than once: what can be read only once is copied, as far as it may be one.
  */
@@ -198,26 +196,23 @@ static int write_page(struct request *request, const char *output)
 
 int cmd_html(int argc, char **argv)
 {
-	struct request request = { .count = 0 };
+	struct request request = { .options = { .max_events = 2000000 } };
 	const char *output = NULL;
-	const char *most = "2000000";
 	bool force = false;
 	int status;
 	const struct arg args[] = {
-		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
-		  &output },
-		{ "anonymize", 0, ARG_FLAG, NULL,
-		  "hide paths, and names but those of public libraries", &request.options.anonymize,
-		  NULL },
-		{ "rules", 0, ARG_TEXT, "FILE", "rules for categories, as of memtrace report", NULL,
-		  &request.options.rules },
-		{ "max-events", 0, ARG_TEXT, "N",
-		  "of longer traces, tell so many events one by one and\n"
-		  "                          sum the others (default 2000000; 0: no limit)",
-		  NULL, &most },
-		{ "force", 0, ARG_FLAG, NULL,
-		  "show ranks that are not of one job, or there twice, all the same", &force,
-		  NULL },
+		ARG_OUTPUT_TO(&output),
+		ARG("anonymize", 0, FLAG, NULL,
+		    "hide paths, and names but those of public libraries",
+		    &request.options.anonymize),
+		ARG("rules", 0, TEXT, "FILE", "rules for categories, as of memtrace report",
+		    &request.options.rules),
+		ARG("max-events", 0, NUMBER, "N",
+		    "of longer traces, tell so many events one by one and "
+		    "sum the others (default 2000000; 0: no limit)",
+		    &request.options.max_events),
+		ARG("force", 0, FLAG, NULL,
+		    "show ranks that are not of one job, or there twice, all the same", &force),
 	};
 	const struct usage usage = { "html",
 				     "TRACE [TRACE2] | TRACE...",
@@ -227,12 +222,10 @@ int cmd_html(int argc, char **argv)
 				     1,
 				     0,
 				     false };
-	enum args_result parsed = args_parse(&usage, &argc, argv);
+	int parsed = args_parse(&usage, &argc, argv);
 
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
-	if (!args_count("html", "max-events", most, UINT32_MAX, &request.options.max_events))
-		return STATUS_USAGE;
+		return parsed;
 	if (!output && isatty(STDOUT_FILENO))
 		return cli_usage("html",
 				 "a page is nothing to read here: -o FILE says where it goes");

@@ -13,10 +13,11 @@
 #include "render/report/report.h"
 
 static const char about[] =
-	"Explains a trace, or the spool of a killed process: the peak and who held it, what each\n"
-	"line took and gave back, what is still allocated at exit, pools, owners, phases and\n"
-	"failed allocations; of a selection, or of one moment (--at). Several traces, or a folder\n"
-	"of them, are the ranks of a job: told as by memtrace merge. Sections for --show:\n"
+	"Explains a trace, or the spool of a killed process: the peak and who held it, what "
+	"each line took and gave back, what is still allocated at exit, pools, owners, phases "
+	"and failed allocations; of a selection, or of one moment (--at). Several traces, or a "
+	"folder of them, are the ranks of a job: told as by memtrace merge. Sections for "
+	"--show:\n"
 #define SECTION(name, when, what) "  " #name ": " what "\n"
 #include "render/report/report_sections.def"
 #undef SECTION
@@ -46,96 +47,52 @@ static uint32_t read_sections(const char *text)
 	}
 }
 
-/* The position of the word in a list, -1 after complaint. */
-static int read_word(const char *option, const char *text, const char *const *words)
-{
-	char list[200] = "";
-
-	for (int i = 0; words[i]; i++) {
-		if (!strcmp(text, words[i]))
-			return i;
-		text_append(list, sizeof(list), i ? ", " : "");
-		text_append(list, sizeof(list), words[i]);
-	}
-	cli_usage("report", "--%s: %s is none of %s", option, text, list);
-	return -1;
-}
-
-static const char *const stack_words[] = { "merged", "native", "python", NULL };
-static const char *const by_words[] = {
-#define BY(id, name, title) name,
+/* "|site|line...", "|device|managed...": each with a bar before it. */
+static const char by_words[] =
+#define BY(id, name, title) "|" name
 #include "analyse/trace/trace_by.def"
 #undef BY
-	NULL
-};
-
-static const char *const space_words[] = {
-#define SPACE(name, text, what) text,
+	;
+static const char space_words[] =
+#define SPACE(name, text, what) "|" text
 #include "codec/events.def"
 #undef SPACE
-	NULL
-};
+	;
 
-/* What the options were given, as texts. */
+/* What the options were given; UINT64_MAX for no limit. */
 struct words {
-	const char *stacks, *by, *space, *device, *limit, *show, *rules, *oom, *output;
+	const char *show, *rules, *oom, *output;
+	uint64_t limit;
 };
 
 /* False after complaint. `listed`: what is written is no screen. */
 static bool read_words(struct report_options *options, const struct words *words, bool listed)
 {
-	uint64_t number;
-
 	listed = listed || words->show || words->oom || options->select.at;
-	options->limit = listed ? LISTED : SCREEN;
-	if (words->limit) {
-		if (!args_count("report", "limit", words->limit, UINT32_MAX, &number))
-			return false;
-		options->limit = number;
-	}
+	options->limit = words->limit != UINT64_MAX ? words->limit : listed ? LISTED : SCREEN;
 	if (words->show && !(options->show = read_sections(words->show)))
 		return false;
-	if (words->device) {
-		if (!args_count("report", "device", words->device, INT16_MAX, &number))
-			return false;
-		options->select.device = (int)number;
-	}
-	if (words->oom && words->oom[0]) {
-		if (!args_count("report", "oom", words->oom, UINT32_MAX, &options->oom))
-			return false;
-		if (!options->oom) {
-			cli_usage("report", "--oom: the first has the number 1");
-			return false;
-		}
-	} else if (words->oom) {
+	if (words->oom)
 		options->oom = REPORT_OOM_LAST;
-	}
-	options->select.stacks = read_word("stacks", words->stacks, stack_words);
-	options->select.by = options->select.stacks < 0 ? -1 : read_word("by", words->by, by_words);
-	if (options->select.by >= 0 && words->space)
-		options->select.space = read_word("space", words->space, space_words);
-	return options->select.by >= 0 && options->select.space >= 0;
+	if (!words->oom || !words->oom[0])
+		return true;
+	if (!args_count("report", "oom", words->oom, UINT32_MAX, &options->oom))
+		return false;
+	return options->oom || !cli_usage("report", "--oom: the first has the number 1");
 }
 
-/* Times that make no sense are the caller's mistake, not the trace's. */
+/* Moments and stretches that exclude each other: false after complaint. */
 static bool check_times(const struct report_options *options)
 {
 	const char *const bounds[] = { options->select.from, options->select.to };
 	uint64_t ns[] = { 0, UINT64_MAX };
 
 	for (size_t i = 0; i < 2; i++) {
-		if (bounds[i] && strncmp(bounds[i], "phase:", 6) != 0 &&
-		    moment_time(bounds[i], &ns[i])) {
-			cli_usage("report", "%s", err_text());
-			return false;
-		}
+		if (bounds[i] && strncmp(bounds[i], "phase:", 6) != 0)
+			moment_time(bounds[i], &ns[i]);
 	}
 	if (ns[0] > ns[1]) {
 		cli_usage("report", "--from %.60s is behind --to %.60s", bounds[0], bounds[1]);
-		return false;
-	}
-	if (options->select.at && !moment_makes_sense(options->select.at)) {
-		cli_usage("report", "%s", err_text());
 		return false;
 	}
 	if (options->select.at && (options->select.from || options->select.to)) {
@@ -212,16 +169,16 @@ static bool check_alone(const struct words *words, const struct report_options *
 		bool given;
 	} alone[] = {
 		{ "at", options->select.at },
-		{ "by", strcmp(words->by, by_words[0]) != 0 },
-		{ "device", words->device },
+		{ "by", options->select.by != TRACE_BY_SITE },
+		{ "device", options->select.device != NO_DEVICE },
 		{ "filter", options->select.filter },
 		{ "from", options->select.from },
 		{ "oom", words->oom },
 		{ "pool", options->select.pool },
 		{ "rules", words->rules },
 		{ "show", words->show },
-		{ "space", words->space },
-		{ "stacks", strcmp(words->stacks, stack_words[0]) != 0 },
+		{ "space", options->select.space != SPACES },
+		{ "stacks", options->select.stacks },
 		{ "suppressions", options->suppressions },
 		{ "to", options->select.to },
 	};
@@ -277,61 +234,54 @@ static int run_any(int argc, char **argv, const struct words *words, bool json,
 int cmd_report(int argc, char **argv)
 {
 	struct report_options options = { .select = { .device = NO_DEVICE, .space = SPACES } };
-	struct words words = { .stacks = "merged", .by = "site" };
+	struct words words = { .limit = UINT64_MAX };
 	bool json = false;
 	const struct arg args[] = {
-		{ "json", 0, ARG_FLAG, NULL, "the document memtrace-report/1, for programs", &json,
-		  NULL },
-		{ "by", 'b', ARG_TEXT, "ROWS",
-		  "site, line, function, stack, module, owner, thread,\n"
-		  "                          phase, category: what a row of the tables is "
-		  "(default\n"
-		  "                          site)",
-		  NULL, &words.by },
-		{ "stacks", 0, ARG_TEXT, "KIND", "merged, native or python frames only", NULL,
-		  &words.stacks },
-		{ "at", 0, ARG_TEXT, "WHEN",
-		  "what was live then, and free gaps: 12.5s, peak, exit,\n"
-		  "                          'phase:NAME' (its highest moment), seq:N",
-		  NULL, &options.select.at },
-		{ "oom", 0, ARG_MAYBE, "[=N]", "the last out of memory explained, or the Nth", NULL,
-		  &words.oom },
-		{ "from", 0, ARG_TEXT, "WHEN", "from then on: 12.5s, 'phase:NAME'", NULL,
-		  &options.select.from },
-		{ "to", 0, ARG_TEXT, "WHEN", "until then", NULL, &options.select.to },
-		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &words.device },
-		{ "pool", 'p', ARG_TEXT, "NAME", "this pool only", NULL, &options.select.pool },
-		{ "space", 0, ARG_TEXT, "NAME", "device, managed, pinned, array or cpu memory only",
-		  NULL, &words.space },
-		{ "filter", 'f', ARG_TEXT, "TEXT",
-		  "stacks only that have a frame with this text; or a\n"
-		  "                          pattern with * and ?; or category=NAME",
-		  NULL, &options.select.filter },
-		{ "rules", 0, ARG_TEXT, "FILE",
-		  "rules for categories, in front of the built-in ones:\n"
-		  "                          `memtrace help --rules` explains them",
-		  NULL, &words.rules },
-		{ "suppressions", 0, ARG_TEXT, "FILE",
-		  "leaks and growth that are known: a pattern a line (with\n"
-		  "                          * and ?) for a call site, function, file or module;\n"
-		  "                          what follows # is a comment",
-		  NULL, &options.suppressions },
-		{ "show", 's', ARG_TEXT, "SECTIONS", "these sections only, by name: peaks,live",
-		  NULL, &words.show },
-		{ "limit", 'n', ARG_TEXT, "N", "rows of a list (default 5, of --show 10; 0: all)",
-		  NULL, &words.limit },
-		{ "full", 0, ARG_FLAG, NULL, "every row, every stack, every frame", &options.full,
-		  NULL },
-		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
-		  &words.output },
+		ARG("json", 0, FLAG, NULL, "the document memtrace-report/1, for programs", &json),
+		ARG("by", 'b', WORD, by_words + 1, "what a row of the tables is (default site)",
+		    &options.select.by),
+		ARG("stacks", 0, WORD, "merged|native|python",
+		    "frames of one language only (default: merged)", &options.select.stacks),
+		ARG("at", 0, WHEN, "WHEN",
+		    "what was live then, and free gaps: 12.5s, peak, exit, "
+		    "'phase:NAME' (its highest moment), seq:N",
+		    &options.select.at),
+		ARG("oom", 0, MAYBE, "[=N]", "the last out of memory explained, or the Nth",
+		    &words.oom),
+		ARG("from", 0, TIME, "WHEN", "from then on: 12.5s, 'phase:NAME'",
+		    &options.select.from),
+		ARG("to", 0, TIME, "WHEN", "until then", &options.select.to),
+		ARG_ONE_DEVICE(&options.select.device),
+		ARG_ONE_POOL(&options.select.pool),
+		ARG("space", 0, WORD, space_words + 1, "memory of this kind only",
+		    &options.select.space),
+		ARG("filter", 'f', TEXT, "TEXT",
+		    "stacks only that have a frame with this text; or a "
+		    "pattern with * and ?; or category=NAME",
+		    &options.select.filter),
+		ARG("rules", 0, TEXT, "FILE",
+		    "rules for categories, in front of the built-in ones: "
+		    "`memtrace help --rules` explains them",
+		    &words.rules),
+		ARG("suppressions", 0, TEXT, "FILE",
+		    "leaks and growth that are known: a pattern a line (with "
+		    "* and ?) for a call site, function, file or module; "
+		    "what follows # is a comment",
+		    &options.suppressions),
+		ARG("show", 's', TEXT, "SECTIONS", "these sections only, by name: peaks,live",
+		    &words.show),
+		ARG("limit", 'n', NUMBER, "N", "rows of a list (default 5, of --show 10; 0: all)",
+		    &words.limit),
+		ARG("full", 0, FLAG, NULL, "every row, every stack, every frame", &options.full),
+		ARG_OUTPUT_TO(&words.output),
 	};
 	const struct usage usage = {
 		"report", "TRACE...", about, args, sizeof(args) / sizeof(args[0]), 1, 0, false
 	};
-	enum args_result parsed = args_parse(&usage, &argc, argv);
+	int parsed = args_parse(&usage, &argc, argv);
 
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+		return parsed;
 	if (!read_words(&options, &words, json || many(argc, argv)) || !check_times(&options))
 		return STATUS_USAGE;
 	return run_any(argc, argv, &words, json, &options);

@@ -8,10 +8,10 @@
 #include "spool/spool.h"
 
 static const char about[] =
-	"Prints the header and the tables of a spool as they are in the file: a line for each row, "
-	"with\n"
-	"every field that is not 0; then the blocks that are not booked yet (PENDING) and the old\n"
-	"values of the newest update (UNDO). An update that was under way has been taken back.\n";
+	"Prints the header and the tables of a spool as they are in the file: a line for each "
+	"row, with every field that is not 0; then the blocks that are not booked yet "
+	"(PENDING) and the old values of the newest update (UNDO). An update that was under "
+	"way has been taken back.\n";
 
 /* After the tables, the lists that the header holds. */
 enum { SPOOL_PENDING = SPOOL_KINDS, SPOOL_OLD, LISTS };
@@ -164,16 +164,16 @@ int cmd_spool(int argc, char **argv)
 {
 	const char *table = NULL;
 	const struct arg args[] = {
-		{ "table", 't', ARG_TEXT, "NAME", "this one alone", NULL, &table },
+		ARG("table", 't', TEXT, "NAME", "this one alone", &table),
 	};
 	const struct usage usage = { "spool", "SPOOL", about, args, 1, 1, 1, false };
-	enum args_result parsed = args_parse(&usage, &argc, argv);
+	int parsed = args_parse(&usage, &argc, argv);
 	struct spool spool;
 	bool found = false;
 	char why[4352];
 
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+		return parsed;
 	if (spool_open(&spool, argv[1], why, sizeof(why))) {
 		err("%s", why);
 		return cli_fail("spool", STATUS_UNREADABLE);

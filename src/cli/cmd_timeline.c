@@ -8,7 +8,6 @@
 
 #include "analyse/findings/steps.h"
 #include "analyse/input/error.h"
-#include "analyse/lifetimes/timepoint.h"
 #include "analyse/trace/trace.h"
 #include "base/settings/quantity.h"
 #include "cli/cli.h"
@@ -16,9 +15,9 @@
 #include "render/timeline/timeline.h"
 
 static const char about[] =
-	"Draws what was allocated and reserved over time, on each device and in each pool, with\n"
-	"the phases below. Each column is the highest of its stretch of time, so no peak is "
-	"lost.\n";
+	"Draws what was allocated and reserved over time, on each device and in each pool, "
+	"with the phases below. Each column is the highest of its stretch of time, so no peak "
+	"is lost.\n";
 
 /* As wide as the terminal; elsewhere COLUMNS, else 80. */
 static unsigned find_width(int fd)
@@ -47,54 +46,6 @@ static bool has_unicode(void)
 	return is;
 }
 
-struct words {
-	const char *device, *width, *height;
-};
-
-/* False after complaint. */
-static bool read_number(const char *option, const char *text, unsigned least, unsigned most,
-			unsigned *to)
-{
-	uint64_t number;
-
-	if (!text)
-		return true;
-	if (!args_count("timeline", option, text, most, &number))
-		return false;
-	if (number < least) {
-		cli_usage("timeline", "--%s: %s is less than %u", option, text, least);
-		return false;
-	}
-	*to = (unsigned)number;
-	return true;
-}
-
-/* False after complaint. */
-static bool read_words(struct timeline_options *options, const struct words *words)
-{
-	const char *const bounds[] = { options->from, options->to };
-	unsigned device = 0;
-	uint64_t ns;
-
-	options->width = find_width(cli_out()->fd);
-	options->height = 10;
-	if (!read_number("device", words->device, 0, INT16_MAX, &device) ||
-	    !read_number("width", words->width, TIMELINE_NARROWEST, TIMELINE_WIDEST,
-			 &options->width) ||
-	    !read_number("height", words->height, TIMELINE_LOWEST, TIMELINE_HIGHEST,
-			 &options->height))
-		return false;
-	options->device = words->device ? (int)device : NO_DEVICE;
-	for (size_t i = 0; i < 2; i++) {
-		if (bounds[i] && strncmp(bounds[i], "phase:", 6) != 0 &&
-		    moment_time(bounds[i], &ns)) {
-			cli_usage("timeline", "%s", err_text());
-			return false;
-		}
-	}
-	return true;
-}
-
 static int run_timeline(const char *path, const char *output, struct timeline_options *options)
 {
 	struct trace trace;
@@ -116,32 +67,31 @@ static int run_timeline(const char *path, const char *output, struct timeline_op
 
 int cmd_timeline(int argc, char **argv)
 {
-	struct timeline_options options = { .ascii = !has_unicode() };
-	struct words words = { .device = NULL };
+	struct timeline_options options = { .device = NO_DEVICE, .ascii = !has_unicode() };
 	const char *output = NULL;
+	uint64_t width = find_width(cli_out()->fd);
+	uint64_t height = 10;
 	const struct arg args[] = {
-		{ "device", 'd', ARG_TEXT, "N", "this device only", NULL, &words.device },
-		{ "pool", 'p', ARG_TEXT, "NAME", "this pool only", NULL, &options.pool },
-		{ "from", 0, ARG_TEXT, "WHEN", "from then on: 12.5s, 'phase:NAME'", NULL,
-		  &options.from },
-		{ "to", 0, ARG_TEXT, "WHEN", "until then", NULL, &options.to },
-		{ "width", 'w', ARG_TEXT, "N", "columns (default: the terminal's, else 80)", NULL,
-		  &words.width },
-		{ "height", 0, ARG_TEXT, "N", "rows of a device's curve (default 10)", NULL,
-		  &words.height },
-		{ "ascii", 0, ARG_FLAG, NULL, "nothing but ASCII (default where that is no UTF-8)",
-		  &options.ascii, NULL },
-		{ "output", 'o', ARG_TEXT, "FILE", "write there instead of standard output", NULL,
-		  &output },
+		ARG_ONE_DEVICE(&options.device),
+		ARG_ONE_POOL(&options.pool),
+		ARG("from", 0, TIME, "WHEN", "from then on: 12.5s, 'phase:NAME'", &options.from),
+		ARG("to", 0, TIME, "WHEN", "until then", &options.to),
+		ARG_BOUNDED("width", 'w', "N", "columns (default: the terminal's, else 80)", &width,
+			    TIMELINE_NARROWEST, TIMELINE_WIDEST),
+		ARG_BOUNDED("height", 0, "N", "rows of a device's curve (default 10)", &height,
+			    TIMELINE_LOWEST, TIMELINE_HIGHEST),
+		ARG("ascii", 0, FLAG, NULL, "nothing but ASCII (default where that is no UTF-8)",
+		    &options.ascii),
+		ARG_OUTPUT_TO(&output),
 	};
 	const struct usage usage = {
 		"timeline", "TRACE", about, args, sizeof(args) / sizeof(args[0]), 1, 1, false
 	};
-	enum args_result parsed = args_parse(&usage, &argc, argv);
+	int parsed = args_parse(&usage, &argc, argv);
 
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
-	if (!read_words(&options, &words))
-		return STATUS_USAGE;
+		return parsed;
+	options.width = (unsigned)width;
+	options.height = (unsigned)height;
 	return run_timeline(argv[1], output, &options);
 }

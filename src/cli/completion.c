@@ -206,7 +206,6 @@ static void zsh_action(struct out *out, enum expects expects, const char *words)
 static void zsh_arg(struct out *out, const struct usage *usage, const struct arg *arg)
 {
 	char words[1000];
-	char help[1000];
 	enum expects expects = value_of(usage, arg, words, sizeof(words));
 	bool value = args_wants_word(arg);
 	bool again = arg->kind == ARG_LIST || arg->kind == ARG_WORDS;
@@ -219,8 +218,7 @@ static void zsh_arg(struct out *out, const struct usage *usage, const struct arg
 			   value ? "+" : "", arg->name, value ? "=" : "");
 	else
 		out_format(out, "'%s--%s%s[", again ? "*" : "", arg->name, value ? "=" : "");
-	args_help_line(help, sizeof(help), arg->help);
-	zsh_put(out, help);
+	zsh_put(out, arg->help);
 	out_char(out, ']');
 	if (value) {
 		out_char(out, ':');

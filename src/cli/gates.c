@@ -85,36 +85,6 @@ int gates_categorise(struct diff_side *sides, const struct gates *gates, const s
 	return error;
 }
 
-void gates_about(char *to, size_t size)
-{
-	for (const struct diff_format *format = diff_formats; format->name; format++) {
-		char row[200];
-
-		snprintf(row, sizeof(row), "  %-10s %s\n", format->name, format->help);
-		text_append(to, size, row);
-	}
-}
-
-const struct diff_format *gates_format(const char *command, const char *name)
-{
-	const char *words[32] = { NULL };
-	const char *meant;
-	size_t count = 0;
-
-	for (const struct diff_format *format = diff_formats; format->name; format++) {
-		if (!strcmp(format->name, name))
-			return format;
-		if (count < 31)
-			words[count++] = format->name;
-	}
-	meant = args_suggestion(name, words);
-	if (meant)
-		cli_usage(command, "there is no format %s; did you mean %s?", name, meant);
-	else
-		cli_usage(command, "there is no format %s (memtrace %s --help)", name, command);
-	return NULL;
-}
-
 /* --- gates --- */
 
 bool gates_add(struct gates *gates, enum gate_kind kind, const char *text)

@@ -20,12 +20,6 @@ struct gates;
 int gates_categorise(struct diff_side *sides, const struct gates *gates, const struct rules *rules,
 		     int device);
 
-/* The format's row; NULL, said on stderr, for none. */
-const struct diff_format *gates_format(const char *command, const char *name);
-
-/* The rows of diff_formats.def, for --help, behind what `to` holds. */
-void gates_about(char *to, size_t size);
-
 struct gates {
 	struct gate **list;
 	size_t count;

@@ -7,7 +7,7 @@
 #include "cli/manual.h"
 
 const struct command commands[] = {
-#define COMMAND(name, help) { #name, cmd_##name, help },
+#define COMMAND(name, help) { #name, help, cmd_##name },
 #include "cli/commands.def"
 #undef COMMAND
 	{ NULL, NULL, NULL },

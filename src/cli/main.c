@@ -100,21 +100,6 @@ int cli_usage(const char *command, const char *format, ...)
 	return STATUS_USAGE;
 }
 
-static int no_command(const char *word)
-{
-	const char *words[64] = { NULL };
-	const char *meant;
-
-	for (size_t i = 0; commands[i].name && i < 63; i++)
-		words[i] = commands[i].name;
-	if (word[0] == '-')
-		return cli_usage(NULL, "there is no option %s (memtrace --help)", word);
-	meant = args_suggestion(word, words);
-	if (meant)
-		return cli_usage(NULL, "there is no command %s; did you mean %s?", word, meant);
-	return cli_usage(NULL, "there is no command %s (memtrace --help)", word);
-}
-
 static void say_libraries(void)
 {
 	char text[PACKED_LIBRARIES];
@@ -127,6 +112,7 @@ static int dispatch(int argc, char **argv)
 {
 	static char help[] = "--help";
 	const char *word = argc > 1 ? argv[1] : NULL;
+	const struct command *command;
 
 	if (!word) {
 		cli_help(0, NULL);
@@ -146,11 +132,10 @@ static int dispatch(int argc, char **argv)
 		word = argv[1];
 		argc = 3;
 	}
-	for (const struct command *command = commands; command->name; command++) {
-		if (!strcmp(word, command->name))
-			return command->run(argc - 1, argv + 1);
-	}
-	return no_command(word);
+	if (word[0] == '-')
+		return cli_usage(NULL, "there is no option %s (memtrace --help)", word);
+	command = args_choose(NULL, "command", word, commands, sizeof(commands[0]));
+	return command ? command->run(argc - 1, argv + 1) : STATUS_USAGE;
 }
 
 /* A full disk behind standard output is found here or never. */

@@ -55,7 +55,7 @@ static void put_text(struct out *out, const char *text)
 	bool table = false;
 
 	while (*text) {
-		char line[1000];
+		char line[2000];
 		size_t length = strcspn(text, "\n");
 		bool indented = *text == ' ';
 
@@ -109,8 +109,6 @@ static const char *help_of(const char *command)
 
 static void put_arg(struct out *out, const struct arg *arg)
 {
-	char help[1000];
-
 	out_text(out, ".TP\n");
 	if (arg->letter) {
 		char letter[3] = { '-', arg->letter, '\0' };
@@ -125,8 +123,7 @@ static void put_arg(struct out *out, const struct arg *arg)
 		out_text(out, "\\fR");
 	}
 	out_char(out, '\n');
-	args_help_line(help, sizeof(help), arg->help);
-	put_line(out, help);
+	put_line(out, arg->help);
 }
 
 static void print_command(struct out *out, const struct usage *usage)

@@ -10,18 +10,20 @@
 #include "analyse/trace/phase_name.h"
 #include "base/text/text.h"
 
-const struct metric_row metric_rows[METRIC_IDS] = {
+const struct metric_row metric_rows[METRIC_IDS + 1] = {
 #define BY(narrowing) (1u << NARROWING_##narrowing)
 #define METRIC(id, name, what, bytes, by) { name, what, bytes, by },
 #include "analyse/compare/metrics.def"
 #undef METRIC
 #undef BY
+	{ NULL, NULL, false, 0 },
 };
 
-const struct narrowing_row narrowing_rows[NARROWINGS] = {
+const struct narrowing_row narrowing_rows[NARROWINGS + 1] = {
 #define NARROWING(id, key, what) { key, what },
 #include "analyse/compare/metric_filters.def"
 #undef NARROWING
+	{ NULL, NULL },
 };
 
 /* A site's name is long: a part of it will do. */

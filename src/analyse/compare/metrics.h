@@ -37,8 +37,9 @@ struct narrowing_row {
 	const char *key, *what;
 };
 
-extern const struct metric_row metric_rows[METRIC_IDS];
-extern const struct narrowing_row narrowing_rows[NARROWINGS];
+/* Each ended by a row without a name. */
+extern const struct metric_row metric_rows[METRIC_IDS + 1];
+extern const struct narrowing_row narrowing_rows[NARROWINGS + 1];
 
 struct metric_query {
 	enum metric_id metric;

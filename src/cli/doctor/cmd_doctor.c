@@ -9,9 +9,9 @@
 #include "render/values/values.h"
 
 static const char about[] =
-	"Looks at everything that recording needs: the library, CUDA, the unwinder, Python, the\n"
-	"settings in the environment, the directory of the output, and whether a library can be\n"
-	"preloaded into CMD. Ends with 1 when nothing could be recorded as things are.\n";
+	"Looks at everything that recording needs: the library, CUDA, the unwinder, Python, "
+	"the settings in the environment, the directory of the output, and whether a library "
+	"can be preloaded into CMD. Ends with 1 when nothing could be recorded as things are.\n";
 
 static struct {
 	unsigned count[FINDING_MISSING + 1];
@@ -38,10 +38,10 @@ void doctor_say(enum finding finding, const char *what, const char *text, const 
 int cmd_doctor(int argc, char **argv)
 {
 	const struct usage usage = { "doctor", "[-- CMD...]", about, NULL, 0, 0, 0, true };
-	enum args_result parsed = args_parse(&usage, &argc, argv);
+	int parsed = args_parse(&usage, &argc, argv);
 
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+		return parsed;
 	opt_read();
 	doctor_say(FINDING_OK, "memtrace", MEMTRACE_VERSION, NULL);
 	doctor_built();

@@ -37,16 +37,18 @@ static const struct opt_row *find_row(const char *name, size_t length)
 
 static void unknown_setting(const char *name, size_t length)
 {
-	const char *words[OPT_IDS + 1] = { NULL };
+	struct {
+		const char *env;
+	} settings[OPT_IDS + 1] = { { NULL } };
 	char word[128];
 	char mend[200];
 	char text[200];
 	const char *meant;
 
 	for (enum opt_id id = 0; id < OPT_IDS; id++)
-		words[id] = opt_rows[id].env;
+		settings[id].env = opt_rows[id].env;
 	text_copy_n(word, sizeof(word), name, length);
-	meant = args_suggestion(word, words);
+	meant = args_suggestion(word, settings, sizeof(settings[0]));
 	snprintf(text, sizeof(text), "MEMTRACE_%s is no setting", word);
 	if (meant)
 		snprintf(mend, sizeof(mend), "did you mean MEMTRACE_%s?", meant);

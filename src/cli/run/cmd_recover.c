@@ -7,27 +7,25 @@
 #include "cli/run/recovery.h"
 
 static const char about[] =
-	"Writes the trace of a process that was killed, crashed or left by _exit, from the spool "
-	"that\n"
-	"it left. Nothing that was recorded is lost. The spool stays; every command reads it as it "
-	"is.\n"
-	"Without -o the trace goes beside the spool, under the next free name. A FILE named\n"
-	"*.json.gz or *.json.zst is written compressed.\n";
+	"Writes the trace of a process that was killed, crashed or left by _exit, from the "
+	"spool that it left. Nothing that was recorded is lost. The spool stays; every command "
+	"reads it as it is. Without -o the trace goes beside the spool, under the next free "
+	"name. A FILE named *.json.gz or *.json.zst is written compressed.\n";
 
 int cmd_recover(int argc, char **argv)
 {
 	struct recovery recovery = { .ending = { UINT64_MAX, UINT64_MAX } };
 	char output[4096];
 	const struct arg args[] = {
-		{ "output", 'o', ARG_TEXT, "FILE", "write there", NULL, &recovery.output },
-		{ "force", 'f', ARG_FLAG, NULL,
-		  "replace FILE; read the spool of a running process too", &recovery.force, NULL },
+		ARG("output", 'o', TEXT, "FILE", "write there", &recovery.output),
+		ARG("force", 'f', FLAG, NULL,
+		    "replace FILE; read the spool of a running process too", &recovery.force),
 	};
 	const struct usage usage = { "recover", "SPOOL", about, args, 2, 1, 1, false };
-	enum args_result parsed = args_parse(&usage, &argc, argv);
+	int parsed = args_parse(&usage, &argc, argv);
 
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+		return parsed;
 	recovery.spool = argv[1];
 	if (!recovery.output) {
 		recovery_name(output, sizeof(output), recovery.spool);

@@ -14,11 +14,10 @@
 #include "cli/run/sanitizer.h"
 
 static const char about[] =
-	"Runs a program with the profiler preloaded, passes signals on to it, finishes the trace "
-	"of a\n"
-	"process that was killed, and says in a few lines what was held. Ends as the program does: "
-	"with\n"
-	"its status, 128 and the signal that killed it, 126 or 127 when it could not be started.\n"
+	"Runs a program with the profiler preloaded, passes signals on to it, finishes the "
+	"trace of a process that was killed, and says in a few lines what was held. Ends as "
+	"the program does: with its status, 128 and the signal that killed it, 126 or 127 when "
+	"it could not be started.\n"
 	"\n"
 	"Each option is a setting of the library, MEMTRACE_<NAME> in the environment.\n";
 
@@ -71,7 +70,7 @@ static void make_args(struct arg *args, const char **values)
 			.kind = row->kind == OPT_FLAG ? ARG_SWITCH : ARG_TEXT,
 			.value = value_name(row->kind),
 			.help = opt_help(id),
-			.text = &values[id],
+			.to = &values[id],
 		};
 	}
 }
@@ -115,7 +114,7 @@ int cmd_run(int argc, char **argv)
 	const char *values[OPT_IDS] = { NULL };
 	struct arg args[OPT_IDS];
 	const struct usage usage = { "run", "-- CMD...", about, args, OPT_IDS, 1, 0, true };
-	enum args_result parsed;
+	int parsed;
 	char library[4096];
 	char preload[16384];
 	struct run run = { .library = library, .preload = preload };
@@ -124,7 +123,7 @@ int cmd_run(int argc, char **argv)
 	make_args(args, values);
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
+		return parsed;
 	status = set_all(args, values);
 	if (status)
 		return status;

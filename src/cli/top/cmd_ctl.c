@@ -21,13 +21,15 @@ static const char about[] =
 	"  start       events and stacks are recorded from its next memory event on\n"
 	"  stop        only sums and peaks are kept from its next memory event on\n"
 	"  mark NAME   NAME becomes a mark in the trace, at its next memory event\n"
-	"  dump        writes the trace of what was recorded so far; the process is not touched\n"
+	"  dump        writes the trace of what was recorded so far; the process is not "
+	"touched\n"
 	"  status      says whether events are recorded, how many there are, and where\n"
 	"\n"
-	"A process acts upon start, stop and mark when it next allocates or frees GPU memory.\n"
-	"Status 0: it has done so within the time of --wait. Status 1: it was asked and has made\n"
-	"no memory event since (it will act at its next one), or it is stopped and keeps no mark.\n"
-	"Status 3: it is not traced, is gone, belongs to another user, or records no more.\n";
+	"A process acts upon start, stop and mark when it next allocates or frees GPU memory. "
+	"Status 0: it has done so within the time of --wait. Status 1: it was asked and has "
+	"made no memory event since (it will act at its next one), or it is stopped and keeps "
+	"no mark. Status 3: it is not traced, is gone, belongs to another user, or records no "
+	"more.\n";
 
 enum { WAIT_SECONDS = 2, PAUSE_NS = 1000000, LONGEST_WAIT = 86400 };
 
@@ -41,6 +43,7 @@ static const struct verb {
 #undef VERB
 	{ "dump", DUMP, VERBS },
 	{ "status", STATUS, VERBS },
+	{ NULL, STATUS, VERBS },
 };
 
 struct wish {
@@ -220,13 +223,8 @@ static bool is_pid(const char *word)
 
 static int unknown_verb(const char *word)
 {
-	enum { COUNT = sizeof(verbs) / sizeof(verbs[0]) };
-	const char *words[COUNT + 1] = { NULL };
-	const char *meant;
+	const char *meant = args_suggestion(word, verbs, sizeof(verbs[0]));
 
-	for (unsigned i = 0; i < COUNT; i++)
-		words[i] = verbs[i].name;
-	meant = args_suggestion(word, words);
 	if (meant)
 		return cli_usage("ctl", "there is no verb %s; did you mean %s?", word, meant);
 	return cli_usage("ctl", "%s is neither a process number nor a verb (memtrace ctl --help)",
@@ -240,7 +238,7 @@ static int find_wish(struct wish *wish, int argc, char **argv)
 		wish->processes++;
 	argv += 1 + wish->processes;
 	argc -= 1 + (int)wish->processes;
-	for (size_t i = 0; argc && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+	for (size_t i = 0; argc && verbs[i].name; i++) {
 		if (!strcmp(argv[0], verbs[i].name))
 			wish->verb = &verbs[i];
 	}
@@ -268,21 +266,18 @@ int cmd_ctl(int argc, char **argv)
 {
 	struct wish wish = { .processes = 0 };
 	uint64_t seconds = WAIT_SECONDS;
-	const char *wait = NULL;
 	const struct arg args[] = {
-		{ "output", 'o', ARG_TEXT, "FILE", "dump: write there, not beside the spool", NULL,
-		  &wish.output },
-		{ "wait", 0, ARG_TEXT, "SECONDS", "at most so long for the process to act (2)",
-		  NULL, &wait },
+		ARG("output", 'o', TEXT, "FILE", "dump: write there, not beside the spool",
+		    &wish.output),
+		ARG_BOUNDED("wait", 0, "SECONDS", "at most so long for the process to act (2)",
+			    &seconds, 0, LONGEST_WAIT),
 	};
 	const struct usage usage = { "ctl", "PID... VERB", about, args, 2, 1, 10000, false };
-	enum args_result parsed = args_parse(&usage, &argc, argv);
+	int parsed = args_parse(&usage, &argc, argv);
 	int status;
 
 	if (parsed != ARGS_GO)
-		return parsed == ARGS_HELP ? STATUS_DONE : STATUS_USAGE;
-	if (wait && !args_count("ctl", "wait", wait, LONGEST_WAIT, &seconds))
-		return STATUS_USAGE;
+		return parsed;
 	status = find_wish(&wish, argc, argv);
 	if (status)
 		return status;

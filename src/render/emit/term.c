@@ -79,24 +79,22 @@ static size_t word_length(const char *text)
 	return length;
 }
 
-void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold)
+static void put_words(const struct show *show, const char *text, unsigned column, unsigned indent)
 {
 	char safe[4096];
-	unsigned column = 0;
+	bool first = true;
 
-	show_safe(safe, sizeof(safe), sentence, sizeof(safe));
-	if (bold && show->colour)
-		out_text(show->out, "\033[1m");
-	for (char *word = safe; *word;) {
+	show_safe(safe, sizeof(safe), text, sizeof(safe));
+	for (char *word = safe; *word; first = false) {
 		size_t length = word_length(word);
 		char end = word[length];
 
 		word[length] = '\0';
-		if (column && column + 1 + show_columns(word) > SHOW_COLUMNS) {
+		if (!first && column + 1 + show_columns(word) > SHOW_COLUMNS) {
 			out_char(show->out, '\n');
 			blanks(show, indent);
 			column = indent;
-		} else if (column) {
+		} else if (!first) {
 			out_char(show->out, ' ');
 			column++;
 		}
@@ -104,6 +102,19 @@ void show_wrapped(const struct show *show, const char *sentence, unsigned indent
 		column += show_columns(word);
 		word += length + (end != '\0');
 	}
+}
+
+void show_words(const struct show *show, const char *text, unsigned column, unsigned indent)
+{
+	put_words(show, text, column, indent);
+	out_char(show->out, '\n');
+}
+
+void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold)
+{
+	if (bold && show->colour)
+		out_text(show->out, "\033[1m");
+	put_words(show, sentence, 0, indent);
 	if (bold && show->colour)
 		out_text(show->out, "\033[0m");
 	out_char(show->out, '\n');

@@ -31,7 +31,10 @@ void show_left(const struct show *show, const char *text, unsigned columns);
 /* A heading with an empty line before it. */
 void show_heading(const struct show *show, const char *text);
 
-/* A sentence in lines of 80 columns, those after the first indented. */
+/* Words in lines of 80 columns, the first from that column on, the others indented. */
+void show_words(const struct show *show, const char *text, unsigned column, unsigned indent);
+
+/* The same of a sentence, from the first column on. */
 void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold);
 
 #endif

@@ -13,7 +13,8 @@ enum {
 };
 
 const struct format formats[] = {
-#define FORMAT(id, name, extension, takes, help) { name, extension, help, takes, format_##id },
+#define FORMAT(id, name, extension, takes, help) \
+	{ name, help " (." extension ")", extension, takes, format_##id },
 #include "render/export/formats.def"
 #undef FORMAT
 	{ NULL, NULL, NULL, 0, NULL },

@@ -32,7 +32,7 @@ typedef int format_fn(struct trace *trace, struct out *out,
 #undef FORMAT
 
 struct format {
-	const char *name, *extension, *help;
+	const char *name, *help, *extension;
 	unsigned takes; /* of enum format_takes */
 	format_fn *write;
 };

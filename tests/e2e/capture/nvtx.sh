@@ -86,4 +86,4 @@ is 'as well' "$(json "$OUT" '"\n".join(sorted("%d %s" % (sum(w for s, w in zip(p
 ok 'pprof by phase' memtrace export "$TRACE" --to pprof --by phase -o nvtx.pb.gz
 is 'has it as a label' "$(gzip -dc nvtx.pb.gz | grep -ac 'in domain')" 1
 fails 2 'it does to: folded, speedscope, pprof' memtrace export "$TRACE" --to csv --by phase
-fails 2 'is not phase or thread' memtrace export "$TRACE" --to folded --by site
+fails 2 'is none of phase, thread' memtrace export "$TRACE" --to folded --by site
