@@ -6,7 +6,6 @@
  */
 #include "capture/cuda/cuda_call.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/guest/hot.h"
@@ -179,19 +178,18 @@ void span_failed(struct span *span, int status, enum space space, uint64_t size,
 static inline __attribute__((always_inline)) void take(struct span *span, int status,
 						       const struct span_memory *memory)
 {
-	int saved = errno;
 	struct event event;
 	uint64_t context;
 	int device;
 
 	if (span_no_event(status) || span_is_told(span) || !record_begin(true))
-		goto out;
+		return;
 	if (status) {
 		span_failed(span, status, memory->space, memory->size, driver_device(), false);
-		goto out;
+		return;
 	}
 	if (!memory->key || !span_counts(span, status))
-		goto out;
+		return;
 	span_moved(span);
 	device = driver_context(&context);
 	span_describe_bare(span, &event);
@@ -212,8 +210,6 @@ static inline __attribute__((always_inline)) void take(struct span *span, int st
 	span_enter_memory(&event, memory->kind, context);
 	record_done();
 	span_sample_used(span, event.device);
-out:
-	errno = saved;
 }
 
 void span_take(struct span *span, int status, const struct span_memory *memory)
@@ -242,10 +238,9 @@ void span_array(struct span *span, int status, uint64_t array, uint64_t size)
  */
 static void end(struct span *span, enum node_kind kind, uint64_t key)
 {
-	int saved = errno;
 
 	if (!key || !record_continue())
-		goto out;
+		return;
 	span_describe_bare(span, &span->event);
 	span->event.ptr = key;
 	span_choose_end(span, &span->event, kind);
@@ -261,8 +256,6 @@ static void end(struct span *span, enum node_kind kind, uint64_t key)
 		span_moved(span);
 	}
 	record_done();
-out:
-	errno = saved;
 }
 
 HOT_CODE void span_free(struct span *span, enum node_kind kind, uint64_t key)
@@ -295,14 +288,13 @@ static void freed_unknown(struct span *span)
 
 HOT_CODE void span_freed(struct span *span, int status)
 {
-	int saved = errno;
 
 	if ((!span->ended && !span->unknown) || !record_continue())
-		goto out;
+		return;
 	if (span->unknown) {
 		if (!status && hooks[span->hook].api == DRV)
 			freed_unknown(span);
-		goto out;
+		return;
 	}
 	if (status) {
 		record_lock();
@@ -310,20 +302,16 @@ HOT_CODE void span_freed(struct span *span, int status)
 		span->event.error = intern_text(record_intern(), "the free failed");
 		ledger_undo(record_ledger(), &span->event, &span->was);
 		record_done();
-		goto out;
+		return;
 	}
 	if (live_is_ordered(&span->was) && !(span->was.flags & NODE_FOREIGN))
 		sample_after(span);
 	span_sample_used(span, span->event.device);
-out:
-	errno = saved;
 }
 
 void span_sampled(struct span *span, int status)
 {
-	int saved = errno;
 
 	if (!status && !span->moved && record_continue())
 		span_sample_used(span, driver_device());
-	errno = saved;
 }

@@ -8,7 +8,6 @@
  * What the process tears down while it exits is no end: a runtime may release its contexts then,
  * and "live at exit" is what the program left.
  */
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -102,11 +101,9 @@ void span_context_made(struct span *span, int status)
 
 void span_context_ended(struct span *span, int status, uint64_t context)
 {
-	int saved = errno;
 
 	if (!status && context && !span->moved && !atomic_load(&exiting) && record_continue())
 		end_all(span, context);
-	errno = saved;
 }
 
 void span_primary_retained(struct span *span, int status, uint64_t context, int device)

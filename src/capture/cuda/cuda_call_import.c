@@ -1,5 +1,4 @@
 /* Memory of another process or library: listed, and counts 0, for it is its exporter's. */
-#include <errno.h>
 
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/driver.h"
@@ -19,11 +18,10 @@ void span_import(struct span *span, int status, enum node_kind kind, enum space 
 /* Opened anew, the address is the same, and it must be closed once more. */
 void span_opened(struct span *span, int status, uint64_t ptr)
 {
-	int saved = errno;
 	bool again;
 
 	if (status || !ptr || span_is_told(span) || !record_begin(true))
-		goto out;
+		return;
 	record_lock();
 	again = vmm_import_again(record_ledger(), ptr);
 	record_unlock();
@@ -31,16 +29,13 @@ void span_opened(struct span *span, int status, uint64_t ptr)
 		span_moved(span);
 	else
 		span_import(span, status, NODE_ADDRESS, SPACE_DEVICE, ptr, driver_range(ptr));
-out:
-	errno = saved;
 }
 
 void span_close(struct span *span, uint64_t ptr)
 {
-	int saved = errno;
 
 	if (!ptr || !span_acts(span) || !record_continue())
-		goto out;
+		return;
 	span_describe_bare(span, &span->event);
 	span->event.ptr = ptr;
 	span_choose_end(span, &span->event, NODE_ADDRESS);
@@ -51,21 +46,16 @@ void span_close(struct span *span, uint64_t ptr)
 	record_done();
 	if (span->ended)
 		span_moved(span);
-out:
-	errno = saved;
 }
 
 void span_closed(struct span *span, int status)
 {
-	int saved = errno;
 
 	if (!span->ended || !status || !record_continue())
-		goto out;
+		return;
 	record_lock();
 	span->event.t = record_now();
 	span->event.error = intern_text(record_intern(), "the close failed");
 	vmm_import_unclose(record_ledger(), &span->event, &span->was);
 	record_done();
-out:
-	errno = saved;
 }

@@ -2,7 +2,6 @@
  * Stream-ordered memory and memory of graphs: both come from pools of the driver's, whose reserved
  * bytes fall where no call is hooked, so they are sampled where calls are.
  */
-#include <errno.h>
 #include <sched.h>
 #include <string.h>
 
@@ -154,7 +153,6 @@ void span_forget_pools(void)
 
 void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size)
 {
-	int saved = errno;
 	struct driver_block block;
 	struct event event;
 	uint64_t reserved;
@@ -162,16 +160,16 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 	if (span->capturing) {
 		if (!status)
 			graph_seen(driver_device());
-		goto out;
+		return;
 	}
 	if (span_no_event(status) || span_is_told(span) || !record_begin(true))
-		goto out;
+		return;
 	if (status) {
 		span_failed(span, status, SPACE_DEVICE, size, driver_device(), true);
-		goto out;
+		return;
 	}
 	if (!ptr || !span_counts(span, status))
-		goto out;
+		return;
 	span_moved(span);
 	record_note("reserved bytes of stream-ordered pools are sampled at pool calls, not exact "
 		    "in between");
@@ -195,8 +193,6 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 	span_enter_memory(&event, NODE_ADDRESS, block.pool);
 	record_done();
 	span_sample_used(span, event.device);
-out:
-	errno = saved;
 }
 
 void span_free_async(struct span *span, uint64_t stream, uint64_t ptr)
@@ -207,13 +203,12 @@ void span_free_async(struct span *span, uint64_t stream, uint64_t ptr)
 
 void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t pool)
 {
-	int saved = errno;
 	struct driver_block block;
 	struct event event;
 
 	if (status || !ptr || span_is_told(span) || !record_begin(true) ||
 	    !span_counts(span, status))
-		goto out;
+		return;
 	span_moved(span);
 	driver_block(ptr, &block);
 	span_describe_bare(span, &event);
@@ -230,8 +225,6 @@ void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t poo
 	event.pool = pool_text(pool);
 	span_enter_memory(&event, NODE_ADDRESS, 0);
 	record_done();
-out:
-	errno = saved;
 }
 
 /* Is it for this row to look at the pool? Fills what an adjusting event needs. */
@@ -246,13 +239,12 @@ static bool sampling(struct span *span, int status, struct event *event)
 
 void span_pool_sampled(struct span *span, int status, uint64_t pool)
 {
-	int saved = errno;
 	struct event event;
 	uint64_t reserved;
 	int device;
 
 	if (!sampling(span, status, &event))
-		goto out;
+		return;
 	reserved = driver_pool_reserved(pool);
 	record_lock();
 	event.api = span_api(span);
@@ -264,19 +256,16 @@ void span_pool_sampled(struct span *span, int status, uint64_t pool)
 	record_done();
 	span_moved(span);
 	span_sample_used(span, driver_device());
-out:
-	errno = saved;
 }
 
 /* It lives on until its last block is freed, but must not be asked: its number may be another's. */
 void span_pool_destroyed(struct span *span, int status, uint64_t pool)
 {
-	int saved = errno;
 	struct event event;
 	int device;
 
 	if (!sampling(span, status, &event))
-		goto out;
+		return;
 	record_lock();
 	event.api = span_api(span);
 	event.pool = pool_text(pool);
@@ -289,15 +278,12 @@ void span_pool_destroyed(struct span *span, int status, uint64_t pool)
 	record_done();
 	span_moved(span);
 	span_sample_used(span, driver_device());
-out:
-	errno = saved;
 }
 
 /* --- graphs -------------------------------------------------------------------------------- */
 
 void span_graph_node(struct span *span, int status, int device, uint64_t size)
 {
-	int saved = errno;
 
 	if (!span_no_event(status) && record_begin(true)) {
 		if (status)
@@ -305,7 +291,6 @@ void span_graph_node(struct span *span, int status, int device, uint64_t size)
 		else
 			graph_seen(device);
 	}
-	errno = saved;
 }
 
 struct graph_memory {
@@ -368,7 +353,6 @@ bool span_sample_graphs(struct span *span)
 
 void span_graph_sampled(struct span *span, int status)
 {
-	int saved = errno;
 
 	if (!status && !span->moved && atomic_load_explicit(&graph_devices, memory_order_relaxed) &&
 	    record_begin(true)) {
@@ -376,5 +360,4 @@ void span_graph_sampled(struct span *span, int status)
 		span_moved(span);
 		span_sample_used(span, driver_device());
 	}
-	errno = saved;
 }

@@ -1,5 +1,4 @@
 /* Virtual memory management: the words for handles and mappings. */
-#include <errno.h>
 
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/driver.h"
@@ -36,7 +35,6 @@ static void enter(struct span *span, uint64_t handle, uint64_t size, int device,
 
 void span_create(struct span *span, int status, uint64_t handle, uint64_t size, int device)
 {
-	int saved = errno;
 
 	if (!span_no_event(status) && !span_is_told(span) && record_begin(true)) {
 		if (status)
@@ -45,55 +43,46 @@ void span_create(struct span *span, int status, uint64_t handle, uint64_t size, 
 		else if (span_counts(span, status))
 			enter(span, handle, size, device, 0);
 	}
-	errno = saved;
 }
 
 /* It stands for a place in several devices' memory and has none of its own. */
 void span_multicast(struct span *span, int status, uint64_t handle)
 {
-	int saved = errno;
 
 	if (!status && !span_is_told(span) && record_begin(true) && span_counts(span, status))
 		enter(span, handle, 0, driver_device(), 0);
-	errno = saved;
 }
 
 /* How large imported memory is no call tells before it is mapped. */
 void span_import_handle(struct span *span, int status, uint64_t handle)
 {
-	int saved = errno;
 	bool known;
 
 	if (status || span_is_told(span) || !record_begin(true) || !span_counts(span, status))
-		goto out;
+		return;
 	record_lock();
 	known = vmm_retain(record_ledger(), handle);
 	record_unlock();
 	if (!known)
 		enter(span, handle, 0, driver_device(), EVENT_FOREIGN);
 	span_moved(span);
-out:
-	errno = saved;
 }
 
 void span_retain(struct span *span, int status, uint64_t handle, uint64_t ptr)
 {
-	int saved = errno;
 
 	if (!status && !span->moved && record_continue()) {
 		record_lock();
 		vmm_retain_mapped(record_ledger(), ptr, handle);
 		record_unlock();
 	}
-	errno = saved;
 }
 
 void span_release(struct span *span, uint64_t handle)
 {
-	int saved = errno;
 
 	if (!record_continue())
-		goto out;
+		return;
 	span_describe_bare(span, &span->event);
 	span->event.ptr = handle;
 	span_choose_end(span, &span->event, NODE_HANDLE);
@@ -103,32 +92,26 @@ void span_release(struct span *span, uint64_t handle)
 	span->ended = span->was.kind != NODE_FREE;
 	record_done();
 	span_moved(span);
-out:
-	errno = saved;
 }
 
 void span_released(struct span *span, int status)
 {
-	int saved = errno;
 
 	if (!span->ended || !status || !record_continue())
-		goto out;
+		return;
 	record_lock();
 	span->event.t = record_now();
 	span->event.error = intern_text(record_intern(), "the release failed");
 	vmm_unrelease(record_ledger(), &span->event, &span->was);
 	record_done();
-out:
-	errno = saved;
 }
 
 void span_map(struct span *span, int status, uint64_t ptr, uint64_t size, uint64_t handle)
 {
-	int saved = errno;
 	struct event event;
 
 	if (status || !record_continue())
-		goto out;
+		return;
 	span_describe(span, &event);
 	event.ptr = ptr;
 	event.size = size;
@@ -137,13 +120,10 @@ void span_map(struct span *span, int status, uint64_t ptr, uint64_t size, uint64
 	vmm_map(record_ledger(), &event, handle);
 	record_done();
 	span_moved(span);
-out:
-	errno = saved;
 }
 
 void span_unmap(struct span *span, int status, uint64_t ptr, uint64_t size)
 {
-	int saved = errno;
 	struct event event;
 
 	/*
@@ -151,7 +131,7 @@ void span_unmap(struct span *span, int status, uint64_t ptr, uint64_t size)
 	 * here again before this wrapper has returned; and a failed unmap needs no undoing.
 	 */
 	if (status || !record_continue())
-		goto out;
+		return;
 	span_describe(span, &event);
 	event.ptr = ptr;
 	event.size = size;
@@ -160,6 +140,4 @@ void span_unmap(struct span *span, int status, uint64_t ptr, uint64_t size)
 	vmm_unmap(record_ledger(), &event);
 	record_done();
 	span_moved(span);
-out:
-	errno = saved;
 }

@@ -269,7 +269,6 @@ static bool is_fresh(int device)
 void used_begin(struct span *span, enum used_kind kind, int device)
 {
 	struct used_culprit seen_by = { .hook = (enum hook_id)span->hook };
-	int saved = errno;
 	struct used_look seen;
 
 	if (!wanted(device))
@@ -287,7 +286,6 @@ void used_begin(struct span *span, enum used_kind kind, int device)
 		record_unlock();
 	}
 	atomic_fetch_add(&used_stepping, 1);
-	errno = saved;
 }
 
 void used_begin_here(struct span *span, enum used_kind kind)
@@ -357,14 +355,13 @@ void used_end(struct span *span)
 {
 	struct used_culprit culprit = { .kind = USED_CONTEXT };
 	bool described = false;
-	int saved = errno;
 
 	if (!span->stepping)
 		return;
 	span->stepping = false;
 	for (unsigned i = 0; i < TRIES; i++) {
 		if (account_end(span, &culprit, &described))
-			goto out;
+			return;
 	}
 	if (!described)
 		describe(span, &culprit);
@@ -373,8 +370,6 @@ void used_end(struct span *span)
 	used_devices[span->step_device].waiting = true;
 	used_abandon();
 	record_unlock();
-out:
-	errno = saved;
 }
 
 void used_end_first(struct span *span, uint64_t key)

@@ -2,11 +2,13 @@
  * The wrappers: one body, unfolded for each row of hooks.def and calls.def.
  *
  * The words of the rows' `before` and `after` columns are macros here; `status` is the real call's
- * answer, and what it returned through pointers is read only if that says success.
+ * answer, and what it returned through pointers is read only if that says success. The words may
+ * change errno.
  */
 #include "capture/loader/hooks.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/guest/hot.h"
@@ -149,12 +151,16 @@ enum { STATUS_MISSING = 3 };
 		{                                                                           \
 			SPAN(span, HOOK_##name, caller);                                    \
 			result status;                                                      \
+			int saved = errno;                                                  \
                                                                                             \
 			before;                                                             \
+			errno = saved;                                                      \
 			span_time(&span);                                                   \
 			status = real args;                                                 \
 			span_timed(&span, status);                                          \
+			saved = errno;                                                      \
 			after;                                                              \
+			errno = saved;                                                      \
 			return status;                                                      \
 		}                                                                           \
 	}
