@@ -20,6 +20,7 @@
 #include "capture/stack/stacks.h"
 #include "capture/torch/torch.h"
 #include "ledger/used.h"
+#include "ledger/vmm.h"
 
 enum { OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY };
 
@@ -59,10 +60,18 @@ bool span_counts(const struct span *span, int status)
 	return true;
 }
 
-bool span_acts(const struct span *span)
+/* Does a runtime row act by itself? Only once it was seen that no driver row is beneath. */
+static bool acts(const struct span *span)
 {
 	return hooks[span->hook].api == DRV ||
 	       atomic_load_explicit(&runtime_counts, memory_order_relaxed);
+}
+
+/* Has it been recorded beneath already? Asked before record_begin(), which counts what it refuses.
+ */
+static bool is_told(const struct span *span)
+{
+	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
 }
 
 void span_moved(struct span *span)
@@ -71,7 +80,8 @@ void span_moved(struct span *span)
 		span->moved = true;
 }
 
-void span_describe_bare(const struct span *span, struct event *event)
+/* All but the stack. */
+static void describe_bare(const struct span *span, struct event *event)
 {
 	*event = (struct event){
 		.t = record_now(),
@@ -85,38 +95,23 @@ void span_describe(const struct span *span, struct event *event)
 {
 	const struct span *root = span_root(span);
 
-	span_describe_bare(span, event);
+	describe_bare(span, event);
 	event->stack = record_quiet() ? stacks_none(STACKS_STOPPED, SPACE_DEVICE, root->caller,
 						    root->frame)
 				      : stacks_capture(root->caller, root->frame, true);
 }
 
-HOT_CODE void span_choose_birth(const struct span *span, struct event *event)
+/* `driver`: what begins here is the driver's memory, whose asker must be known. */
+static struct choose_call call_of(const struct span *span, bool driver)
 {
-	const struct choose_call call = { .caller = span_root(span)->caller,
-					  .frame = span_root(span)->frame,
-					  .may_load = true,
-					  .driver = true };
+	const struct span *root = span_root(span);
 
-	choose_birth(event, &call);
+	return (struct choose_call){
+		.caller = root->caller, .frame = root->frame, .may_load = true, .driver = driver
+	};
 }
 
-HOT_CODE void span_choose_end(const struct span *span, struct event *event, enum node_kind kind)
-{
-	const struct choose_call call = { .caller = span_root(span)->caller,
-					  .frame = span_root(span)->frame,
-					  .may_load = true };
-
-	choose_end(event, kind, &call);
-}
-
-void span_enter_memory(struct event *event, enum node_kind kind, uint64_t link)
-{
-	choose_told(event);
-	ledger_enter(record_ledger(), event, kind, span_owner(event), link);
-}
-
-HOT_CODE uint32_t span_owner(const struct event *event)
+static uint32_t owner_of(const struct event *event)
 {
 	const struct spool_stack *row = spool_at(record_spool(), SPOOL_STACK, event->stack);
 
@@ -140,30 +135,30 @@ static void ask_driver(struct spool_oom *known, const struct event *event)
 		driver_memory(&known->left, &known->total);
 }
 
-void span_failed(struct span *span, int status, enum space space, uint64_t size, int device,
-		 bool ordered)
+void span_failed(struct span *span, const struct span_memory *memory)
 {
+	int device = memory->device == SPAN_CURRENT ? driver_device() : memory->device;
 	struct spool_oom known = { 0 };
 	struct event event;
 
-	if (status != OUT_OF_MEMORY || !span_counts(span, status))
+	if (!span_counts(span, OUT_OF_MEMORY))
 		return;
 	span_moved(span);
 	/* Its stack tells whether a framework catches the failure, and is kept with it in any case.
 	 */
-	span_describe_bare(span, &event);
+	describe_bare(span, &event);
 	event.stack = stacks_capture(span_root(span)->caller, span_root(span)->frame, true);
 	event.op = EVENT_OOM;
-	event.space = space;
-	event.size = size;
-	event.device = (int16_t)(space == SPACE_PINNED ? NO_DEVICE : device);
+	event.space = memory->space;
+	event.size = memory->size;
+	event.device = (int16_t)(memory->space == SPACE_PINNED ? NO_DEVICE : device);
 	ask_driver(&known, &event);
 	record_lock();
 	if (event.device >= 0)
 		known.reserved = used_reserved(record_ledger(), event.device);
 	event.api = span_api(span);
 	event.error = intern_text(record_intern(), "out of memory");
-	if (torch_catches(event.stack, ordered, &known)) {
+	if (torch_catches(event.stack, memory->ordered, &known)) {
 		event.op = EVENT_MARK;
 		event.name = intern_text(record_intern(), "allocation retry");
 		ledger_retry(record_ledger(), event.device);
@@ -174,105 +169,144 @@ void span_failed(struct span *span, int status, enum space space, uint64_t size,
 	record_done();
 }
 
-/* Inlined into the words below, of which one is the hottest of all. */
-static inline __attribute__((always_inline)) void take(struct span *span, int status,
-						       const struct span_memory *memory)
+HOT_CODE bool span_begins(struct span *span, int status, const struct span_memory *memory)
 {
-	struct event event;
-	uint64_t context;
-	int device;
+	if (span_no_event(status) || is_told(span) || !record_begin(true))
+		return false;
+	if (status)
+		span_failed(span, memory);
+	return !status && memory->key && span_counts(span, status);
+}
 
-	if (span_no_event(status) || span_is_told(span) || !record_begin(true))
-		return;
-	if (status) {
-		span_failed(span, status, memory->space, memory->size, driver_device(), false);
-		return;
-	}
-	if (!memory->key || !span_counts(span, status))
-		return;
+/* With the lock held: the pool that grows by it, 0 for none. */
+static inline uint32_t grown_pool(const struct event *event, const struct span_memory *memory)
+{
+	uint32_t owner = owner_of(event);
+	uint32_t pool;
+	bool torch;
+
+	if (memory->flags || !memory->size ||
+	    (memory->kind != NODE_ADDRESS && memory->kind != NODE_HANDLE))
+		return 0;
+	pool = api_growing();
+	if (pool || memory->space != SPACE_DEVICE)
+		return pool;
+	torch = memory->kind == NODE_HANDLE ? torch_owns(owner)
+					    : torch_segment(owner, memory->key, memory->size);
+	return torch ? torch_pool() : 0;
+}
+
+/* Inlined into the words below, of which one is the hottest of all. */
+static inline __attribute__((always_inline)) void enter(struct span *span,
+							const struct span_memory *memory)
+{
+	const struct choose_call call = call_of(span, true);
+	uint64_t link = memory->ordered && !memory->flags ? memory->pool : 0;
+	uint64_t reserved = memory->ordered && link ? driver_pool_reserved(link) : 0;
+	int device = memory->device == SPAN_CURRENT ? driver_context(&link) : memory->device;
+	struct event event;
+
 	span_moved(span);
-	device = driver_context(&context);
-	span_describe_bare(span, &event);
+	describe_bare(span, &event);
 	event.space = memory->space;
 	event.flags = memory->flags;
 	event.ptr = memory->key;
 	event.size = memory->size;
 	event.device = (int16_t)(memory->space == SPACE_PINNED ? NO_DEVICE : device);
 	facts_device(event.device);
-	span_choose_birth(span, &event);
+	choose_birth(&event, &call);
 	record_lock();
 	event.api = span_api(span);
-	event.pool = memory->kind == NODE_ADDRESS && !memory->flags ? api_growing() : 0;
-	if (!event.pool && memory->kind == NODE_ADDRESS && memory->space == SPACE_DEVICE &&
-	    !memory->flags && torch_segment(span_owner(&event), memory->key, memory->size))
-		event.pool = torch_pool();
-	event.op = event.pool ? EVENT_RESERVE : EVENT_ALLOC;
-	span_enter_memory(&event, memory->kind, context);
+	event.pool = memory->ordered ? span_pool_text(memory->pool) : grown_pool(&event, memory);
+	event.op = event.pool && !memory->ordered ? EVENT_RESERVE : EVENT_ALLOC;
+	choose_told(&event);
+	if (memory->ordered && !memory->flags)
+		span_sample_pool(&event, reserved);
+	ledger_enter(record_ledger(), &event, memory->kind, owner_of(&event), link);
 	record_done();
 	span_sample_used(span, event.device);
 }
 
-void span_take(struct span *span, int status, const struct span_memory *memory)
+void span_enter_memory(struct span *span, const struct span_memory *memory)
 {
-	take(span, status, memory);
+	enter(span, memory);
 }
 
 HOT_CODE void span_alloc(struct span *span, int status, enum space space, uint64_t ptr,
 			 uint64_t size)
 {
-	take(span, status,
-	     &(struct span_memory){
-		     .kind = NODE_ADDRESS, .space = space, .key = ptr, .size = size });
+	const struct span_memory memory = { .kind = NODE_ADDRESS,
+					    .space = space,
+					    .device = SPAN_CURRENT,
+					    .key = ptr,
+					    .size = size };
+
+	if (span_begins(span, status, &memory))
+		enter(span, &memory);
 }
 
 void span_array(struct span *span, int status, uint64_t array, uint64_t size)
 {
-	take(span, status,
-	     &(struct span_memory){
-		     .kind = NODE_ARRAY, .space = SPACE_ARRAY, .key = array, .size = size });
+	const struct span_memory memory = { .kind = NODE_ARRAY,
+					    .space = SPACE_ARRAY,
+					    .device = SPAN_CURRENT,
+					    .key = array,
+					    .size = size };
+
+	if (span_begins(span, status, &memory))
+		enter(span, &memory);
+}
+
+/* With the lock held. */
+static void leave(struct span *span, enum node_kind kind)
+{
+	struct ledger *ledger = record_ledger();
+
+	if (span->end == SPAN_FREE) {
+		torch_settle(&span->event);
+		span->ended = ledger_leave(ledger, &span->event, kind, &span->was);
+		span->unknown = !span->ended;
+		return;
+	}
+	if (span->end == SPAN_RELEASE)
+		vmm_release(ledger, &span->event, &span->was);
+	else
+		vmm_import_close(ledger, &span->event, &span->was);
+	span->ended = span->was.kind != NODE_FREE;
 }
 
 /*
  * Takes what lives there out of the ledger, before the real call: another thread may be given the
- * address as soon as that returns.
+ * address as soon as that returns. A runtime row leaves it to the driver row beneath, unless none
+ * was ever seen there.
  */
-static void end(struct span *span, enum node_kind kind, uint64_t key)
+HOT_CODE void span_end(struct span *span, enum span_end end, enum node_kind kind, uint64_t key)
 {
+	const struct choose_call call = call_of(span, false);
 
-	if (!key || !record_continue())
+	if (!acts(span) || !key || !record_continue())
 		return;
-	span_describe_bare(span, &span->event);
+	describe_bare(span, &span->event);
 	span->event.ptr = key;
-	span_choose_end(span, &span->event, kind);
+	span->end = (uint8_t)end;
+	choose_end(&span->event, kind, &call);
 	record_lock();
 	span->event.api = span_api(span);
-	torch_settle(&span->event);
-	span->event.ptr = key;
-	span->ended = ledger_leave(record_ledger(), &span->event, kind, &span->was);
-	span->unknown = !span->ended;
-	if (span->ended) {
-		if (live_is_ordered(&span->was) && !(span->was.flags & NODE_FOREIGN))
-			span->pool = span->was.link;
+	leave(span, kind);
+	if (span->ended)
 		span_moved(span);
-	}
 	record_done();
-}
-
-HOT_CODE void span_free(struct span *span, enum node_kind kind, uint64_t key)
-{
-	/* A runtime row leaves it to the driver row beneath, unless none was ever seen there. */
-	if (span_acts(span))
-		end(span, kind, key);
 }
 
 /* A pool that was destroyed cannot be asked: it ends with its last block. */
 static void sample_after(struct span *span)
 {
-	uint64_t reserved = span->pool ? driver_pool_reserved(span->pool) : 0;
+	uint64_t pool = span->was.link;
+	uint64_t reserved = pool ? driver_pool_reserved(pool) : 0;
 
 	record_lock();
 	span->event.t = record_now();
-	if (span->pool || span_pool_is_empty(&span->event))
+	if (pool || span_pool_is_empty(&span->event))
 		span_sample_pool(&span->event, reserved);
 	record_done();
 }
@@ -286,32 +320,44 @@ static void freed_unknown(struct span *span)
 	record_unlock();
 }
 
-HOT_CODE void span_freed(struct span *span, int status)
+/* The call has failed: what it was to end lives on. */
+static void take_back(struct span *span)
 {
+	static const char errors[][24] = { [SPAN_FREE] = "the free failed",
+					   [SPAN_RELEASE] = "the release failed",
+					   [SPAN_CLOSE] = "the close failed" };
+	struct ledger *ledger = record_ledger();
 
+	record_lock();
+	span->event.t = record_now();
+	span->event.error = intern_text(record_intern(), errors[span->end]);
+	if (span->end == SPAN_FREE)
+		ledger_undo(ledger, &span->event, &span->was);
+	else if (span->end == SPAN_RELEASE)
+		vmm_unrelease(ledger, &span->event, &span->was);
+	else
+		vmm_import_unclose(ledger, &span->event, &span->was);
+	record_done();
+}
+
+HOT_CODE void span_ended(struct span *span, int status)
+{
 	if ((!span->ended && !span->unknown) || !record_continue())
 		return;
 	if (span->unknown) {
 		if (!status && hooks[span->hook].api == DRV)
 			freed_unknown(span);
-		return;
+	} else if (status) {
+		take_back(span);
+	} else if (span->end == SPAN_FREE) {
+		if (live_is_ordered(&span->was) && !(span->was.flags & NODE_FOREIGN))
+			sample_after(span);
+		span_sample_used(span, span->event.device);
 	}
-	if (status) {
-		record_lock();
-		span->event.t = record_now();
-		span->event.error = intern_text(record_intern(), "the free failed");
-		ledger_undo(record_ledger(), &span->event, &span->was);
-		record_done();
-		return;
-	}
-	if (live_is_ordered(&span->was) && !(span->was.flags & NODE_FOREIGN))
-		sample_after(span);
-	span_sample_used(span, span->event.device);
 }
 
 void span_sampled(struct span *span, int status)
 {
-
 	if (!status && !span->moved && record_continue())
 		span_sample_used(span, driver_device());
 }

@@ -23,6 +23,9 @@ struct span_top {
 	enum hook_id hook;
 };
 
+/* How memory ends: a handle with its last release, imported memory with its last closing. */
+enum span_end { SPAN_FREE, SPAN_RELEASE, SPAN_CLOSE };
+
 struct span {
 	struct span *outer; /* the call that makes this one */
 	struct span_top
@@ -31,7 +34,6 @@ struct span {
 	void **frame;
 	uint64_t ticks; /* when the real call began, if it is the outermost and counted */
 	uint64_t stream;
-	uint64_t pool;    /* of the stream-ordered block that is being freed */
 	uint64_t context; /* the thread's own, before a call that may end it, and its device */
 	int16_t device;
 	uint16_t hook;
@@ -40,6 +42,7 @@ struct span {
 	bool capturing;   /* the stream is being captured: no allocation happens */
 	bool ended;       /* `event` and `was` hold what to undo */
 	bool unknown;     /* what is being freed was never seen */
+	uint8_t end;      /* enum span_end */
 	bool moving;      /* counted in used_moving */
 	bool stepping;    /* between used_begin() and used_end(): */
 	uint8_t kind;     /* enum used_kind */
@@ -122,8 +125,8 @@ static inline void span_timed(const struct span *span, int status)
 /* span.c: memory by address, and arrays by handle. `kind` is the key space. */
 void span_alloc(struct span *span, int status, enum space space, uint64_t ptr, uint64_t size);
 void span_array(struct span *span, int status, uint64_t array, uint64_t size);
-void span_free(struct span *span, enum node_kind kind, uint64_t key);
-void span_freed(struct span *span, int status);
+void span_end(struct span *span, enum span_end end, enum node_kind kind, uint64_t key);
+void span_ended(struct span *span, int status);
 void span_sampled(struct span *span, int status);
 
 /* span_pool.c: stream-ordered memory and graphs. */
@@ -142,17 +145,13 @@ void span_create(struct span *span, int status, uint64_t handle, uint64_t size, 
 void span_multicast(struct span *span, int status, uint64_t handle);
 void span_retain(struct span *span, int status, uint64_t handle, uint64_t ptr);
 void span_import_handle(struct span *span, int status, uint64_t handle);
-void span_release(struct span *span, uint64_t handle);
-void span_released(struct span *span, int status);
-void span_map(struct span *span, int status, uint64_t ptr, uint64_t size, uint64_t handle);
-void span_unmap(struct span *span, int status, uint64_t ptr, uint64_t size);
+void span_map(struct span *span, int status, uint64_t ptr, uint64_t size,
+	      uint64_t handle); /* 0: unmapped */
 
-/* span_import.c: memory of others. */
+/* The same: memory of others. */
 void span_import(struct span *span, int status, enum node_kind kind, enum space space, uint64_t key,
 		 uint64_t size);
 void span_opened(struct span *span, int status, uint64_t ptr);
-void span_close(struct span *span, uint64_t ptr);
-void span_closed(struct span *span, int status);
 
 /* span_context.c: contexts, and what ends with them. */
 void span_context_made(struct span *span, int status);

@@ -110,7 +110,6 @@ HOT_CODE void span_enter(struct span *span, enum hook_id hook, void *caller, voi
 	span->caller = caller;
 	span->frame = frame;
 	span->stream = 0;
-	span->pool = 0;
 	span->hook = (uint16_t)hook;
 	span->driver_seen = span->moved = span->capturing = span->ended = span->unknown = false;
 	span->moving = span->stepping = false;

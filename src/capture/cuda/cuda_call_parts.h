@@ -4,17 +4,12 @@
 #ifndef CAPTURE_CUDA_CUDA_CALL_PARTS_H
 #define CAPTURE_CUDA_CUDA_CALL_PARTS_H
 
+#include <limits.h>
+
 #include "capture/cuda/cuda_call.h"
 
 /* Does this row record, or one above or beneath it? `status` is the real call's answer. */
 bool span_counts(const struct span *span, int status);
-
-/* Has it been recorded beneath already? Asked before record_begin(), which counts what it refuses.
- */
-static inline bool span_is_told(const struct span *span)
-{
-	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
-}
 
 /* This call has recorded: those around it need not. */
 void span_moved(struct span *span);
@@ -25,30 +20,33 @@ void span_moved(struct span *span);
  */
 void span_describe(const struct span *span, struct event *event);
 
-/*
- * The same in two steps for what begins or ends a block: all but the stack, then, with the event's
- * size and device filled in (its address, for an end), the stack, as far as it is wanted.
- */
-void span_describe_bare(const struct span *span, struct event *event);
-void span_choose_birth(const struct span *span, struct event *event);
-void span_choose_end(const struct span *span, struct event *event, enum node_kind kind);
-
-/* With the lock held: the event goes into the ledger as an allocation of who asked. */
-void span_enter_memory(struct event *event, enum node_kind kind, uint64_t link);
-
-/* With the lock held: the name of the call that the program made; the library that asked. */
+/* With the lock held: the name of the call that the program made. */
 uint32_t span_api(const struct span *span);
-uint32_t span_owner(const struct event *event);
 
-/* Failures other than for want of memory are the program's own affair. */
+enum { SPAN_CURRENT = INT_MIN };
+
+/* Memory that a call brings. */
+struct span_memory {
+	enum node_kind kind;
+	enum space space;
+	uint8_t flags; /* enum event_flags */
+	bool ordered;  /* of the stream-ordered `pool` */
+	int device;    /* SPAN_CURRENT: that of the thread's context, with which it ends */
+	uint64_t key, size, pool;
+};
+
+/*
+ * Is it for this row to enter the memory, and is there any? That there was no more is told here:
+ * other failures are the program's own affair (span_no_event()).
+ */
+bool span_begins(struct span *span, int status, const struct span_memory *memory);
 bool span_no_event(int status);
 
-/*
- * Out of memory is an event, or a retry if the asker is known to catch it. `ordered`: of a
- * stream-ordered pool.
- */
-void span_failed(struct span *span, int status, enum space space, uint64_t size, int device,
-		 bool ordered);
+/* Out of memory is an event, or a retry if the asker is known to catch it. */
+void span_failed(struct span *span, const struct span_memory *memory);
+
+/* The event goes into the ledger as an allocation of who asked. */
+void span_enter_memory(struct span *span, const struct span_memory *memory);
 
 /* used.c: samples what the device says is occupied, not more often than it is worth. */
 void span_sample_used(const struct span *span, int device);
@@ -59,19 +57,8 @@ const struct span *span_root(const struct span *span);
 /* span_context.c: is the process ending? Contexts that end now tell nothing. */
 bool span_exiting(void);
 
-/* What is to be entered in the ledger. */
-struct span_memory {
-	enum node_kind kind;
-	enum space space;
-	uint64_t key, size;
-	uint8_t flags; /* enum event_flags */
-};
-
-/* A plain allocation of the current context; `status` as everywhere. */
-void span_take(struct span *span, int status, const struct span_memory *memory);
-
-/* Does a runtime row act by itself? Only once it was seen that no driver row is beneath. */
-bool span_acts(const struct span *span);
+/* span_pool.c: the pool's name. With the lock held. */
+uint32_t span_pool_text(uint64_t pool);
 
 /* span_pool.c: the sums of a stream-ordered pool as they were asked for. With the lock held. */
 void span_sample_pool(const struct event *like, uint64_t reserved);
@@ -84,6 +71,6 @@ void span_forget_pools(void);
 bool span_pool_is_empty(const struct event *event);
 
 /* span_pool.c: after a free of what was never seen: false if no graph can have allocated it. */
-bool span_sample_graphs(struct span *span);
+bool span_sample_graphs(const struct span *span);
 
 #endif

@@ -32,8 +32,7 @@ void span_stream(struct span *span, uint64_t stream)
 	span->capturing = driver_capturing(stream);
 }
 
-/* The pool's name. With the lock held. */
-static uint32_t pool_text(uint64_t pool)
+uint32_t span_pool_text(uint64_t pool)
 {
 	char name[40] = "async:";
 
@@ -107,39 +106,85 @@ void span_pool_ending(uint64_t pool)
 		sched_yield();
 }
 
-static void refresh_pool(const struct span *span, uint64_t pool, int device)
+/* What a pool holds, as the driver says; only of the graphs' is told what of it is allocated. */
+struct holding {
+	uint64_t pool; /* 0: of graphs */
+	uint64_t reserved, used;
+};
+
+static uint32_t holder_text(const struct holding *holding)
 {
-	uint64_t reserved = driver_pool_reserved(pool);
-	struct event event;
-	bool changed;
+	return holding->pool ? span_pool_text(holding->pool)
+			     : intern_text(record_intern(), "graph");
+}
+
+/* Growing the one first and shrinking the other, so that no more is allocated than reserved. */
+static void adjust_graphs(const struct event *like, const struct holding *holding)
+{
+	static const char stack[] = PSEUDO_GRAPH_MEMORY;
+	bool grows = holding->reserved >=
+		     ledger_pool_sum(record_ledger(), like->device, like->pool, METRIC_RESERVED);
+
+	if (grows)
+		adjust(like, METRIC_RESERVED, holding->reserved, stack);
+	adjust(like, METRIC_ALLOCATED, holding->used, stack);
+	if (!grows)
+		adjust(like, METRIC_RESERVED, holding->reserved, stack);
+}
+
+/* Does the ledger know it so? Most launches change nothing. */
+static bool is_known(int device, const struct holding *holding)
+{
+	struct ledger *ledger = record_ledger();
+	uint32_t pool;
+	bool same;
 
 	record_lock();
-	event.pool = pool_text(pool);
-	changed = ledger_pool_sum(record_ledger(), device, event.pool, METRIC_RESERVED) != reserved;
+	pool = holder_text(holding);
+	same = ledger_pool_sum(ledger, device, pool, METRIC_RESERVED) == holding->reserved &&
+	       (holding->pool ||
+		ledger_pool_sum(ledger, device, pool, METRIC_ALLOCATED) == holding->used);
 	record_unlock();
-	if (!changed)
+	return same;
+}
+
+static void refresh(const struct span *span, int device, const struct holding *holding)
+{
+	struct event event;
+
+	if (is_known(device, holding))
 		return;
+	if (!holding->pool) {
+		record_note("memory of graphs is sampled when one is launched, uploaded or "
+			    "trimmed");
+		facts_device(device);
+	}
 	span_describe(span, &event);
 	event.space = SPACE_DEVICE;
 	event.device = (int16_t)device;
 	record_lock();
 	event.api = span_api(span);
-	event.pool = pool_text(pool);
-	span_sample_pool(&event, reserved);
+	event.pool = holder_text(holding);
+	if (holding->pool)
+		span_sample_pool(&event, holding->reserved);
+	else
+		adjust_graphs(&event, holding);
 	record_done();
 }
 
 void span_refresh_pools(const struct span *span, int device)
 {
 	for (unsigned i = 0; i < POOLS; i++) {
-		uint64_t pool;
+		struct holding holding = { .used = 0 };
 
 		if (!atomic_load_explicit(&pools[i].pool, memory_order_relaxed))
 			continue;
 		atomic_fetch_add(&asking, 1);
-		pool = atomic_load(&pools[i].pool);
-		if (pool && atomic_load(&pools[i].device) == device)
-			refresh_pool(span, pool, device);
+		holding.pool = atomic_load(&pools[i].pool);
+		if (holding.pool && atomic_load(&pools[i].device) == device) {
+			holding.reserved = driver_pool_reserved(holding.pool);
+			refresh(span, device, &holding);
+		}
 		atomic_fetch_sub(&asking, 1);
 	}
 }
@@ -151,209 +196,133 @@ void span_forget_pools(void)
 	atomic_store(&asking, 0);
 }
 
+static struct span_memory ordered(const struct driver_block *block, uint64_t ptr, uint64_t size)
+{
+	return (struct span_memory){ .kind = NODE_ADDRESS,
+				     .space = space_of(block),
+				     .ordered = true,
+				     .device = block->device,
+				     .key = ptr,
+				     .size = size,
+				     .pool = block->pool };
+}
+
 void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size)
 {
+	struct span_memory memory = { .space = SPACE_DEVICE,
+				      .ordered = true,
+				      .device = SPAN_CURRENT,
+				      .key = ptr,
+				      .size = size };
 	struct driver_block block;
-	struct event event;
-	uint64_t reserved;
 
 	if (span->capturing) {
 		if (!status)
 			graph_seen(driver_device());
 		return;
 	}
-	if (span_no_event(status) || span_is_told(span) || !record_begin(true))
+	if (!span_begins(span, status, &memory))
 		return;
-	if (status) {
-		span_failed(span, status, SPACE_DEVICE, size, driver_device(), true);
-		return;
-	}
-	if (!ptr || !span_counts(span, status))
-		return;
-	span_moved(span);
 	record_note("reserved bytes of stream-ordered pools are sampled at pool calls, not exact "
 		    "in between");
 	driver_block(ptr, &block);
-	reserved = block.pool ? driver_pool_reserved(block.pool) : 0;
-	span_describe_bare(span, &event);
-	event.op = EVENT_ALLOC;
-	event.space = space_of(&block);
-	event.ptr = ptr;
-	event.size = size;
-	event.device = (int16_t)(event.space == SPACE_PINNED ? NO_DEVICE : block.device);
-	facts_device(event.device);
-	if (event.space == SPACE_DEVICE)
-		know_pool(block.pool, event.device);
-	span_choose_birth(span, &event);
-	record_lock();
-	event.api = span_api(span);
-	event.pool = pool_text(block.pool);
-	choose_told(&event);
-	span_sample_pool(&event, reserved);
-	span_enter_memory(&event, NODE_ADDRESS, block.pool);
-	record_done();
-	span_sample_used(span, event.device);
+	memory = ordered(&block, ptr, size);
+	if (memory.space == SPACE_DEVICE)
+		know_pool(block.pool, block.device);
+	span_enter_memory(span, &memory);
 }
 
 void span_free_async(struct span *span, uint64_t stream, uint64_t ptr)
 {
 	span->stream = stream;
-	span_free(span, NODE_ADDRESS, ptr);
+	span_end(span, SPAN_FREE, NODE_ADDRESS, ptr);
 }
 
 void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t pool)
 {
+	struct span_memory memory = { .key = ptr };
 	struct driver_block block;
-	struct event event;
 
-	if (status || !ptr || span_is_told(span) || !record_begin(true) ||
-	    !span_counts(span, status))
+	if (status || !span_begins(span, status, &memory))
 		return;
-	span_moved(span);
 	driver_block(ptr, &block);
-	span_describe_bare(span, &event);
-	event.op = EVENT_ALLOC;
-	event.space = space_of(&block);
-	event.flags = EVENT_FOREIGN;
-	event.ptr = ptr;
-	event.size = driver_range(ptr);
-	event.device = (int16_t)(event.space == SPACE_PINNED ? NO_DEVICE : block.device);
-	facts_device(event.device);
-	span_choose_birth(span, &event);
-	record_lock();
-	event.api = span_api(span);
-	event.pool = pool_text(pool);
-	span_enter_memory(&event, NODE_ADDRESS, 0);
-	record_done();
+	block.pool = pool;
+	memory = ordered(&block, ptr, driver_range(ptr));
+	memory.flags = EVENT_FOREIGN;
+	span_enter_memory(span, &memory);
 }
 
-/* Is it for this row to look at the pool? Fills what an adjusting event needs. */
-static bool sampling(struct span *span, int status, struct event *event)
-{
-	if (status || span->moved || !record_continue())
-		return false;
-	span_describe(span, event);
-	event->space = SPACE_DEVICE;
-	return true;
-}
-
-void span_pool_sampled(struct span *span, int status, uint64_t pool)
+/*
+ * What a pool reserves, where it is for this row to look at it. One that is destroyed lives on
+ * until its last block is freed, but must not be asked: its number may be another's.
+ */
+static void sample(struct span *span, int status, uint64_t pool, bool destroyed)
 {
 	struct event event;
 	uint64_t reserved;
 	int device;
 
-	if (!sampling(span, status, &event))
+	if (status || span->moved || !record_continue())
 		return;
-	reserved = driver_pool_reserved(pool);
+	span_describe(span, &event);
+	event.space = SPACE_DEVICE;
+	reserved = destroyed ? 0 : driver_pool_reserved(pool);
 	record_lock();
 	event.api = span_api(span);
-	event.pool = pool_text(pool);
+	event.pool = span_pool_text(pool);
+	if (destroyed)
+		ledger_orphan_pool(record_ledger(), pool);
 	if (ledger_pool_device(record_ledger(), event.pool, &device)) {
 		event.device = (int16_t)device;
-		span_sample_pool(&event, reserved);
+		if (!destroyed || span_pool_is_empty(&event))
+			span_sample_pool(&event, reserved);
 	}
 	record_done();
 	span_moved(span);
 	span_sample_used(span, driver_device());
 }
 
-/* It lives on until its last block is freed, but must not be asked: its number may be another's. */
+void span_pool_sampled(struct span *span, int status, uint64_t pool)
+{
+	sample(span, status, pool, false);
+}
+
 void span_pool_destroyed(struct span *span, int status, uint64_t pool)
 {
-	struct event event;
-	int device;
-
-	if (!sampling(span, status, &event))
-		return;
-	record_lock();
-	event.api = span_api(span);
-	event.pool = pool_text(pool);
-	ledger_orphan_pool(record_ledger(), pool);
-	if (ledger_pool_device(record_ledger(), event.pool, &device)) {
-		event.device = (int16_t)device;
-		if (span_pool_is_empty(&event))
-			span_sample_pool(&event, 0);
-	}
-	record_done();
-	span_moved(span);
-	span_sample_used(span, driver_device());
+	sample(span, status, pool, true);
 }
 
 /* --- graphs -------------------------------------------------------------------------------- */
 
 void span_graph_node(struct span *span, int status, int device, uint64_t size)
 {
+	const struct span_memory memory = { .space = SPACE_DEVICE, .device = device, .size = size };
 
-	if (!span_no_event(status) && record_begin(true)) {
-		if (status)
-			span_failed(span, status, SPACE_DEVICE, size, device, false);
-		else
-			graph_seen(device);
-	}
+	if (span_no_event(status) || !record_begin(true))
+		return;
+	if (status)
+		span_failed(span, &memory);
+	else
+		graph_seen(device);
 }
 
-struct graph_memory {
-	uint64_t reserved, used;
-};
-
-/* Does a device hold more or less for graphs than the ledger knows? Most launches change nothing.
- */
-static bool has_changed(int device, struct graph_memory *memory)
-{
-	struct ledger *ledger = record_ledger();
-	uint32_t pool;
-	bool changed;
-
-	memory->reserved = driver_graph_memory(device, &memory->used);
-	record_lock();
-	pool = intern_text(record_intern(), "graph");
-	changed = ledger_pool_sum(ledger, device, pool, METRIC_RESERVED) != memory->reserved ||
-		  ledger_pool_sum(ledger, device, pool, METRIC_ALLOCATED) != memory->used;
-	record_unlock();
-	return changed;
-}
-
-/* Growing the one first and shrinking the other, so that no more is allocated than reserved. */
-static void sample_device(struct span *span, int device, const struct graph_memory *memory)
-{
-	static const char stack[] = PSEUDO_GRAPH_MEMORY;
-	struct event event;
-
-	record_note("memory of graphs is sampled when one is launched, uploaded or trimmed");
-	facts_device(device);
-	span_describe(span, &event);
-	event.space = SPACE_DEVICE;
-	event.device = (int16_t)device;
-	record_lock();
-	event.api = span_api(span);
-	event.pool = intern_text(record_intern(), "graph");
-	if (memory->reserved >=
-	    ledger_pool_sum(record_ledger(), device, event.pool, METRIC_RESERVED)) {
-		adjust(&event, METRIC_RESERVED, memory->reserved, stack);
-		adjust(&event, METRIC_ALLOCATED, memory->used, stack);
-	} else {
-		adjust(&event, METRIC_ALLOCATED, memory->used, stack);
-		adjust(&event, METRIC_RESERVED, memory->reserved, stack);
-	}
-	record_done();
-}
-
-bool span_sample_graphs(struct span *span)
+bool span_sample_graphs(const struct span *span)
 {
 	uint64_t devices = atomic_load_explicit(&graph_devices, memory_order_relaxed);
-	struct graph_memory memory;
 
 	for (int device = 0; device < GRAPH_DEVICES; device++) {
-		if ((devices >> device & 1) && has_changed(device, &memory))
-			sample_device(span, device, &memory);
+		struct holding holding = { .pool = 0 };
+
+		if (!(devices >> device & 1))
+			continue;
+		holding.reserved = driver_graph_memory(device, &holding.used);
+		refresh(span, device, &holding);
 	}
 	return devices != 0;
 }
 
 void span_graph_sampled(struct span *span, int status)
 {
-
 	if (!status && !span->moved && atomic_load_explicit(&graph_devices, memory_order_relaxed) &&
 	    record_begin(true)) {
 		span_sample_graphs(span);

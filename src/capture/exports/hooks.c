@@ -25,12 +25,12 @@
 /* Memory with an address: its space, where the address was put, and its size. */
 #define ALLOC(space, ptr, size) \
 	span_alloc(&span, status, SPACE_##space, status ? 0 : (uint64_t) * (ptr), (size))
-#define FREE(ptr) span_free(&span, NODE_ADDRESS, (uint64_t)(ptr))
-#define FREED span_freed(&span, status)
+#define FREE(ptr) span_end(&span, SPAN_FREE, NODE_ADDRESS, (uint64_t)(ptr))
+#define FREED span_ended(&span, status)
 
 /* Arrays, whose handles are no addresses. */
 #define ARRAY(array, size) span_array(&span, status, status ? 0 : (uint64_t) * (array), (size))
-#define FREE_ARRAY(array) span_free(&span, NODE_ARRAY, (uint64_t)(array))
+#define FREE_ARRAY(array) span_end(&span, SPAN_FREE, NODE_ARRAY, (uint64_t)(array))
 
 /* Stream-ordered memory; a call on a pool is a point where its reserved bytes are sampled. */
 #define CAPTURING(stream) span_stream(&span, (uint64_t)(stream))
@@ -59,10 +59,9 @@
 			    ? (prop)->location.id                                  \
 			    : -1)
 #define RETAIN(handle, ptr) span_retain(&span, status, status ? 0 : *(handle), (uint64_t)(ptr))
-#define RELEASE(handle) span_release(&span, (handle))
-#define RELEASED span_released(&span, status)
+#define RELEASE(handle) span_end(&span, SPAN_RELEASE, NODE_HANDLE, (handle))
 #define MAP(ptr, size, handle) span_map(&span, status, (ptr), (size), (handle))
-#define UNMAP(ptr, size) span_unmap(&span, status, (ptr), (size))
+#define UNMAP(ptr, size) span_map(&span, status, (ptr), (size), 0)
 #define MULTICAST(handle) span_multicast(&span, status, status ? 0 : *(handle))
 
 /* Memory of others: listed, and counts 0. `kind` is the key space, of enum node_kind. */
@@ -72,10 +71,9 @@
 #define IMPORT_HANDLE(handle) span_import_handle(&span, status, status ? 0 : *(handle))
 #define IMPORT_BLOCK(ptr, pool) \
 	span_import_block(&span, status, status ? 0 : (uint64_t) * (ptr), (uint64_t)(pool))
-#define FREE_EXTERNAL(memory) span_free(&span, NODE_EXTERNAL, (uint64_t)(memory))
+#define FREE_EXTERNAL(memory) span_end(&span, SPAN_FREE, NODE_EXTERNAL, (uint64_t)(memory))
 #define OPENED(ptr) span_opened(&span, status, status ? 0 : (uint64_t) * (ptr))
-#define CLOSE(ptr) span_close(&span, (uint64_t)(ptr))
-#define CLOSED span_closed(&span, status)
+#define CLOSE(ptr) span_end(&span, SPAN_CLOSE, NODE_ADDRESS, (uint64_t)(ptr))
 
 /* What comes to be occupied in the call without being allocated; a launch, the first time. */
 #define STEP(kind) used_begin_here(&span, USED_##kind)
