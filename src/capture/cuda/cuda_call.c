@@ -137,7 +137,7 @@ static void ask_driver(struct spool_oom *known, const struct event *event)
 
 void span_failed(struct span *span, const struct span_memory *memory)
 {
-	int device = memory->device == SPAN_CURRENT ? driver_device() : memory->device;
+	int device = memory->placed ? memory->device : driver_device();
 	struct spool_oom known = { 0 };
 	struct event event;
 
@@ -173,7 +173,7 @@ HOT_CODE bool span_begins(struct span *span, int status, const struct span_memor
 {
 	if (span_no_event(status) || is_told(span) || !record_begin(true))
 		return false;
-	if (status)
+	if (status && !memory->flags)
 		span_failed(span, memory);
 	return !status && memory->key && span_counts(span, status);
 }
@@ -196,14 +196,12 @@ static inline uint32_t grown_pool(const struct event *event, const struct span_m
 	return torch ? torch_pool() : 0;
 }
 
-/* Inlined into the words below, of which one is the hottest of all. */
-static inline __attribute__((always_inline)) void enter(struct span *span,
-							const struct span_memory *memory)
+HOT_CODE void span_enter_memory(struct span *span, const struct span_memory *memory)
 {
 	const struct choose_call call = call_of(span, true);
 	uint64_t link = memory->ordered && !memory->flags ? memory->pool : 0;
 	uint64_t reserved = memory->ordered && link ? driver_pool_reserved(link) : 0;
-	int device = memory->device == SPAN_CURRENT ? driver_context(&link) : memory->device;
+	int device = memory->placed ? memory->device : driver_context(&link);
 	struct event event;
 
 	span_moved(span);
@@ -227,34 +225,10 @@ static inline __attribute__((always_inline)) void enter(struct span *span,
 	span_sample_used(span, event.device);
 }
 
-void span_enter_memory(struct span *span, const struct span_memory *memory)
+HOT_CODE void span_take(struct span *span, int status, const struct span_memory *memory)
 {
-	enter(span, memory);
-}
-
-HOT_CODE void span_alloc(struct span *span, int status, enum space space, uint64_t ptr,
-			 uint64_t size)
-{
-	const struct span_memory memory = { .kind = NODE_ADDRESS,
-					    .space = space,
-					    .device = SPAN_CURRENT,
-					    .key = ptr,
-					    .size = size };
-
-	if (span_begins(span, status, &memory))
-		enter(span, &memory);
-}
-
-void span_array(struct span *span, int status, uint64_t array, uint64_t size)
-{
-	const struct span_memory memory = { .kind = NODE_ARRAY,
-					    .space = SPACE_ARRAY,
-					    .device = SPAN_CURRENT,
-					    .key = array,
-					    .size = size };
-
-	if (span_begins(span, status, &memory))
-		enter(span, &memory);
+	if (span_begins(span, status, memory))
+		span_enter_memory(span, memory);
 }
 
 /* With the lock held. */

@@ -15,7 +15,7 @@
 #include "capture/recorder/record.h"
 
 /* A thread's innermost call. It may be on another stack (coroutines, threads of the program's own
- * making), suspended or gone: that is decided before the span is looked at (span_nest.c). */
+ * making), suspended or gone: that is decided before the span is looked at (cuda_call_nest.c). */
 struct span_top {
 	struct span *span; /* NULL: none, and the rest says nothing */
 	void **frame;      /* the wrapper's: caller is its second word while it lives */
@@ -53,7 +53,7 @@ struct span {
 	struct spool_node was;
 };
 
-/* span_nest.c: how calls nest. */
+/* cuda_call_nest.c: how calls nest. */
 void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame);
 void span_leave(struct span *span);
 
@@ -122,14 +122,24 @@ static inline void span_timed(const struct span *span, int status)
  * (an address, a handle) is 0 when it failed.
  */
 
-/* span.c: memory by address, and arrays by handle. `kind` is the key space. */
-void span_alloc(struct span *span, int status, enum space space, uint64_t ptr, uint64_t size);
-void span_array(struct span *span, int status, uint64_t array, uint64_t size);
+/* Memory that a call brings. */
+struct span_memory {
+	enum node_kind kind; /* the key space */
+	enum space space;
+	uint8_t flags; /* enum event_flags */
+	bool ordered;  /* of the stream-ordered `pool` */
+	bool placed;   /* on `device`; else on that of the thread's context, with which it ends */
+	int device;
+	uint64_t key, size, pool;
+};
+
+/* cuda_call.c: memory by address, and arrays by handle. */
+void span_take(struct span *span, int status, const struct span_memory *memory);
 void span_end(struct span *span, enum span_end end, enum node_kind kind, uint64_t key);
 void span_ended(struct span *span, int status);
 void span_sampled(struct span *span, int status);
 
-/* span_pool.c: stream-ordered memory and graphs. */
+/* cuda_call_pool.c: stream-ordered memory and graphs. */
 void span_stream(struct span *span, uint64_t stream);
 void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size);
 void span_free_async(struct span *span, uint64_t stream, uint64_t ptr);
@@ -140,7 +150,7 @@ void span_pool_destroyed(struct span *span, int status, uint64_t pool);
 void span_graph_node(struct span *span, int status, int device, uint64_t size);
 void span_graph_sampled(struct span *span, int status);
 
-/* span_vmm.c: virtual memory management. */
+/* cuda_call_vmm.c: virtual memory management, memory of others. */
 void span_create(struct span *span, int status, uint64_t handle, uint64_t size, int device);
 void span_multicast(struct span *span, int status, uint64_t handle);
 void span_retain(struct span *span, int status, uint64_t handle, uint64_t ptr);
@@ -148,12 +158,9 @@ void span_import_handle(struct span *span, int status, uint64_t handle);
 void span_map(struct span *span, int status, uint64_t ptr, uint64_t size,
 	      uint64_t handle); /* 0: unmapped */
 
-/* The same: memory of others. */
-void span_import(struct span *span, int status, enum node_kind kind, enum space space, uint64_t key,
-		 uint64_t size);
 void span_opened(struct span *span, int status, uint64_t ptr);
 
-/* span_context.c: contexts, and what ends with them. */
+/* cuda_call_context.c: contexts, and what ends with them. */
 void span_context_made(struct span *span, int status);
 void span_context_ended(struct span *span, int status, uint64_t context);
 void span_primary_retained(struct span *span, int status, uint64_t context, int device);

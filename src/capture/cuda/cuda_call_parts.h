@@ -4,8 +4,6 @@
 #ifndef CAPTURE_CUDA_CUDA_CALL_PARTS_H
 #define CAPTURE_CUDA_CUDA_CALL_PARTS_H
 
-#include <limits.h>
-
 #include "capture/cuda/cuda_call.h"
 
 /* Does this row record, or one above or beneath it? `status` is the real call's answer. */
@@ -23,18 +21,6 @@ void span_describe(const struct span *span, struct event *event);
 /* With the lock held: the name of the call that the program made. */
 uint32_t span_api(const struct span *span);
 
-enum { SPAN_CURRENT = INT_MIN };
-
-/* Memory that a call brings. */
-struct span_memory {
-	enum node_kind kind;
-	enum space space;
-	uint8_t flags; /* enum event_flags */
-	bool ordered;  /* of the stream-ordered `pool` */
-	int device;    /* SPAN_CURRENT: that of the thread's context, with which it ends */
-	uint64_t key, size, pool;
-};
-
 /*
  * Is it for this row to enter the memory, and is there any? That there was no more is told here:
  * other failures are the program's own affair (span_no_event()).
@@ -48,29 +34,32 @@ void span_failed(struct span *span, const struct span_memory *memory);
 /* The event goes into the ledger as an allocation of who asked. */
 void span_enter_memory(struct span *span, const struct span_memory *memory);
 
-/* used.c: samples what the device says is occupied, not more often than it is worth. */
+/* device_usage.c: samples what the device says is occupied, not more often than it is worth. */
 void span_sample_used(const struct span *span, int device);
 
 /* The outermost one: what the program called. */
 const struct span *span_root(const struct span *span);
 
-/* span_context.c: is the process ending? Contexts that end now tell nothing. */
+/* cuda_call_context.c: is the process ending? Contexts that end now tell nothing. */
 bool span_exiting(void);
 
-/* span_pool.c: the pool's name. With the lock held. */
+/* cuda_call_pool.c: the pool's name. With the lock held. */
 uint32_t span_pool_text(uint64_t pool);
 
-/* span_pool.c: the sums of a stream-ordered pool as they were asked for. With the lock held. */
+/* cuda_call_pool.c: the sums of a stream-ordered pool as they were asked for. With the lock held.
+ */
 void span_sample_pool(const struct event *like, uint64_t reserved);
 
-/* span_pool.c: what the device's pools reserve by now, ahead of a sample; and in a forked child. */
+/* cuda_call_pool.c: what the device's pools reserve by now, ahead of a sample; and in a forked
+ * child. */
 void span_refresh_pools(const struct span *span, int device);
 void span_forget_pools(void);
 
-/* span_pool.c: is nothing of the event's pool allocated? With the lock held. */
+/* cuda_call_pool.c: is nothing of the event's pool allocated? With the lock held. */
 bool span_pool_is_empty(const struct event *event);
 
-/* span_pool.c: after a free of what was never seen: false if no graph can have allocated it. */
+/* cuda_call_pool.c: after a free of what was never seen: false if no graph can have allocated it.
+ */
 bool span_sample_graphs(const struct span *span);
 
 #endif

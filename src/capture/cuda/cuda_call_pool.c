@@ -201,6 +201,7 @@ static struct span_memory ordered(const struct driver_block *block, uint64_t ptr
 	return (struct span_memory){ .kind = NODE_ADDRESS,
 				     .space = space_of(block),
 				     .ordered = true,
+				     .placed = true,
 				     .device = block->device,
 				     .key = ptr,
 				     .size = size,
@@ -209,11 +210,9 @@ static struct span_memory ordered(const struct driver_block *block, uint64_t ptr
 
 void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size)
 {
-	struct span_memory memory = { .space = SPACE_DEVICE,
-				      .ordered = true,
-				      .device = SPAN_CURRENT,
-				      .key = ptr,
-				      .size = size };
+	struct span_memory memory = {
+		.space = SPACE_DEVICE, .ordered = true, .key = ptr, .size = size
+	};
 	struct driver_block block;
 
 	if (span->capturing) {
@@ -240,10 +239,10 @@ void span_free_async(struct span *span, uint64_t stream, uint64_t ptr)
 
 void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t pool)
 {
-	struct span_memory memory = { .key = ptr };
+	struct span_memory memory = { .flags = EVENT_FOREIGN, .key = ptr };
 	struct driver_block block;
 
-	if (status || !span_begins(span, status, &memory))
+	if (!span_begins(span, status, &memory))
 		return;
 	driver_block(ptr, &block);
 	block.pool = pool;
@@ -296,7 +295,9 @@ void span_pool_destroyed(struct span *span, int status, uint64_t pool)
 
 void span_graph_node(struct span *span, int status, int device, uint64_t size)
 {
-	const struct span_memory memory = { .space = SPACE_DEVICE, .device = device, .size = size };
+	const struct span_memory memory = {
+		.space = SPACE_DEVICE, .placed = true, .device = device, .size = size
+	};
 
 	if (span_no_event(status) || !record_begin(true))
 		return;

@@ -8,6 +8,7 @@ static struct span_memory handle_of(uint64_t handle, uint64_t size, int device)
 {
 	return (struct span_memory){ .kind = NODE_HANDLE,
 				     .space = device >= 0 ? SPACE_DEVICE : SPACE_PINNED,
+				     .placed = true,
 				     .device = device,
 				     .key = handle,
 				     .size = size };
@@ -17,8 +18,7 @@ void span_create(struct span *span, int status, uint64_t handle, uint64_t size, 
 {
 	const struct span_memory memory = handle_of(handle, size, device);
 
-	if (span_begins(span, status, &memory))
-		span_enter_memory(span, &memory);
+	span_take(span, status, &memory);
 }
 
 /* It stands for a place in several devices' memory and has none of its own. */
@@ -31,10 +31,10 @@ void span_multicast(struct span *span, int status, uint64_t handle)
 /* How large imported memory is no call tells before it is mapped. */
 void span_import_handle(struct span *span, int status, uint64_t handle)
 {
-	struct span_memory memory = handle_of(handle, 0, NO_DEVICE);
+	struct span_memory memory = { .flags = EVENT_FOREIGN, .key = handle };
 	bool known;
 
-	if (status || !span_begins(span, status, &memory))
+	if (!span_begins(span, status, &memory))
 		return;
 	record_lock();
 	known = vmm_retain(record_ledger(), handle);
@@ -79,34 +79,15 @@ void span_map(struct span *span, int status, uint64_t ptr, uint64_t size, uint64
 	span_moved(span);
 }
 
-/* Memory of others is listed, and counts 0, for it is its exporter's. */
-static struct span_memory foreign(enum node_kind kind, enum space space, uint64_t key,
-				  uint64_t size)
-{
-	return (struct span_memory){ .kind = kind,
-				     .space = space,
-				     .flags = EVENT_FOREIGN,
-				     .device = SPAN_CURRENT,
-				     .key = key,
-				     .size = size };
-}
-
-void span_import(struct span *span, int status, enum node_kind kind, enum space space, uint64_t key,
-		 uint64_t size)
-{
-	const struct span_memory memory = foreign(kind, space, key, size);
-
-	if (!status && span_begins(span, status, &memory))
-		span_enter_memory(span, &memory);
-}
-
 /* Opened anew, the address is the same, and it must be closed once more. */
 void span_opened(struct span *span, int status, uint64_t ptr)
 {
-	struct span_memory memory = foreign(NODE_ADDRESS, SPACE_DEVICE, ptr, 0);
+	struct span_memory memory = {
+		.kind = NODE_ADDRESS, .space = SPACE_DEVICE, .flags = EVENT_FOREIGN, .key = ptr
+	};
 	bool again;
 
-	if (status || !span_begins(span, status, &memory))
+	if (!span_begins(span, status, &memory))
 		return;
 	record_lock();
 	again = vmm_import_again(record_ledger(), ptr);

@@ -2,10 +2,10 @@
  * What the driver says is occupied: when it is asked, and what came to be occupied in which call.
  *
  * Most calls are a moment to ask at most every 10 ms, more seldom where the driver is slow to
- * answer (span_sample_used(), span_parts.h). Around calls that are known to take memory without
- * handing any out (used.def) it is asked before and after: what of the difference is not reserved
- * is a step, and gets the name of the call. Launches are such calls the first time that a function
- * is launched, for then it may be loaded.
+ * answer (span_sample_used(), cuda_call_parts.h). Around calls that are known to take memory
+ * without handing any out (device_usage.def) it is asked before and after: what of the difference
+ * is not reserved is a step, and gets the name of the call. Launches are such calls the first time
+ * that a function is launched, for then it may be loaded.
  *
  * A figure counts only if no memory was being taken or given back while it was asked for: calls
  * that do are counted while they run. Never at blocks of PyTorch's, and no CUDA call is made with a

@@ -23,13 +23,19 @@
 #define NOTHING (void)0
 
 /* Memory with an address: its space, where the address was put, and its size. */
-#define ALLOC(space, ptr, size) \
-	span_alloc(&span, status, SPACE_##space, status ? 0 : (uint64_t) * (ptr), (size))
+#define TAKE(kind_, space_, flags_, key_, size_)                                  \
+	span_take(&span, status,                                                  \
+		  &(struct span_memory){ .kind = NODE_##kind_,                    \
+					 .space = SPACE_##space_,                 \
+					 .flags = flags_,                         \
+					 .key = status ? 0 : (uint64_t) * (key_), \
+					 .size = (size_) })
+#define ALLOC(space, ptr, size) TAKE(ADDRESS, space, 0, ptr, size)
 #define FREE(ptr) span_end(&span, SPAN_FREE, NODE_ADDRESS, (uint64_t)(ptr))
 #define FREED span_ended(&span, status)
 
 /* Arrays, whose handles are no addresses. */
-#define ARRAY(array, size) span_array(&span, status, status ? 0 : (uint64_t) * (array), (size))
+#define ARRAY(array, size) TAKE(ARRAY, ARRAY, 0, array, size)
 #define FREE_ARRAY(array) span_end(&span, SPAN_FREE, NODE_ARRAY, (uint64_t)(array))
 
 /* Stream-ordered memory; a call on a pool is a point where its reserved bytes are sampled. */
@@ -65,9 +71,7 @@
 #define MULTICAST(handle) span_multicast(&span, status, status ? 0 : *(handle))
 
 /* Memory of others: listed, and counts 0. `kind` is the key space, of enum node_kind. */
-#define IMPORT(kind, space, key, size)                                                          \
-	span_import(&span, status, NODE_##kind, SPACE_##space, status ? 0 : (uint64_t) * (key), \
-		    status ? 0 : (size))
+#define IMPORT(kind, space, key, size) TAKE(kind, space, EVENT_FOREIGN, key, status ? 0 : (size))
 #define IMPORT_HANDLE(handle) span_import_handle(&span, status, status ? 0 : *(handle))
 #define IMPORT_BLOCK(ptr, pool) \
 	span_import_block(&span, status, status ? 0 : (uint64_t) * (ptr), (uint64_t)(pool))
