@@ -7,7 +7,7 @@
 #include "facts/cupti_check.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem/hash.h"
@@ -16,14 +16,10 @@
 #include "codec/event.h"
 #include "spool/journal.h"
 
-enum { BEGAN = 1, ENDED = 2 };
+enum { BEGAN = 1, ENDED = 2, LISTED = 100 };
 
 /* What is compared with what: addresses of different kinds may be equal. */
 enum kind { PLACE, MAPPING, SIZE };
-
-struct moment {
-	uint64_t t, bytes;
-};
 
 /* The time whose events were dropped: what it has of records cannot be judged. */
 struct gap {
@@ -33,27 +29,22 @@ struct gap {
 /* A record's time is within its call, an event's before or behind it; threads run side by side. */
 enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
+struct record {
+	const struct spool_witness *row;
+	uint32_t next; /* 1 + the next of the same key, 0 for none */
+	bool taken;
+};
+
 struct matcher {
 	const struct spool *spool;
 	struct arena arena;
-	struct map first; /* key -> 1 + position in `order` of its first record */
-	uint32_t *order;  /* rows, oldest first */
-	uint32_t *next;   /* by position: 1 + the next of the same key */
-	uint32_t *end; /* by position of a key's first: the last of its chain; then the first free
-			*/
-	bool *taken;   /* by position */
-	uint64_t count;
-	struct map opened;     /* hashes of addresses and sizes that belong to another process */
-	struct moment *graphs; /* what graphs held, as it changed */
-	uint64_t graphs_n, graphs_most;
-	struct event *arrays; /* that no record at their address matches */
-	uint64_t arrays_n, arrays_most;
+	struct record *records; /* the oldest first */
+	size_t count;
+	struct map first;  /* key -> 1 + its first record that may be free */
+	struct map opened; /* hashes of addresses and sizes that belong to another process */
+	struct map arrays; /* hashes of the numbers of those events that no record matches */
+	bool graphs;       /* allocated something */
 };
-
-static const struct spool_witness *row_at(const struct spool *spool, uint64_t row)
-{
-	return spool_at(spool, SPOOL_WITNESS, row);
-}
 
 static uint64_t key_of(enum kind kind, unsigned operation, uint64_t what)
 {
@@ -70,37 +61,24 @@ static uint64_t key_of_record(const struct spool_witness *record)
 
 /* --- the records in their order, chained by key --- */
 
-static const struct spool *sorting; /* for qsort, which has no room for it otherwise */
-
+/* Those of one time stay as they came. */
 static int by_time(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a;
-	uint32_t y = *(const uint32_t *)b;
-	uint64_t left = row_at(sorting, x)->t;
-	uint64_t right = row_at(sorting, y)->t;
+	const struct record *x = a;
+	const struct record *y = b;
 
-	if (left != right)
-		return left < right ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return x->row->t < y->row->t ? -1 : x->row->t > y->row->t;
 }
 
 static int chain(struct matcher *m)
 {
-	for (uint32_t i = 0; i < m->count; i++) {
-		uint64_t key = key_of_record(row_at(m->spool, m->order[i]));
-		uint32_t first = map_get(&m->first, key);
+	for (size_t i = m->count; i-- > 0;) {
+		uint64_t key = key_of_record(m->records[i].row);
 
-		if (!first) {
-			if (!map_put(&m->first, key, i + 1))
-				return -ENOMEM;
-			m->end[i] = i;
-			continue;
-		}
-		m->next[m->end[first - 1]] = i + 1;
-		m->end[first - 1] = i;
+		m->records[i].next = map_get(&m->first, key);
+		if (!map_set(&m->first, key, (uint32_t)i + 1))
+			return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < m->count; i++)
-		m->end[i] = i + 1;
 	return 0;
 }
 
@@ -128,59 +106,43 @@ static int find_gap(const struct spool *spool, struct gap *gap)
 	return error;
 }
 
-static int prepare(struct matcher *m, struct witness *witness)
+static int prepare(struct matcher *m, struct trace_witness *witness)
 {
-	struct gap gap;
-	int error = find_gap(m->spool, &gap);
 	uint64_t rows = spool_count(m->spool, SPOOL_WITNESS);
+	struct gap gap;
 
-	m->order = arena_alloc(&m->arena, (rows + 1) * sizeof(*m->order));
-	m->next = arena_alloc(&m->arena, (rows + 1) * sizeof(*m->next));
-	m->end = arena_alloc(&m->arena, (rows + 1) * sizeof(*m->end));
-	m->taken = arena_alloc(&m->arena, (rows + 1) * sizeof(*m->taken));
-	if (error || !m->order || !m->next || !m->end || !m->taken)
+	m->records = arena_alloc(&m->arena, rows * sizeof(*m->records) + 1);
+	if (find_gap(m->spool, &gap) || !m->records)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < rows; i++) {
-		const struct spool_witness *row = row_at(m->spool, i);
+		const struct spool_witness *row = spool_at(m->spool, SPOOL_WITNESS, i);
 
 		if (row->memory == WITNESS_POOL)
 			witness->pools++;
 		else if (row->t >= gap.from && row->t < gap.to)
 			witness->unjudged++;
 		else
-			m->order[m->count++] = (uint32_t)i;
+			m->records[m->count++].row = row;
 	}
-	sorting = m->spool;
-	sort_rows(m->order, m->count, sizeof(*m->order), by_time);
+	witness->records = m->count + witness->unjudged;
+	sort_rows(m->records, m->count, sizeof(*m->records), by_time);
 	return chain(m);
 }
 
 /* --- events --- */
-
-/* Room for one more at the end of a list in the arena, which doubles; NULL without memory. */
-static void *grown(struct arena *arena, void *list, uint64_t count, uint64_t *most, size_t item)
-{
-	void *larger;
-
-	if (count < *most)
-		return list;
-	larger = arena_alloc(arena, (*most * 2 + 64) * item);
-	if (larger && count)
-		memcpy(larger, list, count * item);
-	*most = *most * 2 + 64;
-	return larger;
-}
 
 static bool is_began(const struct event *event)
 {
 	return event->op == EVENT_ALLOC || event->op == EVENT_RESERVE || event->op == EVENT_MAP;
 }
 
+/* What graphs allocate while they run. */
 static bool of_graphs(const struct matcher *m, const struct event *event)
 {
 	const char *pool = spool_text(m->spool, event->pool);
 
-	return pool && !strcmp(pool, "graph");
+	return (event->op == EVENT_ALLOC || event->op == EVENT_FREE) && pool &&
+	       !strcmp(pool, "graph");
 }
 
 /* False for what CUPTI has no record of: blocks of frameworks' pools, marks, failures. */
@@ -217,57 +179,40 @@ static uint64_t key_of_event(const struct event *event)
 /* The first record of the event's key that is free and has its size: is there one? */
 static bool take(struct matcher *m, const struct event *event)
 {
-	uint32_t first = map_get(&m->first, key_of_event(event));
-	uint32_t at;
+	uint64_t key = key_of_event(event);
+	uint32_t at = map_get(&m->first, key);
 
-	if (!first)
+	if (!at)
 		return false;
-	/* What is taken at the chain's beginning is never looked at again. */
-	while (m->end[first - 1] && m->taken[m->end[first - 1] - 1])
-		m->end[first - 1] = m->next[m->end[first - 1] - 1];
-	for (at = m->end[first - 1]; at; at = m->next[at - 1]) {
-		if (m->taken[at - 1] || row_at(m->spool, m->order[at - 1])->bytes != event->size)
+	/* What is taken at the chain's beginning is not looked at again. */
+	while (m->records[at - 1].taken && m->records[at - 1].next)
+		at = m->records[at - 1].next;
+	map_set(&m->first, key, at);
+	for (; at; at = m->records[at - 1].next) {
+		struct record *record = &m->records[at - 1];
+
+		if (record->taken || record->row->bytes != event->size)
 			continue;
-		m->taken[at - 1] = true;
+		record->taken = true;
 		return true;
 	}
 	return false;
 }
 
-static uint64_t opened_key(uint64_t address, uint64_t size)
-{
-	return hash_mix(address, size);
-}
-
 /* What the second look needs of the event. 0 or -ENOMEM. */
 static int remember(struct matcher *m, const struct event *event, bool matched)
 {
-	uint64_t key = opened_key(event->ptr, event->size);
-
-	if (event->flags & EVENT_FOREIGN && !map_get(&m->opened, key) &&
-	    !map_put(&m->opened, key, 1))
+	if (event->flags & EVENT_FOREIGN &&
+	    !map_set(&m->opened, hash_mix(event->ptr, event->size), 1))
 		return -ENOMEM;
-	if (event->space == SPACE_ARRAY && !matched) {
-		m->arrays = grown(&m->arena, m->arrays, m->arrays_n, &m->arrays_most,
-				  sizeof(*m->arrays));
-		if (!m->arrays)
-			return -ENOMEM;
-		m->arrays[m->arrays_n++] = *event;
-	}
-	if (of_graphs(m, event) && (event->op == EVENT_ALLOC || event->op == EVENT_FREE)) {
-		uint64_t held = m->graphs_n ? m->graphs[m->graphs_n - 1].bytes : 0;
-
-		m->graphs = grown(&m->arena, m->graphs, m->graphs_n, &m->graphs_most,
-				  sizeof(*m->graphs));
-		if (!m->graphs)
-			return -ENOMEM;
-		held += is_began(event) ? event->size : -event->size;
-		m->graphs[m->graphs_n++] = (struct moment){ event->t, held };
-	}
+	m->graphs |= of_graphs(m, event);
+	if (event->space == SPACE_ARRAY && !matched &&
+	    !map_set(&m->arrays, hash_mix(event->seq, 0), 1))
+		return -ENOMEM;
 	return 0;
 }
 
-static int take_all(struct matcher *m, struct witness *witness)
+static int take_all(struct matcher *m, struct trace_witness *witness)
 {
 	struct journal_reader reader;
 	struct event event;
@@ -279,7 +224,7 @@ static int take_all(struct matcher *m, struct witness *witness)
 		if (!is_drivers(m, &event))
 			continue;
 		matched = take(m, &event);
-		witness->events += !matched;
+		witness->events_alone += !matched;
 		error = remember(m, &event, matched);
 	}
 	journal_read_end(&reader);
@@ -289,15 +234,15 @@ static int take_all(struct matcher *m, struct witness *witness)
 /* --- the second look: one thing told in two ways --- */
 
 /* How many records are not later than t. */
-static uint64_t until(const struct matcher *m, uint64_t t)
+static size_t until(const struct matcher *m, uint64_t t)
 {
-	uint64_t low = 0;
-	uint64_t high = m->count;
+	size_t low = 0;
+	size_t high = m->count;
 
 	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
+		size_t middle = low + (high - low) / 2;
 
-		if (row_at(m->spool, m->order[middle])->t <= t)
+		if (m->records[middle].row->t <= t)
 			low = middle + 1;
 		else
 			high = middle;
@@ -310,28 +255,30 @@ static uint64_t until(const struct matcher *m, uint64_t t)
  * or first after it went, in a row. Either one of its address, which tells a layer, or levels that
  * together have its size. `step` is -1 or 1; from `at` on.
  */
-static bool take_array(struct matcher *m, const struct event *array, uint64_t at, int step)
+static bool take_array(struct matcher *m, const struct event *array, size_t at, int step)
 {
 	unsigned operation = is_began(array) ? BEGAN : ENDED;
 	uint64_t sum = 0;
-	uint64_t from = at;
+	size_t from = at;
 
-	for (; at < m->count && sum < array->size; at += (uint64_t)step) {
-		const struct spool_witness *row = row_at(m->spool, m->order[at]);
+	for (; at < m->count && sum < array->size; at += (size_t)step) {
+		const struct spool_witness *row = m->records[at].row;
 
-		if (m->taken[at] || row->memory != WITNESS_ARRAY || row->operation != operation)
+		if (m->records[at].taken || row->memory != WITNESS_ARRAY ||
+		    row->operation != operation)
 			continue;
 		if (!sum && row->address == array->ptr && row->bytes &&
 		    array->size % row->bytes == 0) {
-			m->taken[at] = true;
+			m->records[at].taken = true;
 			return true;
 		}
 		sum += row->bytes;
 	}
-	for (; sum == array->size && from != at; from += (uint64_t)step) {
-		const struct spool_witness *row = row_at(m->spool, m->order[from]);
+	for (; sum == array->size && from != at; from += (size_t)step) {
+		const struct spool_witness *row = m->records[from].row;
 
-		m->taken[from] |= row->memory == WITNESS_ARRAY && row->operation == operation;
+		m->records[from].taken |=
+			row->memory == WITNESS_ARRAY && row->operation == operation;
 	}
 	return sum == array->size;
 }
@@ -349,69 +296,99 @@ static bool take_array_at(struct matcher *m, const struct event *array, uint64_t
 	return take_array(m, array, until(m, t > slack ? t - slack : 0), 1);
 }
 
-static void take_arrays(struct matcher *m, struct witness *witness)
+/* The records before t, from number `at` on, while graphs held so much at most: the next one. */
+static size_t take_until(struct matcher *m, size_t at, uint64_t t, uint64_t most, uint64_t *live)
 {
-	for (uint64_t i = 0; i < m->arrays_n; i++)
-		witness->events -= take_array_at(m, &m->arrays[i], 0) ||
-				   take_array_at(m, &m->arrays[i], CLOCK_SLACK_NS);
-}
+	for (; at < m->count && m->records[at].row->t < t; at++) {
+		struct record *record = &m->records[at];
+		const struct spool_witness *row = record->row;
 
-/* Bytes of graphs at a time: the highest of before and after, for samples come a moment later. */
-static uint64_t graphs_at(const struct matcher *m, uint64_t t)
-{
-	uint64_t before = 0;
-
-	for (uint64_t i = 0; i < m->graphs_n; i++) {
-		if (m->graphs[i].t > t)
-			return m->graphs[i].bytes > before ? m->graphs[i].bytes : before;
-		before = m->graphs[i].bytes;
-	}
-	return before;
-}
-
-static void take_rest(struct matcher *m)
-{
-	uint64_t live = 0;
-
-	for (uint64_t i = 0; i < m->count; i++) {
-		const struct spool_witness *row = row_at(m->spool, m->order[i]);
-
-		if (m->taken[i])
+		if (record->taken)
 			continue;
 		if (row->flags & WITNESS_ORDERED) {
-			live += row->operation == BEGAN ? row->bytes : 0;
-			m->taken[i] = m->graphs_n && live <= graphs_at(m, row->t);
-			live -= row->operation == ENDED && live >= row->bytes ? row->bytes : 0;
+			*live += row->operation == BEGAN ? row->bytes : 0;
+			record->taken = m->graphs && *live <= most;
+			*live -= row->operation == ENDED && *live >= row->bytes ? row->bytes : 0;
 		} else {
-			m->taken[i] = map_get(&m->opened, opened_key(row->address, row->bytes));
+			record->taken =
+				map_get(&m->opened, hash_mix(row->address, row->bytes)) != 0;
 		}
+	}
+	return at;
+}
+
+/* Samples of graphs come a moment later: they had the highest of before and after. */
+static int look_again(struct matcher *m, struct trace_witness *witness)
+{
+	struct journal_reader reader;
+	struct event event;
+	uint64_t held = 0;
+	uint64_t live = 0;
+	size_t at = 0;
+	int error = journal_read(&reader, m->spool);
+
+	while (!error && journal_next(&reader, &event)) {
+		uint64_t before = held;
+
+		if (map_get(&m->arrays, hash_mix(event.seq, 0)))
+			witness->events_alone -= take_array_at(m, &event, 0) ||
+						 take_array_at(m, &event, CLOCK_SLACK_NS);
+		if (!of_graphs(m, &event))
+			continue;
+		held += is_began(&event) ? event.size : -event.size;
+		at = take_until(m, at, event.t, held > before ? held : before, &live);
+	}
+	take_until(m, at, UINT64_MAX, held, &live);
+	journal_read_end(&reader);
+	return error;
+}
+
+/* --- what is told --- */
+
+static const char *memory_name(unsigned memory)
+{
+	static const char names[][16] = { "pool", "pinned", "device", "array", "managed" };
+
+	return memory < sizeof(names) / sizeof(names[0]) ? names[memory] : "other";
+}
+
+static void tell(const struct matcher *m, struct trace_witness *witness)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		const struct spool_witness *row = m->records[i].row;
+
+		if (m->records[i].taken)
+			witness->matched++;
+		else if (witness->unmatched_n < LISTED)
+			witness->unmatched[witness->unmatched_n++] = (struct trace_record){
+				.t = row->t,
+				.op = row->operation == BEGAN ? "alloc" : "free",
+				.memory = memory_name(row->memory),
+				.mapping = row->flags & WITNESS_MAPPED,
+				.ordered = row->flags & WITNESS_ORDERED,
+				.device = row->device,
+				.ptr = row->address,
+				.size = row->bytes,
+			};
 	}
 }
 
-int witness_match(struct witness *witness, const struct spool *spool)
+void recording_match(struct recording *recording)
 {
-	struct matcher m = { .spool = spool };
-	int error;
+	struct matcher m = { .spool = recording->spool };
+	struct trace_witness *witness = &recording->trace->witness;
+	const char *version = fact_told(m.spool, "cupti");
 
-	*witness = (struct witness){ .lost = spool->header->witness_lost };
-	error = prepare(&m, witness);
-	if (!error)
-		error = take_all(&m, witness);
-	if (!error) {
-		take_arrays(&m, witness);
-		take_rest(&m);
-	}
-	witness->records = m.count + witness->unjudged;
-	for (uint64_t i = 0; !error && i < m.count; i++) {
-		const struct spool_witness *row = row_at(spool, m.order[i]);
-
-		if (m.taken[i])
-			witness->matched++;
-		else if (witness->listed_n < WITNESS_LISTED)
-			witness->listed[witness->listed_n++] = row;
-	}
+	witness->cupti = version ? strtoull(version, NULL, 10) : 0;
+	witness->lost = m.spool->header->witness_lost;
+	witness->unmatched = recording_room(recording, LISTED, sizeof(*witness->unmatched));
+	if (recording->error || prepare(&m, witness) || take_all(&m, witness) ||
+	    look_again(&m, witness))
+		recording->error = -ENOMEM;
+	else
+		tell(&m, witness);
 	map_clear(&m.first);
 	map_clear(&m.opened);
+	map_clear(&m.arrays);
 	arena_clear(&m.arena);
-	return error;
 }

@@ -16,24 +16,9 @@
 #ifndef FACTS_CUPTI_CHECK_H
 #define FACTS_CUPTI_CHECK_H
 
-#include "base/mem/arena.h"
-#include "spool/spool.h"
+#include "facts/spool_model.h"
 
-enum { WITNESS_LISTED = 100 };
-
-struct witness {
-	uint64_t records; /* of allocations and frees */
-	uint64_t matched;
-	uint64_t unjudged; /* from the time whose events were dropped */
-	uint64_t lost;     /* that found no room */
-	uint64_t events; /* of ours without a record: CUPTI has none of cuMemCreate, or of segments
-			  */
-	uint64_t pools;  /* records of pools made, trimmed and ended: no memory moves */
-	uint64_t listed_n;
-	const struct spool_witness *listed[WITNESS_LISTED]; /* without an event, oldest first */
-};
-
-/* 0 or -ENOMEM. The lists point into the spool. */
-int witness_match(struct witness *witness, const struct spool *spool);
+/* Fills the trace's witness. */
+void recording_match(struct recording *recording);
 
 #endif

@@ -1,6 +1,14 @@
-/* The document's counted calls: the rows of all shards of threads added up by name. */
+/* The document's calls and what ran: calls that are counted, and what CUPTI saw beside the memory.
+ */
+#include <errno.h>
+
+#include "base/mem/hash.h"
+#include "base/mem/map.h"
 #include "base/mem/sort.h"
+#include "facts/cupti_check.h"
 #include "render/document/document_sections.h"
+
+/* --- counted calls: the rows of all shards of threads added up by name --- */
 
 enum { NAMES = 512 }; /* more than there are rows in the tables of calls */
 
@@ -60,4 +68,105 @@ void document_calls(struct recording *recording)
 		call->total_ns = in_ns(call->total_ns, spool->header->tick_ns);
 		call->max_ns = in_ns(call->max_ns, spool->header->tick_ns);
 	}
+}
+
+/* --- CUPTI --- */
+
+static const char *action_name(unsigned kind)
+{
+	static const char names[][16] = { "kernel", "copy",      "fill",     "runtime",
+					  "driver", "migration", "variables" };
+
+	return kind < ACTIONS ? names[kind] : "other";
+}
+
+static void fill_actions(struct recording *recording)
+{
+	const struct spool *spool = recording->spool;
+	uint64_t count = spool_count(spool, SPOOL_ACTION);
+	struct trace *trace = recording->trace;
+
+	trace->actions = recording_room(recording, count, sizeof(*trace->actions));
+	for (uint64_t i = 0; trace->actions && i < count; i++) {
+		const struct spool_action *action = spool_at(spool, SPOOL_ACTION, i);
+		const char *name = spool_text(spool, action->name);
+
+		trace->actions[trace->actions_n++] = (struct trace_action){
+			.kind = action_name(action->kind),
+			.name = name ? name : "?",
+			.count = action->count,
+			.total_ns = action->total,
+			.max_ns = action->max,
+			.bytes = action->bytes,
+		};
+	}
+}
+
+static uint64_t action_key(uint64_t kind, uint32_t name)
+{
+	return hash_mix(kind, name);
+}
+
+/* Positions in actions[], plus 1. 0 or -ENOMEM. */
+static int find_actions(const struct spool *spool, struct map *places)
+{
+	uint64_t rows = spool_count(spool, SPOOL_ACTION);
+
+	for (uint32_t i = 0; i < rows; i++) {
+		const struct spool_action *action = spool_at(spool, SPOOL_ACTION, i);
+		uint64_t key = action_key(action->kind, action->name);
+
+		if (!map_get(places, key) && !map_put(places, key, i + 1))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Those whose action is known. */
+static void add_span(struct trace *trace, const struct spool_span *from, uint32_t place)
+{
+	bool call = from->kind == ACTION_RUNTIME || from->kind == ACTION_DRIVER;
+
+	if (!place)
+		return;
+	trace->spans[trace->spans_n++] = (struct trace_span){
+		.t = from->t,
+		.ns = from->ns,
+		.action = place - 1,
+		.device = from->device,
+		.thread = call ? from->thread : 0,
+		.stream = call ? 0 : from->stream,
+		.bytes = from->bytes,
+	};
+}
+
+/* The ring, the oldest first. */
+static void fill_spans(struct recording *recording)
+{
+	const struct spool *spool = recording->spool;
+	uint64_t rows = spool_count(spool, SPOOL_SPAN);
+	uint64_t all = spool->header->spans;
+	struct trace *trace = recording->trace;
+	struct map places = { 0 };
+
+	trace->spans_dropped = all > rows ? all - rows : 0;
+	trace->spans = recording_room(recording, rows, sizeof(*trace->spans));
+	if (find_actions(spool, &places))
+		recording->error = -ENOMEM;
+	for (uint64_t i = 0; trace->spans && i < rows; i++) {
+		uint64_t first = all > rows ? all % rows : 0;
+		const struct spool_span *span = spool_at(spool, SPOOL_SPAN, (first + i) % rows);
+
+		add_span(trace, span, map_get(&places, action_key(span->kind, span->name)));
+	}
+	map_clear(&places);
+}
+
+void document_cupti(struct recording *recording)
+{
+	if (!fact_find(recording->spool, "cupti", 0))
+		return;
+	recording_match(recording);
+	fill_actions(recording);
+	fill_spans(recording);
 }
