@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/guest/table_rows.h"
 #include "base/mem/sort.h"
-#include "base/text/text.h"
-#include "facts/oom/oom_parts.h"
+#include "facts/trace_rows.h"
 #include "ledger/totals.h"
 
 static const uint64_t MIB = 1 << 20;
@@ -120,90 +118,43 @@ static void find_facts(struct oom *oom, struct recording *recording)
 
 /* --- the tables --- */
 
-const char *oom_reason_name(enum oom_reason reason)
-{
-	static const char names[][16] = {
-#define REASON(name, condition, text) WHOLE(#name),
+enum oom_reason {
+#define REASON(name, condition, text) OOM_##name,
 #include "facts/oom/oom_reasons.def"
 #undef REASON
-	};
+};
 
-	return names[reason];
-}
-
-const char *oom_reason_text(enum oom_reason reason)
-{
-	switch (reason) {
-#define REASON(name, condition, text) \
-	case OOM_##name:              \
-		return text;
-#include "facts/oom/oom_reasons.def"
-#undef REASON
-	case OOM_REASONS:
-		break;
-	}
-	return "";
-}
-
-const char *oom_advice_name(enum oom_advice advice)
-{
-	static const char names[][16] = {
-#define ADVICE(name, condition, bytes, text) WHOLE(#name),
-#include "facts/oom/oom_advice.def"
-#undef ADVICE
-	};
-
-	return names[advice];
-}
-
-const char *oom_advice_text(enum oom_advice advice)
-{
-	switch (advice) {
-#define ADVICE(name, condition, bytes, text) \
-	case OOM_ADVICE_##name:              \
-		return text;
-#include "facts/oom/oom_advice.def"
-#undef ADVICE
-	case OOM_ADVICES:
-		break;
-	}
-	return "";
-}
-
-static enum oom_reason reason_of(const struct oom_facts *f)
-{
-#define REASON(name, condition, text) \
-	if (condition)                \
-		return OOM_##name;
-#include "facts/oom/oom_reasons.def"
-#undef REASON
-}
-
-static void advise(struct oom *oom)
+static enum oom_reason find_reason(struct oom *oom)
 {
 	const struct oom_facts *f = &oom->facts;
-	enum oom_reason r = oom->reason;
-	const struct {
-		bool applies;
-		uint64_t bytes;
-	} rows[] = {
-#define ADVICE(name, condition, bytes, text) { (condition), (bytes) },
+
+#define REASON(name, condition, text)      \
+	if (condition) {                   \
+		oom->told->reason = #name; \
+		oom->why = text;           \
+		return OOM_##name;         \
+	}
+#include "facts/oom/oom_reasons.def"
+#undef REASON
+}
+
+static void advise(struct oom *oom, enum oom_reason r)
+{
+	const struct oom_facts *f = &oom->facts;
+	struct trace_oom *told = oom->told;
+
+#define ADVICE(name, condition, frees, what)                 \
+	if (told->advice_n < OOM_ADVICE_MOST && (condition)) \
+		told->advice[told->advice_n++] =             \
+			(struct trace_oom_advice){ .rule = #name, .bytes = frees, .text = what };
 #include "facts/oom/oom_advice.def"
 #undef ADVICE
-	};
-
-	for (unsigned i = 0; i < OOM_ADVICES && oom->advice_n < OOM_ADVICE_MOST; i++) {
-		if (!rows[i].applies)
-			continue;
-		oom->advice[oom->advice_n] = (enum oom_advice)i;
-		oom->advice_bytes[oom->advice_n++] = rows[i].bytes;
-	}
 }
 
 /* --- the pass over the events --- */
 
 struct finder {
-	struct ooms *ooms;
+	struct oom *ooms;
 	struct recording *recording;
 	uint64_t moments[SPOOL_OOMS];
 };
@@ -213,8 +164,8 @@ static int at_moment(void *context, const struct census *census, uint64_t seq)
 	struct finder *finder = context;
 	int error = 0;
 
-	for (size_t i = 0; census && !error && i < finder->ooms->count; i++) {
-		struct oom *oom = &finder->ooms->list[i];
+	for (size_t i = 0; census && !error && i < finder->recording->trace->ooms_n; i++) {
+		struct oom *oom = &finder->ooms[i];
 
 		/* Of two in a signal handler's recording the numbers may be one. */
 		if (oom->row->seq == seq && !oom->known && oom->row->device >= 0)
@@ -230,25 +181,28 @@ static void at_event(void *context, const struct event *event)
 
 	if (event->op != EVENT_ALLOC)
 		return;
-	for (size_t i = 0; i < finder->ooms->count; i++) {
-		struct oom *oom = &finder->ooms->list[i];
+	for (size_t i = 0; i < finder->recording->trace->ooms_n; i++) {
+		struct oom *oom = &finder->ooms[i];
 
 		if (event->seq > oom->row->seq && event->device == oom->row->device &&
 		    event->space == oom->row->space && event->size >= oom->row->size)
-			oom->survived = true;
+			oom->told->survived = true;
 	}
 }
 
 static void find_after(struct oom *oom, const struct recording *recording)
 {
+	struct trace_oom *told = oom->told;
+
 	for (uint32_t i = 0; i < recording->scopes; i++) {
 		const struct spool_scope *scope = totals_scope(recording->spool, i);
 
 		if (scope->kind == SCOPE_DEVICE && scope->device == oom->row->device &&
 		    scope->allocations > oom->row->allocations)
-			oom->after = scope->allocations - oom->row->allocations;
+			told->allocations_after = scope->allocations - oom->row->allocations;
 	}
-	oom->survived |= oom->after >= OOM_GOES_ON || recording->spool->header->status == 1;
+	told->survived |=
+		told->allocations_after >= OOM_GOES_ON || recording->spool->header->status == 1;
 }
 
 static int by_time(const void *a, const void *b)
@@ -259,49 +213,94 @@ static int by_time(const void *a, const void *b)
 	return x->row->seq < y->row->seq ? -1 : x->row->seq > y->row->seq;
 }
 
-static int list_rows(struct ooms *ooms, struct recording *recording)
+static struct oom *list_rows(struct recording *recording)
 {
 	uint64_t rows = spool_count(recording->spool, SPOOL_OOM);
+	size_t count = rows < SPOOL_OOMS ? (size_t)rows : SPOOL_OOMS;
+	struct oom *ooms = recording_room(recording, count, sizeof(*ooms));
+	struct trace *trace = recording->trace;
 
-	ooms->count = rows < SPOOL_OOMS ? (size_t)rows : SPOOL_OOMS;
-	ooms->all = recording->spool->header->ooms;
-	if (!ooms->count)
-		return 0;
-	ooms->list = arena_alloc(&recording->arena, ooms->count * sizeof(*ooms->list));
-	if (!ooms->list)
-		return -ENOMEM;
-	for (size_t i = 0; i < ooms->count; i++)
-		ooms->list[i].row = spool_at(recording->spool, SPOOL_OOM, i);
-	sort_rows(ooms->list, ooms->count, sizeof(*ooms->list), by_time);
-	return 0;
+	trace->ooms = recording_items(recording, count, ROWS_oom);
+	if (recording->error || !count)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		ooms[i].row = spool_at(recording->spool, SPOOL_OOM, i);
+	sort_rows(ooms, count, sizeof(*ooms), by_time);
+	for (size_t i = 0; i < count; i++)
+		ooms[i].told = &trace->ooms[trace->ooms_n++];
+	return ooms;
 }
 
-static void conclude(struct oom *oom, const struct recording *recording)
+/* --- what is told --- */
+
+const char *oom_name(const struct recording *recording, uint32_t text)
+{
+	const char *name = spool_text(recording->spool, text);
+
+	return name && name[0] ? name : NULL;
+}
+
+static uint64_t known(uint64_t value, bool is)
+{
+	return is ? value : TRACE_NONE;
+}
+
+static void tell(struct oom *oom, const struct recording *recording)
+{
+	const struct spool_oom *row = oom->row;
+	const struct oom_facts *facts = &oom->facts;
+	struct trace_oom *told = oom->told;
+	bool card = facts->left || facts->others;
+
+	told->seq = row->seq;
+	told->t = row->t;
+	told->device = row->device >= 0 ? row->device : -1;
+	told->space = space_name(row->space);
+	told->pool = oom_name(recording, row->pool);
+	told->api = oom_name(recording, row->api);
+	told->thread = row->thread;
+	told->stack = row->stack < recording->stacks ? row->stack : 0;
+	told->size = row->size;
+	told->refused_bytes = known(row->refused, row->refused);
+	told->free_bytes = known(facts->left, card);
+	told->total_bytes = known(facts->total, facts->total);
+	told->others_bytes = known(facts->others, card);
+	told->allocated = known(row->allocated, row->device >= 0);
+	told->reserved = known(row->reserved, row->device >= 0);
+	told->cached = known(facts->cached, facts->pooled);
+}
+
+static void conclude(struct oom *oom, struct recording *recording)
 {
 	struct oom_facts *facts = &oom->facts;
+	enum oom_reason reason;
 
 	facts->beside = facts->reserved > facts->pooled ? facts->reserved - facts->pooled : 0;
+	tell(oom, recording);
 	find_after(oom, recording);
-	oom->reason = reason_of(facts);
-	advise(oom);
+	reason = find_reason(oom);
+	if (reason == OOM_limit) {
+		oom->told->limit_min_bytes = facts->limit_min;
+		oom->told->limit_max_bytes = facts->limit_max;
+	}
+	oom->told->advice = recording_room(recording, OOM_ADVICE_MOST, sizeof(*oom->told->advice));
+	if (oom->told->advice)
+		advise(oom, reason);
 }
 
-int ooms_find(struct ooms *ooms, struct recording *recording)
+struct oom *recording_find_ooms(struct recording *recording)
 {
-	struct finder finder = { .ooms = ooms, .recording = recording };
+	struct finder finder = { .ooms = list_rows(recording), .recording = recording };
 	const struct census_visitor visitor = { &finder, at_moment, at_event };
-	int error;
+	size_t count = recording->trace->ooms_n;
 
-	*ooms = (struct ooms){ 0 };
-	error = list_rows(ooms, recording);
-	if (error || !ooms->count)
-		return error;
-	for (size_t i = 0; i < ooms->count; i++) {
-		find_facts(&ooms->list[i], recording);
-		finder.moments[i] = ooms->list[i].row->seq;
+	for (size_t i = 0; i < count; i++) {
+		find_facts(&finder.ooms[i], recording);
+		finder.moments[i] = finder.ooms[i].row->seq;
 	}
-	error = census_take(recording->spool, finder.moments, ooms->count, &visitor);
-	for (size_t i = 0; i < ooms->count; i++)
-		conclude(&ooms->list[i], recording);
-	return error;
+	if (count && census_take(recording->spool, finder.moments, count, &visitor))
+		recording->error = -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		conclude(&finder.ooms[i], recording);
+	return finder.ooms;
 }

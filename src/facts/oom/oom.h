@@ -8,6 +8,7 @@
 #ifndef FACTS_OOM_OOM_H
 #define FACTS_OOM_OOM_H
 
+#include "facts/live_at.h"
 #include "facts/spool_model.h"
 
 enum {
@@ -25,68 +26,38 @@ struct oom_facts {
 #undef WORDS
 };
 
-enum oom_reason {
-#define REASON(name, condition, text) OOM_##name,
-#include "facts/oom/oom_reasons.def"
-#undef REASON
-	OOM_REASONS
-};
-
-enum oom_advice {
-#define ADVICE(name, condition, bytes, text) OOM_ADVICE_##name,
-#include "facts/oom/oom_advice.def"
-#undef ADVICE
-	OOM_ADVICES
-};
-
-/* Who held memory of the driver: a pool, else a library. */
-struct oom_holder {
-	uint32_t name; /* text, 0: not known */
-	bool pool;
-	uint64_t bytes;
-};
-
 /* What one line held, of all its stacks. */
 struct oom_line {
 	const char *text;
-	uint64_t bytes, count;
+	uint64_t bytes;
 };
 
+/* What is known beside what the trace says of it. */
 struct oom {
 	const struct spool_oom *row;
+	struct trace_oom *told;
 	struct oom_facts facts;
-	enum oom_reason reason;
-	enum oom_advice advice[OOM_ADVICE_MOST];
-	uint64_t advice_bytes[OOM_ADVICE_MOST];
-	unsigned advice_n;
+	const char *why;  /* it failed, with {names} of facts */
 	const char *card; /* its name, NULL when unknown */
-	bool known;       /* what was live then: pools, holders, shares and lines are filled */
-	bool survived;    /* the program went on, or ended with status 0 */
-	uint64_t after;   /* allocations of the device since */
-	struct trace_oom_pool *pools; /* their segments then */
-	size_t pools_n;
-	struct oom_holder *holders; /* largest first */
-	size_t holders_n;
-	struct trace_share *shares; /* of what was allocated, largest first */
-	size_t shares_n;
-	uint64_t unknown; /* bytes of the device's sum that no event tells of */
+	bool known;       /* what was live then: pools, holders, stacks and lines are filled */
 	struct oom_line lines[OOM_LINES];
 	unsigned lines_n;
 	uint64_t more_lines, more_bytes; /* beyond those */
 };
 
-struct ooms {
-	struct oom *list; /* in the order of time */
-	size_t count;
-	uint64_t all; /* that happened: the spool keeps some of them */
-};
+/*
+ * Fills the trace's ooms, but for their text; that of advice has {names} of facts. What is known
+ * beside is returned, one for each; NULL where there are none, or without memory.
+ */
+struct oom *recording_find_ooms(struct recording *recording);
 
-/* 0 or -ENOMEM. */
-int ooms_find(struct ooms *ooms, struct recording *recording);
+/*
+ * oom_then.c: fills pools, holders, stacks and lines, and the facts about them, from what was live
+ * at the failure. 0 or -ENOMEM.
+ */
+int oom_then(struct oom *oom, struct recording *recording, const struct census *census);
 
-const char *oom_reason_name(enum oom_reason reason);
-const char *oom_reason_text(enum oom_reason reason); /* with {names} of facts */
-const char *oom_advice_name(enum oom_advice advice);
-const char *oom_advice_text(enum oom_advice advice);
+/* A text of the spool; an empty name is none. */
+const char *oom_name(const struct recording *recording, uint32_t text);
 
 #endif

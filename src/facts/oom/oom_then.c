@@ -8,51 +8,82 @@
 #include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "facts/gaps.h"
-#include "facts/oom/oom_parts.h"
+#include "facts/oom/oom.h"
 #include "facts/sites.h"
-
-static bool on_card(const struct oom *oom, int device, unsigned space)
-{
-	return device == oom->row->device && space_on_card(device, space);
-}
 
 static bool is_torch(const struct recording *recording, uint32_t pool)
 {
-	const char *name = spool_text(recording->spool, pool);
-
-	return name && !strcmp(name, "torch");
+	return text_same(spool_text(recording->spool, pool), "torch");
 }
 
-/* --- what was allocated, by stack --- */
+/* --- what was allocated, by stack, and who held memory of the driver --- */
 
-/* One more than there are stacks: the last is for what has none that is known. */
-static struct trace_share *share_of(struct trace_share *shares, const struct recording *recording,
-				    uint32_t stack)
+enum { HOLDERS = 256 };
+
+/* What was live on the card. */
+struct tally {
+	struct trace_share *shares;  /* by stack; the last is for what has none that is known */
+	const struct block *largest; /* that is not PyTorch's */
+};
+
+static void add_holder(struct trace_oom *told, const char *name, bool pool, uint64_t bytes)
 {
-	return &shares[stack < recording->stacks ? stack : recording->stacks];
+	size_t i = 0;
+
+	while (i < told->holders_n &&
+	       (told->holders[i].holder != name || told->holders[i].pool != pool))
+		i++;
+	if (i == HOLDERS)
+		return;
+	if (i == told->holders_n)
+		told->holders[told->holders_n++] = (struct trace_oom_holder){ name, pool, 0 };
+	told->holders[i].bytes += bytes;
 }
 
-static void add_blocks(struct trace_share *shares, const struct oom *oom,
-		       const struct recording *recording, const struct census *census)
+/* A block, or bytes without an address. */
+static void add_block(struct tally *tally, const struct oom *oom, const struct recording *recording,
+		      const struct block *block)
 {
-	for (uint32_t i = 0; i < census->blocks.used; i++) {
-		const struct block *block = &census->blocks.list[i];
-		struct trace_share *share = share_of(shares, recording, block->stack);
+	const struct spool_stack *row = recording_stack(recording, block->stack);
+	struct trace_share *share = &tally->shares[row ? block->stack : recording->stacks];
 
-		if (block->state != BLOCK_LIVE || block->kind != BLOCK_HANDED || block->foreign ||
-		    !on_card(oom, block->device, block->space))
-			continue;
-		share->bytes += block->size;
-		share->count++;
-	}
+	if (block->state != BLOCK_LIVE || block->foreign || block->device != oom->row->device ||
+	    !space_on_card(block->device, block->space))
+		return;
+	if (block->kind == BLOCK_SEGMENT)
+		add_holder(oom->told, oom_name(recording, block->pool), true, block->size);
+	if (block->kind != BLOCK_HANDED)
+		return;
+	share->bytes += block->size;
+	share->count += block->ptr || block->size;
+	if (!block->ptr)
+		return;
+	if (!block->pool)
+		add_holder(oom->told, row ? oom_name(recording, row->owner) : NULL, false,
+			   block->size);
+	if (!is_torch(recording, block->pool) &&
+	    (!tally->largest || block->size > tally->largest->size))
+		tally->largest = block;
+}
+
+static void add_all(struct tally *tally, const struct oom *oom, const struct recording *recording,
+		    const struct census *census)
+{
+	for (uint32_t i = 0; i < census->blocks.used; i++)
+		add_block(tally, oom, recording, &census->blocks.list[i]);
 	for (unsigned i = 0; i < census->rests_n; i++) {
 		const struct census_rest *rest = &census->rests[i];
-		struct trace_share *share = share_of(shares, recording, rest->stack);
+		const struct block block = {
+			.size = rest->bytes,
+			.stack = rest->stack,
+			.pool = rest->pool,
+			.device = rest->device,
+			.space = rest->space,
+			.kind = rest->kind,
+			.state = BLOCK_LIVE,
+		};
 
-		if (rest->kind != BLOCK_HANDED || !on_card(oom, rest->device, rest->space))
-			continue;
-		share->bytes += rest->bytes;
-		share->count += rest->count;
+		add_block(tally, oom, recording, &block);
 	}
 }
 
@@ -70,47 +101,49 @@ static int by_bytes(const void *a, const void *b)
 static int keep_shares(struct oom *oom, struct recording *recording,
 		       const struct trace_share *shares)
 {
+	struct trace_oom *told = oom->told;
 	uint64_t sum = 0;
+	size_t count = 0;
 
-	for (uint32_t i = 0; i < recording->stacks; i++)
-		oom->shares_n += shares[i].bytes != 0;
-	oom->shares = arena_alloc(&recording->arena, (oom->shares_n + 1) * sizeof(*oom->shares));
-	if (!oom->shares)
-		return -ENOMEM;
-	oom->shares_n = 0;
 	for (uint32_t i = 0; i < recording->stacks; i++) {
-		if (!shares[i].bytes)
-			continue;
-		oom->shares[oom->shares_n++] = (struct trace_share){
-			.stack = i,
-			.bytes = shares[i].bytes,
-			.count = shares[i].count,
-			.estimated_bytes = TRACE_NONE,
-		};
+		count += shares[i].bytes != 0;
 		sum += shares[i].bytes;
 	}
 	/* Ends that were not recorded, events being off, are still live here: then nobody knows. */
-	if (sum > oom->row->allocated) {
-		oom->shares_n = 0;
+	if (sum > oom->row->allocated)
 		return 0;
-	}
 	oom->known = true;
-	sort_rows(oom->shares, oom->shares_n, sizeof(*oom->shares), by_bytes);
-	oom->unknown = oom->row->allocated > sum ? oom->row->allocated - sum : 0;
-	return 0;
+	told->unknown_bytes = oom->row->allocated - sum;
+	told->stacks = recording_room(recording, count, sizeof(*told->stacks));
+	for (uint32_t i = 0; told->stacks && i < recording->stacks; i++) {
+		if (shares[i].bytes)
+			told->stacks[told->stacks_n++] = (struct trace_share){
+				.stack = i,
+				.bytes = shares[i].bytes,
+				.count = shares[i].count,
+				.estimated_bytes = TRACE_NONE,
+			};
+	}
+	sort_rows(told->stacks, told->stacks_n, sizeof(*told->stacks), by_bytes);
+	return recording->error;
 }
 
 static int find_shares(struct oom *oom, struct recording *recording, const struct census *census)
 {
 	size_t bytes = ((size_t)recording->stacks + 1) * sizeof(struct trace_share);
-	struct trace_share *shares = pages_grow(NULL, 0, bytes);
+	struct tally tally = { .shares = pages_grow(NULL, 0, bytes) };
 	int error;
 
-	if (!shares)
+	oom->told->holders = recording_room(recording, HOLDERS, sizeof(*oom->told->holders));
+	if (!tally.shares || !oom->told->holders)
 		return -ENOMEM;
-	add_blocks(shares, oom, recording, census);
-	error = keep_shares(oom, recording, shares);
-	pages_free(shares, bytes);
+	add_all(&tally, oom, recording, census);
+	error = keep_shares(oom, recording, tally.shares);
+	pages_free(tally.shares, bytes);
+	if (!oom->known)
+		oom->told->holders_n = 0;
+	else if (tally.largest)
+		recording_line(recording, tally.largest->stack, oom->facts.beside_line, OOM_WORDS);
 	return error;
 }
 
@@ -145,27 +178,26 @@ static void keep_lines(struct oom *oom, struct oom_line *lines, size_t count)
 
 static int find_lines(struct oom *oom, struct recording *recording)
 {
-	struct oom_line *lines =
-		arena_alloc(&recording->arena, (oom->shares_n + 1) * sizeof(*lines));
+	const struct trace_oom *told = oom->told;
+	struct oom_line *lines = recording_room(recording, told->stacks_n, sizeof(*lines));
 	struct map known = { NULL, 0 };
 	size_t count = 0;
 	bool room = lines != NULL;
 
-	for (size_t i = 0; i < oom->shares_n && room; i++) {
+	for (size_t i = 0; i < told->stacks_n && room; i++) {
 		char text[SITE_LONGEST];
 		uint64_t key;
 		uint32_t at;
 
-		recording_line(recording, oom->shares[i].stack, text, sizeof(text));
+		recording_line(recording, told->stacks[i].stack, text, sizeof(text));
 		key = hash_bytes(text, strlen(text));
 		at = map_get(&known, key);
 		if (!at) {
-			lines[count].text = arena_text(&recording->arena, text, strlen(text));
+			lines[count].text = recording_text(recording, text);
 			at = (uint32_t)++count;
 			room = lines[at - 1].text && map_put(&known, key, at);
 		}
-		lines[at - 1].bytes += oom->shares[i].bytes;
-		lines[at - 1].count += oom->shares[i].count;
+		lines[at - 1].bytes += told->stacks[i].bytes;
 	}
 	map_clear(&known);
 	if (room)
@@ -175,101 +207,45 @@ static int find_lines(struct oom *oom, struct recording *recording)
 
 /* --- who held memory of the driver --- */
 
+/* Names lie in the spool in the order of their ids. */
 static int by_size(const void *a, const void *b)
 {
-	const struct oom_holder *x = a;
-	const struct oom_holder *y = b;
+	const struct trace_oom_holder *x = a;
+	const struct trace_oom_holder *y = b;
 
 	if (x->bytes != y->bytes)
 		return x->bytes > y->bytes ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
+	return x->holder < y->holder ? -1 : x->holder > y->holder;
 }
 
-enum { HOLDERS = 256 };
-
-static void add_holder(struct oom *oom, uint32_t name, bool pool, uint64_t bytes)
+/* The largest that is not PyTorch's pool is named. */
+static void sort_holders(struct oom *oom)
 {
-	size_t i = 0;
+	struct trace_oom *told = oom->told;
 
-	while (i < oom->holders_n && (oom->holders[i].name != name || oom->holders[i].pool != pool))
-		i++;
-	if (i == HOLDERS)
-		return;
-	if (i == oom->holders_n)
-		oom->holders[oom->holders_n++] = (struct oom_holder){ name, pool, 0 };
-	oom->holders[i].bytes += bytes;
-}
+	sort_rows(told->holders, told->holders_n, sizeof(*told->holders), by_size);
+	for (size_t i = 0; i < told->holders_n; i++) {
+		const struct trace_oom_holder *holder = &told->holders[i];
 
-static uint32_t owner_of(const struct recording *recording, uint32_t stack)
-{
-	const struct spool_stack *row = recording_stack(recording, stack);
-
-	return row ? row->owner : 0;
-}
-
-static int find_holders(struct oom *oom, struct recording *recording, const struct census *census)
-{
-	oom->holders = arena_alloc(&recording->arena, HOLDERS * sizeof(*oom->holders));
-	if (!oom->holders)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < census->blocks.used; i++) {
-		const struct block *block = &census->blocks.list[i];
-
-		if (block->state != BLOCK_LIVE || block->foreign ||
-		    !on_card(oom, block->device, block->space))
+		if (holder->pool && text_same(holder->holder, "torch"))
 			continue;
-		if (block->kind == BLOCK_SEGMENT)
-			add_holder(oom, block->pool, true, block->size);
-		else if (block->kind == BLOCK_HANDED && !block->pool)
-			add_holder(oom, owner_of(recording, block->stack), false, block->size);
-	}
-	for (unsigned i = 0; i < census->rests_n; i++) {
-		const struct census_rest *rest = &census->rests[i];
-
-		if (rest->kind == BLOCK_SEGMENT && on_card(oom, rest->device, rest->space))
-			add_holder(oom, rest->pool, true, rest->bytes);
-	}
-	sort_rows(oom->holders, oom->holders_n, sizeof(*oom->holders), by_size);
-	return 0;
-}
-
-/* The largest that is not PyTorch's pool, and who took the largest piece of all these. */
-static void name_beside(struct oom *oom, struct recording *recording, const struct census *census)
-{
-	const struct block *largest = NULL;
-
-	for (uint32_t i = 0; i < census->blocks.used; i++) {
-		const struct block *block = &census->blocks.list[i];
-
-		if (block->state == BLOCK_LIVE && block->kind == BLOCK_HANDED && !block->foreign &&
-		    on_card(oom, block->device, block->space) &&
-		    !is_torch(recording, block->pool) && (!largest || block->size > largest->size))
-			largest = block;
-	}
-	if (largest)
-		recording_line(recording, largest->stack, oom->facts.beside_line, OOM_WORDS);
-	for (size_t i = 0; i < oom->holders_n; i++) {
-		const struct oom_holder *holder = &oom->holders[i];
-		const char *name = spool_text(recording->spool, holder->name);
-
-		if (holder->pool && is_torch(recording, holder->name))
-			continue;
-		text_copy(oom->facts.beside_owner, OOM_WORDS, name ? name : "an unknown library");
+		text_copy(oom->facts.beside_owner, OOM_WORDS,
+			  holder->holder ? holder->holder : "an unknown library");
 		return;
 	}
 }
 
 /* --- what was free --- */
 
-static void add_pool(struct oom *oom, const struct recording *recording, const struct gaps *gaps,
-		     size_t number)
+static void add_pool(struct trace_oom *told, const struct recording *recording,
+		     const struct gaps *gaps, size_t number)
 {
 	const struct gaps_pool *from = &gaps->pools[number];
-	const char *name = spool_text(recording->spool, from->pool);
-	struct trace_oom_pool *pool = &oom->pools[oom->pools_n++];
+	const char *name = oom_name(recording, from->pool);
+	struct trace_oom_pool *pool = &told->pools[told->pools_n++];
 
 	*pool = (struct trace_oom_pool){
-		.pool = name && name[0] ? name : "?",
+		.pool = name ? name : "?",
 		.reserved_bytes = from->reserved,
 		.allocated_bytes = from->used + from->elsewhere,
 		.largest_free_bytes = from->largest,
@@ -301,44 +277,39 @@ static void tell_torch(struct oom_facts *facts, const struct trace_oom_pool *poo
 
 static int find_pools(struct oom *oom, struct recording *recording, const struct census *census)
 {
+	struct trace_oom *told = oom->told;
 	struct gaps gaps;
 	int error = gaps_find(&gaps, &census->blocks);
 
 	if (error)
 		return error;
-	oom->pools = arena_alloc(&recording->arena, (gaps.pools_n + 1) * sizeof(*oom->pools));
-	for (size_t i = 0; oom->pools && i < gaps.pools_n; i++) {
+	told->pools = recording_room(recording, gaps.pools_n, sizeof(*told->pools));
+	for (size_t i = 0; told->pools && i < gaps.pools_n; i++) {
 		if (gaps.pools[i].device != oom->row->device)
 			continue;
-		add_pool(oom, recording, &gaps, i);
+		add_pool(told, recording, &gaps, i);
 		if (is_torch(recording, gaps.pools[i].pool))
-			tell_torch(&oom->facts, &oom->pools[oom->pools_n - 1]);
+			tell_torch(&oom->facts, &told->pools[told->pools_n - 1]);
 	}
 	/* Set by a program, not by the environment: its segments are mapped. */
-	for (size_t i = 0; oom->pools && i < gaps.segments_n; i++) {
+	for (size_t i = 0; told->pools && i < gaps.segments_n; i++) {
 		const struct gaps_pool *pool = &gaps.pools[gaps.segments[i].pool];
 
 		oom->facts.expandable |= gaps.segments[i].mapped && is_torch(recording, pool->pool);
 	}
 	gaps_clear(&gaps);
-	return oom->pools ? 0 : -ENOMEM;
+	return told->pools ? 0 : -ENOMEM;
 }
 
 int oom_then(struct oom *oom, struct recording *recording, const struct census *census)
 {
 	int error = find_shares(oom, recording, census);
 
-	if (error || !oom->known)
-		return error;
-	oom->known = false; /* until all of it is */
-	error = find_lines(oom, recording);
-	if (!error)
-		error = find_holders(oom, recording, census);
-	if (!error)
+	if (!error && oom->known)
+		error = find_lines(oom, recording);
+	if (!error && oom->known)
 		error = find_pools(oom, recording, census);
-	if (error)
-		return error;
-	name_beside(oom, recording, census);
-	oom->known = true;
-	return 0;
+	if (!error && oom->known)
+		sort_holders(oom);
+	return error;
 }

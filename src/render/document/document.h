@@ -12,7 +12,17 @@
 #include "base/text/out.h"
 #include "codec/event.h"
 #include "facts/spool_model.h"
-#include "render/document/oom_text.h"
+
+enum {
+	OOM_TEXT_LINES = 23, /* one more names the trace */
+	OOM_TEXT_COLUMNS = 80,
+	OOM_TEXT_BYTES = 4 * OOM_TEXT_COLUMNS + 1, /* of a line, in UTF-8 */
+};
+
+struct oom_text {
+	char lines[OOM_TEXT_LINES][OOM_TEXT_BYTES];
+	unsigned count;
+};
 
 /* What a document tells that its writer may want to say at once. */
 struct document_told {

@@ -1,11 +1,16 @@
-/* An allocation that failed, told to people. */
-#include "render/document/oom_text.h"
+/*
+ * An allocation that failed, told to people in at most 24 lines: what stderr shows at the end, what
+ * the document holds, what `memtrace report --oom` prints.
+ */
+#include "render/document/document.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text/text.h"
 #include "facts/oom/oom.h"
+#include "render/document/document_sections.h"
 #include "render/values/template.h"
 #include "render/values/values.h"
 
@@ -33,28 +38,24 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 	return 0;
 }
 
-static void fill(const struct oom *oom, const char *with, char *to, size_t size)
-{
-	fill_text(to, size, with, put_fact, &oom->facts);
-}
-
-/* Why it failed, with the numbers. */
-static void reason_text(const struct oom *oom, char *to, size_t size)
-{
-	fill(oom, oom_reason_text(oom->reason), to, size);
-}
-
-void oom_text_advice(const struct oom *oom, unsigned i, char *to, size_t size)
-{
-	fill(oom, oom_advice_text(oom->advice[i]), to, size);
-}
-
 /* --- lines --- */
 
 static void add(struct oom_text *text, const char *line)
 {
 	if (text->count < OOM_TEXT_LINES)
 		show_safe(text->lines[text->count++], OOM_TEXT_BYTES, line, OOM_TEXT_COLUMNS);
+}
+
+__attribute__((format(printf, 2, 3))) static void say(struct oom_text *text, const char *format,
+						      ...)
+{
+	char line[LONG];
+	va_list values;
+
+	va_start(values, format);
+	vsnprintf(line, sizeof(line), format, values);
+	va_end(values);
+	add(text, line);
 }
 
 /* In up to `most` lines, the first behind `begin`, the others as far in. What is left over is cut.
@@ -89,37 +90,27 @@ static void add_wrapped(struct oom_text *text, const char *begin, const char *se
 
 static void add_head(struct oom_text *text, const struct oom *oom)
 {
-	char line[LONG];
 	char size[SHOW_NUMBER];
 	char when[SHOW_NUMBER];
 
 	show_time(when, oom->row->t);
 	if (oom->facts.host)
-		snprintf(line, sizeof(line), "out of page-locked host memory, %s after the start",
-			 when);
+		say(text, "out of page-locked host memory, %s after the start", when);
 	else if (oom->facts.total)
-		snprintf(line, sizeof(line),
-			 "out of memory on device %d (%.60s, %s), %s after the start",
-			 oom->row->device, oom->card ? oom->card : "unnamed",
-			 show_bytes(size, oom->facts.total), when);
+		say(text, "out of memory on device %d (%.60s, %s), %s after the start",
+		    oom->row->device, oom->card ? oom->card : "unnamed",
+		    show_bytes(size, oom->facts.total), when);
 	else
-		snprintf(line, sizeof(line), "out of memory on device %d, %s after the start",
-			 oom->row->device, when);
-	add(text, line);
+		say(text, "out of memory on device %d, %s after the start", oom->row->device, when);
 }
 
-static void add_asked(struct oom_text *text, const struct oom *oom,
-		      const struct recording *recording)
+static void add_asked(struct oom_text *text, const struct oom *oom)
 {
-	const char *api = spool_text(recording->spool, oom->row->api);
-	char line[LONG];
+	const char *api = oom->facts.torch ? NULL : oom->told->api;
 	char size[SHOW_NUMBER];
 
-	snprintf(line, sizeof(line), "  asked     %s by %s%s%.60s%s",
-		 show_bytes(size, oom->facts.asked), oom->facts.line,
-		 oom->facts.torch || !api ? "" : " (", oom->facts.torch || !api ? "" : api,
-		 oom->facts.torch || !api ? "" : ")");
-	add(text, line);
+	say(text, "  asked     %s by %s%s%.60s%s", show_bytes(size, oom->facts.asked),
+	    oom->facts.line, api ? " (" : "", api ? api : "", api ? ")" : "");
 }
 
 static void add_torch(struct oom_text *text, const struct oom *oom)
@@ -128,120 +119,134 @@ static void add_torch(struct oom_text *text, const struct oom *oom)
 	char pooled[SHOW_NUMBER];
 	char cached[SHOW_NUMBER];
 	char largest[SHOW_NUMBER];
-	char line[LONG];
+	char free[LONG] = "";
 
-	snprintf(line, sizeof(line), "  PyTorch   %s allocated, %s more cached",
-		 show_bytes(pooled, facts->pooled - facts->cached),
-		 show_bytes(cached, facts->cached));
 	if (oom->known && facts->cached && facts->torch)
-		snprintf(line + strlen(line), sizeof(line) - strlen(line),
+		snprintf(free, sizeof(free),
 			 facts->largest < facts->asked ? "; no free piece larger than %s"
 						       : "; the largest free piece %s",
 			 show_bytes(largest, facts->largest));
 	else if (oom->known && facts->whole)
-		snprintf(line + strlen(line), sizeof(line) - strlen(line),
-			 "; %s of that in segments without a block",
+		snprintf(free, sizeof(free), "; %s of that in segments without a block",
 			 show_bytes(largest, facts->whole));
-	add(text, line);
+	say(text, "  PyTorch   %s allocated, %s more cached%s",
+	    show_bytes(pooled, facts->pooled - facts->cached), show_bytes(cached, facts->cached),
+	    free);
 }
 
-static void add_beside(struct oom_text *text, const struct oom *oom,
-		       const struct recording *recording)
+static void add_beside(struct oom_text *text, const struct oom *oom)
 {
 	bool torch = oom->facts.pooled != 0;
-	char line[LONG];
+	char held[LONG] = "";
 	char size[SHOW_NUMBER];
 	unsigned told = 0;
 
-	snprintf(line, sizeof(line), "  %s %s", torch ? "beside it" : "process  ",
-		 show_bytes(size, torch ? oom->facts.beside : oom->facts.reserved));
-	for (size_t i = 0; i < oom->holders_n && told < HOLDERS_TOLD; i++) {
-		const struct oom_holder *holder = &oom->holders[i];
-		const char *name = spool_text(recording->spool, holder->name);
+	for (size_t i = 0; i < oom->told->holders_n && told < HOLDERS_TOLD; i++) {
+		const struct trace_oom_holder *holder = &oom->told->holders[i];
 
-		if (holder->pool && name && !strcmp(name, "torch"))
+		if (holder->pool && text_same(holder->holder, "torch"))
 			continue;
-		snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%.60s %s",
-			 told++ ? ", " : ": ", name ? name : "not known",
+		snprintf(held + strlen(held), sizeof(held) - strlen(held), "%s%.60s %s",
+			 told++ ? ", " : ": ", holder->holder ? holder->holder : "not known",
 			 show_bytes(size, holder->bytes));
 	}
-	if (torch && !oom->facts.beside)
-		return;
-	add(text, line);
+	if (!torch || oom->facts.beside)
+		say(text, "  %s %s%s", torch ? "beside it" : "process  ",
+		    show_bytes(size, torch ? oom->facts.beside : oom->facts.reserved), held);
 }
 
 static void add_device(struct oom_text *text, const struct oom *oom)
 {
-	char line[LONG];
 	char left[SHOW_NUMBER];
 	char others[SHOW_NUMBER];
 
 	if (!oom->facts.left && !oom->facts.others)
 		return;
+	show_bytes(left, oom->facts.left);
 	if (oom->row->total)
-		snprintf(line, sizeof(line),
-			 "  device    %s left; %s not allocated here (other processes, CUDA)",
-			 show_bytes(left, oom->facts.left), show_bytes(others, oom->facts.others));
+		say(text, "  device    %s left; %s not allocated here (other processes, CUDA)",
+		    left, show_bytes(others, oom->facts.others));
 	else
-		snprintf(line, sizeof(line), "  device    about %s left",
-			 show_bytes(left, oom->facts.left));
-	add(text, line);
+		say(text, "  device    about %s left", left);
 }
 
 static void add_lines(struct oom_text *text, const struct oom *oom)
 {
-	char line[LONG];
+	uint64_t unknown = oom->told->unknown_bytes;
+	uint64_t all = oom->row->allocated;
 	char size[SHOW_NUMBER];
 	char share[SHOW_NUMBER];
 
 	if (!oom->lines_n)
 		return;
-	snprintf(line, sizeof(line),
-		 "Who held the %s that were allocated:", show_bytes(size, oom->row->allocated));
-	add(text, line);
+	say(text, "Who held the %s that were allocated:", show_bytes(size, all));
 	for (unsigned i = 0; i < oom->lines_n; i++) {
 		const struct oom_line *held = &oom->lines[i];
 
-		snprintf(line, sizeof(line), "%13s %6s  %s", show_bytes(size, held->bytes),
-			 show_share(share, held->bytes, oom->row->allocated), held->text);
-		add(text, line);
+		say(text, "%13s %6s  %s", show_bytes(size, held->bytes),
+		    show_share(share, held->bytes, all), held->text);
 	}
-	if (!oom->more_lines && !oom->unknown)
-		return;
-	snprintf(line, sizeof(line), "%13s %6s  ... %llu more lines%s",
-		 show_bytes(size, oom->more_bytes + oom->unknown),
-		 show_share(share, oom->more_bytes + oom->unknown, oom->row->allocated),
-		 (unsigned long long)oom->more_lines,
-		 oom->unknown ? ", and blocks from before the events that are kept" : "");
-	add(text, line);
+	if (oom->more_lines || unknown)
+		say(text, "%13s %6s  ... %llu more lines%s",
+		    show_bytes(size, oom->more_bytes + unknown),
+		    show_share(share, oom->more_bytes + unknown, all),
+		    (unsigned long long)oom->more_lines,
+		    unknown ? ", and blocks from before the events that are kept" : "");
 }
 
-static void add_advice(struct oom_text *text, const struct oom *oom)
-{
-	char line[LONG];
-
-	if (oom->advice_n)
-		add(text, "What would help:");
-	for (unsigned i = 0; i < oom->advice_n; i++) {
-		oom_text_advice(oom, i, line, sizeof(line));
-		add_wrapped(text, "  - ", line, HELP_LINES);
-	}
-}
-
-void oom_text(struct oom_text *text, const struct oom *oom, const struct recording *recording)
+static void write_text(struct oom_text *text, const struct oom *oom)
 {
 	char line[LONG];
 
 	text->count = 0;
 	add_head(text, oom);
-	add_asked(text, oom, recording);
+	add_asked(text, oom);
 	if (oom->facts.pooled)
 		add_torch(text, oom);
 	if (!oom->facts.host)
-		add_beside(text, oom, recording);
+		add_beside(text, oom);
 	add_device(text, oom);
-	reason_text(oom, line, sizeof(line));
+	fill_text(line, sizeof(line), oom->why, put_fact, &oom->facts);
 	add_wrapped(text, "Why: ", line, WHY_LINES);
 	add_lines(text, oom);
-	add_advice(text, oom);
+	if (oom->told->advice_n)
+		add(text, "What would help:");
+	for (size_t i = 0; i < oom->told->advice_n; i++)
+		add_wrapped(text, "  - ", oom->told->advice[i].text, HELP_LINES);
+}
+
+/* Advice gets its numbers. */
+static void fill_words(struct recording *recording, const struct oom *oom, struct oom_text *text)
+{
+	struct trace_oom *told = oom->told;
+	char line[LONG];
+
+	for (size_t i = 0; i < told->advice_n; i++) {
+		fill_text(line, sizeof(line), told->advice[i].text, put_fact, &oom->facts);
+		told->advice[i].text = recording_text(recording, line);
+	}
+	if (recording->error)
+		return;
+	write_text(text, oom);
+	told->text = recording_room(recording, text->count, sizeof(*told->text));
+	for (unsigned i = 0; told->text && i < text->count; i++)
+		told->text[told->text_n++] = recording_text(recording, text->lines[i]);
+}
+
+void document_ooms(struct recording *recording, struct document_told *told)
+{
+	const struct oom *ooms = recording_find_ooms(recording);
+	const struct trace *trace = recording->trace;
+	struct oom_text text = { .count = 0 };
+
+	for (size_t i = 0; i < trace->ooms_n; i++)
+		fill_words(recording, &ooms[i], &text);
+	if (!told)
+		return;
+	/* The last failure is the one that a program ends by. */
+	*told = (struct document_told){
+		.ooms = recording->spool->header->ooms,
+		.survived = !trace->ooms_n || trace->ooms[trace->ooms_n - 1].survived,
+		.oom = text,
+	};
 }
