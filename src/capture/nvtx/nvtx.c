@@ -6,23 +6,25 @@
  */
 #include "capture/nvtx/nvtx.h"
 
+#include <stdatomic.h>
 #include <string.h>
-#include <wchar.h>
 
+#include "base/guest/lock.h"
+#include "base/guest/signals.h"
+#include "base/guest/start.h"
+#include "base/mem/arena.h"
 #include "base/text/text.h"
+#include "base/text/utf8.h"
 #include "capture/life/init.h"
-#include "capture/nvtx/nvtx_parts.h"
 #include "capture/recorder/record.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 enum {
+	CATEGORIES = 256,
 	ETID_CALLBACKS = 1,
 	MODULE_CORE = 1,
 	MODULE_CORE2 = 5,
-	MESSAGE_ASCII = 1,
-	MESSAGE_UNICODE = 2,
-	MESSAGE_REGISTERED = 3,
 	COLOR_ARGB = 1,
 	PAYLOAD_U64 = 1,
 	PAYLOAD_I64 = 2,
@@ -31,19 +33,6 @@ enum {
 	PAYLOAD_I32 = 5,
 	PAYLOAD_F32 = 6, /* beyond these: NVTX's extension, whose payload is an address */
 };
-
-struct attributes { /* nvtxEventAttributes_v2 */
-	uint16_t version, size;
-	uint32_t category;
-	int32_t color_type;
-	uint32_t color;
-	int32_t payload_type, reserved;
-	uint64_t payload;
-	int32_t message_type;
-	const void *message;
-};
-
-_Static_assert(sizeof(struct attributes) == 48, "as NVTX lays it out");
 
 typedef void (*function)(void);
 
@@ -57,19 +46,104 @@ EXPORT int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id));
 static _Atomic uint64_t ranges;
 static _Thread_local int level;
 
-static void read_message(const struct attributes *attributes, char *name)
+/* --- texts --- */
+
+/* Registered strings and domains live as long as the process; their handle is their text. */
+static START_DATA struct lock names_lock = LOCK_INIT(NAMES);
+static struct arena names;
+
+/* Named categories, in the order they were named; readers need no lock. */
+static struct category {
+	const char *domain, *name;
+	uint32_t id;
+} categories[CATEGORIES];
+static _Atomic uint32_t categories_n;
+
+/* Wide characters as UTF-8, "" for NULL; what is no character becomes one that says so. */
+static void narrow(char to[RECORD_NAME], const wchar_t *from)
 {
-	name[0] = '\0';
-	if (!attributes || attributes->size < sizeof(*attributes) || !attributes->message)
-		return;
-	if (attributes->message_type == MESSAGE_UNICODE)
-		nvtx_narrow(name, RECORD_NAME, attributes->message);
-	else if (attributes->message_type == MESSAGE_ASCII ||
-		 attributes->message_type == MESSAGE_REGISTERED)
-		text_copy(name, RECORD_NAME, attributes->message);
+	size_t used = 0;
+	size_t more = 1;
+
+	for (; from && *from && more; from++) {
+		more = utf8_encode(to + used, RECORD_NAME - 1 - used, (uint32_t)*from);
+		used += more;
+	}
+	to[used] = '\0';
 }
 
-static void read_payload(const struct attributes *attributes, struct event_detail *detail)
+const char *nvtx_keep(const char *text)
+{
+	struct signals_deferred deferred;
+	char *copy;
+
+	signals_defer(&deferred);
+	lock_take(&names_lock);
+	copy = arena_text(&names, text ? text : "", text ? strlen(text) : 0);
+	lock_drop(&names_lock);
+	signals_deliver(&deferred);
+	return copy;
+}
+
+/* A text that was half way in costs its bytes, no more. */
+void nvtx_forked(void)
+{
+	lock_reset(&names_lock);
+}
+
+/* Cut at RECORD_NAME. */
+static const char *keep_wide(const wchar_t *text)
+{
+	char name[RECORD_NAME];
+
+	narrow(name, text);
+	return nvtx_keep(name);
+}
+
+/* A later name for the same one holds from then on. */
+static void name_category(const char *domain, uint32_t id, const char *name)
+{
+	const char *kept = nvtx_keep(name);
+	struct signals_deferred deferred;
+	uint32_t at;
+
+	if (!kept)
+		return;
+	signals_defer(&deferred);
+	lock_take(&names_lock);
+	at = atomic_load(&categories_n);
+	if (at < CATEGORIES) {
+		categories[at] = (struct category){ domain, kept, id };
+		atomic_store(&categories_n, at + 1);
+	}
+	lock_drop(&names_lock);
+	signals_deliver(&deferred);
+}
+
+/* The name, or else its digits in `number`. */
+static const char *category_of(const char *domain, uint32_t id, char number[24])
+{
+	for (uint32_t i = atomic_load(&categories_n); i--;) {
+		if (categories[i].id == id && categories[i].domain == domain)
+			return categories[i].name;
+	}
+	text_u64(number, id);
+	return number;
+}
+
+/* --- events --- */
+
+static const char *message_of(const struct nvtx_attributes *attributes, char wide[RECORD_NAME])
+{
+	if (attributes->message_type == NVTX_ASCII || attributes->message_type == NVTX_REGISTERED)
+		return attributes->message;
+	if (attributes->message_type != NVTX_UNICODE)
+		return "";
+	narrow(wide, attributes->message);
+	return wide;
+}
+
+static void read_payload(const struct nvtx_attributes *attributes, struct event_detail *detail)
 {
 	uint32_t low = (uint32_t)attributes->payload;
 	double real;
@@ -105,17 +179,18 @@ static void read_payload(const struct attributes *attributes, struct event_detai
 	}
 }
 
-static void tell(enum event_op op, const char *domain, const struct attributes *attributes,
+static void tell(enum event_op op, const char *domain, const struct nvtx_attributes *attributes,
 		 uint64_t range)
 {
 	struct record_detail detail = { .category = NULL };
-	char name[RECORD_NAME];
+	const char *name = "";
+	char wide[RECORD_NAME];
 	char number[24];
 
-	read_message(attributes, name);
 	if (attributes && attributes->size >= sizeof(*attributes)) {
+		name = message_of(attributes, wide);
 		if (attributes->category)
-			detail.category = nvtx_category(domain, attributes->category, number);
+			detail.category = category_of(domain, attributes->category, number);
 		if (attributes->color_type == COLOR_ARGB)
 			detail.rest.color = 0xff000000u | attributes->color;
 		read_payload(attributes, &detail.rest);
@@ -123,12 +198,14 @@ static void tell(enum event_op op, const char *domain, const struct attributes *
 	record_mark_detailed(op, name, domain, range, &detail);
 }
 
-static void mark_in(const char *domain, const struct attributes *attributes)
+/* --- of a domain, and by attributes --- */
+
+void nvtx_mark(const char *domain, const struct nvtx_attributes *attributes)
 {
 	tell(EVENT_MARK, domain, attributes, 0);
 }
 
-static int push_in(const char *domain, const struct attributes *attributes)
+int nvtx_push(const char *domain, const struct nvtx_attributes *attributes)
 {
 	tell(EVENT_PUSH, domain, attributes, 0);
 	return level++;
@@ -140,7 +217,7 @@ int nvtx_pop(const char *domain)
 	return level > 0 ? --level : -1;
 }
 
-static uint64_t start_in(const char *domain, const struct attributes *attributes)
+uint64_t nvtx_start(const char *domain, const struct nvtx_attributes *attributes)
 {
 	uint64_t range = atomic_fetch_add(&ranges, 1) + 1;
 
@@ -153,51 +230,44 @@ void nvtx_end(const char *domain, uint64_t range)
 	record_mark(EVENT_POP, "", domain, range);
 }
 
-static void mark_ex(const struct attributes *attributes)
+static void category_in_w(const char *domain, uint32_t id, const wchar_t *wide)
 {
-	mark_in(NULL, attributes);
+	char name[RECORD_NAME];
+
+	narrow(name, wide);
+	name_category(domain, id, name);
 }
 
-void nvtx_mark(const char *domain, const char *name)
+/* --- of the domain that has no name; _a and _w: ASCII and wide texts --- */
+
+static void mark_ex(const struct nvtx_attributes *attributes)
 {
-	record_mark(EVENT_MARK, name, domain, 0);
+	nvtx_mark(NULL, attributes);
 }
 
 static void mark_a(const char *name)
 {
-	nvtx_mark(NULL, name);
+	nvtx_mark(NULL, NVTX_MESSAGE(NVTX_ASCII, name));
 }
 
-static void mark_w(const wchar_t *wide)
+static void mark_w(const wchar_t *name)
 {
-	char name[RECORD_NAME];
-
-	nvtx_narrow(name, sizeof(name), wide);
-	mark_a(name);
+	nvtx_mark(NULL, NVTX_MESSAGE(NVTX_UNICODE, name));
 }
 
-static int push_ex(const struct attributes *attributes)
+static int push_ex(const struct nvtx_attributes *attributes)
 {
-	return push_in(NULL, attributes);
-}
-
-int nvtx_push(const char *domain, const char *name)
-{
-	record_mark(EVENT_PUSH, name, domain, 0);
-	return level++;
+	return nvtx_push(NULL, attributes);
 }
 
 static int push_a(const char *name)
 {
-	return nvtx_push(NULL, name);
+	return nvtx_push(NULL, NVTX_MESSAGE(NVTX_ASCII, name));
 }
 
-static int push_w(const wchar_t *wide)
+static int push_w(const wchar_t *name)
 {
-	char name[RECORD_NAME];
-
-	nvtx_narrow(name, sizeof(name), wide);
-	return push_a(name);
+	return nvtx_push(NULL, NVTX_MESSAGE(NVTX_UNICODE, name));
 }
 
 static int pop(void)
@@ -205,30 +275,19 @@ static int pop(void)
 	return nvtx_pop(NULL);
 }
 
-static uint64_t start_ex(const struct attributes *attributes)
+static uint64_t start_ex(const struct nvtx_attributes *attributes)
 {
-	return start_in(NULL, attributes);
-}
-
-uint64_t nvtx_start(const char *domain, const char *name)
-{
-	uint64_t range = atomic_fetch_add(&ranges, 1) + 1;
-
-	record_mark(EVENT_PUSH, name, domain, range);
-	return range;
+	return nvtx_start(NULL, attributes);
 }
 
 static uint64_t start_a(const char *name)
 {
-	return nvtx_start(NULL, name);
+	return nvtx_start(NULL, NVTX_MESSAGE(NVTX_ASCII, name));
 }
 
-static uint64_t start_w(const wchar_t *wide)
+static uint64_t start_w(const wchar_t *name)
 {
-	char name[RECORD_NAME];
-
-	nvtx_narrow(name, sizeof(name), wide);
-	return start_a(name);
+	return nvtx_start(NULL, NVTX_MESSAGE(NVTX_UNICODE, name));
 }
 
 static void range_end(uint64_t range)
@@ -236,28 +295,17 @@ static void range_end(uint64_t range)
 	nvtx_end(NULL, range);
 }
 
-static void category_in_a(const char *domain, uint32_t id, const char *name)
-{
-	nvtx_name_category(domain, id, name);
-}
-
-static void category_in_w(const char *domain, uint32_t id, const wchar_t *wide)
-{
-	char name[RECORD_NAME];
-
-	nvtx_narrow(name, sizeof(name), wide);
-	nvtx_name_category(domain, id, name);
-}
-
 static void category_a(uint32_t id, const char *name)
 {
-	category_in_a(NULL, id, name);
+	name_category(NULL, id, name);
 }
 
 static void category_w(uint32_t id, const wchar_t *wide)
 {
 	category_in_w(NULL, id, wide);
 }
+
+/* --- the tables --- */
 
 static const char *register_a(const char *domain, const char *text)
 {
@@ -268,7 +316,7 @@ static const char *register_a(const char *domain, const char *text)
 static const char *register_w(const char *domain, const wchar_t *text)
 {
 	(void)domain;
-	return nvtx_keep_wide(text);
+	return keep_wide(text);
 }
 
 /* Their handles stay valid: a range may be closed after its domain. */
@@ -320,17 +368,17 @@ static void fill_core2(const struct callbacks *callbacks)
 {
 	struct slots slots = slots_of(callbacks, MODULE_CORE2);
 
-	put(&slots, 1, (function)mark_in);
-	put(&slots, 2, (function)start_in);
+	put(&slots, 1, (function)nvtx_mark);
+	put(&slots, 2, (function)nvtx_start);
 	put(&slots, 3, (function)nvtx_end);
-	put(&slots, 4, (function)push_in);
+	put(&slots, 4, (function)nvtx_push);
 	put(&slots, 5, (function)nvtx_pop);
-	put(&slots, 8, (function)category_in_a);
+	put(&slots, 8, (function)name_category);
 	put(&slots, 9, (function)category_in_w);
 	put(&slots, 10, (function)register_a);
 	put(&slots, 11, (function)register_w);
 	put(&slots, 12, (function)nvtx_keep);
-	put(&slots, 13, (function)nvtx_keep_wide);
+	put(&slots, 13, (function)keep_wide);
 	put(&slots, 14, (function)domain_destroy);
 }
 

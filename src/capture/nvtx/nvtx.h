@@ -1,10 +1,49 @@
 /*
- * NVTX ranges and marks. What they tell goes to record_mark(); all else is between NVTX and nvtx.c.
+ * NVTX ranges and marks. What they tell goes to record_mark(); all else is between NVTX's core
+ * (nvtx.c) and its payloads (nvtx_payload.c).
  */
 #ifndef CAPTURE_NVTX_NVTX_H
 #define CAPTURE_NVTX_NVTX_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 /* In a forked child: whoever was registering a text is not in it. */
 void nvtx_forked(void);
+
+enum nvtx_message { NVTX_ASCII = 1, NVTX_UNICODE = 2, NVTX_REGISTERED = 3 };
+
+struct nvtx_attributes { /* nvtxEventAttributes_v2 */
+	uint16_t version, size;
+	uint32_t category;
+	int32_t color_type;
+	uint32_t color;
+	int32_t payload_type, reserved;
+	uint64_t payload;
+	int32_t message_type;
+	const void *message;
+};
+
+_Static_assert(sizeof(struct nvtx_attributes) == 48, "as NVTX lays it out");
+
+/* Attributes that are nothing but a text. */
+#define NVTX_MESSAGE(type, text)                                                                \
+	&(struct nvtx_attributes)                                                               \
+	{                                                                                       \
+		.size = sizeof(struct nvtx_attributes), .message_type = type, .message = (text) \
+	}
+
+/* As NVTX's functions of these names; `domain` is what keep gave, or NULL. */
+void nvtx_mark(const char *domain, const struct nvtx_attributes *attributes);
+int nvtx_push(const char *domain, const struct nvtx_attributes *attributes);
+int nvtx_pop(const char *domain);
+uint64_t nvtx_start(const char *domain, const struct nvtx_attributes *attributes);
+void nvtx_end(const char *domain, uint64_t range);
+
+/*
+ * A copy that lives as long as the process, "" for NULL; NULL without memory. NVTX's handles of
+ * strings and domains are such texts.
+ */
+const char *nvtx_keep(const char *text);
 
 #endif

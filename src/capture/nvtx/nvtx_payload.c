@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "capture/life/init.h"
-#include "capture/nvtx/nvtx_parts.h"
+#include "capture/nvtx/nvtx.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -166,12 +166,12 @@ static const char *name_of(const char *domain, const struct payload *payloads, s
 
 static void mark(const char *domain, const struct payload *payloads, size_t count)
 {
-	nvtx_mark(domain, name_of(domain, payloads, count));
+	nvtx_mark(domain, NVTX_MESSAGE(NVTX_ASCII, name_of(domain, payloads, count)));
 }
 
 static int push(const char *domain, const struct payload *payloads, size_t count)
 {
-	return nvtx_push(domain, name_of(domain, payloads, count));
+	return nvtx_push(domain, NVTX_MESSAGE(NVTX_ASCII, name_of(domain, payloads, count)));
 }
 
 static int pop(const char *domain, const struct payload *payloads, size_t count)
@@ -183,7 +183,7 @@ static int pop(const char *domain, const struct payload *payloads, size_t count)
 
 static uint64_t start(const char *domain, const struct payload *payloads, size_t count)
 {
-	return nvtx_start(domain, name_of(domain, payloads, count));
+	return nvtx_start(domain, NVTX_MESSAGE(NVTX_ASCII, name_of(domain, payloads, count)));
 }
 
 static void end(const char *domain, uint64_t range, const struct payload *payloads, size_t count)
