@@ -123,6 +123,10 @@ void ledger_retry(struct ledger *ledger, int device);
 void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_op op,
 		   uint64_t bytes, uint32_t stack);
 
+/* The same, for the pool's sum to be `now`. */
+void ledger_adjust_to(struct ledger *ledger, const struct event *like, enum metric metric,
+		      uint64_t now, uint32_t stack);
+
 /*
  * A plain driver allocation turns out to be a pool's segment, or the reverse (pool 0). If it was
  * the last event of all, that event is written anew; else two more events correct it (a free and a

@@ -45,6 +45,20 @@ void ledger_adjust(struct ledger *ledger, const struct event *like, enum event_o
 	ledger_commit(ledger, &ledger->last_touched.touched);
 }
 
+void ledger_adjust_to(struct ledger *ledger, const struct event *like, enum metric metric,
+		      uint64_t now, uint32_t stack)
+{
+	uint64_t known = ledger_pool_sum(ledger, like->device, like->pool, metric);
+	bool reserved = metric == METRIC_RESERVED;
+
+	if (now > known)
+		ledger_adjust(ledger, like, reserved ? EVENT_RESERVE : EVENT_ALLOC, now - known,
+			      stack);
+	else if (now < known)
+		ledger_adjust(ledger, like, reserved ? EVENT_RELEASE : EVENT_FREE, known - now,
+			      stack);
+}
+
 uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum metric metric)
 {
 	int64_t scope = ledger->error ? -1 : ledger_scope(ledger, SCOPE_POOL, device, pool);

@@ -42,15 +42,8 @@ uint32_t span_pool_text(uint64_t pool)
 
 static void adjust(const struct event *like, enum metric metric, uint64_t now, const char *stack)
 {
-	struct ledger *ledger = record_ledger();
-	uint64_t known = ledger_pool_sum(ledger, like->device, like->pool, metric);
-	bool more = now > known;
-	uint32_t id = intern_pseudo_stack(record_intern(), stack);
-	enum event_op op = metric == METRIC_RESERVED ? (more ? EVENT_RESERVE : EVENT_RELEASE)
-						     : (more ? EVENT_ALLOC : EVENT_FREE);
-
-	if (now != known)
-		ledger_adjust(ledger, like, op, more ? now - known : known - now, id);
+	ledger_adjust_to(record_ledger(), like, metric, now,
+			 intern_pseudo_stack(record_intern(), stack));
 }
 
 void span_sample_pool(const struct event *like, uint64_t reserved)

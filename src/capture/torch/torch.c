@@ -1,83 +1,33 @@
 /*
- * PyTorch's report: every mangled signature in one table, one body.
+ * PyTorch's reports, one body for each form of them, and what they mean.
  *
- * Signatures, finding the real functions and what a report means stay together: they change
- * together, with PyTorch's releases. A note on the ABI: c10::Device is { int8_t type, index },
- * passed in one register whose upper bits are garbage; int64_t and size_t forms differ in name
- * only. Before 1.10 there are no totals.
+ * A note on the ABI: c10::Device is { int8_t type, index }, passed in one register whose upper bits
+ * are garbage.
  */
 #include "capture/torch/torch.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/guest/hot.h"
-#include "base/guest/table_rows.h"
 #include "base/guest/watch.h"
 #include "base/settings/opt.h"
-#include "base/text/fd.h"
 #include "base/text/text.h"
 #include "capture/exports/exports.h"
 #include "capture/loader/crowd.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/resolve.h"
 #include "capture/recorder/overhead.h"
 #include "capture/recorder/record.h"
 #include "capture/stack/autograd.h"
 #include "capture/stack/sampling.h"
 #include "capture/stack/stacks.h"
+#include "capture/torch/torch_find.h"
 #include "ledger/pending.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
 enum { DEVICE_CPU = 0, DEVICE_CUDA = 1 };
-
-/*     id       name after c10::                                       parameters / arguments */
-#define REPORTS(X)                                                                                \
-	X(V5, _ZN3c1027reportMemoryUsageToProfilerENS_6DeviceEl, (uint64_t device, int64_t size), \
-	  (device, size))                                                                         \
-	X(V6, _ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE,                                \
-	  (void *ptr, int64_t size, uint64_t device), (ptr, size, device))                        \
-	X(V10, _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE,                             \
-	  (void *ptr, int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),      \
-	  (ptr, size, allocated, reserved, device))                                               \
-	X(V22, _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE,                             \
-	  (void *ptr, int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),      \
-	  (ptr, size, allocated, reserved, device))                                               \
-	X(OOM13, _ZN3c1027reportOutOfMemoryToProfilerElllNS_6DeviceE,                             \
-	  (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),                 \
-	  (size, allocated, reserved, device))                                                    \
-	X(OOM22, _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE,                             \
-	  (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),                 \
-	  (size, allocated, reserved, device))                                                    \
-	X(OOMX, _ZN3c1027reportOutOfMemoryToProfilerEmmmNS_6DeviceE,                              \
-	  (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device),                 \
-	  (size, allocated, reserved, device))
-
-enum report {
-#define X(id, name, params, args) REPORT_##id,
-	REPORTS(X)
-#undef X
-		REPORT_PROFILING, /* c10::memoryProfilingEnabled() */
-	REPORT_COUNT
-};
-
-static const char report_names[REPORT_COUNT][64] = {
-#define X(id, name, params, args) WHOLE(#name),
-	REPORTS(X)
-#undef X
-		"_ZN3c1022memoryProfilingEnabledEv",
-};
-
-static void *ours(enum report report);
-
-static HOT_DATA _Atomic(void *) report_real[REPORT_COUNT];
-static atomic_bool asked_caller[REPORT_COUNT];
-static atomic_bool version_read;
-static _Atomic(const char *) version; /* complete once it is there */
 
 /* Texts of this recording, 0 before the first use. */
 static HOT_DATA struct {
@@ -111,132 +61,7 @@ static HOT_THREAD _Thread_local struct {
  * The driver's last refusal to this thread's allocation of a block, until one is handed out. An
  * allocation that fails without one met a limit of PyTorch's own (set_per_process_memory_fraction).
  */
-static _Thread_local struct spool_oom refused;
-static HOT_THREAD _Thread_local bool is_refused; /* is there one? */
-
-/* libc10 is loaded RTLD_LOCAL: by its name, else (Debian: libc10.so.1.13) as the file that calls.
- */
-static __attribute__((noinline)) void *c10_of(void *caller)
-{
-	char path[4096];
-	Dl_info info;
-	void *handle;
-	char *end;
-
-	if (!dladdr(caller, &info) || !info.dli_fname)
-		return NULL;
-	text_copy(path, sizeof(path), info.dli_fname);
-	end = strrchr(path, '/');
-	if (end)
-		text_copy(end + 1, sizeof(path) - (size_t)(end + 1 - path), "libc10.so");
-	handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
-	return handle ? handle : dlopen(info.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
-}
-
-static void *c10_handle(void *caller)
-{
-	void *handle = dlopen("libc10.so", RTLD_NOLOAD | RTLD_LAZY);
-
-	return handle || !caller ? handle : c10_of(caller);
-}
-
-static void find_real(void *caller)
-{
-	void *handle = c10_handle(caller);
-
-	for (unsigned i = 0; handle && i < REPORT_COUNT; i++) {
-		void *real = resolve_dlsym(handle, report_names[i]);
-
-		if (real && real != ours((enum report)i))
-			atomic_store(&report_real[i], real);
-	}
-	if (handle)
-		resolve_dlclose(handle);
-}
-
-/* torch/lib/libc10.so has torch/version.py beside its folder; Debian's keeps it elsewhere: unknown.
- */
-static __attribute__((noinline)) void read_version(const void *address)
-{
-	static const char key[] = "__version__ = '";
-	static char known[64];
-	char path[4096];
-	char text[1024];
-	Dl_info info;
-	char *end;
-
-	if (atomic_exchange(&version_read, true) || !dladdr(address, &info) || !info.dli_fname)
-		return;
-	text_copy(path, sizeof(path), info.dli_fname);
-	end = strrchr(path, '/');
-	if (!end)
-		return;
-	*end = '\0';
-	text_append(path, sizeof(path), "/../version.py");
-	if (fd_read_file(path, text, sizeof(text)) <= 0)
-		return;
-	end = strstr(text, key);
-	if (!end)
-		return;
-	end += sizeof(key) - 1;
-	text_copy_n(known, sizeof(known), end, strcspn(end, "'"));
-	atomic_store_explicit(&version, known, memory_order_release);
-}
-
-const char *torch_version(void)
-{
-	return atomic_load_explicit(&version, memory_order_acquire);
-}
-
-/* Debian gives libc10 a version in its soname: find it among what is loaded. */
-static int note_c10(struct dl_phdr_info *info, size_t size, void *path)
-{
-	(void)size;
-	if (strncmp(text_base(info->dlpi_name), "libc10.so", 9))
-		return 0;
-	*(const char **)path = info->dlpi_name; /* stays: nobody unloads PyTorch */
-	return 1;
-}
-
-void torch_prepare(void)
-{
-	const char *path = NULL;
-	void *handle;
-
-	if (atomic_load_explicit(&report_real[REPORT_PROFILING], memory_order_relaxed))
-		return;
-	find_real(NULL);
-	if (!atomic_load(&report_real[REPORT_PROFILING]) && dl_iterate_phdr(note_c10, &path)) {
-		handle = dlopen(path, RTLD_NOLOAD | RTLD_LAZY);
-		for (unsigned i = 0; handle && i < REPORT_COUNT; i++)
-			atomic_store(&report_real[i], resolve_dlsym(handle, report_names[i]));
-		if (handle)
-			resolve_dlclose(handle);
-	}
-	if (atomic_load(&report_real[REPORT_PROFILING]))
-		read_version(atomic_load(&report_real[REPORT_PROFILING]));
-}
-
-/* Asked once, then only when something was loaded (torch_prepare): it costs microseconds. */
-static __attribute__((noinline, cold)) void *ask_real(enum report report, void *caller)
-{
-	struct signals_deferred deferred;
-
-	if (!atomic_load_explicit(&asked_caller[report], memory_order_relaxed) &&
-	    !atomic_exchange(&asked_caller[report], true)) {
-		loader_begin(&deferred);
-		find_real(caller);
-		loader_end(&deferred);
-	}
-	return atomic_load_explicit(&report_real[report], memory_order_relaxed);
-}
-
-static inline void *real_of(enum report report, void *caller)
-{
-	void *real = atomic_load_explicit(&report_real[report], memory_order_relaxed);
-
-	return __builtin_expect(real != NULL, 1) ? real : ask_real(report, caller);
-}
+static HOT_THREAD _Thread_local struct spool_oom refused; /* `refused` of it 0: none */
 
 static uint32_t text_once(uint32_t *text, const char *name)
 {
@@ -313,7 +138,6 @@ bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known)
 		if (ordered || torch.uncached)
 			return false;
 		refused = *known;
-		is_refused = known->refused;
 		return true;
 	}
 	return name && (strstr(name, "xla_cuda") || strstr(name, "_pywrap_tensorflow") ||
@@ -324,7 +148,7 @@ void torch_clear(void)
 {
 	memset(&torch, 0, sizeof(torch));
 	provisional.ptr = 0;
-	is_refused = false;
+	refused.refused = 0;
 }
 
 void torch_restart(void)
@@ -344,48 +168,31 @@ static uint32_t from_before(void)
 	return torch.before;
 }
 
-/* The pool's sums are what PyTorch says they are; what is missing came from before the recording.
- */
-static void agree(const struct event *event, uint64_t allocated, uint64_t reserved)
+static void correct(const struct event *event, enum metric metric, uint64_t told)
 {
-	struct ledger *ledger = record_ledger();
-	uint64_t ours;
-
-	if (ledger_pool_agrees(ledger, event, allocated, reserved))
-		return;
-	ours = ledger_pool_sum(ledger, event->device, event->pool, METRIC_ALLOCATED);
-	if (allocated != ours) {
-		bool more = allocated > ours;
-
-		ledger_adjust(ledger, event, more ? EVENT_ALLOC : EVENT_FREE,
-			      more ? allocated - ours : ours - allocated, from_before());
-	}
-	ours = ledger_pool_sum(ledger, event->device, event->pool, METRIC_RESERVED);
-	if (reserved == ours)
-		return;
-	if (reserved > ours) {
-		/* A block inside somebody's plain allocation: a MemPool of another allocator's
-		 * memory. */
-		uint32_t around = ledger_around(ledger, event->ptr);
-
-		if (around && !live_node(record_spool(), around)->pool) {
-			ledger_retag(ledger, around, event->pool, event);
-			ours = ledger_pool_sum(ledger, event->device, event->pool, METRIC_RESERVED);
-		}
-	}
-	if (reserved == ours)
-		return;
-	ledger_adjust(ledger, event, reserved > ours ? EVENT_RESERVE : EVENT_RELEASE,
-		      reserved > ours ? reserved - ours : ours - reserved, from_before());
+	if (told != ledger_pool_sum(record_ledger(), event->device, event->pool, metric))
+		ledger_adjust_to(record_ledger(), event, metric, told, from_before());
 }
 
-struct usage {
-	uint64_t ptr;
-	int64_t size;
-	struct backlog_told totals;
-	bool has_totals;
-	int type, index;
-};
+/* The pool's sums are what PyTorch says they are; what is missing came from before the recording.
+ */
+static void agree(const struct event *event, const struct backlog_told *told)
+{
+	struct ledger *ledger = record_ledger();
+	uint32_t around;
+
+	if (ledger_pool_agrees(ledger, event, told->allocated, told->reserved))
+		return;
+	correct(event, METRIC_ALLOCATED, told->allocated);
+	if (told->reserved > ledger_pool_sum(ledger, event->device, event->pool, METRIC_RESERVED)) {
+		/* A block inside somebody's plain allocation: a MemPool of another allocator's
+		 * memory. */
+		around = ledger_around(ledger, event->ptr);
+		if (around && !live_node(record_spool(), around)->pool)
+			ledger_retag(ledger, around, event->pool, event);
+	}
+	correct(event, METRIC_RESERVED, told->reserved);
+}
 
 static void enter_usage(struct event *event, enum node_kind kind)
 {
@@ -403,17 +210,17 @@ static void *caller_of(void **frame)
 	return __builtin_extract_return_addr(frame[1]);
 }
 
-static void record_usage(const struct usage *usage, void **frame)
+/* A block of the device, or a CPU tensor, of NO_DEVICE. */
+static void record_usage(uint64_t ptr, int64_t size, const struct backlog_told *told, bool cuda,
+			 int device, void **frame)
 {
-	bool cuda = usage->type == DEVICE_CUDA;
 	enum node_kind kind = cuda ? NODE_BLOCK : NODE_CPU;
-	const struct backlog_told *told = cuda && usage->has_totals ? &usage->totals : NULL;
 	struct event event = {
-		.op = usage->size > 0 ? EVENT_ALLOC : EVENT_FREE,
+		.op = size > 0 ? EVENT_ALLOC : EVENT_FREE,
 		.space = cuda ? SPACE_DEVICE : SPACE_CPU,
-		.ptr = usage->ptr,
-		.size = (uint64_t)(usage->size > 0 ? usage->size : -usage->size),
-		.device = (int16_t)(cuda ? usage->index : NO_DEVICE),
+		.ptr = ptr,
+		.size = (uint64_t)(size > 0 ? size : -size),
+		.device = (int16_t)device,
 	};
 	const struct choose_call call = { .caller = caller_of(frame),
 					  .frame = frame,
@@ -440,16 +247,16 @@ static void record_usage(const struct usage *usage, void **frame)
 		record_spool()->header->doors[DOOR_TORCH]++;
 	event.pool = cuda ? torch_pool() : 0;
 	event.api = text_once(&torch.api, "torch");
-	if (usage->ptr - provisional.ptr < provisional.size)
+	if (ptr - provisional.ptr < provisional.size)
 		provisional.ptr = 0;
-	if (usage->size > 0)
-		is_refused = false;
+	if (size > 0)
+		refused.refused = 0;
 	if (choose_asks || !told || !backlog_put(ledger, &event, told)) {
 		backlog_settle(ledger);
 		enter_usage(&event, kind);
-		event.ptr = usage->ptr;
+		event.ptr = ptr;
 		if (told)
-			agree(&event, told->allocated, told->reserved);
+			agree(&event, told);
 	}
 	record_done();
 	cost_leave(SPOOL_COST_BLOCK, true, true);
@@ -492,25 +299,20 @@ void torch_forked(void)
 	crowd_forked(&reporters, &reporter);
 }
 
-static HOT_CODE void usage(uint64_t ptr, int64_t size, const uint64_t *totals, uint64_t device,
-			   void **frame)
+static HOT_CODE void usage(uint64_t ptr, int64_t size, const struct backlog_told *told,
+			   uint64_t device, void **frame)
 {
-	struct usage told = {
-		.ptr = ptr,
-		.size = size,
-		.totals = { totals ? totals[0] : 0, totals ? totals[1] : 0 },
-		.has_totals = totals != NULL,
-		.type = (int8_t)device,
-		.index = (int8_t)(device >> 8),
-	};
+	int8_t type = (int8_t)device;
 	int saved = errno;
 
-	if (told.type == DEVICE_CPU)
+	if (type == DEVICE_CPU)
 		crowd_discount(&reporters, &reporter);
 	if (!record_on() || !size)
 		return;
-	if (told.type == DEVICE_CUDA || (told.type == DEVICE_CPU && wants_cpu()))
-		record_usage(&told, frame);
+	if (type == DEVICE_CUDA)
+		record_usage(ptr, size, told, true, (int8_t)(device >> 8), frame);
+	else if (type == DEVICE_CPU && wants_cpu())
+		record_usage(ptr, size, NULL, false, NO_DEVICE, frame);
 	errno = saved;
 }
 
@@ -532,9 +334,9 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 	event.thread = record_thread();
 	/* Of a failure also when events are off. */
 	event.stack = stacks_capture(caller_of(frame), frame, false);
-	if (is_refused)
+	if (refused.refused)
 		known = refused;
-	is_refused = false;
+	refused.refused = 0;
 	known.pool_allocated = allocated;
 	known.pool_reserved = reserved;
 	record_lock();
@@ -549,59 +351,55 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 #define FRAME __builtin_frame_address(0)
 #define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
-/* What each signature tells. The oldest has no address: there is nothing to tell it by. */
-#define TELL_V5 (void)0
-#define TELL_V6 usage((uint64_t)ptr, size, NULL, device, FRAME)
-#define TELL_V10 usage((uint64_t)ptr, size, (uint64_t[]){ allocated, reserved }, device, FRAME)
-#define TELL_V22 TELL_V10
-#define TELL_OOM13 out_of_memory((int64_t)size, allocated, reserved, device, FRAME)
-#define TELL_OOM22 TELL_OOM13
-#define TELL_OOMX TELL_OOM13
+/* What each form tells. The oldest has no address: there is nothing to tell it by. */
+#define TELL_BARE (void)0
+#define TELL_PLAIN usage((uint64_t)ptr, size, NULL, device, FRAME)
+#define TELL_TOTALS \
+	usage((uint64_t)ptr, size, &(struct backlog_told){ allocated, reserved }, device, FRAME)
+#define TELL_OOM out_of_memory(size, allocated, reserved, device, FRAME)
 
-#define X(id, name, params, args)                                                  \
-	EXPORT HOT_CODE void name params;                                          \
-	void name params                                                           \
-	{                                                                          \
-		void(*real) params = (void(*) params)real_of(REPORT_##id, CALLER); \
-                                                                                   \
-		const char *path = watch_path(#name);                              \
-                                                                                   \
-		TELL_##id;                                                         \
-		watch_path(path);                                                  \
-		watch_host(#name);                                                 \
-		if (real)                                                          \
-			real args;                                                 \
+#define PARAMS_BARE (uint64_t device, int64_t size)
+#define PARAMS_PLAIN (void *ptr, int64_t size, uint64_t device)
+#define PARAMS_TOTALS \
+	(void *ptr, int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device)
+#define PARAMS_OOM (int64_t size, uint64_t allocated, uint64_t reserved, uint64_t device)
+
+#define ARGS_BARE (device, size)
+#define ARGS_PLAIN (ptr, size, device)
+#define ARGS_TOTALS (ptr, size, allocated, reserved, device)
+#define ARGS_OOM (size, allocated, reserved, device)
+
+#define REPORT(form, name)                                                       \
+	EXPORT HOT_CODE void name PARAMS_##form;                                 \
+	void name PARAMS_##form                                                  \
+	{                                                                        \
+		void(*real) PARAMS_##form =                                      \
+			(void(*) PARAMS_##form)torch_real(TORCH_##name, CALLER); \
+                                                                                 \
+		const char *path = watch_path(#name);                            \
+                                                                                 \
+		TELL_##form;                                                     \
+		watch_path(path);                                                \
+		watch_host(#name);                                               \
+		if (real)                                                        \
+			real ARGS_##form;                                        \
 	}
-REPORTS(X)
-#undef X
+#define ASKED(name)
+#include "capture/torch/torch.def"
+#undef REPORT
+#undef ASKED
 
 EXPORT HOT_CODE bool _ZN3c1022memoryProfilingEnabledEv(void);
 
 /* PyTorch asks before it reports a CPU tensor. */
 bool _ZN3c1022memoryProfilingEnabledEv(void)
 {
-	bool (*real)(void) = (bool (*)(void))real_of(REPORT_PROFILING, CALLER);
+	bool (*real)(void) =
+		(bool (*)(void))torch_real(TORCH__ZN3c1022memoryProfilingEnabledEv, CALLER);
 
-	if (!wants_cpu() || !record_on())
-		return real && real();
-	if (atomic_load_explicit(&torch_cpu_lost, memory_order_relaxed))
+	if (!wants_cpu() || !record_on() ||
+	    atomic_load_explicit(&torch_cpu_lost, memory_order_relaxed))
 		return real && real();
 	begin_report();
 	return true;
-}
-
-static void *ours(enum report report)
-{
-	switch (report) {
-#define X(id, name, params, args) \
-	case REPORT_##id:         \
-		return (void *)name;
-		REPORTS(X)
-#undef X
-	case REPORT_PROFILING:
-		return (void *)_ZN3c1022memoryProfilingEnabledEv;
-	case REPORT_COUNT:
-		break;
-	}
-	return NULL;
 }
