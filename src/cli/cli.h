@@ -148,8 +148,8 @@ struct out *cli_out(void);
 /* Is standard output a terminal that wants colours? */
 bool cli_colour(int fd);
 
-/* -o FILE: makes cli_out() write there, packed if the name asks for it. 0 or -errno, err_text(): a
- * file that is an operand, too, is not written over (args_reads). */
+/* -o FILE: makes cli_out() write there, packed if the name asks for it; "-" is standard output. 0
+ * or -errno, err_text(): a file that is an operand, too, is not written over (args_reads). */
 int cli_redirect(const char *path);
 
 /* The same for what is packed already, whatever the name says. */

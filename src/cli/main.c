@@ -43,6 +43,8 @@ int cli_redirect_as_is(const char *path)
 {
 	int fd;
 
+	if (!strcmp(path, "-"))
+		return 0;
 	if (args_reads(path))
 		return err("%s: is read, too, and would be lost: choose another output", path);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -55,6 +55,9 @@ fails 2 'did you mean --max-events?' memtrace run --max-evnts 3 -- true
 fails 3 'standard output could not be written: No space left' sh -c "memtrace report '$example' >/dev/full"
 fails 3 'standard output could not be written' sh -c 'memtrace --help >&-'
 
+memtrace export --to csv -o - "$example" >as-file
+is '-o - is standard output' "$(head -c 7 as-file) $(ls -- - 2>/dev/null)" 'seq,t_n '
+
 # --- run: statuses, signals -----------------------------------------------------------------------------
 fails 7 'there is no trace: sh used no GPU memory' memtrace run -- sh -c 'exit 7'
 fails 0 'there is no trace: true used no GPU memory' memtrace run true
