@@ -35,5 +35,6 @@ rm -rf "$work/model" "$work/view"
 rm -f "$work"/*.ts "$work"/*.css "$work"/*.html "$work"/*.mjs
 cp src/page/*.ts src/page/*.css src/page/*.html src/page/*.mjs src/page/tsconfig.json "$work"
 cp -r src/page/model src/page/view "$work"
+node src/page/rows.mjs src/facts/trace.def >"$work/model/rows.ts"
 quietly 'the types do not fit' "$work/node_modules/.bin/tsc" --noEmit -p "$work/tsconfig.json"
 quietly 'it cannot be bundled' node "$work/bundle.mjs" "$1/page.html"

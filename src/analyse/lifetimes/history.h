@@ -44,7 +44,7 @@ struct history_event {
 
 /* From here on nothing is known of what lived before. */
 struct history_gap {
-	uint32_t event; /* the first one behind it */
+	uint64_t event; /* the first one behind it */
 	uint64_t dropped;
 	int device;                   /* whose sums that event tells, NO_DEVICE for none */
 	uint64_t allocated, reserved; /* behind that event */

@@ -1,6 +1,8 @@
 // The JSON that a page holds of each trace: the report (include/memtrace/report.schema.json) and
 // what src/render/page/page_facts.c puts beside it.
 
+import type { Trace_action, Trace_curve, Trace_peak, Trace_phase } from "./rows";
+
 export interface Sum { peak_bytes: number; peak_t: number | null; exit_bytes: number | null; source?: string }
 export interface Device {
 	device: number; name: string | null; total_bytes: number;
@@ -54,33 +56,24 @@ export interface Report {
 
 export interface Place { device: number | null; space: string | null; pool: string | null; foreign: boolean; handle: boolean }
 export interface Gap { event: number; dropped: number; device: number | null; allocated: number | null; reserved: number | null }
-type Sums = [number | null, number | null, number | null]; // at the start, at the end, the highest
-interface PhaseFigures { allocated: Sums; reserved: Sums; born: number | null; freed: number | null; outliving: number | null }
-export interface Phase extends PhaseFigures {
-	name: string; domain: string | null; thread: number; start: number; end: number | null;
-	category?: string; color?: string; payload?: string; // as NVTX was told
-	devices?: (PhaseFigures & { device: number | null })[]; // of several
-}
-export interface Curve { device: number | null; pool: string | null; t: number[]; allocated: (number | null)[]; reserved: (number | null)[]; used: (number | null)[] }
+export type Phase = Trace_phase & { name: string };
+export type Curve = Omit<Trace_curve, "t"> & { t: number[] };
 // What is shown, function, file or module, line, 1 for Python, how little it tells, 1 for a name that stands for no code.
 export type FrameRow = [string, string | null, string | null, number, number, number, number];
 export interface Grouping { by: string; title: string; names: string[]; of: (number | null)[] }
 
-// Who held a peak: [stack, bytes, blocks].
-export interface Composition { device: number | null; pool: string | null; metric: string; t: number; bytes: number; stacks: [number, number, number][] }
-
 export interface Facts {
 	report: Report; name: string; events: number; stacks: number;
 	places: Place[]; ops: string[]; threads: { thread: number; name: string | null }[]; apis: (string | null)[]; texts: (string | null)[];
-	gaps: Gap[]; frames: FrameRow[]; phases: Phase[]; peaks: Composition[]; timeline: Curve[]; groupings: Grouping[];
+	gaps: Gap[]; frames: FrameRow[]; phases: Phase[]; peaks: Trace_peak[]; timeline: Curve[]; actions: Trace_action[]; groupings: Grouping[];
 	phases_left_out?: [number, number]; // how many, and how long the longest of them is
 	folded?: Folded;
 	spans?: SpanFacts;
 }
 
-// What CUPTI saw run; actions are kind and name. src/render/page/page_spans.c writes it.
+// What CUPTI saw run. src/render/page/page_spans.c writes it.
 export interface Track { device: number | null; stream: number | null; thread: number | null }
-export interface SpanFacts { count: number; dropped: number; left_out: number; left_out_ns: number; tracks: Track[]; actions: [string, string][] }
+export interface SpanFacts { count: number; dropped: number; left_out: number; left_out_ns: number; tracks: Track[] }
 
 // What of a long trace is told in sums only.
 export interface Folded { events: number; blocks: number; largest: number; slices: number }

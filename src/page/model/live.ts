@@ -1,7 +1,7 @@
 // Which blocks live at a moment, or were born and died between two: the sums that flames, tables and
 // maps show.
 
-import type { Composition } from "./facts";
+import type { Trace_peak } from "./rows";
 import { Kind, NEVER, type Trace } from "./model";
 
 export type Part = "live" | "kept" | "freed" | "passed" | "peak";
@@ -42,12 +42,14 @@ function noWeights(part: Part, stacks: number): Weights {
 }
 
 // As the ledger of the recorder knew it, which needs no events.
-export function compose(trace: Trace, peak: Composition | undefined): Weights {
+export function compose(trace: Trace, peak: Trace_peak | undefined): Weights {
 	const none = trace.facts.stacks;
 	const weights = noWeights("peak", none);
 	const of = trace.facts.groupings.find((grouping) => grouping.by === "category")?.of;
 
-	for (const [stack, bytes, count] of peak?.stacks ?? []) {
+	for (const { stack: number, bytes, count } of peak?.stacks ?? []) {
+		const stack = number ?? none;
+
 		weights.bytes[stack] += bytes;
 		weights.blocks[stack] += count;
 		weights.categories.bytes[(of?.[stack] ?? -1) + 1] += bytes;

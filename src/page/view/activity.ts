@@ -48,7 +48,7 @@ export class ActivityView implements View {
 	private longest(): HTMLElement {
 		const { trace, scope } = this.app;
 		const { spans } = trace;
-		const actions = trace.facts.spans?.actions ?? [];
+		const actions = trace.facts.actions;
 		const held = this.app.sumsOf(trace, scope).allocated;
 
 		if (!spans?.count)
@@ -59,7 +59,7 @@ export class ActivityView implements View {
 			caption: `The longest of the ${format.count(spans.count)} that are on the timeline, and what was allocated in ${scope.title} when they began`, rows, sort: 1,
 			data: (span) => ({ span }), choose: (span) => this.show(span),
 			columns: [
-				{ title: "name", value: (span) => actions[spans.action[span]][1], cell: (span) => actions[spans.action[span]][1], wide: true },
+				{ title: "name", value: (span) => actions[spans.action[span]].name ?? "", cell: (span) => actions[spans.action[span]].name, wide: true },
 				{ title: "took", value: (span) => spans.ns[span], cell: (span) => format.time(spans.ns[span]), number: true },
 				{ title: "at", value: (span) => spans.t[span], cell: (span) => format.moment(spans.t[span]), number: true },
 				{ title: "device", value: (span) => spans.tracks[spans.track[span]].device ?? -1, cell: (span) => spans.tracks[spans.track[span]].device ?? "", number: true },
@@ -72,7 +72,7 @@ export class ActivityView implements View {
 
 	private longestOf(action: Action): number {
 		const { spans, facts } = this.app.trace;
-		const wanted = facts.spans?.actions.findIndex(([kind, name]) => kind === action.kind && name === action.name) ?? -1;
+		const wanted = facts.actions.findIndex(({ kind, name }) => kind === action.kind && name === action.name);
 		let best = -1;
 
 		for (let i = 0; spans && i < spans.count; i++) {

@@ -1,6 +1,7 @@
 // What all views share: the traces, the state, and what is worked out from both once.
 
-import type { Composition, Diff, Grouping } from "../model/facts";
+import type { Diff, Grouping } from "../model/facts";
+import type { Trace_peak } from "../model/rows";
 import { compose, weigh, type Part, type Weights } from "../model/live";
 import { Kind, NEVER, type Trace } from "../model/model";
 import { COLOURS, theme, type Theme } from "./palette";
@@ -93,7 +94,7 @@ export class App {
 	}
 
 	// The ledger's word on the peak of the scope; spaces have none.
-	get peak(): Composition | undefined {
+	get peak(): Trace_peak | undefined {
 		const { scope, trace } = this;
 
 		return scope.space !== null ? undefined

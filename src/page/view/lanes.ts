@@ -53,11 +53,11 @@ export class Lanes {
 	}
 
 	private kindOfSpan(spans: Spans, span: number): SpanKind {
-		return kindOf(this.app.trace.facts.spans?.actions[spans.action[span]]?.[0] ?? "");
+		return kindOf(this.app.trace.facts.actions[spans.action[span]]?.kind ?? "");
 	}
 
 	private nameOf(spans: Spans, span: number): string {
-		return this.app.trace.facts.spans?.actions[spans.action[span]]?.[1] ?? "?";
+		return this.app.trace.facts.actions[spans.action[span]]?.name ?? "?";
 	}
 
 	// Of each track its row, -1 for what is not of the scope.

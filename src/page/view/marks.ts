@@ -111,7 +111,7 @@ export function drawBands(context: CanvasRenderingContext2D, app: App, bands: Ba
 
 // What memory did in it, for the tooltip.
 export function phaseCard(phase: Phase): Child[] {
-	const [start, end, peak] = phase.allocated;
+	const { start_bytes: start, end_bytes: end, peak_bytes: peak } = phase.allocated;
 	const growth = start !== null && end !== null ? `, ${format.signedBytes(end - start)} at its end` : "";
 	const said = [["category", phase.category], ["payload", phase.payload]].filter(([, value]) => value !== undefined);
 	const lived = [["born", phase.born], ["freed", phase.freed], ["outliving", phase.outliving]] as const;
@@ -121,10 +121,10 @@ export function phaseCard(phase: Phase): Child[] {
 		h("div", {}, `${phase.end === null ? "never ended" : format.time(phase.end - phase.start)}, from ${format.moment(phase.start)}${phase.domain ? `, domain ${cut(phase.domain, 60)}` : ""}`),
 		said.length ? h("div", {}, said.map(([word, value]) => `${word} ${cut(String(value), 60)}`).join(", ")) : null,
 		h("div", {}, `allocated: ${format.bytes(start)} at its start, highest ${format.bytes(peak)}${growth}`),
-		h("div", {}, `reserved: ${format.bytes(phase.reserved[0])} at its start, highest ${format.bytes(phase.reserved[2])}`),
-		phase.born === null ? null : h("div", {}, lived.map(([word, bytes]) => `${word} ${format.bytes(bytes)}`).join(", ")),
+		h("div", {}, `reserved: ${format.bytes(phase.reserved.start_bytes)} at its start, highest ${format.bytes(phase.reserved.peak_bytes)}`),
+		phase.born === null ? null : h("div", {}, lived.map(([word, sum]) => `${word} ${format.bytes(sum?.bytes ?? null)}`).join(", ")),
 		...(phase.devices ?? []).map((one) => h("div", { class: "dim" },
-			`device ${one.device}: highest ${format.bytes(one.allocated[2])}${one.born === null ? "" : `, born ${format.bytes(one.born)}, outliving ${format.bytes(one.outliving)}`}`)),
+			`device ${one.device}: highest ${format.bytes(one.allocated.peak_bytes)}${one.born?.bytes == null ? "" : `, born ${format.bytes(one.born.bytes)}, outliving ${format.bytes(one.outliving?.bytes ?? null)}`}`)),
 	];
 }
 

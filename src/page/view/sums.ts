@@ -106,7 +106,7 @@ export class SumsView implements View {
 		const { trace, store } = this.app;
 		const family = name.includes("#");
 		const phase = trace.facts.phases.filter((one) => one.name === name || (family && one.name.replace(/[0-9#]+/g, "#") === name))
-			.sort((a, b) => (b.allocated[2] ?? 0) - (a.allocated[2] ?? 0))[0];
+			.sort((a, b) => (b.allocated.peak_bytes ?? 0) - (a.allocated.peak_bytes ?? 0))[0];
 
 		if (!phase)
 			return;

@@ -131,6 +131,7 @@ static void write_separator(const struct row_writer *writer, const struct row *l
 }
 
 static void write_object(const struct row_writer *writer, const struct row *of, const void *object);
+static void write_named(const struct row_writer *writer, const struct row *row, const void *object);
 
 static void write_pair(struct out *out, const struct trace_pair *pair, bool number)
 {
@@ -275,14 +276,24 @@ static void write_object(const struct row_writer *writer, const struct row *of, 
 			out_text(writer->out, comma ? "," : "");
 			out_text(writer->out, indent == 2 ? "\n  " : indent ? "\n " : "");
 			comma = true;
-			out_char(writer->out, '"');
-			out_text(writer->out, row->key);
-			out_text(writer->out, "\":");
-			write_value(writer, row, object);
+			write_named(writer, row, object);
 		}
 		indent = 0;
 	}
 	out_char(writer->out, '}');
+}
+
+static void write_named(const struct row_writer *writer, const struct row *row, const void *object)
+{
+	out_char(writer->out, '"');
+	out_text(writer->out, row->key);
+	out_text(writer->out, "\":");
+	write_value(writer, row, object);
+}
+
+void write_member(const struct row_writer *writer, const struct trace *trace, const char *key)
+{
+	write_named(writer, rows_find(rows_of(ROWS_trace), key), trace);
 }
 
 void write_trace(const struct row_writer *writer, const struct trace *trace)
@@ -290,14 +301,9 @@ void write_trace(const struct row_writer *writer, const struct trace *trace)
 	struct rows rows = rows_of(ROWS_trace);
 
 	for (size_t i = 0; i < rows.rows_n; i++) {
-		const struct row *row = &rows.rows[i];
-
-		if (!is_written(writer, row, rows, NULL, trace))
+		if (!is_written(writer, &rows.rows[i], rows, NULL, trace))
 			continue;
-		out_char(writer->out, '"');
-		out_text(writer->out, row->key);
-		out_text(writer->out, "\":");
-		write_value(writer, row, trace);
+		write_named(writer, &rows.rows[i], trace);
 		out_text(writer->out, ",\n");
 	}
 }

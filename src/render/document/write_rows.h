@@ -19,4 +19,7 @@ struct row_writer {
 /* All members of a document up to its events, with a comma after each. */
 void write_trace(const struct row_writer *writer, const struct trace *trace);
 
+/* One of them, which there is: "key":value. */
+void write_member(const struct row_writer *writer, const struct trace *trace, const char *key);
+
 #endif

@@ -176,7 +176,7 @@ static int write_facts(struct out *json, void *what)
 	out_text(json, ",\n\"name\":");
 	out_json(json, name_of(part));
 	error = page_facts(&part->trace, &part->history, &part->folded, &part->categories, json);
-	page_phases_facts(&part->phases, &part->trace, json);
+	page_phases_facts(&part->phases, json);
 	page_spans_facts(&part->spans, &part->trace, json);
 	out_text(json, "}");
 	return error;

@@ -5,16 +5,9 @@
 #include "render/page/page_parts.h"
 
 #include "base/text/out.h"
-#include "facts/trace_rows.h"
+#include "render/document/write_rows.h"
+#include "render/emit/emit.h"
 #include "render/emit/members.h"
-
-static void numbers(struct out *out, const char *key, const uint64_t *values, size_t count)
-{
-	out_text(out, key);
-	for (size_t i = 0; i < count; i++)
-		member_number(out, i ? "," : "", values[i]);
-	out_char(out, ']');
-}
 
 static void device(struct out *out, const char *key, int value)
 {
@@ -60,22 +53,6 @@ static void threads(const struct trace *trace, const struct history *history, st
 	out_text(out, "],\n\"texts\":[");
 	for (uint32_t id = 0; id <= trace->texts.used; id++)
 		member_text(out, id ? "," : "", trace_text(trace, id));
-	out_char(out, ']');
-}
-
-static void gaps(const struct history *history, struct out *out)
-{
-	out_text(out, ",\n\"gaps\":[");
-	for (size_t i = 0; i < history->gaps_n; i++) {
-		const struct history_gap *gap = &history->gaps[i];
-
-		member_number(out, i ? ",{\"event\":" : "{\"event\":", gap->event);
-		member_number(out, ",\"dropped\":", gap->dropped);
-		device(out, ",\"device\":", gap->device);
-		member_number(out, ",\"allocated\":", gap->allocated);
-		member_number(out, ",\"reserved\":", gap->reserved);
-		out_char(out, '}');
-	}
 	out_char(out, ']');
 }
 
@@ -170,70 +147,63 @@ static int groupings(struct trace *trace, const struct categories *categories, s
 	return 0;
 }
 
-static void curves(const struct trace *trace, struct out *out)
-{
-	out_text(out, ",\n\"timeline\":[");
-	for (size_t i = 0; i < trace->timeline_n; i++) {
-		const struct trace_curve *curve = &trace->timeline[i];
+static const struct emit_column gap_columns[] = {
+	EMIT_MEMBER("event", NUMBER, struct history_gap, event),
+	EMIT_MEMBER("dropped", NUMBER, struct history_gap, dropped),
+	EMIT_MEMBER("device", DEVICE, struct history_gap, device),
+	EMIT_MEMBER("allocated", NUMBER, struct history_gap, allocated),
+	EMIT_MEMBER("reserved", NUMBER, struct history_gap, reserved),
+	EMIT_END,
+};
 
-		device(out, i ? ",\n{\"device\":" : "\n{\"device\":", curve->device);
-		member_text(out, ",\"pool\":", curve->pool);
-		numbers(out, ",\"t\":[", curve->t, curve->t_n);
-		numbers(out, ",\"allocated\":[", curve->allocated, curve->allocated_n);
-		numbers(out, ",\"reserved\":[", curve->reserved, curve->reserved_n);
-		numbers(out, ",\"used\":[", curve->used, curve->used_n);
-		out_char(out, '}');
-	}
-	out_char(out, ']');
-}
+static const struct emit_column fold_columns[] = {
+	EMIT_MEMBER("events", NUMBER, struct history_folded, events),
+	EMIT_MEMBER("blocks", NUMBER, struct history_folded, blocks),
+	EMIT_MEMBER("largest", NUMBER, struct history_folded, largest),
+	EMIT_MEMBER("slices", NUMBER, struct history_folded, slices),
+	EMIT_END,
+};
 
-/* Who held each peak, which the ledger knows whatever became of the events. */
-static void peaks(const struct trace *trace, struct out *out)
-{
-	out_text(out, ",\n\"peaks\":[");
-	for (size_t i = 0; i < trace->peaks_n; i++) {
-		const struct trace_peak *peak = &trace->peaks[i];
+/* The numbers of what the columns hold, and what is missing in them. */
+struct page_counts {
+	const struct history_folded *folded;
+	uint64_t events, stacks;
+	struct emit_rows gaps;
+};
 
-		device(out, i ? ",\n{\"device\":" : "\n{\"device\":", peak->device);
-		member_text(out, ",\"pool\":", peak->pool);
-		member_text(out, ",\"metric\":", rows_word(WORDS_METRICS, peak->metric));
-		member_number(out, ",\"t\":", peak->t);
-		member_number(out, ",\"bytes\":", peak->bytes);
-		out_text(out, ",\"stacks\":[");
-		for (size_t k = 0; k < peak->stacks_n; k++) {
-			member_number(out, k ? ",[" : "[", peak->stacks[k].stack);
-			member_number(out, ",", peak->stacks[k].bytes);
-			member_number(out, ",", peak->stacks[k].count);
-			out_char(out, ']');
-		}
-		out_text(out, "]}");
-	}
-	out_char(out, ']');
-}
-
-static void folds(const struct history_folded *folded, struct out *out)
-{
-	if (!folded->events)
-		return;
-	member_number(out, ",\n\"folded\":{\"events\":", folded->events);
-	member_number(out, ",\"blocks\":", folded->blocks);
-	member_number(out, ",\"largest\":", folded->largest);
-	member_number(out, ",\"slices\":", folded->slices);
-	out_char(out, '}');
-}
+static const struct emit_column count_columns[] = {
+	{
+		EMIT_KEYED("\nfolded", POINTED, struct page_counts, folded),
+		.of = fold_columns,
+		.flags = EMIT_OPTIONAL,
+	},
+	EMIT_MEMBER("\nevents", NUMBER, struct page_counts, events),
+	EMIT_MEMBER("stacks", NUMBER, struct page_counts, stacks),
+	EMIT_LIST("\ngaps", "", struct page_counts, gaps, gap_columns),
+	EMIT_END,
+};
 
 int page_facts(struct trace *trace, const struct history *history,
 	       const struct history_folded *folded, const struct categories *categories,
 	       struct out *out)
 {
-	folds(folded, out);
-	member_number(out, ",\n\"events\":", history->events_n);
-	member_number(out, ",\"stacks\":", trace->stacks_n);
+	/* As the trace has them. */
+	static const char *const members[] = { "peaks", "timeline", "phases", "actions" };
+	const struct row_writer writer = { .out = out };
+	const struct page_counts counts = {
+		.folded = folded->events ? folded : NULL,
+		.events = history->events_n,
+		.stacks = trace->stacks_n,
+		.gaps = EMIT_ROWS_OF(history->gaps, history->gaps_n),
+	};
+
+	emit_members(out, count_columns, &counts);
 	places(trace, history, out);
 	threads(trace, history, out);
-	gaps(history, out);
 	frames(trace, out);
-	peaks(trace, out);
-	curves(trace, out);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		out_text(out, ",\n");
+		write_member(&writer, trace, members[i]);
+	}
 	return groupings(trace, categories, out);
 }

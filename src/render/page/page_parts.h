@@ -45,9 +45,8 @@ struct page_phases {
 /* Leaves the trace the `most` longest, 0: all of them. 0 or -errno with err_text(). */
 int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t most);
 
-/* Their members of the facts, with a comma in front. */
-void page_phases_facts(const struct page_phases *phases, const struct trace *trace,
-		       struct out *out);
+/* What was left out, a member of the facts with a comma before it. */
+void page_phases_facts(const struct page_phases *phases, struct out *out);
 
 /* page_facts.c: the members of a trace's JSON behind its report, each with a comma in front. */
 int page_facts(struct trace *trace, const struct history *history,

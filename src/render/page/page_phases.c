@@ -65,69 +65,8 @@ int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t m
 	return 0;
 }
 
-/* [at the start, at the end, the highest] */
-static void sums(struct out *out, const char *key, const struct trace_phase_sums *of)
+void page_phases_facts(const struct page_phases *phases, struct out *out)
 {
-	member_number(out, key, of->start_bytes);
-	member_number(out, ",", of->end_bytes);
-	member_number(out, ",", of->peak_bytes);
-	out_char(out, ']');
-}
-
-static void counts(struct out *out, const struct trace_phase_count *born,
-		   const struct trace_phase_count *freed, const struct trace_phase_count *outliving)
-{
-	member_number(out, ",\"born\":", born->bytes);
-	member_number(out, ",\"freed\":", freed->bytes);
-	member_number(out, ",\"outliving\":", outliving->bytes);
-}
-
-static void phase_devices(struct out *out, const struct trace_phase *phase)
-{
-	out_text(out, ",\"devices\":[");
-	for (size_t i = 0; i < phase->devices_n; i++) {
-		const struct trace_phase_device *part = &phase->devices[i];
-
-		member_number(out, i ? ",{\"device\":" : "{\"device\":", (uint64_t)part->device);
-		sums(out, ",\"allocated\":[", &part->allocated);
-		sums(out, ",\"reserved\":[", &part->reserved);
-		counts(out, &part->born, &part->freed, &part->outliving);
-		out_char(out, '}');
-	}
-	out_char(out, ']');
-}
-
-/* What the program said of it besides its name, as NVTX takes it. */
-static void words(struct out *out, const struct trace_phase *phase)
-{
-	if (phase->category)
-		member_text(out, ",\"category\":", phase->category);
-	if (phase->color)
-		member_text(out, ",\"color\":", phase->color);
-	if (phase->payload)
-		member_text(out, ",\"payload\":", phase->payload);
-}
-
-void page_phases_facts(const struct page_phases *phases, const struct trace *trace, struct out *out)
-{
-	out_text(out, ",\n\"phases\":[");
-	for (size_t i = 0; i < trace->phases_n; i++) {
-		const struct trace_phase *phase = &trace->phases[i];
-
-		member_text(out, i ? ",\n{\"name\":" : "\n{\"name\":", phase->name);
-		member_text(out, ",\"domain\":", phase->domain);
-		member_number(out, ",\"thread\":", phase->thread);
-		member_number(out, ",\"start\":", phase->start);
-		member_number(out, ",\"end\":", phase->end);
-		words(out, phase);
-		sums(out, ",\"allocated\":[", &phase->allocated);
-		sums(out, ",\"reserved\":[", &phase->reserved);
-		counts(out, &phase->born, &phase->freed, &phase->outliving);
-		if (phase->devices_n)
-			phase_devices(out, phase);
-		out_char(out, '}');
-	}
-	out_char(out, ']');
 	if (!phases->left_out)
 		return;
 	member_number(out, ",\n\"phases_left_out\":[", phases->left_out);

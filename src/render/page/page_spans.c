@@ -137,13 +137,5 @@ void page_spans_facts(const struct page_spans *spans, const struct trace *trace,
 		out_text(out, i ? "," : "");
 		write_track(out, spans->track[i]);
 	}
-	out_text(out, "],\n\"actions\":[");
-	for (size_t i = 0; i < trace->actions_n; i++) {
-		out_text(out, i ? ",\n[" : "\n[");
-		out_json(out, trace->actions[i].kind);
-		out_char(out, ',');
-		out_json(out, trace->actions[i].name);
-		out_char(out, ']');
-	}
 	out_text(out, "]}");
 }

@@ -72,7 +72,7 @@ is 'has them' "$("$PYTHON" -c 'import sqlite3
 print(sqlite3.connect("nvtx.db").execute("SELECT category, color, payload FROM phases WHERE color <> 0").fetchall())')" \
 	"[('kernels', '#76b900', -5)]"
 ok 'a page' memtrace html "$TRACE" -o nvtx.html
-has 'has them' nvtx.html '"category":"kernels","color":"#76b900","payload":"-5"'
+has 'has them' nvtx.html '"category":"kernels","color":"#76b900","payload":-5'
 
 # Where stacks are weighed, each is told apart by the phase in which its blocks were born: the peak is
 # at the end.

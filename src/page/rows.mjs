@@ -1,0 +1,39 @@
+// The objects of a trace as TypeScript: rows.mjs TRACE.DEF prints them.
+import { readFileSync } from "node:fs";
+
+const ROW = /^\t(ROW|WORD|OBJECT|LIST|MANY)\(([^)]*)\)/;
+const TYPES = {
+	TEXT: "string", VALUE: "number | string", U64: "number", OPTIONAL: "number", U32: "number", POSITION: "number",
+	I64: "number", INT: "number", BOOL: "boolean", HEX: "string", TEXTS: "string", U64S: "number | null", U32S: "number",
+	PAIRS: "Record<string, string | null>", COUNTS: "Record<string, number>",
+};
+// Kinds whose value may be null wherever it stands.
+const NULLABLE = new Set(["TEXT", "OPTIONAL", "POSITION", "INT"]);
+const MAYBE = new Set(["SOME", "WITH", "OTHERWISE"]); // left out where there is nothing to say
+const UNKNOWN = new Set(["FULL", "OR_NULL"]); // objects that are null where nothing is known
+
+function member(macro, words) {
+	const key = words[1];
+	const name = MAYBE.has(words.at(-1)) ? `${key}?` : key;
+
+	switch (macro) {
+	case "WORD": return `\t${words[1]}: string;`;
+	case "OBJECT": return `\t${name}: Trace_${words[0]}${UNKNOWN.has(words.at(-1)) ? " | null" : ""};`;
+	case "LIST": return `\t${name}: Trace_${words[0]}[];`;
+	case "MANY": return `\t${name}: (${TYPES[words[0]]})[];`;
+	default: return `\t${name}: ${TYPES[words[0]]}${NULLABLE.has(words[0]) && !name.endsWith("?") ? " | null" : ""};`;
+	}
+}
+
+console.log("// From src/facts/trace.def, whose comments say what each member is.");
+for (const line of readFileSync(process.argv[2], "utf8").split("\n")) {
+	const begins = line.match(/^BEGIN\((\w+)\)/);
+	const row = line.match(ROW);
+
+	if (begins)
+		console.log(`export interface Trace_${begins[1]} {`);
+	else if (line.startsWith("END("))
+		console.log("}");
+	else if (row)
+		console.log(member(row[1], row[2].split(",").map((word) => word.trim())));
+}
