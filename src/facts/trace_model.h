@@ -28,12 +28,6 @@ struct trace_pair {
 	const char *value; /* NULL when unset */
 };
 
-struct trace_texts {
-	struct trace_text_slot *slots;
-	size_t slots_n, used;
-	const char **texts; /* `used` of them: the id of each is 1 + its position */
-};
-
 #define trace_trace trace /* the document itself */
 #define TYPE_TEXT const char *
 #define TYPE_VALUE const char *

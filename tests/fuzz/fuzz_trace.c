@@ -219,7 +219,7 @@ static void compare(size_t size)
 static void events(void)
 {
 	struct trace trace;
-	struct trace_event event;
+	struct event event;
 
 	if (trace_open(&trace, state.path))
 		return;

@@ -256,8 +256,8 @@ int anonymize_trace(struct anonymizer *anonymizer, struct trace *trace)
 int anonymize_history(struct anonymizer *anonymizer, struct trace *trace,
 		      const struct history *history)
 {
-	const char **texts = trace->texts.texts; /* of an id, one further than its place */
-	size_t count = trace->texts.used;
+	size_t count;
+	const char **texts = trace_texts(trace, &count); /* an id is one further than its place */
 	const char **other = arena_alloc(&anonymizer->arena, (count + 1) * sizeof(*other));
 
 	if (!other)

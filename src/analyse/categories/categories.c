@@ -43,7 +43,7 @@ static int grow_allocs(struct categories *categories)
 	return 0;
 }
 
-static struct block block_of(const struct categories_own *own, const struct trace_event *event)
+static struct block block_of(const struct categories_own *own, const struct event *event)
 {
 	return (struct block){
 		.ptr = event->ptr,
@@ -58,7 +58,7 @@ static struct block block_of(const struct categories_own *own, const struct trac
 	};
 }
 
-static struct life loose_life(const struct categories_own *own, const struct trace_event *event,
+static struct life loose_life(const struct categories_own *own, const struct event *event,
 			      enum stage stage)
 {
 	return (struct life){
@@ -97,8 +97,8 @@ static void shift_loose(struct categories *categories, const struct whereabouts 
  * What a pool's own totals tell comes as if it were never freed, and goes from the categories that
  * it came to: nothing is known of what frees it. 0, or -ENOMEM.
  */
-static int loose_begin(struct categories *categories, const struct trace_event *event,
-		       enum stage stage, const struct whereabouts *at)
+static int loose_begin(struct categories *categories, const struct event *event, enum stage stage,
+		       const struct whereabouts *at)
 {
 	struct categories_own *own = categories->own;
 	struct life life = loose_life(own, event, stage);
@@ -122,7 +122,7 @@ static int loose_begin(struct categories *categories, const struct trace_event *
 	return 0;
 }
 
-static void loose_end(struct categories *categories, const struct trace_event *event,
+static void loose_end(struct categories *categories, const struct event *event,
 		      const struct whereabouts *at)
 {
 	struct categories_own *own = categories->own;
@@ -139,7 +139,7 @@ static void loose_end(struct categories *categories, const struct trace_event *e
 	}
 }
 
-static int begin(struct categories *categories, const struct trace_event *event,
+static int begin(struct categories *categories, const struct event *event,
 		 const struct doing *doing, uint16_t number, const struct whereabouts *at)
 {
 	struct categories_own *own = categories->own;
@@ -182,7 +182,7 @@ static void step_curve(struct categories *categories, const struct whereabouts *
 	}
 }
 
-static int move_block(struct categories *categories, const struct trace_event *event)
+static int move_block(struct categories *categories, const struct event *event)
 {
 	struct categories_own *own = categories->own;
 	struct doing doing = doing_of(own, event);
@@ -235,7 +235,7 @@ static void forget(struct categories *categories, uint64_t seq)
 		own->tracks[i].in_pass = own->tracks[i].in_step = false;
 }
 
-int categories_event(struct categories *categories, const struct trace_event *event)
+int categories_event(struct categories *categories, const struct event *event)
 {
 	struct categories_own *own = categories->own;
 	int error = 0;
@@ -246,7 +246,7 @@ int categories_event(struct categories *categories, const struct trace_event *ev
 	own->last_t = event->t;
 	own->any = true;
 	if (event->op == EVENT_ALLOC || event->op == EVENT_FREE) {
-		if (!event->foreign)
+		if (!(event->flags & EVENT_FOREIGN))
 			error = move_block(categories, event);
 		else if (event->op == EVENT_ALLOC && ++categories->allocs_n)
 			error = grow_allocs(categories);
@@ -319,7 +319,7 @@ int categories_end(struct categories *categories)
 
 int categories_read(struct categories *categories)
 {
-	struct trace_event event;
+	struct event event;
 	int more = 1;
 	int error = 0;
 

@@ -68,7 +68,7 @@ struct categories {
  * outlive it. 0 or -errno with err_text(); whatever they give, categories_clear() is due.
  */
 int categories_start(struct categories *categories, struct trace *trace, const struct rules *rules);
-int categories_event(struct categories *categories, const struct trace_event *event);
+int categories_event(struct categories *categories, const struct event *event);
 int categories_end(struct categories *categories);
 void categories_clear(struct categories *categories);
 

@@ -77,7 +77,7 @@ static void book(struct categories *categories, uint32_t id, uint8_t category, b
 	}
 }
 
-int life_end(struct categories *categories, uint32_t id, const struct trace_event *event,
+int life_end(struct categories *categories, uint32_t id, const struct event *event,
 	     enum stage stage)
 {
 	struct categories_own *own = categories->own;

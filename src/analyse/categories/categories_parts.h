@@ -133,13 +133,13 @@ struct categories_own {
 int categories_find_places(struct categories *categories);
 
 /* The device's position; that behind the last for memory of none. */
-uint16_t track_of(const struct categories_own *own, const struct trace_event *event);
+uint16_t track_of(const struct categories_own *own, const struct event *event);
 
-struct whereabouts places_of(const struct categories *categories, const struct trace_event *event);
+struct whereabouts places_of(const struct categories *categories, const struct event *event);
 
 /* Behind an allocation: is this a peak? */
 void places_see_peaks(struct categories *categories, const struct whereabouts *at,
-		      const struct trace_event *event);
+		      const struct event *event);
 
 /* The curve's column changes from a point on. */
 void place_change_curve(struct categories_place *place, uint8_t category, size_t point,
@@ -156,7 +156,7 @@ struct doing {
 };
 
 /* The position of the event's stack among views; the last for none. */
-static inline uint32_t stack_of(const struct categories_own *own, const struct trace_event *event)
+static inline uint32_t stack_of(const struct categories_own *own, const struct event *event)
 {
 	return event->stack < own->trace->stacks_n ? event->stack : (uint32_t)own->trace->stacks_n;
 }
@@ -170,7 +170,7 @@ struct worker *worker_of(struct categories_own *own, uint64_t thread);
 /* The innermost phase at time t, which never falls: 1 + its position, 0 for none. */
 uint32_t phase_at(struct categories_own *own, uint64_t t);
 
-struct doing doing_of(struct categories_own *own, const struct trace_event *event);
+struct doing doing_of(struct categories_own *own, const struct event *event);
 
 /* The track hears what is done by event `seq`; false without memory. */
 bool track_step(struct categories *categories, uint16_t number, const struct doing *doing,
@@ -185,7 +185,7 @@ bool gradient_remember(struct categories_own *own, uint64_t size);
 /* --- categories_blocks.c --- */
 
 /* The block at a position in the table ends with the event, made in the stage: 0 or -ENOMEM. */
-int life_end(struct categories *categories, uint32_t id, const struct trace_event *event,
+int life_end(struct categories *categories, uint32_t id, const struct event *event,
 	     enum stage stage);
 
 /* Nobody saw the end of those that live now: `lives` to the end of the trace. */

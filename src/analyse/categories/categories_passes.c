@@ -72,7 +72,7 @@ uint32_t phase_at(struct categories_own *own, uint64_t t)
 
 /* --- passes --- */
 
-struct doing doing_of(struct categories_own *own, const struct trace_event *event)
+struct doing doing_of(struct categories_own *own, const struct event *event)
 {
 	const struct stack_view *view = &own->views.list[stack_of(own, event)];
 	struct doing doing = { .worker = worker_of(own, event->thread) };

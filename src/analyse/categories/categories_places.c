@@ -109,13 +109,13 @@ const char *categories_name(const struct categories *categories, size_t category
 
 /* --- while events go by --- */
 
-static bool event_on_card(const struct trace_event *event)
+static bool event_on_card(const struct event *event)
 {
 	return space_on_card(event->device, event->space);
 }
 
 /* The device's position, that behind the last for memory of none. */
-uint16_t track_of(const struct categories_own *own, const struct trace_event *event)
+uint16_t track_of(const struct categories_own *own, const struct event *event)
 {
 	const struct trace *trace = own->trace;
 	uint16_t i = 0;
@@ -144,7 +144,7 @@ static bool is_pool(const struct categories *categories, size_t i, uint32_t pool
 }
 
 static struct whereabouts find_places(const struct categories *categories,
-				      const struct trace_event *event)
+				      const struct event *event)
 {
 	struct whereabouts at = { NO_PLACE, NO_PLACE };
 	const char *name = space_name(event->space);
@@ -166,7 +166,7 @@ static struct whereabouts find_places(const struct categories *categories,
 }
 
 /* One after the other, events are mostly of one pool. */
-struct whereabouts places_of(const struct categories *categories, const struct trace_event *event)
+struct whereabouts places_of(const struct categories *categories, const struct event *event)
 {
 	struct categories_own *own = categories->own;
 
@@ -182,7 +182,7 @@ struct whereabouts places_of(const struct categories *categories, const struct t
 }
 
 static void see_peak(struct categories *categories, size_t i, uint64_t bytes,
-		     const struct trace_event *event)
+		     const struct event *event)
 {
 	struct categories_place *place = &categories->places[i];
 	struct place_own *own = &categories->own->places[i];
@@ -197,7 +197,7 @@ static void see_peak(struct categories *categories, size_t i, uint64_t bytes,
 }
 
 void places_see_peaks(struct categories *categories, const struct whereabouts *at,
-		      const struct trace_event *event)
+		      const struct event *event)
 {
 	if (at->whole != NO_PLACE)
 		see_peak(categories, at->whole,

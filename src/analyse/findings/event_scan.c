@@ -7,7 +7,7 @@
 #include "analyse/findings/event_scan_parts.h"
 #include "analyse/input/error.h"
 
-static uint32_t site_of(const struct survey *survey, const struct trace_event *event)
+static uint32_t site_of(const struct survey *survey, const struct event *event)
 {
 	const struct trace *trace = survey->own->trace;
 	uint32_t site = event->stack < trace->stacks_n ? trace->site_of[event->stack] : UINT32_MAX;
@@ -16,7 +16,7 @@ static uint32_t site_of(const struct survey *survey, const struct trace_event *e
 }
 
 /* The device's position; the one behind the last is for memory of no device. */
-static uint32_t device_of(const struct survey *survey, const struct trace_event *event)
+static uint32_t device_of(const struct survey *survey, const struct event *event)
 {
 	const struct trace *trace = survey->own->trace;
 	uint32_t i = 0;
@@ -36,7 +36,7 @@ static struct survey_bucket *bucket_of(struct survey *survey, uint64_t size)
 /* --- temporaries --- */
 
 /* A peak of the device is now: what ended before was not in it. */
-static void see_peak(struct survey *survey, const struct trace_event *event, uint32_t device)
+static void see_peak(struct survey *survey, const struct event *event, uint32_t device)
 {
 	struct survey_device *to = &survey->devices[device];
 
@@ -106,7 +106,7 @@ static void sum_corpses(struct survey *survey)
 
 /* --- events --- */
 
-static struct block block_of(const struct trace_event *event)
+static struct block block_of(const struct event *event)
 {
 	return (struct block){
 		.ptr = event->ptr,
@@ -149,7 +149,7 @@ static int grow_births(struct survey_own *own)
 	return 0;
 }
 
-static int begin(struct survey *survey, const struct trace_event *event)
+static int begin(struct survey *survey, const struct event *event)
 {
 	struct survey_own *own = survey->own;
 	struct block block = block_of(event);
@@ -174,7 +174,7 @@ static int begin(struct survey *survey, const struct trace_event *event)
 	return 0;
 }
 
-static void end(struct survey *survey, const struct trace_event *event)
+static void end(struct survey *survey, const struct event *event)
 {
 	struct block block = block_of(event);
 	uint32_t id = blocks_find(&survey->own->blocks, &block);
@@ -183,7 +183,7 @@ static void end(struct survey *survey, const struct trace_event *event)
 		end_block(survey, id, event->t);
 }
 
-static void forget(struct survey *survey, const struct trace_event *event)
+static void forget(struct survey *survey, const struct event *event)
 {
 	survey->dropped += event->seq - survey->own->next_seq;
 	survey->own->gap_seq = event->seq;
@@ -193,7 +193,7 @@ static void forget(struct survey *survey, const struct trace_event *event)
 	survey_growth_forget(survey);
 }
 
-int survey_event(struct survey *survey, const struct trace_event *event)
+int survey_event(struct survey *survey, const struct event *event)
 {
 	int error = 0;
 
@@ -201,9 +201,9 @@ int survey_event(struct survey *survey, const struct trace_event *event)
 	survey_growth_time(survey, event->seq, event->t);
 	if (event->seq != survey->own->next_seq)
 		forget(survey, event);
-	if (event->op == EVENT_ALLOC && event->ptr && !event->foreign)
+	if (event->op == EVENT_ALLOC && event->ptr && !(event->flags & EVENT_FOREIGN))
 		error = begin(survey, event);
-	else if (event->op == EVENT_FREE && event->ptr && !event->foreign)
+	else if (event->op == EVENT_FREE && event->ptr && !(event->flags & EVENT_FOREIGN))
 		end(survey, event);
 	else if (event->op == EVENT_OOM && survey->failures_n < SURVEY_FAILURES)
 		survey->failures[survey->failures_n++] = *event;

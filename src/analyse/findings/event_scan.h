@@ -64,7 +64,7 @@ struct survey {
 	size_t growth_n;
 	struct survey_steps steps;
 	struct survey_device *devices;
-	struct trace_event failures[SURVEY_FAILURES]; /* the first failed allocations */
+	struct event failures[SURVEY_FAILURES]; /* the first failed allocations */
 	size_t failures_n;
 	uint64_t reserves, releases; /* of pools' segments */
 	uint64_t frees;
@@ -80,7 +80,7 @@ struct survey {
  * whatever they give, survey_clear() is due. The trace must outlive the survey.
  */
 int survey_start(struct survey *survey, struct trace *trace);
-int survey_event(struct survey *survey, const struct trace_event *event);
+int survey_event(struct survey *survey, const struct event *event);
 int survey_end(struct survey *survey);
 
 void survey_clear(struct survey *survey);

@@ -39,7 +39,7 @@ struct finder {
 	uint64_t end; /* seq of the last of the last step */
 };
 
-static int add_change(void *context, const struct trace_event *event)
+static int add_change(void *context, const struct event *event)
 {
 	struct finder *finder = context;
 	bool born = event->op == EVENT_ALLOC && event->stack < finder->stacks;
@@ -58,7 +58,7 @@ static int add_change(void *context, const struct trace_event *event)
 
 int steps_read(const char *path, steps_take_fn *take, void *context)
 {
-	struct trace_event event;
+	struct event event;
 	struct trace again;
 	int more = 1;
 	int error = trace_open(&again, path);

@@ -4,23 +4,6 @@
 #include "analyse/input/error.h"
 #include "facts/phases.h"
 
-static struct event event_of(const struct trace_event *from)
-{
-	return (struct event){
-		.seq = from->seq,
-		.t = from->t,
-		.ptr = from->ptr,
-		.size = from->size,
-		.allocated = from->allocated,
-		.reserved = from->reserved,
-		.pool = from->pool,
-		.device = (int16_t)(from->allocated == TRACE_NONE ? NO_DEVICE : from->device),
-		.op = from->op < EVENT_OPS ? from->op : EVENT_MARK,
-		.space = from->space,
-		.flags = from->foreign ? EVENT_FOREIGN : 0,
-	};
-}
-
 /* A step's end or begin. */
 static bool put(struct phases *phases, uint64_t t, enum event_op op)
 {
@@ -33,9 +16,9 @@ static bool put(struct phases *phases, uint64_t t, enum event_op op)
 
 /* The program's own ranges are left out: their figures are known. */
 static bool measure_event(struct phases *phases, const struct steps_found *found,
-			  const struct trace_event *from)
+			  const struct event *from)
 {
-	struct event event = event_of(from);
+	struct event event = *from;
 	bool starts = phases->count < found->count && from->seq == found->starts[phases->count];
 	uint64_t gap = from->seq - phases->next_seq;
 
@@ -43,6 +26,8 @@ static bool measure_event(struct phases *phases, const struct steps_found *found
 		return false;
 	if (starts && !put(phases, from->t, EVENT_PUSH))
 		return false;
+	if (event.allocated == TRACE_NONE)
+		event.device = NO_DEVICE;
 	/* What was put in takes no number: only events that are missing are a hole. */
 	phases->next_seq = from->seq - gap;
 	if (event_is_memory(event.op) && !phases_event(phases, &event))
@@ -59,7 +44,7 @@ struct measuring {
 	const struct steps_found *found;
 };
 
-static int measure(void *context, const struct trace_event *event)
+static int measure(void *context, const struct event *event)
 {
 	const struct measuring *measuring = context;
 

@@ -12,7 +12,7 @@ struct steps_found {
 
 /* Gives each event of the file to `take`, until one is not 0. That, 0, or -errno with err_text().
  */
-typedef int steps_take_fn(void *context, const struct trace_event *event);
+typedef int steps_take_fn(void *context, const struct event *event);
 int steps_read(const char *path, steps_take_fn *take, void *context);
 
 /* As steps_infer() is said to do once they are found. 0 or -errno with err_text(). */

@@ -84,7 +84,7 @@ static void on_lost(void *own, uint64_t dropped)
 	}
 }
 
-static void begin_stretch(struct history *history, const struct trace_event *event)
+static void begin_stretch(struct history *history, const struct event *event)
 {
 	history->first_seq = event->seq;
 	history->first_event = (uint32_t)history->events_n;
@@ -104,7 +104,7 @@ static void begin_stretch(struct history *history, const struct trace_event *eve
  * Bytes without an address end where all that came with their event is gone. What only shrank lives
  * on whole: an event has one size.
  */
-static void move_loose(struct history *history, const struct trace_event *event)
+static void move_loose(struct history *history, const struct event *event)
 {
 	enum block_kind kind;
 	enum pair_act act = pair_act((enum event_op)event->op, &kind);
@@ -129,13 +129,13 @@ static void move_loose(struct history *history, const struct trace_event *event)
 	}
 }
 
-static void on_event(void *own, const struct trace_event *event)
+static void on_event(void *own, const struct event *event)
 {
 	struct history *history = own;
 	struct history_place place = { .pool = event->pool,
 				       .device = event->device,
 				       .space = event->space,
-				       .foreign = event->foreign };
+				       .foreign = event->flags & EVENT_FOREIGN };
 
 	if (history->lost || !history->events_n)
 		begin_stretch(history, event);

@@ -25,7 +25,7 @@ void pair_clear(struct pair *pair)
 	*pair = (struct pair){ 0 };
 }
 
-static struct pair_device *device_of(const struct pair *pair, const struct trace_event *event)
+static struct pair_device *device_of(const struct pair *pair, const struct event *event)
 {
 	for (size_t i = 0; event->allocated != TRACE_NONE && i < pair->devices_n; i++) {
 		if (pair->devices[i].device == event->device)
@@ -34,28 +34,16 @@ static struct pair_device *device_of(const struct pair *pair, const struct trace
 	return NULL;
 }
 
-void pair_effect(const struct trace_event *event, int64_t *allocated, int64_t *reserved)
-{
-	const struct event effect = { .op = event->op,
-				      .size = event->size,
-				      .pool = event->pool,
-				      .device = event->device,
-				      .space = event->space,
-				      .flags = event->foreign ? EVENT_FOREIGN : 0 };
-
-	event_effect(&effect, allocated, reserved);
-}
-
-bool pair_follows(uint64_t allocated, uint64_t reserved, const struct trace_event *event)
+bool pair_follows(uint64_t allocated, uint64_t reserved, const struct event *event)
 {
 	int64_t more_allocated, more_reserved;
 
-	pair_effect(event, &more_allocated, &more_reserved);
+	event_effect(event, &more_allocated, &more_reserved);
 	return allocated + (uint64_t)more_allocated == event->allocated &&
 	       reserved + (uint64_t)more_reserved == event->reserved;
 }
 
-bool pair_gap(const struct pair *pair, const struct trace_event *event)
+bool pair_gap(const struct pair *pair, const struct event *event)
 {
 	const struct pair_device *device = device_of(pair, event);
 
@@ -63,8 +51,8 @@ bool pair_gap(const struct pair *pair, const struct trace_event *event)
 	       (device && !pair_follows(device->allocated, device->reserved, event));
 }
 
-struct block pair_block(const struct trace *trace, const struct trace_event *event,
-			enum block_kind kind, uint64_t ended_handle)
+struct block pair_block(const struct trace *trace, const struct event *event, enum block_kind kind,
+			uint64_t ended_handle)
 {
 	const char *api = trace_text(trace, event->api);
 
@@ -79,7 +67,7 @@ struct block pair_block(const struct trace *trace, const struct trace_event *eve
 		.device = event->device,
 		.space = event->space,
 		.kind = (uint8_t)kind,
-		.foreign = event->foreign,
+		.foreign = event->flags & EVENT_FOREIGN,
 		/* A segment that was a plain handle a moment ago still is one. */
 		.handle = kind != BLOCK_MAPPING && ((api && (!strncmp(api, "cuMemCreate", 11) ||
 							     !strcmp(api, "cuMemRelease"))) ||
@@ -96,7 +84,7 @@ static void end_block(struct pair *pair, uint32_t id)
 	pair->handle = pair->ended.handle ? pair->ended.ptr : 0;
 }
 
-static int begin(struct pair *pair, const struct trace_event *event, enum block_kind kind)
+static int begin(struct pair *pair, const struct event *event, enum block_kind kind)
 {
 	uint32_t stale;
 
@@ -114,7 +102,7 @@ static int begin(struct pair *pair, const struct trace_event *event, enum block_
 	return 0;
 }
 
-static int end(struct pair *pair, const struct trace_event *event, enum block_kind kind)
+static int end(struct pair *pair, const struct event *event, enum block_kind kind)
 {
 	struct block block = pair_block(pair->trace, event, kind, pair->handle);
 	uint32_t id = event->ptr ? blocks_find(&pair->blocks, &block) : 0;
@@ -149,7 +137,7 @@ enum pair_act pair_act(enum event_op op, enum block_kind *kind)
 	}
 }
 
-int pair_take(struct pair *pair, const struct trace_event *event)
+int pair_take(struct pair *pair, const struct event *event)
 {
 	struct pair_device *device = device_of(pair, event);
 	enum block_kind kind;

@@ -43,10 +43,10 @@ int pair_start(struct pair *pair, struct trace *trace);
  * Are events missing in front of this one? Either their numbers are, or what the device holds is
  * not what the event before and this one make of it. Before pair_take(), which then forgets.
  */
-bool pair_gap(const struct pair *pair, const struct trace_event *event);
+bool pair_gap(const struct pair *pair, const struct event *event);
 
 /* 0 or -errno with err_text(). */
-int pair_take(struct pair *pair, const struct trace_event *event);
+int pair_take(struct pair *pair, const struct event *event);
 
 void pair_clear(struct pair *pair);
 
@@ -55,14 +55,11 @@ enum pair_act { PAIR_NOTHING, PAIR_BEGINS, PAIR_ENDS };
 enum pair_act pair_act(enum event_op op, enum block_kind *kind);
 
 /* The block that the event is about; `ended_handle` is what the event before ended, 0 for none. */
-struct block pair_block(const struct trace *trace, const struct trace_event *event,
-			enum block_kind kind, uint64_t ended_handle);
-
-/* event_effect() of an event as a trace has it. */
-void pair_effect(const struct trace_event *event, int64_t *allocated, int64_t *reserved);
+struct block pair_block(const struct trace *trace, const struct event *event, enum block_kind kind,
+			uint64_t ended_handle);
 
 /* Are the device's sums that the event tells those before it and its effect? */
-bool pair_follows(uint64_t allocated, uint64_t reserved, const struct trace_event *event);
+bool pair_follows(uint64_t allocated, uint64_t reserved, const struct event *event);
 
 /* Do the block's bytes count in its device's sums? */
 static inline bool pair_counts(const struct block *block)

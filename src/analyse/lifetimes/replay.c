@@ -31,7 +31,7 @@ static bool same_pool(struct replay *replay, uint32_t pool)
 	return pool == replay->pool_text;
 }
 
-static bool selected(struct replay *replay, const struct trace_event *event)
+static bool selected(struct replay *replay, const struct event *event)
 {
 	const struct replay_wish *wish = replay->wish;
 
@@ -178,7 +178,7 @@ static void end_block(struct replay *replay, uint32_t id, uint64_t t)
 }
 
 /* Of the allocation that the event is; of others the last, which is none. */
-static uint8_t category_of(const struct replay *replay, const struct trace_event *event)
+static uint8_t category_of(const struct replay *replay, const struct event *event)
 {
 	const struct replay_wish *wish = replay->wish;
 
@@ -187,7 +187,7 @@ static uint8_t category_of(const struct replay *replay, const struct trace_event
 	return wish->of_alloc[replay->allocs];
 }
 
-static int begin(struct replay *replay, const struct trace_event *event, enum block_kind kind)
+static int begin(struct replay *replay, const struct event *event, enum block_kind kind)
 {
 	struct block block = pair_block(replay->trace, event, kind, replay->ended_handle);
 	uint32_t row = replay_row_of(replay, event, category_of(replay, event));
@@ -235,7 +235,7 @@ static uint32_t end_loose(struct replay *replay, const struct block *like, uint6
 	return first;
 }
 
-static int end(struct replay *replay, const struct trace_event *event, enum block_kind kind)
+static int end(struct replay *replay, const struct event *event, enum block_kind kind)
 {
 	struct block block = pair_block(replay->trace, event, kind, replay->ended_handle);
 	uint32_t id = event->ptr ? blocks_find(&replay->blocks, &block) : 0;
@@ -258,7 +258,7 @@ static int end(struct replay *replay, const struct trace_event *event, enum bloc
 	return 0;
 }
 
-static int apply(struct replay *replay, const struct trace_event *event)
+static int apply(struct replay *replay, const struct event *event)
 {
 	enum block_kind kind;
 
@@ -277,7 +277,7 @@ static int apply(struct replay *replay, const struct trace_event *event)
  * event before and this one's effect: then something happened in between that is not told, as while
  * recording was stopped by the program.
  */
-static bool take_sums(struct replay *replay, const struct trace_event *event)
+static bool take_sums(struct replay *replay, const struct event *event)
 {
 	for (size_t i = 0; i < replay->devices_n; i++) {
 		struct replay_device *device = &replay->devices[i];
@@ -293,7 +293,7 @@ static bool take_sums(struct replay *replay, const struct trace_event *event)
 }
 
 /* Events are missing: what lives, nobody knows. */
-static void forget(struct replay *replay, const struct trace_event *event)
+static void forget(struct replay *replay, const struct event *event)
 {
 	uint64_t before = replay->dropped;
 
@@ -319,12 +319,12 @@ static void forget(struct replay *replay, const struct trace_event *event)
 	replay->now = replay->bytes = 0;
 }
 
-static bool is_behind(const struct replay_wish *wish, const struct trace_event *event)
+static bool is_behind(const struct replay_wish *wish, const struct event *event)
 {
 	return event->t > wish->to || event->seq > wish->last;
 }
 
-static int step(struct replay *replay, const struct trace_event *event)
+static int step(struct replay *replay, const struct event *event)
 {
 	const struct replay_wish *wish = replay->wish;
 	bool whole;
@@ -377,7 +377,7 @@ static void count_lost(struct replay *replay)
 
 int replay_run(struct replay *replay, struct trace *trace, const struct replay_wish *wish)
 {
-	struct trace_event event;
+	struct event event;
 	int more = 1;
 	int error;
 

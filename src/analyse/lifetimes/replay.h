@@ -31,7 +31,7 @@ struct replay_watcher {
 	/* Of what lived before the event that is told of next, nothing is known. */
 	void (*lost)(void *own, uint64_t dropped);
 	/* Each event of the trace, selected or not; the sums of devices have taken it in. */
-	void (*event)(void *own, const struct trace_event *event);
+	void (*event)(void *own, const struct event *event);
 	void (*born)(void *own, const struct block *block); /* by that event */
 	void (*died)(void *own, const struct block *block);
 };

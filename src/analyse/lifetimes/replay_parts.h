@@ -8,6 +8,6 @@
 int replay_start_rows(struct replay *replay);
 
 /* The row that the event's stack is booked under, 1 + its position; 0 without memory. */
-uint32_t replay_row_of(struct replay *replay, const struct trace_event *event, uint8_t category);
+uint32_t replay_row_of(struct replay *replay, const struct event *event, uint8_t category);
 
 #endif

@@ -41,7 +41,7 @@ static bool is_split(const struct replay_wish *wish)
 	return by_thread_or_phase(wish) || wish->of_alloc;
 }
 
-uint32_t replay_row_of(struct replay *replay, const struct trace_event *event, uint8_t category)
+uint32_t replay_row_of(struct replay *replay, const struct event *event, uint8_t category)
 {
 	uint32_t stack = event->stack < replay->trace->stacks_n ? event->stack
 								: (uint32_t)replay->trace->stacks_n;

@@ -315,10 +315,9 @@ void trace_close(struct trace *trace)
 			trace_spool_close(trace->reader->from);
 		if (trace->reader->fd >= 0)
 			close(trace->reader->fd);
+		texts_clear(&trace->reader->texts);
 		free(trace->reader);
 	}
-	free(trace->texts.slots);
-	free(trace->texts.texts);
 	arena_clear(&trace->arena);
 	*trace = (struct trace){ .path = NULL };
 }

@@ -30,33 +30,20 @@ static inline uint64_t trace_crowded_out(const struct trace_capture *capture)
 	return capture->events_dropped > others ? capture->events_dropped - others : 0;
 }
 
-/* An event; texts are ids for trace_text(), 0 for none. */
-struct trace_event {
-	uint64_t seq, t;
-	uint64_t ptr; /* 0 for null */
-	uint64_t size;
-	uint64_t stream;              /* 0 for null */
-	uint64_t allocated, reserved; /* TRACE_NONE for null */
-	uint64_t thread;
-	uint64_t range; /* of a push or pop that came from an NVTX range, else 0 */
-	uint32_t stack; /* UINT32_MAX when it has none */
-	uint32_t pool, api, error, name, domain;
-	int16_t device; /* NO_DEVICE for null */
-	uint8_t op;     /* enum event_op; EVENT_OPS for one that this reader does not know */
-	uint8_t space;  /* enum space; SPACES for one that it does not know, and for marks */
-	bool foreign;
-};
-
 /* "-" is standard input. The path must outlive the trace. After a failure nothing is open. */
 int trace_open(struct trace *trace, const char *path);
 
 void trace_close(struct trace *trace);
 
-/* The next event: 1 and the event, 0 behind the last one, -EINVAL when the file is broken there. */
-int trace_next(struct trace *trace, struct trace_event *event);
+/*
+ * The next event: its texts are ids for trace_text(), its stack UINT32_MAX when it has none, what
+ * the trace does not tell of it TRACE_NONE, NO_DEVICE, EVENT_OPS and SPACES. 1 and the event, 0
+ * behind the last one, -EINVAL when the file is broken there.
+ */
+int trace_next(struct trace *trace, struct event *event);
 
 /* The next event of one kind, passing over the lines of others without reading them. */
-int trace_next_of(struct trace *trace, enum event_op op, struct trace_event *event);
+int trace_next_of(struct trace *trace, enum event_op op, struct event *event);
 
 /* The next event as it stands in the file, on one line and without a line break: as trace_next().
  */
@@ -64,6 +51,9 @@ int trace_copy(struct trace *trace, struct out *out);
 
 /* The text with the id, NULL for 0. */
 const char *trace_text(const struct trace *trace, uint32_t id);
+
+/* All of them that were read so far, by id - 1. */
+const char **trace_texts(const struct trace *trace, size_t *count);
 
 /* Does the file begin as a spool? False as well when it cannot be read. */
 bool trace_is_spool(const char *path);

@@ -11,122 +11,77 @@
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 #include "analyse/trace/trace_parts.h"
-#include "base/mem/hash.h"
 #include "base/text/text.h"
 
-#define KEYS(KEY)      \
-	KEY(seq)       \
-	KEY(t)         \
-	KEY(op)        \
-	KEY(device)    \
-	KEY(space)     \
-	KEY(pool)      \
-	KEY(ptr)       \
-	KEY(size)      \
-	KEY(stack)     \
-	KEY(thread)    \
-	KEY(stream)    \
-	KEY(api)       \
-	KEY(error)     \
-	KEY(foreign)   \
-	KEY(allocated) \
-	KEY(reserved)  \
-	KEY(name)      \
-	KEY(domain)    \
-	KEY(range)
+/* What the value of a key is, and where in the event it goes. */
+enum value { NUMBER, ADDRESS, NAME, DEVICE, STACK, THREAD, OP, SPACE, FOREIGN };
 
-enum key {
-#define KEY(name) KEY_##name,
-	KEYS(KEY)
-#undef KEY
-		KEY_COUNT
-};
-
-static const struct {
+struct key {
 	const char *name;
-	size_t length;
-} keys[] = {
-#define KEY(name) { #name, sizeof(#name) - 1 },
-	KEYS(KEY)
+	uint8_t length, value, at;
+};
+
+static const struct key keys[] = {
+#define KEY(name, value, member)                                              \
+	{                                                                     \
+		name, sizeof(name) - 1, value, offsetof(struct event, member) \
+	}
+	KEY("seq", NUMBER, seq),
+	KEY("t", NUMBER, t),
+	KEY("op", OP, op),
+	KEY("device", DEVICE, device),
+	KEY("space", SPACE, space),
+	KEY("pool", NAME, pool),
+	KEY("ptr", ADDRESS, ptr),
+	KEY("size", NUMBER, size),
+	KEY("stack", STACK, stack),
+	KEY("thread", THREAD, thread),
+	KEY("stream", ADDRESS, stream),
+	KEY("api", NAME, api),
+	KEY("error", NAME, error),
+	KEY("foreign", FOREIGN, flags),
+	KEY("reserved", NUMBER, reserved),
+	KEY("allocated", NUMBER, allocated),
+	KEY("name", NAME, name),
 #undef KEY
 };
 
-struct trace_text_slot {
-	uint32_t hash, id;
-};
+enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
 
 /* --- texts --- */
 
-static bool texts_grow(struct trace_texts *texts)
-{
-	size_t size = texts->slots_n ? texts->slots_n * 2 : 256;
-	struct trace_text_slot *slots = calloc(size, sizeof(*slots));
-	const char **list = reallocarray(texts->texts, size / 2 + 1, sizeof(*list));
-
-	if (list)
-		texts->texts = list;
-	if (!slots || !list) {
-		free(slots);
-		return false;
-	}
-	for (size_t i = 0; i < texts->slots_n; i++) {
-		size_t at = texts->slots[i].hash & (size - 1);
-
-		if (!texts->slots[i].id)
-			continue;
-		while (slots[at].id)
-			at = (at + 1) & (size - 1);
-		slots[at] = texts->slots[i];
-	}
-	free(texts->slots);
-	texts->slots = slots;
-	texts->slots_n = size;
-	return true;
-}
-
 uint32_t trace_enter_text(struct trace *trace, const char *text, size_t length)
 {
-	struct trace_texts *texts = &trace->texts;
-	uint32_t hash = (uint32_t)hash_bytes(text, length);
-	size_t at;
-
-	if (texts->used * 2 >= texts->slots_n && !texts_grow(texts))
-		return 0;
-	at = hash & (texts->slots_n - 1);
-	for (; texts->slots[at].id; at = (at + 1) & (texts->slots_n - 1)) {
-		if (texts->slots[at].hash == hash &&
-		    !strcmp(texts->texts[texts->slots[at].id - 1], text))
-			return texts->slots[at].id;
-	}
-	text = arena_text(&trace->arena, text, length);
-	if (!text)
-		return 0;
-	texts->texts[texts->used++] = text;
-	texts->slots[at] = (struct trace_text_slot){ hash, (uint32_t)texts->used };
-	return (uint32_t)texts->used;
+	return texts_enter(&trace->reader->texts, &trace->arena, text, length);
 }
 
 const char *trace_text(const struct trace *trace, uint32_t id)
 {
-	return id && id <= trace->texts.used ? trace->texts.texts[id - 1] : NULL;
+	size_t count;
+	const char **texts = trace_texts(trace, &count);
+
+	return id && id <= count ? texts[id - 1] : NULL;
 }
 
-/* `column` remembers the text that this key had before, which it mostly has again. */
-static int read_text(struct trace *trace, enum json_token token, unsigned column, uint32_t *to)
+const char **trace_texts(const struct trace *trace, size_t *count)
 {
-	const struct json *json = &trace->reader->json;
-	uint32_t last = trace->reader->last_text[column];
+	*count = trace->reader ? trace->reader->texts.count : 0;
+	return trace->reader ? trace->reader->texts.list : NULL;
+}
+
+/* `last` is the text that this key had before, which it mostly has again. */
+static int read_text(struct trace *trace, enum json_token token, uint32_t *last, uint32_t *to)
+{
+	struct json *json = &trace->reader->json;
 
 	if (token == JSON_NULL)
 		return 0;
 	if (token != JSON_STRING)
-		return json_fail(&trace->reader->json, "a name in an event must be a string");
-	if (last && !strcmp(trace->texts.texts[last - 1], json->text)) {
-		*to = last;
-		return 0;
-	}
-	*to = trace->reader->last_text[column] = trace_enter_text(trace, json->text, json->length);
-	return *to ? 0 : json_fail(&trace->reader->json, "no memory left");
+		return json_fail(json, "a name in an event must be a string");
+	if (!*last || strcmp(trace_text(trace, *last), json->text) != 0)
+		*last = trace_enter_text(trace, json->text, json->length);
+	*to = *last;
+	return *to ? 0 : json_fail(json, "no memory left");
 }
 
 /* --- values --- */
@@ -196,73 +151,55 @@ static int read_device(struct trace *trace, enum json_token token, int16_t *to)
 	return 0;
 }
 
-static int read_op(struct trace *trace, enum json_token token, uint8_t *to)
+/* The position of the word among those that `name` gives, `count` for one that is not there. */
+static int read_word(struct trace *trace, enum json_token token, const char *key,
+		     const char *(*name)(unsigned), unsigned count, uint8_t *to)
 {
 	if (token != JSON_STRING)
-		return json_fail(&trace->reader->json, "\"op\" in an event must be a string");
-	for (*to = 0; *to < EVENT_OPS; ++*to) {
-		if (!strcmp(event_op_name(*to), trace->reader->json.text))
+		return json_fail(&trace->reader->json, "\"%s\" in an event must be a string", key);
+	for (*to = 0; *to < count; ++*to) {
+		if (!strcmp(name(*to), trace->reader->json.text))
 			break;
 	}
 	return 0;
 }
 
-static int read_space(struct trace *trace, enum json_token token, uint8_t *to)
+static int read_thread(struct trace *trace, enum json_token token, uint32_t *to)
 {
-	if (token != JSON_STRING)
-		return json_fail(&trace->reader->json, "\"space\" in an event must be a string");
-	for (*to = 0; *to < SPACES; ++*to) {
-		if (!strcmp(space_name(*to), trace->reader->json.text))
-			break;
-	}
-	return 0;
+	uint64_t thread = 0;
+	int error = read_number(trace, token, &thread);
+
+	*to = (uint32_t)thread;
+	return error;
 }
 
-static int read_value(struct trace *trace, enum key key, struct trace_event *event)
+static int read_value(struct trace *trace, unsigned number, struct event *event)
 {
 	enum json_token token = json_next(&trace->reader->json);
+	const struct key *key = &keys[number];
+	void *to = (char *)event + key->at;
 
-	switch (key) {
-	case KEY_seq:
-		return read_number(trace, token, &event->seq);
-	case KEY_t:
-		return read_number(trace, token, &event->t);
-	case KEY_op:
-		return read_op(trace, token, &event->op);
-	case KEY_device:
-		return read_device(trace, token, &event->device);
-	case KEY_space:
-		return read_space(trace, token, &event->space);
-	case KEY_pool:
-		return read_text(trace, token, 0, &event->pool);
-	case KEY_ptr:
-		return read_address(trace, token, &event->ptr);
-	case KEY_size:
-		return read_number(trace, token, &event->size);
-	case KEY_stack:
-		return read_stack(trace, token, &event->stack);
-	case KEY_thread:
-		return read_number(trace, token, &event->thread);
-	case KEY_stream:
-		return read_address(trace, token, &event->stream);
-	case KEY_api:
-		return read_text(trace, token, 1, &event->api);
-	case KEY_error:
-		return read_text(trace, token, 2, &event->error);
-	case KEY_foreign:
-		event->foreign = token == JSON_TRUE;
+	if (number == KEYS)
 		return json_skip(&trace->reader->json, token);
-	case KEY_allocated:
-		return read_number(trace, token, &event->allocated);
-	case KEY_reserved:
-		return read_number(trace, token, &event->reserved);
-	case KEY_name:
-		return read_text(trace, token, 3, &event->name);
-	case KEY_domain:
-		return read_text(trace, token, 4, &event->domain);
-	case KEY_range:
-		return read_number(trace, token, &event->range);
-	case KEY_COUNT:
+	switch ((enum value)key->value) {
+	case NUMBER:
+		return read_number(trace, token, to);
+	case ADDRESS:
+		return read_address(trace, token, to);
+	case NAME:
+		return read_text(trace, token, &trace->reader->last_text[number], to);
+	case DEVICE:
+		return read_device(trace, token, to);
+	case STACK:
+		return read_stack(trace, token, to);
+	case THREAD:
+		return read_thread(trace, token, to);
+	case OP:
+		return read_word(trace, token, key->name, event_op_name, EVENT_OPS, to);
+	case SPACE:
+		return read_word(trace, token, key->name, space_name, SPACES, to);
+	case FOREIGN:
+		event->flags = token == JSON_TRUE ? EVENT_FOREIGN : 0;
 		break;
 	}
 	return json_skip(&trace->reader->json, token);
@@ -270,14 +207,15 @@ static int read_value(struct trace *trace, enum key key, struct trace_event *eve
 
 /* --- events --- */
 
-static enum key key_at(struct trace *trace, unsigned position)
+/* Its number, KEYS for one that is not known. */
+static unsigned key_at(struct trace *trace, unsigned position)
 {
 	uint8_t *guess = &trace->reader->order[position % sizeof(trace->reader->order)];
 	unsigned key = *guess;
 
-	if (key < KEY_COUNT && json_is(&trace->reader->json, keys[key].name, keys[key].length))
+	if (key < KEYS && json_is(&trace->reader->json, keys[key].name, keys[key].length))
 		return key;
-	for (key = 0; key < KEY_COUNT; key++) {
+	for (key = 0; key < KEYS; key++) {
 		if (json_is(&trace->reader->json, keys[key].name, keys[key].length))
 			break;
 	}
@@ -285,7 +223,7 @@ static enum key key_at(struct trace *trace, unsigned position)
 	return key;
 }
 
-static const struct trace_event empty = {
+const struct event trace_no_event = {
 	.allocated = TRACE_NONE,
 	.reserved = TRACE_NONE,
 	.stack = UINT32_MAX,
@@ -294,7 +232,7 @@ static const struct trace_event empty = {
 	.space = SPACES,
 };
 
-static int read_event(struct trace *trace, struct trace_event *event)
+static int read_event(struct trace *trace, struct event *event)
 {
 	enum json_token token;
 
@@ -339,11 +277,11 @@ static int next_event(struct trace *trace)
 	return trace_broken(trace);
 }
 
-int trace_next(struct trace *trace, struct trace_event *event)
+int trace_next(struct trace *trace, struct event *event)
 {
 	int more;
 
-	*event = empty;
+	*event = trace_no_event;
 	if (trace->reader->from)
 		return trace_spool_next(trace, event, NULL);
 	more = next_event(trace);
@@ -352,7 +290,7 @@ int trace_next(struct trace *trace, struct trace_event *event)
 	return more;
 }
 
-int trace_next_of(struct trace *trace, enum event_op op, struct trace_event *event)
+int trace_next_of(struct trace *trace, enum event_op op, struct event *event)
 {
 	char text[32];
 

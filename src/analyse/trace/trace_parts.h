@@ -3,6 +3,7 @@
 #define ANALYSE_TRACE_TRACE_PARTS_H
 
 #include "analyse/input/json.h"
+#include "analyse/input/texts.h"
 #include "analyse/trace/trace.h"
 #include "facts/trace_rows.h"
 
@@ -14,7 +15,8 @@ struct trace_reader {
 	bool in_events;
 	const char *section; /* being read */
 	uint8_t order[32];   /* keys of the last event, by position */
-	uint32_t last_text[8];
+	uint32_t last_text[32];
+	struct texts texts; /* of events */
 };
 
 /* Reads the value of a row of `trace` that follows: 0 or -EINVAL. */
@@ -27,8 +29,11 @@ int trace_broken(struct trace *trace);
 int trace_spool_open(struct trace *trace);
 void trace_spool_close(struct trace_spool *from);
 
+/* An event that says nothing. */
+extern const struct event trace_no_event;
+
 /* The next event, cleared before, or written where `out` is one: as trace_next(). */
-int trace_spool_next(struct trace *trace, struct trace_event *event, struct out *out);
+int trace_spool_next(struct trace *trace, struct event *event, struct out *out);
 
 /* The id of a text, entered if it is new; 0 without memory. */
 uint32_t trace_enter_text(struct trace *trace, const char *text, size_t length);

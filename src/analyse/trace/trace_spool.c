@@ -152,25 +152,18 @@ static uint32_t text_of(struct trace *trace, enum key key, uint32_t number)
 	return text ? from->last_id[key] : 0;
 }
 
-static void take_memory(struct trace *trace, const struct event *from, struct trace_event *event)
+static void take_memory(struct trace *trace, struct event *event)
 {
-	event->device = (int16_t)(from->device >= 0 ? from->device : NO_DEVICE);
-	event->space = from->space;
-	event->pool = text_of(trace, KEY_POOL, from->pool);
-	event->ptr = from->ptr;
-	event->size = from->size;
-	event->stack = from->stack;
-	event->stream = from->stream;
-	event->api = text_of(trace, KEY_API, from->api);
-	event->error = from->error ? text_of(trace, KEY_ERROR, from->error) : 0;
-	event->foreign = from->flags & EVENT_FOREIGN;
-	if (from->device >= 0) {
-		event->allocated = from->allocated;
-		event->reserved = from->reserved;
+	event->pool = text_of(trace, KEY_POOL, event->pool);
+	event->api = text_of(trace, KEY_API, event->api);
+	event->error = event->error ? text_of(trace, KEY_ERROR, event->error) : 0;
+	if (event->device < 0) {
+		event->device = NO_DEVICE;
+		event->allocated = event->reserved = TRACE_NONE;
 	}
 }
 
-int trace_spool_next(struct trace *trace, struct trace_event *to, struct out *out)
+int trace_spool_next(struct trace *trace, struct event *to, struct out *out)
 {
 	struct trace_spool *from = trace->reader->from;
 	struct range ended;
@@ -191,16 +184,15 @@ int trace_spool_next(struct trace *trace, struct trace_event *to, struct out *ou
 		document_event(out, &from->spool, &event);
 		return 1;
 	}
+	if (event_is_memory(event.op)) {
+		*to = event;
+		take_memory(trace, to);
+		return 1;
+	}
 	to->seq = event.seq;
 	to->t = event.t;
 	to->op = event.op;
 	to->thread = event.thread;
-	if (event_is_memory(event.op)) {
-		take_memory(trace, &event, to);
-	} else {
-		to->name = text_of(trace, KEY_NAME, event.name);
-		to->domain = event.pool ? text_of(trace, KEY_POOL, event.pool) : 0;
-		to->range = event.stream;
-	}
+	to->name = text_of(trace, KEY_NAME, event.name);
 	return 1;
 }

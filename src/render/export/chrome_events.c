@@ -159,7 +159,7 @@ static int count_owner(struct walk *walk, const struct block *block, int sign, u
 
 /* --- the walk --- */
 
-static void put_instant(const struct walk *walk, const struct trace_event *event)
+static void put_instant(const struct walk *walk, const struct event *event)
 {
 	struct chrome *chrome = walk->chrome;
 	const struct trace *trace = chrome->trace;
@@ -184,7 +184,7 @@ static void put_instant(const struct walk *walk, const struct trace_event *event
 	out_text(chrome->out, "}}");
 }
 
-static int take(struct walk *walk, const struct trace_event *event)
+static int take(struct walk *walk, const struct event *event)
 {
 	struct pair *pair = &walk->pair;
 	int error;
@@ -213,7 +213,7 @@ static int take(struct walk *walk, const struct trace_event *event)
 int chrome_events(struct chrome *chrome)
 {
 	struct walk walk = { .chrome = chrome };
-	struct trace_event event = { .t = 0 };
+	struct event event = { .t = 0 };
 	uint64_t end = chrome->trace->process.duration_ns;
 	int error = pair_start(&walk.pair, chrome->trace);
 	int more = 1;

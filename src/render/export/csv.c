@@ -102,7 +102,7 @@ static const struct trace_phase *phase_at(struct writer *writer, uint64_t t)
 	return writer->open_n ? &phases[writer->open[writer->open_n - 1]] : NULL;
 }
 
-static void put_event(struct writer *writer, const struct trace_event *event)
+static void put_event(struct writer *writer, const struct event *event)
 {
 	const struct trace *trace = writer->trace;
 	const struct trace_thread *thread = trace_thread(trace, event->thread);
@@ -118,7 +118,7 @@ static void put_event(struct writer *writer, const struct trace_event *event)
 	cell_text(writer, trace_text(trace, event->pool));
 	cell_hex(writer, event->ptr);
 	cell_u64(writer, memory ? event->size : TRACE_NONE);
-	cell_u64(writer, memory ? event->foreign : TRACE_NONE);
+	cell_u64(writer, memory ? event->flags & EVENT_FOREIGN : TRACE_NONE);
 	cell_u64(writer, event->thread);
 	cell_text(writer, thread ? thread->name : NULL);
 	cell_hex(writer, event->stream);
@@ -138,7 +138,7 @@ static void put_event(struct writer *writer, const struct trace_event *event)
 
 static int put_events(struct writer *writer, const struct selection_options *options)
 {
-	struct trace_event event;
+	struct event event;
 	int more;
 
 	out_text(writer->out,

@@ -22,7 +22,7 @@ struct export_end {
 int export_find_end(struct export_end *end, const struct trace *trace,
 		    const struct selection_options *options);
 
-static inline bool export_is_behind(const struct export_end *end, const struct trace_event *event)
+static inline bool export_is_behind(const struct export_end *end, const struct event *event)
 {
 	return event->t > end->to || event->seq > end->last;
 }

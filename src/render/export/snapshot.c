@@ -21,7 +21,7 @@ static int add_entry(struct snapshot *snapshot, struct snapshot_device *device,
 }
 
 int snapshot_enter(struct snapshot *snapshot, struct snapshot_device *device,
-		   const struct trace_event *event, enum snapshot_action action,
+		   const struct event *event, enum snapshot_action action,
 		   const struct snapshot_segment *where)
 {
 	return add_entry(snapshot, device,
@@ -104,7 +104,7 @@ static bool lies_in_segment(const struct snapshot_device *device, const struct b
 }
 
 static int begin_block(struct snapshot *snapshot, struct snapshot_device *device,
-		       const struct trace_event *event)
+		       const struct event *event)
 {
 	const struct block *block = &snapshot->pair.begun;
 	struct snapshot_segment where = { .address = block->ptr, .size = block->size };
@@ -132,7 +132,7 @@ static int begin_block(struct snapshot *snapshot, struct snapshot_device *device
 }
 
 int snapshot_end_block(struct snapshot *snapshot, struct snapshot_device *device,
-		       const struct trace_event *event, const struct block *block,
+		       const struct event *event, const struct block *block,
 		       struct snapshot_place place)
 {
 	struct snapshot_segment where = { .address = place.address, .size = block->size };
@@ -149,7 +149,7 @@ int snapshot_end_block(struct snapshot *snapshot, struct snapshot_device *device
 
 /* It lived before the first event: so did a segment around it. */
 static int end_unseen(struct snapshot *snapshot, struct snapshot_device *device,
-		      const struct trace_event *event)
+		      const struct event *event)
 {
 	const struct block *block = &snapshot->pair.ended;
 	struct snapshot_place place = { .address = block->ptr };
@@ -166,7 +166,7 @@ static int end_unseen(struct snapshot *snapshot, struct snapshot_device *device,
 /* --- blocks without an address: a pool tells only that it handed out more, or less --- */
 
 static int begin_nameless(struct snapshot *snapshot, struct snapshot_device *device,
-			  const struct trace_event *event, uint32_t stack, uint64_t size)
+			  const struct event *event, uint32_t stack, uint64_t size)
 {
 	struct snapshot_segment where = { .size = size, .stack = stack };
 	int error;
@@ -188,7 +188,7 @@ static int begin_nameless(struct snapshot *snapshot, struct snapshot_device *dev
 
 /* The latest of the same stack end, until so much is gone; what is too much begins again. */
 static int end_nameless(struct snapshot *snapshot, struct snapshot_device *device,
-			const struct trace_event *event, uint64_t size)
+			const struct event *event, uint64_t size)
 {
 	int error = 0;
 
@@ -215,7 +215,7 @@ static int end_nameless(struct snapshot *snapshot, struct snapshot_device *devic
 /* --- events --- */
 
 static int take_end(struct snapshot *snapshot, struct snapshot_device *device,
-		    const struct trace_event *event)
+		    const struct event *event)
 {
 	const struct pair *pair = &snapshot->pair;
 	uint32_t id = pair->ended_id;
@@ -240,7 +240,7 @@ static int take_end(struct snapshot *snapshot, struct snapshot_device *device,
 }
 
 static int take_begin(struct snapshot *snapshot, struct snapshot_device *device,
-		      const struct trace_event *event)
+		      const struct event *event)
 {
 	const struct pair *pair = &snapshot->pair;
 
@@ -254,7 +254,7 @@ static int take_begin(struct snapshot *snapshot, struct snapshot_device *device,
 }
 
 static int take_oom(struct snapshot *snapshot, struct snapshot_device *device,
-		    const struct trace_event *event)
+		    const struct event *event)
 {
 	const struct trace_device *row = trace_device(snapshot->trace, event->device);
 	struct snapshot_segment what = { .size = event->size };
@@ -266,7 +266,7 @@ static int take_oom(struct snapshot *snapshot, struct snapshot_device *device,
 }
 
 /* Events are missing: what is known begins here. */
-static void forget(struct snapshot *snapshot, const struct trace_event *event)
+static void forget(struct snapshot *snapshot, const struct event *event)
 {
 	for (size_t i = 0; i < snapshot->devices_n; i++) {
 		struct snapshot_device *device = &snapshot->devices[i];
@@ -281,7 +281,7 @@ static void forget(struct snapshot *snapshot, const struct trace_event *event)
 	snapshot->from = event->t;
 }
 
-static int take(struct snapshot *snapshot, const struct trace_event *event)
+static int take(struct snapshot *snapshot, const struct event *event)
 {
 	struct snapshot_device *device;
 	int64_t allocated, reserved;
@@ -296,7 +296,7 @@ static int take(struct snapshot *snapshot, const struct trace_event *event)
 	device = device_of(snapshot, event->device);
 	if (!device)
 		return err_no_memory(snapshot->trace->path);
-	pair_effect(event, &allocated, &reserved);
+	event_effect(event, &allocated, &reserved);
 	device->allocated += (uint64_t)allocated;
 	device->reserved += (uint64_t)reserved;
 	if (event->pool && !event->ptr && !allocated)
@@ -337,7 +337,7 @@ static void take_sums(struct snapshot *snapshot)
 int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 		  const struct selection_options *options)
 {
-	struct trace_event event;
+	struct event event;
 	struct export_end end;
 	int more = 1;
 	int error;

@@ -32,9 +32,9 @@ void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segme
 
 /* The event begins or ends a pool's segment or mapping: pair.begun, pair.ended. */
 int snapshot_begin_segment(struct snapshot *snapshot, struct snapshot_device *device,
-			   const struct trace_event *event);
+			   const struct event *event);
 int snapshot_end_segment(struct snapshot *snapshot, struct snapshot_device *device,
-			 const struct trace_event *event);
+			 const struct event *event);
 
 /*
  * snapshot_spare.c: what a stream-ordered pool has reserved beyond the blocks that live is a
@@ -43,20 +43,20 @@ int snapshot_end_segment(struct snapshot *snapshot, struct snapshot_device *devi
  * for an event that tells a change of what such a pool has, and no address.
  */
 int snapshot_place(struct snapshot *snapshot, struct snapshot_device *device,
-		   const struct trace_event *event, uint64_t size);
+		   const struct event *event, uint64_t size);
 int snapshot_unplace(struct snapshot *snapshot, struct snapshot_device *device,
-		     const struct trace_event *event, uint64_t size);
+		     const struct event *event, uint64_t size);
 int snapshot_reserve(struct snapshot *snapshot, struct snapshot_device *device,
-		     const struct trace_event *event, int64_t change);
+		     const struct event *event, int64_t change);
 
 /* An entry of the range with the event's time and stack. */
 int snapshot_enter(struct snapshot *snapshot, struct snapshot_device *device,
-		   const struct trace_event *event, enum snapshot_action action,
+		   const struct event *event, enum snapshot_action action,
 		   const struct snapshot_segment *where);
 
 /* The block ends at its place, and its own segment with it. */
 int snapshot_end_block(struct snapshot *snapshot, struct snapshot_device *device,
-		       const struct trace_event *event, const struct block *block,
+		       const struct event *event, const struct block *block,
 		       struct snapshot_place place);
 
 #endif

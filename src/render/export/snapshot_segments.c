@@ -64,7 +64,7 @@ void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segme
 
 /* Nothing outlives the segment it lies in; a trace that says so all the same was cut or made up. */
 static int end_blocks_inside(struct snapshot *snapshot, struct snapshot_device *device,
-			     const struct trace_event *event, uint64_t from, uint64_t size)
+			     const struct event *event, uint64_t from, uint64_t size)
 {
 	struct blocks *blocks = &snapshot->pair.blocks;
 	int error = 0;
@@ -103,7 +103,7 @@ static void join(struct snapshot_device *device, struct snapshot_segment *segmen
 }
 
 int snapshot_begin_segment(struct snapshot *snapshot, struct snapshot_device *device,
-			   const struct trace_event *event)
+			   const struct event *event)
 {
 	const struct block *block = &snapshot->pair.begun;
 	struct snapshot_segment segment = { .address = block->ptr,
@@ -143,7 +143,7 @@ static int cut(struct snapshot *snapshot, struct snapshot_device *device,
 }
 
 int snapshot_end_segment(struct snapshot *snapshot, struct snapshot_device *device,
-			 const struct trace_event *event)
+			 const struct event *event)
 {
 	const struct block block = snapshot->pair.ended;
 	struct snapshot_segment where = { .address = block.ptr, .size = block.size };

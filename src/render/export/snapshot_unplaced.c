@@ -3,7 +3,7 @@
 
 /* One segment without a block, as large as what is left: another one whenever that changes. */
 static int keep(struct snapshot *snapshot, struct snapshot_device *device,
-		const struct trace_event *event)
+		const struct event *event)
 {
 	uint64_t size = device->unplaced > device->placed ? device->unplaced - device->placed : 0;
 	struct snapshot_segment *old;
@@ -34,21 +34,21 @@ static int keep(struct snapshot *snapshot, struct snapshot_device *device,
 }
 
 int snapshot_place(struct snapshot *snapshot, struct snapshot_device *device,
-		   const struct trace_event *event, uint64_t size)
+		   const struct event *event, uint64_t size)
 {
 	device->placed += size;
 	return keep(snapshot, device, event);
 }
 
 int snapshot_unplace(struct snapshot *snapshot, struct snapshot_device *device,
-		     const struct trace_event *event, uint64_t size)
+		     const struct event *event, uint64_t size)
 {
 	device->placed -= size < device->placed ? size : device->placed;
 	return keep(snapshot, device, event);
 }
 
 int snapshot_reserve(struct snapshot *snapshot, struct snapshot_device *device,
-		     const struct trace_event *event, int64_t change)
+		     const struct event *event, int64_t change)
 {
 	uint64_t less = change < 0 ? 0 - (uint64_t)change : 0;
 

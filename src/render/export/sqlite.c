@@ -272,7 +272,7 @@ static void put_code(struct writer *writer)
 
 /* --- events --- */
 
-static void put_event(struct writer *writer, const struct trace_event *event)
+static void put_event(struct writer *writer, const struct event *event)
 {
 	const struct trace *trace = writer->trace;
 	struct sqlite_file *file = &writer->file;
@@ -295,12 +295,12 @@ static void put_event(struct writer *writer, const struct trace_event *event)
 	sqlite_u64(file, event->allocated);
 	sqlite_u64(file, event->reserved);
 	sqlite_text(file, trace_text(trace, event->name));
-	sqlite_u64(file, memory ? event->foreign : TRACE_NONE);
+	sqlite_u64(file, memory ? event->flags & EVENT_FOREIGN : TRACE_NONE);
 	sqlite_row_end(file);
 }
 
 /* A block's whole life; `by` is the event that ended it, NULL for none that is known. */
-static void put_life(struct writer *writer, const struct block *block, const struct trace_event *by,
+static void put_life(struct writer *writer, const struct block *block, const struct event *by,
 		     const char *fate)
 {
 	static const char *const kinds[] = {
@@ -339,7 +339,7 @@ static void put_lives(struct writer *writer, const char *fate)
 static int put_events(struct writer *writer)
 {
 	struct pair *pair = &writer->pair;
-	struct trace_event event;
+	struct event event;
 	int error = pair_start(pair, writer->trace);
 	int more = 1;
 

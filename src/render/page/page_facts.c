@@ -39,6 +39,9 @@ static void places(const struct trace *trace, const struct history *history, str
 
 static void threads(const struct trace *trace, const struct history *history, struct out *out)
 {
+	size_t texts;
+
+	trace_texts(trace, &texts);
 	out_text(out, ",\n\"threads\":[");
 	for (size_t i = 0; i < history->threads_n; i++) {
 		const struct trace_thread *thread = trace_thread(trace, history->threads[i]);
@@ -51,7 +54,7 @@ static void threads(const struct trace *trace, const struct history *history, st
 	for (size_t i = 0; i < history->apis_n; i++)
 		member_text(out, i ? "," : "", trace_text(trace, history->apis[i]));
 	out_text(out, "],\n\"texts\":[");
-	for (uint32_t id = 0; id <= trace->texts.used; id++)
+	for (uint32_t id = 0; id <= texts; id++)
 		member_text(out, id ? "," : "", trace_text(trace, id));
 	out_char(out, ']');
 }

@@ -100,7 +100,7 @@ int report_study_start(struct report_study *study, struct trace *trace,
 /* One pass over the events, for all that want them. */
 static int read_events(struct report_study *study, struct trace *trace)
 {
-	struct trace_event event;
+	struct event event;
 	int more = 1;
 	int error = survey_start(&study->survey, trace);
 

@@ -274,7 +274,7 @@ uint64_t report_ooms(const struct trace *trace, int wanted)
 	return ooms;
 }
 
-int report_failures(struct trace *trace, int wanted, struct trace_event *events, size_t most)
+int report_failures(struct trace *trace, int wanted, struct event *events, size_t most)
 {
 	size_t count = 0;
 	int more = 1;
@@ -334,7 +334,7 @@ bool report_fatal_text(const struct trace *trace, int wanted, char *to, size_t s
 	return true;
 }
 
-void report_failure_text(const struct trace *trace, const struct trace_event *event, char *to,
+void report_failure_text(const struct trace *trace, const struct event *event, char *to,
 			 size_t size)
 {
 	const char *error = trace_text(trace, event->error);

@@ -8,9 +8,9 @@
 
 #include "analyse/trace/trace.h"
 
+struct event;
 struct trace;
 struct trace_device;
-struct trace_event;
 struct trace_peak;
 struct trace_share;
 
@@ -47,10 +47,10 @@ uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_d
 int report_answer(const struct trace *trace, int wanted, char *to, size_t size);
 
 /* The failed allocations: up to `most` of them; the number, or -EINVAL. */
-int report_failures(struct trace *trace, int wanted, struct trace_event *events, size_t most);
+int report_failures(struct trace *trace, int wanted, struct event *events, size_t most);
 
 /* "12 of 20 MiB ... failed" as a sentence. */
-void report_failure_text(const struct trace *trace, const struct trace_event *event, char *to,
+void report_failure_text(const struct trace *trace, const struct event *event, char *to,
 			 size_t size);
 
 /* The explained failure that ended the program, on the device wanted (NO_DEVICE: any); NULL. */

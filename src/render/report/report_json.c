@@ -223,7 +223,7 @@ static const struct emit_column failed_members[] = {
 	EMIT_END,
 };
 
-static struct failed failed_of(const struct report *report, const struct trace_event *event)
+static struct failed failed_of(const struct report *report, const struct event *event)
 {
 	const struct trace *trace = report->trace;
 	const struct trace_thread *thread = trace_thread(trace, event->thread);
@@ -246,7 +246,7 @@ static struct failed failed_of(const struct report *report, const struct trace_e
 
 int report_json_failures(const struct report *report)
 {
-	struct trace_event events[FAILURES];
+	struct event events[FAILURES];
 	struct failed list[FAILURES];
 	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
 	int count = 0;

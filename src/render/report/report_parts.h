@@ -10,10 +10,10 @@
 
 struct arena;
 struct category_sum;
+struct event;
 struct report_selection;
 struct report_study;
 struct trace_device;
-struct trace_event;
 struct trace_peak;
 
 struct report {
@@ -85,7 +85,7 @@ void report_site_rows(const struct report *report, const struct emit_rows *rows)
 int report_oom_check(const struct report *report);
 
 /* report_process.c: report_failures(), also behind a pass over the events. */
-int report_find_failures(const struct report *report, struct trace_event *events, size_t most);
+int report_find_failures(const struct report *report, struct event *events, size_t most);
 
 /* report_device.c: who held it, by site; what peak->bytes has beyond them is `others`. */
 int report_composition(const struct report *report, const struct trace_peak *peak,

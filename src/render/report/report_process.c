@@ -14,7 +14,7 @@ enum {
 };
 
 /* The events can be read once: who did that has kept the failures. */
-int report_find_failures(const struct report *report, struct trace_event *events, size_t most)
+int report_find_failures(const struct report *report, struct event *events, size_t most)
 {
 	const struct survey *survey = &report->study->survey;
 	int device = report->options->select.device;
@@ -33,7 +33,7 @@ int report_find_failures(const struct report *report, struct trace_event *events
 int report_text_failures(const struct report *report)
 {
 	uint64_t ooms = report_ooms(report->trace, report->options->select.device);
-	struct trace_event events[FAILURES];
+	struct event events[FAILURES];
 	char number[SHOW_NUMBER];
 	char text[SENTENCE];
 	int count;

@@ -126,7 +126,7 @@ static int find_stretch(struct timeline *timeline)
 
 static int find_ooms(struct timeline *timeline)
 {
-	struct trace_event event;
+	struct event event;
 	uint64_t ooms = 0;
 	size_t size = 0;
 	int more;

@@ -57,7 +57,7 @@ static struct trace_curve curves[DEVICES];
 static uint64_t curve_t[DEVICES][EVENTS], curve_allocated[DEVICES][EVENTS];
 static uint32_t site_of[STACKS];
 static struct trace trace;
-static struct trace_event events[EVENTS];
+static struct event events[EVENTS];
 static struct rules rules;
 static uint64_t chance;
 
@@ -96,7 +96,7 @@ static void make_trace(void)
 }
 
 /* Mostly what belongs together, now and then anything. */
-static void choose_doing(struct trace_event *event, unsigned regime)
+static void choose_doing(struct event *event, unsigned regime)
 {
 	static const uint32_t forward[] = { OPERATOR, MODULE, MODULE, WEIGHTS, WORKSPACE, PLAIN };
 	static const uint32_t backward[] = { BACKWARD, BACKWARD, OPERATOR, MODULE, WORKSPACE };
@@ -115,18 +115,18 @@ static void make_events(void)
 {
 	struct {
 		bool live;
-		struct trace_event event;
+		struct event event;
 	} places[PLACES] = { 0 };
 	uint64_t allocated[TRACKS] = { 0 };
 	unsigned regime = 0;
 
 	for (size_t i = 0; i < EVENTS; i++) {
 		size_t at = chance_below(&chance, PLACES);
-		struct trace_event *event = &events[i];
+		struct event *event = &events[i];
 		unsigned track = (unsigned)(at % TRACKS);
 
 		regime = chance_one_in(&chance, 25) ? (regime + 1) % 3 : regime;
-		*event = (struct trace_event){
+		*event = (struct event){
 			.op = places[at].live ? EVENT_FREE : EVENT_ALLOC,
 			.ptr = 4096 * (1 + at),
 			.size = places[at].live ? places[at].event.size : 1024 + i,
@@ -152,12 +152,12 @@ static struct told {
 	uint32_t passes, steps;
 } told[EVENTS];
 
-static unsigned track_of(const struct trace_event *event)
+static unsigned track_of(const struct event *event)
 {
 	return event->device < 0 ? DEVICES : (unsigned)event->device;
 }
 
-static uint8_t stage_of(const struct trace_event *event)
+static uint8_t stage_of(const struct event *event)
 {
 	bool inside = event->thread == AUTOGRAD || event->stack == BACKWARD;
 
@@ -186,7 +186,7 @@ static void tell_events(void)
 	struct told now[TRACKS] = { 0 };
 
 	for (size_t i = 0; i < EVENTS; i++) {
-		const struct trace_event *event = &events[i];
+		const struct event *event = &events[i];
 		struct told *at = &now[track_of(event)];
 		bool trains =
 			event->thread == MAIN || (event->thread == LOADER && loader_trains(i));

@@ -48,9 +48,9 @@ static void make_trace(size_t phases_n, uint64_t events)
 	seq = t = 0;
 }
 
-static struct trace_event event_of(enum event_op op, uint64_t ptr, uint64_t size, uint32_t site)
+static struct event event_of(enum event_op op, uint64_t ptr, uint64_t size, uint32_t site)
 {
-	return (struct trace_event){
+	return (struct event){
 		.seq = seq++,
 		.t = t += 10,
 		.op = (uint8_t)op,
@@ -64,26 +64,26 @@ static struct trace_event event_of(enum event_op op, uint64_t ptr, uint64_t size
 
 static void feed(enum event_op op, uint64_t ptr, uint64_t size, uint32_t site)
 {
-	struct trace_event event = event_of(op, ptr, size, site);
+	struct event event = event_of(op, ptr, size, site);
 
 	EQ(survey_event(&survey, &event), 0);
 }
 
 /* --- against brute force --- */
 
-static struct trace_event events[EVENTS];
+static struct event events[EVENTS];
 
 static void make_events(void)
 {
 	struct {
 		bool live;
-		struct trace_event event;
+		struct event event;
 	} places[PLACES] = { 0 };
 	uint64_t allocated[DEVICES] = { 0 };
 
 	for (size_t i = 0; i < EVENTS; i++) {
 		size_t at = chance_below(&chance, PLACES);
-		struct trace_event *event = &events[i];
+		struct event *event = &events[i];
 
 		if (places[at].live) {
 			*event = places[at].event;
@@ -146,7 +146,7 @@ static void compare(void)
 	size_t peaks[DEVICES] = { peak_of(0), peak_of(1) };
 
 	for (size_t i = 0; i < EVENTS; i++) {
-		const struct trace_event *event = &events[i];
+		const struct event *event = &events[i];
 		struct survey_bucket *bucket = &buckets[(int)log2((double)event->size)];
 		struct survey_temporaries *row = &wanted[event->stack];
 		size_t end;

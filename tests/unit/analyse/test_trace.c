@@ -240,7 +240,7 @@ TEST(phases_and_timeline)
 
 TEST(events)
 {
-	struct trace_event event;
+	struct event event;
 	struct trace trace;
 
 	open_example(&trace);
@@ -282,7 +282,7 @@ TEST(events)
 
 TEST(events_of_one_kind)
 {
-	struct trace_event event;
+	struct event event;
 	struct trace trace;
 
 	open_example(&trace);
@@ -426,7 +426,7 @@ TEST(every_truncation_is_refused)
 		length--;
 	for (size_t i = 0; i < length; i++) {
 		const char *path = file_of("t.json", text, i);
-		struct trace_event event;
+		struct event event;
 		struct trace trace;
 		int more = trace_open(&trace, path);
 
@@ -457,7 +457,7 @@ TEST(a_spool_beside_it_is_named)
 
 static void refused(const char *path, const char *wanted)
 {
-	struct trace_event event;
+	struct event event;
 	struct trace trace;
 	int error = trace_open(&trace, path);
 
@@ -546,7 +546,7 @@ TEST(wrong_types_are_refused)
 /* What a later memtrace/1 may add is passed over. */
 TEST(unknown_keys_are_ignored)
 {
-	struct trace_event event;
+	struct event event;
 	struct trace trace;
 	int events = 0;
 

@@ -79,7 +79,7 @@ TEST(it_ends_as_it_should)
 TEST(events_are_dense_and_one_a_line)
 {
 	struct trace trace;
-	struct trace_event event;
+	struct event event;
 	uint64_t seq = 0;
 	int fd;
 
@@ -237,7 +237,7 @@ TEST(timelines_have_the_peaks_and_the_end)
 TEST(what_was_dropped_is_counted)
 {
 	struct trace trace;
-	struct trace_event event;
+	struct event event;
 	uint64_t count = 0;
 	uint64_t before = 0;
 	int fd;
@@ -263,7 +263,7 @@ TEST(what_was_dropped_is_counted)
 TEST(nothing_recorded)
 {
 	struct trace trace;
-	struct trace_event event;
+	struct event event;
 	int fd;
 
 	record(PLENTY, 0, 6);

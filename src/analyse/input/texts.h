@@ -1,0 +1,29 @@
+/*
+ * Texts with numbers: each different one is kept once. The numbers are 1, 2, ... in the order in
+ * which texts come, so what belongs to a text is kept in an array beside it.
+ */
+#ifndef ANALYSE_INPUT_TEXTS_H
+#define ANALYSE_INPUT_TEXTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem/arena.h"
+#include "base/mem/map.h"
+
+/* All zero is empty. */
+struct texts {
+	const char **list; /* by number - 1 */
+	size_t count, size;
+	struct map of_hash; /* a text whose hash another one has lies at the next that is free */
+};
+
+/* The number of the first `length` bytes of `text`, 0 when they are not there. */
+uint32_t texts_find(const struct texts *texts, const char *text, size_t length);
+
+/* The same; what is not there is copied to the arena. 0 without memory. */
+uint32_t texts_enter(struct texts *texts, struct arena *arena, const char *text, size_t length);
+
+void texts_clear(struct texts *texts);
+
+#endif
