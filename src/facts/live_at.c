@@ -10,133 +10,43 @@
 
 enum { ENDED_FIRST = 1, BEGUN_FIRST = 2 };
 
-/* --- events --- */
-
-static bool begins(unsigned op)
-{
-	return op == EVENT_ALLOC || op == EVENT_RESERVE || op == EVENT_MAP;
-}
-
-static bool ends(unsigned op)
-{
-	return op == EVENT_FREE || op == EVENT_RELEASE || op == EVENT_UNMAP;
-}
-
-static enum block_kind kind_of(unsigned op)
-{
-	if (op == EVENT_ALLOC || op == EVENT_FREE)
-		return BLOCK_HANDED;
-	return op == EVENT_MAP || op == EVENT_UNMAP ? BLOCK_MAPPING : BLOCK_SEGMENT;
-}
-
-/* Physical memory has a handle in the place of an address; mapping it is another matter. */
-static bool is_handle(const struct census *census, const struct event *event)
-{
-	static const char calls[][16] = { "cuMemCreate", "cuMemRelease", "cuMemUnmap" };
-	const char *api = spool_text(census->spool, event->api);
-
-	if (kind_of(event->op) == BLOCK_MAPPING)
-		return false;
-	for (size_t i = 0; api && i < 3; i++) {
-		if (!strncmp(api, calls[i], strlen(calls[i])))
-			return true;
-	}
-	return event->ptr == census->ended_handle; /* a correction of the event before */
-}
-
-static struct block block_of(const struct census *census, const struct event *event)
-{
-	return (struct block){
-		.ptr = event->ptr,
-		.size = event->size,
-		.seq = event->seq,
-		.t = event->t,
-		.stack = event->stack,
-		.pool = event->pool,
-		.device = event->device,
-		.space = event->space,
-		.kind = (uint8_t)kind_of(event->op),
-		.foreign = event->flags & EVENT_FOREIGN,
-		.handle = is_handle(census, event),
-	};
-}
-
 /* Without an address: the bytes of its own stack. */
-static void move_rest(struct census *census, const struct event *event)
+static void move_rest(struct census *census, const struct block *block, bool begins)
 {
-	uint8_t kind = (uint8_t)kind_of(event->op);
 	struct census_rest *rest = census->rests;
 	unsigned i = 0;
 
 	for (; i < census->rests_n; i++, rest++) {
-		if (rest->stack == event->stack && rest->pool == event->pool &&
-		    rest->device == event->device && rest->kind == kind)
+		if (rest->stack == block->stack && rest->pool == block->pool &&
+		    rest->device == block->device && rest->kind == block->kind)
 			break;
 	}
 	if (i == CENSUS_RESTS)
 		return;
 	if (i == census->rests_n) {
-		*rest = (struct census_rest){ .stack = event->stack,
-					      .pool = event->pool,
-					      .device = event->device,
-					      .space = event->space,
-					      .kind = kind };
+		*rest = (struct census_rest){ .stack = block->stack,
+					      .pool = block->pool,
+					      .device = block->device,
+					      .space = block->space,
+					      .kind = block->kind };
 		census->rests_n++;
 	}
-	if (begins(event->op)) {
-		rest->bytes += event->size;
+	if (begins) {
+		rest->bytes += block->size;
 	} else {
-		rest->bytes -= event->size < rest->bytes ? event->size : rest->bytes;
+		rest->bytes -= block->size < rest->bytes ? block->size : rest->bytes;
 	}
 	rest->count = rest->bytes != 0; /* as the ledger counts them */
 }
 
 static int apply(struct census *census, const struct event *event)
 {
-	struct block block;
-	uint32_t id;
+	struct lives *lives = &census->lives;
+	int error = lives_take(lives, event, spool_text(census->spool, event->api));
 
-	if (!begins(event->op) && !ends(event->op))
-		return 0;
-	if (!event->ptr) {
-		move_rest(census, event);
-		return 0;
-	}
-	block = block_of(census, event);
-	id = blocks_find(&census->blocks, &block);
-	census->ended_handle = 0;
-	if (id) {
-		if (ends(event->op) && census->blocks.list[id - 1].handle)
-			census->ended_handle = event->ptr;
-		blocks_end(&census->blocks, id);
-	}
-	return begins(event->op) ? blocks_add(&census->blocks, &block) : 0;
-}
-
-/*
- * Does the event follow what is known? Its seq tells of dropped ones; its device's sums, less what
- * it did itself, of those that were not recorded.
- */
-static bool follows(struct census *census, const struct event *event)
-{
-	bool whole = event->seq == census->next;
-	int64_t allocated;
-	int64_t reserved;
-
-	census->next = event->seq + 1;
-	if (!event_is_memory(event->op) || event->device < 0 || event->device >= CENSUS_DEVICES)
-		return whole;
-	event_effect(event, &allocated, &reserved);
-	if (census->sums[event->device].known)
-		whole = whole &&
-			census->sums[event->device].allocated + (uint64_t)allocated ==
-				event->allocated &&
-			census->sums[event->device].reserved + (uint64_t)reserved ==
-				event->reserved;
-	census->sums[event->device].allocated = event->allocated;
-	census->sums[event->device].reserved = event->reserved;
-	census->sums[event->device].known = true;
-	return whole;
+	if (!error && !event->ptr && (lives->begins || lives->ends))
+		move_rest(census, lives->begins ? &lives->begun : &lives->ended, lives->begins);
+	return error;
 }
 
 /* --- behind a hole --- */
@@ -172,30 +82,30 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 		return 0;
 	block->stack = old ? old->stack : UINT32_MAX;
 	block->seq = 0;
-	return blocks_add(&census->blocks, block);
+	return blocks_add(&census->lives.blocks, block) ? 0 : -ENOMEM;
 }
 
 /* What ends later without having begun was live. */
 static int find_ended(struct census *census, struct mending *mending)
 {
-	static struct census look; /* 10 KiB that the host's stack may not have */
+	static struct lives look; /* 6 KiB that the host's stack may not have */
 	struct journal_reader reader;
 	struct event event;
 	bool surely = true;
 	int error = journal_read(&reader, census->spool);
 
-	look = (struct census){ .spool = census->spool, .next = mending->from->seq };
+	look = (struct lives){ .next_seq = mending->from->seq };
 	while (!error && journal_next(&reader, &event)) {
 		struct block block;
 
 		if (event.seq < mending->from->seq)
 			continue;
-		if (!follows(&look, &event) && event.seq != mending->from->seq)
-			surely = false;
-		block = block_of(&look, &event);
-		if (event.ptr && (begins(event.op) || ends(event.op)) &&
+		surely = surely && !lives_gap(&look, &event);
+		lives_pass(&look, &event);
+		block = lives_block(&look, &event, spool_text(census->spool, event.api));
+		if (event.ptr && (lives_begins(&event) || lives_ends(&event)) &&
 		    !map_get(&mending->first, key_of(&block)))
-			error = hear(census, mending, &block, ends(event.op), surely);
+			error = hear(census, mending, &block, lives_ends(&event), surely);
 	}
 	journal_read_end(&reader);
 	return error;
@@ -239,7 +149,7 @@ static int find_living(struct census *census, const struct mending *mending)
 
 		if (node->t <= mending->from->t && block_of_node(node, &block) &&
 		    !map_get(&mending->first, key_of(&block)))
-			error = blocks_add(&census->blocks, &block);
+			error = blocks_add(&census->lives.blocks, &block) ? 0 : -ENOMEM;
 	}
 	return error;
 }
@@ -247,15 +157,12 @@ static int find_living(struct census *census, const struct mending *mending)
 /* Events are missing in front of this one. */
 static int start_anew(struct census *census, const struct event *event)
 {
-	struct blocks old = census->blocks;
+	struct blocks old = census->lives.blocks;
 	struct mending mending = { .from = event, .old = &old };
 	int error;
 
-	blocks_init(&census->blocks, false);
+	census->lives = (struct lives){ .next_seq = event->seq };
 	census->rests_n = 0;
-	census->ended_handle = 0;
-	for (int i = 0; i < CENSUS_DEVICES; i++)
-		census->sums[i].known &= i == event->device;
 	error = find_ended(census, &mending);
 	if (!error)
 		error = find_living(census, &mending);
@@ -288,14 +195,14 @@ static int visit(struct pass *pass, const struct census *census, uint64_t seq, b
 
 static int step(struct pass *pass, struct census *census, const struct event *event)
 {
-	uint64_t expected = census->next;
+	uint64_t expected = census->lives.next_seq;
 	int error = 0;
 
 	if (census->spool->header->filtered) {
 		pass->visitor->event(pass->visitor->context, event);
 		return 0;
 	}
-	if (!follows(census, event)) {
+	if (lives_gap(&census->lives, event)) {
 		if (event->seq != expected)
 			error = visit(pass, census, expected, false);
 		if (!error)
@@ -314,26 +221,24 @@ static int step(struct pass *pass, struct census *census, const struct event *ev
 int census_take(const struct spool *spool, const uint64_t *moments, size_t count,
 		const struct census_visitor *visitor)
 {
-	static struct census census; /* as above */
+	static struct census census; /* 10 KiB, as above */
 	struct pass pass = { .visitor = visitor, .moments = moments, .count = count };
 	struct journal_reader reader;
 	struct event event;
 	int error = journal_read(&reader, spool);
 
 	census = (struct census){ .spool = spool };
-	blocks_init(&census.blocks, false);
-	for (int i = 0; i < CENSUS_DEVICES; i++)
-		census.sums[i].known = true; /* nothing yet */
+	lives_start(&census.lives, false);
 	/* What the filter left out lived beside the rest at each moment. */
 	if (!error && spool->header->filtered)
 		error = visit(&pass, &census, UINT64_MAX, true);
 	while (!error && journal_next(&reader, &event))
 		error = step(&pass, &census, &event);
 	if (!error)
-		error = visit(&pass, &census, census.next, false);
+		error = visit(&pass, &census, census.lives.next_seq, false);
 	if (!error)
 		error = visit(&pass, &census, UINT64_MAX, true);
 	journal_read_end(&reader);
-	blocks_clear(&census.blocks);
+	lives_clear(&census.lives);
 	return error;
 }

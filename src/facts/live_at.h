@@ -11,11 +11,10 @@
 #ifndef FACTS_LIVE_AT_H
 #define FACTS_LIVE_AT_H
 
-#include "codec/event.h"
-#include "facts/live_blocks.h"
+#include "facts/lives.h"
 #include "spool/spool.h"
 
-enum { CENSUS_RESTS = 64, CENSUS_DEVICES = 256 };
+enum { CENSUS_RESTS = 64 };
 
 /* Bytes without an address: what a pool's own sums told, and no call did. */
 struct census_rest {
@@ -27,15 +26,9 @@ struct census_rest {
 
 struct census {
 	const struct spool *spool;
-	struct blocks blocks; /* their stack is the spool's, UINT32_MAX where it is not known */
+	struct lives lives; /* their stack is the spool's, UINT32_MAX where it is not known */
 	struct census_rest rests[CENSUS_RESTS];
 	unsigned rests_n;
-	uint64_t ended_handle;
-	struct { /* the sums of devices behind the last event */
-		uint64_t allocated, reserved;
-		bool known;
-	} sums[CENSUS_DEVICES];
-	uint64_t next; /* seq */
 };
 
 struct census_visitor {

@@ -1,18 +1,12 @@
 /* What is live while events go by: a hash table by place, whose rows stay where they are. */
 #include "facts/live_blocks.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/mem/hash.h"
 #include "base/mem/pages.h"
 
 enum { FIRST_SIZE = 1024 };
-
-void blocks_init(struct blocks *blocks, bool marking)
-{
-	*blocks = (struct blocks){ .marking = marking };
-}
 
 void blocks_clear(struct blocks *blocks)
 {
@@ -38,7 +32,7 @@ static void link_in(struct blocks *blocks, uint32_t at)
 	*head = at + 1;
 }
 
-static int grow(struct blocks *blocks)
+static bool grow(struct blocks *blocks)
 {
 	uint32_t size = blocks->size ? blocks->size * 2 : FIRST_SIZE;
 	uint32_t *heads = size ? pages_grow(NULL, 0, size * sizeof(*heads)) : NULL;
@@ -48,7 +42,7 @@ static int grow(struct blocks *blocks)
 		list = pages_grow(blocks->list, blocks->size * sizeof(*list), size * sizeof(*list));
 	if (!list) {
 		pages_free(heads, size * sizeof(*heads));
-		return -ENOMEM;
+		return false;
 	}
 	pages_free(blocks->heads, blocks->heads_n * sizeof(*heads));
 	blocks->list = list;
@@ -58,7 +52,7 @@ static int grow(struct blocks *blocks)
 		if (blocks->list[i].state == BLOCK_LIVE)
 			link_in(blocks, i);
 	}
-	return 0;
+	return true;
 }
 
 uint32_t blocks_find(const struct blocks *blocks, const struct block *like)
@@ -77,15 +71,15 @@ uint32_t blocks_find(const struct blocks *blocks, const struct block *like)
 	return 0;
 }
 
-int blocks_add(struct blocks *blocks, const struct block *block)
+uint32_t blocks_add(struct blocks *blocks, const struct block *block)
 {
 	uint32_t at = blocks->used;
 
 	if (blocks->spare) {
 		at = blocks->spare - 1;
 		blocks->spare = blocks->list[at].next;
-	} else if (at == blocks->size && grow(blocks)) {
-		return -ENOMEM;
+	} else if (at == blocks->size && !grow(blocks)) {
+		return 0;
 	} else {
 		blocks->used++;
 	}
@@ -93,7 +87,7 @@ int blocks_add(struct blocks *blocks, const struct block *block)
 	blocks->list[at].state = BLOCK_LIVE;
 	link_in(blocks, at);
 	blocks->live++;
-	return 0;
+	return at + 1;
 }
 
 static void put_away(struct blocks *blocks, uint32_t id)

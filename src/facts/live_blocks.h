@@ -34,6 +34,7 @@ struct block {
 	bool handle;  /* ptr is no address */
 };
 
+/* All zero is empty. */
 struct blocks {
 	struct block *list;
 	uint32_t used, size; /* of list */
@@ -46,14 +47,13 @@ struct blocks {
 	bool marking;  /* corpses are wanted */
 };
 
-void blocks_init(struct blocks *blocks, bool marking);
 void blocks_clear(struct blocks *blocks);
 
 /* The same kind at the same place: 1 + its position, 0 for none. */
 uint32_t blocks_find(const struct blocks *blocks, const struct block *like);
 
-/* Enters a copy: 0 or -ENOMEM. */
-int blocks_add(struct blocks *blocks, const struct block *block);
+/* Enters a copy: 1 + its position, 0 without memory. */
+uint32_t blocks_add(struct blocks *blocks, const struct block *block);
 
 /* What blocks_find() gave ends. */
 void blocks_end(struct blocks *blocks, uint32_t id);

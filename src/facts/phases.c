@@ -16,7 +16,6 @@ void phases_start(struct phases *phases)
 {
 	memset(phases, 0, sizeof(*phases));
 	ranges_start(&phases->open);
-	blocks_init(&phases->blocks, false);
 }
 
 void phases_clear(struct phases *phases)
@@ -174,7 +173,7 @@ static bool count_block(struct phases *phases, const struct event *event, int64_
 		track_born(all, (uint64_t)bytes);
 		if (own != all)
 			track_born(own, (uint64_t)bytes);
-		return !phases->open.open || !block.ptr || !blocks_add(&phases->blocks, &block);
+		return !phases->open.open || !block.ptr || blocks_add(&phases->blocks, &block);
 	}
 	if (!track_freed(all, 0 - (uint64_t)bytes, gap))
 		return false;

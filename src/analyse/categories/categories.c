@@ -7,55 +7,22 @@
 
 #include "analyse/categories/categories_parts.h"
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 
 /* --- events --- */
 
-/* Positions in the table of blocks have a row of births each. */
-static int grow_births(struct categories_own *own)
+/* One allocation more, of no category yet. */
+static int count_alloc(struct categories *categories)
 {
-	struct birth *births;
+	size_t at = categories->allocs_n++;
 
-	if (own->births_n >= own->blocks.size)
+	if (!categories->own->keep_allocs)
 		return 0;
-	births = reallocarray(own->births, own->blocks.size, sizeof(*births));
-	if (!births)
+	if (!GROW(categories->of_alloc, at, categories->own->allocs_size, 4096))
 		return -ENOMEM;
-	own->births = births;
-	own->births_n = own->blocks.size;
+	categories->of_alloc[at] = CATEGORY_OTHER;
 	return 0;
-}
-
-static int grow_allocs(struct categories *categories)
-{
-	struct categories_own *own = categories->own;
-	size_t size = own->allocs_size * 2 + 4096;
-	uint8_t *list;
-
-	if (!own->keep_allocs || categories->allocs_n < own->allocs_size)
-		return 0;
-	list = realloc(categories->of_alloc, size);
-	if (!list)
-		return -ENOMEM;
-	memset(list + own->allocs_size, CATEGORY_OTHER, size - own->allocs_size);
-	categories->of_alloc = list;
-	own->allocs_size = size;
-	return 0;
-}
-
-static struct block block_of(const struct categories_own *own, const struct event *event)
-{
-	return (struct block){
-		.ptr = event->ptr,
-		.size = event->size,
-		.seq = event->seq,
-		.t = event->t,
-		.stack = stack_of(own, event),
-		.pool = event->pool,
-		.device = event->device,
-		.space = event->space,
-		.kind = BLOCK_HANDED,
-	};
 }
 
 static struct life loose_life(const struct categories_own *own, const struct event *event,
@@ -102,10 +69,9 @@ static int loose_begin(struct categories *categories, const struct event *event,
 {
 	struct categories_own *own = categories->own;
 	struct life life = loose_life(own, event, stage);
-	struct block block = block_of(own, event);
 	const uint32_t places[] = { at->whole, at->pool };
 	uint8_t category = life_category(categories, &life);
-	int lumps = loose_come(&own->loose, &block, category);
+	int lumps = loose_come(&own->loose, &own->lives.begun, category);
 
 	if (lumps < 0)
 		return lumps;
@@ -126,13 +92,13 @@ static void loose_end(struct categories *categories, const struct event *event,
 		      const struct whereabouts *at)
 {
 	struct categories_own *own = categories->own;
-	struct block block = block_of(own, event);
 	struct category_sum part;
 	uint64_t left = event->size;
 	uint32_t category;
 	bool whole;
 
-	while (left && (part.bytes = loose_go(&own->loose, &block, left, &category, &whole))) {
+	while (left &&
+	       (part.bytes = loose_go(&own->loose, &own->lives.ended, left, &category, &whole))) {
 		part.count = whole;
 		shift_loose(categories, at, (uint8_t)category, &part, true);
 		left -= part.bytes;
@@ -144,12 +110,11 @@ static int begin(struct categories *categories, const struct event *event,
 {
 	struct categories_own *own = categories->own;
 	struct track *track = &own->tracks[number];
-	struct block block = block_of(own, event);
-	uint32_t id;
+	uint32_t id = own->lives.begun_id;
 
-	if (blocks_add(&own->blocks, &block) || grow_births(own))
+	if (!GROW_TO(own->births, own->lives.blocks.size, own->births_n))
 		return -ENOMEM;
-	id = blocks_find(&own->blocks, &block);
+	own->lives.blocks.list[id - 1].stack = stack_of(own, event);
 	own->births[id - 1] = (struct birth){
 		.at = *at,
 		.api = event->api,
@@ -185,13 +150,12 @@ static void step_curve(struct categories *categories, const struct whereabouts *
 static int move_block(struct categories *categories, const struct event *event)
 {
 	struct categories_own *own = categories->own;
+	struct lives *lives = &own->lives;
 	struct doing doing = doing_of(own, event);
 	uint16_t number = track_of(own, event);
 	struct whereabouts at = places_of(categories, event);
-	struct block like = block_of(own, event);
-	uint32_t id = event->ptr ? blocks_find(&own->blocks, &like) : 0;
 	bool comes = event->op == EVENT_ALLOC;
-	int error = 0;
+	int error;
 
 	/* An event without a stack tells nothing of what is done. */
 	if (event->stack == UINT32_MAX && !doing.inside && own->tracks[number].in_pass)
@@ -199,22 +163,20 @@ static int move_block(struct categories *categories, const struct event *event)
 	else if (!track_step(categories, number, &doing, event->seq))
 		return -ENOMEM;
 	step_curve(categories, &at, event->t);
-	categories->allocs_n += comes;
-	if (comes && grow_allocs(categories))
-		return -ENOMEM;
-	if (id && life_end(categories, id - 1, event, doing.stage))
-		return -ENOMEM;
+	error = lives_take(lives, event, NULL);
+	if (!error && lives->ended_id && lives_used(&lives->ended))
+		error = life_end(categories, event, doing.stage);
+	if (error)
+		return error;
 	if (event->ptr)
 		error = comes ? begin(categories, event, &doing, number, &at) : 0;
 	else if (comes)
 		error = loose_begin(categories, event, doing.stage, &at);
 	else
 		loose_end(categories, event, &at);
-	if (error)
-		return error;
-	if (comes)
+	if (!error && comes)
 		places_see_peaks(categories, &at, event);
-	return 0;
+	return error;
 }
 
 /* Events are missing: what lived before is another story, but what stacks make is not. */
@@ -225,7 +187,7 @@ static void forget(struct categories *categories, uint64_t seq)
 	life_end_all(categories, false);
 	if (own->gap_seq == UINT64_MAX)
 		own->gap_seq = seq;
-	blocks_forget(&own->blocks);
+	blocks_forget(&own->lives.blocks);
 	loose_forget(&own->loose);
 	for (size_t i = 0; i < categories->places_n; i++) {
 		own->places[i].now = 0;
@@ -240,17 +202,17 @@ int categories_event(struct categories *categories, const struct event *event)
 	struct categories_own *own = categories->own;
 	int error = 0;
 
-	if (event->seq != own->next_seq)
+	if (lives_gap(&own->lives, event))
 		forget(categories, event->seq);
-	own->next_seq = event->seq + 1;
 	own->last_t = event->t;
 	own->any = true;
-	if (event->op == EVENT_ALLOC || event->op == EVENT_FREE) {
-		if (!(event->flags & EVENT_FOREIGN))
-			error = move_block(categories, event);
-		else if (event->op == EVENT_ALLOC && ++categories->allocs_n)
-			error = grow_allocs(categories);
-	}
+	if (event->op == EVENT_ALLOC)
+		error = count_alloc(categories);
+	if (!error && (event->op == EVENT_ALLOC || event->op == EVENT_FREE) &&
+	    !(event->flags & EVENT_FOREIGN))
+		error = move_block(categories, event);
+	else if (!error)
+		error = lives_take(&own->lives, event, NULL);
 	return error ? err_no_memory(categories->own->trace->path) : 0;
 }
 
@@ -267,8 +229,8 @@ static int start_own(struct categories *categories)
 	const struct trace *trace = own->trace;
 	size_t stacks = trace->stacks_n + 1;
 
-	blocks_init(&own->blocks, false);
-	own->gap_seq = own->trace->capture.events_filtered ? 0 : UINT64_MAX;
+	lives_start(&own->lives, trace->capture.events_filtered);
+	own->gap_seq = trace->capture.events_filtered ? 0 : UINT64_MAX;
 	own->tracks =
 		arena_alloc(&own->arena, (trace->summary.devices_n + 1) * sizeof(*own->tracks));
 	own->votes = arena_alloc(&own->arena, stacks * sizeof(*own->votes));
@@ -305,8 +267,9 @@ int categories_end(struct categories *categories)
 	struct categories_own *own = categories->own;
 
 	/* Known, of whichever there are: a list without members is no NULL. */
-	if (grow_allocs(categories))
-		return err_no_memory(categories->own->trace->path);
+	if (own->keep_allocs &&
+	    !GROW(categories->of_alloc, categories->allocs_n, own->allocs_size, 1))
+		return err_no_memory(own->trace->path);
 	gradients_remember_live(own);
 	life_end_all(categories, true);
 	for (size_t i = 0; i <= categories->stacks_n; i++)
@@ -333,7 +296,7 @@ int categories_read(struct categories *categories)
 void categories_clear(struct categories *categories)
 {
 	if (categories->own) {
-		blocks_clear(&categories->own->blocks);
+		lives_clear(&categories->own->lives);
 		loose_clear(&categories->own->loose);
 		map_clear(&categories->own->gradients);
 		free(categories->own->births);

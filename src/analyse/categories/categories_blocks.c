@@ -4,11 +4,10 @@
 #include "analyse/categories/categories_parts.h"
 #include "base/mem/hash.h"
 
-static struct life life_of(const struct categories *categories, uint32_t id, uint64_t t)
+static struct life life_of(const struct categories *categories, const struct block *block,
+			   const struct birth *birth, uint64_t t)
 {
 	const struct categories_own *own = categories->own;
-	const struct block *block = &own->blocks.list[id];
-	const struct birth *birth = &own->births[id];
 	const struct track *track = &own->tracks[birth->track];
 	const struct worker *worker = worker_of(categories->own, birth->thread);
 
@@ -42,11 +41,10 @@ static void vote(struct vote *vote, uint8_t category, uint64_t size)
 }
 
 /* A block's category is known: what it was part of hears of it. */
-static void book(struct categories *categories, uint32_t id, uint8_t category, bool lives)
+static void book(struct categories *categories, const struct block *block,
+		 const struct birth *birth, uint8_t category, bool lives)
 {
 	struct categories_own *own = categories->own;
-	const struct block *block = &own->blocks.list[id];
-	const struct birth *birth = &own->births[id];
 	const uint32_t places[] = { birth->at.whole, birth->at.pool };
 
 	if (own->keep_allocs)
@@ -77,13 +75,12 @@ static void book(struct categories *categories, uint32_t id, uint8_t category, b
 	}
 }
 
-int life_end(struct categories *categories, uint32_t id, const struct event *event,
-	     enum stage stage)
+int life_end(struct categories *categories, const struct event *event, enum stage stage)
 {
 	struct categories_own *own = categories->own;
-	const struct birth *birth = &own->births[id];
-	const struct block *block = &own->blocks.list[id];
-	struct life life = life_of(categories, id, event->t);
+	const struct birth *birth = &own->births[own->lives.ended_id - 1];
+	const struct block *block = &own->lives.ended;
+	struct life life = life_of(categories, block, birth, event->t);
 	bool soon = track_same_stage(&own->tracks[birth->track], birth, block->seq);
 	int64_t *kept = &own->votes[block->stack].kept;
 	uint8_t category;
@@ -94,8 +91,7 @@ int life_end(struct categories *categories, uint32_t id, const struct event *eve
 	*kept = (int64_t)((uint64_t)*kept + (soon ? 0 - block->size : block->size));
 	if (birth->born == STAGE_BACKWARD && !soon && !gradient_remember(own, block->size))
 		return -ENOMEM;
-	book(categories, id, category, false);
-	blocks_end(&own->blocks, id + 1);
+	book(categories, block, birth, category, false);
 	return 0;
 }
 
@@ -104,29 +100,29 @@ void life_end_all(struct categories *categories, bool lives)
 {
 	struct categories_own *own = categories->own;
 
-	for (uint32_t i = 0; i < own->blocks.used; i++) {
-		const struct block *block = &own->blocks.list[i];
+	for (uint32_t i = 0; i < own->lives.blocks.used; i++) {
+		const struct block *block = &own->lives.blocks.list[i];
 		const struct birth *birth = &own->births[i];
-		const struct track *track = &own->tracks[birth->track];
+		const struct track *track;
 		struct life life;
 
-		if (block->state != BLOCK_LIVE)
+		if (!lives_now(block))
 			continue;
+		track = &own->tracks[birth->track];
 		/* In the middle of a stage nobody knows: it is as the others of the stack were. */
-		life = life_of(categories, i, own->last_t);
+		life = life_of(categories, block, birth, own->last_t);
 		life.freed = track->passes && own->votes[block->stack].kept < 0 &&
 					     track_same_stage(track, birth, block->seq)
 				     ? FREED_SOON
 				     : FREED_NEVER;
-		book(categories, i, life_category(categories, &life), lives);
+		book(categories, block, birth, life_category(categories, &life), lives);
 	}
 }
 
 void gradients_remember_live(struct categories_own *own)
 {
-	for (uint32_t i = 0; i < own->blocks.used; i++) {
-		if (own->blocks.list[i].state == BLOCK_LIVE &&
-		    own->births[i].born == STAGE_BACKWARD)
-			gradient_remember(own, own->blocks.list[i].size);
+	for (uint32_t i = 0; i < own->lives.blocks.used; i++) {
+		if (lives_now(&own->lives.blocks.list[i]) && own->births[i].born == STAGE_BACKWARD)
+			gradient_remember(own, own->lives.blocks.list[i].size);
 	}
 }

@@ -6,7 +6,7 @@
 #include "analyse/lifetimes/unattributed.h"
 #include "base/mem/arena.h"
 #include "base/mem/map.h"
-#include "facts/live_blocks.h"
+#include "facts/lives.h"
 
 /* What a stack by itself says. */
 struct stack_view {
@@ -100,7 +100,7 @@ struct categories_own {
 	struct trace *trace;
 	struct arena arena;
 	struct stack_views views;
-	struct blocks blocks;
+	struct lives lives;   /* the stack of a block is its position in views */
 	struct birth *births; /* by position in blocks */
 	size_t births_n;
 	struct track *tracks;
@@ -115,7 +115,7 @@ struct categories_own {
 	size_t phases_open, phase_next;
 	struct map gradients; /* hashes of sizes that outlived a backward pass */
 	uint32_t looks;       /* how often live blocks were searched for those */
-	uint64_t next_seq, last_t;
+	uint64_t last_t;
 	uint64_t gap_seq; /* the first event behind missing ones, UINT64_MAX for none missing */
 	uint64_t longest; /* lifetime of what a backward pass made, ns */
 	struct whereabouts last_at; /* of the last event */
@@ -184,9 +184,14 @@ bool gradient_remember(struct categories_own *own, uint64_t size);
 
 /* --- categories_blocks.c --- */
 
-/* The block at a position in the table ends with the event, made in the stage: 0 or -ENOMEM. */
-int life_end(struct categories *categories, uint32_t id, const struct event *event,
-	     enum stage stage);
+/* Is it a block that has a category, and does it live? */
+static inline bool lives_now(const struct block *block)
+{
+	return block->state == BLOCK_LIVE && lives_used(block);
+}
+
+/* The block that lives.ended is ends in the stage: 0 or -ENOMEM. */
+int life_end(struct categories *categories, const struct event *event, enum stage stage);
 
 /* Nobody saw the end of those that live now: `lives` to the end of the trace. */
 void life_end_all(struct categories *categories, bool lives);

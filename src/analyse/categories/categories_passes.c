@@ -106,12 +106,12 @@ static bool look_for_gradients(struct categories_own *own, uint16_t track, uint3
 	if (own->looks == LOOKS)
 		return true;
 	own->looks++;
-	for (uint32_t i = 0; good && i < own->blocks.used; i++) {
+	for (uint32_t i = 0; good && i < own->lives.blocks.used; i++) {
 		const struct birth *birth = &own->births[i];
 
-		if (own->blocks.list[i].state == BLOCK_LIVE && birth->born == STAGE_BACKWARD &&
+		if (lives_now(&own->lives.blocks.list[i]) && birth->born == STAGE_BACKWARD &&
 		    birth->track == track && birth->pass == pass)
-			good = gradient_remember(own, own->blocks.list[i].size);
+			good = gradient_remember(own, own->lives.blocks.list[i].size);
 	}
 	return good;
 }

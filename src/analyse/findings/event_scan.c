@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyse/findings/event_scan_parts.h"
-#include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 
 static uint32_t site_of(const struct survey *survey, const struct event *event)
 {
@@ -106,88 +106,50 @@ static void sum_corpses(struct survey *survey)
 
 /* --- events --- */
 
-static struct block block_of(const struct event *event)
+/* So much of a bucket lives from now on, or (-1) does no more. */
+static void count_live(struct survey *survey, uint64_t size, int sign)
 {
-	return (struct block){
-		.ptr = event->ptr,
-		.size = event->size,
-		.seq = event->seq,
-		.t = event->t,
-		.pool = event->pool,
-		.device = event->device,
-		.space = event->space,
-		.kind = BLOCK_HANDED,
-	};
+	struct survey_bucket *bucket = bucket_of(survey, size);
+
+	bucket->live_count += (uint64_t)sign;
+	bucket->live_bytes += sign > 0 ? size : 0 - size;
 }
 
-static void end_block(struct survey *survey, uint32_t id, uint64_t t)
+static void end(struct survey *survey, uint64_t t)
 {
-	struct block block = survey->own->blocks.list[id - 1];
-	const struct survey_birth *birth = &survey->own->births[id - 1];
-	struct survey_bucket *bucket = bucket_of(survey, block.size);
+	const struct block *block = &survey->own->lives.ended;
+	const struct survey_birth *birth = &survey->own->births[survey->own->lives.ended_id - 1];
 
-	blocks_end(&survey->own->blocks, id);
-	bucket->live_count--;
-	bucket->live_bytes -= block.size;
+	count_live(survey, block->size, -1);
 	survey->frees++;
-	survey_growth_death(survey, birth->site, &block);
+	survey_growth_death(survey, birth->site, block);
 	if (survey->devices[birth->device].ordinal - birth->ordinal < SURVEY_TEMPORARY)
-		see_death(survey, birth, &block, t);
-}
-
-static int grow_births(struct survey_own *own)
-{
-	struct survey_birth *births;
-
-	if (own->births_n >= own->blocks.size)
-		return 0;
-	births = reallocarray(own->births, own->blocks.size, sizeof(*births));
-	if (!births)
-		return -ENOMEM;
-	own->births = births;
-	own->births_n = own->blocks.size;
-	return 0;
+		see_death(survey, birth, block, t);
 }
 
 static int begin(struct survey *survey, const struct event *event)
 {
 	struct survey_own *own = survey->own;
-	struct block block = block_of(event);
 	uint32_t site = site_of(survey, event);
 	uint32_t device = device_of(survey, event);
-	struct survey_bucket *bucket = bucket_of(survey, block.size);
-	uint32_t stale = blocks_find(&own->blocks, &block);
+	struct survey_bucket *bucket = bucket_of(survey, event->size);
 
-	if (stale)
-		end_block(survey, stale, event->t);
 	count_temporaries(survey, device);
-	if (blocks_add(&own->blocks, &block) || grow_births(own))
+	if (!GROW_TO(own->births, own->lives.blocks.size, own->births_n))
 		return -ENOMEM;
-	own->births[blocks_find(&own->blocks, &block) - 1] =
+	own->births[own->lives.begun_id - 1] =
 		(struct survey_birth){ ++survey->devices[device].ordinal, site, device };
 	bucket->count++;
-	bucket->bytes += block.size;
-	bucket->live_count++;
-	bucket->live_bytes += block.size;
-	survey_growth_birth(survey, site, block.size);
+	bucket->bytes += event->size;
+	count_live(survey, event->size, 1);
+	survey_growth_birth(survey, site, event->size);
 	see_peak(survey, event, device);
 	return 0;
 }
 
-static void end(struct survey *survey, const struct event *event)
-{
-	struct block block = block_of(event);
-	uint32_t id = blocks_find(&survey->own->blocks, &block);
-
-	if (id)
-		end_block(survey, id, event->t);
-}
-
 static void forget(struct survey *survey, const struct event *event)
 {
-	survey->dropped += event->seq - survey->own->next_seq;
-	survey->own->gap_seq = event->seq;
-	blocks_forget(&survey->own->blocks);
+	survey->gap_seq = event->seq;
 	for (size_t i = 0; i < SURVEY_BUCKETS; i++)
 		survey->buckets[i].live_count = survey->buckets[i].live_bytes = 0;
 	survey_growth_forget(survey);
@@ -195,21 +157,22 @@ static void forget(struct survey *survey, const struct event *event)
 
 int survey_event(struct survey *survey, const struct event *event)
 {
-	int error = 0;
+	struct lives *lives = &survey->own->lives;
+	int error;
 
 	/* Steps that end among missing events must lie in front of what is looked at. */
 	survey_growth_time(survey, event->seq, event->t);
-	if (event->seq != survey->own->next_seq)
+	if (lives_gap(lives, event))
 		forget(survey, event);
-	if (event->op == EVENT_ALLOC && event->ptr && !(event->flags & EVENT_FOREIGN))
+	error = lives_take(lives, event, NULL);
+	if (!error && lives->ended_id && lives_used(&lives->ended))
+		end(survey, event->t);
+	if (!error && lives->begun_id && lives_used(&lives->begun))
 		error = begin(survey, event);
-	else if (event->op == EVENT_FREE && event->ptr && !(event->flags & EVENT_FOREIGN))
-		end(survey, event);
-	else if (event->op == EVENT_OOM && survey->failures_n < SURVEY_FAILURES)
+	if (event->op == EVENT_OOM && survey->failures_n < SURVEY_FAILURES)
 		survey->failures[survey->failures_n++] = *event;
 	survey->reserves += event->op == EVENT_RESERVE;
 	survey->releases += event->op == EVENT_RELEASE;
-	survey->own->next_seq = event->seq + 1;
 	survey->events++;
 	return error;
 }
@@ -224,7 +187,7 @@ int survey_start(struct survey *survey, struct trace *trace)
 	if (!survey->own)
 		return -ENOMEM;
 	survey->own->trace = trace;
-	blocks_init(&survey->own->blocks, false);
+	lives_start(&survey->own->lives, trace->capture.events_filtered);
 	survey->own->corpses = calloc(devices, sizeof(*survey->own->corpses));
 	survey->own->deaths = calloc(devices, sizeof(*survey->own->deaths));
 	survey->devices = calloc(devices, sizeof(*survey->devices));
@@ -237,7 +200,7 @@ int survey_start(struct survey *survey, struct trace *trace)
 
 int survey_end(struct survey *survey)
 {
-	survey_growth_time(survey, survey->own->next_seq, UINT64_MAX);
+	survey_growth_time(survey, survey->own->lives.next_seq, UINT64_MAX);
 	sum_corpses(survey);
 	return survey_growth_end(survey);
 }
@@ -245,7 +208,7 @@ int survey_end(struct survey *survey)
 void survey_clear(struct survey *survey)
 {
 	if (survey->own) {
-		blocks_clear(&survey->own->blocks);
+		lives_clear(&survey->own->lives);
 		free(survey->own->births);
 		free(survey->own->corpses);
 		free(survey->own->deaths);
@@ -267,5 +230,5 @@ bool survey_knows_peak(const struct survey *survey, const struct trace *trace, s
 	return !trace->capture.events_filtered &&
 	       survey->devices[device].peak ==
 		       trace->summary.devices[device].allocated.peak_bytes &&
-	       (!survey->dropped || survey->devices[device].peak_seq >= survey->own->gap_seq);
+	       survey->devices[device].peak_seq >= survey->gap_seq;
 }

@@ -10,7 +10,6 @@
 
 #include "analyse/findings/growth.h"
 #include "analyse/trace/trace.h"
-#include "facts/live_blocks.h"
 
 enum {
 	SURVEY_FAILURES = 100,
@@ -68,7 +67,7 @@ struct survey {
 	size_t failures_n;
 	uint64_t reserves, releases; /* of pools' segments */
 	uint64_t frees;
-	uint64_t dropped; /* events missing between others */
+	uint64_t gap_seq; /* the first event behind the last missing ones, 0: none are missing */
 	uint64_t events;
 
 	/* The rest is its own. */

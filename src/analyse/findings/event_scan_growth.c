@@ -128,13 +128,14 @@ static struct born *find_born(const struct survey *survey)
 	if (!born)
 		return NULL;
 	n -= warm;
-	for (size_t i = 0; i < own->blocks.used; i++) {
-		const struct block *block = &own->blocks.list[i];
-		struct born *to = &born[own->births[i].site];
+	for (size_t i = 0; i < own->lives.blocks.used; i++) {
+		const struct block *block = &own->lives.blocks.list[i];
+		struct born *to;
 		size_t q = 0;
 
-		if (block->state != BLOCK_LIVE || block->seq < seqs[warm - 1])
+		if (block->state != BLOCK_LIVE || !lives_used(block) || block->seq < seqs[warm - 1])
 			continue;
+		to = &born[own->births[i].site];
 		while (q + 1 < GROWTH_QUARTERS &&
 		       block->seq >= seqs[warm - 1 + (q + 1) * n / GROWTH_QUARTERS])
 			q++;

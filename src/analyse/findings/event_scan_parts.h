@@ -3,6 +3,7 @@
 #define ANALYSE_FINDINGS_EVENT_SCAN_PARTS_H
 
 #include "analyse/findings/event_scan.h"
+#include "facts/lives.h"
 
 /* What a block's row in the table of blocks has no place for. */
 struct survey_birth {
@@ -49,7 +50,7 @@ struct survey_held {
 
 struct survey_own {
 	struct trace *trace;
-	struct blocks blocks;
+	struct lives lives;
 	struct survey_birth *births; /* by position in blocks */
 	size_t births_n;
 	struct survey_corpses *corpses; /* by device */
@@ -59,7 +60,6 @@ struct survey_own {
 	uint64_t *seqs;                 /* of the first event behind each value */
 	uint64_t young_seq;             /* blocks from there on are young */
 	uint64_t window;                /* events of a window */
-	uint64_t next_seq, gap_seq;
 	uint64_t frees_warm; /* frees in front of the first value */
 };
 

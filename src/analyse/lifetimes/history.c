@@ -1,4 +1,4 @@
-/* All events of a trace in memory: what the replay tells, written down. */
+/* All events of a trace in memory, with the lives of blocks. */
 #include "analyse/lifetimes/history.h"
 
 #include <stdlib.h>
@@ -7,9 +7,8 @@
 #include "analyse/categories/categories.h"
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
-#include "analyse/lifetimes/lifetimes.h"
-#include "analyse/lifetimes/replay.h"
 #include "base/mem/hash.h"
+#include "facts/lives.h"
 
 /* Room for one more in a list; a history without memory has failed. */
 #define ROOM(history, name)                                                        \
@@ -68,81 +67,60 @@ static uint16_t api_of(struct history *history, uint32_t api)
 	return (uint16_t)(history->apis_n - 1);
 }
 
-/* --- the replay speaks --- */
+/* --- events --- */
 
-static void on_lost(void *own, uint64_t dropped)
+/* Of what lived before the event nothing is known: how many are missing, if that is known. */
+static void lose(struct history *history, const struct event *event, uint64_t missing)
 {
-	struct history *history = own;
 	struct history_event *events = history->events;
 
-	history->lost = true;
-	history->dropped = dropped;
 	loose_forget(&history->loose);
 	for (size_t i = history->first_event; i < history->events_n; i++) {
 		if (events[i].born && events[i].death == HISTORY_NONE)
 			events[i].death = (uint32_t)history->events_n;
 	}
-}
-
-static void begin_stretch(struct history *history, const struct event *event)
-{
-	history->first_seq = event->seq;
-	history->first_event = (uint32_t)history->events_n;
-	if (!history->lost || !ROOM(history, gaps))
+	if (!ROOM(history, gaps))
 		return;
 	history->gaps[history->gaps_n++] = (struct history_gap){
-		.event = history->first_event,
-		.dropped = history->dropped,
+		.event = (uint32_t)history->events_n,
+		.dropped = missing,
 		.device = event->allocated == TRACE_NONE ? NO_DEVICE : event->device,
 		.allocated = event->allocated,
 		.reserved = event->reserved,
 	};
-	history->lost = false;
 }
 
 /*
  * Bytes without an address end where all that came with their event is gone. What only shrank lives
  * on whole: an event has one size.
  */
-static void move_loose(struct history *history, const struct event *event)
+static void move_loose(struct history *history, const struct lives *lives)
 {
-	enum block_kind kind;
-	enum pair_act act = pair_act((enum event_op)event->op, &kind);
-	struct block block = { .size = event->size,
-			       .stack = event->stack,
-			       .pool = event->pool,
-			       .device = event->device,
-			       .space = event->space,
-			       .kind = (uint8_t)kind };
 	uint32_t now = (uint32_t)history->events_n - 1;
-	uint64_t left = event->size, part;
+	uint64_t left = lives->ends ? lives->ended.size : 0;
+	uint64_t part;
 	uint32_t born;
 	bool whole;
 
-	if (act == PAIR_BEGINS && loose_come(&history->loose, &block, now) < 0)
+	if (lives->begins && loose_come(&history->loose, &lives->begun, now) < 0)
 		history->failed = true;
-	while (act == PAIR_ENDS && left &&
-	       (part = loose_go(&history->loose, &block, left, &born, &whole))) {
+	while (left && (part = loose_go(&history->loose, &lives->ended, left, &born, &whole))) {
 		if (whole)
 			history->events[born].death = now;
 		left -= part;
 	}
 }
 
-static void on_event(void *own, const struct event *event)
+static bool add_event(struct history *history, const struct event *event, bool handle)
 {
-	struct history *history = own;
-	struct history_place place = { .pool = event->pool,
+	struct history_place place = { .pool = event_is_memory(event->op) ? event->pool : 0,
 				       .device = event->device,
 				       .space = event->space,
-				       .foreign = event->flags & EVENT_FOREIGN };
+				       .foreign = event->flags & EVENT_FOREIGN,
+				       .handle = handle };
 
-	if (history->lost || !history->events_n)
-		begin_stretch(history, event);
-	if (history->failed || history->events_n == HISTORY_NONE || !ROOM(history, events)) {
-		history->failed = true;
-		return;
-	}
+	if (history->events_n == HISTORY_NONE || !ROOM(history, events))
+		return false;
 	history->events[history->events_n] = (struct history_event){
 		.t = event->t,
 		.size = event->size,
@@ -156,36 +134,37 @@ static void on_event(void *own, const struct event *event)
 		.op = event->op,
 	};
 	history->events_n++;
+	return true;
+}
+
+static int take(struct history *history, const struct trace *trace, struct lives *lives,
+		const struct event *event)
+{
+	bool gap = lives_gap(lives, event);
+	uint64_t dropped = trace->capture.events_dropped ? trace->capture.events_dropped : 1;
+
+	/* Where the numbers tell none, at the first gap: those that the trace says there are. */
+	if (gap)
+		lose(history, event,
+		     event->seq > lives->next_seq ? event->seq - lives->next_seq
+		     : history->gaps_n            ? 0
+						  : dropped);
+	if (gap || !history->events_n) {
+		history->first_seq = event->seq;
+		history->first_event = (uint32_t)history->events_n;
+	}
+	if (lives_take(lives, event, trace_text(trace, event->api)) ||
+	    !add_event(history, event, lives->begins && lives->begun.handle))
+		return -ENOMEM;
+	history->events[history->events_n - 1].born = lives->begins;
+	if (lives->ends && !lives->unseen)
+		history->events[history->first_event + (lives->ended.seq - history->first_seq)]
+			.death = (uint32_t)history->events_n - 1;
 	if (!event->ptr)
-		move_loose(history, event);
+		move_loose(history, lives);
 	if (history->categories && categories_event(history->categories, event))
-		history->failed = true;
-}
-
-static void on_born(void *own, const struct block *block)
-{
-	struct history *history = own;
-	struct history_event *event;
-	struct history_place place;
-
-	if (history->failed)
-		return;
-	event = &history->events[history->events_n - 1];
-	event->born = true;
-	if (!block->handle)
-		return;
-	place = history->places[event->place];
-	place.handle = true;
-	event->place = place_of(history, &place);
-}
-
-static void on_died(void *own, const struct block *block)
-{
-	struct history *history = own;
-	uint64_t at = history->first_event + (block->seq - history->first_seq);
-
-	if (!history->failed && at < history->events_n)
-		history->events[at].death = (uint32_t)history->events_n - 1;
+		return -ENOMEM;
+	return history->failed ? -ENOMEM : 0;
 }
 
 /* --- the whole --- */
@@ -208,22 +187,20 @@ static int label_blocks(struct history *history)
 
 int history_read(struct history *history, struct trace *trace, struct categories *categories)
 {
-	const struct replay_watcher watcher = { history, on_lost, on_event, on_born, on_died };
-	const struct replay_wish wish = { .device = NO_DEVICE,
-					  .space = SPACES,
-					  .to = UINT64_MAX,
-					  .last = UINT64_MAX,
-					  .moment = REPLAY_END,
-					  .watcher = &watcher };
-	struct replay replay;
-	int error;
+	struct lives lives;
+	struct event event;
+	int more = 1;
+	int error = 0;
 
 	*history = (struct history){ .categories = categories };
-	error = replay_run(&replay, trace, &wish);
-	if (!error)
-		replay_clear(&replay);
-	if (!error && history->failed)
+	lives_start(&lives, trace->capture.events_filtered);
+	while (!error && (more = trace_next(trace, &event)) == 1)
+		error = take(history, trace, &lives, &event);
+	lives_clear(&lives);
+	if (error)
 		error = err("%s: no memory left for %zu events", trace->path, history->events_n);
+	else if (more < 0)
+		error = more;
 	if (!error && categories)
 		error = label_blocks(history);
 	if (error)

@@ -2,7 +2,7 @@
  * All events of a trace in memory, each allocation with what ended it: for who wants to look at any
  * moment, and not at one.
  *
- * It costs 48 bytes an event. What is matched with what is replay.h's word.
+ * It costs 48 bytes an event. What is matched with what is lives.h's word.
  */
 #ifndef ANALYSE_LIFETIMES_HISTORY_H
 #define ANALYSE_LIFETIMES_HISTORY_H
@@ -78,8 +78,7 @@ struct history {
 	struct map known_threads;
 	struct loose loose; /* what has no address, by event */
 	struct categories *categories;
-	bool failed, lost;
-	uint64_t dropped;
+	bool failed;
 };
 
 /*

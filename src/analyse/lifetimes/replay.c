@@ -12,7 +12,6 @@
 
 #include "analyse/categories/categories.h"
 #include "analyse/input/error.h"
-#include "analyse/lifetimes/lifetimes.h"
 #include "analyse/lifetimes/replay_parts.h"
 
 /* --- what is selected --- */
@@ -70,10 +69,14 @@ static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
 	replay->bytes = replay->now;
 	replay->seq = seq;
 	replay->t = t;
-	blocks_set_mark(&replay->blocks, seq);
+	blocks_set_mark(&replay->lives.blocks, seq);
 	for (size_t i = 0; i < replay->devices_n; i++) {
-		replay->devices[i].at_allocated = replay->devices[i].allocated;
-		replay->devices[i].at_reserved = replay->devices[i].reserved;
+		struct replay_device *device = &replay->devices[i];
+
+		if (device->device < 0 || device->device >= LIVES_DEVICES)
+			continue;
+		device->at_allocated = replay->lives.sums[device->device].allocated;
+		device->at_reserved = replay->lives.sums[device->device].reserved;
 	}
 }
 
@@ -164,17 +167,13 @@ static void count_death(struct replay *replay, struct replay_row *row, const str
 		row->lifetime_max = lifetime;
 }
 
-static void end_block(struct replay *replay, uint32_t id, uint64_t t)
+static void end_block(struct replay *replay, uint64_t t)
 {
-	struct block block = replay->blocks.list[id - 1];
-	struct replay_row *row = &replay->rows[block.stack];
+	const struct block *block = &replay->lives.ended;
+	struct replay_row *row = &replay->rows[block->stack];
 
-	blocks_end(&replay->blocks, id);
-	if (replay->wish->watcher)
-		replay->wish->watcher->died(replay->wish->watcher->own, &block);
-	hold(replay, row, &block, 1, -1);
-	count_death(replay, row, &block, t);
-	replay->ended_handle = block.handle ? block.ptr : 0;
+	hold(replay, row, block, 1, -1);
+	count_death(replay, row, block, t);
 }
 
 /* Of the allocation that the event is; of others the last, which is none. */
@@ -187,30 +186,22 @@ static uint8_t category_of(const struct replay *replay, const struct event *even
 	return wish->of_alloc[replay->allocs];
 }
 
-static int begin(struct replay *replay, const struct event *event, enum block_kind kind)
+static int begin(struct replay *replay, const struct event *event)
 {
-	struct block block = pair_block(replay->trace, event, kind, replay->ended_handle);
+	struct lives *lives = &replay->lives;
 	uint32_t row = replay_row_of(replay, event, category_of(replay, event));
-	uint32_t stale;
 	int lumps = 1;
 
-	if (!row)
+	if (row && !event->ptr)
+		lumps = loose_come(&replay->loose, &lives->begun, row - 1);
+	if (!row || lumps < 0)
 		return err_no_memory(replay->trace->path);
-	if (!event->ptr)
-		lumps = loose_come(&replay->loose, &block, row - 1);
-	if (lumps < 0)
-		return err_no_memory(replay->trace->path);
-	block.stack = row - 1;
-	stale = event->ptr ? blocks_find(&replay->blocks, &block) : 0;
-	if (stale)
-		end_block(replay, stale, event->t);
-	replay->ended_handle = 0;
-	if (event->ptr && blocks_add(&replay->blocks, &block))
-		return err_no_memory(replay->trace->path);
-	if (replay->wish->watcher)
-		replay->wish->watcher->born(replay->wish->watcher->own, &block);
-	hold(replay, &replay->rows[row - 1], &block, (unsigned)lumps, 1);
-	count_birth(replay, &replay->rows[row - 1], &block);
+	if (lives->begun_id)
+		lives->blocks.list[lives->begun_id - 1].stack = row - 1;
+	if (lives->ends)
+		end_block(replay, event->t);
+	hold(replay, &replay->rows[row - 1], &lives->begun, (unsigned)lumps, 1);
+	count_birth(replay, &replay->rows[row - 1], &lives->begun);
 	return 0;
 }
 
@@ -235,23 +226,23 @@ static uint32_t end_loose(struct replay *replay, const struct block *like, uint6
 	return first;
 }
 
-static int end(struct replay *replay, const struct event *event, enum block_kind kind)
+static int end(struct replay *replay, const struct event *event)
 {
-	struct block block = pair_block(replay->trace, event, kind, replay->ended_handle);
-	uint32_t id = event->ptr ? blocks_find(&replay->blocks, &block) : 0;
-	uint32_t born = id ? replay->blocks.list[id - 1].stack + 1 : 0;
+	const struct block *ended = &replay->lives.ended;
+	uint32_t born = replay->lives.unseen ? 0 : ended->stack + 1;
 	uint32_t row;
 
 	if (!event->ptr)
-		born = end_loose(replay, &block, event->t);
+		born = end_loose(replay, ended, event->t);
 	/* What it frees has the category. */
 	row = replay_row_of(replay, event,
 			    born ? replay->rows[born - 1].category : category_of(replay, event));
 	if (!row)
 		return err_no_memory(replay->trace->path);
-	if (id)
-		end_block(replay, id, event->t);
-	if (kind == BLOCK_HANDED && replay->open && wanted_row(replay, &replay->rows[row - 1])) {
+	if (!replay->lives.unseen)
+		end_block(replay, event->t);
+	if (ended->kind == BLOCK_HANDED && replay->open &&
+	    wanted_row(replay, &replay->rows[row - 1])) {
 		replay->rows[row - 1].frees_here++;
 		replay->rows[row - 1].freed_here += event->size;
 	}
@@ -260,55 +251,27 @@ static int end(struct replay *replay, const struct event *event, enum block_kind
 
 static int apply(struct replay *replay, const struct event *event)
 {
-	enum block_kind kind;
+	struct lives *lives = &replay->lives;
 
-	switch (pair_act((enum event_op)event->op, &kind)) {
-	case PAIR_BEGINS:
-		return begin(replay, event, kind);
-	case PAIR_ENDS:
-		return end(replay, event, kind);
-	default:
-		return 0;
-	}
-}
-
-/*
- * Whatever is selected, an event tells its device's sums. False when they are not those of the
- * event before and this one's effect: then something happened in between that is not told, as while
- * recording was stopped by the program.
- */
-static bool take_sums(struct replay *replay, const struct event *event)
-{
-	for (size_t i = 0; i < replay->devices_n; i++) {
-		struct replay_device *device = &replay->devices[i];
-		bool whole = pair_follows(device->allocated, device->reserved, event);
-
-		if (device->device != event->device || event->allocated == TRACE_NONE)
-			continue;
-		device->allocated = event->allocated;
-		device->reserved = event->reserved;
-		return whole;
-	}
-	return true;
+	if (lives_take(lives, event, trace_text(replay->trace, event->api)))
+		return err_no_memory(replay->trace->path);
+	if (lives->begins)
+		return begin(replay, event);
+	return lives->ends ? end(replay, event) : 0;
 }
 
 /* Events are missing: what lives, nobody knows. */
 static void forget(struct replay *replay, const struct event *event)
 {
-	uint64_t before = replay->dropped;
-
 	if (!replay->dropped)
 		replay->dropped_from = replay->last_t;
-	if (event->seq > replay->next_seq)
-		replay->dropped += event->seq - replay->next_seq;
+	if (event->seq > replay->lives.next_seq)
+		replay->dropped += event->seq - replay->lives.next_seq;
 	else if (!replay->dropped)
 		replay->dropped = replay->trace->capture.events_dropped
 					  ? replay->trace->capture.events_dropped
 					  : 1;
 	replay->dropped_to = event->t;
-	if (replay->wish->watcher)
-		replay->wish->watcher->lost(replay->wish->watcher->own, replay->dropped - before);
-	blocks_forget(&replay->blocks);
 	loose_forget(&replay->loose);
 	for (size_t i = 0; i < replay->rows_n; i++) {
 		struct replay_row *row = &replay->rows[i];
@@ -327,22 +290,20 @@ static bool is_behind(const struct replay_wish *wish, const struct event *event)
 static int step(struct replay *replay, const struct event *event)
 {
 	const struct replay_wish *wish = replay->wish;
-	bool whole;
-	int error;
+	int error = 0;
 
 	if (!replay->open && event->t >= wish->from) {
 		replay->open = true;
-		set_mark(replay, replay->next_seq ? replay->next_seq - 1 : 0, replay->last_t);
+		set_mark(replay, replay->lives.next_seq ? replay->lives.next_seq - 1 : 0,
+			 replay->last_t);
 	}
-	whole = take_sums(replay, event);
-	/* A filter's events are whole lives of blocks, among others that it left out. */
-	if ((!whole && !replay->trace->capture.events_filtered) || event->seq != replay->next_seq)
+	if (lives_gap(&replay->lives, event))
 		forget(replay, event);
-	if (wish->watcher)
-		wish->watcher->event(wish->watcher->own, event);
-	error = selected(replay, event) ? apply(replay, event) : 0;
+	if (selected(replay, event))
+		error = apply(replay, event);
+	else
+		lives_pass(&replay->lives, event);
 	replay->allocs += event->op == EVENT_ALLOC;
-	replay->next_seq = event->seq + 1;
 	replay->last_t = event->t;
 	replay->events++;
 	replay->any = true;
@@ -384,7 +345,8 @@ int replay_run(struct replay *replay, struct trace *trace, const struct replay_w
 	*replay = (struct replay){ .wish = wish, .trace = trace };
 	replay->dropped = trace->capture.events_filtered;
 	replay->dropped_to = trace->process.duration_ns;
-	blocks_init(&replay->blocks, wish->moment == REPLAY_PEAK);
+	lives_start(&replay->lives, trace->capture.events_filtered);
+	replay->lives.blocks.marking = wish->moment == REPLAY_PEAK;
 	error = replay_start_rows(replay);
 	while (!error && (more = trace_next(trace, &event)) == 1 && !is_behind(wish, &event))
 		error = step(replay, &event);
@@ -404,7 +366,7 @@ int replay_run(struct replay *replay, struct trace *trace, const struct replay_w
 
 void replay_clear(struct replay *replay)
 {
-	blocks_clear(&replay->blocks);
+	lives_clear(&replay->lives);
 	loose_clear(&replay->loose);
 	map_clear(&replay->row_of);
 	free(replay->rows);

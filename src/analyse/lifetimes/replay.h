@@ -16,24 +16,11 @@
 #include "analyse/lifetimes/unattributed.h"
 #include "analyse/trace/trace.h"
 #include "base/mem/map.h"
-#include "facts/live_blocks.h"
+#include "facts/lives.h"
 
 enum replay_moment {
 	REPLAY_END,  /* of the window */
 	REPLAY_PEAK, /* the highest inside the window, its start included */
-};
-
-struct replay;
-
-/* Who wants to be told what happens, as it does, in the order of events. */
-struct replay_watcher {
-	void *own;
-	/* Of what lived before the event that is told of next, nothing is known. */
-	void (*lost)(void *own, uint64_t dropped);
-	/* Each event of the trace, selected or not; the sums of devices have taken it in. */
-	void (*event)(void *own, const struct event *event);
-	void (*born)(void *own, const struct block *block); /* by that event */
-	void (*died)(void *own, const struct block *block);
 };
 
 struct replay_wish {
@@ -45,8 +32,7 @@ struct replay_wish {
 	enum replay_moment moment;
 	enum trace_by
 		split; /* TRACE_BY_THREAD, _PHASE or _CATEGORY: rows are stacks by these, too */
-	const bool *stacks;                   /* by stack: those that count; NULL: all */
-	const struct replay_watcher *watcher; /* may be NULL */
+	const bool *stacks; /* by stack: those that count; NULL: all */
 
 	/* By allocation of the trace: its category, which rows are split by then. NULL: none. */
 	const uint8_t *of_alloc;
@@ -71,14 +57,13 @@ struct replay_row {
 
 struct replay_device {
 	int device;
-	uint64_t allocated, reserved;       /* now, of all pools */
 	uint64_t at_allocated, at_reserved; /* at the moment */
 };
 
 struct replay {
 	const struct replay_wish *wish;
 	struct trace *trace;
-	struct blocks blocks;
+	struct lives lives; /* of what is selected; the stack of a block is its row */
 	struct loose loose; /* what has no address, by row */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
@@ -98,8 +83,7 @@ struct replay {
 			  that */
 
 	/* The rest is its own. */
-	uint64_t next_seq, last_t;
-	uint64_t ended_handle;
+	uint64_t last_t;
 	size_t allocs;      /* so far, whether selected or not */
 	uint32_t pool_text; /* of the wish, once an event had it */
 	size_t phase_next, phases_open;

@@ -69,8 +69,8 @@ static void add_block(struct tally *tally, const struct oom *oom, const struct r
 static void add_all(struct tally *tally, const struct oom *oom, const struct recording *recording,
 		    const struct census *census)
 {
-	for (uint32_t i = 0; i < census->blocks.used; i++)
-		add_block(tally, oom, recording, &census->blocks.list[i]);
+	for (uint32_t i = 0; i < census->lives.blocks.used; i++)
+		add_block(tally, oom, recording, &census->lives.blocks.list[i]);
 	for (unsigned i = 0; i < census->rests_n; i++) {
 		const struct census_rest *rest = &census->rests[i];
 		const struct block block = {
@@ -279,7 +279,7 @@ static int find_pools(struct oom *oom, struct recording *recording, const struct
 {
 	struct trace_oom *told = oom->told;
 	struct gaps gaps;
-	int error = gaps_find(&gaps, &census->blocks);
+	int error = gaps_find(&gaps, &census->lives.blocks);
 
 	if (error)
 		return error;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
-#include "analyse/lifetimes/lifetimes.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
+#include "facts/lives.h"
 #include "render/export/chrome.h"
 
 struct owner {
@@ -21,7 +21,7 @@ struct owner {
 
 struct walk {
 	struct chrome *chrome;
-	struct pair pair;
+	struct lives lives;
 	struct owner *owners;
 	size_t owners_n, owners_size;
 	bool gap; /* who holds what is not known any more */
@@ -63,7 +63,7 @@ static bool is_slice(const struct walk *walk, const struct block *block)
 static void begin_slice(const struct walk *walk)
 {
 	struct chrome *chrome = walk->chrome;
-	const struct block *block = &walk->pair.begun;
+	const struct block *block = &walk->lives.begun;
 	const struct stack_text *stack = stack_text(&chrome->stacks, block->stack);
 	char address[24];
 
@@ -97,7 +97,7 @@ static void end_slice(const struct walk *walk, const struct block *block, uint64
 
 static void end_all(const struct walk *walk, uint64_t t, const char *why)
 {
-	const struct blocks *blocks = &walk->pair.blocks;
+	const struct blocks *blocks = &walk->lives.blocks;
 
 	for (uint32_t i = 0; i < blocks->used; i++) {
 		if (blocks->list[i].state == BLOCK_LIVE)
@@ -146,7 +146,7 @@ static int count_owner(struct walk *walk, const struct block *block, int sign, u
 		block->kind == BLOCK_SEGMENT || (block->kind == BLOCK_HANDED && !block->pool);
 	struct owner *owner;
 
-	if (!reserved || walk->gap || !pair_counts(block) ||
+	if (!reserved || walk->gap || !lives_counts(block) ||
 	    !export_wants(walk->chrome->trace, walk->chrome->options, block->device, block->pool))
 		return 0;
 	owner = owner_of(walk, block);
@@ -186,24 +186,26 @@ static void put_instant(const struct walk *walk, const struct event *event)
 
 static int take(struct walk *walk, const struct event *event)
 {
-	struct pair *pair = &walk->pair;
-	int error;
+	struct lives *lives = &walk->lives;
+	const struct trace *trace = walk->chrome->trace;
+	int error = 0;
 
-	if (pair_gap(pair, event)) {
+	if (lives_gap(lives, event)) {
 		end_all(walk, event->t, "not known: events are missing here");
 		walk->gap = true;
 	}
-	error = pair_take(pair, event);
-	if (!error && pair->ends && !pair->unseen) {
-		end_slice(walk, &pair->ended, event->t,
+	if (lives_take(lives, event, trace_text(trace, event->api)))
+		return err_no_memory(trace->path);
+	if (lives->ends && !lives->unseen) {
+		end_slice(walk, &lives->ended, event->t,
 			  "\"freed at\":", stack_text(&walk->chrome->stacks, event->stack)->line);
-		error = count_owner(walk, &pair->ended, -1, event->t);
-	} else if (!error && pair->ends && !pair->ended.ptr) {
-		error = count_owner(walk, &pair->ended, -1, event->t);
+		error = count_owner(walk, &lives->ended, -1, event->t);
+	} else if (lives->ends && !lives->ended.ptr) {
+		error = count_owner(walk, &lives->ended, -1, event->t);
 	}
-	if (!error && pair->begins) {
+	if (!error && lives->begins) {
 		begin_slice(walk);
-		error = count_owner(walk, &pair->begun, 1, event->t);
+		error = count_owner(walk, &lives->begun, 1, event->t);
 	}
 	if (event->op == EVENT_OOM || event->op == EVENT_MARK)
 		put_instant(walk, event);
@@ -215,9 +217,10 @@ int chrome_events(struct chrome *chrome)
 	struct walk walk = { .chrome = chrome };
 	struct event event = { .t = 0 };
 	uint64_t end = chrome->trace->process.duration_ns;
-	int error = pair_start(&walk.pair, chrome->trace);
+	int error = 0;
 	int more = 1;
 
+	lives_start(&walk.lives, chrome->trace->capture.events_filtered);
 	while (!error && !chrome->out->error && (more = trace_next(chrome->trace, &event)) == 1)
 		error = take(&walk, &event);
 	if (!error && more < 0)
@@ -226,7 +229,7 @@ int chrome_events(struct chrome *chrome)
 		end_all(&walk, end, "none: live when the trace ends");
 	for (size_t i = 0; !error && !walk.gap && i < walk.owners_n; i++)
 		put_owner(&walk, &walk.owners[i], end > event.t ? end : event.t);
-	pair_clear(&walk.pair);
+	lives_clear(&walk.lives);
 	free(walk.owners);
 	return error;
 }

@@ -56,23 +56,6 @@ static struct snapshot_device *device_of(struct snapshot *snapshot, int ordinal)
 	return &snapshot->devices[ordinal];
 }
 
-static struct snapshot_place *place_of(struct snapshot *snapshot, uint32_t id)
-{
-	if (id > snapshot->places_n) {
-		size_t size = snapshot->pair.blocks.size;
-		struct snapshot_place *places =
-			reallocarray(snapshot->places, size, sizeof(*places));
-
-		if (!places)
-			return NULL;
-		memset(places + snapshot->places_n, 0,
-		       (size - snapshot->places_n) * sizeof(*places));
-		snapshot->places = places;
-		snapshot->places_n = size;
-	}
-	return &snapshot->places[id - 1];
-}
-
 /* --- blocks --- */
 
 /* Where a segment of the block's own may lie: at its address, if it has one and nothing is there.
@@ -106,16 +89,14 @@ static bool lies_in_segment(const struct snapshot_device *device, const struct b
 static int begin_block(struct snapshot *snapshot, struct snapshot_device *device,
 		       const struct event *event)
 {
-	const struct block *block = &snapshot->pair.begun;
+	const struct block *block = &snapshot->lives.begun;
 	struct snapshot_segment where = { .address = block->ptr, .size = block->size };
-	struct snapshot_place *place;
 	bool own = !lies_in_segment(device, block);
 	int error = 0;
 
-	if (!snapshot_is_size(block->size) || !snapshot->pair.begun_id)
+	if (!snapshot_is_size(block->size) || !snapshot->lives.begun_id)
 		return 0;
-	place = place_of(snapshot, snapshot->pair.begun_id);
-	if (!place)
+	if (!GROW_TO(snapshot->places, snapshot->lives.blocks.size, snapshot->places_n))
 		return err_no_memory(snapshot->trace->path);
 	if (own) {
 		where = own_segment(snapshot, device, block);
@@ -127,7 +108,8 @@ static int begin_block(struct snapshot *snapshot, struct snapshot_device *device
 			error = snapshot_enter(snapshot, device, event, SNAPSHOT_SEGMENT_ALLOC,
 					       &where);
 	}
-	*place = (struct snapshot_place){ where.address, own };
+	snapshot->places[snapshot->lives.begun_id - 1] =
+		(struct snapshot_place){ where.address, own };
 	return error ? error : snapshot_enter(snapshot, device, event, SNAPSHOT_ALLOC, &where);
 }
 
@@ -151,7 +133,7 @@ int snapshot_end_block(struct snapshot *snapshot, struct snapshot_device *device
 static int end_unseen(struct snapshot *snapshot, struct snapshot_device *device,
 		      const struct event *event)
 {
-	const struct block *block = &snapshot->pair.ended;
+	const struct block *block = &snapshot->lives.ended;
 	struct snapshot_place place = { .address = block->ptr };
 
 	if (!snapshot_is_size(block->size))
@@ -217,38 +199,38 @@ static int end_nameless(struct snapshot *snapshot, struct snapshot_device *devic
 static int take_end(struct snapshot *snapshot, struct snapshot_device *device,
 		    const struct event *event)
 {
-	const struct pair *pair = &snapshot->pair;
-	uint32_t id = pair->ended_id;
+	const struct lives *lives = &snapshot->lives;
+	uint32_t id = lives->ended_id;
 	struct snapshot_place place;
 	int error;
 
-	if (!pair_counts(&pair->ended))
+	if (!lives_counts(&lives->ended))
 		return 0;
-	if (pair->ended.kind != BLOCK_HANDED)
+	if (lives->ended.kind != BLOCK_HANDED)
 		return snapshot_end_segment(snapshot, device, event);
-	if (!pair->ended.ptr)
-		return end_nameless(snapshot, device, event, pair->ended.size);
-	if (pair->unseen)
+	if (!lives->ended.ptr)
+		return end_nameless(snapshot, device, event, lives->ended.size);
+	if (lives->unseen)
 		return end_unseen(snapshot, device, event);
-	if (!snapshot_is_size(pair->ended.size) || id > snapshot->places_n)
+	if (!snapshot_is_size(lives->ended.size) || id > snapshot->places_n)
 		return 0;
 	place = snapshot->places[id - 1];
-	error = snapshot_end_block(snapshot, device, event, &pair->ended, place);
-	if (!error && place.own && pair->ended.pool)
-		error = snapshot_unplace(snapshot, device, event, pair->ended.size);
+	error = snapshot_end_block(snapshot, device, event, &lives->ended, place);
+	if (!error && place.own && lives->ended.pool)
+		error = snapshot_unplace(snapshot, device, event, lives->ended.size);
 	return error;
 }
 
 static int take_begin(struct snapshot *snapshot, struct snapshot_device *device,
 		      const struct event *event)
 {
-	const struct pair *pair = &snapshot->pair;
+	const struct lives *lives = &snapshot->lives;
 
-	if (!pair_counts(&pair->begun))
+	if (!lives_counts(&lives->begun))
 		return 0;
-	if (pair->begun.kind != BLOCK_HANDED)
-		return pair->begun.pool ? snapshot_begin_segment(snapshot, device, event) : 0;
-	if (!pair->begun.ptr)
+	if (lives->begun.kind != BLOCK_HANDED)
+		return lives->begun.pool ? snapshot_begin_segment(snapshot, device, event) : 0;
+	if (!lives->begun.ptr)
 		return begin_nameless(snapshot, device, event, event->stack, event->size);
 	return begin_block(snapshot, device, event);
 }
@@ -283,16 +265,18 @@ static void forget(struct snapshot *snapshot, const struct event *event)
 
 static int take(struct snapshot *snapshot, const struct event *event)
 {
+	struct lives *lives = &snapshot->lives;
 	struct snapshot_device *device;
 	int64_t allocated, reserved;
-	int error;
+	int error = 0;
 
-	if (pair_gap(&snapshot->pair, event))
+	if (lives_gap(lives, event))
 		forget(snapshot, event);
-	error = pair_take(&snapshot->pair, event);
-	if (error || event->device < 0 ||
+	if (lives_take(lives, event, trace_text(snapshot->trace, event->api)))
+		return err_no_memory(snapshot->trace->path);
+	if (event->device < 0 ||
 	    !export_wants(snapshot->trace, snapshot->options, event->device, event->pool))
-		return error;
+		return 0;
 	device = device_of(snapshot, event->device);
 	if (!device)
 		return err_no_memory(snapshot->trace->path);
@@ -301,9 +285,9 @@ static int take(struct snapshot *snapshot, const struct event *event)
 	device->reserved += (uint64_t)reserved;
 	if (event->pool && !event->ptr && !allocated)
 		error = snapshot_reserve(snapshot, device, event, reserved);
-	if (!error && snapshot->pair.ends)
+	if (!error && lives->ends)
 		error = take_end(snapshot, device, event);
-	if (!error && snapshot->pair.begins)
+	if (!error && lives->begins)
 		error = take_begin(snapshot, device, event);
 	if (!error && event->op == EVENT_OOM)
 		error = take_oom(snapshot, device, event);
@@ -314,18 +298,21 @@ static int take(struct snapshot *snapshot, const struct event *event)
  * for, which events do not tell. */
 static void take_sums(struct snapshot *snapshot)
 {
+	const struct lives *lives = &snapshot->lives;
+
 	for (size_t i = 0; i < snapshot->trace->summary.devices_n; i++) {
 		const struct trace_device *row = &snapshot->trace->summary.devices[i];
 		struct snapshot_device *device = device_of(snapshot, row->device);
-		const struct pair_device *told = &snapshot->pair.devices[i];
 
 		if (!device || snapshot->options->pool ||
 		    (snapshot->options->device != NO_DEVICE &&
 		     snapshot->options->device != row->device))
 			continue;
 		device->summed = true;
-		device->allocated = told->allocated;
-		device->reserved = told->reserved;
+		if (row->device < LIVES_DEVICES) {
+			device->allocated = lives->sums[row->device].allocated;
+			device->reserved = lives->sums[row->device].reserved;
+		}
 		if (!snapshot->options->at && row->allocated.exit_bytes != TRACE_NONE &&
 		    row->reserved.exit_bytes != TRACE_NONE) {
 			device->allocated = row->allocated.exit_bytes;
@@ -345,9 +332,8 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	*snapshot = (struct snapshot){ .trace = trace,
 				       .options = options,
 				       .next_address = SNAPSHOT_ADDRESSES };
-	error = pair_start(&snapshot->pair, trace);
-	if (!error)
-		error = export_find_end(&end, trace, options);
+	lives_start(&snapshot->lives, trace->capture.events_filtered);
+	error = export_find_end(&end, trace, options);
 	while (!error && (more = trace_next(trace, &event)) == 1 && !export_is_behind(&end, &event))
 		error = take(snapshot, &event);
 	if (error || more < 0)
@@ -367,6 +353,6 @@ void snapshot_clear(struct snapshot *snapshot)
 	}
 	free(snapshot->devices);
 	free(snapshot->places);
-	pair_clear(&snapshot->pair);
+	lives_clear(&snapshot->lives);
 	*snapshot = (struct snapshot){ 0 };
 }

@@ -11,7 +11,7 @@
 #ifndef RENDER_EXPORT_SNAPSHOT_H
 #define RENDER_EXPORT_SNAPSHOT_H
 
-#include "analyse/lifetimes/lifetimes.h"
+#include "facts/lives.h"
 #include "render/export/export.h"
 
 enum snapshot_action {
@@ -73,10 +73,10 @@ struct snapshot_place { /* of a block that lives */
 struct snapshot {
 	struct trace *trace;
 	const struct selection_options *options;
-	struct pair pair;
+	struct lives lives;
 	struct snapshot_device *devices; /* by ordinal */
 	size_t devices_n;
-	struct snapshot_place *places; /* by position in pair.blocks.list */
+	struct snapshot_place *places; /* by position in lives.blocks.list */
 	size_t places_n;
 	uint64_t next_address;
 	uint64_t from; /* events before this time are left out: some are missing behind them */

@@ -36,10 +36,10 @@ static int by_address(const void *a, const void *b)
 static bool is_live(const struct snapshot *snapshot, const struct snapshot_device *device,
 		    uint32_t at)
 {
-	const struct block *block = &snapshot->pair.blocks.list[at];
+	const struct block *block = &snapshot->lives.blocks.list[at];
 
 	return block->state == BLOCK_LIVE && block->kind == BLOCK_HANDED &&
-	       block->device == device->device && pair_counts(block) && at < snapshot->places_n &&
+	       block->device == device->device && lives_counts(block) && at < snapshot->places_n &&
 	       snapshot->places[at].address &&
 	       export_wants(snapshot->trace, snapshot->options, block->device, block->pool);
 }
@@ -47,7 +47,7 @@ static bool is_live(const struct snapshot *snapshot, const struct snapshot_devic
 /* The blocks that live, by address, with room for as many segments of their own and a filler. */
 static int collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
-	const struct blocks *blocks = &snapshot->pair.blocks;
+	const struct blocks *blocks = &snapshot->lives.blocks;
 	struct walk walk = { NULL, 0 };
 	size_t count = device->nameless_n;
 

@@ -30,7 +30,7 @@ int snapshot_add_segment(struct snapshot *snapshot, struct snapshot_device *devi
 			 struct snapshot_segment segment);
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment);
 
-/* The event begins or ends a pool's segment or mapping: pair.begun, pair.ended. */
+/* The event begins or ends a pool's segment or mapping: lives.begun, lives.ended. */
 int snapshot_begin_segment(struct snapshot *snapshot, struct snapshot_device *device,
 			   const struct event *event);
 int snapshot_end_segment(struct snapshot *snapshot, struct snapshot_device *device,

@@ -66,7 +66,7 @@ void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segme
 static int end_blocks_inside(struct snapshot *snapshot, struct snapshot_device *device,
 			     const struct event *event, uint64_t from, uint64_t size)
 {
-	struct blocks *blocks = &snapshot->pair.blocks;
+	struct blocks *blocks = &snapshot->lives.blocks;
 	int error = 0;
 
 	for (uint32_t i = 0; i < blocks->used && !error; i++) {
@@ -105,7 +105,7 @@ static void join(struct snapshot_device *device, struct snapshot_segment *segmen
 int snapshot_begin_segment(struct snapshot *snapshot, struct snapshot_device *device,
 			   const struct event *event)
 {
-	const struct block *block = &snapshot->pair.begun;
+	const struct block *block = &snapshot->lives.begun;
 	struct snapshot_segment segment = { .address = block->ptr,
 					    .size = block->size,
 					    .stack = block->stack,
@@ -145,7 +145,7 @@ static int cut(struct snapshot *snapshot, struct snapshot_device *device,
 int snapshot_end_segment(struct snapshot *snapshot, struct snapshot_device *device,
 			 const struct event *event)
 {
-	const struct block block = snapshot->pair.ended;
+	const struct block block = snapshot->lives.ended;
 	struct snapshot_segment where = { .address = block.ptr, .size = block.size };
 	struct snapshot_segment *segment;
 	int error;
@@ -158,9 +158,9 @@ int snapshot_end_segment(struct snapshot *snapshot, struct snapshot_device *devi
 	    block.ptr + block.size > segment->address + segment->size) {
 		/* It was there before the first event: elsewhere, since what lies in it is not. */
 		where.address = snapshot_address(snapshot, block.size);
-		return snapshot->pair.unseen ? snapshot_enter(snapshot, device, event,
-							      SNAPSHOT_SEGMENT_FREE, &where)
-					     : 0;
+		return snapshot->lives.unseen ? snapshot_enter(snapshot, device, event,
+							       SNAPSHOT_SEGMENT_FREE, &where)
+					      : 0;
 	}
 	error = end_blocks_inside(snapshot, device, event, block.ptr, block.size);
 	if (!error)

@@ -22,9 +22,9 @@ int format_sqlite(struct trace *trace, struct out *out, const struct selection_o
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/lifetimes/lifetimes.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
+#include "facts/lives.h"
 #include "facts/trace_rows.h"
 #include "render/export/sqlite_file.h"
 #include "render/export/sqlite_times.h"
@@ -34,7 +34,7 @@ struct writer {
 	struct trace *trace;
 	struct sqlite_file file;
 	struct stack_texts stacks;
-	struct pair pair;
+	struct lives lives;
 };
 
 /* --- facts --- */
@@ -328,7 +328,7 @@ static void put_life(struct writer *writer, const struct block *block, const str
 
 static void put_lives(struct writer *writer, const char *fate)
 {
-	const struct blocks *blocks = &writer->pair.blocks;
+	const struct blocks *blocks = &writer->lives.blocks;
 
 	for (uint32_t i = 0; i < blocks->used; i++) {
 		if (blocks->list[i].state == BLOCK_LIVE)
@@ -338,22 +338,25 @@ static void put_lives(struct writer *writer, const char *fate)
 
 static int put_events(struct writer *writer)
 {
-	struct pair *pair = &writer->pair;
+	struct trace *trace = writer->trace;
+	struct lives *lives = &writer->lives;
 	struct event event;
-	int error = pair_start(pair, writer->trace);
+	int error = 0;
 	int more = 1;
 
-	while (!error && !writer->file.error && (more = trace_next(writer->trace, &event)) == 1) {
+	lives_start(lives, trace->capture.events_filtered);
+	while (!error && !writer->file.error && (more = trace_next(trace, &event)) == 1) {
 		put_event(writer, &event);
-		if (pair_gap(pair, &event))
+		if (lives_gap(lives, &event))
 			put_lives(writer, "unknown");
-		error = pair_take(pair, &event);
-		if (!error && pair->ends && !pair->unseen)
-			put_life(writer, &pair->ended, &event, "freed");
+		if (lives_take(lives, &event, trace_text(trace, event.api)))
+			error = err_no_memory(trace->path);
+		else if (lives->ends && !lives->unseen)
+			put_life(writer, &lives->ended, &event, "freed");
 	}
 	if (!error && more == 0)
 		put_lives(writer, "live");
-	pair_clear(pair);
+	lives_clear(lives);
 	return error ? error : more < 0 ? more : writer->file.error;
 }
 

@@ -117,7 +117,7 @@ int report_say_unread(const struct report *report, const char *what)
 
 bool report_has_all_events(const struct report *report)
 {
-	return !report->trace->capture.events_dropped && !report->study->survey.dropped;
+	return !report->trace->capture.events_dropped && !report->study->survey.gap_seq;
 }
 
 /* "  68.00 MiB  100.0%  Net.forward (train.py)                        10 blocks" */

@@ -262,7 +262,7 @@ static int run(struct report_selection *selection, struct trace *trace,
 	error = told_composition(selection, trace, options, &adopt);
 	if (!error && adopt)
 		error = adopt_rows(selection, trace, options);
-	if (!error && !replay->dropped && gaps_find(&selection->gaps, &replay->blocks))
+	if (!error && !replay->dropped && gaps_find(&selection->gaps, &replay->lives.blocks))
 		error = err("no memory left");
 	if (!error && selection->moment && replay->lost && replay->lost != TRACE_NONE)
 		trace->peaks->bytes += replay->lost;

@@ -139,7 +139,8 @@ static void make_events(void)
 		places[at].live = !places[at].live;
 		places[at].event = *event;
 		allocated[track] += event->op == EVENT_ALLOC ? event->size : 0 - event->size;
-		event->allocated = track < DEVICES ? allocated[track] : TRACE_NONE;
+		event->allocated = event->reserved =
+			track < DEVICES ? allocated[track] : TRACE_NONE;
 	}
 }
 

@@ -161,7 +161,7 @@ static void random_steps(bool marking)
 
 	memset(&model, 0, sizeof(model));
 	model.state = marking;
-	blocks_init(&blocks, marking);
+	blocks = (struct blocks){ .marking = marking };
 	for (uint64_t seq = 1; seq < STEPS; seq++) {
 		unsigned place = (unsigned)below(PLACES);
 		struct block block = block_at(place, seq);
@@ -173,7 +173,7 @@ static void random_steps(bool marking)
 			blocks_end(&blocks, id);
 			model.now[place].seq = 0;
 		} else {
-			EQ(blocks_add(&blocks, &block), 0);
+			OK(blocks_add(&blocks, &block));
 			model.now[place] = block;
 		}
 		if (below(20) == 0) {
@@ -253,7 +253,7 @@ static void put(struct blocks *blocks, enum block_kind kind, uint64_t ptr, uint6
 {
 	struct block block = { .ptr = ptr, .size = size, .pool = pool, .kind = (uint8_t)kind };
 
-	EQ(blocks_add(blocks, &block), 0);
+	OK(blocks_add(blocks, &block));
 }
 
 TEST(gaps_of_segments_and_mappings)
@@ -262,7 +262,7 @@ TEST(gaps_of_segments_and_mappings)
 	struct gaps gaps;
 	const struct gaps_pool *pool;
 
-	blocks_init(&blocks, false);
+	blocks = (struct blocks){ .marking = false };
 	put(&blocks, BLOCK_SEGMENT, 0x100000, 0x100000, 1); /* side by side, and apart */
 	put(&blocks, BLOCK_SEGMENT, 0x200000, 0x100000, 1);
 	put(&blocks, BLOCK_MAPPING, 0x800000, 0x200000, 1); /* side by side, and one */
@@ -304,7 +304,7 @@ TEST(gaps_of_nonsense)
 	struct blocks blocks;
 	struct gaps gaps;
 
-	blocks_init(&blocks, false);
+	blocks = (struct blocks){ .marking = false };
 	put(&blocks, BLOCK_SEGMENT, 0x1000, 0x1000, 1);
 	put(&blocks, BLOCK_HANDED, 0x1800, 0x1000, 1);
 	put(&blocks, BLOCK_HANDED, 0x1c00, 0x100, 1);
@@ -317,7 +317,7 @@ TEST(gaps_of_nonsense)
 	EQ(gaps.pools[0].gaps, 0x800);
 	gaps_clear(&gaps);
 	blocks_clear(&blocks);
-	blocks_init(&blocks, true);
+	blocks = (struct blocks){ .marking = true };
 	EQ(gaps_find(&gaps, &blocks), 0);
 	EQ(gaps.pools_n, 0);
 	gaps_clear(&gaps);

@@ -76,8 +76,8 @@ static int compare(void *context, const struct census *census, uint64_t seq)
 		moments.holes++;
 		return 0;
 	}
-	for (uint32_t i = 0; i < census->blocks.used; i++)
-		live += census->blocks.list[i].state == BLOCK_LIVE;
+	for (uint32_t i = 0; i < census->lives.blocks.used; i++)
+		live += census->lives.blocks.list[i].state == BLOCK_LIVE;
 	if (!moments.pauses)
 		EQ(live, moments.count[at]);
 	moments.wrong += live;
@@ -85,8 +85,8 @@ static int compare(void *context, const struct census *census, uint64_t seq)
 		const struct was *was = &moments.live[at][k];
 		const struct block *found = NULL;
 
-		for (uint32_t i = 0; i < census->blocks.used; i++) {
-			const struct block *block = &census->blocks.list[i];
+		for (uint32_t i = 0; i < census->lives.blocks.used; i++) {
+			const struct block *block = &census->lives.blocks.list[i];
 
 			if (block->state == BLOCK_LIVE && same(block, was))
 				found = block;
