@@ -11,7 +11,6 @@
 #include "analyse/ranks/ranks.h"
 #include "analyse/trace/phase_name.h"
 #include "analyse/trace/trace.h"
-#include "base/mem/hash.h"
 #include "base/text/text.h"
 #include "facts/libraries.h"
 #include "facts/names.h"
@@ -36,14 +35,10 @@ static const char *keep(struct anonymizer *anonymizer, const char *text)
 static const char *hide(struct anonymizer *anonymizer, enum hidden kind, const char *name,
 			size_t length, const char *rest)
 {
-	uint64_t key = hash_bytes(name, length);
-	uint32_t id = map_get(&anonymizer->known[kind], key);
+	uint32_t id = texts_enter(&anonymizer->known[kind], &anonymizer->arena, name, length);
 	char word[WORD];
 
-	if (!id) {
-		id = ++anonymizer->count[kind];
-		anonymizer->failed |= !map_put(&anonymizer->known[kind], key, id);
-	}
+	anonymizer->failed |= !id;
 	snprintf(word, sizeof(word), "%s %u%s%s", words[kind], id, kind == HIDDEN_FILE ? ".py" : "",
 		 rest);
 	return keep(anonymizer, word);
@@ -331,7 +326,7 @@ int anonymize_merge(struct anonymizer *anonymizer, struct merge *merge)
 void anonymizer_clear(struct anonymizer *anonymizer)
 {
 	for (size_t i = 0; i < HIDDEN_KINDS; i++)
-		map_clear(&anonymizer->known[i]);
+		texts_clear(&anonymizer->known[i]);
 	arena_clear(&anonymizer->arena);
 	*anonymizer = (struct anonymizer){ .failed = false };
 }

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyse/input/texts.h"
 #include "base/mem/arena.h"
-#include "base/mem/map.h"
 
 struct diff;
 struct history;
@@ -35,8 +35,7 @@ enum hidden {
 };
 
 struct anonymizer {
-	struct map known[HIDDEN_KINDS];
-	uint32_t count[HIDDEN_KINDS];
+	struct texts known[HIDDEN_KINDS];
 	struct arena arena; /* holds the words: it must outlive the traces' use */
 	bool failed;
 };

@@ -346,6 +346,7 @@ void run_close(struct run *run)
 	trace_close(&run->trace);
 	arena_clear(&run->arena);
 	free(run->rows);
-	free(run->slots);
+	texts_clear(&run->texts);
+	map_clear(&run->row_of);
 	memset(run, 0, sizeof(*run));
 }

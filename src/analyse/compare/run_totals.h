@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "analyse/categories/categories.h"
+#include "analyse/input/texts.h"
 #include "analyse/trace/trace.h"
 #include "base/mem/arena.h"
 #include "facts/sites.h"
@@ -78,8 +79,8 @@ struct run {
 	struct run_category *categories; /* none until run_find_categories() */
 	size_t categories_n;
 	uint8_t categories_from; /* enum run_from */
-	uint32_t *slots;         /* hash of (dimension, group, name) -> 1 + row */
-	size_t slots_n;
+	struct texts texts;      /* groups and names of rows */
+	struct map row_of;       /* 1 + row, by dimension, group and name */
 };
 
 /*

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 
 void loose_clear(struct loose *loose)
@@ -37,16 +38,8 @@ static uint32_t make_place(struct loose *loose, const struct block *block)
 
 	if (place)
 		return place;
-	if (loose->places == loose->places_size) {
-		uint32_t size = loose->places_size * 2 + 16;
-		uint32_t *tops = reallocarray(loose->tops, size, sizeof(*tops));
-
-		if (!tops)
-			return 0;
-		loose->tops = tops;
-		loose->places_size = size;
-	}
-	if (!map_put(&loose->place_of, key, loose->places + 1))
+	if (!GROW(loose->tops, loose->places, loose->places_size, 16) ||
+	    !map_put(&loose->place_of, key, loose->places + 1))
 		return 0;
 	loose->tops[loose->places] = 0;
 	return ++loose->places;
@@ -61,16 +54,7 @@ static uint32_t make_lump(struct loose *loose)
 		loose->spare = loose->lumps[id - 1].below;
 		return id;
 	}
-	if (loose->used == loose->size) {
-		uint32_t size = loose->size * 2 + 16;
-		struct loose_lump *lumps = reallocarray(loose->lumps, size, sizeof(*lumps));
-
-		if (!lumps)
-			return 0;
-		loose->lumps = lumps;
-		loose->size = size;
-	}
-	return ++loose->used;
+	return GROW(loose->lumps, loose->used, loose->size, 16) ? ++loose->used : 0;
 }
 
 int loose_come(struct loose *loose, const struct block *block, uint32_t tag)

@@ -21,10 +21,12 @@ struct loose_lump {
 /* All zero is empty. */
 struct loose {
 	struct loose_lump *lumps;
-	uint32_t used, size; /* of lumps */
-	uint32_t spare;      /* 1 + the first of those to be used again */
-	uint32_t *tops;      /* by place: 1 + the newest lump */
-	uint32_t places, places_size;
+	uint32_t used;
+	size_t size;    /* of lumps */
+	uint32_t spare; /* 1 + the first of those to be used again */
+	uint32_t *tops; /* by place: 1 + the newest lump */
+	uint32_t places;
+	size_t places_size;
 	struct map place_of; /* 1 + the place, by stack, pool, device, space and kind */
 };
 

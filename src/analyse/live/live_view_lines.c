@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/grow.h"
 #include "base/guest/clock.h"
-#include "base/mem/hash.h"
 #include "codec/event.h"
 #include "facts/sites.h"
 #include "ledger/totals.h"
@@ -24,37 +24,10 @@ enum {
 
 static const char unnamed[] = "[new, not named yet]";
 
-/* Room for one element more, doubled as need be: false without memory. */
-static bool reserve(void *list, uint32_t used, uint32_t *size, size_t element)
-{
-	void **at = list;
-	uint32_t wanted = *size ? 2 * *size : FIRST_SIZE;
-	void *grown;
-
-	if (used < *size)
-		return true;
-	grown = realloc(*at, wanted * element);
-	if (!grown)
-		return false;
-	*at = grown;
-	*size = wanted;
-	return true;
-}
-
-/* The position of a name, whose text stays where it is; UINT32_MAX without memory. */
+/* Its number among names, 0 without memory. */
 static uint32_t find_name(struct look_lines *lines, const char *text)
 {
-	uint64_t key = hash_bytes(text, strlen(text));
-	uint32_t id = map_get(&lines->texts, key);
-
-	if (id)
-		return id - 1;
-	text = arena_text(&lines->recording.arena, text, strlen(text));
-	if (!text || !reserve(&lines->names, lines->names_n, &lines->names_size, sizeof(char *)) ||
-	    !map_put(&lines->texts, key, lines->names_n + 1))
-		return UINT32_MAX;
-	lines->names[lines->names_n] = text;
-	return lines->names_n++;
+	return texts_enter(&lines->names, &lines->recording.arena, text, strlen(text));
 }
 
 /* Names of the stacks that have come since: now, or later if that takes too long. */
@@ -79,13 +52,11 @@ static int name_stacks(struct look_lines *lines, const struct spool *spool)
 	lines->name_of = name_of;
 	for (uint32_t i = lines->name_of_n; i < recording->stacks; i++) {
 		char text[SITE_LONGEST];
-		uint32_t name;
 
 		recording_line(recording, i, text, sizeof(text));
-		name = find_name(lines, text);
-		if (name == UINT32_MAX)
+		name_of[i] = find_name(lines, text);
+		if (!name_of[i])
 			return -ENOMEM;
-		name_of[i] = name + 1;
 		lines->name_of_n = i + 1;
 	}
 	lines->named_at = clock_now();
@@ -96,10 +67,10 @@ static int name_stacks(struct look_lines *lines, const struct spool *spool)
 static struct look_line *new_line(struct look_lines *lines, uint32_t name,
 				  const struct spool_scope *place)
 {
-	uint32_t size = lines->list_size;
+	size_t size = lines->list_size;
 	bool device = place->kind == SCOPE_DEVICE;
 
-	if (!reserve(&lines->list, lines->list_n, &lines->list_size, sizeof(*lines->list)))
+	if (!GROW(lines->list, lines->list_n, lines->list_size, FIRST_SIZE))
 		return NULL;
 	if (size != lines->list_size) {
 		free(lines->sorted);
@@ -120,14 +91,14 @@ static struct look_line *new_line(struct look_lines *lines, uint32_t name,
 static struct look_line *find_line(struct look_lines *lines, uint32_t name, uint32_t scope,
 				   const struct spool_scope *place)
 {
-	uint64_t key = hash_mix(name, scope);
+	uint64_t key = (uint64_t)scope << 32 | name;
 	uint32_t id = map_get(&lines->places, key);
 	struct look_line *line;
 
 	if (id)
 		return &lines->list[id - 1];
 	line = new_line(lines, name, place);
-	return line && map_put(&lines->places, key, lines->list_n) ? line : NULL;
+	return line && map_put(&lines->places, key, (uint32_t)lines->list_n) ? line : NULL;
 }
 
 /* Each byte once: arrays are in their device's sum already. */
@@ -173,10 +144,10 @@ static int add_stack(struct look_lines *lines, const struct spool *spool,
 static void keep_those_that_count(struct look_lines *lines, double seconds)
 {
 	lines->sorted_n = 0;
-	for (uint32_t i = 0; i < lines->list_n; i++) {
+	for (size_t i = 0; i < lines->list_n; i++) {
 		struct look_line *line = &lines->list[i];
 
-		line->name = lines->names[line->text];
+		line->name = lines->names.list[line->text - 1];
 		line->rate = seconds > 0 && line->allocated > line->before
 				     ? (double)(line->allocated - line->before) / seconds
 				     : 0;
@@ -188,11 +159,11 @@ static void keep_those_that_count(struct look_lines *lines, double seconds)
 int look_lines_read(struct look_lines *lines, const struct spool *spool, double seconds)
 {
 	int error = name_stacks(lines, spool);
-	uint32_t nameless = error ? UINT32_MAX : find_name(lines, unnamed);
+	uint32_t nameless = error ? 0 : find_name(lines, unnamed);
 
-	if (nameless == UINT32_MAX)
+	if (!nameless)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < lines->list_n; i++) {
+	for (size_t i = 0; i < lines->list_n; i++) {
 		struct look_line *line = &lines->list[i];
 
 		line->before = line->allocated;
@@ -206,7 +177,7 @@ int look_lines_read(struct look_lines *lines, const struct spool *spool, double 
 		lines->allocated += stack->bytes;
 		if (stack->cell)
 			error = add_stack(lines, spool, stack,
-					  i < lines->name_of_n ? lines->name_of[i] - 1 : nameless);
+					  i < lines->name_of_n ? lines->name_of[i] : nameless);
 	}
 	keep_those_that_count(lines, seconds);
 	return error;
@@ -215,11 +186,10 @@ int look_lines_read(struct look_lines *lines, const struct spool *spool, double 
 void look_lines_clear(struct look_lines *lines)
 {
 	recording_clear(&lines->recording);
-	map_clear(&lines->texts);
+	texts_clear(&lines->names);
 	map_clear(&lines->places);
 	free(lines->list);
 	free(lines->sorted);
-	free(lines->names);
 	free(lines->name_of);
 	memset(lines, 0, sizeof(*lines));
 }

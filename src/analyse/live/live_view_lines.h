@@ -5,6 +5,7 @@
 #ifndef ANALYSE_LIVE_LIVE_VIEW_LINES_H
 #define ANALYSE_LIVE_LIVE_VIEW_LINES_H
 
+#include "analyse/input/texts.h"
 #include "analyse/live/follow.h"
 #include "base/mem/map.h"
 #include "facts/spool_model.h"
@@ -28,22 +29,21 @@ struct look_line {
 	 */
 	uint64_t holds, allocated, before;
 	double rate;   /* allocated, bytes a second */
-	uint32_t text; /* position in names */
+	uint32_t text; /* in names */
 };
 
 struct look_lines {
 	struct look_line *list;    /* in the order they came */
 	struct look_line **sorted; /* those that hold something or allocate, as look_lines_sort() */
-	uint32_t list_n, list_size, sorted_n;
+	size_t list_n, list_size, sorted_n;
 	uint64_t allocated; /* bytes since process start, by all lines */
 	bool sampled;
 
 	struct recording recording;
 	uint64_t named_at, naming_cost; /* ns */
-	struct map texts, places;       /* hash of a name: 1 + name; name and place: 1 + line */
-	const char **names;
-	uint32_t names_n, names_size;
-	uint32_t *name_of; /* by stack: 1 + name, 0 for none yet */
+	struct texts names;
+	struct map places; /* 1 + line, by name and place */
+	uint32_t *name_of; /* by stack: its name, 0 for none yet */
 	uint32_t name_of_n;
 };
 

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 
 #define NS 1000000000ull
 
@@ -57,20 +58,6 @@ static const struct trace_card *card_of(const struct trace *trace, int device)
 	return NULL;
 }
 
-/* Room for one more; what it points to moves. */
-static void *grown(void *list, size_t count, size_t *size, size_t each)
-{
-	size_t wanted = *size ? 2 * *size : 64;
-	void *larger;
-
-	if (count < *size)
-		return list;
-	larger = realloc(list, wanted * each);
-	if (larger)
-		*size = wanted;
-	return larger;
-}
-
 /* --- devices --- */
 
 /* The cards found so far are those of each device by itself. */
@@ -80,13 +67,10 @@ static int add_card(struct merge *merge, const struct merge_rank *rank,
 	const char *name = device->name || !card ? device->name : card->name;
 	uint64_t total =
 		device->total_bytes == TRACE_NONE && card ? card->total_bytes : device->total_bytes;
-	struct merge_card *cards =
-		realloc(merge->cards, (merge->cards_n + 1) * sizeof(*merge->cards));
 
-	if (!cards)
+	if (!GROW(merge->cards, merge->cards_n, merge->cards_size, 16))
 		return merge_no_memory();
-	merge->cards = cards;
-	cards[merge->cards_n++] = (struct merge_card){
+	merge->cards[merge->cards_n++] = (struct merge_card){
 		.host = rank->host,
 		.uuid = kept(merge, card ? card->uuid : NULL),
 		.name = kept(merge, name),
@@ -163,15 +147,12 @@ static int fold_process(struct merge *merge, struct merge_rank *rank, const stru
 
 int merge_fold(struct merge *merge, const struct run *run)
 {
-	struct merge_rank *ranks =
-		grown(merge->ranks, merge->ranks_n, &merge->ranks_size, sizeof(*ranks));
 	struct merge_rank *rank;
 	int error;
 
-	if (!ranks)
+	if (!GROW(merge->ranks, merge->ranks_n, merge->ranks_size, 64))
 		return merge_no_memory();
-	merge->ranks = ranks;
-	rank = &ranks[merge->ranks_n];
+	rank = &merge->ranks[merge->ranks_n];
 	error = fold_process(merge, rank, &run->trace);
 	if (!error)
 		error = fold_devices(merge, rank, &run->trace);

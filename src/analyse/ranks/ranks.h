@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "analyse/compare/run_totals.h"
+#include "analyse/input/texts.h"
 #include "base/mem/arena.h"
 #include "base/mem/map.h"
 
@@ -74,7 +75,7 @@ struct merge_site {
 	const char *file;         /* of its line, in the first rank that tells one; NULL */
 	uint32_t line;
 	struct merge_share *shares; /* of the ranks in which it holds anything, in their order */
-	uint32_t shares_n, shares_size;
+	size_t shares_n, shares_size;
 	/* By merge_end(): over all ranks, those without the site holding 0. */
 	int64_t median[MERGE_COLUMNS], highest[MERGE_COLUMNS];
 	size_t rank[MERGE_COLUMNS]; /* who holds the highest: position among ranks */
@@ -96,11 +97,11 @@ struct merge {
 	struct merge_rank *ranks; /* in the order in which they were folded */
 	size_t ranks_n, ranks_size;
 	struct merge_card *cards; /* by merge_end() */
-	size_t cards_n;
+	size_t cards_n, cards_size;
 	struct merge_site *sites;
 	size_t sites_n, sites_size;
-	uint32_t *slots; /* hash of (group, name) -> 1 + site */
-	size_t slots_n;
+	struct texts texts; /* names and groups of sites */
+	struct map site_of; /* 1 + site, by group and name */
 
 	/* By merge_end(): */
 	size_t *order; /* positions of the ranks that count, by rank, then by start */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/grow.h"
 #include "analyse/ranks/ranks.h"
-#include "base/mem/hash.h"
 #include "base/mem/sort.h"
 
 static const char device_memory[] = "device";
@@ -18,83 +18,31 @@ const enum column merge_columns[MERGE_COLUMNS] = { COLUMN_ALLOCATED, COLUMN_RESE
 
 /* --- folding --- */
 
-static uint64_t hash_site(const char *group, const char *name)
-{
-	return hash_mix(hash_bytes(group, strlen(group)), hash_bytes(name, strlen(name)));
-}
-
-/* Where the site is, or where it would go: open addressing, grown before it is half full. */
-static uint32_t *slot_of(const struct merge *merge, const char *group, const char *name)
-{
-	size_t at = hash_site(group, name) & (merge->slots_n - 1);
-
-	for (;; at = (at + 1) & (merge->slots_n - 1)) {
-		const struct merge_site *site;
-
-		if (!merge->slots[at])
-			return &merge->slots[at];
-		site = &merge->sites[merge->slots[at] - 1];
-		if (!strcmp(site->name, name) && !strcmp(site->group, group))
-			return &merge->slots[at];
-	}
-}
-
-static int grow(struct merge *merge)
-{
-	size_t size = merge->sites_size ? 2 * merge->sites_size : 256;
-	struct merge_site *sites = realloc(merge->sites, size * sizeof(*sites));
-	uint32_t *slots = calloc(4 * size, sizeof(*slots));
-
-	if (sites)
-		merge->sites = sites;
-	if (!sites || !slots) {
-		free(slots);
-		return merge_no_memory();
-	}
-	free(merge->slots);
-	merge->slots = slots;
-	merge->slots_n = 4 * size;
-	merge->sites_size = size;
-	for (size_t i = 0; i < merge->sites_n; i++)
-		*slot_of(merge, sites[i].group, sites[i].name) = (uint32_t)i + 1;
-	return 0;
-}
-
 /* The site, made if it is new; NULL without memory. Good until the next one. */
 static struct merge_site *site_of(struct merge *merge, const struct run_row *row)
 {
-	struct merge_site *site;
-	uint32_t *slot;
+	struct texts *texts = &merge->texts;
+	uint32_t group = texts_enter(texts, &merge->arena, row->group, strlen(row->group));
+	uint32_t name = texts_enter(texts, &merge->arena, row->name, strlen(row->name));
+	uint64_t key = (uint64_t)group << 32 | name;
+	uint32_t id = map_get(&merge->site_of, key);
 
-	if (merge->sites_n == merge->sites_size && grow(merge))
+	if (id)
+		return &merge->sites[id - 1];
+	if (!group || !name || !GROW(merge->sites, merge->sites_n, merge->sites_size, 256) ||
+	    !map_put(&merge->site_of, key, (uint32_t)merge->sites_n + 1))
 		return NULL;
-	slot = slot_of(merge, row->group, row->name);
-	if (*slot)
-		return &merge->sites[*slot - 1];
-	site = &merge->sites[merge->sites_n];
-	*site = (struct merge_site){
-		.name = arena_text(&merge->arena, row->name, strlen(row->name)),
-		.group = arena_text(&merge->arena, row->group, strlen(row->group)),
-	};
-	if (!site->name || !site->group)
-		return NULL;
-	*slot = (uint32_t)++merge->sites_n;
-	return site;
+	merge->sites[merge->sites_n] = (struct merge_site){ .name = texts->list[name - 1],
+							    .group = texts->list[group - 1] };
+	return &merge->sites[merge->sites_n++];
 }
 
 static int add_share(struct merge *merge, struct merge_site *site, const struct run_row *row)
 {
 	struct merge_share *share;
 
-	if (site->shares_n == site->shares_size) {
-		uint32_t size = site->shares_size ? 2 * site->shares_size : 4;
-		struct merge_share *shares = realloc(site->shares, size * sizeof(*shares));
-
-		if (!shares)
-			return merge_no_memory();
-		site->shares = shares;
-		site->shares_size = size;
-	}
+	if (!GROW(site->shares, site->shares_n, site->shares_size, 4))
+		return merge_no_memory();
 	share = &site->shares[site->shares_n++];
 	share->rank = (uint32_t)merge->ranks_n;
 	for (size_t i = 0; i < MERGE_COLUMNS; i++)
@@ -138,7 +86,8 @@ void merge_clear_sites(struct merge *merge)
 	for (size_t i = 0; i < merge->sites_n; i++)
 		free(merge->sites[i].shares);
 	free(merge->sites);
-	free(merge->slots);
+	texts_clear(&merge->texts);
+	map_clear(&merge->site_of);
 }
 
 /* --- medians --- */
@@ -188,7 +137,7 @@ static void rank_column(const struct merge *merge, struct merge_site *site, size
 {
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < site->shares_n; i++) {
+	for (size_t i = 0; i < site->shares_n; i++) {
 		const struct merge_share *share = &site->shares[i];
 
 		if (!counts(merge, share->rank))
@@ -248,21 +197,18 @@ const struct merge_site *merge_culprit(const struct merge *merge, enum trace_met
 	return culprit;
 }
 
-static struct {
-	size_t column;
-} by; /* qsort takes no context */
-
-static int by_excess(const void *a, const void *b)
+static int by_excess(const void *a, const void *b, void *of)
 {
+	const size_t *column = of;
 	const struct merge_site *x = *(const struct merge_site *const *)a;
 	const struct merge_site *y = *(const struct merge_site *const *)b;
-	int64_t p = x->highest[by.column] - x->median[by.column];
-	int64_t q = y->highest[by.column] - y->median[by.column];
+	int64_t p = x->highest[*column] - x->median[*column];
+	int64_t q = y->highest[*column] - y->median[*column];
 
 	if (p != q)
 		return p > q ? -1 : 1;
-	if (x->highest[by.column] != y->highest[by.column])
-		return x->highest[by.column] > y->highest[by.column] ? -1 : 1;
+	if (x->highest[*column] != y->highest[*column])
+		return x->highest[*column] > y->highest[*column] ? -1 : 1;
 	return strcmp(x->name, y->name);
 }
 
@@ -278,8 +224,7 @@ const struct merge_site **merge_by_excess(struct merge *merge, size_t column, si
 		if (!strcmp(site->group, device_memory) && site->highest[column])
 			list[(*count)++] = site;
 	}
-	by.column = column;
 	if (*count)
-		qsort(list, *count, sizeof(const void *), by_excess);
+		qsort_r(list, *count, sizeof(const void *), by_excess, &column);
 	return list;
 }

@@ -74,7 +74,8 @@ static int fold(const struct made *made)
 	}
 	error = merge_fold(&merge, &run);
 	free(run.rows);
-	free(run.slots);
+	texts_clear(&run.texts);
+	map_clear(&run.row_of);
 	arena_clear(&run.arena);
 	return error;
 }
