@@ -7,7 +7,7 @@
 #include "analyse/input/grow.h"
 
 /* Group and name are numbers of texts. */
-static uint64_t key_of(enum dimension dimension, uint32_t group, uint32_t name)
+static uint64_t run_key(enum dimension dimension, uint32_t group, uint32_t name)
 {
 	return (uint64_t)dimension << 56 | (uint64_t)group << 32 | name;
 }
@@ -18,7 +18,7 @@ const struct run_row *run_find(const struct run *run, enum dimension dimension, 
 	uint32_t group_id = texts_find(&run->texts, group, strlen(group));
 	uint32_t name_id = texts_find(&run->texts, name, strlen(name));
 	uint32_t id = group_id && name_id
-			      ? map_get(&run->row_of, key_of(dimension, group_id, name_id))
+			      ? map_get(&run->row_of, run_key(dimension, group_id, name_id))
 			      : 0;
 
 	return id ? &run->rows[id - 1] : NULL;
@@ -29,7 +29,7 @@ struct run_row *run_row(struct run *run, enum dimension dimension, const char *g
 {
 	uint32_t group_id = texts_enter(&run->texts, &run->arena, group, strlen(group));
 	uint32_t name_id = texts_enter(&run->texts, &run->arena, name, strlen(name));
-	uint64_t key = key_of(dimension, group_id, name_id);
+	uint64_t key = run_key(dimension, group_id, name_id);
 	uint32_t id = map_get(&run->row_of, key);
 
 	if (id)

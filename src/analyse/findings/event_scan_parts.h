@@ -60,7 +60,7 @@ struct survey_own {
 	uint64_t *seqs;                 /* of the first event behind each value */
 	uint64_t young_seq;             /* blocks from there on are young */
 	uint64_t window;                /* events of a window */
-	uint64_t frees_warm; /* frees in front of the first value */
+	uint64_t frees_warm;            /* frees in front of the first value */
 };
 
 /* How many rows there are for sites: the last is for blocks without one. */
