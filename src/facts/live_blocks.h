@@ -13,10 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codec/event.h"
+
 enum block_kind {
 	BLOCK_HANDED,  /* alloc: bytes somebody uses */
 	BLOCK_SEGMENT, /* reserve: a pool's */
 	BLOCK_MAPPING, /* map: addresses of a pool's memory */
+	RANGE_STARTED, /* no memory: an open range, see ranges_push() */
+	RANGE_PUSHED,
 };
 
 enum block_state { BLOCK_SPARE, BLOCK_LIVE, BLOCK_CORPSE };
@@ -38,8 +42,7 @@ struct block {
 struct blocks {
 	struct block *list;
 	uint32_t used, size; /* of list */
-	uint32_t *heads;     /* 1 + the first of each chain */
-	uint32_t heads_n;    /* a power of two */
+	uint32_t *heads;     /* 1 + the first of each chain: `size`, a power of two */
 	uint32_t spare;      /* 1 + the first of those to be used again */
 	uint32_t corpses;    /* 1 + the first */
 	uint64_t live;
@@ -72,5 +75,17 @@ static inline bool block_counts(const struct blocks *blocks, const struct block 
 	return block->state == BLOCK_CORPSE ||
 	       (block->state == BLOCK_LIVE && block->seq <= blocks->mark);
 }
+
+/*
+ * Which push a pop ends: the newest open one that fits, by number for a range that was started and
+ * ended (on whatever thread), by thread and domain for one that was pushed. Open ranges alone are
+ * held, in blocks of their own; `what` is how their owner knows one. ranges_push() is false without
+ * memory, ranges_pop() if none is open.
+ */
+bool ranges_push(struct blocks *open, const struct event *push, uint32_t what);
+bool ranges_pop(struct blocks *open, const struct event *pop, uint32_t *what);
+
+/* Takes any event; a pop is told the name of what it ends. False without memory. */
+bool ranges_tell(struct blocks *open, struct event *event);
 
 #endif

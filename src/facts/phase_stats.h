@@ -10,24 +10,7 @@
 #ifndef FACTS_PHASE_STATS_H
 #define FACTS_PHASE_STATS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-struct track_sums {
-	uint64_t start, end, peak; /* bytes */
-};
-
-struct track_count {
-	uint64_t bytes, count;
-};
-
-/* Of one phase. Until it ends, born and freed hold what the track had counted at its start. */
-struct track_part {
-	struct track_sums allocated, reserved;
-	struct track_count born, freed; /* inside, by whomever */
-	struct track_count outliving;   /* of those born inside, what its end left alive */
-};
+#include "facts/trace_model.h"
 
 struct track_peak {
 	uint64_t bytes;
@@ -43,16 +26,13 @@ struct track_curve {
 struct track {
 	int device; /* NO_DEVICE: all of them */
 	struct track_curve allocated, reserved;
-	struct track_count born, freed; /* since the beginning */
-	struct track_count inside;      /* of freed, what the tree has */
-	struct track_count *tree;       /* by gap, from 1 */
+	struct trace_phase_count born, freed; /* since the beginning */
+	struct trace_phase_count inside;      /* of freed, what the tree has */
+	struct trace_phase_count *tree;       /* by gap, from 1 */
 	size_t tree_n, tree_size;
 };
 
 void track_clear(struct track *track);
-
-/* A deep copy: false without memory, and *to is empty. */
-bool track_copy(struct track *to, const struct track *from);
 
 /* Sums move to what they are now; `gap` pushes were before. False without memory. */
 bool track_move(struct track *track, uint64_t allocated, uint64_t reserved, uint32_t gap);
@@ -64,8 +44,12 @@ bool track_freed(struct track *track, uint64_t bytes, uint32_t gap);
 /* No phase is open: what lies behind is nobody's. */
 void track_forget(struct track *track);
 
-/* A phase begins, or ends: the one whose push was number `gap`, counted from 1. */
-void track_begin(const struct track *track, struct track_part *part);
-void track_end(const struct track *track, uint32_t gap, struct track_part *part);
+/*
+ * A phase begins, or ends: the one whose push was number `gap`, counted from 1. Between the two its
+ * share has of `born` and `freed` what the track had counted at its start. In the end `outliving`
+ * is what is left of those born inside.
+ */
+void track_begin(const struct track *track, struct trace_phase_device *share);
+void track_end(const struct track *track, uint32_t gap, struct trace_phase_device *share);
 
 #endif

@@ -1,22 +1,12 @@
-/*
- * Phases: pushes and pops paired, and the figures of each taken from the tracks of the devices.
- *
- * While the process has used one device only, the track of all is that device's.
- */
+/* Phases: pushes and pops paired, and the figures of each taken from the tracks of the devices. */
 #include "facts/phases.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem/pages.h"
-
-enum { FIRST_SIZE = 1024, FIRST_TRACKS = 4 };
-
-void phases_start(struct phases *phases)
-{
-	memset(phases, 0, sizeof(*phases));
-	ranges_start(&phases->open);
-}
+#include "base/text/text.h"
 
 void phases_clear(struct phases *phases)
 {
@@ -24,65 +14,30 @@ void phases_clear(struct phases *phases)
 		track_clear(&phases->tracks[i]);
 	pages_free(phases->tracks, phases->tracks_size * sizeof(*phases->tracks));
 	pages_free(phases->list, phases->size * sizeof(*phases->list));
-	pages_free(phases->parts, phases->parts_size * sizeof(*phases->parts));
-	ranges_clear(&phases->open);
+	blocks_clear(&phases->open);
 	blocks_clear(&phases->blocks);
-	phases_start(phases);
-}
-
-/* Makes room for `more` elements behind `count`: the array, or NULL without memory. */
-static void *room(void *list, size_t *size, size_t count, size_t more, size_t bytes)
-{
-	size_t wanted = *size ? *size : FIRST_SIZE;
-	void *grown;
-
-	if (count + more <= *size)
-		return list;
-	while (wanted < count + more)
-		wanted *= 2;
-	grown = pages_grow(list, *size * bytes, wanted * bytes);
-	if (grown)
-		*size = wanted;
-	return grown;
 }
 
 /* --- devices --- */
 
-static bool add_track(struct phases *phases, int device, const struct track *like)
+static bool add_track(struct phases *phases, int device)
 {
-	size_t size = phases->tracks_size ? phases->tracks_size * 2 : FIRST_TRACKS;
-	struct track *tracks = phases->tracks;
+	struct track *tracks = pages_room(phases->tracks, &phases->tracks_size,
+					  phases->tracks_n + 1, sizeof(*tracks));
 
-	if (phases->tracks_n == phases->tracks_size) {
-		tracks = pages_grow(tracks, phases->tracks_size * sizeof(*tracks),
-				    size * sizeof(*tracks));
-		if (!tracks)
-			return false;
-		if (like)
-			like = tracks + (like - phases->tracks);
-		phases->tracks = tracks;
-		phases->tracks_size = size;
-	}
-	tracks[phases->tracks_n] = (struct track){ .device = device };
-	if (like && !track_copy(&tracks[phases->tracks_n], like))
+	if (!tracks)
 		return false;
-	tracks[phases->tracks_n++].device = device;
-	if (device >= 0)
-		phases->track_of[device] = (uint16_t)phases->tracks_n;
+	phases->tracks = tracks;
+	tracks[phases->tracks_n++] = (struct track){ .device = device };
 	return true;
 }
 
-/* The first device shares the track of all until there is a second. */
 static bool meet(struct phases *phases, int device)
 {
-	if (!phases->tracks_n) {
-		phases->first = (int16_t)device;
-		phases->track_of[device] = 1;
-		return add_track(phases, NO_DEVICE, NULL);
-	}
-	if (phases->tracks_n == 1 && !add_track(phases, phases->first, &phases->tracks[0]))
+	if (!phases->tracks_n && !add_track(phases, NO_DEVICE))
 		return false;
-	return add_track(phases, device, NULL);
+	phases->track_of[device] = (uint16_t)phases->tracks_n;
+	return add_track(phases, device);
 }
 
 static uint32_t gap_of(const struct phases *phases)
@@ -90,20 +45,18 @@ static uint32_t gap_of(const struct phases *phases)
 	return (uint32_t)phases->count;
 }
 
-static bool move(struct phases *phases, int device, uint64_t allocated, uint64_t reserved)
+static bool move(struct phases *phases, struct track *own, const struct decode_sums *sums)
 {
 	struct track *all = &phases->tracks[0];
-	struct track *own = &phases->tracks[phases->track_of[device] - 1];
-	uint64_t sum = all->allocated.now + (allocated - own->allocated.now);
-	uint64_t held = all->reserved.now + (reserved - own->reserved.now);
+	uint64_t allocated = all->allocated.now + (sums->allocated - own->allocated.now);
+	uint64_t reserved = all->reserved.now + (sums->reserved - own->reserved.now);
 
-	if (!phases->open.open) {
+	if (!phases->open.live) {
 		track_forget(all);
 		track_forget(own);
 	}
-	if (!track_move(own, allocated, reserved, gap_of(phases)))
-		return false;
-	return own == all || track_move(all, sum, held, gap_of(phases));
+	return track_move(own, sums->allocated, sums->reserved, gap_of(phases)) &&
+	       track_move(all, allocated, reserved, gap_of(phases));
 }
 
 /* Events are missing: which blocks live, and what was born and died, nobody knows. */
@@ -117,7 +70,7 @@ static void cut(struct phases *phases)
 static bool set_sums(struct phases *phases, int device, const struct decode_sums *sums,
 		     bool expected)
 {
-	const struct track *own;
+	struct track *own;
 
 	if (!phases->track_of[device]) {
 		if (!sums->allocated && !sums->reserved)
@@ -125,12 +78,12 @@ static bool set_sums(struct phases *phases, int device, const struct decode_sums
 		if (!meet(phases, device))
 			return false;
 	}
-	own = &phases->tracks[phases->track_of[device] - 1];
+	own = &phases->tracks[phases->track_of[device]];
 	if (own->allocated.now == sums->allocated && own->reserved.now == sums->reserved)
 		return true;
 	if (!expected)
 		cut(phases);
-	return move(phases, device, sums->allocated, sums->reserved);
+	return move(phases, own, sums);
 }
 
 /* --- blocks --- */
@@ -164,20 +117,17 @@ static uint32_t bury(struct phases *phases, const struct event *event)
 static bool count_block(struct phases *phases, const struct event *event, int64_t bytes)
 {
 	struct track *all = &phases->tracks[0];
-	struct track *own = &phases->tracks[phases->track_of[event->device] - 1];
+	struct track *own = &phases->tracks[phases->track_of[event->device]];
 	struct block block = block_of(event);
 	uint32_t gap = bury(phases, event); /* of a birth: one whose end was not seen */
 
-	if (event->op == EVENT_ALLOC) {
-		block.seq = gap_of(phases);
-		track_born(all, (uint64_t)bytes);
-		if (own != all)
-			track_born(own, (uint64_t)bytes);
-		return !phases->open.open || !block.ptr || blocks_add(&phases->blocks, &block);
-	}
-	if (!track_freed(all, 0 - (uint64_t)bytes, gap))
-		return false;
-	return own == all || track_freed(own, 0 - (uint64_t)bytes, gap);
+	if (event->op == EVENT_FREE)
+		return track_freed(all, 0 - (uint64_t)bytes, gap) &&
+		       track_freed(own, 0 - (uint64_t)bytes, gap);
+	block.seq = gap_of(phases);
+	track_born(all, (uint64_t)bytes);
+	track_born(own, (uint64_t)bytes);
+	return !phases->open.live || !block.ptr || blocks_add(&phases->blocks, &block);
 }
 
 static bool memory(struct phases *phases, const struct event *event)
@@ -202,90 +152,95 @@ static bool memory(struct phases *phases, const struct event *event)
 
 /* --- phases --- */
 
+/* Of all devices first; of each where there are several. */
+static size_t shares_of(const struct phases *phases)
+{
+	return phases->tracks_n > 2 ? phases->tracks_n : 1;
+}
+
 static bool push(struct phases *phases, const struct event *event)
 {
-	size_t devices = phases->tracks_n > 1 ? phases->tracks_n - 1 : 0;
-	struct phase *list = room(phases->list, &phases->size, phases->count, 1, sizeof(*list));
-	struct track_part *parts;
+	struct trace_phase *list =
+		pages_room(phases->list, &phases->size, phases->count + 1, sizeof(*list));
+	size_t count = shares_of(phases);
+	struct trace_phase_device *shares = arena_alloc(phases->arena, count * sizeof(*shares));
 
-	if (!list)
+	if (list)
+		phases->list = list;
+	if (!list || !shares || !ranges_push(&phases->open, event, (uint32_t)phases->count))
 		return false;
-	phases->list = list;
-	parts = room(phases->parts, &phases->parts_size, phases->parts_n, devices, sizeof(*parts));
-	if (devices && !parts)
-		return false;
-	phases->parts = parts;
-	if (!ranges_push(&phases->open, event, (uint32_t)phases->count))
-		return false;
-	list += phases->count++;
-	*list = (struct phase){
-		.name = event->name,
-		.domain = event->pool,
+	list[phases->count++] = (struct trace_phase){
 		.thread = event->thread,
-		.open = true,
-		.detail = event->detail,
 		.start = event->t,
-		.parts = (uint32_t)phases->parts_n,
-		.devices = (uint32_t)devices,
+		.end = TRACE_NONE,
+		.devices = shares,
+		.devices_n = count,
 	};
-	phases->parts_n += devices;
-	if (phases->tracks_n)
-		track_begin(&phases->tracks[0], &list->all);
-	for (size_t i = 0; i < devices; i++)
-		track_begin(&phases->tracks[i + 1], &parts[list->parts + i]);
+	for (size_t i = 0; i < count && i < phases->tracks_n; i++)
+		track_begin(&phases->tracks[i], &shares[i]);
 	return true;
 }
 
-/* Devices that came while the phase was open had nothing when it began. */
-static bool add_devices(struct phases *phases, struct phase *phase)
+/* The first device's share was that of all until others came; these had nothing at its begin. */
+static bool add_shares(struct phases *phases, struct trace_phase *phase)
 {
-	size_t devices = phases->tracks_n > 1 ? phases->tracks_n - 1 : 0;
-	struct track_part *parts;
+	size_t count = shares_of(phases);
+	struct trace_phase_device *shares;
 
-	if (phase->devices == devices)
+	if (phase->devices_n == count)
 		return true;
-	parts = room(phases->parts, &phases->parts_size, phases->parts_n, devices, sizeof(*parts));
-	if (!parts)
+	shares = arena_alloc(phases->arena, count * sizeof(*shares));
+	if (!shares)
 		return false;
-	phases->parts = parts;
-	parts += phases->parts_n;
-	memset(parts, 0, devices * sizeof(*parts));
-	if (phase->devices)
-		memcpy(parts, &phases->parts[phase->parts], phase->devices * sizeof(*parts));
-	else
-		parts[0] = phase->all;
-	phase->parts = (uint32_t)phases->parts_n;
-	phase->devices = (uint32_t)devices;
-	phases->parts_n += devices;
+	shares[1] = phase->devices[0];
+	memcpy(shares, phase->devices, phase->devices_n * sizeof(*shares));
+	phase->devices = shares;
+	phase->devices_n = count;
 	return true;
+}
+
+/* What is not known of a phase that is open, or that events are missing in. */
+static void hide(struct trace_phase_device *share, bool open, bool cut)
+{
+	const struct trace_phase_count unknown = { TRACE_NONE, TRACE_NONE };
+
+	if (open)
+		share->allocated.end_bytes = share->reserved.end_bytes = TRACE_NONE;
+	if (cut)
+		share->born = share->freed = share->outliving = unknown;
 }
 
 /* What the phase saw up to now. */
-static bool settle(struct phases *phases, struct phase *phase)
+static bool settle(struct phases *phases, struct trace_phase *phase)
 {
 	uint32_t gap = (uint32_t)(phase - phases->list) + 1;
+	const struct trace_phase_device *all;
 
-	if (!add_devices(phases, phase))
+	if (!add_shares(phases, phase))
 		return false;
-	phase->cut = gap <= phases->cut_at;
-	if (phases->tracks_n)
-		track_end(&phases->tracks[0], gap, &phase->all);
-	for (uint32_t i = 0; i < phase->devices; i++)
-		track_end(&phases->tracks[i + 1], gap, &phases->parts[phase->parts + i]);
+	for (size_t i = 0; i < phase->devices_n; i++) {
+		if (phases->tracks_n)
+			track_end(&phases->tracks[i], gap, &phase->devices[i]);
+		hide(&phase->devices[i], phase->end == TRACE_NONE, gap <= phases->cut_at);
+	}
+	all = phase->devices++;
+	phase->devices_n--;
+	phase->allocated = all->allocated;
+	phase->reserved = all->reserved;
+	phase->born = all->born;
+	phase->freed = all->freed;
+	phase->outliving = all->outliving;
 	return true;
 }
 
 static bool pop(struct phases *phases, const struct event *event)
 {
-	struct range was;
-	struct phase *phase;
+	uint32_t which;
 
-	if (!ranges_pop(&phases->open, event, &was))
+	if (!ranges_pop(&phases->open, event, &which))
 		return true;
-	phase = &phases->list[was.phase];
-	phase->open = false;
-	phase->end = event->t;
-	return settle(phases, phase);
+	phases->list[which].end = event->t;
+	return settle(phases, &phases->list[which]);
 }
 
 bool phases_event(struct phases *phases, const struct event *event)
@@ -303,15 +258,6 @@ bool phases_event(struct phases *phases, const struct event *event)
 	}
 }
 
-bool phases_end(struct phases *phases)
-{
-	for (size_t i = 0; phases->open.open && i < phases->count; i++) {
-		if (phases->list[i].open && !settle(phases, &phases->list[i]))
-			return false;
-	}
-	return true;
-}
-
 /*
  * Sums that moved without an event: a chunk tells all of them at its beginning, as events in front
  * of it may have been dropped, and recording that goes on tells them anew.
@@ -320,49 +266,137 @@ static bool take_sums(struct phases *phases, const struct journal_reader *reader
 		      const struct event *event)
 {
 	const struct decode_sums *sums = reader->decoder.sums;
+	bool fresh = phases->chunk != reader->next;
 	bool good = true;
 
 	if (event->op != EVENT_PUSH && event->op != EVENT_POP)
 		return true;
-	if (phases->chunk == reader->next) {
-		if (phases->tracks_n)
-			good = set_sums(phases, phases->first, &sums[phases->first], false);
-		for (size_t i = 2; good && i < phases->tracks_n; i++) {
-			int device = phases->tracks[i].device;
-
-			good = set_sums(phases, device, &sums[device], false);
-		}
-		return good;
-	}
 	phases->chunk = reader->next;
-	for (int i = 0; good && i < DECODE_DEVICES; i++)
+	for (size_t i = 1; good && !fresh && i < phases->tracks_n; i++)
+		good = set_sums(phases, phases->tracks[i].device, &sums[phases->tracks[i].device],
+				false);
+	for (int i = 0; good && fresh && i < DECODE_DEVICES; i++)
 		good = set_sums(phases, i, &sums[i], false);
 	return good;
 }
 
-int phases_find(struct phases *phases, const struct spool *spool)
-{
-	struct journal_reader reader;
-	struct event event;
-	int error = journal_read(&reader, spool);
+/* --- what they are called --- */
 
-	phases_start(phases);
-	if (error)
-		return error;
-	while (!error && journal_next(&reader, &event)) {
-		if (!take_sums(phases, &reader, &event) || !phases_event(phases, &event))
-			error = -ENOMEM;
+/* As JSON has it, in whatever locale: what is no digit, sign or e is the locale's point. */
+static void real_text(char *to, double real)
+{
+	char text[40];
+	const char *p = text;
+
+	snprintf(text, sizeof(text), "%.17g", real);
+	if (real - real != 0) { /* infinite, or not a number */
+		memcpy(to, "null", sizeof("null"));
+		return;
 	}
-	if (!error && !phases_end(phases))
-		error = -ENOMEM;
-	phases->broken = reader.broken;
-	journal_read_end(&reader);
-	return error;
+	while (*p) {
+		size_t digits = strspn(p, "0123456789+-e");
+
+		memcpy(to, p, digits);
+		to += digits;
+		p += digits;
+		if (*p)
+			*to++ = '.';
+		p += strcspn(p, "0123456789+-e");
+	}
+	*to = 0;
 }
 
-const struct track_part *phases_part(const struct phases *phases, const struct phase *phase,
-				     uint32_t i, int *device)
+void detail_tell(const struct event_detail *detail, struct detail_text *text)
 {
-	*device = phases->tracks[i + 1].device;
-	return &phases->parts[phase->parts + i];
+	double real;
+
+	*text = (struct detail_text){ { 0 }, { 0 } };
+	if (detail->color)
+		snprintf(text->color, sizeof(text->color), "#%06x", detail->color & 0xffffff);
+	if (detail->payload_kind == PAYLOAD_UNSIGNED) {
+		text_u64(text->payload, detail->payload);
+	} else if (detail->payload_kind == PAYLOAD_SIGNED) {
+		snprintf(text->payload, sizeof(text->payload), "%lld", (long long)detail->payload);
+	} else if (detail->payload_kind == PAYLOAD_REAL) {
+		memcpy(&real, &detail->payload, sizeof(real));
+		real_text(text->payload, real);
+	}
+}
+
+static void describe(struct recording *recording, const struct event *push,
+		     struct trace_phase *phase)
+{
+	const struct spool *spool = recording->spool;
+	const char *name = spool_text(spool, push->name);
+	struct detail_text detail;
+
+	detail_tell(&push->detail, &detail);
+	phase->name = name ? name : "";
+	phase->domain = spool_text(spool, push->pool);
+	phase->category = spool_text(spool, push->detail.category);
+	phase->color = detail.color[0] ? recording_text(recording, detail.color) : NULL;
+	phase->payload = detail.payload[0] ? recording_text(recording, detail.payload) : NULL;
+}
+
+static bool take(struct phases *phases, struct recording *recording,
+		 const struct journal_reader *reader, const struct event *event)
+{
+	if (!take_sums(phases, reader, event) || !phases_event(phases, event))
+		return false;
+	if (event->op == EVENT_PUSH)
+		describe(recording, event, &phases->list[phases->count - 1]);
+	return !recording->error;
+}
+
+/* A device that held nothing all the time is not worth a word. */
+static void leave_out_idle(struct trace_phase *phase)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < phase->devices_n; i++) {
+		const struct trace_phase_device *device = &phase->devices[i];
+
+		if (device->allocated.peak_bytes || device->reserved.peak_bytes)
+			phase->devices[kept++] = *device;
+	}
+	phase->devices_n = kept;
+}
+
+/* All have been seen: ends what is open, and keeps them. */
+static bool finish(struct phases *phases, struct recording *recording)
+{
+	struct trace *trace = recording->trace;
+
+	for (uint32_t i = 0; i < phases->open.used; i++) {
+		const struct block *range = &phases->open.list[i];
+
+		if (range->state == BLOCK_LIVE && !settle(phases, &phases->list[range->stack]))
+			return false;
+	}
+	trace->phases = recording_room(recording, phases->count, sizeof(*trace->phases));
+	for (size_t i = 0; trace->phases && i < phases->count; i++) {
+		trace->phases[i] = phases->list[i];
+		leave_out_idle(&trace->phases[i]);
+		trace->phases_n++;
+	}
+	return trace->phases != NULL;
+}
+
+int phases_find(struct recording *recording)
+{
+	struct phases phases = { .arena = &recording->arena };
+	struct journal_reader reader;
+	struct event event;
+	int error = journal_read(&reader, recording->spool);
+
+	while (!error && journal_next(&reader, &event)) {
+		if (!take(&phases, recording, &reader, &event))
+			error = -ENOMEM;
+	}
+	if (!error && !finish(&phases, recording))
+		error = -ENOMEM;
+	recording->damaged |= reader.broken != 0;
+	journal_read_end(&reader);
+	phases_clear(&phases);
+	return error;
 }

@@ -52,20 +52,8 @@ static int measure(void *context, const struct event *event)
 									 : err("no memory left");
 }
 
-static struct trace_phase_sums sums_of(const struct track_sums *sums)
-{
-	return (struct trace_phase_sums){ sums->start, sums->end, sums->peak };
-}
-
-static struct trace_phase_count count_of(const struct phase *phase, const struct track_count *count)
-{
-	if (phase->cut)
-		return (struct trace_phase_count){ TRACE_NONE, TRACE_NONE };
-	return (struct trace_phase_count){ count->bytes, count->count };
-}
-
 /* The step in which the time lies, or one at the end. */
-static const struct phase *step_at(const struct phases *steps, uint64_t t)
+static const struct trace_phase *step_at(const struct phases *steps, uint64_t t)
 {
 	size_t low = 0;
 	size_t high = steps->count - 1;
@@ -89,7 +77,7 @@ static bool are_named(const struct trace *trace, const struct phases *steps)
 	for (size_t i = 0; i < trace->phases_n; i++) {
 		const struct trace_phase *phase = &trace->phases[i];
 		uint64_t ns = phase->end == TRACE_NONE ? 0 : phase->end - phase->start;
-		const struct phase *step = step_at(steps, phase->start + ns / 2);
+		const struct trace_phase *step = step_at(steps, phase->start + ns / 2);
 		uint64_t length = step->end - step->start;
 
 		like += ns >= length / 2 && ns <= 2 * length;
@@ -97,49 +85,10 @@ static bool are_named(const struct trace *trace, const struct phases *steps)
 	return like >= steps->count / 2;
 }
 
-/* Where there are several devices, each one's share: NULL without memory. */
-static struct trace_phase_device *shares_of(struct trace *trace, const struct phases *steps,
-					    const struct phase *phase)
-{
-	struct trace_phase_device *shares =
-		arena_alloc(&trace->arena, phase->devices * sizeof(*shares) + 1);
-
-	for (uint32_t i = 0; shares && i < phase->devices; i++) {
-		int device;
-		const struct track_part *part = phases_part(steps, phase, i, &device);
-
-		shares[i] = (struct trace_phase_device){
-			.device = device,
-			.allocated = sums_of(&part->allocated),
-			.reserved = sums_of(&part->reserved),
-			.born = count_of(phase, &part->born),
-			.freed = count_of(phase, &part->freed),
-			.outliving = count_of(phase, &part->outliving),
-		};
-	}
-	return shares;
-}
-
-/* No thread of its own: it lies on the main one. */
-static struct trace_phase phase_of(struct trace *trace, const struct phases *steps,
-				   const struct phase *phase)
-{
-	return (struct trace_phase){
-		.name = "inferred step",
-		.thread = trace->process.pid,
-		.start = phase->start,
-		.end = phase->end,
-		.allocated = sums_of(&phase->all.allocated),
-		.reserved = sums_of(&phase->all.reserved),
-		.born = count_of(phase, &phase->all.born),
-		.freed = count_of(phase, &phase->all.freed),
-		.outliving = count_of(phase, &phase->all.outliving),
-		.devices = shares_of(trace, steps, phase),
-		.devices_n = phase->devices,
-	};
-}
-
-/* Among the program's own, by start; of two that start together the longer one is around. */
+/*
+ * Among the program's own, by start; of two that start together the longer one is around. Found
+ * ones have no thread of their own: they lie on the main one.
+ */
 static int take(struct trace *trace, const struct phases *steps)
 {
 	size_t count = trace->phases_n + steps->count;
@@ -151,17 +100,18 @@ static int take(struct trace *trace, const struct phases *steps)
 		return err("no memory left");
 	for (size_t i = 0; i < count; i++) {
 		const struct trace_phase *mine = &trace->phases[own];
-		const struct phase *found = &steps->list[step];
+		const struct trace_phase *found = &steps->list[step];
 
 		if (step == steps->count ||
 		    (own < trace->phases_n &&
 		     (mine->start < found->start ||
-		      (mine->start == found->start && mine->end > found->end))))
+		      (mine->start == found->start && mine->end > found->end)))) {
 			list[i] = trace->phases[own++];
-		else
-			list[i] = phase_of(trace, steps, &steps->list[step++]);
-		if (!list[i].devices && list[i].devices_n)
-			return err("no memory left");
+			continue;
+		}
+		list[i] = steps->list[step++];
+		list[i].name = "inferred step";
+		list[i].thread = trace->process.pid;
 	}
 	trace->phases = list;
 	trace->phases_n = count;
@@ -170,11 +120,9 @@ static int take(struct trace *trace, const struct phases *steps)
 
 int steps_put(struct trace *trace, const struct steps_found *found)
 {
-	struct phases phases;
-	int error;
+	struct phases phases = { .arena = &trace->arena };
+	int error = steps_read(trace->path, measure, &(struct measuring){ &phases, found });
 
-	phases_start(&phases);
-	error = steps_read(trace->path, measure, &(struct measuring){ &phases, found });
 	if (!error && phases.count && !are_named(trace, &phases))
 		error = take(trace, &phases);
 	phases_clear(&phases);

@@ -6,7 +6,7 @@
 #include "analyse/input/error.h"
 #include "analyse/trace/trace_parts.h"
 #include "base/text/utf8.h"
-#include "facts/ranges.h"
+#include "facts/live_blocks.h"
 #include "facts/spool_model.h"
 #include "ledger/pending.h"
 #include "ledger/timeline.h"
@@ -18,7 +18,7 @@ struct trace_spool {
 	struct spool spool;
 	struct recording recording;
 	struct journal_reader events;
-	struct ranges open;
+	struct blocks open;       /* ranges */
 	const char *last_text[8]; /* of each key, as the spool has it, */
 	uint32_t last_id[8];      /* and its id */
 };
@@ -109,7 +109,6 @@ int trace_spool_open(struct trace *trace)
 	if (spool_open(&from->spool, trace->path, why, sizeof(why)))
 		return err("%s", why);
 	trace->reader->from = from;
-	ranges_start(&from->open);
 	backlog_settle_left(&from->spool);
 	curve_settle(&from->spool);
 	error = document_fill(trace, &from->recording, &from->spool, SYMBOLS_LOAD,
@@ -126,7 +125,7 @@ int trace_spool_open(struct trace *trace)
 void trace_spool_close(struct trace_spool *from)
 {
 	journal_read_end(&from->events);
-	ranges_clear(&from->open);
+	blocks_clear(&from->open);
 	recording_clear(&from->recording);
 	spool_close(&from->spool);
 }
@@ -166,17 +165,14 @@ static void take_memory(struct trace *trace, struct event *event)
 int trace_spool_next(struct trace *trace, struct event *to, struct out *out)
 {
 	struct trace_spool *from = trace->reader->from;
-	struct range ended;
 	struct event event;
 
 	if (!trace->reader->in_events || !journal_next(&from->events, &event)) {
 		trace->reader->in_events = false;
 		return 0;
 	}
-	if (event.op == EVENT_PUSH && !ranges_push(&from->open, &event, 0))
+	if (!ranges_tell(&from->open, &event))
 		return err_no_memory(trace->path);
-	if (event.op == EVENT_POP && ranges_pop(&from->open, &event, &ended))
-		event.name = ended.name;
 	if (event_is_memory(event.op) && event.stack >= trace->stacks_n)
 		return err("%s: an event refers to stacks[%u], but there are %zu", trace->path,
 			   event.stack, trace->stacks_n);

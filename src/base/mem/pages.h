@@ -13,6 +13,12 @@
  */
 void *pages_grow(void *pages, size_t from, size_t to);
 
+/*
+ * The same for a list of `*size` elements of so many bytes, which doubles until `wanted` are there:
+ * where it is then, NULL without memory.
+ */
+void *pages_room(void *pages, size_t *size, size_t wanted, size_t bytes);
+
 /* NULL is allowed. */
 void pages_free(void *pages, size_t size);
 

@@ -41,7 +41,7 @@ static void write_mark(struct out *out, const struct spool *spool, const struct 
 		out_text(out, ",\"range\":");
 		out_u64(out, event->stream);
 	}
-	document_detail(&event->detail, &detail);
+	detail_tell(&event->detail, &detail);
 	if (event->detail.category)
 		text_or_null(out, spool, ",\"category\":", event->detail.category);
 	if (detail.color[0]) {
@@ -119,33 +119,27 @@ void document_event(struct out *out, const struct spool *spool, const struct eve
 static int write_events(struct out *out, const struct spool *spool)
 {
 	struct journal_reader reader;
-	struct ranges open;
-	struct range ended;
+	struct blocks open = { 0 };
 	struct event event;
 	bool first = true;
 	int error = journal_read(&reader, spool);
 
-	ranges_start(&open);
 	while (!error && !out->error && journal_next(&reader, &event)) {
-		if (event.op == EVENT_PUSH && !ranges_push(&open, &event, 0))
+		if (!ranges_tell(&open, &event))
 			error = -ENOMEM;
-		if (event.op == EVENT_POP && ranges_pop(&open, &event, &ended))
-			event.name = ended.name;
 		out_text(out, first ? "\n" : ",\n");
 		first = false;
 		document_event(out, spool, &event);
 	}
-	ranges_clear(&open);
+	blocks_clear(&open);
 	journal_read_end(&reader);
 	return error;
 }
 
 /* What is found out last is told first: whether something was damaged, and what devices there are.
  */
-static void fill_all(struct recording *recording, const struct phases *phases, enum trace_exit exit,
-		     struct document_told *told)
+static void fill_all(struct recording *recording, enum trace_exit exit, struct document_told *told)
 {
-	recording->damaged |= phases->broken != 0;
 	document_names(recording);
 	document_peaks(recording);
 	recording_find_sites(recording);
@@ -155,23 +149,19 @@ static void fill_all(struct recording *recording, const struct phases *phases, e
 	document_used(recording);
 	document_summary(recording);
 	document_ooms(recording, told);
-	document_phases(recording, phases);
 	document_timeline(recording);
 }
 
 int document_fill(struct trace *trace, struct recording *recording, const struct spool *spool,
 		  enum symbols_names names, enum trace_exit exit, struct document_told *told)
 {
-	struct phases phases;
-
 	recording->trace = trace;
 	recording->error = recording_extend(recording, spool, names);
 	if (recording->error)
 		return recording->error;
-	recording->error = phases_find(&phases, spool);
+	recording->error = phases_find(recording);
 	if (!recording->error)
-		fill_all(recording, &phases, exit, told);
-	phases_clear(&phases);
+		fill_all(recording, exit, told);
 	return recording->error;
 }
 

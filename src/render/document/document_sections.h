@@ -6,7 +6,6 @@
 
 #include "codec/event.h"
 #include "facts/oom/oom.h"
-#include "facts/phases.h"
 #include "facts/spool_model.h"
 #include "facts/trace_rows.h"
 
@@ -25,14 +24,6 @@ void document_peaks(struct recording *recording);
 void document_ooms(struct recording *recording, struct document_told *told);
 /* modules, frames, stacks, threads */
 void document_names(struct recording *recording);
-void document_phases(struct recording *recording, const struct phases *phases);
 void document_timeline(struct recording *recording);
-
-/* What a range or mark says beside its name and category; "" for nothing. */
-enum { DETAIL_COLOR = 8, DETAIL_PAYLOAD = 40 };
-struct detail_text {
-	char color[DETAIL_COLOR], payload[DETAIL_PAYLOAD];
-};
-void document_detail(const struct event_detail *detail, struct detail_text *text);
 
 #endif

@@ -113,16 +113,16 @@ static bool outlives(size_t birth, size_t last)
 	return true;
 }
 
-static void count(struct track_count *to, uint64_t bytes)
+static void count(struct trace_phase_count *to, uint64_t bytes)
 {
 	to->bytes += bytes;
 	to->count++;
 }
 
 /* What came of the device (all of them for -1) from event `first`, a push, to event `last`. */
-static struct track_part brute(size_t first, size_t last, int device)
+static struct trace_phase_device brute(size_t first, size_t last, int device)
 {
-	struct track_part part = { .allocated = { 0, 0, 0 } };
+	struct trace_phase_device part = { .device = device };
 	uint64_t now[DEVICES][2] = { { 0 } };
 
 	for (size_t i = 0; i <= last; i++) {
@@ -137,15 +137,15 @@ static struct track_part brute(size_t first, size_t last, int device)
 			sums[1] += device < 0 || d == device ? now[d][1] : 0;
 		}
 		if (i == first) {
-			part.allocated.start = sums[0];
-			part.reserved.start = sums[1];
+			part.allocated.start_bytes = sums[0];
+			part.reserved.start_bytes = sums[1];
 		}
-		if (i >= first && sums[0] > part.allocated.peak)
-			part.allocated.peak = sums[0];
-		if (i >= first && sums[1] > part.reserved.peak)
-			part.reserved.peak = sums[1];
-		part.allocated.end = sums[0];
-		part.reserved.end = sums[1];
+		if (i >= first && sums[0] > part.allocated.peak_bytes)
+			part.allocated.peak_bytes = sums[0];
+		if (i >= first && sums[1] > part.reserved.peak_bytes)
+			part.reserved.peak_bytes = sums[1];
+		part.allocated.end_bytes = sums[0];
+		part.reserved.end_bytes = sums[1];
 		if (i < first)
 			continue;
 		if (counts(&events[i], EVENT_ALLOC, device)) {
@@ -159,63 +159,83 @@ static struct track_part brute(size_t first, size_t last, int device)
 	return part;
 }
 
-static void compare_sums(const struct track_sums *got, const struct track_sums *wanted)
+static void compare_sums(const struct trace_phase_sums *got, const struct trace_phase_sums *wanted,
+			 bool open)
 {
-	EQ(got->start, wanted->start);
-	EQ(got->peak, wanted->peak);
-	EQ(got->end, wanted->end);
+	EQ(got->start_bytes, wanted->start_bytes);
+	EQ(got->peak_bytes, wanted->peak_bytes);
+	EQ(got->end_bytes, open ? TRACE_NONE : wanted->end_bytes);
 }
 
-static void compare_counts(const struct track_count *got, const struct track_count *wanted)
+static void compare_counts(const struct trace_phase_count *got,
+			   const struct trace_phase_count *wanted)
 {
 	EQ(got->bytes, wanted->bytes);
 	EQ(got->count, wanted->count);
 }
 
-static void compare_part(const struct track_part *got, size_t first, size_t last, int device)
+static void compare_share(const struct trace_phase_device *got, size_t first, size_t last)
 {
-	struct track_part wanted = brute(first, last, device);
+	struct trace_phase_device wanted = brute(first, last, got->device);
+	bool open = pop_of[first] < 0;
 
-	compare_sums(&got->allocated, &wanted.allocated);
-	compare_sums(&got->reserved, &wanted.reserved);
+	compare_sums(&got->allocated, &wanted.allocated, open);
+	compare_sums(&got->reserved, &wanted.reserved, open);
 	compare_counts(&got->born, &wanted.born);
 	compare_counts(&got->freed, &wanted.freed);
 	compare_counts(&got->outliving, &wanted.outliving);
-	EQ(wanted.allocated.end - wanted.allocated.start, got->born.bytes - got->freed.bytes);
+	EQ(wanted.allocated.end_bytes - wanted.allocated.start_bytes,
+	   got->born.bytes - got->freed.bytes);
+}
+
+static void compare_phase(const struct trace_phase *phase, size_t first, size_t last)
+{
+	const struct trace_phase_device all = {
+		.device = NO_DEVICE,
+		.allocated = phase->allocated,
+		.reserved = phase->reserved,
+		.born = phase->born,
+		.freed = phase->freed,
+		.outliving = phase->outliving,
+	};
+
+	compare_share(&all, first, last);
+	for (size_t k = 0; k < phase->devices_n; k++)
+		compare_share(&phase->devices[k], first, last);
+}
+
+static struct trace trace;
+static struct recording recording;
+
+static void find(void)
+{
+	trace = (struct trace){ .phases_n = 0 };
+	recording = (struct recording){ .trace = &trace, .spool = &spool };
+	EQ(phases_find(&recording), 0);
 }
 
 static void compare(void)
 {
-	struct phases phases;
 	size_t at = 0;
 
 	pair();
-	EQ(phases_find(&phases, &spool), 0);
+	find();
 	for (size_t i = 0; i < events_n; i++) {
-		const struct phase *phase;
+		const struct trace_phase *phase;
 		size_t last = pop_of[i] < 0 ? events_n - 1 : (size_t)pop_of[i];
 
 		if (events[i].op != EVENT_PUSH)
 			continue;
-		OK(at < phases.count);
-		phase = &phases.list[at++];
+		OK(at < trace.phases_n);
+		phase = &trace.phases[at++];
 		EQ(phase->start, events[i].t);
 		EQ(phase->thread, events[i].thread);
-		EQ(phase->domain, events[i].pool);
-		EQ(phase->open, pop_of[i] < 0);
-		OK(!phase->cut);
-		if (pop_of[i] >= 0)
-			EQ(phase->end, events[pop_of[i]].t);
-		compare_part(&phase->all, i, last, -1);
-		for (uint32_t k = 0; k < phase->devices; k++) {
-			int device;
-			const struct track_part *part = phases_part(&phases, phase, k, &device);
-
-			compare_part(part, i, last, device);
-		}
+		OK(phase->domain == spool_text(&spool, events[i].pool));
+		EQ(phase->end, pop_of[i] < 0 ? TRACE_NONE : events[pop_of[i]].t);
+		compare_phase(phase, i, last);
 	}
-	EQ(at, phases.count);
-	phases_clear(&phases);
+	EQ(at, trace.phases_n);
+	arena_clear(&recording.arena);
 }
 
 static void start(uint64_t seed)
@@ -272,21 +292,17 @@ TEST(pops_without_a_push_are_passed_over)
 
 TEST(no_events_no_phases)
 {
-	struct phases phases;
-
 	start(1);
-	EQ(phases_find(&phases, &spool), 0);
-	EQ(phases.count, 0);
-	phases_clear(&phases);
+	find();
+	EQ(trace.phases_n, 0);
+	arena_clear(&recording.arena);
 	finish();
 }
 
 /* A second device that comes while phases are open, and a third; 100 deep. */
 TEST(devices_that_come_later)
 {
-	struct phases phases;
-	struct phase *outer;
-	int device;
+	const struct trace_phase *outer;
 
 	start(1);
 	for (unsigned i = 0; i < 100; i++) {
@@ -311,21 +327,19 @@ TEST(devices_that_come_later)
 		keep(pop);
 	}
 	compare();
-	EQ(phases_find(&phases, &spool), 0);
-	EQ(phases.count, 100);
-	outer = &phases.list[0];
-	EQ(outer->devices, DEVICES);
-	EQ(outer->all.born.count, 100);
-	phases_part(&phases, outer, 2, &device);
-	EQ(device, 2);
-	phases_clear(&phases);
+	find();
+	EQ(trace.phases_n, 100);
+	outer = &trace.phases[0];
+	EQ(outer->devices_n, DEVICES);
+	EQ(outer->born.count, 100);
+	EQ(outer->devices[2].device, 2);
+	arena_clear(&recording.arena);
 	finish();
 }
 
 /* A ring too small for all: what spans the hole says so, what lies behind it is exact. */
 TEST(events_missing_inside)
 {
-	struct phases phases;
 	unsigned whole = 0;
 
 	start(7);
@@ -338,33 +352,34 @@ TEST(events_missing_inside)
 			memory();
 	}
 	OK(spool.header->dropped > 0);
-	EQ(phases_find(&phases, &spool), 0);
-	EQ(phases.count, 2);
-	for (size_t i = 0; i < phases.count; i++) {
-		const struct phase *phase = &phases.list[i];
+	pair();
+	find();
+	EQ(trace.phases_n, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const struct trace_phase *phase = &trace.phases[i];
+		bool cut = phase->born.count == TRACE_NONE;
 
-		EQ(phase->cut, i == 0);
-		if (phase->cut)
+		EQ(cut, i == 0);
+		if (cut)
 			continue;
 		whole++;
 		for (size_t k = 0; k < events_n; k++) {
 			if (events[k].op == EVENT_PUSH && events[k].t == phase->start)
-				compare_part(&phase->all, k, events_n - 1, -1);
+				compare_phase(phase, k, events_n - 1);
 		}
 	}
 	EQ(whole, 1);
-	phases_clear(&phases);
+	arena_clear(&recording.arena);
 	finish();
 }
 
 /* Ten thousand open at once, more than the list begins with. */
 TEST(very_many_open_ranges)
 {
-	struct ranges ranges;
-	struct range was;
+	struct blocks ranges = { 0 };
 	struct event event = { .op = EVENT_PUSH, .device = NO_DEVICE };
+	uint32_t was;
 
-	ranges_start(&ranges);
 	for (unsigned i = 0; i < 10000; i++) {
 		event.thread = i % 7;
 		event.stream = i % 3 ? 0 : i + 1;
@@ -374,13 +389,13 @@ TEST(very_many_open_ranges)
 		event.thread = i % 7;
 		event.stream = i % 3 ? 0 : i + 1;
 		OK(ranges_pop(&ranges, &event, &was));
-		EQ(was.phase, i);
+		EQ(was, i);
 	}
 	OK(!ranges_pop(&ranges, &event, &was));
-	EQ(ranges.open, 0);
+	EQ(ranges.live, 0);
 	OK(ranges_push(&ranges, &event, 1));
 	EQ(ranges.size, 16384);
-	ranges_clear(&ranges);
+	blocks_clear(&ranges);
 }
 
 TEST(families_of_names)
