@@ -45,16 +45,12 @@ static uint32_t *head(const struct spool *spool, uint64_t bucket)
 	return spool_at(spool, SPOOL_BUCKET, bucket);
 }
 
-void live_start(struct spool *spool)
-{
-	spool->header->live.buckets = LIVE_FIRST_BUCKETS;
-	spool->header->count[SPOOL_BUCKET] = LIVE_FIRST_BUCKETS;
-}
-
 void live_start_anew(struct spool *spool)
 {
-	live_start(spool);
-	spool->header->live.free = 0;
+	struct spool_header *header = spool->header;
+
+	header->live.buckets = header->count[SPOOL_BUCKET] = LIVE_FIRST_BUCKETS;
+	header->live.free = 0;
 	memset(head(spool, 0), 0, LIVE_FIRST_BUCKETS * sizeof(uint32_t));
 }
 
@@ -118,18 +114,13 @@ static uint32_t take_free(struct spool *spool)
 	return (uint32_t)header->count[SPOOL_NODE];
 }
 
-static inline void link_node(struct spool *spool, uint32_t id)
+void live_link(struct spool *spool, uint32_t id)
 {
 	struct spool_node *node = live_node(spool, id);
 	uint32_t *chain = head(spool, bucket_of(spool, node_hash(node)));
 
 	txn_set32(spool, &node->next, *chain);
 	txn_set32(spool, chain, id);
-}
-
-void live_link(struct spool *spool, uint32_t id)
-{
-	link_node(spool, id);
 }
 
 static HOT_CODE void unlink_node(struct spool *spool, uint32_t id)
@@ -157,14 +148,6 @@ static inline void set_word(struct spool *spool, struct spool_node *node,
 	txn_set64(spool, (txn_word *)&node->device, *(const txn_word *)&changed->device);
 }
 
-static void set_kind(struct spool *spool, struct spool_node *node, unsigned kind)
-{
-	struct spool_node changed = *node;
-
-	changed.kind = (uint8_t)kind;
-	set_word(spool, node, &changed);
-}
-
 HOT_CODE uint32_t live_insert(struct spool *spool, const struct spool_node *from)
 {
 	struct spool_live *live = &spool->header->live;
@@ -174,7 +157,7 @@ HOT_CODE uint32_t live_insert(struct spool *spool, const struct spool_node *from
 	txn_keep_run(spool, &node->device, 1);
 	txn_keep(spool, (uint64_t)((char *)&node->next - spool->base) | 1, node->next);
 	*node = *from;
-	link_node(spool, id);
+	live_link(spool, id);
 	txn_add64(spool, &live->count, 1);
 	if (live->count > live->buckets)
 		split(spool);
@@ -185,19 +168,14 @@ HOT_CODE void live_remove(struct spool *spool, uint32_t id)
 {
 	struct spool_live *live = &spool->header->live;
 	struct spool_node *node = live_node(spool, id);
+	struct spool_node ended = *node;
 
+	ended.kind = NODE_FREE;
 	unlink_node(spool, id);
-	set_kind(spool, node, NODE_FREE);
+	set_word(spool, node, &ended);
 	txn_set32(spool, &node->next, (uint32_t)live->free);
 	txn_set64(spool, &live->free, id);
 	txn_add64(spool, &live->count, (uint64_t)-1);
-}
-
-void live_rekind(struct spool *spool, uint32_t id, enum node_kind kind)
-{
-	unlink_node(spool, id);
-	set_kind(spool, live_node(spool, id), kind);
-	link_node(spool, id);
 }
 
 void live_recount(struct spool *spool, uint32_t id, int references, int mappings)
@@ -207,5 +185,13 @@ void live_recount(struct spool *spool, uint32_t id, int references, int mappings
 
 	changed.references = (uint16_t)(node->references + references);
 	changed.mappings = (uint16_t)(node->mappings + mappings);
+	if (node->kind == NODE_HANDLE || node->kind == NODE_HELD)
+		changed.kind = changed.references ? NODE_HANDLE : NODE_HELD;
+	if (changed.kind == node->kind) {
+		set_word(spool, node, &changed);
+		return;
+	}
+	unlink_node(spool, id);
 	set_word(spool, node, &changed);
+	live_link(spool, id);
 }

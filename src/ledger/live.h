@@ -11,9 +11,6 @@
 
 enum { LIVE_FIRST_BUCKETS = 256 };
 
-/* The first buckets; for live_room(). */
-void live_start(struct spool *spool);
-
 /*
  * The first buckets with nothing in them, and no free nodes, whatever the chains are: live_link()
  * then enters nodes that are there. In a spool that has some buckets.
@@ -30,7 +27,7 @@ static inline int live_room(struct spool *spool)
 	if (!error)
 		error = spool_need(spool, SPOOL_BUCKET, header->live.buckets + LIVE_FIRST_BUCKETS);
 	if (!error && !header->live.buckets)
-		live_start(spool);
+		header->live.buckets = header->count[SPOOL_BUCKET] = LIVE_FIRST_BUCKETS;
 	return error;
 }
 
@@ -48,10 +45,10 @@ uint32_t live_insert(struct spool *spool, const struct spool_node *node);
 
 void live_remove(struct spool *spool, uint32_t id);
 
-/* Files the node under another kind, without moving it. */
-void live_rekind(struct spool *spool, uint32_t id, enum node_kind kind);
-
-/* Changes how often the node is referred to and mapped. */
+/*
+ * Changes how often the node is referred to and mapped. A handle without references is held by its
+ * mappings alone, NODE_HELD, and the reverse: it is filed under its kind.
+ */
 void live_recount(struct spool *spool, uint32_t id, int references, int mappings);
 
 /* Is it a block of a stream-ordered pool? */

@@ -8,22 +8,10 @@
 
 enum { GRANULE = 1 << 21 }; /* the smallest mapping that any device of today allows */
 
-/* Inside a transaction. */
-static void change(struct ledger *ledger, uint32_t id, int references, int mappings)
-{
-	struct spool_node *node = live_node(ledger->spool, id);
-
-	live_recount(ledger->spool, id, references, mappings);
-	if (node->kind == NODE_HANDLE && !node->references)
-		live_rekind(ledger->spool, id, NODE_HELD);
-	else if (node->kind == NODE_HELD && node->references)
-		live_rekind(ledger->spool, id, NODE_HANDLE);
-}
-
 static void recount(struct ledger *ledger, uint32_t id, int references, int mappings)
 {
 	txn_begin(ledger->spool);
-	change(ledger, id, references, mappings);
+	live_recount(ledger->spool, id, references, mappings);
 	txn_commit(ledger->spool);
 }
 
@@ -32,9 +20,17 @@ void vmm_hold(struct ledger *ledger, uint32_t id)
 	recount(ledger, id, -(int)live_node(ledger->spool, id)->references, 0);
 }
 
-bool vmm_retain(struct ledger *ledger, uint64_t handle)
+/* What counts references: of driver memory with an address, others' alone. */
+static uint32_t find(const struct ledger *ledger, enum node_kind kind, uint64_t address)
 {
-	uint32_t id = ledger->error ? 0 : live_find(ledger->spool, NODE_HANDLE, 0, handle);
+	uint32_t id = ledger->error ? 0 : live_find(ledger->spool, kind, 0, address);
+
+	return id && live_node(ledger->spool, id)->references ? id : 0;
+}
+
+bool vmm_retain(struct ledger *ledger, enum node_kind kind, uint64_t address)
+{
+	uint32_t id = find(ledger, kind, address);
 
 	if (id)
 		recount(ledger, id, 1, 0);
@@ -52,42 +48,40 @@ bool vmm_retain_mapped(struct ledger *ledger, uint64_t address, uint64_t handle)
 		id = ledger_around(ledger, address);
 	if (!id || live_node(spool, id)->address != handle ||
 	    live_node(spool, id)->kind == NODE_ADDRESS)
-		return vmm_retain(ledger, handle);
+		return vmm_retain(ledger, NODE_HANDLE, handle);
 	recount(ledger, id, 1, 0);
 	return true;
 }
 
-bool vmm_release(struct ledger *ledger, struct event *event, struct spool_node *was)
+bool vmm_release(struct ledger *ledger, enum node_kind kind, struct event *event,
+		 struct spool_node *was)
 {
-	uint32_t id = ledger->error ? 0 : live_find(ledger->spool, NODE_HANDLE, 0, event->ptr);
+	uint32_t id = find(ledger, kind, event->ptr);
 
-	*was = (struct spool_node){ .kind = NODE_FREE };
 	if (!id)
 		return false;
 	*was = *live_node(ledger->spool, id);
-	if (was->references > 1 || was->mappings) {
+	if (was->references > 1 || was->mappings)
 		recount(ledger, id, -1, 0);
-		return false;
-	}
-	ledger_leave_node(ledger, event, id);
+	else
+		ledger_leave_node(ledger, event, id);
 	return true;
 }
 
 void vmm_unrelease(struct ledger *ledger, struct event *event, const struct spool_node *was)
 {
-	uint32_t id;
+	uint32_t held;
 
-	if (was->kind == NODE_FREE || ledger->error)
-		return;
 	if (was->references == 1 && !was->mappings) {
 		ledger_undo(ledger, event, was);
 		return;
 	}
-	id = live_find(ledger->spool, NODE_HANDLE, 0, was->address);
-	if (!id)
-		id = live_find(ledger->spool, NODE_HELD, 0, was->address);
-	if (id)
-		recount(ledger, id, 1, 0);
+	if (vmm_retain(ledger, was->kind, was->address) || was->kind != NODE_HANDLE ||
+	    ledger->error)
+		return;
+	held = live_find(ledger->spool, NODE_HELD, 0, was->address);
+	if (held)
+		recount(ledger, held, 1, 0);
 }
 
 /*
@@ -120,7 +114,7 @@ static void end_mapping(struct ledger *ledger, const struct event *like, uint32_
 	txn_begin(spool);
 	ledger_put(ledger, &unmap);
 	live_remove(spool, id);
-	change(ledger, home, 0, -1);
+	live_recount(spool, home, 0, -1);
 	if (ends) {
 		ledger_book(ledger, &end, held.stack, &touched);
 		ledger_bury(ledger, &end, home);
@@ -158,7 +152,7 @@ void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle)
 	ledger_put(ledger, event);
 	mapping.t = event->t;
 	live_insert(spool, &mapping);
-	change(ledger, id, 0, 1);
+	live_recount(spool, id, 0, 1);
 	ledger_commit(ledger, &none);
 }
 
@@ -173,48 +167,4 @@ void vmm_unmap(struct ledger *ledger, const struct event *event)
 		if (id)
 			end_mapping(ledger, event, id);
 	}
-}
-
-/* --- memory of another process, opened by address --- */
-
-static uint32_t find_import(const struct ledger *ledger, uint64_t address)
-{
-	uint32_t id = ledger->error ? 0 : live_find(ledger->spool, NODE_ADDRESS, 0, address);
-
-	return id && (live_node(ledger->spool, id)->flags & NODE_FOREIGN) ? id : 0;
-}
-
-bool vmm_import_again(struct ledger *ledger, uint64_t address)
-{
-	uint32_t id = find_import(ledger, address);
-
-	if (id)
-		recount(ledger, id, 1, 0);
-	return id != 0;
-}
-
-bool vmm_import_close(struct ledger *ledger, struct event *event, struct spool_node *was)
-{
-	uint32_t id = find_import(ledger, event->ptr);
-
-	*was = (struct spool_node){ .kind = NODE_FREE };
-	if (!id)
-		return false;
-	*was = *live_node(ledger->spool, id);
-	if (was->references > 1) {
-		recount(ledger, id, -1, 0);
-		return false;
-	}
-	ledger_leave_node(ledger, event, id);
-	return true;
-}
-
-void vmm_import_unclose(struct ledger *ledger, struct event *event, const struct spool_node *was)
-{
-	if (was->kind == NODE_FREE || ledger->error)
-		return;
-	if (was->references > 1)
-		vmm_import_again(ledger, was->address);
-	else
-		ledger_undo(ledger, event, was);
 }

@@ -15,8 +15,13 @@
  */
 void vmm_hold(struct ledger *ledger, uint32_t id);
 
-/* One reference more. False if the handle is unknown. */
-bool vmm_retain(struct ledger *ledger, uint64_t handle);
+/*
+ * Handles (NODE_HANDLE), and memory of another process that is opened by address (NODE_ADDRESS with
+ * EVENT_FOREIGN): as often as it was opened it must be closed.
+ *
+ * One reference more. False if it is unknown.
+ */
+bool vmm_retain(struct ledger *ledger, enum node_kind kind, uint64_t address);
 
 /*
  * The same for the memory that is mapped around the address: it may have been released already and
@@ -25,11 +30,12 @@ bool vmm_retain(struct ledger *ledger, uint64_t handle);
 bool vmm_retain_mapped(struct ledger *ledger, uint64_t address, uint64_t handle);
 
 /*
- * One reference less; with the last one, and no mapping left, the memory ends: `event` is the free,
- * *was its entry, and the answer is true. Without it the answer is false and *was is what to hand
- * to vmm_unrelease() should the call fail (its kind is NODE_FREE if the handle is unknown).
+ * One reference less of what event->ptr says; with the last one, and no mapping left, it ends, and
+ * `event` is the free. *was is what to hand to vmm_unrelease() should the call fail. False, and
+ * nothing happens, if it is unknown.
  */
-bool vmm_release(struct ledger *ledger, struct event *event, struct spool_node *was);
+bool vmm_release(struct ledger *ledger, enum node_kind kind, struct event *event,
+		 struct spool_node *was);
 void vmm_unrelease(struct ledger *ledger, struct event *event, const struct spool_node *was);
 
 /* event->ptr and event->size are mapped to the handle. */
@@ -37,21 +43,5 @@ void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle);
 
 /* Every mapping that begins in [event->ptr, event->ptr + event->size) ends, after the real call. */
 void vmm_unmap(struct ledger *ledger, const struct event *event);
-
-/*
- * Memory of another process that is opened by address: as often as it was opened it must be closed.
- * It is entered with ledger_enter(NODE_ADDRESS) and EVENT_FOREIGN at its first opening.
- */
-
-/* One opening more of what is open. False, and nothing happens, if it is not. */
-bool vmm_import_again(struct ledger *ledger, uint64_t address);
-
-/*
- * One opening less. With the last one the entry ends: `event` is the free and the answer is true.
- * *was is what to hand to vmm_import_unclose() should the call fail; its kind is NODE_FREE if
- * nothing is known there.
- */
-bool vmm_import_close(struct ledger *ledger, struct event *event, struct spool_node *was);
-void vmm_import_unclose(struct ledger *ledger, struct event *event, const struct spool_node *was);
 
 #endif

@@ -242,11 +242,7 @@ static void leave(struct span *span, enum node_kind kind)
 		span->unknown = !span->ended;
 		return;
 	}
-	if (span->end == SPAN_RELEASE)
-		vmm_release(ledger, &span->event, &span->was);
-	else
-		vmm_import_close(ledger, &span->event, &span->was);
-	span->ended = span->was.kind != NODE_FREE;
+	span->ended = vmm_release(ledger, kind, &span->event, &span->was);
 }
 
 /*
@@ -307,10 +303,8 @@ static void take_back(struct span *span)
 	span->event.error = intern_text(record_intern(), errors[span->end]);
 	if (span->end == SPAN_FREE)
 		ledger_undo(ledger, &span->event, &span->was);
-	else if (span->end == SPAN_RELEASE)
-		vmm_unrelease(ledger, &span->event, &span->was);
 	else
-		vmm_import_unclose(ledger, &span->event, &span->was);
+		vmm_unrelease(ledger, &span->event, &span->was);
 	record_done();
 }
 

@@ -37,7 +37,7 @@ void span_import_handle(struct span *span, int status, uint64_t handle)
 	if (!span_begins(span, status, &memory))
 		return;
 	record_lock();
-	known = vmm_retain(record_ledger(), handle);
+	known = vmm_retain(record_ledger(), NODE_HANDLE, handle);
 	record_unlock();
 	span_moved(span);
 	if (known)
@@ -90,7 +90,7 @@ void span_opened(struct span *span, int status, uint64_t ptr)
 	if (!span_begins(span, status, &memory))
 		return;
 	record_lock();
-	again = vmm_import_again(record_ledger(), ptr);
+	again = vmm_retain(record_ledger(), NODE_ADDRESS, ptr);
 	record_unlock();
 	span_moved(span);
 	if (again)

@@ -225,7 +225,7 @@ static void step_unknown(void)
 
 	event.ptr = 0x1234;
 	OK(!ledger_leave(&run.ledger, &event, kinds[below(4)], NULL));
-	OK(!vmm_retain(&run.ledger, 0x1234));
+	OK(!vmm_retain(&run.ledger, NODE_HANDLE, 0x1234));
 }
 
 static void step_note(void)
@@ -359,14 +359,15 @@ static void step_references(void)
 		return;
 	entry = &run.model.entries[place];
 	if (below(3) == 0) {
-		OK(vmm_retain(&run.ledger, entry->ptr));
+		OK(vmm_retain(&run.ledger, NODE_HANDLE, entry->ptr));
 		entry->references++;
 		run.newest = -1;
 		return;
 	}
 	ends = entry->references == 1 && !entry->mappings;
 	event.ptr = entry->ptr;
-	EQ(vmm_release(&run.ledger, &event, &was), ends);
+	OK(vmm_release(&run.ledger, NODE_HANDLE, &event, &was));
+	EQ(was.references == 1 && !was.mappings, ends);
 	if (ends) {
 		struct model_entry copy = *entry;
 

@@ -155,7 +155,7 @@ TEST(everything_in_and_everything_out)
 	spool_close(&spool);
 }
 
-TEST(a_node_changes_its_kind)
+TEST(a_handle_without_references_changes_its_kind)
 {
 	EQ(spool_create_memory(&spool), 0);
 	for (size_t place = 0; place < 1000; place++)
@@ -164,7 +164,7 @@ TEST(a_node_changes_its_kind)
 		uint32_t id = naive[NODE_HANDLE][0][place];
 
 		txn_begin(&spool);
-		live_rekind(&spool, id, NODE_HELD);
+		live_recount(&spool, id, 0, 0);
 		txn_commit(&spool);
 		naive[NODE_HELD][0][place] = id;
 		naive[NODE_HANDLE][0][place] = 0;

@@ -55,26 +55,26 @@ TEST(foreign_memory_ends_with_its_last_close)
 	struct spool_node was;
 
 	start();
-	OK(!vmm_import_again(&run.ledger, 0x1000));
+	OK(!vmm_retain(&run.ledger, NODE_ADDRESS, 0x1000));
 	event.flags = EVENT_FOREIGN;
 	ledger_enter(&run.ledger, &event, NODE_ADDRESS, 0, CONTEXT);
 	EQ(held(METRIC_ALLOCATED), 0);
-	OK(vmm_import_again(&run.ledger, 0x1000));
+	OK(vmm_retain(&run.ledger, NODE_ADDRESS, 0x1000));
 	event = event_at(0x1000, 0);
-	OK(!vmm_import_close(&run.ledger, &event, &was));
+	OK(vmm_release(&run.ledger, NODE_ADDRESS, &event, &was));
 	EQ(was.references, 2);
-	vmm_import_unclose(&run.ledger, &event, &was); /* it failed after all: open twice again */
-	OK(!vmm_import_close(&run.ledger, &event, &was));
-	OK(vmm_import_close(&run.ledger, &event, &was));
+	vmm_unrelease(&run.ledger, &event, &was); /* it failed after all: open twice again */
+	OK(vmm_release(&run.ledger, NODE_ADDRESS, &event, &was));
+	OK(live_find(&run.spool, NODE_ADDRESS, 0, 0x1000));
+	OK(vmm_release(&run.ledger, NODE_ADDRESS, &event, &was));
 	EQ(event.op, EVENT_FREE);
 	EQ(event.flags, EVENT_FOREIGN);
 	EQ(event.size, 512);
 	OK(!live_find(&run.spool, NODE_ADDRESS, 0, 0x1000));
-	vmm_import_unclose(&run.ledger, &event, &was);
+	vmm_unrelease(&run.ledger, &event, &was);
 	OK(live_find(&run.spool, NODE_ADDRESS, 0, 0x1000));
-	OK(vmm_import_close(&run.ledger, &event, &was));
-	OK(!vmm_import_close(&run.ledger, &event, &was));
-	EQ(was.kind, NODE_FREE);
+	OK(vmm_release(&run.ledger, NODE_ADDRESS, &event, &was));
+	OK(!vmm_release(&run.ledger, NODE_ADDRESS, &event, &was));
 	finish();
 }
 
@@ -85,9 +85,8 @@ TEST(ones_own_memory_is_not_for_closing)
 
 	start();
 	enter(NODE_ADDRESS, 0x1000, 512, CONTEXT);
-	OK(!vmm_import_again(&run.ledger, 0x1000));
-	OK(!vmm_import_close(&run.ledger, &event, &was));
-	EQ(was.kind, NODE_FREE);
+	OK(!vmm_retain(&run.ledger, NODE_ADDRESS, 0x1000));
+	OK(!vmm_release(&run.ledger, NODE_ADDRESS, &event, &was));
 	EQ(held(METRIC_ALLOCATED), 512);
 	finish();
 }
@@ -151,14 +150,14 @@ TEST(what_was_released_is_retained_through_its_mapping)
 	start();
 	enter(NODE_HANDLE, 0x5, 2 << 20, 0);
 	map(0x40000000, 0x5);
-	OK(!vmm_release(&run.ledger, &event, &was));
-	OK(!vmm_retain(&run.ledger, 0x5)); /* by its number it cannot be found */
+	OK(vmm_release(&run.ledger, NODE_HANDLE, &event, &was));
+	OK(!vmm_retain(&run.ledger, NODE_HANDLE, 0x5)); /* by its number it cannot be found */
 	OK(vmm_retain_mapped(&run.ledger, 0x40000000 + 4096, 0x5));
 	event = event_at(0x40000000, 2 << 20);
 	vmm_unmap(&run.ledger, &event);
 	EQ(held(METRIC_RESERVED), 2 << 20);
 	event = event_at(0x5, 0);
-	OK(vmm_release(&run.ledger, &event, &was));
+	OK(vmm_release(&run.ledger, NODE_HANDLE, &event, &was));
 	EQ(held(METRIC_RESERVED), 0);
 	finish();
 }
@@ -171,13 +170,13 @@ TEST(a_number_given_again_does_not_confuse_retaining)
 	start();
 	enter(NODE_HANDLE, 0x5, 2 << 20, 0);
 	map(0x40000000, 0x5);
-	OK(!vmm_release(&run.ledger, &event, &was));
+	OK(vmm_release(&run.ledger, NODE_HANDLE, &event, &was));
 	enter(NODE_HANDLE, 0x6, 4 << 20, 0);
 	OK(vmm_retain_mapped(&run.ledger, 0x12345000, 0x6)); /* nothing is mapped there */
 	OK(!vmm_retain_mapped(&run.ledger, 0x12345000, 0x5));
 	event = event_at(0x6, 0);
-	OK(!vmm_release(&run.ledger, &event, &was));
-	OK(vmm_release(&run.ledger, &event, &was));
+	OK(vmm_release(&run.ledger, NODE_HANDLE, &event, &was));
+	OK(vmm_release(&run.ledger, NODE_HANDLE, &event, &was));
 	EQ(held(METRIC_RESERVED), 2 << 20);
 	finish();
 }

@@ -230,7 +230,7 @@ static void let_go(void)
 	struct event event = new_event(EVENT_FREE, 0x77, 0);
 	struct spool_node was;
 
-	vmm_release(&r.ledger, &event, &was);
+	vmm_release(&r.ledger, NODE_HANDLE, &event, &was);
 }
 
 static void failing_release(void)
@@ -238,14 +238,15 @@ static void failing_release(void)
 	struct event event = new_event(EVENT_FREE, 0x77, 0);
 	struct spool_node was;
 
-	vmm_release(&r.ledger, &event, &was);
+	if (!vmm_release(&r.ledger, NODE_HANDLE, &event, &was))
+		return;
 	event.t = r.t += 10;
 	vmm_unrelease(&r.ledger, &event, &was);
 }
 
 static void retain(void)
 {
-	vmm_retain(&r.ledger, 0x77);
+	vmm_retain(&r.ledger, NODE_HANDLE, 0x77);
 }
 
 static void create_and_map(void)
