@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/settings/opt.h"
 #include "base/settings/version.h"
 #include "base/text/text.h"
+#include "cli/setting_words.h"
 
 static const struct {
 	int status;
@@ -211,7 +211,7 @@ static void print_settings(struct out *out)
 			put(out, opt_rows[id].value);
 		}
 		out_char(out, '\n');
-		put_line(out, opt_help(id));
+		put_line(out, setting_help(id));
 	}
 	out_text(out, ".SH SEE ALSO\n.BR memtrace (1),\n.BR libmemtrace (3)\n");
 }

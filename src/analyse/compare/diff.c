@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/compare/median.h"
 #include "analyse/input/error.h"
-#include "base/mem/sort.h"
 
 const struct run *diff_base(const struct diff *diff)
 {
@@ -40,7 +40,7 @@ static int find_middle(struct diff_side *side)
 		return err("no memory left");
 	for (size_t i = 0; i < side->count; i++)
 		peaks[i] = diff_peak(&side->runs[i]);
-	median = sort_median(peaks, side->count);
+	median = median_of(peaks, side->count);
 	free(peaks);
 	for (size_t i = 0; i < side->count; i++) {
 		if (diff_peak(&side->runs[i]) == median) {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/compare/median.h"
 #include "analyse/input/error.h"
-#include "base/mem/sort.h"
 #include "base/text/text.h"
 
 struct side {
@@ -33,7 +33,7 @@ static int64_t side_median(struct side *side, const char *place, int64_t *spread
 
 		side->values[i] = figure ? figure->value : 0;
 	}
-	median = sort_median(side->values, side->count);
+	median = median_of(side->values, side->count);
 	if (side->count && side->values[side->count - 1] - side->values[0] > *spread)
 		*spread = side->values[side->count - 1] - side->values[0];
 	return median;

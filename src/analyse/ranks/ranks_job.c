@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/compare/median.h"
 #include "analyse/input/error.h"
 #include "analyse/ranks/ranks.h"
-#include "base/mem/sort.h"
 
 /* A difference that is worth a word: as of `memtrace diff --gate`. */
 enum { WORTH_PERCENT = 2, WORTH_BYTES = 1 << 20 };
@@ -242,7 +242,7 @@ static int find_spread(struct merge *merge, enum trace_metric metric)
 		}
 		values[spread->count++] = (int64_t)peak;
 	}
-	spread->median = (uint64_t)sort_median(values, spread->count);
+	spread->median = (uint64_t)median_of(values, spread->count);
 	free(values);
 	return 0;
 }

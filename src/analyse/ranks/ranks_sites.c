@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/compare/median.h"
 #include "analyse/input/grow.h"
 #include "analyse/ranks/ranks.h"
-#include "base/mem/sort.h"
 
 static const char device_memory[] = "device";
 
@@ -106,7 +106,7 @@ static int64_t median_with_zeros(int64_t *values, size_t count, size_t zeros)
 	size_t middle = (count + zeros - (count + zeros > 0)) / 2;
 	size_t below = 0;
 
-	sort_median(values, count); /* sorts */
+	median_of(values, count); /* sorts */
 	while (below < count && values[below] < 0)
 		below++;
 	if (middle < below)

@@ -77,17 +77,3 @@ void sort_rows(void *rows, size_t count, size_t size, order_fn *order)
 	merge_all(rows, count, size, order, spare);
 	munmap(spare, bytes);
 }
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a;
-	int64_t y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-int64_t sort_median(int64_t *values, size_t count)
-{
-	sort_rows(values, count, sizeof(*values), by_value);
-	return count ? values[(count - 1) / 2] : 0;
-}

@@ -6,13 +6,9 @@
 #define BASE_MEM_SORT_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 /* As qsort(), and rows that are equal stay in their order. Where no memory is to be had it is done
  * all the same, and slowly. */
 void sort_rows(void *rows, size_t count, size_t size, int (*order)(const void *, const void *));
-
-/* The median of the values, which are sorted by this; of an even number the lower one. */
-int64_t sort_median(int64_t *values, size_t count);
 
 #endif

@@ -38,8 +38,6 @@ struct opt_row {
 
 extern const struct opt_row opt_rows[OPT_IDS];
 
-const char *opt_help(enum opt_id id);
-
 /* Reads every MEMTRACE_* variable, and keeps what it read: once in a process. A bad value keeps
  * the default and is kept for opt_trouble(). */
 void opt_read(void);
@@ -60,9 +58,6 @@ bool opt_given(enum opt_id id);
 
 /* Says whether a value would be accepted for the row. */
 bool opt_valid(enum opt_id id, const char *value);
-
-/* What values the row takes, in words that end "... is not ". */
-const char *opt_wants(enum opt_id id);
 
 /* The name of the first variable whose value was refused by opt_read(), or NULL. */
 const char *opt_trouble(void);

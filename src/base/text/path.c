@@ -132,16 +132,6 @@ int path_expand(char *to, size_t size, const char *pattern, const struct path_wo
 	return finish(&builder);
 }
 
-int path_output(char *to, size_t size, const char *pattern, pid_t pid)
-{
-	struct path_words words = { .program = program_invocation_short_name };
-	char digits[24];
-
-	text_u64(digits, (uint64_t)pid);
-	words.pid = digits;
-	return path_expand(to, size, pattern, &words);
-}
-
 int path_spool(char *to, size_t size, const char *output, const char *spool_dir)
 {
 	struct builder builder = begin(to, size);

@@ -20,13 +20,11 @@ struct path_words {
 };
 
 /*
- * Expands %p (pid), %h (host), %r (rank: base/settings/rank.h, else 0), %e (this program's base
- * name) and %% in a pattern. A relative result is resolved against the working directory; what else
- * follows a % stays as it is.
+ * Expands %p (pid), %h (host), %r (rank) and %e (the program's base name) by the words, and %% in a
+ * pattern. Of words that are NULL the pid and the host are this process's, the rank is that of
+ * base/settings/rank.h, else 0, and %e stays. A relative result is resolved against the working
+ * directory; what else follows a % stays as it is.
  */
-int path_output(char *to, size_t size, const char *pattern, pid_t pid);
-
-/* The same with words given explicitly: for another process, or for a search. */
 int path_expand(char *to, size_t size, const char *pattern, const struct path_words *words);
 
 /* The spool of an output: beside it, or in spool_dir unless that is NULL or "". */

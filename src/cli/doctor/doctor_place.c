@@ -12,7 +12,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/settings/opt.h"
 #include "base/text/path.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
@@ -20,6 +19,7 @@
 #include "cli/library.h"
 #include "cli/packed.h"
 #include "cli/run/sanitizer.h"
+#include "cli/setting_words.h"
 #include "render/values/values.h"
 
 #define SPACE_NEEDED ((uint64_t)512 << 20) /* about 8,000,000 events and their trace's facts */
@@ -82,7 +82,7 @@ void doctor_settings(void)
 		if (name[length] && name[length + 1] &&
 		    !opt_valid((enum opt_id)(row - opt_rows), name + length + 1)) {
 			snprintf(mend, sizeof(mend), "must be %s; the default is taken",
-				 opt_wants((enum opt_id)(row - opt_rows)));
+				 setting_wants((enum opt_id)(row - opt_rows)));
 			doctor_say(FINDING_WARN, "settings", text, mend);
 		} else {
 			doctor_say(FINDING_OK, "settings", text, NULL);
@@ -177,10 +177,11 @@ static void directory(const char *path, const char *what)
 
 void doctor_output(void)
 {
+	const struct path_words words = { .program = program_invocation_short_name };
 	char path[PATH_MAX];
 	char *slash;
 
-	if (path_output(path, sizeof(path), opt_text(OPT_ID_output), getpid())) {
+	if (path_expand(path, sizeof(path), opt_text(OPT_ID_output), &words)) {
 		doctor_say(FINDING_MISSING, "output", "MEMTRACE_OUTPUT is too long for a path",
 			   NULL);
 		return;

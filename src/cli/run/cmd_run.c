@@ -6,12 +6,12 @@
 
 #include "analyse/input/error.h"
 #include "analyse/input/limits.h"
-#include "base/settings/opt.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/library.h"
 #include "cli/run/child_process.h"
 #include "cli/run/sanitizer.h"
+#include "cli/setting_words.h"
 
 static const char about[] =
 	"Runs a program with the profiler preloaded, passes signals on to it, finishes the "
@@ -69,7 +69,7 @@ static void make_args(struct arg *args, const char **values)
 			.letter = letter_of(id),
 			.kind = row->kind == OPT_FLAG ? ARG_SWITCH : ARG_TEXT,
 			.value = value_name(row->kind),
-			.help = opt_help(id),
+			.help = setting_help(id),
 			.to = &values[id],
 		};
 	}
@@ -85,7 +85,7 @@ static int set_all(const struct arg *args, const char *const *values)
 			continue;
 		if (!opt_valid(id, values[id]))
 			return cli_usage("run", "--%s: %s is not %s", args[id].name, values[id],
-					 opt_wants(id));
+					 setting_wants(id));
 		text_join(name, sizeof(name), "MEMTRACE_", opt_rows[id].env);
 		if (setenv(name, values[id], 1))
 			return cli_usage("run", "%s: %s", name, strerror(errno));

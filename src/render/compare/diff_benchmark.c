@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/compare/median.h"
 #include "analyse/input/error.h"
-#include "base/mem/sort.h"
 #include "base/text/out.h"
 #include "render/compare/diff.h"
 
@@ -44,7 +44,7 @@ static void entry(const struct diff *diff, struct out *out, const char **comma,
 	const struct metric_row *metric = &metric_rows[query->metric];
 	const struct run *runs;
 	size_t count = runs_of(diff, &runs);
-	int64_t median = sort_median(values, count);
+	int64_t median = median_of(values, count);
 	char name[64 + FIGURE_PLACE];
 
 	/* A name says which figure it is, on and on: places are the same in every run. */

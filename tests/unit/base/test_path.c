@@ -51,8 +51,6 @@ TEST(relative_ones_begin_where_the_process_is)
 	STR(expand(""), "/tmp/");
 	EQ(chdir("/"), 0);
 	STR(expand("t.json"), "/t.json");
-	EQ(path_output(to, sizeof(to), "t.%p.json", 5), 0);
-	STR(to, "/t.5.json");
 	EQ(path_spool(to, sizeof(to), "/t.5.json", "spools"), 0);
 	STR(to, "/spools/t.5.spool");
 }
@@ -92,7 +90,9 @@ TEST(own_words)
 	clear_launchers();
 	EQ(gethostname(host, sizeof(host)), 0);
 	snprintf(wanted, sizeof(wanted), "/%d %s 0 test_path", (int)getpid(), host);
-	EQ(path_output(to, sizeof(to), "/%p %h %r %e", getpid()), 0);
+	EQ(path_expand(to, sizeof(to), "/%p %h %r %e",
+		       &(struct path_words){ .program = "test_path" }),
+	   0);
 	STR(to, wanted);
 	snprintf(wanted, sizeof(wanted), "/%d %%e", (int)getpid());
 	EQ(path_expand(to, sizeof(to), "/%p %e", &none), 0);

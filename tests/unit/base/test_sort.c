@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "analyse/compare/median.h"
 #include "base/mem/sort.h"
 
 struct row {
@@ -77,7 +78,7 @@ TEST(medians)
 	int64_t odd[] = { 9, 1, 5 };
 	int64_t even[] = { 4, 1, 9, 5 };
 
-	EQ(sort_median(odd, 3), 5);
-	EQ(sort_median(even, 4), 4);
-	EQ(sort_median(even, 0), 0);
+	EQ(median_of(odd, 3), 5);
+	EQ(median_of(even, 4), 4);
+	EQ(median_of(even, 0), 0);
 }
