@@ -24,9 +24,9 @@ enum { SENTENCE = 4096 };
 static const struct {
 	const char *name;
 	enum report_when when;
-	report_section *text, *json;
+	report_section *tell;
 } sections[] = {
-#define SECTION(name, when, what) { #name, REPORT_##when, report_text_##name, report_json_##name },
+#define SECTION(name, when, what) { #name, REPORT_##when, report_tell_##name },
 #include "render/report/report_sections.def"
 #undef SECTION
 };
@@ -76,7 +76,7 @@ static bool has_peak(const struct report *report)
 					     device->allocated.peak_bytes != TRACE_NONE);
 }
 
-static bool is_shown(const struct report *report, size_t i, bool json)
+static bool is_shown(const struct report *report, size_t i)
 {
 	const struct report_options *options = report->options;
 	bool moment = sections[i].when == REPORT_MOMENT;
@@ -95,7 +95,7 @@ static bool is_shown(const struct report *report, size_t i, bool json)
 		return true;
 	if (sections[i].when == REPORT_DETAIL && !has_peak(report))
 		return true;
-	return json && (sections[i].when <= REPORT_MORE || sections[i].when == REPORT_OOM);
+	return report->json && (sections[i].when <= REPORT_MORE || sections[i].when == REPORT_OOM);
 }
 
 /* What the screen leaves to --show, from the table. */
@@ -106,7 +106,7 @@ static void say_more(const struct report *report)
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		enum report_when when = sections[i].when;
 
-		if (is_shown(report, i, false) || when == REPORT_OOM || when == REPORT_MOMENT)
+		if (is_shown(report, i) || when == REPORT_OOM || when == REPORT_MOMENT)
 			continue;
 		text_append(text, sizeof(text), " ");
 		text_append(text, sizeof(text), sections[i].name);
@@ -118,18 +118,18 @@ static void say_more(const struct report *report)
 	show_wrapped(&report->show, text, 2, false);
 }
 
-/* A section for people. One that was asked for by name and has nothing to tell says so. */
-static int run_text(const struct report *report, size_t i)
+/* One that people asked for by name and that has nothing to tell says so. */
+static int run_section(const struct report *report, size_t i)
 {
 	const struct report_options *options = report->options;
 	const struct out *out = report->show.out;
 	uint64_t before = out->written + out->used;
-	bool asked = options->show >> i & 1;
+	bool asked = !report->json && options->show >> i & 1;
 	char text[200] = "";
 	int error = 0;
 
-	if (is_shown(report, i, false))
-		error = sections[i].text(report);
+	if (is_shown(report, i))
+		error = sections[i].tell(report);
 	if (error || !asked || out->written + out->used != before)
 		return error;
 	if (sections[i].when == REPORT_MOMENT && !options->select.at)
@@ -142,16 +142,12 @@ static int run_text(const struct report *report, size_t i)
 	return 0;
 }
 
-static int run_sections(const struct report *report, bool json)
+static int run_sections(const struct report *report)
 {
 	int error = 0;
 
-	for (size_t i = 0; !error && i < sizeof(sections) / sizeof(sections[0]); i++) {
-		if (!json)
-			error = run_text(report, i);
-		else if (is_shown(report, i, json))
-			error = sections[i].json(report);
-	}
+	for (size_t i = 0; !error && i < sizeof(sections) / sizeof(sections[0]); i++)
+		error = run_section(report, i);
 	return error;
 }
 
@@ -200,35 +196,6 @@ static int answer_of(const struct report *report, char *to, size_t size)
 
 /* --- for people, for programs --- */
 
-static report_section tell_people;
-
-static int tell(struct trace *trace, struct out *out, const struct report_options *options,
-		bool colour, report_section *teller)
-{
-	struct report_selection selection = { 0 };
-	struct report_study study = { 0 };
-	struct arena arena = { NULL, 0, 0 };
-	struct report report = {
-		trace, { out, colour }, options, &selection, &study, &arena, false
-	};
-	int error = report_oom_check(&report);
-
-	if (!error)
-		error = report_study_start(&study, trace, options);
-	if (!error)
-		error = report_select(&selection, trace, &options->select, &study.categories);
-	if (!error)
-		error = report_study(&study, trace, options, &selection);
-	report.screen = teller == tell_people && !options->show && !options->full &&
-			!options->select.at && !options->oom && !selection.narrow;
-	if (!error)
-		error = teller(&report);
-	arena_clear(&arena);
-	report_study_clear(&study);
-	report_select_clear(&selection);
-	return error;
-}
-
 /* What matters more than the peak does, if anything. */
 static bool story_of(const struct report *report, char *to, size_t size)
 {
@@ -242,7 +209,7 @@ static int tell_people(const struct report *report)
 	int error;
 
 	if (report->options->oom)
-		return run_sections(report, false);
+		return run_sections(report);
 	if (!report->selection->replayed && story_of(report, text, sizeof(text)))
 		show_wrapped(&report->show, text, 0, true);
 	error = answer_of(report, text, sizeof(text));
@@ -253,15 +220,10 @@ static int tell_people(const struct report *report)
 		show_wrapped(&report->show, text, 0, false);
 	if (report->selection->empty && report->selection->what[0])
 		return 0;
-	error = run_sections(report, false);
+	error = run_sections(report);
 	if (!error && report->screen)
 		say_more(report);
 	return error;
-}
-
-int report_text(struct trace *trace, struct out *out, const struct report_options *options)
-{
-	return tell(trace, out, options, options->colour, tell_people);
 }
 
 struct selected {
@@ -333,12 +295,44 @@ static int tell_programs(const struct report *report)
 	out_text(report->show.out, "{\"schema\":\"memtrace-report/1\"");
 	emit_members(report->show.out, head_members, &head);
 	tell_selection(report);
-	error = run_sections(report, true);
+	error = run_sections(report);
 	out_text(report->show.out, "}\n");
 	return error;
 }
 
+static int tell(struct trace *trace, struct out *out, const struct report_options *options,
+		bool json)
+{
+	struct report_selection selection = { 0 };
+	struct report_study study = { 0 };
+	struct arena arena = { NULL, 0, 0 };
+	struct report report = {
+		trace, { out, options->colour }, options, &selection, &study, &arena, json, false
+	};
+	int error = report_oom_check(&report);
+
+	if (!error)
+		error = report_study_start(&study, trace, options);
+	if (!error)
+		error = report_select(&selection, trace, &options->select, &study.categories);
+	if (!error)
+		error = report_study(&study, trace, options, &selection);
+	report.screen = !json && !options->show && !options->full && !options->select.at &&
+			!options->oom && !selection.narrow;
+	if (!error)
+		error = json ? tell_programs(&report) : tell_people(&report);
+	arena_clear(&arena);
+	report_study_clear(&study);
+	report_select_clear(&selection);
+	return error;
+}
+
+int report_text(struct trace *trace, struct out *out, const struct report_options *options)
+{
+	return tell(trace, out, options, false);
+}
+
 int report_json(struct trace *trace, struct out *out, const struct report_options *options)
 {
-	return tell(trace, out, options, false, tell_programs);
+	return tell(trace, out, options, true);
 }

@@ -50,11 +50,6 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 	return 0;
 }
 
-static void advice_line(const struct facts *facts, enum advice advice, char *to, size_t size)
-{
-	fill_text(to, size, advice_text(advice), put_fact, facts);
-}
-
 static void say(const struct report *report, const char *text)
 {
 	char line[LINE];
@@ -66,35 +61,11 @@ static void say(const struct report *report, const char *text)
 /* What would have helped when memory ran out comes before what would be well. */
 static void tell_fatal(const struct report *report, const struct trace_oom *oom)
 {
-	show_heading(&report->show, "What to do");
 	for (size_t i = 0; i < oom->advice_n; i++) {
 		if (oom->advice[i].text)
 			say(report, oom->advice[i].text);
 	}
 	say(report, "`memtrace report --oom` tells who held what when memory ran out");
-}
-
-int report_text_advice(const struct report *report)
-{
-	const struct facts *facts = &report->study->facts;
-	const struct trace_oom *oom = report_fatal(report->trace, report->options->select.device);
-	char text[LINE];
-	bool any = oom;
-
-	if (oom)
-		tell_fatal(report, oom);
-	for (unsigned i = 0; i < ADVICES; i++) {
-		if (!advice_applies((enum advice)i, facts))
-			continue;
-		if (!any)
-			show_heading(&report->show, "What to do");
-		any = true;
-		advice_line(facts, (enum advice)i, text, sizeof(text));
-		say(report, text);
-	}
-	if (!any && report->options->show)
-		report_say(report, "No advice: nothing stands out.");
-	return 0;
 }
 
 struct advised {
@@ -107,21 +78,31 @@ static const struct emit_column advised_members[] = {
 	EMIT_END,
 };
 
-int report_json_advice(const struct report *report)
+int report_tell_advice(const struct report *report)
 {
 	const struct facts *facts = &report->study->facts;
+	const struct trace_oom *oom = report_fatal(report->trace, report->options->select.device);
 	struct advised list[ADVICES];
-	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
+	size_t count = 0;
 	char text[LINE];
 
 	for (unsigned i = 0; i < ADVICES; i++) {
 		if (!advice_applies((enum advice)i, facts))
 			continue;
-		advice_line(facts, (enum advice)i, text, sizeof(text));
-		list[rows.count++] = (struct advised){ advice_name((enum advice)i),
-						       report_text_kept(report, text) };
+		fill_text(text, sizeof(text), advice_text((enum advice)i), put_fact, facts);
+		list[count++] = (struct advised){ advice_name((enum advice)i),
+						  report_text_kept(report, text) };
 	}
-	rows.shown = rows.count;
-	report_list(report, "\nadvice", "\n", advised_members, &rows);
+	if (report->json)
+		return report_tell_rows(report, "\nadvice", advised_members,
+					EMIT_ROWS_OF(list, count), NULL);
+	if (oom || count)
+		show_heading(&report->show, "What to do");
+	else if (report->options->show)
+		report_say(report, "No advice: nothing stands out.");
+	if (oom)
+		tell_fatal(report, oom);
+	for (size_t i = 0; i < count; i++)
+		say(report, list[i].text);
 	return 0;
 }

@@ -5,21 +5,13 @@
 #include "render/report/report_analysis.h"
 #include "render/report/report_parts.h"
 
-static const struct emit_column call_cells[] = {
-	EMIT_CELL("call", -32, TEXT, struct trace_call, api),
-	EMIT_CELL("calls", 12, COUNT, struct trace_call, calls),
-	EMIT_CELL("time", 10, TIME, struct trace_call, total_ns),
-	EMIT_CELL("longest", 10, TIME, struct trace_call, max_ns),
-	EMIT_CELL("failed", 8, COUNT, struct trace_call, failed),
-	EMIT_END,
-};
-
-static const struct emit_column call_members[] = {
-	EMIT_MEMBER("api", TEXT, struct trace_call, api),
-	EMIT_MEMBER("calls", COUNT, struct trace_call, calls),
+static const struct emit_column call_columns[] = {
+	EMIT_COLUMN("api", "call", -32, TEXT, struct trace_call, api),
+	EMIT_COLUMN("calls", "calls", 12, COUNT, struct trace_call, calls),
 	EMIT_MEMBER("failed", COUNT, struct trace_call, failed),
-	EMIT_MEMBER("total_ns", TIME, struct trace_call, total_ns),
-	EMIT_MEMBER("max_ns", TIME, struct trace_call, max_ns),
+	EMIT_COLUMN("total_ns", "time", 10, TIME, struct trace_call, total_ns),
+	EMIT_COLUMN("max_ns", "longest", 10, TIME, struct trace_call, max_ns),
+	EMIT_CELL("failed", 8, COUNT, struct trace_call, failed),
 	EMIT_END,
 };
 
@@ -48,26 +40,20 @@ static void say_driver(const struct report *report)
 	report_say(report, line);
 }
 
-int report_text_calls(const struct report *report)
-{
-	const struct trace *trace = report->trace;
-	struct emit_rows rows = report_rows(report, trace->calls, trace->calls_n);
-
-	if (!trace->calls_n)
-		return 0;
-	if (!report->options->full && rows.shown > 5)
-		rows.shown = 5;
-	report_table(report, call_cells, &rows, "Time inside CUDA calls, as the program made them");
-	say_driver(report);
-	return 0;
-}
-
-int report_json_calls(const struct report *report)
+int report_tell_calls(const struct report *report)
 {
 	const struct trace *trace = report->trace;
 	struct emit_rows rows = EMIT_ROWS_OF(trace->calls, trace->calls_n);
 
-	report_list(report, "\ncalls", "\n", call_members, &rows);
-	report_member(report, "\ndriver", driver_members, &report->study->facts);
+	if (!report->json)
+		rows.shown = report_limit(report, trace->calls_n);
+	if (!report->json && !report->options->full && rows.shown > 5)
+		rows.shown = 5;
+	report_tell_rows(report, "\ncalls", call_columns, rows,
+			 "Time inside CUDA calls, as the program made them");
+	if (report->json)
+		report_member(report, "\ndriver", driver_members, &report->study->facts);
+	else if (trace->calls_n)
+		say_driver(report);
 	return 0;
 }

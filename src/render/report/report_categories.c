@@ -15,20 +15,25 @@ struct category_told {
 	struct category_sum peak, exit, made;
 };
 
-static const struct emit_column peak_cells[] = {
-	EMIT_CELL("category", -22, TEXT, struct category_told, name),
-	EMIT_CELL("at the peak", 13, BYTES, struct category_told, part),
+static const struct emit_column peak_columns[] = {
+	EMIT_COLUMN("category", "category", -22, TEXT, struct category_told, name),
+	EMIT_COLUMN("peak_bytes", "at the peak", 13, BYTES, struct category_told, peak.bytes),
 	EMIT_CELL("share", 9, SHARE, struct category_told, part),
+	EMIT_MEMBER("peak_count", COUNT, struct category_told, peak.count),
 	EMIT_CELL("blocks", 12, COUNT, struct category_told, blocks),
-	EMIT_CELL("at exit", 14, BYTES, struct category_told, exit.bytes),
+	EMIT_COLUMN("exit_bytes", "at exit", 14, BYTES, struct category_told, exit.bytes),
+	EMIT_MEMBER("exit_count", COUNT, struct category_told, exit.count),
+	EMIT_MEMBER("allocations", COUNT, struct category_told, made.count),
+	EMIT_MEMBER("bytes", BYTES, struct category_told, made.bytes),
 	EMIT_END,
 };
 
-static const struct emit_column moment_cells[] = {
-	EMIT_CELL("category", -22, TEXT, struct category_told, name),
-	EMIT_CELL("bytes", 13, BYTES, struct category_told, part),
+const struct emit_column report_category_columns[] = {
+	EMIT_COLUMN("category", "category", -22, TEXT, struct category_told, name),
+	EMIT_COLUMN("bytes", "bytes", 13, BYTES, struct category_told, peak.bytes),
 	EMIT_CELL("share", 9, SHARE, struct category_told, part),
 	EMIT_CELL("blocks", 12, COUNT, struct category_told, blocks),
+	EMIT_MEMBER("count", COUNT, struct category_told, peak.count),
 	EMIT_END,
 };
 
@@ -79,10 +84,11 @@ static void table(const struct report *report, const struct categories_place *pl
 			.name = categories_name(&report->study->categories, order[i]),
 			.part = { place->peak[order[i]].bytes, place->peak_bytes },
 			.blocks = blocks_of(&place->peak[order[i]]),
+			.peak = place->peak[order[i]],
 			.exit = place->exit[order[i]],
 		};
 	rows.shown = rows.count;
-	report_table(report, peak_cells, &rows, text);
+	report_table(report, peak_columns, &rows, text);
 }
 
 /* --- a composition: a peak's, a selection's, a moment's --- */
@@ -147,15 +153,8 @@ void report_category_table(const struct report *report, const struct trace_peak 
 	struct emit_rows rows = EMIT_ROWS_OF(list, find_sums(report, peak, list, order));
 
 	if (rows.count && peak->bytes && tells(report, order, rows.count))
-		report_table(report, moment_cells, &rows, "What it was for");
+		report_table(report, report_category_columns, &rows, "What it was for");
 }
-
-const struct emit_column report_category_members[] = {
-	EMIT_MEMBER("category", TEXT, struct category_told, name),
-	EMIT_MEMBER("bytes", BYTES, struct category_told, peak.bytes),
-	EMIT_MEMBER("count", COUNT, struct category_told, peak.count),
-	EMIT_END,
-};
 
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak)
 {
@@ -175,7 +174,7 @@ static bool is_shown(const struct report *report, const struct categories_place 
 	return report->options->full || strcmp(place->space, "pinned") != 0;
 }
 
-int report_text_categories(const struct report *report)
+static int say_categories(const struct report *report)
 {
 	const struct categories *categories = &report->study->categories;
 
@@ -195,17 +194,6 @@ int report_text_categories(const struct report *report)
 }
 
 /* --- for programs --- */
-
-static const struct emit_column category_members[] = {
-	EMIT_MEMBER("category", TEXT, struct category_told, name),
-	EMIT_MEMBER("peak_bytes", BYTES, struct category_told, peak.bytes),
-	EMIT_MEMBER("peak_count", COUNT, struct category_told, peak.count),
-	EMIT_MEMBER("exit_bytes", BYTES, struct category_told, exit.bytes),
-	EMIT_MEMBER("exit_count", COUNT, struct category_told, exit.count),
-	EMIT_MEMBER("allocations", COUNT, struct category_told, made.count),
-	EMIT_MEMBER("bytes", BYTES, struct category_told, made.bytes),
-	EMIT_END,
-};
 
 struct place_told {
 	struct categories_place of;
@@ -235,7 +223,7 @@ static const struct emit_column place_members[] = {
 	EMIT_MEMBER("exit_bytes", BYTES, struct place_told, of.exit_bytes),
 	EMIT_MEMBER("peak_from", TEXT, struct place_told, peak_from),
 	EMIT_MEMBER("exit_from", TEXT, struct place_told, exit_from),
-	EMIT_LIST("categories", "\n  ", struct place_told, categories, category_members),
+	EMIT_LIST("categories", "\n  ", struct place_told, categories, peak_columns),
 	EMIT_NESTED("\n  timeline", POINTED, struct place_told, curve, curve_members),
 	EMIT_END,
 };
@@ -291,12 +279,14 @@ static const struct place_curve *curve_of(const struct report *report,
 	return curve;
 }
 
-int report_json_categories(const struct report *report)
+int report_tell_categories(const struct report *report)
 {
 	const struct categories *categories = &report->study->categories;
 	struct emit_rows rows = { .size = 0 };
 	struct place_told *list;
 
+	if (!report->json)
+		return say_categories(report);
 	if (!report->study->categorised || report->selection->narrow) {
 		report_list(report, "\ncategories", "\n ", place_members, &rows);
 		return 0;

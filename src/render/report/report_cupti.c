@@ -64,40 +64,19 @@ static const char *show_address(char *to, const void *row)
 	return to;
 }
 
-static const struct emit_column record_cells[] = {
-	EMIT_SHOWN("call", -20, TEXT, struct trace_record, op, show_name),
-	EMIT_CELL("t", 12, TIME, struct trace_record, t),
-	EMIT_CELL("size", 14, BYTES, struct trace_record, size),
-	{ .heading = "", .gap = 2, .kind = EMIT_ADDRESS, .show = show_address },
-	EMIT_END,
-};
-
-int report_text_witness(const struct report *report)
-{
-	const struct trace_witness *witness = &report->trace->witness;
-	struct emit_rows rows = report_rows(report, witness->unmatched, witness->unmatched_n);
-
-	if (!witness->cupti)
-		return 0;
-	show_heading(&report->show, "CUPTI as a witness");
-	say_verdict(report, witness);
-	emit_table(&report->show,
-		   &(struct emit_table){
-			   .columns = record_cells, .rows = &rows, .headless = true, .indent = 2 });
-	return 0;
-}
-
 struct verdict {
 	uint64_t records, matched, missing, unjudged, lost;
 	struct emit_rows unmatched;
 };
 
-static const struct emit_column record_members[] = {
-	EMIT_MEMBER("t", TIME, struct trace_record, t),
+static const struct emit_column record_columns[] = {
+	EMIT_SHOWN("call", -20, TEXT, struct trace_record, op, show_name),
+	EMIT_COLUMN("t", "t", 12, TIME, struct trace_record, t),
 	EMIT_MEMBER("op", TEXT, struct trace_record, op),
 	EMIT_MEMBER("memory", TEXT, struct trace_record, memory),
-	EMIT_MEMBER("size", BYTES, struct trace_record, size),
-	EMIT_MEMBER("ptr", ADDRESS, struct trace_record, ptr),
+	EMIT_COLUMN("size", "size", 14, BYTES, struct trace_record, size),
+	{ EMIT_KEYED("ptr", ADDRESS, struct trace_record, ptr), .heading = "", .gap = 2,
+	  .show = show_address },
 	EMIT_END,
 };
 
@@ -107,11 +86,11 @@ static const struct emit_column verdict_members[] = {
 	EMIT_MEMBER("missing", COUNT, struct verdict, missing),
 	EMIT_MEMBER("unjudged", COUNT, struct verdict, unjudged),
 	EMIT_MEMBER("lost", COUNT, struct verdict, lost),
-	EMIT_LIST("unmatched", "\n", struct verdict, unmatched, record_members),
+	EMIT_LIST("unmatched", "\n", struct verdict, unmatched, record_columns),
 	EMIT_END,
 };
 
-int report_json_witness(const struct report *report)
+int report_tell_witness(const struct report *report)
 {
 	const struct trace_witness *witness = &report->trace->witness;
 	const struct verdict verdict = {
@@ -119,9 +98,20 @@ int report_json_witness(const struct report *report)
 		missing(witness), witness->unjudged,
 		witness->lost,    EMIT_ROWS_OF(witness->unmatched, witness->unmatched_n),
 	};
+	struct emit_rows rows = report_rows(report, witness->unmatched, witness->unmatched_n);
 
-	if (witness->cupti)
+	if (!witness->cupti)
+		return 0;
+	if (report->json) {
 		report_member(report, "\nwitness", verdict_members, &verdict);
+		return 0;
+	}
+	show_heading(&report->show, "CUPTI as a witness");
+	say_verdict(report, witness);
+	emit_table(&report->show, &(struct emit_table){ .columns = record_columns,
+							.rows = &rows,
+							.headless = true,
+							.indent = 2 });
 	return 0;
 }
 
@@ -151,21 +141,13 @@ static const struct trace_action *sorted_actions(const struct report *report)
 	return sorted;
 }
 
-static const struct emit_column action_cells[] = {
+static const struct emit_column action_columns[] = {
 	EMIT_CELL("kernel, copy or call", -36, TEXT, struct trace_action, name),
-	EMIT_CELL("kind", 10, TEXT, struct trace_action, kind),
-	EMIT_CELL("times", 10, COUNT, struct trace_action, count),
-	EMIT_CELL("time", 11, TIME, struct trace_action, total_ns),
-	EMIT_CELL("longest", 11, TIME, struct trace_action, max_ns),
-	EMIT_END,
-};
-
-static const struct emit_column action_members[] = {
-	EMIT_MEMBER("kind", TEXT, struct trace_action, kind),
+	EMIT_COLUMN("kind", "kind", 10, TEXT, struct trace_action, kind),
 	EMIT_MEMBER("name", TEXT, struct trace_action, name),
-	EMIT_MEMBER("count", COUNT, struct trace_action, count),
-	EMIT_MEMBER("total_ns", TIME, struct trace_action, total_ns),
-	EMIT_MEMBER("max_ns", TIME, struct trace_action, max_ns),
+	EMIT_COLUMN("count", "times", 10, COUNT, struct trace_action, count),
+	EMIT_COLUMN("total_ns", "time", 11, TIME, struct trace_action, total_ns),
+	EMIT_COLUMN("max_ns", "longest", 11, TIME, struct trace_action, max_ns),
 	EMIT_MEMBER("bytes", BYTES, struct trace_action, bytes),
 	EMIT_END,
 };
@@ -204,29 +186,23 @@ static void say_whose(const struct report *report)
 	}
 }
 
-int report_text_actions(const struct report *report)
-{
-	const struct trace_action *sorted = sorted_actions(report);
-	struct emit_rows rows = report_rows(report, sorted, report->trace->actions_n);
-
-	if (!sorted)
-		return 0;
-	if (!report->options->full && !report->options->show && rows.shown > FEW)
-		rows.shown = FEW;
-	report_table(report, action_cells, &rows, "What ran, as CUPTI saw it");
-	say_whose(report);
-	say_timeline(report);
-	return 0;
-}
-
-int report_json_actions(const struct report *report)
+int report_tell_actions(const struct report *report)
 {
 	const struct trace_action *sorted = sorted_actions(report);
 	struct emit_rows rows = EMIT_ROWS_OF(sorted, report->trace->actions_n);
 
 	if (!sorted)
 		return 0;
-	report_list(report, "\nactions", "\n", action_members, &rows);
-	report_member(report, "\nspans", span_members, report->trace);
+	if (!report->json)
+		rows.shown = report_limit(report, rows.count);
+	if (!report->json && !report->options->full && !report->options->show && rows.shown > FEW)
+		rows.shown = FEW;
+	report_tell_rows(report, "\nactions", action_columns, rows, "What ran, as CUPTI saw it");
+	if (report->json) {
+		report_member(report, "\nspans", span_members, report->trace);
+		return 0;
+	}
+	say_whose(report);
+	say_timeline(report);
 	return 0;
 }

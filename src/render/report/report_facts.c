@@ -13,9 +13,6 @@
 
 /* --- a peak by site --- */
 
-/* For qsort, which has no room for it otherwise. */
-static const struct trace *sorting;
-
 /* Stacks of one site have one key; a stack without a site stands alone. */
 static uint64_t group_key(const struct trace *trace, uint32_t stack)
 {
@@ -24,12 +21,13 @@ static uint64_t group_key(const struct trace *trace, uint32_t stack)
 	return site == UINT32_MAX ? (uint64_t)1 << 32 | stack : site;
 }
 
-static int by_site(const void *a, const void *b)
+static int by_site(const void *a, const void *b, void *of)
 {
+	const struct trace *trace = of;
 	const struct trace_share *x = a;
 	const struct trace_share *y = b;
-	uint64_t left = group_key(sorting, x->stack);
-	uint64_t right = group_key(sorting, y->stack);
+	uint64_t left = group_key(trace, x->stack);
+	uint64_t right = group_key(trace, y->stack);
 
 	if (left != right)
 		return left < right ? -1 : 1;
@@ -63,8 +61,7 @@ int report_groups_of(struct report_groups *groups, const struct trace *trace,
 	}
 	if (n)
 		memcpy(groups->shares, peak->stacks, n * sizeof(*groups->shares));
-	sorting = trace;
-	qsort(groups->shares, n, sizeof(*groups->shares), by_site);
+	qsort_r(groups->shares, n, sizeof(*groups->shares), by_site, (void *)trace);
 	for (size_t i = 0; i < n; i++) {
 		const struct trace_share *share = &groups->shares[i];
 		uint32_t site = trace->site_of[share->stack];
@@ -92,12 +89,13 @@ void report_groups_clear(struct report_groups *groups)
 
 /* --- what is left --- */
 
-static int by_live(const void *a, const void *b)
+static int by_live(const void *a, const void *b, void *of)
 {
+	const struct trace *trace = of;
 	uint32_t x = *(const uint32_t *)a;
 	uint32_t y = *(const uint32_t *)b;
-	uint64_t left = sorting->sites[x].live_bytes;
-	uint64_t right = sorting->sites[y].live_bytes;
+	uint64_t left = trace->sites[x].live_bytes;
+	uint64_t right = trace->sites[y].live_bytes;
 
 	if (left != right)
 		return left > right ? -1 : 1;
@@ -120,8 +118,7 @@ uint32_t *report_live(const struct trace *trace, size_t *count, uint64_t *bytes)
 		sites[(*count)++] = (uint32_t)i;
 		*bytes += trace->sites[i].live_bytes;
 	}
-	sorting = trace;
-	qsort(sites, *count, sizeof(*sites), by_live);
+	qsort_r(sites, *count, sizeof(*sites), by_live, (void *)trace);
 	return sites;
 }
 

@@ -116,13 +116,23 @@ struct segment_told {
 	struct emit_rows pins;
 };
 
-static const struct emit_column segment_cells[] = {
-	EMIT_CELL("segment", -20, ADDRESS, struct segment_told, ptr),
-	EMIT_CELL("size", 12, BYTES, struct segment_told, size),
-	EMIT_CELL("used", 12, BYTES, struct segment_told, used),
-	EMIT_CELL("free", 12, BYTES, struct segment_told, free),
-	EMIT_CELL("largest gap", 13, BYTES, struct segment_told, largest),
-	EMIT_CELL("blocks", 8, COUNT, struct segment_told, blocks),
+static const struct emit_column pin_members[] = {
+	EMIT_MEMBER("line", TEXT, struct pin, name),
+	EMIT_MEMBER("bytes", BYTES, struct pin, bytes),
+	EMIT_MEMBER("count", COUNT, struct pin, count),
+	EMIT_END,
+};
+
+static const struct emit_column segment_columns[] = {
+	EMIT_COLUMN("ptr", "segment", -20, ADDRESS, struct segment_told, ptr),
+	EMIT_COLUMN("size", "size", 12, BYTES, struct segment_told, size),
+	EMIT_COLUMN("used_bytes", "used", 12, BYTES, struct segment_told, used),
+	EMIT_COLUMN("free_bytes", "free", 12, BYTES, struct segment_told, free),
+	EMIT_COLUMN("largest_gap_bytes", "largest gap", 13, BYTES, struct segment_told, largest),
+	EMIT_MEMBER("gaps", COUNT, struct segment_told, gaps),
+	EMIT_COLUMN("blocks", "blocks", 8, COUNT, struct segment_told, blocks),
+	EMIT_LIST("pinned_by", "", struct segment_told, pins, pin_members),
+	EMIT_MEMBER("other_lines", HIDDEN, struct segment_told, pins),
 	EMIT_END,
 };
 
@@ -155,8 +165,8 @@ static int segment_rows(const struct report *report, const struct gaps_pool *poo
 		if (segment->pool != number || !segment->blocks_n || segment->used == segment->size)
 			continue;
 		if (!shown++)
-			emit_headings(&report->show, segment_cells, 2);
-		emit_row(&report->show, segment_cells, &told, 2);
+			emit_headings(&report->show, segment_columns, 2);
+		emit_row(&report->show, segment_columns, &told, 2);
 		error = pin_rows(report, segment);
 	}
 	return error;
@@ -233,37 +243,7 @@ static int pool_part(const struct report *report, const struct gaps_pool *pool)
 	return segment_rows(report, pool);
 }
 
-int report_text_gaps(const struct report *report)
-{
-	const struct gaps *gaps = &report->selection->gaps;
-	int error = 0;
-
-	for (size_t i = 0; !error && i < gaps->pools_n; i++)
-		error = pool_part(report, &gaps->pools[i]);
-	return error;
-}
-
 /* --- for programs --- */
-
-static const struct emit_column pin_members[] = {
-	EMIT_MEMBER("line", TEXT, struct pin, name),
-	EMIT_MEMBER("bytes", BYTES, struct pin, bytes),
-	EMIT_MEMBER("count", COUNT, struct pin, count),
-	EMIT_END,
-};
-
-static const struct emit_column segment_members[] = {
-	EMIT_MEMBER("ptr", ADDRESS, struct segment_told, ptr),
-	EMIT_MEMBER("size", BYTES, struct segment_told, size),
-	EMIT_MEMBER("used_bytes", BYTES, struct segment_told, used),
-	EMIT_MEMBER("free_bytes", BYTES, struct segment_told, free),
-	EMIT_MEMBER("largest_gap_bytes", BYTES, struct segment_told, largest),
-	EMIT_MEMBER("gaps", COUNT, struct segment_told, gaps),
-	EMIT_MEMBER("blocks", COUNT, struct segment_told, blocks),
-	EMIT_LIST("pinned_by", "", struct segment_told, pins, pin_members),
-	EMIT_MEMBER("other_lines", HIDDEN, struct segment_told, pins),
-	EMIT_END,
-};
 
 struct gap_size {
 	uint64_t from, bytes, count;
@@ -300,7 +280,7 @@ static const struct emit_column gap_pool_members[] = {
 	EMIT_MEMBER("elsewhere", COUNT, struct pool_told, of.elsewhere_n),
 	EMIT_MEMBER("elsewhere_bytes", BYTES, struct pool_told, of.elsewhere),
 	EMIT_LIST("\n gaps_by_size", "", struct pool_told, sizes, gap_size_members),
-	EMIT_LIST("\n rows", "\n  ", struct pool_told, segments, segment_members),
+	EMIT_LIST("\n rows", "\n  ", struct pool_told, segments, segment_columns),
 	EMIT_MEMBER("other_segments", HIDDEN, struct pool_told, segments),
 	EMIT_END,
 };
@@ -350,7 +330,7 @@ static struct emit_rows sizes_of(const struct report *report, const struct gaps_
 	return EMIT_ROWS_OF(list, count);
 }
 
-int report_json_gaps(const struct report *report)
+int report_tell_gaps(const struct report *report)
 {
 	const struct gaps *gaps = &report->selection->gaps;
 	struct pool_told *list = report_room(report, (gaps->pools_n + 1) * sizeof(*list));
@@ -360,6 +340,10 @@ int report_json_gaps(const struct report *report)
 	for (size_t i = 0; !error && i < gaps->pools_n; i++) {
 		const struct gaps_pool *pool = &gaps->pools[i];
 
+		if (!report->json) {
+			error = pool_part(report, pool);
+			continue;
+		}
 		list[i] = (struct pool_told){
 			.of = *pool,
 			.name = pool_name(report, pool),
@@ -371,7 +355,7 @@ int report_json_gaps(const struct report *report)
 	}
 	if (!gaps->pools) /* events were dropped */
 		rows.size = 0;
-	if (!error)
+	if (!error && report->json)
 		report_list(report, "\ngaps", "\n", gap_pool_members, &rows);
 	return error;
 }

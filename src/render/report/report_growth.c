@@ -17,19 +17,6 @@ struct grown {
 	double tau, p;
 };
 
-static const struct emit_column grown_members[] = {
-	EMIT_MEMBER("site", TEXT, struct grown, site),
-	EMIT_MEMBER("space", TEXT, struct grown, space),
-	EMIT_MEMBER("line", TEXT, struct grown, line),
-	EMIT_MEMBER("bytes_per_step", BYTES, struct grown, per_step),
-	EMIT_MEMBER("bytes", BYTES, struct grown, bytes),
-	EMIT_MEMBER("rose", COUNT, struct grown, rose),
-	EMIT_MEMBER("values", COUNT, struct grown, values),
-	EMIT_MEMBER("tau", REAL, struct grown, tau),
-	EMIT_MEMBER("p", REAL, struct grown, p),
-	EMIT_END,
-};
-
 /* "12 of 13": of the steps after the first. */
 static const char *show_rose(char *to, const void *row)
 {
@@ -51,11 +38,17 @@ static const char *show_chance(char *to, const void *row)
 	return to;
 }
 
-static const struct emit_column grown_cells[] = {
-	EMIT_CELL("each step", 11, BYTES, struct grown, per_step),
-	EMIT_CELL("in all", 12, BYTES, struct grown, bytes),
-	EMIT_SHOWN("rose", 11, COUNT, struct grown, rose, show_rose),
-	EMIT_SHOWN("chance", 8, REAL, struct grown, p, show_chance),
+static const struct emit_column grown_columns[] = {
+	EMIT_MEMBER("site", TEXT, struct grown, site),
+	EMIT_MEMBER("space", TEXT, struct grown, space),
+	EMIT_MEMBER("line", TEXT, struct grown, line),
+	EMIT_COLUMN("bytes_per_step", "each step", 11, BYTES, struct grown, per_step),
+	EMIT_COLUMN("bytes", "in all", 12, BYTES, struct grown, bytes),
+	{ EMIT_KEYED("rose", COUNT, struct grown, rose), EMIT_HEADED("rose", 11),
+	  .show = show_rose },
+	EMIT_MEMBER("values", COUNT, struct grown, values),
+	EMIT_MEMBER("tau", REAL, struct grown, tau),
+	{ EMIT_KEYED("p", REAL, struct grown, p), EMIT_HEADED("chance", 8), .show = show_chance },
 	{ EMIT_KEYED(NULL, TEXT, struct grown, line), .heading = "site", .gap = 3 },
 	EMIT_END,
 };
@@ -70,7 +63,7 @@ static const struct emit_column growth_members[] = {
 	EMIT_MEMBER("phase", TEXT, struct growths, phase),
 	EMIT_MEMBER("steps", COUNT, struct growths, steps),
 	EMIT_MEMBER("values", COUNT, struct growths, values),
-	EMIT_LIST("sites", "\n", struct growths, sites, grown_members),
+	EMIT_LIST("sites", "\n", struct growths, sites, grown_columns),
 	EMIT_MEMBER("other_sites", HIDDEN, struct growths, sites),
 	EMIT_END,
 };
@@ -150,31 +143,23 @@ static int say_nothing(const struct report *report)
 	return 0;
 }
 
-int report_text_growth(const struct report *report)
+int report_tell_growth(const struct report *report)
 {
+	bool known = report->study->surveyed;
 	struct growths growths;
 	char steps[120];
 	char text[300];
 	int error;
 
-	if (!report->study->surveyed || !report->study->survey.growth_n)
+	if (!report->json && (!known || !report->study->survey.growth_n))
 		return say_nothing(report);
-	error = find_growths(report, &growths);
-	if (error)
+	error = known ? find_growths(report, &growths) : 0;
+	if (!error && report->json)
+		report_member(report, "\ngrowth", growth_members, known ? &growths : NULL);
+	if (error || report->json)
 		return error;
 	steps_text(&report->study->survey.steps, steps, sizeof(steps));
 	snprintf(text, sizeof(text), "Growth over %s, those of the warm-up left out", steps);
-	report_table(report, grown_cells, &growths.sites, text);
+	report_table(report, grown_columns, &growths.sites, text);
 	return 0;
-}
-
-int report_json_growth(const struct report *report)
-{
-	bool known = report->study->surveyed;
-	struct growths growths;
-	int error = known ? find_growths(report, &growths) : 0;
-
-	if (!error)
-		report_member(report, "\ngrowth", growth_members, known ? &growths : NULL);
-	return error;
 }

@@ -13,15 +13,6 @@ struct sizes {
 	uint64_t most; /* of all counts */
 };
 
-static const struct emit_column size_members[] = {
-	EMIT_MEMBER("from_bytes", BYTES, struct sizes, least),
-	EMIT_MEMBER("count", COUNT, struct sizes, count),
-	EMIT_MEMBER("bytes", BYTES, struct sizes, bytes),
-	EMIT_MEMBER("live_count", COUNT, struct sizes, live_count),
-	EMIT_MEMBER("live_bytes", BYTES, struct sizes, live_bytes),
-	EMIT_END,
-};
-
 static const char *show_bar(char *to, const void *row)
 {
 	const struct sizes *sizes = row;
@@ -33,12 +24,13 @@ static const char *show_bar(char *to, const void *row)
 	return to;
 }
 
-static const struct emit_column size_cells[] = {
+static const struct emit_column size_columns[] = {
+	EMIT_MEMBER("from_bytes", BYTES, struct sizes, least),
 	EMIT_CELL("size from", -12, BYTES, struct sizes, from),
-	EMIT_CELL("times", 11, COUNT, struct sizes, count),
-	EMIT_CELL("bytes", 12, BYTES, struct sizes, bytes),
-	EMIT_CELL("live", 9, COUNT, struct sizes, live_count),
-	EMIT_CELL("bytes", 12, BYTES, struct sizes, live_bytes),
+	EMIT_COLUMN("count", "times", 11, COUNT, struct sizes, count),
+	EMIT_COLUMN("bytes", "bytes", 12, BYTES, struct sizes, bytes),
+	EMIT_COLUMN("live_count", "live", 9, COUNT, struct sizes, live_count),
+	EMIT_COLUMN("live_bytes", "bytes", 12, BYTES, struct sizes, live_bytes),
 	{ .heading = "", .gap = 2, .kind = EMIT_COUNT, .show = show_bar },
 	EMIT_END,
 };
@@ -69,32 +61,24 @@ static size_t find_sizes(const struct report *report, struct sizes *sizes)
 	return count;
 }
 
-int report_text_histogram(const struct report *report)
+int report_tell_histogram(const struct report *report)
 {
 	struct sizes sizes[SURVEY_BUCKETS];
-	struct emit_rows rows;
+	struct emit_rows rows = { .size = 0 };
 	const char *heading;
 
-	if (!report->study->surveyed)
+	if (report->study->surveyed)
+		rows = EMIT_ROWS_OF(sizes, find_sizes(report, sizes));
+	else if (!report->json)
 		return report_say_unread(report, "Sizes");
-	rows = EMIT_ROWS_OF(sizes, find_sizes(report, sizes));
+	if (report->json)
+		return report_tell_rows(report, "\nhistogram", size_columns, rows, NULL);
 	if (report_has_all_events(report))
 		heading = rows.count ? "Sizes of allocations, and what of them is live at the end"
 				     : "Sizes: there were no allocations";
 	else
 		heading = rows.count ? "Sizes of those allocations whose events are left"
 				     : "Sizes: no event of an allocation is left";
-	report_table(report, size_cells, &rows, heading);
-	return 0;
-}
-
-int report_json_histogram(const struct report *report)
-{
-	struct sizes sizes[SURVEY_BUCKETS];
-	struct emit_rows rows = { .size = 0 };
-
-	if (report->study->surveyed)
-		rows = EMIT_ROWS_OF(sizes, find_sizes(report, sizes));
-	report_list(report, "\nhistogram", "\n", size_members, &rows);
+	report_table(report, size_columns, &rows, heading);
 	return 0;
 }

@@ -117,16 +117,12 @@ static int find_leaks(const struct report *report, struct leaks_found *found)
 static void left_out(const struct report *report, uint64_t bytes, const char *what)
 {
 	char number[SHOW_NUMBER];
-	char text[200];
 
-	if (!bytes)
-		return;
-	snprintf(text, sizeof(text), "  %11s           %s", show_bytes(number, bytes), what);
-	show_dim(&report->show, text);
-	out_char(report->show.out, '\n');
+	if (bytes)
+		report_note(report, show_bytes(number, bytes), what);
 }
 
-int report_text_leaks(const struct report *report)
+int report_tell_leaks(const struct report *report)
 {
 	const struct leaks *leaks = &report->study->leaks;
 	struct leaks_found found;
@@ -135,7 +131,9 @@ int report_text_leaks(const struct report *report)
 	char text[400];
 	int error = find_leaks(report, &found);
 
-	if (error)
+	if (!error && report->json)
+		report_member(report, "\nleaks", leaks_members, &found);
+	if (error || report->json)
 		return error;
 	if (leaks->count || report->options->show) {
 		snprintf(text, sizeof(text),
@@ -157,14 +155,4 @@ int report_text_leaks(const struct report *report)
 		show_wrapped(&report->show, text, 2, false);
 	}
 	return 0;
-}
-
-int report_json_leaks(const struct report *report)
-{
-	struct leaks_found found;
-	int error = find_leaks(report, &found);
-
-	if (!error)
-		report_member(report, "\nleaks", leaks_members, &found);
-	return error;
 }

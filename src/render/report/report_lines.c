@@ -165,7 +165,7 @@ static bool has_lines(const struct report *report)
 	return report->selection->replayed || !report->trace->capture.baseline;
 }
 
-int report_text_lines(const struct report *report)
+int report_tell_lines(const struct report *report)
 {
 	const struct emit_column line_cells[] = {
 		EMIT_SHOWN(trace_by_title(by_of(report)), -25, TEXT, struct line, name, show_name),
@@ -177,14 +177,14 @@ int report_text_lines(const struct report *report)
 		EMIT_CELL("frees", 8, COUNT, struct line, frees),
 		EMIT_END,
 	};
+	bool known = has_lines(report);
 	struct lines lines;
 	char text[100];
-	int error;
+	int error = known ? find_lines(report, &lines) : 0;
 
-	if (!has_lines(report))
-		return 0;
-	error = find_lines(report, &lines);
-	if (error || !lines.rows.count)
+	if (!error && report->json)
+		report_member(report, "\nlines", lines_all, known ? &lines : NULL);
+	if (error || report->json || !known || !lines.rows.count)
 		return error;
 	snprintf(text, sizeof(text), "What was allocated less what was freed there, by %s",
 		 trace_by_title(by_of(report)));
@@ -194,15 +194,4 @@ int report_text_lines(const struct report *report)
 							.indent = 2,
 							.summed = true });
 	return 0;
-}
-
-int report_json_lines(const struct report *report)
-{
-	bool known = has_lines(report);
-	struct lines lines;
-	int error = known ? find_lines(report, &lines) : 0;
-
-	if (!error)
-		report_member(report, "\nlines", lines_all, known ? &lines : NULL);
-	return error;
 }

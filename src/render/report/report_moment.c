@@ -34,7 +34,7 @@ static void device_lines(const struct report *report)
 	}
 }
 
-int report_text_moment(const struct report *report)
+static int say_moment(const struct report *report)
 {
 	const struct trace_peak *peak = report->trace->peaks;
 	char text[400];
@@ -75,7 +75,7 @@ static const struct emit_column moment_members[] = {
 	EMIT_END,
 };
 
-int report_json_moment(const struct report *report)
+int report_tell_moment(const struct report *report)
 {
 	const struct replay *replay = &report->selection->replay;
 	struct replay_device *list = report_room(report, (replay->devices_n + 1) * sizeof(*list));
@@ -85,9 +85,12 @@ int report_json_moment(const struct report *report)
 		.seq = replay->any && !report->selection->told ? replay->seq : TRACE_NONE,
 		.devices = EMIT_ROWS_OF(list, 0),
 	};
-	int error = list ? report_compose(report, report->trace->peaks, &told.live)
-			 : err("no memory left");
+	int error;
 
+	if (!report->json)
+		return say_moment(report);
+	error = list ? report_compose(report, report->trace->peaks, &told.live)
+		     : err("no memory left");
 	for (size_t i = 0; !error && i < replay->devices_n; i++) {
 		if (is_of_moment(report, &replay->devices[i]) && !report->selection->told)
 			list[told.devices.count++] = replay->devices[i];

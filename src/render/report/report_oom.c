@@ -53,11 +53,15 @@ static struct trace_peak then_of(const struct trace_oom *oom)
 
 /* --- for people --- */
 
-static const struct emit_column oom_pool_cells[] = {
-	EMIT_CELL("pool", -15, TEXT, struct trace_oom_pool, pool),
-	EMIT_CELL("reserved", 12, BYTES, struct trace_oom_pool, reserved_bytes),
-	EMIT_CELL("allocated", 12, BYTES, struct trace_oom_pool, allocated_bytes),
-	EMIT_CELL("in gaps", 12, BYTES, struct trace_oom_pool, gaps_bytes),
+static const struct emit_column oom_pool_columns[] = {
+	EMIT_COLUMN("pool", "pool", -15, TEXT, struct trace_oom_pool, pool),
+	EMIT_COLUMN("reserved_bytes", "reserved", 12, BYTES, struct trace_oom_pool, reserved_bytes),
+	EMIT_COLUMN("allocated_bytes", "allocated", 12, BYTES, struct trace_oom_pool,
+		    allocated_bytes),
+	EMIT_MEMBER("largest_free_bytes", BYTES, struct trace_oom_pool, largest_free_bytes),
+	EMIT_MEMBER("free_segments_bytes", BYTES, struct trace_oom_pool, free_segments_bytes),
+	EMIT_COLUMN("gaps_bytes", "in gaps", 12, BYTES, struct trace_oom_pool, gaps_bytes),
+	EMIT_MEMBER("gaps", COUNT, struct trace_oom_pool, gaps),
 	EMIT_CELL("free segments", 14, BYTES, struct trace_oom_pool, free_segments_bytes),
 	EMIT_CELL("largest free", 13, BYTES, struct trace_oom_pool, largest_free_bytes),
 	EMIT_END,
@@ -70,7 +74,7 @@ static void pool_rows(const struct report *report, const struct trace_oom *oom)
 	if (!oom->pools_n)
 		return;
 	out_char(report->show.out, '\n');
-	report_table(report, oom_pool_cells, &rows, NULL);
+	report_table(report, oom_pool_columns, &rows, NULL);
 }
 
 static void holder_rows(const struct report *report, const struct trace_oom *oom)
@@ -187,14 +191,11 @@ static void list_all(const struct report *report)
 	out_char(report->show.out, '\n');
 }
 
-int report_text_ooms(const struct report *report)
+static int say_all(const struct report *report, size_t from, size_t to)
 {
 	const struct trace *trace = report->trace;
-	size_t from, to;
-	int error = range_of(report, &from, &to);
+	int error = 0;
 
-	if (error)
-		return error;
 	if (!trace->ooms_n && report_ooms(trace, NO_DEVICE))
 		report_say(report, "Allocations failed for want of memory, but this trace does not "
 				   "explain them (--show failures).");
@@ -211,17 +212,6 @@ int report_text_ooms(const struct report *report)
 }
 
 /* --- for programs --- */
-
-static const struct emit_column oom_pool_members[] = {
-	EMIT_MEMBER("pool", TEXT, struct trace_oom_pool, pool),
-	EMIT_MEMBER("reserved_bytes", BYTES, struct trace_oom_pool, reserved_bytes),
-	EMIT_MEMBER("allocated_bytes", BYTES, struct trace_oom_pool, allocated_bytes),
-	EMIT_MEMBER("largest_free_bytes", BYTES, struct trace_oom_pool, largest_free_bytes),
-	EMIT_MEMBER("free_segments_bytes", BYTES, struct trace_oom_pool, free_segments_bytes),
-	EMIT_MEMBER("gaps_bytes", BYTES, struct trace_oom_pool, gaps_bytes),
-	EMIT_MEMBER("gaps", COUNT, struct trace_oom_pool, gaps),
-	EMIT_END,
-};
 
 static const struct emit_column oom_holder_members[] = {
 	EMIT_MEMBER("holder", TEXT, struct trace_oom_holder, holder),
@@ -266,7 +256,7 @@ static const struct emit_column oom_members[] = {
 	EMIT_MEMBER("allocated_bytes", BYTES, struct oom_told, of.allocated),
 	EMIT_MEMBER("reserved_bytes", BYTES, struct oom_told, of.reserved),
 	EMIT_MEMBER("cached_bytes", BYTES, struct oom_told, of.cached),
-	EMIT_LIST("\n pools", "", struct oom_told, pools, oom_pool_members),
+	EMIT_LIST("\n pools", "", struct oom_told, pools, oom_pool_columns),
 	EMIT_LIST("\n holders", "", struct oom_told, holders, oom_holder_members),
 	EMIT_LIST("\n advice", "", struct oom_told, advice, oom_advice_members),
 	EMIT_LIST("\n text", "\n  ", struct oom_told, text, emit_texts),
@@ -291,15 +281,15 @@ static int oom_of(const struct report *report, size_t number, struct oom_told *t
 	return report_compose(report, &then, &told->live);
 }
 
-int report_json_ooms(const struct report *report)
+int report_tell_ooms(const struct report *report)
 {
 	struct emit_rows rows = { .size = sizeof(struct oom_told) };
 	struct oom_told *list;
 	size_t from, to;
 	int error = range_of(report, &from, &to);
 
-	if (error)
-		return error;
+	if (error || !report->json)
+		return error ? error : say_all(report, from, to);
 	list = report_room(report, (to - from + 1) * sizeof(*list));
 	if (!list)
 		return err("no memory left");

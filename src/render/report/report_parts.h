@@ -23,6 +23,7 @@ struct report {
 	const struct report_selection *selection;
 	const struct report_study *study;
 	struct arena *arena; /* rows and texts, until the report is written */
+	bool json;           /* the document; else the text for people */
 	bool screen; /* for people, who asked for nothing by name: what matters most, in short */
 };
 
@@ -37,6 +38,10 @@ const char *report_line(const struct report *report, uint32_t stack);
 /* A table with a heading, as the sections have it. */
 void report_table(const struct report *report, const struct emit_column *columns,
 		  const struct emit_rows *rows, const char *heading);
+
+/* Rows as a list of the document; for people as a table, where there are any. */
+int report_tell_rows(const struct report *report, const char *key,
+		     const struct emit_column *columns, struct emit_rows rows, const char *heading);
 
 /* A member of the document: an object, null for NULL; a list. */
 void report_member(const struct report *report, const char *key, const struct emit_column *columns,
@@ -78,6 +83,9 @@ extern const struct emit_column report_site_cells[];
 void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole,
 		     const char *count);
 
+/* Bytes, or "", and a remark under the names of sites. */
+void report_note(const struct report *report, const char *bytes, const char *text);
+
 /* Rows of them, and one of what is left out. */
 void report_site_rows(const struct report *report, const struct emit_rows *rows);
 
@@ -98,7 +106,7 @@ int report_composition(const struct report *report, const struct trace_peak *pea
 bool report_category_sums(const struct report *report, const struct trace_peak *peak,
 			  struct category_sum *sums);
 void report_category_table(const struct report *report, const struct trace_peak *peak);
-extern const struct emit_column report_category_members[];
+extern const struct emit_column report_category_columns[];
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak);
 
 /* report_json.c: a peak's composition in the document. 0, or -errno with err_text(). */
@@ -115,13 +123,12 @@ int report_compose(const struct report *report, const struct trace_peak *peak,
 		   struct report_composed *to);
 
 /*
- * The sections, two functions each: report_text_NAME writes its heading and rows, nothing when
- * there is nothing to tell; report_json_NAME writes whole members, after others.
- * 0, or -errno with err_text().
+ * The sections, a function each. For people it writes a heading and rows, nothing when there is
+ * nothing to tell; in the document whole members, after others. 0, or -errno with err_text().
  */
 typedef int report_section(const struct report *report);
 
-#define SECTION(name, when, what) report_section report_text_##name, report_json_##name;
+#define SECTION(name, when, what) report_section report_tell_##name;
 #include "render/report/report_sections.def"
 #undef SECTION
 

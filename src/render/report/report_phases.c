@@ -29,17 +29,6 @@ static const char *show_duration(char *to, const void *row)
 	return phase->open ? phase->open : show_time(to, phase->total_ns);
 }
 
-/* On a screen of 80 columns; the rest is below each row when it is asked for. */
-static const struct emit_column phase_cells[] = {
-	EMIT_CELL("phase", -24, TEXT, struct phase_told, title),
-	EMIT_CELL("times", 7, COUNT, struct phase_told, times),
-	EMIT_SHOWN("time", 10, TIME, struct phase_told, total_ns, show_duration),
-	EMIT_CELL("peak", 12, BYTES, struct phase_told, peak),
-	EMIT_CELL("growth", 12, CHANGE, struct phase_told, growth),
-	EMIT_CELL("outliving", 12, BYTES, struct phase_told, outliving.bytes),
-	EMIT_END,
-};
-
 static const struct emit_column count_members[] = {
 	EMIT_MEMBER("bytes", BYTES, struct trace_phase_count, bytes),
 	EMIT_MEMBER("count", COUNT, struct trace_phase_count, count),
@@ -56,23 +45,27 @@ static const struct emit_column phase_device_members[] = {
 	EMIT_END,
 };
 
-static const struct emit_column phase_members[] = {
+/* On a screen of 80 columns; the rest is below each row when it is asked for. */
+static const struct emit_column phase_columns[] = {
 	EMIT_MEMBER("name", TEXT, struct phase_told, name),
+	EMIT_CELL("phase", -24, TEXT, struct phase_told, title),
 	EMIT_MEMBER("domain", TEXT, struct phase_told, domain),
-	EMIT_MEMBER("times", COUNT, struct phase_told, times),
-	EMIT_MEMBER("total_ns", TIME, struct phase_told, total_ns),
-	EMIT_MEMBER("allocated_peak_bytes", BYTES, struct phase_told, peak),
+	EMIT_COLUMN("times", "times", 7, COUNT, struct phase_told, times),
+	{ EMIT_KEYED("total_ns", TIME, struct phase_told, total_ns), EMIT_HEADED("time", 10),
+	  .show = show_duration },
+	EMIT_COLUMN("allocated_peak_bytes", "peak", 12, BYTES, struct phase_told, peak),
 	EMIT_MEMBER("reserved_peak_bytes", BYTES, struct phase_told, reserved),
-	EMIT_MEMBER("growth_bytes", CHANGE, struct phase_told, growth),
+	EMIT_COLUMN("growth_bytes", "growth", 12, CHANGE, struct phase_told, growth),
 	EMIT_NESTED("born", KNOWN, struct phase_told, born, count_members),
 	EMIT_NESTED("freed", KNOWN, struct phase_told, freed, count_members),
 	EMIT_NESTED("outliving", KNOWN, struct phase_told, outliving, count_members),
+	EMIT_CELL("outliving", 12, BYTES, struct phase_told, outliving.bytes),
 	EMIT_LIST("devices", "", struct phase_told, devices, phase_device_members),
 	EMIT_END,
 };
 
 static const struct emit_column phases_members[] = {
-	EMIT_LIST("\nphases", "\n", struct phases_told, phases, phase_members),
+	EMIT_LIST("\nphases", "\n", struct phases_told, phases, phase_columns),
 	EMIT_MEMBER("other_phases", HIDDEN, struct phases_told, phases),
 	EMIT_END,
 };
@@ -208,33 +201,23 @@ static int find_phases(const struct report *report, struct phase_groups *groups,
 	return 0;
 }
 
-int report_text_phases(const struct report *report)
+int report_tell_phases(const struct report *report)
 {
 	struct phase_groups groups;
 	struct phases_told told;
 	int error = find_phases(report, &groups, &told);
 
-	if (!error && told.phases.count)
+	if (!error && report->json)
+		emit_members(report->show.out, phases_members, &told);
+	else if (!error && told.phases.count)
 		emit_table(&report->show, &(struct emit_table){
-						  .columns = phase_cells,
+						  .columns = phase_columns,
 						  .rows = &told.phases,
 						  .heading = "Phases, by peak of allocated memory",
 						  .indent = 2,
 						  .below = phase_below,
 						  .with = report,
 					  });
-	phase_groups_clear(&groups);
-	return error;
-}
-
-int report_json_phases(const struct report *report)
-{
-	struct phase_groups groups;
-	struct phases_told told;
-	int error = find_phases(report, &groups, &told);
-
-	if (!error)
-		emit_members(report->show.out, phases_members, &told);
 	phase_groups_clear(&groups);
 	return error;
 }

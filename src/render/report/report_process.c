@@ -4,12 +4,14 @@
 
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
+#include "facts/trace_rows.h"
 #include "render/report/report_analysis.h"
 #include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
 
 enum {
-	FAILURES = 3, /* told */
+	SAID = 3, /* failures, to people */
+	FAILURES = 100,
 	SENTENCE = 4096,
 };
 
@@ -29,11 +31,13 @@ int report_find_failures(const struct report *report, struct event *events, size
 	return (int)count;
 }
 
+/* --- failures --- */
+
 /* What failed stands in the events, of which only those lines are read. */
-int report_text_failures(const struct report *report)
+static int say_failures(const struct report *report)
 {
 	uint64_t ooms = report_ooms(report->trace, report->options->select.device);
-	struct event events[FAILURES];
+	struct event events[SAID];
 	char number[SHOW_NUMBER];
 	char text[SENTENCE];
 	int count;
@@ -42,7 +46,7 @@ int report_text_failures(const struct report *report)
 	if (!ooms || (ooms == 1 && report->screen &&
 		      report_fatal(report->trace, report->options->select.device)))
 		return 0;
-	count = report_find_failures(report, events, FAILURES);
+	count = report_find_failures(report, events, SAID);
 	if (count < 0)
 		return count;
 	snprintf(text, sizeof(text), "Out of memory: %s %s", show_count(number, ooms),
@@ -63,7 +67,70 @@ int report_text_failures(const struct report *report)
 	return 0;
 }
 
-int report_text_notes(const struct report *report)
+struct failed {
+	uint64_t seq, t, bytes, allocated, reserved, thread, stack;
+	int device;
+	const char *api, *error, *line, *thread_name;
+};
+
+static const struct emit_column failed_members[] = {
+	EMIT_MEMBER("seq", NUMBER, struct failed, seq),
+	EMIT_MEMBER("t", TIME, struct failed, t),
+	EMIT_MEMBER("device", DEVICE, struct failed, device),
+	EMIT_MEMBER("bytes", BYTES, struct failed, bytes),
+	EMIT_MEMBER("allocated", BYTES, struct failed, allocated),
+	EMIT_MEMBER("reserved", BYTES, struct failed, reserved),
+	EMIT_MEMBER("api", TEXT, struct failed, api),
+	EMIT_MEMBER("error", TEXT, struct failed, error),
+	EMIT_MEMBER("line", TEXT, struct failed, line),
+	EMIT_MEMBER("thread", NUMBER, struct failed, thread),
+	EMIT_MEMBER("thread_name", TEXT, struct failed, thread_name),
+	EMIT_MEMBER("stack", NUMBER, struct failed, stack),
+	EMIT_END,
+};
+
+static struct failed failed_of(const struct report *report, const struct event *event)
+{
+	const struct trace *trace = report->trace;
+	const struct trace_thread *thread = trace_thread(trace, event->thread);
+
+	return (struct failed){
+		.seq = event->seq,
+		.t = event->t,
+		.bytes = event->size,
+		.allocated = event->allocated,
+		.reserved = event->reserved,
+		.thread = event->thread,
+		.stack = event->stack == UINT32_MAX ? TRACE_NONE : event->stack,
+		.device = event->device,
+		.api = trace_text(trace, event->api),
+		.error = trace_text(trace, event->error),
+		.line = report_line(report, event->stack),
+		.thread_name = thread ? thread->name : NULL,
+	};
+}
+
+int report_tell_failures(const struct report *report)
+{
+	struct event events[FAILURES];
+	struct failed list[FAILURES];
+	int count = 0;
+
+	if (!report->json)
+		return say_failures(report);
+	if (report_ooms(report->trace, report->options->select.device))
+		count = report_find_failures(report, events, FAILURES);
+	if (count < 0)
+		return count;
+	for (int i = 0; i < count; i++)
+		list[i] = failed_of(report, &events[i]);
+	return report_tell_rows(report, "\nfailures", failed_members,
+				EMIT_ROWS_OF(list, (size_t)count), NULL);
+}
+
+/* --- notes --- */
+
+static int say_notes(const struct report *report)
 {
 	const struct trace_capture *capture = &report->trace->capture;
 	const struct trace_process *process = &report->trace->process;
@@ -111,8 +178,46 @@ int report_text_notes(const struct report *report)
 	return 0;
 }
 
+struct noted {
+	uint64_t recorded, dropped, since, filtered, sample;
+	bool truncated;
+	struct emit_rows notes;
+};
+
+static const struct emit_column noted_members[] = {
+	EMIT_MEMBER("\nevents_recorded", COUNT, struct noted, recorded),
+	EMIT_MEMBER("events_dropped", COUNT, struct noted, dropped),
+	EMIT_MEMBER("events_since", TIME, struct noted, since),
+	{ EMIT_KEYED("events_filtered", COUNT, struct noted, filtered), .flags = EMIT_OPTIONAL },
+	{ EMIT_KEYED("sample_bytes", BYTES, struct noted, sample), .flags = EMIT_OPTIONAL },
+	EMIT_MEMBER("truncated", TRUTH, struct noted, truncated),
+	EMIT_LIST("\nnotes", "", struct noted, notes, emit_texts),
+	EMIT_END,
+};
+
+int report_tell_notes(const struct report *report)
+{
+	const struct trace_capture *capture = &report->trace->capture;
+	const struct noted noted = {
+		capture->events_recorded,
+		capture->events_dropped,
+		capture->events_since,
+		capture->events_filtered ? capture->events_filtered : TRACE_NONE,
+		capture->sample_bytes ? capture->sample_bytes : TRACE_NONE,
+		capture->truncated,
+		EMIT_ROWS_OF(capture->notes, capture->notes_n),
+	};
+
+	if (!report->json)
+		return say_notes(report);
+	emit_members(report->show.out, noted_members, &noted);
+	return 0;
+}
+
+/* --- the process --- */
+
 /* "`python train.py` (pid 4242, rank 0, on node7) ran for 81.2 ms from 2026-11-21T02:03:04Z." */
-int report_text_process(const struct report *report)
+static int say_process(const struct report *report)
 {
 	const struct trace_process *process = &report->trace->process;
 	char duration[SHOW_NUMBER];
@@ -138,5 +243,39 @@ int report_text_process(const struct report *report)
 	}
 	text_append(text, sizeof(text), ".");
 	show_wrapped(&report->show, text, 0, false);
+	return 0;
+}
+
+struct told_process {
+	struct trace_process of;
+	const char *exit;
+	struct emit_rows command;
+};
+
+static const struct emit_column process_members[] = {
+	EMIT_MEMBER("pid", NUMBER, struct told_process, of.pid),
+	EMIT_MEMBER("host", TEXT, struct told_process, of.host),
+	EMIT_MEMBER("rank", NUMBER, struct told_process, of.rank),
+	EMIT_LIST("command", "", struct told_process, command, emit_texts),
+	EMIT_MEMBER("start_time", TEXT, struct told_process, of.start_time),
+	EMIT_MEMBER("duration_ns", TIME, struct told_process, of.duration_ns),
+	EMIT_MEMBER("exit", TEXT, struct told_process, exit),
+	EMIT_MEMBER("status", NUMBER, struct told_process, of.status),
+	EMIT_MEMBER("signal", NUMBER, struct told_process, of.signal),
+	EMIT_END,
+};
+
+int report_tell_process(const struct report *report)
+{
+	const struct trace_process *process = &report->trace->process;
+	const struct told_process told = {
+		*process,
+		rows_word(WORDS_EXITS, process->exit),
+		EMIT_ROWS_OF(process->command, process->command_n),
+	};
+
+	if (!report->json)
+		return say_process(report);
+	report_member(report, "\nprocess", process_members, &told);
 	return 0;
 }

@@ -72,6 +72,16 @@ void report_table(const struct report *report, const struct emit_column *columns
 			   .columns = columns, .rows = rows, .heading = heading, .indent = 2 });
 }
 
+int report_tell_rows(const struct report *report, const char *key,
+		     const struct emit_column *columns, struct emit_rows rows, const char *heading)
+{
+	if (report->json)
+		report_list(report, key, "\n", columns, &rows);
+	else if (rows.count)
+		report_table(report, columns, &rows, heading);
+	return 0;
+}
+
 void report_member(const struct report *report, const char *key, const struct emit_column *columns,
 		   const void *row)
 {
@@ -135,6 +145,21 @@ void report_site_row(const struct report *report, const char *name, uint64_t byt
 	const struct report_site site = { { bytes, whole }, name, count ? count : "" };
 
 	emit_row(&report->show, report_site_cells, &site, 2);
+}
+
+struct note {
+	const char *bytes, *text;
+};
+
+static const struct emit_column note_cells[] = {
+	EMIT_CELL("", 11, TEXT, struct note, bytes),
+	{ EMIT_KEYED(NULL, TEXT, struct note, text), .heading = "", .gap = 11, .flags = EMIT_DIM },
+	EMIT_END,
+};
+
+void report_note(const struct report *report, const char *bytes, const char *text)
+{
+	emit_row(&report->show, note_cells, &(struct note){ bytes, text }, 2);
 }
 
 void report_site_rows(const struct report *report, const struct emit_rows *rows)
@@ -205,14 +230,16 @@ static int find_lefts(const struct report *report, struct lefts *lefts)
 	return list ? 0 : err("no memory left");
 }
 
-int report_text_live(const struct report *report)
+int report_tell_live(const struct report *report)
 {
 	struct lefts lefts;
 	char number[SHOW_NUMBER];
 	char text[300];
 	int error = find_lefts(report, &lefts);
 
-	if (error || !lefts.sites.count)
+	if (!error && report->json)
+		report_member(report, "\nlive_at_exit", lefts_members, &lefts);
+	if (error || report->json || !lefts.sites.count)
 		return error;
 	snprintf(text, sizeof(text), "Still allocated %s: %s, by %s", end_of(report),
 		 show_bytes(number, lefts.bytes), trace_by_title((enum trace_by)report->trace->by));
@@ -220,16 +247,6 @@ int report_text_live(const struct report *report)
 	report_say_estimated(report);
 	report_site_rows(report, &lefts.sites);
 	return 0;
-}
-
-int report_json_live(const struct report *report)
-{
-	struct lefts lefts;
-	int error = find_lefts(report, &lefts);
-
-	if (!error)
-		report_member(report, "\nlive_at_exit", lefts_members, &lefts);
-	return error;
 }
 
 /* On the first screen the four bytes that some copy pins are noise beside gigabytes of a device. */
@@ -242,50 +259,7 @@ static bool is_little(const struct report *report, const struct trace_space *spa
 	       space->allocated.peak_bytes < device->allocated.peak_bytes / 100;
 }
 
-struct beside {
-	const char *space;
-	uint64_t peak, at, exit, allocations;
-};
-
-static const struct emit_column beside_cells[] = {
-	EMIT_CELL("space", -22, TEXT, struct beside, space),
-	EMIT_CELL("peak", 12, BYTES, struct beside, peak),
-	EMIT_CELL("at", 14, TIME, struct beside, at),
-	EMIT_CELL("at exit", 14, BYTES, struct beside, exit),
-	EMIT_CELL("allocs", 11, COUNT, struct beside, allocations),
-	EMIT_END,
-};
-
-int report_text_spaces(const struct report *report)
-{
-	const struct trace *trace = report->trace;
-	struct beside *list = report_room(report, (trace->summary.spaces_n + 1) * sizeof(*list));
-	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
-
-	if (!list)
-		return err("no memory left");
-	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
-		const struct trace_space *space = &trace->summary.spaces[i];
-		uint64_t peak = space->allocated.peak_bytes;
-
-		if (!peak || peak == TRACE_NONE || !space->space ||
-		    !strcmp(space->space, "device") || is_little(report, space))
-			continue;
-		list[rows.count++] = (struct beside){
-			space->space,
-			peak,
-			report_when(report, peak, space->allocated.peak_t),
-			space->allocated.exit_bytes,
-			space->allocations,
-		};
-	}
-	rows.shown = rows.count;
-	if (rows.count)
-		report_table(report, beside_cells, &rows, "Memory beside the devices' own");
-	return 0;
-}
-
-/* --- sums, for programs --- */
+/* --- sums --- */
 
 const struct emit_column report_sum_members[] = {
 	EMIT_MEMBER("peak_bytes", BYTES, struct trace_sum, peak_bytes),
@@ -295,19 +269,40 @@ const struct emit_column report_sum_members[] = {
 	EMIT_END,
 };
 
-static const struct emit_column space_members[] = {
-	EMIT_MEMBER("space", TEXT, struct trace_space, space),
+static const struct emit_column space_columns[] = {
+	EMIT_COLUMN("space", "space", -22, TEXT, struct trace_space, space),
 	EMIT_NESTED("allocated", KNOWN, struct trace_space, allocated, report_sum_members),
-	EMIT_MEMBER("allocations", COUNT, struct trace_space, allocations),
+	EMIT_CELL("peak", 12, BYTES, struct trace_space, allocated.peak_bytes),
+	EMIT_CELL("at", 14, TIME, struct trace_space, allocated.peak_t),
+	EMIT_CELL("at exit", 14, BYTES, struct trace_space, allocated.exit_bytes),
+	EMIT_COLUMN("allocations", "allocs", 11, COUNT, struct trace_space, allocations),
 	EMIT_MEMBER("frees", COUNT, struct trace_space, frees),
 	EMIT_END,
 };
 
-int report_json_spaces(const struct report *report)
+/* Those that people are told of. */
+static bool is_beside(const struct report *report, const struct trace_space *space)
 {
-	const struct emit_rows rows =
-		EMIT_ROWS_OF(report->trace->summary.spaces, report->trace->summary.spaces_n);
+	return space->allocated.peak_bytes && space->allocated.peak_bytes != TRACE_NONE &&
+	       space->space && strcmp(space->space, "device") != 0 && !is_little(report, space);
+}
 
-	report_list(report, "\nspaces", "\n", space_members, &rows);
-	return 0;
+int report_tell_spaces(const struct report *report)
+{
+	const struct trace_summary *summary = &report->trace->summary;
+	struct trace_space *list = report_room(report, (summary->spaces_n + 1) * sizeof(*list));
+	size_t count = 0;
+
+	if (!list)
+		return err("no memory left");
+	for (size_t i = 0; i < summary->spaces_n; i++) {
+		if (!report->json && !is_beside(report, &summary->spaces[i]))
+			continue;
+		list[count] = summary->spaces[i];
+		if (!report->json && report->trace->capture.baseline)
+			list[count].allocated.peak_t = TRACE_NONE;
+		count++;
+	}
+	return report_tell_rows(report, "\nspaces", space_columns, EMIT_ROWS_OF(list, count),
+				"Memory beside the devices' own");
 }

@@ -28,22 +28,6 @@ static const struct emit_column churn_figures[] = {
 	EMIT_END,
 };
 
-static const struct emit_column churn_site[] = {
-	EMIT_MEMBER("site", TEXT, struct churn, site),
-	EMIT_MEMBER("line", TEXT, struct churn, line),
-	EMIT_MEMBER("lifetime_min_ns", TIME, struct churn, min_ns),
-	EMIT_NESTED(NULL, INLINED, struct churn, site, churn_figures),
-	EMIT_END,
-};
-
-static const struct emit_column churns_all[] = {
-	EMIT_NESTED(NULL, INLINED, struct churns, total, churn_figures),
-	EMIT_LIST("sites", "\n", struct churns, rows, churn_site),
-	EMIT_MEMBER("other_sites", HIDDEN, struct churns, rows),
-	EMIT_NESTED("other", OTHER, struct churns, rows, churn_figures),
-	EMIT_END,
-};
-
 static const char *lived(char *to, const void *row)
 {
 	const struct churn *churn = row;
@@ -51,12 +35,23 @@ static const char *lived(char *to, const void *row)
 	return show_time(to, churn->count ? churn->sum_ns / churn->count : 0);
 }
 
-static const struct emit_column churn_cells[] = {
-	EMIT_CELL("", -30, TEXT, struct churn, line),
+static const struct emit_column churn_columns[] = {
+	EMIT_MEMBER("site", TEXT, struct churn, site),
+	EMIT_COLUMN("line", "", -30, TEXT, struct churn, line),
+	EMIT_MEMBER("lifetime_min_ns", TIME, struct churn, min_ns),
+	EMIT_NESTED(NULL, INLINED, struct churn, site, churn_figures),
 	EMIT_CELL("bytes", 11, BYTES, struct churn, bytes),
 	EMIT_CELL("times", 10, COUNT, struct churn, count),
 	EMIT_SHOWN("lived", 10, TIME, struct churn, sum_ns, lived),
 	EMIT_CELL("at peak", 11, BYTES, struct churn, at_peak),
+	EMIT_END,
+};
+
+static const struct emit_column churns_all[] = {
+	EMIT_NESTED(NULL, INLINED, struct churns, total, churn_figures),
+	EMIT_LIST("sites", "\n", struct churns, rows, churn_columns),
+	EMIT_MEMBER("other_sites", HIDDEN, struct churns, rows),
+	EMIT_NESTED("other", OTHER, struct churns, rows, churn_figures),
 	EMIT_END,
 };
 
@@ -107,23 +102,25 @@ static int churns_find(const struct report *report, struct churns *churns)
 	return 0;
 }
 
-int report_text_temporaries(const struct report *report)
+int report_tell_temporaries(const struct report *report)
 {
 	bool whole = report_has_all_events(report);
 	struct churns churns;
 	char text[300];
-	int error;
+	int error = report->study->surveyed ? churns_find(report, &churns) : 0;
 
+	if (!error && report->json)
+		report_member(report, "\ntemporaries", churns_all,
+			      report->study->surveyed ? &churns : NULL);
+	if (error || report->json)
+		return error;
 	if (!report->study->surveyed)
 		return report_say_unread(report, "Temporaries");
-	error = churns_find(report, &churns);
-	if (error)
-		return error;
 	snprintf(text, sizeof(text),
 		 "Temporaries%s: freed before their device made %d allocations more",
 		 whole ? "" : " of the events that are left", SURVEY_TEMPORARY);
 	emit_table(&report->show, &(struct emit_table){
-					  .columns = churn_cells,
+					  .columns = churn_columns,
 					  .rows = &churns.rows,
 					  .heading = churns.rows.count ? text
 						     : whole           ? "Temporaries: none"
@@ -134,15 +131,4 @@ int report_text_temporaries(const struct report *report)
 					  .totalled = true,
 				  });
 	return 0;
-}
-
-int report_json_temporaries(const struct report *report)
-{
-	struct churns churns;
-	int error = report->study->surveyed ? churns_find(report, &churns) : 0;
-
-	if (!error)
-		report_member(report, "\ntemporaries", churns_all,
-			      report->study->surveyed ? &churns : NULL);
-	return error;
 }

@@ -236,18 +236,7 @@ static bool is_told(const struct report *report, const struct trace_peak *peak)
 	       (peak->device == NO_DEVICE || report_wants(report, peak->device));
 }
 
-static int all_text(const struct report *report, bool inverted)
-{
-	int error = 0;
-
-	for (size_t i = 0; !error && i < report->trace->peaks_n; i++) {
-		if (is_told(report, &report->trace->peaks[i]))
-			error = text_of(report, &report->trace->peaks[i], inverted);
-	}
-	return error;
-}
-
-static int all_json(const struct report *report, const char *key, bool inverted)
+static int tell_all(const struct report *report, const char *key, bool inverted)
 {
 	const struct trace *trace = report->trace;
 	struct branches *list = report_room(report, (trace->peaks_n + 1) * sizeof(*list));
@@ -255,32 +244,25 @@ static int all_json(const struct report *report, const char *key, bool inverted)
 	int error = list ? 0 : err_no_memory(trace->path);
 
 	for (size_t i = 0; !error && i < trace->peaks_n; i++) {
-		if (is_told(report, &trace->peaks[i]))
-			error = find_branches(report, &trace->peaks[i], inverted,
-					      &list[rows.count++]);
+		const struct trace_peak *peak = &trace->peaks[i];
+
+		if (!is_told(report, peak))
+			continue;
+		error = report->json ? find_branches(report, peak, inverted, &list[rows.count++])
+				     : text_of(report, peak, inverted);
 	}
 	rows.shown = rows.count;
-	if (!error)
+	if (!error && report->json)
 		report_list(report, key, "\n", branches_members, &rows);
 	return error;
 }
 
-int report_text_tree(const struct report *report)
+int report_tell_tree(const struct report *report)
 {
-	return all_text(report, false);
+	return tell_all(report, "\ntree", false);
 }
 
-int report_text_inverted(const struct report *report)
+int report_tell_inverted(const struct report *report)
 {
-	return all_text(report, true);
-}
-
-int report_json_tree(const struct report *report)
-{
-	return all_json(report, "\ntree", false);
-}
-
-int report_json_inverted(const struct report *report)
-{
-	return all_json(report, "\ninverted", true);
+	return tell_all(report, "\ninverted", true);
 }

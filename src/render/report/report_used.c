@@ -162,36 +162,20 @@ static void part_rows(const struct report *report, const struct parts *parts, ui
 	}
 }
 
-static int device_table(const struct report *report, const struct trace_device *device)
+static void device_table(const struct report *report, const struct trace_device *device,
+			 const struct parts *parts)
 {
 	const struct trace_sum *used = &device->used;
 	bool own = used->source && !strcmp(used->source, "nvml");
 	char bytes[SHOW_NUMBER];
 	char when[SHOW_NUMBER];
-	struct parts parts;
 	char text[300];
-	int error = find_parts(report, &parts, device);
 
-	if (error)
-		return error;
 	snprintf(text, sizeof(text), "%s of device %d: %s at most, at %s",
 		 own ? "What nvidia-smi shows" : "What all processes occupy", device->device,
 		 show_bytes(bytes, used->peak_bytes), show_time(when, used->peak_t));
 	show_heading(&report->show, text);
-	part_rows(report, &parts, used->peak_bytes);
-	return 0;
-}
-
-int report_text_used(const struct report *report)
-{
-	const struct trace *trace = report->trace;
-	int error = 0;
-
-	for (size_t i = 0; !error && i < trace->summary.devices_n; i++) {
-		if (is_told(report, &trace->summary.devices[i]))
-			error = device_table(report, &trace->summary.devices[i]);
-	}
-	return error;
+	part_rows(report, parts, used->peak_bytes);
 }
 
 /* --- for programs --- */
@@ -220,7 +204,7 @@ static const struct emit_column used_members[] = {
 	EMIT_END,
 };
 
-int report_json_used(const struct report *report)
+int report_tell_used(const struct report *report)
 {
 	const struct trace *trace = report->trace;
 	struct used_then *list =
@@ -235,11 +219,13 @@ int report_json_used(const struct report *report)
 		if (!is_told(report, device))
 			continue;
 		error = find_parts(report, &parts, device);
+		if (!report->json && !error)
+			device_table(report, device, &parts);
 		list[rows.count++] = (struct used_then){ device->device, device->used,
 							 EMIT_ROWS_OF(parts.list, parts.count) };
 	}
 	rows.shown = rows.count;
-	if (!error)
+	if (!error && report->json)
 		report_list(report, "\nused", "\n", used_members, &rows);
 	return error;
 }

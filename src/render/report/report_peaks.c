@@ -1,0 +1,397 @@
+/* Who held a peak: sites and their stacks, for people and in the document. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/input/error.h"
+#include "analyse/trace/trace.h"
+#include "base/text/out.h"
+#include "base/text/text.h"
+#include "facts/trace_rows.h"
+#include "render/report/report_facts.h"
+#include "render/report/report_parts.h"
+#include "render/selection/select.h"
+
+enum {
+	FRAMES = 3, /* of a stack, unless all are wanted */
+	VIEWS = 2,  /* of a site, likewise */
+	VIEWED = 3, /* sites whose stacks are shown, likewise */
+	TOLD_FRAMES = 4,
+};
+
+/* --- sites --- */
+
+struct held {
+	struct report_site row;
+	const struct report_group *group; /* while there are groups */
+	size_t number;
+	uint64_t blocks, stacks;
+	const char *site, *line;
+};
+
+static const struct emit_column held_columns[] = {
+	EMIT_MEMBER("site", TEXT, struct held, site),
+	EMIT_MEMBER("line", TEXT, struct held, line),
+	EMIT_COLUMN("bytes", "", 11, BYTES, struct held, row.part),
+	EMIT_CELL("", 8, SHARE, struct held, row.part),
+	EMIT_MEMBER("count", COUNT, struct held, blocks),
+	{ EMIT_KEYED(NULL, TEXT, struct held, row.name), .heading = "", .gap = 3 },
+	{ EMIT_KEYED(NULL, TEXT, struct held, row.count), .heading = "", .gap = 2 },
+	EMIT_MEMBER("stacks", COUNT, struct held, stacks),
+	EMIT_END,
+};
+
+/* The line of a site is told in the document, and for people where the site has no name. */
+static struct held held_of(const struct report *report, const struct report_group *group,
+			   size_t number, const struct emit_rows *rows, uint64_t whole)
+{
+	bool asked = report->json ? number < rows->shown : !group->name;
+	const char *line = asked ? report_line(report, group->shares[0].stack) : NULL;
+	char count[SHOW_NUMBER];
+	char text[64];
+
+	text_join(text, sizeof(text), show_count(count, group->count),
+		  group->count == 1 ? " block" : " blocks");
+	return (struct held){
+		{ { group->bytes, whole },
+		  group->name ? group->name : line,
+		  report->json ? "" : report_text_kept(report, text) },
+		group,
+		number,
+		group->count,
+		group->shares_n,
+		group->name,
+		line,
+	};
+}
+
+static int find_held(const struct report *report, const struct trace_peak *peak,
+		     struct report_groups *groups, struct emit_rows *rows)
+{
+	int error = report_groups_of(groups, report->trace, peak);
+	struct held *list = error ? NULL : report_room(report, (groups->count + 1) * sizeof(*list));
+
+	*rows = report_rows(report, list, list ? groups->count : 0);
+	for (size_t i = 0; i < rows->count; i++)
+		list[i] = held_of(report, &groups->list[i], i, rows, peak->bytes);
+	if (!error && !list) {
+		report_groups_clear(groups);
+		error = err("no memory left");
+	}
+	return error;
+}
+
+/* --- for people --- */
+
+/* Stacks that show the same frames are one view of their site. */
+struct view {
+	uint32_t frames[FRAMES];
+	size_t frames_n;
+	uint64_t bytes;
+};
+
+static void frame_row(const struct report *report, uint32_t frame, const char *bytes)
+{
+	char text[300];
+
+	trace_frame_text(report->trace, frame, text, sizeof(text));
+	report_note(report, bytes, text);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct view *x = a;
+	const struct view *y = b;
+
+	return x->bytes == y->bytes ? 0 : x->bytes > y->bytes ? -1 : 1;
+}
+
+/* The views of a site's largest stacks; what they leave out goes to `rest`. */
+static size_t find_views(const struct report *report, const struct report_group *group,
+			 struct view *views, uint64_t *rest)
+{
+	size_t count = 0;
+
+	*rest = 0;
+	for (size_t i = 0; i < group->shares_n; i++) {
+		const struct trace_share *share = &group->shares[i];
+		struct view view = { .bytes = share->bytes };
+		size_t k = 0;
+
+		view.frames_n = trace_lines(report->trace, share->stack, view.frames, FRAMES);
+		while (k < count &&
+		       (views[k].frames_n != view.frames_n ||
+			memcmp(views[k].frames, view.frames, sizeof(view.frames)) != 0))
+			k++;
+		if (k < count)
+			views[k].bytes += view.bytes;
+		else if (count < VIEWS)
+			views[count++] = view;
+		else
+			*rest += view.bytes;
+	}
+	qsort(views, count, sizeof(*views), by_bytes);
+	return count;
+}
+
+static void view_rows(const struct report *report, const struct report_group *group)
+{
+	const char *line = report_line(report, group->shares[0].stack);
+	struct view views[VIEWS];
+	char number[SHOW_NUMBER];
+	uint64_t rest;
+	size_t count = find_views(report, group, views, &rest);
+
+	/* One frame, and the site's name has said it. */
+	if (count == 1 && views[0].frames_n == 1 && group->name && !strcmp(group->name, line))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		show_bytes(number, views[i].bytes);
+		for (size_t k = 0; k < views[i].frames_n; k++)
+			frame_row(report, views[i].frames[k], count > 1 && !k ? number : "");
+	}
+	if (rest)
+		report_note(report, show_bytes(number, rest), "by other ways to this site");
+}
+
+/* All of a stack. Where C code called Python, its frames are not known: the place is marked. */
+static void stack_rows(const struct report *report, const struct trace_stack *stack,
+		       const char *bytes)
+{
+	size_t entry = 0;
+
+	for (size_t i = 0; i < stack->frames_n; i++) {
+		bool entered = entry < stack->entries_n && stack->entries[entry] == i;
+
+		frame_row(report, stack->frames[i], i ? "" : bytes);
+		entry += entered;
+		if (entered && i + 1 < stack->frames_n)
+			report_note(report, "", "(called by C code)");
+	}
+}
+
+/* The stacks of a site: all of them in full, the views of the first few sites else. */
+static void held_below(const struct show *show, const void *row, const void *with)
+{
+	const struct held *held = row;
+	const struct report *report = with;
+	const struct report_group *group = held->group;
+	char number[SHOW_NUMBER];
+
+	(void)show;
+	if (!report->options->full && held->number < VIEWED)
+		view_rows(report, group);
+	for (size_t i = 0; report->options->full && i < group->shares_n; i++) {
+		const struct trace_stack *stack = &report->trace->stacks[group->shares[i].stack];
+
+		show_bytes(number, group->shares[i].bytes);
+		stack_rows(report, stack, group->shares_n > 1 ? number : "");
+	}
+}
+
+int report_composition(const struct report *report, const struct trace_peak *peak,
+		       const char *others)
+{
+	struct report_groups groups;
+	struct emit_rows rows;
+	uint64_t sum = 0;
+	int error = find_held(report, peak, &groups, &rows);
+
+	if (error)
+		return error;
+	for (size_t i = 0; i < groups.count; i++)
+		sum += groups.list[i].bytes;
+	emit_table(&report->show, &(struct emit_table){ .columns = held_columns,
+							.rows = &rows,
+							.headless = true,
+							.summed = true,
+							.indent = 2,
+							.below = held_below,
+							.with = report });
+	if (sum < peak->bytes)
+		report_site_row(report, others, peak->bytes - sum, peak->bytes, NULL);
+	report_groups_clear(&groups);
+	return 0;
+}
+
+static int peak_table(const struct report *report, const struct trace_peak *peak, const char *what)
+{
+	const char *of = report->selection->narrow ? report->selection->what : "";
+	bool timed = !report->trace->capture.baseline;
+	char bytes[SHOW_NUMBER];
+	char when[SHOW_NUMBER];
+	char device[40] = "";
+	char text[600];
+
+	if (!peak || !peak->bytes)
+		return 0;
+	if (!report->selection->narrow)
+		snprintf(device, sizeof(device), " on device %d", peak->device);
+	snprintf(text, sizeof(text), "%s%s%s%s: %s%s%s, by %s", what, device,
+		 report->selection->window ? " "
+		 : of[0]                   ? " of "
+					   : "",
+		 of, show_bytes(bytes, peak->bytes), timed ? " at " : "",
+		 timed ? show_time(when, peak->t) : "",
+		 trace_by_title((enum trace_by)report->trace->by));
+	show_heading(&report->show, text);
+	report_say_estimated(report);
+	return report_composition(report, peak, "[other stacks]");
+}
+
+/* --- for programs --- */
+
+struct composed_stack {
+	uint64_t bytes, count, stack;
+	struct emit_rows frames, entries;
+};
+
+static const struct emit_column composed_stack_members[] = {
+	EMIT_MEMBER("stack", NUMBER, struct composed_stack, stack),
+	EMIT_MEMBER("bytes", BYTES, struct composed_stack, bytes),
+	EMIT_MEMBER("count", COUNT, struct composed_stack, count),
+	EMIT_LIST("frames", "", struct composed_stack, frames, emit_texts),
+	{ EMIT_KEYED("entries", ROWS, struct composed_stack, entries), .flags = EMIT_OPTIONAL,
+	  .of = emit_numbers, .between = "" },
+	EMIT_END,
+};
+
+static const struct emit_column stack_bytes[] = {
+	EMIT_MEMBER("bytes", BYTES, struct composed_stack, bytes),
+	EMIT_END,
+};
+
+const struct emit_column report_composed_members[] = {
+	EMIT_MEMBER("device", DEVICE, struct report_composed, device),
+	EMIT_MEMBER("pool", TEXT, struct report_composed, pool),
+	EMIT_MEMBER("metric", TEXT, struct report_composed, metric),
+	EMIT_MEMBER("t", TIME, struct report_composed, t),
+	EMIT_MEMBER("bytes", BYTES, struct report_composed, bytes),
+	EMIT_MEMBER("unknown_bytes", BYTES, struct report_composed, unknown),
+	EMIT_LIST("categories", "", struct report_composed, categories, report_category_columns),
+	EMIT_LIST("\n sites", "\n  ", struct report_composed, sites, held_columns),
+	EMIT_MEMBER("other_sites", HIDDEN, struct report_composed, sites),
+	EMIT_NESTED("other_sites_bytes", REST, struct report_composed, sites, report_site_cells),
+	EMIT_LIST("\n stacks", "\n  ", struct report_composed, stacks, composed_stack_members),
+	EMIT_MEMBER("other_stacks", HIDDEN, struct report_composed, stacks),
+	EMIT_NESTED("other_stacks_bytes", REST, struct report_composed, stacks, stack_bytes),
+	EMIT_END,
+};
+
+static struct emit_rows frames_of(const struct report *report, uint32_t stack)
+{
+	const struct trace *trace = report->trace;
+	const struct trace_stack *all = &trace->stacks[stack];
+	uint32_t some[TOLD_FRAMES];
+	const uint32_t *list = report->options->full ? all->frames : some;
+	size_t count = report->options->full ? all->frames_n
+					     : trace_lines(trace, stack, some, TOLD_FRAMES);
+	const char **texts = report_room(report, (count + 1) * sizeof(*texts));
+	char frame[512];
+
+	for (size_t i = 0; texts && i < count; i++) {
+		trace_frame_text(trace, list[i], frame, sizeof(frame));
+		texts[i] = report_text_kept(report, frame);
+	}
+	return EMIT_ROWS_OF(texts, texts ? count : 0);
+}
+
+/* Where C code called Python: of whole stacks alone. */
+static struct emit_rows entries_of(const struct report *report, const struct trace_stack *stack)
+{
+	size_t count = report->options->full ? stack->entries_n : 0;
+	uint64_t *list = count ? report_room(report, count * sizeof(*list)) : NULL;
+
+	for (size_t i = 0; list && i < count; i++)
+		list[i] = stack->entries[i];
+	return list ? EMIT_ROWS_OF(list, count) : (struct emit_rows){ .size = 0 };
+}
+
+static int compose_stacks(const struct report *report, const struct trace_peak *peak,
+			  struct report_composed *to)
+{
+	struct emit_rows *rows = &to->stacks;
+	struct composed_stack *list = report_room(report, (peak->stacks_n + 1) * sizeof(*list));
+
+	if (!list)
+		return err("no memory left");
+	*rows = report_rows(report, list, peak->stacks_n);
+	for (size_t i = 0; i < peak->stacks_n; i++) {
+		const struct trace_share *share = &peak->stacks[i];
+		const struct trace_stack *stack = &report->trace->stacks[share->stack];
+
+		list[i] = (struct composed_stack){
+			share->bytes, share->count, stack->number, { .size = 0 }, { .size = 0 }
+		};
+		to->unknown -= share->bytes;
+		if (i >= rows->shown)
+			continue;
+		list[i].frames = frames_of(report, share->stack);
+		list[i].entries = entries_of(report, stack);
+	}
+	return 0;
+}
+
+int report_compose(const struct report *report, const struct trace_peak *peak,
+		   struct report_composed *to)
+{
+	struct report_groups groups;
+	int error;
+
+	*to = (struct report_composed){
+		.device = peak->device,
+		.pool = peak->pool,
+		.metric = rows_word(WORDS_METRICS, peak->metric),
+		.t = peak->t,
+		.bytes = peak->bytes,
+		.unknown = peak->bytes, /* less what stacks are told of */
+		.categories = report_category_rows(report, peak),
+	};
+	error = find_held(report, peak, &groups, &to->sites);
+	if (error)
+		return error;
+	report_groups_clear(&groups);
+	return compose_stacks(report, peak, to);
+}
+
+static int compose_peaks(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+	struct report_composed *list = report_room(report, (trace->peaks_n + 1) * sizeof(*list));
+	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
+	int error = list ? 0 : err("no memory left");
+
+	for (size_t i = 0; !error && i < trace->peaks_n; i++) {
+		const struct trace_peak *peak = &trace->peaks[i];
+
+		if (report->selection->narrow || report_wants(report, peak->device))
+			error = report_compose(report, peak, &list[rows.count++]);
+	}
+	rows.shown = rows.count;
+	if (!error)
+		report_list(report, "\npeaks", "\n", report_composed_members, &rows);
+	return error;
+}
+
+int report_tell_peaks(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+	int error = 0;
+
+	if (report->json)
+		return compose_peaks(report);
+	if (report->selection->narrow)
+		return trace->peaks_n ? peak_table(report, trace->peaks, "Highest sum") : 0;
+	for (size_t i = 0; !error && i < trace->summary.devices_n; i++) {
+		int device = trace->summary.devices[i].device;
+
+		if (!report_wants(report, device))
+			continue;
+		error = peak_table(report, trace_peak(trace, device, NULL, TRACE_ALLOCATED),
+				   "Peak of allocated memory");
+		if (!error && report->options->full)
+			error = peak_table(report, trace_peak(trace, device, NULL, TRACE_RESERVED),
+					   "Peak of reserved memory");
+	}
+	return error;
+}
