@@ -92,17 +92,6 @@ struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames,
 	return pick;
 }
 
-uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct site_frame *frame = &all[frames[i]];
-
-		if (frame->python && frame->kind == SITE_OWN && !frame->installed && frame->where)
-			return (uint32_t)i;
-	}
-	return UINT32_MAX;
-}
-
 static void append_frame(char *to, const struct site_frame *frame)
 {
 	if (!frame->function) {

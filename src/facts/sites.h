@@ -29,6 +29,12 @@ enum site_kind {
 	SITE_PLUMBING,  /* how memory is asked for; never an answer while there is another */
 };
 
+/* Of a library, by the base name of its file. */
+enum site_kind site_library(const char *base);
+
+/* Is the native function one of others that are linked into programs (LINKED in libraries.def)? */
+bool site_linked_in(const char *function);
+
 enum { SITE_LONGEST = 512 }; /* bytes of a name, with its NUL */
 
 /* A frame as sites see it. */
@@ -65,11 +71,5 @@ struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames,
 
 /* Writes the site's name, never empty, into SITE_LONGEST bytes. */
 void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count);
-
-/*
- * The line of the program's own source that answers for the stack: its innermost Python frame that
- * is not installed; UINT32_MAX for none.
- */
-uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count);
 
 #endif

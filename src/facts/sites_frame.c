@@ -4,7 +4,6 @@
 
 #include "base/mem/arena.h"
 #include "base/text/text.h"
-#include "facts/libraries.h"
 #include "facts/names.h"
 #include "facts/sites.h"
 
@@ -128,6 +127,22 @@ static bool is_helper(bool python, const char *function)
 	return false;
 }
 
+bool site_linked_in(const char *function)
+{
+#define LINKED(name)                \
+	if (begins(function, name)) \
+		return true;
+#include "facts/libraries.def"
+#undef LINKED
+	/*
+	 * The call of the static CUDA runtime that the program made keeps its name: "cuda" and a
+	 * capital. A function of a C++ program is no call: its name has an argument list or a
+	 * scope.
+	 */
+	return begins(function, "cuda") && function[4] >= 'A' && function[4] <= 'Z' &&
+	       !strpbrk(function, "(:");
+}
+
 /* --- files --- */
 
 /* The part of an installed file's path that follows the folder of packages, NULL for none. */
@@ -232,20 +247,24 @@ static void stable_library(const char *path, char *name)
 		take_out(at - 9, 9);
 }
 
+enum site_kind site_library(const char *base)
+{
+#define LIBRARY(name, kind)     \
+	if (begins(base, name)) \
+		return SITE_##kind;
+#include "facts/libraries.def"
+#undef LIBRARY
+	return SITE_OWN;
+}
+
 static int read_library(struct site_frame *frame, const char *path, struct arena *arena)
 {
-	static const enum site_kind kinds[] = {
-		[LIBRARY_OWN] = SITE_OWN,
-		[LIBRARY_VENDOR] = SITE_VENDOR,
-		[LIBRARY_FRAMEWORK] = SITE_FRAMEWORK,
-		[LIBRARY_PLUMBING] = SITE_PLUMBING,
-	};
 	const char *package = in_package(path);
 	char name[PART];
 
 	stable_library(path, name);
 	frame->where = arena_text(arena, name, strlen(name));
-	frame->kind = (uint8_t)kinds[library_kind(text_base(path))];
+	frame->kind = (uint8_t)site_library(text_base(path));
 	frame->installed = package || in_standard_library(path);
 	if (frame->kind == SITE_OWN && package && is_framework_package(package))
 		frame->kind = SITE_FRAMEWORK;
@@ -270,7 +289,7 @@ int site_frame_read(struct site_frame *frame, bool python, const char *function,
 	frame->function = stable_function(python, function, arena);
 	if (!frame->function)
 		return -ENOMEM;
-	if (!python && is_linked_in(function))
+	if (!python && site_linked_in(function))
 		frame->kind = SITE_PLUMBING;
 	frame->helper = frame->kind == SITE_FRAMEWORK && is_helper(python, frame->function);
 	return 0;

@@ -12,8 +12,8 @@
 #include "analyse/trace/phase_name.h"
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
-#include "facts/libraries.h"
 #include "facts/names.h"
+#include "facts/sites.h"
 
 enum { WORD = 160 };
 
@@ -71,7 +71,7 @@ static const char *library(struct anonymizer *anonymizer, const char *path)
 	const char *base = text_base(path);
 	char word[WORD];
 
-	if (!*path || library_kind(base) != LIBRARY_OWN)
+	if (!*path || site_library(base) != SITE_OWN)
 		return keep(anonymizer, base);
 	text_copy(word, sizeof(word), place_kind(path) == PLACE_OWN ? "" : "/site-packages/");
 	text_append(word, sizeof(word), hide_all(anonymizer, HIDDEN_LIBRARY, base));
@@ -133,7 +133,7 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 			frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
 		bool known = frame->language == TRACE_PYTHON
 				     ? frame->file && place_kind(frame->file) == PLACE_FRAMEWORK
-				     : module && library_kind(text_base(module)) != LIBRARY_OWN;
+				     : module && site_library(text_base(module)) != SITE_OWN;
 
 		frame->symbol = NULL;
 		if (frame->file)

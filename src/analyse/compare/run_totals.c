@@ -73,6 +73,17 @@ void run_site_name(const struct run *run, uint32_t stack, char *to)
 	site_name(to, run->seen, frames->frames, frames->frames_n);
 }
 
+uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct site_frame *frame = &all[frames[i]];
+
+		if (frame->python && frame->kind == SITE_OWN && !frame->installed && frame->where)
+			return (uint32_t)i;
+	}
+	return UINT32_MAX;
+}
+
 /* The line that the heaviest stack of a site points at. */
 static void keep_line(const struct run *run, struct run_row *row, uint32_t stack, uint64_t bytes)
 {

@@ -97,6 +97,16 @@ void trace_frame_text(const struct trace *trace, uint32_t frame, char *to, size_
 /* A site's name; where rows are sites, the line of that of its stacks which holds most. */
 void trace_site_text(const struct trace *trace, uint32_t site, char *to, size_t size);
 
+/* Whose code a Python file is; the smaller, the more it says. */
+enum place_kind {
+	PLACE_OWN,
+	PLACE_PACKAGE,
+	PLACE_FRAMEWORK,
+};
+
+/* Of a path as the interpreter has it: "<stdin>" is one too. */
+enum place_kind place_kind(const char *path);
+
 /* A name that stands for no code: "[not recorded]", a pool's growth. */
 bool trace_frame_named(const struct trace_frame *frame);
 

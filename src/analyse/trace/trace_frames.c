@@ -8,8 +8,8 @@
 
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
-#include "facts/libraries.h"
 #include "facts/names.h"
+#include "facts/sites.h"
 
 /* Which code a frame is; the smaller, the more it says to its user. */
 enum kin {
@@ -22,13 +22,23 @@ enum kin {
 	KIN_UNKNOWN,   /* neither name nor module */
 };
 
+enum place_kind place_kind(const char *path)
+{
+#define PLACE(part, kind)                                                                     \
+	if (part[0] == '<' ? !strncmp(path, part, strlen(part)) : strstr(path, part) != NULL) \
+		return PLACE_##kind;
+#include "analyse/trace/places.def"
+#undef PLACE
+	return PLACE_OWN;
+}
+
 static enum kin kin_of_module(const char *path)
 {
-	enum library_kind kind = library_kind(text_base(path));
+	enum site_kind kind = site_library(text_base(path));
 
-	if (kind >= LIBRARY_FRAMEWORK)
-		return kind == LIBRARY_FRAMEWORK ? KIN_INSIDE : KIN_INTERNAL;
-	return kind == LIBRARY_VENDOR || place_kind(path) != PLACE_OWN ? KIN_VENDOR : KIN_OWN;
+	if (kind >= SITE_FRAMEWORK)
+		return kind == SITE_FRAMEWORK ? KIN_INSIDE : KIN_INTERNAL;
+	return kind == SITE_VENDOR || place_kind(path) != PLACE_OWN ? KIN_VENDOR : KIN_OWN;
 }
 
 static enum kin kin_of(const struct trace *trace, const struct trace_frame *frame)
@@ -43,7 +53,7 @@ static enum kin kin_of(const struct trace *trace, const struct trace_frame *fram
 		return frame->file ? kins[place_kind(frame->file)] : KIN_PACKAGE;
 	}
 	path = frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
-	if (frame->function && is_linked_in(frame->function))
+	if (frame->function && site_linked_in(frame->function))
 		return KIN_INTERNAL;
 	if (path && path[0])
 		return kin_of_module(path);

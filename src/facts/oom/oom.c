@@ -292,7 +292,7 @@ struct oom *recording_find_ooms(struct recording *recording)
 {
 	struct finder finder = { .ooms = list_rows(recording), .recording = recording };
 	const struct census_visitor visitor = { &finder, at_moment, at_event };
-	size_t count = recording->trace->ooms_n;
+	size_t count = finder.ooms ? recording->trace->ooms_n : 0;
 
 	for (size_t i = 0; i < count; i++) {
 		find_facts(&finder.ooms[i], recording);

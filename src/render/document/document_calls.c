@@ -55,7 +55,9 @@ void document_calls(struct recording *recording)
 	struct trace *trace = recording->trace;
 
 	trace->calls = recording_room(recording, NAMES, sizeof(*trace->calls));
-	for (uint64_t i = 0; trace->calls && i < rows; i++) {
+	if (!trace->calls)
+		return;
+	for (uint64_t i = 0; i < rows; i++) {
 		const struct spool_call *row = spool_at(spool, SPOOL_CALL, i);
 		const char *name = spool_text(spool, row->name);
 

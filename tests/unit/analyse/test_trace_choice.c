@@ -2,7 +2,6 @@
 #include "check.h"
 
 #include "analyse/trace/trace.h"
-#include "facts/libraries.h"
 
 enum { OWN, OTHER, TORCH, NATIVE, CUBLAS, NAMED, FRAMES };
 

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 
+#include "analyse/compare/run_totals.h"
 #include "base/mem/arena.h"
 #include "facts/sites.h"
 
