@@ -1,7 +1,6 @@
 /* Names of functions and files, shortened to what tells them apart. */
-#include "facts/names.h"
+#include "facts/sites.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/text/text.h"

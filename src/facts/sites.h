@@ -60,6 +60,13 @@ int site_frame_read(struct site_frame *frame, bool python, const char *function,
  */
 const char *site_path(bool python, const char *path, const char *cwd);
 
+/* names.c: "void at::f<float, 4>(at::Tensor const&) const" says no more than "at::f<...>"; cut to
+ * size. */
+void names_short(const char *from, char *to, size_t size);
+
+/* The last part of a path, two of it when the last is the same in every package. */
+const char *names_path(const char *path);
+
 /* The frames of a stack that name its site, as positions in the stack; UINT32_MAX for none. */
 struct site_pick {
 	uint32_t inner; /* the framework or library inside of `outer` */

@@ -4,7 +4,6 @@
 
 #include "base/mem/arena.h"
 #include "base/text/text.h"
-#include "facts/names.h"
 #include "facts/sites.h"
 
 enum { PART = 256 }; /* bytes of a function's or a file's name */

@@ -59,6 +59,9 @@ uint32_t recording_depth(const struct recording *recording, const struct spool_s
 int recording_see(struct recording *recording, uint32_t first);
 const char *recording_site(struct recording *recording, const struct spool_stack *stack);
 
+/* cupti_check.c: fills the trace's witness. */
+void recording_match(struct recording *recording);
+
 /* spool_model_sites.c: fills the trace's sites from its stacks. */
 void recording_find_sites(struct recording *recording);
 

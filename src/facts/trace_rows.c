@@ -18,8 +18,10 @@ struct rows rows_of(enum rows_of of)
 	;                                                                          \
 	return (struct rows){ rows, sizeof(rows) / sizeof(rows[0]), sizeof(own) }; \
 	}
-#define CELL(key, kind, member, count, when, of, layout) \
-	{ key, offsetof(own, member), count, ROW_##kind, WHEN_##when, of, LAYOUT_##layout },
+#define SIZE(member) (sizeof(((own *)NULL)->member) > 8 ? 0 : sizeof(((own *)NULL)->member))
+#define CELL(key, kind, member, count, when, of, layout)                    \
+	{ key, offsetof(own, member), count,       ROW_##kind, WHEN_##when, \
+	  of,  LAYOUT_##layout,       SIZE(member) },
 #define ROW(kind, member, when) CELL(#member, kind, member, 0, when, 0, NONE)
 #define ALSO(kind, key, member, when) CELL(key, kind, member, 0, when, 0, NONE)
 #define WORD(words, member, when) CELL(#member, WORD, member, 0, when, WORDS_##words, NONE)
@@ -28,8 +30,9 @@ struct rows rows_of(enum rows_of of)
 	CELL(#member, LIST, member, offsetof(own, member##_n), when, ROWS_##of, layout)
 #define MANY(kind, member, layout, when) \
 	CELL(#member, kind, member, offsetof(own, member##_n), when, 0, layout)
-#define BREAK(spaces) { .kind = ROW_BREAK, .of = spaces },
+#define BREAK(spaces) { .kind = ROW_BREAK, .when = WHEN_WITH, .of = spaces },
 #include "facts/trace.def"
+#undef SIZE
 #undef CELL
 	default:
 		return (struct rows){ NULL, 0, 0 };
@@ -45,23 +48,6 @@ const struct row *rows_find(struct rows rows, const char *key)
 	return NULL;
 }
 
-static void clear_value(unsigned kind, void *value)
-{
-	switch (kind) {
-	case ROW_OPTIONAL:
-		*(uint64_t *)value = TRACE_NONE;
-		break;
-	case ROW_POSITION:
-		*(uint32_t *)value = UINT32_MAX;
-		break;
-	case ROW_INT:
-		*(int *)value = -1;
-		break;
-	default:
-		break; /* what is cleared is zeroed */
-	}
-}
-
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the rows are nested, four at most */
 void rows_clear(enum rows_of of, void *object)
 {
@@ -71,11 +57,21 @@ void rows_clear(enum rows_of of, void *object)
 		const struct row *row = &rows.rows[i];
 		void *value = (char *)object + row->at;
 
+		/* Null is 0, or all ones. */
 		if (row->kind == ROW_OBJECT)
 			rows_clear(row->of, value);
-		else
-			clear_value(row->kind, value);
+		else if (row->kind == ROW_OPTIONAL || row->kind == ROW_POSITION ||
+			 row->kind == ROW_INT)
+			memset(value, 0xff, row->size);
 	}
+}
+
+uint64_t rows_number(const struct row *row, const void *object)
+{
+	uint64_t number = 0;
+
+	memcpy(&number, (const char *)object + row->at, row->size);
+	return number;
 }
 
 void *rows_make(struct arena *arena, enum rows_of of, size_t count)

@@ -70,6 +70,7 @@ struct row {
 	uint8_t kind, when;
 	uint8_t of;     /* OBJECT, LIST: enum rows_of; WORD: enum row_words; BREAK: spaces */
 	uint8_t layout; /* of a list */
+	uint8_t size;   /* bytes of a number or pointer */
 };
 
 /* All rows of a struct, and its size. */
@@ -85,6 +86,9 @@ const struct row *rows_find(struct rows rows, const char *key);
 
 /* Gives every member that the rows name its value for null. */
 void rows_clear(enum rows_of of, void *object);
+
+/* The bits of a row that is a number or a pointer. */
+uint64_t rows_number(const struct row *row, const void *object);
 
 /* So many structs, cleared, in the arena's memory; NULL without memory. */
 void *rows_make(struct arena *arena, enum rows_of of, size_t count);

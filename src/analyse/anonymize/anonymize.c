@@ -12,7 +12,6 @@
 #include "analyse/trace/phase_name.h"
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
-#include "facts/names.h"
 #include "facts/sites.h"
 
 enum { WORD = 160 };

@@ -8,7 +8,6 @@
 
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
-#include "facts/names.h"
 #include "facts/sites.h"
 
 /* Which code a frame is; the smaller, the more it says to its user. */

@@ -9,7 +9,7 @@
 #include "base/text/out.h"
 #include "facts/trace_rows.h"
 #include "render/compare/baseline_parts.h"
-#include "render/document/write_rows.h"
+#include "render/document/document.h"
 
 /* Made in memory of the run's arena, in which room() may find none. */
 struct baseline {
@@ -284,12 +284,11 @@ int baseline_write(struct run *run, struct out *out)
 		.arena = &run->arena,
 		.rows = calloc(run->rows_n + 1, sizeof(const void *)),
 	};
-	const struct row_writer writer = { out, true };
 	int error = baseline.rows ? make(&baseline) : err("no memory left");
 
 	if (!error) {
 		out_char(out, '{');
-		write_trace(&writer, &baseline.to);
+		document_facts(out, &baseline.to, true);
 		out_text(out, "\"events\":[\n]}\n");
 	}
 	kept_clear(&baseline.kept);

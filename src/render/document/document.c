@@ -15,7 +15,6 @@
 #include "ledger/pending.h"
 #include "ledger/timeline.h"
 #include "render/document/document_sections.h"
-#include "render/document/write_rows.h"
 #include "spool/journal.h"
 
 enum { BUFFER = 1 << 18 };
@@ -185,7 +184,7 @@ int document_write(const struct spool *spool, const struct document_to *to,
 	error = document_fill(&trace, &recording, spool, names, exit, told);
 	if (!error) {
 		out_char(&out, '{');
-		write_trace(&(struct row_writer){ .out = &out }, &trace);
+		document_facts(&out, &trace, false);
 		out_text(&out, "\"events\":[");
 		error = write_events(&out, spool);
 		out_text(&out, "\n]}\n");

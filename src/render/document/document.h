@@ -60,6 +60,15 @@ int document_from_spool(const char *path, const struct document_to *to, enum sym
 int document_fill(struct trace *trace, struct recording *recording, const struct spool *spool,
 		  enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
+/*
+ * write_rows.c: the trace's members up to its events, with a comma after each. Of a baseline, rows
+ * that are FULL are left out where they say nothing.
+ */
+void document_facts(struct out *out, const struct trace *trace, bool baseline);
+
+/* One of them, which there is: "key":value. */
+void document_member(struct out *out, const struct trace *trace, const char *key);
+
 /* An event as the document has it. */
 void document_event(struct out *out, const struct spool *spool, const struct event *event);
 

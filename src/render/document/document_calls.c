@@ -5,7 +5,6 @@
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
 #include "base/mem/sort.h"
-#include "facts/cupti_check.h"
 #include "render/document/document_sections.h"
 
 /* --- counted calls: the rows of all shards of threads added up by name --- */

@@ -3,20 +3,19 @@
  *
  * The recursion is as deep as the rows are nested, four at most.
  */
-#include "render/document/write_rows.h"
-
 #include <string.h>
 
 #include "facts/trace_rows.h"
+#include "render/document/document.h"
+
+struct row_writer {
+	struct out *out;
+	bool baseline;
+};
 
 static const void *member(const void *object, size_t at)
 {
 	return (const char *)object + at;
-}
-
-static uint64_t u64_at(const void *value)
-{
-	return *(const uint64_t *)value;
 }
 
 static size_t count_of(const struct row *row, const void *object)
@@ -35,32 +34,24 @@ static bool is_nothing(enum rows_of of, const void *object, bool empty);
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
 static bool says_nothing(const struct row *row, const void *object, bool empty)
 {
-	const void *value = member(object, row->at);
+	uint64_t number = rows_number(row, object);
 
 	switch (row->kind) {
 	case ROW_TEXT:
 	case ROW_VALUE:
-		return !*(const char *const *)value;
+		return !number;
 	case ROW_OPTIONAL:
-		return u64_at(value) == TRACE_NONE;
+		return number == TRACE_NONE;
 	case ROW_POSITION:
-		return *(const uint32_t *)value == UINT32_MAX;
+		return number == UINT32_MAX;
 	case ROW_INT:
-		return *(const int *)value < 0;
-	case ROW_U64:
-	case ROW_I64:
-	case ROW_HEX:
-		return empty && !u64_at(value);
-	case ROW_U32:
-		return empty && !*(const uint32_t *)value;
-	case ROW_BOOL:
-		return empty && !*(const bool *)value;
+		return (int)number < 0;
 	case ROW_WORD:
 		return false;
 	case ROW_OBJECT:
-		return is_nothing(row->of, value, empty);
+		return is_nothing(row->of, member(object, row->at), empty);
 	default:
-		return empty && !count_of(row, object);
+		return empty && !(row->count_at ? count_of(row, object) : number);
 	}
 }
 
@@ -74,7 +65,7 @@ static bool is_nothing(enum rows_of of, const void *object, bool empty)
 	for (size_t i = 0; i < rows.rows_n; i++) {
 		const struct row *row = &rows.rows[i];
 
-		if (row->kind == ROW_BREAK || (!empty && row->when != WHEN_ALWAYS))
+		if (!empty && row->when != WHEN_ALWAYS)
 			continue;
 		if (!says_nothing(row, object, empty))
 			return false;
@@ -87,14 +78,12 @@ static bool is_nothing(enum rows_of of, const void *object, bool empty)
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
 static bool is_group(struct rows rows, size_t i, const void *object)
 {
-	while (rows.rows[i].when == WHEN_WITH || rows.rows[i].kind == ROW_BREAK)
+	while (rows.rows[i].when == WHEN_WITH)
 		i--;
 	do {
-		if (rows.rows[i].kind != ROW_BREAK && !says_nothing(&rows.rows[i], object, true))
+		if (!says_nothing(&rows.rows[i++], object, true))
 			return true;
-		i++;
-	} while (i < rows.rows_n &&
-		 (rows.rows[i].when == WHEN_WITH || rows.rows[i].kind == ROW_BREAK));
+	} while (i < rows.rows_n && rows.rows[i].when == WHEN_WITH);
 	return false;
 }
 
@@ -108,7 +97,7 @@ static bool is_written(const struct row_writer *writer, const struct row *row, s
 	case WHEN_OTHERWISE:
 		return !is_group(rows, (size_t)(row - rows.rows) - 1, object);
 	case WHEN_FULL:
-		return !writer->lean || !says_nothing(row, object, true);
+		return !writer->baseline || !says_nothing(row, object, true);
 	case WHEN_IN_LIST:
 		return list && !strncmp(list->key, row->key, strlen(row->key));
 	case WHEN_NATIVE:
@@ -131,7 +120,6 @@ static void write_separator(const struct row_writer *writer, const struct row *l
 }
 
 static void write_object(const struct row_writer *writer, const struct row *of, const void *object);
-static void write_named(const struct row_writer *writer, const struct row *row, const void *object);
 
 static void write_pair(struct out *out, const struct trace_pair *pair, bool number)
 {
@@ -200,17 +188,10 @@ static bool is_null(const struct row *row, const void *object)
 	return says_nothing(row, object, row->when == WHEN_OR_NULL || row->when == WHEN_NATIVE);
 }
 
-static void write_hex(struct out *out, uint64_t value)
-{
-	out_char(out, '"');
-	out_hex(out, value);
-	out_char(out, '"');
-}
-
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
 static void write_value(const struct row_writer *writer, const struct row *row, const void *object)
 {
-	const void *value = member(object, row->at);
+	uint64_t number = rows_number(row, object);
 	struct out *out = writer->out;
 
 	if (is_null(row, object)) {
@@ -219,41 +200,44 @@ static void write_value(const struct row_writer *writer, const struct row *row, 
 	}
 	switch (row->kind) {
 	case ROW_TEXT:
-		out_json(out, *(const char *const *)value);
+		out_json(out, items_of(row, object));
 		break;
 	case ROW_VALUE:
-		out_text(out, *(const char *const *)value);
-		break;
-	case ROW_U64:
-	case ROW_OPTIONAL:
-		out_u64(out, u64_at(value));
-		break;
-	case ROW_U32:
-	case ROW_POSITION:
-		out_u64(out, *(const uint32_t *)value);
+		out_text(out, items_of(row, object));
 		break;
 	case ROW_I64:
-		out_i64(out, *(const int64_t *)value);
-		break;
-	case ROW_INT:
-		out_i64(out, *(const int *)value);
+		out_i64(out, (int64_t)number);
 		break;
 	case ROW_BOOL:
-		out_text(out, *(const bool *)value ? "true" : "false");
+		out_text(out, number ? "true" : "false");
 		break;
 	case ROW_HEX:
-		write_hex(out, u64_at(value));
+		out_char(out, '"');
+		out_hex(out, number);
+		out_char(out, '"');
 		break;
 	case ROW_WORD:
-		out_json(out, rows_word(row->of, *(const int *)value));
+		out_json(out, rows_word(row->of, (int)number));
 		break;
 	case ROW_OBJECT:
-		write_object(writer, row, value);
+		write_object(writer, row, member(object, row->at));
 		break;
 	default:
-		write_items(writer, row, object);
+		if (row->count_at)
+			write_items(writer, row, object);
+		else
+			out_u64(out, number);
 		break;
 	}
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): see above */
+static void write_member(const struct row_writer *writer, const struct row *row, const void *object)
+{
+	out_char(writer->out, '"');
+	out_text(writer->out, row->key);
+	out_text(writer->out, "\":");
+	write_value(writer, row, object);
 }
 
 /* Which is an item of the list `of`, or the member of that row. */
@@ -276,34 +260,29 @@ static void write_object(const struct row_writer *writer, const struct row *of, 
 			out_text(writer->out, comma ? "," : "");
 			out_text(writer->out, indent == 2 ? "\n  " : indent ? "\n " : "");
 			comma = true;
-			write_named(writer, row, object);
+			write_member(writer, row, object);
 		}
 		indent = 0;
 	}
 	out_char(writer->out, '}');
 }
 
-static void write_named(const struct row_writer *writer, const struct row *row, const void *object)
+void document_member(struct out *out, const struct trace *trace, const char *key)
 {
-	out_char(writer->out, '"');
-	out_text(writer->out, row->key);
-	out_text(writer->out, "\":");
-	write_value(writer, row, object);
+	const struct row_writer writer = { out, false };
+
+	write_member(&writer, rows_find(rows_of(ROWS_trace), key), trace);
 }
 
-void write_member(const struct row_writer *writer, const struct trace *trace, const char *key)
+void document_facts(struct out *out, const struct trace *trace, bool baseline)
 {
-	write_named(writer, rows_find(rows_of(ROWS_trace), key), trace);
-}
-
-void write_trace(const struct row_writer *writer, const struct trace *trace)
-{
+	const struct row_writer writer = { out, baseline };
 	struct rows rows = rows_of(ROWS_trace);
 
 	for (size_t i = 0; i < rows.rows_n; i++) {
-		if (!is_written(writer, &rows.rows[i], rows, NULL, trace))
+		if (!is_written(&writer, &rows.rows[i], rows, NULL, trace))
 			continue;
-		write_named(writer, &rows.rows[i], trace);
-		out_text(writer->out, ",\n");
+		write_member(&writer, &rows.rows[i], trace);
+		out_text(out, ",\n");
 	}
 }

@@ -5,7 +5,7 @@
 #include "render/page/page_parts.h"
 
 #include "base/text/out.h"
-#include "render/document/write_rows.h"
+#include "render/document/document.h"
 #include "render/emit/emit.h"
 #include "render/emit/members.h"
 
@@ -192,7 +192,6 @@ int page_facts(struct trace *trace, const struct history *history,
 {
 	/* As the trace has them. */
 	static const char *const members[] = { "peaks", "timeline", "phases", "actions" };
-	const struct row_writer writer = { .out = out };
 	const struct page_counts counts = {
 		.folded = folded->events ? folded : NULL,
 		.events = history->events_n,
@@ -206,7 +205,7 @@ int page_facts(struct trace *trace, const struct history *history,
 	frames(trace, out);
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		out_text(out, ",\n");
-		write_member(&writer, trace, members[i]);
+		document_member(out, trace, members[i]);
 	}
 	return groupings(trace, categories, out);
 }

@@ -9,7 +9,7 @@
 #include "analyse/input/error.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "facts/names.h"
+#include "facts/sites.h"
 
 static bool is_peak(const struct selection_options *options)
 {
