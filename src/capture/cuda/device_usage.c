@@ -70,36 +70,28 @@ static bool wanted(int device)
 }
 
 /* Without a context the driver cannot be asked; NVML can, and nobody else's figure is changed. */
-static bool device_used(int device, uint64_t *bytes)
+static bool used_apart(int device, uint64_t *bytes)
 {
 	struct driver_facts facts;
-	uint64_t total;
 	uint64_t left;
 
-	if (device == driver_device()) {
-		if (!driver_memory(&left, &total) || left >= total)
-			return false;
-		*bytes = total - left;
-		return true;
-	}
 	if (!nvml_left(device, &left) || !driver_facts(device, &facts) || left > facts.total_bytes)
 		return false;
 	*bytes = facts.total_bytes - left;
 	return true;
 }
 
-static bool ask(int device, uint64_t *bytes)
+static bool device_used(int device, uint64_t *bytes)
 {
-	uint8_t source = atomic_load_explicit(&used_devices[device].source, memory_order_relaxed);
+	uint64_t total;
+	uint64_t left;
 
-	switch (source) {
-	case USED_NVML:
-		return nvml_used(device, bytes);
-	case USED_DEVICE:
-		return device_used(device, bytes);
-	default:
+	if (device != driver_device())
+		return used_apart(device, bytes);
+	if (!driver_memory(&left, &total) || left >= total)
 		return false;
-	}
+	*bytes = total - left;
+	return true;
 }
 
 /* Is it known whom to ask? Not before there is a context. */
@@ -134,6 +126,7 @@ static void look_apart(void *argument)
 {
 	struct looking *looking = argument;
 	struct used_look *look = looking->look;
+	bool told;
 
 	if (!has_source(looking->device))
 		return;
@@ -146,7 +139,10 @@ static void look_apart(void *argument)
 			continue;
 		look->t = record_now();
 		look->turn = atomic_fetch_add(&turns, 1);
-		if (!ask(looking->device, &look->used))
+		told = used_devices[looking->device].source == USED_NVML
+			       ? nvml_used(looking->device, &look->used)
+			       : device_used(looking->device, &look->used);
+		if (!told)
 			return;
 		look->moving = before;
 		looking->seen = atomic_load(&used_moving) == before;
@@ -210,25 +206,29 @@ static void rest_from(int device, uint64_t begin, bool accounted)
 	atomic_store_explicit(&samples[device].last, end ? end : 1, memory_order_relaxed);
 }
 
-HOT_CODE void span_sample_used(const struct span *span, int device)
+/* A figure that is nobody's step, in the account. */
+static bool sample(const struct span *span, int device)
 {
-	struct used_culprit seen_by = { .hook = (enum hook_id)span->hook };
 	struct used_look seen;
 	bool accounted;
+
+	if (!look(span, device, &seen))
+		return false;
+	record_lock();
+	accounted = used_account(device, &seen, NULL, (enum hook_id)span->hook);
+	record_unlock();
+	return accounted;
+}
+
+HOT_CODE void span_sample_used(const struct span *span, int device)
+{
 	uint64_t now;
 
 	if (!wanted(device))
 		return;
 	now = record_now();
-	if (!due(device, now))
-		return;
-	accounted = look(span, device, &seen);
-	if (accounted) {
-		record_lock();
-		accounted = used_account(device, &seen, NULL, &seen_by);
-		record_unlock();
-	}
-	rest_from(device, now, accounted);
+	if (due(device, now))
+		rest_from(device, now, sample(span, device));
 }
 
 /* --- steps --- */
@@ -246,14 +246,13 @@ enum used_kind used_kind_of_limit(int limit)
 static void before_context(void *argument)
 {
 	const int device = *(int *)argument;
-	struct driver_facts facts;
-	uint64_t left;
+	uint64_t before;
 
 	nvml_prepare(device);
-	if (!nvml_left(device, &left) || !driver_facts(device, &facts) || left >= facts.total_bytes)
+	if (!used_apart(device, &before))
 		return;
 	record_lock();
-	used_devices[device].before = facts.total_bytes - left;
+	used_devices[device].before = before;
 	record_unlock();
 }
 
@@ -268,9 +267,6 @@ static bool is_fresh(int device)
 
 void used_begin(struct span *span, enum used_kind kind, int device)
 {
-	struct used_culprit seen_by = { .hook = (enum hook_id)span->hook };
-	struct used_look seen;
-
 	if (!wanted(device))
 		return;
 	span->kind = (uint8_t)kind;
@@ -280,11 +276,8 @@ void used_begin(struct span *span, enum used_kind kind, int device)
 	used_thread.stepping++;
 	if (kind == USED_CONTEXT && !used_devices[device].source)
 		loader_call(before_context, &device);
-	else if (!atomic_load(&used_stepping) && !is_fresh(device) && look(span, device, &seen)) {
-		record_lock();
-		used_account(device, &seen, NULL, &seen_by);
-		record_unlock();
-	}
+	else if (!atomic_load(&used_stepping) && !is_fresh(device))
+		sample(span, device);
 	atomic_fetch_add(&used_stepping, 1);
 }
 
@@ -344,7 +337,7 @@ static bool account_end(const struct span *span, struct used_culprit *culprit, b
 		*described = true;
 		record_lock();
 	}
-	done = used_account(device, &seen, any ? culprit : NULL, NULL);
+	done = used_account(device, &seen, any ? culprit : NULL, (enum hook_id)span->hook);
 	if (done)
 		used_abandon();
 	record_unlock();
@@ -390,11 +383,11 @@ void used_begin_new_launch(struct span *span)
 /* Bytes of stack that a thread of it needs; 0 when it is not known what the handle is. */
 static uint64_t local_bytes(uint64_t function, int device)
 {
-	if (used_is_seen(USED_HANDLE_KERNEL(function)))
-		return driver_kernel_local(function, device);
-	if (used_is_seen(USED_HANDLE_FUNCTION(function)))
-		return driver_function_local(function);
-	return 0;
+	bool kernel = used_is_seen(USED_HANDLE_KERNEL(function));
+
+	if (!kernel && !used_is_seen(USED_HANDLE_FUNCTION(function)))
+		return 0;
+	return driver_local_bytes(function, kernel, device);
 }
 
 void used_end_launch(struct span *span, uint64_t function)
@@ -403,8 +396,7 @@ void used_end_launch(struct span *span, uint64_t function)
 		return;
 	if (local_bytes(function, span->step_device) > span->stack_limit)
 		span->kind = USED_STACK;
-	used_end(span);
-	used_see(function);
+	used_end_first(span, function);
 }
 
 void used_context_ended(struct span *span, uint64_t context)

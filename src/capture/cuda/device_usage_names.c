@@ -22,29 +22,23 @@ static const char kinds[USED_KINDS][24] = {
 
 static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };
 
-/* What has been named so far, by context. */
-struct name {
-	int16_t device;
-	uint8_t kind;
-	uint64_t context;
+/* What somebody has taken: all of one name so far, or a step from before the spool is there. */
+struct taken {
+	struct used_culprit culprit;
+	int device;
 	int64_t bytes;
-	char of[USED_OF];
 };
 
-/* From before the spool is there. */
 struct early {
+	struct taken step;
 	uint64_t t;
-	int64_t bytes, residual;
-	int16_t device;
-	uint16_t hook;
-	uint8_t kind;
-	char of[USED_OF];
+	int64_t residual;
 };
 
 struct used_device used_devices[USED_DEVICES];
 
 static struct {
-	struct name names[NAMES];
+	struct taken names[NAMES];
 	struct early early[EARLY];
 	uint32_t names_n, early_n;
 } state;
@@ -58,16 +52,15 @@ static void name_text(char *to, size_t size, enum used_kind kind, const char *of
 	}
 }
 
-static void put(int device, const struct used_look *look, const struct used_culprit *culprit,
-		int64_t bytes)
+static void put(int device, const struct used_look *look, int64_t named,
+		const struct used_culprit *culprit, int64_t bytes)
 {
 	struct intern *intern = record_intern();
-	struct used_device *known = &used_devices[device];
 	struct used_sample sample = {
 		.t = look->t,
 		.used = look->used,
-		.named = known->named,
-		.source = intern_text(intern, sources[known->source]),
+		.named = named,
+		.source = intern_text(intern, sources[used_devices[device].source]),
 		.device = (int16_t)device,
 	};
 	struct used_step step = { .bytes = bytes };
@@ -86,6 +79,12 @@ static void put(int device, const struct used_look *look, const struct used_culp
 	used_enter(record_ledger(), &sample, culprit ? &step : NULL);
 }
 
+static bool is_of(const struct taken *taken, int device, const struct used_culprit *culprit)
+{
+	return taken->device == device && taken->culprit.kind == culprit->kind &&
+	       !strcmp(taken->culprit.of, culprit->of);
+}
+
 /* The spool is made by the first allocation. Of very many steps until then some become one. */
 static struct early *early_of(int device, const struct used_culprit *culprit)
 {
@@ -93,63 +92,43 @@ static struct early *early_of(int device, const struct used_culprit *culprit)
 
 	if (state.early_n < EARLY) {
 		state.early_n++;
-		*early = (struct early){
-			.device = (int16_t)device,
-			.hook = (uint16_t)culprit->hook,
-			.kind = (uint8_t)culprit->kind,
-		};
-		text_copy(early->of, sizeof(early->of), culprit->of);
+		*early = (struct early){ .step = { *culprit, device, 0 } };
 		return early;
 	}
 	while (--early > state.early) {
-		if (early->device == device && early->kind == culprit->kind &&
-		    !strcmp(early->of, culprit->of))
+		if (is_of(&early->step, device, culprit))
 			break;
 	}
 	return early;
 }
 
-static void keep(int device, const struct used_look *look, const struct used_culprit *culprit,
+static void tell(int device, const struct used_look *look, const struct used_culprit *culprit,
 		 int64_t bytes)
 {
 	struct early *early;
 
-	if (!bytes)
-		return;
-	early = early_of(device, culprit);
-	early->t = look->t;
-	early->bytes += bytes;
-	early->residual = used_devices[device].residual;
+	if (record_is_open()) {
+		put(device, look, used_devices[device].named, culprit, bytes);
+	} else if (bytes) {
+		early = early_of(device, culprit);
+		early->t = look->t;
+		early->step.bytes += bytes;
+		early->residual = used_devices[device].residual;
+	}
 }
 
-static void tell(int device, const struct used_look *look, const struct used_culprit *culprit,
-		 int64_t bytes)
+static struct taken *name_of(int device, const struct used_culprit *culprit)
 {
-	if (record_is_open())
-		put(device, look, culprit, bytes);
-	else
-		keep(device, look, culprit, bytes);
-}
+	for (uint32_t i = 0; i < state.names_n; i++) {
+		struct taken *name = &state.names[i];
 
-static struct name *name_of(int device, const struct used_culprit *culprit)
-{
-	struct name *name = state.names;
-
-	for (; name < state.names + state.names_n; name++) {
-		if (name->device == device && name->kind == culprit->kind &&
-		    name->context == culprit->context && !strcmp(name->of, culprit->of))
+		if (is_of(name, device, culprit) && name->culprit.context == culprit->context)
 			return name;
 	}
 	if (state.names_n == NAMES)
 		return NULL;
-	*name = (struct name){
-		.device = (int16_t)device,
-		.kind = (uint8_t)culprit->kind,
-		.context = culprit->context,
-	};
-	text_copy(name->of, sizeof(name->of), culprit->of);
-	state.names_n++;
-	return name;
+	state.names[state.names_n] = (struct taken){ *culprit, device, 0 };
+	return &state.names[state.names_n++];
 }
 
 int64_t used_left(int device, const struct used_look *look)
@@ -165,7 +144,7 @@ int64_t used_left(int device, const struct used_look *look)
 static void name_step(int device, const struct used_look *look, const struct used_culprit *culprit,
 		      int64_t bytes)
 {
-	struct name *name = name_of(device, culprit);
+	struct taken *name = name_of(device, culprit);
 	struct used_look so_far = *look;
 
 	if (name)
@@ -179,14 +158,14 @@ static void name_step(int device, const struct used_look *look, const struct use
 static void unname(int device, const struct used_look *look, const struct used_culprit *end)
 {
 	for (uint32_t i = 0; i < state.names_n; i++) {
-		struct name *name = &state.names[i];
-		struct used_culprit culprit = *end;
+		const struct taken *name = &state.names[i];
+		struct used_culprit culprit = name->culprit;
 
-		if (name->device != device || name->context != end->ended || !name->bytes)
+		if (name->device != device || culprit.context != end->ended || !name->bytes)
 			continue;
-		culprit.kind = (enum used_kind)name->kind;
-		culprit.context = name->context;
-		text_copy(culprit.of, sizeof(culprit.of), name->of);
+		culprit.hook = end->hook;
+		culprit.stack = end->stack;
+		culprit.thread = end->thread;
 		name_step(device, look, &culprit, -name->bytes);
 	}
 }
@@ -208,9 +187,10 @@ static bool is_of_now(const struct used_device *known, const struct used_look *l
 }
 
 bool used_account(int device, const struct used_look *look, const struct used_culprit *culprit,
-		  const struct used_culprit *seen_by)
+		  enum hook_id hook)
 {
 	struct used_device *known = &used_devices[device];
+	struct used_culprit seen_by = { .hook = hook };
 	int64_t bytes;
 
 	if (!is_of_now(known, look))
@@ -234,7 +214,7 @@ bool used_account(int device, const struct used_look *look, const struct used_cu
 		name_step(device, look, culprit, bytes);
 	} else {
 		known->residual += bytes;
-		tell(device, look, bytes ? seen_by : NULL, 0);
+		tell(device, look, bytes ? &seen_by : NULL, 0);
 	}
 	return true;
 }
@@ -242,33 +222,22 @@ bool used_account(int device, const struct used_look *look, const struct used_cu
 /* The steps so far, with nothing reserved yet. */
 void used_settle(void)
 {
-	int64_t named[USED_DEVICES];
+	int64_t named[USED_DEVICES] = { 0 };
 
-	for (unsigned i = 0; i < USED_DEVICES; i++) {
-		named[i] = used_devices[i].named;
-		used_devices[i].named = 0;
-	}
 	for (uint32_t i = 0; i < state.early_n; i++) {
 		const struct early *early = &state.early[i];
-		struct used_device *known = &used_devices[early->device];
-		struct used_culprit culprit = {
-			.kind = (enum used_kind)early->kind,
-			.hook = (enum hook_id)early->hook,
-		};
+		const struct taken *step = &early->step;
 		struct used_look then = { .t = early->t };
 
-		text_copy(culprit.of, sizeof(culprit.of), early->of);
-		known->named += early->bytes;
-		then.used = (uint64_t)(known->named + early->residual);
-		put(early->device, &then, &culprit, early->bytes);
+		named[step->device] += step->bytes;
+		then.used = (uint64_t)(named[step->device] + early->residual);
+		put(step->device, &then, named[step->device], &step->culprit, step->bytes);
 	}
 	state.early_n = 0;
-	for (unsigned i = 0; i < USED_DEVICES; i++)
-		used_devices[i].named = named[i];
 }
 
 void used_names_clear(void)
 {
-	memset(&state, 0, sizeof(state));
+	state.names_n = state.early_n = 0;
 	memset((void *)used_devices, 0, sizeof(used_devices));
 }

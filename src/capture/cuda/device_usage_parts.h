@@ -1,5 +1,6 @@
 /*
- * What the two halves of `used` share: used.c asks, used_names.c keeps account of the answers.
+ * What the two halves of `used` share: device_usage.c asks, device_usage_names.c keeps account of
+ * the answers.
  */
 #ifndef CAPTURE_CUDA_DEVICE_USAGE_PARTS_H
 #define CAPTURE_CUDA_DEVICE_USAGE_PARTS_H
@@ -49,12 +50,12 @@ int64_t used_left(int device, const struct used_look *look);
 
 /*
  * Likewise: a figure is there. What it shows beyond what is known belongs to the culprit that waits
- * for a figure, else to the one given, else, with no step on its way, it remains; `seen_by` is who
- * looked. False, and nothing is done, if the figure is out of date: memory has moved since, or a
- * newer one is in the account.
+ * for a figure, else to the one given (may be NULL), else, with no step on its way, it remains;
+ * `hook` is who looked. False, and nothing is done, if the figure is out of date: memory has moved
+ * since, or a newer one is in the account.
  */
 bool used_account(int device, const struct used_look *look, const struct used_culprit *culprit,
-		  const struct used_culprit *seen_by);
+		  enum hook_id hook);
 
 /* Calls between used_begin() and used_end(). */
 extern _Atomic uint32_t used_stepping;

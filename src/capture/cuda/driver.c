@@ -123,16 +123,14 @@ bool driver_primary_active(int device)
 
 uint64_t driver_graph_memory(int device, uint64_t *used)
 {
-	cuuint64_t reserved = 0;
-	cuuint64_t in_use = 0;
+	uint64_t reserved;
 
-	if (!ASK(cuDeviceGetGraphMemAttribute, device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,
-		 &in_use) ||
-	    !ASK(cuDeviceGetGraphMemAttribute, device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
-		 &reserved))
-		in_use = reserved = 0;
-	*used = in_use;
-	return reserved;
+	if (ASK(cuDeviceGetGraphMemAttribute, device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, used) &&
+	    ASK(cuDeviceGetGraphMemAttribute, device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
+		&reserved))
+		return reserved;
+	*used = 0;
+	return 0;
 }
 
 uint64_t driver_range(uint64_t ptr)
@@ -168,12 +166,12 @@ void driver_block(uint64_t ptr, struct driver_block *block)
 
 uint64_t driver_pool_reserved(uint64_t pool)
 {
-	cuuint64_t bytes = 0;
+	uint64_t bytes;
 
-	if (!ASK(cuMemPoolGetAttribute, (CUmemoryPool)pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
-		 &bytes))
-		return 0;
-	return bytes;
+	return ASK(cuMemPoolGetAttribute, (CUmemoryPool)pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
+		   &bytes)
+		       ? bytes
+		       : 0;
 }
 
 bool driver_capturing(uint64_t stream)
@@ -248,24 +246,12 @@ uint64_t driver_stack_limit(void)
 	return ASK(cuCtxGetLimit, &bytes, CU_LIMIT_STACK_SIZE) ? bytes : UINT64_MAX;
 }
 
-uint64_t driver_function_local(uint64_t asked)
+uint64_t driver_local_bytes(uint64_t asked, bool kernel, int device)
 {
-	int bytes;
+	const int what = CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES;
+	int bytes = 0;
+	bool told = kernel ? ASK(cuKernelGetAttribute, &bytes, what, (CUkernel)asked, device)
+			   : ASK(cuFuncGetAttribute, &bytes, what, (CUfunction)asked);
 
-	return ASK(cuFuncGetAttribute, &bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
-		   (CUfunction)asked) &&
-			       bytes > 0
-		       ? (uint64_t)bytes
-		       : 0;
-}
-
-uint64_t driver_kernel_local(uint64_t kernel, int device)
-{
-	int bytes;
-
-	return ASK(cuKernelGetAttribute, &bytes, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
-		   (CUkernel)kernel, device) &&
-			       bytes > 0
-		       ? (uint64_t)bytes
-		       : 0;
+	return told && bytes > 0 ? (uint64_t)bytes : 0;
 }

@@ -40,10 +40,10 @@ bool driver_capturing(uint64_t stream);
 /* Bytes left on the current device, and all that it has; false when unknown. About 6 us. */
 bool driver_memory(uint64_t *left, uint64_t *total);
 
-/* Bytes of stack that a thread of a kernel has (UINT64_MAX when unknown), and that it needs. */
+/* Bytes of stack that a thread of the device has (UINT64_MAX when unknown), and that one of the
+ * function or kernel needs. */
 uint64_t driver_stack_limit(void);
-uint64_t driver_function_local(uint64_t function);
-uint64_t driver_kernel_local(uint64_t kernel, int device);
+uint64_t driver_local_bytes(uint64_t asked, bool kernel, int device);
 
 struct driver_facts {
 	char name[128];

@@ -15,7 +15,7 @@
 #include "capture/recorder/record.h"
 
 enum {
-	DEVICES = 64,
+	DEVICES = 64,    /* ordinals that are asked for are below */
 	PROCESSES = 128, /* of one device; of more, none is looked at */
 	NVML_SUCCESS = 0,
 };
@@ -66,28 +66,38 @@ static struct {
 	_Atomic unsigned int self; /* our id in NVML's lists, 0 while unknown */
 } nvml;
 
-/* Whoever has the turn is not taken out of it; what NVML and the loader allocate is not ours. */
+/* Whoever asks is not taken out of it, for NVML has a lock of its own; what NVML and the loader
+ * allocate is not ours. */
 struct turn {
 	const char *path;
 	struct signals_deferred deferred;
 };
 
-static bool enter(struct turn *turn)
+static void begin(struct turn *turn)
 {
 	signals_defer(&turn->deferred);
-	if (atomic_exchange(&nvml.busy, true)) {
-		signals_deliver(&turn->deferred);
-		return false;
-	}
 	turn->path = watch_path(NULL);
-	return true;
+}
+
+static void end(const struct turn *turn)
+{
+	watch_path(turn->path);
+	signals_deliver(&turn->deferred);
+}
+
+static bool enter(struct turn *turn)
+{
+	begin(turn);
+	if (!atomic_exchange(&nvml.busy, true))
+		return true;
+	end(turn);
+	return false;
 }
 
 static void leave(const struct turn *turn)
 {
-	watch_path(turn->path);
 	atomic_store(&nvml.busy, false);
-	signals_deliver(&turn->deferred);
+	end(turn);
 }
 
 static void *find(void *library, const char *newer, const char *older)
@@ -132,37 +142,32 @@ static void look_for(int device)
 
 static nvmlDevice_t handle_of(int device)
 {
-	if (device < 0 || device >= DEVICES ||
-	    !atomic_load_explicit(&nvml.loaded, memory_order_acquire))
-		return NULL;
-	return atomic_load_explicit(&nvml.devices[device], memory_order_relaxed);
+	return atomic_load_explicit(&nvml.loaded, memory_order_acquire)
+		       ? atomic_load_explicit(&nvml.devices[device], memory_order_relaxed)
+		       : NULL;
 }
 
 /* How many processes; -1 when that cannot be said. */
 static int list(processes_fn *ask, nvmlDevice_t device, struct process *processes)
 {
-	const char *path = watch_path(NULL);
-	struct signals_deferred deferred;
 	unsigned int count = PROCESSES;
+	struct turn turn;
 	bool told;
 
-	signals_defer(&deferred); /* NVML has a lock of its own */
+	begin(&turn);
 	told = ask && ask(device, &count, processes) == NVML_SUCCESS && count <= PROCESSES;
-	signals_deliver(&deferred);
-	watch_path(path);
+	end(&turn);
 	return told ? (int)count : -1;
 }
 
 void nvml_prepare(int device)
 {
 	struct process processes[PROCESSES];
-	struct turn ours;
+	struct turn turn;
 	nvmlDevice_t handle;
 	int count;
 
-	if (device < 0 || device >= DEVICES)
-		return;
-	if (!enter(&ours))
+	if (!enter(&turn))
 		return;
 	loader_enter();
 	load();
@@ -175,13 +180,12 @@ void nvml_prepare(int device)
 	nvml.before_count[device] = 0;
 	for (int i = 0; i < count; i++)
 		nvml.before[device][nvml.before_count[device]++] = processes[i].pid;
-	leave(&ours);
+	leave(&turn);
 }
 
 bool nvml_prepared(int device)
 {
-	return device < 0 || device >= DEVICES ||
-	       (atomic_load_explicit(&nvml.prepared, memory_order_relaxed) >> device & 1);
+	return atomic_load_explicit(&nvml.prepared, memory_order_relaxed) >> device & 1;
 }
 
 static bool was_there(int device, unsigned int pid)
@@ -224,18 +228,18 @@ int nvml_recognise(int device)
 {
 	struct process processes[PROCESSES];
 	nvmlDevice_t handle = handle_of(device);
-	struct turn ours;
+	struct turn turn;
 	int count;
 
 	if (!handle)
 		return 0;
-	if (!enter(&ours))
+	if (!enter(&turn))
 		return -EBUSY;
 	if (!atomic_load(&nvml.self)) {
 		count = list(nvml.computing, handle, processes);
 		atomic_store(&nvml.self, pick(device, processes, count));
 	}
-	leave(&ours);
+	leave(&turn);
 	return atomic_load(&nvml.self) != 0;
 }
 
@@ -275,14 +279,12 @@ bool nvml_left(int device, uint64_t *bytes)
 {
 	nvmlDevice_t handle = handle_of(device);
 	struct memory memory;
-	const char *path = watch_path(NULL);
-	struct signals_deferred deferred;
+	struct turn turn;
 	bool told;
 
-	signals_defer(&deferred);
+	begin(&turn);
 	told = handle && nvml.memory(handle, &memory) == NVML_SUCCESS;
-	signals_deliver(&deferred);
-	watch_path(path);
+	end(&turn);
 	if (told)
 		*bytes = memory.left;
 	return told;
