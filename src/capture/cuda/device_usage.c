@@ -1,8 +1,7 @@
 /* What the driver says is occupied: when it is asked, and in which calls it changes. */
 #include "capture/cuda/device_usage.h"
 
-#include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/guest/hot.h"
 #include "base/settings/opt.h"
@@ -102,9 +101,7 @@ static bool has_source(int device)
 	int found;
 
 	if (atomic_load_explicit(source, memory_order_relaxed) == USED_UNKNOWN) {
-		if (!nvml_prepared(device)) /* its context was made where nobody looked */
-			nvml_prepare(device);
-		found = nvml_prepared(device) ? nvml_recognise(device) : -EBUSY;
+		found = nvml_recognise(device);
 		if (found < 0) /* another thread is at it: the next sample knows */
 			return false;
 		if (found && nvml_used(device, &bytes) && bytes)
@@ -163,19 +160,17 @@ static bool look(const struct span *span, int device, struct used_look *look)
 
 /* --- samples --- */
 
-static const uint64_t MUCH = 16ull << 20;
+static const int64_t MUCH = 16 << 20;
 
 /* Has more come or gone since the last figure than a curve should miss? */
 static bool much_moved(int device)
 {
-	uint64_t last_reserved = used_devices[device].reserved;
-	uint64_t reserved;
+	int64_t moved = -(int64_t)used_devices[device].reserved;
 
 	record_lock();
-	reserved = used_reserved(record_ledger(), device);
+	moved += (int64_t)used_reserved(record_ledger(), device);
 	record_unlock();
-	return reserved > last_reserved ? reserved - last_reserved >= MUCH
-					: last_reserved - reserved >= MUCH;
+	return llabs(moved) >= MUCH;
 }
 
 static bool due(int device, uint64_t now)

@@ -53,14 +53,13 @@ static struct {
 	 */
 	atomic_bool busy;
 	bool tried;
-	uint64_t asked; /* devices looked for, one bit each */
 	unsigned int before[DEVICES][PROCESSES];
-	unsigned int before_count[DEVICES];
+	int before_count[DEVICES];
 	/* Set before `loaded`, and then never again. */
 	by_uuid_fn *by_uuid;
 	processes_fn *computing, *drawing;
 	memory_fn *memory;
-	_Atomic uint64_t prepared;
+	_Atomic uint64_t prepared; /* devices, one bit each */
 	_Atomic bool loaded;
 	_Atomic(nvmlDevice_t) devices[DEVICES];
 	_Atomic unsigned int self; /* our id in NVML's lists, 0 while unknown */
@@ -133,10 +132,8 @@ static void look_for(int device)
 	struct driver_facts facts;
 	nvmlDevice_t found;
 
-	if ((nvml.asked >> device & 1) || !driver_facts(device, &facts))
-		return;
-	nvml.asked |= 1ull << device;
-	if (facts.uuid[0] && nvml.by_uuid(facts.uuid, &found) == NVML_SUCCESS)
+	if (!atomic_load(&nvml.devices[device]) && driver_facts(device, &facts) && facts.uuid[0] &&
+	    nvml.by_uuid(facts.uuid, &found) == NVML_SUCCESS)
 		atomic_store(&nvml.devices[device], found);
 }
 
@@ -160,7 +157,7 @@ static int list(processes_fn *ask, nvmlDevice_t device, struct process *processe
 	return told ? (int)count : -1;
 }
 
-void nvml_prepare(int device)
+bool nvml_prepare(int device)
 {
 	struct process processes[PROCESSES];
 	struct turn turn;
@@ -168,7 +165,7 @@ void nvml_prepare(int device)
 	int count;
 
 	if (!enter(&turn))
-		return;
+		return false;
 	loader_enter();
 	load();
 	loader_leave();
@@ -177,20 +174,16 @@ void nvml_prepare(int device)
 	handle = handle_of(device);
 	count = handle && !atomic_load(&nvml.self) ? list(nvml.computing, handle, processes) : -1;
 	atomic_fetch_or(&nvml.prepared, 1ull << device);
-	nvml.before_count[device] = 0;
+	nvml.before_count[device] = count;
 	for (int i = 0; i < count; i++)
-		nvml.before[device][nvml.before_count[device]++] = processes[i].pid;
+		nvml.before[device][i] = processes[i].pid;
 	leave(&turn);
-}
-
-bool nvml_prepared(int device)
-{
-	return atomic_load_explicit(&nvml.prepared, memory_order_relaxed) >> device & 1;
+	return true;
 }
 
 static bool was_there(int device, unsigned int pid)
 {
-	for (unsigned int i = 0; i < nvml.before_count[device]; i++) {
+	for (int i = 0; i < nvml.before_count[device]; i++) {
 		if (nvml.before[device][i] == pid)
 			return true;
 	}
@@ -227,10 +220,14 @@ static unsigned int pick(int device, const struct process *processes, int count)
 int nvml_recognise(int device)
 {
 	struct process processes[PROCESSES];
-	nvmlDevice_t handle = handle_of(device);
+	uint64_t prepared = atomic_load_explicit(&nvml.prepared, memory_order_relaxed);
+	nvmlDevice_t handle;
 	struct turn turn;
 	int count;
 
+	if (!(prepared >> device & 1) && !nvml_prepare(device))
+		return -EBUSY;
+	handle = handle_of(device);
 	if (!handle)
 		return 0;
 	if (!enter(&turn))

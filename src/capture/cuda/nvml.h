@@ -17,12 +17,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Ahead of a call that makes a context on the CUDA device: loads NVML, notes who is there. */
-void nvml_prepare(int device);
+/* Ahead of a call that makes a context on the CUDA device: loads NVML, notes who is there. False:
+ * it is another thread's turn. */
+bool nvml_prepare(int device);
 
-bool nvml_prepared(int device);
-
-/* Behind it: 1 if it is known now which process we are, 0 if not, -EBUSY: ask later. */
+/* Behind it, or where nobody looked: 1 if it is known now which process we are, 0 if not, -EBUSY:
+ * ask later. */
 int nvml_recognise(int device);
 
 /* Bytes that this process occupies, 0 when it is not listed; false when NVML cannot say. */
