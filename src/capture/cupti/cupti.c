@@ -28,8 +28,7 @@ enum {
 enum { IDLE, ON, YIELDED };
 
 static struct {
-	struct cupti_functions functions;
-	uint64_t offset;
+	struct cupti_library library;
 	atomic_int state;
 	atomic_bool others;     /* somebody else has registered callbacks or subscribed */
 	atomic_bool migrations; /* of managed memory are told */
@@ -75,7 +74,7 @@ static void filled(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 	if (!buffer)
 		return;
 	if (valid)
-		cupti_take(&cupti.functions, cupti.offset, buffer, valid);
+		cupti_take(&cupti.library, buffer, valid);
 	keep(buffer);
 }
 
@@ -86,58 +85,38 @@ static const struct {
 	size_t at;
 	bool needed;
 } functions[] = {
-#define FUNCTION(name, needed)                                               \
-	{                                                                    \
-		WHOLE(#name), offsetof(struct cupti_functions, name), needed \
-	}
-	FUNCTION(cuptiGetVersion, true),
-	FUNCTION(cuptiGetTimestamp, true),
-	FUNCTION(cuptiActivityRegisterCallbacks, true),
-	FUNCTION(cuptiActivityEnable, true),
-	FUNCTION(cuptiActivityDisable, true),
-	FUNCTION(cuptiActivityFlushAll, true),
-	FUNCTION(cuptiActivityGetNextRecord, true),
-	FUNCTION(cuptiActivityFlushPeriod, false),
-	FUNCTION(cuptiActivityConfigureUnifiedMemoryCounter, false),
-	FUNCTION(cuptiGetCallbackName, false),
-#undef FUNCTION
+#define X(name, needed, params) { WHOLE(#name), offsetof(struct cupti_library, name), needed },
+	CUPTI_FUNCTIONS(X)
+#undef X
 };
 
-static const char names[][24] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
-
-enum { NAMES = sizeof(names) / sizeof(names[0]) };
-
-static void *open_in(const char *folder, const char *below)
+static void *open_in(const char *folder, const char *below, int flags)
 {
+	static const char names[][24] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
 	char path[4096];
+	void *handle = NULL;
 
-	if (!folder || !*folder)
-		return NULL;
-	for (unsigned i = 0; i < NAMES; i++) {
-		void *handle;
-
-		snprintf(path, sizeof(path), "%s%s/%s", folder, below, names[i]);
-		handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-		if (handle)
-			return handle;
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]) && !handle; i++) {
+		snprintf(path, sizeof(path), "%s%s%s", folder, below, names[i]);
+		handle = dlopen(path, RTLD_NOW | flags);
 	}
-	return NULL;
+	return handle;
 }
 
 /* The one that is loaded already: PyTorch brings its own, made for its CUDA. */
 static void *open_cupti(void)
 {
-	static const char below[][24] = { "/lib64", "/extras/CUPTI/lib64", "/lib" };
-	void *handle = NULL;
+	static const char below[][24] = { "/lib64/", "/extras/CUPTI/lib64/", "/lib/" };
+	const char *home = getenv("CUDA_HOME");
+	void *handle = open_in("", "", RTLD_NOLOAD);
 
-	for (unsigned i = 0; i < NAMES && !handle; i++)
-		handle = dlopen(names[i], RTLD_NOW | RTLD_NOLOAD);
-	for (unsigned i = 0; i < NAMES && !handle; i++)
-		handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+	if (!handle)
+		handle = open_in("", "", RTLD_LOCAL);
 	for (unsigned i = 0; i < sizeof(below) / sizeof(below[0]) && !handle; i++) {
-		handle = open_in(getenv("CUDA_HOME"), below[i]);
+		if (home && *home)
+			handle = open_in(home, below[i], RTLD_LOCAL);
 		if (!handle)
-			handle = open_in("/usr/local/cuda", below[i]);
+			handle = open_in("/usr/local/cuda", below[i], RTLD_LOCAL);
 	}
 	return handle;
 }
@@ -149,7 +128,7 @@ static bool find_functions(void *handle)
 
 		if (!found && functions[i].needed)
 			return false;
-		memcpy((char *)&cupti.functions + functions[i].at, &found, sizeof(found));
+		memcpy((char *)&cupti.library + functions[i].at, &found, sizeof(found));
 	}
 	return true;
 }
@@ -177,9 +156,9 @@ static void switch_on_migrations(void)
 		{ CUPTI_UNIFIED_ALL_DEVICES, CUPTI_UNIFIED_DTOH, 0, 1 },
 	};
 
-	if (cupti.functions.cuptiActivityConfigureUnifiedMemoryCounter &&
-	    !cupti.functions.cuptiActivityConfigureUnifiedMemoryCounter(config, 2) &&
-	    !cupti.functions.cuptiActivityEnable(CUPTI_KIND_UNIFIED))
+	if (cupti.library.cuptiActivityConfigureUnifiedMemoryCounter &&
+	    !cupti.library.cuptiActivityConfigureUnifiedMemoryCounter(config, 2) &&
+	    !cupti.library.cuptiActivityEnable(CUPTI_KIND_UNIFIED))
 		atomic_store(&cupti.migrations, true);
 }
 
@@ -202,11 +181,11 @@ static void set_offset(void)
 		uint64_t before = record_now();
 		uint64_t took;
 
-		cupti.functions.cuptiGetTimestamp(&theirs);
+		cupti.library.cuptiGetTimestamp(&theirs);
 		took = record_now() - before;
 		if (took < least) {
 			least = took;
-			cupti.offset = theirs - (before + took / 2);
+			cupti.library.offset = theirs - (before + took / 2);
 		}
 	}
 }
@@ -215,7 +194,6 @@ static void set_offset(void)
 static const char *switch_on(void)
 {
 	struct signals_deferred deferred;
-	uint32_t version = 0;
 	void *handle;
 	bool found;
 
@@ -225,19 +203,19 @@ static const char *switch_on(void)
 	loader_end(&deferred);
 	if (!found)
 		return "CUPTI was asked for and not found: set CUDA_HOME to the toolkit's folder";
-	if (cupti.functions.cuptiGetVersion(&version) || version < CUPTI_ACTIVITY_API_MEMORY2)
+	if (cupti.library.cuptiGetVersion(&cupti.library.version) ||
+	    cupti.library.version < CUPTI_ACTIVITY_API_MEMORY2)
 		return "CUPTI was asked for, but this one is older than CUDA 11.2's";
-	if (cupti.functions.cuptiActivityRegisterCallbacks(wanted, filled))
+	if (cupti.library.cuptiActivityRegisterCallbacks(wanted, filled))
 		return "CUPTI was asked for and is in use by another tool";
 	set_offset();
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (cupti.functions.cuptiActivityEnable(kinds[i].kind) && kinds[i].needed)
+		if (cupti.library.cuptiActivityEnable(kinds[i].kind) && kinds[i].needed)
 			return "CUPTI was asked for and does not report memory here: another "
 			       "profiler may be using it";
 	}
-	if (cupti.functions.cuptiActivityFlushPeriod)
-		cupti.functions.cuptiActivityFlushPeriod(FLUSH_MS);
-	cupti.functions.version = version;
+	if (cupti.library.cuptiActivityFlushPeriod)
+		cupti.library.cuptiActivityFlushPeriod(FLUSH_MS);
 	return NULL;
 }
 
@@ -261,7 +239,7 @@ void cupti_start(void)
 void cupti_finish(void)
 {
 	if (atomic_load(&cupti.state) == ON) {
-		cupti.functions.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+		cupti.library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
 		if (atomic_load(&cupti.contexts) && !atomic_load(&cupti.migrations))
 			record_note("CUPTI does not tell here when managed memory migrates");
 	} else if (atomic_load(&cupti.state) == IDLE && opt_flag(OPT_ID_cupti)) {
@@ -285,12 +263,12 @@ static void yield(void)
 	atomic_store(&cupti.others, true);
 	if (!atomic_compare_exchange_strong(&cupti.state, &on, YIELDED))
 		return;
-	cupti.functions.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
+	cupti.library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		cupti.functions.cuptiActivityDisable(kinds[i].kind);
-	cupti.functions.cuptiActivityDisable(CUPTI_KIND_UNIFIED);
-	if (cupti.functions.cuptiActivityFlushPeriod)
-		cupti.functions.cuptiActivityFlushPeriod(0);
+		cupti.library.cuptiActivityDisable(kinds[i].kind);
+	cupti.library.cuptiActivityDisable(CUPTI_KIND_UNIFIED);
+	if (cupti.library.cuptiActivityFlushPeriod)
+		cupti.library.cuptiActivityFlushPeriod(0);
 	record_note("the program began to use CUPTI itself: ours ended there, and nothing else");
 }
 
@@ -306,44 +284,20 @@ EXPORT register_fn cuptiActivityRegisterCallbacks;
 
 enum { UNKNOWN_ERROR = 999 };
 
-#define DOORS(X)                         \
-	X(SUBSCRIBE, cuptiSubscribe)     \
-	X(SUBSCRIBE2, cuptiSubscribe_v2) \
-	X(REGISTER, cuptiActivityRegisterCallbacks)
+enum door { SUBSCRIBE, SUBSCRIBE2, REGISTER, DOORS };
 
-enum door {
-#define X(id, function) id,
-	DOORS(X)
-#undef X
-		DOORS_N
-};
+static const char door_names[DOORS][32] = { "cuptiSubscribe", "cuptiSubscribe_v2",
+					    "cuptiActivityRegisterCallbacks" };
 
-static const char door_names[DOORS_N][32] = {
-#define X(id, function) WHOLE(#function),
-	DOORS(X)
-#undef X
-};
-
-static _Atomic(void *) door_real[DOORS_N]; /* what dlsym found last */
-
-static void *door_ours(enum door door)
-{
-	switch (door) {
-#define X(id, function) \
-	case id:        \
-		return (void *)function;
-		DOORS(X)
-#undef X
-	case DOORS_N:
-		break;
-	}
-	return NULL;
-}
+static _Atomic(void *) door_real[DOORS]; /* what dlsym found last */
 
 bool cupti_door(const char *name, void *real, void **answer)
 {
-	for (enum door door = 0; door < DOORS_N; door++) {
-		void *ours = door_ours(door);
+	void *all[DOORS] = { (void *)cuptiSubscribe, (void *)cuptiSubscribe_v2,
+			     (void *)cuptiActivityRegisterCallbacks };
+
+	for (int door = 0; door < DOORS; door++) {
+		void *ours = all[door];
 
 		if (strcmp(door_names[door], name))
 			continue;

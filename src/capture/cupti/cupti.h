@@ -34,25 +34,31 @@ void cupti_clear(void);
  */
 bool cupti_door(const char *name, void *real, void **answer);
 
-/* CUPTI's functions that we use, of the library that was found. */
-struct cupti_functions {
-	int (*cuptiGetVersion)(uint32_t *);
-	int (*cuptiGetTimestamp)(uint64_t *);
-	int (*cuptiActivityRegisterCallbacks)(cupti_wanted_fn *, cupti_filled_fn *);
-	int (*cuptiActivityEnable)(uint32_t);
-	int (*cuptiActivityDisable)(uint32_t);
-	int (*cuptiActivityFlushAll)(uint32_t);
-	int (*cuptiActivityGetNextRecord)(uint8_t *, size_t, void **);
-	/* May be missing in old ones. */
-	int (*cuptiActivityFlushPeriod)(uint32_t);
-	int (*cuptiActivityConfigureUnifiedMemoryCounter)(struct cupti_unified_config *, uint32_t);
-	int (*cuptiGetCallbackName)(uint32_t, uint32_t, const char **);
+/* CUPTI's functions that we use. Those that are not needed may be missing in old ones. */
+#define CUPTI_FUNCTIONS(X)                                                              \
+	X(cuptiGetVersion, true, (uint32_t *))                                          \
+	X(cuptiGetTimestamp, true, (uint64_t *))                                        \
+	X(cuptiActivityRegisterCallbacks, true, (cupti_wanted_fn *, cupti_filled_fn *)) \
+	X(cuptiActivityEnable, true, (uint32_t))                                        \
+	X(cuptiActivityDisable, true, (uint32_t))                                       \
+	X(cuptiActivityFlushAll, true, (uint32_t))                                      \
+	X(cuptiActivityGetNextRecord, true, (uint8_t *, size_t, void **))               \
+	X(cuptiActivityFlushPeriod, false, (uint32_t))                                  \
+	X(cuptiActivityConfigureUnifiedMemoryCounter, false,                            \
+	  (struct cupti_unified_config *, uint32_t))                                    \
+	X(cuptiGetCallbackName, false, (uint32_t, uint32_t, const char **))
+
+/* The library that was found. */
+struct cupti_library {
+#define X(name, needed, params) int(*name) params;
+	CUPTI_FUNCTIONS(X)
+#undef X
 	uint32_t version; /* as cuptiGetVersion() says it */
+	uint64_t offset;  /* CUPTI's time less ours, ns */
 };
 
-/* cupti_records.c: into the spool what a buffer holds. `offset`: CUPTI's time less ours, ns. */
-void cupti_take(const struct cupti_functions *cupti, uint64_t offset, uint8_t *buffer,
-		size_t valid);
+/* cupti_records.c: into the spool what a buffer holds. */
+void cupti_take(const struct cupti_library *library, uint8_t *buffer, size_t valid);
 
 /* cupti_records.c: forgets texts of this process's spool. */
 void cupti_records_clear(void);

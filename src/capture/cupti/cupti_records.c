@@ -6,6 +6,7 @@
 
 #include "base/guest/signals.h"
 #include "base/mem/hash.h"
+#include "base/mem/map.h"
 #include "base/text/text.h"
 #include "capture/cupti/cupti.h"
 #include "capture/recorder/record.h"
@@ -13,21 +14,17 @@
 enum {
 	AT_ONCE = 256,    /* records under one lock */
 	LONG_NS = 100000, /* a call that took so long is shown on the timeline */
-	SLOTS = 1 << 12,
 };
 
-/* Actions of this spool by kind and name: 1 + the row, 0 for none. */
-static uint32_t slots[SLOTS];
+/* Actions of this spool by kind and name: 1 + the row. */
+static struct map actions;
 
-static struct {
-	const struct cupti_functions *cupti;
-	uint64_t offset;
-	uint32_t version; /* that the spool was told */
-} from;
+static const struct cupti_library *from;
+static bool version_told; /* to the spool */
 
 static uint64_t since_start(uint64_t theirs)
 {
-	return theirs > from.offset ? theirs - from.offset : 0;
+	return theirs > from->offset ? theirs - from->offset : 0;
 }
 
 /* A text of the spool for a name that may be missing or longer than anybody reads. */
@@ -40,42 +37,35 @@ static uint32_t name_text(const char *name)
 	return intern_text_n(record_intern(), name, strnlen(name, LONGEST));
 }
 
-/* --- sums --- */
-
-static struct spool_action *action_at(uint32_t row)
-{
-	return spool_at(record_spool(), SPOOL_ACTION, row);
-}
-
-/* NULL without room. */
-static struct spool_action *make_action(uint32_t *slot, enum action_kind kind, uint32_t name)
+/* False without room. */
+static bool append(enum spool_kind kind, const void *row)
 {
 	struct spool *spool = record_spool();
-	uint64_t count = spool_count(spool, SPOOL_ACTION);
+	uint64_t count = spool_count(spool, kind);
 
-	if (spool_need(spool, SPOOL_ACTION, count))
-		return NULL;
-	*action_at((uint32_t)count) = (struct spool_action){ .name = name, .kind = kind };
-	spool_add_rows(spool, SPOOL_ACTION, 1);
-	*slot = (uint32_t)count + 1;
-	return action_at((uint32_t)count);
+	if (spool_need(spool, kind, count))
+		return false;
+	memcpy(spool_at(spool, kind, count), row, (size_t)1 << spool_shift[kind]);
+	spool_add_rows(spool, kind, 1);
+	return true;
 }
 
+/* --- sums --- */
+
+/* NULL without room. */
 static struct spool_action *find_action(enum action_kind kind, uint32_t name)
 {
-	uint64_t key = (uint64_t)kind << 32 | name;
-	uint64_t slot = hash_mix(key, HASH_C) % SLOTS;
+	const struct spool_action fresh = { .name = name, .kind = kind };
+	uint64_t key = ((uint64_t)kind << 32 | name) * HASH_C;
+	uint32_t row = map_get(&actions, key);
 
-	for (unsigned tries = 0; tries < SLOTS; tries++, slot = (slot + 1) % SLOTS) {
-		struct spool_action *action;
-
-		if (!slots[slot])
-			return make_action(&slots[slot], kind, name);
-		action = action_at(slots[slot] - 1);
-		if (action->name == name && action->kind == kind)
-			return action;
+	if (!row) {
+		if (!append(SPOOL_ACTION, &fresh))
+			return NULL;
+		row = (uint32_t)spool_count(record_spool(), SPOOL_ACTION);
+		map_put(&actions, key, row);
 	}
-	return NULL; /* programs have some hundreds of kernels */
+	return spool_at(record_spool(), SPOOL_ACTION, row - 1);
 }
 
 static void sum(const struct spool_span *span, uint64_t count)
@@ -180,9 +170,9 @@ static void take_call(const void *record)
 		.thread = call->thread,
 	};
 
-	if (from.cupti->cuptiGetCallbackName)
-		from.cupti->cuptiGetCallbackName(
-			driver ? CUPTI_DOMAIN_DRIVER : CUPTI_DOMAIN_RUNTIME, call->call, &name);
+	if (from->cuptiGetCallbackName)
+		from->cuptiGetCallbackName(driver ? CUPTI_DOMAIN_DRIVER : CUPTI_DOMAIN_RUNTIME,
+					   call->call, &name);
 	span.name = name_text(name);
 	put_timed(&span, call->start, call->end);
 }
@@ -190,14 +180,9 @@ static void take_call(const void *record)
 static void put_witness(const struct spool_witness *witness)
 {
 	struct spool *spool = record_spool();
-	uint64_t count = spool_count(spool, SPOOL_WITNESS);
 
-	if (count >= WITNESS_MOST || spool_need(spool, SPOOL_WITNESS, count)) {
+	if (spool_count(spool, SPOOL_WITNESS) >= WITNESS_MOST || !append(SPOOL_WITNESS, witness))
 		spool->header->witness_lost++;
-		return;
-	}
-	*(struct spool_witness *)spool_at(spool, SPOOL_WITNESS, count) = *witness;
-	spool_add_rows(spool, SPOOL_WITNESS, 1);
 }
 
 /* What modules bring with them is asked for by no call: a sum. */
@@ -213,6 +198,20 @@ static void take_variable(const struct cupti_memory *memory)
 		sum(&span, 1);
 }
 
+static uint8_t witness_memory(uint32_t kind)
+{
+	switch (kind) {
+	case CUPTI_MEMORY_PINNED:
+		return WITNESS_PINNED;
+	case CUPTI_MEMORY_ARRAY:
+		return WITNESS_ARRAY;
+	case CUPTI_MEMORY_MANAGED:
+		return WITNESS_MANAGED;
+	default:
+		return WITNESS_DEVICE;
+	}
+}
+
 static void take_memory(const void *record)
 {
 	const struct cupti_memory *memory = record;
@@ -222,31 +221,18 @@ static void take_memory(const void *record)
 		.bytes = memory->bytes,
 		.pool = memory->async ? memory->pool : 0,
 		.device = (int16_t)memory->device,
+		.memory = witness_memory(memory->memory_kind),
 		.operation = (uint8_t)memory->operation,
 		.flags = (uint8_t)((memory->async ? WITNESS_ORDERED : 0) |
 				   (memory->context == (uint32_t)CUPTI_NO_CONTEXT ? WITNESS_MAPPED
 										  : 0)),
 	};
 
-	switch (memory->memory_kind) {
-	case CUPTI_MEMORY_VARIABLE:
-	case CUPTI_MEMORY_MANAGED_VARIABLE:
+	if (memory->memory_kind == CUPTI_MEMORY_VARIABLE ||
+	    memory->memory_kind == CUPTI_MEMORY_MANAGED_VARIABLE)
 		take_variable(memory);
-		return;
-	case CUPTI_MEMORY_PINNED:
-		witness.memory = WITNESS_PINNED;
-		break;
-	case CUPTI_MEMORY_ARRAY:
-		witness.memory = WITNESS_ARRAY;
-		break;
-	case CUPTI_MEMORY_MANAGED:
-		witness.memory = WITNESS_MANAGED;
-		break;
-	default:
-		witness.memory = WITNESS_DEVICE;
-		break;
-	}
-	put_witness(&witness);
+	else
+		put_witness(&witness);
 }
 
 static void take_pool(const void *record)
@@ -298,10 +284,10 @@ static void tell_version(void)
 {
 	char digits[24];
 
-	if (from.version)
+	if (version_told)
 		return;
-	from.version = from.cupti->version;
-	text_u64(digits, from.version);
+	version_told = true;
+	text_u64(digits, from->version);
 	intern_fact(record_intern(), "cupti", digits);
 }
 
@@ -309,14 +295,14 @@ static void tell_version(void)
 static bool take_some(uint8_t *buffer, size_t valid, void **record)
 {
 	for (unsigned i = 0; i < AT_ONCE; i++) {
-		if (from.cupti->cuptiActivityGetNextRecord(buffer, valid, record))
+		if (from->cuptiActivityGetNextRecord(buffer, valid, record))
 			return false;
 		take(*record);
 	}
 	return true;
 }
 
-void cupti_take(const struct cupti_functions *cupti, uint64_t offset, uint8_t *buffer, size_t valid)
+void cupti_take(const struct cupti_library *library, uint8_t *buffer, size_t valid)
 {
 	void *record = NULL;
 	bool more = true;
@@ -327,8 +313,7 @@ void cupti_take(const struct cupti_functions *cupti, uint64_t offset, uint8_t *b
 
 		signals_defer(&deferred);
 		record_lock();
-		from.cupti = cupti;
-		from.offset = offset;
+		from = library;
 		more = !record_ledger()->error;
 		if (more) {
 			tell_version();
@@ -341,6 +326,6 @@ void cupti_take(const struct cupti_functions *cupti, uint64_t offset, uint8_t *b
 
 void cupti_records_clear(void)
 {
-	memset(slots, 0, sizeof(slots));
-	from.version = 0;
+	map_clear(&actions);
+	version_told = false;
 }
