@@ -5,8 +5,8 @@
 #include <sys/param.h>
 #include <sys/stat.h>
 
+#include "analyse/input/decompress.h"
 #include "analyse/input/error.h"
-#include "analyse/input/limits.h"
 #include "analyse/lifetimes/timepoint.h"
 #include "base/settings/quantity.h"
 #include "base/text/text.h"

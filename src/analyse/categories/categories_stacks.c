@@ -11,6 +11,7 @@
 
 #include "analyse/categories/categories_parts.h"
 #include "analyse/categories/glob.h"
+#include "analyse/input/grow.h"
 #include "base/text/text.h"
 #include "facts/symbols.h"
 
@@ -181,16 +182,9 @@ static bool stack_fits(const struct matcher *matcher, const struct rule_conditio
 
 static bool add_candidate(struct matcher *matcher, uint16_t rule)
 {
-	uint16_t *list = matcher->views->candidates;
-
-	if (matcher->used == matcher->size) {
-		matcher->size = matcher->size * 2 + 1024;
-		list = reallocarray(list, matcher->size, sizeof(*list));
-		if (!list)
-			return false;
-		matcher->views->candidates = list;
-	}
-	list[matcher->used++] = rule;
+	if (!GROW(matcher->views->candidates, matcher->used, matcher->size, 1024))
+		return false;
+	matcher->views->candidates[matcher->used++] = rule;
 	return true;
 }
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/categories/rules_parts.h"
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 
 enum {
 	LONGEST_NAME = 40,  /* of a category */
@@ -19,6 +19,10 @@ const struct rule_key_row rule_keys[RULE_KEYS] = {
 #include "analyse/categories/rules.def"
 #undef KEY
 };
+
+const char rules_builtin[] =
+#include "analyse/categories/rules_builtin.def"
+	;
 
 const char *const category_whats[CATEGORIES] = {
 #define CATEGORY(id, name, what) what,
@@ -58,14 +62,9 @@ static char *next_word(char **at)
 static struct rule *add_rule(const struct rules_source *source)
 {
 	struct rules *rules = source->rules;
-	struct rule *list;
 
-	if (rules->count % 64 == 0) {
-		list = reallocarray(rules->list, rules->count + 64, sizeof(*list));
-		if (!list)
-			return NULL;
-		rules->list = list;
-	}
+	if (!GROW(rules->list, rules->count, rules->size, 64))
+		return NULL;
 	rules->list[rules->count] = (struct rule){
 		.stage = STAGES,
 		.line = source->line,

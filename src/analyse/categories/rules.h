@@ -78,7 +78,7 @@ struct rule {
 
 struct rules {
 	struct rule *list;
-	size_t count;
+	size_t count, size;
 	const char *names[CATEGORIES_MOST]; /* of categories */
 	size_t categories;
 	uint16_t frame_conditions; /* how many there are in all */
@@ -104,5 +104,25 @@ void rules_clear(struct rules *rules);
 
 /* The category's number, -1 when no rule names it. */
 int rules_category(const struct rules *rules, const char *name);
+
+/* --- what reads rules: rules.c (lines) and rules_condition.c --- */
+
+/* Where the text comes from. */
+struct rules_source {
+	struct rules *rules;
+	const char *name;
+	unsigned line;
+	bool builtin;
+};
+
+/* "NAME: line N: WHAT WHERE", in err_text(), of `where` the beginning: always -EINVAL. */
+int rules_wrong(const struct rules_source *source, const char *what, const char *where);
+
+/* "key=value", whose text is the condition's from here on: 0, or -EINVAL with err_text(). */
+int rules_read_condition(const struct rules_source *source, struct rule_condition *condition,
+			 char *text);
+
+/* The stage of that name; false if there is none. */
+bool rules_read_stage(const char *name, uint8_t *stage);
 
 #endif

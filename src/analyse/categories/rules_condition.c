@@ -1,5 +1,5 @@
 /* One condition of a rule: what its key, its test and its value are. */
-#include "analyse/categories/rules_parts.h"
+#include "analyse/categories/rules.h"
 
 #include <errno.h>
 #include <stdio.h>

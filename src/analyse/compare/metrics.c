@@ -7,6 +7,7 @@
 
 #include "analyse/categories/glob.h"
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/phase_name.h"
 #include "base/text/text.h"
 
@@ -49,55 +50,33 @@ void figures_clear(struct figures *figures)
 	*figures = (struct figures){ NULL, 0, 0 };
 }
 
-/* The figure of the place, made if it is new; NULL without memory. */
-static struct figure *figure_at(struct figures *figures, const char *place)
+/*
+ * The figure of the place, made if it is new, becomes higher by the value, or (`highest`) the value
+ * if that is more. What is not told changes nothing.
+ */
+static int put_value(struct figures *figures, const char *place, uint64_t value, bool highest)
 {
-	struct figure *found = (struct figure *)figures_find(figures, place);
+	struct figure *figure = (struct figure *)figures_find(figures, place);
 
-	if (found)
-		return found;
-	if (figures->count == figures->size) {
-		size_t size = figures->size ? 2 * figures->size : 8;
-		struct figure *list = realloc(figures->list, size * sizeof(*list));
-
-		if (!list) {
-			err("no memory left");
-			return NULL;
-		}
-		figures->list = list;
-		figures->size = size;
+	if (value == TRACE_NONE)
+		return 0;
+	if (!figure) {
+		if (!GROW(figures->list, figures->count, figures->size, 8))
+			return err("no memory left");
+		figure = &figures->list[figures->count++];
+		text_copy(figure->place, sizeof(figure->place), place);
+		figure->value = 0;
 	}
-	found = &figures->list[figures->count++];
-	text_copy(found->place, sizeof(found->place), place);
-	found->value = 0;
-	return found;
+	if (!highest)
+		figure->value += (int64_t)value;
+	else if ((int64_t)value > figure->value)
+		figure->value = (int64_t)value;
+	return 0;
 }
 
 static int add_value(struct figures *figures, const char *place, uint64_t value)
 {
-	struct figure *figure;
-
-	if (value == TRACE_NONE)
-		return 0;
-	figure = figure_at(figures, place);
-	if (!figure)
-		return -1;
-	figure->value += (int64_t)value;
-	return 0;
-}
-
-static int raise_value(struct figures *figures, const char *place, uint64_t value)
-{
-	struct figure *figure;
-
-	if (value == TRACE_NONE)
-		return 0;
-	figure = figure_at(figures, place);
-	if (!figure)
-		return -1;
-	if ((int64_t)value > figure->value)
-		figure->value = (int64_t)value;
-	return 0;
+	return put_value(figures, place, value, false);
 }
 
 /* --- where figures come from --- */
@@ -267,7 +246,7 @@ static int add_phases(struct figures *figures, const struct run *run,
 			text_append(place, sizeof(place), phase->name);
 		else
 			continue;
-		if (raise_value(figures, place, metric_of_phase(phase, query->metric)))
+		if (put_value(figures, place, metric_of_phase(phase, query->metric), true))
 			return -1;
 	}
 	return 0;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/findings/steps_parts.h"
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 

@@ -1,5 +1,5 @@
 /* Steps that were found, measured as phases are, and put among the trace's own. */
-#include "analyse/findings/steps_parts.h"
+#include "analyse/findings/steps.h"
 
 #include "analyse/input/error.h"
 #include "facts/phases.h"

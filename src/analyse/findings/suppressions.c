@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
 
@@ -34,13 +35,10 @@ static char *trim(char *line)
 
 static int add(struct suppressions *to, const char *pattern, unsigned line)
 {
-	struct suppression *list = reallocarray(to->list, to->count + 1, sizeof(*list));
-
-	if (!list)
+	if (!GROW(to->list, to->count, to->size, 16))
 		return -ENOMEM;
-	to->list = list;
-	list[to->count] = (struct suppression){ strdup(pattern), line, 0 };
-	return list[to->count++].pattern ? 0 : -ENOMEM;
+	to->list[to->count] = (struct suppression){ strdup(pattern), line, 0 };
+	return to->list[to->count++].pattern ? 0 : -ENOMEM;
 }
 
 int suppressions_read(struct suppressions *suppressions, const char *path)

@@ -23,7 +23,7 @@ struct suppression {
 
 struct suppressions {
 	struct suppression *list;
-	size_t count;
+	size_t count, size;
 };
 
 /* 0 or -errno with err_text(). Nothing is held after a failure. */

@@ -10,7 +10,6 @@
 #include <zstd.h>
 #endif
 
-#include "analyse/input/limits.h"
 #include "base/text/fd.h"
 
 enum {
@@ -30,6 +29,20 @@ struct unpack {
 	uint64_t in, out; /* bytes read from the file, and handed on */
 	int error;
 };
+
+static struct {
+	bool lifted;
+} limits;
+
+void limits_lift(void)
+{
+	limits.lifted = true;
+}
+
+bool limits_hold(void)
+{
+	return !limits.lifted;
+}
 
 /* RFC 1952 and RFC 8878, whose frames may begin with one to be skipped. */
 static enum pack_kind kind_of(const char *begin, size_t length)

@@ -32,12 +32,31 @@ void source_close(struct source *source);
 /*
  * Fills the buffer unless the end comes first: the count, 0 at the end, or -errno: -ENODATA when
  * compressed data ends too early, -EBADMSG when it is corrupt, -EFBIG when it is
- * a bomb (limits.h), -ENOTSUP when this tool was built
+ * a bomb, -ENOTSUP when this tool was built
  * without what it wants. Every later call gives the same.
  */
 ssize_t source_read(struct source *source, char *bytes, size_t size);
 
 /* What the error of source_read() means, to stand behind the name of the file. */
 const char *source_why(const struct source *source, int error);
+
+/*
+ * What a trace may ask of its reader, so that one that somebody sent cannot take all time and
+ * memory: far more than any recording does. What is refused says that --no-limits reads it.
+ */
+enum {
+	/* Of bytes packed, what comes out: a loop of one cudaMalloc and cudaFree has 26. */
+	LIMITS_RATIO = 100,
+	LIMITS_UNPACKED = 1 << 27, /* bytes that may come out whatever the ratio */
+	/* Bytes of memory that facts take, all but events: a stack of 64 frames takes 500. */
+	LIMITS_FACTS = 1 << 29,
+};
+
+#define LIMITS_LIFT "--no-limits reads it all the same"
+
+/* From now on there are none. */
+void limits_lift(void);
+
+bool limits_hold(void);
 
 #endif

@@ -17,19 +17,10 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
-#include "analyse/input/json_parts.h"
 
 enum {
 	BLOCK = 1 << 18, /* the buffer to begin with */
 	LARGEST = 1 << 22
-};
-
-enum state {
-	WANT_VALUE,     /* at the start, behind a colon, behind a comma in an array */
-	WANT_FIRST,     /* behind [ */
-	WANT_FIRST_KEY, /* behind { */
-	WANT_SEPARATOR, /* behind a value in a container */
-	WANT_NOTHING,   /* behind the document */
 };
 
 static bool grow(struct json *json)
@@ -60,9 +51,7 @@ static void unreadable(struct json *json, int error)
 		    (unsigned long long)json_offset(json), strerror(-error));
 }
 
-/* Reads on, keeping what lies from the token (or `at`, when nothing is kept) on: false at the end.
- */
-static bool more(struct json *json)
+bool json_more(struct json *json)
 {
 	char *keep = json->token ? json->token : json->at;
 	size_t kept = (size_t)(json->end - keep);
@@ -101,19 +90,6 @@ int json_open(struct json *json, int fd, const char *name)
 	if (!json->buffer)
 		return -ENOMEM;
 	json->at = json->end = json->buffer;
-	*json->end = '\0';
-	return 0;
-}
-
-int json_open_text(struct json *json, const char *text, size_t length, const char *name)
-{
-	*json = (struct json){ .name = name, .size = length, .ended = true };
-	json->buffer = malloc(length + 1);
-	if (!json->buffer)
-		return -ENOMEM;
-	memcpy(json->buffer, text, length);
-	json->at = json->buffer;
-	json->end = json->buffer + length;
 	*json->end = '\0';
 	return 0;
 }
@@ -175,7 +151,7 @@ static inline char peek(struct json *json)
 			return c;
 		if (c == ' ' || c == '\n' || c == '\r' || c == '\t')
 			json->at++;
-		else if (json->at < json->end || !more(json))
+		else if (json->at < json->end || !json_more(json))
 			return c;
 	}
 }
@@ -184,7 +160,7 @@ static inline char peek(struct json *json)
 static bool holds(struct json *json, size_t length)
 {
 	while ((size_t)(json->end - json->at) < length) {
-		if (!more(json))
+		if (!json_more(json))
 			return false;
 	}
 	return true;
@@ -221,7 +197,7 @@ static int string(struct json *json)
 			return json_fail(json, "a string with a raw control character");
 		if (i > JSON_LONGEST)
 			return json_fail(json, "a string longer than %d bytes", JSON_LONGEST);
-		if (more(json))
+		if (json_more(json))
 			continue;
 		json->truncated |= !json->failed;
 		return json_fail(json, "the document ends inside a string");
@@ -248,7 +224,7 @@ static int slow_number(struct json *json)
 		if (length > JSON_LONGEST_NUMBER)
 			return json_fail(json, "a number longer than %d digits",
 					 JSON_LONGEST_NUMBER);
-		if (json->at + length < json->end || !more(json))
+		if (json->at + length < json->end || !json_more(json))
 			break;
 	}
 	json->text = json->at;
@@ -381,7 +357,7 @@ enum json_token json_next(struct json *json)
 		return JSON_ERROR;
 	json->token = NULL;
 	c = peek(json);
-	switch ((enum state)json->state) {
+	switch ((enum json_state)json->state) {
 	case WANT_SEPARATOR:
 		if (c == (object ? '}' : ']'))
 			return closed(json, object);
@@ -401,31 +377,4 @@ enum json_token json_next(struct json *json)
 	if (json->at == json->end && !json->failed)
 		return JSON_END;
 	return refuse(json, "the end of the document");
-}
-
-bool json_find_line(struct json *json, const char *text)
-{
-	size_t length = strlen(text);
-
-	json->token = NULL;
-	while (!json->failed) {
-		char *found = memmem(json->at, (size_t)(json->end - json->at), text, length);
-		char *line;
-
-		if (found) {
-			line = memrchr(json->at, '\n', (size_t)(found - json->at));
-			json->at = line ? line + 1 : json->at;
-			json->at += *json->at == ','; /* some writers begin a line with it */
-			json->state = WANT_VALUE;
-			return true;
-		}
-		/* What lies before the last line break cannot hold the beginning of a hit. */
-		line = memrchr(json->at, '\n', (size_t)(json->end - json->at));
-		json->at = line ? line : json->at;
-		if (json->end - json->at > JSON_LONGEST)
-			json_fail(json, "a line longer than %d bytes", JSON_LONGEST);
-		else if (!more(json))
-			break;
-	}
-	return false;
 }

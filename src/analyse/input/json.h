@@ -71,7 +71,6 @@ struct json {
  * compressed is read as what it was; bytes are counted in that.
  */
 int json_open(struct json *json, int fd, const char *name);
-int json_open_text(struct json *json, const char *text, size_t length, const char *name);
 void json_close(struct json *json);
 
 enum json_token json_next(struct json *json);
@@ -98,5 +97,28 @@ static inline bool json_is(const struct json *json, const char *text, size_t len
 {
 	return json->length == length && !__builtin_memcmp(json->text, text, length);
 }
+
+/* --- between the files of json*.c --- */
+
+enum json_state {
+	WANT_VALUE,     /* at the start, behind a colon, behind a comma in an array */
+	WANT_FIRST,     /* behind [ */
+	WANT_FIRST_KEY, /* behind { */
+	WANT_SEPARATOR, /* behind a value in a container */
+	WANT_NOTHING,   /* behind the document */
+};
+
+/* Reads on, keeping what lies from the token (or `at`, when nothing is kept) on: false at the end.
+ */
+bool json_more(struct json *json);
+
+/* Unescapes text[0..length) in place; false when an escape is broken. */
+bool json_unescape(struct json *json);
+
+/* Is text[0..length) a number of RFC 8259, and is it an integer? */
+bool json_number_form(const char *text, size_t length, bool *integer);
+
+/* The magnitude of the integer in text[0..length); false when 64 bits do not hold it. */
+bool json_exact(struct json *json);
 
 #endif

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analyse/input/json.h"
-#include "analyse/input/json_parts.h"
 #include "base/text/utf8.h"
 
 static bool hex4(const char *p, uint32_t *value)

@@ -1,5 +1,6 @@
-/* Whole values of JSON: passing over them, copying them. */
+/* Whole values of JSON: passing over them, copying them, finding them by their line. */
 #include <errno.h>
+#include <string.h>
 
 #include "analyse/input/json.h"
 #include "base/text/out.h"
@@ -63,4 +64,31 @@ int json_copy(struct json *json, enum json_token token, struct out *out)
 		copy_token(json, token, out);
 	}
 	return 0;
+}
+
+bool json_find_line(struct json *json, const char *text)
+{
+	size_t length = strlen(text);
+
+	json->token = NULL;
+	while (!json->failed) {
+		char *found = memmem(json->at, (size_t)(json->end - json->at), text, length);
+		char *line;
+
+		if (found) {
+			line = memrchr(json->at, '\n', (size_t)(found - json->at));
+			json->at = line ? line + 1 : json->at;
+			json->at += *json->at == ','; /* some writers begin a line with it */
+			json->state = WANT_VALUE;
+			return true;
+		}
+		/* What lies before the last line break cannot hold the beginning of a hit. */
+		line = memrchr(json->at, '\n', (size_t)(json->end - json->at));
+		json->at = line ? line : json->at;
+		if (json->end - json->at > JSON_LONGEST)
+			json_fail(json, "a line longer than %d bytes", JSON_LONGEST);
+		else if (!json_more(json))
+			break;
+	}
+	return false;
 }

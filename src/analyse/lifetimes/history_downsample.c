@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyse/input/grow.h"
 #include "analyse/lifetimes/history.h"
 #include "analyse/lifetimes/history_keep.h"
-#include "analyse/lifetimes/history_totals.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
 
@@ -29,29 +29,18 @@ struct fold {
 	struct map known;
 	struct entry *entries;
 	uint32_t *changed;
-	size_t entries_n, entries_size, changed_n;
+	size_t entries_n, entries_size, changed_n, changed_size;
 
 	struct history_event *events; /* the new list */
 	struct history_sums *sums;
-	size_t events_n, events_size;
+	size_t events_n, events_size, sums_size;
 };
 
 static int push(struct fold *fold, const struct history_event *event)
 {
-	if (fold->events_n == fold->events_size) {
-		size_t size = fold->events_size * 2 + 1024;
-		struct history_event *events = reallocarray(fold->events, size, sizeof(*events));
-		struct history_sums *sums;
-
-		if (!events)
-			return -ENOMEM;
-		fold->events = events;
-		sums = reallocarray(fold->sums, size, sizeof(*sums));
-		if (!sums)
-			return -ENOMEM;
-		fold->sums = sums;
-		fold->events_size = size;
-	}
+	if (!GROW(fold->events, fold->events_n, fold->events_size, 1024) ||
+	    !GROW_TO(fold->sums, fold->events_size, fold->sums_size))
+		return -ENOMEM;
 	fold->sums[fold->events_n] = (struct history_sums){
 		.device = fold->running.now[fold->running.device_of[event->place]],
 		.pool = fold->running.now[fold->running.pool_of[event->place]],
@@ -68,20 +57,9 @@ static struct entry *entry_of(struct fold *fold, const struct history_event *eve
 
 	if (id)
 		return &fold->entries[id - 1];
-	if (fold->entries_n == fold->entries_size) {
-		size_t size = fold->entries_size * 2 + 256;
-		struct entry *entries = reallocarray(fold->entries, size, sizeof(*entries));
-		uint32_t *changed;
-
-		if (!entries)
-			return NULL;
-		fold->entries = entries;
-		changed = reallocarray(fold->changed, size, sizeof(*changed));
-		if (!changed)
-			return NULL;
-		fold->changed = changed;
-		fold->entries_size = size;
-	}
+	if (!GROW(fold->entries, fold->entries_n, fold->entries_size, 256) ||
+	    !GROW_TO(fold->changed, fold->entries_size, fold->changed_size))
+		return NULL;
 	fold->entries[fold->entries_n] = (struct entry){
 		.stack = event->stack,
 		.place = event->place,

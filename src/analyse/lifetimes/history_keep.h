@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 struct history;
+struct history_event;
+struct history_sum;
 
 struct history_keep {
 	uint8_t *stays;  /* by event; a block's birth and death stay or go together */
@@ -24,5 +26,21 @@ struct history_keep {
 int history_keep(struct history_keep *keep, const struct history *history, size_t most);
 
 void history_keep_clear(struct history_keep *keep);
+
+/* The sums of devices and pools while one goes through the events of a history. */
+struct history_running {
+	const struct history *history;
+	uint32_t *device_of, *pool_of; /* by place: positions in now[] */
+	struct history_sum *now;
+	size_t now_n;
+};
+
+/* All sums are 0, and no event has been added. The history must stay. 0 or -ENOMEM. */
+int history_running_start(struct history_running *running, const struct history *history);
+
+/* What the event moves, which must be one of the history's. */
+void history_running_add(struct history_running *running, const struct history_event *event);
+
+void history_running_clear(struct history_running *running);
 
 #endif

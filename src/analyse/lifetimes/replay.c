@@ -12,7 +12,6 @@
 
 #include "analyse/categories/categories.h"
 #include "analyse/input/error.h"
-#include "analyse/lifetimes/replay_parts.h"
 
 /* --- what is selected --- */
 

@@ -1,5 +1,5 @@
 /* The rows of a replay: which of them an event is booked under, by what rows are split by. */
-#include "analyse/lifetimes/replay_parts.h"
+#include "analyse/lifetimes/replay.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
-#include "analyse/input/limits.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/trace_parts.h"
 
 enum { ARENA_OVERHEAD = 16 }; /* of a text, about */
@@ -65,15 +65,8 @@ static void *list_add(const struct reader *reader, struct list *list)
 {
 	if (keep(reader, list->item))
 		return NULL;
-	if (list->used == list->size) {
-		size_t size = list->size ? list->size * 2 : 16;
-		char *items = reallocarray(list->items, size, list->item);
-
-		if (!items)
-			return NULL;
-		list->items = items;
-		list->size = size;
-	}
+	if (!grow_list(&list->items, list->used, &list->size, list->item, 16))
+		return NULL;
 	return memset(list->items + list->used++ * list->item, 0, list->item);
 }
 

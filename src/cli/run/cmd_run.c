@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/input/decompress.h"
 #include "analyse/input/error.h"
-#include "analyse/input/limits.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/library.h"

@@ -10,7 +10,6 @@
 
 #include "analyse/input/decompress.h"
 #include "analyse/input/error.h"
-#include "analyse/input/limits.h"
 #include "base/text/fd.h"
 #include "cli/packed.h"
 

@@ -29,17 +29,6 @@ static const char *tokens_of(struct json *json)
 	return text;
 }
 
-static const char *tokens(const char *document)
-{
-	const char *text;
-	struct json json;
-
-	json_open_text(&json, document, strlen(document), "t.json");
-	text = tokens_of(&json);
-	json_close(&json);
-	return text;
-}
-
 /* A file with the text, without a name. */
 static int file_of(const char *text, size_t length)
 {
@@ -48,6 +37,28 @@ static int file_of(const char *text, size_t length)
 	OK(write(fd, text, length) == (ssize_t)length);
 	lseek(fd, 0, SEEK_SET);
 	return fd;
+}
+
+/* The file of the text before is closed. */
+static void open_text(struct json *json, const char *text, size_t length)
+{
+	static int fd = -1;
+
+	if (fd >= 0)
+		close(fd);
+	fd = file_of(text, length);
+	json_open(json, fd, "t.json");
+}
+
+static const char *tokens(const char *document)
+{
+	const char *text;
+	struct json json;
+
+	open_text(&json, document, strlen(document));
+	text = tokens_of(&json);
+	json_close(&json);
+	return text;
 }
 
 TEST(tokens_of_every_kind)
@@ -123,7 +134,7 @@ TEST(what_is_no_json_is_refused)
 
 static void one(const char *document, struct json *json, enum json_token wanted)
 {
-	json_open_text(json, document, strlen(document), "t.json");
+	open_text(json, document, strlen(document));
 	EQ(json_next(json), wanted);
 }
 
@@ -227,26 +238,19 @@ TEST(long_names_and_numbers)
 
 	memset(text, 'x', 3 << 20);
 	text[0] = text[10001] = '"'; /* 10 kB are a name */
-	json_open_text(&json, text, 10002, "t.json");
-	EQ(json_next(&json), JSON_STRING);
-	EQ(json.length, 10000);
-	json_close(&json);
-
-	int fd = file_of(text, 10002); /* through the buffer as well */
-	json_open(&json, fd, "t.json");
+	open_text(&json, text, 10002);
 	EQ(json_next(&json), JSON_STRING);
 	EQ(json.length, 10000);
 	json_close(&json);
 
 	text[10001] = 'x'; /* 3 MiB are not */
-	fd = file_of(text, 3 << 20);
-	json_open(&json, fd, "t.json");
+	open_text(&json, text, 3 << 20);
 	EQ(json_next(&json), JSON_ERROR);
 	STR(err_text(), "t.json: byte 0: a string longer than 1048576 bytes");
 	json_close(&json);
 
 	memset(text, '1', 1000);
-	json_open_text(&json, text, 1000, "t.json");
+	open_text(&json, text, 1000);
 	EQ(json_next(&json), JSON_ERROR);
 	STR(err_text(), "t.json: byte 0: a number longer than 512 digits");
 	json_close(&json);
@@ -330,7 +334,7 @@ TEST(every_prefix_is_truncated)
 		const char *seen;
 		struct json json;
 
-		json_open_text(&json, mixed, length, "t.json");
+		open_text(&json, mixed, length);
 		seen = tokens_of(&json);
 		OK(seen[strlen(seen) - 1] == '!');
 		OK(json.truncated);
