@@ -10,9 +10,6 @@ static const char about[] =
 
 #define HOOK(api, name, result, parameters, ...) { #api, #name, #result, #parameters, "" },
 #define BOTH(api, name, result, parameters, ...) { #api, #name, #result, #parameters, "_ptsz" },
-#define OLD(since, api, name, result, parameters, ...) HOOK(api, name, result, parameters)
-
-#define CALL(api, name, result, parameters, ...) HOOK(api, name, result, parameters)
 #define CALLS(twin, api, name, result, parameters, ...) \
 	{ #api, #name, #result, #parameters, #twin },
 
@@ -29,10 +26,6 @@ static const struct row calls[] = {
 #include "capture/recorder/calls.def"
 };
 #undef HOOK
-#undef BOTH
-#undef OLD
-#undef CALL
-#undef CALLS
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 

@@ -35,10 +35,6 @@
 #include "capture/loader/hooks.def"
 #include "capture/recorder/calls.def"
 #undef HOOK
-#undef BOTH
-#undef OLD
-#undef CALL
-#undef CALLS
 
 /* What cuda_abi.h says by itself. */
 _Static_assert(CUDA_ERROR_OUT_OF_MEMORY == 2 && CUDA_ERROR_NOT_INITIALIZED == 3, "CUresult");

@@ -16,8 +16,6 @@ typedef void any_fn(void);
 #define CALL(api, name, ...) DECLARE_##api(name)
 #define CALLS(twin, api, name, ...) DECLARE_##api(name) DECLARE_##api(name##twin)
 #include "../../src/capture/recorder/calls.def"
-#undef CALL
-#undef CALLS
 
 struct entry {
 	const char *name;
@@ -180,8 +178,6 @@ static const struct entry entries[] = {
 #define CALL(api, name, ...) CALL_##api(name)
 #define CALLS(twin, api, name, ...) CALLS_##api(name, twin)
 #include "../../src/capture/recorder/calls.def"
-#undef CALL
-#undef CALLS
 };
 /* clang-format on */
 

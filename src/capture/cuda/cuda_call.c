@@ -13,7 +13,6 @@
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/device_usage.h"
 #include "capture/cuda/driver.h"
-#include "capture/exports/exports.h"
 #include "capture/life/api.h"
 #include "capture/life/process_info.h"
 #include "capture/stack/sampling.h"

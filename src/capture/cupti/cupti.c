@@ -16,9 +16,6 @@
 #include "capture/loader/resolve.h"
 #include "capture/recorder/record.h"
 
-#define EXPORT __attribute__((visibility("default")))
-#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
-
 enum {
 	BUFFER = 1 << 20,
 	KEPT = 8, /* buffers that are used again */
@@ -284,19 +281,19 @@ EXPORT register_fn cuptiActivityRegisterCallbacks;
 
 enum { UNKNOWN_ERROR = 999 };
 
-enum door { SUBSCRIBE, SUBSCRIBE2, REGISTER, DOORS };
+enum cupti_door { SUBSCRIBE, SUBSCRIBE2, REGISTER, CUPTI_DOORS };
 
-static const char door_names[DOORS][32] = { "cuptiSubscribe", "cuptiSubscribe_v2",
-					    "cuptiActivityRegisterCallbacks" };
+static const char door_names[CUPTI_DOORS][32] = { "cuptiSubscribe", "cuptiSubscribe_v2",
+						  "cuptiActivityRegisterCallbacks" };
 
-static _Atomic(void *) door_real[DOORS]; /* what dlsym found last */
+static _Atomic(void *) door_real[CUPTI_DOORS]; /* what dlsym found last */
 
 bool cupti_door(const char *name, void *real, void **answer)
 {
-	void *all[DOORS] = { (void *)cuptiSubscribe, (void *)cuptiSubscribe_v2,
-			     (void *)cuptiActivityRegisterCallbacks };
+	void *all[CUPTI_DOORS] = { (void *)cuptiSubscribe, (void *)cuptiSubscribe_v2,
+				   (void *)cuptiActivityRegisterCallbacks };
 
-	for (int door = 0; door < DOORS; door++) {
+	for (int door = 0; door < CUPTI_DOORS; door++) {
 		void *ours = all[door];
 
 		if (strcmp(door_names[door], name))
@@ -313,7 +310,7 @@ bool cupti_door(const char *name, void *real, void **answer)
 }
 
 /* As the linker would have found it for the caller; who came by dlsym has told us. */
-static void *real_of(enum door door, const void *caller)
+static void *real_of(enum cupti_door door, const void *caller)
 {
 	void *real = resolve_from(door_names[door], caller);
 

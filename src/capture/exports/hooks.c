@@ -7,9 +7,7 @@
  */
 #include "capture/loader/hooks.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <string.h>
 
 #include "base/guest/hot.h"
 #include "capture/cuda/array.h"
@@ -17,8 +15,6 @@
 #include "capture/cuda/device_usage.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 #define NOTHING (void)0
 
@@ -136,7 +132,7 @@ enum { STATUS_MISSING = 3 };
 	EXPORT result name params;                                                          \
 	result name params                                                                  \
 	{                                                                                   \
-		void *caller = __builtin_extract_return_addr(__builtin_return_address(0));  \
+		void *caller = CALLER;                                                      \
 		hook_fn_##name *real = (hook_fn_##name *)resolve_hook(HOOK_##name, caller); \
                                                                                             \
 		if (__builtin_expect(!real, 0))                                             \
@@ -169,11 +165,6 @@ enum { STATUS_MISSING = 3 };
 
 #define HOOK(api, name, result, params, args, before, after) \
 	WRAPPER(name, result, params, args, false, before, after)
-#define BOTH(api, name, result, params, args, before, after)      \
-	WRAPPER(name, result, params, args, false, before, after) \
-	WRAPPER(name##_ptsz, result, params, args, false, before, after)
-#define OLD(since, api, name, result, params, args, before, after) \
-	WRAPPER(name, result, params, args, false, before, after)
 #define LAUNCH(api, name, result, params, args, function) \
 	LAUNCHER(name, result, params, args, function)    \
 	LAUNCHER(name##_ptsz, result, params, args, function)
@@ -183,66 +174,20 @@ enum { STATUS_MISSING = 3 };
 	WRAPPER(name, result, params, args, !span_top.span && used_is_seen((uint64_t)(function)), \
 		used_begin_launch(&span, (uint64_t)(function)),                                   \
 		used_end_launch(&span, (uint64_t)(function)))
-#define CALL(api, name, result, params, args) \
-	WRAPPER(name, result, params, args, false, NOTHING, NOTHING)
-#define CALLS(twin, api, name, result, params, args) \
-	CALL(api, name, result, params, args)        \
-	CALL(api, name##twin, result, params, args)
 /* NOLINTBEGIN(readability-function-size): the parameters are CUDA's */
 #include "capture/loader/hooks.def"
 #include "capture/recorder/calls.def"
 /* NOLINTEND(readability-function-size) */
 #undef HOOK
-#undef BOTH
-#undef OLD
-#undef CALL
-#undef CALLS
 #undef LAUNCHER
 
-_Atomic(void *) hook_real[HOOKS];
+_Atomic(void *) hook_real[HOOK_NAMES];
 
-const struct hook hooks[HOOKS] = {
+const struct hook hooks[HOOK_NAMES] = {
 #define HOOK(api, name, ...) { #name, api },
-#define BOTH(api, name, ...) \
-	HOOK(api, name)      \
-	HOOK(api, name##_ptsz)
-#define OLD(since, api, name, ...) HOOK(api, name)
-#define CALL(api, name, ...) HOOK(api, name)
-#define CALLS(twin, api, name, ...) \
-	HOOK(api, name)             \
-	HOOK(api, name##twin)
 #include "capture/loader/hooks.def"
 #include "capture/recorder/calls.def"
 #undef HOOK
-#undef BOTH
-#undef OLD
-#undef CALL
-#undef CALLS
+	{ "cuGetProcAddress", DRV },
+	{ "cuGetProcAddress_v2", DRV },
 };
-
-void *hook_ours(enum hook_id id)
-{
-	static _Atomic(void *) known[HOOKS];
-	void *ours = atomic_load_explicit(&known[id], memory_order_relaxed);
-	struct signals_deferred deferred;
-
-	if (!ours) {
-		loader_begin(&deferred);
-		ours = resolve_dlsym(RTLD_DEFAULT, hooks[id].name);
-		loader_end(&deferred);
-		atomic_store_explicit(&known[id], ours, memory_order_relaxed);
-	}
-	return ours;
-}
-
-int hook_named(const char *name)
-{
-	/* Every dlsym() of the program comes by here. */
-	if (name[0] != 'c' || name[1] != 'u')
-		return -1;
-	for (int i = 0; i < HOOKS; i++) {
-		if (!strcmp(hooks[i].name, name))
-			return i;
-	}
-	return -1;
-}

@@ -13,12 +13,9 @@
 #include <string.h>
 
 #include "capture/cupti/cupti.h"
-#include "capture/exports/exports.h"
 #include "capture/life/init.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
@@ -97,24 +94,44 @@ uint64_t doors_counted(enum door door)
 	return atomic_load_explicit(&counted[door], memory_order_relaxed);
 }
 
-/* The two lookups of the driver, found by name or by pointer like rows. */
-enum { LOOKUP, LOOKUP_V2, LOOKUPS };
-
-static const char lookup_names[LOOKUPS][24] = { "cuGetProcAddress", "cuGetProcAddress_v2" };
-static _Atomic(void *) lookups_real[LOOKUPS];
-
-static void *lookup_ours(unsigned i)
+void *hook_ours(enum hook_id id)
 {
-	return i == LOOKUP ? (void *)cuGetProcAddress : (void *)cuGetProcAddress_v2;
+	static _Atomic(void *) known[HOOKS];
+	struct signals_deferred deferred;
+	void *ours;
+
+	if (id >= HOOKS)
+		return id == HOOK_cuGetProcAddress ? (void *)cuGetProcAddress
+						   : (void *)cuGetProcAddress_v2;
+	ours = atomic_load_explicit(&known[id], memory_order_relaxed);
+	if (!ours) {
+		loader_begin(&deferred);
+		ours = resolve_dlsym(RTLD_DEFAULT, hooks[id].name);
+		loader_end(&deferred);
+		atomic_store_explicit(&known[id], ours, memory_order_relaxed);
+	}
+	return ours;
 }
 
-static void *lookup_real(unsigned i)
+int hook_named(const char *name)
 {
-	void *real = atomic_load_explicit(&lookups_real[i], memory_order_relaxed);
+	/* Every dlsym() of the program comes by here. */
+	if (name[0] != 'c' || name[1] != 'u')
+		return -1;
+	for (int i = 0; i < HOOK_NAMES; i++) {
+		if (!strcmp(hooks[i].name, name))
+			return i;
+	}
+	return -1;
+}
+
+static void *lookup_real(enum hook_id id)
+{
+	void *real = atomic_load_explicit(&hook_real[id], memory_order_relaxed);
 
 	if (!real) {
-		real = resolve_cuda(lookup_names[i]);
-		atomic_store_explicit(&lookups_real[i], real, memory_order_relaxed);
+		real = resolve_cuda(hooks[id].name);
+		atomic_store_explicit(&hook_real[id], real, memory_order_relaxed);
 	}
 	return real;
 }
@@ -124,55 +141,25 @@ static void *lookup_real(unsigned i)
  * than the one we stand in front of (a second runtime, another library's wrapper): then it passes,
  * and the driver beneath it is still seen.
  */
-static void *swap_named(const char *name, void *real)
+static void *swap_named(enum hook_id id, void *real)
 {
-	int id = hook_named(name);
+	void *none = NULL;
 
-	for (unsigned i = 0; i < LOOKUPS; i++) {
-		void *none = NULL;
-
-		if (strcmp(lookup_names[i], name))
-			continue;
-		if (real == lookup_ours(i))
-			return real;
-		atomic_compare_exchange_strong(&lookups_real[i], &none, real);
-		return !none || none == real ? lookup_ours(i) : NULL;
-	}
-	if (id >= 0) {
-		void *none = NULL;
-
-		if (real == hook_ours(id))
-			return real;
-		atomic_compare_exchange_strong(&hook_real[id], &none, real);
-		return !none || none == real ? hook_ours(id) : NULL;
-	}
-	return NULL;
+	if (real == hook_ours(id))
+		return real;
+	atomic_compare_exchange_strong(&hook_real[id], &none, real);
+	return !none || none == real ? hook_ours(id) : NULL;
 }
 
 /* Did the lookup find nothing but our own definition? Then the machine lacks the function. */
-static bool only_ours(const char *name, void *found)
+static bool only_ours(enum hook_id id, void *found)
 {
-	int id = hook_named(name);
-
-	if (id < 0) {
-		for (unsigned i = 0; i < LOOKUPS; i++) {
-			if (found == lookup_ours(i))
-				return !lookup_real(i);
-		}
-		return false;
-	}
 	if (found != hook_ours(id) || atomic_load(&hook_real[id]))
 		return false;
-	return !resolve_dlsym(RTLD_NEXT, name) && !(hooks[id].api == DRV && resolve_cuda(name));
-}
-
-static bool is_lookup(const char *name)
-{
-	for (unsigned i = 0; i < LOOKUPS; i++) {
-		if (!strcmp(lookup_names[i], name))
-			return true;
-	}
-	return false;
+	if (id >= HOOKS)
+		return !lookup_real(id);
+	return !resolve_dlsym(RTLD_NEXT, hooks[id].name) &&
+	       !(hooks[id].api == DRV && resolve_cuda(hooks[id].name));
 }
 
 void *entry_real_dlsym(void)
@@ -194,7 +181,7 @@ static void *answer_cupti(void *handle, const char *name, void *caller)
 	return answer ? answer : (void *)(intptr_t)ANSWER_NULL;
 }
 
-static void *answer_cuda(void *handle, const char *name, void *caller)
+static void *answer_cuda(void *handle, enum hook_id id, void *caller)
 {
 	void *real;
 	void *ours;
@@ -202,12 +189,12 @@ static void *answer_cuda(void *handle, const char *name, void *caller)
 	/* libcuda looks itself up on WSL2, and the injection points are ours to call unseen. */
 	if (!strncmp(resolve_module(caller), "libcuda.so", 10) || resolve_is_ours(caller))
 		return NULL;
-	real = resolve_next_dlsym(handle, name);
+	real = resolve_next_dlsym(handle, hooks[id].name);
 	if (!real)
 		return NULL;
-	if (only_ours(name, real))
+	if (only_ours(id, real))
 		return (void *)(intptr_t)ANSWER_NULL;
-	ours = swap_named(name, real);
+	ours = swap_named(id, real);
 	if (ours)
 		doors_count(DOOR_DLSYM);
 	return ours;
@@ -219,14 +206,16 @@ void *entry_dlsym(void *handle, const char *name, void *caller)
 	struct signals_deferred deferred;
 	void *answer;
 	bool cupti;
+	int id;
 
 	if (!name || name[0] != 'c' || name[1] != 'u' || handle == RTLD_NEXT)
 		return NULL;
 	cupti = !strncmp(name, "cupti", 5);
-	if (!cupti && hook_named(name) < 0 && !is_lookup(name))
+	id = hook_named(name);
+	if (!cupti && id < 0)
 		return NULL;
 	loader_begin(&deferred);
-	answer = cupti ? answer_cupti(handle, name, caller) : answer_cuda(handle, name, caller);
+	answer = cupti ? answer_cupti(handle, name, caller) : answer_cuda(handle, id, caller);
 	loader_end(&deferred);
 	return answer;
 }
@@ -236,14 +225,7 @@ void *entry_dlsym(void *handle, const char *name, void *caller)
 static void swap_pointer(void **pointer)
 {
 	resolve_driver_rows();
-	for (unsigned i = 0; i < LOOKUPS; i++) {
-		if (*pointer == lookup_real(i)) {
-			*pointer = lookup_ours(i);
-			doors_count(DOOR_PROCADDRESS);
-			return;
-		}
-	}
-	for (int i = 0; i < HOOKS; i++) {
+	for (int i = 0; i < HOOK_NAMES; i++) {
 		if (hooks[i].api == DRV && *pointer == atomic_load(&hook_real[i])) {
 			*pointer = hook_ours(i);
 			doors_count(DOOR_PROCADDRESS);
@@ -254,7 +236,7 @@ static void swap_pointer(void **pointer)
 
 CUresult cuGetProcAddress(const char *symbol, void **pointer, int version, cuuint64_t flags)
 {
-	get_proc_fn *real = (get_proc_fn *)lookup_real(LOOKUP);
+	get_proc_fn *real = (get_proc_fn *)lookup_real(HOOK_cuGetProcAddress);
 	CUresult status = real ? real(symbol, pointer, version, flags) : CUDA_ERROR_NOT_INITIALIZED;
 
 	if (!status && pointer && *pointer)
@@ -265,7 +247,7 @@ CUresult cuGetProcAddress(const char *symbol, void **pointer, int version, cuuin
 CUresult cuGetProcAddress_v2(const char *symbol, void **pointer, int version, cuuint64_t flags,
 			     int *found)
 {
-	get_proc2_fn *real = (get_proc2_fn *)lookup_real(LOOKUP_V2);
+	get_proc2_fn *real = (get_proc2_fn *)lookup_real(HOOK_cuGetProcAddress_v2);
 	CUresult status =
 		real ? real(symbol, pointer, version, flags, found) : CUDA_ERROR_NOT_INITIALIZED;
 

@@ -11,9 +11,6 @@
 #include "capture/stack/sampling.h"
 #include "memtrace/memtrace.h"
 
-#define EXPORT __attribute__((visibility("default")))
-#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
-
 enum { POOLS = 64, POOL_NAME = 64, SEGMENTS = 4096 };
 
 /* Pools outlive a recording (fork): names here, their texts found anew. */

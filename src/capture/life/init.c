@@ -31,8 +31,6 @@
 #include "capture/stack/unwind.h"
 #include "capture/torch/torch.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 EXPORT int InitializeInjection(void);
 
 /* What pthread_atfork() is: that one is linked into each library, far from the constructor. */

@@ -8,7 +8,6 @@
 #include "base/guest/signals.h"
 #include "base/guest/start.h"
 #include "base/text/log.h"
-#include "capture/exports/exports.h"
 #include "capture/life/control.h"
 #include "capture/life/finalize.h"
 #include "capture/loader/libc_binding.h"

@@ -1,5 +1,5 @@
 /*
- * The rows of hooks.def, calls.def and doors.def as enums, types and a table.
+ * The rows of hooks.def and calls.def as an enum and a table, and the ways by which calls reach us.
  */
 #ifndef CAPTURE_LOADER_HOOKS_H
 #define CAPTURE_LOADER_HOOKS_H
@@ -10,6 +10,11 @@
 
 #include "capture/loader/cuda_abi.h"
 
+#define EXPORT __attribute__((visibility("default")))
+
+/* Where the function that says so returns to. */
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+
 enum hook_api {
 	RT,  /* libcudart */
 	DRV, /* libcuda */
@@ -17,18 +22,14 @@ enum hook_api {
 
 enum hook_id {
 #define HOOK(api, name, ...) HOOK_##name,
-#define BOTH(api, name, ...) HOOK_##name, HOOK_##name##_ptsz,
-#define OLD(since, api, name, ...) HOOK_##name,
-#define CALL(api, name, ...) HOOK_##name,
-#define CALLS(twin, api, name, ...) HOOK_##name, HOOK_##name##twin,
 #include "capture/loader/hooks.def"
 #include "capture/recorder/calls.def"
 #undef HOOK
-#undef BOTH
-#undef OLD
-#undef CALL
-#undef CALLS
 	HOOKS,
+	/* The driver's own lookups, which are found and swapped as rows are. */
+	HOOK_cuGetProcAddress = HOOKS,
+	HOOK_cuGetProcAddress_v2,
+	HOOK_NAMES,
 	HOOK_FIRST_MEMORY = HOOK_cudaMalloc,   /* from here on: hooks.def */
 	HOOK_FIRST_STEP = HOOK_cuCtxCreate_v2, /* from here on: what is no allocation */
 };
@@ -39,10 +40,10 @@ struct hook {
 	uint8_t api; /* enum hook_api */
 };
 
-extern const struct hook hooks[HOOKS];
+extern const struct hook hooks[HOOK_NAMES];
 
 /* Driver rows: libcuda's; runtime rows: what a dlsym found first. */
-extern _Atomic(void *) hook_real[HOOKS];
+extern _Atomic(void *) hook_real[HOOK_NAMES];
 
 /*
  * The wrapper of a row as the program's own link found it: another preload in front of ours may
@@ -51,7 +52,20 @@ extern _Atomic(void *) hook_real[HOOKS];
  */
 void *hook_ours(enum hook_id id);
 
-/* The row with the name, -1 if there is none. */
+/* The row or lookup with the name, -1 if there is none. */
 int hook_named(const char *name);
+
+enum door {
+	DOOR_LINKED,      /* call sites that the linker bound to us */
+	DOOR_DLSYM,       /* pointers handed out by dlsym */
+	DOOR_PROCADDRESS, /* pointers handed out by cuGetProcAddress */
+	DOOR_TORCH,       /* PyTorch's reports */
+	DOOR_RUNTIME, /* runtime calls under which no driver call was seen, so that they count */
+	DOORS,
+};
+
+/* How often each was used: what `capture.doors` shows. */
+void doors_count(enum door door);
+uint64_t doors_counted(enum door door);
 
 #endif

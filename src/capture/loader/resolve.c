@@ -11,7 +11,6 @@
 #include "base/guest/start.h"
 #include "base/guest/watch.h"
 #include "base/text/text.h"
-#include "capture/exports/exports.h"
 #include "capture/loader/loader.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
@@ -131,7 +130,7 @@ void resolve_driver_rows(void)
 	if (atomic_load_explicit(&done, memory_order_acquire))
 		return;
 	loader_begin(&deferred);
-	for (int i = 0; i < HOOKS && cuda_handle(); i++) {
+	for (int i = 0; i < HOOK_NAMES && cuda_handle(); i++) {
 		void *none = NULL;
 		void *real = hooks[i].api == DRV ? find_cuda(hooks[i].name) : NULL;
 

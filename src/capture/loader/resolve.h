@@ -36,7 +36,7 @@ void resolve_forget(void);
  */
 void *resolve_cuda(const char *name);
 
-/* Fills `real` of every driver row that has none yet. */
+/* Fills `real` of every driver row and lookup that has none yet. */
 void resolve_driver_rows(void);
 
 /* Is the address code of this library? */

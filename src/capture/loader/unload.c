@@ -14,8 +14,6 @@
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 /*
  * While a library is being closed the word is one that was not there before, for another thread may
  * load what takes its place before we are back. If nothing was unloaded the old one returns: people

@@ -18,8 +18,6 @@
 #include "capture/life/init.h"
 #include "capture/recorder/record.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 enum {
 	CATEGORIES = 256,
 	ETID_CALLBACKS = 1,

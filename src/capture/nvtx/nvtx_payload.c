@@ -12,9 +12,8 @@
 #include <string.h>
 
 #include "capture/life/init.h"
+#include "capture/loader/hooks.h"
 #include "capture/nvtx/nvtx.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 enum {
 	MODULE_PAYLOAD = 2,

@@ -13,9 +13,6 @@
 #include "capture/recorder/record.h"
 #include "capture/stack/stacks.h"
 
-#define EXPORT __attribute__((visibility("default")))
-#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
-
 /*
  * What C++ returns through a hidden pointer, a C struct of more than two words is returned through
  * too: std::vector<at::Tensor> is three words, and of these std::shared_ptr<Node> fills two.

@@ -14,7 +14,6 @@
 #include "base/guest/watch.h"
 #include "base/settings/opt.h"
 #include "base/text/text.h"
-#include "capture/exports/exports.h"
 #include "capture/loader/crowd.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/overhead.h"
@@ -24,8 +23,6 @@
 #include "capture/stack/stacks.h"
 #include "capture/torch/torch_find.h"
 #include "ledger/pending.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 enum { DEVICE_CPU = 0, DEVICE_CUDA = 1 };
 
@@ -349,8 +346,6 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 }
 
 #define FRAME __builtin_frame_address(0)
-#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
-
 /* What each form tells. The oldest has no address: there is nothing to tell it by. */
 #define TELL_BARE (void)0
 #define TELL_PLAIN usage((uint64_t)ptr, size, NULL, device, FRAME)

@@ -34,8 +34,6 @@ typedef long any_fn(long, long, long, long, long, long, long, long, long, long, 
 #define CALL(api, name, ...) LINKED(api, name)
 #define CALLS(twin, api, name, ...) LINKED(api, name) LINKED(api, name##twin)
 #include "../../../src/capture/recorder/calls.def"
-#undef CALL
-#undef CALLS
 
 enum api { RT, DRV };
 
@@ -47,8 +45,6 @@ static const struct row {
 #define CALL(api, name, ...) { api, #name, linked_##name },
 #define CALLS(twin, api, name, ...) CALL(api, name){ api, #name #twin, linked_##name##twin },
 #include "../../../src/capture/recorder/calls.def"
-#undef CALL
-#undef CALLS
 };
 
 enum {

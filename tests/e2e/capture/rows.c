@@ -70,11 +70,8 @@ void must(int status, const char *what)
 #define BOTH(api, name, ...) \
 	HOOK(api, name)      \
 	extern any_fn linked_##name##_ptsz __asm__(#name "_ptsz");
-#define OLD(since, api, name, ...) HOOK(api, name)
 #include "../../../src/capture/loader/hooks.def"
 #undef HOOK
-#undef BOTH
-#undef OLD
 
 enum { RT = 1, DRV = 0 };
 
@@ -83,11 +80,8 @@ static const struct row rows[] = {
 #define BOTH(api, name, ...) \
 	HOOK(api, name)      \
 	{ #name "_ptsz", api, true, linked_##name##_ptsz, use_row_##name },
-#define OLD(since, api, name, ...) HOOK(api, name)
 #include "../../../src/capture/loader/hooks.def"
 #undef HOOK
-#undef BOTH
-#undef OLD
 };
 
 /* --- what the trace must say --------------------------------------------------------------- */

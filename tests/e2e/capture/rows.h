@@ -31,11 +31,8 @@
 /* fn_NAME: the type of each row's function. */
 #define HOOK(api, name, result, params, ...) typedef result fn_##name params;
 #define BOTH(...) HOOK(__VA_ARGS__)
-#define OLD(since, ...) HOOK(__VA_ARGS__)
 #include "../../../src/capture/loader/hooks.def"
 #undef HOOK
-#undef BOTH
-#undef OLD
 
 /* Ends the program: it cannot test what it is to test. */
 void must(int status, const char *what);
