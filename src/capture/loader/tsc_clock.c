@@ -16,13 +16,12 @@ enum {
 
 HOT_THREAD _Thread_local struct now_thread now_thread;
 HOT_DATA _Atomic uint64_t now_rate;
-
-enum { NOT_ASKED, STEADY, NOT_STEADY };
+HOT_DATA atomic_int now_ticks;
 
 static START_DATA struct {
 	uint64_t ticks, ns;
-	atomic_int steady;
 } start;
+static atomic_bool distrusted; /* ticks ran ahead of the clock */
 
 START_CODE uint64_t now_asked(void)
 {
@@ -40,26 +39,25 @@ START_CODE uint64_t now_init(void)
 	return start.ns;
 }
 
-void now_since(uint64_t *ticks, uint64_t *ns)
+bool now_ticks_steady(void)
 {
-	*ticks = ticks_now() - start.ticks;
-	*ns = clock_now() - start.ns;
+	int known = atomic_load_explicit(&now_ticks, memory_order_relaxed);
+
+	if (known == TICKS_NOT_ASKED) {
+		known = ticks_steady() ? TICKS_STEADY : TICKS_NOT_STEADY;
+		atomic_store_explicit(&now_ticks, known, memory_order_relaxed);
+	}
+	return known == TICKS_STEADY;
 }
 
-/* In a virtual machine the question (cpuid) goes to its monitor: 13 us were measured. */
-static int ask_steady(void)
+uint64_t now_tick_ns(void)
 {
-	int none = NOT_ASKED;
-	int answer = ticks_steady() ? STEADY : NOT_STEADY;
+	uint64_t ticks = ticks_now() - start.ticks;
+	uint64_t ns = clock_now() - start.ns;
 
-	return atomic_compare_exchange_strong(&start.steady, &none, answer) ? answer : none;
-}
-
-static bool is_steady(void)
-{
-	int known = atomic_load_explicit(&start.steady, memory_order_relaxed);
-
-	return (known ? known : ask_steady()) == STEADY;
+	if (!ticks || !now_ticks_steady())
+		return 1ull << 32;
+	return (uint64_t)((double)ns / (double)ticks * 4294967296.0);
 }
 
 static uint64_t rate_at(uint64_t ticks, uint64_t ns)
@@ -76,7 +74,7 @@ static uint64_t rate_at(uint64_t ticks, uint64_t ns)
 /* Ticks that run ahead of the clock are not its (a kernel that found so uses another, too). */
 static void distrust(void)
 {
-	atomic_store(&start.steady, NOT_STEADY);
+	atomic_store(&distrusted, true);
 	atomic_store(&now_rate, 0);
 }
 
@@ -106,7 +104,7 @@ HOT_CODE uint64_t now_look(void)
 	uint64_t rate = atomic_load_explicit(&now_rate, memory_order_relaxed);
 	uint64_t told = 0;
 
-	if (!is_steady())
+	if (!now_ticks_steady() || atomic_load_explicit(&distrusted, memory_order_relaxed))
 		return ns;
 	if (last.ticks && ticks - last.ticks < KNOWN)
 		told = last.ns + ((ticks - last.ticks) * rate >> 32);

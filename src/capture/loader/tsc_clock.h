@@ -31,8 +31,14 @@ uint64_t now_init(void);
 /* That alone, asked of the kernel: for who touches no page in vain (base/guest/raw_call.h). */
 uint64_t now_asked(void);
 
-/* Since then, by both clocks. */
-void now_since(uint64_t *ticks, uint64_t *ns);
+/* Do the processor's ticks run at one rate? Asked once, by who needs it: in a virtual machine the
+ * question (cpuid) goes to its monitor, and 13 us were measured. */
+enum { TICKS_NOT_ASKED, TICKS_STEADY, TICKS_NOT_STEADY };
+extern atomic_int now_ticks; /* the answer */
+bool now_ticks_steady(void);
+
+/* 2^32 times the ns of a tick since the constructor; of a ns where ticks are not steady. */
+uint64_t now_tick_ns(void);
 
 uint64_t now_look(void);
 

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/guest/clock.h"
 #include "base/guest/hot.h"
 #include "base/guest/signals.h"
 #include "base/settings/opt.h"
@@ -23,20 +22,13 @@ enum { OWN_SHARDS = 48, SHARED_SHARDS = 16, SHARDS = OWN_SHARDS + SHARED_SHARDS 
 typedef _Atomic(struct spool_call *) slot;
 
 /* From before the spool is there: added to the first row of the call. */
-struct early {
-	_Atomic uint64_t calls, failed, ticks, max;
-};
-
-enum { NOT_ASKED, STEADY, NOT_STEADY };
-
-static struct early early_counts[HOOKS];
+static struct spool_call early_counts[HOOKS];
 
 static HOT_DATA struct {
 	/* By shard and call, into the spool. Pages that read 0 in any child, as the spool is not
 	 * there. */
 	slot *slots;
 	_Atomic uint64_t threads; /* that have made a call; a child counts on */
-	atomic_int steady;        /* asked at the first call, never by who makes none (now.c) */
 } calls;
 
 static HOT_THREAD _Thread_local struct {
@@ -63,28 +55,17 @@ void calls_init(void)
 	calls.slots = slots;
 }
 
-static bool steady(void)
-{
-	int known = atomic_load_explicit(&calls.steady, memory_order_relaxed);
-
-	if (known == NOT_ASKED) {
-		known = ticks_steady() ? STEADY : NOT_STEADY;
-		atomic_store_explicit(&calls.steady, known, memory_order_relaxed);
-	}
-	return known == STEADY;
-}
-
 /* Out of line, like all that is rare: what calls_note() always does needs few registers. */
 static __attribute__((noinline)) uint64_t ask_now(void)
 {
-	return steady() ? ticks_now() : clock_now();
+	return now_ticks_steady() ? ticks_now() : clock_now();
 }
 
 static inline __attribute__((always_inline)) uint64_t now(void)
 {
-	int known = atomic_load_explicit(&calls.steady, memory_order_relaxed);
+	int known = atomic_load_explicit(&now_ticks, memory_order_relaxed);
 
-	return __builtin_expect(known == STEADY, 1) ? ticks_now() : ask_now();
+	return __builtin_expect(known == TICKS_STEADY, 1) ? ticks_now() : ask_now();
 }
 
 HOT_CODE uint64_t calls_begin(void)
@@ -132,7 +113,7 @@ static struct spool_call *make_row(enum hook_id id)
 {
 	struct spool *spool = record_spool();
 	uint64_t count = spool_count(spool, SPOOL_CALL);
-	struct early *early = &early_counts[id];
+	struct spool_call *early = &early_counts[id];
 	struct spool_call *row;
 
 	if (spool_need(spool, SPOOL_CALL, count))
@@ -149,20 +130,6 @@ static struct spool_call *make_row(enum hook_id id)
 	return row;
 }
 
-static void calibrate(void)
-{
-	struct spool_header *header = record_spool()->header;
-	uint64_t ns;
-	uint64_t ticks;
-
-	header->tick_ns = 1ull << 32;
-	if (!steady())
-		return;
-	now_since(&ticks, &ns);
-	if (ticks)
-		header->tick_ns = (uint64_t)((double)ns / (double)ticks * 4294967296.0);
-}
-
 void calls_settle(void)
 {
 	for (int id = 0; calls.slots && id < HOOKS; id++) {
@@ -174,7 +141,7 @@ void calls_settle(void)
 		if (row && !atomic_load(&calls.slots[id]))
 			atomic_store(&calls.slots[id], row);
 	}
-	calibrate();
+	record_spool()->header->tick_ns = now_tick_ns();
 }
 
 static __attribute__((noinline)) void take_shard(void)
@@ -201,7 +168,7 @@ static struct spool_call *find_row(slot *at, enum hook_id id)
 	row = atomic_load_explicit(at, memory_order_relaxed);
 	if (!row && record_on()) {
 		row = make_row(id);
-		calibrate();
+		record_spool()->header->tick_ns = now_tick_ns();
 		atomic_store_explicit(at, row, memory_order_release);
 	}
 	record_unlock();
@@ -218,14 +185,6 @@ static void note_shared(struct spool_call *row, uint64_t ticks, int status)
 	raise_to(&row->max, ticks);
 }
 
-static void note_early(struct early *early, uint64_t ticks, int status)
-{
-	add(&early->calls, 1);
-	add(&early->failed, status != 0);
-	add(&early->ticks, ticks);
-	raise_to(&early->max, ticks);
-}
-
 /* Where it is not yet known where, or others write, too. */
 static __attribute__((noinline)) void note_elsewhere(slot *at, enum hook_id id, uint64_t ticks,
 						     int status)
@@ -234,10 +193,7 @@ static __attribute__((noinline)) void note_elsewhere(slot *at, enum hook_id id, 
 
 	if (!row)
 		row = find_row(at, id);
-	if (row)
-		note_shared(row, ticks, status);
-	else
-		note_early(&early_counts[id], ticks, status);
+	note_shared(row ? row : &early_counts[id], ticks, status);
 }
 
 HOT_CODE void calls_note(enum hook_id id, uint64_t begin, int status)
