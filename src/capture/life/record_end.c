@@ -10,7 +10,6 @@
 #include "base/text/log.h"
 #include "capture/life/control.h"
 #include "capture/life/finalize.h"
-#include "capture/loader/libc_binding.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/calls.h"
 #include "capture/stack/modules.h"

@@ -4,7 +4,7 @@
  * The flag leaves no mark, but what the loader has bound their imports to does: the address in the
  * slot of each relocation is CUDA's own where it should be ours.
  */
-#include "capture/loader/libc_binding.h"
+#include "capture/loader/loader.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -16,52 +16,57 @@
 #include <unistd.h>
 
 #include "base/text/text.h"
-#include "capture/loader/hooks.h"
-#include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
 
 struct dynamic {
+	uintptr_t base;
 	const ElfW(Sym) * symbols;
 	const char *names;
 	const ElfW(Rela) * relocations[2]; /* of functions, and of all else */
 	size_t bytes[2];
 };
 
-/* glibc has made addresses of the dynamic section's offsets; musl has not. */
-static uintptr_t address_of(const struct dl_phdr_info *info, ElfW(Addr) value)
+/* glibc has made addresses of the dynamic section's offsets, but for the vDSO's. */
+static const void *address_of(uintptr_t base, ElfW(Addr) value)
 {
-	return value < info->dlpi_addr ? info->dlpi_addr + value : value;
+	return (const void *)(value && value < base ? base + value : value);
 }
 
-static void read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * entry,
-			 struct dynamic *dynamic)
+static void read_dynamic(uintptr_t base, const ElfW(Dyn) * entry, struct dynamic *dynamic)
 {
-	for (; entry->d_tag != DT_NULL; entry++) {
-		uintptr_t at = address_of(info, entry->d_un.d_ptr);
+	ElfW(Addr) values[DT_NUM] = { 0 };
 
-		switch (entry->d_tag) {
-		case DT_SYMTAB:
-			dynamic->symbols = (const void *)at;
-			break;
-		case DT_STRTAB:
-			dynamic->names = (const void *)at;
-			break;
-		case DT_JMPREL:
-			dynamic->relocations[0] = (const void *)at;
-			break;
-		case DT_PLTRELSZ:
-			dynamic->bytes[0] = entry->d_un.d_val;
-			break;
-		case DT_RELA:
-			dynamic->relocations[1] = (const void *)at;
-			break;
-		case DT_RELASZ:
-			dynamic->bytes[1] = entry->d_un.d_val;
-			break;
-		default:
-			break;
+	for (; entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag > 0 && entry->d_tag < DT_NUM)
+			values[entry->d_tag] = entry->d_un.d_val;
+	}
+	dynamic->base = base;
+	dynamic->symbols = address_of(base, values[DT_SYMTAB]);
+	dynamic->names = address_of(base, values[DT_STRTAB]);
+	dynamic->relocations[0] = address_of(base, values[DT_JMPREL]);
+	dynamic->relocations[1] = address_of(base, values[DT_RELA]);
+	dynamic->bytes[0] = values[DT_PLTRELSZ];
+	dynamic->bytes[1] = values[DT_RELASZ];
+}
+
+/* Where the loader has put an address that a name stands for; true: enough. */
+typedef bool slot_fn(uintptr_t slot, const char *name, void *data);
+
+static bool each_slot(const struct dynamic *dynamic, unsigned kinds, slot_fn *each, void *data)
+{
+	for (unsigned kind = 0; kind < kinds && dynamic->symbols && dynamic->names; kind++) {
+		for (size_t i = 0; i < dynamic->bytes[kind] / sizeof(ElfW(Rela)); i++) {
+			const ElfW(Rela) *relocation = &dynamic->relocations[kind][i];
+			const ElfW(Sym) *symbol =
+				&dynamic->symbols[ELF64_R_SYM(relocation->r_info)];
+
+			if (ELF64_R_SYM(relocation->r_info) && symbol->st_shndx == SHN_UNDEF &&
+			    each(dynamic->base + relocation->r_offset,
+				 dynamic->names + symbol->st_name, data))
+				return true;
 		}
 	}
+	return false;
 }
 
 enum { CUDAS = 16 }; /* runtimes and drivers in a process: two or three */
@@ -75,7 +80,6 @@ struct search {
 		uintptr_t low, high;
 	} cuda[CUDAS];
 	unsigned count;
-	bool past;
 };
 
 static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
@@ -100,54 +104,34 @@ static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-static bool is_cudas(const struct search *search, uintptr_t address)
+/* A slot that nobody has called through yet still points into its own library. */
+static bool is_past(uintptr_t slot, const char *name, void *data)
 {
+	const struct search *search = data;
+	uintptr_t bound;
+
+	if ((unsigned)hook_named(name) >= HOOKS)
+		return false;
+	memcpy(&bound, (const void *)slot, sizeof(bound));
 	for (unsigned i = 0; i < search->count; i++) {
-		if (address - search->cuda[i].low < search->cuda[i].high - search->cuda[i].low)
+		if (bound - search->cuda[i].low < search->cuda[i].high - search->cuda[i].low)
 			return true;
 	}
 	return false;
 }
 
-/* A slot that nobody has called through yet still points into its own library. */
-static bool is_past(const struct dl_phdr_info *info, const struct dynamic *dynamic,
-		    const ElfW(Rela) * relocation, const struct search *search)
+static int look_at(struct dl_phdr_info *info, size_t size, void *search)
 {
-	const ElfW(Sym) *symbol = &dynamic->symbols[ELF64_R_SYM(relocation->r_info)];
-	uintptr_t bound;
-
-	if (!ELF64_R_SYM(relocation->r_info) || symbol->st_shndx != SHN_UNDEF ||
-	    hook_named(dynamic->names + symbol->st_name) < 0)
-		return false;
-	memcpy(&bound, (const void *)(info->dlpi_addr + relocation->r_offset), sizeof(bound));
-	return is_cudas(search, bound);
-}
-
-static int look_at(struct dl_phdr_info *info, size_t size, void *data)
-{
-	struct search *search = data;
 	struct dynamic dynamic = { 0 };
 
 	(void)size;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			read_dynamic(info,
+			read_dynamic(info->dlpi_addr,
 				     (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
 				     &dynamic);
 	}
-	if (!dynamic.symbols || !dynamic.names)
-		return 0;
-	for (unsigned kind = 0; kind < 2 && dynamic.relocations[kind]; kind++) {
-		size_t count = dynamic.bytes[kind] / sizeof(ElfW(Rela));
-
-		for (size_t i = 0; i < count; i++) {
-			search->past =
-				is_past(info, &dynamic, &dynamic.relocations[kind][i], search);
-			if (search->past)
-				return 1;
-		}
-	}
-	return 0;
+	return each_slot(&dynamic, 2, is_past, search);
 }
 
 bool bound_past_us(void)
@@ -155,9 +139,7 @@ bool bound_past_us(void)
 	struct search search = { .count = 0 };
 
 	dl_iterate_phdr(note_cuda, &search);
-	if (search.count)
-		dl_iterate_phdr(look_at, &search);
-	return search.past;
+	return search.count && dl_iterate_phdr(look_at, &search);
 }
 
 /*
@@ -170,68 +152,57 @@ void bound_bind(void)
 }
 #else
 /* What malloc gave goes back to the same, whoever stands before libc there. */
-static void *find_own(void *libc, const char *name)
+static bool bind(uintptr_t slot, const char *name, void *libc)
 {
 	void *own = libc && strcmp(name, "free") != 0 ? resolve_dlsym(libc, name) : NULL;
+	void *function = own ? own : resolve_dlsym(RTLD_DEFAULT, name);
 
-	return own ? own : resolve_dlsym(RTLD_DEFAULT, name);
+	if (function)
+		atomic_store((_Atomic(void *) *)slot, function);
+	return false;
 }
 
 void bound_bind(void)
 {
 	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 	static atomic_bool done;
-	struct dl_phdr_info own = { .dlpi_addr = (uintptr_t)__ehdr_start };
-	struct dynamic dynamic = { 0 };
-	void *libc;
+	struct dynamic dynamic;
 
 	if (atomic_load(&loader_silent) || atomic_exchange(&done, true))
 		return;
-	read_dynamic(&own, _DYNAMIC, &dynamic);
+	read_dynamic((uintptr_t)__ehdr_start, _DYNAMIC, &dynamic);
 	loader_enter();
-	libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
-	for (size_t i = 0;
-	     dynamic.relocations[0] && dynamic.symbols && i < dynamic.bytes[0] / sizeof(ElfW(Rela));
-	     i++) {
-		const ElfW(Rela) *slot = &dynamic.relocations[0][i];
-		const ElfW(Sym) *symbol = &dynamic.symbols[ELF64_R_SYM(slot->r_info)];
-		void *function = find_own(libc, dynamic.names + symbol->st_name);
-
-		if (function)
-			atomic_store((_Atomic(void *) *)(own.dlpi_addr + slot->r_offset), function);
-	}
+	each_slot(&dynamic, 1, bind, dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD));
 	dlerror();
 	loader_leave();
 }
 #endif
 
-static void replace_in(uintptr_t base, const struct dynamic *dynamic, const ElfW(Rela) * slot,
-		       const char *name, void *function)
-{
-	const ElfW(Sym) *symbol = &dynamic->symbols[ELF64_R_SYM(slot->r_info)];
-	uintptr_t at = base + slot->r_offset;
-	uintptr_t page = at & ~(uintptr_t)(getpagesize() - 1);
+struct replacement {
+	const char *name;
+	void *function;
+};
 
-	if (!ELF64_R_SYM(slot->r_info) || strcmp(dynamic->names + symbol->st_name, name) != 0)
-		return;
+static bool replace(uintptr_t slot, const char *name, void *data)
+{
+	const struct replacement *replacement = data;
+	uintptr_t page = slot & ~(uintptr_t)(getpagesize() - 1);
+
 	/* The loader may have protected it, and nobody is there to do so again. */
-	if (!mprotect((void *)page, (size_t)getpagesize(), PROT_READ | PROT_WRITE))
-		atomic_store((_Atomic(void *) *)at, function);
+	if (!strcmp(name, replacement->name) &&
+	    !mprotect((void *)page, (size_t)getpagesize(), PROT_READ | PROT_WRITE))
+		atomic_store((_Atomic(void *) *)slot, replacement->function);
+	return false;
 }
 
 void bound_replace(void *library, const char *name, void *function)
 {
+	struct replacement replacement = { name, function };
+	struct dynamic dynamic;
 	struct link_map *map;
-	struct dynamic dynamic = { 0 };
-	struct dl_phdr_info info = { 0 };
 
 	if (dlinfo(library, RTLD_DI_LINKMAP, &map))
 		return;
-	info.dlpi_addr = map->l_addr;
-	read_dynamic(&info, map->l_ld, &dynamic);
-	for (unsigned kind = 0; kind < 2 && dynamic.relocations[kind] && dynamic.symbols; kind++) {
-		for (size_t i = 0; i < dynamic.bytes[kind] / sizeof(ElfW(Rela)); i++)
-			replace_in(map->l_addr, &dynamic, &dynamic.relocations[kind][i], name,
-				   function);
-	}
+	read_dynamic(map->l_addr, map->l_ld, &dynamic);
+	each_slot(&dynamic, 2, replace, &replacement);
 }

@@ -18,6 +18,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/guest/signals.h"
 
@@ -71,5 +72,42 @@ bool loader_nobody_forks(void);
 void loader_hold(void);
 void loader_release(void);
 void loader_forked(void);
+
+/* --- what libraries have bound --- */
+
+/*
+ * Does a loaded library have a call of the table bound to CUDA itself, not to this library? Takes
+ * the loader's lock and reads relocations; for the end of a recording.
+ */
+bool bound_past_us(void);
+
+/*
+ * Binds, once, all that this library calls of libc, to libc itself. The Makefile leaves each to its
+ * first call (LIB_LAYOUT), but a lookup takes 2 KiB of the caller's stack, which a handler may not
+ * have, and another preload that stands before libc may have ended when our end comes, or tell
+ * another time than the kernel does (libfaketime). Takes the loader's lock.
+ */
+void bound_bind(void);
+
+/*
+ * From here on the library calls this function where it has bound the name. `library` is what
+ * dlopen() gave.
+ */
+void bound_replace(void *library, const char *name, void *function);
+
+/* --- libraries that are unloaded (unload.c) --- */
+
+#pragma GCC visibility push(hidden)
+extern _Atomic uint64_t unload_now;
+#pragma GCC visibility pop
+
+/*
+ * A word that is another one whenever a library may have taken the place of another: 0 while none
+ * has been unloaded. Addresses read under one word mean the same as under the same word later.
+ */
+static inline uint64_t unload_word(void)
+{
+	return atomic_load_explicit(&unload_now, memory_order_relaxed);
+}
 
 #endif

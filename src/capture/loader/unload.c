@@ -1,5 +1,11 @@
-/* Libraries that are unloaded. */
-#include "capture/loader/unload.h"
+/*
+ * Libraries that are unloaded: what was known by their addresses must not be said of what lies
+ * there next.
+ *
+ * The door is dlclose. Behind it the real functions found for callers are forgotten, stacks are
+ * told apart by the word, and glibc unwinds if libunwind remembers what is no more.
+ */
+#include "capture/loader/loader.h"
 
 #include <dlfcn.h>
 #include <errno.h>

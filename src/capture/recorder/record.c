@@ -21,7 +21,6 @@
 #include "capture/life/control.h"
 #include "capture/life/finalize.h"
 #include "capture/life/init.h"
-#include "capture/loader/libc_binding.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
 #include "capture/loader/tsc_clock.h"

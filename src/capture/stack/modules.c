@@ -10,7 +10,6 @@
 
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/unload.h"
 #include "capture/recorder/record.h"
 
 enum {

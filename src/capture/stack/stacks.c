@@ -12,7 +12,6 @@
 #include "capture/life/process_info.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
-#include "capture/loader/unload.h"
 #include "capture/recorder/record.h"
 #include "capture/stack/autograd.h"
 #include "capture/stack/modules.h"

@@ -6,7 +6,6 @@
 
 #include "base/guest/signals.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/unload.h"
 #include "capture/stack/cfi.h"
 #include "capture/stack/unwind.h"
 

@@ -18,7 +18,6 @@
 #include "base/guest/watch.h"
 #include "base/mem/safe_read.h"
 #include "base/text/text.h"
-#include "capture/loader/libc_binding.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
 
