@@ -12,7 +12,6 @@
 
 typedef enum CUresult_enum {
 	CUDA_SUCCESS = 0,
-	CUDA_ERROR_INVALID_VALUE = 1,
 	CUDA_ERROR_OUT_OF_MEMORY = 2,
 	CUDA_ERROR_NOT_INITIALIZED = 3,
 } CUresult;
@@ -71,6 +70,8 @@ enum {
 	CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT = 0,
 	CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT = 2,
 	CU_GRAPH_NODE_TYPE_MEM_ALLOC = 10,
+	CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
+	CU_LIMIT_STACK_SIZE = 0,
 	CUDA_ARRAY3D_LAYERED = 0x01,
 	CUDA_ARRAY3D_CUBEMAP = 0x04,
 	CUDA_ARRAY3D_SPARSE = 0x40,
@@ -108,41 +109,18 @@ struct cudaMemPoolPtrExportData;
 
 typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS_st CUDA_GRAPH_INSTANTIATE_PARAMS;
 
-typedef enum CUjit_option_enum {
-	CU_JIT_MAX_REGISTERS = 0,
-} CUjit_option;
-
-typedef enum CUlibraryOption_enum {
-	CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE = 0,
-} CUlibraryOption;
-
-typedef enum CUfunction_attribute_enum {
-	CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
-} CUfunction_attribute;
-
-typedef enum CUlimit_enum {
-	CU_LIMIT_STACK_SIZE = 0,
-} CUlimit;
-
-typedef enum CUmemAllocationHandleType_enum {
-	CU_MEM_HANDLE_TYPE_NONE = 0,
-} CUmemAllocationHandleType;
-
-typedef enum CUmemPool_attribute_enum {
-	CU_MEMPOOL_ATTR_RELEASE_THRESHOLD = 4,
-} CUmemPool_attribute;
-
-enum cudaMemPoolAttr {
-	cudaMemPoolAttrReleaseThreshold = 4,
-};
+/* Enums in the toolkit. */
+typedef unsigned int CUjit_option;
+typedef unsigned int CUlibraryOption;
+typedef unsigned int CUfunction_attribute;
+typedef unsigned int CUlimit;
+typedef unsigned int CUmemAllocationHandleType;
+typedef unsigned int CUmemPool_attribute;
+enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
 
 typedef struct CUipcMemHandle_st {
 	char reserved[64];
-} CUipcMemHandle;
-
-typedef struct cudaIpcMemHandle_st {
-	char reserved[64];
-} cudaIpcMemHandle_t;
+} CUipcMemHandle, cudaIpcMemHandle_t;
 
 /* --- pools and graphs' nodes ---------------------------------------------------------------- */
 
@@ -158,22 +136,14 @@ typedef struct CUmemPoolProps_st {
 
 struct cudaMemPoolProps;
 
-typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v1_st {
-	CUmemPoolProps poolProps;
-	const CUmemAccessDesc *accessDescs;
-	size_t accessDescCount;
-	size_t bytesize;
-	CUdeviceptr dptr;
-} CUDA_MEM_ALLOC_NODE_PARAMS;
-
-/* The runtime's is laid out as the driver's. */
-struct cudaMemAllocNodeParams {
+/* The runtime's is laid out as the driver's, as others below are. */
+typedef struct cudaMemAllocNodeParams {
 	CUmemPoolProps poolProps;
 	const void *accessDescs;
 	size_t accessDescCount;
 	size_t bytesize;
-	void *dptr;
-};
+	CUdeviceptr dptr;
+} CUDA_MEM_ALLOC_NODE_PARAMS;
 
 typedef struct CUgraphNodeParams_st {
 	int type;
@@ -215,20 +185,7 @@ struct cudaChannelFormatDesc {
 };
 
 /* Of the newest runtime: what older ones lack is at the end, and not read. */
-struct cudaExternalMemoryHandleDesc {
-	int type;
-	union {
-		int fd;
-		struct {
-			void *handle;
-			const void *name;
-		} win32;
-	} handle;
-	unsigned long long size;
-	unsigned int flags;
-};
-
-typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
+typedef struct cudaExternalMemoryHandleDesc {
 	int type;
 	union {
 		int fd;
@@ -241,12 +198,7 @@ typedef struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
 	unsigned int flags;
 } CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
 
-struct cudaExternalMemoryBufferDesc {
-	unsigned long long offset, size;
-	unsigned int flags;
-};
-
-typedef struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st {
+typedef struct cudaExternalMemoryBufferDesc {
 	unsigned long long offset, size;
 	unsigned int flags;
 } CUDA_EXTERNAL_MEMORY_BUFFER_DESC;

@@ -27,17 +27,10 @@ const char *resolve_module(const void *address)
 
 bool resolve_is_ours(const void *address)
 {
-	static _Atomic(void *) base;
-	void *known = atomic_load_explicit(&base, memory_order_relaxed);
+	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 	Dl_info info;
 
-	if (!known) {
-		if (!dladdr((void *)resolve_dlsym, &info))
-			return false;
-		known = info.dli_fbase;
-		atomic_store_explicit(&base, known, memory_order_relaxed);
-	}
-	return dladdr(address, &info) && info.dli_fbase == known;
+	return dladdr(address, &info) && info.dli_fbase == __ehdr_start;
 }
 
 static void *cuda_handle(void)
@@ -69,44 +62,36 @@ static void *find_cuda(const char *name)
 	return real ? real : resolve_dlsym(handle, name);
 }
 
-/* What is looked for, in the words of who looks, and what was found. */
+/* What is looked for, and what was found. */
 struct finding {
-	enum hook_id id;
 	const char *name;
+	enum hook_id id; /* a row's; HOOK_NAMES for a function that is none */
 	void *caller, *real;
 };
-
-static void find_apart(void *argument)
-{
-	struct finding *finding = argument;
-
-	finding->real = find_cuda(finding->name);
-}
-
-void *resolve_cuda(const char *name)
-{
-	struct finding finding = { .name = name };
-
-	loader_call(find_apart, &finding);
-	return finding.real;
-}
 
 static void find_driver(void *argument)
 {
 	struct finding *finding = argument;
-	const char *name = hooks[finding->id].name;
 
-	finding->real = find_cuda(name);
-	if (!finding->real) {
-		finding->real = resolve_dlsym(RTLD_NEXT, name);
+	finding->real = find_cuda(finding->name);
+	if (!finding->real && finding->id != HOOK_NAMES) {
+		finding->real = resolve_dlsym(RTLD_NEXT, finding->name);
 		if (finding->real == hook_ours(finding->id))
 			finding->real = NULL;
 	}
 }
 
+void *resolve_cuda(const char *name)
+{
+	struct finding finding = { .name = name, .id = HOOK_NAMES };
+
+	loader_call(find_driver, &finding);
+	return finding.real;
+}
+
 void *resolve_driver(enum hook_id id)
 {
-	struct finding finding = { .id = id };
+	struct finding finding = { .name = hooks[id].name, .id = id };
 	void *real;
 
 	loader_call(find_driver, &finding);
@@ -207,27 +192,26 @@ void *resolve_from(const char *name, const void *caller)
 static void find_runtime(void *argument)
 {
 	struct finding *finding = argument;
-	enum hook_id id = finding->id;
-	void *real = NULL;
+	void *real;
 	void *next;
 
 	watch_host("dlsym");
-	next = resolve_dlsym(RTLD_NEXT, hooks[id].name);
-	if (next == hook_ours(id))
+	next = resolve_dlsym(RTLD_NEXT, finding->name);
+	if (next == hook_ours(finding->id))
 		next = NULL;
 	/* Another preload stands behind us: it is what the caller would have reached without us. */
 	if (next && strncmp(resolve_module(next), "libcudart", 9))
 		real = next;
+	else
+		real = through_caller(finding->name, finding->caller);
 	if (!real)
-		real = through_caller(hooks[id].name, finding->caller);
-	if (!real)
-		real = next;
-	finding->real = real ? real : atomic_load(&hook_real[id]);
+		real = next ? next : atomic_load(&hook_real[finding->id]);
+	finding->real = real;
 }
 
 void *resolve_runtime(enum hook_id id, void *caller)
 {
-	struct finding finding = { .id = id, .caller = caller };
+	struct finding finding = { .name = hooks[id].name, .id = id, .caller = caller };
 	struct signals_deferred deferred;
 	struct resolve_caller *cached;
 	uintptr_t key;
