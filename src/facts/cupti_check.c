@@ -42,6 +42,7 @@ struct gap {
 enum { GAP_SLACK_NS = 10000000, CLOCK_SLACK_NS = 200000 };
 
 struct record {
+	uint64_t t;
 	const struct spool_witness *row;
 	uint32_t next; /* 1 + the next of the same key, 0 for none */
 	bool taken;
@@ -79,7 +80,7 @@ static int by_time(const void *a, const void *b)
 	const struct record *x = a;
 	const struct record *y = b;
 
-	return x->row->t < y->row->t ? -1 : x->row->t > y->row->t;
+	return x->t < y->t ? -1 : x->t > y->t;
 }
 
 static int chain(struct matcher *m)
@@ -134,7 +135,7 @@ static int prepare(struct matcher *m, struct trace_witness *witness)
 		else if (row->t >= gap.from && row->t < gap.to)
 			witness->unjudged++;
 		else
-			m->records[m->count++].row = row;
+			m->records[m->count++] = (struct record){ .t = row->t, .row = row };
 	}
 	witness->records = m->count + witness->unjudged;
 	sort_rows(m->records, m->count, sizeof(*m->records), by_time);
@@ -245,23 +246,6 @@ static int take_all(struct matcher *m, struct trace_witness *witness)
 
 /* --- the second look: one thing told in two ways --- */
 
-/* How many records are not later than t. */
-static size_t until(const struct matcher *m, uint64_t t)
-{
-	size_t low = 0;
-	size_t high = m->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->records[middle].row->t <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /*
  * The records of an array that has no record of its size: those that came last before it was there
  * or first after it went, in a row. Either one of its address, which tells a layer, or levels that
@@ -301,17 +285,18 @@ static bool take_array(struct matcher *m, const struct event *array, size_t at, 
  */
 static bool take_array_at(struct matcher *m, const struct event *array, uint64_t slack)
 {
-	uint64_t t = array->t;
+	bool began = is_began(array);
+	uint64_t t = began ? array->t + slack : array->t > slack ? array->t - slack : 0;
+	size_t until = sort_until(m->records, m->count, sizeof(*m->records),
+				  offsetof(struct record, t), t);
 
-	if (is_began(array))
-		return take_array(m, array, until(m, t + slack) - 1, -1);
-	return take_array(m, array, until(m, t > slack ? t - slack : 0), 1);
+	return began ? take_array(m, array, until - 1, -1) : take_array(m, array, until, 1);
 }
 
 /* The records before t, from number `at` on, while graphs held so much at most: the next one. */
 static size_t take_until(struct matcher *m, size_t at, uint64_t t, uint64_t most, uint64_t *live)
 {
-	for (; at < m->count && m->records[at].row->t < t; at++) {
+	for (; at < m->count && m->records[at].t < t; at++) {
 		struct record *record = &m->records[at];
 		const struct spool_witness *row = record->row;
 

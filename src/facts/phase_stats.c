@@ -2,6 +2,7 @@
 #include "facts/phase_stats.h"
 
 #include "base/mem/pages.h"
+#include "base/mem/sort.h"
 
 void track_clear(struct track *track)
 {
@@ -107,21 +108,13 @@ static struct trace_phase_count born_before(const struct track *track, uint32_t 
 /* The highest value since the push, which may be that at the push itself. */
 static void end_sums(const struct track_curve *curve, uint32_t gap, struct trace_phase_sums *sums)
 {
-	size_t low = 0;
-	size_t high = curve->count;
+	size_t first = sort_until(curve->peaks, curve->count, sizeof(*curve->peaks),
+				  offsetof(struct track_peak, gap), gap - 1);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (curve->peaks[middle].gap < gap)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	sums->end_bytes = curve->now;
 	sums->peak_bytes = sums->start_bytes;
-	if (low < curve->count && curve->peaks[low].bytes > sums->start_bytes)
-		sums->peak_bytes = curve->peaks[low].bytes;
+	if (first < curve->count && curve->peaks[first].bytes > sums->start_bytes)
+		sums->peak_bytes = curve->peaks[first].bytes;
 }
 
 void track_begin(const struct track *track, struct trace_phase_device *share)

@@ -14,7 +14,7 @@
 
 struct track_peak {
 	uint64_t bytes;
-	uint32_t gap;
+	uint64_t gap;
 };
 
 struct track_curve {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/mem/sort.h"
 #include "base/text/fd.h"
 
 struct image {
@@ -86,22 +87,6 @@ static int open_image(struct image *image, const char *path)
 	return -EINVAL;
 }
 
-/* The first query that is not before the offset. */
-static size_t first_from(const struct symbol_query *queries, size_t count, uint64_t offset)
-{
-	size_t low = 0;
-
-	while (low < count) {
-		size_t middle = (low + count) / 2;
-
-		if (queries[middle].offset < offset)
-			low = middle + 1;
-		else
-			count = middle;
-	}
-	return low;
-}
-
 /* A symbol answers the queries within it; of several the one that starts last, global before local.
  */
 static void offer(const Elf64_Sym *symbol, const char *name, struct symbol_query *queries,
@@ -111,7 +96,8 @@ static void offer(const Elf64_Sym *symbol, const char *name, struct symbol_query
 	 * anything. */
 	uint64_t size = symbol->st_size ? symbol->st_size : 1;
 
-	for (size_t i = first_from(queries, count, symbol->st_value);
+	for (size_t i = sort_until(queries, count, sizeof(*queries),
+				   offsetof(struct symbol_query, offset), symbol->st_value - 1);
 	     i < count && queries[i].offset - symbol->st_value < size; i++) {
 		if (queries[i].symbol && queries[i].start > symbol->st_value)
 			continue;
@@ -140,7 +126,8 @@ static void read_table(const struct image *image, const Elf64_Shdr *table,
 	for (uint64_t i = 0; i < table->sh_size / sizeof(*symbols); i++) {
 		unsigned type = ELF64_ST_TYPE(symbols[i].st_info);
 
-		if ((type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+		if (symbols[i].st_value &&
+		    (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
 		    symbols[i].st_shndx != SHN_UNDEF && symbols[i].st_name < names->sh_size &&
 		    text[symbols[i].st_name])
 			offer(&symbols[i], text + symbols[i].st_name, queries, count);

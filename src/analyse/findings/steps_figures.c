@@ -2,6 +2,7 @@
 #include "analyse/findings/steps.h"
 
 #include "analyse/input/error.h"
+#include "base/mem/sort.h"
 #include "facts/phases.h"
 
 /* A step's end or begin. */
@@ -55,18 +56,10 @@ static int measure(void *context, const struct event *event)
 /* The step in which the time lies, or one at the end. */
 static const struct trace_phase *step_at(const struct phases *steps, uint64_t t)
 {
-	size_t low = 0;
-	size_t high = steps->count - 1;
+	size_t until = sort_until(steps->list, steps->count, sizeof(*steps->list),
+				  offsetof(struct trace_phase, start), t);
 
-	while (low < high) {
-		size_t middle = (low + high + 1) / 2;
-
-		if (steps->list[middle].start <= t)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return &steps->list[low];
+	return &steps->list[until ? until - 1 : 0];
 }
 
 /* Do ranges of the program stand for half of the steps already, each about as long as its own? */

@@ -1,5 +1,6 @@
 /* A trace, opened: what of its facts is about a device, a thread, a pool or a moment. */
 #include "analyse/trace/trace.h"
+#include "base/mem/sort.h"
 #include "base/text/text.h"
 
 const struct trace_device *trace_device(const struct trace *trace, int device)
@@ -44,18 +45,7 @@ const struct trace_curve *trace_curve(const struct trace *trace, int device, con
 
 uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column, uint64_t t)
 {
-	size_t low = 0;
-	size_t high = curve->t_n;
+	size_t until = sort_until(curve->t, curve->t_n, sizeof(*curve->t), 0, t);
 
-	if (!column)
-		return TRACE_NONE;
-	while (low < high) { /* the first point behind t */
-		size_t middle = low + (high - low) / 2;
-
-		if (curve->t[middle] <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? column[low - 1] : TRACE_NONE;
+	return column && until ? column[until - 1] : TRACE_NONE;
 }

@@ -77,3 +77,20 @@ void sort_rows(void *rows, size_t count, size_t size, order_fn *order)
 	merge_all(rows, count, size, order, spare);
 	munmap(spare, bytes);
 }
+
+size_t sort_until(const void *rows, size_t count, size_t size, size_t at, uint64_t value)
+{
+	size_t low = 0;
+
+	while (low < count) {
+		size_t middle = low + (count - low) / 2;
+		uint64_t number;
+
+		memcpy(&number, (const char *)rows + middle * size + at, sizeof(number));
+		if (number <= value)
+			low = middle + 1;
+		else
+			count = middle;
+	}
+	return low;
+}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/guest/signals.h"
+#include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "capture/life/control.h"
 #include "capture/recorder/record.h"
@@ -146,18 +147,8 @@ static inline __attribute__((always_inline)) bool begin(memtrace_pool pool, stru
 /* The first known segment that ends behind the address. With the lock held, like what follows. */
 static uint32_t find_segment(uint64_t address)
 {
-	uint32_t low = 0;
-	uint32_t high = segments.count;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (segments.list[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)sort_until(segments.list, segments.count, sizeof(*segments.list),
+				    offsetof(struct segment, end), address);
 }
 
 static void cut_segments(uint32_t from, uint32_t to)
