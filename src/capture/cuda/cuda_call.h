@@ -47,7 +47,8 @@ struct span {
 	bool stepping;    /* between used_begin() and used_end(): */
 	uint8_t kind;     /* enum used_kind */
 	int16_t step_device;
-	uint64_t stack_limit; /* of a launch: bytes a thread had before */
+	uint64_t first;       /* what is looked at or launched for the first time, 0: nothing */
+	uint64_t stack_limit; /* of a launch: bytes a thread had before; UINT64_MAX: unknown */
 	uint64_t ended_context;
 	struct event event;
 	struct spool_node was;

@@ -101,7 +101,6 @@ void span_context_made(struct span *span, int status)
 
 void span_context_ended(struct span *span, int status, uint64_t context)
 {
-
 	if (!status && context && !span->moved && !atomic_load(&exiting) && record_continue())
 		end_all(span, context);
 }

@@ -24,11 +24,6 @@ enum {
 
 _Atomic uint32_t used_stepping;
 static _Atomic uint64_t turns;
-static struct {
-	_Atomic uint64_t last; /* 0: none yet */
-	_Atomic uint64_t took; /* to be answered then */
-	_Atomic uint64_t rest; /* from then to the next */
-} samples[USED_DEVICES];
 
 _Atomic uint64_t used_seen[USED_SEEN];
 _Atomic uint64_t used_moving;
@@ -175,8 +170,8 @@ static bool much_moved(int device)
 
 static bool due(int device, uint64_t now)
 {
-	uint64_t before = atomic_load_explicit(&samples[device].last, memory_order_relaxed);
-	uint64_t rest = atomic_load_explicit(&samples[device].rest, memory_order_relaxed);
+	uint64_t before = atomic_load_explicit(&used_devices[device].last, memory_order_relaxed);
+	uint64_t rest = atomic_load_explicit(&used_devices[device].rest, memory_order_relaxed);
 
 	return !before || now - before >= rest ||
 	       (now - before >= rest / MOVED && record_is_open() && much_moved(device));
@@ -191,14 +186,14 @@ static void rest_from(int device, uint64_t begin, bool accounted)
 {
 	uint64_t end = record_now();
 	uint64_t took = end - begin;
-	uint64_t before = atomic_exchange(&samples[device].took, took);
+	uint64_t before = atomic_exchange(&used_devices[device].took, took);
 	uint64_t rest = (took < before ? took : before) * REST;
 
 	rest = rest < EVERY_NS ? EVERY_NS : rest > SELDOM_NS ? SELDOM_NS : rest;
 	if (!accounted)
 		end -= rest - rest / MOVED;
-	atomic_store_explicit(&samples[device].rest, rest, memory_order_relaxed);
-	atomic_store_explicit(&samples[device].last, end ? end : 1, memory_order_relaxed);
+	atomic_store_explicit(&used_devices[device].rest, rest, memory_order_relaxed);
+	atomic_store_explicit(&used_devices[device].last, end ? end : 1, memory_order_relaxed);
 }
 
 /* A figure that is nobody's step, in the account. */
@@ -266,7 +261,8 @@ void used_begin(struct span *span, enum used_kind kind, int device)
 		return;
 	span->kind = (uint8_t)kind;
 	span->step_device = (int16_t)device;
-	span->ended_context = 0;
+	span->ended_context = span->first = 0;
+	span->stack_limit = UINT64_MAX;
 	span->stepping = true;
 	used_thread.stepping++;
 	if (kind == USED_CONTEXT && !used_devices[device].source)
@@ -279,6 +275,19 @@ void used_begin(struct span *span, enum used_kind kind, int device)
 void used_begin_here(struct span *span, enum used_kind kind)
 {
 	used_begin(span, kind, driver_device());
+}
+
+void used_begin_new(struct span *span, enum used_kind kind, uint64_t key)
+{
+	used_begin_here(span, kind);
+	span->first = key;
+}
+
+void used_begin_new_launch(struct span *span, uint64_t function)
+{
+	used_begin_new(span, USED_MODULES, function);
+	if (span->stepping)
+		span->stack_limit = driver_stack_limit();
 }
 
 void used_abandon(void)
@@ -339,14 +348,11 @@ static bool account_end(const struct span *span, struct used_culprit *culprit, b
 	return done;
 }
 
-void used_end(struct span *span)
+static void end_step(struct span *span)
 {
 	struct used_culprit culprit = { .kind = USED_CONTEXT };
 	bool described = false;
 
-	if (!span->stepping)
-		return;
-	span->stepping = false;
 	for (unsigned i = 0; i < TRIES; i++) {
 		if (account_end(span, &culprit, &described))
 			return;
@@ -360,21 +366,6 @@ void used_end(struct span *span)
 	record_unlock();
 }
 
-void used_end_first(struct span *span, uint64_t key)
-{
-	if (__builtin_expect(!span->stepping, 1))
-		return;
-	used_end(span);
-	used_see(key);
-}
-
-void used_begin_new_launch(struct span *span)
-{
-	used_begin_here(span, USED_MODULES);
-	if (span->stepping)
-		span->stack_limit = driver_stack_limit();
-}
-
 /* Bytes of stack that a thread of it needs; 0 when it is not known what the handle is. */
 static uint64_t local_bytes(uint64_t function, int device)
 {
@@ -385,13 +376,17 @@ static uint64_t local_bytes(uint64_t function, int device)
 	return driver_local_bytes(function, kernel, device);
 }
 
-void used_end_launch(struct span *span, uint64_t function)
+void used_end(struct span *span)
 {
 	if (__builtin_expect(!span->stepping, 1))
 		return;
-	if (local_bytes(function, span->step_device) > span->stack_limit)
+	span->stepping = false;
+	if (span->stack_limit != UINT64_MAX &&
+	    local_bytes(span->first, span->step_device) > span->stack_limit)
 		span->kind = USED_STACK;
-	used_end_first(span, function);
+	end_step(span);
+	if (span->first)
+		used_see(span->first);
 }
 
 void used_context_ended(struct span *span, uint64_t context)
@@ -405,10 +400,6 @@ void used_context_ended(struct span *span, uint64_t context)
 void used_clear(void)
 {
 	used_names_clear();
-	for (unsigned i = 0; i < USED_DEVICES; i++) {
-		atomic_store(&samples[i].last, 0);
-		atomic_store(&samples[i].took, 0);
-	}
 	used_forget_seen();
 	atomic_store(&used_moving, 0);
 	atomic_store(&used_stepping, 0);

@@ -74,22 +74,22 @@ void used_see(uint64_t key);
 /* Code was unloaded: handles may come back for something else. */
 void used_forget_seen(void);
 
+/* A step only where the key is not seen; used_end() sees it. */
+void used_begin_new(struct span *span, enum used_kind kind, uint64_t key);
+
 static inline void used_begin_first(struct span *span, enum used_kind kind, uint64_t key)
 {
 	if (__builtin_expect(!used_is_seen(key), 0))
-		used_begin_here(span, kind);
+		used_begin_new(span, kind, key);
 }
 
-void used_end_first(struct span *span, uint64_t key);
-
 /* The same of a launch, which may make the stacks of the device's threads grow as well. */
-void used_begin_new_launch(struct span *span);
-void used_end_launch(struct span *span, uint64_t function);
+void used_begin_new_launch(struct span *span, uint64_t function);
 
 static inline void used_begin_launch(struct span *span, uint64_t function)
 {
 	if (__builtin_expect(!used_is_seen(function), 0))
-		used_begin_new_launch(span);
+		used_begin_new_launch(span, function);
 }
 
 /* --- of spans: a call takes or gives memory --- */

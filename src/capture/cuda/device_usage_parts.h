@@ -36,6 +36,10 @@ struct used_device {
 	_Atomic bool waiting; /* `culprit` took something when no figure could be had */
 	_Atomic uint64_t reserved, moving, t; /* at the last figure */
 
+	_Atomic uint64_t last; /* when it was sampled, 0: never yet */
+	_Atomic uint64_t took; /* to be answered then */
+	_Atomic uint64_t rest; /* from then to the next */
+
 	int64_t named; /* of all names */
 	int64_t residual;
 	uint64_t turn;   /* of the newest figure that nothing was left of */

@@ -81,7 +81,6 @@
 #define STEPPED used_end(&span)
 #define LIMITING(limit) used_begin_here(&span, used_kind_of_limit((int)(limit)))
 #define FIRST(kind, key) used_begin_first(&span, USED_##kind, (uint64_t)(key))
-#define FIRST_DONE(key) used_end_first(&span, (uint64_t)(key))
 /* Handles are told apart by who gave them: a launch takes either. */
 #define FOUND(what, handle)                                                  \
 	do {                                                                 \
@@ -89,23 +88,10 @@
 		if (!status && (handle))                                     \
 			used_see(USED_HANDLE_##what((uint64_t) * (handle))); \
 	} while (0)
-#define FOUND_OF(key, function)            \
-	do {                               \
-		FIRST_DONE(key);           \
-		FOUND(FUNCTION, function); \
-	} while (0)
 /* Looking at a function may load it too, and its first launch more. */
 #define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
-#define UNLOADED                    \
-	do {                        \
-		used_end(&span);    \
-		used_forget_seen(); \
-	} while (0)
-#define GRAPH_LAUNCHED(exec)      \
-	do {                      \
-		GRAPH_SAMPLED;    \
-		FIRST_DONE(exec); \
-	} while (0)
+#define UNLOADED (used_end(&span), used_forget_seen())
+#define GRAPH_LAUNCHED (span_graph_sampled(&span, status), used_end(&span))
 
 /* Contexts: what ends with them. */
 #define CONTEXT_MADE (span_context_made(&span, status), used_end(&span))
@@ -172,8 +158,7 @@ enum { STATUS_MISSING = 3 };
 #define LAUNCHER(name, result, params, args, function)                                            \
 	EXPORT HOT_CODE result name params;                                                       \
 	WRAPPER(name, result, params, args, !span_top.span && used_is_seen((uint64_t)(function)), \
-		used_begin_launch(&span, (uint64_t)(function)),                                   \
-		used_end_launch(&span, (uint64_t)(function)))
+		used_begin_launch(&span, (uint64_t)(function)), STEPPED)
 /* NOLINTBEGIN(readability-function-size): the parameters are CUDA's */
 #include "capture/loader/hooks.def"
 #include "capture/recorder/calls.def"

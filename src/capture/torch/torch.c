@@ -346,6 +346,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 }
 
 #define FRAME __builtin_frame_address(0)
+
 /* What each form tells. The oldest has no address: there is nothing to tell it by. */
 #define TELL_BARE (void)0
 #define TELL_PLAIN usage((uint64_t)ptr, size, NULL, device, FRAME)
