@@ -5,72 +5,53 @@
 #include <string.h>
 
 #include "base/guest/hot.h"
-#include "base/guest/table_rows.h"
 #include "base/guest/watch.h"
 #include "base/text/text.h"
 #include "capture/loader/resolve.h"
 
-/* The functions asked, by their ABI names. */
-#define QUESTIONS(X)                                                                               \
-	X(cuCtxGetCurrent, (CUcontext * context))                                                  \
-	X(cuCtxGetDevice, (CUdevice * device))                                                     \
-	X(cuDevicePrimaryCtxGetState, (CUdevice device, unsigned *flags, int *active))             \
-	X(cuDeviceGetGraphMemAttribute, (CUdevice device, int attribute, void *value))             \
-	X(cuMemGetAddressRange_v2, (CUdeviceptr * base, size_t * size, CUdeviceptr ptr))           \
-	X(cuPointerGetAttributes, (unsigned count, int *attributes, void **data, CUdeviceptr ptr)) \
-	X(cuMemPoolGetAttribute, (CUmemoryPool pool, int attribute, void *value))                  \
-	X(cuStreamIsCapturing, (CUstream stream, int *status))                                     \
-	X(cuMemGetInfo_v2, (size_t * left, size_t * total))                                        \
-	X(cuDeviceGetName, (char *name, int length, CUdevice device))                              \
-	X(cuDeviceGetUuid, (CUuuid * uuid, CUdevice device))                                       \
-	X(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device))                                    \
-	X(cuDeviceTotalMem_v2, (size_t * bytes, CUdevice device))                                  \
-	X(cuCtxGetLimit, (size_t * value, int limit))                                              \
-	X(cuFuncGetAttribute, (int *value, int attribute, CUfunction function))                    \
-	X(cuKernelGetAttribute, (int *value, int attribute, CUkernel kernel, CUdevice device))     \
-	X(cuDriverGetVersion, (int *version))
+/* The functions asked: for their types, nothing is linked. */
+CUresult cuCtxGetCurrent(CUcontext *context);
+CUresult cuCtxGetDevice(CUdevice *device);
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active);
+CUresult cuDeviceGetGraphMemAttribute(CUdevice device, int attribute, void *value);
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr ptr);
+CUresult cuPointerGetAttributes(unsigned count, int *attributes, void **data, CUdeviceptr ptr);
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void *value);
+CUresult cuStreamIsCapturing(CUstream stream, int *status);
+CUresult cuMemGetInfo_v2(size_t *left, size_t *total);
+CUresult cuDeviceGetName(char *name, int length, CUdevice device);
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device);
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device);
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device);
+CUresult cuCtxGetLimit(size_t *value, int limit);
+CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function);
+CUresult cuKernelGetAttribute(int *value, int attribute, CUkernel kernel, CUdevice device);
+CUresult cuDriverGetVersion(int *version);
 
-enum question {
-#define X(name, params) ASK_##name,
-	QUESTIONS(X)
-#undef X
-		QUESTION_COUNT
-};
-
-#define X(name, params) typedef CUresult ask_fn_##name params;
-QUESTIONS(X)
-#undef X
-
-static const char names[QUESTION_COUNT][32] = {
-#define X(name, params) WHOLE(#name),
-	QUESTIONS(X)
-#undef X
-};
-
-static void *function(enum question question)
+static void *function(_Atomic(void *) *known, const char *name)
 {
-	static _Atomic(void *) known[QUESTION_COUNT];
-	void *f = atomic_load_explicit(&known[question], memory_order_relaxed);
+	void *f = atomic_load_explicit(known, memory_order_relaxed);
 
-	watch_host(names[question]); /* the driver has locks of its own */
+	watch_host(name); /* the driver has locks of its own */
 	if (!f && resolve_may_ask()) {
 		const char *path = watch_path(NULL); /* once: dlsym allocates what it has to say */
 
-		f = resolve_cuda(names[question]);
+		f = resolve_cuda(name);
 		watch_path(path);
-		atomic_store_explicit(&known[question], f, memory_order_relaxed);
+		atomic_store_explicit(known, f, memory_order_relaxed);
 	}
 	return f;
 }
 
 /* True when the function is there and succeeded. */
-#define ASK(name, ...)                                                      \
-	({                                                                  \
-		ask_fn_##name *ask = (ask_fn_##name *)function(ASK_##name); \
-		const char *path = watch_path(NULL);                        \
-		bool answered = ask && ask(__VA_ARGS__) == CUDA_SUCCESS;    \
-		watch_path(path);                                           \
-		answered;                                                   \
+#define ASK(name, ...)                                                                      \
+	({                                                                                  \
+		static _Atomic(void *) known_##name;                                        \
+		__typeof__(name) *ask = (__typeof__(name) *)function(&known_##name, #name); \
+		const char *path = watch_path(NULL);                                        \
+		bool answered = ask && ask(__VA_ARGS__) == CUDA_SUCCESS;                    \
+		watch_path(path);                                                           \
+		answered;                                                                   \
 	})
 
 /* Which device a thread's context is on, until contexts come or go: one question instead of two. */
