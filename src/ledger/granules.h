@@ -13,16 +13,15 @@
 #ifndef LEDGER_GRANULES_H
 #define LEDGER_GRANULES_H
 
-#include <stdbool.h>
-
+#include "base/mem/map.h"
 #include "spool/spool.h"
 
 enum { GRANULES_DEVICES = 64 };
 
 struct granules {
-	struct granule *table; /* those that smaller allocations share */
-	struct granule *last;  /* the one looked at last, in the table */
-	uint64_t size, used;
+	struct map shared;  /* 1 + how many allocations touch it, by device and number */
+	uint64_t last;      /* the key that was looked at last, */
+	uint32_t *last_one; /* and its value, NULL before the first */
 	int64_t rounding[GRANULES_DEVICES]; /* bytes, by device */
 };
 

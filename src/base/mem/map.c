@@ -86,18 +86,24 @@ bool map_put(struct map *map, uint64_t key, uint32_t value)
 	return true;
 }
 
-bool map_set(struct map *map, uint64_t key, uint32_t value)
+uint32_t *map_value(const struct map *map, uint64_t key)
 {
 	struct map_table *table = map->table;
+	size_t at = table ? slot_of(table, key) : 0;
 
-	if (!map_get(map, key))
+	while (table && table->entries[at].value && table->entries[at].key != key)
+		at = (at + 1) & (table->size - 1);
+	return table && table->entries[at].value ? &table->entries[at].value : NULL;
+}
+
+bool map_set(struct map *map, uint64_t key, uint32_t value)
+{
+	uint32_t *known = map_value(map, key);
+
+	if (!known)
 		return map_put(map, key, value);
-	for (size_t at = slot_of(table, key);; at = (at + 1) & (table->size - 1)) {
-		if (table->entries[at].key != key)
-			continue;
-		__atomic_store_n(&table->entries[at].value, value, __ATOMIC_RELEASE);
-		return true;
-	}
+	__atomic_store_n(known, value, __ATOMIC_RELEASE);
+	return true;
 }
 
 void map_clear(struct map *map)

@@ -25,6 +25,12 @@ bool map_put(struct map *map, uint64_t key, uint32_t value);
 /* The same for a key that may be there: its value is replaced. Readers see the one or the other. */
 bool map_set(struct map *map, uint64_t key, uint32_t value);
 
+/*
+ * Where a key's value is, until the next map_put(); NULL if there is none. For the writer, and of a
+ * map that nobody else reads.
+ */
+uint32_t *map_value(const struct map *map, uint64_t key);
+
 /* Gives all memory back; no reader may be left. */
 void map_clear(struct map *map);
 

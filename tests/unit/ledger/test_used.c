@@ -62,7 +62,7 @@ static struct spool_node random_node(uint64_t *chance)
 
 TEST(rounding_equals_a_count_by_hand)
 {
-	struct granules granules = { .size = 0 };
+	struct granules granules = { .rounding = { 0 } };
 	uint64_t chance = 7;
 
 	for (unsigned i = 0; i < 20000; i++) {
@@ -98,7 +98,7 @@ TEST(what_takes_no_granule_is_not_rounded)
 		{ .kind = NODE_ADDRESS, .space = SPACE_DEVICE, .size = 5, .pool = 3 },
 		{ .kind = NODE_ARRAY, .space = SPACE_ARRAY, .size = 5 },
 	};
-	struct granules granules = { .size = 0 };
+	struct granules granules = { .rounding = { 0 } };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		granules_count(&granules, &others[i], true);
