@@ -49,29 +49,6 @@ int curve_open(struct spool *spool, struct spool_scope *scope)
 	return 0;
 }
 
-/*
- * A process killed on the way leaves a moment half written. What decides is stored last, so that
- * the same merge once more (curve_settle) makes it whole.
- */
-static void merge(struct spool_point *into, const struct spool_point *later)
-{
-	if (later->top.allocated > into->top.allocated) {
-		into->top.t = later->top.t;
-		into->top.reserved = later->top.reserved;
-		__atomic_store_n(&into->top.allocated, later->top.allocated, __ATOMIC_RELEASE);
-	}
-	if (later->high.reserved > into->high.reserved) {
-		into->high.t = later->high.t;
-		into->high.allocated = later->high.allocated;
-		__atomic_store_n(&into->high.reserved, later->high.reserved, __ATOMIC_RELEASE);
-	}
-	into->last = later->last;
-	if (later->used_t) {
-		into->used = later->used;
-		into->used_t = later->used_t;
-	}
-}
-
 /* Doubles the stretches until at most three quarters of the points are in use. */
 static struct state halve(struct spool *spool, struct spool_scope *scope, struct state state)
 {
@@ -83,7 +60,7 @@ static struct state halve(struct spool *spool, struct spool_scope *scope, struct
 			const struct spool_point *from = point_at(spool, scope, state.half, i);
 
 			if (into && into->stretch == from->stretch >> 1) {
-				merge(into, from);
+				curve_merge(into, from);
 				continue;
 			}
 			into = point_at(spool, scope, next.half, next.points++);
@@ -94,21 +71,6 @@ static struct state halve(struct spool *spool, struct spool_scope *scope, struct
 		state = next;
 	}
 	return state;
-}
-
-/* The scope's sums as they are now. */
-static inline struct spool_point point_of(const struct spool_scope *scope, uint64_t t)
-{
-	struct spool_point now = {
-		.top = { t, scope->sums[METRIC_ALLOCATED].now, scope->sums[METRIC_RESERVED].now },
-	};
-
-	now.high = now.last = now.top;
-	if (scope->sums[METRIC_USED].now) {
-		now.used = scope->sums[METRIC_USED].now;
-		now.used_t = t;
-	}
-	return now;
 }
 
 /* False if the time is beyond the newest stretch, or there is none. */
@@ -131,7 +93,7 @@ static __attribute__((noinline)) void begin(struct spool *spool, struct spool_sc
 {
 	struct spool_point *point = point_at(spool, scope, state.half, state.points);
 
-	*point = point_of(scope, t);
+	*point = curve_now(scope, t);
 	point->stretch = t >> state.shift;
 	state.points++;
 	set_state(scope, state);
@@ -190,13 +152,12 @@ void curve_settle(struct spool *spool)
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
 		struct spool_scope *scope = spool_at(spool, SPOOL_SCOPE, i);
 		struct state state = state_of(scope);
-		struct spool_point now = point_of(scope, t);
 		struct spool_point *point;
 
 		if (!curve_points(spool, scope) || state.half > 1 || state.shift > 63)
 			continue;
 		point = point_at(spool, scope, state.half, state.points - 1);
 		if (point->stretch >= t >> state.shift)
-			merge(point, &now);
+			curve_update(point, scope, t);
 	}
 }

@@ -31,31 +31,51 @@ struct curve_pen {
 void curve_draw_anew(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
 		     uint64_t t);
 
+/* The scope's sums as they are now. */
+static inline struct spool_point curve_now(const struct spool_scope *scope, uint64_t t)
+{
+	struct spool_point now = {
+		.top = { t, scope->sums[METRIC_ALLOCATED].now, scope->sums[METRIC_RESERVED].now },
+	};
+
+	now.high = now.last = now.top;
+	if (scope->sums[METRIC_USED].now) {
+		now.used = scope->sums[METRIC_USED].now;
+		now.used_t = t;
+	}
+	return now;
+}
+
+/*
+ * A process killed on the way leaves a moment half written. What decides is stored last, so that
+ * the same merge once more (curve_settle) makes it whole.
+ */
+static inline void curve_merge(struct spool_point *into, const struct spool_point *later)
+{
+	if (later->top.allocated > into->top.allocated) {
+		into->top.t = later->top.t;
+		into->top.reserved = later->top.reserved;
+		__atomic_store_n(&into->top.allocated, later->top.allocated, __ATOMIC_RELEASE);
+	}
+	if (later->high.reserved > into->high.reserved) {
+		into->high.t = later->high.t;
+		into->high.allocated = later->high.allocated;
+		__atomic_store_n(&into->high.reserved, later->high.reserved, __ATOMIC_RELEASE);
+	}
+	into->last = later->last;
+	if (later->used_t) {
+		into->used = later->used;
+		into->used_t = later->used_t;
+	}
+}
+
 /* Brings the newest point up to date. */
 static inline void curve_update(struct spool_point *point, const struct spool_scope *scope,
 				uint64_t t)
 {
-	uint64_t allocated = scope->sums[METRIC_ALLOCATED].now;
-	uint64_t reserved = scope->sums[METRIC_RESERVED].now;
+	const struct spool_point now = curve_now(scope, t);
 
-	/* What decides is stored last: see merge(). */
-	if (allocated > point->top.allocated) {
-		point->top.t = t;
-		point->top.reserved = reserved;
-		__atomic_store_n(&point->top.allocated, allocated, __ATOMIC_RELEASE);
-	}
-	if (reserved > point->high.reserved) {
-		point->high.t = t;
-		point->high.allocated = allocated;
-		__atomic_store_n(&point->high.reserved, reserved, __ATOMIC_RELEASE);
-	}
-	point->last.t = t;
-	point->last.allocated = allocated;
-	point->last.reserved = reserved;
-	if (scope->sums[METRIC_USED].now && t) {
-		point->used = scope->sums[METRIC_USED].now;
-		point->used_t = t;
-	}
+	curve_merge(point, &now);
 }
 
 static inline void curve_draw(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
