@@ -60,7 +60,7 @@ int intern_init(struct intern *intern, struct spool *spool)
 	if (error)
 		return error;
 	spool_add_rows(spool, SPOOL_TEXT, 1);
-	intern_pseudo_stack(intern, PSEUDO_NOT_RECORDED);
+	intern_pseudo_stack(intern, PSEUDO_NOT_RECORDED, 0, SPACE_DEVICE);
 	return 0;
 }
 
@@ -149,14 +149,17 @@ void intern_thread(struct intern *intern, uint32_t thread, const char *name, uin
 	spool_add_rows(intern->spool, SPOOL_THREAD, 1);
 }
 
-/* A row of the table and how it is found: 1 + its position, 0 without room. */
-static uint32_t enter_row(struct intern *intern, enum spool_kind kind, struct map *map,
-			  uint64_t key, const void *from)
+/* A row of the table by its words: 1 + its position, 0 without room. */
+static uint32_t intern_row(struct intern *intern, enum spool_kind kind, struct map *map,
+			   const uint64_t *words, size_t words_n, const void *from)
 {
+	uint64_t key = hash_words(seed(), words, words_n).a;
+	uint32_t id = map_get(map, key);
 	struct signals_deferred deferred;
-	uint32_t id = 0;
 	void *row;
 
+	if (id)
+		return id;
 	signals_defer(&deferred);
 	row = next_row(intern->spool, kind);
 	if (row) {
@@ -173,22 +176,16 @@ uint32_t intern_module(struct intern *intern, const struct spool_module *module)
 {
 	uint64_t words[] = { (uint64_t)module->path << 32 | module->build_id,
 			     module->high - module->low, module->low - module->base };
-	uint64_t key = hash_words(seed(), words, sizeof(words) / sizeof(words[0])).a;
-	uint32_t id = map_get(&intern->modules, key);
 
-	return id ? id : enter_row(intern, SPOOL_MODULE, &intern->modules, key, module);
+	return intern_row(intern, SPOOL_MODULE, &intern->modules, words, 3, module);
 }
 
 uint32_t intern_frame(struct intern *intern, const struct spool_frame *frame)
 {
 	uint64_t words[sizeof(*frame) / 8];
-	struct hash128 hash;
-	uint32_t id;
 
 	memcpy(words, frame, sizeof(words));
-	hash = hash_words(seed(), words, sizeof(words) / 8);
-	id = map_get(&intern->frames, hash.a);
-	return id ? id : enter_row(intern, SPOOL_FRAME, &intern->frames, hash.a, frame);
+	return intern_row(intern, SPOOL_FRAME, &intern->frames, words, sizeof(words) / 8, frame);
 }
 
 uint32_t intern_stack_find(const struct intern *intern, struct hash128 hash)
@@ -298,27 +295,18 @@ static uint32_t too_many(struct intern *intern)
 }
 
 /* Each that is too many comes here again: there is no room to remember it, either. */
-static uint32_t new_stack(struct intern *intern, struct hash128 hash,
-			  const struct intern_steps *steps, bool *added)
-{
-	uint32_t count = (uint32_t)steps->native + steps->python;
-
-	*added = !intern_full(intern->spool, SPOOL_STACK, 1) &&
-		 !intern_full(intern->spool, SPOOL_STEP, count);
-	return *added ? add_stack(intern, hash, steps) : too_many(intern);
-}
-
 static uint32_t enter_stack(struct intern *intern, struct hash128 hash,
 			    const struct intern_steps *steps)
 {
+	uint32_t count = (uint32_t)steps->native + steps->python;
 	uint32_t id = steps->known ? rename_stack(intern, hash, steps) : 0;
-	bool added;
 
 	if (id)
 		return id;
-	id = new_stack(intern, hash, steps, &added);
-	if (!added)
-		return id;
+	if (intern_full(intern->spool, SPOOL_STACK, 1) ||
+	    intern_full(intern->spool, SPOOL_STEP, count))
+		return too_many(intern);
+	id = add_stack(intern, hash, steps);
 	if (id)
 		map_set(&intern->stacks, hash.a, id);
 	if (id && steps->known)
@@ -337,8 +325,8 @@ uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct i
 	return id;
 }
 
-uint32_t intern_pseudo_stack_of(struct intern *intern, const char *name, uint32_t owner,
-				enum space space)
+uint32_t intern_pseudo_stack(struct intern *intern, const char *name, uint32_t owner,
+			     enum space space)
 {
 	struct spool_frame frame = { .language = FRAME_NAMED,
 				     .function = intern_text(intern, name) };
@@ -351,9 +339,4 @@ uint32_t intern_pseudo_stack_of(struct intern *intern, const char *name, uint32_
 		return id;
 	return intern_stack(intern, hash,
 			    &(struct intern_steps){ .frames = &step, .native = 1, .owner = owner });
-}
-
-uint32_t intern_pseudo_stack(struct intern *intern, const char *name)
-{
-	return intern_pseudo_stack_of(intern, name, 0, SPACE_DEVICE);
 }

@@ -68,14 +68,12 @@ struct intern_steps {
  */
 uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct intern_steps *steps);
 
-/* A stack of one named frame, for bytes that no call asked for. */
-uint32_t intern_pseudo_stack(struct intern *intern, const char *name);
-
 /*
- * The same for bytes that a library (`owner`, a text) asked for and whose stack is not taken; one
- * for each space, as a site is of one.
+ * A stack of one named frame, for bytes that no call asked for (owner 0, SPACE_DEVICE), or that a
+ * library (`owner`, a text) asked for and whose stack is not taken: one for each space, as a site
+ * is of one.
  */
-uint32_t intern_pseudo_stack_of(struct intern *intern, const char *name, uint32_t owner,
-				enum space space);
+uint32_t intern_pseudo_stack(struct intern *intern, const char *name, uint32_t owner,
+			     enum space space);
 
 #endif

@@ -67,7 +67,7 @@ static int open_tables(struct recorder *recorder, uint64_t max_events)
 						      { 0 } });
 	for (unsigned i = 0; i < RECORDER_STACKS; i++)
 		recorder->stacks[i] = make_stack(recorder, i);
-	recorder->loose = intern_pseudo_stack(intern, "[without an address]");
+	recorder->loose = intern_pseudo_stack(intern, "[without an address]", 0, SPACE_DEVICE);
 	intern_fact(intern, "memtrace", "1.0.0");
 	intern_fact(intern, "host", "node7");
 	intern_fact(intern, "command", "python");

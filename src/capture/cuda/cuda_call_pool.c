@@ -43,7 +43,7 @@ uint32_t span_pool_text(uint64_t pool)
 static void adjust(const struct event *like, enum metric metric, uint64_t now, const char *stack)
 {
 	ledger_adjust_to(record_ledger(), like, metric, now,
-			 intern_pseudo_stack(record_intern(), stack));
+			 intern_pseudo_stack(record_intern(), stack, 0, SPACE_DEVICE));
 }
 
 void span_sample_pool(const struct event *like, uint64_t reserved)

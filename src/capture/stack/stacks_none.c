@@ -31,7 +31,7 @@ static uint32_t none_of(enum stacks_reason reason, enum space space, uint32_t ow
 
 	if (reason == STACKS_STOPPED && space == SPACE_DEVICE && !owner)
 		return 0;
-	return intern_pseudo_stack_of(record_intern(), names[reason], owner, space);
+	return intern_pseudo_stack(record_intern(), names[reason], owner, space);
 }
 
 /* Those without an owner stand for most calls of all. */

@@ -159,7 +159,8 @@ void torch_restart(void)
 static uint32_t from_before(void)
 {
 	if (!torch.before) {
-		torch.before = intern_pseudo_stack(record_intern(), "[from before the recording]");
+		torch.before = intern_pseudo_stack(record_intern(), "[from before the recording]",
+						   0, SPACE_DEVICE);
 		backlog_before(record_ledger(), torch.before);
 	}
 	return torch.before;

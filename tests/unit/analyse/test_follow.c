@@ -39,7 +39,7 @@ static void add_stacks(unsigned count)
 
 	for (unsigned i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "stack %u", i);
-		intern_pseudo_stack(&recorder.intern, name);
+		intern_pseudo_stack(&recorder.intern, name, 0, SPACE_DEVICE);
 	}
 }
 

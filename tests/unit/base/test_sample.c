@@ -45,9 +45,9 @@ static void start(struct book *book, uint64_t interval)
 	for (unsigned i = 0; i < SITES; i++) {
 		char name[] = { 's', (char)('0' + i), '\0' };
 
-		book->stacks[i] = intern_pseudo_stack(&book->intern, name);
+		book->stacks[i] = intern_pseudo_stack(&book->intern, name, 0, SPACE_DEVICE);
 	}
-	book->rest = intern_pseudo_stack(&book->intern, "[not sampled]");
+	book->rest = intern_pseudo_stack(&book->intern, "[not sampled]", 0, SPACE_DEVICE);
 }
 
 static void fill(struct book *book)

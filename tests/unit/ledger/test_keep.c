@@ -237,7 +237,7 @@ TEST(stacks_have_a_bound)
 		uint32_t id;
 
 		snprintf(name, sizeof(name), "stack %llu", (unsigned long long)i);
-		id = intern_pseudo_stack(&recorder.intern, name);
+		id = intern_pseudo_stack(&recorder.intern, name, 0, SPACE_DEVICE);
 		OK(id && id <= most[SPOOL_STACK]);
 		if (id == most[SPOOL_STACK] && !first)
 			first = i;
@@ -251,7 +251,7 @@ TEST(stacks_have_a_bound)
 	for (unsigned i = 0; i < 1000; i++)
 		step(&recorder);
 	/* Those that were known before still are. */
-	OK(intern_pseudo_stack(&recorder.intern, "stack 5") < most[SPOOL_STACK]);
+	OK(intern_pseudo_stack(&recorder.intern, "stack 5", 0, SPACE_DEVICE) < most[SPOOL_STACK]);
 	recorder_close(&recorder);
 }
 

@@ -46,7 +46,7 @@ static void start(uint64_t seed)
 	for (unsigned i = 1; i < MODEL_STACKS; i++) {
 		char name[8] = { 's', (char)('0' + i) };
 
-		EQ(intern_pseudo_stack(&run.intern, name), i);
+		EQ(intern_pseudo_stack(&run.intern, name, 0, SPACE_DEVICE), i);
 	}
 }
 
