@@ -27,39 +27,20 @@ static inline uint64_t where_of(const struct event *event)
 	       (uint64_t)event->space << 1 | 1;
 }
 
-static __attribute__((noinline)) bool touch_anew(struct ledger *ledger, const struct event *event,
-						 uint32_t owner)
-{
-	struct ledger_touched *last = &ledger->last_touched;
-
-	last->where = 0;
-	ledger_find_touched(ledger, event, owner, &last->touched);
-	if (ledger->error)
-		return false;
-	last->where = where_of(event);
-	last->owner = owner;
-	return true;
-}
-
-/* The scopes are in ledger->last_touched then. */
-static inline bool touch(struct ledger *ledger, const struct event *event, uint32_t owner)
+HOT_CODE const struct touched *ledger_touch(struct ledger *ledger, const struct event *event,
+					    uint32_t owner)
 {
 	const struct ledger_touched *last = &ledger->last_touched;
+	uint64_t where = where_of(event);
 
+	if (ledger->error)
+		return NULL;
 	if (!space_on_card(event->device, event->space) || !from_driver(event))
 		owner = 0;
-	if (last->where != where_of(event) || last->owner != owner)
-		return touch_anew(ledger, event, owner);
-	return !ledger->error;
-}
-
-HOT_CODE bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t owner,
-			   struct touched *touched)
-{
-	bool found = touch(ledger, event, owner);
-
-	*touched = ledger->last_touched.touched;
-	return found;
+	if ((last->where != where || last->owner != owner) &&
+	    !ledger_touch_anew(ledger, event, where, owner))
+		return NULL;
+	return &last->touched;
 }
 
 /* The curves of what the last event moved, now that it stays. */
@@ -86,9 +67,7 @@ HOT_CODE bool ledger_room(struct ledger *ledger, unsigned events)
 		error = totals_room(ledger->spool, events);
 	if (!error && !ledger->quiet)
 		error = journal_room(&ledger->journal, events);
-	if (error)
-		ledger_fail(ledger, error);
-	return !error;
+	return !ledger_fails(ledger, error);
 }
 
 /* Time goes on with events that are not written: curves are drawn by it. */
@@ -246,24 +225,18 @@ void ledger_book(struct ledger *ledger, struct event *event, uint32_t stack,
 	move(ledger, event, stack, touched, one_block(event));
 }
 
-/* Opens the transaction of one event and moves the sums; the caller changes nodes, then commits
- * what was touched last. */
-static inline bool begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
-			 int64_t blocks)
+HOT_CODE bool ledger_begin(struct ledger *ledger, struct event *event, uint32_t stack,
+			   uint32_t owner, int64_t blocks)
 {
+	const struct touched *touched = ledger_touch(ledger, event, owner);
+
 	ledger->newest = 0;
-	if (!touch(ledger, event, owner) || !ledger_room(ledger, 1))
+	if (!touched || !ledger_room(ledger, 1))
 		return false;
 	txn_begin(ledger->spool);
 	ledger_put(ledger, event);
-	move(ledger, event, stack, &ledger->last_touched.touched, blocks);
+	move(ledger, event, stack, touched, blocks);
 	return true;
-}
-
-bool ledger_begin(struct ledger *ledger, struct event *event, uint32_t stack, uint32_t owner,
-		  int64_t blocks)
-{
-	return begin(ledger, event, stack, owner, blocks);
 }
 
 void ledger_redraw(struct ledger *ledger, const struct totals_scope *scope)
@@ -297,7 +270,7 @@ static void enter(struct ledger *ledger, struct event *event, struct spool_node 
 {
 	uint32_t id;
 
-	if (!begin(ledger, event, node->stack, node->owner, one_block(event)))
+	if (!ledger_begin(ledger, event, node->stack, node->owner, one_block(event)))
 		return;
 	node->t = node->t ? node->t : event->t;
 	id = live_insert(ledger->spool, node);
@@ -344,7 +317,7 @@ HOT_CODE void ledger_leave_node(struct ledger *ledger, struct event *event, uint
 	struct spool_node node = *live_node(ledger->spool, id);
 
 	ledger_tell_end(event, &node);
-	if (!begin(ledger, event, node.stack, node.owner, one_block(event)))
+	if (!ledger_begin(ledger, event, node.stack, node.owner, one_block(event)))
 		return;
 	ledger_bury(ledger, event, id);
 	ledger_commit(ledger, &ledger->last_touched.touched);
@@ -402,16 +375,4 @@ void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_
 	event->op = was->flags & NODE_SEGMENT ? EVENT_RESERVE : EVENT_ALLOC;
 	event->stack = was->stack;
 	enter(ledger, event, &again);
-}
-
-HOT_CODE bool ledger_pool_agrees(struct ledger *ledger, const struct event *event,
-				 uint64_t allocated, uint64_t reserved)
-{
-	const struct spool_scope *scope;
-
-	if (ledger->error || !touch(ledger, event, 0))
-		return true;
-	scope = ledger->last_touched.touched.pool.row;
-	return !scope || (scope->sums[METRIC_ALLOCATED].now == allocated &&
-			  scope->sums[METRIC_RESERVED].now == reserved);
 }

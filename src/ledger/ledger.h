@@ -58,7 +58,7 @@ struct ledger {
 	uint64_t newest_generation;
 	struct event newest_event;
 	bool newest_quiet;    /* it was not written */
-	struct ledger_scope { /* a cache before totals_scope_find() */
+	struct ledger_scope { /* a cache before totals_scope_known() */
 		uint32_t kind, name;
 		int32_t device;
 		uint32_t scope; /* 1 + index, 0 for an empty slot */

@@ -76,20 +76,19 @@ static void put(struct spool *spool, const struct spool_oom *row)
 void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *known)
 {
 	struct spool *spool = ledger->spool;
-	struct touched touched;
+	const struct touched *touched = ledger_touch(ledger, event, 0);
 
-	if (!ledger_touch(ledger, event, 0, &touched) || !ledger_room(ledger, 1))
-		return;
-	if (ledger_check(ledger, spool_need(spool, SPOOL_OOM, place_of(spool->header))))
+	if (!touched || !ledger_room(ledger, 1) ||
+	    ledger_fails(ledger, spool_need(spool, SPOOL_OOM, place_of(spool->header))))
 		return;
 	known->seq = spool->header->seq; /* the event's own, also if events are off */
 	txn_begin(spool);
 	ledger_put(ledger, event);
-	if (touched.device.row)
-		txn_add64(spool, &touched.device.row->ooms, 1);
-	if (touched.pool.row)
-		txn_add64(spool, &touched.pool.row->ooms, 1);
-	complete(known, event, touched.device.row);
+	if (touched->device.row)
+		txn_add64(spool, &touched->device.row->ooms, 1);
+	if (touched->pool.row)
+		txn_add64(spool, &touched->pool.row->ooms, 1);
+	complete(known, event, touched->device.row);
 	put(spool, known);
 	txn_commit(spool);
 }

@@ -21,22 +21,22 @@ static inline struct curve_pen *ledger_pen(struct ledger *ledger, const struct s
 	return &ledger->pens[(unsigned)((uintptr_t)scope / sizeof(*scope)) % LEDGER_PENS];
 }
 
-/* The ledger stops: an error of spool_need(). */
-void ledger_fail(struct ledger *ledger, int64_t error);
+/* Stops the ledger if this is an error of spool_need(): true then. */
+bool ledger_fails(struct ledger *ledger, int64_t error);
 
 /* The scope's index, made if it is new; -1 after an error, or where there are too many. */
 int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, uint32_t name);
 
-/* Stops the ledger if this is an error of spool_need(): true then. */
-bool ledger_check(struct ledger *ledger, int error);
+/*
+ * Finds the scopes that the event touches, before its transaction for they may be new. There until
+ * the next event; NULL after an error.
+ */
+const struct touched *ledger_touch(struct ledger *ledger, const struct event *event,
+				   uint32_t owner);
 
-/* The same without a look at the last event's. */
-void ledger_find_touched(struct ledger *ledger, const struct event *event, uint32_t owner,
-			 struct touched *touched);
-
-/* Finds the scopes, before the event's transaction for they may be new. False after an error. */
-bool ledger_touch(struct ledger *ledger, const struct event *event, uint32_t owner,
-		  struct touched *touched);
+/* The same where it is not like the event before; `where` tells it from others. */
+bool ledger_touch_anew(struct ledger *ledger, const struct event *event, uint64_t where,
+		       uint32_t owner);
 
 /* Room for so many events and one new node; what the event before moved is drawn. False after an
  * error. */

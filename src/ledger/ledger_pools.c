@@ -1,6 +1,7 @@
 /* What a pool says of itself, and memory that turns out to be a pool's or nobody's any more. */
 #include <stddef.h>
 
+#include "base/guest/hot.h"
 #include "ledger/ledger_parts.h"
 #include "spool/txn.h"
 
@@ -66,6 +67,16 @@ uint64_t ledger_pool_sum(struct ledger *ledger, int device, uint32_t pool, enum 
 	return scope < 0 ? 0 : totals_scope(ledger->spool, (uint32_t)scope)->sums[metric].now;
 }
 
+HOT_CODE bool ledger_pool_agrees(struct ledger *ledger, const struct event *event,
+				 uint64_t allocated, uint64_t reserved)
+{
+	const struct touched *touched = ledger_touch(ledger, event, 0);
+	const struct spool_scope *scope = touched ? touched->pool.row : NULL;
+
+	return !scope || (scope->sums[METRIC_ALLOCATED].now == allocated &&
+			  scope->sums[METRIC_RESERVED].now == reserved);
+}
+
 bool ledger_pool_device(const struct ledger *ledger, uint32_t pool, int *device)
 {
 	for (uint32_t i = 0; i < spool_count(ledger->spool, SPOOL_SCOPE); i++) {
@@ -126,7 +137,7 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 	struct spool *spool = ledger->spool;
 	struct spool_node node = *live_node(spool, id);
 	struct event event = ledger->newest_event;
-	struct touched touched;
+	const struct touched *touched;
 
 	if (id != ledger->newest || ledger->quiet != ledger->newest_quiet ||
 	    atomic_load_explicit(&spool->header->generation, memory_order_relaxed) !=
@@ -135,17 +146,17 @@ static bool reborn(struct ledger *ledger, uint32_t id, uint32_t pool)
 	set_pool(&node, pool);
 	event.op = pool ? EVENT_RESERVE : EVENT_ALLOC;
 	event.pool = pool;
-	if (!ledger_touch(ledger, &event, node.owner, &touched) || totals_room(spool, 1) ||
-	    !txn_begin_over(spool))
+	touched = ledger_touch(ledger, &event, node.owner);
+	if (!touched || totals_room(spool, 1) || !txn_begin_over(spool))
 		return false;
 	ledger->undrawn_n = 0; /* what it moved is taken back */
 	txn_keep_bytes(spool, live_node(spool, id), live_node(spool, id) + 1);
 	if (!ledger->quiet && !event.untold)
 		journal_rewind(&ledger->journal);
-	ledger_book(ledger, &event, node.stack, &touched);
+	ledger_book(ledger, &event, node.stack, touched);
 	live_insert(spool, &node);
 	ledger_count_birth(ledger, &event, node.stack);
-	ledger_commit(ledger, &touched);
+	ledger_commit(ledger, touched);
 	ledger->newest = 0; /* to take this back would bring the first one back */
 	return true;
 }
@@ -157,7 +168,8 @@ void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struc
 	struct spool_node then = *node;
 	struct event end = *like;
 	struct event birth = *like;
-	struct touched from, to;
+	const struct touched *to;
+	struct touched from;
 
 	if (ledger->error || reborn(ledger, id, pool))
 		return;
@@ -166,8 +178,10 @@ void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struc
 	ledger_tell_end(&birth, &then);
 	birth.op = pool ? EVENT_RESERVE : EVENT_ALLOC;
 	end.stack = birth.stack = node->stack;
-	if (!ledger_touch(ledger, &end, node->owner, &from) ||
-	    !ledger_touch(ledger, &birth, node->owner, &to) || !ledger_room(ledger, 2))
+	to = ledger_touch(ledger, &end, node->owner);
+	from = to ? *to : (struct touched){ .device = { NULL, 0 } };
+	to = ledger_touch(ledger, &birth, node->owner);
+	if (!to || !ledger_room(ledger, 2))
 		return;
 	txn_begin(spool);
 	ledger_book(ledger, &end, node->stack, &from);
@@ -180,8 +194,8 @@ void ledger_retag(struct ledger *ledger, uint32_t id, uint32_t pool, const struc
 	/* The node stays where it is: mappings refer to it. */
 	txn_set32(spool, &node->pool, then.pool);
 	txn_set32(spool, (txn_half *)&node->flags, then.flags);
-	ledger_book(ledger, &birth, node->stack, &to);
+	ledger_book(ledger, &birth, node->stack, to);
 	ledger_count_birth(ledger, &birth, node->stack);
-	ledger_commit(ledger, &to);
+	ledger_commit(ledger, to);
 	ledger_redraw(ledger, &from.pool);
 }

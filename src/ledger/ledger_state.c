@@ -63,18 +63,12 @@ void ledger_mend(struct ledger *ledger)
 	backlog_mend(ledger);
 }
 
-void ledger_fail(struct ledger *ledger, int64_t error)
+bool ledger_fails(struct ledger *ledger, int64_t error)
 {
-	if (ledger->error)
-		return;
-	ledger->error = (int)error;
-	atomic_store(&ledger->spool->header->stop, spool_stop_reason((int)error));
-}
-
-bool ledger_check(struct ledger *ledger, int error)
-{
-	if (error)
-		ledger_fail(ledger, error);
+	if (error && !ledger->error) {
+		ledger->error = (int)error;
+		atomic_store(&ledger->spool->header->stop, spool_stop_reason((int)error));
+	}
 	return error != 0;
 }
 
@@ -87,13 +81,11 @@ int64_t ledger_scope(struct ledger *ledger, enum scope_kind kind, int device, ui
 	if (cached->scope && cached->kind == kind && cached->device == device &&
 	    cached->name == name)
 		return cached->scope - 1;
-	scope = totals_scope_find(ledger->spool, kind, device, name);
-	if (scope == -E2BIG)
+	scope = totals_scope_known(ledger->spool, kind, device, name);
+	if (scope < 0)
+		scope = totals_scope_make(ledger->spool, kind, device, name);
+	if (scope == -E2BIG || ledger_fails(ledger, scope < 0 ? scope : 0))
 		return -1;
-	if (scope < 0) {
-		ledger_fail(ledger, scope);
-		return -1;
-	}
 	*cached = (struct ledger_scope){ kind, name, device, (uint32_t)scope + 1 };
 	return scope;
 }
@@ -109,10 +101,13 @@ static struct totals_scope scope_at(struct ledger *ledger, enum scope_kind kind,
 				      totals_sum(index, METRIC_ALLOCATED) };
 }
 
-void ledger_find_touched(struct ledger *ledger, const struct event *event, uint32_t owner,
-			 struct touched *touched)
+bool ledger_touch_anew(struct ledger *ledger, const struct event *event, uint64_t where,
+		       uint32_t owner)
 {
-	memset(touched, 0, sizeof(*touched));
+	struct ledger_touched *last = &ledger->last_touched;
+	struct touched *touched = &last->touched;
+
+	*last = (struct ledger_touched){ .where = 0 };
 	if (event->device >= 0)
 		touched->device = scope_at(ledger, SCOPE_DEVICE, event->device, 0);
 	if (event->pool)
@@ -121,6 +116,11 @@ void ledger_find_touched(struct ledger *ledger, const struct event *event, uint3
 		touched->owner = scope_at(ledger, SCOPE_OWNER, event->device, owner);
 	if (event->space != SPACE_DEVICE)
 		touched->space = scope_at(ledger, SCOPE_SPACE, NO_DEVICE, event->space);
+	if (ledger->error)
+		return false;
+	last->where = where;
+	last->owner = owner;
+	return true;
 }
 
 /* --- scans: rare, for they take as long as there are nodes --- */

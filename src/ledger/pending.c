@@ -40,18 +40,16 @@ HOT_CODE bool backlog_find(struct ledger *ledger, const struct event *event)
 {
 	struct ledger_backlog *backlog = &ledger->backlog;
 	uint64_t t = ledger->spool->header->t;
-	struct touched touched;
+	const struct touched *touched = ledger_touch(ledger, event, 0);
 
 	backlog->found = false;
-	if (!ledger_touch(ledger, event, 0, &touched))
-		return false;
 	backlog->sums_n = 0;
 	backlog->until = UINT64_MAX;
-	if (!touched.pool.row || !touched.device.row)
+	if (!touched || !touched->pool.row || !touched->device.row)
 		return false; /* there are more pools than can be told apart */
-	backlog->allocated = touched.pool.row->sums[METRIC_ALLOCATED].now;
-	backlog->reserved = touched.pool.row->sums[METRIC_RESERVED].now;
-	backlog->found = add_sum(ledger, &touched.pool, t) && add_sum(ledger, &touched.device, t);
+	backlog->allocated = touched->pool.row->sums[METRIC_ALLOCATED].now;
+	backlog->reserved = touched->pool.row->sums[METRIC_RESERVED].now;
+	backlog->found = add_sum(ledger, &touched->pool, t) && add_sum(ledger, &touched->device, t);
 	backlog->headroom = backlog_headroom(ledger);
 	return backlog->found;
 }
@@ -66,7 +64,7 @@ static bool make_room(struct ledger *ledger)
 	if (!error)
 		error = spool_need(spool, SPOOL_NODE,
 				   spool_count(spool, SPOOL_NODE) + SPOOL_WAITING);
-	if (ledger_check(ledger, error))
+	if (ledger_fails(ledger, error))
 		return false;
 	left = journal_left(&ledger->journal);
 	ledger->backlog.room = left < SPOOL_WAITING ? (unsigned)left : SPOOL_WAITING;

@@ -9,7 +9,7 @@
 #include "ledger/timeline.h"
 #include "spool/txn.h"
 
-static int64_t make_scope(struct spool *spool, enum scope_kind kind, int device, uint32_t name)
+int64_t totals_scope_make(struct spool *spool, enum scope_kind kind, int device, uint32_t name)
 {
 	uint64_t index = spool_count(spool, SPOOL_SCOPE);
 	struct spool_scope *scope;
@@ -42,13 +42,6 @@ int64_t totals_scope_known(const struct spool *spool, enum scope_kind kind, int 
 			return i;
 	}
 	return -1;
-}
-
-int64_t totals_scope_find(struct spool *spool, enum scope_kind kind, int device, uint32_t name)
-{
-	int64_t known = totals_scope_known(spool, kind, device, name);
-
-	return known < 0 ? make_scope(spool, kind, device, name) : known;
 }
 
 static __attribute__((noinline)) struct spool_cell *make_cell(struct spool *spool,

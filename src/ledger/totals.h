@@ -27,15 +27,15 @@ static inline struct spool_scope *totals_scope(const struct spool *spool, uint32
 	return spool_at(spool, SPOOL_SCOPE, scope);
 }
 
-/*
- * The scope, made if it is new: its index, or an error of spool_need(); -E2BIG for one more pool,
- * owner or name than there may be (bounds.def). Outside of transactions.
- */
-int64_t totals_scope_find(struct spool *spool, enum scope_kind kind, int device, uint32_t name);
-
-/* The same if it is there, -1 if not. */
+/* The scope's index, -1 if there is none. */
 int64_t totals_scope_known(const struct spool *spool, enum scope_kind kind, int device,
 			   uint32_t name);
+
+/*
+ * Makes a scope that there is not: its index, or an error of spool_need(); -E2BIG for one more
+ * pool, owner or name than there may be (bounds.def). Outside of transactions.
+ */
+int64_t totals_scope_make(struct spool *spool, enum scope_kind kind, int device, uint32_t name);
 
 /* The number of a scope's sum, as cells have it. */
 static inline uint32_t totals_sum(int64_t scope, enum metric metric)

@@ -124,7 +124,7 @@ void used_enter(struct ledger *ledger, const struct used_sample *sample,
 		name = ledger_scope(ledger, SCOPE_NAMED, sample->device, step->name);
 	if (ledger->error ||
 	    (row &&
-	     ledger_check(ledger, spool_need(spool, SPOOL_USED, spool_count(spool, SPOOL_USED)))))
+	     ledger_fails(ledger, spool_need(spool, SPOOL_USED, spool_count(spool, SPOOL_USED)))))
 		return;
 	rounding = ledger->granules.rounding[sample->device];
 	residual = used_unexplained(ledger, sample->device, sample->used) - sample->named;

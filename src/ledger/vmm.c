@@ -97,7 +97,8 @@ static void end_mapping(struct ledger *ledger, const struct event *like, uint32_
 	bool ends = held.kind == NODE_HELD && held.mappings == 1;
 	struct event unmap = *like;
 	struct event end = *like;
-	struct touched touched = { .device = { NULL, 0 } };
+	const struct touched none = { .device = { NULL, 0 } };
+	const struct touched *touched = &none;
 
 	unmap.op = EVENT_UNMAP;
 	unmap.ptr = mapping->address;
@@ -107,19 +108,19 @@ static void end_mapping(struct ledger *ledger, const struct event *like, uint32_
 	unmap.pool = mapping->pool;
 	unmap.untold = mapping->flags & NODE_UNTOLD;
 	ledger_tell_end(&end, &held);
-	if (ends && !ledger_touch(ledger, &end, held.owner, &touched))
-		return;
-	if (!ledger_room(ledger, 1 + ends))
+	if (ends)
+		touched = ledger_touch(ledger, &end, held.owner);
+	if (!touched || !ledger_room(ledger, 1 + ends))
 		return;
 	txn_begin(spool);
 	ledger_put(ledger, &unmap);
 	live_remove(spool, id);
 	live_recount(spool, home, 0, -1);
 	if (ends) {
-		ledger_book(ledger, &end, held.stack, &touched);
+		ledger_book(ledger, &end, held.stack, touched);
 		ledger_bury(ledger, &end, home);
 	}
-	ledger_commit(ledger, &touched);
+	ledger_commit(ledger, touched);
 }
 
 void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle)
