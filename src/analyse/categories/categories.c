@@ -8,7 +8,6 @@
 #include "analyse/categories/categories_parts.h"
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
-#include "base/mem/hash.h"
 
 /* --- events --- */
 
@@ -118,7 +117,7 @@ static int begin(struct categories *categories, const struct event *event,
 	own->births[id - 1] = (struct birth){
 		.at = *at,
 		.api = event->api,
-		.phase = own->trace->phases_n ? phase_at(own, event->t) : 0,
+		.phase = trace_phase_at(&own->phases, own->trace, event->t),
 		.thread = (uint32_t)event->thread,
 		.alloc = (uint32_t)categories->allocs_n - 1,
 		.point =
@@ -152,7 +151,7 @@ static int move_block(struct categories *categories, const struct event *event)
 	struct categories_own *own = categories->own;
 	struct lives *lives = &own->lives;
 	struct doing doing = doing_of(own, event);
-	uint16_t number = track_of(own, event);
+	uint16_t number = (uint16_t)trace_position(own->trace, event->device, event->space);
 	struct whereabouts at = places_of(categories, event);
 	bool comes = event->op == EVENT_ALLOC;
 	int error;
@@ -235,12 +234,9 @@ static int start_own(struct categories *categories)
 		arena_alloc(&own->arena, (trace->summary.devices_n + 1) * sizeof(*own->tracks));
 	own->votes = arena_alloc(&own->arena, stacks * sizeof(*own->votes));
 	own->places = arena_alloc(&own->arena, (categories->places_n + 1) * sizeof(*own->places));
-	own->phases = arena_alloc(&own->arena, (trace->phases_n + 1) * sizeof(*own->phases));
-	own->phase_parents =
-		arena_alloc(&own->arena, (trace->phases_n + 1) * sizeof(*own->phase_parents));
 	categories->of_stack = arena_alloc(&own->arena, stacks);
-	if (!own->tracks || !own->votes || !own->places || !own->phases || !own->phase_parents ||
-	    !categories->of_stack)
+	if (!own->tracks || !own->votes || !own->places || !categories->of_stack ||
+	    trace_phase_walk(&own->phases, own->trace))
 		return -ENOMEM;
 	if (workers_find(own))
 		return -ENOMEM;

@@ -2,7 +2,6 @@
 #include <errno.h>
 
 #include "analyse/categories/categories_parts.h"
-#include "base/mem/hash.h"
 
 static struct life life_of(const struct categories *categories, const struct block *block,
 			   const struct birth *birth, uint64_t t)
@@ -19,7 +18,7 @@ static struct life life_of(const struct categories *categories, const struct blo
 		.space = block->space,
 		.born = birth->born,
 		.thread = worker ? worker->name : NULL,
-		.gradient = map_get(&own->gradients, hash_mix(block->size, 1)) != 0,
+		.gradient = map_get(&own->gradients, gradient_key(block->size)) != 0,
 		.size = block->size,
 		.lifetime = t > block->t ? t - block->t : 0,
 		.allocations = track->allocations - birth->ordinal,

@@ -5,7 +5,7 @@
 static bool in_phase(const struct categories_own *own, const struct rule_condition *condition,
 		     uint32_t phase)
 {
-	for (; phase; phase = own->phase_parents[phase - 1]) {
+	for (; phase; phase = own->phases.parents[phase - 1]) {
 		if (pattern_any_fits(condition->patterns, own->trace->phases[phase - 1].name))
 			return true;
 	}

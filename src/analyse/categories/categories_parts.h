@@ -5,6 +5,7 @@
 #include "analyse/categories/categories.h"
 #include "analyse/lifetimes/unattributed.h"
 #include "base/mem/arena.h"
+#include "base/mem/hash.h"
 #include "base/mem/map.h"
 #include "facts/lives.h"
 
@@ -110,10 +111,8 @@ struct categories_own {
 	struct worker *workers;
 	size_t workers_n, last_worker;
 	bool knows_threads;
-	uint32_t *phase_parents; /* by phase: 1 + the one that was open when it began */
-	uint32_t *phases;        /* open ones */
-	size_t phases_open, phase_next;
-	struct map gradients; /* hashes of sizes that outlived a backward pass */
+	struct trace_phase_walk phases;
+	struct map gradients; /* sizes that outlived a backward pass */
 	uint32_t looks;       /* how often live blocks were searched for those */
 	uint64_t last_t;
 	uint64_t gap_seq; /* the first event behind missing ones, UINT64_MAX for none missing */
@@ -131,9 +130,6 @@ struct categories_own {
 
 /* The places of the trace, with the points of their curves: 0 or -ENOMEM. */
 int categories_find_places(struct categories *categories);
-
-/* The device's position; that behind the last for memory of none. */
-uint16_t track_of(const struct categories_own *own, const struct event *event);
 
 struct whereabouts places_of(const struct categories *categories, const struct event *event);
 
@@ -167,9 +163,6 @@ int workers_find(struct categories_own *own);
 /* NULL when the trace does not name the thread. */
 struct worker *worker_of(struct categories_own *own, uint64_t thread);
 
-/* The innermost phase at time t, which never falls: 1 + its position, 0 for none. */
-uint32_t phase_at(struct categories_own *own, uint64_t t);
-
 struct doing doing_of(struct categories_own *own, const struct event *event);
 
 /* The track hears what is done by event `seq`; false without memory. */
@@ -178,6 +171,12 @@ bool track_step(struct categories *categories, uint16_t number, const struct doi
 
 /* Is the stage that the block was born in, by event `seq`, still going on? */
 bool track_same_stage(const struct track *track, const struct birth *birth, uint64_t seq);
+
+/* A key for each size, as the factor is odd. */
+static inline uint64_t gradient_key(uint64_t size)
+{
+	return size * HASH_A;
+}
 
 /* The size outlived a backward pass; false without memory. */
 bool gradient_remember(struct categories_own *own, uint64_t size);

@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
-#include "base/mem/hash.h"
 
 enum {
 	LOOKS = 16, /* passes behind which live blocks are searched for gradients */
 };
 
-/* --- threads, phases --- */
+/* --- threads --- */
 
 struct worker *worker_of(struct categories_own *own, uint64_t thread)
 {
@@ -47,29 +46,6 @@ int workers_find(struct categories_own *own)
 	return 0;
 }
 
-/* The innermost phase at time t, on whatever thread: 1 + its position, 0 for none. */
-uint32_t phase_at(struct categories_own *own, uint64_t t)
-{
-	const struct trace *trace = own->trace;
-
-	for (;;) {
-		bool next = own->phase_next < trace->phases_n &&
-			    trace->phases[own->phase_next].start <= t;
-
-		/* Those that are over by then are left in front of one that begins. */
-		while (own->phases_open &&
-		       trace->phases[own->phases[own->phases_open - 1]].end <=
-			       (next ? trace->phases[own->phase_next].start : t))
-			own->phases_open--;
-		if (!next)
-			break;
-		own->phase_parents[own->phase_next] =
-			own->phases_open ? own->phases[own->phases_open - 1] + 1 : 0;
-		own->phases[own->phases_open++] = (uint32_t)own->phase_next++;
-	}
-	return own->phases_open ? own->phases[own->phases_open - 1] + 1 : 0;
-}
-
 /* --- passes --- */
 
 struct doing doing_of(struct categories_own *own, const struct event *event)
@@ -93,7 +69,7 @@ struct doing doing_of(struct categories_own *own, const struct event *event)
 
 bool gradient_remember(struct categories_own *own, uint64_t size)
 {
-	uint64_t key = hash_mix(size, 1);
+	uint64_t key = gradient_key(size);
 
 	return map_get(&own->gradients, key) || map_put(&own->gradients, key, 1);
 }

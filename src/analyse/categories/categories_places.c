@@ -114,19 +114,6 @@ static bool event_on_card(const struct event *event)
 	return space_on_card(event->device, event->space);
 }
 
-/* The device's position, that behind the last for memory of none. */
-uint16_t track_of(const struct categories_own *own, const struct event *event)
-{
-	const struct trace *trace = own->trace;
-	uint16_t i = 0;
-
-	if (!event_on_card(event))
-		return (uint16_t)trace->summary.devices_n;
-	while (i < trace->summary.devices_n && trace->summary.devices[i].device != event->device)
-		i++;
-	return i;
-}
-
 static bool is_pool(const struct categories *categories, size_t i, uint32_t pool)
 {
 	struct place_own *own = &categories->own->places[i];

@@ -258,10 +258,8 @@ static void take_baseline(const struct categories *categories, struct categories
 			list[i].category ? rules_category(categories->rules, list[i].category) : -1;
 		size_t category = number < 0 ? CATEGORY_OTHER : (size_t)number;
 
-		place->peak[category].bytes +=
-			list[i].peak_bytes == TRACE_NONE ? 0 : list[i].peak_bytes;
-		place->exit[category].bytes +=
-			list[i].exit_bytes == TRACE_NONE ? 0 : list[i].exit_bytes;
+		place->peak[category].bytes += trace_known(list[i].peak_bytes);
+		place->exit[category].bytes += trace_known(list[i].exit_bytes);
 	}
 	place->peak_exact = place->exit_exact = true;
 }

@@ -207,30 +207,18 @@ static char *read_file(const char *path)
 	return text;
 }
 
-static int start(struct rules *rules)
-{
-	*rules = (struct rules){ .categories = CATEGORIES };
-	for (size_t i = 0; i < CATEGORIES; i++)
-		rules->names[i] = category_names[i];
-	return 0;
-}
-
-static int read_builtin(struct rules *rules)
-{
-	struct rules_source source = { rules, "the built-in rules", 0, true };
-
-	return read_text(&source, rules_builtin);
-}
-
 int rules_read_text(struct rules *rules, const char *text, const char *name)
 {
 	struct rules_source source = { rules, name, 0, false };
-	int error = start(rules);
+	struct rules_source builtin = { rules, "the built-in rules", 0, true };
+	int error = 0;
 
-	if (!error && text)
+	*rules = (struct rules){ .categories = CATEGORIES };
+	memcpy(rules->names, category_names, sizeof(category_names));
+	if (text)
 		error = read_text(&source, text);
 	if (!error)
-		error = read_builtin(rules);
+		error = read_text(&builtin, rules_builtin);
 	if (error)
 		rules_clear(rules);
 	return error;

@@ -295,6 +295,7 @@ void diff_clear(struct diff *diff)
 		run_close(&diff->head.runs[i]);
 	free(diff->base.runs);
 	free(diff->head.runs);
+	free(diff->unlike);
 	arena_clear(&diff->arena);
 	*diff = (struct diff){ .rows = NULL };
 }

@@ -335,18 +335,9 @@ int run_open(struct run *run, const char *path, int device)
 		return error;
 	if (device != NO_DEVICE && !trace_device(&run->trace, device))
 		error = err("%s: has no device %d", path, device);
-	if (!error)
-		error = see_frames(run);
-	if (!error)
-		error = add_sites(run, device);
-	if (!error)
-		error = add_devices(run, device);
-	if (!error)
-		error = add_spaces(run);
-	if (!error)
-		error = add_phases(run);
-	if (!error)
-		error = add_rests(run, device);
+	if (!error && (see_frames(run) || add_sites(run, device) || add_devices(run, device) ||
+		       add_spaces(run) || add_phases(run) || add_rests(run, device)))
+		error = -EINVAL;
 	if (error)
 		run_close(run);
 	return error;

@@ -34,8 +34,8 @@ static int copy_list(struct run *run, int device, const char *space,
 			.device = device,
 			.space = space,
 			.name = list[i].category ? list[i].category : "?",
-			.peak = list[i].peak_bytes == TRACE_NONE ? 0 : list[i].peak_bytes,
-			.exit = list[i].exit_bytes == TRACE_NONE ? 0 : list[i].exit_bytes,
+			.peak = trace_known(list[i].peak_bytes),
+			.exit = trace_known(list[i].exit_bytes),
 		};
 
 		error = add(run, &category);

@@ -9,11 +9,6 @@
 #include "analyse/trace/trace.h"
 #include "codec/pseudo_stacks.h"
 
-static uint64_t known(uint64_t number)
-{
-	return number == TRACE_NONE ? 0 : number;
-}
-
 /* --- facts --- */
 
 static void find_sums(struct facts *facts, const struct trace *trace,
@@ -23,14 +18,14 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 	uint64_t reserved = TRACE_NONE;
 
 	facts->device = (uint64_t)device->device;
-	facts->total = known(device->total_bytes);
-	facts->peak = known(device->allocated.peak_bytes);
-	facts->used = known(device->used.peak_bytes);
+	facts->total = trace_known(device->total_bytes);
+	facts->peak = trace_known(device->allocated.peak_bytes);
+	facts->used = trace_known(device->used.peak_bytes);
 	if (!facts->used)
-		facts->used = known(device->reserved.peak_bytes);
+		facts->used = trace_known(device->reserved.peak_bytes);
 	if (curve)
 		reserved = trace_curve_at(curve, curve->reserved, device->allocated.peak_t);
-	facts->reserved = known(reserved);
+	facts->reserved = trace_known(reserved);
 	if (facts->reserved > facts->peak)
 		facts->cached = facts->reserved - facts->peak;
 	facts->ooms = device->ooms;
@@ -53,7 +48,7 @@ static void find_sums(struct facts *facts, const struct trace *trace,
 static void find_space(struct facts *facts, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
-		uint64_t peak = known(trace->summary.spaces[i].allocated.peak_bytes);
+		uint64_t peak = trace_known(trace->summary.spaces[i].allocated.peak_bytes);
 
 		facts->peak = peak > facts->peak ? peak : facts->peak;
 	}
@@ -111,7 +106,7 @@ static void find_process(struct facts *facts, const struct trace *trace)
 		const struct trace_space *space = &trace->summary.spaces[i];
 
 		if (space->space && !strcmp(space->space, "pinned"))
-			facts->pinned = known(space->allocated.peak_bytes);
+			facts->pinned = trace_known(space->allocated.peak_bytes);
 	}
 }
 
@@ -136,7 +131,7 @@ static bool is_driver_call(const char *api)
 
 static void find_calls(struct facts *facts, const struct trace *trace)
 {
-	facts->run = known(trace->process.duration_ns);
+	facts->run = trace_known(trace->process.duration_ns);
 	for (size_t i = 0; i < trace->calls_n; i++) {
 		const struct trace_call *call = &trace->calls[i];
 

@@ -15,19 +15,6 @@ static uint32_t site_of(const struct survey *survey, const struct event *event)
 	return site < trace->sites_n ? site : (uint32_t)trace->sites_n;
 }
 
-/* The device's position; the one behind the last is for memory of no device. */
-static uint32_t device_of(const struct survey *survey, const struct event *event)
-{
-	const struct trace *trace = survey->own->trace;
-	uint32_t i = 0;
-
-	if (!space_on_card(event->device, event->space))
-		return (uint32_t)trace->summary.devices_n;
-	while (i < trace->summary.devices_n && trace->summary.devices[i].device != event->device)
-		i++;
-	return i;
-}
-
 static struct survey_bucket *bucket_of(struct survey *survey, uint64_t size)
 {
 	return &survey->buckets[size ? 63 - __builtin_clzll(size) : 0];
@@ -131,7 +118,7 @@ static int begin(struct survey *survey, const struct event *event)
 {
 	struct survey_own *own = survey->own;
 	uint32_t site = site_of(survey, event);
-	uint32_t device = device_of(survey, event);
+	uint32_t device = (uint32_t)trace_position(own->trace, event->device, event->space);
 	struct survey_bucket *bucket = bucket_of(survey, event->size);
 
 	count_temporaries(survey, device);

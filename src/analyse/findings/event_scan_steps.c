@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "analyse/findings/event_scan_parts.h"
+#include "analyse/input/texts.h"
 #include "analyse/trace/phase_name.h"
-#include "base/mem/hash.h"
 #include "base/mem/map.h"
 
 enum {
@@ -25,14 +25,17 @@ struct group {
 	uint32_t first; /* phase */
 };
 
-static uint64_t group_key(const struct trace_phase *phase)
+/* What the phases of a group have in common: numbers of texts, 0 without memory. */
+static uint64_t group_key(struct texts *texts, struct arena *arena, const struct trace_phase *phase)
 {
 	char name[PHASE_FAMILY];
 	size_t length = phase_family(name, sizeof(name), phase->name ? phase->name : "");
-	uint64_t key = hash_bytes(name, length);
+	uint32_t family = texts_enter(texts, arena, name, length);
+	uint32_t domain = phase->domain
+				  ? texts_enter(texts, arena, phase->domain, strlen(phase->domain))
+				  : UINT32_MAX;
 
-	return phase->domain ? hash_mix(key, hash_bytes(phase->domain, strlen(phase->domain)))
-			     : key;
+	return family && domain ? (uint64_t)domain << 32 | family : 0;
 }
 
 static bool is_better(const struct group *group, const struct group *best, uint64_t longest)
@@ -45,23 +48,24 @@ static bool is_better(const struct group *group, const struct group *best, uint6
 }
 
 /* The group of each phase goes to `of`. NULL without one that will do; *error as well. */
-static const struct group *find_group(const struct trace *trace, struct group *groups, uint32_t *of,
+static const struct group *find_group(struct trace *trace, struct group *groups, uint32_t *of,
 				      int *error)
 {
 	const struct group *best = NULL;
 	struct map known = { NULL, 0 };
+	struct texts texts = { NULL };
 	uint64_t longest = 0;
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < trace->phases_n; i++) {
 		const struct trace_phase *phase = &trace->phases[i];
-		uint64_t key = group_key(phase);
+		uint64_t key = group_key(&texts, &trace->arena, phase);
 		uint32_t id = map_get(&known, key);
 
 		if (!id) {
 			id = ++count;
 			groups[id - 1].first = i;
-			if (!map_put(&known, key, id)) {
+			if (!key || !map_put(&known, key, id)) {
 				*error = -ENOMEM;
 				break;
 			}
@@ -73,6 +77,7 @@ static const struct group *find_group(const struct trace *trace, struct group *g
 		groups[id - 1].total_ns += phase->end - phase->start;
 	}
 	map_clear(&known);
+	texts_clear(&texts);
 	for (uint32_t i = 0; i < count; i++) {
 		if (groups[i].count >= GROWTH_LEAST && groups[i].total_ns > longest)
 			longest = groups[i].total_ns;
@@ -137,7 +142,7 @@ static void take_windows(struct survey *survey, size_t most)
 
 int survey_choose_steps(struct survey *survey, size_t most)
 {
-	const struct trace *trace = survey->own->trace;
+	struct trace *trace = survey->own->trace;
 	struct group *groups = calloc(trace->phases_n + 1, sizeof(*groups));
 	uint32_t *of = calloc(trace->phases_n + 1, sizeof(*of));
 	const struct group *best;

@@ -7,7 +7,6 @@
 #include "analyse/categories/categories.h"
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
-#include "base/mem/hash.h"
 #include "facts/lives.h"
 
 /* Room for one more in a list; a history without memory has failed. */
@@ -42,14 +41,14 @@ static uint32_t place_of(struct history *history, const struct history_place *pl
 
 static uint32_t thread_of(struct history *history, uint64_t thread)
 {
-	uint32_t id = map_get(&history->known_threads, hash_mix(thread, 1));
+	uint32_t id = map_get(&history->known_threads, thread);
 
 	if (id)
 		return id - 1;
 	if (!ROOM(history, threads))
 		return 0;
 	history->threads[history->threads_n++] = thread;
-	if (!map_put(&history->known_threads, hash_mix(thread, 1), (uint32_t)history->threads_n))
+	if (!map_put(&history->known_threads, thread, (uint32_t)history->threads_n))
 		history->failed = true;
 	return (uint32_t)history->threads_n - 1;
 }

@@ -53,10 +53,15 @@ static int push(struct fold *fold, const struct history_event *event)
 static struct entry *entry_of(struct fold *fold, const struct history_event *event)
 {
 	uint64_t key = hash_mix((uint64_t)event->text << 32 | event->stack, event->place);
-	uint32_t id = map_get(&fold->known, key);
+	uint32_t id;
 
-	if (id)
-		return &fold->entries[id - 1];
+	for (; (id = map_get(&fold->known, key)); key++) {
+		struct entry *entry = &fold->entries[id - 1];
+
+		if (entry->stack == event->stack && entry->place == event->place &&
+		    entry->category == event->text)
+			return entry;
+	}
 	if (!GROW(fold->entries, fold->entries_n, fold->entries_size, 256) ||
 	    !GROW_TO(fold->changed, fold->entries_size, fold->changed_size))
 		return NULL;

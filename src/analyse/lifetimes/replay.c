@@ -370,6 +370,5 @@ void replay_clear(struct replay *replay)
 	map_clear(&replay->row_of);
 	free(replay->rows);
 	free(replay->devices);
-	free(replay->phases);
 	*replay = (struct replay){ 0 };
 }

@@ -86,8 +86,7 @@ struct replay {
 	uint64_t last_t;
 	size_t allocs;      /* so far, whether selected or not */
 	uint32_t pool_text; /* of the wish, once an event had it */
-	size_t phase_next, phases_open;
-	uint32_t *phases;
+	struct trace_phase_walk phases;
 };
 
 /* The trace must have been opened with its events. 0 or -errno with err_text(). */

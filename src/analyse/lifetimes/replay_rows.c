@@ -7,19 +7,6 @@
 #include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 
-/* The innermost phase at time t, on whatever thread: of those open the one that began last. */
-static uint32_t phase_at(struct replay *replay, uint64_t t)
-{
-	const struct trace *trace = replay->trace;
-
-	while (replay->phase_next < trace->phases_n && trace->phases[replay->phase_next].start <= t)
-		replay->phases[replay->phases_open++] = (uint32_t)replay->phase_next++;
-	while (replay->phases_open &&
-	       trace->phases[replay->phases[replay->phases_open - 1]].end <= t)
-		replay->phases_open--;
-	return replay->phases_open ? replay->phases[replay->phases_open - 1] + 1 : 0;
-}
-
 static struct replay_row *add_row(struct replay *replay, uint32_t stack, uint32_t other,
 				  uint8_t category)
 {
@@ -52,12 +39,16 @@ uint32_t replay_row_of(struct replay *replay, const struct event *event, uint8_t
 	if (!is_split(replay->wish))
 		return stack + 1;
 	if (by_thread_or_phase(replay->wish))
-		other = replay->wish->split == TRACE_BY_THREAD ? (uint32_t)event->thread
-							       : phase_at(replay, event->t);
+		other = replay->wish->split == TRACE_BY_THREAD
+				? (uint32_t)event->thread
+				: trace_phase_at(&replay->phases, replay->trace, event->t);
 	key = hash_mix((uint64_t)category << 32 | stack, (uint64_t)other << 1 | 1);
-	id = map_get(&replay->row_of, key);
-	if (id)
-		return id;
+	for (; (id = map_get(&replay->row_of, key)); key++) {
+		const struct replay_row *row = &replay->rows[id - 1];
+
+		if (row->stack == stack && row->other == other && row->category == category)
+			return id;
+	}
 	if (!add_row(replay, stack, other, category) ||
 	    !map_put(&replay->row_of, key, (uint32_t)replay->rows_n))
 		return 0;
@@ -66,12 +57,13 @@ uint32_t replay_row_of(struct replay *replay, const struct event *event, uint8_t
 
 int replay_start_rows(struct replay *replay)
 {
-	const struct trace *trace = replay->trace;
+	struct trace *trace = replay->trace;
 
-	replay->phases = calloc(trace->phases_n + 1, sizeof(*replay->phases));
 	replay->devices = calloc(trace->summary.devices_n + 1, sizeof(*replay->devices));
-	if (!replay->phases || !replay->devices)
+	if (!replay->devices)
 		return err_no_memory(replay->trace->path);
+	if (trace_phase_walk(&replay->phases, trace))
+		return -EINVAL;
 	for (size_t i = 0; i < trace->summary.devices_n; i++)
 		replay->devices[replay->devices_n++].device = trace->summary.devices[i].device;
 	/* Not split: a row for each stack, and one for none. */

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/input/grow.h"
 #include "base/mem/hash.h"
@@ -11,7 +10,7 @@
 void loose_clear(struct loose *loose)
 {
 	free(loose->lumps);
-	free(loose->tops);
+	free(loose->list);
 	map_clear(&loose->place_of);
 	*loose = (struct loose){ 0 };
 }
@@ -19,29 +18,41 @@ void loose_clear(struct loose *loose)
 void loose_forget(struct loose *loose)
 {
 	loose->used = loose->spare = 0;
-	if (loose->places)
-		memset(loose->tops, 0, loose->places * sizeof(*loose->tops));
+	for (uint32_t i = 0; i < loose->places; i++)
+		loose->list[i].top = 0;
 }
 
-static uint64_t key_of(const struct block *block)
+/* 1 + the place, 0 when it is new; `key` becomes where it is or would go. */
+static uint32_t find_place(const struct loose *loose, const struct block *block, uint64_t *key)
 {
-	return hash_mix((uint64_t)block->stack << 32 | block->pool,
+	uint32_t id;
+
+	*key = hash_mix((uint64_t)block->stack << 32 | block->pool,
 			(uint64_t)(uint16_t)block->device << 16 | (uint64_t)block->space << 8 |
 				block->kind);
+	for (; (id = map_get(&loose->place_of, *key)); ++*key) {
+		const struct block *like = &loose->list[id - 1].like;
+
+		if (like->stack == block->stack && like->pool == block->pool &&
+		    like->device == block->device && like->space == block->space &&
+		    like->kind == block->kind)
+			return id;
+	}
+	return 0;
 }
 
 /* 1 + the place, made if it is new; 0 without memory. */
 static uint32_t make_place(struct loose *loose, const struct block *block)
 {
-	uint64_t key = key_of(block);
-	uint32_t place = map_get(&loose->place_of, key);
+	uint64_t key;
+	uint32_t place = find_place(loose, block, &key);
 
 	if (place)
 		return place;
-	if (!GROW(loose->tops, loose->places, loose->places_size, 16) ||
+	if (!GROW(loose->list, loose->places, loose->places_size, 16) ||
 	    !map_put(&loose->place_of, key, loose->places + 1))
 		return 0;
-	loose->tops[loose->places] = 0;
+	loose->list[loose->places] = (struct loose_place){ .like = *block };
 	return ++loose->places;
 }
 
@@ -60,7 +71,7 @@ static uint32_t make_lump(struct loose *loose)
 int loose_come(struct loose *loose, const struct block *block, uint32_t tag)
 {
 	uint32_t place = make_place(loose, block);
-	uint32_t *top = place ? &loose->tops[place - 1] : NULL;
+	uint32_t *top = place ? &loose->list[place - 1].top : NULL;
 	uint32_t id;
 
 	if (!top)
@@ -82,8 +93,9 @@ int loose_come(struct loose *loose, const struct block *block, uint32_t tag)
 uint64_t loose_go(struct loose *loose, const struct block *block, uint64_t bytes, uint32_t *tag,
 		  bool *whole)
 {
-	uint32_t place = map_get(&loose->place_of, key_of(block));
-	uint32_t id = place ? loose->tops[place - 1] : 0;
+	uint64_t key;
+	uint32_t place = find_place(loose, block, &key);
+	uint32_t id = place ? loose->list[place - 1].top : 0;
 	struct loose_lump *lump = id ? &loose->lumps[id - 1] : NULL;
 
 	if (!lump)
@@ -95,7 +107,7 @@ uint64_t loose_go(struct loose *loose, const struct block *block, uint64_t bytes
 		return bytes;
 	}
 	bytes = lump->bytes;
-	loose->tops[place - 1] = lump->below;
+	loose->list[place - 1].top = lump->below;
 	lump->below = loose->spare;
 	loose->spare = id;
 	return bytes;

@@ -24,10 +24,13 @@ struct loose {
 	uint32_t used;
 	size_t size;    /* of lumps */
 	uint32_t spare; /* 1 + the first of those to be used again */
-	uint32_t *tops; /* by place: 1 + the newest lump */
+	struct loose_place {
+		struct block like; /* its stack, pool, device, space and kind */
+		uint32_t top;      /* 1 + the newest lump */
+	} * list;
 	uint32_t places;
 	size_t places_size;
-	struct map place_of; /* 1 + the place, by stack, pool, device, space and kind */
+	struct map place_of; /* 1 + the place */
 };
 
 void loose_clear(struct loose *loose);

@@ -49,15 +49,6 @@ static void raise_to(uint64_t *value, uint64_t other)
 		*value = other;
 }
 
-static const struct trace_card *card_of(const struct trace *trace, int device)
-{
-	for (size_t i = 0; i < trace->environment.devices_n; i++) {
-		if (trace->environment.devices[i].device == device)
-			return &trace->environment.devices[i];
-	}
-	return NULL;
-}
-
 /* --- devices --- */
 
 /* The cards found so far are those of each device by itself. */
@@ -91,7 +82,7 @@ static int fold_device(struct merge *merge, struct merge_rank *rank,
 		.card = merge->cards_n,
 		.peaks = { device->allocated.peak_bytes, device->reserved.peak_bytes,
 			   device->used.peak_bytes },
-		.ooms = device->ooms == TRACE_NONE ? 0 : device->ooms,
+		.ooms = trace_known(device->ooms),
 		.used_of_card = source && strcmp(source, "nvml") != 0,
 	};
 	for (size_t metric = 0; metric < TRACE_METRICS; metric++)
@@ -114,7 +105,7 @@ static int fold_devices(struct merge *merge, struct merge_rank *rank, const stru
 	for (size_t i = 0; !error && i < count; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
 
-		error = fold_device(merge, rank, device, card_of(trace, device->device));
+		error = fold_device(merge, rank, device, trace_card(trace, device->device));
 	}
 	return error;
 }

@@ -128,16 +128,11 @@ static int by_card_and_time(const void *a, const void *b)
 	return y->ends - x->ends; /* who ends then makes room first */
 }
 
-static uint64_t told(uint64_t bytes)
-{
-	return bytes == TRACE_NONE ? 0 : bytes;
-}
-
 /* What the process by itself took of the card at its highest. */
 static uint64_t own_peak(const struct merge_device *device)
 {
-	uint64_t reserved = told(device->peaks[TRACE_RESERVED]);
-	uint64_t used = device->used_of_card ? 0 : told(device->peaks[TRACE_USED]);
+	uint64_t reserved = trace_known(device->peaks[TRACE_RESERVED]);
+	uint64_t used = device->used_of_card ? 0 : trace_known(device->peaks[TRACE_USED]);
 
 	return used > reserved ? used : reserved;
 }
@@ -158,7 +153,7 @@ static void take_device(struct merge *merge, size_t rank, const struct merge_dev
 	card->ranks_n++;
 	card->ooms += device->ooms;
 	/* What the driver says of a whole card needs no sum. */
-	if (device->used_of_card && told(device->peaks[TRACE_USED]) > card->peak)
+	if (device->used_of_card && trace_known(device->peaks[TRACE_USED]) > card->peak)
 		card->peak = device->peaks[TRACE_USED];
 }
 

@@ -58,11 +58,37 @@ const char **trace_texts(const struct trace *trace, size_t *count);
 /* Does the file begin as a spool? False as well when it cannot be read. */
 bool trace_is_spool(const char *path);
 
+/*
+ * The innermost phase at a time, on whatever thread: of those open the one that began last. Times
+ * come in order.
+ */
+struct trace_phase_walk {
+	uint32_t *open;    /* phases that began, those that ended on top taken away */
+	uint32_t *parents; /* by phase: 1 + the one that was open when it began */
+	size_t open_n, next;
+};
+
+/* The memory is the trace's. 0 or -errno. */
+int trace_phase_walk(struct trace_phase_walk *walk, struct trace *trace);
+
+/* 1 + its position, 0 for none. */
+uint32_t trace_phase_at(struct trace_phase_walk *walk, const struct trace *trace, uint64_t t);
+
 /* The newest thread with the number, NULL when the trace does not name it. */
 const struct trace_thread *trace_thread(const struct trace *trace, uint64_t thread);
 
-/* The device's row, the peak, the curve; NULL when the trace has none. */
+/* A number, 0 where the trace tells none. */
+static inline uint64_t trace_known(uint64_t number)
+{
+	return number == TRACE_NONE ? 0 : number;
+}
+
+/* The position among the summary's devices, that behind the last for memory of none. */
+size_t trace_position(const struct trace *trace, int device, unsigned space);
+
+/* The device's row, the card, the peak, the curve; NULL when the trace has none. */
 const struct trace_device *trace_device(const struct trace *trace, int device);
+const struct trace_card *trace_card(const struct trace *trace, int device);
 const struct trace_peak *trace_peak(const struct trace *trace, int device, const char *pool,
 				    enum trace_metric metric);
 const struct trace_curve *trace_curve(const struct trace *trace, int device, const char *pool);

@@ -43,7 +43,7 @@ static const char *named(struct trace *trace, const char *function, int which)
 static uint32_t copy_of(struct copies *copies, uint32_t frame, int which)
 {
 	struct trace *trace = copies->trace;
-	uint64_t key = ((uint64_t)frame * 2 + (uint64_t)which + 1) * 0x9e3779b97f4a7c15u;
+	uint64_t key = (uint64_t)frame * 2 + (uint64_t)which;
 	uint32_t known = map_get(&copies->known, key);
 	struct trace_frame *to;
 

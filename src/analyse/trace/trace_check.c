@@ -5,11 +5,20 @@
 #include "analyse/trace/trace.h"
 #include "analyse/trace/trace_parts.h"
 
-static int out_of_range(const struct trace *trace, const char *from, size_t i, const char *to,
-			uint64_t position, size_t size)
+/* Does from[i] refer to one of so many? 0 or -EINVAL. */
+static int in_range(const struct trace *trace, const char *from, size_t i, const char *to,
+		    uint32_t position, size_t size)
 {
-	return err("%s: %s[%zu] refers to %s[%llu], but there are %zu", trace->path, from, i, to,
-		   (unsigned long long)position, size);
+	if (position < size)
+		return 0;
+	return err("%s: %s[%zu] refers to %s[%u], but there are %zu", trace->path, from, i, to,
+		   position, size);
+}
+
+/* The same of a stack, which may be none. */
+static int is_stack(const struct trace *trace, const char *from, size_t i, uint32_t stack)
+{
+	return stack == UINT32_MAX ? 0 : in_range(trace, from, i, "stacks", stack, trace->stacks_n);
 }
 
 static int check_frames(struct trace *trace)
@@ -17,33 +26,37 @@ static int check_frames(struct trace *trace)
 	for (size_t i = 0; i < trace->frames_n; i++) {
 		struct trace_frame *frame = &trace->frames[i];
 
-		if (frame->module != UINT32_MAX && frame->module >= trace->modules_n)
-			return out_of_range(trace, "frames", i, "modules", frame->module,
-					    trace->modules_n);
+		if (frame->module != UINT32_MAX &&
+		    in_range(trace, "frames", i, "modules", frame->module, trace->modules_n))
+			return -EINVAL;
 		if (frame->function && !frame->function[0])
 			frame->function = NULL;
 	}
+	for (size_t i = 0; i < trace->threads_n; i++) {
+		if (!trace->threads[i].name)
+			trace->threads[i].name = "?";
+	}
+	return 0;
+}
+
+static int check_stacks(const struct trace *trace)
+{
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		struct trace_stack *stack = &trace->stacks[i];
 
 		stack->number = (uint32_t)i;
 		for (size_t k = 0; k < stack->frames_n; k++) {
-			if (stack->frames[k] >= trace->frames_n)
-				return out_of_range(trace, "stacks", i, "frames", stack->frames[k],
-						    trace->frames_n);
+			if (in_range(trace, "stacks", i, "frames", stack->frames[k],
+				     trace->frames_n))
+				return -EINVAL;
 		}
 		for (size_t k = 0; k < stack->entries_n; k++) {
-			if (stack->entries[k] >= stack->frames_n)
-				return out_of_range(trace, "stacks", i, "its frames",
-						    stack->entries[k], stack->frames_n);
+			if (in_range(trace, "stacks", i, "its frames", stack->entries[k],
+				     stack->frames_n))
+				return -EINVAL;
 		}
-		if (stack->via_stack != UINT32_MAX && stack->via_stack >= trace->stacks_n)
-			return out_of_range(trace, "stacks", i, "stacks", stack->via_stack,
-					    trace->stacks_n);
-	}
-	for (size_t i = 0; i < trace->threads_n; i++) {
-		if (!trace->threads[i].name)
-			trace->threads[i].name = "?";
+		if (is_stack(trace, "stacks", i, stack->via_stack))
+			return -EINVAL;
 	}
 	return 0;
 }
@@ -57,51 +70,41 @@ static int check_spans(struct trace *trace)
 		action->name = action->name ? action->name : "?";
 	}
 	for (size_t i = 0; i < trace->spans_n; i++) {
-		if (trace->spans[i].action >= trace->actions_n)
-			return out_of_range(trace, "spans", i, "actions", trace->spans[i].action,
-					    trace->actions_n);
+		if (in_range(trace, "spans", i, "actions", trace->spans[i].action,
+			     trace->actions_n))
+			return -EINVAL;
 	}
 	return 0;
 }
 
-static int check_peaks(const struct trace *trace)
+static int check_shares(const struct trace *trace, const char *from, size_t i,
+			const struct trace_share *shares, size_t count)
+{
+	for (size_t k = 0; k < count; k++) {
+		if (in_range(trace, from, i, "stacks", shares[k].stack, trace->stacks_n))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* Peaks, failures, and what was used. */
+static int check_moments(const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->peaks_n; i++) {
-		const struct trace_peak *peak = &trace->peaks[i];
-
-		for (size_t k = 0; k < peak->stacks_n; k++) {
-			if (peak->stacks[k].stack >= trace->stacks_n)
-				return out_of_range(trace, "peaks", i, "stacks",
-						    peak->stacks[k].stack, trace->stacks_n);
-		}
+		if (check_shares(trace, "peaks", i, trace->peaks[i].stacks,
+				 trace->peaks[i].stacks_n))
+			return -EINVAL;
 	}
-	return 0;
-}
-
-static int check_ooms(const struct trace *trace)
-{
 	for (size_t i = 0; i < trace->ooms_n; i++) {
 		const struct trace_oom *oom = &trace->ooms[i];
 
-		if (oom->stack != UINT32_MAX && oom->stack >= trace->stacks_n)
-			return out_of_range(trace, "ooms", i, "stacks", oom->stack,
-					    trace->stacks_n);
-		for (size_t k = 0; k < oom->stacks_n; k++) {
-			if (oom->stacks[k].stack >= trace->stacks_n)
-				return out_of_range(trace, "ooms", i, "stacks",
-						    oom->stacks[k].stack, trace->stacks_n);
-		}
+		if (is_stack(trace, "ooms", i, oom->stack) ||
+		    check_shares(trace, "ooms", i, oom->stacks, oom->stacks_n))
+			return -EINVAL;
 	}
-	return 0;
-}
-
-static int check_used(const struct trace *trace)
-{
 	for (size_t i = 0; i < trace->used_n; i++) {
-		uint32_t stack = trace->used[i].stack;
-
-		if (stack != UINT32_MAX && stack >= trace->stacks_n)
-			return out_of_range(trace, "used", i, "stacks", stack, trace->stacks_n);
+		if (is_stack(trace, "used", i, trace->used[i].stack))
+			return -EINVAL;
 	}
 	return 0;
 }
@@ -120,9 +123,8 @@ static int check_sites(struct trace *trace)
 		if (!site->space)
 			site->space = "device";
 		for (size_t k = 0; k < site->stacks_n; k++) {
-			if (site->stacks[k] >= trace->stacks_n)
-				return out_of_range(trace, "sites", i, "stacks", site->stacks[k],
-						    trace->stacks_n);
+			if (in_range(trace, "sites", i, "stacks", site->stacks[k], trace->stacks_n))
+				return -EINVAL;
 			trace->site_of[site->stacks[k]] = (uint32_t)i;
 		}
 	}
@@ -174,24 +176,10 @@ static void check_phases(const struct trace *trace)
 
 int trace_check(struct trace *trace)
 {
-	int error = check_frames(trace);
-
-	if (!error)
-		error = check_spans(trace);
-	if (!error)
-		error = check_peaks(trace);
-	if (!error)
-		error = check_ooms(trace);
-	if (!error)
-		error = check_used(trace);
-	if (!error)
-		error = check_sites(trace);
-	if (!error)
-		error = check_curves(trace);
+	if (check_frames(trace) || check_stacks(trace) || check_spans(trace) ||
+	    check_moments(trace) || check_sites(trace) || check_curves(trace))
+		return -EINVAL;
 	check_phases(trace);
-	if (!error)
-		tell_stacks(trace);
-	if (!error)
-		error = trace_extend_backward(trace);
-	return error;
+	tell_stacks(trace);
+	return trace_extend_backward(trace);
 }

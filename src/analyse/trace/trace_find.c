@@ -1,5 +1,7 @@
 /* A trace, opened: what of its facts is about a device, a thread, a pool or a moment. */
 #include "analyse/trace/trace.h"
+
+#include "analyse/input/error.h"
 #include "base/mem/sort.h"
 #include "base/text/text.h"
 
@@ -8,6 +10,26 @@ const struct trace_device *trace_device(const struct trace *trace, int device)
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
 		if (trace->summary.devices[i].device == device)
 			return &trace->summary.devices[i];
+	}
+	return NULL;
+}
+
+size_t trace_position(const struct trace *trace, int device, unsigned space)
+{
+	size_t i = 0;
+
+	if (!space_on_card(device, space))
+		return trace->summary.devices_n;
+	while (i < trace->summary.devices_n && trace->summary.devices[i].device != device)
+		i++;
+	return i;
+}
+
+const struct trace_card *trace_card(const struct trace *trace, int device)
+{
+	for (size_t i = 0; i < trace->environment.devices_n; i++) {
+		if (trace->environment.devices[i].device == device)
+			return &trace->environment.devices[i];
 	}
 	return NULL;
 }
@@ -48,4 +70,33 @@ uint64_t trace_curve_at(const struct trace_curve *curve, const uint64_t *column,
 	size_t until = sort_until(curve->t, curve->t_n, sizeof(*curve->t), 0, t);
 
 	return column && until ? column[until - 1] : TRACE_NONE;
+}
+
+int trace_phase_walk(struct trace_phase_walk *walk, struct trace *trace)
+{
+	size_t size = (trace->phases_n + 1) * sizeof(uint32_t);
+
+	*walk = (struct trace_phase_walk){ .open = arena_alloc(&trace->arena, size),
+					   .parents = arena_alloc(&trace->arena, size) };
+	return walk->open && walk->parents ? 0 : err_no_memory(trace->path);
+}
+
+uint32_t trace_phase_at(struct trace_phase_walk *walk, const struct trace *trace, uint64_t t)
+{
+	const struct trace_phase *phases = trace->phases;
+
+	for (;;) {
+		bool next = walk->next < trace->phases_n && phases[walk->next].start <= t;
+		/* Those that are over by then are left in front of one that begins. */
+		uint64_t now = next ? phases[walk->next].start : t;
+		uint32_t top;
+
+		while (walk->open_n && phases[walk->open[walk->open_n - 1]].end <= now)
+			walk->open_n--;
+		top = walk->open_n ? walk->open[walk->open_n - 1] + 1 : 0;
+		if (!next)
+			return top;
+		walk->parents[walk->next] = top;
+		walk->open[walk->open_n++] = (uint32_t)walk->next++;
+	}
 }

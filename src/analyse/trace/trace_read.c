@@ -121,24 +121,24 @@ static int read_u32(struct reader *reader, enum json_token token, uint32_t *to)
 	return error;
 }
 
-static int read_i64(struct reader *reader, enum json_token token, int64_t *to)
+static int read_i64(struct reader *reader, enum json_token token, uint64_t most, int64_t *to)
 {
 	const struct json *json = reader->json;
 
-	if (token != JSON_NUMBER || !json->exact || json->magnitude > INT64_MAX)
-		return refuse(reader, "a whole number");
+	if (token != JSON_NUMBER || !json->exact || json->magnitude > most)
+		return refuse(reader,
+			      most == INT64_MAX ? "a whole number" : "a small whole number");
 	*to = json->negative ? -(int64_t)json->magnitude : (int64_t)json->magnitude;
 	return 0;
 }
 
 static int read_int(struct reader *reader, enum json_token token, int *to)
 {
-	const struct json *json = reader->json;
+	int64_t number = *to;
+	int error = read_i64(reader, token, INT16_MAX, &number);
 
-	if (token != JSON_NUMBER || !json->exact || json->magnitude > INT16_MAX)
-		return refuse(reader, "a small whole number");
-	*to = json->negative ? -(int)json->magnitude : (int)json->magnitude;
-	return 0;
+	*to = (int)number;
+	return error;
 }
 
 static int read_hex(struct reader *reader, enum json_token token, uint64_t *to)
@@ -318,7 +318,7 @@ static int read_row(struct reader *reader, const struct row *row, void *to)
 	case ROW_POSITION:
 		return read_u32(reader, token, value);
 	case ROW_I64:
-		return read_i64(reader, token, value);
+		return read_i64(reader, token, INT64_MAX, value);
 	case ROW_INT:
 		return read_int(reader, token, value);
 	case ROW_BOOL:

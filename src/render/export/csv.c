@@ -18,10 +18,9 @@ struct writer {
 	struct out *out;
 	struct trace *trace;
 	struct stack_texts stacks;
-	bool first;     /* of its line */
-	uint64_t t;     /* the latest so far: threads' events may come a little out of order */
-	uint32_t *open; /* phases that began, those that ended on top taken away */
-	size_t open_n, phase_next;
+	bool first; /* of its line */
+	uint64_t t; /* the latest so far: threads' events may come a little out of order */
+	struct trace_phase_walk phases;
 };
 
 static void next_cell(struct writer *writer)
@@ -87,29 +86,16 @@ static void end_line(struct writer *writer)
 	writer->first = true;
 }
 
-/* The innermost phase at the event, on whatever thread: of those open the one that began last. */
-static const struct trace_phase *phase_at(struct writer *writer, uint64_t t)
-{
-	const struct trace_phase *phases = writer->trace->phases;
-
-	if (t > writer->t)
-		writer->t = t;
-	while (writer->phase_next < writer->trace->phases_n &&
-	       phases[writer->phase_next].start <= writer->t)
-		writer->open[writer->open_n++] = (uint32_t)writer->phase_next++;
-	while (writer->open_n && phases[writer->open[writer->open_n - 1]].end <= writer->t)
-		writer->open_n--;
-	return writer->open_n ? &phases[writer->open[writer->open_n - 1]] : NULL;
-}
-
 static void put_event(struct writer *writer, const struct event *event)
 {
 	const struct trace *trace = writer->trace;
 	const struct trace_thread *thread = trace_thread(trace, event->thread);
 	const struct stack_text *stack = stack_text(&writer->stacks, event->stack);
-	const struct trace_phase *phase = phase_at(writer, event->t);
+	uint32_t phase;
 	bool memory = event_is_memory(event->op);
 
+	writer->t = event->t > writer->t ? event->t : writer->t;
+	phase = trace_phase_at(&writer->phases, trace, writer->t);
 	cell_u64(writer, event->seq);
 	cell_u64(writer, event->t);
 	cell_text(writer, event_op_name(event->op));
@@ -132,7 +118,7 @@ static void put_event(struct writer *writer, const struct event *event)
 	cell_text(writer, stack->site);
 	cell_text(writer, stack->line);
 	cell_text(writer, stack->frames);
-	cell_text(writer, phase ? phase->name : NULL);
+	cell_text(writer, phase ? trace->phases[phase - 1].name : NULL);
 	end_line(writer);
 }
 
@@ -156,12 +142,10 @@ int format_csv(struct trace *trace, struct out *out, const struct selection_opti
 	struct writer writer = { .out = out, .trace = trace, .first = true };
 	int error = stack_texts_make(&writer.stacks, trace);
 
-	writer.open = calloc(trace->phases_n + 1, sizeof(*writer.open));
-	if (!error && !writer.open)
-		error = err_no_memory(trace->path);
+	if (!error)
+		error = trace_phase_walk(&writer.phases, trace);
 	if (!error)
 		error = put_events(&writer, options);
-	free(writer.open);
 	stack_texts_clear(&writer.stacks);
 	return error;
 }
