@@ -81,40 +81,31 @@ static int add_value(struct figures *figures, const char *place, uint64_t value)
 
 /* --- where figures come from --- */
 
-static uint64_t device_value(const struct trace_device *device, enum metric_id metric)
+/* Of a device, a part of one, or a space, which has nothing reserved. */
+static uint64_t value_of(enum metric_id metric, const struct trace_sum *allocated,
+			 const struct trace_sum *reserved, uint64_t allocations)
 {
 	switch (metric) {
 	case METRIC_ALLOCATED_PEAK:
-		return device->allocated.peak_bytes;
+		return allocated->peak_bytes;
 	case METRIC_ALLOCATED_EXIT:
-		return device->allocated.exit_bytes;
+		return allocated->exit_bytes;
 	case METRIC_RESERVED_PEAK:
-		return device->reserved.peak_bytes;
-	case METRIC_USED_PEAK:
-		return device->used.peak_bytes;
+		return reserved ? reserved->peak_bytes : TRACE_NONE;
 	case METRIC_COUNT:
-		return device->allocations;
-	case METRIC_OOMS:
-		return device->ooms;
+		return allocations;
 	default:
 		return TRACE_NONE;
 	}
 }
 
-static uint64_t part_value(const struct trace_part *part, enum metric_id metric)
+static uint64_t device_value(const struct trace_device *device, enum metric_id metric)
 {
-	switch (metric) {
-	case METRIC_ALLOCATED_PEAK:
-		return part->allocated.peak_bytes;
-	case METRIC_ALLOCATED_EXIT:
-		return part->allocated.exit_bytes;
-	case METRIC_RESERVED_PEAK:
-		return part->reserved.peak_bytes;
-	case METRIC_COUNT:
-		return part->allocations;
-	default:
-		return TRACE_NONE;
-	}
+	if (metric == METRIC_USED_PEAK)
+		return device->used.peak_bytes;
+	return metric == METRIC_OOMS ? device->ooms
+				     : value_of(metric, &device->allocated, &device->reserved,
+						device->allocations);
 }
 
 static int add_parts(struct figures *figures, const struct trace_part *parts, size_t count,
@@ -127,7 +118,9 @@ static int add_parts(struct figures *figures, const struct trace_part *parts, si
 			continue;
 		snprintf(place, sizeof(place), "%s %.80s on device %d", narrowing_rows[by].key,
 			 parts[i].name, device);
-		if (add_value(figures, place, part_value(&parts[i], query->metric)))
+		if (add_value(figures, place,
+			      value_of(query->metric, &parts[i].allocated, &parts[i].reserved,
+				       parts[i].allocations)))
 			return -1;
 	}
 	return 0;
@@ -258,9 +251,7 @@ static int add_spaces(struct figures *figures, const struct run *run,
 	for (size_t i = 0; i < run->trace.summary.spaces_n; i++) {
 		const struct trace_space *space = &run->trace.summary.spaces[i];
 		uint64_t value =
-			query->metric == METRIC_ALLOCATED_PEAK   ? space->allocated.peak_bytes
-			: query->metric == METRIC_ALLOCATED_EXIT ? space->allocated.exit_bytes
-								 : space->allocations;
+			value_of(query->metric, &space->allocated, NULL, space->allocations);
 		char place[FIGURE_PLACE];
 
 		if (!space->space || !pattern_fits(query->by[NARROWING_SPACE], space->space))

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/compare/run_totals_rows.h"
 #include "analyse/input/error.h"
 #include "analyse/trace/phase_name.h"
 #include "base/text/text.h"
@@ -173,14 +172,14 @@ static int add_sites(struct run *run, int device)
 
 /* --- the other dimensions --- */
 
-static void put_sums(struct run_row *row, const struct trace_sum *allocated,
-		     const struct trace_sum *reserved, uint64_t allocations, uint64_t frees)
+static void count_sums(struct run_row *row, const struct trace_sum *allocated,
+		       const struct trace_sum *reserved, uint64_t allocations, uint64_t frees)
 {
-	row->values[COLUMN_ALLOCATED] = run_known(allocated->peak_bytes);
-	row->values[COLUMN_RESERVED] = reserved ? run_known(reserved->peak_bytes) : 0;
-	row->values[COLUMN_EXIT] = run_known(allocated->exit_bytes);
-	row->values[COLUMN_COUNT] = run_known(allocations);
-	row->values[COLUMN_LIVE] = run_known(allocations) - run_known(frees);
+	run_count(&row->values[COLUMN_ALLOCATED], run_known(allocated->peak_bytes));
+	run_count(&row->values[COLUMN_RESERVED], reserved ? run_known(reserved->peak_bytes) : 0);
+	run_count(&row->values[COLUMN_EXIT], run_known(allocated->exit_bytes));
+	run_count(&row->values[COLUMN_COUNT], run_known(allocations));
+	run_count(&row->values[COLUMN_LIVE], run_known(allocations) - run_known(frees));
 }
 
 static int add_parts(struct run *run, enum dimension dimension, const char *device,
@@ -196,12 +195,8 @@ static int add_parts(struct run *run, enum dimension dimension, const char *devi
 		row = run_row(run, dimension, device, name);
 		if (!row)
 			return -EINVAL;
-		run_count(&row->values[COLUMN_ALLOCATED], run_known(parts[i].allocated.peak_bytes));
-		run_count(&row->values[COLUMN_RESERVED], run_known(parts[i].reserved.peak_bytes));
-		run_count(&row->values[COLUMN_EXIT], run_known(parts[i].allocated.exit_bytes));
-		run_count(&row->values[COLUMN_COUNT], run_known(parts[i].allocations));
-		run_count(&row->values[COLUMN_LIVE],
-			  run_known(parts[i].allocations) - run_known(parts[i].frees));
+		count_sums(row, &parts[i].allocated, &parts[i].reserved, parts[i].allocations,
+			   parts[i].frees);
 	}
 	return 0;
 }
@@ -219,8 +214,8 @@ static int add_devices(struct run *run, int wanted)
 		row = run_row(run, DIMENSION_DEVICE, "", ordinal);
 		if (!row)
 			return -EINVAL;
-		put_sums(row, &device->allocated, &device->reserved, device->allocations,
-			 device->frees);
+		count_sums(row, &device->allocated, &device->reserved, device->allocations,
+			   device->frees);
 		if (add_parts(run, DIMENSION_POOL, ordinal, device->pools, device->pools_n) ||
 		    add_parts(run, DIMENSION_OWNER, ordinal, device->owners, device->owners_n))
 			return -EINVAL;
@@ -237,7 +232,7 @@ static int add_spaces(struct run *run)
 
 		if (!row)
 			return -EINVAL;
-		put_sums(row, &space->allocated, NULL, space->allocations, space->frees);
+		count_sums(row, &space->allocated, NULL, space->allocations, space->frees);
 	}
 	return 0;
 }

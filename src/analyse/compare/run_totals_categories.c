@@ -1,7 +1,7 @@
 /* The categories of a run: from its events, or as a baseline keeps them. */
 #include <string.h>
 
-#include "analyse/compare/run_totals_rows.h"
+#include "analyse/compare/run_totals.h"
 #include "analyse/input/error.h"
 
 static int add(struct run *run, const struct run_category *category)

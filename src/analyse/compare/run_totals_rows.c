@@ -1,5 +1,5 @@
 /* The rows of a run by their names. */
-#include "analyse/compare/run_totals_rows.h"
+#include "analyse/compare/run_totals.h"
 
 #include <string.h>
 

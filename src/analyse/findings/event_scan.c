@@ -54,7 +54,7 @@ static void see_death(struct survey *survey, const struct survey_birth *birth,
 static void count_temporaries(struct survey *survey, uint32_t device)
 {
 	struct survey_deaths *deaths = &survey->own->deaths[device];
-	struct survey_corpses *corpses = &survey->own->corpses[device];
+	struct survey_deaths *corpses = &survey->own->corpses[device];
 
 	for (size_t i = 0; i < deaths->count; i++) {
 		const struct survey_death *death = &deaths->list[i];
@@ -66,8 +66,7 @@ static void count_temporaries(struct survey *survey, uint32_t device)
 		to->count++;
 		to->bytes += death->size;
 		if (death->at_peak && corpses->count < SURVEY_TEMPORARY)
-			corpses->list[corpses->count++] =
-				(struct survey_corpse){ death->size, death->site };
+			corpses->list[corpses->count++] = *death;
 	}
 	deaths->count = 0;
 }
@@ -75,10 +74,10 @@ static void count_temporaries(struct survey *survey, uint32_t device)
 static void sum_corpses(struct survey *survey)
 {
 	for (size_t i = 0; i < survey->own->trace->summary.devices_n; i++) {
-		const struct survey_corpses *corpses = &survey->own->corpses[i];
+		const struct survey_deaths *corpses = &survey->own->corpses[i];
 
 		for (size_t k = 0; k < corpses->count; k++) {
-			const struct survey_corpse *corpse = &corpses->list[k];
+			const struct survey_death *corpse = &corpses->list[k];
 			struct survey_device *device = &survey->devices[i];
 
 			survey->temporaries[corpse->site].at_peak += corpse->size;

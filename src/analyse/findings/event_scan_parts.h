@@ -12,12 +12,6 @@ struct survey_birth {
 	uint32_t device; /* position in survey->devices */
 };
 
-/* A temporary that ended behind its device's highest peak so far, in which it was. */
-struct survey_corpse {
-	uint64_t size;
-	uint32_t site;
-};
-
 /*
  * A block that was freed soon: a temporary once its device allocates again. What nothing follows
  * ended with the program, or was given up when memory ran out.
@@ -34,13 +28,6 @@ struct survey_deaths {
 	size_t count;
 };
 
-/* No more fit: each was among the last SURVEY_TEMPORARY that were allocated in front of the peak.
- */
-struct survey_corpses {
-	struct survey_corpse list[SURVEY_TEMPORARY];
-	size_t count;
-};
-
 /* What a site holds, for the values of growth. */
 struct survey_held {
 	uint64_t live;  /* bytes */
@@ -53,14 +40,15 @@ struct survey_own {
 	struct lives lives;
 	struct survey_birth *births; /* by position in blocks */
 	size_t births_n;
-	struct survey_corpses *corpses; /* by device */
-	struct survey_deaths *deaths;   /* by device: since its last allocation */
-	struct survey_held *held;       /* by site, the last row: no site */
-	uint64_t *live, *old;           /* values, [site * steps.values + i] */
-	uint64_t *seqs;                 /* of the first event behind each value */
-	uint64_t young_seq;             /* blocks from there on are young */
-	uint64_t window;                /* events of a window */
-	uint64_t frees_warm;            /* frees in front of the first value */
+	/* By device: temporaries that ended behind its highest peak so far, in which they were. */
+	struct survey_deaths *corpses;
+	struct survey_deaths *deaths; /* by device: since its last allocation */
+	struct survey_held *held;     /* by site, the last row: no site */
+	uint64_t *live, *old;         /* values, [site * steps.values + i] */
+	uint64_t *seqs;               /* of the first event behind each value */
+	uint64_t young_seq;           /* blocks from there on are young */
+	uint64_t window;              /* events of a window */
+	uint64_t frees_warm;          /* frees in front of the first value */
 };
 
 /* How many rows there are for sites: the last is for blocks without one. */

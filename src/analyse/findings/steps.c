@@ -36,6 +36,7 @@ struct finder {
 	uint64_t *starts; /* seq of the first of each step */
 	size_t steps;
 	uint64_t end; /* seq of the last of the last step */
+	struct arena arena;
 };
 
 static int add_change(void *context, const struct event *event)
@@ -284,9 +285,11 @@ static int look_around(struct finder *finder, uint32_t n, int percent)
 /* 1 when steps were found, 0, or -ENOMEM. */
 static int find_steps(struct finder *finder)
 {
-	finder->sharing = calloc(finder->changes_n + 1, sizeof(*finder->sharing));
-	finder->starts = calloc(finder->changes_n + 1, sizeof(*finder->starts));
-	if (!finder->count || !finder->sharing || !finder->starts)
+	finder->sharing =
+		arena_alloc(&finder->arena, (finder->changes_n + 1) * sizeof(*finder->sharing));
+	finder->starts =
+		arena_alloc(&finder->arena, (finder->changes_n + 1) * sizeof(*finder->starts));
+	if (!finder->sharing || !finder->starts)
 		return err("no memory left");
 	for (size_t i = 0; i < finder->stacks; i++)
 		finder->sharing[finder->count[i]]++;
@@ -310,10 +313,10 @@ int steps_infer(struct trace *trace)
 
 	if (!trace->stacks_n || trace->once)
 		return 0;
-	finder.count = calloc(finder.stacks, sizeof(*finder.count));
-	finder.seen = calloc(finder.stacks, sizeof(*finder.seen));
-	finder.steps_in = calloc(finder.stacks, sizeof(*finder.steps_in));
-	finder.births_in = calloc(finder.stacks, sizeof(*finder.births_in));
+	finder.count = arena_alloc(&finder.arena, finder.stacks * sizeof(*finder.count));
+	finder.seen = arena_alloc(&finder.arena, finder.stacks * sizeof(*finder.seen));
+	finder.steps_in = arena_alloc(&finder.arena, finder.stacks * sizeof(*finder.steps_in));
+	finder.births_in = arena_alloc(&finder.arena, finder.stacks * sizeof(*finder.births_in));
 	found = finder.count && finder.seen && finder.steps_in && finder.births_in
 			? steps_read(trace->path, add_change, &finder)
 			: err("no memory left");
@@ -323,12 +326,7 @@ int steps_infer(struct trace *trace)
 		found = steps_put(trace,
 				  &(struct steps_found){ finder.starts, finder.steps, finder.end });
 	free(finder.changes);
-	free(finder.count);
-	free(finder.seen);
-	free(finder.steps_in);
-	free(finder.births_in);
-	free(finder.sharing);
-	free(finder.starts);
+	arena_clear(&finder.arena);
 	return found;
 }
 

@@ -1,5 +1,4 @@
 /* A long history made shorter: sums in the place of what does not stay. */
-#include "analyse/lifetimes/history_downsample.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Which ranges are open: pushes and pops in the order of events. */
-#include "analyse/live/live_view_ranges.h"
+#include "analyse/live/live_view.h"
 
 #include <string.h>
 

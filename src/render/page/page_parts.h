@@ -7,7 +7,6 @@
 
 #include "analyse/categories/categories.h"
 #include "analyse/lifetimes/history.h"
-#include "analyse/lifetimes/history_downsample.h"
 #include "analyse/trace/trace.h"
 #include "render/page/page.h"
 

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "analyse/lifetimes/history.h"
-#include "analyse/lifetimes/history_downsample.h"
 #include "unit/chance.h"
 
 enum { STACKS = 20, EVENTS = 8000, MOST = 1500, SLOTS = 200 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "analyse/compare/run_totals_rows.h"
+#include "analyse/compare/run_totals.h"
 #include "analyse/input/error.h"
 #include "analyse/ranks/ranks.h"
 #include "unit/chance.h"
