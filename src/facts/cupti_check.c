@@ -26,6 +26,7 @@
 #include "base/mem/map.h"
 #include "base/mem/sort.h"
 #include "codec/event.h"
+#include "facts/lives.h"
 #include "spool/journal.h"
 
 enum { BEGAN = 1, ENDED = 2, LISTED = 100 };
@@ -144,11 +145,6 @@ static int prepare(struct matcher *m, struct trace_witness *witness)
 
 /* --- events --- */
 
-static bool is_began(const struct event *event)
-{
-	return event->op == EVENT_ALLOC || event->op == EVENT_RESERVE || event->op == EVENT_MAP;
-}
-
 /* What graphs allocate while they run. */
 static bool of_graphs(const struct matcher *m, const struct event *event)
 {
@@ -182,7 +178,7 @@ static bool is_drivers(const struct matcher *m, const struct event *event)
 static uint64_t key_of_event(const struct event *event)
 {
 	bool map = event->op == EVENT_MAP || event->op == EVENT_UNMAP;
-	unsigned operation = is_began(event) ? BEGAN : ENDED;
+	unsigned operation = lives_begins(event) ? BEGAN : ENDED;
 
 	if (!event->ptr)
 		return key_of(SIZE, operation, event->size);
@@ -253,7 +249,7 @@ static int take_all(struct matcher *m, struct trace_witness *witness)
  */
 static bool take_array(struct matcher *m, const struct event *array, size_t at, int step)
 {
-	unsigned operation = is_began(array) ? BEGAN : ENDED;
+	unsigned operation = lives_begins(array) ? BEGAN : ENDED;
 	uint64_t sum = 0;
 	size_t from = at;
 
@@ -285,7 +281,7 @@ static bool take_array(struct matcher *m, const struct event *array, size_t at, 
  */
 static bool take_array_at(struct matcher *m, const struct event *array, uint64_t slack)
 {
-	bool began = is_began(array);
+	bool began = lives_begins(array);
 	uint64_t t = began ? array->t + slack : array->t > slack ? array->t - slack : 0;
 	size_t until = sort_until(m->records, m->count, sizeof(*m->records),
 				  offsetof(struct record, t), t);
@@ -332,7 +328,7 @@ static int look_again(struct matcher *m, struct trace_witness *witness)
 						 take_array_at(m, &event, CLOCK_SLACK_NS);
 		if (!of_graphs(m, &event))
 			continue;
-		held += is_began(&event) ? event.size : -event.size;
+		held += lives_begins(&event) ? event.size : -event.size;
 		at = take_until(m, at, event.t, held > before ? held : before, &live);
 	}
 	take_until(m, at, UINT64_MAX, held, &live);

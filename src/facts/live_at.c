@@ -2,13 +2,8 @@
 #include "facts/live_at.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "base/mem/hash.h"
-#include "base/mem/map.h"
 #include "spool/journal.h"
-
-enum { ENDED_FIRST = 1, BEGUN_FIRST = 2 };
 
 /* Without an address: the bytes of its own stack. */
 static void move_rest(struct census *census, const struct block *block, bool begins)
@@ -51,19 +46,11 @@ static int apply(struct census *census, const struct event *event)
 
 /* --- behind a hole --- */
 
-static uint64_t key_of(const struct block *block)
-{
-	uint64_t place = (uint64_t)block->pool << 32 | (uint64_t)(uint16_t)block->device << 16 |
-			 (uint64_t)block->space << 8 | block->kind;
-
-	return hash_mix(block->ptr, place);
-}
-
 /* What of a hole's end is found out, beside the census that it goes into. */
 struct mending {
 	const struct event *from; /* the first event behind the hole */
 	const struct blocks *old; /* what lived in front of it */
-	struct map first;         /* by place: how it is heard of first */
+	struct blocks first;      /* as places are heard of first */
 };
 
 /* The place is heard of first: if something ends there, it was live. */
@@ -73,7 +60,7 @@ static int hear(struct census *census, struct mending *mending, struct block *bl
 	uint32_t id = blocks_find(mending->old, block);
 	const struct block *old = id ? &mending->old->list[id - 1] : NULL;
 
-	if (!map_put(&mending->first, key_of(block), ending ? ENDED_FIRST : BEGUN_FIRST))
+	if (!blocks_add(&mending->first, block))
 		return -ENOMEM;
 	if (old && old->size != block->size)
 		old = NULL;
@@ -104,7 +91,7 @@ static int find_ended(struct census *census, struct mending *mending)
 		lives_pass(&look, &event);
 		block = lives_block(&look, &event, spool_text(census->spool, event.api));
 		if (event.ptr && (lives_begins(&event) || lives_ends(&event)) &&
-		    !map_get(&mending->first, key_of(&block)))
+		    !blocks_find(&mending->first, &block))
 			error = hear(census, mending, &block, lives_ends(&event), surely);
 	}
 	journal_read_end(&reader);
@@ -148,7 +135,7 @@ static int find_living(struct census *census, const struct mending *mending)
 		struct block block;
 
 		if (node->t <= mending->from->t && block_of_node(node, &block) &&
-		    !map_get(&mending->first, key_of(&block)))
+		    !blocks_find(&mending->first, &block))
 			error = blocks_add(&census->lives.blocks, &block) ? 0 : -ENOMEM;
 	}
 	return error;
@@ -166,7 +153,7 @@ static int start_anew(struct census *census, const struct event *event)
 	error = find_ended(census, &mending);
 	if (!error)
 		error = find_living(census, &mending);
-	map_clear(&mending.first);
+	blocks_clear(&mending.first);
 	blocks_clear(&old);
 	return error;
 }
