@@ -272,21 +272,11 @@ void used_begin(struct span *span, enum used_kind kind, int device)
 	atomic_fetch_add(&used_stepping, 1);
 }
 
-void used_begin_here(struct span *span, enum used_kind kind)
+void used_begin_new(struct span *span, enum used_kind kind, uint64_t key, bool launch)
 {
 	used_begin(span, kind, driver_device());
-}
-
-void used_begin_new(struct span *span, enum used_kind kind, uint64_t key)
-{
-	used_begin_here(span, kind);
 	span->first = key;
-}
-
-void used_begin_new_launch(struct span *span, uint64_t function)
-{
-	used_begin_new(span, USED_MODULES, function);
-	if (span->stepping)
+	if (launch && span->stepping)
 		span->stack_limit = driver_stack_limit();
 }
 

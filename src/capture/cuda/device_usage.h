@@ -29,10 +29,8 @@ enum used_kind {
 
 /* --- around steps: the words of hooks.def --- */
 
-/* Nothing while `used` is not asked for. The device: an ordinal, or that of the thread's context.
- */
+/* Nothing while `used` is not asked for. */
 void used_begin(struct span *span, enum used_kind kind, int device);
-void used_begin_here(struct span *span, enum used_kind kind);
 /* Behind what the call did to the ledger; does nothing if it did not begin. */
 void used_end(struct span *span);
 
@@ -74,22 +72,17 @@ void used_see(uint64_t key);
 /* Code was unloaded: handles may come back for something else. */
 void used_forget_seen(void);
 
-/* A step only where the key is not seen; used_end() sees it. */
-void used_begin_new(struct span *span, enum used_kind kind, uint64_t key);
+/*
+ * A step only where the key is not seen; used_end() sees it. A launch may make the stacks of the
+ * device's threads grow as well.
+ */
+void used_begin_new(struct span *span, enum used_kind kind, uint64_t key, bool launch);
 
-static inline void used_begin_first(struct span *span, enum used_kind kind, uint64_t key)
+static inline void used_begin_first(struct span *span, enum used_kind kind, uint64_t key,
+				    bool launch)
 {
 	if (__builtin_expect(!used_is_seen(key), 0))
-		used_begin_new(span, kind, key);
-}
-
-/* The same of a launch, which may make the stacks of the device's threads grow as well. */
-void used_begin_new_launch(struct span *span, uint64_t function);
-
-static inline void used_begin_launch(struct span *span, uint64_t function)
-{
-	if (__builtin_expect(!used_is_seen(function), 0))
-		used_begin_new_launch(span, function);
+		used_begin_new(span, kind, key, launch);
 }
 
 /* --- of spans: a call takes or gives memory --- */

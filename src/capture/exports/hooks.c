@@ -13,6 +13,7 @@
 #include "capture/cuda/array.h"
 #include "capture/cuda/cuda_call.h"
 #include "capture/cuda/device_usage.h"
+#include "capture/cuda/driver.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
 
@@ -76,11 +77,11 @@
 #define CLOSE(ptr) span_end(&span, SPAN_CLOSE, NODE_ADDRESS, (uint64_t)(ptr))
 
 /* What comes to be occupied in the call without being allocated; a launch, the first time. */
-#define STEP(kind) used_begin_here(&span, USED_##kind)
+#define STEP(kind) STEP_ON(kind, driver_device())
 #define STEP_ON(kind, device) used_begin(&span, USED_##kind, (device))
 #define STEPPED used_end(&span)
-#define LIMITING(limit) used_begin_here(&span, used_kind_of_limit((int)(limit)))
-#define FIRST(kind, key) used_begin_first(&span, USED_##kind, (uint64_t)(key))
+#define LIMITING(limit) used_begin(&span, used_kind_of_limit((int)(limit)), driver_device())
+#define FIRST(kind, key) used_begin_first(&span, USED_##kind, (uint64_t)(key), false)
 /* Handles are told apart by who gave them: a launch takes either. */
 #define FOUND(what, handle)                                                  \
 	do {                                                                 \
@@ -158,7 +159,7 @@ enum { STATUS_MISSING = 3 };
 #define LAUNCHER(name, result, params, args, function)                                            \
 	EXPORT HOT_CODE result name params;                                                       \
 	WRAPPER(name, result, params, args, !span_top.span && used_is_seen((uint64_t)(function)), \
-		used_begin_launch(&span, (uint64_t)(function)), STEPPED)
+		used_begin_first(&span, USED_MODULES, (uint64_t)(function), true), STEPPED)
 /* NOLINTBEGIN(readability-function-size): the parameters are CUDA's */
 #include "capture/loader/hooks.def"
 #include "capture/recorder/calls.def"

@@ -323,65 +323,37 @@ static void domain_destroy(const char *domain)
 	(void)domain;
 }
 
-struct slots {
-	function **table;
-	unsigned int size;
-};
-
-static struct slots slots_of(const struct callbacks *callbacks, int module)
+static void fill(const struct callbacks *callbacks, int module, const function *ours,
+		 unsigned int count)
 {
-	struct slots slots = { NULL, 0 };
+	function **table = NULL;
+	unsigned int size = 0;
 
-	if (!callbacks->module_table(module, &slots.table, &slots.size) || !slots.table)
-		slots.size = 0;
-	return slots;
-}
-
-static void put(const struct slots *slots, unsigned int slot, function ours)
-{
-	if (slot < slots->size)
-		*slots->table[slot] = ours;
-}
-
-static void fill_core(const struct callbacks *callbacks)
-{
-	struct slots slots = slots_of(callbacks, MODULE_CORE);
-
-	put(&slots, 1, (function)mark_ex);
-	put(&slots, 2, (function)mark_a);
-	put(&slots, 3, (function)mark_w);
-	put(&slots, 4, (function)start_ex);
-	put(&slots, 5, (function)start_a);
-	put(&slots, 6, (function)start_w);
-	put(&slots, 7, (function)range_end);
-	put(&slots, 8, (function)push_ex);
-	put(&slots, 9, (function)push_a);
-	put(&slots, 10, (function)push_w);
-	put(&slots, 11, (function)pop);
-	put(&slots, 12, (function)category_a);
-	put(&slots, 13, (function)category_w);
-}
-
-static void fill_core2(const struct callbacks *callbacks)
-{
-	struct slots slots = slots_of(callbacks, MODULE_CORE2);
-
-	put(&slots, 1, (function)nvtx_mark);
-	put(&slots, 2, (function)nvtx_start);
-	put(&slots, 3, (function)nvtx_end);
-	put(&slots, 4, (function)nvtx_push);
-	put(&slots, 5, (function)nvtx_pop);
-	put(&slots, 8, (function)name_category);
-	put(&slots, 9, (function)category_in_w);
-	put(&slots, 10, (function)register_a);
-	put(&slots, 11, (function)register_w);
-	put(&slots, 12, (function)nvtx_keep);
-	put(&slots, 13, (function)keep_wide);
-	put(&slots, 14, (function)domain_destroy);
+	if (!callbacks->module_table(module, &table, &size) || !table)
+		return;
+	for (unsigned int slot = 1; slot < count && slot < size; slot++) {
+		if (ours[slot])
+			*table[slot] = ours[slot];
+	}
 }
 
 int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 {
+	const function core[] = {
+		[1] = (function)mark_ex,     [2] = (function)mark_a,  [3] = (function)mark_w,
+		[4] = (function)start_ex,    [5] = (function)start_a, [6] = (function)start_w,
+		[7] = (function)range_end,   [8] = (function)push_ex, [9] = (function)push_a,
+		[10] = (function)push_w,     [11] = (function)pop,    [12] = (function)category_a,
+		[13] = (function)category_w,
+	};
+	const function core2[] = {
+		[1] = (function)nvtx_mark,     [2] = (function)nvtx_start,
+		[3] = (function)nvtx_end,      [4] = (function)nvtx_push,
+		[5] = (function)nvtx_pop,      [8] = (function)name_category,
+		[9] = (function)category_in_w, [10] = (function)register_a,
+		[11] = (function)register_w,   [12] = (function)nvtx_keep,
+		[13] = (function)keep_wide,    [14] = (function)domain_destroy,
+	};
 	const struct callbacks *callbacks;
 
 	if (!life_preloaded())
@@ -389,7 +361,7 @@ int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 	callbacks = get_table(ETID_CALLBACKS);
 	if (!callbacks || callbacks->size < sizeof(*callbacks))
 		return 0;
-	fill_core(callbacks);
-	fill_core2(callbacks);
+	fill(callbacks, MODULE_CORE, core, sizeof(core) / sizeof(core[0]));
+	fill(callbacks, MODULE_CORE2, core2, sizeof(core2) / sizeof(core2[0]));
 	return 1;
 }

@@ -33,22 +33,6 @@ static HOT_DATA struct {
 	bool uncached, asked;
 } torch;
 
-/* Is each CPU tensor an event (MEMTRACE_CPU)? PyTorch asks before each. */
-static bool wants_cpu(void)
-{
-	enum { NOT_ASKED, NO, YES };
-	static HOT_DATA _Atomic uint8_t answer;
-	uint8_t known = atomic_load_explicit(&answer, memory_order_relaxed);
-
-	if (__builtin_expect(known == NOT_ASKED, 0)) {
-		known = opt_flag(OPT_ID_cpu) ? YES : NO;
-		/* The settings may not have been read yet. */
-		if (atomic_load_explicit(&record_state, memory_order_relaxed) != RECORD_INERT)
-			atomic_store_explicit(&answer, known, memory_order_relaxed);
-	}
-	return known == YES;
-}
-
 /* The segment that this thread's last driver call made, until a block is reported in it. */
 static HOT_THREAD _Thread_local struct {
 	uint64_t ptr, size;
@@ -309,7 +293,7 @@ static HOT_CODE void usage(uint64_t ptr, int64_t size, const struct backlog_told
 		return;
 	if (type == DEVICE_CUDA)
 		record_usage(ptr, size, told, true, (int8_t)(device >> 8), frame);
-	else if (type == DEVICE_CPU && wants_cpu())
+	else if (type == DEVICE_CPU && opt_flag(OPT_ID_cpu))
 		record_usage(ptr, size, NULL, false, NO_DEVICE, frame);
 	errno = saved;
 }
@@ -388,13 +372,13 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 
 EXPORT HOT_CODE bool _ZN3c1022memoryProfilingEnabledEv(void);
 
-/* PyTorch asks before it reports a CPU tensor. */
+/* PyTorch asks before it reports a CPU tensor: each is an event with MEMTRACE_CPU. */
 bool _ZN3c1022memoryProfilingEnabledEv(void)
 {
 	bool (*real)(void) =
 		(bool (*)(void))torch_real(TORCH__ZN3c1022memoryProfilingEnabledEv, CALLER);
 
-	if (!wants_cpu() || !record_on() ||
+	if (!opt_flag(OPT_ID_cpu) || !record_on() ||
 	    atomic_load_explicit(&torch_cpu_lost, memory_order_relaxed))
 		return real && real();
 	begin_report();
