@@ -39,7 +39,7 @@ struct span {
 	uint16_t hook;
 	bool driver_seen; /* a driver row was entered beneath */
 	bool moved;       /* a row beneath has recorded */
-	bool capturing;   /* the stream is being captured: no allocation happens */
+	bool capturing;   /* the stream is: the call makes a node of a graph, no allocation */
 	bool ended;       /* `event` and `was` hold what to undo */
 	bool unknown;     /* what is being freed was never seen */
 	uint8_t end;      /* enum span_end */
@@ -141,13 +141,14 @@ void span_ended(struct span *span, int status);
 void span_sampled(struct span *span, int status);
 
 /* cuda_call_pool.c: stream-ordered memory and graphs. */
-void span_stream(struct span *span, uint64_t stream);
 void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size);
-void span_free_async(struct span *span, uint64_t stream, uint64_t ptr);
 void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t pool);
-void span_pool_sampled(struct span *span, int status, uint64_t pool);
 void span_pool_ending(uint64_t pool);
-void span_pool_destroyed(struct span *span, int status, uint64_t pool);
+/*
+ * What the pool reserves. One that is destroyed lives on until its last block is freed, but must
+ * not be asked: its number may be another's.
+ */
+void span_pool_sampled(struct span *span, int status, uint64_t pool, bool destroyed);
 void span_graph_node(struct span *span, int status, int device, uint64_t size);
 void span_graph_sampled(struct span *span, int status);
 
@@ -165,7 +166,6 @@ void span_opened(struct span *span, int status, uint64_t ptr);
 void span_context_made(struct span *span, int status);
 void span_context_ended(struct span *span, int status, uint64_t context);
 void span_primary_retained(struct span *span, int status, uint64_t context, int device);
-void span_resetting(struct span *span);
 void span_primary_released(struct span *span, int status, int device);
 void span_primary_ended(struct span *span, int status, int device);
 void span_reset_done(struct span *span, int status);

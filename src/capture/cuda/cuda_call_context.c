@@ -118,11 +118,6 @@ void span_primary_retained(struct span *span, int status, uint64_t context, int 
 	span_sampled(span, status);
 }
 
-void span_resetting(struct span *span)
-{
-	span->device = (int16_t)driver_context(&span->context);
-}
-
 /* It was retained before the library looked: then the thread's own is taken for it. */
 static uint64_t primary_of(const struct span *span, int device)
 {

@@ -25,13 +25,6 @@ static _Atomic uint32_t asking; /* threads that ask one of them */
 /* Devices that a graph was told to allocate on, one bit each. */
 static _Atomic uint64_t graph_devices;
 
-void span_stream(struct span *span, uint64_t stream)
-{
-	span->stream = stream;
-	/* In a capture the call makes a node of a graph: memory is taken when that is launched. */
-	span->capturing = driver_capturing(stream);
-}
-
 uint32_t span_pool_text(uint64_t pool)
 {
 	char name[40] = "async:";
@@ -224,12 +217,6 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 	span_enter_memory(span, &memory);
 }
 
-void span_free_async(struct span *span, uint64_t stream, uint64_t ptr)
-{
-	span->stream = stream;
-	span_end(span, SPAN_FREE, NODE_ADDRESS, ptr);
-}
-
 void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t pool)
 {
 	struct span_memory memory = { .flags = EVENT_FOREIGN, .key = ptr };
@@ -244,11 +231,7 @@ void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t poo
 	span_enter_memory(span, &memory);
 }
 
-/*
- * What a pool reserves, where it is for this row to look at it. One that is destroyed lives on
- * until its last block is freed, but must not be asked: its number may be another's.
- */
-static void sample(struct span *span, int status, uint64_t pool, bool destroyed)
+void span_pool_sampled(struct span *span, int status, uint64_t pool, bool destroyed)
 {
 	struct event event;
 	uint64_t reserved;
@@ -272,16 +255,6 @@ static void sample(struct span *span, int status, uint64_t pool, bool destroyed)
 	record_done();
 	span_moved(span);
 	span_sample_used(span, driver_device());
-}
-
-void span_pool_sampled(struct span *span, int status, uint64_t pool)
-{
-	sample(span, status, pool, false);
-}
-
-void span_pool_destroyed(struct span *span, int status, uint64_t pool)
-{
-	sample(span, status, pool, true);
 }
 
 /* --- graphs -------------------------------------------------------------------------------- */

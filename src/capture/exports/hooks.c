@@ -36,13 +36,13 @@
 #define FREE_ARRAY(array) span_end(&span, SPAN_FREE, NODE_ARRAY, (uint64_t)(array))
 
 /* Stream-ordered memory; a call on a pool is a point where its reserved bytes are sampled. */
-#define CAPTURING(stream) span_stream(&span, (uint64_t)(stream))
+#define CAPTURING(on) (span.stream = (uint64_t)(on), span.capturing = driver_capturing(span.stream))
 #define ALLOC_ON(stream, ptr, size) \
 	span_alloc_async(&span, status, status ? 0 : (uint64_t) * (ptr), (size))
-#define FREE_ON(stream, ptr) span_free_async(&span, (uint64_t)(stream), (uint64_t)(ptr))
-#define POOL_SAMPLED(pool) span_pool_sampled(&span, status, (uint64_t)(pool))
+#define FREE_ON(on, ptr) (span.stream = (uint64_t)(on), FREE(ptr))
+#define POOL_SAMPLED(pool) span_pool_sampled(&span, status, (uint64_t)(pool), false)
 #define POOL_ENDING(pool) span_pool_ending((uint64_t)(pool))
-#define POOL_DESTROYED(pool) span_pool_destroyed(&span, status, (uint64_t)(pool))
+#define POOL_DESTROYED(pool) span_pool_sampled(&span, status, (uint64_t)(pool), true)
 
 /* Memory of graphs: sampled too. */
 #define GRAPH_NODE(params)                                                              \
@@ -101,8 +101,8 @@
 #define PRIMARY_RETAINED(context, device)                                                     \
 	(span_primary_retained(&span, status, status ? 0 : (uint64_t) * (context), (device)), \
 	 used_end(&span))
-#define RESETTING(device) (span_resetting(&span), used_begin(&span, USED_CONTEXT, (device)))
-#define RESETTING_OWN span_resetting(&span)
+#define RESETTING(device) (RESETTING_OWN, used_begin(&span, USED_CONTEXT, (device)))
+#define RESETTING_OWN (span.device = (int16_t)driver_context(&span.context))
 #define PRIMARY_RELEASED(device) (span_primary_released(&span, status, (device)), used_end(&span))
 #define PRIMARY_RESET(device) (span_primary_ended(&span, status, (device)), used_end(&span))
 #define RESET_DONE span_reset_done(&span, status)
