@@ -132,14 +132,9 @@ static bool find_functions(void *handle)
 
 /* --- on and off --- */
 
-static const struct {
-	uint32_t kind;
-	bool needed;
-} kinds[] = {
-	{ CUPTI_KIND_MEMORY2, true },  { CUPTI_KIND_MEMORY_POOL, false },
-	{ CUPTI_KIND_KERNEL, false },  { CUPTI_KIND_MEMCPY, false },
-	{ CUPTI_KIND_MEMSET, false },  { CUPTI_KIND_DRIVER, false },
-	{ CUPTI_KIND_RUNTIME, false },
+static const uint8_t kinds[] = {
+	CUPTI_KIND_MEMORY2, CUPTI_KIND_MEMORY_POOL, CUPTI_KIND_KERNEL,  CUPTI_KIND_MEMCPY,
+	CUPTI_KIND_MEMSET,  CUPTI_KIND_DRIVER,      CUPTI_KIND_RUNTIME,
 };
 
 /*
@@ -206,8 +201,8 @@ static const char *switch_on(void)
 	if (cupti.library.cuptiActivityRegisterCallbacks(wanted, filled))
 		return "CUPTI was asked for and is in use by another tool";
 	set_offset();
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (cupti.library.cuptiActivityEnable(kinds[i].kind) && kinds[i].needed)
+	for (size_t i = 0; i < sizeof(kinds); i++) {
+		if (cupti.library.cuptiActivityEnable(kinds[i]) && kinds[i] == CUPTI_KIND_MEMORY2)
 			return "CUPTI was asked for and does not report memory here: another "
 			       "profiler may be using it";
 	}
@@ -261,8 +256,8 @@ static void yield(void)
 	if (!atomic_compare_exchange_strong(&cupti.state, &on, YIELDED))
 		return;
 	cupti.library.cuptiActivityFlushAll(CUPTI_FLUSH_FORCED);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		cupti.library.cuptiActivityDisable(kinds[i].kind);
+	for (size_t i = 0; i < sizeof(kinds); i++)
+		cupti.library.cuptiActivityDisable(kinds[i]);
 	cupti.library.cuptiActivityDisable(CUPTI_KIND_UNIFIED);
 	if (cupti.library.cuptiActivityFlushPeriod)
 		cupti.library.cuptiActivityFlushPeriod(0);
