@@ -214,7 +214,7 @@ static int take(struct walk *walk, const struct event *event)
 
 int chrome_events(struct chrome *chrome)
 {
-	struct walk walk = { .chrome = chrome };
+	struct walk walk = { .chrome = chrome, .gap = chrome->trace->capture.events_filtered };
 	struct event event = { .t = 0 };
 	uint64_t end = chrome->trace->process.duration_ns;
 	int error = 0;

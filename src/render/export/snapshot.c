@@ -332,7 +332,8 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	*snapshot = (struct snapshot){ .trace = trace,
 				       .options = options,
 				       .next_address = SNAPSHOT_ADDRESSES };
-	lives_start(&snapshot->lives, trace->capture.events_filtered);
+	/* What a filter left out may lie in a segment that is known: it is a gap here. */
+	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
 	while (!error && (more = trace_next(trace, &event)) == 1 && !export_is_behind(&end, &event))
 		error = take(snapshot, &event);

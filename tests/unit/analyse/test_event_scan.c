@@ -492,6 +492,25 @@ TEST(loading_is_no_growth)
 	}
 }
 
+/* While recording was stopped nobody knows what came and went; the device's sums tell of that. */
+TEST(what_was_not_recorded_is_missing)
+{
+	struct event event;
+
+	make_trace(0, 0);
+	EQ(survey_start(&survey, &trace), 0);
+	for (uint64_t i = 1; i <= 2; i++) {
+		event = event_of(EVENT_ALLOC, 4096 * i, 512, 0);
+		event.allocated = event.reserved = 512 * i * i;
+		EQ(survey_event(&survey, &event), 0);
+		EQ(survey.gap_seq, i - 1);
+	}
+	EQ(survey.buckets[9].count, 2);
+	EQ(survey.buckets[9].live_count, 1);
+	EQ(survey_end(&survey), 0);
+	survey_clear(&survey);
+}
+
 /* What lived before events are missing is another story: no step up, no negative sums. */
 TEST(missing_events_make_no_growth)
 {
