@@ -81,7 +81,7 @@ static void lose(struct history *history, const struct event *event, uint64_t mi
 	if (!ROOM(history, gaps))
 		return;
 	history->gaps[history->gaps_n++] = (struct history_gap){
-		.event = (uint32_t)history->events_n,
+		.event = history->events_n,
 		.dropped = missing,
 		.device = event->allocated == TRACE_NONE ? NO_DEVICE : event->device,
 		.allocated = event->allocated,

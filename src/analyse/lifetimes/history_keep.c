@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyse/lifetimes/history.h"
+#include "base/mem/sort.h"
 
 enum {
 	AREAS = 1 << 16, /* classes of bytes times events lived: the high half of a float */
@@ -95,18 +96,11 @@ void history_running_clear(struct history_running *running)
 
 static bool is_gap(const struct history *history, uint32_t event)
 {
-	size_t low = 0;
-	size_t high = history->gaps_n;
+	const struct history_gap *gaps = history->gaps;
+	size_t until = sort_until(gaps, history->gaps_n, sizeof(*gaps),
+				  offsetof(struct history_gap, event), event);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (history->gaps[middle].event < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < history->gaps_n && history->gaps[low].event == event;
+	return until && gaps[until - 1].event == event;
 }
 
 static bool on_device(const struct history_place *place)

@@ -66,7 +66,7 @@ enum { MERGE_COLUMNS = 3 };
 extern const enum column merge_columns[MERGE_COLUMNS];
 
 struct merge_share {
-	uint32_t rank; /* position among ranks */
+	uint64_t rank; /* position among ranks */
 	int64_t values[MERGE_COLUMNS];
 };
 

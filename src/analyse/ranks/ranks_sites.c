@@ -11,6 +11,7 @@
 #include "analyse/compare/median.h"
 #include "analyse/input/grow.h"
 #include "analyse/ranks/ranks.h"
+#include "base/mem/sort.h"
 
 static const char device_memory[] = "device";
 
@@ -44,7 +45,7 @@ static int add_share(struct merge *merge, struct merge_site *site, const struct 
 	if (!GROW(site->shares, site->shares_n, site->shares_size, 4))
 		return merge_no_memory();
 	share = &site->shares[site->shares_n++];
-	share->rank = (uint32_t)merge->ranks_n;
+	share->rank = merge->ranks_n;
 	for (size_t i = 0; i < MERGE_COLUMNS; i++)
 		share->values[i] = row->values[merge_columns[i]];
 	if (!site->file && row->file) {
@@ -116,20 +117,11 @@ static int64_t median_with_zeros(int64_t *values, size_t count, size_t zeros)
 
 int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column)
 {
-	size_t low = 0;
-	size_t high = site->shares_n;
+	const struct merge_share *shares = site->shares;
+	size_t until = sort_until(shares, site->shares_n, sizeof(*shares),
+				  offsetof(struct merge_share, rank), rank);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (site->shares[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < site->shares_n && site->shares[low].rank == rank
-		       ? site->shares[low].values[column]
-		       : 0;
+	return until && shares[until - 1].rank == rank ? shares[until - 1].values[column] : 0;
 }
 
 static void rank_column(const struct merge *merge, struct merge_site *site, size_t column,

@@ -41,7 +41,7 @@ static uint8_t *find_deaths(const struct history *history)
 	}
 	/* What a gap makes unknown is ended by nobody. */
 	for (size_t i = 0; deaths && i < history->gaps_n; i++) {
-		uint32_t event = history->gaps[i].event;
+		uint64_t event = history->gaps[i].event;
 
 		deaths[event / 8] &= (uint8_t) ~(1u << event % 8);
 	}
