@@ -107,12 +107,12 @@ static inline void span_time(struct span *span)
 	watch_path(NULL);
 	watch_host(hooks[span->hook].name);
 	span->ticks = span->outer ? 0 : calls_begin();
-	cost_pause();
+	cost_leave(SPOOL_COST_DRIVER, false, false);
 }
 
 static inline void span_timed(const struct span *span, int status)
 {
-	cost_resume();
+	cost_enter(false);
 	watch_path(hooks[span->hook].name);
 	if (span->ticks)
 		calls_note((enum hook_id)span->hook, span->ticks, status);

@@ -21,7 +21,7 @@ static _Thread_local struct {
 /* ns that looking at the clock adds to what is timed. */
 static _Atomic uint32_t clock_ns;
 
-static uint32_t ask_clock(void)
+static void ask_clock(void)
 {
 	uint64_t least = MOST_NS;
 
@@ -33,7 +33,6 @@ static uint32_t ask_clock(void)
 			least = took;
 	}
 	atomic_store_explicit(&clock_ns, (uint32_t)least, memory_order_relaxed);
-	return (uint32_t)least;
 }
 
 void cost_start(bool first)
@@ -47,22 +46,12 @@ void cost_start(bool first)
 	watch.since = now_ns();
 }
 
-void cost_pause_timed(void)
+void cost_stop(enum spool_cost_kind kind, bool last, bool event)
 {
 	uint64_t took = now_ns() - watch.since;
 	uint32_t clock = atomic_load_explicit(&clock_ns, memory_order_relaxed);
 
 	watch.ns += took > clock ? took - clock : 0;
-}
-
-void cost_resume_timed(void)
-{
-	watch.since = now_ns();
-}
-
-void cost_stop(enum spool_cost_kind kind, bool last, bool event)
-{
-	cost_pause_timed();
 	if (!last)
 		return;
 	cost_past = 0;

@@ -20,11 +20,12 @@ extern _Thread_local uint32_t cost_past;
 
 /* The part of these that is out of line, where an event is timed. */
 void cost_start(bool first);
-void cost_pause_timed(void);
-void cost_resume_timed(void);
 void cost_stop(enum spool_cost_kind kind, bool last, bool event);
 
-/* On the way into a hook; `first`: none of this thread's is around it. */
+/*
+ * On the way into a hook, or back from a function of the host's; `first`: none of this thread's
+ * hooks is around it.
+ */
 static inline void cost_enter(bool first)
 {
 	if (first)
@@ -33,22 +34,9 @@ static inline void cost_enter(bool first)
 		cost_start(first);
 }
 
-/* Around a function of the host's. */
-static inline void cost_pause(void)
-{
-	if (__builtin_expect(cost_past >= COST_EVERY, 0))
-		cost_pause_timed();
-}
-
-static inline void cost_resume(void)
-{
-	if (__builtin_expect(cost_past >= COST_EVERY, 0))
-		cost_resume_timed();
-}
-
 /*
- * On the way out, without the recorder's lock; `last`: of the hook that was the first. `event`: did
- * it record one? Without, nothing is counted.
+ * On the way out or into a function of the host's, without the recorder's lock; `last`: out of the
+ * hook that was the first. `event`: did it record one? Without, nothing is counted.
  */
 static inline void cost_leave(enum spool_cost_kind kind, bool last, bool event)
 {
