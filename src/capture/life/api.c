@@ -52,7 +52,7 @@ EXPORT void memtrace_enable(int on)
 
 EXPORT void memtrace_mark(const char *name)
 {
-	record_mark(EVENT_MARK, name, NULL, 0);
+	record_mark(&(struct record_mark){ .op = EVENT_MARK, .name = name });
 }
 
 EXPORT int memtrace_dump(const char *path)
@@ -63,12 +63,12 @@ EXPORT int memtrace_dump(const char *path)
 
 EXPORT void memtrace_push(const char *name)
 {
-	record_mark(EVENT_PUSH, name, NULL, 0);
+	record_mark(&(struct record_mark){ .op = EVENT_PUSH, .name = name });
 }
 
 EXPORT void memtrace_pop(void)
 {
-	record_mark(EVENT_POP, "", NULL, 0);
+	record_mark(&(struct record_mark){ .op = EVENT_POP });
 }
 
 EXPORT void memtrace_label(const void *ptr, const char *name)

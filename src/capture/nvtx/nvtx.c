@@ -180,20 +180,19 @@ static void read_payload(const struct nvtx_attributes *attributes, struct event_
 static void tell(enum event_op op, const char *domain, const struct nvtx_attributes *attributes,
 		 uint64_t range)
 {
-	struct record_detail detail = { .category = NULL };
-	const char *name = "";
+	struct record_mark mark = { .op = op, .domain = domain, .range = range };
 	char wide[RECORD_NAME];
 	char number[24];
 
 	if (attributes && attributes->size >= sizeof(*attributes)) {
-		name = message_of(attributes, wide);
+		mark.name = message_of(attributes, wide);
 		if (attributes->category)
-			detail.category = category_of(domain, attributes->category, number);
+			mark.category = category_of(domain, attributes->category, number);
 		if (attributes->color_type == COLOR_ARGB)
-			detail.rest.color = 0xff000000u | attributes->color;
-		read_payload(attributes, &detail.rest);
+			mark.detail.color = 0xff000000u | attributes->color;
+		read_payload(attributes, &mark.detail);
 	}
-	record_mark_detailed(op, name, domain, range, &detail);
+	record_mark(&mark);
 }
 
 /* --- of a domain, and by attributes --- */
@@ -211,7 +210,7 @@ int nvtx_push(const char *domain, const struct nvtx_attributes *attributes)
 
 int nvtx_pop(const char *domain)
 {
-	record_mark(EVENT_POP, "", domain, 0);
+	tell(EVENT_POP, domain, NULL, 0);
 	return level > 0 ? --level : -1;
 }
 
@@ -225,7 +224,7 @@ uint64_t nvtx_start(const char *domain, const struct nvtx_attributes *attributes
 
 void nvtx_end(const char *domain, uint64_t range)
 {
-	record_mark(EVENT_POP, "", domain, range);
+	tell(EVENT_POP, domain, NULL, range);
 }
 
 static void category_in_w(const char *domain, uint32_t id, const wchar_t *wide)

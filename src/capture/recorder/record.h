@@ -148,19 +148,19 @@ bool record_quiet(void);
 
 enum { RECORD_NAME = 256 }; /* bytes of a mark's name; longer ones are cut */
 
-/* A mark, push or pop; those from before the first memory event are kept for it. */
-void record_mark(enum event_op op, const char *name, const char *domain, uint64_t range);
-
-/* The same, and what NVTX was told beside the name; `category` is its text (may be NULL). */
-struct record_detail {
-	const char *category;
-	struct event_detail rest;
+/* A mark, push or pop, and what NVTX was told beside its name; a text may be NULL. */
+struct record_mark {
+	enum event_op op;
+	const char *name, *domain, *category;
+	uint64_t range;
+	struct event_detail detail;
 };
+
+/* Those from before the first memory event are kept for it. */
+void record_mark(const struct record_mark *mark);
 
 /* A mark of this moment, with the lock held and a spool there. Nothing while events are off. */
 void record_mark_locked(const char *name);
-void record_mark_detailed(enum event_op op, const char *name, const char *domain, uint64_t range,
-			  const struct record_detail *detail);
 
 /* Events on or off (the ledger goes on). Recording on or off altogether. */
 void record_events(bool on);

@@ -127,10 +127,18 @@ static void put_pending(const struct pending *mark)
 		marks.pending_lost++;
 }
 
-void record_mark_detailed(enum event_op op, const char *name, const char *domain, uint64_t range,
-			  const struct record_detail *detail)
+static void copy(char *to, size_t size, const char *from)
 {
-	struct pending mark = { .op = (uint8_t)op, .range = range };
+	text_copy(to, size, from ? from : "");
+}
+
+void record_mark(const struct record_mark *told)
+{
+	struct pending mark = {
+		.op = (uint8_t)told->op,
+		.range = told->range,
+		.detail = told->detail,
+	};
 
 	cost_enter(true);
 	record_notice_fork();
@@ -138,13 +146,9 @@ void record_mark_detailed(enum event_op op, const char *name, const char *domain
 		return;
 	mark.t = record_now();
 	mark.thread = record_thread();
-	text_copy(mark.name, sizeof(mark.name), name ? name : "");
-	text_copy(mark.domain, sizeof(mark.domain), domain ? domain : "");
-	if (detail) {
-		text_copy(mark.category, sizeof(mark.category),
-			  detail->category ? detail->category : "");
-		mark.detail = detail->rest;
-	}
+	copy(mark.name, sizeof(mark.name), told->name);
+	copy(mark.domain, sizeof(mark.domain), told->domain);
+	copy(mark.category, sizeof(mark.category), told->category);
 	record_lock();
 	if (atomic_load(&record_process.open))
 		put_mark(&mark);
@@ -152,11 +156,6 @@ void record_mark_detailed(enum event_op op, const char *name, const char *domain
 		put_pending(&mark);
 	record_unlock();
 	cost_leave(SPOOL_COST_RANGE, true, true);
-}
-
-void record_mark(enum event_op op, const char *name, const char *domain, uint64_t range)
-{
-	record_mark_detailed(op, name, domain, range, NULL);
 }
 
 void record_mark_locked(const char *name)
