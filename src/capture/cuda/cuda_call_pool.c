@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/driver.h"
-#include "capture/life/process_info.h"
+#include "capture/life/life.h"
 #include "capture/stack/sampling.h"
 #include "codec/pseudo_stacks.h"
 

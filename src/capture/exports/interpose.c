@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "capture/cupti/cupti.h"
-#include "capture/life/init.h"
+#include "capture/life/life.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
 

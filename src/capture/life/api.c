@@ -1,5 +1,5 @@
 /* The C API: what a program tells of itself (include/memtrace/memtrace.h). */
-#include "capture/life/api.h"
+#include "capture/life/life.h"
 
 #include <errno.h>
 #include <string.h>
@@ -58,7 +58,7 @@ EXPORT void memtrace_mark(const char *name)
 EXPORT int memtrace_dump(const char *path)
 {
 	/* Inside: a signal handler, which its thread would wait for. */
-	return record_inside() ? -EBUSY : control_dump(path);
+	return record_inside() ? -EBUSY : finish_dump(path);
 }
 
 EXPORT void memtrace_push(const char *name)
@@ -112,36 +112,6 @@ EXPORT memtrace_pool memtrace_pool_grow(memtrace_pool pool)
 uint32_t api_growing(void)
 {
 	return growing ? intern_text(record_intern(), pools.names[growing - 1]) : 0;
-}
-
-/* An event of the pool, with the lock taken; false when there is nothing to record. */
-static inline __attribute__((always_inline)) bool begin(memtrace_pool pool, struct event *event,
-							const void *ptr, uint64_t size,
-							void *caller, const char *api)
-{
-	const struct choose_call call = {
-		.caller = caller,
-		.pool = pool && pool <= POOLS ? pools.names[pool - 1] : NULL,
-		.may_load = true,
-		.unknown_device = true,
-	};
-
-	if (!pool || pool > POOLS || !ptr || !record_begin(true))
-		return false;
-	*event = (struct event){
-		.t = record_now(),
-		.ptr = (uint64_t)ptr,
-		.size = size,
-		.thread = record_thread(),
-	};
-	if (size)
-		choose_birth(event, &call);
-	else
-		choose_end(event, NODE_BLOCK, &call);
-	record_lock();
-	event->pool = intern_text(record_intern(), pools.names[pool - 1]);
-	event->api = intern_text(record_intern(), api);
-	return true;
 }
 
 /* The first known segment that ends behind the address. With the lock held, like what follows. */
@@ -248,26 +218,19 @@ static void place_block(struct event *event)
 	}
 }
 
-EXPORT void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size)
+static void reserve(struct event *event)
 {
-	struct event event;
-	uint32_t id;
-	int saved = errno;
+	uint32_t id = memory_at(event->ptr);
 
-	if (begin(pool, &event, ptr, size, CALLER, "memtrace_pool_reserve")) {
-		id = memory_at(event.ptr);
-		if (!id) { /* memory that no hooked call made: known from here on */
-			event.op = EVENT_RESERVE;
-			event.space = SPACE_DEVICE;
-			choose_told(&event);
-			ledger_enter(record_ledger(), &event, NODE_ADDRESS, 0, 0);
-			id = live_find(record_spool(), NODE_ADDRESS, 0, event.ptr);
-		}
-		if (id)
-			take_segment(id, event.ptr, size, &event);
-		record_done();
+	if (!id) { /* memory that no hooked call made: known from here on */
+		event->op = EVENT_RESERVE;
+		event->space = SPACE_DEVICE;
+		choose_told(event);
+		ledger_enter(record_ledger(), event, NODE_ADDRESS, 0, 0);
+		id = live_find(record_spool(), NODE_ADDRESS, 0, event->ptr);
 	}
-	errno = saved;
+	if (id)
+		take_segment(id, event->ptr, event->size, event);
 }
 
 /*
@@ -275,46 +238,81 @@ EXPORT void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t si
  * allocation in between it would count as allocated, and could make a peak that never was. Only
  * memory that no hooked call made ends here.
  */
-EXPORT void memtrace_pool_release(memtrace_pool pool, const void *ptr)
+static void release(struct event *event)
 {
-	struct event event;
 	uint32_t id;
+
+	drop_segment(event->ptr);
+	id = live_find(record_spool(), NODE_ADDRESS, 0, event->ptr);
+	if (id && live_node(record_spool(), id)->pool == event->pool &&
+	    !live_node(record_spool(), id)->owner)
+		ledger_leave_node(record_ledger(), event, id);
+}
+
+static void alloc(struct event *event)
+{
+	event->op = EVENT_ALLOC;
+	place_block(event);
+	choose_told(event);
+	ledger_enter(record_ledger(), event, NODE_BLOCK, 0, 0);
+}
+
+static void leave(struct event *event)
+{
+	ledger_leave(record_ledger(), event, NODE_BLOCK, NULL);
+}
+
+/* An event of the pool, of which `enter` is done with the lock held. */
+static inline __attribute__((always_inline)) void tell(memtrace_pool pool, const void *ptr,
+						       uint64_t size, void *caller, const char *api,
+						       void (*enter)(struct event *event))
+{
+	const char *name = pool && pool <= POOLS ? pools.names[pool - 1] : NULL;
+	const struct choose_call call = {
+		.caller = caller,
+		.pool = name,
+		.may_load = true,
+		.unknown_device = true,
+	};
+	struct event event;
 	int saved = errno;
 
-	if (begin(pool, &event, ptr, 0, CALLER, "memtrace_pool_release")) {
-		drop_segment(event.ptr);
-		id = live_find(record_spool(), NODE_ADDRESS, 0, event.ptr);
-		if (id && live_node(record_spool(), id)->pool == event.pool &&
-		    !live_node(record_spool(), id)->owner)
-			ledger_leave_node(record_ledger(), &event, id);
+	if (name && ptr && record_begin(true)) {
+		event = (struct event){
+			.t = record_now(),
+			.ptr = (uint64_t)ptr,
+			.size = size,
+			.thread = record_thread(),
+		};
+		if (size)
+			choose_birth(&event, &call);
+		else
+			choose_end(&event, NODE_BLOCK, &call);
+		record_lock();
+		event.pool = intern_text(record_intern(), name);
+		event.api = intern_text(record_intern(), api);
+		enter(&event);
 		record_done();
 	}
 	errno = saved;
+}
+
+EXPORT void memtrace_pool_reserve(memtrace_pool pool, const void *ptr, size_t size)
+{
+	tell(pool, ptr, size, CALLER, "memtrace_pool_reserve", reserve);
+}
+
+EXPORT void memtrace_pool_release(memtrace_pool pool, const void *ptr)
+{
+	tell(pool, ptr, 0, CALLER, "memtrace_pool_release", release);
 }
 
 EXPORT void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size)
 {
-	struct event event;
-	int saved = errno;
-
-	if (begin(pool, &event, ptr, size, CALLER, "memtrace_pool_alloc")) {
-		event.op = EVENT_ALLOC;
-		place_block(&event);
-		choose_told(&event);
-		ledger_enter(record_ledger(), &event, NODE_BLOCK, 0, 0);
-		record_done();
-	}
-	errno = saved;
+	tell(pool, ptr, size, CALLER, "memtrace_pool_alloc", alloc);
 }
 
 EXPORT void memtrace_pool_free(memtrace_pool pool, const void *ptr)
 {
-	struct event event;
-	int saved = errno;
-
-	if (begin(pool, &event, ptr, 0, CALLER, "memtrace_pool_free")) {
-		ledger_leave(record_ledger(), &event, NODE_BLOCK, NULL);
-		record_done();
-	}
-	errno = saved;
+	tell(pool, ptr, 0, CALLER, "memtrace_pool_free", leave);
 }

@@ -6,11 +6,10 @@
 
 #include "base/guest/hot.h"
 #include "base/guest/start.h"
-#include "base/guest/watch.h"
 #include "base/settings/opt.h"
 #include "base/settings/signal_choice.h"
 #include "base/text/text.h"
-#include "capture/life/finalize.h"
+#include "capture/life/life.h"
 #include "capture/recorder/record.h"
 
 HOT_DATA _Atomic uint32_t control_seen;
@@ -75,17 +74,6 @@ static void act_on_signals(uint32_t times)
 	}
 }
 
-int control_dump(const char *path)
-{
-	const char *hook = watch_path(NULL); /* names are told by functions that allocate */
-	int saved = errno;
-	int error = finish_dump(record_spool(), path);
-
-	watch_path(hook);
-	errno = saved;
-	return error;
-}
-
 /* By the thread whose call came next, which waits for it: a handler could not write a file so. */
 static void dump_on_signals(uint32_t times)
 {
@@ -93,7 +81,7 @@ static void dump_on_signals(uint32_t times)
 
 	if (chosen.does != SIGNAL_DUMPS || !times)
 		return;
-	error = control_dump(NULL);
+	error = finish_dump(NULL);
 	if (error && error != -EBUSY)
 		record_note("a trace that MEMTRACE_SIGNAL asked for could not be written");
 }

@@ -32,12 +32,6 @@ void control_check_signal(void);
 /* Acts upon all that was asked. Takes the recorder's lock; there is a spool. */
 void control_act(void);
 
-/*
- * finish_dump() of this process's recording, without the recorder's lock. 0 or -errno: -ENODATA
- * when there is none.
- */
-int control_dump(const char *path);
-
 /* There is a new spool. With the lock held. */
 void control_opened(const struct spool_header *header);
 

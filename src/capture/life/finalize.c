@@ -1,5 +1,5 @@
 /* The end: the document from the spool, under its final name. */
-#include "capture/life/finalize.h"
+#include "capture/life/life.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include "base/guest/own_thread.h"
 #include "base/guest/raw_call.h"
 #include "base/guest/table_rows.h"
+#include "base/guest/watch.h"
 #include "base/settings/opt.h"
 #include "base/text/fd.h"
 #include "base/text/log.h"
@@ -324,17 +325,20 @@ static int write_dump(void *unused)
 	return fd_exists(dump.output) ? -EEXIST : write_file(dump.output, false, fill_dump);
 }
 
-int finish_dump(const struct spool *spool, const char *output)
+int finish_dump(const char *output)
 {
+	const char *hook;
+	int saved = errno;
 	int error = -ENODATA;
 
 	if (!begin_writing())
 		return -EBUSY;
+	hook = watch_path(NULL); /* names are told by functions that allocate */
 	dump.output = output;
-	record_lock();
 	dump.spool[0] = '\0';
-	if (record_is_open() && !spool->memory)
-		text_copy(dump.spool, sizeof(dump.spool), spool->path);
+	record_lock();
+	if (record_is_open() && !record_spool()->memory)
+		text_copy(dump.spool, sizeof(dump.spool), record_spool()->path);
 	record_unlock();
 	if (dump.spool[0]) {
 		text_copy_n(dump.beside, sizeof(dump.beside), dump.spool,
@@ -343,5 +347,7 @@ int finish_dump(const struct spool *spool, const char *output)
 		error = own_thread_run(write_dump, NULL, true);
 	}
 	end_writing();
+	watch_path(hook);
+	errno = saved;
 	return error;
 }

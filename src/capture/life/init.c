@@ -4,7 +4,7 @@
  * The constructor runs in every process that inherits LD_PRELOAD, shells and compilers included: it
  * reads settings, sets the two injection variables, and makes no file, no output and no thread.
  */
-#include "capture/life/init.h"
+#include "capture/life/life.h"
 
 #include <dlfcn.h>
 #include <errno.h>

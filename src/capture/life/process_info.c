@@ -1,5 +1,5 @@
 /* What is known of the process, and where its files go. */
-#include "capture/life/process_info.h"
+#include "capture/life/life.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -203,14 +203,6 @@ static void record_command(struct intern *intern)
 		intern_fact(intern, "command", words + at);
 }
 
-static void record_number(struct intern *intern, const char *key, uint64_t value)
-{
-	char text[24];
-
-	text_u64(text, value);
-	intern_fact(intern, key, text);
-}
-
 /* Settings of allocators that change memory: the trace tells them, a comparison looks at them. */
 static const char settings[][40] = {
 	"PYTORCH_CUDA_ALLOC_CONF",
@@ -250,23 +242,24 @@ static void record_world(struct intern *intern)
 	}
 }
 
-static void late(struct intern *intern, unsigned bit, const char *key, const char *value)
-{
-	if (!value || (late_known & bit))
-		return;
-	intern_fact(intern, key, value);
-	late_known |= bit;
-}
-
 void facts_late(struct intern *intern)
 {
-	late(intern, 1, "python", python_version());
-	late(intern, 2, "note", python_trouble());
-	late(intern, 4, "torch", torch_version());
-	late(intern, 8, "unwinder", unwind_name());
-	if (atomic_load(&driver_known) && !(late_known & 16))
-		record_number(intern, "cuda_driver", (uint64_t)atomic_load(&driver_known));
-	late_known |= atomic_load(&driver_known) ? 16 : 0;
+	static const char keys[][12] = { "python", "note", "torch", "unwinder", "cuda_driver" };
+	char driver[24];
+	const char *values[] = {
+		python_version(), python_trouble(), torch_version(), unwind_name(), NULL,
+	};
+
+	if (atomic_load(&driver_known)) {
+		text_u64(driver, (uint64_t)atomic_load(&driver_known));
+		values[4] = driver;
+	}
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!values[i] || (late_known >> i & 1))
+			continue;
+		intern_fact(intern, keys[i], values[i]);
+		late_known |= 1u << i;
+	}
 }
 
 void facts_ask(void)

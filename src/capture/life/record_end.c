@@ -9,7 +9,7 @@
 #include "base/guest/start.h"
 #include "base/text/log.h"
 #include "capture/life/control.h"
-#include "capture/life/finalize.h"
+#include "capture/life/life.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/calls.h"
 #include "capture/stack/modules.h"

@@ -15,7 +15,7 @@
 #include "base/mem/arena.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "capture/life/init.h"
+#include "capture/life/life.h"
 #include "capture/recorder/record.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "capture/life/init.h"
+#include "capture/life/life.h"
 #include "capture/loader/hooks.h"
 #include "capture/nvtx/nvtx.h"
 

@@ -9,7 +9,7 @@
 #include "base/guest/own_stack.h"
 #include "base/guest/watch.h"
 #include "base/text/text.h"
-#include "capture/life/process_info.h"
+#include "capture/life/life.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
 #include "capture/recorder/record.h"

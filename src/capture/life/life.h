@@ -1,0 +1,96 @@
+/* The life of a guest: constructor, fork, exit; what is known of the process, and where its files
+ * go. */
+#ifndef CAPTURE_LIFE_LIFE_H
+#define CAPTURE_LIFE_LIFE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ledger/intern.h"
+
+/* Was this copy preloaded? One that was dlopened (an injection variable outlived LD_PRELOAD) is
+ * inert. */
+bool life_preloaded(void);
+
+/* A door or a row of ours is used for the first time: from here on forks are looked at. */
+void life_begin(void);
+
+/* The end of the process: the trace is written. Once; later calls find nothing to do. */
+void life_finish(void);
+
+/* --- the C API --- */
+
+/* With the lock held: the pool that this thread takes memory for, a text; 0 for none. */
+uint32_t api_growing(void);
+
+/* --- what is known of the process --- */
+
+struct paths {
+	char output[4096], spool[4096];
+};
+
+/*
+ * Resolves the output and the directory of spools against the working directory of the start.
+ * `program`: what it was started as, with or without a path; %e in the output stands for its name.
+ */
+void paths_init(const char *program);
+
+/*
+ * Creates the spool under the first name that is free both for it and for its document; in another
+ * directory if this one's file system cannot claim space. 0 or -errno.
+ */
+int paths_create(struct paths *paths, struct spool *spool);
+
+/* Asks the driver what facts_record() will enter; with no lock held, and not under PyTorch's. */
+void facts_ask(void);
+
+/* Process, environment and settings. */
+void facts_record(struct intern *intern, const struct paths *paths);
+
+/* What may become known only later: the unwinder, versions. With the lock held. */
+void facts_late(struct intern *intern);
+
+/* A device's name and size, once; asks the driver, so not under PyTorch's lock nor ours. */
+void facts_device(int device);
+void facts_clear(void);
+
+/* An errno in words, without locale. */
+const char *facts_error(int error);
+
+/* --- the end --- */
+
+/*
+ * A name that asks for a compressed document has its library loaded; where that cannot be, a note
+ * says so, and the name loses that part at the end. Asks the loader.
+ */
+void finish_load(void);
+
+/*
+ * Writes the document to a temporary name, renames it (never over an existing file), and removes
+ * the spool. When that fails the spool stays, and one line says so. `in_handler`: of a signal,
+ * which may have come in the middle of malloc().
+ */
+void finish_write(struct spool *spool, struct paths *paths, bool in_handler);
+
+/*
+ * A document of what is recorded so far (its process is `running`), written from a copy of the
+ * spool's file; plain JSON whatever it is named. `output` NULL: beside the spool, under a name that
+ * nobody has. Never over an existing file. Without the recorder's lock; errno is kept. 0 or -errno;
+ * -EBUSY while another thread writes one, -ENODATA where nothing has been recorded.
+ */
+int finish_dump(const char *output);
+
+/*
+ * The exit status is known to finish_write() from now on, and quick_exit() calls `end`. Once main()
+ * runs: what exit() calls is called in the reverse order of coming, and ours must come before the
+ * destructors.
+ */
+void finish_watch(void (*end)(void));
+
+/* Another thread that comes to exit() waits from now on until the document is written. */
+void finish_begin(void);
+
+/* -1 while it is not known. */
+int finish_status(void);
+
+#endif
