@@ -20,54 +20,56 @@
 typedef void *dlsym_fn(void *handle, const char *name);
 typedef int dlclose_fn(void *handle);
 
-static _Atomic(dlsym_fn *) glibc_dlsym, next_dlsym;
-static _Atomic(dlclose_fn *) next_dlclose; /* the last that is found */
+enum function { GLIBC_DLSYM, NEXT_DLSYM, NEXT_DLCLOSE, FUNCTIONS }; /* in the order of finding */
+
+static _Atomic(void *) functions[FUNCTIONS];
 
 /* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
 static const char dlsym_versions[][12] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 
-/*
- * Whoever is first, for a shell or a compiler never asks: a door, a row, or a call that another
- * preload's constructor makes before ours has run. Threads that race find the same.
- */
 static void find(void)
 {
 	dlsym_fn *found = NULL;
 
-	if (atomic_load_explicit(&next_dlclose, memory_order_acquire))
-		return;
 	life_begin();
 	for (size_t i = 0; !found && i < sizeof(dlsym_versions) / sizeof(dlsym_versions[0]); i++)
 		found = (dlsym_fn *)dlvsym(RTLD_NEXT, "dlsym", dlsym_versions[i]);
 	if (!found)
 		return;
-	atomic_store(&glibc_dlsym, found);
-	atomic_store(&next_dlsym, (dlsym_fn *)found(RTLD_NEXT, "dlsym"));
-	atomic_store(&next_dlclose, (dlclose_fn *)found(RTLD_NEXT, "dlclose"));
+	atomic_store(&functions[GLIBC_DLSYM], (void *)found);
+	atomic_store(&functions[NEXT_DLSYM], found(RTLD_NEXT, "dlsym"));
+	atomic_store(&functions[NEXT_DLCLOSE], found(RTLD_NEXT, "dlclose"));
+}
+
+/*
+ * Whoever is first finds them, for a shell or a compiler never asks: a door, a row, or a call that
+ * another preload's constructor makes before ours has run. Threads that race find the same.
+ */
+static void *function(enum function which)
+{
+	if (!atomic_load_explicit(&functions[FUNCTIONS - 1], memory_order_acquire))
+		find();
+	return atomic_load_explicit(&functions[which], memory_order_relaxed);
 }
 
 bool resolve_can(void)
 {
-	find();
-	return atomic_load_explicit(&next_dlclose, memory_order_relaxed);
+	return function(NEXT_DLCLOSE);
 }
 
 void *resolve_dlsym(void *handle, const char *name)
 {
-	find();
-	return atomic_load_explicit(&glibc_dlsym, memory_order_relaxed)(handle, name);
+	return ((dlsym_fn *)function(GLIBC_DLSYM))(handle, name);
 }
 
 void *resolve_next_dlsym(void *handle, const char *name)
 {
-	find();
-	return atomic_load_explicit(&next_dlsym, memory_order_relaxed)(handle, name);
+	return ((dlsym_fn *)function(NEXT_DLSYM))(handle, name);
 }
 
 int resolve_dlclose(void *handle)
 {
-	find();
-	return atomic_load_explicit(&next_dlclose, memory_order_relaxed)(handle);
+	return ((dlclose_fn *)function(NEXT_DLCLOSE))(handle);
 }
 
 typedef CUresult get_proc_fn(const char *, void **, int, cuuint64_t);
@@ -164,8 +166,7 @@ static bool only_ours(enum hook_id id, void *found)
 
 void *entry_real_dlsym(void)
 {
-	find();
-	return (void *)atomic_load_explicit(&next_dlsym, memory_order_relaxed);
+	return function(NEXT_DLSYM);
 }
 
 static void *answer_cupti(void *handle, const char *name, void *caller)

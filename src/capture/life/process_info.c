@@ -9,7 +9,6 @@
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"
 #include "base/guest/start.h"
-#include "base/guest/start_text.h"
 #include "base/settings/opt.h"
 #include "base/settings/rank.h"
 #include "base/settings/version.h"
@@ -30,59 +29,24 @@ static _Atomic uint64_t devices_known;
 static _Atomic int driver_known; /* driver_version() */
 static unsigned late_known;      /* which late facts are recorded; under the recorder's lock */
 
-/* The front of a pattern: a working directory, and a % in its name is none of the pattern's. */
-START_CODE static size_t put_directory(char *to, size_t size, const char *path)
-{
-	static START_CONST const char slash[] = "/";
-	size_t used = 0;
-
-	for (const char *at = path; *at; at++) {
-		char part[3] = { *at, *at == '%' ? '%' : '\0', '\0' };
-
-		used = start_append(to, size, used, part);
-	}
-	return path[1] ? start_append(to, size, used, slash) : used;
-}
-
 /*
- * The pattern of outputs, absolute. Where it is short it lies beside what the constructor writes
- * anyway.
+ * The working directory of the start, where an option needs it. Where it is short it lies beside
+ * what the constructor writes anyway.
  */
 static START_DATA char near[200];
-static char far[3 * 4096]; /* a directory may be all % */
+static char far[4096];
 
-/* What else is settled at the start, if it was asked for: the directory of spools, absolute, and
- * what %e stands for, which a program that sets its title writes over. */
-static char directory[4096];
+/* What %e stands for: a program that sets its title writes over it. */
 static char program[256];
 
-static const char *pattern(void)
-{
-	return near[0] ? near : far;
-}
-
-/* Apart: its buffers are pages of the stack that a short process would touch for nothing else. */
-static __attribute__((noinline)) void paths_init_far(const char *output)
-{
-	char cwd[4096];
-	size_t used = 0;
-	int saved = errno;
-
-	if (output[0] != '/' && getcwd(cwd, sizeof(cwd)))
-		used = put_directory(far, sizeof(far), cwd);
-	errno = saved;
-	start_append(far, sizeof(far), used, output);
-}
-
-static void directory_init(const char *given)
+static __attribute__((noinline)) void ask_far(void)
 {
 	int saved = errno;
 
-	directory[0] = '\0';
-	if (given[0] != '/' && getcwd(directory, sizeof(directory)))
-		text_append(directory, sizeof(directory), "/");
+	near[0] = '\0';
+	if (!getcwd(far, sizeof(far)))
+		far[0] = '\0';
 	errno = saved;
-	text_append(directory, sizeof(directory), given);
 }
 
 START_CODE static bool names_program(const char *output)
@@ -98,30 +62,46 @@ START_CODE void paths_init(const char *started_as)
 {
 	const char *output = opt_text(OPT_ID_output);
 	const char *spools = opt_text(OPT_ID_spool_dir);
-	char cwd[sizeof(near) / 2] = "";
-	bool relative = output[0] != '/';
-	size_t used = 0;
 
-	if (relative && raw_call(SYS_getcwd, raw_address(cwd), sizeof(cwd), 0) > 0)
-		used = put_directory(near, sizeof(near), cwd);
-	/* What fills it may have been cut. */
-	if (relative != (used && near[0] == '/') ||
-	    start_append(near, sizeof(near), used, output) == sizeof(near) - 1) {
-		near[0] = '\0';
-		paths_init_far(output);
-	}
-	if (*spools)
-		directory_init(spools);
+	if ((output[0] != '/' || (*spools && spools[0] != '/')) &&
+	    (raw_call(SYS_getcwd, raw_address(near), sizeof(near), 0) <= 0 || near[0] != '/'))
+		ask_far();
 	if (names_program(output))
 		text_copy(program, sizeof(program), text_base(started_as));
 }
 
-/* Directories for a spool whose own place cannot claim space ahead. */
-static const char *other_directory(unsigned i)
+/* The directory that a path of an option begins at, "" if it begins at the root. */
+static const char *start_of(const char *path)
 {
-	const char *const directories[] = { "/dev/shm", getenv("TMPDIR"), "/tmp" };
+	if (path[0] == '/')
+		return "";
+	return near[0] ? near : far;
+}
 
-	return i < 3 ? directories[i] : NULL;
+/* The pattern of outputs, absolute: a % in the name of a directory is none of its own. */
+static void make_pattern(char *to, size_t size, const char *output)
+{
+	const char *start = start_of(output);
+	size_t used = 0;
+
+	for (const char *at = start; *at; at++) {
+		to[used++] = *at;
+		if (*at == '%')
+			to[used++] = '%';
+	}
+	to[used] = '\0';
+	if (start[0] && start[1])
+		text_append(to, size, "/");
+	text_append(to, size, output);
+}
+
+/* The directory of spools, absolute; "" for that of the output. */
+static void make_directory(char *to, size_t size, const char *spools)
+{
+	const char *start = *spools ? start_of(spools) : "";
+
+	text_join(to, size, start, *start ? "/" : "");
+	text_append(to, size, spools);
 }
 
 /*
@@ -140,56 +120,52 @@ static int create_unless_there(const struct paths *paths, struct spool *spool)
 	return error;
 }
 
-/* What fills its buffer may have been cut: that is no name to create anything under. */
-static bool is_whole(const char *text, size_t size)
+static int create_in(struct paths *paths, struct spool *spool, const char *first, const char *in)
 {
-	return strnlen(text, size) < size - 1;
-}
-
-/* The first name of an output: of this process, whose words other than %p and %e are its own. */
-static int first_output(char *to, size_t size)
-{
-	struct path_words words = { .program = program };
-	char pid[24];
-
-	text_u64(pid, (uint64_t)record_pid());
-	words.pid = pid;
-	return is_whole(far, sizeof(far)) ? path_expand(to, size, pattern(), &words)
-					  : -ENAMETOOLONG;
-}
-
-static int create_in(struct paths *paths, struct spool *spool, const char *in)
-{
-	static char first[4096]; /* one recording is opened at a time, maybe on a small stack */
-	int error = first_output(first, sizeof(first));
-	const char *asked = error ? pattern() : in;
+	int error = -EEXIST;
 
 	paths->spool[0] = '\0';
-	if (!error && !is_whole(in, sizeof(directory)))
-		error = -ENAMETOOLONG;
-	for (unsigned n = 0; !error && n < NAMES; n++) {
+	for (unsigned n = 0; error == -EEXIST && n < NAMES; n++) {
 		error = path_numbered(paths->output, sizeof(paths->output), first, n);
 		if (!error)
 			error = path_spool(paths->spool, sizeof(paths->spool), paths->output, in);
-		if (error)
-			break;
-		error = create_unless_there(paths, spool);
-		if (error != -EEXIST)
-			break;
-		error = n + 1 < NAMES ? 0 : error;
+		if (!error)
+			error = create_unless_there(paths, spool);
 	}
 	if (!paths->spool[0]) /* without a name a failure is told of what was asked for */
-		text_copy(paths->spool, sizeof(paths->spool), asked);
+		text_copy(paths->spool, sizeof(paths->spool), in);
 	return error;
 }
 
 int paths_create(struct paths *paths, struct spool *spool)
 {
-	int error = create_in(paths, spool, directory);
+	/* One recording is opened at a time, maybe on a small stack. */
+	static char pattern[3 * 4096]; /* a directory may be all % */
+	static char first[4096];
+	static char directory[4096];
+	/* For a spool whose own place cannot claim space ahead. */
+	const char *const others[] = { "/dev/shm", getenv("TMPDIR"), "/tmp" };
+	struct path_words words = { .program = program };
+	char pid[24];
+	int error;
 
-	for (unsigned i = 0; error == -EOPNOTSUPP && i < 3; i++) {
-		if (other_directory(i))
-			error = create_in(paths, spool, other_directory(i));
+	/* Of this process, whose words other than %p and %e are its own. */
+	text_u64(pid, (uint64_t)record_pid());
+	words.pid = pid;
+	make_pattern(pattern, sizeof(pattern), opt_text(OPT_ID_output));
+	make_directory(directory, sizeof(directory), opt_text(OPT_ID_spool_dir));
+	/* What fills its buffer may have been cut: that is no name to create anything under. */
+	error = strlen(pattern) < sizeof(pattern) - 1
+			? path_expand(first, sizeof(first), pattern, &words)
+			: -ENAMETOOLONG;
+	if (error) {
+		text_copy(paths->spool, sizeof(paths->spool), pattern);
+		return error;
+	}
+	error = create_in(paths, spool, first, directory);
+	for (unsigned i = 0; error == -EOPNOTSUPP && i < sizeof(others) / sizeof(others[0]); i++) {
+		if (others[i])
+			error = create_in(paths, spool, first, others[i]);
 	}
 	return error;
 }
