@@ -26,24 +26,6 @@
 
 enum { NAMES = 1000 };
 
-/* A name of its own for the document while it is written: 0 and the descriptor, or -errno. */
-static int open_partial(const char *output, char *partial, size_t size, int *fd)
-{
-	for (unsigned n = 0; n < NAMES; n++) {
-		int error = path_numbered(partial, size, output, n);
-
-		if (error)
-			return error;
-		text_append(partial, size, ".partial");
-		*fd = fd_create(partial);
-		if (*fd >= 0)
-			return 0;
-		if (*fd != -EEXIST)
-			return *fd;
-	}
-	return -EEXIST;
-}
-
 /* Writing a document takes memory that there is once: the process (a fork's child is another) in
  * which a thread is at it. */
 static _Atomic int writing;
@@ -109,21 +91,6 @@ static int write_piece(void *argument, const char *bytes, size_t length)
 
 	own_thread_rest();
 	return to->pack ? pack_write(to->pack, bytes, length) : fd_write_all(to->fd, bytes, length);
-}
-
-/* --- names --- */
-
-/* Somebody else's file may have appeared meanwhile: then the next number. */
-static int rename_new(const char *partial, const char *output, char *final, size_t size)
-{
-	int error = -EEXIST;
-
-	for (unsigned n = 0; error == -EEXIST && n < NAMES; n++) {
-		error = path_numbered(final, size, output, n);
-		if (!error)
-			error = fd_rename_new(partial, final);
-	}
-	return error;
 }
 
 /* --- what failed for want of memory --- */
@@ -213,26 +180,52 @@ static struct {
 	char partial[4096], final[4096];
 } names;
 
+/* A name of its own for the document while it is written: the descriptor, or -errno. */
+static int open_partial(const char *output)
+{
+	int fd = -EEXIST;
+
+	for (unsigned n = 0; fd == -EEXIST && n < NAMES; n++) {
+		fd = path_numbered(names.partial, sizeof(names.partial), output, n);
+		if (fd)
+			break;
+		text_append(names.partial, sizeof(names.partial), ".partial");
+		fd = fd_create(names.partial);
+	}
+	return fd;
+}
+
+/* Somebody else's file may have appeared meanwhile: then the next number, of so many. */
+static int rename_new(const char *output, unsigned numbers)
+{
+	int error = -EEXIST;
+
+	for (unsigned n = 0; error == -EEXIST && n < numbers; n++) {
+		error = path_numbered(names.final, sizeof(names.final), output, n);
+		if (!error)
+			error = fd_rename_new(names.partial, names.final);
+	}
+	return error;
+}
+
 /*
  * A file under a name of its own, then under the one that is meant: that is taken or not, or where
  * it is `numbered`, with the first number that is free.
  */
 static int write_file(const char *output, bool numbered, int (*fill)(struct piece_to *to))
 {
-	struct piece_to to = { -1, NULL };
+	struct piece_to to = { open_partial(output), NULL };
 	int closed;
-	int error = open_partial(output, names.partial, sizeof(names.partial), &to.fd);
+	int error;
 
-	if (error)
-		return error;
+	if (to.fd < 0)
+		return to.fd;
 	error = fill(&to);
 	closed = fd_close(to.fd);
 	if (!error)
 		error = closed;
 	if (!error)
-		error = numbered ? rename_new(names.partial, output, names.final,
-					      sizeof(names.final))
-				 : fd_rename_new(names.partial, output);
+		error = rename_new(output, numbered ? NAMES : 1);
 	if (error)
 		fd_unlink(names.partial);
 	return error;
@@ -240,7 +233,6 @@ static int write_file(const char *output, bool numbered, int (*fill)(struct piec
 
 /* The document at the end: there is one in a process. */
 static struct {
-	struct spool *spool;
 	const struct paths *paths;
 	bool in_handler;
 	struct document_told told;
@@ -256,7 +248,7 @@ static int fill_ending(struct piece_to *to)
 	to->pack = compression.pack;
 	if (to->pack)
 		pack_to(to->pack, to->fd);
-	error = document_write(ending.spool, &document,
+	error = document_write(record_spool(), &document,
 			       ending.in_handler ? SYMBOLS_MANGLED : SYMBOLS_DEMANGLED, TRACE_EXIT,
 			       &ending.told);
 	ended = to->pack ? pack_end(to->pack) : 0;
@@ -270,17 +262,16 @@ static int write_ending(void *unused)
 
 	(void)unused;
 	if (!error)
-		spool_unlink(ending.spool);
+		spool_unlink(record_spool());
 	return error;
 }
 
-void finish_write(struct spool *spool, struct paths *paths, bool in_handler)
+void finish_write(struct paths *paths, bool in_handler)
 {
 	int error = begin_writing() ? 0 : -EBUSY;
 	bool explained;
 
 	name_without(paths);
-	ending.spool = spool;
 	ending.paths = paths;
 	ending.in_handler = in_handler;
 	ending.told.survived = true;

@@ -70,7 +70,7 @@ void finish_load(void);
  * the spool. When that fails the spool stays, and one line says so. `in_handler`: of a signal,
  * which may have come in the middle of malloc().
  */
-void finish_write(struct spool *spool, struct paths *paths, bool in_handler);
+void finish_write(struct paths *paths, bool in_handler);
 
 /*
  * A document of what is recorded so far (its process is `running`), written from a copy of the

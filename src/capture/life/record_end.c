@@ -97,5 +97,5 @@ void record_finish(void)
 		atomic_store(&header->stop, SPOOL_CLOSED);
 	spool_seal(&recorder.spool);
 	record_unlock();
-	finish_write(&recorder.spool, &recorder.paths, in_handler);
+	finish_write(&recorder.paths, in_handler);
 }
