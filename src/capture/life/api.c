@@ -257,7 +257,7 @@ static void alloc(struct event *event)
 	ledger_enter(record_ledger(), event, NODE_BLOCK, 0, 0);
 }
 
-static void leave(struct event *event)
+static void give_back(struct event *event)
 {
 	ledger_leave(record_ledger(), event, NODE_BLOCK, NULL);
 }
@@ -314,5 +314,5 @@ EXPORT void memtrace_pool_alloc(memtrace_pool pool, const void *ptr, size_t size
 
 EXPORT void memtrace_pool_free(memtrace_pool pool, const void *ptr)
 {
-	tell(pool, ptr, 0, CALLER, "memtrace_pool_free", leave);
+	tell(pool, ptr, 0, CALLER, "memtrace_pool_free", give_back);
 }
