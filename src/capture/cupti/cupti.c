@@ -37,8 +37,6 @@ static struct {
 
 static void wanted(uint8_t **buffer, size_t *size, size_t *records)
 {
-	void *fresh;
-
 	*records = 0; /* as many as fit */
 	*size = BUFFER;
 	for (unsigned i = 0; i < KEPT; i++) {
@@ -46,10 +44,11 @@ static void wanted(uint8_t **buffer, size_t *size, size_t *records)
 		if (*buffer)
 			return;
 	}
-	fresh = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	*buffer = fresh == MAP_FAILED ? NULL : fresh;
-	if (!*buffer)
+	*buffer = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (*buffer == MAP_FAILED) {
+		*buffer = NULL;
 		*size = 0;
+	}
 }
 
 static void keep(uint8_t *buffer)
