@@ -88,43 +88,34 @@ static bool set_sums(struct phases *phases, int device, const struct decode_sums
 
 /* --- blocks --- */
 
-static struct block block_of(const struct event *event)
+/* The gap of the birth of what ends there, 0 if no phase was open then that still is. */
+static uint32_t bury(struct phases *phases, const struct block *like)
 {
-	return (struct block){
-		.ptr = event->ptr,
-		.size = event->size,
-		.pool = event->pool,
-		.device = event->device,
-		.space = event->space,
-		.kind = BLOCK_HANDED,
-	};
-}
+	uint32_t id = like->ptr ? blocks_find(&phases->blocks, like) : 0;
 
-/* A block that ends is in the tree if it was born in a phase that is still open. */
-static uint32_t bury(struct phases *phases, const struct event *event)
-{
-	struct block like = block_of(event);
-	uint32_t id = event->ptr ? blocks_find(&phases->blocks, &like) : 0;
-	uint32_t gap = 0;
-
-	if (!id)
-		return 0;
-	gap = (uint32_t)phases->blocks.list[id - 1].seq;
-	blocks_end(&phases->blocks, id);
-	return gap;
+	if (id)
+		blocks_end(&phases->blocks, id);
+	return id ? (uint32_t)phases->blocks.list[id - 1].seq : 0;
 }
 
 static bool count_block(struct phases *phases, const struct event *event, int64_t bytes)
 {
 	struct track *all = &phases->tracks[0];
 	struct track *own = &phases->tracks[phases->track_of[event->device]];
-	struct block block = block_of(event);
-	uint32_t gap = bury(phases, event); /* of a birth: one whose end was not seen */
+	const struct block block = {
+		.ptr = event->ptr,
+		.size = event->size,
+		.seq = gap_of(phases),
+		.pool = event->pool,
+		.device = event->device,
+		.space = event->space,
+		.kind = BLOCK_HANDED,
+	};
+	uint32_t gap = bury(phases, &block); /* of a birth: one whose end was not seen */
 
 	if (event->op == EVENT_FREE)
 		return track_freed(all, 0 - (uint64_t)bytes, gap) &&
 		       track_freed(own, 0 - (uint64_t)bytes, gap);
-	block.seq = gap_of(phases);
 	track_born(all, (uint64_t)bytes);
 	track_born(own, (uint64_t)bytes);
 	return !phases->open.live || !block.ptr || blocks_add(&phases->blocks, &block);

@@ -8,33 +8,11 @@
 #include "ledger/ledger_parts.h"
 #include "ledger/pending.h"
 
-static unsigned journal_sums(void *context, int *devices, struct decode_sums *sums, unsigned most)
-{
-	const struct spool *spool = context;
-	unsigned count = 0;
-
-	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE) && count < most; i++) {
-		const struct spool_scope *scope = totals_scope(spool, i);
-
-		if (scope->kind != SCOPE_DEVICE)
-			continue;
-		devices[count] = scope->device;
-		sums[count].allocated = scope->sums[METRIC_ALLOCATED].now;
-		sums[count++].reserved = scope->sums[METRIC_RESERVED].now;
-	}
-	return count;
-}
-
 int ledger_init(struct ledger *ledger, struct spool *spool, uint64_t max_events)
 {
-	int error;
-
 	memset(ledger, 0, sizeof(*ledger));
 	ledger->spool = spool;
-	error = journal_init(&ledger->journal, spool, max_events);
-	ledger->journal.sums = journal_sums;
-	ledger->journal.context = spool;
-	return error;
+	return journal_init(&ledger->journal, spool, max_events);
 }
 
 void ledger_clear(struct ledger *ledger)

@@ -72,18 +72,22 @@ static uint32_t recycle(struct journal *journal)
 	return index;
 }
 
+/* The sums of devices as they are now. */
 static void put_sums(struct journal *journal)
 {
-	int devices[SUMS_DEVICES];
-	struct decode_sums sums[SUMS_DEVICES];
-	unsigned count;
+	const struct spool *spool = journal->spool;
+	unsigned left = SUMS_DEVICES;
 
-	if (!journal->sums)
-		return;
-	count = journal->sums(journal->context, devices, sums, SUMS_DEVICES);
-	for (unsigned i = 0; i < count; i++)
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE) && left; i++) {
+		const struct spool_scope *scope = spool_at(spool, SPOOL_SCOPE, i);
+
+		if (scope->kind != SCOPE_DEVICE)
+			continue;
 		journal->p =
-			encode_sums(journal->p, devices[i], sums[i].allocated, sums[i].reserved);
+			encode_sums(journal->p, scope->device, scope->sums[METRIC_ALLOCATED].now,
+				    scope->sums[METRIC_RESERVED].now);
+		left--;
+	}
 }
 
 /* Every chunk begins with the sums, which its events are counted from. */

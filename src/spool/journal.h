@@ -31,9 +31,6 @@ struct journal {
 	uint64_t first, last; /* queue[first..last) modulo SPOOL_BLOCKS */
 	uint64_t ring_events;
 	uint64_t ready; /* events of smaller numbers fit into the chunk, if bytes are left */
-	/* The device's sums when a chunk begins, as the caller knows them; fills at most `most`. */
-	unsigned (*sums)(void *context, int *devices, struct decode_sums *sums, unsigned most);
-	void *context;
 	struct wire_state state;
 };
 
