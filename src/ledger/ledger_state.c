@@ -35,8 +35,11 @@ void ledger_mend(struct ledger *ledger)
 	ledger->last_touched.where = 0;
 	/* Which of them were to be drawn is not known: twice is as good as once. */
 	ledger->undrawn_n = 0;
-	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++)
-		curve_add(spool, totals_scope(spool, i), spool->header->t);
+	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
+		struct spool_scope *scope = totals_scope(spool, i);
+
+		curve_draw_anew(spool, scope, ledger_pen(ledger, scope), spool->header->t);
+	}
 	journal_mend(&ledger->journal);
 	backlog_mend(ledger);
 }

@@ -88,8 +88,8 @@ static HOT_CODE bool prolong(struct spool *spool, const struct spool_scope *scop
 	return true;
 }
 
-static __attribute__((noinline)) void begin(struct spool *spool, struct spool_scope *scope,
-					    struct state state, uint64_t t)
+static struct state begin(struct spool *spool, struct spool_scope *scope, struct state state,
+			  uint64_t t)
 {
 	struct spool_point *point = point_at(spool, scope, state.half, state.points);
 
@@ -97,32 +97,21 @@ static __attribute__((noinline)) void begin(struct spool *spool, struct spool_sc
 	point->stretch = t >> state.shift;
 	state.points++;
 	set_state(scope, state);
-}
-
-HOT_CODE void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t)
-{
-	struct state state = state_of(scope);
-
-	if (!scope->curve || prolong(spool, scope, state, t))
-		return;
-	if (state.points == CURVE_POINTS) {
-		state = halve(spool, scope, state);
-		if (prolong(spool, scope, state, t))
-			return;
-	}
-	begin(spool, scope, state, t);
+	return state;
 }
 
 void curve_draw_anew(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
 		     uint64_t t)
 {
-	struct state state;
+	struct state state = state_of(scope);
 
-	curve_add(spool, scope, t);
-	state = state_of(scope);
 	*pen = (struct curve_pen){ .scope = NULL };
-	if (!scope->curve || !state.points)
+	if (!scope->curve)
 		return;
+	if (state.points == CURVE_POINTS && !prolong(spool, scope, state, t))
+		state = halve(spool, scope, state);
+	if (!prolong(spool, scope, state, t))
+		state = begin(spool, scope, state, t);
 	pen->scope = scope;
 	pen->point = point_at(spool, scope, state.half, state.points - 1);
 	pen->state = scope->curve_state;

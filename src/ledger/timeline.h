@@ -16,9 +16,6 @@ enum {
 /* Gives the scope a curve, if one is left. 0, or an error of spool_need(). */
 int curve_open(struct spool *spool, struct spool_scope *scope);
 
-/* Enters the scope's sums as they are now, at time t (ns). */
-void curve_add(struct spool *spool, struct spool_scope *scope, uint64_t t);
-
 /* Where a scope was drawn last: most events are drawn there, too. */
 struct curve_pen {
 	const struct spool_scope *scope; /* NULL: nowhere yet */
@@ -27,7 +24,7 @@ struct curve_pen {
 	uint64_t until; /* where the point's stretch ends */
 };
 
-/* The same, with a pen that may have been another scope's. */
+/* Enters the scope's sums as they are now, at time t (ns), with a pen that may be another's. */
 void curve_draw_anew(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
 		     uint64_t t);
 
