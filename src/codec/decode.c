@@ -81,36 +81,21 @@ static bool get_sums(struct decoder *decoder)
 	return true;
 }
 
-static bool get_size(struct decoder *decoder, uint64_t *size)
+static bool get_cached(struct decoder *decoder, uint64_t *cache, uint64_t *value, bool aligned)
 {
 	uint8_t slot;
 
 	if (!get_byte(decoder, &slot))
 		return false;
 	if (slot != WIRE_ESCAPE) {
-		*size = decoder->state.sizes[slot];
+		*value = cache[slot];
 		return true;
 	}
-	if (!get_varint(decoder, size))
+	if (!get_varint(decoder, value))
 		return false;
-	*size = varint_unalign(*size);
-	decoder->state.sizes[wire_slot(*size, WIRE_CACHE)] = *size;
-	return true;
-}
-
-static bool get_stack(struct decoder *decoder, uint32_t *stack)
-{
-	uint8_t slot;
-
-	if (!get_byte(decoder, &slot))
-		return false;
-	if (slot != WIRE_ESCAPE) {
-		*stack = decoder->state.stacks[slot];
-		return true;
-	}
-	if (!get_u32(decoder, stack))
-		return false;
-	decoder->state.stacks[wire_slot(*stack, WIRE_CACHE)] = *stack;
+	if (aligned)
+		*value = varint_unalign(*value);
+	cache[wire_slot(*value, WIRE_CACHE)] = *value;
 	return true;
 }
 
@@ -153,7 +138,11 @@ static bool get_event(struct decoder *decoder, unsigned slot, struct event *even
 	if (!get_varint(decoder, &value))
 		return false;
 	event->ptr = decoder->state.ptr ^= varint_unalign(value);
-	return get_size(decoder, &event->size) && get_stack(decoder, &event->stack);
+	if (!get_cached(decoder, decoder->state.sizes, &event->size, true) ||
+	    !get_cached(decoder, decoder->state.stacks, &value, false) || value > UINT32_MAX)
+		return false;
+	event->stack = (uint32_t)value;
+	return true;
 }
 
 static void replay(struct decoder *decoder, struct event *event)

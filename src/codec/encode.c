@@ -73,30 +73,18 @@ static HOT_CODE uint8_t *use_context(struct wire_state *state, uint8_t *p,
 	return p;
 }
 
-static uint8_t *put_size(struct wire_state *state, uint8_t *p, uint64_t size)
+/* The slot that holds the value; where it does not yet, the value as it is `written`. */
+static inline uint8_t *put_cached(uint64_t *cache, uint8_t *p, uint64_t value, uint64_t written)
 {
-	unsigned slot = wire_slot(size, WIRE_CACHE);
+	unsigned slot = wire_slot(value, WIRE_CACHE);
 
-	if (state->sizes[slot] == size) {
+	if (cache[slot] == value) {
 		*p++ = (uint8_t)slot;
 		return p;
 	}
-	state->sizes[slot] = size;
+	cache[slot] = value;
 	*p++ = WIRE_ESCAPE;
-	return varint_put(p, varint_align(size));
-}
-
-static uint8_t *put_stack(struct wire_state *state, uint8_t *p, uint32_t stack)
-{
-	unsigned slot = wire_slot(stack, WIRE_CACHE);
-
-	if (state->stacks[slot] == stack) {
-		*p++ = (uint8_t)slot;
-		return p;
-	}
-	state->stacks[slot] = stack;
-	*p++ = WIRE_ESCAPE;
-	return varint_put(p, stack);
+	return varint_put(p, written);
 }
 
 static uint8_t *put_detail(uint8_t *p, const struct event *event)
@@ -120,8 +108,8 @@ static inline uint8_t *put_memory(struct wire_state *state, uint8_t *p, const st
 {
 	p = varint_put(p, varint_align(event->ptr ^ state->ptr));
 	state->ptr = event->ptr;
-	p = put_size(state, p, event->size);
-	return put_stack(state, p, event->stack);
+	p = put_cached(state->sizes, p, event->size, varint_align(event->size));
+	return put_cached(state->stacks, p, event->stack, event->stack);
 }
 
 HOT_CODE uint8_t *encode_event(struct wire_state *state, uint8_t *p, const struct event *event)

@@ -6,12 +6,6 @@
 
 #include "codec/wire.h"
 
-/* Begins a chunk whose first record is at time t (ns). */
-static inline void encode_start(struct wire_state *state, uint64_t t)
-{
-	wire_reset(state, t);
-}
-
 /*
  * Writes one event at p, where WIRE_EVENT_MAX bytes must be free; its time must not be before the
  * one written last. Returns the end of what was written.

@@ -9,6 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/*
+ * Names of pseudo-stacks, which stand for bytes that no call took: the library writes them, and
+ * what reads a trace knows them again.
+ */
+#define PSEUDO_NOT_RECORDED "[not recorded]"
+#define PSEUDO_NOT_SAMPLED "[not sampled]" /* what the samples stand for */
+#define PSEUDO_GRAPH_MEMORY "[graph memory]"
+
 enum event_op {
 #define EVENT(name, text, what) EVENT_##name,
 #include "codec/events.def"

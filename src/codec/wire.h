@@ -48,8 +48,7 @@ _Static_assert(sizeof(struct wire_context) == 32, "no padding: contexts are comp
 struct wire_state {
 	uint64_t t;
 	uint64_t ptr;
-	uint64_t sizes[WIRE_CACHE];
-	uint32_t stacks[WIRE_CACHE];
+	uint64_t sizes[WIRE_CACHE], stacks[WIRE_CACHE];
 	struct wire_context contexts[WIRE_CONTEXTS];
 };
 
@@ -58,6 +57,7 @@ static inline unsigned wire_slot(uint64_t value, unsigned slots)
 	return (unsigned)((value * 0x9e3779b97f4a7c15u >> 40) * slots >> 24);
 }
 
+/* Begins a chunk whose first record is at time t (ns). */
 static inline void wire_reset(struct wire_state *state, uint64_t t)
 {
 	memset(state, 0, sizeof(*state));

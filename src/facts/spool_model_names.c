@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text/text.h"
-#include "codec/pseudo_stacks.h"
+#include "codec/event.h"
 #include "facts/backward.h"
 #include "facts/sites.h"
 #include "facts/spool_model.h"

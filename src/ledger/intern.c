@@ -22,7 +22,7 @@ static struct hash128 seed(void)
 
 static const uint64_t bounds[SPOOL_KINDS] = {
 #define BOUND(kind, most, what) [SPOOL_##kind] = (most),
-#include "codec/pseudo_stacks.h"
+#include "codec/event.h"
 #include "ledger/bounds.def"
 #undef BOUND
 };

@@ -95,7 +95,7 @@ static void start_records(struct journal *journal)
 {
 	journal->p = (uint8_t *)(journal->chunk + 1);
 	journal->end = (uint8_t *)journal->chunk + SPOOL_BLOCK;
-	encode_start(&journal->state, journal->chunk->t);
+	wire_reset(&journal->state, journal->chunk->t);
 	put_sums(journal);
 }
 

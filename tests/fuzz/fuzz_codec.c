@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	decode_start(&first, data, size, 0, 0);
 	decode_start(&second, data, 0, 0, 0);
-	encode_start(&state, 0);
+	wire_reset(&state, 0);
 	while (decode_event(&first, &event) == 1) {
 		if (event.op >= EVENT_OPS || event.space >= SPACES || ++count > size)
 			abort();

@@ -7,7 +7,7 @@
 #include "analyse/findings/event_scan.h"
 #include "analyse/findings/leaks.h"
 #include "analyse/trace/trace.h"
-#include "codec/pseudo_stacks.h"
+#include "codec/event.h"
 
 /* --- facts --- */
 

@@ -10,7 +10,7 @@
 
 #include "analyse/trace/trace.h"
 #include "analyse/trace/trace_parts.h"
-#include "codec/pseudo_stacks.h"
+#include "codec/event.h"
 
 /* The stack of those that are no samples: their bytes are in the estimates of the others. */
 static bool is_rest(const struct trace *trace, const struct trace_stack *stack)

@@ -10,7 +10,7 @@
 #include "capture/cuda/driver.h"
 #include "capture/life/life.h"
 #include "capture/stack/sampling.h"
-#include "codec/pseudo_stacks.h"
+#include "codec/event.h"
 
 enum { GRAPH_DEVICES = 64, POOLS = 64, PATIENCE = 10000 };
 

@@ -5,7 +5,7 @@
 #include "capture/recorder/record.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/stacks.h"
-#include "codec/pseudo_stacks.h"
+#include "codec/event.h"
 
 /* The owner that the caller's address tells: false if only a walk can. */
 static bool caller_owner(void *caller, uint32_t *owner)

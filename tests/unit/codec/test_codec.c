@@ -100,7 +100,7 @@ static size_t round_trip(const struct event *events, size_t count, uint64_t t0)
 	struct event got;
 	size_t made = 0;
 
-	encode_start(&state, t0);
+	wire_reset(&state, t0);
 	for (; made < count && bytes + CHUNK - p >= WIRE_EVENT_MAX; made++) {
 		uint8_t *end = encode_event(&state, p, &events[made]);
 
@@ -191,7 +191,7 @@ TEST(sums_are_replayed)
 	uint8_t *p = bytes;
 	struct event event = { .op = EVENT_ALLOC, .ptr = 4096, .size = 512, .device = 3 };
 
-	encode_start(&state, 0);
+	wire_reset(&state, 0);
 	p = encode_sums(p, 3, 1000, UINT64_MAX);
 	p = encode_event(&state, p, &event);
 	event.op = EVENT_FREE;
@@ -260,7 +260,7 @@ static size_t small_chunk(uint8_t *bytes, struct event *events, size_t *count)
 	uint64_t t = 0;
 	uint8_t *p = bytes;
 
-	encode_start(&state, 0);
+	wire_reset(&state, 0);
 	p = encode_sums(p, 0, 1 << 30, 1ull << 31);
 	for (*count = 0; *count < 60; ++*count) {
 		events[*count] = random_event(&chance, &t);
@@ -421,8 +421,8 @@ TEST(a_run_has_the_bytes_of_its_events)
 	uint64_t chance = 3;
 	uint64_t t = 1000;
 
-	encode_start(&one, t);
-	encode_start(&other, t);
+	wire_reset(&one, t);
+	wire_reset(&other, t);
 	for (unsigned k = 0; k < RUNS; k++) {
 		struct event event = { .pool = 1 + (uint32_t)chance_below(&chance, 3),
 				       .api = 7,
