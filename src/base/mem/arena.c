@@ -60,15 +60,3 @@ void arena_clear(struct arena *arena)
 	}
 	arena->used = arena->size = 0;
 }
-
-void arena_reset(struct arena *arena)
-{
-	struct arena rest = { .pages = arena->pages ? arena->pages->next : NULL };
-
-	if (!arena->pages)
-		return;
-	arena_clear(&rest);
-	arena->pages->next = NULL;
-	memset(arena->pages + 1, 0, arena->used - sizeof(struct arena_page));
-	arena->used = sizeof(struct arena_page);
-}

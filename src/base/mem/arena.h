@@ -18,7 +18,4 @@ void *arena_alloc(struct arena *arena, size_t size);
 char *arena_text(struct arena *arena, const char *text, size_t length);
 void arena_clear(struct arena *arena);
 
-/* Forgets what is in it and keeps its newest page for what comes. */
-void arena_reset(struct arena *arena);
-
 #endif

@@ -7,7 +7,7 @@
 #include "base/settings/quantity.h"
 #include "base/text/text.h"
 
-enum { NUMBER, NAME, VALUE = 64 };
+enum { NUMBER, NAME, VALUE = 64, OTHER = FILTER_LESS | FILTER_MORE };
 
 static const struct {
 	char name[8];
@@ -21,10 +21,14 @@ static const struct {
 /* Longer ones first: ">=" begins like ">". */
 static const struct {
 	char text[4];
-	enum filter_relation relation;
+	unsigned relation;
 } relations[] = {
-	{ ">=", FILTER_LEAST }, { "<=", FILTER_MOST }, { "!=", FILTER_OTHER },
-	{ "=", FILTER_EQUAL },  { ">", FILTER_MORE },  { "<", FILTER_LESS },
+	{ ">=", FILTER_MORE | FILTER_EQUAL },
+	{ "<=", FILTER_LESS | FILTER_EQUAL },
+	{ "!=", OTHER },
+	{ "=", FILTER_EQUAL },
+	{ ">", FILTER_MORE },
+	{ "<", FILTER_LESS },
 };
 
 static bool parse_key(const char **text, struct filter_term *term)
@@ -50,7 +54,8 @@ static bool parse_relation(const char **text, struct filter_term *term)
 			continue;
 		term->relation = relations[i].relation;
 		*text += length;
-		return keys[term->key].kind == NUMBER || term->relation <= FILTER_OTHER;
+		return keys[term->key].kind == NUMBER || term->relation == FILTER_EQUAL ||
+		       term->relation == OTHER;
 	}
 	return false;
 }
@@ -105,21 +110,9 @@ static bool holds(const struct filter_term *term, const struct filter_facts *fac
 
 		return same == (term->relation == FILTER_EQUAL);
 	}
-	switch (term->relation) {
-	case FILTER_EQUAL:
-		return number == term->number;
-	case FILTER_OTHER:
-		return number != term->number;
-	case FILTER_LEAST:
-		return number >= term->number;
-	case FILTER_MOST:
-		return number <= term->number;
-	case FILTER_MORE:
-		return number > term->number;
-	case FILTER_LESS:
-		return number < term->number;
-	}
-	return false;
+	return term->relation & (number < term->number    ? FILTER_LESS
+				 : number == term->number ? FILTER_EQUAL
+							  : FILTER_MORE);
 }
 
 enum filter_answer filter_ask(const struct filter *filter, const struct filter_facts *facts)

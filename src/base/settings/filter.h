@@ -19,20 +19,14 @@ enum filter_key {
 	FILTER_KEYS
 };
 
-enum filter_relation {
-	FILTER_EQUAL,
-	FILTER_OTHER,
-	FILTER_LEAST,
-	FILTER_MOST,
-	FILTER_MORE,
-	FILTER_LESS,
-};
+/* What a fact may be beside the value: a set of these. */
+enum { FILTER_LESS = 1, FILTER_EQUAL = 2, FILTER_MORE = 4 };
 
 enum { FILTER_TERMS = 16 };
 
 struct filter_term {
 	enum filter_key key;
-	enum filter_relation relation;
+	unsigned relation;
 	uint64_t number;
 	const char *name; /* `length` bytes of the text that was parsed; 0 of them: no name */
 	size_t length;
