@@ -11,7 +11,6 @@
 #include "base/text/text.h"
 #include "facts/oom/oom.h"
 #include "render/document/document_sections.h"
-#include "render/values/template.h"
 #include "render/values/values.h"
 
 enum {

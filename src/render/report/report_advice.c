@@ -9,7 +9,7 @@
 #include "render/report/report_analysis.h"
 #include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
-#include "render/values/template.h"
+#include "render/values/values.h"
 
 enum { LINE = 1024 };
 
