@@ -17,6 +17,7 @@
 #include "base/settings/version.h"
 #include "generator.h"
 #include "render/document/document.h"
+#include "unit/memory_spool.h"
 
 static const char usage[] =
 	"usage: generator [options] --spool FILE | --json FILE\n"
@@ -230,7 +231,7 @@ static int make(const struct wish *wish, unsigned rank)
 	struct program *program;
 	int error = wish->spool
 			    ? spool_create(&spool, name_of(wish->spool, rank, path, sizeof(path)))
-			    : spool_create_memory(&spool);
+			    : memory_spool(&spool);
 
 	if (error)
 		goto out;

@@ -24,7 +24,6 @@ struct spool {
 	size_t reserved;               /* bytes of address space behind base */
 	uint64_t file_blocks;          /* blocks that the file has and the mapping shows */
 	bool sealed;                   /* of spool_seal() */
-	bool memory;                   /* anonymous memory, no file */
 	bool copy;                     /* of spool_open(): lists and tables in one mapping */
 	bool cut;                      /* of spool_open(): an update under way was taken back */
 	bool torn;                     /* of spool_open(): written while it was copied, */
@@ -74,12 +73,11 @@ static inline void spool_add_rows(struct spool *spool, enum spool_kind kind, uin
 const char *spool_text(const struct spool *spool, uint32_t id);
 
 /*
- * write.c: creates the file (0600, never an existing one: -EEXIST) or a spool in anonymous memory.
+ * write.c: creates the file (0600, never an existing one: -EEXIST).
  * The file's space is claimed before it is touched, so a full disk is an error here and no SIGBUS
  * later.
  */
 int spool_create(struct spool *spool, const char *path);
-int spool_create_memory(struct spool *spool);
 
 /* The tables' first elements are there: from now on the file is a spool to its readers. */
 void spool_publish(struct spool *spool);
@@ -126,6 +124,17 @@ int spool_unlink(struct spool *spool);
  * this build can read.
  */
 int spool_open(struct spool *spool, const char *path, char *why, size_t size);
+
+/* When a process started, with the pid a name for it as long as the machine runs: field 22 of
+ * /proc/PID/stat, clock ticks after boot; 0 when there is no such process, or it has ended and only
+ * its parent has not heard of that. */
+uint64_t process_start_ticks(int pid);
+
+/*
+ * Where pids and start times mean what they say: a number for this boot of this machine and this
+ * pid namespace; 0 when /proc does not tell.
+ */
+uint64_t process_place(void);
 
 /*
  * Is the process that writes the spool still there? And can that be asked here at all: not of

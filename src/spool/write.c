@@ -31,7 +31,8 @@ static void *map_anonymous(size_t size, int protection)
 
 /*
  * Addresses for all that the spool may become, so that it grows without moving. `ulimit -v` may
- * forbid so much: then less, and recording stops earlier.
+ * forbid so much: then less, and recording stops earlier. spool_close() gives them back, also
+ * after an error.
  */
 static int reserve_addresses(struct spool *spool)
 {
@@ -54,7 +55,6 @@ static int reserve_addresses(struct spool *spool)
 		if (spool->base)
 			return 0;
 	}
-	munmap(list, lists);
 	return -ENOMEM;
 }
 
@@ -84,11 +84,6 @@ static int map_file(struct spool *spool, int fd, uint64_t from, uint64_t to)
 	if (madvise(p, to - from, MADV_DONTFORK))
 		return -errno;
 	return 0;
-}
-
-static int grow_memory(struct spool *spool, uint64_t from, uint64_t to)
-{
-	return mprotect(spool->base + from, to - from, PROT_READ | PROT_WRITE) ? -errno : 0;
 }
 
 static int reopen(const struct spool *spool)
@@ -136,8 +131,7 @@ static int grow(struct spool *spool, uint64_t blocks)
 
 	if (to > spool->reserved)
 		return -EOVERFLOW;
-	error = spool->memory ? grow_memory(spool, from, to)
-			      : own_thread_run(grow_file, &growth, false);
+	error = own_thread_run(grow_file, &growth, false);
 	if (!error)
 		spool->file_blocks = blocks;
 	return error;
@@ -158,27 +152,6 @@ void spool_publish(struct spool *spool)
 	memcpy(spool->header->magic, SPOOL_MAGIC, sizeof(spool->header->magic));
 }
 
-static int start(struct spool *spool)
-{
-	int error = grow(spool, SPOOL_FIRST_BLOCK);
-
-	if (!error)
-		write_header(spool);
-	else
-		spool_close(spool);
-	return error;
-}
-
-int spool_create_memory(struct spool *spool)
-{
-	int error;
-
-	memset(spool, 0, sizeof(*spool));
-	spool->memory = true;
-	error = reserve_addresses(spool);
-	return error ? error : start(spool);
-}
-
 static int create(void *argument)
 {
 	struct spool *spool = argument;
@@ -195,9 +168,13 @@ static int create(void *argument)
 	if (!error)
 		error = reserve_addresses(spool);
 	if (!error)
-		error = start(spool);
-	if (error)
-		fd_unlink(spool->path);
+		error = grow(spool, SPOOL_FIRST_BLOCK);
+	if (!error) {
+		write_header(spool);
+		return 0;
+	}
+	spool_close(spool);
+	fd_unlink(spool->path);
 	return error;
 }
 
@@ -269,8 +246,6 @@ int spool_copy_in_child(struct spool *spool)
 	void *p;
 
 	spool->sealed = true;
-	if (spool->memory)
-		return 0;
 	/* The child has a hole there (MADV_DONTFORK), where the stack of a thread might come. */
 	p = mmap(spool->base, size, PROT_NONE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);

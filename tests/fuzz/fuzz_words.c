@@ -12,7 +12,6 @@
 #include "base/settings/filter.h"
 #include "base/settings/opt.h"
 #include "base/settings/quantity.h"
-#include "base/settings/signal_choice.h"
 #include "cli/top/top_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -81,7 +80,7 @@ static void try_settings(char *text, size_t length)
 	for (int kind = QUANTITY_NUMBER; kind <= QUANTITY_AGE; kind *= 2)
 		quantity_parse(text, (enum quantity_kind)kind, &bytes);
 	for (enum opt_id id = 0; id < OPT_IDS; id++)
-		opt_valid(id, text);
+		opt_parse(id, text, &bytes);
 	opt_parse_keep(text, &ns, &bytes);
 	signal_choice_parse(text, &choice);
 }

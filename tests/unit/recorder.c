@@ -9,6 +9,7 @@
 #include "chance.h"
 #include "ledger/pending.h"
 #include "ledger/timeline.h"
+#include "memory_spool.h"
 
 enum { DEVICES = 3, SUMS = DEVICES * 4 };
 
@@ -89,7 +90,7 @@ int recorder_open(struct recorder *recorder, const char *path, uint64_t max_even
 	recorder->chance = seed;
 	recorder->t = 1000;
 	recorder->waits = path != NULL;
-	error = path ? spool_create(&recorder->spool, path) : spool_create_memory(&recorder->spool);
+	error = path ? spool_create(&recorder->spool, path) : memory_spool(&recorder->spool);
 	return error ? error : open_tables(recorder, max_events);
 }
 

@@ -11,7 +11,7 @@
 #include "base/text/utf8.h"
 #include "codec/event.h"
 #include "ledger/totals.h"
-#include "spool/process.h"
+#include "spool/spool.h"
 
 static double rate_of(uint64_t now, uint64_t before, double seconds)
 {

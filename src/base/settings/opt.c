@@ -2,16 +2,15 @@
 #include "base/settings/opt.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/guest/start.h"
-#include "base/guest/start_text.h"
 #include "base/guest/table_rows.h"
 #include "base/settings/filter.h"
 #include "base/settings/quantity.h"
-#include "base/settings/signal_choice.h"
 #include "base/text/text.h"
 
 START_CONST const struct opt_row opt_rows[OPT_IDS] = {
@@ -90,6 +89,50 @@ static bool parse_keep(const char *text)
 	return !opt_parse_keep(text, &ns, &bytes);
 }
 
+/* Those that tell a program nothing by themselves, or that end it when nobody has asked for them.
+ */
+static const struct {
+	char name[8];
+	int signal;
+} signals[] = {
+	{ "USR1", SIGUSR1 }, { "USR2", SIGUSR2 },   { "HUP", SIGHUP },
+	{ "URG", SIGURG },   { "WINCH", SIGWINCH }, { "PWR", SIGPWR },
+};
+
+static const char deeds[][8] = {
+	[SIGNAL_TOGGLES] = "toggle", [SIGNAL_MARKS] = "mark", [SIGNAL_DUMPS] = "dump"
+};
+
+static bool parse_deed(const char *text, enum signal_does *does)
+{
+	for (size_t i = 0; i < sizeof(deeds) / sizeof(deeds[0]); i++) {
+		if (!strcmp(text, deeds[i])) {
+			*does = (enum signal_does)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool signal_choice_parse(const char *text, struct signal_choice *choice)
+{
+	size_t length;
+
+	*choice = (struct signal_choice){ 0, SIGNAL_TOGGLES };
+	if (!*text)
+		return true;
+	if (!strncmp(text, "SIG", 3))
+		text += 3;
+	length = strcspn(text, ":");
+	if (text[length] && !parse_deed(text + length + 1, &choice->does))
+		return false;
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		if (strlen(signals[i].name) == length && !strncmp(signals[i].name, text, length))
+			choice->signal = signals[i].signal;
+	}
+	return choice->signal != 0;
+}
+
 static bool parse_signal(const char *text)
 {
 	struct signal_choice choice;
@@ -104,7 +147,7 @@ static bool parse_filter(const char *text)
 	return filter_parse(text, &filter);
 }
 
-START_CODE static bool parse(enum opt_id id, const char *value, uint64_t *count)
+START_CODE bool opt_parse(enum opt_id id, const char *value, uint64_t *count)
 {
 	*count = 0;
 	if (!*value && opt_rows[id].kind != OPT_FLAG && opt_rows[id].kind != OPT_COUNT &&
@@ -128,13 +171,6 @@ START_CODE static bool parse(enum opt_id id, const char *value, uint64_t *count)
 		break;
 	}
 	return true;
-}
-
-bool opt_valid(enum opt_id id, const char *value)
-{
-	uint64_t count;
-
-	return parse(id, value, &count);
 }
 
 /* One look at each variable: shells and compilers start with hundreds, and mean none for us. */
@@ -174,13 +210,14 @@ START_CODE void opt_read(void)
 	for (enum opt_id id = 0; id < OPT_IDS; id++) {
 		const char *value = values[id] && *values[id] ? values[id] : NULL;
 
-		opt.text[id] = value && parse(id, value, &opt.count[id]) ? keep_text(value) : NULL;
+		opt.text[id] =
+			value && opt_parse(id, value, &opt.count[id]) ? keep_text(value) : NULL;
 		if (opt.text[id])
 			continue;
 		if (value && !opt.trouble)
 			opt.trouble = opt_rows[id].env;
 		opt.text[id] = opt_rows[id].value;
-		parse(id, opt_rows[id].value, &opt.count[id]);
+		opt_parse(id, opt_rows[id].value, &opt.count[id]);
 	}
 }
 

@@ -16,7 +16,7 @@ enum opt_kind {
 	OPT_COUNT,
 	OPT_DEPTH,  /* of stacks, 1 to OPT_DEPTH_MAX */
 	OPT_KEEP,   /* opt_parse_keep() */
-	OPT_SIGNAL, /* signal_choice.h */
+	OPT_SIGNAL, /* signal_choice_parse() */
 	OPT_FILTER, /* filter.h */
 };
 
@@ -53,11 +53,29 @@ uint64_t opt_count(enum opt_id id);
  */
 int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes);
 
+/* The signal that the user chose, and what it does. */
+enum signal_does {
+	SIGNAL_TOGGLES, /* recording on or off */
+	SIGNAL_MARKS,
+	SIGNAL_DUMPS, /* the trace of what was recorded so far */
+};
+
+struct signal_choice {
+	int signal; /* 0: none */
+	enum signal_does does;
+};
+
+/*
+ * "USR2", "SIGUSR2:toggle", "HUP:mark", "USR1:dump", "" for none. False when it makes no sense;
+ * *choice is none then.
+ */
+bool signal_choice_parse(const char *text, struct signal_choice *choice);
+
 /* Was the row set to other than its default, by its text? */
 bool opt_given(enum opt_id id);
 
-/* Says whether a value would be accepted for the row. */
-bool opt_valid(enum opt_id id, const char *value);
+/* Is the value one for the row? `count` becomes that of a FLAG or COUNT row, else 0. */
+bool opt_parse(enum opt_id id, const char *value, uint64_t *count);
 
 /* The name of the first variable whose value was refused by opt_read(), or NULL. */
 const char *opt_trouble(void);

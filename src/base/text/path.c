@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "base/settings/rank.h"
+#include "base/guest/table_rows.h"
 #include "base/text/pack.h"
 #include "base/text/text.h"
 
@@ -76,6 +76,38 @@ const char *path_extension(const char *output)
 static size_t stem_length(const char *output)
 {
 	return (size_t)(path_extension(output) - output);
+}
+
+static const char launchers[][RANK_FACTS][32] = {
+#define LAUNCHER(name, rank, size, local) { WHOLE(rank), WHOLE(size), WHOLE(local) },
+#include "base/settings/launchers.def"
+#undef LAUNCHER
+};
+
+/* The value goes into names of files: digits, no more of them than a number of a rank has. */
+static const char *number(const char *name)
+{
+	const char *value = name[0] ? getenv(name) : NULL;
+	size_t length = value ? strlen(value) : 0;
+
+	return length && length < 20 && strspn(value, "0123456789") == length ? value : NULL;
+}
+
+const char *rank_fact(enum rank_fact fact)
+{
+	const char *rank = NULL;
+
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
+		const char *own = number(launchers[i][RANK_NUMBER]);
+		const char *value = number(launchers[i][fact]);
+
+		if (!own || (rank && strcmp(own, rank) != 0))
+			continue;
+		if (value)
+			return value;
+		rank = own;
+	}
+	return NULL;
 }
 
 static const char *own_rank(void)

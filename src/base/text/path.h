@@ -22,7 +22,7 @@ struct path_words {
 /*
  * Expands %p (pid), %h (host), %r (rank) and %e (the program's base name) by the words, and %% in a
  * pattern. Of words that are NULL the pid and the host are this process's, the rank is that of
- * base/settings/rank.h, else 0, and %e stays. A relative result is resolved against the working
+ * rank_fact(), else 0, and %e stays. A relative result is resolved against the working
  * directory; what else follows a % stays as it is.
  */
 int path_expand(char *to, size_t size, const char *pattern, const struct path_words *words);
@@ -35,5 +35,20 @@ const char *path_extension(const char *output);
 
 /* The n-th name for the same output: memtrace.5.json, memtrace.5.1.json, memtrace.5.2.json ... */
 int path_numbered(char *to, size_t size, const char *output, unsigned n);
+
+/*
+ * Which rank of a distributed job this process is, as its launcher tells it
+ * (base/settings/launchers.def). Texts are the environment's own: decimal digits, not to be kept
+ * across setenv().
+ */
+enum rank_fact {
+	RANK_NUMBER, /* from 0 */
+	RANK_WORLD,  /* how many the job has */
+	RANK_LOCAL,  /* from 0 on this host */
+	RANK_FACTS
+};
+
+/* NULL when no launcher tells it; all facts are told by one that tells the same RANK_NUMBER. */
+const char *rank_fact(enum rank_fact fact);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/guest/hot.h"
 #include "base/guest/start.h"
 #include "base/settings/opt.h"
-#include "base/settings/signal_choice.h"
 #include "base/text/text.h"
 #include "capture/life/life.h"
 #include "capture/recorder/record.h"

@@ -328,7 +328,7 @@ int finish_dump(const char *output)
 	dump.output = output;
 	dump.spool[0] = '\0';
 	record_lock();
-	if (record_is_open() && !record_spool()->memory)
+	if (record_is_open())
 		text_copy(dump.spool, sizeof(dump.spool), record_spool()->path);
 	record_unlock();
 	if (dump.spool[0]) {

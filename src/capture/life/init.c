@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #include "base/guest/start.h"
-#include "base/guest/start_text.h"
 #include "base/guest/watch.h"
 #include "base/settings/opt.h"
 #include "base/text/log.h"

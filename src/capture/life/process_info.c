@@ -10,7 +10,6 @@
 #include "base/guest/signals.h"
 #include "base/guest/start.h"
 #include "base/settings/opt.h"
-#include "base/settings/rank.h"
 #include "base/settings/version.h"
 #include "base/text/fd.h"
 #include "base/text/path.h"
@@ -21,7 +20,7 @@
 #include "capture/stack/unwind.h"
 #include "capture/stack/walk.h"
 #include "capture/torch/torch.h"
-#include "spool/process.h"
+#include "spool/spool.h"
 
 enum { NAMES = 1000, DEVICES = 64 };
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/guest/ticks.h"
+#include "base/guest/clock.h"
 
 enum { NOW_WINDOW = 1 << 21 }; /* ticks between two looks at the clock */
 

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "base/guest/ticks.h"
+#include "base/guest/clock.h"
 #include "capture/loader/hooks.h"
 
 /* Once, before the first call is counted. */

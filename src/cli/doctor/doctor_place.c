@@ -63,6 +63,7 @@ void doctor_settings(void)
 	for (char **variable = environ; *variable; variable++) {
 		const char *name = *variable + sizeof(prefix) - 1;
 		const struct opt_row *row;
+		uint64_t count;
 		char text[1000];
 		char mend[200];
 		size_t length;
@@ -80,7 +81,7 @@ void doctor_settings(void)
 		set++;
 		snprintf(text, sizeof(text), "%.900s", *variable);
 		if (name[length] && name[length + 1] &&
-		    !opt_valid((enum opt_id)(row - opt_rows), name + length + 1)) {
+		    !opt_parse((enum opt_id)(row - opt_rows), name + length + 1, &count)) {
 			snprintf(mend, sizeof(mend), "must be %s; the default is taken",
 				 setting_wants((enum opt_id)(row - opt_rows)));
 			doctor_say(FINDING_WARN, "settings", text, mend);

@@ -15,7 +15,7 @@
 #include "analyse/input/error.h"
 #include "base/text/text.h"
 #include "cli/run/live_spools.h"
-#include "spool/process.h"
+#include "spool/spool.h"
 
 enum { TRIES = 200, PAUSE_NS = 5000000 };
 

@@ -15,7 +15,7 @@
 #include "analyse/input/error.h"
 #include "base/text/fd.h"
 #include "cli/run/child_process.h"
-#include "spool/process.h"
+#include "spool/spool.h"
 
 static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 

@@ -79,11 +79,12 @@ static void make_args(struct arg *args, const char **values)
 static int set_all(const struct arg *args, const char *const *values)
 {
 	for (enum opt_id id = 0; id < OPT_IDS; id++) {
+		uint64_t count;
 		char name[64];
 
 		if (!values[id])
 			continue;
-		if (!opt_valid(id, values[id]))
+		if (!opt_parse(id, values[id], &count))
 			return cli_usage("run", "--%s: %s is not %s", args[id].name, values[id],
 					 setting_wants(id));
 		text_join(name, sizeof(name), "MEMTRACE_", opt_rows[id].env);

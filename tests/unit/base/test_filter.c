@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "base/settings/filter.h"
-#include "base/settings/signal_choice.h"
+#include "base/settings/opt.h"
 #include "unit/chance.h"
 
 static enum filter_answer ask(const char *text, const struct filter_facts *facts)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "base/settings/rank.h"
 #include "base/text/path.h"
 
 static char to[4096];

@@ -9,6 +9,7 @@
 #include "ledger/ledger.h"
 #include "render/document/document.h"
 #include "unit/chance.h"
+#include "unit/memory_spool.h"
 #include "unit/recorder.h"
 
 enum { RUNS = 20, STEPS = 6000, SITES = 6, LIVE = 400, INTERVAL = 64 << 10, FIGURES = 4 };
@@ -38,7 +39,7 @@ static double plain[SITES][RUNS]; /* of the samples' bytes, had they stood for n
 static void start(struct book *book, uint64_t interval)
 {
 	memset(book, 0, sizeof(*book));
-	EQ(spool_create_memory(&book->spool), 0);
+	EQ(memory_spool(&book->spool), 0);
 	EQ(intern_init(&book->intern, &book->spool), 0);
 	EQ(ledger_init(&book->ledger, &book->spool, 1000000), 0);
 	book->spool.header->sample = interval;

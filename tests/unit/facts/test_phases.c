@@ -6,6 +6,7 @@
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
 #include "unit/chance.h"
+#include "unit/memory_spool.h"
 
 enum { RUNS = 200, EVENTS = 400, THREADS = 4, DEVICES = 3 };
 
@@ -243,7 +244,7 @@ static void start(uint64_t seed)
 	chance = seed;
 	t = 1000;
 	events_n = 0;
-	EQ(spool_create_memory(&spool), 0);
+	EQ(memory_spool(&spool), 0);
 	EQ(intern_init(&intern, &spool), 0);
 	EQ(ledger_init(&ledger, &spool, 100000), 0);
 	domains[1] = intern_text(&intern, "torch");

@@ -46,11 +46,11 @@ TEST(what_is_kept_is_told_in_words)
 		EQ(opt_parse_keep(good[i].text, &ns, &bytes), 0);
 		EQ(ns, good[i].seconds * SECOND);
 		EQ(bytes, good[i].bytes);
-		OK(opt_valid(OPT_ID_keep, good[i].text));
+		OK(opt_parse(OPT_ID_keep, good[i].text, &bytes));
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		OK(opt_parse_keep(bad[i], &ns, &bytes) < 0);
-		OK(opt_valid(OPT_ID_keep, bad[i]) == !bad[i][0]);
+		OK(opt_parse(OPT_ID_keep, bad[i], &bytes) == !bad[i][0]);
 	}
 }
 

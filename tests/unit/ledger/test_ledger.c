@@ -7,6 +7,7 @@
 #include "ledger/used.h"
 #include "ledger/vmm.h"
 #include "unit/chance.h"
+#include "unit/memory_spool.h"
 #include "unit/model.h"
 #include "unit/recorder.h"
 
@@ -35,7 +36,7 @@ static void start(uint64_t seed)
 	run.chance = seed;
 	run.t = 1000;
 	run.newest = -1;
-	EQ(spool_create_memory(&run.spool), 0);
+	EQ(memory_spool(&run.spool), 0);
 	EQ(intern_init(&run.intern, &run.spool), 0);
 	EQ(ledger_init(&run.ledger, &run.spool, 1000000), 0);
 	run.pools[1] = intern_text(&run.intern, "torch");

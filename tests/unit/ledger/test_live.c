@@ -4,6 +4,7 @@
 #include "ledger/live.h"
 #include "spool/txn.h"
 #include "unit/chance.h"
+#include "unit/memory_spool.h"
 
 enum { STEPS = 200000, PLACES = 8192, POOLS = 3, KINDS = NODE_KINDS };
 
@@ -125,7 +126,7 @@ static void one_step(bool growing)
 
 TEST(random_steps_equal_the_naive_table)
 {
-	EQ(spool_create_memory(&spool), 0);
+	EQ(memory_spool(&spool), 0);
 	EQ(live_find(&spool, NODE_ADDRESS, 0, 0), 0);
 	for (unsigned i = 0; i < STEPS; i++) {
 		one_step(i / 50000 % 2 == 0);
@@ -138,7 +139,7 @@ TEST(random_steps_equal_the_naive_table)
 
 TEST(everything_in_and_everything_out)
 {
-	EQ(spool_create_memory(&spool), 0);
+	EQ(memory_spool(&spool), 0);
 	for (unsigned kind = 1; kind < KINDS; kind++) {
 		for (size_t place = 0; place < PLACES; place++)
 			insert(kind, place % POOLS, place);
@@ -157,7 +158,7 @@ TEST(everything_in_and_everything_out)
 
 TEST(a_handle_without_references_changes_its_kind)
 {
-	EQ(spool_create_memory(&spool), 0);
+	EQ(memory_spool(&spool), 0);
 	for (size_t place = 0; place < 1000; place++)
 		insert(NODE_HANDLE, 0, place);
 	for (size_t place = 0; place < 1000; place += 2) {
@@ -180,7 +181,7 @@ TEST(a_transaction_of_too_many_words_is_counted)
 	struct spool small;
 	uint64_t *words;
 
-	EQ(spool_create_memory(&small), 0);
+	EQ(memory_spool(&small), 0);
 	EQ(spool_need(&small, SPOOL_CELL, 0), 0);
 	words = spool_at(&small, SPOOL_CELL, 0);
 	txn_begin(&small);
@@ -202,7 +203,7 @@ TEST(a_transaction_of_too_many_words_is_counted)
 
 TEST(reverted_steps_leave_nothing)
 {
-	EQ(spool_create_memory(&spool), 0);
+	EQ(memory_spool(&spool), 0);
 	for (unsigned i = 0; i < 20000; i++) {
 		one_step(true);
 		if (chance_one_in(&chance, 4)) {

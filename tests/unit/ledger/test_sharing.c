@@ -5,6 +5,7 @@
 #include "check.h"
 #include "ledger/intern.h"
 #include "ledger/vmm.h"
+#include "unit/memory_spool.h"
 
 enum { CONTEXT = 0x5500, OTHER_CONTEXT = 0x6600, POOL = 0x7700 };
 
@@ -17,7 +18,7 @@ static struct {
 
 static void start(void)
 {
-	EQ(spool_create_memory(&run.spool), 0);
+	EQ(memory_spool(&run.spool), 0);
 	EQ(intern_init(&run.intern, &run.spool), 0);
 	EQ(ledger_init(&run.ledger, &run.spool, 1000), 0);
 	run.pool = intern_text(&run.intern, "async:0x7700");

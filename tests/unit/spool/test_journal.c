@@ -4,6 +4,7 @@
 #include "unit/recorder.h"
 
 #include "unit/chance.h"
+#include "unit/memory_spool.h"
 
 enum { MOST = 20000 };
 
@@ -26,7 +27,7 @@ static void open_journal(struct journaling *it, uint64_t max_events)
 {
 	memset(it, 0, sizeof(*it));
 	it->chance = max_events + 1;
-	EQ(spool_create_memory(&it->spool), 0);
+	EQ(memory_spool(&it->spool), 0);
 	EQ(intern_init(&it->intern, &it->spool), 0);
 	EQ(ledger_init(&it->ledger, &it->spool, max_events), 0);
 }
