@@ -100,6 +100,7 @@ typedef const char *emit_show(char *to, const void *row);
 struct emit_column {
 	const char *key;     /* JSON, NULL: not there. Line breaks and blanks before it are kept */
 	const char *heading; /* text, NULL: not there */
+	const char *title;   /* the heading in Markdown, where it is another */
 	short width;         /* right-aligned in so many columns; below 0 at the left; */
 			     /* 0: in what the columns after it leave of the line */
 	unsigned char gap;   /* blanks before it */
@@ -192,8 +193,11 @@ void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, s
 
 /* --- Markdown --- */
 
-/* A table of the columns with a heading. */
-void emit_markdown(struct out *out, const struct emit_column *columns,
-		   const struct emit_rows *rows);
+/*
+ * A table of the columns with a heading. Rows end where `out` holds so many bytes: gives how many
+ * there are.
+ */
+size_t emit_markdown(struct out *out, const struct emit_column *columns,
+		     const struct emit_rows *rows, uint64_t most);
 
 #endif

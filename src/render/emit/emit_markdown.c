@@ -21,7 +21,8 @@ static void write_head(struct out *out, const struct emit_column *columns, uint6
 	out_char(out, '|');
 	for (unsigned i = 0; columns[i].kind; i++) {
 		if (shown >> i & 1)
-			out_format(out, " %s |", columns[i].heading);
+			out_format(out, " %s |",
+				   columns[i].title ? columns[i].title : columns[i].heading);
 	}
 	out_text(out, "\n|");
 	for (unsigned i = 0; columns[i].kind; i++) {
@@ -31,12 +32,14 @@ static void write_head(struct out *out, const struct emit_column *columns, uint6
 	out_char(out, '\n');
 }
 
-void emit_markdown(struct out *out, const struct emit_column *columns, const struct emit_rows *rows)
+size_t emit_markdown(struct out *out, const struct emit_column *columns,
+		     const struct emit_rows *rows, uint64_t most)
 {
 	uint64_t shown = emit_shown_columns(columns, rows);
+	size_t i = 0;
 
 	write_head(out, columns, shown);
-	for (size_t i = 0; i < rows->count && i < rows->shown; i++) {
+	for (; i < rows->count && i < rows->shown && out->written + out->used < most; i++) {
 		out_char(out, '|');
 		for (unsigned k = 0; columns[k].kind; k++) {
 			if (shown >> k & 1)
@@ -45,4 +48,5 @@ void emit_markdown(struct out *out, const struct emit_column *columns, const str
 		}
 		out_char(out, '\n');
 	}
+	return i;
 }

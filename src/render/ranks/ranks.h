@@ -42,17 +42,17 @@ extern const struct merge_format merge_formats[];
 
 enum { MERGE_SENTENCE = 1024, MERGE_WORD = 48 };
 
-/* The sentences in front, the most telling first: false behind the last of them. */
-bool merge_sentence(const struct merge *merge, size_t number, char *to, size_t size);
+/* The sentences in front, the most telling first; NULL without memory. */
+const char **merge_sentences(struct merge *merge, size_t *count);
+
+/* A text of the merge's own, "" without memory. */
+const char *merge_keep(struct merge *merge, const char *text);
 
 /* "3", "-" for one of another job: to MERGE_WORD bytes. */
 const char *merge_rank_word(char *to, const struct merge_rank *rank);
 
 /* How the process ended: "exit", "signal 9", "status 1", "running", "unfinished". */
 const char *merge_exit_word(char *to, const struct merge_rank *rank);
-
-/* "1.08x", "-" of nothing. */
-const char *merge_ratio_word(char *to, const struct merge_spread *spread);
 
 /* "rank 3", "ranks 0, 1, 2", "ranks 0-63": those that use the card, to MERGE_WORD bytes. */
 const char *merge_users_word(char *to, const struct merge *merge, const struct merge_card *card);

@@ -1,5 +1,16 @@
-/* The formats of `memtrace merge`, by name. */
-#include "render/ranks/ranks.h"
+/*
+ * The formats of `memtrace merge`: sentences, then a table each of ranks, spreads, cards and sites.
+ *
+ * Rows that are left out are counted in a line of their own; which are shown are the highest. A
+ * comment holds 65,536 characters on GitHub: rows of Markdown stop well before that.
+ */
+#include "analyse/input/error.h"
+#include "base/text/out.h"
+#include "render/emit/markdown.h"
+#include "render/emit/term.h"
+#include "render/ranks/ranks_tables.h"
+
+enum { MARKDOWN_MOST = 48000 };
 
 const struct merge_format merge_formats[] = {
 #define MERGE_FORMAT(name, help) { #name, help, merge_##name },
@@ -7,3 +18,178 @@ const struct merge_format merge_formats[] = {
 #undef MERGE_FORMAT
 	{ NULL, NULL, NULL },
 };
+
+static int no_memory(void)
+{
+	return err("no memory left for so many ranks");
+}
+
+/* The rows of devices that the first of the ranks have. */
+static struct emit_rows devices_of(const struct merge_tables *tables, size_t ranks)
+{
+	const struct merge_rank_row *rows = tables->ranks.rows;
+	const struct merge_device_row *list = tables->devices.rows;
+
+	if (ranks == tables->ranks.count)
+		return EMIT_ROWS_OF(list, tables->devices.count);
+	return EMIT_ROWS_OF(
+		list, (size_t)((const struct merge_device_row *)rows[ranks].devices.rows - list));
+}
+
+/* --- JSON --- */
+
+int merge_json(struct merge *merge, struct out *out, const struct merge_options *options)
+{
+	struct merge_tables tables = { .whole = true };
+	size_t count = merge->sites_n;
+	const struct merge_site **list = options->sites ? merge_by_excess(merge, 0, &count) : NULL;
+
+	if (list && count > options->sites)
+		count = options->sites;
+	if ((options->sites && !list) || !merge_find_tables(&tables, merge, merge->order) ||
+	    !merge_find_sites(&tables, merge, list, count, 0))
+		return no_memory();
+	emit_json(out, merge_document_columns, &tables);
+	out_char(out, '\n');
+	return 0;
+}
+
+/* --- text --- */
+
+static void path_below(const struct show *show, const void *row, const void *with)
+{
+	static const struct emit_column path[] = {
+		{ EMIT_KEYED(NULL, TEXT, struct merge_device_row, path), .heading = "",
+		  .flags = EMIT_WHOLE },
+		EMIT_END,
+	};
+
+	(void)with;
+	if (((const struct merge_device_row *)row)->path)
+		emit_row(show, path, row, 6);
+}
+
+static void text_ranks(const struct show *show, const struct merge_tables *tables, size_t shown)
+{
+	const struct emit_rows rows = devices_of(tables, shown);
+	bool all = shown == tables->ranks.count;
+
+	emit_table(show, &(struct emit_table){
+				 .columns = merge_device_columns,
+				 .rows = &rows,
+				 .heading = all ? "Ranks" : "Ranks, the highest peaks first",
+				 .below = path_below,
+			 });
+	if (!all)
+		out_format(show->out, "... and %zu more ranks (--limit 0)\n",
+			   tables->ranks.count - shown);
+}
+
+static void text_table(const struct show *show, const struct merge_options *options,
+		       const struct emit_column *columns, struct emit_rows *rows,
+		       const char *heading, const char *more)
+{
+	rows->shown = merge_shown(options, rows->count);
+	if (rows->count)
+		emit_table(show, &(struct emit_table){ .columns = columns,
+						       .rows = rows,
+						       .heading = heading,
+						       .more = more });
+}
+
+static int text_sites(const struct show *show, struct merge_tables *tables, struct merge *merge,
+		      const struct merge_options *options)
+{
+	static const char *const headings[MERGE_COLUMNS] = {
+		"Sites at the peak of allocated memory, the highest rank against the median",
+		"Sites at the peak of reserved memory",
+		"Sites live at exit",
+	};
+
+	for (size_t i = 0; i < (options->full ? MERGE_COLUMNS : 1); i++) {
+		size_t count;
+		const struct merge_site **list = merge_by_excess(merge, i, &count);
+
+		if (!list || !merge_find_sites(tables, merge, list, count, i))
+			return no_memory();
+		text_table(show, options, merge_site_columns, &tables->sites, headings[i],
+			   "more sites (--limit 0)");
+	}
+	return 0;
+}
+
+int merge_text(struct merge *merge, struct out *out, const struct merge_options *options)
+{
+	const struct show show = { out, options->colour };
+	struct merge_tables tables = { .whole = options->full, .paths = options->full };
+	const char *const *sentences;
+
+	if (!merge_find_tables(&tables, merge, merge_shown_ranks(merge, options)))
+		return no_memory();
+	sentences = tables.sentences.rows;
+	for (size_t i = 0; i < tables.sentences.count; i++)
+		show_wrapped(&show, sentences[i], 2, i == 0);
+	text_ranks(&show, &tables, merge_shown(options, merge->order_n));
+	if (merge->order_n > 1)
+		text_table(&show, &(struct merge_options){ .limit = 0 }, merge_spread_columns,
+			   &tables.spreads, "Peaks over ranks", NULL);
+	text_table(&show, options, merge_card_columns, &tables.cards, "Cards, the least left first",
+		   "more cards (--limit 0)");
+	return text_sites(&show, &tables, merge, options);
+}
+
+/* --- Markdown --- */
+
+static void markdown_ranks(struct out *out, const struct merge_tables *tables, size_t shown)
+{
+	const struct emit_rows rows = devices_of(tables, shown);
+	size_t written = emit_markdown(out, merge_device_columns, &rows, MARKDOWN_MOST);
+
+	while (shown && devices_of(tables, shown - 1).count >= written)
+		shown--;
+	out_char(out, '\n');
+	if (shown < tables->ranks.count)
+		out_format(out, "... and %zu more ranks\n\n", tables->ranks.count - shown);
+}
+
+static int markdown_sites(struct out *out, struct merge_tables *tables, struct merge *merge,
+			  const struct merge_options *options)
+{
+	size_t count;
+	const struct merge_site **list = merge_by_excess(merge, 0, &count);
+	size_t written;
+
+	if (!list || !merge_find_sites(tables, merge, list, count, 0))
+		return no_memory();
+	if (!count || out->written + out->used >= MARKDOWN_MOST)
+		return 0;
+	out_format(out, "<details><summary>%s: %zu %s</summary>\n\n",
+		   run_columns[merge_columns[0]].what, count, count == 1 ? "site" : "sites");
+	tables->sites.shown = merge_shown(options, count);
+	written = emit_markdown(out, merge_site_columns, &tables->sites, MARKDOWN_MOST);
+	if (written < count)
+		out_format(out, "\n... and %zu more sites\n", count - written);
+	out_text(out, "\n</details>\n");
+	return 0;
+}
+
+int merge_markdown(struct merge *merge, struct out *out, const struct merge_options *options)
+{
+	struct merge_tables tables = { .whole = true, .repeated = true };
+	const char *const *sentences;
+
+	if (!merge_find_tables(&tables, merge, merge_shown_ranks(merge, options)))
+		return no_memory();
+	out_text(out, "### GPU memory by rank\n\n");
+	sentences = tables.sentences.rows;
+	for (size_t i = 0; i < tables.sentences.count; i++) {
+		markdown_text(out, sentences[i]);
+		out_text(out, "\n\n");
+	}
+	markdown_ranks(out, &tables, merge_shown(options, merge->order_n));
+	if (merge->order_n > 1) {
+		emit_markdown(out, merge_spread_columns, &tables.spreads, MARKDOWN_MOST);
+		out_char(out, '\n');
+	}
+	return markdown_sites(out, &tables, merge, options);
+}

@@ -37,13 +37,11 @@ const char *merge_exit_word(char *to, const struct merge_rank *rank)
 	return to;
 }
 
-const char *merge_ratio_word(char *to, const struct merge_spread *spread)
+const char *merge_keep(struct merge *merge, const char *text)
 {
-	if (spread->count && spread->median)
-		snprintf(to, MERGE_WORD, "%.2fx", (double)spread->highest / (double)spread->median);
-	else
-		text_copy(to, MERGE_WORD, "-");
-	return to;
+	const char *kept = arena_text(&merge->arena, text, strlen(text));
+
+	return kept ? kept : "";
 }
 
 static bool uses(const struct merge *merge, const struct merge_rank *rank,
@@ -285,18 +283,21 @@ static bool say_forced(const struct merge *merge, char *to, size_t size)
 	return true;
 }
 
-bool merge_sentence(const struct merge *merge, size_t number, char *to, size_t size)
+const char **merge_sentences(struct merge *merge, size_t *count)
 {
 	bool (*const all[])(const struct merge *, char *, size_t) = {
 		say_uneven, say_ooms,     say_tightest, say_missing,
 		say_apart,  say_numbered, say_forced,
 	};
+	const char **list = arena_alloc(&merge->arena, sizeof(all));
+	char text[MERGE_SENTENCE];
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (all[i](merge, to, size) && !number--)
-			return true;
+	*count = 0;
+	for (size_t i = 0; list && i < sizeof(all) / sizeof(all[0]); i++) {
+		if (all[i](merge, text, sizeof(text)))
+			list[(*count)++] = merge_keep(merge, text);
 	}
-	return false;
+	return list;
 }
 
 /* --- order --- */

@@ -1,0 +1,396 @@
+/* The ranks as rows: one table of columns each for JSON, people and Markdown. */
+#include "render/ranks/ranks_tables.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/text/text.h"
+#include "facts/trace_rows.h"
+#include "render/values/values.h"
+
+enum {
+	CARD_COLUMNS = 24,
+	SITE_COLUMNS = 40,
+};
+
+/* What a rank has of something. */
+struct whose {
+	uint64_t bytes, rank;
+};
+
+struct spread_row {
+	const char *metric;
+	struct merge_spread of;
+	struct whose lowest, highest;
+	double ratio;
+};
+
+struct card_row {
+	uint64_t card;
+	struct merge_card of;
+	const int64_t *headroom; /* NULL: the card's size is not told */
+	const char *left, *users, *name;
+	struct emit_rows ranks;
+};
+
+struct site_row {
+	struct merge_site of;
+	const char *name;
+	uint64_t line, ranks;
+	struct site_column {
+		int64_t median, highest;
+		uint64_t rank;
+	} columns[MERGE_COLUMNS];
+	uint64_t above, median, highest, rank; /* of the column that people are told */
+};
+
+/* --- columns --- */
+
+static const struct emit_column signed_value[] = { { .kind = EMIT_CHANGE }, EMIT_END };
+static const struct emit_column peak_value[] = { { .key = "peak_bytes", .kind = EMIT_BYTES },
+						 EMIT_END };
+
+static const struct emit_column gap_columns[] = {
+	EMIT_MEMBER("first", NUMBER, struct merge_gap, first),
+	EMIT_MEMBER("last", NUMBER, struct merge_gap, last),
+	EMIT_END,
+};
+
+#define PEAK(name, metric)                                                                \
+	EMIT_NESTED(name, OBJECT, struct merge_device_row, of.peaks[metric], peak_value), \
+		EMIT_CELL(name, 11, BYTES, struct merge_device_row, of.peaks[metric])
+
+const struct emit_column merge_device_columns[] = {
+	EMIT_CELL("rank", 5, TEXT, struct merge_device_row, number),
+	{ EMIT_KEYED(NULL, TEXT, struct merge_device_row, host), EMIT_HEADED("host", -10),
+	  .gap = 1 },
+	{ EMIT_KEYED("device", DEVICE, struct merge_device_row, of.device), EMIT_HEADED("dev", 4),
+	  .title = "device" },
+	EMIT_MEMBER("card", NUMBER, struct merge_device_row, of.card),
+	PEAK("allocated", TRACE_ALLOCATED),
+	PEAK("reserved", TRACE_RESERVED),
+	PEAK("used", TRACE_USED),
+	EMIT_CELL("left", 11, TEXT, struct merge_device_row, left),
+	EMIT_COLUMN("ooms", "ooms", 5, NUMBER, struct merge_device_row, of.ooms),
+	{ EMIT_KEYED(NULL, TEXT, struct merge_device_row, exit), .heading = "exit", .gap = 1,
+	  .flags = EMIT_WHOLE },
+	EMIT_END,
+};
+
+static const struct emit_column rank_columns[] = {
+	EMIT_MEMBER("rank", NUMBER, struct merge_rank_row, of.rank),
+	EMIT_MEMBER("local_rank", NUMBER, struct merge_rank_row, of.local_rank),
+	EMIT_MEMBER("trace", TEXT, struct merge_rank_row, of.path),
+	EMIT_MEMBER("host", TEXT, struct merge_rank_row, of.host),
+	EMIT_MEMBER("pid", NUMBER, struct merge_rank_row, of.pid),
+	EMIT_MEMBER("start_time", TEXT, struct merge_rank_row, of.start_time),
+	EMIT_MEMBER("duration_ns", TIME, struct merge_rank_row, of.duration),
+	EMIT_MEMBER("exit", TEXT, struct merge_rank_row, exit),
+	EMIT_MEMBER("ooms", NUMBER, struct merge_rank_row, of.ooms),
+	EMIT_LIST("devices", "", struct merge_rank_row, devices, merge_device_columns),
+	EMIT_END,
+};
+
+static const struct emit_column whose_columns[] = {
+	EMIT_MEMBER("bytes", BYTES, struct whose, bytes),
+	EMIT_MEMBER("rank", NUMBER, struct whose, rank),
+	EMIT_END,
+};
+
+static const char *show_whose(char *to, const struct whose *whose)
+{
+	char number[SHOW_NUMBER];
+
+	show_bytes(number, whose->bytes);
+	if (whose->rank == TRACE_NONE)
+		text_join(to, EMIT_CELL_MOST, number, " (rank -)");
+	else
+		snprintf(to, EMIT_CELL_MOST, "%s (rank %llu)", number,
+			 (unsigned long long)whose->rank);
+	return to;
+}
+
+static const char *show_lowest(char *to, const void *row)
+{
+	return show_whose(to, &((const struct spread_row *)row)->lowest);
+}
+
+static const char *show_highest(char *to, const void *row)
+{
+	return show_whose(to, &((const struct spread_row *)row)->highest);
+}
+
+static const char *show_ratio(char *to, const void *row)
+{
+	snprintf(to, EMIT_CELL_MOST, "%.2fx", ((const struct spread_row *)row)->ratio);
+	return isnan(((const struct spread_row *)row)->ratio) ? "-" : to;
+}
+
+const struct emit_column merge_spread_columns[] = {
+	{ EMIT_KEYED("metric", TEXT, struct spread_row, metric), EMIT_HEADED("", -9),
+	  .title = "peaks over ranks" },
+	EMIT_MEMBER("ranks", NUMBER, struct spread_row, of.count),
+	EMIT_NESTED("lowest", OBJECT, struct spread_row, lowest, whose_columns),
+	EMIT_SHOWN("lowest", 23, BYTES, struct spread_row, lowest, show_lowest),
+	EMIT_COLUMN("median_bytes", "median", 11, BYTES, struct spread_row, of.median),
+	EMIT_NESTED("highest", OBJECT, struct spread_row, highest, whose_columns),
+	EMIT_SHOWN("highest", 23, BYTES, struct spread_row, highest, show_highest),
+	{ EMIT_KEYED("ratio", RATIO, struct spread_row, ratio), EMIT_HEADED("ratio", 6),
+	  .title = "highest / median", .show = show_ratio },
+	EMIT_END,
+};
+
+const struct emit_column merge_card_columns[] = {
+	EMIT_MEMBER("card", NUMBER, struct card_row, card),
+	EMIT_MEMBER("host", TEXT, struct card_row, of.host),
+	EMIT_MEMBER("uuid", TEXT, struct card_row, of.uuid),
+	EMIT_MEMBER("name", TEXT, struct card_row, of.name),
+	EMIT_CELL("left", 10, TEXT, struct card_row, left),
+	EMIT_CELL("held", 11, BYTES, struct card_row, of.peak),
+	EMIT_COLUMN("total_bytes", "of", 11, BYTES, struct card_row, of.total),
+	EMIT_MEMBER("peak_bytes", BYTES, struct card_row, of.peak),
+	EMIT_NESTED("headroom_bytes", POINTED, struct card_row, headroom, signed_value),
+	EMIT_MEMBER("ooms", NUMBER, struct card_row, of.ooms),
+	EMIT_LIST("ranks", "", struct card_row, ranks, emit_numbers),
+	{ EMIT_KEYED(NULL, TEXT, struct card_row, users), EMIT_HEADED("ranks", -11), .gap = 1 },
+	{ EMIT_KEYED(NULL, TEXT, struct card_row, of.host), EMIT_HEADED("host", -10), .gap = 1 },
+	{ EMIT_KEYED(NULL, TEXT, struct card_row, name), .heading = "card", .gap = 1,
+	  .flags = EMIT_WHOLE },
+	EMIT_END,
+};
+
+static const struct emit_column first_columns[] = {
+	EMIT_MEMBER("rank", NUMBER, struct merge_first_row, rank),
+	EMIT_MEMBER("card", NUMBER, struct merge_first_row, card),
+	EMIT_NESTED("headroom_bytes", POINTED, struct merge_first_row, headroom, signed_value),
+	EMIT_END,
+};
+
+static const struct emit_column in_columns[] = {
+	EMIT_MEMBER("median_bytes", CHANGE, struct site_column, median),
+	EMIT_MEMBER("highest_bytes", CHANGE, struct site_column, highest),
+	EMIT_MEMBER("rank", NUMBER, struct site_column, rank),
+	EMIT_END,
+};
+
+const struct emit_column merge_site_columns[] = {
+	{ EMIT_KEYED(NULL, BYTES, struct site_row, above), EMIT_HEADED("above", 10),
+	  .title = "above the median" },
+	EMIT_CELL("median", 11, BYTES, struct site_row, median),
+	EMIT_CELL("highest", 11, BYTES, struct site_row, highest),
+	EMIT_CELL("rank", 6, NUMBER, struct site_row, rank),
+	{ EMIT_KEYED(NULL, CODE, struct site_row, name), .heading = "site", .gap = 1,
+	  .flags = EMIT_WHOLE },
+	EMIT_MEMBER("site", TEXT, struct site_row, of.name),
+	EMIT_MEMBER("space", TEXT, struct site_row, of.group),
+	EMIT_MEMBER("file", TEXT, struct site_row, of.file),
+	EMIT_MEMBER("line", NUMBER, struct site_row, line),
+	EMIT_MEMBER("ranks", NUMBER, struct site_row, ranks),
+	EMIT_NESTED("allocated", OBJECT, struct site_row, columns[0], in_columns),
+	EMIT_NESTED("reserved", OBJECT, struct site_row, columns[1], in_columns),
+	EMIT_NESTED("exit", OBJECT, struct site_row, columns[2], in_columns),
+	EMIT_END,
+};
+
+const struct emit_column merge_document_columns[] = {
+	EMIT_MEMBER("schema", TEXT, struct merge_tables, schema),
+	EMIT_LIST("\nsentences", "\n", struct merge_tables, sentences, emit_texts),
+	EMIT_MEMBER("\nworld_size", NUMBER, struct merge_tables, world_size),
+	EMIT_MEMBER("\nnumbered", TRUTH, struct merge_tables, numbered),
+	EMIT_LIST("\nmissing", "", struct merge_tables, missing, gap_columns),
+	EMIT_LIST("\nranks", "\n", struct merge_tables, ranks, rank_columns),
+	EMIT_LIST("\nimbalance", "\n", struct merge_tables, spreads, merge_spread_columns),
+	EMIT_LIST("\ncards", "\n", struct merge_tables, cards, merge_card_columns),
+	EMIT_NESTED("\nfirst_to_die", POINTED, struct merge_tables, first, first_columns),
+	EMIT_LIST("\nsites", "\n", struct merge_tables, sites, merge_site_columns),
+	EMIT_END,
+};
+
+/* --- rows --- */
+
+/* A list without rows, with room for so many: false without memory. */
+static bool make_rows(struct emit_rows *rows, struct merge *merge, size_t size, size_t most)
+{
+	*rows = (struct emit_rows){ arena_alloc(&merge->arena, (most + 1) * size), 0, SIZE_MAX,
+				    size };
+	return rows->rows;
+}
+
+static void *add_row(struct emit_rows *rows)
+{
+	return (char *)rows->rows + rows->count++ * rows->size;
+}
+
+/* For people a rank without a device has a row, too. */
+static void add_devices(struct merge_tables *tables, struct merge *merge,
+			struct merge_rank_row *rank)
+{
+	static const struct merge_device none = {
+		NO_DEVICE, 0, { TRACE_NONE, TRACE_NONE, TRACE_NONE }, TRACE_NONE, false
+	};
+	const struct merge_rank *of = &rank->of;
+	char word[MERGE_WORD];
+
+	rank->devices = EMIT_ROWS_OF((const struct merge_device_row *)tables->devices.rows +
+					     tables->devices.count,
+				     of->devices_n);
+	for (size_t i = 0; i < of->devices_n || !i; i++) {
+		struct merge_device_row *row = add_row(&tables->devices);
+		bool blank = i && !tables->repeated;
+
+		*row = (struct merge_device_row){
+			.of = of->devices_n ? of->devices[i] : none,
+			.number = blank ? "" : merge_keep(merge, merge_rank_word(word, of)),
+			.host = blank ? "" : of->host,
+			.exit = blank ? "" : rank->exit,
+			.left = "-",
+			.path = tables->paths && i + 1 >= of->devices_n ? of->path : NULL,
+		};
+		if (of->devices_n)
+			row->left = merge_keep(
+				merge, merge_headroom_word(word, &merge->cards[row->of.card]));
+	}
+}
+
+static bool find_ranks(struct merge_tables *tables, struct merge *merge, const size_t *order)
+{
+	size_t rows = merge->order_n;
+
+	for (size_t i = 0; i < merge->order_n; i++)
+		rows += merge->ranks[merge->order[i]].devices_n;
+	if (!order ||
+	    !make_rows(&tables->ranks, merge, sizeof(struct merge_rank_row), merge->order_n) ||
+	    !make_rows(&tables->devices, merge, sizeof(struct merge_device_row), rows))
+		return false;
+	for (size_t i = 0; i < merge->order_n; i++) {
+		struct merge_rank_row *row = add_row(&tables->ranks);
+		char word[MERGE_WORD];
+
+		row->of = merge->ranks[order[i]];
+		if (row->of.start_time && !row->of.start_time[0])
+			row->of.start_time = NULL;
+		row->exit = merge_keep(merge, merge_exit_word(word, &row->of));
+		add_devices(tables, merge, row);
+	}
+	return true;
+}
+
+static bool find_spreads(struct merge_tables *tables, struct merge *merge)
+{
+	if (!make_rows(&tables->spreads, merge, sizeof(struct spread_row), TRACE_METRICS))
+		return false;
+	for (size_t metric = 0; metric < TRACE_METRICS; metric++) {
+		const struct merge_spread *of = &merge->spreads[metric];
+
+		if (!of->count)
+			continue;
+		*(struct spread_row *)add_row(&tables->spreads) = (struct spread_row){
+			.metric = rows_word(WORDS_METRICS, (int)metric),
+			.of = *of,
+			.lowest = { of->lowest, merge->ranks[of->lowest_rank].rank },
+			.highest = { of->highest, merge->ranks[of->highest_rank].rank },
+			.ratio = of->median ? (double)of->highest / (double)of->median : NAN,
+		};
+	}
+	return true;
+}
+
+static bool find_users(const struct merge_tables *tables, struct merge *merge, struct card_row *row)
+{
+	if (!make_rows(&row->ranks, merge, sizeof(uint64_t), tables->devices.count))
+		return false;
+	for (size_t i = 0; i < merge->order_n; i++) {
+		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
+
+		for (size_t k = 0; k < rank->devices_n; k++) {
+			if (rank->devices[k].card == row->card)
+				*(uint64_t *)add_row(&row->ranks) = rank->rank;
+		}
+	}
+	return true;
+}
+
+/* The first digits of a UUID tell the cards of a machine apart. */
+static const char *card_name(struct merge *merge, const struct merge_card *card, bool whole)
+{
+	char name[SITE_LONGEST];
+	char safe[4 * SITE_LONGEST];
+
+	snprintf(name, sizeof(name), "%.*s %.200s", whole ? 200 : 12, card->uuid ? card->uuid : "-",
+		 card->name ? card->name : "");
+	show_safe(safe, sizeof(safe), name, whole ? sizeof(name) : CARD_COLUMNS);
+	return merge_keep(merge, safe);
+}
+
+/* As they are numbered, or those with the least left first. */
+static bool find_cards(struct merge_tables *tables, struct merge *merge, bool sorted)
+{
+	const struct merge_card **list = sorted ? merge_by_headroom(merge) : NULL;
+
+	if ((sorted && !list) ||
+	    !make_rows(&tables->cards, merge, sizeof(struct card_row), merge->cards_n))
+		return false;
+	for (size_t i = 0; i < merge->cards_n; i++) {
+		const struct merge_card *card = list ? list[i] : &merge->cards[i];
+		struct card_row *row = add_row(&tables->cards);
+		char word[MERGE_WORD];
+
+		row->card = (uint64_t)(card - merge->cards);
+		row->of = *card;
+		row->headroom = card->total == TRACE_NONE ? NULL : &card->headroom;
+		row->left = merge_keep(merge, merge_headroom_word(word, card));
+		row->users = merge_keep(merge, merge_users_word(word, merge, card));
+		row->name = card_name(merge, card, tables->whole);
+		if (!find_users(tables, merge, row))
+			return false;
+	}
+	return true;
+}
+
+bool merge_find_sites(struct merge_tables *tables, struct merge *merge,
+		      const struct merge_site **list, size_t count, size_t column)
+{
+	if (!make_rows(&tables->sites, merge, sizeof(struct site_row), count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct merge_site *site = list ? list[i] : &merge->sites[i];
+		struct site_row *row = add_row(&tables->sites);
+		char name[4 * SITE_LONGEST];
+
+		show_safe(name, sizeof(name), site->name,
+			  tables->whole ? SITE_LONGEST : SITE_COLUMNS);
+		*row = (struct site_row){ .of = *site,
+					  .name = merge_keep(merge, name),
+					  .line = site->line,
+					  .ranks = site->shares_n };
+		for (size_t k = 0; k < MERGE_COLUMNS; k++)
+			row->columns[k] = (struct site_column){ site->median[k], site->highest[k],
+								merge->ranks[site->rank[k]].rank };
+		row->above = (uint64_t)(site->highest[column] - site->median[column]);
+		row->median = site->median[column] < 0 ? 0 : (uint64_t)site->median[column];
+		row->highest = (uint64_t)site->highest[column];
+		row->rank = row->columns[column].rank;
+	}
+	return true;
+}
+
+bool merge_find_tables(struct merge_tables *tables, struct merge *merge, const size_t *order)
+{
+	const char **sentences = merge_sentences(merge, &tables->sentences.count);
+	bool sorted = order != merge->order;
+
+	tables->sentences = EMIT_ROWS_OF(sentences, tables->sentences.count);
+	tables->schema = "memtrace-merge/1";
+	tables->world_size = merge->world_size ? merge->world_size : TRACE_NONE;
+	tables->numbered = merge->numbered;
+	tables->missing = EMIT_ROWS_OF(merge->gaps, merge->gaps_n);
+	if (merge->tightest != SIZE_MAX) {
+		const struct merge_card *card = &merge->cards[merge->tightest];
+
+		tables->tightest = (struct merge_first_row){ merge->ranks[card->fullest].rank,
+							     merge->tightest, &card->headroom };
+		tables->first = &tables->tightest;
+	}
+	return sentences && find_ranks(tables, merge, order) && find_spreads(tables, merge) &&
+	       find_cards(tables, merge, sorted);
+}
