@@ -74,42 +74,6 @@ static struct pin *find_pins(const struct report *report, const struct gaps_segm
 	return pins;
 }
 
-static void pin_row(const struct report *report, const struct pin *pin)
-{
-	char number[SHOW_NUMBER];
-	char count[SHOW_NUMBER];
-	char line[300];
-	char text[400];
-	char safe[500];
-
-	report_line_text(report->trace, pin->stack, line, sizeof(line));
-	snprintf(text, sizeof(text), "%11s in %s %s: %s", show_bytes(number, pin->bytes),
-		 show_count(count, pin->count), pin->count == 1 ? "block" : "blocks", line);
-	show_safe(safe, sizeof(safe), text, SHOW_COLUMNS - 8);
-	out_text(report->show.out, "        ");
-	show_dim(&report->show, safe);
-	out_char(report->show.out, '\n');
-}
-
-static int pin_rows(const struct report *report, const struct gaps_segment *segment)
-{
-	size_t count;
-	struct pin *pins = find_pins(report, segment, &count);
-	size_t shown = report->options->full || count <= PINS ? count : PINS;
-	char text[80];
-
-	if (!pins)
-		return err("no memory left");
-	for (size_t i = 0; i < shown; i++)
-		pin_row(report, &pins[i]);
-	if (shown < count) {
-		snprintf(text, sizeof(text), "%23s and of %zu more lines", "", count - shown);
-		show_dim(&report->show, text);
-		out_char(report->show.out, '\n');
-	}
-	return 0;
-}
-
 struct segment_told {
 	const struct gaps_segment *of;
 	uint64_t ptr, size, used, free, largest, gaps, blocks;
@@ -150,26 +114,79 @@ static struct segment_told segment_of(const struct gaps_segment *segment)
 	};
 }
 
-static int segment_rows(const struct report *report, const struct gaps_pool *pool)
+static int pins_of(const struct report *report, struct segment_told *segment)
+{
+	size_t count;
+	struct pin *pins = find_pins(report, segment->of, &count);
+
+	if (!pins)
+		return err("no memory left");
+	segment->pins = report_rows(report, pins, count);
+	if (!report->json)
+		segment->pins.shown = report->options->full || count <= PINS ? count : PINS;
+	for (size_t i = 0; i < segment->pins.shown; i++)
+		pins[i].name = report_line(report, pins[i].stack);
+	return 0;
+}
+
+/* Those that are not shown are counted alone. People are told of those that blocks keep. */
+static int segments_of(const struct report *report, const struct gaps_pool *pool,
+		       struct emit_rows *rows)
 {
 	const struct gaps *gaps = &report->selection->gaps;
-	size_t number = (size_t)(pool - gaps->pools);
-	size_t most = report->options->full ? gaps->segments_n : SEGMENTS;
-	size_t shown = 0;
-	int error = 0;
+	bool few = !report->json && !report->options->full && pool->segments_n > SEGMENTS;
+	size_t limit = few            ? SEGMENTS
+		       : report->json ? report_limit(report, pool->segments_n)
+				      : pool->segments_n;
+	struct segment_told *list = report_room(report, (limit + 1) * sizeof(*list));
+	int error = list ? 0 : err("no memory left");
 
-	for (size_t i = 0; !error && i < gaps->segments_n && shown < most; i++) {
+	*rows = EMIT_SOME_OF(list, pool->segments_n, 0);
+	for (size_t i = 0; !error && i < gaps->segments_n && rows->shown < limit; i++) {
 		const struct gaps_segment *segment = &gaps->segments[i];
-		const struct segment_told told = segment_of(segment);
+		bool kept = segment->blocks_n && segment->used < segment->size;
 
-		if (segment->pool != number || !segment->blocks_n || segment->used == segment->size)
+		if (segment->pool != (uint32_t)(pool - gaps->pools) || (!report->json && !kept))
 			continue;
-		if (!shown++)
-			emit_headings(&report->show, segment_columns, 2);
-		emit_row(&report->show, segment_columns, &told, 2);
-		error = pin_rows(report, segment);
+		list[rows->shown] = segment_of(segment);
+		error = pins_of(report, &list[rows->shown++]);
 	}
+	if (!report->json)
+		rows->count = rows->shown;
 	return error;
+}
+
+static void dim_line(const struct show *show, const char *text)
+{
+	char safe[500];
+
+	show_safe(safe, sizeof(safe), text, SHOW_COLUMNS - 8);
+	out_text(show->out, "        ");
+	show_dim(show, safe);
+	out_char(show->out, '\n');
+}
+
+static void pins_below(const struct show *show, const void *row, const void *with)
+{
+	const struct emit_rows *pins = &((const struct segment_told *)row)->pins;
+	char number[SHOW_NUMBER];
+	char count[SHOW_NUMBER];
+	char text[400];
+
+	(void)with;
+	for (size_t i = 0; i < pins->shown; i++) {
+		const struct pin *pin = (const struct pin *)pins->rows + i;
+
+		snprintf(text, sizeof(text), "%11s in %s %s: %.300s",
+			 show_bytes(number, pin->bytes), show_count(count, pin->count),
+			 pin->count == 1 ? "block" : "blocks", pin->name);
+		dim_line(show, text);
+	}
+	if (pins->shown < pins->count) {
+		snprintf(text, sizeof(text), "%15s and of %zu more lines", "",
+			 pins->count - pins->shown);
+		dim_line(show, text);
+	}
 }
 
 struct fact {
@@ -206,44 +223,6 @@ static const char *pool_name(const struct report *report, const struct gaps_pool
 
 	return name ? name : "?";
 }
-
-static int pool_part(const struct report *report, const struct gaps_pool *pool)
-{
-	char size[SHOW_NUMBER];
-	char number[SHOW_NUMBER];
-	char text[300];
-
-	if (!pool->segments_n) {
-		snprintf(text, sizeof(text), "Pool %.60s on device %d: %s in %llu %s",
-			 pool_name(report, pool), pool->device, show_bytes(size, pool->elsewhere),
-			 (unsigned long long)pool->elsewhere_n,
-			 pool->elsewhere_n == 1 ? "block" : "blocks");
-		show_heading(&report->show, text);
-		report_say(report,
-			   "  The driver does not tell where its segments lie: nor can free "
-			   "gaps be told.");
-		return 0;
-	}
-	snprintf(text, sizeof(text), "Pool %.60s on device %d: %s free of %s in %llu %s",
-		 pool_name(report, pool), pool->device,
-		 show_bytes(number, pool->reserved - pool->used), show_bytes(size, pool->reserved),
-		 (unsigned long long)pool->segments_n,
-		 pool->segments_n == 1 ? "segment" : "segments");
-	show_heading(&report->show, text);
-	fact_row(report, "segments without a block", pool->whole, "in %s that can be given back",
-		 pool->whole_n);
-	fact_row(report, "gaps beside blocks", pool->gaps, "in %s", pool->gaps_n);
-	fact_row(report, "  the largest", pool->largest, NULL, 0);
-	fact_row(report, "  in gaps below 1 MiB", pool->fragments, "%s% of what is free",
-		 pool->reserved > pool->used ? pool->fragments * 100 / (pool->reserved - pool->used)
-					     : 0);
-	if (pool->elsewhere_n)
-		fact_row(report, "blocks in no known segment", pool->elsewhere, "in %s",
-			 pool->elsewhere_n);
-	return segment_rows(report, pool);
-}
-
-/* --- for programs --- */
 
 struct gap_size {
 	uint64_t from, bytes, count;
@@ -285,38 +264,6 @@ static const struct emit_column gap_pool_members[] = {
 	EMIT_END,
 };
 
-static int pins_of(const struct report *report, struct segment_told *segment)
-{
-	size_t count;
-	struct pin *pins = find_pins(report, segment->of, &count);
-
-	if (!pins)
-		return err("no memory left");
-	segment->pins = report_rows(report, pins, count);
-	for (size_t i = 0; i < segment->pins.shown; i++)
-		pins[i].name = report_line(report, pins[i].stack);
-	return 0;
-}
-
-/* Those that are not shown are counted alone. */
-static int segments_of(const struct report *report, const struct gaps_pool *pool,
-		       struct emit_rows *rows)
-{
-	const struct gaps *gaps = &report->selection->gaps;
-	size_t limit = report_limit(report, pool->segments_n);
-	struct segment_told *list = report_room(report, (limit + 1) * sizeof(*list));
-	int error = list ? 0 : err("no memory left");
-
-	*rows = EMIT_SOME_OF(list, pool->segments_n, 0);
-	for (size_t i = 0; !error && i < gaps->segments_n && rows->shown < limit; i++) {
-		if (gaps->segments[i].pool != (uint32_t)(pool - gaps->pools))
-			continue;
-		list[rows->shown] = segment_of(&gaps->segments[i]);
-		error = pins_of(report, &list[rows->shown++]);
-	}
-	return error;
-}
-
 static struct emit_rows sizes_of(const struct report *report, const struct gaps_pool *pool)
 {
 	struct gap_size *list = report_room(report, GAPS_SIZES * sizeof(*list));
@@ -330,6 +277,44 @@ static struct emit_rows sizes_of(const struct report *report, const struct gaps_
 	return EMIT_ROWS_OF(list, count);
 }
 
+static void say_pool(const struct report *report, const struct pool_told *told)
+{
+	const struct gaps_pool *pool = &told->of;
+	char size[SHOW_NUMBER];
+	char number[SHOW_NUMBER];
+	char text[300];
+
+	if (!pool->segments_n) {
+		snprintf(text, sizeof(text), "Pool %.60s on device %d: %s in %llu %s", told->name,
+			 pool->device, show_bytes(size, pool->elsewhere),
+			 (unsigned long long)pool->elsewhere_n,
+			 pool->elsewhere_n == 1 ? "block" : "blocks");
+		show_heading(&report->show, text);
+		report_say(report,
+			   "  The driver does not tell where its segments lie: nor can free "
+			   "gaps be told.");
+		return;
+	}
+	snprintf(text, sizeof(text), "Pool %.60s on device %d: %s free of %s in %llu %s",
+		 told->name, pool->device, show_bytes(number, told->cached),
+		 show_bytes(size, pool->reserved), (unsigned long long)pool->segments_n,
+		 pool->segments_n == 1 ? "segment" : "segments");
+	show_heading(&report->show, text);
+	fact_row(report, "segments without a block", pool->whole, "in %s that can be given back",
+		 pool->whole_n);
+	fact_row(report, "gaps beside blocks", pool->gaps, "in %s", pool->gaps_n);
+	fact_row(report, "  the largest", pool->largest, NULL, 0);
+	fact_row(report, "  in gaps below 1 MiB", pool->fragments, "%s% of what is free",
+		 pool->reserved > pool->used ? pool->fragments * 100 / (told->cached) : 0);
+	if (pool->elsewhere_n)
+		fact_row(report, "blocks in no known segment", pool->elsewhere, "in %s",
+			 pool->elsewhere_n);
+	emit_table(&report->show, &(struct emit_table){ .columns = segment_columns,
+							.rows = &told->segments,
+							.indent = 2,
+							.below = pins_below });
+}
+
 int report_tell_gaps(const struct report *report)
 {
 	const struct gaps *gaps = &report->selection->gaps;
@@ -340,10 +325,6 @@ int report_tell_gaps(const struct report *report)
 	for (size_t i = 0; !error && i < gaps->pools_n; i++) {
 		const struct gaps_pool *pool = &gaps->pools[i];
 
-		if (!report->json) {
-			error = pool_part(report, pool);
-			continue;
-		}
 		list[i] = (struct pool_told){
 			.of = *pool,
 			.name = pool_name(report, pool),
@@ -352,6 +333,8 @@ int report_tell_gaps(const struct report *report)
 			.sizes = sizes_of(report, pool),
 		};
 		error = segments_of(report, pool, &list[i].segments);
+		if (!error && !report->json)
+			say_pool(report, &list[i]);
 	}
 	if (!gaps->pools) /* events were dropped */
 		rows.size = 0;

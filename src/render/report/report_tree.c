@@ -5,9 +5,8 @@
  * Each row's bytes are the sum of the rows below it: small branches are summed in "... N more", and
  * what a frame allocates itself beside its callees has a row of its own.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "analyse/findings/tree.h"
 #include "analyse/input/error.h"
@@ -34,35 +33,34 @@ struct row {
 	uint64_t bytes, count;
 };
 
-/* A row of the document. */
+/* The same as it is told. */
 struct branch {
-	const char *frame;
-	uint64_t depth, more, bytes, count;
+	struct emit_part part;
+	const char *name, *frame; /* frame: NULL for what is no frame */
+	uint64_t depth, more, count;
 };
 
-static const struct emit_column branch_members[] = {
+static const struct emit_column branch_columns[] = {
 	EMIT_MEMBER("depth", NUMBER, struct branch, depth),
 	EMIT_MEMBER("frame", TEXT, struct branch, frame),
 	EMIT_MEMBER("more", COUNT, struct branch, more),
-	EMIT_MEMBER("bytes", BYTES, struct branch, bytes),
-	EMIT_MEMBER("count", COUNT, struct branch, count),
+	EMIT_COLUMN("bytes", "", 11, BYTES, struct branch, part),
+	EMIT_CELL("", 8, SHARE, struct branch, part),
+	{ EMIT_KEYED(NULL, TEXT, struct branch, name), .heading = "", .gap = 3 },
+	{ EMIT_KEYED("count", COUNT, struct branch, count), .heading = "", .gap = 2 },
 	EMIT_END,
 };
 
 struct branches {
 	int device;
-	struct emit_rows rows;
+	struct emit_rows rows; /* the root is the first */
 };
 
-static const struct emit_column branches_members[] = {
+static const struct emit_column branches_columns[] = {
 	EMIT_MEMBER("device", DEVICE, struct branches, device),
-	EMIT_LIST("rows", "\n  ", struct branches, rows, branch_members),
+	EMIT_LIST("rows", "\n  ", struct branches, rows, branch_columns),
 	EMIT_END,
 };
-
-/* Does with a row what `with` is for. */
-typedef void row_writer(const struct report *report, const struct tree *tree, const struct row *row,
-			struct emit_rows *to);
 
 /* How many of the node's children are told one by one. */
 static size_t told(const struct report *report, const struct tree *tree,
@@ -112,29 +110,6 @@ static size_t push_children(const struct report *report, const struct tree *tree
 	return height;
 }
 
-/* From the root down, children behind their parent, without recursion. */
-static int walk(const struct report *report, const struct tree *tree, row_writer *write,
-		struct emit_rows *to)
-{
-	/* Each node is on it once at most, and each may have two rows beside. */
-	struct row *pile = calloc(3 * tree->count + 1, sizeof(*pile));
-	const struct row root = { .node = 0 };
-	size_t height;
-
-	if (!pile)
-		return err_no_memory(report->trace->path);
-	height = push_children(report, tree, &root, pile, 0);
-	while (height) {
-		struct row row = pile[--height];
-
-		write(report, tree, &row, to);
-		if (row.kind == ROW_NODE)
-			height = push_children(report, tree, &row, pile, height);
-	}
-	free(pile);
-	return 0;
-}
-
 static void row_name(const struct report *report, const struct tree *tree, const struct row *row,
 		     char *to, size_t size)
 {
@@ -146,88 +121,95 @@ static void row_name(const struct report *report, const struct tree *tree, const
 		trace_frame_text(report->trace, tree->nodes[row->node].frame, to, size);
 }
 
-static void write_text(const struct report *report, const struct tree *tree, const struct row *row,
-		       struct emit_rows *to)
-{
-	unsigned indent = row->indent < INDENT_MOST ? row->indent : INDENT_MOST;
-	char number[SHOW_NUMBER];
-	char count[64];
-	char name[400];
-
-	(void)to;
-	for (unsigned i = 0; i < indent; i++)
-		name[i] = ' ';
-	row_name(report, tree, row, name + indent, sizeof(name) - indent);
-	show_count(number, row->count);
-	text_copy(count, sizeof(count), number);
-	report_site_row(report, name, row->bytes, tree->nodes[0].bytes, count);
-}
-
-/* There is room for it: walk() has no more rows. */
+/* There is room for it: add_all() has no more rows. */
 static void add_branch(const struct report *report, const struct tree *tree, const struct row *row,
 		       struct emit_rows *to)
 {
 	struct branch *list = (struct branch *)to->rows;
-	char name[400];
+	unsigned indent = row->indent < INDENT_MOST ? row->indent : INDENT_MOST;
+	char name[440] = "";
+	const char *kept;
 
-	row_name(report, tree, row, name, sizeof(name));
+	memset(name, ' ', indent);
+	row_name(report, tree, row, name + indent, sizeof(name) - indent);
+	kept = report_text_kept(report, name);
 	list[to->count++] = (struct branch){
-		row->kind == ROW_NODE ? report_text_kept(report, name) : NULL,
+		{ row->bytes, tree->nodes[0].bytes },
+		kept,
+		row->kind != ROW_NODE ? NULL
+		: kept[0]             ? kept + indent
+				      : "",
 		row->depth,
 		row->rows,
-		row->bytes,
 		row->count,
 	};
 }
 
-static int text_of(const struct report *report, const struct trace_peak *peak, bool inverted)
+/* From the root down, children behind their parent, without recursion. */
+static int add_all(const struct report *report, const struct tree *tree, struct emit_rows *to)
+{
+	/* Each node is on it once at most, and each may have two rows beside. */
+	size_t most = 3 * tree->count + 1;
+	struct row *pile = report_room(report, most * sizeof(*pile));
+	struct branch *list = report_room(report, most * sizeof(*list));
+	const struct row root = { .node = 0 };
+	size_t height;
+
+	if (!pile || !list)
+		return err_no_memory(report->trace->path);
+	list[0] = (struct branch){ .part = { tree->nodes[0].bytes, 0 },
+				   .count = tree->nodes[0].count };
+	*to = EMIT_ROWS_OF(list, 1);
+	height = push_children(report, tree, &root, pile, 0);
+	while (height) {
+		struct row row = pile[--height];
+
+		add_branch(report, tree, &row, to);
+		if (row.kind == ROW_NODE)
+			height = push_children(report, tree, &row, pile, height);
+	}
+	to->shown = to->count;
+	return 0;
+}
+
+static int find_branches(const struct report *report, const struct trace_peak *peak, bool inverted,
+			 struct branches *branches)
 {
 	struct tree tree;
-	char bytes[SHOW_NUMBER];
-	char text[200];
 	int error = tree_build(&tree, report->trace, peak->stacks, peak->stacks_n, inverted,
 			       report->options->full);
 
 	if (error)
 		return error;
-	snprintf(text, sizeof(text), "%s, %s, with blocks",
-		 inverted ? "From the allocation up to its callers"
-			  : "From the outermost caller down",
-		 show_bytes(bytes, tree.nodes[0].bytes));
-	if (peak->device != NO_DEVICE)
-		snprintf(text, sizeof(text), "Peak of device %d %s: %s, with blocks", peak->device,
-			 inverted ? "from the allocation up" : "from the outermost caller down",
-			 show_bytes(bytes, tree.nodes[0].bytes));
-	show_heading(&report->show, text);
-	error = walk(report, &tree, write_text, NULL);
+	branches->device = peak->device;
+	error = add_all(report, &tree, &branches->rows);
 	tree_clear(&tree);
 	return error;
 }
 
-/* The root is the first row. */
-static int find_branches(const struct report *report, const struct trace_peak *peak, bool inverted,
-			 struct branches *branches)
+static void say_branches(const struct report *report, const struct branches *branches,
+			 bool inverted)
 {
-	struct branch *list;
-	struct tree tree;
-	int error = tree_build(&tree, report->trace, peak->stacks, peak->stacks_n, inverted,
-			       report->options->full);
+	const struct branch *list = branches->rows.rows;
+	const struct emit_rows below = EMIT_ROWS_OF(list + 1, branches->rows.count - 1);
+	char bytes[SHOW_NUMBER];
+	char text[200];
 
-	if (error)
-		return error;
-	list = report_room(report, (3 * tree.count + 1) * sizeof(*list));
-	branches->device = peak->device;
-	branches->rows = EMIT_ROWS_OF(list, list ? 1 : 0);
-	if (list) {
-		list[0] = (struct branch){ .bytes = tree.nodes[0].bytes,
-					   .count = tree.nodes[0].count };
-		error = walk(report, &tree, add_branch, &branches->rows);
-	} else {
-		error = err_no_memory(report->trace->path);
-	}
-	branches->rows.shown = branches->rows.count;
-	tree_clear(&tree);
-	return error;
+	show_bytes(bytes, list->part.bytes);
+	snprintf(text, sizeof(text), "%s, %s, with blocks",
+		 inverted ? "From the allocation up to its callers"
+			  : "From the outermost caller down",
+		 bytes);
+	if (branches->device != NO_DEVICE)
+		snprintf(text, sizeof(text), "Peak of device %d %s: %s, with blocks",
+			 branches->device,
+			 inverted ? "from the allocation up" : "from the outermost caller down",
+			 bytes);
+	emit_table(&report->show, &(struct emit_table){ .columns = branch_columns,
+							.rows = &below,
+							.heading = text,
+							.headless = true,
+							.indent = 2 });
 }
 
 static bool is_told(const struct report *report, const struct trace_peak *peak)
@@ -248,12 +230,14 @@ static int tell_all(const struct report *report, const char *key, bool inverted)
 
 		if (!is_told(report, peak))
 			continue;
-		error = report->json ? find_branches(report, peak, inverted, &list[rows.count++])
-				     : text_of(report, peak, inverted);
+		error = find_branches(report, peak, inverted, &list[rows.count]);
+		if (!error && !report->json)
+			say_branches(report, &list[rows.count], inverted);
+		rows.count++;
 	}
 	rows.shown = rows.count;
 	if (!error && report->json)
-		report_list(report, key, "\n", branches_members, &rows);
+		report_list(report, key, "\n", branches_columns, &rows);
 	return error;
 }
 
