@@ -76,6 +76,27 @@ size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum colu
 /* Of those the ones that hold more because of something they do: what code is to be looked at. */
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
+/* A row of a table, or a sum of rows: texts. */
+struct change {
+	const struct diff_row *of; /* NULL: a sum */
+	const char *change, *base, *head, *name;
+	const char *why; /* NULL where nothing tells it: of sums, too */
+};
+
+struct changes {
+	struct change *list;
+	size_t list_n;
+	size_t count, shown; /* rows that changed; those of them that come first in the list */
+};
+
+/*
+ * The rows of a dimension that changed in the column; behind as many as are shown, and `slack`,
+ * what is left out is summed. Those of sites end with the noise and the sum of all. False when none
+ * changed, or without memory.
+ */
+bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
+		  enum column column, size_t limit, size_t slack, struct changes *to);
+
 /* diff_curve.c: both curves of allocated memory above each other, in `columns` columns. */
 struct show;
 void diff_curves(const struct diff *diff, const struct show *show, unsigned columns, bool ascii);

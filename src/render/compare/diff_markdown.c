@@ -34,65 +34,43 @@ static void gates(struct out *out, const struct diff *diff)
 	out_char(out, '\n');
 }
 
-static void line(struct out *out, int64_t change, const char *base, const char *head, bool bytes)
+static void row_line(struct out *out, const struct change *row, bool last)
 {
-	char amount[DIFF_AMOUNT];
-
-	out_format(out, "| %s | %s | %s | ", diff_signed(amount, change, bytes), base, head);
-}
-
-static void row_line(struct out *out, const struct diff_row *row, enum column column, bool why)
-{
-	bool bytes = run_columns[column].bytes;
-	char amounts[2][DIFF_AMOUNT];
-	char name[SITE_LONGEST + 64];
-
-	line(out, diff_change(row, column), diff_amount(amounts[0], row->base[column], bytes),
-	     diff_amount(amounts[1], row->head[column], bytes), bytes);
-	diff_row_name(row, name, sizeof(name));
-	out_text(out, "<code>");
-	markdown_text(out, name);
-	out_format(out, "</code> | %s |\n", why ? diff_why_word(diff_why_of(row, column)) : "");
+	out_format(out, "| %s | %s | %s | %s", row->change, row->base, row->head,
+		   row->of ? "<code>"
+		   : last  ? "**"
+			   : "");
+	if (row->of)
+		markdown_text(out, row->name);
+	else
+		out_text(out, row->name);
+	out_format(out, "%s | %s%s|\n",
+		   row->of ? "</code>"
+		   : last  ? "**"
+			   : "",
+		   row->why ? row->why : "", row->of ? " " : "");
 }
 
 static void table(struct diff *diff, struct out *out, enum column column,
 		  const struct diff_options *options)
 {
-	bool bytes = run_columns[column].bytes;
-	const struct diff_row **rows;
-	char amounts[2][DIFF_AMOUNT];
-	int64_t noise;
-	int64_t base;
-	int64_t head;
-	int64_t left = 0;
-	size_t count = diff_changed(diff, DIMENSION_SITE, "device", column, &rows, &noise);
-	size_t shown = 0;
+	struct changes rows;
+	size_t i = 0;
 
-	if (!count || written(out) >= MOST)
+	if (written(out) >= MOST ||
+	    !diff_changes(diff, DIMENSION_SITE, "device", column, options->limit, 0, &rows))
 		return;
 	out_format(out,
 		   "<details><summary>%s: %zu %s</summary>\n\n| change | base | head | site | "
 		   "why |\n|--:|--:|--:|---|---|\n",
-		   run_columns[column].what, count, count == 1 ? "site" : "sites");
-	for (; shown < count && (!options->limit || shown < options->limit) && written(out) < MOST;
-	     shown++)
-		row_line(out, rows[shown], column,
-			 column == COLUMN_ALLOCATED || column == COLUMN_EXIT ||
-				 column == COLUMN_LIVE);
-	for (size_t i = shown; i < count; i++)
-		left += diff_change(rows[i], column);
-	if (shown < count) {
-		line(out, left, "", "", bytes);
-		out_format(out, "... and %zu more | |\n", count - shown);
-	}
-	if (noise) {
-		line(out, noise, "", "", bytes);
-		out_text(out, "within the noise of several runs | |\n");
-	}
-	diff_totals(diff, "device", column, &base, &head);
-	line(out, head - base, diff_amount(amounts[0], base, bytes),
-	     diff_amount(amounts[1], head, bytes), bytes);
-	out_text(out, "**in all** | |\n\n</details>\n\n");
+		   run_columns[column].what, rows.count, rows.count == 1 ? "site" : "sites");
+	for (; i < rows.shown && written(out) < MOST; i++)
+		row_line(out, &rows.list[i], false);
+	if (i < rows.shown)
+		diff_changes(diff, DIMENSION_SITE, "device", column, i, 0, &rows);
+	for (; i < rows.list_n; i++)
+		row_line(out, &rows.list[i], i + 1 == rows.list_n);
+	out_text(out, "\n</details>\n\n");
 }
 
 int diff_markdown(struct diff *diff, struct out *out, const struct diff_options *options)

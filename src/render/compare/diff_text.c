@@ -11,6 +11,7 @@
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/compare/diff.h"
+#include "render/emit/emit.h"
 #include "render/emit/term.h"
 
 enum { CHANGE = 12, NOW = 11, WHY = 13, SITE = SHOW_COLUMNS - CHANGE - NOW - WHY - 3 };
@@ -26,38 +27,43 @@ static void say(const struct text *text, const char *line)
 	show_wrapped(&text->show, line, 2, false);
 }
 
-static void cells(const struct text *text, const char *change, const char *now, const char *why)
-{
-	show_right(&text->show, change, CHANGE);
-	out_char(text->show.out, ' ');
-	show_right(&text->show, now, NOW);
-	out_text(text->show.out, "  ");
-	if (why)
-		show_left(&text->show, why, WHY);
-}
+static const struct emit_column site_cells[] = {
+	EMIT_CELL("change", CHANGE, TEXT, struct change, change),
+	EMIT_CELL("now", NOW + 1, TEXT, struct change, head),
+	{ EMIT_KEYED(NULL, TEXT, struct change, why), EMIT_HEADED("why", -WHY), .gap = 2 },
+	{ EMIT_KEYED(NULL, TEXT, struct change, name), .heading = "site", .flags = EMIT_WHOLE },
+	EMIT_END,
+};
+
+/* Where nothing tells why. */
+static const struct emit_column other_cells[] = {
+	EMIT_CELL("change", CHANGE, TEXT, struct change, change),
+	EMIT_CELL("now", NOW + 1, TEXT, struct change, head),
+	{ EMIT_KEYED(NULL, TEXT, struct change, name), .heading = "site", .gap = 2,
+	  .flags = EMIT_WHOLE },
+	EMIT_END,
+};
 
 /* A compound that is too long is told in two lines: what, and from where. */
-static void name_cell(const struct text *text, const char *name, unsigned columns)
+static void change_line(const struct text *text, struct change row)
 {
-	const char *from = strstr(name, " from ");
-	unsigned column = SHOW_COLUMNS - columns;
+	const char *from = strstr(row.name, " from ");
+	unsigned columns = row.why ? SITE : SITE + WHY;
 	char part[SITE_LONGEST + 64];
 	char safe[SITE_LONGEST + 64];
 
-	if (text->options->full)
-		columns = sizeof(safe);
-	text_copy(part, sizeof(part), name);
-	if (from && show_columns(name) > columns)
-		part[from - name] = '\0';
-	else
+	text_copy(part, sizeof(part), row.name);
+	if (text->options->full || show_columns(row.name) <= columns)
 		from = NULL;
-	show_safe(safe, sizeof(safe), part, columns);
-	out_text(text->show.out, safe);
-	out_char(text->show.out, '\n');
+	if (from)
+		part[from - row.name] = '\0';
+	show_safe(safe, sizeof(safe), part, text->options->full ? sizeof(safe) : columns);
+	row.name = safe;
+	emit_row(&text->show, row.why ? site_cells : other_cells, &row, 0);
 	if (!from)
 		return;
 	show_safe(safe, sizeof(safe), from + 1, columns - 2);
-	out_format(text->show.out, "%*s%s\n", column + 2, "", safe);
+	out_format(text->show.out, "%*s%s\n", SHOW_COLUMNS - columns + 2, "", safe);
 }
 
 /* Where a site that moved was, for who wants to know. */
@@ -66,7 +72,8 @@ static void moved_line(const struct text *text, const struct diff_row *row)
 	char line[SITE_LONGEST];
 	char safe[SITE_LONGEST];
 
-	if (!text->options->full || !row->file || !row->line || row->dimension != DIMENSION_SITE)
+	if (!row || !text->options->full || !row->file || !row->line ||
+	    row->dimension != DIMENSION_SITE)
 		return;
 	if (row->base_line && row->base_line != row->line)
 		snprintf(line, sizeof(line), "%*s%.400s:%u (was line %u)", CHANGE + NOW + WHY + 3,
@@ -79,108 +86,43 @@ static void moved_line(const struct text *text, const struct diff_row *row)
 	out_char(text->show.out, '\n');
 }
 
-static void row_line(const struct text *text, const struct diff_row *row, enum column column,
-		     bool why)
+/* The other dimensions have no sums: each row peaks at a time of its own. */
+static void change_table(const struct text *text, enum dimension dimension, enum column column,
+			 const char *group, const char *heading)
 {
-	bool bytes = run_columns[column].bytes;
-	char amounts[2][DIFF_AMOUNT];
-	char name[SITE_LONGEST + 64];
-
-	cells(text, diff_signed(amounts[0], diff_change(row, column), bytes),
-	      diff_amount(amounts[1], row->head[column], bytes),
-	      why ? diff_why_word(diff_why_of(row, column)) : NULL);
-	diff_row_name(row, name, sizeof(name));
-	name_cell(text, name, why ? SITE : SITE + WHY);
-	moved_line(text, row);
-}
-
-static size_t shown_of(const struct text *text, size_t count)
-{
-	size_t limit = text->options->limit;
+	struct changes rows;
+	char more[80];
 
 	/* A last row that says "1 more" could be that one. */
-	return !limit || count <= limit + 1 ? count : limit;
-}
-
-static void sum_line(const struct text *text, int64_t change, bool bytes, const char *now,
-		     const char *name)
-{
-	char amount[DIFF_AMOUNT];
-
-	cells(text, diff_signed(amount, change, bytes), now, NULL);
-	out_text(text->show.out, name);
-	out_char(text->show.out, '\n');
-}
-
-/* Why is about what is held, not about what is reserved for it or how often it is asked for. */
-static bool tells_why(enum column column)
-{
-	return column == COLUMN_ALLOCATED || column == COLUMN_EXIT || column == COLUMN_LIVE;
-}
-
-/* A table of sites: rows, what is left out, what is noise, and the total that they sum to. */
-static bool site_table(const struct text *text, enum column column, const char *group,
-		       const char *heading)
-{
-	bool bytes = run_columns[column].bytes;
-	const struct diff_row **rows;
-	int64_t noise;
-	int64_t base;
-	int64_t head;
-	int64_t left = 0;
-	char line[128];
-	char amount[DIFF_AMOUNT];
-	size_t count = diff_changed(text->diff, DIMENSION_SITE, group, column, &rows, &noise);
-	size_t shown = shown_of(text, count);
-
-	if (!count)
-		return false;
+	if (!diff_changes(text->diff, dimension, group, column, text->options->limit, 1, &rows))
+		return;
 	show_heading(&text->show, heading);
-	cells(text, "change", "now", tells_why(column) ? "why" : NULL);
-	out_text(text->show.out, "site\n");
-	for (size_t i = 0; i < shown; i++)
-		row_line(text, rows[i], column, tells_why(column));
-	for (size_t i = shown; i < count; i++)
-		left += diff_change(rows[i], column);
-	if (shown < count) {
-		snprintf(line, sizeof(line), "... and %zu more (--limit 0)", count - shown);
-		sum_line(text, left, bytes, "", line);
+	if (dimension == DIMENSION_SITE)
+		emit_headings(&text->show, rows.list->why ? site_cells : other_cells, 0);
+	for (size_t i = 0; i < rows.list_n; i++) {
+		struct change row = rows.list[i];
+
+		if (i == rows.shown && rows.shown < rows.count) {
+			text_join(more, sizeof(more), row.name, " (--limit 0)");
+			row.name = more;
+			row.change = dimension == DIMENSION_SITE ? row.change : "";
+		}
+		change_line(text, row);
+		moved_line(text, row.of);
 	}
-	if (noise)
-		sum_line(text, noise, bytes, "", "within the noise of several runs");
-	diff_totals(text->diff, group, column, &base, &head);
-	sum_line(text, head - base, bytes, diff_amount(amount, head, bytes), "in all");
-	return true;
 }
 
-/* The other dimensions: no sums, each row peaks at a time of its own. */
 static void dimension_table(const struct text *text, enum dimension dimension, unsigned columns)
 {
 	const struct dimension_row *about = &run_dimensions[dimension];
 
 	for (enum column column = 0; column < COLUMNS; column++) {
-		const struct diff_row **rows;
-		int64_t noise;
 		char heading[128];
-		size_t count;
-		size_t shown;
 
-		if (!(about->columns & columns & 1u << column))
-			continue;
-		count = diff_changed(text->diff, dimension, NULL, column, &rows, &noise);
-		if (!count)
-			continue;
 		snprintf(heading, sizeof(heading), "%s: %s", about->heading,
 			 run_columns[column].what);
-		show_heading(&text->show, heading);
-		shown = shown_of(text, count);
-		for (size_t i = 0; i < shown; i++)
-			row_line(text, rows[i], column, false);
-		if (shown < count) {
-			snprintf(heading, sizeof(heading), "... and %zu more (--limit 0)",
-				 count - shown);
-			out_format(text->show.out, "%*s%s\n", CHANGE + NOW + 3, "", heading);
-		}
+		if (about->columns & columns & 1u << column)
+			change_table(text, dimension, column, NULL, heading);
 	}
 }
 
@@ -301,7 +243,7 @@ static void space_tables(const struct text *text)
 
 			snprintf(heading, sizeof(heading), "%s memory: %s", spaces[i],
 				 run_columns[columns[k]].what);
-			site_table(text, columns[k], spaces[i], heading);
+			change_table(text, DIMENSION_SITE, columns[k], spaces[i], heading);
 		}
 	}
 }
@@ -310,7 +252,8 @@ static void site_tables(const struct text *text)
 {
 	for (enum column column = 0; column < COLUMNS; column++) {
 		if (text->diff->site_columns & 1u << column && on_first_screen(text, column))
-			site_table(text, column, "device", run_columns[column].what);
+			change_table(text, DIMENSION_SITE, column, "device",
+				     run_columns[column].what);
 	}
 	space_tables(text);
 }

@@ -192,3 +192,86 @@ void diff_holds_words(const struct diff_row *row, enum column column, char *to, 
 		 column == COLUMN_EXIT ? "at exit" : "at the peak of allocated memory",
 		 why ? " (" : "", diff_why_word(why), why ? ")" : "");
 }
+
+/* --- tables --- */
+
+/* Why is about what is held, not about what is reserved for it or how often it is asked for. */
+static bool tells_why(enum column column)
+{
+	return column == COLUMN_ALLOCATED || column == COLUMN_EXIT || column == COLUMN_LIVE;
+}
+
+static const char *keep(struct diff *diff, const char *text)
+{
+	const char *kept = arena_text(&diff->arena, text, strlen(text));
+
+	return kept ? kept : "";
+}
+
+static void add_row(struct diff *diff, struct changes *to, const struct diff_row *row,
+		    enum column column)
+{
+	bool bytes = run_columns[column].bytes;
+	char amount[DIFF_AMOUNT];
+	char name[SITE_LONGEST + 64];
+	struct change *change = &to->list[to->list_n++];
+
+	diff_row_name(row, name, sizeof(name));
+	change->of = row;
+	change->change = keep(diff, diff_signed(amount, diff_change(row, column), bytes));
+	change->base = keep(diff, diff_amount(amount, row->base[column], bytes));
+	change->head = keep(diff, diff_amount(amount, row->head[column], bytes));
+	change->why = row->dimension == DIMENSION_SITE && tells_why(column)
+			      ? diff_why_word(diff_why_of(row, column))
+			      : NULL;
+	change->name = keep(diff, name);
+}
+
+static struct change *add_sum(struct diff *diff, struct changes *to, int64_t sum, bool bytes,
+			      const char *name)
+{
+	char amount[DIFF_AMOUNT];
+
+	to->list[to->list_n] = (struct change){
+		NULL, keep(diff, diff_signed(amount, sum, bytes)), "", "", keep(diff, name), NULL,
+	};
+	return &to->list[to->list_n++];
+}
+
+bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
+		  enum column column, size_t limit, size_t slack, struct changes *to)
+{
+	bool bytes = run_columns[column].bytes;
+	const struct diff_row **rows;
+	struct change *all;
+	int64_t noise;
+	int64_t base;
+	int64_t head;
+	int64_t left = 0;
+	char text[64];
+
+	to->list_n = 0;
+	to->count = diff_changed(diff, dimension, group, column, &rows, &noise);
+	to->shown = !limit || to->count <= limit + slack ? to->count : limit;
+	to->list = arena_alloc(&diff->arena, (to->shown + 3) * sizeof(*to->list));
+	if (!to->count || !to->list)
+		return false;
+	for (size_t i = 0; i < to->count; i++) {
+		if (i < to->shown)
+			add_row(diff, to, rows[i], column);
+		else
+			left += diff_change(rows[i], column);
+	}
+	snprintf(text, sizeof(text), "... and %zu more", to->count - to->shown);
+	if (to->shown < to->count)
+		add_sum(diff, to, left, bytes, text);
+	if (dimension != DIMENSION_SITE)
+		return true;
+	if (noise)
+		add_sum(diff, to, noise, bytes, "within the noise of several runs");
+	diff_totals(diff, group, column, &base, &head);
+	all = add_sum(diff, to, head - base, bytes, "in all");
+	all->base = keep(diff, diff_amount(text, base, bytes));
+	all->head = keep(diff, diff_amount(text, head, bytes));
+	return true;
+}
