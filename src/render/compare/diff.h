@@ -77,14 +77,14 @@ size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum colu
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
 /* A row of a table, or a sum of rows: texts. */
-struct change {
+struct change_row {
 	const struct diff_row *of; /* NULL: a sum */
 	const char *change, *base, *head, *name;
 	const char *why; /* NULL where nothing tells it: of sums, too */
 };
 
 struct changes {
-	struct change *list;
+	struct change_row *list;
 	size_t list_n;
 	size_t count, shown; /* rows that changed; those of them that come first in the list */
 };

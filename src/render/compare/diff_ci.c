@@ -25,7 +25,7 @@
 /* GitHub shows ten annotations of a kind and drops the rest. */
 enum { ANNOTATIONS = 10, NOTES = 100 };
 
-struct finding {
+struct ci_finding {
 	enum { HOLDS, BROKEN, GREW } kind;
 	const char *rule, *about;    /* a metric and its gate; "site" and its name */
 	const struct diff_row *site; /* whose line it is at, NULL for none */
@@ -34,18 +34,18 @@ struct finding {
 
 /* The gates in their order, then the sites that grew, the most telling first: NULL, with
  * err_text(), without memory. */
-static struct finding *find_all(struct diff *diff, size_t *count)
+static struct ci_finding *find_all(struct diff *diff, size_t *count)
 {
 	const struct diff_row **rows;
 	enum column column;
 	size_t growers = diff_growers(diff, &rows, &column);
 	size_t grew = growers < NOTES ? growers : NOTES;
-	struct finding *list =
+	struct ci_finding *list =
 		arena_alloc(&diff->arena, (diff->gates_n + grew + 1) * sizeof(*list));
 
 	*count = diff->gates_n + grew;
 	for (size_t i = 0; list && i < *count; i++) {
-		struct finding *to = &list[i];
+		struct ci_finding *to = &list[i];
 		const struct gate_result *gate = &diff->gates[i];
 
 		if (i < diff->gates_n) {
@@ -114,7 +114,8 @@ static void put_culprits(struct diff *diff, struct out *out, size_t limit)
 	}
 }
 
-static void put_case(struct diff *diff, struct out *out, const struct finding *gate, size_t limit)
+static void put_case(struct diff *diff, struct out *out, const struct ci_finding *gate,
+		     size_t limit)
 {
 	out_text(out, "    <testcase classname=\"memtrace\" name=\"");
 	put_xml(out, gate->about);
@@ -135,7 +136,7 @@ static void put_case(struct diff *diff, struct out *out, const struct finding *g
 int diff_junit(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	size_t count;
-	const struct finding *list = find_all(diff, &count);
+	const struct ci_finding *list = find_all(diff, &count);
 	char suite[200];
 	char sentence[DIFF_SENTENCE];
 
@@ -203,7 +204,7 @@ static void annotate(const struct diff *diff, struct out *out, const char *level
 int diff_github(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	size_t count;
-	const struct finding *list = find_all(diff, &count);
+	const struct ci_finding *list = find_all(diff, &count);
 	size_t broken = 0;
 	/* A broken gate stands at the line of the first site. */
 	size_t sites = broken_of(diff) > 0;
@@ -216,7 +217,7 @@ int diff_github(struct diff *diff, struct out *out, const struct diff_options *o
 	if (!sites)
 		annotate(diff, out, "notice", NULL, sentence, NULL);
 	for (size_t i = 0; i < count; i++) {
-		const struct finding *finding = &list[i];
+		const struct ci_finding *finding = &list[i];
 
 		if (finding->kind == BROKEN && broken++ < ANNOTATIONS)
 			annotate(diff, out, "error", finding->site, finding->words,
@@ -282,7 +283,7 @@ static void rules(struct out *out)
 int diff_sarif(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	size_t count;
-	const struct finding *list = find_all(diff, &count);
+	const struct ci_finding *list = find_all(diff, &count);
 	const char *comma = "\n";
 
 	(void)options;

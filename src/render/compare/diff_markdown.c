@@ -34,7 +34,7 @@ static void gates(struct out *out, const struct diff *diff)
 	out_char(out, '\n');
 }
 
-static void row_line(struct out *out, const struct change *row, bool last)
+static void row_line(struct out *out, const struct change_row *row, bool last)
 {
 	out_format(out, "| %s | %s | %s | %s", row->change, row->base, row->head,
 		   row->of ? "<code>"

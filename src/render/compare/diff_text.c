@@ -28,24 +28,24 @@ static void say(const struct text *text, const char *line)
 }
 
 static const struct emit_column site_cells[] = {
-	EMIT_CELL("change", CHANGE, TEXT, struct change, change),
-	EMIT_CELL("now", NOW + 1, TEXT, struct change, head),
-	{ EMIT_KEYED(NULL, TEXT, struct change, why), EMIT_HEADED("why", -WHY), .gap = 2 },
-	{ EMIT_KEYED(NULL, TEXT, struct change, name), .heading = "site", .flags = EMIT_WHOLE },
+	EMIT_CELL("change", CHANGE, TEXT, struct change_row, change),
+	EMIT_CELL("now", NOW + 1, TEXT, struct change_row, head),
+	{ EMIT_KEYED(NULL, TEXT, struct change_row, why), EMIT_HEADED("why", -WHY), .gap = 2 },
+	{ EMIT_KEYED(NULL, TEXT, struct change_row, name), .heading = "site", .flags = EMIT_WHOLE },
 	EMIT_END,
 };
 
 /* Where nothing tells why. */
 static const struct emit_column other_cells[] = {
-	EMIT_CELL("change", CHANGE, TEXT, struct change, change),
-	EMIT_CELL("now", NOW + 1, TEXT, struct change, head),
-	{ EMIT_KEYED(NULL, TEXT, struct change, name), .heading = "site", .gap = 2,
+	EMIT_CELL("change", CHANGE, TEXT, struct change_row, change),
+	EMIT_CELL("now", NOW + 1, TEXT, struct change_row, head),
+	{ EMIT_KEYED(NULL, TEXT, struct change_row, name), .heading = "site", .gap = 2,
 	  .flags = EMIT_WHOLE },
 	EMIT_END,
 };
 
 /* A compound that is too long is told in two lines: what, and from where. */
-static void change_line(const struct text *text, struct change row)
+static void change_line(const struct text *text, struct change_row row)
 {
 	const char *from = strstr(row.name, " from ");
 	unsigned columns = row.why ? SITE : SITE + WHY;
@@ -100,7 +100,7 @@ static void change_table(const struct text *text, enum dimension dimension, enum
 	if (dimension == DIMENSION_SITE)
 		emit_headings(&text->show, rows.list->why ? site_cells : other_cells, 0);
 	for (size_t i = 0; i < rows.list_n; i++) {
-		struct change row = rows.list[i];
+		struct change_row row = rows.list[i];
 
 		if (i == rows.shown && rows.shown < rows.count) {
 			text_join(more, sizeof(more), row.name, " (--limit 0)");

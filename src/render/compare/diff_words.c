@@ -208,13 +208,13 @@ static const char *keep(struct diff *diff, const char *text)
 	return kept ? kept : "";
 }
 
-static void add_row(struct diff *diff, struct changes *to, const struct diff_row *row,
-		    enum column column)
+static void add_change(struct diff *diff, struct changes *to, const struct diff_row *row,
+		       enum column column)
 {
 	bool bytes = run_columns[column].bytes;
 	char amount[DIFF_AMOUNT];
 	char name[SITE_LONGEST + 64];
-	struct change *change = &to->list[to->list_n++];
+	struct change_row *change = &to->list[to->list_n++];
 
 	diff_row_name(row, name, sizeof(name));
 	change->of = row;
@@ -227,12 +227,12 @@ static void add_row(struct diff *diff, struct changes *to, const struct diff_row
 	change->name = keep(diff, name);
 }
 
-static struct change *add_sum(struct diff *diff, struct changes *to, int64_t sum, bool bytes,
-			      const char *name)
+static struct change_row *add_sum(struct diff *diff, struct changes *to, int64_t sum, bool bytes,
+				  const char *name)
 {
 	char amount[DIFF_AMOUNT];
 
-	to->list[to->list_n] = (struct change){
+	to->list[to->list_n] = (struct change_row){
 		NULL, keep(diff, diff_signed(amount, sum, bytes)), "", "", keep(diff, name), NULL,
 	};
 	return &to->list[to->list_n++];
@@ -243,7 +243,7 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 {
 	bool bytes = run_columns[column].bytes;
 	const struct diff_row **rows;
-	struct change *all;
+	struct change_row *all;
 	int64_t noise;
 	int64_t base;
 	int64_t head;
@@ -258,7 +258,7 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 		return false;
 	for (size_t i = 0; i < to->count; i++) {
 		if (i < to->shown)
-			add_row(diff, to, rows[i], column);
+			add_change(diff, to, rows[i], column);
 		else
 			left += diff_change(rows[i], column);
 	}
