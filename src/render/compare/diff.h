@@ -60,9 +60,6 @@ const char *diff_amount(char *to, int64_t amount, bool bytes);
 /* "4.2%", or "new" of what was nothing. */
 const char *diff_percent(char *to, int64_t base, int64_t head);
 
-/* A row's name with its device, where there may be others. */
-void diff_row_name(const struct diff_row *row, char *to, size_t size);
-
 /* "train (train.py:12) holds +2.00 MiB at exit (new)". */
 void diff_holds_words(const struct diff_row *row, enum column column, char *to, size_t size);
 

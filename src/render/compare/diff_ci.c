@@ -19,7 +19,7 @@
 #include "base/settings/version.h"
 #include "base/text/out.h"
 #include "render/compare/diff.h"
-#include "render/emit/members.h"
+#include "render/emit/emit.h"
 #include "render/values/values.h"
 
 /* GitHub shows ten annotations of a kind and drops the rest. */

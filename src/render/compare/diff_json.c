@@ -10,7 +10,6 @@
 #include "base/text/out.h"
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
-#include "render/emit/members.h"
 
 struct side_row {
 	struct emit_rows traces;

@@ -9,7 +9,7 @@
 
 #include "base/text/out.h"
 #include "render/compare/diff.h"
-#include "render/emit/markdown.h"
+#include "render/emit/emit.h"
 
 enum { MOST = 48000 };
 

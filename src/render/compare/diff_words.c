@@ -7,6 +7,13 @@
 #include "base/text/text.h"
 #include "render/values/values.h"
 
+const struct diff_format diff_formats[] = {
+#define DIFF_FORMAT(name, help) { #name, help, diff_##name },
+#include "render/compare/diff_formats.def"
+#undef DIFF_FORMAT
+	{ NULL, NULL, NULL },
+};
+
 const char *diff_why_word(enum diff_why why)
 {
 	static const char *const words[WHYS] = {
@@ -60,7 +67,8 @@ const char *diff_percent(char *to, int64_t base, int64_t head)
 	return to;
 }
 
-void diff_row_name(const struct diff_row *row, char *to, size_t size)
+/* With its device, where there may be others. */
+static void diff_row_name(const struct diff_row *row, char *to, size_t size)
 {
 	if (row->dimension == DIMENSION_DEVICE)
 		text_join(to, size, "device ", row->name);

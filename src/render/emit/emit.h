@@ -90,7 +90,7 @@ struct emit_named {
 enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
 
 /* All of them are shown. */
-#define EMIT_ROWS_OF(list, n) ((struct emit_rows){ (list), (n), (n), sizeof(*(list)) })
+#define EMIT_ROWS_OF(list, n) ((struct emit_rows){ (list), (n), SIZE_MAX, sizeof(*(list)) })
 /* The first of them. */
 #define EMIT_SOME_OF(list, n, some) ((struct emit_rows){ (list), (n), (some), sizeof(*(list)) })
 
@@ -158,6 +158,11 @@ void emit_json(struct out *out, const struct emit_column *columns, const void *r
 /* Members behind others of one object: ,"a":1,"b":2. */
 void emit_members(struct out *out, const struct emit_column *columns, const void *row);
 
+/* One by one: `key` is what stands in front of the value, {"key": or ,"key":. NULL and TRACE_NONE
+ * are null. */
+void member_text(struct out *out, const char *key, const char *value);
+void member_number(struct out *out, const char *key, uint64_t value);
+
 /* --- text --- */
 
 struct emit_table {
@@ -181,9 +186,6 @@ void emit_headings(const struct show *show, const struct emit_column *columns, u
 void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
 	      unsigned indent);
 
-/* "... and 3 more". */
-void emit_more(const struct show *show, size_t rows, unsigned indent);
-
 /*
  * Adds the fields of kinds BYTES, COUNT, TIME, NUMBER and CHANGE of all rows from `from` on to
  * those of `sum`. Those that more than one column is made of are added once.
@@ -192,6 +194,10 @@ void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, s
 	      void *sum);
 
 /* --- Markdown --- */
+
+/* Text of traced programs made safe, with entities for all that could be markup, a mention or a
+ * link, and cut to 240 columns. */
+void markdown_text(struct out *out, const char *text);
 
 /*
  * A table of the columns with a heading. Rows end where `out` holds so many bytes: gives how many

@@ -1,6 +1,7 @@
 /* Rows as JSON. */
 #include <string.h>
 
+#include "analyse/trace/trace.h"
 #include "base/text/out.h"
 #include "render/emit/emit_parts.h"
 
@@ -159,4 +160,19 @@ void emit_json(struct out *out, const struct emit_column *columns, const void *r
 void emit_members(struct out *out, const struct emit_column *columns, const void *row)
 {
 	write_members(out, columns, row, false);
+}
+
+void member_text(struct out *out, const char *key, const char *value)
+{
+	out_text(out, key);
+	out_json(out, value);
+}
+
+void member_number(struct out *out, const char *key, uint64_t value)
+{
+	out_text(out, key);
+	if (value == TRACE_NONE)
+		out_text(out, "null");
+	else
+		out_u64(out, value);
 }

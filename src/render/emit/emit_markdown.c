@@ -1,7 +1,24 @@
 /* Rows as a table in Markdown. */
+#include <string.h>
+
 #include "base/text/out.h"
 #include "render/emit/emit_parts.h"
-#include "render/emit/markdown.h"
+#include "render/values/values.h"
+
+enum { MARKDOWN_NAME = 240 }; /* columns that a name is cut to */
+
+void markdown_text(struct out *out, const char *text)
+{
+	char safe[4 * MARKDOWN_NAME];
+
+	show_safe(safe, sizeof(safe), text, MARKDOWN_NAME);
+	for (const char *p = safe; *p; p++) {
+		if (strchr("&<>\"'|`*_~[](){}#@\\!:", *p))
+			out_format(out, "&#%d;", *p);
+		else
+			out_char(out, *p);
+	}
+}
 
 static void write_cell(struct out *out, const struct emit_column *column, const void *row)
 {

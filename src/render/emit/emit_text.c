@@ -126,11 +126,6 @@ void emit_row(const struct show *show, const struct emit_column *columns, const 
 	put_cells(show, columns, emit_shown_columns(columns, &one), row, indent);
 }
 
-void emit_more(const struct show *show, size_t rows, unsigned indent)
-{
-	out_format(show->out, "%*s... and %zu more\n", (int)indent, "", rows);
-}
-
 static bool is_text(const struct emit_column *column)
 {
 	return column->kind == EMIT_TEXT || column->kind == EMIT_CODE;

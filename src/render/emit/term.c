@@ -49,15 +49,6 @@ void show_right(const struct show *show, const char *text, unsigned columns)
 	out_text(show->out, safe);
 }
 
-void show_left(const struct show *show, const char *text, unsigned columns)
-{
-	char safe[512];
-
-	show_safe(safe, sizeof(safe), text, columns);
-	out_text(show->out, safe);
-	blanks(show, columns - show_columns(safe));
-}
-
 void show_heading(const struct show *show, const char *text)
 {
 	char safe[512];

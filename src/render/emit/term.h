@@ -24,9 +24,8 @@ struct show {
 void show_bold(const struct show *show, const char *text);
 void show_dim(const struct show *show, const char *text);
 
-/* In so many columns, at the right or at the left, by show_safe(). */
+/* In so many columns, at the right, by show_safe(). */
 void show_right(const struct show *show, const char *text, unsigned columns);
-void show_left(const struct show *show, const char *text, unsigned columns);
 
 /* A heading with an empty line before it. */
 void show_heading(const struct show *show, const char *text);

@@ -7,7 +7,6 @@
 #include "base/text/out.h"
 #include "render/document/document.h"
 #include "render/emit/emit.h"
-#include "render/emit/members.h"
 
 static void device(struct out *out, const char *key, int value)
 {

@@ -5,7 +5,7 @@
 
 #include "analyse/input/error.h"
 #include "base/text/out.h"
-#include "render/emit/members.h"
+#include "render/emit/emit.h"
 
 /* One that never ended is longer than any. */
 static uint64_t length_of(const struct trace_phase *phase)

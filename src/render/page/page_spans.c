@@ -8,7 +8,7 @@
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
 #include "base/text/out.h"
-#include "render/emit/members.h"
+#include "render/emit/emit.h"
 
 static int longest_first(const void *a, const void *b)
 {

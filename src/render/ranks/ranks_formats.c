@@ -6,7 +6,7 @@
  */
 #include "analyse/input/error.h"
 #include "base/text/out.h"
-#include "render/emit/markdown.h"
+#include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/ranks/ranks_tables.h"
 

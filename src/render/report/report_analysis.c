@@ -14,12 +14,7 @@
 #include "render/values/values.h"
 
 /* Of many events nothing is told unasked. */
-static bool wants_categories(const struct trace *trace, const struct report_options *options)
-{
-	return trace->capture.events_recorded <= TRACE_FEW || report_study_wants(trace, options);
-}
-
-bool report_study_wants(const struct trace *trace, const struct report_options *options)
+static bool wants_events(const struct trace *trace, const struct report_options *options)
 {
 	return trace->capture.events_recorded <= TRACE_FEW || options->full ||
 	       (options->show & report_section_bits_of_events());
@@ -93,8 +88,8 @@ int report_study_start(struct report_study *study, struct trace *trace,
 	if (report_knows_categories(trace, &options->select, wanted) &&
 	    (!trace->once || report_asks_categories(&options->select)))
 		return find_first(study, trace, rules);
-	return wants_categories(trace, options) ? categories_start(&study->categories, trace, rules)
-						: 0;
+	return wants_events(trace, options) ? categories_start(&study->categories, trace, rules)
+					    : 0;
 }
 
 /* One pass over the events, for all that want them. */
@@ -125,7 +120,7 @@ int report_study(struct report_study *study, struct trace *trace,
 	if (selection->empty)
 		return 0;
 	/* That a baseline has no events says nothing of what there was. */
-	if (!trace->capture.baseline && !selection->replayed && report_study_wants(trace, options))
+	if (!trace->capture.baseline && !selection->replayed && wants_events(trace, options))
 		error = read_events(study, trace);
 	if (!error && study->categories.own && !selection->replayed && !selection->stacks) {
 		error = categories_end(&study->categories);

@@ -42,9 +42,6 @@ int report_study(struct report_study *study, struct trace *trace,
 		 const struct report_options *options, const struct report_selection *selection);
 void report_study_clear(struct report_study *study);
 
-/* Would it want the events? */
-bool report_study_wants(const struct trace *trace, const struct report_options *options);
-
 /* The bigger story than the peak, in a sentence: growth, or memory that nobody can use. */
 bool report_study_story(const struct report_study *study, char *to, size_t size);
 

@@ -87,7 +87,6 @@ static void table(const struct report *report, const struct categories_place *pl
 			.peak = place->peak[order[i]],
 			.exit = place->exit[order[i]],
 		};
-	rows.shown = rows.count;
 	report_table(report, peak_columns, &rows, text);
 }
 
@@ -308,7 +307,6 @@ int report_tell_categories(const struct report *report)
 			curve_of(report, place),
 		};
 	}
-	rows.shown = rows.count;
 	report_list(report, "\ncategories", "\n ", place_members, &rows);
 	return 0;
 }

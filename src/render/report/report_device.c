@@ -149,7 +149,7 @@ static int tell_parts(const struct report *report, const struct trace_device *de
 			list[rows.count++] = (struct device_part){ devices[i].device, parts[k] };
 	}
 	rows.rows = list;
-	rows.shown = report->json ? rows.count : report_limit(report, rows.count);
+	rows.shown = report->json ? SIZE_MAX : report_limit(report, rows.count);
 	if (!report->json && rows.count)
 		out_char(report->show.out, '\n');
 	return report_tell_rows(report, pools ? "\npools" : "\nowners", columns, rows, NULL);
@@ -173,7 +173,6 @@ static int device_table(const struct report *report, const struct trace_device *
 	add_sum(report, list, &rows.count, "allocated", &device->allocated);
 	add_sum(report, list, &rows.count, "reserved", &device->reserved);
 	add_sum(report, list, &rows.count, used, &device->used);
-	rows.shown = rows.count;
 	report_table(report, sum_cells, &rows, text);
 	cached_row(report, device);
 	counts_row(report, device);

@@ -95,7 +95,6 @@ int report_tell_moment(const struct report *report)
 		if (is_of_moment(report, &replay->devices[i]) && !report->selection->told)
 			list[told.devices.count++] = replay->devices[i];
 	}
-	told.devices.shown = told.devices.count;
 	if (!error)
 		report_member(report, "\nmoment", moment_members, &told);
 	return error;

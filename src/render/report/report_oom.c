@@ -283,7 +283,6 @@ static int oom_of(const struct report *report, size_t number, struct oom_told *t
 
 int report_tell_ooms(const struct report *report)
 {
-	struct emit_rows rows = { .size = sizeof(struct oom_told) };
 	struct oom_told *list;
 	size_t from, to;
 	int error = range_of(report, &from, &to);
@@ -294,10 +293,8 @@ int report_tell_ooms(const struct report *report)
 	if (!list)
 		return err("no memory left");
 	for (size_t i = from; !error && i < to; i++)
-		error = oom_of(report, i, &list[rows.count++]);
-	rows.rows = list;
-	rows.shown = rows.count;
-	if (!error)
-		report_list(report, "\nooms", "\n", oom_members, &rows);
-	return error;
+		error = oom_of(report, i, &list[i - from]);
+	return error ? error
+		     : report_tell_rows(report, "\nooms", oom_members,
+					EMIT_ROWS_OF(list, to - from), NULL);
 }

@@ -92,9 +92,6 @@ void report_site_rows(const struct report *report, const struct emit_rows *rows)
 /* report_oom.c: has the trace the failure that options->oom asks for? 0, or -errno. */
 int report_oom_check(const struct report *report);
 
-/* report_process.c: report_failures(), also behind a pass over the events. */
-int report_find_failures(const struct report *report, struct event *events, size_t most);
-
 /* report_device.c: who held it, by site; what peak->bytes has beyond them is `others`. */
 int report_composition(const struct report *report, const struct trace_peak *peak,
 		       const char *others);

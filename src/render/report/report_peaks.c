@@ -367,7 +367,6 @@ static int compose_peaks(const struct report *report)
 		if (report->selection->narrow || report_wants(report, peak->device))
 			error = report_compose(report, peak, &list[rows.count++]);
 	}
-	rows.shown = rows.count;
 	if (!error)
 		report_list(report, "\npeaks", "\n", report_composed_members, &rows);
 	return error;

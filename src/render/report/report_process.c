@@ -16,7 +16,7 @@ enum {
 };
 
 /* The events can be read once: who did that has kept the failures. */
-int report_find_failures(const struct report *report, struct event *events, size_t most)
+static int report_find_failures(const struct report *report, struct event *events, size_t most)
 {
 	const struct survey *survey = &report->study->survey;
 	int device = report->options->select.device;

@@ -168,7 +168,6 @@ static int add_all(const struct report *report, const struct tree *tree, struct 
 		if (row.kind == ROW_NODE)
 			height = push_children(report, tree, &row, pile, height);
 	}
-	to->shown = to->count;
 	return 0;
 }
 
@@ -235,7 +234,6 @@ static int tell_all(const struct report *report, const char *key, bool inverted)
 			say_branches(report, &list[rows.count], inverted);
 		rows.count++;
 	}
-	rows.shown = rows.count;
 	if (!error && report->json)
 		report_list(report, key, "\n", branches_columns, &rows);
 	return error;

@@ -224,7 +224,6 @@ int report_tell_used(const struct report *report)
 		list[rows.count++] = (struct used_then){ device->device, device->used,
 							 EMIT_ROWS_OF(parts.list, parts.count) };
 	}
-	rows.shown = rows.count;
 	if (!error && report->json)
 		report_list(report, "\nused", "\n", used_members, &rows);
 	return error;
