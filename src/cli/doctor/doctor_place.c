@@ -20,7 +20,7 @@
 #include "cli/packed.h"
 #include "cli/run/sanitizer.h"
 #include "cli/setting_words.h"
-#include "render/values/values.h"
+#include "render/emit/term.h"
 
 #define SPACE_NEEDED ((uint64_t)512 << 20) /* about 8,000,000 events and their trace's facts */
 
@@ -101,13 +101,12 @@ void doctor_settings(void)
 static void limits(void)
 {
 	struct rlimit limit;
-	char bytes[SHOW_NUMBER];
 	char text[200];
 
 	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY)
 		return;
 	snprintf(text, sizeof(text), "files may not grow beyond %s (ulimit -f)",
-		 show_bytes(bytes, limit.rlim_cur));
+		 SAY_BYTES(limit.rlim_cur));
 	doctor_say(limit.rlim_cur < SPACE_NEEDED ? FINDING_WARN : FINDING_NOTE, "output", text,
 		   "recording stops there; ulimit -f unlimited");
 }
@@ -153,7 +152,6 @@ static void directory(const char *path, const char *what)
 	const char *trouble;
 	struct statvfs space;
 	char text[PATH_MAX + 200];
-	char bytes[SHOW_NUMBER];
 	uint64_t left;
 
 	if (!can_write(path)) {
@@ -165,7 +163,7 @@ static void directory(const char *path, const char *what)
 	if (statvfs(path, &space))
 		return;
 	left = (uint64_t)space.f_bavail * space.f_frsize;
-	snprintf(text, sizeof(text), "%s, %s free", path, show_bytes(bytes, left));
+	snprintf(text, sizeof(text), "%s, %s free", path, SAY_BYTES(left));
 	doctor_say(left < SPACE_NEEDED ? FINDING_WARN : FINDING_OK, what, text,
 		   left < SPACE_NEEDED ? "a full disk stops the recording, not the program" : NULL);
 	trouble = file_system_trouble(path);

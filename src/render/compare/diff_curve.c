@@ -76,14 +76,12 @@ static void line(const struct picture *picture, const struct show *show, unsigne
 static void show_picture(const struct picture *picture, const struct show *show, const char *name,
 			 unsigned width, uint64_t scale, bool ascii)
 {
-	char number[SHOW_NUMBER];
-
 	for (unsigned row = 0; row < HEIGHT; row++) {
 		char label[NAME + 1];
 		bool first = row == 0;
 
 		snprintf(label, sizeof(label), first ? "%-5s%11s" : "%16s", first ? name : "",
-			 first ? show_bytes(number, picture->peak) : "");
+			 first ? SAY_BYTES(picture->peak) : "");
 		out_format(show->out, "%-16s %s", label, ascii ? "|" : "\u2502");
 		line(picture, show, width, row, scale, ascii);
 		out_char(show->out, '\n');

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text/text.h"
-#include "render/values/values.h"
+#include "render/emit/term.h"
 
 const struct diff_format diff_formats[] = {
 #define DIFF_FORMAT(name, help) { #name, help, diff_##name },
@@ -36,11 +36,10 @@ const char *diff_why_word(enum diff_why why)
 
 const char *diff_amount(char *to, int64_t amount, bool bytes)
 {
-	char number[SHOW_NUMBER];
 	uint64_t size = amount < 0 ? 0 - (uint64_t)amount : (uint64_t)amount;
 
 	text_join(to, DIFF_AMOUNT, amount < 0 ? "-" : "",
-		  bytes ? show_bytes(number, size) : show_count(number, size));
+		  bytes ? SAY_BYTES(size) : SAY_COUNT(size));
 	return to;
 }
 

@@ -60,9 +60,7 @@ static void add_right(struct cells *cells, const char *text, unsigned columns)
 
 static void add_bytes(struct cells *cells, uint64_t bytes)
 {
-	char text[SHOW_NUMBER];
-
-	add_right(cells, show_bytes(text, bytes), BYTES);
+	add_right(cells, SAY_BYTES(bytes), BYTES);
 }
 
 /* A damaged spool may have moved by any number. */
@@ -250,7 +248,6 @@ static void lines(struct page *page, const struct look *look, unsigned most)
 {
 	const struct look_lines *all = &look->lines;
 	struct cells cells = { .used = 0 };
-	char text[SHOW_NUMBER];
 	uint64_t bytes = 0;
 
 	if (!all->sorted_n || !most)
@@ -261,7 +258,7 @@ static void lines(struct page *page, const struct look *look, unsigned most)
 	add(&cells, "  where   line");
 	if (look->sample) {
 		add(&cells, "  (estimated from samples of ");
-		add(&cells, show_bytes(text, look->sample));
+		add(&cells, SAY_BYTES(look->sample));
 		add(&cells, ")");
 	}
 	if (look->follow.torn)
@@ -277,7 +274,7 @@ static void lines(struct page *page, const struct look *look, unsigned most)
 		return;
 	add_bytes(&cells, bytes);
 	add(&cells, "  in ");
-	add(&cells, show_count(text, all->sorted_n - most));
+	add(&cells, SAY_COUNT(all->sorted_n - most));
 	add(&cells, " more lines");
 	print(page, &cells, DIM);
 }
@@ -287,10 +284,9 @@ static void range(struct page *page, const struct look *look, const struct look_
 	struct cells cells = { .used = 0 };
 	const char *name = spool_text(&look->follow.spool, range->name);
 	uint64_t end = range->end ? range->end : look->uptime;
-	char text[SHOW_NUMBER];
 
 	add(&cells, range->end ? "  ended, took " : "  open for ");
-	add_left(&cells, show_time(text, end > range->start ? end - range->start : 0), TIME);
+	add_left(&cells, SAY_TIME(end > range->start ? end - range->start : 0), TIME);
 	add(&cells, name ? name : "[no name]");
 	print(page, &cells, PLAIN);
 }

@@ -5,8 +5,8 @@
 
 #include "base/text/text.h"
 #include "facts/trace_rows.h"
+#include "render/emit/term.h"
 #include "render/ranks/ranks.h"
-#include "render/values/values.h"
 
 enum { NAME_COLUMNS = 72, MOST_NAMED = 8 };
 
@@ -76,14 +76,12 @@ const char *merge_users_word(char *to, const struct merge *merge, const struct m
 
 const char *merge_headroom_word(char *to, const struct merge_card *card)
 {
-	char number[SHOW_NUMBER];
-
 	if (card->total == TRACE_NONE)
 		text_copy(to, MERGE_WORD, "-");
 	else if (card->headroom >= 0)
-		text_copy(to, MERGE_WORD, show_bytes(number, (uint64_t)card->headroom));
+		text_copy(to, MERGE_WORD, SAY_BYTES((uint64_t)card->headroom));
 	else
-		text_join(to, MERGE_WORD, "-", show_bytes(number, 0 - (uint64_t)card->headroom));
+		text_join(to, MERGE_WORD, "-", SAY_BYTES(0 - (uint64_t)card->headroom));
 	return to;
 }
 
@@ -249,7 +247,6 @@ static bool say_apart(const struct merge *merge, char *to, size_t size)
 	const struct merge_rank *ended = &merge->ranks[merge->ended];
 	const struct merge_rank *began = &merge->ranks[merge->began];
 	char words[2][MERGE_WORD];
-	char time[SHOW_NUMBER];
 
 	if (!merge->apart)
 		return false;
@@ -257,7 +254,7 @@ static bool say_apart(const struct merge *merge, char *to, size_t size)
 		 "Rank %s (%.100s) had ended %s before rank %s (%.100s) began: are they of one "
 		 "job?",
 		 merge_rank_word(words[0], ended), ended->path,
-		 show_time(time, began->start - ended->start - ended->duration),
+		 SAY_TIME(began->start - ended->start - ended->duration),
 		 merge_rank_word(words[1], began), began->path);
 	return true;
 }

@@ -157,8 +157,6 @@ static int run_sections(const struct report *report)
 static int selection_answer(const struct report *report, char *to, size_t size)
 {
 	const struct report_selection *selection = report->selection;
-	char bytes[SHOW_NUMBER];
-	char when[SHOW_NUMBER];
 	size_t used;
 
 	if (selection->empty) {
@@ -180,8 +178,7 @@ static int selection_answer(const struct report *report, char *to, size_t size)
 	else
 		snprintf(to + used, size - used, ": %s%s, at %s.",
 			 selection->moment ? "" : "at most ",
-			 show_bytes(bytes, report->trace->peaks->bytes),
-			 show_time(when, report->trace->peaks->t));
+			 SAY_BYTES(report->trace->peaks->bytes), SAY_TIME(report->trace->peaks->t));
 	return 0;
 }
 

@@ -8,10 +8,10 @@
 
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
+#include "render/emit/term.h"
 #include "render/report/report.h"
 #include "render/report/report_facts.h"
 #include "render/selection/select.h"
-#include "render/values/values.h"
 
 /* Of many events nothing is told unasked. */
 static bool wants_events(const struct trace *trace, const struct report_options *options)
@@ -153,18 +153,16 @@ void report_study_clear(struct report_study *study)
 bool report_study_story(const struct report_study *study, char *to, size_t size)
 {
 	const struct facts *facts = &study->facts;
-	char a[SHOW_NUMBER];
-	char b[SHOW_NUMBER];
 
 	if (facts->growth && facts->grown * 20 >= facts->peak) {
 		snprintf(to, size, "Memory keeps growing: %s more each %s, %s in all, from %s.",
-			 show_bytes(a, facts->growth), facts->step, show_bytes(b, facts->grown),
+			 SAY_BYTES(facts->growth), facts->step, SAY_BYTES(facts->grown),
 			 facts->growth_site);
 		return true;
 	}
 	if (facts->cached >= 1 << 30 && facts->cached * 3 >= facts->reserved) {
 		snprintf(to, size, "%s of %s reserved lay unused when memory was at its peak.",
-			 show_bytes(a, facts->cached), show_bytes(b, facts->reserved));
+			 SAY_BYTES(facts->cached), SAY_BYTES(facts->reserved));
 		return true;
 	}
 	return false;

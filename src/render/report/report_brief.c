@@ -3,9 +3,9 @@
 
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
+#include "render/emit/term.h"
 #include "render/report/report.h"
 #include "render/report/report_facts.h"
-#include "render/values/values.h"
 
 enum {
 	DEVICES = 2,
@@ -24,21 +24,16 @@ static void say(struct out *out, const char *prefix, const char *text)
 
 static void say_device(const struct trace_device *device, struct out *out, const char *prefix)
 {
-	char allocated[SHOW_NUMBER];
-	char reserved[SHOW_NUMBER];
 	char used[SHOW_NUMBER + 8] = "";
 	char text[300];
 
 	if (device->used.peak_bytes != TRACE_NONE) {
-		char bytes[SHOW_NUMBER];
-
-		snprintf(used, sizeof(used), ", %s used",
-			 show_bytes(bytes, device->used.peak_bytes));
+		snprintf(used, sizeof(used), ", %s used", SAY_BYTES(device->used.peak_bytes));
 	}
 	snprintf(text, sizeof(text), "device %d (%.60s): peak %s allocated, %s reserved%s",
 		 device->device, device->name ? device->name : "unnamed",
-		 show_bytes(allocated, device->allocated.peak_bytes),
-		 show_bytes(reserved, device->reserved.peak_bytes), used);
+		 SAY_BYTES(device->allocated.peak_bytes), SAY_BYTES(device->reserved.peak_bytes),
+		 used);
 	say(out, prefix, text);
 }
 
@@ -54,14 +49,12 @@ static int say_sites(const struct trace *trace, struct out *out, const char *pre
 		return 0;
 	for (size_t i = 0; !error && i < groups.count && i < SITES; i++) {
 		const struct report_group *group = &groups.list[i];
-		char bytes[SHOW_NUMBER];
-		char share[SHOW_NUMBER];
 		char line[300];
 		char text[400];
 
 		report_line_text(trace, group->shares[0].stack, line, sizeof(line));
-		snprintf(text, sizeof(text), "%13s %6s  %s", show_bytes(bytes, group->bytes),
-			 show_share(share, group->bytes, peak->bytes), line);
+		snprintf(text, sizeof(text), "%13s %6s  %s", SAY_BYTES(group->bytes),
+			 SAY_SHARE(group->bytes, peak->bytes), line);
 		say(out, prefix, text);
 	}
 	report_groups_clear(&groups);
@@ -89,9 +82,7 @@ int report_brief(struct trace *trace, struct out *out, const char *prefix)
 	}
 	error = say_sites(trace, out, prefix);
 	if (!error && ooms) {
-		char number[SHOW_NUMBER];
-
-		snprintf(text, sizeof(text), "%s %s for want of memory", show_count(number, ooms),
+		snprintf(text, sizeof(text), "%s %s for want of memory", SAY_COUNT(ooms),
 			 ooms == 1 ? "allocation failed" : "allocations failed");
 		say(out, prefix, text);
 	}

@@ -26,17 +26,14 @@ static const struct emit_column driver_members[] = {
 static void say_driver(const struct report *report)
 {
 	const struct facts *facts = &report->study->facts;
-	char calls[SHOW_NUMBER];
-	char time[SHOW_NUMBER];
-	char longest[SHOW_NUMBER];
 	char line[200];
 
 	if (!facts->driver_calls)
 		return;
 	snprintf(line, sizeof(line),
 		 "Allocating and freeing in the driver: %s calls, %s; longest %s.",
-		 show_count(calls, facts->driver_calls), show_time(time, facts->driver_time),
-		 show_time(longest, facts->driver_long));
+		 SAY_COUNT(facts->driver_calls), SAY_TIME(facts->driver_time),
+		 SAY_TIME(facts->driver_long));
 	report_say(report, line);
 }
 

@@ -59,7 +59,6 @@ static void table(const struct report *report, const struct categories_place *pl
 	uint8_t order[CATEGORIES_MOST];
 	struct category_told list[CATEGORIES_MOST];
 	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
-	char bytes[SHOW_NUMBER];
 	char text[200];
 	char name[80];
 	size_t count;
@@ -77,8 +76,7 @@ static void table(const struct report *report, const struct categories_place *pl
 	else
 		snprintf(name, sizeof(name), "of %.40s memory", place->space);
 	snprintf(text, sizeof(text), "What the peak %s was for: %s%s", name,
-		 show_bytes(bytes, place->peak_bytes),
-		 place->peak_exact ? "" : ", by stacks alone");
+		 SAY_BYTES(place->peak_bytes), place->peak_exact ? "" : ", by stacks alone");
 	for (size_t i = 0; i < count; i++)
 		list[rows.count++] = (struct category_told){
 			.name = categories_name(&report->study->categories, order[i]),

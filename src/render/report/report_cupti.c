@@ -23,7 +23,6 @@ static uint64_t missing(const struct trace_witness *witness)
 static void say_verdict(const struct report *report, const struct trace_witness *witness)
 {
 	char records[SHOW_NUMBER];
-	char rest[SHOW_NUMBER];
 	char line[300];
 
 	show_count(records, witness->records);
@@ -31,19 +30,19 @@ static void say_verdict(const struct report *report, const struct trace_witness 
 		snprintf(line, sizeof(line),
 			 "%s of CUPTI's %s records have no event: calls that were missed, which is "
 			 "a bug of memtrace's; please report it.",
-			 show_count(rest, missing(witness)), records);
+			 SAY_COUNT(missing(witness)), records);
 	else
 		snprintf(line, sizeof(line), "Each of CUPTI's %s records has its event.",
 			 show_count(records, witness->matched));
 	report_say(report, line);
 	if (witness->unjudged) {
 		snprintf(line, sizeof(line), "%s of them are of a time whose events were dropped.",
-			 show_count(rest, witness->unjudged));
+			 SAY_COUNT(witness->unjudged));
 		report_say(report, line);
 	}
 	if (witness->lost) {
 		snprintf(line, sizeof(line), "%s records found no room and were not compared.",
-			 show_count(rest, witness->lost));
+			 SAY_COUNT(witness->lost));
 		report_say(report, line);
 	}
 }
@@ -162,15 +161,13 @@ static const struct emit_column span_members[] = {
 static void say_timeline(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	char kept[SHOW_NUMBER];
-	char dropped[SHOW_NUMBER];
 	char line[200];
 
 	if (!trace->spans_dropped)
 		return;
 	snprintf(line, sizeof(line),
 		 "The latest %s are on the timeline; %s before them found no room there.",
-		 show_count(kept, trace->spans_n), show_count(dropped, trace->spans_dropped));
+		 SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));
 	report_say(report, line);
 }
 

@@ -60,24 +60,21 @@ static void cached_row(const struct report *report, const struct trace_device *d
 {
 	uint64_t cached = cached_at_peak(report, device);
 	struct sum_row row = { .name = "cached at that peak", .peak = cached };
-	char share[SHOW_NUMBER];
 	char text[100];
 
 	if (cached == TRACE_NONE || !cached)
 		return;
 	snprintf(text, sizeof(text), "(%s of what was reserved)",
-		 show_share(share, cached, cached + device->allocated.peak_bytes));
+		 SAY_SHARE(cached, cached + device->allocated.peak_bytes));
 	row.note = text;
 	emit_row(&report->show, cached_cells, &row, 2);
 }
 
 static void add_count(char *to, size_t size, uint64_t count, const char *one, const char *many)
 {
-	char number[SHOW_NUMBER];
-
 	if (to[0])
 		text_append(to, size, ", ");
-	text_append(to, size, show_count(number, count));
+	text_append(to, size, SAY_COUNT(count));
 	text_append(to, size, " ");
 	text_append(to, size, count == 1 ? one : many);
 }
@@ -161,13 +158,12 @@ static int device_table(const struct report *report, const struct trace_device *
 {
 	struct sum_row list[3];
 	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
-	char total[SHOW_NUMBER];
 	char used[64] = "used";
 	char text[300];
 	int error;
 
 	snprintf(text, sizeof(text), "Device %d: %s, %s", device->device,
-		 device->name ? device->name : "unnamed", show_bytes(total, device->total_bytes));
+		 device->name ? device->name : "unnamed", SAY_BYTES(device->total_bytes));
 	if (device->used.source)
 		snprintf(used, sizeof(used), "used (%s)", device->used.source);
 	add_sum(report, list, &rows.count, "allocated", &device->allocated);

@@ -9,7 +9,7 @@
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
-#include "render/values/values.h"
+#include "render/emit/term.h"
 
 /* --- a peak by site --- */
 
@@ -158,7 +158,6 @@ uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_d
 
 static void device_text(const struct trace_device *device, char *to, size_t size)
 {
-	char total[SHOW_NUMBER];
 	size_t used = (size_t)snprintf(to, size, "device %d", device->device);
 
 	if (!device->name && device->total_bytes == TRACE_NONE)
@@ -167,7 +166,7 @@ static void device_text(const struct trace_device *device, char *to, size_t size
 		snprintf(to + used, size - used, " (%s)", device->name);
 	else
 		snprintf(to + used, size - used, " (%s%s%s)", device->name ? device->name : "",
-			 device->name ? ", " : "", show_bytes(total, device->total_bytes));
+			 device->name ? ", " : "", SAY_BYTES(device->total_bytes));
 }
 
 void report_line_text(const struct trace *trace, uint32_t stack, char *to, size_t size)
@@ -186,7 +185,6 @@ void report_line_text(const struct trace *trace, uint32_t stack, char *to, size_
 static int no_device_text(const struct trace *trace, int wanted, char *to, size_t size)
 {
 	const struct trace_space *most = NULL;
-	char bytes[SHOW_NUMBER];
 
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
 		const struct trace_space *space = &trace->summary.spaces[i];
@@ -199,7 +197,7 @@ static int no_device_text(const struct trace *trace, int wanted, char *to, size_
 	else if (most)
 		snprintf(to, size, "No device memory was allocated; %s memory reached %s.",
 			 most->space ? most->space : "other",
-			 show_bytes(bytes, most->allocated.peak_bytes));
+			 SAY_BYTES(most->allocated.peak_bytes));
 	else
 		text_copy(to, size, "No GPU memory was allocated.");
 	return 0;
@@ -211,7 +209,6 @@ static int add_culprit(const struct trace *trace, const struct trace_device *dev
 {
 	const struct trace_peak *peak = trace_peak(trace, device->device, NULL, TRACE_ALLOCATED);
 	struct report_groups groups;
-	char bytes[SHOW_NUMBER];
 	char line[300];
 	size_t used = strlen(to);
 	int error = report_groups_of(&groups, trace, peak);
@@ -227,7 +224,7 @@ static int add_culprit(const struct trace *trace, const struct trace_device *dev
 		snprintf(to + used, size - used, "; %s %s from %.*s%s%s",
 			 first->bytes >= peak->bytes - first->bytes ? "most of it"
 								    : "the largest part",
-			 show_bytes(bytes, first->bytes), from ? (int)(from - first->name) : 0,
+			 SAY_BYTES(first->bytes), from ? (int)(from - first->name) : 0,
 			 from ? first->name : "", from ? ", called by " : "", line);
 	}
 	report_groups_clear(&groups);
@@ -238,9 +235,6 @@ static int add_culprit(const struct trace *trace, const struct trace_device *dev
 int report_answer(const struct trace *trace, int wanted, char *to, size_t size)
 {
 	const struct trace_device *device = report_worst(trace, wanted);
-	char allocated[SHOW_NUMBER];
-	char reserved[SHOW_NUMBER];
-	char when[SHOW_NUMBER];
 	char where[300];
 	uint64_t bytes;
 
@@ -252,9 +246,9 @@ int report_answer(const struct trace *trace, int wanted, char *to, size_t size)
 		bytes = device->reserved.peak_bytes;
 	device_text(device, where, sizeof(where));
 	snprintf(to, size, "Peak %s allocated of %s reserved on %s%s%s",
-		 show_bytes(allocated, device->allocated.peak_bytes), show_bytes(reserved, bytes),
-		 where, trace->capture.baseline ? "" : ", at ",
-		 trace->capture.baseline ? "" : show_time(when, device->allocated.peak_t));
+		 SAY_BYTES(device->allocated.peak_bytes), SAY_BYTES(bytes), where,
+		 trace->capture.baseline ? "" : ", at ",
+		 trace->capture.baseline ? "" : SAY_TIME(device->allocated.peak_t));
 	return add_culprit(trace, device, to, size);
 }
 
@@ -315,8 +309,6 @@ static void add_reason(const struct trace_oom *oom, char *to, size_t size)
 bool report_fatal_text(const struct trace *trace, int wanted, char *to, size_t size)
 {
 	const struct trace_oom *oom = report_fatal(trace, wanted);
-	char bytes[SHOW_NUMBER];
-	char when[SHOW_NUMBER];
 	char place[40] = "";
 	char line[300];
 
@@ -326,7 +318,7 @@ bool report_fatal_text(const struct trace *trace, int wanted, char *to, size_t s
 		snprintf(place, sizeof(place), " on device %d", oom->device);
 	report_line_text(trace, oom->stack, line, sizeof(line));
 	snprintf(to, size, "Out of memory: %s%s could not be had at %s, by %s.",
-		 show_bytes(bytes, oom->size), place, show_time(when, oom->t), line);
+		 SAY_BYTES(oom->size), place, SAY_TIME(oom->t), line);
 	add_reason(oom, to, size);
 	return true;
 }

@@ -169,17 +169,14 @@ static void dim_line(const struct show *show, const char *text)
 static void pins_below(const struct show *show, const void *row, const void *with)
 {
 	const struct emit_rows *pins = &((const struct segment_told *)row)->pins;
-	char number[SHOW_NUMBER];
-	char count[SHOW_NUMBER];
 	char text[400];
 
 	(void)with;
 	for (size_t i = 0; i < pins->shown; i++) {
 		const struct pin *pin = (const struct pin *)pins->rows + i;
 
-		snprintf(text, sizeof(text), "%11s in %s %s: %.300s",
-			 show_bytes(number, pin->bytes), show_count(count, pin->count),
-			 pin->count == 1 ? "block" : "blocks", pin->name);
+		snprintf(text, sizeof(text), "%11s in %s %s: %.300s", SAY_BYTES(pin->bytes),
+			 SAY_COUNT(pin->count), pin->count == 1 ? "block" : "blocks", pin->name);
 		dim_line(show, text);
 	}
 	if (pins->shown < pins->count) {
@@ -206,12 +203,11 @@ static void fact_row(const struct report *report, const char *name, uint64_t byt
 		     const char *format, uint64_t count)
 {
 	const char *at = format ? strstr(format, "%s") : NULL;
-	char number[SHOW_NUMBER];
 	char note[120] = "";
 
 	if (at) {
 		text_copy_n(note, sizeof(note), format, (size_t)(at - format));
-		text_append(note, sizeof(note), show_count(number, count));
+		text_append(note, sizeof(note), SAY_COUNT(count));
 		text_append(note, sizeof(note), at + 2);
 	}
 	emit_row(&report->show, fact_cells, &(struct fact){ name, note, bytes }, 2);
@@ -280,13 +276,11 @@ static struct emit_rows sizes_of(const struct report *report, const struct gaps_
 static void say_pool(const struct report *report, const struct pool_told *told)
 {
 	const struct gaps_pool *pool = &told->of;
-	char size[SHOW_NUMBER];
-	char number[SHOW_NUMBER];
 	char text[300];
 
 	if (!pool->segments_n) {
 		snprintf(text, sizeof(text), "Pool %.60s on device %d: %s in %llu %s", told->name,
-			 pool->device, show_bytes(size, pool->elsewhere),
+			 pool->device, SAY_BYTES(pool->elsewhere),
 			 (unsigned long long)pool->elsewhere_n,
 			 pool->elsewhere_n == 1 ? "block" : "blocks");
 		show_heading(&report->show, text);
@@ -296,8 +290,8 @@ static void say_pool(const struct report *report, const struct pool_told *told)
 		return;
 	}
 	snprintf(text, sizeof(text), "Pool %.60s on device %d: %s free of %s in %llu %s",
-		 told->name, pool->device, show_bytes(number, told->cached),
-		 show_bytes(size, pool->reserved), (unsigned long long)pool->segments_n,
+		 told->name, pool->device, SAY_BYTES(told->cached), SAY_BYTES(pool->reserved),
+		 (unsigned long long)pool->segments_n,
 		 pool->segments_n == 1 ? "segment" : "segments");
 	show_heading(&report->show, text);
 	fact_row(report, "segments without a block", pool->whole, "in %s that can be given back",

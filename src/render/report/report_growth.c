@@ -21,11 +21,9 @@ struct grown {
 static const char *show_rose(char *to, const void *row)
 {
 	const struct grown *grown = row;
-	char number[SHOW_NUMBER];
-	char other[SHOW_NUMBER];
 
-	snprintf(to, EMIT_CELL_MOST, "%s of %s", show_count(number, grown->rose),
-		 show_count(other, grown->values - 1));
+	snprintf(to, EMIT_CELL_MOST, "%s of %s", SAY_COUNT(grown->rose),
+		 SAY_COUNT(grown->values - 1));
 	return to;
 }
 
@@ -102,28 +100,23 @@ static int find_growths(const struct report *report, struct growths *growths)
 /* "each of 103 phases `step #`", "each of 64 windows of 1,500 events" */
 static void steps_text(const struct survey_steps *steps, char *to, size_t size)
 {
-	char number[SHOW_NUMBER];
-
 	if (steps->name)
-		snprintf(to, size, "%s phases `%.60s`", show_count(number, steps->count),
-			 steps->name);
+		snprintf(to, size, "%s phases `%.60s`", SAY_COUNT(steps->count), steps->name);
 	else
-		snprintf(to, size, "%s windows of equally many events",
-			 show_count(number, steps->count));
+		snprintf(to, size, "%s windows of equally many events", SAY_COUNT(steps->count));
 }
 
 /* Asked for by name, it must say why there is nothing to see. */
 static int say_nothing(const struct report *report)
 {
 	const struct survey *survey = &report->study->survey;
-	char number[SHOW_NUMBER];
 	char steps[120];
 	char text[300];
 
 	if (!report->options->show && !report->study->surveyed && !report->selection->replayed) {
 		snprintf(text, sizeof(text),
 			 "Growth was not looked for among %s events; --show growth does that.",
-			 show_count(number, report->trace->capture.events_recorded));
+			 SAY_COUNT(report->trace->capture.events_recorded));
 		out_char(report->show.out, '\n');
 		show_wrapped(&report->show, text, 0, false);
 	}

@@ -59,15 +59,12 @@ static struct leaked leaked_of(const struct report *report, const struct leak *l
 {
 	const struct trace_site *site = &report->trace->sites[leak->site];
 	const char *line = report_line(report, leak->stack);
-	char number[SHOW_NUMBER];
-	char of[SHOW_NUMBER];
 	char count[80];
 	char name[300];
 
-	text_join(count, sizeof(count), show_count(number, leak->count),
-		  leak->allocations ? " of " : "");
+	text_join(count, sizeof(count), SAY_COUNT(leak->count), leak->allocations ? " of " : "");
 	if (leak->allocations)
-		text_append(count, sizeof(count), show_count(of, leak->allocations));
+		text_append(count, sizeof(count), SAY_COUNT(leak->allocations));
 	text_copy(name, sizeof(name), leak->stack == UINT32_MAX ? site->site : line);
 	if (strcmp(site->space, "device") != 0 &&
 	    strlen(name) + strlen(site->space) + 4 < sizeof(name))
@@ -116,18 +113,14 @@ static int find_leaks(const struct report *report, struct leaks_found *found)
 
 static void left_out(const struct report *report, uint64_t bytes, const char *what)
 {
-	char number[SHOW_NUMBER];
-
 	if (bytes)
-		report_note(report, show_bytes(number, bytes), what);
+		report_note(report, SAY_BYTES(bytes), what);
 }
 
 int report_tell_leaks(const struct report *report)
 {
 	const struct leaks *leaks = &report->study->leaks;
 	struct leaks_found found;
-	char bytes[SHOW_NUMBER];
-	char blocks[SHOW_NUMBER];
 	char text[400];
 	int error = find_leaks(report, &found);
 
@@ -138,7 +131,7 @@ int report_tell_leaks(const struct report *report)
 	if (leaks->count || report->options->show) {
 		snprintf(text, sizeof(text),
 			 "Never freed: %s in %s %s, with how many of the site's",
-			 show_bytes(bytes, leaks->bytes), show_count(blocks, leaks->blocks),
+			 SAY_BYTES(leaks->bytes), SAY_COUNT(leaks->blocks),
 			 leaks->blocks == 1 ? "block" : "blocks");
 		if (!leaks->count)
 			text_copy(text, sizeof(text), "Never freed: nothing");

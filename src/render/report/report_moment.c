@@ -18,8 +18,6 @@ static bool is_of_moment(const struct report *report, const struct replay_device
 static void device_lines(const struct report *report)
 {
 	const struct replay *replay = &report->selection->replay;
-	char allocated[SHOW_NUMBER];
-	char reserved[SHOW_NUMBER];
 	char text[200];
 
 	for (size_t i = 0; i < replay->devices_n; i++) {
@@ -28,8 +26,8 @@ static void device_lines(const struct report *report)
 		if (!is_of_moment(report, device) || report->selection->told)
 			continue;
 		snprintf(text, sizeof(text), "Device %d: %s allocated of %s reserved.",
-			 device->device, show_bytes(allocated, device->at_allocated),
-			 show_bytes(reserved, device->at_reserved));
+			 device->device, SAY_BYTES(device->at_allocated),
+			 SAY_BYTES(device->at_reserved));
 		report_say(report, text);
 	}
 }

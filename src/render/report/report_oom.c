@@ -112,7 +112,6 @@ static const char *category_help(const struct category_sum *sums, uint64_t whole
 static void tell_category(const struct report *report, const struct trace_peak *then)
 {
 	struct category_sum sums[CATEGORIES_MOST];
-	char bytes[SHOW_NUMBER];
 	char text[SENTENCE];
 	const char *help;
 	size_t most;
@@ -123,7 +122,7 @@ static void tell_category(const struct report *report, const struct trace_peak *
 	help = category_help(sums, then->bytes, &most);
 	if (!help)
 		return;
-	snprintf(text, sizeof(text), "- %s of %.40s: %s", show_bytes(bytes, sums[most].bytes),
+	snprintf(text, sizeof(text), "- %s of %.40s: %s", SAY_BYTES(sums[most].bytes),
 		 categories_name(&report->study->categories, most), help);
 	show_wrapped(&report->show, text, 2, false);
 }
@@ -158,14 +157,12 @@ static int tell_one(const struct report *report, const struct trace_oom *oom)
 static void list_row(const struct report *report, size_t i)
 {
 	const struct trace_oom *oom = &report->trace->ooms[i];
-	char size[SHOW_NUMBER];
-	char when[SHOW_NUMBER];
 	char line[300];
 	char text[SENTENCE];
 
 	report_line_text(report->trace, oom->stack, line, sizeof(line));
-	snprintf(text, sizeof(text), "%5zu %9s %12s  %-13s %s%s", i + 1, show_time(when, oom->t),
-		 show_bytes(size, oom->size), oom->reason ? oom->reason : "?", line,
+	snprintf(text, sizeof(text), "%5zu %9s %12s  %-13s %s%s", i + 1, SAY_TIME(oom->t),
+		 SAY_BYTES(oom->size), oom->reason ? oom->reason : "?", line,
 		 oom->survived ? "; the program went on" : "");
 	report_say(report, text);
 }

@@ -47,10 +47,9 @@ static struct held held_of(const struct report *report, const struct report_grou
 {
 	bool asked = report->json ? number < rows->shown : !group->name;
 	const char *line = asked ? report_line(report, group->shares[0].stack) : NULL;
-	char count[SHOW_NUMBER];
 	char text[64];
 
-	text_join(text, sizeof(text), show_count(count, group->count),
+	text_join(text, sizeof(text), SAY_COUNT(group->count),
 		  group->count == 1 ? " block" : " blocks");
 	return (struct held){
 		{ { group->bytes, whole },
@@ -218,8 +217,6 @@ static int peak_table(const struct report *report, const struct trace_peak *peak
 {
 	const char *of = report->selection->narrow ? report->selection->what : "";
 	bool timed = !report->trace->capture.baseline;
-	char bytes[SHOW_NUMBER];
-	char when[SHOW_NUMBER];
 	char device[40] = "";
 	char text[600];
 
@@ -231,8 +228,7 @@ static int peak_table(const struct report *report, const struct trace_peak *peak
 		 report->selection->window ? " "
 		 : of[0]                   ? " of "
 					   : "",
-		 of, show_bytes(bytes, peak->bytes), timed ? " at " : "",
-		 timed ? show_time(when, peak->t) : "",
+		 of, SAY_BYTES(peak->bytes), timed ? " at " : "", timed ? SAY_TIME(peak->t) : "",
 		 trace_by_title((enum trace_by)report->trace->by));
 	show_heading(&report->show, text);
 	report_say_estimated(report);

@@ -79,12 +79,10 @@ static bool is_whole(const struct report *report)
 static void add_count(char *to, size_t size, const char *what,
 		      const struct trace_phase_count *count)
 {
-	char number[SHOW_NUMBER];
-
 	if (count->count == TRACE_NONE)
 		return;
 	text_append(to, size, what);
-	text_append(to, size, show_bytes(number, count->bytes));
+	text_append(to, size, SAY_BYTES(count->bytes));
 }
 
 static void indented(const struct report *report, const char *text)
@@ -97,11 +95,9 @@ static void indented(const struct report *report, const char *text)
 /* What was born and freed in it, and the peak of reserved. */
 static void more_of(const struct report *report, const struct phase_group *phase)
 {
-	char number[SHOW_NUMBER];
 	char text[200];
 
-	text_join(text, sizeof(text), "reserved at most ",
-		  show_bytes(number, phase->peak_reserved));
+	text_join(text, sizeof(text), "reserved at most ", SAY_BYTES(phase->peak_reserved));
 	add_count(text, sizeof(text), ", born ", &phase->born);
 	add_count(text, sizeof(text), ", freed ", &phase->freed);
 	indented(report, text);
@@ -109,7 +105,6 @@ static void more_of(const struct report *report, const struct phase_group *phase
 
 static void device_rows(const struct report *report, const struct emit_rows *devices)
 {
-	char number[SHOW_NUMBER];
 	char text[200];
 
 	for (size_t i = 0; i < devices->count; i++) {
@@ -117,9 +112,9 @@ static void device_rows(const struct report *report, const struct emit_rows *dev
 			(const struct trace_phase_device *)devices->rows + i;
 
 		snprintf(text, sizeof(text), "device %d: at most ", sums->device);
-		text_append(text, sizeof(text), show_bytes(number, sums->allocated.peak_bytes));
+		text_append(text, sizeof(text), SAY_BYTES(sums->allocated.peak_bytes));
 		text_append(text, sizeof(text), " allocated, ");
-		text_append(text, sizeof(text), show_bytes(number, sums->reserved.peak_bytes));
+		text_append(text, sizeof(text), SAY_BYTES(sums->reserved.peak_bytes));
 		text_append(text, sizeof(text), " reserved");
 		indented(report, text);
 		text_copy(text, sizeof(text), "         ");

@@ -38,7 +38,6 @@ static int say_failures(const struct report *report)
 {
 	uint64_t ooms = report_ooms(report->trace, report->options->select.device);
 	struct event events[SAID];
-	char number[SHOW_NUMBER];
 	char text[SENTENCE];
 	int count;
 
@@ -49,7 +48,7 @@ static int say_failures(const struct report *report)
 	count = report_find_failures(report, events, SAID);
 	if (count < 0)
 		return count;
-	snprintf(text, sizeof(text), "Out of memory: %s %s", show_count(number, ooms),
+	snprintf(text, sizeof(text), "Out of memory: %s %s", SAY_COUNT(ooms),
 		 ooms == 1 ? "allocation failed" : "allocations failed");
 	show_heading(&report->show, text);
 	for (int i = 0; i < count; i++) {
@@ -58,8 +57,7 @@ static int say_failures(const struct report *report)
 		show_wrapped(&report->show, text, 2, false);
 	}
 	if ((uint64_t)count < ooms && count) {
-		snprintf(text, sizeof(text), "... and %s more",
-			 show_count(number, ooms - (uint64_t)count));
+		snprintf(text, sizeof(text), "... and %s more", SAY_COUNT(ooms - (uint64_t)count));
 		report_say(report, text);
 	}
 	if (report->trace->ooms_n && !report_fatal(report->trace, report->options->select.device))
@@ -134,8 +132,6 @@ static int say_notes(const struct report *report)
 {
 	const struct trace_capture *capture = &report->trace->capture;
 	const struct trace_process *process = &report->trace->process;
-	char number[SHOW_NUMBER];
-	char last[SHOW_NUMBER];
 	char text[SENTENCE];
 
 	if (process->exit == TRACE_EXIT && !capture->events_dropped && !capture->notes_n)
@@ -160,15 +156,14 @@ static int say_notes(const struct report *report)
 		snprintf(text, sizeof(text),
 			 "- %s of the events were dropped for newer ones; sums, peaks and "
 			 "sites count them all the same%s%s",
-			 show_count(number, trace_crowded_out(capture)),
+			 SAY_COUNT(trace_crowded_out(capture)),
 			 capture->events_since == TRACE_NONE ? ""
 							     : "; none is missing of the last ",
 			 capture->events_since == TRACE_NONE
 				 ? ""
-				 : show_time(last,
-					     process->duration_ns > capture->events_since
-						     ? process->duration_ns - capture->events_since
-						     : 0));
+				 : SAY_TIME(process->duration_ns > capture->events_since
+						    ? process->duration_ns - capture->events_since
+						    : 0));
 		show_wrapped(&report->show, text, 2, false);
 	}
 	for (size_t i = 0; i < capture->notes_n; i++) {
@@ -220,7 +215,6 @@ int report_tell_notes(const struct report *report)
 static int say_process(const struct report *report)
 {
 	const struct trace_process *process = &report->trace->process;
-	char duration[SHOW_NUMBER];
 	char text[SENTENCE] = "`";
 	size_t used = 1;
 
@@ -235,7 +229,7 @@ static int say_process(const struct report *report)
 		used = 200 + text_copy(text + 200, sizeof(text) - 200, "...");
 	snprintf(text + used, sizeof(text) - used, "` (pid %llu, rank %llu, on %.60s) ran for %s",
 		 (unsigned long long)process->pid, (unsigned long long)process->rank,
-		 process->host ? process->host : "?", show_time(duration, process->duration_ns));
+		 process->host ? process->host : "?", SAY_TIME(process->duration_ns));
 	if (process->start_time && strlen(process->start_time) > 19) {
 		used = text_append(text, sizeof(text), " from ");
 		text_copy_n(text + used, sizeof(text) - used, process->start_time, 19);

@@ -27,13 +27,11 @@ bool report_wants(const struct report *report, int device)
 void report_say_estimated(const struct report *report)
 {
 	uint64_t interval = report->trace->capture.sample_bytes;
-	char number[SHOW_NUMBER];
 	char text[100];
 
 	if (!interval || report->selection->replayed)
 		return;
-	snprintf(text, sizeof(text), "  estimated from samples of %s",
-		 show_bytes(number, interval));
+	snprintf(text, sizeof(text), "  estimated from samples of %s", SAY_BYTES(interval));
 	report_say(report, text);
 }
 
@@ -233,7 +231,6 @@ static int find_lefts(const struct report *report, struct lefts *lefts)
 int report_tell_live(const struct report *report)
 {
 	struct lefts lefts;
-	char number[SHOW_NUMBER];
 	char text[300];
 	int error = find_lefts(report, &lefts);
 
@@ -242,7 +239,7 @@ int report_tell_live(const struct report *report)
 	if (error || report->json || !lefts.sites.count)
 		return error;
 	snprintf(text, sizeof(text), "Still allocated %s: %s, by %s", end_of(report),
-		 show_bytes(number, lefts.bytes), trace_by_title((enum trace_by)report->trace->by));
+		 SAY_BYTES(lefts.bytes), trace_by_title((enum trace_by)report->trace->by));
 	show_heading(&report->show, text);
 	report_say_estimated(report);
 	report_site_rows(report, &lefts.sites);

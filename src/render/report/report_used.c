@@ -118,7 +118,6 @@ static const struct {
 
 static void part_row(const struct report *report, const struct part *part, uint64_t whole)
 {
-	char number[SHOW_NUMBER];
 	char text[300] = "?";
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -134,7 +133,7 @@ static void part_row(const struct report *report, const struct part *part, uint6
 	}
 	/* Less is occupied than is known of. */
 	out_text(report->show.out, " -");
-	show_right(&report->show, show_bytes(number, 0 - (uint64_t)part->bytes), 11);
+	show_right(&report->show, SAY_BYTES(0 - (uint64_t)part->bytes), 11);
 	out_text(report->show.out, "           ");
 	report_say(report, text);
 }
@@ -167,13 +166,11 @@ static void device_table(const struct report *report, const struct trace_device 
 {
 	const struct trace_sum *used = &device->used;
 	bool own = used->source && !strcmp(used->source, "nvml");
-	char bytes[SHOW_NUMBER];
-	char when[SHOW_NUMBER];
 	char text[300];
 
 	snprintf(text, sizeof(text), "%s of device %d: %s at most, at %s",
 		 own ? "What nvidia-smi shows" : "What all processes occupy", device->device,
-		 show_bytes(bytes, used->peak_bytes), show_time(when, used->peak_t));
+		 SAY_BYTES(used->peak_bytes), SAY_TIME(used->peak_t));
 	show_heading(&report->show, text);
 	part_rows(report, parts, used->peak_bytes);
 }

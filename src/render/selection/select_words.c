@@ -6,7 +6,7 @@
 
 #include "analyse/input/error.h"
 #include "base/text/text.h"
-#include "render/values/values.h"
+#include "render/emit/term.h"
 
 static void add_word(char *to, size_t size, const char *before, const char *word)
 {
@@ -53,17 +53,14 @@ void report_select_describe(struct report_selection *selection,
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size)
 {
 	const struct replay *replay = &selection->replay;
-	char number[SHOW_NUMBER];
-	char from[SHOW_NUMBER];
 	char until[SHOW_NUMBER];
-	char lost[SHOW_NUMBER];
 	size_t used;
 
 	if (!selection->replayed || !replay->dropped)
 		return false;
-	snprintf(to, size, "%s %s missing between %s and %s: ", show_count(number, replay->dropped),
-		 replay->dropped == 1 ? "event is" : "events are",
-		 show_time(from, replay->dropped_from), show_time(until, replay->dropped_to));
+	snprintf(to, size, "%s %s missing between %s and %s: ", SAY_COUNT(replay->dropped),
+		 replay->dropped == 1 ? "event is" : "events are", SAY_TIME(replay->dropped_from),
+		 show_time(until, replay->dropped_to));
 	used = strlen(to);
 	if (selection->told)
 		snprintf(to + used, size - used,
@@ -73,7 +70,7 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 		snprintf(to + used, size - used,
 			 "of what was born before %s, %s in sum, nothing more can be known, nor "
 			 "where free gaps were.",
-			 until, show_bytes(lost, replay->lost));
+			 until, SAY_BYTES(replay->lost));
 	else
 		snprintf(to + used, size - used,
 			 "they are not counted here, and of what was born before %s nothing can be "

@@ -181,15 +181,14 @@ static void put_rows(const struct chart *chart, uint8_t *cells)
 {
 	uint64_t top = chart->reserved.bytes > chart->allocated.bytes ? chart->reserved.bytes
 								      : chart->allocated.bytes;
-	char size[SHOW_NUMBER];
 
 	for (unsigned row = 0; row < chart->rows; row++) {
 		bool half = chart->rows % 2 == 0 && chart->rows >= 6 && row == chart->rows / 2;
 
 		if (row == 0)
-			put_label(chart, show_bytes(size, top), GLYPH_TICK);
+			put_label(chart, SAY_BYTES(top), GLYPH_TICK);
 		else if (half)
-			put_label(chart, show_bytes(size, top / 2), GLYPH_TICK);
+			put_label(chart, SAY_BYTES(top / 2), GLYPH_TICK);
 		else
 			put_label(chart, "", GLYPH_AXIS);
 		put_row(chart, row, cells);

@@ -128,14 +128,12 @@ static size_t take_phases(const struct timeline *timeline, const struct trace_ph
 
 static void put_lines(const struct timeline *timeline, const struct line *lines, size_t left)
 {
-	char number[SHOW_NUMBER];
-
 	show_heading(&timeline->show, "Phases");
 	for (unsigned i = 0; i < LINES && lines[i].end; i++)
 		put_line(timeline, &lines[i]);
 	if (left)
 		out_format(timeline->show.out, "%*s... and %s more inside these\n", TIMELINE_LEFT,
-			   "", show_count(number, left));
+			   "", SAY_COUNT(left));
 }
 
 static bool make_lines(const struct timeline *timeline, struct line *lines)
@@ -157,7 +155,6 @@ static void put_figure(const struct timeline *timeline, const struct phase_group
 	uint64_t growth = group->growth < 0 ? 0 - (uint64_t)group->growth : (uint64_t)group->growth;
 	char text[NAME * 4 + 4];
 	char name[PHASE_GROUPS_NAME];
-	char number[SHOW_NUMBER];
 	char grown[SHOW_NUMBER + 1];
 	unsigned width;
 
@@ -165,13 +162,13 @@ static void put_figure(const struct timeline *timeline, const struct phase_group
 	timeline_ascii(timeline, text);
 	width = show_columns(text);
 	out_format(timeline->show.out, "%*s%s%*s %6s x", TIMELINE_LEFT, "", text,
-		   (int)(width < NAME ? NAME - width : 0), "", show_count(number, group->count));
-	out_format(timeline->show.out, "  peak %10s", show_bytes(number, group->peak_bytes));
+		   (int)(width < NAME ? NAME - width : 0), "", SAY_COUNT(group->count));
+	out_format(timeline->show.out, "  peak %10s", SAY_BYTES(group->peak_bytes));
 	text_join(grown, sizeof(grown),
 		  group->growth < 0 ? "-"
 		  : growth          ? "+"
 				    : "",
-		  show_bytes(number, growth));
+		  SAY_BYTES(growth));
 	out_format(timeline->show.out, "  growth %11s\n", grown);
 }
 
@@ -181,7 +178,6 @@ static int put_figures(const struct timeline *timeline, const struct trace_phase
 {
 	struct trace_phase *shown = calloc(count, sizeof(*shown));
 	struct phase_groups groups = { .list = NULL };
-	char number[SHOW_NUMBER];
 	int error;
 
 	if (!shown)
@@ -196,7 +192,7 @@ static int put_figures(const struct timeline *timeline, const struct trace_phase
 	if (!error && groups.count > FIGURES)
 		out_format(timeline->show.out,
 			   "%*s... and %s more (memtrace report --show phases)\n", TIMELINE_LEFT,
-			   "", show_count(number, groups.count - FIGURES));
+			   "", SAY_COUNT(groups.count - FIGURES));
 	phase_groups_clear(&groups);
 	free(shown);
 	return error;
