@@ -73,6 +73,11 @@ size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum colu
 /* Of those the ones that hold more because of something they do: what code is to be looked at. */
 size_t diff_growers(struct diff *diff, const struct diff_row ***list, enum column *column);
 
+/* The same for the block that they stand in. */
+#define SAY_AMOUNT(amount, bytes) diff_amount((char[DIFF_AMOUNT]){ 0 }, amount, bytes)
+#define SAY_SIGNED(amount, bytes) diff_signed((char[DIFF_AMOUNT]){ 0 }, amount, bytes)
+#define SAY_PERCENT(base, head) diff_percent((char[DIFF_AMOUNT]){ 0 }, base, head)
+
 /* A row of a table, or a sum of rows: texts. */
 struct change_row {
 	const struct diff_row *of; /* NULL: a sum */

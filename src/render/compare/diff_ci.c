@@ -20,7 +20,7 @@
 #include "base/text/out.h"
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
-#include "render/values/values.h"
+#include "render/emit/term.h"
 
 /* GitHub shows ten annotations of a kind and drops the rest. */
 enum { ANNOTATIONS = 10, NOTES = 100 };
@@ -105,9 +105,7 @@ static void put_culprits(struct diff *diff, struct out *out, size_t limit)
 	size_t count = diff_culprits(diff, &rows, &column);
 
 	for (size_t i = 0; i < count && (!limit || i < limit); i++) {
-		char amount[DIFF_AMOUNT];
-
-		out_text(out, diff_signed(amount, diff_change(rows[i], column), true));
+		out_text(out, SAY_SIGNED(diff_change(rows[i], column), true));
 		out_text(out, "  ");
 		put_xml(out, rows[i]->name);
 		out_char(out, '\n');

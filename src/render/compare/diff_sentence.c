@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/text/text.h"
-#include "render/values/values.h"
+#include "render/emit/term.h"
 
 enum {
 	NAMED = 3,          /* sites that the sentence names at most */
@@ -121,7 +121,6 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 	int64_t told = 0;
 	size_t count = diff_changed(diff, DIMENSION_SITE, group, column, &rows, &rest);
 	int64_t whole = change ? moved_along(rows, count, column, change) : 0;
-	char amount[DIFF_AMOUNT];
 	char name[4 * NAME_COLUMNS];
 	size_t used = strlen(to);
 	size_t named = 0;
@@ -137,7 +136,7 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 			break;
 		sentence_name(rows[i]->name, name, sizeof(name));
 		snprintf(to + used, size - used, "%s%s %s %s%s", named ? "; " : ": ", name, verb,
-			 diff_amount(amount, part < 0 ? -part : part, true),
+			 SAY_AMOUNT(part < 0 ? -part : part, true),
 			 rows[i]->why == WHY_NEW || rows[i]->why == WHY_GONE ? ""
 			 : part > 0                                          ? " more"
 									     : " less");
@@ -171,7 +170,6 @@ static void other_change(struct diff *diff, const char *where, char *to, size_t 
 	int64_t rest;
 	int64_t base;
 	int64_t head;
-	char amount[DIFF_AMOUNT];
 
 	diff_totals(diff, "device", COLUMN_EXIT, &base, &head);
 	if (diff->site_columns & 1u << COLUMN_EXIT &&
@@ -183,8 +181,7 @@ static void other_change(struct diff *diff, const char *where, char *to, size_t 
 				 where);
 		else
 			snprintf(to, size, "The peak is unchanged%s, but %s %s is live at exit",
-				 where,
-				 diff_amount(amount, head < base ? base - head : head - base, true),
+				 where, SAY_AMOUNT(head < base ? base - head : head - base, true),
 				 head < base ? "less" : "more");
 		append_culprits(diff, "device", COLUMN_EXIT, head - base, to, size);
 		return;
@@ -218,7 +215,6 @@ static void budget_sentence(const struct diff *diff, char *to, size_t size)
 void diff_sentence(struct diff *diff, char *to, size_t size)
 {
 	const struct diff_row *subject;
-	char amounts[3][DIFF_AMOUNT];
 	char name[100] = "";
 	char where[200] = "";
 	int64_t change;
@@ -234,16 +230,13 @@ void diff_sentence(struct diff *diff, char *to, size_t size)
 	if (!change) {
 		if (subject)
 			snprintf(where, sizeof(where), " (%s allocated %s)",
-				 diff_amount(amounts[0], subject->head[COLUMN_ALLOCATED], true),
-				 name);
+				 SAY_AMOUNT(subject->head[COLUMN_ALLOCATED], true), name);
 		other_change(diff, where, to, size);
 		return;
 	}
 	snprintf(to, size, "The peak %s %s by %s (%s) to %s allocated", name,
-		 change > 0 ? "grew" : "shrank",
-		 diff_amount(amounts[0], change < 0 ? -change : change, true),
-		 diff_percent(amounts[1], subject->base[COLUMN_ALLOCATED],
-			      subject->head[COLUMN_ALLOCATED]),
-		 diff_amount(amounts[2], subject->head[COLUMN_ALLOCATED], true));
+		 change > 0 ? "grew" : "shrank", SAY_AMOUNT(change < 0 ? -change : change, true),
+		 SAY_PERCENT(subject->base[COLUMN_ALLOCATED], subject->head[COLUMN_ALLOCATED]),
+		 SAY_AMOUNT(subject->head[COLUMN_ALLOCATED], true));
 	append_culprits(diff, group_of(subject), COLUMN_ALLOCATED, change, to, size);
 }

@@ -180,7 +180,6 @@ static void column_words(const struct text *text, enum column column, char *to, 
 	int64_t noise;
 	int64_t base;
 	int64_t head;
-	char amount[DIFF_AMOUNT];
 	char words[100];
 
 	if (!(text->diff->site_columns & 1u << column) || on_first_screen(text, column) ||
@@ -188,7 +187,7 @@ static void column_words(const struct text *text, enum column column, char *to, 
 		return;
 	diff_totals(text->diff, "device", column, &base, &head);
 	snprintf(words, sizeof(words), "%s%s (%s)", to[0] ? ", " : "", run_columns[column].brief,
-		 diff_signed(amount, head - base, run_columns[column].bytes));
+		 SAY_SIGNED(head - base, run_columns[column].bytes));
 	text_append(to, size, words);
 }
 

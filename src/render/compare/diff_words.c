@@ -45,9 +45,7 @@ const char *diff_amount(char *to, int64_t amount, bool bytes)
 
 const char *diff_signed(char *to, int64_t amount, bool bytes)
 {
-	char plain[DIFF_AMOUNT];
-
-	text_join(to, DIFF_AMOUNT, amount > 0 ? "+" : "", diff_amount(plain, amount, bytes));
+	text_join(to, DIFF_AMOUNT, amount > 0 ? "+" : "", SAY_AMOUNT(amount, bytes));
 	return to;
 }
 
@@ -162,28 +160,24 @@ void diff_runs_words(const struct diff *diff, char *to, size_t size)
 void diff_gate_words(const struct gate_result *result, char *to, size_t size)
 {
 	bool bytes = metric_rows[result->gate->query.metric].bytes;
-	char amounts[4][DIFF_AMOUNT];
 
 	if (result->gate->kind == GATE_MOST) {
 		snprintf(to, size, "%s: %s has %s%s%s", result->gate->text, result->place,
-			 diff_amount(amounts[0], result->head, bytes),
-			 result->broken ? ", more by " : "",
+			 SAY_AMOUNT(result->head, bytes), result->broken ? ", more by " : "",
 			 result->broken
-				 ? diff_amount(amounts[1],
-					       result->head - (int64_t)result->gate->amount, bytes)
+				 ? SAY_AMOUNT(result->head - (int64_t)result->gate->amount, bytes)
 				 : "");
 		return;
 	}
 	if (result->base == result->head) {
 		snprintf(to, size, "%s: %s stayed at %s", result->gate->text, result->place,
-			 diff_amount(amounts[0], result->head, bytes));
+			 SAY_AMOUNT(result->head, bytes));
 		return;
 	}
 	snprintf(to, size, "%s: %s went from %s to %s (%s, %s%s)", result->gate->text,
-		 result->place, diff_amount(amounts[0], result->base, bytes),
-		 diff_amount(amounts[1], result->head, bytes),
-		 diff_signed(amounts[2], result->head - result->base, bytes),
-		 diff_percent(amounts[3], result->base, result->head),
+		 result->place, SAY_AMOUNT(result->base, bytes), SAY_AMOUNT(result->head, bytes),
+		 SAY_SIGNED(result->head - result->base, bytes),
+		 SAY_PERCENT(result->base, result->head),
 		 !result->broken && result->noise >= result->head - result->base && result->noise
 			 ? ", within the noise"
 			 : "");
@@ -192,10 +186,9 @@ void diff_gate_words(const struct gate_result *result, char *to, size_t size)
 void diff_holds_words(const struct diff_row *row, enum column column, char *to, size_t size)
 {
 	enum diff_why why = diff_why_of(row, column);
-	char amount[DIFF_AMOUNT];
 
 	snprintf(to, size, "%s holds %s %s%s%s%s", row->name,
-		 diff_signed(amount, diff_change(row, column), true),
+		 SAY_SIGNED(diff_change(row, column), true),
 		 column == COLUMN_EXIT ? "at exit" : "at the peak of allocated memory",
 		 why ? " (" : "", diff_why_word(why), why ? ")" : "");
 }
@@ -219,15 +212,14 @@ static void add_change(struct diff *diff, struct changes *to, const struct diff_
 		       enum column column)
 {
 	bool bytes = run_columns[column].bytes;
-	char amount[DIFF_AMOUNT];
 	char name[SITE_LONGEST + 64];
 	struct change_row *change = &to->list[to->list_n++];
 
 	diff_row_name(row, name, sizeof(name));
 	change->of = row;
-	change->change = keep(diff, diff_signed(amount, diff_change(row, column), bytes));
-	change->base = keep(diff, diff_amount(amount, row->base[column], bytes));
-	change->head = keep(diff, diff_amount(amount, row->head[column], bytes));
+	change->change = keep(diff, SAY_SIGNED(diff_change(row, column), bytes));
+	change->base = keep(diff, SAY_AMOUNT(row->base[column], bytes));
+	change->head = keep(diff, SAY_AMOUNT(row->head[column], bytes));
 	change->why = row->dimension == DIMENSION_SITE && tells_why(column)
 			      ? diff_why_word(diff_why_of(row, column))
 			      : NULL;
@@ -237,10 +229,8 @@ static void add_change(struct diff *diff, struct changes *to, const struct diff_
 static struct change_row *add_sum(struct diff *diff, struct changes *to, int64_t sum, bool bytes,
 				  const char *name)
 {
-	char amount[DIFF_AMOUNT];
-
 	to->list[to->list_n] = (struct change_row){
-		NULL, keep(diff, diff_signed(amount, sum, bytes)), "", "", keep(diff, name), NULL,
+		NULL, keep(diff, SAY_SIGNED(sum, bytes)), "", "", keep(diff, name), NULL,
 	};
 	return &to->list[to->list_n++];
 }
@@ -278,7 +268,7 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 		add_sum(diff, to, noise, bytes, "within the noise of several runs");
 	diff_totals(diff, group, column, &base, &head);
 	all = add_sum(diff, to, head - base, bytes, "in all");
-	all->base = keep(diff, diff_amount(text, base, bytes));
-	all->head = keep(diff, diff_amount(text, head, bytes));
+	all->base = keep(diff, SAY_AMOUNT(base, bytes));
+	all->head = keep(diff, SAY_AMOUNT(head, bytes));
 	return true;
 }

@@ -60,6 +60,11 @@ const char *merge_users_word(char *to, const struct merge *merge, const struct m
 /* What headroom is, "over by 1.00 GiB" when it is less than none. */
 const char *merge_headroom_word(char *to, const struct merge_card *card);
 
+/* The same for the block that they stand in. */
+#define SAY_RANK(rank) merge_rank_word((char[MERGE_WORD]){ 0 }, rank)
+#define SAY_EXIT(rank) merge_exit_word((char[MERGE_WORD]){ 0 }, rank)
+#define SAY_HEADROOM(card) merge_headroom_word((char[MERGE_WORD]){ 0 }, card)
+
 /*
  * The ranks in the order to show: by number, or when not all are shown the highest peaks first. A
  * list of the arena's with `order_n` positions, NULL without memory.

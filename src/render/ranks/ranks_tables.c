@@ -229,7 +229,6 @@ static void add_devices(struct merge_tables *tables, struct merge *merge,
 		NO_DEVICE, 0, { TRACE_NONE, TRACE_NONE, TRACE_NONE }, TRACE_NONE, false
 	};
 	const struct merge_rank *of = &rank->of;
-	char word[MERGE_WORD];
 
 	rank->devices = EMIT_ROWS_OF((const struct merge_device_row *)tables->devices.rows +
 					     tables->devices.count,
@@ -240,15 +239,14 @@ static void add_devices(struct merge_tables *tables, struct merge *merge,
 
 		*row = (struct merge_device_row){
 			.of = of->devices_n ? of->devices[i] : none,
-			.number = blank ? "" : merge_keep(merge, merge_rank_word(word, of)),
+			.number = blank ? "" : merge_keep(merge, SAY_RANK(of)),
 			.host = blank ? "" : of->host,
 			.exit = blank ? "" : rank->exit,
 			.left = "-",
 			.path = tables->paths && i + 1 >= of->devices_n ? of->path : NULL,
 		};
 		if (of->devices_n)
-			row->left = merge_keep(
-				merge, merge_headroom_word(word, &merge->cards[row->of.card]));
+			row->left = merge_keep(merge, SAY_HEADROOM(&merge->cards[row->of.card]));
 	}
 }
 
@@ -264,12 +262,11 @@ static bool find_ranks(struct merge_tables *tables, struct merge *merge, const s
 		return false;
 	for (size_t i = 0; i < merge->order_n; i++) {
 		struct merge_rank_row *row = add_row(&tables->ranks);
-		char word[MERGE_WORD];
 
 		row->of = merge->ranks[order[i]];
 		if (row->of.start_time && !row->of.start_time[0])
 			row->of.start_time = NULL;
-		row->exit = merge_keep(merge, merge_exit_word(word, &row->of));
+		row->exit = merge_keep(merge, SAY_EXIT(&row->of));
 		add_devices(tables, merge, row);
 	}
 	return true;
@@ -338,7 +335,7 @@ static bool find_cards(struct merge_tables *tables, struct merge *merge, bool so
 		row->card = (uint64_t)(card - merge->cards);
 		row->of = *card;
 		row->headroom = card->total == TRACE_NONE ? NULL : &card->headroom;
-		row->left = merge_keep(merge, merge_headroom_word(word, card));
+		row->left = merge_keep(merge, SAY_HEADROOM(card));
 		row->users = merge_keep(merge, merge_users_word(word, merge, card));
 		row->name = card_name(merge, card, tables->whole);
 		if (!find_users(tables, merge, row))

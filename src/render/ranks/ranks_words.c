@@ -56,7 +56,6 @@ static bool uses(const struct merge *merge, const struct merge_rank *rank,
 
 const char *merge_users_word(char *to, const struct merge *merge, const struct merge_card *card)
 {
-	char number[MERGE_WORD];
 	size_t named = 0;
 	size_t count = 0;
 
@@ -67,7 +66,7 @@ const char *merge_users_word(char *to, const struct merge *merge, const struct m
 		if (!uses(merge, rank, card) || ++count > MOST_NAMED)
 			continue;
 		text_append(to, MERGE_WORD, named++ ? ", " : "");
-		text_append(to, MERGE_WORD, merge_rank_word(number, rank));
+		text_append(to, MERGE_WORD, SAY_RANK(rank));
 	}
 	if (count > MOST_NAMED)
 		snprintf(to, MERGE_WORD, "%zu ranks", count);
@@ -143,7 +142,6 @@ static bool say_ooms(const struct merge *merge, char *to, size_t size)
 
 	for (size_t i = 0; i < merge->order_n; i++) {
 		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
-		char word[MERGE_WORD];
 
 		if (!rank->ooms)
 			continue;
@@ -151,7 +149,7 @@ static bool say_ooms(const struct merge *merge, char *to, size_t size)
 		if (++ranks > MOST_NAMED)
 			continue;
 		text_append(names, sizeof(names), ranks > 1 ? ", " : "");
-		text_append(names, sizeof(names), merge_rank_word(word, rank));
+		text_append(names, sizeof(names), SAY_RANK(rank));
 	}
 	if (!ranks)
 		return false;
@@ -246,16 +244,15 @@ static bool say_apart(const struct merge *merge, char *to, size_t size)
 {
 	const struct merge_rank *ended = &merge->ranks[merge->ended];
 	const struct merge_rank *began = &merge->ranks[merge->began];
-	char words[2][MERGE_WORD];
 
 	if (!merge->apart)
 		return false;
 	snprintf(to, size,
 		 "Rank %s (%.100s) had ended %s before rank %s (%.100s) began: are they of one "
 		 "job?",
-		 merge_rank_word(words[0], ended), ended->path,
-		 SAY_TIME(began->start - ended->start - ended->duration),
-		 merge_rank_word(words[1], began), began->path);
+		 SAY_RANK(ended), ended->path,
+		 SAY_TIME(began->start - ended->start - ended->duration), SAY_RANK(began),
+		 began->path);
 	return true;
 }
 

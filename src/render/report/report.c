@@ -125,7 +125,6 @@ static int run_section(const struct report *report, size_t i)
 	const struct out *out = report->show.out;
 	uint64_t before = out->written + out->used;
 	bool asked = !report->json && options->show >> i & 1;
-	char text[200] = "";
 	int error = 0;
 
 	if (is_shown(report, i))
@@ -133,12 +132,10 @@ static int run_section(const struct report *report, size_t i)
 	if (error || !asked || out->written + out->used != before)
 		return error;
 	if (sections[i].when == REPORT_MOMENT && !options->select.at)
-		snprintf(text, sizeof(text), "%s: told of a moment, add --at WHEN.",
-			 sections[i].name);
+		report_say(report, 0, "%s: told of a moment, add --at WHEN.", sections[i].name);
 	else
-		snprintf(text, sizeof(text), "%s: none in this %s.", sections[i].name,
-			 report->trace->capture.baseline ? "baseline" : "trace");
-	show_wrapped(&report->show, text, 0, false);
+		report_say(report, 0, "%s: none in this %s.", sections[i].name,
+			   report->trace->capture.baseline ? "baseline" : "trace");
 	return 0;
 }
 

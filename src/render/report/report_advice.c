@@ -50,22 +50,15 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 	return 0;
 }
 
-static void say(const struct report *report, const char *text)
-{
-	char line[LINE];
-
-	text_join(line, sizeof(line), "- ", text);
-	show_wrapped(&report->show, line, 2, false);
-}
-
 /* What would have helped when memory ran out comes before what would be well. */
 static void tell_fatal(const struct report *report, const struct trace_oom *oom)
 {
 	for (size_t i = 0; i < oom->advice_n; i++) {
 		if (oom->advice[i].text)
-			say(report, oom->advice[i].text);
+			report_say(report, 2, "- %s", oom->advice[i].text);
 	}
-	say(report, "`memtrace report --oom` tells who held what when memory ran out");
+	report_say(report, 2, "- %s",
+		   "`memtrace report --oom` tells who held what when memory ran out");
 }
 
 struct advised {
@@ -97,12 +90,12 @@ int report_tell_advice(const struct report *report)
 		return report_tell_rows(report, "\nadvice", advised_members,
 					EMIT_ROWS_OF(list, count), NULL);
 	if (oom || count)
-		show_heading(&report->show, "What to do");
+		report_say(report, SAID_HEADING, "What to do");
 	else if (report->options->show)
-		report_say(report, "No advice: nothing stands out.");
+		report_say(report, SAID_LINE, "No advice: nothing stands out.");
 	if (oom)
 		tell_fatal(report, oom);
 	for (size_t i = 0; i < count; i++)
-		say(report, list[i].text);
+		report_say(report, 2, "- %s", list[i].text);
 	return 0;
 }

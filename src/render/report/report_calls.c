@@ -26,15 +26,13 @@ static const struct emit_column driver_members[] = {
 static void say_driver(const struct report *report)
 {
 	const struct facts *facts = &report->study->facts;
-	char line[200];
 
 	if (!facts->driver_calls)
 		return;
-	snprintf(line, sizeof(line),
-		 "Allocating and freeing in the driver: %s calls, %s; longest %s.",
-		 SAY_COUNT(facts->driver_calls), SAY_TIME(facts->driver_time),
-		 SAY_TIME(facts->driver_long));
-	report_say(report, line);
+	report_say(report, SAID_LINE,
+		   "Allocating and freeing in the driver: %s calls, %s; longest %s.",
+		   SAY_COUNT(facts->driver_calls), SAY_TIME(facts->driver_time),
+		   SAY_TIME(facts->driver_long));
 }
 
 int report_tell_calls(const struct report *report)

@@ -23,27 +23,24 @@ static uint64_t missing(const struct trace_witness *witness)
 static void say_verdict(const struct report *report, const struct trace_witness *witness)
 {
 	char records[SHOW_NUMBER];
-	char line[300];
 
 	show_count(records, witness->records);
 	if (missing(witness))
-		snprintf(line, sizeof(line),
-			 "%s of CUPTI's %s records have no event: calls that were missed, which is "
-			 "a bug of memtrace's; please report it.",
-			 SAY_COUNT(missing(witness)), records);
+		report_say(
+			report, SAID_LINE,
+			"%s of CUPTI's %s records have no event: calls that were missed, which is "
+			"a bug of memtrace's; please report it.",
+			SAY_COUNT(missing(witness)), records);
 	else
-		snprintf(line, sizeof(line), "Each of CUPTI's %s records has its event.",
-			 show_count(records, witness->matched));
-	report_say(report, line);
+		report_say(report, SAID_LINE, "Each of CUPTI's %s records has its event.",
+			   show_count(records, witness->matched));
 	if (witness->unjudged) {
-		snprintf(line, sizeof(line), "%s of them are of a time whose events were dropped.",
-			 SAY_COUNT(witness->unjudged));
-		report_say(report, line);
+		report_say(report, SAID_LINE, "%s of them are of a time whose events were dropped.",
+			   SAY_COUNT(witness->unjudged));
 	}
 	if (witness->lost) {
-		snprintf(line, sizeof(line), "%s records found no room and were not compared.",
-			 SAY_COUNT(witness->lost));
-		report_say(report, line);
+		report_say(report, SAID_LINE, "%s records found no room and were not compared.",
+			   SAY_COUNT(witness->lost));
 	}
 }
 
@@ -105,7 +102,7 @@ int report_tell_witness(const struct report *report)
 		report_member(report, "\nwitness", verdict_members, &verdict);
 		return 0;
 	}
-	show_heading(&report->show, "CUPTI as a witness");
+	report_say(report, SAID_HEADING, "CUPTI as a witness");
 	say_verdict(report, witness);
 	emit_table(&report->show, &(struct emit_table){ .columns = record_columns,
 							.rows = &rows,
@@ -161,14 +158,12 @@ static const struct emit_column span_members[] = {
 static void say_timeline(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	char line[200];
 
 	if (!trace->spans_dropped)
 		return;
-	snprintf(line, sizeof(line),
-		 "The latest %s are on the timeline; %s before them found no room there.",
-		 SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));
-	report_say(report, line);
+	report_say(report, SAID_LINE,
+		   "The latest %s are on the timeline; %s before them found no room there.",
+		   SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));
 }
 
 /* CUPTI cannot tell whose they are. */
@@ -177,8 +172,9 @@ static void say_whose(const struct report *report)
 	for (size_t i = 0; i < report->trace->actions_n; i++) {
 		if (strcmp(report->trace->actions[i].kind, "driver") != 0)
 			continue;
-		report_say(report, "Among the driver's calls are those by which memtrace asks for "
-				   "contexts, devices and what is used.");
+		report_say(report, SAID_LINE,
+			   "Among the driver's calls are those by which memtrace asks for "
+			   "contexts, devices and what is used.");
 		return;
 	}
 }

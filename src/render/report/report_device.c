@@ -90,7 +90,7 @@ static void counts_row(const struct report *report, const struct trace_device *d
 	if (device->retries)
 		add_count(text, sizeof(text), device->retries, "retry", "retries");
 	out_text(report->show.out, "  ");
-	report_say(report, text);
+	report_say(report, SAID_LINE, "%s", text);
 }
 
 /* --- pools and owners --- */

@@ -276,24 +276,21 @@ static struct emit_rows sizes_of(const struct report *report, const struct gaps_
 static void say_pool(const struct report *report, const struct pool_told *told)
 {
 	const struct gaps_pool *pool = &told->of;
-	char text[300];
 
 	if (!pool->segments_n) {
-		snprintf(text, sizeof(text), "Pool %.60s on device %d: %s in %llu %s", told->name,
-			 pool->device, SAY_BYTES(pool->elsewhere),
-			 (unsigned long long)pool->elsewhere_n,
-			 pool->elsewhere_n == 1 ? "block" : "blocks");
-		show_heading(&report->show, text);
-		report_say(report,
+		report_say(report, SAID_HEADING, "Pool %.60s on device %d: %s in %llu %s",
+			   told->name, pool->device, SAY_BYTES(pool->elsewhere),
+			   (unsigned long long)pool->elsewhere_n,
+			   pool->elsewhere_n == 1 ? "block" : "blocks");
+		report_say(report, SAID_LINE,
 			   "  The driver does not tell where its segments lie: nor can free "
 			   "gaps be told.");
 		return;
 	}
-	snprintf(text, sizeof(text), "Pool %.60s on device %d: %s free of %s in %llu %s",
-		 told->name, pool->device, SAY_BYTES(told->cached), SAY_BYTES(pool->reserved),
-		 (unsigned long long)pool->segments_n,
-		 pool->segments_n == 1 ? "segment" : "segments");
-	show_heading(&report->show, text);
+	report_say(report, SAID_HEADING, "Pool %.60s on device %d: %s free of %s in %llu %s",
+		   told->name, pool->device, SAY_BYTES(told->cached), SAY_BYTES(pool->reserved),
+		   (unsigned long long)pool->segments_n,
+		   pool->segments_n == 1 ? "segment" : "segments");
 	fact_row(report, "segments without a block", pool->whole, "in %s that can be given back",
 		 pool->whole_n);
 	fact_row(report, "gaps beside blocks", pool->gaps, "in %s", pool->gaps_n);

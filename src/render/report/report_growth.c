@@ -111,14 +111,12 @@ static int say_nothing(const struct report *report)
 {
 	const struct survey *survey = &report->study->survey;
 	char steps[120];
-	char text[300];
 
 	if (!report->options->show && !report->study->surveyed && !report->selection->replayed) {
-		snprintf(text, sizeof(text),
-			 "Growth was not looked for among %s events; --show growth does that.",
-			 SAY_COUNT(report->trace->capture.events_recorded));
 		out_char(report->show.out, '\n');
-		show_wrapped(&report->show, text, 0, false);
+		report_say(report, 0,
+			   "Growth was not looked for among %s events; --show growth does that.",
+			   SAY_COUNT(report->trace->capture.events_recorded));
 	}
 	if (!report->options->show)
 		return 0;
@@ -126,13 +124,12 @@ static int say_nothing(const struct report *report)
 		return report_say_unread(report, "Growth");
 	steps_text(&survey->steps, steps, sizeof(steps));
 	if (survey->steps.taken - survey->steps.first < GROWTH_LEAST)
-		snprintf(text, sizeof(text),
-			 "Growth: cannot be told; it takes %d phases of one name, or some 1,000 "
-			 "events.",
-			 GROWTH_LEAST);
+		report_say(report, 0,
+			   "Growth: cannot be told; it takes %d phases of one name, or some 1,000 "
+			   "events.",
+			   GROWTH_LEAST);
 	else
-		snprintf(text, sizeof(text), "Growth: none over %s.", steps);
-	show_wrapped(&report->show, text, 0, false);
+		report_say(report, 0, "Growth: none over %s.", steps);
 	return 0;
 }
 

@@ -143,9 +143,8 @@ int report_tell_leaks(const struct report *report)
 	for (size_t i = 0; i < found.unused.count; i++) {
 		const struct unused *unused = (const struct unused *)found.unused.rows + i;
 
-		snprintf(text, sizeof(text), "%.150s:%u: this suppression fits nothing: %.150s",
-			 report->options->suppressions, (unsigned)unused->line, unused->pattern);
-		show_wrapped(&report->show, text, 2, false);
+		report_say(report, 2, "%.150s:%u: this suppression fits nothing: %.150s",
+			   report->options->suppressions, (unsigned)unused->line, unused->pattern);
 	}
 	return 0;
 }

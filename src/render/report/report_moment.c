@@ -18,32 +18,28 @@ static bool is_of_moment(const struct report *report, const struct replay_device
 static void device_lines(const struct report *report)
 {
 	const struct replay *replay = &report->selection->replay;
-	char text[200];
 
 	for (size_t i = 0; i < replay->devices_n; i++) {
 		const struct replay_device *device = &replay->devices[i];
 
 		if (!is_of_moment(report, device) || report->selection->told)
 			continue;
-		snprintf(text, sizeof(text), "Device %d: %s allocated of %s reserved.",
-			 device->device, SAY_BYTES(device->at_allocated),
-			 SAY_BYTES(device->at_reserved));
-		report_say(report, text);
+		report_say(report, SAID_LINE, "Device %d: %s allocated of %s reserved.",
+			   device->device, SAY_BYTES(device->at_allocated),
+			   SAY_BYTES(device->at_reserved));
 	}
 }
 
 static int say_moment(const struct report *report)
 {
 	const struct trace_peak *peak = report->trace->peaks;
-	char text[400];
 	int error;
 
 	device_lines(report);
 	if (!peak->bytes)
 		return 0;
-	snprintf(text, sizeof(text), "Live %s, by %s", report->selection->what,
-		 trace_by_title((enum trace_by)report->trace->by));
-	show_heading(&report->show, text);
+	report_say(report, SAID_HEADING, "Live %s, by %s", report->selection->what,
+		   trace_by_title((enum trace_by)report->trace->by));
 	error = report_composition(report, peak, "[not known: born before events were dropped]");
 	if (!error && report->trace->by != TRACE_BY_CATEGORY)
 		report_category_table(report, peak);

@@ -81,7 +81,7 @@ static void holder_rows(const struct report *report, const struct trace_oom *oom
 {
 	if (!oom->holders_n)
 		return;
-	show_heading(&report->show, "Who held memory of the driver");
+	report_say(report, SAID_HEADING, "Who held memory of the driver");
 	for (size_t i = 0; i < oom->holders_n; i++) {
 		const struct trace_oom_holder *holder = &oom->holders[i];
 		char name[200];
@@ -112,7 +112,6 @@ static const char *category_help(const struct category_sum *sums, uint64_t whole
 static void tell_category(const struct report *report, const struct trace_peak *then)
 {
 	struct category_sum sums[CATEGORIES_MOST];
-	char text[SENTENCE];
 	const char *help;
 	size_t most;
 
@@ -122,15 +121,13 @@ static void tell_category(const struct report *report, const struct trace_peak *
 	help = category_help(sums, then->bytes, &most);
 	if (!help)
 		return;
-	snprintf(text, sizeof(text), "- %s of %.40s: %s", SAY_BYTES(sums[most].bytes),
-		 categories_name(&report->study->categories, most), help);
-	show_wrapped(&report->show, text, 2, false);
+	report_say(report, 2, "- %s of %.40s: %s", SAY_BYTES(sums[most].bytes),
+		   categories_name(&report->study->categories, most), help);
 }
 
 static int tell_one(const struct report *report, const struct trace_oom *oom)
 {
 	struct trace_peak then = then_of(oom);
-	char text[200];
 
 	for (size_t i = 0; i < oom->text_n; i++) {
 		char safe[500];
@@ -147,9 +144,8 @@ static int tell_one(const struct report *report, const struct trace_oom *oom)
 	if (!then.bytes)
 		return 0;
 	tell_category(report, &then);
-	snprintf(text, sizeof(text), "Allocated then, by %s",
-		 trace_by_title((enum trace_by)report->trace->by));
-	show_heading(&report->show, text);
+	report_say(report, SAID_HEADING, "Allocated then, by %s",
+		   trace_by_title((enum trace_by)report->trace->by));
 	return report_composition(report, &then, "[not known: born before events were dropped]");
 }
 
@@ -158,32 +154,27 @@ static void list_row(const struct report *report, size_t i)
 {
 	const struct trace_oom *oom = &report->trace->ooms[i];
 	char line[300];
-	char text[SENTENCE];
 
 	report_line_text(report->trace, oom->stack, line, sizeof(line));
-	snprintf(text, sizeof(text), "%5zu %9s %12s  %-13s %s%s", i + 1, SAY_TIME(oom->t),
-		 SAY_BYTES(oom->size), oom->reason ? oom->reason : "?", line,
-		 oom->survived ? "; the program went on" : "");
-	report_say(report, text);
+	report_say(report, SAID_LINE, "%5zu %9s %12s  %-13s %s%s", i + 1, SAY_TIME(oom->t),
+		   SAY_BYTES(oom->size), oom->reason ? oom->reason : "?", line,
+		   oom->survived ? "; the program went on" : "");
 }
 
 static void list_all(const struct report *report)
 {
 	const struct trace *trace = report->trace;
 	uint64_t ooms = report_ooms(trace, NO_DEVICE);
-	char text[200];
 
 	if (trace->ooms_n < 2)
 		return;
-	snprintf(text, sizeof(text),
-		 "Out of memory %zu times; --oom=N explains one of them:", trace->ooms_n);
-	report_say(report, text);
+	report_say(report, SAID_LINE,
+		   "Out of memory %zu times; --oom=N explains one of them:", trace->ooms_n);
 	for (size_t i = 0; i < trace->ooms_n; i++)
 		list_row(report, i);
 	if (ooms > trace->ooms_n) {
-		snprintf(text, sizeof(text), "      and %llu more in between, not kept",
-			 (unsigned long long)(ooms - trace->ooms_n));
-		report_say(report, text);
+		report_say(report, SAID_LINE, "      and %llu more in between, not kept",
+			   (unsigned long long)(ooms - trace->ooms_n));
 	}
 	out_char(report->show.out, '\n');
 }
@@ -194,10 +185,11 @@ static int say_all(const struct report *report, size_t from, size_t to)
 	int error = 0;
 
 	if (!trace->ooms_n && report_ooms(trace, NO_DEVICE))
-		report_say(report, "Allocations failed for want of memory, but this trace does not "
-				   "explain them (--show failures).");
+		report_say(report, SAID_LINE,
+			   "Allocations failed for want of memory, but this trace does not "
+			   "explain them (--show failures).");
 	else if (!trace->ooms_n && (report->options->oom || report->options->show))
-		report_say(report, "No allocation failed for want of memory.");
+		report_say(report, SAID_LINE, "No allocation failed for want of memory.");
 	if (report->options->oom == REPORT_OOM_LAST)
 		list_all(report);
 	for (size_t i = from; !error && i < to; i++) {

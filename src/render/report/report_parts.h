@@ -55,7 +55,11 @@ bool report_wants(const struct report *report, int device);
 void report_say_estimated(const struct report *report);
 
 size_t report_limit(const struct report *report, size_t count);
-void report_say(const struct report *report, const char *text);
+/* A line, a heading, or a sentence whose lines after the first are indented by so much. */
+enum { SAID_LINE = -1, SAID_HEADING = -2 };
+
+void report_say(const struct report *report, int how, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* When a sum was at its height: TRACE_NONE of one that never rose, and of a baseline. */
 uint64_t report_when(const struct report *report, uint64_t bytes, uint64_t t);

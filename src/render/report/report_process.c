@@ -48,20 +48,18 @@ static int say_failures(const struct report *report)
 	count = report_find_failures(report, events, SAID);
 	if (count < 0)
 		return count;
-	snprintf(text, sizeof(text), "Out of memory: %s %s", SAY_COUNT(ooms),
-		 ooms == 1 ? "allocation failed" : "allocations failed");
-	show_heading(&report->show, text);
+	report_say(report, SAID_HEADING, "Out of memory: %s %s", SAY_COUNT(ooms),
+		   ooms == 1 ? "allocation failed" : "allocations failed");
 	for (int i = 0; i < count; i++) {
-		text_copy(text, sizeof(text), "- ");
-		report_failure_text(report->trace, &events[i], text + 2, sizeof(text) - 2);
-		show_wrapped(&report->show, text, 2, false);
+		report_failure_text(report->trace, &events[i], text, sizeof(text));
+		report_say(report, 2, "- %s", text);
 	}
 	if ((uint64_t)count < ooms && count) {
-		snprintf(text, sizeof(text), "... and %s more", SAY_COUNT(ooms - (uint64_t)count));
-		report_say(report, text);
+		report_say(report, SAID_LINE, "... and %s more", SAY_COUNT(ooms - (uint64_t)count));
 	}
 	if (report->trace->ooms_n && !report_fatal(report->trace, report->options->select.device))
-		report_say(report, "  `memtrace report --oom` explains the last of them.");
+		report_say(report, SAID_LINE,
+			   "  `memtrace report --oom` explains the last of them.");
 	return 0;
 }
 
@@ -132,43 +130,38 @@ static int say_notes(const struct report *report)
 {
 	const struct trace_capture *capture = &report->trace->capture;
 	const struct trace_process *process = &report->trace->process;
-	char text[SENTENCE];
 
 	if (process->exit == TRACE_EXIT && !capture->events_dropped && !capture->notes_n)
 		return 0;
-	show_heading(&report->show, "Notes");
+	report_say(report, SAID_HEADING, "Notes");
 	if (process->signal != TRACE_NONE) {
-		snprintf(text, sizeof(text),
-			 "- the process was killed by signal %llu; this is what was "
-			 "recorded until then",
-			 (unsigned long long)process->signal);
-		show_wrapped(&report->show, text, 2, false);
+		report_say(report, 2,
+			   "- the process was killed by signal %llu; this is what was "
+			   "recorded until then",
+			   (unsigned long long)process->signal);
 	} else if (process->exit != TRACE_EXIT) {
-		show_wrapped(&report->show,
-			     process->exit == TRACE_RUNNING
-				     ? "- the process was still running when this was read"
-				     : "- the process ended without finishing its trace (killed, "
-				       "crashed or "
-				       "_exit); this is what was recorded until then",
-			     2, false);
+		report_say(report, 2, "%s",
+			   process->exit == TRACE_RUNNING
+				   ? "- the process was still running when this was read"
+				   : "- the process ended without finishing its trace (killed, "
+				     "crashed or "
+				     "_exit); this is what was recorded until then");
 	}
 	if (trace_crowded_out(capture)) {
-		snprintf(text, sizeof(text),
-			 "- %s of the events were dropped for newer ones; sums, peaks and "
-			 "sites count them all the same%s%s",
-			 SAY_COUNT(trace_crowded_out(capture)),
-			 capture->events_since == TRACE_NONE ? ""
-							     : "; none is missing of the last ",
-			 capture->events_since == TRACE_NONE
-				 ? ""
-				 : SAY_TIME(process->duration_ns > capture->events_since
-						    ? process->duration_ns - capture->events_since
-						    : 0));
-		show_wrapped(&report->show, text, 2, false);
+		report_say(report, 2,
+			   "- %s of the events were dropped for newer ones; sums, peaks and "
+			   "sites count them all the same%s%s",
+			   SAY_COUNT(trace_crowded_out(capture)),
+			   capture->events_since == TRACE_NONE ? ""
+							       : "; none is missing of the last ",
+			   capture->events_since == TRACE_NONE
+				   ? ""
+				   : SAY_TIME(process->duration_ns > capture->events_since
+						      ? process->duration_ns - capture->events_since
+						      : 0));
 	}
 	for (size_t i = 0; i < capture->notes_n; i++) {
-		text_join(text, sizeof(text), "- ", capture->notes[i]);
-		show_wrapped(&report->show, text, 2, false);
+		report_say(report, 2, "- %s", capture->notes[i]);
 	}
 	return 0;
 }

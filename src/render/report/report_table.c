@@ -1,4 +1,5 @@
 /* Tables and rows of the report for people, and what is left without a table of its own. */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,8 @@
 #include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
 #include "render/selection/select.h"
+
+enum { SENTENCE = 4096 };
 
 bool report_wants(const struct report *report, int device)
 {
@@ -27,12 +30,10 @@ bool report_wants(const struct report *report, int device)
 void report_say_estimated(const struct report *report)
 {
 	uint64_t interval = report->trace->capture.sample_bytes;
-	char text[100];
 
 	if (!interval || report->selection->replayed)
 		return;
-	snprintf(text, sizeof(text), "  estimated from samples of %s", SAY_BYTES(interval));
-	report_say(report, text);
+	report_say(report, SAID_LINE, "  estimated from samples of %s", SAY_BYTES(interval));
 }
 
 size_t report_limit(const struct report *report, size_t count)
@@ -99,10 +100,20 @@ void report_list(const struct report *report, const char *key, const char *betwe
 	emit_members(report->show.out, member, rows);
 }
 
-void report_say(const struct report *report, const char *text)
+void report_say(const struct report *report, int how, const char *format, ...)
 {
-	out_text(report->show.out, text);
-	out_char(report->show.out, '\n');
+	char text[SENTENCE];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (how == SAID_HEADING)
+		show_heading(&report->show, text);
+	else if (how == SAID_LINE)
+		out_format(report->show.out, "%s\n", text);
+	else
+		show_wrapped(&report->show, text, (unsigned)how, false);
 }
 
 uint64_t report_when(const struct report *report, uint64_t bytes, uint64_t t)
@@ -112,14 +123,11 @@ uint64_t report_when(const struct report *report, uint64_t bytes, uint64_t t)
 
 int report_say_unread(const struct report *report, const char *what)
 {
-	char text[200];
-
 	if (report->trace->capture.baseline)
-		snprintf(text, sizeof(text),
-			 "%s: cannot be told of a baseline, which has no events.", what);
+		report_say(report, 0, "%s: cannot be told of a baseline, which has no events.",
+			   what);
 	else
-		snprintf(text, sizeof(text), "%s: told of the whole run only.", what);
-	show_wrapped(&report->show, text, 0, false);
+		report_say(report, 0, "%s: told of the whole run only.", what);
 	return 0;
 }
 
@@ -231,16 +239,14 @@ static int find_lefts(const struct report *report, struct lefts *lefts)
 int report_tell_live(const struct report *report)
 {
 	struct lefts lefts;
-	char text[300];
 	int error = find_lefts(report, &lefts);
 
 	if (!error && report->json)
 		report_member(report, "\nlive_at_exit", lefts_members, &lefts);
 	if (error || report->json || !lefts.sites.count)
 		return error;
-	snprintf(text, sizeof(text), "Still allocated %s: %s, by %s", end_of(report),
-		 SAY_BYTES(lefts.bytes), trace_by_title((enum trace_by)report->trace->by));
-	show_heading(&report->show, text);
+	report_say(report, SAID_HEADING, "Still allocated %s: %s, by %s", end_of(report),
+		   SAY_BYTES(lefts.bytes), trace_by_title((enum trace_by)report->trace->by));
 	report_say_estimated(report);
 	report_site_rows(report, &lefts.sites);
 	return 0;

@@ -135,7 +135,7 @@ static void part_row(const struct report *report, const struct part *part, uint6
 	out_text(report->show.out, " -");
 	show_right(&report->show, SAY_BYTES(0 - (uint64_t)part->bytes), 11);
 	out_text(report->show.out, "           ");
-	report_say(report, text);
+	report_say(report, SAID_LINE, "%s", text);
 }
 
 /* Names beyond the limit are one row: a program may load many libraries. */
@@ -166,12 +166,10 @@ static void device_table(const struct report *report, const struct trace_device 
 {
 	const struct trace_sum *used = &device->used;
 	bool own = used->source && !strcmp(used->source, "nvml");
-	char text[300];
 
-	snprintf(text, sizeof(text), "%s of device %d: %s at most, at %s",
-		 own ? "What nvidia-smi shows" : "What all processes occupy", device->device,
-		 SAY_BYTES(used->peak_bytes), SAY_TIME(used->peak_t));
-	show_heading(&report->show, text);
+	report_say(report, SAID_HEADING, "%s of device %d: %s at most, at %s",
+		   own ? "What nvidia-smi shows" : "What all processes occupy", device->device,
+		   SAY_BYTES(used->peak_bytes), SAY_TIME(used->peak_t));
 	part_rows(report, parts, used->peak_bytes);
 }
 
