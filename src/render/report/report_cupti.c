@@ -22,18 +22,15 @@ static uint64_t missing(const struct trace_witness *witness)
 
 static void say_verdict(const struct report *report, const struct trace_witness *witness)
 {
-	char records[SHOW_NUMBER];
-
-	show_count(records, witness->records);
 	if (missing(witness))
 		report_say(
 			report, SAID_LINE,
 			"%s of CUPTI's %s records have no event: calls that were missed, which is "
 			"a bug of memtrace's; please report it.",
-			SAY_COUNT(missing(witness)), records);
+			SAY_COUNT(missing(witness)), SAY_COUNT(witness->records));
 	else
 		report_say(report, SAID_LINE, "Each of CUPTI's %s records has its event.",
-			   show_count(records, witness->matched));
+			   SAY_COUNT(witness->matched));
 	if (witness->unjudged) {
 		report_say(report, SAID_LINE, "%s of them are of a time whose events were dropped.",
 			   SAY_COUNT(witness->unjudged));

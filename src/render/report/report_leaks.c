@@ -121,22 +121,19 @@ int report_tell_leaks(const struct report *report)
 {
 	const struct leaks *leaks = &report->study->leaks;
 	struct leaks_found found;
-	char text[400];
 	int error = find_leaks(report, &found);
 
 	if (!error && report->json)
 		report_member(report, "\nleaks", leaks_members, &found);
 	if (error || report->json)
 		return error;
-	if (leaks->count || report->options->show) {
-		snprintf(text, sizeof(text),
-			 "Never freed: %s in %s %s, with how many of the site's",
-			 SAY_BYTES(leaks->bytes), SAY_COUNT(leaks->blocks),
-			 leaks->blocks == 1 ? "block" : "blocks");
-		if (!leaks->count)
-			text_copy(text, sizeof(text), "Never freed: nothing");
-		show_heading(&report->show, text);
-	}
+	if (leaks->count)
+		report_say(report, SAID_HEADING,
+			   "Never freed: %s in %s %s, with how many of the site's",
+			   SAY_BYTES(leaks->bytes), SAY_COUNT(leaks->blocks),
+			   leaks->blocks == 1 ? "block" : "blocks");
+	else if (report->options->show)
+		report_say(report, SAID_HEADING, "Never freed: nothing");
 	report_site_rows(report, &found.sites);
 	left_out(report, leaks->held, "left out: libraries hold it on purpose");
 	left_out(report, leaks->suppressed, "left out: suppressed");

@@ -191,22 +191,19 @@ static void say_branches(const struct report *report, const struct branches *bra
 {
 	const struct branch *list = branches->rows.rows;
 	const struct emit_rows below = EMIT_ROWS_OF(list + 1, branches->rows.count - 1);
-	char bytes[SHOW_NUMBER];
-	char text[200];
 
-	show_bytes(bytes, list->part.bytes);
-	snprintf(text, sizeof(text), "%s, %s, with blocks",
-		 inverted ? "From the allocation up to its callers"
-			  : "From the outermost caller down",
-		 bytes);
 	if (branches->device != NO_DEVICE)
-		snprintf(text, sizeof(text), "Peak of device %d %s: %s, with blocks",
-			 branches->device,
-			 inverted ? "from the allocation up" : "from the outermost caller down",
-			 bytes);
+		report_say(report, SAID_HEADING, "Peak of device %d %s: %s, with blocks",
+			   branches->device,
+			   inverted ? "from the allocation up" : "from the outermost caller down",
+			   SAY_BYTES(list->part.bytes));
+	else
+		report_say(report, SAID_HEADING, "%s, %s, with blocks",
+			   inverted ? "From the allocation up to its callers"
+				    : "From the outermost caller down",
+			   SAY_BYTES(list->part.bytes));
 	emit_table(&report->show, &(struct emit_table){ .columns = branch_columns,
 							.rows = &below,
-							.heading = text,
 							.headless = true,
 							.indent = 2 });
 }
