@@ -86,18 +86,19 @@ struct change_row {
 };
 
 struct changes {
+	size_t limit, slack; /* asked for: rows, 0 for all, or so many more */
 	struct change_row *list;
 	size_t list_n;
 	size_t count, shown; /* rows that changed; those of them that come first in the list */
 };
 
 /*
- * The rows of a dimension that changed in the column; behind as many as are shown, and `slack`,
- * what is left out is summed. Those of sites end with the noise and the sum of all. False when none
+ * The rows of a dimension that changed in the column; behind as many as are shown what is left
+ * out is summed. Those of sites end with the noise and the sum of all. False when none
  * changed, or without memory.
  */
 bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
-		  enum column column, size_t limit, size_t slack, struct changes *to);
+		  enum column column, struct changes *to);
 
 /* diff_curve.c: both curves of allocated memory above each other, in `columns` columns. */
 struct show;

@@ -54,11 +54,10 @@ static void row_line(struct out *out, const struct change_row *row, bool last)
 static void table(struct diff *diff, struct out *out, enum column column,
 		  const struct diff_options *options)
 {
-	struct changes rows;
+	struct changes rows = { .limit = options->limit };
 	size_t i = 0;
 
-	if (written(out) >= MOST ||
-	    !diff_changes(diff, DIMENSION_SITE, "device", column, options->limit, 0, &rows))
+	if (written(out) >= MOST || !diff_changes(diff, DIMENSION_SITE, "device", column, &rows))
 		return;
 	out_format(out,
 		   "<details><summary>%s: %zu %s</summary>\n\n| change | base | head | site | "
@@ -66,8 +65,9 @@ static void table(struct diff *diff, struct out *out, enum column column,
 		   run_columns[column].what, rows.count, rows.count == 1 ? "site" : "sites");
 	for (; i < rows.shown && written(out) < MOST; i++)
 		row_line(out, &rows.list[i], false);
+	rows.limit = i ? i : 1;
 	if (i < rows.shown)
-		diff_changes(diff, DIMENSION_SITE, "device", column, i, 0, &rows);
+		diff_changes(diff, DIMENSION_SITE, "device", column, &rows);
 	for (; i < rows.list_n; i++)
 		row_line(out, &rows.list[i], i + 1 == rows.list_n);
 	out_text(out, "\n</details>\n\n");

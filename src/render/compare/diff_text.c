@@ -90,11 +90,11 @@ static void moved_line(const struct text *text, const struct diff_row *row)
 static void change_table(const struct text *text, enum dimension dimension, enum column column,
 			 const char *group, const char *heading)
 {
-	struct changes rows;
+	/* A last row that says "1 more" could be that one. */
+	struct changes rows = { .limit = text->options->limit, .slack = 1 };
 	char more[80];
 
-	/* A last row that says "1 more" could be that one. */
-	if (!diff_changes(text->diff, dimension, group, column, text->options->limit, 1, &rows))
+	if (!diff_changes(text->diff, dimension, group, column, &rows))
 		return;
 	show_heading(&text->show, heading);
 	if (dimension == DIMENSION_SITE)

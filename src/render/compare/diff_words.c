@@ -235,24 +235,13 @@ static struct change_row *add_sum(struct diff *diff, struct changes *to, int64_t
 	return &to->list[to->list_n++];
 }
 
-bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
-		  enum column column, size_t limit, size_t slack, struct changes *to)
+/* Those that are shown, and the sum of the others. */
+static void add_changes(struct diff *diff, struct changes *to, const struct diff_row *const *rows,
+			enum column column)
 {
-	bool bytes = run_columns[column].bytes;
-	const struct diff_row **rows;
-	struct change_row *all;
-	int64_t noise;
-	int64_t base;
-	int64_t head;
 	int64_t left = 0;
 	char text[64];
 
-	to->list_n = 0;
-	to->count = diff_changed(diff, dimension, group, column, &rows, &noise);
-	to->shown = !limit || to->count <= limit + slack ? to->count : limit;
-	to->list = arena_alloc(&diff->arena, (to->shown + 3) * sizeof(*to->list));
-	if (!to->count || !to->list)
-		return false;
 	for (size_t i = 0; i < to->count; i++) {
 		if (i < to->shown)
 			add_change(diff, to, rows[i], column);
@@ -261,7 +250,26 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 	}
 	snprintf(text, sizeof(text), "... and %zu more", to->count - to->shown);
 	if (to->shown < to->count)
-		add_sum(diff, to, left, bytes, text);
+		add_sum(diff, to, left, run_columns[column].bytes, text);
+}
+
+bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
+		  enum column column, struct changes *to)
+{
+	bool bytes = run_columns[column].bytes;
+	const struct diff_row **rows;
+	struct change_row *all;
+	int64_t noise;
+	int64_t base;
+	int64_t head;
+
+	to->list_n = 0;
+	to->count = diff_changed(diff, dimension, group, column, &rows, &noise);
+	to->shown = !to->limit || to->count <= to->limit + to->slack ? to->count : to->limit;
+	to->list = arena_alloc(&diff->arena, (to->shown + 3) * sizeof(*to->list));
+	if (!to->count || !to->list)
+		return false;
+	add_changes(diff, to, rows, column);
 	if (dimension != DIMENSION_SITE)
 		return true;
 	if (noise)
