@@ -7,7 +7,6 @@
 
 #include "base/guest/hot.h"
 #include "base/guest/signals.h"
-#include "capture/loader/crowd.h"
 #include "capture/loader/loader.h"
 #include "capture/python/python.h"
 

@@ -14,7 +14,6 @@
 #include "base/guest/watch.h"
 #include "base/settings/opt.h"
 #include "base/text/text.h"
-#include "capture/loader/crowd.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/overhead.h"
 #include "capture/recorder/record.h"
