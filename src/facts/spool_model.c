@@ -89,6 +89,23 @@ const struct trace_card *recording_card(const struct recording *recording, int d
 	return NULL;
 }
 
+static int by_bytes(const void *a, const void *b)
+{
+	const struct trace_share *x = a;
+	const struct trace_share *y = b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	if (x->live != y->live)
+		return x->live > y->live ? -1 : 1;
+	return x->stack < y->stack ? -1 : x->stack > y->stack;
+}
+
+void shares_sort(struct trace_share *shares, size_t count)
+{
+	sort_rows(shares, count, sizeof(*shares), by_bytes);
+}
+
 void *recording_room(struct recording *recording, size_t count, size_t size)
 {
 	void *room = arena_alloc(&recording->arena, count * size + 1);

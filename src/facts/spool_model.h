@@ -71,6 +71,9 @@ void recording_find_sites(struct recording *recording);
  */
 void recording_line(struct recording *recording, uint32_t stack, char *to, size_t size);
 
+/* Largest first; what held the same at a peak by what it held at the end. */
+void shares_sort(struct trace_share *shares, size_t count);
+
 /* Name and size of a device as the trace's environment has them, NULL for none. */
 const struct trace_card *recording_card(const struct recording *recording, int device);
 

@@ -87,16 +87,6 @@ static void add_all(struct tally *tally, const struct oom *oom, const struct rec
 	}
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct trace_share *x = a;
-	const struct trace_share *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return x->stack < y->stack ? -1 : x->stack > y->stack;
-}
-
 /* Keeps those that held something, largest first. */
 static int keep_shares(struct oom *oom, struct recording *recording,
 		       const struct trace_share *shares)
@@ -124,7 +114,7 @@ static int keep_shares(struct oom *oom, struct recording *recording,
 				.estimated_bytes = TRACE_NONE,
 			};
 	}
-	sort_rows(told->stacks, told->stacks_n, sizeof(*told->stacks), by_bytes);
+	shares_sort(told->stacks, told->stacks_n);
 	return recording->error;
 }
 

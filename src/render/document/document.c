@@ -19,10 +19,29 @@
 
 enum { BUFFER = 1 << 18 };
 
-static void text_or_null(struct out *out, const struct spool *spool, const char *key, uint32_t text)
+static void event_number(struct out *out, const char *key, uint64_t number)
 {
 	out_text(out, key);
-	out_json(out, spool_text(spool, text));
+	out_u64(out, number);
+}
+
+static void event_text(struct out *out, const char *key, const char *text)
+{
+	out_text(out, key);
+	out_json(out, text);
+}
+
+/* None is 0. */
+static void event_address(struct out *out, const char *key, uint64_t address)
+{
+	out_text(out, key);
+	if (!address) {
+		out_text(out, "null");
+		return;
+	}
+	out_char(out, '"');
+	out_hex(out, address);
+	out_char(out, '"');
 }
 
 static void write_mark(struct out *out, const struct spool *spool, const struct event *event)
@@ -30,23 +49,17 @@ static void write_mark(struct out *out, const struct spool *spool, const struct 
 	const char *text = spool_text(spool, event->name);
 	struct detail_text detail;
 
-	out_text(out, ",\"thread\":");
-	out_u64(out, event->thread);
-	out_text(out, ",\"name\":");
-	out_json(out, text ? text : "");
+	event_number(out, ",\"thread\":", event->thread);
+	event_text(out, ",\"name\":", text ? text : "");
 	if (event->pool)
-		text_or_null(out, spool, ",\"domain\":", event->pool);
-	if (event->stream) {
-		out_text(out, ",\"range\":");
-		out_u64(out, event->stream);
-	}
+		event_text(out, ",\"domain\":", spool_text(spool, event->pool));
+	if (event->stream)
+		event_number(out, ",\"range\":", event->stream);
 	detail_tell(&event->detail, &detail);
 	if (event->detail.category)
-		text_or_null(out, spool, ",\"category\":", event->detail.category);
-	if (detail.color[0]) {
-		out_text(out, ",\"color\":");
-		out_json(out, detail.color);
-	}
+		event_text(out, ",\"category\":", spool_text(spool, event->detail.category));
+	if (detail.color[0])
+		event_text(out, ",\"color\":", detail.color);
 	if (detail.payload[0]) {
 		out_text(out, ",\"payload\":");
 		out_text(out, detail.payload);
@@ -55,58 +68,35 @@ static void write_mark(struct out *out, const struct spool *spool, const struct 
 
 static void write_memory(struct out *out, const struct spool *spool, const struct event *event)
 {
-	if (event->device >= 0) {
-		out_text(out, ",\"device\":");
-		out_u64(out, (uint64_t)event->device);
-	} else {
+	if (event->device >= 0)
+		event_number(out, ",\"device\":", (uint64_t)event->device);
+	else
 		out_text(out, ",\"device\":null");
-	}
-	out_text(out, ",\"space\":\"");
-	out_text(out, space_name(event->space));
-	text_or_null(out, spool, "\",\"pool\":", event->pool);
-	if (event->ptr) {
-		out_text(out, ",\"ptr\":\"");
-		out_hex(out, event->ptr);
-		out_text(out, "\",\"size\":");
-	} else {
-		out_text(out, ",\"ptr\":null,\"size\":");
-	}
-	out_u64(out, event->size);
-	out_text(out, ",\"stack\":");
-	out_u64(out, event->stack);
-	out_text(out, ",\"thread\":");
-	out_u64(out, event->thread);
-	if (event->stream) {
-		out_text(out, ",\"stream\":\"");
-		out_hex(out, event->stream);
-		out_char(out, '"');
-	} else {
-		out_text(out, ",\"stream\":null");
-	}
-	text_or_null(out, spool, ",\"api\":", event->api);
+	event_text(out, ",\"space\":", space_name(event->space));
+	event_text(out, ",\"pool\":", spool_text(spool, event->pool));
+	event_address(out, ",\"ptr\":", event->ptr);
+	event_number(out, ",\"size\":", event->size);
+	event_number(out, ",\"stack\":", event->stack);
+	event_number(out, ",\"thread\":", event->thread);
+	event_address(out, ",\"stream\":", event->stream);
+	event_text(out, ",\"api\":", spool_text(spool, event->api));
 	if (event->error)
-		text_or_null(out, spool, ",\"error\":", event->error);
+		event_text(out, ",\"error\":", spool_text(spool, event->error));
 	if (event->flags & EVENT_FOREIGN)
 		out_text(out, ",\"foreign\":true");
 	if (event->device < 0) {
 		out_text(out, ",\"allocated\":null,\"reserved\":null");
 		return;
 	}
-	out_text(out, ",\"allocated\":");
-	out_u64(out, event->allocated);
-	out_text(out, ",\"reserved\":");
-	out_u64(out, event->reserved);
+	event_number(out, ",\"allocated\":", event->allocated);
+	event_number(out, ",\"reserved\":", event->reserved);
 }
 
 void document_event(struct out *out, const struct spool *spool, const struct event *event)
 {
-	out_text(out, "{\"seq\":");
-	out_u64(out, event->seq);
-	out_text(out, ",\"t\":");
-	out_u64(out, event->t);
-	out_text(out, ",\"op\":\"");
-	out_text(out, event_op_name(event->op));
-	out_char(out, '"');
+	event_number(out, "{\"seq\":", event->seq);
+	event_number(out, ",\"t\":", event->t);
+	event_text(out, ",\"op\":", event_op_name(event->op));
 	if (event_is_memory(event->op))
 		write_memory(out, spool, event);
 	else

@@ -1,7 +1,6 @@
 /* The document's sums: summary, peaks with their composition, timeline, samples of `used`. */
 #include <string.h>
 
-#include "base/mem/sort.h"
 #include "ledger/timeline.h"
 #include "ledger/totals.h"
 #include "render/document/document_sections.h"
@@ -259,18 +258,6 @@ static void see_cells(struct recording *recording, const uint32_t *peak_of, bool
 	}
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct trace_share *x = a;
-	const struct trace_share *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->live != y->live)
-		return x->live > y->live ? -1 : 1;
-	return x->stack < y->stack ? -1 : x->stack > y->stack;
-}
-
 void document_peaks(struct recording *recording)
 {
 	size_t sums = (size_t)recording->scopes * METRICS;
@@ -292,8 +279,7 @@ void document_peaks(struct recording *recording)
 		return;
 	see_cells(recording, peak_of, false);
 	for (size_t i = 0; i < trace->peaks_n; i++)
-		sort_rows(trace->peaks[i].stacks, trace->peaks[i].stacks_n,
-			  sizeof(struct trace_share), by_bytes);
+		shares_sort(trace->peaks[i].stacks, trace->peaks[i].stacks_n);
 }
 
 /* --- timeline --- */
