@@ -106,17 +106,23 @@ static void append_frame(char *to, const struct site_frame *frame)
 	}
 }
 
+void site_join(char *to, const struct site_frame *inner, const struct site_frame *outer)
+{
+	to[0] = '\0';
+	if (inner) {
+		append_frame(to, inner);
+		text_append(to, SITE_LONGEST, " from ");
+	}
+	if (outer)
+		append_frame(to, outer);
+	else
+		text_append(to, SITE_LONGEST, "[unknown]");
+}
+
 void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count)
 {
 	struct site_pick pick = site_pick(all, frames, count);
 
-	to[0] = '\0';
-	if (pick.inner != UINT32_MAX) {
-		append_frame(to, &all[frames[pick.inner]]);
-		text_append(to, SITE_LONGEST, " from ");
-	}
-	if (pick.outer != UINT32_MAX)
-		append_frame(to, &all[frames[pick.outer]]);
-	else
-		text_append(to, SITE_LONGEST, "[unknown]");
+	site_join(to, pick.inner == UINT32_MAX ? NULL : &all[frames[pick.inner]],
+		  pick.outer == UINT32_MAX ? NULL : &all[frames[pick.outer]]);
 }

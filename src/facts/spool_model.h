@@ -54,10 +54,10 @@ uint32_t recording_step(const struct recording *recording, const struct spool_st
 			uint32_t i);
 uint32_t recording_depth(const struct recording *recording, const struct spool_stack *stack);
 
-/* spool_model_names.c: fills `seen` from a frame on, for which there is room: 0 or -ENOMEM. Then,
- * of a stack, the name of its site (NULL without memory). */
+/* spool_model_names.c: fills `seen` from a frame on, for which there is room: 0 or -ENOMEM. Then
+ * the name of a stack's site, into SITE_LONGEST bytes. */
 int recording_see(struct recording *recording, uint32_t first);
-const char *recording_site(struct recording *recording, const struct spool_stack *stack);
+void recording_site(const struct recording *recording, const struct spool_stack *stack, char *to);
 
 /* cupti_check.c: fills the trace's witness. */
 void recording_match(struct recording *recording);
@@ -69,7 +69,7 @@ void recording_find_sites(struct recording *recording);
  * The line of a stack that its user knows: "Net.forward (train.py:12)", "take (leak)", cut to size;
  * a backward pass's says so.
  */
-void recording_line(struct recording *recording, uint32_t stack, char *to, size_t size);
+void recording_line(const struct recording *recording, uint32_t stack, char *to, size_t size);
 
 /* Largest first; what held the same at a peak by what it held at the end. */
 void shares_sort(struct trace_share *shares, size_t count);

@@ -12,10 +12,15 @@ enum { NAMING_DEPTH = 1024 }; /* frames of a stack that are looked at */
 
 /* A stack as its names are made from it: a backward pass has the frames that it comes from, too. */
 struct naming {
-	struct site_frame frames[NAMING_DEPTH];
-	uint32_t numbers[NAMING_DEPTH]; /* of the spool's frames */
-	uint32_t order[NAMING_DEPTH];
-	uint32_t count;
+	uint32_t frames[NAMING_DEPTH]; /* of the spool */
+	uint32_t count, own;           /* behind its own, the frames that it comes from */
+	enum backward_via via;
+};
+
+/* A frame of it as it is said. */
+struct said {
+	struct site_frame frame;
+	char function[SITE_LONGEST];
 };
 
 int recording_see(struct recording *recording, uint32_t first)
@@ -44,61 +49,63 @@ static void add_frames(struct naming *naming, const struct recording *recording,
 
 		if (frame >= recording->frames)
 			continue;
-		naming->frames[naming->count] = recording->seen[frame];
-		naming->order[naming->count] = naming->count;
-		naming->numbers[naming->count++] = frame;
+		naming->frames[naming->count++] = frame;
 	}
 }
 
-/* As trace_backward.c names such frames for readers. */
-static const char *said_backward(struct recording *recording, const char *function,
-				 enum backward_via via)
-{
-	char text[SITE_LONGEST];
-
-	text_copy(text, sizeof(text), function ? function : "?");
-	text_append(text, sizeof(text),
-		    via == BACKWARD_FORWARD ? " [backward]" : " [via backward()]");
-	return arena_text(&recording->arena, text, strlen(text));
-}
-
 /* A backward pass is named by the Python that it comes from, and said to be one. */
-static void read_stack(struct naming *naming, struct recording *recording,
+static void read_stack(struct naming *naming, const struct recording *recording,
 		       const struct spool_stack *stack)
 {
 	struct backward backward;
-	uint32_t own;
 
 	naming->count = 0;
 	add_frames(naming, recording, stack, 0);
-	own = naming->count;
+	naming->own = naming->count;
 	backward_read(recording, stack, &backward);
+	naming->via = backward.via;
 	if (backward.via != BACKWARD_NOT) {
 		const struct spool_stack *via = recording_stack(recording, backward.stack);
 
 		add_frames(naming, recording, via, via->native);
 	}
-	for (uint32_t i = own; i < naming->count; i++)
-		naming->frames[i].function =
-			said_backward(recording, naming->frames[i].function, backward.via);
 }
 
-const char *recording_site(struct recording *recording, const struct spool_stack *stack)
+/* As trace_backward.c names such frames for readers; NULL for none. */
+static const struct site_frame *say(struct said *said, const struct naming *naming,
+				    const struct recording *recording, uint32_t at)
+{
+	if (at == UINT32_MAX)
+		return NULL;
+	said->frame = recording->seen[naming->frames[at]];
+	if (at < naming->own)
+		return &said->frame;
+	text_join(said->function, SITE_LONGEST, said->frame.function ? said->frame.function : "?",
+		  naming->via == BACKWARD_FORWARD ? " [backward]" : " [via backward()]");
+	said->frame.function = said->function;
+	return &said->frame;
+}
+
+void recording_site(const struct recording *recording, const struct spool_stack *stack, char *to)
 {
 	struct naming naming;
-	char name[SITE_LONGEST];
+	struct site_pick pick;
+	struct said inner;
+	struct said outer;
 
 	read_stack(&naming, recording, stack);
-	site_name(name, naming.frames, naming.order, naming.count);
-	return recording_text(recording, name);
+	pick = site_pick(recording->seen, naming.frames, naming.count);
+	site_join(to, say(&inner, &naming, recording, pick.inner),
+		  say(&outer, &naming, recording, pick.outer));
 }
 
-void recording_line(struct recording *recording, uint32_t number, char *to, size_t size)
+void recording_line(const struct recording *recording, uint32_t number, char *to, size_t size)
 {
 	const struct spool_stack *stack = recording_stack(recording, number);
 	const struct site_frame *frame;
 	struct naming naming;
 	struct site_pick pick;
+	struct said said;
 	char line[24];
 
 	if (stack)
@@ -107,9 +114,9 @@ void recording_line(struct recording *recording, uint32_t number, char *to, size
 		text_copy(to, size, PSEUDO_NOT_RECORDED);
 		return;
 	}
-	pick = site_pick(naming.frames, naming.order, naming.count);
+	pick = site_pick(recording->seen, naming.frames, naming.count);
 	pick.outer = pick.outer != UINT32_MAX ? pick.outer : 0;
-	frame = &naming.frames[pick.outer];
+	frame = say(&said, &naming, recording, pick.outer);
 	if (!frame->function) {
 		text_copy(to, size, frame->where ? frame->where : "[unknown]");
 		return;
@@ -119,7 +126,7 @@ void recording_line(struct recording *recording, uint32_t number, char *to, size
 		return;
 	text_append(to, size, " (");
 	text_append(to, size, frame->where);
-	text_u64(line, recording->names[naming.numbers[pick.outer]].line);
+	text_u64(line, recording->names[naming.frames[pick.outer]].line);
 	if (frame->python && line[0] != '0') {
 		text_append(to, size, ":");
 		text_append(to, size, line);

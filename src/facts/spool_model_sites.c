@@ -9,6 +9,7 @@
 #include "base/mem/sort.h"
 #include "base/settings/sample.h"
 #include "codec/event.h"
+#include "facts/sites.h"
 #include "ledger/totals.h"
 
 /* A site's space is that of its stacks: the sum that they have a share in. */
@@ -36,9 +37,10 @@ static bool is_site(const struct trace_site *site, const char *name, const char 
 }
 
 /* The site of the name, made if it is new: its position. */
-static uint32_t find_site(struct trace *trace, struct map *known, const char *name,
+static uint32_t find_site(struct recording *recording, struct map *known, const char *name,
 			  const char *space)
 {
+	struct trace *trace = recording->trace;
 	uint64_t key = hash_mix(hash_bytes(name, strlen(name)), hash_bytes(space, strlen(space)));
 	uint32_t id;
 
@@ -46,7 +48,10 @@ static uint32_t find_site(struct trace *trace, struct map *known, const char *na
 		key++; /* two sites of one hash */
 	if (id)
 		return id - 1;
-	trace->sites[trace->sites_n] = (struct trace_site){ .site = name, .space = space };
+	trace->sites[trace->sites_n] = (struct trace_site){
+		.site = recording_text(recording, name),
+		.space = space,
+	};
 	map_put(known, key, (uint32_t)trace->sites_n + 1);
 	return (uint32_t)trace->sites_n++;
 }
@@ -130,16 +135,14 @@ void recording_find_sites(struct recording *recording)
 	trace->sites = recording_room(recording, recording->stacks, sizeof(*trace->sites));
 	for (uint32_t i = 0; !recording->error && i < recording->stacks; i++) {
 		const struct spool_stack *row = recording_stack(recording, i);
-		const char *name;
+		char name[SITE_LONGEST];
 
 		/* Stacks that only freed, reserved or failed are no sites. */
 		site_of[i] = UINT32_MAX;
 		if (!row->allocations)
 			continue;
-		name = recording_site(recording, row);
-		if (!name)
-			break;
-		site_of[i] = find_site(trace, &known, name, space_of(recording, row));
+		recording_site(recording, row, name);
+		site_of[i] = find_site(recording, &known, name, space_of(recording, row));
 		add_stack(&trace->sites[site_of[i]], row, &trace->stacks[i]);
 	}
 	map_clear(&known);
