@@ -27,7 +27,7 @@ struct trace_spool {
 
 /*
  * What is no UTF-8 becomes U+FFFD, as in a document. The same text where all of it is some, else a
- * copy; NULL without memory.
+ * copy; NULL without memory, which the recording tells.
  */
 static const char *clean(struct trace *trace, const char *text)
 {
@@ -42,7 +42,7 @@ static const char *clean(struct trace *trace, const char *text)
 		good += step;
 	if (good == length)
 		return text;
-	copy = arena_alloc(&trace->arena, 3 * length + 1);
+	copy = recording_room(&trace->reader->from->recording, 3 * length, 1);
 	for (size_t i = 0; copy && i < length; i += step ? step : 1) {
 		step = utf8_decode(text + i, length - i, &c);
 		used += utf8_encode(copy + used, 3 * length - used, step ? c : 0xfffd);
@@ -119,7 +119,7 @@ int trace_spool_open(struct trace *trace)
 		return err_no_memory(trace->path);
 	clean_object(trace, ROWS_trace, trace);
 	trace->reader->in_events = true;
-	return 0;
+	return from->recording.error ? err_no_memory(trace->path) : 0;
 }
 
 void trace_spool_close(struct trace_spool *from)
@@ -145,8 +145,8 @@ static uint32_t text_of(struct trace *trace, enum key key, uint32_t number)
 		const char *cleaned = clean(trace, text);
 
 		from->last_text[key] = text;
-		from->last_id[key] =
-			cleaned ? trace_enter_text(trace, cleaned, strlen(cleaned)) : 0;
+		if (cleaned)
+			from->last_id[key] = trace_enter_text(trace, cleaned, strlen(cleaned));
 	}
 	return text ? from->last_id[key] : 0;
 }
@@ -183,12 +183,12 @@ int trace_spool_next(struct trace *trace, struct event *to, struct out *out)
 	if (event_is_memory(event.op)) {
 		*to = event;
 		take_memory(trace, to);
-		return 1;
+	} else {
+		to->seq = event.seq;
+		to->t = event.t;
+		to->op = event.op;
+		to->thread = event.thread;
+		to->name = text_of(trace, KEY_NAME, event.name);
 	}
-	to->seq = event.seq;
-	to->t = event.t;
-	to->op = event.op;
-	to->thread = event.thread;
-	to->name = text_of(trace, KEY_NAME, event.name);
-	return 1;
+	return from->recording.error ? err_no_memory(trace->path) : 1;
 }

@@ -41,12 +41,20 @@ static void fill_backward(struct recording *recording, const struct spool_stack 
 	stack->via_stack = backward.stack;
 }
 
-/* Frames that the spool does not have are left out, so entries count those that are kept. */
+/*
+ * Frames that the spool does not have are left out, so entries count those that are kept. No two
+ * stacks share steps: `left` are those that no stack before has taken.
+ */
 static void fill_steps(struct recording *recording, const struct spool_stack *from,
-		       struct trace_stack *stack)
+		       struct trace_stack *stack, uint64_t *left)
 {
 	uint32_t depth = recording_depth(recording, from);
 
+	if (depth > *left) {
+		recording->damaged = true;
+		depth = 0;
+	}
+	*left -= depth;
 	stack->frames = recording_room(recording, depth, sizeof(*stack->frames));
 	if (from->entries)
 		stack->entries = recording_room(recording, 64, sizeof(*stack->entries));
@@ -66,7 +74,6 @@ static void fill_steps(struct recording *recording, const struct spool_stack *fr
 static void fill_stack(struct recording *recording, const struct spool_stack *from,
 		       struct trace_stack *stack)
 {
-	fill_steps(recording, from, stack);
 	fill_backward(recording, from, stack);
 	stack->owner = spool_text(recording->spool, from->owner);
 	stack->allocations = from->allocations;
@@ -104,14 +111,19 @@ static void fill_threads(struct recording *recording)
 
 void document_names(struct recording *recording)
 {
+	uint64_t left = spool_count(recording->spool, SPOOL_STEP);
 	struct trace *trace = recording->trace;
 
 	fill_modules(recording);
 	trace->frames = recording->names;
 	trace->frames_n = recording->frames;
 	trace->stacks = recording_items(recording, recording->stacks, ROWS_stack);
-	for (uint32_t i = 0; trace->stacks && i < recording->stacks; i++)
-		fill_stack(recording, recording_stack(recording, i),
-			   &trace->stacks[trace->stacks_n++]);
+	for (uint32_t i = 0; trace->stacks && i < recording->stacks; i++) {
+		const struct spool_stack *from = recording_stack(recording, i);
+		struct trace_stack *stack = &trace->stacks[trace->stacks_n++];
+
+		fill_steps(recording, from, stack, &left);
+		fill_stack(recording, from, stack);
+	}
 	fill_threads(recording);
 }

@@ -196,6 +196,39 @@ TEST(stacks_say_what_they_did)
 }
 
 /* The curve has both peaks, runs forward and ends with what is held at the end. */
+/* A hostile file may say so of all its stacks: it would be told a frame for each of them. */
+TEST(stacks_do_not_share_their_steps)
+{
+	struct trace trace;
+	uint64_t steps;
+	uint64_t told = 0;
+	bool noted = false;
+	int fd;
+
+	record(PLENTY, 5000, 9);
+	steps = spool_count(&recorder.spool, SPOOL_STEP);
+	OK(steps && steps < UINT16_MAX);
+	for (uint32_t i = 0; i < spool_count(&recorder.spool, SPOOL_STACK); i++) {
+		struct spool_stack *row = spool_at(&recorder.spool, SPOOL_STACK, i);
+
+		row->step = 0;
+		row->native = (uint16_t)steps;
+		row->python = 0;
+	}
+	fd = document();
+	open_document(&trace);
+	EQ(trace.stacks_n, spool_count(&recorder.spool, SPOOL_STACK));
+	for (size_t i = 0; i < trace.stacks_n; i++)
+		told += trace.stacks[i].frames_n;
+	EQ(told, steps);
+	for (size_t i = 0; i < trace.capture.notes_n; i++)
+		noted |= strstr(trace.capture.notes[i], "damaged") != NULL;
+	OK(noted);
+	trace_close(&trace);
+	close(fd);
+	recorder_close(&recorder);
+}
+
 TEST(timelines_have_the_peaks_and_the_end)
 {
 	for (unsigned steps = 1; steps < 100000; steps *= 7) {
