@@ -3,7 +3,7 @@
 #define ANALYSE_CATEGORIES_CATEGORIES_PARTS_H
 
 #include "analyse/categories/categories.h"
-#include "analyse/lifetimes/unattributed.h"
+#include "analyse/trace/unattributed.h"
 #include "base/mem/arena.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyse/lifetimes/unattributed.h"
 #include "analyse/trace/trace.h"
+#include "analyse/trace/unattributed.h"
 #include "base/mem/map.h"
 
 #define HISTORY_NONE UINT32_MAX

@@ -13,8 +13,8 @@
 #ifndef ANALYSE_LIFETIMES_REPLAY_H
 #define ANALYSE_LIFETIMES_REPLAY_H
 
-#include "analyse/lifetimes/unattributed.h"
 #include "analyse/trace/trace.h"
+#include "analyse/trace/unattributed.h"
 #include "base/mem/map.h"
 #include "facts/lives.h"
 

@@ -3,7 +3,7 @@
 
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/timepoint.h"
-#include "analyse/lifetimes/unattributed.h"
+#include "analyse/trace/unattributed.h"
 #include "facts/gaps.h"
 #include "facts/live_blocks.h"
 

@@ -1,5 +1,5 @@
 /* Bytes without an address. */
-#include "analyse/lifetimes/unattributed.h"
+#include "analyse/trace/unattributed.h"
 
 #include <errno.h>
 #include <stdlib.h>

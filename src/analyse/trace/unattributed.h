@@ -5,8 +5,8 @@
  * than their stack (thread, phase, category) tags what comes, and is told whose bytes go: those
  * that shrink are seldom called by the thread, or at the time, at which they came.
  */
-#ifndef ANALYSE_LIFETIMES_UNATTRIBUTED_H
-#define ANALYSE_LIFETIMES_UNATTRIBUTED_H
+#ifndef ANALYSE_TRACE_UNATTRIBUTED_H
+#define ANALYSE_TRACE_UNATTRIBUTED_H
 
 #include "base/mem/map.h"
 #include "facts/live_blocks.h"
