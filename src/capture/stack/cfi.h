@@ -26,12 +26,9 @@ struct cfi_rule {
 };
 
 /*
- * The rule at a return address, by the table that lies at `header` (PT_GNU_EH_FRAME of the module
- * that holds the address). CFI_OTHER also if there is no entry for it.
+ * The rule at a return address, CFI_OTHER also if no table has an entry for it. The loader's lock
+ * is taken.
  */
-struct cfi_rule cfi_rule(const void *header, uint64_t address);
-
-/* The same; looks for the module itself: the loader's lock is taken. */
 struct cfi_rule cfi_find(uint64_t address);
 
 #endif
