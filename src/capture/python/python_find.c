@@ -12,54 +12,31 @@
 #include <stddef.h>
 #include <string.h>
 
-#define STACKS_OFF ": Python stacks off, allocations still recorded"
+#include "base/text/text.h"
 
 typedef void *lookup_fn(void *handle, const char *name);
 
-/* Appends to a text of fixed size; what does not fit is cut. */
-static void append(char *to, size_t size, const char *text)
+/* refusal = "CPython 3.12.3", the three, and what follows from them. */
+static void refuse(struct python_interpreter *python, const char *a, const char *b, const char *c)
 {
-	size_t used = strlen(to);
-	size_t length = strlen(text);
+	const char *words[] = { "CPython ", python->version,
+				a,          b,
+				c,          ": Python stacks off, allocations still recorded" };
 
-	if (length > size - 1 - used)
-		length = size - 1 - used;
-	memcpy(to + used, text, length);
-	to[used + length] = '\0';
-}
-
-static void append_number(char *to, size_t size, unsigned number)
-{
-	char digits[12];
-	char *at = digits + sizeof(digits) - 1;
-
-	*at = '\0';
-	do
-		*--at = (char)('0' + number % 10);
-	while (number /= 10);
-	append(to, size, at);
-}
-
-/* refusal = "CPython 3.12.3" and `what`. */
-static void refuse(struct python_interpreter *python, const char *what)
-{
 	python->refusal[0] = '\0';
-	append(python->refusal, sizeof(python->refusal), "CPython ");
-	append(python->refusal, sizeof(python->refusal), python->version);
-	append(python->refusal, sizeof(python->refusal), what);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		text_append(python->refusal, sizeof(python->refusal), words[i]);
 }
 
 static void refuse_age(struct python_interpreter *python, const char *age)
 {
-	char what[96] = " is ";
+	char known[64] = " than this build knows (3.";
 
-	append(what, sizeof(what), age);
-	append(what, sizeof(what), " than this build knows (3.");
-	append_number(what, sizeof(what), python_layout_oldest());
-	append(what, sizeof(what), "-3.");
-	append_number(what, sizeof(what), python_layout_newest());
-	append(what, sizeof(what), ")" STACKS_OFF);
-	refuse(python, what);
+	text_u64(known + strlen(known), python_layout_oldest());
+	text_append(known, sizeof(known), "-3.");
+	text_u64(known + strlen(known), python_layout_newest());
+	text_append(known, sizeof(known), ")");
+	refuse(python, " is ", age, known);
 }
 
 static unsigned read_number(const char **text)
@@ -85,13 +62,12 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *data)
 	struct search *search = data;
 	const char *name = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
 
-	if (size >= offsetof(struct dl_phdr_info, dlpi_adds) + sizeof(info->dlpi_adds))
-		search->adds = info->dlpi_adds + 1;
-	if (search->adds && search->adds == search->scanned)
+	(void)size;
+	search->adds = info->dlpi_adds + 1;
+	if (search->adds == search->scanned)
 		return 1;
-	if (name && strncmp(name, "/libpython", 10) == 0 &&
-	    strlen(info->dlpi_name) < sizeof(search->path) && !search->path[0])
-		memcpy(search->path, info->dlpi_name, strlen(info->dlpi_name) + 1);
+	if (name && strncmp(name, "/libpython", 10) == 0 && !search->path[0])
+		text_copy(search->path, sizeof(search->path), info->dlpi_name);
 	return 0;
 }
 
@@ -107,7 +83,7 @@ static bool find_handle(struct python_interpreter *python, lookup_fn *lookup, vo
 	Dl_info info;
 
 	dl_iterate_phdr(search_library, &search);
-	if (search.adds && search.adds == python->scanned)
+	if (search.adds == python->scanned)
 		return false;
 	*handle = RTLD_DEFAULT;
 	symbol = lookup(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
@@ -166,20 +142,12 @@ static bool types_agree(const struct python_interpreter *python)
 static int read_version(struct python_interpreter *python, const char *text)
 {
 	const char *rest = text;
-	size_t length = strcspn(text, " ");
 	unsigned major = read_number(&rest);
 	unsigned minor = read_number(&rest);
 
-	if (length >= sizeof(python->version))
-		length = sizeof(python->version) - 1;
-	memcpy(python->version, text, length);
-	python->version[length] = '\0';
+	text_copy_n(python->version, sizeof(python->version), text, strcspn(text, " "));
 	if (foreign(text)) {
-		char what[96] = " here is no plain CPython (";
-
-		append(what, sizeof(what), foreign(text));
-		append(what, sizeof(what), ")" STACKS_OFF);
-		refuse(python, what);
+		refuse(python, " here is no plain CPython (", foreign(text), ")");
 		return -ENOTSUP;
 	}
 	if (major != 3 || minor < python_layout_oldest()) {
@@ -257,14 +225,13 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 	if (minor < 0)
 		return minor;
 	if (!whole || !get_version) {
-		refuse(python, " does not export what a walk of its frames needs" STACKS_OFF);
+		refuse(python, " does not export what a walk of its frames needs", "", "");
 		return -ENOTSUP;
 	}
 	if ((unsigned)minor > python_layout_newest())
 		refuse_age(python, "newer");
 	else
-		refuse(python,
-		       " does not keep its frames where this build expects them" STACKS_OFF);
+		refuse(python, " does not keep its frames where this build expects them", "", "");
 	if (python_layout_find(&python->layout, (unsigned)minor,
 			       strstr(text, "free-threading") != NULL, version ? *version : 0,
 			       python->runtime, &python->guessed))
