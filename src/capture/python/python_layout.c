@@ -12,10 +12,9 @@
 #include <string.h>
 
 enum {
+	TELLS_VERSION = 8,
 	TELLS_FREE_THREADED = 16,
-	FRAME_AT_MOST = 512,
-	CODE_AT_MOST = 1024,
-	THREAD_AT_MOST = 100000,
+	SIZE = -1, /* of the struct that the next ones lie in */
 };
 
 enum build { BUILD_GIL, BUILD_FREE };
@@ -54,25 +53,52 @@ static const struct known known[] = {
 #undef OBJECT
 #undef TEXT
 
-/* Where in _Py_DebugOffsets each stands; in the order of the columns of python.def. */
-struct tells {
-	unsigned minor;
-	int thread_size, thread_frame;
-	int frame_size, frame_previous, frame_code, frame_position, frame_owner, frame_tlbc;
-	int code_size, code_file, code_name, code_qualname, code_table, code_first_line, code_start;
-	int code_tlbc;
-	int object_type, bytes_size, bytes_data, text_length, text_state, text_ascii;
+/* The columns of python.def: the field of the layout, and the values that are believed. */
+static const struct column {
+	int place;
+	unsigned width; /* an offset is a multiple of it */
+	uint64_t least;
+	uint64_t end; /* of what lies there; 0: that of the struct */
+} columns[] = {
+#define FIELD(field) (int)offsetof(struct python_layout, field)
+	{ SIZE, 1, 100, 100000 },
+	{ FIELD(thread_frame), 8, 1, 0 },
+	{ SIZE, 1, 64, 512 },
+	{ FIELD(frame_previous), 8, 0, 0 },
+	{ FIELD(frame_code), 8, 0, 0 },
+	{ FIELD(frame_position), 8, 1, 0 },
+	{ FIELD(frame_owner), 1, 1, 0 },
+	{ FIELD(frame_tlbc), 4, 0, 0 },
+	{ SIZE, 1, 150, 1024 },
+	{ FIELD(code_file), 8, 1, 0 },
+	{ FIELD(code_name), 8, 1, 0 },
+	{ FIELD(code_qualname), 8, 1, 0 },
+	{ FIELD(code_table), 8, 1, 0 },
+	{ FIELD(code_first_line), 4, 1, 0 },
+	{ FIELD(code_start), 2, 1, 0 },
+	{ FIELD(code_tlbc), 8, 0, 0 },
+	{ FIELD(object_type), 8, 8, 32 },
+	{ FIELD(bytes_size), 8, 1, 64 },
+	{ FIELD(bytes_data), 1, 1, 128 },
+	{ FIELD(text_length), 8, 1, 64 },
+	{ FIELD(text_state), 4, 1, 64 },
+	{ FIELD(text_ascii), 8, 40, 64 },
+#undef FIELD
 };
 
-#define TELLS(...) { __VA_ARGS__ },
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const struct tells tells[] = {
+#define TELLS(minor, ...) { minor, { __VA_ARGS__ } },
+
+/* Where in _Py_DebugOffsets each stands. */
+static const struct tells {
+	unsigned minor;
+	int at[COUNT(columns)];
+} tells[] = {
 #include "capture/python/python.def"
 };
 
 #undef NONE
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 unsigned python_layout_oldest(void)
 {
@@ -82,22 +108,6 @@ unsigned python_layout_oldest(void)
 unsigned python_layout_newest(void)
 {
 	return known[COUNT(known) - 1].minor;
-}
-
-/* One offset out of the interpreter's table; NONE unless it is aligned and its field ends in time.
- */
-static int32_t told(const void *runtime, int at, size_t width, uint64_t end)
-{
-	uint64_t offset = python_word(runtime, at);
-
-	return offset < end && offset + width <= end && offset % width == 0 ? (int32_t)offset
-									    : PYTHON_NONE;
-}
-
-static bool told_size(const void *runtime, int at, uint64_t least, uint64_t most, uint64_t *size)
-{
-	*size = python_word(runtime, at);
-	return *size >= least && *size <= most;
 }
 
 /* What the table does not tell, from what it does: true of 3.13 to 3.15 in both builds. */
@@ -112,76 +122,65 @@ static void fill_untold(struct python_layout *layout, unsigned minor, bool free_
 	layout->table = PYTHON_LOCATIONS;
 }
 
-static bool layout_whole(const struct python_layout *layout)
+/* False if something in the interpreter's table is not to be believed. */
+static bool layout_told(struct python_layout *layout, const struct tells *row, const void *runtime)
 {
-	return layout->thread_frame > 0 && layout->frame_previous >= 0 && layout->frame_code >= 0 &&
-	       layout->frame_position > 0 && layout->frame_owner > 0 && layout->code_file > 0 &&
-	       layout->code_name > 0 && layout->code_qualname > 0 && layout->code_table > 0 &&
-	       layout->code_first_line > 0 && layout->code_start > 0 &&
-	       (layout->object_type == 8 || layout->object_type == 24) && layout->bytes_size > 0 &&
-	       layout->bytes_data > 0 && layout->text_length > 0 && layout->text_state > 0 &&
+	uint64_t struct_end = 0;
+
+	*layout =
+		(struct python_layout){ .thread_cframe = PYTHON_NONE, .frame_entry = PYTHON_NONE };
+	for (size_t i = 0; i < COUNT(columns); i++) {
+		const struct column *column = &columns[i];
+		uint64_t end = column->end ? column->end : struct_end;
+		uint64_t value = PYTHON_NONE;
+
+		if (row->at[i] != PYTHON_NONE) {
+			value = python_word(runtime, row->at[i]);
+			if (value < column->least || value >= end || value + column->width > end ||
+			    value % column->width)
+				return false;
+		}
+		if (column->place == SIZE)
+			struct_end = value;
+		else
+			*(int32_t *)(void *)((char *)layout + column->place) = (int32_t)value;
+	}
+	if (!python_word(runtime, TELLS_FREE_THREADED))
+		layout->frame_tlbc = layout->code_tlbc = PYTHON_NONE;
+	return (layout->object_type == 8 || layout->object_type == 24) &&
 	       (layout->text_ascii == 40 || layout->text_ascii == 56);
 }
 
-static bool layout_told(struct python_layout *layout, const struct tells *at, unsigned minor,
-			const void *runtime)
+/* Its own table, where it has one of this version's: from the newest that is known on, read as
+ * that.
+ */
+static bool find_told(struct python_layout *layout, unsigned minor, uint64_t version,
+		      const void *runtime)
 {
-	bool free_threaded = python_word(runtime, TELLS_FREE_THREADED) != 0;
-	bool local_code = free_threaded && at->frame_tlbc != PYTHON_NONE;
-	uint64_t thread, frame, code;
+	const struct tells *row = tells;
 
-	if (!told_size(runtime, at->thread_size, 100, THREAD_AT_MOST, &thread) ||
-	    !told_size(runtime, at->frame_size, 64, FRAME_AT_MOST, &frame) ||
-	    !told_size(runtime, at->code_size, 150, CODE_AT_MOST, &code))
+	if (minor < row->minor || memcmp(runtime, "xdebugpy", 8) != 0 ||
+	    python_word(runtime, TELLS_VERSION) != version)
 		return false;
-	*layout = (struct python_layout){
-		.thread_frame = told(runtime, at->thread_frame, 8, thread),
-		.thread_cframe = PYTHON_NONE,
-		.frame_previous = told(runtime, at->frame_previous, 8, frame),
-		.frame_code = told(runtime, at->frame_code, 8, frame),
-		.frame_position = told(runtime, at->frame_position, 8, frame),
-		.frame_owner = told(runtime, at->frame_owner, 1, frame),
-		.frame_entry = PYTHON_NONE,
-		.frame_tlbc = local_code ? told(runtime, at->frame_tlbc, 4, frame) : PYTHON_NONE,
-		.code_first_line = told(runtime, at->code_first_line, 4, code),
-		.code_file = told(runtime, at->code_file, 8, code),
-		.code_name = told(runtime, at->code_name, 8, code),
-		.code_qualname = told(runtime, at->code_qualname, 8, code),
-		.code_table = told(runtime, at->code_table, 8, code),
-		.code_start = told(runtime, at->code_start, 2, code),
-		.code_tlbc = local_code ? told(runtime, at->code_tlbc, 8, code) : PYTHON_NONE,
-		.object_type = told(runtime, at->object_type, 8, 32),
-		.bytes_size = told(runtime, at->bytes_size, 8, 64),
-		.bytes_data = told(runtime, at->bytes_data, 1, 128),
-		.text_length = told(runtime, at->text_length, 8, 64),
-		.text_state = told(runtime, at->text_state, 4, 64),
-		.text_ascii = told(runtime, at->text_ascii, 8, 128),
-	};
-	if (local_code && (layout->frame_tlbc == PYTHON_NONE || layout->code_tlbc == PYTHON_NONE))
+	while (row->minor < minor && row < &tells[COUNT(tells) - 1])
+		row++;
+	if (!layout_told(layout, row, runtime))
 		return false;
-	fill_untold(layout, minor, free_threaded);
-	return layout_whole(layout);
+	fill_untold(layout, minor, python_word(runtime, TELLS_FREE_THREADED) != 0);
+	return true;
 }
 
 int python_layout_find(struct python_layout *layout, unsigned minor, bool free_threaded,
 		       uint64_t version, const void *runtime, bool *guessed)
 {
-	unsigned newest = tells[COUNT(tells) - 1].minor;
-	size_t i;
-
-	*guessed = minor > newest;
-	if (minor >= tells[0].minor && runtime && memcmp(runtime, "xdebugpy", 8) == 0 && version &&
-	    python_word(runtime, 8) == version) {
-		for (i = 0; tells[i].minor < (*guessed ? newest : minor); i++)
-			;
-		if (layout_told(layout, &tells[i], minor, runtime)) {
-			/* Nothing vouches for these in a version nobody has seen. */
-			if (*guessed)
-				layout->code_version = layout->code_traceable = PYTHON_NONE;
-			return 0;
-		}
+	*guessed = minor > tells[COUNT(tells) - 1].minor;
+	if (find_told(layout, minor, version, runtime)) {
+		/* Nothing vouches for these in a version nobody has seen. */
+		if (*guessed)
+			layout->code_version = layout->code_traceable = PYTHON_NONE;
+		return 0;
 	}
-	for (i = 0; i < COUNT(known); i++)
+	for (size_t i = 0; i < COUNT(known); i++)
 		if (known[i].minor == minor && (known[i].build == BUILD_FREE) == free_threaded) {
 			*layout = known[i].layout;
 			return 0;
