@@ -42,6 +42,16 @@ static struct python_trail *trail(void)
 	return own;
 }
 
+/* As the first walk of a thread has it. */
+static struct python_trail *fresh_trail(void)
+{
+	static _Thread_local struct python_trail *own;
+
+	if (!own)
+		own = malloc(sizeof(*own));
+	return memset(own, 0, sizeof(*own));
+}
+
 static int64_t now_ns(void)
 {
 	struct timespec now;
@@ -186,11 +196,11 @@ EXPORT int probe(char *out, int size)
 	return (int)count;
 }
 
-/* As probe(), with the sum that a walk without its list has; -2 if one by the trail has another. */
+/* As probe(), with the sum that a walk without its list has; -2 if one by a trail has another. */
 EXPORT int probe_sum(uint64_t sum[2], char *out, int size)
 {
 	struct python_frame frames[DEPTH];
-	struct python_frames walked = { .list = frames, .capacity = DEPTH };
+	struct python_frames walked = { .list = frames, .capacity = DEPTH, .trail = fresh_trail() };
 	struct python_frames trailed = { .list = frames, .capacity = DEPTH, .trail = trail() };
 
 	python_walk(&walked);
@@ -216,18 +226,17 @@ EXPORT int probe_first(uint64_t key[3], char *file, int size)
 	return 0;
 }
 
-/* The number of frames kept with this capacity, negative when the walk called itself truncated. */
+/* The number of frames kept with this capacity, negative when a walk by a trail finds another. */
 EXPORT int probe_capped(unsigned capacity)
 {
 	struct python_frame frames[DEPTH];
-	struct python_frames walked = { .list = frames, .capacity = capacity };
+	struct python_frames walked = { .list = frames,
+					.capacity = capacity,
+					.trail = fresh_trail() };
 	struct python_frames trailed = { .list = frames, .capacity = capacity, .trail = trail() };
 	unsigned count = python_walk(&walked);
 
-	if (python_walk(&trailed) != count || trailed.truncated != walked.truncated ||
-	    trailed.sum != walked.sum)
-		return -DEPTH - 1;
-	return walked.truncated ? -(int)count : (int)count;
+	return python_walk(&trailed) == count && trailed.sum == walked.sum ? (int)count : -1;
 }
 
 /* How many evaluation loops stand in the native stack, and how many frames say that they began one.
@@ -281,7 +290,7 @@ EXPORT long probe_same(int milliseconds, long *changes)
 {
 	struct python_frame first[256], frames[256];
 	int64_t end = now_ns() + (int64_t)milliseconds * 1000000;
-	struct python_frames before = { .list = first, .capacity = 256 };
+	struct python_frames before = { .list = first, .capacity = 256, .trail = fresh_trail() };
 	struct python_frames walked = { .list = frames, .capacity = 256, .trail = trail() };
 	unsigned count = python_walk(&before);
 	long walks = 0;

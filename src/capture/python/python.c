@@ -106,13 +106,12 @@ static inline uint64_t text_tail(const struct python_layout *at, const void *tex
  * its own (0 after 2^32 of them). Before, its strings and line table do, and the file's last
  * characters: among 3,000 generated modules all three pointers came back together now and then.
  */
-static inline __attribute__((always_inline)) uint64_t identity_of(const struct python_layout *at,
-								  const void *code, bool versioned)
+static inline uint64_t identity_of(const struct python_layout *at, const void *code)
 {
 	uint64_t pointers;
 	const void *file;
 
-	if (versioned) {
+	if (at->code_version != PYTHON_NONE) {
 		uint32_t version = (uint32_t)python_int(code, at->code_version);
 
 		if (version)
@@ -133,11 +132,11 @@ typedef uint64_t __attribute__((may_alias)) frame_word;
 static inline __attribute__((always_inline)) void note(struct python_frames *frames,
 						       const struct python_layout *at,
 						       const void *code, int32_t position,
-						       bool entry, bool versioned)
+						       bool entry)
 {
 	/* A word at a time, not by memcpy(): a copy made of wider words would wait for these. */
 	frame_word *to = (frame_word *)&frames->list[frames->count];
-	uint64_t identity = identity_of(at, code, versioned);
+	uint64_t identity = identity_of(at, code);
 	uint64_t line = (uint32_t)python_int(code, at->code_first_line) & INT32_MAX;
 	uint64_t rest = (uint32_t)position | line << 32 | (entry ? ENTRY : 0);
 
@@ -166,12 +165,10 @@ static void walk_objects(const struct python_layout *at, const void *frame,
 	int32_t unit = at->table == PYTHON_DELTAS ? 2 : 1;
 
 	for (; frame; frame = python_pointer(frame, at->frame_previous)) {
-		if (frames->count == frames->capacity) {
-			frames->truncated = true;
+		if (frames->count == frames->capacity)
 			break;
-		}
 		note(frames, at, python_pointer(frame, at->frame_code),
-		     python_int(frame, at->frame_position) * unit, true, false);
+		     python_int(frame, at->frame_position) * unit, true);
 	}
 }
 
@@ -191,15 +188,9 @@ static inline const void *code_start(const struct python_layout *at, const void 
 	return (const char *)code + at->code_start;
 }
 
-/*
- * 3.11 on: interpreter frames; Python calling Python stays in one evaluation loop.
- * `versioned`: 3.12 on, with a number in each code and no `entry` in a frame; a constant, so that
- * it is not asked a frame.
- */
-static inline __attribute__((always_inline)) void walk_frames(const struct python_layout *from,
-							      const void *frame,
-							      struct python_frames *to,
-							      bool versioned)
+/* 3.11 on: interpreter frames; Python calling Python stays in one evaluation loop. */
+static void walk_frames(const struct python_layout *from, const void *frame,
+			struct python_frames *to)
 {
 	const struct python_layout layout = *from;
 	const struct python_layout *at = &layout;
@@ -213,10 +204,8 @@ static inline __attribute__((always_inline)) void walk_frames(const struct pytho
 		const void *code;
 		int32_t position;
 
-		if (!steps-- || (frames.count == frames.capacity && !shim)) {
-			frames.truncated = true;
+		if (!steps-- || (frames.count == frames.capacity && !shim))
 			break;
-		}
 		if (shim) {
 			if (frames.count)
 				note_entry(&frames);
@@ -228,9 +217,7 @@ static inline __attribute__((always_inline)) void walk_frames(const struct pytho
 		if (python_incomplete(at, code, position, owner))
 			continue;
 		note(&frames, at, code, position,
-		     !versioned && at->frame_entry != PYTHON_NONE &&
-			     python_byte(frame, at->frame_entry),
-		     versioned);
+		     at->frame_entry != PYTHON_NONE && python_byte(frame, at->frame_entry));
 	}
 	*to = frames;
 }
@@ -244,15 +231,13 @@ static HOT_CODE void walk_thread(struct python_frames *frames, bool listed)
 	if (!thread || (stage_now() == STAGE_FOUND && !proven(thread)))
 		return;
 	frame = python_innermost(at, thread);
-	if (!listed && python_is_quick(at) && python_quick_walk(at, frame, frames))
+	if (!listed && frames->trail && python_is_quick(at) && python_quick_walk(at, frame, frames))
 		return;
 	frames->listed = true;
 	if (at->frame_owner == PYTHON_NONE)
 		walk_objects(at, frame, frames);
-	else if (python_is_versioned(at))
-		walk_frames(at, frame, frames, true);
 	else
-		walk_frames(at, frame, frames, false);
+		walk_frames(at, frame, frames);
 }
 
 static HOT_CODE unsigned walk_held(struct python_frames *frames, bool listed)
@@ -261,7 +246,6 @@ static HOT_CODE unsigned walk_held(struct python_frames *frames, bool listed)
 	int stage = stage_now();
 
 	frames->count = 0;
-	frames->truncated = false;
 	frames->listed = false;
 	frames->sum = 0;
 	if (stage != STAGE_ON && stage != STAGE_FOUND)

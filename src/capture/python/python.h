@@ -47,9 +47,9 @@ void python_prepare(void *(*lookup)(void *handle, const char *name));
 struct python_frames {
 	struct python_frame *list; /* innermost first */
 	unsigned capacity;
-	struct python_trail *trail; /* of the walk before (python_quick.h), or NULL */
+	struct python_trail *trail; /* of the walk before (python_fast.h), or NULL: then the list is
+				       filled and the sum another */
 	unsigned count;
-	bool truncated;        /* there were more */
 	bool listed;           /* the list is filled */
 	unsigned __int128 sum; /* of all words, each with its place: what tells lists apart */
 };

@@ -12,7 +12,7 @@ static const uint64_t SHIM = 1ULL << 63;
 
 HOT_CODE bool python_is_quick(const struct python_layout *at)
 {
-	return python_is_versioned(at) && at->frame_tlbc == PYTHON_NONE;
+	return at->code_version != PYTHON_NONE && at->frame_tlbc == PYTHON_NONE;
 }
 
 static inline bool is_shim(uint64_t kind)
@@ -73,52 +73,6 @@ static inline unsigned __int128 part(const struct python_place *place, unsigned 
 		return python_part(SHIM, SHIM, 0, index);
 	return python_part((uint64_t)(uintptr_t)code_of(place->code), place->kind >> NUMBER_SHIFT,
 			   place->next, index);
-}
-
-/*
- * How many places a walk has, to->count of them frames; shims are no more than frames: a chain that
- * runs on without frames is none. 0 when a code has no number.
- */
-static unsigned measure(const struct python_layout *at, uint64_t frame, struct python_frames *to)
-{
-	uint64_t steps = 2 * (uint64_t)to->capacity + 64;
-	unsigned places = 0;
-
-	to->count = 0;
-	for (; frame; frame = outer(at, frame)) {
-		struct python_place place = look(at, frame);
-		bool shim = is_shim(place.kind);
-
-		if (!steps-- || (to->count == to->capacity && !shim)) {
-			to->truncated = true;
-			break;
-		}
-		if (!is_numbered(place.kind))
-			return 0;
-		if (!counts(at, &place))
-			continue;
-		places++;
-		to->count += !shim;
-	}
-	return places;
-}
-
-/* Those that are too deep for a trail, or for the capacity: then by how far inside they lie. */
-static bool walk_plain(const struct python_layout *at, uint64_t frame, struct python_frames *to)
-{
-	unsigned places = measure(at, frame, to);
-	unsigned __int128 sum = 0;
-
-	for (unsigned i = 0; i < places; frame = outer(at, frame)) {
-		struct python_place place = look(at, frame);
-
-		if (!counts(at, &place))
-			continue;
-		sum += part(&place, to->truncated ? i : places - 1 - i);
-		i++;
-	}
-	to->sum = sum;
-	return places || !frame;
 }
 
 /* Where the frame is if the trail has it: behind that. Addresses grow inwards, mostly. */
@@ -238,35 +192,26 @@ static void add_up(struct python_trail *trail)
 		trail->good = trail->last;
 }
 
-static bool walk_trail(const struct python_layout *at, uint64_t innermost, struct python_frames *to)
+HOT_CODE bool python_quick_walk(const struct python_layout *at, const void *innermost,
+				struct python_frames *to)
 {
 	struct python_trail *trail = to->trail;
-	uint64_t frame = innermost;
+	uint64_t frame = (uint64_t)(uintptr_t)innermost;
 	unsigned index = trail->last;
 	unsigned fresh;
 
 	if (!gather(at, trail, &frame, &fresh, &index, true) || index + fresh > PYTHON_TRAIL)
 		return false;
 	if (!follow(at, trail, frame, index)) {
-		frame = innermost;
+		frame = (uint64_t)(uintptr_t)innermost;
 		if (!gather(at, trail, &frame, &fresh, &index, false))
 			return false;
 	}
 	lay(trail, index, fresh);
 	add_up(trail);
+	if (trail->frames[trail->last] > to->capacity)
+		return false;
 	to->sum = trail->sum[trail->last];
 	to->count = trail->frames[trail->last];
-	return to->count <= to->capacity;
-}
-
-HOT_CODE bool python_quick_walk(const struct python_layout *at, const void *innermost,
-				struct python_frames *to)
-{
-	uint64_t frame = (uint64_t)(uintptr_t)innermost;
-
-	if ((to->trail && walk_trail(at, frame, to)) || walk_plain(at, frame, to))
-		return true;
-	to->count = 0;
-	to->truncated = false;
-	return false;
+	return true;
 }

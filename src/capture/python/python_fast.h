@@ -12,7 +12,7 @@
 #include "capture/python/python.h"
 #include "capture/python/python_layout.h"
 
-enum { PYTHON_TRAIL = 160 }; /* frames and shims; what is deeper is summed anew each time */
+enum { PYTHON_TRAIL = 160 }; /* frames and shims; what is deeper is listed each time */
 
 /* A frame as it lay there: its words decide all that is made of it. */
 struct python_place {
@@ -36,8 +36,8 @@ struct python_trail {
 bool python_is_quick(const struct python_layout *at);
 
 /*
- * Counts and sums the frames from the innermost on; the list stays as it is. The same with a trail
- * and without. False when a code has no number.
+ * Counts and sums the frames from the innermost on; the list stays as it is. False when a code has
+ * no number, and when there are more than the trail or the list has room for.
  */
 bool python_quick_walk(const struct python_layout *at, const void *innermost,
 		       struct python_frames *to);

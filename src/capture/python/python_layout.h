@@ -95,21 +95,18 @@ static inline const void *python_untagged(const void *reference)
 #define PYTHON_IS_TEXT (1ULL << 28)
 #define PYTHON_IS_BYTES (1ULL << 27)
 
+enum { PYTHON_TYPE_FLAGS = 160 }; /* behind ob_type */
+
 static inline uint64_t python_type_flag(const struct python_layout *layout, const void *type)
 {
-	return python_word(type, layout->object_type + 160) & (PYTHON_IS_TEXT | PYTHON_IS_BYTES);
+	return python_word(type, layout->object_type + PYTHON_TYPE_FLAGS) &
+	       (PYTHON_IS_TEXT | PYTHON_IS_BYTES);
 }
 
 /* Shims and other frames of the interpreter's own, from 3.12 on (enum _frameowner). */
 static inline bool python_owned_by_interpreter(uint8_t owner)
 {
 	return owner >= 3;
-}
-
-/* 3.12 on: each code has a number of its own, and no frame says that it began a loop. */
-static inline bool python_is_versioned(const struct python_layout *at)
-{
-	return at->code_version != PYTHON_NONE && at->frame_entry == PYTHON_NONE;
 }
 
 /*

@@ -10,35 +10,6 @@
 
 enum { TRIED_FRAMES = 32, TRIED_STEPS = 64, LENGTH_AT_MOST = 1 << 24, REPLACEMENT = 0xfffd };
 
-/* A str subclass may name a file: compile() takes one as it is. */
-static bool is_text(const struct python_interpreter *python, const void *object)
-{
-	const void *type = object ? python_pointer(object, python->layout.object_type) : NULL;
-
-	return type == python->text_type ||
-	       (type && python_type_flag(&python->layout, type) == PYTHON_IS_TEXT);
-}
-
-static bool is_bytes(const struct python_interpreter *python, const void *object)
-{
-	const void *type = object ? python_pointer(object, python->layout.object_type) : NULL;
-
-	return type == python->bytes_type ||
-	       (type && python_type_flag(&python->layout, type) == PYTHON_IS_BYTES);
-}
-
-bool python_is_code(const struct python_interpreter *python, const void *code)
-{
-	const struct python_layout *at = &python->layout;
-
-	return code && python_pointer(code, at->object_type) == python->code_type &&
-	       is_text(python, python_pointer(code, at->code_file)) &&
-	       is_text(python, python_pointer(code, at->code_name)) &&
-	       (at->code_qualname == PYTHON_NONE ||
-		is_text(python, python_pointer(code, at->code_qualname))) &&
-	       is_bytes(python, python_pointer(code, at->code_table));
-}
-
 static uint32_t character(const void *text, unsigned width, uint64_t index)
 {
 	uint32_t c = width == 1   ? ((const uint8_t *)text)[index]
@@ -75,59 +46,56 @@ bool python_text(const struct python_interpreter *python, const void *text, char
 	return data != NULL;
 }
 
-/* Reads that fail instead of faulting: where a layout has still to prove itself. */
+/* Reads that fail instead of faulting where a layout has still to prove itself (`careful`). */
 struct trial {
 	const struct python_interpreter *python;
-	pid_t pid;
+	bool careful;
 	bool failed;
 	bool barred;
 };
 
-static void peek(struct trial *trial, void *to, const void *base, int32_t offset, size_t size)
+static void look(struct trial *trial, void *to, const void *base, int32_t offset, size_t size)
 {
 	struct iovec here = { to, size };
 	struct iovec there = { (char *)(uintptr_t)base + offset, size };
 
 	memset(to, 0, size);
+	trial->failed |= !base;
 	if (trial->failed)
 		return;
-	if (!base) {
+	if (!trial->careful) {
+		memcpy(to, there.iov_base, size);
+	} else if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != (ssize_t)size) {
 		trial->failed = true;
-		return;
+		trial->barred = errno == EPERM || errno == ENOSYS;
 	}
-	if (process_vm_readv(trial->pid, &here, 1, &there, 1, 0) == (ssize_t)size)
-		return;
-	trial->failed = true;
-	trial->barred = errno == EPERM || errno == ENOSYS;
 }
 
 static const void *follow(struct trial *trial, const void *base, int32_t offset)
 {
 	const void *value;
 
-	peek(trial, &value, base, offset, sizeof(value));
+	look(trial, &value, base, offset, sizeof(value));
 	return value;
 }
 
-/* Whether the object that stands there is of the kind that `flag` names. */
+/* Whether the object that stands there is of the kind that `flag` names, or of a kind derived from
+ * it: a str of another class may name a file, for compile() takes one as it is. */
 static void expect_kind(struct trial *trial, const void *base, int32_t offset, uint64_t flag)
 {
 	const struct python_layout *at = &trial->python->layout;
 	const void *type = follow(trial, follow(trial, base, offset), at->object_type);
 	uint64_t flags;
 
-	/* As python_type_flag, through a read that may fail. */
-	peek(trial, &flags, type, at->object_type + 160, sizeof(flags));
-	if ((flags & (PYTHON_IS_TEXT | PYTHON_IS_BYTES)) != flag)
-		trial->failed = true;
+	look(trial, &flags, type, at->object_type + PYTHON_TYPE_FLAGS, sizeof(flags));
+	trial->failed |= (flags & (PYTHON_IS_TEXT | PYTHON_IS_BYTES)) != flag;
 }
 
 static void try_code(struct trial *trial, const void *code)
 {
 	const struct python_layout *at = &trial->python->layout;
 
-	if (follow(trial, code, at->object_type) != trial->python->code_type)
-		trial->failed = true;
+	trial->failed |= follow(trial, code, at->object_type) != trial->python->code_type;
 	expect_kind(trial, code, at->code_file, PYTHON_IS_TEXT);
 	expect_kind(trial, code, at->code_name, PYTHON_IS_TEXT);
 	if (at->code_qualname != PYTHON_NONE)
@@ -135,10 +103,18 @@ static void try_code(struct trial *trial, const void *code)
 	expect_kind(trial, code, at->code_table, PYTHON_IS_BYTES);
 }
 
+bool python_is_code(const struct python_interpreter *python, const void *code)
+{
+	struct trial trial = { .python = python };
+
+	try_code(&trial, code);
+	return !trial.failed;
+}
+
 enum python_verdict python_try(const struct python_interpreter *python, const void *thread)
 {
 	const struct python_layout *at = &python->layout;
-	struct trial trial = { .python = python, .pid = getpid() };
+	struct trial trial = { .python = python, .careful = true };
 	unsigned frames = 0;
 	int error = errno;
 	const void *frame = follow(&trial, thread, at->thread_frame);
@@ -149,7 +125,7 @@ enum python_verdict python_try(const struct python_interpreter *python, const vo
 		uint8_t owner = 0;
 
 		if (at->frame_owner != PYTHON_NONE)
-			peek(&trial, &owner, frame, at->frame_owner, sizeof(owner));
+			look(&trial, &owner, frame, at->frame_owner, sizeof(owner));
 		if (!python_owned_by_interpreter(owner)) {
 			try_code(&trial, python_untagged(follow(&trial, frame, at->frame_code)));
 			frames++;

@@ -3,11 +3,11 @@
 
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/guest/hot.h"
 #include "base/guest/own_stack.h"
 #include "base/guest/watch.h"
+#include "base/mem/pages.h"
 #include "base/text/text.h"
 #include "capture/life/life.h"
 #include "capture/loader/loader.h"
@@ -32,7 +32,6 @@ static HOT_DATA uint32_t forks; /* behind this process: what was known before is
  */
 static struct {
 	_Alignas(64) atomic_bool taken;
-	bool refused;               /* there is no memory: every walk is the first */
 	struct walk_memory *memory; /* of who was here before: mostly the same thread */
 	struct walk walk;
 } room[WALKS];
@@ -235,8 +234,11 @@ struct capturing {
 static void capture_apart(void *argument)
 {
 	struct capturing *capturing = argument;
+	struct python_trail trail;
 	struct walk walk;
 
+	trail.last = trail.high = trail.good = 0;
+	walk.python.trail = &trail;
 	capturing->id = capture_in(&walk, NULL, capturing->caller, NULL, capturing->may_load);
 }
 
@@ -316,19 +318,14 @@ static bool is_bare(const struct bare *bare, uint32_t id, const void *caller)
 /* Not a part of the library's own memory: a host that has little is not asked for it. */
 static struct walk_memory *memory_of(int at)
 {
-	void *pages;
-
-	if (__builtin_expect(!room[at].memory && !room[at].refused, 0)) {
-		pages = mmap(NULL, sizeof(struct walk_memory), PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		room[at].refused = pages == MAP_FAILED;
-		room[at].memory = room[at].refused ? NULL : pages;
-	}
+	if (__builtin_expect(!room[at].memory, 0))
+		room[at].memory = pages_grow(NULL, 0, sizeof(struct walk_memory));
 	return room[at].memory;
 }
 
 HOT_CODE uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
 {
+	struct walk_memory *memory;
 	uint32_t id;
 	int at;
 
@@ -341,10 +338,13 @@ HOT_CODE uint32_t stacks_capture(void *caller, void *const *frame, bool may_load
 		return capture_bare(caller, may_load);
 	}
 	at = take_room();
-	if (at < 0)
-		return capture_here(caller, may_load);
-	id = capture_in(&room[at].walk, memory_of(at), caller, frame, may_load);
-	leave_room(at);
+	memory = at < 0 ? NULL : memory_of(at);
+	if (__builtin_expect(memory != NULL, 1))
+		id = capture_in(&room[at].walk, memory, caller, frame, may_load);
+	else
+		id = capture_here(caller, may_load);
+	if (at >= 0)
+		leave_room(at);
 	return id;
 }
 

@@ -171,7 +171,8 @@ HOT_CODE void walk_stack(struct walk *walk, struct walk_memory *memory, void *ca
 	walk->next = NULL;
 	walk->python.list = walk->frames;
 	walk->python.capacity = WALK_PYTHON;
-	walk->python.trail = memory ? &memory->trail : NULL;
+	if (memory)
+		walk->python.trail = &memory->trail;
 	walk->python.count = 0;
 	walk->via = (struct autograd_via){ 0, 0 };
 	if (wanted.python)

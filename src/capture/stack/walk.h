@@ -54,8 +54,8 @@ const char *walk_mode(void);
 bool walk_is_wanted(void);
 
 /*
- * From `caller` (a return address of the host) outwards. `memory` and `frame` may be NULL: `frame`
- * is the frame address of our function that returns there.
+ * From `caller` (a return address of the host) outwards. `frame`, the frame address of our function
+ * that returns there, may be NULL, and `memory`, where walk->python.trail is set.
  */
 void walk_stack(struct walk *walk, struct walk_memory *memory, void *caller, void *const *frame);
 

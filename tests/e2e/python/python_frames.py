@@ -501,8 +501,8 @@ def aspect_capacity():
         return whole, list(map(probe.probe_capped, (0, 1, 10, whole - 1, whole, whole + 1)))
 
     whole, capped = counts(50)
-    good = whole > 50 and capped == [0, -1, -10, 1 - whole, whole, whole]
-    report(good, "a walk stops at its capacity and says so")
+    good = whole > 50 and capped == [0, 1, 10, whole - 1, whole, whole]
+    report(good, "a walk stops at its capacity")
 
 
 def aspect_lines():
