@@ -15,11 +15,7 @@
 
 #include "base/guest/hot.h"
 #include "capture/python/python_fast.h"
-#include "capture/python/python_find.h"
-#include "capture/python/python_guard.h"
-#include "capture/python/python_hash.h"
-#include "capture/python/python_line.h"
-#include "capture/python/python_object.h"
+#include "capture/python/python_parts.h"
 
 enum stage {
 	STAGE_NONE,  /* no interpreter yet */
@@ -69,32 +65,22 @@ void python_prepare(void *(*lookup)(void *, const char *))
 /* Whether the layout has proved itself; decided by the first thread that has frames. */
 __attribute__((noinline, cold)) static bool proven(const void *thread)
 {
-	switch (python_try(&state.python, thread)) {
-	case PYTHON_RIGHT:
-		stage_set(STAGE_ON);
-		return true;
-	case PYTHON_WRONG:
-		stage_set(STAGE_OFF);
-		return false;
-	case PYTHON_EMPTY:
-		break;
-	}
-	return false;
+	enum python_verdict verdict = python_try(&state.python, thread);
+
+	if (verdict != PYTHON_EMPTY)
+		stage_set(verdict == PYTHON_RIGHT ? STAGE_ON : STAGE_OFF);
+	return verdict == PYTHON_RIGHT;
 }
 
 /* The last eight bytes of a str, fewer of a shorter one; 0 when its characters are elsewhere. */
 static inline uint64_t text_tail(const struct python_layout *at, const void *text, uint64_t length)
 {
 	uint32_t kind = (uint32_t)python_int(text, at->text_state) >> at->text_shift;
-	int32_t data = at->text_ascii;
-	uint64_t size = length;
+	int32_t data = kind & 16 ? at->text_ascii : at->text_compact;
+	uint64_t size = length * (kind & 7);
 
-	if ((kind & 31) != (16 | 8 | 1)) { /* not ASCII and compact, one byte each: rare */
-		if (!(kind & 8))
-			return 0;
-		data = at->text_compact;
-		size = length * (kind & 7);
-	}
+	if (!(kind & 8))
+		return 0;
 	if (size >= 8)
 		return python_word(text, data + (int32_t)(size - 8));
 	/* The rest of the word is the terminator and what the allocator rounds up to. */
@@ -158,20 +144,6 @@ static inline __attribute__((always_inline)) void note_entry(struct python_frame
 	frames->sum += python_part(last[0], last[1], last[2], index);
 }
 
-/* 3.8 to 3.10: a chain of frame objects, each with an evaluation loop of its own. */
-static void walk_objects(const struct python_layout *at, const void *frame,
-			 struct python_frames *frames)
-{
-	int32_t unit = at->table == PYTHON_DELTAS ? 2 : 1;
-
-	for (; frame; frame = python_pointer(frame, at->frame_previous)) {
-		if (frames->count == frames->capacity)
-			break;
-		note(frames, at, python_pointer(frame, at->frame_code),
-		     python_int(frame, at->frame_position) * unit, true);
-	}
-}
-
 /* Where a code's instructions start; free-threaded builds give threads copies of their own (PEP
  * 703). */
 static inline const void *code_start(const struct python_layout *at, const void *frame,
@@ -188,18 +160,31 @@ static inline const void *code_start(const struct python_layout *at, const void 
 	return (const char *)code + at->code_start;
 }
 
-/* 3.11 on: interpreter frames; Python calling Python stays in one evaluation loop. */
+static inline int32_t position_in(const struct python_layout *at, const void *frame,
+				  const void *code)
+{
+	if (at->frame_owner == PYTHON_NONE)
+		return python_int(frame, at->frame_position) * (at->table == PYTHON_DELTAS ? 2 : 1);
+	return (int32_t)((const char *)python_pointer(frame, at->frame_position) -
+			 (const char *)code_start(at, frame, code));
+}
+
+/*
+ * 3.8 to 3.10: a chain of frame objects, each with an evaluation loop of its own. 3.11 on:
+ * interpreter frames; Python calling Python stays in one evaluation loop.
+ */
 static void walk_frames(const struct python_layout *from, const void *frame,
 			struct python_frames *to)
 {
 	const struct python_layout layout = *from;
 	const struct python_layout *at = &layout;
+	bool objects = at->frame_owner == PYTHON_NONE;
 	struct python_frames frames = *to;
 	/* Shims are no more than frames: a chain that runs on without frames is none. */
 	uint64_t steps = 2 * (uint64_t)frames.capacity + 64;
 
 	for (; frame; frame = python_pointer(frame, at->frame_previous)) {
-		uint8_t owner = python_byte(frame, at->frame_owner);
+		uint8_t owner = objects ? 0 : python_byte(frame, at->frame_owner);
 		bool shim = python_owned_by_interpreter(owner);
 		const void *code;
 		int32_t position;
@@ -212,12 +197,12 @@ static void walk_frames(const struct python_layout *from, const void *frame,
 			continue;
 		}
 		code = python_untagged(python_pointer(frame, at->frame_code));
-		position = (int32_t)((const char *)python_pointer(frame, at->frame_position) -
-				     (const char *)code_start(at, frame, code));
+		position = position_in(at, frame, code);
 		if (python_incomplete(at, code, position, owner))
 			continue;
 		note(&frames, at, code, position,
-		     at->frame_entry != PYTHON_NONE && python_byte(frame, at->frame_entry));
+		     objects || (at->frame_entry != PYTHON_NONE &&
+				 python_byte(frame, at->frame_entry)));
 	}
 	*to = frames;
 }
@@ -230,14 +215,13 @@ static HOT_CODE void walk_thread(struct python_frames *frames, bool listed)
 
 	if (!thread || (stage_now() == STAGE_FOUND && !proven(thread)))
 		return;
-	frame = python_innermost(at, thread);
+	frame = python_pointer(thread, at->thread_frame);
+	if (at->thread_cframe != PYTHON_NONE && frame)
+		frame = python_pointer(frame, at->thread_cframe);
 	if (!listed && frames->trail && python_is_quick(at) && python_quick_walk(at, frame, frames))
 		return;
 	frames->listed = true;
-	if (at->frame_owner == PYTHON_NONE)
-		walk_objects(at, frame, frames);
-	else
-		walk_frames(at, frame, frames);
+	walk_frames(at, frame, frames);
 }
 
 static HOT_CODE unsigned walk_held(struct python_frames *frames, bool listed)
@@ -281,7 +265,6 @@ static bool read_names(const struct python_frame *frame, struct python_name *nam
 	const struct python_layout *at = &python->layout;
 	const void *code = (const void *)(uintptr_t)frame->code;
 	const void *function;
-	const void *table;
 
 	if (!python_is_code(python, code))
 		return false;
@@ -291,10 +274,7 @@ static bool read_names(const struct python_frame *frame, struct python_name *nam
 			 sizeof(name->file)) ||
 	    !python_text(python, function, name->function, sizeof(name->function)))
 		return false;
-	table = python_pointer(code, at->code_table);
-	name->line = python_line(at->table, (const uint8_t *)table + at->bytes_data,
-				 python_word(table, at->bytes_size),
-				 python_int(code, at->code_first_line), frame->position);
+	name->line = python_line(at, code, frame->position);
 	return true;
 }
 

@@ -2,8 +2,7 @@
 #include "capture/python/python_fast.h"
 
 #include "base/guest/hot.h"
-#include "capture/python/python_hash.h"
-#include "capture/python/python_object.h"
+#include "capture/python/python_parts.h"
 
 enum { NUMBER_SHIFT = 8 };
 

@@ -9,8 +9,9 @@
 #ifndef CAPTURE_PYTHON_PYTHON_FAST_H
 #define CAPTURE_PYTHON_PYTHON_FAST_H
 
+#include "base/mem/hash.h"
 #include "capture/python/python.h"
-#include "capture/python/python_layout.h"
+#include "capture/python/python_parts.h"
 
 enum { PYTHON_TRAIL = 160 }; /* frames and shims; what is deeper is listed each time */
 
@@ -41,5 +42,38 @@ bool python_is_quick(const struct python_layout *at);
  */
 bool python_quick_walk(const struct python_layout *at, const void *innermost,
 		       struct python_frames *to);
+
+/* --- what tells one list of frames from another --------------------------------------------------
+ */
+
+static inline uint64_t python_turn(uint64_t word, unsigned bits)
+{
+	return word << bits | word >> (64 - bits);
+}
+
+/*
+ * A key for each place, and no two pairs of places with the same difference: were the keys in even
+ * steps, a function that calls itself from two lines would have one sum for the lines a, b, b, a
+ * and b, a, a, b.
+ */
+static inline uint64_t python_key(unsigned index)
+{
+	uint64_t key = (index + 1) * HASH_A;
+
+	return (key ^ key >> 32) * HASH_B;
+}
+
+/*
+ * A frame's part in the sum: a product with keys of its place (NH: Black et al., UMAC, 1999), so
+ * that no frame waits for the one before.
+ */
+static inline unsigned __int128 python_part(uint64_t code, uint64_t identity, uint64_t rest,
+					    unsigned index)
+{
+	uint64_t key = python_key(index);
+
+	return (unsigned __int128)(code + key) *
+	       ((identity ^ rest * HASH_C) + python_turn(key, 24));
+}
 
 #endif

@@ -4,12 +4,12 @@
  * Nothing of Python is linked: every symbol is looked up, and an interpreter that lacks one, is no
  * CPython, or is of an unknown version is refused with a sentence that says so.
  */
-#include "capture/python/python_find.h"
+#include "capture/python/python_parts.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text/text.h"
@@ -37,17 +37,6 @@ static void refuse_age(struct python_interpreter *python, const char *age)
 	text_u64(known + strlen(known), python_layout_newest());
 	text_append(known, sizeof(known), ")");
 	refuse(python, " is ", age, known);
-}
-
-static unsigned read_number(const char **text)
-{
-	unsigned number = 0;
-
-	for (; **text >= '0' && **text <= '9' && number < 1000; ++*text)
-		number = number * 10 + (unsigned)(**text - '0');
-	if (**text == '.')
-		++*text;
-	return number;
 }
 
 /* Searches the loaded libraries, unless none was loaded since `scanned`. */
@@ -141,9 +130,9 @@ static bool types_agree(const struct python_interpreter *python)
  */
 static int read_version(struct python_interpreter *python, const char *text)
 {
-	const char *rest = text;
-	unsigned major = read_number(&rest);
-	unsigned minor = read_number(&rest);
+	char *rest;
+	unsigned long major = strtoul(text, &rest, 10);
+	unsigned long minor = *rest == '.' ? strtoul(rest + 1, NULL, 10) : 0;
 
 	text_copy_n(python->version, sizeof(python->version), text, strcspn(text, " "));
 	if (foreign(text)) {
@@ -224,7 +213,7 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 	minor = read_version(python, text);
 	if (minor < 0)
 		return minor;
-	if (!whole || !get_version) {
+	if (!whole) {
 		refuse(python, " does not export what a walk of its frames needs", "", "");
 		return -ENOTSUP;
 	}
@@ -232,9 +221,8 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 		refuse_age(python, "newer");
 	else
 		refuse(python, " does not keep its frames where this build expects them", "", "");
-	if (python_layout_find(&python->layout, (unsigned)minor,
-			       strstr(text, "free-threading") != NULL, version ? *version : 0,
-			       python->runtime, &python->guessed))
+	if (!python_layout_find(python, (unsigned)minor, strstr(text, "free-threading") != NULL,
+				version ? *version : 0))
 		return -ENOTSUP;
 	if (minor == 8) /* _PyRuntimeState.ceval.pending.finishing (pycore_pystate.h) */
 		python->finishing = (const int *)((const char *)python->runtime + 600);

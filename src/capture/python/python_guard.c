@@ -1,5 +1,13 @@
-/* Keeps the interpreter from ending under a walk: its end waits for those who announced one. */
-#include "capture/python/python_guard.h"
+/*
+ * Keeps the interpreter from ending under a walk of another thread's own frames.
+ *
+ * An interpreter that ends frees the frames of all other threads (_PyThreadState_DeleteExcept, 3.10
+ * to 3.15; zapthreads before). It says so first, to what is registered with its module atexit: ours
+ * is registered at a moment of its own choosing (Py_AddPendingCall), and waits there until nobody
+ * walks. Nobody begins to walk after that but the thread that ends it. No lock of the interpreter's
+ * is held meanwhile, for a thread may fork at any time, and a child would find it held for ever.
+ */
+#include "capture/python/python_parts.h"
 
 #include <stdatomic.h>
 #include <sys/syscall.h>

@@ -5,11 +5,7 @@
  * What it tells is checked before it is believed, since a table of an unknown version, read as the
  * newest known one, can be anything.
  */
-#include "capture/python/python_layout.h"
-
-#include <errno.h>
-#include <stddef.h>
-#include <string.h>
+#include "capture/python/python_parts.h"
 
 enum {
 	TELLS_VERSION = 8,
@@ -170,20 +166,21 @@ static bool find_told(struct python_layout *layout, unsigned minor, uint64_t ver
 	return true;
 }
 
-int python_layout_find(struct python_layout *layout, unsigned minor, bool free_threaded,
-		       uint64_t version, const void *runtime, bool *guessed)
+bool python_layout_find(struct python_interpreter *python, unsigned minor, bool free_threaded,
+			uint64_t version)
 {
-	*guessed = minor > tells[COUNT(tells) - 1].minor;
-	if (find_told(layout, minor, version, runtime)) {
+	python->guessed = minor > tells[COUNT(tells) - 1].minor;
+	if (find_told(&python->layout, minor, version, python->runtime)) {
 		/* Nothing vouches for these in a version nobody has seen. */
-		if (*guessed)
-			layout->code_version = layout->code_traceable = PYTHON_NONE;
-		return 0;
+		if (python->guessed)
+			python->layout.code_version = python->layout.code_traceable = PYTHON_NONE;
+		return true;
 	}
-	for (size_t i = 0; i < COUNT(known); i++)
+	for (size_t i = 0; i < COUNT(known); i++) {
 		if (known[i].minor == minor && (known[i].build == BUILD_FREE) == free_threaded) {
-			*layout = known[i].layout;
-			return 0;
+			python->layout = known[i].layout;
+			return true;
 		}
-	return -ENOTSUP;
+	}
+	return false;
 }
