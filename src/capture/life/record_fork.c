@@ -22,6 +22,7 @@
 #include "capture/recorder/record_parts.h"
 #include "capture/stack/autograd.h"
 #include "capture/stack/modules.h"
+#include "capture/stack/sampling.h"
 #include "capture/stack/stacks.h"
 #include "capture/stack/unwind.h"
 #include "capture/torch/torch.h"
@@ -80,6 +81,7 @@ static void clear(void)
 	torch_clear();
 	autograd_clear();
 	stacks_forked();
+	choose_forked();
 	facts_clear();
 	calls_clear();
 	cupti_clear();

@@ -190,10 +190,6 @@ HOT_CODE struct autograd_via autograd_via(void)
 	return via;
 }
 
-struct pass {
-	unsigned slot;
-};
-
 /* Before the slot is taken: who looks then sees it. */
 static void note_most(uint32_t slots)
 {
@@ -204,24 +200,23 @@ static void note_most(uint32_t slots)
 }
 
 /* Slot 0 also stands for "no slot left": then the pass is one nobody knows. */
-static void pass_begin(struct pass *pass, uint32_t stack)
+static void pass_begin(unsigned *slot, uint32_t stack)
 {
 	atomic_fetch_add(&under_way.now, 1);
-	for (unsigned i = 1; i < PASSES; i++) {
+	for (*slot = 1; *slot < PASSES; ++*slot) {
 		uint32_t empty = 0;
 
-		pass->slot = i;
-		note_most(i + 1);
-		if (atomic_compare_exchange_strong(&passes[i], &empty, stack))
+		note_most(*slot + 1);
+		if (atomic_compare_exchange_strong(&passes[*slot], &empty, stack))
 			return;
 	}
-	pass->slot = 0;
+	*slot = 0;
 	atomic_store(&passes[0], UINT32_MAX);
 }
 
-static void pass_end(const struct pass *pass)
+static void pass_end(const unsigned *slot)
 {
-	atomic_store_explicit(&passes[pass->slot], 0, memory_order_release);
+	atomic_store_explicit(&passes[*slot], 0, memory_order_release);
 	atomic_fetch_sub(&under_way.now, 1);
 }
 
@@ -248,24 +243,23 @@ void autograd_clear(void)
 /* --- PyTorch's functions
  * --------------------------------------------------------------------------- */
 
-static void take(_Atomic(void *) *function, const char *name)
-{
-	void *handle = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
-
-	if (!handle)
-		return;
-	atomic_store(function, resolve_dlsym(handle, name));
-	resolve_dlclose(handle);
-}
-
 void autograd_prepare(void)
 {
+	void *handle;
+
 	if (atomic_load_explicit(&pytorch.peek, memory_order_relaxed))
 		return;
-	take(&pytorch.thread_id, "_ZN2at14RecordFunction15currentThreadIdEv");
-	take(&pytorch.node, "_ZN5torch8autograd16get_current_nodeEv");
+	handle = dlopen("libtorch_cpu.so", RTLD_NOLOAD | RTLD_LAZY);
+	if (!handle)
+		return;
+	atomic_store(&pytorch.thread_id,
+		     resolve_dlsym(handle, "_ZN2at14RecordFunction15currentThreadIdEv"));
+	atomic_store(&pytorch.node,
+		     resolve_dlsym(handle, "_ZN5torch8autograd16get_current_nodeEv"));
 	if (atomic_load(&pytorch.thread_id) && atomic_load(&pytorch.node))
-		take(&pytorch.peek, "_ZN2at15sequence_number4peekEv");
+		atomic_store(&pytorch.peek,
+			     resolve_dlsym(handle, "_ZN2at15sequence_number4peekEv"));
+	resolve_dlclose(handle);
 }
 
 /* torch::autograd::Engine::execute(edges, tensors, keep_graph, create_graph, accumulate_grad,
@@ -305,8 +299,8 @@ struct returned EXECUTE(void *engine, const void *roots, const void *inputs, boo
 		return real(engine, roots, inputs, keep, create, accumulate, outputs);
 
 	/* Left by an exception too: a node that fails throws through here. */
-	__attribute__((cleanup(pass_end))) struct pass pass = { 0 };
-	pass_begin(&pass, calling_stack(CALLER));
+	__attribute__((cleanup(pass_end))) unsigned slot = 0;
+	pass_begin(&slot, calling_stack(CALLER));
 	errno = saved;
 	return real(engine, roots, inputs, keep, create, accumulate, outputs);
 }

@@ -5,9 +5,10 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/mem/pages.h"
+#include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/record.h"
@@ -35,15 +36,6 @@ static struct {
 	struct module *sorted;
 	uint32_t count;
 } modules;
-
-/* The library's own lists lie outside the host's heap. */
-static void *map_memory(size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
 
 static void read_build_id(const struct dl_phdr_info *info, const ElfW(Phdr) * note, char *text)
 {
@@ -146,16 +138,12 @@ static struct module enter(const struct found *found)
 	return module;
 }
 
-static void sort(struct module *list, uint32_t count)
+static int by_address(const void *a, const void *b)
 {
-	for (uint32_t i = 1; i < count; i++) {
-		struct module moving = list[i];
-		uint32_t at = i;
+	uint64_t low = ((const struct module *)a)->low;
+	uint64_t other = ((const struct module *)b)->low;
 
-		for (; at && list[at - 1].low > moving.low; at--)
-			list[at] = list[at - 1];
-		list[at] = moving;
-	}
+	return (low > other) - (low < other);
 }
 
 bool modules_stale(void)
@@ -189,7 +177,7 @@ static void replace(struct module **list, const struct scan *scan, uint64_t coun
 	if (counts > atomic_load(&modules.seen)) {
 		for (uint32_t i = 0; i < scan->count; i++)
 			fresh[i] = enter(&scan->found[i]);
-		sort(fresh, scan->count);
+		sort_rows(fresh, scan->count, sizeof(*fresh), by_address);
 		*list = modules.sorted;
 		count = modules.count;
 		modules.sorted = fresh;
@@ -214,18 +202,16 @@ static bool refresh(void)
 		atomic_store(&modules.unloaded, unloaded);
 		return false;
 	}
-	scan.found = map_memory(sizeof(struct found) * MODULES);
-	list = map_memory(sizeof(struct module) * MODULES);
+	scan.found = pages_grow(NULL, 0, sizeof(struct found) * MODULES);
+	list = pages_grow(NULL, 0, sizeof(struct module) * MODULES);
 	done = scan.found && list;
 	if (done) {
 		dl_iterate_phdr(scan_one, &scan);
 		replace(&list, &scan, counts);
 		atomic_store(&modules.unloaded, unloaded);
 	}
-	if (scan.found)
-		munmap(scan.found, sizeof(struct found) * MODULES);
-	if (list)
-		munmap(list, sizeof(struct module) * MODULES);
+	pages_free(scan.found, sizeof(struct found) * MODULES);
+	pages_free(list, sizeof(struct module) * MODULES);
 	return done;
 }
 
@@ -241,7 +227,7 @@ bool modules_refresh(void)
 	return changed;
 }
 
-static struct module *find(uint64_t address)
+struct module *modules_find(uint64_t address)
 {
 	uint32_t low = 0;
 	uint32_t high = modules.count;
@@ -259,22 +245,15 @@ static struct module *find(uint64_t address)
 	return NULL;
 }
 
-const struct module *modules_find(uint64_t address)
+uint32_t modules_owner(const struct module *module)
 {
-	return find(address);
-}
-
-void modules_walk(uint64_t address)
-{
-	struct module *module = find(address);
-
-	if (module)
-		module->walked = true;
+	if (module->runtime || !module->path)
+		return 0;
+	return intern_text(record_intern(), text_base(spool_text(record_spool(), module->path)));
 }
 
 void modules_clear(void)
 {
-	if (modules.sorted)
-		munmap(modules.sorted, sizeof(struct module) * MODULES);
+	pages_free(modules.sorted, sizeof(struct module) * MODULES);
 	memset(&modules, 0, sizeof(modules));
 }

@@ -29,10 +29,11 @@ struct module {
 };
 
 /* The module that holds the address, NULL if none is known. With the recorder's lock held. */
-const struct module *modules_find(uint64_t address);
+struct module *modules_find(uint64_t address);
 
-/* A stack goes through the address. With the recorder's lock held. */
-void modules_walk(uint64_t address);
+/* The text that names it as an owner, 0 for none. With the recorder's lock held. */
+uint32_t modules_owner(const struct module *module);
+
 /* Is it the CUDA runtime or driver, or this library? By the name of its file. */
 bool modules_is_runtime(const char *path);
 

@@ -25,6 +25,24 @@ void choose_init(void);
 /* Bytes from sample to sample; 0: there is no sampling. */
 uint64_t choose_interval(void);
 
+/* Why a stack is not taken; each has a pseudo-stack in its place. */
+enum stacks_reason {
+	STACKS_STOPPED,   /* memtrace_stop(): of a device, without an owner, it is stack 0 */
+	STACKS_FILTERED,  /* MEMTRACE_FILTER */
+	STACKS_NO_SAMPLE, /* MEMTRACE_SAMPLE */
+	STACKS_REASONS
+};
+
+/*
+ * That pseudo-stack, of memory of the space. With a caller it has the library that asked as its
+ * owner, which its address tells; only beneath a runtime that is not hooked a walk is needed for
+ * that.
+ */
+uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, void *const *frame);
+
+/* In a forked child, whose stacks are others. */
+void choose_forked(void);
+
 /* Who makes the call, and what is known of it beside the event's size and device. */
 struct choose_call {
 	void *caller;

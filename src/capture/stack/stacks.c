@@ -45,9 +45,8 @@ static uint32_t native_frame(void *pc, uint32_t *owner)
 		frame.module = module->row;
 		frame.offset -= module->base;
 	}
-	if (!*owner && module && module->path && !module->runtime)
-		*owner = intern_text(record_intern(),
-				     text_base(spool_text(record_spool(), module->path)));
+	if (!*owner && module)
+		*owner = modules_owner(module);
 	return intern_frame(record_intern(), &frame);
 }
 
@@ -64,13 +63,21 @@ static uint32_t python_frame(const struct python_frame *frame)
 	return intern_frame(record_intern(), &row);
 }
 
+static void mark_module(const void *address)
+{
+	struct module *module = modules_find((uint64_t)address - 1);
+
+	if (module)
+		module->walked = true;
+}
+
 /* What the unwinder went through, it remembers: all of it, not only what counts. */
 static void mark_modules(const struct walk *walk)
 {
 	for (size_t i = 0; i < walk->count; i++)
-		modules_walk((uint64_t)walk->buffer[i] - 1);
+		mark_module(walk->buffer[i]);
 	for (size_t i = 0; i < walk->native_count; i++)
-		modules_walk((uint64_t)walk->native[i] - 1);
+		mark_module(walk->native[i]);
 }
 
 /* A stack never seen before: its frames get names while they are alive. */
@@ -178,21 +185,38 @@ static inline uint64_t sum_of(struct hash128 hash)
 	return hash.a + hash.b * HASH_C + forks;
 }
 
+/* 0 where another stack is known, or none. Asked for the id once more: a signal handler may have
+ * come since and left another one. */
+static inline uint32_t recall(const struct predict_next *next, uint64_t sum)
+{
+	uint32_t id = next->stack;
+	bool same;
+
+	atomic_signal_fence(memory_order_seq_cst);
+	same = id && next->sum == sum;
+	atomic_signal_fence(memory_order_seq_cst);
+	return same && next->stack == id ? id : 0;
+}
+
+static inline void note(struct predict_next *next, uint64_t sum, uint32_t id)
+{
+	next->stack = 0; /* a signal handler may come in between, or jump out */
+	atomic_signal_fence(memory_order_seq_cst);
+	next->sum = sum;
+	atomic_signal_fence(memory_order_seq_cst);
+	next->stack = id;
+}
+
 /* 0 when the stack was never seen. `next`: where it may be known, or NULL. */
 static inline uint32_t find_stack(struct predict_next *next, struct hash128 hash)
 {
-	uint32_t id;
+	uint32_t id = next ? recall(next, sum_of(hash)) : 0;
 
-	if (next && next->stack && next->sum == sum_of(hash))
-		return next->stack;
+	if (id)
+		return id;
 	id = intern_stack_find(record_intern(), hash);
-	if (next && id) {
-		next->stack = 0; /* a signal handler may jump out in between */
-		atomic_signal_fence(memory_order_seq_cst);
-		next->sum = sum_of(hash);
-		atomic_signal_fence(memory_order_seq_cst);
-		next->stack = id;
-	}
+	if (next && id)
+		note(next, sum_of(hash), id);
 	return id;
 }
 
@@ -280,39 +304,19 @@ static void leave_room(int at)
 }
 
 /* Without stacks there is one a caller, and callers are few. */
-static _Thread_local struct bare {
-	void *caller;
-	uint64_t unloaded;
-	uint32_t id;
-} bares[BARES];
+static _Thread_local struct predict_next bares[BARES];
 
-static struct bare *bare_of(const void *caller)
+static HOT_CODE uint32_t capture_bare(void *caller, bool may_load)
 {
-	return &bares[((uint64_t)(uintptr_t)caller * HASH_A >> 32) % BARES];
-}
+	struct hash128 of = { (uint64_t)(uintptr_t)caller, unload_word() };
+	struct predict_next *bare = &bares[(of.a * HASH_A >> 32) % BARES];
+	uint32_t id = recall(bare, sum_of(of));
 
-static __attribute__((noinline)) uint32_t capture_bare(void *caller, bool may_load)
-{
-	struct bare *bare = bare_of(caller);
-	uint64_t unloaded = unload_word();
-	uint32_t id = capture_here(caller, may_load);
-
-	bare->id = 0; /* a signal handler may come in between */
-	atomic_signal_fence(memory_order_seq_cst);
-	bare->caller = caller;
-	bare->unloaded = unloaded;
-	atomic_signal_fence(memory_order_seq_cst);
-	bare->id = id;
+	if (__builtin_expect(!id, 0)) {
+		id = capture_here(caller, may_load);
+		note(bare, sum_of(of), id);
+	}
 	return id;
-}
-
-/* Asked for the id once more: a signal handler may have come since and left another one. */
-static bool is_bare(const struct bare *bare, uint32_t id, const void *caller)
-{
-	bool same = bare->caller == caller && bare->unloaded == unload_word();
-
-	atomic_signal_fence(memory_order_seq_cst);
-	return same && *(const volatile uint32_t *)&bare->id == id;
 }
 
 /* Not a part of the library's own memory: a host that has little is not asked for it. */
@@ -329,14 +333,8 @@ HOT_CODE uint32_t stacks_capture(void *caller, void *const *frame, bool may_load
 	uint32_t id;
 	int at;
 
-	if (!walk_is_wanted()) {
-		const struct bare *bare = bare_of(caller);
-
-		id = bare->id;
-		if (id && is_bare(bare, id, caller))
-			return id;
+	if (!walk_is_wanted())
 		return capture_bare(caller, may_load);
-	}
 	at = take_room();
 	memory = at < 0 ? NULL : memory_of(at);
 	if (__builtin_expect(memory != NULL, 1))
@@ -350,7 +348,6 @@ HOT_CODE uint32_t stacks_capture(void *caller, void *const *frame, bool may_load
 
 void stacks_forked(void)
 {
-	memset(bares, 0, sizeof(bares));
 	forks++;
 	step_forked();
 	/* Rooms nobody was in stay untouched: each would be a page of the child's own. */
@@ -361,7 +358,6 @@ void stacks_forked(void)
 			walk_forget(room[i].memory);
 		leave_room(i);
 	}
-	stacks_none_forked();
 }
 
 void stacks_owner(char *name, size_t size, void *caller)

@@ -24,25 +24,8 @@
  */
 uint32_t stacks_capture(void *caller, void *const *frame, bool may_load);
 
-/* Why a stack is not taken; each has a pseudo-stack in its place. */
-enum stacks_reason {
-	STACKS_STOPPED,   /* memtrace_stop(): of a device, without an owner, it is stack 0 */
-	STACKS_FILTERED,  /* MEMTRACE_FILTER */
-	STACKS_NO_SAMPLE, /* MEMTRACE_SAMPLE */
-	STACKS_REASONS
-};
-
-/*
- * That pseudo-stack, of memory of the space. With a caller it has the library that asked as its
- * owner, which its address tells; only beneath a runtime that is not hooked a walk is needed for
- * that.
- */
-uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, void *const *frame);
-
-/* In a forked child: what other threads of the parent were using is free. stacks_forked() sees to
- * both. */
+/* In a forked child: what other threads of the parent were using is free. */
 void stacks_forked(void);
-void stacks_none_forked(void);
 
 /* The base name of the library that asked, "" when nobody knows; needs no spool, and is slow. */
 void stacks_owner(char *name, size_t size, void *caller);
