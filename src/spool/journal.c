@@ -4,14 +4,14 @@
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/param.h>
 
 #include "base/guest/hot.h"
 #include "base/guest/signals.h"
+#include "base/mem/pages.h"
 #include "spool/txn.h"
 
 enum {
-	SUMS_DEVICES = JOURNAL_SUMS_DEVICES,
 	CHUNK_ROOM = SPOOL_BLOCK - (int)sizeof(struct spool_chunk),
 	FEWEST_PER_CHUNK = 16,
 	FEWEST_CHUNKS = 2, /* one to write while the other is still there */
@@ -19,19 +19,12 @@ enum {
 
 int journal_init(struct journal *journal, struct spool *spool, uint64_t max_events)
 {
-	uint64_t most = max_events / 20;
-
 	memset(journal, 0, sizeof(*journal));
 	journal->spool = spool;
 	journal->max_events = max_events;
 	journal->head_events = max_events / 10;
-	if (most < FEWEST_PER_CHUNK)
-		most = FEWEST_PER_CHUNK;
-	journal->chunk_events = most > CHUNK_ROOM ? CHUNK_ROOM : (uint32_t)most;
-	journal->queue = mmap(NULL, sizeof(uint32_t) * SPOOL_BLOCKS, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (journal->queue == MAP_FAILED)
-		journal->queue = NULL;
+	journal->chunk_events = (uint32_t)MIN(MAX(max_events / 20, FEWEST_PER_CHUNK), CHUNK_ROOM);
+	journal->queue = pages_grow(NULL, 0, sizeof(uint32_t) * SPOOL_BLOCKS);
 	return journal->queue ? 0 : -ENOMEM;
 }
 
@@ -41,13 +34,12 @@ void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes)
 
 	journal->head_events = 0;
 	journal->keep_ns = ns;
-	journal->keep_chunks = chunks < FEWEST_CHUNKS ? FEWEST_CHUNKS : chunks;
+	journal->keep_chunks = MAX(chunks, FEWEST_CHUNKS);
 }
 
 void journal_clear(struct journal *journal)
 {
-	if (journal->queue)
-		munmap(journal->queue, sizeof(uint32_t) * SPOOL_BLOCKS);
+	pages_free(journal->queue, sizeof(uint32_t) * SPOOL_BLOCKS);
 	memset(journal, 0, sizeof(*journal));
 }
 
@@ -76,7 +68,7 @@ static uint32_t recycle(struct journal *journal)
 static void put_sums(struct journal *journal)
 {
 	const struct spool *spool = journal->spool;
-	unsigned left = SUMS_DEVICES;
+	unsigned left = JOURNAL_SUMS_DEVICES;
 
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE) && left; i++) {
 		const struct spool_scope *scope = spool_at(spool, SPOOL_SCOPE, i);
@@ -131,10 +123,7 @@ static uint64_t chunk_left(const struct journal *journal, unsigned wanted)
 		most = journal->head_events - seq > wanted ? journal->head_events - seq : wanted;
 	if (most < left)
 		left = most;
-	if ((size_t)(journal->end - journal->p) <
-	    (size_t)WIRE_EVENT_MAX * wanted + (size_t)WIRE_SUMS_MAX * SUMS_DEVICES)
-		left = 0;
-	return left;
+	return journal_fits(journal, wanted) ? left : 0;
 }
 
 /*
@@ -333,12 +322,9 @@ int journal_read(struct journal_reader *reader, const struct spool *spool)
 
 	memset(reader, 0, sizeof(*reader));
 	reader->spool = spool;
-	reader->order = mmap(NULL, sizeof(uint32_t) * (chunks + 1), PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (reader->order == MAP_FAILED) {
-		reader->order = NULL;
+	reader->order = pages_grow(NULL, 0, sizeof(uint32_t) * (chunks + 1));
+	if (!reader->order)
 		return -ENOMEM;
-	}
 	/* The ring has turned at most once, so an insertion from the end moves little. */
 	for (uint32_t i = 0; i < chunks; i++) {
 		const struct spool_chunk *chunk = chunk_at(spool, i);
@@ -373,24 +359,18 @@ static bool next_chunk(struct journal_reader *reader)
 
 bool journal_since(const struct spool *spool, uint64_t *t)
 {
+	const struct spool_chunk *first = NULL;
 	struct journal_reader reader;
-	const struct spool_chunk *first;
-	uint32_t at;
 
 	if (journal_read(&reader, spool))
 		return false;
-	at = reader.chunks;
-	if (at)
-		at--;
-	while (at) {
-		const struct spool_chunk *before = chunk_at(spool, reader.order[at - 1]);
+	for (uint32_t at = reader.chunks; at--;) {
+		const struct spool_chunk *before = chunk_at(spool, reader.order[at]);
 
-		first = chunk_at(spool, reader.order[at]);
-		if (before->first_seq + before->events != first->first_seq)
+		if (first && before->first_seq + before->events != first->first_seq)
 			break;
-		at--;
+		first = before;
 	}
-	first = reader.chunks ? chunk_at(spool, reader.order[at]) : NULL;
 	journal_read_end(&reader);
 	if (!first || !first->first_seq)
 		return false;
@@ -417,7 +397,7 @@ bool journal_next(struct journal_reader *reader, struct event *event)
 void journal_read_end(struct journal_reader *reader)
 {
 	if (reader->order)
-		munmap(reader->order,
-		       sizeof(uint32_t) * (spool_count(reader->spool, SPOOL_CHUNK) + 1));
+		pages_free(reader->order,
+			   sizeof(uint32_t) * (spool_count(reader->spool, SPOOL_CHUNK) + 1));
 	memset(reader, 0, sizeof(*reader));
 }

@@ -48,17 +48,20 @@ int journal_make_room(struct journal *journal, unsigned events);
  */
 void journal_keep(struct journal *journal, uint64_t ns, uint64_t bytes);
 
+/* Are there bytes for so many in the chunk, with sums between them? */
+static inline bool journal_fits(const struct journal *journal, unsigned events)
+{
+	return (size_t)(journal->end - journal->p) >=
+	       (size_t)WIRE_EVENT_MAX * events + (size_t)WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
+}
+
 /*
  * Makes room for so many events, if need be by a new chunk or by dropping the oldest; to be called
  * before the transaction that writes them. An error (see spool_need) when the file cannot grow.
  */
 static inline int journal_room(struct journal *journal, unsigned events)
 {
-	size_t bytes =
-		(size_t)WIRE_EVENT_MAX * events + (size_t)WIRE_SUMS_MAX * JOURNAL_SUMS_DEVICES;
-
-	if (journal->spool->header->seq + events <= journal->ready &&
-	    (size_t)(journal->end - journal->p) >= bytes)
+	if (journal->spool->header->seq + events <= journal->ready && journal_fits(journal, events))
 		return 0;
 	return journal_make_room(journal, events);
 }

@@ -3,7 +3,8 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "base/mem/pages.h"
 
 enum { PAGE_BYTES = 1 << 18 };
 
@@ -18,8 +19,8 @@ static bool grow(struct arena *arena, size_t size)
 
 	size += sizeof(struct arena_page);
 	size = (size + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
-	page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (page == MAP_FAILED)
+	page = pages_grow(NULL, 0, size);
+	if (!page)
 		return false;
 	page->next = arena->pages;
 	page->size = size;
@@ -55,7 +56,7 @@ void arena_clear(struct arena *arena)
 	while (arena->pages) {
 		struct arena_page *next = arena->pages->next;
 
-		munmap(arena->pages, arena->pages->size);
+		pages_free(arena->pages, arena->pages->size);
 		arena->pages = next;
 	}
 	arena->used = arena->size = 0;

@@ -1,7 +1,7 @@
 /* A map of 64-bit keys to 32-bit values. */
 #include "base/mem/map.h"
 
-#include <sys/mman.h>
+#include "base/mem/pages.h"
 
 enum { FIRST_SIZE = 1024 };
 
@@ -23,12 +23,10 @@ static size_t bytes_of(size_t size)
 
 static struct map_table *new_table(size_t size)
 {
-	struct map_table *table = mmap(NULL, bytes_of(size), PROT_READ | PROT_WRITE,
-				       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct map_table *table = pages_grow(NULL, 0, bytes_of(size));
 
-	if (table == MAP_FAILED)
-		return NULL;
-	table->size = size;
+	if (table)
+		table->size = size;
 	return table;
 }
 
@@ -111,7 +109,7 @@ void map_clear(struct map *map)
 	while (map->table) {
 		struct map_table *older = map->table->older;
 
-		munmap(map->table, bytes_of(map->table->size));
+		pages_free(map->table, bytes_of(map->table->size));
 		map->table = older;
 	}
 	map->used = 0;

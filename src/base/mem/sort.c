@@ -2,7 +2,8 @@
 #include "base/mem/sort.h"
 
 #include <string.h>
-#include <sys/mman.h>
+
+#include "base/mem/pages.h"
 
 enum { SMALL = 1024 }; /* bytes that the stack has room for */
 
@@ -69,13 +70,13 @@ void sort_rows(void *rows, size_t count, size_t size, order_fn *order)
 		merge_all(rows, count, size, order, small);
 		return;
 	}
-	spare = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (spare == MAP_FAILED) {
+	spare = pages_grow(NULL, 0, bytes);
+	if (!spare) {
 		insert_all(rows, count, size, order);
 		return;
 	}
 	merge_all(rows, count, size, order, spare);
-	munmap(spare, bytes);
+	pages_free(spare, bytes);
 }
 
 size_t sort_until(const void *rows, size_t count, size_t size, size_t at, uint64_t value)

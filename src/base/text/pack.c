@@ -8,10 +8,10 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <sys/mman.h>
 #include <zlib.h>
 
 #include "base/guest/table_rows.h"
+#include "base/mem/pages.h"
 #include "base/text/fd.h"
 #include "base/text/text.h"
 
@@ -94,10 +94,10 @@ enum pack_kind pack_named(const char *path)
 static void *take(void *unused, size_t size)
 {
 	size_t bytes = size + FRONT;
-	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = pages_grow(NULL, 0, bytes);
 
 	(void)unused;
-	if (p == MAP_FAILED)
+	if (!p)
 		return NULL;
 	*(size_t *)(void *)p = bytes;
 	return p + FRONT;
@@ -108,7 +108,7 @@ static void give(void *unused, void *p)
 	char *begin = (char *)p - FRONT;
 
 	(void)unused;
-	munmap(begin, *(size_t *)(void *)begin);
+	pages_free(begin, *(size_t *)(void *)begin);
 }
 
 /* --- gzip --- */
@@ -207,18 +207,17 @@ static int zstd_write(struct pack *pack, const char *bytes, size_t length, bool 
 
 int pack_start(struct pack **pack, enum pack_kind kind, int fd, pack_find *find, void *from)
 {
-	struct pack *started = mmap(NULL, sizeof(*started), PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct pack *started = pages_grow(NULL, 0, sizeof(*started));
 	int error;
 
-	if (started == MAP_FAILED)
+	if (!started)
 		return -ENOMEM;
 	started->kind = kind;
 	started->fd = fd;
 	error = kind == PACK_GZIP ? gzip_start(&started->gzip, find, from)
 				  : zstd_start(&started->zstd, find, from);
 	if (error)
-		munmap(started, sizeof(*started));
+		pages_free(started, sizeof(*started));
 	else
 		*pack = started;
 	return error;
@@ -250,6 +249,6 @@ int pack_end(struct pack *pack)
 		pack->gzip.end(&pack->gzip.stream);
 	else
 		pack->zstd.end(pack->zstd.context);
-	munmap(pack, sizeof(*pack));
+	pages_free(pack, sizeof(*pack));
 	return error;
 }

@@ -73,11 +73,6 @@ const char *path_extension(const char *output)
 	return output + length;
 }
 
-static size_t stem_length(const char *output)
-{
-	return (size_t)(path_extension(output) - output);
-}
-
 static const char launchers[][RANK_FACTS][32] = {
 #define LAUNCHER(name, rank, size, local) { WHOLE(rank), WHOLE(size), WHOLE(local) },
 #include "base/settings/launchers.def"
@@ -177,7 +172,7 @@ int path_spool(char *to, size_t size, const char *output, const char *spool_dir)
 		add(&builder, "/");
 		output = text_base(output);
 	}
-	add_n(&builder, output, stem_length(output));
+	add_n(&builder, output, (size_t)(path_extension(output) - output));
 	add(&builder, ".spool");
 	return finish(&builder);
 }
@@ -185,15 +180,15 @@ int path_spool(char *to, size_t size, const char *output, const char *spool_dir)
 int path_numbered(char *to, size_t size, const char *output, unsigned n)
 {
 	struct builder builder = begin(to, size);
-	size_t stem = stem_length(output);
+	const char *extension = path_extension(output);
 	char digits[24];
 
-	add_n(&builder, output, stem);
+	add_n(&builder, output, (size_t)(extension - output));
 	if (n) {
 		text_u64(digits, n);
 		add(&builder, ".");
 		add(&builder, digits);
 	}
-	add(&builder, output + stem);
+	add(&builder, extension);
 	return finish(&builder);
 }
