@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "base/mem/arena.h"
 #include "base/mem/hash.h"
-#include "base/mem/pages.h"
 
 enum { FIRST_SIZE = 1024 };
 

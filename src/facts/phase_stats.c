@@ -1,7 +1,7 @@
 /* Sums, peaks and births of one device while phases begin and end. */
 #include "facts/phase_stats.h"
 
-#include "base/mem/pages.h"
+#include "base/mem/arena.h"
 #include "base/mem/sort.h"
 
 void track_clear(struct track *track)

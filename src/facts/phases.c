@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem/pages.h"
+#include "base/mem/arena.h"
 #include "base/text/text.h"
 
 void phases_clear(struct phases *phases)

@@ -8,7 +8,7 @@
 
 #include "base/guest/hot.h"
 #include "base/guest/signals.h"
-#include "base/mem/pages.h"
+#include "base/mem/arena.h"
 #include "spool/txn.h"
 
 enum {

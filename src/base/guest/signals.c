@@ -10,25 +10,12 @@ static const int of_writes[] = { SIGPIPE, SIGXFSZ, SIGTTOU, SIGTTIN };
 
 enum { OF_WRITES = sizeof(of_writes) / sizeof(of_writes[0]) };
 
-static int cancel_hold(void)
-{
-	int before = PTHREAD_CANCEL_ENABLE;
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-	return before;
-}
-
-static void cancel_release(int before)
-{
-	pthread_setcancelstate(before, &before);
-}
-
 void signals_defer(struct signals_deferred *deferred)
 {
 	static const int own[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
 	sigset_t all;
 
-	deferred->cancel = cancel_hold();
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &deferred->cancel);
 	sigfillset(&all);
 	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		sigdelset(&all, own[i]);
@@ -38,7 +25,7 @@ void signals_defer(struct signals_deferred *deferred)
 void signals_deliver(const struct signals_deferred *deferred)
 {
 	pthread_sigmask(SIG_SETMASK, &deferred->before, NULL);
-	cancel_release(deferred->cancel);
+	pthread_setcancelstate(deferred->cancel, NULL);
 }
 
 void signals_hold(struct signals_held *held)

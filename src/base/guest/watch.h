@@ -64,29 +64,11 @@ const char *watch_walk(void);
 
 enum { WATCHED = false };
 
-static inline void watch_same(bool same, const char *what)
-{
-	(void)same, (void)what;
-}
-
-static inline void watch_take(enum lock_rank rank)
-{
-	(void)rank;
-}
-
-static inline void watch_drop(enum lock_rank rank)
-{
-	(void)rank;
-}
-
-static inline void watch_forked(void)
-{
-}
-
-static inline void watch_host(const char *function)
-{
-	(void)function;
-}
+#define watch_same(same, what) ((void)(same), (void)(what))
+#define watch_take(rank) ((void)(rank))
+#define watch_drop(rank) ((void)(rank))
+#define watch_forked() ((void)0)
+#define watch_host(function) ((void)(function))
 
 static inline const char *watch_path(const char *hook)
 {

@@ -1,7 +1,7 @@
 /* A map of 64-bit keys to 32-bit values. */
 #include "base/mem/map.h"
 
-#include "base/mem/pages.h"
+#include "base/mem/arena.h"
 
 enum { FIRST_SIZE = 1024 };
 

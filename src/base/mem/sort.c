@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/mem/pages.h"
+#include "base/mem/arena.h"
 
 enum { SMALL = 1024 }; /* bytes that the stack has room for */
 

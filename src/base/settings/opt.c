@@ -82,13 +82,6 @@ int opt_parse_keep(const char *text, uint64_t *ns, uint64_t *bytes)
 	}
 }
 
-static bool parse_keep(const char *text)
-{
-	uint64_t ns, bytes;
-
-	return !opt_parse_keep(text, &ns, &bytes);
-}
-
 /* Those that tell a program nothing by themselves, or that end it when nobody has asked for them.
  */
 static const struct {
@@ -133,22 +126,12 @@ bool signal_choice_parse(const char *text, struct signal_choice *choice)
 	return choice->signal != 0;
 }
 
-static bool parse_signal(const char *text)
-{
-	struct signal_choice choice;
-
-	return signal_choice_parse(text, &choice);
-}
-
-static bool parse_filter(const char *text)
-{
-	struct filter filter;
-
-	return filter_parse(text, &filter);
-}
-
 START_CODE bool opt_parse(enum opt_id id, const char *value, uint64_t *count)
 {
+	struct signal_choice choice;
+	struct filter filter;
+	uint64_t ns, bytes;
+
 	*count = 0;
 	if (!*value && opt_rows[id].kind != OPT_FLAG && opt_rows[id].kind != OPT_COUNT &&
 	    opt_rows[id].kind != OPT_DEPTH)
@@ -162,11 +145,11 @@ START_CODE bool opt_parse(enum opt_id id, const char *value, uint64_t *count)
 		return quantity_parse(value, QUANTITY_SETTING, count) && *count &&
 		       *count <= OPT_DEPTH_MAX;
 	case OPT_KEEP:
-		return parse_keep(value);
+		return !opt_parse_keep(value, &ns, &bytes);
 	case OPT_SIGNAL:
-		return parse_signal(value);
+		return signal_choice_parse(value, &choice);
 	case OPT_FILTER:
-		return parse_filter(value);
+		return filter_parse(value, &filter);
 	case OPT_TEXT:
 		break;
 	}

@@ -11,7 +11,7 @@
 #include <zlib.h>
 
 #include "base/guest/table_rows.h"
-#include "base/mem/pages.h"
+#include "base/mem/arena.h"
 #include "base/text/fd.h"
 #include "base/text/text.h"
 

@@ -7,7 +7,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/mem/pages.h"
+#include "base/mem/arena.h"
 #include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"

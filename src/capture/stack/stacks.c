@@ -7,7 +7,7 @@
 #include "base/guest/hot.h"
 #include "base/guest/own_stack.h"
 #include "base/guest/watch.h"
-#include "base/mem/pages.h"
+#include "base/mem/arena.h"
 #include "base/text/text.h"
 #include "capture/life/life.h"
 #include "capture/loader/loader.h"

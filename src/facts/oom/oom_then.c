@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/mem/arena.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
-#include "base/mem/pages.h"
 #include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "facts/gaps.h"
