@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/text/out.h"
+#include "render/emit/term.h"
 
 enum cli_status {
 #define STATUS(name, value, what) STATUS_##name = (value),

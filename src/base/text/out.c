@@ -1,18 +1,13 @@
 /* A buffered writer of text to a descriptor. */
 #include "base/text/out.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text/fd.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 
-enum {
-	LONGEST_NUMBER = 24,
-	LONGEST_LINE = 4096,
-};
+enum { LONGEST_NUMBER = 24 };
 
 void out_init(struct out *out, int fd, char *buffer, size_t size)
 {
@@ -154,18 +149,4 @@ void out_json(struct out *out, const char *text)
 		out_json_n(out, text, strlen(text));
 	else
 		out_text(out, "null");
-}
-
-void out_format(struct out *out, const char *format, ...)
-{
-	char line[LONGEST_LINE];
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vsnprintf(line, sizeof(line), format, arguments);
-	va_end(arguments);
-	if (length > 0)
-		out_bytes(out, line,
-			  (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1);
 }

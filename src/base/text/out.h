@@ -42,9 +42,6 @@ void out_hex(struct out *out, uint64_t value);
 void out_json(struct out *out, const char *text);
 void out_json_n(struct out *out, const char *text, size_t length);
 
-/* printf for the tool's texts; a line longer than 4096 bytes is cut. */
-void out_format(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 /* Writes what is buffered: 0, or the first error since out_init(). */
 int out_flush(struct out *out);
 

@@ -8,8 +8,8 @@
 
 #include "analyse/compare/median.h"
 #include "analyse/input/error.h"
-#include "base/text/out.h"
 #include "render/compare/diff.h"
+#include "render/emit/term.h"
 
 /* Repetitions of the head's run; of a job's ranks the one that is shown. */
 static size_t runs_of(const struct diff *diff, const struct run **runs)

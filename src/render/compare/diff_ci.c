@@ -17,7 +17,6 @@
 #include "analyse/input/error.h"
 #include "base/mem/hash.h"
 #include "base/settings/version.h"
-#include "base/text/out.h"
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
 #include "render/emit/term.h"

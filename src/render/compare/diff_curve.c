@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/out.h"
 #include "render/compare/diff.h"
 #include "render/emit/term.h"
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/out.h"
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"
+#include "render/emit/term.h"
 
 enum { MOST = 48000 };
 

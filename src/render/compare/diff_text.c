@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/compare/diff.h"
 #include "render/emit/emit.h"

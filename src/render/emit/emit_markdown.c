@@ -1,8 +1,8 @@
 /* Rows as a table in Markdown. */
 #include <string.h>
 
-#include "base/text/out.h"
 #include "render/emit/emit_parts.h"
+#include "render/emit/term.h"
 #include "render/values/values.h"
 
 enum { MARKDOWN_NAME = 240 }; /* columns that a name is cut to */

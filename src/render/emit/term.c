@@ -1,9 +1,10 @@
 /* Texts in columns and sentences in lines, bold and dim on a terminal. */
 #include "render/emit/term.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/text/out.h"
 #include "render/values/values.h"
 
 unsigned show_columns(const char *text)
@@ -109,4 +110,18 @@ void show_wrapped(const struct show *show, const char *sentence, unsigned indent
 	if (bold && show->colour)
 		out_text(show->out, "\033[0m");
 	out_char(show->out, '\n');
+}
+
+void out_format(struct out *out, const char *format, ...)
+{
+	char line[4096];
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	if (length > 0)
+		out_bytes(out, line,
+			  (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1);
 }

@@ -6,9 +6,8 @@
 
 #include <stdbool.h>
 
+#include "base/text/out.h"
 #include "render/values/values.h"
-
-struct out;
 
 enum { SHOW_COLUMNS = 80 };
 
@@ -41,5 +40,8 @@ void show_words(const struct show *show, const char *text, unsigned column, unsi
 
 /* The same of a sentence, from the first column on. */
 void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold);
+
+/* printf for the tool's texts; a line longer than 4096 bytes is cut. */
+void out_format(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "base/text/out.h"
+#include "render/emit/term.h"
 #include "render/live/top.h"
 #include "render/values/values.h"
 

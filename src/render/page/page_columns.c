@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #include "analyse/input/error.h"
-#include "base/text/out.h"
+#include "render/emit/term.h"
 
 enum {
 	VARINT_LONGEST = 10,

@@ -5,7 +5,6 @@
  * comment holds 65,536 characters on GitHub: rows of Markdown stop well before that.
  */
 #include "analyse/input/error.h"
-#include "base/text/out.h"
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/ranks/ranks_tables.h"

@@ -8,7 +8,7 @@
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/timepoint.h"
 #include "analyse/trace/trace.h"
-#include "base/text/out.h"
+#include "render/emit/term.h"
 #include "render/export/export.h"
 #include "render/timeline/timeline_parts.h"
 

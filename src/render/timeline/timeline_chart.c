@@ -5,8 +5,8 @@
 
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
-#include "base/text/out.h"
 #include "base/text/utf8.h"
+#include "render/emit/term.h"
 #include "render/timeline/timeline_parts.h"
 
 enum { EIGHTHS = 8 };

@@ -10,8 +10,8 @@
 
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
-#include "base/text/out.h"
 #include "base/text/text.h"
+#include "render/emit/term.h"
 #include "render/selection/phase_groups.h"
 #include "render/timeline/timeline_parts.h"
 
