@@ -229,7 +229,9 @@ static void see_cell(struct recording *recording, uint32_t stack, const struct s
 		return;
 	if (!recording->spool->header->sample)
 		share.estimated_bytes = TRACE_NONE;
-	if (!first)
+	if (first)
+		peak->count += share.count;
+	else
 		peak->stacks[peak->stacks_n] = share;
 	peak->stacks_n++;
 }

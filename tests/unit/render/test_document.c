@@ -135,12 +135,15 @@ TEST(peaks_sum_to_their_bytes)
 	OK(trace.peaks_n >= 6);
 	for (size_t i = 0; i < trace.peaks_n; i++) {
 		uint64_t sum = 0;
+		uint64_t blocks = 0;
 
 		for (size_t k = 0; k < trace.peaks[i].stacks_n; k++) {
 			OK(trace.peaks[i].stacks[k].bytes);
 			sum += trace.peaks[i].stacks[k].bytes;
+			blocks += trace.peaks[i].stacks[k].count;
 		}
 		EQ(sum, trace.peaks[i].bytes);
+		EQ(blocks, trace.peaks[i].count);
 	}
 	trace_close(&trace);
 	close(fd);
