@@ -50,16 +50,6 @@ void show_right(const struct show *show, const char *text, unsigned columns)
 	out_text(show->out, safe);
 }
 
-void show_heading(const struct show *show, const char *text)
-{
-	char safe[512];
-
-	show_safe(safe, sizeof(safe), text, SHOW_COLUMNS);
-	out_char(show->out, '\n');
-	show_bold(show, safe);
-	out_char(show->out, '\n');
-}
-
 /* A word; a number and its unit are one. */
 static size_t word_length(const char *text)
 {
@@ -124,4 +114,10 @@ void out_format(struct out *out, const char *format, ...)
 	if (length > 0)
 		out_bytes(out, line,
 			  (size_t)length < sizeof(line) ? (size_t)length : sizeof(line) - 1);
+}
+
+void show_heading(const struct show *show, const char *text)
+{
+	out_char(show->out, '\n');
+	show_wrapped(show, text, 2, true);
 }

@@ -32,7 +32,7 @@ void show_dim(const struct show *show, const char *text);
 /* In so many columns, at the right, by show_safe(). */
 void show_right(const struct show *show, const char *text, unsigned columns);
 
-/* A heading with an empty line before it. */
+/* A heading with an empty line before it; in lines of 80 columns. */
 void show_heading(const struct show *show, const char *text);
 
 /* Words in lines of 80 columns, the first from that column on, the others indented. */

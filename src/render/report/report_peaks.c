@@ -218,23 +218,21 @@ static int peak_table(const struct report *report, const struct trace_peak *peak
 	const char *of = report->selection->narrow ? report->selection->what : "";
 	bool timed = !report->trace->capture.baseline;
 	char device[40] = "";
-	char blocks[SHOW_NUMBER + 20] = "";
 
 	if (!peak || !peak->bytes)
 		return 0;
-	if (peak->metric == TRACE_ALLOCATED && peak->count && peak->count != TRACE_NONE)
-		snprintf(blocks, sizeof(blocks), " in %s block%s", SAY_COUNT(peak->count),
-			 peak->count == 1 ? "" : "s");
 	if (!report->selection->narrow)
 		snprintf(device, sizeof(device), " on device %d", peak->device);
-	report_say(report, SAID_HEADING, "%s%s%s%s: %s%s%s%s, by %s", what, device,
+	report_say(report, SAID_HEADING, "%s%s%s%s: %s%s%s, by %s", what, device,
 		   report->selection->window ? " "
 		   : of[0]                   ? " of "
 					     : "",
-		   of, SAY_BYTES(peak->bytes), blocks, timed ? " at " : "",
-		   timed ? SAY_TIME(peak->t) : "",
+		   of, SAY_BYTES(peak->bytes), timed ? " at " : "", timed ? SAY_TIME(peak->t) : "",
 		   trace_by_title((enum trace_by)report->trace->by));
 	report_say_estimated(report);
+	if (peak->count && peak->count != TRACE_NONE)
+		report_say(report, SAID_LINE, "  held by %s block%s", SAY_COUNT(peak->count),
+			   peak->count == 1 ? "" : "s");
 	return report_composition(report, peak, "[other stacks]");
 }
 
