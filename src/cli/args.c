@@ -230,7 +230,7 @@ static bool same_name(const char *name, const char *option, size_t length)
 	return true;
 }
 
-static const struct arg *find(const struct usage *usage, const char *word, size_t length)
+static const struct arg *find_arg(const struct usage *usage, const char *word, size_t length)
 {
 	for (size_t i = 0; args_row(usage, i); i++) {
 		const struct arg *arg = args_row(usage, i);
@@ -354,14 +354,14 @@ static const struct arg *find_switch(const struct usage *usage, const char *word
 }
 
 /* Takes one option, and the word behind it when that is its value: how many words, or -EINVAL. */
-static int take(const struct usage *usage, char **words, int left)
+static int take_option(const struct usage *usage, char **words, int left)
 {
 	const char *word = words[0];
 	bool is_long = word[1] == '-';
 	size_t length = is_long ? strcspn(word, "=") : 2;
 	const char *value =
 		is_long ? (word[length] ? word + length + 1 : NULL) : (word[2] ? word + 2 : NULL);
-	const struct arg *arg = find(usage, word, length);
+	const struct arg *arg = find_arg(usage, word, length);
 	const struct arg *off = arg ? NULL : find_switch(usage, word);
 
 	if (off)
@@ -415,7 +415,7 @@ int args_parse(const struct usage *usage, int *argc, char **argv)
 			state.print(cli_out(), usage);
 			return STATUS_DONE;
 		}
-		words = take(usage, argv + i, *argc - i);
+		words = take_option(usage, argv + i, *argc - i);
 		if (words < 0)
 			return STATUS_USAGE;
 		i += words;

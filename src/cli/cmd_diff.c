@@ -34,7 +34,7 @@ static void about_diff(char *to, size_t size)
 	args_list(to, size, 10, diff_formats, sizeof(diff_formats[0]));
 }
 
-static int refuse(const struct diff *diff)
+static int refuse_unlike(const struct diff *diff)
 {
 	char keys[800] = "";
 
@@ -50,7 +50,7 @@ static int refuse(const struct diff *diff)
 	return cli_fail("diff", STATUS_UNREADABLE);
 }
 
-struct wish {
+struct diff_wish {
 	const char *base[ARG_MOST + 1], *head[ARG_MOST + 1], *fail_on[ARG_MOST + 1];
 	const char *format, *output, *rules;
 	uint64_t limit;
@@ -71,7 +71,7 @@ static int open_side(struct diff_side *side, struct traces *traces, const char *
 	return error ? error : gates_open(side, traces, device);
 }
 
-static int compare(const struct wish *wish, const struct gates *gates,
+static int compare(const struct diff_wish *wish, const struct gates *gates,
 		   const struct diff_format *format)
 {
 	struct diff_side sides[2] = { { NULL, 0, 0 }, { NULL, 0, 0 } };
@@ -91,7 +91,7 @@ static int compare(const struct wish *wish, const struct gates *gates,
 		error = diff_make(&diff, &sides[0], &sides[1], wish->ordinal);
 	}
 	if (!error && diff.unlike_n && !wish->force) {
-		status = refuse(&diff);
+		status = refuse_unlike(&diff);
 	} else {
 		if (!error)
 			error = diff_judge(&diff, gates->list, gates->count);
@@ -105,7 +105,7 @@ static int compare(const struct wish *wish, const struct gates *gates,
 }
 
 /* BASE and HEAD as operands, or as lists: false when it is neither. */
-static bool take_sides(struct wish *wish, int argc, char **argv)
+static bool take_sides(struct diff_wish *wish, int argc, char **argv)
 {
 	if (argc == 3 && !wish->base[0] && !wish->head[0]) {
 		wish->base[0] = argv[1];
@@ -119,7 +119,7 @@ static bool take_sides(struct wish *wish, int argc, char **argv)
 	return false;
 }
 
-static bool take_gates(const struct wish *wish, struct gates *gates)
+static bool take_gates(const struct diff_wish *wish, struct gates *gates)
 {
 	if (wish->gate && !gates_add(gates, GATE_GROWTH, GATE_DEFAULT))
 		return false;
@@ -132,7 +132,7 @@ static bool take_gates(const struct wish *wish, struct gates *gates)
 
 int cmd_diff(int argc, char **argv)
 {
-	struct wish wish = { .format = "text", .limit = UINT64_MAX, .ordinal = NO_DEVICE };
+	struct diff_wish wish = { .format = "text", .limit = UINT64_MAX, .ordinal = NO_DEVICE };
 	char about[6000];
 	const struct arg args[] = {
 		ARG("base", 0, WORDS, "TRACE...", "several runs of the base", wish.base),

@@ -12,13 +12,13 @@
 #include "render/export/formats.h"
 
 /* What the options were given; NULL or less than 0 for those that were not. */
-struct words {
+struct export_words {
 	const char *to, *output, *at, *pool;
 	int metric, device, by;
 };
 
 /* Does the format take what was given? False after complaint. */
-static bool takes(const struct format *format, const struct words *words)
+static bool takes(const struct format *format, const struct export_words *words)
 {
 	const struct {
 		const char *option;
@@ -79,7 +79,7 @@ static int run_export(const char *path, const char *output, const struct format 
 
 int cmd_export(int argc, char **argv)
 {
-	struct words words = { .metric = -1, .device = NO_DEVICE, .by = -1 };
+	struct export_words words = { .metric = -1, .device = NO_DEVICE, .by = -1 };
 	struct selection_options options;
 	char about[4000] = "Writes a trace, or a spool, in another format:\n\n";
 	const struct arg args[] = {

@@ -13,16 +13,16 @@ static const char about[] =
 #define CALLS(twin, api, name, result, parameters, ...) \
 	{ #api, #name, #result, #parameters, #twin },
 
-struct row {
+struct hook_row {
 	const char *api, *name, *result, *parameters;
 	const char *twin; /* what the twin for per-thread default streams has behind its name */
 };
 
-static const struct row hooks[] = {
+static const struct hook_row hooks[] = {
 #include "capture/loader/hooks.def"
 };
 
-static const struct row calls[] = {
+static const struct hook_row calls[] = {
 #include "capture/recorder/calls.def"
 };
 #undef HOOK
@@ -37,7 +37,7 @@ static const struct {
 #undef DOOR
 };
 
-static void print_row_names(struct out *out, const struct row *rows, size_t count)
+static void print_row_names(struct out *out, const struct hook_row *rows, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		out_format(out, "%s\n", rows[i].name);
@@ -54,7 +54,7 @@ static void print_names(struct out *out)
 		out_format(out, "%s\n", doors[i].name);
 }
 
-static void print_rows(struct out *out, const struct row *rows, size_t count, const char *api)
+static void print_rows(struct out *out, const struct hook_row *rows, size_t count, const char *api)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(rows[i].api, api) != 0)

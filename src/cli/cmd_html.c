@@ -149,7 +149,7 @@ struct request {
 	struct traces traces;
 };
 
-static int take(struct request *request, int argc, char **argv, bool force)
+static int take_request(struct request *request, int argc, char **argv, bool force)
 {
 	const struct merge_rank *rank;
 	int error = 0;
@@ -231,8 +231,8 @@ int cmd_html(int argc, char **argv)
 				 "a page is nothing to read here: -o FILE says where it goes");
 	if (!page_is_built())
 		return cli_fail("html", STATUS_USAGE);
-	status = take(&request, argc, argv, force) ? cli_fail("html", STATUS_UNREADABLE)
-						   : write_page(&request, output);
+	status = take_request(&request, argc, argv, force) ? cli_fail("html", STATUS_UNREADABLE)
+							   : write_page(&request, output);
 	let_go(&request);
 	return status;
 }

@@ -60,13 +60,14 @@ static const char space_words[] =
 	;
 
 /* What the options were given; UINT64_MAX for no limit. */
-struct words {
+struct report_words {
 	const char *show, *rules, *oom, *output;
 	uint64_t limit;
 };
 
 /* False after complaint. `listed`: what is written is no screen. */
-static bool read_words(struct report_options *options, const struct words *words, bool listed)
+static bool read_report_words(struct report_options *options, const struct report_words *words,
+			      bool listed)
 {
 	listed = listed || words->show || words->oom || options->select.at;
 	options->limit = words->limit != UINT64_MAX ? words->limit : listed ? LISTED : SCREEN;
@@ -162,7 +163,7 @@ static int run_with_rules(const char *path, const char *output, bool json,
 /* --- several traces: the ranks of a job --- */
 
 /* What selects in one trace selects nothing in many: false after complaint. */
-static bool check_alone(const struct words *words, const struct report_options *options)
+static bool check_alone(const struct report_words *words, const struct report_options *options)
 {
 	const struct {
 		const char *option;
@@ -193,7 +194,7 @@ static bool check_alone(const struct words *words, const struct report_options *
 	return true;
 }
 
-static int run_many(int argc, char **argv, const struct words *words, bool json,
+static int run_many(int argc, char **argv, const struct report_words *words, bool json,
 		    const struct report_options *options)
 {
 	const struct merge_options told = { .limit = options->full ? 0 : options->limit,
@@ -223,7 +224,7 @@ static bool many(int argc, char **argv)
 	return argc != 2 || traces_is_folder(argv[1]);
 }
 
-static int run_any(int argc, char **argv, const struct words *words, bool json,
+static int run_any(int argc, char **argv, const struct report_words *words, bool json,
 		   struct report_options *options)
 {
 	if (many(argc, argv))
@@ -234,7 +235,7 @@ static int run_any(int argc, char **argv, const struct words *words, bool json,
 int cmd_report(int argc, char **argv)
 {
 	struct report_options options = { .select = { .device = NO_DEVICE, .space = SPACES } };
-	struct words words = { .limit = UINT64_MAX };
+	struct report_words words = { .limit = UINT64_MAX };
 	bool json = false;
 	const struct arg args[] = {
 		ARG("json", 0, FLAG, NULL, "the document memtrace-report/1, for programs", &json),
@@ -282,7 +283,8 @@ int cmd_report(int argc, char **argv)
 
 	if (parsed != ARGS_GO)
 		return parsed;
-	if (!read_words(&options, &words, json || many(argc, argv)) || !check_times(&options))
+	if (!read_report_words(&options, &words, json || many(argc, argv)) ||
+	    !check_times(&options))
 		return STATUS_USAGE;
 	return run_any(argc, argv, &words, json, &options);
 }

@@ -63,7 +63,7 @@ static const struct field fields[] = {
 #undef X
 #undef T
 
-static uint64_t value_of(const struct field *field, const char *row)
+static uint64_t field_value(const struct field *field, const char *row)
 {
 	unsigned unused = 64 - 8 * field->size;
 	uint64_t value = 0;
@@ -93,7 +93,7 @@ static void print_row(const struct spool *spool, unsigned list, uint64_t index, 
 	bool any = false;
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-		uint64_t value = fields[i].list == list ? value_of(&fields[i], row) : 0;
+		uint64_t value = fields[i].list == list ? field_value(&fields[i], row) : 0;
 
 		if (value && !any)
 			out_format(cli_out(), "%s %llu:", lists[list].name,

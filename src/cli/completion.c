@@ -35,8 +35,8 @@ static void add_formats(const char *command, char *words, size_t size)
 }
 
 /* The words that an option takes, apart by blanks. */
-static enum expects value_of(const struct usage *usage, const struct arg *arg, char *words,
-			     size_t size)
+static enum expects expected_value(const struct usage *usage, const struct arg *arg, char *words,
+				   size_t size)
 {
 	const char *value = arg->value ? arg->value : "";
 
@@ -125,7 +125,7 @@ static const char bash_tail[] =
 static void bash_value(struct out *out, const struct usage *usage, const struct arg *arg)
 {
 	char words[1000];
-	enum expects expects = value_of(usage, arg, words, sizeof(words));
+	enum expects expects = expected_value(usage, arg, words, sizeof(words));
 
 	static const char *const kinds[] = {
 		[EXPECTS_ANY] = "value", [EXPECTS_FILE] = "file", [EXPECTS_TRACE] = "trace"
@@ -206,7 +206,7 @@ static void zsh_action(struct out *out, enum expects expects, const char *words)
 static void zsh_arg(struct out *out, const struct usage *usage, const struct arg *arg)
 {
 	char words[1000];
-	enum expects expects = value_of(usage, arg, words, sizeof(words));
+	enum expects expects = expected_value(usage, arg, words, sizeof(words));
 	bool value = args_wants_word(arg);
 	bool again = arg->kind == ARG_LIST || arg->kind == ARG_WORDS;
 

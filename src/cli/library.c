@@ -34,7 +34,7 @@ enum { INTERPRETERS = 4 };
 
 /* --- the library --- */
 
-static bool take(const char *directory, const char *rest, char *path, size_t size)
+static bool take_path(const char *directory, const char *rest, char *path, size_t size)
 {
 	char name[PATH_MAX];
 	char real[PATH_MAX];
@@ -67,11 +67,11 @@ int library_find(char *path, size_t size)
 	if (strrchr(own, '/'))
 		*strrchr(own, '/') = '\0';
 	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
-		if (take(own, beside[i], path, size))
+		if (take_path(own, beside[i], path, size))
 			return 0;
 	}
 	for (size_t i = 0; i < sizeof(systems) / sizeof(systems[0]); i++) {
-		if (take(systems[i], "", path, size))
+		if (take_path(systems[i], "", path, size))
 			return 0;
 	}
 	return err(LIBRARY

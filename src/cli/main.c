@@ -71,7 +71,7 @@ int cli_redirect(const char *path)
 }
 
 /* Names of files and what a trace holds are quoted in messages: nothing may steer the terminal. */
-static void say(const char *command, const char *text)
+static void say_unknown(const char *command, const char *text)
 {
 	char safe[2000];
 
@@ -86,7 +86,7 @@ int cli_fail(const char *command, int status)
 {
 	/* What was printed so far comes first, also when both go to one place. */
 	out_flush(&output.out);
-	say(command, err_text());
+	say_unknown(command, err_text());
 	return status;
 }
 
@@ -98,7 +98,7 @@ int cli_usage(const char *command, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	say(command, text);
+	say_unknown(command, text);
 	return STATUS_USAGE;
 }
 
@@ -154,7 +154,7 @@ static int close_output(int status)
 		return status;
 	err("%s could not be written: %s", output.path ? output.path : "standard output",
 	    strerror(-error));
-	say(NULL, err_text());
+	say_unknown(NULL, err_text());
 	return status == STATUS_DONE || status == STATUS_NO ? STATUS_UNREADABLE : status;
 }
 

@@ -20,7 +20,7 @@ static const struct {
 /* --- roff --- */
 
 /* Text within a line: a hyphen is a minus that can be copied into a shell. */
-static void put(struct out *out, const char *text)
+static void put_roff(struct out *out, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '\\')
@@ -37,15 +37,15 @@ static void put_line(struct out *out, const char *line)
 {
 	if (*line == '.' || *line == '\'')
 		out_text(out, "\\&");
-	put(out, line);
+	put_roff(out, line);
 	out_char(out, '\n');
 }
 
 static void bold(struct out *out, const char *a, const char *b)
 {
 	out_text(out, "\\fB");
-	put(out, a);
-	put(out, b);
+	put_roff(out, a);
+	put_roff(out, b);
 	out_text(out, "\\fR");
 }
 
@@ -73,7 +73,7 @@ static void put_text(struct out *out, const char *text)
 		out_text(out, ".fi\n");
 }
 
-static void begin(struct out *out, const char *title, const char *section)
+static void begin_page(struct out *out, const char *title, const char *section)
 {
 	char upper[100];
 
@@ -83,7 +83,7 @@ static void begin(struct out *out, const char *title, const char *section)
 			*p = (char)(*p - 'a' + 'A');
 	}
 	out_text(out, ".TH ");
-	put(out, upper);
+	put_roff(out, upper);
 	out_format(out, " %s \"\" \"memtrace " MEMTRACE_VERSION "\" \"memtrace\"\n", section);
 }
 
@@ -119,7 +119,7 @@ static void put_arg(struct out *out, const struct arg *arg)
 	bold(out, "--", arg->name);
 	if (arg->value) {
 		out_text(out, args_wants_word(arg) ? " \\fI" : "\\fI");
-		put(out, arg->value);
+		put_roff(out, arg->value);
 		out_text(out, "\\fR");
 	}
 	out_char(out, '\n');
@@ -131,9 +131,9 @@ static void print_command(struct out *out, const struct usage *usage)
 	char title[100];
 
 	text_join(title, sizeof(title), "memtrace-", usage->command);
-	begin(out, title, "1");
+	begin_page(out, title, "1");
 	out_text(out, ".SH NAME\n");
-	put(out, title);
+	put_roff(out, title);
 	out_text(out, " \\- ");
 	put_line(out, help_of(usage->command));
 	out_text(out, ".SH SYNOPSIS\n");
@@ -155,7 +155,7 @@ static void print_command(struct out *out, const struct usage *usage)
 
 static void print_memtrace(struct out *out)
 {
-	begin(out, "memtrace", "1");
+	begin_page(out, "memtrace", "1");
 	out_text(out,
 		 ".SH NAME\n"
 		 "memtrace \\- what fills the GPU's memory, and which line put it there\n"
@@ -170,8 +170,8 @@ static void print_memtrace(struct out *out)
 		 ".SH COMMANDS\n");
 	for (const struct command *row = commands; row->name; row++) {
 		out_text(out, ".TP\n.BR ");
-		put(out, "memtrace-");
-		put(out, row->name);
+		put_roff(out, "memtrace-");
+		put_roff(out, row->name);
 		out_text(out, " (1)\n");
 		put_line(out, row->help);
 	}
@@ -187,7 +187,7 @@ static void print_memtrace(struct out *out)
 
 static void print_settings(struct out *out)
 {
-	begin(out, "libmemtrace", "7");
+	begin_page(out, "libmemtrace", "7");
 	out_text(
 		out,
 		".SH NAME\n"
@@ -208,7 +208,7 @@ static void print_settings(struct out *out)
 		bold(out, "MEMTRACE_", opt_rows[id].env);
 		if (opt_rows[id].value[0]) {
 			out_char(out, '=');
-			put(out, opt_rows[id].value);
+			put_roff(out, opt_rows[id].value);
 		}
 		out_char(out, '\n');
 		put_line(out, setting_help(id));

@@ -38,7 +38,7 @@ static const struct {
 #endif
 };
 
-static void *find(void *unused, const char *name)
+static void *find_symbol(void *unused, const char *name)
 {
 	(void)unused;
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
@@ -56,7 +56,7 @@ int packed_start(struct pack **pack, const char *path, int fd)
 	*pack = NULL;
 	if (!kind)
 		return 0;
-	error = pack_start(pack, kind, fd, find, NULL);
+	error = pack_start(pack, kind, fd, find_symbol, NULL);
 	if (error == -ENOTSUP)
 		return err("%s: this memtrace was built without %s: choose a name without %s", path,
 			   pack_rows[kind].word, pack_rows[kind].suffix);

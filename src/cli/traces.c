@@ -21,7 +21,7 @@
 static const char document_end[] = ".json";
 static const char spool_end[] = ".spool";
 
-static int add(struct traces *traces, const char *path)
+static int add_trace(struct traces *traces, const char *path)
 {
 	char **grown = realloc(traces->paths, (traces->count + 1) * sizeof(*grown));
 	char *copy = strdup(path);
@@ -129,7 +129,7 @@ static int add_folder(struct traces *traces, const char *folder)
 		if (error || !is_file(path))
 			continue;
 		if (trace_is_spool(path) ? !has_document(path) : begins_as_document(path))
-			error = add(traces, path);
+			error = add_trace(traces, path);
 	}
 	free(entries);
 	if (!error && traces->count == before)
@@ -146,7 +146,7 @@ bool traces_is_folder(const char *operand)
 
 int traces_add(struct traces *traces, const char *operand)
 {
-	return traces_is_folder(operand) ? add_folder(traces, operand) : add(traces, operand);
+	return traces_is_folder(operand) ? add_folder(traces, operand) : add_trace(traces, operand);
 }
 
 void traces_clear(struct traces *traces)

@@ -12,7 +12,7 @@ static bool is_digit(char c)
 
 /* A qualified name out of a mangled one: what stands between the ::, as far as it is plain words.
  */
-struct words {
+struct symbol_words {
 	struct {
 		const char *text;
 		size_t length;
@@ -21,7 +21,7 @@ struct words {
 };
 
 /* <nested-name> of the Itanium C++ ABI: _ZN, cv-qualifiers, then each word behind its length. */
-static void read_words(const char *symbol, struct words *words)
+static void read_symbol(const char *symbol, struct symbol_words *words)
 {
 	const char *at = symbol + 3;
 	const char *end;
@@ -45,26 +45,26 @@ static void read_words(const char *symbol, struct words *words)
 	}
 }
 
-static bool is_word(const struct words *words, size_t i, const char *wanted)
+static bool is_word(const struct symbol_words *words, size_t i, const char *wanted)
 {
 	return i < words->count && strlen(wanted) == words->list[i].length &&
 	       !memcmp(wanted, words->list[i].text, words->list[i].length);
 }
 
 static bool words_at(const struct recording *recording, const struct spool_stack *stack, uint32_t i,
-		     struct words *words)
+		     struct symbol_words *words)
 {
 	uint32_t frame = recording_step(recording, stack, i);
 	const char *symbol = frame < recording->frames ? recording->names[frame].symbol : NULL;
 
 	words->count = 0;
 	if (symbol)
-		read_words(symbol, words);
+		read_symbol(symbol, words);
 	return words->count > 0;
 }
 
 /* torch::autograd::generated::MmBackward0::apply, torch::autograd::AccumulateGrad::apply */
-static bool node_of(const struct words *words, char *node, size_t size)
+static bool node_of(const struct symbol_words *words, char *node, size_t size)
 {
 	size_t at = is_word(words, 2, "generated") ? 3 : 2;
 
@@ -106,7 +106,7 @@ static bool operator_of(const char *node, char *to, size_t size)
 
 /* at::_ops::mm::call; an overload's name comes behind the operator's: mul_Tensor, sum_dim_IntList.
  */
-static bool is_operator(const struct words *words, const char *wanted)
+static bool is_operator(const struct symbol_words *words, const char *wanted)
 {
 	const char *text;
 	char name[96];
@@ -124,11 +124,11 @@ static bool is_operator(const struct words *words, const char *wanted)
 	return false;
 }
 
-static bool fits(const struct recording *recording, uint32_t forward, const char *node)
+static bool fits_node(const struct recording *recording, uint32_t forward, const char *node)
 {
 	const struct spool_stack *stack = recording_stack(recording, forward);
 	uint32_t depth = stack ? recording_depth(recording, stack) : 0;
-	struct words words;
+	struct symbol_words words;
 	char wanted[96];
 
 	if (!depth || !operator_of(node, wanted, sizeof(wanted)))
@@ -144,7 +144,7 @@ void backward_read(const struct recording *recording, const struct spool_stack *
 		   struct backward *backward)
 {
 	uint32_t depth = recording_depth(recording, stack);
-	struct words words;
+	struct symbol_words words;
 
 	backward->node[0] = '\0';
 	backward->via = BACKWARD_NOT;
@@ -157,7 +157,7 @@ void backward_read(const struct recording *recording, const struct spool_stack *
 			break;
 	}
 	if (stack->via_forward < recording->stacks && stack->via_forward &&
-	    fits(recording, stack->via_forward, backward->node)) {
+	    fits_node(recording, stack->via_forward, backward->node)) {
 		backward->via = BACKWARD_FORWARD;
 		backward->stack = stack->via_forward;
 	} else if (stack->via_backward && stack->via_backward < recording->stacks) {

@@ -49,7 +49,7 @@ struct record {
 	bool taken;
 };
 
-struct matcher {
+struct witness_matcher {
 	const struct spool *spool;
 	struct arena arena;
 	struct record *records; /* the oldest first */
@@ -76,7 +76,7 @@ static uint64_t key_of_record(const struct spool_witness *record)
 /* --- the records in their order, chained by key --- */
 
 /* Those of one time stay as they came. */
-static int by_time(const void *a, const void *b)
+static int compare_times(const void *a, const void *b)
 {
 	const struct record *x = a;
 	const struct record *y = b;
@@ -84,7 +84,7 @@ static int by_time(const void *a, const void *b)
 	return x->t < y->t ? -1 : x->t > y->t;
 }
 
-static int chain(struct matcher *m)
+static int chain(struct witness_matcher *m)
 {
 	for (size_t i = m->count; i-- > 0;) {
 		uint64_t key = key_of_record(m->records[i].row);
@@ -120,7 +120,7 @@ static int find_gap(const struct spool *spool, struct gap *gap)
 	return error;
 }
 
-static int prepare(struct matcher *m, struct trace_witness *witness)
+static int prepare_matcher(struct witness_matcher *m, struct trace_witness *witness)
 {
 	uint64_t rows = spool_count(m->spool, SPOOL_WITNESS);
 	struct gap gap;
@@ -139,14 +139,14 @@ static int prepare(struct matcher *m, struct trace_witness *witness)
 			m->records[m->count++] = (struct record){ .t = row->t, .row = row };
 	}
 	witness->records = m->count + witness->unjudged;
-	sort_rows(m->records, m->count, sizeof(*m->records), by_time);
+	sort_rows(m->records, m->count, sizeof(*m->records), compare_times);
 	return chain(m);
 }
 
 /* --- events --- */
 
 /* What graphs allocate while they run. */
-static bool of_graphs(const struct matcher *m, const struct event *event)
+static bool of_graphs(const struct witness_matcher *m, const struct event *event)
 {
 	const char *pool = spool_text(m->spool, event->pool);
 
@@ -155,7 +155,7 @@ static bool of_graphs(const struct matcher *m, const struct event *event)
 }
 
 /* False for what CUPTI has no record of: blocks of frameworks' pools, marks, failures. */
-static bool is_drivers(const struct matcher *m, const struct event *event)
+static bool is_drivers(const struct witness_matcher *m, const struct event *event)
 {
 	const char *pool = spool_text(m->spool, event->pool);
 	bool whole = event->op == EVENT_RESERVE || event->op == EVENT_RELEASE;
@@ -186,7 +186,7 @@ static uint64_t key_of_event(const struct event *event)
 }
 
 /* The first record of the event's key that is free and has its size: is there one? */
-static bool take(struct matcher *m, const struct event *event)
+static bool match_event(struct witness_matcher *m, const struct event *event)
 {
 	uint64_t key = key_of_event(event);
 	uint32_t at = map_get(&m->first, key);
@@ -209,7 +209,7 @@ static bool take(struct matcher *m, const struct event *event)
 }
 
 /* What the second look needs of the event. 0 or -ENOMEM. */
-static int remember(struct matcher *m, const struct event *event, bool matched)
+static int remember(struct witness_matcher *m, const struct event *event, bool matched)
 {
 	if (event->flags & EVENT_FOREIGN &&
 	    !map_set(&m->opened, hash_mix(event->ptr, event->size), 1))
@@ -221,7 +221,7 @@ static int remember(struct matcher *m, const struct event *event, bool matched)
 	return 0;
 }
 
-static int take_all(struct matcher *m, struct trace_witness *witness)
+static int take_all(struct witness_matcher *m, struct trace_witness *witness)
 {
 	struct journal_reader reader;
 	struct event event;
@@ -232,7 +232,7 @@ static int take_all(struct matcher *m, struct trace_witness *witness)
 
 		if (!is_drivers(m, &event))
 			continue;
-		matched = take(m, &event);
+		matched = match_event(m, &event);
 		witness->events_alone += !matched;
 		error = remember(m, &event, matched);
 	}
@@ -247,7 +247,7 @@ static int take_all(struct matcher *m, struct trace_witness *witness)
  * or first after it went, in a row. Either one of its address, which tells a layer, or levels that
  * together have its size. `step` is -1 or 1; from `at` on.
  */
-static bool take_array(struct matcher *m, const struct event *array, size_t at, int step)
+static bool take_array(struct witness_matcher *m, const struct event *array, size_t at, int step)
 {
 	unsigned operation = lives_begins(array) ? BEGAN : ENDED;
 	uint64_t sum = 0;
@@ -279,7 +279,7 @@ static bool take_array(struct matcher *m, const struct event *array, size_t at, 
  * An event of an allocation is behind its call, one of a free before it. CUPTI's clock is not ours:
  * where nothing fits, the record may be told a little too late, or too early.
  */
-static bool take_array_at(struct matcher *m, const struct event *array, uint64_t slack)
+static bool take_array_at(struct witness_matcher *m, const struct event *array, uint64_t slack)
 {
 	bool began = lives_begins(array);
 	uint64_t t = began ? array->t + slack : array->t > slack ? array->t - slack : 0;
@@ -290,7 +290,8 @@ static bool take_array_at(struct matcher *m, const struct event *array, uint64_t
 }
 
 /* The records before t, from number `at` on, while graphs held so much at most: the next one. */
-static size_t take_until(struct matcher *m, size_t at, uint64_t t, uint64_t most, uint64_t *live)
+static size_t take_until(struct witness_matcher *m, size_t at, uint64_t t, uint64_t most,
+			 uint64_t *live)
 {
 	for (; at < m->count && m->records[at].t < t; at++) {
 		struct record *record = &m->records[at];
@@ -311,7 +312,7 @@ static size_t take_until(struct matcher *m, size_t at, uint64_t t, uint64_t most
 }
 
 /* Samples of graphs come a moment later: they had the highest of before and after. */
-static int look_again(struct matcher *m, struct trace_witness *witness)
+static int look_again(struct witness_matcher *m, struct trace_witness *witness)
 {
 	struct journal_reader reader;
 	struct event event;
@@ -345,7 +346,7 @@ static const char *memory_name(unsigned memory)
 	return memory < sizeof(names) / sizeof(names[0]) ? names[memory] : "other";
 }
 
-static void tell(const struct matcher *m, struct trace_witness *witness)
+static void tell(const struct witness_matcher *m, struct trace_witness *witness)
 {
 	for (size_t i = 0; i < m->count; i++) {
 		const struct spool_witness *row = m->records[i].row;
@@ -368,14 +369,14 @@ static void tell(const struct matcher *m, struct trace_witness *witness)
 
 void recording_match(struct recording *recording)
 {
-	struct matcher m = { .spool = recording->spool };
+	struct witness_matcher m = { .spool = recording->spool };
 	struct trace_witness *witness = &recording->trace->witness;
 	const char *version = fact_told(m.spool, "cupti");
 
 	witness->cupti = version ? strtoull(version, NULL, 10) : 0;
 	witness->lost = m.spool->header->witness_lost;
 	witness->unmatched = recording_room(recording, LISTED, sizeof(*witness->unmatched));
-	if (recording->error || prepare(&m, witness) || take_all(&m, witness) ||
+	if (recording->error || prepare_matcher(&m, witness) || take_all(&m, witness) ||
 	    look_again(&m, witness))
 		recording->error = -ENOMEM;
 	else

@@ -130,7 +130,7 @@ static void add_gap(struct gaps_pool *pool, struct gaps_segment *segment, uint64
 }
 
 /* Blocks inside the segment, from `at` on; gives the first behind it. */
-static size_t fill(struct gaps *gaps, struct gaps_segment *segment, size_t at, size_t end)
+static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[segment->pool];
 	uint64_t limit = segment->ptr + segment->size;
@@ -175,7 +175,7 @@ static void fill_pool(struct gaps *gaps, uint32_t number, size_t from, size_t en
 			pool->elsewhere += gaps->blocks[at].size;
 			pool->elsewhere_n++;
 		}
-		at = fill(gaps, &gaps->segments[i], at, end);
+		at = fill_segment(gaps, &gaps->segments[i], at, end);
 	}
 	for (; at < end; at++) {
 		pool->elsewhere += gaps->blocks[at].size;

@@ -160,14 +160,14 @@ static int start_anew(struct census *census, const struct event *event)
 
 /* --- the pass --- */
 
-struct pass {
+struct census_pass {
 	const struct census_visitor *visitor;
 	const uint64_t *moments;
 	size_t count, next;
 };
 
 /* The moments that lie in front of the event, or in the hole in front of it. */
-static int visit(struct pass *pass, const struct census *census, uint64_t seq, bool hole)
+static int visit(struct census_pass *pass, const struct census *census, uint64_t seq, bool hole)
 {
 	int error = 0;
 
@@ -180,7 +180,7 @@ static int visit(struct pass *pass, const struct census *census, uint64_t seq, b
 	return error;
 }
 
-static int step(struct pass *pass, struct census *census, const struct event *event)
+static int step(struct census_pass *pass, struct census *census, const struct event *event)
 {
 	uint64_t expected = census->lives.next_seq;
 	int error = 0;
@@ -209,7 +209,7 @@ int census_take(const struct spool *spool, const uint64_t *moments, size_t count
 		const struct census_visitor *visitor)
 {
 	static struct census census; /* 10 KiB, as above */
-	struct pass pass = { .visitor = visitor, .moments = moments, .count = count };
+	struct census_pass pass = { .visitor = visitor, .moments = moments, .count = count };
 	struct journal_reader reader;
 	struct event event;
 	int error = journal_read(&reader, spool);

@@ -48,7 +48,7 @@ static void split_chains(struct blocks *blocks, const uint32_t *old, uint32_t ol
 	}
 }
 
-static bool grow(struct blocks *blocks)
+static bool grow_blocks(struct blocks *blocks)
 {
 	uint32_t old = blocks->size;
 	uint32_t size = old ? old * 2 : FIRST_SIZE;
@@ -93,7 +93,7 @@ uint32_t blocks_add(struct blocks *blocks, const struct block *block)
 	if (blocks->spare) {
 		at = blocks->spare - 1;
 		blocks->spare = blocks->list[at].next;
-	} else if (at == blocks->size && !grow(blocks)) {
+	} else if (at == blocks->size && !grow_blocks(blocks)) {
 		return 0;
 	} else {
 		blocks->used++;

@@ -43,7 +43,7 @@ void track_forget(struct track *track)
 	track->allocated.count = track->reserved.count = 0;
 }
 
-static void add(struct trace_phase_count *to, const struct trace_phase_count *what)
+static void count_block(struct trace_phase_count *to, const struct trace_phase_count *what)
 {
 	to->bytes += what->bytes;
 	to->count += what->count;
@@ -57,7 +57,7 @@ static struct trace_phase_count less(const struct trace_phase_count *from,
 
 void track_born(struct track *track, uint64_t bytes)
 {
-	add(&track->born, &(struct trace_phase_count){ bytes, 1 });
+	count_block(&track->born, &(struct trace_phase_count){ bytes, 1 });
 }
 
 /* Nodes are made when a block of so late a birth first dies; each sums those that it covers. */
@@ -74,7 +74,7 @@ static bool extend(struct track *track, size_t gap)
 
 		track->tree[at] = (struct trace_phase_count){ 0, 0 };
 		for (size_t step = 1; !(at & step); step *= 2)
-			add(&track->tree[at], &track->tree[at - step]);
+			count_block(&track->tree[at], &track->tree[at - step]);
 	}
 	return true;
 }
@@ -83,14 +83,14 @@ bool track_freed(struct track *track, uint64_t bytes, uint32_t gap)
 {
 	struct trace_phase_count one = { bytes, 1 };
 
-	add(&track->freed, &one);
+	count_block(&track->freed, &one);
 	if (!gap)
 		return true;
 	if (gap > track->tree_n && !extend(track, gap))
 		return false;
-	add(&track->inside, &one);
+	count_block(&track->inside, &one);
 	for (size_t at = gap; at <= track->tree_n; at += at & (0 - at))
-		add(&track->tree[at], &one);
+		count_block(&track->tree[at], &one);
 	return true;
 }
 
@@ -101,7 +101,7 @@ static struct trace_phase_count born_before(const struct track *track, uint32_t 
 	size_t at = gap - 1 < track->tree_n ? gap - 1 : track->tree_n;
 
 	for (; at; at &= at - 1)
-		add(&sum, &track->tree[at]);
+		count_block(&sum, &track->tree[at]);
 	return sum;
 }
 

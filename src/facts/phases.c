@@ -149,7 +149,7 @@ static size_t shares_of(const struct phases *phases)
 	return phases->tracks_n > 2 ? phases->tracks_n : 1;
 }
 
-static bool push(struct phases *phases, const struct event *event)
+static bool push_phase(struct phases *phases, const struct event *event)
 {
 	struct trace_phase *list =
 		pages_room(phases->list, &phases->size, phases->count + 1, sizeof(*list));
@@ -224,7 +224,7 @@ static bool settle(struct phases *phases, struct trace_phase *phase)
 	return true;
 }
 
-static bool pop(struct phases *phases, const struct event *event)
+static bool pop_phase(struct phases *phases, const struct event *event)
 {
 	uint32_t which;
 
@@ -241,9 +241,9 @@ bool phases_event(struct phases *phases, const struct event *event)
 	phases->next_seq = event->seq + 1;
 	switch (event->op) {
 	case EVENT_PUSH:
-		return push(phases, event);
+		return push_phase(phases, event);
 	case EVENT_POP:
-		return pop(phases, event);
+		return pop_phase(phases, event);
 	default:
 		return !event_is_memory(event->op) || memory(phases, event);
 	}

@@ -215,7 +215,7 @@ static int name_frames(struct recording *recording, uint32_t first, enum symbols
 /* --- all together --- */
 
 /* Room for the names of all frames of the spool, doubled where that is not the first time. */
-static int make_room(struct recording *recording)
+static int make_lists(struct recording *recording)
 {
 	uint32_t frames = (uint32_t)spool_count(recording->spool, SPOOL_FRAME);
 	uint32_t room = recording->room ? 2 * recording->room : frames + 1;
@@ -246,7 +246,7 @@ int recording_extend(struct recording *recording, const struct spool *spool,
 	int error;
 
 	recording->spool = spool;
-	error = make_room(recording);
+	error = make_lists(recording);
 	if (error)
 		return error;
 	recording->frames = (uint32_t)spool_count(spool, SPOOL_FRAME);

@@ -11,7 +11,7 @@
 enum { NAMING_DEPTH = 1024 }; /* frames of a stack that are looked at */
 
 /* A stack as its names are made from it: a backward pass has the frames that it comes from, too. */
-struct naming {
+struct frame_naming {
 	uint32_t frames[NAMING_DEPTH]; /* of the spool */
 	uint32_t count, own;           /* behind its own, the frames that it comes from */
 	enum backward_via via;
@@ -39,7 +39,7 @@ int recording_see(struct recording *recording, uint32_t first)
 }
 
 /* Puts the frames of a stack, those from `from` on, behind those that are there. */
-static void add_frames(struct naming *naming, const struct recording *recording,
+static void add_frames(struct frame_naming *naming, const struct recording *recording,
 		       const struct spool_stack *stack, uint32_t from)
 {
 	uint32_t depth = recording_depth(recording, stack);
@@ -54,7 +54,7 @@ static void add_frames(struct naming *naming, const struct recording *recording,
 }
 
 /* A backward pass is named by the Python that it comes from, and said to be one. */
-static void read_stack(struct naming *naming, const struct recording *recording,
+static void read_stack(struct frame_naming *naming, const struct recording *recording,
 		       const struct spool_stack *stack)
 {
 	struct backward backward;
@@ -72,7 +72,7 @@ static void read_stack(struct naming *naming, const struct recording *recording,
 }
 
 /* As trace_backward.c names such frames for readers; NULL for none. */
-static const struct site_frame *say(struct said *said, const struct naming *naming,
+static const struct site_frame *say(struct said *said, const struct frame_naming *naming,
 				    const struct recording *recording, uint32_t at)
 {
 	if (at == UINT32_MAX)
@@ -88,7 +88,7 @@ static const struct site_frame *say(struct said *said, const struct naming *nami
 
 void recording_site(const struct recording *recording, const struct spool_stack *stack, char *to)
 {
-	struct naming naming;
+	struct frame_naming naming;
 	struct site_pick pick;
 	struct said inner;
 	struct said outer;
@@ -103,7 +103,7 @@ void recording_line(const struct recording *recording, uint32_t number, char *to
 {
 	const struct spool_stack *stack = recording_stack(recording, number);
 	const struct site_frame *frame;
-	struct naming naming;
+	struct frame_naming naming;
 	struct site_pick pick;
 	struct said said;
 	char line[24];

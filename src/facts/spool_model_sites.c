@@ -57,8 +57,8 @@ static uint32_t find_site(struct recording *recording, struct map *known, const 
 }
 
 /* Until finish_site() allocations are estimated in parts, and a lifetime of 0 is none. */
-static void add_stack(struct trace_site *site, const struct spool_stack *row,
-		      const struct trace_stack *stack)
+static void site_add_stack(struct trace_site *site, const struct spool_stack *row,
+			   const struct trace_stack *stack)
 {
 	site->stacks_n++;
 	site->allocations += stack->allocations;
@@ -78,7 +78,7 @@ static void add_stack(struct trace_site *site, const struct spool_stack *row,
 	site->estimated_peak_bytes += stack->estimated_peak_bytes;
 }
 
-static int by_weight(const void *a, const void *b)
+static int compare_site_weights(const void *a, const void *b)
 {
 	const struct trace_site *x = a;
 	const struct trace_site *y = b;
@@ -143,11 +143,11 @@ void recording_find_sites(struct recording *recording)
 			continue;
 		recording_site(recording, row, name);
 		site_of[i] = find_site(recording, &known, name, space_of(recording, row));
-		add_stack(&trace->sites[site_of[i]], row, &trace->stacks[i]);
+		site_add_stack(&trace->sites[site_of[i]], row, &trace->stacks[i]);
 	}
 	map_clear(&known);
 	if (recording->error)
 		return;
 	list_stacks(recording, stacks, site_of);
-	sort_rows(trace->sites, trace->sites_n, sizeof(*trace->sites), by_weight);
+	sort_rows(trace->sites, trace->sites_n, sizeof(*trace->sites), compare_site_weights);
 }

@@ -44,7 +44,7 @@ HOT_CODE const struct touched *ledger_touch(struct ledger *ledger, const struct 
 }
 
 /* The curves of what the last event moved, now that it stays. */
-static void draw(struct ledger *ledger)
+static void draw_curves(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
 
@@ -61,7 +61,7 @@ HOT_CODE bool ledger_room(struct ledger *ledger, unsigned events)
 
 	if (ledger->error)
 		return false;
-	draw(ledger);
+	draw_curves(ledger);
 	error = live_room(ledger->spool);
 	if (!error)
 		error = totals_room(ledger->spool, events);
@@ -266,7 +266,7 @@ static void remember(struct ledger *ledger, const struct event *event, uint32_t 
 	ledger->newest_quiet = ledger->quiet;
 }
 
-static void enter(struct ledger *ledger, struct event *event, struct spool_node *node)
+static void enter_node(struct ledger *ledger, struct event *event, struct spool_node *node)
 {
 	uint32_t id;
 
@@ -351,7 +351,7 @@ HOT_CODE void ledger_enter(struct ledger *ledger, struct event *event, enum node
 
 		ledger_leave_node(ledger, &end, stale);
 	}
-	enter(ledger, event, &node);
+	enter_node(ledger, event, &node);
 }
 
 HOT_CODE bool ledger_leave(struct ledger *ledger, struct event *event, enum node_kind kind,
@@ -374,5 +374,5 @@ void ledger_undo(struct ledger *ledger, struct event *event, const struct spool_
 	ledger_tell_end(event, was);
 	event->op = was->flags & NODE_SEGMENT ? EVENT_RESERVE : EVENT_ALLOC;
 	event->stack = was->stack;
-	enter(ledger, event, &again);
+	enter_node(ledger, event, &again);
 }

@@ -23,7 +23,7 @@ void ledger_retry(struct ledger *ledger, int device)
 /* --- an allocation that failed and nobody caught: a row of what was known then --- */
 
 /* The row that the next one is written to: once all are in use, the oldest behind the first few. */
-static uint64_t place_of(const struct spool_header *header)
+static uint64_t next_note(const struct spool_header *header)
 {
 	uint64_t latest = SPOOL_OOMS - SPOOL_OOMS_FIRST;
 
@@ -59,10 +59,10 @@ static void complete(struct spool_oom *row, const struct event *event,
 }
 
 /* Inside the transaction of its event. */
-static void put(struct spool *spool, const struct spool_oom *row)
+static void put_note(struct spool *spool, const struct spool_oom *row)
 {
 	struct spool_header *header = spool->header;
-	uint64_t place = place_of(header);
+	uint64_t place = next_note(header);
 	struct spool_oom *to = spool_at(spool, SPOOL_OOM, place);
 
 	if (place < header->count[SPOOL_OOM])
@@ -79,7 +79,7 @@ void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *kn
 	const struct touched *touched = ledger_touch(ledger, event, 0);
 
 	if (!touched || !ledger_room(ledger, 1) ||
-	    ledger_fails(ledger, spool_need(spool, SPOOL_OOM, place_of(spool->header))))
+	    ledger_fails(ledger, spool_need(spool, SPOOL_OOM, next_note(spool->header))))
 		return;
 	known->seq = spool->header->seq; /* the event's own, also if events are off */
 	txn_begin(spool);
@@ -89,6 +89,6 @@ void ledger_oom(struct ledger *ledger, struct event *event, struct spool_oom *kn
 	if (touched->pool.row)
 		txn_add64(spool, &touched->pool.row->ooms, 1);
 	complete(known, event, touched->device.row);
-	put(spool, known);
+	put_note(spool, known);
 	txn_commit(spool);
 }

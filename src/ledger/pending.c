@@ -55,7 +55,7 @@ HOT_CODE bool backlog_find(struct ledger *ledger, const struct event *event)
 }
 
 /* So many may wait as are sure to find room, also by who books them in a copy of the file. */
-static bool make_room(struct ledger *ledger)
+static bool make_run_room(struct ledger *ledger)
 {
 	struct spool *spool = ledger->spool;
 	uint64_t left;
@@ -78,7 +78,7 @@ static bool open_for(struct ledger *ledger, const struct event *event)
 
 	ledger->backlog.room = 0;
 	if (ledger->behind || !ledger_room(ledger, 1) || !backlog_find(ledger, event) ||
-	    !make_room(ledger))
+	    !make_run_room(ledger))
 		return false;
 	backlog->pool = event->pool;
 	backlog->api = event->api;

@@ -21,21 +21,21 @@ enum {
 };
 
 /* A block of the run: the other half of those that come and go in it, the node of who only goes. */
-struct part {
+struct run_part {
 	uint32_t node; /* of a death, 0: it was born in the run */
 	uint8_t other; /* 1 + the other half, 0: none */
 };
 
-struct run {
+struct pending_run {
 	unsigned count;
 	unsigned words;
 	int64_t bytes, headroom; /* what the run adds, and may add without a new peak */
-	struct part parts[SPOOL_WAITING];
+	struct run_part parts[SPOOL_WAITING];
 	struct waiting_slots slots; /* the last of the run at an address */
 };
 
 /* A block is born: false if one lives there already, or it would make a peak after all. */
-static HOT_CODE bool plan_birth(const struct ledger *ledger, struct run *run, unsigned n,
+static HOT_CODE bool plan_birth(const struct ledger *ledger, struct pending_run *run, unsigned n,
 				uint8_t *slot, const struct spool_waiting *waiting)
 {
 	const struct spool_backlog *backlog = backlog_shared(ledger);
@@ -45,13 +45,13 @@ static HOT_CODE bool plan_birth(const struct ledger *ledger, struct run *run, un
 	    (!dead && (*slot || live_find(ledger->spool, NODE_BLOCK, backlog->pool, waiting->ptr))))
 		return false;
 	run->words += WORDS_BIRTH;
-	run->parts[n] = (struct part){ 0, 0 };
+	run->parts[n] = (struct run_part){ 0, 0 };
 	*slot = (uint8_t)(n + 1);
 	return true;
 }
 
 /* One dies: false if nobody knows it, or it is of another size. */
-static HOT_CODE bool plan_death(const struct ledger *ledger, struct run *run, unsigned n,
+static HOT_CODE bool plan_death(const struct ledger *ledger, struct pending_run *run, unsigned n,
 				uint8_t *slot, const struct spool_waiting *waiting)
 {
 	const struct spool_backlog *backlog = backlog_shared(ledger);
@@ -63,7 +63,7 @@ static HOT_CODE bool plan_death(const struct ledger *ledger, struct run *run, un
 			return false; /* also if it is a death */
 		run->words -= WORDS_BIRTH - WORDS_PAIR;
 		run->parts[birth - 1].other = (uint8_t)(n + 1);
-		run->parts[n] = (struct part){ 0, (uint8_t)birth };
+		run->parts[n] = (struct run_part){ 0, (uint8_t)birth };
 		*slot = (uint8_t)(n + 1);
 		return true;
 	}
@@ -71,15 +71,15 @@ static HOT_CODE bool plan_death(const struct ledger *ledger, struct run *run, un
 	if (!id || live_node(ledger->spool, id)->size != 0 - (uint64_t)waiting->size)
 		return false;
 	run->words += WORDS_DEATH;
-	run->parts[n] = (struct part){ id, 0 };
+	run->parts[n] = (struct run_part){ id, 0 };
 	*slot = (uint8_t)(n + 1);
 	return true;
 }
 
 /* How many of those that wait can be booked together. */
-static void plan(const struct ledger *ledger, struct run *run, unsigned most)
+static void plan(const struct ledger *ledger, struct pending_run *run, unsigned most)
 {
-	*run = (struct run){ .words = WORDS_RUN, .headroom = backlog_headroom(ledger) };
+	*run = (struct pending_run){ .words = WORDS_RUN, .headroom = backlog_headroom(ledger) };
 	for (; run->count < most && run->words <= SPOOL_UNDO - WORDS_BIRTH; run->count++) {
 		const struct spool_waiting *waiting = backlog_at(ledger, run->count);
 		uint8_t *slot = waiting_slot(&run->slots, backlog_shared(ledger), waiting->ptr);
@@ -143,8 +143,8 @@ static void book_birth(struct ledger *ledger, const struct event *event)
 	move_cells(ledger, event->stack, (int64_t)event->size, 1);
 }
 
-static void book_death(struct ledger *ledger, const struct event *event, const struct part *part,
-		       const uint64_t *born)
+static void book_death(struct ledger *ledger, const struct event *event,
+		       const struct run_part *part, const uint64_t *born)
 {
 	struct spool_node node;
 
@@ -210,10 +210,10 @@ static void book_sums(struct ledger *ledger, int64_t bytes, const struct high *h
 }
 
 /* Books the n-th, whose time is to be among those of `born` for who dies later. */
-static inline void book(struct ledger *ledger, const struct run *run, unsigned n,
+static inline void book(struct ledger *ledger, const struct pending_run *run, unsigned n,
 			const struct event *event, uint64_t *born)
 {
-	const struct part *part = &run->parts[n];
+	const struct run_part *part = &run->parts[n];
 
 	born[n] = event->t;
 	if (event->op == EVENT_FREE) {
@@ -227,7 +227,7 @@ static inline void book(struct ledger *ledger, const struct run *run, unsigned n
 		book_birth(ledger, event);
 }
 
-static void book_run(struct ledger *ledger, const struct run *run)
+static void book_run(struct ledger *ledger, const struct pending_run *run)
 {
 	struct spool *spool = ledger->spool;
 	struct spool_backlog *backlog = backlog_shared(ledger);
@@ -298,7 +298,7 @@ void backlog_book_one(struct ledger *ledger)
 }
 
 /* Room for all that wait, and what can be booked of them together. */
-static void prepare(struct ledger *ledger, struct run *run)
+static void prepare_run(struct ledger *ledger, struct pending_run *run)
 {
 	struct event event = waiting_event(backlog_shared(ledger), backlog_at(ledger, 0));
 	unsigned most = ledger->backlog.waiting;
@@ -313,10 +313,10 @@ static void prepare(struct ledger *ledger, struct run *run)
 
 HOT_CODE void backlog_settle_now(struct ledger *ledger)
 {
-	struct run run;
+	struct pending_run run;
 
 	while (ledger->backlog.waiting && !ledger->error) {
-		prepare(ledger, &run);
+		prepare_run(ledger, &run);
 		if (run.count) {
 			book_run(ledger, &run);
 		} else {

@@ -88,8 +88,8 @@ static HOT_CODE bool prolong(struct spool *spool, const struct spool_scope *scop
 	return true;
 }
 
-static struct state begin(struct spool *spool, struct spool_scope *scope, struct state state,
-			  uint64_t t)
+static struct state begin_curve(struct spool *spool, struct spool_scope *scope, struct state state,
+				uint64_t t)
 {
 	struct spool_point *point = point_at(spool, scope, state.half, state.points);
 
@@ -111,7 +111,7 @@ void curve_draw_anew(struct spool *spool, struct spool_scope *scope, struct curv
 	if (state.points == CURVE_POINTS && !prolong(spool, scope, state, t))
 		state = halve(spool, scope, state);
 	if (!prolong(spool, scope, state, t))
-		state = begin(spool, scope, state, t);
+		state = begin_curve(spool, scope, state, t);
 	pen->scope = scope;
 	pen->point = point_at(spool, scope, state.half, state.points - 1);
 	pen->state = scope->curve_state;

@@ -65,7 +65,7 @@ static uint32_t recycle(struct journal *journal)
 }
 
 /* The sums of devices as they are now. */
-static void put_sums(struct journal *journal)
+static void journal_put_sums(struct journal *journal)
 {
 	const struct spool *spool = journal->spool;
 	unsigned left = JOURNAL_SUMS_DEVICES;
@@ -88,7 +88,7 @@ static void start_records(struct journal *journal)
 	journal->p = (uint8_t *)(journal->chunk + 1);
 	journal->end = (uint8_t *)journal->chunk + SPOOL_BLOCK;
 	wire_reset(&journal->state, journal->chunk->t);
-	put_sums(journal);
+	journal_put_sums(journal);
 }
 
 static void start_chunk(struct journal *journal, uint32_t index)
@@ -313,7 +313,7 @@ void journal_mend(struct journal *journal)
 void journal_resync(struct journal *journal)
 {
 	if (journal->chunk && chunk_left(journal, 1))
-		put_sums(journal);
+		journal_put_sums(journal);
 }
 
 int journal_read(struct journal_reader *reader, const struct spool *spool)

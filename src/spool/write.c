@@ -122,7 +122,7 @@ static int grow_file(void *argument)
 	return error;
 }
 
-static int grow(struct spool *spool, uint64_t blocks)
+static int grow_blocks(struct spool *spool, uint64_t blocks)
 {
 	uint64_t from = spool->file_blocks << SPOOL_BLOCK_SHIFT;
 	uint64_t to = blocks << SPOOL_BLOCK_SHIFT;
@@ -168,7 +168,7 @@ static int create(void *argument)
 	if (!error)
 		error = reserve_addresses(spool);
 	if (!error)
-		error = grow(spool, SPOOL_FIRST_BLOCK);
+		error = grow_blocks(spool, SPOOL_FIRST_BLOCK);
 	if (!error) {
 		write_header(spool);
 		return 0;
@@ -196,7 +196,7 @@ static int extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 		int error = 0;
 
 		if (block == spool->file_blocks)
-			error = grow(spool, step);
+			error = grow_blocks(spool, step);
 		if (error)
 			return error;
 		spool->blocks[kind][spool->used[kind]] = (uint32_t)block;

@@ -22,7 +22,7 @@ static const char *const words[HIDDEN_KINDS] = {
 	[HIDDEN_POOL] = "pool",         [HIDDEN_THREAD] = "thread", [HIDDEN_HOST] = "host",
 };
 
-static const char *keep(struct anonymizer *anonymizer, const char *text)
+static const char *keep_text(struct anonymizer *anonymizer, const char *text)
 {
 	const char *copy = arena_text(&anonymizer->arena, text, strlen(text));
 
@@ -40,7 +40,7 @@ static const char *hide(struct anonymizer *anonymizer, enum hidden kind, const c
 	anonymizer->failed |= !id;
 	snprintf(word, sizeof(word), "%s %u%s%s", words[kind], id, kind == HIDDEN_FILE ? ".py" : "",
 		 rest);
-	return keep(anonymizer, word);
+	return keep_text(anonymizer, word);
 }
 
 static const char *hide_all(struct anonymizer *anonymizer, enum hidden kind, const char *name)
@@ -71,10 +71,10 @@ static const char *library(struct anonymizer *anonymizer, const char *path)
 	char word[WORD];
 
 	if (!*path || site_library(base) != SITE_OWN)
-		return keep(anonymizer, base);
+		return keep_text(anonymizer, base);
 	text_copy(word, sizeof(word), place_kind(path) == PLACE_OWN ? "" : "/site-packages/");
 	text_append(word, sizeof(word), hide_all(anonymizer, HIDDEN_LIBRARY, base));
-	return keep(anonymizer, word);
+	return keep_text(anonymizer, word);
 }
 
 static const char *file(struct anonymizer *anonymizer, const char *path)
@@ -84,10 +84,10 @@ static const char *file(struct anonymizer *anonymizer, const char *path)
 	char word[WORD];
 
 	if (kind == PLACE_FRAMEWORK && part)
-		return keep(anonymizer, part);
+		return keep_text(anonymizer, part);
 	text_copy(word, sizeof(word), kind == PLACE_OWN ? "" : "/site-packages/");
 	text_append(word, sizeof(word), hide_all(anonymizer, HIDDEN_FILE, path));
-	return keep(anonymizer, word);
+	return keep_text(anonymizer, word);
 }
 
 /* "f [backward]": what analyse/trace/trace_backward.c put behind the name stays. */
@@ -144,7 +144,7 @@ static void frames(struct anonymizer *anonymizer, struct trace *trace)
 		} else if (frame->language == TRACE_NATIVE) {
 			/* Arguments of templates may be anybody's. */
 			names_short(frame->function, shorter, sizeof(shorter));
-			frame->function = keep(anonymizer, shorter);
+			frame->function = keep_text(anonymizer, shorter);
 		}
 	}
 	for (size_t i = 0; i < trace->modules_n; i++) {

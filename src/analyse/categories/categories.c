@@ -104,11 +104,11 @@ static void loose_end(struct categories *categories, const struct event *event,
 	}
 }
 
-static int begin(struct categories *categories, const struct event *event,
-		 const struct doing *doing, uint16_t number, const struct whereabouts *at)
+static int begin_life(struct categories *categories, const struct event *event,
+		      const struct doing *doing, uint16_t number, const struct whereabouts *at)
 {
 	struct categories_own *own = categories->own;
-	struct track *track = &own->tracks[number];
+	struct stage_track *track = &own->tracks[number];
 	uint32_t id = own->lives.begun_id;
 
 	if (!GROW_TO(own->births, own->lives.blocks.size, own->births_n))
@@ -168,7 +168,7 @@ static int move_block(struct categories *categories, const struct event *event)
 	if (error)
 		return error;
 	if (event->ptr)
-		error = comes ? begin(categories, event, &doing, number, &at) : 0;
+		error = comes ? begin_life(categories, event, &doing, number, &at) : 0;
 	else if (comes)
 		error = loose_begin(categories, event, doing.stage, &at);
 	else
@@ -179,7 +179,7 @@ static int move_block(struct categories *categories, const struct event *event)
 }
 
 /* Events are missing: what lived before is another story, but what stacks make is not. */
-static void forget(struct categories *categories, uint64_t seq)
+static void forget_block(struct categories *categories, uint64_t seq)
 {
 	struct categories_own *own = categories->own;
 
@@ -202,7 +202,7 @@ int categories_event(struct categories *categories, const struct event *event)
 	int error = 0;
 
 	if (lives_gap(&own->lives, event))
-		forget(categories, event->seq);
+		forget_block(categories, event->seq);
 	own->last_t = event->t;
 	own->any = true;
 	if (event->op == EVENT_ALLOC)

@@ -7,7 +7,7 @@ static struct life life_of(const struct categories *categories, const struct blo
 			   const struct birth *birth, uint64_t t)
 {
 	const struct categories_own *own = categories->own;
-	const struct track *track = &own->tracks[birth->track];
+	const struct stage_track *track = &own->tracks[birth->track];
 	const struct worker *worker = worker_of(categories->own, birth->thread);
 
 	return (struct life){
@@ -102,7 +102,7 @@ void life_end_all(struct categories *categories, bool lives)
 	for (uint32_t i = 0; i < own->lives.blocks.used; i++) {
 		const struct block *block = &own->lives.blocks.list[i];
 		const struct birth *birth = &own->births[i];
-		const struct track *track;
+		const struct stage_track *track;
 		struct life life;
 
 		if (!lives_now(block))

@@ -30,8 +30,8 @@ static bool number_fits(const struct rule_condition *condition, uint64_t number)
 	}
 }
 
-static bool fits(const struct categories_own *own, const struct rule_condition *condition,
-		 const struct life *life)
+static bool fits_condition(const struct categories_own *own, const struct rule_condition *condition,
+			   const struct life *life)
 {
 	const char *patterns = condition->patterns;
 
@@ -79,7 +79,7 @@ static bool rule_holds(const struct categories_own *own, const struct rule *rule
 		if (kind <= RULE_KIND_STACK)
 			continue;
 		/* What is no number is asked the other way round; those know != themselves. */
-		if (fits(own, condition, life) ==
+		if (fits_condition(own, condition, life) ==
 		    (kind != RULE_KIND_NUMBER && condition->test == TEST_IS_NOT))
 			return false;
 	}

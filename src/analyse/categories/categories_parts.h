@@ -65,7 +65,7 @@ struct birth {
 };
 
 /* What a device is at; the last track is for memory of none. */
-struct track {
+struct stage_track {
 	uint64_t allocations;
 	uint64_t backward_seq; /* of the last event of a backward pass that is no recomputation */
 	uint32_t passes, steps;
@@ -104,7 +104,7 @@ struct categories_own {
 	struct lives lives;   /* the stack of a block is its position in views */
 	struct birth *births; /* by position in blocks */
 	size_t births_n;
-	struct track *tracks;
+	struct stage_track *tracks;
 	struct vote *votes; /* by stack, the last: no stack */
 	struct place_own *places;
 	struct loose loose; /* what has no address, by category */
@@ -170,7 +170,7 @@ bool track_step(struct categories *categories, uint16_t number, const struct doi
 		uint64_t seq);
 
 /* Is the stage that the block was born in, by event `seq`, still going on? */
-bool track_same_stage(const struct track *track, const struct birth *birth, uint64_t seq);
+bool track_same_stage(const struct stage_track *track, const struct birth *birth, uint64_t seq);
 
 /* A key for each size, as the factor is odd. */
 static inline uint64_t gradient_key(uint64_t size)

@@ -95,7 +95,7 @@ static bool look_for_gradients(struct categories_own *own, uint16_t track, uint3
 bool track_step(struct categories *categories, uint16_t number, const struct doing *doing,
 		uint64_t seq)
 {
-	struct track *track = &categories->own->tracks[number];
+	struct stage_track *track = &categories->own->tracks[number];
 	bool good = true;
 
 	if (doing->inside && !track->in_pass) {
@@ -119,7 +119,7 @@ bool track_step(struct categories *categories, uint16_t number, const struct doi
 }
 
 /* Is the stage that the block was born in still going on? */
-bool track_same_stage(const struct track *track, const struct birth *birth, uint64_t seq)
+bool track_same_stage(const struct stage_track *track, const struct birth *birth, uint64_t seq)
 {
 	switch ((enum stage)birth->born) {
 	case STAGE_FORWARD:

@@ -17,7 +17,7 @@
 
 enum { LONGEST = 2048 };
 
-struct matcher {
+struct stack_matcher {
 	const struct trace *trace;
 	const struct rules *rules;
 	struct arena *arena;
@@ -44,7 +44,7 @@ struct frame_texts {
 	char whole[LONGEST];
 };
 
-static void read_frame(const struct matcher *matcher, size_t i, struct frame_texts *texts)
+static void read_frame(const struct stack_matcher *matcher, size_t i, struct frame_texts *texts)
 {
 	const struct trace_frame *frame = &matcher->trace->frames[i];
 
@@ -96,7 +96,7 @@ static bool is_stage(const struct rule *rule, const uint64_t *bits)
 	return true;
 }
 
-static void see_frame(const struct matcher *matcher, size_t number)
+static void see_frame(const struct stack_matcher *matcher, size_t number)
 {
 	uint64_t *bits = matcher->bits + number * matcher->words;
 	const struct rules *rules = matcher->rules;
@@ -155,7 +155,7 @@ static const char *operator_of(const struct trace_frame *frame, char *to, size_t
 	return to;
 }
 
-static bool stack_fits(const struct matcher *matcher, const struct rule_condition *condition,
+static bool stack_fits(const struct stack_matcher *matcher, const struct rule_condition *condition,
 		       const struct trace_stack *stack, const char *op)
 {
 	const char *text;
@@ -180,7 +180,7 @@ static bool stack_fits(const struct matcher *matcher, const struct rule_conditio
 	return fits == (condition->test == TEST_IS);
 }
 
-static bool add_candidate(struct matcher *matcher, uint16_t rule)
+static bool add_candidate(struct stack_matcher *matcher, uint16_t rule)
 {
 	if (!GROW(matcher->views->candidates, matcher->used, matcher->size, 1024))
 		return false;
@@ -188,7 +188,7 @@ static bool add_candidate(struct matcher *matcher, uint16_t rule)
 	return true;
 }
 
-static int find_candidates(struct matcher *matcher, struct stack_view *view,
+static int find_candidates(struct stack_matcher *matcher, struct stack_view *view,
 			   const struct trace_stack *stack, const char *op)
 {
 	const struct rules *rules = matcher->rules;
@@ -208,7 +208,7 @@ static int find_candidates(struct matcher *matcher, struct stack_view *view,
 	return 0;
 }
 
-static int see_stack(struct matcher *matcher, uint32_t number)
+static int see_stack(struct stack_matcher *matcher, uint32_t number)
 {
 	const struct trace *trace = matcher->trace;
 	const struct trace_stack *stack = number < trace->stacks_n ? &trace->stacks[number] : NULL;
@@ -245,7 +245,7 @@ static int see_stack(struct matcher *matcher, uint32_t number)
 int stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
 		     struct arena *arena)
 {
-	struct matcher matcher = {
+	struct stack_matcher matcher = {
 		.trace = trace,
 		.rules = rules,
 		.arena = arena,

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static bool fits(const char *pattern, const char *end, const char *text)
+static bool fits_pattern(const char *pattern, const char *end, const char *text)
 {
 	const char *star = NULL;
 	const char *again = NULL;
@@ -30,7 +30,7 @@ static bool fits(const char *pattern, const char *end, const char *text)
 
 bool pattern_fits(const char *pattern, const char *text)
 {
-	return fits(pattern, pattern + strlen(pattern), text);
+	return fits_pattern(pattern, pattern + strlen(pattern), text);
 }
 
 bool pattern_any_fits(const char *patterns, const char *text)
@@ -38,7 +38,7 @@ bool pattern_any_fits(const char *patterns, const char *text)
 	while (text && patterns) {
 		const char *end = strchr(patterns, '|');
 
-		if (fits(patterns, end ? end : patterns + strlen(patterns), text))
+		if (fits_pattern(patterns, end ? end : patterns + strlen(patterns), text))
 			return true;
 		patterns = end ? end + 1 : NULL;
 	}

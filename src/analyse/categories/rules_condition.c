@@ -44,8 +44,8 @@ static uint32_t word_bit(enum rule_key key, const char *text, size_t length)
 	return 0;
 }
 
-static int read_words(const struct rules_source *source, struct rule_condition *condition,
-		      const char *value)
+static int condition_words(const struct rules_source *source, struct rule_condition *condition,
+			   const char *value)
 {
 	for (;;) {
 		size_t length = strcspn(value, "|");
@@ -64,8 +64,8 @@ static int read_words(const struct rules_source *source, struct rule_condition *
 	}
 }
 
-static int read_number(const struct rules_source *source, struct rule_condition *condition,
-		       const char *value)
+static int condition_number(const struct rules_source *source, struct rule_condition *condition,
+			    const char *value)
 {
 	char *end;
 
@@ -138,11 +138,11 @@ int rules_read_condition(const struct rules_source *source, struct rule_conditio
 		return rules_wrong(source, "no value: ", text);
 	condition->key = (uint8_t)key;
 	if (rule_keys[key].kind == RULE_KIND_NUMBER)
-		return read_number(source, condition, value);
+		return condition_number(source, condition, value);
 	if (condition->test != TEST_IS && condition->test != TEST_IS_NOT)
 		return rules_wrong(source, "only numbers are more or less: ", text);
 	if (rule_keys[key].kind == RULE_KIND_WORD)
-		return read_words(source, condition, value);
+		return condition_words(source, condition, value);
 	condition->patterns = value;
 	if (rule_keys[key].kind != RULE_KIND_FRAME)
 		return 0;

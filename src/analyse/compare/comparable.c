@@ -18,7 +18,7 @@ struct keys {
 	bool failed; /* for want of memory */
 };
 
-static const char *keep_text(struct keys *keys, const char *text)
+static const char *keep_word(struct keys *keys, const char *text)
 {
 	const char *copy = arena_text(&keys->diff->arena, text, strlen(text));
 
@@ -40,9 +40,9 @@ static void unlike(struct keys *keys, const char *key, const char *base, const c
 	if (keys->failed)
 		return;
 	diff->unlike[diff->unlike_n] = (struct diff_key){
-		keep_text(keys, key),
-		keep_text(keys, base),
-		keep_text(keys, head),
+		keep_word(keys, key),
+		keep_word(keys, base),
+		keep_word(keys, head),
 	};
 	diff->unlike_n += !keys->failed;
 }

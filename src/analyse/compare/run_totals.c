@@ -237,7 +237,7 @@ static int add_spaces(struct run *run)
 	return 0;
 }
 
-static void raise_to(int64_t *value, uint64_t bytes)
+static void raise_i64(int64_t *value, uint64_t bytes)
 {
 	if (run_known(bytes) > *value)
 		*value = run_known(bytes);
@@ -254,8 +254,8 @@ static int add_phases(struct run *run)
 		row = run_row(run, DIMENSION_PHASE, "", name);
 		if (!row)
 			return -EINVAL;
-		raise_to(&row->values[COLUMN_ALLOCATED], phase->allocated.peak_bytes);
-		raise_to(&row->values[COLUMN_RESERVED], phase->reserved.peak_bytes);
+		raise_i64(&row->values[COLUMN_ALLOCATED], phase->allocated.peak_bytes);
+		raise_i64(&row->values[COLUMN_RESERVED], phase->reserved.peak_bytes);
 	}
 	return 0;
 }

@@ -4,7 +4,7 @@
 #include "analyse/compare/run_totals.h"
 #include "analyse/input/error.h"
 
-static int add(struct run *run, const struct run_category *category)
+static int add_category(struct run *run, const struct run_category *category)
 {
 	struct run_category *copy = &run->categories[run->categories_n];
 
@@ -16,7 +16,7 @@ static int add(struct run *run, const struct run_category *category)
 	return 0;
 }
 
-static int make_room(struct run *run, size_t count)
+static int make_categories(struct run *run, size_t count)
 {
 	run->categories = arena_alloc(&run->arena, (count + 1) * sizeof(*run->categories));
 	return run->categories ? 0 : err_no_memory(run->trace.path);
@@ -38,7 +38,7 @@ static int copy_list(struct run *run, int device, const char *space,
 			.exit = trace_known(list[i].exit_bytes),
 		};
 
-		error = add(run, &category);
+		error = add_category(run, &category);
 	}
 	return error;
 }
@@ -54,7 +54,7 @@ static int copy_categories(struct run *run)
 	for (size_t i = 0; i < trace->summary.spaces_n; i++)
 		count += trace->summary.spaces[i].categories_n;
 	run->categories_from = count ? RUN_BLOCKS : RUN_UNTOLD;
-	error = make_room(run, count);
+	error = make_categories(run, count);
 	for (size_t i = 0; !error && i < trace->summary.devices_n; i++)
 		error = copy_list(run, trace->summary.devices[i].device, "device",
 				  trace->summary.devices[i].categories,
@@ -71,7 +71,7 @@ static int copy_categories(struct run *run)
 
 static int take_places(struct run *run, const struct categories *categories)
 {
-	int error = make_room(run, categories->places_n * categories->rules->categories);
+	int error = make_categories(run, categories->places_n * categories->rules->categories);
 
 	run->categories_from = RUN_BLOCKS;
 	for (size_t i = 0; !error && i < categories->places_n; i++) {
@@ -94,7 +94,7 @@ static int take_places(struct run *run, const struct categories *categories)
 			if (!category.space)
 				return err_no_memory(run->trace.path);
 			if (category.peak || category.exit)
-				error = add(run, &category);
+				error = add_category(run, &category);
 		}
 	}
 	return error;

@@ -101,7 +101,7 @@ static void count_live(struct survey *survey, uint64_t size, int sign)
 	bucket->live_bytes += sign > 0 ? size : 0 - size;
 }
 
-static void end(struct survey *survey, uint64_t t)
+static void end_life(struct survey *survey, uint64_t t)
 {
 	const struct block *block = &survey->own->lives.ended;
 	const struct survey_birth *birth = &survey->own->births[survey->own->lives.ended_id - 1];
@@ -113,7 +113,7 @@ static void end(struct survey *survey, uint64_t t)
 		see_death(survey, birth, block, t);
 }
 
-static int begin(struct survey *survey, const struct event *event)
+static int begin_life(struct survey *survey, const struct event *event)
 {
 	struct survey_own *own = survey->own;
 	uint32_t site = site_of(survey, event);
@@ -133,7 +133,7 @@ static int begin(struct survey *survey, const struct event *event)
 	return 0;
 }
 
-static void forget(struct survey *survey, const struct event *event)
+static void forget_life(struct survey *survey, const struct event *event)
 {
 	survey->gap_seq = event->seq;
 	for (size_t i = 0; i < SURVEY_BUCKETS; i++)
@@ -149,12 +149,12 @@ int survey_event(struct survey *survey, const struct event *event)
 	/* Steps that end among missing events must lie in front of what is looked at. */
 	survey_growth_time(survey, event->seq, event->t);
 	if (lives_gap(lives, event))
-		forget(survey, event);
+		forget_life(survey, event);
 	error = lives_take(lives, event, NULL);
 	if (!error && lives->ended_id && lives_used(&lives->ended))
-		end(survey, event->t);
+		end_life(survey, event->t);
 	if (!error && lives->begun_id && lives_used(&lives->begun))
-		error = begin(survey, event);
+		error = begin_life(survey, event);
 	if (event->op == EVENT_OOM && survey->failures_n < SURVEY_FAILURES)
 		survey->failures[survey->failures_n++] = *event;
 	survey->reserves += event->op == EVENT_RESERVE;

@@ -89,7 +89,7 @@ static const struct group *find_group(struct trace *trace, struct group *groups,
 	return best;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_steps(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a;
 	uint64_t y = *(const uint64_t *)b;
@@ -117,7 +117,7 @@ static int take_ends(struct survey *survey, const struct group *group, const uin
 		if (of[i] == number && phase->end != TRACE_NONE && phase->end >= phase->start)
 			ends[count++] = phase->end;
 	}
-	qsort(ends, count, sizeof(*ends), by_time);
+	qsort(ends, count, sizeof(*ends), compare_steps);
 	steps->count = count;
 	steps->stride = (count + most - 1) / most;
 	for (size_t i = steps->stride - 1; i < count; i += steps->stride)

@@ -51,8 +51,8 @@ const char *leaks_held(const struct trace *trace, uint32_t number)
 
 /* --- by site --- */
 
-static void add_stack(struct leaks *leaks, struct leak *leak, const struct trace *trace,
-		      uint32_t number, struct suppressions *suppressions)
+static void leak_add_stack(struct leaks *leaks, struct leak *leak, const struct trace *trace,
+			   uint32_t number, struct suppressions *suppressions)
 {
 	const struct trace_stack *stack = &trace->stacks[number];
 
@@ -76,7 +76,7 @@ static void add_stack(struct leaks *leaks, struct leak *leak, const struct trace
 	}
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_leaks(const void *a, const void *b)
 {
 	const struct leak *x = a;
 	const struct leak *y = b;
@@ -96,14 +96,14 @@ int leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressio
 		struct leak leak = { .site = i, .stack = UINT32_MAX };
 
 		for (size_t k = 0; k < site->stacks_n; k++)
-			add_stack(leaks, &leak, trace, site->stacks[k], suppressions);
+			leak_add_stack(leaks, &leak, trace, site->stacks[k], suppressions);
 		if (!leak.bytes)
 			continue;
 		leaks->bytes += leak.bytes;
 		leaks->blocks += leak.count;
 		leaks->list[leaks->count++] = leak;
 	}
-	qsort(leaks->list, leaks->count, sizeof(*leaks->list), by_bytes);
+	qsort(leaks->list, leaks->count, sizeof(*leaks->list), compare_leaks);
 	return 0;
 }
 

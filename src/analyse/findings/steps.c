@@ -25,7 +25,7 @@ struct change {
 
 enum { NO_STACK = UINT32_MAX };
 
-struct finder {
+struct step_finder {
 	struct change *changes; /* allocations with a stack, and frees, in order */
 	size_t changes_n, size;
 	uint32_t *count;                /* by stack: its allocations */
@@ -41,7 +41,7 @@ struct finder {
 
 static int add_change(void *context, const struct event *event)
 {
-	struct finder *finder = context;
+	struct step_finder *finder = context;
 	bool born = event->op == EVENT_ALLOC && event->stack < finder->stacks;
 
 	if (!born && event->op != EVENT_FREE)
@@ -72,13 +72,13 @@ int steps_read(const char *path, steps_take_fn *take, void *context)
 }
 
 /* How many allocations the stacks with n each have. */
-static uint64_t covered(const struct finder *finder, uint32_t n)
+static uint64_t covered(const struct step_finder *finder, uint32_t n)
 {
 	return (uint64_t)n * finder->sharing[n];
 }
 
 /* Of the counts that were not tried yet the one whose stacks allocate most; 0 for none. */
-static uint32_t next_count(const struct finder *finder)
+static uint32_t next_count(const struct step_finder *finder)
 {
 	uint32_t best = 0;
 
@@ -101,7 +101,7 @@ static bool are_most(size_t members, size_t all)
 
 /* Starts of steps, with the births of `first`: when stacks with n each come in turns in most steps.
  */
-static bool find_turns_of(struct finder *finder, uint32_t n, uint32_t first)
+static bool find_turns_of(struct step_finder *finder, uint32_t n, uint32_t first)
 {
 	uint32_t members = 0;
 	size_t whole = 0;
@@ -131,7 +131,7 @@ static bool find_turns_of(struct finder *finder, uint32_t n, uint32_t first)
 	return whole * 10 >= finder->steps * 9;
 }
 
-static bool find_turns(struct finder *finder, uint32_t n)
+static bool find_turns(struct step_finder *finder, uint32_t n)
 {
 	uint32_t tried[LEADERS];
 	unsigned count = 0;
@@ -156,7 +156,7 @@ static bool find_turns(struct finder *finder, uint32_t n)
  * born. The layers of a model that is being built give nothing, those inside a step wait for its
  * end.
  */
-static bool gives_back(const struct finder *finder)
+static bool gives_back(const struct step_finder *finder)
 {
 	uint64_t born = 0;
 	uint64_t freed = 0;
@@ -184,7 +184,7 @@ static bool gives_back(const struct finder *finder)
  * Steps are alike: what allocates about as often as there are steps, or oftener, does so in nearly
  * each of them. Of calls in no order it does not, however often they come.
  */
-static bool are_alike(struct finder *finder, uint32_t n)
+static bool are_alike(struct step_finder *finder, uint32_t n)
 {
 	uint64_t all = 0;
 	uint64_t present = 0; /* of all births in all steps, were each stack's spread evenly */
@@ -222,7 +222,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* How much of the way, in percent, are steps of at most twice the median length? Or -ENOMEM. */
-static int regularity(const struct finder *finder)
+static int regularity(const struct step_finder *finder)
 {
 	size_t n = finder->steps - 1;
 	uint64_t *lengths;
@@ -245,7 +245,7 @@ static int regularity(const struct finder *finder)
 }
 
 /* The regularity of n steps, which finder then has; 0 if there are none, or -ENOMEM. */
-static int try_count(struct finder *finder, uint32_t n)
+static int try_count(struct step_finder *finder, uint32_t n)
 {
 	int percent = 0;
 
@@ -258,7 +258,7 @@ static int try_count(struct finder *finder, uint32_t n)
  * The loop around another one, such as that of an optimizer over its parameters: n is a multiple of
  * its count. 0 for none.
  */
-static uint32_t count_around(const struct finder *finder, uint32_t n)
+static uint32_t count_around(const struct step_finder *finder, uint32_t n)
 {
 	uint32_t best = 0;
 
@@ -272,7 +272,7 @@ static uint32_t count_around(const struct finder *finder, uint32_t n)
 }
 
 /* n was found: it stays, unless something else takes place between its steps, in a loop around. */
-static int look_around(struct finder *finder, uint32_t n, int percent)
+static int look_around(struct step_finder *finder, uint32_t n, int percent)
 {
 	uint32_t around = percent < VERY_REGULAR ? count_around(finder, n) : 0;
 	int found = around ? try_count(finder, around) : 0;
@@ -283,7 +283,7 @@ static int look_around(struct finder *finder, uint32_t n, int percent)
 }
 
 /* 1 when steps were found, 0, or -ENOMEM. */
-static int find_steps(struct finder *finder)
+static int find_steps(struct step_finder *finder)
 {
 	finder->sharing =
 		arena_alloc(&finder->arena, (finder->changes_n + 1) * sizeof(*finder->sharing));
@@ -308,7 +308,7 @@ static int find_steps(struct finder *finder)
 
 int steps_infer(struct trace *trace)
 {
-	struct finder finder = { .stacks = trace->stacks_n };
+	struct step_finder finder = { .stacks = trace->stacks_n };
 	int found;
 
 	if (!trace->stacks_n || trace->once)

@@ -6,7 +6,7 @@
 #include "facts/phases.h"
 
 /* A step's end or begin. */
-static bool put(struct phases *phases, uint64_t t, enum event_op op)
+static bool put_step(struct phases *phases, uint64_t t, enum event_op op)
 {
 	struct event event = {
 		.op = (uint8_t)op, .seq = phases->next_seq, .t = t, .device = NO_DEVICE
@@ -23,9 +23,9 @@ static bool measure_event(struct phases *phases, const struct steps_found *found
 	bool starts = phases->count < found->count && from->seq == found->starts[phases->count];
 	uint64_t gap = from->seq - phases->next_seq;
 
-	if (starts && phases->count && !put(phases, from->t, EVENT_POP))
+	if (starts && phases->count && !put_step(phases, from->t, EVENT_POP))
 		return false;
-	if (starts && !put(phases, from->t, EVENT_PUSH))
+	if (starts && !put_step(phases, from->t, EVENT_PUSH))
 		return false;
 	if (event.allocated == TRACE_NONE)
 		event.device = NO_DEVICE;
@@ -37,7 +37,7 @@ static bool measure_event(struct phases *phases, const struct steps_found *found
 	if (from->seq != found->end)
 		return true;
 	/* The last event is inside. */
-	return put(phases, from->t + 1, EVENT_POP) && (phases->next_seq = from->seq + 1);
+	return put_step(phases, from->t + 1, EVENT_POP) && (phases->next_seq = from->seq + 1);
 }
 
 struct measuring {
@@ -82,7 +82,7 @@ static bool are_named(const struct trace *trace, const struct phases *steps)
  * Among the program's own, by start; of two that start together the longer one is around. Found
  * ones have no thread of their own: they lie on the main one.
  */
-static int take(struct trace *trace, const struct phases *steps)
+static int take_steps(struct trace *trace, const struct phases *steps)
 {
 	size_t count = trace->phases_n + steps->count;
 	struct trace_phase *list = arena_alloc(&trace->arena, count * sizeof(*list));
@@ -117,7 +117,7 @@ int steps_put(struct trace *trace, const struct steps_found *found)
 	int error = steps_read(trace->path, measure, &(struct measuring){ &phases, found });
 
 	if (!error && phases.count && !are_named(trace, &phases))
-		error = take(trace, &phases);
+		error = take_steps(trace, &phases);
 	phases_clear(&phases);
 	return error;
 }

@@ -33,7 +33,7 @@ static char *trim(char *line)
 	return line;
 }
 
-static int add(struct suppressions *to, const char *pattern, unsigned line)
+static int add_pattern(struct suppressions *to, const char *pattern, unsigned line)
 {
 	if (!GROW(to->list, to->count, to->size, 16))
 		return -ENOMEM;
@@ -57,7 +57,7 @@ int suppressions_read(struct suppressions *suppressions, const char *path)
 
 		number++;
 		if (*pattern)
-			error = add(suppressions, pattern, number);
+			error = add_pattern(suppressions, pattern, number);
 	}
 	if (!error && ferror(file))
 		error = -EIO;
@@ -79,14 +79,14 @@ void suppressions_clear(struct suppressions *suppressions)
 
 /* --- what it fits --- */
 
-static bool fits(const char *pattern, const char *text)
+static bool fits_text(const char *pattern, const char *text)
 {
 	return text && !fnmatch(pattern, text, 0);
 }
 
 static bool fits_path(const char *pattern, const char *path)
 {
-	return path && (fits(pattern, path) || fits(pattern, text_base(path)));
+	return path && (fits_text(pattern, path) || fits_text(pattern, text_base(path)));
 }
 
 static bool fits_frame(const char *pattern, const struct trace *trace, uint32_t number)
@@ -95,7 +95,7 @@ static bool fits_frame(const char *pattern, const struct trace *trace, uint32_t 
 	char text[512];
 
 	trace_frame_text(trace, number, text, sizeof(text));
-	return fits(pattern, text) || fits(pattern, frame->function) ||
+	return fits_text(pattern, text) || fits_text(pattern, frame->function) ||
 	       fits_path(pattern, frame->file) ||
 	       (frame->module != UINT32_MAX &&
 		fits_path(pattern, trace->modules[frame->module].path));
@@ -106,7 +106,7 @@ static bool fits_stack(const char *pattern, const struct trace *trace, uint32_t 
 	const struct trace_stack *stack = &trace->stacks[number];
 	uint32_t site = trace->site_of[number];
 
-	if (site != UINT32_MAX && fits(pattern, trace->sites[site].site))
+	if (site != UINT32_MAX && fits_text(pattern, trace->sites[site].site))
 		return true;
 	for (size_t i = 0; i < stack->frames_n; i++) {
 		if (fits_frame(pattern, trace, stack->frames[i]))

@@ -18,16 +18,16 @@ struct path {
 };
 
 /* What a node is made of: paths [from, to), all alike up to its depth. */
-struct run {
+struct branch_run {
 	size_t from, to;
 };
 
 struct building {
 	struct tree *tree;
 	struct path *paths;
-	struct run *runs; /* by node */
-	uint32_t *frames; /* of all paths */
-	size_t size;      /* of nodes and runs */
+	struct branch_run *runs; /* by node */
+	uint32_t *frames;        /* of all paths */
+	size_t size;             /* of nodes and runs */
 };
 
 static int by_frames(const void *a, const void *b)
@@ -94,10 +94,10 @@ static bool make_paths(struct building *building, const struct trace *trace,
 
 struct child {
 	struct tree_node node;
-	struct run run;
+	struct branch_run run;
 };
 
-static int by_bytes(const void *a, const void *b)
+static int compare_branches(const void *a, const void *b)
 {
 	const struct child *x = a;
 	const struct child *y = b;
@@ -111,7 +111,7 @@ static int by_bytes(const void *a, const void *b)
 static void add_children(struct building *building, uint32_t parent, struct child *room)
 {
 	struct tree *tree = building->tree;
-	struct run run = building->runs[parent];
+	struct branch_run run = building->runs[parent];
 	uint32_t depth = tree->nodes[parent].depth;
 	size_t count = 0;
 
@@ -135,7 +135,7 @@ static void add_children(struct building *building, uint32_t parent, struct chil
 		child->node.count += path->count;
 		child->run.to = i + 1;
 	}
-	qsort(room, count, sizeof(*room), by_bytes);
+	qsort(room, count, sizeof(*room), compare_branches);
 	tree->nodes[parent].first = (uint32_t)tree->count;
 	tree->nodes[parent].children_n = (uint32_t)count;
 	for (size_t i = 0; i < count; i++) {
@@ -155,7 +155,7 @@ int tree_build(struct tree *tree, const struct trace *trace, const struct trace_
 	made = room && make_paths(&building, trace, shares, count, inverted, whole);
 	if (made) {
 		tree->nodes[0] = (struct tree_node){ .frame = UINT32_MAX };
-		building.runs[0] = (struct run){ 0, count };
+		building.runs[0] = (struct branch_run){ 0, count };
 		tree->count = 1;
 		for (size_t i = 0; i < count; i++) {
 			tree->nodes[0].bytes += shares[i].bytes;

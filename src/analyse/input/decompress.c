@@ -159,7 +159,7 @@ void source_close(struct source *source)
 	*source = (struct source){ .fd = -1 };
 }
 
-static int start(struct source *source)
+static int start_stream(struct source *source)
 {
 	struct unpack *unpack = calloc(1, sizeof(*unpack));
 	ssize_t more;
@@ -185,7 +185,7 @@ static int start(struct source *source)
 	return unpack->error;
 }
 
-static int look(struct source *source)
+static int look_ahead(struct source *source)
 {
 	ssize_t length = fd_read_all(source->fd, source->begin, sizeof(source->begin));
 
@@ -194,11 +194,11 @@ static int look(struct source *source)
 	source->looked = true;
 	source->begun = (size_t)length;
 	source->kind = kind_of(source->begin, source->begun);
-	return source->kind ? start(source) : 0;
+	return source->kind ? start_stream(source) : 0;
 }
 
 /* Reads on when all that was read has been taken. */
-static int fill(struct source *source)
+static int refill(struct source *source)
 {
 	struct unpack *unpack = source->unpack;
 	ssize_t length;
@@ -225,7 +225,7 @@ static ssize_t read_unpacked(struct source *source, char *bytes, size_t size)
 		size_t before;
 		size_t got = 0;
 
-		unpack->error = fill(source);
+		unpack->error = refill(source);
 		if (unpack->error)
 			break;
 		before = unpack->at;
@@ -262,7 +262,7 @@ static ssize_t read_plain(struct source *source, char *bytes, size_t size)
 
 ssize_t source_read(struct source *source, char *bytes, size_t size)
 {
-	int error = source->looked ? 0 : look(source);
+	int error = source->looked ? 0 : look_ahead(source);
 
 	if (error)
 		return error;

@@ -23,7 +23,7 @@ enum {
 	LARGEST = 1 << 22
 };
 
-static bool grow(struct json *json)
+static bool grow_text(struct json *json)
 {
 	char *old = json->buffer;
 	char *larger = json->size < LARGEST ? malloc(json->size * 2 + 1) : NULL;
@@ -66,7 +66,7 @@ bool json_more(struct json *json)
 		if (json->token)
 			json->token = json->buffer;
 		json->end = json->buffer + kept;
-	} else if (kept == json->size && !grow(json)) {
+	} else if (kept == json->size && !grow_text(json)) {
 		json_fail(json, "a token that does not end within %zu bytes", json->size);
 		return false;
 	}
@@ -123,7 +123,7 @@ int json_fail(struct json *json, const char *format, ...)
 }
 
 /* The document ends, or a byte is there that may not be. */
-static enum json_token refuse(struct json *json, const char *wanted)
+static enum json_token refuse_token(struct json *json, const char *wanted)
 {
 	unsigned char c = (unsigned char)*json->at;
 
@@ -157,7 +157,7 @@ static inline char peek(struct json *json)
 }
 
 /* Are `length` bytes there, from `at` on? */
-static bool holds(struct json *json, size_t length)
+static bool holds_length(struct json *json, size_t length)
 {
 	while ((size_t)(json->end - json->at) < length) {
 		if (!json_more(json))
@@ -292,12 +292,12 @@ static enum json_token literal(struct json *json, const char *word, enum json_to
 {
 	size_t length = strlen(word);
 
-	if (!holds(json, length) || memcmp(json->at, word, length) != 0) {
+	if (!holds_length(json, length) || memcmp(json->at, word, length) != 0) {
 		if (!memcmp(json->at, word,
 			    (size_t)(json->end - json->at) < length ? (size_t)(json->end - json->at)
 								    : length))
 			json->at = json->end;
-		return refuse(json, "a value");
+		return refuse_token(json, "a value");
 	}
 	json->token = json->at;
 	json->at += length;
@@ -327,7 +327,7 @@ static enum json_token value(struct json *json, char c)
 		break;
 	default:
 		if (c != '-' && (c < '0' || c > '9'))
-			return refuse(json, "a value");
+			return refuse_token(json, "a value");
 		token = number(json) ? JSON_ERROR : JSON_NUMBER;
 	}
 	json->state = json->depth ? WANT_SEPARATOR : WANT_NOTHING;
@@ -337,12 +337,12 @@ static enum json_token value(struct json *json, char c)
 static enum json_token key(struct json *json)
 {
 	if (peek(json) != '"')
-		return refuse(json, "a key");
+		return refuse_token(json, "a key");
 	if (string(json))
 		return JSON_ERROR;
 	json->state = WANT_VALUE;
 	if (*json->at != ':' && peek(json) != ':')
-		return refuse(json, "a colon");
+		return refuse_token(json, "a colon");
 	json->text = json->token + 1; /* reading on may have moved it */
 	json->at++;
 	return JSON_KEY;
@@ -362,7 +362,7 @@ enum json_token json_next(struct json *json)
 		if (c == (object ? '}' : ']'))
 			return closed(json, object);
 		if (c != ',')
-			return refuse(json, object ? "',' or '}'" : "',' or ']'");
+			return refuse_token(json, object ? "',' or '}'" : "',' or ']'");
 		json->at++;
 		return object ? key(json) : value(json, peek(json));
 	case WANT_FIRST_KEY:
@@ -376,5 +376,5 @@ enum json_token json_next(struct json *json)
 	}
 	if (json->at == json->end && !json->failed)
 		return JSON_END;
-	return refuse(json, "the end of the document");
+	return refuse_token(json, "the end of the document");
 }

@@ -23,7 +23,7 @@ static bool same_place(const struct history_place *a, const struct history_place
 }
 
 /* Places are few, and the one of the event before is likely. */
-static uint32_t place_of(struct history *history, const struct history_place *place)
+static uint32_t history_place_of(struct history *history, const struct history_place *place)
 {
 	uint32_t likely = history->events_n ? history->events[history->events_n - 1].place : 0;
 
@@ -128,7 +128,7 @@ static bool add_event(struct history *history, const struct event *event, bool h
 		.death = HISTORY_NONE,
 		.thread = thread_of(history, event->thread),
 		.text = event->op == EVENT_OOM ? event->error : event->name,
-		.place = place_of(history, &place),
+		.place = history_place_of(history, &place),
 		.api = api_of(history, event->api),
 		.op = event->op,
 	};

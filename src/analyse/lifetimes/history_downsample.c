@@ -10,7 +10,7 @@
 #include "base/mem/map.h"
 
 /* What the folded blocks of one stack, place and category hold. */
-struct entry {
+struct fold_entry {
 	uint64_t bytes, told; /* now, and as the last fold says */
 	uint32_t count, told_count;
 	uint32_t stack, place, category;
@@ -26,7 +26,7 @@ struct fold {
 	uint32_t *renamed; /* by event: its new position */
 
 	struct map known;
-	struct entry *entries;
+	struct fold_entry *entries;
 	uint32_t *changed;
 	size_t entries_n, entries_size, changed_n, changed_size;
 
@@ -35,7 +35,7 @@ struct fold {
 	size_t events_n, events_size, sums_size;
 };
 
-static int push(struct fold *fold, const struct history_event *event)
+static int push_event(struct fold *fold, const struct history_event *event)
 {
 	if (!GROW(fold->events, fold->events_n, fold->events_size, 1024) ||
 	    !GROW_TO(fold->sums, fold->events_size, fold->sums_size))
@@ -49,13 +49,13 @@ static int push(struct fold *fold, const struct history_event *event)
 	return 0;
 }
 
-static struct entry *entry_of(struct fold *fold, const struct history_event *event)
+static struct fold_entry *entry_of(struct fold *fold, const struct history_event *event)
 {
 	uint64_t key = hash_mix((uint64_t)event->text << 32 | event->stack, event->place);
 	uint32_t id;
 
 	for (; (id = map_get(&fold->known, key)); key++) {
-		struct entry *entry = &fold->entries[id - 1];
+		struct fold_entry *entry = &fold->entries[id - 1];
 
 		if (entry->stack == event->stack && entry->place == event->place &&
 		    entry->category == event->text)
@@ -64,7 +64,7 @@ static struct entry *entry_of(struct fold *fold, const struct history_event *eve
 	if (!GROW(fold->entries, fold->entries_n, fold->entries_size, 256) ||
 	    !GROW_TO(fold->changed, fold->entries_size, fold->changed_size))
 		return NULL;
-	fold->entries[fold->entries_n] = (struct entry){
+	fold->entries[fold->entries_n] = (struct fold_entry){
 		.stack = event->stack,
 		.place = event->place,
 		.category = event->text,
@@ -76,9 +76,9 @@ static struct entry *entry_of(struct fold *fold, const struct history_event *eve
 }
 
 /* A block that is not told by itself comes (sign 1) or goes (-1). */
-static int take(struct fold *fold, const struct history_event *birth, int sign)
+static int take_block(struct fold *fold, const struct history_event *birth, int sign)
 {
-	struct entry *entry = entry_of(fold, birth);
+	struct fold_entry *entry = entry_of(fold, birth);
 
 	if (!entry)
 		return -ENOMEM;
@@ -91,10 +91,10 @@ static int take(struct fold *fold, const struct history_event *birth, int sign)
 }
 
 /* Says what the entries hold that have changed since they were last said. */
-static int tell(struct fold *fold, uint64_t t)
+static int tell_totals(struct fold *fold, uint64_t t)
 {
 	for (size_t i = 0; i < fold->changed_n; i++) {
-		struct entry *entry = &fold->entries[fold->changed[i]];
+		struct fold_entry *entry = &fold->entries[fold->changed[i]];
 		struct history_event event = { .t = t,
 					       .size = entry->bytes,
 					       .stack = entry->stack,
@@ -108,7 +108,7 @@ static int tell(struct fold *fold, uint64_t t)
 		entry->waiting = false;
 		if (entry->bytes == entry->told && entry->count == entry->told_count)
 			continue;
-		if (push(fold, &event))
+		if (push_event(fold, &event))
 			return -ENOMEM;
 		fold->sums[at].blocks = entry->count;
 		if (entry->fold != HISTORY_NONE)
@@ -123,17 +123,17 @@ static int tell(struct fold *fold, uint64_t t)
 }
 
 /* Behind a gap nothing is known of what lived. */
-static void forget(struct fold *fold)
+static void forget_births(struct fold *fold)
 {
 	for (size_t i = 0; i < fold->entries_n; i++) {
-		struct entry *entry = &fold->entries[i];
+		struct fold_entry *entry = &fold->entries[i];
 
 		if (entry->fold != HISTORY_NONE)
 			fold->events[entry->fold].death = (uint32_t)fold->events_n;
-		*entry = (struct entry){ .stack = entry->stack,
-					 .place = entry->place,
-					 .category = entry->category,
-					 .fold = HISTORY_NONE };
+		*entry = (struct fold_entry){ .stack = entry->stack,
+					      .place = entry->place,
+					      .category = entry->category,
+					      .fold = HISTORY_NONE };
 	}
 	fold->changed_n = 0;
 }
@@ -143,7 +143,7 @@ static int take_birth(struct fold *fold, const struct history_event *event)
 	fold->folded->blocks++;
 	if (event->size > fold->folded->largest)
 		fold->folded->largest = event->size;
-	return take(fold, event, 1);
+	return take_block(fold, event, 1);
 }
 
 static int rebuild(struct fold *fold)
@@ -156,22 +156,22 @@ static int rebuild(struct fold *fold)
 		const struct history_event *event = &history->events[i];
 
 		if (fold->keep.edges[i])
-			error = tell(fold, history->events[i ? i - 1 : 0].t);
+			error = tell_totals(fold, history->events[i ? i - 1 : 0].t);
 		if (gap < history->gaps_n && history->gaps[gap].event == i) {
-			forget(fold);
+			forget_births(fold);
 			gap++;
 		}
 		history_running_add(&fold->running, event);
 		fold->renamed[i] = (uint32_t)fold->events_n;
 		if (fold->keep.stays[i])
-			error = error ? error : push(fold, event);
+			error = error ? error : push_event(fold, event);
 		else if (event->born)
 			error = error ? error : take_birth(fold, event);
 		else
 			error = error ? error
-				      : take(fold, &history->events[fold->keep.birth[i]], -1);
+				      : take_block(fold, &history->events[fold->keep.birth[i]], -1);
 	}
-	return error ? error : tell(fold, history->events[history->events_n - 1].t);
+	return error ? error : tell_totals(fold, history->events[history->events_n - 1].t);
 }
 
 /* Positions in the old list become those in the new one. */

@@ -256,7 +256,7 @@ static int keep_extremes(struct choice *choice)
 	return 0;
 }
 
-static int start(struct choice *choice)
+static int start_choice(struct choice *choice)
 {
 	const struct history *history = choice->history;
 	struct history_keep *keep = choice->keep;
@@ -281,7 +281,7 @@ int history_keep(struct history_keep *keep, const struct history *history, size_
 	int error;
 
 	*keep = (struct history_keep){ 0 };
-	error = start(&choice);
+	error = start_choice(&choice);
 	if (!error)
 		error = keep_largest(&choice, most);
 	if (!error) {

@@ -80,7 +80,7 @@ static void set_mark(struct replay *replay, uint64_t seq, uint64_t t)
 }
 
 /* A row is about to change: what it held at the peak is kept. */
-static void keep(const struct replay *replay, struct replay_row *row)
+static void keep_row(const struct replay *replay, struct replay_row *row)
 {
 	if (row->epoch == replay->epoch)
 		return;
@@ -132,7 +132,7 @@ static void hold(struct replay *replay, struct replay_row *row, const struct blo
 	if (!in_sum(replay, block) ||
 	    (sign < 0 && (row->sum < block->size || row->sum_count < blocks)))
 		return;
-	keep(replay, row);
+	keep_row(replay, row);
 	row->sum += size;
 	row->sum_count += count;
 	replay->now += size;
@@ -185,7 +185,7 @@ static uint8_t category_of(const struct replay *replay, const struct event *even
 	return wish->of_alloc[replay->allocs];
 }
 
-static int begin(struct replay *replay, const struct event *event)
+static int begin_block(struct replay *replay, const struct event *event)
 {
 	struct lives *lives = &replay->lives;
 	uint32_t row = replay_row_of(replay, event, category_of(replay, event));
@@ -225,7 +225,7 @@ static uint32_t end_loose(struct replay *replay, const struct block *like, uint6
 	return first;
 }
 
-static int end(struct replay *replay, const struct event *event)
+static int end_life(struct replay *replay, const struct event *event)
 {
 	const struct block *ended = &replay->lives.ended;
 	uint32_t born = replay->lives.unseen ? 0 : ended->stack + 1;
@@ -255,12 +255,12 @@ static int apply(struct replay *replay, const struct event *event)
 	if (lives_take(lives, event, trace_text(replay->trace, event->api)))
 		return err_no_memory(replay->trace->path);
 	if (lives->begins)
-		return begin(replay, event);
-	return lives->ends ? end(replay, event) : 0;
+		return begin_block(replay, event);
+	return lives->ends ? end_life(replay, event) : 0;
 }
 
 /* Events are missing: what lives, nobody knows. */
-static void forget(struct replay *replay, const struct event *event)
+static void forget_address(struct replay *replay, const struct event *event)
 {
 	if (!replay->dropped)
 		replay->dropped_from = replay->last_t;
@@ -297,7 +297,7 @@ static int step(struct replay *replay, const struct event *event)
 			 replay->last_t);
 	}
 	if (lives_gap(&replay->lives, event))
-		forget(replay, event);
+		forget_address(replay, event);
 	if (selected(replay, event))
 		error = apply(replay, event);
 	else

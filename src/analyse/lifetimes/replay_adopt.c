@@ -56,8 +56,8 @@ static struct trace_stack stack_of(const struct replay *replay, const struct rep
 }
 
 /* A row's site: where it was, or its thread or phase. */
-static struct trace_place place_of(const struct replay *replay, const struct replay_row *row,
-				   const struct trace_stack *stack)
+static struct trace_place adopted_place(const struct replay *replay, const struct replay_row *row,
+					const struct trace_stack *stack)
 {
 	const struct trace *trace = replay->trace;
 	uint32_t site = row->stack < trace->stacks_n ? trace->site_of[row->stack] : UINT32_MAX;
@@ -78,7 +78,7 @@ static struct trace_place place_of(const struct replay *replay, const struct rep
 	return place;
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
 	const struct trace_share *x = a;
 	const struct trace_share *y = b;
@@ -143,7 +143,7 @@ static int set_peak(const struct replay *replay, size_t stacks)
 		merge_shares(replay, peak, first);
 		free(first);
 	}
-	qsort(peak->stacks, peak->stacks_n, sizeof(*peak->stacks), by_bytes);
+	qsort(peak->stacks, peak->stacks_n, sizeof(*peak->stacks), compare_rows);
 	trace->peaks = peak;
 	trace->peaks_n = 1;
 	return 0;
@@ -164,7 +164,7 @@ int replay_adopt(const struct replay *replay)
 	}
 	for (size_t i = 0; i < count; i++) {
 		stacks[i] = stack_of(replay, &replay->rows[i]);
-		places[i] = place_of(replay, &replay->rows[i], &stacks[i]);
+		places[i] = adopted_place(replay, &replay->rows[i], &stacks[i]);
 	}
 	if (is_split(replay))
 		trace->by = replay->wish->split;

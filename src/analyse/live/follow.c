@@ -100,7 +100,7 @@ static int copy_header(struct follow *follow)
 }
 
 /* Room in the copy for all that the file has. */
-static int make_room(struct follow *follow)
+static int make_blocks(struct follow *follow)
 {
 	struct spool *spool = &follow->spool;
 	struct stat status;
@@ -159,7 +159,7 @@ static int copy_sums(struct follow *follow, unsigned tries)
 	for (unsigned i = 0; i < tries && !error; i++) {
 		error = copy_header(follow);
 		if (!error && follow->spool.header->blocks != follow->owned) {
-			error = make_room(follow);
+			error = make_blocks(follow);
 			if (!error)
 				error = find_blocks(follow);
 		} else if (!error) {
@@ -213,7 +213,7 @@ static int copy_tables(struct follow *follow)
 	int error = copy_header(follow);
 
 	if (!error)
-		error = make_room(follow);
+		error = make_blocks(follow);
 	if (error)
 		return error;
 	if (is_same(follow)) {

@@ -10,7 +10,7 @@
 #include <sys/param.h>
 #include <unistd.h>
 
-struct part { /* of the events: a chunk */
+struct chunk_part { /* of the events: a chunk */
 	uint64_t first;
 	uint64_t index;
 };
@@ -25,7 +25,8 @@ static bool read_chunk_head(const struct follow *follow, uint64_t index, struct 
 }
 
 /* The newest chunks that hold events from `seq` on, in order: how many. */
-static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most, struct part *parts)
+static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most,
+			   struct chunk_part *parts)
 {
 	uint64_t chunks = spool_count(&follow->spool, SPOOL_CHUNK);
 	struct spool_chunk head;
@@ -35,7 +36,7 @@ static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most, s
 	if (follow->newest && follow->newest <= chunks &&
 	    read_chunk_head(follow, follow->newest - 1, &head) && head.first_seq <= seq &&
 	    head.first_seq + head.events >= follow->spool.header->seq) {
-		parts[0] = (struct part){ head.first_seq, follow->newest - 1 };
+		parts[0] = (struct chunk_part){ head.first_seq, follow->newest - 1 };
 		return 1;
 	}
 	for (uint64_t i = 0; i < chunks; i++) {
@@ -54,13 +55,14 @@ static unsigned find_parts(struct follow *follow, uint64_t seq, unsigned most, s
 		} else {
 			memmove(parts + at + 1, parts + at, (count++ - at) * sizeof(*parts));
 		}
-		parts[at] = (struct part){ head.first_seq, i };
+		parts[at] = (struct chunk_part){ head.first_seq, i };
 	}
 	return count;
 }
 
 /* The chunk as it is now; false when it has been written over with later events. */
-static bool read_chunk(struct follow *follow, const struct part *part, struct spool_chunk *head)
+static bool read_chunk(struct follow *follow, const struct chunk_part *part,
+		       struct spool_chunk *head)
 {
 	uint32_t block = follow->spool.blocks[SPOOL_CHUNK][part->index];
 	struct spool_chunk after;
@@ -94,7 +96,7 @@ uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, fol
 		       void *context)
 {
 	static struct decoder decoder; /* 10 KiB */
-	struct part parts[FOLLOW_CHUNKS];
+	struct chunk_part parts[FOLLOW_CHUNKS];
 	unsigned count = find_parts(follow, seq, MIN(chunks, FOLLOW_CHUNKS), parts);
 
 	for (unsigned i = 0; i < count; i++) {

@@ -65,7 +65,7 @@ static struct look_sum read_sum(const struct spool_sum *sum)
 	return (struct look_sum){ sum->now, sum->peak, sum->peak_t };
 }
 
-static const char *name_of(const struct look *look, const struct spool_scope *scope)
+static const char *scope_name(const struct look *look, const struct spool_scope *scope)
 {
 	return scope->kind == SCOPE_SPACE ? space_name(scope->name)
 					  : spool_text(&look->follow.spool, scope->name);
@@ -78,7 +78,7 @@ static struct look_scope read_scope(const struct look *look, uint32_t number, do
 	struct look_scope scope = {
 		.kind = row->kind,
 		.device = row->device,
-		.name = name_of(look, row),
+		.name = scope_name(look, row),
 		.allocated = read_sum(&row->sums[METRIC_ALLOCATED]),
 		.reserved = read_sum(&row->sums[METRIC_RESERVED]),
 		.samples = row->used_samples,

@@ -110,8 +110,8 @@ static bool is_place(const struct spool_scope *scope)
 }
 
 /* What a stack holds where. What it allocated goes to the first place that it has a cell for. */
-static int add_stack(struct look_lines *lines, const struct spool *spool,
-		     const struct spool_stack *stack, uint32_t name)
+static int line_add_stack(struct look_lines *lines, const struct spool *spool,
+			  const struct spool_stack *stack, uint32_t name)
 {
 	uint64_t cells = spool_count(spool, SPOOL_CELL);
 	uint32_t scopes = (uint32_t)spool_count(spool, SPOOL_SCOPE);
@@ -176,8 +176,8 @@ int look_lines_read(struct look_lines *lines, const struct spool *spool, double 
 
 		lines->allocated += stack->bytes;
 		if (stack->cell)
-			error = add_stack(lines, spool, stack,
-					  i < lines->name_of_n ? lines->name_of[i] : nameless);
+			error = line_add_stack(lines, spool, stack,
+					       i < lines->name_of_n ? lines->name_of[i] : nameless);
 	}
 	keep_those_that_count(lines, seconds);
 	return error;
@@ -196,7 +196,7 @@ void look_lines_clear(struct look_lines *lines)
 
 /* --- order --- */
 
-static int by_name(const struct look_line *x, const struct look_line *y)
+static int compare_line_names(const struct look_line *x, const struct look_line *y)
 {
 	int order = strcmp(x->name, y->name);
 
@@ -208,7 +208,7 @@ static int by_bytes(const void *a, const void *b)
 	const struct look_line *x = *(struct look_line *const *)a;
 	const struct look_line *y = *(struct look_line *const *)b;
 
-	return x->holds != y->holds ? (x->holds < y->holds ? 1 : -1) : by_name(x, y);
+	return x->holds != y->holds ? (x->holds < y->holds ? 1 : -1) : compare_line_names(x, y);
 }
 
 static int by_count(const void *a, const void *b)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void push(struct look_ranges *ranges, const struct event *event)
+static void push_range(struct look_ranges *ranges, const struct event *event)
 {
 	if (ranges->open_n == LOOK_RANGES_OPEN) {
 		memmove(ranges->open, ranges->open + 1,
@@ -28,7 +28,7 @@ static bool is_end_of(const struct event *pop, const struct look_range *range)
 	return range->number || (range->thread == pop->thread && range->domain == pop->pool);
 }
 
-static void pop(struct look_ranges *ranges, const struct event *event)
+static void pop_range(struct look_ranges *ranges, const struct event *event)
 {
 	struct look_range ended;
 	uint32_t at = ranges->open_n;
@@ -48,7 +48,7 @@ static void pop(struct look_ranges *ranges, const struct event *event)
 	ranges->ended[0] = ended;
 }
 
-static void take(void *context, const struct event *event)
+static void take_event(void *context, const struct event *event)
 {
 	struct look_ranges *ranges = context;
 
@@ -56,13 +56,13 @@ static void take(void *context, const struct event *event)
 		ranges->late = true;
 	ranges->next = event->seq + 1;
 	if (event->op == EVENT_PUSH)
-		push(ranges, event);
+		push_range(ranges, event);
 	else if (event->op == EVENT_POP)
-		pop(ranges, event);
+		pop_range(ranges, event);
 }
 
 void look_ranges_read(struct look_ranges *ranges, struct follow *follow)
 {
 	if (follow->spool.header->seq > ranges->next)
-		follow_events(follow, ranges->next, FOLLOW_CHUNKS, take, ranges);
+		follow_events(follow, ranges->next, FOLLOW_CHUNKS, take_event, ranges);
 }

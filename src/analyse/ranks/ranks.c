@@ -43,7 +43,7 @@ static uint64_t time_of(const char *text)
 	return (uint64_t)timegm(&time) * NS + ns;
 }
 
-static void raise_to(uint64_t *value, uint64_t other)
+static void raise_u64(uint64_t *value, uint64_t other)
 {
 	if (other != TRACE_NONE && (*value == TRACE_NONE || other > *value))
 		*value = other;
@@ -86,10 +86,10 @@ static int fold_device(struct merge *merge, struct merge_rank *rank,
 		.used_of_card = source && strcmp(source, "nvml") != 0,
 	};
 	for (size_t metric = 0; metric < TRACE_METRICS; metric++)
-		raise_to(&rank->peaks[metric], own->peaks[metric]);
+		raise_u64(&rank->peaks[metric], own->peaks[metric]);
 	/* A sample of used may miss a peak; what was reserved then was used. */
 	if (own->peaks[TRACE_USED] != TRACE_NONE)
-		raise_to(&rank->peaks[TRACE_USED], own->peaks[TRACE_RESERVED]);
+		raise_u64(&rank->peaks[TRACE_USED], own->peaks[TRACE_RESERVED]);
 	rank->ooms += own->ooms;
 	return add_card(merge, rank, device, card);
 }

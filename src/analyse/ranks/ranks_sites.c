@@ -56,7 +56,7 @@ static int add_share(struct merge *merge, struct merge_site *site, const struct 
 	return 0;
 }
 
-static bool holds(const struct run_row *row)
+static bool holds_bytes(const struct run_row *row)
 {
 	for (size_t i = 0; i < MERGE_COLUMNS; i++) {
 		if (row->values[merge_columns[i]])
@@ -71,7 +71,7 @@ int merge_fold_sites(struct merge *merge, const struct run *run)
 		const struct run_row *row = &run->rows[i];
 		struct merge_site *site;
 
-		if (row->dimension != DIMENSION_SITE || !holds(row))
+		if (row->dimension != DIMENSION_SITE || !holds_bytes(row))
 			continue;
 		site = site_of(merge, row);
 		if (!site)

@@ -207,7 +207,7 @@ int trace_keys_find(struct trace_keys *keys, struct trace *trace, enum trace_by 
 
 /* --- sites anew --- */
 
-static void add_stack(struct trace_site *site, const struct trace_stack *stack)
+static void choice_add_stack(struct trace_site *site, const struct trace_stack *stack)
 {
 	site->stacks_n++;
 	site->allocations += stack->allocations;
@@ -223,7 +223,7 @@ static void add_stack(struct trace_site *site, const struct trace_stack *stack)
 		site->lifetime_max_ns = stack->lifetime_max_ns;
 }
 
-static int by_weight(const void *a, const void *b)
+static int compare_choice_weights(const void *a, const void *b)
 {
 	const struct trace_site *x = a;
 	const struct trace_site *y = b;
@@ -255,7 +255,7 @@ static int list_stacks(struct trace *trace, struct trace_site *sites, size_t cou
 		if (trace->site_of[i] != UINT32_MAX)
 			site->stacks[site->stacks_n++] = i;
 	}
-	qsort(sites, count, sizeof(*sites), by_weight);
+	qsort(sites, count, sizeof(*sites), compare_choice_weights);
 	for (size_t i = 0; i < count; i++) {
 		for (size_t k = 0; k < sites[i].stacks_n; k++)
 			trace->site_of[sites[i].stacks[k]] = (uint32_t)i;
@@ -305,7 +305,7 @@ int trace_set_sites(struct trace *trace, const struct trace_place *places)
 				return err_no_memory(trace->path);
 			}
 		}
-		add_stack(&sites[site_of[i]], &trace->stacks[i]);
+		choice_add_stack(&sites[site_of[i]], &trace->stacks[i]);
 	}
 	map_clear(&known);
 	trace->site_of = site_of;

@@ -86,7 +86,7 @@ static int read_text(struct trace *trace, enum json_token token, uint32_t *last,
 
 /* --- values --- */
 
-static int read_number(struct trace *trace, enum json_token token, uint64_t *to)
+static int event_number(struct trace *trace, enum json_token token, uint64_t *to)
 {
 	struct json *json = &trace->reader->json;
 
@@ -128,7 +128,7 @@ static int read_stack(struct trace *trace, enum json_token token, uint32_t *to)
 {
 	uint64_t stack = TRACE_NONE;
 
-	if (read_number(trace, token, &stack))
+	if (event_number(trace, token, &stack))
 		return -EINVAL;
 	if (stack != TRACE_NONE && stack >= trace->stacks_n)
 		return json_fail(&trace->reader->json,
@@ -167,7 +167,7 @@ static int read_word(struct trace *trace, enum json_token token, const char *key
 static int read_thread(struct trace *trace, enum json_token token, uint32_t *to)
 {
 	uint64_t thread = 0;
-	int error = read_number(trace, token, &thread);
+	int error = event_number(trace, token, &thread);
 
 	*to = (uint32_t)thread;
 	return error;
@@ -183,7 +183,7 @@ static int read_value(struct trace *trace, unsigned number, struct event *event)
 		return json_skip(&trace->reader->json, token);
 	switch ((enum value)key->value) {
 	case NUMBER:
-		return read_number(trace, token, to);
+		return event_number(trace, token, to);
 	case ADDRESS:
 		return read_address(trace, token, to);
 	case NAME:

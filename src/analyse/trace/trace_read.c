@@ -29,7 +29,7 @@ struct list {
 
 static int read_row(struct reader *reader, const struct row *row, void *to);
 
-static int refuse(struct reader *reader, const char *wanted)
+static int refuse_value(struct reader *reader, const char *wanted)
 {
 	return json_fail(reader->json, "\"%s\" must be %s", reader->key, wanted);
 }
@@ -48,7 +48,7 @@ static int no_memory(const struct reader *reader)
 }
 
 /* Whatever becomes memory is counted here: 0, or -EINVAL when it is more than it may be. */
-static int keep(const struct reader *reader, size_t bytes)
+static int keep_bytes(const struct reader *reader, size_t bytes)
 {
 	struct json *json = reader->json;
 
@@ -63,7 +63,7 @@ static int keep(const struct reader *reader, size_t bytes)
 /* Room for one more item, zeroed; NULL without memory, or when there are too many. */
 static void *list_add(const struct reader *reader, struct list *list)
 {
-	if (keep(reader, list->item))
+	if (keep_bytes(reader, list->item))
 		return NULL;
 	if (!grow_list(&list->items, list->used, &list->size, list->item, 16))
 		return NULL;
@@ -88,7 +88,7 @@ static int keep_text(struct reader *reader, const char **to)
 {
 	const struct json *json = reader->json;
 
-	if (keep(reader, json->length + ARENA_OVERHEAD))
+	if (keep_bytes(reader, json->length + ARENA_OVERHEAD))
 		return -EINVAL;
 	*to = arena_text(reader->arena, json->text, json->length);
 	return *to ? 0 : no_memory(reader);
@@ -97,7 +97,7 @@ static int keep_text(struct reader *reader, const char **to)
 static int read_text(struct reader *reader, enum json_token token, const char **to)
 {
 	if (token != JSON_STRING)
-		return refuse(reader, "a string");
+		return refuse_value(reader, "a string");
 	return keep_text(reader, to);
 }
 
@@ -107,7 +107,8 @@ static int read_u64(struct reader *reader, enum json_token token, uint64_t most,
 
 	if (token != JSON_NUMBER || !json->exact || (json->negative && json->magnitude) ||
 	    json->magnitude > most)
-		return refuse(reader, "a whole number, not negative and not larger than it may be");
+		return refuse_value(reader,
+				    "a whole number, not negative and not larger than it may be");
 	*to = json->magnitude;
 	return 0;
 }
@@ -126,8 +127,8 @@ static int read_i64(struct reader *reader, enum json_token token, uint64_t most,
 	const struct json *json = reader->json;
 
 	if (token != JSON_NUMBER || !json->exact || json->magnitude > most)
-		return refuse(reader,
-			      most == INT64_MAX ? "a whole number" : "a small whole number");
+		return refuse_value(reader,
+				    most == INT64_MAX ? "a whole number" : "a small whole number");
 	*to = json->negative ? -(int64_t)json->magnitude : (int64_t)json->magnitude;
 	return 0;
 }
@@ -148,15 +149,16 @@ static int read_hex(struct reader *reader, enum json_token token, uint64_t *to)
 
 	if (token != JSON_STRING || json->length < 3 || json->length > 18 ||
 	    memcmp(json->text, "0x", 2) != 0)
-		return refuse(reader, "a string \"0x...\" of 64 bits");
+		return refuse_value(reader, "a string \"0x...\" of 64 bits");
 	*to = strtoull(json->text + 2, &end, 16);
-	return *end || json->text[2] == '-' ? refuse(reader, "a string \"0x...\" of 64 bits") : 0;
+	return *end || json->text[2] == '-' ? refuse_value(reader, "a string \"0x...\" of 64 bits")
+					    : 0;
 }
 
 static int read_bool(struct reader *reader, enum json_token token, bool *to)
 {
 	if (token != JSON_TRUE && token != JSON_FALSE)
-		return refuse(reader, "true or false");
+		return refuse_value(reader, "true or false");
 	*to = token == JSON_TRUE;
 	return 0;
 }
@@ -165,7 +167,7 @@ static int read_bool(struct reader *reader, enum json_token token, bool *to)
 static int read_word(struct reader *reader, enum json_token token, enum row_words words, int *to)
 {
 	if (token != JSON_STRING)
-		return refuse(reader, "a string");
+		return refuse_value(reader, "a string");
 	for (*to = 0; rows_word(words, *to); ++*to) {
 		if (!strcmp(rows_word(words, *to), reader->json->text))
 			return 0;
@@ -193,7 +195,7 @@ static int read_value(struct reader *reader, enum json_token token, const char *
 static int read_pairs(struct reader *reader, enum json_token token, struct list *list)
 {
 	if (token != JSON_OBJECT)
-		return refuse(reader, "an object");
+		return refuse_value(reader, "an object");
 	while ((token = json_next(reader->json)) == JSON_KEY) {
 		struct trace_pair *pair = list_add(reader, list);
 		int error = pair ? read_text(reader, JSON_STRING, &pair->name) : no_memory(reader);
@@ -212,7 +214,7 @@ static int read_object(struct reader *reader, enum json_token token, struct rows
 	const char *outer = reader->key;
 
 	if (token != JSON_OBJECT)
-		return refuse(reader, "an object");
+		return refuse_value(reader, "an object");
 	while ((token = json_next(reader->json)) == JSON_KEY) {
 		const struct row *row = rows_find(rows, reader->json->text);
 		int error;
@@ -266,7 +268,7 @@ static int read_items(struct reader *reader, enum json_token token, const struct
 		      struct list *list)
 {
 	if (token != JSON_ARRAY)
-		return refuse(reader, "an array");
+		return refuse_value(reader, "an array");
 	while ((token = json_next(reader->json)) != JSON_ARRAY_END) {
 		void *item;
 		int error;

@@ -37,7 +37,7 @@ static bool spin(struct lock *lock, int held)
 }
 
 /* False when the time is over. */
-static bool wait_for(struct lock *lock, int state, const struct timespec *slice)
+static bool wait_for_state(struct lock *lock, int state, const struct timespec *slice)
 {
 	return !syscall(SYS_futex, &lock->state, FUTEX_WAIT_PRIVATE, state, slice, NULL, 0) ||
 	       errno != ETIMEDOUT;
@@ -49,7 +49,7 @@ void lock_wait(struct lock *lock)
 
 	if (!spin(lock, 1)) {
 		while (atomic_exchange_explicit(&lock->state, 2, memory_order_acquire) != 0)
-			wait_for(lock, 2, NULL);
+			wait_for_state(lock, 2, NULL);
 	}
 	errno = saved;
 }
@@ -120,7 +120,7 @@ static enum lock_got inherit(struct lock *lock, int self)
 				return LOCK_GOT;
 			continue;
 		}
-		if (wait_for(lock, state, &slice) || turn != atomic_load(&lock->turn)) {
+		if (wait_for_state(lock, state, &slice) || turn != atomic_load(&lock->turn)) {
 			turn = atomic_load(&lock->turn);
 			waited = 0;
 			continue;

@@ -106,7 +106,7 @@ void own_stack_unmap(char *stack)
 	munmap(stack, OWN_STACK_BYTES);
 }
 
-static int take(void)
+static int take_stack(void)
 {
 	for (int i = 0; i < STACKS; i++) {
 		if (atomic_exchange_explicit(&stacks[i].taken, true, memory_order_acquire))
@@ -132,7 +132,7 @@ void own_stack_call(void (*work)(void *), void *argument)
 	}
 	signals_defer(&deferred);
 	inside = true;
-	at = own_stack_watched() ? -1 : take();
+	at = own_stack_watched() ? -1 : take_stack();
 	if (at < 0) {
 		work(argument);
 	} else {

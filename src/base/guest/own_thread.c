@@ -101,7 +101,7 @@ static void take_table(bool lengthy)
 	}
 }
 
-static int run(void *argument)
+static int run_work(void *argument)
 {
 	struct task *task = argument;
 
@@ -163,7 +163,8 @@ static void let_signals_through(atomic_int *thread, struct signals_deferred *def
  * Until the kernel has forgotten the thread, not only until that is done: a host that forks now
  * may look how many threads it has (CPython 3.12 does, and warns).
  */
-static void wait_for(int id, atomic_int *thread, bool lengthy, struct signals_deferred *deferred)
+static void wait_for_thread(int id, atomic_int *thread, bool lengthy,
+			    struct signals_deferred *deferred)
 {
 	for (int now; (now = atomic_load(thread));) {
 		futex_wait(thread, now, lengthy ? SLICE_MS : 0);
@@ -183,9 +184,9 @@ static bool run_apart(struct task *task, struct signals_deferred *deferred)
 
 	if (!stack)
 		return false;
-	id = clone(run, stack + OWN_STACK_BYTES, FLAGS, task, &thread, NULL, &thread);
+	id = clone(run_work, stack + OWN_STACK_BYTES, FLAGS, task, &thread, NULL, &thread);
 	if (id > 0)
-		wait_for(id, &thread, task->lengthy, deferred);
+		wait_for_thread(id, &thread, task->lengthy, deferred);
 	own_stack_unmap(stack);
 	return id > 0;
 }

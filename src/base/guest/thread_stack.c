@@ -16,7 +16,7 @@ HOT_THREAD _Thread_local struct thread_stack thread_stack;
  * glibc puts their thread-local storage. Where reading is forbidden, some of it is taken for
  * granted.
  */
-static void begin(void)
+static void find_stack(void)
 {
 	bool first = gettid() == getpid();
 	uintptr_t high = first ? getauxval(AT_RANDOM) : (uintptr_t)(void *)&thread_stack;
@@ -32,7 +32,7 @@ bool thread_stack_reaches(uintptr_t address)
 	char byte;
 
 	if (!thread_stack.high)
-		begin();
+		find_stack();
 	low = thread_stack.low;
 	if (address >= thread_stack.high || low - address > MOST)
 		return address >= low && address < thread_stack.high;

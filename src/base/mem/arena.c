@@ -43,7 +43,7 @@ struct arena_page {
 	size_t size;
 };
 
-static bool grow(struct arena *arena, size_t size)
+static bool add_chunk(struct arena *arena, size_t size)
 {
 	struct arena_page *page;
 
@@ -65,7 +65,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 	void *block;
 
 	size = (size + 15) & ~(size_t)15;
-	if (arena->size - arena->used < size && !grow(arena, size))
+	if (arena->size - arena->used < size && !add_chunk(arena, size))
 		return NULL;
 	block = (char *)arena->pages + arena->used;
 	arena->used += size;

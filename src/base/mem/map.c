@@ -30,7 +30,7 @@ static struct map_table *new_table(size_t size)
 	return table;
 }
 
-static inline size_t slot_of(const struct map_table *table, uint64_t key)
+static inline size_t first_slot(const struct map_table *table, uint64_t key)
 {
 	return (size_t)(key ^ key >> 29) & (table->size - 1);
 }
@@ -41,7 +41,7 @@ uint32_t map_get(const struct map *map, uint64_t key)
 
 	if (!table)
 		return 0;
-	for (size_t at = slot_of(table, key);; at = (at + 1) & (table->size - 1)) {
+	for (size_t at = first_slot(table, key);; at = (at + 1) & (table->size - 1)) {
 		uint32_t value = __atomic_load_n(&table->entries[at].value, __ATOMIC_ACQUIRE);
 
 		if (!value || table->entries[at].key == key)
@@ -51,7 +51,7 @@ uint32_t map_get(const struct map *map, uint64_t key)
 
 static void place(struct map_table *table, uint64_t key, uint32_t value)
 {
-	size_t at = slot_of(table, key);
+	size_t at = first_slot(table, key);
 
 	while (table->entries[at].value)
 		at = (at + 1) & (table->size - 1);
@@ -59,7 +59,7 @@ static void place(struct map_table *table, uint64_t key, uint32_t value)
 	__atomic_store_n(&table->entries[at].value, value, __ATOMIC_RELEASE);
 }
 
-static bool grow(struct map *map)
+static bool grow_table(struct map *map)
 {
 	struct map_table *old = map->table;
 	struct map_table *table = new_table(old ? old->size * 2 : FIRST_SIZE);
@@ -77,7 +77,7 @@ static bool grow(struct map *map)
 
 bool map_put(struct map *map, uint64_t key, uint32_t value)
 {
-	if ((!map->table || map->used >= map->table->size / 2) && !grow(map))
+	if ((!map->table || map->used >= map->table->size / 2) && !grow_table(map))
 		return false;
 	place(map->table, key, value);
 	map->used++;
@@ -87,7 +87,7 @@ bool map_put(struct map *map, uint64_t key, uint32_t value)
 uint32_t *map_value(const struct map *map, uint64_t key)
 {
 	struct map_table *table = map->table;
-	size_t at = table ? slot_of(table, key) : 0;
+	size_t at = table ? first_slot(table, key) : 0;
 
 	while (table && table->entries[at].value && table->entries[at].key != key)
 		at = (at + 1) & (table->size - 1);

@@ -100,7 +100,7 @@ wrong:
 	return false;
 }
 
-static bool holds(const struct filter_term *term, const struct filter_facts *facts)
+static bool term_holds(const struct filter_term *term, const struct filter_facts *facts)
 {
 	const char *name = facts->name[term->key] ? facts->name[term->key] : "";
 	uint64_t number = facts->number[term->key];
@@ -124,7 +124,7 @@ enum filter_answer filter_ask(const struct filter *filter, const struct filter_f
 
 		if (!(facts->known >> term->key & 1))
 			answer = FILTER_MAYBE;
-		else if (!holds(term, facts))
+		else if (!term_holds(term, facts))
 			return FILTER_NO;
 	}
 	return answer;

@@ -28,7 +28,7 @@ int out_flush(struct out *out)
 }
 
 /* Room for `length` bytes, which must be no more than the buffer's size. */
-static inline char *room(struct out *out, size_t length)
+static inline char *out_room(struct out *out, size_t length)
 {
 	if (out->size - out->used < length)
 		out_flush(out);
@@ -60,13 +60,13 @@ void out_text(struct out *out, const char *text)
 
 void out_char(struct out *out, char c)
 {
-	*room(out, 1) = c;
+	*out_room(out, 1) = c;
 	out->used++;
 }
 
 void out_u64(struct out *out, uint64_t value)
 {
-	out->used += text_u64(room(out, LONGEST_NUMBER), value);
+	out->used += text_u64(out_room(out, LONGEST_NUMBER), value);
 }
 
 void out_i64(struct out *out, int64_t value)
@@ -78,7 +78,7 @@ void out_i64(struct out *out, int64_t value)
 
 void out_hex(struct out *out, uint64_t value)
 {
-	out->used += text_hex(room(out, LONGEST_NUMBER), value);
+	out->used += text_hex(out_room(out, LONGEST_NUMBER), value);
 }
 
 static void out_unit(struct out *out, uint32_t unit)

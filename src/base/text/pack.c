@@ -91,7 +91,7 @@ enum pack_kind pack_named(const char *path)
 /* --- memory --- */
 
 /* Both would take the host's malloc. What lies before a piece remembers its size. */
-static void *take(void *unused, size_t size)
+static void *take_memory(void *unused, size_t size)
 {
 	size_t bytes = size + FRONT;
 	char *p = pages_grow(NULL, 0, bytes);
@@ -115,7 +115,7 @@ static void give(void *unused, void *p)
 
 static void *take_items(void *unused, unsigned items, unsigned size)
 {
-	return take(unused, (size_t)items * size);
+	return take_memory(unused, (size_t)items * size);
 }
 
 static int gzip_start(struct gzip *gzip, pack_find *find, void *from)
@@ -171,7 +171,7 @@ static int zstd_start(struct zstd *zstd, pack_find *find, void *from)
 	*(void **)&zstd->end = find(from, "ZSTD_freeCCtx");
 	if (!zstd->create || !zstd->set || !zstd->go || !zstd->failed || !zstd->end)
 		return -ENOTSUP;
-	memory.take = take;
+	memory.take = take_memory;
 	__asm__(""
 		: "+m"(memory)); /* or the two would be a table of pointers
 				    (base/guest/table_rows.h) */

@@ -30,7 +30,7 @@ static void add_n(struct builder *builder, const char *text, size_t length)
 				     text, length);
 }
 
-static void add(struct builder *builder, const char *text)
+static void append(struct builder *builder, const char *text)
 {
 	add_n(builder, text, strlen(text));
 }
@@ -58,7 +58,7 @@ static int add_root(struct builder *builder, const char *path)
 		return -errno;
 	builder->used = strlen(builder->to);
 	if (builder->to[builder->used - 1] != '/')
-		add(builder, "/");
+		append(builder, "/");
 	return 0;
 }
 
@@ -150,7 +150,7 @@ int path_expand(char *to, size_t size, const char *pattern, const struct path_wo
 		const char *meaning = *p == '%' ? word(p[1], &all) : NULL;
 
 		if (meaning) {
-			add(&builder, meaning);
+			append(&builder, meaning);
 			p++;
 		} else {
 			add_n(&builder, p, 1);
@@ -168,12 +168,12 @@ int path_spool(char *to, size_t size, const char *output, const char *spool_dir)
 
 		if (error)
 			return error;
-		add(&builder, spool_dir);
-		add(&builder, "/");
+		append(&builder, spool_dir);
+		append(&builder, "/");
 		output = text_base(output);
 	}
 	add_n(&builder, output, (size_t)(path_extension(output) - output));
-	add(&builder, ".spool");
+	append(&builder, ".spool");
 	return finish(&builder);
 }
 
@@ -186,9 +186,9 @@ int path_numbered(char *to, size_t size, const char *output, unsigned n)
 	add_n(&builder, output, (size_t)(extension - output));
 	if (n) {
 		text_u64(digits, n);
-		add(&builder, ".");
-		add(&builder, digits);
+		append(&builder, ".");
+		append(&builder, digits);
 	}
-	add(&builder, extension);
+	append(&builder, extension);
 	return finish(&builder);
 }

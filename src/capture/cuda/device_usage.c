@@ -145,7 +145,7 @@ static void look_apart(void *argument)
  * A figure from a moment when no memory was on the move but this call's own, which is booked. NVML
  * has locks of its own, and a child may want to ask it, too: a fork waits.
  */
-static bool look(const struct span *span, int device, struct used_look *look)
+static bool look_at_device(const struct span *span, int device, struct used_look *look)
 {
 	struct looking looking = { span, look, device, false };
 
@@ -202,7 +202,7 @@ static bool sample(const struct span *span, int device)
 	struct used_look seen;
 	bool accounted;
 
-	if (!look(span, device, &seen))
+	if (!look_at_device(span, device, &seen))
 		return false;
 	record_lock();
 	accounted = used_account(device, &seen, NULL, (enum hook_id)span->hook);
@@ -321,7 +321,7 @@ static bool account_end(const struct span *span, struct used_culprit *culprit, b
 	bool done;
 	bool any;
 
-	if (!look(span, device, &seen))
+	if (!look_at_device(span, device, &seen))
 		return false;
 	record_lock();
 	any = used_left(device, &seen) != used_devices[device].residual;

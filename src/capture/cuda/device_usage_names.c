@@ -29,7 +29,7 @@ struct taken {
 	int64_t bytes;
 };
 
-struct early {
+struct early_name {
 	struct taken step;
 	uint64_t t;
 	int64_t residual;
@@ -39,7 +39,7 @@ struct used_device used_devices[USED_DEVICES];
 
 static struct {
 	struct taken names[NAMES];
-	struct early early[EARLY];
+	struct early_name early[EARLY];
 	uint32_t names_n, early_n;
 } state;
 
@@ -52,8 +52,8 @@ static void name_text(char *to, size_t size, enum used_kind kind, const char *of
 	}
 }
 
-static void put(int device, const struct used_look *look, int64_t named,
-		const struct used_culprit *culprit, int64_t bytes)
+static void put_name(int device, const struct used_look *look, int64_t named,
+		     const struct used_culprit *culprit, int64_t bytes)
 {
 	struct intern *intern = record_intern();
 	struct used_sample sample = {
@@ -86,13 +86,13 @@ static bool is_of(const struct taken *taken, int device, const struct used_culpr
 }
 
 /* The spool is made by the first allocation. Of very many steps until then some become one. */
-static struct early *early_of(int device, const struct used_culprit *culprit)
+static struct early_name *early_of(int device, const struct used_culprit *culprit)
 {
-	struct early *early = state.early + state.early_n;
+	struct early_name *early = state.early + state.early_n;
 
 	if (state.early_n < EARLY) {
 		state.early_n++;
-		*early = (struct early){ .step = { *culprit, device, 0 } };
+		*early = (struct early_name){ .step = { *culprit, device, 0 } };
 		return early;
 	}
 	while (--early > state.early) {
@@ -102,13 +102,13 @@ static struct early *early_of(int device, const struct used_culprit *culprit)
 	return early;
 }
 
-static void tell(int device, const struct used_look *look, const struct used_culprit *culprit,
-		 int64_t bytes)
+static void record_culprit(int device, const struct used_look *look,
+			   const struct used_culprit *culprit, int64_t bytes)
 {
-	struct early *early;
+	struct early_name *early;
 
 	if (record_is_open()) {
-		put(device, look, used_devices[device].named, culprit, bytes);
+		put_name(device, look, used_devices[device].named, culprit, bytes);
 	} else if (bytes) {
 		early = early_of(device, culprit);
 		early->t = look->t;
@@ -117,7 +117,7 @@ static void tell(int device, const struct used_look *look, const struct used_cul
 	}
 }
 
-static struct taken *name_of(int device, const struct used_culprit *culprit)
+static struct taken *culprit_name(int device, const struct used_culprit *culprit)
 {
 	for (uint32_t i = 0; i < state.names_n; i++) {
 		struct taken *name = &state.names[i];
@@ -144,14 +144,14 @@ int64_t used_left(int device, const struct used_look *look)
 static void name_step(int device, const struct used_look *look, const struct used_culprit *culprit,
 		      int64_t bytes)
 {
-	struct taken *name = name_of(device, culprit);
+	struct taken *name = culprit_name(device, culprit);
 	struct used_look so_far = *look;
 
 	if (name)
 		name->bytes += bytes;
 	used_devices[device].named += bytes;
 	so_far.used -= (uint64_t)(used_left(device, look) - used_devices[device].residual);
-	tell(device, &so_far, culprit, bytes);
+	record_culprit(device, &so_far, culprit, bytes);
 }
 
 /* What was named in a context ends with it. */
@@ -214,7 +214,7 @@ bool used_account(int device, const struct used_look *look, const struct used_cu
 		name_step(device, look, culprit, bytes);
 	} else {
 		known->residual += bytes;
-		tell(device, look, bytes ? &seen_by : NULL, 0);
+		record_culprit(device, look, bytes ? &seen_by : NULL, 0);
 	}
 	return true;
 }
@@ -225,13 +225,13 @@ void used_settle(void)
 	int64_t named[USED_DEVICES] = { 0 };
 
 	for (uint32_t i = 0; i < state.early_n; i++) {
-		const struct early *early = &state.early[i];
+		const struct early_name *early = &state.early[i];
 		const struct taken *step = &early->step;
 		struct used_look then = { .t = early->t };
 
 		named[step->device] += step->bytes;
 		then.used = (uint64_t)(named[step->device] + early->residual);
-		put(step->device, &then, named[step->device], &step->culprit, step->bytes);
+		put_name(step->device, &then, named[step->device], &step->culprit, step->bytes);
 	}
 	state.early_n = 0;
 }

@@ -84,7 +84,7 @@ static void end(const struct turn *turn)
 	signals_deliver(&turn->deferred);
 }
 
-static bool enter(struct turn *turn)
+static bool begin_turn(struct turn *turn)
 {
 	begin(turn);
 	if (!atomic_exchange(&nvml.busy, true))
@@ -99,7 +99,7 @@ static void leave(const struct turn *turn)
 	end(turn);
 }
 
-static void *find(void *library, const char *newer, const char *older)
+static void *find_function(void *library, const char *newer, const char *older)
 {
 	void *function = resolve_dlsym(library, newer);
 
@@ -115,13 +115,14 @@ static void load(void)
 	nvml.tried = true;
 	if (!library)
 		return;
-	*(void **)&init = find(library, "nvmlInit_v2", NULL);
-	*(void **)&nvml.by_uuid = find(library, "nvmlDeviceGetHandleByUUID", NULL);
-	*(void **)&nvml.memory = find(library, "nvmlDeviceGetMemoryInfo", NULL);
-	*(void **)&nvml.computing = find(library, "nvmlDeviceGetComputeRunningProcesses_v3",
-					 "nvmlDeviceGetComputeRunningProcesses_v2");
-	*(void **)&nvml.drawing = find(library, "nvmlDeviceGetGraphicsRunningProcesses_v3",
-				       "nvmlDeviceGetGraphicsRunningProcesses_v2");
+	*(void **)&init = find_function(library, "nvmlInit_v2", NULL);
+	*(void **)&nvml.by_uuid = find_function(library, "nvmlDeviceGetHandleByUUID", NULL);
+	*(void **)&nvml.memory = find_function(library, "nvmlDeviceGetMemoryInfo", NULL);
+	*(void **)&nvml.computing =
+		find_function(library, "nvmlDeviceGetComputeRunningProcesses_v3",
+			      "nvmlDeviceGetComputeRunningProcesses_v2");
+	*(void **)&nvml.drawing = find_function(library, "nvmlDeviceGetGraphicsRunningProcesses_v3",
+						"nvmlDeviceGetGraphicsRunningProcesses_v2");
 	if (init && nvml.by_uuid && nvml.memory && nvml.computing && init() == NVML_SUCCESS)
 		atomic_store_explicit(&nvml.loaded, true, memory_order_release);
 }
@@ -164,7 +165,7 @@ bool nvml_prepare(int device)
 	nvmlDevice_t handle;
 	int count;
 
-	if (!enter(&turn))
+	if (!begin_turn(&turn))
 		return false;
 	loader_enter();
 	load();
@@ -230,7 +231,7 @@ int nvml_recognise(int device)
 	handle = handle_of(device);
 	if (!handle)
 		return 0;
-	if (!enter(&turn))
+	if (!begin_turn(&turn))
 		return -EBUSY;
 	if (!atomic_load(&nvml.self)) {
 		count = list(nvml.computing, handle, processes);

@@ -51,7 +51,7 @@ static void wanted(uint8_t **buffer, size_t *size, size_t *records)
 	}
 }
 
-static void keep(uint8_t *buffer)
+static void keep_buffer(uint8_t *buffer)
 {
 	for (unsigned i = 0; i < KEPT; i++) {
 		uint8_t *none = NULL;
@@ -71,7 +71,7 @@ static void filled(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 		return;
 	if (valid)
 		cupti_take(&cupti.library, buffer, valid);
-	keep(buffer);
+	keep_buffer(buffer);
 }
 
 /* --- finding it --- */

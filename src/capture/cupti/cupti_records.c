@@ -252,7 +252,7 @@ static void take_pool(const void *record)
 	put_witness(&witness);
 }
 
-static void take(const struct cupti_record *record)
+static void take_record(const struct cupti_record *record)
 {
 	switch (record->kind) {
 	case CUPTI_KIND_MEMORY2:
@@ -297,7 +297,7 @@ static bool take_some(uint8_t *buffer, size_t valid, void **record)
 	for (unsigned i = 0; i < AT_ONCE; i++) {
 		if (from->cuptiActivityGetNextRecord(buffer, valid, record))
 			return false;
-		take(*record);
+		take_record(*record);
 	}
 	return true;
 }

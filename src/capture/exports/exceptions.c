@@ -26,7 +26,7 @@ HIDDEN int __gcc_personality_v0(int version, int actions, uint64_t class,
 
 enum { URC_CONTINUE_UNWIND = 8 };
 
-static void *find(const char *name)
+static void *find_unwinder(const char *name)
 {
 	struct signals_deferred deferred;
 	void *handle;
@@ -44,7 +44,7 @@ static void *find(const char *name)
 void _Unwind_Resume(struct _Unwind_Exception *exception)
 {
 	void (*real)(struct _Unwind_Exception *) =
-		(void (*)(struct _Unwind_Exception *))find("_Unwind_Resume");
+		(void (*)(struct _Unwind_Exception *))find_unwinder("_Unwind_Resume");
 
 	real(exception); /* it exists: it was in use a moment ago; and it does not return */
 	__builtin_unreachable();
@@ -55,7 +55,7 @@ int __gcc_personality_v0(int version, int actions, uint64_t class,
 {
 	int (*real)(int, int, uint64_t, struct _Unwind_Exception *, struct _Unwind_Context *) =
 		(int (*)(int, int, uint64_t, struct _Unwind_Exception *,
-			 struct _Unwind_Context *))find("__gcc_personality_v0");
+			 struct _Unwind_Context *))find_unwinder("__gcc_personality_v0");
 
 	return real ? real(version, actions, class, exception, context) : URC_CONTINUE_UNWIND;
 }

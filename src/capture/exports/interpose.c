@@ -27,7 +27,7 @@ static _Atomic(void *) functions[FUNCTIONS];
 /* dlsym moved into libc with 2.34; x86-64 began with 2.2.5, arm64 with 2.17. */
 static const char dlsym_versions[][12] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 
-static void find(void)
+static void find_real(void)
 {
 	dlsym_fn *found = NULL;
 
@@ -48,7 +48,7 @@ static void find(void)
 static void *function(enum function which)
 {
 	if (!atomic_load_explicit(&functions[FUNCTIONS - 1], memory_order_acquire))
-		find();
+		find_real();
 	return atomic_load_explicit(&functions[which], memory_order_relaxed);
 }
 

@@ -75,7 +75,7 @@ enum { CUDAS = 16 }; /* runtimes and drivers in a process: two or three */
  * Where CUDA's own libraries lie. They are looked for first, for while the loader lists what is
  * there it has a lock that who loads a library takes second: it must not be asked then.
  */
-struct search {
+struct symbol_search {
 	struct {
 		uintptr_t low, high;
 	} cuda[CUDAS];
@@ -85,7 +85,7 @@ struct search {
 static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
 {
 	const char *name = text_base(info->dlpi_name);
-	struct search *search = data;
+	struct symbol_search *search = data;
 	uintptr_t high = 0;
 
 	(void)size;
@@ -107,7 +107,7 @@ static int note_cuda(struct dl_phdr_info *info, size_t size, void *data)
 /* A slot that nobody has called through yet still points into its own library. */
 static bool is_past(uintptr_t slot, const char *name, void *data)
 {
-	const struct search *search = data;
+	const struct symbol_search *search = data;
 	uintptr_t bound;
 
 	if ((unsigned)hook_named(name) >= HOOKS)
@@ -136,7 +136,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *search)
 
 bool bound_past_us(void)
 {
-	struct search search = { .count = 0 };
+	struct symbol_search search = { .count = 0 };
 
 	dl_iterate_phdr(note_cuda, &search);
 	return search.count && dl_iterate_phdr(look_at, &search);

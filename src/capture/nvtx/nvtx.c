@@ -177,8 +177,8 @@ static void read_payload(const struct nvtx_attributes *attributes, struct event_
 	}
 }
 
-static void tell(enum event_op op, const char *domain, const struct nvtx_attributes *attributes,
-		 uint64_t range)
+static void record_range(enum event_op op, const char *domain,
+			 const struct nvtx_attributes *attributes, uint64_t range)
 {
 	struct record_mark mark = { .op = op, .domain = domain, .range = range };
 	char wide[RECORD_NAME];
@@ -199,18 +199,18 @@ static void tell(enum event_op op, const char *domain, const struct nvtx_attribu
 
 void nvtx_mark(const char *domain, const struct nvtx_attributes *attributes)
 {
-	tell(EVENT_MARK, domain, attributes, 0);
+	record_range(EVENT_MARK, domain, attributes, 0);
 }
 
 int nvtx_push(const char *domain, const struct nvtx_attributes *attributes)
 {
-	tell(EVENT_PUSH, domain, attributes, 0);
+	record_range(EVENT_PUSH, domain, attributes, 0);
 	return level++;
 }
 
 int nvtx_pop(const char *domain)
 {
-	tell(EVENT_POP, domain, NULL, 0);
+	record_range(EVENT_POP, domain, NULL, 0);
 	return level > 0 ? --level : -1;
 }
 
@@ -218,13 +218,13 @@ uint64_t nvtx_start(const char *domain, const struct nvtx_attributes *attributes
 {
 	uint64_t range = atomic_fetch_add(&ranges, 1) + 1;
 
-	tell(EVENT_PUSH, domain, attributes, range);
+	record_range(EVENT_PUSH, domain, attributes, range);
 	return range;
 }
 
 void nvtx_end(const char *domain, uint64_t range)
 {
-	tell(EVENT_POP, domain, NULL, range);
+	record_range(EVENT_POP, domain, NULL, range);
 }
 
 static void category_in_w(const char *domain, uint32_t id, const wchar_t *wide)
@@ -267,7 +267,7 @@ static int push_w(const wchar_t *name)
 	return nvtx_push(NULL, NVTX_MESSAGE(NVTX_UNICODE, name));
 }
 
-static int pop(void)
+static int pop_range(void)
 {
 	return nvtx_pop(NULL);
 }
@@ -339,10 +339,12 @@ static void fill(const struct callbacks *callbacks, int module, const function *
 int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 {
 	const function core[] = {
-		[1] = (function)mark_ex,     [2] = (function)mark_a,  [3] = (function)mark_w,
-		[4] = (function)start_ex,    [5] = (function)start_a, [6] = (function)start_w,
-		[7] = (function)range_end,   [8] = (function)push_ex, [9] = (function)push_a,
-		[10] = (function)push_w,     [11] = (function)pop,    [12] = (function)category_a,
+		[1] = (function)mark_ex,     [2] = (function)mark_a,
+		[3] = (function)mark_w,      [4] = (function)start_ex,
+		[5] = (function)start_a,     [6] = (function)start_w,
+		[7] = (function)range_end,   [8] = (function)push_ex,
+		[9] = (function)push_a,      [10] = (function)push_w,
+		[11] = (function)pop_range,  [12] = (function)category_a,
 		[13] = (function)category_w,
 	};
 	const function core2[] = {

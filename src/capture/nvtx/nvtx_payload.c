@@ -32,7 +32,7 @@ enum {
 
 static const uint64_t DYNAMIC_START = 1ull << 32;
 
-struct entry { /* nvtxPayloadSchemaEntry_v1 */
+struct schema_entry { /* nvtxPayloadSchemaEntry_v1 */
 	uint64_t flags, type;
 	const char *name, *description;
 	uint64_t detail, offset;
@@ -43,7 +43,7 @@ struct schema { /* nvtxPayloadSchemaAttr_v1 */
 	uint64_t fields;
 	const char *name;
 	uint64_t type, flags;
-	const struct entry *entries;
+	const struct schema_entry *entries;
 	size_t entries_n, size, align;
 	uint64_t id;
 	void *extension;
@@ -60,7 +60,7 @@ struct segment { /* nvtxExtModuleSegment_t */
 	intptr_t *slots;
 };
 
-struct module { /* nvtxExtModuleInfo_t */
+struct extension_module { /* nvtxExtModuleInfo_t */
 	uint16_t version, size, id, compatible;
 	size_t segments_n;
 	const struct segment *segments;
@@ -68,11 +68,11 @@ struct module { /* nvtxExtModuleInfo_t */
 	const void *information;
 };
 
-_Static_assert(sizeof(struct entry) == 64 && sizeof(struct schema) == 80 &&
-		       sizeof(struct payload) == 24 && sizeof(struct module) == 40,
+_Static_assert(sizeof(struct schema_entry) == 64 && sizeof(struct schema) == 80 &&
+		       sizeof(struct payload) == 24 && sizeof(struct extension_module) == 40,
 	       "as NVTX lays them out");
 
-EXPORT int InitializeInjectionNvtxExtension(const struct module *module);
+EXPORT int InitializeInjectionNvtxExtension(const struct extension_module *module);
 
 /* Where the message of an event lies in a payload of the schema; in the order of registration. */
 static struct known {
@@ -85,7 +85,7 @@ static struct known {
 
 static atomic_uint schemas_n;
 
-static bool is_message(const struct entry *entry, size_t position)
+static bool is_message(const struct schema_entry *entry, size_t position)
 {
 	bool text = entry->type == TYPE_CSTRING || entry->type == TYPE_CSTRING_UTF8 ||
 		    entry->type == TYPE_REGISTERED;
@@ -130,7 +130,7 @@ static uint64_t register_enum(const char *domain, const void *attributes)
 	return DYNAMIC_START + SCHEMAS + atomic_fetch_add(&schemas_n, 1);
 }
 
-static const struct known *find(const char *domain, uint64_t id)
+static const struct known *find_schema(const char *domain, uint64_t id)
 {
 	unsigned count = atomic_load(&schemas_n);
 
@@ -141,13 +141,13 @@ static const struct known *find(const char *domain, uint64_t id)
 	return NULL;
 }
 
-static const char *name_of(const char *domain, const struct payload *payloads, size_t count)
+static const char *payload_name(const char *domain, const struct payload *payloads, size_t count)
 {
 	const char *name = NULL;
 
 	for (size_t i = 0; payloads && i < count; i++) {
 		const struct payload *payload = &payloads[i];
-		const struct known *known = find(domain, payload->schema);
+		const struct known *known = find_schema(domain, payload->schema);
 		const char *text;
 
 		if (!known)
@@ -165,27 +165,28 @@ static const char *name_of(const char *domain, const struct payload *payloads, s
 
 static void mark(const char *domain, const struct payload *payloads, size_t count)
 {
-	nvtx_mark(domain, NVTX_MESSAGE(NVTX_ASCII, name_of(domain, payloads, count)));
+	nvtx_mark(domain, NVTX_MESSAGE(NVTX_ASCII, payload_name(domain, payloads, count)));
 }
 
-static int push(const char *domain, const struct payload *payloads, size_t count)
+static int push_payload(const char *domain, const struct payload *payloads, size_t count)
 {
-	return nvtx_push(domain, NVTX_MESSAGE(NVTX_ASCII, name_of(domain, payloads, count)));
+	return nvtx_push(domain, NVTX_MESSAGE(NVTX_ASCII, payload_name(domain, payloads, count)));
 }
 
-static int pop(const char *domain, const struct payload *payloads, size_t count)
+static int pop_payload(const char *domain, const struct payload *payloads, size_t count)
 {
 	(void)payloads;
 	(void)count;
 	return nvtx_pop(domain);
 }
 
-static uint64_t start(const char *domain, const struct payload *payloads, size_t count)
+static uint64_t start_payload(const char *domain, const struct payload *payloads, size_t count)
 {
-	return nvtx_start(domain, NVTX_MESSAGE(NVTX_ASCII, name_of(domain, payloads, count)));
+	return nvtx_start(domain, NVTX_MESSAGE(NVTX_ASCII, payload_name(domain, payloads, count)));
 }
 
-static void end(const char *domain, uint64_t range, const struct payload *payloads, size_t count)
+static void end_range(const char *domain, uint64_t range, const struct payload *payloads,
+		      size_t count)
 {
 	(void)payloads;
 	(void)count;
@@ -198,16 +199,13 @@ static uint8_t is_enabled(const char *domain)
 	return 1;
 }
 
-int InitializeInjectionNvtxExtension(const struct module *module)
+int InitializeInjectionNvtxExtension(const struct extension_module *module)
 {
-	const intptr_t ours[] = { (intptr_t)register_schema,
-				  (intptr_t)register_enum,
-				  (intptr_t)mark,
-				  (intptr_t)push,
-				  (intptr_t)pop,
-				  (intptr_t)start,
-				  (intptr_t)end,
-				  (intptr_t)is_enabled };
+	const intptr_t ours[] = {
+		(intptr_t)register_schema, (intptr_t)register_enum, (intptr_t)mark,
+		(intptr_t)push_payload,    (intptr_t)pop_payload,   (intptr_t)start_payload,
+		(intptr_t)end_range,       (intptr_t)is_enabled
+	};
 
 	if (!life_preloaded() || !module || module->size < sizeof(*module) ||
 	    module->id != MODULE_PAYLOAD || !module->segments_n)

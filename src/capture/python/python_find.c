@@ -17,7 +17,8 @@
 typedef void *lookup_fn(void *handle, const char *name);
 
 /* refusal = "CPython 3.12.3", the three, and what follows from them. */
-static void refuse(struct python_interpreter *python, const char *a, const char *b, const char *c)
+static void refuse_version(struct python_interpreter *python, const char *a, const char *b,
+			   const char *c)
 {
 	const char *words[] = { "CPython ", python->version,
 				a,          b,
@@ -36,11 +37,11 @@ static void refuse_age(struct python_interpreter *python, const char *age)
 	text_append(known, sizeof(known), "-3.");
 	text_u64(known + strlen(known), python_layout_newest());
 	text_append(known, sizeof(known), ")");
-	refuse(python, " is ", age, known);
+	refuse_version(python, " is ", age, known);
 }
 
 /* Searches the loaded libraries, unless none was loaded since `scanned`. */
-struct search {
+struct python_search {
 	unsigned long long scanned;
 	unsigned long long adds;
 	char path[1024];
@@ -48,7 +49,7 @@ struct search {
 
 static int search_library(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct search *search = data;
+	struct python_search *search = data;
 	const char *name = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
 
 	(void)size;
@@ -67,7 +68,7 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *data)
  */
 static bool find_handle(struct python_interpreter *python, lookup_fn *lookup, void **handle)
 {
-	struct search search = { .scanned = python->scanned };
+	struct python_search search = { .scanned = python->scanned };
 	void *symbol;
 	Dl_info info;
 
@@ -136,7 +137,7 @@ static int read_version(struct python_interpreter *python, const char *text)
 
 	text_copy_n(python->version, sizeof(python->version), text, strcspn(text, " "));
 	if (foreign(text)) {
-		refuse(python, " here is no plain CPython (", foreign(text), ")");
+		refuse_version(python, " here is no plain CPython (", foreign(text), ")");
 		return -ENOTSUP;
 	}
 	if (major != 3 || minor < python_layout_oldest()) {
@@ -214,13 +215,14 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 	if (minor < 0)
 		return minor;
 	if (!whole) {
-		refuse(python, " does not export what a walk of its frames needs", "", "");
+		refuse_version(python, " does not export what a walk of its frames needs", "", "");
 		return -ENOTSUP;
 	}
 	if ((unsigned)minor > python_layout_newest())
 		refuse_age(python, "newer");
 	else
-		refuse(python, " does not keep its frames where this build expects them", "", "");
+		refuse_version(python, " does not keep its frames where this build expects them",
+			       "", "");
 	if (!python_layout_find(python, (unsigned)minor, strstr(text, "free-threading") != NULL,
 				version ? *version : 0))
 		return -ENOTSUP;

@@ -73,7 +73,7 @@ HOT_CODE uint64_t calls_begin(void)
 	return __builtin_expect(calls.slots != NULL, 1) ? now() : 0;
 }
 
-static void raise_to(_Atomic uint64_t *max, uint64_t value)
+static void raise_max(_Atomic uint64_t *max, uint64_t value)
 {
 	uint64_t known = atomic_load_explicit(max, memory_order_relaxed);
 
@@ -83,7 +83,7 @@ static void raise_to(_Atomic uint64_t *max, uint64_t value)
 		;
 }
 
-static void add(_Atomic uint64_t *to, uint64_t value)
+static void add_relaxed(_Atomic uint64_t *to, uint64_t value)
 {
 	atomic_fetch_add_explicit(to, value, memory_order_relaxed);
 }
@@ -99,11 +99,11 @@ static inline __attribute__((always_inline)) void add_alone(_Atomic uint64_t *to
 
 	__asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(value) : "cc");
 #else
-	add(to, value);
+	add_relaxed(to, value);
 #endif
 }
 
-static uint64_t take(_Atomic uint64_t *from)
+static uint64_t take_relaxed(_Atomic uint64_t *from)
 {
 	return atomic_exchange_explicit(from, 0, memory_order_relaxed);
 }
@@ -121,10 +121,10 @@ static struct spool_call *make_row(enum hook_id id)
 	row = spool_at(spool, SPOOL_CALL, count);
 	*row = (struct spool_call){
 		.name = record_hook_text(id),
-		.calls = take(&early->calls),
-		.failed = take(&early->failed),
-		.ticks = take(&early->ticks),
-		.max = take(&early->max),
+		.calls = take_relaxed(&early->calls),
+		.failed = take_relaxed(&early->failed),
+		.ticks = take_relaxed(&early->ticks),
+		.max = take_relaxed(&early->max),
 	};
 	spool_add_rows(spool, SPOOL_CALL, 1);
 	return row;
@@ -178,11 +178,11 @@ static struct spool_call *find_row(slot *at, enum hook_id id)
 
 static void note_shared(struct spool_call *row, uint64_t ticks, int status)
 {
-	add(&row->calls, 1);
+	add_relaxed(&row->calls, 1);
 	if (status)
-		add(&row->failed, 1);
-	add(&row->ticks, ticks);
-	raise_to(&row->max, ticks);
+		add_relaxed(&row->failed, 1);
+	add_relaxed(&row->ticks, ticks);
+	raise_max(&row->max, ticks);
 }
 
 /* Where it is not yet known where, or others write, too. */
@@ -212,7 +212,7 @@ HOT_CODE void calls_note(enum hook_id id, uint64_t begin, int status)
 	if (__builtin_expect(status, 0))
 		add_alone(&row->failed, 1);
 	add_alone(&row->ticks, ticks);
-	raise_to(&row->max, ticks);
+	raise_max(&row->max, ticks);
 }
 
 void calls_clear(void)

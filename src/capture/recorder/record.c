@@ -159,7 +159,7 @@ HOT_CODE uint32_t record_thread(void)
 }
 
 /* The loader's functions and libunwind's first walk take more stack than the host may have. */
-static void prepare(void *unused)
+static void prepare_process(void *unused)
 {
 	(void)unused;
 	finish_watch(life_finish);
@@ -178,7 +178,7 @@ void record_prepare(void)
 	    atomic_load(&loader_silent) || atomic_exchange(&recorder.prepared, true))
 		return;
 	path = watch_path(NULL); /* once in a process: the loader allocates */
-	loader_call(prepare, NULL);
+	loader_call(prepare_process, NULL);
 	watch_path(path);
 }
 

@@ -43,7 +43,7 @@ static _Atomic uint64_t forward[SLOTS];
 static HOT_THREAD _Thread_local uint64_t last_peek;
 
 /* A backward pass counts down: what it asks for next lies in the same line. */
-static _Atomic uint64_t *slot_of(uint64_t thread, uint64_t number)
+static _Atomic uint64_t *function_slot(uint64_t thread, uint64_t number)
 {
 	return &forward[(number + thread * 0x9e3779b9u) % SLOTS];
 }
@@ -62,7 +62,7 @@ static bool has_python(uint32_t stack)
 }
 
 /* What PyTorch allocates is its own affair. */
-static uint64_t ask(number_fn *function)
+static uint64_t ask_number(number_fn *function)
 {
 	const char *path = watch_path(NULL);
 	uint64_t number;
@@ -83,13 +83,13 @@ HOT_CODE void autograd_forward(uint32_t stack)
 
 	if (!peek || !stack || stack >> STACK_BITS)
 		return;
-	next = ask(peek);
+	next = ask_number(peek);
 	if (next == last_peek || !next || !has_python(stack))
 		return;
 	last_peek = next;
 	thread_id = (number_fn *)atomic_load_explicit(&pytorch.thread_id, memory_order_relaxed);
-	thread = ask(thread_id);
-	atomic_store_explicit(slot_of(thread, next - 1),
+	thread = ask_number(thread_id);
+	atomic_store_explicit(function_slot(thread, next - 1),
 			      (uint64_t)stack << (NUMBER_BITS + THREAD_BITS) |
 				      slot_key(thread, next - 1),
 			      memory_order_relaxed);
@@ -121,7 +121,7 @@ static uint32_t forward_of(uint64_t node)
 {
 	uint64_t thread = word_at(node, NODE_THREAD);
 	uint64_t number = word_at(node, NODE_NUMBER);
-	uint64_t slot = atomic_load_explicit(slot_of(thread, number), memory_order_relaxed);
+	uint64_t slot = atomic_load_explicit(function_slot(thread, number), memory_order_relaxed);
 	uint64_t key = slot & ((1ull << (NUMBER_BITS + THREAD_BITS)) - 1);
 
 	return key == slot_key(thread, number) ? (uint32_t)(slot >> (NUMBER_BITS + THREAD_BITS))

@@ -79,7 +79,7 @@ enum { FRAME, STACK, BACK, OTHERS, PLACES }; /* RBP, RSP, the return address */
  * in the caller, or it lies where no offset tells. No number of a register that is asked for. */
 enum { AS_IT_WAS = 1, GONE, ELSEWHERE };
 
-struct row {
+struct cfi_rules {
 	uint64_t cfa_register;
 	int64_t cfa_offset;
 	int64_t where[PLACES]; /* the registers' values lie */
@@ -94,7 +94,7 @@ struct cie {
 
 struct machine {
 	const struct cie *cie;
-	struct row row, first, states[STATES];
+	struct cfi_rules row, first, states[STATES];
 	unsigned remembered;
 	uint64_t at; /* where the row begins to hold */
 };
@@ -197,7 +197,7 @@ static unsigned place_of(uint64_t number)
 
 static bool run_one(struct machine *machine, uint8_t action, uint64_t first, uint64_t second)
 {
-	struct row *row = &machine->row;
+	struct cfi_rules *row = &machine->row;
 	int64_t *where = &row->where[place_of(first)];
 
 	switch (action) {
@@ -308,7 +308,7 @@ static bool read_cie(const uint8_t *p, struct cie *cie)
 	return !bytes.bad;
 }
 
-static struct cfi_rule rule_of(const struct row *row)
+static struct cfi_rule rule_of(const struct cfi_rules *row)
 {
 	struct cfi_rule rule = { row->cfa_register == RBP ? CFI_FRAME : CFI_STACK, 0, 0 };
 
@@ -381,14 +381,14 @@ static struct cfi_rule rule_at(const void *header, uint64_t address)
 	return run(&machine, bytes, address) ? rule_of(&machine.row) : other;
 }
 
-struct search {
+struct cfi_search {
 	uint64_t address;
 	struct cfi_rule rule;
 };
 
-static int look(struct dl_phdr_info *info, size_t size, void *data)
+static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct search *search = data;
+	struct cfi_search *search = data;
 	const void *header = NULL;
 	bool here = false;
 
@@ -410,8 +410,8 @@ static int look(struct dl_phdr_info *info, size_t size, void *data)
 struct cfi_rule cfi_find(uint64_t address)
 {
 	/* The call's: what follows may be another function. */
-	struct search search = { address - 1, other };
+	struct cfi_search search = { address - 1, other };
 
-	dl_iterate_phdr(look, &search);
+	dl_iterate_phdr(look_at_module, &search);
 	return search.rule;
 }

@@ -124,7 +124,7 @@ bool modules_is_runtime(const char *path)
 	return false;
 }
 
-static struct module enter(const struct found *found)
+static struct module enter_module(const struct found *found)
 {
 	const struct module *known = modules_find(found->low);
 	struct module module = { found->low, found->high, found->base, 0, 0, false, false };
@@ -176,7 +176,7 @@ static void replace(struct module **list, const struct scan *scan, uint64_t coun
 	record_lock();
 	if (counts > atomic_load(&modules.seen)) {
 		for (uint32_t i = 0; i < scan->count; i++)
-			fresh[i] = enter(&scan->found[i]);
+			fresh[i] = enter_module(&scan->found[i]);
 		sort_rows(fresh, scan->count, sizeof(*fresh), by_address);
 		*list = modules.sorted;
 		count = modules.count;

@@ -10,7 +10,7 @@ enum {
 	HISTORY_SHIFT = 3, /* of 32 bits: eleven walks */
 };
 
-static inline uint64_t value_of(uint64_t word)
+static inline uint64_t word_value(uint64_t word)
 {
 	return word >> (64 - VALUE_BITS);
 }
@@ -28,14 +28,14 @@ static inline void pass(struct predict_memory *memory, unsigned index)
 
 /* Nothing is read that the words before it do not vouch for: each load stands behind a branch that
  * the processor need not wait for. */
-static inline bool holds(const struct predict_path *path, uint64_t low, uint64_t high)
+static inline bool holds_range(const struct predict_path *path, uint64_t low, uint64_t high)
 {
 	const uint64_t *stack = (const uint64_t *)(uintptr_t)path->start.stack;
 
 	for (unsigned i = 0; i < path->words; i++) {
 		uint64_t word = path->word[i];
 
-		if (__builtin_expect(stack[place_in(word)] != value_of(word), 0))
+		if (__builtin_expect(stack[place_in(word)] != word_value(word), 0))
 			return false;
 	}
 	return !path->cut || stack[path->beyond] - 1 - low < high - low;
@@ -95,7 +95,8 @@ HOT_CODE const struct predict_path *predict(struct predict_memory *memory,
 	index = memory->expected->path;
 	path = &memory->paths[index];
 	predict_fetch(path);
-	if (!begins(path, memory, start, cut) || !holds(path, low, high) || unwind_is_careful())
+	if (!begins(path, memory, start, cut) || !holds_range(path, low, high) ||
+	    unwind_is_careful())
 		return NULL;
 	pass(memory, index);
 	return path;
@@ -105,7 +106,7 @@ HOT_CODE const struct predict_path *predict(struct predict_memory *memory,
  */
 
 /* False if it lies too far away, or strangely. */
-static bool place_of(const struct predict_path *path, uint64_t address, uint16_t *place)
+static bool find_place(const struct predict_path *path, uint64_t address, uint16_t *place)
 {
 	uint64_t words = (address - path->start.stack) / 8;
 
@@ -113,11 +114,12 @@ static bool place_of(const struct predict_path *path, uint64_t address, uint16_t
 	return words <= UINT16_MAX && address % 8 == 0;
 }
 
-static bool put(struct predict_path *path, uint64_t address, uint64_t value, bool saved)
+static bool put_value(struct predict_path *path, uint64_t address, uint64_t value, bool saved)
 {
 	uint16_t place;
 
-	if (path->words == PREDICT_WORDS || value >> VALUE_BITS || !place_of(path, address, &place))
+	if (path->words == PREDICT_WORDS || value >> VALUE_BITS ||
+	    !find_place(path, address, &place))
 		return false;
 	path->saved[path->words / 32] |= (uint32_t)saved << path->words % 32;
 	path->word[path->words++] = value << (64 - VALUE_BITS) | place;
@@ -128,12 +130,12 @@ static bool put_step(struct predict_path *path, const struct step_walk *walk, ui
 {
 	const struct step_state *state = &walk->state[at];
 
-	return put(path, state[1].stack - 8, walk->address[at + 1], false) &&
+	return put_value(path, state[1].stack - 8, walk->address[at + 1], false) &&
 	       (!state->saved || !state[1].by_frame ||
-		put(path, state->saved, state[1].frame, true));
+		put_value(path, state->saved, state[1].frame, true));
 }
 
-static bool fill(struct predict_path *path, const struct step_walk *walk)
+static bool fill_path(struct predict_path *path, const struct step_walk *walk)
 {
 	uint32_t last = walk->first + walk->count - 1;
 
@@ -150,7 +152,7 @@ static bool fill(struct predict_path *path, const struct step_walk *walk)
 		if (!put_step(path, walk, at))
 			return false;
 	}
-	return !path->cut || place_of(path, walk->state[last + 1].stack - 8, &path->beyond);
+	return !path->cut || find_place(path, walk->state[last + 1].stack - 8, &path->beyond);
 }
 
 static bool is_of(const struct predict_memory *memory, const struct predict_path *path,
@@ -164,7 +166,7 @@ static bool is_of(const struct predict_memory *memory, const struct predict_path
 }
 
 /* Where the walk is kept, or else may be (not `*known`). */
-static unsigned find(struct predict_memory *memory, const struct step_walk *walk, bool *known)
+static unsigned find_path(struct predict_memory *memory, const struct step_walk *walk, bool *known)
 {
 	uint64_t spread = step_hash_of(walk).a ^ walk->state[walk->first].stack * HASH_A >> 32;
 	unsigned first = (unsigned)(spread % (PREDICT_PATHS / PREDICT_WAYS)) * PREDICT_WAYS;
@@ -188,12 +190,12 @@ bool predict_learn(struct predict_memory *memory, const struct step_walk *walk)
 
 	if (!walk->whole || !walk->count || walk->beyond != (walk->low != walk->high))
 		return false;
-	index = find(memory, walk, &known);
+	index = find_path(memory, walk, &known);
 	path = &memory->paths[index];
 	/* What was expected and did not hold lies otherwise than it did: a frame grew in between.
 	 */
 	if ((expected && next->path == index) || !known) {
-		if (!fill(path, walk))
+		if (!fill_path(path, walk))
 			return false;
 		path->generation = memory->generation + 1;
 	}
@@ -210,7 +212,7 @@ void predict_list(const struct predict_path *path, void **addresses)
 	addresses[count++] = (void *)(uintptr_t)path->start.address;
 	for (unsigned i = 0; i < path->words; i++) {
 		if (!(path->saved[i / 32] >> i % 32 & 1))
-			addresses[count++] = (void *)(uintptr_t)value_of(path->word[i]);
+			addresses[count++] = (void *)(uintptr_t)word_value(path->word[i]);
 	}
 }
 

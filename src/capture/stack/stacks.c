@@ -81,7 +81,7 @@ static void mark_modules(const struct walk *walk)
 }
 
 /* A stack never seen before: its frames get names while they are alive. */
-static uint32_t enter(const struct walk *walk, struct hash128 hash, uint64_t unloaded)
+static uint32_t enter_stack(const struct walk *walk, struct hash128 hash, uint64_t unloaded)
 {
 	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* as in python_frame() */
 	struct intern_steps steps = {
@@ -130,7 +130,7 @@ static bool all_known(const struct walk *walk)
 	return true;
 }
 
-struct naming {
+struct stack_naming {
 	struct walk *walk;
 	struct hash128 hash;
 	uint64_t unloaded;
@@ -141,7 +141,7 @@ struct naming {
 /* What was never seen before gets names; the loader is asked if it has something new. */
 static void name_walk(void *argument)
 {
-	struct naming *naming = argument;
+	struct stack_naming *naming = argument;
 	struct walk *walk = naming->walk;
 	bool may_load = naming->may_load;
 
@@ -169,11 +169,11 @@ static void name_walk(void *argument)
 		record_unlock();
 	}
 	record_lock();
-	naming->id = enter(walk, naming->hash, naming->unloaded);
+	naming->id = enter_stack(walk, naming->hash, naming->unloaded);
 	record_unlock();
 }
 
-static __attribute__((noinline)) uint32_t name_apart(struct naming naming)
+static __attribute__((noinline)) uint32_t name_apart(struct stack_naming naming)
 {
 	own_stack_call(name_walk, &naming);
 	return naming.id;
@@ -246,7 +246,7 @@ static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *wa
 		predict_ahead(&memory->predict);
 	if (__builtin_expect(id && !walk->learnt, 1))
 		return id;
-	return name_apart((struct naming){ walk, hash, unloaded, may_load, 0 });
+	return name_apart((struct stack_naming){ walk, hash, unloaded, may_load, 0 });
 }
 
 struct capturing {

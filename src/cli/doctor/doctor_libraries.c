@@ -22,7 +22,7 @@ enum {
 };
 
 /* What a command prints, on both its outputs; false when it cannot be run or fails. */
-static bool ask(char *const *command, const char *preload, char *text, size_t size)
+static bool ask_program(char *const *command, const char *preload, char *text, size_t size)
 {
 	ssize_t length;
 	int output[2];
@@ -73,7 +73,8 @@ void doctor_library(void)
 	}
 	/* The loader complains on stderr, in front of what the program prints, and goes on without.
 	 */
-	if (!ask(command, library, text, sizeof(text)) || strncmp(text, "memtrace ", 9) != 0)
+	if (!ask_program(command, library, text, sizeof(text)) ||
+	    strncmp(text, "memtrace ", 9) != 0)
 		doctor_say(FINDING_MISSING, "library", text,
 			   "build it for this machine: make clean all");
 	else
@@ -218,7 +219,7 @@ static bool ask_python(char *path, struct python *python)
 	char answer[PATH_MAX + 100];
 	int at = 0;
 
-	if (!ask(command, NULL, answer, sizeof(answer)) ||
+	if (!ask_program(command, NULL, answer, sizeof(answer)) ||
 	    sscanf(answer, "%d %d %31s %n", &python->major, &python->minor, python->implementation,
 		   &at) != 3 ||
 	    !answer[at])

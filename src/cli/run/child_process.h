@@ -15,7 +15,7 @@ struct run_seen {
 	struct timespec changed;
 };
 
-struct run {
+struct child_run {
 	char **command;
 	const char *library;
 	const char *preload;
@@ -31,12 +31,12 @@ struct run {
 
 /* Remembers which files a trace's name can mean before there is one. 0, or -EINVAL with err_text().
  */
-int run_before(struct run *run);
+int run_before(struct child_run *run);
 
 /* Runs the command to its end, passing signals on. 0, or -EINVAL with err_text(). */
-int run_child(struct run *run);
+int run_child(struct child_run *run);
 
 /* Finishes spools that dead processes of this run left, and says what was held; frees run->seen. */
-void run_finish(struct run *run);
+void run_finish(struct child_run *run);
 
 #endif

@@ -56,8 +56,8 @@ static void restore_all(const struct sigaction *before)
 }
 
 /* In the child. What fails is told through the pipe, which a successful exec closes. */
-__attribute__((noreturn)) static void start(const struct run *run, const struct sigaction *before,
-					    const sigset_t *mask, int report)
+__attribute__((noreturn)) static void
+start(const struct child_run *run, const struct sigaction *before, const sigset_t *mask, int report)
 {
 	int error;
 
@@ -70,7 +70,7 @@ __attribute__((noreturn)) static void start(const struct run *run, const struct 
 	_exit(127);
 }
 
-static void wait_for(struct run *run)
+static void wait_for_child(struct child_run *run)
 {
 	int status;
 
@@ -87,7 +87,7 @@ static void wait_for(struct run *run)
 	}
 }
 
-int run_child(struct run *run)
+int run_child(struct child_run *run)
 {
 	struct sigaction before[FORWARDED];
 	sigset_t all, mask;
@@ -115,7 +115,7 @@ int run_child(struct run *run)
 	if (fd_read_all(report[0], (char *)&run->exec_errno, sizeof(int)) != (ssize_t)sizeof(int))
 		run->exec_errno = 0;
 	close(report[0]);
-	wait_for(run);
+	wait_for_child(run);
 	child.pid = 0;
 	restore_all(before);
 	return 0;

@@ -101,7 +101,7 @@ static int set_all(const struct arg *args, const char *const *values)
 	return 0;
 }
 
-static int not_started(const struct run *run)
+static int not_started(const struct child_run *run)
 {
 	cli_usage("run", "%s: %s", run->command[0],
 		  run->exec_errno == ENOENT && !strchr(run->command[0], '/')
@@ -118,7 +118,7 @@ int cmd_run(int argc, char **argv)
 	int parsed;
 	char library[4096];
 	char preload[16384];
-	struct run run = { .library = library, .preload = preload };
+	struct child_run run = { .library = library, .preload = preload };
 	int status;
 
 	make_args(args, values);

@@ -62,7 +62,7 @@ static char *name_here(pid_t pid, const char *path)
 	return name;
 }
 
-static int add(struct live_spools *spools, pid_t pid, const char *path)
+static int add_spool(struct live_spools *spools, pid_t pid, const char *path)
 {
 	struct live_spool *list;
 	char *name = name_here(pid, path);
@@ -111,7 +111,7 @@ static int read_line(struct live_spools *spools, pid_t pid, char *line)
 	if (gone)
 		return 0;
 	unescape(path);
-	return add(spools, pid, path);
+	return add_spool(spools, pid, path);
 }
 
 int live_spools_of(struct live_spools *spools, pid_t pid)

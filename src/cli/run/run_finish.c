@@ -26,8 +26,8 @@
 
 enum { MOST = 4096 }; /* traces of one run */
 
-struct finder {
-	struct run *run;
+struct file_finder {
+	struct child_run *run;
 	bool failed;
 	struct run_left left;
 	char output[4096]; /* the pattern, with ANYTHING for what differs */
@@ -61,7 +61,7 @@ static int by_file(const void *a, const void *b)
 	return x->inode < y->inode ? -1 : x->inode > y->inode;
 }
 
-static bool look(const char *path, struct run_seen *file)
+static bool look_at_file(const char *path, struct run_seen *file)
 {
 	struct stat status;
 
@@ -71,12 +71,12 @@ static bool look(const char *path, struct run_seen *file)
 	return true;
 }
 
-static bool is_new(const struct run *run, const char *path)
+static bool is_new(const struct child_run *run, const char *path)
 {
 	const struct run_seen *seen = NULL;
 	struct run_seen file;
 
-	if (!look(path, &file))
+	if (!look_at_file(path, &file))
 		return false;
 	if (run->seen_n)
 		seen = bsearch(&file, run->seen, run->seen_n, sizeof(file), by_file);
@@ -84,7 +84,7 @@ static bool is_new(const struct run *run, const char *path)
 	       seen->changed.tv_nsec != file.changed.tv_nsec;
 }
 
-typedef void each_fn(struct finder *finder, const char *path);
+typedef void each_fn(struct file_finder *finder, const char *path);
 
 struct pattern {
 	char text[16384];
@@ -104,7 +104,8 @@ static void make_pattern(struct pattern *pattern, const char *name, const char *
 }
 
 /* Calls `each` once with every file of the name, and of its numbered forms. */
-static void find(struct finder *finder, const char *name, const char *extension, each_fn *each)
+static void find_files(struct file_finder *finder, const char *name, const char *extension,
+		       each_fn *each)
 {
 	struct pattern plain;
 
@@ -131,7 +132,7 @@ static void find(struct finder *finder, const char *name, const char *extension,
 /* --- spools --- */
 
 /* Where spools of all jobs lie together, one that dies there may be another's. */
-static bool is_ours(const struct finder *finder, const struct owner *owner)
+static bool is_ours(const struct file_finder *finder, const struct owner *owner)
 {
 	const char *extension = path_extension(finder->output);
 
@@ -145,7 +146,7 @@ static bool is_ours(const struct finder *finder, const struct owner *owner)
 	return !owner->output[0];
 }
 
-static void finish_spool(struct finder *finder, const char *path)
+static void finish_spool(struct file_finder *finder, const char *path)
 {
 	struct owner owner;
 	struct recovery recovery = { .spool = path,
@@ -180,7 +181,7 @@ static void finish_spool(struct finder *finder, const char *path)
 		unlink(path);
 }
 
-static void find_spools(struct finder *finder, each_fn *each)
+static void find_spools(struct file_finder *finder, each_fn *each)
 {
 	const char *given = opt_text(OPT_ID_spool_dir);
 	const char *const directories[] = { given, "/dev/shm", getenv("TMPDIR"), "/tmp" };
@@ -193,7 +194,7 @@ static void find_spools(struct finder *finder, each_fn *each)
 		if (!directories[i] || (i && given && !strcmp(directories[i], given)))
 			continue;
 		if (!path_spool(spool, sizeof(spool), finder->output, directories[i]))
-			find(finder, spool, ".spool", each);
+			find_files(finder, spool, ".spool", each);
 	}
 }
 
@@ -203,7 +204,7 @@ static void find_spools(struct finder *finder, each_fn *each)
  * A run beside ours in the same directory writes there too: its processes began before ours. On
  * this host the kernel's word counts, elsewhere that of the process.
  */
-static bool began_before(const struct run *run, const struct trace_process *process)
+static bool began_before(const struct child_run *run, const struct trace_process *process)
 {
 	struct tm time = { 0 };
 	char host[256] = "";
@@ -217,7 +218,7 @@ static bool began_before(const struct run *run, const struct trace_process *proc
 	return timegm(&time) < run->start - 1;
 }
 
-static void add_trace(struct finder *finder, const char *path)
+static void add_trace(struct file_finder *finder, const char *path)
 {
 	struct run_trace *found;
 	struct trace trace;
@@ -252,21 +253,21 @@ static void add_trace(struct finder *finder, const char *path)
 }
 
 /* One that was to be compressed is not where that could not be had. */
-static void find_traces(struct finder *finder, each_fn *each)
+static void find_traces(struct file_finder *finder, each_fn *each)
 {
 	char plain[sizeof(finder->output)];
 	enum pack_kind kind = pack_named(finder->output);
 
-	find(finder, finder->output, path_extension(finder->output), each);
+	find_files(finder, finder->output, path_extension(finder->output), each);
 	if (!kind)
 		return;
 	text_copy_n(plain, sizeof(plain), finder->output,
 		    strlen(finder->output) - strlen(pack_rows[kind].suffix));
-	find(finder, plain, path_extension(plain), each);
+	find_files(finder, plain, path_extension(plain), each);
 }
 
 /* What the traces are called, with * for what differs. */
-static void name_all(struct finder *finder)
+static void name_all(struct file_finder *finder)
 {
 	text_copy(finder->left.names, sizeof(finder->left.names), finder->output);
 	for (char *p = finder->left.names; *p; p++) {
@@ -275,16 +276,16 @@ static void name_all(struct finder *finder)
 	}
 }
 
-static int name_output(struct finder *finder)
+static int name_output(struct file_finder *finder)
 {
 	static const struct path_words any = { ANYTHING, NULL, ANYTHING, ANYTHING };
 
 	return path_expand(finder->output, sizeof(finder->output), opt_text(OPT_ID_output), &any);
 }
 
-static void remember(struct finder *finder, const char *path)
+static void remember(struct file_finder *finder, const char *path)
 {
-	struct run *run = finder->run;
+	struct child_run *run = finder->run;
 	struct run_seen *seen = run->seen;
 
 	if (!(run->seen_n & (run->seen_n - 1)))
@@ -294,12 +295,12 @@ static void remember(struct finder *finder, const char *path)
 		return;
 	}
 	run->seen = seen;
-	run->seen_n += look(path, &seen[run->seen_n]);
+	run->seen_n += look_at_file(path, &seen[run->seen_n]);
 }
 
-int run_before(struct run *run)
+int run_before(struct child_run *run)
 {
-	struct finder finder = { .run = run };
+	struct file_finder finder = { .run = run };
 
 	if (name_output(&finder))
 		return 0; /* said when the run is over */
@@ -310,9 +311,9 @@ int run_before(struct run *run)
 	return finder.failed ? err("no memory left") : 0;
 }
 
-void run_finish(struct run *run)
+void run_finish(struct child_run *run)
 {
-	struct finder finder = { .run = run };
+	struct file_finder finder = { .run = run };
 
 	finder.left.traces = calloc(MOST, sizeof(*finder.left.traces));
 	if (!finder.left.traces)

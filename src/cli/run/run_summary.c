@@ -40,7 +40,7 @@ void run_say(const char *format, ...)
 /* The child's own first, then by peak. */
 static pid_t first_pid;
 
-static int by_weight(const void *a, const void *b)
+static int compare_summary_weights(const void *a, const void *b)
 {
 	const struct run_trace *x = a;
 	const struct run_trace *y = b;
@@ -71,7 +71,7 @@ static bool is_rank(const struct run_trace *found)
 	return found->world_size != TRACE_NONE && found->world_size > 1;
 }
 
-static void say_first(const struct run *run, const struct run_trace *found)
+static void say_first(const struct child_run *run, const struct run_trace *found)
 {
 	static char buffer[1 << 14];
 	struct trace trace;
@@ -130,7 +130,7 @@ static void say_others(const struct run_left *left)
 		say_merge(left);
 }
 
-static void say_nothing_found(const struct run *run)
+static void say_nothing_found(const struct child_run *run)
 {
 	char path[4096];
 	char why[8192];
@@ -145,14 +145,14 @@ static void say_nothing_found(const struct run *run)
 			text_base(run->command[0]));
 }
 
-void run_summary(const struct run *run, struct run_left *left)
+void run_summary(const struct child_run *run, struct run_left *left)
 {
 	if (run->ending.signal != UINT64_MAX)
 		run_say("%s was killed by signal %d (%s)", text_base(run->command[0]),
 			(int)run->ending.signal, strsignal((int)run->ending.signal));
 	if (left->traces_n) {
 		first_pid = run->pid;
-		qsort(left->traces, left->traces_n, sizeof(*left->traces), by_weight);
+		qsort(left->traces, left->traces_n, sizeof(*left->traces), compare_summary_weights);
 		say_first(run, &left->traces[0]);
 		say_others(left);
 	} else if (!left->running) {

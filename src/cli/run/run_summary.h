@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct run;
+struct child_run;
 
 struct run_trace {
 	char *path;
@@ -25,6 +25,6 @@ struct run_left {
 void run_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Sorts the traces: the child's own comes first. */
-void run_summary(const struct run *run, struct run_left *left);
+void run_summary(const struct child_run *run, struct run_left *left);
 
 #endif

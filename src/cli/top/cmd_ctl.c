@@ -46,7 +46,7 @@ static const struct verb {
 	{ NULL, STATUS, VERBS },
 };
 
-struct wish {
+struct ctl_wish {
 	const struct verb *verb;
 	const char *name;   /* of a mark */
 	const char *output; /* of a dump, NULL for the default */
@@ -68,7 +68,7 @@ static int worse(int a, int b)
 
 /* --- asking --- */
 
-static int ask(struct asked *asked, const struct wish *wish)
+static int ask_process(struct asked *asked, const struct ctl_wish *wish)
 {
 	if (atomic_load(&asked->attached.header->stop) != SPOOL_RECORDING) {
 		err("process %d records no more: it ends, or there was no room for its spool",
@@ -82,7 +82,7 @@ static int ask(struct asked *asked, const struct wish *wish)
 	return STATUS_DONE;
 }
 
-static int tell(const struct asked *asked, const struct wish *wish)
+static int send_wish(const struct asked *asked, const struct ctl_wish *wish)
 {
 	bool recording = atomic_load(&asked->attached.header->recording);
 	int pid = asked->attached.pid;
@@ -102,7 +102,7 @@ static int tell(const struct asked *asked, const struct wish *wish)
 	return STATUS_DONE;
 }
 
-static int await(struct asked *asked, const struct wish *wish)
+static int await(struct asked *asked, const struct ctl_wish *wish)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
 	int pid = asked->attached.pid;
@@ -120,12 +120,12 @@ static int await(struct asked *asked, const struct wish *wish)
 		}
 		nanosleep(&pause, NULL);
 	}
-	return tell(asked, wish);
+	return send_wish(asked, wish);
 }
 
 /* --- dump and status --- */
 
-static int dump(const struct asked *asked, const struct wish *wish)
+static int dump(const struct asked *asked, const struct ctl_wish *wish)
 {
 	struct recovery recovery = {
 		.spool = asked->attached.path,
@@ -175,11 +175,11 @@ static int tell_status(const struct asked *asked)
 	return STATUS_DONE;
 }
 
-static int do_one(struct asked *asked, const struct wish *wish)
+static int do_one(struct asked *asked, const struct ctl_wish *wish)
 {
 	switch (wish->verb->kind) {
 	case ASK:
-		return ask(asked, wish);
+		return ask_process(asked, wish);
 	case DUMP:
 		return dump(asked, wish);
 	case STATUS:
@@ -189,7 +189,7 @@ static int do_one(struct asked *asked, const struct wish *wish)
 }
 
 /* All are asked before the first answer is waited for. */
-static int do_all(char **pids, const struct wish *wish)
+static int do_all(char **pids, const struct ctl_wish *wish)
 {
 	struct asked *all = calloc(wish->processes, sizeof(*all));
 	int status = STATUS_DONE;
@@ -232,7 +232,7 @@ static int unknown_verb(const char *word)
 }
 
 /* What stands behind the process numbers: the verb, and the name of a mark. */
-static int find_wish(struct wish *wish, int argc, char **argv)
+static int find_wish(struct ctl_wish *wish, int argc, char **argv)
 {
 	while (1 + (int)wish->processes < argc && is_pid(argv[1 + wish->processes]))
 		wish->processes++;
@@ -264,7 +264,7 @@ static int find_wish(struct wish *wish, int argc, char **argv)
 
 int cmd_ctl(int argc, char **argv)
 {
-	struct wish wish = { .processes = 0 };
+	struct ctl_wish wish = { .processes = 0 };
 	uint64_t seconds = WAIT_SECONDS;
 	const struct arg args[] = {
 		ARG("output", 'o', TEXT, "FILE", "dump: write there, not beside the spool",

@@ -171,7 +171,7 @@ static void answer(struct client *client, const char *status, const char *type, 
 	client->since = clock_now();
 }
 
-static void refuse(struct client *client, const char *status)
+static void refuse_client(struct client *client, const char *status)
 {
 	char text[200];
 	int length =
@@ -191,7 +191,7 @@ static void respond(struct server *server, struct client *client)
 	char *page;
 
 	if (refused) {
-		refuse(client, refused);
+		refuse_client(client, refused);
 		return;
 	}
 	page = server->page(server->context, &size);
@@ -215,10 +215,10 @@ static void hear(struct server *server, struct client *client)
 	    memmem(client->request, client->got, "\n\n", 2))
 		respond(server, client);
 	else if (client->got == REQUEST)
-		refuse(client, TOP_REQUEST_BAD);
+		refuse_client(client, TOP_REQUEST_BAD);
 }
 
-static void tell(struct client *client)
+static void answer_client(struct client *client)
 {
 	char rest[512];
 	ssize_t n = send(client->fd, client->answer + client->sent, client->length - client->sent,
@@ -288,7 +288,7 @@ static int serve(struct server *server)
 		if (!who[i])
 			welcome(server);
 		else if (who[i]->answer)
-			tell(who[i]);
+			answer_client(who[i]);
 		else
 			hear(server, who[i]);
 	}

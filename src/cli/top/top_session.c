@@ -38,7 +38,7 @@ static struct top top_of(const struct session *session)
 			     session->options.lines };
 }
 
-static void look(struct session *session)
+static void look_at_processes(struct session *session)
 {
 	top_targets_look(&session->targets);
 	top_targets_sort(&session->targets, session->options.order);
@@ -51,7 +51,7 @@ static bool is_over(const struct session *session)
 }
 
 /* What was said of the last one, when it is all over: that it has ended is no trouble. */
-static int end(const struct session *session)
+static int end_session(const struct session *session)
 {
 	if (!is_over(session))
 		return STATUS_DONE;
@@ -59,7 +59,7 @@ static int end(const struct session *session)
 	return cli_fail("top", session->targets.failed ? STATUS_UNREADABLE : STATUS_DONE);
 }
 
-static void wait_for(uint64_t ns)
+static void wait_for_time(uint64_t ns)
 {
 	struct timespec wait = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
 
@@ -95,7 +95,7 @@ static char *serve_page(void *context, size_t *length)
 	uint64_t now = clock_now();
 
 	if (now - session->served_at > SERVED_MS * 1000000ull) {
-		look(session);
+		look_at_processes(session);
 		session->served_at = now;
 	}
 	return page_in_memory(session, length);
@@ -139,9 +139,9 @@ static int run_prometheus(struct session *session)
 		if (write_file(session, options->prometheus))
 			return cli_fail("top", STATUS_UNREADABLE);
 		if (options->once || is_over(session))
-			return options->once ? STATUS_DONE : end(session);
-		wait_for(options->interval);
-		look(session);
+			return options->once ? STATUS_DONE : end_session(session);
+		wait_for_time(options->interval);
+		look_at_processes(session);
 	}
 }
 
@@ -163,17 +163,17 @@ static int run_plain(struct session *session)
 	const struct top_options *options = &session->options;
 
 	if (options->once && options->paced) {
-		wait_for(options->interval);
-		look(session);
+		wait_for_time(options->interval);
+		look_at_processes(session);
 	}
 	for (;;) {
 		if (is_over(session))
-			return end(session);
+			return end_session(session);
 		print(session);
 		if (out_flush(cli_out()) || options->once)
 			return STATUS_DONE;
-		wait_for(options->interval);
-		look(session);
+		wait_for_time(options->interval);
+		look_at_processes(session);
 		if (!options->json)
 			out_char(cli_out(), '\n');
 	}
@@ -181,7 +181,7 @@ static int run_plain(struct session *session)
 
 /* --- the terminal --- */
 
-static void draw(const struct session *session, const struct top_screen *screen)
+static void draw_screen(const struct session *session, const struct top_screen *screen)
 {
 	char note[1200];
 	struct top_page page = { .colour = cli_colour(screen->fd), .note = note, .erase = true };
@@ -233,7 +233,7 @@ static int follow(struct session *session, struct top_screen *screen)
 {
 	uint64_t next = clock_now() + session->options.interval;
 
-	draw(session, screen);
+	draw_screen(session, screen);
 	while (!is_over(session) && !cli_out()->error) {
 		uint64_t now = clock_now();
 		int what = 0;
@@ -252,10 +252,10 @@ static int follow(struct session *session, struct top_screen *screen)
 			break;
 		}
 		if (clock_now() >= next) {
-			look(session);
+			look_at_processes(session);
 			next = clock_now() + session->options.interval;
 		}
-		draw(session, screen);
+		draw_screen(session, screen);
 	}
 	return 0;
 }
@@ -276,7 +276,7 @@ static int run_screen(struct session *session)
 		signal(number, SIG_DFL);
 		raise(number);
 	}
-	return end(session);
+	return end_session(session);
 }
 
 int top_session(const struct top_options *options, char **operands)

@@ -23,7 +23,7 @@ static int by_pid(const void *a, const void *b)
 				: strcmp(x->follow.spool.path, y->follow.spool.path);
 }
 
-static int add(struct top_targets *targets, const char *path, int pid)
+static int add_target(struct top_targets *targets, const char *path, int pid)
 {
 	struct look **looks = targets->looks;
 	struct look *look = malloc(sizeof(*look));
@@ -94,7 +94,8 @@ static int add_found(struct top_targets *targets, const struct live_spools *foun
 {
 	for (size_t i = 0; i < found->count; i++) {
 		if (!is_known(targets, &found->list[i]) &&
-		    add(targets, found->list[i].path, found->list[i].pid) && targets->words[0])
+		    add_target(targets, found->list[i].path, found->list[i].pid) &&
+		    targets->words[0])
 			return -EINVAL;
 	}
 	return 0;
@@ -107,7 +108,7 @@ static int open_words(struct top_targets *targets, struct live_spools *found)
 	for (char **word = targets->words; *word && !error; word++) {
 		pid_t pid = live_spools_pid(*word);
 
-		error = pid ? find_pid(found, pid) : add(targets, *word, 0);
+		error = pid ? find_pid(found, pid) : add_target(targets, *word, 0);
 	}
 	return error ? error : add_found(targets, found);
 }

@@ -153,7 +153,7 @@ static void advise(struct oom *oom, enum oom_reason r)
 
 /* --- the pass over the events --- */
 
-struct finder {
+struct oom_finder {
 	struct oom *ooms;
 	struct recording *recording;
 	uint64_t moments[SPOOL_OOMS];
@@ -161,7 +161,7 @@ struct finder {
 
 static int at_moment(void *context, const struct census *census, uint64_t seq)
 {
-	struct finder *finder = context;
+	struct oom_finder *finder = context;
 	int error = 0;
 
 	for (size_t i = 0; census && !error && i < finder->recording->trace->ooms_n; i++) {
@@ -177,7 +177,7 @@ static int at_moment(void *context, const struct census *census, uint64_t seq)
 /* As much as was asked for was had later: by then the program had made room. */
 static void at_event(void *context, const struct event *event)
 {
-	struct finder *finder = context;
+	struct oom_finder *finder = context;
 
 	if (event->op != EVENT_ALLOC)
 		return;
@@ -205,7 +205,7 @@ static void find_after(struct oom *oom, const struct recording *recording)
 		told->allocations_after >= OOM_GOES_ON || recording->spool->header->status == 1;
 }
 
-static int by_time(const void *a, const void *b)
+static int compare_failures(const void *a, const void *b)
 {
 	const struct oom *x = a;
 	const struct oom *y = b;
@@ -225,7 +225,7 @@ static struct oom *list_rows(struct recording *recording)
 		return NULL;
 	for (size_t i = 0; i < count; i++)
 		ooms[i].row = spool_at(recording->spool, SPOOL_OOM, i);
-	sort_rows(ooms, count, sizeof(*ooms), by_time);
+	sort_rows(ooms, count, sizeof(*ooms), compare_failures);
 	for (size_t i = 0; i < count; i++)
 		ooms[i].told = &trace->ooms[trace->ooms_n++];
 	return ooms;
@@ -290,7 +290,7 @@ static void conclude(struct oom *oom, struct recording *recording)
 
 struct oom *recording_find_ooms(struct recording *recording)
 {
-	struct finder finder = { .ooms = list_rows(recording), .recording = recording };
+	struct oom_finder finder = { .ooms = list_rows(recording), .recording = recording };
 	const struct census_visitor visitor = { &finder, at_moment, at_event };
 	size_t count = finder.ooms ? recording->trace->ooms_n : 0;
 

@@ -139,7 +139,7 @@ static int find_shares(struct oom *oom, struct recording *recording, const struc
 
 /* --- by line --- */
 
-static int by_weight(const void *a, const void *b)
+static int compare_weights(const void *a, const void *b)
 {
 	const struct oom_line *x = a;
 	const struct oom_line *y = b;
@@ -151,7 +151,7 @@ static int by_weight(const void *a, const void *b)
 
 static void keep_lines(struct oom *oom, struct oom_line *lines, size_t count)
 {
-	sort_rows(lines, count, sizeof(*lines), by_weight);
+	sort_rows(lines, count, sizeof(*lines), compare_weights);
 	for (size_t i = 0; i < count; i++) {
 		if (oom->lines_n < OOM_LINES) {
 			oom->lines[oom->lines_n++] = lines[i];

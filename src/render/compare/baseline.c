@@ -21,7 +21,7 @@ struct baseline {
 	bool full;                   /* there was no memory left */
 };
 
-static void *room(struct baseline *baseline, enum rows_of of, size_t count)
+static void *baseline_room(struct baseline *baseline, enum rows_of of, size_t count)
 {
 	void *items = rows_make(baseline->arena, of, count);
 
@@ -42,7 +42,7 @@ static void keep_head(struct baseline *baseline)
 	to->process.world_size = from->process.world_size;
 	to->process.start_time = "1970-01-01T00:00:00Z";
 	to->environment = from->environment;
-	to->environment.devices = room(baseline, ROWS_card, from->environment.devices_n);
+	to->environment.devices = baseline_room(baseline, ROWS_card, from->environment.devices_n);
 	for (size_t i = 0; !baseline->full && i < from->environment.devices_n; i++) {
 		to->environment.devices[i] = from->environment.devices[i];
 		to->environment.devices[i].uuid = NULL;
@@ -64,7 +64,7 @@ static struct trace_sum keep_sum(struct trace_sum to, uint64_t peak, uint64_t ex
 	return to;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	const struct run_row *x = *(const struct run_row *const *)a;
 	const struct run_row *y = *(const struct run_row *const *)b;
@@ -83,7 +83,7 @@ static size_t group_rows(const struct run *run, enum dimension dimension, const 
 		    !strcmp(run->rows[i].group, group))
 			rows[count++] = &run->rows[i];
 	}
-	qsort(rows, count, sizeof(const void *), by_name);
+	qsort(rows, count, sizeof(const void *), compare_names);
 	return count;
 }
 
@@ -95,7 +95,7 @@ static struct trace_part *keep_parts(struct baseline *baseline, enum dimension d
 
 	snprintf(group, sizeof(group), "%d", device);
 	*parts_n = group_rows(baseline->run, dimension, group, baseline->rows);
-	parts = room(baseline, ROWS_part, *parts_n);
+	parts = baseline_room(baseline, ROWS_part, *parts_n);
 	for (size_t i = 0; parts && i < *parts_n; i++) {
 		const int64_t *values = baseline->rows[i]->values;
 		struct trace_part *part = &parts[i];
@@ -120,7 +120,7 @@ static struct trace_category *keep_categories(struct baseline *baseline, int dev
 
 	if (run->categories_from != RUN_BLOCKS)
 		return NULL;
-	categories = room(baseline, ROWS_category, run->categories_n);
+	categories = baseline_room(baseline, ROWS_category, run->categories_n);
 	for (size_t i = 0; categories && i < run->categories_n; i++) {
 		const struct run_category *from = &run->categories[i];
 
@@ -167,10 +167,10 @@ static void keep_summary(struct baseline *baseline)
 	const struct trace_summary *from = &baseline->run->trace.summary;
 	struct trace_summary *to = &baseline->to.summary;
 
-	to->devices = room(baseline, ROWS_device, from->devices_n);
+	to->devices = baseline_room(baseline, ROWS_device, from->devices_n);
 	for (size_t i = 0; to->devices && i < from->devices_n; i++)
 		keep_device(baseline, &from->devices[i], &to->devices[to->devices_n++]);
-	to->spaces = room(baseline, ROWS_space, from->spaces_n);
+	to->spaces = baseline_room(baseline, ROWS_space, from->spaces_n);
 	for (size_t i = 0; to->spaces && i < from->spaces_n; i++)
 		keep_space(baseline, &from->spaces[i], &to->spaces[to->spaces_n++]);
 }
@@ -181,13 +181,13 @@ static void keep_peaks(struct baseline *baseline)
 	const struct kept *kept = &baseline->kept;
 	struct trace *to = &baseline->to;
 
-	to->peaks = room(baseline, ROWS_peak, kept->peaks_n);
+	to->peaks = baseline_room(baseline, ROWS_peak, kept->peaks_n);
 	for (size_t p = 0; to->peaks && p < kept->peaks_n; p++) {
 		struct trace_peak *peak = &to->peaks[to->peaks_n++];
 
 		*peak = *kept_peak(kept, p);
 		peak->t = 0;
-		peak->stacks = room(baseline, ROWS_share, kept->sites_n);
+		peak->stacks = baseline_room(baseline, ROWS_share, kept->sites_n);
 		peak->stacks_n = 0;
 		for (uint32_t i = 0; peak->stacks && i < kept->sites_n; i++) {
 			const uint64_t *share = &kept->sites[i].shares[2 * p];
@@ -237,10 +237,10 @@ static void keep_sites(struct baseline *baseline)
 	uint32_t *stack_numbers = numbers + KEPT_FRAMES * kept->sites_n;
 	struct trace *to = &baseline->to;
 
-	to->modules = room(baseline, ROWS_module, KEPT_FRAMES * kept->sites_n);
-	to->frames = room(baseline, ROWS_frame, KEPT_FRAMES * kept->sites_n);
-	to->stacks = room(baseline, ROWS_stack, kept->sites_n);
-	to->sites = room(baseline, ROWS_site, kept->sites_n);
+	to->modules = baseline_room(baseline, ROWS_module, KEPT_FRAMES * kept->sites_n);
+	to->frames = baseline_room(baseline, ROWS_frame, KEPT_FRAMES * kept->sites_n);
+	to->stacks = baseline_room(baseline, ROWS_stack, kept->sites_n);
+	to->sites = baseline_room(baseline, ROWS_site, kept->sites_n);
 	baseline->full |= !numbers;
 	for (uint32_t i = 0; !baseline->full && i < kept->sites_n; i++) {
 		const struct kept_site *from = &kept->sites[i];

@@ -27,7 +27,7 @@ static uint64_t height(const struct trace_phase *phase, enum metric_id metric)
 	return value == TRACE_NONE ? 0 : value;
 }
 
-static int by_name(const struct kept_phase *x, const struct kept_phase *y)
+static int compare_phase_names(const struct kept_phase *x, const struct kept_phase *y)
 {
 	size_t length = x->length < y->length ? x->length : y->length;
 	int order = memcmp(x->name, y->name, length);
@@ -39,7 +39,7 @@ static int by_phase(const void *a, const void *b)
 {
 	const struct kept_phase *x = a;
 	const struct kept_phase *y = b;
-	int order = by_name(x, y);
+	int order = compare_phase_names(x, y);
 
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
@@ -53,7 +53,7 @@ static size_t join_phases(struct kept_phase *list, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		struct kept_phase *to = kept ? &list[kept - 1] : NULL;
 
-		if (!to || by_name(to, &list[i])) {
+		if (!to || compare_phase_names(to, &list[i])) {
 			list[kept++] = list[i];
 			continue;
 		}

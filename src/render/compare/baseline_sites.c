@@ -89,8 +89,8 @@ static struct kept_site *find_site(struct kept *kept, struct map *known, const c
 	return site;
 }
 
-static int enter(struct kept *kept, struct map *known, uint32_t stack, const char *name,
-		 const char *space)
+static int enter_kept(struct kept *kept, struct map *known, uint32_t stack, const char *name,
+		      const char *space)
 {
 	struct kept_site *site = find_site(kept, known, name, space);
 	struct kept_frame frames[KEPT_FRAMES];
@@ -123,7 +123,7 @@ static int enter_site(struct kept *kept, struct map *known, const struct trace_s
 		run_site_name(kept->run, site->stacks[i], own);
 		if (strcmp(own, name) != 0)
 			continue;
-		if (enter(kept, known, site->stacks[i], name, site->space))
+		if (enter_kept(kept, known, site->stacks[i], name, site->space))
 			return -1;
 	}
 	to = &kept->sites[kept->of_stack[site->stacks[0]] - 1];
@@ -149,7 +149,7 @@ static int enter_shares(struct kept *kept, struct map *known)
 
 			if (!kept->of_stack[share->stack]) {
 				run_site_name(kept->run, share->stack, name);
-				if (enter(kept, known, share->stack, name, ""))
+				if (enter_kept(kept, known, share->stack, name, ""))
 					return -1;
 			}
 			site = &kept->sites[kept->of_stack[share->stack] - 1];
@@ -160,7 +160,7 @@ static int enter_shares(struct kept *kept, struct map *known)
 	return 0;
 }
 
-static int by_weight(const void *a, const void *b)
+static int compare_kept_weights(const void *a, const void *b)
 {
 	const struct kept_site *x = a;
 	const struct kept_site *y = b;
@@ -193,7 +193,7 @@ int kept_read(struct kept *kept, struct run *run)
 	if (!error)
 		error = enter_shares(kept, &known);
 	map_clear(&known);
-	qsort(kept->sites, kept->sites_n, sizeof(*kept->sites), by_weight);
+	qsort(kept->sites, kept->sites_n, sizeof(*kept->sites), compare_kept_weights);
 	return error;
 }
 

@@ -18,7 +18,7 @@ struct picture {
 };
 
 /* The highest value of the curve in each column; values hold until the next point. */
-static void draw(struct picture *picture, const struct run *run, int device, unsigned width)
+static void draw_curve(struct picture *picture, const struct run *run, int device, unsigned width)
 {
 	const struct trace_curve *curve = trace_curve(&run->trace, device, NULL);
 	uint64_t end = run->trace.process.duration_ns;
@@ -50,8 +50,8 @@ static void draw(struct picture *picture, const struct run *run, int device, uns
 }
 
 /* One line of a picture, in eighths of a line's height. */
-static void line(const struct picture *picture, const struct show *show, unsigned width,
-		 unsigned row, uint64_t scale, bool ascii)
+static void draw_line(const struct picture *picture, const struct show *show, unsigned width,
+		      unsigned row, uint64_t scale, bool ascii)
 {
 	static const char *const blocks[] = { " ",      "\u2581", "\u2582", "\u2583", "\u2584",
 					      "\u2585", "\u2586", "\u2587", "\u2588" };
@@ -82,7 +82,7 @@ static void show_picture(const struct picture *picture, const struct show *show,
 		snprintf(label, sizeof(label), first ? "%-5s%11s" : "%16s", first ? name : "",
 			 first ? SAY_BYTES(picture->peak) : "");
 		out_format(show->out, "%-16s %s", label, ascii ? "|" : "\u2502");
-		line(picture, show, width, row, scale, ascii);
+		draw_line(picture, show, width, row, scale, ascii);
 		out_char(show->out, '\n');
 	}
 }
@@ -96,8 +96,8 @@ void diff_curves(const struct diff *diff, const struct show *show, unsigned colu
 
 	if (!diff->base.count || !trace->summary.devices_n)
 		return;
-	draw(&pictures[0], diff_base(diff), trace->summary.devices[0].device, width);
-	draw(&pictures[1], diff_head(diff), trace->summary.devices[0].device, width);
+	draw_curve(&pictures[0], diff_base(diff), trace->summary.devices[0].device, width);
+	draw_curve(&pictures[1], diff_head(diff), trace->summary.devices[0].device, width);
 	scale = pictures[0].peak > pictures[1].peak ? pictures[0].peak : pictures[1].peak;
 	if (!scale)
 		return;

@@ -15,13 +15,13 @@
 
 enum { CHANGE = 12, NOW = 11, WHY = 13, SITE = SHOW_COLUMNS - CHANGE - NOW - WHY - 3 };
 
-struct text {
+struct diff_text {
 	struct diff *diff;
 	struct show show;
 	const struct diff_options *options;
 };
 
-static void say(const struct text *text, const char *line)
+static void say_line(const struct diff_text *text, const char *line)
 {
 	show_wrapped(&text->show, line, 2, false);
 }
@@ -44,7 +44,7 @@ static const struct emit_column other_cells[] = {
 };
 
 /* A compound that is too long is told in two lines: what, and from where. */
-static void change_line(const struct text *text, struct change_row row)
+static void change_line(const struct diff_text *text, struct change_row row)
 {
 	const char *from = strstr(row.name, " from ");
 	unsigned columns = row.why ? SITE : SITE + WHY;
@@ -66,7 +66,7 @@ static void change_line(const struct text *text, struct change_row row)
 }
 
 /* Where a site that moved was, for who wants to know. */
-static void moved_line(const struct text *text, const struct diff_row *row)
+static void moved_line(const struct diff_text *text, const struct diff_row *row)
 {
 	char line[SITE_LONGEST];
 	char safe[SITE_LONGEST];
@@ -86,7 +86,7 @@ static void moved_line(const struct text *text, const struct diff_row *row)
 }
 
 /* The other dimensions have no sums: each row peaks at a time of its own. */
-static void change_table(const struct text *text, enum dimension dimension, enum column column,
+static void change_table(const struct diff_text *text, enum dimension dimension, enum column column,
 			 const char *group, const char *heading)
 {
 	/* A last row that says "1 more" could be that one. */
@@ -111,7 +111,8 @@ static void change_table(const struct text *text, enum dimension dimension, enum
 	}
 }
 
-static void dimension_table(const struct text *text, enum dimension dimension, unsigned columns)
+static void dimension_table(const struct diff_text *text, enum dimension dimension,
+			    unsigned columns)
 {
 	const struct dimension_row *about = &run_dimensions[dimension];
 
@@ -140,7 +141,7 @@ static bool tells_more(const struct diff *diff)
 	return false;
 }
 
-static void dimension_tables(const struct text *text)
+static void dimension_tables(const struct diff_text *text)
 {
 	static const enum dimension shown[] = { DIMENSION_POOL, DIMENSION_OWNER, DIMENSION_SPACE,
 						DIMENSION_PHASE };
@@ -156,7 +157,7 @@ static void dimension_tables(const struct text *text)
 }
 
 /* Is the table of this column on the first screen? */
-static bool on_first_screen(const struct text *text, enum column column)
+static bool on_first_screen(const struct diff_text *text, enum column column)
 {
 	const struct diff_row **rows;
 	int64_t noise;
@@ -173,7 +174,7 @@ static bool on_first_screen(const struct text *text, enum column column)
 }
 
 /* ", 4 allocations more": a column that changed and has no table here. */
-static void column_words(const struct text *text, enum column column, char *to, size_t size)
+static void column_words(const struct diff_text *text, enum column column, char *to, size_t size)
 {
 	const struct diff_row **rows;
 	int64_t noise;
@@ -190,7 +191,7 @@ static void column_words(const struct text *text, enum column column, char *to, 
 	text_append(to, size, words);
 }
 
-static bool dimension_changed(const struct text *text, enum dimension dimension)
+static bool dimension_changed(const struct diff_text *text, enum dimension dimension)
 {
 	for (enum column column = 0; column < COLUMNS; column++) {
 		const struct diff_row **rows;
@@ -204,7 +205,7 @@ static bool dimension_changed(const struct text *text, enum dimension dimension)
 }
 
 /* What changed and is not shown, in one line. */
-static void more_line(const struct text *text)
+static void more_line(const struct diff_text *text)
 {
 	char line[700] = "Changed as well: ";
 	char words[600] = "";
@@ -223,11 +224,11 @@ static void more_line(const struct text *text)
 	text_append(line, sizeof(line), words);
 	text_append(line, sizeof(line), "; --full tells.");
 	out_char(text->show.out, '\n');
-	say(text, line);
+	say_line(text, line);
 }
 
 /* Memory outside of devices is a table when it is all that there is, or all is wanted. */
-static void space_tables(const struct text *text)
+static void space_tables(const struct diff_text *text)
 {
 	static const char *const spaces[] = { "managed", "pinned", "cpu" };
 	static const enum column columns[] = { COLUMN_ALLOCATED, COLUMN_EXIT };
@@ -246,7 +247,7 @@ static void space_tables(const struct text *text)
 	}
 }
 
-static void site_tables(const struct text *text)
+static void site_tables(const struct diff_text *text)
 {
 	for (enum column column = 0; column < COLUMNS; column++) {
 		if (text->diff->site_columns & 1u << column && on_first_screen(text, column))
@@ -256,7 +257,7 @@ static void site_tables(const struct text *text)
 	space_tables(text);
 }
 
-static void gates_part(const struct text *text)
+static void gates_part(const struct diff_text *text)
 {
 	for (size_t i = 0; i < text->diff->gates_n; i++) {
 		const struct gate_result *result = &text->diff->gates[i];
@@ -269,7 +270,7 @@ static void gates_part(const struct text *text)
 	}
 }
 
-static void unlike_part(const struct text *text)
+static void unlike_part(const struct diff_text *text)
 {
 	for (size_t i = 0; i < text->diff->unlike_n; i++) {
 		const struct diff_key *key = &text->diff->unlike[i];
@@ -278,17 +279,17 @@ static void unlike_part(const struct text *text)
 		snprintf(line, sizeof(line),
 			 "Compared by force: %.100s was %.200s in the base and is %.200s.",
 			 key->key, key->base, key->head);
-		say(text, line);
+		say_line(text, line);
 	}
 }
 
-static void runs_line(const struct text *text)
+static void runs_line(const struct diff_text *text)
 {
 	char line[DIFF_SENTENCE];
 
 	diff_runs_words(text->diff, line, sizeof(line));
 	if (line[0])
-		say(text, line);
+		say_line(text, line);
 }
 
 /* Is there anything that the curves could show? */
@@ -303,7 +304,7 @@ static bool changed(struct diff *diff)
 
 int diff_text(struct diff *diff, struct out *out, const struct diff_options *options)
 {
-	struct text text = { diff, { out, options->colour }, options };
+	struct diff_text text = { diff, { out, options->colour }, options };
 	char sentence[DIFF_SENTENCE];
 
 	diff_sentence(diff, sentence, sizeof(sentence));
@@ -314,8 +315,9 @@ int diff_text(struct diff *diff, struct out *out, const struct diff_options *opt
 	unlike_part(&text);
 	runs_line(&text);
 	if (options->full && diff->moved)
-		say(&text, "The same peak was reached at another moment, by others; that is no "
-			   "change.");
+		say_line(&text,
+			 "The same peak was reached at another moment, by others; that is no "
+			 "change.");
 	if (options->full || changed(diff))
 		diff_curves(diff, &text.show, SHOW_COLUMNS, options->ascii);
 	site_tables(&text);

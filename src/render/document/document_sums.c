@@ -5,7 +5,7 @@
 #include "ledger/totals.h"
 #include "render/document/document_sections.h"
 
-static const char *name_of(const struct recording *recording, const struct spool_scope *scope)
+static const char *scope_text(const struct recording *recording, const struct spool_scope *scope)
 {
 	const char *name = spool_text(recording->spool, scope->name);
 
@@ -72,7 +72,7 @@ static struct trace_part *fill_parts(struct recording *recording, int device, en
 		if (scope->kind != (uint32_t)kind || scope->device != device)
 			continue;
 		++*count;
-		part->name = name_of(recording, scope);
+		part->name = scope_text(recording, scope);
 		fill_sum(&part->allocated, &scope->sums[METRIC_ALLOCATED]);
 		fill_sum(&part->reserved, &scope->sums[METRIC_RESERVED]);
 		part->at_used_peak.allocated_bytes = scope->at_used[METRIC_ALLOCATED];

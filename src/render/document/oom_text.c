@@ -39,7 +39,7 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 
 /* --- lines --- */
 
-static void add(struct oom_text *text, const char *line)
+static void add_line(struct oom_text *text, const char *line)
 {
 	if (text->count < OOM_TEXT_LINES)
 		show_safe(text->lines[text->count++], OOM_TEXT_BYTES, line, OOM_TEXT_COLUMNS);
@@ -54,7 +54,7 @@ __attribute__((format(printf, 2, 3))) static void say(struct oom_text *text, con
 	va_start(values, format);
 	vsnprintf(line, sizeof(line), format, values);
 	va_end(values);
-	add(text, line);
+	add_line(text, line);
 }
 
 /* In up to `most` lines, the first behind `begin`, the others as far in. What is left over is cut.
@@ -81,7 +81,7 @@ static void add_wrapped(struct oom_text *text, const char *begin, const char *se
 		if (i)
 			memset(line, ' ', indent);
 		text_copy_n(line + indent, sizeof(line) - indent, rest, length);
-		add(text, line);
+		add_line(text, line);
 		rest += length;
 		rest += strspn(rest, " ");
 	}
@@ -209,7 +209,7 @@ static void write_text(struct oom_text *text, const struct oom *oom)
 	add_wrapped(text, "Why: ", line, WHY_LINES);
 	add_lines(text, oom);
 	if (oom->told->advice_n)
-		add(text, "What would help:");
+		add_line(text, "What would help:");
 	for (size_t i = 0; i < oom->told->advice_n; i++)
 		add_wrapped(text, "  - ", oom->told->advice[i].text, HELP_LINES);
 }

@@ -7,12 +7,12 @@
 #include "render/emit/term.h"
 
 /* A line in the making. Blanks wait for what follows them: none ends a line. */
-struct line {
+struct emit_line {
 	const struct show *show;
 	unsigned column, blanks;
 };
 
-static void put(struct line *line, const char *text, bool dim)
+static void put_text(struct emit_line *line, const char *text, bool dim)
 {
 	if (!*text)
 		return;
@@ -31,7 +31,7 @@ static unsigned width_of(const struct emit_column *column)
 }
 
 /* What a column does not use of the line is for those after it. */
-static void put_right(struct line *line, const struct emit_column *column, const char *text)
+static void put_right(struct emit_line *line, const struct emit_column *column, const char *text)
 {
 	unsigned columns = show_columns(text);
 	unsigned width = width_of(column);
@@ -40,10 +40,10 @@ static void put_right(struct line *line, const struct emit_column *column, const
 		line->blanks += width - columns;
 	else if (!column->gap && line->column)
 		line->blanks++; /* nothing touches its neighbour */
-	put(line, text, column->flags & EMIT_DIM);
+	put_text(line, text, column->flags & EMIT_DIM);
 }
 
-static void put_left(struct line *line, const struct emit_column *column, const char *text,
+static void put_left(struct emit_line *line, const struct emit_column *column, const char *text,
 		     unsigned width)
 {
 	char safe[4 * EMIT_CELL_MOST];
@@ -51,7 +51,7 @@ static void put_left(struct line *line, const struct emit_column *column, const 
 
 	show_safe(safe, sizeof(safe), text, width);
 	columns = show_columns(safe);
-	put(line, safe, column->flags & EMIT_DIM);
+	put_text(line, safe, column->flags & EMIT_DIM);
 	line->blanks += width - columns;
 }
 
@@ -83,7 +83,7 @@ static unsigned width_from(const struct emit_column *column, uint64_t shown, con
 static void put_cells(const struct show *show, const struct emit_column *columns, uint64_t shown,
 		      const void *row, unsigned indent)
 {
-	struct line line = { .show = show, .blanks = indent };
+	struct emit_line line = { .show = show, .blanks = indent };
 
 	for (const struct emit_column *column = columns; column->kind; column++, shown >>= 1) {
 		char to[EMIT_CELL_MOST];
@@ -153,8 +153,8 @@ static void copy_wholes(const struct emit_column *columns, char *row, const char
 	}
 }
 
-static void put_sums(const struct show *show, const struct emit_table *table, uint64_t shown,
-		     size_t from, const char *name)
+static void put_totals(const struct show *show, const struct emit_table *table, uint64_t shown,
+		       size_t from, const char *name)
 {
 	uint64_t sum[EMIT_LARGEST / sizeof(uint64_t)] = { 0 };
 
@@ -185,10 +185,10 @@ void emit_table(const struct show *show, const struct emit_table *table)
 		snprintf(more, sizeof(more), "... and %zu %s", rows->count - rows->shown,
 			 table->more ? table->more : "more");
 		if (table->summed)
-			put_sums(show, table, shown, rows->shown, more);
+			put_totals(show, table, shown, rows->shown, more);
 		else
 			out_format(show->out, "%*s%s\n", table->indent, "", more);
 	}
 	if (table->totalled && rows->count > 1)
-		put_sums(show, table, shown, 0, "all");
+		put_totals(show, table, shown, 0, "all");
 }

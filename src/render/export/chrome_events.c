@@ -13,21 +13,21 @@
 #include "facts/lives.h"
 #include "render/export/chrome.h"
 
-struct owner {
+struct slice_owner {
 	const char *name;
 	int device;
 	uint64_t bytes;
 };
 
-struct walk {
+struct slice_walk {
 	struct chrome *chrome;
 	struct lives lives;
-	struct owner *owners;
+	struct slice_owner *owners;
 	size_t owners_n, owners_size;
 	bool gap; /* who holds what is not known any more */
 };
 
-static const char *category(const struct walk *walk, const struct block *block)
+static const char *category(const struct slice_walk *walk, const struct block *block)
 {
 	const char *pool = trace_text(walk->chrome->trace, block->pool);
 	const char *space = space_name(block->space);
@@ -40,7 +40,7 @@ static const char *category(const struct walk *walk, const struct block *block)
 }
 
 /* What begin and end of a slice have in common. */
-static void put_slice(const struct walk *walk, const char *phase, const struct block *block,
+static void put_slice(const struct slice_walk *walk, const char *phase, const struct block *block,
 		      uint64_t t)
 {
 	struct chrome *chrome = walk->chrome;
@@ -54,13 +54,13 @@ static void put_slice(const struct walk *walk, const char *phase, const struct b
 	chrome_text(chrome, ",\"id\":", id);
 }
 
-static bool is_slice(const struct walk *walk, const struct block *block)
+static bool is_slice(const struct slice_walk *walk, const struct block *block)
 {
 	return block->kind != BLOCK_MAPPING && block->ptr &&
 	       export_wants(walk->chrome->trace, walk->chrome->options, block->device, block->pool);
 }
 
-static void begin_slice(const struct walk *walk)
+static void begin_slice(const struct slice_walk *walk)
 {
 	struct chrome *chrome = walk->chrome;
 	const struct block *block = &walk->lives.begun;
@@ -84,7 +84,7 @@ static void begin_slice(const struct walk *walk)
 	out_text(chrome->out, "}}");
 }
 
-static void end_slice(const struct walk *walk, const struct block *block, uint64_t t,
+static void end_slice(const struct slice_walk *walk, const struct block *block, uint64_t t,
 		      const char *key, const char *value)
 {
 	if (!is_slice(walk, block))
@@ -95,7 +95,7 @@ static void end_slice(const struct walk *walk, const struct block *block, uint64
 	out_text(walk->chrome->out, "}}");
 }
 
-static void end_all(const struct walk *walk, uint64_t t, const char *why)
+static void end_all(const struct slice_walk *walk, uint64_t t, const char *why)
 {
 	const struct blocks *blocks = &walk->lives.blocks;
 
@@ -108,7 +108,7 @@ static void end_all(const struct walk *walk, uint64_t t, const char *why)
 
 /* --- owners --- */
 
-static struct owner *owner_of(struct walk *walk, const struct block *block)
+static struct slice_owner *owner_of(struct slice_walk *walk, const struct block *block)
 {
 	const char *name = stack_text(&walk->chrome->stacks, block->stack)->owner;
 
@@ -119,18 +119,19 @@ static struct owner *owner_of(struct walk *walk, const struct block *block)
 	}
 	if (walk->owners_n == walk->owners_size) {
 		size_t size = walk->owners_size * 2 + 16;
-		struct owner *owners = reallocarray(walk->owners, size, sizeof(*owners));
+		struct slice_owner *owners = reallocarray(walk->owners, size, sizeof(*owners));
 
 		if (!owners)
 			return NULL;
 		walk->owners = owners;
 		walk->owners_size = size;
 	}
-	walk->owners[walk->owners_n] = (struct owner){ .name = name, .device = block->device };
+	walk->owners[walk->owners_n] =
+		(struct slice_owner){ .name = name, .device = block->device };
 	return &walk->owners[walk->owners_n++];
 }
 
-static void put_owner(const struct walk *walk, const struct owner *owner, uint64_t t)
+static void put_owner(const struct slice_walk *walk, const struct slice_owner *owner, uint64_t t)
 {
 	char name[400];
 
@@ -140,11 +141,11 @@ static void put_owner(const struct walk *walk, const struct owner *owner, uint64
 }
 
 /* Reserved bytes come (sign 1) or go (-1): a pool's segment, or what is of no pool. */
-static int count_owner(struct walk *walk, const struct block *block, int sign, uint64_t t)
+static int count_owner(struct slice_walk *walk, const struct block *block, int sign, uint64_t t)
 {
 	bool reserved =
 		block->kind == BLOCK_SEGMENT || (block->kind == BLOCK_HANDED && !block->pool);
-	struct owner *owner;
+	struct slice_owner *owner;
 
 	if (!reserved || walk->gap || !lives_counts(block) ||
 	    !export_wants(walk->chrome->trace, walk->chrome->options, block->device, block->pool))
@@ -159,7 +160,7 @@ static int count_owner(struct walk *walk, const struct block *block, int sign, u
 
 /* --- the walk --- */
 
-static void put_instant(const struct walk *walk, const struct event *event)
+static void put_instant(const struct slice_walk *walk, const struct event *event)
 {
 	struct chrome *chrome = walk->chrome;
 	const struct trace *trace = chrome->trace;
@@ -184,7 +185,7 @@ static void put_instant(const struct walk *walk, const struct event *event)
 	out_text(chrome->out, "}}");
 }
 
-static int take(struct walk *walk, const struct event *event)
+static int take_event(struct slice_walk *walk, const struct event *event)
 {
 	struct lives *lives = &walk->lives;
 	const struct trace *trace = walk->chrome->trace;
@@ -214,7 +215,8 @@ static int take(struct walk *walk, const struct event *event)
 
 int chrome_events(struct chrome *chrome)
 {
-	struct walk walk = { .chrome = chrome, .gap = chrome->trace->capture.events_filtered };
+	struct slice_walk walk = { .chrome = chrome,
+				   .gap = chrome->trace->capture.events_filtered };
 	struct event event = { .t = 0 };
 	uint64_t end = chrome->trace->process.duration_ns;
 	int error = 0;
@@ -222,7 +224,7 @@ int chrome_events(struct chrome *chrome)
 
 	lives_start(&walk.lives, chrome->trace->capture.events_filtered);
 	while (!error && !chrome->out->error && (more = trace_next(chrome->trace, &event)) == 1)
-		error = take(&walk, &event);
+		error = take_event(&walk, &event);
 	if (!error && more < 0)
 		error = more;
 	if (!error)

@@ -182,7 +182,7 @@ static void put_phase_figures(struct chrome *chrome, const struct trace_phase *p
 		out_text(chrome->out, ",\"end\":\"none was seen\"");
 }
 
-static const char *name_of(const struct chrome *chrome, const struct slice *slice)
+static const char *slice_name(const struct chrome *chrome, const struct slice *slice)
 {
 	const char *name = slice->phase ? slice->phase->name
 					: chrome->trace->actions[slice->span->action].name;
@@ -222,7 +222,7 @@ static void put_slice(struct chrome *chrome, const struct slice *slice, size_t n
 
 	snprintf(id, sizeof(id), "slice %zu", number);
 	snprintf(fraction, sizeof(fraction), ".%03u", (unsigned)(ns % 1000));
-	chrome_begin_of(chrome, slice->pid, nests ? "X" : "b", name_of(chrome, slice),
+	chrome_begin_of(chrome, slice->pid, nests ? "X" : "b", slice_name(chrome, slice),
 			slice->start);
 	chrome_u64(chrome, ",\"tid\":", slice->track);
 	if (nests) {
@@ -235,7 +235,7 @@ static void put_slice(struct chrome *chrome, const struct slice *slice, size_t n
 	put_args(chrome, slice);
 	if (nests)
 		return;
-	chrome_begin_of(chrome, slice->pid, "e", name_of(chrome, slice), slice->end);
+	chrome_begin_of(chrome, slice->pid, "e", slice_name(chrome, slice), slice->end);
 	chrome_u64(chrome, ",\"tid\":", slice->track);
 	chrome_text(chrome, ",\"id\":", id);
 	chrome_text(chrome, ",\"cat\":", category_of(chrome, slice));

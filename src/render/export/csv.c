@@ -14,7 +14,7 @@
 #include "render/export/export.h"
 #include "render/selection/stack_texts.h"
 
-struct writer {
+struct csv_writer {
 	struct out *out;
 	struct trace *trace;
 	struct stack_texts stacks;
@@ -23,21 +23,21 @@ struct writer {
 	struct trace_phase_walk phases;
 };
 
-static void next_cell(struct writer *writer)
+static void next_cell(struct csv_writer *writer)
 {
 	if (!writer->first)
 		out_char(writer->out, ',');
 	writer->first = false;
 }
 
-static void cell_u64(struct writer *writer, uint64_t value)
+static void cell_u64(struct csv_writer *writer, uint64_t value)
 {
 	next_cell(writer);
 	if (value != TRACE_NONE)
 		out_u64(writer->out, value);
 }
 
-static void cell_hex(struct writer *writer, uint64_t value)
+static void cell_hex(struct csv_writer *writer, uint64_t value)
 {
 	next_cell(writer);
 	if (value)
@@ -55,7 +55,7 @@ static bool is_plain(const char *text, size_t *length)
 	return !*p && !strchr("=+-@", text[0]);
 }
 
-static void cell_text(struct writer *writer, const char *text)
+static void cell_text(struct csv_writer *writer, const char *text)
 {
 	char clean[8192];
 	size_t length;
@@ -80,13 +80,13 @@ static void cell_text(struct writer *writer, const char *text)
 	out_char(writer->out, '"');
 }
 
-static void end_line(struct writer *writer)
+static void end_line(struct csv_writer *writer)
 {
 	out_text(writer->out, "\r\n");
 	writer->first = true;
 }
 
-static void put_event(struct writer *writer, const struct event *event)
+static void put_event(struct csv_writer *writer, const struct event *event)
 {
 	const struct trace *trace = writer->trace;
 	const struct trace_thread *thread = trace_thread(trace, event->thread);
@@ -122,7 +122,7 @@ static void put_event(struct writer *writer, const struct event *event)
 	end_line(writer);
 }
 
-static int put_events(struct writer *writer, const struct selection_options *options)
+static int put_events(struct csv_writer *writer, const struct selection_options *options)
 {
 	struct event event;
 	int more;
@@ -139,7 +139,7 @@ static int put_events(struct writer *writer, const struct selection_options *opt
 
 int format_csv(struct trace *trace, struct out *out, const struct selection_options *options)
 {
-	struct writer writer = { .out = out, .trace = trace, .first = true };
+	struct csv_writer writer = { .out = out, .trace = trace, .first = true };
 	int error = stack_texts_make(&writer.stacks, trace);
 
 	if (!error)

@@ -32,7 +32,7 @@ enum {
 	BATCH = 1000,
 };
 
-static void put(struct pickle *pickle, int opcode)
+static void put_opcode(struct pickle *pickle, int opcode)
 {
 	out_char(pickle->out, (char)opcode);
 }
@@ -41,51 +41,51 @@ static void put(struct pickle *pickle, int opcode)
 static void put_number(struct pickle *pickle, uint64_t value, unsigned bytes)
 {
 	for (unsigned i = 0; i < bytes; i++)
-		put(pickle, (int)(value >> (8 * i) & 0xff));
+		put_opcode(pickle, (int)(value >> (8 * i) & 0xff));
 }
 
 void pickle_start(struct pickle *pickle, struct out *out)
 {
 	*pickle = (struct pickle){ .out = out };
-	put(pickle, PROTO);
-	put(pickle, 4);
+	put_opcode(pickle, PROTO);
+	put_opcode(pickle, 4);
 }
 
 int pickle_end(struct pickle *pickle)
 {
-	put(pickle, STOP);
+	put_opcode(pickle, STOP);
 	map_clear(&pickle->texts);
 	return pickle->no_memory ? err("no memory left") : 0;
 }
 
 void pickle_dict(struct pickle *pickle)
 {
-	put(pickle, EMPTY_DICT);
-	put(pickle, MARK);
+	put_opcode(pickle, EMPTY_DICT);
+	put_opcode(pickle, MARK);
 }
 
 void pickle_dict_end(struct pickle *pickle)
 {
-	put(pickle, SETITEMS);
+	put_opcode(pickle, SETITEMS);
 }
 
 void pickle_list(struct pickle *pickle)
 {
-	put(pickle, EMPTY_LIST);
+	put_opcode(pickle, EMPTY_LIST);
 }
 
 void pickle_item(struct pickle *pickle, size_t number)
 {
 	if (number && number % BATCH == 0)
-		put(pickle, APPENDS);
+		put_opcode(pickle, APPENDS);
 	if (number % BATCH == 0)
-		put(pickle, MARK);
+		put_opcode(pickle, MARK);
 }
 
 void pickle_list_end(struct pickle *pickle, size_t count)
 {
 	if (count)
-		put(pickle, APPENDS);
+		put_opcode(pickle, APPENDS);
 }
 
 void pickle_u64(struct pickle *pickle, uint64_t value)
@@ -93,40 +93,40 @@ void pickle_u64(struct pickle *pickle, uint64_t value)
 	unsigned bytes = 1;
 
 	if (value <= UINT8_MAX) {
-		put(pickle, BININT1);
+		put_opcode(pickle, BININT1);
 		put_number(pickle, value, 1);
 	} else if (value <= UINT16_MAX) {
-		put(pickle, BININT2);
+		put_opcode(pickle, BININT2);
 		put_number(pickle, value, 2);
 	} else if (value <= INT32_MAX) {
-		put(pickle, BININT);
+		put_opcode(pickle, BININT);
 		put_number(pickle, value, 4);
 	} else {
 		/* Two's complement: the highest bit of all is the sign's. */
 		while (bytes < 9 && value >> (8 * bytes - 1))
 			bytes++;
-		put(pickle, LONG1);
-		put(pickle, (int)bytes);
+		put_opcode(pickle, LONG1);
+		put_opcode(pickle, (int)bytes);
 		put_number(pickle, value, bytes < 8 ? bytes : 8);
 		if (bytes == 9)
-			put(pickle, 0);
+			put_opcode(pickle, 0);
 	}
 }
 
 void pickle_bool(struct pickle *pickle, bool value)
 {
-	put(pickle, value ? NEWTRUE : NEWFALSE);
+	put_opcode(pickle, value ? NEWTRUE : NEWFALSE);
 }
 
 uint32_t pickle_remember(struct pickle *pickle)
 {
-	put(pickle, MEMOIZE);
+	put_opcode(pickle, MEMOIZE);
 	return pickle->memo++;
 }
 
 void pickle_again(struct pickle *pickle, uint32_t number)
 {
-	put(pickle, number <= UINT8_MAX ? BINGET : LONG_BINGET);
+	put_opcode(pickle, number <= UINT8_MAX ? BINGET : LONG_BINGET);
 	put_number(pickle, number, number <= UINT8_MAX ? 1 : 4);
 }
 
@@ -161,7 +161,7 @@ void pickle_text(struct pickle *pickle, const char *text)
 		return;
 	}
 	length = clean(text, NULL);
-	put(pickle, length <= UINT8_MAX ? SHORT_BINUNICODE : BINUNICODE);
+	put_opcode(pickle, length <= UINT8_MAX ? SHORT_BINUNICODE : BINUNICODE);
 	put_number(pickle, length, length <= UINT8_MAX ? 1 : 4);
 	clean(text, pickle->out);
 	if (!map_put(&pickle->texts, key, pickle_remember(pickle) + 1))
@@ -172,5 +172,5 @@ void pickle_pair_of_zeros(struct pickle *pickle)
 {
 	pickle_u64(pickle, 0);
 	pickle_u64(pickle, 0);
-	put(pickle, TUPLE2);
+	put_opcode(pickle, TUPLE2);
 }

@@ -58,7 +58,7 @@ enum { PACKED = 64 << 10, PAGE = 4096 };
 /* Pseudo-frames' locations; those of frames come behind. */
 enum { LOCATION_UNKNOWN = 1, LOCATION_NO_FRAMES, LOCATION_FRAMES };
 
-struct writer {
+struct pprof_writer {
 	struct out *out;
 	struct trace *trace;
 	struct weights weights;
@@ -75,7 +75,7 @@ struct writer {
 
 /* --- out through gzip --- */
 
-static void deflate_part(struct writer *writer, const unsigned char *bytes, size_t length,
+static void deflate_part(struct pprof_writer *writer, const unsigned char *bytes, size_t length,
 			 int flush)
 {
 	unsigned char packed[16384];
@@ -91,7 +91,7 @@ static void deflate_part(struct writer *writer, const unsigned char *bytes, size
 	} while (state == Z_OK && (writer->gzip.avail_in || !writer->gzip.avail_out));
 }
 
-static void flush_profile(struct writer *writer, struct protobuf *fields)
+static void flush_profile(struct pprof_writer *writer, struct protobuf *fields)
 {
 	for (size_t at = 0; at < fields->used; at += PACKED) {
 		size_t left = fields->used - at;
@@ -104,7 +104,7 @@ static void flush_profile(struct writer *writer, struct protobuf *fields)
 }
 
 /* What `part` holds becomes a field of the profile. */
-static void add_part(struct writer *writer, enum profile_field field)
+static void add_part(struct pprof_writer *writer, enum profile_field field)
 {
 	protobuf_message(&writer->profile, field, &writer->part);
 	if (writer->profile.used >= PACKED)
@@ -113,7 +113,7 @@ static void add_part(struct writer *writer, enum profile_field field)
 
 /* --- strings --- */
 
-static uint64_t string(struct writer *writer, const char *text)
+static uint64_t string(struct pprof_writer *writer, const char *text)
 {
 	char clean[2048];
 	uint64_t key;
@@ -131,14 +131,14 @@ static uint64_t string(struct writer *writer, const char *text)
 	return writer->strings_n - 1;
 }
 
-static void field_string(struct writer *writer, unsigned field, const char *text)
+static void field_string(struct pprof_writer *writer, unsigned field, const char *text)
 {
 	protobuf_u64(&writer->part, field, text ? string(writer, text) : 0);
 }
 
 /* --- modules, frames --- */
 
-static void put_mappings(struct writer *writer)
+static void put_mappings(struct pprof_writer *writer)
 {
 	const struct trace *trace = writer->trace;
 
@@ -162,8 +162,8 @@ static void put_mappings(struct writer *writer)
 	}
 }
 
-static void put_function(struct writer *writer, uint64_t id, const char *name, const char *symbol,
-			 const char *file)
+static void put_function(struct pprof_writer *writer, uint64_t id, const char *name,
+			 const char *symbol, const char *file)
 {
 	protobuf_u64(&writer->part, FUNCTION_ID, id);
 	field_string(writer, FUNCTION_NAME, name);
@@ -176,7 +176,7 @@ static void put_function(struct writer *writer, uint64_t id, const char *name, c
 }
 
 /* A function of the same number stands for what the location is in. */
-static void put_location(struct writer *writer, uint64_t id, uint64_t line)
+static void put_location(struct pprof_writer *writer, uint64_t id, uint64_t line)
 {
 	protobuf_u64(&writer->inner, LINE_FUNCTION, id);
 	protobuf_u64(&writer->inner, LINE_LINE, line);
@@ -184,7 +184,7 @@ static void put_location(struct writer *writer, uint64_t id, uint64_t line)
 	protobuf_message(&writer->part, LOCATION_LINE, &writer->inner);
 }
 
-static void put_frame(struct writer *writer, uint32_t number)
+static void put_frame(struct pprof_writer *writer, uint32_t number)
 {
 	const struct trace_frame *frame = &writer->trace->frames[number];
 	const struct trace_module *module =
@@ -213,14 +213,14 @@ struct values {
 	uint64_t objects, bytes;
 };
 
-static void put_label(struct writer *writer, const char *key, const char *value)
+static void put_label(struct pprof_writer *writer, const char *key, const char *value)
 {
 	protobuf_u64(&writer->inner, LABEL_KEY, string(writer, key));
 	protobuf_u64(&writer->inner, LABEL_TEXT, string(writer, value));
 	protobuf_message(&writer->part, SAMPLE_LABEL, &writer->inner);
 }
 
-static void put_sample(struct writer *writer, uint32_t number, struct values allocated,
+static void put_sample(struct pprof_writer *writer, uint32_t number, struct values allocated,
 		       struct values used, int device)
 {
 	const struct trace *trace = writer->trace;
@@ -254,7 +254,7 @@ static void put_sample(struct writer *writer, uint32_t number, struct values all
 }
 
 /* With one set, what a stack allocated goes with what it holds; else it is of no one device. */
-static void put_samples(struct writer *writer)
+static void put_samples(struct pprof_writer *writer)
 {
 	const struct trace *trace = writer->trace;
 	const struct weights *weights = &writer->weights;
@@ -288,7 +288,7 @@ static void put_samples(struct writer *writer)
 
 /* --- the profile --- */
 
-static void put_type(struct writer *writer, enum profile_field field, const char *type,
+static void put_type(struct pprof_writer *writer, enum profile_field field, const char *type,
 		     const char *unit)
 {
 	field_string(writer, TYPE_TYPE, type);
@@ -296,7 +296,7 @@ static void put_type(struct writer *writer, enum profile_field field, const char
 	add_part(writer, field);
 }
 
-static void put_comments(struct writer *writer, const struct selection_options *options)
+static void put_comments(struct pprof_writer *writer, const struct selection_options *options)
 {
 	protobuf_u64(&writer->profile, COMMENT,
 		     string(writer, "memtrace " MEMTRACE_VERSION ": GPU memory"));
@@ -316,7 +316,7 @@ static void put_comments(struct writer *writer, const struct selection_options *
 	}
 }
 
-static void put_profile(struct writer *writer, const struct selection_options *options)
+static void put_profile(struct pprof_writer *writer, const struct selection_options *options)
 {
 	const struct trace *trace = writer->trace;
 	uint64_t epoch = export_epoch_ns(trace);
@@ -349,9 +349,9 @@ static void put_profile(struct writer *writer, const struct selection_options *o
 int format_pprof(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	enum { GZIP = 16 + MAX_WBITS };
-	struct writer writer = { .out = out,
-				 .trace = trace,
-				 .by = options->by == TRACE_BY_THREAD ? "thread" : "phase" };
+	struct pprof_writer writer = { .out = out,
+				       .trace = trace,
+				       .by = options->by == TRACE_BY_THREAD ? "thread" : "phase" };
 	int error = weights_find(&writer.weights, trace, options);
 
 	writer.seen = calloc(trace->frames_n + trace->stacks_n + 1, sizeof(*writer.seen));

@@ -7,7 +7,7 @@
 enum { VARINT = 0, LENGTH = 2, LONGEST_VARINT = 10 };
 
 /* Room for so many bytes more, NULL without memory. */
-static unsigned char *room(struct protobuf *message, size_t count)
+static unsigned char *make_room_for(struct protobuf *message, size_t count)
 {
 	if (message->size - message->used < count) {
 		size_t size = (message->size + count) * 2;
@@ -25,7 +25,7 @@ static unsigned char *room(struct protobuf *message, size_t count)
 
 void protobuf_varint(struct protobuf *message, uint64_t value)
 {
-	unsigned char *to = room(message, LONGEST_VARINT);
+	unsigned char *to = make_room_for(message, LONGEST_VARINT);
 
 	while (to && value >= 0x80) {
 		*to++ = (unsigned char)(value | 0x80);
@@ -51,7 +51,7 @@ void protobuf_bytes(struct protobuf *message, unsigned field, const void *bytes,
 
 	protobuf_varint(message, field << 3 | LENGTH);
 	protobuf_varint(message, length);
-	to = room(message, length);
+	to = make_room_for(message, length);
 	if (!to || !length)
 		return;
 	memcpy(to, bytes, length);

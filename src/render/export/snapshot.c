@@ -248,7 +248,7 @@ static int take_oom(struct snapshot *snapshot, struct snapshot_device *device,
 }
 
 /* Events are missing: what is known begins here. */
-static void forget(struct snapshot *snapshot, const struct event *event)
+static void forget_block(struct snapshot *snapshot, const struct event *event)
 {
 	for (size_t i = 0; i < snapshot->devices_n; i++) {
 		struct snapshot_device *device = &snapshot->devices[i];
@@ -263,7 +263,7 @@ static void forget(struct snapshot *snapshot, const struct event *event)
 	snapshot->from = event->t;
 }
 
-static int take(struct snapshot *snapshot, const struct event *event)
+static int place_event(struct snapshot *snapshot, const struct event *event)
 {
 	struct lives *lives = &snapshot->lives;
 	struct snapshot_device *device;
@@ -271,7 +271,7 @@ static int take(struct snapshot *snapshot, const struct event *event)
 	int error = 0;
 
 	if (lives_gap(lives, event))
-		forget(snapshot, event);
+		forget_block(snapshot, event);
 	if (lives_take(lives, event, trace_text(snapshot->trace, event->api)))
 		return err_no_memory(snapshot->trace->path);
 	if (event->device < 0 ||
@@ -336,7 +336,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
 	while (!error && (more = trace_next(trace, &event)) == 1 && !export_is_behind(&end, &event))
-		error = take(snapshot, &event);
+		error = place_event(snapshot, &event);
 	if (error || more < 0)
 		return error ? error : -EINVAL;
 	take_sums(snapshot);

@@ -9,14 +9,14 @@
 #include "analyse/input/error.h"
 #include "render/export/snapshot.h"
 
-struct walk {
+struct layout_walk {
 	struct snapshot_segment *segments; /* NULL: they are only counted */
 	size_t count;
 };
 
 static void visit(const void *node, VISIT order, void *closure)
 {
-	struct walk *walk = closure;
+	struct layout_walk *walk = closure;
 
 	if (order != postorder && order != leaf)
 		return;
@@ -48,7 +48,7 @@ static bool is_live(const struct snapshot *snapshot, const struct snapshot_devic
 static int collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	const struct blocks *blocks = &snapshot->lives.blocks;
-	struct walk walk = { NULL, 0 };
+	struct layout_walk walk = { NULL, 0 };
 	size_t count = device->nameless_n;
 
 	for (uint32_t i = 0; i < blocks->used; i++)
@@ -72,7 +72,7 @@ static int collect(struct snapshot *snapshot, struct snapshot_device *device)
 		       device->nameless_n * sizeof(*device->nameless));
 	device->blocks_n += device->nameless_n;
 	qsort(device->blocks, device->blocks_n, sizeof(*device->blocks), by_address);
-	walk = (struct walk){ device->segments, 0 };
+	walk = (struct layout_walk){ device->segments, 0 };
 	twalk_r(device->tree, visit, &walk);
 	device->segments_n = walk.count;
 	return 0;

@@ -2,8 +2,8 @@
 #include "render/export/snapshot_parts.h"
 
 /* One segment without a block, as large as what is left: another one whenever that changes. */
-static int keep(struct snapshot *snapshot, struct snapshot_device *device,
-		const struct event *event)
+static int keep_unplaced(struct snapshot *snapshot, struct snapshot_device *device,
+			 const struct event *event)
 {
 	uint64_t size = device->unplaced > device->placed ? device->unplaced - device->placed : 0;
 	struct snapshot_segment *old;
@@ -37,14 +37,14 @@ int snapshot_place(struct snapshot *snapshot, struct snapshot_device *device,
 		   const struct event *event, uint64_t size)
 {
 	device->placed += size;
-	return keep(snapshot, device, event);
+	return keep_unplaced(snapshot, device, event);
 }
 
 int snapshot_unplace(struct snapshot *snapshot, struct snapshot_device *device,
 		     const struct event *event, uint64_t size)
 {
 	device->placed -= size < device->placed ? size : device->placed;
-	return keep(snapshot, device, event);
+	return keep_unplaced(snapshot, device, event);
 }
 
 int snapshot_reserve(struct snapshot *snapshot, struct snapshot_device *device,
@@ -56,5 +56,5 @@ int snapshot_reserve(struct snapshot *snapshot, struct snapshot_device *device,
 		device->unplaced += (uint64_t)change;
 	else
 		device->unplaced -= less < device->unplaced ? less : device->unplaced;
-	return keep(snapshot, device, event);
+	return keep_unplaced(snapshot, device, event);
 }

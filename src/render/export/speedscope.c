@@ -17,7 +17,7 @@
 #include "render/selection/flame_weights.h"
 #include "render/values/values.h"
 
-struct writer {
+struct speedscope_writer {
 	struct out *out;
 	const struct trace *trace;
 	const struct weights *weights;
@@ -30,7 +30,7 @@ struct writer {
 /* Frames without a stack of their own come first. */
 enum { UNKNOWN, NO_FRAMES, NAMED };
 
-static void put_frame(struct writer *writer, uint32_t number)
+static void put_frame(struct speedscope_writer *writer, uint32_t number)
 {
 	const struct trace_frame *frame = &writer->trace->frames[number];
 	const char *file = frame->file;
@@ -54,7 +54,7 @@ static void put_frame(struct writer *writer, uint32_t number)
 }
 
 /* A phase, or a thread, is the outermost frame of what was born there. */
-static void put_group(struct writer *writer, const char *name)
+static void put_group(struct speedscope_writer *writer, const char *name)
 {
 	uint64_t key = name ? hash_bytes(name, strlen(name)) : 0;
 
@@ -66,7 +66,7 @@ static void put_group(struct writer *writer, const char *name)
 	writer->no_memory |= !map_put(&writer->groups, key, ++writer->frames_n);
 }
 
-static void put_frames(struct writer *writer)
+static void put_frames(struct speedscope_writer *writer)
 {
 	out_text(writer->out, "\"shared\":{\"frames\":[\n{\"name\":");
 	out_json(writer->out, WEIGHTS_UNKNOWN);
@@ -91,7 +91,7 @@ static void put_frames(struct writer *writer)
 	out_text(writer->out, "]},\n");
 }
 
-static void put_samples(struct writer *writer, const struct weights_set *set)
+static void put_samples(struct speedscope_writer *writer, const struct weights_set *set)
 {
 	out_text(writer->out, "\"samples\":[");
 	for (size_t i = 0; i < set->shares_n; i++) {
@@ -133,7 +133,7 @@ static void put_samples(struct writer *writer, const struct weights_set *set)
 	out_char(writer->out, ']');
 }
 
-static void put_profile(struct writer *writer, const struct weights_set *set,
+static void put_profile(struct speedscope_writer *writer, const struct weights_set *set,
 			const struct selection_options *options)
 {
 	char name[200];
@@ -152,7 +152,7 @@ static void put_profile(struct writer *writer, const struct weights_set *set,
 	out_char(writer->out, '}');
 }
 
-static void put_document(struct writer *writer, const struct selection_options *options)
+static void put_document(struct speedscope_writer *writer, const struct selection_options *options)
 {
 	out_text(writer->out,
 		 "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
@@ -171,7 +171,7 @@ static void put_document(struct writer *writer, const struct selection_options *
 int format_speedscope(struct trace *trace, struct out *out, const struct selection_options *options)
 {
 	struct weights weights;
-	struct writer writer = { .out = out, .trace = trace, .weights = &weights };
+	struct speedscope_writer writer = { .out = out, .trace = trace, .weights = &weights };
 	int error = weights_find(&weights, trace, options);
 
 	writer.numbers = calloc(trace->frames_n + 1, sizeof(*writer.numbers));

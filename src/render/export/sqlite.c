@@ -30,7 +30,7 @@ int format_sqlite(struct trace *trace, struct out *out, const struct selection_o
 #include "render/export/sqlite_times.h"
 #include "render/selection/stack_texts.h"
 
-struct writer {
+struct sqlite_writer {
 	struct trace *trace;
 	struct sqlite_file file;
 	struct stack_texts stacks;
@@ -39,7 +39,7 @@ struct writer {
 
 /* --- facts --- */
 
-static void put_fact(struct writer *writer, const char *key, const char *value)
+static void put_fact(struct sqlite_writer *writer, const char *key, const char *value)
 {
 	sqlite_row(&writer->file, TABLE_meta);
 	sqlite_text(&writer->file, key);
@@ -47,7 +47,7 @@ static void put_fact(struct writer *writer, const char *key, const char *value)
 	sqlite_row_end(&writer->file);
 }
 
-static void put_number(struct writer *writer, const char *key, uint64_t value)
+static void put_number(struct sqlite_writer *writer, const char *key, uint64_t value)
 {
 	sqlite_row(&writer->file, TABLE_meta);
 	sqlite_text(&writer->file, key);
@@ -55,7 +55,7 @@ static void put_number(struct writer *writer, const char *key, uint64_t value)
 	sqlite_row_end(&writer->file);
 }
 
-static void put_command(struct writer *writer)
+static void put_command(struct sqlite_writer *writer)
 {
 	const struct trace_process *process = &writer->trace->process;
 	char text[4096] = "";
@@ -67,7 +67,7 @@ static void put_command(struct writer *writer)
 	put_fact(writer, "command", text);
 }
 
-static void put_facts(struct writer *writer)
+static void put_facts(struct sqlite_writer *writer)
 {
 	static const char *const exits[] = { "exit", "running", "unfinished" };
 	const struct trace *trace = writer->trace;
@@ -122,7 +122,7 @@ static void put_parts(struct sqlite_file *file, enum sqlite_table table, int dev
 	}
 }
 
-static void put_devices(struct writer *writer)
+static void put_devices(struct sqlite_writer *writer)
 {
 	struct sqlite_file *file = &writer->file;
 
@@ -146,7 +146,7 @@ static void put_devices(struct writer *writer)
 	}
 }
 
-static void put_peaks(struct writer *writer)
+static void put_peaks(struct sqlite_writer *writer)
 {
 	struct sqlite_file *file = &writer->file;
 
@@ -172,7 +172,7 @@ static void put_peaks(struct writer *writer)
 	}
 }
 
-static void put_timeline(struct writer *writer)
+static void put_timeline(struct sqlite_writer *writer)
 {
 	struct sqlite_file *file = &writer->file;
 
@@ -194,7 +194,7 @@ static void put_timeline(struct writer *writer)
 
 /* --- code --- */
 
-static void put_frames(struct writer *writer)
+static void put_frames(struct sqlite_writer *writer)
 {
 	const struct trace *trace = writer->trace;
 	struct sqlite_file *file = &writer->file;
@@ -214,7 +214,7 @@ static void put_frames(struct writer *writer)
 	}
 }
 
-static void put_stack(struct writer *writer, uint32_t number)
+static void put_stack(struct sqlite_writer *writer, uint32_t number)
 {
 	const struct trace_stack *stack = &writer->trace->stacks[number];
 	const struct stack_text *text = stack_text(&writer->stacks, number);
@@ -244,7 +244,7 @@ static void put_stack(struct writer *writer, uint32_t number)
 	}
 }
 
-static void put_code(struct writer *writer)
+static void put_code(struct sqlite_writer *writer)
 {
 	const struct trace *trace = writer->trace;
 	struct sqlite_file *file = &writer->file;
@@ -272,7 +272,7 @@ static void put_code(struct writer *writer)
 
 /* --- events --- */
 
-static void put_event(struct writer *writer, const struct event *event)
+static void put_event(struct sqlite_writer *writer, const struct event *event)
 {
 	const struct trace *trace = writer->trace;
 	struct sqlite_file *file = &writer->file;
@@ -300,8 +300,8 @@ static void put_event(struct writer *writer, const struct event *event)
 }
 
 /* A block's whole life; `by` is the event that ended it, NULL for none that is known. */
-static void put_life(struct writer *writer, const struct block *block, const struct event *by,
-		     const char *fate)
+static void put_life(struct sqlite_writer *writer, const struct block *block,
+		     const struct event *by, const char *fate)
 {
 	static const char *const kinds[] = {
 		[BLOCK_HANDED] = "block", [BLOCK_SEGMENT] = "segment", [BLOCK_MAPPING] = "mapping"
@@ -326,7 +326,7 @@ static void put_life(struct writer *writer, const struct block *block, const str
 	sqlite_row_end(file);
 }
 
-static void put_lives(struct writer *writer, const char *fate)
+static void put_lives(struct sqlite_writer *writer, const char *fate)
 {
 	const struct blocks *blocks = &writer->lives.blocks;
 
@@ -336,7 +336,7 @@ static void put_lives(struct writer *writer, const char *fate)
 	}
 }
 
-static int put_events(struct writer *writer)
+static int put_events(struct sqlite_writer *writer)
 {
 	struct trace *trace = writer->trace;
 	struct lives *lives = &writer->lives;
@@ -362,7 +362,7 @@ static int put_events(struct writer *writer)
 
 int format_sqlite(struct trace *trace, struct out *out, const struct selection_options *options)
 {
-	struct writer writer = { .trace = trace };
+	struct sqlite_writer writer = { .trace = trace };
 	int error = stack_texts_make(&writer.stacks, trace);
 
 	(void)options; /* all is told: asking is the reader's */

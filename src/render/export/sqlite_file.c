@@ -33,14 +33,14 @@ static void broken(struct sqlite_file *file)
 		file->error = err("%s: %s", file->path, sqlite3_errmsg(file->db));
 }
 
-static void run(struct sqlite_file *file, const char *sql)
+static void run_sql(struct sqlite_file *file, const char *sql)
 {
 	if (!file->error && sqlite3_exec(file->db, sql, NULL, NULL, NULL) != SQLITE_OK)
 		broken(file);
 }
 
 /* One question mark a column. A number that a broken trace has twice is told once. */
-static void prepare(struct sqlite_file *file, enum sqlite_table table)
+static void prepare_insert(struct sqlite_file *file, enum sqlite_table table)
 {
 	sqlite3_stmt *columns = NULL;
 	char sql[400];
@@ -76,11 +76,12 @@ int sqlite_file_open(struct sqlite_file *file)
 	if (sqlite3_open_v2(file->path, &file->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
 		broken(file);
 	/* Nobody else looks, and what is broken off is thrown away. */
-	run(file, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE");
-	run(file, "BEGIN");
+	run_sql(file,
+		"PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE");
+	run_sql(file, "BEGIN");
 	for (int i = 0; i < TABLES; i++) {
-		run(file, tables[i].create);
-		prepare(file, (enum sqlite_table)i);
+		run_sql(file, tables[i].create);
+		prepare_insert(file, (enum sqlite_table)i);
 	}
 	return file->error;
 }
@@ -145,11 +146,11 @@ int sqlite_file_copy(struct sqlite_file *file, struct out *out)
 	ssize_t count = 0;
 	int fd;
 
-	run(file, "CREATE INDEX events_t ON events (t)");
-	run(file, "CREATE INDEX allocations_stack ON allocations (stack)");
-	run(file, "CREATE INDEX peak_stacks_peak ON peak_stacks (peak)");
-	run(file, "CREATE INDEX stack_frames_frame ON stack_frames (frame)");
-	run(file, "COMMIT");
+	run_sql(file, "CREATE INDEX events_t ON events (t)");
+	run_sql(file, "CREATE INDEX allocations_stack ON allocations (stack)");
+	run_sql(file, "CREATE INDEX peak_stacks_peak ON peak_stacks (peak)");
+	run_sql(file, "CREATE INDEX stack_frames_frame ON stack_frames (frame)");
+	run_sql(file, "COMMIT");
 	close_database(file);
 	if (file->error)
 		return file->error;

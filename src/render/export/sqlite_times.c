@@ -6,7 +6,7 @@
 #include "analyse/trace/trace.h"
 #include "render/export/sqlite_file.h"
 
-static void put_sums(struct sqlite_file *file, const struct trace_phase_sums *sums)
+static void insert_sums(struct sqlite_file *file, const struct trace_phase_sums *sums)
 {
 	sqlite_u64(file, sums->start_bytes);
 	sqlite_u64(file, sums->end_bytes);
@@ -25,8 +25,8 @@ static void put_device(struct sqlite_file *file, uint64_t phase,
 	sqlite_row(file, TABLE_phase_devices);
 	sqlite_u64(file, phase);
 	sqlite_device(file, device->device);
-	put_sums(file, &device->allocated);
-	put_sums(file, &device->reserved);
+	insert_sums(file, &device->allocated);
+	insert_sums(file, &device->reserved);
 	put_count(file, &device->born);
 	put_count(file, &device->freed);
 	put_count(file, &device->outliving);
@@ -45,8 +45,8 @@ void sqlite_phases(struct sqlite_file *file, const struct trace *trace)
 		sqlite_u64(file, phase->thread);
 		sqlite_u64(file, phase->start);
 		sqlite_u64(file, phase->end);
-		put_sums(file, &phase->allocated);
-		put_sums(file, &phase->reserved);
+		insert_sums(file, &phase->allocated);
+		insert_sums(file, &phase->reserved);
 		put_count(file, &phase->born);
 		put_count(file, &phase->freed);
 		put_count(file, &phase->outliving);

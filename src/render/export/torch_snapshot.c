@@ -16,7 +16,7 @@
 
 enum { SMALL_SEGMENT = 2 << 20 }; /* c10/cuda/CUDACachingAllocator: kSmallBuffer */
 
-struct writer {
+struct snapshot_writer {
 	struct pickle pickle;
 	struct snapshot *snapshot;
 	const struct trace *trace;
@@ -27,19 +27,19 @@ struct writer {
 	uint64_t epoch;
 };
 
-static void key_text(struct writer *writer, const char *key, const char *value)
+static void key_text(struct snapshot_writer *writer, const char *key, const char *value)
 {
 	pickle_text(&writer->pickle, key);
 	pickle_text(&writer->pickle, value);
 }
 
-static void key_u64(struct writer *writer, const char *key, uint64_t value)
+static void key_u64(struct snapshot_writer *writer, const char *key, uint64_t value)
 {
 	pickle_text(&writer->pickle, key);
 	pickle_u64(&writer->pickle, value);
 }
 
-static void key_bool(struct writer *writer, const char *key, bool value)
+static void key_bool(struct snapshot_writer *writer, const char *key, bool value)
 {
 	pickle_text(&writer->pickle, key);
 	pickle_bool(&writer->pickle, value);
@@ -47,7 +47,7 @@ static void key_bool(struct writer *writer, const char *key, bool value)
 
 /* --- frames --- */
 
-static void frame(struct writer *writer, const char *file, uint64_t line, const char *name)
+static void frame(struct snapshot_writer *writer, const char *file, uint64_t line, const char *name)
 {
 	pickle_dict(&writer->pickle);
 	key_text(writer, "filename", file);
@@ -56,7 +56,7 @@ static void frame(struct writer *writer, const char *file, uint64_t line, const 
 	pickle_dict_end(&writer->pickle);
 }
 
-static void trace_frame(struct writer *writer, uint32_t number)
+static void trace_frame(struct snapshot_writer *writer, uint32_t number)
 {
 	const struct trace *trace = writer->trace;
 	const struct trace_frame *row = &trace->frames[number];
@@ -75,7 +75,7 @@ static void trace_frame(struct writer *writer, uint32_t number)
 }
 
 /* One frame that says what there is to say. */
-static void one_frame(struct writer *writer, uint32_t *memo, const char *name)
+static void one_frame(struct snapshot_writer *writer, uint32_t *memo, const char *name)
 {
 	if (*memo) {
 		pickle_again(&writer->pickle, *memo - 1);
@@ -88,7 +88,7 @@ static void one_frame(struct writer *writer, uint32_t *memo, const char *name)
 	*memo = pickle_remember(&writer->pickle) + 1;
 }
 
-static void frames_of(struct writer *writer, uint32_t stack)
+static void frames_of(struct snapshot_writer *writer, uint32_t stack)
 {
 	const struct trace_stack *row;
 
@@ -111,7 +111,7 @@ static void frames_of(struct writer *writer, uint32_t stack)
 	writer->stacks[stack] = pickle_remember(&writer->pickle) + 1;
 }
 
-static void frames_of_block(struct writer *writer, const struct snapshot_block *block)
+static void frames_of_block(struct snapshot_writer *writer, const struct snapshot_block *block)
 {
 	if (block->known) {
 		frames_of(writer, block->stack);
@@ -123,7 +123,7 @@ static void frames_of_block(struct writer *writer, const struct snapshot_block *
 
 /* --- segments --- */
 
-static void free_space(struct writer *writer, uint64_t address, uint64_t size)
+static void free_space(struct snapshot_writer *writer, uint64_t address, uint64_t size)
 {
 	pickle_dict(&writer->pickle);
 	key_u64(writer, "address", address);
@@ -136,7 +136,7 @@ static void free_space(struct writer *writer, uint64_t address, uint64_t size)
 	pickle_dict_end(&writer->pickle);
 }
 
-static void used_space(struct writer *writer, const struct snapshot_block *block)
+static void used_space(struct snapshot_writer *writer, const struct snapshot_block *block)
 {
 	pickle_dict(&writer->pickle);
 	key_u64(writer, "address", block->address);
@@ -148,7 +148,7 @@ static void used_space(struct writer *writer, const struct snapshot_block *block
 }
 
 /* Blocks in their order and what is free between them; gives the bytes used. */
-static uint64_t blocks_of(struct writer *writer, const struct snapshot_device *device,
+static uint64_t blocks_of(struct snapshot_writer *writer, const struct snapshot_device *device,
 			  const struct snapshot_segment *segment)
 {
 	uint64_t at = segment->address;
@@ -177,7 +177,7 @@ static uint64_t blocks_of(struct writer *writer, const struct snapshot_device *d
 	return used;
 }
 
-static void segment_of(struct writer *writer, const struct snapshot_device *device,
+static void segment_of(struct snapshot_writer *writer, const struct snapshot_device *device,
 		       const struct snapshot_segment *segment)
 {
 	uint64_t used;
@@ -200,7 +200,7 @@ static void segment_of(struct writer *writer, const struct snapshot_device *devi
 	pickle_dict_end(&writer->pickle);
 }
 
-static int segments(struct writer *writer)
+static int segments(struct snapshot_writer *writer)
 {
 	size_t count = 0;
 	int error = 0;
@@ -222,7 +222,8 @@ static int segments(struct writer *writer)
 
 /* --- what happened --- */
 
-static void entry_of(struct writer *writer, const struct snapshot_entry *entry, const char *action)
+static void entry_of(struct snapshot_writer *writer, const struct snapshot_entry *entry,
+		     const char *action)
 {
 	const char *api = trace_text(writer->trace, entry->api);
 
@@ -238,7 +239,7 @@ static void entry_of(struct writer *writer, const struct snapshot_entry *entry, 
 	pickle_dict_end(&writer->pickle);
 }
 
-static void trace_of(struct writer *writer, const struct snapshot_device *device)
+static void trace_of(struct snapshot_writer *writer, const struct snapshot_device *device)
 {
 	static const char *const actions[] = {
 		[SNAPSHOT_ALLOC] = "alloc",
@@ -265,7 +266,7 @@ static void trace_of(struct writer *writer, const struct snapshot_device *device
 	pickle_list_end(&writer->pickle, count);
 }
 
-static void traces(struct writer *writer)
+static void traces(struct snapshot_writer *writer)
 {
 	pickle_text(&writer->pickle, "device_traces");
 	pickle_list(&writer->pickle);
@@ -276,8 +277,8 @@ static void traces(struct writer *writer)
 	pickle_list_end(&writer->pickle, writer->snapshot->devices_n);
 }
 
-static void annotation(struct writer *writer, const struct trace_phase *phase, const char *stage,
-		       uint64_t t)
+static void annotation(struct snapshot_writer *writer, const struct trace_phase *phase,
+		       const char *stage, uint64_t t)
 {
 	pickle_dict(&writer->pickle);
 	key_text(writer, "name", phase->name ? phase->name : "?");
@@ -288,7 +289,7 @@ static void annotation(struct writer *writer, const struct trace_phase *phase, c
 }
 
 /* Phases, as torch.profiler's record_function leaves them. */
-static void annotations(struct writer *writer)
+static void annotations(struct snapshot_writer *writer)
 {
 	size_t count = 0;
 
@@ -307,7 +308,7 @@ static void annotations(struct writer *writer)
 	pickle_list_end(&writer->pickle, count);
 }
 
-static void settings(struct writer *writer)
+static void settings(struct snapshot_writer *writer)
 {
 	const struct trace_environment *environment = &writer->trace->environment;
 
@@ -323,9 +324,9 @@ int format_torch_snapshot(struct trace *trace, struct out *out,
 			  const struct selection_options *options)
 {
 	struct snapshot snapshot;
-	struct writer writer = { .snapshot = &snapshot,
-				 .trace = trace,
-				 .epoch = export_epoch_ns(trace) };
+	struct snapshot_writer writer = { .snapshot = &snapshot,
+					  .trace = trace,
+					  .epoch = export_epoch_ns(trace) };
 	int ended;
 	int error = snapshot_read(&snapshot, trace, options);
 

@@ -41,7 +41,7 @@ struct process_row {
 	struct ranges_row ranges;
 };
 
-struct document {
+struct top_document {
 	const char *schema;
 	uint64_t time;
 	struct emit_rows processes;
@@ -183,15 +183,15 @@ static const struct emit_column process_columns[] = {
 };
 
 static const struct emit_column document_columns[] = {
-	EMIT_MEMBER("schema", TEXT, struct document, schema),
-	EMIT_MEMBER("time_ns", TIME, struct document, time),
-	EMIT_LIST("processes", "\n ", struct document, processes, process_columns),
+	EMIT_MEMBER("schema", TEXT, struct top_document, schema),
+	EMIT_MEMBER("time_ns", TIME, struct top_document, time),
+	EMIT_LIST("processes", "\n ", struct top_document, processes, process_columns),
 	EMIT_END,
 };
 
 /* --- rows; where there is no memory for some, these are not there --- */
 
-static uint64_t known(uint64_t value)
+static uint64_t known_value(uint64_t value)
 {
 	return value ? value : TRACE_NONE;
 }
@@ -213,7 +213,7 @@ static struct emit_rows scopes(const struct look *look, enum scope_kind kind, st
 
 		*row = (struct scope_row){ *scope, look_cached(scope),
 					   scope->samples ? scope : NULL };
-		row->of.total = known(scope->total);
+		row->of.total = known_value(scope->total);
 		row->of.rate = rate(look, scope->rate);
 	}
 	return EMIT_ROWS_OF(list, count);
@@ -249,13 +249,14 @@ static struct emit_rows ranges(const struct spool *spool, const struct look_rang
 			.domain = range->domain ? spool_text(spool, range->domain) : NULL,
 			.thread = range->thread,
 			.start = range->start,
-			.end = known(range->end),
+			.end = known_value(range->end),
 		};
 	}
 	return EMIT_ROWS_OF(list, count);
 }
 
-static void fill(struct process_row *row, const struct look *look, size_t most, struct arena *arena)
+static void fill_process(struct process_row *row, const struct look *look, size_t most,
+			 struct arena *arena)
 {
 	const struct spool *spool = &look->follow.spool;
 
@@ -268,7 +269,7 @@ static void fill(struct process_row *row, const struct look *look, size_t most, 
 		.stopped = document_stop_text(look->stop),
 		.events_on = look->events_on,
 		.one_moment = !look->follow.torn,
-		.sample = known(look->sample),
+		.sample = known_value(look->sample),
 		.uptime = look->uptime,
 		.events = look->events,
 		.dropped = look->dropped,
@@ -289,11 +290,11 @@ void top_json(const struct top *top, struct out *out)
 {
 	struct arena arena = { 0 };
 	struct process_row *list = arena_alloc(&arena, (top->looks_n + 1) * sizeof(*list));
-	struct document document = { "memtrace-top/1", clock_realtime(),
-				     EMIT_ROWS_OF(list, list ? top->looks_n : 0) };
+	struct top_document document = { "memtrace-top/1", clock_realtime(),
+					 EMIT_ROWS_OF(list, list ? top->looks_n : 0) };
 
 	for (size_t i = 0; i < document.processes.count; i++)
-		fill(&list[i], top->looks[i], top->lines, &arena);
+		fill_process(&list[i], top->looks[i], top->lines, &arena);
 	emit_json(out, document_columns, &document);
 	out_char(out, '\n');
 	arena_clear(&arena);

@@ -26,7 +26,7 @@ static void label(struct out *out, const char *name, const char *value)
 	out_char(out, '"');
 }
 
-static void begin(struct out *out, const char *name, const struct look *look)
+static void begin_sample(struct out *out, const char *name, const struct look *look)
 {
 	out_format(out, "memtrace_%s{pid=\"%d\"", name, look->pid);
 	if (look->rank) {
@@ -35,7 +35,7 @@ static void begin(struct out *out, const char *name, const struct look *look)
 	}
 }
 
-static void end(struct out *out, int64_t value)
+static void end_sample(struct out *out, int64_t value)
 {
 	out_format(out, "} %" PRId64 "\n", value);
 }
@@ -47,14 +47,14 @@ static void of_scope(struct out *out, const char *name, const struct look *look,
 		[SCOPE_POOL] = "pool", [SCOPE_OWNER] = "owner", [SCOPE_SPACE] = "space"
 	};
 
-	begin(out, name, look);
+	begin_sample(out, name, look);
 	if (scope->kind != SCOPE_SPACE && scope->device != NO_DEVICE)
 		out_format(out, ",device=\"%d\"", scope->device);
 	if (scope->kind != SCOPE_DEVICE) {
 		out_char(out, ',');
 		label(out, names[scope->kind], scope->name);
 	}
-	end(out, value);
+	end_sample(out, value);
 }
 
 /* --- the rows --- */
@@ -84,7 +84,7 @@ static const struct row {
 };
 
 /* `scope` is NULL for what is of the process. */
-static int64_t value_of(enum row_id id, const struct look *look, const struct look_scope *scope)
+static int64_t row_value(enum row_id id, const struct look *look, const struct look_scope *scope)
 {
 	switch (id) {
 #define PROCESS(name, type, help, value) \
@@ -115,13 +115,13 @@ static void samples(struct out *out, enum row_id id, const struct look *look)
 	const struct look_scope *scope = NULL;
 
 	if (row->kind == SCOPE_NONE) {
-		begin(out, row->name, look);
-		end(out, value_of(id, look, NULL));
+		begin_sample(out, row->name, look);
+		end_sample(out, row_value(id, look, NULL));
 		return;
 	}
 	while ((scope = look_next(look, row->kind, scope))) {
 		if (!row->sampled || scope->samples)
-			of_scope(out, row->name, look, scope, value_of(id, look, scope));
+			of_scope(out, row->name, look, scope, row_value(id, look, scope));
 	}
 }
 

@@ -33,7 +33,7 @@ struct cells {
 	size_t used;
 };
 
-static void add(struct cells *cells, const char *text)
+static void add_cell(struct cells *cells, const char *text)
 {
 	cells->used = text_append(cells->text, sizeof(cells->text), text);
 }
@@ -44,18 +44,18 @@ static void add_left(struct cells *cells, const char *text, unsigned columns)
 	char safe[512];
 
 	show_safe(safe, sizeof(safe), text, columns - 1);
-	add(cells, safe);
+	add_cell(cells, safe);
 	for (unsigned i = show_columns(safe); i < columns; i++)
-		add(cells, " ");
+		add_cell(cells, " ");
 }
 
 /* With a blank before it, however wide it is. */
 static void add_right(struct cells *cells, const char *text, unsigned columns)
 {
-	add(cells, " ");
+	add_cell(cells, " ");
 	for (unsigned i = show_columns(text) + 1; i < columns; i++)
-		add(cells, " ");
-	add(cells, text);
+		add_cell(cells, " ");
+	add_cell(cells, text);
 }
 
 static void add_bytes(struct cells *cells, uint64_t bytes)
@@ -116,35 +116,35 @@ static void head(struct page *page, const struct look *look)
 	const char *stopped = document_stop_text(look->stop);
 
 	text_u64(text, (uint64_t)look->pid);
-	add(&cells, text);
-	add(&cells, "  ");
+	add_cell(&cells, text);
+	add_cell(&cells, "  ");
 	if (look->rank) {
-		add(&cells, "rank ");
-		add(&cells, look->rank);
-		add(&cells, "  ");
+		add_cell(&cells, "rank ");
+		add_cell(&cells, look->rank);
+		add_cell(&cells, "  ");
 	}
-	add(&cells, look->command);
+	add_cell(&cells, look->command);
 	print(page, &cells, BOLD);
-	add(&cells, look->ended ? "  has ended, after " : "  running for ");
-	add(&cells, show_time(text, look->uptime));
-	add(&cells, "; ");
-	add(&cells, show_count(text, look->events));
-	add(&cells, " events, ");
-	add(&cells, per_second(text, look, look->events_rate, false));
-	add(&cells, "/s; allocates ");
-	add(&cells, per_second(text, look, look->bytes_rate, true));
-	add(&cells, "/s");
+	add_cell(&cells, look->ended ? "  has ended, after " : "  running for ");
+	add_cell(&cells, show_time(text, look->uptime));
+	add_cell(&cells, "; ");
+	add_cell(&cells, show_count(text, look->events));
+	add_cell(&cells, " events, ");
+	add_cell(&cells, per_second(text, look, look->events_rate, false));
+	add_cell(&cells, "/s; allocates ");
+	add_cell(&cells, per_second(text, look, look->bytes_rate, true));
+	add_cell(&cells, "/s");
 	if (look->ooms) {
-		add(&cells, "; out of memory ");
-		add(&cells, show_count(text, look->ooms));
-		add(&cells, " times");
+		add_cell(&cells, "; out of memory ");
+		add_cell(&cells, show_count(text, look->ooms));
+		add_cell(&cells, " times");
 	}
 	if (!look->events_on && !look->ended)
-		add(&cells, "; events are off");
+		add_cell(&cells, "; events are off");
 	print(page, &cells, DIM);
 	if (stopped) {
-		add(&cells, "  ");
-		add(&cells, stopped);
+		add_cell(&cells, "  ");
+		add_cell(&cells, stopped);
 		print(page, &cells, BOLD);
 	}
 }
@@ -179,12 +179,12 @@ static void device(struct page *page, const struct look *look, const struct look
 	add_right(&cells, "", BYTES);
 	add_bytes(&cells, scope->samples ? scope->used.peak : UINT64_MAX);
 	if (scope->total) {
-		add(&cells, "  of ");
-		add(&cells, show_bytes(text, scope->total));
+		add_cell(&cells, "  of ");
+		add_cell(&cells, show_bytes(text, scope->total));
 	}
 	if (scope->name) {
-		add(&cells, ", ");
-		add(&cells, scope->name);
+		add_cell(&cells, ", ");
+		add_cell(&cells, scope->name);
 	}
 	print(page, &cells, DIM);
 }
@@ -197,11 +197,11 @@ static void space(struct page *page, const struct look *look, const struct look_
 	snprintf(text, sizeof(text), "  %s", scope->name ? scope->name : "?");
 	add_left(&cells, text, WHERE);
 	add_bytes(&cells, scope->allocated.now);
-	add(&cells, "  at most ");
-	add(&cells, show_bytes(text, scope->allocated.peak));
-	add(&cells, ", ");
-	add(&cells, per_second(text, look, scope->rate, false));
-	add(&cells, " allocations/s");
+	add_cell(&cells, "  at most ");
+	add_cell(&cells, show_bytes(text, scope->allocated.peak));
+	add_cell(&cells, ", ");
+	add_cell(&cells, per_second(text, look, scope->rate, false));
+	add_cell(&cells, " allocations/s");
 	print(page, &cells, PLAIN);
 }
 
@@ -226,7 +226,7 @@ static void scopes(struct page *page, const struct look *look)
 	}
 }
 
-static void line(struct page *page, const struct look *look, const struct look_line *line)
+static void write_line(struct page *page, const struct look *look, const struct look_line *line)
 {
 	struct cells cells = { .used = 0 };
 	char text[SHOW_NUMBER];
@@ -238,9 +238,9 @@ static void line(struct page *page, const struct look *look, const struct look_l
 		text_copy(text, sizeof(text), line->space);
 	else
 		snprintf(text, sizeof(text), "GPU %d", line->device);
-	add(&cells, "  ");
+	add_cell(&cells, "  ");
 	add_left(&cells, text, 8);
-	add(&cells, line->name);
+	add_cell(&cells, line->name);
 	print(page, &cells, PLAIN);
 }
 
@@ -255,27 +255,27 @@ static void lines(struct page *page, const struct look *look, unsigned most)
 	add_right(&cells, "holds", BYTES);
 	add_right(&cells, "blocks", 10);
 	add_right(&cells, "bytes/s", BYTES);
-	add(&cells, "  where   line");
+	add_cell(&cells, "  where   line");
 	if (look->sample) {
-		add(&cells, "  (estimated from samples of ");
-		add(&cells, SAY_BYTES(look->sample));
-		add(&cells, ")");
+		add_cell(&cells, "  (estimated from samples of ");
+		add_cell(&cells, SAY_BYTES(look->sample));
+		add_cell(&cells, ")");
 	}
 	if (look->follow.torn)
-		add(&cells, "  (of some moments around that of the sums)");
+		add_cell(&cells, "  (of some moments around that of the sums)");
 	print(page, &cells, DIM);
 	for (uint32_t i = 0; i < all->sorted_n; i++) {
 		if (i < most)
-			line(page, look, all->sorted[i]);
+			write_line(page, look, all->sorted[i]);
 		else
 			bytes += all->sorted[i]->holds;
 	}
 	if (all->sorted_n <= most)
 		return;
 	add_bytes(&cells, bytes);
-	add(&cells, "  in ");
-	add(&cells, SAY_COUNT(all->sorted_n - most));
-	add(&cells, " more lines");
+	add_cell(&cells, "  in ");
+	add_cell(&cells, SAY_COUNT(all->sorted_n - most));
+	add_cell(&cells, " more lines");
 	print(page, &cells, DIM);
 }
 
@@ -285,9 +285,9 @@ static void range(struct page *page, const struct look *look, const struct look_
 	const char *name = spool_text(&look->follow.spool, range->name);
 	uint64_t end = range->end ? range->end : look->uptime;
 
-	add(&cells, range->end ? "  ended, took " : "  open for ");
+	add_cell(&cells, range->end ? "  ended, took " : "  open for ");
 	add_left(&cells, SAY_TIME(end > range->start ? end - range->start : 0), TIME);
-	add(&cells, name ? name : "[no name]");
+	add_cell(&cells, name ? name : "[no name]");
 	print(page, &cells, PLAIN);
 }
 
@@ -337,7 +337,7 @@ void top_text(const struct top *top, struct out *out, const struct top_page *how
 	if (page.columns < TOP_NARROWEST)
 		page.columns = TOP_NARROWEST;
 	if (how->note) {
-		add(&cells, how->note);
+		add_cell(&cells, how->note);
 		print(&page, &cells, DIM);
 	}
 	for (size_t i = 0; i < top->looks_n; i++) {

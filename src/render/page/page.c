@@ -100,7 +100,7 @@ static int write_json(const char *name, struct out *out, json_writer *writer, vo
 
 /* --- one trace --- */
 
-struct part {
+struct page_part {
 	struct anonymizer *anonymizer; /* NULL: names stay */
 	const struct page_input *input;
 	const struct page_options *options;
@@ -113,19 +113,19 @@ struct part {
 	struct categories categories;
 };
 
-static const char *name_of(const struct part *part)
+static const char *part_name(const struct page_part *part)
 {
 	return part->anonymizer ? "trace.json" : part->input->name;
 }
 
 /* All of the report but what belongs to one moment, and the trees, which the page draws itself. */
-static int write_report(const struct part *part, struct out *json)
+static int write_report(const struct page_part *part, struct out *json)
 {
 	struct report_options options = {
 		.select = { .device = NO_DEVICE, .space = SPACES },
 		.limit = ROWS,
 		.rules = &part->rules,
-		.name = name_of(part),
+		.name = part_name(part),
 	};
 	struct trace trace;
 	int error;
@@ -166,7 +166,7 @@ static int write_report(const struct part *part, struct out *json)
 
 static int write_facts(struct out *json, void *what)
 {
-	struct part *part = what;
+	struct page_part *part = what;
 	int error;
 
 	out_text(json, "{\"report\":");
@@ -174,7 +174,7 @@ static int write_facts(struct out *json, void *what)
 	if (error)
 		return error;
 	out_text(json, ",\n\"name\":");
-	out_json(json, name_of(part));
+	out_json(json, part_name(part));
 	error = page_facts(&part->trace, &part->history, &part->folded, &part->categories, json);
 	page_phases_facts(&part->phases, json);
 	page_spans_facts(&part->spans, &part->trace, json);
@@ -183,7 +183,7 @@ static int write_facts(struct out *json, void *what)
 }
 
 /* The events, each block with its category. */
-static int read_events(struct part *part)
+static int read_events(struct page_part *part)
 {
 	int error;
 
@@ -198,7 +198,7 @@ static int read_events(struct part *part)
 	return history_read(&part->history, &part->trace, &part->categories);
 }
 
-static int write_parts(struct part *part, unsigned number, struct out *out)
+static int write_parts(struct page_part *part, unsigned number, struct out *out)
 {
 	char name[PAGE_NAME];
 	int error = 0;
@@ -225,7 +225,7 @@ static int write_parts(struct part *part, unsigned number, struct out *out)
 }
 
 /* `head`: bytes of the bundle in front of the first, which come once that could be read. */
-static int write_part(struct part *part, unsigned number, size_t head, struct out *out)
+static int write_part(struct page_part *part, unsigned number, size_t head, struct out *out)
 {
 	int error = rules_read(&part->rules, part->options->rules);
 
@@ -258,7 +258,7 @@ static int open_side(struct diff_side *side, const char *path)
 	return error;
 }
 
-struct pair {
+struct page_pair {
 	struct anonymizer *anonymizer;
 	const struct page_input *inputs;
 };
@@ -266,7 +266,7 @@ struct pair {
 static int write_diff(struct out *json, void *what)
 {
 	const struct diff_options options = { .limit = ROWS };
-	const struct pair *pair = what;
+	const struct page_pair *pair = what;
 	struct diff_side base = { NULL, 0, 0 };
 	struct diff_side head = { NULL, 0, 0 };
 	struct diff diff = { .base = { NULL, 0, 0 } };
@@ -313,7 +313,7 @@ int page_write(const struct page_input *inputs, size_t count, struct out *out,
 {
 	const char *mark = memmem(page_bundle, page_bundle_size, MARK, strlen(MARK));
 	struct anonymizer anonymizer = { .failed = false };
-	struct pair pair = { options->anonymize ? &anonymizer : NULL, inputs };
+	struct page_pair pair = { options->anonymize ? &anonymizer : NULL, inputs };
 	struct ranks ranks = { pair.anonymizer, options->ranks };
 	size_t head;
 	int error = 0;
@@ -324,9 +324,9 @@ int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	if (!count) /* ranks alone */
 		out_bytes(out, page_bundle, head);
 	for (size_t i = 0; !error && i < count; i++) {
-		struct part part = { .anonymizer = pair.anonymizer,
-				     .input = &inputs[i],
-				     .options = options };
+		struct page_part part = { .anonymizer = pair.anonymizer,
+					  .input = &inputs[i],
+					  .options = options };
 
 		error = write_part(&part, (unsigned)i, head, out);
 	}

@@ -89,7 +89,7 @@ static bool is_of_stacks(enum trace_by by)
 	       by != TRACE_BY_CATEGORY;
 }
 
-static void sites(const struct trace *trace, struct out *out)
+static void write_sites(const struct trace *trace, struct out *out)
 {
 	for (size_t i = 0; i < trace->sites_n; i++)
 		member_text(out, i ? "," : "", trace->sites[i].site);
@@ -131,7 +131,7 @@ static int groupings(struct trace *trace, const struct categories *categories, s
 		member_text(out, ",\"title\":", trace_by_title(by));
 		out_text(out, ",\"names\":[");
 		if (by == TRACE_BY_SITE) {
-			sites(trace, out);
+			write_sites(trace, out);
 		} else {
 			error = trace_keys_find(&keys, trace, by);
 			if (error)

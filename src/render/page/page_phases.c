@@ -25,7 +25,8 @@ static int longest_first(const void *a, const void *b)
 }
 
 /* Of those as short as the shortest that stay, the first ones stay. How many are left. */
-static size_t keep(struct trace_phase *list, size_t count, uint64_t shortest, size_t as_short)
+static size_t keep_phases(struct trace_phase *list, size_t count, uint64_t shortest,
+			  size_t as_short)
 {
 	size_t kept = 0;
 
@@ -61,7 +62,7 @@ int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t m
 		as_short++;
 	*phases = (struct page_phases){ count - most, length_of(sorted[most]) };
 	free(sorted);
-	trace->phases_n = keep(trace->phases, count, shortest, as_short);
+	trace->phases_n = keep_phases(trace->phases, count, shortest, as_short);
 	return 0;
 }
 

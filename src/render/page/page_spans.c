@@ -21,7 +21,7 @@ static int longest_first(const void *a, const void *b)
 }
 
 /* Of those that begin together the one around the other comes first. */
-static int by_time(const void *a, const void *b)
+static int compare_spans(const void *a, const void *b)
 {
 	const struct trace_span *x = *(const struct trace_span *const *)a;
 	const struct trace_span *y = *(const struct trace_span *const *)b;
@@ -100,7 +100,7 @@ int page_spans_find(struct page_spans *spans, const struct trace *trace, uint64_
 	for (size_t i = 0; i < trace->spans_n; i++)
 		spans->list[i] = &trace->spans[i];
 	leave_out(spans, most);
-	qsort(spans->list, spans->count, sizeof(const struct trace_span *), by_time);
+	qsort(spans->list, spans->count, sizeof(const struct trace_span *), compare_spans);
 	return name_tracks(spans) ? err_no_memory(trace->path) : 0;
 }
 

@@ -294,8 +294,8 @@ static int tell_programs(const struct report *report)
 	return error;
 }
 
-static int tell(struct trace *trace, struct out *out, const struct report_options *options,
-		bool json)
+static int write_report(struct trace *trace, struct out *out, const struct report_options *options,
+			bool json)
 {
 	struct report_selection selection = { 0 };
 	struct report_study study = { 0 };
@@ -323,10 +323,10 @@ static int tell(struct trace *trace, struct out *out, const struct report_option
 
 int report_text(struct trace *trace, struct out *out, const struct report_options *options)
 {
-	return tell(trace, out, options, false);
+	return write_report(trace, out, options, false);
 }
 
 int report_json(struct trace *trace, struct out *out, const struct report_options *options)
 {
-	return tell(trace, out, options, true);
+	return write_report(trace, out, options, true);
 }

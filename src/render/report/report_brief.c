@@ -12,7 +12,7 @@ enum {
 	SITES = 3,
 };
 
-static void say(struct out *out, const char *prefix, const char *text)
+static void say_sentence(struct out *out, const char *prefix, const char *text)
 {
 	char safe[512];
 
@@ -34,7 +34,7 @@ static void say_device(const struct trace_device *device, struct out *out, const
 		 device->device, device->name ? device->name : "unnamed",
 		 SAY_BYTES(device->allocated.peak_bytes), SAY_BYTES(device->reserved.peak_bytes),
 		 used);
-	say(out, prefix, text);
+	say_sentence(out, prefix, text);
 }
 
 static int say_sites(const struct trace *trace, struct out *out, const char *prefix)
@@ -55,7 +55,7 @@ static int say_sites(const struct trace *trace, struct out *out, const char *pre
 		report_line_text(trace, group->shares[0].stack, line, sizeof(line));
 		snprintf(text, sizeof(text), "%13s %6s  %s", SAY_BYTES(group->bytes),
 			 SAY_SHARE(group->bytes, peak->bytes), line);
-		say(out, prefix, text);
+		say_sentence(out, prefix, text);
 	}
 	report_groups_clear(&groups);
 	return error;
@@ -72,19 +72,19 @@ int report_brief(struct trace *trace, struct out *out, const char *prefix)
 		say_device(&trace->summary.devices[i], out, prefix);
 	if (devices > DEVICES) {
 		snprintf(text, sizeof(text), "and %zu more devices", devices - DEVICES);
-		say(out, prefix, text);
+		say_sentence(out, prefix, text);
 	}
 	if (!devices) {
 		error = report_answer(trace, NO_DEVICE, text, sizeof(text));
 		if (error)
 			return error;
-		say(out, prefix, text);
+		say_sentence(out, prefix, text);
 	}
 	error = say_sites(trace, out, prefix);
 	if (!error && ooms) {
 		snprintf(text, sizeof(text), "%s %s for want of memory", SAY_COUNT(ooms),
 			 ooms == 1 ? "allocation failed" : "allocations failed");
-		say(out, prefix, text);
+		say_sentence(out, prefix, text);
 	}
 	return error;
 }
@@ -96,5 +96,5 @@ void report_last_words(const struct trace *trace, struct out *out, const char *p
 	if (!last || last->survived || trace->process.exit != TRACE_UNFINISHED)
 		return;
 	for (size_t i = 0; i < last->text_n; i++)
-		say(out, i ? "" : prefix, last->text[i]);
+		say_sentence(out, i ? "" : prefix, last->text[i]);
 }

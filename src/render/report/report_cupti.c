@@ -110,7 +110,7 @@ int report_tell_witness(const struct report *report)
 
 /* --- what ran --- */
 
-static int by_time(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b)
 {
 	const struct trace_action *x = a;
 	const struct trace_action *y = b;
@@ -129,7 +129,7 @@ static const struct trace_action *sorted_actions(const struct report *report)
 
 	if (sorted) {
 		memcpy(sorted, trace->actions, size);
-		qsort(sorted, trace->actions_n, sizeof(*sorted), by_time);
+		qsort(sorted, trace->actions_n, sizeof(*sorted), compare_starts);
 	}
 	return sorted;
 }

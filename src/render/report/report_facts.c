@@ -36,7 +36,7 @@ static int by_site(const void *a, const void *b, void *of)
 	return x->stack < y->stack ? -1 : x->stack > y->stack;
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_facts(const void *a, const void *b)
 {
 	const struct report_group *x = a;
 	const struct report_group *y = b;
@@ -76,7 +76,7 @@ int report_groups_of(struct report_groups *groups, const struct trace *trace,
 		group->count += share->count;
 		group->shares_n++;
 	}
-	qsort(groups->list, groups->count, sizeof(*groups->list), by_bytes);
+	qsort(groups->list, groups->count, sizeof(*groups->list), compare_facts);
 	return 0;
 }
 
@@ -124,7 +124,7 @@ uint32_t *report_live(const struct trace *trace, size_t *count, uint64_t *bytes)
 
 /* --- the answer --- */
 
-static uint64_t known(uint64_t bytes)
+static uint64_t known_bytes(uint64_t bytes)
 {
 	return bytes == TRACE_NONE ? 0 : bytes;
 }
@@ -138,8 +138,8 @@ const struct trace_device *report_worst(const struct trace *trace, int wanted)
 
 		if (wanted != NO_DEVICE && device->device != wanted)
 			continue;
-		if (!worst ||
-		    known(device->allocated.peak_bytes) > known(worst->allocated.peak_bytes))
+		if (!worst || known_bytes(device->allocated.peak_bytes) >
+				      known_bytes(worst->allocated.peak_bytes))
 			worst = device;
 	}
 	return worst;
@@ -189,7 +189,8 @@ static int no_device_text(const struct trace *trace, int wanted, char *to, size_
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
 		const struct trace_space *space = &trace->summary.spaces[i];
 
-		if (known(space->allocated.peak_bytes) > (most ? most->allocated.peak_bytes : 0))
+		if (known_bytes(space->allocated.peak_bytes) >
+		    (most ? most->allocated.peak_bytes : 0))
 			most = space;
 	}
 	if (wanted != NO_DEVICE)
@@ -238,8 +239,8 @@ int report_answer(const struct trace *trace, int wanted, char *to, size_t size)
 	char where[300];
 	uint64_t bytes;
 
-	if (!device ||
-	    (!known(device->allocated.peak_bytes) && !known(device->reserved.peak_bytes)))
+	if (!device || (!known_bytes(device->allocated.peak_bytes) &&
+			!known_bytes(device->reserved.peak_bytes)))
 		return no_device_text(trace, wanted, to, size);
 	bytes = report_reserved_at_peak(trace, device);
 	if (bytes == TRACE_NONE)

@@ -35,7 +35,7 @@ static int by_line(const void *a, const void *b)
 	return x->line < y->line ? -1 : x->line > y->line;
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_gaps(const void *a, const void *b)
 {
 	const struct pin *x = a;
 	const struct pin *y = b;
@@ -70,7 +70,7 @@ static struct pin *find_pins(const struct report *report, const struct gaps_segm
 			pins[(*count)++] = pins[i];
 		}
 	}
-	qsort(pins, *count, sizeof(*pins), by_bytes);
+	qsort(pins, *count, sizeof(*pins), compare_gaps);
 	return pins;
 }
 

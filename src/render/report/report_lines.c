@@ -16,7 +16,7 @@
 #include "render/report/report_parts.h"
 #include "render/selection/select.h"
 
-struct line {
+struct lines_entry {
 	const char *name;
 	uint64_t allocations, bytes, frees, freed;
 	int64_t net_count, net;
@@ -27,26 +27,26 @@ struct line {
 struct lines {
 	const char *by;
 	struct emit_rows rows;
-	struct line total;
+	struct lines_entry total;
 };
 
 static const struct emit_column line_figures[] = {
-	EMIT_MEMBER("allocations", COUNT, struct line, allocations),
-	EMIT_MEMBER("bytes", BYTES, struct line, bytes),
-	EMIT_MEMBER("frees_here", COUNT, struct line, frees),
-	EMIT_MEMBER("freed_here_bytes", BYTES, struct line, freed),
-	EMIT_MEMBER("net_count", CHANGE, struct line, net_count),
-	EMIT_MEMBER("net_bytes", CHANGE, struct line, net),
-	EMIT_MEMBER("peak_bytes", BYTES, struct line, peak),
-	EMIT_MEMBER("peak_count", COUNT, struct line, peak_count),
-	EMIT_MEMBER("live_bytes", BYTES, struct line, live),
-	EMIT_MEMBER("live_count", COUNT, struct line, live_count),
+	EMIT_MEMBER("allocations", COUNT, struct lines_entry, allocations),
+	EMIT_MEMBER("bytes", BYTES, struct lines_entry, bytes),
+	EMIT_MEMBER("frees_here", COUNT, struct lines_entry, frees),
+	EMIT_MEMBER("freed_here_bytes", BYTES, struct lines_entry, freed),
+	EMIT_MEMBER("net_count", CHANGE, struct lines_entry, net_count),
+	EMIT_MEMBER("net_bytes", CHANGE, struct lines_entry, net),
+	EMIT_MEMBER("peak_bytes", BYTES, struct lines_entry, peak),
+	EMIT_MEMBER("peak_count", COUNT, struct lines_entry, peak_count),
+	EMIT_MEMBER("live_bytes", BYTES, struct lines_entry, live),
+	EMIT_MEMBER("live_count", COUNT, struct lines_entry, live_count),
 	EMIT_END,
 };
 
 static const struct emit_column line_members[] = {
-	EMIT_MEMBER("name", TEXT, struct line, name),
-	EMIT_NESTED(NULL, INLINED, struct line, name, line_figures),
+	EMIT_MEMBER("name", TEXT, struct lines_entry, name),
+	EMIT_NESTED(NULL, INLINED, struct lines_entry, name, line_figures),
 	EMIT_END,
 };
 
@@ -59,10 +59,10 @@ static const struct emit_column lines_all[] = {
 	EMIT_END,
 };
 
-static int by_weight(const void *a, const void *b)
+static int compare_line_weights(const void *a, const void *b)
 {
-	const struct line *x = a;
-	const struct line *y = b;
+	const struct lines_entry *x = a;
+	const struct lines_entry *y = b;
 
 	if (x->peak != y->peak)
 		return x->peak > y->peak ? -1 : 1;
@@ -81,9 +81,9 @@ static enum trace_by by_of(const struct report *report)
 						  : (enum trace_by)report->trace->by;
 }
 
-static struct line line_of(const struct trace_stack *stack)
+static struct lines_entry line_of(const struct trace_stack *stack)
 {
-	return (struct line){
+	return (struct lines_entry){
 		.allocations = stack->allocations,
 		.bytes = stack->bytes,
 		.frees = stack->frees_here,
@@ -102,7 +102,7 @@ static int find_lines(const struct report *report, struct lines *lines)
 {
 	struct trace *trace = report->trace;
 	struct trace_keys keys;
-	struct line *list;
+	struct lines_entry *list;
 	size_t kept = 0;
 	int error = trace_keys_find(&keys, trace, by_of(report));
 
@@ -112,20 +112,20 @@ static int find_lines(const struct report *report, struct lines *lines)
 	if (!list)
 		return err("no memory left");
 	for (size_t i = 0; i < trace->stacks_n; i++) {
-		struct line line = line_of(&trace->stacks[i]);
+		struct lines_entry line = line_of(&trace->stacks[i]);
 		struct emit_rows one = EMIT_ROWS_OF(&line, 1);
 
 		emit_sum(line_figures, &one, 0, &list[keys.of[i]]);
 	}
 	for (size_t i = 0; i < keys.count; i++) {
-		struct line *line = &list[i];
+		struct lines_entry *line = &list[i];
 
 		if (!line->allocations && !line->frees && !line->peak && !line->live)
 			continue;
 		line->name = keys.keys[i].name;
 		list[kept++] = *line;
 	}
-	qsort(list, kept, sizeof(*list), by_weight);
+	qsort(list, kept, sizeof(*list), compare_line_weights);
 	*lines = (struct lines){ trace_by_name(by_of(report)),
 				 report_rows(report, list, kept),
 				 { 0 } };
@@ -155,7 +155,7 @@ static void line_name(const char *name, char *to, size_t size)
 
 static const char *show_name(char *to, const void *row)
 {
-	line_name(((const struct line *)row)->name, to, EMIT_CELL_MOST);
+	line_name(((const struct lines_entry *)row)->name, to, EMIT_CELL_MOST);
 	return to;
 }
 
@@ -168,13 +168,14 @@ static bool has_lines(const struct report *report)
 int report_tell_lines(const struct report *report)
 {
 	const struct emit_column line_cells[] = {
-		EMIT_SHOWN(trace_by_title(by_of(report)), -25, TEXT, struct line, name, show_name),
-		EMIT_CELL("net", 12, CHANGE, struct line, net),
-		EMIT_CELL("at peak", 12, BYTES, struct line, peak),
-		EMIT_CELL(report->options->select.to ? "at end" : "at exit", 12, BYTES, struct line,
-			  live),
-		EMIT_CELL("allocs", 9, COUNT, struct line, allocations),
-		EMIT_CELL("frees", 8, COUNT, struct line, frees),
+		EMIT_SHOWN(trace_by_title(by_of(report)), -25, TEXT, struct lines_entry, name,
+			   show_name),
+		EMIT_CELL("net", 12, CHANGE, struct lines_entry, net),
+		EMIT_CELL("at peak", 12, BYTES, struct lines_entry, peak),
+		EMIT_CELL(report->options->select.to ? "at end" : "at exit", 12, BYTES,
+			  struct lines_entry, live),
+		EMIT_CELL("allocs", 9, COUNT, struct lines_entry, allocations),
+		EMIT_CELL("frees", 8, COUNT, struct lines_entry, frees),
 		EMIT_END,
 	};
 	bool known = has_lines(report);

@@ -24,7 +24,7 @@ enum {
 enum row_kind { ROW_NODE, ROW_MORE, ROW_OWN };
 
 /* A row to be written, a node with all below it. */
-struct row {
+struct tree_row {
 	enum row_kind kind;
 	uint32_t node;  /* of ROW_MORE and ROW_OWN: whose */
 	uint32_t depth; /* of the frame, in frames */
@@ -78,13 +78,13 @@ static size_t told(const struct report *report, const struct tree *tree,
 
 /* Puts what is below the node on the pile, the first on top. */
 static size_t push_children(const struct report *report, const struct tree *tree,
-			    const struct row *of, struct row *pile, size_t height)
+			    const struct tree_row *of, struct tree_row *pile, size_t height)
 {
 	const struct tree_node *node = &tree->nodes[of->node];
 	size_t count = told(report, tree, node);
 	bool branches = node->children_n > 1 || node->own_bytes;
 	unsigned indent = of->indent + (branches && of->node ? 2 : 0);
-	struct row more = { ROW_MORE, of->node, of->depth + 1, indent, 0, 0, 0 };
+	struct tree_row more = { ROW_MORE, of->node, of->depth + 1, indent, 0, 0, 0 };
 
 	for (size_t i = count; i < node->children_n; i++) {
 		more.rows++;
@@ -94,24 +94,25 @@ static size_t push_children(const struct report *report, const struct tree *tree
 	if (more.rows)
 		pile[height++] = more;
 	if (node->own_bytes && node->children_n)
-		pile[height++] = (struct row){ ROW_OWN, of->node,        of->depth + 1,  indent,
-					       0,       node->own_bytes, node->own_count };
+		pile[height++] =
+			(struct tree_row){ ROW_OWN, of->node,        of->depth + 1,  indent,
+					   0,       node->own_bytes, node->own_count };
 	for (size_t i = count; i--;) {
 		const struct tree_node *child = &tree->nodes[node->first + i];
 
-		pile[height++] = (struct row){ ROW_NODE,
-					       node->first + (uint32_t)i,
-					       child->depth,
-					       indent,
-					       0,
-					       child->bytes,
-					       child->count };
+		pile[height++] = (struct tree_row){ ROW_NODE,
+						    node->first + (uint32_t)i,
+						    child->depth,
+						    indent,
+						    0,
+						    child->bytes,
+						    child->count };
 	}
 	return height;
 }
 
-static void row_name(const struct report *report, const struct tree *tree, const struct row *row,
-		     char *to, size_t size)
+static void row_name(const struct report *report, const struct tree *tree,
+		     const struct tree_row *row, char *to, size_t size)
 {
 	if (row->kind == ROW_MORE)
 		snprintf(to, size, "... %zu more", row->rows);
@@ -122,8 +123,8 @@ static void row_name(const struct report *report, const struct tree *tree, const
 }
 
 /* There is room for it: add_all() has no more rows. */
-static void add_branch(const struct report *report, const struct tree *tree, const struct row *row,
-		       struct emit_rows *to)
+static void add_branch(const struct report *report, const struct tree *tree,
+		       const struct tree_row *row, struct emit_rows *to)
 {
 	struct branch *list = (struct branch *)to->rows;
 	unsigned indent = row->indent < INDENT_MOST ? row->indent : INDENT_MOST;
@@ -150,9 +151,9 @@ static int add_all(const struct report *report, const struct tree *tree, struct 
 {
 	/* Each node is on it once at most, and each may have two rows beside. */
 	size_t most = 3 * tree->count + 1;
-	struct row *pile = report_room(report, most * sizeof(*pile));
+	struct tree_row *pile = report_room(report, most * sizeof(*pile));
 	struct branch *list = report_room(report, most * sizeof(*list));
-	const struct row root = { .node = 0 };
+	const struct tree_row root = { .node = 0 };
 	size_t height;
 
 	if (!pile || !list)
@@ -162,7 +163,7 @@ static int add_all(const struct report *report, const struct tree *tree, struct 
 	*to = EMIT_ROWS_OF(list, 1);
 	height = push_children(report, tree, &root, pile, 0);
 	while (height) {
-		struct row row = pile[--height];
+		struct tree_row row = pile[--height];
 
 		add_branch(report, tree, &row, to);
 		if (row.kind == ROW_NODE)

@@ -13,27 +13,27 @@
 #include "base/text/out.h"
 #include "render/report/report_parts.h"
 
-struct part {
+struct used_part {
 	const char *what; /* as in the report for programs */
 	const char *name; /* NULL for the one that there is of it */
 	int64_t bytes;
 };
 
 struct parts {
-	struct part *list;
+	struct used_part *list;
 	size_t count;
 };
 
-static void add(struct parts *parts, const char *what, const char *name, int64_t bytes)
+static void add_part(struct parts *parts, const char *what, const char *name, int64_t bytes)
 {
 	if (bytes)
-		parts->list[parts->count++] = (struct part){ what, name, bytes };
+		parts->list[parts->count++] = (struct used_part){ what, name, bytes };
 }
 
-static int by_bytes(const void *a, const void *b)
+static int compare_parts(const void *a, const void *b)
 {
-	const struct part *x = a;
-	const struct part *y = b;
+	const struct used_part *x = a;
+	const struct used_part *y = b;
 
 	return x->bytes == y->bytes ? 0 : x->bytes > y->bytes ? -1 : 1;
 }
@@ -43,9 +43,9 @@ static void add_pools(struct parts *parts, const struct trace_device *device, ui
 	for (size_t i = 0; i < device->pools_n; i++) {
 		const struct trace_at_used *then = &device->pools[i].at_used_peak;
 
-		add(parts, "allocated", device->pools[i].name, (int64_t)then->allocated_bytes);
-		add(parts, "cached", device->pools[i].name,
-		    (int64_t)(then->reserved_bytes - then->allocated_bytes));
+		add_part(parts, "allocated", device->pools[i].name, (int64_t)then->allocated_bytes);
+		add_part(parts, "cached", device->pools[i].name,
+			 (int64_t)(then->reserved_bytes - then->allocated_bytes));
 		*left -= then->reserved_bytes;
 	}
 }
@@ -58,10 +58,10 @@ static void add_owners(struct parts *parts, const struct trace_device *device, u
 	for (size_t i = 0; i < device->owners_n; i++) {
 		uint64_t bytes = device->owners[i].at_used_peak.allocated_bytes;
 
-		add(parts, "owner", device->owners[i].name, (int64_t)bytes);
+		add_part(parts, "owner", device->owners[i].name, (int64_t)bytes);
 		*left -= bytes;
 	}
-	qsort(parts->list + first, parts->count - first, sizeof(*parts->list), by_bytes);
+	qsort(parts->list + first, parts->count - first, sizeof(*parts->list), compare_parts);
 }
 
 static void add_names(struct parts *parts, const struct trace_device *device)
@@ -69,8 +69,9 @@ static void add_names(struct parts *parts, const struct trace_device *device)
 	size_t first = parts->count;
 
 	for (size_t i = 0; i < device->named_n; i++)
-		add(parts, "named", device->named[i].name, device->named[i].at_used_peak_bytes);
-	qsort(parts->list + first, parts->count - first, sizeof(*parts->list), by_bytes);
+		add_part(parts, "named", device->named[i].name,
+			 device->named[i].at_used_peak_bytes);
+	qsort(parts->list + first, parts->count - first, sizeof(*parts->list), compare_parts);
 }
 
 /* 0 or -ENOMEM. */
@@ -88,10 +89,10 @@ static int find_parts(const struct report *report, struct parts *parts,
 		return -ENOMEM;
 	add_pools(parts, device, &left);
 	add_owners(parts, device, &left);
-	add(parts, "others", NULL, (int64_t)left);
-	add(parts, "rounding", NULL, then->rounding_bytes);
+	add_part(parts, "others", NULL, (int64_t)left);
+	add_part(parts, "rounding", NULL, then->rounding_bytes);
 	add_names(parts, device);
-	add(parts, "residual", NULL, then->residual_bytes);
+	add_part(parts, "residual", NULL, then->residual_bytes);
 	return 0;
 }
 
@@ -116,7 +117,7 @@ static const struct {
 	{ "residual", "", "residual: nothing explains it" },
 };
 
-static void part_row(const struct report *report, const struct part *part, uint64_t whole)
+static void part_row(const struct report *report, const struct used_part *part, uint64_t whole)
 {
 	char text[300] = "?";
 
@@ -147,7 +148,7 @@ static void part_rows(const struct report *report, const struct parts *parts, ui
 	char text[64];
 
 	for (size_t i = 0; i < parts->count; i++) {
-		const struct part *part = &parts->list[i];
+		const struct used_part *part = &parts->list[i];
 		bool named = !strcmp(part->what, "named") && part->bytes > 0;
 
 		if (named && ++names > limit)
@@ -176,9 +177,9 @@ static void device_table(const struct report *report, const struct trace_device 
 /* --- for programs --- */
 
 static const struct emit_column part_members[] = {
-	EMIT_MEMBER("what", TEXT, struct part, what),
-	EMIT_MEMBER("name", TEXT, struct part, name),
-	EMIT_MEMBER("bytes", CHANGE, struct part, bytes),
+	EMIT_MEMBER("what", TEXT, struct used_part, what),
+	EMIT_MEMBER("name", TEXT, struct used_part, name),
+	EMIT_MEMBER("bytes", CHANGE, struct used_part, bytes),
 	EMIT_END,
 };
 

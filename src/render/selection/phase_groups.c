@@ -26,7 +26,7 @@ static int by_family(const struct trace_phase *x, const struct trace_phase *y)
 	return order ? order : strcmp(text(x->domain), text(y->domain));
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_group_names(const void *a, const void *b)
 {
 	const struct trace_phase *x = a;
 	const struct trace_phase *y = b;
@@ -44,7 +44,7 @@ static int by_peak(const void *a, const void *b)
 
 	if (x->peak_bytes != y->peak_bytes)
 		return x->peak_bytes > y->peak_bytes ? -1 : 1;
-	return by_name(x->first, y->first);
+	return compare_group_names(x->first, y->first);
 }
 
 /* One of them that is not known leaves the sum unknown. */
@@ -58,7 +58,7 @@ static void add_count(struct trace_phase_count *to, const struct trace_phase_cou
 	to->count += count->count;
 }
 
-static void raise_to(uint64_t *peak, uint64_t bytes)
+static void raise_peak(uint64_t *peak, uint64_t bytes)
 {
 	if (bytes != TRACE_NONE && bytes > *peak)
 		*peak = bytes;
@@ -73,8 +73,8 @@ static void add_phase(struct phase_group *to, const struct trace_phase *phase)
 		to->open = true;
 	else if (phase->end > phase->start)
 		to->total_ns += phase->end - phase->start;
-	raise_to(&to->peak_bytes, sums->peak_bytes);
-	raise_to(&to->peak_reserved, phase->reserved.peak_bytes);
+	raise_peak(&to->peak_bytes, sums->peak_bytes);
+	raise_peak(&to->peak_reserved, phase->reserved.peak_bytes);
 	add_count(&to->born, &phase->born);
 	add_count(&to->freed, &phase->freed);
 	add_count(&to->outliving, &phase->outliving);
@@ -126,7 +126,7 @@ int phase_groups_find(struct phase_groups *groups, const struct trace_phase *pha
 	}
 	if (all)
 		memcpy(groups->sorted, phases, all * sizeof(*groups->sorted));
-	qsort(groups->sorted, all, sizeof(*groups->sorted), by_name);
+	qsort(groups->sorted, all, sizeof(*groups->sorted), compare_group_names);
 	for (size_t i = 0, count; i < all; i += count) {
 		count = family(&groups->sorted[i], all - i, &names);
 		add_family(groups, &groups->sorted[i], count, is_folded(&groups->sorted[i], names));
@@ -180,8 +180,8 @@ bool phase_group_device(const struct phase_group *group, int device,
 			if (part->device != device)
 				continue;
 			told = true;
-			raise_to(&sums->allocated.peak_bytes, part->allocated.peak_bytes);
-			raise_to(&sums->reserved.peak_bytes, part->reserved.peak_bytes);
+			raise_peak(&sums->allocated.peak_bytes, part->allocated.peak_bytes);
+			raise_peak(&sums->reserved.peak_bytes, part->reserved.peak_bytes);
 			add_count(&sums->born, &part->born);
 			add_count(&sums->freed, &part->freed);
 			add_count(&sums->outliving, &part->outliving);

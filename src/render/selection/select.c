@@ -239,8 +239,9 @@ static int adopt_rows(struct report_selection *selection, struct trace *trace,
 	return error;
 }
 
-static int run(struct report_selection *selection, struct trace *trace,
-	       const struct selection_options *options, const struct categories *categories)
+static int run_selection(struct report_selection *selection, struct trace *trace,
+			 const struct selection_options *options,
+			 const struct categories *categories)
 {
 	struct replay *replay = &selection->replay;
 	int error = 0;
@@ -287,7 +288,7 @@ int report_select(struct report_selection *selection, struct trace *trace,
 	if (error)
 		return error;
 	if (needs_replay(trace, options))
-		error = run(selection, trace, options, categories);
+		error = run_selection(selection, trace, options, categories);
 	else if (options->filter && !options->categories)
 		error = report_filter_facts(selection, trace);
 	selection->narrow = selection->replayed && !selection->moment && !is_device_only(options);

@@ -7,7 +7,7 @@
 #include "analyse/input/error.h"
 #include "render/selection/select.h"
 
-static bool fits(const char *text, const char *pattern, bool glob)
+static bool fits_filter(const char *text, const char *pattern, bool glob)
 {
 	return text && (glob ? !fnmatch(pattern, text, 0) : strstr(text, pattern) != NULL);
 }
@@ -23,10 +23,11 @@ static bool *fitting_frames(const struct trace *trace, const char *pattern)
 		const struct trace_frame *frame = &trace->frames[i];
 
 		trace_frame_text(trace, i, text, sizeof(text));
-		frames[i] = fits(text, pattern, glob) || fits(frame->function, pattern, glob) ||
-			    fits(frame->file, pattern, glob) ||
+		frames[i] = fits_filter(text, pattern, glob) ||
+			    fits_filter(frame->function, pattern, glob) ||
+			    fits_filter(frame->file, pattern, glob) ||
 			    (frame->module != UINT32_MAX &&
-			     fits(trace->modules[frame->module].path, pattern, glob));
+			     fits_filter(trace->modules[frame->module].path, pattern, glob));
 	}
 	return frames;
 }

@@ -11,7 +11,7 @@
 
 enum { EIGHTHS = 8 };
 
-struct column {
+struct chart_column {
 	uint64_t allocated, reserved; /* the highest inside the column */
 	bool oom;
 };
@@ -23,21 +23,21 @@ struct height {
 struct chart {
 	const struct timeline *timeline;
 	const struct trace_curve *curve;
-	struct column *columns;
+	struct chart_column *columns;
 	struct height allocated, reserved; /* the highest in the stretch */
 	unsigned rows;
 };
 
-static void raise_to(struct height *height, uint64_t bytes, uint64_t t)
+static void raise_height(struct height *height, uint64_t bytes, uint64_t t)
 {
 	if (bytes == TRACE_NONE || (bytes <= height->bytes && height->bytes))
 		return;
 	*height = (struct height){ bytes, t };
 }
 
-static void fill(struct chart *chart, unsigned column, uint64_t allocated, uint64_t reserved)
+static void fill_column(struct chart *chart, unsigned column, uint64_t allocated, uint64_t reserved)
 {
-	struct column *to = &chart->columns[column];
+	struct chart_column *to = &chart->columns[column];
 
 	if (allocated != TRACE_NONE && allocated > to->allocated)
 		to->allocated = allocated;
@@ -60,12 +60,12 @@ static void fill_columns(struct chart *chart)
 			continue;
 		to = to < timeline->to ? to : timeline->to;
 		to = to > from ? to : from;
-		raise_to(&chart->allocated, curve->allocated[i], from);
-		raise_to(&chart->reserved, curve->reserved[i], from);
+		raise_height(&chart->allocated, curve->allocated[i], from);
+		raise_height(&chart->reserved, curve->reserved[i], from);
 		/* The column of the next point begins with these values: they end inside it. */
 		for (unsigned c = timeline_column(timeline, from);
 		     c <= timeline_column(timeline, to); c++)
-			fill(chart, c, curve->allocated[i], curve->reserved[i]);
+			fill_column(chart, c, curve->allocated[i], curve->reserved[i]);
 	}
 	for (size_t i = 0; i < timeline->ooms_n; i++) {
 		const struct timeline_oom *oom = &timeline->ooms[i];

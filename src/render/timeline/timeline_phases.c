@@ -22,7 +22,7 @@ enum {
 	NARROW = 66, /* columns of a plot below which figures have no room */
 };
 
-struct line {
+struct phase_line {
 	uint64_t end;       /* of the last bar on it */
 	uint8_t *cells;     /* enum timeline_glyph */
 	const char **names; /* by column: the name that begins there, NULL for none */
@@ -44,8 +44,8 @@ static int by_start(const void *a, const void *b)
 	return end_of(x) > end_of(y) ? -1 : end_of(x) < end_of(y);
 }
 
-static void draw(const struct timeline *timeline, struct line *line,
-		 const struct trace_phase *phase)
+static void draw_phase(const struct timeline *timeline, struct phase_line *line,
+		       const struct trace_phase *phase)
 {
 	uint64_t from = phase->start > timeline->from ? phase->start : timeline->from;
 	uint64_t to = end_of(phase) < timeline->to ? phase->end : timeline->to;
@@ -69,7 +69,7 @@ static void draw(const struct timeline *timeline, struct line *line,
 	line->room[first + 1] = last - first - 1;
 }
 
-static void put_line(const struct timeline *timeline, const struct line *line)
+static void put_line(const struct timeline *timeline, const struct phase_line *line)
 {
 	unsigned end = timeline->columns;
 	char text[TIMELINE_WIDEST * 4 + 4];
@@ -94,7 +94,7 @@ static void put_line(const struct timeline *timeline, const struct line *line)
 }
 
 /* Bars on lines; gives how many found none that was free. */
-static size_t draw_all(const struct timeline *timeline, struct line *lines,
+static size_t draw_all(const struct timeline *timeline, struct phase_line *lines,
 		       const struct trace_phase **sorted, size_t count)
 {
 	size_t left = 0;
@@ -105,7 +105,7 @@ static size_t draw_all(const struct timeline *timeline, struct line *lines,
 		while (line < LINES && lines[line].end > sorted[i]->start)
 			line++;
 		if (line < LINES)
-			draw(timeline, &lines[line], sorted[i]);
+			draw_phase(timeline, &lines[line], sorted[i]);
 		else
 			left++;
 	}
@@ -126,7 +126,7 @@ static size_t take_phases(const struct timeline *timeline, const struct trace_ph
 	return count;
 }
 
-static void put_lines(const struct timeline *timeline, const struct line *lines, size_t left)
+static void put_lines(const struct timeline *timeline, const struct phase_line *lines, size_t left)
 {
 	show_heading(&timeline->show, "Phases");
 	for (unsigned i = 0; i < LINES && lines[i].end; i++)
@@ -136,7 +136,7 @@ static void put_lines(const struct timeline *timeline, const struct line *lines,
 			   "", SAY_COUNT(left));
 }
 
-static bool make_lines(const struct timeline *timeline, struct line *lines)
+static bool make_lines(const struct timeline *timeline, struct phase_line *lines)
 {
 	bool made = true;
 
@@ -202,7 +202,7 @@ int timeline_phases(const struct timeline *timeline)
 {
 	const struct trace_phase **sorted =
 		calloc(timeline->trace->phases_n + 1, sizeof(const struct trace_phase *));
-	struct line lines[LINES] = { { 0 } };
+	struct phase_line lines[LINES] = { { 0 } };
 	bool made = make_lines(timeline, lines);
 	size_t count = 0;
 	int error = 0;
