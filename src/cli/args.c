@@ -308,11 +308,11 @@ static bool take_value(const struct usage *usage, const struct arg *arg, const c
 	case ARG_WORD:
 		return take_word(usage, arg, value);
 	case ARG_TIME:
-		if (strncmp(value, "phase:", 6) != 0 && moment_time(value, &ns))
+		if (strncmp(value, "phase:", 6) != 0 && timepoint_time(value, &ns))
 			return cli_usage(usage->command, "%s", err_text()) < 0;
 		break;
 	case ARG_WHEN:
-		if (!moment_makes_sense(value))
+		if (!timepoint_makes_sense(value))
 			return cli_usage(usage->command, "%s", err_text()) < 0;
 		break;
 	default:

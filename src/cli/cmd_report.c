@@ -90,7 +90,7 @@ static bool check_times(const struct report_options *options)
 
 	for (size_t i = 0; i < 2; i++) {
 		if (bounds[i] && strncmp(bounds[i], "phase:", 6) != 0)
-			moment_time(bounds[i], &ns[i]);
+			timepoint_time(bounds[i], &ns[i]);
 	}
 	if (ns[0] > ns[1]) {
 		cli_usage("report", "--from %.60s is behind --to %.60s", bounds[0], bounds[1]);

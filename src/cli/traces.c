@@ -48,13 +48,13 @@ static bool begins_as_document(const char *path)
 {
 	char begin[256];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct source source;
+	struct decompress source;
 	ssize_t length;
 	const char *p;
 
-	source_open(&source, fd);
-	length = fd < 0 ? -1 : source_read(&source, begin, sizeof(begin) - 1);
-	source_close(&source);
+	decompress_open(&source, fd);
+	length = fd < 0 ? -1 : decompress_read(&source, begin, sizeof(begin) - 1);
+	decompress_close(&source);
 	if (fd >= 0)
 		close(fd);
 	if (length <= 0)

@@ -51,10 +51,10 @@ static bool is_word(const struct symbol_words *words, size_t i, const char *want
 	       !memcmp(wanted, words->list[i].text, words->list[i].length);
 }
 
-static bool words_at(const struct recording *recording, const struct spool_stack *stack, uint32_t i,
-		     struct symbol_words *words)
+static bool words_at(const struct spool_model *recording, const struct spool_stack *stack,
+		     uint32_t i, struct symbol_words *words)
 {
-	uint32_t frame = recording_step(recording, stack, i);
+	uint32_t frame = spool_model_step(recording, stack, i);
 	const char *symbol = frame < recording->frames ? recording->names[frame].symbol : NULL;
 
 	words->count = 0;
@@ -124,10 +124,10 @@ static bool is_operator(const struct symbol_words *words, const char *wanted)
 	return false;
 }
 
-static bool fits_node(const struct recording *recording, uint32_t forward, const char *node)
+static bool fits_node(const struct spool_model *recording, uint32_t forward, const char *node)
 {
-	const struct spool_stack *stack = recording_stack(recording, forward);
-	uint32_t depth = stack ? recording_depth(recording, stack) : 0;
+	const struct spool_stack *stack = spool_model_stack(recording, forward);
+	uint32_t depth = stack ? spool_model_depth(recording, stack) : 0;
 	struct symbol_words words;
 	char wanted[96];
 
@@ -140,10 +140,10 @@ static bool fits_node(const struct recording *recording, uint32_t forward, const
 	return false;
 }
 
-void backward_read(const struct recording *recording, const struct spool_stack *stack,
+void backward_read(const struct spool_model *recording, const struct spool_stack *stack,
 		   struct backward *backward)
 {
-	uint32_t depth = recording_depth(recording, stack);
+	uint32_t depth = spool_model_depth(recording, stack);
 	struct symbol_words words;
 
 	backward->node[0] = '\0';

@@ -26,7 +26,7 @@ struct backward {
  * MmBackward0): capture takes whoever allocated first under the node's number, see
  * capture/stack/autograd.h.
  */
-void backward_read(const struct recording *recording, const struct spool_stack *stack,
+void backward_read(const struct spool_model *recording, const struct spool_stack *stack,
 		   struct backward *backward);
 
 #endif

@@ -367,7 +367,7 @@ static void tell(const struct witness_matcher *m, struct trace_witness *witness)
 	}
 }
 
-void recording_match(struct recording *recording)
+void spool_model_match(struct spool_model *recording)
 {
 	struct witness_matcher m = { .spool = recording->spool };
 	struct trace_witness *witness = &recording->trace->witness;
@@ -375,7 +375,7 @@ void recording_match(struct recording *recording)
 
 	witness->cupti = version ? strtoull(version, NULL, 10) : 0;
 	witness->lost = m.spool->header->witness_lost;
-	witness->unmatched = recording_room(recording, LISTED, sizeof(*witness->unmatched));
+	witness->unmatched = spool_model_room(recording, LISTED, sizeof(*witness->unmatched));
 	if (recording->error || prepare_matcher(&m, witness) || take_all(&m, witness) ||
 	    look_again(&m, witness))
 		recording->error = -ENOMEM;

@@ -8,7 +8,7 @@
 /* Without an address: the bytes of its own stack. */
 static void move_rest(struct census *census, const struct block *block, bool begins)
 {
-	struct census_rest *rest = census->rests;
+	struct live_at_rest *rest = census->rests;
 	unsigned i = 0;
 
 	for (; i < census->rests_n; i++, rest++) {
@@ -19,11 +19,11 @@ static void move_rest(struct census *census, const struct block *block, bool beg
 	if (i == CENSUS_RESTS)
 		return;
 	if (i == census->rests_n) {
-		*rest = (struct census_rest){ .stack = block->stack,
-					      .pool = block->pool,
-					      .device = block->device,
-					      .space = block->space,
-					      .kind = block->kind };
+		*rest = (struct live_at_rest){ .stack = block->stack,
+					       .pool = block->pool,
+					       .device = block->device,
+					       .space = block->space,
+					       .kind = block->kind };
 		census->rests_n++;
 	}
 	if (begins) {
@@ -161,7 +161,7 @@ static int start_anew(struct census *census, const struct event *event)
 /* --- the pass --- */
 
 struct census_pass {
-	const struct census_visitor *visitor;
+	const struct live_at_visitor *visitor;
 	const uint64_t *moments;
 	size_t count, next;
 };
@@ -205,8 +205,8 @@ static int step(struct census_pass *pass, struct census *census, const struct ev
 	return apply(census, event);
 }
 
-int census_take(const struct spool *spool, const uint64_t *moments, size_t count,
-		const struct census_visitor *visitor)
+int live_at_take(const struct spool *spool, const uint64_t *moments, size_t count,
+		 const struct live_at_visitor *visitor)
 {
 	static struct census census; /* 10 KiB, as above */
 	struct census_pass pass = { .visitor = visitor, .moments = moments, .count = count };

@@ -17,7 +17,7 @@
 enum { CENSUS_RESTS = 64 };
 
 /* Bytes without an address: what a pool's own sums told, and no call did. */
-struct census_rest {
+struct live_at_rest {
 	uint64_t bytes, count;
 	uint32_t stack, pool;
 	int16_t device;
@@ -27,11 +27,11 @@ struct census_rest {
 struct census {
 	const struct spool *spool;
 	struct lives lives; /* their stack is the spool's, UINT32_MAX where it is not known */
-	struct census_rest rests[CENSUS_RESTS];
+	struct live_at_rest rests[CENSUS_RESTS];
 	unsigned rests_n;
 };
 
-struct census_visitor {
+struct live_at_visitor {
 	void *context;
 	/*
 	 * In front of the event `seq`. NULL instead of a census: the event is in a hole, so nobody
@@ -43,7 +43,7 @@ struct census_visitor {
 };
 
 /* `moments` are seqs in their order. 0, or -ENOMEM, or what the visitor said. */
-int census_take(const struct spool *spool, const uint64_t *moments, size_t count,
-		const struct census_visitor *visitor);
+int live_at_take(const struct spool *spool, const uint64_t *moments, size_t count,
+		 const struct live_at_visitor *visitor);
 
 #endif

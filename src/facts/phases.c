@@ -314,7 +314,7 @@ void detail_tell(const struct event_detail *detail, struct detail_text *text)
 	}
 }
 
-static void describe(struct recording *recording, const struct event *push,
+static void describe(struct spool_model *recording, const struct event *push,
 		     struct trace_phase *phase)
 {
 	const struct spool *spool = recording->spool;
@@ -325,11 +325,11 @@ static void describe(struct recording *recording, const struct event *push,
 	phase->name = name ? name : "";
 	phase->domain = spool_text(spool, push->pool);
 	phase->category = spool_text(spool, push->detail.category);
-	phase->color = detail.color[0] ? recording_text(recording, detail.color) : NULL;
-	phase->payload = detail.payload[0] ? recording_text(recording, detail.payload) : NULL;
+	phase->color = detail.color[0] ? spool_model_text(recording, detail.color) : NULL;
+	phase->payload = detail.payload[0] ? spool_model_text(recording, detail.payload) : NULL;
 }
 
-static bool take(struct phases *phases, struct recording *recording,
+static bool take(struct phases *phases, struct spool_model *recording,
 		 const struct journal_reader *reader, const struct event *event)
 {
 	if (!take_sums(phases, reader, event) || !phases_event(phases, event))
@@ -354,7 +354,7 @@ static void leave_out_idle(struct trace_phase *phase)
 }
 
 /* All have been seen: ends what is open, and keeps them. */
-static bool finish(struct phases *phases, struct recording *recording)
+static bool finish(struct phases *phases, struct spool_model *recording)
 {
 	struct trace *trace = recording->trace;
 
@@ -364,7 +364,7 @@ static bool finish(struct phases *phases, struct recording *recording)
 		if (range->state == BLOCK_LIVE && !settle(phases, &phases->list[range->stack]))
 			return false;
 	}
-	trace->phases = recording_room(recording, phases->count, sizeof(*trace->phases));
+	trace->phases = spool_model_room(recording, phases->count, sizeof(*trace->phases));
 	for (size_t i = 0; trace->phases && i < phases->count; i++) {
 		trace->phases[i] = phases->list[i];
 		leave_out_idle(&trace->phases[i]);
@@ -373,7 +373,7 @@ static bool finish(struct phases *phases, struct recording *recording)
 	return trace->phases != NULL;
 }
 
-int phases_find(struct recording *recording)
+int phases_find(struct spool_model *recording)
 {
 	struct phases phases = { .arena = &recording->arena };
 	struct journal_reader reader;

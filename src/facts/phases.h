@@ -29,7 +29,7 @@ struct phases {
 };
 
 /* Fills the trace's phases, by start: 0 or -ENOMEM. */
-int phases_find(struct recording *recording);
+int phases_find(struct spool_model *recording);
 
 /*
  * The same step by step, for those who stream events, into what is all 0 but for the arena: false

@@ -16,24 +16,24 @@
 #include "facts/trace_rows.h"
 #include "ledger/totals.h"
 
-const struct spool_frame *recording_frame(const struct recording *recording, uint32_t frame)
+const struct spool_frame *spool_model_frame(const struct spool_model *recording, uint32_t frame)
 {
 	return frame < recording->frames ? spool_at(recording->spool, SPOOL_FRAME, frame) : NULL;
 }
 
-const struct spool_stack *recording_stack(const struct recording *recording, uint32_t stack)
+const struct spool_stack *spool_model_stack(const struct spool_model *recording, uint32_t stack)
 {
 	return stack < recording->stacks ? spool_at(recording->spool, SPOOL_STACK, stack) : NULL;
 }
 
-const struct spool_module *recording_module(const struct recording *recording, uint32_t module)
+const struct spool_module *spool_model_module(const struct spool_model *recording, uint32_t module)
 {
 	if (module >= spool_count(recording->spool, SPOOL_MODULE))
 		return NULL;
 	return spool_at(recording->spool, SPOOL_MODULE, module);
 }
 
-uint32_t recording_depth(const struct recording *recording, const struct spool_stack *stack)
+uint32_t spool_model_depth(const struct spool_model *recording, const struct spool_stack *stack)
 {
 	uint64_t steps = spool_count(recording->spool, SPOOL_STEP);
 	uint32_t depth = (uint32_t)stack->native + stack->python;
@@ -41,8 +41,8 @@ uint32_t recording_depth(const struct recording *recording, const struct spool_s
 	return (uint64_t)stack->step + depth <= steps ? depth : 0;
 }
 
-uint32_t recording_step(const struct recording *recording, const struct spool_stack *stack,
-			uint32_t i)
+uint32_t spool_model_step(const struct spool_model *recording, const struct spool_stack *stack,
+			  uint32_t i)
 {
 	const uint32_t *step = spool_at(recording->spool, SPOOL_STEP, stack->step + i);
 
@@ -78,7 +78,7 @@ const char *fact_told(const struct spool *spool, const char *key)
 	return fact_value(spool, fact_find(spool, key, 0));
 }
 
-const struct trace_card *recording_card(const struct recording *recording, int device)
+const struct trace_card *spool_model_card(const struct spool_model *recording, int device)
 {
 	const struct trace_environment *environment = &recording->trace->environment;
 
@@ -106,7 +106,7 @@ void shares_sort(struct trace_share *shares, size_t count)
 	sort_rows(shares, count, sizeof(*shares), by_bytes);
 }
 
-void *recording_room(struct recording *recording, size_t count, size_t size)
+void *spool_model_room(struct spool_model *recording, size_t count, size_t size)
 {
 	void *room = arena_alloc(&recording->arena, count * size + 1);
 
@@ -115,7 +115,7 @@ void *recording_room(struct recording *recording, size_t count, size_t size)
 	return room;
 }
 
-void *recording_items(struct recording *recording, size_t count, unsigned of)
+void *spool_model_items(struct spool_model *recording, size_t count, unsigned of)
 {
 	void *items = rows_make(&recording->arena, (enum rows_of)of, count);
 
@@ -124,7 +124,7 @@ void *recording_items(struct recording *recording, size_t count, unsigned of)
 	return items;
 }
 
-const char *recording_text(struct recording *recording, const char *text)
+const char *spool_model_text(struct spool_model *recording, const char *text)
 {
 	char *copy = arena_text(&recording->arena, text, strlen(text));
 
@@ -145,10 +145,10 @@ static int by_module(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static void name_module(struct recording *recording, struct symbol_query *queries, size_t count,
+static void name_module(struct spool_model *recording, struct symbol_query *queries, size_t count,
 			enum symbols_names names)
 {
-	const struct spool_module *module = recording_module(recording, queries[0].module);
+	const struct spool_module *module = spool_model_module(recording, queries[0].module);
 	const char *path = spool_text(recording->spool, module->path);
 
 	if (!path || symbols_find(path, spool_text(recording->spool, module->build_id), queries,
@@ -164,9 +164,9 @@ static void name_module(struct recording *recording, struct symbol_query *querie
 	}
 }
 
-static void read_frame(struct recording *recording, uint32_t number)
+static void read_frame(struct spool_model *recording, uint32_t number)
 {
-	const struct spool_frame *from = recording_frame(recording, number);
+	const struct spool_frame *from = spool_model_frame(recording, number);
 	struct trace_frame *frame = &recording->names[number];
 
 	frame->function = spool_text(recording->spool, from->function);
@@ -176,12 +176,12 @@ static void read_frame(struct recording *recording, uint32_t number)
 		frame->line = from->line;
 	} else if (from->language == FRAME_NATIVE) {
 		frame->offset = from->offset;
-		if (from->module && recording_module(recording, from->module - 1))
+		if (from->module && spool_model_module(recording, from->module - 1))
 			frame->module = from->module - 1;
 	}
 }
 
-static int name_frames(struct recording *recording, uint32_t first, enum symbols_names names)
+static int name_frames(struct spool_model *recording, uint32_t first, enum symbols_names names)
 {
 	uint32_t frames = recording->frames - first;
 	struct symbol_query *queries =
@@ -215,7 +215,7 @@ static int name_frames(struct recording *recording, uint32_t first, enum symbols
 /* --- all together --- */
 
 /* Room for the names of all frames of the spool, doubled where that is not the first time. */
-static int make_lists(struct recording *recording)
+static int make_lists(struct spool_model *recording)
 {
 	uint32_t frames = (uint32_t)spool_count(recording->spool, SPOOL_FRAME);
 	uint32_t room = recording->room ? 2 * recording->room : frames + 1;
@@ -239,8 +239,8 @@ static int make_lists(struct recording *recording)
 	return 0;
 }
 
-int recording_extend(struct recording *recording, const struct spool *spool,
-		     enum symbols_names names)
+int spool_model_extend(struct spool_model *recording, const struct spool *spool,
+		       enum symbols_names names)
 {
 	uint32_t first = recording->frames;
 	int error;
@@ -253,10 +253,10 @@ int recording_extend(struct recording *recording, const struct spool *spool,
 	recording->stacks = (uint32_t)spool_count(spool, SPOOL_STACK);
 	recording->scopes = (uint32_t)spool_count(spool, SPOOL_SCOPE);
 	error = name_frames(recording, first, names);
-	return error ? error : recording_see(recording, first);
+	return error ? error : spool_model_see(recording, first);
 }
 
-void recording_clear(struct recording *recording)
+void spool_model_clear(struct spool_model *recording)
 {
 	arena_clear(&recording->arena);
 	memset(recording, 0, sizeof(*recording));

@@ -15,7 +15,7 @@
 #include "facts/trace_model.h"
 #include "spool/spool.h"
 
-struct recording {
+struct spool_model {
 	const struct spool *spool;
 	struct arena arena;
 	uint32_t frames, stacks, scopes;
@@ -32,50 +32,51 @@ struct recording {
  * stacks have become more by since, and nothing else. The spool must be the same, and lie where it
  * lay. 0 or -ENOMEM.
  */
-int recording_extend(struct recording *recording, const struct spool *spool,
-		     enum symbols_names names);
-void recording_clear(struct recording *recording);
+int spool_model_extend(struct spool_model *recording, const struct spool *spool,
+		       enum symbols_names names);
+void spool_model_clear(struct spool_model *recording);
 
 /*
  * Zeroed room for so many values; structs of an object (enum rows_of), cleared; a copy of a text.
  * NULL without memory, which `error` tells from then on.
  */
-void *recording_room(struct recording *recording, size_t count, size_t size);
-void *recording_items(struct recording *recording, size_t count, unsigned of);
-const char *recording_text(struct recording *recording, const char *text);
+void *spool_model_room(struct spool_model *recording, size_t count, size_t size);
+void *spool_model_items(struct spool_model *recording, size_t count, unsigned of);
+const char *spool_model_text(struct spool_model *recording, const char *text);
 
 /* The frame, row checked; NULL for a number out of range. */
-const struct spool_frame *recording_frame(const struct recording *recording, uint32_t frame);
-const struct spool_stack *recording_stack(const struct recording *recording, uint32_t stack);
-const struct spool_module *recording_module(const struct recording *recording, uint32_t module);
+const struct spool_frame *spool_model_frame(const struct spool_model *recording, uint32_t frame);
+const struct spool_stack *spool_model_stack(const struct spool_model *recording, uint32_t stack);
+const struct spool_module *spool_model_module(const struct spool_model *recording, uint32_t module);
 
 /* The frames of a stack, innermost first; `i` below native + python. */
-uint32_t recording_step(const struct recording *recording, const struct spool_stack *stack,
-			uint32_t i);
-uint32_t recording_depth(const struct recording *recording, const struct spool_stack *stack);
+uint32_t spool_model_step(const struct spool_model *recording, const struct spool_stack *stack,
+			  uint32_t i);
+uint32_t spool_model_depth(const struct spool_model *recording, const struct spool_stack *stack);
 
 /* spool_model_names.c: fills `seen` from a frame on, for which there is room: 0 or -ENOMEM. Then
  * the name of a stack's site, into SITE_LONGEST bytes. */
-int recording_see(struct recording *recording, uint32_t first);
-void recording_site(const struct recording *recording, const struct spool_stack *stack, char *to);
+int spool_model_see(struct spool_model *recording, uint32_t first);
+void spool_model_site(const struct spool_model *recording, const struct spool_stack *stack,
+		      char *to);
 
 /* cupti_check.c: fills the trace's witness. */
-void recording_match(struct recording *recording);
+void spool_model_match(struct spool_model *recording);
 
 /* spool_model_sites.c: fills the trace's sites from its stacks. */
-void recording_find_sites(struct recording *recording);
+void spool_model_find_sites(struct spool_model *recording);
 
 /*
  * The line of a stack that its user knows: "Net.forward (train.py:12)", "take (leak)", cut to size;
  * a backward pass's says so.
  */
-void recording_line(const struct recording *recording, uint32_t stack, char *to, size_t size);
+void spool_model_line(const struct spool_model *recording, uint32_t stack, char *to, size_t size);
 
 /* Largest first; what held the same at a peak by what it held at the end. */
 void shares_sort(struct trace_share *shares, size_t count);
 
 /* Name and size of a device as the trace's environment has them, NULL for none. */
-const struct trace_card *recording_card(const struct recording *recording, int device);
+const struct trace_card *spool_model_card(const struct spool_model *recording, int device);
 
 /* The first fact with the key behind `from` (0 to begin): 1 + its position, 0 for none. */
 uint32_t fact_find(const struct spool *spool, const char *key, uint32_t from);

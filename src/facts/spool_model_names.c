@@ -23,11 +23,11 @@ struct said {
 	char function[SITE_LONGEST];
 };
 
-int recording_see(struct recording *recording, uint32_t first)
+int spool_model_see(struct spool_model *recording, uint32_t first)
 {
 	for (uint32_t i = first; i < recording->frames; i++) {
 		const struct trace_frame *frame = &recording->names[i];
-		const struct spool_module *module = recording_module(recording, frame->module);
+		const struct spool_module *module = spool_model_module(recording, frame->module);
 		bool python = frame->language == TRACE_PYTHON;
 		const char *path = module ? spool_text(recording->spool, module->path) : NULL;
 
@@ -39,13 +39,13 @@ int recording_see(struct recording *recording, uint32_t first)
 }
 
 /* Puts the frames of a stack, those from `from` on, behind those that are there. */
-static void add_frames(struct frame_naming *naming, const struct recording *recording,
+static void add_frames(struct frame_naming *naming, const struct spool_model *recording,
 		       const struct spool_stack *stack, uint32_t from)
 {
-	uint32_t depth = recording_depth(recording, stack);
+	uint32_t depth = spool_model_depth(recording, stack);
 
 	for (uint32_t i = from; i < depth && naming->count < NAMING_DEPTH; i++) {
-		uint32_t frame = recording_step(recording, stack, i);
+		uint32_t frame = spool_model_step(recording, stack, i);
 
 		if (frame >= recording->frames)
 			continue;
@@ -54,7 +54,7 @@ static void add_frames(struct frame_naming *naming, const struct recording *reco
 }
 
 /* A backward pass is named by the Python that it comes from, and said to be one. */
-static void read_stack(struct frame_naming *naming, const struct recording *recording,
+static void read_stack(struct frame_naming *naming, const struct spool_model *recording,
 		       const struct spool_stack *stack)
 {
 	struct backward backward;
@@ -65,7 +65,7 @@ static void read_stack(struct frame_naming *naming, const struct recording *reco
 	backward_read(recording, stack, &backward);
 	naming->via = backward.via;
 	if (backward.via != BACKWARD_NOT) {
-		const struct spool_stack *via = recording_stack(recording, backward.stack);
+		const struct spool_stack *via = spool_model_stack(recording, backward.stack);
 
 		add_frames(naming, recording, via, via->native);
 	}
@@ -73,7 +73,7 @@ static void read_stack(struct frame_naming *naming, const struct recording *reco
 
 /* As trace_backward.c names such frames for readers; NULL for none. */
 static const struct site_frame *say(struct said *said, const struct frame_naming *naming,
-				    const struct recording *recording, uint32_t at)
+				    const struct spool_model *recording, uint32_t at)
 {
 	if (at == UINT32_MAX)
 		return NULL;
@@ -86,7 +86,8 @@ static const struct site_frame *say(struct said *said, const struct frame_naming
 	return &said->frame;
 }
 
-void recording_site(const struct recording *recording, const struct spool_stack *stack, char *to)
+void spool_model_site(const struct spool_model *recording, const struct spool_stack *stack,
+		      char *to)
 {
 	struct frame_naming naming;
 	struct site_pick pick;
@@ -99,9 +100,9 @@ void recording_site(const struct recording *recording, const struct spool_stack 
 		  say(&outer, &naming, recording, pick.outer));
 }
 
-void recording_line(const struct recording *recording, uint32_t number, char *to, size_t size)
+void spool_model_line(const struct spool_model *recording, uint32_t number, char *to, size_t size)
 {
-	const struct spool_stack *stack = recording_stack(recording, number);
+	const struct spool_stack *stack = spool_model_stack(recording, number);
 	const struct site_frame *frame;
 	struct frame_naming naming;
 	struct site_pick pick;

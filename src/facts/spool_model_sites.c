@@ -13,7 +13,7 @@
 #include "ledger/totals.h"
 
 /* A site's space is that of its stacks: the sum that they have a share in. */
-static const char *space_of(const struct recording *recording, const struct spool_stack *stack)
+static const char *space_of(const struct spool_model *recording, const struct spool_stack *stack)
 {
 	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
 	uint32_t id = stack->cell;
@@ -37,7 +37,7 @@ static bool is_site(const struct trace_site *site, const char *name, const char 
 }
 
 /* The site of the name, made if it is new: its position. */
-static uint32_t find_site(struct recording *recording, struct map *known, const char *name,
+static uint32_t find_site(struct spool_model *recording, struct map *known, const char *name,
 			  const char *space)
 {
 	struct trace *trace = recording->trace;
@@ -49,7 +49,7 @@ static uint32_t find_site(struct recording *recording, struct map *known, const 
 	if (id)
 		return id - 1;
 	trace->sites[trace->sites_n] = (struct trace_site){
-		.site = recording_text(recording, name),
+		.site = spool_model_text(recording, name),
 		.space = space,
 	};
 	map_put(known, key, (uint32_t)trace->sites_n + 1);
@@ -103,7 +103,7 @@ static void finish_site(struct trace_site *site, bool sampled)
 }
 
 /* The stacks of each site side by side in `stacks`, as they come. */
-static void list_stacks(struct recording *recording, uint32_t *stacks, const uint32_t *site_of)
+static void list_stacks(struct spool_model *recording, uint32_t *stacks, const uint32_t *site_of)
 {
 	struct trace *trace = recording->trace;
 
@@ -125,23 +125,23 @@ static void list_stacks(struct recording *recording, uint32_t *stacks, const uin
 	}
 }
 
-void recording_find_sites(struct recording *recording)
+void spool_model_find_sites(struct spool_model *recording)
 {
-	uint32_t *site_of = recording_room(recording, recording->stacks, sizeof(*site_of));
-	uint32_t *stacks = recording_room(recording, recording->stacks, sizeof(*stacks));
+	uint32_t *site_of = spool_model_room(recording, recording->stacks, sizeof(*site_of));
+	uint32_t *stacks = spool_model_room(recording, recording->stacks, sizeof(*stacks));
 	struct trace *trace = recording->trace;
 	struct map known = { NULL, 0 };
 
-	trace->sites = recording_room(recording, recording->stacks, sizeof(*trace->sites));
+	trace->sites = spool_model_room(recording, recording->stacks, sizeof(*trace->sites));
 	for (uint32_t i = 0; !recording->error && i < recording->stacks; i++) {
-		const struct spool_stack *row = recording_stack(recording, i);
+		const struct spool_stack *row = spool_model_stack(recording, i);
 		char name[SITE_LONGEST];
 
 		/* Stacks that only freed, reserved or failed are no sites. */
 		site_of[i] = UINT32_MAX;
 		if (!row->allocations)
 			continue;
-		recording_site(recording, row, name);
+		spool_model_site(recording, row, name);
 		site_of[i] = find_site(recording, &known, name, space_of(recording, row));
 		site_add_stack(&trace->sites[site_of[i]], row, &trace->stacks[i]);
 	}

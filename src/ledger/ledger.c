@@ -51,7 +51,7 @@ static void draw_curves(struct ledger *ledger)
 	while (ledger->undrawn_n) {
 		struct spool_scope *scope = ledger->undrawn[--ledger->undrawn_n];
 
-		curve_draw(spool, scope, ledger_pen(ledger, scope), spool->header->t);
+		timeline_draw(spool, scope, ledger_pen(ledger, scope), spool->header->t);
 	}
 }
 

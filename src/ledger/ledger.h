@@ -53,7 +53,7 @@ struct ledger {
 	 */
 	struct spool_scope *undrawn[LEDGER_UNDRAWN];
 	uint32_t undrawn_n;
-	struct curve_pen pens[LEDGER_PENS];
+	struct timeline_pen pens[LEDGER_PENS];
 	uint32_t newest; /* the node that the last transaction made, if that is all it did */
 	uint64_t newest_generation;
 	struct event newest_event;

@@ -16,7 +16,8 @@ static inline uint64_t ledger_generation(const struct ledger *ledger)
 }
 
 /* Scopes lie side by side. */
-static inline struct curve_pen *ledger_pen(struct ledger *ledger, const struct spool_scope *scope)
+static inline struct timeline_pen *ledger_pen(struct ledger *ledger,
+					      const struct spool_scope *scope)
 {
 	return &ledger->pens[(unsigned)((uintptr_t)scope / sizeof(*scope)) % LEDGER_PENS];
 }

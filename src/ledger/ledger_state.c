@@ -38,10 +38,10 @@ void ledger_mend(struct ledger *ledger)
 	for (uint32_t i = 0; i < spool_count(spool, SPOOL_SCOPE); i++) {
 		struct spool_scope *scope = totals_scope(spool, i);
 
-		curve_draw_anew(spool, scope, ledger_pen(ledger, scope), spool->header->t);
+		timeline_draw_anew(spool, scope, ledger_pen(ledger, scope), spool->header->t);
 	}
 	journal_mend(&ledger->journal);
-	backlog_mend(ledger);
+	pending_mend(ledger);
 }
 
 bool ledger_fails(struct ledger *ledger, int64_t error)

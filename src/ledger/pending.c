@@ -5,7 +5,7 @@
 #include "ledger/ledger_parts.h"
 #include "ledger/pending_parts.h"
 
-int64_t backlog_headroom(const struct ledger *ledger)
+int64_t pending_headroom(const struct ledger *ledger)
 {
 	uint64_t least = INT64_MAX;
 
@@ -24,7 +24,7 @@ static bool add_sum(struct ledger *ledger, const struct totals_scope *scope, uin
 {
 	struct ledger_backlog *backlog = &ledger->backlog;
 	struct backlog_sum *sum = &backlog->sums[backlog->sums_n];
-	const struct curve_pen *pen = ledger_pen(ledger, scope->row);
+	const struct timeline_pen *pen = ledger_pen(ledger, scope->row);
 
 	*sum = (struct backlog_sum){ .scope = *scope };
 	backlog->sums_n++;
@@ -36,7 +36,7 @@ static bool add_sum(struct ledger *ledger, const struct totals_scope *scope, uin
 	return pen->scope == scope->row && pen->state == scope->row->curve_state && t < pen->until;
 }
 
-HOT_CODE bool backlog_find(struct ledger *ledger, const struct event *event)
+HOT_CODE bool pending_find(struct ledger *ledger, const struct event *event)
 {
 	struct ledger_backlog *backlog = &ledger->backlog;
 	uint64_t t = ledger->spool->header->t;
@@ -50,7 +50,7 @@ HOT_CODE bool backlog_find(struct ledger *ledger, const struct event *event)
 	backlog->allocated = touched->pool.row->sums[METRIC_ALLOCATED].now;
 	backlog->reserved = touched->pool.row->sums[METRIC_RESERVED].now;
 	backlog->found = add_sum(ledger, &touched->pool, t) && add_sum(ledger, &touched->device, t);
-	backlog->headroom = backlog_headroom(ledger);
+	backlog->headroom = pending_headroom(ledger);
 	return backlog->found;
 }
 
@@ -74,10 +74,10 @@ static bool make_run_room(struct ledger *ledger)
 /* With nothing that waits: from here on blocks like this one may. */
 static bool open_for(struct ledger *ledger, const struct event *event)
 {
-	struct spool_backlog *backlog = backlog_shared(ledger);
+	struct spool_backlog *backlog = pending_shared(ledger);
 
 	ledger->backlog.room = 0;
-	if (ledger->behind || !ledger_room(ledger, 1) || !backlog_find(ledger, event) ||
+	if (ledger->behind || !ledger_room(ledger, 1) || !pending_find(ledger, event) ||
 	    !make_run_room(ledger))
 		return false;
 	backlog->pool = event->pool;
@@ -100,7 +100,7 @@ static inline int64_t signed_size(const struct event *event)
 
 /* Does it leave all peaks as they are, and is it what the pool says of itself? */
 static inline bool is_quiet(const struct ledger_backlog *backlog, int64_t change,
-			    const struct backlog_told *told)
+			    const struct pending_told *told)
 {
 	return change <= backlog->headroom && -change <= (int64_t)backlog->allocated &&
 	       backlog->allocated + (uint64_t)change == told->allocated &&
@@ -108,13 +108,13 @@ static inline bool is_quiet(const struct ledger_backlog *backlog, int64_t change
 }
 
 static inline bool may_wait(const struct ledger *ledger, const struct event *event,
-			    const struct backlog_told *told)
+			    const struct pending_told *told)
 {
 	const struct ledger_backlog *backlog = &ledger->backlog;
 
 	return backlog->waiting < backlog->room &&
 	       backlog->generation == ledger_generation(ledger) && event->t < backlog->until &&
-	       is_like(backlog_shared(ledger), event) &&
+	       is_like(pending_shared(ledger), event) &&
 	       is_quiet(backlog, signed_size(event), told);
 }
 
@@ -125,15 +125,15 @@ static inline bool is_plain(const struct ledger *ledger, const struct event *eve
 	       event->pool && (int64_t)event->size > 0 && !ledger->error;
 }
 
-HOT_CODE bool backlog_put(struct ledger *ledger, const struct event *event,
-			  const struct backlog_told *told)
+HOT_CODE bool pending_put(struct ledger *ledger, const struct event *event,
+			  const struct pending_told *told)
 {
-	struct spool_backlog *backlog = backlog_shared(ledger);
+	struct spool_backlog *backlog = pending_shared(ledger);
 	int64_t change = signed_size(event);
 	bool plain = is_plain(ledger, event);
 
 	if (__builtin_expect(!plain || !may_wait(ledger, event, told), 0)) {
-		backlog_settle(ledger);
+		pending_settle(ledger);
 		if (!plain || !open_for(ledger, event) || !may_wait(ledger, event, told))
 			return false;
 	}
@@ -152,14 +152,14 @@ HOT_CODE bool backlog_put(struct ledger *ledger, const struct event *event,
 	return true;
 }
 
-void backlog_before(struct ledger *ledger, uint32_t stack)
+void pending_before(struct ledger *ledger, uint32_t stack)
 {
-	backlog_shared(ledger)->before = stack + 1;
+	pending_shared(ledger)->before = stack + 1;
 }
 
-void backlog_mend(struct ledger *ledger)
+void pending_mend(struct ledger *ledger)
 {
-	const struct spool_backlog *backlog = backlog_shared(ledger);
+	const struct spool_backlog *backlog = pending_shared(ledger);
 
 	ledger->backlog.room = 0;
 	ledger->backlog.found = false;

@@ -6,7 +6,7 @@
  * its reader books it), and up to SPOOL_WAITING of them are booked in one transaction: what was
  * born and died among them moves no sum, and the rest finds code and rows warm.
  *
- * Who looks at the ledger or feeds it otherwise calls backlog_settle() first.
+ * Who looks at the ledger or feeds it otherwise calls pending_settle() first.
  */
 #ifndef LEDGER_PENDING_H
 #define LEDGER_PENDING_H
@@ -26,7 +26,7 @@ static inline struct spool_waiting *waiting_at(struct spool_backlog *backlog, un
 }
 
 /* What the pool itself says of its sums after the event. */
-struct backlog_told {
+struct pending_told {
 	uint64_t allocated, reserved;
 };
 
@@ -35,28 +35,28 @@ struct backlog_told {
  * ledger_enter() and, also of a free, with device and size. False, and nothing waits any more, if
  * it must be booked now.
  */
-bool backlog_put(struct ledger *ledger, const struct event *event, const struct backlog_told *told);
+bool pending_put(struct ledger *ledger, const struct event *event, const struct pending_told *told);
 
-void backlog_settle_now(struct ledger *ledger);
+void pending_settle_now(struct ledger *ledger);
 
 /* Books all that wait. */
-static inline void backlog_settle(struct ledger *ledger)
+static inline void pending_settle(struct ledger *ledger)
 {
 	if (__builtin_expect(ledger->backlog.waiting, 0))
-		backlog_settle_now(ledger);
+		pending_settle_now(ledger);
 }
 
 /* The stack of bytes from before the recording: what dies unknown is taken from them. */
-void backlog_before(struct ledger *ledger, uint32_t stack);
+void pending_before(struct ledger *ledger, uint32_t stack);
 
 /*
  * Books what waits in a spool that nobody feeds any more: a copy, or the process's own as it ends.
  * The file may be damaged. Readers of its events (journal.h) find them after the others; then the
  * chains of the live table hold what was looked for, and nothing else.
  */
-void backlog_settle_left(struct spool *spool);
+void pending_settle_left(struct spool *spool);
 
 /* After a transaction was taken back (ledger_mend). */
-void backlog_mend(struct ledger *ledger);
+void pending_mend(struct ledger *ledger);
 
 #endif

@@ -79,7 +79,7 @@ static void book_all(struct ledger *ledger)
 	while (ledger->backlog.waiting && !ledger->error) {
 		uint32_t caught = spool->caught_n;
 
-		backlog_book_one(ledger);
+		pending_book_one(ledger);
 		ledger->undrawn_n = 0;
 		if (spool->caught_n == caught || !ledger->last_touched.touched.device.row)
 			continue;
@@ -90,7 +90,7 @@ static void book_all(struct ledger *ledger)
 	}
 }
 
-void backlog_settle_left(struct spool *spool)
+void pending_settle_left(struct spool *spool)
 {
 	static struct ledger ledger; /* 10 KiB */
 	struct spool_header *header = spool->header;

@@ -18,7 +18,7 @@ static inline void waiting_tell(const struct spool_waiting *waiting, struct even
 	event->op = born ? EVENT_ALLOC : EVENT_FREE;
 }
 
-/* As it was given to backlog_put(). */
+/* As it was given to pending_put(). */
 static inline struct event waiting_event(const struct spool_backlog *backlog,
 					 const struct spool_waiting *waiting)
 {
@@ -52,25 +52,25 @@ static inline uint8_t *waiting_slot(struct waiting_slots *slots, struct spool_ba
 
 _Static_assert(sizeof(((struct waiting_slots *)0)->at) >= 4 * SPOOL_WAITING, "a quarter full");
 
-static inline struct spool_backlog *backlog_shared(const struct ledger *ledger)
+static inline struct spool_backlog *pending_shared(const struct ledger *ledger)
 {
 	return &ledger->spool->header->backlog;
 }
 
-static inline const struct spool_waiting *backlog_at(const struct ledger *ledger, unsigned n)
+static inline const struct spool_waiting *pending_at(const struct ledger *ledger, unsigned n)
 {
-	return waiting_at(backlog_shared(ledger), n);
+	return waiting_at(pending_shared(ledger), n);
 }
 
 /* What may come without a new peak, as the sums are by now. */
-int64_t backlog_headroom(const struct ledger *ledger);
+int64_t pending_headroom(const struct ledger *ledger);
 
 /* What events like this one move, into ledger->backlog; false (and not found) if they cannot be
  * booked together: a curve needs a new point first. */
-bool backlog_find(struct ledger *ledger, const struct event *event);
+bool pending_find(struct ledger *ledger, const struct event *event);
 
 /* Books the oldest that waits, as if it had come alone; or first the end, unseen, of another block
  * at its address: one event at most. */
-void backlog_book_one(struct ledger *ledger);
+void pending_book_one(struct ledger *ledger);
 
 #endif

@@ -38,8 +38,8 @@ struct pending_run {
 static HOT_CODE bool plan_birth(const struct ledger *ledger, struct pending_run *run, unsigned n,
 				uint8_t *slot, const struct spool_waiting *waiting)
 {
-	const struct spool_backlog *backlog = backlog_shared(ledger);
-	bool dead = *slot && backlog_at(ledger, *slot - 1u)->size < 0;
+	const struct spool_backlog *backlog = pending_shared(ledger);
+	bool dead = *slot && pending_at(ledger, *slot - 1u)->size < 0;
 
 	if (run->bytes + waiting->size > run->headroom ||
 	    (!dead && (*slot || live_find(ledger->spool, NODE_BLOCK, backlog->pool, waiting->ptr))))
@@ -54,12 +54,12 @@ static HOT_CODE bool plan_birth(const struct ledger *ledger, struct pending_run 
 static HOT_CODE bool plan_death(const struct ledger *ledger, struct pending_run *run, unsigned n,
 				uint8_t *slot, const struct spool_waiting *waiting)
 {
-	const struct spool_backlog *backlog = backlog_shared(ledger);
+	const struct spool_backlog *backlog = pending_shared(ledger);
 	unsigned birth = *slot;
 	uint32_t id;
 
 	if (birth) {
-		if (backlog_at(ledger, birth - 1)->size != -waiting->size)
+		if (pending_at(ledger, birth - 1)->size != -waiting->size)
 			return false; /* also if it is a death */
 		run->words -= WORDS_BIRTH - WORDS_PAIR;
 		run->parts[birth - 1].other = (uint8_t)(n + 1);
@@ -79,10 +79,10 @@ static HOT_CODE bool plan_death(const struct ledger *ledger, struct pending_run 
 /* How many of those that wait can be booked together. */
 static void plan(const struct ledger *ledger, struct pending_run *run, unsigned most)
 {
-	*run = (struct pending_run){ .words = WORDS_RUN, .headroom = backlog_headroom(ledger) };
+	*run = (struct pending_run){ .words = WORDS_RUN, .headroom = pending_headroom(ledger) };
 	for (; run->count < most && run->words <= SPOOL_UNDO - WORDS_BIRTH; run->count++) {
-		const struct spool_waiting *waiting = backlog_at(ledger, run->count);
-		uint8_t *slot = waiting_slot(&run->slots, backlog_shared(ledger), waiting->ptr);
+		const struct spool_waiting *waiting = pending_at(ledger, run->count);
+		uint8_t *slot = waiting_slot(&run->slots, pending_shared(ledger), waiting->ptr);
 
 		if (!(waiting->size > 0 ? plan_birth : plan_death)(ledger, run, run->count, slot,
 								   waiting))
@@ -149,7 +149,7 @@ static void book_death(struct ledger *ledger, const struct event *event,
 	struct spool_node node;
 
 	if (part->other) {
-		const struct spool_waiting *birth = backlog_at(ledger, part->other - 1u);
+		const struct spool_waiting *birth = pending_at(ledger, part->other - 1u);
 
 		node = (struct spool_node){ .size = event->size, .stack = birth->stack };
 		node.t = born[part->other - 1];
@@ -189,11 +189,11 @@ static void raise_sum(struct spool *spool, const struct backlog_sum *sum, int64_
 
 	if (sum->point) {
 		row->sums[METRIC_ALLOCATED].now = before + high->now;
-		curve_update(sum->point, row, high->t);
+		timeline_update(sum->point, row, high->t);
 	}
 	row->sums[METRIC_ALLOCATED].now = before + (uint64_t)bytes;
 	if (sum->point)
-		curve_update(sum->point, row, spool->header->t);
+		timeline_update(sum->point, row, spool->header->t);
 }
 
 static void book_sums(struct ledger *ledger, int64_t bytes, const struct high *high,
@@ -230,8 +230,8 @@ static inline void book(struct ledger *ledger, const struct pending_run *run, un
 static void book_run(struct ledger *ledger, const struct pending_run *run)
 {
 	struct spool *spool = ledger->spool;
-	struct spool_backlog *backlog = backlog_shared(ledger);
-	struct event event = waiting_event(backlog_shared(ledger), backlog_at(ledger, 0));
+	struct spool_backlog *backlog = pending_shared(ledger);
+	struct event event = waiting_event(pending_shared(ledger), pending_at(ledger, 0));
 	uint64_t born[SPOOL_WAITING];
 	struct high high = { 0, 0 };
 	unsigned births = 0;
@@ -241,7 +241,7 @@ static void book_run(struct ledger *ledger, const struct pending_run *run)
 	txn_begin(spool);
 	journal_run_begin(&ledger->journal);
 	for (unsigned i = 0; i < run->count; i++) {
-		const struct spool_waiting *waiting = backlog_at(ledger, i);
+		const struct spool_waiting *waiting = pending_at(ledger, i);
 
 		waiting_tell(waiting, &event);
 		journal_run_put(&ledger->journal, &event);
@@ -264,7 +264,7 @@ static void book_run(struct ledger *ledger, const struct pending_run *run)
 static void book_unmatched(struct ledger *ledger, struct event *event)
 {
 	struct spool *spool = ledger->spool;
-	struct spool_backlog *backlog = backlog_shared(ledger);
+	struct spool_backlog *backlog = pending_shared(ledger);
 
 	ledger->newest = 0;
 	txn_begin(spool);
@@ -276,9 +276,9 @@ static void book_unmatched(struct ledger *ledger, struct event *event)
 		ledger_adjust(ledger, event, EVENT_FREE, event->size, backlog->before - 1);
 }
 
-void backlog_book_one(struct ledger *ledger)
+void pending_book_one(struct ledger *ledger)
 {
-	struct event event = waiting_event(backlog_shared(ledger), backlog_at(ledger, 0));
+	struct event event = waiting_event(pending_shared(ledger), pending_at(ledger, 0));
 	uint32_t id = live_find(ledger->spool, NODE_BLOCK, event.pool, event.ptr);
 
 	if (event.op == EVENT_FREE && !id) {
@@ -300,18 +300,18 @@ void backlog_book_one(struct ledger *ledger)
 /* Room for all that wait, and what can be booked of them together. */
 static void prepare_run(struct ledger *ledger, struct pending_run *run)
 {
-	struct event event = waiting_event(backlog_shared(ledger), backlog_at(ledger, 0));
+	struct event event = waiting_event(pending_shared(ledger), pending_at(ledger, 0));
 	unsigned most = ledger->backlog.waiting;
 	uint64_t left;
 
 	run->count = 0;
-	if (!ledger_room(ledger, most) || (!ledger->backlog.found && !backlog_find(ledger, &event)))
+	if (!ledger_room(ledger, most) || (!ledger->backlog.found && !pending_find(ledger, &event)))
 		return;
 	left = journal_left(&ledger->journal);
 	plan(ledger, run, left < most ? (unsigned)left : most);
 }
 
-HOT_CODE void backlog_settle_now(struct ledger *ledger)
+HOT_CODE void pending_settle_now(struct ledger *ledger)
 {
 	struct pending_run run;
 
@@ -320,7 +320,7 @@ HOT_CODE void backlog_settle_now(struct ledger *ledger)
 		if (run.count) {
 			book_run(ledger, &run);
 		} else {
-			backlog_book_one(ledger);
+			pending_book_one(ledger);
 			ledger->backlog.found = false;
 		}
 	}

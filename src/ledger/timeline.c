@@ -33,7 +33,7 @@ static struct spool_point *point_at(const struct spool *spool, const struct spoo
 	return spool_at(spool, SPOOL_CURVE, first + (uint64_t)half * CURVE_POINTS + index);
 }
 
-int curve_open(struct spool *spool, struct spool_scope *scope)
+int timeline_open(struct spool *spool, struct spool_scope *scope)
 {
 	uint64_t first = spool_count(spool, SPOOL_CURVE);
 	int error;
@@ -60,7 +60,7 @@ static struct state halve(struct spool *spool, struct spool_scope *scope, struct
 			const struct spool_point *from = point_at(spool, scope, state.half, i);
 
 			if (into && into->stretch == from->stretch >> 1) {
-				curve_merge(into, from);
+				timeline_merge(into, from);
 				continue;
 			}
 			into = point_at(spool, scope, next.half, next.points++);
@@ -84,7 +84,7 @@ static HOT_CODE bool prolong(struct spool *spool, const struct spool_scope *scop
 	point = point_at(spool, scope, state.half, state.points - 1);
 	if (point->stretch < t >> state.shift)
 		return false;
-	curve_update(point, scope, t);
+	timeline_update(point, scope, t);
 	return true;
 }
 
@@ -93,19 +93,19 @@ static struct state begin_curve(struct spool *spool, struct spool_scope *scope, 
 {
 	struct spool_point *point = point_at(spool, scope, state.half, state.points);
 
-	*point = curve_now(scope, t);
+	*point = timeline_now(scope, t);
 	point->stretch = t >> state.shift;
 	state.points++;
 	set_state(scope, state);
 	return state;
 }
 
-void curve_draw_anew(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
-		     uint64_t t)
+void timeline_draw_anew(struct spool *spool, struct spool_scope *scope, struct timeline_pen *pen,
+			uint64_t t)
 {
 	struct state state = state_of(scope);
 
-	*pen = (struct curve_pen){ .scope = NULL };
+	*pen = (struct timeline_pen){ .scope = NULL };
 	if (!scope->curve)
 		return;
 	if (state.points == CURVE_POINTS && !prolong(spool, scope, state, t))
@@ -118,7 +118,7 @@ void curve_draw_anew(struct spool *spool, struct spool_scope *scope, struct curv
 	pen->until = (pen->point->stretch + 1) << state.shift;
 }
 
-unsigned curve_points(const struct spool *spool, const struct spool_scope *scope)
+unsigned timeline_points(const struct spool *spool, const struct spool_scope *scope)
 {
 	unsigned points = state_of(scope).points;
 	uint64_t end = scope->curve * PER_CURVE;
@@ -128,13 +128,13 @@ unsigned curve_points(const struct spool *spool, const struct spool_scope *scope
 	return points;
 }
 
-const struct spool_point *curve_point(const struct spool *spool, const struct spool_scope *scope,
-				      unsigned index)
+const struct spool_point *timeline_point(const struct spool *spool, const struct spool_scope *scope,
+					 unsigned index)
 {
 	return point_at(spool, scope, state_of(scope).half & 1, index);
 }
 
-void curve_settle(struct spool *spool)
+void timeline_settle(struct spool *spool)
 {
 	uint64_t t = spool->header->t;
 
@@ -143,10 +143,10 @@ void curve_settle(struct spool *spool)
 		struct state state = state_of(scope);
 		struct spool_point *point;
 
-		if (!curve_points(spool, scope) || state.half > 1 || state.shift > 63)
+		if (!timeline_points(spool, scope) || state.half > 1 || state.shift > 63)
 			continue;
 		point = point_at(spool, scope, state.half, state.points - 1);
 		if (point->stretch >= t >> state.shift)
-			curve_update(point, scope, t);
+			timeline_update(point, scope, t);
 	}
 }

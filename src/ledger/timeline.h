@@ -14,10 +14,10 @@ enum {
 };
 
 /* Gives the scope a curve, if one is left. 0, or an error of spool_need(). */
-int curve_open(struct spool *spool, struct spool_scope *scope);
+int timeline_open(struct spool *spool, struct spool_scope *scope);
 
 /* Where a scope was drawn last: most events are drawn there, too. */
-struct curve_pen {
+struct timeline_pen {
 	const struct spool_scope *scope; /* NULL: nowhere yet */
 	struct spool_point *point;
 	uint64_t state; /* of the curve; another one: the point is the newest no more */
@@ -25,11 +25,11 @@ struct curve_pen {
 };
 
 /* Enters the scope's sums as they are now, at time t (ns), with a pen that may be another's. */
-void curve_draw_anew(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
-		     uint64_t t);
+void timeline_draw_anew(struct spool *spool, struct spool_scope *scope, struct timeline_pen *pen,
+			uint64_t t);
 
 /* The scope's sums as they are now. */
-static inline struct spool_point curve_now(const struct spool_scope *scope, uint64_t t)
+static inline struct spool_point timeline_now(const struct spool_scope *scope, uint64_t t)
 {
 	struct spool_point now = {
 		.top = { t, scope->sums[METRIC_ALLOCATED].now, scope->sums[METRIC_RESERVED].now },
@@ -45,9 +45,9 @@ static inline struct spool_point curve_now(const struct spool_scope *scope, uint
 
 /*
  * A process killed on the way leaves a moment half written. What decides is stored last, so that
- * the same merge once more (curve_settle) makes it whole.
+ * the same merge once more (timeline_settle) makes it whole.
  */
-static inline void curve_merge(struct spool_point *into, const struct spool_point *later)
+static inline void timeline_merge(struct spool_point *into, const struct spool_point *later)
 {
 	if (later->top.allocated > into->top.allocated) {
 		into->top.t = later->top.t;
@@ -67,32 +67,32 @@ static inline void curve_merge(struct spool_point *into, const struct spool_poin
 }
 
 /* Brings the newest point up to date. */
-static inline void curve_update(struct spool_point *point, const struct spool_scope *scope,
-				uint64_t t)
+static inline void timeline_update(struct spool_point *point, const struct spool_scope *scope,
+				   uint64_t t)
 {
-	const struct spool_point now = curve_now(scope, t);
+	const struct spool_point now = timeline_now(scope, t);
 
-	curve_merge(point, &now);
+	timeline_merge(point, &now);
 }
 
-static inline void curve_draw(struct spool *spool, struct spool_scope *scope, struct curve_pen *pen,
-			      uint64_t t)
+static inline void timeline_draw(struct spool *spool, struct spool_scope *scope,
+				 struct timeline_pen *pen, uint64_t t)
 {
 	if (pen->scope == scope && pen->state == scope->curve_state && t < pen->until)
-		curve_update(pen->point, scope, t);
+		timeline_update(pen->point, scope, t);
 	else
-		curve_draw_anew(spool, scope, pen, t);
+		timeline_draw_anew(spool, scope, pen, t);
 }
 
 /*
  * In a copy of a dead process's spool: finishes what it was drawing. Only the last point of a curve
  * can be half written, and only with the sums as they still are.
  */
-void curve_settle(struct spool *spool);
+void timeline_settle(struct spool *spool);
 
 /* The points of the scope's curve, and how many. */
-unsigned curve_points(const struct spool *spool, const struct spool_scope *scope);
-const struct spool_point *curve_point(const struct spool *spool, const struct spool_scope *scope,
-				      unsigned index);
+unsigned timeline_points(const struct spool *spool, const struct spool_scope *scope);
+const struct spool_point *timeline_point(const struct spool *spool, const struct spool_scope *scope,
+					 unsigned index);
 
 #endif

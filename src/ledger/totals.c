@@ -25,7 +25,7 @@ int64_t totals_scope_make(struct spool *spool, enum scope_kind kind, int device,
 	scope = totals_scope(spool, (uint32_t)index);
 	*scope = (struct spool_scope){ .kind = kind, .device = device, .name = name };
 	if (kind != SCOPE_OWNER && kind != SCOPE_NAMED)
-		error = curve_open(spool, scope);
+		error = timeline_open(spool, scope);
 	if (error)
 		return error;
 	spool_add_rows(spool, SPOOL_SCOPE, 1);

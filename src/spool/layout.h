@@ -123,7 +123,7 @@ struct spool_header {
 	uint32_t pid, ppid;
 	uint64_t boot_pid_start; /* field 22 of /proc/PID/stat: tells a living process from its
 				    successor */
-	uint64_t place;          /* which machine and pid namespace that is (process.h) */
+	uint64_t place;          /* which machine and pid namespace that is (spool.h) */
 
 	_Atomic uint64_t generation; /* odd inside a transaction */
 	_Atomic uint32_t recording;  /* 1 while events are on, 0 while only the sums go on */

@@ -167,7 +167,7 @@ CUresult call_end(CUresult status)
 	return status;
 }
 
-static uint64_t now_ns(void)
+static uint64_t tsc_ns(void)
 {
 	struct timespec now;
 
@@ -183,8 +183,8 @@ void call_delay(void)
 	/* Set once by cuInit, before any call that could be delayed. */
 	if (!driver.settings.latency_ns)
 		return;
-	begin = now_ns();
-	while (now_ns() - begin < driver.settings.latency_ns)
+	begin = tsc_ns();
+	while (tsc_ns() - begin < driver.settings.latency_ns)
 		continue;
 }
 

@@ -18,7 +18,7 @@ static uint64_t round_up(uint64_t value, uint64_t alignment)
 /* --- taking -------------------------------------------------------------------------------- */
 
 /* Blocks above 1 MiB lie in granules of their own, smaller ones share: as on an H200. */
-static struct span *place(struct range *range, uint64_t size)
+static struct cuda_call *place(struct range *range, uint64_t size)
 {
 	if (size > MIB)
 		return range_take(range, round_up(size, GRANULE), GRANULE);

@@ -15,14 +15,14 @@ struct unit {
 	bool backed;
 };
 
-struct span {
+struct cuda_call {
 	uint64_t address;
 	uint64_t size;
 	bool used;
-	struct span *before; /* by address */
-	struct span *after;
-	struct span *newer; /* free ones, by when they were freed */
-	struct span *older;
+	struct cuda_call *before; /* by address */
+	struct cuda_call *after;
+	struct cuda_call *newer; /* free ones, by when they were freed */
+	struct cuda_call *older;
 };
 
 static uint64_t round_up(uint64_t value, uint64_t alignment)
@@ -53,12 +53,12 @@ uint64_t address_reserve(uint64_t size, uint64_t alignment, bool writable)
 
 /* --- spans --------------------------------------------------------------------------------- */
 
-uint64_t span_address(const struct span *span)
+uint64_t span_address(const struct cuda_call *span)
 {
 	return span->address;
 }
 
-static void free_push(struct range *range, struct span *span)
+static void free_push(struct range *range, struct cuda_call *span)
 {
 	span->used = false;
 	span->newer = NULL;
@@ -68,7 +68,7 @@ static void free_push(struct range *range, struct span *span)
 	range->free = span;
 }
 
-static void free_unlink(struct range *range, struct span *span)
+static void free_unlink(struct range *range, struct cuda_call *span)
 {
 	if (span->newer)
 		span->newer->older = span->older;
@@ -79,9 +79,9 @@ static void free_unlink(struct range *range, struct span *span)
 }
 
 /* Ends a free span at `size`; the rest is a free span of its own. NULL: no memory. */
-static struct span *span_split(struct span *span, uint64_t size)
+static struct cuda_call *span_split(struct cuda_call *span, uint64_t size)
 {
-	struct span *rest = calloc(1, sizeof(*rest));
+	struct cuda_call *rest = calloc(1, sizeof(*rest));
 
 	if (!rest)
 		return NULL;
@@ -103,9 +103,9 @@ static struct span *span_split(struct span *span, uint64_t size)
 }
 
 /* Takes a free span's free right neighbour in. */
-static void span_join(struct range *range, struct span *span)
+static void span_join(struct range *range, struct cuda_call *span)
 {
-	struct span *right = span->after;
+	struct cuda_call *right = span->after;
 
 	free_unlink(range, right);
 	span->size += right->size;
@@ -195,8 +195,8 @@ void range_delete(struct range *range)
 {
 	if (!range)
 		return;
-	for (struct span *span = range->first; span;) {
-		struct span *after = span->after;
+	for (struct cuda_call *span = range->first; span;) {
+		struct cuda_call *after = span->after;
 
 		free(span);
 		span = after;
@@ -208,7 +208,7 @@ void range_delete(struct range *range)
 }
 
 /* Cuts a free span to the block at `address`. NULL: no memory. */
-static struct span *carve(struct span *span, uint64_t address, uint64_t size)
+static struct cuda_call *carve(struct cuda_call *span, uint64_t address, uint64_t size)
 {
 	if (address > span->address)
 		span = span_split(span, address - span->address);
@@ -217,11 +217,11 @@ static struct span *carve(struct span *span, uint64_t address, uint64_t size)
 	return span;
 }
 
-struct span *range_take(struct range *range, uint64_t size, uint64_t alignment)
+struct cuda_call *range_take(struct range *range, uint64_t size, uint64_t alignment)
 {
-	for (struct span *span = range->free; span; span = span->older) {
+	for (struct cuda_call *span = range->free; span; span = span->older) {
 		uint64_t address = round_up(span->address, alignment);
-		struct span *block;
+		struct cuda_call *block;
 
 		if (address + size > span->address + span->size)
 			continue;
@@ -240,14 +240,14 @@ struct span *range_take(struct range *range, uint64_t size, uint64_t alignment)
 	return NULL;
 }
 
-void range_give(struct range *range, struct span *span)
+void range_give(struct range *range, struct cuda_call *span)
 {
 	unback(range, span->address, span->size);
 	free_push(range, span);
 	if (span->after && !span->after->used)
 		span_join(range, span);
 	if (span->before && !span->before->used) {
-		struct span *left = span->before;
+		struct cuda_call *left = span->before;
 
 		free_unlink(range, left);
 		free_push(range, left); /* the joined span is the newest, whichever half was */

@@ -219,8 +219,8 @@ struct range {
 	bool keep;
 	uint64_t backed; /* bytes */
 	struct unit *units;
-	struct span *first;
-	struct span *free; /* the one freed last comes first, so addresses come back soon */
+	struct cuda_call *first;
+	struct cuda_call *free; /* the one freed last comes first, so addresses come back soon */
 	void *mapping;
 	size_t mapping_size;
 };
@@ -229,11 +229,11 @@ struct range {
 struct range *range_new(struct device *device, uint64_t size, uint64_t unit, bool keep);
 void range_delete(struct range *range);
 /* NULL when addresses or memory run out. The address is span_address's. */
-struct span *range_take(struct range *range, uint64_t size, uint64_t alignment);
-void range_give(struct range *range, struct span *span);
+struct cuda_call *range_take(struct range *range, uint64_t size, uint64_t alignment);
+void range_give(struct range *range, struct cuda_call *span);
 /* Gives back empty units while more than `keep` bytes are backed. */
 void range_trim(struct range *range, uint64_t keep);
-uint64_t span_address(const struct span *span);
+uint64_t span_address(const struct cuda_call *span);
 
 /* Addresses only; 0 when there are none left. */
 uint64_t address_reserve(uint64_t size, uint64_t alignment, bool writable);
@@ -248,7 +248,7 @@ struct block {
 	struct context *context; /* NULL: outlives every context */
 	struct block *previous;  /* in the context's list */
 	struct block *next;
-	struct span *span; /* its place in a range, or NULL */
+	struct cuda_call *span; /* its place in a range, or NULL */
 	struct range *range;
 	struct pool *pool;
 	uint64_t mapped;            /* bytes of host memory to unmap */

@@ -65,20 +65,20 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static void unpack(size_t piece, ssize_t *error, size_t *length)
 {
 	static char block[1 << 16];
-	struct source source;
+	struct decompress source;
 
 	if (lseek(file.fd, 0, SEEK_SET))
 		abort();
 	*length = 0;
-	source_open(&source, file.fd);
-	while ((*error = source_read(&source, block, piece)) > 0) {
+	decompress_open(&source, file.fd);
+	while ((*error = decompress_read(&source, block, piece)) > 0) {
 		if ((size_t)*error > piece)
 			abort();
 		*length += (size_t)*error;
 	}
-	if (source_read(&source, block, piece) != *error)
+	if (decompress_read(&source, block, piece) != *error)
 		abort();
-	source_close(&source);
+	decompress_close(&source);
 }
 
 /* However it is read, the same length comes; damage zstd may find in one way and not in another. */

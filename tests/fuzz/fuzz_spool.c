@@ -152,7 +152,7 @@ static void print_look(struct look *look)
 	const struct top_page page = { .columns = 80, .rows = 30 };
 	struct out out;
 
-	look_lines_sort(&look->lines, LOOK_ORDER_rate);
+	live_view_lines_sort(&look->lines, LOOK_ORDER_rate);
 	out_init(&out, file.null, buffer, sizeof(buffer));
 	top_text(&top, &out, &page);
 	top_json(&top, &out);
@@ -166,13 +166,13 @@ static void look_at(struct look *before)
 	static struct look anew;
 	char why[4096];
 
-	if (!look_now(before, why, sizeof(why)))
+	if (!live_view_now(before, why, sizeof(why)))
 		print_look(before);
-	look_close(before);
-	if (look_open(&anew, file.path, 0, why, sizeof(why)))
+	live_view_close(before);
+	if (live_view_open(&anew, file.path, 0, why, sizeof(why)))
 		return;
 	print_look(&anew);
-	look_close(&anew);
+	live_view_close(&anew);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -183,7 +183,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	if (look_open(&look, file.path, 0, why, sizeof(why)))
+	if (live_view_open(&look, file.path, 0, why, sizeof(why)))
 		abort();
 	apply(data + 1, size - 1, false);
 	if (data[0] < 32)

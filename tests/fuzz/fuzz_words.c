@@ -31,8 +31,8 @@ static void try_moment(char *text, size_t length)
 	uint64_t ns;
 
 	(void)length;
-	moment_makes_sense(text);
-	moment_time(text, &ns);
+	timepoint_makes_sense(text);
+	timepoint_time(text, &ns);
 }
 
 /* The pattern is the first line. What fits all must fit. */

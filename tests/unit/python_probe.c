@@ -52,7 +52,7 @@ static struct python_trail *fresh_trail(void)
 	return memset(own, 0, sizeof(*own));
 }
 
-static int64_t now_ns(void)
+static int64_t tsc_ns(void)
 {
 	struct timespec now;
 
@@ -289,7 +289,7 @@ EXPORT int probe_lines(void *code, int size, int *checked)
 EXPORT long probe_same(int milliseconds, long *changes)
 {
 	struct python_frame first[256], frames[256];
-	int64_t end = now_ns() + (int64_t)milliseconds * 1000000;
+	int64_t end = tsc_ns() + (int64_t)milliseconds * 1000000;
 	struct python_frames before = { .list = first, .capacity = 256, .trail = fresh_trail() };
 	struct python_frames walked = { .list = frames, .capacity = 256, .trail = trail() };
 	unsigned count = python_walk(&before);
@@ -297,7 +297,7 @@ EXPORT long probe_same(int milliseconds, long *changes)
 
 	if (!python_list(&before))
 		return -1;
-	for (*changes = 0; now_ns() < end; walks++)
+	for (*changes = 0; tsc_ns() < end; walks++)
 		*changes += python_walk(&walked) != count || walked.sum != before.sum ||
 			    !python_list(&walked) ||
 			    memcmp(first, frames, count * sizeof(frames[0])) != 0;
@@ -311,13 +311,13 @@ EXPORT long probe_same(int milliseconds, long *changes)
  */
 EXPORT long probe_ceaseless(int milliseconds)
 {
-	int64_t end = now_ns() + (int64_t)milliseconds * 1000000;
+	int64_t end = tsc_ns() + (int64_t)milliseconds * 1000000;
 	struct python_frame frame;
 	struct python_frames walked = { .list = &frame, .capacity = 1 };
 	struct python_name name;
 	long walks = 0;
 
-	while (now_ns() < end) {
+	while (tsc_ns() < end) {
 		for (int i = 0; i < 1000; i++, walks++)
 			python_walk(&walked);
 		if (python_walk(&walked) && python_list(&walked))
@@ -333,9 +333,9 @@ EXPORT double probe_cost(int iterations, bool trailed, int *frames)
 	struct python_frames walked = { .list = list,
 					.capacity = DEPTH,
 					.trail = trailed ? trail() : NULL };
-	int64_t start = now_ns();
+	int64_t start = tsc_ns();
 
 	for (int i = 0; i < iterations; i++)
 		*frames = (int)python_walk(&walked);
-	return (double)(now_ns() - start) / iterations;
+	return (double)(tsc_ns() - start) / iterations;
 }

@@ -266,11 +266,11 @@ enum { BURST_DEVICE = 1 };
 static void put(struct recorder *recorder, struct event *event)
 {
 	struct ledger *ledger = &recorder->ledger;
-	struct backlog_told told = { .allocated = recorder->told };
+	struct pending_told told = { .allocated = recorder->told };
 
 	told.allocated += event->op == EVENT_ALLOC ? event->size : -event->size;
 	told.reserved = ledger_pool_sum(ledger, BURST_DEVICE, event->pool, METRIC_RESERVED);
-	if (!backlog_put(ledger, event, &told)) {
+	if (!pending_put(ledger, event, &told)) {
 		if (event->op == EVENT_ALLOC)
 			ledger_enter(ledger, event, NODE_BLOCK, 0, 0);
 		else if (!ledger_leave(ledger, event, NODE_BLOCK, NULL))
@@ -342,7 +342,7 @@ static void step_burst(struct recorder *recorder)
 	uint32_t pool = recorder->pools[1];
 	uint64_t begun;
 
-	backlog_before(&recorder->ledger, recorder->loose);
+	pending_before(&recorder->ledger, recorder->loose);
 	if (!recorder->ledger.backlog.waiting)
 		begin_bursts(recorder);
 	begun = recorder->t;
@@ -358,7 +358,7 @@ static void step_burst(struct recorder *recorder)
 			burst_free(recorder, &event);
 	}
 	if (!recorder->waits || below(recorder, 4) == 0)
-		backlog_settle(&recorder->ledger);
+		pending_settle(&recorder->ledger);
 }
 
 void recorder_step(struct recorder *recorder)
@@ -370,7 +370,7 @@ void recorder_step(struct recorder *recorder)
 		step_burst(recorder);
 		return;
 	}
-	backlog_settle(&recorder->ledger);
+	pending_settle(&recorder->ledger);
 	if (roll < 5)
 		step_note(recorder);
 	else if (roll < 10)
@@ -708,7 +708,7 @@ static void compare_live(struct replay *replay)
 /* No peak is missing in a curve; its last state, drawn late, is the sums themselves. */
 static void compare_curve(struct replay *replay, const struct spool_scope *scope)
 {
-	unsigned points = curve_points(replay->spool, scope);
+	unsigned points = timeline_points(replay->spool, scope);
 	uint64_t top = scope->sums[METRIC_ALLOCATED].now;
 	uint64_t high = scope->sums[METRIC_RESERVED].now;
 	uint64_t t = 0;
@@ -716,7 +716,7 @@ static void compare_curve(struct replay *replay, const struct spool_scope *scope
 	if (!scope->curve)
 		return;
 	for (unsigned i = 0; i < points; i++) {
-		const struct spool_point *point = curve_point(replay->spool, scope, i);
+		const struct spool_point *point = timeline_point(replay->spool, scope, i);
 
 		if (point->top.t < t || point->high.t < t || point->last.t < point->top.t)
 			complain(replay, "a curve's times", point->top.t, t);
@@ -793,7 +793,7 @@ int recorder_read(struct spool *spool, const char *path, char *why, size_t size)
 	int error = spool_open(spool, path, why, size);
 
 	if (!error)
-		backlog_settle_left(spool);
+		pending_settle_left(spool);
 	return error;
 }
 

@@ -56,10 +56,10 @@ void recorder_step(struct recorder *recorder);
 int recorder_read(struct spool *spool, const char *path, char *why, size_t size);
 
 /*
- * What must hold of every spool (after curve_settle), wherever its process was killed: sums, peaks
- * and live set are what the events give (if none was dropped), compositions sum exactly to their
- * peaks, curves have them, what has a number is whole. Handles are below RECORDER_HANDLES. NULL, or
- * what does not hold.
+ * What must hold of every spool (after timeline_settle), wherever its process was killed: sums,
+ * peaks and live set are what the events give (if none was dropped), compositions sum exactly to
+ * their peaks, curves have them, what has a number is whole. Handles are below RECORDER_HANDLES.
+ * NULL, or what does not hold.
  */
 const char *recorder_complaint(const struct spool *spool);
 

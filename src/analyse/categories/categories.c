@@ -70,7 +70,7 @@ static int loose_begin(struct categories *categories, const struct event *event,
 	struct life life = loose_life(own, event, stage);
 	const uint32_t places[] = { at->whole, at->pool };
 	uint8_t category = life_category(categories, &life);
-	int lumps = loose_come(&own->loose, &own->lives.begun, category);
+	int lumps = unattributed_come(&own->loose, &own->lives.begun, category);
 
 	if (lumps < 0)
 		return lumps;
@@ -96,8 +96,8 @@ static void loose_end(struct categories *categories, const struct event *event,
 	uint32_t category;
 	bool whole;
 
-	while (left &&
-	       (part.bytes = loose_go(&own->loose, &own->lives.ended, left, &category, &whole))) {
+	while (left && (part.bytes = unattributed_go(&own->loose, &own->lives.ended, left,
+						     &category, &whole))) {
 		part.count = whole;
 		shift_loose(categories, at, (uint8_t)category, &part, true);
 		left -= part.bytes;
@@ -187,7 +187,7 @@ static void forget_block(struct categories *categories, uint64_t seq)
 	if (own->gap_seq == UINT64_MAX)
 		own->gap_seq = seq;
 	blocks_forget(&own->lives.blocks);
-	loose_forget(&own->loose);
+	unattributed_forget(&own->loose);
 	for (size_t i = 0; i < categories->places_n; i++) {
 		own->places[i].now = 0;
 		memset(own->places[i].loose, 0, sizeof(own->places[i].loose));
@@ -293,7 +293,7 @@ void categories_clear(struct categories *categories)
 {
 	if (categories->own) {
 		lives_clear(&categories->own->lives);
-		loose_clear(&categories->own->loose);
+		unattributed_clear(&categories->own->loose);
 		map_clear(&categories->own->gradients);
 		free(categories->own->births);
 		free(categories->own->views.candidates);

@@ -107,7 +107,7 @@ struct categories_own {
 	struct stage_track *tracks;
 	struct vote *votes; /* by stack, the last: no stack */
 	struct place_own *places;
-	struct loose loose; /* what has no address, by category */
+	struct unattributed loose; /* what has no address, by category */
 	struct worker *workers;
 	size_t workers_n, last_worker;
 	bool knows_threads;

@@ -129,7 +129,7 @@ void diff_find_why(struct diff *diff);
  * may rise where that one falls. */
 enum diff_why diff_why_of(const struct diff_row *row, enum column column);
 
-/* alike.c: fills `unlike` with the keys in which the runs of the two sides differ. */
+/* comparable.c: fills `unlike` with the keys in which the runs of the two sides differ. */
 int diff_compare_keys(struct diff *diff);
 
 #endif

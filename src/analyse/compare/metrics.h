@@ -1,5 +1,5 @@
 /*
- * The figures that gates and budgets are about: metrics.def, narrowed by narrowings.def.
+ * The figures that gates and budgets are about: metrics.def, narrowed by metric_filters.def.
  *
  * A metric has a figure for each place that the narrowing leaves: each device, each matching pool
  * of each device, each matching phase. Which of them matters is the gate's question.

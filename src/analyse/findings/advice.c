@@ -145,11 +145,11 @@ static void find_calls(struct facts *facts, const struct trace *trace)
 }
 
 static void find_temporaries(struct facts *facts, const struct trace *trace,
-			     const struct trace_device *device, const struct survey *survey)
+			     const struct trace_device *device, const struct event_scan *survey)
 {
 	size_t i = device ? (size_t)(device - trace->summary.devices) : 0;
 
-	if (!device || !survey_knows_peak(survey, trace, i))
+	if (!device || !event_scan_knows_peak(survey, trace, i))
 		return;
 	facts->temporaries = survey->devices[i].at_peak;
 	facts->temporary = survey->devices[i].largest;
@@ -159,7 +159,7 @@ static void find_temporaries(struct facts *facts, const struct trace *trace,
 }
 
 /* "`step #`", "64th of the run" */
-static void step_text(const struct survey *survey, char *to, size_t size)
+static void step_text(const struct event_scan *survey, char *to, size_t size)
 {
 	if (survey->steps.name)
 		snprintf(to, size, "`%s`", survey->steps.name);
@@ -168,7 +168,7 @@ static void step_text(const struct survey *survey, char *to, size_t size)
 }
 
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
-		const struct survey *survey, const struct leaks *leaks)
+		const struct event_scan *survey, const struct leaks *leaks)
 {
 	*facts = (struct facts){ 0 };
 	find_process(facts, trace);
@@ -188,7 +188,7 @@ void facts_find(struct facts *facts, const struct trace *trace, const struct tra
 		facts->growing = survey->growth_n;
 	}
 	if (survey && survey->growth_n) {
-		const struct survey_growth *first = &survey->growth[0];
+		const struct event_scan_growth *first = &survey->growth[0];
 
 		facts->growth = (uint64_t)(first->trend.slope + 0.5);
 		facts->grown = first->trend.bytes;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct leaks;
-struct survey;
+struct event_scan;
 struct trace;
 struct trace_device;
 
@@ -32,7 +32,7 @@ enum advice {
 
 /* `device` may be NULL, and `survey` when events were not read: what they would tell stays 0. */
 void facts_find(struct facts *facts, const struct trace *trace, const struct trace_device *device,
-		const struct survey *survey, const struct leaks *leaks);
+		const struct event_scan *survey, const struct leaks *leaks);
 
 bool advice_applies(enum advice advice, const struct facts *facts);
 const char *advice_name(enum advice advice);

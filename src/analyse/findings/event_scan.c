@@ -7,7 +7,7 @@
 #include "analyse/findings/event_scan_parts.h"
 #include "analyse/input/grow.h"
 
-static uint32_t site_of(const struct survey *survey, const struct event *event)
+static uint32_t site_of(const struct event_scan *survey, const struct event *event)
 {
 	const struct trace *trace = survey->own->trace;
 	uint32_t site = event->stack < trace->stacks_n ? trace->site_of[event->stack] : UINT32_MAX;
@@ -15,7 +15,7 @@ static uint32_t site_of(const struct survey *survey, const struct event *event)
 	return site < trace->sites_n ? site : (uint32_t)trace->sites_n;
 }
 
-static struct survey_bucket *bucket_of(struct survey *survey, uint64_t size)
+static struct event_scan_bucket *bucket_of(struct event_scan *survey, uint64_t size)
 {
 	return &survey->buckets[size ? 63 - __builtin_clzll(size) : 0];
 }
@@ -23,9 +23,9 @@ static struct survey_bucket *bucket_of(struct survey *survey, uint64_t size)
 /* --- temporaries --- */
 
 /* A peak of the device is now: what ended before was not in it. */
-static void see_peak(struct survey *survey, const struct event *event, uint32_t device)
+static void see_peak(struct event_scan *survey, const struct event *event, uint32_t device)
 {
-	struct survey_device *to = &survey->devices[device];
+	struct event_scan_device *to = &survey->devices[device];
 
 	if (event->allocated == TRACE_NONE || event->allocated <= to->peak)
 		return;
@@ -34,14 +34,14 @@ static void see_peak(struct survey *survey, const struct event *event, uint32_t 
 	survey->own->corpses[device].count = 0;
 }
 
-static void see_death(struct survey *survey, const struct survey_birth *birth,
+static void see_death(struct event_scan *survey, const struct event_scan_birth *birth,
 		      const struct block *block, uint64_t t)
 {
-	struct survey_deaths *deaths = &survey->own->deaths[birth->device];
+	struct event_scan_deaths *deaths = &survey->own->deaths[birth->device];
 
 	if (deaths->count == SURVEY_TEMPORARY)
 		return;
-	deaths->list[deaths->count++] = (struct survey_death){
+	deaths->list[deaths->count++] = (struct event_scan_death){
 		.size = block->size,
 		.lifetime = t > block->t ? t - block->t : 0,
 		.site = birth->site,
@@ -51,14 +51,14 @@ static void see_death(struct survey *survey, const struct survey_birth *birth,
 }
 
 /* The device allocates again: what was freed soon before that was temporary. */
-static void count_temporaries(struct survey *survey, uint32_t device)
+static void count_temporaries(struct event_scan *survey, uint32_t device)
 {
-	struct survey_deaths *deaths = &survey->own->deaths[device];
-	struct survey_deaths *corpses = &survey->own->corpses[device];
+	struct event_scan_deaths *deaths = &survey->own->deaths[device];
+	struct event_scan_deaths *corpses = &survey->own->corpses[device];
 
 	for (size_t i = 0; i < deaths->count; i++) {
-		const struct survey_death *death = &deaths->list[i];
-		struct survey_temporaries *to = &survey->temporaries[death->site];
+		const struct event_scan_death *death = &deaths->list[i];
+		struct event_scan_temporaries *to = &survey->temporaries[death->site];
 
 		if (!to->count || death->lifetime < to->min_ns)
 			to->min_ns = death->lifetime;
@@ -71,14 +71,14 @@ static void count_temporaries(struct survey *survey, uint32_t device)
 	deaths->count = 0;
 }
 
-static void sum_corpses(struct survey *survey)
+static void sum_corpses(struct event_scan *survey)
 {
 	for (size_t i = 0; i < survey->own->trace->summary.devices_n; i++) {
-		const struct survey_deaths *corpses = &survey->own->corpses[i];
+		const struct event_scan_deaths *corpses = &survey->own->corpses[i];
 
 		for (size_t k = 0; k < corpses->count; k++) {
-			const struct survey_death *corpse = &corpses->list[k];
-			struct survey_device *device = &survey->devices[i];
+			const struct event_scan_death *corpse = &corpses->list[k];
+			struct event_scan_device *device = &survey->devices[i];
 
 			survey->temporaries[corpse->site].at_peak += corpse->size;
 			device->at_peak += corpse->size;
@@ -93,61 +93,62 @@ static void sum_corpses(struct survey *survey)
 /* --- events --- */
 
 /* So much of a bucket lives from now on, or (-1) does no more. */
-static void count_live(struct survey *survey, uint64_t size, int sign)
+static void count_live(struct event_scan *survey, uint64_t size, int sign)
 {
-	struct survey_bucket *bucket = bucket_of(survey, size);
+	struct event_scan_bucket *bucket = bucket_of(survey, size);
 
 	bucket->live_count += (uint64_t)sign;
 	bucket->live_bytes += sign > 0 ? size : 0 - size;
 }
 
-static void end_life(struct survey *survey, uint64_t t)
+static void end_life(struct event_scan *survey, uint64_t t)
 {
 	const struct block *block = &survey->own->lives.ended;
-	const struct survey_birth *birth = &survey->own->births[survey->own->lives.ended_id - 1];
+	const struct event_scan_birth *birth =
+		&survey->own->births[survey->own->lives.ended_id - 1];
 
 	count_live(survey, block->size, -1);
 	survey->frees++;
-	survey_growth_death(survey, birth->site, block);
+	event_scan_growth_death(survey, birth->site, block);
 	if (survey->devices[birth->device].ordinal - birth->ordinal < SURVEY_TEMPORARY)
 		see_death(survey, birth, block, t);
 }
 
-static int begin_life(struct survey *survey, const struct event *event)
+static int begin_life(struct event_scan *survey, const struct event *event)
 {
-	struct survey_own *own = survey->own;
+	struct event_scan_own *own = survey->own;
 	uint32_t site = site_of(survey, event);
 	uint32_t device = (uint32_t)trace_position(own->trace, event->device, event->space);
-	struct survey_bucket *bucket = bucket_of(survey, event->size);
+	struct event_scan_bucket *bucket = bucket_of(survey, event->size);
 
 	count_temporaries(survey, device);
 	if (!GROW_TO(own->births, own->lives.blocks.size, own->births_n))
 		return -ENOMEM;
 	own->births[own->lives.begun_id - 1] =
-		(struct survey_birth){ ++survey->devices[device].ordinal, site, device };
+		(struct event_scan_birth){ ++survey->devices[device].ordinal, site, device };
 	bucket->count++;
 	bucket->bytes += event->size;
 	count_live(survey, event->size, 1);
-	survey_growth_birth(survey, site, event->size);
+	event_scan_growth_birth(survey, site, event->size);
 	see_peak(survey, event, device);
 	return 0;
 }
 
-static void forget_life(struct survey *survey, const struct event *event)
+static void forget_life(struct event_scan *survey, const struct event *event)
 {
 	survey->gap_seq = event->seq;
 	for (size_t i = 0; i < SURVEY_BUCKETS; i++)
 		survey->buckets[i].live_count = survey->buckets[i].live_bytes = 0;
-	survey_growth_forget(survey);
+	event_scan_growth_forget(survey);
 }
 
-int survey_event(struct survey *survey, const struct event *event)
+int event_scan_event(struct event_scan *survey, const struct event *event)
 {
 	struct lives *lives = &survey->own->lives;
 	int error;
 
 	/* Steps that end among missing events must lie in front of what is looked at. */
-	survey_growth_time(survey, event->seq, event->t);
+	event_scan_growth_time(survey, event->seq, event->t);
 	if (lives_gap(lives, event))
 		forget_life(survey, event);
 	error = lives_take(lives, event, NULL);
@@ -165,11 +166,11 @@ int survey_event(struct survey *survey, const struct event *event)
 
 /* --- the pass --- */
 
-int survey_start(struct survey *survey, struct trace *trace)
+int event_scan_start(struct event_scan *survey, struct trace *trace)
 {
 	size_t devices = trace->summary.devices_n + 1;
 
-	*survey = (struct survey){ .own = calloc(1, sizeof(*survey->own)) };
+	*survey = (struct event_scan){ .own = calloc(1, sizeof(*survey->own)) };
 	if (!survey->own)
 		return -ENOMEM;
 	survey->own->trace = trace;
@@ -177,21 +178,21 @@ int survey_start(struct survey *survey, struct trace *trace)
 	survey->own->corpses = calloc(devices, sizeof(*survey->own->corpses));
 	survey->own->deaths = calloc(devices, sizeof(*survey->own->deaths));
 	survey->devices = calloc(devices, sizeof(*survey->devices));
-	survey->temporaries = calloc(survey_rows(survey), sizeof(*survey->temporaries));
+	survey->temporaries = calloc(event_scan_rows(survey), sizeof(*survey->temporaries));
 	if (!survey->own->corpses || !survey->own->deaths || !survey->devices ||
 	    !survey->temporaries)
 		return -ENOMEM;
-	return survey_growth_start(survey);
+	return event_scan_growth_start(survey);
 }
 
-int survey_end(struct survey *survey)
+int event_scan_end(struct event_scan *survey)
 {
-	survey_growth_time(survey, survey->own->lives.next_seq, UINT64_MAX);
+	event_scan_growth_time(survey, survey->own->lives.next_seq, UINT64_MAX);
 	sum_corpses(survey);
-	return survey_growth_end(survey);
+	return event_scan_growth_end(survey);
 }
 
-void survey_clear(struct survey *survey)
+void event_scan_clear(struct event_scan *survey)
 {
 	if (survey->own) {
 		lives_clear(&survey->own->lives);
@@ -208,10 +209,11 @@ void survey_clear(struct survey *survey)
 	free(survey->temporaries);
 	free(survey->growth);
 	free(survey->steps.ends);
-	*survey = (struct survey){ 0 };
+	*survey = (struct event_scan){ 0 };
 }
 
-bool survey_knows_peak(const struct survey *survey, const struct trace *trace, size_t device)
+bool event_scan_knows_peak(const struct event_scan *survey, const struct trace *trace,
+			   size_t device)
 {
 	return !trace->capture.events_filtered &&
 	       survey->devices[device].peak ==

@@ -20,19 +20,19 @@ enum {
 	SURVEY_TEMPORARY = 16,
 };
 
-struct survey_temporaries {
+struct event_scan_temporaries {
 	uint64_t count, bytes;   /* since the start */
 	uint64_t at_peak;        /* bytes of them in the devices' peaks of allocated */
 	uint64_t min_ns, sum_ns; /* lifetimes */
 };
 
-struct survey_growth {
+struct event_scan_growth {
 	uint32_t site;
 	struct growth_trend trend; /* its slope is a phase's, or a window's */
 };
 
 /* Of the device with the same position in the trace's summary. */
-struct survey_device {
+struct event_scan_device {
 	uint64_t ordinal; /* allocations so far */
 	uint64_t peak;    /* of allocated, as events have it */
 	uint64_t peak_seq;
@@ -41,13 +41,13 @@ struct survey_device {
 	uint32_t largest_site;
 };
 
-struct survey_bucket {
+struct event_scan_bucket {
 	uint64_t count, bytes;           /* allocations */
 	uint64_t live_count, live_bytes; /* at the end */
 };
 
 /* What the values of growth are taken at. */
-struct survey_steps {
+struct event_scan_steps {
 	const char *name;    /* of the phases: "step #"; NULL: windows of events */
 	uint64_t count;      /* phases of that name, or windows */
 	uint64_t stride;     /* of which each so-manieth has a value */
@@ -56,13 +56,13 @@ struct survey_steps {
 	size_t first, taken; /* those that count: [first, taken) */
 };
 
-struct survey {
-	struct survey_temporaries *temporaries; /* by site; the last row: no site */
-	struct survey_bucket buckets[SURVEY_BUCKETS];
-	struct survey_growth *growth; /* steepest first */
+struct event_scan {
+	struct event_scan_temporaries *temporaries; /* by site; the last row: no site */
+	struct event_scan_bucket buckets[SURVEY_BUCKETS];
+	struct event_scan_growth *growth; /* steepest first */
 	size_t growth_n;
-	struct survey_steps steps;
-	struct survey_device *devices;
+	struct event_scan_steps steps;
+	struct event_scan_device *devices;
 	struct event failures[SURVEY_FAILURES]; /* the first failed allocations */
 	size_t failures_n;
 	uint64_t reserves, releases; /* of pools' segments */
@@ -71,20 +71,21 @@ struct survey {
 	uint64_t events;
 
 	/* The rest is its own. */
-	struct survey_own *own;
+	struct event_scan_own *own;
 };
 
 /*
- * Event by event: after survey_start() each event in its order, then survey_end(). 0 or -ENOMEM;
- * whatever they give, survey_clear() is due. The trace must outlive the survey.
+ * Event by event: after event_scan_start() each event in its order, then event_scan_end(). 0 or
+ * -ENOMEM; whatever they give, event_scan_clear() is due. The trace must outlive the survey.
  */
-int survey_start(struct survey *survey, struct trace *trace);
-int survey_event(struct survey *survey, const struct event *event);
-int survey_end(struct survey *survey);
+int event_scan_start(struct event_scan *survey, struct trace *trace);
+int event_scan_event(struct event_scan *survey, const struct event *event);
+int event_scan_end(struct event_scan *survey);
 
-void survey_clear(struct survey *survey);
+void event_scan_clear(struct event_scan *survey);
 
 /* Is what the events say of the device's peak the whole of it (none dropped before)? */
-bool survey_knows_peak(const struct survey *survey, const struct trace *trace, size_t device);
+bool event_scan_knows_peak(const struct event_scan *survey, const struct trace *trace,
+			   size_t device);
 
 #endif

@@ -28,25 +28,25 @@ struct born {
 	uint64_t count;
 };
 
-static bool in_windows(const struct survey *survey)
+static bool in_windows(const struct event_scan *survey)
 {
 	return !survey->steps.name;
 }
 
-int survey_growth_start(struct survey *survey)
+int event_scan_growth_start(struct event_scan *survey)
 {
-	struct survey_own *own = survey->own;
-	size_t most = ROOM / (2 * sizeof(*own->live)) / survey_rows(survey);
+	struct event_scan_own *own = survey->own;
+	size_t most = ROOM / (2 * sizeof(*own->live)) / event_scan_rows(survey);
 	size_t cells;
 	int error;
 
 	if (most < FEWEST)
 		most = FEWEST;
-	error = survey_choose_steps(survey, most < GROWTH_MOST ? most : GROWTH_MOST);
+	error = event_scan_choose_steps(survey, most < GROWTH_MOST ? most : GROWTH_MOST);
 	if (error)
 		return error;
-	cells = survey_rows(survey) * survey->steps.values + 1;
-	own->held = calloc(survey_rows(survey), sizeof(*own->held));
+	cells = event_scan_rows(survey) * survey->steps.values + 1;
+	own->held = calloc(event_scan_rows(survey), sizeof(*own->held));
 	own->live = calloc(cells, sizeof(*own->live));
 	own->old = calloc(cells, sizeof(*own->old));
 	own->seqs = calloc(survey->steps.values + 1, sizeof(*own->seqs));
@@ -54,13 +54,13 @@ int survey_growth_start(struct survey *survey)
 }
 
 /* A step is over: the values of all sites. */
-static void take_values(struct survey *survey, uint64_t seq)
+static void take_values(struct event_scan *survey, uint64_t seq)
 {
-	struct survey_own *own = survey->own;
+	struct event_scan_own *own = survey->own;
 	size_t at = survey->steps.taken++;
 
-	for (size_t i = 0; i < survey_rows(survey); i++) {
-		struct survey_held *held = &own->held[i];
+	for (size_t i = 0; i < event_scan_rows(survey); i++) {
+		struct event_scan_held *held = &own->held[i];
 		size_t cell = i * survey->steps.values + at;
 
 		own->live[cell] = in_windows(survey) ? held->low : held->live;
@@ -74,9 +74,9 @@ static void take_values(struct survey *survey, uint64_t seq)
 		own->frees_warm = survey->frees;
 }
 
-static bool is_over(const struct survey *survey, uint64_t seq, uint64_t t)
+static bool is_over(const struct event_scan *survey, uint64_t seq, uint64_t t)
 {
-	const struct survey_steps *steps = &survey->steps;
+	const struct event_scan_steps *steps = &survey->steps;
 
 	if (steps->taken == steps->values)
 		return false;
@@ -84,21 +84,21 @@ static bool is_over(const struct survey *survey, uint64_t seq, uint64_t t)
 			   : seq >= (steps->taken + 1) * survey->own->window;
 }
 
-void survey_growth_time(struct survey *survey, uint64_t seq, uint64_t t)
+void event_scan_growth_time(struct event_scan *survey, uint64_t seq, uint64_t t)
 {
 	while (is_over(survey, seq, t))
 		take_values(survey, seq);
 }
 
-void survey_growth_birth(struct survey *survey, uint32_t site, uint64_t size)
+void event_scan_growth_birth(struct event_scan *survey, uint32_t site, uint64_t size)
 {
 	survey->own->held[site].live += size;
 	survey->own->held[site].young += size;
 }
 
-void survey_growth_death(struct survey *survey, uint32_t site, const struct block *block)
+void event_scan_growth_death(struct event_scan *survey, uint32_t site, const struct block *block)
 {
-	struct survey_held *held = &survey->own->held[site];
+	struct event_scan_held *held = &survey->own->held[site];
 
 	held->live -= block->size;
 	if (block->seq >= survey->own->young_seq)
@@ -108,22 +108,22 @@ void survey_growth_death(struct survey *survey, uint32_t site, const struct bloc
 }
 
 /* Events are missing: what came before is another story. */
-void survey_growth_forget(struct survey *survey)
+void event_scan_growth_forget(struct event_scan *survey)
 {
-	for (size_t i = 0; i < survey_rows(survey); i++)
-		survey->own->held[i] = (struct survey_held){ 0 };
+	for (size_t i = 0; i < event_scan_rows(survey); i++)
+		survey->own->held[i] = (struct event_scan_held){ 0 };
 	survey->steps.first = survey->steps.taken;
 }
 
 /* --- the end --- */
 
-static struct born *find_born(const struct survey *survey)
+static struct born *find_born(const struct event_scan *survey)
 {
-	const struct survey_own *own = survey->own;
+	const struct event_scan_own *own = survey->own;
 	const uint64_t *seqs = own->seqs + survey->steps.first;
 	size_t n = survey->steps.taken - survey->steps.first;
 	size_t warm = growth_warm(n);
-	struct born *born = calloc(survey_rows(survey), sizeof(*born));
+	struct born *born = calloc(event_scan_rows(survey), sizeof(*born));
 
 	if (!born)
 		return NULL;
@@ -146,13 +146,13 @@ static struct born *find_born(const struct survey *survey)
 }
 
 /* Sites whose series move at all behind the warm-up. */
-static uint64_t count_moving(const struct survey *survey)
+static uint64_t count_moving(const struct event_scan *survey)
 {
-	const struct survey_steps *steps = &survey->steps;
+	const struct event_scan_steps *steps = &survey->steps;
 	size_t warm = growth_warm(steps->taken - steps->first);
 	uint64_t moving = 0;
 
-	for (size_t i = 0; i < survey_rows(survey); i++) {
+	for (size_t i = 0; i < event_scan_rows(survey); i++) {
 		const uint64_t *live = survey->own->live + i * steps->values;
 		const uint64_t *old = survey->own->old + i * steps->values;
 
@@ -162,9 +162,10 @@ static uint64_t count_moving(const struct survey *survey)
 	return moving;
 }
 
-static void look_at(struct survey *survey, uint32_t site, const struct born *born, uint64_t moving)
+static void look_at(struct event_scan *survey, uint32_t site, const struct born *born,
+		    uint64_t moving)
 {
-	const struct survey_steps *steps = &survey->steps;
+	const struct event_scan_steps *steps = &survey->steps;
 	size_t at = site * steps->values + steps->first;
 	size_t n = steps->taken - steps->first;
 	uint64_t frees = survey->frees - survey->own->frees_warm;
@@ -178,20 +179,20 @@ static void look_at(struct survey *survey, uint32_t site, const struct born *bor
 	if (!trend.grows)
 		return;
 	trend.slope /= (double)steps->stride;
-	survey->growth[survey->growth_n++] = (struct survey_growth){ site, trend };
+	survey->growth[survey->growth_n++] = (struct event_scan_growth){ site, trend };
 }
 
 static int by_slope(const void *a, const void *b)
 {
-	const struct survey_growth *x = a;
-	const struct survey_growth *y = b;
+	const struct event_scan_growth *x = a;
+	const struct event_scan_growth *y = b;
 
 	if (x->trend.slope != y->trend.slope)
 		return x->trend.slope > y->trend.slope ? -1 : 1;
 	return x->site < y->site ? -1 : x->site > y->site;
 }
 
-int survey_growth_end(struct survey *survey)
+int event_scan_growth_end(struct event_scan *survey)
 {
 	uint64_t moving;
 	struct born *born;
@@ -199,13 +200,13 @@ int survey_growth_end(struct survey *survey)
 	if (survey->steps.taken - survey->steps.first < GROWTH_LEAST)
 		return 0;
 	born = find_born(survey);
-	survey->growth = calloc(survey_rows(survey), sizeof(*survey->growth));
+	survey->growth = calloc(event_scan_rows(survey), sizeof(*survey->growth));
 	if (!born || !survey->growth) {
 		free(born);
 		return -ENOMEM;
 	}
 	moving = count_moving(survey);
-	for (uint32_t i = 0; i + 1 < survey_rows(survey); i++)
+	for (uint32_t i = 0; i + 1 < event_scan_rows(survey); i++)
 		look_at(survey, i, &born[i], moving);
 	free(born);
 	qsort(survey->growth, survey->growth_n, sizeof(*survey->growth), by_slope);

@@ -98,11 +98,11 @@ static int compare_steps(const void *a, const void *b)
 }
 
 /* The ends of the group's phases, by time, of which each stride-th stays. */
-static int take_ends(struct survey *survey, const struct group *group, const uint32_t *of,
+static int take_ends(struct event_scan *survey, const struct group *group, const uint32_t *of,
 		     uint32_t number, size_t most)
 {
 	const struct trace *trace = survey->own->trace;
-	struct survey_steps *steps = &survey->steps;
+	struct event_scan_steps *steps = &survey->steps;
 	const char *first = trace->phases[group->first].name;
 	char name[PHASE_FAMILY];
 	uint64_t *ends = calloc(group->count, sizeof(*ends));
@@ -127,7 +127,7 @@ static int take_ends(struct survey *survey, const struct group *group, const uin
 	return steps->name ? 0 : -ENOMEM;
 }
 
-static void take_windows(struct survey *survey, size_t most)
+static void take_windows(struct event_scan *survey, size_t most)
 {
 	const struct trace_capture *capture = &survey->own->trace->capture;
 	uint64_t events = capture->events_recorded + capture->events_dropped;
@@ -140,7 +140,7 @@ static void take_windows(struct survey *survey, size_t most)
 	survey->steps.stride = 1;
 }
 
-int survey_choose_steps(struct survey *survey, size_t most)
+int event_scan_choose_steps(struct event_scan *survey, size_t most)
 {
 	struct trace *trace = survey->own->trace;
 	struct group *groups = calloc(trace->phases_n + 1, sizeof(*groups));

@@ -1,6 +1,6 @@
 /*
  * What was never given back, by call site: live at the end, less what libraries hold on purpose
- * (held.def) and less what is suppressed.
+ * (expected_leaks.def) and less what is suppressed.
  *
  * It comes from the figures of stacks, so no events are needed.
  */

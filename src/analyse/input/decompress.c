@@ -89,7 +89,8 @@ static int gzip_read(struct unpack *unpack, char *bytes, size_t size, size_t *go
 	unpack->between = result == Z_STREAM_END;
 	if (result == Z_MEM_ERROR)
 		return -ENOMEM;
-	/* Without progress there is more to read, or an end too early: source_read() sees to it. */
+	/* Without progress there is more to read, or an end too early: decompress_read() sees to
+	 * it. */
 	return result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR ? 0 : -EBADMSG;
 }
 
@@ -142,12 +143,12 @@ static void zstd_end(struct unpack *unpack)
 
 /* --- either --- */
 
-void source_open(struct source *source, int fd)
+void decompress_open(struct decompress *source, int fd)
 {
-	*source = (struct source){ .fd = fd };
+	*source = (struct decompress){ .fd = fd };
 }
 
-void source_close(struct source *source)
+void decompress_close(struct decompress *source)
 {
 	struct unpack *unpack = source->unpack;
 
@@ -156,10 +157,10 @@ void source_close(struct source *source)
 	else if (unpack)
 		zstd_end(unpack);
 	free(unpack);
-	*source = (struct source){ .fd = -1 };
+	*source = (struct decompress){ .fd = -1 };
 }
 
-static int start_stream(struct source *source)
+static int start_stream(struct decompress *source)
 {
 	struct unpack *unpack = calloc(1, sizeof(*unpack));
 	ssize_t more;
@@ -185,7 +186,7 @@ static int start_stream(struct source *source)
 	return unpack->error;
 }
 
-static int look_ahead(struct source *source)
+static int look_ahead(struct decompress *source)
 {
 	ssize_t length = fd_read_all(source->fd, source->begin, sizeof(source->begin));
 
@@ -198,7 +199,7 @@ static int look_ahead(struct source *source)
 }
 
 /* Reads on when all that was read has been taken. */
-static int refill(struct source *source)
+static int refill(struct decompress *source)
 {
 	struct unpack *unpack = source->unpack;
 	ssize_t length;
@@ -215,7 +216,7 @@ static int refill(struct source *source)
 	return 0;
 }
 
-static ssize_t read_unpacked(struct source *source, char *bytes, size_t size)
+static ssize_t read_unpacked(struct decompress *source, char *bytes, size_t size)
 {
 	struct unpack *unpack = source->unpack;
 	size_t total = 0;
@@ -247,7 +248,7 @@ static ssize_t read_unpacked(struct source *source, char *bytes, size_t size)
 }
 
 /* Of a file that is not compressed: what was looked at, then the rest as it is. */
-static ssize_t read_plain(struct source *source, char *bytes, size_t size)
+static ssize_t read_plain(struct decompress *source, char *bytes, size_t size)
 {
 	size_t part = source->begun - source->given;
 	ssize_t length;
@@ -260,7 +261,7 @@ static ssize_t read_plain(struct source *source, char *bytes, size_t size)
 	return length < 0 ? length : (ssize_t)part + length;
 }
 
-ssize_t source_read(struct source *source, char *bytes, size_t size)
+ssize_t decompress_read(struct decompress *source, char *bytes, size_t size)
 {
 	int error = source->looked ? 0 : look_ahead(source);
 
@@ -270,7 +271,7 @@ ssize_t source_read(struct source *source, char *bytes, size_t size)
 			      : read_plain(source, bytes, size);
 }
 
-const char *source_why(const struct source *source, int error)
+const char *decompress_why(const struct decompress *source, int error)
 {
 	switch (error) {
 	case -ENODATA:

@@ -16,7 +16,7 @@
 
 struct unpack;
 
-struct source {
+struct decompress {
 	int fd;
 	bool looked; /* at the first bytes */
 	char begin[4];
@@ -26,8 +26,8 @@ struct source {
 };
 
 /* Reads from fd, from where it stands; it stays the caller's. */
-void source_open(struct source *source, int fd);
-void source_close(struct source *source);
+void decompress_open(struct decompress *source, int fd);
+void decompress_close(struct decompress *source);
 
 /*
  * Fills the buffer unless the end comes first: the count, 0 at the end, or -errno: -ENODATA when
@@ -35,10 +35,10 @@ void source_close(struct source *source);
  * a bomb, -ENOTSUP when this tool was built
  * without what it wants. Every later call gives the same.
  */
-ssize_t source_read(struct source *source, char *bytes, size_t size);
+ssize_t decompress_read(struct decompress *source, char *bytes, size_t size);
 
-/* What the error of source_read() means, to stand behind the name of the file. */
-const char *source_why(const struct source *source, int error);
+/* What the error of decompress_read() means, to stand behind the name of the file. */
+const char *decompress_why(const struct decompress *source, int error);
 
 /*
  * What a trace may ask of its reader, so that one that somebody sent cannot take all time and

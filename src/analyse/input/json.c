@@ -45,7 +45,7 @@ static void unreadable(struct json *json, int error)
 	json->failed = true;
 	json->truncated = error == -ENODATA;
 	if (json->source.unpack)
-		err("%s: %s", json->name, source_why(&json->source, error));
+		err("%s: %s", json->name, decompress_why(&json->source, error));
 	else
 		err("%s: byte %llu: cannot be read: %s", json->name,
 		    (unsigned long long)json_offset(json), strerror(-error));
@@ -70,8 +70,8 @@ bool json_more(struct json *json)
 		json_fail(json, "a token that does not end within %zu bytes", json->size);
 		return false;
 	}
-	length = source_read(&json->source, json->end,
-			     json->size - (size_t)(json->end - json->buffer));
+	length = decompress_read(&json->source, json->end,
+				 json->size - (size_t)(json->end - json->buffer));
 	if (length < 0) {
 		unreadable(json, (int)length);
 		return false;
@@ -85,7 +85,7 @@ bool json_more(struct json *json)
 int json_open(struct json *json, int fd, const char *name)
 {
 	*json = (struct json){ .name = name, .size = BLOCK };
-	source_open(&json->source, fd);
+	decompress_open(&json->source, fd);
 	json->buffer = malloc(json->size + 1);
 	if (!json->buffer)
 		return -ENOMEM;
@@ -97,7 +97,7 @@ int json_open(struct json *json, int fd, const char *name)
 void json_close(struct json *json)
 {
 	free(json->buffer);
-	source_close(&json->source);
+	decompress_close(&json->source);
 	*json = (struct json){ .name = NULL };
 }
 

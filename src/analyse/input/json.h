@@ -56,7 +56,7 @@ struct json {
 
 	/* The rest is the reader's own. */
 	const char *name;
-	struct source source;
+	struct decompress source;
 	bool ended, failed;
 	unsigned char state;
 	uint64_t objects; /* bit i: container i is an object */

@@ -73,7 +73,7 @@ static void lose(struct history *history, const struct event *event, uint64_t mi
 {
 	struct history_event *events = history->events;
 
-	loose_forget(&history->loose);
+	unattributed_forget(&history->loose);
 	for (size_t i = history->first_event; i < history->events_n; i++) {
 		if (events[i].born && events[i].death == HISTORY_NONE)
 			events[i].death = (uint32_t)history->events_n;
@@ -101,9 +101,10 @@ static void move_loose(struct history *history, const struct lives *lives)
 	uint32_t born;
 	bool whole;
 
-	if (lives->begins && loose_come(&history->loose, &lives->begun, now) < 0)
+	if (lives->begins && unattributed_come(&history->loose, &lives->begun, now) < 0)
 		history->failed = true;
-	while (left && (part = loose_go(&history->loose, &lives->ended, left, &born, &whole))) {
+	while (left &&
+	       (part = unattributed_go(&history->loose, &lives->ended, left, &born, &whole))) {
 		if (whole)
 			history->events[born].death = now;
 		left -= part;
@@ -216,6 +217,6 @@ void history_clear(struct history *history)
 	free(history->threads);
 	free(history->apis);
 	map_clear(&history->known_threads);
-	loose_clear(&history->loose);
+	unattributed_clear(&history->loose);
 	*history = (struct history){ 0 };
 }

@@ -76,7 +76,7 @@ struct history {
 	uint64_t first_seq;   /* of the stretch without a gap */
 	uint32_t first_event; /* at which that begins */
 	struct map known_threads;
-	struct loose loose; /* what has no address, by event */
+	struct unattributed loose; /* what has no address, by event */
 	struct categories *categories;
 	bool failed;
 };

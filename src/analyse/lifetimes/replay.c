@@ -192,7 +192,7 @@ static int begin_block(struct replay *replay, const struct event *event)
 	int lumps = 1;
 
 	if (row && !event->ptr)
-		lumps = loose_come(&replay->loose, &lives->begun, row - 1);
+		lumps = unattributed_come(&replay->loose, &lives->begun, row - 1);
 	if (!row || lumps < 0)
 		return err_no_memory(replay->trace->path);
 	if (lives->begun_id)
@@ -215,7 +215,7 @@ static uint32_t end_loose(struct replay *replay, const struct block *like, uint6
 	uint32_t first = 0, row;
 	bool whole;
 
-	while (left && (part.size = loose_go(&replay->loose, like, left, &row, &whole))) {
+	while (left && (part.size = unattributed_go(&replay->loose, like, left, &row, &whole))) {
 		hold(replay, &replay->rows[row], &part, whole, -1);
 		if (!first)
 			count_death(replay, &replay->rows[row], like, t);
@@ -271,7 +271,7 @@ static void forget_address(struct replay *replay, const struct event *event)
 					  ? replay->trace->capture.events_dropped
 					  : 1;
 	replay->dropped_to = event->t;
-	loose_forget(&replay->loose);
+	unattributed_forget(&replay->loose);
 	for (size_t i = 0; i < replay->rows_n; i++) {
 		struct replay_row *row = &replay->rows[i];
 
@@ -366,7 +366,7 @@ int replay_run(struct replay *replay, struct trace *trace, const struct replay_w
 void replay_clear(struct replay *replay)
 {
 	lives_clear(&replay->lives);
-	loose_clear(&replay->loose);
+	unattributed_clear(&replay->loose);
 	map_clear(&replay->row_of);
 	free(replay->rows);
 	free(replay->devices);

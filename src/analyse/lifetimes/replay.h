@@ -63,8 +63,8 @@ struct replay_device {
 struct replay {
 	const struct replay_wish *wish;
 	struct trace *trace;
-	struct lives lives; /* of what is selected; the stack of a block is its row */
-	struct loose loose; /* what has no address, by row */
+	struct lives lives;        /* of what is selected; the stack of a block is its row */
+	struct unattributed loose; /* what has no address, by row */
 	struct replay_row *rows;
 	size_t rows_n, rows_size;
 	struct map row_of; /* of split rows */

@@ -9,7 +9,7 @@
 #include "base/settings/quantity.h"
 #include "base/text/text.h"
 
-int moment_time(const char *text, uint64_t *ns)
+int timepoint_time(const char *text, uint64_t *ns)
 {
 	return quantity_parse(text, QUANTITY_TIME, ns)
 		       ? 0
@@ -71,13 +71,13 @@ static const struct trace_phase *find_phase(const struct trace *trace, const cha
 	return best;
 }
 
-int moment_bound(const struct trace *trace, const char *text, bool end, uint64_t *ns)
+int timepoint_bound(const struct trace *trace, const char *text, bool end, uint64_t *ns)
 {
 	const struct trace_phase *phase;
 	size_t number, count;
 
 	if (strncmp(text, "phase:", 6) != 0)
-		return moment_time(text, ns);
+		return timepoint_time(text, ns);
 	phase = find_phase(trace, text + 6, &number, &count);
 	if (!phase)
 		return no_phase(trace, text + 6);
@@ -161,7 +161,7 @@ static int not_moment(const char *text)
 	return err("%.100s is no moment: 12.5s, peak, exit, 'phase:NAME' or seq:N", text);
 }
 
-bool moment_makes_sense(const char *text)
+bool timepoint_makes_sense(const char *text)
 {
 	uint64_t number;
 
@@ -169,7 +169,7 @@ bool moment_makes_sense(const char *text)
 		return true;
 	if (!strncmp(text, "seq:", 4))
 		return !read_event(text + 4, &number);
-	return !moment_time(text, &number) || (not_moment(text), false);
+	return !timepoint_time(text, &number) || (not_moment(text), false);
 }
 
 int moment_find(struct replay_wish *wish, const struct trace *trace, const char *text, char *what,
@@ -198,7 +198,7 @@ int moment_find(struct replay_wish *wish, const struct trace *trace, const char 
 		snprintf(what, size, "behind event %.40s", text + 4);
 		return error;
 	}
-	error = moment_time(text, &wish->to);
+	error = timepoint_time(text, &wish->to);
 	snprintf(what, size, "at %.100s", text);
 	return error ? not_moment(text) : 0;
 }

@@ -10,13 +10,13 @@
 #include "analyse/lifetimes/replay.h"
 
 /* "12.5s", "350 ms", "2min": to the nanosecond. No trace is needed. */
-int moment_time(const char *text, uint64_t *ns);
+int timepoint_time(const char *text, uint64_t *ns);
 
 /* A time, or the start or end of phase:NAME. */
-int moment_bound(const struct trace *trace, const char *text, bool end, uint64_t *ns);
+int timepoint_bound(const struct trace *trace, const char *text, bool end, uint64_t *ns);
 
 /* Would any trace understand it? */
-bool moment_makes_sense(const char *text);
+bool timepoint_makes_sense(const char *text);
 
 /*
  * Fills the moment, window and device of the wish, whose other members are the caller's, and says

@@ -265,7 +265,7 @@ int follow_look(struct follow *follow, char *why, size_t size)
 	read_roll_back(spool);
 	read_find_blocks(spool);
 	read_end_texts(spool);
-	backlog_settle_left(spool);
+	pending_settle_left(spool);
 	forget_others(spool);
 	return 0;
 }

@@ -41,7 +41,7 @@ static void read_command(struct look *look)
 }
 
 /* Model and size of a device; the facts of one follow its number. */
-static void read_device_facts(const struct look *look, struct look_scope *scope)
+static void read_device_facts(const struct look *look, struct live_view_scope *scope)
 {
 	const struct spool *spool = &look->follow.spool;
 
@@ -60,9 +60,9 @@ static void read_device_facts(const struct look *look, struct look_scope *scope)
 
 /* --- sums --- */
 
-static struct look_sum read_sum(const struct spool_sum *sum)
+static struct live_view_sum read_sum(const struct spool_sum *sum)
 {
-	return (struct look_sum){ sum->now, sum->peak, sum->peak_t };
+	return (struct live_view_sum){ sum->now, sum->peak, sum->peak_t };
 }
 
 static const char *scope_name(const struct look *look, const struct spool_scope *scope)
@@ -71,11 +71,11 @@ static const char *scope_name(const struct look *look, const struct spool_scope 
 					  : spool_text(&look->follow.spool, scope->name);
 }
 
-static struct look_scope read_scope(const struct look *look, uint32_t number, double seconds)
+static struct live_view_scope read_scope(const struct look *look, uint32_t number, double seconds)
 {
 	const struct spool_scope *row = totals_scope(&look->follow.spool, number);
 	uint64_t before = number < look->allocations_n ? look->allocations[number] : 0;
-	struct look_scope scope = {
+	struct live_view_scope scope = {
 		.kind = row->kind,
 		.device = row->device,
 		.name = scope_name(look, row),
@@ -105,8 +105,8 @@ static int by_kind(const void *a, const void *b)
 	static const uint8_t order[] = {
 		[SCOPE_DEVICE] = 0, [SCOPE_POOL] = 1, [SCOPE_OWNER] = 2, [SCOPE_SPACE] = 3
 	};
-	const struct look_scope *x = a;
-	const struct look_scope *y = b;
+	const struct live_view_scope *x = a;
+	const struct live_view_scope *y = b;
 
 	if (x->kind != y->kind)
 		return order[x->kind] < order[y->kind] ? -1 : 1;
@@ -118,7 +118,7 @@ static int by_kind(const void *a, const void *b)
 static int read_scopes(struct look *look, double seconds)
 {
 	uint32_t count = (uint32_t)spool_count(&look->follow.spool, SPOOL_SCOPE);
-	struct look_scope *scopes = realloc(look->scopes, (count + 1) * sizeof(*scopes));
+	struct live_view_scope *scopes = realloc(look->scopes, (count + 1) * sizeof(*scopes));
 	uint64_t *allocations;
 
 	if (!scopes)
@@ -142,10 +142,10 @@ static int read_scopes(struct look *look, double seconds)
 	return 0;
 }
 
-const struct look_scope *look_next(const struct look *look, enum scope_kind kind,
-				   const struct look_scope *after)
+const struct live_view_scope *live_view_next(const struct look *look, enum scope_kind kind,
+					     const struct live_view_scope *after)
 {
-	const struct look_scope *scope = after ? after + 1 : look->scopes;
+	const struct live_view_scope *scope = after ? after + 1 : look->scopes;
 
 	for (; scope && scope < look->scopes + look->scopes_n; scope++) {
 		if (scope->kind == kind)
@@ -186,7 +186,7 @@ static void read_process(struct look *look, double seconds)
 	look->ooms = header->ooms;
 }
 
-int look_now(struct look *look, char *why, size_t size)
+int live_view_now(struct look *look, char *why, size_t size)
 {
 	uint64_t before = look->looked_at;
 	uint64_t allocated = look->lines.allocated;
@@ -200,17 +200,17 @@ int look_now(struct look *look, char *why, size_t size)
 	read_process(look, seconds);
 	error = read_scopes(look, seconds);
 	if (!error)
-		error = look_lines_read(&look->lines, &look->follow.spool, seconds);
+		error = live_view_lines_read(&look->lines, &look->follow.spool, seconds);
 	if (error) {
 		snprintf(why, size, "%s: no memory left to read it", look->follow.spool.path);
 		return error;
 	}
 	look->bytes_rate = rate_of(look->lines.allocated, allocated, seconds);
-	look_ranges_read(&look->ranges, &look->follow);
+	live_view_ranges_read(&look->ranges, &look->follow);
 	return 0;
 }
 
-int look_open(struct look *look, const char *path, int pid, char *why, size_t size)
+int live_view_open(struct look *look, const char *path, int pid, char *why, size_t size)
 {
 	int error;
 
@@ -220,15 +220,15 @@ int look_open(struct look *look, const char *path, int pid, char *why, size_t si
 		return error;
 	look->pid = pid ? pid : (int)look->follow.spool.header->pid;
 	read_command(look);
-	error = look_now(look, why, size);
+	error = live_view_now(look, why, size);
 	if (error)
-		look_close(look);
+		live_view_close(look);
 	return error;
 }
 
-void look_close(struct look *look)
+void live_view_close(struct look *look)
 {
-	look_lines_clear(&look->lines);
+	live_view_lines_clear(&look->lines);
 	free(look->scopes);
 	free(look->allocations);
 	follow_close(&look->follow);

@@ -17,7 +17,7 @@ enum {
 	LOOK_RANGES_ENDED = 4,
 };
 
-struct look_range {
+struct live_view_range {
 	uint64_t number;     /* 0: pushed */
 	uint64_t start, end; /* ns since process start; end 0 while it is open */
 	uint32_t thread;
@@ -25,9 +25,9 @@ struct look_range {
 };
 
 struct look_ranges {
-	struct look_range open[LOOK_RANGES_OPEN]; /* oldest first */
+	struct live_view_range open[LOOK_RANGES_OPEN]; /* oldest first */
 	uint32_t open_n;
-	struct look_range ended[LOOK_RANGES_ENDED]; /* newest first */
+	struct live_view_range ended[LOOK_RANGES_ENDED]; /* newest first */
 	uint32_t ended_n;
 	uint64_t next; /* event to be read */
 	bool late; /* there were events before those that could be read: ranges may be missing */
@@ -37,24 +37,24 @@ struct look_ranges {
  * Reads on from where it read last; of what was before the first look, some hundred thousand
  * events.
  */
-void look_ranges_read(struct look_ranges *ranges, struct follow *follow);
+void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 
 /* --- the process --- */
 
-struct look_sum {
+struct live_view_sum {
 	uint64_t now, peak, peak_t; /* bytes, bytes, ns since process start */
 };
 
 /* A device, pool, owner or space. */
-struct look_scope {
+struct live_view_scope {
 	enum scope_kind kind;
 	int device;       /* NO_DEVICE for a space */
 	const char *name; /* of a device: its model, NULL when unknown */
 	uint64_t total;   /* of a device: its bytes, 0 when unknown */
-	struct look_sum allocated, reserved;
+	struct live_view_sum allocated, reserved;
 	/* Of a device, as of the last sample; `samples` 0: there was none. */
 	uint64_t samples;
-	struct look_sum used;
+	struct live_view_sum used;
 	int64_t rounding, named, residual;
 	const char *source;
 	uint64_t allocations, frees, ooms, retries;
@@ -64,7 +64,7 @@ struct look_scope {
 
 struct look {
 	struct follow follow;
-	struct look_lines lines;
+	struct live_view_lines lines;
 	struct look_ranges ranges;
 
 	int pid;             /* as it is known here */
@@ -79,7 +79,8 @@ struct look {
 	uint64_t events, dropped, ooms;
 	double events_rate, bytes_rate; /* events, and bytes allocated, a second */
 
-	struct look_scope *scopes; /* devices, pools, owners, spaces; each in the order they came */
+	struct live_view_scope
+		*scopes; /* devices, pools, owners, spaces; each in the order they came */
 	size_t scopes_n;
 	uint64_t *allocations; /* by number of scope, at this look */
 	size_t allocations_n;
@@ -88,7 +89,7 @@ struct look {
 };
 
 /* What pools keep for later. A pool's own word may come before that of the memory it is of. */
-static inline uint64_t look_cached(const struct look_scope *scope)
+static inline uint64_t live_view_cached(const struct live_view_scope *scope)
 {
 	uint64_t reserved = scope->reserved.now;
 
@@ -96,15 +97,15 @@ static inline uint64_t look_cached(const struct look_scope *scope)
 }
 
 /* The scope that rows are printed for next, of a kind: NULL when there are no more. */
-const struct look_scope *look_next(const struct look *look, enum scope_kind kind,
-				   const struct look_scope *after);
+const struct live_view_scope *live_view_next(const struct look *look, enum scope_kind kind,
+					     const struct live_view_scope *after);
 
 /*
  * `pid` as the user knows it, 0: the one that the spool says. Both give 0, or -errno and a sentence
- * in `why` of `size` bytes; look_now() then leaves what was seen before.
+ * in `why` of `size` bytes; live_view_now() then leaves what was seen before.
  */
-int look_open(struct look *look, const char *path, int pid, char *why, size_t size);
-int look_now(struct look *look, char *why, size_t size);
-void look_close(struct look *look);
+int live_view_open(struct look *look, const char *path, int pid, char *why, size_t size);
+int live_view_now(struct look *look, char *why, size_t size);
+void live_view_close(struct look *look);
 
 #endif

@@ -25,15 +25,15 @@ enum {
 static const char unnamed[] = "[new, not named yet]";
 
 /* Its number among names, 0 without memory. */
-static uint32_t find_name(struct look_lines *lines, const char *text)
+static uint32_t find_name(struct live_view_lines *lines, const char *text)
 {
 	return texts_enter(&lines->names, &lines->recording.arena, text, strlen(text));
 }
 
 /* Names of the stacks that have come since: now, or later if that takes too long. */
-static int name_stacks(struct look_lines *lines, const struct spool *spool)
+static int name_stacks(struct live_view_lines *lines, const struct spool *spool)
 {
-	struct recording *recording = &lines->recording;
+	struct spool_model *recording = &lines->recording;
 	uint64_t stacks = spool_count(spool, SPOOL_STACK);
 	uint64_t start = clock_now();
 	uint32_t *name_of;
@@ -43,7 +43,7 @@ static int name_stacks(struct look_lines *lines, const struct spool *spool)
 	    (spool_count(spool, SPOOL_FRAME) > recording->frames &&
 	     start - lines->named_at < NAMING_SHARE * lines->naming_cost))
 		return 0;
-	error = recording_extend(recording, spool, SYMBOLS_LOAD);
+	error = spool_model_extend(recording, spool, SYMBOLS_LOAD);
 	if (error)
 		return error;
 	name_of = realloc(lines->name_of, stacks * sizeof(*name_of));
@@ -53,7 +53,7 @@ static int name_stacks(struct look_lines *lines, const struct spool *spool)
 	for (uint32_t i = lines->name_of_n; i < recording->stacks; i++) {
 		char text[SITE_LONGEST];
 
-		recording_line(recording, i, text, sizeof(text));
+		spool_model_line(recording, i, text, sizeof(text));
 		name_of[i] = find_name(lines, text);
 		if (!name_of[i])
 			return -ENOMEM;
@@ -64,8 +64,8 @@ static int name_stacks(struct look_lines *lines, const struct spool *spool)
 	return 0;
 }
 
-static struct look_line *new_line(struct look_lines *lines, uint32_t name,
-				  const struct spool_scope *place)
+static struct live_view_line *new_line(struct live_view_lines *lines, uint32_t name,
+				       const struct spool_scope *place)
 {
 	size_t size = lines->list_size;
 	bool device = place->kind == SCOPE_DEVICE;
@@ -75,11 +75,11 @@ static struct look_line *new_line(struct look_lines *lines, uint32_t name,
 	if (size != lines->list_size) {
 		free(lines->sorted);
 		lines->sorted_n = 0;
-		lines->sorted = malloc(lines->list_size * sizeof(struct look_line *));
+		lines->sorted = malloc(lines->list_size * sizeof(struct live_view_line *));
 	}
 	if (!lines->sorted)
 		return NULL;
-	lines->list[lines->list_n] = (struct look_line){
+	lines->list[lines->list_n] = (struct live_view_line){
 		.space = space_name(device ? SPACE_DEVICE : place->name),
 		.device = device ? place->device : NO_DEVICE,
 		.text = name,
@@ -88,12 +88,12 @@ static struct look_line *new_line(struct look_lines *lines, uint32_t name,
 }
 
 /* The line with the name in the place, a scope by its number; NULL without memory. */
-static struct look_line *find_line(struct look_lines *lines, uint32_t name, uint32_t scope,
-				   const struct spool_scope *place)
+static struct live_view_line *find_line(struct live_view_lines *lines, uint32_t name,
+					uint32_t scope, const struct spool_scope *place)
 {
 	uint64_t key = (uint64_t)scope << 32 | name;
 	uint32_t id = map_get(&lines->places, key);
-	struct look_line *line;
+	struct live_view_line *line;
 
 	if (id)
 		return &lines->list[id - 1];
@@ -110,12 +110,12 @@ static bool is_place(const struct spool_scope *scope)
 }
 
 /* What a stack holds where. What it allocated goes to the first place that it has a cell for. */
-static int line_add_stack(struct look_lines *lines, const struct spool *spool,
+static int line_add_stack(struct live_view_lines *lines, const struct spool *spool,
 			  const struct spool_stack *stack, uint32_t name)
 {
 	uint64_t cells = spool_count(spool, SPOOL_CELL);
 	uint32_t scopes = (uint32_t)spool_count(spool, SPOOL_SCOPE);
-	struct look_line *owner = NULL;
+	struct live_view_line *owner = NULL;
 	uint32_t id = stack->cell;
 
 	for (uint64_t most = (uint64_t)scopes * METRICS; most && id && id <= cells; most--) {
@@ -123,7 +123,7 @@ static int line_add_stack(struct look_lines *lines, const struct spool *spool,
 		uint32_t number = cell->sum / METRICS;
 		const struct spool_scope *scope =
 			number < scopes ? totals_scope(spool, number) : NULL;
-		struct look_line *line;
+		struct live_view_line *line;
 
 		id = cell->next;
 		if (!scope || cell->sum % METRICS != METRIC_ALLOCATED || !is_place(scope))
@@ -141,11 +141,11 @@ static int line_add_stack(struct look_lines *lines, const struct spool *spool,
 	return 0;
 }
 
-static void keep_those_that_count(struct look_lines *lines, double seconds)
+static void keep_those_that_count(struct live_view_lines *lines, double seconds)
 {
 	lines->sorted_n = 0;
 	for (size_t i = 0; i < lines->list_n; i++) {
-		struct look_line *line = &lines->list[i];
+		struct live_view_line *line = &lines->list[i];
 
 		line->name = lines->names.list[line->text - 1];
 		line->rate = seconds > 0 && line->allocated > line->before
@@ -156,7 +156,7 @@ static void keep_those_that_count(struct look_lines *lines, double seconds)
 	}
 }
 
-int look_lines_read(struct look_lines *lines, const struct spool *spool, double seconds)
+int live_view_lines_read(struct live_view_lines *lines, const struct spool *spool, double seconds)
 {
 	int error = name_stacks(lines, spool);
 	uint32_t nameless = error ? 0 : find_name(lines, unnamed);
@@ -164,7 +164,7 @@ int look_lines_read(struct look_lines *lines, const struct spool *spool, double 
 	if (!nameless)
 		return -ENOMEM;
 	for (size_t i = 0; i < lines->list_n; i++) {
-		struct look_line *line = &lines->list[i];
+		struct live_view_line *line = &lines->list[i];
 
 		line->before = line->allocated;
 		line->allocated = line->bytes = line->count = line->holds = 0;
@@ -183,9 +183,9 @@ int look_lines_read(struct look_lines *lines, const struct spool *spool, double 
 	return error;
 }
 
-void look_lines_clear(struct look_lines *lines)
+void live_view_lines_clear(struct live_view_lines *lines)
 {
-	recording_clear(&lines->recording);
+	spool_model_clear(&lines->recording);
 	texts_clear(&lines->names);
 	map_clear(&lines->places);
 	free(lines->list);
@@ -196,7 +196,7 @@ void look_lines_clear(struct look_lines *lines)
 
 /* --- order --- */
 
-static int compare_line_names(const struct look_line *x, const struct look_line *y)
+static int compare_line_names(const struct live_view_line *x, const struct live_view_line *y)
 {
 	int order = strcmp(x->name, y->name);
 
@@ -205,29 +205,29 @@ static int compare_line_names(const struct look_line *x, const struct look_line 
 
 static int by_bytes(const void *a, const void *b)
 {
-	const struct look_line *x = *(struct look_line *const *)a;
-	const struct look_line *y = *(struct look_line *const *)b;
+	const struct live_view_line *x = *(struct live_view_line *const *)a;
+	const struct live_view_line *y = *(struct live_view_line *const *)b;
 
 	return x->holds != y->holds ? (x->holds < y->holds ? 1 : -1) : compare_line_names(x, y);
 }
 
 static int by_count(const void *a, const void *b)
 {
-	const struct look_line *x = *(struct look_line *const *)a;
-	const struct look_line *y = *(struct look_line *const *)b;
+	const struct live_view_line *x = *(struct live_view_line *const *)a;
+	const struct live_view_line *y = *(struct live_view_line *const *)b;
 
 	return x->count != y->count ? (x->count < y->count ? 1 : -1) : by_bytes(a, b);
 }
 
 static int by_rate(const void *a, const void *b)
 {
-	const struct look_line *x = *(struct look_line *const *)a;
-	const struct look_line *y = *(struct look_line *const *)b;
+	const struct live_view_line *x = *(struct live_view_line *const *)a;
+	const struct live_view_line *y = *(struct live_view_line *const *)b;
 
 	return x->rate > y->rate ? -1 : x->rate < y->rate ? 1 : by_bytes(a, b);
 }
 
-void look_lines_sort(struct look_lines *lines, enum look_order order)
+void live_view_lines_sort(struct live_view_lines *lines, enum live_view_order order)
 {
 	static int (*const orders[LOOK_ORDERS])(const void *, const void *) = {
 #define ORDER(name, key, what) by_##name,
@@ -236,5 +236,6 @@ void look_lines_sort(struct look_lines *lines, enum look_order order)
 	};
 
 	if (lines->sorted_n)
-		qsort(lines->sorted, lines->sorted_n, sizeof(struct look_line *), orders[order]);
+		qsort(lines->sorted, lines->sorted_n, sizeof(struct live_view_line *),
+		      orders[order]);
 }

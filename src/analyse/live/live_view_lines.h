@@ -10,7 +10,7 @@
 #include "base/mem/map.h"
 #include "facts/spool_model.h"
 
-enum look_order {
+enum live_view_order {
 #define ORDER(name, key, what) LOOK_ORDER_##name,
 #include "analyse/live/live_view_orders.def"
 #undef ORDER
@@ -18,7 +18,7 @@ enum look_order {
 };
 
 /* What a line holds in one place: on a device, or in a space outside of devices. */
-struct look_line {
+struct live_view_line {
 	const char *name;
 	const char *space;     /* "device" for memory of a device */
 	int device;            /* NO_DEVICE in another space */
@@ -32,14 +32,15 @@ struct look_line {
 	uint32_t text; /* in names */
 };
 
-struct look_lines {
-	struct look_line *list;    /* in the order they came */
-	struct look_line **sorted; /* those that hold something or allocate, as look_lines_sort() */
+struct live_view_lines {
+	struct live_view_line *list; /* in the order they came */
+	struct live_view_line *
+		*sorted; /* those that hold something or allocate, as live_view_lines_sort() */
 	size_t list_n, list_size, sorted_n;
 	uint64_t allocated; /* bytes since process start, by all lines */
 	bool sampled;
 
-	struct recording recording;
+	struct spool_model recording;
 	uint64_t named_at, naming_cost; /* ns */
 	struct texts names;
 	struct map places; /* 1 + line, by name and place */
@@ -49,9 +50,9 @@ struct look_lines {
 
 /* Of a table that is all 0 or was read before from the same spool: 0 or -ENOMEM. `seconds` since
  * the last look, 0 for none. */
-int look_lines_read(struct look_lines *lines, const struct spool *spool, double seconds);
-void look_lines_clear(struct look_lines *lines);
+int live_view_lines_read(struct live_view_lines *lines, const struct spool *spool, double seconds);
+void live_view_lines_clear(struct live_view_lines *lines);
 
-void look_lines_sort(struct look_lines *lines, enum look_order order);
+void live_view_lines_sort(struct live_view_lines *lines, enum live_view_order order);
 
 #endif

@@ -11,7 +11,7 @@ static void push_range(struct look_ranges *ranges, const struct event *event)
 		ranges->open_n--;
 		ranges->late = true;
 	}
-	ranges->open[ranges->open_n++] = (struct look_range){
+	ranges->open[ranges->open_n++] = (struct live_view_range){
 		.number = event->stream,
 		.start = event->t,
 		.thread = event->thread,
@@ -21,7 +21,7 @@ static void push_range(struct look_ranges *ranges, const struct event *event)
 }
 
 /* As ranges_pop(): by number, else by thread and domain, the newest. */
-static bool is_end_of(const struct event *pop, const struct look_range *range)
+static bool is_end_of(const struct event *pop, const struct live_view_range *range)
 {
 	if (range->number != pop->stream)
 		return false;
@@ -30,7 +30,7 @@ static bool is_end_of(const struct event *pop, const struct look_range *range)
 
 static void pop_range(struct look_ranges *ranges, const struct event *event)
 {
-	struct look_range ended;
+	struct live_view_range ended;
 	uint32_t at = ranges->open_n;
 
 	while (at && !is_end_of(event, &ranges->open[at - 1]))
@@ -61,7 +61,7 @@ static void take_event(void *context, const struct event *event)
 		pop_range(ranges, event);
 }
 
-void look_ranges_read(struct look_ranges *ranges, struct follow *follow)
+void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow)
 {
 	if (follow->spool.header->seq > ranges->next)
 		follow_events(follow, ranges->next, FOLLOW_CHUNKS, take_event, ranges);

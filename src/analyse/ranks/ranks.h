@@ -162,14 +162,14 @@ const struct merge_rank *merge_worth_a_look(const struct merge *merge);
 /* Cards, the least headroom first: a list of the arena's, NULL without memory. */
 const struct merge_card **merge_by_headroom(struct merge *merge);
 
-/* merge_cards.c, merge_sites.c: the parts of merge_end(). */
+/* ranks_cards.c, ranks_sites.c: the parts of merge_end(). */
 int merge_find_cards(struct merge *merge);
 int merge_rank_sites(struct merge *merge);
 
 /* Says so: always -EINVAL. */
 int merge_no_memory(void);
 
-/* merge_sites.c: the sites of a run that is folded as the newest rank. */
+/* ranks_sites.c: the sites of a run that is folded as the newest rank. */
 int merge_fold_sites(struct merge *merge, const struct run *run);
 void merge_clear_sites(struct merge *merge);
 

@@ -87,10 +87,10 @@ static void blame_packing(struct trace *trace)
 	ssize_t got;
 
 	do
-		got = source_read(&trace->reader->json.source, block, sizeof(block));
+		got = decompress_read(&trace->reader->json.source, block, sizeof(block));
 	while (got > 0);
 	if (got < 0)
-		err("%s: %s", trace->path, source_why(&trace->reader->json.source, (int)got));
+		err("%s: %s", trace->path, decompress_why(&trace->reader->json.source, (int)got));
 }
 
 int trace_broken(struct trace *trace)
@@ -144,25 +144,25 @@ static ssize_t read_tail(const struct trace *trace, char *tail, off_t *size)
 static int unpack_tail(struct trace *trace, char *tail, ssize_t *length, off_t *size)
 {
 	static char block[1 << 18];
-	struct source source;
+	struct decompress source;
 	ssize_t got;
 	int error = lseek(trace->reader->fd, 0, SEEK_SET) ? -EINVAL : 0;
 
 	*length = 0;
 	*size = 0;
-	source_open(&source, trace->reader->fd);
-	while (!error && (got = source_read(&source, block, sizeof(block)))) {
+	decompress_open(&source, trace->reader->fd);
+	while (!error && (got = decompress_read(&source, block, sizeof(block)))) {
 		if (got == -ENODATA) {
 			error = truncated(trace, (uint64_t)*size);
 		} else if (got < 0) {
-			error = err("%s: %s", trace->path, source_why(&source, (int)got));
+			error = err("%s: %s", trace->path, decompress_why(&source, (int)got));
 		} else {
 			*length = got < TAIL ? got : TAIL;
 			*size += got;
 			memcpy(tail, block + got - *length, (size_t)*length);
 		}
 	}
-	source_close(&source);
+	decompress_close(&source);
 	return error;
 }
 

@@ -16,7 +16,7 @@
 /* What the trace points into. */
 struct trace_spool {
 	struct spool spool;
-	struct recording recording;
+	struct spool_model recording;
 	struct journal_reader events;
 	struct blocks open;       /* ranges */
 	const char *last_text[8]; /* of each key, as the spool has it, */
@@ -42,7 +42,7 @@ static const char *clean(struct trace *trace, const char *text)
 		good += step;
 	if (good == length)
 		return text;
-	copy = recording_room(&trace->reader->from->recording, 3 * length, 1);
+	copy = spool_model_room(&trace->reader->from->recording, 3 * length, 1);
 	for (size_t i = 0; copy && i < length; i += step ? step : 1) {
 		step = utf8_decode(text + i, length - i, &c);
 		used += utf8_encode(copy + used, 3 * length - used, step ? c : 0xfffd);
@@ -109,8 +109,8 @@ int trace_spool_open(struct trace *trace)
 	if (spool_open(&from->spool, trace->path, why, sizeof(why)))
 		return err("%s", why);
 	trace->reader->from = from;
-	backlog_settle_left(&from->spool);
-	curve_settle(&from->spool);
+	pending_settle_left(&from->spool);
+	timeline_settle(&from->spool);
 	error = document_fill(trace, &from->recording, &from->spool, SYMBOLS_LOAD,
 			      document_exit(&from->spool), NULL);
 	if (!error)
@@ -126,7 +126,7 @@ void trace_spool_close(struct trace_spool *from)
 {
 	journal_read_end(&from->events);
 	blocks_clear(&from->open);
-	recording_clear(&from->recording);
+	spool_model_clear(&from->recording);
 	spool_close(&from->spool);
 }
 

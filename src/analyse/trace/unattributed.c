@@ -7,15 +7,15 @@
 #include "analyse/input/grow.h"
 #include "base/mem/hash.h"
 
-void loose_clear(struct loose *loose)
+void unattributed_clear(struct unattributed *loose)
 {
 	free(loose->lumps);
 	free(loose->list);
 	map_clear(&loose->place_of);
-	*loose = (struct loose){ 0 };
+	*loose = (struct unattributed){ 0 };
 }
 
-void loose_forget(struct loose *loose)
+void unattributed_forget(struct unattributed *loose)
 {
 	loose->used = loose->spare = 0;
 	for (uint32_t i = 0; i < loose->places; i++)
@@ -23,7 +23,8 @@ void loose_forget(struct loose *loose)
 }
 
 /* 1 + the place, 0 when it is new; `key` becomes where it is or would go. */
-static uint32_t find_place(const struct loose *loose, const struct block *block, uint64_t *key)
+static uint32_t find_place(const struct unattributed *loose, const struct block *block,
+			   uint64_t *key)
 {
 	uint32_t id;
 
@@ -42,7 +43,7 @@ static uint32_t find_place(const struct loose *loose, const struct block *block,
 }
 
 /* 1 + the place, made if it is new; 0 without memory. */
-static uint32_t make_place(struct loose *loose, const struct block *block)
+static uint32_t make_place(struct unattributed *loose, const struct block *block)
 {
 	uint64_t key;
 	uint32_t place = find_place(loose, block, &key);
@@ -57,7 +58,7 @@ static uint32_t make_place(struct loose *loose, const struct block *block)
 }
 
 /* 1 + a lump for whoever asks; 0 without memory. */
-static uint32_t make_lump(struct loose *loose)
+static uint32_t make_lump(struct unattributed *loose)
 {
 	uint32_t id = loose->spare;
 
@@ -68,7 +69,7 @@ static uint32_t make_lump(struct loose *loose)
 	return GROW(loose->lumps, loose->used, loose->size, 16) ? ++loose->used : 0;
 }
 
-int loose_come(struct loose *loose, const struct block *block, uint32_t tag)
+int unattributed_come(struct unattributed *loose, const struct block *block, uint32_t tag)
 {
 	uint32_t place = make_place(loose, block);
 	uint32_t *top = place ? &loose->list[place - 1].top : NULL;
@@ -85,18 +86,18 @@ int loose_come(struct loose *loose, const struct block *block, uint32_t tag)
 	id = make_lump(loose);
 	if (!id)
 		return -ENOMEM;
-	loose->lumps[id - 1] = (struct loose_lump){ block->size, tag, *top };
+	loose->lumps[id - 1] = (struct unattributed_lump){ block->size, tag, *top };
 	*top = id;
 	return 1;
 }
 
-uint64_t loose_go(struct loose *loose, const struct block *block, uint64_t bytes, uint32_t *tag,
-		  bool *whole)
+uint64_t unattributed_go(struct unattributed *loose, const struct block *block, uint64_t bytes,
+			 uint32_t *tag, bool *whole)
 {
 	uint64_t key;
 	uint32_t place = find_place(loose, block, &key);
 	uint32_t id = place ? loose->list[place - 1].top : 0;
-	struct loose_lump *lump = id ? &loose->lumps[id - 1] : NULL;
+	struct unattributed_lump *lump = id ? &loose->lumps[id - 1] : NULL;
 
 	if (!lump)
 		return 0;

@@ -12,15 +12,15 @@
 #include "facts/live_blocks.h"
 
 /* Bytes of one tag; they count as one block, however they grow and shrink. */
-struct loose_lump {
+struct unattributed_lump {
 	uint64_t bytes;
 	uint32_t tag;
 	uint32_t below; /* 1 + the one that is older, 0 for none */
 };
 
 /* All zero is empty. */
-struct loose {
-	struct loose_lump *lumps;
+struct unattributed {
+	struct unattributed_lump *lumps;
 	uint32_t used;
 	size_t size;    /* of lumps */
 	uint32_t spare; /* 1 + the first of those to be used again */
@@ -33,23 +33,23 @@ struct loose {
 	struct map place_of; /* 1 + the place */
 };
 
-void loose_clear(struct loose *loose);
+void unattributed_clear(struct unattributed *loose);
 
 /* What came is known no more. */
-void loose_forget(struct loose *loose);
+void unattributed_forget(struct unattributed *loose);
 
 /*
  * The bytes of `block`, which has no address, come. How many lumps that makes more, 0 or 1; -ENOMEM
  * without memory.
  */
-int loose_come(struct loose *loose, const struct block *block, uint32_t tag);
+int unattributed_come(struct unattributed *loose, const struct block *block, uint32_t tag);
 
 /*
  * Up to `bytes` of the newest that came where `block` says go: how many, 0 when there are none;
  * more may be left below. `tag` says whose they were, `whole` whether nothing is left of their
  * lump.
  */
-uint64_t loose_go(struct loose *loose, const struct block *block, uint64_t bytes, uint32_t *tag,
-		  bool *whole);
+uint64_t unattributed_go(struct unattributed *loose, const struct block *block, uint64_t bytes,
+			 uint32_t *tag, bool *whole);
 
 #endif

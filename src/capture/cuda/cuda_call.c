@@ -26,19 +26,19 @@ enum { OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY };
  */
 static atomic_bool runtime_counts;
 
-const struct span *span_root(const struct span *span)
+const struct cuda_call *cuda_call_root(const struct cuda_call *span)
 {
 	while (span->outer)
 		span = span->outer;
 	return span;
 }
 
-uint32_t span_api(const struct span *span)
+uint32_t cuda_call_api(const struct cuda_call *span)
 {
-	return record_hook_text(span_root(span)->hook);
+	return record_hook_text(cuda_call_root(span)->hook);
 }
 
-bool span_counts(const struct span *span, int status)
+bool cuda_call_counts(const struct cuda_call *span, int status)
 {
 	if (span->moved)
 		return false;
@@ -48,18 +48,18 @@ bool span_counts(const struct span *span, int status)
 		return false;
 	if (!atomic_load_explicit(&runtime_counts, memory_order_relaxed)) {
 		/* It may have been there, but not known to be this one's. */
-		if (span_top.span != span || atomic_load(&span_apart))
+		if (cuda_call_top.span != span || atomic_load(&cuda_call_apart))
 			return false;
 		if (!status && !atomic_exchange(&runtime_counts, true))
 			record_note("runtime calls were counted: no driver call was seen beneath "
 				    "them");
 	}
-	doors_count(DOOR_RUNTIME);
+	exports_count(DOOR_RUNTIME);
 	return true;
 }
 
 /* Does a runtime row act by itself? Only once it was seen that no driver row is beneath. */
-static bool acts(const struct span *span)
+static bool acts(const struct cuda_call *span)
 {
 	return hooks[span->hook].api == DRV ||
 	       atomic_load_explicit(&runtime_counts, memory_order_relaxed);
@@ -67,19 +67,19 @@ static bool acts(const struct span *span)
 
 /* Has it been recorded beneath already? Asked before record_begin(), which counts what it refuses.
  */
-static bool is_told(const struct span *span)
+static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
 }
 
-void span_moved(struct span *span)
+void cuda_call_moved(struct cuda_call *span)
 {
 	for (; span; span = span->outer)
 		span->moved = true;
 }
 
 /* All but the stack. */
-static void describe_bare(const struct span *span, struct event *event)
+static void describe_bare(const struct cuda_call *span, struct event *event)
 {
 	*event = (struct event){
 		.t = record_now(),
@@ -89,9 +89,9 @@ static void describe_bare(const struct span *span, struct event *event)
 	};
 }
 
-void span_describe(const struct span *span, struct event *event)
+void cuda_call_describe(const struct cuda_call *span, struct event *event)
 {
-	const struct span *root = span_root(span);
+	const struct cuda_call *root = cuda_call_root(span);
 
 	describe_bare(span, event);
 	event->stack = record_quiet() ? stacks_none(STACKS_STOPPED, SPACE_DEVICE, root->caller,
@@ -100,11 +100,11 @@ void span_describe(const struct span *span, struct event *event)
 }
 
 /* `driver`: what begins here is the driver's memory, whose asker must be known. */
-static struct choose_call call_of(const struct span *span, bool driver)
+static struct sampling_call call_of(const struct cuda_call *span, bool driver)
 {
-	const struct span *root = span_root(span);
+	const struct cuda_call *root = cuda_call_root(span);
 
-	return (struct choose_call){
+	return (struct sampling_call){
 		.caller = root->caller, .frame = root->frame, .may_load = true, .driver = driver
 	};
 }
@@ -116,7 +116,7 @@ static uint32_t owner_of(const struct event *event)
 	return row->owner;
 }
 
-bool span_no_event(int status)
+bool cuda_call_no_event(int status)
 {
 	return status && status != OUT_OF_MEMORY;
 }
@@ -127,25 +127,26 @@ static void ask_driver(struct spool_oom *known, const struct event *event)
 	known->refused = event->size;
 	if (event->device < 0 || event->space == SPACE_PINNED || !opt_flag(OPT_ID_used))
 		return;
-	facts_device(event->device);
+	process_info_device(event->device);
 	/* The driver tells of the current context's device alone. */
 	if (event->device == driver_device())
 		driver_memory(&known->left, &known->total);
 }
 
-void span_failed(struct span *span, const struct span_memory *memory)
+void cuda_call_failed(struct cuda_call *span, const struct cuda_call_memory *memory)
 {
 	int device = memory->placed ? memory->device : driver_device();
 	struct spool_oom known = { 0 };
 	struct event event;
 
-	if (!span_counts(span, OUT_OF_MEMORY))
+	if (!cuda_call_counts(span, OUT_OF_MEMORY))
 		return;
-	span_moved(span);
+	cuda_call_moved(span);
 	/* Its stack tells whether a framework catches the failure, and is kept with it in any case.
 	 */
 	describe_bare(span, &event);
-	event.stack = stacks_capture(span_root(span)->caller, span_root(span)->frame, true);
+	event.stack =
+		stacks_capture(cuda_call_root(span)->caller, cuda_call_root(span)->frame, true);
 	event.op = EVENT_OOM;
 	event.space = memory->space;
 	event.size = memory->size;
@@ -154,7 +155,7 @@ void span_failed(struct span *span, const struct span_memory *memory)
 	record_lock();
 	if (event.device >= 0)
 		known.reserved = used_reserved(record_ledger(), event.device);
-	event.api = span_api(span);
+	event.api = cuda_call_api(span);
 	event.error = intern_text(record_intern(), "out of memory");
 	if (torch_catches(event.stack, memory->ordered, &known)) {
 		event.op = EVENT_MARK;
@@ -167,17 +168,18 @@ void span_failed(struct span *span, const struct span_memory *memory)
 	record_done();
 }
 
-HOT_CODE bool span_begins(struct span *span, int status, const struct span_memory *memory)
+HOT_CODE bool cuda_call_begins(struct cuda_call *span, int status,
+			       const struct cuda_call_memory *memory)
 {
-	if (span_no_event(status) || is_told(span) || !record_begin(true))
+	if (cuda_call_no_event(status) || is_told(span) || !record_begin(true))
 		return false;
 	if (status && !memory->flags)
-		span_failed(span, memory);
-	return !status && memory->key && span_counts(span, status);
+		cuda_call_failed(span, memory);
+	return !status && memory->key && cuda_call_counts(span, status);
 }
 
 /* With the lock held: the pool that grows by it, 0 for none. */
-static inline uint32_t grown_pool(const struct event *event, const struct span_memory *memory)
+static inline uint32_t grown_pool(const struct event *event, const struct cuda_call_memory *memory)
 {
 	uint32_t owner = owner_of(event);
 	uint32_t pool;
@@ -194,43 +196,45 @@ static inline uint32_t grown_pool(const struct event *event, const struct span_m
 	return torch ? torch_pool() : 0;
 }
 
-HOT_CODE void span_enter_memory(struct span *span, const struct span_memory *memory)
+HOT_CODE void cuda_call_enter_memory(struct cuda_call *span, const struct cuda_call_memory *memory)
 {
-	const struct choose_call call = call_of(span, true);
+	const struct sampling_call call = call_of(span, true);
 	uint64_t link = memory->ordered && !memory->flags ? memory->pool : 0;
 	uint64_t reserved = memory->ordered && link ? driver_pool_reserved(link) : 0;
 	int device = memory->placed ? memory->device : driver_context(&link);
 	struct event event;
 
-	span_moved(span);
+	cuda_call_moved(span);
 	describe_bare(span, &event);
 	event.space = memory->space;
 	event.flags = memory->flags;
 	event.ptr = memory->key;
 	event.size = memory->size;
 	event.device = (int16_t)(memory->space == SPACE_PINNED ? NO_DEVICE : device);
-	facts_device(event.device);
-	choose_birth(&event, &call);
+	process_info_device(event.device);
+	sampling_birth(&event, &call);
 	record_lock();
-	event.api = span_api(span);
-	event.pool = memory->ordered ? span_pool_text(memory->pool) : grown_pool(&event, memory);
+	event.api = cuda_call_api(span);
+	event.pool =
+		memory->ordered ? cuda_call_pool_text(memory->pool) : grown_pool(&event, memory);
 	event.op = event.pool && !memory->ordered ? EVENT_RESERVE : EVENT_ALLOC;
-	choose_told(&event);
+	sampling_told(&event);
 	if (memory->ordered && !memory->flags)
-		span_sample_pool(&event, reserved);
+		cuda_call_sample_pool(&event, reserved);
 	ledger_enter(record_ledger(), &event, memory->kind, owner_of(&event), link);
 	record_done();
-	span_sample_used(span, event.device);
+	cuda_call_sample_used(span, event.device);
 }
 
-HOT_CODE void span_take(struct span *span, int status, const struct span_memory *memory)
+HOT_CODE void cuda_call_take(struct cuda_call *span, int status,
+			     const struct cuda_call_memory *memory)
 {
-	if (span_begins(span, status, memory))
-		span_enter_memory(span, memory);
+	if (cuda_call_begins(span, status, memory))
+		cuda_call_enter_memory(span, memory);
 }
 
 /* With the lock held. */
-static void leave(struct span *span, enum node_kind kind)
+static void leave(struct cuda_call *span, enum node_kind kind)
 {
 	struct ledger *ledger = record_ledger();
 
@@ -248,40 +252,41 @@ static void leave(struct span *span, enum node_kind kind)
  * address as soon as that returns. A runtime row leaves it to the driver row beneath, unless none
  * was ever seen there.
  */
-HOT_CODE void span_end(struct span *span, enum span_end end, enum node_kind kind, uint64_t key)
+HOT_CODE void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum node_kind kind,
+			    uint64_t key)
 {
-	const struct choose_call call = call_of(span, false);
+	const struct sampling_call call = call_of(span, false);
 
 	if (!acts(span) || !key || !record_continue())
 		return;
 	describe_bare(span, &span->event);
 	span->event.ptr = key;
 	span->end = (uint8_t)end;
-	choose_end(&span->event, kind, &call);
+	sampling_end(&span->event, kind, &call);
 	record_lock();
-	span->event.api = span_api(span);
+	span->event.api = cuda_call_api(span);
 	leave(span, kind);
 	if (span->ended)
-		span_moved(span);
+		cuda_call_moved(span);
 	record_done();
 }
 
 /* A pool that was destroyed cannot be asked: it ends with its last block. */
-static void sample_after(struct span *span)
+static void sample_after(struct cuda_call *span)
 {
 	uint64_t pool = span->was.link;
 	uint64_t reserved = pool ? driver_pool_reserved(pool) : 0;
 
 	record_lock();
 	span->event.t = record_now();
-	if (pool || span_pool_is_empty(&span->event))
-		span_sample_pool(&span->event, reserved);
+	if (pool || cuda_call_pool_is_empty(&span->event))
+		cuda_call_sample_pool(&span->event, reserved);
 	record_done();
 }
 
-static void freed_unknown(struct span *span)
+static void freed_unknown(struct cuda_call *span)
 {
-	if (span->moved || span_sample_graphs(span))
+	if (span->moved || cuda_call_sample_graphs(span))
 		return;
 	record_lock();
 	record_unmatched();
@@ -289,7 +294,7 @@ static void freed_unknown(struct span *span)
 }
 
 /* The call has failed: what it was to end lives on. */
-static void take_back(struct span *span)
+static void take_back(struct cuda_call *span)
 {
 	static const char errors[][24] = { [SPAN_FREE] = "the free failed",
 					   [SPAN_RELEASE] = "the release failed",
@@ -306,7 +311,7 @@ static void take_back(struct span *span)
 	record_done();
 }
 
-HOT_CODE void span_ended(struct span *span, int status)
+HOT_CODE void cuda_call_ended(struct cuda_call *span, int status)
 {
 	if ((!span->ended && !span->unknown) || !record_continue())
 		return;
@@ -318,12 +323,12 @@ HOT_CODE void span_ended(struct span *span, int status)
 	} else if (span->end == SPAN_FREE) {
 		if (live_is_ordered(&span->was) && !(span->was.flags & NODE_FOREIGN))
 			sample_after(span);
-		span_sample_used(span, span->event.device);
+		cuda_call_sample_used(span, span->event.device);
 	}
 }
 
-void span_sampled(struct span *span, int status)
+void cuda_call_sampled(struct cuda_call *span, int status)
 {
 	if (!status && !span->moved && record_continue())
-		span_sample_used(span, driver_device());
+		cuda_call_sample_used(span, driver_device());
 }

@@ -16,19 +16,19 @@
 
 /* A thread's innermost call. It may be on another stack (coroutines, threads of the program's own
  * making), suspended or gone: that is decided before the span is looked at (cuda_call_nest.c). */
-struct span_top {
-	struct span *span; /* NULL: none, and the rest says nothing */
-	void **frame;      /* the wrapper's: caller is its second word while it lives */
-	void *caller;      /* return address */
+struct cuda_call_top {
+	struct cuda_call *span; /* NULL: none, and the rest says nothing */
+	void **frame;           /* the wrapper's: caller is its second word while it lives */
+	void *caller;           /* return address */
 	enum hook_id hook;
 };
 
 /* How memory ends: a handle with its last release, imported memory with its last closing. */
-enum span_end { SPAN_FREE, SPAN_RELEASE, SPAN_CLOSE };
+enum cuda_call_end { SPAN_FREE, SPAN_RELEASE, SPAN_CLOSE };
 
-struct span {
-	struct span *outer; /* the call that makes this one */
-	struct span_top
+struct cuda_call {
+	struct cuda_call *outer; /* the call that makes this one */
+	struct cuda_call_top
 		before; /* that, the one that a signal has interrupted, or another stack's */
 	void *caller;
 	void **frame;
@@ -42,10 +42,10 @@ struct span {
 	bool capturing;   /* the stream is: the call makes a node of a graph, no allocation */
 	bool ended;       /* `event` and `was` hold what to undo */
 	bool unknown;     /* what is being freed was never seen */
-	uint8_t end;      /* enum span_end */
-	bool moving;      /* counted in used_moving */
-	bool stepping;    /* between used_begin() and used_end(): */
-	uint8_t kind;     /* enum used_kind */
+	uint8_t end;      /* enum cuda_call_end */
+	bool moving;      /* counted in usage_moving */
+	bool stepping;    /* between usage_begin() and usage_end(): */
+	uint8_t kind;     /* enum usage_kind */
 	int16_t step_device;
 	uint64_t first;       /* what is looked at or launched for the first time, 0: nothing */
 	uint64_t stack_limit; /* of a launch: bytes a thread had before; UINT64_MAX: unknown */
@@ -55,14 +55,14 @@ struct span {
 };
 
 /* cuda_call_nest.c: how calls nest. */
-void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame);
-void span_leave(struct span *span);
+void cuda_call_enter(struct cuda_call *span, enum hook_id hook, void *caller, void **frame);
+void cuda_call_leave(struct cuda_call *span);
 
 /* In a child: the calls that this thread is in the middle of are its parent's. */
-void span_forked(void);
+void cuda_call_forked(void);
 
 /* No call and three comparisons where recording is off. */
-static inline __attribute__((always_inline)) bool span_wanted(void)
+static inline __attribute__((always_inline)) bool cuda_call_wanted(void)
 {
 	int state = atomic_load_explicit(&record_state, memory_order_acquire);
 
@@ -76,43 +76,43 @@ static inline __attribute__((always_inline)) bool span_wanted(void)
 }
 
 /* Left also by a C++ exception, pthread_exit or cancellation (-fexceptions). */
-#define SPAN(span, hook, caller)                               \
-	__attribute__((cleanup(span_leave))) struct span span; \
-	span_enter(&span, hook, caller, __builtin_frame_address(0))
+#define SPAN(span, hook, caller)                                         \
+	__attribute__((cleanup(cuda_call_leave))) struct cuda_call span; \
+	cuda_call_enter(&span, hook, caller, __builtin_frame_address(0))
 
 #pragma GCC visibility push(hidden)
-extern _Thread_local struct span_top span_top;
-extern atomic_bool span_apart; /* a call was seen whose outer one may lie on another stack */
+extern _Thread_local struct cuda_call_top cuda_call_top;
+extern atomic_bool cuda_call_apart; /* a call was seen whose outer one may lie on another stack */
 #pragma GCC visibility pop
 
 /*
  * A call that takes no memory, by the program itself: it is counted, and needs no span. Left in the
  * middle (a signal handler that jumps, a thread that ends) it leaves nothing.
  */
-static inline uint64_t span_quick_begin(enum hook_id hook)
+static inline uint64_t cuda_call_quick_begin(enum hook_id hook)
 {
 	watch_host(hooks[hook].name);
 	return calls_begin();
 }
 
-static inline void span_quick_end(enum hook_id hook, uint64_t begin, int status)
+static inline void cuda_call_quick_end(enum hook_id hook, uint64_t begin, int status)
 {
 	if (begin)
 		calls_note(hook, begin, status);
 }
 
 /* Around the real call, which is the host's. */
-static inline void span_time(struct span *span)
+static inline void cuda_call_time(struct cuda_call *span)
 {
 	watch_path(NULL);
 	watch_host(hooks[span->hook].name);
 	span->ticks = span->outer ? 0 : calls_begin();
-	cost_leave(SPOOL_COST_DRIVER, false, false);
+	overhead_leave(SPOOL_COST_DRIVER, false, false);
 }
 
-static inline void span_timed(const struct span *span, int status)
+static inline void cuda_call_timed(const struct cuda_call *span, int status)
 {
-	cost_enter(false);
+	overhead_enter(false);
 	watch_path(hooks[span->hook].name);
 	if (span->ticks)
 		calls_note((enum hook_id)span->hook, span->ticks, status);
@@ -124,7 +124,7 @@ static inline void span_timed(const struct span *span, int status)
  */
 
 /* Memory that a call brings. */
-struct span_memory {
+struct cuda_call_memory {
 	enum node_kind kind; /* the key space */
 	enum space space;
 	uint8_t flags; /* enum event_flags */
@@ -135,39 +135,41 @@ struct span_memory {
 };
 
 /* cuda_call.c: memory by address, and arrays by handle. */
-void span_take(struct span *span, int status, const struct span_memory *memory);
-void span_end(struct span *span, enum span_end end, enum node_kind kind, uint64_t key);
-void span_ended(struct span *span, int status);
-void span_sampled(struct span *span, int status);
+void cuda_call_take(struct cuda_call *span, int status, const struct cuda_call_memory *memory);
+void cuda_call_end(struct cuda_call *span, enum cuda_call_end end, enum node_kind kind,
+		   uint64_t key);
+void cuda_call_ended(struct cuda_call *span, int status);
+void cuda_call_sampled(struct cuda_call *span, int status);
 
 /* cuda_call_pool.c: stream-ordered memory and graphs. */
-void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size);
-void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t pool);
-void span_pool_ending(uint64_t pool);
+void cuda_call_alloc_async(struct cuda_call *span, int status, uint64_t ptr, uint64_t size);
+void cuda_call_import_block(struct cuda_call *span, int status, uint64_t ptr, uint64_t pool);
+void cuda_call_pool_ending(uint64_t pool);
 /*
  * What the pool reserves. One that is destroyed lives on until its last block is freed, but must
  * not be asked: its number may be another's.
  */
-void span_pool_sampled(struct span *span, int status, uint64_t pool, bool destroyed);
-void span_graph_node(struct span *span, int status, int device, uint64_t size);
-void span_graph_sampled(struct span *span, int status);
+void cuda_call_pool_sampled(struct cuda_call *span, int status, uint64_t pool, bool destroyed);
+void cuda_call_graph_node(struct cuda_call *span, int status, int device, uint64_t size);
+void cuda_call_graph_sampled(struct cuda_call *span, int status);
 
 /* cuda_call_vmm.c: virtual memory management, memory of others. */
-void span_create(struct span *span, int status, uint64_t handle, uint64_t size, int device);
-void span_multicast(struct span *span, int status, uint64_t handle);
-void span_retain(struct span *span, int status, uint64_t handle, uint64_t ptr);
-void span_import_handle(struct span *span, int status, uint64_t handle);
-void span_map(struct span *span, int status, uint64_t ptr, uint64_t size,
-	      uint64_t handle); /* 0: unmapped */
+void cuda_call_create(struct cuda_call *span, int status, uint64_t handle, uint64_t size,
+		      int device);
+void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle);
+void cuda_call_retain(struct cuda_call *span, int status, uint64_t handle, uint64_t ptr);
+void cuda_call_import_handle(struct cuda_call *span, int status, uint64_t handle);
+void cuda_call_map(struct cuda_call *span, int status, uint64_t ptr, uint64_t size,
+		   uint64_t handle); /* 0: unmapped */
 
-void span_opened(struct span *span, int status, uint64_t ptr);
+void cuda_call_opened(struct cuda_call *span, int status, uint64_t ptr);
 
 /* cuda_call_context.c: contexts, and what ends with them. */
-void span_context_made(struct span *span, int status);
-void span_context_ended(struct span *span, int status, uint64_t context);
-void span_primary_retained(struct span *span, int status, uint64_t context, int device);
-void span_primary_released(struct span *span, int status, int device);
-void span_primary_ended(struct span *span, int status, int device);
-void span_reset_done(struct span *span, int status);
+void cuda_call_context_made(struct cuda_call *span, int status);
+void cuda_call_context_ended(struct cuda_call *span, int status, uint64_t context);
+void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t context, int device);
+void cuda_call_primary_released(struct cuda_call *span, int status, int device);
+void cuda_call_primary_ended(struct cuda_call *span, int status, int device);
+void cuda_call_reset_done(struct cuda_call *span, int status);
 
 #endif

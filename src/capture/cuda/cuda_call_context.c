@@ -28,7 +28,7 @@ static void note_exit(void)
 	atomic_store(&exiting, true);
 }
 
-bool span_exiting(void)
+bool cuda_call_exiting(void)
 {
 	return atomic_load_explicit(&exiting, memory_order_relaxed);
 }
@@ -65,19 +65,19 @@ static void end_one(const struct event *like, uint32_t id, const struct spool_no
 	record_done();
 }
 
-static void end_all(struct span *span, uint64_t context)
+static void end_all(struct cuda_call *span, uint64_t context)
 {
 	struct spool_node node;
 	struct event event;
 	uint32_t id = 0;
 
 	driver_contexts_changed();
-	used_context_ended(span, context);
-	span_describe(span, &event);
-	span_moved(span);
+	usage_context_ended(span, context);
+	cuda_call_describe(span, &event);
+	cuda_call_moved(span);
 	for (;;) {
 		record_lock();
-		event.api = span_api(span);
+		event.api = cuda_call_api(span);
 		id = ledger_next_of_context(record_ledger(), id, context);
 		if (id)
 			node = *live_node(record_spool(), id);
@@ -87,25 +87,25 @@ static void end_all(struct span *span, uint64_t context)
 		if (!outlives(&node))
 			end_one(&event, id, &node);
 	}
-	span_sample_used(span, driver_device());
+	cuda_call_sample_used(span, driver_device());
 }
 
-void span_context_made(struct span *span, int status)
+void cuda_call_context_made(struct cuda_call *span, int status)
 {
 	watch_exit();
 	driver_contexts_changed();
 	if (!status)
 		cupti_context_made();
-	span_sampled(span, status);
+	cuda_call_sampled(span, status);
 }
 
-void span_context_ended(struct span *span, int status, uint64_t context)
+void cuda_call_context_ended(struct cuda_call *span, int status, uint64_t context)
 {
 	if (!status && context && !span->moved && !atomic_load(&exiting) && record_continue())
 		end_all(span, context);
 }
 
-void span_primary_retained(struct span *span, int status, uint64_t context, int device)
+void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t context, int device)
 {
 	if (status)
 		return;
@@ -115,37 +115,37 @@ void span_primary_retained(struct span *span, int status, uint64_t context, int 
 		driver_contexts_changed();
 		cupti_context_made();
 	}
-	span_sampled(span, status);
+	cuda_call_sampled(span, status);
 }
 
 /* It was retained before the library looked: then the thread's own is taken for it. */
-static uint64_t primary_of(const struct span *span, int device)
+static uint64_t primary_of(const struct cuda_call *span, int device)
 {
 	uint64_t known = device >= 0 && device < DEVICES ? atomic_load(&primary[device]) : 0;
 
 	return known || device != span->device ? known : span->context;
 }
 
-void span_primary_ended(struct span *span, int status, int device)
+void cuda_call_primary_ended(struct cuda_call *span, int status, int device)
 {
 	uint64_t context = primary_of(span, device);
 
-	span_context_ended(span, status, context);
+	cuda_call_context_ended(span, status, context);
 }
 
 /* Releases are counted by the driver: what matters is whether this was the last one. */
-void span_primary_released(struct span *span, int status, int device)
+void cuda_call_primary_released(struct cuda_call *span, int status, int device)
 {
 	if (!status && !driver_primary_active(device))
-		span_primary_ended(span, status, device);
+		cuda_call_primary_ended(span, status, device);
 }
 
 /*
  * The runtime's reset is of the current device, and of nothing when the thread's context is not its
  * primary one (cuda_runtime_api.h).
  */
-void span_reset_done(struct span *span, int status)
+void cuda_call_reset_done(struct cuda_call *span, int status)
 {
 	if (span->device >= 0 && primary_of(span, span->device) == span->context)
-		span_primary_ended(span, status, span->device);
+		cuda_call_primary_ended(span, status, span->device);
 }

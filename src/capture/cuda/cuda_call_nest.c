@@ -21,23 +21,23 @@
  */
 enum { NEAR = 2048, PAGE = 4096, FRAME_MOST = 4096 };
 
-HOT_THREAD _Thread_local struct span_top span_top;
-atomic_bool span_apart;
+HOT_THREAD _Thread_local struct cuda_call_top cuda_call_top;
+atomic_bool cuda_call_apart;
 
 /* A handler in between finds all of one, or none. */
-static inline void put_top(struct span *span, void **frame, void *caller, enum hook_id hook)
+static inline void put_top(struct cuda_call *span, void **frame, void *caller, enum hook_id hook)
 {
-	span_top.span = NULL;
+	cuda_call_top.span = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
-	span_top.frame = frame;
-	span_top.caller = caller;
-	span_top.hook = hook;
+	cuda_call_top.frame = frame;
+	cuda_call_top.caller = caller;
+	cuda_call_top.hook = hook;
 	atomic_signal_fence(memory_order_seq_cst);
-	span_top.span = span;
+	cuda_call_top.span = span;
 }
 
 /* Does the frame hold its return address, and the span? A longjmp may have left it long ago. */
-static inline bool stands(const struct span_top *top, bool readable)
+static inline bool stands(const struct cuda_call_top *top, bool readable)
 {
 	void *word = NULL;
 
@@ -49,7 +49,8 @@ static inline bool stands(const struct span_top *top, bool readable)
 }
 
 /* Where it is not plain. What was left is forgotten; another stack's owner may come back to it. */
-static __attribute__((noinline)) struct span *judge(struct span_top *top, void **frame, bool usual)
+static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *top, void **frame,
+							 bool usual)
 {
 	bool near = (uintptr_t)top->frame - (uintptr_t)frame - 1 < NEAR;
 	bool own = thread_stack_has(top->frame + 1) && thread_stack_has(frame);
@@ -58,7 +59,7 @@ static __attribute__((noinline)) struct span *judge(struct span_top *top, void *
 
 	if ((own && top->frame <= frame) || !stands(top, own)) {
 		top->span = NULL;
-		used_unwound();
+		usage_unwound();
 		return NULL;
 	}
 	if (near && usual)
@@ -73,14 +74,14 @@ static __attribute__((noinline)) struct span *judge(struct span_top *top, void *
 		return NULL;
 	if (near || (own && found == UNWIND_CAME))
 		return top->span;
-	atomic_store(&span_apart, true);
-	used_unwound();
+	atomic_store(&cuda_call_apart, true);
+	usage_unwound();
 	return NULL;
 }
 
 /* The driver's call beneath the runtime's, close by: bytes are counted right then even if it is a
  * handler's, which is not asked. */
-static inline struct span *outer_of(struct span_top *top, enum hook_id hook, void **frame)
+static inline struct cuda_call *outer_of(struct cuda_call_top *top, enum hook_id hook, void **frame)
 {
 	bool usual = hooks[hook].api == DRV && hooks[top->hook].api == RT;
 	bool near = (uintptr_t)top->frame - (uintptr_t)frame - 1 < NEAR;
@@ -95,15 +96,15 @@ static inline struct span *outer_of(struct span_top *top, enum hook_id hook, voi
 	return judge(top, frame, usual);
 }
 
-HOT_CODE void span_enter(struct span *span, enum hook_id hook, void *caller, void **frame)
+HOT_CODE void cuda_call_enter(struct cuda_call *span, enum hook_id hook, void *caller, void **frame)
 {
-	struct span *outer = span_top.span;
+	struct cuda_call *outer = cuda_call_top.span;
 
-	cost_enter(!outer);
+	overhead_enter(!outer);
 	watch_path(hooks[hook].name);
 	span->before.span = outer;
 	if (outer) {
-		span->before = span_top;
+		span->before = cuda_call_top;
 		outer = outer_of(&span->before, hook, frame);
 	}
 	span->outer = outer;
@@ -116,7 +117,7 @@ HOT_CODE void span_enter(struct span *span, enum hook_id hook, void *caller, voi
 	if (hooks[hook].api == DRV && hook >= HOOK_FIRST_MEMORY) {
 		if (hook < HOOK_FIRST_STEP) {
 			span->moving = true;
-			used_move();
+			usage_move();
 		}
 		for (; outer; outer = outer->outer)
 			outer->driver_seen = true;
@@ -124,28 +125,28 @@ HOT_CODE void span_enter(struct span *span, enum hook_id hook, void *caller, voi
 	put_top(span, frame, caller, hook);
 }
 
-HOT_CODE void span_leave(struct span *span)
+HOT_CODE void cuda_call_leave(struct cuda_call *span)
 {
-	const struct span_top *before = &span->before;
+	const struct cuda_call_top *before = &span->before;
 
 	if (before->span)
 		put_top(before->span, before->frame, before->caller, before->hook);
 	else
-		span_top.span = NULL;
+		cuda_call_top.span = NULL;
 	if (span->moving)
-		used_moved();
+		usage_moved();
 	if (span->stepping)
-		used_abandon();
-	cost_leave(SPOOL_COST_DRIVER, !span_top.span, span->moved);
+		usage_abandon();
+	overhead_leave(SPOOL_COST_DRIVER, !cuda_call_top.span, span->moved);
 	watch_path(NULL);
 }
 
-void span_forked(void)
+void cuda_call_forked(void)
 {
-	struct span now;
+	struct cuda_call now;
 
 	/* A stack may be gone that one of them lay in. */
-	for (struct span_top top = span_top; top.span; top = now.before) {
+	for (struct cuda_call_top top = cuda_call_top; top.span; top = now.before) {
 		if (!stands(&top, false) || !peek(&now, top.span, sizeof(now)) ||
 		    now.frame != top.frame || now.caller != top.caller)
 			return;

@@ -25,7 +25,7 @@ static _Atomic uint32_t asking; /* threads that ask one of them */
 /* Devices that a graph was told to allocate on, one bit each. */
 static _Atomic uint64_t graph_devices;
 
-uint32_t span_pool_text(uint64_t pool)
+uint32_t cuda_call_pool_text(uint64_t pool)
 {
 	char name[40] = "async:";
 
@@ -39,14 +39,14 @@ static void adjust(const struct event *like, enum metric metric, uint64_t now, c
 			 intern_pseudo_stack(record_intern(), stack, 0, SPACE_DEVICE));
 }
 
-void span_sample_pool(const struct event *like, uint64_t reserved)
+void cuda_call_sample_pool(const struct event *like, uint64_t reserved)
 {
 	/* What pools of host and of managed memory reserve is no device's. */
 	if (like->space == SPACE_DEVICE)
 		adjust(like, METRIC_RESERVED, reserved, "[stream-ordered pool]");
 }
 
-bool span_pool_is_empty(const struct event *event)
+bool cuda_call_pool_is_empty(const struct event *event)
 {
 	return !ledger_pool_sum(record_ledger(), event->device, event->pool, METRIC_ALLOCATED);
 }
@@ -80,7 +80,7 @@ static void know_pool(uint64_t pool, int device)
 }
 
 /* Ahead of its end: nobody may be asking it, nor begin to. */
-void span_pool_ending(uint64_t pool)
+void cuda_call_pool_ending(uint64_t pool)
 {
 	for (unsigned i = 0; i < POOLS; i++) {
 		uint64_t found = pool;
@@ -100,7 +100,7 @@ struct holding {
 
 static uint32_t holder_text(const struct holding *holding)
 {
-	return holding->pool ? span_pool_text(holding->pool)
+	return holding->pool ? cuda_call_pool_text(holding->pool)
 			     : intern_text(record_intern(), "graph");
 }
 
@@ -134,7 +134,7 @@ static bool is_known(int device, const struct holding *holding)
 	return same;
 }
 
-static void refresh(const struct span *span, int device, const struct holding *holding)
+static void refresh(const struct cuda_call *span, int device, const struct holding *holding)
 {
 	struct event event;
 
@@ -143,22 +143,22 @@ static void refresh(const struct span *span, int device, const struct holding *h
 	if (!holding->pool) {
 		record_note("memory of graphs is sampled when one is launched, uploaded or "
 			    "trimmed");
-		facts_device(device);
+		process_info_device(device);
 	}
-	span_describe(span, &event);
+	cuda_call_describe(span, &event);
 	event.space = SPACE_DEVICE;
 	event.device = (int16_t)device;
 	record_lock();
-	event.api = span_api(span);
+	event.api = cuda_call_api(span);
 	event.pool = holder_text(holding);
 	if (holding->pool)
-		span_sample_pool(&event, holding->reserved);
+		cuda_call_sample_pool(&event, holding->reserved);
 	else
 		adjust_graphs(&event, holding);
 	record_done();
 }
 
-void span_refresh_pools(const struct span *span, int device)
+void cuda_call_refresh_pools(const struct cuda_call *span, int device)
 {
 	for (unsigned i = 0; i < POOLS; i++) {
 		struct holding holding = { .used = 0 };
@@ -175,28 +175,29 @@ void span_refresh_pools(const struct span *span, int device)
 	}
 }
 
-void span_forget_pools(void)
+void cuda_call_forget_pools(void)
 {
 	for (unsigned i = 0; i < POOLS; i++)
 		atomic_store(&pools[i].pool, 0);
 	atomic_store(&asking, 0);
 }
 
-static struct span_memory ordered(const struct driver_block *block, uint64_t ptr, uint64_t size)
+static struct cuda_call_memory ordered(const struct driver_block *block, uint64_t ptr,
+				       uint64_t size)
 {
-	return (struct span_memory){ .kind = NODE_ADDRESS,
-				     .space = space_of(block),
-				     .ordered = true,
-				     .placed = true,
-				     .device = block->device,
-				     .key = ptr,
-				     .size = size,
-				     .pool = block->pool };
+	return (struct cuda_call_memory){ .kind = NODE_ADDRESS,
+					  .space = space_of(block),
+					  .ordered = true,
+					  .placed = true,
+					  .device = block->device,
+					  .key = ptr,
+					  .size = size,
+					  .pool = block->pool };
 }
 
-void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size)
+void cuda_call_alloc_async(struct cuda_call *span, int status, uint64_t ptr, uint64_t size)
 {
-	struct span_memory memory = {
+	struct cuda_call_memory memory = {
 		.space = SPACE_DEVICE, .ordered = true, .key = ptr, .size = size
 	};
 	struct driver_block block;
@@ -206,7 +207,7 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 			graph_seen(driver_device());
 		return;
 	}
-	if (!span_begins(span, status, &memory))
+	if (!cuda_call_begins(span, status, &memory))
 		return;
 	record_note("reserved bytes of stream-ordered pools are sampled at pool calls, not exact "
 		    "in between");
@@ -214,24 +215,24 @@ void span_alloc_async(struct span *span, int status, uint64_t ptr, uint64_t size
 	memory = ordered(&block, ptr, size);
 	if (memory.space == SPACE_DEVICE)
 		know_pool(block.pool, block.device);
-	span_enter_memory(span, &memory);
+	cuda_call_enter_memory(span, &memory);
 }
 
-void span_import_block(struct span *span, int status, uint64_t ptr, uint64_t pool)
+void cuda_call_import_block(struct cuda_call *span, int status, uint64_t ptr, uint64_t pool)
 {
-	struct span_memory memory = { .flags = EVENT_FOREIGN, .key = ptr };
+	struct cuda_call_memory memory = { .flags = EVENT_FOREIGN, .key = ptr };
 	struct driver_block block;
 
-	if (!span_begins(span, status, &memory))
+	if (!cuda_call_begins(span, status, &memory))
 		return;
 	driver_block(ptr, &block);
 	block.pool = pool;
 	memory = ordered(&block, ptr, driver_range(ptr));
 	memory.flags = EVENT_FOREIGN;
-	span_enter_memory(span, &memory);
+	cuda_call_enter_memory(span, &memory);
 }
 
-void span_pool_sampled(struct span *span, int status, uint64_t pool, bool destroyed)
+void cuda_call_pool_sampled(struct cuda_call *span, int status, uint64_t pool, bool destroyed)
 {
 	struct event event;
 	uint64_t reserved;
@@ -239,41 +240,41 @@ void span_pool_sampled(struct span *span, int status, uint64_t pool, bool destro
 
 	if (status || span->moved || !record_continue())
 		return;
-	span_describe(span, &event);
+	cuda_call_describe(span, &event);
 	event.space = SPACE_DEVICE;
 	reserved = destroyed ? 0 : driver_pool_reserved(pool);
 	record_lock();
-	event.api = span_api(span);
-	event.pool = span_pool_text(pool);
+	event.api = cuda_call_api(span);
+	event.pool = cuda_call_pool_text(pool);
 	if (destroyed)
 		ledger_orphan_pool(record_ledger(), pool);
 	if (ledger_pool_device(record_ledger(), event.pool, &device)) {
 		event.device = (int16_t)device;
-		if (!destroyed || span_pool_is_empty(&event))
-			span_sample_pool(&event, reserved);
+		if (!destroyed || cuda_call_pool_is_empty(&event))
+			cuda_call_sample_pool(&event, reserved);
 	}
 	record_done();
-	span_moved(span);
-	span_sample_used(span, driver_device());
+	cuda_call_moved(span);
+	cuda_call_sample_used(span, driver_device());
 }
 
 /* --- graphs -------------------------------------------------------------------------------- */
 
-void span_graph_node(struct span *span, int status, int device, uint64_t size)
+void cuda_call_graph_node(struct cuda_call *span, int status, int device, uint64_t size)
 {
-	const struct span_memory memory = {
+	const struct cuda_call_memory memory = {
 		.space = SPACE_DEVICE, .placed = true, .device = device, .size = size
 	};
 
-	if (span_no_event(status) || !record_begin(true))
+	if (cuda_call_no_event(status) || !record_begin(true))
 		return;
 	if (status)
-		span_failed(span, &memory);
+		cuda_call_failed(span, &memory);
 	else
 		graph_seen(device);
 }
 
-bool span_sample_graphs(const struct span *span)
+bool cuda_call_sample_graphs(const struct cuda_call *span)
 {
 	uint64_t devices = atomic_load_explicit(&graph_devices, memory_order_relaxed);
 
@@ -288,12 +289,12 @@ bool span_sample_graphs(const struct span *span)
 	return devices != 0;
 }
 
-void span_graph_sampled(struct span *span, int status)
+void cuda_call_graph_sampled(struct cuda_call *span, int status)
 {
 	if (!status && !span->moved && atomic_load_explicit(&graph_devices, memory_order_relaxed) &&
 	    record_begin(true)) {
-		span_sample_graphs(span);
-		span_moved(span);
-		span_sample_used(span, driver_device());
+		cuda_call_sample_graphs(span);
+		cuda_call_moved(span);
+		cuda_call_sample_used(span, driver_device());
 	}
 }

@@ -22,36 +22,36 @@ enum {
 	TRIES = 3,              /* to catch a moment without memory on the move */
 };
 
-_Atomic uint32_t used_stepping;
+_Atomic uint32_t usage_stepping;
 static _Atomic uint64_t turns;
 
-_Atomic uint64_t used_seen[USED_SEEN];
-_Atomic uint64_t used_moving;
-_Thread_local struct used_thread used_thread;
+_Atomic uint64_t usage_seen[USED_SEEN];
+_Atomic uint64_t usage_moving;
+_Thread_local struct usage_thread usage_thread;
 
 /* --- what was launched before --- */
 
-void used_see(uint64_t key)
+void usage_see(uint64_t key)
 {
-	uint64_t at = used_seen_at(key);
+	uint64_t at = usage_seen_at(key);
 
-	if (used_is_seen(key))
+	if (usage_is_seen(key))
 		return;
 	for (unsigned i = 0; i < USED_SEEN_NEAR; i++) {
 		uint64_t none = 0;
 
-		if (atomic_compare_exchange_strong(&used_seen[(at + i) % USED_SEEN], &none, key))
+		if (atomic_compare_exchange_strong(&usage_seen[(at + i) % USED_SEEN], &none, key))
 			return;
 	}
 	/* The place is full: who was there is looked at once more. */
-	atomic_store_explicit(&used_seen[at % USED_SEEN], key, memory_order_relaxed);
+	atomic_store_explicit(&usage_seen[at % USED_SEEN], key, memory_order_relaxed);
 }
 
-void used_forget_seen(void)
+void usage_forget_seen(void)
 {
 	for (unsigned i = 0; i < USED_SEEN; i++) {
-		if (atomic_load_explicit(&used_seen[i], memory_order_relaxed))
-			atomic_store_explicit(&used_seen[i], 0, memory_order_relaxed);
+		if (atomic_load_explicit(&usage_seen[i], memory_order_relaxed))
+			atomic_store_explicit(&usage_seen[i], 0, memory_order_relaxed);
 	}
 }
 
@@ -60,7 +60,7 @@ void used_forget_seen(void)
 static bool wanted(int device)
 {
 	return device >= 0 && device < USED_DEVICES && opt_flag(OPT_ID_used) && !record_inside() &&
-	       !span_exiting();
+	       !cuda_call_exiting();
 }
 
 /* Without a context the driver cannot be asked; NVML can, and nobody else's figure is changed. */
@@ -91,7 +91,7 @@ static bool device_used(int device, uint64_t *bytes)
 /* Is it known whom to ask? Not before there is a context. */
 static bool has_source(int device)
 {
-	_Atomic uint8_t *source = &used_devices[device].source;
+	_Atomic uint8_t *source = &usage_devices[device].source;
 	uint64_t bytes;
 	int found;
 
@@ -108,8 +108,8 @@ static bool has_source(int device)
 }
 
 struct looking {
-	const struct span *span;
-	struct used_look *look;
+	const struct cuda_call *span;
+	struct usage_look *look;
 	int device;
 	bool seen;
 };
@@ -117,27 +117,27 @@ struct looking {
 static void look_apart(void *argument)
 {
 	struct looking *looking = argument;
-	struct used_look *look = looking->look;
+	struct usage_look *look = looking->look;
 	bool told;
 
 	if (!has_source(looking->device))
 		return;
 	if (record_is_open())
-		span_refresh_pools(looking->span, looking->device);
+		cuda_call_refresh_pools(looking->span, looking->device);
 	for (unsigned i = 0; i < TRIES && !looking->seen; i++) {
-		uint64_t before = atomic_load(&used_moving);
+		uint64_t before = atomic_load(&usage_moving);
 
-		if ((uint32_t)before != used_thread.moving)
+		if ((uint32_t)before != usage_thread.moving)
 			continue;
 		look->t = record_now();
 		look->turn = atomic_fetch_add(&turns, 1);
-		told = used_devices[looking->device].source == USED_NVML
+		told = usage_devices[looking->device].source == USED_NVML
 			       ? nvml_used(looking->device, &look->used)
 			       : device_used(looking->device, &look->used);
 		if (!told)
 			return;
 		look->moving = before;
-		looking->seen = atomic_load(&used_moving) == before;
+		looking->seen = atomic_load(&usage_moving) == before;
 	}
 }
 
@@ -145,7 +145,7 @@ static void look_apart(void *argument)
  * A figure from a moment when no memory was on the move but this call's own, which is booked. NVML
  * has locks of its own, and a child may want to ask it, too: a fork waits.
  */
-static bool look_at_device(const struct span *span, int device, struct used_look *look)
+static bool look_at_device(const struct cuda_call *span, int device, struct usage_look *look)
 {
 	struct looking looking = { span, look, device, false };
 
@@ -160,7 +160,7 @@ static const int64_t MUCH = 16 << 20;
 /* Has more come or gone since the last figure than a curve should miss? */
 static bool much_moved(int device)
 {
-	int64_t moved = -(int64_t)used_devices[device].reserved;
+	int64_t moved = -(int64_t)usage_devices[device].reserved;
 
 	record_lock();
 	moved += (int64_t)used_reserved(record_ledger(), device);
@@ -170,8 +170,8 @@ static bool much_moved(int device)
 
 static bool due(int device, uint64_t now)
 {
-	uint64_t before = atomic_load_explicit(&used_devices[device].last, memory_order_relaxed);
-	uint64_t rest = atomic_load_explicit(&used_devices[device].rest, memory_order_relaxed);
+	uint64_t before = atomic_load_explicit(&usage_devices[device].last, memory_order_relaxed);
+	uint64_t rest = atomic_load_explicit(&usage_devices[device].rest, memory_order_relaxed);
 
 	return !before || now - before >= rest ||
 	       (now - before >= rest / MOVED && record_is_open() && much_moved(device));
@@ -186,31 +186,31 @@ static void rest_from(int device, uint64_t begin, bool accounted)
 {
 	uint64_t end = record_now();
 	uint64_t took = end - begin;
-	uint64_t before = atomic_exchange(&used_devices[device].took, took);
+	uint64_t before = atomic_exchange(&usage_devices[device].took, took);
 	uint64_t rest = (took < before ? took : before) * REST;
 
 	rest = rest < EVERY_NS ? EVERY_NS : rest > SELDOM_NS ? SELDOM_NS : rest;
 	if (!accounted)
 		end -= rest - rest / MOVED;
-	atomic_store_explicit(&used_devices[device].rest, rest, memory_order_relaxed);
-	atomic_store_explicit(&used_devices[device].last, end ? end : 1, memory_order_relaxed);
+	atomic_store_explicit(&usage_devices[device].rest, rest, memory_order_relaxed);
+	atomic_store_explicit(&usage_devices[device].last, end ? end : 1, memory_order_relaxed);
 }
 
 /* A figure that is nobody's step, in the account. */
-static bool sample(const struct span *span, int device)
+static bool sample(const struct cuda_call *span, int device)
 {
-	struct used_look seen;
+	struct usage_look seen;
 	bool accounted;
 
 	if (!look_at_device(span, device, &seen))
 		return false;
 	record_lock();
-	accounted = used_account(device, &seen, NULL, (enum hook_id)span->hook);
+	accounted = usage_account(device, &seen, NULL, (enum hook_id)span->hook);
 	record_unlock();
 	return accounted;
 }
 
-HOT_CODE void span_sample_used(const struct span *span, int device)
+HOT_CODE void cuda_call_sample_used(const struct cuda_call *span, int device)
 {
 	uint64_t now;
 
@@ -223,11 +223,11 @@ HOT_CODE void span_sample_used(const struct span *span, int device)
 
 /* --- steps --- */
 
-enum used_kind used_kind_of_limit(int limit)
+enum usage_kind usage_kind_of_limit(int limit)
 {
 	/* CU_LIMIT_STACK_SIZE, PRINTF_FIFO_SIZE, MALLOC_HEAP_SIZE, DEV_RUNTIME_* */
-	static const enum used_kind by_limit[] = { USED_STACK, USED_PRINTF, USED_MALLOC,
-						   USED_LAUNCHES, USED_LAUNCHES };
+	static const enum usage_kind by_limit[] = { USED_STACK, USED_PRINTF, USED_MALLOC,
+						    USED_LAUNCHES, USED_LAUNCHES };
 
 	return limit >= 0 && limit < 5 ? by_limit[limit] : USED_LIMITS;
 }
@@ -242,20 +242,20 @@ static void before_context(void *argument)
 	if (!used_apart(device, &before))
 		return;
 	record_lock();
-	used_devices[device].before = before;
+	usage_devices[device].before = before;
 	record_unlock();
 }
 
 /* Steps come in rows: what was seen behind one need not be asked ahead of the next. */
 static bool is_fresh(int device)
 {
-	const struct used_device *known = &used_devices[device];
+	const struct usage_device *known = &usage_devices[device];
 
-	return known->begun && !known->waiting && known->moving == atomic_load(&used_moving) &&
+	return known->begun && !known->waiting && known->moving == atomic_load(&usage_moving) &&
 	       record_now() - known->t < FRESH_NS;
 }
 
-void used_begin(struct span *span, enum used_kind kind, int device)
+void usage_begin(struct cuda_call *span, enum usage_kind kind, int device)
 {
 	if (!wanted(device))
 		return;
@@ -264,83 +264,84 @@ void used_begin(struct span *span, enum used_kind kind, int device)
 	span->ended_context = span->first = 0;
 	span->stack_limit = UINT64_MAX;
 	span->stepping = true;
-	used_thread.stepping++;
-	if (kind == USED_CONTEXT && !used_devices[device].source)
+	usage_thread.stepping++;
+	if (kind == USED_CONTEXT && !usage_devices[device].source)
 		loader_call(before_context, &device);
-	else if (!atomic_load(&used_stepping) && !is_fresh(device))
+	else if (!atomic_load(&usage_stepping) && !is_fresh(device))
 		sample(span, device);
-	atomic_fetch_add(&used_stepping, 1);
+	atomic_fetch_add(&usage_stepping, 1);
 }
 
-void used_begin_new(struct span *span, enum used_kind kind, uint64_t key, bool launch)
+void usage_begin_new(struct cuda_call *span, enum usage_kind kind, uint64_t key, bool launch)
 {
-	used_begin(span, kind, driver_device());
+	usage_begin(span, kind, driver_device());
 	span->first = key;
 	if (launch && span->stepping)
 		span->stack_limit = driver_stack_limit();
 }
 
-void used_abandon(void)
+void usage_abandon(void)
 {
-	if (!used_thread.stepping)
+	if (!usage_thread.stepping)
 		return;
-	used_thread.stepping--;
-	atomic_fetch_sub(&used_stepping, 1);
+	usage_thread.stepping--;
+	atomic_fetch_sub(&usage_stepping, 1);
 }
 
-void used_unwound(void)
+void usage_unwound(void)
 {
-	atomic_fetch_sub(&used_moving, used_thread.moving);
-	atomic_fetch_sub(&used_stepping, used_thread.stepping);
-	used_thread = (struct used_thread){ 0, 0 };
+	atomic_fetch_sub(&usage_moving, usage_thread.moving);
+	atomic_fetch_sub(&usage_stepping, usage_thread.stepping);
+	usage_thread = (struct usage_thread){ 0, 0 };
 }
 
 /* Whose doing it is: only what came with a step is worth a stack. */
-static void describe(const struct span *span, struct used_culprit *culprit)
+static void describe(const struct cuda_call *span, struct usage_culprit *culprit)
 {
-	culprit->kind = (enum used_kind)span->kind;
-	culprit->hook = (enum hook_id)span_root(span)->hook;
+	culprit->kind = (enum usage_kind)span->kind;
+	culprit->hook = (enum hook_id)cuda_call_root(span)->hook;
 	driver_context(&culprit->context);
 	culprit->ended = span->ended_context;
 	if (culprit->kind == USED_CONTEXT)
 		culprit->context = 0;
 	if (record_continue()) {
 		culprit->thread = record_thread();
-		culprit->stack =
-			stacks_capture(span_root(span)->caller, span_root(span)->frame, true);
+		culprit->stack = stacks_capture(cuda_call_root(span)->caller,
+						cuda_call_root(span)->frame, true);
 	}
 	if (culprit->kind == USED_MODULES)
-		stacks_owner(culprit->of, sizeof(culprit->of), span_root(span)->caller);
+		stacks_owner(culprit->of, sizeof(culprit->of), cuda_call_root(span)->caller);
 }
 
 /* A figure from behind the step, in the account. The step lasts until then: it is whose it is. */
-static bool account_end(const struct span *span, struct used_culprit *culprit, bool *described)
+static bool account_end(const struct cuda_call *span, struct usage_culprit *culprit,
+			bool *described)
 {
 	int device = span->step_device;
-	struct used_look seen;
+	struct usage_look seen;
 	bool done;
 	bool any;
 
 	if (!look_at_device(span, device, &seen))
 		return false;
 	record_lock();
-	any = used_left(device, &seen) != used_devices[device].residual;
+	any = usage_left(device, &seen) != usage_devices[device].residual;
 	if (any && !*described) {
 		record_unlock(); /* the driver is asked, and the stack walked */
 		describe(span, culprit);
 		*described = true;
 		record_lock();
 	}
-	done = used_account(device, &seen, any ? culprit : NULL, (enum hook_id)span->hook);
+	done = usage_account(device, &seen, any ? culprit : NULL, (enum hook_id)span->hook);
 	if (done)
-		used_abandon();
+		usage_abandon();
 	record_unlock();
 	return done;
 }
 
-static void end_step(struct span *span)
+static void end_step(struct cuda_call *span)
 {
-	struct used_culprit culprit = { .kind = USED_CONTEXT };
+	struct usage_culprit culprit = { .kind = USED_CONTEXT };
 	bool described = false;
 
 	for (unsigned i = 0; i < TRIES; i++) {
@@ -350,23 +351,23 @@ static void end_step(struct span *span)
 	if (!described)
 		describe(span, &culprit);
 	record_lock();
-	used_devices[span->step_device].culprit = culprit;
-	used_devices[span->step_device].waiting = true;
-	used_abandon();
+	usage_devices[span->step_device].culprit = culprit;
+	usage_devices[span->step_device].waiting = true;
+	usage_abandon();
 	record_unlock();
 }
 
 /* Bytes of stack that a thread of it needs; 0 when it is not known what the handle is. */
 static uint64_t local_bytes(uint64_t function, int device)
 {
-	bool kernel = used_is_seen(USED_HANDLE_KERNEL(function));
+	bool kernel = usage_is_seen(USED_HANDLE_KERNEL(function));
 
-	if (!kernel && !used_is_seen(USED_HANDLE_FUNCTION(function)))
+	if (!kernel && !usage_is_seen(USED_HANDLE_FUNCTION(function)))
 		return 0;
 	return driver_local_bytes(function, kernel, device);
 }
 
-void used_end(struct span *span)
+void usage_end(struct cuda_call *span)
 {
 	if (__builtin_expect(!span->stepping, 1))
 		return;
@@ -376,24 +377,24 @@ void used_end(struct span *span)
 		span->kind = USED_STACK;
 	end_step(span);
 	if (span->first)
-		used_see(span->first);
+		usage_see(span->first);
 }
 
-void used_context_ended(struct span *span, uint64_t context)
+void usage_context_ended(struct cuda_call *span, uint64_t context)
 {
 	span->ended_context = context;
-	used_forget_seen();
+	usage_forget_seen();
 }
 
 /* --- the recorder's --- */
 
-void used_clear(void)
+void usage_clear(void)
 {
-	used_names_clear();
-	used_forget_seen();
-	atomic_store(&used_moving, 0);
-	atomic_store(&used_stepping, 0);
-	used_thread = (struct used_thread){ 0, 0 };
+	usage_names_clear();
+	usage_forget_seen();
+	atomic_store(&usage_moving, 0);
+	atomic_store(&usage_stepping, 0);
+	usage_thread = (struct usage_thread){ 0, 0 };
 	nvml_clear();
-	span_forget_pools();
+	cuda_call_forget_pools();
 }

@@ -2,7 +2,7 @@
  * What the driver says is occupied: when it is asked, and what came to be occupied in which call.
  *
  * Most calls are a moment to ask at most every 10 ms, more seldom where the driver is slow to
- * answer (span_sample_used(), cuda_call_parts.h). Around calls that are known to take memory
+ * answer (cuda_call_sample_used(), cuda_call_parts.h). Around calls that are known to take memory
  * without handing any out (device_usage.def) it is asked before and after: what of the difference
  * is not reserved is a step, and gets the name of the call. Launches are such calls the first time
  * that a function is launched, for then it may be loaded.
@@ -18,9 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct span;
+struct cuda_call;
 
-enum used_kind {
+enum usage_kind {
 #define USED(id, name, what) USED_##id,
 #include "capture/cuda/device_usage.def"
 #undef USED
@@ -30,15 +30,15 @@ enum used_kind {
 /* --- around steps: the words of hooks.def --- */
 
 /* Nothing while `used` is not asked for. */
-void used_begin(struct span *span, enum used_kind kind, int device);
+void usage_begin(struct cuda_call *span, enum usage_kind kind, int device);
 /* Behind what the call did to the ledger; does nothing if it did not begin. */
-void used_end(struct span *span);
+void usage_end(struct cuda_call *span);
 
-/* A context ended in the call: what was named in it is no more. Ahead of used_end(). */
-void used_context_ended(struct span *span, uint64_t context);
+/* A context ended in the call: what was named in it is no more. Ahead of usage_end(). */
+void usage_context_ended(struct cuda_call *span, uint64_t context);
 
 /* The kind of cuCtxSetLimit's argument. */
-enum used_kind used_kind_of_limit(int limit);
+enum usage_kind usage_kind_of_limit(int limit);
 
 /*
  * What was launched (looked at) once need not be looked at again. One set for all: a handle is an
@@ -48,80 +48,80 @@ enum used_kind used_kind_of_limit(int limit);
 #define USED_HANDLE_FUNCTION(handle) ((handle) | 2)
 #define USED_HANDLE_KERNEL(handle) ((handle) | 3)
 enum { USED_SEEN = 1 << 14, USED_SEEN_NEAR = 4 };
-extern _Atomic uint64_t used_seen[USED_SEEN];
+extern _Atomic uint64_t usage_seen[USED_SEEN];
 
-static inline uint64_t used_seen_at(uint64_t key)
+static inline uint64_t usage_seen_at(uint64_t key)
 {
 	return key * 0x9e3779b97f4a7c15u >> 50;
 }
 
-static inline bool used_is_seen(uint64_t key)
+static inline bool usage_is_seen(uint64_t key)
 {
-	uint64_t at = used_seen_at(key);
+	uint64_t at = usage_seen_at(key);
 
 	for (unsigned i = 0; i < USED_SEEN_NEAR; i++) {
-		if (atomic_load_explicit(&used_seen[(at + i) % USED_SEEN], memory_order_relaxed) ==
+		if (atomic_load_explicit(&usage_seen[(at + i) % USED_SEEN], memory_order_relaxed) ==
 		    key)
 			return true;
 	}
 	return false;
 }
 
-void used_see(uint64_t key);
+void usage_see(uint64_t key);
 
 /* Code was unloaded: handles may come back for something else. */
-void used_forget_seen(void);
+void usage_forget_seen(void);
 
 /*
- * A step only where the key is not seen; used_end() sees it. A launch may make the stacks of the
+ * A step only where the key is not seen; usage_end() sees it. A launch may make the stacks of the
  * device's threads grow as well.
  */
-void used_begin_new(struct span *span, enum used_kind kind, uint64_t key, bool launch);
+void usage_begin_new(struct cuda_call *span, enum usage_kind kind, uint64_t key, bool launch);
 
-static inline void used_begin_first(struct span *span, enum used_kind kind, uint64_t key,
-				    bool launch)
+static inline void usage_begin_first(struct cuda_call *span, enum usage_kind kind, uint64_t key,
+				     bool launch)
 {
-	if (__builtin_expect(!used_is_seen(key), 0))
-		used_begin_new(span, kind, key, launch);
+	if (__builtin_expect(!usage_is_seen(key), 0))
+		usage_begin_new(span, kind, key, launch);
 }
 
 /* --- of spans: a call takes or gives memory --- */
 
 /* How many do so now, in the low half; in the high half, how many ever did. */
-extern _Atomic uint64_t used_moving;
+extern _Atomic uint64_t usage_moving;
 
 /* How many of them are this thread's, and of its steps. */
-struct used_thread {
+struct usage_thread {
 	uint32_t moving, stepping;
 };
-extern _Thread_local struct used_thread used_thread;
+extern _Thread_local struct usage_thread usage_thread;
 
-static inline void used_move(void)
+static inline void usage_move(void)
 {
-	used_thread.moving++;
-	atomic_fetch_add_explicit(&used_moving, (1ull << 32) + 1, memory_order_acq_rel);
+	usage_thread.moving++;
+	atomic_fetch_add_explicit(&usage_moving, (1ull << 32) + 1, memory_order_acq_rel);
 }
 
-static inline void used_moved(void)
+static inline void usage_moved(void)
 {
-	if (!used_thread.moving) /* a longjmp beneath has ended it: used_unwound() */
+	if (!usage_thread.moving) /* a longjmp beneath has ended it: usage_unwound() */
 		return;
-	used_thread.moving--;
-	atomic_fetch_sub_explicit(&used_moving, 1, memory_order_release);
+	usage_thread.moving--;
+	atomic_fetch_sub_explicit(&usage_moving, 1, memory_order_release);
 }
 
-/* A step was left without used_end(): by an exception. */
-void used_abandon(void);
+/* A step was left without usage_end(): by an exception. */
+void usage_abandon(void);
 
 /* Spans were left behind by a longjmp: whatever this thread was counted for is over. */
-void used_unwound(void);
+void usage_unwound(void);
 
 /* --- of the recorder --- */
 
 /* With the recorder's lock held, when the spool is there: what was seen before goes into it. */
-void used_settle(void);
+void usage_settle(void);
 
 /* In a forked child: what the parent saw is the parent's. */
-void used_clear(void);
+void usage_clear(void);
 
 #endif

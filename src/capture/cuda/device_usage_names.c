@@ -24,7 +24,7 @@ static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };
 
 /* What somebody has taken: all of one name so far, or a step from before the spool is there. */
 struct taken {
-	struct used_culprit culprit;
+	struct usage_culprit culprit;
 	int device;
 	int64_t bytes;
 };
@@ -35,7 +35,7 @@ struct early_name {
 	int64_t residual;
 };
 
-struct used_device used_devices[USED_DEVICES];
+struct usage_device usage_devices[USED_DEVICES];
 
 static struct {
 	struct taken names[NAMES];
@@ -43,7 +43,7 @@ static struct {
 	uint32_t names_n, early_n;
 } state;
 
-static void name_text(char *to, size_t size, enum used_kind kind, const char *of)
+static void name_text(char *to, size_t size, enum usage_kind kind, const char *of)
 {
 	text_copy(to, size, kinds[kind]);
 	if (of[0]) {
@@ -52,15 +52,15 @@ static void name_text(char *to, size_t size, enum used_kind kind, const char *of
 	}
 }
 
-static void put_name(int device, const struct used_look *look, int64_t named,
-		     const struct used_culprit *culprit, int64_t bytes)
+static void put_name(int device, const struct usage_look *look, int64_t named,
+		     const struct usage_culprit *culprit, int64_t bytes)
 {
 	struct intern *intern = record_intern();
 	struct used_sample sample = {
 		.t = look->t,
 		.used = look->used,
 		.named = named,
-		.source = intern_text(intern, sources[used_devices[device].source]),
+		.source = intern_text(intern, sources[usage_devices[device].source]),
 		.device = (int16_t)device,
 	};
 	struct used_step step = { .bytes = bytes };
@@ -79,14 +79,14 @@ static void put_name(int device, const struct used_look *look, int64_t named,
 	used_enter(record_ledger(), &sample, culprit ? &step : NULL);
 }
 
-static bool is_of(const struct taken *taken, int device, const struct used_culprit *culprit)
+static bool is_of(const struct taken *taken, int device, const struct usage_culprit *culprit)
 {
 	return taken->device == device && taken->culprit.kind == culprit->kind &&
 	       !strcmp(taken->culprit.of, culprit->of);
 }
 
 /* The spool is made by the first allocation. Of very many steps until then some become one. */
-static struct early_name *early_of(int device, const struct used_culprit *culprit)
+static struct early_name *early_of(int device, const struct usage_culprit *culprit)
 {
 	struct early_name *early = state.early + state.early_n;
 
@@ -102,22 +102,22 @@ static struct early_name *early_of(int device, const struct used_culprit *culpri
 	return early;
 }
 
-static void record_culprit(int device, const struct used_look *look,
-			   const struct used_culprit *culprit, int64_t bytes)
+static void record_culprit(int device, const struct usage_look *look,
+			   const struct usage_culprit *culprit, int64_t bytes)
 {
 	struct early_name *early;
 
 	if (record_is_open()) {
-		put_name(device, look, used_devices[device].named, culprit, bytes);
+		put_name(device, look, usage_devices[device].named, culprit, bytes);
 	} else if (bytes) {
 		early = early_of(device, culprit);
 		early->t = look->t;
 		early->step.bytes += bytes;
-		early->residual = used_devices[device].residual;
+		early->residual = usage_devices[device].residual;
 	}
 }
 
-static struct taken *culprit_name(int device, const struct used_culprit *culprit)
+static struct taken *culprit_name(int device, const struct usage_culprit *culprit)
 {
 	for (uint32_t i = 0; i < state.names_n; i++) {
 		struct taken *name = &state.names[i];
@@ -131,35 +131,35 @@ static struct taken *culprit_name(int device, const struct used_culprit *culprit
 	return &state.names[state.names_n++];
 }
 
-int64_t used_left(int device, const struct used_look *look)
+int64_t usage_left(int device, const struct usage_look *look)
 {
 	int64_t bytes = (int64_t)look->used;
 
 	if (record_is_open())
 		bytes = used_unexplained(record_ledger(), device, look->used);
-	return bytes - used_devices[device].named;
+	return bytes - usage_devices[device].named;
 }
 
 /* One of perhaps several steps that a figure shows: each has its own part of the way. */
-static void name_step(int device, const struct used_look *look, const struct used_culprit *culprit,
-		      int64_t bytes)
+static void name_step(int device, const struct usage_look *look,
+		      const struct usage_culprit *culprit, int64_t bytes)
 {
 	struct taken *name = culprit_name(device, culprit);
-	struct used_look so_far = *look;
+	struct usage_look so_far = *look;
 
 	if (name)
 		name->bytes += bytes;
-	used_devices[device].named += bytes;
-	so_far.used -= (uint64_t)(used_left(device, look) - used_devices[device].residual);
+	usage_devices[device].named += bytes;
+	so_far.used -= (uint64_t)(usage_left(device, look) - usage_devices[device].residual);
 	record_culprit(device, &so_far, culprit, bytes);
 }
 
 /* What was named in a context ends with it. */
-static void unname(int device, const struct used_look *look, const struct used_culprit *end)
+static void unname(int device, const struct usage_look *look, const struct usage_culprit *end)
 {
 	for (uint32_t i = 0; i < state.names_n; i++) {
 		const struct taken *name = &state.names[i];
-		struct used_culprit culprit = name->culprit;
+		struct usage_culprit culprit = name->culprit;
 
 		if (name->device != device || culprit.context != end->ended || !name->bytes)
 			continue;
@@ -171,26 +171,26 @@ static void unname(int device, const struct used_look *look, const struct used_c
 }
 
 /* The first figure: others may have been there before us. */
-static void begin_device(int device, const struct used_look *look)
+static void begin_device(int device, const struct usage_look *look)
 {
-	struct used_device *known = &used_devices[device];
-	struct used_culprit others = { .kind = USED_OTHERS, .hook = known->culprit.hook };
+	struct usage_device *known = &usage_devices[device];
+	struct usage_culprit others = { .kind = USED_OTHERS, .hook = known->culprit.hook };
 
 	known->begun = true;
 	if (known->source == USED_DEVICE && known->before)
 		name_step(device, look, &others, (int64_t)known->before);
 }
 
-static bool is_of_now(const struct used_device *known, const struct used_look *look)
+static bool is_of_now(const struct usage_device *known, const struct usage_look *look)
 {
-	return look->moving == atomic_load(&used_moving) && look->turn >= known->turn;
+	return look->moving == atomic_load(&usage_moving) && look->turn >= known->turn;
 }
 
-bool used_account(int device, const struct used_look *look, const struct used_culprit *culprit,
-		  enum hook_id hook)
+bool usage_account(int device, const struct usage_look *look, const struct usage_culprit *culprit,
+		   enum hook_id hook)
 {
-	struct used_device *known = &used_devices[device];
-	struct used_culprit seen_by = { .hook = hook };
+	struct usage_device *known = &usage_devices[device];
+	struct usage_culprit seen_by = { .hook = hook };
 	int64_t bytes;
 
 	if (!is_of_now(known, look))
@@ -204,8 +204,8 @@ bool used_account(int device, const struct used_look *look, const struct used_cu
 	known->waiting = false;
 	if (culprit && culprit->ended)
 		unname(device, look, culprit);
-	bytes = used_left(device, look) - known->residual;
-	if (bytes && !culprit && atomic_load(&used_stepping))
+	bytes = usage_left(device, look) - known->residual;
+	if (bytes && !culprit && atomic_load(&usage_stepping))
 		return true; /* it belongs to a step that is under way, whose end looks again */
 	known->moving = look->moving;
 	known->turn = look->turn;
@@ -220,14 +220,14 @@ bool used_account(int device, const struct used_look *look, const struct used_cu
 }
 
 /* The steps so far, with nothing reserved yet. */
-void used_settle(void)
+void usage_settle(void)
 {
 	int64_t named[USED_DEVICES] = { 0 };
 
 	for (uint32_t i = 0; i < state.early_n; i++) {
 		const struct early_name *early = &state.early[i];
 		const struct taken *step = &early->step;
-		struct used_look then = { .t = early->t };
+		struct usage_look then = { .t = early->t };
 
 		named[step->device] += step->bytes;
 		then.used = (uint64_t)(named[step->device] + early->residual);
@@ -236,8 +236,8 @@ void used_settle(void)
 	state.early_n = 0;
 }
 
-void used_names_clear(void)
+void usage_names_clear(void)
 {
 	state.names_n = state.early_n = 0;
-	memset((void *)used_devices, 0, sizeof(used_devices));
+	memset((void *)usage_devices, 0, sizeof(usage_devices));
 }

@@ -11,15 +11,15 @@
 enum { USED_DEVICES = 64, USED_OF = 64 };
 
 /* A figure, from a moment when no memory was on the move but what is booked. */
-struct used_look {
+struct usage_look {
 	uint64_t t, used;
-	uint64_t moving; /* used_moving then */
+	uint64_t moving; /* usage_moving then */
 	uint64_t turn;   /* taken just before: what had come by then is in it */
 };
 
 /* Who is told to have taken something. */
-struct used_culprit {
-	enum used_kind kind;
+struct usage_culprit {
+	enum usage_kind kind;
 	enum hook_id hook;
 	uint64_t context; /* what is named here ends with it */
 	uint64_t ended;   /* a context that ended in the call */
@@ -27,9 +27,9 @@ struct used_culprit {
 	char of[USED_OF]; /* the library that asked, "" where that does not matter */
 };
 
-enum used_source { USED_UNKNOWN, USED_NVML, USED_DEVICE };
+enum usage_source { USED_UNKNOWN, USED_NVML, USED_DEVICE };
 
-struct used_device {
+struct usage_device {
 	/* Changed with the recorder's lock held, like the rest, and looked at without. */
 	_Atomic uint8_t source;
 	_Atomic bool begun;   /* there was a figure */
@@ -44,13 +44,13 @@ struct used_device {
 	int64_t residual;
 	uint64_t turn;   /* of the newest figure that nothing was left of */
 	uint64_t before; /* what others occupied, where they are counted with us */
-	struct used_culprit culprit;
+	struct usage_culprit culprit;
 };
 
-extern struct used_device used_devices[USED_DEVICES];
+extern struct usage_device usage_devices[USED_DEVICES];
 
 /* With the recorder's lock held: what neither allocations nor names explain of a figure. */
-int64_t used_left(int device, const struct used_look *look);
+int64_t usage_left(int device, const struct usage_look *look);
 
 /*
  * Likewise: a figure is there. What it shows beyond what is known belongs to the culprit that waits
@@ -58,13 +58,13 @@ int64_t used_left(int device, const struct used_look *look);
  * `hook` is who looked. False, and nothing is done, if the figure is out of date: memory has moved
  * since, or a newer one is in the account.
  */
-bool used_account(int device, const struct used_look *look, const struct used_culprit *culprit,
-		  enum hook_id hook);
+bool usage_account(int device, const struct usage_look *look, const struct usage_culprit *culprit,
+		   enum hook_id hook);
 
-/* Calls between used_begin() and used_end(). */
-extern _Atomic uint32_t used_stepping;
+/* Calls between usage_begin() and usage_end(). */
+extern _Atomic uint32_t usage_stepping;
 
 /* In a forked child. */
-void used_names_clear(void);
+void usage_names_clear(void);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * dlsym: asks entry_dlsym() and, when that says no, jumps to the real dlsym.
+ * dlsym: asks interpose_dlsym() and, when that says no, jumps to the real dlsym.
  *
  * It must jump. glibc resolves RTLD_NEXT from the return address; a wrapper that called the real one
  * would have every library that asks for its successor be told of itself, for ever. A sibling call
@@ -20,10 +20,10 @@ dlsym:
 	subq	$8, %rsp
 	.cfi_adjust_cfa_offset 8
 	movq	24(%rsp), %rdx		/* the caller */
-	call	entry_dlsym
+	call	interpose_dlsym
 	testq	%rax, %rax
 	jnz	1f
-	call	entry_real_dlsym
+	call	interpose_real_dlsym
 	addq	$8, %rsp
 	.cfi_adjust_cfa_offset -8
 	popq	%rsi
@@ -49,9 +49,9 @@ dlsym:
 	mov	x29, sp
 	stp	x0, x1, [sp, #16]
 	mov	x2, x30			/* the caller */
-	bl	entry_dlsym
+	bl	interpose_dlsym
 	cbnz	x0, 1f
-	bl	entry_real_dlsym
+	bl	interpose_real_dlsym
 	mov	x16, x0
 	ldp	x0, x1, [sp, #16]
 	ldp	x29, x30, [sp], #32

@@ -20,95 +20,96 @@
 #define NOTHING (void)0
 
 /* Memory with an address: its space, where the address was put, and its size. */
-#define TAKE(kind_, space_, flags_, key_, size_)                                  \
-	span_take(&span, status,                                                  \
-		  &(struct span_memory){ .kind = NODE_##kind_,                    \
-					 .space = SPACE_##space_,                 \
-					 .flags = flags_,                         \
-					 .key = status ? 0 : (uint64_t) * (key_), \
-					 .size = (size_) })
+#define TAKE(kind_, space_, flags_, key_, size_)                                            \
+	cuda_call_take(&span, status,                                                       \
+		       &(struct cuda_call_memory){ .kind = NODE_##kind_,                    \
+						   .space = SPACE_##space_,                 \
+						   .flags = flags_,                         \
+						   .key = status ? 0 : (uint64_t) * (key_), \
+						   .size = (size_) })
 #define ALLOC(space, ptr, size) TAKE(ADDRESS, space, 0, ptr, size)
-#define FREE(ptr) span_end(&span, SPAN_FREE, NODE_ADDRESS, (uint64_t)(ptr))
-#define FREED span_ended(&span, status)
+#define FREE(ptr) cuda_call_end(&span, SPAN_FREE, NODE_ADDRESS, (uint64_t)(ptr))
+#define FREED cuda_call_ended(&span, status)
 
 /* Arrays, whose handles are no addresses. */
 #define ARRAY(array, size) TAKE(ARRAY, ARRAY, 0, array, size)
-#define FREE_ARRAY(array) span_end(&span, SPAN_FREE, NODE_ARRAY, (uint64_t)(array))
+#define FREE_ARRAY(array) cuda_call_end(&span, SPAN_FREE, NODE_ARRAY, (uint64_t)(array))
 
 /* Stream-ordered memory; a call on a pool is a point where its reserved bytes are sampled. */
 #define CAPTURING(on) (span.stream = (uint64_t)(on), span.capturing = driver_capturing(span.stream))
 #define ALLOC_ON(stream, ptr, size) \
-	span_alloc_async(&span, status, status ? 0 : (uint64_t) * (ptr), (size))
+	cuda_call_alloc_async(&span, status, status ? 0 : (uint64_t) * (ptr), (size))
 #define FREE_ON(on, ptr) (span.stream = (uint64_t)(on), FREE(ptr))
-#define POOL_SAMPLED(pool) span_pool_sampled(&span, status, (uint64_t)(pool), false)
-#define POOL_ENDING(pool) span_pool_ending((uint64_t)(pool))
-#define POOL_DESTROYED(pool) span_pool_sampled(&span, status, (uint64_t)(pool), true)
+#define POOL_SAMPLED(pool) cuda_call_pool_sampled(&span, status, (uint64_t)(pool), false)
+#define POOL_ENDING(pool) cuda_call_pool_ending((uint64_t)(pool))
+#define POOL_DESTROYED(pool) cuda_call_pool_sampled(&span, status, (uint64_t)(pool), true)
 
 /* Memory of graphs: sampled too. */
-#define GRAPH_NODE(params)                                                              \
-	span_graph_node(&span, status, (params) ? (params)->poolProps.location.id : -1, \
-			(params) ? (params)->bytesize : 0)
+#define GRAPH_NODE(params)                                                                   \
+	cuda_call_graph_node(&span, status, (params) ? (params)->poolProps.location.id : -1, \
+			     (params) ? (params)->bytesize : 0)
 #define GRAPH_ANY_NODE(params)                                                  \
 	do {                                                                    \
 		if ((params) && (params)->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC) \
 			GRAPH_NODE(&(params)->alloc);                           \
 	} while (0)
-#define GRAPH_SAMPLED span_graph_sampled(&span, status)
+#define GRAPH_SAMPLED cuda_call_graph_sampled(&span, status)
 
 /* Virtual memory management. */
-#define CREATE(handle, size, prop)                                                 \
-	span_create(&span, status, status ? 0 : *(handle), (size),                 \
-		    (prop) && (prop)->location.type == CU_MEM_LOCATION_TYPE_DEVICE \
-			    ? (prop)->location.id                                  \
-			    : -1)
-#define RETAIN(handle, ptr) span_retain(&span, status, status ? 0 : *(handle), (uint64_t)(ptr))
-#define RELEASE(handle) span_end(&span, SPAN_RELEASE, NODE_HANDLE, (handle))
-#define MAP(ptr, size, handle) span_map(&span, status, (ptr), (size), (handle))
-#define UNMAP(ptr, size) span_map(&span, status, (ptr), (size), 0)
-#define MULTICAST(handle) span_multicast(&span, status, status ? 0 : *(handle))
+#define CREATE(handle, size, prop)                                                      \
+	cuda_call_create(&span, status, status ? 0 : *(handle), (size),                 \
+			 (prop) && (prop)->location.type == CU_MEM_LOCATION_TYPE_DEVICE \
+				 ? (prop)->location.id                                  \
+				 : -1)
+#define RETAIN(handle, ptr) cuda_call_retain(&span, status, status ? 0 : *(handle), (uint64_t)(ptr))
+#define RELEASE(handle) cuda_call_end(&span, SPAN_RELEASE, NODE_HANDLE, (handle))
+#define MAP(ptr, size, handle) cuda_call_map(&span, status, (ptr), (size), (handle))
+#define UNMAP(ptr, size) cuda_call_map(&span, status, (ptr), (size), 0)
+#define MULTICAST(handle) cuda_call_multicast(&span, status, status ? 0 : *(handle))
 
 /* Memory of others: listed, and counts 0. `kind` is the key space, of enum node_kind. */
 #define IMPORT(kind, space, key, size) TAKE(kind, space, EVENT_FOREIGN, key, status ? 0 : (size))
-#define IMPORT_HANDLE(handle) span_import_handle(&span, status, status ? 0 : *(handle))
+#define IMPORT_HANDLE(handle) cuda_call_import_handle(&span, status, status ? 0 : *(handle))
 #define IMPORT_BLOCK(ptr, pool) \
-	span_import_block(&span, status, status ? 0 : (uint64_t) * (ptr), (uint64_t)(pool))
-#define FREE_EXTERNAL(memory) span_end(&span, SPAN_FREE, NODE_EXTERNAL, (uint64_t)(memory))
-#define OPENED(ptr) span_opened(&span, status, status ? 0 : (uint64_t) * (ptr))
-#define CLOSE(ptr) span_end(&span, SPAN_CLOSE, NODE_ADDRESS, (uint64_t)(ptr))
+	cuda_call_import_block(&span, status, status ? 0 : (uint64_t) * (ptr), (uint64_t)(pool))
+#define FREE_EXTERNAL(memory) cuda_call_end(&span, SPAN_FREE, NODE_EXTERNAL, (uint64_t)(memory))
+#define OPENED(ptr) cuda_call_opened(&span, status, status ? 0 : (uint64_t) * (ptr))
+#define CLOSE(ptr) cuda_call_end(&span, SPAN_CLOSE, NODE_ADDRESS, (uint64_t)(ptr))
 
 /* What comes to be occupied in the call without being allocated; a launch, the first time. */
 #define STEP(kind) STEP_ON(kind, driver_device())
-#define STEP_ON(kind, device) used_begin(&span, USED_##kind, (device))
-#define STEPPED used_end(&span)
-#define LIMITING(limit) used_begin(&span, used_kind_of_limit((int)(limit)), driver_device())
-#define FIRST(kind, key) used_begin_first(&span, USED_##kind, (uint64_t)(key), false)
+#define STEP_ON(kind, device) usage_begin(&span, USED_##kind, (device))
+#define STEPPED usage_end(&span)
+#define LIMITING(limit) usage_begin(&span, usage_kind_of_limit((int)(limit)), driver_device())
+#define FIRST(kind, key) usage_begin_first(&span, USED_##kind, (uint64_t)(key), false)
 /* Handles are told apart by who gave them: a launch takes either. */
-#define FOUND(what, handle)                                                  \
-	do {                                                                 \
-		used_end(&span);                                             \
-		if (!status && (handle))                                     \
-			used_see(USED_HANDLE_##what((uint64_t) * (handle))); \
+#define FOUND(what, handle)                                                   \
+	do {                                                                  \
+		usage_end(&span);                                             \
+		if (!status && (handle))                                      \
+			usage_see(USED_HANDLE_##what((uint64_t) * (handle))); \
 	} while (0)
 /* Looking at a function may load it too, and its first launch more. */
 #define LOOKED_AT(function) USED_LOOKED_AT((uint64_t)(function))
-#define UNLOADED (used_end(&span), used_forget_seen())
-#define GRAPH_LAUNCHED (span_graph_sampled(&span, status), used_end(&span))
+#define UNLOADED (usage_end(&span), usage_forget_seen())
+#define GRAPH_LAUNCHED (cuda_call_graph_sampled(&span, status), usage_end(&span))
 
 /* Contexts: what ends with them. */
-#define CONTEXT_MADE (span_context_made(&span, status), used_end(&span))
+#define CONTEXT_MADE (cuda_call_context_made(&span, status), usage_end(&span))
 #define CONTEXT_ENDED(context) \
-	(span_context_ended(&span, status, (uint64_t)(context)), used_end(&span))
-#define PRIMARY_RETAINED(context, device)                                                     \
-	(span_primary_retained(&span, status, status ? 0 : (uint64_t) * (context), (device)), \
-	 used_end(&span))
-#define RESETTING(device) (RESETTING_OWN, used_begin(&span, USED_CONTEXT, (device)))
+	(cuda_call_context_ended(&span, status, (uint64_t)(context)), usage_end(&span))
+#define PRIMARY_RETAINED(context, device)                                                          \
+	(cuda_call_primary_retained(&span, status, status ? 0 : (uint64_t) * (context), (device)), \
+	 usage_end(&span))
+#define RESETTING(device) (RESETTING_OWN, usage_begin(&span, USED_CONTEXT, (device)))
 #define RESETTING_OWN (span.device = (int16_t)driver_context(&span.context))
-#define PRIMARY_RELEASED(device) (span_primary_released(&span, status, (device)), used_end(&span))
-#define PRIMARY_RESET(device) (span_primary_ended(&span, status, (device)), used_end(&span))
-#define RESET_DONE span_reset_done(&span, status)
+#define PRIMARY_RELEASED(device) \
+	(cuda_call_primary_released(&span, status, (device)), usage_end(&span))
+#define PRIMARY_RESET(device) (cuda_call_primary_ended(&span, status, (device)), usage_end(&span))
+#define RESET_DONE cuda_call_reset_done(&span, status)
 
 /* A call that moves no sum: what the device says is occupied may be sampled. */
-#define SAMPLED span_sampled(&span, status)
+#define SAMPLED cuda_call_sampled(&span, status)
 
 /* What a wrapper answers when the machine has no such function: "not initialized", both APIs' 3. */
 enum { STATUS_MISSING = 3 };
@@ -124,13 +125,13 @@ enum { STATUS_MISSING = 3 };
                                                                                             \
 		if (__builtin_expect(!real, 0))                                             \
 			return (result)STATUS_MISSING;                                      \
-		if (!span_wanted())                                                         \
+		if (!cuda_call_wanted())                                                    \
 			return real args;                                                   \
 		if (quick) {                                                                \
-			uint64_t begin = span_quick_begin(HOOK_##name);                     \
+			uint64_t begin = cuda_call_quick_begin(HOOK_##name);                \
 			result status = real args;                                          \
                                                                                             \
-			span_quick_end(HOOK_##name, begin, status);                         \
+			cuda_call_quick_end(HOOK_##name, begin, status);                    \
 			return status;                                                      \
 		}                                                                           \
 		{                                                                           \
@@ -140,9 +141,9 @@ enum { STATUS_MISSING = 3 };
                                                                                             \
 			before;                                                             \
 			errno = saved;                                                      \
-			span_time(&span);                                                   \
+			cuda_call_time(&span);                                              \
 			status = real args;                                                 \
-			span_timed(&span, status);                                          \
+			cuda_call_timed(&span, status);                                     \
 			saved = errno;                                                      \
 			after;                                                              \
 			errno = saved;                                                      \
@@ -156,10 +157,11 @@ enum { STATUS_MISSING = 3 };
 	LAUNCHER(name, result, params, args, function)    \
 	LAUNCHER(name##_ptsz, result, params, args, function)
 /* Of a function that was launched before, and not by another hooked call. */
-#define LAUNCHER(name, result, params, args, function)                                            \
-	EXPORT HOT_CODE result name params;                                                       \
-	WRAPPER(name, result, params, args, !span_top.span && used_is_seen((uint64_t)(function)), \
-		used_begin_first(&span, USED_MODULES, (uint64_t)(function), true), STEPPED)
+#define LAUNCHER(name, result, params, args, function)                      \
+	EXPORT HOT_CODE result name params;                                 \
+	WRAPPER(name, result, params, args,                                 \
+		!cuda_call_top.span && usage_is_seen((uint64_t)(function)), \
+		usage_begin_first(&span, USED_MODULES, (uint64_t)(function), true), STEPPED)
 /* NOLINTBEGIN(readability-function-size): the parameters are CUDA's */
 #include "capture/loader/hooks.def"
 #include "capture/recorder/calls.def"

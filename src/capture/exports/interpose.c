@@ -79,19 +79,19 @@ EXPORT get_proc_fn cuGetProcAddress;
 EXPORT get_proc2_fn cuGetProcAddress_v2;
 
 /* Called by dlsym.S. */
-__attribute__((visibility("hidden"))) void *entry_dlsym(void *handle, const char *name,
-							void *caller);
-__attribute__((visibility("hidden"))) void *entry_real_dlsym(void);
+__attribute__((visibility("hidden"))) void *interpose_dlsym(void *handle, const char *name,
+							    void *caller);
+__attribute__((visibility("hidden"))) void *interpose_real_dlsym(void);
 enum { ANSWER_NULL = -1 };
 
 static _Atomic uint64_t counted[DOORS];
 
-void doors_count(enum door door)
+void exports_count(enum door door)
 {
 	atomic_fetch_add_explicit(&counted[door], 1, memory_order_relaxed);
 }
 
-uint64_t doors_counted(enum door door)
+uint64_t exports_counted(enum door door)
 {
 	return atomic_load_explicit(&counted[door], memory_order_relaxed);
 }
@@ -164,7 +164,7 @@ static bool only_ours(enum hook_id id, void *found)
 	       !(hooks[id].api == DRV && resolve_cuda(hooks[id].name));
 }
 
-void *entry_real_dlsym(void)
+void *interpose_real_dlsym(void)
 {
 	return function(NEXT_DLSYM);
 }
@@ -197,12 +197,12 @@ static void *answer_cuda(void *handle, enum hook_id id, void *caller)
 		return (void *)(intptr_t)ANSWER_NULL;
 	ours = swap_named(id, real);
 	if (ours)
-		doors_count(DOOR_DLSYM);
+		exports_count(DOOR_DLSYM);
 	return ours;
 }
 
 /* NULL: let the real dlsym answer. ANSWER_NULL: answer NULL. Anything else is the answer. */
-void *entry_dlsym(void *handle, const char *name, void *caller)
+void *interpose_dlsym(void *handle, const char *name, void *caller)
 {
 	struct signals_deferred deferred;
 	void *answer;
@@ -229,7 +229,7 @@ static void swap_pointer(void **pointer)
 	for (int i = 0; i < HOOK_NAMES; i++) {
 		if (hooks[i].api == DRV && *pointer == atomic_load(&hook_real[i])) {
 			*pointer = hook_ours(i);
-			doors_count(DOOR_PROCADDRESS);
+			exports_count(DOOR_PROCADDRESS);
 			return;
 		}
 	}

@@ -58,7 +58,7 @@ EXPORT void memtrace_mark(const char *name)
 EXPORT int memtrace_dump(const char *path)
 {
 	/* Inside: a signal handler, which its thread would wait for. */
-	return record_inside() ? -EBUSY : finish_dump(path);
+	return record_inside() ? -EBUSY : finalize_dump(path);
 }
 
 EXPORT void memtrace_push(const char *name)
@@ -225,7 +225,7 @@ static void reserve(struct event *event)
 	if (!id) { /* memory that no hooked call made: known from here on */
 		event->op = EVENT_RESERVE;
 		event->space = SPACE_DEVICE;
-		choose_told(event);
+		sampling_told(event);
 		ledger_enter(record_ledger(), event, NODE_ADDRESS, 0, 0);
 		id = live_find(record_spool(), NODE_ADDRESS, 0, event->ptr);
 	}
@@ -253,7 +253,7 @@ static void alloc(struct event *event)
 {
 	event->op = EVENT_ALLOC;
 	place_block(event);
-	choose_told(event);
+	sampling_told(event);
 	ledger_enter(record_ledger(), event, NODE_BLOCK, 0, 0);
 }
 
@@ -268,7 +268,7 @@ static inline __attribute__((always_inline)) void tell(memtrace_pool pool, const
 						       void (*enter)(struct event *event))
 {
 	const char *name = pool && pool <= POOLS ? pools.names[pool - 1] : NULL;
-	const struct choose_call call = {
+	const struct sampling_call call = {
 		.caller = caller,
 		.pool = name,
 		.may_load = true,
@@ -285,9 +285,9 @@ static inline __attribute__((always_inline)) void tell(memtrace_pool pool, const
 			.thread = record_thread(),
 		};
 		if (size)
-			choose_birth(&event, &call);
+			sampling_birth(&event, &call);
 		else
-			choose_end(&event, NODE_BLOCK, &call);
+			sampling_end(&event, NODE_BLOCK, &call);
 		record_lock();
 		event.pool = intern_text(record_intern(), name);
 		event.api = intern_text(record_intern(), api);

@@ -80,7 +80,7 @@ static void dump_on_signals(uint32_t times)
 
 	if (chosen.does != SIGNAL_DUMPS || !times)
 		return;
-	error = finish_dump(NULL);
+	error = finalize_dump(NULL);
 	if (error && error != -EBUSY)
 		record_note("a trace that MEMTRACE_SIGNAL asked for could not be written");
 }

@@ -57,7 +57,7 @@ static const char missing_notes[PACK_KINDS][80] = {
 };
 
 /* What else the process has of its symbols stays as it is bound: RTLD_LOCAL. Never given back. */
-void finish_load(void)
+void finalize_load(void)
 {
 	enum pack_kind kind = pack_named(opt_text(OPT_ID_output));
 	void *handle;
@@ -69,7 +69,7 @@ void finish_load(void)
 		record_note(missing_notes[kind]);
 }
 
-static void name_without(struct paths *paths)
+static void name_without(struct process_paths *paths)
 {
 	enum pack_kind kind = pack_named(paths->output);
 
@@ -104,7 +104,7 @@ static void note_status(int status, void *unused)
 	exit_status = status;
 }
 
-int finish_status(void)
+int finalize_status(void)
 {
 	return exit_status;
 }
@@ -112,7 +112,7 @@ int finish_status(void)
 /* What at_quick_exit() is: that one is linked into each library. */
 int __cxa_at_quick_exit(void (*handler)(void *), void *library);
 
-void finish_watch(void (*end)(void))
+void finalize_watch(void (*end)(void))
 {
 	static atomic_bool watching;
 
@@ -132,7 +132,7 @@ static void wait_written(int status, void *unused)
 		raw_call(SYS_nanosleep, raw_address(&nap), 0, 0);
 }
 
-void finish_begin(void)
+void finalize_begin(void)
 {
 	on_exit(wait_written, NULL);
 }
@@ -233,7 +233,7 @@ static int write_file(const char *output, bool numbered, int (*fill)(struct piec
 
 /* The document at the end: there is one in a process. */
 static struct {
-	const struct paths *paths;
+	const struct process_paths *paths;
 	bool in_handler;
 	struct document_told told;
 } ending;
@@ -266,7 +266,7 @@ static int write_ending(void *unused)
 	return error;
 }
 
-void finish_write(struct paths *paths, bool in_handler)
+void finalize_write(struct process_paths *paths, bool in_handler)
 {
 	int error = begin_writing() ? 0 : -EBUSY;
 	bool explained;
@@ -283,7 +283,7 @@ void finish_write(struct paths *paths, bool in_handler)
 	if (explained)
 		explain(&ending.told.oom, error ? paths->spool : names.final);
 	if (error)
-		log_say(paths->output, " could not be written: ", facts_error(error),
+		log_say(paths->output, " could not be written: ", process_info_error(error),
 			"; what was recorded is kept in ", paths->spool, " (memtrace recover)",
 			NULL);
 	else
@@ -316,7 +316,7 @@ static int write_dump(void *unused)
 	return fd_exists(dump.output) ? -EEXIST : write_file(dump.output, false, fill_dump);
 }
 
-int finish_dump(const char *output)
+int finalize_dump(const char *output)
 {
 	const char *hook;
 	int saved = errno;

@@ -202,7 +202,7 @@ START_CODE static void after_fork_in_child(void)
 		record_forked_asleep();
 		return;
 	}
-	span_forked();
+	cuda_call_forked();
 	if (forking.handler)
 		record_forked_in_handler(forking.inside);
 	else

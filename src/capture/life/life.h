@@ -25,7 +25,7 @@ uint32_t api_growing(void);
 
 /* --- what is known of the process --- */
 
-struct paths {
+struct process_paths {
 	char output[4096], spool[4096];
 };
 
@@ -33,29 +33,30 @@ struct paths {
  * Resolves the output and the directory of spools against the working directory of the start.
  * `program`: what it was started as, with or without a path; %e in the output stands for its name.
  */
-void paths_init(const char *program);
+void process_paths_init(const char *program);
 
 /*
  * Creates the spool under the first name that is free both for it and for its document; in another
  * directory if this one's file system cannot claim space. 0 or -errno.
  */
-int paths_create(struct paths *paths, struct spool *spool);
+int process_paths_create(struct process_paths *paths, struct spool *spool);
 
-/* Asks the driver what facts_record() will enter; with no lock held, and not under PyTorch's. */
-void facts_ask(void);
+/* Asks the driver what process_info_record() will enter; with no lock held, and not under
+ * PyTorch's. */
+void process_info_ask(void);
 
 /* Process, environment and settings. */
-void facts_record(struct intern *intern, const struct paths *paths);
+void process_info_record(struct intern *intern, const struct process_paths *paths);
 
 /* What may become known only later: the unwinder, versions. With the lock held. */
-void facts_late(struct intern *intern);
+void process_info_late(struct intern *intern);
 
 /* A device's name and size, once; asks the driver, so not under PyTorch's lock nor ours. */
-void facts_device(int device);
-void facts_clear(void);
+void process_info_device(int device);
+void process_info_clear(void);
 
 /* An errno in words, without locale. */
-const char *facts_error(int error);
+const char *process_info_error(int error);
 
 /* --- the end --- */
 
@@ -63,14 +64,14 @@ const char *facts_error(int error);
  * A name that asks for a compressed document has its library loaded; where that cannot be, a note
  * says so, and the name loses that part at the end. Asks the loader.
  */
-void finish_load(void);
+void finalize_load(void);
 
 /*
  * Writes the document to a temporary name, renames it (never over an existing file), and removes
  * the spool. When that fails the spool stays, and one line says so. `in_handler`: of a signal,
  * which may have come in the middle of malloc().
  */
-void finish_write(struct paths *paths, bool in_handler);
+void finalize_write(struct process_paths *paths, bool in_handler);
 
 /*
  * A document of what is recorded so far (its process is `running`), written from a copy of the
@@ -78,19 +79,19 @@ void finish_write(struct paths *paths, bool in_handler);
  * nobody has. Never over an existing file. Without the recorder's lock; errno is kept. 0 or -errno;
  * -EBUSY while another thread writes one, -ENODATA where nothing has been recorded.
  */
-int finish_dump(const char *output);
+int finalize_dump(const char *output);
 
 /*
- * The exit status is known to finish_write() from now on, and quick_exit() calls `end`. Once main()
- * runs: what exit() calls is called in the reverse order of coming, and ours must come before the
- * destructors.
+ * The exit status is known to finalize_write() from now on, and quick_exit() calls `end`. Once
+ * main() runs: what exit() calls is called in the reverse order of coming, and ours must come
+ * before the destructors.
  */
-void finish_watch(void (*end)(void));
+void finalize_watch(void (*end)(void));
 
 /* Another thread that comes to exit() waits from now on until the document is written. */
-void finish_begin(void);
+void finalize_begin(void);
 
 /* -1 while it is not known. */
-int finish_status(void);
+int finalize_status(void);
 
 #endif

@@ -57,7 +57,7 @@ START_CODE static bool names_program(const char *output)
 	return false;
 }
 
-START_CODE void paths_init(const char *started_as)
+START_CODE void process_paths_init(const char *started_as)
 {
 	const char *output = opt_text(OPT_ID_output);
 	const char *spools = opt_text(OPT_ID_spool_dir);
@@ -107,7 +107,7 @@ static void make_directory(char *to, size_t size, const char *spools)
  * The spool, unless there is one or the output is there already. Another process may have had this
  * name until just now: it writes its document first, and then its spool goes.
  */
-static int create_unless_there(const struct paths *paths, struct spool *spool)
+static int create_unless_there(const struct process_paths *paths, struct spool *spool)
 {
 	int error = fd_exists(paths->output) ? -EEXIST : spool_create(spool, paths->spool);
 
@@ -119,7 +119,8 @@ static int create_unless_there(const struct paths *paths, struct spool *spool)
 	return error;
 }
 
-static int create_in(struct paths *paths, struct spool *spool, const char *first, const char *in)
+static int create_in(struct process_paths *paths, struct spool *spool, const char *first,
+		     const char *in)
 {
 	int error = -EEXIST;
 
@@ -136,7 +137,7 @@ static int create_in(struct paths *paths, struct spool *spool, const char *first
 	return error;
 }
 
-int paths_create(struct paths *paths, struct spool *spool)
+int process_paths_create(struct process_paths *paths, struct spool *spool)
 {
 	/* One recording is opened at a time, maybe on a small stack. */
 	static char pattern[3 * 4096]; /* a directory may be all % */
@@ -217,7 +218,7 @@ static void record_world(struct intern *intern)
 	}
 }
 
-void facts_late(struct intern *intern)
+void process_info_late(struct intern *intern)
 {
 	static const char keys[][12] = { "python", "note", "torch", "unwinder", "cuda_driver" };
 	char driver[24];
@@ -237,12 +238,12 @@ void facts_late(struct intern *intern)
 	}
 }
 
-void facts_ask(void)
+void process_info_ask(void)
 {
 	atomic_store(&driver_known, driver_version());
 }
 
-void facts_record(struct intern *intern, const struct paths *paths)
+void process_info_record(struct intern *intern, const struct process_paths *paths)
 {
 	struct spool_header *header = intern->spool->header;
 	static char text[4096]; /* as in create_in() */
@@ -262,7 +263,7 @@ void facts_record(struct intern *intern, const struct paths *paths)
 	record_settings(intern);
 	intern_fact(intern, "stacks", walk_mode());
 	late_known = 0;
-	facts_late(intern);
+	process_info_late(intern);
 	if (opt_trouble()) {
 		text_join(text, sizeof(text), "the value of MEMTRACE_", opt_trouble());
 		text_append(text, sizeof(text), " was not understood: the default was used");
@@ -270,7 +271,7 @@ void facts_record(struct intern *intern, const struct paths *paths)
 	}
 }
 
-void facts_device(int device)
+void process_info_device(int device)
 {
 	struct driver_facts facts;
 	uint64_t bit = 1ull << (device & 63);
@@ -293,12 +294,12 @@ void facts_device(int device)
 	signals_deliver(&deferred);
 }
 
-void facts_clear(void)
+void process_info_clear(void)
 {
 	atomic_store(&devices_known, 0);
 }
 
-const char *facts_error(int error)
+const char *process_info_error(int error)
 {
 	const char *text = strerrordesc_np(error < 0 ? -error : error);
 

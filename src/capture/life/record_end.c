@@ -23,7 +23,7 @@ static void tell_if_blind(void)
 	uint64_t seen = 0;
 
 	for (unsigned i = 0; i < DOORS; i++)
-		seen += doors_counted(i);
+		seen += exports_counted(i);
 	if (!seen && record_on() && atomic_load(&record_process.cuda_started))
 		log_say("CUDA was used in a way that a preload cannot see (RTLD_DEEPBIND, "
 			"dlmopen): no trace",
@@ -40,7 +40,7 @@ static void catch_up(void)
 {
 	struct spool_backlog *backlog = &recorder.spool.header->backlog;
 
-	backlog_settle_left(&recorder.spool);
+	pending_settle_left(&recorder.spool);
 	backlog->booked = backlog->put;
 }
 
@@ -50,7 +50,7 @@ static void ask_last(void *unused)
 	(void)unused;
 	modules_refresh();
 	control_check_signal();
-	if (!atomic_load(&loader_silent) && bound_past_us())
+	if (!atomic_load(&loader_silent) && libc_binding_past_us())
 		record_note("a library calls the CUDA runtime past every preload "
 			    "(RTLD_DEEPBIND): seen at the driver only");
 }
@@ -66,7 +66,7 @@ void record_finish(void)
 		tell_if_blind();
 		return;
 	}
-	finish_begin();
+	finalize_begin();
 	/* The loader is asked: a handler that walked the stack in between would wait for a thread
 	 * that has libunwind's lock and waits for the loader's. */
 	signals_defer(&deferred);
@@ -78,7 +78,7 @@ void record_finish(void)
 		in_handler = unwind_is_met() && unwind_until(NULL) == UNWIND_SIGNAL;
 		own_stack_call(ask_last, NULL);
 		record_lock();
-		facts_late(&recorder.intern);
+		process_info_late(&recorder.intern);
 	}
 	atomic_store(&record_state, RECORD_ENDED);
 	signals_deliver(&deferred);
@@ -88,14 +88,14 @@ void record_finish(void)
 	catch_up();
 	header = recorder.spool.header;
 	header->end = record_now();
-	header->status = (uint64_t)finish_status() + 1;
+	header->status = (uint64_t)finalize_status() + 1;
 	calls_settle();
 	atomic_store(&header->late, atomic_load(&recorder.missed));
 	for (unsigned i = 0; i < DOORS; i++)
-		header->doors[i] += doors_counted(i);
+		header->doors[i] += exports_counted(i);
 	if (!atomic_load(&header->stop))
 		atomic_store(&header->stop, SPOOL_CLOSED);
 	spool_seal(&recorder.spool);
 	record_unlock();
-	finish_write(&recorder.paths, in_handler);
+	finalize_write(&recorder.paths, in_handler);
 }

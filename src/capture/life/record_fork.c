@@ -81,11 +81,11 @@ static void clear(void)
 	torch_clear();
 	autograd_clear();
 	stacks_forked();
-	choose_forked();
-	facts_clear();
+	sampling_forked();
+	process_info_clear();
 	calls_clear();
 	cupti_clear();
-	used_clear();
+	usage_clear();
 	memset(recorder.hook_text, 0, sizeof(recorder.hook_text));
 	memset(recorder.notes, 0, sizeof(recorder.notes));
 	record_marks_clear();
@@ -95,7 +95,7 @@ static void clear(void)
 START_CODE void record_forked_asleep(void)
 {
 	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);
-	record_process.start_monotonic = now_asked();
+	record_process.start_monotonic = tsc_asked();
 }
 
 void record_forked(void)

@@ -65,7 +65,7 @@ enum door {
 };
 
 /* How often each was used: what `capture.doors` shows. */
-void doors_count(enum door door);
-uint64_t doors_counted(enum door door);
+void exports_count(enum door door);
+uint64_t exports_counted(enum door door);
 
 #endif

@@ -134,7 +134,7 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *search)
 	return each_slot(&dynamic, 2, is_past, search);
 }
 
-bool bound_past_us(void)
+bool libc_binding_past_us(void)
 {
 	struct symbol_search search = { .count = 0 };
 
@@ -147,7 +147,7 @@ bool bound_past_us(void)
  * has protected the slots there.
  */
 #ifdef __SANITIZE_THREAD__
-void bound_bind(void)
+void libc_binding_bind(void)
 {
 }
 #else
@@ -162,7 +162,7 @@ static bool bind(uintptr_t slot, const char *name, void *libc)
 	return false;
 }
 
-void bound_bind(void)
+void libc_binding_bind(void)
 {
 	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 	static atomic_bool done;
@@ -195,7 +195,7 @@ static bool replace(uintptr_t slot, const char *name, void *data)
 	return false;
 }
 
-void bound_replace(void *library, const char *name, void *function)
+void libc_binding_replace(void *library, const char *name, void *function)
 {
 	struct replacement replacement = { name, function };
 	struct dynamic dynamic;

@@ -122,7 +122,7 @@ void loader_forked(void);
  * Does a loaded library have a call of the table bound to CUDA itself, not to this library? Takes
  * the loader's lock and reads relocations; for the end of a recording.
  */
-bool bound_past_us(void);
+bool libc_binding_past_us(void);
 
 /*
  * Binds, once, all that this library calls of libc, to libc itself. The Makefile leaves each to its
@@ -130,13 +130,13 @@ bool bound_past_us(void);
  * have, and another preload that stands before libc may have ended when our end comes, or tell
  * another time than the kernel does (libfaketime). Takes the loader's lock.
  */
-void bound_bind(void);
+void libc_binding_bind(void);
 
 /*
  * From here on the library calls this function where it has bound the name. `library` is what
  * dlopen() gave.
  */
-void bound_replace(void *library, const char *name, void *function);
+void libc_binding_replace(void *library, const char *name, void *function);
 
 /* --- libraries that are unloaded (unload.c) --- */
 

@@ -102,7 +102,7 @@ void *resolve_driver(enum hook_id id)
 
 		if (!atomic_compare_exchange_strong(&hook_real[id], &none, real))
 			real = none;
-		doors_count(DOOR_LINKED);
+		exports_count(DOOR_LINKED);
 	}
 	return real;
 }
@@ -230,7 +230,7 @@ void *resolve_runtime(enum hook_id id, void *caller)
 	atomic_store(&cached->key, key);
 	lock_drop(&callers_lock);
 	signals_deliver(&deferred);
-	doors_count(DOOR_LINKED);
+	exports_count(DOOR_LINKED);
 	return finding.real;
 }
 

@@ -14,16 +14,16 @@ enum {
 	KNOWN = 1 << 30,    /* ticks over which a prediction means anything */
 };
 
-HOT_THREAD _Thread_local struct now_thread now_thread;
-HOT_DATA _Atomic uint64_t now_rate;
-HOT_DATA atomic_int now_ticks;
+HOT_THREAD _Thread_local struct tsc_thread tsc_thread;
+HOT_DATA _Atomic uint64_t tsc_rate;
+HOT_DATA atomic_int tsc_ticks;
 
 static START_DATA struct {
 	uint64_t ticks, ns;
 } start;
 static atomic_bool distrusted; /* ticks ran ahead of the clock */
 
-START_CODE uint64_t now_asked(void)
+START_CODE uint64_t tsc_asked(void)
 {
 	struct timespec now = { 0 };
 
@@ -32,30 +32,30 @@ START_CODE uint64_t now_asked(void)
 		       : clock_now();
 }
 
-START_CODE uint64_t now_init(void)
+START_CODE uint64_t tsc_init(void)
 {
 	start.ticks = ticks_now();
-	start.ns = now_asked();
+	start.ns = tsc_asked();
 	return start.ns;
 }
 
-bool now_ticks_steady(void)
+bool tsc_ticks_steady(void)
 {
-	int known = atomic_load_explicit(&now_ticks, memory_order_relaxed);
+	int known = atomic_load_explicit(&tsc_ticks, memory_order_relaxed);
 
 	if (known == TICKS_NOT_ASKED) {
 		known = ticks_steady() ? TICKS_STEADY : TICKS_NOT_STEADY;
-		atomic_store_explicit(&now_ticks, known, memory_order_relaxed);
+		atomic_store_explicit(&tsc_ticks, known, memory_order_relaxed);
 	}
 	return known == TICKS_STEADY;
 }
 
-uint64_t now_tick_ns(void)
+uint64_t tsc_tick_ns(void)
 {
 	uint64_t ticks = ticks_now() - start.ticks;
 	uint64_t ns = clock_now() - start.ns;
 
-	if (!ticks || !now_ticks_steady())
+	if (!ticks || !tsc_ticks_steady())
 		return 1ull << 32;
 	return (uint64_t)((double)ns / (double)ticks * 4294967296.0);
 }
@@ -75,7 +75,7 @@ static uint64_t rate_at(uint64_t ticks, uint64_t ns)
 static void distrust(void)
 {
 	atomic_store(&distrusted, true);
-	atomic_store(&now_rate, 0);
+	atomic_store(&tsc_rate, 0);
 }
 
 /*
@@ -95,16 +95,16 @@ static bool read_both(uint64_t *ticks, uint64_t *ns)
 	return false;
 }
 
-HOT_CODE uint64_t now_look(void)
+HOT_CODE uint64_t tsc_look(void)
 {
-	struct now_thread last = now_thread;
+	struct tsc_thread last = tsc_thread;
 	uint64_t ticks;
 	uint64_t ns;
 	bool together = read_both(&ticks, &ns);
-	uint64_t rate = atomic_load_explicit(&now_rate, memory_order_relaxed);
+	uint64_t rate = atomic_load_explicit(&tsc_rate, memory_order_relaxed);
 	uint64_t told = 0;
 
-	if (!now_ticks_steady() || atomic_load_explicit(&distrusted, memory_order_relaxed))
+	if (!tsc_ticks_steady() || atomic_load_explicit(&distrusted, memory_order_relaxed))
 		return ns;
 	if (last.ticks && ticks - last.ticks < KNOWN)
 		told = last.ns + ((ticks - last.ticks) * rate >> 32);
@@ -116,11 +116,11 @@ HOT_CODE uint64_t now_look(void)
 		ns = told;
 	if (!together)
 		return ns;
-	now_thread.ticks = 0;
+	tsc_thread.ticks = 0;
 	atomic_signal_fence(memory_order_seq_cst);
-	now_thread.ns = ns;
+	tsc_thread.ns = ns;
 	atomic_signal_fence(memory_order_seq_cst);
-	now_thread.ticks = ticks;
-	atomic_store_explicit(&now_rate, rate_at(ticks, ns), memory_order_relaxed);
+	tsc_thread.ticks = ticks;
+	atomic_store_explicit(&tsc_rate, rate_at(ticks, ns), memory_order_relaxed);
 	return ns;
 }

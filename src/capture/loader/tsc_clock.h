@@ -18,41 +18,41 @@
 enum { NOW_WINDOW = 1 << 21 }; /* ticks between two looks at the clock */
 
 /* The last look; `ticks` is 0 while it is taken, for a signal handler that comes in between. */
-struct now_thread {
+struct tsc_thread {
 	uint64_t ticks, ns;
 };
 
-extern _Thread_local struct now_thread now_thread;
-extern _Atomic uint64_t now_rate; /* 2^32 times the ns of a tick, a little less; 0: not known */
+extern _Thread_local struct tsc_thread tsc_thread;
+extern _Atomic uint64_t tsc_rate; /* 2^32 times the ns of a tick, a little less; 0: not known */
 
 /* The constructor's part; what time it is, by the real clock. */
-uint64_t now_init(void);
+uint64_t tsc_init(void);
 
 /* That alone, asked of the kernel: for who touches no page in vain (base/guest/raw_call.h). */
-uint64_t now_asked(void);
+uint64_t tsc_asked(void);
 
 /* Do the processor's ticks run at one rate? Asked once, by who needs it: in a virtual machine the
  * question (cpuid) goes to its monitor, and 13 us were measured. */
 enum { TICKS_NOT_ASKED, TICKS_STEADY, TICKS_NOT_STEADY };
-extern atomic_int now_ticks; /* the answer */
-bool now_ticks_steady(void);
+extern atomic_int tsc_ticks; /* the answer */
+bool tsc_ticks_steady(void);
 
 /* 2^32 times the ns of a tick since the constructor; of a ns where ticks are not steady. */
-uint64_t now_tick_ns(void);
+uint64_t tsc_tick_ns(void);
 
-uint64_t now_look(void);
+uint64_t tsc_look(void);
 
-static inline uint64_t now_ns(void)
+static inline uint64_t tsc_ns(void)
 {
-	uint64_t rate = atomic_load_explicit(&now_rate, memory_order_relaxed);
+	uint64_t rate = atomic_load_explicit(&tsc_rate, memory_order_relaxed);
 	uint64_t delta;
 
 	if (__builtin_expect(!rate, 0))
-		return now_look();
-	delta = ticks_now() - now_thread.ticks;
+		return tsc_look();
+	delta = ticks_now() - tsc_thread.ticks;
 	if (__builtin_expect(delta >= NOW_WINDOW, 0))
-		return now_look();
-	return now_thread.ns + (delta * rate >> 32);
+		return tsc_look();
+	return tsc_thread.ns + (delta * rate >> 32);
 }
 
 #endif

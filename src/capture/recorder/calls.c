@@ -58,12 +58,12 @@ void calls_init(void)
 /* Out of line, like all that is rare: what calls_note() always does needs few registers. */
 static __attribute__((noinline)) uint64_t ask_now(void)
 {
-	return now_ticks_steady() ? ticks_now() : clock_now();
+	return tsc_ticks_steady() ? ticks_now() : clock_now();
 }
 
 static inline __attribute__((always_inline)) uint64_t now(void)
 {
-	int known = atomic_load_explicit(&now_ticks, memory_order_relaxed);
+	int known = atomic_load_explicit(&tsc_ticks, memory_order_relaxed);
 
 	return __builtin_expect(known == TICKS_STEADY, 1) ? ticks_now() : ask_now();
 }
@@ -141,7 +141,7 @@ void calls_settle(void)
 		if (row && !atomic_load(&calls.slots[id]))
 			atomic_store(&calls.slots[id], row);
 	}
-	record_spool()->header->tick_ns = now_tick_ns();
+	record_spool()->header->tick_ns = tsc_tick_ns();
 }
 
 static __attribute__((noinline)) void take_shard(void)
@@ -168,7 +168,7 @@ static struct spool_call *find_row(slot *at, enum hook_id id)
 	row = atomic_load_explicit(at, memory_order_relaxed);
 	if (!row && record_on()) {
 		row = make_row(id);
-		record_spool()->header->tick_ns = now_tick_ns();
+		record_spool()->header->tick_ns = tsc_tick_ns();
 		atomic_store_explicit(at, row, memory_order_release);
 	}
 	record_unlock();

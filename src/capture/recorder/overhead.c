@@ -12,7 +12,7 @@ enum {
 	READINGS = 16,
 };
 
-HOT_THREAD _Thread_local uint32_t cost_past;
+HOT_THREAD _Thread_local uint32_t overhead_past;
 
 static _Thread_local struct {
 	uint64_t since, ns;
@@ -26,8 +26,8 @@ static void ask_clock(void)
 	uint64_t least = MOST_NS;
 
 	for (unsigned i = 0; i < READINGS; i++) {
-		uint64_t begin = now_ns();
-		uint64_t took = now_ns() - begin;
+		uint64_t begin = tsc_ns();
+		uint64_t took = tsc_ns() - begin;
 
 		if (took < least)
 			least = took;
@@ -35,26 +35,26 @@ static void ask_clock(void)
 	atomic_store_explicit(&clock_ns, (uint32_t)least, memory_order_relaxed);
 }
 
-void cost_start(bool first)
+void overhead_start(bool first)
 {
-	cost_past = COST_EVERY;
+	overhead_past = COST_EVERY;
 	if (first) {
 		watch.ns = 0;
 		if (!atomic_load_explicit(&clock_ns, memory_order_relaxed))
 			ask_clock();
 	}
-	watch.since = now_ns();
+	watch.since = tsc_ns();
 }
 
-void cost_stop(enum spool_cost_kind kind, bool last, bool event)
+void overhead_stop(enum spool_cost_kind kind, bool last, bool event)
 {
-	uint64_t took = now_ns() - watch.since;
+	uint64_t took = tsc_ns() - watch.since;
 	uint32_t clock = atomic_load_explicit(&clock_ns, memory_order_relaxed);
 
 	watch.ns += took > clock ? took - clock : 0;
 	if (!last)
 		return;
-	cost_past = 0;
+	overhead_past = 0;
 	if (event && watch.ns < MOST_NS)
 		record_cost(kind, watch.ns);
 }

@@ -16,32 +16,32 @@
 enum { COST_EVERY = 61 }; /* a prime: programs allocate and free in turns */
 
 /* Of this thread: events since the last that was timed; COST_EVERY: one is. */
-extern _Thread_local uint32_t cost_past;
+extern _Thread_local uint32_t overhead_past;
 
 /* The part of these that is out of line, where an event is timed. */
-void cost_start(bool first);
-void cost_stop(enum spool_cost_kind kind, bool last, bool event);
+void overhead_start(bool first);
+void overhead_stop(enum spool_cost_kind kind, bool last, bool event);
 
 /*
  * On the way into a hook, or back from a function of the host's; `first`: none of this thread's
  * hooks is around it.
  */
-static inline void cost_enter(bool first)
+static inline void overhead_enter(bool first)
 {
 	if (first)
-		cost_past++;
-	if (__builtin_expect(cost_past >= COST_EVERY, 0))
-		cost_start(first);
+		overhead_past++;
+	if (__builtin_expect(overhead_past >= COST_EVERY, 0))
+		overhead_start(first);
 }
 
 /*
  * On the way out or into a function of the host's, without the recorder's lock; `last`: out of the
  * hook that was the first. `event`: did it record one? Without, nothing is counted.
  */
-static inline void cost_leave(enum spool_cost_kind kind, bool last, bool event)
+static inline void overhead_leave(enum spool_cost_kind kind, bool last, bool event)
 {
-	if (__builtin_expect(cost_past >= COST_EVERY, 0))
-		cost_stop(kind, last, event);
+	if (__builtin_expect(overhead_past >= COST_EVERY, 0))
+		overhead_stop(kind, last, event);
 }
 
 #endif

@@ -40,9 +40,9 @@ HOT_LARGE struct recorder recorder = { .lock = LOCK_INIT(RECORD), .open_lock = L
 START_CODE void record_init(const char *program)
 {
 	record_process.pid = (int)raw_call(SYS_getpid, 0, 0, 0);
-	record_process.start_monotonic = now_init();
+	record_process.start_monotonic = tsc_init();
 	record_process.quiet = !opt_flag(OPT_ID_start);
-	paths_init(program);
+	process_paths_init(program);
 	atomic_store(&record_state, opt_flag(OPT_ID_enable) ? RECORD_ASLEEP : RECORD_INERT);
 }
 
@@ -58,13 +58,13 @@ static void wake(void *unused)
 	(void)unused;
 	if (!record_awake() && record_is_child())
 		record_forked();
-	bound_bind();
+	libc_binding_bind();
 	lock_take(&recorder.open_lock);
 	if (!resolve_can()) {
 		atomic_store(&record_state, RECORD_INERT);
 	} else if (!record_awake()) {
 		walk_init();
-		choose_init();
+		sampling_init();
 		record_process.start_realtime =
 			clock_realtime() - (clock_now() - record_process.start_monotonic);
 		atomic_store(&record_process.alive, record_make_alive());
@@ -90,7 +90,7 @@ void record_give_up(const char *what, int error)
 		return; /* on purpose: at the end, or in a child */
 	if (atomic_exchange(&record_state, RECORD_ENDED) == RECORD_ENDED)
 		return; /* other threads were on their way */
-	log_say("recording stopped: ", what, ": ", facts_error(error),
+	log_say("recording stopped: ", what, ": ", process_info_error(error),
 		"; what was recorded so far is kept and the program goes on", NULL);
 }
 
@@ -121,7 +121,7 @@ HOT_CODE struct ledger *record_ledger(void)
 
 HOT_CODE uint64_t record_now(void)
 {
-	uint64_t now = now_ns();
+	uint64_t now = tsc_ns();
 
 	/* A child's time zero is younger than its thread's last look at the clock. */
 	return now > record_process.start_monotonic ? now - record_process.start_monotonic : 0;
@@ -162,12 +162,12 @@ HOT_CODE uint32_t record_thread(void)
 static void prepare_process(void *unused)
 {
 	(void)unused;
-	finish_watch(life_finish);
+	finalize_watch(life_finish);
 	unwind_prepare();
 	python_prepare(resolve_dlsym);
 	torch_prepare();
 	autograd_prepare();
-	finish_load();
+	finalize_load();
 }
 
 void record_prepare(void)
@@ -208,13 +208,13 @@ static int start_tables(void)
 	recorder.spool.header->start_realtime = record_process.start_realtime;
 	recorder.ledger.quiet = record_quiet();
 	atomic_store(&recorder.spool.header->recording, !record_quiet());
-	recorder.spool.header->sample = choose_interval();
+	recorder.spool.header->sample = sampling_interval();
 	control_opened(recorder.spool.header);
-	facts_record(&recorder.intern, &recorder.paths);
+	process_info_record(&recorder.intern, &recorder.paths);
 	for (unsigned i = 0; i < RECORD_NOTES && recorder.notes[i]; i++)
 		intern_fact(&recorder.intern, "note", recorder.notes[i]);
 	calls_settle();
-	used_settle();
+	usage_settle();
 	return 0;
 }
 
@@ -236,7 +236,7 @@ static int start_recording(void)
 
 static int make_file(void *unused)
 {
-	int error = paths_create(&recorder.paths, &recorder.spool);
+	int error = process_paths_create(&recorder.paths, &recorder.spool);
 
 	(void)unused;
 	if (!error)
@@ -284,7 +284,7 @@ HOT_CODE bool record_begin_in(void **frame, bool may_load)
 	if (__builtin_expect(!atomic_load_explicit(&record_process.open, memory_order_acquire),
 			     0)) {
 		if (may_load)
-			facts_ask();
+			process_info_ask();
 		if (!open_recording())
 			return false;
 	}

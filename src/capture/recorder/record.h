@@ -137,7 +137,7 @@ uint32_t record_thread(void);
  */
 void record_done(void);
 
-/* An event of the kind took so long (cost.h). Without the lock. */
+/* An event of the kind took so long (overhead.h). Without the lock. */
 void record_cost(enum spool_cost_kind kind, uint64_t ns);
 
 /* A free of what was never seen is counted. With the lock held. */

@@ -14,7 +14,7 @@
 #include "ledger/pending.h"
 #include "spool/txn.h"
 
-enum { NEAR = 256 }; /* words between frames of one stack, not of two (span_nest.c) */
+enum { NEAR = 256 }; /* words between frames of one stack, not of two (cuda_call_nest.c) */
 static const uint64_t OVERDUE_NS = 1000000000; /* nobody is suspended for so long */
 
 HOT_THREAD _Thread_local struct record_self record_self;
@@ -79,7 +79,7 @@ HOT_CODE void record_lock_only_in(void **frame)
 HOT_CODE void record_lock_in(void **frame)
 {
 	record_lock_only_in(frame);
-	backlog_settle(&recorder.ledger);
+	pending_settle(&recorder.ledger);
 }
 
 HOT_CODE void record_unlock(void)

@@ -140,7 +140,7 @@ void record_mark(const struct record_mark *told)
 		.detail = told->detail,
 	};
 
-	cost_enter(true);
+	overhead_enter(true);
 	record_notice_fork();
 	if (!record_on() || record_quiet() || record_interrupts(__builtin_frame_address(0)))
 		return;
@@ -155,7 +155,7 @@ void record_mark(const struct record_mark *told)
 	else
 		put_pending(&mark);
 	record_unlock();
-	cost_leave(SPOOL_COST_RANGE, true, true);
+	overhead_leave(SPOOL_COST_RANGE, true, true);
 }
 
 void record_mark_locked(const char *name)

@@ -34,7 +34,7 @@ extern struct recorder {
 	_Atomic(const char *) notes[RECORD_NOTES];
 	_Atomic uint64_t missed;
 	struct spool spool;
-	struct paths paths;
+	struct process_paths paths;
 } recorder;
 
 extern _Thread_local struct record_self {

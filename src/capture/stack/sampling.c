@@ -12,7 +12,7 @@
 
 #define MOST ((uint64_t)1 << 40) /* between samples: more than any device has */
 
-HOT_DATA bool choose_asks;
+HOT_DATA bool sampling_asks;
 
 static struct filter filter;
 static uint64_t interval; /* of samples, 0: all are taken */
@@ -24,19 +24,19 @@ static uint64_t seed(void)
 	return hash_mix(record_thread(), record_now());
 }
 
-uint64_t choose_interval(void)
+uint64_t sampling_interval(void)
 {
 	return interval;
 }
 
-void choose_init(void)
+void sampling_init(void)
 {
 	interval = opt_count(OPT_ID_sample);
 	if (interval > MOST)
 		interval = MOST;
 	if (opt_given(OPT_ID_filter))
 		filter_parse(opt_text(OPT_ID_filter), &filter);
-	choose_asks = opt_given(OPT_ID_filter) || interval;
+	sampling_asks = opt_given(OPT_ID_filter) || interval;
 }
 
 /* --- what stands for a stack that is not taken ---------------------------------------------------
@@ -104,7 +104,7 @@ uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, 
 	return id;
 }
 
-void choose_forked(void)
+void sampling_forked(void)
 {
 	for (int i = 0; i < STACKS_REASONS * SPACES; i++)
 		atomic_store(&nones[i / SPACES][i % SPACES], 0);
@@ -122,7 +122,7 @@ static void know(struct filter_facts *facts, const struct event *event)
 }
 
 /* Nothing that can be known without a stack speaks for it. */
-static bool surely_not(const struct event *event, const struct choose_call *call)
+static bool surely_not(const struct event *event, const struct sampling_call *call)
 {
 	struct filter_facts facts = { .known = 0 };
 
@@ -136,7 +136,7 @@ static bool surely_not(const struct event *event, const struct choose_call *call
 	return filter_ask(&filter, &facts) == FILTER_NO;
 }
 
-bool choose_wants_birth(struct event *event, const struct choose_call *call)
+bool sampling_wants_birth(struct event *event, const struct sampling_call *call)
 {
 	void *asks = call->driver ? call->caller : NULL;
 
@@ -168,7 +168,7 @@ static bool born_untold(const struct event *event, enum node_kind kind, const ch
 	return untold;
 }
 
-bool choose_wants_end(struct event *event, enum node_kind kind, const struct choose_call *call)
+bool sampling_wants_end(struct event *event, enum node_kind kind, const struct sampling_call *call)
 {
 	if (record_quiet())
 		event->stack = 0;
@@ -181,7 +181,7 @@ bool choose_wants_end(struct event *event, enum node_kind kind, const struct cho
 	return false;
 }
 
-HOT_CODE void choose_told(struct event *event)
+HOT_CODE void sampling_told(struct event *event)
 {
 	const struct spool *spool = record_spool();
 	const struct spool_stack *row = spool_at(spool, SPOOL_STACK, event->stack);

@@ -20,10 +20,10 @@
 #include "spool/layout.h"
 
 /* Reads the settings. */
-void choose_init(void);
+void sampling_init(void);
 
 /* Bytes from sample to sample; 0: there is no sampling. */
-uint64_t choose_interval(void);
+uint64_t sampling_interval(void);
 
 /* Why a stack is not taken; each has a pseudo-stack in its place. */
 enum stacks_reason {
@@ -41,10 +41,10 @@ enum stacks_reason {
 uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, void *const *frame);
 
 /* In a forked child, whose stacks are others. */
-void choose_forked(void);
+void sampling_forked(void);
 
 /* Who makes the call, and what is known of it beside the event's size and device. */
-struct choose_call {
+struct sampling_call {
 	void *caller;
 	void *const *frame;  /* as for stacks_capture() */
 	const char *pool;    /* its name, NULL while it is not known */
@@ -53,34 +53,34 @@ struct choose_call {
 	bool unknown_device; /* the event's device is not known yet */
 };
 
-/* Does something have to be asked, or is every call told with its stack? Set by choose_init(). */
-extern bool choose_asks;
+/* Does something have to be asked, or is every call told with its stack? Set by sampling_init(). */
+extern bool sampling_asks;
 
 /* Is the stack to be taken? If not, event->stack is what stands for it. As below. */
-bool choose_wants_birth(struct event *event, const struct choose_call *call);
-bool choose_wants_end(struct event *event, enum node_kind kind, const struct choose_call *call);
+bool sampling_wants_birth(struct event *event, const struct sampling_call *call);
+bool sampling_wants_end(struct event *event, enum node_kind kind, const struct sampling_call *call);
 
 /*
  * The stack of an allocation, of which size and space are filled in; `untold` and `sampled`, too.
  * Inlined, like the next: a frame more costs 100 instructions to unwind.
  */
-static inline __attribute__((always_inline)) void choose_birth(struct event *event,
-							       const struct choose_call *call)
+static inline __attribute__((always_inline)) void sampling_birth(struct event *event,
+								 const struct sampling_call *call)
 {
-	if ((!choose_asks && !record_quiet()) || choose_wants_birth(event, call))
+	if ((!sampling_asks && !record_quiet()) || sampling_wants_birth(event, call))
 		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
 }
 
 /* The stack of a free: event->ptr is filled in; `call` has the name of a block's pool. */
 static inline __attribute__((always_inline)) void
-choose_end(struct event *event, enum node_kind kind, const struct choose_call *call)
+sampling_end(struct event *event, enum node_kind kind, const struct sampling_call *call)
 {
-	if ((!choose_asks && !record_quiet()) || choose_wants_end(event, kind, call))
+	if ((!sampling_asks && !record_quiet()) || sampling_wants_end(event, kind, call))
 		event->stack = stacks_capture(call->caller, call->frame, call->may_load);
 }
 
 /* With the lock held and the event complete, its pool included: is it told? To be asked before
  * ledger_enter(), and before what is adjusted because of it. */
-void choose_told(struct event *event);
+void sampling_told(struct event *event);
 
 #endif

@@ -165,7 +165,7 @@ static void name_walk(void *argument)
 		loader_leave();
 		watch_path(path);
 		record_lock();
-		facts_late(record_intern());
+		process_info_late(record_intern());
 		record_unlock();
 	}
 	record_lock();

@@ -142,11 +142,11 @@ static int open_nothing(const char *path, int flags, ...)
 
 static void take_descriptors(void *libunwind)
 {
-	bound_replace(libunwind, "pipe2", (void *)no_pipe);
-	bound_replace(libunwind, "read", (void *)read_nothing);
-	bound_replace(libunwind, "write", (void *)is_there);
-	bound_replace(libunwind, "syscall", (void *)call_or_answer);
-	bound_replace(libunwind, "open", (void *)open_nothing);
+	libc_binding_replace(libunwind, "pipe2", (void *)no_pipe);
+	libc_binding_replace(libunwind, "read", (void *)read_nothing);
+	libc_binding_replace(libunwind, "write", (void *)is_there);
+	libc_binding_replace(libunwind, "syscall", (void *)call_or_answer);
+	libc_binding_replace(libunwind, "open", (void *)open_nothing);
 }
 
 static int (*find_libunwind(void))(void **, int)

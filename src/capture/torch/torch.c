@@ -144,7 +144,7 @@ static uint32_t from_before(void)
 	if (!torch.before) {
 		torch.before = intern_pseudo_stack(record_intern(), "[from before the recording]",
 						   0, SPACE_DEVICE);
-		backlog_before(record_ledger(), torch.before);
+		pending_before(record_ledger(), torch.before);
 	}
 	return torch.before;
 }
@@ -157,7 +157,7 @@ static void correct(const struct event *event, enum metric metric, uint64_t told
 
 /* The pool's sums are what PyTorch says they are; what is missing came from before the recording.
  */
-static void agree(const struct event *event, const struct backlog_told *told)
+static void agree(const struct event *event, const struct pending_told *told)
 {
 	struct ledger *ledger = record_ledger();
 	uint32_t around;
@@ -178,7 +178,7 @@ static void agree(const struct event *event, const struct backlog_told *told)
 static void enter_usage(struct event *event, enum node_kind kind)
 {
 	if (event->op == EVENT_ALLOC) {
-		choose_told(event);
+		sampling_told(event);
 		ledger_enter(record_ledger(), event, kind, 0, 0);
 	} else if (!ledger_leave(record_ledger(), event, kind, NULL)) {
 		/* Born before the recording: its bytes are booked there, or nowhere. */
@@ -192,7 +192,7 @@ static void *caller_of(void **frame)
 }
 
 /* A block of the device, or a CPU tensor, of NO_DEVICE. */
-static void record_usage(uint64_t ptr, int64_t size, const struct backlog_told *told, bool cuda,
+static void record_usage(uint64_t ptr, int64_t size, const struct pending_told *told, bool cuda,
 			 int device, void **frame)
 {
 	enum node_kind kind = cuda ? NODE_BLOCK : NODE_CPU;
@@ -203,24 +203,24 @@ static void record_usage(uint64_t ptr, int64_t size, const struct backlog_told *
 		.size = (uint64_t)(size > 0 ? size : -size),
 		.device = (int16_t)device,
 	};
-	const struct choose_call call = { .caller = caller_of(frame),
-					  .frame = frame,
-					  .pool = cuda ? "torch" : "",
-					  .may_load = !cuda };
+	const struct sampling_call call = { .caller = caller_of(frame),
+					    .frame = frame,
+					    .pool = cuda ? "torch" : "",
+					    .may_load = !cuda };
 	struct ledger *ledger;
 
 	/* No lock is held where a CPU tensor is made: it may be the first thing that ever happens.
 	 */
-	cost_enter(true);
+	overhead_enter(true);
 	if (!record_begin(!cuda))
 		return;
 	event.t = record_now();
 	event.thread = record_thread();
 	if (event.op == EVENT_ALLOC) {
-		choose_birth(&event, &call);
+		sampling_birth(&event, &call);
 		autograd_forward(event.stack);
 	} else {
-		choose_end(&event, kind, &call);
+		sampling_end(&event, kind, &call);
 	}
 	record_lock_only();
 	ledger = record_ledger();
@@ -232,15 +232,15 @@ static void record_usage(uint64_t ptr, int64_t size, const struct backlog_told *
 		provisional.ptr = 0;
 	if (size > 0)
 		refused.refused = 0;
-	if (choose_asks || !told || !backlog_put(ledger, &event, told)) {
-		backlog_settle(ledger);
+	if (sampling_asks || !told || !pending_put(ledger, &event, told)) {
+		pending_settle(ledger);
 		enter_usage(&event, kind);
 		event.ptr = ptr;
 		if (told)
 			agree(&event, told);
 	}
 	record_done();
-	cost_leave(SPOOL_COST_BLOCK, true, true);
+	overhead_leave(SPOOL_COST_BLOCK, true, true);
 }
 
 /*
@@ -280,7 +280,7 @@ void torch_forked(void)
 	crowd_forked(&reporters, &reporter);
 }
 
-static HOT_CODE void usage(uint64_t ptr, int64_t size, const struct backlog_told *told,
+static HOT_CODE void usage(uint64_t ptr, int64_t size, const struct pending_told *told,
 			   uint64_t device, void **frame)
 {
 	int8_t type = (int8_t)device;
@@ -335,7 +335,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 #define TELL_BARE (void)0
 #define TELL_PLAIN usage((uint64_t)ptr, size, NULL, device, FRAME)
 #define TELL_TOTALS \
-	usage((uint64_t)ptr, size, &(struct backlog_told){ allocated, reserved }, device, FRAME)
+	usage((uint64_t)ptr, size, &(struct pending_told){ allocated, reserved }, device, FRAME)
 #define TELL_OOM out_of_memory(size, allocated, reserved, device, FRAME)
 
 #define PARAMS_BARE (uint64_t device, int64_t size)

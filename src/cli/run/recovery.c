@@ -92,16 +92,16 @@ static int find_process_end(int fd, const char *name, uint64_t *at)
 	return found ? 0 : err("%s: has no \"process\"", name);
 }
 
-static int copy_bytes(struct source *from, struct out *to, const char *name, uint64_t length)
+static int copy_bytes(struct decompress *from, struct out *to, const char *name, uint64_t length)
 {
 	static char block[BLOCK];
 
 	while (length) {
 		size_t part = length < sizeof(block) ? (size_t)length : sizeof(block);
-		ssize_t n = source_read(from, block, part);
+		ssize_t n = decompress_read(from, block, part);
 
 		if (n < 0)
-			return err("%s: %s", name, source_why(from, (int)n));
+			return err("%s: %s", name, decompress_why(from, (int)n));
 		if (!n)
 			break;
 		out_bytes(to, block, (size_t)n);
@@ -114,20 +114,20 @@ static int copy_bytes(struct source *from, struct out *to, const char *name, uin
 static int copy_with_ending(int from, struct out *to, const char *name, const struct ending *ending)
 {
 	bool killed = ending->signal != UINT64_MAX;
-	struct source source;
+	struct decompress source;
 	uint64_t at = 0;
 	int error = find_process_end(from, name, &at);
 
 	if (!error && lseek(from, 0, SEEK_SET))
 		error = err("%s: %s", name, strerror(errno));
-	source_open(&source, from);
+	decompress_open(&source, from);
 	if (!error)
 		error = copy_bytes(&source, to, name, at);
 	out_text(to, killed ? ",\"signal\":" : ",\"status\":");
 	out_u64(to, killed ? ending->signal : ending->status);
 	if (!error)
 		error = copy_bytes(&source, to, name, UINT64_MAX);
-	source_close(&source);
+	decompress_close(&source);
 	return error;
 }
 

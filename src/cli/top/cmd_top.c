@@ -106,6 +106,6 @@ int cmd_top(int argc, char **argv)
 		return cli_usage("top", "--json and --prometheus are two outputs: one at a time");
 	options.paced = interval != NULL;
 	options.lines = (unsigned)lines;
-	options.order = (enum look_order)order;
+	options.order = (enum live_view_order)order;
 	return top_session(&options, argv + 1);
 }

@@ -16,7 +16,7 @@ struct top_options {
 	uint64_t interval;      /* ns */
 	bool paced;             /* an interval was given */
 	unsigned lines;         /* of source of each process */
-	enum look_order order;
+	enum live_view_order order;
 };
 
 /*

@@ -38,7 +38,7 @@ static int add_target(struct top_targets *targets, const char *path, int pid)
 		}
 	}
 	if (look && looks)
-		error = look_open(look, path, pid, why, sizeof(why));
+		error = live_view_open(look, path, pid, why, sizeof(why));
 	if (error) {
 		free(look);
 		return err("%s", why);
@@ -50,7 +50,7 @@ static int add_target(struct top_targets *targets, const char *path, int pid)
 
 static void leave(struct top_targets *targets, size_t at)
 {
-	look_close(targets->looks[at]);
+	live_view_close(targets->looks[at]);
 	free(targets->looks[at]);
 	targets->count--;
 	memmove(targets->looks + at, targets->looks + at + 1,
@@ -183,7 +183,7 @@ void top_targets_look(struct top_targets *targets)
 	for (size_t i = targets->count; i--;) {
 		struct look *look = targets->looks[i];
 		bool ended = look->ended;
-		int error = ended ? 0 : look_now(look, why, sizeof(why));
+		int error = ended ? 0 : live_view_now(look, why, sizeof(why));
 
 		if (error)
 			snprintf(targets->said, sizeof(targets->said), "%s", why);
@@ -198,10 +198,10 @@ void top_targets_look(struct top_targets *targets)
 		search(targets);
 }
 
-void top_targets_sort(struct top_targets *targets, enum look_order order)
+void top_targets_sort(struct top_targets *targets, enum live_view_order order)
 {
 	for (size_t i = 0; i < targets->count; i++)
-		look_lines_sort(&targets->looks[i]->lines, order);
+		live_view_lines_sort(&targets->looks[i]->lines, order);
 }
 
 void top_targets_close(struct top_targets *targets)

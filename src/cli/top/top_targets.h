@@ -27,7 +27,7 @@ int top_targets_open(struct top_targets *targets, char **words);
  */
 void top_targets_look(struct top_targets *targets);
 
-void top_targets_sort(struct top_targets *targets, enum look_order order);
+void top_targets_sort(struct top_targets *targets, enum live_view_order order);
 void top_targets_close(struct top_targets *targets);
 
 #endif

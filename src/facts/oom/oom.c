@@ -12,9 +12,9 @@ static const uint64_t MIB = 1 << 20;
 
 /* --- what is known beside what was live --- */
 
-static void find_card(struct oom *oom, const struct recording *recording)
+static void find_card(struct oom *oom, const struct spool_model *recording)
 {
-	const struct trace_card *card = recording_card(recording, oom->row->device);
+	const struct trace_card *card = spool_model_card(recording, oom->row->device);
 
 	if (!card)
 		return;
@@ -61,7 +61,7 @@ static uint64_t segment_for(uint64_t size)
 }
 
 /* The most that PyTorch has ever held was allowed; this was not. */
-static void find_limit(struct oom_facts *facts, const struct recording *recording,
+static void find_limit(struct oom_facts *facts, const struct spool_model *recording,
 		       const struct spool_oom *row)
 {
 	facts->limit_min = facts->pooled;
@@ -77,7 +77,7 @@ static void find_limit(struct oom_facts *facts, const struct recording *recordin
 	}
 }
 
-static bool is_expandable(const struct recording *recording)
+static bool is_expandable(const struct spool_model *recording)
 {
 	for (uint32_t i = 0; (i = fact_find(recording->spool, "value", i));) {
 		const char *value = fact_value(recording->spool, i);
@@ -88,7 +88,7 @@ static bool is_expandable(const struct recording *recording)
 	return false;
 }
 
-static void find_facts(struct oom *oom, struct recording *recording)
+static void find_facts(struct oom *oom, struct spool_model *recording)
 {
 	const struct spool_oom *row = oom->row;
 	struct oom_facts *facts = &oom->facts;
@@ -103,7 +103,7 @@ static void find_facts(struct oom *oom, struct recording *recording)
 	facts->expandable = is_expandable(recording);
 	facts->allocated = row->allocated;
 	facts->reserved = row->reserved;
-	recording_line(recording, row->stack, facts->line, OOM_WORDS);
+	spool_model_line(recording, row->stack, facts->line, OOM_WORDS);
 	if (facts->host)
 		return;
 	find_card(oom, recording);
@@ -155,7 +155,7 @@ static void advise(struct oom *oom, enum oom_reason r)
 
 struct oom_finder {
 	struct oom *ooms;
-	struct recording *recording;
+	struct spool_model *recording;
 	uint64_t moments[SPOOL_OOMS];
 };
 
@@ -190,7 +190,7 @@ static void at_event(void *context, const struct event *event)
 	}
 }
 
-static void find_after(struct oom *oom, const struct recording *recording)
+static void find_after(struct oom *oom, const struct spool_model *recording)
 {
 	struct trace_oom *told = oom->told;
 
@@ -213,14 +213,14 @@ static int compare_failures(const void *a, const void *b)
 	return x->row->seq < y->row->seq ? -1 : x->row->seq > y->row->seq;
 }
 
-static struct oom *list_rows(struct recording *recording)
+static struct oom *list_rows(struct spool_model *recording)
 {
 	uint64_t rows = spool_count(recording->spool, SPOOL_OOM);
 	size_t count = rows < SPOOL_OOMS ? (size_t)rows : SPOOL_OOMS;
-	struct oom *ooms = recording_room(recording, count, sizeof(*ooms));
+	struct oom *ooms = spool_model_room(recording, count, sizeof(*ooms));
 	struct trace *trace = recording->trace;
 
-	trace->ooms = recording_items(recording, count, ROWS_oom);
+	trace->ooms = spool_model_items(recording, count, ROWS_oom);
 	if (recording->error || !count)
 		return NULL;
 	for (size_t i = 0; i < count; i++)
@@ -233,7 +233,7 @@ static struct oom *list_rows(struct recording *recording)
 
 /* --- what is told --- */
 
-const char *oom_name(const struct recording *recording, uint32_t text)
+const char *oom_name(const struct spool_model *recording, uint32_t text)
 {
 	const char *name = spool_text(recording->spool, text);
 
@@ -245,7 +245,7 @@ static uint64_t known(uint64_t value, bool is)
 	return is ? value : TRACE_NONE;
 }
 
-static void tell(struct oom *oom, const struct recording *recording)
+static void tell(struct oom *oom, const struct spool_model *recording)
 {
 	const struct spool_oom *row = oom->row;
 	const struct oom_facts *facts = &oom->facts;
@@ -270,7 +270,7 @@ static void tell(struct oom *oom, const struct recording *recording)
 	told->cached = known(facts->cached, facts->pooled);
 }
 
-static void conclude(struct oom *oom, struct recording *recording)
+static void conclude(struct oom *oom, struct spool_model *recording)
 {
 	struct oom_facts *facts = &oom->facts;
 	enum oom_reason reason;
@@ -283,22 +283,23 @@ static void conclude(struct oom *oom, struct recording *recording)
 		oom->told->limit_min_bytes = facts->limit_min;
 		oom->told->limit_max_bytes = facts->limit_max;
 	}
-	oom->told->advice = recording_room(recording, OOM_ADVICE_MOST, sizeof(*oom->told->advice));
+	oom->told->advice =
+		spool_model_room(recording, OOM_ADVICE_MOST, sizeof(*oom->told->advice));
 	if (oom->told->advice)
 		advise(oom, reason);
 }
 
-struct oom *recording_find_ooms(struct recording *recording)
+struct oom *spool_model_find_ooms(struct spool_model *recording)
 {
 	struct oom_finder finder = { .ooms = list_rows(recording), .recording = recording };
-	const struct census_visitor visitor = { &finder, at_moment, at_event };
+	const struct live_at_visitor visitor = { &finder, at_moment, at_event };
 	size_t count = finder.ooms ? recording->trace->ooms_n : 0;
 
 	for (size_t i = 0; i < count; i++) {
 		find_facts(&finder.ooms[i], recording);
 		finder.moments[i] = finder.ooms[i].row->seq;
 	}
-	if (count && census_take(recording->spool, finder.moments, count, &visitor))
+	if (count && live_at_take(recording->spool, finder.moments, count, &visitor))
 		recording->error = -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		conclude(&finder.ooms[i], recording);

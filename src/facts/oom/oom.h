@@ -49,15 +49,15 @@ struct oom {
  * Fills the trace's ooms, but for their text; that of advice has {names} of facts. What is known
  * beside is returned, one for each; NULL where there are none, or without memory.
  */
-struct oom *recording_find_ooms(struct recording *recording);
+struct oom *spool_model_find_ooms(struct spool_model *recording);
 
 /*
  * oom_then.c: fills pools, holders, stacks and lines, and the facts about them, from what was live
  * at the failure. 0 or -ENOMEM.
  */
-int oom_then(struct oom *oom, struct recording *recording, const struct census *census);
+int oom_then(struct oom *oom, struct spool_model *recording, const struct census *census);
 
 /* A text of the spool; an empty name is none. */
-const char *oom_name(const struct recording *recording, uint32_t text);
+const char *oom_name(const struct spool_model *recording, uint32_t text);
 
 #endif

@@ -11,7 +11,7 @@
 #include "facts/oom/oom.h"
 #include "facts/sites.h"
 
-static bool is_torch(const struct recording *recording, uint32_t pool)
+static bool is_torch(const struct spool_model *recording, uint32_t pool)
 {
 	return text_same(spool_text(recording->spool, pool), "torch");
 }
@@ -41,10 +41,10 @@ static void add_holder(struct trace_oom *told, const char *name, bool pool, uint
 }
 
 /* A block, or bytes without an address. */
-static void add_block(struct tally *tally, const struct oom *oom, const struct recording *recording,
-		      const struct block *block)
+static void add_block(struct tally *tally, const struct oom *oom,
+		      const struct spool_model *recording, const struct block *block)
 {
-	const struct spool_stack *row = recording_stack(recording, block->stack);
+	const struct spool_stack *row = spool_model_stack(recording, block->stack);
 	struct trace_share *share = &tally->shares[row ? block->stack : recording->stacks];
 
 	if (block->state != BLOCK_LIVE || block->foreign || block->device != oom->row->device ||
@@ -66,13 +66,13 @@ static void add_block(struct tally *tally, const struct oom *oom, const struct r
 		tally->largest = block;
 }
 
-static void add_all(struct tally *tally, const struct oom *oom, const struct recording *recording,
+static void add_all(struct tally *tally, const struct oom *oom, const struct spool_model *recording,
 		    const struct census *census)
 {
 	for (uint32_t i = 0; i < census->lives.blocks.used; i++)
 		add_block(tally, oom, recording, &census->lives.blocks.list[i]);
 	for (unsigned i = 0; i < census->rests_n; i++) {
-		const struct census_rest *rest = &census->rests[i];
+		const struct live_at_rest *rest = &census->rests[i];
 		const struct block block = {
 			.size = rest->bytes,
 			.stack = rest->stack,
@@ -88,7 +88,7 @@ static void add_all(struct tally *tally, const struct oom *oom, const struct rec
 }
 
 /* Keeps those that held something, largest first. */
-static int keep_shares(struct oom *oom, struct recording *recording,
+static int keep_shares(struct oom *oom, struct spool_model *recording,
 		       const struct trace_share *shares)
 {
 	struct trace_oom *told = oom->told;
@@ -104,7 +104,7 @@ static int keep_shares(struct oom *oom, struct recording *recording,
 		return 0;
 	oom->known = true;
 	told->unknown_bytes = oom->row->allocated - sum;
-	told->stacks = recording_room(recording, count, sizeof(*told->stacks));
+	told->stacks = spool_model_room(recording, count, sizeof(*told->stacks));
 	for (uint32_t i = 0; told->stacks && i < recording->stacks; i++) {
 		if (shares[i].bytes)
 			told->stacks[told->stacks_n++] = (struct trace_share){
@@ -118,13 +118,13 @@ static int keep_shares(struct oom *oom, struct recording *recording,
 	return recording->error;
 }
 
-static int find_shares(struct oom *oom, struct recording *recording, const struct census *census)
+static int find_shares(struct oom *oom, struct spool_model *recording, const struct census *census)
 {
 	size_t bytes = ((size_t)recording->stacks + 1) * sizeof(struct trace_share);
 	struct tally tally = { .shares = pages_grow(NULL, 0, bytes) };
 	int error;
 
-	oom->told->holders = recording_room(recording, HOLDERS, sizeof(*oom->told->holders));
+	oom->told->holders = spool_model_room(recording, HOLDERS, sizeof(*oom->told->holders));
 	if (!tally.shares || !oom->told->holders)
 		return -ENOMEM;
 	add_all(&tally, oom, recording, census);
@@ -133,7 +133,8 @@ static int find_shares(struct oom *oom, struct recording *recording, const struc
 	if (!oom->known)
 		oom->told->holders_n = 0;
 	else if (tally.largest)
-		recording_line(recording, tally.largest->stack, oom->facts.beside_line, OOM_WORDS);
+		spool_model_line(recording, tally.largest->stack, oom->facts.beside_line,
+				 OOM_WORDS);
 	return error;
 }
 
@@ -166,10 +167,10 @@ static void keep_lines(struct oom *oom, struct oom_line *lines, size_t count)
 	text_copy(oom->facts.top_line, OOM_WORDS, lines[0].text);
 }
 
-static int find_lines(struct oom *oom, struct recording *recording)
+static int find_lines(struct oom *oom, struct spool_model *recording)
 {
 	const struct trace_oom *told = oom->told;
-	struct oom_line *lines = recording_room(recording, told->stacks_n, sizeof(*lines));
+	struct oom_line *lines = spool_model_room(recording, told->stacks_n, sizeof(*lines));
 	struct map known = { NULL, 0 };
 	size_t count = 0;
 	bool room = lines != NULL;
@@ -179,11 +180,11 @@ static int find_lines(struct oom *oom, struct recording *recording)
 		uint64_t key;
 		uint32_t at;
 
-		recording_line(recording, told->stacks[i].stack, text, sizeof(text));
+		spool_model_line(recording, told->stacks[i].stack, text, sizeof(text));
 		key = hash_bytes(text, strlen(text));
 		at = map_get(&known, key);
 		if (!at) {
-			lines[count].text = recording_text(recording, text);
+			lines[count].text = spool_model_text(recording, text);
 			at = (uint32_t)++count;
 			room = lines[at - 1].text && map_put(&known, key, at);
 		}
@@ -227,7 +228,7 @@ static void sort_holders(struct oom *oom)
 
 /* --- what was free --- */
 
-static void add_pool(struct trace_oom *told, const struct recording *recording,
+static void add_pool(struct trace_oom *told, const struct spool_model *recording,
 		     const struct gaps *gaps, size_t number)
 {
 	const struct gaps_pool *from = &gaps->pools[number];
@@ -265,7 +266,7 @@ static void tell_torch(struct oom_facts *facts, const struct trace_oom_pool *poo
 				: 0;
 }
 
-static int find_pools(struct oom *oom, struct recording *recording, const struct census *census)
+static int find_pools(struct oom *oom, struct spool_model *recording, const struct census *census)
 {
 	struct trace_oom *told = oom->told;
 	struct gaps gaps;
@@ -273,7 +274,7 @@ static int find_pools(struct oom *oom, struct recording *recording, const struct
 
 	if (error)
 		return error;
-	told->pools = recording_room(recording, gaps.pools_n, sizeof(*told->pools));
+	told->pools = spool_model_room(recording, gaps.pools_n, sizeof(*told->pools));
 	for (size_t i = 0; told->pools && i < gaps.pools_n; i++) {
 		if (gaps.pools[i].device != oom->row->device)
 			continue;
@@ -291,7 +292,7 @@ static int find_pools(struct oom *oom, struct recording *recording, const struct
 	return told->pools ? 0 : -ENOMEM;
 }
 
-int oom_then(struct oom *oom, struct recording *recording, const struct census *census)
+int oom_then(struct oom *oom, struct spool_model *recording, const struct census *census)
 {
 	int error = find_shares(oom, recording, census);
 

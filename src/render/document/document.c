@@ -127,11 +127,12 @@ static int write_events(struct out *out, const struct spool *spool)
 
 /* What is found out last is told first: whether something was damaged, and what devices there are.
  */
-static void fill_all(struct recording *recording, enum trace_exit exit, struct document_told *told)
+static void fill_all(struct spool_model *recording, enum trace_exit exit,
+		     struct document_told *told)
 {
 	document_names(recording);
 	document_peaks(recording);
-	recording_find_sites(recording);
+	spool_model_find_sites(recording);
 	document_head(recording, exit);
 	document_calls(recording);
 	document_cupti(recording);
@@ -141,11 +142,11 @@ static void fill_all(struct recording *recording, enum trace_exit exit, struct d
 	document_timeline(recording);
 }
 
-int document_fill(struct trace *trace, struct recording *recording, const struct spool *spool,
+int document_fill(struct trace *trace, struct spool_model *recording, const struct spool *spool,
 		  enum symbols_names names, enum trace_exit exit, struct document_told *told)
 {
 	recording->trace = trace;
-	recording->error = recording_extend(recording, spool, names);
+	recording->error = spool_model_extend(recording, spool, names);
 	if (recording->error)
 		return recording->error;
 	recording->error = phases_find(recording);
@@ -157,7 +158,7 @@ int document_fill(struct trace *trace, struct recording *recording, const struct
 int document_write(const struct spool *spool, const struct document_to *to,
 		   enum symbols_names names, enum trace_exit exit, struct document_told *told)
 {
-	struct recording recording = { 0 };
+	struct spool_model recording = { 0 };
 	struct trace trace = { 0 };
 	struct out out;
 	char *buffer =
@@ -179,7 +180,7 @@ int document_write(const struct spool *spool, const struct document_to *to,
 		error = write_events(&out, spool);
 		out_text(&out, "\n]}\n");
 	}
-	recording_clear(&recording);
+	spool_model_clear(&recording);
 	written = out_flush(&out);
 	munmap(buffer, BUFFER);
 	return error ? error : written;
@@ -200,8 +201,8 @@ int document_from_spool(const char *path, const struct document_to *to, enum sym
 
 	if (error)
 		return error;
-	backlog_settle_left(&spool);
-	curve_settle(&spool);
+	pending_settle_left(&spool);
+	timeline_settle(&spool);
 	error = document_write(&spool, to, names, document_exit(&spool), NULL);
 	if (error)
 		snprintf(why, size, "%s: its document could not be written: %s", path,

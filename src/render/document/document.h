@@ -57,7 +57,7 @@ int document_from_spool(const char *path, const struct document_to *to, enum sym
  * The same without JSON: fills the trace, which is cleared (rows_clear) and points into the
  * recording, an empty one, from then on. 0 or -ENOMEM.
  */
-int document_fill(struct trace *trace, struct recording *recording, const struct spool *spool,
+int document_fill(struct trace *trace, struct spool_model *recording, const struct spool *spool,
 		  enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
 /*

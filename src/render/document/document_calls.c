@@ -47,13 +47,13 @@ static uint64_t in_ns(uint64_t ticks, uint64_t tick_ns)
 	return (uint64_t)((double)ticks * ((double)tick_ns / 4294967296.0));
 }
 
-void document_calls(struct recording *recording)
+void document_calls(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;
 	uint64_t rows = spool_count(spool, SPOOL_CALL);
 	struct trace *trace = recording->trace;
 
-	trace->calls = recording_room(recording, NAMES, sizeof(*trace->calls));
+	trace->calls = spool_model_room(recording, NAMES, sizeof(*trace->calls));
 	if (!trace->calls)
 		return;
 	for (uint64_t i = 0; i < rows; i++) {
@@ -81,13 +81,13 @@ static const char *action_name(unsigned kind)
 	return kind < ACTIONS ? names[kind] : "other";
 }
 
-static void fill_actions(struct recording *recording)
+static void fill_actions(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;
 	uint64_t count = spool_count(spool, SPOOL_ACTION);
 	struct trace *trace = recording->trace;
 
-	trace->actions = recording_room(recording, count, sizeof(*trace->actions));
+	trace->actions = spool_model_room(recording, count, sizeof(*trace->actions));
 	for (uint64_t i = 0; trace->actions && i < count; i++) {
 		const struct spool_action *action = spool_at(spool, SPOOL_ACTION, i);
 		const char *name = spool_text(spool, action->name);
@@ -142,7 +142,7 @@ static void add_span(struct trace *trace, const struct spool_span *from, uint32_
 }
 
 /* The ring, the oldest first. */
-static void fill_spans(struct recording *recording)
+static void fill_spans(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;
 	uint64_t rows = spool_count(spool, SPOOL_SPAN);
@@ -151,7 +151,7 @@ static void fill_spans(struct recording *recording)
 	struct map places = { 0 };
 
 	trace->spans_dropped = all > rows ? all - rows : 0;
-	trace->spans = recording_room(recording, rows, sizeof(*trace->spans));
+	trace->spans = spool_model_room(recording, rows, sizeof(*trace->spans));
 	if (find_actions(spool, &places))
 		recording->error = -ENOMEM;
 	for (uint64_t i = 0; trace->spans && i < rows; i++) {
@@ -163,11 +163,11 @@ static void fill_spans(struct recording *recording)
 	map_clear(&places);
 }
 
-void document_cupti(struct recording *recording)
+void document_cupti(struct spool_model *recording)
 {
 	if (!fact_find(recording->spool, "cupti", 0))
 		return;
-	recording_match(recording);
+	spool_model_match(recording);
 	fill_actions(recording);
 	fill_spans(recording);
 }

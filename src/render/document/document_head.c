@@ -17,15 +17,15 @@ static uint64_t number(const char *text, uint64_t none)
 }
 
 /* Room for as many as there are facts with the key, and some more. */
-static void *room_for(struct recording *recording, const char *key, size_t more, size_t size)
+static void *room_for(struct spool_model *recording, const char *key, size_t more, size_t size)
 {
 	for (uint32_t i = 0; (i = fact_find(recording->spool, key, i));)
 		more++;
-	return recording_room(recording, more, size);
+	return spool_model_room(recording, more, size);
 }
 
 /* RFC 3339 in UTC; the civil date from days (Howard Hinnant, "chrono-compatible algorithms"). */
-static const char *time_text(struct recording *recording, uint64_t ns)
+static const char *time_text(struct spool_model *recording, uint64_t ns)
 {
 	uint64_t seconds = ns / 1000000000u;
 	uint64_t days = seconds / 86400 + 719468;
@@ -42,10 +42,10 @@ static const char *time_text(struct recording *recording, uint64_t ns)
 		 (unsigned)(doy - (153 * mp + 2) / 5 + 1), (unsigned)(seconds / 3600 % 24),
 		 (unsigned)(seconds / 60 % 60), (unsigned)(seconds % 60),
 		 (unsigned)(ns % 1000000000u));
-	return recording_text(recording, text);
+	return spool_model_text(recording, text);
 }
 
-static void fill_process(struct recording *recording, enum trace_exit exit)
+static void fill_process(struct spool_model *recording, enum trace_exit exit)
 {
 	const struct spool *spool = recording->spool;
 	const struct spool_header *header = spool->header;
@@ -70,7 +70,7 @@ static void fill_process(struct recording *recording, enum trace_exit exit)
 	process->exit = (int)exit;
 }
 
-static void fill_settings(struct recording *recording, struct trace_environment *environment)
+static void fill_settings(struct spool_model *recording, struct trace_environment *environment)
 {
 	const struct spool *spool = recording->spool;
 
@@ -85,7 +85,7 @@ static void fill_settings(struct recording *recording, struct trace_environment 
 	}
 }
 
-static void fill_cards(struct recording *recording, struct trace_environment *environment)
+static void fill_cards(struct spool_model *recording, struct trace_environment *environment)
 {
 	const struct spool *spool = recording->spool;
 
@@ -102,14 +102,14 @@ static void fill_cards(struct recording *recording, struct trace_environment *en
 
 /* "libcudart.so.13" says 13000: the runtime cannot be asked from a hook, its file's name can be
  * read. */
-static uint64_t runtime_version(const struct recording *recording)
+static uint64_t runtime_version(const struct spool_model *recording)
 {
 	static const char name[] = "libcudart.so.";
 	uint64_t modules = spool_count(recording->spool, SPOOL_MODULE);
 
 	for (uint32_t i = 0; i < modules; i++) {
 		const char *path =
-			spool_text(recording->spool, recording_module(recording, i)->path);
+			spool_text(recording->spool, spool_model_module(recording, i)->path);
 		const char *base = path ? text_base(path) : "";
 
 		if (!strncmp(base, name, sizeof(name) - 1))
@@ -118,7 +118,7 @@ static uint64_t runtime_version(const struct recording *recording)
 	return 0;
 }
 
-static void fill_environment(struct recording *recording)
+static void fill_environment(struct spool_model *recording)
 {
 	struct trace_environment *environment = &recording->trace->environment;
 	const struct spool *spool = recording->spool;
@@ -157,15 +157,15 @@ const char *document_stop_text(unsigned stop)
 }
 
 /* For which there is room. */
-static void note(struct recording *recording, const char *text)
+static void note(struct spool_model *recording, const char *text)
 {
 	struct trace_capture *capture = &recording->trace->capture;
 
 	if (text && capture->notes)
-		capture->notes[capture->notes_n++] = recording_text(recording, text);
+		capture->notes[capture->notes_n++] = spool_model_text(recording, text);
 }
 
-static void note_count(struct recording *recording, uint64_t count, const char *what)
+static void note_count(struct spool_model *recording, uint64_t count, const char *what)
 {
 	char text[256];
 
@@ -176,7 +176,7 @@ static void note_count(struct recording *recording, uint64_t count, const char *
 	note(recording, text);
 }
 
-static void note_torn(struct recording *recording)
+static void note_torn(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;
 	char text[256] = "the process wrote on all the while that its spool was read: sums, lines "
@@ -191,7 +191,7 @@ static void note_torn(struct recording *recording)
 	note(recording, text);
 }
 
-static void note_sampling(struct recording *recording, uint64_t interval)
+static void note_sampling(struct spool_model *recording, uint64_t interval)
 {
 	static const char units[][8] = { " bytes", " KiB", " MiB", " GiB" };
 	unsigned unit = 0;
@@ -209,7 +209,7 @@ static void note_sampling(struct recording *recording, uint64_t interval)
 	note(recording, text);
 }
 
-static void fill_notes(struct recording *recording)
+static void fill_notes(struct spool_model *recording)
 {
 	enum { OTHERS = 16 + SPOOL_KINDS };
 	const struct spool *spool = recording->spool;
@@ -248,19 +248,19 @@ static void fill_notes(struct recording *recording)
 		note(recording, "parts of the spool were damaged and left out");
 }
 
-static void fill_doors(struct recording *recording)
+static void fill_doors(struct spool_model *recording)
 {
 	static const char doors[][16] = { "linked", "dlsym", "procaddress", "torch" };
 	enum { DOORS = sizeof(doors) / sizeof(doors[0]) };
 	struct trace_capture *capture = &recording->trace->capture;
 
-	capture->doors = recording_room(recording, DOORS, sizeof(*capture->doors));
+	capture->doors = spool_model_room(recording, DOORS, sizeof(*capture->doors));
 	for (unsigned i = 0; capture->doors && i < DOORS; i++) {
 		char count[24];
 
 		text_u64(count, recording->spool->header->doors[i]);
 		capture->doors[capture->doors_n++] =
-			(struct trace_pair){ doors[i], recording_text(recording, count) };
+			(struct trace_pair){ doors[i], spool_model_text(recording, count) };
 	}
 }
 
@@ -281,7 +281,7 @@ static void fill_cost(const struct spool_cost *costs, struct trace_capture *capt
 	capture->ns_per_event = all.events ? all.ns / all.events : 0;
 }
 
-static void fill_capture(struct recording *recording)
+static void fill_capture(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;
 	const struct spool_header *header = spool->header;
@@ -307,7 +307,7 @@ static void fill_capture(struct recording *recording)
 	fill_notes(recording);
 }
 
-void document_head(struct recording *recording, enum trace_exit exit)
+void document_head(struct spool_model *recording, enum trace_exit exit)
 {
 	recording->trace->schema = "memtrace/1";
 	fill_process(recording, exit);

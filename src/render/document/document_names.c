@@ -3,15 +3,15 @@
 #include "facts/backward.h"
 #include "render/document/document_sections.h"
 
-static void fill_modules(struct recording *recording)
+static void fill_modules(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;
 	uint64_t count = spool_count(spool, SPOOL_MODULE);
 	struct trace *trace = recording->trace;
 
-	trace->modules = recording_room(recording, count, sizeof(*trace->modules));
+	trace->modules = spool_model_room(recording, count, sizeof(*trace->modules));
 	for (uint32_t i = 0; trace->modules && i < count; i++) {
-		const struct spool_module *module = recording_module(recording, i);
+		const struct spool_module *module = spool_model_module(recording, i);
 		const char *path = spool_text(spool, module->path);
 
 		trace->modules[trace->modules_n++] = (struct trace_module){
@@ -23,7 +23,7 @@ static void fill_modules(struct recording *recording)
 }
 
 /* Of a stack on one of autograd's threads: what runs, and which line that comes from. */
-static void fill_backward(struct recording *recording, const struct spool_stack *from,
+static void fill_backward(struct spool_model *recording, const struct spool_stack *from,
 			  struct trace_stack *stack)
 {
 	static const char vias[][16] = {
@@ -34,7 +34,7 @@ static void fill_backward(struct recording *recording, const struct spool_stack 
 
 	backward_read(recording, from, &backward);
 	if (backward.node[0])
-		stack->node = recording_text(recording, backward.node);
+		stack->node = spool_model_text(recording, backward.node);
 	if (backward.via == BACKWARD_NOT)
 		return;
 	stack->via = vias[backward.via];
@@ -45,21 +45,21 @@ static void fill_backward(struct recording *recording, const struct spool_stack 
  * Frames that the spool does not have are left out, so entries count those that are kept. No two
  * stacks share steps: `left` are those that no stack before has taken.
  */
-static void fill_steps(struct recording *recording, const struct spool_stack *from,
+static void fill_steps(struct spool_model *recording, const struct spool_stack *from,
 		       struct trace_stack *stack, uint64_t *left)
 {
-	uint32_t depth = recording_depth(recording, from);
+	uint32_t depth = spool_model_depth(recording, from);
 
 	if (depth > *left) {
 		recording->damaged = true;
 		depth = 0;
 	}
 	*left -= depth;
-	stack->frames = recording_room(recording, depth, sizeof(*stack->frames));
+	stack->frames = spool_model_room(recording, depth, sizeof(*stack->frames));
 	if (from->entries)
-		stack->entries = recording_room(recording, 64, sizeof(*stack->entries));
+		stack->entries = spool_model_room(recording, 64, sizeof(*stack->entries));
 	for (uint32_t k = 0; stack->frames && k < depth; k++) {
-		uint32_t frame = recording_step(recording, from, k);
+		uint32_t frame = spool_model_step(recording, from, k);
 		uint32_t python = k - from->native;
 
 		if (frame >= recording->frames)
@@ -71,7 +71,7 @@ static void fill_steps(struct recording *recording, const struct spool_stack *fr
 	}
 }
 
-static void fill_stack(struct recording *recording, const struct spool_stack *from,
+static void fill_stack(struct spool_model *recording, const struct spool_stack *from,
 		       struct trace_stack *stack)
 {
 	fill_backward(recording, from, stack);
@@ -90,13 +90,13 @@ static void fill_stack(struct recording *recording, const struct spool_stack *fr
 	stack->estimated_bytes = from->estimated_bytes;
 }
 
-static void fill_threads(struct recording *recording)
+static void fill_threads(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;
 	uint64_t count = spool_count(spool, SPOOL_THREAD);
 	struct trace *trace = recording->trace;
 
-	trace->threads = recording_room(recording, count, sizeof(*trace->threads));
+	trace->threads = spool_model_room(recording, count, sizeof(*trace->threads));
 	for (uint64_t i = 0; trace->threads && i < count; i++) {
 		const struct spool_thread *thread = spool_at(spool, SPOOL_THREAD, i);
 
@@ -109,7 +109,7 @@ static void fill_threads(struct recording *recording)
 	}
 }
 
-void document_names(struct recording *recording)
+void document_names(struct spool_model *recording)
 {
 	uint64_t left = spool_count(recording->spool, SPOOL_STEP);
 	struct trace *trace = recording->trace;
@@ -117,9 +117,9 @@ void document_names(struct recording *recording)
 	fill_modules(recording);
 	trace->frames = recording->names;
 	trace->frames_n = recording->frames;
-	trace->stacks = recording_items(recording, recording->stacks, ROWS_stack);
+	trace->stacks = spool_model_items(recording, recording->stacks, ROWS_stack);
 	for (uint32_t i = 0; trace->stacks && i < recording->stacks; i++) {
-		const struct spool_stack *from = recording_stack(recording, i);
+		const struct spool_stack *from = spool_model_stack(recording, i);
 		struct trace_stack *stack = &trace->stacks[trace->stacks_n++];
 
 		fill_steps(recording, from, stack, &left);

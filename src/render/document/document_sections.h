@@ -12,18 +12,18 @@
 struct document_told;
 
 /* schema, process, environment, capture */
-void document_head(struct recording *recording, enum trace_exit exit);
-void document_calls(struct recording *recording);
+void document_head(struct spool_model *recording, enum trace_exit exit);
+void document_calls(struct spool_model *recording);
 /* witness, actions, spans: only when CUPTI was asked for. */
-void document_cupti(struct recording *recording);
+void document_cupti(struct spool_model *recording);
 /* Samples of `used` with which something came or went, in their order. */
-void document_used(struct recording *recording);
-void document_summary(struct recording *recording);
+void document_used(struct spool_model *recording);
+void document_summary(struct spool_model *recording);
 /* peaks, and what stacks held in them and at the end */
-void document_peaks(struct recording *recording);
-void document_ooms(struct recording *recording, struct document_told *told);
+void document_peaks(struct spool_model *recording);
+void document_ooms(struct spool_model *recording, struct document_told *told);
 /* modules, frames, stacks, threads */
-void document_names(struct recording *recording);
-void document_timeline(struct recording *recording);
+void document_names(struct spool_model *recording);
+void document_timeline(struct spool_model *recording);
 
 #endif

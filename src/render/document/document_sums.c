@@ -5,7 +5,7 @@
 #include "ledger/totals.h"
 #include "render/document/document_sections.h"
 
-static const char *scope_text(const struct recording *recording, const struct spool_scope *scope)
+static const char *scope_text(const struct spool_model *recording, const struct spool_scope *scope)
 {
 	const char *name = spool_text(recording->spool, scope->name);
 
@@ -20,7 +20,7 @@ static void fill_sum(struct trace_sum *to, const struct spool_sum *sum)
 }
 
 /* Of `used`: who was asked, and what it was made of. */
-static void fill_used(const struct recording *recording, struct trace_sum *to,
+static void fill_used(const struct spool_model *recording, struct trace_sum *to,
 		      const struct spool_scope *device)
 {
 	const struct spool_sum *sum = &device->sums[METRIC_USED];
@@ -46,7 +46,7 @@ static void fill_used(const struct recording *recording, struct trace_sum *to,
 	to->residual_max_bytes = device->residual_high;
 }
 
-static size_t count_scopes(const struct recording *recording, int device, enum scope_kind kind)
+static size_t count_scopes(const struct spool_model *recording, int device, enum scope_kind kind)
 {
 	size_t count = 0;
 
@@ -59,11 +59,11 @@ static size_t count_scopes(const struct recording *recording, int device, enum s
 }
 
 /* Pools or owners of a device, one shape. */
-static struct trace_part *fill_parts(struct recording *recording, int device, enum scope_kind kind,
-				     size_t *count)
+static struct trace_part *fill_parts(struct spool_model *recording, int device,
+				     enum scope_kind kind, size_t *count)
 {
 	size_t most = count_scopes(recording, device, kind);
-	struct trace_part *parts = recording_items(recording, most, ROWS_part);
+	struct trace_part *parts = spool_model_items(recording, most, ROWS_part);
 
 	for (uint32_t i = 0; parts && i < recording->scopes; i++) {
 		const struct spool_scope *scope = totals_scope(recording->spool, i);
@@ -83,9 +83,9 @@ static struct trace_part *fill_parts(struct recording *recording, int device, en
 	return parts;
 }
 
-static void fill_named(struct recording *recording, struct trace_device *device)
+static void fill_named(struct spool_model *recording, struct trace_device *device)
 {
-	device->named = recording_items(
+	device->named = spool_model_items(
 		recording, count_scopes(recording, device->device, SCOPE_NAMED), ROWS_name);
 	for (uint32_t i = 0; device->named && i < recording->scopes; i++) {
 		const struct spool_scope *scope = totals_scope(recording->spool, i);
@@ -102,10 +102,10 @@ static void fill_named(struct recording *recording, struct trace_device *device)
 	}
 }
 
-static void fill_device(struct recording *recording, const struct spool_scope *scope,
+static void fill_device(struct spool_model *recording, const struct spool_scope *scope,
 			struct trace_device *device)
 {
-	const struct trace_card *card = recording_card(recording, scope->device);
+	const struct trace_card *card = spool_model_card(recording, scope->device);
 
 	device->device = scope->device;
 	if (card) {
@@ -125,7 +125,7 @@ static void fill_device(struct recording *recording, const struct spool_scope *s
 }
 
 /* The device scope with the smallest ordinal above `after`, NULL for none. */
-static const struct spool_scope *next_device(const struct recording *recording, int after)
+static const struct spool_scope *next_device(const struct spool_model *recording, int after)
 {
 	const struct spool_scope *next = NULL;
 
@@ -139,9 +139,9 @@ static const struct spool_scope *next_device(const struct recording *recording, 
 	return next;
 }
 
-static void fill_spaces(struct recording *recording, struct trace_summary *summary)
+static void fill_spaces(struct spool_model *recording, struct trace_summary *summary)
 {
-	summary->spaces = recording_items(recording, recording->scopes, ROWS_space);
+	summary->spaces = spool_model_items(recording, recording->scopes, ROWS_space);
 	for (uint32_t i = 0; summary->spaces && i < recording->scopes; i++) {
 		const struct spool_scope *scope = totals_scope(recording->spool, i);
 		struct trace_space *space = &summary->spaces[summary->spaces_n];
@@ -156,12 +156,12 @@ static void fill_spaces(struct recording *recording, struct trace_summary *summa
 	}
 }
 
-void document_summary(struct recording *recording)
+void document_summary(struct spool_model *recording)
 {
 	struct trace_summary *summary = &recording->trace->summary;
 	const struct spool_scope *scope = NULL;
 
-	summary->devices = recording_items(recording, recording->scopes, ROWS_device);
+	summary->devices = spool_model_items(recording, recording->scopes, ROWS_device);
 	while (summary->devices &&
 	       (scope = next_device(recording, scope ? scope->device : NO_DEVICE)))
 		fill_device(recording, scope, &summary->devices[summary->devices_n++]);
@@ -176,13 +176,13 @@ static bool has_curve(const struct spool_scope *scope)
 	return scope->device >= 0 && (scope->kind == SCOPE_DEVICE || scope->kind == SCOPE_POOL);
 }
 
-static const char *pool_of(const struct recording *recording, const struct spool_scope *scope)
+static const char *pool_of(const struct spool_model *recording, const struct spool_scope *scope)
 {
 	return scope->kind == SCOPE_POOL ? spool_text(recording->spool, scope->name) : NULL;
 }
 
 /* Two of each scope, allocated and reserved: 1 + their positions go to `peak_of`, by sum. */
-static void list_peaks(struct recording *recording, uint32_t *peak_of)
+static void list_peaks(struct spool_model *recording, uint32_t *peak_of)
 {
 	struct trace *trace = recording->trace;
 
@@ -204,7 +204,7 @@ static void list_peaks(struct recording *recording, uint32_t *peak_of)
 }
 
 /* What a stack held, and its part in a peak: in the first pass that is counted. */
-static void see_cell(struct recording *recording, uint32_t stack, const struct spool_cell *cell,
+static void see_cell(struct spool_model *recording, uint32_t stack, const struct spool_cell *cell,
 		     struct trace_peak *peak, bool first)
 {
 	const struct spool_scope *scope = totals_scope(recording->spool, cell->sum / METRICS);
@@ -237,13 +237,13 @@ static void see_cell(struct recording *recording, uint32_t stack, const struct s
 }
 
 /* Every cell of every stack; a chain that does not end is cut by the number of cells. */
-static void see_cells(struct recording *recording, const uint32_t *peak_of, bool first)
+static void see_cells(struct spool_model *recording, const uint32_t *peak_of, bool first)
 {
 	uint64_t cells = spool_count(recording->spool, SPOOL_CELL);
 	uint64_t seen = 0;
 
 	for (uint32_t i = 0; i < recording->stacks; i++) {
-		uint32_t id = recording_stack(recording, i)->cell;
+		uint32_t id = spool_model_stack(recording, i)->cell;
 
 		while (id && id <= cells && seen++ < cells) {
 			const struct spool_cell *cell =
@@ -260,13 +260,13 @@ static void see_cells(struct recording *recording, const uint32_t *peak_of, bool
 	}
 }
 
-void document_peaks(struct recording *recording)
+void document_peaks(struct spool_model *recording)
 {
 	size_t sums = (size_t)recording->scopes * METRICS;
-	uint32_t *peak_of = recording_room(recording, sums, sizeof(*peak_of));
+	uint32_t *peak_of = spool_model_room(recording, sums, sizeof(*peak_of));
 	struct trace *trace = recording->trace;
 
-	trace->peaks = recording_room(recording, sums, sizeof(*trace->peaks));
+	trace->peaks = spool_model_room(recording, sums, sizeof(*trace->peaks));
 	if (recording->error)
 		return;
 	list_peaks(recording, peak_of);
@@ -274,7 +274,7 @@ void document_peaks(struct recording *recording)
 	for (size_t i = 0; i < trace->peaks_n; i++) {
 		struct trace_peak *peak = &trace->peaks[i];
 
-		peak->stacks = recording_room(recording, peak->stacks_n, sizeof(*peak->stacks));
+		peak->stacks = spool_model_room(recording, peak->stacks_n, sizeof(*peak->stacks));
 		peak->stacks_n = 0;
 	}
 	if (recording->error)
@@ -312,7 +312,7 @@ static void put_point(struct trace_curve *curve, const struct spool_point *point
 	}
 }
 
-static void fill_curve(struct recording *recording, const struct spool_scope *scope)
+static void fill_curve(struct spool_model *recording, const struct spool_scope *scope)
 {
 	static const uint64_t zero[4];
 	/* Curves are drawn one event late: the last state is the sums themselves. */
@@ -320,9 +320,9 @@ static void fill_curve(struct recording *recording, const struct spool_scope *sc
 				  scope->sums[METRIC_RESERVED].now, scope->sums[METRIC_USED].now };
 	struct trace *trace = recording->trace;
 	struct trace_curve *curve = &trace->timeline[trace->timeline_n];
-	unsigned points = curve_points(recording->spool, scope);
+	unsigned points = timeline_points(recording->spool, scope);
 	size_t most = 3 * (size_t)points + 2;
-	uint64_t *columns = recording_room(recording, 4 * most, sizeof(*columns));
+	uint64_t *columns = spool_model_room(recording, 4 * most, sizeof(*columns));
 
 	if (!columns)
 		return;
@@ -337,15 +337,15 @@ static void fill_curve(struct recording *recording, const struct spool_scope *sc
 	trace->timeline_n++;
 	put_moment(curve, zero);
 	for (unsigned k = 0; k < points; k++)
-		put_point(curve, curve_point(recording->spool, scope, k));
+		put_point(curve, timeline_point(recording->spool, scope, k));
 	put_moment(curve, end);
 }
 
-void document_timeline(struct recording *recording)
+void document_timeline(struct spool_model *recording)
 {
 	struct trace *trace = recording->trace;
 
-	trace->timeline = recording_room(recording, recording->scopes, sizeof(*trace->timeline));
+	trace->timeline = spool_model_room(recording, recording->scopes, sizeof(*trace->timeline));
 	for (uint32_t i = 0; trace->timeline && i < recording->scopes; i++) {
 		const struct spool_scope *scope = totals_scope(recording->spool, i);
 
@@ -356,13 +356,13 @@ void document_timeline(struct recording *recording)
 
 /* --- what the driver says is occupied, step by step --- */
 
-void document_used(struct recording *recording)
+void document_used(struct spool_model *recording)
 {
 	const struct spool *spool = recording->spool;
 	uint64_t count = spool_count(spool, SPOOL_USED);
 	struct trace *trace = recording->trace;
 
-	trace->used = recording_room(recording, count, sizeof(*trace->used));
+	trace->used = spool_model_room(recording, count, sizeof(*trace->used));
 	for (uint64_t i = 0; trace->used && i < count; i++) {
 		const struct spool_used *row = spool_at(spool, SPOOL_USED, i);
 

@@ -215,26 +215,26 @@ static void write_text(struct oom_text *text, const struct oom *oom)
 }
 
 /* Advice gets its numbers. */
-static void fill_words(struct recording *recording, const struct oom *oom, struct oom_text *text)
+static void fill_words(struct spool_model *recording, const struct oom *oom, struct oom_text *text)
 {
 	struct trace_oom *told = oom->told;
 	char line[LONG];
 
 	for (size_t i = 0; i < told->advice_n; i++) {
 		fill_text(line, sizeof(line), told->advice[i].text, put_fact, &oom->facts);
-		told->advice[i].text = recording_text(recording, line);
+		told->advice[i].text = spool_model_text(recording, line);
 	}
 	if (recording->error)
 		return;
 	write_text(text, oom);
-	told->text = recording_room(recording, text->count, sizeof(*told->text));
+	told->text = spool_model_room(recording, text->count, sizeof(*told->text));
 	for (unsigned i = 0; told->text && i < text->count; i++)
-		told->text[told->text_n++] = recording_text(recording, text->lines[i]);
+		told->text[told->text_n++] = spool_model_text(recording, text->lines[i]);
 }
 
-void document_ooms(struct recording *recording, struct document_told *told)
+void document_ooms(struct spool_model *recording, struct document_told *told)
 {
-	const struct oom *ooms = recording_find_ooms(recording);
+	const struct oom *ooms = spool_model_find_ooms(recording);
 	const struct trace *trace = recording->trace;
 	struct oom_text text = { .count = 0 };
 

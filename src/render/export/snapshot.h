@@ -87,7 +87,7 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 		  const struct selection_options *options);
 void snapshot_clear(struct snapshot *snapshot);
 
-/* snapshot_tile.c: segments and blocks of the device at the end: 0 or -errno with err_text(). */
+/* snapshot_layout.c: segments and blocks of the device at the end: 0 or -errno with err_text(). */
 int snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device);
 
 /* An address that nothing else has. */

@@ -37,7 +37,7 @@ int snapshot_end_segment(struct snapshot *snapshot, struct snapshot_device *devi
 			 const struct event *event);
 
 /*
- * snapshot_spare.c: what a stream-ordered pool has reserved beyond the blocks that live is a
+ * snapshot_unplaced.c: what a stream-ordered pool has reserved beyond the blocks that live is a
  * segment of its own, so that the segments are at each event what the device had reserved. These
  * begin and end `size` bytes of a pool's blocks, each a segment of its own; snapshot_reserve() is
  * for an event that tells a change of what such a pool has, and no address.

@@ -10,13 +10,13 @@
 #include "render/live/top.h"
 
 struct scope_row {
-	struct look_scope of;
+	struct live_view_scope of;
 	uint64_t cached;
-	const struct look_scope *used; /* NULL: no sample was taken */
+	const struct live_view_scope *used; /* NULL: no sample was taken */
 };
 
 struct line_row {
-	struct look_line of;
+	struct live_view_line of;
 	uint64_t estimated;
 	uint64_t lines; /* 1: the sum over those that are left out counts them */
 };
@@ -50,18 +50,18 @@ struct top_document {
 /* --- columns --- */
 
 static const struct emit_column sum_columns[] = {
-	EMIT_MEMBER("now_bytes", BYTES, struct look_sum, now),
-	EMIT_MEMBER("peak_bytes", BYTES, struct look_sum, peak),
-	EMIT_MEMBER("peak_t", TIME, struct look_sum, peak_t),
+	EMIT_MEMBER("now_bytes", BYTES, struct live_view_sum, now),
+	EMIT_MEMBER("peak_bytes", BYTES, struct live_view_sum, peak),
+	EMIT_MEMBER("peak_t", TIME, struct live_view_sum, peak_t),
 	EMIT_END,
 };
 
 static const struct emit_column used_columns[] = {
-	{ .kind = EMIT_INLINED, .at = offsetof(struct look_scope, used), .of = sum_columns },
-	EMIT_MEMBER("source", TEXT, struct look_scope, source),
-	EMIT_MEMBER("rounding_bytes", CHANGE, struct look_scope, rounding),
-	EMIT_MEMBER("named_bytes", CHANGE, struct look_scope, named),
-	EMIT_MEMBER("residual_bytes", CHANGE, struct look_scope, residual),
+	{ .kind = EMIT_INLINED, .at = offsetof(struct live_view_scope, used), .of = sum_columns },
+	EMIT_MEMBER("source", TEXT, struct live_view_scope, source),
+	EMIT_MEMBER("rounding_bytes", CHANGE, struct live_view_scope, rounding),
+	EMIT_MEMBER("named_bytes", CHANGE, struct live_view_scope, named),
+	EMIT_MEMBER("residual_bytes", CHANGE, struct live_view_scope, residual),
 	EMIT_END,
 };
 
@@ -207,11 +207,11 @@ static struct emit_rows scopes(const struct look *look, enum scope_kind kind, st
 	struct scope_row *list = arena_alloc(arena, (look->scopes_n + 1) * sizeof(*list));
 	size_t count = 0;
 
-	for (const struct look_scope *scope = NULL;
-	     list && (scope = look_next(look, kind, scope));) {
+	for (const struct live_view_scope *scope = NULL;
+	     list && (scope = live_view_next(look, kind, scope));) {
 		struct scope_row *row = &list[count++];
 
-		*row = (struct scope_row){ *scope, look_cached(scope),
+		*row = (struct scope_row){ *scope, live_view_cached(scope),
 					   scope->samples ? scope : NULL };
 		row->of.total = known_value(scope->total);
 		row->of.rate = rate(look, scope->rate);
@@ -221,12 +221,12 @@ static struct emit_rows scopes(const struct look *look, enum scope_kind kind, st
 
 static struct emit_rows lines(const struct look *look, size_t most, struct arena *arena)
 {
-	const struct look_lines *all = &look->lines;
+	const struct live_view_lines *all = &look->lines;
 	struct line_row *list = arena_alloc(arena, (all->sorted_n + 1) * sizeof(*list));
 	size_t count = 0;
 
 	for (; list && count < all->sorted_n; count++) {
-		const struct look_line *line = all->sorted[count];
+		const struct live_view_line *line = all->sorted[count];
 
 		list[count] =
 			(struct line_row){ *line, all->sampled ? line->holds : TRACE_NONE, 1 };
@@ -235,14 +235,14 @@ static struct emit_rows lines(const struct look *look, size_t most, struct arena
 	return EMIT_SOME_OF(list, count, most);
 }
 
-static struct emit_rows ranges(const struct spool *spool, const struct look_range *of, size_t most,
-			       struct arena *arena)
+static struct emit_rows ranges(const struct spool *spool, const struct live_view_range *of,
+			       size_t most, struct arena *arena)
 {
 	struct range_row *list = arena_alloc(arena, (most + 1) * sizeof(*list));
 	size_t count = 0;
 
 	for (; list && count < most; count++) {
-		const struct look_range *range = &of[count];
+		const struct live_view_range *range = &of[count];
 
 		list[count] = (struct range_row){
 			.name = range->name ? spool_text(spool, range->name) : NULL,

@@ -41,7 +41,7 @@ static void end_sample(struct out *out, int64_t value)
 }
 
 static void of_scope(struct out *out, const char *name, const struct look *look,
-		     const struct look_scope *scope, int64_t value)
+		     const struct live_view_scope *scope, int64_t value)
 {
 	static const char *const names[] = {
 		[SCOPE_POOL] = "pool", [SCOPE_OWNER] = "owner", [SCOPE_SPACE] = "space"
@@ -84,7 +84,8 @@ static const struct row {
 };
 
 /* `scope` is NULL for what is of the process. */
-static int64_t row_value(enum row_id id, const struct look *look, const struct look_scope *scope)
+static int64_t row_value(enum row_id id, const struct look *look,
+			 const struct live_view_scope *scope)
 {
 	switch (id) {
 #define PROCESS(name, type, help, value) \
@@ -112,14 +113,14 @@ static void head(struct out *out, const struct row *row)
 static void samples(struct out *out, enum row_id id, const struct look *look)
 {
 	const struct row *row = &rows[id];
-	const struct look_scope *scope = NULL;
+	const struct live_view_scope *scope = NULL;
 
 	if (row->kind == SCOPE_NONE) {
 		begin_sample(out, row->name, look);
 		end_sample(out, row_value(id, look, NULL));
 		return;
 	}
-	while ((scope = look_next(look, row->kind, scope))) {
+	while ((scope = live_view_next(look, row->kind, scope))) {
 		if (!row->sampled || scope->samples)
 			of_scope(out, row->name, look, scope, row_value(id, look, scope));
 	}

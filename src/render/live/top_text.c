@@ -149,7 +149,7 @@ static void head(struct page *page, const struct look *look)
 	}
 }
 
-static void device(struct page *page, const struct look *look, const struct look_scope *scope)
+static void device(struct page *page, const struct look *look, const struct live_view_scope *scope)
 {
 	struct cells cells = { .used = 0 };
 	uint64_t residual;
@@ -159,7 +159,7 @@ static void device(struct page *page, const struct look *look, const struct look
 	add_left(&cells, text, WHERE);
 	add_bytes(&cells, scope->allocated.now);
 	add_bytes(&cells, scope->reserved.now);
-	add_bytes(&cells, look_cached(scope));
+	add_bytes(&cells, live_view_cached(scope));
 	add_bytes(&cells, scope->samples ? scope->used.now : UINT64_MAX);
 	/* It may be below 0: others on the card gave memory back since. */
 	residual = (uint64_t)scope->residual;
@@ -189,7 +189,7 @@ static void device(struct page *page, const struct look *look, const struct look
 	print(page, &cells, DIM);
 }
 
-static void space(struct page *page, const struct look *look, const struct look_scope *scope)
+static void space(struct page *page, const struct look *look, const struct live_view_scope *scope)
 {
 	struct cells cells = { .used = 0 };
 	char text[512];
@@ -209,24 +209,25 @@ static void scopes(struct page *page, const struct look *look)
 {
 	static const char *const heads[] = { "allocated", "reserved", "cached",
 					     "used",      "residual", "allocs/s" };
-	const struct look_scope *scope = NULL;
+	const struct live_view_scope *scope = NULL;
 	struct cells cells = { .used = 0 };
 
-	if (look_next(look, SCOPE_DEVICE, NULL)) {
+	if (live_view_next(look, SCOPE_DEVICE, NULL)) {
 		add_left(&cells, "", WHERE);
 		for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
 			add_right(&cells, heads[i], BYTES);
 		print(page, &cells, DIM);
 	}
-	while ((scope = look_next(look, SCOPE_DEVICE, scope)))
+	while ((scope = live_view_next(look, SCOPE_DEVICE, scope)))
 		device(page, look, scope);
-	while ((scope = look_next(look, SCOPE_SPACE, scope))) {
+	while ((scope = live_view_next(look, SCOPE_SPACE, scope))) {
 		if (scope->allocated.peak)
 			space(page, look, scope);
 	}
 }
 
-static void write_line(struct page *page, const struct look *look, const struct look_line *line)
+static void write_line(struct page *page, const struct look *look,
+		       const struct live_view_line *line)
 {
 	struct cells cells = { .used = 0 };
 	char text[SHOW_NUMBER];
@@ -246,7 +247,7 @@ static void write_line(struct page *page, const struct look *look, const struct 
 
 static void lines(struct page *page, const struct look *look, unsigned most)
 {
-	const struct look_lines *all = &look->lines;
+	const struct live_view_lines *all = &look->lines;
 	struct cells cells = { .used = 0 };
 	uint64_t bytes = 0;
 
@@ -279,7 +280,7 @@ static void lines(struct page *page, const struct look *look, unsigned most)
 	print(page, &cells, DIM);
 }
 
-static void range(struct page *page, const struct look *look, const struct look_range *range)
+static void range(struct page *page, const struct look *look, const struct live_view_range *range)
 {
 	struct cells cells = { .used = 0 };
 	const char *name = spool_text(&look->follow.spool, range->name);
@@ -313,13 +314,13 @@ static unsigned lines_each(const struct top *top, const struct top_page *page)
 		return top->lines;
 	for (size_t i = 0; i < top->looks_n; i++) {
 		const struct look *look = top->looks[i];
-		const struct look_scope *scope = NULL;
+		const struct live_view_scope *scope = NULL;
 
 		others +=
 			6 + (look->ranges.open_n < OPEN_RANGES ? look->ranges.open_n : OPEN_RANGES);
-		while ((scope = look_next(look, SCOPE_DEVICE, scope)))
+		while ((scope = live_view_next(look, SCOPE_DEVICE, scope)))
 			others += 2;
-		while ((scope = look_next(look, SCOPE_SPACE, scope)))
+		while ((scope = live_view_next(look, SCOPE_SPACE, scope)))
 			others++;
 	}
 	each = page->rows > others ? (page->rows - others) / (unsigned)top->looks_n : 0;

@@ -1,5 +1,5 @@
 /*
- * Many ranks as one picture, in the formats of merge_formats.def.
+ * Many ranks as one picture, in the formats of ranks_formats.def.
  *
  * Every format tells the same: sentences, the ranks, how unlike they are, the cards, the sites.
  * Names come from the traced programs and are escaped by the rules of each format.
@@ -38,7 +38,7 @@ extern const struct merge_format merge_formats[];
 #include "render/ranks/ranks_formats.def"
 #undef MERGE_FORMAT
 
-/* --- words that the formats share: merge_words.c --- */
+/* --- words that the formats share: ranks_words.c --- */
 
 enum { MERGE_SENTENCE = 1024, MERGE_WORD = 48 };
 

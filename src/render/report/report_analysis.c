@@ -23,7 +23,7 @@ static bool wants_events(const struct trace *trace, const struct report_options 
 /* A leak that is suppressed is one that is known to grow, too. */
 static void suppress_growth(struct report_study *study, const struct trace *trace)
 {
-	struct survey *survey = &study->survey;
+	struct event_scan *survey = &study->survey;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < survey->growth_n; i++) {
@@ -97,16 +97,16 @@ static int read_events(struct report_study *study, struct trace *trace)
 {
 	struct event event;
 	int more = 1;
-	int error = survey_start(&study->survey, trace);
+	int error = event_scan_start(&study->survey, trace);
 
 	study->surveyed = true;
 	while (!error && (more = trace_next(trace, &event)) == 1) {
-		error = survey_event(&study->survey, &event);
+		error = event_scan_event(&study->survey, &event);
 		if (!error && study->categories.own && categories_event(&study->categories, &event))
 			return -EINVAL;
 	}
 	if (!error && !more)
-		error = survey_end(&study->survey);
+		error = event_scan_end(&study->survey);
 	if (error)
 		return err_no_memory(trace->path);
 	return more < 0 ? -EINVAL : 0;
@@ -140,7 +140,7 @@ int report_study(struct report_study *study, struct trace *trace,
 void report_study_clear(struct report_study *study)
 {
 	if (study->surveyed)
-		survey_clear(&study->survey);
+		event_scan_clear(&study->survey);
 	categories_clear(&study->categories);
 	if (study->again_open)
 		trace_close(&study->again);

@@ -22,7 +22,7 @@ struct report_selection;
 
 struct report_study {
 	bool surveyed; /* `survey` holds what the events say */
-	struct survey survey;
+	struct event_scan survey;
 	struct suppressions suppressions;
 	struct leaks leaks;
 	struct facts facts;

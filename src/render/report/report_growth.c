@@ -68,8 +68,8 @@ static const struct emit_column growth_members[] = {
 
 static int find_growths(const struct report *report, struct growths *growths)
 {
-	const struct survey *survey = &report->study->survey;
-	const struct survey_steps *steps = &survey->steps;
+	const struct event_scan *survey = &report->study->survey;
+	const struct event_scan_steps *steps = &survey->steps;
 	struct grown *list = report_room(report, (survey->growth_n + 1) * sizeof(*list));
 	char line[300];
 
@@ -98,7 +98,7 @@ static int find_growths(const struct report *report, struct growths *growths)
 }
 
 /* "each of 103 phases `step #`", "each of 64 windows of 1,500 events" */
-static void steps_text(const struct survey_steps *steps, char *to, size_t size)
+static void steps_text(const struct event_scan_steps *steps, char *to, size_t size)
 {
 	if (steps->name)
 		snprintf(to, size, "%s phases `%.60s`", SAY_COUNT(steps->count), steps->name);
@@ -109,7 +109,7 @@ static void steps_text(const struct survey_steps *steps, char *to, size_t size)
 /* Asked for by name, it must say why there is nothing to see. */
 static int say_nothing(const struct report *report)
 {
-	const struct survey *survey = &report->study->survey;
+	const struct event_scan *survey = &report->study->survey;
 	char steps[120];
 
 	if (!report->options->show && !report->study->surveyed && !report->selection->replayed) {

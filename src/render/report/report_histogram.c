@@ -38,7 +38,7 @@ static const struct emit_column size_columns[] = {
 /* What is live at the end is known where no event is missing. */
 static size_t find_sizes(const struct report *report, struct sizes *sizes)
 {
-	const struct survey_bucket *buckets = report->study->survey.buckets;
+	const struct event_scan_bucket *buckets = report->study->survey.buckets;
 	bool whole = report_has_all_events(report);
 	uint64_t most = 0;
 	size_t count = 0;

@@ -110,7 +110,7 @@ void report_category_table(const struct report *report, const struct trace_peak 
 extern const struct emit_column report_category_columns[];
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak);
 
-/* report_json.c: a peak's composition in the document. 0, or -errno with err_text(). */
+/* report_peaks.c: a peak's composition in the document. 0, or -errno with err_text(). */
 struct report_composed {
 	int device;
 	const char *pool, *metric;

@@ -18,7 +18,7 @@ enum {
 /* The events can be read once: who did that has kept the failures. */
 static int report_find_failures(const struct report *report, struct event *events, size_t most)
 {
-	const struct survey *survey = &report->study->survey;
+	const struct event_scan *survey = &report->study->survey;
 	int device = report->options->select.device;
 	size_t count = 0;
 

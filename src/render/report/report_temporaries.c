@@ -69,7 +69,7 @@ static int churn_order(const void *a, const void *b)
 
 static int churns_find(const struct report *report, struct churns *churns)
 {
-	const struct survey *survey = &report->study->survey;
+	const struct event_scan *survey = &report->study->survey;
 	const struct trace *trace = report->trace;
 	struct churn *list = report_room(report, (trace->sites_n + 1) * sizeof(*list));
 	size_t count = 0;
@@ -78,7 +78,7 @@ static int churns_find(const struct report *report, struct churns *churns)
 	if (!list)
 		return err_no_memory(trace->path);
 	for (uint32_t i = 0; i <= trace->sites_n; i++) {
-		const struct survey_temporaries *of = &survey->temporaries[i];
+		const struct event_scan_temporaries *of = &survey->temporaries[i];
 		bool known = i < trace->sites_n;
 
 		if (!of->count)

@@ -9,7 +9,7 @@ struct selection_options {
 	int device;            /* NO_DEVICE: all of them */
 	const char *pool;      /* NULL: all */
 	int space;             /* enum space, SPACES: all */
-	const char *from, *to; /* moment_bound(), NULL: the whole run */
+	const char *from, *to; /* timepoint_bound(), NULL: the whole run */
 	const char *filter;    /* of frames: a part of their text, or a pattern with * and ? */
 	uint64_t categories;   /* a bit each: `filter` is of categories then, 0: it is not */
 	const char *at;        /* moment_find(): what was live then; NULL: see who takes it */

@@ -107,9 +107,9 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 				   sizeof(selection->what));
 	}
 	if (options->from)
-		error = moment_bound(trace, options->from, false, &wish->from);
+		error = timepoint_bound(trace, options->from, false, &wish->from);
 	if (!error && options->to)
-		error = moment_bound(trace, options->to, true, &wish->to);
+		error = timepoint_bound(trace, options->to, true, &wish->to);
 	if (!error && wish->from > wish->to)
 		return err("--from %.60s is behind --to %.60s", options->from, options->to);
 	return error;

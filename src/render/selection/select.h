@@ -39,7 +39,7 @@ bool report_asks_categories(const struct selection_options *options);
 bool report_knows_categories(const struct trace *trace, const struct selection_options *options,
 			     bool wanted);
 
-/* report_select_words.c: fills `what`, behind what a moment is called if it is one, and `window`.
+/* select_words.c: fills `what`, behind what a moment is called if it is one, and `window`.
  */
 void report_select_describe(struct report_selection *selection,
 			    const struct selection_options *options);
@@ -51,7 +51,7 @@ int report_select_no_pool(const struct trace *trace, const char *pool);
 /* "12 events between 1.0 s and 2.0 s were dropped ..."; false when there is nothing to say. */
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);
 
-/* report_filter.c: fills stacks[] of the selection; takes what the others did out of the trace. */
+/* select_filter.c: fills stacks[] of the selection; takes what the others did out of the trace. */
 int report_filter_stacks(struct report_selection *selection, const struct trace *trace,
 			 const char *pattern);
 int report_filter_facts(const struct report_selection *selection, struct trace *trace);

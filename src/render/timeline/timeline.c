@@ -111,9 +111,9 @@ static int find_stretch(struct timeline *timeline)
 			timeline->to = curve->t[curve->t_n - 1];
 	}
 	if (options->from)
-		error = moment_bound(trace, options->from, false, &timeline->from);
+		error = timepoint_bound(trace, options->from, false, &timeline->from);
 	if (!error && options->to)
-		error = moment_bound(trace, options->to, true, &timeline->to);
+		error = timepoint_bound(trace, options->to, true, &timeline->to);
 	if (!error && timeline->from > timeline->to && (options->from || options->to))
 		error = err("%s: nothing lies between %.60s and %.60s", trace->path,
 			    options->from ? options->from : "the first byte",

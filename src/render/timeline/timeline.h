@@ -23,7 +23,7 @@ enum {
 struct timeline_options {
 	int device;            /* NO_DEVICE: all of them */
 	const char *pool;      /* NULL: the whole device and its pools */
-	const char *from, *to; /* moment_bound(), NULL: the whole run */
+	const char *from, *to; /* timepoint_bound(), NULL: the whole run */
 	unsigned width;        /* columns of the terminal */
 	unsigned height;       /* rows of a device's curve; a pool's has half of them */
 	bool ascii;            /* nothing but ASCII */

@@ -22,7 +22,7 @@ typedef void report_fn(void *, int64_t, size_t, size_t, uint16_t);
 static report_fn *report;
 static char *segment;
 
-static double now_ns(void)
+static double tsc_ns(void)
 {
 	struct timespec now;
 
@@ -66,10 +66,10 @@ static __attribute__((noinline)) double deep(int depth, void (*pairs_of)(long), 
 	if (depth > 0) {
 		took = deep(depth - 1, pairs_of, pairs);
 	} else {
-		double start = now_ns();
+		double start = tsc_ns();
 
 		pairs_of(pairs);
-		took = now_ns() - start;
+		took = tsc_ns() - start;
 	}
 	return took;
 }

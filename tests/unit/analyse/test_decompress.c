@@ -47,22 +47,22 @@ static int packed(const char *name, size_t piece)
 
 /*
  * Everything from the beginning on, as far as read_back holds it (what is damaged may become any
- * length); the last answer of source_read() is given.
+ * length); the last answer of decompress_read() is given.
  */
 static ssize_t read_all(int fd, size_t piece, size_t *length)
 {
-	struct source source;
+	struct decompress source;
 	ssize_t got;
 
 	EQ(lseek(fd, 0, SEEK_SET), 0);
-	source_open(&source, fd);
+	decompress_open(&source, fd);
 	*length = 0;
-	while ((got = source_read(&source, read_back + *length, piece)) > 0) {
+	while ((got = decompress_read(&source, read_back + *length, piece)) > 0) {
 		if (*length + (size_t)got + piece <= MOST)
 			*length += (size_t)got;
 	}
-	EQ(source_read(&source, read_back, 1), got); /* the same again */
-	source_close(&source);
+	EQ(decompress_read(&source, read_back, 1), got); /* the same again */
+	decompress_close(&source);
 	return got;
 }
 
@@ -103,14 +103,14 @@ TEST(damage_that_looks_like_a_frame)
 	static const char frame[] = "\x28\xb5\x2f\xfd\x50\x2a\x4d\x18\x04\0\0\0\xfe\xff\xff\xd3";
 	static const size_t pieces[] = { 1, 100, 4096, sizeof(read_back) };
 	int fd = memfd_create("frame", MFD_CLOEXEC);
-	struct source source;
+	struct decompress source;
 
 	EQ(fd_write_all(fd, frame, sizeof(frame) - 1), 0);
 	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 		EQ(lseek(fd, 0, SEEK_SET), 0);
-		source_open(&source, fd);
-		EQ(source_read(&source, read_back, pieces[i]), -EBADMSG);
-		source_close(&source);
+		decompress_open(&source, fd);
+		EQ(decompress_read(&source, read_back, pieces[i]), -EBADMSG);
+		decompress_close(&source);
 	}
 	close(fd);
 }
@@ -126,7 +126,7 @@ TEST(what_comes_out_has_a_limit)
 	for (size_t i = 1; i < NAMES; i++) {
 		int fd = memfd_create("bomb", MFD_CLOEXEC);
 		struct pack *pack;
-		struct source source;
+		struct decompress source;
 		uint64_t got = 0;
 		ssize_t n;
 
@@ -135,12 +135,12 @@ TEST(what_comes_out_has_a_limit)
 			EQ(pack_write(pack, blanks, sizeof(blanks)), 0);
 		EQ(pack_end(pack), 0);
 		EQ(lseek(fd, 0, SEEK_SET), 0);
-		source_open(&source, fd);
-		while ((n = source_read(&source, block, sizeof(block))) > 0)
+		decompress_open(&source, fd);
+		while ((n = decompress_read(&source, block, sizeof(block))) > 0)
 			got += (uint64_t)n;
 		EQ(n, -EFBIG);
 		OK(got <= LIMITS_UNPACKED + sizeof(block));
-		source_close(&source);
+		decompress_close(&source);
 		close(fd);
 	}
 }

@@ -20,7 +20,7 @@ static struct trace_stack stacks[SITES];
 static struct trace_device devices[DEVICES];
 static struct trace_phase phases[400];
 static struct trace trace;
-static struct survey survey;
+static struct event_scan survey;
 static uint64_t chance, seq, t;
 
 static void make_trace(size_t phases_n, uint64_t events)
@@ -66,7 +66,7 @@ static void feed(enum event_op op, uint64_t ptr, uint64_t size, uint32_t site)
 {
 	struct event event = event_of(op, ptr, size, site);
 
-	EQ(survey_event(&survey, &event), 0);
+	EQ(event_scan_event(&survey, &event), 0);
 }
 
 /* --- against brute force --- */
@@ -140,15 +140,15 @@ static bool is_temporary(size_t alloc, size_t end)
 
 static void compare(void)
 {
-	struct survey_temporaries wanted[SITES] = { 0 };
-	struct survey_bucket buckets[SURVEY_BUCKETS] = { 0 };
+	struct event_scan_temporaries wanted[SITES] = { 0 };
+	struct event_scan_bucket buckets[SURVEY_BUCKETS] = { 0 };
 	uint64_t at_peak[DEVICES] = { 0 };
 	size_t peaks[DEVICES] = { peak_of(0), peak_of(1) };
 
 	for (size_t i = 0; i < EVENTS; i++) {
 		const struct event *event = &events[i];
-		struct survey_bucket *bucket = &buckets[(int)log2((double)event->size)];
-		struct survey_temporaries *row = &wanted[event->stack];
+		struct event_scan_bucket *bucket = &buckets[(int)log2((double)event->size)];
+		struct event_scan_temporaries *row = &wanted[event->stack];
 		size_t end;
 
 		if (event->op != EVENT_ALLOC)
@@ -185,26 +185,26 @@ TEST(temporaries_and_sizes_are_what_brute_force_finds)
 	for (chance = 1; chance < 20; chance++) {
 		make_trace(0, EVENTS);
 		make_events();
-		EQ(survey_start(&survey, &trace), 0);
+		EQ(event_scan_start(&survey, &trace), 0);
 		for (size_t i = 0; i < EVENTS; i++)
-			EQ(survey_event(&survey, &events[i]), 0);
-		EQ(survey_end(&survey), 0);
+			EQ(event_scan_event(&survey, &events[i]), 0);
+		EQ(event_scan_end(&survey), 0);
 		compare();
 		EQ(survey.growth_n, 0);
-		survey_clear(&survey);
+		event_scan_clear(&survey);
 	}
 }
 
 TEST(failures_are_kept)
 {
 	make_trace(0, 0);
-	EQ(survey_start(&survey, &trace), 0);
+	EQ(event_scan_start(&survey, &trace), 0);
 	for (uint64_t i = 0; i < SURVEY_FAILURES + 5; i++)
 		feed(EVENT_OOM, 0, i, 0);
-	EQ(survey_end(&survey), 0);
+	EQ(event_scan_end(&survey), 0);
 	EQ(survey.failures_n, SURVEY_FAILURES);
 	EQ(survey.failures[7].size, 7);
-	survey_clear(&survey);
+	event_scan_clear(&survey);
 }
 
 /* --- programs of steps --- */
@@ -370,14 +370,14 @@ static void run(size_t steps, character *also, uint64_t leak, uint64_t expected)
 		phases[i].start = 1000000 + i * 10000000;
 		phases[i].end = phases[i].start + 9000000;
 	}
-	EQ(survey_start(&survey, &trace), 0);
+	EQ(event_scan_start(&survey, &trace), 0);
 	for (int i = 0; i < LAYERS; i++)
 		keep(MODEL, 16 * MIB);
 	for (size_t i = 0; i < steps; i++) {
 		t = 1000000 + i * 10000000;
 		train(i, also, leak);
 	}
-	EQ(survey_end(&survey), 0);
+	EQ(event_scan_end(&survey), 0);
 }
 
 TEST(ten_healthy_programs_raise_no_alarm)
@@ -389,7 +389,7 @@ TEST(ten_healthy_programs_raise_no_alarm)
 			STR(survey.steps.name, "step #");
 			EQ(survey.steps.taken, STEPS);
 			EQ(survey.growth_n, 0);
-			survey_clear(&survey);
+			event_scan_clear(&survey);
 		}
 	}
 }
@@ -404,7 +404,7 @@ TEST(a_planted_leak_is_found_in_each_of_them)
 		EQ(survey.growth[0].site, LEAK);
 		EQ(survey.growth[0].trend.slope, 600 * 1024);
 		EQ(survey.growth[0].trend.bytes, 39 * 600 * 1024);
-		survey_clear(&survey);
+		event_scan_clear(&survey);
 	}
 }
 
@@ -429,7 +429,7 @@ TEST(a_leak_beneath_batches_of_one_site_is_found)
 		EQ(survey.growth_n, 1);
 		EQ(survey.growth[0].site, SPECIAL);
 		EQ(survey.growth[0].trend.slope, MIB / 4);
-		survey_clear(&survey);
+		event_scan_clear(&survey);
 	}
 }
 
@@ -446,7 +446,7 @@ TEST(a_buffer_made_larger_each_step_is_found)
 	EQ(survey.growth_n, 1);
 	EQ(survey.growth[0].site, SPECIAL);
 	EQ(survey.growth[0].trend.slope, MIB);
-	survey_clear(&survey);
+	event_scan_clear(&survey);
 }
 
 TEST(without_phases_windows_do)
@@ -457,18 +457,18 @@ TEST(without_phases_windows_do)
 		chance = 3 + i;
 		run(200, characters[i], 0, 1);
 		count = survey.events;
-		survey_clear(&survey);
+		event_scan_clear(&survey);
 		chance = 3 + i;
 		run(200, characters[i], 0, count);
 		OK(!survey.steps.name);
 		EQ(survey.growth_n, 0);
-		survey_clear(&survey);
+		event_scan_clear(&survey);
 		chance = 3 + i;
 		run(200, characters[i], MIB, count + 200);
 		EQ(survey.growth_n, 1);
 		EQ(survey.growth[0].site, LEAK);
 		OK(fabs(survey.growth[0].trend.slope - 200.0 / 64 * MIB) < 0.3 * MIB);
-		survey_clear(&survey);
+		event_scan_clear(&survey);
 	}
 }
 
@@ -482,13 +482,13 @@ TEST(loading_is_no_growth)
 	for (int windows = 0; windows < 2; windows++) {
 		make_trace(windows ? 0 : 200, 2000);
 		memset(keepers, 0, sizeof(keepers));
-		EQ(survey_start(&survey, &trace), 0);
+		EQ(event_scan_start(&survey, &trace), 0);
 		for (size_t i = 0; i < 2000; i++)
 			keep(MODEL, 16 * MIB);
-		EQ(survey_end(&survey), 0);
+		EQ(event_scan_end(&survey), 0);
 		OK(survey.steps.taken >= 64);
 		EQ(survey.growth_n, 0);
-		survey_clear(&survey);
+		event_scan_clear(&survey);
 	}
 }
 
@@ -498,17 +498,17 @@ TEST(what_was_not_recorded_is_missing)
 	struct event event;
 
 	make_trace(0, 0);
-	EQ(survey_start(&survey, &trace), 0);
+	EQ(event_scan_start(&survey, &trace), 0);
 	for (uint64_t i = 1; i <= 2; i++) {
 		event = event_of(EVENT_ALLOC, 4096 * i, 512, 0);
 		event.allocated = event.reserved = 512 * i * i;
-		EQ(survey_event(&survey, &event), 0);
+		EQ(event_scan_event(&survey, &event), 0);
 		EQ(survey.gap_seq, i - 1);
 	}
 	EQ(survey.buckets[9].count, 2);
 	EQ(survey.buckets[9].live_count, 1);
-	EQ(survey_end(&survey), 0);
-	survey_clear(&survey);
+	EQ(event_scan_end(&survey), 0);
+	event_scan_clear(&survey);
 }
 
 /* What lived before events are missing is another story: no step up, no negative sums. */
@@ -520,7 +520,7 @@ TEST(missing_events_make_no_growth)
 						  .end = 1000000 + i * 10000000 + 9000000 };
 	make_trace(STEPS, 0);
 	memset(keepers, 0, sizeof(keepers));
-	EQ(survey_start(&survey, &trace), 0);
+	EQ(event_scan_start(&survey, &trace), 0);
 	for (size_t i = 0; i < STEPS; i++) {
 		if (i == 10) {
 			seq += 100000;
@@ -529,11 +529,11 @@ TEST(missing_events_make_no_growth)
 		t = 1000000 + i * 10000000;
 		train(i == 1 ? 2 : i, plain, i < 10 ? 512 : 0);
 	}
-	EQ(survey_end(&survey), 0);
+	EQ(event_scan_end(&survey), 0);
 	OK(survey.gap_seq);
 	EQ(survey.steps.first, 10);
 	EQ(survey.growth_n, 0);
-	survey_clear(&survey);
+	event_scan_clear(&survey);
 }
 
 TEST(the_name_with_most_phases_in_most_of_the_time_is_the_step)
@@ -559,10 +559,10 @@ TEST(the_name_with_most_phases_in_most_of_the_time_is_the_step)
 		}
 	}
 	make_trace(n, 0);
-	EQ(survey_start(&survey, &trace), 0);
+	EQ(event_scan_start(&survey, &trace), 0);
 	STR(survey.steps.name, "iteration #/#");
 	EQ(survey.steps.count, 75);
 	EQ(survey.steps.stride, 1);
 	EQ(survey.steps.ends[74], 14 * 1000 + 4 * 200 + 190);
-	survey_clear(&survey);
+	event_scan_clear(&survey);
 }

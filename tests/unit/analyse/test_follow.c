@@ -216,7 +216,7 @@ static unsigned open_a_writers(uint64_t max_events, long pause, unsigned times)
 		EQ(recorder_read(&opened, path, why, sizeof(why)), 0);
 		torn += opened.torn;
 		EQ(opened.torn, opened.torn_events > 0);
-		curve_settle(&opened);
+		timeline_settle(&opened);
 		if (!opened.torn)
 			STR(recorder_complaint(&opened), NULL);
 		spool_close(&opened);

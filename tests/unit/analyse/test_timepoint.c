@@ -13,7 +13,7 @@ static uint64_t ns_of(const char *text)
 {
 	uint64_t ns = 0;
 
-	EQ(moment_time(text, &ns), 0);
+	EQ(timepoint_time(text, &ns), 0);
 	return ns;
 }
 
@@ -44,19 +44,19 @@ TEST(what_is_no_time)
 	uint64_t ns;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		OK(moment_time(texts[i], &ns));
+		OK(timepoint_time(texts[i], &ns));
 		OK(strstr(err_text(), "is no time"));
 	}
 }
 
 TEST(what_a_moment_is)
 {
-	OK(moment_makes_sense("peak") && moment_makes_sense("exit"));
-	OK(moment_makes_sense("phase:step 3") && moment_makes_sense("seq:0"));
-	OK(moment_makes_sense("1.5s"));
-	OK(!moment_makes_sense("seq:") && !moment_makes_sense("seq:-1"));
-	OK(!moment_makes_sense("seq:18446744073709551616"));
-	OK(!moment_makes_sense("Peak") && !moment_makes_sense(""));
+	OK(timepoint_makes_sense("peak") && timepoint_makes_sense("exit"));
+	OK(timepoint_makes_sense("phase:step 3") && timepoint_makes_sense("seq:0"));
+	OK(timepoint_makes_sense("1.5s"));
+	OK(!timepoint_makes_sense("seq:") && !timepoint_makes_sense("seq:-1"));
+	OK(!timepoint_makes_sense("seq:18446744073709551616"));
+	OK(!timepoint_makes_sense("Peak") && !timepoint_makes_sense(""));
 }
 
 /* Of phases of one name that with the highest sum; a peak is the worst device's. */
@@ -101,9 +101,9 @@ TEST(moments_of_a_trace)
 	EQ(moment_find(&wish, &trace, "2us", what, sizeof(what)), 0);
 	EQ(wish.to, 2000);
 	EQ(wish.last, UINT64_MAX);
-	EQ(moment_bound(&trace, "phase:eval", false, &ns), 0);
+	EQ(timepoint_bound(&trace, "phase:eval", false, &ns), 0);
 	EQ(ns, 40);
-	EQ(moment_bound(&trace, "phase:eval", true, &ns), 0);
+	EQ(timepoint_bound(&trace, "phase:eval", true, &ns), 0);
 	EQ(ns, TRACE_NONE);
 	OK(moment_find(&wish, &trace, "phase:foo", what, sizeof(what)));
 	STR(err_text(), "t.json: has no phase foo; its phases: step, eval");
@@ -204,11 +204,12 @@ TEST(what_lived_at_the_mark)
 
 /* --- without an address --- */
 
-static struct loose loose;
+static struct unattributed loose;
 
 static int come(uint64_t size, uint32_t pool, uint32_t tag)
 {
-	return loose_come(&loose, &(struct block){ .size = size, .stack = 7, .pool = pool }, tag);
+	return unattributed_come(&loose, &(struct block){ .size = size, .stack = 7, .pool = pool },
+				 tag);
 }
 
 /* The newest that goes: its bytes, with its tag, and 1 more when nothing is left of its lump. */
@@ -216,8 +217,8 @@ static uint64_t gone(uint64_t bytes, uint32_t pool, uint32_t tag)
 {
 	uint32_t found = UINT32_MAX;
 	bool whole = false;
-	uint64_t part = loose_go(&loose, &(struct block){ .stack = 7, .pool = pool }, bytes, &found,
-				 &whole);
+	uint64_t part = unattributed_go(&loose, &(struct block){ .stack = 7, .pool = pool }, bytes,
+					&found, &whole);
 
 	OK(!part || found == tag);
 	return part + whole;
@@ -239,11 +240,11 @@ TEST(what_has_no_address_goes_as_it_came)
 	EQ(gone(20, 1, 5), 16 + 1);
 	EQ(gone(1, 1, 0), 0);
 	EQ(gone(99, 2, 9), 99);
-	loose_forget(&loose);
+	unattributed_forget(&loose);
 	EQ(gone(1, 2, 0), 0);
 	EQ(come(3, 2, 4), 1);
 	EQ(gone(3, 2, 4), 3 + 1);
-	loose_clear(&loose);
+	unattributed_clear(&loose);
 }
 
 /* --- gaps --- */

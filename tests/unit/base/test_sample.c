@@ -25,7 +25,7 @@ struct book {
 	struct spool spool;
 	struct intern intern;
 	struct ledger ledger;
-	struct recording recording;
+	struct spool_model recording;
 	struct trace trace;
 	uint32_t stacks[SITES], rest;
 };
@@ -60,7 +60,7 @@ static void fill(struct book *book)
 
 static void finish(struct book *book)
 {
-	recording_clear(&book->recording);
+	spool_model_clear(&book->recording);
 	ledger_clear(&book->ledger);
 	intern_clear(&book->intern);
 	spool_close(&book->spool);
@@ -148,7 +148,7 @@ static void compare_sums(void)
 			for (uint32_t k = 0; k < sampled.recording.stacks; k++) {
 				const struct spool_cell *cell =
 					totals_cell(&sampled.spool,
-						    recording_stack(&sampled.recording, k), sum);
+						    spool_model_stack(&sampled.recording, k), sum);
 				uint64_t count;
 
 				at_peak +=
@@ -167,9 +167,9 @@ static void take_errors(unsigned run)
 {
 	for (unsigned i = 0; i < SITES; i++) {
 		const struct spool_stack *told =
-			recording_stack(&sampled.recording, sampled.stacks[i]);
+			spool_model_stack(&sampled.recording, sampled.stacks[i]);
 		const struct spool_stack *truth =
-			recording_stack(&exact.recording, exact.stacks[i]);
+			spool_model_stack(&exact.recording, exact.stacks[i]);
 		const struct trace_stack *held = &sampled.trace.stacks[sampled.stacks[i]];
 		const struct trace_stack *was = &exact.trace.stacks[exact.stacks[i]];
 

@@ -32,20 +32,20 @@ static void interrupt(suseconds_t every)
 
 TEST(interruptions_do_not_cost_the_trust_in_the_clock)
 {
-	uint64_t last = now_init();
+	uint64_t last = tsc_init();
 	uint64_t ns;
 	bool back = false;
 
 	while (clock_now() < last + 2000000) /* a rate is told from no less than a millisecond */
 		;
-	last = now_look();
+	last = tsc_look();
 	interrupt(EVERY_US);
 	for (unsigned i = 0; i < LOOKS || came < 100; i++) {
-		ns = i % 2 ? now_look() : now_ns();
+		ns = i % 2 ? tsc_look() : tsc_ns();
 		back = back || ns < last;
 		last = ns;
 	}
 	interrupt(0);
 	OK(!back);
-	OK(!ticks_steady() || atomic_load(&now_rate));
+	OK(!ticks_steady() || atomic_load(&tsc_rate));
 }

@@ -117,7 +117,7 @@ static void count_event(void *context, const struct event *event)
 /* `pauses`: events are off now and then. */
 static void run(uint64_t max_events, bool pauses, uint64_t seed)
 {
-	const struct census_visitor visitor = { NULL, compare, count_event };
+	const struct live_at_visitor visitor = { NULL, compare, count_event };
 	unsigned paused = 0;
 
 	memset(&moments, 0, sizeof(moments));
@@ -139,7 +139,7 @@ static void run(uint64_t max_events, bool pauses, uint64_t seed)
 		    (!moments.n || moments.seqs[moments.n - 1] < recorder.spool.header->seq))
 			write_down();
 	}
-	EQ(census_take(&recorder.spool, moments.seqs, moments.n, &visitor), 0);
+	EQ(live_at_take(&recorder.spool, moments.seqs, moments.n, &visitor), 0);
 	EQ(moments.seen, moments.n);
 	for (size_t i = 0; i < moments.n; i++)
 		free(moments.live[i]);

@@ -206,12 +206,12 @@ static void compare_phase(const struct trace_phase *phase, size_t first, size_t 
 }
 
 static struct trace trace;
-static struct recording recording;
+static struct spool_model recording;
 
 static void find(void)
 {
 	trace = (struct trace){ .phases_n = 0 };
-	recording = (struct recording){ .trace = &trace, .spool = &spool };
+	recording = (struct spool_model){ .trace = &trace, .spool = &spool };
 	EQ(phases_find(&recording), 0);
 }
 

@@ -183,10 +183,10 @@ TEST(the_ledger_is_that_of_a_recording_without_bounds)
 	expect_same_table(SPOOL_BUCKET);
 	expect_same_table(SPOOL_CURVE);
 	expect_same_table(SPOOL_USED);
-	curve_settle(&recorder.spool);
-	curve_settle(&whole.spool);
-	backlog_settle(&recorder.ledger);
-	backlog_settle(&whole.ledger);
+	timeline_settle(&recorder.spool);
+	timeline_settle(&whole.spool);
+	pending_settle(&recorder.ledger);
+	pending_settle(&whole.ledger);
 	STR(recorder_complaint(&recorder.spool), NULL);
 	STR(recorder_complaint(&whole.spool), NULL);
 	recorder_close(&recorder);

@@ -662,7 +662,7 @@ static void compare_curves(void)
 {
 	for (uint32_t i = 0; i < spool_count(&run.spool, SPOOL_SCOPE); i++) {
 		const struct spool_scope *scope = totals_scope(&run.spool, i);
-		unsigned points = curve_points(&run.spool, scope);
+		unsigned points = timeline_points(&run.spool, scope);
 		uint64_t top = scope->sums[METRIC_ALLOCATED].now;
 		uint64_t high = scope->sums[METRIC_RESERVED].now;
 		uint64_t t = 0;
@@ -671,7 +671,7 @@ static void compare_curves(void)
 			continue;
 		OK(points <= CURVE_POINTS);
 		for (unsigned k = 0; k < points; k++) {
-			const struct spool_point *point = curve_point(&run.spool, scope, k);
+			const struct spool_point *point = timeline_point(&run.spool, scope, k);
 
 			OK(point->top.t >= t && point->high.t >= t);
 			OK(point->last.t >= point->top.t && point->last.t >= point->high.t);

@@ -52,8 +52,8 @@ static void book(struct recorder *recorder, const struct event *event)
 /* True if it waited. */
 static bool put(const struct event *event, uint64_t told)
 {
-	const struct backlog_told totals = { .allocated = told };
-	bool waited = backlog_put(&waiting.ledger, event, &totals);
+	const struct pending_told totals = { .allocated = told };
+	bool waited = pending_put(&waiting.ledger, event, &totals);
 
 	if (!waited)
 		book(&waiting, event);
@@ -146,7 +146,7 @@ static void same_events(void)
 
 static void same(void)
 {
-	backlog_settle(&waiting.ledger);
+	pending_settle(&waiting.ledger);
 	EQ(waiting.ledger.error, 0);
 	EQ(waiting.spool.header->seq, alone.spool.header->seq);
 	EQ(waiting.spool.header->t, alone.spool.header->t);

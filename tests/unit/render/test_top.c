@@ -41,7 +41,7 @@ TEST(a_range_that_is_long_open_keeps_its_name_apart)
 TEST(the_widest_sums_keep_apart)
 {
 	const uint64_t wide = ((uint64_t)1 << 30) - 8000;
-	struct look_scope scope = {
+	struct live_view_scope scope = {
 		.kind = SCOPE_DEVICE,
 		.allocated = { wide, wide, 0 },
 		.reserved = { 2 * wide, 2 * wide, 0 },

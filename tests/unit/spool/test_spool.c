@@ -379,7 +379,7 @@ static void expect_whole(const char *when)
 	const char *complaint;
 
 	EQ(recorder_read(&spool, path, why, sizeof(why)), 0);
-	curve_settle(&spool);
+	timeline_settle(&spool);
 	complaint = recorder_complaint(&spool);
 	if (complaint)
 		printf("# %s: %s\n", when, complaint);

@@ -393,7 +393,7 @@ static uint64_t waiting_told;
 static void wait_for(enum event_op op, unsigned number)
 {
 	struct event event = new_event(op, HOME + (3ull * number + 1) * WAITS, WAITS);
-	struct backlog_told told = { .reserved = ledger_pool_sum(&r.ledger, 0, r.pools[1],
+	struct pending_told told = { .reserved = ledger_pool_sum(&r.ledger, 0, r.pools[1],
 								 METRIC_RESERVED) };
 
 	r.t -= 699; /* or each would need a point of its own in the curves */
@@ -403,7 +403,7 @@ static void wait_for(enum event_op op, unsigned number)
 	event.stack = r.stacks[number % 3];
 	waiting_told += op == EVENT_ALLOC ? WAITS : (uint64_t)-WAITS;
 	told.allocated = waiting_told;
-	if (backlog_put(&r.ledger, &event, &told))
+	if (pending_put(&r.ledger, &event, &told))
 		return;
 	if (op == EVENT_ALLOC)
 		ledger_enter(&r.ledger, &event, NODE_BLOCK, 0, 0);
@@ -414,13 +414,13 @@ static void wait_for(enum event_op op, unsigned number)
 /* A peak that leaves room below it, and a few that stay. */
 static void make_headroom(void)
 {
-	backlog_settle(&r.ledger);
+	pending_settle(&r.ledger);
 	waiting_told = ledger_pool_sum(&r.ledger, 0, r.pools[1], METRIC_ALLOCATED);
 	for (unsigned i = 0; i < 30; i++)
 		wait_for(EVENT_ALLOC, i);
 	for (unsigned i = 8; i < 30; i++)
 		wait_for(EVENT_FREE, i);
-	backlog_settle(&r.ledger);
+	pending_settle(&r.ledger);
 }
 
 static void put_some(void)
@@ -446,7 +446,7 @@ static void put_more_than_wait(void)
 
 static void settle(void)
 {
-	backlog_settle(&r.ledger);
+	pending_settle(&r.ledger);
 }
 
 static void make_and_put(void)
@@ -530,7 +530,7 @@ static void look(const struct kind *kind, unsigned long step)
 	struct spool spool;
 
 	if (!recorder_read(&spool, path, why, sizeof(why))) {
-		curve_settle(&spool);
+		timeline_settle(&spool);
 		complaint = recorder_complaint(&spool);
 		if (!complaint && spool.header->seq < account->events)
 			complaint = "an event that was done is missing";
