@@ -66,7 +66,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	for (unsigned i = 0; i < STEPS; i++)
 		recorder_step(&recorder);
 	put_backlog(&recorder);
-	file.size = (size_t)recorder.spool.file_blocks << SPOOL_BLOCK_SHIFT;
+	file.size = (size_t)recorder.spool.header->blocks << SPOOL_BLOCK_SHIFT;
 	file.bytes = malloc(file.size);
 	if (!file.bytes)
 		abort();

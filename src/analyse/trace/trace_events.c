@@ -176,11 +176,13 @@ static int read_thread(struct trace *trace, enum json_token token, uint32_t *to)
 static int read_value(struct trace *trace, unsigned number, struct event *event)
 {
 	enum json_token token = json_next(&trace->reader->json);
-	const struct key *key = &keys[number];
-	void *to = (char *)event + key->at;
+	const struct key *key;
+	void *to;
 
 	if (number == KEYS)
 		return json_skip(&trace->reader->json, token);
+	key = &keys[number];
+	to = (char *)event + key->at;
 	switch ((enum value)key->value) {
 	case NUMBER:
 		return event_number(trace, token, to);

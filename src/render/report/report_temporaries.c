@@ -105,7 +105,7 @@ static int churns_find(const struct report *report, struct churns *churns)
 int report_tell_temporaries(const struct report *report)
 {
 	bool whole = report_has_all_events(report);
-	struct churns churns;
+	struct churns churns = { .rows = { .rows = NULL } };
 	char text[300];
 	int error = report->study->surveyed ? churns_find(report, &churns) : 0;
 

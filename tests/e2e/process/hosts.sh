@@ -132,7 +132,7 @@ import gdb
 
 gdb.execute("set breakpoint pending on")
 gdb.execute("set confirm off")
-gdb.execute("break entry_dlsym")
+gdb.execute("break interpose_dlsym")
 gdb.execute("run")
 start = gdb.selected_frame().older()
 where = gdb.execute("info symbol %d" % start.pc(), to_string=True)
