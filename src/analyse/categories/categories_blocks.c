@@ -101,12 +101,13 @@ void life_end_all(struct categories *categories, bool lives)
 
 	for (uint32_t i = 0; i < own->lives.blocks.used; i++) {
 		const struct block *block = &own->lives.blocks.list[i];
-		const struct birth *birth = &own->births[i];
+		const struct birth *birth;
 		const struct stage_track *track;
 		struct life life;
 
 		if (!lives_now(block))
 			continue;
+		birth = &own->births[i];
 		track = &own->tracks[birth->track];
 		/* In the middle of a stage nobody knows: it is as the others of the stack were. */
 		life = life_of(categories, block, birth, own->last_t);

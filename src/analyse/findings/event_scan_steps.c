@@ -53,7 +53,7 @@ static const struct group *find_group(struct trace *trace, struct group *groups,
 {
 	const struct group *best = NULL;
 	struct map known = { NULL, 0 };
-	struct texts texts = { NULL };
+	struct texts texts = { 0 };
 	uint64_t longest = 0;
 	uint32_t count = 0;
 

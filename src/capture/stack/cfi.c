@@ -132,21 +132,21 @@ struct instruction {
 
 /* DWARF 5, section 6.4.2, by opcode; 0x2e is GNU_args_size (LSB 5.0, 10.5). */
 static const struct instruction instructions[64] = {
-	[0x00] = { PASS },
-	[0x02] = { ADVANCE, BYTES1 },
-	[0x03] = { ADVANCE, BYTES2 },
-	[0x04] = { ADVANCE, BYTES4 },
+	[0x00] = { PASS, NONE, NONE },
+	[0x02] = { ADVANCE, BYTES1, NONE },
+	[0x03] = { ADVANCE, BYTES2, NONE },
+	[0x04] = { ADVANCE, BYTES4, NONE },
 	[0x05] = { SAVE, ULEB, ULEB_ALIGNED },
-	[0x06] = { RESTORE, ULEB },
+	[0x06] = { RESTORE, ULEB, NONE },
 	[0x07] = { SAVE, ULEB, GONE },
 	[0x08] = { SAVE, ULEB, AS_IT_WAS },
 	[0x09] = { SAVE, ULEB, ULEB_ELSEWHERE },
-	[0x0a] = { REMEMBER },
-	[0x0b] = { RECALL },
+	[0x0a] = { REMEMBER, NONE, NONE },
+	[0x0b] = { RECALL, NONE, NONE },
 	[0x0c] = { SET_CFA, ULEB, ULEB },
-	[0x0d] = { SET_CFA_REGISTER, ULEB },
+	[0x0d] = { SET_CFA_REGISTER, ULEB, NONE },
 	[0x0e] = { SET_CFA_OFFSET, NONE, ULEB },
-	[0x0f] = { SET_CFA_REGISTER, BLOCK_ELSEWHERE },
+	[0x0f] = { SET_CFA_REGISTER, BLOCK_ELSEWHERE, NONE },
 	[0x10] = { SAVE, ULEB, BLOCK_ELSEWHERE },
 	[0x11] = { SAVE, ULEB, SLEB_ALIGNED },
 	[0x12] = { SET_CFA, ULEB, SLEB_ALIGNED },
@@ -154,14 +154,14 @@ static const struct instruction instructions[64] = {
 	[0x14] = { SAVE, ULEB, ULEB_ELSEWHERE },
 	[0x15] = { SAVE, ULEB, ULEB_ELSEWHERE },
 	[0x16] = { SAVE, ULEB, BLOCK_ELSEWHERE },
-	[0x2e] = { PASS, ULEB },
+	[0x2e] = { PASS, ULEB, NONE },
 };
 
 /* Those that have an operand in the opcode, by its two highest bits. */
 static const struct instruction with_operand[4] = {
-	[1] = { ADVANCE, LOW },
+	[1] = { ADVANCE, LOW, NONE },
 	[2] = { SAVE, LOW, ULEB_ALIGNED },
-	[3] = { RESTORE, LOW },
+	[3] = { RESTORE, LOW, NONE },
 };
 
 static uint64_t read_operand(const struct machine *machine, struct bytes *bytes, uint8_t operand,
