@@ -431,7 +431,11 @@ check-names: ## one name, one thing; no folder above 40 files
 	$(Q)sh scripts/check-names.sh
 
 check-schema: ## the schema of traces has the members that are read and written
-	$(Q)python3 scripts/check-schema.py
+	$(Q)python3 scripts/schema.py --check
+
+.PHONY: schema
+schema: ## makes include/memtrace/trace.schema.json agree with the rows of src/facts/trace.def
+	$(Q)python3 scripts/schema.py
 
 check-headers: | $(BUILD)/ready ## every header compiles alone
 	$(Q)CC='$(CC)' FLAGS='$(LANGUAGE) $(CPPFLAGS) $(CJSON_CFLAGS) $(WARNINGS)' sh scripts/check-headers.sh
