@@ -138,19 +138,4 @@ void libc_binding_bind(void);
  */
 void libc_binding_replace(void *library, const char *name, void *function);
 
-/* --- libraries that are unloaded (unload.c) --- */
-
-#pragma GCC visibility push(hidden)
-extern _Atomic uint64_t unload_now;
-#pragma GCC visibility pop
-
-/*
- * A word that is another one whenever a library may have taken the place of another: 0 while none
- * has been unloaded. Addresses read under one word mean the same as under the same word later.
- */
-static inline uint64_t unload_word(void)
-{
-	return atomic_load_explicit(&unload_now, memory_order_relaxed);
-}
-
 #endif

@@ -1,17 +1,27 @@
-/* What is mapped where, read from the loader and kept sorted by address. */
+/*
+ * What is mapped where, read from the loader and kept sorted by address; and dlclose(), after which
+ * what was known by an address must not be said of what lies there next: the real functions found
+ * for callers are forgotten, stacks are told apart by unload_word(), and glibc unwinds if libunwind
+ * remembers what is no more.
+ */
 #include "capture/stack/modules.h"
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
-#include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "base/guest/hot.h"
 #include "base/mem/arena.h"
 #include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
+#include "capture/loader/resolve.h"
 #include "capture/recorder/record.h"
+#include "capture/stack/unwind.h"
 
 enum {
 	MODULES = 8192, /* more are not named */
@@ -19,7 +29,7 @@ enum {
 };
 
 struct found {
-	uint64_t base, low, high;
+	struct spool_module row; /* but for its texts: */
 	char build_id[2 * BUILD_ID_BYTES + 1];
 	char path[512];
 };
@@ -83,7 +93,7 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *data)
 	(void)size;
 	if (scan->count == MODULES)
 		return 1;
-	*found = (struct found){ .base = info->dlpi_addr, .low = UINT64_MAX };
+	*found = (struct found){ .row = { .base = info->dlpi_addr, .low = UINT64_MAX } };
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 		uint64_t low = info->dlpi_addr + segment->p_vaddr;
@@ -92,22 +102,27 @@ static int scan_one(struct dl_phdr_info *info, size_t size, void *data)
 			read_build_id(info, segment, found->build_id);
 		if (segment->p_type != PT_LOAD)
 			continue;
-		if (low < found->low)
-			found->low = low;
-		if (low + segment->p_memsz > found->high)
-			found->high = low + segment->p_memsz;
+		if (low < found->row.low)
+			found->row.low = low;
+		if (low + segment->p_memsz > found->row.high)
+			found->row.high = low + segment->p_memsz;
 	}
-	if (found->high > found->low) {
+	if (found->row.high > found->row.low) {
 		read_path(info->dlpi_name, found->path, sizeof(found->path));
 		scan->count++;
 	}
 	return 0;
 }
 
-static int look_at_counts(struct dl_phdr_info *info, size_t size, void *data)
+/* How many libraries were loaded, and unloaded, since the process began. */
+struct counts {
+	uint64_t loads, unloads;
+};
+
+static int read_counts(struct dl_phdr_info *info, size_t size, void *counts)
 {
 	(void)size;
-	*(uint64_t *)data = (uint64_t)info->dlpi_adds + info->dlpi_subs + 1;
+	*(struct counts *)counts = (struct counts){ info->dlpi_adds, info->dlpi_subs };
 	return 1;
 }
 
@@ -124,24 +139,23 @@ bool modules_is_runtime(const char *path)
 	return false;
 }
 
-static struct module enter_module(const struct found *found)
+static struct module enter_module(struct found *found)
 {
-	const struct module *known = modules_find(found->low);
-	struct module module = { found->low, found->high, found->base, 0, 0, false, false };
-	struct spool_module row = { .base = found->base, .low = found->low, .high = found->high };
+	const struct module *known = modules_find(found->row.low);
+	struct module module = { .runtime = modules_is_runtime(found->path) };
 
-	module.runtime = modules_is_runtime(found->path);
-	row.path = module.path = intern_text(record_intern(), found->path);
-	row.build_id = intern_text(record_intern(), found->build_id);
-	module.row = intern_module(record_intern(), &row);
+	found->row.path = intern_text(record_intern(), found->path);
+	found->row.build_id = intern_text(record_intern(), found->build_id);
+	module.at = found->row;
+	module.row = intern_module(record_intern(), &found->row);
 	module.walked = known && known->walked && known->row == module.row;
 	return module;
 }
 
 static int by_address(const void *a, const void *b)
 {
-	uint64_t low = ((const struct module *)a)->low;
-	uint64_t other = ((const struct module *)b)->low;
+	uint64_t low = ((const struct module *)a)->at.low;
+	uint64_t other = ((const struct module *)b)->at.low;
 
 	return (low > other) - (low < other);
 }
@@ -151,17 +165,13 @@ bool modules_stale(void)
 	return atomic_load_explicit(&modules.unloaded, memory_order_relaxed) != unload_word();
 }
 
-bool modules_lost(void)
-{
-	return atomic_load(&modules.lost);
-}
-
 static bool lost_any(const struct module *old, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		const struct module *now = modules_find(old[i].low);
+		const struct module *now = modules_find(old[i].at.low);
 
-		if (old[i].walked && (!now || now->low != old[i].low || now->row != old[i].row))
+		if (old[i].walked &&
+		    (!now || now->at.low != old[i].at.low || now->row != old[i].row))
 			return true;
 	}
 	return false;
@@ -193,11 +203,13 @@ static bool refresh(void)
 {
 	uint64_t unloaded = unload_word();
 	struct scan scan = { NULL, 0 };
+	struct counts now = { 0, 0 };
 	struct module *list;
-	uint64_t counts = 0;
+	uint64_t counts;
 	bool done;
 
-	dl_iterate_phdr(look_at_counts, &counts);
+	dl_iterate_phdr(read_counts, &now);
+	counts = now.loads + now.unloads + 1;
 	if (atomic_load(&modules.seen) >= counts) {
 		atomic_store(&modules.unloaded, unloaded);
 		return false;
@@ -229,31 +241,79 @@ bool modules_refresh(void)
 
 struct module *modules_find(uint64_t address)
 {
-	uint32_t low = 0;
-	uint32_t high = modules.count;
+	size_t below = sort_until(modules.sorted, modules.count, sizeof(struct module),
+				  offsetof(struct module, at.high), address);
+	struct module *module = &modules.sorted[below];
 
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (modules.sorted[middle].high <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < modules.count && modules.sorted[low].low <= address)
-		return &modules.sorted[low];
-	return NULL;
+	return below < modules.count && module->at.low <= address ? module : NULL;
 }
 
 uint32_t modules_owner(const struct module *module)
 {
-	if (module->runtime || !module->path)
+	if (module->runtime || !module->at.path)
 		return 0;
-	return intern_text(record_intern(), text_base(spool_text(record_spool(), module->path)));
+	return intern_text(record_intern(), text_base(spool_text(record_spool(), module->at.path)));
 }
 
 void modules_clear(void)
 {
 	pages_free(modules.sorted, sizeof(struct module) * MODULES);
 	memset(&modules, 0, sizeof(modules));
+}
+
+/* --- libraries that are unloaded --- */
+
+/*
+ * While a library is being closed the word is one that was not there before, for another thread may
+ * load what takes its place before we are back. If nothing was unloaded the old one returns: people
+ * open and close what stays, often.
+ */
+enum { CLOSING = 1, UNLOADED = 1 << 16 };
+
+HOT_DATA _Atomic uint64_t unload_now;
+
+static uint64_t count_unloads(void)
+{
+	struct signals_deferred deferred;
+	struct counts now = { 0, 0 };
+
+	signals_defer(&deferred);
+	dl_iterate_phdr(read_counts, &now);
+	signals_deliver(&deferred);
+	return now.unloads;
+}
+
+/* Is there nothing that stacks have gone through among what was unloaded? */
+static bool unwinds_as_before(void)
+{
+	if (!record_continue())
+		return true;
+	modules_refresh();
+	if (!atomic_load(&modules.lost))
+		return true;
+	record_note("a library on recorded stacks was unloaded: glibc unwinds since then");
+	return false;
+}
+
+EXPORT int dlclose(void *handle)
+{
+	uint64_t before = count_unloads();
+	int status;
+	int saved;
+
+	unwind_careful(true);
+	atomic_fetch_add(&unload_now, CLOSING);
+	status = resolve_dlclose(handle);
+	saved = errno;
+	if (count_unloads() == before) {
+		atomic_fetch_sub(&unload_now, CLOSING);
+		unwind_careful(false);
+	} else {
+		resolve_forget();
+		atomic_fetch_add(&unload_now, UNLOADED - CLOSING);
+		if (unwinds_as_before())
+			unwind_careful(false);
+	}
+	errno = saved;
+	return status;
 }

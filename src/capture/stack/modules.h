@@ -4,8 +4,11 @@
 #ifndef CAPTURE_STACK_MODULES_H
 #define CAPTURE_STACK_MODULES_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "spool/layout.h"
 
 /*
  * Looks again if anything was loaded or unloaded since the last time. Takes the loader's lock, so
@@ -16,16 +19,11 @@ bool modules_refresh(void);
 /* Was anything unloaded since? Then an address may be known as another module's. Needs no lock. */
 bool modules_stale(void);
 
-/* Was a module unloaded that stacks had gone through, as far as was looked? */
-bool modules_lost(void);
-
 struct module {
-	uint64_t low, high; /* addresses */
-	uint64_t base;
-	uint32_t row;  /* 1 + position in the spool */
-	uint32_t path; /* text */
-	bool runtime;  /* the CUDA runtime or driver, or this library: never an owner */
-	bool walked;   /* a stack went through it */
+	struct spool_module at;
+	uint32_t row; /* 1 + position in the spool */
+	bool runtime; /* the CUDA runtime or driver, or this library: never an owner */
+	bool walked;  /* a stack went through it */
 };
 
 /* The module that holds the address, NULL if none is known. With the recorder's lock held. */
@@ -39,5 +37,18 @@ bool modules_is_runtime(const char *path);
 
 /* Forgets everything (after fork). */
 void modules_clear(void);
+
+#pragma GCC visibility push(hidden)
+extern _Atomic uint64_t unload_now;
+#pragma GCC visibility pop
+
+/*
+ * A word that is another one whenever a library may have taken the place of another: 0 while none
+ * has been unloaded. Addresses read under one word mean the same as under the same word later.
+ */
+static inline uint64_t unload_word(void)
+{
+	return atomic_load_explicit(&unload_now, memory_order_relaxed);
+}
 
 #endif

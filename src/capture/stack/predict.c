@@ -2,7 +2,7 @@
 #include "capture/stack/predict.h"
 
 #include "base/guest/hot.h"
-#include "capture/loader/loader.h"
+#include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
 enum {

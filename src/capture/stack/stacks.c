@@ -43,7 +43,7 @@ static uint32_t native_frame(void *pc, uint32_t *owner)
 
 	if (module) {
 		frame.module = module->row;
-		frame.offset -= module->base;
+		frame.offset -= module->at.base;
 	}
 	if (!*owner && module)
 		*owner = modules_owner(module);

@@ -7,6 +7,7 @@
 #include "base/guest/signals.h"
 #include "capture/loader/loader.h"
 #include "capture/stack/cfi.h"
+#include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
 /*
