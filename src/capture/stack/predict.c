@@ -137,38 +137,34 @@ static bool put_step(struct predict_path *path, const struct step_walk *walk, ui
 
 static bool fill_path(struct predict_path *path, const struct step_walk *walk)
 {
-	uint32_t last = walk->first + walk->count - 1;
-
 	*path = (struct predict_path){
-		.start = { .address = walk->address[walk->first],
-			   .stack = walk->state[walk->first].stack,
-			   .frame = walk->state[walk->first].frame },
-		.hash = step_hash_of(walk),
+		.start = { .address = walk->address[0],
+			   .stack = walk->state[0].stack,
+			   .frame = walk->state[0].frame },
+		.hash = walk->hash,
 		.frames = (uint16_t)walk->count,
 		.cut = walk->beyond,
-		.by_frame = walk->state[walk->first].by_frame,
+		.by_frame = walk->state[0].by_frame,
 	};
-	for (uint32_t at = walk->first; at < last; at++) {
+	for (uint32_t at = 0; at + 1 < walk->count; at++) {
 		if (!put_step(path, walk, at))
 			return false;
 	}
-	return !path->cut || find_place(path, walk->state[last + 1].stack - 8, &path->beyond);
+	return !path->cut || find_place(path, walk->state[walk->count].stack - 8, &path->beyond);
 }
 
 static bool is_of(const struct predict_memory *memory, const struct predict_path *path,
 		  const struct step_walk *walk)
 {
-	struct hash128 hash = step_hash_of(walk);
-
-	return path->generation == memory->generation + 1 && path->hash.a == hash.a &&
-	       path->hash.b == hash.b && path->start.stack == walk->state[walk->first].stack &&
+	return path->generation == memory->generation + 1 && path->hash.a == walk->hash.a &&
+	       path->hash.b == walk->hash.b && path->start.stack == walk->state[0].stack &&
 	       path->cut == walk->beyond;
 }
 
 /* Where the walk is kept, or else may be (not `*known`). */
 static unsigned find_path(struct predict_memory *memory, const struct step_walk *walk, bool *known)
 {
-	uint64_t spread = step_hash_of(walk).a ^ walk->state[walk->first].stack * HASH_A >> 32;
+	uint64_t spread = walk->hash.a ^ walk->state[0].stack * HASH_A >> 32;
 	unsigned first = (unsigned)(spread % (PREDICT_PATHS / PREDICT_WAYS)) * PREDICT_WAYS;
 
 	*known = true;
@@ -188,7 +184,7 @@ bool predict_learn(struct predict_memory *memory, const struct step_walk *walk)
 	unsigned index;
 	bool known;
 
-	if (!walk->whole || !walk->count || walk->beyond != (walk->low != walk->high))
+	if (!walk->whole || !walk->count)
 		return false;
 	index = find_path(memory, walk, &known);
 	path = &memory->paths[index];

@@ -121,117 +121,25 @@ static inline enum stepped step(uint64_t *address, struct step_state *state,
 	return STEP_ON;
 }
 
-static inline struct hash128 hash_on(struct hash128 hash, uint64_t address)
-{
-	return (struct hash128){
-		.a = hash_fold(address ^ hash.a ^ HASH_A, HASH_B),
-		.b = hash_fold(address ^ hash.b ^ HASH_C, HASH_D),
-	};
-}
-
-static const struct hash128 nothing = { HASH_C, HASH_D };
-
 struct hash128 step_hash(void *const *addresses, size_t count)
 {
-	struct hash128 hash = nothing;
+	struct hash128 hash = { HASH_C, HASH_D };
 
-	while (count--)
-		hash = hash_on(hash, (uint64_t)(uintptr_t)addresses[count]);
+	while (count--) {
+		uint64_t address = (uint64_t)(uintptr_t)addresses[count];
+
+		hash.a = hash_fold(address ^ hash.a ^ HASH_A, HASH_B);
+		hash.b = hash_fold(address ^ hash.b ^ HASH_C, HASH_D);
+	}
 	return hash;
 }
 
-/*
- * Up to which frame does the walk before hold from `at` on, which this walk has reached in the same
- * state? What follows is decided by the words that were read: where they are the same, so is the
- * rest. Each place read is the one that a step would read.
- */
-static uint32_t same_until(const struct step_walk *walk, uint32_t at, uint32_t last)
+/* What a frame further out asks of the frame pointer, those within ask, too, that have kept it. */
+static void pass_inwards(struct step_walk *walk)
 {
-	for (; at < last; at++) {
-		const struct step_state *state = &walk->state[at];
-
-		if (load(state[1].stack - 8) != walk->address[at + 1] ||
-		    (state->saved && state[1].by_frame && load(state->saved) != state[1].frame))
-			break;
-	}
-	return at;
-}
-
-/* Is frame `at` of the walk before in this state? Those further in are passed over. */
-static inline bool meets(const struct step_walk *walk, uint32_t *at, uint32_t end, uint64_t address,
-			 const struct step_state *state)
-{
-	while (*at < end && walk->state[*at].stack < state->stack)
-		++*at;
-	return *at < end && walk->state[*at].stack == state->stack &&
-	       walk->address[*at] == address &&
-	       (!walk->state[*at].by_frame || walk->state[*at].frame == state->frame);
-}
-
-static void hash_fresh(struct step_walk *walk, uint32_t count, struct hash128 hash, bool by_frame)
-{
-	while (count--) {
-		struct step_state *state = &walk->fresh[count];
-
-		hash = hash_on(hash, walk->fresh_address[count]);
-		state->hash = hash;
-		state->by_frame |= by_frame && !state->saved;
-		by_frame = state->by_frame;
-	}
-}
-
-static void place_fresh(struct step_walk *walk, uint32_t at, uint32_t count)
-{
-	memcpy(&walk->address[at], walk->fresh_address, count * sizeof(walk->address[0]));
-	memcpy(&walk->state[at], walk->fresh, count * sizeof(walk->state[0]));
-}
-
-/*
- * `count` new frames, then those of the walk before from *at on, which stay where they are. If not
- * all of those hold, *at becomes the first that may be met again.
- */
-static bool join(struct step_walk *walk, uint32_t count, uint32_t *met, size_t most)
-{
-	uint32_t at = *met;
-	uint32_t end = walk->first + walk->count;
-	uint32_t last = end - !walk->beyond;
-	uint32_t same = same_until(walk, at, last);
-
-	*met = same < last ? same + 1 : end;
-	if (same < last || count > at || count + (end - at) > most)
-		return false;
-	hash_fresh(walk, count, walk->state[at].hash, walk->state[at].by_frame);
-	place_fresh(walk, at - count, count);
-	walk->first = at - count;
-	walk->count = end - walk->first;
-	return true;
-}
-
-/* All frames are new; `beyond` tells of one more that is not counted. */
-static void replace(struct step_walk *walk, uint32_t count, bool beyond)
-{
-	walk->fresh[count].by_frame = false; /* of the one beyond nothing is asked */
-	hash_fresh(walk, count, nothing, false);
-	place_fresh(walk, STEP_MARGIN, count + beyond);
-	walk->first = STEP_MARGIN;
-	walk->count = count;
-	walk->beyond = beyond;
-}
-
-static bool usable(struct step_walk *walk, uint64_t low, uint64_t high)
-{
-	uint64_t word = unload_word();
-
-	if (atomic_load_explicit(&known.word, memory_order_acquire) != word || unwind_is_careful())
-		return false;
-	if (walk->low != low || walk->high != high || walk->word != word || !walk->whole) {
-		walk->low = low;
-		walk->high = high;
-		walk->word = word;
-		walk->count = 0;
-		walk->beyond = false;
-	}
-	return true;
+	for (uint32_t at = walk->count; at-- > 1;)
+		walk->state[at - 1].by_frame |=
+			walk->state[at].by_frame && !walk->state[at - 1].saved;
 }
 
 bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t low, uint64_t high,
@@ -240,28 +148,25 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 	struct step_state state = { .stack = start->stack, .frame = start->frame };
 	uint64_t address = start->address;
 	enum stepped stepped = STEP_ON;
-	uint32_t count = 0;
-	uint32_t at;
-	uint32_t end;
+	uint32_t count;
 
-	if (!usable(walk, low, high))
+	if (atomic_load_explicit(&known.word, memory_order_acquire) != unload_word() ||
+	    unwind_is_careful())
 		return false;
-	at = walk->first;
-	end = walk->first + walk->count;
-	for (; stepped == STEP_ON && count < most; count++) {
-		bool stop = address - 1 - low < high - low;
-
-		if (!stop && meets(walk, &at, end, address, &state) && join(walk, count, &at, most))
-			return true;
-		walk->fresh_address[count] = address;
-		walk->fresh[count].stack = state.stack;
-		walk->fresh[count].frame = state.frame;
-		if (stop)
+	walk->beyond = false;
+	for (count = 0; stepped == STEP_ON && count < most; count++) {
+		walk->address[count] = address;
+		walk->state[count].stack = state.stack;
+		walk->state[count].frame = state.frame;
+		walk->beyond = address - 1 - low < high - low;
+		if (walk->beyond)
 			break;
-		stepped = step(&address, &state, &walk->fresh[count]);
+		stepped = step(&address, &state, &walk->state[count]);
 	}
-	walk->whole = stepped == STEP_END || (stepped == STEP_ON && count < most);
-	replace(walk, count, stepped == STEP_ON && count < most);
+	walk->count = count;
+	walk->whole = walk->beyond || stepped == STEP_END;
+	walk->hash = step_hash((void **)(void *)walk->address, count);
+	pass_inwards(walk);
 	return stepped != STEP_UNKNOWN;
 }
 

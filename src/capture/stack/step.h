@@ -1,6 +1,5 @@
 /*
- * Native return addresses by rules that are remembered for each: about 4 ns a frame, and 1 ns for
- * one that the walk before went through in the same state.
+ * Native return addresses by rules that are remembered for each: about 4 ns a frame.
  *
  * x86-64 only. A rule is read from the call frame information the first time its address is met and
  * must then lead where the unwinder has gone (step_learn). What no rule says is the unwinder's: the
@@ -16,11 +15,7 @@
 
 #include "base/mem/hash.h"
 
-enum {
-	STEP_MOST = 256,  /* frames of a walk */
-	STEP_MARGIN = 64, /* new frames before those of the walk before that stay where they are */
-	STEP_PLACES = STEP_MOST + STEP_MARGIN + 1,
-};
+enum { STEP_MOST = 256 }; /* frames of a walk */
 
 /* Where a walk begins: the return address of a function of ours, which keeps a frame pointer. */
 struct step_start {
@@ -37,41 +32,29 @@ static inline struct step_start step_start(void *const *frame)
 	};
 }
 
-/*
- * A walk, kept for the next one: frame i was at address[i] with the registers in state[i]. Zeroed
- * before the first.
- */
+/* A walk: frame i was at address[i] with the registers in state[i]. */
 struct step_walk {
-	uint64_t address[STEP_PLACES];
+	uint64_t address[STEP_MOST + 1];
 	struct step_state {
 		uint64_t stack, frame;
 		uint64_t saved; /* where the frame pointer's value for the next was read, 0: kept */
 		bool by_frame;  /* what follows depends on the frame pointer */
-		struct hash128 hash; /* of the addresses from here outwards */
-	} state[STEP_PLACES];
-	uint64_t fresh_address[STEP_MOST + 1];
-	struct step_state fresh[STEP_MOST + 1];
-	uint32_t first, count;
-	bool whole;  /* to the end, or to `low`; not cut at `most` */
-	bool beyond; /* behind the last frame lies one more, the one that was stopped at */
-	uint64_t low, high;
-	uint64_t word; /* unload_word() */
+	} state[STEP_MOST + 1];
+	uint32_t count;
+	bool whole;          /* to the end, or to `low`; not cut at `most` */
+	bool beyond;         /* behind the last frame lies one more, the one that was stopped at */
+	struct hash128 hash; /* of the addresses */
 };
 
 /*
  * Walks from the start outwards, at most `most` frames, up to the first whose call lies in
- * [low, high). False if some rule is missing; else address[first..] and hash tell.
+ * [low, high). False if some rule is missing.
  */
 bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t low, uint64_t high,
 	       size_t most);
 
 /* The hash that a walk of these addresses has. */
 struct hash128 step_hash(void *const *addresses, size_t count);
-
-static inline struct hash128 step_hash_of(const struct step_walk *walk)
-{
-	return walk->count ? walk->state[walk->first].hash : step_hash(NULL, 0);
-}
 
 /*
  * What the unwinder found from the start on, `whole` if it came to the end: rules are looked for,

@@ -65,28 +65,16 @@ static void cut_at_python(struct walk *walk, uint64_t low, uint64_t high)
 	}
 }
 
-/* One of those that began so, be it where this one did. */
-static struct step_walk *steps_of(struct walk_memory *memory, const struct step_start *start)
-{
-	return &memory->steps[(start->stack + start->address) * HASH_A >> 32 & (WALK_STEPS - 1)];
-}
-
 /* In a debug build each prediction is held against the walk that it spares. */
 static void watch_prediction(const struct walk *walk, struct walk_memory *memory,
 			     const struct step_start *start, uint64_t low, uint64_t high)
 {
-	struct step_walk *steps;
-	struct hash128 hash;
+	struct step_walk *steps = &memory->steps;
 
-	if (!WATCHED)
-		return;
-	steps = steps_of(memory, start);
-	if (!step_walk(steps, start, low, high, wanted.depth))
-		return;
-	hash = step_hash_of(steps);
-	watch_same(walk->hash.a == hash.a && walk->hash.b == hash.b &&
-			   walk->path->frames == steps->count,
-		   "a predicted stack");
+	if (WATCHED && step_walk(steps, start, low, high, wanted.depth))
+		watch_same(walk->hash.a == steps->hash.a && walk->hash.b == steps->hash.b &&
+				   walk->path->frames == steps->count,
+			   "a predicted stack");
 }
 
 static bool is_predicted(struct walk *walk, struct walk_memory *memory,
@@ -117,14 +105,14 @@ void walk_list(struct walk *walk)
 static bool is_stepped(struct walk *walk, struct walk_memory *memory,
 		       const struct step_start *start, uint64_t low, uint64_t high)
 {
-	struct step_walk *steps = steps_of(memory, start);
+	struct step_walk *steps = &memory->steps;
 
 	if (!step_walk(steps, start, low, high, wanted.depth))
 		return false;
 	walk->count = 0;
-	walk->native = (void **)(void *)(steps->address + steps->first);
+	walk->native = (void **)(void *)steps->address;
 	walk->native_count = steps->count;
-	walk->hash = step_hash_of(steps);
+	walk->hash = steps->hash;
 	if (predict_learn(&memory->predict, steps))
 		walk->next = memory->predict.expected;
 	return true;
@@ -212,8 +200,6 @@ HOT_CODE struct hash128 walk_hash(const struct walk *walk, uint64_t unloaded)
 
 void walk_forget(struct walk_memory *memory)
 {
-	for (int i = 0; i < WALK_STEPS; i++)
-		memory->steps[i].whole = false;
 	predict_forget(&memory->predict);
 	memory->trail.last = memory->trail.high = memory->trail.good = 0;
 }

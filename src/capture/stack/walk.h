@@ -17,9 +17,8 @@
 enum {
 	WALK_NATIVE = OPT_DEPTH_MAX, /* frames at most */
 	WALK_PYTHON = 128,
-	WALK_OWN = 16,  /* of this library, the runtime and the driver, between the walk and the
-			   caller */
-	WALK_STEPS = 4, /* walks of a thread that are remembered: an allocation's, a free's */
+	WALK_OWN = 16, /* of this library, the runtime and the driver, between the walk and the
+			  caller */
 };
 
 struct walk {
@@ -39,7 +38,7 @@ struct walk {
 
 /* What walks leave for the next one. Zeroed before the first. */
 struct walk_memory {
-	struct step_walk steps[WALK_STEPS];
+	struct step_walk steps; /* of this one, where it is not predicted */
 	struct python_trail trail;
 	struct predict_memory predict;
 };

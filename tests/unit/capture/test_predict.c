@@ -39,13 +39,11 @@ static struct step_walk *walk_from(unsigned word, unsigned count, unsigned apart
 	walk->count = count;
 	walk->whole = true;
 	walk->beyond = cut;
-	walk->low = cut ? LOW : 0;
-	walk->high = cut ? HIGH : 0;
+	walk->hash = (struct hash128){ count, count };
 	for (unsigned i = 0; i < count + cut; i++) {
 		walk->address[i] = i == count ? LOW + 64 : BEGIN + 16 * i;
 		walk->state[i].stack = place(word + i * apart);
 		walk->state[i].frame = 77;
-		walk->state[i].hash = (struct hash128){ count, count - i };
 		if (i)
 			stack[word + i * apart - 1] = walk->address[i];
 	}
@@ -61,8 +59,7 @@ static const struct predict_path *ask(struct predict_memory *memory, struct step
 /* Until what is expected does not depend any more on what came before the first of them. */
 static const struct predict_path *learn(struct predict_memory *memory, struct step_walk *walk)
 {
-	struct step_start start = { walk->address[walk->first], walk->state[walk->first].stack,
-				    walk->state[walk->first].frame };
+	struct step_start start = { walk->address[0], walk->state[0].stack, walk->state[0].frame };
 	const struct predict_path *path = NULL;
 
 	for (unsigned i = 0; i < 24; i++) {
