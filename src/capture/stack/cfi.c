@@ -1,5 +1,10 @@
-/* Call frame information: the entry for an address is found, and what it says is told. */
-#include "capture/stack/cfi.h"
+/*
+ * Call frame information: the entry for an address is found, and what it says is told.
+ *
+ * DWARF 5, section 6.4, as the Linux Standard Base's .eh_frame and .eh_frame_hdr change it. Only
+ * what compilers write for nearly all code is understood; of the rest is said that it is not.
+ */
+#include "capture/stack/step.h"
 
 #include <link.h>
 #include <stddef.h>
@@ -18,8 +23,7 @@ enum { PE_UDATA4 = 3, PE_FORMAT = 7, PE_PCREL_SDATA4 = 0x1b, PE_DATAREL_SDATA4 =
 
 static const struct cfi_rule other = { CFI_OTHER, 0, 0 };
 
-/* --- reading -----------------------------------------------------------------------------------
- */
+/* --- reading --- */
 
 /* Bytes not read yet; `bad` once there were too few, or what nobody here understands. */
 struct bytes {
@@ -56,22 +60,7 @@ static uint64_t uleb(struct bytes *bytes)
 	return value;
 }
 
-/* As unsigned, and the highest bit that is written is the sign. */
-static int64_t sleb(struct bytes *bytes)
-{
-	const uint8_t *p = bytes->p;
-	uint64_t value = uleb(bytes);
-	unsigned bits = 7 * (unsigned)(bytes->p - p);
-
-	if (!bits || bits > 63) {
-		bytes->bad = true;
-		return 0;
-	}
-	return (int64_t)(value << (64 - bits)) >> (64 - bits);
-}
-
-/* --- an entry's programs -----------------------------------------------------------------------
- */
+/* --- an entry's programs --- */
 
 enum { FRAME, STACK, BACK, OTHERS, PLACES }; /* RBP, RSP, the return address */
 
@@ -85,143 +74,91 @@ struct cfi_rules {
 	int64_t where[PLACES]; /* the registers' values lie */
 };
 
-/* What entries have in common. */
-struct cie {
-	uint64_t code_align;
-	int64_t data_align;
-	struct bytes program;
-};
-
 struct machine {
-	const struct cie *cie;
 	struct cfi_rules row, first, states[STATES];
 	unsigned remembered;
 	uint64_t at; /* where the row begins to hold */
 };
 
-/* What an operand is beside one of the three above. */
-enum operand {
-	NONE,
-	LOW = ELSEWHERE + 1, /* in the opcode */
-	BYTES1,
-	BYTES2,
-	BYTES4,
-	ULEB,
-	ULEB_ALIGNED,
-	SLEB_ALIGNED,
-	ULEB_ELSEWHERE, /* tells of no offset */
-	BLOCK_ELSEWHERE,
+/* DWARF 5, section 6.4.2, and GNU_args_size (LSB 5.0, 10.5): those that compilers use. */
+enum {
+	NOP = 0x00,
+	ADVANCE1 = 0x02,
+	ADVANCE2 = 0x03,
+	ADVANCE4 = 0x04,
+	OFFSET = 0x05,
+	RESTORE = 0x06,
+	UNDEFINED = 0x07,
+	SAME_VALUE = 0x08,
+	REMEMBER = 0x0a,
+	RECALL = 0x0b,
+	SET_CFA = 0x0c,
+	SET_CFA_REGISTER = 0x0d,
+	SET_CFA_OFFSET = 0x0e,
+	SET_CFA_EXPRESSION = 0x0f,
+	EXPRESSION = 0x10,
+	ARGS_SIZE = 0x2e,
+	ADVANCE_LOW = 0x40, /* from here on the lowest six bits are an operand */
+	OFFSET_LOW = 0x80,
+	RESTORE_LOW = 0xc0,
 };
 
-enum action {
-	UNKNOWN,
-	PASS,
-	ADVANCE,
-	SAVE,
-	RESTORE,
-	REMEMBER,
-	RECALL,
-	SET_CFA,
-	SET_CFA_REGISTER,
-	SET_CFA_OFFSET
-};
-
-struct instruction {
-	uint8_t action, first, second; /* enum action, enum operand */
-};
-
-/* DWARF 5, section 6.4.2, by opcode; 0x2e is GNU_args_size (LSB 5.0, 10.5). */
-static const struct instruction instructions[64] = {
-	[0x00] = { PASS, NONE, NONE },
-	[0x02] = { ADVANCE, BYTES1, NONE },
-	[0x03] = { ADVANCE, BYTES2, NONE },
-	[0x04] = { ADVANCE, BYTES4, NONE },
-	[0x05] = { SAVE, ULEB, ULEB_ALIGNED },
-	[0x06] = { RESTORE, ULEB, NONE },
-	[0x07] = { SAVE, ULEB, GONE },
-	[0x08] = { SAVE, ULEB, AS_IT_WAS },
-	[0x09] = { SAVE, ULEB, ULEB_ELSEWHERE },
-	[0x0a] = { REMEMBER, NONE, NONE },
-	[0x0b] = { RECALL, NONE, NONE },
-	[0x0c] = { SET_CFA, ULEB, ULEB },
-	[0x0d] = { SET_CFA_REGISTER, ULEB, NONE },
-	[0x0e] = { SET_CFA_OFFSET, NONE, ULEB },
-	[0x0f] = { SET_CFA_REGISTER, BLOCK_ELSEWHERE, NONE },
-	[0x10] = { SAVE, ULEB, BLOCK_ELSEWHERE },
-	[0x11] = { SAVE, ULEB, SLEB_ALIGNED },
-	[0x12] = { SET_CFA, ULEB, SLEB_ALIGNED },
-	[0x13] = { SET_CFA_OFFSET, NONE, SLEB_ALIGNED },
-	[0x14] = { SAVE, ULEB, ULEB_ELSEWHERE },
-	[0x15] = { SAVE, ULEB, ULEB_ELSEWHERE },
-	[0x16] = { SAVE, ULEB, BLOCK_ELSEWHERE },
-	[0x2e] = { PASS, ULEB, NONE },
-};
-
-/* Those that have an operand in the opcode, by its two highest bits. */
-static const struct instruction with_operand[4] = {
-	[1] = { ADVANCE, LOW, NONE },
-	[2] = { SAVE, LOW, ULEB_ALIGNED },
-	[3] = { RESTORE, LOW, NONE },
-};
-
-static uint64_t read_operand(const struct machine *machine, struct bytes *bytes, uint8_t operand,
-			     unsigned opcode)
+static int64_t *place_of(struct cfi_rules *row, uint64_t number)
 {
-	switch (operand) {
-	case LOW:
-		return opcode & 0x3f;
-	case BYTES1:
-	case BYTES2:
-	case BYTES4:
-		return fixed(bytes, 1u << (operand - BYTES1));
-	case ULEB:
-		return uleb(bytes);
-	case ULEB_ALIGNED:
-		return uleb(bytes) * (uint64_t)machine->cie->data_align;
-	case SLEB_ALIGNED:
-		return (uint64_t)sleb(bytes) * (uint64_t)machine->cie->data_align;
-	case ULEB_ELSEWHERE:
-		uleb(bytes);
-		return ELSEWHERE;
-	case BLOCK_ELSEWHERE:
-		skip(bytes, uleb(bytes));
-		return ELSEWHERE;
-	}
-	return operand;
+	return &row->where[number == RBP      ? FRAME
+			   : number == RSP    ? STACK
+			   : number == RETURN ? BACK
+					      : OTHERS];
 }
 
-static unsigned place_of(uint64_t number)
+/* What is said of one register. False if it is not understood. */
+static bool run_saved(struct machine *machine, struct bytes *bytes, unsigned opcode,
+		      uint64_t number)
 {
-	return number == RBP ? FRAME : number == RSP ? STACK : number == RETURN ? BACK : OTHERS;
-}
+	int64_t *where = place_of(&machine->row, number);
 
-static bool run_one(struct machine *machine, uint8_t action, uint64_t first, uint64_t second)
-{
-	struct cfi_rules *row = &machine->row;
-	int64_t *where = &row->where[place_of(first)];
-
-	switch (action) {
-	case PASS:
-		return true;
-	case ADVANCE:
-		machine->at += first * machine->cie->code_align;
-		return true;
-	case SAVE:
-		*where = (int64_t)second;
+	switch (opcode) {
+	case OFFSET:
+		*where = (int64_t)(uleb(bytes) * (uint64_t)-8);
 		return true;
 	case RESTORE:
-		*where = machine->first.where[place_of(first)];
+		*where = *place_of(&machine->first, number);
 		return true;
-	case SET_CFA:
-		row->cfa_register = first;
-		row->cfa_offset = (int64_t)second;
+	case UNDEFINED:
+		*where = GONE;
 		return true;
-	case SET_CFA_REGISTER:
-		row->cfa_register = first;
+	case SAME_VALUE:
+		*where = AS_IT_WAS;
 		return true;
-	case SET_CFA_OFFSET:
-		row->cfa_offset = (int64_t)second;
+	case EXPRESSION:
+		skip(bytes, uleb(bytes));
+		*where = ELSEWHERE;
 		return true;
+	}
+	return false;
+}
+
+static bool run_one(struct machine *machine, struct bytes *bytes)
+{
+	struct cfi_rules *row = &machine->row;
+	unsigned opcode = (unsigned)fixed(bytes, 1);
+	unsigned low = opcode % ADVANCE_LOW;
+
+	switch (opcode < ADVANCE_LOW ? opcode : opcode - low) {
+	case NOP:
+		return true;
+	case ADVANCE_LOW:
+		machine->at += low;
+		return true;
+	case ADVANCE1:
+	case ADVANCE2:
+	case ADVANCE4:
+		machine->at += fixed(bytes, 1u << (opcode - ADVANCE1));
+		return true;
+	case OFFSET_LOW:
+		return run_saved(machine, bytes, OFFSET, low);
+	case RESTORE_LOW:
+		return run_saved(machine, bytes, RESTORE, low);
 	case REMEMBER:
 		if (machine->remembered == STATES)
 			return false;
@@ -232,27 +169,38 @@ static bool run_one(struct machine *machine, uint8_t action, uint64_t first, uin
 			return false;
 		*row = machine->states[--machine->remembered];
 		return true;
+	case SET_CFA:
+		row->cfa_register = uleb(bytes);
+		row->cfa_offset = (int64_t)uleb(bytes);
+		return true;
+	case SET_CFA_REGISTER:
+		row->cfa_register = uleb(bytes);
+		return true;
+	case SET_CFA_OFFSET:
+		row->cfa_offset = (int64_t)uleb(bytes);
+		return true;
+	case SET_CFA_EXPRESSION:
+		row->cfa_register = ELSEWHERE;
+		skip(bytes, uleb(bytes));
+		return true;
+	case ARGS_SIZE:
+		uleb(bytes);
+		return true;
 	}
-	return false;
+	return run_saved(machine, bytes, opcode, uleb(bytes));
 }
 
 /* Up to the row that holds at the address. False if something is not understood. */
 static bool run(struct machine *machine, struct bytes bytes, uint64_t address)
 {
-	while (bytes.p < bytes.end && !bytes.bad && machine->at <= address) {
-		unsigned opcode = (unsigned)fixed(&bytes, 1);
-		const struct instruction *it =
-			opcode >> 6 ? &with_operand[opcode >> 6] : &instructions[opcode];
-		uint64_t first = read_operand(machine, &bytes, it->first, opcode);
-		uint64_t second = read_operand(machine, &bytes, it->second, opcode);
-
-		bytes.bad |= !run_one(machine, it->action, first, second);
+	while (bytes.p < bytes.end && machine->at <= address) {
+		if (!run_one(machine, &bytes) || bytes.bad)
+			return false;
 	}
-	return !bytes.bad;
+	return true;
 }
 
-/* --- entries -----------------------------------------------------------------------------------
- */
+/* --- entries --- */
 
 /* An entry's bytes behind its length; the 64-bit form is not written by anybody. */
 static struct bytes entry_at(const uint8_t *p)
@@ -287,24 +235,28 @@ static bool read_augmentation(struct bytes *bytes, const char *text)
 	return known && !own.bad;
 }
 
-static bool read_cie(const uint8_t *p, struct cie *cie)
+/* What entries have in common: the program that they begin with. False for what compilers do not
+ * write for x86-64: other factors of addresses and offsets, another register to return by. */
+static bool read_cie(const uint8_t *p, struct bytes *program)
 {
+	static const uint8_t usual[] = { 1, 0x78 /* -8 */, RETURN };
 	struct bytes bytes = entry_at(p);
 	uint64_t version;
 	const char *text;
+	const uint8_t *factors;
 
 	if (bytes.bad || fixed(&bytes, 4))
 		return false;
 	version = fixed(&bytes, 1);
 	text = (const char *)bytes.p;
-	while (!bytes.bad && fixed(&bytes, 1))
+	while (fixed(&bytes, 1))
 		;
-	cie->code_align = uleb(&bytes);
-	cie->data_align = sleb(&bytes);
-	if ((version == 1 ? fixed(&bytes, 1) : uleb(&bytes)) != RETURN ||
-	    (version != 1 && version != 3) || *text != 'z' || !read_augmentation(&bytes, text + 1))
+	factors = skip(&bytes, sizeof(usual));
+	if (bytes.bad || (version != 1 && version != 3) ||
+	    memcmp(factors, usual, sizeof(usual)) != 0 || *text != 'z' ||
+	    !read_augmentation(&bytes, text + 1))
 		return false;
-	cie->program = bytes;
+	*program = bytes;
 	return !bytes.bad;
 }
 
@@ -357,9 +309,8 @@ static const uint8_t *entry_for(const uint8_t *header, uint64_t address)
 static struct cfi_rule rule_at(const void *header, uint64_t address)
 {
 	const uint8_t *entry = entry_for(header, address);
-	struct cie cie;
+	struct bytes program;
 	struct machine machine = {
-		.cie = &cie,
 		.row.where = { [FRAME] = AS_IT_WAS, [STACK] = AS_IT_WAS, [BACK] = ELSEWHERE },
 	};
 	struct bytes bytes;
@@ -369,13 +320,13 @@ static struct cfi_rule rule_at(const void *header, uint64_t address)
 		return other;
 	bytes = entry_at(entry);
 	back = fixed(&bytes, 4);
-	if (bytes.bad || !back || !read_cie(entry + 4 - back, &cie))
+	if (bytes.bad || !back || !read_cie(entry + 4 - back, &program))
 		return other;
 	machine.at = (uint64_t)(uintptr_t)bytes.p;
 	machine.at += (uint64_t)(int64_t)(int32_t)fixed(&bytes, 4);
 	size = fixed(&bytes, 4);
 	skip(&bytes, uleb(&bytes));
-	if (bytes.bad || address - machine.at >= size || !run(&machine, cie.program, address))
+	if (bytes.bad || address - machine.at >= size || !run(&machine, program, address))
 		return other;
 	machine.first = machine.row;
 	return run(&machine, bytes, address) ? rule_of(&machine.row) : other;

@@ -6,7 +6,6 @@
 
 #include "base/guest/signals.h"
 #include "capture/loader/loader.h"
-#include "capture/stack/cfi.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
@@ -170,8 +169,7 @@ bool step_walk(struct step_walk *walk, const struct step_start *start, uint64_t 
 	return stepped != STEP_UNKNOWN;
 }
 
-/* --- rules -------------------------------------------------------------------------------------
- */
+/* --- rules --- */
 
 /* With `learning`: rules of before something was unloaded go. */
 static void begin_anew(void)

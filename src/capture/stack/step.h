@@ -66,4 +66,27 @@ bool step_learn(const struct step_start *start, void *const *addresses, size_t c
 /* In a forked child: whoever was learning is not here. */
 void step_forked(void);
 
+/* --- what a function's call frame information says of one address: cfi.c --- */
+
+enum cfi_kind {
+	CFI_STACK, /* the canonical frame address is the stack pointer and an offset */
+	CFI_FRAME, /* it is the frame pointer and an offset */
+	CFI_END,   /* nobody called: a program's or a thread's first function */
+	CFI_OTHER, /* not to be told by two registers: ask somebody else */
+};
+
+/* x86-64. The return address is the word below the canonical frame address in all of them. */
+struct cfi_rule {
+	enum cfi_kind kind;
+	uint32_t offset; /* bytes */
+	uint32_t saved;  /* the frame pointer's old value is so many bytes below; 0: it is as it was
+			  */
+};
+
+/*
+ * The rule at a return address, CFI_OTHER also if no table has an entry for it. The loader's lock
+ * is taken.
+ */
+struct cfi_rule cfi_find(uint64_t address);
+
 #endif
