@@ -53,6 +53,9 @@ void diff_gate_words(const struct gate_result *result, char *to, size_t size);
 /* "held longer"; "" for what needs no word. */
 const char *diff_why_word(enum diff_why why);
 
+/* A text of the diff's own, "" without memory. */
+const char *diff_keep(struct diff *diff, const char *text);
+
 /* "+8.00 MiB" or "+12", "1.00 MiB" or "12", to DIFF_AMOUNT bytes. */
 const char *diff_signed(char *to, int64_t amount, bool bytes);
 const char *diff_amount(char *to, int64_t amount, bool bytes);

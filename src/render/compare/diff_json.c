@@ -22,23 +22,39 @@ struct ranks_row {
 };
 
 struct gate_row {
-	const char *gate, *metric, *unit, *place;
+	const char *gate, *metric, *unit, *place, *words;
 	const int64_t *base; /* NULL: a budget has none */
 	struct gate_result of;
-	const char *said;
-	char words[DIFF_SENTENCE];
 };
 
-/* What comes before the rows. */
-struct head {
-	const char *sentence;
+/* The numbers of a row, NULL for a column that is not known of it. */
+struct numbers {
+	const int64_t *of[COLUMNS];
+};
+
+/* What is told of a site alone. */
+struct line_row {
+	const char *why, *file;
+	uint64_t line, base_line;
+};
+
+/* A row of a dimension, or (without a dimension and a name) a total. */
+struct change {
+	const char *dimension, *name, *space;
+	int device;
+	const struct line_row *at;
+	struct line_row site;
+	struct numbers base, head, noise;
+};
+
+struct document {
+	const char *schema, *sentence;
 	bool broken;
 	const struct side_row *base, *head; /* NULL: nothing is compared with */
 	const struct ranks_row *ranks;      /* NULL: no ranks are compared */
-	struct emit_rows unlike, gates;
+	struct emit_rows unlike, gates, totals, rows;
 };
 
-static const struct emit_column number_value[] = { { .kind = EMIT_NUMBER }, EMIT_END };
 static const struct emit_column signed_value[] = { { .kind = EMIT_CHANGE }, EMIT_END };
 static const struct emit_column path_value[] = {
 	{ .kind = EMIT_TEXT, .at = offsetof(struct run, trace.path) },
@@ -52,7 +68,7 @@ static const struct emit_column side_columns[] = {
 };
 
 static const struct emit_column ranks_columns[] = {
-	EMIT_LIST("compared", "", struct ranks_row, compared, number_value),
+	EMIT_LIST("compared", "", struct ranks_row, compared, emit_numbers),
 	EMIT_MEMBER("shown", NUMBER, struct ranks_row, shown),
 	EMIT_MEMBER("left_out", NUMBER, struct ranks_row, left_out),
 	EMIT_END,
@@ -74,18 +90,57 @@ static const struct emit_column gate_columns[] = {
 	EMIT_MEMBER("head", CHANGE, struct gate_row, of.head),
 	EMIT_MEMBER("noise", CHANGE, struct gate_row, of.noise),
 	EMIT_MEMBER("broken", TRUTH, struct gate_row, of.broken),
-	EMIT_MEMBER("words", TEXT, struct gate_row, said),
+	EMIT_MEMBER("words", TEXT, struct gate_row, words),
 	EMIT_END,
 };
 
-static const struct emit_column head_columns[] = {
-	EMIT_MEMBER("\nsentence", TEXT, struct head, sentence),
-	EMIT_MEMBER("\nbroken", TRUTH, struct head, broken),
-	EMIT_NESTED("\nbase", POINTED, struct head, base, side_columns),
-	EMIT_NESTED("\nhead", POINTED, struct head, head, side_columns),
-	EMIT_NESTED("\nranks", POINTED, struct head, ranks, ranks_columns),
-	EMIT_LIST("\nunlike", "", struct head, unlike, unlike_columns),
-	EMIT_LIST("\ngates", "\n", struct head, gates, gate_columns),
+static const struct emit_column number_columns[] = {
+#define COLUMN(id, key, what, brief, bytes)                                              \
+	{ EMIT_KEYED(key, POINTED, struct numbers, of[COLUMN_##id]), .of = signed_value, \
+	  .flags = EMIT_OPTIONAL },
+#include "analyse/compare/columns.def"
+#undef COLUMN
+	EMIT_END,
+};
+
+static const struct emit_column line_columns[] = {
+	EMIT_MEMBER("why", TEXT, struct line_row, why),
+	EMIT_MEMBER("file", TEXT, struct line_row, file),
+	EMIT_MEMBER("line", NUMBER, struct line_row, line),
+	EMIT_MEMBER("base_line", NUMBER, struct line_row, base_line),
+	EMIT_END,
+};
+
+static const struct emit_column total_columns[] = {
+	EMIT_MEMBER("space", TEXT, struct change, space),
+	EMIT_NESTED("base", OBJECT, struct change, base, number_columns),
+	EMIT_NESTED("head", OBJECT, struct change, head, number_columns),
+	EMIT_END,
+};
+
+static const struct emit_column row_columns[] = {
+	EMIT_MEMBER("dimension", TEXT, struct change, dimension),
+	EMIT_MEMBER("name", TEXT, struct change, name),
+	{ EMIT_KEYED("space", TEXT, struct change, space), .flags = EMIT_OPTIONAL },
+	{ EMIT_KEYED("device", DEVICE, struct change, device), .flags = EMIT_OPTIONAL },
+	EMIT_NESTED(NULL, POINTED, struct change, at, line_columns),
+	EMIT_NESTED("base", OBJECT, struct change, base, number_columns),
+	EMIT_NESTED("head", OBJECT, struct change, head, number_columns),
+	EMIT_NESTED("noise", OBJECT, struct change, noise, number_columns),
+	EMIT_END,
+};
+
+static const struct emit_column document_columns[] = {
+	EMIT_MEMBER("schema", TEXT, struct document, schema),
+	EMIT_MEMBER("\nsentence", TEXT, struct document, sentence),
+	EMIT_MEMBER("\nbroken", TRUTH, struct document, broken),
+	EMIT_NESTED("\nbase", POINTED, struct document, base, side_columns),
+	EMIT_NESTED("\nhead", POINTED, struct document, head, side_columns),
+	EMIT_NESTED("\nranks", POINTED, struct document, ranks, ranks_columns),
+	EMIT_LIST("\nunlike", "", struct document, unlike, unlike_columns),
+	EMIT_LIST("\ngates", "\n", struct document, gates, gate_columns),
+	EMIT_LIST("\ntotals", "\n", struct document, totals, total_columns),
+	EMIT_LIST("\nrows", "\n", struct document, rows, row_columns),
 	EMIT_END,
 };
 
@@ -95,76 +150,46 @@ static const struct side_row *side(struct side_row *row, const struct diff_side 
 	return of->count ? row : NULL;
 }
 
-static int ranks(struct diff *diff, struct ranks_row *row)
+static struct ranks_row ranks(struct diff *diff)
 {
 	uint64_t *list = arena_alloc(&diff->arena, (diff->pairs_n + 1) * sizeof(*list));
 
 	for (size_t i = 0; list && i < diff->pairs_n; i++)
 		list[i] = diff->head.runs[diff->pairs[i].head].trace.process.rank;
-	*row = (struct ranks_row){ EMIT_ROWS_OF(list, diff->pairs_n), diff_rank(diff),
+	return (struct ranks_row){ EMIT_ROWS_OF(list, diff->pairs_n), diff_rank(diff),
 				   diff_unpaired(diff) };
-	return list ? 0 : err("no memory left");
 }
 
-static int gates(struct diff *diff, struct emit_rows *rows)
+static struct emit_rows gates(struct diff *diff)
 {
 	struct gate_row *list = arena_alloc(&diff->arena, (diff->gates_n + 1) * sizeof(*list));
+	char words[DIFF_SENTENCE];
 
 	for (size_t i = 0; list && i < diff->gates_n; i++) {
 		const struct gate_result *of = &diff->gates[i];
 		const struct metric_row *metric = &metric_rows[of->gate->query.metric];
 
-		list[i].gate = of->gate->text;
-		list[i].metric = metric->name;
-		list[i].unit = metric->bytes ? "bytes" : "count";
-		list[i].place = of->place;
-		list[i].base = of->gate->kind == GATE_GROWTH ? &of->base : NULL;
-		list[i].of = *of;
-		list[i].said = list[i].words;
-		diff_gate_words(of, list[i].words, sizeof(list[i].words));
+		diff_gate_words(of, words, sizeof(words));
+		list[i] = (struct gate_row){
+			.gate = of->gate->text,
+			.metric = metric->name,
+			.unit = metric->bytes ? "bytes" : "count",
+			.place = of->place,
+			.words = diff_keep(diff, words),
+			.base = of->gate->kind == GATE_GROWTH ? &of->base : NULL,
+			.of = *of,
+		};
 	}
-	*rows = EMIT_ROWS_OF(list, diff->gates_n);
-	return list ? 0 : err("no memory left");
+	return EMIT_ROWS_OF(list, diff->gates_n);
 }
 
-static int write_head(struct diff *diff, struct out *out)
+static struct numbers numbers(const int64_t *of, unsigned columns)
 {
-	char sentence[DIFF_SENTENCE];
-	struct side_row sides[2];
-	struct ranks_row pairs;
-	struct head head = {
-		.sentence = sentence,
-		.broken = diff_broken(diff),
-		.base = side(&sides[0], &diff->base),
-		.head = side(&sides[1], &diff->head),
-		.unlike = EMIT_ROWS_OF(diff->unlike, diff->unlike_n),
-	};
-	int error = gates(diff, &head.gates);
+	struct numbers numbers;
 
-	diff_sentence(diff, sentence, sizeof(sentence));
-	if (!error && diff->pairs_n) {
-		error = ranks(diff, &pairs);
-		head.ranks = &pairs;
-	}
-	if (!error)
-		emit_members(out, head_columns, &head);
-	return error;
-}
-
-static void values(struct out *out, const char *key, const int64_t *of, unsigned columns)
-{
-	const char *comma = "";
-
-	out_text(out, key);
-	for (enum column column = 0; column < COLUMNS; column++) {
-		if (!(columns & 1u << column))
-			continue;
-		member_text(out, comma, run_columns[column].key);
-		out_char(out, ':');
-		out_i64(out, of[column]);
-		comma = ",";
-	}
-	out_char(out, '}');
+	for (enum column column = 0; column < COLUMNS; column++)
+		numbers.of[column] = columns & 1u << column ? &of[column] : NULL;
+	return numbers;
 }
 
 static unsigned columns_of(const struct diff *diff, const struct diff_row *row)
@@ -178,110 +203,107 @@ static unsigned columns_of(const struct diff *diff, const struct diff_row *row)
 						 : diff->site_columns;
 }
 
-static void write_row(struct out *out, const struct diff *diff, const struct diff_row *row)
+static void take_row(const struct diff *diff, struct change *to, const struct diff_row *row)
 {
-	static const char *const groups[DIMENSIONS] = {
-		[DIMENSION_SITE] = ",\"space\":",
-		[DIMENSION_CATEGORY] = ",\"space\":",
-		[DIMENSION_POOL] = ",\"device\":",
-		[DIMENSION_OWNER] = ",\"device\":",
-	};
+	bool site = row->dimension == DIMENSION_SITE;
+	bool of_device = row->dimension == DIMENSION_POOL || row->dimension == DIMENSION_OWNER;
 	unsigned columns = columns_of(diff, row);
 
-	member_text(out, "{\"dimension\":", run_dimensions[row->dimension].key);
-	member_text(out, ",\"name\":", row->name);
-	if (row->dimension == DIMENSION_SITE || row->dimension == DIMENSION_CATEGORY)
-		member_text(out, groups[row->dimension], row->group);
-	else if (groups[row->dimension]) {
-		out_text(out, groups[row->dimension]);
-		out_text(out, row->group);
-	}
-	if (row->dimension == DIMENSION_SITE) {
-		member_text(out, ",\"why\":", row->why ? diff_why_word(row->why) : NULL);
-		member_text(out, ",\"file\":", row->file);
-		out_text(out, ",\"line\":");
-		out_u64(out, row->line);
-		out_text(out, ",\"base_line\":");
-		out_u64(out, row->base_line);
-	}
-	values(out, ",\"base\":{", row->base, columns);
-	values(out, ",\"head\":{", row->head, columns);
-	values(out, ",\"noise\":{", row->noise, columns);
-	out_char(out, '}');
+	*to = (struct change){
+		.dimension = run_dimensions[row->dimension].key,
+		.name = row->name,
+		.space = site || row->dimension == DIMENSION_CATEGORY ? row->group : NULL,
+		.device = of_device ? (int)strtol(row->group, NULL, 10) : NO_DEVICE,
+		.at = site ? &to->site : NULL,
+		.site = { row->why ? diff_why_word(row->why) : NULL, row->file, row->line,
+			  row->base_line },
+		.base = numbers(row->base, columns),
+		.head = numbers(row->head, columns),
+		.noise = numbers(row->noise, columns),
+	};
 }
 
-static void totals(struct out *out, const struct diff *diff)
+static struct emit_rows totals(struct diff *diff)
 {
 	static const char *const groups[] = { "device", "managed", "pinned", "cpu" };
-	const char *comma = "\n";
+	enum { GROUPS = sizeof(groups) / sizeof(groups[0]) };
+	struct diff_row *sums = arena_alloc(&diff->arena, GROUPS * sizeof(*sums));
+	struct change *list = arena_alloc(&diff->arena, GROUPS * sizeof(*list));
+	size_t count = 0;
 
-	out_text(out, ",\n\"totals\":[");
-	for (size_t i = 0; diff->base.count && i < sizeof(groups) / sizeof(groups[0]); i++) {
-		struct diff_row total = { .dimension = DIMENSION_SITE, .group = groups[i] };
+	for (size_t i = 0; sums && list && diff->base.count && i < GROUPS; i++) {
 		bool any = i == 0;
 
+		sums[i] = (struct diff_row){ .dimension = DIMENSION_SITE, .group = groups[i] };
 		for (enum column column = 0; column < COLUMNS; column++) {
-			diff_totals(diff, groups[i], column, &total.base[column],
-				    &total.head[column]);
-			any |= total.base[column] || total.head[column];
+			diff_totals(diff, groups[i], column, &sums[i].base[column],
+				    &sums[i].head[column]);
+			any |= sums[i].base[column] || sums[i].head[column];
 		}
-		if (!any)
-			continue;
-		out_text(out, comma);
-		member_text(out, "{\"space\":", groups[i]);
-		values(out, ",\"base\":{", total.base, columns_of(diff, &total));
-		values(out, ",\"head\":{", total.head, columns_of(diff, &total));
-		out_char(out, '}');
-		comma = ",\n";
+		if (any)
+			take_row(diff, &list[count++], &sums[i]);
 	}
-	out_char(out, ']');
+	return EMIT_ROWS_OF(sums ? list : NULL, count);
 }
 
 /* The rows of a dimension that differ, in the order of the first column in which they do. */
-static int rows(struct out *out, struct diff *diff, enum dimension dimension, const char **comma,
-		bool all)
+static void add_rows(struct diff *diff, enum dimension dimension, bool all, bool *done,
+		     struct emit_rows *to)
 {
-	size_t from = diff->first[dimension];
-	size_t count = diff->first[dimension + 1] - from;
-	bool *done = calloc(count + 1, sizeof(*done));
-
-	if (!done)
-		return err("no memory left");
 	for (enum column column = 0; column <= COLUMNS; column++) {
 		const struct diff_row **list = NULL;
 		int64_t rest;
 		size_t n = column < COLUMNS
 				   ? diff_changed(diff, dimension, NULL, column, &list, &rest)
-				   : count;
+				   : diff->first[dimension + 1] - diff->first[dimension];
 
 		for (size_t i = 0; i < n; i++) {
-			const struct diff_row *row = list ? list[i] : &diff->rows[from + i];
+			const struct diff_row *row =
+				list ? list[i] : &diff->rows[diff->first[dimension] + i];
 			bool same = !memcmp(row->base, row->head, sizeof(row->base));
 
-			if (done[row - &diff->rows[from]] || (column == COLUMNS && same && !all))
+			if (done[row - diff->rows] || (column == COLUMNS && same && !all))
 				continue;
-			done[row - &diff->rows[from]] = true;
-			out_text(out, *comma);
-			write_row(out, diff, row);
-			*comma = ",\n";
+			done[row - diff->rows] = true;
+			take_row(diff, (struct change *)to->rows + to->count++, row);
 		}
 	}
-	free(done);
-	return 0;
+}
+
+static struct emit_rows rows(struct diff *diff, bool all)
+{
+	struct change *list = arena_alloc(&diff->arena, (diff->rows_n + 1) * sizeof(*list));
+	bool *done = arena_alloc(&diff->arena, diff->rows_n + 1);
+	struct emit_rows rows = EMIT_ROWS_OF(done ? list : NULL, 0);
+
+	for (enum dimension dimension = 0; rows.rows && dimension < DIMENSIONS; dimension++)
+		add_rows(diff, dimension, all, done, &rows);
+	return rows;
 }
 
 int diff_json(struct diff *diff, struct out *out, const struct diff_options *options)
 {
-	const char *comma = "\n";
-	int error;
+	char sentence[DIFF_SENTENCE];
+	struct side_row sides[2];
+	const struct ranks_row pairs = ranks(diff);
+	const struct document document = {
+		.schema = "memtrace-diff/1",
+		.sentence = sentence,
+		.broken = diff_broken(diff),
+		.base = side(&sides[0], &diff->base),
+		.head = side(&sides[1], &diff->head),
+		.ranks = diff->pairs_n ? &pairs : NULL,
+		.unlike = EMIT_ROWS_OF(diff->unlike, diff->unlike_n),
+		.gates = gates(diff),
+		.totals = totals(diff),
+		.rows = rows(diff, options->full),
+	};
 
-	out_text(out, "{\"schema\":\"memtrace-diff/1\"");
-	error = write_head(diff, out);
-	totals(out, diff);
-	out_text(out, ",\n\"rows\":[");
-	for (enum dimension dimension = 0; !error && diff->base.count && dimension < DIMENSIONS;
-	     dimension++)
-		error = rows(out, diff, dimension, &comma, options->full);
-	out_text(out, "]}\n");
-	return error;
+	if (!pairs.compared.rows || !document.gates.rows || !document.totals.rows ||
+	    !document.rows.rows)
+		return err("no memory left");
+	diff_sentence(diff, sentence, sizeof(sentence));
+	emit_json(out, document_columns, &document);
+	out_char(out, '\n');
+	return 0;
 }

@@ -34,6 +34,13 @@ const char *diff_why_word(enum diff_why why)
 	return words[why];
 }
 
+const char *diff_keep(struct diff *diff, const char *text)
+{
+	const char *kept = arena_text(&diff->arena, text, strlen(text));
+
+	return kept ? kept : "";
+}
+
 const char *diff_amount(char *to, int64_t amount, bool bytes)
 {
 	uint64_t size = amount < 0 ? 0 - (uint64_t)amount : (uint64_t)amount;
@@ -201,13 +208,6 @@ static bool tells_why(enum column column)
 	return column == COLUMN_ALLOCATED || column == COLUMN_EXIT || column == COLUMN_LIVE;
 }
 
-static const char *keep(struct diff *diff, const char *text)
-{
-	const char *kept = arena_text(&diff->arena, text, strlen(text));
-
-	return kept ? kept : "";
-}
-
 static void add_change(struct diff *diff, struct changes *to, const struct diff_row *row,
 		       enum column column)
 {
@@ -217,20 +217,20 @@ static void add_change(struct diff *diff, struct changes *to, const struct diff_
 
 	diff_row_name(row, name, sizeof(name));
 	change->of = row;
-	change->change = keep(diff, SAY_SIGNED(diff_change(row, column), bytes));
-	change->base = keep(diff, SAY_AMOUNT(row->base[column], bytes));
-	change->head = keep(diff, SAY_AMOUNT(row->head[column], bytes));
+	change->change = diff_keep(diff, SAY_SIGNED(diff_change(row, column), bytes));
+	change->base = diff_keep(diff, SAY_AMOUNT(row->base[column], bytes));
+	change->head = diff_keep(diff, SAY_AMOUNT(row->head[column], bytes));
 	change->why = row->dimension == DIMENSION_SITE && tells_why(column)
 			      ? diff_why_word(diff_why_of(row, column))
 			      : NULL;
-	change->name = keep(diff, name);
+	change->name = diff_keep(diff, name);
 }
 
 static struct change_row *add_sum(struct diff *diff, struct changes *to, int64_t sum, bool bytes,
 				  const char *name)
 {
 	to->list[to->list_n] = (struct change_row){
-		NULL, keep(diff, SAY_SIGNED(sum, bytes)), "", "", keep(diff, name), NULL,
+		NULL, diff_keep(diff, SAY_SIGNED(sum, bytes)), "", "", diff_keep(diff, name), NULL,
 	};
 	return &to->list[to->list_n++];
 }
@@ -276,7 +276,7 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 		add_sum(diff, to, noise, bytes, "within the noise of several runs");
 	diff_totals(diff, group, column, &base, &head);
 	all = add_sum(diff, to, head - base, bytes, "in all");
-	all->base = keep(diff, SAY_AMOUNT(base, bytes));
-	all->head = keep(diff, SAY_AMOUNT(head, bytes));
+	all->base = diff_keep(diff, SAY_AMOUNT(base, bytes));
+	all->head = diff_keep(diff, SAY_AMOUNT(head, bytes));
 	return true;
 }

@@ -53,7 +53,7 @@ enum emit_kind {
 	/* In JSON alone, by the columns `of`: */
 	EMIT_OBJECT,  /* a struct in the row */
 	EMIT_KNOWN,   /* the same; null where its first column is */
-	EMIT_POINTED, /* a pointer to one; NULL is null */
+	EMIT_POINTED, /* a pointer to one; NULL is null. Without a key: as INLINED, or nothing */
 	EMIT_INLINED, /* a struct in the row, whose members are the row's; it has no key */
 	EMIT_ROWS, /* struct emit_rows: an array, a row each; by columns without a key, of values */
 	EMIT_NAMED,  /* struct emit_rows of struct emit_named: an object, a list for each name */

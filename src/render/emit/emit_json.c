@@ -119,14 +119,25 @@ static void write_key(struct out *out, const char *key)
 	out_char(out, ':');
 }
 
+/* The struct whose members are the row's; NULL when the column is none, or points to none. */
+static const void *inlined_in(const struct emit_column *column, const void *row)
+{
+	const void *field = (const char *)row + column->at;
+
+	if (column->kind == EMIT_INLINED)
+		return field;
+	return column->kind == EMIT_POINTED && !column->key ? *(const void *const *)field : NULL;
+}
+
 static void write_members(struct out *out, const struct emit_column *columns, const void *row,
 			  bool first)
 {
 	for (const struct emit_column *column = columns; column->kind; column++) {
-		if (column->kind == EMIT_INLINED) {
-			write_members(out, column->of, (const char *)row + column->at, first);
+		const void *inlined = inlined_in(column, row);
+
+		if (inlined) {
+			write_members(out, column->of, inlined, first);
 			first = false;
-			continue;
 		}
 		if (!column->key || ((column->flags & EMIT_OPTIONAL) && emit_is_null(column, row)))
 			continue;
