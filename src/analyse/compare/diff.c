@@ -278,13 +278,13 @@ int diff_judge(struct diff *diff, struct gate *const *gates, size_t count)
 	return 0;
 }
 
-bool diff_broken(const struct diff *diff)
+size_t diff_broken(const struct diff *diff)
 {
-	for (size_t i = 0; i < diff->gates_n; i++) {
-		if (diff->gates[i].broken)
-			return true;
-	}
-	return false;
+	size_t broken = 0;
+
+	for (size_t i = 0; i < diff->gates_n; i++)
+		broken += diff->gates[i].broken;
+	return broken;
 }
 
 void diff_clear(struct diff *diff)

@@ -85,7 +85,8 @@ void diff_clear(struct diff *diff);
 
 /* Puts the gates to the runs: 0, or -errno with err_text(). */
 int diff_judge(struct diff *diff, struct gate *const *gates, size_t count);
-bool diff_broken(const struct diff *diff);
+/* How many gates are broken. */
+size_t diff_broken(const struct diff *diff);
 
 /* The middle runs; base NULL without a base. */
 const struct run *diff_base(const struct diff *diff);

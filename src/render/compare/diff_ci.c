@@ -28,7 +28,13 @@ struct ci_finding {
 	enum { HOLDS, BROKEN, GREW } kind;
 	const char *rule, *about;    /* a metric and its gate; "site" and its name */
 	const struct diff_row *site; /* whose line it is at, NULL for none */
-	char words[DIFF_SENTENCE];
+	const char *words;
+	const char *file; /* of that line; NULL when it is none of the program's */
+	uint64_t line;
+
+	/* Of SARIF: */
+	const char *level, *uri, *base, *print;
+	struct emit_rows places; /* itself */
 };
 
 /* The gates in their order, then the sites that grew, the most telling first: NULL, with
@@ -41,38 +47,34 @@ static struct ci_finding *find_all(struct diff *diff, size_t *count)
 	size_t grew = growers < NOTES ? growers : NOTES;
 	struct ci_finding *list =
 		arena_alloc(&diff->arena, (diff->gates_n + grew + 1) * sizeof(*list));
+	char words[DIFF_SENTENCE];
 
 	*count = diff->gates_n + grew;
 	for (size_t i = 0; list && i < *count; i++) {
 		struct ci_finding *to = &list[i];
-		const struct gate_result *gate = &diff->gates[i];
 
 		if (i < diff->gates_n) {
+			const struct gate_result *gate = &diff->gates[i];
+
 			to->kind = gate->broken ? BROKEN : HOLDS;
 			to->rule = metric_rows[gate->gate->query.metric].name;
 			to->about = gate->gate->text;
 			to->site = grew ? rows[0] : NULL;
-			diff_gate_words(gate, to->words, sizeof(to->words));
+			diff_gate_words(gate, words, sizeof(words));
 		} else {
 			to->kind = GREW;
 			to->rule = "site";
 			to->site = rows[i - diff->gates_n];
 			to->about = to->site->name;
-			diff_holds_words(to->site, column, to->words, sizeof(to->words));
+			diff_holds_words(to->site, column, words, sizeof(words));
 		}
+		to->words = diff_keep(diff, words);
+		to->file = to->site ? diff_file(diff, to->site->file) : NULL;
+		to->line = to->file ? to->site->line : 0;
 	}
 	if (!list)
 		err("no memory left");
 	return list;
-}
-
-static size_t broken_of(const struct diff *diff)
-{
-	size_t broken = 0;
-
-	for (size_t i = 0; i < diff->gates_n; i++)
-		broken += diff->gates[i].broken;
-	return broken;
 }
 
 /* --- JUnit --- */
@@ -141,7 +143,7 @@ int diff_junit(struct diff *diff, struct out *out, const struct diff_options *op
 		return -ENOMEM;
 	snprintf(suite, sizeof(suite), " name=\"%s\" tests=\"%zu\" failures=\"%zu\" errors=\"0\"",
 		 diff->base.count ? "memtrace diff" : "memtrace check",
-		 diff->gates_n ? diff->gates_n : 1, broken_of(diff));
+		 diff->gates_n ? diff->gates_n : 1, diff_broken(diff));
 	out_format(out,
 		   "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites%s time=\"0\">\n"
 		   "  <testsuite%s skipped=\"0\" time=\"0\">\n",
@@ -176,21 +178,19 @@ static void put_command(struct out *out, const char *text, bool property)
 }
 
 /* "::error file=train.py,line=12,title=GPU memory::device 0 went ...", and a second line. */
-static void annotate(const struct diff *diff, struct out *out, const char *level,
-		     const struct diff_row *row, const char *words, const char *more)
+static void annotate(struct out *out, const char *level, const struct ci_finding *finding,
+		     const char *more)
 {
-	const char *file = row ? diff_file(diff, row->file) : NULL;
-
 	out_format(out, "::%s ", level);
-	if (file) {
+	if (finding->file) {
 		out_text(out, "file=");
-		put_command(out, file, true);
+		put_command(out, finding->file, true);
 		out_text(out, ",");
-		if (row->line)
-			out_format(out, "line=%u,", row->line);
+		if (finding->line)
+			out_format(out, "line=%llu,", (unsigned long long)finding->line);
 	}
 	out_text(out, "title=GPU memory::");
-	put_command(out, words, false);
+	put_command(out, finding->words, false);
 	if (more) {
 		out_text(out, "%0A");
 		put_command(out, more, false);
@@ -204,7 +204,7 @@ int diff_github(struct diff *diff, struct out *out, const struct diff_options *o
 	const struct ci_finding *list = find_all(diff, &count);
 	size_t broken = 0;
 	/* A broken gate stands at the line of the first site. */
-	size_t sites = broken_of(diff) > 0;
+	size_t sites = diff_broken(diff) > 0;
 	char sentence[DIFF_SENTENCE];
 
 	(void)options;
@@ -212,97 +212,149 @@ int diff_github(struct diff *diff, struct out *out, const struct diff_options *o
 		return -ENOMEM;
 	diff_sentence(diff, sentence, sizeof(sentence));
 	if (!sites)
-		annotate(diff, out, "notice", NULL, sentence, NULL);
+		annotate(out, "notice", &(struct ci_finding){ .words = sentence }, NULL);
 	for (size_t i = 0; i < count; i++) {
 		const struct ci_finding *finding = &list[i];
 
 		if (finding->kind == BROKEN && broken++ < ANNOTATIONS)
-			annotate(diff, out, "error", finding->site, finding->words,
-				 diff->base.count ? sentence : NULL);
+			annotate(out, "error", finding, diff->base.count ? sentence : NULL);
 		else if (finding->kind == GREW && i - diff->gates_n >= sites &&
 			 i - diff->gates_n < ANNOTATIONS)
-			annotate(diff, out, "notice", finding->site, finding->words, NULL);
+			annotate(out, "notice", finding, NULL);
 	}
 	return 0;
 }
 
 /* --- SARIF --- */
 
+struct sarif {
+	const char *schema, *version, *name, *tool_version, *unit;
+	struct emit_rows rules, results, runs; /* runs: itself */
+};
+
+static const struct emit_column text_columns[] = { { .key = "text", .kind = EMIT_TEXT }, EMIT_END };
+
+static const struct emit_column rule_columns[] = {
+	EMIT_MEMBER("id", TEXT, struct metric_row, name),
+	EMIT_NESTED("shortDescription", OBJECT, struct metric_row, what, text_columns),
+	EMIT_END,
+};
+
+/* Objects inside of a struct's are made of the same struct. */
+static const struct emit_column artifact_columns[] = {
+	EMIT_MEMBER("uri", TEXT, struct ci_finding, uri),
+	{ EMIT_KEYED("uriBaseId", TEXT, struct ci_finding, base), .flags = EMIT_OPTIONAL },
+	EMIT_END,
+};
+static const struct emit_column region_columns[] = {
+	EMIT_MEMBER("startLine", NUMBER, struct ci_finding, line),
+	EMIT_END,
+};
+static const struct emit_column physical_columns[] = {
+	{ .key = "artifactLocation", .kind = EMIT_OBJECT, .of = artifact_columns },
+	{ .key = "region", .kind = EMIT_OBJECT, .of = region_columns },
+	EMIT_END,
+};
+static const struct emit_column place_columns[] = {
+	{ .key = "physicalLocation", .kind = EMIT_OBJECT, .of = physical_columns },
+	EMIT_END,
+};
+static const struct emit_column print_columns[] = {
+	EMIT_MEMBER("memtraceSite/v1", TEXT, struct ci_finding, print),
+	EMIT_END,
+};
+static const struct emit_column result_columns[] = {
+	EMIT_MEMBER("ruleId", TEXT, struct ci_finding, rule),
+	EMIT_MEMBER("level", TEXT, struct ci_finding, level),
+	EMIT_NESTED("message", OBJECT, struct ci_finding, words, text_columns),
+	EMIT_LIST("locations", "", struct ci_finding, places, place_columns),
+	{ .key = "partialFingerprints", .kind = EMIT_OBJECT, .of = print_columns },
+	EMIT_END,
+};
+static const struct emit_column driver_columns[] = {
+	EMIT_MEMBER("name", TEXT, struct sarif, name),
+	EMIT_MEMBER("version", TEXT, struct sarif, tool_version),
+	EMIT_LIST("rules", "\n", struct sarif, rules, rule_columns),
+	EMIT_END,
+};
+static const struct emit_column tool_columns[] = {
+	{ .key = "driver", .kind = EMIT_OBJECT, .of = driver_columns },
+	EMIT_END,
+};
+static const struct emit_column sarif_run_columns[] = {
+	{ .key = "tool", .kind = EMIT_OBJECT, .of = tool_columns },
+	EMIT_MEMBER("\ncolumnKind", TEXT, struct sarif, unit),
+	EMIT_LIST("\nresults", "\n", struct sarif, results, result_columns),
+	EMIT_END,
+};
+static const struct emit_column sarif_columns[] = {
+	EMIT_MEMBER("$schema", TEXT, struct sarif, schema),
+	EMIT_MEMBER("version", TEXT, struct sarif, version),
+	EMIT_LIST("\nruns", "", struct sarif, runs, sarif_run_columns),
+	EMIT_END,
+};
+
 /* A path as a URI reference (RFC 3986): a segment with a colon would look like a scheme. */
-static void uri(struct out *out, const char *path)
+static const char *uri_of(struct diff *diff, const char *path)
 {
-	out_char(out, '"');
-	for (; *path; path++) {
+	char *uri = arena_alloc(&diff->arena, 3 * strlen(path) + 1);
+
+	for (char *to = uri; uri && *path; path++) {
 		unsigned char c = (unsigned char)*path;
 
 		if ((c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
 		    strchr("-._~/", c))
-			out_char(out, (char)c);
+			*to++ = *path;
 		else
-			out_format(out, "%%%02X", c);
+			to += snprintf(to, 4, "%%%02X", c);
 	}
-	out_char(out, '"');
+	return uri ? uri : "";
 }
 
-static void location(const struct diff *diff, struct out *out, const struct diff_row *row)
+static void take_result(struct diff *diff, struct ci_finding *to)
 {
-	const char *file = row ? diff_file(diff, row->file) : NULL;
+	uint64_t hash = hash_mix(hash_bytes(to->rule, strlen(to->rule)),
+				 hash_bytes(to->about, strlen(to->about)));
+	char print[20];
 
-	out_text(out, ",\"locations\":[{\"physicalLocation\":{\"artifactLocation\":{\"uri\":");
-	uri(out, file ? file : diff_head(diff)->trace.path);
-	if (file)
-		out_text(out, ",\"uriBaseId\":\"%SRCROOT%\"");
-	out_format(out, "},\"region\":{\"startLine\":%u}}}]", file && row->line ? row->line : 1u);
-}
-
-static void fingerprint(struct out *out, const char *rule, const char *name)
-{
-	uint64_t hash = hash_mix(hash_bytes(rule, strlen(rule)), hash_bytes(name, strlen(name)));
-
-	out_format(out, ",\"partialFingerprints\":{\"memtraceSite/v1\":\"%016llx\"}}",
-		   (unsigned long long)hash);
-}
-
-static void rules(struct out *out)
-{
-	out_text(out, "\"rules\":[");
-	for (size_t i = 0; i < METRIC_IDS; i++) {
-		out_text(out, i ? ",\n{\"id\":" : "\n{\"id\":");
-		out_json(out, metric_rows[i].name);
-		out_text(out, ",\"shortDescription\":{\"text\":");
-		out_json(out, metric_rows[i].what);
-		out_text(out, "}}");
-	}
-	out_text(out, ",\n{\"id\":\"site\",\"shortDescription\":{\"text\":\"a call site that holds "
-		      "more GPU memory\"}}]");
+	snprintf(print, sizeof(print), "%016llx", (unsigned long long)hash);
+	to->print = diff_keep(diff, print);
+	to->level = to->kind == BROKEN ? "error" : "note";
+	to->uri = uri_of(diff, to->file ? to->file : diff_head(diff)->trace.path);
+	to->base = to->file ? "%SRCROOT%" : NULL;
+	to->line = to->line ? to->line : 1;
+	to->places = EMIT_ROWS_OF(to, 1);
 }
 
 int diff_sarif(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	size_t count;
-	const struct ci_finding *list = find_all(diff, &count);
-	const char *comma = "\n";
+	struct ci_finding *list = find_all(diff, &count);
+	struct metric_row rules[METRIC_IDS + 1];
+	struct sarif sarif = {
+		.schema = "https://json.schemastore.org/sarif-2.1.0.json",
+		.version = "2.1.0",
+		.name = "memtrace",
+		.tool_version = MEMTRACE_VERSION,
+		.unit = "unicodeCodePoints",
+		.rules = EMIT_ROWS_OF(rules, METRIC_IDS + 1),
+		.results = EMIT_ROWS_OF(list, 0),
+		.runs = EMIT_ROWS_OF(&sarif, 1),
+	};
 
 	(void)options;
 	if (!list)
 		return -ENOMEM;
-	out_text(out, "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\","
-		      "\"version\":\"2.1.0\",\n\"runs\":[{\"tool\":{\"driver\":{\"name\":"
-		      "\"memtrace\",\"version\":\"" MEMTRACE_VERSION "\",");
-	rules(out);
-	out_text(out, "}},\n\"columnKind\":\"unicodeCodePoints\",\n\"results\":[");
+	memcpy(rules, metric_rows, sizeof(rules));
+	rules[METRIC_IDS].name = "site";
+	rules[METRIC_IDS].what = "a call site that holds more GPU memory";
 	for (size_t i = 0; i < count; i++) {
 		if (list[i].kind == HOLDS)
 			continue;
-		out_text(out, comma);
-		comma = ",\n";
-		member_text(out, "{\"ruleId\":", list[i].rule);
-		member_text(out, ",\"level\":", list[i].kind == BROKEN ? "error" : "note");
-		member_text(out, ",\"message\":{\"text\":", list[i].words);
-		out_char(out, '}');
-		location(diff, out, list[i].site);
-		fingerprint(out, list[i].rule, list[i].about);
+		list[sarif.results.count] = list[i];
+		take_result(diff, &list[sarif.results.count++]);
 	}
-	out_text(out, "]}]}\n");
+	emit_json(out, sarif_columns, &sarif);
+	out_char(out, '\n');
 	return 0;
 }

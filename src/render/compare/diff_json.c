@@ -289,7 +289,7 @@ int diff_json(struct diff *diff, struct out *out, const struct diff_options *opt
 	const struct document document = {
 		.schema = "memtrace-diff/1",
 		.sentence = sentence,
-		.broken = diff_broken(diff),
+		.broken = diff_broken(diff) != 0,
 		.base = side(&sides[0], &diff->base),
 		.head = side(&sides[1], &diff->head),
 		.ranks = diff->pairs_n ? &pairs : NULL,

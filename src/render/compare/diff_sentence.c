@@ -200,10 +200,8 @@ static void other_change(struct diff *diff, const char *where, char *to, size_t 
 
 static void budget_sentence(const struct diff *diff, char *to, size_t size)
 {
-	size_t broken = 0;
+	size_t broken = diff_broken(diff);
 
-	for (size_t i = 0; i < diff->gates_n; i++)
-		broken += diff->gates[i].broken;
 	if (broken)
 		snprintf(to, size, "%zu of %zu budgets %s exceeded.", broken, diff->gates_n,
 			 broken == 1 ? "is" : "are");
