@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/compare/median.h"
 #include "analyse/input/error.h"
 
 const struct run *diff_base(const struct diff *diff)

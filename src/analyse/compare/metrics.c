@@ -1,6 +1,7 @@
 /* The figures that gates and budgets are about. */
 #include "analyse/compare/metrics.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,48 +36,71 @@ static bool site_matches(const char *pattern, const char *name)
 
 /* --- figures --- */
 
-const struct figure *figures_find(const struct figures *figures, const char *place)
+static int64_t *values_at(struct figures *figures, const char *place)
 {
+	struct figure *figure;
+
 	for (size_t i = 0; i < figures->count; i++) {
 		if (!strcmp(figures->list[i].place, place))
-			return &figures->list[i];
+			return figures->list[i].values;
 	}
-	return NULL;
+	if (!GROW(figures->list, figures->count, figures->size, 8))
+		return NULL;
+	figure = &figures->list[figures->count];
+	text_copy(figure->place, sizeof(figure->place), place);
+	figure->values = arena_alloc(&figures->arena, figures->runs * sizeof(*figure->values));
+	figures->count += figure->values != NULL;
+	return figure->values;
+}
+
+/* Where a value goes: what a place has several values of is summed, or the highest counts. */
+enum many { SUMMED, HIGHEST };
+
+/* A value of the run that is read, at the place. What is not told changes nothing. */
+__attribute__((format(printf, 4, 5))) static void put(struct figures *figures, uint64_t value,
+						      enum many many, const char *format, ...)
+{
+	char place[FIGURE_PLACE];
+	int64_t *to;
+	va_list words;
+
+	if (value == TRACE_NONE)
+		return;
+	va_start(words, format);
+	vsnprintf(place, sizeof(place), format, words);
+	va_end(words);
+	to = values_at(figures, place);
+	if (!to) {
+		figures->failed = true;
+		return;
+	}
+	to += figures->read;
+	figures->told++;
+	if (many == SUMMED)
+		*to += (int64_t)value;
+	else if ((int64_t)value > *to)
+		*to = (int64_t)value;
 }
 
 void figures_clear(struct figures *figures)
 {
 	free(figures->list);
-	*figures = (struct figures){ NULL, 0, 0 };
+	arena_clear(&figures->arena);
+	*figures = (struct figures){ .runs = 0 };
 }
 
-/*
- * The figure of the place, made if it is new, becomes higher by the value, or (`highest`) the value
- * if that is more. What is not told changes nothing.
- */
-static int put_value(struct figures *figures, const char *place, uint64_t value, bool highest)
+static int by_value(const void *a, const void *b)
 {
-	struct figure *figure = (struct figure *)figures_find(figures, place);
+	int64_t x = *(const int64_t *)a;
+	int64_t y = *(const int64_t *)b;
 
-	if (value == TRACE_NONE)
-		return 0;
-	if (!figure) {
-		if (!GROW(figures->list, figures->count, figures->size, 8))
-			return err("no memory left");
-		figure = &figures->list[figures->count++];
-		text_copy(figure->place, sizeof(figure->place), place);
-		figure->value = 0;
-	}
-	if (!highest)
-		figure->value += (int64_t)value;
-	else if ((int64_t)value > figure->value)
-		figure->value = (int64_t)value;
-	return 0;
+	return x < y ? -1 : x > y;
 }
 
-static int add_value(struct figures *figures, const char *place, uint64_t value)
+int64_t median_of(int64_t *values, size_t count)
 {
-	return put_value(figures, place, value, false);
+	qsort(values, count, sizeof(*values), by_value);
+	return count ? values[(count - 1) / 2] : 0;
 }
 
 /* --- where figures come from --- */
@@ -108,92 +132,84 @@ static uint64_t device_value(const struct trace_device *device, enum metric_id m
 						device->allocations);
 }
 
-static int add_parts(struct figures *figures, const struct trace_part *parts, size_t count,
-		     const struct metric_query *query, enum narrowing by, int device)
+static void add_parts(struct figures *figures, const struct trace_part *parts, size_t count,
+		      const struct metric_query *query, enum narrowing by, int device)
 {
 	for (size_t i = 0; i < count; i++) {
-		char place[FIGURE_PLACE];
-
-		if (!parts[i].name || !pattern_fits(query->by[by], parts[i].name))
-			continue;
-		snprintf(place, sizeof(place), "%s %.80s on device %d", narrowing_rows[by].key,
-			 parts[i].name, device);
-		if (add_value(figures, place,
-			      value_of(query->metric, &parts[i].allocated, &parts[i].reserved,
-				       parts[i].allocations)))
-			return -1;
+		if (parts[i].name && pattern_fits(query->by[by], parts[i].name))
+			put(figures,
+			    value_of(query->metric, &parts[i].allocated, &parts[i].reserved,
+				     parts[i].allocations),
+			    SUMMED, "%s %.80s on device %d", narrowing_rows[by].key, parts[i].name,
+			    device);
 	}
-	return 0;
 }
 
 /* The share of the matching sites in the peaks of a device. */
-static int add_shares(struct figures *figures, const struct run *run,
-		      const struct metric_query *query, int device)
+static void add_shares(struct figures *figures, const struct run *run,
+		       const struct metric_query *query, int device)
 {
 	enum trace_metric metric =
 		query->metric == METRIC_RESERVED_PEAK ? TRACE_RESERVED : TRACE_ALLOCATED;
 	const struct trace_peak *peak = trace_peak(&run->trace, device, NULL, metric);
-	char place[FIGURE_PLACE];
+	const char *wanted = query->by[NARROWING_SITE];
 
-	snprintf(place, sizeof(place), "site %.80s on device %d", query->by[NARROWING_SITE],
-		 device);
 	for (size_t i = 0; peak && i < peak->stacks_n; i++) {
 		char name[SITE_LONGEST];
 
 		run_site_name(run, peak->stacks[i].stack, name);
-		if (site_matches(query->by[NARROWING_SITE], name) &&
-		    add_value(figures, place, peak->stacks[i].bytes))
-			return -1;
+		if (site_matches(wanted, name))
+			put(figures, peak->stacks[i].bytes, SUMMED, "site %.80s on device %d",
+			    wanted, device);
 	}
-	return 0;
 }
 
-static int add_devices(struct figures *figures, const struct run *run,
-		       const struct metric_query *query)
+/* Is the device one that is asked for? */
+static bool is_wanted(const struct metric_query *query, int device)
 {
-	const char *wanted = query->by[NARROWING_DEVICE];
-	int error = 0;
+	char ordinal[16];
 
-	for (size_t i = 0; !error && i < run->trace.summary.devices_n; i++) {
+	snprintf(ordinal, sizeof(ordinal), "%d", device);
+	return !query->by[NARROWING_DEVICE] || pattern_fits(query->by[NARROWING_DEVICE], ordinal);
+}
+
+static void add_devices(struct figures *figures, const struct run *run,
+			const struct metric_query *query)
+{
+	for (size_t i = 0; i < run->trace.summary.devices_n; i++) {
 		const struct trace_device *device = &run->trace.summary.devices[i];
-		char place[FIGURE_PLACE];
 
-		snprintf(place, sizeof(place), "%d", device->device);
-		if (wanted && !pattern_fits(wanted, place))
+		if (!is_wanted(query, device->device))
 			continue;
-		snprintf(place, sizeof(place), "device %d", device->device);
 		if (query->by[NARROWING_POOL])
-			error = add_parts(figures, device->pools, device->pools_n, query,
-					  NARROWING_POOL, device->device);
+			add_parts(figures, device->pools, device->pools_n, query, NARROWING_POOL,
+				  device->device);
 		else if (query->by[NARROWING_OWNER])
-			error = add_parts(figures, device->owners, device->owners_n, query,
-					  NARROWING_OWNER, device->device);
+			add_parts(figures, device->owners, device->owners_n, query, NARROWING_OWNER,
+				  device->device);
 		else if (query->by[NARROWING_SITE])
-			error = add_shares(figures, run, query, device->device);
+			add_shares(figures, run, query, device->device);
 		else
-			error = add_value(figures, place, device_value(device, query->metric));
+			put(figures, device_value(device, query->metric), SUMMED, "device %d",
+			    device->device);
 	}
-	return error;
 }
 
 /* What is live at exit and what was counted is known of a site, not of its part in a device. */
-static int add_sites(struct figures *figures, const struct run *run,
-		     const struct metric_query *query)
+static void add_sites(struct figures *figures, const struct run *run,
+		      const struct metric_query *query)
 {
 	enum column column = query->metric == METRIC_COUNT ? COLUMN_COUNT : COLUMN_EXIT;
-	char place[FIGURE_PLACE];
+	const char *wanted = query->by[NARROWING_SITE];
 
-	snprintf(place, sizeof(place), "site %.100s", query->by[NARROWING_SITE]);
 	for (size_t i = 0; i < run->rows_n; i++) {
 		const struct run_row *row = &run->rows[i];
 
 		if (row->dimension == DIMENSION_SITE && !strcmp(row->group, "device") &&
-		    site_matches(query->by[NARROWING_SITE], row->name) &&
-		    add_value(figures, place,
-			      row->values[column] > 0 ? (uint64_t)row->values[column] : 0))
-			return -1;
+		    site_matches(wanted, row->name))
+			put(figures, row->values[column] > 0 ? (uint64_t)row->values[column] : 0,
+			    SUMMED, "site %.100s", wanted);
 	}
-	return 0;
 }
 
 uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric)
@@ -216,14 +232,13 @@ uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric)
 	}
 }
 
-static int add_phases(struct figures *figures, const struct run *run,
-		      const struct metric_query *query)
+static void add_phases(struct figures *figures, const struct run *run,
+		       const struct metric_query *query)
 {
 	const char *wanted = query->by[NARROWING_PHASE];
 
 	for (size_t i = 0; i < run->trace.phases_n; i++) {
 		const struct trace_phase *phase = &run->trace.phases[i];
-		char place[FIGURE_PLACE] = "phase ";
 		char family[FIGURE_PLACE];
 		char stem[FIGURE_PLACE];
 
@@ -231,100 +246,100 @@ static int add_phases(struct figures *figures, const struct run *run,
 			continue;
 		phase_family(family, sizeof(family), phase->name);
 		text_copy_n(stem, sizeof(stem), phase->name, phase_stem(phase->name));
-		if (pattern_fits(wanted, family))
-			text_append(place, sizeof(place), family);
-		else if (pattern_fits(wanted, stem))
-			text_append(place, sizeof(place), stem);
-		else if (pattern_fits(wanted, phase->name))
-			text_append(place, sizeof(place), phase->name);
-		else
-			continue;
-		if (put_value(figures, place, metric_of_phase(phase, query->metric), true))
-			return -1;
+		for (size_t k = 0; k < 3; k++) {
+			const char *name = k == 0 ? family : k == 1 ? stem : phase->name;
+
+			if (!pattern_fits(wanted, name))
+				continue;
+			put(figures, metric_of_phase(phase, query->metric), HIGHEST, "phase %s",
+			    name);
+			break;
+		}
 	}
-	return 0;
 }
 
-static int add_spaces(struct figures *figures, const struct run *run,
-		      const struct metric_query *query)
+static void add_spaces(struct figures *figures, const struct run *run,
+		       const struct metric_query *query)
 {
 	for (size_t i = 0; i < run->trace.summary.spaces_n; i++) {
 		const struct trace_space *space = &run->trace.summary.spaces[i];
-		uint64_t value =
-			value_of(query->metric, &space->allocated, NULL, space->allocations);
-		char place[FIGURE_PLACE];
 
-		if (!space->space || !pattern_fits(query->by[NARROWING_SPACE], space->space))
-			continue;
-		snprintf(place, sizeof(place), "%.80s memory", space->space);
-		if (add_value(figures, place, value))
-			return -1;
+		if (space->space && pattern_fits(query->by[NARROWING_SPACE], space->space))
+			put(figures,
+			    value_of(query->metric, &space->allocated, NULL, space->allocations),
+			    SUMMED, "%.80s memory", space->space);
 	}
-	return 0;
+}
+
+/* A device's or a space's part, which peak at times of their own. */
+static void put_categories(struct figures *figures, const struct metric_query *query,
+			   const struct trace_category *list, size_t count, int device,
+			   const char *space)
+{
+	const char *wanted = query->by[NARROWING_CATEGORY];
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t value = query->metric == METRIC_ALLOCATED_PEAK ? list[i].peak_bytes
+									: list[i].exit_bytes;
+
+		if (!pattern_fits(wanted, list[i].category))
+			continue;
+		if (device == NO_DEVICE)
+			put(figures, value, SUMMED, "category %.60s of %.20s memory", wanted,
+			    space);
+		else
+			put(figures, value, SUMMED, "category %.60s on device %d", wanted, device);
+	}
 }
 
 /* A category that there is none of is 0 on each device; a name that nothing has is a mistake. */
-static int add_no_category(struct figures *figures, const struct run *run, const char *pattern)
+static void put_no_category(struct figures *figures, const struct run *run, const char *wanted)
 {
-	bool known = false;
+	size_t known = 0;
 
-	for (size_t i = 0; i < CATEGORIES; i++)
-		known = known || pattern_fits(pattern, category_names[i]);
-	for (size_t i = 0; i < run->categories_n; i++)
-		known = known || pattern_fits(pattern, run->categories[i].name);
-	for (size_t i = 0; known && i < run->trace.summary.devices_n; i++) {
-		char place[FIGURE_PLACE];
-
-		snprintf(place, sizeof(place), "category %.60s on device %d", pattern,
-			 run->trace.summary.devices[i].device);
-		if (add_value(figures, place, 0))
-			return -1;
-	}
-	return 0;
+	while (known < CATEGORIES && !pattern_fits(wanted, category_names[known]))
+		known++;
+	for (size_t i = 0; known < CATEGORIES && i < run->trace.summary.devices_n; i++)
+		put(figures, 0, SUMMED, "category %.60s on device %d", wanted,
+		    run->trace.summary.devices[i].device);
 }
 
-/* Each device's and each space's part, which peak at times of their own. */
-static int add_categories(struct figures *figures, const struct run *run,
-			  const struct metric_query *query)
+static void add_categories(struct figures *figures, const struct run *run,
+			   const struct metric_query *query)
 {
-	const char *wanted = query->by[NARROWING_DEVICE];
+	const struct trace_summary *summary = &run->trace.summary;
+	size_t told = figures->told;
 
-	for (size_t i = 0; i < run->categories_n; i++) {
-		const struct run_category *category = &run->categories[i];
-		char device[16];
-		char place[FIGURE_PLACE];
+	for (size_t i = 0; i < summary->devices_n; i++) {
+		const struct trace_device *of = &summary->devices[i];
 
-		snprintf(device, sizeof(device), "%d", category->device);
-		if (!pattern_fits(query->by[NARROWING_CATEGORY], category->name) ||
-		    (wanted && (category->device == NO_DEVICE || !pattern_fits(wanted, device))))
-			continue;
-		if (category->device == NO_DEVICE)
-			snprintf(place, sizeof(place), "category %.60s of %.20s memory",
-				 query->by[NARROWING_CATEGORY], category->space);
-		else
-			snprintf(place, sizeof(place), "category %.60s on device %s",
-				 query->by[NARROWING_CATEGORY], device);
-		if (add_value(figures, place,
-			      query->metric == METRIC_ALLOCATED_PEAK ? category->peak
-								     : category->exit))
-			return -1;
+		if (is_wanted(query, of->device))
+			put_categories(figures, query, of->categories, of->categories_n, of->device,
+				       NULL);
 	}
-	return figures->count || wanted || run->categories_from == RUN_UNTOLD
-		       ? 0
-		       : add_no_category(figures, run, query->by[NARROWING_CATEGORY]);
+	if (query->by[NARROWING_DEVICE])
+		return;
+	for (size_t i = 0; i < summary->spaces_n; i++)
+		put_categories(figures, query, summary->spaces[i].categories,
+			       summary->spaces[i].categories_n, NO_DEVICE,
+			       run_space(&summary->spaces[i]));
+	if (figures->told == told && run->categories_from != RUN_UNTOLD)
+		put_no_category(figures, run, query->by[NARROWING_CATEGORY]);
 }
 
-int figures_read(struct figures *figures, const struct run *run, const struct metric_query *query)
+int figures_add(struct figures *figures, const struct run *run, const struct metric_query *query)
 {
-	*figures = (struct figures){ NULL, 0, 0 };
 	if (query->by[NARROWING_PHASE])
-		return add_phases(figures, run, query);
-	if (query->by[NARROWING_SPACE])
-		return add_spaces(figures, run, query);
-	if (query->by[NARROWING_CATEGORY])
-		return add_categories(figures, run, query);
-	if (query->by[NARROWING_SITE] &&
-	    (query->metric == METRIC_COUNT || query->metric == METRIC_ALLOCATED_EXIT))
-		return add_sites(figures, run, query);
-	return add_devices(figures, run, query);
+		add_phases(figures, run, query);
+	else if (query->by[NARROWING_SPACE])
+		add_spaces(figures, run, query);
+	else if (query->by[NARROWING_CATEGORY])
+		add_categories(figures, run, query);
+	else if (query->by[NARROWING_SITE] &&
+		 (query->metric == METRIC_COUNT || query->metric == METRIC_ALLOCATED_EXIT))
+		add_sites(figures, run, query);
+	else
+		add_devices(figures, run, query);
+	figures->read++;
+	return figures->failed ? err("no memory left") : 0;
 }

@@ -50,21 +50,30 @@ enum { FIGURE_PLACE = 128 };
 
 struct figure {
 	char place[FIGURE_PLACE]; /* "device 0", "phase step" */
-	int64_t value;
+	int64_t *values;          /* by run; 0 in one without the place */
 };
 
+/* Of several runs: the places of the first, then those that the others have besides. */
 struct figures {
 	struct figure *list;
 	size_t count, size;
+	size_t runs, read; /* runs that there is room for, and that were read */
+	size_t told;       /* values that they told */
+	bool failed;       /* for want of memory */
+	struct arena arena;
 };
 
 /* The metric of one phase, TRACE_NONE for what no phase tells. */
 uint64_t metric_of_phase(const struct trace_phase *phase, enum metric_id metric);
 
-/* The figures of a run, none when nothing matches: 0, or -errno with err_text(). */
-int figures_read(struct figures *figures, const struct run *run, const struct metric_query *query);
+/*
+ * Reads the figures of one run more, none when nothing matches: 0, or -errno with err_text(). It
+ * begins with figures that are all 0 but for `runs`.
+ */
+int figures_add(struct figures *figures, const struct run *run, const struct metric_query *query);
 void figures_clear(struct figures *figures);
 
-const struct figure *figures_find(const struct figures *figures, const char *place);
+/* Sorts the values; of an even number the median is the lower one, of none 0. */
+int64_t median_of(int64_t *values, size_t count);
 
 #endif

@@ -63,21 +63,12 @@ struct run_row {
 /* How categories are told, see analyse/categories/categories.h. */
 enum run_from { RUN_UNTOLD, RUN_BLOCKS, RUN_STACKS };
 
-struct run_category {
-	int device; /* NO_DEVICE: of a space */
-	const char *space, *name;
-	uint64_t peak,
-		exit; /* bytes at the peak of allocated of its device or space, and at exit */
-};
-
 struct run {
 	struct trace trace;
 	struct arena arena;
 	struct site_frame *seen; /* by frame of the trace */
 	struct run_row *rows;
 	size_t rows_n, rows_size;
-	struct run_category *categories; /* none until run_find_categories() */
-	size_t categories_n;
 	uint8_t categories_from; /* enum run_from */
 	struct texts texts;      /* groups and names of rows */
 	struct map row_of;       /* 1 + row, by dimension, group and name */
@@ -96,6 +87,12 @@ void run_close(struct run *run);
  * once.
  */
 int run_find_categories(struct run *run, const struct rules *rules, bool always);
+
+/* The name of the space. */
+static inline const char *run_space(const struct trace_space *space)
+{
+	return space->space ? space->space : "?";
+}
 
 /* Makes rows of them, of one device or all: run_find() and gates follow. Two runs can only be
  * compared by categories that are told alike. */

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyse/compare/run_totals.h"
+#include "analyse/compare/metrics.h"
 #include "analyse/input/texts.h"
 #include "base/mem/arena.h"
 #include "base/mem/map.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/compare/median.h"
 #include "analyse/input/error.h"
 #include "analyse/ranks/ranks.h"
 

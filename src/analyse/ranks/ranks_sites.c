@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/compare/median.h"
 #include "analyse/input/grow.h"
 #include "analyse/ranks/ranks.h"
 #include "base/mem/sort.h"

@@ -111,26 +111,8 @@ static struct trace_part *keep_parts(struct baseline *baseline, enum dimension d
 	return parts;
 }
 
-/* Only where every block told its own, or the next run could not be compared. */
-static struct trace_category *keep_categories(struct baseline *baseline, int device,
-					      const char *space, size_t *categories_n)
-{
-	const struct run *run = baseline->run;
-	struct trace_category *categories;
-
-	if (run->categories_from != RUN_BLOCKS)
-		return NULL;
-	categories = baseline_room(baseline, ROWS_category, run->categories_n);
-	for (size_t i = 0; categories && i < run->categories_n; i++) {
-		const struct run_category *from = &run->categories[i];
-
-		if (from->device == device && !strcmp(from->space, space))
-			categories[(*categories_n)++] =
-				(struct trace_category){ from->name, from->peak, from->exit };
-	}
-	return categories;
-}
-
+/* Categories are kept only where every block told its own, or the next run could not be compared.
+ */
 static void keep_device(struct baseline *baseline, const struct trace_device *from,
 			struct trace_device *to)
 {
@@ -146,7 +128,10 @@ static void keep_device(struct baseline *baseline, const struct trace_device *fr
 	to->retries = from->retries;
 	to->pools = keep_parts(baseline, DIMENSION_POOL, from->device, &to->pools_n);
 	to->owners = keep_parts(baseline, DIMENSION_OWNER, from->device, &to->owners_n);
-	to->categories = keep_categories(baseline, from->device, "device", &to->categories_n);
+	if (baseline->run->categories_from == RUN_BLOCKS) {
+		to->categories = from->categories;
+		to->categories_n = from->categories_n;
+	}
 }
 
 static void keep_space(struct baseline *baseline, const struct trace_space *from,
@@ -157,9 +142,10 @@ static void keep_space(struct baseline *baseline, const struct trace_space *from
 		keep_sum(to->allocated, from->allocated.peak_bytes, from->allocated.exit_bytes);
 	to->allocations = from->allocations;
 	to->frees = from->frees;
-	if (from->space && strcmp(from->space, "device") != 0 && strcmp(from->space, "array") != 0)
-		to->categories =
-			keep_categories(baseline, NO_DEVICE, from->space, &to->categories_n);
+	if (baseline->run->categories_from == RUN_BLOCKS) {
+		to->categories = from->categories;
+		to->categories_n = from->categories_n;
+	}
 }
 
 static void keep_summary(struct baseline *baseline)

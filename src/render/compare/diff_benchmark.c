@@ -3,84 +3,62 @@
  * of {name, unit, value, range, extra}.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "analyse/compare/median.h"
 #include "analyse/input/error.h"
 #include "render/compare/diff.h"
+#include "render/emit/emit.h"
 #include "render/emit/term.h"
 
-/* Repetitions of the head's run; of a job's ranks the one that is shown. */
-static size_t runs_of(const struct diff *diff, const struct run **runs)
+struct benchmark_row {
+	const char *name, *unit, *range, *extra; /* range: NULL for a single run */
+	int64_t value;
+};
+
+static const struct emit_column columns[] = {
+	EMIT_MEMBER("name", TEXT, struct benchmark_row, name),
+	EMIT_MEMBER("unit", TEXT, struct benchmark_row, unit),
+	EMIT_MEMBER("value", CHANGE, struct benchmark_row, value),
+	{ EMIT_KEYED("range", TEXT, struct benchmark_row, range), .flags = EMIT_OPTIONAL },
+	EMIT_MEMBER("extra", TEXT, struct benchmark_row, extra),
+	EMIT_END,
+};
+
+static void entry(struct out *out, const char **comma, const struct metric_row *metric,
+		  const struct figures *figures, const struct figure *figure)
 {
-	*runs = diff->pairs_n ? diff_head(diff) : diff->head.runs;
-	return diff->pairs_n ? 1 : diff->head.count;
-}
-
-static int read_place(const struct diff *diff, const struct metric_query *query, const char *place,
-		      int64_t *values)
-{
-	const struct run *runs;
-	size_t count = runs_of(diff, &runs);
-
-	for (size_t i = 0; i < count; i++) {
-		struct figures figures;
-		const struct figure *figure;
-		int error = figures_read(&figures, &runs[i], query);
-
-		figure = figures_find(&figures, place);
-		values[i] = figure ? figure->value : 0;
-		figures_clear(&figures);
-		if (error)
-			return error;
-	}
-	return 0;
-}
-
-static void entry(const struct diff *diff, struct out *out, const char **comma,
-		  const struct metric_query *query, const char *place, int64_t *values)
-{
-	const struct metric_row *metric = &metric_rows[query->metric];
-	const struct run *runs;
-	size_t count = runs_of(diff, &runs);
-	int64_t median = median_of(values, count);
+	struct benchmark_row row = { .unit = metric->bytes ? "bytes" : "allocations",
+				     .extra = metric->what };
+	size_t count = figures->runs;
 	char name[64 + FIGURE_PLACE];
+	char range[40];
 
 	/* A name says which figure it is, on and on: places are the same in every run. */
-	snprintf(name, sizeof(name), "%s (%s)", metric->name, place);
+	snprintf(name, sizeof(name), "%s (%s)", metric->name, figure->place);
+	row.name = name;
+	row.value = median_of(figure->values, count);
+	snprintf(range, sizeof(range), "\u00b1 %lld",
+		 (long long)(figure->values[count - 1] - figure->values[0]));
+	row.range = count > 1 ? range : NULL;
 	out_text(out, *comma);
 	*comma = ",\n";
-	out_text(out, "{\"name\":");
-	out_json(out, name);
-	out_text(out, metric->bytes ? ",\"unit\":\"bytes\",\"value\":"
-				    : ",\"unit\":\"allocations\",\"value\":");
-	out_i64(out, median);
-	if (count > 1)
-		out_format(out, ",\"range\":\"\u00b1 %lld\"",
-			   (long long)(values[count - 1] - values[0]));
-	out_text(out, ",\"extra\":");
-	out_json(out, metric->what);
-	out_char(out, '}');
+	emit_json(out, columns, &row);
 }
 
-/* The figures of the query in every place of the middle run. */
+/* The figures of the query in every place of the middle run, with those of its repetitions. */
 static int entries(const struct diff *diff, struct out *out, const char **comma,
 		   const struct metric_query *query)
 {
-	int64_t *values = calloc(diff->head.count + 1, sizeof(*values));
-	struct figures figures;
-	int error = values ? figures_read(&figures, diff_head(diff), query) : err("no memory left");
+	struct figures figures = { .runs = diff->pairs_n ? 1 : diff->head.count };
+	int error = figures_add(&figures, diff_head(diff), query);
+	size_t places = figures.count;
 
-	if (!values)
-		return error;
-	for (size_t i = 0; !error && i < figures.count; i++) {
-		error = read_place(diff, query, figures.list[i].place, values);
-		if (!error)
-			entry(diff, out, comma, query, figures.list[i].place, values);
+	for (size_t i = 0; !error && !diff->pairs_n && i < diff->head.count; i++) {
+		if (i != diff->head.middle)
+			error = figures_add(&figures, &diff->head.runs[i], query);
 	}
+	for (size_t i = 0; !error && i < places; i++)
+		entry(out, comma, &metric_rows[query->metric], &figures, &figures.list[i]);
 	figures_clear(&figures);
-	free(values);
 	return error;
 }
 

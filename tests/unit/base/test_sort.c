@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "analyse/compare/median.h"
+#include "analyse/compare/metrics.h"
 #include "base/mem/sort.h"
 
 struct row {
