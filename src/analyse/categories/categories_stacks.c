@@ -51,9 +51,8 @@ static void read_frame(const struct stack_matcher *matcher, size_t i, struct fra
 	texts->function = frame->function;
 	texts->symbol = frame->symbol;
 	texts->file = frame->language == TRACE_PYTHON ? frame->file : NULL;
-	texts->module = frame->module != UINT32_MAX && frame->language == TRACE_NATIVE
-				? matcher->trace->modules[frame->module].path
-				: NULL;
+	texts->module =
+		frame->language == TRACE_NATIVE ? trace_module(matcher->trace, frame) : NULL;
 	if (texts->function && !strncmp(texts->function, "_Z", 2)) {
 		texts->symbol = texts->function;
 		texts->function = symbols_demangle(texts->function, SYMBOLS_LOAD, matcher->arena);

@@ -53,13 +53,9 @@ static int see_frames(struct run *run)
 	for (size_t i = 0; i < trace->frames_n; i++) {
 		const struct trace_frame *frame = &trace->frames[i];
 		bool python = frame->language == TRACE_PYTHON;
-		const char *path = python ? frame->file
-				   : frame->module != UINT32_MAX
-					   ? trace->modules[frame->module].path
-					   : NULL;
 
-		if (site_frame_read(&run->seen[i], python, demangled(run, frame), path,
-				    &run->arena))
+		if (site_frame_read(&run->seen[i], python, demangled(run, frame),
+				    trace_frame_path(trace, frame), &run->arena))
 			return err_no_memory(trace->path);
 	}
 	return 0;

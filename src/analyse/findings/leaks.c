@@ -19,8 +19,7 @@ static const struct {
 
 static const char *held_by(const struct trace *trace, const struct trace_frame *frame)
 {
-	const char *module =
-		frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
+	const char *module = trace_module(trace, frame);
 
 	for (size_t i = 0; i < sizeof(held_rows) / sizeof(held_rows[0]); i++) {
 		const char *part = held_rows[i].part;

@@ -96,9 +96,7 @@ static bool fits_frame(const char *pattern, const struct trace *trace, uint32_t 
 
 	trace_frame_text(trace, number, text, sizeof(text));
 	return fits_text(pattern, text) || fits_text(pattern, frame->function) ||
-	       fits_path(pattern, frame->file) ||
-	       (frame->module != UINT32_MAX &&
-		fits_path(pattern, trace->modules[frame->module].path));
+	       fits_path(pattern, frame->file) || fits_path(pattern, trace_module(trace, frame));
 }
 
 static bool fits_stack(const char *pattern, const struct trace *trace, uint32_t number)

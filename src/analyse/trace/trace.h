@@ -105,6 +105,19 @@ bool trace_frame_internal(const struct trace *trace, const struct trace_frame *f
 /* How little it says to its user: 0 for their own code, more for what everybody runs through. */
 unsigned trace_frame_rank(const struct trace *trace, const struct trace_frame *frame);
 
+/* The path of the module that the frame is in; NULL for none. */
+static inline const char *trace_module(const struct trace *trace, const struct trace_frame *frame)
+{
+	return frame->module == UINT32_MAX ? NULL : trace->modules[frame->module].path;
+}
+
+/* Where a frame is: its source in Python, its module elsewhere; NULL when unknown. */
+static inline const char *trace_frame_path(const struct trace *trace,
+					   const struct trace_frame *frame)
+{
+	return frame->language == TRACE_PYTHON ? frame->file : trace_module(trace, frame);
+}
+
 /* Is it the user's own code, or Python of a package that is no framework? */
 bool trace_frame_own(const struct trace *trace, const struct trace_frame *frame);
 

@@ -5,25 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/compare/run_totals.h"
 #include "analyse/input/error.h"
 #include "base/text/out.h"
 #include "facts/trace_rows.h"
-#include "render/compare/baseline_parts.h"
 #include "render/document/document.h"
 
 /* Made in memory of the run's arena, in which room() may find none. */
 struct baseline {
 	struct trace to;
-	struct kept kept;
 	struct run *run;
-	struct arena *arena;
 	const struct run_row **rows; /* room for all of the run's */
 	bool full;                   /* there was no memory left */
 };
 
 static void *baseline_room(struct baseline *baseline, enum rows_of of, size_t count)
 {
-	void *items = rows_make(baseline->arena, of, count);
+	void *items = rows_make(&baseline->run->arena, of, count);
 
 	baseline->full |= !items;
 	return items;
@@ -161,113 +159,23 @@ static void keep_summary(struct baseline *baseline)
 		keep_space(baseline, &from->spaces[i], &to->spaces[to->spaces_n++]);
 }
 
-/* A site is its position, and so are its stack and its share of a peak. */
-static void keep_peaks(struct baseline *baseline)
-{
-	const struct kept *kept = &baseline->kept;
-	struct trace *to = &baseline->to;
-
-	to->peaks = baseline_room(baseline, ROWS_peak, kept->peaks_n);
-	for (size_t p = 0; to->peaks && p < kept->peaks_n; p++) {
-		struct trace_peak *peak = &to->peaks[to->peaks_n++];
-
-		*peak = *kept_peak(kept, p);
-		peak->t = 0;
-		peak->stacks = baseline_room(baseline, ROWS_share, kept->sites_n);
-		peak->stacks_n = 0;
-		for (uint32_t i = 0; peak->stacks && i < kept->sites_n; i++) {
-			const uint64_t *share = &kept->sites[i].shares[2 * p];
-
-			if (share[0] || share[1])
-				peak->stacks[peak->stacks_n++] =
-					(struct trace_share){ i, share[0], share[1], TRACE_NONE,
-							      0 };
-		}
-	}
-}
-
-/* --- names --- */
-
-/* The number of a path among the modules, which are few; a new one is entered. */
-static uint32_t module_of(struct trace *to, const char *path)
-{
-	uint32_t i = 0;
-
-	while (i < to->modules_n && strcmp(to->modules[i].path, path) != 0)
-		i++;
-	if (i == to->modules_n)
-		to->modules[to->modules_n++].path = path;
-	return i;
-}
-
-static void keep_frame(struct trace *to, const struct kept_frame *from)
-{
-	struct trace_frame *frame = &to->frames[to->frames_n++];
-
-	frame->language = from->python ? TRACE_PYTHON : TRACE_NATIVE;
-	frame->function = from->function;
-	if (from->python) {
-		frame->file = from->path;
-		frame->line = from->line;
-	} else if (from->path && from->path[0]) {
-		frame->module = module_of(to, from->path);
-	}
-}
-
-/* Each site's frames are the next ones, and its stack is of all of them. */
-static void keep_sites(struct baseline *baseline)
-{
-	const struct kept *kept = &baseline->kept;
-	uint32_t *numbers = arena_alloc(baseline->arena,
-					(KEPT_FRAMES + 1) * (kept->sites_n + 1) * sizeof(*numbers));
-	uint32_t *stack_numbers = numbers + KEPT_FRAMES * kept->sites_n;
-	struct trace *to = &baseline->to;
-
-	to->modules = baseline_room(baseline, ROWS_module, KEPT_FRAMES * kept->sites_n);
-	to->frames = baseline_room(baseline, ROWS_frame, KEPT_FRAMES * kept->sites_n);
-	to->stacks = baseline_room(baseline, ROWS_stack, kept->sites_n);
-	to->sites = baseline_room(baseline, ROWS_site, kept->sites_n);
-	baseline->full |= !numbers;
-	for (uint32_t i = 0; !baseline->full && i < kept->sites_n; i++) {
-		const struct kept_site *from = &kept->sites[i];
-		struct trace_stack *stack = &to->stacks[to->stacks_n++];
-
-		stack->frames = numbers + to->frames_n;
-		stack->frames_n = from->frames_n;
-		for (unsigned k = 0; k < from->frames_n; k++) {
-			stack->frames[k] = (uint32_t)to->frames_n;
-			keep_frame(to, &from->frames[k]);
-		}
-		stack_numbers[i] = i;
-		if (from->site.space[0]) {
-			to->sites[to->sites_n] = from->site;
-			to->sites[to->sites_n].stacks = &stack_numbers[i];
-			to->sites[to->sites_n++].stacks_n = 1;
-		}
-	}
-}
-
 static int make(struct baseline *baseline)
 {
-	int error = kept_read(&baseline->kept, baseline->run);
+	int error;
 
-	if (error)
-		return error;
 	rows_clear(ROWS_trace, &baseline->to);
 	keep_head(baseline);
 	keep_summary(baseline);
-	keep_peaks(baseline);
-	keep_sites(baseline);
 	if (baseline->full)
 		return err("no memory left");
-	return kept_phases(&baseline->to, baseline->arena, &baseline->run->trace);
+	error = baseline_sites(&baseline->to, baseline->run);
+	return error ? error : baseline_phases(&baseline->to, baseline->run);
 }
 
 int baseline_write(struct run *run, struct out *out)
 {
 	struct baseline baseline = {
 		.run = run,
-		.arena = &run->arena,
 		.rows = calloc(run->rows_n + 1, sizeof(const void *)),
 	};
 	int error = baseline.rows ? make(&baseline) : err("no memory left");
@@ -277,7 +185,6 @@ int baseline_write(struct run *run, struct out *out)
 		document_facts(out, &baseline.to, true);
 		out_text(out, "\"events\":[\n]}\n");
 	}
-	kept_clear(&baseline.kept);
 	free(baseline.rows);
 	return error;
 }

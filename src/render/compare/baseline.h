@@ -10,8 +10,14 @@
 
 struct out;
 struct run;
+struct trace;
 
 /* 0, or -errno with err_text(). */
 int baseline_write(struct run *run, struct out *out);
+
+/* The parts of it that have files of their own; memory is the run's. 0, or -errno with err_text().
+ * Sites come with modules, frames, stacks and the peaks of whole devices. */
+int baseline_sites(struct trace *to, struct run *run);
+int baseline_phases(struct trace *to, struct run *run);
 
 #endif

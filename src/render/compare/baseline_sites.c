@@ -1,40 +1,53 @@
-/* The sites of a baseline. */
-#include "render/compare/baseline_parts.h"
-
+/* The sites of a baseline: stacks cut to what names them, and their shares of the peaks. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/compare/run_totals.h"
 #include "analyse/input/error.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
 #include "base/text/text.h"
 #include "facts/trace_rows.h"
+#include "render/compare/baseline.h"
 
-static int no_memory(void)
-{
-	return err("no memory left");
-}
+enum { KEPT_FRAMES = 3 };
+
+/* One name in one space; of stacks that only reserved the space is "". */
+struct kept_site {
+	struct trace_site site; /* sums of all its sites in the document */
+	/* Innermost first; `file` is the path of a native one's module, too. */
+	struct trace_frame frames[KEPT_FRAMES];
+	unsigned frames_n;
+	uint64_t *shares; /* bytes and count in each peak that is kept: 2 * peaks_n of them */
+};
+
+struct kept {
+	struct kept_site *sites; /* in an order that is the same in every run */
+	size_t sites_n;
+	size_t peaks_n; /* those of whole devices */
+	struct run *run;
+	struct map known;   /* 1 + site, by name and space */
+	uint32_t *of_stack; /* by stack: 1 + its site */
+};
 
 /* --- frames --- */
 
-static struct kept_frame keep_frame(const struct run *run, uint32_t number)
+static void keep_frame(struct trace_frame *to, const struct run *run, uint32_t number)
 {
 	const struct trace_frame *frame = &run->trace.frames[number];
 	bool python = frame->language == TRACE_PYTHON;
-	const char *path = python                        ? frame->file
-			   : frame->module != UINT32_MAX ? run->trace.modules[frame->module].path
-							 : NULL;
+	const char *path = trace_frame_path(&run->trace, frame);
 
-	return (struct kept_frame){
-		.function = run->seen[number].function,
-		.path = path ? site_path(python, path, run->trace.process.cwd) : NULL,
-		.line = python ? frame->line : 0,
-		.python = python,
-	};
+	rows_clear(ROWS_frame, to);
+	to->language = frame->language;
+	to->function = run->seen[number].function;
+	to->file = path ? site_path(python, path, run->trace.process.cwd) : NULL;
+	if (python)
+		to->line = frame->line;
 }
 
 /* The frames that name the stack's site, and the line that answers for it. */
-static unsigned pick_frames(const struct run *run, uint32_t stack, struct kept_frame *frames)
+static unsigned pick_frames(const struct run *run, uint32_t stack, struct trace_frame *frames)
 {
 	const struct trace_stack *all = &run->trace.stacks[stack];
 	struct site_pick pick = site_pick(run->seen, all->frames, all->frames_n);
@@ -43,13 +56,13 @@ static unsigned pick_frames(const struct run *run, uint32_t stack, struct kept_f
 
 	for (uint32_t i = 0; i < all->frames_n && count < KEPT_FRAMES; i++) {
 		if (i == pick.inner || i == pick.outer || i == line)
-			frames[count++] = keep_frame(run, all->frames[i]);
+			keep_frame(&frames[count++], run, all->frames[i]);
 	}
 	return count;
 }
 
 /* Of stacks with one name the one whose lines come first stands for all: whatever came first. */
-static bool comes_before(const struct kept_frame *a, const struct kept_frame *b, unsigned count)
+static bool comes_before(const struct trace_frame *a, const struct trace_frame *b, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++) {
 		if (a[i].line != b[i].line)
@@ -60,44 +73,38 @@ static bool comes_before(const struct kept_frame *a, const struct kept_frame *b,
 
 /* --- sites --- */
 
-static bool is_site(const struct kept_site *kept, const char *name, const char *space)
-{
-	return text_same(kept->site.site, name) && text_same(kept->site.space, space);
-}
-
-static struct kept_site *find_site(struct kept *kept, struct map *known, const char *name,
-				   const char *space)
+static struct kept_site *find_site(struct kept *kept, const char *name, const char *space)
 {
 	uint64_t key = hash_mix(hash_bytes(name, strlen(name)), hash_bytes(space, strlen(space)));
 	struct kept_site *site;
 	uint32_t id;
 
-	while ((id = map_get(known, key)) && !is_site(&kept->sites[id - 1], name, space))
-		key++;
-	if (id)
-		return &kept->sites[id - 1];
+	for (; (id = map_get(&kept->known, key)) != 0; key++) {
+		site = &kept->sites[id - 1];
+		if (text_same(site->site.site, name) && text_same(site->site.space, space))
+			return site;
+	}
 	site = &kept->sites[kept->sites_n];
-	*site = (struct kept_site){
-		.shares = arena_alloc(kept->arena, (2 * kept->peaks_n + 1) * sizeof(*site->shares)),
-	};
+	site->shares =
+		arena_alloc(&kept->run->arena, (2 * kept->peaks_n + 1) * sizeof(*site->shares));
 	rows_clear(ROWS_site, &site->site);
-	site->site.site = arena_text(kept->arena, name, strlen(name));
+	site->site.site = arena_text(&kept->run->arena, name, strlen(name));
 	site->site.space = space;
-	if (!site->site.site || !site->shares || !map_put(known, key, (uint32_t)kept->sites_n + 1))
+	if (!site->site.site || !site->shares ||
+	    !map_put(&kept->known, key, (uint32_t)kept->sites_n + 1))
 		return NULL;
 	kept->sites_n++;
 	return site;
 }
 
-static int enter_kept(struct kept *kept, struct map *known, uint32_t stack, const char *name,
-		      const char *space)
+static int enter_kept(struct kept *kept, uint32_t stack, const char *name, const char *space)
 {
-	struct kept_site *site = find_site(kept, known, name, space);
-	struct kept_frame frames[KEPT_FRAMES];
+	struct kept_site *site = find_site(kept, name, space);
+	struct trace_frame frames[KEPT_FRAMES] = { 0 };
 	unsigned count;
 
 	if (!site)
-		return no_memory();
+		return err("no memory left");
 	count = pick_frames(kept->run, stack, frames);
 	if (!site->frames_n ||
 	    (count == site->frames_n && comes_before(frames, site->frames, count))) {
@@ -108,7 +115,7 @@ static int enter_kept(struct kept *kept, struct map *known, uint32_t stack, cons
 	return 0;
 }
 
-static int enter_site(struct kept *kept, struct map *known, const struct trace_site *site)
+static int enter_site(struct kept *kept, const struct trace_site *site)
 {
 	char name[SITE_LONGEST];
 	struct kept_site *to;
@@ -121,10 +128,8 @@ static int enter_site(struct kept *kept, struct map *known, const struct trace_s
 		char own[SITE_LONGEST];
 
 		run_site_name(kept->run, site->stacks[i], own);
-		if (strcmp(own, name) != 0)
-			continue;
-		if (enter_kept(kept, known, site->stacks[i], name, site->space))
-			return -1;
+		if (!strcmp(own, name) && enter_kept(kept, site->stacks[i], name, site->space))
+			return -EINVAL;
 	}
 	to = &kept->sites[kept->of_stack[site->stacks[0]] - 1];
 	for (size_t i = 0; i < site->stacks_n; i++)
@@ -137,25 +142,21 @@ static int enter_site(struct kept *kept, struct map *known, const struct trace_s
 	return 0;
 }
 
-static int enter_shares(struct kept *kept, struct map *known)
+static int enter_shares(struct kept *kept, const struct trace_peak *peak, size_t number)
 {
-	for (size_t p = 0; p < kept->peaks_n; p++) {
-		const struct trace_peak *peak = kept_peak(kept, p);
+	for (size_t i = 0; i < peak->stacks_n; i++) {
+		const struct trace_share *share = &peak->stacks[i];
+		char name[SITE_LONGEST];
+		uint64_t *shares;
 
-		for (size_t i = 0; i < peak->stacks_n; i++) {
-			const struct trace_share *share = &peak->stacks[i];
-			char name[SITE_LONGEST];
-			struct kept_site *site;
-
-			if (!kept->of_stack[share->stack]) {
-				run_site_name(kept->run, share->stack, name);
-				if (enter_kept(kept, known, share->stack, name, ""))
-					return -1;
-			}
-			site = &kept->sites[kept->of_stack[share->stack] - 1];
-			site->shares[2 * p] += share->bytes;
-			site->shares[2 * p + 1] += share->count;
+		if (!kept->of_stack[share->stack]) {
+			run_site_name(kept->run, share->stack, name);
+			if (enter_kept(kept, share->stack, name, ""))
+				return -EINVAL;
 		}
+		shares = &kept->sites[kept->of_stack[share->stack] - 1].shares[2 * number];
+		shares[0] += share->bytes;
+		shares[1] += share->count;
 	}
 	return 0;
 }
@@ -172,35 +173,123 @@ static int compare_kept_weights(const void *a, const void *b)
 	return order ? order : strcmp(x->site.space, y->site.space);
 }
 
-int kept_read(struct kept *kept, struct run *run)
+/* The sites, and the peaks without their shares. */
+static int find_sites(struct kept *kept, struct trace *to)
 {
-	const struct trace *trace = &run->trace;
-	struct map known = { NULL, 0 };
+	const struct trace *trace = &kept->run->trace;
+	struct arena *arena = &kept->run->arena;
+	size_t peak = 0;
 	int error = 0;
 
-	*kept = (struct kept){ .arena = &run->arena, .run = run };
-	kept->peaks = calloc(trace->peaks_n + 1, sizeof(*kept->peaks));
-	kept->sites = calloc(trace->stacks_n + 1, sizeof(*kept->sites));
-	kept->of_stack = calloc(trace->stacks_n + 1, sizeof(*kept->of_stack));
-	if (!kept->peaks || !kept->sites || !kept->of_stack)
-		return no_memory();
+	kept->sites = arena_alloc(arena, (trace->stacks_n + 1) * sizeof(*kept->sites));
+	kept->of_stack = arena_alloc(arena, (trace->stacks_n + 1) * sizeof(*kept->of_stack));
+	to->peaks = rows_make(arena, ROWS_peak, trace->peaks_n);
+	if (!kept->sites || !kept->of_stack || !to->peaks)
+		return err("no memory left");
 	for (size_t i = 0; i < trace->peaks_n; i++) {
 		if (!trace->peaks[i].pool)
-			kept->peaks[kept->peaks_n++] = (uint32_t)i;
+			to->peaks[kept->peaks_n++] = trace->peaks[i];
 	}
 	for (size_t i = 0; !error && i < trace->sites_n; i++)
-		error = enter_site(kept, &known, &trace->sites[i]);
-	if (!error)
-		error = enter_shares(kept, &known);
-	map_clear(&known);
+		error = enter_site(kept, &trace->sites[i]);
+	for (; !error && peak < kept->peaks_n; peak++)
+		error = enter_shares(kept, &to->peaks[peak], peak);
 	qsort(kept->sites, kept->sites_n, sizeof(*kept->sites), compare_kept_weights);
 	return error;
 }
 
-void kept_clear(struct kept *kept)
+/* --- rows --- */
+
+/* A site is its position, and so are its stack and its share of a peak. */
+static int keep_peaks(const struct kept *kept, struct trace *to)
 {
-	free(kept->peaks);
-	free(kept->sites);
-	free(kept->of_stack);
-	*kept = (struct kept){ .sites = NULL };
+	for (; to->peaks_n < kept->peaks_n; to->peaks_n++) {
+		struct trace_peak *peak = &to->peaks[to->peaks_n];
+
+		peak->t = 0;
+		peak->stacks = rows_make(&kept->run->arena, ROWS_share, kept->sites_n);
+		peak->stacks_n = 0;
+		if (!peak->stacks)
+			return err("no memory left");
+		for (uint32_t i = 0; i < kept->sites_n; i++) {
+			const uint64_t *share = &kept->sites[i].shares[2 * to->peaks_n];
+
+			if (share[0] || share[1])
+				peak->stacks[peak->stacks_n++] =
+					(struct trace_share){ i, share[0], share[1], TRACE_NONE,
+							      0 };
+		}
+	}
+	return 0;
+}
+
+/* The number of a path among the modules, which are few; a new one is entered. */
+static uint32_t module_of(struct trace *to, const char *path)
+{
+	uint32_t i = 0;
+
+	while (i < to->modules_n && strcmp(to->modules[i].path, path) != 0)
+		i++;
+	if (i == to->modules_n)
+		to->modules[to->modules_n++].path = path;
+	return i;
+}
+
+static void put_frame(struct trace *to, const struct trace_frame *from)
+{
+	struct trace_frame *frame = &to->frames[to->frames_n++];
+
+	*frame = *from;
+	if (from->language == TRACE_PYTHON)
+		return;
+	frame->file = NULL;
+	if (from->file && from->file[0])
+		frame->module = module_of(to, from->file);
+}
+
+/* Each site's frames are the next ones, and its stack is of all of them. */
+static int keep_sites(const struct kept *kept, struct trace *to)
+{
+	struct arena *arena = &kept->run->arena;
+	size_t most = KEPT_FRAMES * kept->sites_n;
+	uint32_t *numbers = arena_alloc(arena, (most + kept->sites_n + 1) * sizeof(*numbers));
+	uint32_t *stack_numbers = numbers + most;
+
+	to->modules = rows_make(arena, ROWS_module, most);
+	to->frames = rows_make(arena, ROWS_frame, most);
+	to->stacks = rows_make(arena, ROWS_stack, kept->sites_n);
+	to->sites = rows_make(arena, ROWS_site, kept->sites_n);
+	if (!numbers || !to->modules || !to->frames || !to->stacks || !to->sites)
+		return err("no memory left");
+	for (uint32_t i = 0; i < kept->sites_n; i++) {
+		const struct kept_site *from = &kept->sites[i];
+		struct trace_stack *stack = &to->stacks[to->stacks_n++];
+
+		stack->frames = numbers + to->frames_n;
+		stack->frames_n = from->frames_n;
+		for (unsigned k = 0; k < from->frames_n; k++) {
+			stack->frames[k] = (uint32_t)to->frames_n;
+			put_frame(to, &from->frames[k]);
+		}
+		stack_numbers[i] = i;
+		if (from->site.space[0]) {
+			to->sites[to->sites_n] = from->site;
+			to->sites[to->sites_n].stacks = &stack_numbers[i];
+			to->sites[to->sites_n++].stacks_n = 1;
+		}
+	}
+	return 0;
+}
+
+int baseline_sites(struct trace *to, struct run *run)
+{
+	struct kept kept = { .run = run };
+	int error = find_sites(&kept, to);
+
+	if (!error)
+		error = keep_peaks(&kept, to);
+	if (!error)
+		error = keep_sites(&kept, to);
+	map_clear(&kept.known);
+	return error;
 }
