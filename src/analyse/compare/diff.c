@@ -175,7 +175,7 @@ void diff_totals(const struct diff *diff, const char *group, enum column column,
 {
 	*base = *head = 0;
 	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
-		if (strcmp(diff->rows[i].group, group) != 0)
+		if (!group || strcmp(diff->rows[i].group, group) != 0)
 			continue;
 		*base += diff->rows[i].base[column];
 		*head += diff->rows[i].head[column];
@@ -201,37 +201,48 @@ static int by_change(const void *a, const void *b, void *of)
 	return order ? order : strcmp(x->group, y->group);
 }
 
-size_t diff_changed(struct diff *diff, enum dimension dimension, const char *group,
-		    enum column column, const struct diff_row ***list, int64_t *rest)
+unsigned diff_columns(const struct diff *diff, enum dimension dimension)
 {
-	size_t from = diff->first[dimension];
+	/* Sites are told by device only at peaks. */
+	if (dimension == DIMENSION_SITE && diff->device != NO_DEVICE &&
+	    (diff_head(diff)->trace.summary.devices_n > 1 ||
+	     diff_base(diff)->trace.summary.devices_n > 1))
+		return 1u << COLUMN_ALLOCATED | 1u << COLUMN_RESERVED;
+	return run_dimensions[dimension].columns;
+}
+
+/* Is it a row of the group (NULL: any) that changed in the column? */
+static bool is_changed(const struct diff_row *row, const char *group, enum column column)
+{
+	return (!group || !strcmp(row->group, group)) && diff_change(row, column);
+}
+
+bool diff_any(const struct diff *diff, enum dimension dimension, const char *group,
+	      enum column column)
+{
+	size_t i = diff->first[dimension];
+
+	if (!(diff_columns(diff, dimension) & 1u << column))
+		return false;
+	while (i < diff->first[dimension + 1] && !is_changed(&diff->rows[i], group, column))
+		i++;
+	return i < diff->first[dimension + 1];
+}
+
+size_t diff_changed(struct diff *diff, enum dimension dimension, const char *group,
+		    enum column column, const struct diff_row ***list)
+{
 	size_t count = 0;
 
-	*rest = 0;
-	*list = arena_alloc(&diff->arena,
-			    (diff->first[dimension + 1] - from + 1) * sizeof(const void *));
-	for (size_t i = from; *list && i < diff->first[dimension + 1]; i++) {
-		const struct diff_row *row = &diff->rows[i];
-
-		if (group && strcmp(row->group, group) != 0)
-			continue;
-		if (diff_change(row, column))
-			(*list)[count++] = row;
-		else
-			*rest += row->head[column] - row->base[column];
+	*list = arena_alloc(&diff->arena, (diff->first[dimension + 1] - diff->first[dimension] +
+					   1) * sizeof(const void *));
+	for (size_t i = diff->first[dimension]; *list && i < diff->first[dimension + 1]; i++) {
+		if (is_changed(&diff->rows[i], group, column))
+			(*list)[count++] = &diff->rows[i];
 	}
 	if (count)
 		qsort_r(*list, count, sizeof(const void *), by_change, &column);
 	return count;
-}
-
-/* Sites are told by device only at peaks. */
-static unsigned columns_of_sites(const struct diff *diff, int device)
-{
-	if (device != NO_DEVICE && (diff_head(diff)->trace.summary.devices_n > 1 ||
-				    diff_base(diff)->trace.summary.devices_n > 1))
-		return 1u << COLUMN_ALLOCATED | 1u << COLUMN_RESERVED;
-	return run_dimensions[DIMENSION_SITE].columns;
 }
 
 int diff_make(struct diff *diff, const struct diff_side *base, const struct diff_side *head,
@@ -239,7 +250,7 @@ int diff_make(struct diff *diff, const struct diff_side *base, const struct diff
 {
 	int error;
 
-	*diff = (struct diff){ .base = *base, .head = *head };
+	*diff = (struct diff){ .base = *base, .head = *head, .device = device };
 	error = find_middle(&diff->head);
 	if (error || !diff->base.count)
 		return error;
@@ -252,7 +263,6 @@ int diff_make(struct diff *diff, const struct diff_side *base, const struct diff
 		error = diff_compare_keys(diff);
 	if (error)
 		return error;
-	diff->site_columns = columns_of_sites(diff, device);
 	settle_moment(diff, COLUMN_ALLOCATED);
 	settle_moment(diff, COLUMN_RESERVED);
 	diff_find_why(diff);

@@ -19,20 +19,10 @@
 #include "analyse/compare/run_totals.h"
 #include "base/mem/arena.h"
 
-/* What happened to a site, told from all of its columns. */
 enum diff_why {
-	WHY_SAME,
-	WHY_NEW,
-	WHY_GONE,
-	WHY_MORE, /* allocates more often */
-	WHY_FEWER,
-	WHY_LARGER, /* as often, larger blocks */
-	WHY_SMALLER,
-	WHY_KEPT, /* the same allocations, more of them never freed */
-	WHY_FREED,
-	WHY_LONGER, /* the same allocations, more of them live at the peak: held longer */
-	WHY_SOONER,
-	WHY_MOMENT, /* the same, seen at another moment: the peak is somewhere else */
+#define WHY(id, way, word, verb) WHY_##id,
+#include "analyse/compare/diff_why.def"
+#undef WHY
 	WHYS
 };
 
@@ -69,7 +59,7 @@ struct diff {
 	struct diff_row *rows; /* of every dimension; those of a dimension side by side */
 	size_t rows_n;
 	size_t first[DIMENSIONS + 1]; /* the rows of a dimension: [first[d], first[d + 1]) */
-	unsigned site_columns;        /* bit COLUMN_x: known of sites */
+	int device;                   /* that is compared; NO_DEVICE: all */
 	bool moved;                   /* the same height was reached at another moment */
 	struct diff_key *unlike;
 	size_t unlike_n;
@@ -95,13 +85,17 @@ const struct run *diff_head(const struct diff *diff);
 /* The change of a row that counts: 0 within its noise. */
 int64_t diff_change(const struct diff_row *row, enum column column);
 
-/*
- * The rows of a dimension and group (NULL: any) that changed in the column, the most telling first.
- * The list is the arena's. `rest` gets the sum of the changes that are not listed (noise): with it
- * the column sums exactly to the difference of totals.
- */
+/* Did a row of the dimension and group (NULL: any) change in the column? Not where the dimension is
+ * not told by it. */
+bool diff_any(const struct diff *diff, enum dimension dimension, const char *group,
+	      enum column column);
+
+/* Those rows, the most telling first: a list of the arena's. */
 size_t diff_changed(struct diff *diff, enum dimension dimension, const char *group,
-		    enum column column, const struct diff_row ***list, int64_t *rest);
+		    enum column column, const struct diff_row ***list);
+
+/* Bit COLUMN_x: the dimension is told by it. */
+unsigned diff_columns(const struct diff *diff, enum dimension dimension);
 
 /* The totals of sites in a group: what the column's rows sum to. */
 void diff_totals(const struct diff *diff, const char *group, enum column column, int64_t *base,

@@ -7,6 +7,12 @@ enum {
 	OFTEN_PERCENT = 105,
 };
 
+static const int8_t ways[WHYS] = {
+#define WHY(id, way, word, verb) way,
+#include "analyse/compare/diff_why.def"
+#undef WHY
+};
+
 /*
  * Sums alone do not tell whether blocks became larger or larger ones came to them. That a site
  * allocates more often is true of both, so larger is said of those that allocate about as often.
@@ -43,80 +49,48 @@ static enum diff_why why(const struct diff_row *row)
 	return peak > 0 ? WHY_LONGER : peak < 0 ? WHY_SOONER : WHY_SAME;
 }
 
-/* How the longest life of a site changed: 1 much longer, -1 much shorter, 0 neither. */
-static int life_of(const struct diff *diff, const struct diff_row *row, bool *known)
-{
-	const struct run_row *was =
-		run_find(diff_base(diff), DIMENSION_SITE, row->group, row->name);
-	const struct run_row *is = run_find(diff_head(diff), DIMENSION_SITE, row->group, row->name);
-
-	/* A baseline has no times. */
-	*known = was && is && was->lifetime != TRACE_NONE && is->lifetime != TRACE_NONE;
-	if (!*known)
-		return 0;
-	if (is->lifetime / LONGER_PERCENT > was->lifetime / 100)
-		return 1;
-	return was->lifetime / LONGER_PERCENT > is->lifetime / 100 ? -1 : 0;
-}
-
 /* What rose and fell at the peak, but for sites whose fall or rise contradicts what they do. */
 struct tide {
 	int64_t rises, falls;
 };
 
+static int64_t peak_change(const struct diff_row *row)
+{
+	return row->head[COLUMN_ALLOCATED] - row->base[COLUMN_ALLOCATED];
+}
+
 static void add_to_tide(struct tide *tide, const struct diff_row *row)
 {
-	int64_t change = row->head[COLUMN_ALLOCATED] - row->base[COLUMN_ALLOCATED];
+	int64_t change = peak_change(row);
 
-	switch ((enum diff_why)row->why) {
-	case WHY_NEW:
-	case WHY_MORE:
-	case WHY_LARGER:
-	case WHY_KEPT:
-	case WHY_LONGER:
-		tide->rises += change > 0 ? change : 0;
-		break;
-	case WHY_GONE:
-	case WHY_FEWER:
-	case WHY_SMALLER:
-	case WHY_FREED:
-	case WHY_SOONER:
-		tide->falls -= change < 0 ? change : 0;
-		break;
-	default:
-		break;
-	}
+	if (ways[row->why] > 0 && change > 0)
+		tide->rises += change;
+	if (ways[row->why] < 0 && change < 0)
+		tide->falls -= change;
 }
 
+static bool is_much_longer(uint64_t life, uint64_t than)
+{
+	return life / LONGER_PERCENT > than / 100;
+}
+
+/* Of a site that is held longer or freed sooner: does that tell why the peak is what it is? */
 static bool is_cause(const struct diff *diff, const struct diff_row *row, const struct tide *tide)
 {
-	int64_t along = row->why == WHY_LONGER ? tide->rises : tide->falls;
-	int64_t against = row->why == WHY_LONGER ? tide->falls : tide->rises;
-	bool known;
-	int life = life_of(diff, row, &known);
+	bool longer = row->why == WHY_LONGER;
+	int64_t along = longer ? tide->rises : tide->falls;
+	int64_t against = longer ? tide->falls : tide->rises;
+	const struct run_row *was =
+		run_find(diff_base(diff), DIMENSION_SITE, row->group, row->name);
+	const struct run_row *is = run_find(diff_head(diff), DIMENSION_SITE, row->group, row->name);
 
-	if (!against)
-		return true;
-	if (along < against)
-		return false;
-	if (known)
-		return life == (row->why == WHY_LONGER ? 1 : -1);
-	return along / 2 >= against;
-}
-
-/*
- * Who allocates more and yet holds less has it freed sooner: what is computed again, say. And what
- * is kept at exit says nothing about a peak that fell.
- */
-static void against_the_peak(struct diff_row *row)
-{
-	int64_t change = row->head[COLUMN_ALLOCATED] - row->base[COLUMN_ALLOCATED];
-
-	if (change < 0 && (row->why == WHY_MORE || row->why == WHY_LARGER || row->why == WHY_KEPT))
-		row->why = WHY_SOONER;
-	if (change > 0 &&
-	    (row->why == WHY_FEWER || row->why == WHY_SMALLER || row->why == WHY_FREED))
-		row->why = WHY_LONGER;
+	if (!against || along < against)
+		return !against;
+	/* A baseline has no times. */
+	if (!was || !is || was->lifetime == TRACE_NONE || is->lifetime == TRACE_NONE)
+		return along / 2 >= against;
+	return longer ? is_much_longer(is->lifetime, was->lifetime)
+		      : is_much_longer(was->lifetime, is->lifetime);
 }
 
 /*
@@ -124,44 +98,41 @@ static void against_the_peak(struct diff_row *row)
  * moved to where the former stand: a new one, or one that always stood there. Who does what it did
  * is no cause then, but for one that goes with the peak and lives much longer than it did, or much
  * shorter; where nobody tells lifetimes, but for the side that prevails.
+ *
+ * Who allocates more and yet holds less has it freed sooner: what is computed again, say. And what
+ * is kept at exit says nothing about a peak that fell.
  */
 void diff_find_why(struct diff *diff)
 {
+	struct diff_row *end = diff->rows + diff->first[DIMENSION_SITE + 1];
 	struct tide tide = { 0, 0 };
 
-	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
-		struct diff_row *row = &diff->rows[i];
-
+	for (struct diff_row *row = diff->rows + diff->first[DIMENSION_SITE]; row < end; row++) {
 		row->why = (uint8_t)why(row);
 		add_to_tide(&tide, row);
 	}
-	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++) {
-		struct diff_row *row = &diff->rows[i];
+	for (struct diff_row *row = diff->rows + diff->first[DIMENSION_SITE]; row < end; row++) {
+		int64_t change = peak_change(row);
 
-		if ((row->why == WHY_LONGER || row->why == WHY_SOONER) &&
-		    !is_cause(diff, row, &tide))
-			row->why = WHY_MOMENT;
+		if (row->why == WHY_LONGER || row->why == WHY_SOONER) {
+			if (!is_cause(diff, row, &tide))
+				row->why = WHY_MOMENT;
+		} else if (row->why != WHY_NEW && row->why != WHY_GONE) {
+			if (change < 0 && ways[row->why] > 0)
+				row->why = WHY_SOONER;
+			if (change > 0 && ways[row->why] < 0)
+				row->why = WHY_LONGER;
+		}
 	}
-	for (size_t i = diff->first[DIMENSION_SITE]; i < diff->first[DIMENSION_SITE + 1]; i++)
-		against_the_peak(&diff->rows[i]);
 }
 
 enum diff_why diff_why_of(const struct diff_row *row, enum column column)
 {
 	int64_t change = diff_change(row, column);
+	bool allocates = row->why >= WHY_NEW && row->why <= WHY_SMALLER;
 
-	if (column == COLUMN_ALLOCATED || !change)
+	if (column == COLUMN_ALLOCATED || !change ||
+	    (allocates && (change > 0) == (ways[row->why] > 0)))
 		return row->why;
-	switch ((enum diff_why)row->why) {
-	case WHY_NEW:
-	case WHY_MORE:
-	case WHY_LARGER:
-		return change > 0 ? row->why : WHY_FREED;
-	case WHY_GONE:
-	case WHY_FEWER:
-	case WHY_SMALLER:
-		return change < 0 ? row->why : WHY_KEPT;
-	default:
-		return change > 0 ? WHY_KEPT : WHY_FREED;
-	}
+	return change > 0 ? WHY_KEPT : WHY_FREED;
 }

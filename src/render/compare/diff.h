@@ -51,7 +51,7 @@ void diff_runs_words(const struct diff *diff, char *to, size_t size);
 void diff_gate_words(const struct gate_result *result, char *to, size_t size);
 
 /* "held longer"; "" for what needs no word. */
-const char *diff_why_word(enum diff_why why);
+extern const char *const diff_why_words[WHYS];
 
 /* A text of the diff's own, "" without memory. */
 const char *diff_keep(struct diff *diff, const char *text);

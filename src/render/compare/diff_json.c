@@ -194,13 +194,10 @@ static struct numbers numbers(const int64_t *of, unsigned columns)
 
 static unsigned columns_of(const struct diff *diff, const struct diff_row *row)
 {
-	unsigned columns = run_dimensions[row->dimension].columns;
-
-	if (row->dimension != DIMENSION_SITE)
-		return columns;
 	/* Who held other memory at the peak of reserved is told of devices alone. */
-	return strcmp(row->group, "device") != 0 ? columns & ~(1u << COLUMN_RESERVED)
-						 : diff->site_columns;
+	if (row->dimension == DIMENSION_SITE && strcmp(row->group, "device") != 0)
+		return run_dimensions[DIMENSION_SITE].columns & ~(1u << COLUMN_RESERVED);
+	return diff_columns(diff, row->dimension);
 }
 
 static void take_row(const struct diff *diff, struct change *to, const struct diff_row *row)
@@ -215,7 +212,7 @@ static void take_row(const struct diff *diff, struct change *to, const struct di
 		.space = site || row->dimension == DIMENSION_CATEGORY ? row->group : NULL,
 		.device = of_device ? (int)strtol(row->group, NULL, 10) : NO_DEVICE,
 		.at = site ? &to->site : NULL,
-		.site = { row->why ? diff_why_word(row->why) : NULL, row->file, row->line,
+		.site = { row->why ? diff_why_words[row->why] : NULL, row->file, row->line,
 			  row->base_line },
 		.base = numbers(row->base, columns),
 		.head = numbers(row->head, columns),
@@ -252,10 +249,8 @@ static void add_rows(struct diff *diff, enum dimension dimension, bool all, bool
 {
 	for (enum column column = 0; column <= COLUMNS; column++) {
 		const struct diff_row **list = NULL;
-		int64_t rest;
-		size_t n = column < COLUMNS
-				   ? diff_changed(diff, dimension, NULL, column, &list, &rest)
-				   : diff->first[dimension + 1] - diff->first[dimension];
+		size_t n = column < COLUMNS ? diff_changed(diff, dimension, NULL, column, &list)
+					    : diff->first[dimension + 1] - diff->first[dimension];
 
 		for (size_t i = 0; i < n; i++) {
 			const struct diff_row *row =

@@ -97,7 +97,7 @@ int diff_markdown(struct diff *diff, struct out *out, const struct diff_options 
 		out_char(out, '\n');
 	}
 	for (enum column column = 0; diff->base.count && column < COLUMNS; column++) {
-		if (diff->site_columns & 1u << column)
+		if (diff_columns(diff, DIMENSION_SITE) & 1u << column)
 			table(diff, out, column, options);
 	}
 	return 0;

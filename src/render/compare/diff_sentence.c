@@ -65,22 +65,14 @@ static const char *group_of(const struct diff_row *row)
 static const char *verb_of(enum diff_why why, enum column column)
 {
 	static const char *const verbs[WHYS] = {
-		[WHY_NEW] = "is new and holds",
-		[WHY_GONE] = "is gone with",
-		[WHY_MORE] = "allocates more often and holds",
-		[WHY_FEWER] = "allocates less often and holds",
-		[WHY_LARGER] = "allocates larger blocks and holds",
-		[WHY_SMALLER] = "allocates smaller blocks and holds",
-		[WHY_KEPT] = "no longer frees all it allocates and holds",
-		[WHY_FREED] = "frees what it kept and holds",
-		[WHY_LONGER] = "is held longer and has",
-		[WHY_SOONER] = "is freed sooner and has",
-		[WHY_MOMENT] = "is seen at another moment with",
+#define WHY(id, way, word, verb) verb,
+#include "analyse/compare/diff_why.def"
+#undef WHY
 	};
 
 	if (column != COLUMN_ALLOCATED && why != WHY_GONE)
 		return why == WHY_NEW ? "is new and keeps" : "keeps";
-	return verbs[why] ? verbs[why] : "holds";
+	return verbs[why];
 }
 
 /* The rows' changes that go where the whole goes: more than the whole when others go against it. */
@@ -117,9 +109,8 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 			    int64_t change, char *to, size_t size)
 {
 	const struct diff_row **rows;
-	int64_t rest;
 	int64_t told = 0;
-	size_t count = diff_changed(diff, DIMENSION_SITE, group, column, &rows, &rest);
+	size_t count = diff_changed(diff, DIMENSION_SITE, group, column, &rows);
 	int64_t whole = change ? moved_along(rows, count, column, change) : 0;
 	char name[4 * NAME_COLUMNS];
 	size_t used = strlen(to);
@@ -154,26 +145,19 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 	text_append(to, size, ".");
 }
 
-static bool any_change(struct diff *diff, enum column column)
+static bool any_change(const struct diff *diff, enum column column)
 {
-	const struct diff_row **rows;
-	int64_t rest;
-
-	return diff->site_columns & 1u << column &&
-	       diff_changed(diff, DIMENSION_SITE, NULL, column, &rows, &rest);
+	return diff_any(diff, DIMENSION_SITE, NULL, column);
 }
 
 /* The peak did not change. */
 static void other_change(struct diff *diff, const char *where, char *to, size_t size)
 {
-	const struct diff_row **rows;
-	int64_t rest;
 	int64_t base;
 	int64_t head;
 
 	diff_totals(diff, "device", COLUMN_EXIT, &base, &head);
-	if (diff->site_columns & 1u << COLUMN_EXIT &&
-	    diff_changed(diff, DIMENSION_SITE, "device", COLUMN_EXIT, &rows, &rest)) {
+	if (diff_any(diff, DIMENSION_SITE, "device", COLUMN_EXIT)) {
 		if (head == base)
 			snprintf(to, size,
 				 "The peak is unchanged%s, and so is the sum that is "

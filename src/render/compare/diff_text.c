@@ -156,34 +156,29 @@ static void dimension_tables(const struct diff_text *text)
 		dimension_table(text, shown[i], UINT_MAX);
 }
 
-/* Is the table of this column on the first screen? */
-static bool on_first_screen(const struct diff_text *text, enum column column)
+/* Is there a table of the sites' column, on the first screen or because all are wanted? */
+static bool has_table(const struct diff_text *text, enum column column)
 {
-	const struct diff_row **rows;
-	int64_t noise;
+	enum column first = 0;
 
+	if (!(diff_columns(text->diff, DIMENSION_SITE) & 1u << column))
+		return false;
 	if (text->options->full || column == COLUMN_ALLOCATED || column == COLUMN_EXIT)
 		return true;
 	/* What is reserved and how often says more than nothing, but less than those. */
-	for (enum column first = 0; first < column; first++) {
-		if (text->diff->site_columns & 1u << first &&
-		    diff_changed(text->diff, DIMENSION_SITE, "device", first, &rows, &noise))
-			return false;
-	}
-	return true;
+	while (first < column && !diff_any(text->diff, DIMENSION_SITE, "device", first))
+		first++;
+	return first == column;
 }
 
 /* ", 4 allocations more": a column that changed and has no table here. */
 static void column_words(const struct diff_text *text, enum column column, char *to, size_t size)
 {
-	const struct diff_row **rows;
-	int64_t noise;
 	int64_t base;
 	int64_t head;
 	char words[100];
 
-	if (!(text->diff->site_columns & 1u << column) || on_first_screen(text, column) ||
-	    !diff_changed(text->diff, DIMENSION_SITE, "device", column, &rows, &noise))
+	if (has_table(text, column) || !diff_any(text->diff, DIMENSION_SITE, "device", column))
 		return;
 	diff_totals(text->diff, "device", column, &base, &head);
 	snprintf(words, sizeof(words), "%s%s (%s)", to[0] ? ", " : "", run_columns[column].brief,
@@ -193,15 +188,11 @@ static void column_words(const struct diff_text *text, enum column column, char 
 
 static bool dimension_changed(const struct diff_text *text, enum dimension dimension)
 {
-	for (enum column column = 0; column < COLUMNS; column++) {
-		const struct diff_row **rows;
-		int64_t noise;
+	enum column column = 0;
 
-		if (run_dimensions[dimension].columns & 1u << column &&
-		    diff_changed(text->diff, dimension, NULL, column, &rows, &noise))
-			return true;
-	}
-	return false;
+	while (column < COLUMNS && !diff_any(text->diff, dimension, NULL, column))
+		column++;
+	return column < COLUMNS;
 }
 
 /* What changed and is not shown, in one line. */
@@ -250,7 +241,7 @@ static void space_tables(const struct diff_text *text)
 static void site_tables(const struct diff_text *text)
 {
 	for (enum column column = 0; column < COLUMNS; column++) {
-		if (text->diff->site_columns & 1u << column && on_first_screen(text, column))
+		if (has_table(text, column))
 			change_table(text, DIMENSION_SITE, column, "device",
 				     run_columns[column].what);
 	}
@@ -292,16 +283,6 @@ static void runs_line(const struct diff_text *text)
 		say_line(text, line);
 }
 
-/* Is there anything that the curves could show? */
-static bool changed(struct diff *diff)
-{
-	const struct diff_row **rows;
-	int64_t noise;
-
-	return diff_changed(diff, DIMENSION_DEVICE, NULL, COLUMN_ALLOCATED, &rows, &noise) ||
-	       diff_changed(diff, DIMENSION_DEVICE, NULL, COLUMN_EXIT, &rows, &noise);
-}
-
 int diff_text(struct diff *diff, struct out *out, const struct diff_options *options)
 {
 	struct diff_text text = { diff, { out, options->colour }, options };
@@ -318,7 +299,8 @@ int diff_text(struct diff *diff, struct out *out, const struct diff_options *opt
 		say_line(&text,
 			 "The same peak was reached at another moment, by others; that is no "
 			 "change.");
-	if (options->full || changed(diff))
+	if (options->full || diff_any(diff, DIMENSION_DEVICE, NULL, COLUMN_ALLOCATED) ||
+	    diff_any(diff, DIMENSION_DEVICE, NULL, COLUMN_EXIT))
 		diff_curves(diff, &text.show, SHOW_COLUMNS, options->ascii);
 	site_tables(&text);
 	dimension_tables(&text);

@@ -14,25 +14,11 @@ const struct diff_format diff_formats[] = {
 	{ NULL, NULL, NULL },
 };
 
-const char *diff_why_word(enum diff_why why)
-{
-	static const char *const words[WHYS] = {
-		[WHY_SAME] = "",
-		[WHY_NEW] = "new",
-		[WHY_GONE] = "gone",
-		[WHY_MORE] = "more often",
-		[WHY_FEWER] = "less often",
-		[WHY_LARGER] = "larger",
-		[WHY_SMALLER] = "smaller",
-		[WHY_KEPT] = "not freed",
-		[WHY_FREED] = "freed",
-		[WHY_LONGER] = "held longer",
-		[WHY_SOONER] = "freed sooner",
-		[WHY_MOMENT] = "other moment",
-	};
-
-	return words[why];
-}
+const char *const diff_why_words[WHYS] = {
+#define WHY(id, way, word, verb) word,
+#include "analyse/compare/diff_why.def"
+#undef WHY
+};
 
 const char *diff_keep(struct diff *diff, const char *text)
 {
@@ -110,16 +96,11 @@ const char *diff_file(const struct diff *diff, const char *file)
 size_t diff_culprits(struct diff *diff, const struct diff_row ***list, enum column *column)
 {
 	static const enum column order[] = { COLUMN_ALLOCATED, COLUMN_EXIT };
-	int64_t rest;
 
-	for (size_t i = 0; i < 2; i++) {
-		size_t count = 0;
-
+	for (size_t i = 0; diff->base.count && i < 2; i++) {
 		*column = order[i];
-		if (diff->base.count && diff->site_columns & 1u << order[i])
-			count = diff_changed(diff, DIMENSION_SITE, "device", order[i], list, &rest);
-		if (count)
-			return count;
+		if (diff_any(diff, DIMENSION_SITE, "device", order[i]))
+			return diff_changed(diff, DIMENSION_SITE, "device", order[i], list);
 	}
 	return 0;
 }
@@ -197,7 +178,7 @@ void diff_holds_words(const struct diff_row *row, enum column column, char *to, 
 	snprintf(to, size, "%s holds %s %s%s%s%s", row->name,
 		 SAY_SIGNED(diff_change(row, column), true),
 		 column == COLUMN_EXIT ? "at exit" : "at the peak of allocated memory",
-		 why ? " (" : "", diff_why_word(why), why ? ")" : "");
+		 why ? " (" : "", diff_why_words[why], why ? ")" : "");
 }
 
 /* --- tables --- */
@@ -221,7 +202,7 @@ static void add_change(struct diff *diff, struct changes *to, const struct diff_
 	change->base = diff_keep(diff, SAY_AMOUNT(row->base[column], bytes));
 	change->head = diff_keep(diff, SAY_AMOUNT(row->head[column], bytes));
 	change->why = row->dimension == DIMENSION_SITE && tells_why(column)
-			      ? diff_why_word(diff_why_of(row, column))
+			      ? diff_why_words[diff_why_of(row, column)]
 			      : NULL;
 	change->name = diff_keep(diff, name);
 }
@@ -235,14 +216,28 @@ static struct change_row *add_sum(struct diff *diff, struct changes *to, int64_t
 	return &to->list[to->list_n++];
 }
 
-/* Those that are shown, and the sum of the others. */
-static void add_changes(struct diff *diff, struct changes *to, const struct diff_row *const *rows,
-			enum column column)
+bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
+		  enum column column, struct changes *to)
 {
+	bool bytes = run_columns[column].bytes;
+	const struct diff_row **rows;
+	struct change_row *all;
 	int64_t left = 0;
+	int64_t noise;
+	int64_t base;
+	int64_t head;
 	char text[64];
 
+	to->list_n = 0;
+	to->count = diff_changed(diff, dimension, group, column, &rows);
+	to->shown = !to->limit || to->count <= to->limit + to->slack ? to->count : to->limit;
+	to->list = arena_alloc(&diff->arena, (to->shown + 3) * sizeof(*to->list));
+	if (!to->count || !to->list)
+		return false;
+	diff_totals(diff, group, column, &base, &head);
+	noise = head - base;
 	for (size_t i = 0; i < to->count; i++) {
+		noise -= diff_change(rows[i], column);
 		if (i < to->shown)
 			add_change(diff, to, rows[i], column);
 		else
@@ -250,31 +245,11 @@ static void add_changes(struct diff *diff, struct changes *to, const struct diff
 	}
 	snprintf(text, sizeof(text), "... and %zu more", to->count - to->shown);
 	if (to->shown < to->count)
-		add_sum(diff, to, left, run_columns[column].bytes, text);
-}
-
-bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
-		  enum column column, struct changes *to)
-{
-	bool bytes = run_columns[column].bytes;
-	const struct diff_row **rows;
-	struct change_row *all;
-	int64_t noise;
-	int64_t base;
-	int64_t head;
-
-	to->list_n = 0;
-	to->count = diff_changed(diff, dimension, group, column, &rows, &noise);
-	to->shown = !to->limit || to->count <= to->limit + to->slack ? to->count : to->limit;
-	to->list = arena_alloc(&diff->arena, (to->shown + 3) * sizeof(*to->list));
-	if (!to->count || !to->list)
-		return false;
-	add_changes(diff, to, rows, column);
+		add_sum(diff, to, left, bytes, text);
 	if (dimension != DIMENSION_SITE)
 		return true;
 	if (noise)
 		add_sum(diff, to, noise, bytes, "within the noise of several runs");
-	diff_totals(diff, group, column, &base, &head);
 	all = add_sum(diff, to, head - base, bytes, "in all");
 	all->base = diff_keep(diff, SAY_AMOUNT(base, bytes));
 	all->head = diff_keep(diff, SAY_AMOUNT(head, bytes));
