@@ -235,7 +235,7 @@ static uint32_t module_of(struct trace *to, const char *path)
 	return i;
 }
 
-static void put_frame(struct trace *to, const struct trace_frame *from)
+static void put_kept_frame(struct trace *to, const struct trace_frame *from)
 {
 	struct trace_frame *frame = &to->frames[to->frames_n++];
 
@@ -269,7 +269,7 @@ static int keep_sites(const struct kept *kept, struct trace *to)
 		stack->frames_n = from->frames_n;
 		for (unsigned k = 0; k < from->frames_n; k++) {
 			stack->frames[k] = (uint32_t)to->frames_n;
-			put_frame(to, &from->frames[k]);
+			put_kept_frame(to, &from->frames[k]);
 		}
 		stack_numbers[i] = i;
 		if (from->site.space[0]) {

@@ -33,17 +33,17 @@ struct numbers {
 };
 
 /* What is told of a site alone. */
-struct line_row {
+struct json_line {
 	const char *why, *file;
 	uint64_t line, base_line;
 };
 
 /* A row of a dimension, or (without a dimension and a name) a total. */
-struct change {
+struct json_row {
 	const char *dimension, *name, *space;
 	int device;
-	const struct line_row *at;
-	struct line_row site;
+	const struct json_line *at;
+	struct json_line site;
 	struct numbers base, head, noise;
 };
 
@@ -104,29 +104,29 @@ static const struct emit_column number_columns[] = {
 };
 
 static const struct emit_column line_columns[] = {
-	EMIT_MEMBER("why", TEXT, struct line_row, why),
-	EMIT_MEMBER("file", TEXT, struct line_row, file),
-	EMIT_MEMBER("line", NUMBER, struct line_row, line),
-	EMIT_MEMBER("base_line", NUMBER, struct line_row, base_line),
+	EMIT_MEMBER("why", TEXT, struct json_line, why),
+	EMIT_MEMBER("file", TEXT, struct json_line, file),
+	EMIT_MEMBER("line", NUMBER, struct json_line, line),
+	EMIT_MEMBER("base_line", NUMBER, struct json_line, base_line),
 	EMIT_END,
 };
 
 static const struct emit_column total_columns[] = {
-	EMIT_MEMBER("space", TEXT, struct change, space),
-	EMIT_NESTED("base", OBJECT, struct change, base, number_columns),
-	EMIT_NESTED("head", OBJECT, struct change, head, number_columns),
+	EMIT_MEMBER("space", TEXT, struct json_row, space),
+	EMIT_NESTED("base", OBJECT, struct json_row, base, number_columns),
+	EMIT_NESTED("head", OBJECT, struct json_row, head, number_columns),
 	EMIT_END,
 };
 
 static const struct emit_column row_columns[] = {
-	EMIT_MEMBER("dimension", TEXT, struct change, dimension),
-	EMIT_MEMBER("name", TEXT, struct change, name),
-	{ EMIT_KEYED("space", TEXT, struct change, space), .flags = EMIT_OPTIONAL },
-	{ EMIT_KEYED("device", DEVICE, struct change, device), .flags = EMIT_OPTIONAL },
-	EMIT_NESTED(NULL, POINTED, struct change, at, line_columns),
-	EMIT_NESTED("base", OBJECT, struct change, base, number_columns),
-	EMIT_NESTED("head", OBJECT, struct change, head, number_columns),
-	EMIT_NESTED("noise", OBJECT, struct change, noise, number_columns),
+	EMIT_MEMBER("dimension", TEXT, struct json_row, dimension),
+	EMIT_MEMBER("name", TEXT, struct json_row, name),
+	{ EMIT_KEYED("space", TEXT, struct json_row, space), .flags = EMIT_OPTIONAL },
+	{ EMIT_KEYED("device", DEVICE, struct json_row, device), .flags = EMIT_OPTIONAL },
+	EMIT_NESTED(NULL, POINTED, struct json_row, at, line_columns),
+	EMIT_NESTED("base", OBJECT, struct json_row, base, number_columns),
+	EMIT_NESTED("head", OBJECT, struct json_row, head, number_columns),
+	EMIT_NESTED("noise", OBJECT, struct json_row, noise, number_columns),
 	EMIT_END,
 };
 
@@ -200,13 +200,13 @@ static unsigned columns_of(const struct diff *diff, const struct diff_row *row)
 	return diff_columns(diff, row->dimension);
 }
 
-static void take_row(const struct diff *diff, struct change *to, const struct diff_row *row)
+static void take_row(const struct diff *diff, struct json_row *to, const struct diff_row *row)
 {
 	bool site = row->dimension == DIMENSION_SITE;
 	bool of_device = row->dimension == DIMENSION_POOL || row->dimension == DIMENSION_OWNER;
 	unsigned columns = columns_of(diff, row);
 
-	*to = (struct change){
+	*to = (struct json_row){
 		.dimension = run_dimensions[row->dimension].key,
 		.name = row->name,
 		.space = site || row->dimension == DIMENSION_CATEGORY ? row->group : NULL,
@@ -225,7 +225,7 @@ static struct emit_rows totals(struct diff *diff)
 	static const char *const groups[] = { "device", "managed", "pinned", "cpu" };
 	enum { GROUPS = sizeof(groups) / sizeof(groups[0]) };
 	struct diff_row *sums = arena_alloc(&diff->arena, GROUPS * sizeof(*sums));
-	struct change *list = arena_alloc(&diff->arena, GROUPS * sizeof(*list));
+	struct json_row *list = arena_alloc(&diff->arena, GROUPS * sizeof(*list));
 	size_t count = 0;
 
 	for (size_t i = 0; sums && list && diff->base.count && i < GROUPS; i++) {
@@ -260,14 +260,14 @@ static void add_rows(struct diff *diff, enum dimension dimension, bool all, bool
 			if (done[row - diff->rows] || (column == COLUMNS && same && !all))
 				continue;
 			done[row - diff->rows] = true;
-			take_row(diff, (struct change *)to->rows + to->count++, row);
+			take_row(diff, (struct json_row *)to->rows + to->count++, row);
 		}
 	}
 }
 
 static struct emit_rows rows(struct diff *diff, bool all)
 {
-	struct change *list = arena_alloc(&diff->arena, (diff->rows_n + 1) * sizeof(*list));
+	struct json_row *list = arena_alloc(&diff->arena, (diff->rows_n + 1) * sizeof(*list));
 	bool *done = arena_alloc(&diff->arena, diff->rows_n + 1);
 	struct emit_rows rows = EMIT_ROWS_OF(done ? list : NULL, 0);
 
