@@ -33,7 +33,7 @@ static void refuse_age(struct python_interpreter *python, const char *age)
 {
 	char known[64] = " than this build knows (3.";
 
-	text_u64(known + strlen(known), python_layout_oldest());
+	text_u64(known + strlen(known), PYTHON_OLDEST);
 	text_append(known, sizeof(known), "-3.");
 	text_u64(known + strlen(known), python_layout_newest());
 	text_append(known, sizeof(known), ")");
@@ -140,7 +140,7 @@ static int read_version(struct python_interpreter *python, const char *text)
 		refuse_version(python, " here is no plain CPython (", foreign(text), ")");
 		return -ENOTSUP;
 	}
-	if (major != 3 || minor < python_layout_oldest()) {
+	if (major != 3 || minor < PYTHON_OLDEST) {
 		refuse_age(python, major > 3 ? "newer" : "older");
 		return -ENOTSUP;
 	}
@@ -223,8 +223,7 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 	else
 		refuse_version(python, " does not keep its frames where this build expects them",
 			       "", "");
-	if (!python_layout_find(python, (unsigned)minor, strstr(text, "free-threading") != NULL,
-				version ? *version : 0))
+	if (!python_layout_find(python, (unsigned)minor, version ? *version : 0))
 		return -ENOTSUP;
 	if (minor == 8) /* _PyRuntimeState.ceval.pending.finishing (pycore_pystate.h) */
 		python->finishing = (const int *)((const char *)python->runtime + 600);

@@ -1,8 +1,7 @@
 /*
- * Where each CPython keeps its frames: what the interpreter tells itself, else what python.def
- * knows.
+ * Where each CPython keeps its frames: what python.def knows of it, or the interpreter tells.
  *
- * What it tells is checked before it is believed, since a table of an unknown version, read as the
+ * The latter is checked before it is believed, since a table of an unknown version, read as the
  * newest known one, can be anything.
  */
 #include "capture/python/python_parts.h"
@@ -13,40 +12,31 @@ enum {
 	SIZE = -1, /* of the struct that the next ones lie in */
 };
 
-enum build { BUILD_GIL, BUILD_FREE };
-
-struct known {
-	unsigned minor;
-	enum build build;
-	struct python_layout layout;
-};
-
 #define NONE PYTHON_NONE
 #define THREAD(frame, cframe) .thread_frame = (frame), .thread_cframe = (cframe)
-#define FRAME(previous, code, position, owner, entry, tlbc)                               \
+#define FRAME(previous, code, position, owner, entry)                                     \
 	.frame_previous = (previous), .frame_code = (code), .frame_position = (position), \
-	.frame_owner = (owner), .frame_entry = (entry), .frame_tlbc = (tlbc)
-#define CODE(first_line, file, name, qualname, table, version, traceable, start, tlbc) \
+	.frame_owner = (owner), .frame_entry = (entry), .frame_tlbc = NONE
+#define CODE(first_line, file, name, qualname, table, version, traceable, start)       \
 	.code_first_line = (first_line), .code_file = (file), .code_name = (name),     \
 	.code_qualname = (qualname), .code_table = (table), .code_version = (version), \
-	.code_traceable = (traceable), .code_start = (start), .code_tlbc = (tlbc)
-#define OBJECT(type, size, data) .object_type = (type), .bytes_size = (size), .bytes_data = (data)
-#define TEXT(length, state, ascii, compact, shift)                             \
-	.text_length = (length), .text_state = (state), .text_ascii = (ascii), \
-	.text_compact = (compact), .text_shift = (shift)
-#define PYTHON(minor, build, table_kind, thread, frame, code, object, text) \
-	{ minor,                                                            \
-	  BUILD_##build,                                                    \
-	  { thread, frame, code, object, text, .table = PYTHON_##table_kind } },
+	.code_traceable = (traceable), .code_start = (start), .code_tlbc = NONE
+#define OBJECTS .object_type = 8, .bytes_size = 16, .bytes_data = 32
+#define TEXT(ascii, compact)                                                                   \
+	.text_length = 16, .text_state = 32, .text_ascii = (ascii), .text_compact = (compact), \
+	.text_shift = 2
+#define PYTHON(minor, table_kind, thread, frame, code, text) \
+	{ thread, frame, code, OBJECTS, text, .table = PYTHON_##table_kind },
 
-static const struct known known[] = {
+/* By minor version, from the oldest on. */
+static const struct python_layout known[] = {
 #include "capture/python/python.def"
 };
 
 #undef THREAD
 #undef FRAME
 #undef CODE
-#undef OBJECT
+#undef OBJECTS
 #undef TEXT
 
 /* The columns of python.def: the field of the layout, and the values that are believed. */
@@ -96,14 +86,9 @@ static const struct tells {
 
 #undef NONE
 
-unsigned python_layout_oldest(void)
-{
-	return known[0].minor;
-}
-
 unsigned python_layout_newest(void)
 {
-	return known[COUNT(known) - 1].minor;
+	return tells[COUNT(tells) - 1].minor;
 }
 
 /* What the table does not tell, from what it does: true of 3.13 to 3.15 in both builds. */
@@ -147,16 +132,13 @@ static bool layout_told(struct python_layout *layout, const struct tells *row, c
 	       (layout->text_ascii == 40 || layout->text_ascii == 56);
 }
 
-/* Its own table, where it has one of this version's: from the newest that is known on, read as
- * that.
- */
+/* Its own table, that of its version; of one newer than all that are known it is read as theirs. */
 static bool find_told(struct python_layout *layout, unsigned minor, uint64_t version,
 		      const void *runtime)
 {
 	const struct tells *row = tells;
 
-	if (minor < row->minor || memcmp(runtime, "xdebugpy", 8) != 0 ||
-	    python_word(runtime, TELLS_VERSION) != version)
+	if (memcmp(runtime, "xdebugpy", 8) != 0 || python_word(runtime, TELLS_VERSION) != version)
 		return false;
 	while (row->minor < minor && row < &tells[COUNT(tells) - 1])
 		row++;
@@ -166,21 +148,17 @@ static bool find_told(struct python_layout *layout, unsigned minor, uint64_t ver
 	return true;
 }
 
-bool python_layout_find(struct python_interpreter *python, unsigned minor, bool free_threaded,
-			uint64_t version)
+bool python_layout_find(struct python_interpreter *python, unsigned minor, uint64_t version)
 {
-	python->guessed = minor > tells[COUNT(tells) - 1].minor;
-	if (find_told(&python->layout, minor, version, python->runtime)) {
-		/* Nothing vouches for these in a version nobody has seen. */
-		if (python->guessed)
-			python->layout.code_version = python->layout.code_traceable = PYTHON_NONE;
-		return true;
-	}
-	for (size_t i = 0; i < COUNT(known); i++) {
-		if (known[i].minor == minor && (known[i].build == BUILD_FREE) == free_threaded) {
-			python->layout = known[i].layout;
-			return true;
-		}
-	}
-	return false;
+	size_t row = minor - PYTHON_OLDEST;
+
+	python->guessed = minor > python_layout_newest();
+	if (row < COUNT(known))
+		python->layout = known[row];
+	else if (!find_told(&python->layout, minor, version, python->runtime))
+		return false;
+	/* Nothing vouches for these in a version nobody has seen. */
+	if (python->guessed)
+		python->layout.code_version = python->layout.code_traceable = PYTHON_NONE;
+	return true;
 }

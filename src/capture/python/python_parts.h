@@ -51,8 +51,7 @@ struct python_layout {
 	enum python_table table;
 };
 
-/* The oldest and the newest minor version that python.def knows. */
-unsigned python_layout_oldest(void);
+enum { PYTHON_OLDEST = 8 }; /* minor version in python.def, and the newest there: */
 unsigned python_layout_newest(void);
 
 static inline const void *python_pointer(const void *base, int32_t offset)
@@ -165,10 +164,9 @@ struct python_interpreter {
  */
 int python_find(struct python_interpreter *python, void *(*lookup)(void *, const char *));
 
-/* In python_layout.c: finds python->layout of CPython 3.`minor`, in the table that _PyRuntime
- * carries, else in python.def. `version` is PY_VERSION_HEX or 0. False if there is none. */
-bool python_layout_find(struct python_interpreter *python, unsigned minor, bool free_threaded,
-			uint64_t version);
+/* In python_layout.c: finds python->layout of CPython 3.`minor`, in python.def or in the table that
+ * _PyRuntime carries. `version` is PY_VERSION_HEX or 0. False if there is none. */
+bool python_layout_find(struct python_interpreter *python, unsigned minor, uint64_t version);
 
 /* --- python_object.c ---------------------------------------------------------------------------
  */
