@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "capture/python/python_fast.h"
+#include "capture/python/python.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -6,7 +6,7 @@
  * PyThreadState_GetUnchecked) give the state of whoever holds the GIL, or none, when this thread
  * has released it.
  */
-#include "capture/python/python.h"
+#include "capture/python/python_parts.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -14,8 +14,6 @@
 #include <string.h>
 
 #include "base/guest/hot.h"
-#include "capture/python/python_fast.h"
-#include "capture/python/python_parts.h"
 
 enum stage {
 	STAGE_NONE,  /* no interpreter yet */
@@ -218,7 +216,7 @@ static HOT_CODE void walk_thread(struct python_frames *frames, bool listed)
 	frame = python_pointer(thread, at->thread_frame);
 	if (at->thread_cframe != PYTHON_NONE && frame)
 		frame = python_pointer(frame, at->thread_cframe);
-	if (!listed && frames->trail && python_is_quick(at) && python_quick_walk(at, frame, frames))
+	if (!listed && frames->trail && python_quick_walk(at, frame, frames))
 		return;
 	frames->listed = true;
 	walk_frames(at, frame, frames);

@@ -43,12 +43,32 @@ struct python_name {
  */
 void python_prepare(void *(*lookup)(void *handle, const char *name));
 
+enum { PYTHON_TRAIL = 160 }; /* frames and shims; what is deeper is listed each time */
+
+/* A frame as it lay there: its words decide all that is made of it. */
+struct python_place {
+	uint64_t frame;
+	uint64_t code, next;
+	uint64_t kind; /* its owner, and above that the code's number */
+};
+
+/* The last walk, outermost first. Zeroed before the first. */
+struct python_trail {
+	unsigned last; /* places of that walk */
+	unsigned high; /* places that were filled: deeper walks come back to them */
+	unsigned good; /* sums that still hold */
+	struct python_place at[PYTHON_TRAIL];
+	unsigned __int128 sum[PYTHON_TRAIL + 1]; /* of so many outermost places */
+	uint16_t frames[PYTHON_TRAIL + 1];       /* of them, those that are no shims */
+	struct python_place fresh[PYTHON_TRAIL];
+};
+
 /* What a walk fills; the caller gives the list, its capacity and a trail. */
 struct python_frames {
 	struct python_frame *list; /* innermost first */
 	unsigned capacity;
-	struct python_trail *trail; /* of the walk before (python_fast.h), or NULL: then the list is
-				       filled and the sum another */
+	struct python_trail *trail; /* of the walk before, or NULL: then the list is filled and the
+				       sum another */
 	unsigned count;
 	bool listed;           /* the list is filled */
 	unsigned __int128 sum; /* of all words, each with its place: what tells lists apart */

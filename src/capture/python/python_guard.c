@@ -16,7 +16,6 @@
 #include "base/guest/hot.h"
 #include "base/guest/signals.h"
 #include "capture/loader/loader.h"
-#include "capture/python/python.h"
 
 /* Longer than a busy machine keeps a walker from its processor; a thread whose handler jumped out
  * of a walk, and that never walked again, costs it once. */

@@ -10,8 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* --- python_layout.c ---------------------------------------------------------------------------
- */
+#include "base/mem/hash.h"
+#include "capture/python/python.h"
+
+/* --- python_layout.c --- */
 
 enum python_table {
 	PYTHON_LNOTAB,    /* 3.8, 3.9: co_lnotab */
@@ -122,8 +124,7 @@ static inline bool python_incomplete(const struct python_layout *at, const void 
 	       position < 2 * python_int(code, at->code_traceable);
 }
 
-/* --- python_find.c -----------------------------------------------------------------------------
- */
+/* --- python_find.c --- */
 
 struct python_interpreter {
 	/* Of its C API, as Python.h has them. */
@@ -168,8 +169,7 @@ int python_find(struct python_interpreter *python, void *(*lookup)(void *, const
  * _PyRuntime carries. `version` is PY_VERSION_HEX or 0. False if there is none. */
 bool python_layout_find(struct python_interpreter *python, unsigned minor, uint64_t version);
 
-/* --- python_object.c ---------------------------------------------------------------------------
- */
+/* --- python_object.c --- */
 
 enum python_verdict { PYTHON_EMPTY, PYTHON_RIGHT, PYTHON_WRONG };
 
@@ -196,8 +196,7 @@ bool python_text(const struct python_interpreter *python, const void *text, char
  */
 int32_t python_line(const struct python_layout *at, const void *code, int32_t position);
 
-/* --- python_guard.c ----------------------------------------------------------------------------
- */
+/* --- python_guard.c --- */
 
 /*
  * Asks the interpreter to tell when it ends, if that was not done. False when it cannot be asked:
@@ -213,5 +212,45 @@ bool python_ask(const struct python_interpreter *python);
  */
 bool python_hold(const struct python_interpreter *python, void **frame);
 void python_let_go(void **frame);
+
+/* --- python_fast.c --- */
+
+/*
+ * Counts and sums the frames from the innermost on; the list stays as it is. False when codes have
+ * no numbers in this version, when this one has none, and when there are more than the trail or the
+ * list has room for.
+ */
+bool python_quick_walk(const struct python_layout *at, const void *innermost,
+		       struct python_frames *to);
+
+static inline uint64_t python_turn(uint64_t word, unsigned bits)
+{
+	return word << bits | word >> (64 - bits);
+}
+
+/*
+ * A key for each place, and no two pairs of places with the same difference: were the keys in even
+ * steps, a function that calls itself from two lines would have one sum for the lines a, b, b, a
+ * and b, a, a, b.
+ */
+static inline uint64_t python_key(unsigned index)
+{
+	uint64_t key = (index + 1) * HASH_A;
+
+	return (key ^ key >> 32) * HASH_B;
+}
+
+/*
+ * A frame's part in the sum: a product with keys of its place (NH: Black et al., UMAC, 1999), so
+ * that no frame waits for the one before.
+ */
+static inline unsigned __int128 python_part(uint64_t code, uint64_t identity, uint64_t rest,
+					    unsigned index)
+{
+	uint64_t key = python_key(index);
+
+	return (unsigned __int128)(code + key) *
+	       ((identity ^ rest * HASH_C) + python_turn(key, 24));
+}
 
 #endif

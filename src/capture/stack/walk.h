@@ -9,7 +9,7 @@
 
 #include "base/mem/hash.h"
 #include "base/settings/opt.h"
-#include "capture/python/python_fast.h"
+#include "capture/python/python.h"
 #include "capture/stack/autograd.h"
 #include "capture/stack/predict.h"
 #include "capture/stack/step.h"
