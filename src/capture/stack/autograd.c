@@ -30,8 +30,7 @@ static HOT_DATA struct {
 typedef uint64_t number_fn(void);
 typedef struct returned node_fn(void);
 
-/* --- forward: which stack was the first to allocate under each number
- * ------------------------------ */
+/* --- forward: which stack was the first to allocate under each number --- */
 
 /*
  * A slot is one word, so that it is never seen half written: stack, number and thread, the latter
@@ -109,8 +108,7 @@ static uint64_t word_at(uint64_t address, unsigned offset)
 	return word;
 }
 
-/* AccumulateGrad has the highest number of all; larger ones than are ever reached are no numbers.
- */
+/* AccumulateGrad has the highest number of all; numbers that no program reaches are none. */
 static bool plausible(uint64_t node)
 {
 	return word_at(node, NODE_NUMBER) < 1ull << 48 && word_at(node, NODE_THREAD) < 1ull << 32 &&
@@ -150,24 +148,21 @@ static uint32_t forward_stack(void)
 	return stack;
 }
 
-/* --- backward: who called it
- * ----------------------------------------------------------------------- */
+/* --- backward: who called it --- */
 
 /* The passes under way, by the stack that called each; ~0 while that is not known. */
 enum { PASSES = 64 };
 static _Atomic uint32_t passes[PASSES];
-static HOT_DATA struct {
-	_Atomic uint32_t now;
-	_Atomic uint32_t most; /* slots from here on were never taken */
-} under_way;
+static HOT_DATA _Atomic uint32_t under_way; /* how many: counted before the slot is taken */
 
 /* The stack that all passes under way were called from; with several, nobody knows whose this is.
  */
 static uint32_t backward_stack(void)
 {
 	uint32_t found = 0;
+	uint32_t seen = 0;
 
-	for (unsigned i = 0; i < atomic_load_explicit(&under_way.most, memory_order_relaxed); i++) {
+	for (unsigned i = 0; i < PASSES && seen < atomic_load(&under_way); i++) {
 		uint32_t stack = atomic_load_explicit(&passes[i], memory_order_acquire);
 
 		if (!stack)
@@ -175,6 +170,7 @@ static uint32_t backward_stack(void)
 		if (stack == UINT32_MAX || (found && found != stack))
 			return 0;
 		found = stack;
+		seen++;
 	}
 	return found;
 }
@@ -183,30 +179,20 @@ HOT_CODE struct autograd_via autograd_via(void)
 {
 	struct autograd_via via = { 0, 0 };
 
-	if (!atomic_load_explicit(&under_way.now, memory_order_relaxed))
+	if (!atomic_load_explicit(&under_way, memory_order_relaxed))
 		return via;
 	via.backward = backward_stack();
 	via.forward = forward_stack();
 	return via;
 }
 
-/* Before the slot is taken: who looks then sees it. */
-static void note_most(uint32_t slots)
-{
-	uint32_t most = atomic_load(&under_way.most);
-
-	while (most < slots && !atomic_compare_exchange_weak(&under_way.most, &most, slots))
-		;
-}
-
 /* Slot 0 also stands for "no slot left": then the pass is one nobody knows. */
 static void pass_begin(unsigned *slot, uint32_t stack)
 {
-	atomic_fetch_add(&under_way.now, 1);
+	atomic_fetch_add(&under_way, 1);
 	for (*slot = 1; *slot < PASSES; ++*slot) {
 		uint32_t empty = 0;
 
-		note_most(*slot + 1);
 		if (atomic_compare_exchange_strong(&passes[*slot], &empty, stack))
 			return;
 	}
@@ -217,7 +203,7 @@ static void pass_begin(unsigned *slot, uint32_t stack)
 static void pass_end(const unsigned *slot)
 {
 	atomic_store_explicit(&passes[*slot], 0, memory_order_release);
-	atomic_fetch_sub(&under_way.now, 1);
+	atomic_fetch_sub(&under_way, 1);
 }
 
 static uint32_t calling_stack(void *caller)
@@ -240,8 +226,7 @@ void autograd_clear(void)
 	last_peek = 0;
 }
 
-/* --- PyTorch's functions
- * --------------------------------------------------------------------------- */
+/* --- PyTorch's functions --- */
 
 void autograd_prepare(void)
 {
