@@ -19,7 +19,7 @@
 #include "capture/torch/torch.h"
 
 enum {
-	WALKS = 64, /* at the same time; a bit each in rooms_used */
+	WALKS = 64, /* at the same time */
 	HOMES = 16, /* of them, where threads begin to look for one: each in use has its memory */
 	BARES = 8,
 };
@@ -27,13 +27,13 @@ enum {
 static HOT_DATA uint32_t forks; /* behind this process: what was known before is another spool's */
 
 /*
- * 6 KiB that the host's stack may not have: its threads may be as small as PTHREAD_STACK_MIN. A
- * thread whose handler jumps out of a walk leaves its place taken; without any the stack must do.
+ * A walk takes 6 KiB that the host's stack may not have: its threads may be as small as
+ * PTHREAD_STACK_MIN. A thread whose handler jumps out of a walk leaves its place taken; without any
+ * a stack of ours must do.
  */
 static struct {
 	_Alignas(64) atomic_bool taken;
 	struct walk_memory *memory; /* of who was here before: mostly the same thread */
-	struct walk walk;
 } room[WALKS];
 
 static uint32_t native_frame(void *pc, uint32_t *owner)
@@ -63,21 +63,14 @@ static uint32_t python_frame(const struct python_frame *frame)
 	return intern_frame(record_intern(), &row);
 }
 
-static void mark_module(const void *address)
+static void mark_modules(void *const *addresses, size_t count)
 {
-	struct module *module = modules_find((uint64_t)address - 1);
+	for (size_t i = 0; i < count; i++) {
+		struct module *module = modules_find((uint64_t)addresses[i] - 1);
 
-	if (module)
-		module->walked = true;
-}
-
-/* What the unwinder went through, it remembers: all of it, not only what counts. */
-static void mark_modules(const struct walk *walk)
-{
-	for (size_t i = 0; i < walk->count; i++)
-		mark_module(walk->buffer[i]);
-	for (size_t i = 0; i < walk->native_count; i++)
-		mark_module(walk->native[i]);
+		if (module)
+			module->walked = true;
+	}
 }
 
 /* A stack never seen before: its frames get names while they are alive. */
@@ -93,7 +86,9 @@ static uint32_t enter_stack(const struct walk *walk, struct hash128 hash, uint64
 	uint32_t count = 0;
 	uint32_t id;
 
-	mark_modules(walk);
+	/* What the unwinder went through, it remembers: all of it, not only what counts. */
+	mark_modules(walk->buffer, walk->count);
+	mark_modules(walk->native, walk->native_count);
 	id = intern_stack_find(record_intern(), hash);
 	if (id)
 		return id;
@@ -117,14 +112,10 @@ static uint32_t enter_stack(const struct walk *walk, struct hash128 hash, uint64
 	return intern_stack(record_intern(), hash, &steps);
 }
 
-static bool all_known(const struct walk *walk)
+static bool all_known(void *const *addresses, size_t count)
 {
-	for (size_t i = 0; i < walk->native_count; i++) {
-		if (!modules_find((uint64_t)walk->native[i] - 1))
-			return false;
-	}
-	for (size_t i = 0; walk->learnt && i < walk->count; i++) {
-		if (!modules_find((uint64_t)walk->buffer[i] - 1))
+	for (size_t i = 0; i < count; i++) {
+		if (!modules_find((uint64_t)addresses[i] - 1))
 			return false;
 	}
 	return true;
@@ -150,7 +141,8 @@ static void name_walk(void *argument)
 		walk->python.count = 0;
 	if (!may_load) {
 		record_lock();
-		may_load = modules_stale() || !all_known(walk);
+		may_load = modules_stale() || !all_known(walk->native, walk->native_count) ||
+			   (walk->learnt && !all_known(walk->buffer, walk->count));
 		record_unlock();
 	}
 	if (may_load && modules_refresh()) {
@@ -275,8 +267,6 @@ static uint32_t capture_here(void *caller, bool may_load)
 	return capturing.id;
 }
 
-static HOT_DATA _Atomic uint64_t rooms_used; /* a bit each; never cleared */
-
 /* Room for a walk that no other thread has, -1 for none. What a thread's walks leave there is what
  * its next ones go by, so it comes back to the same one. */
 static inline int take_room(void)
@@ -289,11 +279,8 @@ static inline int take_room(void)
 	for (unsigned i = 0; i < WALKS; i++) {
 		unsigned at = (first - 1 + i) % WALKS;
 
-		if (atomic_exchange_explicit(&room[at].taken, true, memory_order_acquire))
-			continue;
-		if (!(atomic_load_explicit(&rooms_used, memory_order_relaxed) >> at & 1))
-			atomic_fetch_or(&rooms_used, 1ULL << at);
-		return (int)at;
+		if (!atomic_exchange_explicit(&room[at].taken, true, memory_order_acquire))
+			return (int)at;
 	}
 	return -1;
 }
@@ -338,7 +325,7 @@ HOT_CODE uint32_t stacks_capture(void *caller, void *const *frame, bool may_load
 	at = take_room();
 	memory = at < 0 ? NULL : memory_of(at);
 	if (__builtin_expect(memory != NULL, 1))
-		id = capture_in(&room[at].walk, memory, caller, frame, may_load);
+		id = capture_in(&memory->walk, memory, caller, frame, may_load);
 	else
 		id = capture_here(caller, may_load);
 	if (at >= 0)
@@ -350,33 +337,37 @@ void stacks_forked(void)
 {
 	forks++;
 	step_forked();
-	/* Rooms nobody was in stay untouched: each would be a page of the child's own. */
 	for (int i = 0; i < WALKS; i++) {
-		if (!(atomic_load(&rooms_used) >> i & 1))
+		if (!atomic_load(&room[i].taken))
 			continue;
-		if (room[i].memory && atomic_load(&room[i].taken))
+		if (room[i].memory)
 			walk_forget(room[i].memory);
 		leave_room(i);
 	}
 }
 
-void stacks_owner(char *name, size_t size, void *caller)
-{
-	int at = take_room();
-	struct walk *walk = &room[at < 0 ? 0 : at].walk;
-	struct signals_deferred deferred;
+struct owner_search {
+	void *caller;
+	char *name;
+	size_t size;
+};
 
-	name[0] = '\0';
-	if (at < 0)
-		return;
-	loader_begin(&deferred);
-	walk_unwind(walk, caller);
-	for (size_t i = 0; i < walk->native_count && !name[0]; i++) {
-		const char *module = resolve_module((char *)walk->native[i] - 1);
+static void find_owner(void *argument)
+{
+	const struct owner_search *search = argument;
+	struct walk walk;
+
+	walk_unwind(&walk, search->caller);
+	for (size_t i = 0; i < walk.native_count && !search->name[0]; i++) {
+		const char *module = resolve_module((char *)walk.native[i] - 1);
 
 		if (module[0] && !modules_is_runtime(module))
-			text_copy(name, size, module);
+			text_copy(search->name, search->size, module);
 	}
-	loader_end(&deferred);
-	leave_room(at);
+}
+
+void stacks_owner(char *name, size_t size, void *caller)
+{
+	name[0] = '\0';
+	loader_call(find_owner, &(struct owner_search){ caller, name, size });
 }

@@ -36,8 +36,9 @@ struct walk {
 	struct python_frame frames[WALK_PYTHON];
 };
 
-/* What walks leave for the next one. Zeroed before the first. */
+/* A walk, and what walks leave for the next one. Zeroed before the first. */
 struct walk_memory {
+	struct walk walk;
 	struct step_walk steps; /* of this one, where it is not predicted */
 	struct python_trail trail;
 	struct predict_memory predict;
