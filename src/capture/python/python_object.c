@@ -141,8 +141,7 @@ enum python_verdict python_try(const struct python_interpreter *python, const vo
 }
 
 /*
- * --- From an instruction to its line: the three line tables that CPython has had since 3.8.
- * -------
+ * --- From an instruction to its line: the three line tables that CPython has had since 3.8. ---
  *
  * All three run from the first instruction on, and none can be entered in the middle. The length
  * ends them: a zero byte is data. An entry covers the instructions up to its end, which it does not

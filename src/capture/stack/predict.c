@@ -102,8 +102,7 @@ HOT_CODE const struct predict_path *predict(struct predict_memory *memory,
 	return path;
 }
 
-/* --- learning ----------------------------------------------------------------------------------
- */
+/* --- learning --- */
 
 /* False if it lies too far away, or strangely. */
 static bool find_place(const struct predict_path *path, uint64_t address, uint16_t *place)

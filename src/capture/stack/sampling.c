@@ -39,8 +39,7 @@ void sampling_init(void)
 	sampling_asks = opt_given(OPT_ID_filter) || interval;
 }
 
-/* --- what stands for a stack that is not taken ---------------------------------------------------
- */
+/* --- what stands for a stack that is not taken --- */
 
 /* The owner that the caller's address tells: false if only a walk can. */
 static bool caller_owner(void *caller, uint32_t *owner)
@@ -110,8 +109,7 @@ void sampling_forked(void)
 		atomic_store(&nones[i / SPACES][i % SPACES], 0);
 }
 
-/* --- the choice --------------------------------------------------------------------------------
- */
+/* --- the choice --- */
 
 static void know(struct filter_facts *facts, const struct event *event)
 {
