@@ -108,38 +108,31 @@ static inline uint64_t identity_of(const struct python_layout *at, const void *c
 	       text_tail(at, file, python_word(file, at->text_length));
 }
 
-/* The third word of a frame, as its struct has it on machines that CUDA runs on: little-endian. */
-static const uint64_t ENTRY = 1ULL << 63;
-
-typedef uint64_t __attribute__((may_alias)) frame_word;
-
 static inline __attribute__((always_inline)) void note(struct python_frames *frames,
 						       const struct python_layout *at,
 						       const void *code, int32_t position,
 						       bool entry)
 {
-	/* A word at a time, not by memcpy(): a copy made of wider words would wait for these. */
-	frame_word *to = (frame_word *)&frames->list[frames->count];
-	uint64_t identity = identity_of(at, code);
-	uint64_t line = (uint32_t)python_int(code, at->code_first_line) & INT32_MAX;
-	uint64_t rest = (uint32_t)position | line << 32 | (entry ? ENTRY : 0);
-
-	to[0] = (uint64_t)(uintptr_t)code;
-	to[1] = identity;
-	to[2] = rest;
-	frames->sum += python_part((uint64_t)(uintptr_t)code, identity, rest, frames->count);
-	frames->count++;
+	frames->list[frames->count++] = (struct python_frame){
+		.code = (uint64_t)(uintptr_t)code,
+		.identity = identity_of(at, code),
+		.position = position,
+		.first_line = (uint32_t)python_int(code, at->code_first_line) & INT32_MAX,
+		.entry = entry,
+	};
 }
 
-/* The last one began an evaluation loop of its own. */
-static inline __attribute__((always_inline)) void note_entry(struct python_frames *frames)
+static unsigned __int128 sum_of(const struct python_frame *list, unsigned count)
 {
-	unsigned index = frames->count - 1;
-	frame_word *last = (frame_word *)&frames->list[index];
+	unsigned __int128 sum = 0;
 
-	frames->sum -= python_part(last[0], last[1], last[2], index);
-	last[2] |= ENTRY;
-	frames->sum += python_part(last[0], last[1], last[2], index);
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t words[3];
+
+		memcpy(words, &list[i], sizeof(words));
+		sum += python_part(words[0], words[1], words[2], i);
+	}
+	return sum;
 }
 
 /* Where a code's instructions start; free-threaded builds give threads copies of their own (PEP
@@ -191,7 +184,7 @@ static void walk_frames(const struct python_layout *from, const void *frame,
 			break;
 		if (shim) {
 			if (frames.count)
-				note_entry(&frames);
+				frames.list[frames.count - 1].entry = true;
 			continue;
 		}
 		code = python_untagged(python_pointer(frame, at->frame_code));
@@ -202,6 +195,7 @@ static void walk_frames(const struct python_layout *from, const void *frame,
 		     objects || (at->frame_entry != PYTHON_NONE &&
 				 python_byte(frame, at->frame_entry)));
 	}
+	frames.sum = sum_of(frames.list, frames.count);
 	*to = frames;
 }
 

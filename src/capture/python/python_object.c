@@ -1,11 +1,9 @@
 /* Reading CPython's objects, each checked before it is believed. */
 #include "capture/python/python_parts.h"
 
-#include <errno.h>
 #include <stdint.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
+#include "base/mem/safe_read.h"
 #include "base/text/utf8.h"
 
 enum { TRIED_FRAMES = 32, TRIED_STEPS = 64, LENGTH_AT_MOST = 1 << 24, REPLACEMENT = 0xfffd };
@@ -56,18 +54,18 @@ struct trial {
 
 static void look(struct trial *trial, void *to, const void *base, int32_t offset, size_t size)
 {
-	struct iovec here = { to, size };
-	struct iovec there = { (char *)(uintptr_t)base + offset, size };
+	const char *from = (const char *)base + offset;
+	char byte;
 
 	memset(to, 0, size);
 	trial->failed |= !base;
 	if (trial->failed)
 		return;
 	if (!trial->careful) {
-		memcpy(to, there.iov_base, size);
-	} else if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != (ssize_t)size) {
+		memcpy(to, from, size);
+	} else if (!peek(to, from, size)) {
 		trial->failed = true;
-		trial->barred = errno == EPERM || errno == ENOSYS;
+		trial->barred = !peek(&byte, trial, sizeof(byte));
 	}
 }
 
@@ -116,7 +114,6 @@ enum python_verdict python_try(const struct python_interpreter *python, const vo
 	const struct python_layout *at = &python->layout;
 	struct trial trial = { .python = python, .careful = true };
 	unsigned frames = 0;
-	int error = errno;
 	const void *frame = follow(&trial, thread, at->thread_frame);
 
 	if (at->thread_cframe != PYTHON_NONE && frame)
@@ -132,7 +129,6 @@ enum python_verdict python_try(const struct python_interpreter *python, const vo
 		}
 		frame = follow(&trial, frame, at->frame_previous);
 	}
-	errno = error;
 	if (trial.barred)
 		return python->guessed ? PYTHON_WRONG : PYTHON_RIGHT;
 	if (trial.failed)
