@@ -148,7 +148,8 @@ static struct module enter_module(struct found *found)
 	found->row.build_id = intern_text(record_intern(), found->build_id);
 	module.at = found->row;
 	module.row = intern_module(record_intern(), &found->row);
-	module.walked = known && known->walked && known->row == module.row;
+	module.walked = known && known->walked && known->row == module.row &&
+			known->at.low == module.at.low;
 	return module;
 }
 
@@ -165,36 +166,31 @@ bool modules_stale(void)
 	return atomic_load_explicit(&modules.unloaded, memory_order_relaxed) != unload_word();
 }
 
-static bool lost_any(const struct module *old, uint32_t count)
+static uint32_t count_walked(const struct module *list, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		const struct module *now = modules_find(old[i].at.low);
+	uint32_t walked = 0;
 
-		if (old[i].walked &&
-		    (!now || now->at.low != old[i].at.low || now->row != old[i].row))
-			return true;
-	}
-	return false;
+	while (count--)
+		walked += list[count].walked;
+	return walked;
 }
 
 /* Exchanges the list for what the scan found, unless another thread has seen more meanwhile. */
 static void replace(struct module **list, const struct scan *scan, uint64_t counts)
 {
 	struct module *fresh = *list;
-	uint32_t count;
 
 	record_lock();
 	if (counts > atomic_load(&modules.seen)) {
 		for (uint32_t i = 0; i < scan->count; i++)
 			fresh[i] = enter_module(&scan->found[i]);
 		sort_rows(fresh, scan->count, sizeof(*fresh), by_address);
+		if (count_walked(fresh, scan->count) < count_walked(modules.sorted, modules.count))
+			atomic_store(&modules.lost, true);
 		*list = modules.sorted;
-		count = modules.count;
 		modules.sorted = fresh;
 		modules.count = scan->count;
 		atomic_store(&modules.seen, counts);
-		if (lost_any(*list, count))
-			atomic_store(&modules.lost, true);
 	}
 	record_unlock();
 }
