@@ -75,7 +75,7 @@ void record_finish(void)
 		in_handler = true;
 		txn_cancel(&recorder.spool);
 	} else {
-		in_handler = unwind_is_met() && unwind_until(NULL) == UNWIND_SIGNAL;
+		in_handler = unwind_met && unwind_until(NULL) == UNWIND_SIGNAL;
 		own_stack_call(ask_last, NULL);
 		record_lock();
 		process_info_late(&recorder.intern);

@@ -13,6 +13,11 @@
 #include <stddef.h>
 
 #pragma GCC visibility push(hidden)
+/*
+ * Has this thread called unwind()? The first time allocates (watch_walk), so it should not be in a
+ * handler that has interrupted malloc(): be it needed or not, it is called once when the thread
+ * makes its first event.
+ */
 extern _Thread_local bool unwind_met;
 extern _Atomic int unwind_cares;
 #pragma GCC visibility pop
@@ -23,16 +28,6 @@ void unwind_prepare(void);
 
 /* Return addresses from the caller outwards, innermost first: how many of at most `capacity`. */
 size_t unwind(void **addresses, size_t capacity);
-
-/*
- * Has this thread called unwind()? The first time allocates (watch_walk), so it should not be in a
- * handler that has interrupted malloc(): be it needed or not, it is called once when the thread
- * makes its first event.
- */
-static inline bool unwind_is_met(void)
-{
-	return unwind_met;
-}
 
 /* The result of a walk from here to the function that goes on at `until`. */
 enum unwind_found {

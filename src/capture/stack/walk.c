@@ -52,43 +52,41 @@ bool walk_unwind(struct walk *walk, void *caller)
 	return false;
 }
 
-/* Beyond the evaluation loop, [low, high), the story is Python's to tell. */
-static void cut_at_python(struct walk *walk, uint64_t low, uint64_t high)
+/* Beyond the evaluation loop the story is Python's to tell. */
+static void cut_at_python(struct walk *walk)
 {
 	for (size_t i = 0; i < walk->native_count; i++) {
 		uint64_t pc = (uint64_t)walk->native[i] - 1;
 
-		if (pc - low < high - low) {
+		if (pc - walk->low < walk->high - walk->low) {
 			walk->native_count = i;
 			return;
 		}
 	}
 }
 
-/* In a debug build each prediction is held against the walk that it spares. */
-static void watch_prediction(const struct walk *walk, struct walk_memory *memory,
-			     const struct step_start *start, uint64_t low, uint64_t high)
+static bool step_on(const struct walk *walk, struct step_walk *steps)
 {
-	struct step_walk *steps = &memory->steps;
-
-	if (WATCHED && step_walk(steps, start, low, high, wanted.depth))
-		watch_same(walk->hash.a == steps->hash.a && walk->hash.b == steps->hash.b &&
-				   walk->path->frames == steps->count,
-			   "a predicted stack");
+	return step_walk(steps, &walk->start, walk->low, walk->high, wanted.depth);
 }
 
-static bool is_predicted(struct walk *walk, struct walk_memory *memory,
-			 const struct step_start *start, uint64_t low, uint64_t high)
+static bool is_predicted(struct walk *walk, struct walk_memory *memory)
 {
 	uint64_t line = walk->python.count ? (uint64_t)walk->python.sum : 0;
+	struct step_walk *steps = &memory->steps;
 
-	walk->path = predict(&memory->predict, start, low, high, (uint32_t)(line ^ line >> 32));
+	walk->path = predict(&memory->predict, &walk->start, walk->low, walk->high,
+			     (uint32_t)(line ^ line >> 32));
 	if (!walk->path)
 		return false;
 	walk->count = walk->native_count = 0;
 	walk->hash = walk->path->hash;
 	walk->next = memory->predict.expected;
-	watch_prediction(walk, memory, start, low, high);
+	/* In a debug build each prediction is held against the walk that it spares. */
+	if (WATCHED && step_on(walk, steps))
+		watch_same(walk->hash.a == steps->hash.a && walk->hash.b == steps->hash.b &&
+				   walk->path->frames == steps->count,
+			   "a predicted stack");
 	return true;
 }
 
@@ -102,12 +100,11 @@ void walk_list(struct walk *walk)
 	walk->path = NULL;
 }
 
-static bool is_stepped(struct walk *walk, struct walk_memory *memory,
-		       const struct step_start *start, uint64_t low, uint64_t high)
+static bool is_stepped(struct walk *walk, struct walk_memory *memory)
 {
 	struct step_walk *steps = &memory->steps;
 
-	if (!step_walk(steps, start, low, high, wanted.depth))
+	if (!step_on(walk, steps))
 		return false;
 	walk->count = 0;
 	walk->native = (void **)(void *)steps->address;
@@ -118,36 +115,22 @@ static bool is_stepped(struct walk *walk, struct walk_memory *memory,
 	return true;
 }
 
-/* Asks the unwinder, and learns from it. */
-static void walk_anew(struct walk *walk, const struct step_start *start, void *caller)
-{
-	size_t most = wanted.depth + WALK_OWN;
-
-	if (!walk_unwind(walk, caller) || !start)
-		return;
-	walk->learnt =
-		step_learn(start, walk->native, walk->count - (size_t)(walk->native - walk->buffer),
-			   walk->count < most);
-}
-
 static HOT_CODE void walk_native(struct walk *walk, struct walk_memory *memory, void *caller,
 				 void *const *frame)
 {
 	bool by_rules = wanted.native && memory && frame && frame[1] == caller;
-	struct step_start start = { 0 };
-	uint64_t low = 0;
-	uint64_t high = 0;
 
-	if (walk->python.count && !python_eval_range(&low, &high))
-		low = high = 0;
+	if (!walk->python.count || !python_eval_range(&walk->low, &walk->high))
+		walk->low = walk->high = 0;
 	if (by_rules)
-		start = step_start(frame);
-	if (by_rules && unwind_is_met() &&
-	    (is_predicted(walk, memory, &start, low, high) ||
-	     is_stepped(walk, memory, &start, low, high)))
+		walk->start = step_start(frame);
+	if (by_rules && unwind_met && (is_predicted(walk, memory) || is_stepped(walk, memory)))
 		return;
-	walk_anew(walk, by_rules ? &start : NULL, caller);
-	cut_at_python(walk, low, high);
+	if (walk_unwind(walk, caller) && by_rules)
+		walk->learnt = step_learn(&walk->start, walk->native,
+					  walk->count - (size_t)(walk->native - walk->buffer),
+					  walk->count < wanted.depth + WALK_OWN);
+	cut_at_python(walk);
 	walk->hash = step_hash(walk->native, walk->native_count);
 }
 

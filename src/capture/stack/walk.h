@@ -22,6 +22,8 @@ enum {
 };
 
 struct walk {
+	struct step_start start; /* of a walk by rules */
+	uint64_t low, high;      /* the evaluation loop, if that is where it ends */
 	size_t count;
 	void **native; /* within the buffer, from the caller outwards */
 	size_t native_count;
