@@ -122,7 +122,7 @@ static inline __attribute__((always_inline)) void note(struct python_frames *fra
 	};
 }
 
-static unsigned __int128 sum_of(const struct python_frame *list, unsigned count)
+static unsigned __int128 sum_list(const struct python_frame *list, unsigned count)
 {
 	unsigned __int128 sum = 0;
 
@@ -195,7 +195,7 @@ static void walk_frames(const struct python_layout *from, const void *frame,
 		     objects || (at->frame_entry != PYTHON_NONE &&
 				 python_byte(frame, at->frame_entry)));
 	}
-	frames.sum = sum_of(frames.list, frames.count);
+	frames.sum = sum_list(frames.list, frames.count);
 	*to = frames;
 }
 
