@@ -24,7 +24,7 @@ struct backward {
 /*
  * The forward stack is believed only when an operator in it has the node's name (mm for
  * MmBackward0): capture takes whoever allocated first under the node's number, see
- * capture/stack/autograd.h.
+ * capture/stack/autograd.c.
  */
 void backward_read(const struct spool_model *recording, const struct spool_stack *stack,
 		   struct backward *backward);

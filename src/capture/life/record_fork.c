@@ -20,7 +20,6 @@
 #include "capture/python/python.h"
 #include "capture/recorder/calls.h"
 #include "capture/recorder/record_parts.h"
-#include "capture/stack/autograd.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/sampling.h"
 #include "capture/stack/stacks.h"

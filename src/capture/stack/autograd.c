@@ -1,5 +1,17 @@
-/* Where a block that PyTorch makes in a backward pass comes from. */
-#include "capture/stack/autograd.h"
+/*
+ * Where a block that PyTorch makes in a backward pass comes from: autograd's threads run no Python.
+ *
+ * Two answers, both kept, neither ever passed off as the thread's own frames. The line that called
+ * backward(): libtorch_python.so calls torch::autograd::Engine::execute through the PLT, so our
+ * definition of that name sees each backward pass begin and end on the thread that asked for it.
+ * And the forward line: a node of the graph has a number, which at::sequence_number::peek() of the
+ * forward thread is just above while the node's operator allocates.
+ *
+ * The latter is a guess where an operator allocates nothing (a view): whoever allocates next on
+ * that thread is taken for it. So a reader believes it only when the operator's name fits the
+ * node's.
+ */
+#include "capture/stack/stacks.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -11,7 +23,6 @@
 #include "base/guest/watch.h"
 #include "capture/loader/resolve.h"
 #include "capture/recorder/record.h"
-#include "capture/stack/stacks.h"
 
 /*
  * What C++ returns through a hidden pointer, a C struct of more than two words is returned through

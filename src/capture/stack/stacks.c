@@ -13,7 +13,6 @@
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
 #include "capture/recorder/record.h"
-#include "capture/stack/autograd.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/walk.h"
 #include "capture/torch/torch.h"

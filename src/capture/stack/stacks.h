@@ -30,4 +30,24 @@ void stacks_forked(void);
 /* The base name of the library that asked, "" when nobody knows; needs no spool, and is slow. */
 void stacks_owner(char *name, size_t size, void *caller);
 
+/* --- blocks of a backward pass, whose threads run no Python: autograd.c --- */
+
+/* Stacks, 0 for none. */
+struct autograd_via {
+	uint32_t forward;  /* of the operator whose node runs on this thread, as far as is known */
+	uint32_t backward; /* of who called backward() */
+};
+
+/* Looks for what PyTorch offers; like torch_prepare(), never inside PyTorch's report. */
+void autograd_prepare(void);
+
+/* This thread allocates with this stack, which has Python frames. */
+void autograd_forward(uint32_t stack);
+
+/* For a thread without Python frames. */
+struct autograd_via autograd_via(void);
+
+/* The recording is another: stacks of the last one mean nothing. */
+void autograd_clear(void);
+
 #endif

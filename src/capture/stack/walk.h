@@ -10,8 +10,8 @@
 #include "base/mem/hash.h"
 #include "base/settings/opt.h"
 #include "capture/python/python.h"
-#include "capture/stack/autograd.h"
 #include "capture/stack/predict.h"
+#include "capture/stack/stacks.h"
 #include "capture/stack/step.h"
 
 enum {

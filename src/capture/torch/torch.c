@@ -17,7 +17,6 @@
 #include "capture/loader/loader.h"
 #include "capture/recorder/overhead.h"
 #include "capture/recorder/record.h"
-#include "capture/stack/autograd.h"
 #include "capture/stack/sampling.h"
 #include "capture/stack/stacks.h"
 #include "capture/torch/torch_find.h"
