@@ -1,12 +1,62 @@
 /* Fields of rows: their values, their texts, their sums. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
 #include "render/emit/emit_parts.h"
 #include "render/values/values.h"
+
+enum { ROWS_FIRST = 8 };
+
+bool emit_add(struct arena *arena, struct emit_rows *rows, const void *row)
+{
+	size_t count = rows->count;
+
+	/* The room doubles: it is full at each power of two from the first on. */
+	if (!count || (count >= ROWS_FIRST && !(count & (count - 1)))) {
+		size_t room = count ? 2 * count : ROWS_FIRST;
+		void *list = arena_alloc(arena, room * rows->size);
+
+		if (!list)
+			return false;
+		if (count)
+			memcpy(list, rows->rows, count * rows->size);
+		rows->rows = list;
+	}
+	memcpy((char *)rows->rows + count * rows->size, row, rows->size);
+	rows->count++;
+	return true;
+}
+
+static int compare_keys(const void *a, const void *b, void *keys)
+{
+	for (const struct emit_column *key = keys; key->kind; key++) {
+		const void *x = (const char *)a + key->at;
+		const void *y = (const char *)b + key->at;
+		int order;
+
+		if (key->kind == EMIT_TEXT)
+			order = strcmp(*(const char *const *)x, *(const char *const *)y);
+		else if (key->kind == EMIT_CHANGE)
+			order = (*(const int64_t *)x < *(const int64_t *)y) -
+				(*(const int64_t *)x > *(const int64_t *)y);
+		else
+			order = (*(const uint64_t *)x < *(const uint64_t *)y) -
+				(*(const uint64_t *)x > *(const uint64_t *)y);
+		if (order)
+			return key->kind == EMIT_NUMBER ? -order : order;
+	}
+	return 0;
+}
+
+void emit_sort(const struct emit_rows *rows, const struct emit_column *keys)
+{
+	if (rows->count)
+		qsort_r((void *)rows->rows, rows->count, rows->size, compare_keys, (void *)keys);
+}
 
 static uint64_t number_at(const void *field)
 {

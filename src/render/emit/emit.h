@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
 struct out;
 struct show;
 
@@ -93,6 +94,19 @@ enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
 #define EMIT_ROWS_OF(list, n) ((struct emit_rows){ (list), (n), SIZE_MAX, sizeof(*(list)) })
 /* The first of them. */
 #define EMIT_SOME_OF(list, n, some) ((struct emit_rows){ (list), (n), (some), sizeof(*(list)) })
+
+/* None yet: emit_add() adds them. */
+#define EMIT_NONE_OF(type, some) ((struct emit_rows){ NULL, 0, (some), sizeof(type) })
+
+/* Adds a copy of the row to a list that began with EMIT_NONE_OF(): false without memory. */
+bool emit_add(struct arena *arena, struct emit_rows *rows, const void *row);
+
+/*
+ * Sorts by the columns `keys`, the first of which counts most: BYTES, COUNT, TIME and CHANGE from
+ * the largest down, NUMBER and TEXT up.
+ */
+struct emit_column;
+void emit_sort(const struct emit_rows *rows, const struct emit_column *keys);
 
 /* A cell's text where the kind's would not do, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
 typedef const char *emit_show(char *to, const void *row);

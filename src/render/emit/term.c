@@ -7,6 +7,12 @@
 
 #include "render/values/values.h"
 
+const char *show_many(char *to, uint64_t count, const char *what)
+{
+	snprintf(to, SHOW_MANY, "%s %s%s", SAY_COUNT(count), what, count == 1 ? "" : "s");
+	return to;
+}
+
 unsigned show_columns(const char *text)
 {
 	unsigned columns = 0;

@@ -9,13 +9,17 @@
 #include "base/text/out.h"
 #include "render/values/values.h"
 
-enum { SHOW_COLUMNS = 80 };
+enum { SHOW_COLUMNS = 80, SHOW_MANY = 64 };
 
 /* "1.00 MiB", "1,234", "1.2 s" and "12.3%", for the block that they stand in. */
 #define SAY_BYTES(bytes) show_bytes((char[SHOW_NUMBER]){ 0 }, bytes)
 #define SAY_COUNT(count) show_count((char[SHOW_NUMBER]){ 0 }, count)
 #define SAY_TIME(ns) show_time((char[SHOW_NUMBER]){ 0 }, ns)
 #define SAY_SHARE(bytes, of) show_share((char[SHOW_NUMBER]){ 0 }, bytes, of)
+/* "1 block", "1,234 blocks" of "block". */
+#define SAY_MANY(count, what) show_many((char[SHOW_MANY]){ 0 }, count, what)
+
+const char *show_many(char *to, uint64_t count, const char *what);
 
 /* How many columns a text of UTF-8 takes. */
 unsigned show_columns(const char *text);

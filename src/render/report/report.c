@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "analyse/trace/trace.h"
-#include "base/mem/arena.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/report/report_analysis.h"
@@ -119,33 +118,29 @@ static void say_more(const struct report *report)
 }
 
 /* One that people asked for by name and that has nothing to tell says so. */
-static int run_section(const struct report *report, size_t i)
+static void run_section(const struct report *report, size_t i)
 {
 	const struct report_options *options = report->options;
 	const struct out *out = report->show.out;
 	uint64_t before = out->written + out->used;
 	bool asked = !report->json && options->show >> i & 1;
-	int error = 0;
 
 	if (is_shown(report, i))
-		error = sections[i].tell(report);
-	if (error || !asked || out->written + out->used != before)
-		return error;
+		sections[i].tell(report);
+	if (*report->error || !asked || out->written + out->used != before)
+		return;
 	if (sections[i].when == REPORT_MOMENT && !options->select.at)
 		report_say(report, 0, "%s: told of a moment, add --at WHEN.", sections[i].name);
 	else
 		report_say(report, 0, "%s: none in this %s.", sections[i].name,
 			   report->trace->capture.baseline ? "baseline" : "trace");
-	return 0;
 }
 
 static int run_sections(const struct report *report)
 {
-	int error = 0;
-
-	for (size_t i = 0; !error && i < sizeof(sections) / sizeof(sections[0]); i++)
-		error = run_section(report, i);
-	return error;
+	for (size_t i = 0; !*report->error && i < sizeof(sections) / sizeof(sections[0]); i++)
+		run_section(report, i);
+	return *report->error;
 }
 
 /* --- the answer --- */
@@ -299,11 +294,12 @@ static int write_report(struct trace *trace, struct out *out, const struct repor
 {
 	struct report_selection selection = { 0 };
 	struct report_study study = { 0 };
-	struct arena arena = { NULL, 0, 0 };
+	int error = 0;
 	struct report report = {
-		trace, { out, options->colour }, options, &selection, &study, &arena, json, false
+		trace, { out, options->colour }, options, &selection, &study, &error, json, false
 	};
-	int error = report_oom_check(&report);
+
+	error = report_oom_check(&report);
 
 	if (!error)
 		error = report_study_start(&study, trace, options);
@@ -315,7 +311,6 @@ static int write_report(struct trace *trace, struct out *out, const struct repor
 			!options->oom && !selection.narrow;
 	if (!error)
 		error = json ? tell_programs(&report) : tell_people(&report);
-	arena_clear(&arena);
 	report_study_clear(&study);
 	report_select_clear(&selection);
 	return error;

@@ -3,9 +3,6 @@
 #include <stdio.h>
 
 #include "analyse/findings/advice.h"
-#include "analyse/trace/trace.h"
-#include "base/text/out.h"
-#include "base/text/text.h"
 #include "render/report/report_analysis.h"
 #include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
@@ -22,15 +19,13 @@ static const char *show_plain(char *to, uint64_t number)
 
 static const char *show_blocks(char *to, uint64_t blocks)
 {
-	show_count(to, blocks);
-	text_append(to, SHOW_NUMBER, blocks == 1 ? " block" : " blocks");
-	return to;
+	return show_many(to, blocks, "block");
 }
 
 static size_t put_fact(char *to, size_t size, const char *name, const void *from)
 {
 	const struct facts *facts = from;
-	char number[SHOW_NUMBER];
+	char number[SHOW_MANY];
 
 #define BYTES show_bytes
 #define COUNT show_count
@@ -71,31 +66,33 @@ static const struct emit_column advised_members[] = {
 	EMIT_END,
 };
 
-int report_tell_advice(const struct report *report)
+void report_tell_advice(const struct report *report)
 {
 	const struct facts *facts = &report->study->facts;
 	const struct trace_oom *oom = report_fatal(report->trace, report->options->select.device);
-	struct advised list[ADVICES];
-	size_t count = 0;
+	struct emit_rows rows = EMIT_NONE_OF(struct advised, SIZE_MAX);
+	const struct advised *list;
 	char text[LINE];
 
 	for (unsigned i = 0; i < ADVICES; i++) {
 		if (!advice_applies((enum advice)i, facts))
 			continue;
 		fill_text(text, sizeof(text), advice_text((enum advice)i), put_fact, facts);
-		list[count++] = (struct advised){ advice_name((enum advice)i),
-						  report_text_kept(report, text) };
+		report_add(report, &rows,
+			   &(struct advised){ advice_name((enum advice)i),
+					      report_format(report, "%s", text) });
 	}
-	if (report->json)
-		return report_tell_rows(report, "\nadvice", advised_members,
-					EMIT_ROWS_OF(list, count), NULL);
-	if (oom || count)
+	if (report->json) {
+		report_list(report, "\nadvice", "\n", advised_members, &rows);
+		return;
+	}
+	if (oom || rows.count)
 		report_say(report, SAID_HEADING, "What to do");
 	else if (report->options->show)
 		report_say(report, SAID_LINE, "No advice: nothing stands out.");
 	if (oom)
 		tell_fatal(report, oom);
-	for (size_t i = 0; i < count; i++)
+	list = rows.rows;
+	for (size_t i = 0; i < rows.count; i++)
 		report_say(report, 2, "- %s", list[i].text);
-	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
+#include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/report/report.h"
 #include "render/report/report_facts.h"
@@ -24,40 +25,35 @@ static void say_sentence(struct out *out, const char *prefix, const char *text)
 
 static void say_device(const struct trace_device *device, struct out *out, const char *prefix)
 {
-	char used[SHOW_NUMBER + 8] = "";
+	bool used = device->used.peak_bytes != TRACE_NONE;
 	char text[300];
 
-	if (device->used.peak_bytes != TRACE_NONE) {
-		snprintf(used, sizeof(used), ", %s used", SAY_BYTES(device->used.peak_bytes));
-	}
-	snprintf(text, sizeof(text), "device %d (%.60s): peak %s allocated, %s reserved%s",
+	snprintf(text, sizeof(text), "device %d (%.60s): peak %s allocated, %s reserved%s%s%s",
 		 device->device, device->name ? device->name : "unnamed",
 		 SAY_BYTES(device->allocated.peak_bytes), SAY_BYTES(device->reserved.peak_bytes),
-		 used);
+		 used ? ", " : "", used ? SAY_BYTES(device->used.peak_bytes) : "",
+		 used ? " used" : "");
 	say_sentence(out, prefix, text);
 }
 
-static int say_sites(const struct trace *trace, struct out *out, const char *prefix)
+static int say_sites(struct trace *trace, struct out *out, const char *prefix)
 {
 	const struct trace_device *worst = report_worst(trace, NO_DEVICE);
 	const struct trace_peak *peak =
 		worst ? trace_peak(trace, worst->device, NULL, TRACE_ALLOCATED) : NULL;
-	struct report_groups groups;
-	int error = peak ? report_groups_of(&groups, trace, peak) : 0;
+	struct emit_rows groups;
+	int error = report_group_peak(&groups, trace, peak);
 
-	if (!peak)
-		return 0;
 	for (size_t i = 0; !error && i < groups.count && i < SITES; i++) {
-		const struct report_group *group = &groups.list[i];
+		const struct report_group *group = (const struct report_group *)groups.rows + i;
 		char line[300];
 		char text[400];
 
-		report_line_text(trace, group->shares[0].stack, line, sizeof(line));
+		report_line_text(trace, (uint32_t)group->shares->stack, line, sizeof(line));
 		snprintf(text, sizeof(text), "%13s %6s  %s", SAY_BYTES(group->bytes),
 			 SAY_SHARE(group->bytes, peak->bytes), line);
 		say_sentence(out, prefix, text);
 	}
-	report_groups_clear(&groups);
 	return error;
 }
 
@@ -82,8 +78,8 @@ int report_brief(struct trace *trace, struct out *out, const char *prefix)
 	}
 	error = say_sites(trace, out, prefix);
 	if (!error && ooms) {
-		snprintf(text, sizeof(text), "%s %s for want of memory", SAY_COUNT(ooms),
-			 ooms == 1 ? "allocation failed" : "allocations failed");
+		snprintf(text, sizeof(text), "%s failed for want of memory",
+			 SAY_MANY(ooms, "allocation"));
 		say_sentence(out, prefix, text);
 	}
 	return error;

@@ -1,9 +1,26 @@
-/* Where the program waited for CUDA: the calls that took longest, and what that says. */
+/*
+ * Where the program waited for CUDA, by what it called; and by what CUPTI told: what ran beside the
+ * memory, and whether each of its records has an event.
+ */
 #include <stdio.h>
+#include <string.h>
 
 #include "analyse/trace/trace.h"
+#include "base/text/text.h"
 #include "render/report/report_analysis.h"
 #include "render/report/report_parts.h"
+
+enum { FEW_CALLS = 5, FEW_ACTIONS = 8 };
+
+/* A document has all of them, a screen a few. */
+static size_t few_of(const struct report *report, size_t few)
+{
+	if (report->json)
+		return SIZE_MAX;
+	return report->options->full || report_limit(report) < few ? report_limit(report) : few;
+}
+
+/* --- calls --- */
 
 static const struct emit_column call_columns[] = {
 	EMIT_COLUMN("api", "call", -32, TEXT, struct trace_call, api),
@@ -27,7 +44,7 @@ static void say_driver(const struct report *report)
 {
 	const struct facts *facts = &report->study->facts;
 
-	if (!facts->driver_calls)
+	if (!report->trace->calls_n || !facts->driver_calls)
 		return;
 	report_say(report, SAID_LINE,
 		   "Allocating and freeing in the driver: %s calls, %s; longest %s.",
@@ -35,20 +52,184 @@ static void say_driver(const struct report *report)
 		   SAY_TIME(facts->driver_long));
 }
 
-int report_tell_calls(const struct report *report)
+void report_tell_calls(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	struct emit_rows rows = EMIT_ROWS_OF(trace->calls, trace->calls_n);
 
-	if (!report->json)
-		rows.shown = report_limit(report, trace->calls_n);
-	if (!report->json && !report->options->full && rows.shown > 5)
-		rows.shown = 5;
-	report_tell_rows(report, "\ncalls", call_columns, rows,
+	report_tell_rows(report, "\ncalls", call_columns,
+			 EMIT_SOME_OF(trace->calls, trace->calls_n, few_of(report, FEW_CALLS)),
 			 "Time inside CUDA calls, as the program made them");
 	if (report->json)
 		report_member(report, "\ndriver", driver_members, &report->study->facts);
-	else if (trace->calls_n)
+	else
 		say_driver(report);
-	return 0;
+}
+
+/* --- the witness --- */
+
+static uint64_t missing(const struct trace_witness *witness)
+{
+	uint64_t known = witness->matched + witness->unjudged;
+
+	return witness->records > known ? witness->records - known : 0;
+}
+
+static void say_verdict(const struct report *report, const struct trace_witness *witness)
+{
+	if (missing(witness))
+		report_say(
+			report, SAID_LINE,
+			"%s of CUPTI's %s records have no event: calls that were missed, which is "
+			"a bug of memtrace's; please report it.",
+			SAY_COUNT(missing(witness)), SAY_COUNT(witness->records));
+	else
+		report_say(report, SAID_LINE, "Each of CUPTI's %s records has its event.",
+			   SAY_COUNT(witness->matched));
+	if (witness->unjudged) {
+		report_say(report, SAID_LINE, "%s of them are of a time whose events were dropped.",
+			   SAY_COUNT(witness->unjudged));
+	}
+	if (witness->lost) {
+		report_say(report, SAID_LINE, "%s records found no room and were not compared.",
+			   SAY_COUNT(witness->lost));
+	}
+}
+
+static const char *show_name(char *to, const void *row)
+{
+	const struct trace_record *record = row;
+
+	snprintf(to, EMIT_CELL_MOST, "%s %.20s%s", record->op ? record->op : "?",
+		 record->memory ? record->memory : "?", record->mapping ? " mapping" : "");
+	return to;
+}
+
+static const char *show_address(char *to, const void *row)
+{
+	text_copy(to, EMIT_CELL_MOST, "at ");
+	text_hex(to + strlen(to), ((const struct trace_record *)row)->ptr);
+	return to;
+}
+
+struct verdict {
+	struct trace_witness of;
+	uint64_t missing;
+	struct emit_rows unmatched;
+};
+
+static const struct emit_column record_columns[] = {
+	EMIT_SHOWN("call", -20, TEXT, struct trace_record, op, show_name),
+	EMIT_COLUMN("t", "t", 12, TIME, struct trace_record, t),
+	EMIT_MEMBER("op", TEXT, struct trace_record, op),
+	EMIT_MEMBER("memory", TEXT, struct trace_record, memory),
+	EMIT_COLUMN("size", "size", 14, BYTES, struct trace_record, size),
+	{ EMIT_KEYED("ptr", ADDRESS, struct trace_record, ptr), .heading = "", .gap = 2,
+	  .show = show_address },
+	EMIT_END,
+};
+
+static const struct emit_column verdict_members[] = {
+	EMIT_MEMBER("records", COUNT, struct verdict, of.records),
+	EMIT_MEMBER("matched", COUNT, struct verdict, of.matched),
+	EMIT_MEMBER("missing", COUNT, struct verdict, missing),
+	EMIT_MEMBER("unjudged", COUNT, struct verdict, of.unjudged),
+	EMIT_MEMBER("lost", COUNT, struct verdict, of.lost),
+	EMIT_LIST("unmatched", "\n", struct verdict, unmatched, record_columns),
+	EMIT_END,
+};
+
+void report_tell_witness(const struct report *report)
+{
+	const struct trace_witness *witness = &report->trace->witness;
+	const struct verdict verdict = {
+		*witness,
+		missing(witness),
+		EMIT_ROWS_OF(witness->unmatched, witness->unmatched_n),
+	};
+	const struct emit_rows rows =
+		EMIT_SOME_OF(witness->unmatched, witness->unmatched_n, report_limit(report));
+
+	if (!witness->cupti)
+		return;
+	if (report->json) {
+		report_member(report, "\nwitness", verdict_members, &verdict);
+		return;
+	}
+	report_say(report, SAID_HEADING, "CUPTI as a witness");
+	say_verdict(report, witness);
+	emit_table(&report->show, &(struct emit_table){ .columns = record_columns,
+							.rows = &rows,
+							.headless = true,
+							.indent = 2 });
+}
+
+/* --- what ran --- */
+
+static const struct emit_column action_order[] = {
+	EMIT_MEMBER(NULL, TIME, struct trace_action, total_ns),
+	EMIT_MEMBER(NULL, TEXT, struct trace_action, name),
+	EMIT_END,
+};
+
+static const struct emit_column action_columns[] = {
+	EMIT_CELL("kernel, copy or call", -36, TEXT, struct trace_action, name),
+	EMIT_COLUMN("kind", "kind", 10, TEXT, struct trace_action, kind),
+	EMIT_MEMBER("name", TEXT, struct trace_action, name),
+	EMIT_COLUMN("count", "times", 10, COUNT, struct trace_action, count),
+	EMIT_COLUMN("total_ns", "time", 11, TIME, struct trace_action, total_ns),
+	EMIT_COLUMN("max_ns", "longest", 11, TIME, struct trace_action, max_ns),
+	EMIT_MEMBER("bytes", BYTES, struct trace_action, bytes),
+	EMIT_END,
+};
+
+static const struct emit_column span_members[] = {
+	EMIT_MEMBER("count", COUNT, struct trace, spans_n),
+	EMIT_MEMBER("dropped", COUNT, struct trace, spans_dropped),
+	EMIT_END,
+};
+
+/* What of it pages and exports show one by one. */
+static void say_timeline(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+
+	if (!trace->spans_dropped)
+		return;
+	report_say(report, SAID_LINE,
+		   "The latest %s are on the timeline; %s before them found no room there.",
+		   SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));
+}
+
+/* CUPTI cannot tell whose they are. */
+static void say_whose(const struct report *report)
+{
+	for (size_t i = 0; i < report->trace->actions_n; i++) {
+		if (strcmp(report->trace->actions[i].kind, "driver") != 0)
+			continue;
+		report_say(report, SAID_LINE,
+			   "Among the driver's calls are those by which memtrace asks for "
+			   "contexts, devices and what is used.");
+		return;
+	}
+}
+
+void report_tell_actions(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+	struct emit_rows rows = EMIT_NONE_OF(
+		struct trace_action,
+		few_of(report, report->options->show ? SIZE_MAX : (size_t)FEW_ACTIONS));
+
+	if (!trace->actions_n)
+		return;
+	for (size_t i = 0; i < trace->actions_n; i++)
+		report_add(report, &rows, &trace->actions[i]);
+	emit_sort(&rows, action_order);
+	report_tell_rows(report, "\nactions", action_columns, rows, "What ran, as CUPTI saw it");
+	if (report->json) {
+		report_member(report, "\nspans", span_members, trace);
+		return;
+	}
+	say_whose(report);
+	say_timeline(report);
 }

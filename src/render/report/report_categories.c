@@ -1,14 +1,13 @@
 /* The report on what memory was for: parameters, gradients, activations, workspaces, ... */
-#include <stdio.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 #include "render/report/report_analysis.h"
 #include "render/report/report_parts.h"
 #include "render/selection/select.h"
 
 struct category_told {
+	size_t category;
 	const char *name;
 	struct emit_part part; /* of the peak */
 	uint64_t blocks;       /* of it, TRACE_NONE where not known */
@@ -43,24 +42,28 @@ static uint64_t blocks_of(const struct category_sum *sum)
 	return sum->bytes && !sum->count ? TRACE_NONE : sum->count;
 }
 
-/* Of a program that no rule is about there is nothing to tell. */
-static bool tells(const struct report *report, const uint8_t *order, size_t count)
+static void add_category(const struct report *report, struct emit_rows *rows,
+			 const struct categories_place *place, size_t category)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (order[i] != CATEGORY_OTHER && order[i] != CATEGORY_TEMPORARIES)
-			return true;
-	}
-	return report->options->full || report->options->show;
+	report_add(report, rows,
+		   &(struct category_told){
+			   category,
+			   categories_name(&report->study->categories, category),
+			   { place->peak[category].bytes, place->peak_bytes },
+			   blocks_of(&place->peak[category]),
+			   place->peak[category],
+			   place->exit[category],
+			   place->made[category],
+		   });
 }
 
-static void table(const struct report *report, const struct categories_place *place)
+/* Most bytes at the peak first. */
+static struct emit_rows ordered_rows(const struct report *report,
+				     const struct categories_place *place)
 {
+	struct emit_rows rows = EMIT_NONE_OF(struct category_told, SIZE_MAX);
 	struct category_sum held[CATEGORIES_MOST];
 	uint8_t order[CATEGORIES_MOST];
-	struct category_told list[CATEGORIES_MOST];
-	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
-	char text[200];
-	char name[80];
 	size_t count;
 
 	/* One that is empty at the peak and not at the end has a row, too. */
@@ -69,23 +72,30 @@ static void table(const struct report *report, const struct categories_place *pl
 		held[i].count += place->exit[i].bytes > 0;
 	}
 	count = categories_order(&report->study->categories, held, order);
-	if (!count || !place->peak_bytes || !tells(report, order, count))
-		return;
-	if (place->device != NO_DEVICE)
-		snprintf(name, sizeof(name), "on device %d", place->device);
-	else
-		snprintf(name, sizeof(name), "of %.40s memory", place->space);
-	snprintf(text, sizeof(text), "What the peak %s was for: %s%s", name,
-		 SAY_BYTES(place->peak_bytes), place->peak_exact ? "" : ", by stacks alone");
 	for (size_t i = 0; i < count; i++)
-		list[rows.count++] = (struct category_told){
-			.name = categories_name(&report->study->categories, order[i]),
-			.part = { place->peak[order[i]].bytes, place->peak_bytes },
-			.blocks = blocks_of(&place->peak[order[i]]),
-			.peak = place->peak[order[i]],
-			.exit = place->exit[order[i]],
-		};
-	report_table(report, peak_columns, &rows, text);
+		add_category(report, &rows, place, order[i]);
+	return rows;
+}
+
+/* Of a program that no rule is about there is nothing to tell. */
+static bool tells(const struct report *report, const struct emit_rows *rows)
+{
+	const struct category_told *list = rows->rows;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		if (list[i].category != CATEGORY_OTHER && list[i].category != CATEGORY_TEMPORARIES)
+			return true;
+	}
+	return rows->count && (report->options->full || report->options->show);
+}
+
+static void table(const struct report *report, const struct emit_column *columns,
+		  const struct categories_place *place, const char *heading)
+{
+	const struct emit_rows rows = ordered_rows(report, place);
+
+	if (place->peak_bytes && tells(report, &rows))
+		report_table(report, columns, &rows, heading);
 }
 
 /* --- a composition: a peak's, a selection's, a moment's --- */
@@ -123,46 +133,24 @@ bool report_category_sums(const struct report *report, const struct trace_peak *
 	return true;
 }
 
-/* The categories of a composition in their order; 0 when not known. */
-static size_t find_sums(const struct report *report, const struct trace_peak *peak,
-			struct category_told *list, uint8_t *order)
-{
-	struct category_sum sums[CATEGORIES_MOST];
-	size_t count;
-
-	if (!report_category_sums(report, peak, sums))
-		return 0;
-	count = categories_order(&report->study->categories, sums, order);
-	for (size_t i = 0; i < count; i++)
-		list[i] = (struct category_told){
-			.name = categories_name(&report->study->categories, order[i]),
-			.part = { sums[order[i]].bytes, peak->bytes },
-			.blocks = blocks_of(&sums[order[i]]),
-			.peak = sums[order[i]],
-		};
-	return count;
-}
-
 void report_category_table(const struct report *report, const struct trace_peak *peak)
 {
-	struct category_told list[CATEGORIES_MOST];
-	uint8_t order[CATEGORIES_MOST];
-	struct emit_rows rows = EMIT_ROWS_OF(list, find_sums(report, peak, list, order));
+	struct categories_place place = { .peak_bytes = peak->bytes };
 
-	if (rows.count && peak->bytes && tells(report, order, rows.count))
-		report_table(report, report_category_columns, &rows, "What it was for");
+	if (report_category_sums(report, peak, place.peak))
+		table(report, report_category_columns, &place, "What it was for");
 }
 
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak)
 {
-	struct category_told *list = report_room(report, CATEGORIES_MOST * sizeof(*list));
-	struct category_sum sums[CATEGORIES_MOST];
-	uint8_t order[CATEGORIES_MOST];
+	struct categories_place place = { .peak_bytes = peak->bytes };
 
-	if (!list || !report_category_sums(report, peak, sums))
+	if (!report_category_sums(report, peak, place.peak))
 		return (struct emit_rows){ .size = 0 };
-	return EMIT_ROWS_OF(list, find_sums(report, peak, list, order));
+	return ordered_rows(report, &place);
 }
+
+/* --- for people --- */
 
 static bool is_shown(const struct report *report, const struct categories_place *place)
 {
@@ -171,37 +159,46 @@ static bool is_shown(const struct report *report, const struct categories_place 
 	return report->options->full || strcmp(place->space, "pinned") != 0;
 }
 
-static int say_categories(const struct report *report)
+static void place_table(const struct report *report, const struct categories_place *place)
+{
+	const char *name = place->device == NO_DEVICE
+				   ? report_format(report, "of %.40s memory", place->space)
+				   : report_format(report, "on device %d", place->device);
+
+	table(report, peak_columns, place,
+	      report_format(report, "What the peak %s was for: %s%s", name,
+			    SAY_BYTES(place->peak_bytes),
+			    place->peak_exact ? "" : ", by stacks alone"));
+}
+
+static void say_categories(const struct report *report)
 {
 	const struct categories *categories = &report->study->categories;
 
-	if (!report->study->categorised)
-		return 0;
 	/* Rows by category have said it. */
 	if (report->selection->replayed) {
 		if (report->trace->by != TRACE_BY_CATEGORY && report->trace->peaks_n)
 			report_category_table(report, report->trace->peaks);
-		return 0;
+		return;
 	}
 	for (size_t i = 0; i < categories->places_n; i++) {
 		if (is_shown(report, &categories->places[i]))
-			table(report, &categories->places[i]);
+			place_table(report, &categories->places[i]);
 	}
-	return 0;
 }
 
 /* --- for programs --- */
+
+/* `bytes` has a list for each category by its name. */
+struct place_curve {
+	struct emit_rows t, bytes;
+};
 
 struct place_told {
 	struct categories_place of;
 	const char *peak_from, *exit_from;
 	struct emit_rows categories;
-	const struct place_curve *curve; /* NULL: not known */
-};
-
-/* `bytes` has a list for each category by its name. */
-struct place_curve {
-	struct emit_rows t, bytes;
+	struct place_curve curve;
 };
 
 static const struct emit_column curve_members[] = {
@@ -221,90 +218,67 @@ static const struct emit_column place_members[] = {
 	EMIT_MEMBER("peak_from", TEXT, struct place_told, peak_from),
 	EMIT_MEMBER("exit_from", TEXT, struct place_told, exit_from),
 	EMIT_LIST("categories", "\n  ", struct place_told, categories, peak_columns),
-	EMIT_NESTED("\n  timeline", POINTED, struct place_told, curve, curve_members),
+	EMIT_NESTED("\n  timeline", KNOWN, struct place_told, curve, curve_members),
 	EMIT_END,
 };
 
-static struct emit_rows category_rows(const struct report *report,
-				      const struct categories_place *place)
+/* What the category held along the timeline; NULL for nothing. */
+static const uint64_t *bytes_of(const struct categories_place *place, size_t category)
 {
-	struct category_told *list = report_room(report, CATEGORIES_MOST * sizeof(*list));
-	size_t count = 0;
-
-	for (size_t i = 0; list && i < report->study->categories.rules->categories; i++) {
-		if (place->made[i].count || place->peak[i].bytes || place->exit[i].bytes)
-			list[count++] = (struct category_told){
-				.name = categories_name(&report->study->categories, i),
-				.peak = place->peak[i],
-				.exit = place->exit[i],
-				.made = place->made[i],
-			};
+	for (size_t i = 0; i < place->points; i++) {
+		if (place->bytes[category * place->points + i])
+			return place->bytes + category * place->points;
 	}
-	return EMIT_ROWS_OF(list, count);
+	return NULL;
 }
 
-static bool any_bytes(const uint64_t *bytes, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (bytes[i])
-			return true;
-	}
-	return false;
-}
-
-/* NULL where events are missing. */
-static const struct place_curve *curve_of(const struct report *report,
-					  const struct categories_place *place)
-{
-	struct place_curve *curve = place->points ? report_room(report, sizeof(*curve)) : NULL;
-	struct emit_named *list = report_room(report, CATEGORIES_MOST * sizeof(*list));
-	size_t count = 0;
-
-	if (!curve || !list)
-		return NULL;
-	for (size_t k = 0; k < report->study->categories.rules->categories; k++) {
-		const uint64_t *column = place->bytes + k * place->points;
-
-		if (any_bytes(column, place->points))
-			list[count++] = (struct emit_named){
-				categories_name(&report->study->categories, k),
-				EMIT_ROWS_OF(column, place->points),
-			};
-	}
-	curve->t = EMIT_ROWS_OF(place->t, place->points);
-	curve->bytes = EMIT_ROWS_OF(list, count);
-	return curve;
-}
-
-int report_tell_categories(const struct report *report)
+static struct place_told told_of(const struct report *report, const struct categories_place *place)
 {
 	const struct categories *categories = &report->study->categories;
-	struct emit_rows rows = { .size = 0 };
-	struct place_told *list;
+	struct place_told told = {
+		.of = *place,
+		.peak_from = place->peak_exact ? "blocks" : "stacks",
+		.exit_from = place->exit_exact ? "blocks" : "stacks",
+		.categories = EMIT_NONE_OF(struct category_told, SIZE_MAX),
+		.curve.bytes = EMIT_NONE_OF(struct emit_named, SIZE_MAX),
+	};
 
-	if (!report->json)
-		return say_categories(report);
-	if (!report->study->categorised || report->selection->narrow) {
-		report_list(report, "\ncategories", "\n ", place_members, &rows);
-		return 0;
+	if (place->points) /* no event is missing */
+		told.curve.t = EMIT_ROWS_OF(place->t, place->points);
+	for (size_t i = 0; i < categories->rules->categories; i++) {
+		const uint64_t *column = bytes_of(place, i);
+
+		if (place->made[i].count || place->peak[i].bytes || place->exit[i].bytes)
+			add_category(report, &told.categories, place, i);
+		if (column)
+			report_add(report, &told.curve.bytes,
+				   &(struct emit_named){ categories_name(categories, i),
+							 EMIT_ROWS_OF(column, place->points) });
 	}
-	list = report_room(report, (categories->places_n + 1) * sizeof(*list));
-	if (!list)
-		return err("no memory left");
-	rows = EMIT_ROWS_OF(list, 0);
-	for (size_t i = 0; i < categories->places_n; i++) {
+	return told;
+}
+
+void report_tell_categories(const struct report *report)
+{
+	const struct categories *categories = &report->study->categories;
+	bool known = report->study->categorised;
+	struct emit_rows rows = { .size = 0 };
+
+	if (!report->json) {
+		if (known)
+			say_categories(report);
+		return;
+	}
+	if (known && !report->selection->narrow)
+		rows = EMIT_NONE_OF(struct place_told, SIZE_MAX);
+	for (size_t i = 0; rows.size && i < categories->places_n; i++) {
 		const struct categories_place *place = &categories->places[i];
 
-		if (place->device != NO_DEVICE && !report_wants(report, place->device))
-			continue;
-		list[rows.count++] = (struct place_told){
-			*place,
-			place->peak_exact ? "blocks" : "stacks",
-			place->exit_exact ? "blocks" : "stacks",
-			category_rows(report, place),
-			curve_of(report, place),
-		};
+		if (place->device == NO_DEVICE || report_wants(report, place->device)) {
+			const struct place_told told = told_of(report, place);
+
+			report_add(report, &rows, &told);
+		}
 	}
 	report_list(report, "\ncategories", "\n ", place_members, &rows);
-	return 0;
 }

@@ -1,14 +1,22 @@
-/* Devices: their sums, pools and owners. */
+/* Sums of devices, their pools and owners, and of memory beside them. */
 #include <stdio.h>
+#include <string.h>
 
-#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
 
-/* --- a device's sums --- */
+/* --- sums --- */
+
+static const struct emit_column sum_members[] = {
+	EMIT_MEMBER("peak_bytes", BYTES, struct trace_sum, peak_bytes),
+	EMIT_MEMBER("peak_t", TIME, struct trace_sum, peak_t),
+	EMIT_MEMBER("exit_bytes", BYTES, struct trace_sum, exit_bytes),
+	{ EMIT_KEYED("source", TEXT, struct trace_sum, source), .flags = EMIT_OPTIONAL },
+	EMIT_END,
+};
 
 /* A row of a device's sums, or of what was cached. */
 struct sum_row {
@@ -32,17 +40,20 @@ static const struct emit_column cached_cells[] = {
 	EMIT_END,
 };
 
-static void add_sum(const struct report *report, struct sum_row *rows, size_t *count,
-		    const char *name, const struct trace_sum *sum)
+static void add_sum(const struct report *report, struct emit_rows *rows, const char *name,
+		    const struct trace_sum *sum)
 {
+	bool timed = !report->trace->capture.baseline;
+
 	if (sum->peak_bytes != TRACE_NONE)
-		rows[(*count)++] = (struct sum_row){
-			name,
-			NULL,
-			sum->peak_bytes,
-			report_when(report, sum->peak_bytes, sum->peak_t),
-			sum->exit_bytes,
-		};
+		report_add(report, rows,
+			   &(struct sum_row){
+				   name,
+				   NULL,
+				   sum->peak_bytes,
+				   sum->peak_bytes && timed ? sum->peak_t : TRACE_NONE,
+				   sum->exit_bytes,
+			   });
 }
 
 /* What lay unused when allocated was at its peak; TRACE_NONE when it is not known. */
@@ -60,37 +71,26 @@ static void cached_row(const struct report *report, const struct trace_device *d
 {
 	uint64_t cached = cached_at_peak(report, device);
 	struct sum_row row = { .name = "cached at that peak", .peak = cached };
-	char text[100];
 
 	if (cached == TRACE_NONE || !cached)
 		return;
-	snprintf(text, sizeof(text), "(%s of what was reserved)",
-		 SAY_SHARE(cached, cached + device->allocated.peak_bytes));
-	row.note = text;
+	row.note = report_format(report, "(%s of what was reserved)",
+				 SAY_SHARE(cached, cached + device->allocated.peak_bytes));
 	emit_row(&report->show, cached_cells, &row, 2);
-}
-
-static void add_count(char *to, size_t size, uint64_t count, const char *one, const char *many)
-{
-	if (to[0])
-		text_append(to, size, ", ");
-	text_append(to, size, SAY_COUNT(count));
-	text_append(to, size, " ");
-	text_append(to, size, count == 1 ? one : many);
 }
 
 static void counts_row(const struct report *report, const struct trace_device *device)
 {
-	char text[200] = "";
+	struct out *out = report->show.out;
 
-	add_count(text, sizeof(text), device->allocations, "allocation", "allocations");
-	add_count(text, sizeof(text), device->frees, "free", "frees");
+	out_format(out, "  %s, %s", SAY_MANY(device->allocations, "allocation"),
+		   SAY_MANY(device->frees, "free"));
 	if (device->ooms)
-		add_count(text, sizeof(text), device->ooms, "out of memory", "out of memory");
+		out_format(out, ", %s out of memory", SAY_COUNT(device->ooms));
 	if (device->retries)
-		add_count(text, sizeof(text), device->retries, "retry", "retries");
-	out_text(report->show.out, "  ");
-	report_say(report, SAID_LINE, "%s", text);
+		out_format(out, ", %s %s", SAY_COUNT(device->retries),
+			   device->retries == 1 ? "retry" : "retries");
+	out_char(out, '\n');
 }
 
 /* --- pools and owners --- */
@@ -106,9 +106,9 @@ struct device_part {
 		EMIT_MEMBER("device", INTEGER, struct device_part, device),                     \
 			EMIT_COLUMN(key, key, -20, TEXT, struct device_part, of.name),          \
 			EMIT_NESTED("allocated", KNOWN, struct device_part, of.allocated,       \
-				    report_sum_members),                                        \
+				    sum_members),                                               \
 			EMIT_NESTED("reserved", KNOWN, struct device_part, of.reserved,         \
-				    report_sum_members),                                        \
+				    sum_members),                                               \
 			EMIT_CELL("allocated", 12, BYTES, struct device_part,                   \
 				  of.allocated.peak_bytes),                                     \
 			EMIT_CELL("reserved", 13, BYTES, struct device_part,                    \
@@ -125,55 +125,45 @@ static const struct emit_column pool_columns[] = PART_COLUMNS("pool");
 static const struct emit_column owner_columns[] = PART_COLUMNS("owner");
 
 /* Pools of these devices in one list, or owners. */
-static int tell_parts(const struct report *report, const struct trace_device *devices,
-		      size_t devices_n, bool pools)
+static void tell_parts(const struct report *report, const struct trace_device *devices,
+		       size_t devices_n, bool pools)
 {
-	const struct emit_column *columns = pools ? pool_columns : owner_columns;
-	struct emit_rows rows = { .size = sizeof(struct device_part) };
-	struct device_part *list;
-	size_t most = 0;
+	struct emit_rows rows =
+		EMIT_NONE_OF(struct device_part, report->json ? SIZE_MAX : report_limit(report));
 
-	for (size_t i = 0; i < devices_n; i++)
-		most += pools ? devices[i].pools_n : devices[i].owners_n;
-	list = report_room(report, (most + 1) * sizeof(*list));
-	if (!list)
-		return err("no memory left");
 	for (size_t i = 0; i < devices_n; i++) {
 		const struct trace_part *parts = pools ? devices[i].pools : devices[i].owners;
 		size_t count = pools ? devices[i].pools_n : devices[i].owners_n;
 
 		for (size_t k = 0; report_wants(report, devices[i].device) && k < count; k++)
-			list[rows.count++] = (struct device_part){ devices[i].device, parts[k] };
+			report_add(report, &rows,
+				   &(struct device_part){ devices[i].device, parts[k] });
 	}
-	rows.rows = list;
-	rows.shown = report->json ? SIZE_MAX : report_limit(report, rows.count);
 	if (!report->json && rows.count)
 		out_char(report->show.out, '\n');
-	return report_tell_rows(report, pools ? "\npools" : "\nowners", columns, rows, NULL);
+	report_tell_rows(report, pools ? "\npools" : "\nowners",
+			 pools ? pool_columns : owner_columns, rows, NULL);
 }
 
 /* --- devices --- */
 
-static int device_table(const struct report *report, const struct trace_device *device)
+static void device_table(const struct report *report, const struct trace_device *device)
 {
-	struct sum_row list[3];
-	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
-	char used[64] = "used";
-	char text[300];
-	int error;
+	struct emit_rows rows = EMIT_NONE_OF(struct sum_row, SIZE_MAX);
+	const char *source = device->used.source;
 
-	snprintf(text, sizeof(text), "Device %d: %s, %s", device->device,
-		 device->name ? device->name : "unnamed", SAY_BYTES(device->total_bytes));
-	if (device->used.source)
-		snprintf(used, sizeof(used), "used (%s)", device->used.source);
-	add_sum(report, list, &rows.count, "allocated", &device->allocated);
-	add_sum(report, list, &rows.count, "reserved", &device->reserved);
-	add_sum(report, list, &rows.count, used, &device->used);
-	report_table(report, sum_cells, &rows, text);
+	add_sum(report, &rows, "allocated", &device->allocated);
+	add_sum(report, &rows, "reserved", &device->reserved);
+	add_sum(report, &rows, source ? report_format(report, "used (%s)", source) : "used",
+		&device->used);
+	report_table(report, sum_cells, &rows,
+		     report_format(report, "Device %d: %s, %s", device->device,
+				   device->name ? device->name : "unnamed",
+				   SAY_BYTES(device->total_bytes)));
 	cached_row(report, device);
 	counts_row(report, device);
-	error = tell_parts(report, device, 1, true);
-	return error ? error : tell_parts(report, device, 1, false);
+	tell_parts(report, device, 1, true);
+	tell_parts(report, device, 1, false);
 }
 
 struct device_sums {
@@ -185,9 +175,9 @@ static const struct emit_column device_columns[] = {
 	EMIT_COLUMN("device", "device", -8, INTEGER, struct device_sums, of.device),
 	EMIT_MEMBER("name", TEXT, struct device_sums, of.name),
 	EMIT_MEMBER("total_bytes", BYTES, struct device_sums, of.total_bytes),
-	EMIT_NESTED("allocated", KNOWN, struct device_sums, of.allocated, report_sum_members),
-	EMIT_NESTED("reserved", KNOWN, struct device_sums, of.reserved, report_sum_members),
-	EMIT_NESTED("used", KNOWN, struct device_sums, of.used, report_sum_members),
+	EMIT_NESTED("allocated", KNOWN, struct device_sums, of.allocated, sum_members),
+	EMIT_NESTED("reserved", KNOWN, struct device_sums, of.reserved, sum_members),
+	EMIT_NESTED("used", KNOWN, struct device_sums, of.used, sum_members),
 	EMIT_CELL("allocated", 13, BYTES, struct device_sums, of.allocated.peak_bytes),
 	EMIT_CELL("reserved", 13, BYTES, struct device_sums, of.reserved.peak_bytes),
 	EMIT_CELL("used", 13, BYTES, struct device_sums, of.used.peak_bytes),
@@ -201,41 +191,84 @@ static const struct emit_column device_columns[] = {
 };
 
 /* The document has those that are wanted; a screen all of them, in a line each. */
-static int tell_devices(const struct report *report)
+static void tell_devices(const struct report *report)
 {
 	const struct trace_summary *summary = &report->trace->summary;
-	struct device_sums *list = report_room(report, (summary->devices_n + 1) * sizeof(*list));
-	size_t count = 0;
+	struct emit_rows rows = EMIT_NONE_OF(struct device_sums, SIZE_MAX);
 
-	if (!list)
-		return err("no memory left");
 	for (size_t i = 0; i < summary->devices_n; i++) {
 		const struct trace_device *device = &summary->devices[i];
 
 		if (!report->json || report_wants(report, device->device))
-			list[count++] =
-				(struct device_sums){ *device, cached_at_peak(report, device) };
+			report_add(
+				report, &rows,
+				&(struct device_sums){ *device, cached_at_peak(report, device) });
 	}
-	return report_tell_rows(report, "\ndevices", device_columns, EMIT_ROWS_OF(list, count),
-				"Peaks of devices");
+	report_tell_rows(report, "\ndevices", device_columns, rows, "Peaks of devices");
 }
 
-int report_tell_devices(const struct report *report)
+void report_tell_devices(const struct report *report)
 {
 	const struct trace_device *devices = report->trace->summary.devices;
 	size_t count = report->trace->summary.devices_n;
-	int error = 0;
 
 	if (report->json ||
 	    (report->screen && report->options->select.device == NO_DEVICE && count > 1))
-		error = tell_devices(report);
-	if (!error && report->json)
-		error = tell_parts(report, devices, count, true);
-	if (!error && report->json)
-		error = tell_parts(report, devices, count, false);
-	for (size_t i = 0; !report->json && !error && i < count; i++) {
-		if (report_wants(report, devices[i].device))
-			error = device_table(report, &devices[i]);
+		tell_devices(report);
+	if (report->json) {
+		tell_parts(report, devices, count, true);
+		tell_parts(report, devices, count, false);
+		return;
 	}
-	return error;
+	for (size_t i = 0; i < count; i++) {
+		if (report_wants(report, devices[i].device))
+			device_table(report, &devices[i]);
+	}
+}
+
+/* --- memory beside them --- */
+
+/* On the first screen the four bytes that some copy pins are noise beside gigabytes of a device. */
+static bool is_little(const struct report *report, const struct trace_space *space)
+{
+	const struct trace_device *device =
+		report_worst(report->trace, report->options->select.device);
+
+	return report->screen && device && device->allocated.peak_bytes != TRACE_NONE &&
+	       space->allocated.peak_bytes < device->allocated.peak_bytes / 100;
+}
+
+static const struct emit_column space_columns[] = {
+	EMIT_COLUMN("space", "space", -22, TEXT, struct trace_space, space),
+	EMIT_NESTED("allocated", KNOWN, struct trace_space, allocated, sum_members),
+	EMIT_CELL("peak", 12, BYTES, struct trace_space, allocated.peak_bytes),
+	EMIT_CELL("at", 14, TIME, struct trace_space, allocated.peak_t),
+	EMIT_CELL("at exit", 14, BYTES, struct trace_space, allocated.exit_bytes),
+	EMIT_COLUMN("allocations", "allocs", 11, COUNT, struct trace_space, allocations),
+	EMIT_MEMBER("frees", COUNT, struct trace_space, frees),
+	EMIT_END,
+};
+
+/* Those that people are told of. */
+static bool is_beside(const struct report *report, const struct trace_space *space)
+{
+	return space->allocated.peak_bytes && space->allocated.peak_bytes != TRACE_NONE &&
+	       space->space && strcmp(space->space, "device") != 0 && !is_little(report, space);
+}
+
+void report_tell_spaces(const struct report *report)
+{
+	const struct trace_summary *summary = &report->trace->summary;
+	struct emit_rows rows = EMIT_NONE_OF(struct trace_space, SIZE_MAX);
+
+	for (size_t i = 0; i < summary->spaces_n; i++) {
+		struct trace_space space = summary->spaces[i];
+
+		if (!report->json && !is_beside(report, &space))
+			continue;
+		if (!report->json && report->trace->capture.baseline)
+			space.allocated.peak_t = TRACE_NONE;
+		report_add(report, &rows, &space);
+	}
+	report_tell_rows(report, "\nspaces", space_columns, rows, "Memory beside the devices' own");
 }

@@ -1,133 +1,85 @@
 /* What a report says, before it is said. */
 #include "render/report/report_facts.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
+#include "render/emit/emit.h"
 #include "render/emit/term.h"
 
-/* --- a peak by site --- */
+/* --- groups --- */
 
-/* Stacks of one site have one key; a stack without a site stands alone. */
-static uint64_t group_key(const struct trace *trace, uint32_t stack)
+static const struct emit_column share_order[] = {
+	EMIT_MEMBER(NULL, NUMBER, struct report_share, key),
+	EMIT_MEMBER(NULL, BYTES, struct report_share, bytes),
+	EMIT_MEMBER(NULL, NUMBER, struct report_share, stack),
+	EMIT_END,
+};
+
+static const struct emit_column group_order[] = {
+	EMIT_MEMBER(NULL, BYTES, struct report_group, bytes),
+	EMIT_MEMBER(NULL, NUMBER, struct report_group, key),
+	EMIT_END,
+};
+
+int report_group(struct emit_rows *groups, struct trace *trace, const struct emit_rows *shares)
 {
-	uint32_t site = trace->site_of[stack];
+	const struct report_share *list = shares->rows;
+	size_t first = 0;
 
-	return site == UINT32_MAX ? (uint64_t)1 << 32 | stack : site;
-}
+	*groups = EMIT_NONE_OF(struct report_group, SIZE_MAX);
+	emit_sort(shares, share_order);
+	for (size_t end = 1; end <= shares->count; end++) {
+		struct report_group group = { .key = list[first].key,
+					      .shares = &list[first],
+					      .shares_n = end - first };
 
-static int by_site(const void *a, const void *b, void *of)
-{
-	const struct trace *trace = of;
-	const struct trace_share *x = a;
-	const struct trace_share *y = b;
-	uint64_t left = group_key(trace, x->stack);
-	uint64_t right = group_key(trace, y->stack);
-
-	if (left != right)
-		return left < right ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return x->stack < y->stack ? -1 : x->stack > y->stack;
-}
-
-static int compare_facts(const void *a, const void *b)
-{
-	const struct report_group *x = a;
-	const struct report_group *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return x->shares < y->shares ? -1 : x->shares > y->shares;
-}
-
-int report_groups_of(struct report_groups *groups, const struct trace *trace,
-		     const struct trace_peak *peak)
-{
-	size_t n = peak ? peak->stacks_n : 0;
-	struct report_group *group = NULL;
-
-	*groups = (struct report_groups){ 0 };
-	groups->shares = calloc(n + 1, sizeof(*groups->shares));
-	groups->list = calloc(n + 1, sizeof(*groups->list));
-	if (!groups->shares || !groups->list) {
-		report_groups_clear(groups);
-		return err("no memory left");
-	}
-	if (n)
-		memcpy(groups->shares, peak->stacks, n * sizeof(*groups->shares));
-	qsort_r(groups->shares, n, sizeof(*groups->shares), by_site, (void *)trace);
-	for (size_t i = 0; i < n; i++) {
-		const struct trace_share *share = &groups->shares[i];
-		uint32_t site = trace->site_of[share->stack];
-
-		if (!group ||
-		    group_key(trace, group->shares->stack) != group_key(trace, share->stack)) {
-			group = &groups->list[groups->count++];
-			group->shares = share;
-			group->name = site == UINT32_MAX ? NULL : trace->sites[site].site;
+		if (end < shares->count && list[end].key == group.key)
+			continue;
+		for (; first < end; first++) {
+			group.bytes += list[first].bytes;
+			group.count += list[first].count;
 		}
-		group->bytes += share->bytes;
-		group->count += share->count;
-		group->shares_n++;
+		if (!emit_add(&trace->arena, groups, &group))
+			return err_no_memory(trace->path);
 	}
-	qsort(groups->list, groups->count, sizeof(*groups->list), compare_facts);
+	emit_sort(groups, group_order);
 	return 0;
 }
 
-void report_groups_clear(struct report_groups *groups)
+/* A stack without a site stands alone. */
+int report_group_peak(struct emit_rows *groups, struct trace *trace, const struct trace_peak *peak)
 {
-	free(groups->list);
-	free(groups->shares);
-	*groups = (struct report_groups){ 0 };
-}
+	struct emit_rows shares = EMIT_NONE_OF(struct report_share, SIZE_MAX);
+	struct report_group *list;
+	int error;
 
-/* --- what is left --- */
+	for (size_t i = 0; peak && i < peak->stacks_n; i++) {
+		const struct trace_share *share = &peak->stacks[i];
+		uint32_t site = trace->site_of[share->stack];
+		const struct report_share keyed = {
+			site == UINT32_MAX ? (uint64_t)1 << 32 | share->stack : site,
+			share->bytes,
+			share->count,
+			share->stack,
+		};
 
-static int by_live(const void *a, const void *b, void *of)
-{
-	const struct trace *trace = of;
-	uint32_t x = *(const uint32_t *)a;
-	uint32_t y = *(const uint32_t *)b;
-	uint64_t left = trace->sites[x].live_bytes;
-	uint64_t right = trace->sites[y].live_bytes;
-
-	if (left != right)
-		return left > right ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-uint32_t *report_live(const struct trace *trace, size_t *count, uint64_t *bytes)
-{
-	uint32_t *sites = calloc(trace->sites_n + 1, sizeof(*sites));
-
-	*count = 0;
-	*bytes = 0;
-	if (!sites) {
-		err("no memory left");
-		return NULL;
+		if (!emit_add(&trace->arena, &shares, &keyed))
+			return err_no_memory(trace->path);
 	}
-	for (size_t i = 0; i < trace->sites_n; i++) {
-		if (!trace->sites[i].live_bytes)
-			continue;
-		sites[(*count)++] = (uint32_t)i;
-		*bytes += trace->sites[i].live_bytes;
+	error = report_group(groups, trace, &shares);
+	list = (struct report_group *)groups->rows;
+	for (size_t i = 0; i < groups->count; i++) {
+		if (list[i].key <= UINT32_MAX)
+			list[i].name = trace->sites[list[i].key].site;
 	}
-	qsort_r(sites, *count, sizeof(*sites), by_live, (void *)trace);
-	return sites;
+	return error;
 }
 
 /* --- the answer --- */
-
-static uint64_t known_bytes(uint64_t bytes)
-{
-	return bytes == TRACE_NONE ? 0 : bytes;
-}
 
 const struct trace_device *report_worst(const struct trace *trace, int wanted)
 {
@@ -138,8 +90,8 @@ const struct trace_device *report_worst(const struct trace *trace, int wanted)
 
 		if (wanted != NO_DEVICE && device->device != wanted)
 			continue;
-		if (!worst || known_bytes(device->allocated.peak_bytes) >
-				      known_bytes(worst->allocated.peak_bytes))
+		if (!worst || trace_known(device->allocated.peak_bytes) >
+				      trace_known(worst->allocated.peak_bytes))
 			worst = device;
 	}
 	return worst;
@@ -182,14 +134,14 @@ void report_line_text(const struct trace *trace, uint32_t stack, char *to, size_
 }
 
 /* Nothing on any device: say what there was instead. */
-static int no_device_text(const struct trace *trace, int wanted, char *to, size_t size)
+static void no_device_text(const struct trace *trace, int wanted, char *to, size_t size)
 {
 	const struct trace_space *most = NULL;
 
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
 		const struct trace_space *space = &trace->summary.spaces[i];
 
-		if (known_bytes(space->allocated.peak_bytes) >
+		if (trace_known(space->allocated.peak_bytes) >
 		    (most ? most->allocated.peak_bytes : 0))
 			most = space;
 	}
@@ -201,55 +153,54 @@ static int no_device_text(const struct trace *trace, int wanted, char *to, size_
 			 SAY_BYTES(most->allocated.peak_bytes));
 	else
 		text_copy(to, size, "No GPU memory was allocated.");
-	return 0;
 }
 
 /* "; most of it 812.00 MiB from Linear.forward (linear.py), called by Net.forward (net.py:12)" */
-static int add_culprit(const struct trace *trace, const struct trace_device *device, char *to,
+static int add_culprit(struct trace *trace, const struct trace_device *device, char *to,
 		       size_t size)
 {
 	const struct trace_peak *peak = trace_peak(trace, device->device, NULL, TRACE_ALLOCATED);
-	struct report_groups groups;
+	struct emit_rows groups;
+	const struct report_group *first;
 	char line[300];
 	size_t used = strlen(to);
-	int error = report_groups_of(&groups, trace, peak);
+	int error = report_group_peak(&groups, trace, peak);
 
-	if (error)
-		return error;
-	if (groups.count && groups.list[0].bytes) {
-		const struct report_group *first = &groups.list[0];
+	first = groups.rows;
+	if (!error && groups.count && first->bytes) {
 		/* A library's doing is not that of the line which called it. */
 		const char *from = first->name ? strstr(first->name, " from ") : NULL;
 
-		report_line_text(trace, first->shares[0].stack, line, sizeof(line));
+		report_line_text(trace, (uint32_t)first->shares->stack, line, sizeof(line));
 		snprintf(to + used, size - used, "; %s %s from %.*s%s%s",
 			 first->bytes >= peak->bytes - first->bytes ? "most of it"
 								    : "the largest part",
 			 SAY_BYTES(first->bytes), from ? (int)(from - first->name) : 0,
 			 from ? first->name : "", from ? ", called by " : "", line);
 	}
-	report_groups_clear(&groups);
 	text_append(to, size, ".");
-	return 0;
+	return error;
 }
 
-int report_answer(const struct trace *trace, int wanted, char *to, size_t size)
+int report_answer(struct trace *trace, int wanted, char *to, size_t size)
 {
 	const struct trace_device *device = report_worst(trace, wanted);
+	bool timed = !trace->capture.baseline;
 	char where[300];
 	uint64_t bytes;
 
-	if (!device || (!known_bytes(device->allocated.peak_bytes) &&
-			!known_bytes(device->reserved.peak_bytes)))
-		return no_device_text(trace, wanted, to, size);
+	if (!device || (!trace_known(device->allocated.peak_bytes) &&
+			!trace_known(device->reserved.peak_bytes))) {
+		no_device_text(trace, wanted, to, size);
+		return 0;
+	}
 	bytes = report_reserved_at_peak(trace, device);
 	if (bytes == TRACE_NONE)
 		bytes = device->reserved.peak_bytes;
 	device_text(device, where, sizeof(where));
 	snprintf(to, size, "Peak %s allocated of %s reserved on %s%s%s",
 		 SAY_BYTES(device->allocated.peak_bytes), SAY_BYTES(bytes), where,
-		 trace->capture.baseline ? "" : ", at ",
-		 trace->capture.baseline ? "" : SAY_TIME(device->allocated.peak_t));
+		 timed ? ", at " : "", timed ? SAY_TIME(device->allocated.peak_t) : "");
 	return add_culprit(trace, device, to, size);
 }
 
@@ -330,22 +281,18 @@ void report_failure_text(const struct trace *trace, const struct event *event, c
 	const char *error = trace_text(trace, event->error);
 	const char *api = trace_text(trace, event->api);
 	const struct trace_thread *thread = trace_thread(trace, event->thread);
-	char number[SHOW_NUMBER];
+	bool named = thread && !thread->main;
+	char place[40] = "";
+	char sums[120] = "";
 	char line[300];
-	size_t used;
 
 	report_line_text(trace, event->stack, line, sizeof(line));
-	used = (size_t)snprintf(to, size, "%s", show_bytes(number, event->size));
 	if (event->device != NO_DEVICE)
-		used += (size_t)snprintf(to + used, size - used, " on device %d", event->device);
-	used += (size_t)snprintf(to + used, size - used, " at %s", show_time(number, event->t));
-	if (event->allocated != TRACE_NONE && event->reserved != TRACE_NONE) {
-		used += (size_t)snprintf(to + used, size - used, ", with %s allocated",
-					 show_bytes(number, event->allocated));
-		used += (size_t)snprintf(to + used, size - used, " and %s reserved",
-					 show_bytes(number, event->reserved));
-	}
-	snprintf(to + used, size - used, ": %s, by %s (%.80s)%s%.40s", error ? error : "failed",
-		 line, api ? api : "?", thread && !thread->main ? " in thread " : "",
-		 thread && !thread->main ? thread->name : "");
+		snprintf(place, sizeof(place), " on device %d", event->device);
+	if (event->allocated != TRACE_NONE && event->reserved != TRACE_NONE)
+		snprintf(sums, sizeof(sums), ", with %s allocated and %s reserved",
+			 SAY_BYTES(event->allocated), SAY_BYTES(event->reserved));
+	snprintf(to, size, "%s%s at %s%s: %s, by %s (%.80s)%s%.40s", SAY_BYTES(event->size), place,
+		 SAY_TIME(event->t), sums, error ? error : "failed", line, api ? api : "?",
+		 named ? " in thread " : "", named ? thread->name : "");
 }

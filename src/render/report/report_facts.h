@@ -8,33 +8,28 @@
 
 #include "analyse/trace/trace.h"
 
+struct emit_rows;
 struct event;
-struct trace;
-struct trace_device;
-struct trace_peak;
-struct trace_share;
 
-/* A call site's part of a peak. */
+/* What a stack holds, to be put together with others of the same key. */
+struct report_share {
+	uint64_t key, bytes, count, stack;
+};
+
+/* Shares of one key. */
 struct report_group {
-	const char *name;
-	uint64_t bytes, count;
-	const struct trace_share *shares; /* its stacks, largest first */
+	uint64_t key, bytes, count;
+	const char *name;                  /* of a call site; NULL: it has none */
+	const struct report_share *shares; /* largest first */
 	size_t shares_n;
 };
 
-/* A peak by call site, largest first. The memory is its own. */
-struct report_groups {
-	struct report_group *list;
-	size_t count;
-	struct trace_share *shares;
-};
-
-int report_groups_of(struct report_groups *groups, const struct trace *trace,
-		     const struct trace_peak *peak);
-void report_groups_clear(struct report_groups *groups);
-
-/* Sites that still hold memory, by live bytes: positions in trace->sites. NULL without memory. */
-uint32_t *report_live(const struct trace *trace, size_t *count, uint64_t *bytes);
+/*
+ * Groups of shares, which are sorted for it, the largest first; those of a peak, NULL for none, by
+ * call site. The memory is the trace's. 0 or -errno.
+ */
+int report_group(struct emit_rows *groups, struct trace *trace, const struct emit_rows *shares);
+int report_group_peak(struct emit_rows *groups, struct trace *trace, const struct trace_peak *peak);
 
 /* The device whose allocated peak is the highest, among those wanted; NULL when there is none. */
 const struct trace_device *report_worst(const struct trace *trace, int wanted);
@@ -44,7 +39,7 @@ uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_d
 
 /* "Peak 1.23 GiB allocated of ..., at 12.3 s; most of it 812.00 MiB from Net.forward
  * (train.py:12)." */
-int report_answer(const struct trace *trace, int wanted, char *to, size_t size);
+int report_answer(struct trace *trace, int wanted, char *to, size_t size);
 
 /* The failed allocations: up to `most` of them; the number, or -EINVAL. */
 int report_failures(struct trace *trace, int wanted, struct event *events, size_t most);

@@ -1,29 +1,38 @@
-/* The report: what was never given back, and suppressions. */
-#include <stdio.h>
+/* The report on sites that still hold memory at the end: all of them, and what of it is a leak. */
 #include <string.h>
 
-#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
-#include "base/text/out.h"
-#include "base/text/text.h"
 #include "render/report/report_analysis.h"
-#include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
+#include "render/selection/select.h"
 
-struct leaked {
+struct left {
 	struct report_site row;
 	const char *site, *space, *line;
-	uint64_t count, allocations, frees;
+	uint64_t count, allocations, frees, number;
+};
+
+static const struct emit_column left_members[] = {
+	EMIT_MEMBER("site", TEXT, struct left, site),
+	EMIT_MEMBER("space", TEXT, struct left, space),
+	EMIT_MEMBER("bytes", BYTES, struct left, row.part),
+	EMIT_END,
 };
 
 static const struct emit_column leaked_members[] = {
-	EMIT_MEMBER("site", TEXT, struct leaked, site),
-	EMIT_MEMBER("space", TEXT, struct leaked, space),
-	EMIT_MEMBER("line", TEXT, struct leaked, line),
-	EMIT_MEMBER("bytes", BYTES, struct leaked, row.part),
-	EMIT_MEMBER("count", COUNT, struct leaked, count),
-	EMIT_MEMBER("allocations", COUNT, struct leaked, allocations),
-	EMIT_MEMBER("frees", COUNT, struct leaked, frees),
+	EMIT_MEMBER("site", TEXT, struct left, site),
+	EMIT_MEMBER("space", TEXT, struct left, space),
+	EMIT_MEMBER("line", TEXT, struct left, line),
+	EMIT_MEMBER("bytes", BYTES, struct left, row.part),
+	EMIT_MEMBER("count", COUNT, struct left, count),
+	EMIT_MEMBER("allocations", COUNT, struct left, allocations),
+	EMIT_MEMBER("frees", COUNT, struct left, frees),
+	EMIT_END,
+};
+
+static const struct emit_column left_order[] = {
+	EMIT_MEMBER(NULL, BYTES, struct left, row.part),
+	EMIT_MEMBER(NULL, NUMBER, struct left, number),
 	EMIT_END,
 };
 
@@ -38,77 +47,127 @@ static const struct emit_column unused_members[] = {
 	EMIT_END,
 };
 
-struct leaks_found {
-	uint64_t bytes, count, held, suppressed;
+struct lefts {
+	uint64_t bytes;
+	struct leaks of;
 	struct emit_rows sites, unused;
 };
 
-static const struct emit_column leaks_members[] = {
-	EMIT_MEMBER("bytes", BYTES, struct leaks_found, bytes),
-	EMIT_MEMBER("count", COUNT, struct leaks_found, count),
-	EMIT_MEMBER("held_bytes", BYTES, struct leaks_found, held),
-	EMIT_MEMBER("suppressed_bytes", BYTES, struct leaks_found, suppressed),
-	EMIT_LIST("sites", "\n", struct leaks_found, sites, leaked_members),
-	EMIT_MEMBER("other_sites", HIDDEN, struct leaks_found, sites),
-	EMIT_NESTED("other_sites_bytes", REST, struct leaks_found, sites, report_site_cells),
-	EMIT_LIST("unused_suppressions", "", struct leaks_found, unused, unused_members),
+static const struct emit_column lefts_members[] = {
+	EMIT_MEMBER("bytes", BYTES, struct lefts, bytes),
+	EMIT_LIST("sites", "\n", struct lefts, sites, left_members),
+	EMIT_MEMBER("other_sites", HIDDEN, struct lefts, sites),
+	EMIT_NESTED("other_sites_bytes", REST, struct lefts, sites, report_site_cells),
 	EMIT_END,
 };
 
-static struct leaked leaked_of(const struct report *report, const struct leak *leak)
+static const struct emit_column leaks_members[] = {
+	EMIT_MEMBER("bytes", BYTES, struct lefts, of.bytes),
+	EMIT_MEMBER("count", COUNT, struct lefts, of.blocks),
+	EMIT_MEMBER("held_bytes", BYTES, struct lefts, of.held),
+	EMIT_MEMBER("suppressed_bytes", BYTES, struct lefts, of.suppressed),
+	EMIT_LIST("sites", "\n", struct lefts, sites, leaked_members),
+	EMIT_MEMBER("other_sites", HIDDEN, struct lefts, sites),
+	EMIT_NESTED("other_sites_bytes", REST, struct lefts, sites, report_site_cells),
+	EMIT_LIST("unused_suppressions", "", struct lefts, unused, unused_members),
+	EMIT_END,
+};
+
+/* "take (leak.py:3) [pinned]": memory of a device needs no remark. */
+static const char *name_in_space(const struct report *report, const char *name, const char *space)
+{
+	bool device = !strcmp(space, "device");
+
+	return report_format(report, "%s%s%s%s", name, device ? "" : " [", device ? "" : space,
+			     device ? "" : "]");
+}
+
+/* --- all of them --- */
+
+/* "at exit", or what else the end of what is told of is. */
+static const char *end_of(const struct report *report)
+{
+	if (report->options->select.to && report->selection->narrow)
+		return "at the end of it";
+	return report->trace->process.exit == TRACE_EXIT ? "at exit" : "when recording ended";
+}
+
+void report_tell_live(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+	struct lefts lefts = { .sites = report_rows(report, struct left) };
+
+	for (size_t i = 0; i < trace->sites_n; i++)
+		lefts.bytes += trace->sites[i].live_bytes;
+	for (size_t i = 0; i < trace->sites_n; i++) {
+		const struct trace_site *site = &trace->sites[i];
+
+		if (site->live_bytes)
+			report_add(report, &lefts.sites,
+				   &(struct left){
+					   .row = { { site->live_bytes, lefts.bytes },
+						    name_in_space(report, site->site, site->space),
+						    "" },
+					   .site = site->site,
+					   .space = site->space,
+					   .number = i,
+				   });
+	}
+	emit_sort(&lefts.sites, left_order);
+	if (report->json)
+		report_member(report, "\nlive_at_exit", lefts_members, &lefts);
+	if (report->json || !lefts.sites.count)
+		return;
+	report_say(report, SAID_HEADING, "Still allocated %s: %s, by %s", end_of(report),
+		   SAY_BYTES(lefts.bytes), trace_by_title((enum trace_by)report->trace->by));
+	report_say_estimated(report);
+	report_site_rows(report, &lefts.sites);
+}
+
+/* --- leaks --- */
+
+static struct left leaked_of(const struct report *report, const struct leak *leak)
 {
 	const struct trace_site *site = &report->trace->sites[leak->site];
 	const char *line = report_line(report, leak->stack);
-	char count[80];
-	char name[300];
+	const char *name = leak->stack == UINT32_MAX ? site->site : line;
 
-	text_join(count, sizeof(count), SAY_COUNT(leak->count), leak->allocations ? " of " : "");
-	if (leak->allocations)
-		text_append(count, sizeof(count), SAY_COUNT(leak->allocations));
-	text_copy(name, sizeof(name), leak->stack == UINT32_MAX ? site->site : line);
-	if (strcmp(site->space, "device") != 0 &&
-	    strlen(name) + strlen(site->space) + 4 < sizeof(name))
-		snprintf(name + strlen(name), sizeof(name) - strlen(name), " [%s]", site->space);
-	return (struct leaked){
-		{ { leak->bytes, report->study->leaks.bytes },
-		  report_text_kept(report, name),
-		  report_text_kept(report, count) },
-		site->site,
-		site->space,
-		line,
-		leak->count,
-		leak->allocations,
-		leak->frees,
+	return (struct left){
+		.row = { { leak->bytes, report->study->leaks.bytes },
+			 name_in_space(report, name, site->space),
+			 report_format(report, "%s%s%s", SAY_COUNT(leak->count),
+				       leak->allocations ? " of " : "",
+				       leak->allocations ? SAY_COUNT(leak->allocations) : "") },
+		.site = site->site,
+		.space = site->space,
+		.line = line,
+		.count = leak->count,
+		.allocations = leak->allocations,
+		.frees = leak->frees,
 	};
 }
 
 /* A suppression that fits nothing hides nothing: it is out of date, or has a slip. */
-static int find_leaks(const struct report *report, struct leaks_found *found)
+static struct lefts find_leaks(const struct report *report)
 {
 	const struct suppressions *all = &report->study->suppressions;
-	const struct leaks *leaks = &report->study->leaks;
-	struct leaked *list = report_room(report, (leaks->count + 1) * sizeof(*list));
-	struct unused *unused = report_room(report, (all->count + 1) * sizeof(*unused));
-	size_t unused_n = 0;
+	struct lefts found = {
+		.of = report->study->leaks,
+		.sites = report_rows(report, struct left),
+		.unused = EMIT_NONE_OF(struct unused, SIZE_MAX),
+	};
 
-	if (!list || !unused)
-		return err("no memory left");
-	for (size_t i = 0; i < leaks->count; i++)
-		list[i] = leaked_of(report, &leaks->list[i]);
+	for (size_t i = 0; i < found.of.count; i++) {
+		const struct left left = leaked_of(report, &found.of.list[i]);
+
+		report_add(report, &found.sites, &left);
+	}
 	for (size_t i = 0; i < all->count; i++) {
 		if (!all->list[i].used)
-			unused[unused_n++] =
-				(struct unused){ all->list[i].line, all->list[i].pattern };
+			report_add(report, &found.unused,
+				   &(struct unused){ all->list[i].line, all->list[i].pattern });
 	}
-	*found = (struct leaks_found){
-		leaks->bytes,
-		leaks->blocks,
-		leaks->held,
-		leaks->suppressed,
-		report_rows(report, list, leaks->count),
-		EMIT_ROWS_OF(unused, unused_n),
-	};
-	return 0;
+	return found;
 }
 
 static void left_out(const struct report *report, uint64_t bytes, const char *what)
@@ -117,31 +176,27 @@ static void left_out(const struct report *report, uint64_t bytes, const char *wh
 		report_note(report, SAY_BYTES(bytes), what);
 }
 
-int report_tell_leaks(const struct report *report)
+void report_tell_leaks(const struct report *report)
 {
 	const struct leaks *leaks = &report->study->leaks;
-	struct leaks_found found;
-	int error = find_leaks(report, &found);
+	const struct lefts found = find_leaks(report);
+	const struct unused *unused = found.unused.rows;
 
-	if (!error && report->json)
+	if (report->json) {
 		report_member(report, "\nleaks", leaks_members, &found);
-	if (error || report->json)
-		return error;
+		return;
+	}
 	if (leaks->count)
 		report_say(report, SAID_HEADING,
-			   "Never freed: %s in %s %s, with how many of the site's",
-			   SAY_BYTES(leaks->bytes), SAY_COUNT(leaks->blocks),
-			   leaks->blocks == 1 ? "block" : "blocks");
+			   "Never freed: %s in %s, with how many of the site's",
+			   SAY_BYTES(leaks->bytes), SAY_MANY(leaks->blocks, "block"));
 	else if (report->options->show)
 		report_say(report, SAID_HEADING, "Never freed: nothing");
 	report_site_rows(report, &found.sites);
 	left_out(report, leaks->held, "left out: libraries hold it on purpose");
 	left_out(report, leaks->suppressed, "left out: suppressed");
-	for (size_t i = 0; i < found.unused.count; i++) {
-		const struct unused *unused = (const struct unused *)found.unused.rows + i;
-
+	for (size_t i = 0; i < found.unused.count; i++)
 		report_say(report, 2, "%.150s:%u: this suppression fits nothing: %.150s",
-			   report->options->suppressions, (unsigned)unused->line, unused->pattern);
-	}
-	return 0;
+			   report->options->suppressions, (unsigned)unused[i].line,
+			   unused[i].pattern);
 }

@@ -4,14 +4,9 @@
  * A free counts for the line that made it, whosever allocation it ended. So a line that only frees
  * has a row too, and all rows together are what is live at the end.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
-#include "base/text/out.h"
 #include "base/text/text.h"
 #include "render/report/report_parts.h"
 #include "render/selection/select.h"
@@ -59,21 +54,14 @@ static const struct emit_column lines_all[] = {
 	EMIT_END,
 };
 
-static int compare_line_weights(const void *a, const void *b)
-{
-	const struct lines_entry *x = a;
-	const struct lines_entry *y = b;
-
-	if (x->peak != y->peak)
-		return x->peak > y->peak ? -1 : 1;
-	if (x->live != y->live)
-		return x->live > y->live ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->freed != y->freed)
-		return x->freed > y->freed ? -1 : 1;
-	return strcmp(x->name, y->name);
-}
+static const struct emit_column line_order[] = {
+	EMIT_MEMBER(NULL, BYTES, struct lines_entry, peak),
+	EMIT_MEMBER(NULL, BYTES, struct lines_entry, live),
+	EMIT_MEMBER(NULL, BYTES, struct lines_entry, bytes),
+	EMIT_MEMBER(NULL, BYTES, struct lines_entry, freed),
+	EMIT_MEMBER(NULL, TEXT, struct lines_entry, name),
+	EMIT_END,
+};
 
 static enum trace_by by_of(const struct report *report)
 {
@@ -98,39 +86,33 @@ static struct lines_entry line_of(const struct trace_stack *stack)
 }
 
 /* Rows in which nothing happened are left out. */
-static int find_lines(const struct report *report, struct lines *lines)
+static struct lines find_lines(const struct report *report)
 {
 	struct trace *trace = report->trace;
-	struct trace_keys keys;
-	struct lines_entry *list;
-	size_t kept = 0;
+	struct lines lines = { .by = trace_by_name(by_of(report)),
+			       .rows = report_rows(report, struct lines_entry) };
+	struct trace_keys keys = { .count = 0 };
 	int error = trace_keys_find(&keys, trace, by_of(report));
+	struct lines_entry *list = report_room(report, (keys.count + 1) * sizeof(*list));
 
-	if (error)
-		return error;
-	list = report_room(report, (keys.count + 1) * sizeof(*list));
-	if (!list)
-		return err("no memory left");
-	for (size_t i = 0; i < trace->stacks_n; i++) {
+	report_fail(report, error);
+	for (size_t i = 0; list && !error && i < trace->stacks_n; i++) {
 		struct lines_entry line = line_of(&trace->stacks[i]);
 		struct emit_rows one = EMIT_ROWS_OF(&line, 1);
 
 		emit_sum(line_figures, &one, 0, &list[keys.of[i]]);
 	}
-	for (size_t i = 0; i < keys.count; i++) {
+	for (size_t i = 0; list && !error && i < keys.count; i++) {
 		struct lines_entry *line = &list[i];
 
 		if (!line->allocations && !line->frees && !line->peak && !line->live)
 			continue;
 		line->name = keys.keys[i].name;
-		list[kept++] = *line;
+		report_add(report, &lines.rows, line);
 	}
-	qsort(list, kept, sizeof(*list), compare_line_weights);
-	*lines = (struct lines){ trace_by_name(by_of(report)),
-				 report_rows(report, list, kept),
-				 { 0 } };
-	emit_sum(line_figures, &lines->rows, 0, &lines->total);
-	return 0;
+	emit_sort(&lines.rows, line_order);
+	emit_sum(line_figures, &lines.rows, 0, &lines.total);
+	return lines;
 }
 
 /* --- for people --- */
@@ -159,13 +141,7 @@ static const char *show_name(char *to, const void *row)
 	return to;
 }
 
-/* A baseline has no whole stacks. */
-static bool has_lines(const struct report *report)
-{
-	return report->selection->replayed || !report->trace->capture.baseline;
-}
-
-int report_tell_lines(const struct report *report)
+void report_tell_lines(const struct report *report)
 {
 	const struct emit_column line_cells[] = {
 		EMIT_SHOWN(trace_by_title(by_of(report)), -25, TEXT, struct lines_entry, name,
@@ -178,21 +154,27 @@ int report_tell_lines(const struct report *report)
 		EMIT_CELL("frees", 8, COUNT, struct lines_entry, frees),
 		EMIT_END,
 	};
-	bool known = has_lines(report);
 	struct lines lines;
-	char text[100];
-	int error = known ? find_lines(report, &lines) : 0;
 
-	if (!error && report->json)
-		report_member(report, "\nlines", lines_all, known ? &lines : NULL);
-	if (error || report->json || !known || !lines.rows.count)
-		return error;
-	snprintf(text, sizeof(text), "What was allocated less what was freed there, by %s",
-		 trace_by_title(by_of(report)));
-	emit_table(&report->show, &(struct emit_table){ .columns = line_cells,
-							.rows = &lines.rows,
-							.heading = text,
-							.indent = 2,
-							.summed = true });
-	return 0;
+	/* A baseline has no whole stacks. */
+	if (!report->selection->replayed && report->trace->capture.baseline) {
+		if (report->json)
+			report_member(report, "\nlines", lines_all, NULL);
+		return;
+	}
+	lines = find_lines(report);
+	if (report->json)
+		report_member(report, "\nlines", lines_all, &lines);
+	else if (lines.rows.count)
+		emit_table(&report->show,
+			   &(struct emit_table){
+				   .columns = line_cells,
+				   .rows = &lines.rows,
+				   .heading = report_format(report,
+							    "What was allocated less what was "
+							    "freed there, by %s",
+							    trace_by_title(by_of(report))),
+				   .indent = 2,
+				   .summed = true,
+			   });
 }

@@ -1,10 +1,21 @@
-/* The report on a moment: who held what then. */
+/*
+ * The report on a moment: who held what then, where pools had free memory between blocks, and which
+ * lines' blocks keep the segments it lies in.
+ */
 #include <stdio.h>
+#include <string.h>
 
-#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
+#include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
 #include "render/selection/select.h"
+
+enum {
+	SEGMENTS = 5, /* shown, unless all are wanted */
+	PINS = 3,     /* of a segment, likewise */
+};
+
+/* --- who held what --- */
 
 static bool is_of_moment(const struct report *report, const struct replay_device *device)
 {
@@ -30,20 +41,18 @@ static void device_lines(const struct report *report)
 	}
 }
 
-static int say_moment(const struct report *report)
+static void say_moment(const struct report *report)
 {
 	const struct trace_peak *peak = report->trace->peaks;
-	int error;
 
 	device_lines(report);
 	if (!peak->bytes)
-		return 0;
+		return;
 	report_say(report, SAID_HEADING, "Live %s, by %s", report->selection->what,
 		   trace_by_title((enum trace_by)report->trace->by));
-	error = report_composition(report, peak, "[not known: born before events were dropped]");
-	if (!error && report->trace->by != TRACE_BY_CATEGORY)
+	report_composition(report, peak, "[not known: born before events were dropped]");
+	if (report->trace->by != TRACE_BY_CATEGORY)
 		report_category_table(report, peak);
-	return error;
 }
 
 struct moment_told {
@@ -69,27 +78,282 @@ static const struct emit_column moment_members[] = {
 	EMIT_END,
 };
 
-int report_tell_moment(const struct report *report)
+void report_tell_moment(const struct report *report)
 {
 	const struct replay *replay = &report->selection->replay;
-	struct replay_device *list = report_room(report, (replay->devices_n + 1) * sizeof(*list));
-	struct moment_told told = {
+	bool told = report->selection->told;
+	struct moment_told moment = {
 		.what = report->selection->what,
 		.t = replay->any ? replay->t : TRACE_NONE,
-		.seq = replay->any && !report->selection->told ? replay->seq : TRACE_NONE,
-		.devices = EMIT_ROWS_OF(list, 0),
+		.seq = replay->any && !told ? replay->seq : TRACE_NONE,
+		.devices = EMIT_NONE_OF(struct replay_device, SIZE_MAX),
 	};
-	int error;
 
-	if (!report->json)
-		return say_moment(report);
-	error = list ? report_compose(report, report->trace->peaks, &told.live)
-		     : err("no memory left");
-	for (size_t i = 0; !error && i < replay->devices_n; i++) {
-		if (is_of_moment(report, &replay->devices[i]) && !report->selection->told)
-			list[told.devices.count++] = replay->devices[i];
+	if (!report->json) {
+		say_moment(report);
+		return;
 	}
-	if (!error)
-		report_member(report, "\nmoment", moment_members, &told);
-	return error;
+	moment.live = report_compose(report, report->trace->peaks);
+	for (size_t i = 0; i < replay->devices_n; i++) {
+		if (is_of_moment(report, &replay->devices[i]) && !told)
+			report_add(report, &moment.devices, &replay->devices[i]);
+	}
+	report_member(report, "\nmoment", moment_members, &moment);
+}
+
+/* --- segments --- */
+
+struct segment_told {
+	uint64_t ptr, size, used, free, largest, gaps, blocks;
+	struct emit_rows pins;
+};
+
+static const struct emit_column pin_members[] = {
+	EMIT_MEMBER("line", TEXT, struct report_group, name),
+	EMIT_MEMBER("bytes", BYTES, struct report_group, bytes),
+	EMIT_MEMBER("count", COUNT, struct report_group, count),
+	EMIT_END,
+};
+
+static const struct emit_column segment_columns[] = {
+	EMIT_COLUMN("ptr", "segment", -20, ADDRESS, struct segment_told, ptr),
+	EMIT_COLUMN("size", "size", 12, BYTES, struct segment_told, size),
+	EMIT_COLUMN("used_bytes", "used", 12, BYTES, struct segment_told, used),
+	EMIT_COLUMN("free_bytes", "free", 12, BYTES, struct segment_told, free),
+	EMIT_COLUMN("largest_gap_bytes", "largest gap", 13, BYTES, struct segment_told, largest),
+	EMIT_MEMBER("gaps", COUNT, struct segment_told, gaps),
+	EMIT_COLUMN("blocks", "blocks", 8, COUNT, struct segment_told, blocks),
+	EMIT_LIST("pinned_by", "", struct segment_told, pins, pin_members),
+	EMIT_MEMBER("other_lines", HIDDEN, struct segment_told, pins),
+	EMIT_END,
+};
+
+/* What keeps a segment, line by line, most bytes first. */
+static struct emit_rows find_pins(const struct report *report, const struct gaps_segment *segment)
+{
+	const struct gaps *gaps = &report->selection->gaps;
+	struct emit_rows shares = EMIT_NONE_OF(struct report_share, SIZE_MAX);
+	struct emit_rows pins;
+	struct report_group *list;
+
+	for (size_t i = 0; i < segment->blocks_n; i++) {
+		const struct gaps_block *block = &gaps->blocks[segment->first + i];
+
+		report_add(report, &shares,
+			   &(struct report_share){ trace_line(report->trace, block->stack),
+						   block->size, 1, block->stack });
+	}
+	report_fail(report, report_group(&pins, report->trace, &shares));
+	pins.shown = report_limit(report);
+	if (!report->json)
+		pins.shown = report->options->full || pins.count <= PINS ? pins.count : PINS;
+	list = (struct report_group *)pins.rows;
+	for (size_t i = 0; i < pins.count && i < pins.shown; i++)
+		list[i].name = report_line(report, (uint32_t)list[i].shares->stack);
+	return pins;
+}
+
+/* Those that are not shown are counted alone. People are told of those that blocks keep. */
+static struct emit_rows find_segments(const struct report *report, const struct gaps_pool *pool)
+{
+	const struct gaps *gaps = &report->selection->gaps;
+	bool few = !report->json && !report->options->full && pool->segments_n > SEGMENTS;
+	size_t limit = few ? SEGMENTS : report->json ? report_limit(report) : pool->segments_n;
+	struct emit_rows rows = EMIT_NONE_OF(struct segment_told, limit);
+
+	for (size_t i = 0; i < gaps->segments_n && rows.count < limit; i++) {
+		const struct gaps_segment *segment = &gaps->segments[i];
+		bool kept = segment->blocks_n && segment->used < segment->size;
+
+		if (segment->pool == (uint32_t)(pool - gaps->pools) && (report->json || kept))
+			report_add(report, &rows,
+				   &(struct segment_told){
+					   .ptr = segment->ptr,
+					   .size = segment->size,
+					   .used = segment->used,
+					   .free = segment->size - segment->used,
+					   .largest = segment->largest,
+					   .gaps = segment->gaps,
+					   .blocks = segment->blocks_n,
+					   .pins = find_pins(report, segment),
+				   });
+	}
+	if (report->json) {
+		rows.shown = rows.count;
+		rows.count = pool->segments_n;
+	}
+	return rows;
+}
+
+static void dim_line(const struct show *show, const char *text)
+{
+	char safe[500];
+
+	show_safe(safe, sizeof(safe), text, SHOW_COLUMNS - 8);
+	out_text(show->out, "        ");
+	show_dim(show, safe);
+	out_char(show->out, '\n');
+}
+
+static void pins_below(const struct show *show, const void *row, const void *with)
+{
+	const struct emit_rows *pins = &((const struct segment_told *)row)->pins;
+	char text[400];
+
+	(void)with;
+	for (size_t i = 0; i < pins->shown; i++) {
+		const struct report_group *pin = (const struct report_group *)pins->rows + i;
+
+		snprintf(text, sizeof(text), "%11s in %s: %.300s", SAY_BYTES(pin->bytes),
+			 SAY_MANY(pin->count, "block"), pin->name);
+		dim_line(show, text);
+	}
+	if (pins->shown < pins->count) {
+		snprintf(text, sizeof(text), "%15s and of %zu more lines", "",
+			 pins->count - pins->shown);
+		dim_line(show, text);
+	}
+}
+
+struct fact {
+	const char *name, *note;
+	uint64_t bytes;
+};
+
+static const struct emit_column fact_cells[] = {
+	EMIT_CELL("", -28, TEXT, struct fact, name),
+	EMIT_CELL("", 12, BYTES, struct fact, bytes),
+	{ EMIT_KEYED(NULL, TEXT, struct fact, note), .heading = "", .gap = 2, .flags = EMIT_DIM },
+	EMIT_END,
+};
+
+/* --- pools --- */
+
+struct gap_size {
+	uint64_t from, bytes, count;
+};
+
+static const struct emit_column gap_size_members[] = {
+	EMIT_MEMBER("from_bytes", BYTES, struct gap_size, from),
+	EMIT_MEMBER("bytes", BYTES, struct gap_size, bytes),
+	EMIT_MEMBER("count", COUNT, struct gap_size, count),
+	EMIT_END,
+};
+
+struct pool_told {
+	struct gaps_pool of;
+	const char *name;
+	uint64_t cached, limit;
+	struct emit_rows sizes, segments;
+};
+
+static const struct emit_column gap_pool_members[] = {
+	EMIT_MEMBER("device", DEVICE, struct pool_told, of.device),
+	EMIT_MEMBER("pool", TEXT, struct pool_told, name),
+	EMIT_MEMBER("segments", COUNT, struct pool_told, of.segments_n),
+	EMIT_MEMBER("reserved_bytes", BYTES, struct pool_told, of.reserved),
+	EMIT_MEMBER("used_bytes", BYTES, struct pool_told, of.used),
+	EMIT_MEMBER("cached_bytes", BYTES, struct pool_told, cached),
+	EMIT_MEMBER("free_segments", COUNT, struct pool_told, of.whole_n),
+	EMIT_MEMBER("free_segments_bytes", BYTES, struct pool_told, of.whole),
+	EMIT_MEMBER("gaps", COUNT, struct pool_told, of.gaps_n),
+	EMIT_MEMBER("gaps_bytes", BYTES, struct pool_told, of.gaps),
+	EMIT_MEMBER("largest_gap_bytes", BYTES, struct pool_told, of.largest),
+	EMIT_MEMBER("fragment_limit_bytes", BYTES, struct pool_told, limit),
+	EMIT_MEMBER("fragments_bytes", BYTES, struct pool_told, of.fragments),
+	EMIT_MEMBER("elsewhere", COUNT, struct pool_told, of.elsewhere_n),
+	EMIT_MEMBER("elsewhere_bytes", BYTES, struct pool_told, of.elsewhere),
+	EMIT_LIST("\n gaps_by_size", "", struct pool_told, sizes, gap_size_members),
+	EMIT_LIST("\n rows", "\n  ", struct pool_told, segments, segment_columns),
+	EMIT_MEMBER("other_segments", HIDDEN, struct pool_told, segments),
+	EMIT_END,
+};
+
+static struct emit_rows sizes_of(const struct report *report, const struct gaps_pool *pool)
+{
+	struct emit_rows rows = EMIT_NONE_OF(struct gap_size, SIZE_MAX);
+
+	for (unsigned i = 0; i < GAPS_SIZES; i++) {
+		if (pool->by_size[i].count)
+			report_add(report, &rows,
+				   &(struct gap_size){ (uint64_t)1 << i, pool->by_size[i].bytes,
+						       pool->by_size[i].count });
+	}
+	return rows;
+}
+
+static void say_facts(const struct report *report, const struct pool_told *told)
+{
+	const struct gaps_pool *pool = &told->of;
+	const struct fact facts[] = {
+		{ "segments without a block",
+		  report_format(report, "in %s that can be given back", SAY_COUNT(pool->whole_n)),
+		  pool->whole },
+		{ "gaps beside blocks", report_format(report, "in %s", SAY_COUNT(pool->gaps_n)),
+		  pool->gaps },
+		{ "  the largest", "", pool->largest },
+		{ "  in gaps below 1 MiB",
+		  report_format(report, "%s%% of what is free",
+				SAY_COUNT(told->cached ? pool->fragments * 100 / told->cached : 0)),
+		  pool->fragments },
+		{ "blocks in no known segment",
+		  report_format(report, "in %s", SAY_COUNT(pool->elsewhere_n)), pool->elsewhere },
+	};
+	const struct emit_rows rows = EMIT_ROWS_OF(facts, pool->elsewhere_n ? 5 : 4);
+
+	emit_table(&report->show,
+		   &(struct emit_table){
+			   .columns = fact_cells, .rows = &rows, .headless = true, .indent = 2 });
+}
+
+static void say_pool(const struct report *report, const struct pool_told *told)
+{
+	const struct gaps_pool *pool = &told->of;
+	uint64_t count = pool->segments_n ? pool->segments_n : pool->elsewhere_n;
+	const char *what = pool->segments_n ? "segment" : "block";
+	const char *of = pool->segments_n
+				 ? report_format(report, "%s free of %s", SAY_BYTES(told->cached),
+						 SAY_BYTES(pool->reserved))
+				 : SAY_BYTES(pool->elsewhere);
+
+	report_say(report, SAID_HEADING, "Pool %.60s on device %d: %s in %llu %s%s", told->name,
+		   pool->device, of, (unsigned long long)count, what, count == 1 ? "" : "s");
+	if (!pool->segments_n) {
+		report_say(report, SAID_LINE,
+			   "  The driver does not tell where its segments lie: nor can free "
+			   "gaps be told.");
+		return;
+	}
+	say_facts(report, told);
+	emit_table(&report->show, &(struct emit_table){ .columns = segment_columns,
+							.rows = &told->segments,
+							.indent = 2,
+							.below = pins_below });
+}
+
+void report_tell_gaps(const struct report *report)
+{
+	const struct gaps *gaps = &report->selection->gaps;
+	struct emit_rows rows = EMIT_NONE_OF(struct pool_told, SIZE_MAX);
+
+	for (size_t i = 0; i < gaps->pools_n; i++) {
+		const struct gaps_pool *pool = &gaps->pools[i];
+		const char *name = trace_text(report->trace, pool->pool);
+		const struct pool_told told = {
+			.of = *pool,
+			.name = name ? name : "?",
+			.cached = pool->reserved - pool->used,
+			.limit = GAPS_FRAGMENT,
+			.sizes = sizes_of(report, pool),
+			.segments = find_segments(report, pool),
+		};
+
+		report_add(report, &rows, &told);
+		if (!report->json)
+			say_pool(report, &told);
+	}
+	if (!gaps->pools) /* events were dropped */
+		rows.size = 0;
+	if (report->json)
+		report_list(report, "\ngaps", "\n", gap_pool_members, &rows);
 }

@@ -1,42 +1,20 @@
 /* The report on allocations that failed: what the trace explains, and who held what then. */
-#include <stdio.h>
-#include <string.h>
-
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
-#include "base/text/text.h"
 #include "render/report/report_analysis.h"
 #include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
 
-enum { SENTENCE = 1024 };
-
-/* The failures that are asked for: those in [from, to). 0, or -errno for a number too large. */
-static int range_of(const struct report *report, size_t *from, size_t *to)
+int report_oom_check(const struct report *report)
 {
 	const struct trace *trace = report->trace;
 	uint64_t wanted = report->options->oom;
 
-	*from = 0;
-	*to = trace->ooms_n;
-	if (wanted == REPORT_OOM_LAST)
-		*from = trace->ooms_n ? trace->ooms_n - 1 : 0;
-	else if (wanted > trace->ooms_n)
-		return err("%s: has no out of memory number %llu; it tells of %zu", trace->path,
-			   (unsigned long long)wanted, trace->ooms_n);
-	else if (wanted) {
-		*from = wanted - 1;
-		*to = wanted;
-	}
-	return 0;
-}
-
-int report_oom_check(const struct report *report)
-{
-	size_t from, to;
-
-	return range_of(report, &from, &to);
+	return wanted == REPORT_OOM_LAST || wanted <= trace->ooms_n
+		       ? 0
+		       : err("%s: has no out of memory number %llu; it tells of %zu", trace->path,
+			     (unsigned long long)wanted, trace->ooms_n);
 }
 
 /* Who held what, as a peak's composition is told. */
@@ -84,48 +62,38 @@ static void holder_rows(const struct report *report, const struct trace_oom *oom
 	report_say(report, SAID_HEADING, "Who held memory of the driver");
 	for (size_t i = 0; i < oom->holders_n; i++) {
 		const struct trace_oom_holder *holder = &oom->holders[i];
-		char name[200];
 
-		text_join(name, sizeof(name), holder->pool ? "pool " : "",
-			  holder->holder ? holder->holder : "[not known]");
-		report_site_row(report, name, holder->bytes, oom->reserved, NULL);
+		report_site_row(report,
+				report_format(report, "%s%s", holder->pool ? "pool " : "",
+					      holder->holder ? holder->holder : "[not known]"),
+				holder->bytes, oom->reserved);
 	}
 }
 
-/* What would make the category smaller that holds most; NULL for none. */
-static const char *category_help(const struct category_sum *sums, uint64_t whole, size_t *most)
+/* What it was for, and what would make the category smaller that holds most. */
+static void tell_category(const struct report *report, const struct trace_peak *then)
 {
 	static const char *const helps[CATEGORIES_MOST] = {
 #define HELPS(category, text) [CATEGORY_##category] = text,
 #include "facts/oom/oom_categories.def"
 #undef HELPS
 	};
-
-	*most = 0;
-	for (size_t i = 0; i < CATEGORIES_MOST; i++) {
-		if (sums[i].bytes > sums[*most].bytes)
-			*most = i;
-	}
-	return sums[*most].bytes > whole / 3 ? helps[*most] : NULL;
-}
-
-static void tell_category(const struct report *report, const struct trace_peak *then)
-{
 	struct category_sum sums[CATEGORIES_MOST];
-	const char *help;
-	size_t most;
+	size_t most = 0;
 
 	if (!report_category_sums(report, then, sums))
 		return;
 	report_category_table(report, then);
-	help = category_help(sums, then->bytes, &most);
-	if (!help)
-		return;
-	report_say(report, 2, "- %s of %.40s: %s", SAY_BYTES(sums[most].bytes),
-		   categories_name(&report->study->categories, most), help);
+	for (size_t i = 0; i < CATEGORIES_MOST; i++) {
+		if (sums[i].bytes > sums[most].bytes)
+			most = i;
+	}
+	if (helps[most] && sums[most].bytes > then->bytes / 3)
+		report_say(report, 2, "- %s of %.40s: %s", SAY_BYTES(sums[most].bytes),
+			   categories_name(&report->study->categories, most), helps[most]);
 }
 
-static int tell_one(const struct report *report, const struct trace_oom *oom)
+static void tell_one(const struct report *report, const struct trace_oom *oom)
 {
 	struct trace_peak then = then_of(oom);
 
@@ -142,25 +110,14 @@ static int tell_one(const struct report *report, const struct trace_oom *oom)
 	pool_rows(report, oom);
 	holder_rows(report, oom);
 	if (!then.bytes)
-		return 0;
+		return;
 	tell_category(report, &then);
 	report_say(report, SAID_HEADING, "Allocated then, by %s",
 		   trace_by_title((enum trace_by)report->trace->by));
-	return report_composition(report, &then, "[not known: born before events were dropped]");
+	report_composition(report, &then, "[not known: born before events were dropped]");
 }
 
 /* "2  1.2 s  64.00 MiB on device 0, fragmentation: step (train.py:12); the program went on" */
-static void list_row(const struct report *report, size_t i)
-{
-	const struct trace_oom *oom = &report->trace->ooms[i];
-	char line[300];
-
-	report_line_text(report->trace, oom->stack, line, sizeof(line));
-	report_say(report, SAID_LINE, "%5zu %9s %12s  %-13s %s%s", i + 1, SAY_TIME(oom->t),
-		   SAY_BYTES(oom->size), oom->reason ? oom->reason : "?", line,
-		   oom->survived ? "; the program went on" : "");
-}
-
 static void list_all(const struct report *report)
 {
 	const struct trace *trace = report->trace;
@@ -170,19 +127,23 @@ static void list_all(const struct report *report)
 		return;
 	report_say(report, SAID_LINE,
 		   "Out of memory %zu times; --oom=N explains one of them:", trace->ooms_n);
-	for (size_t i = 0; i < trace->ooms_n; i++)
-		list_row(report, i);
-	if (ooms > trace->ooms_n) {
+	for (size_t i = 0; i < trace->ooms_n; i++) {
+		const struct trace_oom *oom = &trace->ooms[i];
+
+		report_say(report, SAID_LINE, "%5zu %9s %12s  %-13s %s%s", i + 1, SAY_TIME(oom->t),
+			   SAY_BYTES(oom->size), oom->reason ? oom->reason : "?",
+			   report_line(report, oom->stack),
+			   oom->survived ? "; the program went on" : "");
+	}
+	if (ooms > trace->ooms_n)
 		report_say(report, SAID_LINE, "      and %llu more in between, not kept",
 			   (unsigned long long)(ooms - trace->ooms_n));
-	}
 	out_char(report->show.out, '\n');
 }
 
-static int say_all(const struct report *report, size_t from, size_t to)
+static void say_all(const struct report *report, size_t from, size_t to)
 {
 	const struct trace *trace = report->trace;
-	int error = 0;
 
 	if (!trace->ooms_n && report_ooms(trace, NO_DEVICE))
 		report_say(report, SAID_LINE,
@@ -192,12 +153,11 @@ static int say_all(const struct report *report, size_t from, size_t to)
 		report_say(report, SAID_LINE, "No allocation failed for want of memory.");
 	if (report->options->oom == REPORT_OOM_LAST)
 		list_all(report);
-	for (size_t i = from; !error && i < to; i++) {
+	for (size_t i = from; i < to; i++) {
 		if (i > from || !report->options->oom)
 			out_char(report->show.out, '\n');
-		error = tell_one(report, &trace->ooms[i]);
+		tell_one(report, &trace->ooms[i]);
 	}
-	return error;
 }
 
 /* --- for programs --- */
@@ -253,37 +213,32 @@ static const struct emit_column oom_members[] = {
 	EMIT_END,
 };
 
-static int oom_of(const struct report *report, size_t number, struct oom_told *told)
+void report_tell_ooms(const struct report *report)
 {
-	const struct trace_oom *oom = &report->trace->ooms[number];
-	struct trace_peak then = then_of(oom);
+	struct emit_rows rows = EMIT_NONE_OF(struct oom_told, SIZE_MAX);
+	uint64_t wanted = report->options->oom;
+	size_t to = wanted && wanted != REPORT_OOM_LAST ? wanted : report->trace->ooms_n;
+	size_t from = wanted && to ? to - 1 : 0;
 
-	*told = (struct oom_told){
-		.number = number + 1,
-		.of = *oom,
-		.line = report_line(report, oom->stack),
-		.pools = EMIT_ROWS_OF(oom->pools, oom->pools_n),
-		.holders = EMIT_ROWS_OF(oom->holders, oom->holders_n),
-		.advice = EMIT_ROWS_OF(oom->advice, oom->advice_n),
-		.text = EMIT_ROWS_OF(oom->text, oom->text_n),
-	};
-	return report_compose(report, &then, &told->live);
-}
+	if (!report->json) {
+		say_all(report, from, to);
+		return;
+	}
+	for (size_t i = from; i < to; i++) {
+		const struct trace_oom *oom = &report->trace->ooms[i];
+		struct trace_peak then = then_of(oom);
+		const struct oom_told told = {
+			.number = i + 1,
+			.of = *oom,
+			.line = report_line(report, oom->stack),
+			.pools = EMIT_ROWS_OF(oom->pools, oom->pools_n),
+			.holders = EMIT_ROWS_OF(oom->holders, oom->holders_n),
+			.advice = EMIT_ROWS_OF(oom->advice, oom->advice_n),
+			.text = EMIT_ROWS_OF(oom->text, oom->text_n),
+			.live = report_compose(report, &then),
+		};
 
-int report_tell_ooms(const struct report *report)
-{
-	struct oom_told *list;
-	size_t from, to;
-	int error = range_of(report, &from, &to);
-
-	if (error || !report->json)
-		return error ? error : say_all(report, from, to);
-	list = report_room(report, (to - from + 1) * sizeof(*list));
-	if (!list)
-		return err("no memory left");
-	for (size_t i = from; !error && i < to; i++)
-		error = oom_of(report, i, &list[i - from]);
-	return error ? error
-		     : report_tell_rows(report, "\nooms", oom_members,
-					EMIT_ROWS_OF(list, to - from), NULL);
+		report_add(report, &rows, &told);
+	}
+	report_list(report, "\nooms", "\n", oom_members, &rows);
 }

@@ -8,12 +8,9 @@
 
 #include <stdint.h>
 
-struct arena;
 struct category_sum;
-struct event;
 struct report_selection;
 struct report_study;
-struct trace_device;
 struct trace_peak;
 
 struct report {
@@ -22,26 +19,35 @@ struct report {
 	const struct report_options *options;
 	const struct report_selection *selection;
 	const struct report_study *study;
-	struct arena *arena; /* rows and texts, until the report is written */
-	bool json;           /* the document; else the text for people */
+	int *error;  /* of the first section that failed, 0: none did */
+	bool json;   /* the document; else the text for people */
 	bool screen; /* for people, who asked for nothing by name: what matters most, in short */
 };
 
-/* Memory for rows, zeroed; a text kept, "" without memory; the line of a stack, likewise. */
+/* Remembers the first error that there was. */
+void report_fail(const struct report *report, int error);
+
+/*
+ * Rows and texts live as long as the trace does. Without memory the report fails: a list lacks a
+ * row then, a text is "", and report_room() gives NULL.
+ */
+void report_add(const struct report *report, struct emit_rows *rows, const void *row);
 void *report_room(const struct report *report, size_t size);
-const char *report_text_kept(const struct report *report, const char *text);
+const char *report_format(const struct report *report, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 const char *report_line(const struct report *report, uint32_t stack);
 
-/* The rows, of which as many are shown as the options say. */
-#define report_rows(report, list, n) EMIT_SOME_OF(list, n, report_limit(report, n))
+/* Rows to be added, of which as many are shown as the options say. */
+#define report_rows(report, type) EMIT_NONE_OF(type, report_limit(report))
 
 /* A table with a heading, as the sections have it. */
 void report_table(const struct report *report, const struct emit_column *columns,
 		  const struct emit_rows *rows, const char *heading);
 
 /* Rows as a list of the document; for people as a table, where there are any. */
-int report_tell_rows(const struct report *report, const char *key,
-		     const struct emit_column *columns, struct emit_rows rows, const char *heading);
+void report_tell_rows(const struct report *report, const char *key,
+		      const struct emit_column *columns, struct emit_rows rows,
+		      const char *heading);
 
 /* A member of the document: an object, null for NULL; a list. */
 void report_member(const struct report *report, const char *key, const struct emit_column *columns,
@@ -54,27 +60,16 @@ bool report_wants(const struct report *report, int device);
 /* "  estimated from samples of 1.00 MiB", where what follows is. */
 void report_say_estimated(const struct report *report);
 
-size_t report_limit(const struct report *report, size_t count);
+/* How many rows of a list are shown. */
+size_t report_limit(const struct report *report);
+
 /* A line, a heading, or a sentence whose lines after the first are indented by so much. */
 enum { SAID_LINE = -1, SAID_HEADING = -2 };
 
 void report_say(const struct report *report, int how, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* When a sum was at its height: TRACE_NONE of one that never rose, and of a baseline. */
-uint64_t report_when(const struct report *report, uint64_t bytes, uint64_t t);
-
-/* A struct trace_sum in the document. */
-extern const struct emit_column report_sum_members[];
-
-/* Says that a section cannot be told of a selection, or of a trace without events: always 0. */
-int report_say_unread(const struct report *report, const char *what);
-
-/* Are all events of the recording in the trace? Else they tell of a part, and what lives nobody
- * knows. */
-bool report_has_all_events(const struct report *report);
-
-/* Bytes, their share of the whole, a name; `count` may be NULL. */
+/* Bytes, their share of the whole, a name. */
 struct report_site {
 	struct emit_part part;
 	const char *name;
@@ -84,8 +79,7 @@ struct report_site {
 /* Its columns, of a struct that begins with one: share, name and count. */
 extern const struct emit_column report_site_cells[];
 
-void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole,
-		     const char *count);
+void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole);
 
 /* Bytes, or "", and a remark under the names of sites. */
 void report_note(const struct report *report, const char *bytes, const char *text);
@@ -96,9 +90,9 @@ void report_site_rows(const struct report *report, const struct emit_rows *rows)
 /* report_oom.c: has the trace the failure that options->oom asks for? 0, or -errno. */
 int report_oom_check(const struct report *report);
 
-/* report_device.c: who held it, by site; what peak->bytes has beyond them is `others`. */
-int report_composition(const struct report *report, const struct trace_peak *peak,
-		       const char *others);
+/* report_peaks.c: who held it, by site; what peak->bytes has beyond them is `others`. */
+void report_composition(const struct report *report, const struct trace_peak *peak,
+			const char *others);
 
 /*
  * report_categories.c: a composition of allocated memory by category, CATEGORIES_MOST sums; false
@@ -110,7 +104,7 @@ void report_category_table(const struct report *report, const struct trace_peak 
 extern const struct emit_column report_category_columns[];
 struct emit_rows report_category_rows(const struct report *report, const struct trace_peak *peak);
 
-/* report_peaks.c: a peak's composition in the document. 0, or -errno with err_text(). */
+/* report_peaks.c: a peak's composition in the document. */
 struct report_composed {
 	int device;
 	const char *pool, *metric;
@@ -120,14 +114,13 @@ struct report_composed {
 
 extern const struct emit_column report_composed_members[];
 
-int report_compose(const struct report *report, const struct trace_peak *peak,
-		   struct report_composed *to);
+struct report_composed report_compose(const struct report *report, const struct trace_peak *peak);
 
 /*
  * The sections, a function each. For people it writes a heading and rows, nothing when there is
- * nothing to tell; in the document whole members, after others. 0, or -errno with err_text().
+ * nothing to tell; in the document whole members, after others.
  */
-typedef int report_section(const struct report *report);
+typedef void report_section(const struct report *report);
 
 #define SECTION(name, when, what) report_section report_tell_##name;
 #include "render/report/report_sections.def"

@@ -1,12 +1,8 @@
 /* Who held a peak: sites and their stacks, for people and in the document. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
-#include "base/text/out.h"
-#include "base/text/text.h"
 #include "facts/trace_rows.h"
 #include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
@@ -23,7 +19,7 @@ enum {
 
 struct held {
 	struct report_site row;
-	const struct report_group *group; /* while there are groups */
+	const struct report_group *group;
 	size_t number;
 	uint64_t blocks, stacks;
 	const char *site, *line;
@@ -42,42 +38,33 @@ static const struct emit_column held_columns[] = {
 };
 
 /* The line of a site is told in the document, and for people where the site has no name. */
-static struct held held_of(const struct report *report, const struct report_group *group,
-			   size_t number, const struct emit_rows *rows, uint64_t whole)
+static struct emit_rows find_held(const struct report *report, const struct trace_peak *peak)
 {
-	bool asked = report->json ? number < rows->shown : !group->name;
-	const char *line = asked ? report_line(report, group->shares[0].stack) : NULL;
-	char text[64];
+	struct emit_rows rows = report_rows(report, struct held);
+	struct emit_rows groups;
 
-	text_join(text, sizeof(text), SAY_COUNT(group->count),
-		  group->count == 1 ? " block" : " blocks");
-	return (struct held){
-		{ { group->bytes, whole },
-		  group->name ? group->name : line,
-		  report->json ? "" : report_text_kept(report, text) },
-		group,
-		number,
-		group->count,
-		group->shares_n,
-		group->name,
-		line,
-	};
-}
+	report_fail(report, report_group_peak(&groups, report->trace, peak));
+	for (size_t i = 0; i < groups.count; i++) {
+		const struct report_group *group = (const struct report_group *)groups.rows + i;
+		bool asked = report->json ? i < rows.shown : !group->name;
+		const char *line =
+			asked ? report_line(report, (uint32_t)group->shares->stack) : NULL;
+		const char *blocks = report->json ? "" : SAY_MANY(group->count, "block");
 
-static int find_held(const struct report *report, const struct trace_peak *peak,
-		     struct report_groups *groups, struct emit_rows *rows)
-{
-	int error = report_groups_of(groups, report->trace, peak);
-	struct held *list = error ? NULL : report_room(report, (groups->count + 1) * sizeof(*list));
-
-	*rows = report_rows(report, list, list ? groups->count : 0);
-	for (size_t i = 0; i < rows->count; i++)
-		list[i] = held_of(report, &groups->list[i], i, rows, peak->bytes);
-	if (!error && !list) {
-		report_groups_clear(groups);
-		error = err("no memory left");
+		report_add(report, &rows,
+			   &(struct held){
+				   { { group->bytes, peak->bytes },
+				     group->name ? group->name : line,
+				     report_format(report, "%s", blocks) },
+				   group,
+				   i,
+				   group->count,
+				   group->shares_n,
+				   group->name,
+				   line,
+			   });
 	}
-	return error;
+	return rows;
 }
 
 /* --- for people --- */
@@ -113,11 +100,12 @@ static size_t find_views(const struct report *report, const struct report_group 
 
 	*rest = 0;
 	for (size_t i = 0; i < group->shares_n; i++) {
-		const struct trace_share *share = &group->shares[i];
+		const struct report_share *share = &group->shares[i];
 		struct view view = { .bytes = share->bytes };
 		size_t k = 0;
 
-		view.frames_n = trace_lines(report->trace, share->stack, view.frames, FRAMES);
+		view.frames_n =
+			trace_lines(report->trace, (uint32_t)share->stack, view.frames, FRAMES);
 		while (k < count &&
 		       (views[k].frames_n != view.frames_n ||
 			memcmp(views[k].frames, view.frames, sizeof(view.frames)) != 0))
@@ -135,7 +123,7 @@ static size_t find_views(const struct report *report, const struct report_group 
 
 static void view_rows(const struct report *report, const struct report_group *group)
 {
-	const char *line = report_line(report, group->shares[0].stack);
+	const char *line = report_line(report, (uint32_t)group->shares->stack);
 	struct view views[VIEWS];
 	char number[SHOW_NUMBER];
 	uint64_t rest;
@@ -188,18 +176,13 @@ static void held_below(const struct show *show, const void *row, const void *wit
 	}
 }
 
-int report_composition(const struct report *report, const struct trace_peak *peak,
-		       const char *others)
+void report_composition(const struct report *report, const struct trace_peak *peak,
+			const char *others)
 {
-	struct report_groups groups;
-	struct emit_rows rows;
-	uint64_t sum = 0;
-	int error = find_held(report, peak, &groups, &rows);
+	const struct emit_rows rows = find_held(report, peak);
+	struct held sum = { .number = 0 };
 
-	if (error)
-		return error;
-	for (size_t i = 0; i < groups.count; i++)
-		sum += groups.list[i].bytes;
+	emit_sum(held_columns, &rows, 0, &sum);
 	emit_table(&report->show, &(struct emit_table){ .columns = held_columns,
 							.rows = &rows,
 							.headless = true,
@@ -207,23 +190,20 @@ int report_composition(const struct report *report, const struct trace_peak *pea
 							.indent = 2,
 							.below = held_below,
 							.with = report });
-	if (sum < peak->bytes)
-		report_site_row(report, others, peak->bytes - sum, peak->bytes, NULL);
-	report_groups_clear(&groups);
-	return 0;
+	if (sum.row.part.bytes < peak->bytes)
+		report_site_row(report, others, peak->bytes - sum.row.part.bytes, peak->bytes);
 }
 
-static int peak_table(const struct report *report, const struct trace_peak *peak, const char *what)
+static void peak_table(const struct report *report, const struct trace_peak *peak, const char *what)
 {
 	const char *of = report->selection->narrow ? report->selection->what : "";
 	bool timed = !report->trace->capture.baseline;
-	char device[40] = "";
 
 	if (!peak || !peak->bytes)
-		return 0;
-	if (!report->selection->narrow)
-		snprintf(device, sizeof(device), " on device %d", peak->device);
-	report_say(report, SAID_HEADING, "%s%s%s%s: %s%s%s, by %s", what, device,
+		return;
+	report_say(report, SAID_HEADING, "%s%s%s%s: %s%s%s, by %s", what,
+		   report->selection->narrow ? ""
+					     : report_format(report, " on device %d", peak->device),
 		   report->selection->window ? " "
 		   : of[0]                   ? " of "
 					     : "",
@@ -231,9 +211,8 @@ static int peak_table(const struct report *report, const struct trace_peak *peak
 		   trace_by_title((enum trace_by)report->trace->by));
 	report_say_estimated(report);
 	if (peak->count && peak->count != TRACE_NONE)
-		report_say(report, SAID_LINE, "  held by %s block%s", SAY_COUNT(peak->count),
-			   peak->count == 1 ? "" : "s");
-	return report_composition(report, peak, "[other stacks]");
+		report_say(report, SAID_LINE, "  held by %s", SAY_MANY(peak->count, "block"));
+	report_composition(report, peak, "[other stacks]");
 }
 
 /* --- for programs --- */
@@ -288,7 +267,7 @@ static struct emit_rows frames_of(const struct report *report, uint32_t stack)
 
 	for (size_t i = 0; texts && i < count; i++) {
 		trace_frame_text(trace, list[i], frame, sizeof(frame));
-		texts[i] = report_text_kept(report, frame);
+		texts[i] = report_format(report, "%s", frame);
 	}
 	return EMIT_ROWS_OF(texts, texts ? count : 0);
 }
@@ -304,38 +283,29 @@ static struct emit_rows entries_of(const struct report *report, const struct tra
 	return list ? EMIT_ROWS_OF(list, count) : (struct emit_rows){ .size = 0 };
 }
 
-static int compose_stacks(const struct report *report, const struct trace_peak *peak,
-			  struct report_composed *to)
+static struct emit_rows compose_stacks(const struct report *report, const struct trace_peak *peak)
 {
-	struct emit_rows *rows = &to->stacks;
-	struct composed_stack *list = report_room(report, (peak->stacks_n + 1) * sizeof(*list));
+	struct emit_rows rows = report_rows(report, struct composed_stack);
 
-	if (!list)
-		return err("no memory left");
-	*rows = report_rows(report, list, peak->stacks_n);
 	for (size_t i = 0; i < peak->stacks_n; i++) {
 		const struct trace_share *share = &peak->stacks[i];
 		const struct trace_stack *stack = &report->trace->stacks[share->stack];
-
-		list[i] = (struct composed_stack){
+		struct composed_stack row = {
 			share->bytes, share->count, stack->number, { .size = 0 }, { .size = 0 }
 		};
-		to->unknown -= share->bytes;
-		if (i >= rows->shown)
-			continue;
-		list[i].frames = frames_of(report, share->stack);
-		list[i].entries = entries_of(report, stack);
+
+		if (i < rows.shown) {
+			row.frames = frames_of(report, share->stack);
+			row.entries = entries_of(report, stack);
+		}
+		report_add(report, &rows, &row);
 	}
-	return 0;
+	return rows;
 }
 
-int report_compose(const struct report *report, const struct trace_peak *peak,
-		   struct report_composed *to)
+struct report_composed report_compose(const struct report *report, const struct trace_peak *peak)
 {
-	struct report_groups groups;
-	int error;
-
-	*to = (struct report_composed){
+	struct report_composed composed = {
 		.device = peak->device,
 		.pool = peak->pool,
 		.metric = rows_word(WORDS_METRICS, peak->metric),
@@ -343,51 +313,55 @@ int report_compose(const struct report *report, const struct trace_peak *peak,
 		.bytes = peak->bytes,
 		.unknown = peak->bytes, /* less what stacks are told of */
 		.categories = report_category_rows(report, peak),
+		.sites = find_held(report, peak),
+		.stacks = compose_stacks(report, peak),
 	};
-	error = find_held(report, peak, &groups, &to->sites);
-	if (error)
-		return error;
-	report_groups_clear(&groups);
-	return compose_stacks(report, peak, to);
+
+	for (size_t i = 0; i < peak->stacks_n; i++)
+		composed.unknown -= peak->stacks[i].bytes;
+	return composed;
 }
 
-static int compose_peaks(const struct report *report)
+static void compose_peaks(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	struct report_composed *list = report_room(report, (trace->peaks_n + 1) * sizeof(*list));
-	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
-	int error = list ? 0 : err("no memory left");
+	struct emit_rows rows = EMIT_NONE_OF(struct report_composed, SIZE_MAX);
 
-	for (size_t i = 0; !error && i < trace->peaks_n; i++) {
+	for (size_t i = 0; i < trace->peaks_n; i++) {
 		const struct trace_peak *peak = &trace->peaks[i];
 
-		if (report->selection->narrow || report_wants(report, peak->device))
-			error = report_compose(report, peak, &list[rows.count++]);
+		if (report->selection->narrow || report_wants(report, peak->device)) {
+			const struct report_composed composed = report_compose(report, peak);
+
+			report_add(report, &rows, &composed);
+		}
 	}
-	if (!error)
-		report_list(report, "\npeaks", "\n", report_composed_members, &rows);
-	return error;
+	report_list(report, "\npeaks", "\n", report_composed_members, &rows);
 }
 
-int report_tell_peaks(const struct report *report)
+static void say_peaks(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	int error = 0;
 
-	if (report->json)
-		return compose_peaks(report);
-	if (report->selection->narrow)
-		return trace->peaks_n ? peak_table(report, trace->peaks, "Highest sum") : 0;
-	for (size_t i = 0; !error && i < trace->summary.devices_n; i++) {
+	for (size_t i = 0; i < trace->summary.devices_n; i++) {
 		int device = trace->summary.devices[i].device;
 
 		if (!report_wants(report, device))
 			continue;
-		error = peak_table(report, trace_peak(trace, device, NULL, TRACE_ALLOCATED),
-				   "Peak of allocated memory");
-		if (!error && report->options->full)
-			error = peak_table(report, trace_peak(trace, device, NULL, TRACE_RESERVED),
-					   "Peak of reserved memory");
+		peak_table(report, trace_peak(trace, device, NULL, TRACE_ALLOCATED),
+			   "Peak of allocated memory");
+		if (report->options->full)
+			peak_table(report, trace_peak(trace, device, NULL, TRACE_RESERVED),
+				   "Peak of reserved memory");
 	}
-	return error;
+}
+
+void report_tell_peaks(const struct report *report)
+{
+	if (report->json)
+		compose_peaks(report);
+	else if (!report->selection->narrow)
+		say_peaks(report);
+	else if (report->trace->peaks_n)
+		peak_table(report, report->trace->peaks, "Highest sum");
 }

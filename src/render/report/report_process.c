@@ -16,7 +16,7 @@ enum {
 };
 
 /* The events can be read once: who did that has kept the failures. */
-static int report_find_failures(const struct report *report, struct event *events, size_t most)
+static int find_failures(const struct report *report, struct event *events, size_t most)
 {
 	const struct event_scan *survey = &report->study->survey;
 	int device = report->options->select.device;
@@ -34,48 +34,49 @@ static int report_find_failures(const struct report *report, struct event *event
 /* --- failures --- */
 
 /* What failed stands in the events, of which only those lines are read. */
-static int say_failures(const struct report *report)
+static void say_failures(const struct report *report)
 {
-	uint64_t ooms = report_ooms(report->trace, report->options->select.device);
+	int device = report->options->select.device;
+	const struct trace_oom *fatal = report_fatal(report->trace, device);
+	uint64_t ooms = report_ooms(report->trace, device);
 	struct event events[SAID];
 	char text[SENTENCE];
 	int count;
 
 	/* A single one that ended the program was the first sentence. */
-	if (!ooms || (ooms == 1 && report->screen &&
-		      report_fatal(report->trace, report->options->select.device)))
-		return 0;
-	count = report_find_failures(report, events, SAID);
-	if (count < 0)
-		return count;
-	report_say(report, SAID_HEADING, "Out of memory: %s %s", SAY_COUNT(ooms),
-		   ooms == 1 ? "allocation failed" : "allocations failed");
+	if (!ooms || (ooms == 1 && report->screen && fatal))
+		return;
+	count = find_failures(report, events, SAID);
+	if (count < 0) {
+		report_fail(report, count);
+		return;
+	}
+	report_say(report, SAID_HEADING, "Out of memory: %s failed", SAY_MANY(ooms, "allocation"));
 	for (int i = 0; i < count; i++) {
 		report_failure_text(report->trace, &events[i], text, sizeof(text));
 		report_say(report, 2, "- %s", text);
 	}
-	if ((uint64_t)count < ooms && count) {
+	if ((uint64_t)count < ooms && count)
 		report_say(report, SAID_LINE, "... and %s more", SAY_COUNT(ooms - (uint64_t)count));
-	}
-	if (report->trace->ooms_n && !report_fatal(report->trace, report->options->select.device))
+	if (report->trace->ooms_n && !fatal)
 		report_say(report, SAID_LINE,
 			   "  `memtrace report --oom` explains the last of them.");
-	return 0;
 }
 
 struct failed {
-	uint64_t seq, t, bytes, allocated, reserved, thread, stack;
+	struct event of;
+	uint64_t stack, thread;
 	int device;
 	const char *api, *error, *line, *thread_name;
 };
 
 static const struct emit_column failed_members[] = {
-	EMIT_MEMBER("seq", NUMBER, struct failed, seq),
-	EMIT_MEMBER("t", TIME, struct failed, t),
+	EMIT_MEMBER("seq", NUMBER, struct failed, of.seq),
+	EMIT_MEMBER("t", TIME, struct failed, of.t),
 	EMIT_MEMBER("device", DEVICE, struct failed, device),
-	EMIT_MEMBER("bytes", BYTES, struct failed, bytes),
-	EMIT_MEMBER("allocated", BYTES, struct failed, allocated),
-	EMIT_MEMBER("reserved", BYTES, struct failed, reserved),
+	EMIT_MEMBER("bytes", BYTES, struct failed, of.size),
+	EMIT_MEMBER("allocated", BYTES, struct failed, of.allocated),
+	EMIT_MEMBER("reserved", BYTES, struct failed, of.reserved),
 	EMIT_MEMBER("api", TEXT, struct failed, api),
 	EMIT_MEMBER("error", TEXT, struct failed, error),
 	EMIT_MEMBER("line", TEXT, struct failed, line),
@@ -85,127 +86,112 @@ static const struct emit_column failed_members[] = {
 	EMIT_END,
 };
 
-static struct failed failed_of(const struct report *report, const struct event *event)
+void report_tell_failures(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	const struct trace_thread *thread = trace_thread(trace, event->thread);
-
-	return (struct failed){
-		.seq = event->seq,
-		.t = event->t,
-		.bytes = event->size,
-		.allocated = event->allocated,
-		.reserved = event->reserved,
-		.thread = event->thread,
-		.stack = event->stack == UINT32_MAX ? TRACE_NONE : event->stack,
-		.device = event->device,
-		.api = trace_text(trace, event->api),
-		.error = trace_text(trace, event->error),
-		.line = report_line(report, event->stack),
-		.thread_name = thread ? thread->name : NULL,
-	};
-}
-
-int report_tell_failures(const struct report *report)
-{
+	struct emit_rows rows = EMIT_NONE_OF(struct failed, SIZE_MAX);
 	struct event events[FAILURES];
-	struct failed list[FAILURES];
 	int count = 0;
 
-	if (!report->json)
-		return say_failures(report);
-	if (report_ooms(report->trace, report->options->select.device))
-		count = report_find_failures(report, events, FAILURES);
+	if (!report->json) {
+		say_failures(report);
+		return;
+	}
+	if (report_ooms(trace, report->options->select.device))
+		count = find_failures(report, events, FAILURES);
 	if (count < 0)
-		return count;
-	for (int i = 0; i < count; i++)
-		list[i] = failed_of(report, &events[i]);
-	return report_tell_rows(report, "\nfailures", failed_members,
-				EMIT_ROWS_OF(list, (size_t)count), NULL);
+		report_fail(report, count);
+	for (int i = 0; i < count; i++) {
+		const struct trace_thread *thread = trace_thread(trace, events[i].thread);
+
+		report_add(report, &rows,
+			   &(struct failed){
+				   events[i],
+				   events[i].stack == UINT32_MAX ? TRACE_NONE : events[i].stack,
+				   events[i].thread,
+				   events[i].device,
+				   trace_text(trace, events[i].api),
+				   trace_text(trace, events[i].error),
+				   report_line(report, events[i].stack),
+				   thread ? thread->name : NULL,
+			   });
+	}
+	report_list(report, "\nfailures", "\n", failed_members, &rows);
 }
 
 /* --- notes --- */
 
-static int say_notes(const struct report *report)
+static void say_notes(const struct report *report)
 {
 	const struct trace_capture *capture = &report->trace->capture;
 	const struct trace_process *process = &report->trace->process;
+	uint64_t crowded = trace_crowded_out(capture);
+	uint64_t since = capture->events_since;
+	uint64_t end = process->duration_ns;
 
 	if (process->exit == TRACE_EXIT && !capture->events_dropped && !capture->notes_n)
-		return 0;
+		return;
 	report_say(report, SAID_HEADING, "Notes");
-	if (process->signal != TRACE_NONE) {
+	if (process->signal != TRACE_NONE)
 		report_say(report, 2,
 			   "- the process was killed by signal %llu; this is what was "
 			   "recorded until then",
 			   (unsigned long long)process->signal);
-	} else if (process->exit != TRACE_EXIT) {
-		report_say(report, 2, "%s",
-			   process->exit == TRACE_RUNNING
-				   ? "- the process was still running when this was read"
-				   : "- the process ended without finishing its trace (killed, "
-				     "crashed or "
-				     "_exit); this is what was recorded until then");
-	}
-	if (trace_crowded_out(capture)) {
+	else if (process->exit == TRACE_RUNNING)
+		report_say(report, 2, "- the process was still running when this was read");
+	else if (process->exit != TRACE_EXIT)
+		report_say(report, 2,
+			   "- the process ended without finishing its trace (killed, crashed or "
+			   "_exit); this is what was recorded until then");
+	if (crowded)
 		report_say(report, 2,
 			   "- %s of the events were dropped for newer ones; sums, peaks and "
 			   "sites count them all the same%s%s",
-			   SAY_COUNT(trace_crowded_out(capture)),
-			   capture->events_since == TRACE_NONE ? ""
-							       : "; none is missing of the last ",
-			   capture->events_since == TRACE_NONE
-				   ? ""
-				   : SAY_TIME(process->duration_ns > capture->events_since
-						      ? process->duration_ns - capture->events_since
-						      : 0));
-	}
-	for (size_t i = 0; i < capture->notes_n; i++) {
+			   SAY_COUNT(crowded),
+			   since == TRACE_NONE ? "" : "; none is missing of the last ",
+			   since == TRACE_NONE ? "" : SAY_TIME(end > since ? end - since : 0));
+	for (size_t i = 0; i < capture->notes_n; i++)
 		report_say(report, 2, "- %s", capture->notes[i]);
-	}
-	return 0;
 }
 
 struct noted {
-	uint64_t recorded, dropped, since, filtered, sample;
-	bool truncated;
+	struct trace_capture of;
 	struct emit_rows notes;
 };
 
 static const struct emit_column noted_members[] = {
-	EMIT_MEMBER("\nevents_recorded", COUNT, struct noted, recorded),
-	EMIT_MEMBER("events_dropped", COUNT, struct noted, dropped),
-	EMIT_MEMBER("events_since", TIME, struct noted, since),
-	{ EMIT_KEYED("events_filtered", COUNT, struct noted, filtered), .flags = EMIT_OPTIONAL },
-	{ EMIT_KEYED("sample_bytes", BYTES, struct noted, sample), .flags = EMIT_OPTIONAL },
-	EMIT_MEMBER("truncated", TRUTH, struct noted, truncated),
+	EMIT_MEMBER("\nevents_recorded", COUNT, struct noted, of.events_recorded),
+	EMIT_MEMBER("events_dropped", COUNT, struct noted, of.events_dropped),
+	EMIT_MEMBER("events_since", TIME, struct noted, of.events_since),
+	{ EMIT_KEYED("events_filtered", COUNT, struct noted, of.events_filtered),
+	  .flags = EMIT_OPTIONAL },
+	{ EMIT_KEYED("sample_bytes", BYTES, struct noted, of.sample_bytes),
+	  .flags = EMIT_OPTIONAL },
+	EMIT_MEMBER("truncated", TRUTH, struct noted, of.truncated),
 	EMIT_LIST("\nnotes", "", struct noted, notes, emit_texts),
 	EMIT_END,
 };
 
-int report_tell_notes(const struct report *report)
+void report_tell_notes(const struct report *report)
 {
 	const struct trace_capture *capture = &report->trace->capture;
-	const struct noted noted = {
-		capture->events_recorded,
-		capture->events_dropped,
-		capture->events_since,
-		capture->events_filtered ? capture->events_filtered : TRACE_NONE,
-		capture->sample_bytes ? capture->sample_bytes : TRACE_NONE,
-		capture->truncated,
-		EMIT_ROWS_OF(capture->notes, capture->notes_n),
-	};
+	struct noted noted = { *capture, EMIT_ROWS_OF(capture->notes, capture->notes_n) };
 
-	if (!report->json)
-		return say_notes(report);
+	if (!report->json) {
+		say_notes(report);
+		return;
+	}
+	if (!capture->events_filtered)
+		noted.of.events_filtered = TRACE_NONE;
+	if (!capture->sample_bytes)
+		noted.of.sample_bytes = TRACE_NONE;
 	emit_members(report->show.out, noted_members, &noted);
-	return 0;
 }
 
 /* --- the process --- */
 
 /* "`python train.py` (pid 4242, rank 0, on node7) ran for 81.2 ms from 2026-11-21T02:03:04Z." */
-static int say_process(const struct report *report)
+static void say_process(const struct report *report)
 {
 	const struct trace_process *process = &report->trace->process;
 	char text[SENTENCE] = "`";
@@ -213,7 +199,7 @@ static int say_process(const struct report *report)
 
 	/* A baseline is of no process in particular. */
 	if (report->trace->capture.baseline)
-		return 0;
+		return;
 	for (size_t i = 0; i < process->command_n && used < 200; i++) {
 		text_append(text, 204, i ? " " : "");
 		used = text_append(text, 204, process->command[i]);
@@ -230,7 +216,6 @@ static int say_process(const struct report *report)
 	}
 	text_append(text, sizeof(text), ".");
 	show_wrapped(&report->show, text, 0, false);
-	return 0;
 }
 
 struct told_process {
@@ -252,7 +237,7 @@ static const struct emit_column process_members[] = {
 	EMIT_END,
 };
 
-int report_tell_process(const struct report *report)
+void report_tell_process(const struct report *report)
 {
 	const struct trace_process *process = &report->trace->process;
 	const struct told_process told = {
@@ -261,8 +246,8 @@ int report_tell_process(const struct report *report)
 		EMIT_ROWS_OF(process->command, process->command_n),
 	};
 
-	if (!report->json)
-		return say_process(report);
-	report_member(report, "\nprocess", process_members, &told);
-	return 0;
+	if (report->json)
+		report_member(report, "\nprocess", process_members, &told);
+	else
+		say_process(report);
 }

@@ -6,14 +6,10 @@
  * what a frame allocates itself beside its callees has a row of its own.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "analyse/findings/tree.h"
-#include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
-#include "base/text/out.h"
 #include "base/text/text.h"
-#include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
 
 enum {
@@ -66,11 +62,12 @@ static const struct emit_column branches_columns[] = {
 static size_t told(const struct report *report, const struct tree *tree,
 		   const struct tree_node *node)
 {
-	size_t limit = report_limit(report, node->children_n);
+	size_t limit = report_limit(report);
 	size_t count = 0;
 
-	while (count < limit && (report->options->full || tree->nodes[node->first + count].bytes >=
-								  tree->nodes[0].bytes / SMALLEST))
+	while (count < limit && count < node->children_n &&
+	       (report->options->full ||
+		tree->nodes[node->first + count].bytes >= tree->nodes[0].bytes / SMALLEST))
 		count++;
 	/* A rest of one is no shorter. */
 	return node->children_n - count == 1 ? node->children_n : count;
@@ -111,8 +108,8 @@ static size_t push_children(const struct report *report, const struct tree *tree
 	return height;
 }
 
-static void row_name(const struct report *report, const struct tree *tree,
-		     const struct tree_row *row, char *to, size_t size)
+static const char *row_name(const struct report *report, const struct tree *tree,
+			    const struct tree_row *row, char *to, size_t size)
 {
 	if (row->kind == ROW_MORE)
 		snprintf(to, size, "... %zu more", row->rows);
@@ -120,71 +117,51 @@ static void row_name(const struct report *report, const struct tree *tree,
 		text_copy(to, size, "(itself)");
 	else if (tree->nodes[row->node].frame < report->trace->frames_n)
 		trace_frame_text(report->trace, tree->nodes[row->node].frame, to, size);
+	return to;
 }
 
-/* There is room for it: add_all() has no more rows. */
 static void add_branch(const struct report *report, const struct tree *tree,
 		       const struct tree_row *row, struct emit_rows *to)
 {
-	struct branch *list = (struct branch *)to->rows;
 	unsigned indent = row->indent < INDENT_MOST ? row->indent : INDENT_MOST;
-	char name[440] = "";
-	const char *kept;
+	char text[440 - INDENT_MOST] = "";
+	const char *name = report_format(report, "%*s%s", (int)indent, "",
+					 row_name(report, tree, row, text, sizeof(text)));
 
-	memset(name, ' ', indent);
-	row_name(report, tree, row, name + indent, sizeof(name) - indent);
-	kept = report_text_kept(report, name);
-	list[to->count++] = (struct branch){
-		{ row->bytes, tree->nodes[0].bytes },
-		kept,
-		row->kind != ROW_NODE ? NULL
-		: kept[0]             ? kept + indent
-				      : "",
-		row->depth,
-		row->rows,
-		row->count,
-	};
+	report_add(report, to,
+		   &(struct branch){
+			   { row->bytes, tree->nodes[0].bytes },
+			   name,
+			   row->kind != ROW_NODE ? NULL
+			   : name[0]             ? name + indent
+						 : "",
+			   row->depth,
+			   row->rows,
+			   row->count,
+		   });
 }
 
 /* From the root down, children behind their parent, without recursion. */
-static int add_all(const struct report *report, const struct tree *tree, struct emit_rows *to)
+static struct emit_rows find_rows(const struct report *report, const struct tree *tree)
 {
+	struct emit_rows rows = EMIT_NONE_OF(struct branch, SIZE_MAX);
 	/* Each node is on it once at most, and each may have two rows beside. */
-	size_t most = 3 * tree->count + 1;
-	struct tree_row *pile = report_room(report, most * sizeof(*pile));
-	struct branch *list = report_room(report, most * sizeof(*list));
+	struct tree_row *pile = report_room(report, (3 * tree->count + 1) * sizeof(*pile));
 	const struct tree_row root = { .node = 0 };
 	size_t height;
 
-	if (!pile || !list)
-		return err_no_memory(report->trace->path);
-	list[0] = (struct branch){ .part = { tree->nodes[0].bytes, 0 },
-				   .count = tree->nodes[0].count };
-	*to = EMIT_ROWS_OF(list, 1);
-	height = push_children(report, tree, &root, pile, 0);
+	report_add(report, &rows,
+		   &(struct branch){ .part = { tree->nodes[0].bytes, 0 },
+				     .count = tree->nodes[0].count });
+	height = pile ? push_children(report, tree, &root, pile, 0) : 0;
 	while (height) {
 		struct tree_row row = pile[--height];
 
-		add_branch(report, tree, &row, to);
+		add_branch(report, tree, &row, &rows);
 		if (row.kind == ROW_NODE)
 			height = push_children(report, tree, &row, pile, height);
 	}
-	return 0;
-}
-
-static int find_branches(const struct report *report, const struct trace_peak *peak, bool inverted,
-			 struct branches *branches)
-{
-	struct tree tree;
-	int error = tree_build(&tree, report->trace, peak->stacks, peak->stacks_n, inverted,
-			       report->options->full);
-
-	if (error)
-		return error;
-	branches->device = peak->device;
-	error = add_all(report, &tree, &branches->rows);
-	tree_clear(&tree);
-	return error;
+	return rows;
 }
 
 static void say_branches(const struct report *report, const struct branches *branches,
@@ -215,34 +192,41 @@ static bool is_told(const struct report *report, const struct trace_peak *peak)
 	       (peak->device == NO_DEVICE || report_wants(report, peak->device));
 }
 
-static int tell_all(const struct report *report, const char *key, bool inverted)
+static void tell_all(const struct report *report, const char *key, bool inverted)
 {
 	const struct trace *trace = report->trace;
-	struct branches *list = report_room(report, (trace->peaks_n + 1) * sizeof(*list));
-	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
-	int error = list ? 0 : err_no_memory(trace->path);
+	struct emit_rows rows = EMIT_NONE_OF(struct branches, SIZE_MAX);
 
-	for (size_t i = 0; !error && i < trace->peaks_n; i++) {
+	for (size_t i = 0; i < trace->peaks_n; i++) {
 		const struct trace_peak *peak = &trace->peaks[i];
+		struct branches branches = { .device = peak->device };
+		struct tree tree;
+		int error;
 
 		if (!is_told(report, peak))
 			continue;
-		error = find_branches(report, peak, inverted, &list[rows.count]);
-		if (!error && !report->json)
-			say_branches(report, &list[rows.count], inverted);
-		rows.count++;
+		error = tree_build(&tree, trace, peak->stacks, peak->stacks_n, inverted,
+				   report->options->full);
+		if (error) {
+			report_fail(report, error);
+			return;
+		}
+		branches.rows = find_rows(report, &tree);
+		tree_clear(&tree);
+		report_add(report, &rows, &branches);
+		if (!report->json)
+			say_branches(report, &branches, inverted);
 	}
-	if (!error && report->json)
+	if (report->json)
 		report_list(report, key, "\n", branches_columns, &rows);
-	return error;
 }
 
-int report_tell_tree(const struct report *report)
+void report_tell_tree(const struct report *report)
 {
-	return tell_all(report, "\ntree", false);
+	tell_all(report, "\ntree", false);
 }
 
-int report_tell_inverted(const struct report *report)
+void report_tell_inverted(const struct report *report)
 {
-	return tell_all(report, "\ninverted", true);
+	tell_all(report, "\ninverted", true);
 }

@@ -1,0 +1,372 @@
+/*
+ * The report on what only the events tell: sites whose live bytes rise step after step, short-lived
+ * churn by site, how large allocations are.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyse/trace/trace.h"
+#include "base/text/out.h"
+#include "render/report/report_analysis.h"
+#include "render/report/report_parts.h"
+#include "render/selection/select.h"
+
+enum { BAR = 20 };
+
+/* Says that a section cannot be told of a selection, or of a trace without events. */
+static void say_unread(const struct report *report, const char *what)
+{
+	if (report->trace->capture.baseline)
+		report_say(report, 0, "%s: cannot be told of a baseline, which has no events.",
+			   what);
+	else
+		report_say(report, 0, "%s: told of the whole run only.", what);
+}
+
+/* Are all events of the recording in the trace? Else they tell of a part, and what lives nobody
+ * knows. */
+static bool has_all_events(const struct report *report)
+{
+	return !report->trace->capture.events_dropped && !report->study->survey.gap_seq;
+}
+
+static const char *site_line(const struct report *report, uint32_t site)
+{
+	char line[300];
+
+	trace_site_text(report->trace, site, line, sizeof(line));
+	return report_format(report, "%s", line);
+}
+
+/* --- growth --- */
+
+struct grown {
+	const char *site, *space, *line;
+	uint64_t per_step, bytes, rose, values;
+	double tau, p;
+};
+
+/* "12 of 13": of the steps after the first. */
+static const char *show_rose(char *to, const void *row)
+{
+	const struct grown *grown = row;
+
+	snprintf(to, EMIT_CELL_MOST, "%s of %s", SAY_COUNT(grown->rose),
+		 SAY_COUNT(grown->values - 1));
+	return to;
+}
+
+/* "1e-12": less than that says no more. */
+static const char *show_chance(char *to, const void *row)
+{
+	double p = ((const struct grown *)row)->p;
+
+	snprintf(to, EMIT_CELL_MOST, p < 1e-99 ? "<1e-99" : "%.0e", p);
+	return to;
+}
+
+static const struct emit_column grown_columns[] = {
+	EMIT_MEMBER("site", TEXT, struct grown, site),
+	EMIT_MEMBER("space", TEXT, struct grown, space),
+	EMIT_MEMBER("line", TEXT, struct grown, line),
+	EMIT_COLUMN("bytes_per_step", "each step", 11, BYTES, struct grown, per_step),
+	EMIT_COLUMN("bytes", "in all", 12, BYTES, struct grown, bytes),
+	{ EMIT_KEYED("rose", COUNT, struct grown, rose), EMIT_HEADED("rose", 11),
+	  .show = show_rose },
+	EMIT_MEMBER("values", COUNT, struct grown, values),
+	EMIT_MEMBER("tau", REAL, struct grown, tau),
+	{ EMIT_KEYED("p", REAL, struct grown, p), EMIT_HEADED("chance", 8), .show = show_chance },
+	{ EMIT_KEYED(NULL, TEXT, struct grown, line), .heading = "site", .gap = 3 },
+	EMIT_END,
+};
+
+struct growths {
+	const char *phase;
+	uint64_t steps, values;
+	struct emit_rows sites;
+};
+
+static const struct emit_column growth_members[] = {
+	EMIT_MEMBER("phase", TEXT, struct growths, phase),
+	EMIT_MEMBER("steps", COUNT, struct growths, steps),
+	EMIT_MEMBER("values", COUNT, struct growths, values),
+	EMIT_LIST("sites", "\n", struct growths, sites, grown_columns),
+	EMIT_MEMBER("other_sites", HIDDEN, struct growths, sites),
+	EMIT_END,
+};
+
+static struct growths find_growths(const struct report *report)
+{
+	const struct event_scan *survey = &report->study->survey;
+	const struct event_scan_steps *steps = &survey->steps;
+	struct emit_rows rows = report_rows(report, struct grown);
+
+	for (size_t i = 0; i < survey->growth_n; i++) {
+		const struct growth_trend *trend = &survey->growth[i].trend;
+		uint32_t site = survey->growth[i].site;
+
+		report_add(report, &rows,
+			   &(struct grown){
+				   report->trace->sites[site].site,
+				   report->trace->sites[site].space,
+				   site_line(report, site),
+				   (uint64_t)(trend->slope + 0.5),
+				   trend->bytes,
+				   trend->rose,
+				   trend->values,
+				   trend->tau,
+				   trend->p,
+			   });
+	}
+	return (struct growths){ steps->name, steps->count, steps->taken - steps->first, rows };
+}
+
+/* "each of 103 phases `step #`", "each of 64 windows of 1,500 events" */
+static const char *steps_text(const struct report *report)
+{
+	const struct event_scan_steps *steps = &report->study->survey.steps;
+
+	if (!steps->name)
+		return report_format(report, "%s windows of equally many events",
+				     SAY_COUNT(steps->count));
+	return report_format(report, "%s phases `%.60s`", SAY_COUNT(steps->count), steps->name);
+}
+
+/* Asked for by name, it must say why there is nothing to see. */
+static void say_nothing(const struct report *report)
+{
+	const struct event_scan *survey = &report->study->survey;
+
+	if (!report->options->show && !report->study->surveyed && !report->selection->replayed) {
+		out_char(report->show.out, '\n');
+		report_say(report, 0,
+			   "Growth was not looked for among %s events; --show growth does that.",
+			   SAY_COUNT(report->trace->capture.events_recorded));
+	}
+	if (!report->options->show)
+		return;
+	if (!report->study->surveyed)
+		say_unread(report, "Growth");
+	else if (survey->steps.taken - survey->steps.first < GROWTH_LEAST)
+		report_say(report, 0,
+			   "Growth: cannot be told; it takes %d phases of one name, or some 1,000 "
+			   "events.",
+			   GROWTH_LEAST);
+	else
+		report_say(report, 0, "Growth: none over %s.", steps_text(report));
+}
+
+void report_tell_growth(const struct report *report)
+{
+	bool known = report->study->surveyed;
+	struct growths growths;
+
+	if (!report->json && (!known || !report->study->survey.growth_n)) {
+		say_nothing(report);
+		return;
+	}
+	if (known)
+		growths = find_growths(report);
+	if (report->json)
+		report_member(report, "\ngrowth", growth_members, known ? &growths : NULL);
+	else
+		report_table(report, grown_columns, &growths.sites,
+			     report_format(report, "Growth over %s, those of the warm-up left out",
+					   steps_text(report)));
+}
+
+/* --- temporaries --- */
+
+struct churn {
+	const char *site, *line;
+	uint64_t count, bytes, sum_ns, min_ns, at_peak;
+	uint64_t number; /* of the site */
+};
+
+/* Sites with temporaries, and the row for none, the worst first. */
+struct churns {
+	struct churn total;
+	struct emit_rows rows;
+};
+
+static const struct emit_column churn_figures[] = {
+	EMIT_MEMBER("count", COUNT, struct churn, count),
+	EMIT_MEMBER("bytes", BYTES, struct churn, bytes),
+	EMIT_MEMBER("lifetime_sum_ns", TIME, struct churn, sum_ns),
+	EMIT_MEMBER("at_peak_bytes", BYTES, struct churn, at_peak),
+	EMIT_END,
+};
+
+static const char *lived(char *to, const void *row)
+{
+	const struct churn *churn = row;
+
+	return show_time(to, churn->count ? churn->sum_ns / churn->count : 0);
+}
+
+static const struct emit_column churn_columns[] = {
+	EMIT_MEMBER("site", TEXT, struct churn, site),
+	EMIT_COLUMN("line", "", -30, TEXT, struct churn, line),
+	EMIT_MEMBER("lifetime_min_ns", TIME, struct churn, min_ns),
+	EMIT_NESTED(NULL, INLINED, struct churn, site, churn_figures),
+	EMIT_CELL("bytes", 11, BYTES, struct churn, bytes),
+	EMIT_CELL("times", 10, COUNT, struct churn, count),
+	EMIT_SHOWN("lived", 10, TIME, struct churn, sum_ns, lived),
+	EMIT_CELL("at peak", 11, BYTES, struct churn, at_peak),
+	EMIT_END,
+};
+
+static const struct emit_column churns_all[] = {
+	EMIT_NESTED(NULL, INLINED, struct churns, total, churn_figures),
+	EMIT_LIST("sites", "\n", struct churns, rows, churn_columns),
+	EMIT_MEMBER("other_sites", HIDDEN, struct churns, rows),
+	EMIT_NESTED("other", OTHER, struct churns, rows, churn_figures),
+	EMIT_END,
+};
+
+static const struct emit_column churn_order[] = {
+	EMIT_MEMBER(NULL, BYTES, struct churn, at_peak),
+	EMIT_MEMBER(NULL, BYTES, struct churn, bytes),
+	EMIT_MEMBER(NULL, NUMBER, struct churn, number),
+	EMIT_END,
+};
+
+static struct churns find_churns(const struct report *report)
+{
+	const struct trace *trace = report->trace;
+	struct churns churns = { .rows = report_rows(report, struct churn) };
+
+	for (uint32_t i = 0; i <= trace->sites_n; i++) {
+		const struct event_scan_temporaries *of = &report->study->survey.temporaries[i];
+		bool known = i < trace->sites_n;
+
+		if (!of->count)
+			continue;
+		report_add(report, &churns.rows,
+			   &(struct churn){
+				   known ? trace->sites[i].site : NULL,
+				   known ? site_line(report, i) : "[no call site]",
+				   of->count,
+				   of->bytes,
+				   of->sum_ns,
+				   of->min_ns,
+				   of->at_peak,
+				   i,
+			   });
+	}
+	emit_sort(&churns.rows, churn_order);
+	emit_sum(churn_figures, &churns.rows, 0, &churns.total);
+	return churns;
+}
+
+static void say_churns(const struct report *report, const struct churns *churns)
+{
+	bool whole = has_all_events(report);
+	const char *heading =
+		whole ? "Temporaries: none" : "Temporaries: none in the events that are left";
+
+	if (churns->rows.count)
+		heading = report_format(
+			report, "Temporaries%s: freed before their device made %d allocations more",
+			whole ? "" : " of the events that are left", SURVEY_TEMPORARY);
+	emit_table(&report->show, &(struct emit_table){ .columns = churn_columns,
+							.rows = &churns->rows,
+							.heading = heading,
+							.indent = 2,
+							.summed = true,
+							.totalled = true });
+}
+
+void report_tell_temporaries(const struct report *report)
+{
+	bool known = report->study->surveyed;
+	struct churns churns;
+
+	if (known)
+		churns = find_churns(report);
+	if (report->json)
+		report_member(report, "\ntemporaries", churns_all, known ? &churns : NULL);
+	else if (known)
+		say_churns(report, &churns);
+	else
+		say_unread(report, "Temporaries");
+}
+
+/* --- sizes --- */
+
+struct sizes {
+	uint64_t from, least; /* of the bucket; 0 stands in the document for 1 */
+	uint64_t count, bytes, live_count, live_bytes;
+	uint64_t most; /* of all counts */
+};
+
+static const char *show_bar(char *to, const void *row)
+{
+	const struct sizes *sizes = row;
+	unsigned length =
+		(unsigned)((double)sizes->count / (double)sizes->most * (BAR - 1) + 0.999);
+
+	memset(to, '#', length);
+	to[length] = '\0';
+	return to;
+}
+
+static const struct emit_column size_columns[] = {
+	EMIT_MEMBER("from_bytes", BYTES, struct sizes, least),
+	EMIT_CELL("size from", -12, BYTES, struct sizes, from),
+	EMIT_COLUMN("count", "times", 11, COUNT, struct sizes, count),
+	EMIT_COLUMN("bytes", "bytes", 12, BYTES, struct sizes, bytes),
+	EMIT_COLUMN("live_count", "live", 9, COUNT, struct sizes, live_count),
+	EMIT_COLUMN("live_bytes", "bytes", 12, BYTES, struct sizes, live_bytes),
+	{ .heading = "", .gap = 2, .kind = EMIT_COUNT, .show = show_bar },
+	EMIT_END,
+};
+
+/* What is live at the end is known where no event is missing. */
+static struct emit_rows find_sizes(const struct report *report)
+{
+	const struct event_scan_bucket *buckets = report->study->survey.buckets;
+	struct emit_rows rows = EMIT_NONE_OF(struct sizes, SIZE_MAX);
+	bool whole = has_all_events(report);
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < SURVEY_BUCKETS; i++)
+		most = buckets[i].count > most ? buckets[i].count : most;
+	for (unsigned i = 0; i < SURVEY_BUCKETS; i++) {
+		if (!buckets[i].count)
+			continue;
+		report_add(report, &rows,
+			   &(struct sizes){
+				   1ull << i,
+				   i ? 1ull << i : 0,
+				   buckets[i].count,
+				   buckets[i].bytes,
+				   whole ? buckets[i].live_count : TRACE_NONE,
+				   whole ? buckets[i].live_bytes : TRACE_NONE,
+				   most,
+			   });
+	}
+	return rows;
+}
+
+void report_tell_histogram(const struct report *report)
+{
+	static const char *const headings[2][2] = {
+		{ "Sizes: no event of an allocation is left",
+		  "Sizes of those allocations whose events are left" },
+		{ "Sizes: there were no allocations",
+		  "Sizes of allocations, and what of them is live at the end" },
+	};
+	bool known = report->study->surveyed;
+	struct emit_rows rows = { .size = 0 };
+
+	if (known)
+		rows = find_sizes(report);
+	if (report->json)
+		report_list(report, "\nhistogram", "\n", size_columns, &rows);
+	else if (known)
+		report_table(report, size_columns, &rows,
+			     headings[has_all_events(report)][rows.count > 0]);
+	else
+		say_unread(report, "Sizes");
+}
