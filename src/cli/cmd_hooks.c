@@ -8,13 +8,12 @@ static const char about[] =
 	"Lists the calls that the library intercepts, and what else it exports. Each call is "
 	"seen however it is reached: linked, by dlsym, by cuGetProcAddress.\n";
 
-#define HOOK(api, name, result, parameters, ...) { #api, #name, #result, #parameters, "" },
-#define BOTH(api, name, result, parameters, ...) { #api, #name, #result, #parameters, "_ptsz" },
-#define CALLS(twin, api, name, result, parameters, ...) \
-	{ #api, #name, #result, #parameters, #twin },
+#define HOOK(api, name, parameters, ...) { #api, #name, #parameters, "" },
+#define BOTH(api, name, parameters, ...) { #api, #name, #parameters, "_ptsz" },
+#define CALLS(twin, api, name, parameters, ...) { #api, #name, #parameters, #twin },
 
 struct hook_row {
-	const char *api, *name, *result, *parameters;
+	const char *api, *name, *parameters;
 	const char *twin; /* what the twin for per-thread default streams has behind its name */
 };
 
@@ -56,10 +55,12 @@ static void print_names(struct out *out)
 
 static void print_rows(struct out *out, const struct hook_row *rows, size_t count, const char *api)
 {
+	const char *result = strcmp(api, "RT") ? "CUresult" : "cudaError_t";
+
 	for (size_t i = 0; i < count; i++) {
 		if (strcmp(rows[i].api, api) != 0)
 			continue;
-		out_format(out, "  %s %s%s", rows[i].result, rows[i].name, rows[i].parameters);
+		out_format(out, "  %s %s%s", result, rows[i].name, rows[i].parameters);
 		if (rows[i].twin[0])
 			out_format(out, ", and its %s twin", rows[i].twin);
 		out_char(out, '\n');

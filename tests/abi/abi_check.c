@@ -10,12 +10,22 @@
 #include <cuda_runtime_api.h>
 #include <stddef.h>
 
-#define HOOK(api, name, result, params, ...) \
-	typedef result row_##name params;    \
+/* cuda.h calls the successor by the old name. */
+#undef cuMemHostRegister
+#undef cuIpcOpenMemHandle
+#undef cuCtxDestroy
+#undef cuDevicePrimaryCtxRelease
+#undef cuDevicePrimaryCtxReset
+#undef cuStreamDestroy
+
+#define RESULT_RT cudaError_t
+#define RESULT_DRV CUresult
+#define HOOK(api, name, params, ...)            \
+	typedef RESULT_##api row_##name params; \
 	_Static_assert(__builtin_types_compatible_p(__typeof__(&name), row_##name *), #name);
 #define BOTH(...) HOOK(__VA_ARGS__)
-#define OLD(since, api, name, result, params, ...) \
-	typedef result old_##name params;          \
+#define OLD(since, api, name, params, ...)      \
+	typedef RESULT_##api old_##name params; \
 	_Static_assert(__builtin_types_compatible_p(TYPED_##name, old_##name *), #name);
 /*
  * cudaTypedefs.h names by version what the library names by a suffix. Of some it tells the first

@@ -151,11 +151,13 @@ enum { STATUS_MISSING = 3 };
 		}                                                                           \
 	}
 
-#define HOOK(api, name, result, params, args, before, after) \
-	WRAPPER(name, result, params, args, false, before, after)
-#define LAUNCH(api, name, result, params, args, function) \
-	LAUNCHER(name, result, params, args, function)    \
-	LAUNCHER(name##_ptsz, result, params, args, function)
+#define RESULT_RT cudaError_t
+#define RESULT_DRV CUresult
+#define HOOK(api, name, params, args, before, after) \
+	WRAPPER(name, RESULT_##api, params, args, false, before, after)
+#define LAUNCH(api, name, params, args, function)            \
+	LAUNCHER(name, RESULT_##api, params, args, function) \
+	LAUNCHER(name##_ptsz, RESULT_##api, params, args, function)
 /* Of a function that was launched before, and not by another hooked call. */
 #define LAUNCHER(name, result, params, args, function)                      \
 	EXPORT HOT_CODE result name params;                                 \

@@ -29,7 +29,9 @@
 #undef cuStreamDestroy
 
 /* fn_NAME: the type of each row's function. */
-#define HOOK(api, name, result, params, ...) typedef result fn_##name params;
+#define RESULT_RT cudaError_t
+#define RESULT_DRV CUresult
+#define HOOK(api, name, params, ...) typedef RESULT_##api fn_##name params;
 #define BOTH(...) HOOK(__VA_ARGS__)
 #include "../../../src/capture/loader/hooks.def"
 #undef HOOK
