@@ -1,9 +1,4 @@
-/*
- * Ranks folded one by one.
- *
- * A rank's devices keep a UUID until cards are found; until then `card` is the position among the
- * cards of all ranks, one for each of their devices.
- */
+/* Ranks folded one by one. */
 #include "analyse/ranks/ranks.h"
 
 #include <errno.h>
@@ -51,23 +46,50 @@ static void raise_u64(uint64_t *value, uint64_t other)
 
 /* --- devices --- */
 
-/* The cards found so far are those of each device by itself. */
+/*
+ * The card, made if it is new; NULL without memory. Of a host and UUID there is one; without a UUID
+ * nobody knows, and each device has its own.
+ */
+static struct merge_card *card_of(struct merge *merge, const char *host, const char *uuid)
+{
+	struct texts *texts = &merge->texts;
+	uint64_t key = 0;
+	uint32_t id = 0;
+
+	if (uuid) {
+		key = (uint64_t)texts_enter(texts, &merge->arena, host, strlen(host)) << 32 |
+		      texts_enter(texts, &merge->arena, uuid, strlen(uuid));
+		id = map_get(&merge->card_of, key);
+	}
+	if (id)
+		return &merge->cards[id - 1];
+	if (!GROW(merge->cards, merge->cards_n, merge->cards_size, 16) ||
+	    (uuid && !map_put(&merge->card_of, key, (uint32_t)merge->cards_n + 1)))
+		return NULL;
+	merge->cards[merge->cards_n] = (struct merge_card){
+		.host = host,
+		.uuid = kept(merge, uuid),
+		.total = TRACE_NONE,
+		.at = merge->cards_n,
+	};
+	return &merge->cards[merge->cards_n++];
+}
+
 static int add_card(struct merge *merge, const struct merge_rank *rank,
 		    const struct trace_device *device, const struct trace_card *card)
 {
-	const char *name = device->name || !card ? device->name : card->name;
+	struct merge_card *to = card_of(merge, rank->host, card ? card->uuid : NULL);
 	uint64_t total =
 		device->total_bytes == TRACE_NONE && card ? card->total_bytes : device->total_bytes;
 
-	if (!GROW(merge->cards, merge->cards_n, merge->cards_size, 16))
+	if (!to)
 		return merge_no_memory();
-	merge->cards[merge->cards_n++] = (struct merge_card){
-		.host = rank->host,
-		.uuid = kept(merge, card ? card->uuid : NULL),
-		.name = kept(merge, name),
-		.total = total ? total : TRACE_NONE,
-		.ooms = device->ooms,
-	};
+	if (!to->name)
+		to->name = kept(merge, device->name || !card ? device->name : card->name);
+	if (to->total == TRACE_NONE && total)
+		to->total = total;
+	rank->devices[rank->devices_n - 1].card = (size_t)(to - merge->cards);
+	merge->devices_n++;
 	return 0;
 }
 
@@ -79,7 +101,6 @@ static int fold_device(struct merge *merge, struct merge_rank *rank,
 
 	*own = (struct merge_device){
 		.device = device->device,
-		.card = merge->cards_n,
 		.peaks = { device->allocated.peak_bytes, device->reserved.peak_bytes,
 			   device->used.peak_bytes },
 		.ooms = trace_known(device->ooms),
@@ -173,6 +194,7 @@ void merge_clear(struct merge *merge)
 	free(merge->cards);
 	free(merge->order);
 	free(merge->gaps);
+	map_clear(&merge->card_of);
 	arena_clear(&merge->arena);
 	*merge = (struct merge){ .ranks = NULL };
 }

@@ -59,6 +59,7 @@ struct merge_card {
 	size_t ranks_n;   /* processes that use it */
 	size_t fullest;   /* the position among ranks of the one that holds most of it */
 	uint64_t ooms;
+	size_t at; /* the position in which it came */
 };
 
 /* What of a site is told by rank: columns of struct run_row. */
@@ -73,12 +74,14 @@ struct merge_share {
 struct merge_site {
 	const char *name, *group; /* as of struct run_row */
 	const char *file;         /* of its line, in the first rank that tells one; NULL */
-	uint32_t line;
+	uint64_t line;
 	struct merge_share *shares; /* of the ranks in which it holds anything, in their order */
 	size_t shares_n, shares_size;
 	/* By merge_end(): over all ranks, those without the site holding 0. */
-	int64_t median[MERGE_COLUMNS], highest[MERGE_COLUMNS];
-	size_t rank[MERGE_COLUMNS]; /* who holds the highest: position among ranks */
+	struct merge_column {
+		int64_t median, highest;
+		uint64_t rank; /* that holds the highest */
+	} columns[MERGE_COLUMNS];
 };
 
 /* How a metric's peaks are spread over ranks. */
@@ -98,10 +101,12 @@ struct merge {
 	size_t ranks_n, ranks_size;
 	struct merge_card *cards; /* by merge_end() */
 	size_t cards_n, cards_size;
+	size_t devices_n; /* of all ranks */
 	struct merge_site *sites;
 	size_t sites_n, sites_size;
-	struct texts texts; /* names and groups of sites */
+	struct texts texts; /* names and groups of sites, hosts and UUIDs of cards */
 	struct map site_of; /* 1 + site, by group and name */
+	struct map card_of; /* 1 + card, by host and UUID, in the order in which they came */
 
 	/* By merge_end(): */
 	size_t *order; /* positions of the ranks that count, by rank, then by start */

@@ -4,106 +4,41 @@
  * A UUID is a card's wherever it is seen; without one (a baseline, an old trace) nobody knows that
  * two ranks share a card, and each has its own.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/ranks/ranks.h"
 
-/* --- one card of several --- */
-
-static int by_text(const char *a, const char *b)
+static int by_identity(const void *a, const void *b)
 {
-	if (!a || !b)
-		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
+	const struct merge_card *x = a;
+	const struct merge_card *y = b;
+	int order = strcmp(x->host, y->host);
+
+	if (!order && x->uuid && y->uuid)
+		order = strcmp(x->uuid, y->uuid);
+	else if (!order)
+		order = (x->uuid != NULL) - (y->uuid != NULL);
+	return order ? order : x->at < y->at ? -1 : 1;
 }
 
-static int by_identity(const void *a, const void *b, void *of)
+/* By host and UUID: an order that is the same however the traces were given. */
+static int sort_cards(struct merge *merge)
 {
-	const struct merge *merge = of;
-	size_t p = *(const size_t *)a;
-	size_t q = *(const size_t *)b;
-	const struct merge_card *x = &merge->cards[p];
-	const struct merge_card *y = &merge->cards[q];
-	int order = by_text(x->host, y->host);
+	size_t *to = calloc(merge->cards_n + 1, sizeof(*to));
 
-	if (!order)
-		order = by_text(x->uuid, y->uuid);
-	return order ? order : p < q ? -1 : 1;
-}
-
-static bool same_card(const struct merge_card *a, const struct merge_card *b)
-{
-	return a->uuid && b->uuid && !strcmp(a->uuid, b->uuid) && !strcmp(a->host, b->host);
-}
-
-static void join(struct merge_card *card, const struct merge_card *other)
-{
-	if (!card->name)
-		card->name = other->name;
-	if (card->total == TRACE_NONE)
-		card->total = other->total;
-}
-
-/* The cards of each device by itself become those of the machines; `to` gets where each went. */
-static void join_cards(struct merge *merge, const size_t *sorted, size_t *to)
-{
-	struct merge_card *first = NULL;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < merge->cards_n; i++) {
-		struct merge_card *card = &merge->cards[sorted[i]];
-
-		if (first && same_card(first, card)) {
-			join(first, card);
-			to[sorted[i]] = to[first - merge->cards];
-		} else {
-			first = card;
-			to[sorted[i]] = kept++;
-		}
-	}
-}
-
-/* In the order of their hosts and UUIDs, which says nothing; cards keep that of the first rank. */
-static int move_cards(struct merge *merge, const size_t *sorted, const size_t *to)
-{
-	struct merge_card *moved = calloc(merge->cards_n + 1, sizeof(*moved));
-	size_t count = 0;
-
-	if (!moved)
+	if (!to)
 		return merge_no_memory();
-	for (size_t i = 0; i < merge->cards_n; i++) {
-		if (to[sorted[i]] == count)
-			moved[count++] = merge->cards[sorted[i]];
-	}
-	free(merge->cards);
-	merge->cards = moved;
-	merge->cards_n = count;
-	for (size_t i = 0; i < count; i++)
-		moved[i].ooms = 0;
+	if (merge->cards_n)
+		qsort(merge->cards, merge->cards_n, sizeof(*merge->cards), by_identity);
+	for (size_t i = 0; i < merge->cards_n; i++)
+		to[merge->cards[i].at] = i;
 	for (size_t i = 0; i < merge->ranks_n; i++) {
 		for (size_t k = 0; k < merge->ranks[i].devices_n; k++)
 			merge->ranks[i].devices[k].card = to[merge->ranks[i].devices[k].card];
 	}
+	free(to);
 	return 0;
-}
-
-static int find_identities(struct merge *merge)
-{
-	size_t *sorted = calloc(2 * merge->cards_n + 1, sizeof(*sorted));
-	size_t *to = sorted + merge->cards_n;
-	int error;
-
-	if (!sorted)
-		return merge_no_memory();
-	for (size_t i = 0; i < merge->cards_n; i++)
-		sorted[i] = i;
-	qsort_r(sorted, merge->cards_n, sizeof(*sorted), by_identity, merge);
-	join_cards(merge, sorted, to);
-	error = move_cards(merge, sorted, to);
-	free(sorted);
-	return error;
 }
 
 /* --- what they held together --- */
@@ -214,13 +149,13 @@ static void find_tightest(struct merge *merge)
 
 int merge_find_cards(struct merge *merge)
 {
-	struct edge *edges = calloc(2 * merge->cards_n + 1, sizeof(*edges));
+	struct edge *edges = calloc(2 * merge->devices_n + 1, sizeof(*edges));
 	size_t count;
 	int error;
 
 	if (!edges)
 		return merge_no_memory();
-	error = find_identities(merge);
+	error = sort_cards(merge);
 	if (!error) {
 		count = take_ranks(merge, edges);
 		qsort(edges, count, sizeof(*edges), by_card_and_time);

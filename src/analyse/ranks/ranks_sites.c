@@ -97,23 +97,6 @@ static bool counts(const struct merge *merge, size_t rank)
 	return !merge->ranks[rank].left_out && merge->ranks[rank].rank != TRACE_NONE;
 }
 
-/*
- * The median of the values and of `zeros` more that are 0, without writing those down: of an even
- * number the lower one, as everywhere.
- */
-static int64_t median_with_zeros(int64_t *values, size_t count, size_t zeros)
-{
-	size_t middle = (count + zeros - (count + zeros > 0)) / 2;
-	size_t below = 0;
-
-	median_of(values, count); /* sorts */
-	while (below < count && values[below] < 0)
-		below++;
-	if (middle < below)
-		return values[middle];
-	return middle < below + zeros ? 0 : values[middle - zeros];
-}
-
 int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column)
 {
 	const struct merge_share *shares = site->shares;
@@ -123,30 +106,34 @@ int64_t merge_share_of(const struct merge_site *site, size_t rank, size_t column
 	return until && shares[until - 1].rank == rank ? shares[until - 1].values[column] : 0;
 }
 
+/* `values` has room for one of each rank that counts. */
 static void rank_column(const struct merge *merge, struct merge_site *site, size_t column,
 			int64_t *values, size_t ranks)
 {
+	struct merge_column *to = &site->columns[column];
 	size_t count = 0;
 
+	memset(values, 0, ranks * sizeof(*values));
+	to->rank = merge->ranks[0].rank;
 	for (size_t i = 0; i < site->shares_n; i++) {
 		const struct merge_share *share = &site->shares[i];
 
 		if (!counts(merge, share->rank))
 			continue;
-		if (!count || share->values[column] > site->highest[column]) {
-			site->highest[column] = share->values[column];
-			site->rank[column] = share->rank;
+		if (!count || share->values[column] > to->highest) {
+			to->highest = share->values[column];
+			to->rank = merge->ranks[share->rank].rank;
 		}
 		values[count++] = share->values[column];
 	}
-	site->median[column] = ranks ? median_with_zeros(values, count, ranks - count) : 0;
+	to->median = median_of(values, ranks);
 	/* What no site answers for may be less than nothing: who does not have it is above that. */
-	for (size_t i = 0; i < merge->order_n && site->highest[column] < 0; i++) {
+	for (size_t i = 0; i < merge->order_n && to->highest < 0; i++) {
 		if (!counts(merge, merge->order[i]) ||
 		    merge_share_of(site, merge->order[i], column) < 0)
 			continue;
-		site->highest[column] = 0;
-		site->rank[column] = merge->order[i];
+		to->highest = 0;
+		to->rank = merge->ranks[merge->order[i]].rank;
 	}
 }
 
@@ -178,7 +165,7 @@ const struct merge_site *merge_culprit(const struct merge *merge, enum trace_met
 	*excess = 0;
 	for (size_t i = 0; metric != TRACE_USED && i < merge->sites_n; i++) {
 		const struct merge_site *site = &merge->sites[i];
-		int64_t more = merge_share_of(site, rank, column) - site->median[column];
+		int64_t more = merge_share_of(site, rank, column) - site->columns[column].median;
 
 		if (strcmp(site->group, device_memory) != 0 || more <= *excess)
 			continue;
@@ -193,13 +180,13 @@ static int by_excess(const void *a, const void *b, void *of)
 	const size_t *column = of;
 	const struct merge_site *x = *(const struct merge_site *const *)a;
 	const struct merge_site *y = *(const struct merge_site *const *)b;
-	int64_t p = x->highest[*column] - x->median[*column];
-	int64_t q = y->highest[*column] - y->median[*column];
+	const struct merge_column *p = &x->columns[*column];
+	const struct merge_column *q = &y->columns[*column];
 
-	if (p != q)
-		return p > q ? -1 : 1;
-	if (x->highest[*column] != y->highest[*column])
-		return x->highest[*column] > y->highest[*column] ? -1 : 1;
+	if (p->highest - p->median != q->highest - q->median)
+		return p->highest - p->median > q->highest - q->median ? -1 : 1;
+	if (p->highest != q->highest)
+		return p->highest > q->highest ? -1 : 1;
 	return strcmp(x->name, y->name);
 }
 
@@ -212,7 +199,7 @@ const struct merge_site **merge_by_excess(struct merge *merge, size_t column, si
 	for (size_t i = 0; list && i < merge->sites_n; i++) {
 		const struct merge_site *site = &merge->sites[i];
 
-		if (!strcmp(site->group, device_memory) && site->highest[column])
+		if (!strcmp(site->group, device_memory) && site->columns[column].highest)
 			list[(*count)++] = site;
 	}
 	if (*count)

@@ -113,7 +113,6 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 	size_t count = diff_changed(diff, DIMENSION_SITE, group, column, &rows);
 	int64_t whole = change ? moved_along(rows, count, column, change) : 0;
 	char name[4 * NAME_COLUMNS];
-	size_t used = strlen(to);
 	size_t named = 0;
 
 	for (size_t i = 0; i < count && named < NAMED; i++) {
@@ -126,22 +125,21 @@ static void append_culprits(struct diff *diff, const char *group, enum column co
 		if (named && whole && part * 100 / whole < WORTH)
 			break;
 		sentence_name(rows[i]->name, name, sizeof(name));
-		snprintf(to + used, size - used, "%s%s %s %s%s", named ? "; " : ": ", name, verb,
-			 SAY_AMOUNT(part < 0 ? -part : part, true),
-			 rows[i]->why == WHY_NEW || rows[i]->why == WHY_GONE ? ""
-			 : part > 0                                          ? " more"
-									     : " less");
-		used = strlen(to);
+		show_more(to, size, "%s%s %s %s%s", named ? "; " : ": ", name, verb,
+			  SAY_AMOUNT(part < 0 ? -part : part, true),
+			  rows[i]->why == WHY_NEW || rows[i]->why == WHY_GONE ? ""
+			  : part > 0                                          ? " more"
+									      : " less");
 		told += part;
 		named++;
 		if (whole && told * 100 / whole >= ENOUGH)
 			break;
 	}
 	if (named && whole && told != whole && told * 100 / whole > 0)
-		snprintf(to + used, size - used, " (%d%% of %s)", (int)(told * 100 / whole),
-			 whole == change ? "it"
-			 : change > 0    ? "all that grew"
-					 : "all that shrank");
+		show_more(to, size, " (%d%% of %s)", (int)(told * 100 / whole),
+			  whole == change ? "it"
+			  : change > 0    ? "all that grew"
+					  : "all that shrank");
 	text_append(to, size, ".");
 }
 

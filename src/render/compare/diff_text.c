@@ -176,14 +176,12 @@ static void column_words(const struct diff_text *text, enum column column, char 
 {
 	int64_t base;
 	int64_t head;
-	char words[100];
 
 	if (has_table(text, column) || !diff_any(text->diff, DIMENSION_SITE, "device", column))
 		return;
 	diff_totals(text->diff, "device", column, &base, &head);
-	snprintf(words, sizeof(words), "%s%s (%s)", to[0] ? ", " : "", run_columns[column].brief,
-		 SAY_SIGNED(head - base, run_columns[column].bytes));
-	text_append(to, size, words);
+	show_more(to, size, "%s%s (%s)", to[0] ? ", " : "", run_columns[column].brief,
+		  SAY_SIGNED(head - base, run_columns[column].bytes));
 }
 
 static bool dimension_changed(const struct diff_text *text, enum dimension dimension)
@@ -198,7 +196,7 @@ static bool dimension_changed(const struct diff_text *text, enum dimension dimen
 /* What changed and is not shown, in one line. */
 static void more_line(const struct diff_text *text)
 {
-	char line[700] = "Changed as well: ";
+	char line[700];
 	char words[600] = "";
 
 	for (enum column column = 0; column < COLUMNS; column++)
@@ -206,14 +204,12 @@ static void more_line(const struct diff_text *text)
 	for (enum dimension dimension = DIMENSION_POOL; dimension < DIMENSIONS; dimension++) {
 		if (text->options->full || !dimension_changed(text, dimension))
 			continue;
-		text_append(words, sizeof(words), words[0] ? ", " : "");
-		text_append(words, sizeof(words), run_dimensions[dimension].key);
-		text_append(words, sizeof(words), "s");
+		show_more(words, sizeof(words), "%s%ss", words[0] ? ", " : "",
+			  run_dimensions[dimension].key);
 	}
 	if (!words[0])
 		return;
-	text_append(line, sizeof(line), words);
-	text_append(line, sizeof(line), "; --full tells.");
+	snprintf(line, sizeof(line), "Changed as well: %s; --full tells.", words);
 	out_char(text->show.out, '\n');
 	say_line(text, line);
 }

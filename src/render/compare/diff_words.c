@@ -67,14 +67,8 @@ static void diff_row_name(const struct diff_row *row, char *to, size_t size)
 	if (!row->group[0] || row->dimension == DIMENSION_SITE ||
 	    (row->dimension == DIMENSION_CATEGORY && !strcmp(row->group, "device")))
 		return;
-	if (row->dimension == DIMENSION_CATEGORY) {
-		text_append(to, size, " [");
-		text_append(to, size, row->group);
-		text_append(to, size, "]");
-		return;
-	}
-	text_append(to, size, " on device ");
-	text_append(to, size, row->group);
+	show_more(to, size, row->dimension == DIMENSION_CATEGORY ? " [%s]" : " on device %s",
+		  row->group);
 }
 
 const char *diff_file(const struct diff *diff, const char *file)
@@ -136,39 +130,33 @@ void diff_runs_words(const struct diff *diff, char *to, size_t size)
 		"Compared rank by rank, %zu in all: rank %llu is shown, which grew most; a gate is "
 		"about the worst.",
 		diff->pairs_n, (unsigned long long)diff_rank(diff));
-	if (diff_unpaired(diff)) {
-		char more[120];
-
-		snprintf(more, sizeof(more), " %zu trace%s left out, of a rank on one side only.",
-			 diff_unpaired(diff), diff_unpaired(diff) == 1 ? " is" : "s are");
-		text_append(to, size, more);
-	}
+	if (diff_unpaired(diff))
+		show_more(to, size, " %zu trace%s left out, of a rank on one side only.",
+			  diff_unpaired(diff), diff_unpaired(diff) == 1 ? " is" : "s are");
 }
 
 void diff_gate_words(const struct gate_result *result, char *to, size_t size)
 {
 	bool bytes = metric_rows[result->gate->query.metric].bytes;
 
+	snprintf(to, size, "%s: %s ", result->gate->text, result->place);
 	if (result->gate->kind == GATE_MOST) {
-		snprintf(to, size, "%s: %s has %s%s%s", result->gate->text, result->place,
-			 SAY_AMOUNT(result->head, bytes), result->broken ? ", more by " : "",
-			 result->broken
-				 ? SAY_AMOUNT(result->head - (int64_t)result->gate->amount, bytes)
-				 : "");
-		return;
+		show_more(to, size, "has %s", SAY_AMOUNT(result->head, bytes));
+		if (result->broken)
+			show_more(to, size, ", more by %s",
+				  SAY_AMOUNT(result->head - (int64_t)result->gate->amount, bytes));
+	} else if (result->base == result->head) {
+		show_more(to, size, "stayed at %s", SAY_AMOUNT(result->head, bytes));
+	} else {
+		show_more(to, size, "went from %s to %s (%s, %s%s)",
+			  SAY_AMOUNT(result->base, bytes), SAY_AMOUNT(result->head, bytes),
+			  SAY_SIGNED(result->head - result->base, bytes),
+			  SAY_PERCENT(result->base, result->head),
+			  !result->broken && result->noise >= result->head - result->base &&
+					  result->noise
+				  ? ", within the noise"
+				  : "");
 	}
-	if (result->base == result->head) {
-		snprintf(to, size, "%s: %s stayed at %s", result->gate->text, result->place,
-			 SAY_AMOUNT(result->head, bytes));
-		return;
-	}
-	snprintf(to, size, "%s: %s went from %s to %s (%s, %s%s)", result->gate->text,
-		 result->place, SAY_AMOUNT(result->base, bytes), SAY_AMOUNT(result->head, bytes),
-		 SAY_SIGNED(result->head - result->base, bytes),
-		 SAY_PERCENT(result->base, result->head),
-		 !result->broken && result->noise >= result->head - result->base && result->noise
-			 ? ", within the noise"
-			 : "");
 }
 
 void diff_holds_words(const struct diff_row *row, enum column column, char *to, size_t size)

@@ -127,3 +127,13 @@ void show_heading(const struct show *show, const char *text)
 	out_char(show->out, '\n');
 	show_wrapped(show, text, 2, true);
 }
+
+void show_more(char *to, size_t size, const char *format, ...)
+{
+	size_t used = strlen(to);
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(to + used, size - used, format, list);
+	va_end(list);
+}

@@ -21,6 +21,10 @@ enum { SHOW_COLUMNS = 80, SHOW_MANY = 64 };
 
 const char *show_many(char *to, uint64_t count, const char *what);
 
+/* printf behind what the text says already; what does not fit is cut. */
+void show_more(char *to, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* How many columns a text of UTF-8 takes. */
 unsigned show_columns(const char *text);
 

@@ -36,12 +36,8 @@ struct card_row {
 struct site_row {
 	struct merge_site of;
 	const char *name;
-	uint64_t line, ranks;
-	struct site_column {
-		int64_t median, highest;
-		uint64_t rank;
-	} columns[MERGE_COLUMNS];
-	uint64_t above, median, highest, rank; /* of the column that people are told */
+	struct merge_column told; /* to people */
+	int64_t above;
 };
 
 /* --- columns --- */
@@ -167,28 +163,28 @@ static const struct emit_column first_columns[] = {
 };
 
 static const struct emit_column in_columns[] = {
-	EMIT_MEMBER("median_bytes", CHANGE, struct site_column, median),
-	EMIT_MEMBER("highest_bytes", CHANGE, struct site_column, highest),
-	EMIT_MEMBER("rank", NUMBER, struct site_column, rank),
+	EMIT_MEMBER("median_bytes", CHANGE, struct merge_column, median),
+	EMIT_MEMBER("highest_bytes", CHANGE, struct merge_column, highest),
+	EMIT_MEMBER("rank", NUMBER, struct merge_column, rank),
 	EMIT_END,
 };
 
 const struct emit_column merge_site_columns[] = {
 	{ EMIT_KEYED(NULL, BYTES, struct site_row, above), EMIT_HEADED("above", 10),
 	  .title = "above the median" },
-	EMIT_CELL("median", 11, BYTES, struct site_row, median),
-	EMIT_CELL("highest", 11, BYTES, struct site_row, highest),
-	EMIT_CELL("rank", 6, NUMBER, struct site_row, rank),
+	EMIT_CELL("median", 11, BYTES, struct site_row, told.median),
+	EMIT_CELL("highest", 11, BYTES, struct site_row, told.highest),
+	EMIT_CELL("rank", 6, NUMBER, struct site_row, told.rank),
 	{ EMIT_KEYED(NULL, CODE, struct site_row, name), .heading = "site", .gap = 1,
 	  .flags = EMIT_WHOLE },
 	EMIT_MEMBER("site", TEXT, struct site_row, of.name),
 	EMIT_MEMBER("space", TEXT, struct site_row, of.group),
 	EMIT_MEMBER("file", TEXT, struct site_row, of.file),
-	EMIT_MEMBER("line", NUMBER, struct site_row, line),
-	EMIT_MEMBER("ranks", NUMBER, struct site_row, ranks),
-	EMIT_NESTED("allocated", OBJECT, struct site_row, columns[0], in_columns),
-	EMIT_NESTED("reserved", OBJECT, struct site_row, columns[1], in_columns),
-	EMIT_NESTED("exit", OBJECT, struct site_row, columns[2], in_columns),
+	EMIT_MEMBER("line", NUMBER, struct site_row, of.line),
+	EMIT_MEMBER("ranks", NUMBER, struct site_row, of.shares_n),
+	EMIT_NESTED("allocated", OBJECT, struct site_row, of.columns[0], in_columns),
+	EMIT_NESTED("reserved", OBJECT, struct site_row, of.columns[1], in_columns),
+	EMIT_NESTED("exit", OBJECT, struct site_row, of.columns[2], in_columns),
 	EMIT_END,
 };
 
@@ -358,15 +354,10 @@ bool merge_find_sites(struct merge_tables *tables, struct merge *merge,
 			  tables->whole ? SITE_LONGEST : SITE_COLUMNS);
 		*row = (struct site_row){ .of = *site,
 					  .name = merge_keep(merge, name),
-					  .line = site->line,
-					  .ranks = site->shares_n };
-		for (size_t k = 0; k < MERGE_COLUMNS; k++)
-			row->columns[k] = (struct site_column){ site->median[k], site->highest[k],
-								merge->ranks[site->rank[k]].rank };
-		row->above = (uint64_t)(site->highest[column] - site->median[column]);
-		row->median = site->median[column] < 0 ? 0 : (uint64_t)site->median[column];
-		row->highest = (uint64_t)site->highest[column];
-		row->rank = row->columns[column].rank;
+					  .told = site->columns[column] };
+		row->above = row->told.highest - row->told.median;
+		if (row->told.median < 0)
+			row->told.median = 0;
 	}
 	return true;
 }

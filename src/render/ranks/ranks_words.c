@@ -10,11 +10,6 @@
 
 enum { NAME_COLUMNS = 72, MOST_NAMED = 8 };
 
-static const char *bytes(char *to, int64_t amount)
-{
-	return show_bytes(to, amount < 0 ? 0 : (uint64_t)amount);
-}
-
 const char *merge_rank_word(char *to, const struct merge_rank *rank)
 {
 	if (rank->rank == TRACE_NONE)
@@ -56,17 +51,14 @@ static bool uses(const struct merge *merge, const struct merge_rank *rank,
 
 const char *merge_users_word(char *to, const struct merge *merge, const struct merge_card *card)
 {
-	size_t named = 0;
 	size_t count = 0;
 
 	text_copy(to, MERGE_WORD, "");
 	for (size_t i = 0; i < merge->order_n; i++) {
 		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
 
-		if (!uses(merge, rank, card) || ++count > MOST_NAMED)
-			continue;
-		text_append(to, MERGE_WORD, named++ ? ", " : "");
-		text_append(to, MERGE_WORD, SAY_RANK(rank));
+		if (uses(merge, rank, card) && ++count <= MOST_NAMED)
+			show_more(to, MERGE_WORD, "%s%s", count > 1 ? ", " : "", SAY_RANK(rank));
 	}
 	if (count > MOST_NAMED)
 		snprintf(to, MERGE_WORD, "%zu ranks", count);
@@ -86,49 +78,47 @@ const char *merge_headroom_word(char *to, const struct merge_card *card)
 
 /* --- sentences --- */
 
-/* Who stands out, and at which call site; or that nobody does. */
+/* That nobody stands out. */
+static bool say_even(const struct merge *merge, char *to, size_t size)
+{
+	const struct merge_spread *spread = &merge->spreads[TRACE_ALLOCATED];
+	const struct merge_rank *highest = &merge->ranks[spread->highest_rank];
+
+	if (!spread->count)
+		snprintf(to, size, "No rank tells what it allocated on a device.");
+	else if (spread->count == 1)
+		snprintf(to, size, "Rank %s is alone: %s allocated at its peak.", SAY_RANK(highest),
+			 SAY_BYTES(spread->highest));
+	else
+		snprintf(to, size, "All %zu ranks peak alike: %s allocated", spread->count,
+			 SAY_BYTES(spread->median));
+	if (spread->count > 1 && spread->highest > spread->median)
+		show_more(to, size, ", at most %s above the median (rank %s)",
+			  SAY_BYTES(spread->highest - spread->median), SAY_RANK(highest));
+	if (spread->count > 1)
+		text_append(to, size, ".");
+	return true;
+}
+
+/* Who stands out, and at which call site. */
 static bool say_uneven(const struct merge *merge, char *to, size_t size)
 {
 	enum trace_metric metric = merge_uneven(merge);
-	const struct merge_spread *spread =
-		&merge->spreads[metric == TRACE_METRICS ? TRACE_ALLOCATED : metric];
+	const struct merge_spread *spread = &merge->spreads[metric];
 	const struct merge_site *site;
-	char numbers[3][SHOW_NUMBER];
-	char rank[MERGE_WORD];
 	char name[SITE_LONGEST];
 	int64_t excess;
 
-	if (!spread->count) {
-		snprintf(to, size, "No rank tells what it allocated on a device.");
-		return true;
-	}
-	merge_rank_word(rank, &merge->ranks[spread->highest_rank]);
-	if (metric == TRACE_METRICS) {
-		if (spread->count == 1)
-			snprintf(to, size, "Rank %s is alone: %s allocated at its peak.", rank,
-				 show_bytes(numbers[0], spread->highest));
-		else if (spread->highest == spread->median)
-			snprintf(to, size, "All %zu ranks peak alike: %s allocated.", spread->count,
-				 show_bytes(numbers[0], spread->median));
-		else
-			snprintf(to, size,
-				 "All %zu ranks peak alike: %s allocated, at most %s above the "
-				 "median (rank %s).",
-				 spread->count, show_bytes(numbers[0], spread->median),
-				 show_bytes(numbers[1], spread->highest - spread->median), rank);
-		return true;
-	}
-	snprintf(to, size, "Rank %s peaks %s above the median of %zu ranks (%s %s)", rank,
-		 show_bytes(numbers[0], spread->highest - spread->median), spread->count,
-		 show_bytes(numbers[1], spread->median), rows_word(WORDS_METRICS, (int)metric));
+	if (metric == TRACE_METRICS)
+		return say_even(merge, to, size);
+	snprintf(to, size, "Rank %s peaks %s above the median of %zu ranks (%s %s)",
+		 SAY_RANK(&merge->ranks[spread->highest_rank]),
+		 SAY_BYTES(spread->highest - spread->median), spread->count,
+		 SAY_BYTES(spread->median), rows_word(WORDS_METRICS, (int)metric));
 	site = merge_culprit(merge, metric, spread->highest_rank, &excess);
 	if (site) {
 		show_safe(name, sizeof(name), site->name, NAME_COLUMNS);
-		text_append(to, size, ": ");
-		text_append(to, size, name);
-		text_append(to, size, " holds ");
-		text_append(to, size, bytes(numbers[2], excess));
-		text_append(to, size, " more there");
+		show_more(to, size, ": %s holds %s more there", name, SAY_BYTES((uint64_t)excess));
 	}
 	text_append(to, size, ".");
 	return true;
@@ -146,10 +136,9 @@ static bool say_ooms(const struct merge *merge, char *to, size_t size)
 		if (!rank->ooms)
 			continue;
 		times += rank->ooms;
-		if (++ranks > MOST_NAMED)
-			continue;
-		text_append(names, sizeof(names), ranks > 1 ? ", " : "");
-		text_append(names, sizeof(names), SAY_RANK(rank));
+		if (++ranks <= MOST_NAMED)
+			show_more(names, sizeof(names), "%s%s", ranks > 1 ? ", " : "",
+				  SAY_RANK(rank));
 	}
 	if (!ranks)
 		return false;
@@ -180,35 +169,28 @@ static bool say_tightest(const struct merge *merge, char *to, size_t size)
 {
 	const struct merge_card *card;
 	char place[300];
-	char words[3][MERGE_WORD];
-	char numbers[2][SHOW_NUMBER];
+	char users[MERGE_WORD];
 
 	if (merge->tightest == SIZE_MAX)
 		return false;
 	card = &merge->cards[merge->tightest];
 	card_place(card, place, sizeof(place));
-	merge_rank_word(words[0], &merge->ranks[card->fullest]);
-	merge_users_word(words[1], merge, card);
-	show_bytes(numbers[0], card->total);
-	if (card->headroom >= 0)
-		show_bytes(numbers[1], (uint64_t)card->headroom);
-	else
-		show_bytes(numbers[1], 0 - (uint64_t)card->headroom);
+	merge_users_word(users, merge, card);
+	snprintf(to, size, "Rank %s would run out first: ", SAY_RANK(&merge->ranks[card->fullest]));
 	if (card->ranks_n == 1)
-		snprintf(to, size,
-			 "Rank %s would run out first: of its card's %s%s %s were left at "
-			 "the peak.",
-			 words[0], numbers[0], place, merge_headroom_word(words[2], card));
+		show_more(to, size, "of its card's %s%s %s were left at the peak.",
+			  SAY_BYTES(card->total), place, SAY_HEADROOM(card));
 	else if (card->headroom >= 0)
-		snprintf(to, size,
-			 "Rank %s would run out first: it shares a card of %s%s (ranks %s), "
-			 "of which %s are left should those that ran at once peak together.",
-			 words[0], numbers[0], place, words[1], numbers[1]);
+		show_more(to, size,
+			  "it shares a card of %s%s (ranks %s), of which %s are left should those "
+			  "that ran at once peak together.",
+			  SAY_BYTES(card->total), place, users, SAY_HEADROOM(card));
 	else
-		snprintf(to, size,
-			 "Rank %s would run out first: it shares a card of %s%s (ranks %s), "
-			 "and the peaks of those that ran at once pass that by %s.",
-			 words[0], numbers[0], place, words[1], numbers[1]);
+		show_more(to, size,
+			  "it shares a card of %s%s (ranks %s), and the peaks of those that ran at "
+			  "once pass that by %s.",
+			  SAY_BYTES(card->total), place, users,
+			  SAY_BYTES(0 - (uint64_t)card->headroom));
 	return true;
 }
 
@@ -218,20 +200,16 @@ static bool say_missing(const struct merge *merge, char *to, size_t size)
 
 	if (!merge->missing)
 		return false;
-	for (size_t i = 0; i < merge->gaps_n && i <= MOST_NAMED; i++) {
+	for (size_t i = 0; i < merge->gaps_n && i < MOST_NAMED; i++) {
 		const struct merge_gap *gap = &merge->gaps[i];
-		char word[64];
 
-		if (i == MOST_NAMED)
-			snprintf(word, sizeof(word), " and others");
-		else if (gap->first == gap->last)
-			snprintf(word, sizeof(word), "%s%llu", i ? ", " : "",
-				 (unsigned long long)gap->first);
-		else
-			snprintf(word, sizeof(word), "%s%llu-%llu", i ? ", " : "",
-				 (unsigned long long)gap->first, (unsigned long long)gap->last);
-		text_append(names, sizeof(names), word);
+		show_more(names, sizeof(names), "%s%llu", i ? ", " : "",
+			  (unsigned long long)gap->first);
+		if (gap->first != gap->last)
+			show_more(names, sizeof(names), "-%llu", (unsigned long long)gap->last);
 	}
+	if (merge->gaps_n > MOST_NAMED)
+		text_append(names, sizeof(names), " and others");
 	snprintf(to, size, "Of %llu ranks %llu %s here: %s %s missing.",
 		 (unsigned long long)merge->world_size,
 		 (unsigned long long)(merge->world_size - merge->missing),

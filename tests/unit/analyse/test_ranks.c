@@ -162,9 +162,9 @@ static void compare_sites(const struct made *made, size_t ranks)
 				values[r] = made[r].sites[i][k];
 				EQ(merge_share_of(site, r, k), values[r]);
 			}
-			EQ(made[site->rank[k]].sites[i][k], site->highest[k]);
-			EQ(site->median[k], lower_median(values, ranks));
-			EQ(site->highest[k], values[ranks - 1]);
+			EQ(made[site->columns[k].rank].sites[i][k], site->columns[k].highest);
+			EQ(site->columns[k].median, lower_median(values, ranks));
+			EQ(site->columns[k].highest, values[ranks - 1]);
 		}
 	}
 	EQ(merge.sites_n, found);
