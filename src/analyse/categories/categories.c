@@ -29,14 +29,16 @@ static struct life loose_life(const struct categories_own *own, const struct eve
 {
 	return (struct life){
 		.stack = stack_of(own, event),
-		.pool = trace_text(own->trace, event->pool),
-		.api = event->api,
-		.space = event->space,
-		.born = (uint8_t)stage,
-		.freed = FREED_NEVER,
-		.size = event->size,
-		.lifetime = UINT64_MAX,
-		.allocations = UINT64_MAX,
+		.of = {
+			[RULE_POOL].text = trace_text(own->trace, event->pool),
+			[RULE_API].text = trace_text(own->trace, event->api),
+			[RULE_SPACE].text = space_name(event->space),
+			[RULE_BORN].number = stage,
+			[RULE_FREED].number = FREED_NEVER,
+			[RULE_SIZE].number = event->size,
+			[RULE_LIFETIME].number = UINT64_MAX,
+			[RULE_ALLOCATIONS].number = UINT64_MAX,
+		},
 	};
 }
 
@@ -44,18 +46,14 @@ static struct life loose_life(const struct categories_own *own, const struct eve
 static void shift_loose(struct categories *categories, const struct whereabouts *at,
 			uint8_t category, const struct category_sum *part, bool go)
 {
-	const uint32_t places[] = { at->whole, at->pool };
 	uint64_t by = go ? 0 - part->bytes : part->bytes;
 
-	for (size_t i = 0; i < 2; i++) {
-		struct place_own *mine = &categories->own->places[places[i]];
+	for (size_t i = 0; i < BOTH; i++) {
+		struct place_own *mine = &categories->own->places[at->place[i]];
 
-		if (places[i] == NO_PLACE)
-			continue;
 		mine->now += by;
-		mine->loose[category].bytes += by;
-		mine->loose[category].count += go ? 0 - part->count : part->count;
-		place_change_curve(&categories->places[places[i]], category, mine->point, by);
+		category_add(&mine->loose[category], by, go ? 0 - part->count : part->count);
+		place_change_curve(&categories->places[at->place[i]], category, mine->point, by);
 	}
 }
 
@@ -68,7 +66,6 @@ static int loose_begin(struct categories *categories, const struct event *event,
 {
 	struct categories_own *own = categories->own;
 	struct life life = loose_life(own, event, stage);
-	const uint32_t places[] = { at->whole, at->pool };
 	uint8_t category = life_category(categories, &life);
 	int lumps = unattributed_come(&own->loose, &own->lives.begun, category);
 
@@ -78,12 +75,8 @@ static int loose_begin(struct categories *categories, const struct event *event,
 		    &(struct category_sum){ event->size, (uint64_t)lumps }, false);
 	if (own->keep_allocs)
 		categories->of_alloc[categories->allocs_n - 1] = category;
-	for (size_t i = 0; i < 2; i++) {
-		if (places[i] == NO_PLACE)
-			continue;
-		categories->places[places[i]].made[category].bytes += event->size;
-		categories->places[places[i]].made[category].count++;
-	}
+	for (size_t i = 0; i < BOTH; i++)
+		category_add(&categories->places[at->place[i]].made[category], event->size, 1);
 	return 0;
 }
 
@@ -120,30 +113,25 @@ static int begin_life(struct categories *categories, const struct event *event,
 		.phase = trace_phase_at(&own->phases, own->trace, event->t),
 		.thread = (uint32_t)event->thread,
 		.alloc = (uint32_t)categories->allocs_n - 1,
-		.point =
-			at->whole == NO_PLACE ? UINT32_MAX : (uint32_t)own->places[at->whole].point,
+		.point = (uint32_t)own->places[at->place[WHOLE]].point,
 		.born = (uint8_t)doing->stage,
 		.track = number,
 		.ordinal = ++track->allocations,
 		.pass = track->passes,
 		.step = track->steps,
 	};
-	if (at->whole != NO_PLACE)
-		own->places[at->whole].now += event->size;
-	if (at->pool != NO_PLACE)
-		own->places[at->pool].now += event->size;
+	own->places[at->place[WHOLE]].now += event->size;
+	own->places[at->place[POOL]].now += event->size;
 	return 0;
 }
 
 static void step_curve(struct categories *categories, const struct whereabouts *at, uint64_t t)
 {
-	if (at->whole != NO_PLACE) {
-		const struct categories_place *place = &categories->places[at->whole];
-		struct place_own *mine = &categories->own->places[at->whole];
+	const struct categories_place *place = &categories->places[at->place[WHOLE]];
+	struct place_own *mine = &categories->own->places[at->place[WHOLE]];
 
-		while (mine->point < place->points && place->t[mine->point] < t)
-			mine->point++;
-	}
+	while (mine->point < place->points && place->t[mine->point] < t)
+		mine->point++;
 }
 
 static int move_block(struct categories *categories, const struct event *event)
@@ -233,9 +221,8 @@ static int start_own(struct categories *categories)
 	own->tracks =
 		arena_alloc(&own->arena, (trace->summary.devices_n + 1) * sizeof(*own->tracks));
 	own->votes = arena_alloc(&own->arena, stacks * sizeof(*own->votes));
-	own->places = arena_alloc(&own->arena, (categories->places_n + 1) * sizeof(*own->places));
 	categories->of_stack = arena_alloc(&own->arena, stacks);
-	if (!own->tracks || !own->votes || !own->places || !categories->of_stack ||
+	if (!own->tracks || !own->votes || !categories->of_stack ||
 	    trace_phase_walk(&own->phases, own->trace))
 		return -ENOMEM;
 	if (workers_find(own))

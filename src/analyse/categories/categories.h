@@ -55,7 +55,6 @@ struct categories {
 	/* By allocation, the so-manieth event of op alloc: its category. Only if wanted. */
 	uint8_t *of_alloc;
 	size_t allocs_n;
-	uint64_t passes, steps; /* backward passes, optimizer steps that were seen */
 
 	/* The rest is its own. */
 	struct categories_own *own;

@@ -12,18 +12,21 @@ static struct life life_of(const struct categories *categories, const struct blo
 
 	return (struct life){
 		.stack = block->stack,
-		.pool = trace_text(own->trace, block->pool),
-		.api = birth->api,
 		.phase = birth->phase,
-		.space = block->space,
-		.born = birth->born,
-		.thread = worker ? worker->name : NULL,
-		.gradient = map_get(&own->gradients, gradient_key(block->size)) != 0,
-		.size = block->size,
-		.lifetime = t > block->t ? t - block->t : 0,
-		.allocations = track->allocations - birth->ordinal,
-		.passes = track->passes - birth->pass,
-		.pass = birth->pass,
+		.of = {
+			[RULE_POOL].text = trace_text(own->trace, block->pool),
+			[RULE_API].text = trace_text(own->trace, birth->api),
+			[RULE_SPACE].text = space_name(block->space),
+			[RULE_THREAD].text = worker ? worker->name : NULL,
+			[RULE_BORN].number = birth->born,
+			[RULE_GRADIENT].number =
+				map_get(&own->gradients, gradient_key(block->size)) != 0,
+			[RULE_SIZE].number = block->size,
+			[RULE_LIFETIME].number = t > block->t ? t - block->t : 0,
+			[RULE_ALLOCATIONS].number = track->allocations - birth->ordinal,
+			[RULE_PASSES].number = track->passes - birth->pass,
+			[RULE_PASS].number = birth->pass,
+		},
 	};
 }
 
@@ -44,33 +47,23 @@ static void book(struct categories *categories, const struct block *block,
 		 const struct birth *birth, uint8_t category, bool lives)
 {
 	struct categories_own *own = categories->own;
-	const uint32_t places[] = { birth->at.whole, birth->at.pool };
 
 	if (own->keep_allocs)
 		categories->of_alloc[birth->alloc] = category;
-	for (size_t i = 0; i < 2; i++) {
-		struct categories_place *place;
-		struct place_own *mine;
+	for (size_t i = 0; i < BOTH; i++) {
+		struct categories_place *place = &categories->places[birth->at.place[i]];
+		struct place_own *mine = &own->places[birth->at.place[i]];
 
-		if (places[i] == NO_PLACE)
-			continue;
-		place = &categories->places[places[i]];
-		mine = &own->places[places[i]];
-		place->made[category].bytes += block->size;
-		place->made[category].count++;
-		if (block->seq <= mine->peak_seq) {
-			mine->corpses[category][0] += block->size;
-			mine->corpses[category][1]++;
-		}
-		if (lives) {
-			place->exit[category].bytes += block->size;
-			place->exit[category].count++;
-		} else {
-			mine->now -= block->size;
-		}
+		category_add(&place->made[category], block->size, 1);
+		if (block->seq <= mine->peak_seq)
+			category_add(&mine->corpses[category], block->size, 1);
 		place_change_curve(place, category, birth->point, block->size);
-		if (!lives)
-			place_change_curve(place, category, mine->point, 0 - block->size);
+		if (lives) {
+			category_add(&place->exit[category], block->size, 1);
+			continue;
+		}
+		mine->now -= block->size;
+		place_change_curve(place, category, mine->point, 0 - block->size);
 	}
 }
 
@@ -84,7 +77,7 @@ int life_end(struct categories *categories, const struct event *event, enum stag
 	int64_t *kept = &own->votes[block->stack].kept;
 	uint8_t category;
 
-	life.freed = (uint8_t)(soon ? (int)FREED_SOON : (int)stage);
+	life.of[RULE_FREED].number = soon ? (unsigned)FREED_SOON : (unsigned)stage;
 	category = life_category(categories, &life);
 	vote(&own->votes[block->stack], category, block->size);
 	*kept = (int64_t)((uint64_t)*kept + (soon ? 0 - block->size : block->size));
@@ -111,10 +104,11 @@ void life_end_all(struct categories *categories, bool lives)
 		track = &own->tracks[birth->track];
 		/* In the middle of a stage nobody knows: it is as the others of the stack were. */
 		life = life_of(categories, block, birth, own->last_t);
-		life.freed = track->passes && own->votes[block->stack].kept < 0 &&
-					     track_same_stage(track, birth, block->seq)
-				     ? FREED_SOON
-				     : FREED_NEVER;
+		life.of[RULE_FREED].number =
+			track->passes && own->votes[block->stack].kept < 0 &&
+					track_same_stage(track, birth, block->seq)
+				? FREED_SOON
+				: FREED_NEVER;
 		book(categories, block, birth, life_category(categories, &life), lives);
 	}
 }

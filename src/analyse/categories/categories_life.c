@@ -30,42 +30,20 @@ static bool number_fits(const struct rule_condition *condition, uint64_t number)
 	}
 }
 
+/* Of a condition that is not about the stack: a candidate fits those. */
 static bool fits_condition(const struct categories_own *own, const struct rule_condition *condition,
 			   const struct life *life)
 {
-	const char *patterns = condition->patterns;
-
-	switch ((enum rule_key)condition->key) {
-	case RULE_THREAD:
-		return pattern_any_fits(patterns, life->thread);
-	case RULE_POOL:
-		return pattern_any_fits(patterns, life->pool);
-	case RULE_SPACE:
-		return pattern_any_fits(patterns, space_name(life->space));
-	case RULE_API:
-		return pattern_any_fits(patterns, trace_text(own->trace, life->api));
-	case RULE_PHASE:
-		return in_phase(own, condition, life->phase);
-	case RULE_BORN:
-		return condition->words >> life->born & 1;
-	case RULE_FREED:
-		return condition->words >> life->freed & 1;
-	case RULE_CALLED:
-		return condition->words >> own->views.list[life->stack].called & 1;
-	case RULE_GRADIENT:
-		return condition->words >> life->gradient & 1;
-	case RULE_SIZE:
-		return number_fits(condition, life->size);
-	case RULE_LIFETIME:
-		return number_fits(condition, life->lifetime);
-	case RULE_ALLOCATIONS:
-		return number_fits(condition, life->allocations);
-	case RULE_PASSES:
-		return number_fits(condition, life->passes);
-	case RULE_PASS:
-		return number_fits(condition, life->pass);
+	switch (rule_keys[condition->key].kind) {
+	case RULE_KIND_BLOCK:
+		return condition->key == RULE_PHASE
+			       ? in_phase(own, condition, life->phase)
+			       : pattern_any_fits(condition->patterns,
+						  life->of[condition->key].text);
+	case RULE_KIND_WORD:
+		return condition->words >> life->of[condition->key].number & 1;
 	default:
-		return true; /* of the stack: a candidate fits those */
+		return number_fits(condition, life->of[condition->key].number);
 	}
 }
 
@@ -86,11 +64,12 @@ static bool rule_holds(const struct categories_own *own, const struct rule *rule
 	return true;
 }
 
-uint8_t life_category(const struct categories *categories, const struct life *life)
+uint8_t life_category(const struct categories *categories, struct life *life)
 {
 	const struct categories_own *own = categories->own;
 	const struct stack_view *view = &own->views.list[life->stack];
 
+	life->of[RULE_CALLED].number = view->called;
 	for (uint32_t i = 0; i < view->count; i++) {
 		const struct rule *rule =
 			&categories->rules->list[own->views.candidates[view->first + i]];

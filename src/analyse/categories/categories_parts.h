@@ -27,29 +27,26 @@ struct stack_views {
 int stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
 		     struct arena *arena);
 
-/* A block's life, as far as rules ask for it. */
+/* A block's life, as far as rules ask for it: by the keys of BLOCK, WORD and NUMBER in rules.def.
+ */
 struct life {
-	uint32_t stack;      /* position in views */
-	const char *pool;    /* NULL for none */
-	uint32_t api;        /* a text of the trace */
-	uint32_t phase;      /* 1 + the innermost that was open at its birth */
-	uint8_t space, born; /* enum stage */
-	uint8_t freed;       /* enum stage, or FREED_... */
-	const char *thread;  /* its name; NULL */
-	bool gradient;
-	uint64_t size, lifetime;
-	uint64_t allocations; /* of its device while it lived */
-	uint64_t passes, pass;
+	uint32_t stack; /* position in views */
+	uint32_t phase; /* 1 + the innermost that was open at its birth */
+	union {
+		const char *text;
+		uint64_t number;
+	} of[RULE_KEYS];
 };
 
 /* categories_life.c: the first rule that fits. */
-uint8_t life_category(const struct categories *categories, const struct life *life);
+uint8_t life_category(const struct categories *categories, struct life *life);
 
-/* The places that memory belongs to: its device or space, and its pool; NO_PLACE for none. */
-#define NO_PLACE UINT32_MAX
+/* The places that memory belongs to: its device or space, and its pool. Memory that none of them is
+ * known for goes to one more, behind the others, that nobody looks at. */
+enum { WHOLE, POOL, BOTH };
 
 struct whereabouts {
-	uint32_t whole, pool;
+	uint32_t place[BOTH];
 };
 
 /* Of a block, beside its row in the table of blocks. */
@@ -90,11 +87,14 @@ struct worker {
 struct place_own {
 	uint64_t now; /* bytes */
 	uint64_t peak_seq;
-	uint64_t corpses[CATEGORIES_MOST][2]; /* bytes, count: died since the peak, lived at it */
+	struct category_sum corpses[CATEGORIES_MOST];  /* died since the peak, lived at it */
 	struct category_sum loose[CATEGORIES_MOST];    /* what has no address, now */
 	struct category_sum loose_at[CATEGORIES_MOST]; /* at the peak */
 	uint32_t pool;                                 /* the text */
 	size_t point;                                  /* of its curve: the first behind now */
+	const struct trace_sum *told;                  /* what the summary says of it */
+	const struct trace_category *baseline;         /* what a baseline does */
+	size_t baseline_n;
 };
 
 struct categories_own {
@@ -110,7 +110,6 @@ struct categories_own {
 	struct unattributed loose; /* what has no address, by category */
 	struct worker *workers;
 	size_t workers_n, last_worker;
-	bool knows_threads;
 	struct trace_phase_walk phases;
 	struct map gradients; /* sizes that outlived a backward pass */
 	uint32_t looks;       /* how often live blocks were searched for those */
@@ -137,6 +136,12 @@ struct whereabouts places_of(const struct categories *categories, const struct e
 void places_see_peaks(struct categories *categories, const struct whereabouts *at,
 		      const struct event *event);
 
+static inline void category_add(struct category_sum *to, uint64_t bytes, uint64_t count)
+{
+	to->bytes += bytes;
+	to->count += count;
+}
+
 /* The curve's column changes from a point on. */
 void place_change_curve(struct categories_place *place, uint8_t category, size_t point,
 			uint64_t by);
@@ -155,6 +160,14 @@ struct doing {
 static inline uint32_t stack_of(const struct categories_own *own, const struct event *event)
 {
 	return event->stack < own->trace->stacks_n ? event->stack : (uint32_t)own->trace->stacks_n;
+}
+
+/* The stage of an event with that stack, made inside of a backward pass or not. */
+static inline enum stage stage_of(const struct stack_view *view, bool inside)
+{
+	if (view->marked == STAGES)
+		return inside ? STAGE_BACKWARD : STAGE_FORWARD;
+	return view->marked == STAGE_FORWARD && inside ? STAGE_RECOMPUTE : view->marked;
 }
 
 /* 0 or -ENOMEM. */

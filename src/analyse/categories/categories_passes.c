@@ -55,12 +55,7 @@ struct doing doing_of(struct categories_own *own, const struct event *event)
 	bool autograd = doing.worker && doing.worker->autograd;
 
 	doing.inside = view->inside || autograd;
-	if (view->marked == STAGES)
-		doing.stage = doing.inside ? STAGE_BACKWARD : STAGE_FORWARD;
-	else if (view->marked == STAGE_FORWARD && doing.inside)
-		doing.stage = STAGE_RECOMPUTE;
-	else
-		doing.stage = view->marked;
+	doing.stage = stage_of(view, doing.inside);
 	if (doing.worker && !autograd && doing.stage != STAGE_FORWARD)
 		doing.worker->trains = true;
 	doing.ends = !doing.worker || doing.worker->trains;
@@ -101,7 +96,6 @@ bool track_step(struct categories *categories, uint16_t number, const struct doi
 	if (doing->inside && !track->in_pass) {
 		track->in_pass = true;
 		track->passes++;
-		categories->passes++;
 	} else if (!doing->inside && track->in_pass && doing->ends) {
 		track->in_pass = false;
 		good = look_for_gradients(categories->own, number, track->passes);
@@ -111,7 +105,6 @@ bool track_step(struct categories *categories, uint16_t number, const struct doi
 	if (doing->stage == STAGE_OPTIMIZER && !track->in_step) {
 		track->in_step = true;
 		track->steps++;
-		categories->steps++;
 	} else if (doing->stage != STAGE_OPTIMIZER && track->in_step && doing->ends) {
 		track->in_step = false;
 	}

@@ -39,13 +39,19 @@ static int find_points(struct categories *categories, struct categories_place *p
 	return place->bytes ? 0 : -ENOMEM;
 }
 
-static struct categories_place *add_place(struct categories *categories, int device,
-					  const char *pool, const char *space)
+/* A place and what the summary says of it; `baseline` may be NULL. */
+static struct categories_place *add_place(struct categories *categories,
+					  struct categories_place place,
+					  const struct trace_sum *told,
+					  const struct trace_category *baseline, size_t baseline_n)
 {
-	struct categories_place *place = &categories->places[categories->places_n++];
+	struct place_own *own = &categories->own->places[categories->places_n];
 
-	*place = (struct categories_place){ .device = device, .pool = pool, .space = space };
-	return place;
+	own->told = told;
+	own->baseline = baseline;
+	own->baseline_n = baseline_n;
+	categories->places[categories->places_n] = place;
+	return &categories->places[categories->places_n++];
 }
 
 static size_t count_places(const struct trace *trace)
@@ -62,13 +68,21 @@ int categories_find_places(struct categories *categories)
 	struct categories_own *own = categories->own;
 	const struct trace *trace = own->trace;
 
-	categories->places =
-		arena_alloc(&own->arena, (count_places(trace) + 1) * sizeof(*categories->places));
-	if (!categories->places)
+	size_t count = count_places(trace) + 1;
+
+	categories->places = arena_alloc(&own->arena, count * sizeof(*categories->places));
+	own->places = arena_alloc(&own->arena, count * sizeof(*own->places));
+	if (!categories->places || !own->places)
 		return -ENOMEM;
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		if (find_points(categories, add_place(categories, trace->summary.devices[i].device,
-						      NULL, "device")))
+		const struct trace_device *device = &trace->summary.devices[i];
+
+		if (find_points(categories,
+				add_place(categories,
+					  (struct categories_place){ .device = device->device,
+								     .space = "device" },
+					  &device->allocated, device->categories,
+					  device->categories_n)))
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
@@ -76,15 +90,21 @@ int categories_find_places(struct categories *categories)
 
 		for (size_t k = 0; k < device->pools_n; k++) {
 			if (device->pools[k].name)
-				add_place(categories, device->device, device->pools[k].name,
-					  "device");
+				add_place(categories,
+					  (struct categories_place){ .device = device->device,
+								     .pool = device->pools[k].name,
+								     .space = "device" },
+					  &device->pools[k].allocated, NULL, 0);
 		}
 	}
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
-		const char *space = trace->summary.spaces[i].space;
+		const struct trace_space *space = &trace->summary.spaces[i];
 
-		if (space && strcmp(space, "array") != 0)
-			add_place(categories, NO_DEVICE, NULL, space);
+		if (space->space && strcmp(space->space, "array") != 0)
+			add_place(categories,
+				  (struct categories_place){ .device = NO_DEVICE,
+							     .space = space->space },
+				  &space->allocated, space->categories, space->categories_n);
 	}
 	return 0;
 }
@@ -133,7 +153,8 @@ static bool is_pool(const struct categories *categories, size_t i, uint32_t pool
 static struct whereabouts find_places(const struct categories *categories,
 				      const struct event *event)
 {
-	struct whereabouts at = { NO_PLACE, NO_PLACE };
+	uint32_t none = (uint32_t)categories->places_n;
+	struct whereabouts at = { { none, none } };
 	const char *name = space_name(event->space);
 	bool card = event_on_card(event);
 
@@ -141,13 +162,14 @@ static struct whereabouts find_places(const struct categories *categories,
 		const struct categories_place *place = &categories->places[i];
 
 		if (!card && place->device == NO_DEVICE && name && !strcmp(place->space, name))
-			at.whole = i;
+			at.place[WHOLE] = i;
 		if (!card || place->device != event->device)
 			continue;
 		if (!place->pool)
-			at.whole = i;
-		else if (event->pool && at.pool == NO_PLACE && is_pool(categories, i, event->pool))
-			at.pool = i;
+			at.place[WHOLE] = i;
+		else if (event->pool && at.place[POOL] == none &&
+			 is_pool(categories, i, event->pool))
+			at.place[POOL] = i;
 	}
 	return at;
 }
@@ -186,14 +208,12 @@ static void see_peak(struct categories *categories, size_t i, uint64_t bytes,
 void places_see_peaks(struct categories *categories, const struct whereabouts *at,
 		      const struct event *event)
 {
-	if (at->whole != NO_PLACE)
-		see_peak(categories, at->whole,
-			 event_on_card(event) && event->allocated != TRACE_NONE
-				 ? event->allocated
-				 : categories->own->places[at->whole].now,
-			 event);
-	if (at->pool != NO_PLACE)
-		see_peak(categories, at->pool, categories->own->places[at->pool].now, event);
+	const struct place_own *places = categories->own->places;
+	bool told = event_on_card(event) && event->allocated != TRACE_NONE;
+
+	see_peak(categories, at->place[WHOLE],
+		 told ? event->allocated : places[at->place[WHOLE]].now, event);
+	see_peak(categories, at->place[POOL], places[at->place[POOL]].now, event);
 }
 
 /* The curve's column changes from a point on. */

@@ -1,11 +1,9 @@
 /* Sums by category of devices, pools and spaces: from blocks where events tell, else from stacks.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/categories/categories_parts.h"
-#include "base/text/text.h"
 
 enum {
 	/* A stack's blocks that live so much shorter than the longest of backward are temporaries.
@@ -34,44 +32,39 @@ static uint64_t longest_of_backward(const struct categories *categories)
 	return longest;
 }
 
-static enum stage stage_alone(const struct stack_view *view)
-{
-	if (view->marked == STAGES)
-		return view->inside ? STAGE_BACKWARD : STAGE_FORWARD;
-	if (view->marked == STAGE_FORWARD && view->inside)
-		return STAGE_RECOMPUTE;
-	return view->marked;
-}
-
 uint8_t categories_stack_alone(const struct categories *categories, size_t number)
 {
 	struct categories_own *own = categories->own;
 	bool known = number < categories->stacks_n;
 	const struct trace_stack *stack = known ? &own->trace->stacks[number] : NULL;
+	const struct stack_view *view = &own->views.list[number];
 	struct life life = {
 		.stack = (uint32_t)number,
-		.born = (uint8_t)stage_alone(&own->views.list[number]),
-		.freed = FREED_NEVER,
-		.lifetime = UINT64_MAX,
-		.allocations = UINT64_MAX,
-		.passes = 1,
+		.of = {
+			[RULE_BORN].number = stage_of(view, view->inside),
+			[RULE_FREED].number = FREED_NEVER,
+			[RULE_LIFETIME].number = UINT64_MAX,
+			[RULE_ALLOCATIONS].number = UINT64_MAX,
+			[RULE_PASSES].number = 1,
+			[RULE_SPACE].text = space_name(0),
+		},
 	};
 
 	/* What PyTorch's allocator took and hands out is its pool's. */
 	if (known && stack->owner && !strncmp(stack->owner, "libc10", 6))
-		life.pool = "torch";
+		life.of[RULE_POOL].text = "torch";
 	if (!own->longest)
 		own->longest = longest_of_backward(categories) + 1;
 	if (!known || (!stack->frees && !stack->live_count && !stack->peak_bytes))
 		return life_category(categories, &life);
 	if (stack->frees && stack->lifetime_min_ns < own->longest / SHORT) {
-		life.freed = FREED_SOON;
-		life.allocations = life.passes = 0;
+		life.of[RULE_FREED].number = FREED_SOON;
+		life.of[RULE_ALLOCATIONS].number = life.of[RULE_PASSES].number = 0;
 	} else if (stack->frees) {
-		life.freed = STAGE_FORWARD;
+		life.of[RULE_FREED].number = STAGE_FORWARD;
 	}
 	if (stack->lifetime_min_ns != TRACE_NONE)
-		life.lifetime = stack->lifetime_min_ns;
+		life.of[RULE_LIFETIME].number = stack->lifetime_min_ns;
 	return life_category(categories, &life);
 }
 
@@ -86,8 +79,7 @@ void categories_of_shares(const struct categories *categories, const struct trac
 					   ? categories->of_stack[shares[i].stack]
 					   : CATEGORY_OTHER;
 
-		sums[category].bytes += shares[i].bytes;
-		sums[category].count += shares[i].count;
+		category_add(&sums[category], shares[i].bytes, shares[i].count);
 		known += shares[i].bytes;
 	}
 	if (known < bytes)
@@ -103,25 +95,6 @@ static uint64_t sum_of(const struct category_sum *sums)
 	for (size_t i = 0; i < CATEGORIES_MOST; i++)
 		sum += sums[i].bytes;
 	return sum;
-}
-
-/* What the summary says of the place. */
-static const struct trace_sum *told_of(const struct trace *trace,
-				       const struct categories_place *place)
-{
-	const struct trace_device *device = trace_device(trace, place->device);
-
-	for (size_t i = 0; place->device == NO_DEVICE && i < trace->summary.spaces_n; i++) {
-		if (text_same(trace->summary.spaces[i].space, place->space))
-			return &trace->summary.spaces[i].allocated;
-	}
-	if (!device || !place->pool)
-		return device ? &device->allocated : NULL;
-	for (size_t i = 0; i < device->pools_n; i++) {
-		if (text_same(device->pools[i].name, place->pool))
-			return &device->pools[i].allocated;
-	}
-	return NULL;
 }
 
 /* Is the stack's memory the place's? A stack has a site in one space. */
@@ -152,9 +125,8 @@ static void take_figures(const struct categories *categories, const struct categ
 		if (!is_of_place(trace, place, i))
 			continue;
 		held = held <= bytes - known ? held : bytes - known;
-		sums[categories->of_stack[i]].bytes += held;
-		sums[categories->of_stack[i]].count +=
-			at_peak ? stack->peak_count : stack->live_count;
+		category_add(&sums[categories->of_stack[i]], held,
+			     at_peak ? stack->peak_count : stack->live_count);
 		known += held;
 	}
 	sums[CATEGORY_UNTOLD].bytes = bytes - known;
@@ -195,71 +167,62 @@ static bool settle(struct category_sum *blocks, const struct category_sum *stack
 	return true;
 }
 
-static void settle_peak(struct categories *categories, size_t i, const struct trace_sum *told)
+static void settle_peak(struct categories *categories, size_t i)
 {
 	const struct categories_own *own = categories->own;
 	const struct place_own *mine = &own->places[i];
 	struct categories_place *place = &categories->places[i];
+	const struct trace_sum *told = mine->told;
 	struct category_sum stacks[SUMS];
 	bool seen = own->any && (own->gap_seq == UINT64_MAX || mine->peak_seq < own->gap_seq);
 
-	if (told && told->peak_bytes != TRACE_NONE) {
+	if (told->peak_bytes != TRACE_NONE) {
 		seen = seen && place->peak_bytes == told->peak_bytes;
 		place->peak_bytes = told->peak_bytes;
 		place->peak_t = told->peak_t;
 	}
 	for (size_t k = 0; k < CATEGORIES_MOST; k++)
 		place->peak[k] = (struct category_sum){
-			mine->corpses[k][0] + mine->loose_at[k].bytes,
-			mine->corpses[k][1] + mine->loose_at[k].count,
+			mine->corpses[k].bytes + mine->loose_at[k].bytes,
+			mine->corpses[k].count + mine->loose_at[k].count,
 		};
 	stacks_at_peak(categories, place, stacks);
 	place->peak_exact = settle(place->peak, stacks, place->peak_bytes, seen);
 }
 
-static void settle_exit(struct categories *categories, size_t i, const struct trace_sum *told)
+static void settle_exit(struct categories *categories, size_t i)
 {
 	const struct categories_own *own = categories->own;
 	const struct place_own *mine = &own->places[i];
 	struct categories_place *place = &categories->places[i];
+	const struct trace_sum *told = mine->told;
 	struct category_sum stacks[SUMS];
 	bool seen = own->any && own->gap_seq == UINT64_MAX;
 
-	for (size_t k = 0; k < CATEGORIES_MOST; k++) {
-		place->exit[k].bytes += mine->loose[k].bytes;
-		place->exit[k].count += mine->loose[k].count;
-	}
-	place->exit_bytes =
-		told && told->exit_bytes != TRACE_NONE ? told->exit_bytes : sum_of(place->exit);
+	for (size_t k = 0; k < CATEGORIES_MOST; k++)
+		category_add(&place->exit[k], mine->loose[k].bytes, mine->loose[k].count);
+	place->exit_bytes = told->exit_bytes != TRACE_NONE ? told->exit_bytes : sum_of(place->exit);
 	take_figures(categories, place, false, place->exit_bytes, stacks);
 	place->exit_exact = settle(place->exit, stacks, place->exit_bytes, seen);
 }
 
 /* As a baseline keeps them; names that the rules do not know are other. */
-static void take_baseline(const struct categories *categories, struct categories_place *place)
+static void take_baseline(const struct categories *categories, size_t i)
 {
-	const struct trace *trace = categories->own->trace;
-	const struct trace_device *device = trace_device(trace, place->device);
-	const struct trace_category *list = device ? device->categories : NULL;
-	size_t count = device ? device->categories_n : 0;
+	const struct place_own *mine = &categories->own->places[i];
+	struct categories_place *place = &categories->places[i];
 
-	for (size_t i = 0; place->device == NO_DEVICE && i < trace->summary.spaces_n; i++) {
-		if (!text_same(trace->summary.spaces[i].space, place->space))
-			continue;
-		list = trace->summary.spaces[i].categories;
-		count = trace->summary.spaces[i].categories_n;
-	}
-	if (!count || place->pool)
+	if (!mine->baseline_n)
 		return;
 	memset(place->peak, 0, sizeof(place->peak));
 	memset(place->exit, 0, sizeof(place->exit));
-	for (size_t i = 0; i < count; i++) {
-		int number =
-			list[i].category ? rules_category(categories->rules, list[i].category) : -1;
+	for (size_t k = 0; k < mine->baseline_n; k++) {
+		const struct trace_category *of = &mine->baseline[k];
+		int number = of->category ? rules_category(categories->rules, of->category) : -1;
 		size_t category = number < 0 ? CATEGORY_OTHER : (size_t)number;
 
-		place->peak[category].bytes += trace_known(list[i].peak_bytes);
-		place->exit[category].bytes += trace_known(list[i].exit_bytes);
+		place->peak[category].bytes += trace_known(of->peak_bytes);
+		place->exit[category].bytes += trace_known(of->exit_bytes);
 	}
 	place->peak_exact = place->exit_exact = true;
 }
@@ -303,12 +266,9 @@ static void settle_curve(const struct categories *categories, struct categories_
 void categories_settle(struct categories *categories)
 {
 	for (size_t i = 0; i < categories->places_n; i++) {
-		const struct trace_sum *told =
-			told_of(categories->own->trace, &categories->places[i]);
-
-		settle_peak(categories, i, told);
-		settle_exit(categories, i, told);
-		take_baseline(categories, &categories->places[i]);
+		settle_peak(categories, i);
+		settle_exit(categories, i);
+		take_baseline(categories, i);
 		settle_curve(categories, &categories->places[i]);
 	}
 }

@@ -65,11 +65,7 @@ static struct rule *add_rule(const struct rules_source *source)
 
 	if (!GROW(rules->list, rules->count, rules->size, 64))
 		return NULL;
-	rules->list[rules->count] = (struct rule){
-		.stage = STAGES,
-		.line = source->line,
-		.builtin = source->builtin,
-	};
+	rules->list[rules->count] = (struct rule){ .stage = STAGES };
 	return &rules->list[rules->count++];
 }
 
@@ -209,8 +205,8 @@ static char *read_file(const char *path)
 
 int rules_read_text(struct rules *rules, const char *text, const char *name)
 {
-	struct rules_source source = { rules, name, 0, false };
-	struct rules_source builtin = { rules, "the built-in rules", 0, true };
+	struct rules_source source = { rules, name, 0 };
+	struct rules_source builtin = { rules, "the built-in rules", 0 };
 	int error = 0;
 
 	*rules = (struct rules){ .categories = CATEGORIES };

@@ -70,8 +70,6 @@ struct rule_condition {
 struct rule {
 	uint8_t category; /* of a rule for blocks */
 	uint8_t stage;    /* of a rule for frames: enum stage; STAGES for one for blocks */
-	bool builtin;
-	unsigned line; /* of its file */
 	uint16_t conditions_n;
 	struct rule_condition *conditions;
 };
@@ -112,7 +110,6 @@ struct rules_source {
 	struct rules *rules;
 	const char *name;
 	unsigned line;
-	bool builtin;
 };
 
 /* "NAME: line N: WHAT WHERE", in err_text(), of `where` the beginning: always -EINVAL. */
