@@ -1,4 +1,4 @@
-/* Rules that tell what memory is for: the lines of a file become rules. */
+/* Rules that tell what memory is for: conditions, lines and files of them. */
 #include "analyse/categories/rules.h"
 
 #include <errno.h>
@@ -8,10 +8,13 @@
 
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
+#include "base/settings/quantity.h"
+#include "base/text/text.h"
 
 enum {
-	LONGEST_NAME = 40,  /* of a category */
-	MOST_RULES = 10000, /* a file with more is none of rules */
+	LONGEST_NAME = 40,      /* of a category */
+	MOST_RULES = 10000,     /* a file with more is none of rules */
+	MOST_CONDITIONS = 4096, /* about frames, in all */
 };
 
 const struct rule_key_row rule_keys[RULE_KEYS] = {
@@ -35,6 +38,149 @@ const char *const category_names[CATEGORIES] = {
 #include "analyse/categories/categories.def"
 #undef CATEGORY
 };
+
+/* Where the text comes from. */
+struct rules_source {
+	struct rules *rules;
+	const char *name;
+	unsigned line;
+};
+
+/* --- one condition --- */
+
+static const char *const words_freed[] = {
+#define STAGE(id, name) name,
+#include "analyse/categories/rules.def"
+#undef STAGE
+	"soon", "never", NULL
+};
+
+static const char *const words_yes[] = { "no", "yes", NULL };
+
+/* "NAME: line N: WHAT WHERE", in err_text(), of `where` the beginning: always -EINVAL. */
+static int rules_wrong(const struct rules_source *source, const char *what, const char *where)
+{
+	return err("%s: line %u: %s%.80s", source->name, source->line, what, where);
+}
+
+/* One word of a list between |, as its bit; 0 when there is no such word. */
+static uint32_t word_bit(enum rule_key key, const char *text, size_t length)
+{
+	const char *const *words =
+		key == RULE_GRADIENT || key == RULE_CALLED ? words_yes : words_freed;
+	size_t most = key == RULE_BORN ? STAGES : SIZE_MAX;
+
+	for (size_t i = 0; words[i] && i < most; i++) {
+		if (strlen(words[i]) == length && !memcmp(words[i], text, length))
+			return 1u << i;
+	}
+	return 0;
+}
+
+static int condition_words(const struct rules_source *source, struct rule_condition *condition,
+			   const char *value)
+{
+	for (;;) {
+		size_t length = strcspn(value, "|");
+		uint32_t bit = word_bit(condition->key, value, length);
+		char text[300];
+
+		if (!bit) {
+			snprintf(text, sizeof(text), "%.60s: %s", value,
+				 rule_keys[condition->key].what);
+			return rules_wrong(source, "there is no ", text);
+		}
+		condition->words |= bit;
+		value += length;
+		if (!*value++)
+			return 0;
+	}
+}
+
+static int condition_number(const struct rules_source *source, struct rule_condition *condition,
+			    const char *value)
+{
+	const char *what = "no number: ";
+	bool good;
+	char *end;
+
+	if (condition->key == RULE_SIZE) {
+		what = "no size like 4096 or 1MiB: ";
+		good = quantity_parse(value, QUANTITY_SIZE, &condition->number);
+	} else if (condition->key == RULE_LIFETIME) {
+		what = "no time like 20ms or 1.5s: ";
+		good = quantity_parse(value, QUANTITY_TIME, &condition->number);
+	} else {
+		errno = 0;
+		condition->number = strtoull(value, &end, 10);
+		good = *value >= '0' && *value <= '9' && !*end && !errno;
+	}
+	return good ? 0 : rules_wrong(source, what, value);
+}
+
+/* "<=" and what else stands behind a key: its length, 0 for none. */
+static size_t read_test(const char *text, uint8_t *test)
+{
+	static const char tests[][3] = {
+		[TEST_IS_NOT] = "!=", [TEST_MOST] = "<=", [TEST_LEAST] = ">=",
+		[TEST_IS] = "=",      [TEST_LESS] = "<",  [TEST_MORE] = ">"
+	};
+	size_t longest = 0;
+
+	for (uint8_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		size_t length = strlen(tests[i]);
+
+		if (length > longest && !strncmp(text, tests[i], length)) {
+			*test = i;
+			longest = length;
+		}
+	}
+	return longest;
+}
+
+static int no_key(const struct rules_source *source, const char *text)
+{
+	char keys[300] = "";
+
+	for (size_t i = 0; i < RULE_KEYS; i++) {
+		text_append(keys, sizeof(keys), i ? ", " : "");
+		text_append(keys, sizeof(keys), rule_keys[i].key);
+	}
+	return err("%s: line %u: %.60s: a condition is KEY=VALUE, KEY one of %s", source->name,
+		   source->line, text, keys);
+}
+
+/* "key=value", whose text is the condition's from here on: 0, or -EINVAL with err_text(). */
+static int read_condition(const struct rules_source *source, struct rule_condition *condition,
+			  char *text)
+{
+	size_t length = strcspn(text, "!<>=");
+	size_t behind = read_test(text + length, &condition->test);
+	const char *value = text + length + behind;
+	enum rule_key key = 0;
+
+	while (key < RULE_KEYS && (strlen(rule_keys[key].key) != length ||
+				   memcmp(rule_keys[key].key, text, length) != 0))
+		key++;
+	if (key == RULE_KEYS || !behind)
+		return no_key(source, text);
+	if (!*value)
+		return rules_wrong(source, "no value: ", text);
+	condition->key = (uint8_t)key;
+	if (rule_keys[key].kind == RULE_KIND_NUMBER)
+		return condition_number(source, condition, value);
+	if (condition->test != TEST_IS && condition->test != TEST_IS_NOT)
+		return rules_wrong(source, "only numbers are more or less: ", text);
+	if (rule_keys[key].kind == RULE_KIND_WORD)
+		return condition_words(source, condition, value);
+	condition->patterns = value;
+	if (rule_keys[key].kind != RULE_KIND_FRAME)
+		return 0;
+	if (source->rules->frame_conditions == MOST_CONDITIONS)
+		return rules_wrong(source, "too many conditions about frames: ", text);
+	condition->bit = source->rules->frame_conditions++;
+	return 0;
+}
 
 /* --- one line --- */
 
@@ -79,7 +225,7 @@ static int read_conditions(const struct rules_source *source, struct rule *rule,
 	while ((word = next_word(&text)) != NULL) {
 		if (count == sizeof(conditions) / sizeof(conditions[0]))
 			return rules_wrong(source, "too many conditions: ", word);
-		if (rules_read_condition(source, &conditions[count], word))
+		if (read_condition(source, &conditions[count], word))
 			return -EINVAL;
 		if (rule->stage != STAGES &&
 		    rule_keys[conditions[count].key].kind != RULE_KIND_FRAME)
@@ -100,8 +246,11 @@ static int read_conditions(const struct rules_source *source, struct rule *rule,
 
 static int read_stage(const struct rules_source *source, struct rule *rule, const char *name)
 {
-	if (!rules_read_stage(name, &rule->stage) || rule->stage == STAGE_RECOMPUTE)
+	uint32_t bit = word_bit(RULE_BORN, name, strlen(name));
+
+	if (!bit || bit == 1u << STAGE_RECOMPUTE)
 		return rules_wrong(source, "a stage is forward, backward or optimizer, not ", name);
+	rule->stage = (uint8_t)__builtin_ctz(bit);
 	return 0;
 }
 

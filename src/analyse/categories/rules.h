@@ -103,23 +103,4 @@ void rules_clear(struct rules *rules);
 /* The category's number, -1 when no rule names it. */
 int rules_category(const struct rules *rules, const char *name);
 
-/* --- what reads rules: rules.c (lines) and rules_condition.c --- */
-
-/* Where the text comes from. */
-struct rules_source {
-	struct rules *rules;
-	const char *name;
-	unsigned line;
-};
-
-/* "NAME: line N: WHAT WHERE", in err_text(), of `where` the beginning: always -EINVAL. */
-int rules_wrong(const struct rules_source *source, const char *what, const char *where);
-
-/* "key=value", whose text is the condition's from here on: 0, or -EINVAL with err_text(). */
-int rules_read_condition(const struct rules_source *source, struct rule_condition *condition,
-			 char *text);
-
-/* The stage of that name; false if there is none. */
-bool rules_read_stage(const char *name, uint8_t *stage);
-
 #endif
