@@ -26,7 +26,6 @@ TEST(the_built_in_rules_are_rules)
 	OK(rules.count > 30);
 	EQ(rules.categories, CATEGORIES);
 	for (size_t i = 0; i < rules.count; i++) {
-		OK(rules.list[i].builtin);
 		OK(rules.list[i].conditions_n);
 		OK(rules.list[i].category < CATEGORIES);
 	}
@@ -57,8 +56,7 @@ TEST(a_file_comes_first_and_adds_categories)
 	EQ(rules_category(&rules, "gradients"), CATEGORY_GRADIENTS);
 	EQ(rules_category(&rules, "grads"), -1);
 	rule = &rules.list[0];
-	EQ(rule->line, 3);
-	OK(!rule->builtin);
+	EQ(rule->category, CATEGORIES);
 	EQ(rule->conditions_n, 2);
 	STR(rule->conditions[0].patterns, "Embedding.*|embed");
 	EQ(rule->conditions[1].key, RULE_SIZE);
@@ -72,7 +70,8 @@ TEST(a_file_comes_first_and_adds_categories)
 	EQ(rule->conditions[3].number, 20000000);
 	EQ(rules.list[2].stage, STAGE_OPTIMIZER);
 	EQ(rules.list[2].conditions[1].test, TEST_IS_NOT);
-	OK(rules.list[3].builtin);
+	/* Behind it the built-in ones, of which the first tells a stage. */
+	EQ(rules.list[3].stage, STAGE_BACKWARD);
 }
 
 TEST(what_is_wrong_is_said_with_its_line)
