@@ -57,9 +57,6 @@ static inline size_t event_scan_rows(const struct event_scan *survey)
 	return survey->own->trace->sites_n + 1;
 }
 
-/* event_scan_steps.c: which phases, or which windows; room for `most` values. 0 or -ENOMEM. */
-int event_scan_choose_steps(struct event_scan *survey, size_t most);
-
 /* event_scan_growth.c */
 int event_scan_growth_start(struct event_scan *survey);
 /* To be called in front of each event; at the end with seq and t behind the last one. */

@@ -19,7 +19,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static int compare_growth(const void *a, const void *b)
+int growth_by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a;
 	uint64_t y = *(const uint64_t *)b;
@@ -48,7 +48,7 @@ static double variance(const uint64_t *v, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = v[i];
-	qsort(sorted, n, sizeof(*sorted), compare_growth);
+	qsort(sorted, n, sizeof(*sorted), growth_by_number);
 	for (size_t i = 0, k; i < n; i = k) {
 		double tied;
 

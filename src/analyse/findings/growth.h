@@ -35,6 +35,9 @@ struct growth_trend {
 	uint64_t bytes;  /* what it grew by, from the first of them to the last */
 };
 
+/* For qsort() of uint64_t. */
+int growth_by_number(const void *a, const void *b);
+
 /* The first value behind the warm-up of n. */
 size_t growth_warm(size_t n);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/findings/growth.h"
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 
@@ -213,14 +214,6 @@ static bool are_alike(struct step_finder *finder, uint32_t n)
 	return present * 4 >= all * 3;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a;
-	uint64_t y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* How much of the way, in percent, are steps of at most twice the median length? Or -ENOMEM. */
 static int regularity(const struct step_finder *finder)
 {
@@ -237,7 +230,7 @@ static int regularity(const struct step_finder *finder)
 		return err("no memory left");
 	for (size_t i = 0; i < n; i++)
 		lengths[i] = finder->starts[i + 1] - finder->starts[i];
-	qsort(lengths, n, sizeof(*lengths), by_number);
+	qsort(lengths, n, sizeof(*lengths), growth_by_number);
 	for (size_t i = 0; i < n && lengths[i] <= 2 * lengths[n / 2]; i++)
 		like += lengths[i];
 	free(lengths);

@@ -17,19 +17,6 @@ struct path {
 	uint64_t bytes, count;
 };
 
-/* What a node is made of: paths [from, to), all alike up to its depth. */
-struct branch_run {
-	size_t from, to;
-};
-
-struct building {
-	struct tree *tree;
-	struct path *paths;
-	struct branch_run *runs; /* by node */
-	uint32_t *frames;        /* of all paths */
-	size_t size;             /* of nodes and runs */
-};
-
 static int by_frames(const void *a, const void *b)
 {
 	const struct path *x = a;
@@ -66,109 +53,85 @@ static size_t take_frames(const struct trace *trace, uint32_t number, bool inver
 	return taken;
 }
 
-static bool make_paths(struct building *building, const struct trace *trace,
+/* The paths of the shares, sorted; `at` has room for their frames. */
+static void make_paths(struct path *paths, uint32_t *at, const struct trace *trace,
 		       const struct trace_share *shares, size_t count, bool inverted, bool whole)
 {
-	size_t frames = 1;
-	uint32_t *at;
-
-	for (size_t i = 0; i < count; i++)
-		frames += trace->stacks[shares[i].stack].frames_n;
-	building->paths = calloc(count + 1, sizeof(*building->paths));
-	building->frames = at = calloc(frames, sizeof(*at));
-	/* Each frame of a path makes at most one node. */
-	building->size = frames;
-	building->runs = calloc(building->size, sizeof(*building->runs));
-	building->tree->nodes = calloc(building->size, sizeof(*building->tree->nodes));
-	if (!building->paths || !at || !building->runs || !building->tree->nodes)
-		return false;
 	for (size_t i = 0; i < count; i++) {
 		size_t taken = take_frames(trace, shares[i].stack, inverted, whole, at);
 
-		building->paths[i] = (struct path){ at, taken, shares[i].bytes, shares[i].count };
+		paths[i] = (struct path){ at, taken, shares[i].bytes, shares[i].count };
 		at += taken;
 	}
-	qsort(building->paths, count, sizeof(*building->paths), by_frames);
-	return true;
+	qsort(paths, count, sizeof(*paths), by_frames);
 }
-
-struct child {
-	struct tree_node node;
-	struct branch_run run;
-};
 
 static int compare_branches(const void *a, const void *b)
 {
-	const struct child *x = a;
-	const struct child *y = b;
+	const struct tree_node *x = a;
+	const struct tree_node *y = b;
 
-	if (x->node.bytes != y->node.bytes)
-		return x->node.bytes > y->node.bytes ? -1 : 1;
-	return x->run.from < y->run.from ? -1 : x->run.from > y->run.from;
+	if (x->bytes != y->bytes)
+		return x->bytes > y->bytes ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* The children of the node, behind all nodes there are; `room` holds as many as there are paths. */
-static void add_children(struct building *building, uint32_t parent, struct child *room)
+/* The children of the node, behind all nodes there are. */
+static void add_children(struct tree *tree, const struct path *paths, struct tree_node *parent)
 {
-	struct tree *tree = building->tree;
-	struct branch_run run = building->runs[parent];
-	uint32_t depth = tree->nodes[parent].depth;
+	struct tree_node *children = &tree->nodes[tree->count];
 	size_t count = 0;
 
-	for (size_t i = run.from; i < run.to; i++) {
-		const struct path *path = &building->paths[i];
-		struct child *child = count ? &room[count - 1] : NULL;
+	for (size_t i = parent->from; i < parent->to; i++) {
+		const struct path *path = &paths[i];
 
-		if (path->frames_n == depth) {
-			tree->nodes[parent].own_bytes += path->bytes;
-			tree->nodes[parent].own_count += path->count;
+		if (path->frames_n == parent->depth) {
+			parent->own_bytes += path->bytes;
+			parent->own_count += path->count;
 			continue;
 		}
-		if (!child || child->node.frame != path->frames[depth]) {
-			child = &room[count++];
-			*child = (struct child){ .node = { .frame = path->frames[depth],
-							   .parent = parent,
-							   .depth = depth + 1 },
-						 .run = { i, i } };
-		}
-		child->node.bytes += path->bytes;
-		child->node.count += path->count;
-		child->run.to = i + 1;
+		if (!count || children[count - 1].frame != path->frames[parent->depth])
+			children[count++] =
+				(struct tree_node){ .frame = path->frames[parent->depth],
+						    .parent = (uint32_t)(parent - tree->nodes),
+						    .depth = parent->depth + 1,
+						    .from = i };
+		children[count - 1].bytes += path->bytes;
+		children[count - 1].count += path->count;
+		children[count - 1].to = i + 1;
 	}
-	qsort(room, count, sizeof(*room), compare_branches);
-	tree->nodes[parent].first = (uint32_t)tree->count;
-	tree->nodes[parent].children_n = (uint32_t)count;
-	for (size_t i = 0; i < count; i++) {
-		building->runs[tree->count] = room[i].run;
-		tree->nodes[tree->count++] = room[i].node;
-	}
+	qsort(children, count, sizeof(*children), compare_branches);
+	parent->first = (uint32_t)tree->count;
+	parent->children_n = (uint32_t)count;
+	tree->count += count;
 }
 
 int tree_build(struct tree *tree, const struct trace *trace, const struct trace_share *shares,
 	       size_t count, bool inverted, bool whole)
 {
-	struct building building = { .tree = tree };
-	struct child *room = calloc(count + 1, sizeof(*room));
-	bool made;
+	struct path *paths = calloc(count + 1, sizeof(*paths));
+	uint32_t *room;
+	size_t frames = 1;
 
-	*tree = (struct tree){ 0 };
-	made = room && make_paths(&building, trace, shares, count, inverted, whole);
-	if (made) {
-		tree->nodes[0] = (struct tree_node){ .frame = UINT32_MAX };
-		building.runs[0] = (struct branch_run){ 0, count };
+	for (size_t i = 0; i < count; i++)
+		frames += trace->stacks[shares[i].stack].frames_n;
+	room = calloc(frames, sizeof(*room));
+	/* Each frame of a path makes at most one node. */
+	*tree = (struct tree){ .nodes = calloc(frames, sizeof(*tree->nodes)) };
+	if (paths && room && tree->nodes) {
+		make_paths(paths, room, trace, shares, count, inverted, whole);
+		tree->nodes[0] = (struct tree_node){ .frame = UINT32_MAX, .to = count };
 		tree->count = 1;
 		for (size_t i = 0; i < count; i++) {
 			tree->nodes[0].bytes += shares[i].bytes;
 			tree->nodes[0].count += shares[i].count;
 		}
-		for (uint32_t i = 0; i < tree->count; i++)
-			add_children(&building, i, room);
+		for (size_t i = 0; i < tree->count; i++)
+			add_children(tree, paths, &tree->nodes[i]);
 	}
+	free(paths);
 	free(room);
-	free(building.paths);
-	free(building.frames);
-	free(building.runs);
-	if (made)
+	if (tree->count)
 		return 0;
 	tree_clear(tree);
 	return err_no_memory(trace->path);

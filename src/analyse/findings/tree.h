@@ -22,6 +22,7 @@ struct tree_node {
 	uint32_t depth;             /* the root's is 0 */
 	uint64_t bytes, count;
 	uint64_t own_bytes, own_count; /* of stacks that end here */
+	size_t from, to;               /* of the stacks as they are sorted: those it is of */
 };
 
 struct tree {
