@@ -7,12 +7,12 @@
  */
 #include "analyse/compare/run_totals.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "analyse/trace/phase_name.h"
 #include "base/text/text.h"
 #include "facts/symbols.h"
@@ -33,6 +33,63 @@ const struct dimension_row run_dimensions[DIMENSIONS] = {
 #undef DIMENSION
 #undef HAS
 };
+
+/* --- rows by their names --- */
+
+/* Group and name are numbers of texts. */
+static uint64_t run_key(enum dimension dimension, uint32_t group, uint32_t name)
+{
+	return (uint64_t)dimension << 56 | (uint64_t)group << 32 | name;
+}
+
+const struct run_row *run_find(const struct run *run, enum dimension dimension, const char *group,
+			       const char *name)
+{
+	uint32_t group_id = texts_find(&run->texts, group, strlen(group));
+	uint32_t name_id = texts_find(&run->texts, name, strlen(name));
+	uint32_t id = group_id && name_id
+			      ? map_get(&run->row_of, run_key(dimension, group_id, name_id))
+			      : 0;
+
+	return id ? &run->rows[id - 1] : NULL;
+}
+
+struct run_row *run_row(struct run *run, enum dimension dimension, const char *group,
+			const char *name)
+{
+	uint32_t group_id = texts_enter(&run->texts, &run->arena, group, strlen(group));
+	uint32_t name_id = texts_enter(&run->texts, &run->arena, name, strlen(name));
+	uint64_t key = run_key(dimension, group_id, name_id);
+	uint32_t id = map_get(&run->row_of, key);
+
+	if (id)
+		return &run->rows[id - 1];
+	if (!group_id || !name_id || !GROW(run->rows, run->rows_n, run->rows_size, 64) ||
+	    !map_put(&run->row_of, key, (uint32_t)run->rows_n + 1)) {
+		run->failed = true;
+		run->spare = (struct run_row){ .group = "", .name = "" };
+		return &run->spare;
+	}
+	run->rows[run->rows_n] = (struct run_row){ .dimension = (uint8_t)dimension,
+						   .lifetime = TRACE_NONE,
+						   .name = run->texts.list[name_id - 1],
+						   .group = run->texts.list[group_id - 1] };
+	return &run->rows[run->rows_n++];
+}
+
+void run_count(int64_t *sum, int64_t more)
+{
+	*sum += more;
+	if (*sum > RUN_MOST)
+		*sum = RUN_MOST;
+	if (*sum < -RUN_MOST)
+		*sum = -RUN_MOST;
+}
+
+void run_add(struct run_row *row, enum column column, uint64_t value)
+{
+	run_count(&row->values[column], run_known(value));
+}
 
 /* --- sites --- */
 
@@ -94,6 +151,12 @@ static void keep_line(const struct run *run, struct run_row *row, uint32_t stack
 	row->line_bytes = bytes;
 }
 
+static void count_calls(struct run_row *row, uint64_t allocations, uint64_t frees)
+{
+	run_add(row, COLUMN_COUNT, allocations);
+	run_count(&row->values[COLUMN_LIVE], run_known(allocations) - run_known(frees));
+}
+
 static const char *group_of(const struct trace_site *site)
 {
 	return !strcmp(site->space, "array") ? device_memory : site->space;
@@ -103,7 +166,7 @@ static const char *group_of(const struct trace_site *site)
  * The stacks of a document's site have one name, unless an older rule put them together: its first
  * stack then names them all, here and in compositions, so that the columns agree.
  */
-static int add_site(struct run *run, const struct trace_site *site)
+static void add_site(struct run *run, const struct trace_site *site)
 {
 	char name[SITE_LONGEST] = "[unknown]";
 	struct run_row *row;
@@ -111,24 +174,20 @@ static int add_site(struct run *run, const struct trace_site *site)
 	if (site->stacks_n)
 		run_site_name(run, site->stacks[0], name);
 	row = run_row(run, DIMENSION_SITE, group_of(site), name);
-	if (!row)
-		return -EINVAL;
 	if (strcmp(row->group, device_memory) != 0)
-		run_count(&row->values[COLUMN_ALLOCATED], run_known(site->peak_bytes));
-	run_count(&row->values[COLUMN_EXIT], run_known(site->live_bytes));
-	run_count(&row->values[COLUMN_LIVE], run_known(site->allocations) - run_known(site->frees));
-	run_count(&row->values[COLUMN_COUNT], run_known(site->allocations));
-	run_count(&row->values[COLUMN_TOTAL], run_known(site->bytes));
+		run_add(row, COLUMN_ALLOCATED, site->peak_bytes);
+	run_add(row, COLUMN_EXIT, site->live_bytes);
+	count_calls(row, site->allocations, site->frees);
+	run_add(row, COLUMN_TOTAL, site->bytes);
 	if (site->lifetime_max_ns != TRACE_NONE &&
 	    (row->lifetime == TRACE_NONE || site->lifetime_max_ns > row->lifetime))
 		row->lifetime = site->lifetime_max_ns;
 	for (size_t i = 0; i < site->stacks_n; i++)
 		keep_line(run, row, site->stacks[i], i ? 0 : 1);
-	return 0;
 }
 
 /* A stack's site is the document's, whose first stack names it; of none, its own name. */
-static int add_share(struct run *run, const struct trace_share *share, enum column column)
+static void add_share(struct run *run, const struct trace_share *share, enum column column)
 {
 	uint32_t site = run->trace.site_of[share->stack];
 	char name[SITE_LONGEST];
@@ -137,33 +196,28 @@ static int add_share(struct run *run, const struct trace_share *share, enum colu
 	run_site_name(run, site == UINT32_MAX ? share->stack : run->trace.sites[site].stacks[0],
 		      name);
 	row = run_row(run, DIMENSION_SITE, device_memory, name);
-	if (!row)
-		return -EINVAL;
-	run_count(&row->values[column], run_known(share->bytes));
+	run_add(row, column, share->bytes);
 	if (column == COLUMN_ALLOCATED)
 		keep_line(run, row, share->stack, share->bytes + 1);
-	return 0;
 }
 
-static int add_sites(struct run *run, int device)
+static void add_sites(struct run *run, int device)
 {
 	const struct trace *trace = &run->trace;
-	int error = 0;
 
-	for (size_t i = 0; !error && i < trace->sites_n; i++)
-		error = add_site(run, &trace->sites[i]);
-	for (size_t i = 0; !error && i < trace->peaks_n; i++) {
+	for (size_t i = 0; i < trace->sites_n; i++)
+		add_site(run, &trace->sites[i]);
+	for (size_t i = 0; i < trace->peaks_n; i++) {
 		const struct trace_peak *peak = &trace->peaks[i];
 
 		if (peak->pool || peak->metric == TRACE_USED ||
 		    (device != NO_DEVICE && peak->device != device))
 			continue;
-		for (size_t k = 0; !error && k < peak->stacks_n; k++)
-			error = add_share(run, &peak->stacks[k],
-					  peak->metric == TRACE_ALLOCATED ? COLUMN_ALLOCATED
-									  : COLUMN_RESERVED);
+		for (size_t k = 0; k < peak->stacks_n; k++)
+			add_share(run, &peak->stacks[k],
+				  peak->metric == TRACE_ALLOCATED ? COLUMN_ALLOCATED
+								  : COLUMN_RESERVED);
 	}
-	return error;
 }
 
 /* --- the other dimensions --- */
@@ -171,15 +225,14 @@ static int add_sites(struct run *run, int device)
 static void count_sums(struct run_row *row, const struct trace_sum *allocated,
 		       const struct trace_sum *reserved, uint64_t allocations, uint64_t frees)
 {
-	run_count(&row->values[COLUMN_ALLOCATED], run_known(allocated->peak_bytes));
-	run_count(&row->values[COLUMN_RESERVED], reserved ? run_known(reserved->peak_bytes) : 0);
-	run_count(&row->values[COLUMN_EXIT], run_known(allocated->exit_bytes));
-	run_count(&row->values[COLUMN_COUNT], run_known(allocations));
-	run_count(&row->values[COLUMN_LIVE], run_known(allocations) - run_known(frees));
+	run_add(row, COLUMN_ALLOCATED, allocated->peak_bytes);
+	run_add(row, COLUMN_RESERVED, reserved ? reserved->peak_bytes : 0);
+	run_add(row, COLUMN_EXIT, allocated->exit_bytes);
+	count_calls(row, allocations, frees);
 }
 
-static int add_parts(struct run *run, enum dimension dimension, const char *device,
-		     const struct trace_part *parts, size_t count)
+static void add_parts(struct run *run, enum dimension dimension, const char *device,
+		      const struct trace_part *parts, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const char *name = parts[i].name ? parts[i].name : "?";
@@ -189,15 +242,12 @@ static int add_parts(struct run *run, enum dimension dimension, const char *devi
 		if (!strncmp(name, "async:", 6))
 			name = "async";
 		row = run_row(run, dimension, device, name);
-		if (!row)
-			return -EINVAL;
 		count_sums(row, &parts[i].allocated, &parts[i].reserved, parts[i].allocations,
 			   parts[i].frees);
 	}
-	return 0;
 }
 
-static int add_devices(struct run *run, int wanted)
+static void add_devices(struct run *run, int wanted)
 {
 	for (size_t i = 0; i < run->trace.summary.devices_n; i++) {
 		const struct trace_device *device = &run->trace.summary.devices[i];
@@ -208,29 +258,22 @@ static int add_devices(struct run *run, int wanted)
 			continue;
 		snprintf(ordinal, sizeof(ordinal), "%d", device->device);
 		row = run_row(run, DIMENSION_DEVICE, "", ordinal);
-		if (!row)
-			return -EINVAL;
 		count_sums(row, &device->allocated, &device->reserved, device->allocations,
 			   device->frees);
-		if (add_parts(run, DIMENSION_POOL, ordinal, device->pools, device->pools_n) ||
-		    add_parts(run, DIMENSION_OWNER, ordinal, device->owners, device->owners_n))
-			return -EINVAL;
+		add_parts(run, DIMENSION_POOL, ordinal, device->pools, device->pools_n);
+		add_parts(run, DIMENSION_OWNER, ordinal, device->owners, device->owners_n);
 	}
-	return 0;
 }
 
-static int add_spaces(struct run *run)
+static void add_spaces(struct run *run)
 {
 	for (size_t i = 0; i < run->trace.summary.spaces_n; i++) {
 		const struct trace_space *space = &run->trace.summary.spaces[i];
 		struct run_row *row =
 			run_row(run, DIMENSION_SPACE, "", space->space ? space->space : "?");
 
-		if (!row)
-			return -EINVAL;
 		count_sums(row, &space->allocated, NULL, space->allocations, space->frees);
 	}
-	return 0;
 }
 
 static void raise_i64(int64_t *value, uint64_t bytes)
@@ -239,7 +282,7 @@ static void raise_i64(int64_t *value, uint64_t bytes)
 		*value = run_known(bytes);
 }
 
-static int add_phases(struct run *run)
+static void add_phases(struct run *run)
 {
 	for (size_t i = 0; i < run->trace.phases_n; i++) {
 		const struct trace_phase *phase = &run->trace.phases[i];
@@ -248,12 +291,9 @@ static int add_phases(struct run *run)
 
 		phase_family(name, sizeof(name), phase->name ? phase->name : "?");
 		row = run_row(run, DIMENSION_PHASE, "", name);
-		if (!row)
-			return -EINVAL;
 		raise_i64(&row->values[COLUMN_ALLOCATED], phase->allocated.peak_bytes);
 		raise_i64(&row->values[COLUMN_RESERVED], phase->reserved.peak_bytes);
 	}
-	return 0;
 }
 
 /* --- what no site answers for --- */
@@ -271,7 +311,7 @@ static int64_t sum_of(const struct run *run, enum dimension dimension, const cha
 	return sum;
 }
 
-static int add_rest(struct run *run, const char *group, const int64_t *totals, unsigned columns)
+static void add_rest(struct run *run, const char *group, const int64_t *totals, unsigned columns)
 {
 	for (enum column column = 0; column < COLUMNS; column++) {
 		int64_t rest;
@@ -285,35 +325,29 @@ static int add_rest(struct run *run, const char *group, const int64_t *totals, u
 		if (!rest || (rest < 0 && run_columns[column].bytes))
 			continue;
 		row = run_row(run, DIMENSION_SITE, group, elsewhere);
-		if (!row)
-			return -EINVAL;
 		run_count(&row->values[column], rest);
 	}
-	return 0;
 }
 
 /* Totals are those of the summary; of bytes in all it has none. */
-static int add_rests(struct run *run, int device)
+static void add_rests(struct run *run, int device)
 {
 	int64_t totals[COLUMNS];
 	unsigned columns = run_dimensions[DIMENSION_DEVICE].columns;
-	int error;
 
 	/* Sums of sites are of all devices. */
 	if (device != NO_DEVICE && run->trace.summary.devices_n > 1)
 		columns = 1u << COLUMN_ALLOCATED | 1u << COLUMN_RESERVED;
 	for (enum column column = 0; column < COLUMNS; column++)
 		totals[column] = sum_of(run, DIMENSION_DEVICE, "", column);
-	error = add_rest(run, device_memory, totals, columns);
-	for (size_t i = 0; !error && i < run->rows_n; i++) {
+	add_rest(run, device_memory, totals, columns);
+	for (size_t i = 0; i < run->rows_n; i++) {
 		if (run->rows[i].dimension != DIMENSION_SPACE ||
 		    !strcmp(run->rows[i].name, "array"))
 			continue;
 		memcpy(totals, run->rows[i].values, sizeof(totals));
-		error = add_rest(run, run->rows[i].name, totals,
-				 run_dimensions[DIMENSION_SPACE].columns);
+		add_rest(run, run->rows[i].name, totals, run_dimensions[DIMENSION_SPACE].columns);
 	}
-	return error;
 }
 
 int run_open(struct run *run, const char *path, int device)
@@ -326,9 +360,16 @@ int run_open(struct run *run, const char *path, int device)
 		return error;
 	if (device != NO_DEVICE && !trace_device(&run->trace, device))
 		error = err("%s: has no device %d", path, device);
-	if (!error && (see_frames(run) || add_sites(run, device) || add_devices(run, device) ||
-		       add_spaces(run) || add_phases(run) || add_rests(run, device)))
-		error = -EINVAL;
+	if (!error)
+		error = see_frames(run);
+	if (!error) {
+		add_sites(run, device);
+		add_devices(run, device);
+		add_spaces(run);
+		add_phases(run);
+		add_rests(run, device);
+		error = run->failed ? err_no_memory(path) : 0;
+	}
 	if (error)
 		run_close(run);
 	return error;

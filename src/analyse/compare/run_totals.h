@@ -65,6 +65,8 @@ enum run_from { RUN_UNTOLD, RUN_BLOCKS, RUN_STACKS };
 
 struct run {
 	struct trace trace;
+	bool failed; /* there was no memory for a row */
+	struct run_row spare;
 	struct arena arena;
 	struct site_frame *seen; /* by frame of the trace */
 	struct run_row *rows;
@@ -110,9 +112,10 @@ void run_site_name(const struct run *run, uint32_t stack, char *to);
  */
 uint32_t site_line(const struct site_frame *all, const uint32_t *frames, size_t count);
 
-/* --- while rows are made: run_totals_rows.c --- */
+/* --- while rows are made --- */
 
-/* The row, made if it is new; NULL without memory, said in err_text(). Good until the next one. */
+/* The row, made if it is new; good until the next one. Without memory the run has `failed`, and it
+ * is one that nobody looks at. */
 struct run_row *run_row(struct run *run, enum dimension dimension, const char *group,
 			const char *name);
 
@@ -129,6 +132,9 @@ static inline int64_t run_known(uint64_t value)
 		return 0;
 	return value > RUN_MOST ? RUN_MOST : (int64_t)value;
 }
+
+/* Adds a number of the trace to the column. */
+void run_add(struct run_row *row, enum column column, uint64_t value);
 
 /* Adds, up to RUN_MOST or down to its negative. */
 void run_count(int64_t *sum, int64_t more);

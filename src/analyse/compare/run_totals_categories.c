@@ -102,33 +102,29 @@ int run_find_categories(struct run *run, const struct rules *rules, bool always)
 	return error;
 }
 
-static int add_rows(struct run *run, const char *space, const struct trace_category *list,
-		    size_t count)
+static void add_rows(struct run *run, const char *space, const struct trace_category *list,
+		     size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct run_row *row = run_row(run, DIMENSION_CATEGORY, space, list[i].category);
 
-		if (!row)
-			return -EINVAL;
-		run_count(&row->values[COLUMN_ALLOCATED], run_known(list[i].peak_bytes));
-		run_count(&row->values[COLUMN_EXIT], run_known(list[i].exit_bytes));
+		run_add(row, COLUMN_ALLOCATED, list[i].peak_bytes);
+		run_add(row, COLUMN_EXIT, list[i].exit_bytes);
 	}
-	return 0;
 }
 
 int run_add_categories(struct run *run, int device)
 {
 	const struct trace_summary *summary = &run->trace.summary;
-	int error = 0;
 
-	for (size_t i = 0; !error && i < summary->devices_n; i++) {
+	for (size_t i = 0; i < summary->devices_n; i++) {
 		const struct trace_device *of = &summary->devices[i];
 
 		if (device == NO_DEVICE || of->device == device)
-			error = add_rows(run, "device", of->categories, of->categories_n);
+			add_rows(run, "device", of->categories, of->categories_n);
 	}
-	for (size_t i = 0; !error && i < summary->spaces_n; i++)
-		error = add_rows(run, run_space(&summary->spaces[i]), summary->spaces[i].categories,
-				 summary->spaces[i].categories_n);
-	return error;
+	for (size_t i = 0; i < summary->spaces_n; i++)
+		add_rows(run, run_space(&summary->spaces[i]), summary->spaces[i].categories,
+			 summary->spaces[i].categories_n);
+	return run->failed ? err_no_memory(run->trace.path) : 0;
 }
