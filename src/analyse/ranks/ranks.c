@@ -18,7 +18,10 @@ int merge_no_memory(void)
 
 static const char *kept(struct merge *merge, const char *text)
 {
-	return text ? arena_text(&merge->arena, text, strlen(text)) : NULL;
+	const char *copy = text ? arena_text(&merge->arena, text, strlen(text)) : NULL;
+
+	merge->failed |= text && !copy;
+	return copy;
 }
 
 /* "2026-11-21T02:03:04.123456789Z" in ns since 1970. */
@@ -75,32 +78,26 @@ static struct merge_card *card_of(struct merge *merge, const char *host, const c
 	return &merge->cards[merge->cards_n++];
 }
 
-static int add_card(struct merge *merge, const struct merge_rank *rank,
-		    const struct trace_device *device, const struct trace_card *card)
+static void fold_device(struct merge *merge, struct merge_rank *rank,
+			const struct trace_device *device, const struct trace_card *card)
 {
-	struct merge_card *to = card_of(merge, rank->host, card ? card->uuid : NULL);
+	struct merge_device *own = &rank->devices[rank->devices_n++];
+	struct merge_card *on = card_of(merge, rank->host, card ? card->uuid : NULL);
+	const char *source = device->used.source;
 	uint64_t total =
 		device->total_bytes == TRACE_NONE && card ? card->total_bytes : device->total_bytes;
 
-	if (!to)
-		return merge_no_memory();
-	if (!to->name)
-		to->name = kept(merge, device->name || !card ? device->name : card->name);
-	if (to->total == TRACE_NONE && total)
-		to->total = total;
-	rank->devices[rank->devices_n - 1].card = (size_t)(to - merge->cards);
+	merge->failed |= !on;
+	if (!on)
+		return;
 	merge->devices_n++;
-	return 0;
-}
-
-static int fold_device(struct merge *merge, struct merge_rank *rank,
-		       const struct trace_device *device, const struct trace_card *card)
-{
-	struct merge_device *own = &rank->devices[rank->devices_n++];
-	const char *source = device->used.source;
-
+	if (!on->name)
+		on->name = kept(merge, device->name || !card ? device->name : card->name);
+	if (on->total == TRACE_NONE && total)
+		on->total = total;
 	*own = (struct merge_device){
 		.device = device->device,
+		.card = (size_t)(on - merge->cards),
 		.peaks = { device->allocated.peak_bytes, device->reserved.peak_bytes,
 			   device->used.peak_bytes },
 		.ooms = trace_known(device->ooms),
@@ -112,33 +109,16 @@ static int fold_device(struct merge *merge, struct merge_rank *rank,
 	if (own->peaks[TRACE_USED] != TRACE_NONE)
 		raise_u64(&rank->peaks[TRACE_USED], own->peaks[TRACE_RESERVED]);
 	rank->ooms += own->ooms;
-	return add_card(merge, rank, device, card);
-}
-
-static int fold_devices(struct merge *merge, struct merge_rank *rank, const struct trace *trace)
-{
-	size_t count = trace->summary.devices_n;
-	int error = 0;
-
-	rank->devices = arena_alloc(&merge->arena, (count + 1) * sizeof(*rank->devices));
-	if (!rank->devices)
-		return merge_no_memory();
-	for (size_t i = 0; !error && i < count; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
-
-		error = fold_device(merge, rank, device, trace_card(trace, device->device));
-	}
-	return error;
 }
 
 /* --- ranks --- */
 
-static int fold_process(struct merge *merge, struct merge_rank *rank, const struct trace *trace)
+static struct merge_rank fold_process(struct merge *merge, const struct trace *trace)
 {
 	const struct trace_process *process = &trace->process;
 	bool told = process->world_size != TRACE_NONE;
 
-	*rank = (struct merge_rank){
+	return (struct merge_rank){
 		.rank = process->rank == TRACE_NONE ? 0 : process->rank,
 		.world_size = told && process->world_size ? process->world_size : 1,
 		.local_rank = process->local_rank,
@@ -154,25 +134,31 @@ static int fold_process(struct merge *merge, struct merge_rank *rank, const stru
 		.peaks = { TRACE_NONE, TRACE_NONE, TRACE_NONE },
 		.baseline = trace->capture.baseline,
 	};
-	return rank->path && rank->host && rank->start_time ? 0 : merge_no_memory();
 }
 
 int merge_fold(struct merge *merge, const struct run *run)
 {
+	const struct trace *trace = &run->trace;
+	size_t devices = trace->summary.devices_n;
 	struct merge_rank *rank;
-	int error;
 
 	if (!GROW(merge->ranks, merge->ranks_n, merge->ranks_size, 64))
 		return merge_no_memory();
 	rank = &merge->ranks[merge->ranks_n];
-	error = fold_process(merge, rank, &run->trace);
-	if (!error)
-		error = fold_devices(merge, rank, &run->trace);
-	if (!error)
-		error = merge_fold_sites(merge, run);
-	if (!error)
-		merge->ranks_n++;
-	return error;
+	*rank = fold_process(merge, trace);
+	rank->devices = arena_alloc(&merge->arena, (devices + 1) * sizeof(*rank->devices));
+	merge->failed |= !rank->devices;
+	for (size_t i = 0; !merge->failed && i < devices; i++) {
+		const struct trace_device *device = &trace->summary.devices[i];
+
+		fold_device(merge, rank, device, trace_card(trace, device->device));
+	}
+	if (!merge->failed)
+		merge_fold_sites(merge, run);
+	if (merge->failed)
+		return merge_no_memory();
+	merge->ranks_n++;
+	return 0;
 }
 
 int merge_add(struct merge *merge, const char *path)

@@ -124,6 +124,7 @@ struct merge {
 	struct merge_spread spreads[TRACE_METRICS];
 	size_t tightest; /* the card with the least headroom; SIZE_MAX when none tells its size */
 	struct arena arena;
+	bool failed; /* for want of memory */
 };
 
 /* A merge of nothing is all zeros. The run may be closed behind it. 0, or -errno with err_text().
@@ -175,7 +176,7 @@ int merge_rank_sites(struct merge *merge);
 int merge_no_memory(void);
 
 /* ranks_sites.c: the sites of a run that is folded as the newest rank. */
-int merge_fold_sites(struct merge *merge, const struct run *run);
+void merge_fold_sites(struct merge *merge, const struct run *run);
 void merge_clear_sites(struct merge *merge);
 
 #endif

@@ -4,7 +4,6 @@
  * A rank is kept at a site only where it holds something there, so a thousand ranks of a program
  * with a thousand sites are some tens of megabytes.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,12 +36,14 @@ static struct merge_site *site_of(struct merge *merge, const struct run_row *row
 	return &merge->sites[merge->sites_n++];
 }
 
-static int add_share(struct merge *merge, struct merge_site *site, const struct run_row *row)
+static void add_share(struct merge *merge, struct merge_site *site, const struct run_row *row)
 {
 	struct merge_share *share;
 
-	if (!GROW(site->shares, site->shares_n, site->shares_size, 4))
-		return merge_no_memory();
+	if (!site || !GROW(site->shares, site->shares_n, site->shares_size, 4)) {
+		merge->failed = true;
+		return;
+	}
 	share = &site->shares[site->shares_n++];
 	share->rank = merge->ranks_n;
 	for (size_t i = 0; i < MERGE_COLUMNS; i++)
@@ -50,35 +51,27 @@ static int add_share(struct merge *merge, struct merge_site *site, const struct 
 	if (!site->file && row->file) {
 		site->file = arena_text(&merge->arena, row->file, strlen(row->file));
 		site->line = row->line;
-		return site->file ? 0 : merge_no_memory();
+		merge->failed |= !site->file;
 	}
-	return 0;
 }
 
 static bool holds_bytes(const struct run_row *row)
 {
-	for (size_t i = 0; i < MERGE_COLUMNS; i++) {
-		if (row->values[merge_columns[i]])
-			return true;
-	}
-	return false;
+	size_t i = 0;
+
+	while (i < MERGE_COLUMNS && !row->values[merge_columns[i]])
+		i++;
+	return i < MERGE_COLUMNS;
 }
 
-int merge_fold_sites(struct merge *merge, const struct run *run)
+void merge_fold_sites(struct merge *merge, const struct run *run)
 {
 	for (size_t i = 0; i < run->rows_n; i++) {
 		const struct run_row *row = &run->rows[i];
-		struct merge_site *site;
 
-		if (row->dimension != DIMENSION_SITE || !holds_bytes(row))
-			continue;
-		site = site_of(merge, row);
-		if (!site)
-			return merge_no_memory();
-		if (add_share(merge, site, row))
-			return -EINVAL;
+		if (row->dimension == DIMENSION_SITE && holds_bytes(row))
+			add_share(merge, site_of(merge, row), row);
 	}
-	return 0;
 }
 
 void merge_clear_sites(struct merge *merge)
