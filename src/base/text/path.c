@@ -75,7 +75,7 @@ const char *path_extension(const char *output)
 
 static const char launchers[][RANK_FACTS][32] = {
 #define LAUNCHER(name, rank, size, local) { WHOLE(rank), WHOLE(size), WHOLE(local) },
-#include "base/settings/launchers.def"
+#include "base/text/launchers.def"
 #undef LAUNCHER
 };
 

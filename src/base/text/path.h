@@ -38,7 +38,7 @@ int path_numbered(char *to, size_t size, const char *output, unsigned n);
 
 /*
  * Which rank of a distributed job this process is, as its launcher tells it
- * (base/settings/launchers.def). Texts are the environment's own: decimal digits, not to be kept
+ * (base/text/launchers.def). Texts are the environment's own: decimal digits, not to be kept
  * across setenv().
  */
 enum rank_fact {

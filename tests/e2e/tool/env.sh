@@ -25,7 +25,7 @@ preload MEMTRACE_OUTPUT='%e-%h-%r-100%%-%x.json' "$SAMPLES/leak"
 is '%e %h %r %% and what is no word' "$(files)" "./leak-$host-0-100%-%x.json"
 ok 'the trace keeps its promises' validate ./*.json
 # The table is the list: LAUNCHER(torchrun, "RANK", "WORLD_SIZE", "LOCAL_RANK")
-sed -n 's/^LAUNCHER(//; t row; d; :row; s/[(),"]/ /g; p' "$TOP/src/base/settings/launchers.def" >launchers
+sed -n 's/^LAUNCHER(//; t row; d; :row; s/[(),"]/ /g; p' "$TOP/src/base/text/launchers.def" >launchers
 while read -r launcher rank size place; do
 	set -- "$rank=7"
 	told='[7, 1, null]'
@@ -38,7 +38,7 @@ while read -r launcher rank size place; do
 		"$(files):$(json r7.json '[d["process"].get(k) for k in ("rank", "world_size", "local_rank")]')" "./r7.json:$told"
 	ok "$launcher: the trace keeps its promises" validate r7.json
 done <launchers
-is 'all launchers of the table were tried' "$(wc -l <launchers)" "$(grep -c '^LAUNCHER(' "$TOP/src/base/settings/launchers.def")"
+is 'all launchers of the table were tried' "$(wc -l <launchers)" "$(grep -c '^LAUNCHER(' "$TOP/src/base/text/launchers.def")"
 preload SLURM_PROCID=3 RANK=7 MEMTRACE_OUTPUT='r%r.json' "$SAMPLES/leak"
 is 'the first of them counts' "$(files)" ./r7.json
 preload RANK=../../x MEMTRACE_OUTPUT='r%r.json' "$SAMPLES/leak"

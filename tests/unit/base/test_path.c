@@ -71,7 +71,7 @@ static void clear_launchers(void)
 {
 	static const char *const names[] = {
 #define LAUNCHER(name, rank, size, local) rank, size, local,
-#include "base/settings/launchers.def"
+#include "base/text/launchers.def"
 #undef LAUNCHER
 	};
 
