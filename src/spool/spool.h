@@ -62,6 +62,12 @@ static inline uint64_t spool_count(const struct spool *spool, enum spool_kind ki
 	return spool->header->count[kind];
 }
 
+/* Do the table's rows stay as they are once they are there? */
+static inline bool spool_only_grows(enum spool_kind kind)
+{
+	return kind >= SPOOL_TEXT && kind <= SPOOL_STEP;
+}
+
 /* Rows after the last one are whole: from now on they are there. Outside of transactions. */
 static inline void spool_add_rows(struct spool *spool, enum spool_kind kind, uint64_t rows)
 {
@@ -103,6 +109,13 @@ static inline int spool_need(struct spool *spool, enum spool_kind kind, uint64_t
 void spool_seal(struct spool *spool);
 
 enum spool_stop spool_stop_reason(int error);
+
+/*
+ * snapshot.c: the tables of the process's own spool in memory of their own, which goes on from the
+ * same call before (all zeros at first; pages_free(copy->base, copy->reserved) ends it). 0, 1 when
+ * an update came in between: to be called again, perhaps with the writer's lock held; -ENOMEM.
+ */
+int spool_snapshot(struct spool *copy, const struct spool *of);
 
 /*
  * In a forked child whose maker was in the middle of writing, and goes on there in the child: the

@@ -13,6 +13,7 @@
 #include "base/guest/raw_call.h"
 #include "base/guest/table_rows.h"
 #include "base/guest/watch.h"
+#include "base/mem/arena.h"
 #include "base/settings/opt.h"
 #include "base/text/fd.h"
 #include "base/text/log.h"
@@ -22,6 +23,8 @@
 #include "base/text/utf8.h"
 #include "capture/loader/resolve.h"
 #include "capture/recorder/record.h"
+#include "ledger/pending.h"
+#include "ledger/timeline.h"
 #include "render/document/document.h"
 
 enum { NAMES = 1000 };
@@ -295,17 +298,45 @@ void finalize_write(struct process_paths *paths, bool in_handler)
 /* One at a time: begin_writing(). */
 static struct {
 	const char *output; /* NULL: beside the spool, under a number that nobody has */
-	char spool[4096];
 	char beside[4096];
-	char why[256];
+	struct spool copy;
 } dump;
+
+enum { COPY_TRIES = 50 };
+
+/* With the recorder's lock only where other threads make no pause for as long as a copy takes. */
+static int copy_recording(void)
+{
+	const struct timespec nap = { 0, 50000 };
+	int error = 1;
+
+	for (unsigned i = 0; error > 0 && i < COPY_TRIES; i++) {
+		if (i)
+			raw_call(SYS_nanosleep, raw_address(&nap), 0, 0);
+		error = spool_snapshot(&dump.copy, record_spool());
+	}
+	if (error > 0) {
+		record_lock();
+		error = spool_snapshot(&dump.copy, record_spool());
+		record_unlock();
+	}
+	return error;
+}
 
 static int fill_dump(struct piece_to *to)
 {
 	const struct document_to document = { to->fd, write_piece, to };
+	int error = copy_recording();
 
-	return document_from_spool(dump.spool, &document, SYMBOLS_DEMANGLED, dump.why,
-				   sizeof(dump.why));
+	if (!error) {
+		pending_settle_left(&dump.copy);
+		timeline_settle(&dump.copy);
+		error = document_write(&dump.copy, &document, SYMBOLS_DEMANGLED, TRACE_RUNNING,
+				       NULL);
+	}
+	pages_free(dump.copy.base, dump.copy.reserved);
+	memset(&dump.copy, 0, sizeof(dump.copy));
+	return error;
 }
 
 static int write_dump(void *unused)
@@ -326,14 +357,11 @@ int finalize_dump(const char *output)
 		return -EBUSY;
 	hook = watch_path(NULL); /* names are told by functions that allocate */
 	dump.output = output;
-	dump.spool[0] = '\0';
-	record_lock();
-	if (record_is_open())
-		text_copy(dump.spool, sizeof(dump.spool), record_spool()->path);
+	record_lock(); /* books what waits */
 	record_unlock();
-	if (dump.spool[0]) {
-		text_copy_n(dump.beside, sizeof(dump.beside), dump.spool,
-			    strlen(dump.spool) - strlen(".spool"));
+	if (record_is_open()) {
+		text_copy_n(dump.beside, sizeof(dump.beside), record_spool()->path,
+			    strlen(record_spool()->path) - strlen(".spool"));
 		text_append(dump.beside, sizeof(dump.beside), ".dump.json");
 		error = own_thread_run(write_dump, NULL, true);
 	}

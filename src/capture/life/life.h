@@ -75,8 +75,8 @@ void finalize_write(struct process_paths *paths, bool in_handler);
 
 /*
  * A document of what is recorded so far (its process is `running`), written from a copy of the
- * spool's file; plain JSON whatever it is named. `output` NULL: beside the spool, under a name that
- * nobody has. Never over an existing file. Without the recorder's lock; errno is kept. 0 or -errno;
+ * spool; plain JSON whatever it is named. `output` NULL: beside the spool, under a name that nobody
+ * has. Never over an existing file. Called without the recorder's lock; errno is kept. 0 or -errno;
  * -EBUSY while another thread writes one, -ENODATA where nothing has been recorded.
  */
 int finalize_dump(const char *output);
