@@ -5,9 +5,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "base/guest/table_rows.h"
-#include "base/text/log.h"
 
 static const char names[LOCK_RANKS][24] = {
 	"a lock without a rank",
@@ -28,7 +29,7 @@ static void stop(const char *what, const char *how, const char *why)
 	self.held = 0; /* what is called below may take locks and allocate */
 	self.hook = NULL;
 	self.listing = false;
-	log_say("promise broken: ", what, how, why, NULL);
+	dprintf(STDERR_FILENO, "memtrace: promise broken: %s%s%s\n", what, how, why);
 	__builtin_trap();
 }
 
