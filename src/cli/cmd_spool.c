@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "analyse/input/error.h"
+#include "analyse/spool/read.h"
 #include "cli/cli.h"
 #include "ledger/pending.h"
 #include "spool/spool.h"

@@ -24,7 +24,6 @@ struct spool {
 	size_t reserved;               /* bytes of address space behind base */
 	uint64_t file_blocks;          /* blocks that the file has and the mapping shows */
 	bool sealed;                   /* of spool_seal() */
-	bool copy;                     /* of spool_open(): lists and tables in one mapping */
 	bool cut;                      /* of spool_open(): an update under way was taken back */
 	bool torn;                     /* of spool_open(): written while it was copied, */
 	uint64_t torn_events, torn_ns; /* which so many events and so much time went into */
@@ -76,7 +75,10 @@ static inline void spool_add_rows(struct spool *spool, enum spool_kind kind, uin
 }
 
 /* The text with the id, NULL for 0 or an id that lies outside. Texts never change. */
-const char *spool_text(const struct spool *spool, uint32_t id);
+static inline const char *spool_text(const struct spool *spool, uint32_t id)
+{
+	return id && id < spool_count(spool, SPOOL_TEXT) ? spool_at(spool, SPOOL_TEXT, id) : NULL;
+}
 
 /*
  * write.c: creates the file (0600, never an existing one: -EEXIST).
@@ -128,19 +130,9 @@ void spool_close(struct spool *spool);
 void spool_forget(struct spool *spool);
 int spool_unlink(struct spool *spool);
 
-/*
- * read.c: a private, writable copy of a file, rolled back to its last whole transaction (`cut`
- * tells); what waits in its backlog does so still. Of a living process everything is of one moment,
- * between two of its updates; only of one that does not pause for the time it takes to copy its
- * sums (`torn`) they are of moments so far apart as torn_events and torn_ns tell, though each event
- * is right. Fails with -EINVAL and a sentence in `why` (of `size` bytes) when it is no spool that
- * this build can read.
- */
-int spool_open(struct spool *spool, const char *path, char *why, size_t size);
-
-/* When a process started, with the pid a name for it as long as the machine runs: field 22 of
- * /proc/PID/stat, clock ticks after boot; 0 when there is no such process, or it has ended and only
- * its parent has not heard of that. */
+/* process.c: when a process started, with the pid a name for it as long as the machine runs: field
+ * 22 of /proc/PID/stat, clock ticks after boot; 0 when there is no such process, or it has ended
+ * and only its parent has not heard of that. */
 uint64_t process_start_ticks(int pid);
 
 /*
@@ -148,12 +140,5 @@ uint64_t process_start_ticks(int pid);
  * pid namespace; 0 when /proc does not tell.
  */
 uint64_t process_place(void);
-
-/*
- * Is the process that writes the spool still there? And can that be asked here at all: not of
- * another machine's, an earlier boot's or another pid namespace's.
- */
-bool spool_writer_lives(const struct spool *spool);
-bool spool_writer_elsewhere(const struct spool *spool);
 
 #endif

@@ -276,16 +276,14 @@ enum spool_stop spool_stop_reason(int error)
 
 void spool_close(struct spool *spool)
 {
-	size_t lists = spool->copy ? sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS : 0;
-
 	if (spool->base)
-		munmap(spool->base, spool->reserved + lists);
+		munmap(spool->base, spool->reserved);
 	spool_forget(spool);
 }
 
 void spool_forget(struct spool *spool)
 {
-	if (spool->blocks[0] && !spool->copy)
+	if (spool->blocks[0])
 		munmap(spool->blocks[0], sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS);
 	memset(spool->blocks, 0, sizeof(spool->blocks));
 	memset(spool->used, 0, sizeof(spool->used));

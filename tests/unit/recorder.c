@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/spool/read.h"
 #include "base/settings/sample.h"
 #include "chance.h"
 #include "ledger/pending.h"

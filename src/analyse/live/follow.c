@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyse/spool/read.h"
 #include "ledger/pending.h"
-#include "spool/read_parts.h"
 
 enum {
 	WHOLE_TRIES = 8,    /* to copy sums and cells of one moment */

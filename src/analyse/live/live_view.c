@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/spool/read.h"
 #include "base/guest/clock.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"

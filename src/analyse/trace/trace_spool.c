@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "analyse/spool/read.h"
 #include "analyse/trace/trace_parts.h"
 #include "base/text/utf8.h"
 #include "facts/live_blocks.h"
 #include "facts/spool_model.h"
-#include "ledger/pending.h"
-#include "ledger/timeline.h"
 #include "render/document/document.h"
 #include "spool/journal.h"
 
@@ -106,13 +105,11 @@ int trace_spool_open(struct trace *trace)
 
 	if (!from)
 		return err_no_memory(trace->path);
-	if (spool_open(&from->spool, trace->path, why, sizeof(why)))
+	if (spool_read(&from->spool, trace->path, why, sizeof(why)))
 		return err("%s", why);
 	trace->reader->from = from;
-	pending_settle_left(&from->spool);
-	timeline_settle(&from->spool);
 	error = document_fill(trace, &from->recording, &from->spool, SYMBOLS_LOAD,
-			      document_exit(&from->spool), NULL);
+			      spool_exit(&from->spool), NULL);
 	if (!error)
 		error = journal_read(&from->events, &from->spool);
 	if (error)

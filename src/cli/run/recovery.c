@@ -11,6 +11,7 @@
 #include "analyse/input/decompress.h"
 #include "analyse/input/error.h"
 #include "analyse/input/json.h"
+#include "analyse/spool/read.h"
 #include "base/text/fd.h"
 #include "base/text/out.h"
 #include "base/text/path.h"
@@ -187,9 +188,10 @@ int recovery_add_ending(const char *path, const struct ending *ending)
 
 /* --- the document --- */
 
-static int write_document(const char *spool, const char *output, int fd)
+static int write_document(const char *path, const char *output, int fd)
 {
 	struct document_to to = { .fd = fd };
+	struct spool spool;
 	struct pack *pack;
 	char why[1000];
 	int error = packed_start(&pack, output, fd);
@@ -199,8 +201,15 @@ static int write_document(const char *spool, const char *output, int fd)
 		return error;
 	to.sink = pack ? pack_write : NULL;
 	to.sink_to = pack;
-	if (document_from_spool(spool, &to, SYMBOLS_LOAD, why, sizeof(why)))
+	if (spool_read(&spool, path, why, sizeof(why))) {
 		error = err("%s", why);
+	} else {
+		error = document_write(&spool, &to, SYMBOLS_LOAD, spool_exit(&spool), NULL);
+		if (error)
+			error = err("%s: its document could not be written: %s", path,
+				    strerror(-error));
+		spool_close(&spool);
+	}
 	ended = pack ? pack_end(pack) : 0;
 	return error || !ended ? error : err("%s: cannot be written: %s", output, strerror(-ended));
 }

@@ -4,16 +4,12 @@
 #include "render/document/document.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/text/out.h"
 #include "facts/phases.h"
 #include "facts/spool_model.h"
-#include "ledger/pending.h"
-#include "ledger/timeline.h"
 #include "render/document/document_sections.h"
 #include "spool/journal.h"
 
@@ -184,29 +180,4 @@ int document_write(const struct spool *spool, const struct document_to *to,
 	written = out_flush(&out);
 	munmap(buffer, BUFFER);
 	return error ? error : written;
-}
-
-enum trace_exit document_exit(const struct spool *spool)
-{
-	if (spool_writer_lives(spool))
-		return TRACE_RUNNING;
-	return spool->header->end ? TRACE_EXIT : TRACE_UNFINISHED;
-}
-
-int document_from_spool(const char *path, const struct document_to *to, enum symbols_names names,
-			char *why, size_t size)
-{
-	struct spool spool;
-	int error = spool_open(&spool, path, why, size);
-
-	if (error)
-		return error;
-	pending_settle_left(&spool);
-	timeline_settle(&spool);
-	error = document_write(&spool, to, names, document_exit(&spool), NULL);
-	if (error)
-		snprintf(why, size, "%s: its document could not be written: %s", path,
-			 strerror(-error));
-	spool_close(&spool);
-	return error;
 }

@@ -46,14 +46,6 @@ int document_write(const struct spool *spool, const struct document_to *to,
 		   enum symbols_names names, enum trace_exit exit, struct document_told *told);
 
 /*
- * Opens a spool file and writes its document: 0, or -errno and a sentence in `why` (of `size`
- * bytes). process.exit is "running" while its process lives, "exit" if that closed it, else
- * "unfinished".
- */
-int document_from_spool(const char *path, const struct document_to *to, enum symbols_names names,
-			char *why, size_t size);
-
-/*
  * The same without JSON: fills the trace, which is cleared (rows_clear) and points into the
  * recording, an empty one, from then on. 0 or -ENOMEM.
  */
@@ -71,9 +63,6 @@ void document_member(struct out *out, const struct trace *trace, const char *key
 
 /* An event as the document has it. */
 void document_event(struct out *out, const struct spool *spool, const struct event *event);
-
-/* How the process of an opened spool ended, as far as the spool tells. */
-enum trace_exit document_exit(const struct spool *spool);
 
 /* Why recording stopped before its process ended (enum spool_stop); NULL when it did not. */
 const char *document_stop_text(unsigned stop);

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "analyse/input/error.h"
+#include "analyse/spool/read.h"
 #include "analyse/trace/trace.h"
 #include "render/document/document.h"
 #include "unit/recorder.h"
@@ -319,6 +320,7 @@ TEST(from_a_spool_file)
 	char name[] = "/tmp/memtrace-document-XXXXXX";
 	char spool[64];
 	char why[256];
+	struct spool opened;
 	struct trace trace;
 	int fd = memfd_create("document", 0);
 	const struct document_to to = { .fd = fd };
@@ -328,7 +330,9 @@ TEST(from_a_spool_file)
 	EQ(recorder_open(&recorder, spool, PLENTY, 7), 0);
 	for (unsigned i = 0; i < 1000; i++)
 		recorder_step(&recorder);
-	EQ(document_from_spool(spool, &to, SYMBOLS_DEMANGLED, why, sizeof(why)), 0);
+	EQ(spool_read(&opened, spool, why, sizeof(why)), 0);
+	EQ(document_write(&opened, &to, SYMBOLS_DEMANGLED, spool_exit(&opened), NULL), 0);
+	spool_close(&opened);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	open_document(&trace);
 	EQ(trace.process.pid, 4242);

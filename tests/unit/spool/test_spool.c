@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "analyse/spool/read.h"
 #include "ledger/live.h"
 #include "ledger/timeline.h"
 #include "render/document/document.h"

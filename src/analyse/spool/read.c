@@ -1,32 +1,23 @@
 /* The reading half of the spool: a private copy of a file, checked and rolled back. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/param.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem/hash.h"
+#include "analyse/spool/read.h"
 #include "base/text/fd.h"
-#include "base/text/text.h"
-#include "spool/read_parts.h"
+#include "ledger/pending.h"
+#include "ledger/timeline.h"
 #include "spool/txn.h"
 
 enum {
 	COPY_TRIES = 50,
 	GROWTH = 1 << 12, /* blocks that a living process's file may grow by while it is read */
 };
-
-const char *spool_text(const struct spool *spool, uint32_t id)
-{
-	if (!id || id >= spool_count(spool, SPOOL_TEXT))
-		return NULL;
-	return spool_at(spool, SPOOL_TEXT, id);
-}
 
 int read_refuse(char *why, size_t size, const char *path, const char *what)
 {
@@ -62,21 +53,6 @@ int read_copy(const struct spool *spool, int fd, uint64_t at, uint64_t size)
 	return 0;
 }
 
-bool read_only_grows(enum spool_kind kind)
-{
-	switch (kind) {
-	case SPOOL_TEXT:
-	case SPOOL_FACT:
-	case SPOOL_THREAD:
-	case SPOOL_MODULE:
-	case SPOOL_FRAME:
-	case SPOOL_STEP:
-		return true;
-	default:
-		return false;
-	}
-}
-
 int read_copy_rows(const struct spool *spool, int fd, enum spool_kind kind, uint64_t from,
 		   uint64_t to)
 {
@@ -101,7 +77,7 @@ int read_copy_growing(const struct spool *spool, int fd, uint64_t copied[SPOOL_K
 	for (unsigned kind = 0; kind < SPOOL_KINDS && !error; kind++) {
 		uint64_t count = spool_count(spool, kind);
 
-		if (!read_only_grows(kind))
+		if (!spool_only_grows(kind))
 			continue;
 		error = read_copy_rows(spool, fd, kind, copied[kind], count);
 		if (!error)
@@ -148,6 +124,14 @@ int read_too_short(int fd, const char *path, char *why, size_t size)
 	return read_refuse(why, size, path, "too short for a spool: nothing is recorded in it");
 }
 
+static void *reserve(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
 /* 0, an error, or 1 when the file grew meanwhile: to be loaded anew. */
 static int load(struct spool *spool, const char *path, char *why, size_t size)
 {
@@ -155,8 +139,6 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 	uint64_t claimed;
 	/* Not to wait for somebody who writes to a FIFO. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	size_t lists = sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS;
-	void *p;
 	int error;
 
 	if (fd < 0 || fstat(fd, &status)) {
@@ -184,15 +166,11 @@ static int load(struct spool *spool, const char *path, char *why, size_t size)
 		return error;
 	}
 	spool->reserved = (size_t)(spool->file_blocks + GROWTH) << SPOOL_BLOCK_SHIFT;
-	p = mmap(NULL, spool->reserved + lists, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	error = p == MAP_FAILED ? -ENOMEM : 0;
-	if (!error) {
-		spool->base = p;
-		spool->copy = true;
-		spool->blocks[0] = (uint32_t *)(spool->base + spool->reserved);
+	spool->base = reserve(spool->reserved);
+	spool->blocks[0] = reserve(sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS);
+	error = spool->base && spool->blocks[0] ? 0 : -ENOMEM;
+	if (!error)
 		error = copy_file(spool, fd, (size_t)spool->file_blocks << SPOOL_BLOCK_SHIFT);
-	}
 	close(fd);
 	if (error < 0)
 		snprintf(why, size, "%s: %s", path, strerror(-error));
@@ -297,49 +275,18 @@ out:
 	return error;
 }
 
+int spool_read(struct spool *spool, const char *path, char *why, size_t size)
+{
+	int error = spool_open(spool, path, why, size);
+
+	if (error)
+		return error;
+	pending_settle_left(spool);
+	timeline_settle(spool);
+	return 0;
+}
+
 /* --- its process --- */
-
-/* The field of /proc/PID/stat, counted from 1 at the one behind the name; NULL. */
-static const char *field(const char *behind_name, int number)
-{
-	for (; behind_name && number; number--)
-		behind_name = strchr(behind_name + 1, ' ');
-	return behind_name ? behind_name + 1 : NULL;
-}
-
-uint64_t process_start_ticks(int pid)
-{
-	enum { STATE = 1, THREADS = 18, START = 20 };
-	char path[64] = "/proc/";
-	char stat[1024];
-	const char *state, *threads, *start;
-
-	text_u64(path + strlen(path), (uint64_t)pid);
-	text_append(path, sizeof(path), "/stat");
-	if (fd_read_file(path, stat, sizeof(stat)) <= 0)
-		return 0;
-	/* The name may hold spaces and brackets: its end is the last one. */
-	state = field(strrchr(stat, ')'), STATE);
-	threads = field(strrchr(stat, ')'), THREADS);
-	start = field(strrchr(stat, ')'), START);
-	if (!state || !threads || !start)
-		return 0;
-	/* Nobody has waited for it yet; with threads left only the first of them is gone. */
-	if ((*state == 'Z' || *state == 'X') && strtoull(threads, NULL, 10) <= 1)
-		return 0;
-	return strtoull(start, NULL, 10);
-}
-
-uint64_t process_place(void)
-{
-	char boot[64];
-	struct stat space;
-	ssize_t length = fd_read_file("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
-
-	if (length <= 0 || stat("/proc/self/ns/pid", &space))
-		return 0;
-	return hash_mix(hash_bytes(boot, (size_t)length), space.st_ino) | 1;
-}
 
 bool spool_writer_elsewhere(const struct spool *spool)
 {
@@ -352,4 +299,11 @@ bool spool_writer_lives(const struct spool *spool)
 {
 	return spool->header->boot_pid_start && !spool_writer_elsewhere(spool) &&
 	       process_start_ticks((int)spool->header->pid) == spool->header->boot_pid_start;
+}
+
+enum trace_exit spool_exit(const struct spool *spool)
+{
+	if (spool_writer_lives(spool))
+		return TRACE_RUNNING;
+	return spool->header->end ? TRACE_EXIT : TRACE_UNFINISHED;
 }

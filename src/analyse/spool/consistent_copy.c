@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analyse/spool/read.h"
 #include "base/guest/clock.h"
-#include "spool/read_parts.h"
 
 #define PATIENCE_NS 1000000000u /* of whoever waits for the copy */
 #define PAUSE_NS 50000          /* to meet the writer elsewhere in what it repeats */
@@ -74,7 +74,7 @@ static int copy_tables(struct settling *settling)
 	int error = read_copy_growing(settling->spool, settling->fd, settling->copied);
 
 	for (unsigned kind = SPOOL_CHUNK + 1; kind < SPOOL_KINDS && !error; kind++) {
-		if (!read_only_grows(kind))
+		if (!spool_only_grows(kind))
 			error = read_copy_rows(settling->spool, settling->fd, kind, 0,
 					       spool_count(settling->spool, kind));
 	}
@@ -211,7 +211,7 @@ int read_settle(struct spool *spool, int fd)
 	settling.settled = spool->header->seq;
 	settling.dropped = UINT64_MAX;
 	for (unsigned kind = 0; kind < SPOOL_KINDS; kind++) {
-		if (read_only_grows(kind))
+		if (spool_only_grows(kind))
 			settling.copied[kind] = spool_count(spool, kind);
 	}
 	for (unsigned i = 0; error == CHANGED && (i < FEWEST_TRIES || clock_now() < give_up); i++) {

@@ -1,10 +1,36 @@
 /*
- * What reading a spool at once (read.c) and following one (analyse/live/follow.c) have in common.
+ * Reading a spool's file: at once, or following it as it grows (analyse/live/follow.c).
  */
-#ifndef SPOOL_READ_PARTS_H
-#define SPOOL_READ_PARTS_H
+#ifndef ANALYSE_SPOOL_READ_H
+#define ANALYSE_SPOOL_READ_H
 
+#include "facts/trace_model.h"
 #include "spool/spool.h"
+
+/*
+ * A private, writable copy of a file, rolled back to its last whole transaction (`cut`
+ * tells); what waits in its backlog does so still. Of a living process everything is of one moment,
+ * between two of its updates; only of one that does not pause for the time it takes to copy its
+ * sums (`torn`) they are of moments so far apart as torn_events and torn_ns tell, though each event
+ * is right. Fails with -EINVAL and a sentence in `why` (of `size` bytes) when it is no spool that
+ * this build can read.
+ */
+int spool_open(struct spool *spool, const char *path, char *why, size_t size);
+
+/* The same with what waited booked, as the end of a process does. */
+int spool_read(struct spool *spool, const char *path, char *why, size_t size);
+
+/*
+ * Is the process that writes the spool still there? And can that be asked here at all: not of
+ * another machine's, an earlier boot's or another pid namespace's.
+ */
+bool spool_writer_lives(const struct spool *spool);
+bool spool_writer_elsewhere(const struct spool *spool);
+
+/* How the process of an opened spool ended, as far as the spool tells. */
+enum trace_exit spool_exit(const struct spool *spool);
+
+/* --- parts of it, for following --- */
 
 /* "path: what" into `why`; -EINVAL. */
 int read_refuse(char *why, size_t size, const char *path, const char *what);
@@ -28,9 +54,6 @@ int read_copy_growing(const struct spool *spool, int fd, uint64_t copied[SPOOL_K
 
 /* Has a transaction begun, gone on or ended since the header was read from the file? */
 bool read_changed_since(const struct spool_header *header, int fd);
-
-/* Do the table's rows stay as they are once they are there? */
-bool read_only_grows(enum spool_kind kind);
 
 /*
  * consistent_copy.c: a copy that was made while the process wrote on, brought to one moment; if the
