@@ -22,41 +22,33 @@ typedef enum cudaError_enum {
 	cudaErrorInitializationError = 3,
 } cudaError_t;
 
-enum cudaMemcpyKind { cudaMemcpyHostToHost = 0 };
-
 typedef struct dim3 {
 	unsigned int x, y, z;
 } dim3;
 
-typedef unsigned long long CUdeviceptr;
-typedef unsigned long long CUmemGenericAllocationHandle;
+typedef unsigned long long CUdeviceptr, CUmemGenericAllocationHandle, cuuint64_t;
 typedef int CUdevice;
-typedef struct CUctx_st *CUcontext;
-typedef struct CUevent_st *CUevent;
-typedef struct CUevent_st *cudaEvent_t;
-typedef struct CUfunc_st *CUfunction;
-typedef struct CUlaunchConfig_st CUlaunchConfig;
-typedef struct cudaLaunchConfig_st cudaLaunchConfig_t;
-typedef struct CUstream_st *CUstream;
-typedef struct CUstream_st *cudaStream_t;
-typedef struct CUmemPoolHandle_st *CUmemoryPool;
-typedef struct CUmemPoolHandle_st *cudaMemPool_t;
-typedef struct CUarray_st *CUarray;
-typedef struct CUmipmappedArray_st *CUmipmappedArray;
-typedef struct cudaArray *cudaArray_t;
-typedef struct cudaMipmappedArray *cudaMipmappedArray_t;
-typedef struct CUextMemory_st *CUexternalMemory;
-typedef struct CUexternalMemory_st *cudaExternalMemory_t;
-typedef struct CUgraph_st *CUgraph;
-typedef struct CUgraph_st *cudaGraph_t;
-typedef struct CUgraphNode_st *CUgraphNode;
-typedef struct CUgraphNode_st *cudaGraphNode_t;
-typedef struct CUgraphExec_st *CUgraphExec;
-typedef struct CUgraphExec_st *cudaGraphExec_t;
-typedef struct CUmod_st *CUmodule;
-typedef struct CUlib_st *CUlibrary;
-typedef struct CUkern_st *CUkernel;
-typedef unsigned long long cuuint64_t;
+
+/* Handles: kept and compared, and never looked into. */
+typedef struct cuda_handle *CUcontext, *CUevent, *CUfunction, *CUstream, *CUmemoryPool, *CUarray,
+	*CUmipmappedArray, *CUexternalMemory, *CUgraph, *CUgraphNode, *CUgraphExec, *CUmodule,
+	*CUlibrary, *CUkernel;
+typedef struct cuda_handle *cudaEvent_t, *cudaStream_t, *cudaMemPool_t, *cudaArray_t,
+	*cudaMipmappedArray_t, *cudaExternalMemory_t, *cudaGraph_t, *cudaGraphNode_t,
+	*cudaGraphExec_t;
+
+/* What pointers point to that are passed on: it is not read. */
+typedef struct cuda_unread CUlaunchConfig, cudaLaunchConfig_t, CUmemAccessDesc,
+	CUmemPoolPtrExportData, CUarrayMapInfo, CUmulticastObjectProp, CUgraphEdgeData,
+	CUctxCreateParams, CUexecAffinityParam, CUDA_GRAPH_INSTANTIATE_PARAMS;
+struct cudaMemPoolPtrExportData;
+struct cudaMemPoolProps;
+
+/* Enums in the toolkit. */
+typedef unsigned int CUjit_option, CUlibraryOption, CUfunction_attribute, CUlimit,
+	CUmemAllocationHandleType, CUmemPool_attribute;
+enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
+enum cudaMemcpyKind { cudaMemcpyHostToHost = 0 };
 
 enum {
 	CU_MEM_LOCATION_TYPE_DEVICE = 1, /* every other type of location is on the host */
@@ -83,58 +75,25 @@ typedef struct CUmemLocation_st {
 	int id;
 } CUmemLocation;
 
+/* Of what a pointer points to the members behind the last one that is read are left out. */
 typedef struct CUmemAllocationProp_st {
 	int type;
 	int requestedHandleTypes;
 	CUmemLocation location;
-	void *win32HandleMetaData;
-	struct {
-		unsigned char compressionType;
-		unsigned char gpuDirectRDMACapable;
-		unsigned short usage;
-		unsigned char reserved[4];
-	} allocFlags;
 } CUmemAllocationProp;
-
-/* --- parameters that pass through unread ---------------------------------------------------- */
-
-typedef struct CUmemAccessDesc_st CUmemAccessDesc;
-typedef struct CUmemPoolPtrExportData_st CUmemPoolPtrExportData;
-typedef struct CUarrayMapInfo_st CUarrayMapInfo;
-typedef struct CUmulticastObjectProp_st CUmulticastObjectProp;
-typedef struct CUgraphEdgeData_st CUgraphEdgeData;
-typedef struct CUctxCreateParams_st CUctxCreateParams;
-typedef struct CUexecAffinityParam_st CUexecAffinityParam;
-struct cudaMemPoolPtrExportData;
-
-typedef struct CUDA_GRAPH_INSTANTIATE_PARAMS_st CUDA_GRAPH_INSTANTIATE_PARAMS;
-
-/* Enums in the toolkit. */
-typedef unsigned int CUjit_option;
-typedef unsigned int CUlibraryOption;
-typedef unsigned int CUfunction_attribute;
-typedef unsigned int CUlimit;
-typedef unsigned int CUmemAllocationHandleType;
-typedef unsigned int CUmemPool_attribute;
-enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
 
 typedef struct CUipcMemHandle_st {
 	char reserved[64];
 } CUipcMemHandle, cudaIpcMemHandle_t;
 
-/* --- pools and graphs' nodes ---------------------------------------------------------------- */
+/* --- pools and graphs' nodes --- */
 
 typedef struct CUmemPoolProps_st {
 	int allocType;
 	int handleTypes;
 	CUmemLocation location;
-	void *win32SecurityAttributes;
-	size_t maxSize;
-	unsigned short usage;
-	unsigned char reserved[54];
+	char unread[72];
 } CUmemPoolProps;
-
-struct cudaMemPoolProps;
 
 /* The runtime's is laid out as the driver's, as others below are. */
 typedef struct cudaMemAllocNodeParams {
@@ -142,20 +101,15 @@ typedef struct cudaMemAllocNodeParams {
 	const void *accessDescs;
 	size_t accessDescCount;
 	size_t bytesize;
-	CUdeviceptr dptr;
 } CUDA_MEM_ALLOC_NODE_PARAMS;
 
 typedef struct CUgraphNodeParams_st {
 	int type;
 	int reserved0[3];
-	union {
-		long long reserved1[29];
-		CUDA_MEM_ALLOC_NODE_PARAMS alloc;
-	};
-	long long reserved2;
+	CUDA_MEM_ALLOC_NODE_PARAMS alloc; /* of such a node */
 } CUgraphNodeParams;
 
-/* --- arrays and external memory ------------------------------------------------------------- */
+/* --- arrays and external memory --- */
 
 typedef struct CUDA_ARRAY_DESCRIPTOR_st {
 	size_t Width, Height;
@@ -176,7 +130,7 @@ struct cudaExtent {
 
 struct cudaPitchedPtr {
 	void *ptr;
-	size_t pitch, xsize, ysize;
+	size_t pitch;
 };
 
 struct cudaChannelFormatDesc {
@@ -184,31 +138,21 @@ struct cudaChannelFormatDesc {
 	int f;          /* enum cudaChannelFormatKind */
 };
 
-/* Of the newest runtime: what older ones lack is at the end, and not read. */
 typedef struct cudaExternalMemoryHandleDesc {
 	int type;
-	union {
-		int fd;
-		struct {
-			void *handle;
-			const void *name;
-		} win32;
-	} handle;
+	void *handle[2];
 	unsigned long long size;
-	unsigned int flags;
 } CUDA_EXTERNAL_MEMORY_HANDLE_DESC;
 
 typedef struct cudaExternalMemoryBufferDesc {
 	unsigned long long offset, size;
-	unsigned int flags;
 } CUDA_EXTERNAL_MEMORY_BUFFER_DESC;
 
 struct cudaExternalMemoryMipmappedArrayDesc {
 	unsigned long long offset;
 	struct cudaChannelFormatDesc formatDesc;
 	struct cudaExtent extent;
-	unsigned int flags;
-	unsigned int numLevels;
+	unsigned int flags, numLevels;
 };
 
 typedef struct CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_st {
