@@ -37,9 +37,8 @@ struct python_name {
 
 /*
  * Looks for an interpreter in this process, with `lookup` for dlsym, until one was found: to be
- * called when CUDA starts, and again now and then while python_version() is NULL (a call without
- * anything new costs about 0.1 us a loaded library at most). Takes the loader's locks and may
- * allocate, so never inside PyTorch's report.
+ * called when CUDA starts, and while python_version() is NULL again when a library was loaded.
+ * Takes the loader's locks and may allocate, so never inside PyTorch's report.
  */
 void python_prepare(void *(*lookup)(void *handle, const char *name));
 

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,25 +41,16 @@ static void refuse_age(struct python_interpreter *python, const char *age)
 	refuse_version(python, " is ", age, known);
 }
 
-/* Searches the loaded libraries, unless none was loaded since `scanned`. */
-struct python_search {
-	unsigned long long scanned;
-	unsigned long long adds;
-	char path[1024];
-};
-
-static int search_library(struct dl_phdr_info *info, size_t size, void *data)
+/* Copies the path of a libpython. */
+static int search_library(struct dl_phdr_info *info, size_t size, void *path)
 {
-	struct python_search *search = data;
 	const char *name = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
 
 	(void)size;
-	search->adds = info->dlpi_adds + 1;
-	if (search->adds == search->scanned)
-		return 1;
-	if (name && strncmp(name, "/libpython", 10) == 0 && !search->path[0])
-		text_copy(search->path, sizeof(search->path), info->dlpi_name);
-	return 0;
+	if (!name || strncmp(name, "/libpython", 10) != 0)
+		return 0;
+	text_copy(path, PATH_MAX, info->dlpi_name);
+	return 1;
 }
 
 /*
@@ -66,29 +58,24 @@ static int search_library(struct dl_phdr_info *info, size_t size, void *data)
  * program loaded RTLD_LOCAL. False when there is none. The library is kept loaded for good, since
  * its functions are called from now on whatever the host does with its handle.
  */
-static bool find_handle(struct python_interpreter *python, lookup_fn *lookup, void **handle)
+static bool find_handle(lookup_fn *lookup, void **handle)
 {
-	struct python_search search = { .scanned = python->scanned };
-	void *symbol;
+	static const char name[] = "PyGILState_GetThisThreadState";
+	void *symbol = lookup(RTLD_DEFAULT, name);
+	char path[PATH_MAX];
 	Dl_info info;
 
-	dl_iterate_phdr(search_library, &search);
-	if (search.adds == python->scanned)
-		return false;
 	*handle = RTLD_DEFAULT;
-	symbol = lookup(RTLD_DEFAULT, "PyGILState_GetThisThreadState");
 	if (symbol) {
 		if (dladdr(symbol, &info) && info.dli_fname)
 			dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-	} else if (search.path[0]) {
-		*handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	} else if (dl_iterate_phdr(search_library, path)) {
+		*handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 		if (*handle)
-			symbol = lookup(*handle, "PyGILState_GetThisThreadState");
+			symbol = lookup(*handle, name);
 	}
 	/* A failed lookup of ours is not for the host's dlerror() to tell. */
 	dlerror();
-	if (!symbol)
-		python->scanned = search.adds;
 	return symbol != NULL;
 }
 
@@ -202,7 +189,7 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 	bool whole;
 	int minor;
 
-	if (!find_handle(python, lookup, &handle))
+	if (!find_handle(lookup, &handle))
 		return -ENOENT;
 	whole = find_needs(python, lookup, handle);
 	get_version = (const char *(*)(void))lookup(handle, "Py_GetVersion");

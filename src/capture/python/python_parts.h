@@ -153,15 +153,13 @@ struct python_interpreter {
 	bool guessed;      /* newer than python.def: must prove itself before it is read */
 	char version[32];  /* "3.12.3" */
 	char refusal[160]; /* the sentence for turning Python stacks off */
-	unsigned long long
-		scanned; /* how many libraries had been loaded when a search found none */
 };
 
 /*
  * Finds the interpreter of this process and fills *python, which is zeroed before the first call
- * and kept between calls. `lookup` is dlsym. 0; -ENOENT when no interpreter is loaded (cheap to ask
- * again: it searches only after another library was loaded); -ENOTSUP when there is one that cannot
- * be walked, with version and refusal filled. Takes the loader's locks and may allocate.
+ * and kept between calls. `lookup` is dlsym. 0; -ENOENT when no interpreter is loaded; -ENOTSUP
+ * when there is one that cannot be walked, with version and refusal filled. Takes the loader's
+ * locks and may allocate.
  */
 int python_find(struct python_interpreter *python, void *(*lookup)(void *, const char *));
 
