@@ -30,10 +30,10 @@ static HOT_DATA uint32_t forks; /* behind this process: what was known before is
  * PTHREAD_STACK_MIN. A thread whose handler jumps out of a walk leaves its place taken; without any
  * a stack of ours must do.
  */
-static struct {
+static struct room {
 	_Alignas(64) atomic_bool taken;
 	struct walk_memory *memory; /* of who was here before: mostly the same thread */
-} room[WALKS];
+} rooms[WALKS];
 
 static uint32_t native_frame(void *pc, uint32_t *owner)
 {
@@ -266,9 +266,10 @@ static uint32_t capture_here(void *caller, bool may_load)
 	return capturing.id;
 }
 
-/* Room for a walk that no other thread has, -1 for none. What a thread's walks leave there is what
- * its next ones go by, so it comes back to the same one. */
-static inline int take_room(void)
+/* Room for a walk that no other thread has, NULL for none. What a thread's walks leave there is
+ * what its next ones go by, so it comes back to the same one. The memory is not a part of the
+ * library's own: a host that has little is not asked for it. */
+static inline struct room *take_room(void)
 {
 	static _Atomic unsigned threads;
 	static HOT_THREAD _Thread_local unsigned first; /* 1 + its own */
@@ -276,17 +277,20 @@ static inline int take_room(void)
 	if (__builtin_expect(!first, 0))
 		first = 1 + atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) % HOMES;
 	for (unsigned i = 0; i < WALKS; i++) {
-		unsigned at = (first - 1 + i) % WALKS;
+		struct room *room = &rooms[(first - 1 + i) % WALKS];
 
-		if (!atomic_exchange_explicit(&room[at].taken, true, memory_order_acquire))
-			return (int)at;
+		if (atomic_exchange_explicit(&room->taken, true, memory_order_acquire))
+			continue;
+		if (__builtin_expect(!room->memory, 0))
+			room->memory = pages_grow(NULL, 0, sizeof(struct walk_memory));
+		return room;
 	}
-	return -1;
+	return NULL;
 }
 
-static void leave_room(int at)
+static void leave_room(struct room *room)
 {
-	atomic_store_explicit(&room[at].taken, false, memory_order_release);
+	atomic_store_explicit(&room->taken, false, memory_order_release);
 }
 
 /* Without stacks there is one a caller, and callers are few. */
@@ -305,30 +309,20 @@ static HOT_CODE uint32_t capture_bare(void *caller, bool may_load)
 	return id;
 }
 
-/* Not a part of the library's own memory: a host that has little is not asked for it. */
-static struct walk_memory *memory_of(int at)
-{
-	if (__builtin_expect(!room[at].memory, 0))
-		room[at].memory = pages_grow(NULL, 0, sizeof(struct walk_memory));
-	return room[at].memory;
-}
-
 HOT_CODE uint32_t stacks_capture(void *caller, void *const *frame, bool may_load)
 {
-	struct walk_memory *memory;
+	struct room *room;
 	uint32_t id;
-	int at;
 
 	if (!walk_is_wanted())
 		return capture_bare(caller, may_load);
-	at = take_room();
-	memory = at < 0 ? NULL : memory_of(at);
-	if (__builtin_expect(memory != NULL, 1))
-		id = capture_in(&memory->walk, memory, caller, frame, may_load);
+	room = take_room();
+	if (__builtin_expect(room && room->memory, 1))
+		id = capture_in(&room->memory->walk, room->memory, caller, frame, may_load);
 	else
 		id = capture_here(caller, may_load);
-	if (at >= 0)
-		leave_room(at);
+	if (room)
+		leave_room(room);
 	return id;
 }
 
@@ -337,11 +331,11 @@ void stacks_forked(void)
 	forks++;
 	step_forked();
 	for (int i = 0; i < WALKS; i++) {
-		if (!atomic_load(&room[i].taken))
+		if (!atomic_load(&rooms[i].taken))
 			continue;
-		if (room[i].memory)
-			walk_forget(room[i].memory);
-		leave_room(i);
+		if (rooms[i].memory)
+			walk_forget(rooms[i].memory);
+		leave_room(&rooms[i]);
 	}
 }
 
