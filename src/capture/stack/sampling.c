@@ -2,6 +2,7 @@
 #include "capture/stack/sampling.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/guest/hot.h"
 #include "base/mem/hash.h"
@@ -105,8 +106,7 @@ uint32_t stacks_none(enum stacks_reason reason, enum space space, void *caller, 
 
 void sampling_forked(void)
 {
-	for (int i = 0; i < STACKS_REASONS * SPACES; i++)
-		atomic_store(&nones[i / SPACES][i % SPACES], 0);
+	memset((void *)nones, 0, sizeof(nones));
 }
 
 /* --- the choice --- */
@@ -136,20 +136,22 @@ static bool surely_not(const struct event *event, const struct sampling_call *ca
 
 bool sampling_wants_birth(struct event *event, const struct sampling_call *call)
 {
-	void *asks = call->driver ? call->caller : NULL;
+	enum stacks_reason reason;
 
 	event->untold = filter.count && surely_not(event, call);
 	if (record_quiet()) {
-		event->stack = stacks_none(STACKS_STOPPED, event->space, asks, call->frame);
+		reason = STACKS_STOPPED;
 	} else if (event->untold) {
-		event->stack = stacks_none(STACKS_FILTERED, event->space, asks, call->frame);
+		reason = STACKS_FILTERED;
 	} else if (interval &&
 		   !sample_take(&sample, sample.chance ? 0 : seed(), event->size, interval)) {
-		event->stack = stacks_none(STACKS_NO_SAMPLE, event->space, asks, call->frame);
+		reason = STACKS_NO_SAMPLE;
 	} else {
 		event->sampled = interval != 0;
 		return true;
 	}
+	event->stack =
+		stacks_none(reason, event->space, call->driver ? call->caller : NULL, call->frame);
 	return false;
 }
 
