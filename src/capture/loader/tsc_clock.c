@@ -50,14 +50,18 @@ bool tsc_ticks_steady(void)
 	return known == TICKS_STEADY;
 }
 
+static double rate_since_start(uint64_t ticks, uint64_t ns)
+{
+	return (double)(ns - start.ns) / (double)(ticks - start.ticks) * 4294967296.0;
+}
+
 uint64_t tsc_tick_ns(void)
 {
-	uint64_t ticks = ticks_now() - start.ticks;
-	uint64_t ns = clock_now() - start.ns;
+	uint64_t ticks = ticks_now();
 
-	if (!ticks || !tsc_ticks_steady())
+	if (ticks == start.ticks || !tsc_ticks_steady())
 		return 1ull << 32;
-	return (uint64_t)((double)ns / (double)ticks * 4294967296.0);
+	return (uint64_t)rate_since_start(ticks, clock_now());
 }
 
 static uint64_t rate_at(uint64_t ticks, uint64_t ns)
@@ -66,16 +70,9 @@ static uint64_t rate_at(uint64_t ticks, uint64_t ns)
 
 	if (ns - start.ns < FIRST_NS || ticks <= start.ticks)
 		return 0;
-	rate = (double)(ns - start.ns) / (double)(ticks - start.ticks) * 4294967296.0;
+	rate = rate_since_start(ticks, ns);
 	rate -= rate / SLOWER;
 	return rate < 4294967296.0 * 1024 ? (uint64_t)rate : 0;
-}
-
-/* Ticks that run ahead of the clock are not its (a kernel that found so uses another, too). */
-static void distrust(void)
-{
-	atomic_store(&distrusted, true);
-	atomic_store(&tsc_rate, 0);
 }
 
 /*
@@ -109,7 +106,10 @@ HOT_CODE uint64_t tsc_look(void)
 	if (last.ticks && ticks - last.ticks < KNOWN)
 		told = last.ns + ((ticks - last.ticks) * rate >> 32);
 	if (told > ns + DOUBT_NS) {
-		distrust();
+		/* Ticks that run ahead of the clock are not its (a kernel that found so uses
+		 * another, too). */
+		atomic_store(&distrusted, true);
+		atomic_store(&tsc_rate, 0);
 		return ns;
 	}
 	if (told > ns)
