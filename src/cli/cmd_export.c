@@ -8,8 +8,8 @@
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
-#include "render/export/export.h"
 #include "render/export/formats.h"
+#include "render/selection/select.h"
 
 /* What the options were given; NULL or less than 0 for those that were not. */
 struct export_words {
@@ -67,7 +67,7 @@ static int run_export(const char *path, const char *output, const struct format 
 	if (!error)
 		error = steps_infer_if_few(&trace);
 	if (!error)
-		error = export_check(&trace, options);
+		error = report_select_check(&trace, options->device, options->pool);
 	if (!error && output)
 		error = format->takes & FORMAT_GZIPPED ? cli_redirect_as_is(output)
 						       : cli_redirect(output);

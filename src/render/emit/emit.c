@@ -7,6 +7,7 @@
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
 #include "render/emit/emit_parts.h"
+#include "render/emit/term.h"
 #include "render/values/values.h"
 
 enum { ROWS_FIRST = 8 };
@@ -91,16 +92,6 @@ bool emit_is_null(const struct emit_column *column, const void *row)
 	default:
 		return false;
 	}
-}
-
-/* "+1.00 MiB", "-1.00 MiB", "0 B". */
-static const char *show_change(char *to, int64_t bytes)
-{
-	char number[SHOW_NUMBER];
-
-	show_bytes(number, bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes);
-	text_join(to, EMIT_CELL_MOST, bytes > 0 ? "+" : bytes < 0 ? "-" : "", number);
-	return to;
 }
 
 static const char *show_format(char *to, const char *format, double value)

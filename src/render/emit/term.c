@@ -7,6 +7,16 @@
 
 #include "render/values/values.h"
 
+const char *show_change(char *to, int64_t bytes)
+{
+	text_join(to, SHOW_MANY,
+		  bytes > 0   ? "+"
+		  : bytes < 0 ? "-"
+			      : "",
+		  SAY_BYTES(bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes));
+	return to;
+}
+
 const char *show_many(char *to, uint64_t count, const char *what)
 {
 	snprintf(to, SHOW_MANY, "%s %s%s", SAY_COUNT(count), what, count == 1 ? "" : "s");
@@ -45,15 +55,6 @@ static void blanks(const struct show *show, unsigned count)
 {
 	while (count--)
 		out_char(show->out, ' ');
-}
-
-void show_right(const struct show *show, const char *text, unsigned columns)
-{
-	char safe[512];
-
-	show_safe(safe, sizeof(safe), text, columns);
-	blanks(show, columns - show_columns(safe));
-	out_text(show->out, safe);
 }
 
 /* A word; a number and its unit are one. */

@@ -19,6 +19,10 @@ enum { SHOW_COLUMNS = 80, SHOW_MANY = 64 };
 /* "1 block", "1,234 blocks" of "block". */
 #define SAY_MANY(count, what) show_many((char[SHOW_MANY]){ 0 }, count, what)
 
+/* "+1.00 MiB", "-1.00 MiB", "0 B". */
+#define SAY_CHANGE(bytes) show_change((char[SHOW_MANY]){ 0 }, bytes)
+
+const char *show_change(char *to, int64_t bytes);
 const char *show_many(char *to, uint64_t count, const char *what);
 
 /* printf behind what the text says already; what does not fit is cut. */
@@ -36,9 +40,6 @@ struct show {
 
 void show_bold(const struct show *show, const char *text);
 void show_dim(const struct show *show, const char *text);
-
-/* In so many columns, at the right, by show_safe(). */
-void show_right(const struct show *show, const char *text, unsigned columns);
 
 /* A heading with an empty line before it; in lines of 80 columns. */
 void show_heading(const struct show *show, const char *text);

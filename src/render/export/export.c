@@ -7,7 +7,6 @@
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/replay.h"
 #include "analyse/lifetimes/timepoint.h"
-#include "render/selection/select.h"
 
 /* The event at which a window is at its highest: known once the events were read. */
 static int find_highest(struct export_end *end, const struct trace *trace,
@@ -50,30 +49,6 @@ int export_find_end(struct export_end *end, const struct trace *trace,
 		return find_highest(end, trace, &wish);
 	*end = (struct export_end){ wish.to, wish.last };
 	return 0;
-}
-
-static bool has_pool(const struct trace_device *device, const char *pool)
-{
-	for (size_t i = 0; i < device->pools_n; i++) {
-		if (device->pools[i].name && !strcmp(device->pools[i].name, pool))
-			return true;
-	}
-	return false;
-}
-
-int export_check(const struct trace *trace, const struct selection_options *options)
-{
-	bool pool = !options->pool;
-
-	if (options->device != NO_DEVICE && !trace_device(trace, options->device))
-		return report_select_no_device(trace, options->device);
-	for (size_t i = 0; i < trace->summary.devices_n && !pool; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
-
-		pool = (options->device == NO_DEVICE || options->device == device->device) &&
-		       has_pool(device, options->pool);
-	}
-	return pool ? 0 : report_select_no_pool(trace, options->pool);
 }
 
 bool export_wants(const struct trace *trace, const struct selection_options *options, int device,

@@ -27,9 +27,6 @@ static inline bool export_is_behind(const struct export_end *end, const struct e
 	return event->t > end->to || event->seq > end->last;
 }
 
-/* Do the options name a device and a pool that there are? 0 or -errno with err_text(). */
-int export_check(const struct trace *trace, const struct selection_options *options);
-
 /* Is it of the device and the pool that were asked for? `pool` is a text of the trace. */
 bool export_wants(const struct trace *trace, const struct selection_options *options, int device,
 		  uint32_t pool);

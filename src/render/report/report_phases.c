@@ -149,11 +149,12 @@ void report_tell_phases(const struct report *report)
 {
 	const struct trace *trace = report->trace;
 	struct phases_told told = { report_rows(report, struct phase_told) };
-	struct phase_groups groups;
+	struct emit_rows groups = { .count = 0 };
 
-	report_fail(report, phase_groups_find(&groups, trace->phases, trace->phases_n));
+	report_fail(report,
+		    phase_groups_find(&groups, report->trace, trace->phases, trace->phases_n));
 	for (size_t i = 0; i < groups.count; i++)
-		add_phase(report, &told.phases, &groups.list[i]);
+		add_phase(report, &told.phases, (const struct phase_group *)groups.rows + i);
 	if (report->json)
 		emit_members(report->show.out, phases_members, &told);
 	else if (told.phases.count)
@@ -165,5 +166,4 @@ void report_tell_phases(const struct report *report)
 						  .below = phase_below,
 						  .with = report,
 					  });
-	phase_groups_clear(&groups);
 }

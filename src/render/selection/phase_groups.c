@@ -1,17 +1,22 @@
 /* Phases by name: sorted, so that those of a group lie together, then summed. */
 #include "render/selection/phase_groups.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
 #include "analyse/trace/phase_name.h"
+#include "render/emit/emit.h"
 
 static const char *text(const char *name)
 {
 	return name ? name : "";
+}
+
+static int compare_names(const struct trace_phase *x, const struct trace_phase *y)
+{
+	return strcmp(text(x->name), text(y->name));
 }
 
 /* Are both of one family, with notes or without? */
@@ -33,18 +38,8 @@ static int compare_group_names(const void *a, const void *b)
 	int order = by_family(x, y);
 
 	if (!order)
-		order = strcmp(text(x->name), text(y->name));
+		order = compare_names(x, y);
 	return order ? order : x->start < y->start ? -1 : x->start > y->start;
-}
-
-static int by_peak(const void *a, const void *b)
-{
-	const struct phase_group *x = a;
-	const struct phase_group *y = b;
-
-	if (x->peak_bytes != y->peak_bytes)
-		return x->peak_bytes > y->peak_bytes ? -1 : 1;
-	return compare_group_names(x->first, y->first);
 }
 
 /* One of them that is not known leaves the sum unknown. */
@@ -89,7 +84,7 @@ static size_t family(const struct trace_phase *first, size_t left, size_t *names
 
 	*names = 1;
 	for (; count < left && !by_family(&first[0], &first[count]); count++)
-		*names += strcmp(text(first[count - 1].name), text(first[count].name)) != 0;
+		*names += compare_names(&first[count - 1], &first[count]) != 0;
 	return count;
 }
 
@@ -101,45 +96,40 @@ static bool is_folded(const struct trace_phase *first, size_t names)
 	return names > (phase_is_noted(name) ? 1 : PHASE_GROUPS_FOLD);
 }
 
-static void add_family(struct phase_groups *groups, const struct trace_phase *first, size_t count,
-		       bool fold)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (!i || (!fold && strcmp(text(first[i - 1].name), text(first[i].name)) != 0))
-			groups->list[groups->count++] =
-				(struct phase_group){ .first = &first[i], .folded = fold };
-		add_phase(&groups->list[groups->count - 1], &first[i]);
-	}
-}
+static const struct emit_column group_order[] = {
+	EMIT_MEMBER(NULL, BYTES, struct phase_group, peak_bytes),
+	EMIT_MEMBER(NULL, NUMBER, struct phase_group, number),
+	EMIT_END,
+};
 
-int phase_groups_find(struct phase_groups *groups, const struct trace_phase *phases, size_t all)
+int phase_groups_find(struct emit_rows *groups, struct trace *trace,
+		      const struct trace_phase *phases, size_t count)
 {
+	struct phase_group *list = arena_alloc(&trace->arena, (count + 1) * sizeof(*list));
+	struct trace_phase *sorted = arena_alloc(&trace->arena, (count + 1) * sizeof(*sorted));
 	size_t names;
 
-	*groups = (struct phase_groups){
-		.list = calloc(all + 1, sizeof(*groups->list)),
-		.sorted = calloc(all + 1, sizeof(*groups->sorted)),
-	};
-	if (!groups->list || !groups->sorted) {
-		err("no memory left");
-		return -ENOMEM;
-	}
-	if (all)
-		memcpy(groups->sorted, phases, all * sizeof(*groups->sorted));
-	qsort(groups->sorted, all, sizeof(*groups->sorted), compare_group_names);
-	for (size_t i = 0, count; i < all; i += count) {
-		count = family(&groups->sorted[i], all - i, &names);
-		add_family(groups, &groups->sorted[i], count, is_folded(&groups->sorted[i], names));
-	}
-	qsort(groups->list, groups->count, sizeof(*groups->list), by_peak);
-	return 0;
-}
+	if (!list || !sorted)
+		return err_no_memory(trace->path);
+	*groups = EMIT_ROWS_OF(list, 0);
+	if (count)
+		memcpy(sorted, phases, count * sizeof(*sorted));
+	qsort(sorted, count, sizeof(*sorted), compare_group_names);
+	for (size_t i = 0, end; i < count; i = end) {
+		bool fold;
 
-void phase_groups_clear(struct phase_groups *groups)
-{
-	free(groups->list);
-	free(groups->sorted);
-	*groups = (struct phase_groups){ .list = NULL };
+		end = i + family(&sorted[i], count - i, &names);
+		fold = is_folded(&sorted[i], names);
+		for (size_t k = i; k < end; k++) {
+			if (k == i || (!fold && compare_names(&sorted[k - 1], &sorted[k])))
+				list[groups->count++] = (struct phase_group){ .first = &sorted[k],
+									      .number = k,
+									      .folded = fold };
+			add_phase(&list[groups->count - 1], &sorted[k]);
+		}
+	}
+	emit_sort(groups, group_order);
+	return 0;
 }
 
 const char *phase_group_name(const struct phase_group *group, char *to, size_t size)

@@ -16,8 +16,11 @@ enum {
 	PHASE_GROUPS_NAME = 200,
 };
 
+struct emit_rows;
+
 struct phase_group {
-	const struct trace_phase *first; /* of phase_groups.sorted */
+	const struct trace_phase *first; /* the others are behind it */
+	uint64_t number;                 /* in the order of names */
 	uint64_t count, total_ns, peak_bytes, peak_reserved;
 	struct trace_phase_count born, freed, outliving; /* of all; TRACE_NONE: not told */
 	int64_t growth; /* allocated at the ends less at the starts */
@@ -25,15 +28,12 @@ struct phase_group {
 	bool folded;    /* of several names */
 };
 
-struct phase_groups {
-	struct phase_group *list; /* by peak of allocated, the highest first */
-	size_t count;
-	struct trace_phase *sorted; /* those given, those of a group one behind the other */
-};
-
-/* 0 or -errno with err_text(); to be cleared all the same. */
-int phase_groups_find(struct phase_groups *groups, const struct trace_phase *phases, size_t count);
-void phase_groups_clear(struct phase_groups *groups);
+/*
+ * Rows of struct phase_group, by peak of allocated, the highest first. The memory is the trace's. 0
+ * or -errno with err_text().
+ */
+int phase_groups_find(struct emit_rows *groups, struct trace *trace,
+		      const struct trace_phase *phases, size_t count);
 
 /* The name of all of them, or, when folded, "step #" or "Thunk" in `to`, cut to size. */
 const char *phase_group_name(const struct phase_group *group, char *to, size_t size);

@@ -55,19 +55,6 @@ bool report_knows_categories(const struct trace *trace, const struct selection_o
 
 /* --- all together --- */
 
-static bool has_pool(const struct trace *trace, const char *pool)
-{
-	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
-
-		for (size_t k = 0; k < device->pools_n; k++) {
-			if (device->pools[k].name && !strcmp(device->pools[k].name, pool))
-				return true;
-		}
-	}
-	return false;
-}
-
 /*
  * One device of several, and nothing else: its peaks are in the document, with their pools. Rows
  * stay one for each stack then, which those peaks refer to.
@@ -257,8 +244,10 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 	if (error)
 		return error;
 	selection->replayed = true;
-	if (options->pool && !replay->pool_text && !has_pool(trace, options->pool))
-		return report_select_no_pool(trace, options->pool);
+	if (!replay->pool_text)
+		error = report_select_check(trace, NO_DEVICE, options->pool);
+	if (error)
+		return error;
 	selection->empty = !selection->moment && is_empty(replay);
 	error = told_composition(selection, trace, options, &adopt);
 	if (!error && adopt)
@@ -280,9 +269,9 @@ int report_select(struct report_selection *selection, struct trace *trace,
 	int error;
 
 	*selection = (struct report_selection){ 0 };
-	if (options->device != NO_DEVICE && !trace_device(trace, options->device))
-		return report_select_no_device(trace, options->device);
-	error = trace_choose(trace, (enum trace_stacks)options->stacks, by);
+	error = report_select_check(trace, options->device, NULL);
+	if (!error)
+		error = trace_choose(trace, (enum trace_stacks)options->stacks, by);
 	if (!error && options->filter && !options->categories)
 		error = report_filter_stacks(selection, trace, options->filter);
 	if (error)

@@ -44,9 +44,9 @@ bool report_knows_categories(const struct trace *trace, const struct selection_o
 void report_select_describe(struct report_selection *selection,
 			    const struct selection_options *options);
 
-/* Says what there is instead, in err_text(): always -EINVAL. */
-int report_select_no_device(const struct trace *trace, int device);
-int report_select_no_pool(const struct trace *trace, const char *pool);
+/* Are there such a device (or NO_DEVICE), and such a pool of it (or NULL)? 0, or -EINVAL with what
+ * there is instead in err_text(). */
+int report_select_check(const struct trace *trace, int device, const char *pool);
 
 /* "12 events between 1.0 s and 2.0 s were dropped ..."; false when there is nothing to say. */
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);

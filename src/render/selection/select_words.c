@@ -79,11 +79,13 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 	return true;
 }
 
-int report_select_no_device(const struct trace *trace, int device)
+static int check_device(const struct trace *trace, int device)
 {
 	char list[200] = "";
 	char number[24];
 
+	if (device == NO_DEVICE || trace_device(trace, device))
+		return 0;
 	for (size_t i = 0; i < trace->summary.devices_n && i < 16; i++) {
 		text_append(list, sizeof(list), !i ? "; it has " : ", ");
 		text_u64(number, (uint64_t)trace->summary.devices[i].device);
@@ -93,19 +95,30 @@ int report_select_no_device(const struct trace *trace, int device)
 		   trace->summary.devices_n ? list : "; it has none at all");
 }
 
-int report_select_no_pool(const struct trace *trace, const char *pool)
+static int check_pool(const struct trace *trace, int device, const char *pool)
 {
 	char list[400] = "";
 
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
+		const struct trace_device *row = &trace->summary.devices[i];
 
-		for (size_t k = 0; k < device->pools_n; k++) {
+		for (size_t k = 0; k < row->pools_n; k++) {
+			const char *name = row->pools[k].name ? row->pools[k].name : "?";
+
+			if ((device == NO_DEVICE || device == row->device) &&
+			    text_same(row->pools[k].name, pool))
+				return 0;
 			text_append(list, sizeof(list), list[0] ? ", " : "; its pools: ");
-			text_append(list, sizeof(list),
-				    device->pools[k].name ? device->pools[k].name : "?");
+			text_append(list, sizeof(list), name);
 		}
 	}
 	return err("%s: has no pool %.100s%s", trace->path, pool,
 		   list[0] ? list : "; it has none at all");
+}
+
+int report_select_check(const struct trace *trace, int device, const char *pool)
+{
+	int error = check_device(trace, device);
+
+	return error || !pool ? error : check_pool(trace, device, pool);
 }

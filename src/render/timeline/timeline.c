@@ -2,14 +2,13 @@
 #include "render/timeline/timeline.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/timepoint.h"
 #include "analyse/trace/trace.h"
 #include "render/emit/term.h"
-#include "render/export/export.h"
+#include "render/selection/select.h"
 #include "render/timeline/timeline_parts.h"
 
 enum { LEGEND_COLUMNS = 64 };
@@ -29,7 +28,7 @@ static const struct {
 	[GLYPH_SHORT] = { "│", "|", "36" },      [GLYPH_MANY] = { "▒", "*", "36" },
 };
 
-void timeline_glyph(const struct timeline *timeline, enum timeline_glyph glyph)
+static void put_glyph(const struct timeline *timeline, enum timeline_glyph glyph)
 {
 	const char *text = timeline->options->ascii ? glyphs[glyph].ascii : glyphs[glyph].text;
 
@@ -37,6 +36,48 @@ void timeline_glyph(const struct timeline *timeline, enum timeline_glyph glyph)
 		out_format(timeline->show.out, "\033[%sm%s\033[0m", glyphs[glyph].colour, text);
 	else
 		out_text(timeline->show.out, text);
+}
+
+struct timeline_cell *timeline_cells(const struct timeline *timeline)
+{
+	/* GLYPH_BLANK is 0. */
+	return arena_alloc(&timeline->trace->arena,
+			   timeline->columns * sizeof(struct timeline_cell));
+}
+
+/* The name in the place of the cells that it takes: how many. */
+static unsigned put_name(const struct timeline *timeline, const struct timeline_cell *cell)
+{
+	char text[TIMELINE_WIDEST * 4 + 4];
+
+	/* Two letters and "..." would say nothing. */
+	if (!cell->room || (cell->room < 5 && show_columns(cell->name) > cell->room))
+		return 0;
+	show_safe(text, sizeof(text), cell->name, cell->room);
+	timeline_ascii(timeline, text);
+	out_text(timeline->show.out, text);
+	return show_columns(text);
+}
+
+void timeline_line(const struct timeline *timeline, const char *label, enum timeline_glyph axis,
+		   const struct timeline_cell *cells)
+{
+	unsigned end = timeline->columns;
+	char safe[SHOW_NUMBER];
+
+	while (end && cells[end - 1].glyph == GLYPH_BLANK)
+		end--;
+	show_safe(safe, sizeof(safe), label ? label : "", TIMELINE_LEFT - 2);
+	out_format(timeline->show.out, "%*s ", TIMELINE_LEFT - 2, safe);
+	put_glyph(timeline, label ? axis : GLYPH_BLANK);
+	for (unsigned i = 0; i < end;) {
+		unsigned named = cells[i].name ? put_name(timeline, &cells[i]) : 0;
+
+		if (!named)
+			put_glyph(timeline, cells[i].glyph);
+		i += named ? named : 1;
+	}
+	out_char(timeline->show.out, '\n');
 }
 
 unsigned timeline_column(const struct timeline *timeline, uint64_t t)
@@ -126,26 +167,20 @@ static int find_stretch(struct timeline *timeline)
 
 static int find_ooms(struct timeline *timeline)
 {
+	struct trace *trace = timeline->trace;
 	struct event event;
 	uint64_t ooms = 0;
-	size_t size = 0;
 	int more;
 
-	for (size_t i = 0; i < timeline->trace->summary.devices_n; i++)
-		ooms += timeline->trace->summary.devices[i].ooms;
+	for (size_t i = 0; i < trace->summary.devices_n; i++)
+		ooms += trace->summary.devices[i].ooms;
 	if (!ooms)
 		return 0;
-	while ((more = trace_next_of(timeline->trace, EVENT_OOM, &event)) == 1) {
-		if (timeline->ooms_n == size) {
-			struct timeline_oom *list;
+	while ((more = trace_next_of(trace, EVENT_OOM, &event)) == 1) {
+		const struct timeline_oom oom = { event.t, event.device };
 
-			size = size * 2 + 16;
-			list = reallocarray(timeline->ooms, size, sizeof(*list));
-			if (!list)
-				return err_no_memory(timeline->trace->path);
-			timeline->ooms = list;
-		}
-		timeline->ooms[timeline->ooms_n++] = (struct timeline_oom){ event.t, event.device };
+		if (!emit_add(&trace->arena, &timeline->ooms, &oom))
+			return err_no_memory(trace->path);
 	}
 	return more < 0 ? more : 0;
 }
@@ -164,12 +199,12 @@ static void put_legend(const struct timeline *timeline)
 	out_format(timeline->show.out, "\n%*s",
 		   timeline->options->width < LEGEND_COLUMNS ? 0 : TIMELINE_LEFT, "");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		timeline_glyph(timeline, rows[i].glyph);
+		put_glyph(timeline, rows[i].glyph);
 		out_text(timeline->show.out, rows[i].text);
 	}
-	if (timeline->ooms_n) {
+	if (timeline->ooms.count) {
 		out_text(timeline->show.out, "   ");
-		timeline_glyph(timeline, GLYPH_OOM);
+		put_glyph(timeline, GLYPH_OOM);
 		out_text(timeline->show.out, " out of memory");
 	}
 	out_char(timeline->show.out, '\n');
@@ -203,18 +238,14 @@ static int put_all(struct timeline *timeline)
 
 int timeline_text(struct trace *trace, struct out *out, const struct timeline_options *options)
 {
-	const struct selection_options selection = { .device = options->device,
-						     .pool = options->pool };
 	struct timeline timeline = {
 		.trace = trace,
 		.show = { out, options->colour },
 		.options = options,
 		.columns = options->width - TIMELINE_LEFT,
+		.ooms = EMIT_NONE_OF(struct timeline_oom, SIZE_MAX),
 	};
-	int error = export_check(trace, &selection);
+	int error = report_select_check(trace, options->device, options->pool);
 
-	if (!error)
-		error = put_all(&timeline);
-	free(timeline.ooms);
-	return error;
+	return error ? error : put_all(&timeline);
 }
