@@ -6,7 +6,7 @@
 
 #include "analyse/trace/trace.h"
 #include "base/text/text.h"
-#include "render/emit/emit_parts.h"
+#include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/values/values.h"
 

@@ -207,6 +207,14 @@ void emit_row(const struct show *show, const struct emit_column *columns, const 
 void emit_sum(const struct emit_column *columns, const struct emit_rows *rows, size_t from,
 	      void *sum);
 
+/* What the writers of rows share: is the field null in JSON? The cell as people read it, in `to`
+ * (EMIT_CELL_MOST bytes) or elsewhere. */
+bool emit_is_null(const struct emit_column *column, const void *row);
+const char *emit_cell(char *to, const struct emit_column *column, const void *row);
+
+/* The columns of a table with headings, less optional ones that no row has: a bit each. */
+uint64_t emit_shown_columns(const struct emit_column *columns, const struct emit_rows *rows);
+
 /* --- Markdown --- */
 
 /* Text of traced programs made safe, with entities for all that could be markup, a mention or a

@@ -3,14 +3,12 @@
 
 #include "analyse/trace/trace.h"
 #include "base/text/out.h"
-#include "render/emit/emit_parts.h"
+#include "render/emit/emit.h"
 
 const struct emit_column emit_texts[] = { { .kind = EMIT_TEXT }, EMIT_END };
 const struct emit_column emit_numbers[] = { { .kind = EMIT_NUMBER }, EMIT_END };
 
 /* NOLINTBEGIN(misc-no-recursion): as deep as tables of columns are nested */
-
-static void write_object(struct out *out, const struct emit_column *columns, const void *row);
 
 static void write_rows(struct out *out, const struct emit_column *column,
 		       const struct emit_rows *rows)
@@ -19,7 +17,7 @@ static void write_rows(struct out *out, const struct emit_column *column,
 	for (size_t i = 0; i < rows->count && i < rows->shown; i++) {
 		out_text(out, i ? "," : "");
 		out_text(out, column->between);
-		write_object(out, column->of, (const char *)rows->rows + i * rows->size);
+		emit_json(out, column->of, (const char *)rows->rows + i * rows->size);
 	}
 	out_char(out, ']');
 }
@@ -48,7 +46,7 @@ static void write_sums(struct out *out, const struct emit_column *column,
 
 	emit_sum(column->of, rows, rows->shown, sum);
 	if (column->kind == EMIT_OTHER)
-		write_object(out, column->of, sum);
+		emit_json(out, column->of, sum);
 	else
 		out_u64(out, sum[column->of->at / sizeof(uint64_t)]);
 }
@@ -84,10 +82,10 @@ static void write_value(struct out *out, const struct emit_column *column, const
 		break;
 	case EMIT_OBJECT:
 	case EMIT_KNOWN:
-		write_object(out, column->of, field);
+		emit_json(out, column->of, field);
 		break;
 	case EMIT_POINTED:
-		write_object(out, column->of, *(const void *const *)field);
+		emit_json(out, column->of, *(const void *const *)field);
 		break;
 	case EMIT_ROWS:
 		write_rows(out, column, rows);
@@ -150,7 +148,7 @@ static void write_members(struct out *out, const struct emit_column *columns, co
 }
 
 /* A table of one column without a name is no object, but its value. */
-static void write_object(struct out *out, const struct emit_column *columns, const void *row)
+void emit_json(struct out *out, const struct emit_column *columns, const void *row)
 {
 	if (!columns->key && !columns->heading && columns->kind != EMIT_INLINED) {
 		write_value(out, columns, row);
@@ -162,11 +160,6 @@ static void write_object(struct out *out, const struct emit_column *columns, con
 }
 
 /* NOLINTEND(misc-no-recursion) */
-
-void emit_json(struct out *out, const struct emit_column *columns, const void *row)
-{
-	write_object(out, columns, row);
-}
 
 void emit_members(struct out *out, const struct emit_column *columns, const void *row)
 {

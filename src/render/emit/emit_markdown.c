@@ -1,7 +1,7 @@
 /* Rows as a table in Markdown. */
 #include <string.h>
 
-#include "render/emit/emit_parts.h"
+#include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/values/values.h"
 

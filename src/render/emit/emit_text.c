@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text/text.h"
-#include "render/emit/emit_parts.h"
+#include "render/emit/emit.h"
 #include "render/emit/term.h"
 
 /* A line in the making. Blanks wait for what follows them: none ends a line. */

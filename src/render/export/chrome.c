@@ -215,7 +215,6 @@ int format_chrome(struct trace *trace, struct out *out, const struct selection_o
 		error = put_document(&chrome);
 	else if (!error)
 		error = err_no_memory(trace->path);
-	stack_texts_clear(&chrome.stacks);
 	free(chrome.innermost);
 	return error;
 }

@@ -146,6 +146,5 @@ int format_csv(struct trace *trace, struct out *out, const struct selection_opti
 		error = trace_phase_walk(&writer.phases, trace);
 	if (!error)
 		error = put_events(&writer, options);
-	stack_texts_clear(&writer.stacks);
 	return error;
 }

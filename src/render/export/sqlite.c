@@ -381,7 +381,6 @@ int format_sqlite(struct trace *trace, struct out *out, const struct selection_o
 	if (!error)
 		error = sqlite_file_copy(&writer.file, out);
 	sqlite_file_clear(&writer.file);
-	stack_texts_clear(&writer.stacks);
 	return error;
 }
 

@@ -3,18 +3,13 @@
  *
  * Sums stay exact: rows that are left out are summed in a row of their own.
  */
-#include "render/report/report.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/trace/trace.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
-#include "render/report/report_analysis.h"
-#include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
-#include "render/selection/select.h"
 
 enum { SENTENCE = 4096 };
 

@@ -2,11 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analyse/findings/advice.h"
-#include "render/report/report_analysis.h"
-#include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
-#include "render/values/values.h"
 
 enum { LINE = 1024 };
 

@@ -1,17 +1,9 @@
 /* What a report knows beyond sums. */
-#include "render/report/report_analysis.h"
-#include "analyse/findings/steps.h"
-
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "analyse/findings/steps.h"
 #include "analyse/input/error.h"
-#include "analyse/trace/trace.h"
-#include "render/emit/term.h"
-#include "render/report/report.h"
-#include "render/report/report_facts.h"
-#include "render/selection/select.h"
+#include "render/report/report_parts.h"
 
 /* Of many events nothing is told unasked. */
 static bool wants_events(const struct trace *trace, const struct report_options *options)

@@ -1,12 +1,8 @@
 /* The few lines that `memtrace run` ends with. */
 #include <stdio.h>
 
-#include "analyse/trace/trace.h"
 #include "base/text/out.h"
-#include "render/emit/emit.h"
-#include "render/emit/term.h"
-#include "render/report/report.h"
-#include "render/report/report_facts.h"
+#include "render/report/report_parts.h"
 
 enum {
 	DEVICES = 2,

@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/trace/trace.h"
 #include "base/text/text.h"
-#include "render/report/report_analysis.h"
 #include "render/report/report_parts.h"
 
 enum { FEW_CALLS = 5, FEW_ACTIONS = 8 };

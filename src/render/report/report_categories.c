@@ -1,10 +1,7 @@
 /* The report on what memory was for: parameters, gradients, activations, workspaces, ... */
 #include <string.h>
 
-#include "analyse/trace/trace.h"
-#include "render/report/report_analysis.h"
 #include "render/report/report_parts.h"
-#include "render/selection/select.h"
 
 struct category_told {
 	size_t category;

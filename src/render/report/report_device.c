@@ -1,11 +1,7 @@
 /* Sums of devices, their pools and owners, and of memory beside them. */
-#include <stdio.h>
 #include <string.h>
 
-#include "analyse/trace/trace.h"
 #include "base/text/out.h"
-#include "base/text/text.h"
-#include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
 
 /* --- sums --- */

@@ -5,11 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/trace/trace.h"
 #include "base/text/out.h"
-#include "render/report/report_analysis.h"
 #include "render/report/report_parts.h"
-#include "render/selection/select.h"
 
 enum { BAR = 20 };
 

@@ -1,14 +1,11 @@
 /* What a report says, before it is said. */
-#include "render/report/report_facts.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
-#include "analyse/trace/trace.h"
 #include "base/text/text.h"
-#include "render/emit/emit.h"
-#include "render/emit/term.h"
+#include "render/report/report_parts.h"
 
 /* --- groups --- */
 

@@ -1,10 +1,7 @@
 /* The report on sites that still hold memory at the end: all of them, and what of it is a leak. */
 #include <string.h>
 
-#include "analyse/trace/trace.h"
-#include "render/report/report_analysis.h"
 #include "render/report/report_parts.h"
-#include "render/selection/select.h"
 
 struct left {
 	struct report_site row;

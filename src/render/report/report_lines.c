@@ -6,10 +6,8 @@
  */
 #include <string.h>
 
-#include "analyse/trace/trace.h"
 #include "base/text/text.h"
 #include "render/report/report_parts.h"
-#include "render/selection/select.h"
 
 struct lines_entry {
 	const char *name;

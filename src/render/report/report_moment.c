@@ -3,12 +3,8 @@
  * lines' blocks keep the segments it lies in.
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "analyse/trace/trace.h"
-#include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
-#include "render/selection/select.h"
 
 enum {
 	SEGMENTS = 5, /* shown, unless all are wanted */

@@ -1,9 +1,6 @@
 /* The report on allocations that failed: what the trace explains, and who held what then. */
 #include "analyse/input/error.h"
-#include "analyse/trace/trace.h"
 #include "base/text/out.h"
-#include "render/report/report_analysis.h"
-#include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
 
 int report_oom_check(const struct report *report)

@@ -1,17 +1,105 @@
-/* What the parts of the report for people share: tables, rows of sites, limits. */
+/*
+ * What the parts of the report share: what is known of the trace, and how it is told.
+ */
 #ifndef RENDER_REPORT_REPORT_PARTS_H
 #define RENDER_REPORT_REPORT_PARTS_H
 
+#include "analyse/categories/categories.h"
+#include "analyse/findings/advice.h"
+#include "analyse/findings/event_scan.h"
+#include "analyse/findings/leaks.h"
+#include "analyse/findings/suppressions.h"
+#include "analyse/trace/trace.h"
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
 #include "render/report/report.h"
+#include "render/selection/select.h"
 
-#include <stdint.h>
+/*
+ * --- what a report knows beyond the sums of the trace: report_analysis.c ---
+ *
+ * The events are read for it when a section that tells of them is asked for, and in any case when
+ * they are few: so the screen of an ordinary trace knows of growth, and that of ten million events
+ * comes at once.
+ */
 
-struct category_sum;
-struct report_selection;
-struct report_study;
-struct trace_peak;
+struct report_study {
+	bool surveyed; /* `survey` holds what the events say */
+	struct event_scan survey;
+	struct suppressions suppressions;
+	struct leaks leaks;
+	struct facts facts;
+	struct rules builtin; /* where the options have none */
+	struct categories categories;
+	bool categorised; /* `categories` holds what the events, or stacks, say */
+	bool again_open;
+	struct trace again; /* whose events they were found in, if those are read twice */
+};
+
+/* In front of report_select(), which changes what stacks are: 0, or -errno with err_text(). */
+int report_study_start(struct report_study *study, struct trace *trace,
+		       const struct report_options *options);
+
+/* Behind report_select(). Reads the trace's events if need be: 0, or -errno with err_text(). */
+int report_study(struct report_study *study, struct trace *trace,
+		 const struct report_options *options, const struct report_selection *selection);
+void report_study_clear(struct report_study *study);
+
+/* The bigger story than the peak, in a sentence: growth, or memory that nobody can use. */
+bool report_study_story(const struct report_study *study, char *to, size_t size);
+
+/* --- what a report says, before it is said: report_facts.c --- */
+
+/* What a stack holds, to be put together with others of the same key. */
+struct report_share {
+	uint64_t key, bytes, count, stack;
+};
+
+/* Shares of one key. */
+struct report_group {
+	uint64_t key, bytes, count;
+	const char *name;                  /* of a call site; NULL: it has none */
+	const struct report_share *shares; /* largest first */
+	size_t shares_n;
+};
+
+/*
+ * Groups of shares, which are sorted for it, the largest first; those of a peak, NULL for none, by
+ * call site. The memory is the trace's. 0 or -errno.
+ */
+int report_group(struct emit_rows *groups, struct trace *trace, const struct emit_rows *shares);
+int report_group_peak(struct emit_rows *groups, struct trace *trace, const struct trace_peak *peak);
+
+/* The device whose allocated peak is the highest, among those wanted; NULL when there is none. */
+const struct trace_device *report_worst(const struct trace *trace, int wanted);
+
+/* Reserved when allocated was at its peak; TRACE_NONE when the timeline does not tell. */
+uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_device *device);
+
+/* "Peak 1.23 GiB allocated of ..., at 12.3 s; most of it 812.00 MiB from Net.forward
+ * (train.py:12)." */
+int report_answer(struct trace *trace, int wanted, char *to, size_t size);
+
+/* The failed allocations: up to `most` of them; the number, or -EINVAL. */
+int report_failures(struct trace *trace, int wanted, struct event *events, size_t most);
+
+/* "12 of 20 MiB ... failed" as a sentence. */
+void report_failure_text(const struct trace *trace, const struct event *event, char *to,
+			 size_t size);
+
+/* The explained failure that ended the program, on the device wanted (NO_DEVICE: any); NULL. */
+const struct trace_oom *report_fatal(const struct trace *trace, int wanted);
+
+/* It in a sentence, and why: false, and nothing written, when there is none. */
+bool report_fatal_text(const struct trace *trace, int wanted, char *to, size_t size);
+
+/* How many allocations failed for want of memory on the devices wanted. */
+uint64_t report_ooms(const struct trace *trace, int wanted);
+
+/* The whole line of a stack that matters, or its site, or what else is known. */
+void report_line_text(const struct trace *trace, uint32_t stack, char *to, size_t size);
+
+/* --- how it is told: report_table.c --- */
 
 struct report {
 	struct trace *trace;

@@ -2,11 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/trace/trace.h"
 #include "facts/trace_rows.h"
-#include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
-#include "render/selection/select.h"
 
 enum {
 	FRAMES = 3, /* of a stack, unless all are wanted */

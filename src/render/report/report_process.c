@@ -2,11 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyse/trace/trace.h"
 #include "base/text/text.h"
 #include "facts/trace_rows.h"
-#include "render/report/report_analysis.h"
-#include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
 
 enum {

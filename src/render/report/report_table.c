@@ -5,14 +5,8 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
-#include "analyse/trace/trace.h"
 #include "base/mem/arena.h"
-#include "base/text/text.h"
-#include "render/emit/term.h"
-#include "render/report/report_analysis.h"
-#include "render/report/report_facts.h"
 #include "render/report/report_parts.h"
-#include "render/selection/select.h"
 
 enum { SENTENCE = 4096 };
 

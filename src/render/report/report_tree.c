@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "analyse/findings/tree.h"
-#include "analyse/trace/trace.h"
 #include "base/text/text.h"
 #include "render/report/report_parts.h"
 

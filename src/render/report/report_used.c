@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "analyse/trace/trace.h"
 #include "render/report/report_parts.h"
 
 struct used_part {

@@ -2,7 +2,6 @@
 #include "render/selection/flame_weights.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/categories/categories.h"
@@ -93,9 +92,9 @@ int weights_find(struct weights *weights, struct trace *trace,
 	int error;
 
 	*weights = (struct weights){ .trace = trace, .space = main_space(trace) };
-	weights->sets = calloc(trace->peaks_n + 1, sizeof(*weights->sets));
+	weights->sets = arena_alloc(&trace->arena, (trace->peaks_n + 1) * sizeof(*weights->sets));
 	if (!weights->sets)
-		return err_no_memory(weights->trace->path);
+		return err_no_memory(trace->path);
 	if (peak && !weights_split(options))
 		take_peaks(weights, trace->peaks, trace->peaks_n, options);
 	if (options->metric == TRACE_USED && !weights->sets_n)
@@ -113,8 +112,6 @@ int weights_find(struct weights *weights, struct trace *trace,
 void weights_clear(struct weights *weights)
 {
 	report_select_clear(&weights->selection);
-	free(weights->sets);
-	*weights = (struct weights){ 0 };
 }
 
 void weights_name(const struct weights *weights, const struct weights_set *set, char *to,

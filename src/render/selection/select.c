@@ -6,7 +6,6 @@
  */
 #include "render/selection/select.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
@@ -143,7 +142,7 @@ static int told_peak(struct report_selection *selection, struct trace *trace)
 	struct trace_peak *copy = arena_alloc(&trace->arena, sizeof(*copy));
 
 	if (!copy)
-		return err("no memory left");
+		return err_no_memory(trace->path);
 	if (!peak)
 		return 0;
 	*copy = *peak;
@@ -253,7 +252,7 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 	if (!error && adopt)
 		error = adopt_rows(selection, trace, options);
 	if (!error && !replay->dropped && gaps_find(&selection->gaps, &replay->lives.blocks))
-		error = err("no memory left");
+		error = err_no_memory(trace->path);
 	if (!error && selection->moment && replay->lost && replay->lost != TRACE_NONE)
 		trace->peaks->bytes += replay->lost;
 	return error;
@@ -291,6 +290,5 @@ void report_select_clear(struct report_selection *selection)
 		gaps_clear(&selection->gaps);
 		replay_clear(&selection->replay);
 	}
-	free(selection->stacks);
 	*selection = (struct report_selection){ 0 };
 }

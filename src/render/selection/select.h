@@ -52,7 +52,7 @@ int report_select_check(const struct trace *trace, int device, const char *pool)
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);
 
 /* select_filter.c: fills stacks[] of the selection; takes what the others did out of the trace. */
-int report_filter_stacks(struct report_selection *selection, const struct trace *trace,
+int report_filter_stacks(struct report_selection *selection, struct trace *trace,
 			 const char *pattern);
 int report_filter_facts(const struct report_selection *selection, struct trace *trace);
 

@@ -1,7 +1,6 @@
 /* --filter: the stacks that have a frame with a text, and the document's facts without the others.
  */
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
@@ -12,46 +11,38 @@ static bool fits_filter(const char *text, const char *pattern, bool glob)
 	return text && (glob ? !fnmatch(pattern, text, 0) : strstr(text, pattern) != NULL);
 }
 
-/* By frame: its text as the report shows it, or the whole path of its file or module. */
-static bool *fitting_frames(const struct trace *trace, const char *pattern)
+/* Its text as the report shows it, or the whole path of its file or module. */
+static bool fits_frame(const struct trace *trace, uint32_t number, const char *pattern, bool glob)
 {
-	bool glob = strpbrk(pattern, "*?") != NULL;
-	bool *frames = calloc(trace->frames_n + 1, sizeof(*frames));
+	const struct trace_frame *frame = &trace->frames[number];
 	char text[600];
 
-	for (uint32_t i = 0; frames && i < trace->frames_n; i++) {
-		const struct trace_frame *frame = &trace->frames[i];
-
-		trace_frame_text(trace, i, text, sizeof(text));
-		frames[i] = fits_filter(text, pattern, glob) ||
-			    fits_filter(frame->function, pattern, glob) ||
-			    fits_filter(frame->file, pattern, glob) ||
-			    (frame->module != UINT32_MAX &&
-			     fits_filter(trace->modules[frame->module].path, pattern, glob));
-	}
-	return frames;
+	trace_frame_text(trace, number, text, sizeof(text));
+	return fits_filter(text, pattern, glob) || fits_filter(frame->function, pattern, glob) ||
+	       fits_filter(frame->file, pattern, glob) ||
+	       (frame->module != UINT32_MAX &&
+		fits_filter(trace->modules[frame->module].path, pattern, glob));
 }
 
-int report_filter_stacks(struct report_selection *selection, const struct trace *trace,
+int report_filter_stacks(struct report_selection *selection, struct trace *trace,
 			 const char *pattern)
 {
-	bool *frames = fitting_frames(trace, pattern);
-	bool any = false;
+	bool *frames = arena_alloc(&trace->arena, trace->frames_n + 1);
+	bool glob = strpbrk(pattern, "*?") != NULL;
 
-	selection->stacks = calloc(trace->stacks_n + 1, sizeof(*selection->stacks));
-	if (!frames || !selection->stacks) {
-		free(frames);
-		return err("no memory left");
-	}
+	selection->stacks = arena_alloc(&trace->arena, trace->stacks_n + 1);
+	if (!frames || !selection->stacks)
+		return err_no_memory(trace->path);
+	for (uint32_t i = 0; i < trace->frames_n; i++)
+		frames[i] = fits_frame(trace, i, pattern, glob);
+	selection->empty = true;
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
 
 		for (size_t k = 0; k < stack->frames_n && !selection->stacks[i]; k++)
 			selection->stacks[i] = frames[stack->frames[k]];
-		any = any || selection->stacks[i];
+		selection->empty &= !selection->stacks[i];
 	}
-	free(frames);
-	selection->empty = !any;
 	return 0;
 }
 
@@ -72,11 +63,11 @@ static void clear_figures(struct trace_stack *stack)
 /* Without the events: what other stacks did is taken out, and bytes of peaks stay what they are. */
 int report_filter_facts(const struct report_selection *selection, struct trace *trace)
 {
-	struct trace_place *places = calloc(trace->stacks_n + 1, sizeof(*places));
-	int error;
+	struct trace_place *places =
+		arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*places));
 
 	if (!places)
-		return err("no memory left");
+		return err_no_memory(trace->path);
 	for (size_t i = 0; i < trace->stacks_n; i++) {
 		uint32_t site = trace->site_of[i];
 
@@ -86,8 +77,6 @@ int report_filter_facts(const struct report_selection *selection, struct trace *
 			places[i] = (struct trace_place){ trace->sites[site].site,
 							  trace->sites[site].space, site };
 	}
-	error = trace_set_sites(trace, places);
-	free(places);
 	for (size_t i = 0; i < trace->peaks_n; i++) {
 		struct trace_peak *peak = &trace->peaks[i];
 		size_t kept = 0;
@@ -98,5 +87,5 @@ int report_filter_facts(const struct report_selection *selection, struct trace *
 		}
 		peak->stacks_n = kept;
 	}
-	return error;
+	return trace_set_sites(trace, places);
 }

@@ -2,18 +2,21 @@
 #include "render/selection/select.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "analyse/input/error.h"
 #include "base/text/text.h"
 #include "render/emit/term.h"
 
-static void add_word(char *to, size_t size, const char *before, const char *word)
+/* "pool torch, device 0": behind what there is already. */
+static void add_word(char *to, size_t size, const char *before, const char *word,
+		     const char *behind)
 {
-	if (to[0])
-		text_append(to, size, ", ");
+	if (!word)
+		return;
+	text_append(to, size, to[0] ? ", " : "");
 	text_append(to, size, before);
 	text_append(to, size, word);
+	text_append(to, size, behind);
 }
 
 /* "pool torch from 1s to 2s" */
@@ -33,49 +36,43 @@ void report_select_describe(struct report_selection *selection,
 	char *to = selection->what;
 	char number[24];
 
-	if (options->pool)
-		add_word(to, size, "pool ", options->pool);
-	if (options->space != SPACES)
-		add_word(to, size, space_name((unsigned)options->space), " memory");
 	text_u64(number, (uint64_t)options->device);
-	if (options->device != NO_DEVICE)
-		add_word(to, size, "device ", number);
-	if (options->filter && options->categories)
-		add_word(to, size, "", options->filter);
-	else if (options->filter)
-		add_word(to, size, "stacks with ", options->filter);
-	selection->window = !to[0];
+	add_word(to, size, "pool ", options->pool, "");
+	add_word(to, size, "",
+		 options->space == SPACES ? NULL : space_name((unsigned)options->space), " memory");
+	add_word(to, size, "device ", options->device == NO_DEVICE ? NULL : number, "");
+	add_word(to, size, options->categories ? "" : "stacks with ", options->filter, "");
+	selection->window = !to[0] && (options->from || options->to);
 	add_bound(to, size, "from ", options->from);
 	add_bound(to, size, options->from ? "to " : "until ", options->to);
-	selection->window = selection->window && (options->from || options->to);
 }
 
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size)
 {
 	const struct replay *replay = &selection->replay;
 	char until[SHOW_NUMBER];
-	size_t used;
+	char what[200];
 
 	if (!selection->replayed || !replay->dropped)
 		return false;
-	snprintf(to, size, "%s %s missing between %s and %s: ", SAY_COUNT(replay->dropped),
-		 replay->dropped == 1 ? "event is" : "events are", SAY_TIME(replay->dropped_from),
-		 show_time(until, replay->dropped_to));
-	used = strlen(to);
+	show_time(until, replay->dropped_to);
 	if (selection->told)
-		snprintf(to + used, size - used,
-			 "who held it is exact all the same, but where free gaps were cannot be "
-			 "known.");
+		text_copy(what, sizeof(what),
+			  "who held it is exact all the same, but where free gaps were cannot be "
+			  "known.");
 	else if (selection->moment && replay->lost != TRACE_NONE)
-		snprintf(to + used, size - used,
+		snprintf(what, sizeof(what),
 			 "of what was born before %s, %s in sum, nothing more can be known, nor "
 			 "where free gaps were.",
 			 until, SAY_BYTES(replay->lost));
 	else
-		snprintf(to + used, size - used,
+		snprintf(what, sizeof(what),
 			 "they are not counted here, and of what was born before %s nothing can be "
 			 "known.",
 			 until);
+	snprintf(to, size, "%s %s missing between %s and %s: %s", SAY_COUNT(replay->dropped),
+		 replay->dropped == 1 ? "event is" : "events are", SAY_TIME(replay->dropped_from),
+		 until, what);
 	return true;
 }
 

@@ -1,7 +1,6 @@
 /* Each stack as a text, made once. */
 #include "render/selection/stack_texts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
@@ -13,7 +12,7 @@ enum { FRAMES = 12 };
 
 static bool make_one(struct stack_texts *texts, uint32_t stack)
 {
-	const struct trace *trace = texts->trace;
+	struct trace *trace = texts->trace;
 	struct stack_text *to = &texts->texts[stack];
 	uint32_t line = trace_line(trace, stack);
 	uint32_t frames[FRAMES];
@@ -25,38 +24,29 @@ static bool make_one(struct stack_texts *texts, uint32_t stack)
 	if (line != UINT32_MAX)
 		trace_frame_text(trace, line, text, sizeof(text));
 	utf8_clean(text);
-	to->line = arena_text(&texts->arena, text, strlen(text));
+	to->line = arena_text(&trace->arena, text, strlen(text));
 	for (size_t i = 0; i < count; i++) {
 		trace_frame_text(trace, frames[i], text, sizeof(text));
 		utf8_clean(text);
 		text_append(all, sizeof(all), i ? " < " : "");
 		text_append(all, sizeof(all), text);
 	}
-	to->frames = arena_text(&texts->arena, all, strlen(all));
+	to->frames = arena_text(&trace->arena, all, strlen(all));
 	to->owner = trace->stacks[stack].owner;
 	if (trace->site_of && trace->site_of[stack] != UINT32_MAX)
 		to->site = trace->sites[trace->site_of[stack]].site;
 	return to->line && to->frames;
 }
 
-int stack_texts_make(struct stack_texts *texts, const struct trace *trace)
+int stack_texts_make(struct stack_texts *texts, struct trace *trace)
 {
-	*texts = (struct stack_texts){
-		.trace = trace,
-		.texts = calloc(trace->stacks_n + 1, sizeof(*texts->texts)),
-	};
+	texts->trace = trace;
+	texts->texts = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*texts->texts));
 	for (uint32_t i = 0; texts->texts && i < trace->stacks_n; i++) {
 		if (!make_one(texts, i))
 			return err_no_memory(trace->path);
 	}
 	return texts->texts ? 0 : err_no_memory(trace->path);
-}
-
-void stack_texts_clear(struct stack_texts *texts)
-{
-	arena_clear(&texts->arena);
-	free(texts->texts);
-	*texts = (struct stack_texts){ 0 };
 }
 
 const struct stack_text *stack_text(const struct stack_texts *texts, uint32_t stack)

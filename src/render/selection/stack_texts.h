@@ -4,8 +4,6 @@
 
 #include <stdint.h>
 
-#include "base/mem/arena.h"
-
 struct trace;
 
 struct stack_text {
@@ -16,14 +14,12 @@ struct stack_text {
 };
 
 struct stack_texts {
-	const struct trace *trace;
-	struct arena arena;
+	struct trace *trace;
 	struct stack_text *texts; /* by stack */
 };
 
-/* 0 or -errno with err_text(); stack_texts_clear() is due either way. */
-int stack_texts_make(struct stack_texts *texts, const struct trace *trace);
-void stack_texts_clear(struct stack_texts *texts);
+/* The memory is the trace's. 0 or -errno with err_text(). */
+int stack_texts_make(struct stack_texts *texts, struct trace *trace);
 
 /* Of a stack's number; of none, UINT32_MAX, a text of NULLs. */
 const struct stack_text *stack_text(const struct stack_texts *texts, uint32_t stack);

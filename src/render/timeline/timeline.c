@@ -46,7 +46,7 @@ struct timeline_cell *timeline_cells(const struct timeline *timeline)
 }
 
 /* The name in the place of the cells that it takes: how many. */
-static unsigned put_name(const struct timeline *timeline, const struct timeline_cell *cell)
+static unsigned put_phase_name(const struct timeline *timeline, const struct timeline_cell *cell)
 {
 	char text[TIMELINE_WIDEST * 4 + 4];
 
@@ -71,7 +71,7 @@ void timeline_line(const struct timeline *timeline, const char *label, enum time
 	out_format(timeline->show.out, "%*s ", TIMELINE_LEFT - 2, safe);
 	put_glyph(timeline, label ? axis : GLYPH_BLANK);
 	for (unsigned i = 0; i < end;) {
-		unsigned named = cells[i].name ? put_name(timeline, &cells[i]) : 0;
+		unsigned named = cells[i].name ? put_phase_name(timeline, &cells[i]) : 0;
 
 		if (!named)
 			put_glyph(timeline, cells[i].glyph);
