@@ -169,6 +169,9 @@ extern const struct emit_column emit_texts[], emit_numbers[];
 /* {"a":1,"b":2}. */
 void emit_json(struct out *out, const struct emit_column *columns, const void *row);
 
+/* The beginning of an object, which members and '}' are to follow: {"a":1. */
+void emit_begin(struct out *out, const struct emit_column *columns, const void *row);
+
 /* Members behind others of one object: ,"a":1,"b":2. */
 void emit_members(struct out *out, const struct emit_column *columns, const void *row);
 

@@ -154,12 +154,17 @@ void emit_json(struct out *out, const struct emit_column *columns, const void *r
 		write_value(out, columns, row);
 		return;
 	}
-	out_char(out, '{');
-	write_members(out, columns, row, true);
+	emit_begin(out, columns, row);
 	out_char(out, '}');
 }
 
 /* NOLINTEND(misc-no-recursion) */
+
+void emit_begin(struct out *out, const struct emit_column *columns, const void *row)
+{
+	out_char(out, '{');
+	write_members(out, columns, row, true);
+}
 
 void emit_members(struct out *out, const struct emit_column *columns, const void *row)
 {

@@ -4,7 +4,6 @@
  * Sums stay exact: rows that are left out are summed in a row of their own.
  */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text/out.h"
@@ -63,8 +62,7 @@ static bool of_whole(enum report_when when)
 /* Is there a peak that the screen is about? */
 static bool has_peak(const struct report *report)
 {
-	const struct trace_device *device =
-		report_worst(report->trace, report->options->select.device);
+	const struct trace_device *device = report_worst(report);
 
 	return report->selection->narrow || (device && device->allocated.peak_bytes &&
 					     device->allocated.peak_bytes != TRACE_NONE);
@@ -131,101 +129,97 @@ static void run_section(const struct report *report, size_t i)
 			   report->trace->capture.baseline ? "baseline" : "trace");
 }
 
-static int run_sections(const struct report *report)
+static void run_sections(const struct report *report)
 {
 	for (size_t i = 0; !*report->error && i < sizeof(sections) / sizeof(sections[0]); i++)
 		run_section(report, i);
-	return *report->error;
 }
 
 /* --- the answer --- */
 
 /* Of a selection: "Of pool torch, from 1 s to 2 s: at most 1.23 GiB, at 1.5 s." */
-static int selection_answer(const struct report *report, char *to, size_t size)
+static const char *selection_answer(const struct report *report)
 {
 	const struct report_selection *selection = report->selection;
-	size_t used;
+	const char *what = selection->what[0] ? selection->what : "the whole run";
+	const char *before = selection->moment ? "Live " : "Of ";
+	const struct trace_peak *peak = report->trace->peaks;
 
-	if (selection->empty) {
-		snprintf(to, size, "Nothing matches: %s.", selection->what);
-		return 0;
+	if (selection->empty)
+		return report_format(report, "Nothing matches: %s.", selection->what);
+	if (!selection->moment && selection->window) { /* "From 1s to 2s" */
+		before = what[0] == 'f' ? "F" : "U";
+		what++;
 	}
-	if (selection->moment) {
-		text_copy(to, size, "Live ");
-		text_append(to, size, selection->what);
-	} else {
-		text_join(to, size, selection->window ? "" : "Of ",
-			  selection->what[0] ? selection->what : "the whole run");
-		if (selection->window) /* "From 1s to 2s" */
-			to[0] = to[0] == 'f' ? 'F' : 'U';
-	}
-	used = strlen(to);
-	if (!report->trace->peaks->bytes)
-		snprintf(to + used, size - used, ": nothing.");
-	else
-		snprintf(to + used, size - used, ": %s%s, at %s.",
-			 selection->moment ? "" : "at most ",
-			 SAY_BYTES(report->trace->peaks->bytes), SAY_TIME(report->trace->peaks->t));
-	return 0;
+	if (!peak->bytes)
+		return report_format(report, "%s%s: nothing.", before, what);
+	return report_format(report, "%s%s: %s%s, at %s.", before, what,
+			     selection->moment ? "" : "at most ", SAY_BYTES(peak->bytes),
+			     SAY_TIME(peak->t));
 }
 
-static int answer_of(const struct report *report, char *to, size_t size)
+static const char *answer_of(const struct report *report)
 {
 	const struct report_selection *selection = report->selection;
 
 	if (selection->narrow || selection->moment || (selection->empty && selection->stacks))
-		return selection_answer(report, to, size);
-	return report_answer(report->trace, report->options->select.device, to, size);
+		return selection_answer(report);
+	return report_answer(report);
+}
+
+/* What matters more than the peak does, NULL for nothing. */
+static const char *story_of(const struct report *report)
+{
+	const char *fatal = report_fatal_text(report);
+
+	if (report->selection->replayed)
+		return NULL;
+	return fatal ? fatal : report_study_story(report);
+}
+
+/* What cannot be known, NULL for nothing. */
+static const char *doubt_of(const struct report *report)
+{
+	char text[SENTENCE];
+
+	return report_select_doubt(report->selection, text, sizeof(text))
+		       ? report_format(report, "%s", text)
+		       : NULL;
 }
 
 /* --- for people, for programs --- */
 
-/* What matters more than the peak does, if anything. */
-static bool story_of(const struct report *report, char *to, size_t size)
+static void tell_people(const struct report *report)
 {
-	return report_fatal_text(report->trace, report->options->select.device, to, size) ||
-	       report_study_story(report->study, to, size);
-}
+	const char *sentences[] = { story_of(report), answer_of(report), doubt_of(report) };
 
-static int tell_people(const struct report *report)
-{
-	char text[SENTENCE];
-	int error;
-
-	if (report->options->oom)
-		return run_sections(report);
-	if (!report->selection->replayed && story_of(report, text, sizeof(text)))
-		show_wrapped(&report->show, text, 0, true);
-	error = answer_of(report, text, sizeof(text));
-	if (error)
-		return error;
-	show_wrapped(&report->show, text, 0, true);
-	if (report_select_doubt(report->selection, text, sizeof(text)))
-		show_wrapped(&report->show, text, 0, false);
-	if (report->selection->empty && report->selection->what[0])
-		return 0;
-	error = run_sections(report);
-	if (!error && report->screen)
+	for (size_t i = 0; !report->options->oom && i < 3; i++) {
+		if (sentences[i])
+			show_wrapped(&report->show, sentences[i], 0, i < 2);
+	}
+	if (!report->options->oom && report->selection->empty && report->selection->what[0])
+		return;
+	run_sections(report);
+	if (!*report->error && report->screen)
 		say_more(report);
-	return error;
 }
 
 struct selected {
-	const char *stacks, *by, *pool, *space, *filter, *at, *doubt;
+	struct selection_options of;
+	const char *stacks, *by, *space, *doubt;
 	uint64_t from, to;
-	int device;
 };
 
 static const struct emit_column selected_members[] = {
 	EMIT_MEMBER("stacks", TEXT, struct selected, stacks),
 	EMIT_MEMBER("by", TEXT, struct selected, by),
-	EMIT_MEMBER("device", DEVICE, struct selected, device),
-	EMIT_MEMBER("pool", TEXT, struct selected, pool),
+	EMIT_MEMBER("device", DEVICE, struct selected, of.device),
+	EMIT_MEMBER("pool", TEXT, struct selected, of.pool),
 	EMIT_MEMBER("space", TEXT, struct selected, space),
 	EMIT_MEMBER("from", TIME, struct selected, from),
 	EMIT_MEMBER("to", TIME, struct selected, to),
-	EMIT_MEMBER("filter", TEXT, struct selected, filter),
-	EMIT_MEMBER("at", TEXT, struct selected, at),
+	EMIT_MEMBER("filter", TEXT, struct selected, of.filter),
+	EMIT_MEMBER("at", TEXT, struct selected, of.at),
 	EMIT_MEMBER("doubt", TEXT, struct selected, doubt),
 	EMIT_END,
 };
@@ -233,55 +227,45 @@ static const struct emit_column selected_members[] = {
 static void tell_selection(const struct report *report)
 {
 	static const char *const kinds[] = { "merged", "native", "python" };
-	const struct report_options *options = report->options;
+	const struct selection_options *options = &report->options->select;
 	const struct replay_wish *wish = &report->selection->wish;
 	bool replayed = report->selection->replayed;
-	char text[SENTENCE];
 	const struct selected selected = {
-		.stacks = kinds[options->select.stacks],
-		.by = trace_by_name((enum trace_by)options->select.by),
-		.pool = options->select.pool,
-		.space = options->select.space == SPACES
-				 ? NULL
-				 : space_name((unsigned)options->select.space),
-		.filter = options->select.filter,
-		.at = options->select.at,
-		.doubt = report_select_doubt(report->selection, text, sizeof(text)) ? text : NULL,
-		.from = replayed && options->select.from ? wish->from : TRACE_NONE,
-		.to = replayed && options->select.to ? wish->to : TRACE_NONE,
-		.device = options->select.device,
+		.of = *options,
+		.stacks = kinds[options->stacks],
+		.by = trace_by_name((enum trace_by)options->by),
+		.space = options->space == SPACES ? NULL : space_name((unsigned)options->space),
+		.doubt = doubt_of(report),
+		.from = replayed && options->from ? wish->from : TRACE_NONE,
+		.to = replayed && options->to ? wish->to : TRACE_NONE,
 	};
 
 	report_member(report, "\nselection", selected_members, &selected);
 }
 
 struct report_head {
-	const char *trace, *answer;
+	const char *schema, *trace, *answer;
 };
 
 static const struct emit_column head_members[] = {
+	EMIT_MEMBER("schema", TEXT, struct report_head, schema),
 	EMIT_MEMBER("\ntrace", TEXT, struct report_head, trace),
 	EMIT_MEMBER("\nanswer", TEXT, struct report_head, answer),
 	EMIT_END,
 };
 
-static int tell_programs(const struct report *report)
+static void tell_programs(const struct report *report)
 {
-	char answer[SENTENCE];
 	const struct report_head head = {
+		"memtrace-report/1",
 		report->options->name ? report->options->name : report->trace->path,
-		answer,
+		answer_of(report),
 	};
-	int error = answer_of(report, answer, sizeof(answer));
 
-	if (error)
-		return error;
-	out_text(report->show.out, "{\"schema\":\"memtrace-report/1\"");
-	emit_members(report->show.out, head_members, &head);
+	emit_begin(report->show.out, head_members, &head);
 	tell_selection(report);
-	error = run_sections(report);
+	run_sections(report);
 	out_text(report->show.out, "}\n");
-	return error;
 }
 
 static int write_report(struct trace *trace, struct out *out, const struct report_options *options,
@@ -295,17 +279,18 @@ static int write_report(struct trace *trace, struct out *out, const struct repor
 	};
 
 	error = report_oom_check(&report);
-
 	if (!error)
-		error = report_study_start(&study, trace, options);
+		error = report_study_start(&study, &report);
 	if (!error)
 		error = report_select(&selection, trace, &options->select, &study.categories);
 	if (!error)
-		error = report_study(&study, trace, options, &selection);
+		error = report_study(&study, &report);
 	report.screen = !json && !options->show && !options->full && !options->select.at &&
 			!options->oom && !selection.narrow;
-	if (!error)
-		error = json ? tell_programs(&report) : tell_people(&report);
+	if (!error && json)
+		tell_programs(&report);
+	else if (!error)
+		tell_people(&report);
 	report_study_clear(&study);
 	report_select_clear(&selection);
 	return error;

@@ -65,7 +65,7 @@ static const struct emit_column advised_members[] = {
 void report_tell_advice(const struct report *report)
 {
 	const struct facts *facts = &report->study->facts;
-	const struct trace_oom *oom = report_fatal(report->trace, report->options->select.device);
+	const struct trace_oom *oom = report_fatal(report);
 	struct emit_rows rows = EMIT_NONE_OF(struct advised, SIZE_MAX);
 	const struct advised *list;
 	char text[LINE];

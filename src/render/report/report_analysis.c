@@ -1,15 +1,13 @@
 /* What a report knows beyond sums. */
-#include <stdio.h>
-
 #include "analyse/findings/steps.h"
 #include "analyse/input/error.h"
 #include "render/report/report_parts.h"
 
 /* Of many events nothing is told unasked. */
-static bool wants_events(const struct trace *trace, const struct report_options *options)
+static bool wants_events(const struct report *report)
 {
-	return trace->capture.events_recorded <= TRACE_FEW || options->full ||
-	       (options->show & report_section_bits_of_events());
+	return report->trace->capture.events_recorded <= TRACE_FEW || report->options->full ||
+	       (report->options->show & report_section_bits_of_events());
 }
 
 /* A leak that is suppressed is one that is known to grow, too. */
@@ -61,14 +59,14 @@ static int infer_steps(struct trace *trace, const struct report_options *options
 						    : steps_infer_if_few(trace);
 }
 
-int report_study_start(struct report_study *study, struct trace *trace,
-		       const struct report_options *options)
+int report_study_start(struct report_study *study, const struct report *report)
 {
+	const struct report_options *options = report->options;
 	const struct rules *rules = options->rules ? options->rules : &study->builtin;
 	bool wanted = options->full || (options->show & report_section_bit("categories", 10));
+	struct trace *trace = report->trace;
 	int error = 0;
 
-	*study = (struct report_study){ 0 };
 	if (options->suppressions)
 		error = suppressions_read(&study->suppressions, options->suppressions);
 	if (!error && !options->rules)
@@ -80,8 +78,7 @@ int report_study_start(struct report_study *study, struct trace *trace,
 	if (report_knows_categories(trace, &options->select, wanted) &&
 	    (!trace->once || report_asks_categories(&options->select)))
 		return find_first(study, trace, rules);
-	return wants_events(trace, options) ? categories_start(&study->categories, trace, rules)
-					    : 0;
+	return wants_events(report) ? categories_start(&study->categories, trace, rules) : 0;
 }
 
 /* One pass over the events, for all that want them. */
@@ -104,15 +101,16 @@ static int read_events(struct report_study *study, struct trace *trace)
 	return more < 0 ? -EINVAL : 0;
 }
 
-int report_study(struct report_study *study, struct trace *trace,
-		 const struct report_options *options, const struct report_selection *selection)
+int report_study(struct report_study *study, const struct report *report)
 {
+	const struct report_selection *selection = report->selection;
+	struct trace *trace = report->trace;
 	int error = 0;
 
 	if (selection->empty)
 		return 0;
 	/* That a baseline has no events says nothing of what there was. */
-	if (!trace->capture.baseline && !selection->replayed && wants_events(trace, options))
+	if (!trace->capture.baseline && !selection->replayed && wants_events(report))
 		error = read_events(study, trace);
 	if (!error && study->categories.own && !selection->replayed && !selection->stacks) {
 		error = categories_end(&study->categories);
@@ -124,7 +122,7 @@ int report_study(struct report_study *study, struct trace *trace,
 		return error;
 	if (study->surveyed)
 		suppress_growth(study, trace);
-	facts_find(&study->facts, trace, report_worst(trace, options->select.device),
+	facts_find(&study->facts, trace, report_worst(report),
 		   study->surveyed ? &study->survey : NULL, &study->leaks);
 	return 0;
 }
@@ -139,23 +137,20 @@ void report_study_clear(struct report_study *study)
 	rules_clear(&study->builtin);
 	suppressions_clear(&study->suppressions);
 	leaks_clear(&study->leaks);
-	*study = (struct report_study){ 0 };
 }
 
-bool report_study_story(const struct report_study *study, char *to, size_t size)
+const char *report_study_story(const struct report *report)
 {
-	const struct facts *facts = &study->facts;
+	const struct facts *facts = &report->study->facts;
 
-	if (facts->growth && facts->grown * 20 >= facts->peak) {
-		snprintf(to, size, "Memory keeps growing: %s more each %s, %s in all, from %s.",
-			 SAY_BYTES(facts->growth), facts->step, SAY_BYTES(facts->grown),
-			 facts->growth_site);
-		return true;
-	}
-	if (facts->cached >= 1 << 30 && facts->cached * 3 >= facts->reserved) {
-		snprintf(to, size, "%s of %s reserved lay unused when memory was at its peak.",
-			 SAY_BYTES(facts->cached), SAY_BYTES(facts->reserved));
-		return true;
-	}
-	return false;
+	if (facts->growth && facts->grown * 20 >= facts->peak)
+		return report_format(report,
+				     "Memory keeps growing: %s more each %s, %s in all, from %s.",
+				     SAY_BYTES(facts->growth), facts->step, SAY_BYTES(facts->grown),
+				     facts->growth_site);
+	if (facts->cached >= 1 << 30 && facts->cached * 3 >= facts->reserved)
+		return report_format(report,
+				     "%s of %s reserved lay unused when memory was at its peak.",
+				     SAY_BYTES(facts->cached), SAY_BYTES(facts->reserved));
+	return NULL;
 }

@@ -1,7 +1,4 @@
 /* The few lines that `memtrace run` ends with. */
-#include <stdio.h>
-
-#include "base/text/out.h"
 #include "render/report/report_parts.h"
 
 enum {
@@ -14,70 +11,59 @@ static void say_sentence(struct out *out, const char *prefix, const char *text)
 	char safe[512];
 
 	show_safe(safe, sizeof(safe), text, 120);
-	out_text(out, prefix);
-	out_text(out, safe);
-	out_char(out, '\n');
+	out_format(out, "%s%s\n", prefix, safe);
 }
 
-static void say_device(const struct trace_device *device, struct out *out, const char *prefix)
+static const char *device_text(const struct report *report, const struct trace_device *device)
 {
 	bool used = device->used.peak_bytes != TRACE_NONE;
-	char text[300];
 
-	snprintf(text, sizeof(text), "device %d (%.60s): peak %s allocated, %s reserved%s%s%s",
-		 device->device, device->name ? device->name : "unnamed",
-		 SAY_BYTES(device->allocated.peak_bytes), SAY_BYTES(device->reserved.peak_bytes),
-		 used ? ", " : "", used ? SAY_BYTES(device->used.peak_bytes) : "",
-		 used ? " used" : "");
-	say_sentence(out, prefix, text);
+	return report_format(report, "device %d (%.60s): peak %s allocated, %s reserved%s%s%s",
+			     device->device, device->name ? device->name : "unnamed",
+			     SAY_BYTES(device->allocated.peak_bytes),
+			     SAY_BYTES(device->reserved.peak_bytes), used ? ", " : "",
+			     used ? SAY_BYTES(device->used.peak_bytes) : "", used ? " used" : "");
 }
 
-static int say_sites(struct trace *trace, struct out *out, const char *prefix)
+static void say_sites(const struct report *report, const char *prefix)
 {
-	const struct trace_device *worst = report_worst(trace, NO_DEVICE);
+	const struct trace_device *worst = report_worst(report);
 	const struct trace_peak *peak =
-		worst ? trace_peak(trace, worst->device, NULL, TRACE_ALLOCATED) : NULL;
-	struct emit_rows groups;
-	int error = report_group_peak(&groups, trace, peak);
+		worst ? trace_peak(report->trace, worst->device, NULL, TRACE_ALLOCATED) : NULL;
+	const struct emit_rows groups = report_group_peak(report, peak);
 
-	for (size_t i = 0; !error && i < groups.count && i < SITES; i++) {
+	for (size_t i = 0; i < groups.count && i < SITES; i++) {
 		const struct report_group *group = (const struct report_group *)groups.rows + i;
-		char line[300];
-		char text[400];
 
-		report_line_text(trace, (uint32_t)group->shares->stack, line, sizeof(line));
-		snprintf(text, sizeof(text), "%13s %6s  %s", SAY_BYTES(group->bytes),
-			 SAY_SHARE(group->bytes, peak->bytes), line);
-		say_sentence(out, prefix, text);
+		say_sentence(report->show.out, prefix,
+			     report_format(report, "%13s %6s  %s", SAY_BYTES(group->bytes),
+					   SAY_SHARE(group->bytes, peak->bytes),
+					   report_line(report, group->shares->stack)));
 	}
-	return error;
 }
 
 int report_brief(struct trace *trace, struct out *out, const char *prefix)
 {
-	uint64_t ooms = report_ooms(trace, NO_DEVICE);
+	const struct report_options options = { .select.device = NO_DEVICE };
+	int error = 0;
+	const struct report report = {
+		.trace = trace, .show = { out, false }, .options = &options, .error = &error
+	};
+	uint64_t ooms = report_ooms(&report);
 	size_t devices = trace->summary.devices_n;
-	char text[300];
-	int error;
 
 	for (size_t i = 0; i < devices && i < DEVICES; i++)
-		say_device(&trace->summary.devices[i], out, prefix);
-	if (devices > DEVICES) {
-		snprintf(text, sizeof(text), "and %zu more devices", devices - DEVICES);
-		say_sentence(out, prefix, text);
-	}
-	if (!devices) {
-		error = report_answer(trace, NO_DEVICE, text, sizeof(text));
-		if (error)
-			return error;
-		say_sentence(out, prefix, text);
-	}
-	error = say_sites(trace, out, prefix);
-	if (!error && ooms) {
-		snprintf(text, sizeof(text), "%s failed for want of memory",
-			 SAY_MANY(ooms, "allocation"));
-		say_sentence(out, prefix, text);
-	}
+		say_sentence(out, prefix, device_text(&report, &trace->summary.devices[i]));
+	if (devices > DEVICES)
+		say_sentence(out, prefix,
+			     report_format(&report, "and %zu more devices", devices - DEVICES));
+	if (!devices)
+		say_sentence(out, prefix, report_answer(&report));
+	say_sites(&report, prefix);
+	if (ooms)
+		say_sentence(out, prefix,
+			     report_format(&report, "%s failed for want of memory",
+					   SAY_MANY(ooms, "allocation")));
 	return error;
 }
 

@@ -227,8 +227,7 @@ void report_tell_devices(const struct report *report)
 /* On the first screen the four bytes that some copy pins are noise beside gigabytes of a device. */
 static bool is_little(const struct report *report, const struct trace_space *space)
 {
-	const struct trace_device *device =
-		report_worst(report->trace, report->options->select.device);
+	const struct trace_device *device = report_worst(report);
 
 	return report->screen && device && device->allocated.peak_bytes != TRACE_NONE &&
 	       space->allocated.peak_bytes < device->allocated.peak_bytes / 100;

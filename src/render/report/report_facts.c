@@ -1,10 +1,7 @@
 /* What a report says, before it is said. */
 
-#include <stdio.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
-#include "base/text/text.h"
 #include "render/report/report_parts.h"
 
 /* --- groups --- */
@@ -22,12 +19,12 @@ static const struct emit_column group_order[] = {
 	EMIT_END,
 };
 
-int report_group(struct emit_rows *groups, struct trace *trace, const struct emit_rows *shares)
+struct emit_rows report_group(const struct report *report, const struct emit_rows *shares)
 {
 	const struct report_share *list = shares->rows;
+	struct emit_rows groups = report_rows(report, struct report_group);
 	size_t first = 0;
 
-	*groups = EMIT_NONE_OF(struct report_group, SIZE_MAX);
 	emit_sort(shares, share_order);
 	for (size_t end = 1; end <= shares->count; end++) {
 		struct report_group group = { .key = list[first].key,
@@ -40,55 +37,57 @@ int report_group(struct emit_rows *groups, struct trace *trace, const struct emi
 			group.bytes += list[first].bytes;
 			group.count += list[first].count;
 		}
-		if (!emit_add(&trace->arena, groups, &group))
-			return err_no_memory(trace->path);
+		report_add(report, &groups, &group);
 	}
-	emit_sort(groups, group_order);
-	return 0;
+	emit_sort(&groups, group_order);
+	return groups;
 }
 
 /* A stack without a site stands alone. */
-int report_group_peak(struct emit_rows *groups, struct trace *trace, const struct trace_peak *peak)
+struct emit_rows report_group_peak(const struct report *report, const struct trace_peak *peak)
 {
+	const struct trace *trace = report->trace;
 	struct emit_rows shares = EMIT_NONE_OF(struct report_share, SIZE_MAX);
+	struct emit_rows groups;
 	struct report_group *list;
-	int error;
 
 	for (size_t i = 0; peak && i < peak->stacks_n; i++) {
 		const struct trace_share *share = &peak->stacks[i];
 		uint32_t site = trace->site_of[share->stack];
-		const struct report_share keyed = {
-			site == UINT32_MAX ? (uint64_t)1 << 32 | share->stack : site,
-			share->bytes,
-			share->count,
-			share->stack,
-		};
+		uint64_t key = site == UINT32_MAX ? (uint64_t)1 << 32 | share->stack : site;
 
-		if (!emit_add(&trace->arena, &shares, &keyed))
-			return err_no_memory(trace->path);
+		report_add(report, &shares,
+			   &(struct report_share){ key, share->bytes, share->count, share->stack });
 	}
-	error = report_group(groups, trace, &shares);
-	list = (struct report_group *)groups->rows;
-	for (size_t i = 0; i < groups->count; i++) {
+	groups = report_group(report, &shares);
+	list = (struct report_group *)groups.rows;
+	for (size_t i = 0; i < groups.count; i++) {
 		if (list[i].key <= UINT32_MAX)
 			list[i].name = trace->sites[list[i].key].site;
 	}
-	return error;
+	return groups;
 }
 
 /* --- the answer --- */
 
-const struct trace_device *report_worst(const struct trace *trace, int wanted)
+bool report_is_wanted(const struct report *report, int device)
 {
+	int wanted = report->options->select.device;
+
+	return wanted == NO_DEVICE || device == wanted;
+}
+
+const struct trace_device *report_worst(const struct report *report)
+{
+	const struct trace_summary *summary = &report->trace->summary;
 	const struct trace_device *worst = NULL;
 
-	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		const struct trace_device *device = &trace->summary.devices[i];
+	for (size_t i = 0; i < summary->devices_n; i++) {
+		const struct trace_device *device = &summary->devices[i];
 
-		if (wanted != NO_DEVICE && device->device != wanted)
-			continue;
-		if (!worst || trace_known(device->allocated.peak_bytes) >
-				      trace_known(worst->allocated.peak_bytes))
+		if (report_is_wanted(report, device->device) &&
+		    (!worst || trace_known(device->allocated.peak_bytes) >
+				       trace_known(worst->allocated.peak_bytes)))
 			worst = device;
 	}
 	return worst;
@@ -105,191 +104,169 @@ uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_d
 	return trace_curve_at(curve, curve->reserved, t);
 }
 
-static void device_text(const struct trace_device *device, char *to, size_t size)
+/* " (NVIDIA H200, 140.00 GiB)", of which one or both may be unknown. */
+static const char *card_text(const struct report *report, const struct trace_device *device)
 {
-	size_t used = (size_t)snprintf(to, size, "device %d", device->device);
+	bool sized = device->total_bytes != TRACE_NONE;
 
-	if (!device->name && device->total_bytes == TRACE_NONE)
-		return;
-	if (device->total_bytes == TRACE_NONE)
-		snprintf(to + used, size - used, " (%s)", device->name);
-	else
-		snprintf(to + used, size - used, " (%s%s%s)", device->name ? device->name : "",
-			 device->name ? ", " : "", SAY_BYTES(device->total_bytes));
+	if (!device->name && !sized)
+		return "";
+	return report_format(report, " (%s%s%s)", device->name ? device->name : "",
+			     device->name && sized ? ", " : "",
+			     sized ? SAY_BYTES(device->total_bytes) : "");
 }
 
-void report_line_text(const struct trace *trace, uint32_t stack, char *to, size_t size)
+const char *report_line(const struct report *report, uint64_t stack)
 {
-	uint32_t line = trace_line(trace, stack);
+	const struct trace *trace = report->trace;
+	uint32_t line = trace_line(trace, (uint32_t)stack);
+	char text[512];
 
 	if (line != UINT32_MAX)
-		trace_frame_text(trace, line, to, size);
+		trace_frame_text(trace, line, text, sizeof(text));
 	else if (stack < trace->stacks_n && trace->site_of[stack] != UINT32_MAX)
-		text_copy(to, size, trace->sites[trace->site_of[stack]].site);
+		return trace->sites[trace->site_of[stack]].site;
 	else
-		text_copy(to, size, "an unknown place");
+		return "an unknown place";
+	return report_format(report, "%s", text);
 }
 
-/* Nothing on any device: say what there was instead. */
-static void no_device_text(const struct trace *trace, int wanted, char *to, size_t size)
+/* Nothing on any device: what there was instead. */
+static const char *no_device_text(const struct report *report)
 {
+	const struct trace_summary *summary = &report->trace->summary;
 	const struct trace_space *most = NULL;
 
-	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
-		const struct trace_space *space = &trace->summary.spaces[i];
+	for (size_t i = 0; i < summary->spaces_n; i++) {
+		const struct trace_space *space = &summary->spaces[i];
 
 		if (trace_known(space->allocated.peak_bytes) >
 		    (most ? most->allocated.peak_bytes : 0))
 			most = space;
 	}
-	if (wanted != NO_DEVICE)
-		snprintf(to, size, "No memory of device %d was allocated.", wanted);
-	else if (most)
-		snprintf(to, size, "No device memory was allocated; %s memory reached %s.",
-			 most->space ? most->space : "other",
-			 SAY_BYTES(most->allocated.peak_bytes));
-	else
-		text_copy(to, size, "No GPU memory was allocated.");
+	if (report->options->select.device != NO_DEVICE)
+		return report_format(report, "No memory of device %d was allocated.",
+				     report->options->select.device);
+	if (!most)
+		return "No GPU memory was allocated.";
+	return report_format(report, "No device memory was allocated; %s memory reached %s.",
+			     most->space ? most->space : "other",
+			     SAY_BYTES(most->allocated.peak_bytes));
 }
 
 /* "; most of it 812.00 MiB from Linear.forward (linear.py), called by Net.forward (net.py:12)" */
-static int add_culprit(struct trace *trace, const struct trace_device *device, char *to,
-		       size_t size)
+static const char *culprit_text(const struct report *report, const struct trace_device *device)
 {
-	const struct trace_peak *peak = trace_peak(trace, device->device, NULL, TRACE_ALLOCATED);
-	struct emit_rows groups;
-	const struct report_group *first;
-	char line[300];
-	size_t used = strlen(to);
-	int error = report_group_peak(&groups, trace, peak);
+	const struct trace_peak *peak =
+		trace_peak(report->trace, device->device, NULL, TRACE_ALLOCATED);
+	const struct emit_rows groups = report_group_peak(report, peak);
+	const struct report_group *first = groups.rows;
+	const char *from;
 
-	first = groups.rows;
-	if (!error && groups.count && first->bytes) {
-		/* A library's doing is not that of the line which called it. */
-		const char *from = first->name ? strstr(first->name, " from ") : NULL;
-
-		report_line_text(trace, (uint32_t)first->shares->stack, line, sizeof(line));
-		snprintf(to + used, size - used, "; %s %s from %.*s%s%s",
-			 first->bytes >= peak->bytes - first->bytes ? "most of it"
-								    : "the largest part",
-			 SAY_BYTES(first->bytes), from ? (int)(from - first->name) : 0,
-			 from ? first->name : "", from ? ", called by " : "", line);
-	}
-	text_append(to, size, ".");
-	return error;
+	if (!groups.count || !first->bytes)
+		return "";
+	/* A library's doing is not that of the line which called it. */
+	from = first->name ? strstr(first->name, " from ") : NULL;
+	return report_format(report, "; %s %s from %.*s%s%s",
+			     first->bytes >= peak->bytes - first->bytes ? "most of it"
+									: "the largest part",
+			     SAY_BYTES(first->bytes), from ? (int)(from - first->name) : 0,
+			     from ? first->name : "", from ? ", called by " : "",
+			     report_line(report, first->shares->stack));
 }
 
-int report_answer(struct trace *trace, int wanted, char *to, size_t size)
+const char *report_answer(const struct report *report)
 {
-	const struct trace_device *device = report_worst(trace, wanted);
-	bool timed = !trace->capture.baseline;
-	char where[300];
-	uint64_t bytes;
+	const struct trace_device *device = report_worst(report);
+	bool timed = !report->trace->capture.baseline;
+	uint64_t reserved;
 
 	if (!device || (!trace_known(device->allocated.peak_bytes) &&
-			!trace_known(device->reserved.peak_bytes))) {
-		no_device_text(trace, wanted, to, size);
-		return 0;
-	}
-	bytes = report_reserved_at_peak(trace, device);
-	if (bytes == TRACE_NONE)
-		bytes = device->reserved.peak_bytes;
-	device_text(device, where, sizeof(where));
-	snprintf(to, size, "Peak %s allocated of %s reserved on %s%s%s",
-		 SAY_BYTES(device->allocated.peak_bytes), SAY_BYTES(bytes), where,
-		 timed ? ", at " : "", timed ? SAY_TIME(device->allocated.peak_t) : "");
-	return add_culprit(trace, device, to, size);
+			!trace_known(device->reserved.peak_bytes)))
+		return no_device_text(report);
+	reserved = report_reserved_at_peak(report->trace, device);
+	if (reserved == TRACE_NONE)
+		reserved = device->reserved.peak_bytes;
+	return report_format(report, "Peak %s allocated of %s reserved on device %d%s%s%s%s.",
+			     SAY_BYTES(device->allocated.peak_bytes), SAY_BYTES(reserved),
+			     device->device, card_text(report, device), timed ? ", at " : "",
+			     timed ? SAY_TIME(device->allocated.peak_t) : "",
+			     culprit_text(report, device));
 }
 
 /* --- failed allocations --- */
 
-uint64_t report_ooms(const struct trace *trace, int wanted)
+uint64_t report_ooms(const struct report *report)
 {
+	const struct trace_summary *summary = &report->trace->summary;
 	uint64_t ooms = 0;
 
-	for (size_t i = 0; i < trace->summary.devices_n; i++) {
-		if (wanted == NO_DEVICE || trace->summary.devices[i].device == wanted)
-			ooms += trace->summary.devices[i].ooms;
+	for (size_t i = 0; i < summary->devices_n; i++) {
+		if (report_is_wanted(report, summary->devices[i].device))
+			ooms += summary->devices[i].ooms;
 	}
 	return ooms;
 }
 
-int report_failures(struct trace *trace, int wanted, struct event *events, size_t most)
+const struct trace_oom *report_fatal(const struct report *report)
 {
-	size_t count = 0;
-	int more = 1;
-
-	while (count < most && more == 1) {
-		more = trace_next_of(trace, EVENT_OOM, &events[count]);
-		if (more < 0)
-			return more;
-		if (more == 1 && (wanted == NO_DEVICE || events[count].device == wanted))
-			count++;
-	}
-	return (int)count;
-}
-
-const struct trace_oom *report_fatal(const struct trace *trace, int wanted)
-{
+	const struct trace *trace = report->trace;
 	const struct trace_oom *last = trace->ooms_n ? &trace->ooms[trace->ooms_n - 1] : NULL;
 
-	if (!last || last->survived || (wanted != NO_DEVICE && last->device != wanted))
-		return NULL;
-	return last;
+	return last && !last->survived && report_is_wanted(report, last->device) ? last : NULL;
+}
+
+/* " on device 0" */
+static const char *place_text(const struct report *report, int device)
+{
+	return device == NO_DEVICE ? "" : report_format(report, " on device %d", device);
 }
 
 /* " It was so.", of the lines that explain it: one begins "Why: ", and those below are indented. */
-static void add_reason(const struct trace_oom *oom, char *to, size_t size)
+static const char *reason_text(const struct report *report, const struct trace_oom *oom)
 {
 	static const char why[] = "Why: ";
 	const size_t indent = sizeof(why) - 1;
-	size_t first = 0;
+	const char *reason = "";
+	size_t i = 0;
 
-	while (first < oom->text_n && strncmp(oom->text[first], why, indent) != 0)
-		first++;
-	for (size_t i = first; i < oom->text_n; i++) {
-		if (i > first && strncmp(oom->text[i], "     ", indent) != 0)
+	while (i < oom->text_n && strncmp(oom->text[i], why, indent) != 0)
+		i++;
+	for (; i < oom->text_n; i++) {
+		if (*reason && strncmp(oom->text[i], "     ", indent) != 0)
 			break;
-		text_append(to, size, " ");
-		text_append(to, size, oom->text[i] + indent);
+		reason = report_format(report, "%s %s", reason, oom->text[i] + indent);
 	}
+	return reason;
 }
 
-bool report_fatal_text(const struct trace *trace, int wanted, char *to, size_t size)
+const char *report_fatal_text(const struct report *report)
 {
-	const struct trace_oom *oom = report_fatal(trace, wanted);
-	char place[40] = "";
-	char line[300];
+	const struct trace_oom *oom = report_fatal(report);
 
 	if (!oom)
-		return false;
-	if (oom->device != NO_DEVICE)
-		snprintf(place, sizeof(place), " on device %d", oom->device);
-	report_line_text(trace, oom->stack, line, sizeof(line));
-	snprintf(to, size, "Out of memory: %s%s could not be had at %s, by %s.",
-		 SAY_BYTES(oom->size), place, SAY_TIME(oom->t), line);
-	add_reason(oom, to, size);
-	return true;
+		return NULL;
+	return report_format(report, "Out of memory: %s%s could not be had at %s, by %s.%s",
+			     SAY_BYTES(oom->size), place_text(report, oom->device),
+			     SAY_TIME(oom->t), report_line(report, oom->stack),
+			     reason_text(report, oom));
 }
 
-void report_failure_text(const struct trace *trace, const struct event *event, char *to,
-			 size_t size)
+const char *report_failure_text(const struct report *report, const struct event *event)
 {
-	const char *error = trace_text(trace, event->error);
-	const char *api = trace_text(trace, event->api);
-	const struct trace_thread *thread = trace_thread(trace, event->thread);
+	const char *error = trace_text(report->trace, event->error);
+	const char *api = trace_text(report->trace, event->api);
+	const struct trace_thread *thread = trace_thread(report->trace, event->thread);
 	bool named = thread && !thread->main;
-	char place[40] = "";
-	char sums[120] = "";
-	char line[300];
+	bool told = event->allocated != TRACE_NONE && event->reserved != TRACE_NONE;
+	const char *sums =
+		!told ? ""
+		      : report_format(report, ", with %s allocated and %s reserved",
+				      SAY_BYTES(event->allocated), SAY_BYTES(event->reserved));
 
-	report_line_text(trace, event->stack, line, sizeof(line));
-	if (event->device != NO_DEVICE)
-		snprintf(place, sizeof(place), " on device %d", event->device);
-	if (event->allocated != TRACE_NONE && event->reserved != TRACE_NONE)
-		snprintf(sums, sizeof(sums), ", with %s allocated and %s reserved",
-			 SAY_BYTES(event->allocated), SAY_BYTES(event->reserved));
-	snprintf(to, size, "%s%s at %s%s: %s, by %s (%.80s)%s%.40s", SAY_BYTES(event->size), place,
-		 SAY_TIME(event->t), sums, error ? error : "failed", line, api ? api : "?",
-		 named ? " in thread " : "", named ? thread->name : "");
+	return report_format(report, "%s%s at %s%s: %s, by %s (%.80s)%s%.40s",
+			     SAY_BYTES(event->size), place_text(report, event->device),
+			     SAY_TIME(event->t), sums, error ? error : "failed",
+			     report_line(report, event->stack), api ? api : "?",
+			     named ? " in thread " : "", named ? thread->name : "");
 }

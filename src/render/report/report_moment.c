@@ -139,13 +139,12 @@ static struct emit_rows find_pins(const struct report *report, const struct gaps
 			   &(struct report_share){ trace_line(report->trace, block->stack),
 						   block->size, 1, block->stack });
 	}
-	report_fail(report, report_group(&pins, report->trace, &shares));
-	pins.shown = report_limit(report);
+	pins = report_group(report, &shares);
 	if (!report->json)
 		pins.shown = report->options->full || pins.count <= PINS ? pins.count : PINS;
 	list = (struct report_group *)pins.rows;
 	for (size_t i = 0; i < pins.count && i < pins.shown; i++)
-		list[i].name = report_line(report, (uint32_t)list[i].shares->stack);
+		list[i].name = report_line(report, list[i].shares->stack);
 	return pins;
 }
 

@@ -114,11 +114,21 @@ static void tell_one(const struct report *report, const struct trace_oom *oom)
 	report_composition(report, &then, "[not known: born before events were dropped]");
 }
 
+/* Of all devices, explained or not. */
+static uint64_t count_ooms(const struct trace *trace)
+{
+	uint64_t ooms = 0;
+
+	for (size_t i = 0; i < trace->summary.devices_n; i++)
+		ooms += trace->summary.devices[i].ooms;
+	return ooms;
+}
+
 /* "2  1.2 s  64.00 MiB on device 0, fragmentation: step (train.py:12); the program went on" */
 static void list_all(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	uint64_t ooms = report_ooms(trace, NO_DEVICE);
+	uint64_t ooms = count_ooms(trace);
 
 	if (trace->ooms_n < 2)
 		return;
@@ -142,7 +152,7 @@ static void say_all(const struct report *report, size_t from, size_t to)
 {
 	const struct trace *trace = report->trace;
 
-	if (!trace->ooms_n && report_ooms(trace, NO_DEVICE))
+	if (!trace->ooms_n && count_ooms(trace))
 		report_say(report, SAID_LINE,
 			   "Allocations failed for want of memory, but this trace does not "
 			   "explain them (--show failures).");

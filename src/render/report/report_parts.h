@@ -15,6 +15,19 @@
 #include "render/report/report.h"
 #include "render/selection/select.h"
 
+struct report_study;
+
+struct report {
+	struct trace *trace;
+	struct show show;
+	const struct report_options *options;
+	const struct report_selection *selection;
+	const struct report_study *study;
+	int *error;  /* of the first section that failed, 0: none did */
+	bool json;   /* the document; else the text for people */
+	bool screen; /* for people, who asked for nothing by name: what matters most, in short */
+};
+
 /*
  * --- what a report knows beyond the sums of the trace: report_analysis.c ---
  *
@@ -36,17 +49,15 @@ struct report_study {
 	struct trace again; /* whose events they were found in, if those are read twice */
 };
 
-/* In front of report_select(), which changes what stacks are: 0, or -errno with err_text(). */
-int report_study_start(struct report_study *study, struct trace *trace,
-		       const struct report_options *options);
-
-/* Behind report_select(). Reads the trace's events if need be: 0, or -errno with err_text(). */
-int report_study(struct report_study *study, struct trace *trace,
-		 const struct report_options *options, const struct report_selection *selection);
+/* In front of report_select(), which changes what stacks are, and behind it, where the events are
+ * read if need be: 0, or -errno with err_text(). */
+int report_study_start(struct report_study *study, const struct report *report);
+int report_study(struct report_study *study, const struct report *report);
 void report_study_clear(struct report_study *study);
 
-/* The bigger story than the peak, in a sentence: growth, or memory that nobody can use. */
-bool report_study_story(const struct report_study *study, char *to, size_t size);
+/* The bigger story than the peak, in a sentence: growth, or memory that nobody can use. NULL for
+ * none. */
+const char *report_study_story(const struct report *report);
 
 /* --- what a report says, before it is said: report_facts.c --- */
 
@@ -63,54 +74,39 @@ struct report_group {
 	size_t shares_n;
 };
 
-/*
- * Groups of shares, which are sorted for it, the largest first; those of a peak, NULL for none, by
- * call site. The memory is the trace's. 0 or -errno.
- */
-int report_group(struct emit_rows *groups, struct trace *trace, const struct emit_rows *shares);
-int report_group_peak(struct emit_rows *groups, struct trace *trace, const struct trace_peak *peak);
+/* Groups of shares, which are sorted for it, the largest first; those of a peak, NULL for none, by
+ * call site. */
+struct emit_rows report_group(const struct report *report, const struct emit_rows *shares);
+struct emit_rows report_group_peak(const struct report *report, const struct trace_peak *peak);
+
+/* Is the device one of those that the options say? */
+bool report_is_wanted(const struct report *report, int device);
 
 /* The device whose allocated peak is the highest, among those wanted; NULL when there is none. */
-const struct trace_device *report_worst(const struct trace *trace, int wanted);
+const struct trace_device *report_worst(const struct report *report);
 
 /* Reserved when allocated was at its peak; TRACE_NONE when the timeline does not tell. */
 uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_device *device);
 
 /* "Peak 1.23 GiB allocated of ..., at 12.3 s; most of it 812.00 MiB from Net.forward
  * (train.py:12)." */
-int report_answer(struct trace *trace, int wanted, char *to, size_t size);
-
-/* The failed allocations: up to `most` of them; the number, or -EINVAL. */
-int report_failures(struct trace *trace, int wanted, struct event *events, size_t most);
-
-/* "12 of 20 MiB ... failed" as a sentence. */
-void report_failure_text(const struct trace *trace, const struct event *event, char *to,
-			 size_t size);
-
-/* The explained failure that ended the program, on the device wanted (NO_DEVICE: any); NULL. */
-const struct trace_oom *report_fatal(const struct trace *trace, int wanted);
-
-/* It in a sentence, and why: false, and nothing written, when there is none. */
-bool report_fatal_text(const struct trace *trace, int wanted, char *to, size_t size);
+const char *report_answer(const struct report *report);
 
 /* How many allocations failed for want of memory on the devices wanted. */
-uint64_t report_ooms(const struct trace *trace, int wanted);
+uint64_t report_ooms(const struct report *report);
 
-/* The whole line of a stack that matters, or its site, or what else is known. */
-void report_line_text(const struct trace *trace, uint32_t stack, char *to, size_t size);
+/* One of them as a sentence. */
+const char *report_failure_text(const struct report *report, const struct event *event);
+
+/* The explained failure that ended the program, on the devices wanted; it in a sentence, and why.
+ * NULL when there is none. */
+const struct trace_oom *report_fatal(const struct report *report);
+const char *report_fatal_text(const struct report *report);
+
+/* The line of a stack that matters, or its site, or what else is known. */
+const char *report_line(const struct report *report, uint64_t stack);
 
 /* --- how it is told: report_table.c --- */
-
-struct report {
-	struct trace *trace;
-	struct show show;
-	const struct report_options *options;
-	const struct report_selection *selection;
-	const struct report_study *study;
-	int *error;  /* of the first section that failed, 0: none did */
-	bool json;   /* the document; else the text for people */
-	bool screen; /* for people, who asked for nothing by name: what matters most, in short */
-};
 
 /* Remembers the first error that there was. */
 void report_fail(const struct report *report, int error);
@@ -123,7 +119,6 @@ void report_add(const struct report *report, struct emit_rows *rows, const void 
 void *report_room(const struct report *report, size_t size);
 const char *report_format(const struct report *report, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-const char *report_line(const struct report *report, uint32_t stack);
 
 /* Rows to be added, of which as many are shown as the options say. */
 #define report_rows(report, type) EMIT_NONE_OF(type, report_limit(report))

@@ -38,14 +38,12 @@ static const struct emit_column held_columns[] = {
 static struct emit_rows find_held(const struct report *report, const struct trace_peak *peak)
 {
 	struct emit_rows rows = report_rows(report, struct held);
-	struct emit_rows groups;
+	const struct emit_rows groups = report_group_peak(report, peak);
 
-	report_fail(report, report_group_peak(&groups, report->trace, peak));
 	for (size_t i = 0; i < groups.count; i++) {
 		const struct report_group *group = (const struct report_group *)groups.rows + i;
 		bool asked = report->json ? i < rows.shown : !group->name;
-		const char *line =
-			asked ? report_line(report, (uint32_t)group->shares->stack) : NULL;
+		const char *line = asked ? report_line(report, group->shares->stack) : NULL;
 		const char *blocks = report->json ? "" : SAY_MANY(group->count, "block");
 
 		report_add(report, &rows,
@@ -120,7 +118,7 @@ static size_t find_views(const struct report *report, const struct report_group 
 
 static void view_rows(const struct report *report, const struct report_group *group)
 {
-	const char *line = report_line(report, (uint32_t)group->shares->stack);
+	const char *line = report_line(report, group->shares->stack);
 	struct view views[VIEWS];
 	char number[SHOW_NUMBER];
 	uint64_t rest;

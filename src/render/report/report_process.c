@@ -12,18 +12,26 @@ enum {
 	SENTENCE = 4096,
 };
 
-/* The events can be read once: who did that has kept the failures. */
+/* How many there are, or -errno. The events can be read once: who did that has kept the failures.
+ */
 static int find_failures(const struct report *report, struct event *events, size_t most)
 {
 	const struct event_scan *survey = &report->study->survey;
-	int device = report->options->select.device;
+	size_t next = 0;
 	size_t count = 0;
 
-	if (!report->study->surveyed)
-		return report_failures(report->trace, device, events, most);
-	for (size_t i = 0; i < survey->failures_n && count < most; i++) {
-		if (device == NO_DEVICE || survey->failures[i].device == device)
-			events[count++] = survey->failures[i];
+	while (count < most) {
+		int more = 1;
+
+		if (!report->study->surveyed)
+			more = trace_next_of(report->trace, EVENT_OOM, &events[count]);
+		else if (next < survey->failures_n)
+			events[count] = survey->failures[next++];
+		else
+			more = 0;
+		if (more != 1)
+			return more ? more : (int)count;
+		count += report_is_wanted(report, events[count].device);
 	}
 	return (int)count;
 }
@@ -33,11 +41,9 @@ static int find_failures(const struct report *report, struct event *events, size
 /* What failed stands in the events, of which only those lines are read. */
 static void say_failures(const struct report *report)
 {
-	int device = report->options->select.device;
-	const struct trace_oom *fatal = report_fatal(report->trace, device);
-	uint64_t ooms = report_ooms(report->trace, device);
+	const struct trace_oom *fatal = report_fatal(report);
+	uint64_t ooms = report_ooms(report);
 	struct event events[SAID];
-	char text[SENTENCE];
 	int count;
 
 	/* A single one that ended the program was the first sentence. */
@@ -49,10 +55,8 @@ static void say_failures(const struct report *report)
 		return;
 	}
 	report_say(report, SAID_HEADING, "Out of memory: %s failed", SAY_MANY(ooms, "allocation"));
-	for (int i = 0; i < count; i++) {
-		report_failure_text(report->trace, &events[i], text, sizeof(text));
-		report_say(report, 2, "- %s", text);
-	}
+	for (int i = 0; i < count; i++)
+		report_say(report, 2, "- %s", report_failure_text(report, &events[i]));
 	if ((uint64_t)count < ooms && count)
 		report_say(report, SAID_LINE, "... and %s more", SAY_COUNT(ooms - (uint64_t)count));
 	if (report->trace->ooms_n && !fatal)
@@ -94,7 +98,7 @@ void report_tell_failures(const struct report *report)
 		say_failures(report);
 		return;
 	}
-	if (report_ooms(trace, report->options->select.device))
+	if (report_ooms(report))
 		count = find_failures(report, events, FAILURES);
 	if (count < 0)
 		report_fail(report, count);

@@ -1,7 +1,6 @@
 /* Tables and rows of the report for people, and what is left without a table of its own. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
@@ -15,9 +14,8 @@ bool report_wants(const struct report *report, int device)
 	const struct trace_device *worst;
 
 	if (report->options->select.device != NO_DEVICE || !report->screen)
-		return report->options->select.device == NO_DEVICE ||
-		       report->options->select.device == device;
-	worst = report_worst(report->trace, NO_DEVICE);
+		return report_is_wanted(report, device);
+	worst = report_worst(report);
 	return worst && worst->device == device;
 }
 
@@ -61,32 +59,19 @@ void *report_room(const struct report *report, size_t size)
 	return room;
 }
 
-static const char *report_keep(const struct report *report, const char *text)
-{
-	const char *kept = arena_text(&report->trace->arena, text, strlen(text));
-
-	if (!kept)
-		fail_without_memory(report);
-	return kept ? kept : "";
-}
-
 const char *report_format(const struct report *report, const char *format, ...)
 {
 	char text[SENTENCE];
+	const char *kept;
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	return report_keep(report, text);
-}
-
-const char *report_line(const struct report *report, uint32_t stack)
-{
-	char line[512];
-
-	report_line_text(report->trace, stack, line, sizeof(line));
-	return report_keep(report, line);
+	kept = arena_text(&report->trace->arena, text, strlen(text));
+	if (!kept)
+		fail_without_memory(report);
+	return kept ? kept : "";
 }
 
 void report_table(const struct report *report, const struct emit_column *columns,
