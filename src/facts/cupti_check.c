@@ -75,15 +75,6 @@ static uint64_t key_of_record(const struct spool_witness *record)
 
 /* --- the records in their order, chained by key --- */
 
-/* Those of one time stay as they came. */
-static int compare_times(const void *a, const void *b)
-{
-	const struct record *x = a;
-	const struct record *y = b;
-
-	return x->t < y->t ? -1 : x->t > y->t;
-}
-
 static int chain(struct witness_matcher *m)
 {
 	for (size_t i = m->count; i-- > 0;) {
@@ -122,6 +113,7 @@ static int find_gap(const struct spool *spool, struct gap *gap)
 
 static int prepare_matcher(struct witness_matcher *m, struct trace_witness *witness)
 {
+	static const struct sort_key by_time[] = { SORT_UP(struct record, t), { 0 } };
 	uint64_t rows = spool_count(m->spool, SPOOL_WITNESS);
 	struct gap gap;
 
@@ -139,7 +131,7 @@ static int prepare_matcher(struct witness_matcher *m, struct trace_witness *witn
 			m->records[m->count++] = (struct record){ .t = row->t, .row = row };
 	}
 	witness->records = m->count + witness->unjudged;
-	sort_rows(m->records, m->count, sizeof(*m->records), compare_times);
+	sort_rows(m->records, m->count, sizeof(*m->records), by_time);
 	return chain(m);
 }
 

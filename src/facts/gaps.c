@@ -5,27 +5,18 @@
 
 #include "base/mem/sort.h"
 
-static int compare(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct gaps_block *x = a;
-	const struct gaps_block *y = b;
-	int order = compare(x->pool, y->pool);
-
-	if (!order)
-		order = compare((uint64_t)(x->device + 1), (uint64_t)(y->device + 1));
-	if (!order)
-		order = compare(x->ptr, y->ptr);
-	return order ? order : compare(x->size, y->size);
-}
+/* As pools tell one another apart, then by address. */
+static const struct sort_key by_place[] = {
+	SORT_UP(struct gaps_block, pool),
+	SORT_UP(struct gaps_block, slot),
+	SORT_UP(struct gaps_block, ptr),
+	SORT_UP(struct gaps_block, size),
+	{ 0 },
+};
 
 static bool same_pool(const struct gaps_block *a, const struct gaps_block *b)
 {
-	return a->pool == b->pool && a->device == b->device;
+	return a->pool == b->pool && a->slot == b->slot;
 }
 
 /* Is it a pool's, with an address: handed out, or where blocks can lie? */
@@ -55,7 +46,7 @@ static struct gaps_block *collect(struct gaps *gaps, const struct blocks *blocks
 				.size = block->size,
 				.stack = block->stack,
 				.pool = block->pool,
-				.device = block->device,
+				.slot = (uint16_t)(block->device + 1),
 				.mapped = block->kind == BLOCK_MAPPING,
 			};
 	}
@@ -76,11 +67,11 @@ static size_t count_pools(const struct gaps_block *sorted, size_t count)
 static struct gaps_pool *pool_of(struct gaps *gaps, const struct gaps_block *block)
 {
 	for (size_t i = 0; i < gaps->pools_n; i++) {
-		if (gaps->pools[i].pool == block->pool && gaps->pools[i].device == block->device)
+		if (gaps->pools[i].pool == block->pool && gaps->pools[i].device == block->slot - 1)
 			return &gaps->pools[i];
 	}
 	gaps->pools[gaps->pools_n] =
-		(struct gaps_pool){ .pool = block->pool, .device = block->device };
+		(struct gaps_pool){ .pool = block->pool, .device = block->slot - 1 };
 	return &gaps->pools[gaps->pools_n++];
 }
 
@@ -135,66 +126,51 @@ static size_t fill_segment(struct gaps *gaps, struct gaps_segment *segment, size
 	struct gaps_pool *pool = &gaps->pools[segment->pool];
 	uint64_t limit = segment->ptr + segment->size;
 	uint64_t free_from = segment->ptr;
-	size_t i = at;
 
-	segment->first = at;
-	while (i < end && gaps->blocks[i].ptr < limit)
-		i++;
-	segment->blocks_n = i - at;
-	for (size_t k = at; k < i; k++) {
-		uint64_t block_end = gaps->blocks[k].ptr + gaps->blocks[k].size;
+	for (segment->first = at; at < end && gaps->blocks[at].ptr < limit; at++) {
+		uint64_t ptr = gaps->blocks[at].ptr;
+		uint64_t left = limit - ptr;
+		uint64_t stop = ptr + (gaps->blocks[at].size < left ? gaps->blocks[at].size : left);
 
-		if (gaps->blocks[k].ptr > free_from)
-			add_gap(pool, segment, gaps->blocks[k].ptr - free_from);
-		block_end = block_end < limit ? block_end : limit;
-		if (block_end <= free_from)
-			continue;
-		segment->used += block_end - (gaps->blocks[k].ptr > free_from ? gaps->blocks[k].ptr
-									      : free_from);
-		free_from = block_end;
+		segment->blocks_n++;
+		if (ptr > free_from) {
+			add_gap(pool, segment, ptr - free_from);
+			free_from = ptr;
+		}
+		if (stop > free_from) {
+			segment->used += stop - free_from;
+			free_from = stop;
+		}
 	}
 	add_gap(pool, segment, limit - free_from);
 	pool->used += segment->used;
-	if (!segment->blocks_n) {
+	if (segment->blocks_n) {
+		segment->held_back = segment->size - segment->used;
+	} else {
 		pool->whole += segment->size;
 		pool->whole_n++;
 	}
-	return i;
+	return at;
 }
 
 /* Blocks of one pool against its segments; both are sorted by address. */
-static void fill_pool(struct gaps *gaps, uint32_t number, size_t from, size_t end)
+static void fill_pool(struct gaps *gaps, uint32_t number, size_t at, size_t end)
 {
 	struct gaps_pool *pool = &gaps->pools[number];
-	size_t at = from;
 
-	for (size_t i = 0; i < gaps->segments_n; i++) {
-		if (gaps->segments[i].pool != number)
+	pool->filled = true;
+	for (size_t i = 0; i <= gaps->segments_n; i++) {
+		struct gaps_segment *segment = i < gaps->segments_n ? &gaps->segments[i] : NULL;
+
+		if (segment && segment->pool != number)
 			continue;
-		for (; at < end && gaps->blocks[at].ptr < gaps->segments[i].ptr; at++) {
+		for (; at < end && (!segment || gaps->blocks[at].ptr < segment->ptr); at++) {
 			pool->elsewhere += gaps->blocks[at].size;
 			pool->elsewhere_n++;
 		}
-		at = fill_segment(gaps, &gaps->segments[i], at, end);
+		if (segment)
+			at = fill_segment(gaps, segment, at, end);
 	}
-	for (; at < end; at++) {
-		pool->elsewhere += gaps->blocks[at].size;
-		pool->elsewhere_n++;
-	}
-}
-
-static uint64_t held_back(const struct gaps_segment *segment)
-{
-	return segment->blocks_n ? segment->size - segment->used : 0;
-}
-
-static int by_waste(const void *a, const void *b)
-{
-	const struct gaps_segment *x = a;
-	const struct gaps_segment *y = b;
-	int order = compare(held_back(y), held_back(x));
-
-	return order ? order : compare(x->ptr, y->ptr);
 }
 
 static void fill_pools(struct gaps *gaps)
@@ -204,12 +180,10 @@ static void fill_pools(struct gaps *gaps)
 
 	for (size_t i = 0; i < count; i = end) {
 		const struct gaps_block *first = &gaps->blocks[i];
-		struct gaps_pool *pool = pool_of(gaps, first);
 
 		for (end = i + 1; end < count && same_pool(&gaps->blocks[end], first); end++)
 			;
-		fill_pool(gaps, (uint32_t)(pool - gaps->pools), i, end);
-		pool->filled = true;
+		fill_pool(gaps, (uint32_t)(pool_of(gaps, first) - gaps->pools), i, end);
 	}
 	for (size_t i = 0; i < gaps->pools_n; i++) { /* without a block: all of it is free */
 		if (!gaps->pools[i].filled)
@@ -219,6 +193,11 @@ static void fill_pools(struct gaps *gaps)
 
 static int fill_in(struct gaps *gaps, const struct gaps_block *ranges, size_t count)
 {
+	static const struct sort_key by_waste[] = {
+		SORT_DOWN(struct gaps_segment, held_back),
+		SORT_UP(struct gaps_segment, ptr),
+		{ 0 },
+	};
 	size_t pools = count_pools(ranges, count) + count_pools(gaps->blocks, gaps->blocks_n);
 
 	gaps->segments = arena_alloc(&gaps->arena, (count + 1) * sizeof(*gaps->segments));

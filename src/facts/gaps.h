@@ -18,12 +18,13 @@ enum { GAPS_SIZES = 64, GAPS_FRAGMENT = 1 << 20 };
 struct gaps_block {
 	uint64_t ptr, size;
 	uint32_t stack, pool;
-	int16_t device;
+	uint16_t slot; /* its device and 1: 0 for none */
 	bool mapped;
 };
 
 struct gaps_segment {
 	uint64_t ptr, size, used, largest; /* largest: of its gaps, bytes */
+	uint64_t held_back;                /* free beside a block */
 	uint32_t gaps, pool;               /* pool: position in pools */
 	size_t first, blocks_n;            /* in blocks[] of struct gaps */
 	bool mapped;                       /* addresses that physical memory is mapped at */

@@ -160,71 +160,38 @@ static int start_anew(struct census *census, const struct event *event)
 
 /* --- the pass --- */
 
-struct census_pass {
-	const struct live_at_visitor *visitor;
-	const uint64_t *moments;
-	size_t count, next;
-};
-
-/* The moments that lie in front of the event, or in the hole in front of it. */
-static int visit(struct census_pass *pass, const struct census *census, uint64_t seq, bool hole)
-{
-	int error = 0;
-
-	while (!error && pass->next < pass->count &&
-	       (pass->moments[pass->next] < seq || (!hole && pass->moments[pass->next] == seq))) {
-		error = pass->visitor->moment(pass->visitor->context, hole ? NULL : census,
-					      pass->moments[pass->next]);
-		pass->next++;
-	}
-	return error;
-}
-
-static int step(struct census_pass *pass, struct census *census, const struct event *event)
+static int step(struct census *census, const struct live_at_visitor *visitor,
+		const struct event *event)
 {
 	uint64_t expected = census->lives.next_seq;
 	int error = 0;
 
-	if (census->spool->header->filtered) {
-		pass->visitor->event(pass->visitor->context, event);
+	visitor->event(visitor->context, event);
+	/* What the filter left out lived beside the rest at each moment. */
+	if (census->spool->header->filtered)
 		return 0;
-	}
-	if (lives_gap(&census->lives, event)) {
-		if (event->seq != expected)
-			error = visit(pass, census, expected, false);
-		if (!error)
-			error = visit(pass, census, event->seq, true);
-		if (!error)
-			error = start_anew(census, event);
-	}
+	if (event->seq != expected)
+		error = visitor->moment(visitor->context, census, expected);
+	if (!error && lives_gap(&census->lives, event))
+		error = start_anew(census, event);
 	if (!error)
-		error = visit(pass, census, event->seq, false);
-	if (error)
-		return error;
-	pass->visitor->event(pass->visitor->context, event);
-	return apply(census, event);
+		error = visitor->moment(visitor->context, census, event->seq);
+	return error ? error : apply(census, event);
 }
 
-int live_at_take(const struct spool *spool, const uint64_t *moments, size_t count,
-		 const struct live_at_visitor *visitor)
+int live_at_take(const struct spool *spool, const struct live_at_visitor *visitor)
 {
 	static struct census census; /* 10 KiB, as above */
-	struct census_pass pass = { .visitor = visitor, .moments = moments, .count = count };
 	struct journal_reader reader;
 	struct event event;
 	int error = journal_read(&reader, spool);
 
 	census = (struct census){ .spool = spool };
 	lives_start(&census.lives, false);
-	/* What the filter left out lived beside the rest at each moment. */
-	if (!error && spool->header->filtered)
-		error = visit(&pass, &census, UINT64_MAX, true);
 	while (!error && journal_next(&reader, &event))
-		error = step(&pass, &census, &event);
-	if (!error)
-		error = visit(&pass, &census, census.lives.next_seq, false);
-	if (!error)
-		error = visit(&pass, &census, UINT64_MAX, true);
+		error = step(&census, visitor, &event);
+	if (!error && !spool->header->filtered)
+		error = visitor->moment(visitor->context, &census, census.lives.next_seq);
 	journal_read_end(&reader);
 	lives_clear(&census.lives);
 	return error;

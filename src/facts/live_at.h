@@ -1,5 +1,5 @@
 /*
- * What was live at given moments of a recording: its events once more, read from the spool.
+ * What was live at moments of a recording: its events once more, read from the spool.
  *
  * Exact also behind events that were dropped or not recorded (memtrace_stop): what lived at the end
  * of such a hole is what ended later without having begun since, and what lives at the end and is
@@ -34,16 +34,15 @@ struct census {
 struct live_at_visitor {
 	void *context;
 	/*
-	 * In front of the event `seq`. NULL instead of a census: the event is in a hole, so nobody
-	 * knows. 0 or -errno, which ends the census.
+	 * In front of the event `seq`, also of one that is missing while those before it are there;
+	 * for no moment in a hole. 0 or -errno, which ends the census.
 	 */
 	int (*moment)(void *context, const struct census *census, uint64_t seq);
 	/* Each event. */
 	void (*event)(void *context, const struct event *event);
 };
 
-/* `moments` are seqs in their order. 0, or -ENOMEM, or what the visitor said. */
-int live_at_take(const struct spool *spool, const uint64_t *moments, size_t count,
-		 const struct live_at_visitor *visitor);
+/* 0, or -ENOMEM, or what the visitor said. */
+int live_at_take(const struct spool *spool, const struct live_at_visitor *visitor);
 
 #endif

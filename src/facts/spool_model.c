@@ -89,20 +89,15 @@ const struct trace_card *spool_model_card(const struct spool_model *recording, i
 	return NULL;
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-	const struct trace_share *x = a;
-	const struct trace_share *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	if (x->live != y->live)
-		return x->live > y->live ? -1 : 1;
-	return x->stack < y->stack ? -1 : x->stack > y->stack;
-}
-
 void shares_sort(struct trace_share *shares, size_t count)
 {
+	static const struct sort_key by_bytes[] = {
+		SORT_DOWN(struct trace_share, bytes),
+		SORT_DOWN(struct trace_share, live),
+		SORT_UP(struct trace_share, stack),
+		{ 0 },
+	};
+
 	sort_rows(shares, count, sizeof(*shares), by_bytes);
 }
 
@@ -134,16 +129,6 @@ const char *spool_model_text(struct spool_model *recording, const char *text)
 }
 
 /* --- names --- */
-
-static int by_module(const void *a, const void *b)
-{
-	const struct symbol_query *x = a;
-	const struct symbol_query *y = b;
-
-	if (x->module != y->module)
-		return x->module < y->module ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
 
 static void name_module(struct spool_model *recording, struct symbol_query *queries, size_t count,
 			enum symbols_names names)
@@ -183,6 +168,11 @@ static void read_frame(struct spool_model *recording, uint32_t number)
 
 static int name_frames(struct spool_model *recording, uint32_t first, enum symbols_names names)
 {
+	static const struct sort_key by_module[] = {
+		SORT_UP(struct symbol_query, module),
+		SORT_UP(struct symbol_query, offset),
+		{ 0 },
+	};
 	uint32_t frames = recording->frames - first;
 	struct symbol_query *queries =
 		arena_alloc(&recording->arena, (frames + 1) * sizeof(*queries));

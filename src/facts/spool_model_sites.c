@@ -78,20 +78,6 @@ static void site_add_stack(struct trace_site *site, const struct spool_stack *ro
 	site->estimated_peak_bytes += stack->estimated_peak_bytes;
 }
 
-static int compare_site_weights(const void *a, const void *b)
-{
-	const struct trace_site *x = a;
-	const struct trace_site *y = b;
-
-	if (x->peak_bytes != y->peak_bytes)
-		return x->peak_bytes > y->peak_bytes ? -1 : 1;
-	if (x->live_bytes != y->live_bytes)
-		return x->live_bytes > y->live_bytes ? -1 : 1;
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return strcmp(x->site, y->site);
-}
-
 static void finish_site(struct trace_site *site, bool sampled)
 {
 	if (!site->lifetime_max_ns)
@@ -127,6 +113,13 @@ static void list_stacks(struct spool_model *recording, uint32_t *stacks, const u
 
 void spool_model_find_sites(struct spool_model *recording)
 {
+	static const struct sort_key by_weight[] = {
+		SORT_DOWN(struct trace_site, peak_bytes),
+		SORT_DOWN(struct trace_site, live_bytes),
+		SORT_DOWN(struct trace_site, bytes),
+		SORT_TEXT(struct trace_site, site),
+		{ 0 },
+	};
 	uint32_t *site_of = spool_model_room(recording, recording->stacks, sizeof(*site_of));
 	uint32_t *stacks = spool_model_room(recording, recording->stacks, sizeof(*stacks));
 	struct trace *trace = recording->trace;
@@ -149,5 +142,5 @@ void spool_model_find_sites(struct spool_model *recording)
 	if (recording->error)
 		return;
 	list_stacks(recording, stacks, site_of);
-	sort_rows(trace->sites, trace->sites_n, sizeof(*trace->sites), compare_site_weights);
+	sort_rows(trace->sites, trace->sites_n, sizeof(*trace->sites), by_weight);
 }

@@ -1,27 +1,52 @@
 /* Merging from the bottom up, with pages of our own to merge from. */
 #include "base/mem/sort.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/mem/arena.h"
 
 enum { SMALL = 1024 }; /* bytes that the stack has room for */
 
-typedef int order_fn(const void *, const void *);
+static uint64_t number_at(const char *row, const struct sort_key *key)
+{
+	uint64_t number = 0;
+
+	memcpy(&number, row + key->at, key->size);
+	return number;
+}
+
+/* Does b belong in front of a? */
+static bool is_before(const char *b, const char *a, const struct sort_key *keys)
+{
+	for (; keys->order != SORT_END; keys++) {
+		uint64_t x = number_at(a, keys);
+		uint64_t y = number_at(b, keys);
+
+		int order = (x > y) - (x < y);
+
+		if (keys->order == SORT_AS_TEXT)
+			order = strcmp((const char *)(uintptr_t)x, (const char *)(uintptr_t)y);
+		if (order)
+			return (order > 0) == (keys->order != SORT_FALLS);
+	}
+	return false;
+}
 
 /* Of `half` rows in order and the rest behind them, in order: all in order. */
-static void merge(char *rows, size_t half, size_t count, size_t size, order_fn *order, char *spare)
+static void merge(char *rows, size_t half, size_t count, size_t size, const struct sort_key *keys,
+		  char *spare)
 {
 	const char *left = spare;
 	const char *left_end = spare + half * size;
 	const char *right = rows + half * size;
 	const char *end = rows + count * size;
 
-	if (order(right - size, right) <= 0)
+	if (!is_before(right, right - size, keys))
 		return;
 	memcpy(spare, rows, half * size);
 	while (left < left_end) {
-		const char **from = right < end && order(left, right) > 0 ? &right : &left;
+		const char **from = right < end && is_before(right, left, keys) ? &right : &left;
 
 		memmove(rows, *from, size);
 		*from += size;
@@ -29,13 +54,14 @@ static void merge(char *rows, size_t half, size_t count, size_t size, order_fn *
 	}
 }
 
-static void merge_all(char *rows, size_t count, size_t size, order_fn *order, char *spare)
+static void merge_all(char *rows, size_t count, size_t size, const struct sort_key *keys,
+		      char *spare)
 {
 	for (size_t half = 1; half < count; half *= 2) {
 		for (size_t first = 0; first + half < count; first += 2 * half) {
 			size_t both = count - first < 2 * half ? count - first : 2 * half;
 
-			merge(rows + first * size, half, both, size, order, spare);
+			merge(rows + first * size, half, both, size, keys, spare);
 		}
 	}
 }
@@ -50,15 +76,16 @@ static void swap(char *a, char *b, size_t size)
 	}
 }
 
-static void insert_all(char *rows, size_t count, size_t size, order_fn *order)
+static void insert_all(char *rows, size_t count, size_t size, const struct sort_key *keys)
 {
 	for (size_t i = 1; i < count; i++) {
-		for (char *at = rows + i * size; at > rows && order(at - size, at) > 0; at -= size)
+		for (char *at = rows + i * size; at > rows && is_before(at, at - size, keys);
+		     at -= size)
 			swap(at - size, at, size);
 	}
 }
 
-void sort_rows(void *rows, size_t count, size_t size, order_fn *order)
+void sort_rows(void *rows, size_t count, size_t size, const struct sort_key *keys)
 {
 	size_t bytes = count * size; /* the longest left half of all has fewer */
 	char small[SMALL];
@@ -67,15 +94,15 @@ void sort_rows(void *rows, size_t count, size_t size, order_fn *order)
 	if (count < 2)
 		return;
 	if (bytes <= sizeof(small)) {
-		merge_all(rows, count, size, order, small);
+		merge_all(rows, count, size, keys, small);
 		return;
 	}
 	spare = pages_grow(NULL, 0, bytes);
 	if (!spare) {
-		insert_all(rows, count, size, order);
+		insert_all(rows, count, size, keys);
 		return;
 	}
-	merge_all(rows, count, size, order, spare);
+	merge_all(rows, count, size, keys, spare);
 	pages_free(spare, bytes);
 }
 

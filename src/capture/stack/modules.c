@@ -153,14 +153,6 @@ static struct module enter_module(struct found *found)
 	return module;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	uint64_t low = ((const struct module *)a)->at.low;
-	uint64_t other = ((const struct module *)b)->at.low;
-
-	return (low > other) - (low < other);
-}
-
 bool modules_stale(void)
 {
 	return atomic_load_explicit(&modules.unloaded, memory_order_relaxed) != unload_word();
@@ -178,6 +170,7 @@ static uint32_t count_walked(const struct module *list, uint32_t count)
 /* Exchanges the list for what the scan found, unless another thread has seen more meanwhile. */
 static void replace(struct module **list, const struct scan *scan, uint64_t counts)
 {
+	static const struct sort_key by_address[] = { SORT_UP(struct module, at.low), { 0 } };
 	struct module *fresh = *list;
 
 	record_lock();

@@ -14,7 +14,7 @@ static const uint64_t MIB = 1 << 20;
 
 static void find_card(struct oom *oom, const struct spool_model *recording)
 {
-	const struct trace_card *card = spool_model_card(recording, oom->row->device);
+	const struct trace_card *card = spool_model_card(recording, oom->row.device);
 
 	if (!card)
 		return;
@@ -90,7 +90,7 @@ static bool is_expandable(const struct spool_model *recording)
 
 static void find_facts(struct oom *oom, struct spool_model *recording)
 {
-	const struct spool_oom *row = oom->row;
+	const struct spool_oom *row = &oom->row;
 	struct oom_facts *facts = &oom->facts;
 	const char *api = spool_text(recording->spool, row->api);
 
@@ -156,7 +156,6 @@ static void advise(struct oom *oom, enum oom_reason r)
 struct oom_finder {
 	struct oom *ooms;
 	struct spool_model *recording;
-	uint64_t moments[SPOOL_OOMS];
 };
 
 static int at_moment(void *context, const struct census *census, uint64_t seq)
@@ -164,11 +163,11 @@ static int at_moment(void *context, const struct census *census, uint64_t seq)
 	struct oom_finder *finder = context;
 	int error = 0;
 
-	for (size_t i = 0; census && !error && i < finder->recording->trace->ooms_n; i++) {
+	for (size_t i = 0; !error && i < finder->recording->trace->ooms_n; i++) {
 		struct oom *oom = &finder->ooms[i];
 
 		/* Of two in a signal handler's recording the numbers may be one. */
-		if (oom->row->seq == seq && !oom->known && oom->row->device >= 0)
+		if (oom->row.seq == seq && !oom->known && oom->row.device >= 0)
 			error = oom_then(oom, finder->recording, census);
 	}
 	return error;
@@ -184,8 +183,8 @@ static void at_event(void *context, const struct event *event)
 	for (size_t i = 0; i < finder->recording->trace->ooms_n; i++) {
 		struct oom *oom = &finder->ooms[i];
 
-		if (event->seq > oom->row->seq && event->device == oom->row->device &&
-		    event->space == oom->row->space && event->size >= oom->row->size)
+		if (event->seq > oom->row.seq && event->device == oom->row.device &&
+		    event->space == oom->row.space && event->size >= oom->row.size)
 			oom->told->survived = true;
 	}
 }
@@ -197,24 +196,17 @@ static void find_after(struct oom *oom, const struct spool_model *recording)
 	for (uint32_t i = 0; i < recording->scopes; i++) {
 		const struct spool_scope *scope = totals_scope(recording->spool, i);
 
-		if (scope->kind == SCOPE_DEVICE && scope->device == oom->row->device &&
-		    scope->allocations > oom->row->allocations)
-			told->allocations_after = scope->allocations - oom->row->allocations;
+		if (scope->kind == SCOPE_DEVICE && scope->device == oom->row.device &&
+		    scope->allocations > oom->row.allocations)
+			told->allocations_after = scope->allocations - oom->row.allocations;
 	}
 	told->survived |=
 		told->allocations_after >= OOM_GOES_ON || recording->spool->header->status == 1;
 }
 
-static int compare_failures(const void *a, const void *b)
-{
-	const struct oom *x = a;
-	const struct oom *y = b;
-
-	return x->row->seq < y->row->seq ? -1 : x->row->seq > y->row->seq;
-}
-
 static struct oom *list_rows(struct spool_model *recording)
 {
+	static const struct sort_key by_seq[] = { SORT_UP(struct oom, row.seq), { 0 } };
 	uint64_t rows = spool_count(recording->spool, SPOOL_OOM);
 	size_t count = rows < SPOOL_OOMS ? (size_t)rows : SPOOL_OOMS;
 	struct oom *ooms = spool_model_room(recording, count, sizeof(*ooms));
@@ -224,8 +216,8 @@ static struct oom *list_rows(struct spool_model *recording)
 	if (recording->error || !count)
 		return NULL;
 	for (size_t i = 0; i < count; i++)
-		ooms[i].row = spool_at(recording->spool, SPOOL_OOM, i);
-	sort_rows(ooms, count, sizeof(*ooms), compare_failures);
+		ooms[i].row = *(const struct spool_oom *)spool_at(recording->spool, SPOOL_OOM, i);
+	sort_rows(ooms, count, sizeof(*ooms), by_seq);
 	for (size_t i = 0; i < count; i++)
 		ooms[i].told = &trace->ooms[trace->ooms_n++];
 	return ooms;
@@ -247,7 +239,7 @@ static uint64_t known(uint64_t value, bool is)
 
 static void tell(struct oom *oom, const struct spool_model *recording)
 {
-	const struct spool_oom *row = oom->row;
+	const struct spool_oom *row = &oom->row;
 	const struct oom_facts *facts = &oom->facts;
 	struct trace_oom *told = oom->told;
 	bool card = facts->left || facts->others;
@@ -295,11 +287,9 @@ struct oom *spool_model_find_ooms(struct spool_model *recording)
 	const struct live_at_visitor visitor = { &finder, at_moment, at_event };
 	size_t count = finder.ooms ? recording->trace->ooms_n : 0;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		find_facts(&finder.ooms[i], recording);
-		finder.moments[i] = finder.ooms[i].row->seq;
-	}
-	if (count && live_at_take(recording->spool, finder.moments, count, &visitor))
+	if (count && live_at_take(recording->spool, &visitor))
 		recording->error = -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		conclude(&finder.ooms[i], recording);

@@ -34,7 +34,7 @@ struct oom_line {
 
 /* What is known beside what the trace says of it. */
 struct oom {
-	const struct spool_oom *row;
+	struct spool_oom row;
 	struct trace_oom *told;
 	struct oom_facts facts;
 	const char *why;  /* it failed, with {names} of facts */

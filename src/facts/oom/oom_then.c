@@ -47,7 +47,7 @@ static void add_block(struct tally *tally, const struct oom *oom,
 	const struct spool_stack *row = spool_model_stack(recording, block->stack);
 	struct trace_share *share = &tally->shares[row ? block->stack : recording->stacks];
 
-	if (block->state != BLOCK_LIVE || block->foreign || block->device != oom->row->device ||
+	if (block->state != BLOCK_LIVE || block->foreign || block->device != oom->row.device ||
 	    !space_on_card(block->device, block->space))
 		return;
 	if (block->kind == BLOCK_SEGMENT)
@@ -100,10 +100,10 @@ static int keep_shares(struct oom *oom, struct spool_model *recording,
 		sum += shares[i].bytes;
 	}
 	/* Ends that were not recorded, events being off, are still live here: then nobody knows. */
-	if (sum > oom->row->allocated)
+	if (sum > oom->row.allocated)
 		return 0;
 	oom->known = true;
-	told->unknown_bytes = oom->row->allocated - sum;
+	told->unknown_bytes = oom->row.allocated - sum;
 	told->stacks = spool_model_room(recording, count, sizeof(*told->stacks));
 	for (uint32_t i = 0; told->stacks && i < recording->stacks; i++) {
 		if (shares[i].bytes)
@@ -140,19 +140,15 @@ static int find_shares(struct oom *oom, struct spool_model *recording, const str
 
 /* --- by line --- */
 
-static int compare_weights(const void *a, const void *b)
-{
-	const struct oom_line *x = a;
-	const struct oom_line *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return strcmp(x->text, y->text);
-}
-
 static void keep_lines(struct oom *oom, struct oom_line *lines, size_t count)
 {
-	sort_rows(lines, count, sizeof(*lines), compare_weights);
+	static const struct sort_key by_weight[] = {
+		SORT_DOWN(struct oom_line, bytes),
+		SORT_TEXT(struct oom_line, text),
+		{ 0 },
+	};
+
+	sort_rows(lines, count, sizeof(*lines), by_weight);
 	for (size_t i = 0; i < count; i++) {
 		if (oom->lines_n < OOM_LINES) {
 			oom->lines[oom->lines_n++] = lines[i];
@@ -198,20 +194,15 @@ static int find_lines(struct oom *oom, struct spool_model *recording)
 
 /* --- who held memory of the driver --- */
 
-/* Names lie in the spool in the order of their ids. */
-static int by_size(const void *a, const void *b)
-{
-	const struct trace_oom_holder *x = a;
-	const struct trace_oom_holder *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return x->holder < y->holder ? -1 : x->holder > y->holder;
-}
-
 /* The largest that is not PyTorch's pool is named. */
 static void sort_holders(struct oom *oom)
 {
+	/* Names lie in the spool in the order of their ids. */
+	static const struct sort_key by_size[] = {
+		SORT_DOWN(struct trace_oom_holder, bytes),
+		SORT_UP(struct trace_oom_holder, holder),
+		{ 0 },
+	};
 	struct trace_oom *told = oom->told;
 
 	sort_rows(told->holders, told->holders_n, sizeof(*told->holders), by_size);
@@ -276,7 +267,7 @@ static int find_pools(struct oom *oom, struct spool_model *recording, const stru
 		return error;
 	told->pools = spool_model_room(recording, gaps.pools_n, sizeof(*told->pools));
 	for (size_t i = 0; told->pools && i < gaps.pools_n; i++) {
-		if (gaps.pools[i].device != oom->row->device)
+		if (gaps.pools[i].device != oom->row.device)
 			continue;
 		add_pool(told, recording, &gaps, i);
 		if (is_torch(recording, gaps.pools[i].pool))

@@ -24,17 +24,13 @@ static uint64_t height(const struct trace_phase *phase, enum metric_id metric)
 	return trace_known(metric_of_phase(phase, metric));
 }
 
-static int by_phase_name(const void *a, const void *b)
-{
-	return strcmp(((const struct kept_phase *)a)->name, ((const struct kept_phase *)b)->name);
-}
-
 /* Sorts, and puts the phases of one name together. */
 static size_t join_phases(struct kept_phase *list, size_t count)
 {
+	static const struct sort_key by_name[] = { SORT_TEXT(struct kept_phase, name), { 0 } };
 	size_t kept = 0;
 
-	sort_rows(list, count, sizeof(*list), by_phase_name);
+	sort_rows(list, count, sizeof(*list), by_name);
 	for (size_t i = 0; i < count; i++) {
 		struct kept_phase *to = kept ? &list[kept - 1] : NULL;
 

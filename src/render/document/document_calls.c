@@ -11,17 +11,6 @@
 
 enum { NAMES = 512 }; /* more than there are rows in the tables of calls */
 
-/* The longest first; names lie in the spool in the order of their ids. */
-static int by_time(const void *a, const void *b)
-{
-	const struct trace_call *x = a;
-	const struct trace_call *y = b;
-
-	if (x->total_ns != y->total_ns)
-		return x->total_ns > y->total_ns ? -1 : 1;
-	return x->api < y->api ? -1 : x->api > y->api;
-}
-
 /* Until all are there, times are in ticks. */
 static void add_row(struct trace *trace, const struct spool_call *row, const char *name)
 {
@@ -49,6 +38,12 @@ static uint64_t in_ns(uint64_t ticks, uint64_t tick_ns)
 
 void document_calls(struct spool_model *recording)
 {
+	/* Names lie in the spool in the order of their ids. */
+	static const struct sort_key by_time[] = {
+		SORT_DOWN(struct trace_call, total_ns),
+		SORT_UP(struct trace_call, api),
+		{ 0 },
+	};
 	const struct spool *spool = recording->spool;
 	uint64_t rows = spool_count(spool, SPOOL_CALL);
 	struct trace *trace = recording->trace;

@@ -92,15 +92,15 @@ static void add_head(struct oom_text *text, const struct oom *oom)
 	char size[SHOW_NUMBER];
 	char when[SHOW_NUMBER];
 
-	show_time(when, oom->row->t);
+	show_time(when, oom->row.t);
 	if (oom->facts.host)
 		say(text, "out of page-locked host memory, %s after the start", when);
 	else if (oom->facts.total)
 		say(text, "out of memory on device %d (%.60s, %s), %s after the start",
-		    oom->row->device, oom->card ? oom->card : "unnamed",
+		    oom->row.device, oom->card ? oom->card : "unnamed",
 		    show_bytes(size, oom->facts.total), when);
 	else
-		say(text, "out of memory on device %d, %s after the start", oom->row->device, when);
+		say(text, "out of memory on device %d, %s after the start", oom->row.device, when);
 }
 
 static void add_asked(struct oom_text *text, const struct oom *oom)
@@ -162,7 +162,7 @@ static void add_device(struct oom_text *text, const struct oom *oom)
 	if (!oom->facts.left && !oom->facts.others)
 		return;
 	show_bytes(left, oom->facts.left);
-	if (oom->row->total)
+	if (oom->row.total)
 		say(text, "  device    %s left; %s not allocated here (other processes, CUDA)",
 		    left, show_bytes(others, oom->facts.others));
 	else
@@ -172,7 +172,7 @@ static void add_device(struct oom_text *text, const struct oom *oom)
 static void add_lines(struct oom_text *text, const struct oom *oom)
 {
 	uint64_t unknown = oom->told->unknown_bytes;
-	uint64_t all = oom->row->allocated;
+	uint64_t all = oom->row.allocated;
 	char size[SHOW_NUMBER];
 	char share[SHOW_NUMBER];
 

@@ -12,13 +12,7 @@ struct row {
 	uint64_t rest; /* what must come along */
 };
 
-static int by_key(const void *a, const void *b)
-{
-	uint32_t x = ((const struct row *)a)->key;
-	uint32_t y = ((const struct row *)b)->key;
-
-	return x < y ? -1 : x > y;
-}
+static const struct sort_key by_key[] = { SORT_UP(struct row, key), { 0 } };
 
 static void sorts(size_t count, uint32_t keys)
 {
