@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyse/findings/suppressions.h"
+#include "analyse/findings/leaks.h"
 #include "analyse/input/decompress.h"
 #include "cli/cli.h"
 #include "cli/gates.h"

@@ -38,7 +38,7 @@ struct life {
 	} of[RULE_KEYS];
 };
 
-/* categories_life.c: the first rule that fits. */
+/* categories_blocks.c: of the first rule that fits. */
 uint8_t life_category(const struct categories *categories, struct life *life);
 
 /* The places that memory belongs to: its device or space, and its pool. Memory that none of them is

@@ -1,11 +1,242 @@
-/* Gates and budgets: the verdict. */
+/* Gates and budgets: the parser of their expressions, and the verdict. */
 #include "analyse/compare/gate.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "base/settings/quantity.h"
 #include "base/text/text.h"
+
+/* --- expressions --- */
+
+static const char *skip_blanks(const char *text)
+{
+	return text + strspn(text, " \t");
+}
+
+/* A number and %: what follows, NULL when it is none. */
+static const char *read_percent(const char *text, double *percent)
+{
+	size_t length = strspn(text, "0123456789");
+	const char *end;
+
+	if (length && text[length] == '.')
+		length += 1 + strspn(text + length + 1, "0123456789");
+	end = skip_blanks(text + length);
+	if (!length || length > 30 || *end != '%')
+		return NULL;
+	*percent = strtod(text, NULL);
+	return end + 1;
+}
+
+static int wrong(const struct gate *gate, const char *what, const char *where)
+{
+	static const char *const samples[] = {
+		[GATE_GROWTH] = "METRIC[KEY=VALUE]>LIMIT, as in allocated.peak>2% or "
+				"allocated.peak[phase=step]>2%+64MiB",
+		[GATE_MOST] = "METRIC[KEY=VALUE]<=LIMIT, as in ooms<=0 or "
+			      "allocated.peak[phase=step]<=30GiB",
+	};
+
+	return err("%s: %s%.60s; wanted is %s", gate->text, what, where, samples[gate->kind]);
+}
+
+/* A word that is none of a table's: those are told. */
+static int wrong_word(const struct gate *gate, const char *what, const char *word,
+		      const char *names)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), "%s%.60s, but:%s", what, word[0] ? word : "\"\"", names);
+	return wrong(gate, text, "");
+}
+
+static int read_metric(struct gate *gate, const char *name)
+{
+	for (size_t i = 0; i < METRIC_IDS; i++) {
+		if (!strcmp(metric_rows[i].name, name)) {
+			gate->query.metric = (enum metric_id)i;
+			return 0;
+		}
+	}
+	return wrong_word(gate, "there is no metric ", name,
+#define METRIC(id, name, what, bytes, by) " " name
+#include "analyse/compare/metrics.def"
+#undef METRIC
+	);
+}
+
+/* One KEY=VALUE, whose text ends where it does. */
+static int read_narrowing(struct gate *gate, char *pair)
+{
+	char *value = strchr(pair, '=');
+
+	if (!value)
+		return wrong(gate, "no KEY=VALUE in the brackets: ", pair);
+	*value++ = '\0';
+	for (size_t i = 0; i < NARROWINGS; i++) {
+		if (strcmp(narrowing_rows[i].key, pair) != 0)
+			continue;
+		if (!*value)
+			return wrong(gate, "no value for ", pair);
+		if (gate->query.by[i])
+			return wrong(gate, "given twice: ", pair);
+		gate->query.by[i] = value;
+		return 0;
+	}
+	return wrong_word(gate, "nothing is narrowed by ", pair,
+#define NARROWING(id, key, what) " " key
+#include "analyse/compare/metric_filters.def"
+#undef NARROWING
+	);
+}
+
+static bool is_key(const char *text)
+{
+	for (size_t i = 0; i < NARROWINGS; i++) {
+		size_t length = strlen(narrowing_rows[i].key);
+
+		if (!strncmp(text, narrowing_rows[i].key, length) && text[length] == '=')
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The narrowings from `at`, "[a=b][c=d]" or "[a=b,c=d]". A name may hold brackets and commas: a
+ * bracket closes only in front of what may follow it, a comma parts only in front of a key.
+ */
+static int read_narrowings(struct gate *gate, char *at)
+{
+	while (*at == '[') {
+		char *pair = ++at;
+		int error;
+
+		while (*at && !(*at == ']' && (at[1] == '[' || !at[1])) &&
+		       !(*at == ',' && is_key(skip_blanks(at + 1))))
+			at++;
+		if (!*at)
+			return wrong(gate, "a bracket is not closed: [", pair);
+		if (*at == ',') {
+			*at = '\0';
+			at = (char *)skip_blanks(at + 1) - 1;
+			*at = '[';
+		} else {
+			*at++ = '\0';
+		}
+		error = read_narrowing(gate, pair);
+		if (error)
+			return error;
+	}
+	return *at ? wrong(gate, "what is this: ", at) : 0;
+}
+
+static int check_narrowings(const struct gate *gate)
+{
+	const struct metric_row *metric = &metric_rows[gate->query.metric];
+	unsigned by = 0;
+	unsigned others;
+
+	for (size_t i = 0; i < NARROWINGS; i++)
+		by |= gate->query.by[i] ? 1u << i : 0;
+	for (size_t i = 0; i < NARROWINGS; i++) {
+		if (by & ~metric->by & 1u << i)
+			return wrong(gate, narrowing_rows[i].key, " is nothing that it is told by");
+	}
+	others = by & ~(1u << NARROWING_DEVICE);
+	if (others & (others - 1))
+		return wrong(gate, "one narrowing beside the device is all that is known", "");
+	if (by & 1u << NARROWING_DEVICE && others & (1u << NARROWING_PHASE | 1u << NARROWING_SPACE))
+		return wrong(gate, "that is not known of one device", "");
+	if (by == (1u << NARROWING_DEVICE | 1u << NARROWING_SITE) &&
+	    (gate->query.metric == METRIC_COUNT || gate->query.metric == METRIC_ALLOCATED_EXIT))
+		return wrong(gate, "of a site only peaks are known by device", "");
+	if (gate->query.metric == METRIC_ALLOCATED_ADDED && !gate->query.by[NARROWING_PHASE])
+		return wrong(gate, "allocated.added wants a phase: allocated.added[phase=NAME]",
+			     "");
+	return 0;
+}
+
+static int read_limit(struct gate *gate, const char *at)
+{
+	enum quantity_kind kind =
+		metric_rows[gate->query.metric].bytes ? QUANTITY_SIZE : QUANTITY_NUMBER;
+	const char *const whole = at;
+
+	gate->percent = -1;
+	gate->amount = TRACE_NONE;
+	for (;; at = skip_blanks(at + 1)) {
+		double percent;
+		const char *end = read_percent(at, &percent);
+
+		if (end) {
+			if (gate->kind == GATE_MOST || gate->percent >= 0)
+				break;
+			gate->percent = percent;
+		} else {
+			if (gate->amount != TRACE_NONE)
+				break;
+			end = quantity_read(at, kind, &gate->amount);
+			if (!end || gate->amount > INT64_MAX)
+				break;
+		}
+		end = skip_blanks(end);
+		if (!*end)
+			return 0;
+		if (*end != '+' || gate->kind == GATE_MOST)
+			break;
+		at = end;
+	}
+	return wrong(gate, "no limit: ", *whole ? whole : "\"\"");
+}
+
+/* Where the comparison stands: behind the brackets, whose values may hold one. */
+static char *find_operator(char *text, char sign)
+{
+	char *close = strrchr(text, ']');
+	char *open = strchr(text, '[');
+
+	return strchr(open && close > open ? close : text, sign);
+}
+
+int gate_parse(struct gate *gate, enum gate_kind kind, const char *text)
+{
+	char *limit;
+	char *end;
+	char *brackets;
+	int error;
+
+	*gate = (struct gate){ .kind = kind };
+	text = skip_blanks(text);
+	if (text_copy(gate->text, sizeof(gate->text), text) < strlen(text))
+		return wrong(gate, "it is too long", "");
+	text_copy(gate->words, sizeof(gate->words), text);
+	limit = find_operator(gate->words, kind == GATE_GROWTH ? '>' : '<');
+	if (!limit)
+		return wrong(gate, "there is no ", kind == GATE_GROWTH ? ">" : "<=");
+	for (end = limit; end > gate->words && (end[-1] == ' ' || end[-1] == '\t'); end--)
+		;
+	if (kind == GATE_MOST && limit[1] != '=')
+		return wrong(gate, "there is no ", "<=");
+	limit += kind == GATE_MOST ? 2 : 1;
+	*end = '\0';
+	brackets = strchr(gate->words, '[');
+	if (brackets) {
+		error = read_narrowings(gate, brackets);
+		*brackets = '\0';
+		if (error)
+			return error;
+	}
+	error = read_metric(gate, gate->words);
+	if (!error)
+		error = check_narrowings(gate);
+	return error ? error : read_limit(gate, skip_blanks(limit));
+}
+
+/* --- the verdict --- */
 
 static bool breaks(const struct gate *gate, const struct gate_result *result)
 {

@@ -1,15 +1,14 @@
-/* One pass over a trace's events: temporaries, sizes, failures; growth has files of its own. */
+/* One pass over a trace's events: temporaries, sizes, failures; growth has a file of its own. */
 #include "analyse/findings/event_scan.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyse/findings/event_scan_parts.h"
 #include "analyse/input/grow.h"
 
 static uint32_t site_of(const struct event_scan *survey, const struct event *event)
 {
-	const struct trace *trace = survey->own->trace;
+	const struct trace *trace = survey->trace;
 	uint32_t site = event->stack < trace->stacks_n ? trace->site_of[event->stack] : UINT32_MAX;
 
 	return site < trace->sites_n ? site : (uint32_t)trace->sites_n;
@@ -31,13 +30,13 @@ static void see_peak(struct event_scan *survey, const struct event *event, uint3
 		return;
 	to->peak = event->allocated;
 	to->peak_seq = event->seq;
-	survey->own->corpses[device].count = 0;
+	survey->corpses[device].count = 0;
 }
 
 static void see_death(struct event_scan *survey, const struct event_scan_birth *birth,
 		      const struct block *block, uint64_t t)
 {
-	struct event_scan_deaths *deaths = &survey->own->deaths[birth->device];
+	struct event_scan_deaths *deaths = &survey->deaths[birth->device];
 
 	if (deaths->count == SURVEY_TEMPORARY)
 		return;
@@ -46,15 +45,15 @@ static void see_death(struct event_scan *survey, const struct event_scan_birth *
 		.lifetime = t > block->t ? t - block->t : 0,
 		.site = birth->site,
 		.at_peak = block->seq <= survey->devices[birth->device].peak_seq &&
-			   birth->device < survey->own->trace->summary.devices_n,
+			   birth->device < survey->trace->summary.devices_n,
 	};
 }
 
 /* The device allocates again: what was freed soon before that was temporary. */
 static void count_temporaries(struct event_scan *survey, uint32_t device)
 {
-	struct event_scan_deaths *deaths = &survey->own->deaths[device];
-	struct event_scan_deaths *corpses = &survey->own->corpses[device];
+	struct event_scan_deaths *deaths = &survey->deaths[device];
+	struct event_scan_deaths *corpses = &survey->corpses[device];
 
 	for (size_t i = 0; i < deaths->count; i++) {
 		const struct event_scan_death *death = &deaths->list[i];
@@ -73,8 +72,8 @@ static void count_temporaries(struct event_scan *survey, uint32_t device)
 
 static void sum_corpses(struct event_scan *survey)
 {
-	for (size_t i = 0; i < survey->own->trace->summary.devices_n; i++) {
-		const struct event_scan_deaths *corpses = &survey->own->corpses[i];
+	for (size_t i = 0; i < survey->trace->summary.devices_n; i++) {
+		const struct event_scan_deaths *corpses = &survey->corpses[i];
 
 		for (size_t k = 0; k < corpses->count; k++) {
 			const struct event_scan_death *corpse = &corpses->list[k];
@@ -103,9 +102,8 @@ static void count_live(struct event_scan *survey, uint64_t size, int sign)
 
 static void end_life(struct event_scan *survey, uint64_t t)
 {
-	const struct block *block = &survey->own->lives.ended;
-	const struct event_scan_birth *birth =
-		&survey->own->births[survey->own->lives.ended_id - 1];
+	const struct block *block = &survey->lives.ended;
+	const struct event_scan_birth *birth = &survey->births[survey->lives.ended_id - 1];
 
 	count_live(survey, block->size, -1);
 	survey->frees++;
@@ -116,15 +114,14 @@ static void end_life(struct event_scan *survey, uint64_t t)
 
 static int begin_life(struct event_scan *survey, const struct event *event)
 {
-	struct event_scan_own *own = survey->own;
 	uint32_t site = site_of(survey, event);
-	uint32_t device = (uint32_t)trace_position(own->trace, event->device, event->space);
+	uint32_t device = (uint32_t)trace_position(survey->trace, event->device, event->space);
 	struct event_scan_bucket *bucket = bucket_of(survey, event->size);
 
 	count_temporaries(survey, device);
-	if (!GROW_TO(own->births, own->lives.blocks.size, own->births_n))
+	if (!GROW_TO(survey->births, survey->lives.blocks.size, survey->births_n))
 		return -ENOMEM;
-	own->births[own->lives.begun_id - 1] =
+	survey->births[survey->lives.begun_id - 1] =
 		(struct event_scan_birth){ ++survey->devices[device].ordinal, site, device };
 	bucket->count++;
 	bucket->bytes += event->size;
@@ -144,7 +141,7 @@ static void forget_life(struct event_scan *survey, const struct event *event)
 
 int event_scan_event(struct event_scan *survey, const struct event *event)
 {
-	struct lives *lives = &survey->own->lives;
+	struct lives *lives = &survey->lives;
 	int error;
 
 	/* Steps that end among missing events must lie in front of what is looked at. */
@@ -170,41 +167,34 @@ int event_scan_start(struct event_scan *survey, struct trace *trace)
 {
 	size_t devices = trace->summary.devices_n + 1;
 
-	*survey = (struct event_scan){ .own = calloc(1, sizeof(*survey->own)) };
-	if (!survey->own)
-		return -ENOMEM;
-	survey->own->trace = trace;
-	lives_start(&survey->own->lives, trace->capture.events_filtered);
-	survey->own->corpses = calloc(devices, sizeof(*survey->own->corpses));
-	survey->own->deaths = calloc(devices, sizeof(*survey->own->deaths));
+	*survey = (struct event_scan){ .trace = trace };
+	lives_start(&survey->lives, trace->capture.events_filtered);
+	survey->corpses = calloc(devices, sizeof(*survey->corpses));
+	survey->deaths = calloc(devices, sizeof(*survey->deaths));
 	survey->devices = calloc(devices, sizeof(*survey->devices));
 	survey->temporaries = calloc(event_scan_rows(survey), sizeof(*survey->temporaries));
-	if (!survey->own->corpses || !survey->own->deaths || !survey->devices ||
-	    !survey->temporaries)
+	if (!survey->corpses || !survey->deaths || !survey->devices || !survey->temporaries)
 		return -ENOMEM;
 	return event_scan_growth_start(survey);
 }
 
 int event_scan_end(struct event_scan *survey)
 {
-	event_scan_growth_time(survey, survey->own->lives.next_seq, UINT64_MAX);
+	event_scan_growth_time(survey, survey->lives.next_seq, UINT64_MAX);
 	sum_corpses(survey);
 	return event_scan_growth_end(survey);
 }
 
 void event_scan_clear(struct event_scan *survey)
 {
-	if (survey->own) {
-		lives_clear(&survey->own->lives);
-		free(survey->own->births);
-		free(survey->own->corpses);
-		free(survey->own->deaths);
-		free(survey->own->held);
-		free(survey->own->live);
-		free(survey->own->old);
-		free(survey->own->seqs);
-	}
-	free(survey->own);
+	lives_clear(&survey->lives);
+	free(survey->births);
+	free(survey->corpses);
+	free(survey->deaths);
+	free(survey->held);
+	free(survey->live);
+	free(survey->old);
+	free(survey->seqs);
 	free(survey->devices);
 	free(survey->temporaries);
 	free(survey->growth);

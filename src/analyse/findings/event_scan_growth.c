@@ -9,11 +9,12 @@
  * (analyse/trace/phase_name.h). Of the names whose phases fill the most time the one with the most
  * phases is taken: steps rather than the epochs around them or the parts inside.
  */
+#include "analyse/findings/event_scan.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/findings/event_scan_parts.h"
 #include "analyse/input/texts.h"
 #include "analyse/trace/phase_name.h"
 #include "base/mem/map.h"
@@ -114,7 +115,7 @@ static const struct group *find_group(struct trace *trace, struct group *groups,
 static int take_ends(struct event_scan *survey, const struct group *group, const uint32_t *of,
 		     uint32_t number, size_t most)
 {
-	const struct trace *trace = survey->own->trace;
+	const struct trace *trace = survey->trace;
 	struct event_scan_steps *steps = &survey->steps;
 	const char *first = trace->phases[group->first].name;
 	char name[PHASE_FAMILY];
@@ -136,18 +137,18 @@ static int take_ends(struct event_scan *survey, const struct group *group, const
 	for (size_t i = steps->stride - 1; i < count; i += steps->stride)
 		ends[steps->values++] = ends[i];
 	steps->ends = ends;
-	steps->name = arena_text(&survey->own->trace->arena, name, strlen(name));
+	steps->name = arena_text(&survey->trace->arena, name, strlen(name));
 	return steps->name ? 0 : -ENOMEM;
 }
 
 static void take_windows(struct event_scan *survey, size_t most)
 {
-	const struct trace_capture *capture = &survey->own->trace->capture;
+	const struct trace_capture *capture = &survey->trace->capture;
 	uint64_t events = capture->events_recorded + capture->events_dropped;
 	size_t windows = most < WINDOWS ? most : WINDOWS;
 
-	survey->own->window = events / windows;
-	if (survey->own->window < WINDOW_LEAST)
+	survey->window = events / windows;
+	if (survey->window < WINDOW_LEAST)
 		return;
 	survey->steps.count = survey->steps.values = windows;
 	survey->steps.stride = 1;
@@ -156,7 +157,7 @@ static void take_windows(struct event_scan *survey, size_t most)
 /* Which phases, or which windows; room for `most` values. 0 or -ENOMEM. */
 static int choose_steps(struct event_scan *survey, size_t most)
 {
-	struct trace *trace = survey->own->trace;
+	struct trace *trace = survey->trace;
 	struct group *groups = calloc(trace->phases_n + 1, sizeof(*groups));
 	uint32_t *of = calloc(trace->phases_n + 1, sizeof(*of));
 	const struct group *best;
@@ -183,8 +184,7 @@ static bool in_windows(const struct event_scan *survey)
 
 int event_scan_growth_start(struct event_scan *survey)
 {
-	struct event_scan_own *own = survey->own;
-	size_t most = ROOM / (2 * sizeof(*own->live)) / event_scan_rows(survey);
+	size_t most = ROOM / (2 * sizeof(*survey->live)) / event_scan_rows(survey);
 	size_t cells;
 	int error;
 
@@ -194,32 +194,31 @@ int event_scan_growth_start(struct event_scan *survey)
 	if (error)
 		return error;
 	cells = event_scan_rows(survey) * survey->steps.values + 1;
-	own->held = calloc(event_scan_rows(survey), sizeof(*own->held));
-	own->live = calloc(cells, sizeof(*own->live));
-	own->old = calloc(cells, sizeof(*own->old));
-	own->seqs = calloc(survey->steps.values + 1, sizeof(*own->seqs));
-	return own->held && own->live && own->old && own->seqs ? 0 : -ENOMEM;
+	survey->held = calloc(event_scan_rows(survey), sizeof(*survey->held));
+	survey->live = calloc(cells, sizeof(*survey->live));
+	survey->old = calloc(cells, sizeof(*survey->old));
+	survey->seqs = calloc(survey->steps.values + 1, sizeof(*survey->seqs));
+	return survey->held && survey->live && survey->old && survey->seqs ? 0 : -ENOMEM;
 }
 
 /* A step is over: the values of all sites. */
 static void take_values(struct event_scan *survey, uint64_t seq)
 {
-	struct event_scan_own *own = survey->own;
 	size_t at = survey->steps.taken++;
 
 	for (size_t i = 0; i < event_scan_rows(survey); i++) {
-		struct event_scan_held *held = &own->held[i];
+		struct event_scan_held *held = &survey->held[i];
 		size_t cell = i * survey->steps.values + at;
 
-		own->live[cell] = in_windows(survey) ? held->low : held->live;
-		own->old[cell] = held->live - held->young;
+		survey->live[cell] = in_windows(survey) ? held->low : held->live;
+		survey->old[cell] = held->live - held->young;
 		held->young = 0;
 		held->low = held->live;
 	}
-	own->seqs[at] = seq;
-	own->young_seq = seq;
+	survey->seqs[at] = seq;
+	survey->young_seq = seq;
 	if (at == survey->steps.first)
-		own->frees_warm = survey->frees;
+		survey->frees_warm = survey->frees;
 }
 
 static bool is_over(const struct event_scan *survey, uint64_t seq, uint64_t t)
@@ -229,7 +228,7 @@ static bool is_over(const struct event_scan *survey, uint64_t seq, uint64_t t)
 	if (steps->taken == steps->values)
 		return false;
 	return steps->ends ? t > steps->ends[steps->taken]
-			   : seq >= (steps->taken + 1) * survey->own->window;
+			   : seq >= (steps->taken + 1) * survey->window;
 }
 
 void event_scan_growth_time(struct event_scan *survey, uint64_t seq, uint64_t t)
@@ -240,16 +239,16 @@ void event_scan_growth_time(struct event_scan *survey, uint64_t seq, uint64_t t)
 
 void event_scan_growth_birth(struct event_scan *survey, uint32_t site, uint64_t size)
 {
-	survey->own->held[site].live += size;
-	survey->own->held[site].young += size;
+	survey->held[site].live += size;
+	survey->held[site].young += size;
 }
 
 void event_scan_growth_death(struct event_scan *survey, uint32_t site, const struct block *block)
 {
-	struct event_scan_held *held = &survey->own->held[site];
+	struct event_scan_held *held = &survey->held[site];
 
 	held->live -= block->size;
-	if (block->seq >= survey->own->young_seq)
+	if (block->seq >= survey->young_seq)
 		held->young -= block->size;
 	if (held->live < held->low)
 		held->low = held->live;
@@ -259,7 +258,7 @@ void event_scan_growth_death(struct event_scan *survey, uint32_t site, const str
 void event_scan_growth_forget(struct event_scan *survey)
 {
 	for (size_t i = 0; i < event_scan_rows(survey); i++)
-		survey->own->held[i] = (struct event_scan_held){ 0 };
+		survey->held[i] = (struct event_scan_held){ 0 };
 	survey->steps.first = survey->steps.taken;
 }
 
@@ -267,8 +266,7 @@ void event_scan_growth_forget(struct event_scan *survey)
 
 static struct born *find_born(const struct event_scan *survey)
 {
-	const struct event_scan_own *own = survey->own;
-	const uint64_t *seqs = own->seqs + survey->steps.first;
+	const uint64_t *seqs = survey->seqs + survey->steps.first;
 	size_t n = survey->steps.taken - survey->steps.first;
 	size_t warm = growth_warm(n);
 	struct born *born = calloc(event_scan_rows(survey), sizeof(*born));
@@ -276,14 +274,14 @@ static struct born *find_born(const struct event_scan *survey)
 	if (!born)
 		return NULL;
 	n -= warm;
-	for (size_t i = 0; i < own->lives.blocks.used; i++) {
-		const struct block *block = &own->lives.blocks.list[i];
+	for (size_t i = 0; i < survey->lives.blocks.used; i++) {
+		const struct block *block = &survey->lives.blocks.list[i];
 		struct born *to;
 		size_t q = 0;
 
 		if (block->state != BLOCK_LIVE || !lives_used(block) || block->seq < seqs[warm - 1])
 			continue;
-		to = &born[own->births[i].site];
+		to = &born[survey->births[i].site];
 		while (q + 1 < GROWTH_QUARTERS &&
 		       block->seq >= seqs[warm - 1 + (q + 1) * n / GROWTH_QUARTERS])
 			q++;
@@ -301,8 +299,8 @@ static uint64_t count_moving(const struct event_scan *survey)
 	uint64_t moving = 0;
 
 	for (size_t i = 0; i < event_scan_rows(survey); i++) {
-		const uint64_t *live = survey->own->live + i * steps->values;
-		const uint64_t *old = survey->own->old + i * steps->values;
+		const uint64_t *live = survey->live + i * steps->values;
+		const uint64_t *old = survey->old + i * steps->values;
 
 		moving += live[steps->first + warm] != live[steps->taken - 1] ||
 			  old[steps->first + warm] != old[steps->taken - 1];
@@ -316,14 +314,14 @@ static void look_at(struct event_scan *survey, uint32_t site, const struct born 
 	const struct event_scan_steps *steps = &survey->steps;
 	size_t at = site * steps->values + steps->first;
 	size_t n = steps->taken - steps->first;
-	uint64_t frees = survey->frees - survey->own->frees_warm;
+	uint64_t frees = survey->frees - survey->frees_warm;
 	struct growth_trend trend;
 
 	if (frees < born->count * (in_windows(survey) ? FREES_OF_WINDOWS : FREES_OF_PHASES))
 		return;
-	growth_find(&trend, survey->own->old + at, n, born->bytes, moving);
+	growth_find(&trend, survey->old + at, n, born->bytes, moving);
 	if (!trend.grows)
-		growth_find(&trend, survey->own->live + at, n, NULL, moving);
+		growth_find(&trend, survey->live + at, n, NULL, moving);
 	if (!trend.grows)
 		return;
 	trend.slope /= (double)steps->stride;

@@ -15,9 +15,8 @@ struct trace;
 /* 0, or -errno with err_text(). */
 int baseline_write(struct run *run, struct out *out);
 
-/* The parts of it that have files of their own; memory is the run's. 0, or -errno with err_text().
- * Sites come with modules, frames, stacks and the peaks of whole devices. */
+/* baseline_sites.c: the sites, with modules, frames, stacks and the peaks of whole devices; memory
+ * is the run's. 0, or -errno with err_text(). */
 int baseline_sites(struct trace *to, struct run *run);
-int baseline_phases(struct trace *to, struct run *run);
 
 #endif

@@ -7,7 +7,7 @@
 #include "analyse/input/error.h"
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
-#include "render/ranks/ranks_tables.h"
+#include "render/ranks/ranks.h"
 
 enum { MARKDOWN_MOST = 48000 };
 

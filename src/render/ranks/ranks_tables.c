@@ -1,5 +1,5 @@
 /* The ranks as rows: one table of columns each for JSON, people and Markdown. */
-#include "render/ranks/ranks_tables.h"
+#include "render/ranks/ranks.h"
 
 #include <math.h>
 #include <stdio.h>

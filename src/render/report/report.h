@@ -25,7 +25,7 @@ struct report_options {
 	bool full;    /* whole stacks, and every stack of a site */
 	bool colour;
 	const struct rules *rules; /* NULL: the built-in ones */
-	const char *suppressions;  /* a file, analyse/findings/suppressions.h; NULL for none */
+	const char *suppressions;  /* a file, analyse/findings/leaks.h; NULL for none */
 	const char *name;          /* of the trace in the document, NULL: its path */
 	uint32_t show; /* a bit a section (report_section_bit), 0 for those of the first screen */
 };

@@ -8,7 +8,6 @@
 #include "analyse/findings/advice.h"
 #include "analyse/findings/event_scan.h"
 #include "analyse/findings/leaks.h"
-#include "analyse/findings/suppressions.h"
 #include "analyse/trace/trace.h"
 #include "render/emit/emit.h"
 #include "render/emit/term.h"

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 
 #include "analyse/findings/leaks.h"
-#include "analyse/findings/suppressions.h"
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
 
