@@ -16,22 +16,22 @@ static int count_alloc(struct categories *categories)
 {
 	size_t at = categories->allocs_n++;
 
-	if (!categories->own->keep_allocs)
+	if (!categories->keep_allocs)
 		return 0;
-	if (!GROW(categories->of_alloc, at, categories->own->allocs_size, 4096))
+	if (!GROW(categories->of_alloc, at, categories->allocs_size, 4096))
 		return -ENOMEM;
 	categories->of_alloc[at] = CATEGORY_OTHER;
 	return 0;
 }
 
-static struct life loose_life(const struct categories_own *own, const struct event *event,
+static struct life loose_life(const struct categories *categories, const struct event *event,
 			      enum stage stage)
 {
 	return (struct life){
-		.stack = stack_of(own, event),
+		.stack = stack_of(categories, event),
 		.of = {
-			[RULE_POOL].text = trace_text(own->trace, event->pool),
-			[RULE_API].text = trace_text(own->trace, event->api),
+			[RULE_POOL].text = trace_text(categories->trace, event->pool),
+			[RULE_API].text = trace_text(categories->trace, event->api),
 			[RULE_SPACE].text = space_name(event->space),
 			[RULE_BORN].number = stage,
 			[RULE_FREED].number = FREED_NEVER,
@@ -49,11 +49,11 @@ static void shift_loose(struct categories *categories, const struct whereabouts 
 	uint64_t by = go ? 0 - part->bytes : part->bytes;
 
 	for (size_t i = 0; i < BOTH; i++) {
-		struct place_own *mine = &categories->own->places[at->place[i]];
+		struct categories_place *place = &categories->places[at->place[i]];
 
-		mine->now += by;
-		category_add(&mine->loose[category], by, go ? 0 - part->count : part->count);
-		place_change_curve(&categories->places[at->place[i]], category, mine->point, by);
+		place->now += by;
+		category_add(&place->loose[category], by, go ? 0 - part->count : part->count);
+		place_change_curve(place, category, place->point, by);
 	}
 }
 
@@ -64,16 +64,15 @@ static void shift_loose(struct categories *categories, const struct whereabouts 
 static int loose_begin(struct categories *categories, const struct event *event, enum stage stage,
 		       const struct whereabouts *at)
 {
-	struct categories_own *own = categories->own;
-	struct life life = loose_life(own, event, stage);
+	struct life life = loose_life(categories, event, stage);
 	uint8_t category = life_category(categories, &life);
-	int lumps = unattributed_come(&own->loose, &own->lives.begun, category);
+	int lumps = unattributed_come(&categories->loose, &categories->lives.begun, category);
 
 	if (lumps < 0)
 		return lumps;
 	shift_loose(categories, at, category,
 		    &(struct category_sum){ event->size, (uint64_t)lumps }, false);
-	if (own->keep_allocs)
+	if (categories->keep_allocs)
 		categories->of_alloc[categories->allocs_n - 1] = category;
 	for (size_t i = 0; i < BOTH; i++)
 		category_add(&categories->places[at->place[i]].made[category], event->size, 1);
@@ -83,14 +82,13 @@ static int loose_begin(struct categories *categories, const struct event *event,
 static void loose_end(struct categories *categories, const struct event *event,
 		      const struct whereabouts *at)
 {
-	struct categories_own *own = categories->own;
 	struct category_sum part;
 	uint64_t left = event->size;
 	uint32_t category;
 	bool whole;
 
-	while (left && (part.bytes = unattributed_go(&own->loose, &own->lives.ended, left,
-						     &category, &whole))) {
+	while (left && (part.bytes = unattributed_go(&categories->loose, &categories->lives.ended,
+						     left, &category, &whole))) {
 		part.count = whole;
 		shift_loose(categories, at, (uint8_t)category, &part, true);
 		left -= part.bytes;
@@ -100,52 +98,49 @@ static void loose_end(struct categories *categories, const struct event *event,
 static int begin_life(struct categories *categories, const struct event *event,
 		      const struct doing *doing, uint16_t number, const struct whereabouts *at)
 {
-	struct categories_own *own = categories->own;
-	struct stage_track *track = &own->tracks[number];
-	uint32_t id = own->lives.begun_id;
+	struct stage_track *track = &categories->tracks[number];
+	uint32_t id = categories->lives.begun_id;
 
-	if (!GROW_TO(own->births, own->lives.blocks.size, own->births_n))
+	if (!GROW_TO(categories->births, categories->lives.blocks.size, categories->births_n))
 		return -ENOMEM;
-	own->lives.blocks.list[id - 1].stack = stack_of(own, event);
-	own->births[id - 1] = (struct birth){
+	categories->lives.blocks.list[id - 1].stack = stack_of(categories, event);
+	categories->births[id - 1] = (struct birth){
 		.at = *at,
 		.api = event->api,
-		.phase = trace_phase_at(&own->phases, own->trace, event->t),
+		.phase = trace_phase_at(&categories->phases, categories->trace, event->t),
 		.thread = (uint32_t)event->thread,
 		.alloc = (uint32_t)categories->allocs_n - 1,
-		.point = (uint32_t)own->places[at->place[WHOLE]].point,
+		.point = (uint32_t)categories->places[at->place[WHOLE]].point,
 		.born = (uint8_t)doing->stage,
 		.track = number,
 		.ordinal = ++track->allocations,
 		.pass = track->passes,
 		.step = track->steps,
 	};
-	own->places[at->place[WHOLE]].now += event->size;
-	own->places[at->place[POOL]].now += event->size;
+	categories->places[at->place[WHOLE]].now += event->size;
+	categories->places[at->place[POOL]].now += event->size;
 	return 0;
 }
 
 static void step_curve(struct categories *categories, const struct whereabouts *at, uint64_t t)
 {
-	const struct categories_place *place = &categories->places[at->place[WHOLE]];
-	struct place_own *mine = &categories->own->places[at->place[WHOLE]];
+	struct categories_place *place = &categories->places[at->place[WHOLE]];
 
-	while (mine->point < place->points && place->t[mine->point] < t)
-		mine->point++;
+	while (place->point < place->points && place->t[place->point] < t)
+		place->point++;
 }
 
 static int move_block(struct categories *categories, const struct event *event)
 {
-	struct categories_own *own = categories->own;
-	struct lives *lives = &own->lives;
-	struct doing doing = doing_of(own, event);
-	uint16_t number = (uint16_t)trace_position(own->trace, event->device, event->space);
+	struct lives *lives = &categories->lives;
+	struct doing doing = doing_of(categories, event);
+	uint16_t number = (uint16_t)trace_position(categories->trace, event->device, event->space);
 	struct whereabouts at = places_of(categories, event);
 	bool comes = event->op == EVENT_ALLOC;
 	int error;
 
 	/* An event without a stack tells nothing of what is done. */
-	if (event->stack == UINT32_MAX && !doing.inside && own->tracks[number].in_pass)
+	if (event->stack == UINT32_MAX && !doing.inside && categories->tracks[number].in_pass)
 		doing.stage = STAGE_BACKWARD;
 	else if (!track_step(categories, number, &doing, event->seq))
 		return -ENOMEM;
@@ -169,95 +164,87 @@ static int move_block(struct categories *categories, const struct event *event)
 /* Events are missing: what lived before is another story, but what stacks make is not. */
 static void forget_block(struct categories *categories, uint64_t seq)
 {
-	struct categories_own *own = categories->own;
-
 	life_end_all(categories, false);
-	if (own->gap_seq == UINT64_MAX)
-		own->gap_seq = seq;
-	blocks_forget(&own->lives.blocks);
-	unattributed_forget(&own->loose);
+	if (categories->gap_seq == UINT64_MAX)
+		categories->gap_seq = seq;
+	blocks_forget(&categories->lives.blocks);
+	unattributed_forget(&categories->loose);
 	for (size_t i = 0; i < categories->places_n; i++) {
-		own->places[i].now = 0;
-		memset(own->places[i].loose, 0, sizeof(own->places[i].loose));
+		categories->places[i].now = 0;
+		memset(categories->places[i].loose, 0, sizeof(categories->places[i].loose));
 	}
-	for (size_t i = 0; i <= own->trace->summary.devices_n; i++)
-		own->tracks[i].in_pass = own->tracks[i].in_step = false;
+	for (size_t i = 0; i <= categories->trace->summary.devices_n; i++)
+		categories->tracks[i].in_pass = categories->tracks[i].in_step = false;
 }
 
 int categories_event(struct categories *categories, const struct event *event)
 {
-	struct categories_own *own = categories->own;
 	int error = 0;
 
-	if (lives_gap(&own->lives, event))
+	if (lives_gap(&categories->lives, event))
 		forget_block(categories, event->seq);
-	own->last_t = event->t;
-	own->any = true;
+	categories->last_t = event->t;
+	categories->any = true;
 	if (event->op == EVENT_ALLOC)
 		error = count_alloc(categories);
 	if (!error && (event->op == EVENT_ALLOC || event->op == EVENT_FREE) &&
 	    !(event->flags & EVENT_FOREIGN))
 		error = move_block(categories, event);
 	else if (!error)
-		error = lives_take(&own->lives, event, NULL);
-	return error ? err_no_memory(categories->own->trace->path) : 0;
+		error = lives_take(&categories->lives, event, NULL);
+	return error ? err_no_memory(categories->trace->path) : 0;
 }
 
 /* --- start and end --- */
 
 void categories_keep_allocs(struct categories *categories)
 {
-	categories->own->keep_allocs = true;
+	categories->keep_allocs = true;
 }
 
 static int start_own(struct categories *categories)
 {
-	struct categories_own *own = categories->own;
-	const struct trace *trace = own->trace;
+	const struct trace *trace = categories->trace;
 	size_t stacks = trace->stacks_n + 1;
 
-	lives_start(&own->lives, trace->capture.events_filtered);
-	own->gap_seq = trace->capture.events_filtered ? 0 : UINT64_MAX;
-	own->tracks =
-		arena_alloc(&own->arena, (trace->summary.devices_n + 1) * sizeof(*own->tracks));
-	own->votes = arena_alloc(&own->arena, stacks * sizeof(*own->votes));
-	categories->of_stack = arena_alloc(&own->arena, stacks);
-	if (!own->tracks || !own->votes || !categories->of_stack ||
-	    trace_phase_walk(&own->phases, own->trace))
+	lives_start(&categories->lives, trace->capture.events_filtered);
+	categories->gap_seq = trace->capture.events_filtered ? 0 : UINT64_MAX;
+	categories->tracks = arena_alloc(&categories->arena, (trace->summary.devices_n + 1) *
+								     sizeof(*categories->tracks));
+	categories->votes = arena_alloc(&categories->arena, stacks * sizeof(*categories->votes));
+	categories->of_stack = arena_alloc(&categories->arena, stacks);
+	if (!categories->tracks || !categories->votes || !categories->of_stack ||
+	    trace_phase_walk(&categories->phases, categories->trace))
 		return -ENOMEM;
-	if (workers_find(own))
+	if (workers_find(categories))
 		return -ENOMEM;
-	return stack_views_find(&own->views, own->trace, categories->rules, &own->arena);
+	return stack_views_find(&categories->views, categories->trace, categories->rules,
+				&categories->arena);
 }
 
 int categories_start(struct categories *categories, struct trace *trace, const struct rules *rules)
 {
 	*categories = (struct categories){
 		.rules = rules,
+		.trace = trace,
 		.stacks_n = trace->stacks_n,
-		.own = calloc(1, sizeof(*categories->own)),
 	};
-	if (!categories->own)
-		return err_no_memory(trace->path);
-	categories->own->trace = trace;
-	if (categories_find_places(categories) || start_own(categories))
-		return err_no_memory(categories->own->trace->path);
-	return 0;
+	return categories_find_places(categories) || start_own(categories)
+		       ? err_no_memory(trace->path)
+		       : 0;
 }
 
 int categories_end(struct categories *categories)
 {
-	struct categories_own *own = categories->own;
-
 	/* Known, of whichever there are: a list without members is no NULL. */
-	if (own->keep_allocs &&
-	    !GROW(categories->of_alloc, categories->allocs_n, own->allocs_size, 1))
-		return err_no_memory(own->trace->path);
-	gradients_remember_live(own);
+	if (categories->keep_allocs &&
+	    !GROW(categories->of_alloc, categories->allocs_n, categories->allocs_size, 1))
+		return err_no_memory(categories->trace->path);
+	gradients_remember_live(categories);
 	life_end_all(categories, true);
 	for (size_t i = 0; i <= categories->stacks_n; i++)
-		categories->of_stack[i] = own->votes[i].weight
-						  ? own->votes[i].category
+		categories->of_stack[i] = categories->votes[i].weight
+						  ? categories->votes[i].category
 						  : categories_stack_alone(categories, i);
 	categories_settle(categories);
 	return 0;
@@ -269,7 +256,7 @@ int categories_read(struct categories *categories)
 	int more = 1;
 	int error = 0;
 
-	while (!error && (more = trace_next(categories->own->trace, &event)) == 1)
+	while (!error && (more = trace_next(categories->trace, &event)) == 1)
 		error = categories_event(categories, &event);
 	if (!error && more < 0)
 		error = -EINVAL;
@@ -278,15 +265,12 @@ int categories_read(struct categories *categories)
 
 void categories_clear(struct categories *categories)
 {
-	if (categories->own) {
-		lives_clear(&categories->own->lives);
-		unattributed_clear(&categories->own->loose);
-		map_clear(&categories->own->gradients);
-		free(categories->own->births);
-		free(categories->own->views.candidates);
-		arena_clear(&categories->own->arena);
-	}
-	free(categories->own);
+	lives_clear(&categories->lives);
+	unattributed_clear(&categories->loose);
+	map_clear(&categories->gradients);
+	free(categories->births);
+	free(categories->views.candidates);
+	arena_clear(&categories->arena);
 	free(categories->of_alloc);
 	*categories = (struct categories){ 0 };
 }

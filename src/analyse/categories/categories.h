@@ -23,6 +23,10 @@
 
 #include "analyse/categories/rules.h"
 #include "analyse/trace/trace.h"
+#include "analyse/trace/unattributed.h"
+#include "base/mem/arena.h"
+#include "base/mem/map.h"
+#include "facts/lives.h"
 
 struct category_sum {
 	uint64_t bytes, count;
@@ -44,6 +48,40 @@ struct categories_place {
 	size_t points;
 	uint64_t *t;
 	uint64_t *bytes; /* [category * points + i], behind the last event up to t[i] */
+
+	/* The rest is the pass's own. */
+	uint64_t now; /* bytes */
+	uint64_t peak_seq;
+	struct category_sum corpses[CATEGORIES_MOST];  /* died since the peak, lived at it */
+	struct category_sum loose[CATEGORIES_MOST];    /* what has no address, now */
+	struct category_sum loose_at[CATEGORIES_MOST]; /* at the peak */
+	uint32_t pool_text;                            /* its number; 0: not seen yet */
+	size_t point;                                  /* of its curve: the first behind now */
+	const struct trace_sum *told;                  /* what the summary says of it */
+	const struct trace_category *baseline;         /* what a baseline does */
+	size_t baseline_n;
+};
+
+/* What a stack by itself says. */
+struct stack_view {
+	uint8_t marked; /* enum stage of the innermost frame that tells one; STAGES for none */
+	bool inside;    /* of a backward pass */
+	bool called;    /* some frame is of the stage forward */
+	uint32_t first; /* its rules: candidates[first ...] */
+	uint32_t count;
+};
+
+struct stack_views {
+	struct stack_view *list; /* by stack; the last: no stack */
+	uint16_t *candidates;    /* rules whose conditions about stacks hold, in their order */
+};
+
+/* The places that memory belongs to: its device or space, and its pool. Memory that none of them is
+ * known for goes to one more, behind the others, that nobody looks at. */
+enum { WHOLE, POOL, BOTH };
+
+struct whereabouts {
+	uint32_t place[BOTH];
 };
 
 struct categories {
@@ -57,7 +95,30 @@ struct categories {
 	size_t allocs_n;
 
 	/* The rest is its own. */
-	struct categories_own *own;
+	struct trace *trace;
+	struct arena arena;
+	struct stack_views views;
+	struct lives lives;   /* the stack of a block is its position in views */
+	struct birth *births; /* by position in blocks */
+	size_t births_n;
+	struct stage_track *tracks;
+	struct vote *votes;        /* by stack, the last: no stack */
+	struct unattributed loose; /* what has no address, by category */
+	struct worker *workers;
+	size_t workers_n, last_worker;
+	struct trace_phase_walk phases;
+	struct map gradients; /* sizes that outlived a backward pass */
+	uint32_t looks;       /* how often live blocks were searched for those */
+	uint64_t last_t;
+	uint64_t gap_seq; /* the first event behind missing ones, UINT64_MAX for none missing */
+	uint64_t longest; /* lifetime of what a backward pass made, ns */
+	struct whereabouts last_at; /* of the last event */
+	uint32_t last_pool;
+	int16_t last_device;
+	uint8_t last_space;
+	bool last_known;
+	bool keep_allocs, any;
+	size_t allocs_size;
 };
 
 /*

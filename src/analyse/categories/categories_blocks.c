@@ -9,11 +9,12 @@
 
 /* --- rules --- */
 
-static bool in_phase(const struct categories_own *own, const struct rule_condition *condition,
+static bool in_phase(const struct categories *categories, const struct rule_condition *condition,
 		     uint32_t phase)
 {
-	for (; phase; phase = own->phases.parents[phase - 1]) {
-		if (pattern_any_fits(condition->patterns, own->trace->phases[phase - 1].name))
+	for (; phase; phase = categories->phases.parents[phase - 1]) {
+		if (pattern_any_fits(condition->patterns,
+				     categories->trace->phases[phase - 1].name))
 			return true;
 	}
 	return false;
@@ -38,13 +39,13 @@ static bool number_fits(const struct rule_condition *condition, uint64_t number)
 }
 
 /* Of a condition that is not about the stack: a candidate fits those. */
-static bool fits_condition(const struct categories_own *own, const struct rule_condition *condition,
-			   const struct life *life)
+static bool fits_condition(const struct categories *categories,
+			   const struct rule_condition *condition, const struct life *life)
 {
 	switch (rule_keys[condition->key].kind) {
 	case RULE_KIND_BLOCK:
 		return condition->key == RULE_PHASE
-			       ? in_phase(own, condition, life->phase)
+			       ? in_phase(categories, condition, life->phase)
 			       : pattern_any_fits(condition->patterns,
 						  life->of[condition->key].text);
 	case RULE_KIND_WORD:
@@ -54,7 +55,7 @@ static bool fits_condition(const struct categories_own *own, const struct rule_c
 	}
 }
 
-static bool rule_holds(const struct categories_own *own, const struct rule *rule,
+static bool rule_holds(const struct categories *categories, const struct rule *rule,
 		       const struct life *life)
 {
 	for (size_t i = 0; i < rule->conditions_n; i++) {
@@ -64,7 +65,7 @@ static bool rule_holds(const struct categories_own *own, const struct rule *rule
 		if (kind <= RULE_KIND_STACK)
 			continue;
 		/* What is no number is asked the other way round; those know != themselves. */
-		if (fits_condition(own, condition, life) ==
+		if (fits_condition(categories, condition, life) ==
 		    (kind != RULE_KIND_NUMBER && condition->test == TEST_IS_NOT))
 			return false;
 	}
@@ -73,15 +74,14 @@ static bool rule_holds(const struct categories_own *own, const struct rule *rule
 
 uint8_t life_category(const struct categories *categories, struct life *life)
 {
-	const struct categories_own *own = categories->own;
-	const struct stack_view *view = &own->views.list[life->stack];
+	const struct stack_view *view = &categories->views.list[life->stack];
 
 	life->of[RULE_CALLED].number = view->called;
 	for (uint32_t i = 0; i < view->count; i++) {
 		const struct rule *rule =
-			&categories->rules->list[own->views.candidates[view->first + i]];
+			&categories->rules->list[categories->views.candidates[view->first + i]];
 
-		if (rule_holds(own, rule, life))
+		if (rule_holds(categories, rule, life))
 			return rule->category;
 	}
 	return CATEGORY_OTHER;
@@ -89,24 +89,23 @@ uint8_t life_category(const struct categories *categories, struct life *life)
 
 /* --- lives --- */
 
-static struct life life_of(const struct categories *categories, const struct block *block,
+static struct life life_of(struct categories *categories, const struct block *block,
 			   const struct birth *birth, uint64_t t)
 {
-	const struct categories_own *own = categories->own;
-	const struct stage_track *track = &own->tracks[birth->track];
-	const struct worker *worker = worker_of(categories->own, birth->thread);
+	const struct stage_track *track = &categories->tracks[birth->track];
+	const struct worker *worker = worker_of(categories, birth->thread);
 
 	return (struct life){
 		.stack = block->stack,
 		.phase = birth->phase,
 		.of = {
-			[RULE_POOL].text = trace_text(own->trace, block->pool),
-			[RULE_API].text = trace_text(own->trace, birth->api),
+			[RULE_POOL].text = trace_text(categories->trace, block->pool),
+			[RULE_API].text = trace_text(categories->trace, birth->api),
 			[RULE_SPACE].text = space_name(block->space),
 			[RULE_THREAD].text = worker ? worker->name : NULL,
 			[RULE_BORN].number = birth->born,
 			[RULE_GRADIENT].number =
-				map_get(&own->gradients, gradient_key(block->size)) != 0,
+				map_get(&categories->gradients, gradient_key(block->size)) != 0,
 			[RULE_SIZE].number = block->size,
 			[RULE_LIFETIME].number = t > block->t ? t - block->t : 0,
 			[RULE_ALLOCATIONS].number = track->allocations - birth->ordinal,
@@ -132,42 +131,38 @@ static void vote(struct vote *vote, uint8_t category, uint64_t size)
 static void book(struct categories *categories, const struct block *block,
 		 const struct birth *birth, uint8_t category, bool lives)
 {
-	struct categories_own *own = categories->own;
-
-	if (own->keep_allocs)
+	if (categories->keep_allocs)
 		categories->of_alloc[birth->alloc] = category;
 	for (size_t i = 0; i < BOTH; i++) {
 		struct categories_place *place = &categories->places[birth->at.place[i]];
-		struct place_own *mine = &own->places[birth->at.place[i]];
 
 		category_add(&place->made[category], block->size, 1);
-		if (block->seq <= mine->peak_seq)
-			category_add(&mine->corpses[category], block->size, 1);
+		if (block->seq <= place->peak_seq)
+			category_add(&place->corpses[category], block->size, 1);
 		place_change_curve(place, category, birth->point, block->size);
 		if (lives) {
 			category_add(&place->exit[category], block->size, 1);
 			continue;
 		}
-		mine->now -= block->size;
-		place_change_curve(place, category, mine->point, 0 - block->size);
+		place->now -= block->size;
+		place_change_curve(place, category, place->point, 0 - block->size);
 	}
 }
 
 int life_end(struct categories *categories, const struct event *event, enum stage stage)
 {
-	struct categories_own *own = categories->own;
-	const struct birth *birth = &own->births[own->lives.ended_id - 1];
-	const struct block *block = &own->lives.ended;
+	const struct birth *birth = &categories->births[categories->lives.ended_id - 1];
+	const struct block *block = &categories->lives.ended;
 	struct life life = life_of(categories, block, birth, event->t);
-	bool soon = track_same_stage(&own->tracks[birth->track], birth, block->seq);
-	int64_t *kept = &own->votes[block->stack].kept;
+	bool soon = track_same_stage(&categories->tracks[birth->track], birth, block->seq);
+	int64_t *kept = &categories->votes[block->stack].kept;
 	uint8_t category;
 
 	life.of[RULE_FREED].number = soon ? (unsigned)FREED_SOON : (unsigned)stage;
 	category = life_category(categories, &life);
-	vote(&own->votes[block->stack], category, block->size);
+	vote(&categories->votes[block->stack], category, block->size);
 	*kept = (int64_t)((uint64_t)*kept + (soon ? 0 - block->size : block->size));
-	if (birth->born == STAGE_BACKWARD && !soon && !gradient_remember(own, block->size))
+	if (birth->born == STAGE_BACKWARD && !soon && !gradient_remember(categories, block->size))
 		return -ENOMEM;
 	book(categories, block, birth, category, false);
 	return 0;
@@ -176,22 +171,20 @@ int life_end(struct categories *categories, const struct event *event, enum stag
 /* Nobody saw the end of those that live now. */
 void life_end_all(struct categories *categories, bool lives)
 {
-	struct categories_own *own = categories->own;
-
-	for (uint32_t i = 0; i < own->lives.blocks.used; i++) {
-		const struct block *block = &own->lives.blocks.list[i];
+	for (uint32_t i = 0; i < categories->lives.blocks.used; i++) {
+		const struct block *block = &categories->lives.blocks.list[i];
 		const struct birth *birth;
 		const struct stage_track *track;
 		struct life life;
 
 		if (!lives_now(block))
 			continue;
-		birth = &own->births[i];
-		track = &own->tracks[birth->track];
+		birth = &categories->births[i];
+		track = &categories->tracks[birth->track];
 		/* In the middle of a stage nobody knows: it is as the others of the stack were. */
-		life = life_of(categories, block, birth, own->last_t);
+		life = life_of(categories, block, birth, categories->last_t);
 		life.of[RULE_FREED].number =
-			track->passes && own->votes[block->stack].kept < 0 &&
+			track->passes && categories->votes[block->stack].kept < 0 &&
 					track_same_stage(track, birth, block->seq)
 				? FREED_SOON
 				: FREED_NEVER;
@@ -199,10 +192,11 @@ void life_end_all(struct categories *categories, bool lives)
 	}
 }
 
-void gradients_remember_live(struct categories_own *own)
+void gradients_remember_live(struct categories *categories)
 {
-	for (uint32_t i = 0; i < own->lives.blocks.used; i++) {
-		if (lives_now(&own->lives.blocks.list[i]) && own->births[i].born == STAGE_BACKWARD)
-			gradient_remember(own, own->lives.blocks.list[i].size);
+	for (uint32_t i = 0; i < categories->lives.blocks.used; i++) {
+		if (lives_now(&categories->lives.blocks.list[i]) &&
+		    categories->births[i].born == STAGE_BACKWARD)
+			gradient_remember(categories, categories->lives.blocks.list[i].size);
 	}
 }

@@ -3,25 +3,7 @@
 #define ANALYSE_CATEGORIES_CATEGORIES_PARTS_H
 
 #include "analyse/categories/categories.h"
-#include "analyse/trace/unattributed.h"
-#include "base/mem/arena.h"
 #include "base/mem/hash.h"
-#include "base/mem/map.h"
-#include "facts/lives.h"
-
-/* What a stack by itself says. */
-struct stack_view {
-	uint8_t marked; /* enum stage of the innermost frame that tells one; STAGES for none */
-	bool inside;    /* of a backward pass */
-	bool called;    /* some frame is of the stage forward */
-	uint32_t first; /* its rules: candidates[first ...] */
-	uint32_t count;
-};
-
-struct stack_views {
-	struct stack_view *list; /* by stack; the last: no stack */
-	uint16_t *candidates;    /* rules whose conditions about stacks hold, in their order */
-};
 
 /* categories_stacks.c. 0 or -ENOMEM; the memory is the arena's. */
 int stack_views_find(struct stack_views *views, struct trace *trace, const struct rules *rules,
@@ -40,14 +22,6 @@ struct life {
 
 /* categories_blocks.c: of the first rule that fits. */
 uint8_t life_category(const struct categories *categories, struct life *life);
-
-/* The places that memory belongs to: its device or space, and its pool. Memory that none of them is
- * known for goes to one more, behind the others, that nobody looks at. */
-enum { WHOLE, POOL, BOTH };
-
-struct whereabouts {
-	uint32_t place[BOTH];
-};
 
 /* Of a block, beside its row in the table of blocks. */
 struct birth {
@@ -84,53 +58,12 @@ struct worker {
 	bool trains;   /* the end of a pass is seen by what it does */
 };
 
-struct place_own {
-	uint64_t now; /* bytes */
-	uint64_t peak_seq;
-	struct category_sum corpses[CATEGORIES_MOST];  /* died since the peak, lived at it */
-	struct category_sum loose[CATEGORIES_MOST];    /* what has no address, now */
-	struct category_sum loose_at[CATEGORIES_MOST]; /* at the peak */
-	uint32_t pool;                                 /* the text */
-	size_t point;                                  /* of its curve: the first behind now */
-	const struct trace_sum *told;                  /* what the summary says of it */
-	const struct trace_category *baseline;         /* what a baseline does */
-	size_t baseline_n;
-};
-
-struct categories_own {
-	struct trace *trace;
-	struct arena arena;
-	struct stack_views views;
-	struct lives lives;   /* the stack of a block is its position in views */
-	struct birth *births; /* by position in blocks */
-	size_t births_n;
-	struct stage_track *tracks;
-	struct vote *votes; /* by stack, the last: no stack */
-	struct place_own *places;
-	struct unattributed loose; /* what has no address, by category */
-	struct worker *workers;
-	size_t workers_n, last_worker;
-	struct trace_phase_walk phases;
-	struct map gradients; /* sizes that outlived a backward pass */
-	uint32_t looks;       /* how often live blocks were searched for those */
-	uint64_t last_t;
-	uint64_t gap_seq; /* the first event behind missing ones, UINT64_MAX for none missing */
-	uint64_t longest; /* lifetime of what a backward pass made, ns */
-	struct whereabouts last_at; /* of the last event */
-	uint32_t last_pool;
-	int16_t last_device;
-	uint8_t last_space;
-	bool last_known;
-	bool keep_allocs, any;
-	size_t allocs_size;
-};
-
 /* --- categories_places.c --- */
 
 /* The places of the trace, with the points of their curves: 0 or -ENOMEM. */
 int categories_find_places(struct categories *categories);
 
-struct whereabouts places_of(const struct categories *categories, const struct event *event);
+struct whereabouts places_of(struct categories *categories, const struct event *event);
 
 /* Behind an allocation: is this a peak? */
 void places_see_peaks(struct categories *categories, const struct whereabouts *at,
@@ -157,9 +90,10 @@ struct doing {
 };
 
 /* The position of the event's stack among views; the last for none. */
-static inline uint32_t stack_of(const struct categories_own *own, const struct event *event)
+static inline uint32_t stack_of(const struct categories *categories, const struct event *event)
 {
-	return event->stack < own->trace->stacks_n ? event->stack : (uint32_t)own->trace->stacks_n;
+	return event->stack < categories->trace->stacks_n ? event->stack
+							  : (uint32_t)categories->trace->stacks_n;
 }
 
 /* The stage of an event with that stack, made inside of a backward pass or not. */
@@ -171,12 +105,12 @@ static inline enum stage stage_of(const struct stack_view *view, bool inside)
 }
 
 /* 0 or -ENOMEM. */
-int workers_find(struct categories_own *own);
+int workers_find(struct categories *categories);
 
 /* NULL when the trace does not name the thread. */
-struct worker *worker_of(struct categories_own *own, uint64_t thread);
+struct worker *worker_of(struct categories *categories, uint64_t thread);
 
-struct doing doing_of(struct categories_own *own, const struct event *event);
+struct doing doing_of(struct categories *categories, const struct event *event);
 
 /* The track hears what is done by event `seq`; false without memory. */
 bool track_step(struct categories *categories, uint16_t number, const struct doing *doing,
@@ -192,7 +126,7 @@ static inline uint64_t gradient_key(uint64_t size)
 }
 
 /* The size outlived a backward pass; false without memory. */
-bool gradient_remember(struct categories_own *own, uint64_t size);
+bool gradient_remember(struct categories *categories, uint64_t size);
 
 /* --- categories_blocks.c --- */
 
@@ -208,12 +142,12 @@ int life_end(struct categories *categories, const struct event *event, enum stag
 /* Nobody saw the end of those that live now: `lives` to the end of the trace. */
 void life_end_all(struct categories *categories, bool lives);
 
-void gradients_remember_live(struct categories_own *own);
+void gradients_remember_live(struct categories *categories);
 
 /* --- categories_sums.c --- */
 
 /* What the figures of a stack say, of which no event tells. */
-uint8_t categories_stack_alone(const struct categories *categories, size_t stack);
+uint8_t categories_stack_alone(struct categories *categories, size_t stack);
 
 /* The sums, once the pass is over. */
 void categories_settle(struct categories *categories);

@@ -13,34 +13,36 @@ enum {
 
 /* --- threads --- */
 
-struct worker *worker_of(struct categories_own *own, uint64_t thread)
+struct worker *worker_of(struct categories *categories, uint64_t thread)
 {
-	struct worker *workers = own->workers;
+	struct worker *workers = categories->workers;
 
-	if (own->last_worker < own->workers_n && workers[own->last_worker].thread == thread)
-		return &workers[own->last_worker];
-	for (size_t i = own->workers_n; i--;) {
+	if (categories->last_worker < categories->workers_n &&
+	    workers[categories->last_worker].thread == thread)
+		return &workers[categories->last_worker];
+	for (size_t i = categories->workers_n; i--;) {
 		if (workers[i].thread == thread) {
-			own->last_worker = i;
+			categories->last_worker = i;
 			return &workers[i];
 		}
 	}
 	return NULL;
 }
 
-int workers_find(struct categories_own *own)
+int workers_find(struct categories *categories)
 {
-	const struct trace *trace = own->trace;
+	const struct trace *trace = categories->trace;
 
-	own->workers = arena_alloc(&own->arena, (trace->threads_n + 1) * sizeof(*own->workers));
-	if (!own->workers)
+	categories->workers = arena_alloc(&categories->arena,
+					  (trace->threads_n + 1) * sizeof(*categories->workers));
+	if (!categories->workers)
 		return -ENOMEM;
-	own->workers_n = trace->threads_n;
+	categories->workers_n = trace->threads_n;
 	for (size_t i = 0; i < trace->threads_n; i++) {
 		const struct trace_thread *thread = &trace->threads[i];
 		bool autograd = thread->name && !strncmp(thread->name, "pt_autograd_", 12);
 
-		own->workers[i] =
+		categories->workers[i] =
 			(struct worker){ thread->thread, thread->name, autograd, thread->main };
 	}
 	return 0;
@@ -48,10 +50,10 @@ int workers_find(struct categories_own *own)
 
 /* --- passes --- */
 
-struct doing doing_of(struct categories_own *own, const struct event *event)
+struct doing doing_of(struct categories *categories, const struct event *event)
 {
-	const struct stack_view *view = &own->views.list[stack_of(own, event)];
-	struct doing doing = { .worker = worker_of(own, event->thread) };
+	const struct stack_view *view = &categories->views.list[stack_of(categories, event)];
+	struct doing doing = { .worker = worker_of(categories, event->thread) };
 	bool autograd = doing.worker && doing.worker->autograd;
 
 	doing.inside = view->inside || autograd;
@@ -62,27 +64,27 @@ struct doing doing_of(struct categories_own *own, const struct event *event)
 	return doing;
 }
 
-bool gradient_remember(struct categories_own *own, uint64_t size)
+bool gradient_remember(struct categories *categories, uint64_t size)
 {
 	uint64_t key = gradient_key(size);
 
-	return map_get(&own->gradients, key) || map_put(&own->gradients, key, 1);
+	return map_get(&categories->gradients, key) || map_put(&categories->gradients, key, 1);
 }
 
 /* A pass is over: what it made and still lives are gradients. */
-static bool look_for_gradients(struct categories_own *own, uint16_t track, uint32_t pass)
+static bool look_for_gradients(struct categories *categories, uint16_t track, uint32_t pass)
 {
 	bool good = true;
 
-	if (own->looks == LOOKS)
+	if (categories->looks == LOOKS)
 		return true;
-	own->looks++;
-	for (uint32_t i = 0; good && i < own->lives.blocks.used; i++) {
-		const struct birth *birth = &own->births[i];
+	categories->looks++;
+	for (uint32_t i = 0; good && i < categories->lives.blocks.used; i++) {
+		const struct birth *birth = &categories->births[i];
 
-		if (lives_now(&own->lives.blocks.list[i]) && birth->born == STAGE_BACKWARD &&
+		if (lives_now(&categories->lives.blocks.list[i]) && birth->born == STAGE_BACKWARD &&
 		    birth->track == track && birth->pass == pass)
-			good = gradient_remember(own, own->lives.blocks.list[i].size);
+			good = gradient_remember(categories, categories->lives.blocks.list[i].size);
 	}
 	return good;
 }
@@ -90,7 +92,7 @@ static bool look_for_gradients(struct categories_own *own, uint16_t track, uint3
 bool track_step(struct categories *categories, uint16_t number, const struct doing *doing,
 		uint64_t seq)
 {
-	struct stage_track *track = &categories->own->tracks[number];
+	struct stage_track *track = &categories->tracks[number];
 	bool good = true;
 
 	if (doing->inside && !track->in_pass) {
@@ -98,7 +100,7 @@ bool track_step(struct categories *categories, uint16_t number, const struct doi
 		track->passes++;
 	} else if (!doing->inside && track->in_pass && doing->ends) {
 		track->in_pass = false;
-		good = look_for_gradients(categories->own, number, track->passes);
+		good = look_for_gradients(categories, number, track->passes);
 	}
 	if (doing->stage == STAGE_BACKWARD)
 		track->backward_seq = seq;

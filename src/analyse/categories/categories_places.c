@@ -12,13 +12,12 @@ enum {
 /* Of each stretch of the curve the highest point, so that no peak is lost. */
 static int find_points(struct categories *categories, struct categories_place *place)
 {
-	struct categories_own *own = categories->own;
-	const struct trace_curve *curve = trace_curve(own->trace, place->device, NULL);
+	const struct trace_curve *curve = trace_curve(categories->trace, place->device, NULL);
 	size_t every = curve ? curve->t_n / POINTS + 1 : 1;
 
 	if (!curve || !curve->t_n || curve->allocated_n < curve->t_n)
 		return 0;
-	place->t = arena_alloc(&own->arena, (curve->t_n / every + 2) * sizeof(*place->t));
+	place->t = arena_alloc(&categories->arena, (curve->t_n / every + 2) * sizeof(*place->t));
 	if (!place->t)
 		return -ENOMEM;
 	for (size_t i = 0; i < curve->t_n; i += every) {
@@ -34,24 +33,30 @@ static int find_points(struct categories *categories, struct categories_place *p
 	/* The end is told, too. */
 	if (place->t[place->points - 1] < curve->t[curve->t_n - 1])
 		place->t[place->points++] = curve->t[curve->t_n - 1];
-	place->bytes = arena_alloc(&own->arena, place->points * categories->rules->categories *
-							sizeof(*place->bytes));
+	place->bytes =
+		arena_alloc(&categories->arena,
+			    place->points * categories->rules->categories * sizeof(*place->bytes));
 	return place->bytes ? 0 : -ENOMEM;
 }
 
-/* A place and what the summary says of it; `baseline` may be NULL. */
-static struct categories_place *add_place(struct categories *categories,
-					  struct categories_place place,
-					  const struct trace_sum *told,
-					  const struct trace_category *baseline, size_t baseline_n)
+static struct categories_place *add_place(struct categories *categories, int device,
+					  const char *pool, const char *space,
+					  const struct trace_sum *told)
 {
-	struct place_own *own = &categories->own->places[categories->places_n];
+	struct categories_place *place = &categories->places[categories->places_n++];
 
-	own->told = told;
-	own->baseline = baseline;
-	own->baseline_n = baseline_n;
-	categories->places[categories->places_n] = place;
-	return &categories->places[categories->places_n++];
+	place->device = device;
+	place->pool = pool;
+	place->space = space;
+	place->told = told;
+	return place;
+}
+
+static void take_baseline(struct categories_place *place, const struct trace_category *list,
+			  size_t count)
+{
+	place->baseline = list;
+	place->baseline_n = count;
 }
 
 static size_t count_places(const struct trace *trace)
@@ -65,24 +70,19 @@ static size_t count_places(const struct trace *trace)
 
 int categories_find_places(struct categories *categories)
 {
-	struct categories_own *own = categories->own;
-	const struct trace *trace = own->trace;
+	const struct trace *trace = categories->trace;
 
-	size_t count = count_places(trace) + 1;
-
-	categories->places = arena_alloc(&own->arena, count * sizeof(*categories->places));
-	own->places = arena_alloc(&own->arena, count * sizeof(*own->places));
-	if (!categories->places || !own->places)
+	categories->places = arena_alloc(&categories->arena,
+					 (count_places(trace) + 1) * sizeof(*categories->places));
+	if (!categories->places)
 		return -ENOMEM;
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
 		const struct trace_device *device = &trace->summary.devices[i];
+		struct categories_place *place =
+			add_place(categories, device->device, NULL, "device", &device->allocated);
 
-		if (find_points(categories,
-				add_place(categories,
-					  (struct categories_place){ .device = device->device,
-								     .space = "device" },
-					  &device->allocated, device->categories,
-					  device->categories_n)))
+		take_baseline(place, device->categories, device->categories_n);
+		if (find_points(categories, place))
 			return -ENOMEM;
 	}
 	for (size_t i = 0; i < trace->summary.devices_n; i++) {
@@ -90,21 +90,17 @@ int categories_find_places(struct categories *categories)
 
 		for (size_t k = 0; k < device->pools_n; k++) {
 			if (device->pools[k].name)
-				add_place(categories,
-					  (struct categories_place){ .device = device->device,
-								     .pool = device->pools[k].name,
-								     .space = "device" },
-					  &device->pools[k].allocated, NULL, 0);
+				add_place(categories, device->device, device->pools[k].name,
+					  "device", &device->pools[k].allocated);
 		}
 	}
 	for (size_t i = 0; i < trace->summary.spaces_n; i++) {
 		const struct trace_space *space = &trace->summary.spaces[i];
 
 		if (space->space && strcmp(space->space, "array") != 0)
-			add_place(categories,
-				  (struct categories_place){ .device = NO_DEVICE,
-							     .space = space->space },
-				  &space->allocated, space->categories, space->categories_n);
+			take_baseline(add_place(categories, NO_DEVICE, NULL, space->space,
+						&space->allocated),
+				      space->categories, space->categories_n);
 	}
 	return 0;
 }
@@ -134,19 +130,17 @@ static bool event_on_card(const struct event *event)
 	return space_on_card(event->device, event->space);
 }
 
-static bool is_pool(const struct categories *categories, size_t i, uint32_t pool)
+static bool is_pool(const struct categories *categories, struct categories_place *place,
+		    uint32_t pool)
 {
-	struct place_own *own = &categories->own->places[i];
 	const char *text;
 
-	if (own->pool == pool)
-		return true;
-	if (own->pool)
+	if (place->pool_text)
+		return place->pool_text == pool;
+	text = trace_text(categories->trace, pool);
+	if (!text || strcmp(text, place->pool) != 0)
 		return false;
-	text = trace_text(categories->own->trace, pool);
-	if (!text || strcmp(text, categories->places[i].pool) != 0)
-		return false;
-	own->pool = pool;
+	place->pool_text = pool;
 	return true;
 }
 
@@ -159,7 +153,7 @@ static struct whereabouts find_places(const struct categories *categories,
 	bool card = event_on_card(event);
 
 	for (uint32_t i = 0; i < categories->places_n; i++) {
-		const struct categories_place *place = &categories->places[i];
+		struct categories_place *place = &categories->places[i];
 
 		if (!card && place->device == NO_DEVICE && name && !strcmp(place->space, name))
 			at.place[WHOLE] = i;
@@ -168,47 +162,44 @@ static struct whereabouts find_places(const struct categories *categories,
 		if (!place->pool)
 			at.place[WHOLE] = i;
 		else if (event->pool && at.place[POOL] == none &&
-			 is_pool(categories, i, event->pool))
+			 is_pool(categories, place, event->pool))
 			at.place[POOL] = i;
 	}
 	return at;
 }
 
 /* One after the other, events are mostly of one pool. */
-struct whereabouts places_of(const struct categories *categories, const struct event *event)
+struct whereabouts places_of(struct categories *categories, const struct event *event)
 {
-	struct categories_own *own = categories->own;
-
-	if (!own->last_known || own->last_device != event->device ||
-	    own->last_space != event->space || own->last_pool != event->pool) {
-		own->last_at = find_places(categories, event);
-		own->last_device = event->device;
-		own->last_space = event->space;
-		own->last_pool = event->pool;
-		own->last_known = true;
+	if (!categories->last_known || categories->last_device != event->device ||
+	    categories->last_space != event->space || categories->last_pool != event->pool) {
+		categories->last_at = find_places(categories, event);
+		categories->last_device = event->device;
+		categories->last_space = event->space;
+		categories->last_pool = event->pool;
+		categories->last_known = true;
 	}
-	return own->last_at;
+	return categories->last_at;
 }
 
 static void see_peak(struct categories *categories, size_t i, uint64_t bytes,
 		     const struct event *event)
 {
 	struct categories_place *place = &categories->places[i];
-	struct place_own *own = &categories->own->places[i];
 
 	if (bytes <= place->peak_bytes)
 		return;
 	place->peak_bytes = bytes;
 	place->peak_t = event->t;
-	own->peak_seq = event->seq;
-	memset(own->corpses, 0, sizeof(own->corpses));
-	memcpy(own->loose_at, own->loose, sizeof(own->loose_at));
+	place->peak_seq = event->seq;
+	memset(place->corpses, 0, sizeof(place->corpses));
+	memcpy(place->loose_at, place->loose, sizeof(place->loose_at));
 }
 
 void places_see_peaks(struct categories *categories, const struct whereabouts *at,
 		      const struct event *event)
 {
-	const struct place_own *places = categories->own->places;
+	const struct categories_place *places = categories->places;
 	bool told = event_on_card(event) && event->allocated != TRACE_NONE;
 
 	see_peak(categories, at->place[WHOLE],

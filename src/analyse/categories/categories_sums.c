@@ -19,25 +19,23 @@ enum {
 
 static uint64_t longest_of_backward(const struct categories *categories)
 {
-	const struct categories_own *own = categories->own;
 	uint64_t longest = 0;
 
 	for (size_t i = 0; i < categories->stacks_n; i++) {
-		const struct trace_stack *stack = &own->trace->stacks[i];
+		const struct trace_stack *stack = &categories->trace->stacks[i];
 
-		if (own->views.list[i].inside && stack->lifetime_max_ns != TRACE_NONE &&
+		if (categories->views.list[i].inside && stack->lifetime_max_ns != TRACE_NONE &&
 		    stack->lifetime_max_ns > longest)
 			longest = stack->lifetime_max_ns;
 	}
 	return longest;
 }
 
-uint8_t categories_stack_alone(const struct categories *categories, size_t number)
+uint8_t categories_stack_alone(struct categories *categories, size_t number)
 {
-	struct categories_own *own = categories->own;
 	bool known = number < categories->stacks_n;
-	const struct trace_stack *stack = known ? &own->trace->stacks[number] : NULL;
-	const struct stack_view *view = &own->views.list[number];
+	const struct trace_stack *stack = known ? &categories->trace->stacks[number] : NULL;
+	const struct stack_view *view = &categories->views.list[number];
 	struct life life = {
 		.stack = (uint32_t)number,
 		.of = {
@@ -53,11 +51,11 @@ uint8_t categories_stack_alone(const struct categories *categories, size_t numbe
 	/* What PyTorch's allocator took and hands out is its pool's. */
 	if (known && stack->owner && !strncmp(stack->owner, "libc10", 6))
 		life.of[RULE_POOL].text = "torch";
-	if (!own->longest)
-		own->longest = longest_of_backward(categories) + 1;
+	if (!categories->longest)
+		categories->longest = longest_of_backward(categories) + 1;
 	if (!known || (!stack->frees && !stack->live_count && !stack->peak_bytes))
 		return life_category(categories, &life);
-	if (stack->frees && stack->lifetime_min_ns < own->longest / SHORT) {
+	if (stack->frees && stack->lifetime_min_ns < categories->longest / SHORT) {
 		life.of[RULE_FREED].number = FREED_SOON;
 		life.of[RULE_ALLOCATIONS].number = life.of[RULE_PASSES].number = 0;
 	} else if (stack->frees) {
@@ -114,7 +112,7 @@ static bool is_of_place(const struct trace *trace, const struct categories_place
 static void take_figures(const struct categories *categories, const struct categories_place *place,
 			 bool at_peak, uint64_t bytes, struct category_sum *sums)
 {
-	const struct trace *trace = categories->own->trace;
+	const struct trace *trace = categories->trace;
 	uint64_t known = 0;
 
 	memset(sums, 0, SUMS * sizeof(*sums));
@@ -137,7 +135,7 @@ static void stacks_at_peak(const struct categories *categories,
 			   const struct categories_place *place, struct category_sum *sums)
 {
 	const struct trace_peak *peak =
-		trace_peak(categories->own->trace, place->device, place->pool, TRACE_ALLOCATED);
+		trace_peak(categories->trace, place->device, place->pool, TRACE_ALLOCATED);
 	uint64_t known = 0;
 
 	if (!peak) {
@@ -169,12 +167,11 @@ static bool settle(struct category_sum *blocks, const struct category_sum *stack
 
 static void settle_peak(struct categories *categories, size_t i)
 {
-	const struct categories_own *own = categories->own;
-	const struct place_own *mine = &own->places[i];
 	struct categories_place *place = &categories->places[i];
-	const struct trace_sum *told = mine->told;
+	const struct trace_sum *told = place->told;
 	struct category_sum stacks[SUMS];
-	bool seen = own->any && (own->gap_seq == UINT64_MAX || mine->peak_seq < own->gap_seq);
+	bool seen = categories->any &&
+		    (categories->gap_seq == UINT64_MAX || place->peak_seq < categories->gap_seq);
 
 	if (told->peak_bytes != TRACE_NONE) {
 		seen = seen && place->peak_bytes == told->peak_bytes;
@@ -183,8 +180,8 @@ static void settle_peak(struct categories *categories, size_t i)
 	}
 	for (size_t k = 0; k < CATEGORIES_MOST; k++)
 		place->peak[k] = (struct category_sum){
-			mine->corpses[k].bytes + mine->loose_at[k].bytes,
-			mine->corpses[k].count + mine->loose_at[k].count,
+			place->corpses[k].bytes + place->loose_at[k].bytes,
+			place->corpses[k].count + place->loose_at[k].count,
 		};
 	stacks_at_peak(categories, place, stacks);
 	place->peak_exact = settle(place->peak, stacks, place->peak_bytes, seen);
@@ -192,15 +189,13 @@ static void settle_peak(struct categories *categories, size_t i)
 
 static void settle_exit(struct categories *categories, size_t i)
 {
-	const struct categories_own *own = categories->own;
-	const struct place_own *mine = &own->places[i];
 	struct categories_place *place = &categories->places[i];
-	const struct trace_sum *told = mine->told;
+	const struct trace_sum *told = place->told;
 	struct category_sum stacks[SUMS];
-	bool seen = own->any && own->gap_seq == UINT64_MAX;
+	bool seen = categories->any && categories->gap_seq == UINT64_MAX;
 
 	for (size_t k = 0; k < CATEGORIES_MOST; k++)
-		category_add(&place->exit[k], mine->loose[k].bytes, mine->loose[k].count);
+		category_add(&place->exit[k], place->loose[k].bytes, place->loose[k].count);
 	place->exit_bytes = told->exit_bytes != TRACE_NONE ? told->exit_bytes : sum_of(place->exit);
 	take_figures(categories, place, false, place->exit_bytes, stacks);
 	place->exit_exact = settle(place->exit, stacks, place->exit_bytes, seen);
@@ -209,15 +204,14 @@ static void settle_exit(struct categories *categories, size_t i)
 /* As a baseline keeps them; names that the rules do not know are other. */
 static void take_baseline(const struct categories *categories, size_t i)
 {
-	const struct place_own *mine = &categories->own->places[i];
 	struct categories_place *place = &categories->places[i];
 
-	if (!mine->baseline_n)
+	if (!place->baseline_n)
 		return;
 	memset(place->peak, 0, sizeof(place->peak));
 	memset(place->exit, 0, sizeof(place->exit));
-	for (size_t k = 0; k < mine->baseline_n; k++) {
-		const struct trace_category *of = &mine->baseline[k];
+	for (size_t k = 0; k < place->baseline_n; k++) {
+		const struct trace_category *of = &place->baseline[k];
 		int number = of->category ? rules_category(categories->rules, of->category) : -1;
 		size_t category = number < 0 ? CATEGORY_OTHER : (size_t)number;
 
@@ -243,9 +237,9 @@ static void add_unknown(const struct categories *categories, struct categories_p
 /* Differences become values. The peak may lie between events of one time: it is as it is. */
 static void settle_curve(const struct categories *categories, struct categories_place *place)
 {
-	const struct trace_curve *curve = trace_curve(categories->own->trace, place->device, NULL);
+	const struct trace_curve *curve = trace_curve(categories->trace, place->device, NULL);
 
-	if (!categories->own->any || categories->own->gap_seq != UINT64_MAX)
+	if (!categories->any || categories->gap_seq != UINT64_MAX)
 		place->points = 0;
 	for (size_t k = 0; k < categories->rules->categories && place->points; k++) {
 		uint64_t *column = place->bytes + k * place->points;

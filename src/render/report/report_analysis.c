@@ -91,7 +91,8 @@ static int read_events(struct report_study *study, struct trace *trace)
 	study->surveyed = true;
 	while (!error && (more = trace_next(trace, &event)) == 1) {
 		error = event_scan_event(&study->survey, &event);
-		if (!error && study->categories.own && categories_event(&study->categories, &event))
+		if (!error && study->categories.rules &&
+		    categories_event(&study->categories, &event))
 			return -EINVAL;
 	}
 	if (!error && !more)
@@ -112,7 +113,7 @@ int report_study(struct report_study *study, const struct report *report)
 	/* That a baseline has no events says nothing of what there was. */
 	if (!trace->capture.baseline && !selection->replayed && wants_events(report))
 		error = read_events(study, trace);
-	if (!error && study->categories.own && !selection->replayed && !selection->stacks) {
+	if (!error && study->categories.rules && !selection->replayed && !selection->stacks) {
 		error = categories_end(&study->categories);
 		study->categorised = !error;
 	}
