@@ -22,12 +22,9 @@ enum stage {
 	STAGE_OFF,
 };
 
-/*
- * `python` is written by one python_prepare and read once `stage` has left STAGE_NONE; nothing in
- * it changes after that.
- */
+HOT_DATA struct python_interpreter python_process;
+
 static HOT_DATA struct {
-	struct python_interpreter python;
 	atomic_int stage;
 	atomic_flag preparing;
 } state = { .preparing = ATOMIC_FLAG_INIT };
@@ -50,11 +47,11 @@ void python_prepare(void *(*lookup)(void *, const char *))
 	if (stage_now() != STAGE_NONE || atomic_flag_test_and_set(&state.preparing))
 		return;
 	if (stage_now() == STAGE_NONE) {
-		found = python_find(&state.python, lookup);
+		found = python_find(lookup);
 		if (found != -ENOENT)
 			stage_set(found ? STAGE_OFF : STAGE_FOUND);
 		if (!found)
-			python_ask(&state.python);
+			python_ask();
 	}
 	atomic_flag_clear(&state.preparing);
 	errno = error;
@@ -63,7 +60,7 @@ void python_prepare(void *(*lookup)(void *, const char *))
 /* Whether the layout has proved itself; decided by the first thread that has frames. */
 __attribute__((noinline, cold)) static bool proven(const void *thread)
 {
-	enum python_verdict verdict = python_try(&state.python, thread);
+	enum python_verdict verdict = python_try(thread);
 
 	if (verdict != PYTHON_EMPTY)
 		stage_set(verdict == PYTHON_RIGHT ? STAGE_ON : STAGE_OFF);
@@ -201,8 +198,8 @@ static void walk_frames(const struct python_layout *from, const void *frame,
 
 static HOT_CODE void walk_thread(struct python_frames *frames, bool listed)
 {
-	const struct python_layout *at = &state.python.layout;
-	const void *thread = state.python.this_thread();
+	const struct python_layout *at = &python_process.layout;
+	const void *thread = python_process.this_thread();
 	const void *frame;
 
 	if (!thread || (stage_now() == STAGE_FOUND && !proven(thread)))
@@ -226,7 +223,7 @@ static HOT_CODE unsigned walk_held(struct python_frames *frames, bool listed)
 	frames->sum = 0;
 	if (stage != STAGE_ON && stage != STAGE_FOUND)
 		return 0;
-	if (!python_hold(&state.python, own))
+	if (!python_hold(own))
 		return 0;
 	walk_thread(frames, listed);
 	python_let_go(own);
@@ -253,20 +250,18 @@ bool python_list(struct python_frames *frames)
 /* False when what stands there is no code object with names. */
 static bool read_names(const struct python_frame *frame, struct python_name *name)
 {
-	const struct python_interpreter *python = &state.python;
-	const struct python_layout *at = &python->layout;
+	const struct python_layout *at = &python_process.layout;
 	const void *code = (const void *)(uintptr_t)frame->code;
 	const void *function;
 
-	if (!python_is_code(python, code))
+	if (!python_is_code(code))
 		return false;
 	function = python_pointer(code, at->code_qualname != PYTHON_NONE ? at->code_qualname
 									 : at->code_name);
-	if (!python_text(python, python_pointer(code, at->code_file), name->file,
-			 sizeof(name->file)) ||
-	    !python_text(python, function, name->function, sizeof(name->function)))
+	if (!python_text(python_pointer(code, at->code_file), name->file, sizeof(name->file)) ||
+	    !python_text(function, name->function, sizeof(name->function)))
 		return false;
-	name->line = python_line(at, code, frame->position);
+	name->line = python_line(code, frame->position);
 	return true;
 }
 
@@ -277,7 +272,7 @@ bool python_name(const struct python_frame *frame, struct python_name *name)
 
 	name->file[0] = name->function[0] = '\0';
 	name->line = 0;
-	if (stage_now() != STAGE_ON || !python_hold(&state.python, own))
+	if (stage_now() != STAGE_ON || !python_hold(own))
 		return false;
 	good = read_names(frame, name);
 	python_let_go(own);
@@ -288,19 +283,19 @@ bool python_name(const struct python_frame *frame, struct python_name *name)
 
 HOT_CODE bool python_eval_range(uint64_t *low, uint64_t *high)
 {
-	if (stage_now() == STAGE_NONE || !state.python.eval_high)
+	if (stage_now() == STAGE_NONE || !python_process.eval_high)
 		return false;
-	*low = state.python.eval_low;
-	*high = state.python.eval_high;
+	*low = python_process.eval_low;
+	*high = python_process.eval_high;
 	return true;
 }
 
 const char *python_version(void)
 {
-	return stage_now() == STAGE_NONE ? NULL : state.python.version;
+	return stage_now() == STAGE_NONE ? NULL : python_process.version;
 }
 
 const char *python_trouble(void)
 {
-	return stage_now() == STAGE_OFF ? state.python.refusal : NULL;
+	return stage_now() == STAGE_OFF ? python_process.refusal : NULL;
 }

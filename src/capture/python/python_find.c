@@ -18,19 +18,18 @@
 typedef void *lookup_fn(void *handle, const char *name);
 
 /* refusal = "CPython 3.12.3", the three, and what follows from them. */
-static void refuse_version(struct python_interpreter *python, const char *a, const char *b,
-			   const char *c)
+static void refuse_version(const char *a, const char *b, const char *c)
 {
-	const char *words[] = { "CPython ", python->version,
+	const char *words[] = { "CPython ", python_process.version,
 				a,          b,
 				c,          ": Python stacks off, allocations still recorded" };
 
-	python->refusal[0] = '\0';
+	python_process.refusal[0] = '\0';
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		text_append(python->refusal, sizeof(python->refusal), words[i]);
+		text_append(python_process.refusal, sizeof(python_process.refusal), words[i]);
 }
 
-static void refuse_age(struct python_interpreter *python, const char *age)
+static void refuse_age(const char *age)
 {
 	char known[64] = " than this build knows (3.";
 
@@ -38,7 +37,7 @@ static void refuse_age(struct python_interpreter *python, const char *age)
 	text_append(known, sizeof(known), "-3.");
 	text_u64(known + strlen(known), python_layout_newest());
 	text_append(known, sizeof(known), ")");
-	refuse_version(python, " is ", age, known);
+	refuse_version(" is ", age, known);
 }
 
 /* Copies the path of a libpython. */
@@ -80,7 +79,7 @@ static bool find_handle(lookup_fn *lookup, void **handle)
 }
 
 /* The range of the evaluation loop, for telling its frames in a native stack. */
-static void find_eval(struct python_interpreter *python, const void *eval)
+static void find_eval(const void *eval)
 {
 	const ElfW(Sym) *symbol = NULL;
 	Dl_info info;
@@ -88,8 +87,8 @@ static void find_eval(struct python_interpreter *python, const void *eval)
 	if (!eval || !dladdr1(eval, &info, (void **)&symbol, RTLD_DL_SYMENT) || !symbol ||
 	    !symbol->st_size)
 		return;
-	python->eval_low = (uint64_t)(uintptr_t)info.dli_saddr;
-	python->eval_high = python->eval_low + symbol->st_size;
+	python_process.eval_low = (uint64_t)(uintptr_t)info.dli_saddr;
+	python_process.eval_high = python_process.eval_low + symbol->st_size;
 }
 
 /* Interpreters that export CPython's names and keep their frames another way. */
@@ -107,35 +106,38 @@ static const char *foreign(const char *version)
  * The types say themselves whether objects are laid out as expected: their own flags must call a
  * str a str and bytes bytes. This finds builds with other object headers (Py_TRACE_REFS) at once.
  */
-static bool types_agree(const struct python_interpreter *python)
+static bool types_agree(void)
 {
-	return python_type_flag(&python->layout, python->text_type) == PYTHON_IS_TEXT &&
-	       python_type_flag(&python->layout, python->bytes_type) == PYTHON_IS_BYTES &&
-	       python_type_flag(&python->layout, python->code_type) == 0;
+	return python_type_flag(&python_process.layout, python_process.text_type) ==
+		       PYTHON_IS_TEXT &&
+	       python_type_flag(&python_process.layout, python_process.bytes_type) ==
+		       PYTHON_IS_BYTES &&
+	       python_type_flag(&python_process.layout, python_process.code_type) == 0;
 }
 
 /* "3.12.3 (main, ...) [GCC ...]": fills version; the minor version, or -ENOTSUP with the refusal.
  */
-static int read_version(struct python_interpreter *python, const char *text)
+static int read_version(const char *text)
 {
 	char *rest;
 	unsigned long major = strtoul(text, &rest, 10);
 	unsigned long minor = *rest == '.' ? strtoul(rest + 1, NULL, 10) : 0;
 
-	text_copy_n(python->version, sizeof(python->version), text, strcspn(text, " "));
+	text_copy_n(python_process.version, sizeof(python_process.version), text,
+		    strcspn(text, " "));
 	if (foreign(text)) {
-		refuse_version(python, " here is no plain CPython (", foreign(text), ")");
+		refuse_version(" here is no plain CPython (", foreign(text), ")");
 		return -ENOTSUP;
 	}
 	if (major != 3 || minor < PYTHON_OLDEST) {
-		refuse_age(python, major > 3 ? "newer" : "older");
+		refuse_age(major > 3 ? "newer" : "older");
 		return -ENOTSUP;
 	}
 	return (int)minor;
 }
 
 /* What must be there, by either name. */
-static bool find_needs(struct python_interpreter *python, lookup_fn *lookup, void *handle)
+static bool find_needs(lookup_fn *lookup, void *handle)
 {
 #define NEED(field, ...)                                    \
 	{                                                   \
@@ -174,13 +176,13 @@ static bool find_needs(struct python_interpreter *python, lookup_fn *lookup, voi
 
 		if (!found && needs[i].names[1][0])
 			found = lookup(handle, needs[i].names[1]);
-		memcpy((char *)python + needs[i].place, &found, sizeof(found));
+		memcpy((char *)&python_process + needs[i].place, &found, sizeof(found));
 		all = all && found;
 	}
 	return all;
 }
 
-int python_find(struct python_interpreter *python, lookup_fn *lookup)
+int python_find(lookup_fn *lookup)
 {
 	const char *(*get_version)(void);
 	const unsigned long *version;
@@ -191,28 +193,28 @@ int python_find(struct python_interpreter *python, lookup_fn *lookup)
 
 	if (!find_handle(lookup, &handle))
 		return -ENOENT;
-	whole = find_needs(python, lookup, handle);
+	whole = find_needs(lookup, handle);
 	get_version = (const char *(*)(void))lookup(handle, "Py_GetVersion");
 	version = lookup(handle, "Py_Version");
-	find_eval(python, lookup(handle, "_PyEval_EvalFrameDefault"));
+	find_eval(lookup(handle, "_PyEval_EvalFrameDefault"));
 	dlerror();
 
 	text = get_version ? get_version() : "3";
-	minor = read_version(python, text);
+	minor = read_version(text);
 	if (minor < 0)
 		return minor;
 	if (!whole) {
-		refuse_version(python, " does not export what a walk of its frames needs", "", "");
+		refuse_version(" does not export what a walk of its frames needs", "", "");
 		return -ENOTSUP;
 	}
 	if ((unsigned)minor > python_layout_newest())
-		refuse_age(python, "newer");
+		refuse_age("newer");
 	else
-		refuse_version(python, " does not keep its frames where this build expects them",
-			       "", "");
-	if (!python_layout_find(python, (unsigned)minor, version ? *version : 0))
+		refuse_version(" does not keep its frames where this build expects them", "", "");
+	if (!python_layout_find((unsigned)minor, version ? *version : 0))
 		return -ENOTSUP;
 	if (minor == 8) /* _PyRuntimeState.ceval.pending.finishing (pycore_pystate.h) */
-		python->finishing = (const int *)((const char *)python->runtime + 600);
-	return types_agree(python) ? 0 : -ENOTSUP;
+		python_process.finishing =
+			(const int *)((const char *)python_process.runtime + 600);
+	return types_agree() ? 0 : -ENOTSUP;
 }

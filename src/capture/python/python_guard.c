@@ -49,12 +49,10 @@ static void ended(void)
 	atomic_store(&ender, NULL);
 }
 
-static const struct python_interpreter *interpreter; /* whose calls these are */
-
 /*
  * What atexit calls: after the program's own threads were waited for, before others lose theirs. A
  * program that takes it away (atexit._clear(), as the children of multiprocessing do, which leave
- * by _exit) is left with python->finalizing(), by which a walk that has begun may be missed; one
+ * by _exit) is left with finalizing(), by which a walk that has begun may be missed; one
  * that makes atexit call it early (atexit._run_exitfuncs()) has Python frames on that thread
  * alone from then on.
  */
@@ -63,8 +61,8 @@ static void *ending(void *module, void *unused)
 	(void)module, (void)unused;
 	atomic_store(&ender, &self);
 	crowd_await(nobody_walks, PATIENCE_MS);
-	interpreter->at_exit(ended);
-	return interpreter->build_value("");
+	python_process.at_exit(ended);
+	return python_process.build_value("");
 }
 
 /*
@@ -85,47 +83,46 @@ static int register_ending(void *unused)
 	method.name = "memtrace_ending";
 	method.function = ending;
 	method.flags = 4; /* METH_NOARGS */
-	if (interpreter->current() == interpreter->main())
-		atexit = interpreter->import_module("atexit", NULL, NULL, NULL, 0);
+	if (python_process.current() == python_process.main())
+		atexit = python_process.import_module("atexit", NULL, NULL, NULL, 0);
 	if (atexit)
-		function = interpreter->new_function(&method, NULL, NULL);
+		function = python_process.new_function(&method, NULL, NULL);
 	if (function)
-		result = interpreter->call_method(atexit, "register", "O", function);
+		result = python_process.call_method(atexit, "register", "O", function);
 	if (!result) {
-		interpreter->clear_error();
+		python_process.clear_error();
 		atomic_store(&asked, false);
 	}
-	interpreter->drop(result);
-	interpreter->drop(function);
-	interpreter->drop(atexit);
+	python_process.drop(result);
+	python_process.drop(function);
+	python_process.drop(atexit);
 	return 0;
 }
 
 /* 3.8 alone refuses what comes after its last pending calls, and by printing an error with the
  * state of whoever has the GIL. */
-static bool takes_calls(const struct python_interpreter *python)
+static bool takes_calls(void)
 {
-	return python->initialized() && !python->finalizing() &&
-	       !(python->finishing && *python->finishing);
+	return python_process.initialized() && !python_process.finalizing() &&
+	       !(python_process.finishing && *python_process.finishing);
 }
 
-bool python_ask(const struct python_interpreter *python)
+bool python_ask(void)
 {
 	struct signals_deferred deferred;
 	bool done = atomic_load_explicit(&asked, memory_order_relaxed);
 
-	if (__builtin_expect(done, 1) || !takes_calls(python))
+	if (__builtin_expect(done, 1) || !takes_calls())
 		return done;
 	loader_begin(&deferred); /* no child is made while the lock is held */
-	interpreter = python;
-	done = atomic_exchange(&asked, true) || !python->add_call(register_ending, NULL);
+	done = atomic_exchange(&asked, true) || !python_process.add_call(register_ending, NULL);
 	if (!done)
 		atomic_store(&asked, false); /* its list is full: again at the next walk */
 	loader_end(&deferred);
 	return done;
 }
 
-HOT_CODE bool python_hold(const struct python_interpreter *python, void **frame)
+HOT_CODE bool python_hold(void **frame)
 {
 	const struct crowd_self *by = atomic_load_explicit(&ender, memory_order_relaxed);
 
@@ -133,11 +130,11 @@ HOT_CODE bool python_hold(const struct python_interpreter *python, void **frame)
 		thread_kind = is_first_thread() ? FIRST : OTHER;
 	if (by || thread_kind == FIRST)
 		return !by || by == &self;
-	if (!python_ask(python))
+	if (!python_ask())
 		return false;
 	/* Announced first and looked second, as its end does the other way round. */
 	crowd_enter(&walkers, &self, frame);
-	if (!atomic_load(&ender) && !python->finalizing())
+	if (!atomic_load(&ender) && !python_process.finalizing())
 		return true;
 	crowd_leave(&walkers, &self, frame);
 	return false;

@@ -104,8 +104,9 @@ static void fill_untold(struct python_layout *layout, unsigned minor, bool free_
 }
 
 /* False if something in the interpreter's table is not to be believed. */
-static bool layout_told(struct python_layout *layout, const struct tells *row, const void *runtime)
+static bool layout_told(struct python_layout *layout, const struct tells *row)
 {
+	const void *runtime = python_process.runtime;
 	uint64_t struct_end = 0;
 
 	*layout =
@@ -133,32 +134,33 @@ static bool layout_told(struct python_layout *layout, const struct tells *row, c
 }
 
 /* Its own table, that of its version; of one newer than all that are known it is read as theirs. */
-static bool find_told(struct python_layout *layout, unsigned minor, uint64_t version,
-		      const void *runtime)
+static bool find_told(struct python_layout *layout, unsigned minor, uint64_t version)
 {
+	const void *runtime = python_process.runtime;
 	const struct tells *row = tells;
 
 	if (memcmp(runtime, "xdebugpy", 8) != 0 || python_word(runtime, TELLS_VERSION) != version)
 		return false;
 	while (row->minor < minor && row < &tells[COUNT(tells) - 1])
 		row++;
-	if (!layout_told(layout, row, runtime))
+	if (!layout_told(layout, row))
 		return false;
 	fill_untold(layout, minor, python_word(runtime, TELLS_FREE_THREADED) != 0);
 	return true;
 }
 
-bool python_layout_find(struct python_interpreter *python, unsigned minor, uint64_t version)
+bool python_layout_find(unsigned minor, uint64_t version)
 {
+	struct python_layout *layout = &python_process.layout;
 	size_t row = minor - PYTHON_OLDEST;
 
-	python->guessed = minor > python_layout_newest();
+	python_process.guessed = minor > python_layout_newest();
 	if (row < COUNT(known))
-		python->layout = known[row];
-	else if (!find_told(&python->layout, minor, version, python->runtime))
+		*layout = known[row];
+	else if (!find_told(layout, minor, version))
 		return false;
 	/* Nothing vouches for these in a version nobody has seen. */
-	if (python->guessed)
-		python->layout.code_version = python->layout.code_traceable = PYTHON_NONE;
+	if (python_process.guessed)
+		layout->code_version = layout->code_traceable = PYTHON_NONE;
 	return true;
 }

@@ -17,9 +17,9 @@ static uint32_t character(const void *text, unsigned width, uint64_t index)
 	return c ? c : REPLACEMENT;
 }
 
-bool python_text(const struct python_interpreter *python, const void *text, char *to, size_t size)
+bool python_text(const void *text, char *to, size_t size)
 {
-	const struct python_layout *at = &python->layout;
+	const struct python_layout *at = &python_process.layout;
 	uint32_t state = (uint32_t)python_int(text, at->text_state) >> at->text_shift;
 	uint64_t length = python_word(text, at->text_length);
 	unsigned width = state & 7;
@@ -46,7 +46,6 @@ bool python_text(const struct python_interpreter *python, const void *text, char
 
 /* Reads that fail instead of faulting where a layout has still to prove itself (`careful`). */
 struct trial {
-	const struct python_interpreter *python;
 	bool careful;
 	bool failed;
 	bool barred;
@@ -81,7 +80,7 @@ static const void *follow(struct trial *trial, const void *base, int32_t offset)
  * it: a str of another class may name a file, for compile() takes one as it is. */
 static void expect_kind(struct trial *trial, const void *base, int32_t offset, uint64_t flag)
 {
-	const struct python_layout *at = &trial->python->layout;
+	const struct python_layout *at = &python_process.layout;
 	const void *type = follow(trial, follow(trial, base, offset), at->object_type);
 	uint64_t flags;
 
@@ -91,9 +90,9 @@ static void expect_kind(struct trial *trial, const void *base, int32_t offset, u
 
 static void try_code(struct trial *trial, const void *code)
 {
-	const struct python_layout *at = &trial->python->layout;
+	const struct python_layout *at = &python_process.layout;
 
-	trial->failed |= follow(trial, code, at->object_type) != trial->python->code_type;
+	trial->failed |= follow(trial, code, at->object_type) != python_process.code_type;
 	expect_kind(trial, code, at->code_file, PYTHON_IS_TEXT);
 	expect_kind(trial, code, at->code_name, PYTHON_IS_TEXT);
 	if (at->code_qualname != PYTHON_NONE)
@@ -101,18 +100,18 @@ static void try_code(struct trial *trial, const void *code)
 	expect_kind(trial, code, at->code_table, PYTHON_IS_BYTES);
 }
 
-bool python_is_code(const struct python_interpreter *python, const void *code)
+bool python_is_code(const void *code)
 {
-	struct trial trial = { .python = python };
+	struct trial trial = { .careful = false };
 
 	try_code(&trial, code);
 	return !trial.failed;
 }
 
-enum python_verdict python_try(const struct python_interpreter *python, const void *thread)
+enum python_verdict python_try(const void *thread)
 {
-	const struct python_layout *at = &python->layout;
-	struct trial trial = { .python = python, .careful = true };
+	const struct python_layout *at = &python_process.layout;
+	struct trial trial = { .careful = true };
 	unsigned frames = 0;
 	const void *frame = follow(&trial, thread, at->thread_frame);
 
@@ -130,7 +129,7 @@ enum python_verdict python_try(const struct python_interpreter *python, const vo
 		frame = follow(&trial, frame, at->frame_previous);
 	}
 	if (trial.barred)
-		return python->guessed ? PYTHON_WRONG : PYTHON_RIGHT;
+		return python_process.guessed ? PYTHON_WRONG : PYTHON_RIGHT;
 	if (trial.failed)
 		return PYTHON_WRONG;
 	return frames ? PYTHON_RIGHT : PYTHON_EMPTY;
@@ -247,8 +246,9 @@ static int32_t locations_line(struct table table, int32_t line, int64_t position
 	return line;
 }
 
-int32_t python_line(const struct python_layout *at, const void *code, int32_t position)
+int32_t python_line(const void *code, int32_t position)
 {
+	const struct python_layout *at = &python_process.layout;
 	const void *object = python_pointer(code, at->code_table);
 	const uint8_t *data = (const uint8_t *)object + at->bytes_data;
 	struct table table = { data, data + python_word(object, at->bytes_size) };

@@ -155,17 +155,21 @@ struct python_interpreter {
 	char refusal[160]; /* the sentence for turning Python stacks off */
 };
 
-/*
- * Finds the interpreter of this process and fills *python, which is zeroed before the first call
- * and kept between calls. `lookup` is dlsym. 0; -ENOENT when no interpreter is loaded; -ENOTSUP
- * when there is one that cannot be walked, with version and refusal filled. Takes the loader's
- * locks and may allocate.
- */
-int python_find(struct python_interpreter *python, void *(*lookup)(void *, const char *));
+#pragma GCC visibility push(hidden)
+/* That of this process: written by one python_prepare(), and not read before its end. */
+extern struct python_interpreter python_process;
+#pragma GCC visibility pop
 
-/* In python_layout.c: finds python->layout of CPython 3.`minor`, in python.def or in the table that
+/*
+ * Finds the interpreter of this process and fills python_process. `lookup` is dlsym. 0; -ENOENT
+ * when no interpreter is loaded; -ENOTSUP when there is one that cannot be walked, with version and
+ * refusal filled. Takes the loader's locks and may allocate.
+ */
+int python_find(void *(*lookup)(void *, const char *));
+
+/* In python_layout.c: finds the layout of CPython 3.`minor`, in python.def or in the table that
  * _PyRuntime carries. `version` is PY_VERSION_HEX or 0. False if there is none. */
-bool python_layout_find(struct python_interpreter *python, unsigned minor, uint64_t version);
+bool python_layout_find(unsigned minor, uint64_t version);
 
 /* --- python_object.c --- */
 
@@ -176,23 +180,23 @@ enum python_verdict { PYTHON_EMPTY, PYTHON_RIGHT, PYTHON_WRONG };
  * says whether each is a frame of a code object as this build expects it. PYTHON_EMPTY: no frame to
  * tell by. Where the kernel bars such reads, a known version is believed and a guessed one is not.
  */
-enum python_verdict python_try(const struct python_interpreter *python, const void *thread);
+enum python_verdict python_try(const void *thread);
 
 /* Whether this is a code object whose names are str and whose line table is bytes. */
-bool python_is_code(const struct python_interpreter *python, const void *code);
+bool python_is_code(const void *code);
 
 /*
  * A str object as UTF-8, always terminated, cut between characters when longer. What C or UTF-8
  * cannot hold (NUL, lone surrogates) becomes U+FFFD. False when the object is not laid out as a
  * str.
  */
-bool python_text(const struct python_interpreter *python, const void *text, char *to, size_t size);
+bool python_text(const void *text, char *to, size_t size);
 
 /*
  * The line of the instruction at byte `position`; 0 when the table says that it has none. A
  * negative position is a frame that has not begun: the code's first line.
  */
-int32_t python_line(const struct python_layout *at, const void *code, int32_t position);
+int32_t python_line(const void *code, int32_t position);
 
 /* --- python_guard.c --- */
 
@@ -201,14 +205,14 @@ int32_t python_line(const struct python_layout *at, const void *code, int32_t po
  * it has not begun, or is about to end. Takes its lock on pending calls for an instant (one that a
  * child makes anew), and waits for nothing else.
  */
-bool python_ask(const struct python_interpreter *python);
+bool python_ask(void);
 
 /*
  * False when frames must not be looked at: the interpreter ends on another thread. Else until
  * python_let_go() in the same function, whose frame address is given, it does not. The process's
  * first thread does not announce itself: it is taken to be the one that ends the interpreter.
  */
-bool python_hold(const struct python_interpreter *python, void **frame);
+bool python_hold(void **frame);
 void python_let_go(void **frame);
 
 /* --- python_fast.c --- */
