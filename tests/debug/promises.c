@@ -1,5 +1,5 @@
 /*
- * Breaks promises to order (base/guest/watch.h): each letter of the argument is a step. o r n c
+ * Breaks promises to order (base/guest/watch.h): each letter of the argument is a step. o r n
  * take the locks of locks.def by their initials, the same in capitals drop them, u takes one
  * without a rank; p enters the path of a hook and P leaves it; h calls something of the host's, m
  * allocates.
@@ -11,11 +11,11 @@
 #include "base/text/log.h"
 
 static struct lock locks[] = { LOCK_INIT(OPEN), LOCK_INIT(RECORD), LOCK_INIT(NAMES),
-			       LOCK_INIT(CALLERS), LOCK_INIT(UNRANKED) };
+			       LOCK_INIT(UNRANKED) };
 
 static int step(char letter)
 {
-	static const char letters[] = "orncu";
+	static const char letters[] = "ornu";
 	const char *which = strchr(letters, letter | 0x20);
 
 	if (which && letter & 0x20)

@@ -14,7 +14,6 @@
 #include "capture/cuda/device_usage.h"
 #include "capture/cupti/cupti.h"
 #include "capture/loader/loader.h"
-#include "capture/loader/resolve.h"
 #include "capture/loader/tsc_clock.h"
 #include "capture/nvtx/nvtx.h"
 #include "capture/python/python.h"
@@ -60,7 +59,6 @@ static void forget_others(void)
 	loader_forked();
 	python_forked();
 	torch_forked();
-	resolve_forked();
 	nvtx_forked();
 	own_stack_forked();
 	own_thread_forked();

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/guest/lock.h"
 #include "base/guest/signals.h"
 #include "base/guest/start.h"
 #include "base/guest/watch.h"
@@ -14,7 +13,6 @@
 #include "capture/loader/loader.h"
 
 struct resolve_caller resolve_callers[RESOLVE_CALLERS];
-static START_DATA struct lock callers_lock = LOCK_INIT(CALLERS);
 /* The process that last had an answer: nobody of its parent's has the loader's lock. */
 static START_DATA _Atomic int answered;
 
@@ -157,14 +155,12 @@ static void *through_caller(const char *name, const void *caller)
 
 void resolve_forget(void)
 {
-	struct signals_deferred deferred;
+	for (unsigned i = 0; i < RESOLVE_CALLERS; i++) {
+		uintptr_t key = atomic_load(&resolve_callers[i].key);
 
-	signals_defer(&deferred);
-	lock_take(&callers_lock);
-	for (unsigned i = 0; i < RESOLVE_CALLERS; i++)
-		atomic_store(&resolve_callers[i].key, 0);
-	lock_drop(&callers_lock);
-	signals_deliver(&deferred);
+		if (key != RESOLVE_WRITTEN)
+			atomic_compare_exchange_strong(&resolve_callers[i].key, &key, 0);
+	}
 	for (int i = 0; i < HOOKS; i++) {
 		void *real = atomic_load(&hook_real[i]);
 		Dl_info info;
@@ -209,38 +205,33 @@ static void find_runtime(void *argument)
 	finding->real = real;
 }
 
+/* One writer at a time, or a slot could pair one caller's key with another's function. One that
+ * does not come to its end (a fork, a handler that jumps out) costs a look-up each time from then
+ * on. */
+static void remember(uintptr_t key, void *real)
+{
+	struct resolve_caller *cached = resolve_place(key);
+
+	if (atomic_exchange(&cached->key, RESOLVE_WRITTEN) == RESOLVE_WRITTEN)
+		return;
+	atomic_store(&cached->real, real);
+	atomic_store(&cached->key, key);
+}
+
 void *resolve_runtime(enum hook_id id, void *caller)
 {
 	struct finding finding = { .name = hooks[id].name, .id = id, .caller = caller };
-	struct signals_deferred deferred;
-	struct resolve_caller *cached;
-	uintptr_t key;
 
 	loader_call(find_runtime, &finding);
 	atomic_store(&answered, getpid());
-	if (!finding.real)
-		return NULL;
-	signals_defer(&deferred);
-	key = resolve_key(id, caller);
-	cached = resolve_place(key);
-	/* One writer at a time, or a slot could pair one caller's key with another's function. */
-	lock_take(&callers_lock);
-	atomic_store(&cached->key, 0);
-	atomic_store(&cached->real, finding.real);
-	atomic_store(&cached->key, key);
-	lock_drop(&callers_lock);
-	signals_deliver(&deferred);
-	exports_count(DOOR_LINKED);
+	if (finding.real) {
+		remember(resolve_key(id, caller), finding.real);
+		exports_count(DOOR_LINKED);
+	}
 	return finding.real;
 }
 
 bool resolve_may_ask(void)
 {
 	return !atomic_load(&loader_silent) || atomic_load(&answered) == getpid();
-}
-
-/* A slot that was half way in has no key. */
-void resolve_forked(void)
-{
-	lock_reset(&callers_lock);
 }

@@ -47,6 +47,8 @@ const char *resolve_module(const void *address);
 
 enum { RESOLVE_CALLERS = 1024 };
 
+#define RESOLVE_WRITTEN UINTPTR_MAX /* the key while a slot is written */
+
 struct resolve_caller {
 	_Atomic(void *) real;
 	_Atomic(uintptr_t) key; /* caller and row; written last */
@@ -97,8 +99,5 @@ static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id,
  * parent's threads held (capture/loader/loader.h), until the host itself has had its answer.
  */
 bool resolve_may_ask(void);
-
-/* In a forked child: whoever was looking something up is not in it. */
-void resolve_forked(void);
 
 #endif
