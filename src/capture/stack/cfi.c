@@ -21,7 +21,7 @@ enum { RBP = 6, RSP = 7, RETURN = 16 };
  * personality's. */
 enum { PE_UDATA4 = 3, PE_FORMAT = 7, PE_PCREL_SDATA4 = 0x1b, PE_DATAREL_SDATA4 = 0x3b };
 
-static const struct cfi_rule other = { CFI_OTHER, 0, 0 };
+static const union cfi_rule other = { .kind = CFI_OTHER };
 
 /* --- reading --- */
 
@@ -260,24 +260,23 @@ static bool read_cie(const uint8_t *p, struct bytes *program)
 	return !bytes.bad;
 }
 
-static struct cfi_rule rule_of(const struct cfi_rules *row)
+static union cfi_rule rule_of(const struct cfi_rules *row)
 {
-	struct cfi_rule rule = { row->cfa_register == RBP ? CFI_FRAME : CFI_STACK, 0, 0 };
-
+	union cfi_rule rule = { .kind = row->cfa_register == RBP ? CFI_FRAME : CFI_STACK };
 	int64_t frame = row->where[FRAME];
 
 	if (row->where[BACK] == GONE)
-		return (struct cfi_rule){ CFI_END, 0, 0 };
+		return (union cfi_rule){ .kind = CFI_END };
 	if ((row->cfa_register != RBP && row->cfa_register != RSP) || row->cfa_offset < 8 ||
 	    row->cfa_offset >= OFFSET_MOST || row->cfa_offset % 8 || row->where[BACK] != -8 ||
 	    row->where[STACK] != AS_IT_WAS)
 		return other;
-	rule.offset = (uint32_t)row->cfa_offset;
+	rule.offset = (uint64_t)row->cfa_offset / 8;
 	if (frame == AS_IT_WAS)
 		return rule;
 	if (frame > -16 || frame <= -SAVED_MOST || frame % 8)
 		return other;
-	rule.saved = (uint32_t)-frame;
+	rule.saved = (uint64_t)-frame / 8;
 	return rule;
 }
 
@@ -306,7 +305,7 @@ static const uint8_t *entry_for(const uint8_t *header, uint64_t address)
 }
 
 /* By the table that lies at `header` (PT_GNU_EH_FRAME of the module that holds the address). */
-static struct cfi_rule rule_at(const void *header, uint64_t address)
+static union cfi_rule rule_at(const void *header, uint64_t address)
 {
 	const uint8_t *entry = entry_for(header, address);
 	struct bytes program;
@@ -334,7 +333,7 @@ static struct cfi_rule rule_at(const void *header, uint64_t address)
 
 struct cfi_search {
 	uint64_t address;
-	struct cfi_rule rule;
+	union cfi_rule rule;
 };
 
 static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
@@ -358,7 +357,7 @@ static int look_at_module(struct dl_phdr_info *info, size_t size, void *data)
 	return here;
 }
 
-struct cfi_rule cfi_find(uint64_t address)
+union cfi_rule cfi_find(uint64_t address)
 {
 	/* The call's: what follows may be another function. */
 	struct cfi_search search = { address - 1, other };

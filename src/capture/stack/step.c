@@ -10,30 +10,15 @@
 #include "capture/stack/unwind.h"
 
 /*
- * A rule is one word, so that it is never seen half written:
- *
- *   63..28  what tells its address from others of the same line
- *   27..13  the offset / 8
- *   12..4   where the frame pointer is saved / 8
- *    3..2   enum cfi_kind
- *       1   known: 0 in an empty place
- *
- * A line of eight is one of the cache. An address has 47 bits; multiplied by an odd number they are
- * still told apart, and the high eleven of them choose the line.
+ * A line of eight rules is one of the cache. An address has 47 bits; multiplied by an odd number
+ * they are still told apart: the high eleven of them choose the line, the others are the tag.
  */
 enum {
-	LINES_BITS = 11,
-	LINES = 1 << LINES_BITS,
+	LINES = 1 << 11,
 	LINE = 8,
-	KEY_BITS = 47 - LINES_BITS,
-	OFFSET_SHIFT = 13,
-	SAVED_SHIFT = 4,
-	KIND_SHIFT = 2,
-	KNOWN = 2,
+	TAG_BITS = 36,
 	FRAME_MOST = 1 << 18, /* bytes */
 };
-
-#define FIELD(rule, shift, bits) ((rule) >> (shift) & ((1u << (bits)) - 1))
 
 static struct {
 	_Alignas(64) _Atomic uint64_t rules[LINES][LINE];
@@ -46,44 +31,43 @@ static inline uint64_t spread(uint64_t address)
 	return address * 0x9e3779b97f4a7c15u & ((1ull << 47) - 1);
 }
 
-/* The rule's word, 0 if there is none. */
-static inline uint64_t rule_at(uint64_t address)
+/* All zeros if there is none. */
+static inline union cfi_rule rule_at(uint64_t address)
 {
 	uint64_t key = spread(address);
-	const _Atomic uint64_t *line = known.rules[key >> KEY_BITS];
-	uint64_t tag = key << (64 - KEY_BITS);
+	const _Atomic uint64_t *line = known.rules[key >> TAG_BITS];
 
 	for (unsigned i = 0; i < LINE && !(address >> 47); i++) {
-		uint64_t rule = atomic_load_explicit(&line[(key + i) % LINE], memory_order_relaxed);
+		union cfi_rule rule = { atomic_load_explicit(&line[(key + i) % LINE],
+							     memory_order_relaxed) };
 
-		if (((rule ^ tag) >> (64 - KEY_BITS)) == 0 && rule & KNOWN)
+		if (rule.tag == key % (1ull << TAG_BITS) && rule.known)
 			return rule;
-		if (!rule)
+		if (!rule.word)
 			break;
 	}
-	return 0;
+	return (union cfi_rule){ 0 };
 }
 
 /* With `learning`. Where all places are taken, the first gives way. */
-static void put_rule(uint64_t address, const struct cfi_rule *rule)
+static void put_rule(uint64_t address, union cfi_rule rule)
 {
 	uint64_t key = spread(address);
-	_Atomic uint64_t *line = known.rules[key >> KEY_BITS];
-	uint64_t word = key << (64 - KEY_BITS) | (uint64_t)(rule->offset / 8) << OFFSET_SHIFT |
-			(uint64_t)(rule->saved / 8) << SAVED_SHIFT |
-			(uint64_t)rule->kind << KIND_SHIFT | KNOWN;
+	_Atomic uint64_t *line = known.rules[key >> TAG_BITS];
 	unsigned place = key % LINE;
 
+	rule.known = 1;
+	rule.tag = key;
 	for (unsigned i = 0; i < LINE; i++) {
 		unsigned at = (unsigned)((key + i) % LINE);
-		uint64_t there = atomic_load_explicit(&line[at], memory_order_relaxed);
+		union cfi_rule there = { atomic_load_explicit(&line[at], memory_order_relaxed) };
 
-		if (!there || ((there ^ word) >> (64 - KEY_BITS)) == 0) {
+		if (!there.word || there.tag == rule.tag) {
 			place = at;
 			break;
 		}
 	}
-	atomic_store_explicit(&line[place], word, memory_order_relaxed);
+	atomic_store_explicit(&line[place], rule.word, memory_order_relaxed);
 }
 
 static inline uint64_t load(uint64_t address)
@@ -98,24 +82,22 @@ enum stepped { STEP_ON, STEP_END, STEP_UNKNOWN };
 static inline enum stepped step(uint64_t *address, struct step_state *state,
 				struct step_state *from)
 {
-	uint64_t rule = rule_at(*address);
-	unsigned kind = FIELD(rule, KIND_SHIFT, 2);
-	uint64_t base = kind == CFI_FRAME ? state->frame : state->stack;
-	uint64_t next = base + 8 * FIELD(rule, OFFSET_SHIFT, 15);
-	uint64_t below = 8 * FIELD(rule, SAVED_SHIFT, 9);
+	union cfi_rule rule = rule_at(*address);
+	uint64_t base = rule.kind == CFI_FRAME ? state->frame : state->stack;
+	uint64_t next = base + 8ull * rule.offset;
 
 	from->saved = 0;
-	from->by_frame = kind == CFI_FRAME;
-	if (!rule || kind >= CFI_END)
-		return rule && kind == CFI_END ? STEP_END : STEP_UNKNOWN;
+	from->by_frame = rule.kind == CFI_FRAME;
+	if (rule.kind == CFI_OTHER || rule.kind == CFI_END)
+		return rule.kind == CFI_END ? STEP_END : STEP_UNKNOWN;
 	/* Information that is wrong must not lead us out of the stack. */
 	if (next - state->stack - 1 >= FRAME_MOST || next % 8)
 		return STEP_UNKNOWN;
 	*address = load(next - 8);
 	state->stack = next;
-	if (below) {
-		from->saved = next - below;
-		state->frame = load(next - below);
+	if (rule.saved) {
+		from->saved = next - 8ull * rule.saved;
+		state->frame = load(from->saved);
 	}
 	return STEP_ON;
 }
@@ -187,7 +169,6 @@ static void begin_anew(void)
 static void check(const struct step_start *start, void *const *addresses, size_t count, bool whole)
 {
 	struct step_state state = { .stack = start->stack, .frame = start->frame };
-	const struct cfi_rule other = { CFI_OTHER, 0, 0 };
 	uint64_t address = start->address;
 	struct step_state before;
 
@@ -202,7 +183,7 @@ static void check(const struct step_start *start, void *const *addresses, size_t
 		if (stepped == STEP_UNKNOWN || (i + 1 == count && !whole))
 			return;
 		if (!right)
-			put_rule(from, &other);
+			put_rule(from, (union cfi_rule){ .kind = CFI_OTHER });
 		if (!right || stepped == STEP_END)
 			return;
 	}
@@ -215,12 +196,10 @@ static bool learn(const struct step_start *start, void *const *addresses, size_t
 	begin_anew();
 	for (size_t i = 0; i < count; i++) {
 		uint64_t address = (uint64_t)(uintptr_t)addresses[i];
-		struct cfi_rule rule;
 
-		if (rule_at(address) || address >> 47)
+		if (rule_at(address).known || address >> 47)
 			continue;
-		rule = cfi_find(address);
-		put_rule(address, &rule);
+		put_rule(address, cfi_find(address));
 		learnt = true;
 	}
 	if (learnt)

@@ -66,27 +66,35 @@ bool step_learn(const struct step_start *start, void *const *addresses, size_t c
 /* In a forked child: whoever was learning is not here. */
 void step_forked(void);
 
-/* --- what a function's call frame information says of one address: cfi.c --- */
+/* --- rules, as a function's call frame information says them of one address: cfi.c --- */
 
 enum cfi_kind {
+	CFI_OTHER, /* not to be told by two registers: ask somebody else */
 	CFI_STACK, /* the canonical frame address is the stack pointer and an offset */
 	CFI_FRAME, /* it is the frame pointer and an offset */
 	CFI_END,   /* nobody called: a program's or a thread's first function */
-	CFI_OTHER, /* not to be told by two registers: ask somebody else */
 };
 
-/* x86-64. The return address is the word below the canonical frame address in all of them. */
-struct cfi_rule {
-	enum cfi_kind kind;
-	uint32_t offset; /* bytes */
-	uint32_t saved;  /* the frame pointer's old value is so many bytes below; 0: it is as it was
-			  */
+/*
+ * One word, so that it is never seen half written. x86-64: the return address is the word below the
+ * canonical frame address in all of them.
+ */
+union cfi_rule {
+	uint64_t word;
+	struct {
+		uint64_t known : 1;   /* 0 in an empty place */
+		uint64_t kind : 2;    /* enum cfi_kind */
+		uint64_t saved : 9;   /* the frame pointer's old value is so many words below; 0: it
+					 is as it was */
+		uint64_t offset : 16; /* words */
+		uint64_t tag : 36;    /* of the address, among others of the same line */
+	};
 };
 
 /*
  * The rule at a return address, CFI_OTHER also if no table has an entry for it. The loader's lock
  * is taken.
  */
-struct cfi_rule cfi_find(uint64_t address);
+union cfi_rule cfi_find(uint64_t address);
 
 #endif
