@@ -208,7 +208,7 @@ static void find_runtime(void *argument)
 /* One writer at a time, or a slot could pair one caller's key with another's function. One that
  * does not come to its end (a fork, a handler that jumps out) costs a look-up each time from then
  * on. */
-static void remember(uintptr_t key, void *real)
+static void keep_caller(uintptr_t key, void *real)
 {
 	struct resolve_caller *cached = resolve_place(key);
 
@@ -225,7 +225,7 @@ void *resolve_runtime(enum hook_id id, void *caller)
 	loader_call(find_runtime, &finding);
 	atomic_store(&answered, getpid());
 	if (finding.real) {
-		remember(resolve_key(id, caller), finding.real);
+		keep_caller(resolve_key(id, caller), finding.real);
 		exports_count(DOOR_LINKED);
 	}
 	return finding.real;

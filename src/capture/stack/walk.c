@@ -73,7 +73,6 @@ static bool step_on(const struct walk *walk, struct step_walk *steps)
 static bool is_predicted(struct walk *walk, struct walk_memory *memory)
 {
 	uint64_t line = walk->python.count ? (uint64_t)walk->python.sum : 0;
-	struct step_walk *steps = &memory->steps;
 
 	walk->path = predict(&memory->predict, &walk->start, walk->low, walk->high,
 			     (uint32_t)(line ^ line >> 32));
@@ -83,9 +82,10 @@ static bool is_predicted(struct walk *walk, struct walk_memory *memory)
 	walk->hash = walk->path->hash;
 	walk->next = memory->predict.expected;
 	/* In a debug build each prediction is held against the walk that it spares. */
-	if (WATCHED && step_on(walk, steps))
-		watch_same(walk->hash.a == steps->hash.a && walk->hash.b == steps->hash.b &&
-				   walk->path->frames == steps->count,
+	if (WATCHED && step_on(walk, &memory->steps))
+		watch_same(walk->hash.a == memory->steps.hash.a &&
+				   walk->hash.b == memory->steps.hash.b &&
+				   walk->path->frames == memory->steps.count,
 			   "a predicted stack");
 	return true;
 }
