@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "analyse/findings/tree.h"
-#include "base/text/text.h"
 #include "render/report/report_parts.h"
 
 enum {
@@ -16,23 +15,12 @@ enum {
 	INDENT_MOST = 24,
 };
 
-enum row_kind { ROW_NODE, ROW_MORE, ROW_OWN };
-
-/* A row to be written, a node with all below it. */
-struct tree_row {
-	enum row_kind kind;
-	uint32_t node;  /* of ROW_MORE and ROW_OWN: whose */
-	uint32_t depth; /* of the frame, in frames */
-	unsigned indent;
-	size_t rows; /* of ROW_MORE: branches */
-	uint64_t bytes, count;
-};
-
-/* The same as it is told. */
 struct branch {
 	struct emit_part part;
-	const char *name, *frame; /* frame: NULL for what is no frame */
-	uint64_t depth, more, count;
+	const char *name, *frame;    /* frame: NULL for what is no frame */
+	uint64_t depth, more, count; /* depth: in frames */
+	uint32_t node;
+	unsigned indent;
 };
 
 static const struct emit_column branch_columns[] = {
@@ -72,72 +60,57 @@ static size_t told(const struct report *report, const struct tree *tree,
 	return node->children_n - count == 1 ? node->children_n : count;
 }
 
-/* Puts what is below the node on the pile, the first on top. */
+/* A row of the node that is told as `text`, or of what is below it or its own. */
+static struct branch branch_of(const struct report *report, const struct tree *tree,
+			       const struct branch *row, const char *text, bool frame)
+{
+	unsigned indent = row->indent < INDENT_MOST ? row->indent : INDENT_MOST;
+	struct branch branch = *row;
+
+	branch.part.of = tree->nodes[0].bytes;
+	branch.name = report_format(report, "%*s%s", (int)indent, "", text);
+	if (frame)
+		branch.frame = branch.name[0] ? branch.name + indent : "";
+	return branch;
+}
+
+/* Puts what is below the row's node on the pile, the first on top. */
 static size_t push_children(const struct report *report, const struct tree *tree,
-			    const struct tree_row *of, struct tree_row *pile, size_t height)
+			    const struct branch *of, struct branch *pile, size_t height)
 {
 	const struct tree_node *node = &tree->nodes[of->node];
 	size_t count = told(report, tree, node);
 	bool branches = node->children_n > 1 || node->own_bytes;
-	unsigned indent = of->indent + (branches && of->node ? 2 : 0);
-	struct tree_row more = { ROW_MORE, of->node, of->depth + 1, indent, 0, 0, 0 };
+	struct branch row = { .depth = of->depth + 1,
+			      .indent = of->indent + (branches && of->node ? 2 : 0),
+			      .more = node->children_n - count };
+	char text[440 - INDENT_MOST];
 
 	for (size_t i = count; i < node->children_n; i++) {
-		more.rows++;
-		more.bytes += tree->nodes[node->first + i].bytes;
-		more.count += tree->nodes[node->first + i].count;
+		row.part.bytes += tree->nodes[node->first + i].bytes;
+		row.count += tree->nodes[node->first + i].count;
 	}
-	if (more.rows)
-		pile[height++] = more;
+	snprintf(text, sizeof(text), "... %zu more", node->children_n - count);
+	if (row.more)
+		pile[height++] = branch_of(report, tree, &row, text, false);
+	row.more = 0;
+	row.part.bytes = node->own_bytes;
+	row.count = node->own_count;
 	if (node->own_bytes && node->children_n)
-		pile[height++] =
-			(struct tree_row){ ROW_OWN, of->node,        of->depth + 1,  indent,
-					   0,       node->own_bytes, node->own_count };
+		pile[height++] = branch_of(report, tree, &row, "(itself)", false);
 	for (size_t i = count; i--;) {
 		const struct tree_node *child = &tree->nodes[node->first + i];
 
-		pile[height++] = (struct tree_row){ ROW_NODE,
-						    node->first + (uint32_t)i,
-						    child->depth,
-						    indent,
-						    0,
-						    child->bytes,
-						    child->count };
+		row.node = node->first + (uint32_t)i;
+		row.depth = child->depth;
+		row.part.bytes = child->bytes;
+		row.count = child->count;
+		text[0] = '\0';
+		if (child->frame < report->trace->frames_n)
+			trace_frame_text(report->trace, child->frame, text, sizeof(text));
+		pile[height++] = branch_of(report, tree, &row, text, true);
 	}
 	return height;
-}
-
-static const char *row_name(const struct report *report, const struct tree *tree,
-			    const struct tree_row *row, char *to, size_t size)
-{
-	if (row->kind == ROW_MORE)
-		snprintf(to, size, "... %zu more", row->rows);
-	else if (row->kind == ROW_OWN)
-		text_copy(to, size, "(itself)");
-	else if (tree->nodes[row->node].frame < report->trace->frames_n)
-		trace_frame_text(report->trace, tree->nodes[row->node].frame, to, size);
-	return to;
-}
-
-static void add_branch(const struct report *report, const struct tree *tree,
-		       const struct tree_row *row, struct emit_rows *to)
-{
-	unsigned indent = row->indent < INDENT_MOST ? row->indent : INDENT_MOST;
-	char text[440 - INDENT_MOST] = "";
-	const char *name = report_format(report, "%*s%s", (int)indent, "",
-					 row_name(report, tree, row, text, sizeof(text)));
-
-	report_add(report, to,
-		   &(struct branch){
-			   { row->bytes, tree->nodes[0].bytes },
-			   name,
-			   row->kind != ROW_NODE ? NULL
-			   : name[0]             ? name + indent
-						 : "",
-			   row->depth,
-			   row->rows,
-			   row->count,
-		   });
 }
 
 /* From the root down, children behind their parent, without recursion. */
@@ -145,21 +118,22 @@ static struct emit_rows find_rows(const struct report *report, const struct tree
 {
 	struct emit_rows rows = EMIT_NONE_OF(struct branch, SIZE_MAX);
 	/* Each node is on it once at most, and each may have two rows beside. */
-	struct tree_row *pile = report_room(report, (3 * tree->count + 1) * sizeof(*pile));
-	const struct tree_row root = { .node = 0 };
-	size_t height;
+	struct branch *pile = report_room(report, (3 * tree->count + 1) * sizeof(*pile));
+	size_t height = pile ? 1 : 0;
 
-	report_add(report, &rows,
-		   &(struct branch){ .part = { tree->nodes[0].bytes, 0 },
-				     .count = tree->nodes[0].count });
-	height = pile ? push_children(report, tree, &root, pile, 0) : 0;
+	if (pile)
+		pile[0] = (struct branch){ .part = { tree->nodes[0].bytes, 0 },
+					   .frame = "",
+					   .count = tree->nodes[0].count };
 	while (height) {
-		struct tree_row row = pile[--height];
+		struct branch row = pile[--height];
 
-		add_branch(report, tree, &row, &rows);
-		if (row.kind == ROW_NODE)
+		report_add(report, &rows, &row);
+		if (row.frame)
 			height = push_children(report, tree, &row, pile, height);
 	}
+	if (rows.count)
+		((struct branch *)rows.rows)->frame = NULL;
 	return rows;
 }
 

@@ -135,47 +135,31 @@ static bool told_exit(struct report_selection *selection, const struct trace *tr
 	return true;
 }
 
-static int told_peak(struct report_selection *selection, struct trace *trace)
+static bool told_peak(struct report_selection *selection, struct trace *trace)
 {
 	const struct trace_peak *peak =
 		trace_peak(trace, selection->wish.device, NULL, TRACE_ALLOCATED);
-	struct trace_peak *copy = arena_alloc(&trace->arena, sizeof(*copy));
 
-	if (!copy)
-		return err_no_memory(trace->path);
 	if (!peak)
-		return 0;
-	*copy = *peak;
-	trace->peaks = copy;
+		return false;
+	trace->peaks += peak - trace->peaks;
 	trace->peaks_n = 1;
 	selection->replay.t = peak->t;
 	selection->replay.bytes = peak->bytes;
-	selection->told = true;
-	return 0;
+	return true;
 }
 
-/*
- * The peak, and what is live at the end: the document has these exactly, whatever was dropped.
- * *adopt tells whether the rows are to be adopted then.
- */
-static int told_composition(struct report_selection *selection, struct trace *trace,
-			    const struct selection_options *options, bool *adopt)
+/* The peak, and what is live at the end: the document has these exactly, whatever was dropped. */
+static bool is_told(struct report_selection *selection, struct trace *trace,
+		    const struct selection_options *options)
 {
-	int error = 0;
-
-	*adopt = true;
 	if (!selection->replay.dropped || selection->wish.of_alloc ||
 	    options->metric != TRACE_ALLOCATED || options->pool || options->space != SPACES ||
 	    options->filter || is_split(options) || !options->at)
-		return 0;
+		return false;
 	if (!strcmp(options->at, "exit"))
-		selection->told = told_exit(selection, trace);
-	else if (!strcmp(options->at, "peak"))
-		error = told_peak(selection, trace);
-	*adopt = !selection->told || !strcmp(options->at, "exit");
-	if (selection->told)
-		selection->replay.lost = 0;
-	return error;
+		return told_exit(selection, trace);
+	return !strcmp(options->at, "peak") && told_peak(selection, trace);
 }
 
 static bool is_empty(const struct replay *replay)
@@ -207,21 +191,18 @@ static void keep_sites(struct replay *replay, const struct trace *trace)
 	}
 }
 
-static int adopt_rows(struct report_selection *selection, struct trace *trace,
-		      const struct selection_options *options)
+static int adopt_rows(struct replay *replay, struct trace *trace, bool device_only)
 {
 	struct trace_peak *peaks = trace->peaks;
 	size_t peaks_n = trace->peaks_n;
 	int error;
 
-	if (is_device_only(options))
-		keep_sites(&selection->replay, trace);
-	error = replay_adopt(&selection->replay);
-
-	if (is_device_only(options)) {
-		trace->peaks = peaks;
-		trace->peaks_n = peaks_n;
-	}
+	if (!device_only)
+		return replay_adopt(replay);
+	keep_sites(replay, trace);
+	error = replay_adopt(replay);
+	trace->peaks = peaks;
+	trace->peaks_n = peaks_n;
 	return error;
 }
 
@@ -230,8 +211,7 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 			 const struct categories *categories)
 {
 	struct replay *replay = &selection->replay;
-	int error = 0;
-	bool adopt;
+	int error;
 
 	if (trace->capture.baseline && !is_device_only(options))
 		return err("%s: is a baseline: it has no events to select from; ask the trace it "
@@ -248,9 +228,12 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 	if (error)
 		return error;
 	selection->empty = !selection->moment && is_empty(replay);
-	error = told_composition(selection, trace, options, &adopt);
-	if (!error && adopt)
-		error = adopt_rows(selection, trace, options);
+	selection->told = is_told(selection, trace, options);
+	if (selection->told)
+		replay->lost = 0;
+	/* Stacks are those of a peak that is told. */
+	if (!selection->told || strcmp(options->at, "peak") != 0)
+		error = adopt_rows(replay, trace, is_device_only(options));
 	if (!error && !replay->dropped && gaps_find(&selection->gaps, &replay->lives.blocks))
 		error = err_no_memory(trace->path);
 	if (!error && selection->moment && replay->lost && replay->lost != TRACE_NONE)
@@ -265,19 +248,20 @@ int report_select(struct report_selection *selection, struct trace *trace,
 	bool told = options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE ||
 		    options->by == TRACE_BY_CATEGORY;
 	enum trace_by by = told ? TRACE_BY_SITE : (enum trace_by)options->by;
+	bool filtered = options->filter && !options->categories;
 	int error;
 
 	*selection = (struct report_selection){ 0 };
 	error = report_select_check(trace, options->device, NULL);
 	if (!error)
 		error = trace_choose(trace, (enum trace_stacks)options->stacks, by);
-	if (!error && options->filter && !options->categories)
+	if (!error && filtered)
 		error = report_filter_stacks(selection, trace, options->filter);
 	if (error)
 		return error;
 	if (needs_replay(trace, options))
 		error = run_selection(selection, trace, options, categories);
-	else if (options->filter && !options->categories)
+	else if (filtered)
 		error = report_filter_facts(selection, trace);
 	selection->narrow = selection->replayed && !selection->moment && !is_device_only(options);
 	report_select_describe(selection, options);
