@@ -170,7 +170,7 @@ static struct lefts find_leaks(const struct report *report)
 static void left_out(const struct report *report, uint64_t bytes, const char *what)
 {
 	if (bytes)
-		report_note(report, SAY_BYTES(bytes), what);
+		report_note(report, bytes, what);
 }
 
 void report_tell_leaks(const struct report *report)

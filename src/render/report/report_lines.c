@@ -11,9 +11,8 @@
 
 struct lines_entry {
 	const char *name;
-	uint64_t allocations, bytes, frees, freed;
+	struct trace_stack of; /* sums over its stacks */
 	int64_t net_count, net;
-	uint64_t peak, peak_count, live, live_count;
 };
 
 /* The largest at the peak first. */
@@ -24,16 +23,16 @@ struct lines {
 };
 
 static const struct emit_column line_figures[] = {
-	EMIT_MEMBER("allocations", COUNT, struct lines_entry, allocations),
-	EMIT_MEMBER("bytes", BYTES, struct lines_entry, bytes),
-	EMIT_MEMBER("frees_here", COUNT, struct lines_entry, frees),
-	EMIT_MEMBER("freed_here_bytes", BYTES, struct lines_entry, freed),
+	EMIT_MEMBER("allocations", COUNT, struct lines_entry, of.allocations),
+	EMIT_MEMBER("bytes", BYTES, struct lines_entry, of.bytes),
+	EMIT_MEMBER("frees_here", COUNT, struct lines_entry, of.frees_here),
+	EMIT_MEMBER("freed_here_bytes", BYTES, struct lines_entry, of.freed_here_bytes),
 	EMIT_MEMBER("net_count", CHANGE, struct lines_entry, net_count),
 	EMIT_MEMBER("net_bytes", CHANGE, struct lines_entry, net),
-	EMIT_MEMBER("peak_bytes", BYTES, struct lines_entry, peak),
-	EMIT_MEMBER("peak_count", COUNT, struct lines_entry, peak_count),
-	EMIT_MEMBER("live_bytes", BYTES, struct lines_entry, live),
-	EMIT_MEMBER("live_count", COUNT, struct lines_entry, live_count),
+	EMIT_MEMBER("peak_bytes", BYTES, struct lines_entry, of.peak_bytes),
+	EMIT_MEMBER("peak_count", COUNT, struct lines_entry, of.peak_count),
+	EMIT_MEMBER("live_bytes", BYTES, struct lines_entry, of.live_bytes),
+	EMIT_MEMBER("live_count", COUNT, struct lines_entry, of.live_count),
 	EMIT_END,
 };
 
@@ -53,10 +52,10 @@ static const struct emit_column lines_all[] = {
 };
 
 static const struct emit_column line_order[] = {
-	EMIT_MEMBER(NULL, BYTES, struct lines_entry, peak),
-	EMIT_MEMBER(NULL, BYTES, struct lines_entry, live),
-	EMIT_MEMBER(NULL, BYTES, struct lines_entry, bytes),
-	EMIT_MEMBER(NULL, BYTES, struct lines_entry, freed),
+	EMIT_MEMBER(NULL, BYTES, struct lines_entry, of.peak_bytes),
+	EMIT_MEMBER(NULL, BYTES, struct lines_entry, of.live_bytes),
+	EMIT_MEMBER(NULL, BYTES, struct lines_entry, of.bytes),
+	EMIT_MEMBER(NULL, BYTES, struct lines_entry, of.freed_here_bytes),
 	EMIT_MEMBER(NULL, TEXT, struct lines_entry, name),
 	EMIT_END,
 };
@@ -65,22 +64,6 @@ static enum trace_by by_of(const struct report *report)
 {
 	return report->trace->by == TRACE_BY_SITE ? TRACE_BY_LINE
 						  : (enum trace_by)report->trace->by;
-}
-
-static struct lines_entry line_of(const struct trace_stack *stack)
-{
-	return (struct lines_entry){
-		.allocations = stack->allocations,
-		.bytes = stack->bytes,
-		.frees = stack->frees_here,
-		.freed = stack->freed_here_bytes,
-		.net_count = (int64_t)(stack->allocations - stack->frees_here),
-		.net = (int64_t)(stack->bytes - stack->freed_here_bytes),
-		.peak = stack->peak_bytes,
-		.peak_count = stack->peak_count,
-		.live = stack->live_bytes,
-		.live_count = stack->live_count,
-	};
 }
 
 /* Rows in which nothing happened are left out. */
@@ -95,18 +78,21 @@ static struct lines find_lines(const struct report *report)
 
 	report_fail(report, error);
 	for (size_t i = 0; list && !error && i < trace->stacks_n; i++) {
-		struct lines_entry line = line_of(&trace->stacks[i]);
-		struct emit_rows one = EMIT_ROWS_OF(&line, 1);
+		const struct trace_stack *stack = &trace->stacks[i];
+		const struct lines_entry line = {
+			.of = *stack,
+			.net_count = (int64_t)(stack->allocations - stack->frees_here),
+			.net = (int64_t)(stack->bytes - stack->freed_here_bytes),
+		};
 
-		emit_sum(line_figures, &one, 0, &list[keys.of[i]]);
+		emit_sum(line_figures, &EMIT_ROWS_OF(&line, 1), 0, &list[keys.of[i]]);
 	}
 	for (size_t i = 0; list && !error && i < keys.count; i++) {
-		struct lines_entry *line = &list[i];
+		const struct trace_stack *of = &list[i].of;
 
-		if (!line->allocations && !line->frees && !line->peak && !line->live)
-			continue;
-		line->name = keys.keys[i].name;
-		report_add(report, &lines.rows, line);
+		list[i].name = keys.keys[i].name;
+		if (of->allocations || of->frees_here || of->peak_bytes || of->live_bytes)
+			report_add(report, &lines.rows, &list[i]);
 	}
 	emit_sort(&lines.rows, line_order);
 	emit_sum(line_figures, &lines.rows, 0, &lines.total);
@@ -145,11 +131,11 @@ void report_tell_lines(const struct report *report)
 		EMIT_SHOWN(trace_by_title(by_of(report)), -25, TEXT, struct lines_entry, name,
 			   show_name),
 		EMIT_CELL("net", 12, CHANGE, struct lines_entry, net),
-		EMIT_CELL("at peak", 12, BYTES, struct lines_entry, peak),
+		EMIT_CELL("at peak", 12, BYTES, struct lines_entry, of.peak_bytes),
 		EMIT_CELL(report->options->select.to ? "at end" : "at exit", 12, BYTES,
-			  struct lines_entry, live),
-		EMIT_CELL("allocs", 9, COUNT, struct lines_entry, allocations),
-		EMIT_CELL("frees", 8, COUNT, struct lines_entry, frees),
+			  struct lines_entry, of.live_bytes),
+		EMIT_CELL("allocs", 9, COUNT, struct lines_entry, of.allocations),
+		EMIT_CELL("frees", 8, COUNT, struct lines_entry, of.frees_here),
 		EMIT_END,
 	};
 	struct lines lines;

@@ -2,8 +2,6 @@
  * The report on a moment: who held what then, where pools had free memory between blocks, and which
  * lines' blocks keep the segments it lies in.
  */
-#include <stdio.h>
-
 #include "render/report/report_parts.h"
 
 enum {
@@ -180,33 +178,27 @@ static struct emit_rows find_segments(const struct report *report, const struct 
 	return rows;
 }
 
-static void dim_line(const struct show *show, const char *text)
-{
-	char safe[500];
-
-	show_safe(safe, sizeof(safe), text, SHOW_COLUMNS - 8);
-	out_text(show->out, "        ");
-	show_dim(show, safe);
-	out_char(show->out, '\n');
-}
+static const struct emit_column pin_cells[] = {
+	{ .kind = EMIT_TEXT, .heading = "", .flags = EMIT_DIM },
+	EMIT_END,
+};
 
 static void pins_below(const struct show *show, const void *row, const void *with)
 {
 	const struct emit_rows *pins = &((const struct segment_told *)row)->pins;
-	char text[400];
+	const struct report_group *list = pins->rows;
+	const struct report *report = with;
+	const char *text;
 
-	(void)with;
 	for (size_t i = 0; i < pins->shown; i++) {
-		const struct report_group *pin = (const struct report_group *)pins->rows + i;
-
-		snprintf(text, sizeof(text), "%11s in %s: %.300s", SAY_BYTES(pin->bytes),
-			 SAY_MANY(pin->count, "block"), pin->name);
-		dim_line(show, text);
+		text = report_format(report, "%11s in %s: %s", SAY_BYTES(list[i].bytes),
+				     SAY_MANY(list[i].count, "block"), list[i].name);
+		emit_row(show, pin_cells, &text, 8);
 	}
 	if (pins->shown < pins->count) {
-		snprintf(text, sizeof(text), "%15s and of %zu more lines", "",
-			 pins->count - pins->shown);
-		dim_line(show, text);
+		text = report_format(report, "%15s and of %zu more lines", "",
+				     pins->count - pins->shown);
+		emit_row(show, pin_cells, &text, 8);
 	}
 }
 
@@ -323,7 +315,8 @@ static void say_pool(const struct report *report, const struct pool_told *told)
 	emit_table(&report->show, &(struct emit_table){ .columns = segment_columns,
 							.rows = &told->segments,
 							.indent = 2,
-							.below = pins_below });
+							.below = pins_below,
+							.with = report });
 }
 
 void report_tell_gaps(const struct report *report)

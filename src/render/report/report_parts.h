@@ -163,8 +163,8 @@ extern const struct emit_column report_site_cells[];
 
 void report_site_row(const struct report *report, const char *name, uint64_t bytes, uint64_t whole);
 
-/* Bytes, or "", and a remark under the names of sites. */
-void report_note(const struct report *report, const char *bytes, const char *text);
+/* Bytes, but for TRACE_NONE, and a remark under the names of sites. */
+void report_note(const struct report *report, uint64_t bytes, const char *text);
 
 /* Rows of them, and one of what is left out. */
 void report_site_rows(const struct report *report, const struct emit_rows *rows);

@@ -71,12 +71,12 @@ struct view {
 	uint64_t bytes;
 };
 
-static void frame_row(const struct report *report, uint32_t frame, const char *bytes)
+static const char *frame_text(const struct report *report, uint32_t frame)
 {
-	char text[300];
+	char text[512];
 
 	trace_frame_text(report->trace, frame, text, sizeof(text));
-	report_note(report, bytes, text);
+	return report_format(report, "%s", text);
 }
 
 static int by_bytes(const void *a, const void *b)
@@ -120,7 +120,6 @@ static void view_rows(const struct report *report, const struct report_group *gr
 {
 	const char *line = report_line(report, group->shares->stack);
 	struct view views[VIEWS];
-	char number[SHOW_NUMBER];
 	uint64_t rest;
 	size_t count = find_views(report, group, views, &rest);
 
@@ -128,27 +127,26 @@ static void view_rows(const struct report *report, const struct report_group *gr
 	if (count == 1 && views[0].frames_n == 1 && group->name && !strcmp(group->name, line))
 		return;
 	for (size_t i = 0; i < count; i++) {
-		show_bytes(number, views[i].bytes);
 		for (size_t k = 0; k < views[i].frames_n; k++)
-			frame_row(report, views[i].frames[k], count > 1 && !k ? number : "");
+			report_note(report, count > 1 && !k ? views[i].bytes : TRACE_NONE,
+				    frame_text(report, views[i].frames[k]));
 	}
 	if (rest)
-		report_note(report, show_bytes(number, rest), "by other ways to this site");
+		report_note(report, rest, "by other ways to this site");
 }
 
 /* All of a stack. Where C code called Python, its frames are not known: the place is marked. */
-static void stack_rows(const struct report *report, const struct trace_stack *stack,
-		       const char *bytes)
+static void stack_rows(const struct report *report, const struct trace_stack *stack, uint64_t bytes)
 {
 	size_t entry = 0;
 
 	for (size_t i = 0; i < stack->frames_n; i++) {
 		bool entered = entry < stack->entries_n && stack->entries[entry] == i;
 
-		frame_row(report, stack->frames[i], i ? "" : bytes);
+		report_note(report, i ? TRACE_NONE : bytes, frame_text(report, stack->frames[i]));
 		entry += entered;
 		if (entered && i + 1 < stack->frames_n)
-			report_note(report, "", "(called by C code)");
+			report_note(report, TRACE_NONE, "(called by C code)");
 	}
 }
 
@@ -158,17 +156,13 @@ static void held_below(const struct show *show, const void *row, const void *wit
 	const struct held *held = row;
 	const struct report *report = with;
 	const struct report_group *group = held->group;
-	char number[SHOW_NUMBER];
 
 	(void)show;
 	if (!report->options->full && held->number < VIEWED)
 		view_rows(report, group);
-	for (size_t i = 0; report->options->full && i < group->shares_n; i++) {
-		const struct trace_stack *stack = &report->trace->stacks[group->shares[i].stack];
-
-		show_bytes(number, group->shares[i].bytes);
-		stack_rows(report, stack, group->shares_n > 1 ? number : "");
-	}
+	for (size_t i = 0; report->options->full && i < group->shares_n; i++)
+		stack_rows(report, &report->trace->stacks[group->shares[i].stack],
+			   group->shares_n > 1 ? group->shares[i].bytes : TRACE_NONE);
 }
 
 void report_composition(const struct report *report, const struct trace_peak *peak,
@@ -258,12 +252,9 @@ static struct emit_rows frames_of(const struct report *report, uint32_t stack)
 	size_t count = report->options->full ? all->frames_n
 					     : trace_lines(trace, stack, some, TOLD_FRAMES);
 	const char **texts = report_room(report, (count + 1) * sizeof(*texts));
-	char frame[512];
 
-	for (size_t i = 0; texts && i < count; i++) {
-		trace_frame_text(trace, list[i], frame, sizeof(frame));
-		texts[i] = report_format(report, "%s", frame);
-	}
+	for (size_t i = 0; texts && i < count; i++)
+		texts[i] = frame_text(report, list[i]);
 	return EMIT_ROWS_OF(texts, texts ? count : 0);
 }
 

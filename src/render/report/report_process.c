@@ -1,5 +1,4 @@
 /* What a report says of the process: its command, what failed, and what else is to be known. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text/text.h"
@@ -9,7 +8,6 @@
 enum {
 	SAID = 3, /* failures, to people */
 	FAILURES = 100,
-	SENTENCE = 4096,
 };
 
 /* How many there are, or -errno. The events can be read once: who did that has kept the failures.
@@ -195,28 +193,23 @@ void report_tell_notes(const struct report *report)
 static void say_process(const struct report *report)
 {
 	const struct trace_process *process = &report->trace->process;
-	char text[SENTENCE] = "`";
-	size_t used = 1;
+	const char *start = process->start_time;
+	bool timed = start && strlen(start) > 19;
+	char command[204] = "";
+	size_t used = 0;
 
 	/* A baseline is of no process in particular. */
 	if (report->trace->capture.baseline)
 		return;
-	for (size_t i = 0; i < process->command_n && used < 200; i++) {
-		text_append(text, 204, i ? " " : "");
-		used = text_append(text, 204, process->command[i]);
+	for (size_t i = 0; i < process->command_n && used < 199; i++) {
+		text_append(command, sizeof(command), i ? " " : "");
+		used = text_append(command, sizeof(command), process->command[i]);
 	}
-	if (used > 200) /* a long command says little at its end */
-		used = 200 + text_copy(text + 200, sizeof(text) - 200, "...");
-	snprintf(text + used, sizeof(text) - used, "` (pid %llu, rank %llu, on %.60s) ran for %s",
-		 (unsigned long long)process->pid, (unsigned long long)process->rank,
-		 process->host ? process->host : "?", SAY_TIME(process->duration_ns));
-	if (process->start_time && strlen(process->start_time) > 19) {
-		used = text_append(text, sizeof(text), " from ");
-		text_copy_n(text + used, sizeof(text) - used, process->start_time, 19);
-		text_append(text, sizeof(text), "Z");
-	}
-	text_append(text, sizeof(text), ".");
-	show_wrapped(&report->show, text, 0, false);
+	report_say(report, 0, "`%.199s%s` (pid %llu, rank %llu, on %.60s) ran for %s%s%.19s%s.",
+		   command, used > 199 ? "..." : "", /* a long one says little at its end */
+		   (unsigned long long)process->pid, (unsigned long long)process->rank,
+		   process->host ? process->host : "?", SAY_TIME(process->duration_ns),
+		   timed ? " from " : "", timed ? start : "", timed ? "Z" : "");
 }
 
 struct told_process {

@@ -143,16 +143,24 @@ void report_site_row(const struct report *report, const char *name, uint64_t byt
 }
 
 struct note {
-	const char *bytes, *text;
+	uint64_t bytes;
+	const char *text;
 };
 
+static const char *show_noted(char *to, const void *row)
+{
+	const struct note *note = row;
+
+	return note->bytes == TRACE_NONE ? "" : show_bytes(to, note->bytes);
+}
+
 static const struct emit_column note_cells[] = {
-	EMIT_CELL("", 11, TEXT, struct note, bytes),
+	EMIT_SHOWN("", 11, BYTES, struct note, bytes, show_noted),
 	{ EMIT_KEYED(NULL, TEXT, struct note, text), .heading = "", .gap = 11, .flags = EMIT_DIM },
 	EMIT_END,
 };
 
-void report_note(const struct report *report, const char *bytes, const char *text)
+void report_note(const struct report *report, uint64_t bytes, const char *text)
 {
 	emit_row(&report->show, note_cells, &(struct note){ bytes, text }, 2);
 }
