@@ -97,7 +97,7 @@ static void change_table(const struct diff_text *text, enum dimension dimension,
 		return;
 	show_heading(&text->show, heading);
 	if (dimension == DIMENSION_SITE)
-		emit_headings(&text->show, rows.list->why ? site_cells : other_cells, 0);
+		emit_row(&text->show, rows.list->why ? site_cells : other_cells, NULL, 0);
 	for (size_t i = 0; i < rows.list_n; i++) {
 		struct change_row row = rows.list[i];
 

@@ -101,13 +101,6 @@ enum { EMIT_LARGEST = 512, EMIT_CELL_MOST = 512 };
 /* Adds a copy of the row to a list that began with EMIT_NONE_OF(): false without memory. */
 bool emit_add(struct arena *arena, struct emit_rows *rows, const void *row);
 
-/*
- * Sorts by the columns `keys`, the first of which counts most: BYTES, COUNT, TIME and CHANGE from
- * the largest down, NUMBER and TEXT up.
- */
-struct emit_column;
-void emit_sort(const struct emit_rows *rows, const struct emit_column *keys);
-
 /* A cell's text where the kind's would not do, in `to` (EMIT_CELL_MOST bytes) or elsewhere. */
 typedef const char *emit_show(char *to, const void *row);
 
@@ -161,6 +154,12 @@ struct emit_column {
 		.kind = EMIT_NOTHING \
 	}
 
+/*
+ * Sorts by the columns `keys`, the first of which counts most: BYTES, COUNT, TIME and CHANGE from
+ * the largest down, NUMBER and TEXT up.
+ */
+void emit_sort(const struct emit_rows *rows, const struct emit_column *keys);
+
 /* --- JSON --- */
 
 /* Rows that are values: of the type const char *, and uint64_t. */
@@ -198,8 +197,7 @@ struct emit_table {
 
 void emit_table(const struct show *show, const struct emit_table *table);
 
-/* The parts of it, for a table that is written row by row. */
-void emit_headings(const struct show *show, const struct emit_column *columns, unsigned indent);
+/* A line of it, for a table that is written row by row; the headings where the row is NULL. */
 void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
 	      unsigned indent);
 

@@ -110,17 +110,10 @@ static void put_cells(const struct show *show, const struct emit_column *columns
 	out_char(show->out, '\n');
 }
 
-void emit_headings(const struct show *show, const struct emit_column *columns, unsigned indent)
-{
-	static const struct emit_rows none = { .count = 0 };
-
-	put_cells(show, columns, emit_shown_columns(columns, &none), NULL, indent);
-}
-
 void emit_row(const struct show *show, const struct emit_column *columns, const void *row,
 	      unsigned indent)
 {
-	const struct emit_rows one = { row, 1, 1, 0 };
+	const struct emit_rows one = { row, row ? 1 : 0, 1, 0 };
 
 	put_cells(show, columns, emit_shown_columns(columns, &one), row, indent);
 }

@@ -51,12 +51,6 @@ void show_dim(const struct show *show, const char *text)
 	styled(show, "\033[2m", text);
 }
 
-static void blanks(const struct show *show, unsigned count)
-{
-	while (count--)
-		out_char(show->out, ' ');
-}
-
 /* A word; a number and its unit are one. */
 static size_t word_length(const char *text)
 {
@@ -80,8 +74,7 @@ static void put_words(const struct show *show, const char *text, unsigned column
 
 		word[length] = '\0';
 		if (!first && column + 1 + show_columns(word) > SHOW_COLUMNS) {
-			out_char(show->out, '\n');
-			blanks(show, indent);
+			out_format(show->out, "\n%*s", (int)indent, "");
 			column = indent;
 		} else if (!first) {
 			out_char(show->out, ' ');

@@ -79,7 +79,7 @@ void report_tell_advice(const struct report *report)
 					      report_format(report, "%s", text) });
 	}
 	if (report->json) {
-		report_list(report, "\nadvice", "\n", advised_members, &rows);
+		report_list(report, "\nadvice", advised_members, &rows);
 		return;
 	}
 	if (oom || rows.count)

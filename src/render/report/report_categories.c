@@ -219,6 +219,11 @@ static const struct emit_column place_members[] = {
 	EMIT_END,
 };
 
+static const struct emit_column places_members[] = {
+	{ .key = "\ncategories", .kind = EMIT_ROWS, .of = place_members, .between = "\n " },
+	EMIT_END,
+};
+
 /* What the category held along the timeline; NULL for nothing. */
 static const uint64_t *bytes_of(const struct categories_place *place, size_t category)
 {
@@ -277,5 +282,5 @@ void report_tell_categories(const struct report *report)
 			report_add(report, &rows, &told);
 		}
 	}
-	report_list(report, "\ncategories", "\n ", place_members, &rows);
+	emit_members(report->show.out, places_members, &rows);
 }

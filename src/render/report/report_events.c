@@ -155,21 +155,17 @@ static void say_nothing(const struct report *report)
 
 void report_tell_growth(const struct report *report)
 {
-	bool known = report->study->surveyed;
-	struct growths growths;
+	const struct growths growths = find_growths(report);
 
-	if (!report->json && (!known || !report->study->survey.growth_n)) {
-		say_nothing(report);
-		return;
-	}
-	if (known)
-		growths = find_growths(report);
 	if (report->json)
-		report_member(report, "\ngrowth", growth_members, known ? &growths : NULL);
-	else
+		report_member(report, "\ngrowth", growth_members,
+			      report->study->surveyed ? &growths : NULL);
+	else if (growths.sites.count)
 		report_table(report, grown_columns, &growths.sites,
 			     report_format(report, "Growth over %s, those of the warm-up left out",
 					   steps_text(report)));
+	else
+		say_nothing(report);
 }
 
 /* --- temporaries --- */
@@ -233,7 +229,7 @@ static struct churns find_churns(const struct report *report)
 	const struct trace *trace = report->trace;
 	struct churns churns = { .rows = report_rows(report, struct churn) };
 
-	for (uint32_t i = 0; i <= trace->sites_n; i++) {
+	for (uint32_t i = 0; report->study->surveyed && i <= trace->sites_n; i++) {
 		const struct event_scan_temporaries *of = &report->study->survey.temporaries[i];
 		bool known = i < trace->sites_n;
 
@@ -276,14 +272,12 @@ static void say_churns(const struct report *report, const struct churns *churns)
 
 void report_tell_temporaries(const struct report *report)
 {
-	bool known = report->study->surveyed;
-	struct churns churns;
+	const struct churns churns = find_churns(report);
 
-	if (known)
-		churns = find_churns(report);
 	if (report->json)
-		report_member(report, "\ntemporaries", churns_all, known ? &churns : NULL);
-	else if (known)
+		report_member(report, "\ntemporaries", churns_all,
+			      report->study->surveyed ? &churns : NULL);
+	else if (report->study->surveyed)
 		say_churns(report, &churns);
 	else
 		say_unread(report, "Temporaries");
@@ -355,12 +349,12 @@ void report_tell_histogram(const struct report *report)
 		  "Sizes of allocations, and what of them is live at the end" },
 	};
 	bool known = report->study->surveyed;
-	struct emit_rows rows = { .size = 0 };
+	struct emit_rows rows = find_sizes(report);
 
-	if (known)
-		rows = find_sizes(report);
+	if (!known)
+		rows.size = 0;
 	if (report->json)
-		report_list(report, "\nhistogram", "\n", size_columns, &rows);
+		report_list(report, "\nhistogram", size_columns, &rows);
 	else if (known)
 		report_table(report, size_columns, &rows,
 			     headings[has_all_events(report)][rows.count > 0]);

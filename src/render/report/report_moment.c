@@ -343,5 +343,5 @@ void report_tell_gaps(const struct report *report)
 	if (!gaps->pools) /* events were dropped */
 		rows.size = 0;
 	if (report->json)
-		report_list(report, "\ngaps", "\n", gap_pool_members, &rows);
+		report_list(report, "\ngaps", gap_pool_members, &rows);
 }

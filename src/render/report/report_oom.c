@@ -247,5 +247,5 @@ void report_tell_ooms(const struct report *report)
 
 		report_add(report, &rows, &told);
 	}
-	report_list(report, "\nooms", "\n", oom_members, &rows);
+	report_list(report, "\nooms", oom_members, &rows);
 }

@@ -134,8 +134,8 @@ void report_tell_rows(const struct report *report, const char *key,
 /* A member of the document: an object, null for NULL; a list. */
 void report_member(const struct report *report, const char *key, const struct emit_column *columns,
 		   const void *row);
-void report_list(const struct report *report, const char *key, const char *between,
-		 const struct emit_column *columns, const struct emit_rows *rows);
+void report_list(const struct report *report, const char *key, const struct emit_column *columns,
+		 const struct emit_rows *rows);
 
 /* Is it told of the device? The screen has details of the one that peaks highest. */
 bool report_wants(const struct report *report, int device);

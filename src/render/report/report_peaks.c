@@ -322,7 +322,7 @@ static void compose_peaks(const struct report *report)
 			report_add(report, &rows, &composed);
 		}
 	}
-	report_list(report, "\npeaks", "\n", report_composed_members, &rows);
+	report_list(report, "\npeaks", report_composed_members, &rows);
 }
 
 static void say_peaks(const struct report *report)

@@ -115,7 +115,7 @@ void report_tell_failures(const struct report *report)
 				   thread ? thread->name : NULL,
 			   });
 	}
-	report_list(report, "\nfailures", "\n", failed_members, &rows);
+	report_list(report, "\nfailures", failed_members, &rows);
 }
 
 /* --- notes --- */

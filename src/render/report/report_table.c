@@ -86,7 +86,7 @@ void report_tell_rows(const struct report *report, const char *key,
 		      const struct emit_column *columns, struct emit_rows rows, const char *heading)
 {
 	if (report->json)
-		report_list(report, key, "\n", columns, &rows);
+		report_list(report, key, columns, &rows);
 	else if (rows.count)
 		report_table(report, columns, &rows, heading);
 }
@@ -100,11 +100,11 @@ void report_member(const struct report *report, const char *key, const struct em
 	emit_members(report->show.out, member, &row);
 }
 
-void report_list(const struct report *report, const char *key, const char *between,
-		 const struct emit_column *columns, const struct emit_rows *rows)
+void report_list(const struct report *report, const char *key, const struct emit_column *columns,
+		 const struct emit_rows *rows)
 {
 	const struct emit_column member[] = {
-		{ .key = key, .kind = EMIT_ROWS, .of = columns, .between = between }, EMIT_END
+		{ .key = key, .kind = EMIT_ROWS, .of = columns, .between = "\n" }, EMIT_END
 	};
 
 	emit_members(report->show.out, member, rows);

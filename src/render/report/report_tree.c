@@ -191,7 +191,7 @@ static void tell_all(const struct report *report, const char *key, bool inverted
 			say_branches(report, &branches, inverted);
 	}
 	if (report->json)
-		report_list(report, key, "\n", branches_columns, &rows);
+		report_list(report, key, branches_columns, &rows);
 }
 
 void report_tell_tree(const struct report *report)

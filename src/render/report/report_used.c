@@ -159,5 +159,5 @@ void report_tell_used(const struct report *report)
 		report_add(report, &rows, &then);
 	}
 	if (report->json)
-		report_list(report, "\nused", "\n", used_members, &rows);
+		report_list(report, "\nused", used_members, &rows);
 }

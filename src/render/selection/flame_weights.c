@@ -47,20 +47,19 @@ static void take_peaks(struct weights *weights, const struct trace_peak *peaks, 
 /* Where no device is used: the space that holds most, as PyTorch's CPU tensors. SPACES for none. */
 static int main_space(const struct trace *trace)
 {
+	size_t rows = trace->summary.devices_n ? 0 : trace->summary.spaces_n;
 	uint64_t most = 0;
 	int main = SPACES;
 
-	for (size_t i = 0; !trace->summary.devices_n && i < trace->summary.spaces_n; i++) {
-		const struct trace_space *row = &trace->summary.spaces[i];
+	for (size_t i = 0; i < rows * SPACES; i++) {
+		const struct trace_space *row = &trace->summary.spaces[i / SPACES];
+		unsigned space = i % SPACES;
 
-		for (int space = 0; space < SPACES; space++) {
-			if (!row->space || strcmp(row->space, space_name((unsigned)space)) != 0 ||
-			    row->allocated.peak_bytes == TRACE_NONE ||
-			    row->allocated.peak_bytes <= most)
-				continue;
-			most = row->allocated.peak_bytes;
-			main = space;
-		}
+		if (!text_same(row->space, space_name(space)) ||
+		    trace_known(row->allocated.peak_bytes) <= most)
+			continue;
+		most = row->allocated.peak_bytes;
+		main = (int)space;
 	}
 	return main;
 }
