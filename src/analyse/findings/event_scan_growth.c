@@ -131,7 +131,7 @@ static int take_ends(struct event_scan *survey, const struct group *group, const
 		if (of[i] == number && phase->end != TRACE_NONE && phase->end >= phase->start)
 			ends[count++] = phase->end;
 	}
-	qsort(ends, count, sizeof(*ends), growth_by_number);
+	growth_sort(ends, count);
 	steps->count = count;
 	steps->stride = (count + most - 1) / most;
 	for (size_t i = steps->stride - 1; i < count; i += steps->stride)

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/mem/sort.h"
+
 #define GROWTH_SURE 0.01 /* the most that chance may have to do with it */
 
 size_t growth_warm(size_t n)
@@ -19,12 +21,11 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-int growth_by_number(const void *a, const void *b)
+void growth_sort(uint64_t *values, size_t count)
 {
-	uint64_t x = *(const uint64_t *)a;
-	uint64_t y = *(const uint64_t *)b;
+	static const struct sort_key up[] = { { 0, sizeof(*values), SORT_RISES }, { 0 } };
 
-	return x < y ? -1 : x > y;
+	sort_rows(values, count, sizeof(*values), up);
 }
 
 /* Pairs of values that rise less those that fall: Kendall's S. */
@@ -48,7 +49,7 @@ static double variance(const uint64_t *v, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = v[i];
-	qsort(sorted, n, sizeof(*sorted), growth_by_number);
+	growth_sort(sorted, n);
 	for (size_t i = 0, k; i < n; i = k) {
 		double tied;
 

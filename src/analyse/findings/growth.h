@@ -35,8 +35,7 @@ struct growth_trend {
 	uint64_t bytes;  /* what it grew by, from the first of them to the last */
 };
 
-/* For qsort() of uint64_t. */
-int growth_by_number(const void *a, const void *b);
+void growth_sort(uint64_t *values, size_t count);
 
 /* The first value behind the warm-up of n. */
 size_t growth_warm(size_t n);

@@ -10,6 +10,7 @@
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
 #include "analyse/trace/trace.h"
+#include "base/mem/sort.h"
 #include "base/text/text.h"
 
 static const struct {
@@ -192,18 +193,10 @@ static void leak_add_stack(struct leaks *leaks, struct leak *leak, const struct 
 	}
 }
 
-static int compare_leaks(const void *a, const void *b)
-{
-	const struct leak *x = a;
-	const struct leak *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return x->site < y->site ? -1 : x->site > y->site;
-}
-
 int leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressions *suppressions)
 {
+	static const struct sort_key by_bytes[] = { SORT_DOWN(struct leak, bytes), { 0 } };
+
 	*leaks = (struct leaks){ .list = calloc(trace->sites_n + 1, sizeof(*leaks->list)) };
 	if (!leaks->list)
 		return err_no_memory(trace->path);
@@ -219,7 +212,7 @@ int leaks_find(struct leaks *leaks, const struct trace *trace, struct suppressio
 		leaks->blocks += leak.count;
 		leaks->list[leaks->count++] = leak;
 	}
-	qsort(leaks->list, leaks->count, sizeof(*leaks->list), compare_leaks);
+	sort_rows(leaks->list, leaks->count, sizeof(*leaks->list), by_bytes);
 	return 0;
 }
 

@@ -230,7 +230,7 @@ static int regularity(const struct step_finder *finder)
 		return err("no memory left");
 	for (size_t i = 0; i < n; i++)
 		lengths[i] = finder->starts[i + 1] - finder->starts[i];
-	qsort(lengths, n, sizeof(*lengths), growth_by_number);
+	growth_sort(lengths, n);
 	for (size_t i = 0; i < n && lengths[i] <= 2 * lengths[n / 2]; i++)
 		like += lengths[i];
 	free(lengths);

@@ -9,6 +9,7 @@
 
 #include "analyse/input/error.h"
 #include "analyse/trace/trace.h"
+#include "base/mem/sort.h"
 
 /* A share with the frames that count, in the tree's order. */
 struct path {
@@ -66,19 +67,10 @@ static void make_paths(struct path *paths, uint32_t *at, const struct trace *tra
 	qsort(paths, count, sizeof(*paths), by_frames);
 }
 
-static int compare_branches(const void *a, const void *b)
-{
-	const struct tree_node *x = a;
-	const struct tree_node *y = b;
-
-	if (x->bytes != y->bytes)
-		return x->bytes > y->bytes ? -1 : 1;
-	return x->from < y->from ? -1 : x->from > y->from;
-}
-
 /* The children of the node, behind all nodes there are. */
 static void add_children(struct tree *tree, const struct path *paths, struct tree_node *parent)
 {
+	static const struct sort_key by_bytes[] = { SORT_DOWN(struct tree_node, bytes), { 0 } };
 	struct tree_node *children = &tree->nodes[tree->count];
 	size_t count = 0;
 
@@ -100,7 +92,7 @@ static void add_children(struct tree *tree, const struct path *paths, struct tre
 		children[count - 1].count += path->count;
 		children[count - 1].to = i + 1;
 	}
-	qsort(children, count, sizeof(*children), compare_branches);
+	sort_rows(children, count, sizeof(*children), by_bytes);
 	parent->first = (uint32_t)tree->count;
 	parent->children_n = (uint32_t)count;
 	tree->count += count;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyse/ranks/ranks.h"
+#include "base/mem/sort.h"
 
 static int by_identity(const void *a, const void *b)
 {
@@ -50,18 +51,6 @@ struct edge {
 	uint64_t bytes;
 	bool ends;
 };
-
-static int by_card_and_time(const void *a, const void *b)
-{
-	const struct edge *x = a;
-	const struct edge *y = b;
-
-	if (x->card != y->card)
-		return x->card < y->card ? -1 : 1;
-	if (x->t != y->t)
-		return x->t < y->t ? -1 : 1;
-	return y->ends - x->ends; /* who ends then makes room first */
-}
 
 /* What the process by itself took of the card at its highest. */
 static uint64_t own_peak(const struct merge_device *device)
@@ -149,6 +138,12 @@ static void find_tightest(struct merge *merge)
 
 int merge_find_cards(struct merge *merge)
 {
+	static const struct sort_key by_card_and_time[] = {
+		SORT_UP(struct edge, card),
+		SORT_UP(struct edge, t),
+		SORT_DOWN(struct edge, ends), /* who ends then makes room first */
+		{ 0 },
+	};
 	struct edge *edges = calloc(2 * merge->devices_n + 1, sizeof(*edges));
 	size_t count;
 	int error;
@@ -158,7 +153,7 @@ int merge_find_cards(struct merge *merge)
 	error = sort_cards(merge);
 	if (!error) {
 		count = take_ranks(merge, edges);
-		qsort(edges, count, sizeof(*edges), by_card_and_time);
+		sort_rows(edges, count, sizeof(*edges), by_card_and_time);
 		sum_edges(merge, edges, count);
 		find_tightest(merge);
 	}

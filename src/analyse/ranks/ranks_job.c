@@ -7,6 +7,7 @@
 
 #include "analyse/input/error.h"
 #include "analyse/ranks/ranks.h"
+#include "base/mem/sort.h"
 
 /* A difference that is worth a word: as of `memtrace diff --gate`. */
 enum { WORTH_PERCENT = 2, WORTH_BYTES = 1 << 20 };
@@ -61,54 +62,36 @@ static void number_ranks(struct merge *merge)
 
 /* --- the same rank twice --- */
 
-/* By what makes two traces one process's. */
-static int by_process(const void *a, const void *b, void *of)
+/* A rank by what it is sorted by. */
+struct ordered {
+	const char *host, *start_time;
+	uint64_t pid, rank, start;
+	size_t at; /* its position */
+};
+
+static bool same_process(const struct ordered *a, const struct ordered *b)
 {
-	const struct merge *merge = of;
-	const struct merge_rank *x = &merge->ranks[*(const size_t *)a];
-	const struct merge_rank *y = &merge->ranks[*(const size_t *)b];
-	int order = strcmp(x->host, y->host);
-
-	if (!order)
-		order = strcmp(x->start_time, y->start_time);
-	if (!order && x->pid != y->pid)
-		order = x->pid < y->pid ? -1 : 1;
-	return order;
-}
-
-static int by_rank(const void *a, const void *b, void *of)
-{
-	const struct merge *merge = of;
-	size_t p = *(const size_t *)a;
-	size_t q = *(const size_t *)b;
-	const struct merge_rank *x = &merge->ranks[p];
-	const struct merge_rank *y = &merge->ranks[q];
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return p < q ? -1 : p > q;
-}
-
-static int by_process_and_place(const void *a, const void *b, void *of)
-{
-	int order = by_process(a, b, of);
-
-	return order ? order : *(const size_t *)a < *(const size_t *)b ? -1 : 1;
+	return a->pid == b->pid && !strcmp(a->host, b->host) &&
+	       !strcmp(a->start_time, b->start_time);
 }
 
 /* A document and the spool that it was written from, or a file given twice. */
-static int find_same(struct merge *merge, bool force)
+static int find_same(struct merge *merge, struct ordered *list, bool force)
 {
-	qsort_r(merge->order, merge->order_n, sizeof(*merge->order), by_process_and_place, merge);
-	for (size_t i = 1; i < merge->order_n; i++) {
-		const struct merge_rank *first = &merge->ranks[merge->order[i - 1]];
-		struct merge_rank *second = &merge->ranks[merge->order[i]];
+	static const struct sort_key by_process[] = {
+		SORT_TEXT(struct ordered, host),
+		SORT_TEXT(struct ordered, start_time),
+		SORT_UP(struct ordered, pid),
+		{ 0 },
+	};
+
+	sort_rows(list, merge->ranks_n, sizeof(*list), by_process);
+	for (size_t i = 1; i < merge->ranks_n; i++) {
+		const struct merge_rank *first = &merge->ranks[list[i - 1].at];
+		struct merge_rank *second = &merge->ranks[list[i].at];
 
 		/* Baselines do not tell whose they are. */
-		if (!second->pid || !second->start_time[0] ||
-		    by_process(&merge->order[i - 1], &merge->order[i], merge) != 0)
+		if (!second->pid || !second->start_time[0] || !same_process(&list[i - 1], &list[i]))
 			continue;
 		if (!force)
 			return err(
@@ -139,22 +122,33 @@ static int find_twice(const struct merge *merge, bool force)
 
 static int put_in_order(struct merge *merge, bool force)
 {
-	size_t count = 0;
+	static const struct sort_key by_rank[] = {
+		SORT_UP(struct ordered, rank),
+		SORT_UP(struct ordered, start),
+		SORT_UP(struct ordered, at),
+		{ 0 },
+	};
+	struct ordered *list = calloc(merge->ranks_n + 1, sizeof(*list));
 	int error;
 
 	merge->order = calloc(merge->ranks_n + 1, sizeof(*merge->order));
-	if (!merge->order)
+	if (!merge->order || !list) {
+		free(list);
 		return merge_no_memory();
-	for (size_t i = 0; i < merge->ranks_n; i++)
-		merge->order[i] = i;
-	merge->order_n = merge->ranks_n;
-	error = find_same(merge, force);
-	for (size_t i = 0; i < merge->order_n; i++) {
-		if (!merge->ranks[merge->order[i]].left_out)
-			merge->order[count++] = merge->order[i];
 	}
-	merge->order_n = count;
-	qsort_r(merge->order, count, sizeof(*merge->order), by_rank, merge);
+	for (size_t i = 0; i < merge->ranks_n; i++) {
+		const struct merge_rank *rank = &merge->ranks[i];
+
+		list[i] = (struct ordered){ rank->host, rank->start_time, rank->pid,
+					    rank->rank, rank->start,      i };
+	}
+	error = find_same(merge, list, force);
+	sort_rows(list, merge->ranks_n, sizeof(*list), by_rank);
+	for (size_t i = 0; i < merge->ranks_n; i++) {
+		if (!merge->ranks[list[i].at].left_out)
+			merge->order[merge->order_n++] = list[i].at;
+	}
+	free(list);
 	return error ? error : find_twice(merge, force);
 }
 

@@ -6,6 +6,7 @@
 #include "analyse/input/error.h"
 #include "base/mem/hash.h"
 #include "base/mem/map.h"
+#include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "facts/trace_rows.h"
 #include "render/compare/baseline.h"
@@ -161,21 +162,15 @@ static int enter_shares(struct kept *kept, const struct trace_peak *peak, size_t
 	return 0;
 }
 
-static int compare_kept_weights(const void *a, const void *b)
-{
-	const struct kept_site *x = a;
-	const struct kept_site *y = b;
-	int order;
-
-	if (x->site.peak_bytes != y->site.peak_bytes)
-		return x->site.peak_bytes > y->site.peak_bytes ? -1 : 1;
-	order = strcmp(x->site.site, y->site.site);
-	return order ? order : strcmp(x->site.space, y->site.space);
-}
-
 /* The sites, and the peaks without their shares. */
 static int find_sites(struct kept *kept, struct trace *to)
 {
+	static const struct sort_key by_weight[] = {
+		SORT_DOWN(struct kept_site, site.peak_bytes),
+		SORT_TEXT(struct kept_site, site.site),
+		SORT_TEXT(struct kept_site, site.space),
+		{ 0 },
+	};
 	const struct trace *trace = &kept->run->trace;
 	struct arena *arena = &kept->run->arena;
 	size_t peak = 0;
@@ -194,7 +189,7 @@ static int find_sites(struct kept *kept, struct trace *to)
 		error = enter_site(kept, &trace->sites[i]);
 	for (; !error && peak < kept->peaks_n; peak++)
 		error = enter_shares(kept, &to->peaks[peak], peak);
-	qsort(kept->sites, kept->sites_n, sizeof(*kept->sites), compare_kept_weights);
+	sort_rows(kept->sites, kept->sites_n, sizeof(*kept->sites), by_weight);
 	return error;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "facts/trace_rows.h"
 #include "render/emit/term.h"
@@ -274,24 +275,6 @@ const char **merge_sentences(struct merge *merge, size_t *count)
 
 /* --- order --- */
 
-static uint64_t weight(const struct merge_rank *rank)
-{
-	return rank->peaks[TRACE_ALLOCATED] == TRACE_NONE ? 0 : rank->peaks[TRACE_ALLOCATED];
-}
-
-static int by_peak(const void *a, const void *b, void *of)
-{
-	const struct merge *merge = of;
-	const struct merge_rank *x = &merge->ranks[*(const size_t *)a];
-	const struct merge_rank *y = &merge->ranks[*(const size_t *)b];
-
-	if (weight(x) != weight(y))
-		return weight(x) > weight(y) ? -1 : 1;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
 size_t merge_shown(const struct merge_options *options, size_t count)
 {
 	return !options->limit || count <= options->limit + 1 ? count : options->limit;
@@ -299,12 +282,30 @@ size_t merge_shown(const struct merge_options *options, size_t count)
 
 const size_t *merge_shown_ranks(struct merge *merge, const struct merge_options *options)
 {
+	struct weighed {
+		uint64_t peak, rank;
+		size_t at;
+	};
+	static const struct sort_key by_peak[] = {
+		SORT_DOWN(struct weighed, peak),
+		SORT_UP(struct weighed, rank),
+		SORT_UP(struct weighed, at),
+		{ 0 },
+	};
+	struct weighed *rows = arena_alloc(&merge->arena, (merge->order_n + 1) * sizeof(*rows));
 	size_t *list = arena_alloc(&merge->arena, (merge->order_n + 1) * sizeof(*list));
 
-	if (!list)
+	if (!rows || !list)
 		return NULL;
-	memcpy(list, merge->order, merge->order_n * sizeof(*list));
+	for (size_t i = 0; i < merge->order_n; i++) {
+		const struct merge_rank *rank = &merge->ranks[merge->order[i]];
+
+		rows[i] = (struct weighed){ trace_known(rank->peaks[TRACE_ALLOCATED]), rank->rank,
+					    merge->order[i] };
+	}
 	if (merge_shown(options, merge->order_n) < merge->order_n)
-		qsort_r(list, merge->order_n, sizeof(*list), by_peak, merge);
+		sort_rows(rows, merge->order_n, sizeof(*rows), by_peak);
+	for (size_t i = 0; i < merge->order_n; i++)
+		list[i] = rows[i].at;
 	return list;
 }
