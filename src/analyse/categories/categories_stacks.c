@@ -157,25 +157,24 @@ static const char *operator_of(const struct trace_frame *frame, char *to, size_t
 static bool stack_fits(const struct stack_matcher *matcher, const struct rule_condition *condition,
 		       const struct trace_stack *stack, const char *op)
 {
-	const char *text;
 	bool fits;
 
 	switch (condition->key) {
 	case RULE_OP:
-		text = op;
+		fits = pattern_any_fits(condition->patterns, op);
 		break;
 	case RULE_NODE:
-		text = stack ? stack->node : NULL;
+		fits = stack && pattern_any_fits(condition->patterns, stack->node);
 		break;
 	case RULE_OWNER:
-		text = stack ? stack->owner : NULL;
+		fits = stack && pattern_any_fits(condition->patterns, stack->owner);
 		break;
 	case RULE_LINE:
-		return is_set(matcher->line_seen, condition->bit) == (condition->test == TEST_IS);
+		fits = is_set(matcher->line_seen, condition->bit);
+		break;
 	default:
-		return is_set(matcher->seen, condition->bit) == (condition->test == TEST_IS);
+		fits = is_set(matcher->seen, condition->bit);
 	}
-	fits = pattern_any_fits(condition->patterns, text);
 	return fits == (condition->test == TEST_IS);
 }
 

@@ -12,39 +12,31 @@
 
 enum { VALUE = 160 };
 
-struct keys {
-	struct diff *diff;
-	size_t size; /* of diff->unlike */
-	bool failed; /* for want of memory */
-};
-
-static const char *keep_word(struct keys *keys, const char *text)
+static const char *keep_word(struct diff *diff, const char *text)
 {
-	const char *copy = arena_text(&keys->diff->arena, text, strlen(text));
+	const char *copy = arena_text(&diff->arena, text, strlen(text));
 
-	keys->failed |= !copy;
+	diff->failed |= !copy;
 	return copy;
 }
 
-static void unlike(struct keys *keys, const char *key, const char *base, const char *head)
+static void unlike(struct diff *diff, const char *key, const char *base, const char *head)
 {
-	struct diff *diff = keys->diff;
-
 	if (!strcmp(base, head))
 		return;
 	for (size_t i = 0; i < diff->unlike_n; i++) { /* of several runs a side the first will do */
 		if (!strcmp(diff->unlike[i].key, key))
 			return;
 	}
-	keys->failed |= !GROW(diff->unlike, diff->unlike_n, keys->size, 16);
-	if (keys->failed)
+	diff->failed |= !GROW(diff->unlike, diff->unlike_n, diff->unlike_size, 16);
+	if (diff->failed)
 		return;
 	diff->unlike[diff->unlike_n] = (struct diff_key){
-		keep_word(keys, key),
-		keep_word(keys, base),
-		keep_word(keys, head),
+		keep_word(diff, key),
+		keep_word(diff, base),
+		keep_word(diff, head),
 	};
-	diff->unlike_n += !keys->failed;
+	diff->unlike_n += !diff->failed;
 }
 
 static const char *or_none(const char *text)
@@ -52,13 +44,13 @@ static const char *or_none(const char *text)
 	return text && text[0] ? text : "none";
 }
 
-static void unlike_number(struct keys *keys, const char *key, uint64_t base, uint64_t head)
+static void unlike_number(struct diff *diff, const char *key, uint64_t base, uint64_t head)
 {
 	char texts[2][VALUE];
 
 	snprintf(texts[0], VALUE, "%llu", (unsigned long long)base);
 	snprintf(texts[1], VALUE, "%llu", (unsigned long long)head);
-	unlike(keys, key, texts[0], texts[1]);
+	unlike(diff, key, texts[0], texts[1]);
 }
 
 /* "3.12.3" and "3.12.9" run the same code. */
@@ -73,7 +65,7 @@ static void minor(char *to, const char *version)
 }
 
 /* The cards that both used. */
-static void compare_cards(struct keys *keys, const struct trace *base, const struct trace *head)
+static void compare_cards(struct diff *diff, const struct trace *base, const struct trace *head)
 {
 	for (size_t i = 0; i < head->summary.devices_n; i++) {
 		int ordinal = head->summary.devices[i].device;
@@ -84,10 +76,10 @@ static void compare_cards(struct keys *keys, const struct trace *base, const str
 		if (!trace_device(base, ordinal) || !was || !is)
 			continue;
 		snprintf(key, sizeof(key), "device %d", ordinal);
-		unlike(keys, key, or_none(was->name), or_none(is->name));
+		unlike(diff, key, or_none(was->name), or_none(is->name));
 		snprintf(key, sizeof(key), "device %d total_bytes", ordinal);
 		if (was->total_bytes != TRACE_NONE && is->total_bytes != TRACE_NONE)
-			unlike_number(keys, key, was->total_bytes, is->total_bytes);
+			unlike_number(diff, key, was->total_bytes, is->total_bytes);
 	}
 }
 
@@ -105,7 +97,7 @@ static void ordinals(const struct trace *trace, char *to)
 }
 
 /* Device by device nothing is left to compare where the runs had no device in common. */
-static void compare_ordinals(struct keys *keys, const struct trace *base, const struct trace *head)
+static void compare_ordinals(struct diff *diff, const struct trace *base, const struct trace *head)
 {
 	char texts[2][VALUE];
 
@@ -117,7 +109,7 @@ static void compare_ordinals(struct keys *keys, const struct trace *base, const 
 		return;
 	ordinals(base, texts[0]);
 	ordinals(head, texts[1]);
-	unlike(keys, "devices", texts[0], texts[1]);
+	unlike(diff, "devices", texts[0], texts[1]);
 }
 
 static const char *setting(const struct trace *trace, const char *name)
@@ -130,7 +122,7 @@ static const char *setting(const struct trace *trace, const char *name)
 }
 
 /* A setting that only one of them tells was not set in the other. */
-static void compare_settings(struct keys *keys, const struct trace *base, const struct trace *head)
+static void compare_settings(struct diff *diff, const struct trace *base, const struct trace *head)
 {
 	const struct trace *const both[] = { base, head };
 
@@ -138,13 +130,13 @@ static void compare_settings(struct keys *keys, const struct trace *base, const 
 		for (size_t k = 0; k < both[i]->environment.settings_n; k++) {
 			const char *name = both[i]->environment.settings[k].name;
 
-			unlike(keys, name, or_none(setting(base, name)),
+			unlike(diff, name, or_none(setting(base, name)),
 			       or_none(setting(head, name)));
 		}
 	}
 }
 
-static void compare(struct keys *keys, const struct trace *base, const struct trace *head)
+static void compare(struct diff *diff, const struct trace *base, const struct trace *head)
 {
 	const struct trace_environment *was = &base->environment;
 	const struct trace_environment *is = &head->environment;
@@ -152,27 +144,26 @@ static void compare(struct keys *keys, const struct trace *base, const struct tr
 
 	minor(pythons[0], was->python);
 	minor(pythons[1], is->python);
-	compare_cards(keys, base, head);
-	unlike_number(keys, "cuda_driver", was->cuda_driver, is->cuda_driver);
-	unlike_number(keys, "cuda_runtime", was->cuda_runtime, is->cuda_runtime);
-	unlike(keys, "torch", or_none(was->torch), or_none(is->torch));
-	unlike(keys, "python", pythons[0], pythons[1]);
-	compare_settings(keys, base, head);
-	unlike_number(keys, "world_size", base->process.world_size, head->process.world_size);
+	compare_cards(diff, base, head);
+	unlike_number(diff, "cuda_driver", was->cuda_driver, is->cuda_driver);
+	unlike_number(diff, "cuda_runtime", was->cuda_runtime, is->cuda_runtime);
+	unlike(diff, "torch", or_none(was->torch), or_none(is->torch));
+	unlike(diff, "python", pythons[0], pythons[1]);
+	compare_settings(diff, base, head);
+	unlike_number(diff, "world_size", base->process.world_size, head->process.world_size);
 	/* Stacks of another kind give sites of another kind. */
-	unlike(keys, "stacks", or_none(base->capture.stacks), or_none(head->capture.stacks));
+	unlike(diff, "stacks", or_none(base->capture.stacks), or_none(head->capture.stacks));
 }
 
 int diff_compare_keys(struct diff *diff)
 {
 	const struct trace *first = &diff->base.runs[0].trace;
-	struct keys keys = { .diff = diff };
 
 	for (size_t i = 1; i < diff->base.count; i++)
-		compare(&keys, first, &diff->base.runs[i].trace);
+		compare(diff, first, &diff->base.runs[i].trace);
 	for (size_t i = 0; i < diff->head.count; i++)
-		compare(&keys, first, &diff->head.runs[i].trace);
+		compare(diff, first, &diff->head.runs[i].trace);
 	/* Ranks have a device each: the pair that is shown. */
-	compare_ordinals(&keys, &diff_base(diff)->trace, &diff_head(diff)->trace);
-	return keys.failed ? err("no memory left") : 0;
+	compare_ordinals(diff, &diff_base(diff)->trace, &diff_head(diff)->trace);
+	return diff->failed ? err("no memory left") : 0;
 }

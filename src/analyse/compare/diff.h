@@ -62,7 +62,8 @@ struct diff {
 	int device;                   /* that is compared; NO_DEVICE: all */
 	bool moved;                   /* the same height was reached at another moment */
 	struct diff_key *unlike;
-	size_t unlike_n;
+	size_t unlike_n, unlike_size;
+	bool failed; /* for want of memory */
 	struct gate_result *gates;
 	size_t gates_n;
 	struct arena arena;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/findings/growth.h"
 #include "analyse/input/error.h"
@@ -26,13 +25,17 @@ struct change {
 
 enum { NO_STACK = UINT32_MAX };
 
+struct stack_turns {
+	uint32_t count;               /* its allocations */
+	uint32_t seen;                /* in this step */
+	uint32_t steps_in, births_in; /* in how many steps, and how often in these */
+};
+
 struct step_finder {
 	struct change *changes; /* allocations with a stack, and frees, in order */
 	size_t changes_n, size;
-	uint32_t *count;                /* by stack: its allocations */
-	uint32_t *seen;                 /* by stack: in this step */
-	uint32_t *steps_in, *births_in; /* by stack: in how many steps, and how often in these */
-	uint32_t *sharing;              /* by count: how many stacks have it */
+	struct stack_turns *of; /* by stack */
+	uint32_t *sharing;      /* by count: how many stacks have it */
 	size_t stacks;
 	uint64_t *starts; /* seq of the first of each step */
 	size_t steps;
@@ -53,7 +56,7 @@ static int add_change(void *context, const struct event *event)
 		(struct change){ event->seq, event->size,
 				 born ? (uint32_t)event->stack : NO_STACK };
 	if (born)
-		finder->count[event->stack]++;
+		finder->of[event->stack].count++;
 	return 0;
 }
 
@@ -109,11 +112,11 @@ static bool find_turns_of(struct step_finder *finder, uint32_t n, uint32_t first
 
 	finder->steps = 0;
 	for (size_t i = 0; i < finder->stacks; i++)
-		finder->seen[i] = 0;
+		finder->of[i].seen = 0;
 	for (size_t i = 0; i < finder->changes_n; i++) {
 		const struct change *birth = &finder->changes[i];
 
-		if (birth->stack == NO_STACK || finder->count[birth->stack] != n)
+		if (birth->stack == NO_STACK || finder->of[birth->stack].count != n)
 			continue;
 		if (birth->stack == first) {
 			whole += finder->steps && are_most(members, finder->sharing[n]);
@@ -122,8 +125,8 @@ static bool find_turns_of(struct step_finder *finder, uint32_t n, uint32_t first
 		}
 		if (!finder->steps)
 			continue;
-		if (finder->seen[birth->stack] != finder->steps) {
-			finder->seen[birth->stack] = (uint32_t)finder->steps;
+		if (finder->of[birth->stack].seen != finder->steps) {
+			finder->of[birth->stack].seen = (uint32_t)finder->steps;
 			members++;
 		}
 		finder->end = birth->seq;
@@ -139,7 +142,7 @@ static bool find_turns(struct step_finder *finder, uint32_t n)
 
 	for (size_t i = 0; i < finder->changes_n && count < LEADERS; i++) {
 		uint32_t stack = finder->changes[i].stack;
-		bool again = stack == NO_STACK || finder->count[stack] != n;
+		bool again = stack == NO_STACK || finder->of[stack].count != n;
 
 		for (unsigned k = 0; k < count && !again; k++)
 			again = tried[k] == stack;
@@ -191,9 +194,8 @@ static bool are_alike(struct step_finder *finder, uint32_t n)
 	uint64_t present = 0; /* of all births in all steps, were each stack's spread evenly */
 	uint32_t step = 0;
 
-	memset(finder->seen, 0, finder->stacks * sizeof(*finder->seen));
-	memset(finder->steps_in, 0, finder->stacks * sizeof(*finder->steps_in));
-	memset(finder->births_in, 0, finder->stacks * sizeof(*finder->births_in));
+	for (size_t i = 0; i < finder->stacks; i++)
+		finder->of[i] = (struct stack_turns){ .count = finder->of[i].count };
 	for (size_t i = 0; i < finder->changes_n; i++) {
 		const struct change *change = &finder->changes[i];
 
@@ -201,15 +203,15 @@ static bool are_alike(struct step_finder *finder, uint32_t n)
 			step++;
 		if (!step || change->stack == NO_STACK || change->seq > finder->end)
 			continue;
-		finder->births_in[change->stack]++;
-		finder->steps_in[change->stack] += finder->seen[change->stack] != step;
-		finder->seen[change->stack] = step;
+		finder->of[change->stack].births_in++;
+		finder->of[change->stack].steps_in += finder->of[change->stack].seen != step;
+		finder->of[change->stack].seen = step;
 	}
 	for (size_t i = 0; i < finder->stacks; i++) {
-		if (finder->births_in[i] < n / 2)
+		if (finder->of[i].births_in < n / 2)
 			continue;
-		all += (uint64_t)finder->births_in[i] * n;
-		present += (uint64_t)finder->births_in[i] * finder->steps_in[i];
+		all += (uint64_t)finder->of[i].births_in * n;
+		present += (uint64_t)finder->of[i].births_in * finder->of[i].steps_in;
 	}
 	return present * 4 >= all * 3;
 }
@@ -285,7 +287,7 @@ static int find_steps(struct step_finder *finder)
 	if (!finder->sharing || !finder->starts)
 		return err("no memory left");
 	for (size_t i = 0; i < finder->stacks; i++)
-		finder->sharing[finder->count[i]]++;
+		finder->sharing[finder->of[i].count]++;
 	for (unsigned i = 0; i < TRIED; i++) {
 		uint32_t n = next_count(finder);
 		int found = n ? try_count(finder, n) : 0;
@@ -306,13 +308,8 @@ int steps_infer(struct trace *trace)
 
 	if (!trace->stacks_n || trace->once)
 		return 0;
-	finder.count = arena_alloc(&finder.arena, finder.stacks * sizeof(*finder.count));
-	finder.seen = arena_alloc(&finder.arena, finder.stacks * sizeof(*finder.seen));
-	finder.steps_in = arena_alloc(&finder.arena, finder.stacks * sizeof(*finder.steps_in));
-	finder.births_in = arena_alloc(&finder.arena, finder.stacks * sizeof(*finder.births_in));
-	found = finder.count && finder.seen && finder.steps_in && finder.births_in
-			? steps_read(trace->path, add_change, &finder)
-			: err("no memory left");
+	finder.of = arena_alloc(&finder.arena, finder.stacks * sizeof(*finder.of));
+	found = finder.of ? steps_read(trace->path, add_change, &finder) : err("no memory left");
 	if (!found)
 		found = find_steps(&finder);
 	if (found == 1)

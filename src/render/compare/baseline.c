@@ -56,12 +56,11 @@ static void keep_head(struct baseline *baseline)
 
 /* --- sums --- */
 
-static struct trace_sum keep_sum(struct trace_sum to, uint64_t peak, uint64_t exit)
+static void keep_sum(struct trace_sum *to, uint64_t peak, uint64_t exit)
 {
-	to.peak_bytes = peak;
-	to.peak_t = 0;
-	to.exit_bytes = exit;
-	return to;
+	to->peak_bytes = peak;
+	to->peak_t = 0;
+	to->exit_bytes = exit;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -101,10 +100,9 @@ static struct trace_part *keep_parts(struct baseline *baseline, enum dimension d
 		struct trace_part *part = &parts[i];
 
 		part->name = baseline->rows[i]->name;
-		part->allocated = keep_sum(part->allocated, (uint64_t)values[COLUMN_ALLOCATED],
-					   (uint64_t)values[COLUMN_EXIT]);
-		part->reserved =
-			keep_sum(part->reserved, (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
+		keep_sum(&part->allocated, (uint64_t)values[COLUMN_ALLOCATED],
+			 (uint64_t)values[COLUMN_EXIT]);
+		keep_sum(&part->reserved, (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
 		part->allocations = (uint64_t)values[COLUMN_COUNT];
 		part->frees = (uint64_t)(values[COLUMN_COUNT] - values[COLUMN_LIVE]);
 	}
@@ -119,9 +117,8 @@ static void keep_device(struct baseline *baseline, const struct trace_device *fr
 	to->device = from->device;
 	to->name = from->name;
 	to->total_bytes = from->total_bytes;
-	to->allocated =
-		keep_sum(to->allocated, from->allocated.peak_bytes, from->allocated.exit_bytes);
-	to->reserved = keep_sum(to->reserved, from->reserved.peak_bytes, from->reserved.exit_bytes);
+	keep_sum(&to->allocated, from->allocated.peak_bytes, from->allocated.exit_bytes);
+	keep_sum(&to->reserved, from->reserved.peak_bytes, from->reserved.exit_bytes);
 	to->allocations = from->allocations;
 	to->frees = from->frees;
 	to->ooms = from->ooms;
@@ -138,8 +135,7 @@ static void keep_space(struct baseline *baseline, const struct trace_space *from
 		       struct trace_space *to)
 {
 	to->space = from->space;
-	to->allocated =
-		keep_sum(to->allocated, from->allocated.peak_bytes, from->allocated.exit_bytes);
+	keep_sum(&to->allocated, from->allocated.peak_bytes, from->allocated.exit_bytes);
 	to->allocations = from->allocations;
 	to->frees = from->frees;
 	if (baseline->run->categories_from == RUN_BLOCKS) {

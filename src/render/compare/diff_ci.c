@@ -82,18 +82,16 @@ static struct ci_finding *find_all(struct diff *diff, size_t *count)
 /* XML 1.0 has no way to write most controls: they are gone before this. */
 static void put_xml(struct out *out, const char *text)
 {
+	static const char marks[] = "&<>\"";
+	static const char *const names[] = { "&amp;", "&lt;", "&gt;", "&quot;" };
 	char safe[2 * DIFF_SENTENCE];
 
 	show_safe(safe, sizeof(safe), text, DIFF_SENTENCE);
 	for (const char *p = safe; *p; p++) {
-		if (*p == '&')
-			out_text(out, "&amp;");
-		else if (*p == '<')
-			out_text(out, "&lt;");
-		else if (*p == '>')
-			out_text(out, "&gt;");
-		else if (*p == '"')
-			out_text(out, "&quot;");
+		const char *mark = strchr(marks, *p);
+
+		if (mark)
+			out_text(out, names[mark - marks]);
 		else
 			out_char(out, *p);
 	}
