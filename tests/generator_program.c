@@ -101,19 +101,17 @@ static void raise_truth(struct truth *truth)
 static void sample_used(struct program *program, unsigned device)
 {
 	struct device *on = &program->devices[device];
-	const struct used_sample sample = {
+	const struct spool_used sample = {
 		.t = program->t,
 		.used = on->truth.reserved + 550 * MIB,
 		.named = 550 * MIB,
 		.device = (int16_t)device,
-	};
-	const struct used_step context = {
 		.bytes = 550 * MIB,
 		.name = program->context,
 		.kind = program->context,
 	};
 
-	used_enter(&program->ledger, &sample, on->sampled ? NULL : &context);
+	used_enter(&program->ledger, &sample, 0, !on->sampled);
 	on->sampled = true;
 }
 

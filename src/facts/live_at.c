@@ -8,7 +8,7 @@
 /* Without an address: the bytes of its own stack. */
 static void move_rest(struct census *census, const struct block *block, bool begins)
 {
-	struct live_at_rest *rest = census->rests;
+	struct block *rest = census->rests;
 	unsigned i = 0;
 
 	for (; i < census->rests_n; i++, rest++) {
@@ -19,19 +19,15 @@ static void move_rest(struct census *census, const struct block *block, bool beg
 	if (i == CENSUS_RESTS)
 		return;
 	if (i == census->rests_n) {
-		*rest = (struct live_at_rest){ .stack = block->stack,
-					       .pool = block->pool,
-					       .device = block->device,
-					       .space = block->space,
-					       .kind = block->kind };
+		*rest = *block;
+		rest->size = 0;
+		rest->state = BLOCK_LIVE;
 		census->rests_n++;
 	}
-	if (begins) {
-		rest->bytes += block->size;
-	} else {
-		rest->bytes -= block->size < rest->bytes ? block->size : rest->bytes;
-	}
-	rest->count = rest->bytes != 0; /* as the ledger counts them */
+	if (begins)
+		rest->size += block->size;
+	else
+		rest->size -= block->size < rest->size ? block->size : rest->size;
 }
 
 static int apply(struct census *census, const struct event *event)

@@ -16,18 +16,11 @@
 
 enum { CENSUS_RESTS = 64 };
 
-/* Bytes without an address: what a pool's own sums told, and no call did. */
-struct live_at_rest {
-	uint64_t bytes, count;
-	uint32_t stack, pool;
-	int16_t device;
-	uint8_t space, kind; /* enum block_kind */
-};
-
 struct census {
 	const struct spool *spool;
 	struct lives lives; /* their stack is the spool's, UINT32_MAX where it is not known */
-	struct live_at_rest rests[CENSUS_RESTS];
+	/* Bytes without an address: what a pool's own sums told, and no call did. */
+	struct block rests[CENSUS_RESTS];
 	unsigned rests_n;
 };
 

@@ -39,102 +39,76 @@ static void put_word(struct spool *spool, int64_t *word, int64_t value)
 		txn_set64(spool, (txn_word *)word, (uint64_t)value);
 }
 
-static void put_sample(struct ledger *ledger, struct spool_scope *scope,
-		       const struct used_sample *sample, int64_t rounding, int64_t residual)
+static void put_sample(struct spool *spool, struct spool_scope *scope,
+		       const struct spool_used *sample, uint32_t source)
 {
-	struct spool *spool = ledger->spool;
 	struct spool_sum *sum = &scope->sums[METRIC_USED];
 	bool first = !scope->used_samples;
 
 	txn_set64(spool, &sum->now, sample->used);
-	put_word(spool, &scope->rounding, rounding);
+	put_word(spool, &scope->rounding, sample->rounding);
 	put_word(spool, &scope->named, sample->named);
-	put_word(spool, &scope->residual, residual);
-	if (first || residual < scope->residual_low)
-		put_word(spool, &scope->residual_low, residual);
-	if (first || residual > scope->residual_high)
-		put_word(spool, &scope->residual_high, residual);
+	put_word(spool, &scope->residual, sample->residual);
+	if (first || sample->residual < scope->residual_low)
+		put_word(spool, &scope->residual_low, sample->residual);
+	if (first || sample->residual > scope->residual_high)
+		put_word(spool, &scope->residual_high, sample->residual);
 	txn_add64(spool, &scope->used_samples, 1);
-	txn_set32(spool, &scope->used_source, sample->source);
+	txn_set32(spool, &scope->used_source, source);
 	if (sample->used <= sum->peak)
 		return;
 	txn_set64(spool, &sum->peak, sample->used);
 	txn_set64(spool, &sum->peak_t, sample->t);
-	put_word(spool, &scope->rounding_at_used, rounding);
+	put_word(spool, &scope->rounding_at_used, sample->rounding);
 	put_word(spool, &scope->named_at_used, sample->named);
-	put_word(spool, &scope->residual_at_used, residual);
+	put_word(spool, &scope->residual_at_used, sample->residual);
 	keep_peak(spool, scope);
 }
 
-static void put_name(struct spool *spool, uint32_t index, const struct used_step *step, uint64_t t)
+static void put_name(struct spool *spool, struct spool_scope *scope,
+		     const struct spool_used *sample)
 {
-	struct spool_scope *scope = totals_scope(spool, index);
 	struct spool_sum *sum = &scope->sums[METRIC_USED];
-	uint64_t now = sum->now + (uint64_t)step->bytes;
+	uint64_t now = sum->now + (uint64_t)sample->bytes;
 
-	txn_set32(spool, &scope->used_kind, step->kind);
+	txn_set32(spool, &scope->used_kind, sample->kind);
 	txn_add64(spool, &scope->used_samples, 1);
 	txn_set64(spool, &sum->now, now);
 	if ((int64_t)now > (int64_t)sum->peak) {
 		txn_set64(spool, &sum->peak, now);
-		txn_set64(spool, &sum->peak_t, t);
+		txn_set64(spool, &sum->peak_t, sample->t);
 	}
 }
 
-static void put_row(struct spool *spool, const struct spool_scope *scope,
-		    const struct used_sample *sample, const struct used_step *step)
-{
-	uint64_t index = spool_count(spool, SPOOL_USED);
-	struct spool_used *row = spool_at(spool, SPOOL_USED, index);
-
-	*row = (struct spool_used){
-		.t = sample->t,
-		.used = sample->used,
-		.reserved = scope->sums[METRIC_RESERVED].now,
-		.rounding = scope->rounding,
-		.named = scope->named,
-		.residual = scope->residual,
-		.bytes = step->bytes,
-		.name = step->name,
-		.kind = step->kind,
-		.api = step->api,
-		.stack = step->stack,
-		.thread = step->thread,
-		.device = sample->device,
-	};
-	txn_set64(spool, &spool->header->count[SPOOL_USED], index + 1);
-}
-
-void used_enter(struct ledger *ledger, const struct used_sample *sample,
-		const struct used_step *step)
+void used_enter(struct ledger *ledger, const struct spool_used *sample, uint32_t source, bool step)
 {
 	struct spool *spool = ledger->spool;
-	int64_t name = -1;
-	int64_t device;
+	uint64_t rows = spool_count(spool, SPOOL_USED);
 	/* What only moves the residual, others' memory say, leaves room for steps. */
-	bool row = step && spool_count(spool, SPOOL_USED) <
-				   (step->bytes ? USED_ROWS_MOST : USED_ROWS_MOST / 2);
-	int64_t residual;
-	int64_t rounding;
+	bool kept = step && rows < (sample->bytes ? USED_ROWS_MOST : USED_ROWS_MOST / 2);
+	struct spool_used row = *sample;
+	int64_t device;
+	int64_t name = -1;
 
 	if (ledger->error || sample->device >= GRANULES_DEVICES)
 		return;
 	device = ledger_scope(ledger, SCOPE_DEVICE, sample->device, 0);
-	if (device >= 0 && step && step->bytes)
-		name = ledger_scope(ledger, SCOPE_NAMED, sample->device, step->name);
-	if (ledger->error ||
-	    (row &&
-	     ledger_fails(ledger, spool_need(spool, SPOOL_USED, spool_count(spool, SPOOL_USED)))))
+	if (device >= 0 && step && sample->bytes)
+		name = ledger_scope(ledger, SCOPE_NAMED, sample->device, sample->name);
+	if (ledger->error || (kept && ledger_fails(ledger, spool_need(spool, SPOOL_USED, rows))))
 		return;
-	rounding = ledger->granules.rounding[sample->device];
-	residual = used_unexplained(ledger, sample->device, sample->used) - sample->named;
+	row.reserved = used_reserved(ledger, sample->device);
+	row.rounding = ledger->granules.rounding[sample->device];
+	row.residual = used_unexplained(ledger, sample->device, sample->used) - sample->named;
 	txn_begin(spool);
 	if (name >= 0)
-		put_name(spool, (uint32_t)name, step, sample->t);
-	put_sample(ledger, totals_scope(spool, (uint32_t)device), sample, rounding, residual);
-	if (row)
-		put_row(spool, totals_scope(spool, (uint32_t)device), sample, step);
-	else if (step)
+		put_name(spool, totals_scope(spool, (uint32_t)name), sample);
+	put_sample(spool, totals_scope(spool, (uint32_t)device), &row, source);
+	if (kept) {
+		*(struct spool_used *)spool_at(spool, SPOOL_USED, rows) = row;
+		txn_set64(spool, &spool->header->count[SPOOL_USED], rows + 1);
+	} else if (step) {
 		txn_add64(spool, &spool->header->used_dropped, 1);
+	}
 	txn_commit(spool);
 }

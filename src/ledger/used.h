@@ -14,28 +14,19 @@
 
 enum { USED_ROWS_MOST = 16384 }; /* samples that are kept one by one */
 
-struct used_sample {
-	uint64_t t, used;
-	int64_t named;   /* bytes, of all names together, the step of this sample included */
-	uint32_t source; /* text: who was asked */
-	int16_t device;
-};
-
-/* A sample that explains itself: something came to be occupied during a call. */
-struct used_step {
-	int64_t bytes; /* less than 0 when it was given back; 0: none, only the residual moved */
-	uint32_t name, kind; /* texts: "modules of libtorch_cuda.so", "modules" */
-	uint32_t api, stack, thread;
-};
-
 /* What is reserved on the device now, 0 when nothing ever was. */
 uint64_t used_reserved(const struct ledger *ledger, int device);
 
 /* used - reserved - rounding of what was sampled, as the ledger has them now. */
 int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used);
 
-/* Enters the sample: peak, residual. The step (NULL for none) becomes a row of the table USED. */
-void used_enter(struct ledger *ledger, const struct used_sample *sample,
-		const struct used_step *step);
+/*
+ * Enters the sample, of which the caller knows all but reserved, rounding and residual; `named` are
+ * the bytes of all names together, `source` the text of who was asked. With a step it explains
+ * itself, and becomes a row of the table USED: its bytes came to be occupied during a call, or were
+ * given back (less than 0), under a name ("modules of libtorch_cuda.so") of a kind ("modules"); 0:
+ * only the residual moved.
+ */
+void used_enter(struct ledger *ledger, const struct spool_used *sample, uint32_t source, bool step);
 
 #endif

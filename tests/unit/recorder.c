@@ -235,29 +235,24 @@ static void step_used(struct recorder *recorder)
 {
 	int device = (int)below(recorder, DEVICES);
 	uint32_t name = recorder->names[below(recorder, 3)];
-	struct used_step step = {
+	bool step;
+	struct spool_used sample = {
+		.t = recorder->t,
 		.bytes = (int64_t)below(recorder, 1 << 20) - (1 << 19),
 		.name = name,
 		.kind = name,
 		.api = name,
 		.stack = recorder->stacks[below(recorder, RECORDER_STACKS)],
 		.thread = 1,
-	};
-	struct used_sample sample = {
-		.t = recorder->t,
-		.used = below(recorder, 1 << 30),
-		.source = name,
 		.device = (int16_t)device,
 	};
 
-	if (below(recorder, 2)) {
-		recorder->named[device] += step.bytes;
-		sample.named = recorder->named[device];
-		used_enter(&recorder->ledger, &sample, &step);
-		return;
-	}
+	sample.used = below(recorder, 1 << 30);
+	step = below(recorder, 2);
+	if (step)
+		recorder->named[device] += sample.bytes;
 	sample.named = recorder->named[device];
-	used_enter(&recorder->ledger, &sample, NULL);
+	used_enter(&recorder->ledger, &sample, name, step);
 }
 
 /* --- blocks that may wait --- */

@@ -56,27 +56,27 @@ static void put_name(int device, const struct usage_look *look, int64_t named,
 		     const struct usage_culprit *culprit, int64_t bytes)
 {
 	struct intern *intern = record_intern();
-	struct used_sample sample = {
+	struct spool_used sample = {
 		.t = look->t,
 		.used = look->used,
 		.named = named,
-		.source = intern_text(intern, sources[usage_devices[device].source]),
+		.bytes = bytes,
 		.device = (int16_t)device,
 	};
-	struct used_step step = { .bytes = bytes };
 	char name[USED_OF * 2];
 
 	if (bytes) {
 		name_text(name, sizeof(name), culprit->kind, culprit->of);
-		step.name = intern_text(intern, name);
-		step.kind = intern_text(intern, kinds[culprit->kind]);
+		sample.name = intern_text(intern, name);
+		sample.kind = intern_text(intern, kinds[culprit->kind]);
 	}
 	if (culprit) {
-		step.api = record_hook_text(culprit->hook);
-		step.stack = culprit->stack;
-		step.thread = culprit->thread;
+		sample.api = record_hook_text(culprit->hook);
+		sample.stack = culprit->stack;
+		sample.thread = culprit->thread;
 	}
-	used_enter(record_ledger(), &sample, culprit ? &step : NULL);
+	used_enter(record_ledger(), &sample,
+		   intern_text(intern, sources[usage_devices[device].source]), culprit != NULL);
 }
 
 static bool is_of(const struct taken *taken, int device, const struct usage_culprit *culprit)

@@ -71,20 +71,8 @@ static void add_all(struct tally *tally, const struct oom *oom, const struct spo
 {
 	for (uint32_t i = 0; i < census->lives.blocks.used; i++)
 		add_block(tally, oom, recording, &census->lives.blocks.list[i]);
-	for (unsigned i = 0; i < census->rests_n; i++) {
-		const struct live_at_rest *rest = &census->rests[i];
-		const struct block block = {
-			.size = rest->bytes,
-			.stack = rest->stack,
-			.pool = rest->pool,
-			.device = rest->device,
-			.space = rest->space,
-			.kind = rest->kind,
-			.state = BLOCK_LIVE,
-		};
-
-		add_block(tally, oom, recording, &block);
-	}
+	for (unsigned i = 0; i < census->rests_n; i++)
+		add_block(tally, oom, recording, &census->rests[i]);
 }
 
 /* Keeps those that held something, largest first. */

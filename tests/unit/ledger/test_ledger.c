@@ -820,7 +820,8 @@ TEST(retag_after_events_went_on)
 static void sample(int device, uint64_t used, uint64_t t)
 {
 	used_enter(&run.ledger,
-		   &(struct used_sample){ .t = t, .used = used, .device = (int16_t)device }, NULL);
+		   &(struct spool_used){ .t = t, .used = used, .device = (int16_t)device }, 0,
+		   false);
 }
 
 TEST(used_keeps_its_own_peak)
@@ -899,8 +900,8 @@ TEST(a_failure_knows_the_sums_and_what_is_left)
 	event.size = 3000;
 	event.device = 1;
 	ledger_enter(&run.ledger, &event, NODE_ADDRESS, 0, 0);
-	used_enter(&run.ledger, &(struct used_sample){ .t = run.t, .used = 3500, .device = 1 },
-		   NULL);
+	used_enter(&run.ledger, &(struct spool_used){ .t = run.t, .used = 3500, .device = 1 }, 0,
+		   false);
 	EQ(used_reserved(&run.ledger, 1), 3000);
 	EQ(used_reserved(&run.ledger, 2), 0);
 	/* At the refusal it held 200 more, which it has given back. */

@@ -126,10 +126,16 @@ static void allocate(uint64_t ptr, uint64_t size)
 
 static void sample(uint64_t used, int64_t named, int64_t step, uint32_t name)
 {
-	const struct used_sample taken = { .t = ++run.t, .used = used, .named = named };
-	const struct used_step found = { .bytes = step, .name = name, .kind = name };
+	const struct spool_used taken = {
+		.t = ++run.t,
+		.used = used,
+		.named = named,
+		.bytes = step,
+		.name = name,
+		.kind = name,
+	};
 
-	used_enter(&run.ledger, &taken, name ? &found : NULL);
+	used_enter(&run.ledger, &taken, 0, name != 0);
 }
 
 static const struct spool_scope *scope_of(enum scope_kind kind, uint32_t name)

@@ -187,7 +187,7 @@ static void marks(void)
 	event.name = intern_text(&r.intern, "a mark that nobody has made before");
 	event.device = NO_DEVICE;
 	ledger_note(&r.ledger, &event);
-	used_enter(&r.ledger, &(struct used_sample){ .t = r.t, .used = 3ull << 30 }, NULL);
+	used_enter(&r.ledger, &(struct spool_used){ .t = r.t, .used = 3ull << 30 }, 0, false);
 }
 
 /* A device, a pool, an owner and a space that are new: their scopes and their curves. */
