@@ -29,7 +29,6 @@ KINDS = {"TEXT": {"type": ["string", "null"]}, "VALUE": {"type": "number"}, "U64
          "COUNTS": {"type": "object", "additionalProperties": WHOLE},
          "OBJECT": {"type": "object"}, "LIST": {"type": "array"}}
 MAYBE = ("SOME", "WITH", "OTHERWISE") # left out where there is nothing to say
-NOT_ROWS = ("events",) # the document's events are written one by one
 
 
 def set_of(types):
@@ -69,6 +68,9 @@ def read_rows():
         elif macro != "END":
             row = Row(macro, words, comment)
             rows[row.key] = row
+    # The document's events are written one by one, in two kinds.
+    structs["event"] |= structs.pop("mark")
+    structs["trace"]["events"] = Row("LIST", ("event", "events", "LINES", "ALWAYS"), "")
     return structs
 
 
@@ -100,16 +102,16 @@ class Schema:
         rows, listed = self.structs[struct], {}
         for part in self.parts(schema):
             mine = part.get("properties", {})
-            for key in [key for key in mine if key not in rows and not (struct == "trace" and key in NOT_ROWS)]:
+            for key in [key for key in mine if key not in rows]:
                 self.changes.append(f"{where}.{key} is in the schema and has no row")
                 del mine[key]
-            order = {key: number for number, key in enumerate([*rows, *NOT_ROWS])}
+            order = {key: number for number, key in enumerate(rows)}
             if list(mine) != sorted(mine, key=order.__getitem__):
                 self.changes.append(f"{where}: its members do not stand in the order of the rows")
                 part["properties"] = {key: mine[key] for key in sorted(mine, key=order.__getitem__)}
             listed.update(mine)
             for key in part.get("required", [])[:]:
-                if key not in NOT_ROWS and (key not in rows or rows[key].when in MAYBE):
+                if key not in rows or rows[key].when in MAYBE:
                     self.changes.append(f"{where}.{key} may be left out and the schema requires it")
                     part["required"].remove(key)
         if not listed and "additionalProperties" in schema: # keys of its own, each with the same schema

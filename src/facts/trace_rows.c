@@ -19,9 +19,9 @@ struct rows rows_of(enum rows_of of)
 	return (struct rows){ rows, sizeof(rows) / sizeof(rows[0]), sizeof(own) }; \
 	}
 #define SIZE(member) (sizeof(((own *)NULL)->member) > 8 ? 0 : sizeof(((own *)NULL)->member))
-#define CELL(key, kind, member, count, when, of, layout)                    \
-	{ key, offsetof(own, member), count,       ROW_##kind, WHEN_##when, \
-	  of,  LAYOUT_##layout,       SIZE(member) },
+#define CELL(key, kind, member, count, when, of, layout)                                        \
+	{ key, ",\"" key "\":", offsetof(own, member), count,          ROW_##kind, WHEN_##when, \
+	  of,  LAYOUT_##layout, SIZE(member),          sizeof(key) + 3 },
 #define ROW(kind, member, when) CELL(#member, kind, member, 0, when, 0, NONE)
 #define ALSO(kind, key, member, when) CELL(key, kind, member, 0, when, 0, NONE)
 #define WORD(words, member, when) CELL(#member, WORD, member, 0, when, WORDS_##words, NONE)
@@ -64,14 +64,6 @@ void rows_clear(enum rows_of of, void *object)
 			 row->kind == ROW_INT)
 			memset(value, 0xff, row->size);
 	}
-}
-
-uint64_t rows_number(const struct row *row, const void *object)
-{
-	uint64_t number = 0;
-
-	memcpy(&number, (const char *)object + row->at, row->size);
-	return number;
 }
 
 void *rows_make(struct arena *arena, enum rows_of of, size_t count)

@@ -65,12 +65,13 @@ enum rows_of {
 };
 
 struct row {
-	char key[24];
+	char key[24], text[28]; /* `,"key":`, as the writer has it */
 	uint16_t at, count_at;
 	uint8_t kind, when;
 	uint8_t of;     /* OBJECT, LIST: enum rows_of; WORD: enum row_words; BREAK: spaces */
 	uint8_t layout; /* of a list */
 	uint8_t size;   /* bytes of a number or pointer */
+	uint8_t length; /* of the text */
 };
 
 /* All rows of a struct, and its size. */
@@ -88,7 +89,19 @@ const struct row *rows_find(struct rows rows, const char *key);
 void rows_clear(enum rows_of of, void *object);
 
 /* The bits of a row that is a number or a pointer. */
-uint64_t rows_number(const struct row *row, const void *object);
+static inline uint64_t rows_number(const struct row *row, const void *object)
+{
+	const void *value = (const char *)object + row->at;
+
+	switch (row->size) {
+	case 8:
+		return *(const uint64_t *)value;
+	case 4:
+		return *(const uint32_t *)value;
+	default:
+		return row->size ? *(const uint8_t *)value : 0;
+	}
+}
 
 /* So many structs, cleared, in the arena's memory; NULL without memory. */
 void *rows_make(struct arena *arena, enum rows_of of, size_t count);

@@ -37,20 +37,17 @@ static inline char *out_room(struct out *out, size_t length)
 
 void out_bytes(struct out *out, const char *bytes, size_t length)
 {
-	while (length) {
-		size_t part = out->size - out->used;
+	size_t part;
 
-		if (!part) {
-			out_flush(out);
-			continue;
-		}
-		if (part > length)
-			part = length;
+	while ((part = out->size - out->used) < length) {
 		memcpy(out->buffer + out->used, bytes, part);
 		out->used += part;
 		bytes += part;
 		length -= part;
+		out_flush(out);
 	}
+	memcpy(out->buffer + out->used, bytes, length);
+	out->used += length;
 }
 
 void out_text(struct out *out, const char *text)

@@ -15,89 +15,53 @@
 
 enum { BUFFER = 1 << 18 };
 
-static void event_number(struct out *out, const char *key, uint64_t number)
-{
-	out_text(out, key);
-	out_u64(out, number);
-}
-
-static void event_text(struct out *out, const char *key, const char *text)
-{
-	out_text(out, key);
-	out_json(out, text);
-}
-
-/* None is 0. */
-static void event_address(struct out *out, const char *key, uint64_t address)
-{
-	out_text(out, key);
-	if (!address) {
-		out_text(out, "null");
-		return;
-	}
-	out_char(out, '"');
-	out_hex(out, address);
-	out_char(out, '"');
-}
-
 static void write_mark(struct out *out, const struct spool *spool, const struct event *event)
 {
-	const char *text = spool_text(spool, event->name);
+	const char *name = spool_text(spool, event->name);
 	struct detail_text detail;
+	struct trace_mark mark = {
+		.seq = event->seq,
+		.t = event->t,
+		.op = event_op_name(event->op),
+		.thread = event->thread,
+		.name = name ? name : "",
+		.domain = spool_text(spool, event->pool),
+		.range = event->stream,
+		.category = spool_text(spool, event->detail.category),
+	};
 
-	event_number(out, ",\"thread\":", event->thread);
-	event_text(out, ",\"name\":", text ? text : "");
-	if (event->pool)
-		event_text(out, ",\"domain\":", spool_text(spool, event->pool));
-	if (event->stream)
-		event_number(out, ",\"range\":", event->stream);
 	detail_tell(&event->detail, &detail);
-	if (event->detail.category)
-		event_text(out, ",\"category\":", spool_text(spool, event->detail.category));
-	if (detail.color[0])
-		event_text(out, ",\"color\":", detail.color);
-	if (detail.payload[0]) {
-		out_text(out, ",\"payload\":");
-		out_text(out, detail.payload);
-	}
-}
-
-static void write_memory(struct out *out, const struct spool *spool, const struct event *event)
-{
-	if (event->device >= 0)
-		event_number(out, ",\"device\":", (uint64_t)event->device);
-	else
-		out_text(out, ",\"device\":null");
-	event_text(out, ",\"space\":", space_name(event->space));
-	event_text(out, ",\"pool\":", spool_text(spool, event->pool));
-	event_address(out, ",\"ptr\":", event->ptr);
-	event_number(out, ",\"size\":", event->size);
-	event_number(out, ",\"stack\":", event->stack);
-	event_number(out, ",\"thread\":", event->thread);
-	event_address(out, ",\"stream\":", event->stream);
-	event_text(out, ",\"api\":", spool_text(spool, event->api));
-	if (event->error)
-		event_text(out, ",\"error\":", spool_text(spool, event->error));
-	if (event->flags & EVENT_FOREIGN)
-		out_text(out, ",\"foreign\":true");
-	if (event->device < 0) {
-		out_text(out, ",\"allocated\":null,\"reserved\":null");
-		return;
-	}
-	event_number(out, ",\"allocated\":", event->allocated);
-	event_number(out, ",\"reserved\":", event->reserved);
+	mark.color = detail.color[0] ? detail.color : NULL;
+	mark.payload = detail.payload[0] ? detail.payload : NULL;
+	document_object(out, ROWS_mark, &mark);
 }
 
 void document_event(struct out *out, const struct spool *spool, const struct event *event)
 {
-	event_number(out, "{\"seq\":", event->seq);
-	event_number(out, ",\"t\":", event->t);
-	event_text(out, ",\"op\":", event_op_name(event->op));
+	bool sums = event->device >= 0;
+	const struct trace_event memory = {
+		.seq = event->seq,
+		.t = event->t,
+		.op = event_op_name(event->op),
+		.device = sums ? event->device : -1,
+		.space = space_name(event->space),
+		.pool = spool_text(spool, event->pool),
+		.ptr = event->ptr,
+		.size = event->size,
+		.stack = event->stack,
+		.thread = event->thread,
+		.stream = event->stream,
+		.api = spool_text(spool, event->api),
+		.error = spool_text(spool, event->error),
+		.foreign = event->flags & EVENT_FOREIGN,
+		.allocated = sums ? event->allocated : TRACE_NONE,
+		.reserved = sums ? event->reserved : TRACE_NONE,
+	};
+
 	if (event_is_memory(event->op))
-		write_memory(out, spool, event);
+		document_object(out, ROWS_event, &memory);
 	else
 		write_mark(out, spool, event);
-	out_char(out, '}');
 }
 
 /* Events as they come from the chunks; pops are told the name of what they end. */

@@ -12,6 +12,7 @@
 #include "base/text/out.h"
 #include "codec/event.h"
 #include "facts/spool_model.h"
+#include "facts/trace_rows.h"
 
 enum {
 	OOM_TEXT_LINES = 23, /* one more names the trace */
@@ -60,6 +61,9 @@ void document_facts(struct out *out, const struct trace *trace, bool baseline);
 
 /* One of them, which there is: "key":value. */
 void document_member(struct out *out, const struct trace *trace, const char *key);
+
+/* An object of these rows. */
+void document_object(struct out *out, enum rows_of of, const void *object);
 
 /* An event as the document has it. */
 void document_event(struct out *out, const struct spool *spool, const struct event *event);

@@ -13,7 +13,7 @@ struct row_writer {
 	bool baseline;
 };
 
-static const void *member(const void *object, size_t at)
+static inline const void *member(const void *object, size_t at)
 {
 	return (const char *)object + at;
 }
@@ -194,13 +194,13 @@ static void write_value(const struct row_writer *writer, const struct row *row, 
 	uint64_t number = rows_number(row, object);
 	struct out *out = writer->out;
 
-	if (is_null(row, object)) {
+	if (row->kind != ROW_TEXT && is_null(row, object)) {
 		out_text(out, "null");
 		return;
 	}
 	switch (row->kind) {
 	case ROW_TEXT:
-		out_json(out, items_of(row, object));
+		out_json(out, items_of(row, object)); /* or null */
 		break;
 	case ROW_VALUE:
 		out_text(out, items_of(row, object));
@@ -232,11 +232,10 @@ static void write_value(const struct row_writer *writer, const struct row *row, 
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): see above */
-static void write_member(const struct row_writer *writer, const struct row *row, const void *object)
+static inline void write_member(const struct row_writer *writer, const struct row *row,
+				const void *object, bool comma)
 {
-	out_char(writer->out, '"');
-	out_text(writer->out, row->key);
-	out_text(writer->out, "\":");
+	out_bytes(writer->out, row->text + !comma, row->length - !comma);
 	write_value(writer, row, object);
 }
 
@@ -256,11 +255,14 @@ static void write_object(const struct row_writer *writer, const struct row *of, 
 			indent = row->of;
 			continue;
 		}
-		if (is_written(writer, row, rows, of, object)) {
-			out_text(writer->out, comma ? "," : "");
-			out_text(writer->out, indent == 2 ? "\n  " : indent ? "\n " : "");
+		if (row->when == WHEN_ALWAYS || is_written(writer, row, rows, of, object)) {
+			if (indent) {
+				out_text(writer->out, comma ? "," : "");
+				out_text(writer->out, indent == 2 ? "\n  " : "\n ");
+				comma = false;
+			}
+			write_member(writer, row, object, comma);
 			comma = true;
-			write_member(writer, row, object);
 		}
 		indent = 0;
 	}
@@ -271,7 +273,15 @@ void document_member(struct out *out, const struct trace *trace, const char *key
 {
 	const struct row_writer writer = { out, false };
 
-	write_member(&writer, rows_find(rows_of(ROWS_trace), key), trace);
+	write_member(&writer, rows_find(rows_of(ROWS_trace), key), trace, false);
+}
+
+void document_object(struct out *out, enum rows_of of, const void *object)
+{
+	const struct row_writer writer = { out, false };
+	const struct row row = { .of = (uint8_t)of };
+
+	write_object(&writer, &row, object);
 }
 
 void document_facts(struct out *out, const struct trace *trace, bool baseline)
@@ -282,7 +292,7 @@ void document_facts(struct out *out, const struct trace *trace, bool baseline)
 	for (size_t i = 0; i < rows.rows_n; i++) {
 		if (!is_written(&writer, &rows.rows[i], rows, NULL, trace))
 			continue;
-		write_member(&writer, &rows.rows[i], trace);
+		write_member(&writer, &rows.rows[i], trace, false);
 		out_text(out, ",\n");
 	}
 }
