@@ -22,7 +22,7 @@ static const struct hook_row hooks[] = {
 };
 
 static const struct hook_row calls[] = {
-#include "capture/recorder/calls.def"
+#include "capture/loader/calls.def"
 };
 #undef HOOK
 

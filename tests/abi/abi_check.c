@@ -43,7 +43,7 @@
 #define CALL(...) HOOK(__VA_ARGS__)
 #define CALLS(twin, ...) HOOK(__VA_ARGS__)
 #include "capture/loader/hooks.def"
-#include "capture/recorder/calls.def"
+#include "capture/loader/calls.def"
 #undef HOOK
 
 /* What cuda_abi.h says by itself. */

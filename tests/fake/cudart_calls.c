@@ -23,4 +23,4 @@ int runtime_nothing(void);
 #define NOTHING_DRV(name)
 #define CALL(api, name, ...) NOTHING_##api(name)
 #define CALLS(twin, api, name, ...) NOTHING_##api(name) NOTHING_##api(name##twin)
-#include "../../src/capture/recorder/calls.def"
+#include "../../src/capture/loader/calls.def"

@@ -17,4 +17,4 @@ int driver_nothing(const char *name);
 #define NOTHING_RT(name)
 #define CALL(api, name, ...) NOTHING_##api(name)
 #define CALLS(twin, api, name, ...) NOTHING_##api(name) NOTHING_##api(name##twin)
-#include "../../src/capture/recorder/calls.def"
+#include "../../src/capture/loader/calls.def"

@@ -15,7 +15,7 @@ typedef void any_fn(void);
 #define DECLARE_DRV(name) extern any_fn address_of_##name __asm__(#name);
 #define CALL(api, name, ...) DECLARE_##api(name)
 #define CALLS(twin, api, name, ...) DECLARE_##api(name) DECLARE_##api(name##twin)
-#include "../../src/capture/recorder/calls.def"
+#include "../../src/capture/loader/calls.def"
 
 struct entry {
 	const char *name;
@@ -177,7 +177,7 @@ static const struct entry entries[] = {
 #define CALLS_DRV(name, twin) { #name, 2000, address_of_##name, address_of_##name##twin },
 #define CALL(api, name, ...) CALL_##api(name)
 #define CALLS(twin, api, name, ...) CALLS_##api(name, twin)
-#include "../../src/capture/recorder/calls.def"
+#include "../../src/capture/loader/calls.def"
 };
 /* clang-format on */
 

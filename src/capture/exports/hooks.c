@@ -166,7 +166,7 @@ enum { STATUS_MISSING = 3 };
 		usage_begin_first(&span, USED_MODULES, (uint64_t)(function), true), STEPPED)
 /* NOLINTBEGIN(readability-function-size): the parameters are CUDA's */
 #include "capture/loader/hooks.def"
-#include "capture/recorder/calls.def"
+#include "capture/loader/calls.def"
 /* NOLINTEND(readability-function-size) */
 #undef HOOK
 #undef LAUNCHER
@@ -176,7 +176,7 @@ _Atomic(void *) hook_real[HOOK_NAMES];
 const struct hook hooks[HOOK_NAMES] = {
 #define HOOK(api, name, ...) { #name, api },
 #include "capture/loader/hooks.def"
-#include "capture/recorder/calls.def"
+#include "capture/loader/calls.def"
 #undef HOOK
 	{ "cuGetProcAddress", DRV },
 	{ "cuGetProcAddress_v2", DRV },

@@ -23,7 +23,7 @@ enum hook_api {
 enum hook_id {
 #define HOOK(api, name, ...) HOOK_##name,
 #include "capture/loader/hooks.def"
-#include "capture/recorder/calls.def"
+#include "capture/loader/calls.def"
 #undef HOOK
 	HOOKS,
 	/* The driver's own lookups, which are found and swapped as rows are. */
