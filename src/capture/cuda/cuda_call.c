@@ -13,7 +13,7 @@
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/device_usage.h"
 #include "capture/cuda/driver.h"
-#include "capture/life/life.h"
+#include "capture/recorder/guest.h"
 #include "capture/stack/sampling.h"
 #include "capture/stack/stacks.h"
 #include "capture/torch/torch.h"
@@ -127,7 +127,7 @@ static void ask_driver(struct spool_oom *known, const struct event *event)
 	known->refused = event->size;
 	if (event->device < 0 || event->space == SPACE_PINNED || !opt_flag(OPT_ID_used))
 		return;
-	process_info_device(event->device);
+	guest_device(event->device);
 	/* The driver tells of the current context's device alone. */
 	if (event->device == driver_device())
 		driver_memory(&known->left, &known->total);
@@ -178,6 +178,8 @@ HOT_CODE bool cuda_call_begins(struct cuda_call *span, int status,
 	return !status && memory->key && cuda_call_counts(span, status);
 }
 
+_Thread_local const char *cuda_call_growing;
+
 /* With the lock held: the pool that grows by it, 0 for none. */
 static inline uint32_t grown_pool(const struct event *event, const struct cuda_call_memory *memory)
 {
@@ -188,7 +190,7 @@ static inline uint32_t grown_pool(const struct event *event, const struct cuda_c
 	if (memory->flags || !memory->size ||
 	    (memory->kind != NODE_ADDRESS && memory->kind != NODE_HANDLE))
 		return 0;
-	pool = api_growing();
+	pool = cuda_call_growing ? intern_text(record_intern(), cuda_call_growing) : 0;
 	if (pool || memory->space != SPACE_DEVICE)
 		return pool;
 	torch = memory->kind == NODE_HANDLE ? torch_owns(owner)
@@ -211,7 +213,7 @@ HOT_CODE void cuda_call_enter_memory(struct cuda_call *span, const struct cuda_c
 	event.ptr = memory->key;
 	event.size = memory->size;
 	event.device = (int16_t)(memory->space == SPACE_PINNED ? NO_DEVICE : device);
-	process_info_device(event.device);
+	guest_device(event.device);
 	sampling_birth(&event, &call);
 	record_lock();
 	event.api = cuda_call_api(span);

@@ -83,6 +83,8 @@ static inline __attribute__((always_inline)) bool cuda_call_wanted(void)
 #pragma GCC visibility push(hidden)
 extern _Thread_local struct cuda_call_top cuda_call_top;
 extern atomic_bool cuda_call_apart; /* a call was seen whose outer one may lie on another stack */
+extern _Thread_local const char
+	*cuda_call_growing; /* memtrace_pool_grow(): the pool's name, or NULL */
 #pragma GCC visibility pop
 
 /*

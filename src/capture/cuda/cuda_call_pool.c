@@ -8,7 +8,7 @@
 #include "base/text/text.h"
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/driver.h"
-#include "capture/life/life.h"
+#include "capture/recorder/guest.h"
 #include "capture/stack/sampling.h"
 #include "codec/event.h"
 
@@ -143,7 +143,7 @@ static void refresh(const struct cuda_call *span, int device, const struct holdi
 	if (!holding->pool) {
 		record_note("memory of graphs is sampled when one is launched, uploaded or "
 			    "trimmed");
-		process_info_device(device);
+		guest_device(device);
 	}
 	cuda_call_describe(span, &event);
 	event.space = SPACE_DEVICE;

@@ -7,6 +7,7 @@
 #include "base/guest/signals.h"
 #include "base/mem/sort.h"
 #include "base/text/text.h"
+#include "capture/cuda/cuda_call.h"
 #include "capture/life/control.h"
 #include "capture/recorder/record.h"
 #include "capture/stack/sampling.h"
@@ -32,8 +33,6 @@ static struct {
 		uint32_t id;      /* its node */
 	} list[SEGMENTS];
 } segments;
-
-static _Thread_local memtrace_pool growing;
 
 EXPORT void memtrace_start(void)
 {
@@ -103,15 +102,12 @@ EXPORT memtrace_pool memtrace_pool_create(const char *name)
 
 EXPORT memtrace_pool memtrace_pool_grow(memtrace_pool pool)
 {
+	static _Thread_local memtrace_pool growing;
 	memtrace_pool before = growing;
 
 	growing = pool <= POOLS ? pool : 0;
+	cuda_call_growing = growing ? pools.names[growing - 1] : NULL;
 	return before;
-}
-
-uint32_t api_growing(void)
-{
-	return growing ? intern_text(record_intern(), pools.names[growing - 1]) : 0;
 }
 
 /* The first known segment that ends behind the address. With the lock held, like what follows. */

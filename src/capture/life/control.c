@@ -9,9 +9,10 @@
 #include "base/settings/opt.h"
 #include "base/text/text.h"
 #include "capture/life/life.h"
+#include "capture/recorder/guest.h"
 #include "capture/recorder/record.h"
 
-HOT_DATA _Atomic uint32_t control_seen;
+HOT_DATA _Atomic uint32_t guest_control_seen;
 
 enum { LOOK_AGAIN = UINT32_MAX }; /* no process is asked so often */
 
@@ -23,7 +24,7 @@ static void on_signal(int signal)
 {
 	(void)signal;
 	atomic_fetch_add(&signalled, 1);
-	atomic_store(&control_seen, LOOK_AGAIN);
+	atomic_store(&guest_control_seen, LOOK_AGAIN);
 }
 
 START_CODE void control_init(void)
@@ -106,7 +107,7 @@ static void act(const struct spool_request *request)
 	}
 }
 
-void control_act(void)
+void guest_control(void)
 {
 	struct spool_header *header;
 	uint32_t asked;
@@ -124,7 +125,7 @@ void control_act(void)
 		act(&header->requests[acted % SPOOL_REQUESTS]);
 	atomic_store(&header->acted, acted);
 	/* In this order: a signal from here on makes us look again. */
-	atomic_store(&control_seen, asked);
+	atomic_store(&guest_control_seen, asked);
 	times = atomic_exchange(&signalled, 0);
 	act_on_signals(times);
 	record_unlock();
@@ -133,7 +134,7 @@ void control_act(void)
 
 void control_opened(const struct spool_header *header)
 {
-	atomic_store(&control_seen, atomic_load(&header->asked));
+	atomic_store(&guest_control_seen, atomic_load(&header->asked));
 	if (atomic_load(&signalled))
-		atomic_store(&control_seen, LOOK_AGAIN);
+		atomic_store(&guest_control_seen, LOOK_AGAIN);
 }

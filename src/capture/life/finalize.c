@@ -286,7 +286,7 @@ void finalize_write(struct process_paths *paths, bool in_handler)
 	if (explained)
 		explain(&ending.told.oom, error ? paths->spool : names.final);
 	if (error)
-		log_say(paths->output, " could not be written: ", process_info_error(error),
+		log_say(paths->output, " could not be written: ", record_error_text(error),
 			"; what was recorded is kept in ", paths->spool, " (memtrace recover)",
 			NULL);
 	else

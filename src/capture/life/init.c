@@ -26,6 +26,7 @@
 #include "capture/cupti/cupti.h"
 #include "capture/life/control.h"
 #include "capture/loader/loader.h"
+#include "capture/recorder/guest.h"
 #include "capture/recorder/record.h"
 #include "capture/stack/unwind.h"
 #include "capture/torch/torch.h"
@@ -52,7 +53,7 @@ static START_DATA char injections[][24] = { "CUDA_INJECTION64_PATH", "NVTX_INJEC
 /* Here, for rodata is a page that a short process touches for nothing else. */
 static START_DATA char our_name[] = "libmemtrace.so", libc_name[] = "libc.so.";
 
-bool life_preloaded(void)
+bool guest_preloaded(void)
 {
 	return preloaded;
 }

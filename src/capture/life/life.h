@@ -1,16 +1,11 @@
-/* The life of a guest: constructor, fork, exit; what is known of the process, and where its files
- * go. */
+/* The life of a guest: constructor, fork, exit; what is known of the process. */
 #ifndef CAPTURE_LIFE_LIFE_H
 #define CAPTURE_LIFE_LIFE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
+#include "capture/recorder/process_paths.h"
 #include "ledger/intern.h"
-
-/* Was this copy preloaded? One that was dlopened (an injection variable outlived LD_PRELOAD) is
- * inert. */
-bool life_preloaded(void);
 
 /* A door or a row of ours is used for the first time: from here on forks are looked at. */
 void life_begin(void);
@@ -18,32 +13,7 @@ void life_begin(void);
 /* The end of the process: the trace is written. Once; later calls find nothing to do. */
 void life_finish(void);
 
-/* --- the C API --- */
-
-/* With the lock held: the pool that this thread takes memory for, a text; 0 for none. */
-uint32_t api_growing(void);
-
 /* --- what is known of the process --- */
-
-struct process_paths {
-	char output[4096], spool[4096];
-};
-
-/*
- * Resolves the output and the directory of spools against the working directory of the start.
- * `program`: what it was started as, with or without a path; %e in the output stands for its name.
- */
-void process_paths_init(const char *program);
-
-/*
- * Creates the spool under the first name that is free both for it and for its document; in another
- * directory if this one's file system cannot claim space. 0 or -errno.
- */
-int process_paths_create(struct process_paths *paths, struct spool *spool);
-
-/* Asks the driver what process_info_record() will enter; with no lock held, and not under
- * PyTorch's. */
-void process_info_ask(void);
 
 /* Process, environment and settings. */
 void process_info_record(struct intern *intern, const struct process_paths *paths);
@@ -51,12 +21,7 @@ void process_info_record(struct intern *intern, const struct process_paths *path
 /* What may become known only later: the unwinder, versions. With the lock held. */
 void process_info_late(struct intern *intern);
 
-/* A device's name and size, once; asks the driver, so not under PyTorch's lock nor ours. */
-void process_info_device(int device);
 void process_info_clear(void);
-
-/* An errno in words, without locale. */
-const char *process_info_error(int error);
 
 /* --- the end --- */
 

@@ -13,6 +13,7 @@
 #include "base/guest/start.h"
 #include "capture/cuda/device_usage.h"
 #include "capture/cupti/cupti.h"
+#include "capture/life/life.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/tsc_clock.h"
 #include "capture/nvtx/nvtx.h"

@@ -15,7 +15,7 @@
 #include "base/mem/arena.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
-#include "capture/life/life.h"
+#include "capture/recorder/guest.h"
 #include "capture/recorder/record.h"
 
 enum {
@@ -357,7 +357,7 @@ int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 	};
 	const struct callbacks *callbacks;
 
-	if (!life_preloaded())
+	if (!guest_preloaded())
 		return 0;
 	callbacks = get_table(ETID_CALLBACKS);
 	if (!callbacks || callbacks->size < sizeof(*callbacks))

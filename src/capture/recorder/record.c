@@ -17,19 +17,11 @@
 #include "base/guest/watch.h"
 #include "base/settings/opt.h"
 #include "base/text/log.h"
-#include "capture/cuda/device_usage.h"
-#include "capture/life/control.h"
-#include "capture/life/life.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
 #include "capture/loader/tsc_clock.h"
-#include "capture/python/python.h"
 #include "capture/recorder/calls.h"
-#include "capture/stack/sampling.h"
-#include "capture/stack/stacks.h"
-#include "capture/stack/unwind.h"
-#include "capture/stack/walk.h"
-#include "capture/torch/torch.h"
+#include "capture/recorder/guest.h"
 
 START_DATA _Atomic int record_state = RECORD_INERT;
 
@@ -63,8 +55,7 @@ static void wake(void *unused)
 	if (!resolve_can()) {
 		atomic_store(&record_state, RECORD_INERT);
 	} else if (!record_awake()) {
-		walk_init();
-		sampling_init();
+		guest_wake();
 		record_process.start_realtime =
 			clock_realtime() - (clock_now() - record_process.start_monotonic);
 		atomic_store(&record_process.alive, record_make_alive());
@@ -84,13 +75,24 @@ bool record_wake(void)
 	return atomic_load(&record_state) == RECORD_ON;
 }
 
+const char *record_error_text(int error)
+{
+	const char *text = strerrordesc_np(error < 0 ? -error : error);
+
+	if (error == -EOWNERDEAD)
+		return "a thread of the program ended inside an update";
+	if (error == -ESTALE)
+		return "the file was taken away, or another is in its place";
+	return text ? text : "unknown error";
+}
+
 void record_give_up(const char *what, int error)
 {
 	if (error == -ECANCELED)
 		return; /* on purpose: at the end, or in a child */
 	if (atomic_exchange(&record_state, RECORD_ENDED) == RECORD_ENDED)
 		return; /* other threads were on their way */
-	log_say("recording stopped: ", what, ": ", process_info_error(error),
+	log_say("recording stopped: ", what, ": ", record_error_text(error),
 		"; what was recorded so far is kept and the program goes on", NULL);
 }
 
@@ -158,16 +160,10 @@ HOT_CODE uint32_t record_thread(void)
 	return record_self.thread;
 }
 
-/* The loader's functions and libunwind's first walk take more stack than the host may have. */
 static void prepare_process(void *unused)
 {
 	(void)unused;
-	finalize_watch(life_finish);
-	unwind_prepare();
-	python_prepare(resolve_dlsym);
-	torch_prepare();
-	autograd_prepare();
-	finalize_load();
+	guest_prepare();
 }
 
 void record_prepare(void)
@@ -208,13 +204,10 @@ static int start_tables(void)
 	recorder.spool.header->start_realtime = record_process.start_realtime;
 	recorder.ledger.quiet = record_quiet();
 	atomic_store(&recorder.spool.header->recording, !record_quiet());
-	recorder.spool.header->sample = sampling_interval();
-	control_opened(recorder.spool.header);
-	process_info_record(&recorder.intern, &recorder.paths);
+	guest_open();
 	for (unsigned i = 0; i < RECORD_NOTES && recorder.notes[i]; i++)
 		intern_fact(&recorder.intern, "note", recorder.notes[i]);
 	calls_settle();
-	usage_settle();
 	return 0;
 }
 
@@ -236,7 +229,7 @@ static int start_recording(void)
 
 static int make_file(void *unused)
 {
-	int error = process_paths_create(&recorder.paths, &recorder.spool);
+	int error = process_paths_create(&recorder.paths, &recorder.spool, record_pid());
 
 	(void)unused;
 	if (!error)
@@ -248,10 +241,6 @@ static int make_file(void *unused)
 		intern_fact(&recorder.intern, "note",
 			    "born by a clone past fork's handlers, among threads: native "
 			    "frames were not looked for");
-	if (!error && atomic_load(&torch_cpu_lost))
-		intern_fact(&recorder.intern, "note",
-			    "born while PyTorch's CPU allocator was at work: CPU tensors were not "
-			    "looked at");
 	atomic_store(&record_process.open, !error);
 	return 0;
 }
@@ -284,12 +273,12 @@ HOT_CODE bool record_begin_in(void **frame, bool may_load)
 	if (__builtin_expect(!atomic_load_explicit(&record_process.open, memory_order_acquire),
 			     0)) {
 		if (may_load)
-			process_info_ask();
+			guest_ask();
 		if (!open_recording())
 			return false;
 	}
-	if (__builtin_expect(control_asked(recorder.spool.header), 0))
-		control_act();
+	if (__builtin_expect(guest_control_asked(recorder.spool.header), 0))
+		guest_control();
 	return true;
 }
 
@@ -356,7 +345,7 @@ void record_enable(bool on)
 	if (on && atomic_load(&record_process.open)) {
 		record_thread(); /* takes the lock itself, the first time */
 		record_lock();
-		torch_restart();
+		guest_resume();
 		record_unlock();
 	}
 }

@@ -170,6 +170,9 @@ void record_enable(bool on);
 /* A call passed because recording has ended: counted until the document is written. */
 void record_missed(void);
 
+/* An errno in words, without locale. */
+const char *record_error_text(int error);
+
 /* A line for capture.notes, once each; the text must be a constant. */
 void record_note(const char *text);
 

@@ -6,7 +6,7 @@
 #define CAPTURE_RECORDER_RECORD_PARTS_H
 
 #include "base/guest/lock.h"
-#include "capture/life/life.h"
+#include "capture/recorder/process_paths.h"
 #include "capture/recorder/record.h"
 
 enum { RECORD_NOTES = 16 };

@@ -6,16 +6,14 @@
 
 #include "base/guest/hot.h"
 #include "base/guest/own_stack.h"
-#include "base/guest/watch.h"
 #include "base/mem/arena.h"
 #include "base/text/text.h"
-#include "capture/life/life.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
+#include "capture/recorder/guest.h"
 #include "capture/recorder/record.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/walk.h"
-#include "capture/torch/torch.h"
 
 enum {
 	WALKS = 64, /* at the same time */
@@ -144,21 +142,8 @@ static void name_walk(void *argument)
 			   (walk->learnt && !all_known(walk->buffer, walk->count));
 		record_unlock();
 	}
-	if (may_load && modules_refresh()) {
-		/* Something was loaded: it may be what we wait for. The loader allocates. */
-		const char *path = watch_path(NULL);
-
-		loader_enter();
-		torch_prepare();
-		autograd_prepare();
-		if (!python_version())
-			python_prepare(resolve_dlsym);
-		loader_leave();
-		watch_path(path);
-		record_lock();
-		process_info_late(record_intern());
-		record_unlock();
-	}
+	if (may_load && modules_refresh())
+		guest_loaded();
 	record_lock();
 	naming->id = enter_stack(walk, naming->hash, naming->unloaded);
 	record_unlock();

@@ -1,0 +1,158 @@
+/* Where the files of the process go. */
+#include "capture/recorder/process_paths.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/guest/raw_call.h"
+#include "base/guest/start.h"
+#include "base/settings/opt.h"
+#include "base/text/fd.h"
+#include "base/text/path.h"
+#include "base/text/text.h"
+
+enum { NAMES = 1000 };
+
+/*
+ * The working directory of the start, where an option needs it. Where it is short it lies beside
+ * what the constructor writes anyway.
+ */
+static START_DATA char near[200];
+static char far[4096];
+
+/* What %e stands for: a program that sets its title writes over it. */
+static char program[256];
+
+static __attribute__((noinline)) void ask_far(void)
+{
+	int saved = errno;
+
+	near[0] = '\0';
+	if (!getcwd(far, sizeof(far)))
+		far[0] = '\0';
+	errno = saved;
+}
+
+START_CODE static bool names_program(const char *output)
+{
+	for (; *output; output++) {
+		if (output[0] == '%' && output[1] == 'e')
+			return true;
+	}
+	return false;
+}
+
+START_CODE void process_paths_init(const char *started_as)
+{
+	const char *output = opt_text(OPT_ID_output);
+	const char *spools = opt_text(OPT_ID_spool_dir);
+
+	if ((output[0] != '/' || (*spools && spools[0] != '/')) &&
+	    (raw_call(SYS_getcwd, raw_address(near), sizeof(near), 0) <= 0 || near[0] != '/'))
+		ask_far();
+	if (names_program(output))
+		text_copy(program, sizeof(program), text_base(started_as));
+}
+
+/* The directory that a path of an option begins at, "" if it begins at the root. */
+static const char *start_of(const char *path)
+{
+	if (path[0] == '/')
+		return "";
+	return near[0] ? near : far;
+}
+
+/* The pattern of outputs, absolute: a % in the name of a directory is none of its own. */
+static void make_pattern(char *to, size_t size, const char *output)
+{
+	const char *start = start_of(output);
+	size_t used = 0;
+
+	for (const char *at = start; *at; at++) {
+		to[used++] = *at;
+		if (*at == '%')
+			to[used++] = '%';
+	}
+	to[used] = '\0';
+	if (start[0] && start[1])
+		text_append(to, size, "/");
+	text_append(to, size, output);
+}
+
+/* The directory of spools, absolute; "" for that of the output. */
+static void make_directory(char *to, size_t size, const char *spools)
+{
+	const char *start = *spools ? start_of(spools) : "";
+
+	text_join(to, size, start, *start ? "/" : "");
+	text_append(to, size, spools);
+}
+
+/*
+ * The spool, unless there is one or the output is there already. Another process may have had this
+ * name until just now: it writes its document first, and then its spool goes.
+ */
+static int create_unless_there(const struct process_paths *paths, struct spool *spool)
+{
+	int error = fd_exists(paths->output) ? -EEXIST : spool_create(spool, paths->spool);
+
+	if (!error && fd_exists(paths->output)) {
+		spool_unlink(spool);
+		spool_close(spool);
+		error = -EEXIST;
+	}
+	return error;
+}
+
+static int create_in(struct process_paths *paths, struct spool *spool, const char *first,
+		     const char *in)
+{
+	int error = -EEXIST;
+
+	paths->spool[0] = '\0';
+	for (unsigned n = 0; error == -EEXIST && n < NAMES; n++) {
+		error = path_numbered(paths->output, sizeof(paths->output), first, n);
+		if (!error)
+			error = path_spool(paths->spool, sizeof(paths->spool), paths->output, in);
+		if (!error)
+			error = create_unless_there(paths, spool);
+	}
+	if (!paths->spool[0]) /* without a name a failure is told of what was asked for */
+		text_copy(paths->spool, sizeof(paths->spool), in);
+	return error;
+}
+
+int process_paths_create(struct process_paths *paths, struct spool *spool, int process)
+{
+	/* One recording is opened at a time, maybe on a small stack. */
+	static char pattern[3 * 4096]; /* a directory may be all % */
+	static char first[4096];
+	static char directory[4096];
+	/* For a spool whose own place cannot claim space ahead. */
+	const char *const others[] = { "/dev/shm", getenv("TMPDIR"), "/tmp" };
+	struct path_words words = { .program = program };
+	char pid[24];
+	int error;
+
+	/* Of this process, whose words other than %p and %e are its own. */
+	text_u64(pid, (uint64_t)process);
+	words.pid = pid;
+	make_pattern(pattern, sizeof(pattern), opt_text(OPT_ID_output));
+	make_directory(directory, sizeof(directory), opt_text(OPT_ID_spool_dir));
+	/* What fills its buffer may have been cut: that is no name to create anything under. */
+	error = strlen(pattern) < sizeof(pattern) - 1
+			? path_expand(first, sizeof(first), pattern, &words)
+			: -ENAMETOOLONG;
+	if (error) {
+		text_copy(paths->spool, sizeof(paths->spool), pattern);
+		return error;
+	}
+	error = create_in(paths, spool, first, directory);
+	for (unsigned i = 0; error == -EOPNOTSUPP && i < sizeof(others) / sizeof(others[0]); i++) {
+		if (others[i])
+			error = create_in(paths, spool, first, others[i]);
+	}
+	return error;
+}
