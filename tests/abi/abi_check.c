@@ -42,8 +42,8 @@
 #define TYPED_cuDevicePrimaryCtxReset PFN_cuDevicePrimaryCtxReset_v11000
 #define CALL(...) HOOK(__VA_ARGS__)
 #define CALLS(twin, ...) HOOK(__VA_ARGS__)
-#include "capture/loader/hooks.def"
 #include "capture/loader/calls.def"
+#include "capture/loader/hooks.def"
 #undef HOOK
 
 /* What cuda_abi.h says by itself. */

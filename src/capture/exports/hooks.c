@@ -165,8 +165,8 @@ enum { STATUS_MISSING = 3 };
 		!cuda_call_top.span && usage_is_seen((uint64_t)(function)), \
 		usage_begin_first(&span, USED_MODULES, (uint64_t)(function), true), STEPPED)
 /* NOLINTBEGIN(readability-function-size): the parameters are CUDA's */
-#include "capture/loader/hooks.def"
 #include "capture/loader/calls.def"
+#include "capture/loader/hooks.def"
 /* NOLINTEND(readability-function-size) */
 #undef HOOK
 #undef LAUNCHER
@@ -174,10 +174,10 @@ enum { STATUS_MISSING = 3 };
 _Atomic(void *) hook_real[HOOK_NAMES];
 
 const struct hook hooks[HOOK_NAMES] = {
-#define HOOK(api, name, ...) { #name, api },
-#include "capture/loader/hooks.def"
+#define HOOK(api, name, ...) [HOOK_##name] = { #name, api },
 #include "capture/loader/calls.def"
+#include "capture/loader/hooks.def"
 #undef HOOK
-	{ "cuGetProcAddress", DRV },
-	{ "cuGetProcAddress_v2", DRV },
+	[HOOK_cuGetProcAddress] = { "cuGetProcAddress", DRV },
+	[HOOK_cuGetProcAddress_v2] = { "cuGetProcAddress_v2", DRV },
 };

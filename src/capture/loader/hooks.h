@@ -22,17 +22,19 @@ enum hook_api {
 
 enum hook_id {
 #define HOOK(api, name, ...) HOOK_##name,
-#include "capture/loader/hooks.def"
+#define HOOK_KIND(kind) HOOK_FIRST_##kind, HOOK_BEFORE_##kind = HOOK_FIRST_##kind - 1,
 #include "capture/loader/calls.def"
+#include "capture/loader/hooks.def"
 #undef HOOK
+#undef HOOK_KIND
 	HOOKS,
 	/* The driver's own lookups, which are found and swapped as rows are. */
 	HOOK_cuGetProcAddress = HOOKS,
 	HOOK_cuGetProcAddress_v2,
 	HOOK_NAMES,
-	HOOK_FIRST_MEMORY = HOOK_cudaMalloc,   /* from here on: hooks.def */
-	HOOK_FIRST_STEP = HOOK_cuCtxCreate_v2, /* from here on: what is no allocation */
 };
+_Static_assert(HOOK_FIRST_COUNTED < HOOK_FIRST_MEMORY && HOOK_FIRST_MEMORY < HOOK_FIRST_STEP,
+	       "cuda_call_enter() compares them");
 
 /* No pointers: each would be written in every process that inherits LD_PRELOAD. */
 struct hook {
