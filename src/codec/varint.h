@@ -10,8 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { VARINT_MAX = 10 };
-
 static inline uint8_t *varint_put(uint8_t *p, uint64_t value)
 {
 	while (value >= 0x80) {

@@ -197,9 +197,11 @@ _Static_assert(offsetof(struct spool_header, t) == offsetof(struct spool_header,
 		       offsetof(struct spool_chunk, events) % 8 == 0,
 	       "the words that journal_put() keeps are neighbours");
 
-/* Those up to number `next` are in the chunk. */
-static inline void count(struct journal *journal, unsigned events, uint64_t next)
+/* So many more are in the chunk, the newest of all the last. */
+static inline void count(struct journal *journal, unsigned events)
 {
+	uint64_t next = journal->spool->header->seq;
+
 	journal->chunk->events += events;
 	journal->chunk->used = (uint32_t)(journal->p - (uint8_t *)(journal->chunk + 1));
 	if (journal->chunk->first_seq >= journal->head_events)
@@ -236,7 +238,7 @@ HOT_CODE void journal_put(struct journal *journal, struct event *event)
 	journal->before = journal->p;
 	journal->p = encode_event(&journal->state, journal->p, event);
 	txn_keep_run(spool, &journal->chunk->events, 1);
-	count(journal, 1, header->seq);
+	count(journal, 1);
 }
 
 void journal_run_begin(struct journal *journal)
@@ -267,7 +269,7 @@ void journal_run_end(struct journal *journal)
 
 	header->seq = journal->run_seq;
 	header->t = journal->run_t;
-	count(journal, events, header->seq);
+	count(journal, events);
 }
 
 /* The caches of the encoder as they were behind the first `bytes` of the chunk. */
@@ -320,9 +322,8 @@ int journal_read(struct journal_reader *reader, const struct spool *spool)
 {
 	uint64_t chunks = spool_count(spool, SPOOL_CHUNK);
 
-	memset(reader, 0, sizeof(*reader));
-	reader->spool = spool;
-	reader->order = pages_grow(NULL, 0, sizeof(uint32_t) * (chunks + 1));
+	*reader = (struct journal_reader){ .spool = spool, .places = chunks + 1 };
+	reader->order = pages_grow(NULL, 0, sizeof(uint32_t) * reader->places);
 	if (!reader->order)
 		return -ENOMEM;
 	/* The ring has turned at most once, so an insertion from the end moves little. */
@@ -345,14 +346,12 @@ int journal_read(struct journal_reader *reader, const struct spool *spool)
 static bool next_chunk(struct journal_reader *reader)
 {
 	const struct spool_chunk *chunk;
-	uint32_t used;
 
 	if (reader->next == reader->chunks)
 		return false;
 	chunk = chunk_at(reader->spool, reader->order[reader->next++]);
-	used = chunk->used <= CHUNK_ROOM ? chunk->used : CHUNK_ROOM;
-	decode_start(&reader->decoder, (const uint8_t *)(chunk + 1), used, chunk->first_seq,
-		     chunk->t);
+	decode_start(&reader->decoder, (const uint8_t *)(chunk + 1), MIN(chunk->used, CHUNK_ROOM),
+		     chunk->first_seq, chunk->t);
 	reader->open = true;
 	return true;
 }
@@ -396,8 +395,6 @@ bool journal_next(struct journal_reader *reader, struct event *event)
 
 void journal_read_end(struct journal_reader *reader)
 {
-	if (reader->order)
-		pages_free(reader->order,
-			   sizeof(uint32_t) * (spool_count(reader->spool, SPOOL_CHUNK) + 1));
+	pages_free(reader->order, sizeof(uint32_t) * reader->places);
 	memset(reader, 0, sizeof(*reader));
 }

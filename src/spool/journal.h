@@ -109,6 +109,7 @@ void journal_resync(struct journal *journal);
 struct journal_reader {
 	const struct spool *spool;
 	uint32_t *order; /* chunks by first_seq */
+	uint64_t places; /* of the list, more than there are chunks */
 	uint32_t chunks, next;
 	uint32_t caught; /* of the spool's, so far */
 	uint64_t broken; /* chunks that made no sense from some point on */

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -124,26 +123,16 @@ static int grow_file(void *argument)
 
 static int grow_blocks(struct spool *spool, uint64_t blocks)
 {
-	uint64_t from = spool->file_blocks << SPOOL_BLOCK_SHIFT;
-	uint64_t to = blocks << SPOOL_BLOCK_SHIFT;
-	struct growth growth = { spool, from, to };
+	struct growth growth = { spool, spool->file_blocks << SPOOL_BLOCK_SHIFT,
+				 blocks << SPOOL_BLOCK_SHIFT };
 	int error;
 
-	if (to > spool->reserved)
+	if (growth.to > spool->reserved)
 		return -EOVERFLOW;
 	error = own_thread_run(grow_file, &growth, false);
 	if (!error)
 		spool->file_blocks = blocks;
 	return error;
-}
-
-static void write_header(struct spool *spool)
-{
-	struct spool_header *header = spool->header = (struct spool_header *)spool->base;
-
-	header->version = SPOOL_VERSION;
-	header->header_bytes = sizeof(*header);
-	header->blocks = SPOOL_FIRST_BLOCK;
 }
 
 void spool_publish(struct spool *spool)
@@ -169,13 +158,16 @@ static int create(void *argument)
 		error = reserve_addresses(spool);
 	if (!error)
 		error = grow_blocks(spool, SPOOL_FIRST_BLOCK);
-	if (!error) {
-		write_header(spool);
-		return 0;
+	if (error) {
+		spool_close(spool);
+		fd_unlink(spool->path);
+		return error;
 	}
-	spool_close(spool);
-	fd_unlink(spool->path);
-	return error;
+	spool->header = (struct spool_header *)spool->base;
+	spool->header->version = SPOOL_VERSION;
+	spool->header->header_bytes = sizeof(*spool->header);
+	spool->header->blocks = SPOOL_FIRST_BLOCK;
+	return 0;
 }
 
 int spool_create(struct spool *spool, const char *path)
@@ -192,11 +184,10 @@ static int extend(struct spool *spool, enum spool_kind kind, uint64_t wanted)
 
 	while (spool->used[kind] < wanted) {
 		uint64_t block = spool->header->blocks;
-		uint64_t step = spool->file_blocks + GROW_BLOCKS;
 		int error = 0;
 
 		if (block == spool->file_blocks)
-			error = grow_blocks(spool, step);
+			error = grow_blocks(spool, block + GROW_BLOCKS);
 		if (error)
 			return error;
 		spool->blocks[kind][spool->used[kind]] = (uint32_t)block;

@@ -57,16 +57,6 @@ static inline uint64_t ticks_now(void)
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 	return ticks;
 }
-#else
-static inline bool ticks_steady(void)
-{
-	return false;
-}
-
-static inline uint64_t ticks_now(void)
-{
-	return clock_now();
-}
 #endif
 
 #endif

@@ -13,53 +13,28 @@
 #include "base/text/pack.h"
 #include "base/text/text.h"
 
-/* A text being built, which remembers that something did not fit. */
-struct builder {
-	char *to;
-	size_t size, used;
-	bool full;
-};
-
-static void add_n(struct builder *builder, const char *text, size_t length)
+/* False where it does not fit behind the text that is there. */
+static bool add_n(char *to, size_t size, const char *text, size_t length)
 {
-	if (builder->full || length >= builder->size - builder->used) {
-		builder->full = true;
-		return;
-	}
-	builder->used += text_copy_n(builder->to + builder->used, builder->size - builder->used,
-				     text, length);
+	size_t used = strlen(to);
+
+	return length < size - used && text_copy_n(to + used, size - used, text, length) == length;
 }
 
-static void append(struct builder *builder, const char *text)
+static bool add(char *to, size_t size, const char *text)
 {
-	add_n(builder, text, strlen(text));
+	return add_n(to, size, text, strlen(text));
 }
 
-static struct builder begin(char *to, size_t size)
+/* Begins with the working directory where the path is relative to it. */
+static int begin(char *to, size_t size, const char *path)
 {
-	struct builder builder = { .to = to, .size = size, .full = !size };
-
-	if (size)
-		to[0] = '\0';
-	return builder;
-}
-
-static int finish(const struct builder *builder)
-{
-	return builder->full ? -ENAMETOOLONG : 0;
-}
-
-/* Puts the working directory in front of a relative path. */
-static int add_root(struct builder *builder, const char *path)
-{
-	if (path[0] == '/' || builder->full)
+	to[0] = '\0';
+	if (path[0] == '/')
 		return 0;
-	if (!getcwd(builder->to, builder->size))
+	if (!getcwd(to, size))
 		return -errno;
-	builder->used = strlen(builder->to);
-	if (builder->to[builder->used - 1] != '/')
-		append(builder, "/");
-	return 0;
+	return to[strlen(to) - 1] == '/' || add(to, size, "/") ? 0 : -ENAMETOOLONG;
 }
 
 const char *path_extension(const char *output)
@@ -132,63 +107,57 @@ static const char *word(char letter, const struct path_words *words)
 
 int path_expand(char *to, size_t size, const char *pattern, const struct path_words *words)
 {
-	struct builder builder = begin(to, size);
 	struct path_words all = *words;
 	struct utsname system;
 	char pid[24];
-	int error = add_root(&builder, pattern);
+	int error = begin(to, size, pattern);
 
-	if (error)
-		return error;
 	if (!all.host)
 		all.host = uname(&system) ? "localhost" : system.nodename;
 	if (!all.pid) {
 		text_u64(pid, (uint64_t)getpid());
 		all.pid = pid;
 	}
-	for (const char *p = pattern; *p; p++) {
+	for (const char *p = pattern; *p && !error; p++) {
 		const char *meaning = *p == '%' ? word(p[1], &all) : NULL;
 
-		if (meaning) {
-			append(&builder, meaning);
-			p++;
-		} else {
-			add_n(&builder, p, 1);
-		}
+		if (!(meaning ? add(to, size, meaning) : add_n(to, size, p, 1)))
+			error = -ENAMETOOLONG;
+		p += meaning != NULL;
 	}
-	return finish(&builder);
+	return error;
 }
 
 int path_spool(char *to, size_t size, const char *output, const char *spool_dir)
 {
-	struct builder builder = begin(to, size);
+	bool apart = spool_dir && spool_dir[0];
+	int error = begin(to, size, apart ? spool_dir : "/");
 
-	if (spool_dir && spool_dir[0]) {
-		int error = add_root(&builder, spool_dir);
-
-		if (error)
-			return error;
-		append(&builder, spool_dir);
-		append(&builder, "/");
+	if (error)
+		return error;
+	if (apart) {
+		if (!add(to, size, spool_dir) || !add(to, size, "/"))
+			return -ENAMETOOLONG;
 		output = text_base(output);
 	}
-	add_n(&builder, output, (size_t)(path_extension(output) - output));
-	append(&builder, ".spool");
-	return finish(&builder);
+	return add_n(to, size, output, (size_t)(path_extension(output) - output)) &&
+			       add(to, size, ".spool")
+		       ? 0
+		       : -ENAMETOOLONG;
 }
 
 int path_numbered(char *to, size_t size, const char *output, unsigned n)
 {
-	struct builder builder = begin(to, size);
 	const char *extension = path_extension(output);
-	char digits[24];
+	char number[24] = "";
 
-	add_n(&builder, output, (size_t)(extension - output));
 	if (n) {
-		text_u64(digits, n);
-		append(&builder, ".");
-		append(&builder, digits);
+		number[0] = '.';
+		text_u64(number + 1, n);
 	}
-	append(&builder, extension);
-	return finish(&builder);
+	to[0] = '\0';
+	return add_n(to, size, output, (size_t)(extension - output)) && add(to, size, number) &&
+			       add(to, size, extension)
+		       ? 0
+		       : -ENAMETOOLONG;
 }
