@@ -9,20 +9,17 @@
 #ifndef ANALYSE_LIVE_FOLLOW_H
 #define ANALYSE_LIVE_FOLLOW_H
 
+#include "analyse/spool/read.h"
 #include "codec/decode.h"
-#include "spool/spool.h"
 
 struct follow {
 	struct spool spool; /* the tables that are followed, others empty; as of the last look */
 	bool torn;    /* the writer never paused: sums are of one moment, cells of some around it */
 	bool blurred; /* it was not between two events even once: so are the sums */
-	int fd;
-	size_t addresses;             /* reserved behind spool.base */
-	uint64_t copied[SPOOL_KINDS]; /* elements, of tables whose rows stay as they are */
-	uint64_t generation;          /* that the changing tables are of; odd for none */
-	uint64_t owned;               /* blocks whose owners have been read */
-	uint8_t *chunk;               /* one block */
-	uint64_t newest;              /* 1 + the chunk that was read last */
+	struct read_progress reading;
+	uint64_t generation; /* that the changing tables are of; odd for none */
+	uint8_t *chunk;      /* one block */
+	uint64_t newest;     /* 1 + the chunk that was read last */
 };
 
 /* 0, or -EINVAL (-ENOMEM, -errno of open) and a sentence in `why` of `size` bytes. */

@@ -19,7 +19,7 @@ static bool read_chunk_head(const struct follow *follow, uint64_t index, struct 
 {
 	uint32_t block = follow->spool.blocks[SPOOL_CHUNK][index];
 
-	return pread(follow->fd, head, sizeof(*head), (off_t)block << SPOOL_BLOCK_SHIFT) ==
+	return pread(follow->reading.fd, head, sizeof(*head), (off_t)block << SPOOL_BLOCK_SHIFT) ==
 		       sizeof(*head) &&
 	       head->used <= SPOOL_BLOCK - sizeof(*head);
 }
@@ -68,7 +68,7 @@ static bool read_chunk(struct follow *follow, const struct chunk_part *part,
 	struct spool_chunk after;
 
 	if (!read_chunk_head(follow, part->index, head) ||
-	    pread(follow->fd, follow->chunk, head->used,
+	    pread(follow->reading.fd, follow->chunk, head->used,
 		  ((off_t)block << SPOOL_BLOCK_SHIFT) + (off_t)sizeof(*head)) !=
 		    (ssize_t)head->used ||
 	    !read_chunk_head(follow, part->index, &after))

@@ -234,5 +234,5 @@ void live_view_close(struct look *look)
 	free(look->allocations);
 	follow_close(&look->follow);
 	memset(look, 0, sizeof(*look));
-	look->follow.fd = -1;
+	look->follow.reading.fd = -1;
 }

@@ -9,15 +9,9 @@
 #include <unistd.h>
 
 #include "analyse/spool/read.h"
-#include "base/text/fd.h"
-#include "ledger/pending.h"
-#include "ledger/timeline.h"
 #include "spool/txn.h"
 
-enum {
-	COPY_TRIES = 50,
-	GROWTH = 1 << 12, /* blocks that a living process's file may grow by while it is read */
-};
+enum { FEWEST_BLOCKS = 64 /* of addresses */ };
 
 int read_refuse(char *why, size_t size, const char *path, const char *what)
 {
@@ -25,23 +19,20 @@ int read_refuse(char *why, size_t size, const char *path, const char *what)
 	return -EINVAL;
 }
 
-bool read_changed_since(const struct spool_header *header, int fd)
+int read_failed(char *why, size_t size, const char *path, int error)
 {
-	uint64_t generation = 0;
-	uint64_t undo_count = 0;
-
-	if (pread(fd, &generation, sizeof(generation), offsetof(struct spool_header, generation)) !=
-		    sizeof(generation) ||
-	    pread(fd, &undo_count, sizeof(undo_count), offsetof(struct spool_header, undo_count)) !=
-		    sizeof(undo_count))
-		return true;
-	return generation != atomic_load(&header->generation) || undo_count != header->undo_count;
+	read_refuse(why, size, path, strerror(-error));
+	return error;
 }
 
-int read_copy(const struct spool *spool, int fd, uint64_t at, uint64_t size)
+/* --- bytes --- */
+
+/* To the same place of the copy. */
+static int copy_bytes(const struct spool *spool, const struct read_progress *reading, uint64_t at,
+		      uint64_t size)
 {
 	while (size) {
-		ssize_t n = pread(fd, spool->base + at, size, (off_t)at);
+		ssize_t n = pread(reading->fd, spool->base + at, size, (off_t)at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -53,8 +44,8 @@ int read_copy(const struct spool *spool, int fd, uint64_t at, uint64_t size)
 	return 0;
 }
 
-int read_copy_rows(const struct spool *spool, int fd, enum spool_kind kind, uint64_t from,
-		   uint64_t to)
+int read_rows(const struct spool *spool, const struct read_progress *reading, enum spool_kind kind,
+	      uint64_t from, uint64_t to)
 {
 	uint64_t per_block = spool_per_block(kind);
 	int error = 0;
@@ -63,14 +54,14 @@ int read_copy_rows(const struct spool *spool, int fd, enum spool_kind kind, uint
 		uint64_t end = MIN(to, (from / per_block + 1) * per_block);
 		const char *at = spool_at(spool, kind, from);
 
-		error = read_copy(spool, fd, (uint64_t)(at - spool->base),
-				  (end - from) << spool_shift[kind]);
+		error = copy_bytes(spool, reading, (uint64_t)(at - spool->base),
+				   (end - from) << spool_shift[kind]);
 		from = end;
 	}
 	return error;
 }
 
-int read_copy_growing(const struct spool *spool, int fd, uint64_t copied[SPOOL_KINDS])
+int read_growing(const struct spool *spool, struct read_progress *reading)
 {
 	int error = 0;
 
@@ -79,101 +70,89 @@ int read_copy_growing(const struct spool *spool, int fd, uint64_t copied[SPOOL_K
 
 		if (!spool_only_grows(kind))
 			continue;
-		error = read_copy_rows(spool, fd, kind, copied[kind], count);
+		error = read_rows(spool, reading, kind, reading->copied[kind], count);
 		if (!error)
-			copied[kind] = MAX(copied[kind], count);
+			reading->copied[kind] = MAX(reading->copied[kind], count);
 	}
 	return error;
 }
 
-/* Are there blocks that came between the question for the file's size and the copy? */
-static bool has_grown(const struct spool *spool, int fd)
+bool read_changed(const struct spool *spool, const struct read_progress *reading)
 {
-	const struct spool_header *header = (const struct spool_header *)spool->base;
-	struct stat status;
+	const struct spool_header *header = spool->header;
+	uint64_t generation = 0;
+	uint64_t undo_count = 0;
 
-	return header->blocks > spool->file_blocks && !fstat(fd, &status) &&
-	       (uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT > spool->file_blocks;
+	if (pread(reading->fd, &generation, sizeof(generation),
+		  offsetof(struct spool_header, generation)) != sizeof(generation) ||
+	    pread(reading->fd, &undo_count, sizeof(undo_count),
+		  offsetof(struct spool_header, undo_count)) != sizeof(undo_count))
+		return true;
+	return generation != atomic_load(&header->generation) || undo_count != header->undo_count;
 }
+
+/* --- the header --- */
 
 /*
- * The file's bytes, with the header first: what that counts is there in what comes later. A dead
- * process's file does not change meanwhile. 1 when a living one's has grown too much.
+ * The lists of blocks from the owners; blocks past a hole in a table are no use and left out. No
+ * table then counts more than its blocks hold.
  */
-static int copy_file(struct spool *spool, int fd, size_t bytes)
+static void find_blocks(struct spool *spool)
 {
-	ssize_t n = fd_read_all(fd, spool->base, bytes);
+	const uint32_t *owners = (const uint32_t *)(spool->base + SPOOL_OWNERS_AT);
+	uint64_t *count = spool->header->count;
 
-	if (n < 0)
-		return (int)n;
-	if ((size_t)n < bytes)
-		memset(spool->base + n, 0, bytes - (size_t)n);
-	if (!read_changed_since((struct spool_header *)spool->base, fd) && !has_grown(spool, fd))
+	memset(spool->used, 0, sizeof(spool->used));
+	for (uint64_t block = SPOOL_FIRST_BLOCK; block < spool->file_blocks; block++) {
+		uint32_t kind = owners[block] >> 24;
+		uint32_t index = owners[block] & 0xffffff;
+
+		if (kind > SPOOL_HEADER && kind < SPOOL_KINDS && index == spool->used[kind])
+			spool->blocks[kind][spool->used[kind]++] = (uint32_t)block;
+	}
+	for (unsigned kind = 1; kind < SPOOL_KINDS; kind++)
+		count[kind] = MIN(count[kind], spool->used[kind] * spool_per_block(kind));
+}
+
+/* For blocks, of which `spool->reserved` bytes may be written to. */
+static int make_room(struct spool *spool, const struct read_progress *reading, uint64_t blocks)
+{
+	size_t size = (size_t)blocks << SPOOL_BLOCK_SHIFT;
+
+	if (size > reading->addresses)
+		return -ENOMEM;
+	if (size <= spool->reserved)
 		return 0;
-	return read_settle(spool, fd);
+	if (mprotect(spool->base, size, PROT_READ | PROT_WRITE))
+		return -errno;
+	spool->reserved = size;
+	return 0;
 }
 
-int read_too_short(int fd, const char *path, char *why, size_t size)
+int read_header(struct spool *spool, struct read_progress *reading)
 {
-	char magic[sizeof(SPOOL_MAGIC) - 1];
-	ssize_t n = pread(fd, magic, sizeof(magic), 0);
-
-	/* A trace is taken for a spool more often than a spool is cut. */
-	if (n > 0 && memcmp(magic, SPOOL_MAGIC, (size_t)n) != 0)
-		return read_refuse(why, size, path, "not a memtrace spool");
-	return read_refuse(why, size, path, "too short for a spool: nothing is recorded in it");
-}
-
-static void *reserve(size_t size)
-{
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
-/* 0, an error, or 1 when the file grew meanwhile: to be loaded anew. */
-static int load(struct spool *spool, const char *path, char *why, size_t size)
-{
+	const struct spool_header *header = spool->header;
 	struct stat status;
-	uint64_t claimed;
-	/* Not to wait for somebody who writes to a FIFO. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	int error;
+	uint64_t owned = reading->owned;
+	int error = copy_bytes(spool, reading, 0, offsetof(struct spool_header, undo));
 
-	if (fd < 0 || fstat(fd, &status)) {
+	/* The old values are of interest only while a transaction is under way. */
+	if (!error && atomic_load(&header->generation) & 1)
+		error = copy_bytes(spool, reading, 0, sizeof(*header));
+	if (!error && fstat(reading->fd, &status))
 		error = -errno;
-		snprintf(why, size, "%s: %s", path, strerror(errno));
-		if (fd >= 0)
-			close(fd);
+	if (error)
 		return error;
+	/* The file has blocks before the header counts them; one that was cut never has. */
+	spool->file_blocks = MIN((uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT, SPOOL_BLOCKS);
+	spool->file_blocks = MIN(spool->file_blocks, header->blocks);
+	error = make_room(spool, reading, spool->file_blocks);
+	if (!error && spool->file_blocks > owned) {
+		error = copy_bytes(spool, reading, SPOOL_OWNERS_AT + owned * sizeof(uint32_t),
+				   (spool->file_blocks - owned) * sizeof(uint32_t));
+		reading->owned = error ? owned : spool->file_blocks;
 	}
-	if (!S_ISREG(status.st_mode)) {
-		close(fd);
-		return read_refuse(why, size, path, "is no regular file, so no spool");
-	}
-	spool->file_blocks = (uint64_t)status.st_size >> SPOOL_BLOCK_SHIFT;
-	if (spool->file_blocks > SPOOL_BLOCKS)
-		spool->file_blocks = SPOOL_BLOCKS;
-	/* A file may be longer, by far if it is sparse; what comes meanwhile, has_grown() sees. */
-	if (pread(fd, &claimed, sizeof(claimed), offsetof(struct spool_header, blocks)) ==
-		    sizeof(claimed) &&
-	    claimed >= SPOOL_FIRST_BLOCK && claimed < spool->file_blocks)
-		spool->file_blocks = claimed;
-	if (spool->file_blocks < SPOOL_FIRST_BLOCK) {
-		error = read_too_short(fd, path, why, size);
-		close(fd);
-		return error;
-	}
-	spool->reserved = (size_t)(spool->file_blocks + GROWTH) << SPOOL_BLOCK_SHIFT;
-	spool->base = reserve(spool->reserved);
-	spool->blocks[0] = reserve(sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS);
-	error = spool->base && spool->blocks[0] ? 0 : -ENOMEM;
-	if (!error)
-		error = copy_file(spool, fd, (size_t)spool->file_blocks << SPOOL_BLOCK_SHIFT);
-	close(fd);
-	if (error < 0)
-		snprintf(why, size, "%s: %s", path, strerror(-error));
+	find_blocks(spool);
 	return error;
 }
 
@@ -181,46 +160,13 @@ void read_roll_back(struct spool *spool)
 {
 	struct spool_header *header = spool->header;
 
-	if (!(atomic_load(&header->generation) & 1))
-		return;
-	spool->cut = true;
-	header->undo_count = MIN(header->undo_count, SPOOL_UNDO);
-	txn_cancel(spool);
-}
-
-void read_cap_counts(struct spool *spool)
-{
-	for (unsigned kind = 1; kind < SPOOL_KINDS; kind++) {
-		uint64_t most = spool->used[kind] * spool_per_block(kind);
-
-		if (spool->header->count[kind] > most)
-			spool->header->count[kind] = most;
+	if (atomic_load(&header->generation) & 1) {
+		spool->cut = true;
+		header->undo_count = MIN(header->undo_count, SPOOL_UNDO);
+		txn_cancel(spool);
 	}
-}
-
-void read_find_blocks(struct spool *spool)
-{
-	const uint32_t *owners = (const uint32_t *)(spool->base + SPOOL_OWNERS_AT);
-	uint64_t blocks = spool->header->blocks;
-
-	if (blocks > spool->file_blocks)
-		blocks = spool->file_blocks;
-	for (unsigned kind = 0; kind < SPOOL_KINDS; kind++) {
-		spool->blocks[kind] = spool->blocks[0] + (size_t)kind * SPOOL_BLOCKS;
-		spool->used[kind] = 0;
-	}
-	for (uint64_t block = SPOOL_FIRST_BLOCK; block < blocks; block++) {
-		uint32_t kind = owners[block] >> 24;
-		uint32_t index = owners[block] & 0xffffff;
-
-		if (kind > SPOOL_HEADER && kind < SPOOL_KINDS && index == spool->used[kind])
-			spool->blocks[kind][spool->used[kind]++] = (uint32_t)block;
-	}
-	read_cap_counts(spool);
-}
-
-void read_end_texts(struct spool *spool)
-{
+	find_blocks(spool);
+	/* Texts are read as C strings: the last byte of a block must not let one run on. */
 	for (uint32_t i = 0; i < spool->used[SPOOL_TEXT]; i++) {
 		char *block = spool_at(spool, SPOOL_TEXT, (uint64_t)i << SPOOL_BLOCK_SHIFT);
 
@@ -250,40 +196,92 @@ int read_check_header(const struct spool_header *header, const char *path, char 
 	return 0;
 }
 
-int spool_open(struct spool *spool, const char *path, char *why, size_t size)
+/* --- the file --- */
+
+/* What is wrong with one that is shorter than a spool's header. */
+static int too_short(int fd, const char *path, char *why, size_t size)
 {
-	int error = 1;
+	char magic[sizeof(SPOOL_MAGIC) - 1];
+	ssize_t n = pread(fd, magic, sizeof(magic), 0);
+
+	/* A trace is taken for a spool more often than a spool is cut. */
+	if (n > 0 && memcmp(magic, SPOOL_MAGIC, (size_t)n) != 0)
+		return read_refuse(why, size, path, "not a memtrace spool");
+	return read_refuse(why, size, path, "too short for a spool: nothing is recorded in it");
+}
+
+static int open_file(struct read_progress *reading, const char *path, char *why, size_t size)
+{
+	struct stat status;
+
+	/* Not to wait for somebody who writes to a FIFO. */
+	reading->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (reading->fd < 0 || fstat(reading->fd, &status))
+		return read_failed(why, size, path, -errno);
+	if (!S_ISREG(status.st_mode))
+		return read_refuse(why, size, path, "is no regular file, so no spool");
+	if (status.st_size < (off_t)SPOOL_FIRST_BLOCK << SPOOL_BLOCK_SHIFT)
+		return too_short(reading->fd, path, why, size);
+	return 0;
+}
+
+static void *reserve(size_t size, int protection)
+{
+	void *p = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* A position in the copy is a position in the file; what is not copied is never touched. */
+static int reserve_addresses(struct spool *spool, struct read_progress *reading)
+{
+	uint32_t *lists =
+		reserve(sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS, PROT_READ | PROT_WRITE);
+
+	if (!lists)
+		return -ENOMEM;
+	for (unsigned kind = 0; kind < SPOOL_KINDS; kind++)
+		spool->blocks[kind] = lists + (size_t)kind * SPOOL_BLOCKS;
+	for (uint64_t blocks = SPOOL_BLOCKS; blocks >= FEWEST_BLOCKS; blocks /= 2) {
+		reading->addresses = (size_t)blocks << SPOOL_BLOCK_SHIFT;
+		spool->base = reserve(reading->addresses, PROT_NONE);
+		spool->header = (struct spool_header *)spool->base;
+		if (spool->base)
+			return make_room(spool, reading, SPOOL_FIRST_BLOCK);
+	}
+	return -ENOMEM;
+}
+
+int read_open(struct spool *spool, struct read_progress *reading, const char *path, char *why,
+	      size_t size)
+{
+	int error;
 
 	memset(spool, 0, sizeof(*spool));
-	for (unsigned i = 0; error == 1 && i < COPY_TRIES; i++) {
-		spool_close(spool);
-		snprintf(spool->path, sizeof(spool->path), "%s", path);
-		error = load(spool, path, why, size);
-	}
-	if (error < 0)
-		goto out;
-	spool->header = (struct spool_header *)spool->base;
-	error = read_check_header(spool->header, path, why, size);
+	memset(reading, 0, sizeof(*reading));
+	snprintf(spool->path, sizeof(spool->path), "%s", path);
+	error = open_file(reading, path, why, size);
 	if (error)
 		goto out;
-	read_roll_back(spool);
-	read_find_blocks(spool);
-	read_end_texts(spool);
-	return 0;
+	error = reserve_addresses(spool, reading);
+	/* Another file's bytes must not be taken for counts. */
+	if (!error)
+		error = copy_bytes(spool, reading, 0, sizeof(*spool->header));
+	error = error ? read_failed(why, size, path, error)
+		      : read_check_header(spool->header, path, why, size);
 out:
-	spool_close(spool);
+	if (error)
+		read_close(spool, reading);
 	return error;
 }
 
-int spool_read(struct spool *spool, const char *path, char *why, size_t size)
+void read_close(struct spool *spool, struct read_progress *reading)
 {
-	int error = spool_open(spool, path, why, size);
-
-	if (error)
-		return error;
-	pending_settle_left(spool);
-	timeline_settle(spool);
-	return 0;
+	spool->reserved = reading->addresses;
+	spool_close(spool);
+	if (reading->fd >= 0)
+		close(reading->fd);
+	reading->fd = -1;
 }
 
 /* --- its process --- */

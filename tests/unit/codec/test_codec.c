@@ -6,7 +6,7 @@
 #include "codec/varint.h"
 #include "unit/chance.h"
 
-enum { CHUNK = 1 << 17, EVENTS = 100000 };
+enum { CHUNK = 1 << 17, EVENTS = 100000, VARINT_MAX = 10 };
 
 static uint64_t odd_number(uint64_t *chance)
 {
