@@ -197,7 +197,7 @@ static bool learn(const struct step_start *start, void *const *addresses, size_t
 	for (size_t i = 0; i < count; i++) {
 		uint64_t address = (uint64_t)(uintptr_t)addresses[i];
 
-		if (rule_at(address).known != 0 || address >> 47)
+		if (rule_at(address).word || address >> 47)
 			continue;
 		put_rule(address, cfi_find(address));
 		learnt = true;
