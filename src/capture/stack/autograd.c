@@ -44,10 +44,19 @@ typedef struct returned node_fn(void);
 /* --- forward: which stack was the first to allocate under each number --- */
 
 /*
- * A slot is one word, so that it is never seen half written: stack, number and thread, the latter
- * two cut to what tells an old entry from the one looked for.
+ * A slot is one word, so that it is never seen half written: thread and number are cut to what
+ * tells an old entry from the one looked for.
  */
-enum { SLOTS = 1 << 15, STACK_BITS = 27, NUMBER_BITS = 28, THREAD_BITS = 9 };
+union forward_slot {
+	uint64_t word;
+	struct {
+		uint64_t thread : 9;
+		uint64_t number : 28;
+		uint64_t stack : 27;
+	};
+};
+
+enum { SLOTS = 1 << 15 };
 
 static _Atomic uint64_t forward[SLOTS];
 static HOT_THREAD _Thread_local uint64_t last_peek;
@@ -56,12 +65,6 @@ static HOT_THREAD _Thread_local uint64_t last_peek;
 static _Atomic uint64_t *function_slot(uint64_t thread, uint64_t number)
 {
 	return &forward[(number + thread * 0x9e3779b9u) % SLOTS];
-}
-
-static uint64_t slot_key(uint64_t thread, uint64_t number)
-{
-	return (number & ((1u << NUMBER_BITS) - 1)) << THREAD_BITS |
-	       (thread & ((1u << THREAD_BITS) - 1));
 }
 
 static bool has_python(uint32_t stack)
@@ -88,10 +91,11 @@ HOT_CODE void autograd_forward(uint32_t stack)
 	/* The last of the three to be known. */
 	number_fn *peek = (number_fn *)atomic_load_explicit(&pytorch.peek, memory_order_acquire);
 	number_fn *thread_id;
+	union forward_slot slot = { .stack = stack };
 	uint64_t next;
 	uint64_t thread;
 
-	if (!peek || !stack || stack >> STACK_BITS)
+	if (!peek || !stack || slot.stack != stack)
 		return;
 	next = ask_number(peek);
 	if (next == last_peek || !next || !has_python(stack))
@@ -99,10 +103,9 @@ HOT_CODE void autograd_forward(uint32_t stack)
 	last_peek = next;
 	thread_id = (number_fn *)atomic_load_explicit(&pytorch.thread_id, memory_order_relaxed);
 	thread = ask_number(thread_id);
-	atomic_store_explicit(function_slot(thread, next - 1),
-			      (uint64_t)stack << (NUMBER_BITS + THREAD_BITS) |
-				      slot_key(thread, next - 1),
-			      memory_order_relaxed);
+	slot.thread = thread;
+	slot.number = next - 1;
+	atomic_store_explicit(function_slot(thread, next - 1), slot.word, memory_order_relaxed);
 }
 
 /*
@@ -130,11 +133,11 @@ static uint32_t forward_of(uint64_t node)
 {
 	uint64_t thread = word_at(node, NODE_THREAD);
 	uint64_t number = word_at(node, NODE_NUMBER);
-	uint64_t slot = atomic_load_explicit(function_slot(thread, number), memory_order_relaxed);
-	uint64_t key = slot & ((1ull << (NUMBER_BITS + THREAD_BITS)) - 1);
+	union forward_slot slot = { atomic_load_explicit(function_slot(thread, number),
+							 memory_order_relaxed) };
+	union forward_slot same = { .thread = thread, .number = number, .stack = slot.stack };
 
-	return key == slot_key(thread, number) ? (uint32_t)(slot >> (NUMBER_BITS + THREAD_BITS))
-					       : 0;
+	return slot.word == same.word ? slot.stack : 0;
 }
 
 /* The engine holds the node while it runs, so giving back our count never ends it. */

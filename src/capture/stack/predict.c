@@ -5,20 +5,7 @@
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
-enum {
-	VALUE_BITS = 48,   /* of a path's word; what is longer is no address of a process */
-	HISTORY_SHIFT = 3, /* of 32 bits: eleven walks */
-};
-
-static inline uint64_t word_value(uint64_t word)
-{
-	return word >> (64 - VALUE_BITS);
-}
-
-static inline uint16_t place_in(uint64_t word)
-{
-	return (uint16_t)word;
-}
+enum { HISTORY_SHIFT = 3 }; /* of 32 bits: eleven walks */
 
 static inline void pass(struct predict_memory *memory, unsigned index)
 {
@@ -33,9 +20,9 @@ static inline bool holds_range(const struct predict_path *path, uint64_t low, ui
 	const uint64_t *stack = (const uint64_t *)(uintptr_t)path->start.stack;
 
 	for (unsigned i = 0; i < path->words; i++) {
-		uint64_t word = path->word[i];
+		struct predict_word word = path->word[i];
 
-		if (__builtin_expect(stack[place_in(word)] != word_value(word), 0))
+		if (__builtin_expect(stack[word.place] != word.value, 0))
 			return false;
 	}
 	return !path->cut || stack[path->beyond] - 1 - low < high - low;
@@ -115,13 +102,15 @@ static bool find_place(const struct predict_path *path, uint64_t address, uint16
 
 static bool put_value(struct predict_path *path, uint64_t address, uint64_t value, bool saved)
 {
+	struct predict_word word = { .saved = saved, .value = value };
 	uint16_t place;
 
-	if (path->words == PREDICT_WORDS || value >> VALUE_BITS ||
+	/* What is longer is no address of a process. */
+	if (path->words == PREDICT_WORDS || word.value != value ||
 	    !find_place(path, address, &place))
 		return false;
-	path->saved[path->words / 32] |= (uint32_t)saved << path->words % 32;
-	path->word[path->words++] = value << (64 - VALUE_BITS) | place;
+	word.place = place;
+	path->word[path->words++] = word;
 	return true;
 }
 
@@ -206,8 +195,8 @@ void predict_list(const struct predict_path *path, void **addresses)
 
 	addresses[count++] = (void *)(uintptr_t)path->start.address;
 	for (unsigned i = 0; i < path->words; i++) {
-		if (!(path->saved[i / 32] >> i % 32 & 1))
-			addresses[count++] = (void *)(uintptr_t)word_value(path->word[i]);
+		if (!path->word[i].saved)
+			addresses[count++] = (void *)(uintptr_t)path->word[i].value;
 	}
 }
 

@@ -18,9 +18,16 @@
 enum {
 	PREDICT_PATHS = 2048,
 	PREDICT_WAYS = 4,    /* places that a walk may be kept at */
-	PREDICT_WORDS = 96,  /* of a path; walks that need more are not kept */
+	PREDICT_WORDS = 97,  /* of a path; walks that need more are not kept */
 	PREDICT_NEXT = 8192, /* by what came before */
 	PREDICT_SET = 4,     /* of them share a line, and what falls there */
+};
+
+/* What lies in the stack, and where: in words from start.stack. */
+struct predict_word {
+	uint64_t place : 16;
+	uint64_t saved : 1; /* no return address, but a frame pointer that is used */
+	uint64_t value : 47;
 };
 
 struct predict_path {
@@ -32,10 +39,7 @@ struct predict_path {
 	uint16_t beyond; /* where the word lies that leads into the evaluation loop */
 	bool cut;        /* there is one */
 	bool by_frame;   /* the start's frame pointer counts, too */
-	uint32_t saved[PREDICT_WORDS / 32]; /* a bit for each word that is no return address, but a
-					       frame pointer that is used */
-	uint64_t word[PREDICT_WORDS];       /* 48 bits: what lies there; 16: where, in words from
-					       start.stack */
+	struct predict_word word[PREDICT_WORDS];
 };
 
 _Static_assert(sizeof(struct predict_path) == 13 * 64,
