@@ -130,7 +130,6 @@ static bool fill_path(struct predict_path *path, const struct step_walk *walk)
 			   .stack = walk->state[0].stack,
 			   .frame = walk->state[0].frame },
 		.hash = walk->hash,
-		.frames = (uint16_t)walk->count,
 		.cut = walk->beyond,
 		.by_frame = walk->state[0].by_frame,
 	};
@@ -189,15 +188,16 @@ bool predict_learn(struct predict_memory *memory, const struct step_walk *walk)
 	return true;
 }
 
-void predict_list(const struct predict_path *path, void **addresses)
+size_t predict_list(const struct predict_path *path, void **addresses)
 {
-	unsigned count = 0;
+	size_t count = 0;
 
 	addresses[count++] = (void *)(uintptr_t)path->start.address;
 	for (unsigned i = 0; i < path->words; i++) {
 		if (!path->word[i].saved)
 			addresses[count++] = (void *)(uintptr_t)path->word[i].value;
 	}
+	return count;
 }
 
 void predict_forget(struct predict_memory *memory)

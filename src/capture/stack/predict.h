@@ -35,7 +35,6 @@ struct predict_path {
 	struct hash128 hash; /* of the addresses: step_hash() */
 	uint32_t generation; /* holds if it is the memory's and one more */
 	uint16_t words;
-	uint16_t frames;
 	uint16_t beyond; /* where the word lies that leads into the evaluation loop */
 	bool cut;        /* there is one */
 	bool by_frame;   /* the start's frame pointer counts, too */
@@ -104,8 +103,8 @@ static inline void predict_ahead(struct predict_memory *memory)
 	predict_fetch(path);
 }
 
-/* The path's addresses, innermost first: path->frames of them. */
-void predict_list(const struct predict_path *path, void **addresses);
+/* The path's addresses, innermost first: how many there are. */
+size_t predict_list(const struct predict_path *path, void **addresses);
 
 /* No path holds any more. */
 void predict_forget(struct predict_memory *memory);

@@ -71,14 +71,14 @@ static void mark_modules(void *const *addresses, size_t count)
 }
 
 /* A stack never seen before: its frames get names while they are alive. */
-static uint32_t enter_stack(const struct walk *walk, struct hash128 hash, uint64_t unloaded)
+static uint32_t enter_stack(const struct walk *walk)
 {
 	static uint32_t frames[WALK_NATIVE + WALK_PYTHON]; /* as in python_frame() */
 	struct intern_steps steps = {
 		.frames = frames,
 		.via_forward = walk->via.forward,
 		.via_backward = walk->via.backward,
-		.known = unloaded != 0,
+		.known = walk->unloaded != 0,
 	};
 	uint32_t count = 0;
 	uint32_t id;
@@ -86,7 +86,7 @@ static uint32_t enter_stack(const struct walk *walk, struct hash128 hash, uint64
 	/* What the unwinder went through, it remembers: all of it, not only what counts. */
 	mark_modules(walk->buffer, walk->count);
 	mark_modules(walk->native, walk->native_count);
-	id = intern_stack_find(record_intern(), hash);
+	id = intern_stack_find(record_intern(), walk->hash);
 	if (id)
 		return id;
 	for (size_t i = 0; i < walk->native_count; i++) {
@@ -106,7 +106,7 @@ static uint32_t enter_stack(const struct walk *walk, struct hash128 hash, uint64
 		frames[count++] = frame;
 	}
 	steps.python = (uint16_t)(count - steps.native);
-	return intern_stack(record_intern(), hash, &steps);
+	return intern_stack(record_intern(), walk->hash, &steps);
 }
 
 static bool all_known(void *const *addresses, size_t count)
@@ -118,20 +118,11 @@ static bool all_known(void *const *addresses, size_t count)
 	return true;
 }
 
-struct stack_naming {
-	struct walk *walk;
-	struct hash128 hash;
-	uint64_t unloaded;
-	bool may_load;
-	uint32_t id;
-};
-
 /* What was never seen before gets names; the loader is asked if it has something new. */
 static void name_walk(void *argument)
 {
-	struct stack_naming *naming = argument;
-	struct walk *walk = naming->walk;
-	bool may_load = naming->may_load;
+	struct walk *walk = argument;
+	bool may_load = walk->may_load;
 
 	walk_list(walk);
 	if (!python_list(&walk->python))
@@ -145,14 +136,8 @@ static void name_walk(void *argument)
 	if (may_load && modules_refresh())
 		guest_loaded();
 	record_lock();
-	naming->id = enter_stack(walk, naming->hash, naming->unloaded);
+	walk->id = enter_stack(walk);
 	record_unlock();
-}
-
-static __attribute__((noinline)) uint32_t name_apart(struct stack_naming naming)
-{
-	own_stack_call(name_walk, &naming);
-	return naming.id;
 }
 
 /* What tells a stack from others that may be known in its place, of this process or its maker. */
@@ -197,12 +182,11 @@ static inline uint32_t find_stack(struct predict_next *next, struct hash128 hash
 }
 
 /* By its hash, where no native walk says what came before. */
-static inline struct predict_next *next_of(struct walk *walk, struct walk_memory *memory,
-					   struct hash128 hash)
+static inline struct predict_next *next_of(struct walk *walk, struct walk_memory *memory)
 {
 	if (walk->next || !memory)
 		return walk->next;
-	return &memory->predict.next[hash.a % PREDICT_NEXT];
+	return &memory->predict.next[walk->hash.a % PREDICT_NEXT];
 }
 
 /* Inlined: a frame more costs 100 instructions to unwind. */
@@ -211,18 +195,17 @@ static inline __attribute__((always_inline)) uint32_t capture_in(struct walk *wa
 								 void *caller, void *const *frame,
 								 bool may_load)
 {
-	uint64_t unloaded = unload_word();
-	struct hash128 hash;
 	uint32_t id;
 
+	walk->may_load = may_load;
 	walk_stack(walk, memory, caller, frame);
-	hash = walk_hash(walk, unloaded);
-	id = find_stack(next_of(walk, memory, hash), hash);
+	id = find_stack(next_of(walk, memory), walk->hash);
 	if (memory)
 		predict_ahead(&memory->predict);
 	if (__builtin_expect(id && !walk->learnt, 1))
 		return id;
-	return name_apart((struct stack_naming){ walk, hash, unloaded, may_load, 0 });
+	own_stack_call(name_walk, walk);
+	return walk->id;
 }
 
 struct capturing {

@@ -6,6 +6,7 @@
 #include "base/guest/hot.h"
 #include "base/guest/watch.h"
 #include "base/settings/opt.h"
+#include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
 static HOT_DATA struct {
@@ -84,8 +85,7 @@ static bool is_predicted(struct walk *walk, struct walk_memory *memory)
 	/* In a debug build each prediction is held against the walk that it spares. */
 	if (WATCHED && step_on(walk, &memory->steps))
 		watch_same(walk->hash.a == memory->steps.hash.a &&
-				   walk->hash.b == memory->steps.hash.b &&
-				   walk->path->frames == memory->steps.count,
+				   walk->hash.b == memory->steps.hash.b,
 			   "a predicted stack");
 	return true;
 }
@@ -95,8 +95,7 @@ void walk_list(struct walk *walk)
 	if (!walk->path)
 		return;
 	walk->native = walk->buffer;
-	walk->native_count = walk->path->frames;
-	predict_list(walk->path, walk->native);
+	walk->native_count = predict_list(walk->path, walk->native);
 	walk->path = NULL;
 }
 
@@ -134,9 +133,38 @@ static HOT_CODE void walk_native(struct walk *walk, struct walk_memory *memory, 
 	walk->hash = step_hash(walk->native, walk->native_count);
 }
 
+static struct hash128 hash_python(struct hash128 hash, const struct python_frames *frames)
+{
+	uint64_t low = (uint64_t)frames->sum + frames->count * HASH_B;
+	uint64_t high = (uint64_t)(frames->sum >> 64);
+
+	return (struct hash128){
+		.a = hash_fold(low ^ hash.a ^ HASH_A, high ^ HASH_B),
+		.b = hash_fold(low ^ HASH_C, high ^ hash.b ^ HASH_D),
+	};
+}
+
+/* The same addresses are another stack once a library was unloaded: what counts is what lies there.
+ */
+static inline struct hash128 hash_whole(const struct walk *walk)
+{
+	struct hash128 hash = walk->hash;
+
+	if (walk->python.count)
+		hash = hash_python(hash, &walk->python);
+	if (walk->via.backward || walk->via.forward) {
+		uint64_t via = (uint64_t)walk->via.backward << 32 | walk->via.forward;
+
+		hash = hash_words(hash, &via, 1);
+	}
+	hash.b ^= walk->unloaded * HASH_A;
+	return hash;
+}
+
 HOT_CODE void walk_stack(struct walk *walk, struct walk_memory *memory, void *caller,
 			 void *const *frame)
 {
+	walk->unloaded = unload_word();
 	walk->learnt = false;
 	walk->path = NULL;
 	walk->next = NULL;
@@ -151,34 +179,7 @@ HOT_CODE void walk_stack(struct walk *walk, struct walk_memory *memory, void *ca
 	if (wanted.python && !walk->python.count)
 		walk->via = autograd_via();
 	walk_native(walk, memory, caller, frame);
-}
-
-static struct hash128 hash_python(struct hash128 hash, const struct python_frames *frames)
-{
-	uint64_t low = (uint64_t)frames->sum + frames->count * HASH_B;
-	uint64_t high = (uint64_t)(frames->sum >> 64);
-
-	return (struct hash128){
-		.a = hash_fold(low ^ hash.a ^ HASH_A, high ^ HASH_B),
-		.b = hash_fold(low ^ HASH_C, high ^ hash.b ^ HASH_D),
-	};
-}
-
-/* The same addresses are another stack once a library was unloaded: what counts is what lies there.
- */
-HOT_CODE struct hash128 walk_hash(const struct walk *walk, uint64_t unloaded)
-{
-	struct hash128 hash = walk->hash;
-
-	if (walk->python.count)
-		hash = hash_python(hash, &walk->python);
-	if (walk->via.backward || walk->via.forward) {
-		uint64_t via = (uint64_t)walk->via.backward << 32 | walk->via.forward;
-
-		hash = hash_words(hash, &via, 1);
-	}
-	hash.b ^= unloaded * HASH_A;
-	return hash;
+	walk->hash = hash_whole(walk);
 }
 
 void walk_forget(struct walk_memory *memory)

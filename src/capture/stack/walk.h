@@ -28,9 +28,12 @@ struct walk {
 	void **native; /* within the buffer, from the caller outwards */
 	size_t native_count;
 	struct autograd_via via;
-	struct hash128 hash;             /* of the native part */
+	struct hash128 hash;             /* of all of it, once it is whole */
 	const struct predict_path *path; /* that it goes: walk_list() before `native` is read */
 	struct predict_next *next; /* where its number may be kept, NULL if it is not of a path */
+	uint64_t unloaded;         /* unload_word() as it began */
+	bool may_load;             /* as for stacks_capture() */
+	uint32_t id;               /* that it gets, where it is new */
 	bool learnt;               /* the unwinder may have come where it never was */
 	struct python_frames python;
 	/* Lists, of walks that are new. */
@@ -70,9 +73,6 @@ bool walk_unwind(struct walk *walk, void *caller);
 
 /* Fills `native`, if it was not needed so far. */
 void walk_list(struct walk *walk);
-
-/* Of all of it. */
-struct hash128 walk_hash(const struct walk *walk, uint64_t unloaded);
 
 /* Somebody was in the middle of it: what is half done is not to be built on. */
 void walk_forget(struct walk_memory *memory);

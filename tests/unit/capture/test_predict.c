@@ -86,10 +86,9 @@ TEST(what_was_learnt_is_expected)
 	OK(!ask(memory, begin_at(100), false));
 	path = learn(memory, walk);
 	OK(path);
-	EQ(path->frames, 20);
 	EQ(path->hash.a, 20);
 	EQ(path->hash.b, 20);
-	predict_list(path, list);
+	EQ(predict_list(path, list), 20);
 	for (unsigned i = 0; i < 20; i++)
 		EQ((uintptr_t)list[i], BEGIN + 16 * i);
 	OK(!ask(memory, begin_at(101), false));
