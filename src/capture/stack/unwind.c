@@ -92,9 +92,9 @@ static int no_pipe(int *descriptors, int flags)
 	return 0;
 }
 
-static ssize_t read_nothing(int fd, void *bytes, size_t size)
+/* Nothing is read or opened. */
+static long refuse(void)
 {
-	(void)fd, (void)bytes, (void)size;
 	errno = EAGAIN;
 	return -1;
 }
@@ -133,20 +133,13 @@ static long call_or_answer(long number, ...)
 	return -1;
 }
 
-static int open_nothing(const char *path, int flags, ...)
-{
-	(void)path, (void)flags;
-	errno = ENOENT;
-	return -1;
-}
-
 static void take_descriptors(void *libunwind)
 {
 	libc_binding_replace(libunwind, "pipe2", (void *)no_pipe);
-	libc_binding_replace(libunwind, "read", (void *)read_nothing);
+	libc_binding_replace(libunwind, "read", (void *)refuse);
 	libc_binding_replace(libunwind, "write", (void *)is_there);
 	libc_binding_replace(libunwind, "syscall", (void *)call_or_answer);
-	libc_binding_replace(libunwind, "open", (void *)open_nothing);
+	libc_binding_replace(libunwind, "open", (void *)refuse);
 }
 
 static int (*find_libunwind(void))(void **, int)
