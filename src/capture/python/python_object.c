@@ -179,33 +179,26 @@ static int32_t take_signed(struct table *table)
 	return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* Pairs: so many bytes of code on, so many lines on. */
-static int32_t lnotab_line(struct table table, int32_t line, int64_t position)
-{
-	int64_t address = 0;
-
-	while (table.end - table.at >= 2) {
-		address += take(&table);
-		if (address > position)
-			break;
-		line += (int8_t)take(&table);
-	}
-	return line;
-}
-
-/* Pairs: so many bytes of code are so many lines on, or have no line (-128). */
-static int32_t deltas_line(struct table table, int32_t line, int64_t position)
+/*
+ * Pairs: so many bytes of code, and so many lines on. Those of co_lnotab hold behind the bytes;
+ * those of 3.10 (`deltas`) for them, and -128 says that they have no line.
+ */
+static int32_t pairs_line(struct table table, int32_t line, int64_t position, bool deltas)
 {
 	int64_t end = 0;
 
 	while (table.end - table.at >= 2) {
+		bool behind;
 		int8_t delta;
 
 		end += take(&table);
 		delta = (int8_t)take(&table);
-		if (delta != -128)
+		behind = end > position;
+		if (behind && !deltas)
+			break;
+		if (delta != -128 || !deltas)
 			line += delta;
-		if (end > position)
+		if (behind)
 			return delta == -128 ? 0 : line;
 	}
 	return line;
@@ -256,11 +249,9 @@ int32_t python_line(const void *code, int32_t position)
 
 	if (position < 0)
 		return line;
-	if (at->table == PYTHON_LNOTAB)
-		line = lnotab_line(table, line, position);
-	else if (at->table == PYTHON_DELTAS)
-		line = deltas_line(table, line, position);
-	else
+	if (at->table == PYTHON_LOCATIONS)
 		line = locations_line(table, line, position);
+	else
+		line = pairs_line(table, line, position, at->table == PYTHON_DELTAS);
 	return line > 0 ? line : 0;
 }
