@@ -1,10 +1,14 @@
 #!/bin/sh
-# Says which #include under src crosses the layers; the table below is the whole rule.
+# Says which #include under src crosses the layers, by the table below, and which rooms (a folder with the one
+# that it lies in) include each other, in whatever circle.
 set -eu
 cd "$(dirname "$0")/.."
 
+rooms=$(mktemp)
+trap 'rm -f "$rooms"' EXIT
+status=0
 # shellcheck disable=SC2016  # the $ are awk's
-find src -name '*.[chS]' -o -name '*.def' | sort | xargs awk '
+find src -name '*.[chS]' -o -name '*.def' | sort | xargs awk -v rooms="$rooms" '
 BEGIN {
 	allow["base"]    = "base"
 	allow["codec"]   = "base codec"
@@ -25,6 +29,12 @@ BEGIN {
 	except["src/cli/ capture/exports/exports.def"]
 }
 
+function room(path) {
+	sub("^src/", "", path)
+	sub("/[^/]*$", "", path)
+	return path
+}
+
 /^[ \t]*#[ \t]*include[ \t]*"/ {
 	split($0, quoted, "\"")
 	included = quoted[2]
@@ -32,6 +42,8 @@ BEGIN {
 	from = path[2]
 	to = included
 	sub("/.*", "", to)
+	if (to != "memtrace" && room(FILENAME) != room(included))
+		print room(FILENAME), room(included) >rooms
 	if (to == "memtrace" || index(" " allow[from] " ", " " to " ") && included ~ "/")
 		next
 	if (FILENAME " " included in except || FILENAME " " to "/" in except ||
@@ -42,4 +54,11 @@ BEGIN {
 	bad = 1
 }
 
-END { exit bad }'
+END { exit bad }' || status=1
+
+# tsort gives each circle a heading, and then its rooms.
+if ! circle=$(tsort <"$rooms" 2>&1 >/dev/null); then
+	echo "$circle" | sed 's/^tsort: -: .*/these rooms include each other in a circle:/; s/^tsort: /    /'
+	status=1
+fi
+exit $status
