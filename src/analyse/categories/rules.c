@@ -127,11 +127,11 @@ static size_t read_test(const char *text, uint8_t *test)
 	};
 	size_t longest = 0;
 
-	for (uint8_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		size_t length = strlen(tests[i]);
 
 		if (length > longest && !strncmp(text, tests[i], length)) {
-			*test = i;
+			*test = (uint8_t)i;
 			longest = length;
 		}
 	}

@@ -89,7 +89,9 @@ static void join_row(struct diff *diff, const struct run_row *base, const struct
 				  .group = any->group,
 				  .file = any->file,
 				  .line = any->line,
-				  .base_line = base ? base->line : 0 };
+				  .base_line = base ? base->line : 0,
+				  .base_lifetime = base ? base->lifetime : TRACE_NONE,
+				  .lifetime = head ? head->lifetime : TRACE_NONE };
 	if (base)
 		memcpy(row->base, base->values, sizeof(row->base));
 	if (head)

@@ -34,6 +34,7 @@ struct diff_row {
 	int64_t noise[COLUMNS]; /* the larger spread of the two sides */
 	const char *file;       /* as of struct run_row; NULL */
 	uint32_t line, base_line;
+	uint64_t base_lifetime, lifetime; /* as of struct run_row */
 };
 
 struct diff_side {

@@ -75,22 +75,19 @@ static bool is_much_longer(uint64_t life, uint64_t than)
 }
 
 /* Of a site that is held longer or freed sooner: does that tell why the peak is what it is? */
-static bool is_cause(const struct diff *diff, const struct diff_row *row, const struct tide *tide)
+static bool is_cause(const struct diff_row *row, const struct tide *tide)
 {
 	bool longer = row->why == WHY_LONGER;
 	int64_t along = longer ? tide->rises : tide->falls;
 	int64_t against = longer ? tide->falls : tide->rises;
-	const struct run_row *was =
-		run_find(diff_base(diff), DIMENSION_SITE, row->group, row->name);
-	const struct run_row *is = run_find(diff_head(diff), DIMENSION_SITE, row->group, row->name);
 
 	if (!against || along < against)
 		return !against;
 	/* A baseline has no times. */
-	if (!was || !is || was->lifetime == TRACE_NONE || is->lifetime == TRACE_NONE)
+	if (row->base_lifetime == TRACE_NONE || row->lifetime == TRACE_NONE)
 		return along / 2 >= against;
-	return longer ? is_much_longer(is->lifetime, was->lifetime)
-		      : is_much_longer(was->lifetime, is->lifetime);
+	return longer ? is_much_longer(row->lifetime, row->base_lifetime)
+		      : is_much_longer(row->base_lifetime, row->lifetime);
 }
 
 /*
@@ -115,7 +112,7 @@ void diff_find_why(struct diff *diff)
 		int64_t change = peak_change(row);
 
 		if (row->why == WHY_LONGER || row->why == WHY_SOONER) {
-			if (!is_cause(diff, row, &tide))
+			if (!is_cause(row, &tide))
 				row->why = WHY_MOMENT;
 		} else if (row->why != WHY_NEW && row->why != WHY_GONE) {
 			if (change < 0 && ways[row->why] > 0)

@@ -54,19 +54,6 @@ static size_t take_frames(const struct trace *trace, uint32_t number, bool inver
 	return taken;
 }
 
-/* The paths of the shares, sorted; `at` has room for their frames. */
-static void make_paths(struct path *paths, uint32_t *at, const struct trace *trace,
-		       const struct trace_share *shares, size_t count, bool inverted, bool whole)
-{
-	for (size_t i = 0; i < count; i++) {
-		size_t taken = take_frames(trace, shares[i].stack, inverted, whole, at);
-
-		paths[i] = (struct path){ at, taken, shares[i].bytes, shares[i].count };
-		at += taken;
-	}
-	qsort(paths, count, sizeof(*paths), by_frames);
-}
-
 /* The children of the node, behind all nodes there are. */
 static void add_children(struct tree *tree, const struct path *paths, struct tree_node *parent)
 {
@@ -111,13 +98,19 @@ int tree_build(struct tree *tree, const struct trace *trace, const struct trace_
 	/* Each frame of a path makes at most one node. */
 	*tree = (struct tree){ .nodes = calloc(frames, sizeof(*tree->nodes)) };
 	if (paths && room && tree->nodes) {
-		make_paths(paths, room, trace, shares, count, inverted, whole);
+		uint32_t *at = room;
+
 		tree->nodes[0] = (struct tree_node){ .frame = UINT32_MAX, .to = count };
 		tree->count = 1;
 		for (size_t i = 0; i < count; i++) {
+			size_t taken = take_frames(trace, shares[i].stack, inverted, whole, at);
+
+			paths[i] = (struct path){ at, taken, shares[i].bytes, shares[i].count };
+			at += taken;
 			tree->nodes[0].bytes += shares[i].bytes;
 			tree->nodes[0].count += shares[i].count;
 		}
+		qsort(paths, count, sizeof(*paths), by_frames);
 		for (size_t i = 0; i < tree->count; i++)
 			add_children(tree, paths, &tree->nodes[i]);
 	}

@@ -2,7 +2,6 @@
 #include "render/compare/baseline.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/compare/metrics.h"
@@ -17,8 +16,8 @@
 struct baseline {
 	struct trace to;
 	struct run *run;
-	const struct run_row **rows; /* room for all of the run's */
-	bool full;                   /* there was no memory left */
+	struct run_row *rows; /* room for all of the run's */
+	bool full;            /* there was no memory left */
 };
 
 static void *baseline_room(struct baseline *baseline, enum rows_of of, size_t count)
@@ -63,26 +62,19 @@ static void keep_sum(struct trace_sum *to, uint64_t peak, uint64_t exit)
 	to->exit_bytes = exit;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct run_row *x = *(const struct run_row *const *)a;
-	const struct run_row *y = *(const struct run_row *const *)b;
-
-	return strcmp(x->name, y->name);
-}
-
 /* The rows of a dimension and group in an order that is the same in every run. */
 static size_t group_rows(const struct run *run, enum dimension dimension, const char *group,
-			 const struct run_row **rows)
+			 struct run_row *rows)
 {
+	static const struct sort_key by_name[] = { SORT_TEXT(struct run_row, name), { 0 } };
 	size_t count = 0;
 
 	for (size_t i = 0; i < run->rows_n; i++) {
 		if (run->rows[i].dimension == (uint8_t)dimension &&
 		    !strcmp(run->rows[i].group, group))
-			rows[count++] = &run->rows[i];
+			rows[count++] = run->rows[i];
 	}
-	qsort(rows, count, sizeof(const void *), compare_names);
+	sort_rows(rows, count, sizeof(*rows), by_name);
 	return count;
 }
 
@@ -96,10 +88,10 @@ static struct trace_part *keep_parts(struct baseline *baseline, enum dimension d
 	*parts_n = group_rows(baseline->run, dimension, group, baseline->rows);
 	parts = baseline_room(baseline, ROWS_part, *parts_n);
 	for (size_t i = 0; parts && i < *parts_n; i++) {
-		const int64_t *values = baseline->rows[i]->values;
+		const int64_t *values = baseline->rows[i].values;
 		struct trace_part *part = &parts[i];
 
-		part->name = baseline->rows[i]->name;
+		part->name = baseline->rows[i].name;
 		keep_sum(&part->allocated, (uint64_t)values[COLUMN_ALLOCATED],
 			 (uint64_t)values[COLUMN_EXIT]);
 		keep_sum(&part->reserved, (uint64_t)values[COLUMN_RESERVED], TRACE_NONE);
@@ -283,7 +275,7 @@ int baseline_write(struct run *run, struct out *out)
 {
 	struct baseline baseline = {
 		.run = run,
-		.rows = calloc(run->rows_n + 1, sizeof(const void *)),
+		.rows = arena_alloc(&run->arena, (run->rows_n + 1) * sizeof(struct run_row)),
 	};
 	int error = baseline.rows ? make(&baseline) : err("no memory left");
 
@@ -292,6 +284,5 @@ int baseline_write(struct run *run, struct out *out)
 		document_facts(out, &baseline.to, true);
 		out_text(out, "\"events\":[\n]}\n");
 	}
-	free(baseline.rows);
 	return error;
 }

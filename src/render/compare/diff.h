@@ -103,8 +103,8 @@ struct changes {
 bool diff_changes(struct diff *diff, enum dimension dimension, const char *group,
 		  enum column column, struct changes *to);
 
-/* diff_curve.c: both curves of allocated memory above each other, in `columns` columns. */
+/* diff_curve.c: both curves of allocated memory above each other. */
 struct show;
-void diff_curves(const struct diff *diff, const struct show *show, unsigned columns, bool ascii);
+void diff_curves(const struct diff *diff, const struct show *show, bool ascii);
 
 #endif

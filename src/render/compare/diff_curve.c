@@ -9,16 +9,16 @@
 #include "render/compare/diff.h"
 #include "render/emit/term.h"
 
-enum { HEIGHT = 3, WIDEST = 80, NAME = 18 };
+enum { HEIGHT = 3, NAME = 18, WIDTH = SHOW_COLUMNS - NAME };
 
 struct picture {
-	uint64_t columns[WIDEST];
+	uint64_t columns[WIDTH];
 	uint64_t peak;
 	bool known;
 };
 
 /* The highest value of the curve in each column; values hold until the next point. */
-static void draw_curve(struct picture *picture, const struct run *run, int device, unsigned width)
+static void draw_curve(struct picture *picture, const struct run *run, int device)
 {
 	const struct trace_curve *curve = trace_curve(&run->trace, device, NULL);
 	uint64_t end = run->trace.process.duration_ns;
@@ -36,11 +36,11 @@ static void draw_curve(struct picture *picture, const struct run *run, int devic
 	while (i + 1 < curve->t_n && !curve->allocated[i + 1])
 		i++;
 	start = curve->t[i];
-	for (unsigned column = 0; column < width; column++) {
-		uint64_t until = start + (uint64_t)((double)(end - start) * (column + 1) / width);
+	for (unsigned column = 0; column < WIDTH; column++) {
+		uint64_t until = start + (uint64_t)((double)(end - start) * (column + 1) / WIDTH);
 		uint64_t most = value;
 
-		for (; i < curve->t_n && (curve->t[i] < until || column + 1 == width); i++) {
+		for (; i < curve->t_n && (curve->t[i] < until || column + 1 == WIDTH); i++) {
 			value = curve->allocated[i] == TRACE_NONE ? value : curve->allocated[i];
 			most = value > most ? value : most;
 		}
@@ -50,16 +50,16 @@ static void draw_curve(struct picture *picture, const struct run *run, int devic
 }
 
 /* One line of a picture, in eighths of a line's height. */
-static void draw_line(const struct picture *picture, const struct show *show, unsigned width,
-		      unsigned row, uint64_t scale, bool ascii)
+static void draw_line(const struct picture *picture, const struct show *show, unsigned row,
+		      uint64_t scale, bool ascii)
 {
 	static const char *const blocks[] = { " ",      "\u2581", "\u2582", "\u2583", "\u2584",
 					      "\u2585", "\u2586", "\u2587", "\u2588" };
 	static const char *const letters[] = { " ", ".", ".", ":", ":", "+", "+", "#", "#" };
-	unsigned last = width;
-	unsigned eighths[WIDEST];
+	unsigned last = WIDTH;
+	unsigned eighths[WIDTH];
 
-	for (unsigned i = 0; i < width; i++) {
+	for (unsigned i = 0; i < WIDTH; i++) {
 		double full = (double)picture->columns[i] * HEIGHT * 8 / (double)scale;
 		unsigned height = picture->columns[i] ? (unsigned)(full + 0.999) : 0;
 		unsigned below = (HEIGHT - 1 - row) * 8;
@@ -73,7 +73,7 @@ static void draw_line(const struct picture *picture, const struct show *show, un
 }
 
 static void show_picture(const struct picture *picture, const struct show *show, const char *name,
-			 unsigned width, uint64_t scale, bool ascii)
+			 uint64_t scale, bool ascii)
 {
 	for (unsigned row = 0; row < HEIGHT; row++) {
 		char label[NAME + 1];
@@ -82,30 +82,29 @@ static void show_picture(const struct picture *picture, const struct show *show,
 		snprintf(label, sizeof(label), first ? "%-5s%11s" : "%16s", first ? name : "",
 			 first ? SAY_BYTES(picture->peak) : "");
 		out_format(show->out, "%-16s %s", label, ascii ? "|" : "\u2502");
-		draw_line(picture, show, width, row, scale, ascii);
+		draw_line(picture, show, row, scale, ascii);
 		out_char(show->out, '\n');
 	}
 }
 
-void diff_curves(const struct diff *diff, const struct show *show, unsigned columns, bool ascii)
+void diff_curves(const struct diff *diff, const struct show *show, bool ascii)
 {
-	const struct trace *trace = &diff_head(diff)->trace;
-	unsigned width = columns - NAME;
+	const struct run *const runs[] = { diff_base(diff), diff_head(diff) };
+	const struct trace_summary *summary = &runs[1]->trace.summary;
 	struct picture pictures[2];
-	uint64_t scale;
+	uint64_t scale = 0;
 
-	if (!diff->base.count || !trace->summary.devices_n)
-		return;
-	draw_curve(&pictures[0], diff_base(diff), trace->summary.devices[0].device, width);
-	draw_curve(&pictures[1], diff_head(diff), trace->summary.devices[0].device, width);
-	scale = pictures[0].peak > pictures[1].peak ? pictures[0].peak : pictures[1].peak;
+	for (size_t i = 0; i < 2 && summary->devices_n; i++) {
+		draw_curve(&pictures[i], runs[i], summary->devices[0].device);
+		scale = pictures[i].peak > scale ? pictures[i].peak : scale;
+	}
 	if (!scale)
 		return;
 	show_heading(show, "Allocated over time");
-	if (pictures[0].known)
-		show_picture(&pictures[0], show, "base", width, scale, ascii);
-	if (pictures[1].known)
-		show_picture(&pictures[1], show, "head", width, scale, ascii);
+	for (size_t i = 0; i < 2; i++) {
+		if (pictures[i].known)
+			show_picture(&pictures[i], show, i ? "head" : "base", scale, ascii);
+	}
 	if (!pictures[0].known || !pictures[1].known)
 		show_dim(show, "(a baseline has no curve)\n");
 }

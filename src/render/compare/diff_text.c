@@ -249,11 +249,11 @@ static void gates_part(const struct diff_text *text)
 	for (size_t i = 0; i < text->diff->gates_n; i++) {
 		const struct gate_result *result = &text->diff->gates[i];
 		char words[DIFF_SENTENCE];
-		size_t used =
-			text_copy(words, sizeof(words), result->broken ? "BROKEN  " : "holds   ");
+		char line[DIFF_SENTENCE + 8];
 
-		diff_gate_words(result, words + used, sizeof(words) - used);
-		show_wrapped(&text->show, words, 8, result->broken);
+		diff_gate_words(result, words, sizeof(words));
+		text_join(line, sizeof(line), result->broken ? "BROKEN  " : "holds   ", words);
+		show_wrapped(&text->show, line, 8, result->broken);
 	}
 }
 
@@ -297,7 +297,7 @@ int diff_text(struct diff *diff, struct out *out, const struct diff_options *opt
 			 "change.");
 	if (options->full || diff_any(diff, DIMENSION_DEVICE, NULL, COLUMN_ALLOCATED) ||
 	    diff_any(diff, DIMENSION_DEVICE, NULL, COLUMN_EXIT))
-		diff_curves(diff, &text.show, SHOW_COLUMNS, options->ascii);
+		diff_curves(diff, &text.show, options->ascii);
 	site_tables(&text);
 	dimension_tables(&text);
 	more_line(&text);
