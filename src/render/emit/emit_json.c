@@ -55,6 +55,8 @@ static void write_value(struct out *out, const struct emit_column *column, const
 {
 	const void *field = (const char *)row + column->at;
 	const struct emit_rows *rows = field;
+	const struct emit_column plain = { .kind = column->kind <= EMIT_TIME ? EMIT_NUMBER
+									     : column->kind };
 	char text[EMIT_CELL_MOST];
 
 	if (emit_is_null(column, row)) {
@@ -62,12 +64,6 @@ static void write_value(struct out *out, const struct emit_column *column, const
 		return;
 	}
 	switch ((enum emit_kind)column->kind) {
-	case EMIT_BYTES:
-	case EMIT_COUNT:
-	case EMIT_TIME:
-	case EMIT_NUMBER:
-		out_u64(out, *(const uint64_t *)field);
-		break;
 	case EMIT_CHANGE:
 		out_i64(out, *(const int64_t *)field);
 		break;
@@ -77,8 +73,7 @@ static void write_value(struct out *out, const struct emit_column *column, const
 	case EMIT_ADDRESS:
 	case EMIT_TEXT:
 	case EMIT_CODE:
-		out_json(out,
-			 emit_cell(text, &(struct emit_column){ .kind = column->kind }, field));
+		out_json(out, emit_cell(text, &plain, field));
 		break;
 	case EMIT_OBJECT:
 	case EMIT_KNOWN:
@@ -101,8 +96,7 @@ static void write_value(struct out *out, const struct emit_column *column, const
 		write_sums(out, column, rows);
 		break;
 	default:
-		out_text(out,
-			 emit_cell(text, &(struct emit_column){ .kind = column->kind }, field));
+		out_text(out, emit_cell(text, &plain, field));
 		break;
 	}
 }

@@ -3,11 +3,9 @@
  *
  * Sums stay exact: rows that are left out are summed in a row of their own.
  */
-
 #include <string.h>
 
 #include "base/text/out.h"
-#include "base/text/text.h"
 #include "render/report/report_parts.h"
 
 enum { SENTENCE = 4096 };
@@ -93,21 +91,19 @@ static bool is_shown(const struct report *report, size_t i)
 /* What the screen leaves to --show, from the table. */
 static void say_more(const struct report *report)
 {
-	char text[SENTENCE] = "More with --show:";
+	bool others =
+		report->options->select.device == NO_DEVICE && report->trace->summary.devices_n > 1;
+	char names[SENTENCE] = "";
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
 		enum report_when when = sections[i].when;
 
-		if (is_shown(report, i) || when == REPORT_OOM || when == REPORT_MOMENT)
-			continue;
-		text_append(text, sizeof(text), " ");
-		text_append(text, sizeof(text), sections[i].name);
+		if (!is_shown(report, i) && when != REPORT_OOM && when != REPORT_MOMENT)
+			show_more(names, sizeof(names), " %s", sections[i].name);
 	}
-	if (report->options->select.device == NO_DEVICE && report->trace->summary.devices_n > 1)
-		text_append(text, sizeof(text), "; another device with --device N");
-	text_append(text, sizeof(text), "; all of it with --full.");
 	out_char(report->show.out, '\n');
-	show_wrapped(&report->show, text, 2, false);
+	report_say(report, 2, "More with --show:%s%s; all of it with --full.", names,
+		   others ? "; another device with --device N" : "");
 }
 
 /* One that people asked for by name and that has nothing to tell says so. */

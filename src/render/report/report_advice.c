@@ -13,31 +13,18 @@ static const char *show_plain(char *to, uint64_t number)
 	return to;
 }
 
-static const char *show_blocks(char *to, uint64_t blocks)
-{
-	return show_many(to, blocks, "block");
-}
+#define SAY_PLAIN(number) show_plain((char[SHOW_NUMBER]){ 0 }, number)
+#define SAY_BLOCKS(blocks) SAY_MANY(blocks, "block")
 
 static size_t put_fact(char *to, size_t size, const char *name, const void *from)
 {
 	const struct facts *facts = from;
-	char number[SHOW_MANY];
 
-#define BYTES show_bytes
-#define COUNT show_count
-#define TIME show_time
-#define PLAIN show_plain
-#define BLOCKS show_blocks
-#define NUMBER(fact, unit, what) FILL_FACT(fact, unit(number, facts->fact))
+#define NUMBER(fact, unit, what) FILL_FACT(fact, SAY_##unit(facts->fact))
 #define WORDS(fact, what) FILL_FACT(fact, facts->fact)
 #include "analyse/findings/report_facts.def"
 #undef NUMBER
 #undef WORDS
-#undef BYTES
-#undef COUNT
-#undef TIME
-#undef PLAIN
-#undef BLOCKS
 	return 0;
 }
 

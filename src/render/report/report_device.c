@@ -224,15 +224,6 @@ void report_tell_devices(const struct report *report)
 
 /* --- memory beside them --- */
 
-/* On the first screen the four bytes that some copy pins are noise beside gigabytes of a device. */
-static bool is_little(const struct report *report, const struct trace_space *space)
-{
-	const struct trace_device *device = report_worst(report);
-
-	return report->screen && device && device->allocated.peak_bytes != TRACE_NONE &&
-	       space->allocated.peak_bytes < device->allocated.peak_bytes / 100;
-}
-
 static const struct emit_column space_columns[] = {
 	EMIT_COLUMN("space", "space", -22, TEXT, struct trace_space, space),
 	EMIT_NESTED("allocated", KNOWN, struct trace_space, allocated, sum_members),
@@ -244,11 +235,15 @@ static const struct emit_column space_columns[] = {
 	EMIT_END,
 };
 
-/* Those that people are told of. */
+/* Are people told of it? On the first screen the four bytes that some copy pins are noise beside
+ * gigabytes of a device. */
 static bool is_beside(const struct report *report, const struct trace_space *space)
 {
-	return space->allocated.peak_bytes && space->allocated.peak_bytes != TRACE_NONE &&
-	       space->space && strcmp(space->space, "device") != 0 && !is_little(report, space);
+	const struct trace_device *device = report->screen ? report_worst(report) : NULL;
+	uint64_t peak = trace_known(space->allocated.peak_bytes);
+
+	return peak && space->space && strcmp(space->space, "device") != 0 &&
+	       (!device || peak >= trace_known(device->allocated.peak_bytes) / 100);
 }
 
 void report_tell_spaces(const struct report *report)

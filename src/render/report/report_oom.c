@@ -42,16 +42,6 @@ static const struct emit_column oom_pool_columns[] = {
 	EMIT_END,
 };
 
-static void pool_rows(const struct report *report, const struct trace_oom *oom)
-{
-	const struct emit_rows rows = EMIT_ROWS_OF(oom->pools, oom->pools_n);
-
-	if (!oom->pools_n)
-		return;
-	out_char(report->show.out, '\n');
-	report_table(report, oom_pool_columns, &rows, NULL);
-}
-
 static void holder_rows(const struct report *report, const struct trace_oom *oom)
 {
 	if (!oom->holders_n)
@@ -104,7 +94,11 @@ static void tell_one(const struct report *report, const struct trace_oom *oom)
 			show_bold(&report->show, safe);
 		out_char(report->show.out, '\n');
 	}
-	pool_rows(report, oom);
+	if (oom->pools_n) {
+		out_char(report->show.out, '\n');
+		report_table(report, oom_pool_columns, &EMIT_ROWS_OF(oom->pools, oom->pools_n),
+			     NULL);
+	}
 	holder_rows(report, oom);
 	if (!then.bytes)
 		return;

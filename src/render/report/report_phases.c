@@ -9,10 +9,6 @@ struct phase_told {
 	struct emit_rows devices;
 };
 
-struct phases_told {
-	struct emit_rows phases;
-};
-
 static const char *show_duration(char *to, const void *row)
 {
 	const struct phase_told *phase = row;
@@ -56,8 +52,8 @@ static const struct emit_column phase_columns[] = {
 };
 
 static const struct emit_column phases_members[] = {
-	EMIT_LIST("\nphases", "\n", struct phases_told, phases, phase_columns),
-	EMIT_MEMBER("other_phases", HIDDEN, struct phases_told, phases),
+	{ .key = "\nphases", .kind = EMIT_ROWS, .of = phase_columns, .between = "\n" },
+	{ .key = "other_phases", .kind = EMIT_HIDDEN },
 	EMIT_END,
 };
 
@@ -148,19 +144,19 @@ static void add_phase(const struct report *report, struct emit_rows *rows,
 void report_tell_phases(const struct report *report)
 {
 	const struct trace *trace = report->trace;
-	struct phases_told told = { report_rows(report, struct phase_told) };
+	struct emit_rows rows = report_rows(report, struct phase_told);
 	struct emit_rows groups = { .count = 0 };
 
 	report_fail(report,
 		    phase_groups_find(&groups, report->trace, trace->phases, trace->phases_n));
 	for (size_t i = 0; i < groups.count; i++)
-		add_phase(report, &told.phases, (const struct phase_group *)groups.rows + i);
+		add_phase(report, &rows, (const struct phase_group *)groups.rows + i);
 	if (report->json)
-		emit_members(report->show.out, phases_members, &told);
-	else if (told.phases.count)
+		emit_members(report->show.out, phases_members, &rows);
+	else if (rows.count)
 		emit_table(&report->show, &(struct emit_table){
 						  .columns = phase_columns,
-						  .rows = &told.phases,
+						  .rows = &rows,
 						  .heading = "Phases, by peak of allocated memory",
 						  .indent = 2,
 						  .below = phase_below,

@@ -11,22 +11,15 @@
 static void add_word(char *to, size_t size, const char *before, const char *word,
 		     const char *behind)
 {
-	if (!word)
-		return;
-	text_append(to, size, to[0] ? ", " : "");
-	text_append(to, size, before);
-	text_append(to, size, word);
-	text_append(to, size, behind);
+	if (word)
+		show_more(to, size, "%s%s%s%s", to[0] ? ", " : "", before, word, behind);
 }
 
 /* "pool torch from 1s to 2s" */
 static void add_bound(char *to, size_t size, const char *before, const char *bound)
 {
-	if (!bound)
-		return;
-	text_append(to, size, to[0] ? " " : "");
-	text_append(to, size, before);
-	text_append(to, size, bound);
+	if (bound)
+		show_more(to, size, "%s%s%s", to[0] ? " " : "", before, bound);
 }
 
 void report_select_describe(struct report_selection *selection,
@@ -79,15 +72,12 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 static int check_device(const struct trace *trace, int device)
 {
 	char list[200] = "";
-	char number[24];
 
 	if (device == NO_DEVICE || trace_device(trace, device))
 		return 0;
-	for (size_t i = 0; i < trace->summary.devices_n && i < 16; i++) {
-		text_append(list, sizeof(list), !i ? "; it has " : ", ");
-		text_u64(number, (uint64_t)trace->summary.devices[i].device);
-		text_append(list, sizeof(list), number);
-	}
+	for (size_t i = 0; i < trace->summary.devices_n && i < 16; i++)
+		show_more(list, sizeof(list), "%s%d", !i ? "; it has " : ", ",
+			  trace->summary.devices[i].device);
 	return err("%s: has no device %d%s", trace->path, device,
 		   trace->summary.devices_n ? list : "; it has none at all");
 }
@@ -105,8 +95,8 @@ static int check_pool(const struct trace *trace, int device, const char *pool)
 			if ((device == NO_DEVICE || device == row->device) &&
 			    text_same(row->pools[k].name, pool))
 				return 0;
-			text_append(list, sizeof(list), list[0] ? ", " : "; its pools: ");
-			text_append(list, sizeof(list), name);
+			show_more(list, sizeof(list), "%s%s",
+				  list[0] ? ", " : "; its pools: ", name);
 		}
 	}
 	return err("%s: has no pool %.100s%s", trace->path, pool,
