@@ -118,31 +118,20 @@ void emit_row(const struct show *show, const struct emit_column *columns, const 
 	put_cells(show, columns, emit_shown_columns(columns, &one), row, indent);
 }
 
-static bool is_text(const struct emit_column *column)
-{
-	return column->kind == EMIT_TEXT || column->kind == EMIT_CODE;
-}
-
-/* The first text of a row of sums is its name; it has no others. */
-static void name_row(const struct emit_column *columns, char *row, const char *name)
+/* The first text of a row of sums is its name; it has no others. Shares are of the same whole as
+ * those of the row `from`. */
+static void name_row(const struct emit_column *columns, char *row, const char *from,
+		     const char *name)
 {
 	for (const struct emit_column *column = columns; column->kind; column++) {
-		if (!is_text(column) || !column->heading)
-			continue;
-		*(const char **)(row + column->at) = name;
-		name = "";
-	}
-}
-
-/* Shares are of the same whole. */
-static void copy_wholes(const struct emit_column *columns, char *row, const char *from)
-{
-	for (const struct emit_column *column = columns; column->kind; column++) {
-		const struct emit_part *part = (const struct emit_part *)(from + column->at);
-		struct emit_part *to = (struct emit_part *)(row + column->at);
-
-		if (column->kind == EMIT_SHARE)
-			to->of = part->of;
+		if (column->kind == EMIT_SHARE) {
+			((struct emit_part *)(row + column->at))->of =
+				((const struct emit_part *)(from + column->at))->of;
+		} else if (column->heading &&
+			   (column->kind == EMIT_TEXT || column->kind == EMIT_CODE)) {
+			*(const char **)(row + column->at) = name;
+			name = "";
+		}
 	}
 }
 
@@ -152,8 +141,7 @@ static void put_totals(const struct show *show, const struct emit_table *table, 
 	uint64_t sum[EMIT_LARGEST / sizeof(uint64_t)] = { 0 };
 
 	emit_sum(table->columns, table->rows, from, sum);
-	copy_wholes(table->columns, (char *)sum, table->rows->rows);
-	name_row(table->columns, (char *)sum, name);
+	name_row(table->columns, (char *)sum, table->rows->rows, name);
 	put_cells(show, table->columns, shown, sum, table->indent);
 }
 

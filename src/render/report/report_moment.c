@@ -11,35 +11,32 @@ enum {
 
 /* --- who held what --- */
 
-static bool is_of_moment(const struct report *report, const struct replay_device *device)
+/* What the events say of devices, whatever is selected. */
+static struct emit_rows find_devices(const struct report *report)
 {
-	int wanted = report->selection->wish.device;
+	const struct report_selection *selection = report->selection;
+	const struct replay *replay = &selection->replay;
+	int wanted = selection->wish.device;
+	struct emit_rows rows = EMIT_NONE_OF(struct replay_device, SIZE_MAX);
 
-	return wanted == NO_DEVICE || wanted == device->device;
-}
-
-/* "Device 0: 68.00 MiB allocated of 72.00 MiB reserved." What the events say, whatever is selected.
- */
-static void device_lines(const struct report *report)
-{
-	const struct replay *replay = &report->selection->replay;
-
-	for (size_t i = 0; i < replay->devices_n; i++) {
-		const struct replay_device *device = &replay->devices[i];
-
-		if (!is_of_moment(report, device) || report->selection->told)
-			continue;
-		report_say(report, SAID_LINE, "Device %d: %s allocated of %s reserved.",
-			   device->device, SAY_BYTES(device->at_allocated),
-			   SAY_BYTES(device->at_reserved));
+	for (size_t i = 0; !selection->told && i < replay->devices_n; i++) {
+		if (wanted == NO_DEVICE || wanted == replay->devices[i].device)
+			report_add(report, &rows, &replay->devices[i]);
 	}
+	return rows;
 }
 
+/* "Device 0: 68.00 MiB allocated of 72.00 MiB reserved.", and by what. */
 static void say_moment(const struct report *report)
 {
 	const struct trace_peak *peak = report->trace->peaks;
+	const struct emit_rows rows = find_devices(report);
+	const struct replay_device *list = rows.rows;
 
-	device_lines(report);
+	for (size_t i = 0; i < rows.count; i++)
+		report_say(report, SAID_LINE, "Device %d: %s allocated of %s reserved.",
+			   list[i].device, SAY_BYTES(list[i].at_allocated),
+			   SAY_BYTES(list[i].at_reserved));
 	if (!peak->bytes)
 		return;
 	report_say(report, SAID_HEADING, "Live %s, by %s", report->selection->what,
@@ -75,24 +72,19 @@ static const struct emit_column moment_members[] = {
 void report_tell_moment(const struct report *report)
 {
 	const struct replay *replay = &report->selection->replay;
-	bool told = report->selection->told;
-	struct moment_told moment = {
+	struct moment_told told = {
 		.what = report->selection->what,
 		.t = replay->any ? replay->t : TRACE_NONE,
-		.seq = replay->any && !told ? replay->seq : TRACE_NONE,
-		.devices = EMIT_NONE_OF(struct replay_device, SIZE_MAX),
+		.seq = replay->any && !report->selection->told ? replay->seq : TRACE_NONE,
 	};
 
 	if (!report->json) {
 		say_moment(report);
 		return;
 	}
-	moment.live = report_compose(report, report->trace->peaks);
-	for (size_t i = 0; i < replay->devices_n; i++) {
-		if (is_of_moment(report, &replay->devices[i]) && !told)
-			report_add(report, &moment.devices, &replay->devices[i]);
-	}
-	report_member(report, "\nmoment", moment_members, &moment);
+	told.live = report_compose(report, report->trace->peaks);
+	told.devices = find_devices(report);
+	report_member(report, "\nmoment", moment_members, &told);
 }
 
 /* --- segments --- */

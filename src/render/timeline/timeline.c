@@ -188,24 +188,22 @@ static int find_ooms(struct timeline *timeline)
 static void put_legend(const struct timeline *timeline)
 {
 	static const struct {
+		const char *before;
 		enum timeline_glyph glyph;
 		const char *text;
 	} rows[] = {
-		{ GLYPH_FULL, " allocated   " },
-		{ GLYPH_CACHED, " cached   " },
-		{ GLYPH_PEAK, " peak" },
+		{ "", GLYPH_FULL, "allocated" },
+		{ "   ", GLYPH_CACHED, "cached" },
+		{ "   ", GLYPH_PEAK, "peak" },
+		{ "   ", GLYPH_OOM, "out of memory" },
 	};
+	unsigned indent = timeline->options->width < LEGEND_COLUMNS ? 0 : TIMELINE_LEFT;
 
-	out_format(timeline->show.out, "\n%*s",
-		   timeline->options->width < LEGEND_COLUMNS ? 0 : TIMELINE_LEFT, "");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	out_format(timeline->show.out, "\n%*s", (int)indent, "");
+	for (size_t i = 0; i < (timeline->ooms.count ? 4 : 3); i++) {
+		out_text(timeline->show.out, rows[i].before);
 		put_glyph(timeline, rows[i].glyph);
-		out_text(timeline->show.out, rows[i].text);
-	}
-	if (timeline->ooms.count) {
-		out_text(timeline->show.out, "   ");
-		put_glyph(timeline, GLYPH_OOM);
-		out_text(timeline->show.out, " out of memory");
+		out_format(timeline->show.out, " %s", rows[i].text);
 	}
 	out_char(timeline->show.out, '\n');
 }
