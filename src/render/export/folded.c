@@ -82,6 +82,6 @@ int format_folded(struct trace *trace, struct out *out, const struct selection_o
 			put_bytes(out, set->unknown);
 		}
 	}
-	weights_clear(&weights);
+	report_select_clear(&weights.selection);
 	return error;
 }

@@ -371,6 +371,6 @@ int format_pprof(struct trace *trace, struct out *out, const struct selection_op
 	protobuf_clear(&writer.part);
 	protobuf_clear(&writer.inner);
 	protobuf_clear(&writer.ids);
-	weights_clear(&writer.weights);
+	report_select_clear(&writer.weights.selection);
 	return error;
 }

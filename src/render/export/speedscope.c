@@ -183,6 +183,6 @@ int format_speedscope(struct trace *trace, struct out *out, const struct selecti
 		error = err_no_memory(trace->path);
 	map_clear(&writer.groups);
 	free(writer.numbers);
-	weights_clear(&weights);
+	report_select_clear(&weights.selection);
 	return error;
 }

@@ -37,30 +37,21 @@ static const struct emit_column driver_members[] = {
 	EMIT_END,
 };
 
-/* What allocating and freeing cost, together: no single row says it. */
-static void say_driver(const struct report *report)
-{
-	const struct facts *facts = &report->study->facts;
-
-	if (!report->trace->calls_n || !facts->driver_calls)
-		return;
-	report_say(report, SAID_LINE,
-		   "Allocating and freeing in the driver: %s calls, %s; longest %s.",
-		   SAY_COUNT(facts->driver_calls), SAY_TIME(facts->driver_time),
-		   SAY_TIME(facts->driver_long));
-}
-
 void report_tell_calls(const struct report *report)
 {
 	const struct trace *trace = report->trace;
+	const struct facts *facts = &report->study->facts;
 
 	report_tell_rows(report, "\ncalls", call_columns,
 			 EMIT_SOME_OF(trace->calls, trace->calls_n, few_of(report, FEW_CALLS)),
 			 "Time inside CUDA calls, as the program made them");
 	if (report->json)
-		report_member(report, "\ndriver", driver_members, &report->study->facts);
-	else
-		say_driver(report);
+		report_member(report, "\ndriver", driver_members, facts);
+	else if (trace->calls_n && facts->driver_calls) /* no single row says it */
+		report_say(report, SAID_LINE,
+			   "Allocating and freeing in the driver: %s calls, %s; longest %s.",
+			   SAY_COUNT(facts->driver_calls), SAY_TIME(facts->driver_time),
+			   SAY_TIME(facts->driver_long));
 }
 
 /* --- the witness --- */
@@ -83,14 +74,12 @@ static void say_verdict(const struct report *report, const struct trace_witness 
 	else
 		report_say(report, SAID_LINE, "Each of CUPTI's %s records has its event.",
 			   SAY_COUNT(witness->matched));
-	if (witness->unjudged) {
+	if (witness->unjudged)
 		report_say(report, SAID_LINE, "%s of them are of a time whose events were dropped.",
 			   SAY_COUNT(witness->unjudged));
-	}
-	if (witness->lost) {
+	if (witness->lost)
 		report_say(report, SAID_LINE, "%s records found no room and were not compared.",
 			   SAY_COUNT(witness->lost));
-	}
 }
 
 static const char *show_name(char *to, const void *row)
@@ -186,18 +175,6 @@ static const struct emit_column span_members[] = {
 	EMIT_END,
 };
 
-/* What of it pages and exports show one by one. */
-static void say_timeline(const struct report *report)
-{
-	const struct trace *trace = report->trace;
-
-	if (!trace->spans_dropped)
-		return;
-	report_say(report, SAID_LINE,
-		   "The latest %s are on the timeline; %s before them found no room there.",
-		   SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));
-}
-
 /* CUPTI cannot tell whose they are. */
 static void say_whose(const struct report *report)
 {
@@ -229,5 +206,8 @@ void report_tell_actions(const struct report *report)
 		return;
 	}
 	say_whose(report);
-	say_timeline(report);
+	if (trace->spans_dropped) /* pages and exports show spans one by one */
+		report_say(report, SAID_LINE,
+			   "The latest %s are on the timeline; %s before them found no room there.",
+			   SAY_COUNT(trace->spans_n), SAY_COUNT(trace->spans_dropped));
 }

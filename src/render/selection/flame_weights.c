@@ -108,11 +108,6 @@ int weights_find(struct weights *weights, struct trace *trace,
 	return error;
 }
 
-void weights_clear(struct weights *weights)
-{
-	report_select_clear(&weights->selection);
-}
-
 void weights_name(const struct weights *weights, const struct weights_set *set, char *to,
 		  size_t size)
 {

@@ -26,10 +26,9 @@ struct weights {
 	struct report_selection selection; /* what figures of stacks are of: device and pool */
 };
 
-/* 0 or -errno with err_text(); weights_clear() is due either way. */
+/* The selection is to be cleared either way. 0 or -errno with err_text(). */
 int weights_find(struct weights *weights, struct trace *trace,
 		 const struct selection_options *options);
-void weights_clear(struct weights *weights);
 
 /* Has each stack's `group` a name: of a phase, or a thread? */
 static inline bool weights_split(const struct selection_options *options)
