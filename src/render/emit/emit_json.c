@@ -111,24 +111,17 @@ static void write_key(struct out *out, const char *key)
 	out_char(out, ':');
 }
 
-/* The struct whose members are the row's; NULL when the column is none, or points to none. */
-static const void *inlined_in(const struct emit_column *column, const void *row)
-{
-	const void *field = (const char *)row + column->at;
-
-	if (column->kind == EMIT_INLINED)
-		return field;
-	return column->kind == EMIT_POINTED && !column->key ? *(const void *const *)field : NULL;
-}
-
 static void write_members(struct out *out, const struct emit_column *columns, const void *row,
 			  bool first)
 {
 	for (const struct emit_column *column = columns; column->kind; column++) {
-		const void *inlined = inlined_in(column, row);
+		bool pointed = column->kind == EMIT_POINTED && !column->key;
+		const void *field = (const char *)row + column->at;
 
-		if (inlined) {
-			write_members(out, column->of, inlined, first);
+		if (pointed)
+			field = *(const void *const *)field;
+		if (column->kind == EMIT_INLINED || (pointed && field)) {
+			write_members(out, column->of, field, first);
 			first = false;
 		}
 		if (!column->key || ((column->flags & EMIT_OPTIONAL) && emit_is_null(column, row)))
@@ -139,6 +132,12 @@ static void write_members(struct out *out, const struct emit_column *columns, co
 		write_key(out, column->key);
 		write_value(out, column, row);
 	}
+}
+
+void emit_begin(struct out *out, const struct emit_column *columns, const void *row)
+{
+	out_char(out, '{');
+	write_members(out, columns, row, true);
 }
 
 /* A table of one column without a name is no object, but its value. */
@@ -153,12 +152,6 @@ void emit_json(struct out *out, const struct emit_column *columns, const void *r
 }
 
 /* NOLINTEND(misc-no-recursion) */
-
-void emit_begin(struct out *out, const struct emit_column *columns, const void *row)
-{
-	out_char(out, '{');
-	write_members(out, columns, row, true);
-}
 
 void emit_members(struct out *out, const struct emit_column *columns, const void *row)
 {

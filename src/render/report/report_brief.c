@@ -32,7 +32,7 @@ static void say_sites(const struct report *report, const char *prefix)
 		worst ? trace_peak(report->trace, worst->device, NULL, TRACE_ALLOCATED) : NULL;
 	const struct emit_rows groups = report_group_peak(report, peak);
 
-	for (size_t i = 0; i < groups.count && i < SITES; i++) {
+	for (size_t i = 0; peak && i < groups.count && i < SITES; i++) {
 		const struct report_group *group = (const struct report_group *)groups.rows + i;
 
 		say_sentence(report->show.out, prefix,

@@ -187,7 +187,7 @@ static void tell_all(const struct report *report, const char *key, bool inverted
 		branches.rows = find_rows(report, &tree);
 		tree_clear(&tree);
 		report_add(report, &rows, &branches);
-		if (!report->json)
+		if (!report->json && branches.rows.rows)
 			say_branches(report, &branches, inverted);
 	}
 	if (report->json)
