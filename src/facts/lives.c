@@ -77,13 +77,21 @@ static enum block_kind kind_of(unsigned op)
 	return op == EVENT_MAP || op == EVENT_UNMAP ? BLOCK_MAPPING : BLOCK_SEGMENT;
 }
 
+/* A call whose block has a handle of physical memory in the place of an address. */
 static bool is_handle_call(const char *api)
 {
-#define HANDLE_CALL(name)       \
-	if (!strcmp(api, name)) \
-		return true;
-#include "facts/handle_calls.def"
-#undef HANDLE_CALL
+	/* cuMemMap and cuMemUnmap end memory whose handle was released before: it lives as long as
+	 * something is mapped to it. */
+	static const char calls[][32] = {
+		"cuMemCreate", "cuMemImportFromShareableHandle",
+		"cuMemMap",    "cuMemRelease",
+		"cuMemUnmap",  "cuMulticastCreate",
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (!strcmp(api, calls[i]))
+			return true;
+	}
 	return false;
 }
 

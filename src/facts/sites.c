@@ -118,11 +118,3 @@ void site_join(char *to, const struct site_frame *inner, const struct site_frame
 	else
 		text_append(to, SITE_LONGEST, "[unknown]");
 }
-
-void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count)
-{
-	struct site_pick pick = site_pick(all, frames, count);
-
-	site_join(to, pick.inner == UINT32_MAX ? NULL : &all[frames[pick.inner]],
-		  pick.outer == UINT32_MAX ? NULL : &all[frames[pick.outer]]);
-}

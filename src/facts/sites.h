@@ -78,6 +78,5 @@ struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames,
 
 /* Writes the site's name, never empty, into SITE_LONGEST bytes; of the two frames, each or NULL. */
 void site_join(char *to, const struct site_frame *inner, const struct site_frame *outer);
-void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count);
 
 #endif

@@ -16,11 +16,6 @@
 #include "facts/trace_rows.h"
 #include "ledger/totals.h"
 
-const struct spool_frame *spool_model_frame(const struct spool_model *recording, uint32_t frame)
-{
-	return frame < recording->frames ? spool_at(recording->spool, SPOOL_FRAME, frame) : NULL;
-}
-
 const struct spool_stack *spool_model_stack(const struct spool_model *recording, uint32_t stack)
 {
 	return stack < recording->stacks ? spool_at(recording->spool, SPOOL_STACK, stack) : NULL;
@@ -151,7 +146,7 @@ static void name_module(struct spool_model *recording, struct symbol_query *quer
 
 static void read_frame(struct spool_model *recording, uint32_t number)
 {
-	const struct spool_frame *from = spool_model_frame(recording, number);
+	const struct spool_frame *from = spool_at(recording->spool, SPOOL_FRAME, number);
 	struct trace_frame *frame = &recording->names[number];
 
 	frame->function = spool_text(recording->spool, from->function);

@@ -44,8 +44,7 @@ void *spool_model_room(struct spool_model *recording, size_t count, size_t size)
 void *spool_model_items(struct spool_model *recording, size_t count, unsigned of);
 const char *spool_model_text(struct spool_model *recording, const char *text);
 
-/* The frame, row checked; NULL for a number out of range. */
-const struct spool_frame *spool_model_frame(const struct spool_model *recording, uint32_t frame);
+/* The row checked; NULL for a number out of range. */
 const struct spool_stack *spool_model_stack(const struct spool_model *recording, uint32_t stack);
 const struct spool_module *spool_model_module(const struct spool_model *recording, uint32_t module);
 

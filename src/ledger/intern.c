@@ -15,10 +15,7 @@ enum {
 	STACK_KEYS = 1 << 21, /* what stacks are found by, of each several */
 };
 
-static struct hash128 seed(void)
-{
-	return (struct hash128){ HASH_A, HASH_B };
-}
+static const struct hash128 seed = { HASH_A, HASH_B };
 
 static const uint64_t bounds[SPOOL_KINDS] = {
 #define BOUND(kind, most, what) [SPOOL_##kind] = (most),
@@ -153,7 +150,7 @@ void intern_thread(struct intern *intern, uint32_t thread, const char *name, uin
 static uint32_t intern_row(struct intern *intern, enum spool_kind kind, struct map *map,
 			   const uint64_t *words, size_t words_n, const void *from)
 {
-	uint64_t key = hash_words(seed(), words, words_n).a;
+	uint64_t key = hash_words(seed, words, words_n).a;
 	uint32_t id = map_get(map, key);
 	struct signals_deferred deferred;
 	void *row;
@@ -280,17 +277,25 @@ static uint32_t add_stack(struct intern *intern, struct hash128 hash,
 	return id;
 }
 
+static uint32_t add_named_frame(struct intern *intern, const char *name)
+{
+	const struct spool_frame frame = { .language = FRAME_NAMED,
+					   .function = intern_text(intern, name) };
+
+	return intern_frame(intern, &frame);
+}
+
 /* The one row beyond the bound. */
 static uint32_t too_many(struct intern *intern)
 {
-	struct spool_frame frame = { .language = FRAME_NAMED,
-				     .function = intern_text(intern, "[too many stacks]") };
-	uint32_t step = intern->too_many ? 0 : intern_frame(intern, &frame);
+	uint32_t step;
 
-	if (!intern->too_many)
+	if (!intern->too_many) {
+		step = add_named_frame(intern, "[too many stacks]");
 		intern->too_many =
-			add_stack(intern, seed(),
+			add_stack(intern, seed,
 				  &(struct intern_steps){ .frames = &step, .native = step != 0 });
+	}
 	return intern->too_many;
 }
 
@@ -328,12 +333,10 @@ uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct i
 uint32_t intern_pseudo_stack(struct intern *intern, const char *name, uint32_t owner,
 			     enum space space)
 {
-	struct spool_frame frame = { .language = FRAME_NAMED,
-				     .function = intern_text(intern, name) };
 	uint64_t words[] = { hash_bytes(name, strlen(name)), (uint64_t)space << 32 | owner };
-	struct hash128 hash = hash_words(seed(), words, words[1] ? 2 : 1);
+	struct hash128 hash = hash_words(seed, words, words[1] ? 2 : 1);
 	uint32_t id = intern_stack_find(intern, hash);
-	uint32_t step = id ? 0 : intern_frame(intern, &frame);
+	uint32_t step = id ? 0 : add_named_frame(intern, name);
 
 	if (id || !step)
 		return id;

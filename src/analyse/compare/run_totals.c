@@ -118,6 +118,14 @@ static int see_frames(struct run *run)
 	return 0;
 }
 
+void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count)
+{
+	struct site_pick pick = site_pick(all, frames, count);
+
+	site_join(to, pick.inner == UINT32_MAX ? NULL : &all[frames[pick.inner]],
+		  pick.outer == UINT32_MAX ? NULL : &all[frames[pick.outer]]);
+}
+
 void run_site_name(const struct run *run, uint32_t stack, char *to)
 {
 	const struct trace_stack *frames = &run->trace.stacks[stack];

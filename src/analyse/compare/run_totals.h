@@ -106,6 +106,9 @@ const struct run_row *run_find(const struct run *run, enum dimension dimension, 
 /* The name of the site that a stack of the trace belongs to, to SITE_LONGEST bytes. */
 void run_site_name(const struct run *run, uint32_t stack, char *to);
 
+/* The name of the stack's site, into SITE_LONGEST bytes. */
+void site_name(char *to, const struct site_frame *all, const uint32_t *frames, size_t count);
+
 /*
  * The line of the program's own source that answers for the stack: its innermost Python frame that
  * is not installed; UINT32_MAX for none.
