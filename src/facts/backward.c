@@ -1,5 +1,5 @@
 /* Which node of autograd's graph a stack is in, and which line of Python that comes from. */
-#include "facts/backward.h"
+#include "facts/spool_model.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Sums, peaks and births of one device while phases begin and end. */
-#include "facts/phase_stats.h"
+#include "facts/phases.h"
 
 #include "base/mem/arena.h"
 #include "base/mem/sort.h"

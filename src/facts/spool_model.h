@@ -59,6 +59,30 @@ int spool_model_see(struct spool_model *recording, uint32_t first);
 void spool_model_site(const struct spool_model *recording, const struct spool_stack *stack,
 		      char *to);
 
+/*
+ * backward.c: a stack of one of autograd's threads, which run no Python: which node of the graph it
+ * is in, and which line of Python that comes from.
+ */
+enum backward_via {
+	BACKWARD_NOT,     /* no backward pass, or nobody knows whose */
+	BACKWARD_FORWARD, /* the stack of the operator that the node is the derivative of */
+	BACKWARD_CALL,    /* the stack that called backward() */
+};
+
+struct backward {
+	char node[96]; /* "MmBackward0", "" when unknown */
+	enum backward_via via;
+	uint32_t stack; /* of `via` */
+};
+
+/*
+ * The forward stack is believed only when an operator in it has the node's name (mm for
+ * MmBackward0): capture takes whoever allocated first under the node's number, see
+ * capture/stack/autograd.c.
+ */
+void backward_read(const struct spool_model *recording, const struct spool_stack *stack,
+		   struct backward *backward);
+
 /* cupti_check.c: fills the trace's witness. */
 void spool_model_match(struct spool_model *recording);
 

@@ -4,7 +4,6 @@
 
 #include "base/text/text.h"
 #include "codec/event.h"
-#include "facts/backward.h"
 #include "facts/sites.h"
 #include "facts/spool_model.h"
 

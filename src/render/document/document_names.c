@@ -1,6 +1,5 @@
 /* The document's names: modules, frames, stacks, threads. */
 #include "base/settings/sample.h"
-#include "facts/backward.h"
 #include "render/document/document_sections.h"
 
 static void fill_modules(struct spool_model *recording)
