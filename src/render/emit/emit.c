@@ -75,8 +75,12 @@ bool emit_is_null(const struct emit_column *column, const void *row)
 	case EMIT_TIME:
 	case EMIT_NUMBER:
 		return number_at(field) == TRACE_NONE;
+	case EMIT_MICROS: /* a moment is told, whatever it is */
+		return (column->flags & EMIT_OPTIONAL) && number_at(field) == TRACE_NONE;
 	case EMIT_DEVICE:
 		return *(const int *)field < 0;
+	case EMIT_POSITION:
+		return *(const uint32_t *)field == UINT32_MAX;
 	case EMIT_REAL:
 	case EMIT_RATE:
 	case EMIT_RATIO:
@@ -124,6 +128,14 @@ const char *emit_cell(char *to, const struct emit_column *column, const void *ro
 	case EMIT_INTEGER:
 	case EMIT_DEVICE:
 		snprintf(to, EMIT_CELL_MOST, "%d", *(const int *)field);
+		return to;
+	case EMIT_POSITION:
+		snprintf(to, EMIT_CELL_MOST, "%u", *(const uint32_t *)field);
+		return to;
+	case EMIT_MICROS:
+		snprintf(to, EMIT_CELL_MOST, "%llu.%03u",
+			 (unsigned long long)number_at(field) / 1000,
+			 (unsigned)(number_at(field) % 1000));
 		return to;
 	case EMIT_REAL:
 		return show_format(to, "%.6g", *(const double *)field);

@@ -34,22 +34,24 @@ struct show;
 
 /* The type of a field, what is written of it in JSON, and on a screen. */
 enum emit_kind {
-	EMIT_NOTHING, /* ends a table */
-	EMIT_BYTES,   /* uint64_t: digits, "1.00 MiB"; TRACE_NONE is null, "-" */
-	EMIT_COUNT,   /* uint64_t: digits, "1,234"; TRACE_NONE is null, "-" */
-	EMIT_TIME,    /* uint64_t, ns: digits, "1.2 s"; TRACE_NONE is null, "-" */
-	EMIT_NUMBER,  /* uint64_t: digits in both; TRACE_NONE is null, "-" */
-	EMIT_CHANGE,  /* int64_t, bytes: digits with "-", "+1.00 MiB" */
-	EMIT_INTEGER, /* int: digits with "-" in both */
-	EMIT_DEVICE,  /* int: digits; less than 0 (NO_DEVICE) is null, "-" */
-	EMIT_REAL,    /* double: six digits that count; NAN is null, "-" */
-	EMIT_RATE,    /* double: three digits behind the point; NAN is null, "-" */
-	EMIT_RATIO,   /* double: six of them */
-	EMIT_TRUTH,   /* bool: true, "yes" */
-	EMIT_ADDRESS, /* uint64_t: "0x7f00" in both */
-	EMIT_TEXT,    /* const char *: NULL is null, "?" */
-	EMIT_CODE,    /* the same; in Markdown it is code */
-	EMIT_SHARE,   /* struct emit_part: text alone, "12.3%" */
+	EMIT_NOTHING,  /* ends a table */
+	EMIT_BYTES,    /* uint64_t: digits, "1.00 MiB"; TRACE_NONE is null, "-" */
+	EMIT_COUNT,    /* uint64_t: digits, "1,234"; TRACE_NONE is null, "-" */
+	EMIT_TIME,     /* uint64_t, ns: digits, "1.2 s"; TRACE_NONE is null, "-" */
+	EMIT_NUMBER,   /* uint64_t: digits in both; TRACE_NONE is null, "-" */
+	EMIT_CHANGE,   /* int64_t, bytes: digits with "-", "+1.00 MiB" */
+	EMIT_INTEGER,  /* int: digits with "-" in both */
+	EMIT_POSITION, /* uint32_t: digits; UINT32_MAX is null, "-" */
+	EMIT_MICROS,   /* uint64_t, ns: microseconds with three digits behind the point */
+	EMIT_DEVICE,   /* int: digits; less than 0 (NO_DEVICE) is null, "-" */
+	EMIT_REAL,     /* double: six digits that count; NAN is null, "-" */
+	EMIT_RATE,     /* double: three digits behind the point; NAN is null, "-" */
+	EMIT_RATIO,    /* double: six of them */
+	EMIT_TRUTH,    /* bool: true, "yes" */
+	EMIT_ADDRESS,  /* uint64_t: "0x7f00" in both */
+	EMIT_TEXT,     /* const char *: NULL is null, "?" */
+	EMIT_CODE,     /* the same; in Markdown it is code */
+	EMIT_SHARE,    /* struct emit_part: text alone, "12.3%" */
 
 	/* In JSON alone, by the columns `of`: */
 	EMIT_OBJECT,  /* a struct in the row */
@@ -122,7 +124,8 @@ struct emit_column {
 	.key = (name), .kind = EMIT_##sort, .at = offsetof(type, field)
 #define EMIT_HEADED(text, columns) .heading = (text), .width = (columns)
 
-/* In both; in JSON alone; in text alone, with a text of its own; in JSON, with columns of its own.
+/* In both; in JSON alone; there where it is not null; in text alone, with a text of its own; in
+ * JSON, with columns of its own.
  */
 #define EMIT_COLUMN(key_, heading_, width_, kind_, type, field)                     \
 	{                                                                           \
@@ -131,6 +134,10 @@ struct emit_column {
 #define EMIT_MEMBER(key_, kind_, type, field)        \
 	{                                            \
 		EMIT_KEYED(key_, kind_, type, field) \
+	}
+#define EMIT_IF_KNOWN(key_, kind_, type, field)                              \
+	{                                                                    \
+		EMIT_KEYED(key_, kind_, type, field), .flags = EMIT_OPTIONAL \
 	}
 #define EMIT_CELL(heading_, width_, kind_, type, field)                             \
 	{                                                                           \

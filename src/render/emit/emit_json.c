@@ -143,7 +143,7 @@ void emit_begin(struct out *out, const struct emit_column *columns, const void *
 /* A table of one column without a name is no object, but its value. */
 void emit_json(struct out *out, const struct emit_column *columns, const void *row)
 {
-	if (!columns->key && !columns->heading && columns->kind != EMIT_INLINED) {
+	if (columns->kind && !columns->key && !columns->heading && columns->kind != EMIT_INLINED) {
 		write_value(out, columns, row);
 		return;
 	}

@@ -18,55 +18,77 @@
 #include "base/settings/version.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
+#include "facts/trace_rows.h"
 
 /* --- events of the format --- */
 
-void chrome_begin_of(struct chrome *chrome, uint64_t pid, const char *phase, const char *name,
-		     uint64_t t)
-{
-	char fraction[8];
+const struct emit_column chrome_bytes[] = {
+	CHROME_OPTIONAL("bytes", NUMBER, bytes),
+	EMIT_END,
+};
 
-	out_text(chrome->out, chrome->any ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+static const struct emit_column event_columns[] = {
+	CHROME_ARG("ph", TEXT, phase),          CHROME_ARG("name", TEXT, name),
+	CHROME_ARG("pid", NUMBER, pid),         CHROME_ARG("ts", MICROS, t),
+	CHROME_OPTIONAL("tid", NUMBER, track),  CHROME_OPTIONAL("dur", MICROS, length),
+	CHROME_OPTIONAL("s", TEXT, scope),      CHROME_OPTIONAL("id", TEXT, slice),
+	CHROME_OPTIONAL("cat", TEXT, category), CHROME_OPTIONAL("id", TEXT, block),
+	CHROME_OPTIONAL("sf", TEXT, frame),     EMIT_END,
+};
+
+struct chrome_event chrome_event(const struct chrome *chrome, const char *phase, const char *name,
+				 uint64_t t)
+{
+	return (struct chrome_event){
+		.phase = phase,
+		.name = name ? name : "?",
+		.pid = chrome->trace->process.pid,
+		.t = t,
+		.track = TRACE_NONE,
+		.length = TRACE_NONE,
+	};
+}
+
+void chrome_begin(struct chrome *chrome, const struct chrome_event *event)
+{
+	out_text(chrome->out, chrome->any ? ",\n" : "\n");
 	chrome->any = true;
-	out_text(chrome->out, phase);
-	out_text(chrome->out, "\",\"name\":");
-	out_json(chrome->out, name);
-	out_text(chrome->out, ",\"pid\":");
-	out_u64(chrome->out, pid);
-	/* Microseconds, to the nanosecond. */
-	snprintf(fraction, sizeof(fraction), ".%03u", (unsigned)(t % 1000));
-	out_text(chrome->out, ",\"ts\":");
-	out_u64(chrome->out, t / 1000);
-	out_text(chrome->out, fraction);
+	emit_begin(chrome->out, event_columns, event);
 }
 
-void chrome_begin(struct chrome *chrome, const char *phase, const char *name, uint64_t t)
+void chrome_put(struct chrome *chrome, const struct chrome_event *event,
+		const struct emit_column *args)
 {
-	chrome_begin_of(chrome, chrome->trace->process.pid, phase, name, t);
-}
-
-void chrome_u64(struct chrome *chrome, const char *key, uint64_t value)
-{
-	out_text(chrome->out, key);
-	out_u64(chrome->out, value);
-}
-
-void chrome_text(struct chrome *chrome, const char *key, const char *value)
-{
-	out_text(chrome->out, key);
-	out_json(chrome->out, value);
+	chrome_begin(chrome, event);
+	if (args) {
+		out_text(chrome->out, ",\"args\":");
+		emit_json(chrome->out, args, event);
+	}
+	out_char(chrome->out, '}');
 }
 
 void chrome_counter(struct chrome *chrome, const char *name, uint64_t t, uint64_t bytes)
 {
-	if (bytes == TRACE_NONE)
-		return;
-	chrome_begin(chrome, "C", name, t);
-	chrome_u64(chrome, ",\"args\":{\"bytes\":", bytes);
-	out_text(chrome->out, "}}");
+	struct chrome_event event = chrome_event(chrome, "C", name, t);
+
+	event.bytes = bytes;
+	if (bytes != TRACE_NONE)
+		chrome_put(chrome, &event, chrome_bytes);
 }
 
 /* --- who it was --- */
+
+void chrome_name(struct chrome *chrome, const char *what, uint64_t pid, uint64_t track,
+		 const char *name)
+{
+	static const struct emit_column args[] = { CHROME_ARG("name", TEXT, text), EMIT_END };
+	struct chrome_event event = chrome_event(chrome, "M", what, 0);
+
+	event.pid = pid;
+	event.track = track;
+	event.text = name;
+	chrome_put(chrome, &event, args);
+}
 
 static void put_names(struct chrome *chrome)
 {
@@ -77,15 +99,10 @@ static void put_names(struct chrome *chrome)
 	snprintf(name, sizeof(name), "%.200s, rank %llu",
 		 process->command_n ? text_base(process->command[process->command_n > 1]) : "?",
 		 (unsigned long long)process->rank);
-	chrome_begin(chrome, "M", "process_name", 0);
-	chrome_text(chrome, ",\"args\":{\"name\":", name);
-	out_text(chrome->out, "}}");
-	for (size_t i = 0; i < trace->threads_n; i++) {
-		chrome_begin(chrome, "M", "thread_name", 0);
-		chrome_u64(chrome, ",\"tid\":", trace->threads[i].thread);
-		chrome_text(chrome, ",\"args\":{\"name\":", trace->threads[i].name);
-		out_text(chrome->out, "}}");
-	}
+	chrome_name(chrome, "process_name", process->pid, TRACE_NONE, name);
+	for (size_t i = 0; i < trace->threads_n; i++)
+		chrome_name(chrome, "thread_name", process->pid, trace->threads[i].thread,
+			    trace->threads[i].name);
 }
 
 /* --- counters --- */
@@ -128,41 +145,56 @@ static void put_counters(struct chrome *chrome)
 
 /* --- stacks --- */
 
+struct chrome_frame {
+	const char *name, *language, *parent;
+};
+
+static const struct emit_column frame_columns[] = {
+	EMIT_MEMBER("name", TEXT, struct chrome_frame, name),
+	EMIT_MEMBER("category", TEXT, struct chrome_frame, language),
+	EMIT_IF_KNOWN("parent", TEXT, struct chrome_frame, parent),
+	EMIT_END,
+};
+
+static void put_frame(struct chrome *chrome, uint32_t position, uint32_t number, uint32_t parent)
+{
+	const struct trace *trace = chrome->trace;
+	char name[600], caller[24];
+	const struct chrome_frame frame = {
+		.name = name,
+		.language = rows_word(WORDS_LANGUAGES, trace->frames[position].language),
+		.parent = parent ? caller : NULL,
+	};
+
+	trace_frame_text(trace, position, name, sizeof(name));
+	text_u64(caller, parent);
+	out_text(chrome->out, number > 1 ? ",\n\"" : "\n\"");
+	out_u64(chrome->out, number);
+	out_text(chrome->out, "\":");
+	emit_json(chrome->out, frame_columns, &frame);
+}
+
 /* The tree of frames, from the outermost down: a stack is the number of its innermost one. */
 static int put_stacks(struct chrome *chrome)
 {
 	const struct trace *trace = chrome->trace;
 	struct map known = { NULL, 0 };
 	uint32_t count = 0;
-	char text[600];
+	bool ok = true;
 
 	out_text(chrome->out, "\"stackFrames\":{");
-	for (size_t i = 0; i < trace->stacks_n; i++) {
+	for (size_t i = 0; ok && i < trace->stacks_n; i++) {
 		const struct trace_stack *stack = &trace->stacks[i];
 		uint32_t parent = 0;
 
-		for (size_t k = stack->frames_n; k--;) {
+		for (size_t k = stack->frames_n; ok && k--;) {
 			uint64_t key = hash_mix(parent, stack->frames[k]);
 			uint32_t number = map_get(&known, key);
 
 			if (!number) {
 				number = ++count;
-				if (!map_put(&known, key, number)) {
-					map_clear(&known);
-					return err_no_memory(trace->path);
-				}
-				trace_frame_text(trace, stack->frames[k], text, sizeof(text));
-				chrome_u64(chrome, number > 1 ? ",\n\"" : "\n\"", number);
-				chrome_text(chrome, "\":{\"name\":", text);
-				chrome_text(chrome, ",\"category\":",
-					    trace->frames[stack->frames[k]].language == TRACE_PYTHON
-						    ? "python"
-						    : "native");
-				if (parent) {
-					chrome_u64(chrome, ",\"parent\":\"", parent);
-					out_char(chrome->out, '"');
-				}
-				out_char(chrome->out, '}');
+				ok = map_put(&known, key, number);
+				put_frame(chrome, stack->frames[k], number, parent);
 			}
 			parent = number;
 		}
@@ -170,21 +202,39 @@ static int put_stacks(struct chrome *chrome)
 	}
 	map_clear(&known);
 	out_text(chrome->out, "},\n");
-	return 0;
+	return ok ? 0 : err_no_memory(trace->path);
 }
+
+/* --- the whole --- */
+
+struct chrome_other {
+	const char *exporter, *host, *start_time;
+	uint64_t events_dropped, spans_dropped;
+};
+
+static const struct emit_column other_columns[] = {
+	EMIT_MEMBER("exporter", TEXT, struct chrome_other, exporter),
+	EMIT_MEMBER("host", TEXT, struct chrome_other, host),
+	EMIT_MEMBER("start_time", TEXT, struct chrome_other, start_time),
+	EMIT_MEMBER("events_dropped", NUMBER, struct chrome_other, events_dropped),
+	EMIT_IF_KNOWN("spans_dropped", NUMBER, struct chrome_other, spans_dropped),
+	EMIT_END,
+};
 
 static void put_other(struct chrome *chrome)
 {
 	const struct trace *trace = chrome->trace;
+	const struct chrome_other other = {
+		.exporter = "memtrace " MEMTRACE_VERSION,
+		.host = trace->process.host,
+		.start_time = trace->process.start_time,
+		.events_dropped = trace->capture.events_dropped,
+		.spans_dropped = trace->witness.cupti ? trace->spans_dropped : TRACE_NONE,
+	};
 
-	out_text(chrome->out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"exporter\":"
-			      "\"memtrace " MEMTRACE_VERSION "\"");
-	chrome_text(chrome, ",\"host\":", trace->process.host);
-	chrome_text(chrome, ",\"start_time\":", trace->process.start_time);
-	chrome_u64(chrome, ",\"events_dropped\":", trace->capture.events_dropped);
-	if (trace->witness.cupti)
-		chrome_u64(chrome, ",\"spans_dropped\":", trace->spans_dropped);
-	out_text(chrome->out, "},\n");
+	out_text(chrome->out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":");
+	emit_json(chrome->out, other_columns, &other);
+	out_text(chrome->out, ",\n");
 }
 
 static int put_document(struct chrome *chrome)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyse/input/error.h"
+#include "analyse/input/grow.h"
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "facts/lives.h"
@@ -39,60 +40,43 @@ static const char *category(const struct slice_walk *walk, const struct block *b
 	return space ? space : "memory";
 }
 
-/* What begin and end of a slice have in common. */
+static const struct emit_column begin_args[] = {
+	CHROME_ARG("bytes", NUMBER, bytes),        CHROME_ARG("address", ADDRESS, address),
+	CHROME_OPTIONAL("device", DEVICE, device), CHROME_ARG("owner", TEXT, owner),
+	CHROME_ARG("stack", TEXT, stack),          EMIT_END,
+};
+static const struct emit_column end_args[] = { CHROME_ARG("end", TEXT, text), EMIT_END };
+static const struct emit_column freed_args[] = { CHROME_ARG("freed at", TEXT, text), EMIT_END };
+
+/* The beginning or the end of a slice; `text` is what an end says. */
 static void put_slice(const struct slice_walk *walk, const char *phase, const struct block *block,
-		      uint64_t t)
+		      uint64_t t, const struct emit_column *args, const char *text)
 {
 	struct chrome *chrome = walk->chrome;
-	const char *line = stack_text(&chrome->stacks, block->stack)->line;
-	char id[24];
-
-	text_hex(id, block->seq);
-	chrome_begin(chrome, phase, line ? line : "[no stack]", t);
-	chrome_u64(chrome, ",\"tid\":", block->thread);
-	chrome_text(chrome, ",\"cat\":", category(walk, block));
-	chrome_text(chrome, ",\"id\":", id);
-}
-
-static bool is_slice(const struct slice_walk *walk, const struct block *block)
-{
-	return block->kind != BLOCK_MAPPING && block->ptr &&
-	       export_wants(walk->chrome->trace, walk->chrome->options, block->device, block->pool);
-}
-
-static void begin_slice(const struct slice_walk *walk)
-{
-	struct chrome *chrome = walk->chrome;
-	const struct block *block = &walk->lives.begun;
 	const struct stack_text *stack = stack_text(&chrome->stacks, block->stack);
-	char address[24];
+	struct chrome_event event =
+		chrome_event(chrome, phase, stack->line ? stack->line : "[no stack]", t);
+	char id[24], frame[24];
 
-	if (!is_slice(walk, block))
+	if (block->kind == BLOCK_MAPPING || !block->ptr ||
+	    !export_wants(chrome->trace, chrome->options, block->device, block->pool))
 		return;
-	put_slice(walk, "b", block, block->t);
-	if (block->stack < chrome->trace->stacks_n && chrome->innermost[block->stack]) {
-		chrome_u64(chrome, ",\"sf\":\"", chrome->innermost[block->stack]);
-		out_char(chrome->out, '"');
+	text_hex(id, block->seq);
+	event.track = block->thread;
+	event.category = category(walk, block);
+	event.block = id;
+	if (args == begin_args && block->stack < chrome->trace->stacks_n &&
+	    chrome->innermost[block->stack]) {
+		text_u64(frame, chrome->innermost[block->stack]);
+		event.frame = frame;
 	}
-	text_hex(address, block->ptr);
-	chrome_u64(chrome, ",\"args\":{\"bytes\":", block->size);
-	chrome_text(chrome, ",\"address\":", address);
-	if (block->device >= 0)
-		chrome_u64(chrome, ",\"device\":", (uint64_t)block->device);
-	chrome_text(chrome, ",\"owner\":", stack->owner);
-	chrome_text(chrome, ",\"stack\":", stack->frames);
-	out_text(chrome->out, "}}");
-}
-
-static void end_slice(const struct slice_walk *walk, const struct block *block, uint64_t t,
-		      const char *key, const char *value)
-{
-	if (!is_slice(walk, block))
-		return;
-	put_slice(walk, "e", block, t);
-	out_text(walk->chrome->out, ",\"args\":{");
-	chrome_text(walk->chrome, key, value);
-	out_text(walk->chrome->out, "}}");
+	event.bytes = block->size;
+	event.address = block->ptr;
+	event.device = block->device;
+	event.text = text;
+	event.owner = stack->owner;
+	event.stack = stack->frames;
+	chrome_put(chrome, &event, args);
 }
 
 static void end_all(const struct slice_walk *walk, uint64_t t, const char *why)
@@ -101,8 +85,8 @@ static void end_all(const struct slice_walk *walk, uint64_t t, const char *why)
 
 	for (uint32_t i = 0; i < blocks->used; i++) {
 		if (blocks->list[i].state == BLOCK_LIVE)
-			end_slice(walk, &blocks->list[i],
-				  t > blocks->list[i].t ? t : blocks->list[i].t, "\"end\":", why);
+			put_slice(walk, "e", &blocks->list[i],
+				  t > blocks->list[i].t ? t : blocks->list[i].t, end_args, why);
 	}
 }
 
@@ -117,15 +101,8 @@ static struct slice_owner *owner_of(struct slice_walk *walk, const struct block 
 		if (walk->owners[i].device == block->device && !strcmp(walk->owners[i].name, name))
 			return &walk->owners[i];
 	}
-	if (walk->owners_n == walk->owners_size) {
-		size_t size = walk->owners_size * 2 + 16;
-		struct slice_owner *owners = reallocarray(walk->owners, size, sizeof(*owners));
-
-		if (!owners)
-			return NULL;
-		walk->owners = owners;
-		walk->owners_size = size;
-	}
+	if (!GROW(walk->owners, walk->owners_n, walk->owners_size, 16))
+		return NULL;
 	walk->owners[walk->owners_n] =
 		(struct slice_owner){ .name = name, .device = block->device };
 	return &walk->owners[walk->owners_n++];
@@ -160,29 +137,28 @@ static int count_owner(struct slice_walk *walk, const struct block *block, int s
 
 /* --- the walk --- */
 
-static void put_instant(const struct slice_walk *walk, const struct event *event)
+static void put_instant(struct chrome *chrome, const struct event *event)
 {
-	struct chrome *chrome = walk->chrome;
-	const struct trace *trace = chrome->trace;
-	const char *name = trace_text(trace, event->name);
-	const struct stack_text *stack = stack_text(&chrome->stacks, event->stack);
+	static const struct emit_column mark_args[] = { EMIT_END };
+	static const struct emit_column oom_args[] = {
+		CHROME_ARG("bytes", NUMBER, bytes),
+		CHROME_ARG("error", TEXT, text),
+		CHROME_ARG("stack", TEXT, stack),
+		EMIT_END,
+	};
+	bool oom = event->op == EVENT_OOM;
+	const char *name = oom ? "out of memory" : trace_text(chrome->trace, event->name);
+	struct chrome_event instant = chrome_event(chrome, "i", name, event->t);
 
-	if (event->op == EVENT_OOM &&
-	    !export_wants(trace, chrome->options, event->device, event->pool))
+	if (oom && !export_wants(chrome->trace, chrome->options, event->device, event->pool))
 		return;
-	if (event->op == EVENT_MARK)
-		chrome_begin(chrome, "i", name ? name : "?", event->t);
-	else
-		chrome_begin(chrome, "i", "out of memory", event->t);
-	chrome_u64(chrome, ",\"tid\":", event->thread);
-	if (event->op == EVENT_MARK) {
-		out_text(chrome->out, ",\"s\":\"t\",\"cat\":\"mark\",\"args\":{}}");
-		return;
-	}
-	chrome_u64(chrome, ",\"s\":\"p\",\"cat\":\"oom\",\"args\":{\"bytes\":", event->size);
-	chrome_text(chrome, ",\"error\":", trace_text(trace, event->error));
-	chrome_text(chrome, ",\"stack\":", stack->frames);
-	out_text(chrome->out, "}}");
+	instant.track = event->thread;
+	instant.scope = oom ? "p" : "t";
+	instant.category = oom ? "oom" : "mark";
+	instant.bytes = event->size;
+	instant.text = trace_text(chrome->trace, event->error);
+	instant.stack = stack_text(&chrome->stacks, event->stack)->frames;
+	chrome_put(chrome, &instant, oom ? oom_args : mark_args);
 }
 
 static int take_event(struct slice_walk *walk, const struct event *event)
@@ -198,18 +174,18 @@ static int take_event(struct slice_walk *walk, const struct event *event)
 	if (lives_take(lives, event, trace_text(trace, event->api)))
 		return err_no_memory(trace->path);
 	if (lives->ends && !lives->unseen) {
-		end_slice(walk, &lives->ended, event->t,
-			  "\"freed at\":", stack_text(&walk->chrome->stacks, event->stack)->line);
+		put_slice(walk, "e", &lives->ended, event->t, freed_args,
+			  stack_text(&walk->chrome->stacks, event->stack)->line);
 		error = count_owner(walk, &lives->ended, -1, event->t);
 	} else if (lives->ends && !lives->ended.ptr) {
 		error = count_owner(walk, &lives->ended, -1, event->t);
 	}
 	if (!error && lives->begins) {
-		begin_slice(walk);
+		put_slice(walk, "b", &lives->begun, lives->begun.t, begin_args, NULL);
 		error = count_owner(walk, &lives->begun, 1, event->t);
 	}
 	if (event->op == EVENT_OOM || event->op == EVENT_MARK)
-		put_instant(walk, event);
+		put_instant(walk->chrome, event);
 	return error;
 }
 

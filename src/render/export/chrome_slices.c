@@ -108,15 +108,6 @@ static struct slice *find_slices(const struct chrome *chrome, size_t *count)
 
 /* --- names of devices and their tracks --- */
 
-static void put_name(struct chrome *chrome, const struct slice *slice, const char *what,
-		     const char *name)
-{
-	chrome_begin_of(chrome, slice->pid, "M", what, 0);
-	chrome_u64(chrome, ",\"tid\":", slice->track);
-	chrome_text(chrome, ",\"args\":{\"name\":", name);
-	out_text(chrome->out, "}}");
-}
-
 static void name_track(struct chrome *chrome, const struct slice *slice, bool first)
 {
 	const struct trace_span *span = slice->span;
@@ -130,64 +121,65 @@ static void name_track(struct chrome *chrome, const struct slice *slice, bool fi
 		snprintf(name, sizeof(name), "device %d%s%.200s", span->device,
 			 device && device->name ? ": " : "",
 			 device && device->name ? device->name : "");
-		put_name(chrome, slice, "process_name", name);
+		chrome_name(chrome, "process_name", slice->pid, slice->track, name);
 	}
 	snprintf(name, sizeof(name), "stream %u: %s", span->stream,
 		 track_kinds[slice->track % KINDS]);
-	put_name(chrome, slice, "thread_name", name);
+	chrome_name(chrome, "thread_name", slice->pid, slice->track, name);
 }
 
 /* --- slices --- */
 
-static void put_number(struct chrome *chrome, const char *key, uint64_t value)
-{
-	if (value != TRACE_NONE)
-		chrome_u64(chrome, key, value);
-}
-
 /* What the program said of it besides its name, as NVTX takes it. */
-static void put_phase_words(struct chrome *chrome, const struct trace_phase *phase)
+static const struct emit_column phase_words[] = {
+	EMIT_MEMBER("domain", TEXT, struct trace_phase, domain),
+	EMIT_IF_KNOWN("category", TEXT, struct trace_phase, category),
+	EMIT_IF_KNOWN("color", TEXT, struct trace_phase, color),
+	EMIT_END,
+};
+
+static const struct emit_column phase_figures[] = {
+	EMIT_IF_KNOWN("allocated at start", NUMBER, struct trace_phase, allocated.start_bytes),
+	EMIT_IF_KNOWN("allocated at end", NUMBER, struct trace_phase, allocated.end_bytes),
+	EMIT_IF_KNOWN("peak of allocated", NUMBER, struct trace_phase, allocated.peak_bytes),
+	EMIT_IF_KNOWN("peak of reserved", NUMBER, struct trace_phase, reserved.peak_bytes),
+	EMIT_IF_KNOWN("born", NUMBER, struct trace_phase, born.bytes),
+	EMIT_IF_KNOWN("freed", NUMBER, struct trace_phase, freed.bytes),
+	EMIT_IF_KNOWN("outliving", NUMBER, struct trace_phase, outliving.bytes),
+	EMIT_END,
+};
+
+static void put_payload(struct out *out, const char *payload)
 {
-	chrome_text(chrome, "\"domain\":", phase->domain);
-	if (phase->category)
-		chrome_text(chrome, ",\"category\":", phase->category);
-	if (phase->color)
-		chrome_text(chrome, ",\"color\":", phase->color);
-	if (!phase->payload)
+	if (!payload)
 		return;
-	out_text(chrome->out, ",\"payload\":");
-	if (phase->payload[strspn(phase->payload, "0123456789+-.eE")]) /* of a foreign trace */
-		out_json(chrome->out, phase->payload);
+	out_text(out, ",\"payload\":");
+	if (payload[strspn(payload, "0123456789+-.eE")]) /* of a foreign trace */
+		out_json(out, payload);
 	else
-		out_text(chrome->out, phase->payload);
+		out_text(out, payload);
 }
 
-static void put_phase_figures(struct chrome *chrome, const struct trace_phase *phase)
+static void put_phase(struct chrome *chrome, const struct trace_phase *phase)
 {
+	struct out *out = chrome->out;
 	char key[60];
 
-	put_number(chrome, ",\"allocated at start\":", phase->allocated.start_bytes);
-	put_number(chrome, ",\"allocated at end\":", phase->allocated.end_bytes);
-	put_number(chrome, ",\"peak of allocated\":", phase->allocated.peak_bytes);
-	put_number(chrome, ",\"peak of reserved\":", phase->reserved.peak_bytes);
-	put_number(chrome, ",\"born\":", phase->born.bytes);
-	put_number(chrome, ",\"freed\":", phase->freed.bytes);
-	put_number(chrome, ",\"outliving\":", phase->outliving.bytes);
+	out_text(out, ",\"args\":");
+	emit_begin(out, phase_words, phase);
+	put_payload(out, phase->payload);
+	emit_members(out, phase_figures, phase);
 	for (size_t i = 0; i < phase->devices_n; i++) {
-		snprintf(key, sizeof(key),
-			 ",\"peak of allocated on device %d\":", phase->devices[i].device);
-		put_number(chrome, key, phase->devices[i].allocated.peak_bytes);
+		const struct emit_column peak[] = {
+			EMIT_IF_KNOWN(key, NUMBER, struct trace_phase_device, allocated.peak_bytes),
+			EMIT_END,
+		};
+
+		snprintf(key, sizeof(key), "peak of allocated on device %d",
+			 phase->devices[i].device);
+		emit_members(out, peak, &phase->devices[i]);
 	}
-	if (phase->end == TRACE_NONE)
-		out_text(chrome->out, ",\"end\":\"none was seen\"");
-}
-
-static const char *slice_name(const struct chrome *chrome, const struct slice *slice)
-{
-	const char *name = slice->phase ? slice->phase->name
-					: chrome->trace->actions[slice->span->action].name;
-
-	return name ? name : "?";
+	out_text(out, phase->end == TRACE_NONE ? ",\"end\":\"none was seen\"}}" : "}}");
 }
 
 static const char *category_of(const struct chrome *chrome, const struct slice *slice)
@@ -202,44 +194,31 @@ static const char *category_of(const struct chrome *chrome, const struct slice *
 					 : kind;
 }
 
-static void put_args(struct chrome *chrome, const struct slice *slice)
-{
-	out_text(chrome->out, ",\"args\":{");
-	if (slice->phase) {
-		put_phase_words(chrome, slice->phase);
-		put_phase_figures(chrome, slice->phase);
-	} else if (slice->span->bytes) {
-		chrome_u64(chrome, "\"bytes\":", slice->span->bytes);
-	}
-	out_text(chrome->out, "}}");
-}
-
 static void put_slice(struct chrome *chrome, const struct slice *slice, size_t number, bool nests)
 {
-	uint64_t ns = slice->end - slice->start;
-	char fraction[8];
+	const struct trace_action *actions = chrome->trace->actions;
+	const char *name = slice->phase ? slice->phase->name : actions[slice->span->action].name;
+	struct chrome_event event = chrome_event(chrome, nests ? "X" : "b", name, slice->start);
 	char id[ID];
 
 	snprintf(id, sizeof(id), "slice %zu", number);
-	snprintf(fraction, sizeof(fraction), ".%03u", (unsigned)(ns % 1000));
-	chrome_begin_of(chrome, slice->pid, nests ? "X" : "b", slice_name(chrome, slice),
-			slice->start);
-	chrome_u64(chrome, ",\"tid\":", slice->track);
-	if (nests) {
-		chrome_u64(chrome, ",\"dur\":", ns / 1000);
-		out_text(chrome->out, fraction);
+	event.pid = slice->pid;
+	event.track = slice->track;
+	event.category = category_of(chrome, slice);
+	event.length = nests ? slice->end - slice->start : TRACE_NONE;
+	event.slice = nests ? NULL : id;
+	if (slice->phase) {
+		chrome_begin(chrome, &event);
+		put_phase(chrome, slice->phase);
 	} else {
-		chrome_text(chrome, ",\"id\":", id);
+		event.bytes = slice->span->bytes ? slice->span->bytes : TRACE_NONE;
+		chrome_put(chrome, &event, chrome_bytes);
 	}
-	chrome_text(chrome, ",\"cat\":", category_of(chrome, slice));
-	put_args(chrome, slice);
 	if (nests)
 		return;
-	chrome_begin_of(chrome, slice->pid, "e", slice_name(chrome, slice), slice->end);
-	chrome_u64(chrome, ",\"tid\":", slice->track);
-	chrome_text(chrome, ",\"id\":", id);
-	chrome_text(chrome, ",\"cat\":", category_of(chrome, slice));
-	out_char(chrome->out, '}');
+	event.phase = "e";
+	event.t = slice->end;
+	chrome_put(chrome, &event, NULL);
 }
 
 int chrome_slices(struct chrome *chrome)

@@ -13,6 +13,7 @@
 #include "base/text/out.h"
 #include "base/text/text.h"
 #include "facts/trace_rows.h"
+#include "render/emit/emit.h"
 #include "render/export/formats.h"
 #include "render/selection/flame_weights.h"
 #include "render/values/values.h"
@@ -28,29 +29,40 @@ struct speedscope_writer {
 };
 
 /* Frames without a stack of their own come first. */
-enum { UNKNOWN, NO_FRAMES, NAMED };
+enum { UNKNOWN, NO_FRAMES };
+
+struct speedscope_frame {
+	const char *name, *file;
+	uint64_t line;
+};
+
+static const struct emit_column frame_columns[] = {
+	EMIT_MEMBER("name", TEXT, struct speedscope_frame, name),
+	EMIT_IF_KNOWN("file", TEXT, struct speedscope_frame, file),
+	EMIT_IF_KNOWN("line", NUMBER, struct speedscope_frame, line),
+	EMIT_END,
+};
+
+/* Gives the frame its number, which is 1 + how many stand before it. */
+static uint32_t add_frame(struct speedscope_writer *writer, const char *name, const char *file,
+			  uint64_t line)
+{
+	const struct speedscope_frame frame = { name, file, line };
+
+	out_text(writer->out, writer->frames_n ? ",\n" : "\n");
+	emit_json(writer->out, frame_columns, &frame);
+	return ++writer->frames_n;
+}
 
 static void put_frame(struct speedscope_writer *writer, uint32_t number)
 {
 	const struct trace_frame *frame = &writer->trace->frames[number];
-	const char *file = frame->file;
+	const char *file = frame->file ? frame->file : trace_module(writer->trace, frame);
 	char name[600];
 
 	weights_function(writer->trace, number, name, sizeof(name));
-	if (!file && frame->module != UINT32_MAX)
-		file = writer->trace->modules[frame->module].path;
-	out_text(writer->out, ",\n{\"name\":");
-	out_json(writer->out, name);
-	if (file) {
-		out_text(writer->out, ",\"file\":");
-		out_json(writer->out, file);
-	}
-	if (frame->file && frame->line) {
-		out_text(writer->out, ",\"line\":");
-		out_u64(writer->out, frame->line);
-	}
-	out_char(writer->out, '}');
-	writer->numbers[number] = ++writer->frames_n;
+	writer->numbers[number] = add_frame(writer, name, file,
+					    frame->file && frame->line ? frame->line : TRACE_NONE);
 }
 
 /* A phase, or a thread, is the outermost frame of what was born there. */
@@ -58,22 +70,15 @@ static void put_group(struct speedscope_writer *writer, const char *name)
 {
 	uint64_t key = name ? hash_bytes(name, strlen(name)) : 0;
 
-	if (!name || map_get(&writer->groups, key))
-		return;
-	out_text(writer->out, ",\n{\"name\":");
-	out_json(writer->out, name);
-	out_char(writer->out, '}');
-	writer->no_memory |= !map_put(&writer->groups, key, ++writer->frames_n);
+	if (name && !map_get(&writer->groups, key))
+		writer->no_memory |=
+			!map_put(&writer->groups, key, add_frame(writer, name, NULL, TRACE_NONE));
 }
 
 static void put_frames(struct speedscope_writer *writer)
 {
-	out_text(writer->out, "\"shared\":{\"frames\":[\n{\"name\":");
-	out_json(writer->out, WEIGHTS_UNKNOWN);
-	out_text(writer->out, "},\n{\"name\":");
-	out_json(writer->out, WEIGHTS_NO_FRAMES);
-	out_char(writer->out, '}');
-	writer->frames_n = NAMED;
+	add_frame(writer, WEIGHTS_UNKNOWN, NULL, TRACE_NONE);
+	add_frame(writer, WEIGHTS_NO_FRAMES, NULL, TRACE_NONE);
 	for (size_t i = 0; i < writer->weights->sets_n; i++) {
 		const struct weights_set *set = &writer->weights->sets[i];
 
@@ -88,50 +93,61 @@ static void put_frames(struct speedscope_writer *writer)
 			}
 		}
 	}
-	out_text(writer->out, "]},\n");
 }
 
+static void put_stack(struct speedscope_writer *writer, const struct trace_stack *stack)
+{
+	const char *group = stack->group;
+
+	if (group) {
+		out_u64(writer->out,
+			map_get(&writer->groups, hash_bytes(group, strlen(group))) - 1);
+		out_char(writer->out, ',');
+	}
+	for (size_t k = stack->frames_n; k--;) {
+		out_u64(writer->out, writer->numbers[stack->frames[k]] - 1);
+		if (k)
+			out_char(writer->out, ',');
+	}
+	if (!stack->frames_n)
+		out_u64(writer->out, NO_FRAMES);
+}
+
+/* Behind the shares, the bytes of no stack that is known. */
 static void put_samples(struct speedscope_writer *writer, const struct weights_set *set)
 {
-	out_text(writer->out, "\"samples\":[");
-	for (size_t i = 0; i < set->shares_n; i++) {
-		const struct trace_stack *stack = &writer->trace->stacks[set->shares[i].stack];
+	size_t count = set->shares_n + (set->unknown > 0);
 
+	out_text(writer->out, "\"samples\":[");
+	for (size_t i = 0; i < count; i++) {
 		out_text(writer->out, i ? ",\n[" : "\n[");
-		if (stack->group) {
-			out_u64(writer->out,
-				map_get(&writer->groups,
-					hash_bytes(stack->group, strlen(stack->group))) -
-					1);
-			out_char(writer->out, ',');
-		}
-		for (size_t k = stack->frames_n; k--;) {
-			out_u64(writer->out, writer->numbers[stack->frames[k]] - 1);
-			if (k)
-				out_char(writer->out, ',');
-		}
-		if (!stack->frames_n)
-			out_u64(writer->out, NO_FRAMES);
-		out_char(writer->out, ']');
-	}
-	if (set->unknown) {
-		out_text(writer->out, set->shares_n ? ",\n[" : "\n[");
-		out_u64(writer->out, UNKNOWN);
+		if (i < set->shares_n)
+			put_stack(writer, &writer->trace->stacks[set->shares[i].stack]);
+		else
+			out_u64(writer->out, UNKNOWN);
 		out_char(writer->out, ']');
 	}
 	out_text(writer->out, "],\n\"weights\":[");
-	for (size_t i = 0; i < set->shares_n; i++) {
-		if (i)
-			out_char(writer->out, ',');
-		out_u64(writer->out, set->shares[i].bytes);
-	}
-	if (set->unknown) {
-		if (set->shares_n)
-			out_char(writer->out, ',');
-		out_u64(writer->out, set->unknown);
+	for (size_t i = 0; i < count; i++) {
+		out_text(writer->out, i ? "," : "");
+		out_u64(writer->out, i < set->shares_n ? set->shares[i].bytes : set->unknown);
 	}
 	out_char(writer->out, ']');
 }
+
+struct speedscope_profile {
+	const char *type, *name, *unit;
+	uint64_t start, end;
+};
+
+static const struct emit_column profile_columns[] = {
+	EMIT_MEMBER("type", TEXT, struct speedscope_profile, type),
+	EMIT_MEMBER("name", TEXT, struct speedscope_profile, name),
+	EMIT_MEMBER("unit", TEXT, struct speedscope_profile, unit),
+	EMIT_MEMBER("startValue", NUMBER, struct speedscope_profile, start),
+	EMIT_MEMBER("endValue", NUMBER, struct speedscope_profile, end),
+	EMIT_END,
+};
 
 static void put_profile(struct speedscope_writer *writer, const struct weights_set *set,
 			const struct selection_options *options)
@@ -143,24 +159,38 @@ static void put_profile(struct speedscope_writer *writer, const struct weights_s
 	weights_name(writer->weights, set, where, sizeof(where));
 	snprintf(name, sizeof(name), "%s %s, at %s", rows_word(WORDS_METRICS, (int)options->metric),
 		 where, show_time(time, set->t));
-	out_text(writer->out, "{\"type\":\"sampled\",\"name\":");
-	out_json(writer->out, name);
-	out_text(writer->out, ",\"unit\":\"bytes\",\"startValue\":0,\"endValue\":");
-	out_u64(writer->out, set->bytes);
+	emit_begin(writer->out, profile_columns,
+		   &(struct speedscope_profile){ "sampled", name, "bytes", 0, set->bytes });
 	out_text(writer->out, ",\n");
 	put_samples(writer, set);
 	out_char(writer->out, '}');
 }
 
+struct speedscope_document {
+	const char *schema, *exporter, *name;
+	uint64_t active;
+};
+
+static const struct emit_column document_columns[] = {
+	EMIT_MEMBER("$schema", TEXT, struct speedscope_document, schema),
+	EMIT_MEMBER("\nexporter", TEXT, struct speedscope_document, exporter),
+	EMIT_MEMBER("\nname", TEXT, struct speedscope_document, name),
+	EMIT_MEMBER("\nactiveProfileIndex", NUMBER, struct speedscope_document, active),
+	EMIT_END,
+};
+
 static void put_document(struct speedscope_writer *writer, const struct selection_options *options)
 {
-	out_text(writer->out,
-		 "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
-		 "\"exporter\":\"memtrace " MEMTRACE_VERSION "\",\n\"name\":");
-	out_json(writer->out, text_base(writer->trace->path));
-	out_text(writer->out, ",\n\"activeProfileIndex\":0,\n");
+	const struct speedscope_document document = {
+		.schema = "https://www.speedscope.app/file-format-schema.json",
+		.exporter = "memtrace " MEMTRACE_VERSION,
+		.name = text_base(writer->trace->path),
+	};
+
+	emit_begin(writer->out, document_columns, &document);
+	out_text(writer->out, ",\n\"shared\":{\"frames\":[");
 	put_frames(writer);
-	out_text(writer->out, "\"profiles\":[");
+	out_text(writer->out, "]},\n\"profiles\":[");
 	for (size_t i = 0; i < writer->weights->sets_n; i++) {
 		out_text(writer->out, i ? ",\n" : "\n");
 		put_profile(writer, &writer->weights->sets[i], options);

@@ -112,30 +112,48 @@ void page_spans_clear(struct page_spans *spans)
 	*spans = (struct page_spans){ .list = NULL };
 }
 
-static void write_track(struct out *out, const struct trace_span *span)
-{
-	if (span->device < 0) {
-		member_number(out, "{\"device\":null,\"stream\":null,\"thread\":", span->thread);
-	} else {
-		member_number(out, "{\"device\":", (uint64_t)span->device);
-		member_number(out, ",\"stream\":", span->stream);
-		out_text(out, ",\"thread\":null");
-	}
-	out_char(out, '}');
-}
+struct page_track {
+	int device;
+	uint64_t stream, thread;
+};
+
+static const struct emit_column track_columns[] = {
+	EMIT_MEMBER("device", DEVICE, struct page_track, device),
+	EMIT_MEMBER("stream", NUMBER, struct page_track, stream),
+	EMIT_MEMBER("thread", NUMBER, struct page_track, thread),
+	EMIT_END,
+};
+
+struct page_span_counts {
+	uint64_t count, dropped, left_out, left_out_ns;
+};
+
+static const struct emit_column count_columns[] = {
+	EMIT_MEMBER("count", NUMBER, struct page_span_counts, count),
+	EMIT_MEMBER("dropped", NUMBER, struct page_span_counts, dropped),
+	EMIT_MEMBER("left_out", NUMBER, struct page_span_counts, left_out),
+	EMIT_MEMBER("left_out_ns", NUMBER, struct page_span_counts, left_out_ns),
+	EMIT_END,
+};
 
 void page_spans_facts(const struct page_spans *spans, const struct trace *trace, struct out *out)
 {
+	const struct page_span_counts counts = { spans->count, trace->spans_dropped,
+						 spans->left_out, spans->left_out_ns };
+
 	if (!trace->witness.cupti)
 		return;
-	member_number(out, ",\n\"spans\":{\"count\":", spans->count);
-	member_number(out, ",\"dropped\":", trace->spans_dropped);
-	member_number(out, ",\"left_out\":", spans->left_out);
-	member_number(out, ",\"left_out_ns\":", spans->left_out_ns);
+	out_text(out, ",\n\"spans\":");
+	emit_begin(out, count_columns, &counts);
 	out_text(out, ",\n\"tracks\":[");
 	for (size_t i = 0; i < spans->track_n; i++) {
+		const struct trace_span *span = spans->track[i];
+		bool call = span->device < 0;
+		const struct page_track track = { span->device, call ? TRACE_NONE : span->stream,
+						  call ? span->thread : TRACE_NONE };
+
 		out_text(out, i ? "," : "");
-		write_track(out, spans->track[i]);
+		emit_json(out, track_columns, &track);
 	}
 	out_text(out, "]}");
 }
