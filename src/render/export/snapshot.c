@@ -1,5 +1,5 @@
 /* A trace in the words of PyTorch's memory snapshot: what happened. */
-#include "render/export/snapshot_parts.h"
+#include "render/export/snapshot.h"
 
 #include <errno.h>
 #include <search.h>
@@ -11,29 +11,25 @@
 
 /* --- entries --- */
 
-static int add_entry(struct snapshot *snapshot, struct snapshot_device *device,
-		     struct snapshot_entry entry)
+void snapshot_enter(struct snapshot *snapshot, enum snapshot_action action,
+		    const struct snapshot_segment *where)
 {
-	if (!GROW(device->entries, device->entries_n, device->entries_size, 1024))
-		return err_no_memory(snapshot->trace->path);
-	device->entries[device->entries_n++] = entry;
-	return 0;
-}
+	struct snapshot_device *device = snapshot->device;
+	const struct event *event = snapshot->event;
 
-int snapshot_enter(struct snapshot *snapshot, struct snapshot_device *device,
-		   const struct event *event, enum snapshot_action action,
-		   const struct snapshot_segment *where)
-{
-	return add_entry(snapshot, device,
-			 (struct snapshot_entry){
-				 .address = where->address,
-				 .size = where->size,
-				 .stream = event->stream,
-				 .t = event->t,
-				 .stack = event->stack,
-				 .api = event->api,
-				 .action = (uint8_t)action,
-			 });
+	if (!GROW(device->entries, device->entries_n, device->entries_size, 1024)) {
+		snapshot->failed = true;
+		return;
+	}
+	device->entries[device->entries_n++] = (struct snapshot_entry){
+		.address = where->address,
+		.size = where->size,
+		.stream = event->stream,
+		.t = event->t,
+		.stack = event->stack,
+		.api = event->api,
+		.action = (uint8_t)action,
+	};
 }
 
 static struct snapshot_device *device_of(struct snapshot *snapshot, int ordinal)
@@ -60,9 +56,7 @@ static struct snapshot_device *device_of(struct snapshot *snapshot, int ordinal)
 
 /* Where a segment of the block's own may lie: at its address, if it has one and nothing is there.
  */
-static struct snapshot_segment own_segment(struct snapshot *snapshot,
-					   const struct snapshot_device *device,
-					   const struct block *block)
+static struct snapshot_segment own_segment(struct snapshot *snapshot, const struct block *block)
 {
 	struct snapshot_segment segment = { .address = block->ptr,
 					    .size = block->size,
@@ -70,185 +64,174 @@ static struct snapshot_segment own_segment(struct snapshot *snapshot,
 
 	if (block->handle || block->space == SPACE_ARRAY ||
 	    !snapshot_is_address(block->ptr, block->size) ||
-	    snapshot_segment_at(device, block->ptr, block->size))
+	    snapshot_segment_at(snapshot, block->ptr, block->size))
 		segment.address = snapshot_address(snapshot, block->size);
 	return segment;
 }
 
-static bool lies_in_segment(const struct snapshot_device *device, const struct block *block)
+static bool lies_in_segment(const struct snapshot *snapshot, const struct block *block)
 {
 	const struct snapshot_segment *segment;
 
 	if (!block->pool || !snapshot_is_address(block->ptr, block->size))
 		return false;
-	segment = snapshot_segment_at(device, block->ptr, 1);
+	segment = snapshot_segment_at(snapshot, block->ptr, 1);
 	return segment && block->ptr >= segment->address &&
 	       block->ptr + block->size <= segment->address + segment->size;
 }
 
-static int begin_block(struct snapshot *snapshot, struct snapshot_device *device,
-		       const struct event *event)
+/* A block begins as a segment of its own. */
+static void begin_own(struct snapshot *snapshot, const struct snapshot_segment *where, bool of_pool)
+{
+	if (of_pool)
+		snapshot_place(snapshot, where->size);
+	snapshot_add_segment(snapshot, *where);
+	snapshot_enter(snapshot, SNAPSHOT_SEGMENT_ALLOC, where);
+}
+
+static void begin_block(struct snapshot *snapshot)
 {
 	const struct block *block = &snapshot->lives.begun;
 	struct snapshot_segment where = { .address = block->ptr, .size = block->size };
-	bool own = !lies_in_segment(device, block);
-	int error = 0;
+	bool own = !lies_in_segment(snapshot, block);
 
 	if (!snapshot_is_size(block->size) || !snapshot->lives.begun_id)
-		return 0;
-	if (!GROW_TO(snapshot->places, snapshot->lives.blocks.size, snapshot->places_n))
-		return err_no_memory(snapshot->trace->path);
+		return;
+	if (!GROW_TO(snapshot->places, snapshot->lives.blocks.size, snapshot->places_n)) {
+		snapshot->failed = true;
+		return;
+	}
 	if (own) {
-		where = own_segment(snapshot, device, block);
-		if (block->pool)
-			error = snapshot_place(snapshot, device, event, block->size);
-		if (!error)
-			error = snapshot_add_segment(snapshot, device, where);
-		if (!error)
-			error = snapshot_enter(snapshot, device, event, SNAPSHOT_SEGMENT_ALLOC,
-					       &where);
+		where = own_segment(snapshot, block);
+		begin_own(snapshot, &where, block->pool);
 	}
 	snapshot->places[snapshot->lives.begun_id - 1] =
 		(struct snapshot_place){ where.address, own };
-	return error ? error : snapshot_enter(snapshot, device, event, SNAPSHOT_ALLOC, &where);
+	snapshot_enter(snapshot, SNAPSHOT_ALLOC, &where);
 }
 
-int snapshot_end_block(struct snapshot *snapshot, struct snapshot_device *device,
-		       const struct event *event, const struct block *block,
-		       struct snapshot_place place)
+void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapshot_place place)
 {
-	struct snapshot_segment where = { .address = place.address, .size = block->size };
+	const struct snapshot_segment where = { .address = place.address, .size = size };
 	struct snapshot_segment *own =
-		place.own ? snapshot_segment_at(device, place.address, 1) : NULL;
-	int error = snapshot_enter(snapshot, device, event, SNAPSHOT_FREE, &where);
+		place.own ? snapshot_segment_at(snapshot, place.address, 1) : NULL;
 
-	if (!error && place.own)
-		error = snapshot_enter(snapshot, device, event, SNAPSHOT_SEGMENT_FREE, &where);
+	snapshot_enter(snapshot, SNAPSHOT_FREE, &where);
+	if (place.own)
+		snapshot_enter(snapshot, SNAPSHOT_SEGMENT_FREE, &where);
 	if (own)
-		snapshot_drop_segment(device, own);
-	return error;
+		snapshot_drop_segment(snapshot->device, own);
 }
 
 /* It lived before the first event: so did a segment around it. */
-static int end_unseen(struct snapshot *snapshot, struct snapshot_device *device,
-		      const struct event *event)
+static void end_unseen(struct snapshot *snapshot, const struct block *block)
 {
-	const struct block *block = &snapshot->lives.ended;
 	struct snapshot_place place = { .address = block->ptr };
 
 	if (!snapshot_is_size(block->size))
-		return 0;
-	if (!lies_in_segment(device, block)) {
-		place.address = own_segment(snapshot, device, block).address;
+		return;
+	if (!lies_in_segment(snapshot, block)) {
+		place.address = own_segment(snapshot, block).address;
 		place.own = true;
 	}
-	return snapshot_end_block(snapshot, device, event, block, place);
+	snapshot_end_block(snapshot, block->size, place);
 }
 
 /* --- blocks without an address: a pool tells only that it handed out more, or less --- */
 
-static int begin_nameless(struct snapshot *snapshot, struct snapshot_device *device,
-			  const struct event *event, uint32_t stack, uint64_t size)
+static void begin_nameless(struct snapshot *snapshot, uint32_t stack, uint64_t size)
 {
+	struct snapshot_device *device = snapshot->device;
 	struct snapshot_segment where = { .size = size, .stack = stack };
-	int error;
 
 	if (!snapshot_is_size(size))
-		return 0;
-	if (!GROW(device->nameless, device->nameless_n, device->nameless_size, 16))
-		return err_no_memory(snapshot->trace->path);
+		return;
+	if (!GROW(device->nameless, device->nameless_n, device->nameless_size, 16)) {
+		snapshot->failed = true;
+		return;
+	}
 	where.address = snapshot_address(snapshot, size);
 	device->nameless[device->nameless_n++] =
 		(struct snapshot_block){ where.address, size, stack, true };
-	error = snapshot_place(snapshot, device, event, size);
-	if (!error)
-		error = snapshot_add_segment(snapshot, device, where);
-	if (!error)
-		error = snapshot_enter(snapshot, device, event, SNAPSHOT_SEGMENT_ALLOC, &where);
-	return error ? error : snapshot_enter(snapshot, device, event, SNAPSHOT_ALLOC, &where);
+	begin_own(snapshot, &where, true);
+	snapshot_enter(snapshot, SNAPSHOT_ALLOC, &where);
 }
 
 /* The latest of the same stack end, until so much is gone; what is too much begins again. */
-static int end_nameless(struct snapshot *snapshot, struct snapshot_device *device,
-			const struct event *event, uint64_t size)
+static void end_nameless(struct snapshot *snapshot, uint64_t size)
 {
-	int error = 0;
+	struct snapshot_device *device = snapshot->device;
 
-	for (size_t i = device->nameless_n; i-- && size && !error;) {
+	for (size_t i = device->nameless_n; i-- && size && !snapshot->failed;) {
 		const struct snapshot_block was = device->nameless[i];
-		const struct block block = { .size = was.size };
 
-		if (was.stack != event->stack)
+		if (was.stack != snapshot->event->stack)
 			continue;
 		memmove(&device->nameless[i], &device->nameless[i + 1],
 			(device->nameless_n - i - 1) * sizeof(was));
 		device->nameless_n--;
-		error = snapshot_end_block(snapshot, device, event, &block,
-					   (struct snapshot_place){ was.address, true });
-		if (!error)
-			error = snapshot_unplace(snapshot, device, event, was.size);
-		if (!error && was.size > size)
-			error = begin_nameless(snapshot, device, event, was.stack, was.size - size);
+		snapshot_end_block(snapshot, was.size,
+				   (struct snapshot_place){ was.address, true });
+		snapshot_unplace(snapshot, was.size);
+		if (was.size > size)
+			begin_nameless(snapshot, was.stack, was.size - size);
 		size -= was.size < size ? was.size : size;
 	}
-	return error;
 }
 
 /* --- events --- */
 
-static int take_end(struct snapshot *snapshot, struct snapshot_device *device,
-		    const struct event *event)
+static void take_end(struct snapshot *snapshot)
 {
 	const struct lives *lives = &snapshot->lives;
+	const struct block *ended = &lives->ended;
 	uint32_t id = lives->ended_id;
 	struct snapshot_place place;
-	int error;
 
-	if (!lives_counts(&lives->ended))
-		return 0;
-	if (lives->ended.kind != BLOCK_HANDED)
-		return snapshot_end_segment(snapshot, device, event);
-	if (!lives->ended.ptr)
-		return end_nameless(snapshot, device, event, lives->ended.size);
-	if (lives->unseen)
-		return end_unseen(snapshot, device, event);
-	if (!snapshot_is_size(lives->ended.size) || id > snapshot->places_n)
-		return 0;
-	place = snapshot->places[id - 1];
-	error = snapshot_end_block(snapshot, device, event, &lives->ended, place);
-	if (!error && place.own && lives->ended.pool)
-		error = snapshot_unplace(snapshot, device, event, lives->ended.size);
-	return error;
+	if (!lives_counts(ended))
+		return;
+	if (ended->kind != BLOCK_HANDED) {
+		snapshot_end_segment(snapshot);
+	} else if (!ended->ptr) {
+		end_nameless(snapshot, ended->size);
+	} else if (lives->unseen) {
+		end_unseen(snapshot, ended);
+	} else if (snapshot_is_size(ended->size) && id <= snapshot->places_n) {
+		place = snapshot->places[id - 1];
+		snapshot_end_block(snapshot, ended->size, place);
+		if (place.own && ended->pool)
+			snapshot_unplace(snapshot, ended->size);
+	}
 }
 
-static int take_begin(struct snapshot *snapshot, struct snapshot_device *device,
-		      const struct event *event)
+static void take_begin(struct snapshot *snapshot)
 {
-	const struct lives *lives = &snapshot->lives;
+	const struct block *begun = &snapshot->lives.begun;
 
-	if (!lives_counts(&lives->begun))
-		return 0;
-	if (lives->begun.kind != BLOCK_HANDED)
-		return lives->begun.pool ? snapshot_begin_segment(snapshot, device, event) : 0;
-	if (!lives->begun.ptr)
-		return begin_nameless(snapshot, device, event, event->stack, event->size);
-	return begin_block(snapshot, device, event);
+	if (!lives_counts(begun))
+		return;
+	if (begun->kind != BLOCK_HANDED)
+		snapshot_begin_segment(snapshot);
+	else if (!begun->ptr)
+		begin_nameless(snapshot, snapshot->event->stack, snapshot->event->size);
+	else
+		begin_block(snapshot);
 }
 
-static int take_oom(struct snapshot *snapshot, struct snapshot_device *device,
-		    const struct event *event)
+static void take_oom(struct snapshot *snapshot)
 {
+	const struct event *event = snapshot->event;
 	const struct trace_device *row = trace_device(snapshot->trace, event->device);
 	struct snapshot_segment what = { .size = event->size };
 
 	if (row && row->total_bytes && event->reserved != TRACE_NONE &&
 	    row->total_bytes > event->reserved)
 		what.address = row->total_bytes - event->reserved;
-	return snapshot_enter(snapshot, device, event, SNAPSHOT_OOM, &what);
+	snapshot_enter(snapshot, SNAPSHOT_OOM, &what);
 }
 
 /* Events are missing: what is known begins here. */
-static void forget_block(struct snapshot *snapshot, const struct event *event)
+static void forget_block(struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->devices_n; i++) {
 		struct snapshot_device *device = &snapshot->devices[i];
@@ -260,38 +243,37 @@ static void forget_block(struct snapshot *snapshot, const struct event *event)
 		tdestroy(device->tree, free);
 		device->tree = NULL;
 	}
-	snapshot->from = event->t;
 }
 
-static int place_event(struct snapshot *snapshot, const struct event *event)
+static void place_event(struct snapshot *snapshot, const struct event *event)
 {
 	struct lives *lives = &snapshot->lives;
 	struct snapshot_device *device;
 	int64_t allocated, reserved;
-	int error = 0;
 
 	if (lives_gap(lives, event))
-		forget_block(snapshot, event);
-	if (lives_take(lives, event, trace_text(snapshot->trace, event->api)))
-		return err_no_memory(snapshot->trace->path);
-	if (event->device < 0 ||
+		forget_block(snapshot);
+	snapshot->failed = lives_take(lives, event, trace_text(snapshot->trace, event->api));
+	if (snapshot->failed || event->device < 0 ||
 	    !export_wants(snapshot->trace, snapshot->options, event->device, event->pool))
-		return 0;
+		return;
 	device = device_of(snapshot, event->device);
+	snapshot->failed = !device;
 	if (!device)
-		return err_no_memory(snapshot->trace->path);
+		return;
+	snapshot->event = event;
+	snapshot->device = device;
 	event_effect(event, &allocated, &reserved);
 	device->allocated += (uint64_t)allocated;
 	device->reserved += (uint64_t)reserved;
 	if (event->pool && !event->ptr && !allocated)
-		error = snapshot_reserve(snapshot, device, event, reserved);
-	if (!error && lives->ends)
-		error = take_end(snapshot, device, event);
-	if (!error && lives->begins)
-		error = take_begin(snapshot, device, event);
-	if (!error && event->op == EVENT_OOM)
-		error = take_oom(snapshot, device, event);
-	return error;
+		snapshot_reserve(snapshot, reserved);
+	if (lives->ends)
+		take_end(snapshot);
+	if (lives->begins)
+		take_begin(snapshot);
+	if (event->op == EVENT_OOM)
+		take_oom(snapshot);
 }
 
 /* What the devices held behind the last event, whatever is missing: unless only a pool is asked
@@ -335,8 +317,11 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 	/* What a filter left out may lie in a segment that is known: it is a gap here. */
 	lives_start(&snapshot->lives, false);
 	error = export_find_end(&end, trace, options);
-	while (!error && (more = trace_next(trace, &event)) == 1 && !export_is_behind(&end, &event))
-		error = place_event(snapshot, &event);
+	while (!error && !snapshot->failed && (more = trace_next(trace, &event)) == 1 &&
+	       !export_is_behind(&end, &event))
+		place_event(snapshot, &event);
+	if (snapshot->failed)
+		return err_no_memory(trace->path);
 	if (error || more < 0)
 		return error ? error : -EINVAL;
 	take_sums(snapshot);

@@ -79,7 +79,11 @@ struct snapshot {
 	struct snapshot_place *places; /* by position in lives.blocks.list */
 	size_t places_n;
 	uint64_t next_address;
-	uint64_t from; /* events before this time are left out: some are missing behind them */
+	bool failed; /* no memory left: nothing that follows counts */
+
+	/* The event being taken, and what it is about. */
+	const struct event *event;
+	struct snapshot_device *device;
 };
 
 /* Reads the events. 0 or -errno with err_text(); snapshot_clear() is due either way. */
@@ -87,10 +91,58 @@ int snapshot_read(struct snapshot *snapshot, struct trace *trace,
 		  const struct selection_options *options);
 void snapshot_clear(struct snapshot *snapshot);
 
-/* snapshot_layout.c: segments and blocks of the device at the end: 0 or -errno with err_text(). */
-int snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device);
+/* snapshot_layout.c: segments and blocks of the device at the end. */
+void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device);
 
 /* An address that nothing else has. */
 uint64_t snapshot_address(struct snapshot *snapshot, uint64_t size);
+
+/* --- between the files of snapshot*.c --- */
+
+/*
+ * From here on lies nothing of a program: user space of x86-64 ends at 2^47, that of arm64 at 2^48
+ * as a rule; and the viewer's numbers are doubles, exact below 2^53.
+ */
+#define SNAPSHOT_ADDRESSES ((uint64_t)1 << 50)
+
+/* Sizes beyond are nobody's memory, and would be no number for the viewer. */
+static inline bool snapshot_is_size(uint64_t size)
+{
+	return size && size < SNAPSHOT_ADDRESSES;
+}
+
+static inline bool snapshot_is_address(uint64_t address, uint64_t size)
+{
+	return address && address < SNAPSHOT_ADDRESSES && snapshot_is_size(size);
+}
+
+/* Of the device at hand: what lives in the range, if only a part of it; NULL for nothing. */
+struct snapshot_segment *snapshot_segment_at(const struct snapshot *snapshot, uint64_t address,
+					     uint64_t size);
+
+/* Of a range in which nothing lives. */
+void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment segment);
+void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment);
+
+/* The event begins or ends a pool's segment or mapping: lives.begun, lives.ended. */
+void snapshot_begin_segment(struct snapshot *snapshot);
+void snapshot_end_segment(struct snapshot *snapshot);
+
+/*
+ * What a stream-ordered pool has reserved beyond the blocks that live is a segment of its own, so
+ * that the segments are at each event what the device had reserved. These begin and end `size`
+ * bytes of a pool's blocks, each a segment of its own; snapshot_reserve() is for an event that
+ * tells a change of what such a pool has, and no address.
+ */
+void snapshot_place(struct snapshot *snapshot, uint64_t size);
+void snapshot_unplace(struct snapshot *snapshot, uint64_t size);
+void snapshot_reserve(struct snapshot *snapshot, int64_t change);
+
+/* An entry of the range with the event's time and stack. */
+void snapshot_enter(struct snapshot *snapshot, enum snapshot_action action,
+		    const struct snapshot_segment *where);
+
+/* So many bytes end at their place, and with them a segment of their own. */
+void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapshot_place place);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/input/error.h"
 #include "render/export/snapshot.h"
 
 struct layout_walk {
@@ -45,7 +44,7 @@ static bool is_live(const struct snapshot *snapshot, const struct snapshot_devic
 }
 
 /* The blocks that live, by address, with room for as many segments of their own and a filler. */
-static int collect(struct snapshot *snapshot, struct snapshot_device *device)
+static bool collect(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	const struct blocks *blocks = &snapshot->lives.blocks;
 	struct layout_walk walk = { NULL, 0 };
@@ -57,7 +56,7 @@ static int collect(struct snapshot *snapshot, struct snapshot_device *device)
 	device->blocks = calloc(count + 2, sizeof(*device->blocks));
 	device->segments = calloc(walk.count + count + 1, sizeof(*device->segments));
 	if (!device->blocks || !device->segments)
-		return err_no_memory(snapshot->trace->path);
+		return false;
 	for (uint32_t i = 0; i < blocks->used; i++) {
 		if (is_live(snapshot, device, i))
 			device->blocks[device->blocks_n++] = (struct snapshot_block){
@@ -75,7 +74,7 @@ static int collect(struct snapshot *snapshot, struct snapshot_device *device)
 	walk = (struct layout_walk){ device->segments, 0 };
 	twalk_r(device->tree, visit, &walk);
 	device->segments_n = walk.count;
-	return 0;
+	return true;
 }
 
 /* Blocks that overlap the one before, or lie in no segment, move to the end of the list. */
@@ -149,17 +148,14 @@ static void add_filler(struct snapshot *snapshot, struct snapshot_device *device
 	device->segments[device->segments_n++] = segment;
 }
 
-int snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
+void snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 {
 	size_t block = 0;
-	size_t strays;
-	int error = collect(snapshot, device);
+	size_t strays = collect(snapshot, device) ? set_strays_aside(snapshot, device) : SIZE_MAX;
 
-	if (error)
-		return error;
-	strays = set_strays_aside(snapshot, device);
-	if (strays == SIZE_MAX)
-		return err_no_memory(snapshot->trace->path);
+	snapshot->failed |= strays == SIZE_MAX;
+	if (snapshot->failed)
+		return;
 	add_own_segments(device, strays);
 	add_filler(snapshot, device);
 	/* Both lists go up together: what was added lies above all addresses of programs. */
@@ -172,5 +168,4 @@ int snapshot_tile(struct snapshot *snapshot, struct snapshot_device *device)
 			block++;
 		segment->count = block - segment->first;
 	}
-	return 0;
 }

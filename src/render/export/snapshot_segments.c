@@ -1,10 +1,8 @@
 /* A trace in the words of PyTorch's memory snapshot: which segments live, and where. */
-#include <errno.h>
 #include <search.h>
 #include <stdlib.h>
 
-#include "analyse/input/error.h"
-#include "render/export/snapshot_parts.h"
+#include "render/export/snapshot.h"
 
 static const uint64_t page = 512;
 
@@ -29,29 +27,26 @@ static int by_range(const void *a, const void *b)
 	return x->address >= y->address + y->size;
 }
 
-struct snapshot_segment *snapshot_segment_at(const struct snapshot_device *device, uint64_t address,
+struct snapshot_segment *snapshot_segment_at(const struct snapshot *snapshot, uint64_t address,
 					     uint64_t size)
 {
 	const struct snapshot_segment like = { .address = address, .size = size };
-	void *found = tfind(&like, &device->tree, by_range);
+	void *found = tfind(&like, &snapshot->device->tree, by_range);
 
 	return found ? *(struct snapshot_segment **)found : NULL;
 }
 
-int snapshot_add_segment(struct snapshot *snapshot, struct snapshot_device *device,
-			 struct snapshot_segment segment)
+void snapshot_add_segment(struct snapshot *snapshot, struct snapshot_segment segment)
 {
 	struct snapshot_segment *own = malloc(sizeof(*own));
 	void *node;
 
-	if (!own)
-		return err_no_memory(snapshot->trace->path);
-	*own = segment;
-	node = tsearch(own, &device->tree, by_range);
-	if (node && *(struct snapshot_segment **)node == own)
-		return 0;
-	free(own); /* no memory; or it overlaps another, which callers rule out */
-	return node ? 0 : err_no_memory(snapshot->trace->path);
+	if (own)
+		*own = segment;
+	node = own ? tsearch(own, &snapshot->device->tree, by_range) : NULL;
+	snapshot->failed |= !node;
+	if (!node || *(struct snapshot_segment **)node != own)
+		free(own); /* no memory; or it overlaps another, which callers rule out */
 }
 
 void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segment *segment)
@@ -63,109 +58,154 @@ void snapshot_drop_segment(struct snapshot_device *device, struct snapshot_segme
 /* --- segments of pools --- */
 
 /* Nothing outlives the segment it lies in; a trace that says so all the same was cut or made up. */
-static int end_blocks_inside(struct snapshot *snapshot, struct snapshot_device *device,
-			     const struct event *event, uint64_t from, uint64_t size)
+static void end_blocks_inside(struct snapshot *snapshot, uint64_t from, uint64_t size)
 {
 	struct blocks *blocks = &snapshot->lives.blocks;
-	int error = 0;
 
-	for (uint32_t i = 0; i < blocks->used && !error; i++) {
-		struct block block = blocks->list[i];
+	for (uint32_t i = 0; i < blocks->used; i++) {
+		const struct block block = blocks->list[i];
 
 		if (block.state != BLOCK_LIVE || block.kind != BLOCK_HANDED || !block.size ||
-		    block.device != device->device || i >= snapshot->places_n ||
+		    block.device != snapshot->device->device || i >= snapshot->places_n ||
 		    snapshot->places[i].own || !snapshot->places[i].address || block.ptr < from ||
 		    block.ptr - from >= size)
 			continue;
 		blocks_end(blocks, i + 1);
-		error = snapshot_end_block(snapshot, device, event, &block, snapshot->places[i]);
+		snapshot_end_block(snapshot, block.size, snapshot->places[i]);
 	}
-	return error;
 }
 
 /* Mapped addresses side by side are one segment, as the viewer takes them. */
-static void join(struct snapshot_device *device, struct snapshot_segment *segment)
+static void join(struct snapshot *snapshot, struct snapshot_segment *segment)
 {
 	struct snapshot_segment *before =
-		segment->address ? snapshot_segment_at(device, segment->address - 1, 1) : NULL;
+		segment->address ? snapshot_segment_at(snapshot, segment->address - 1, 1) : NULL;
 	struct snapshot_segment *behind =
-		snapshot_segment_at(device, segment->address + segment->size, 1);
+		snapshot_segment_at(snapshot, segment->address + segment->size, 1);
 
 	if (before && before->mapped) {
 		segment->address = before->address;
 		segment->size += before->size;
-		snapshot_drop_segment(device, before);
+		snapshot_drop_segment(snapshot->device, before);
 	}
 	if (behind && behind->mapped) {
 		segment->size += behind->size;
-		snapshot_drop_segment(device, behind);
+		snapshot_drop_segment(snapshot->device, behind);
 	}
 }
 
-int snapshot_begin_segment(struct snapshot *snapshot, struct snapshot_device *device,
-			   const struct event *event)
+void snapshot_begin_segment(struct snapshot *snapshot)
 {
 	const struct block *block = &snapshot->lives.begun;
 	struct snapshot_segment segment = { .address = block->ptr,
 					    .size = block->size,
 					    .stack = block->stack,
 					    .mapped = block->kind == BLOCK_MAPPING };
-	int error;
 
-	if (block->handle || !snapshot_is_address(block->ptr, block->size) ||
-	    snapshot_segment_at(device, block->ptr, block->size))
-		return 0;
-	error = snapshot_enter(snapshot, device, event,
-			       segment.mapped ? SNAPSHOT_SEGMENT_MAP : SNAPSHOT_SEGMENT_ALLOC,
-			       &segment);
+	if (!block->pool || block->handle || !snapshot_is_address(block->ptr, block->size) ||
+	    snapshot_segment_at(snapshot, block->ptr, block->size))
+		return;
+	snapshot_enter(snapshot, segment.mapped ? SNAPSHOT_SEGMENT_MAP : SNAPSHOT_SEGMENT_ALLOC,
+		       &segment);
 	if (segment.mapped)
-		join(device, &segment);
-	return error ? error : snapshot_add_segment(snapshot, device, segment);
+		join(snapshot, &segment);
+	snapshot_add_segment(snapshot, segment);
 }
 
 /* What a mapping's end leaves of the segment that it was a part of. */
-static int cut(struct snapshot *snapshot, struct snapshot_device *device,
-	       struct snapshot_segment *segment, uint64_t from, uint64_t size)
+static void cut(struct snapshot *snapshot, struct snapshot_segment *segment, uint64_t from,
+		uint64_t size)
 {
 	struct snapshot_segment left = *segment;
 	struct snapshot_segment right = *segment;
-	int error = 0;
 
 	left.size = from - segment->address;
 	right.address = from + size;
 	right.size = segment->address + segment->size - right.address;
-	snapshot_drop_segment(device, segment);
+	snapshot_drop_segment(snapshot->device, segment);
 	if (left.size)
-		error = snapshot_add_segment(snapshot, device, left);
-	if (right.size && !error)
-		error = snapshot_add_segment(snapshot, device, right);
-	return error;
+		snapshot_add_segment(snapshot, left);
+	if (right.size)
+		snapshot_add_segment(snapshot, right);
 }
 
-int snapshot_end_segment(struct snapshot *snapshot, struct snapshot_device *device,
-			 const struct event *event)
+void snapshot_end_segment(struct snapshot *snapshot)
 {
 	const struct block block = snapshot->lives.ended;
 	struct snapshot_segment where = { .address = block.ptr, .size = block.size };
 	struct snapshot_segment *segment;
-	int error;
 
 	if (!block.pool || block.handle || !snapshot_is_address(block.ptr, block.size))
-		return 0;
-	segment = snapshot_segment_at(device, block.ptr, 1);
+		return;
+	segment = snapshot_segment_at(snapshot, block.ptr, 1);
 	if (!segment || segment->mapped != (block.kind == BLOCK_MAPPING) ||
 	    (!segment->mapped && (segment->address != block.ptr || segment->size != block.size)) ||
 	    block.ptr + block.size > segment->address + segment->size) {
 		/* It was there before the first event: elsewhere, since what lies in it is not. */
 		where.address = snapshot_address(snapshot, block.size);
-		return snapshot->lives.unseen ? snapshot_enter(snapshot, device, event,
-							       SNAPSHOT_SEGMENT_FREE, &where)
-					      : 0;
+		if (snapshot->lives.unseen)
+			snapshot_enter(snapshot, SNAPSHOT_SEGMENT_FREE, &where);
+		return;
 	}
-	error = end_blocks_inside(snapshot, device, event, block.ptr, block.size);
-	if (!error)
-		error = snapshot_enter(
-			snapshot, device, event,
-			segment->mapped ? SNAPSHOT_SEGMENT_UNMAP : SNAPSHOT_SEGMENT_FREE, &where);
-	return error ? error : cut(snapshot, device, segment, block.ptr, block.size);
+	end_blocks_inside(snapshot, block.ptr, block.size);
+	snapshot_enter(snapshot, segment->mapped ? SNAPSHOT_SEGMENT_UNMAP : SNAPSHOT_SEGMENT_FREE,
+		       &where);
+	cut(snapshot, segment, block.ptr, block.size);
+}
+
+/* --- what pools keep and tell no place of --- */
+
+/* One segment without a block, as large as what is left: another one whenever that changes. */
+static void keep_unplaced(struct snapshot *snapshot)
+{
+	struct snapshot_device *device = snapshot->device;
+	struct snapshot_segment *spare = &device->spare;
+	uint64_t size = device->unplaced > device->placed ? device->unplaced - device->placed : 0;
+	struct snapshot_segment *old;
+
+	if (size == spare->size || (size && !snapshot_is_size(size)))
+		return;
+	if (spare->size) {
+		old = snapshot_segment_at(snapshot, spare->address, 1);
+		if (old)
+			snapshot_drop_segment(device, old);
+		snapshot_enter(snapshot, SNAPSHOT_SEGMENT_FREE, spare);
+	}
+	spare->size = size;
+	if (!size)
+		return;
+	if (size > device->spare_room) {
+		/* Room for more, or the addresses that the viewer can count would be used up. */
+		device->spare_room = snapshot_is_size(size * 2) ? size * 2 : size;
+		spare->address = snapshot_address(snapshot, device->spare_room);
+	}
+	spare->stack = snapshot->event->stack;
+	snapshot_add_segment(snapshot, *spare);
+	snapshot_enter(snapshot, SNAPSHOT_SEGMENT_ALLOC, spare);
+}
+
+static void lessen(uint64_t *sum, uint64_t by)
+{
+	*sum -= by < *sum ? by : *sum;
+}
+
+void snapshot_place(struct snapshot *snapshot, uint64_t size)
+{
+	snapshot->device->placed += size;
+	keep_unplaced(snapshot);
+}
+
+void snapshot_unplace(struct snapshot *snapshot, uint64_t size)
+{
+	lessen(&snapshot->device->placed, size);
+	keep_unplaced(snapshot);
+}
+
+void snapshot_reserve(struct snapshot *snapshot, int64_t change)
+{
+	if (change >= 0)
+		snapshot->device->unplaced += (uint64_t)change;
+	else
+		lessen(&snapshot->device->unplaced, 0 - (uint64_t)change);
+	keep_unplaced(snapshot);
 }

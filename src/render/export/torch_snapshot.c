@@ -200,24 +200,22 @@ static void segment_of(struct snapshot_writer *writer, const struct snapshot_dev
 	pickle_dict_end(&writer->pickle);
 }
 
-static int segments(struct snapshot_writer *writer)
+static void segments(struct snapshot_writer *writer)
 {
 	size_t count = 0;
-	int error = 0;
 
 	pickle_text(&writer->pickle, "segments");
 	pickle_list(&writer->pickle);
-	for (size_t i = 0; i < writer->snapshot->devices_n && !error; i++) {
+	for (size_t i = 0; i < writer->snapshot->devices_n; i++) {
 		struct snapshot_device *device = &writer->snapshot->devices[i];
 
-		error = snapshot_tile(writer->snapshot, device);
-		for (size_t k = 0; !error && k < device->segments_n; k++) {
+		snapshot_tile(writer->snapshot, device);
+		for (size_t k = 0; !writer->snapshot->failed && k < device->segments_n; k++) {
 			pickle_item(&writer->pickle, count++);
 			segment_of(writer, device, &device->segments[k]);
 		}
 	}
 	pickle_list_end(&writer->pickle, count);
-	return error;
 }
 
 /* --- what happened --- */
@@ -327,7 +325,6 @@ int format_torch_snapshot(struct trace *trace, struct out *out,
 	struct snapshot_writer writer = { .snapshot = &snapshot,
 					  .trace = trace,
 					  .epoch = export_epoch_ns(trace) };
-	int ended;
 	int error = snapshot_read(&snapshot, trace, options);
 
 	writer.frames = calloc(trace->frames_n + 1, sizeof(*writer.frames));
@@ -337,13 +334,14 @@ int format_torch_snapshot(struct trace *trace, struct out *out,
 	if (!error) {
 		pickle_start(&writer.pickle, out);
 		pickle_dict(&writer.pickle);
-		error = segments(&writer);
+		segments(&writer);
 		traces(&writer);
 		annotations(&writer);
 		settings(&writer);
 		pickle_dict_end(&writer.pickle);
-		ended = pickle_end(&writer.pickle);
-		error = error ? error : ended;
+		error = pickle_end(&writer.pickle);
+		if (snapshot.failed)
+			error = err_no_memory(trace->path);
 	}
 	snapshot_clear(&snapshot);
 	free(writer.frames);
