@@ -156,7 +156,8 @@ static const struct emit_column frame_columns[] = {
 	EMIT_END,
 };
 
-static void put_frame(struct chrome *chrome, uint32_t position, uint32_t number, uint32_t parent)
+static void put_tree_frame(struct chrome *chrome, uint32_t position, uint32_t number,
+			   uint32_t parent)
 {
 	const struct trace *trace = chrome->trace;
 	char name[600], caller[24];
@@ -194,7 +195,7 @@ static int put_stacks(struct chrome *chrome)
 			if (!number) {
 				number = ++count;
 				ok = map_put(&known, key, number);
-				put_frame(chrome, stack->frames[k], number, parent);
+				put_tree_frame(chrome, stack->frames[k], number, parent);
 			}
 			parent = number;
 		}
