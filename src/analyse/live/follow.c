@@ -20,7 +20,7 @@ enum {
 };
 
 /* Whose rows change; the last one's are asked for only to know what dies in the backlog. */
-static const enum spool_kind changing[] = { SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
+static const enum spool_kind changing[] = { SPOOL_SCOPE, SPOOL_STACK, SPOOL_CELL, SPOOL_NODE };
 
 /* How many wait once an update that is under way has been taken back: it may have booked some. */
 static uint64_t waiting_n(const struct spool *spool)
@@ -52,45 +52,17 @@ static int look_at_header(struct follow *follow)
 	return error || spool->file_blocks >= spool->header->blocks ? error : -ENODATA;
 }
 
-static int copy_whole(struct follow *follow, enum spool_kind kind)
+/* The sums, or as a `whole` all that was booked under stacks, too. 0, 1 when they are not of one
+ * moment, or an error. */
+static int copy_changing(struct follow *follow, bool whole)
 {
-	return read_rows(&follow->spool, &follow->reading, kind, 0,
-			 spool_count(&follow->spool, kind));
-}
+	struct spool *spool = &follow->spool;
+	int error = look_at_header(follow);
 
-static bool unchanged(const struct follow *follow)
-{
-	return !read_changed(&follow->spool, &follow->reading);
-}
-
-/* Header and sums of one moment, or of the last one tried. 0, 1 when it was none, or an error. */
-static int copy_sums(struct follow *follow, unsigned tries)
-{
-	int error = 0;
-
-	for (unsigned i = 0; i < tries && !error; i++) {
-		error = look_at_header(follow);
-		if (!error)
-			error = copy_whole(follow, SPOOL_SCOPE);
-		if (!error && unchanged(follow))
-			return 0;
-	}
-	return error ? error : 1;
-}
-
-/* Sums, and all that was booked under stacks, of one moment. */
-static int copy_all(struct follow *follow)
-{
-	int error = copy_sums(follow, 1);
-
-	if (error < 0)
-		return error;
-	for (unsigned i = 0; i < changing_n(&follow->spool) && error >= 0; i++) {
-		int failed = copy_whole(follow, changing[i]);
-
-		error = failed ? failed : error;
-	}
-	return !error && unchanged(follow) ? 0 : error < 0 ? error : 1;
+	for (unsigned i = 0; !error && i < (whole ? changing_n(spool) : 1); i++)
+		error = read_rows(spool, &follow->reading, changing[i], 0,
+				  spool_count(spool, changing[i]));
+	return error || !read_changed(spool, &follow->reading) ? error : 1;
 }
 
 static uint64_t changing_bytes(const struct spool *spool)
@@ -125,11 +97,11 @@ static int copy_tables(struct follow *follow)
 	for (unsigned i = 0; i < WHOLE_TRIES && error == 1; i++) {
 		if (i * changing_bytes(&follow->spool) > VAIN_BYTES)
 			break;
-		error = copy_all(follow);
+		error = copy_changing(follow, true);
 	}
 	follow->torn = error == 1;
-	if (follow->torn)
-		error = copy_sums(follow, SUMS_TRIES);
+	for (unsigned i = 0; i < SUMS_TRIES && error == 1; i++)
+		error = copy_changing(follow, false);
 	follow->blurred = error == 1;
 	return error < 0 ? error : read_growing(&follow->spool, &follow->reading);
 }

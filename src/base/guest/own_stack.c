@@ -101,11 +101,6 @@ char *own_stack_map(void)
 	return stack;
 }
 
-void own_stack_unmap(char *stack)
-{
-	munmap(stack, OWN_STACK_BYTES);
-}
-
 static int take_stack(void)
 {
 	for (int i = 0; i < STACKS; i++) {

@@ -26,9 +26,9 @@ void own_stack_call(void (*work)(void *), void *argument);
 /* In a forked child: other threads are not there any more. */
 void own_stack_forked(void);
 
-/* New memory for one, the lowest page of which has no access; NULL when there is none. */
+/* OWN_STACK_BYTES of new memory, the lowest page of which has no access; NULL when there is none.
+ */
 char *own_stack_map(void);
-void own_stack_unmap(char *stack);
 
 /* True under valgrind, and where the library is compiled with ThreadSanitizer. */
 bool own_stack_watched(void);

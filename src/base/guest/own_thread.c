@@ -26,6 +26,7 @@ void own_thread_forked(void)
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -187,7 +188,7 @@ static bool run_apart(struct task *task, struct signals_deferred *deferred)
 	id = clone(run_work, stack + OWN_STACK_BYTES, FLAGS, task, &thread, NULL, &thread);
 	if (id > 0)
 		wait_for_thread(id, &thread, task->lengthy, deferred);
-	own_stack_unmap(stack);
+	munmap(stack, OWN_STACK_BYTES);
 	return id > 0;
 }
 

@@ -42,24 +42,16 @@ void signals_hold(struct signals_held *held)
 void signals_release(const struct signals_held *held)
 {
 	const struct timespec none = { 0, 0 };
-	sigset_t raised;
-	sigset_t pending;
 
-	sigemptyset(&raised);
-	sigpending(&pending);
 	for (size_t i = 0; i < OF_WRITES; i++) {
-		if (sigismember(&pending, of_writes[i]) == 1 &&
-		    sigismember(&held->pending, of_writes[i]) != 1)
-			sigaddset(&raised, of_writes[i]);
-	}
-	while (!sigisemptyset(&raised)) {
-		int taken = sigtimedwait(&raised, NULL, &none);
+		sigset_t raised;
 
-		if (taken < 0 && errno == EINTR)
+		if (sigismember(&held->pending, of_writes[i]) == 1)
 			continue;
-		if (taken < 0)
-			break;
-		sigdelset(&raised, taken);
+		sigemptyset(&raised);
+		sigaddset(&raised, of_writes[i]);
+		while (sigtimedwait(&raised, NULL, &none) < 0 && errno == EINTR)
+			;
 	}
 	pthread_sigmask(SIG_SETMASK, &held->before, NULL);
 }

@@ -133,9 +133,6 @@ START_CODE bool opt_parse(enum opt_id id, const char *value, uint64_t *count)
 	uint64_t ns, bytes;
 
 	*count = 0;
-	if (!*value && opt_rows[id].kind != OPT_FLAG && opt_rows[id].kind != OPT_COUNT &&
-	    opt_rows[id].kind != OPT_DEPTH)
-		return true; /* none of it */
 	switch (opt_rows[id].kind) {
 	case OPT_FLAG:
 		return parse_flag(value, count);
@@ -145,11 +142,11 @@ START_CODE bool opt_parse(enum opt_id id, const char *value, uint64_t *count)
 		return quantity_parse(value, QUANTITY_SETTING, count) && *count &&
 		       *count <= OPT_DEPTH_MAX;
 	case OPT_KEEP:
-		return !opt_parse_keep(value, &ns, &bytes);
+		return !*value || !opt_parse_keep(value, &ns, &bytes);
 	case OPT_SIGNAL:
-		return signal_choice_parse(value, &choice);
+		return !*value || signal_choice_parse(value, &choice);
 	case OPT_FILTER:
-		return filter_parse(value, &filter);
+		return !*value || filter_parse(value, &filter);
 	case OPT_TEXT:
 		break;
 	}

@@ -35,12 +35,8 @@ struct zstd_memory {
 	void *unused;
 };
 
-struct zstd_in {
-	const void *bytes;
-	size_t size, at;
-};
-
-struct zstd_out {
+/* ZSTD_inBuffer and ZSTD_outBuffer: only the latter's bytes are written to. */
+struct zstd_buffer {
 	void *bytes;
 	size_t size, at;
 };
@@ -55,7 +51,7 @@ struct gzip {
 struct zstd {
 	void *(*create)(struct zstd_memory memory);
 	size_t (*set)(void *context, int parameter, int value);
-	size_t (*go)(void *context, struct zstd_out *out, struct zstd_in *in, int directive);
+	size_t (*go)(void *context, struct zstd_buffer *out, struct zstd_buffer *in, int directive);
 	unsigned (*failed)(size_t result);
 	size_t (*end)(void *context);
 	void *context;
@@ -186,12 +182,12 @@ static int zstd_start(struct zstd *zstd, pack_find *find, void *from)
 
 static int zstd_write(struct pack *pack, const char *bytes, size_t length, bool last)
 {
-	struct zstd_in in = { bytes, length, 0 };
+	struct zstd_buffer in = { (void *)bytes, length, 0 };
 	bool more = true;
 	int error = 0;
 
 	while (!error && more) {
-		struct zstd_out out = { pack->block, sizeof(pack->block), 0 };
+		struct zstd_buffer out = { pack->block, sizeof(pack->block), 0 };
 		size_t left = pack->zstd.go(pack->zstd.context, &out, &in,
 					    last ? ZSTD_END : ZSTD_CONTINUE);
 
