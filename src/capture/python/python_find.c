@@ -35,7 +35,7 @@ static void refuse_age(const char *age)
 
 	text_u64(known + strlen(known), PYTHON_OLDEST);
 	text_append(known, sizeof(known), "-3.");
-	text_u64(known + strlen(known), python_layout_newest());
+	text_u64(known + strlen(known), PYTHON_NEWEST);
 	text_append(known, sizeof(known), ")");
 	refuse_version(" is ", age, known);
 }
@@ -207,7 +207,7 @@ int python_find(lookup_fn *lookup)
 		refuse_version(" does not export what a walk of its frames needs", "", "");
 		return -ENOTSUP;
 	}
-	if ((unsigned)minor > python_layout_newest())
+	if ((unsigned)minor > PYTHON_NEWEST)
 		refuse_age("newer");
 	else
 		refuse_version(" does not keep its frames where this build expects them", "", "");

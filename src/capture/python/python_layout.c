@@ -25,10 +25,11 @@ enum {
 #define TEXT(ascii, compact)                                                                   \
 	.text_length = 16, .text_state = 32, .text_ascii = (ascii), .text_compact = (compact), \
 	.text_shift = 2
-#define PYTHON(minor, table_kind, thread, frame, code, text) \
-	{ thread, frame, code, OBJECTS, text, .table = PYTHON_##table_kind },
+#define PYTHON(minor, table_kind, thread, frame, code, text)                     \
+	[minor - PYTHON_OLDEST] = {                                              \
+		thread, frame, code, OBJECTS, text, .table = PYTHON_##table_kind \
+	},
 
-/* By minor version, from the oldest on. */
 static const struct python_layout known[] = {
 #include "capture/python/python.def"
 };
@@ -74,39 +75,34 @@ static const struct column {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define TELLS(minor, ...) { minor, { __VA_ARGS__ } },
+#define TELLS(minor, ...) [minor - PYTHON_TELLING] = { __VA_ARGS__ },
 
 /* Where in _Py_DebugOffsets each stands. */
-static const struct tells {
-	unsigned minor;
-	int at[COUNT(columns)];
-} tells[] = {
+static const int tells[PYTHON_NEWEST - PYTHON_TELLING + 1][COUNT(columns)] = {
 #include "capture/python/python.def"
 };
 
 #undef NONE
 
-unsigned python_layout_newest(void)
-{
-	return tells[COUNT(tells) - 1].minor;
-}
-
 /* What the table does not tell, from what it does: true of 3.13 to 3.15 in both builds. */
 static void fill_untold(struct python_layout *layout, unsigned minor, bool free_threaded)
 {
-	int32_t end = layout->code_tlbc == PYTHON_NONE ? layout->code_start : layout->code_tlbc;
-
-	layout->code_traceable = end - 16;
+	if (!free_threaded)
+		layout->frame_tlbc = layout->code_tlbc = PYTHON_NONE;
+	layout->code_traceable =
+		layout->code_tlbc == PYTHON_NONE ? layout->code_start - 16 : layout->code_tlbc - 16;
 	layout->code_version = layout->code_first_line + 24;
 	layout->text_compact = layout->text_ascii + 16;
 	layout->text_shift = free_threaded && minor >= 14 ? 8 : 2;
 	layout->table = PYTHON_LOCATIONS;
+	/* Nothing vouches for these in a version nobody has seen. */
+	if (minor > PYTHON_NEWEST)
+		layout->code_version = layout->code_traceable = PYTHON_NONE;
 }
 
-/* False if something in the interpreter's table is not to be believed. */
-static bool layout_told(struct python_layout *layout, const struct tells *row)
+/* False if something in the interpreter's table, which `at` is for, is not to be believed. */
+static bool read_told(struct python_layout *layout, const int *at)
 {
-	const void *runtime = python_process.runtime;
 	uint64_t struct_end = 0;
 
 	*layout =
@@ -116,8 +112,8 @@ static bool layout_told(struct python_layout *layout, const struct tells *row)
 		uint64_t end = column->end ? column->end : struct_end;
 		uint64_t value = PYTHON_NONE;
 
-		if (row->at[i] != PYTHON_NONE) {
-			value = python_word(runtime, row->at[i]);
+		if (at[i] != PYTHON_NONE) {
+			value = python_word(python_process.runtime, at[i]);
 			if (value < column->least || value >= end || value + column->width > end ||
 			    value % column->width)
 				return false;
@@ -127,40 +123,26 @@ static bool layout_told(struct python_layout *layout, const struct tells *row)
 		else
 			*(int32_t *)(void *)((char *)layout + column->place) = (int32_t)value;
 	}
-	if (!python_word(runtime, TELLS_FREE_THREADED))
-		layout->frame_tlbc = layout->code_tlbc = PYTHON_NONE;
 	return (layout->object_type == 8 || layout->object_type == 24) &&
 	       (layout->text_ascii == 40 || layout->text_ascii == 56);
 }
 
-/* Its own table, that of its version; of one newer than all that are known it is read as theirs. */
-static bool find_told(struct python_layout *layout, unsigned minor, uint64_t version)
-{
-	const void *runtime = python_process.runtime;
-	const struct tells *row = tells;
-
-	if (memcmp(runtime, "xdebugpy", 8) != 0 || python_word(runtime, TELLS_VERSION) != version)
-		return false;
-	while (row->minor < minor && row < &tells[COUNT(tells) - 1])
-		row++;
-	if (!layout_told(layout, row))
-		return false;
-	fill_untold(layout, minor, python_word(runtime, TELLS_FREE_THREADED) != 0);
-	return true;
-}
-
+/* Of its own table, that of its version; of one newer than all that are known it is read as theirs.
+ */
 bool python_layout_find(unsigned minor, uint64_t version)
 {
+	const void *runtime = python_process.runtime;
 	struct python_layout *layout = &python_process.layout;
-	size_t row = minor - PYTHON_OLDEST;
+	unsigned row = minor < PYTHON_NEWEST ? minor : PYTHON_NEWEST;
 
-	python_process.guessed = minor > python_layout_newest();
-	if (row < COUNT(known))
-		*layout = known[row];
-	else if (!find_told(layout, minor, version))
+	python_process.guessed = minor > PYTHON_NEWEST;
+	if (minor < PYTHON_TELLING) {
+		*layout = known[minor - PYTHON_OLDEST];
+		return true;
+	}
+	if (memcmp(runtime, "xdebugpy", 8) != 0 || python_word(runtime, TELLS_VERSION) != version ||
+	    !read_told(layout, tells[row - PYTHON_TELLING]))
 		return false;
-	/* Nothing vouches for these in a version nobody has seen. */
-	if (python_process.guessed)
-		layout->code_version = layout->code_traceable = PYTHON_NONE;
+	fill_untold(layout, minor, python_word(runtime, TELLS_FREE_THREADED) != 0);
 	return true;
 }
