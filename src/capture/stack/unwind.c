@@ -250,18 +250,12 @@ enum unwind_found unwind_until(const void *until)
 
 bool unwind_signal_in_us(void)
 {
-	/* Of this library: its code lies between the two (and the linker exports its word `etext`).
-	 */
-	extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-	extern const char _DYNAMIC[] __attribute__((visibility("hidden")));
 	void *addresses[SIGNAL_MOST];
 	size_t count = unwind(addresses, SIGNAL_MOST);
 	bool signal = false;
 
 	for (size_t i = 0; i < count; i++) {
-		uintptr_t at = (uintptr_t)addresses[i];
-
-		if (signal && at >= (uintptr_t)__ehdr_start && at < (uintptr_t)_DYNAMIC)
+		if (signal && resolve_is_ours(addresses[i]))
 			return true;
 		signal |= is_sigreturn(addresses[i]);
 	}
