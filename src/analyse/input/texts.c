@@ -1,4 +1,4 @@
-/* Texts with numbers. */
+/* Texts and rows with numbers. */
 #include "analyse/input/texts.h"
 
 #include <string.h>
@@ -47,4 +47,45 @@ void texts_clear(struct texts *texts)
 	free(texts->list);
 	map_clear(&texts->of_hash);
 	*texts = (struct texts){ 0 };
+}
+
+/* The same of rows; `hash` becomes where the row is, or where it would go. */
+static uint32_t find_row(const struct map *of_hash, const char *rows, size_t each, const void *key,
+			 size_t length, uint64_t *hash)
+{
+	uint32_t id;
+
+	for (*hash = hash_bytes(key, length); (id = map_get(of_hash, *hash)); ++*hash) {
+		if (!memcmp(rows + (id - 1) * each, key, length))
+			return id;
+	}
+	return 0;
+}
+
+uint32_t keyed_find(const struct map *of_hash, const void *rows, size_t each, const void *key,
+		    size_t length)
+{
+	uint64_t hash;
+
+	return find_row(of_hash, rows, each, key, length, &hash);
+}
+
+uint32_t keyed_enter(struct map *of_hash, void *list, size_t *count, size_t *size, size_t each,
+		     const void *key, size_t length)
+{
+	char *rows;
+	uint64_t hash;
+	uint32_t id;
+
+	memcpy(&rows, list, sizeof(rows));
+	id = find_row(of_hash, rows, each, key, length, &hash);
+	if (id)
+		return id;
+	if (!grow_list(list, *count, size, each, 16) ||
+	    !map_put(of_hash, hash, (uint32_t)*count + 1))
+		return 0;
+	memcpy(&rows, list, sizeof(rows));
+	memset(rows + *count * each, 0, each);
+	memcpy(rows + *count * each, key, length);
+	return (uint32_t)++ * count;
 }

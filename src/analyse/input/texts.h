@@ -1,5 +1,7 @@
 /*
- * Texts with numbers: each different one is kept once. The numbers are 1, 2, ... in the order in
+ * Texts and rows with numbers.
+ *
+ * Texts: each different one is kept once. The numbers are 1, 2, ... in the order in
  * which texts come, so what belongs to a text is kept in an array beside it.
  */
 #ifndef ANALYSE_INPUT_TEXTS_H
@@ -25,5 +27,20 @@ uint32_t texts_find(const struct texts *texts, const char *text, size_t length);
 uint32_t texts_enter(struct texts *texts, struct arena *arena, const char *text, size_t length);
 
 void texts_clear(struct texts *texts);
+
+/*
+ * A list of rows that begin with their key, each different one once: 1 + the position of the row
+ * with the key; 0 where there is none, or without memory. A row that is new is all zero behind its
+ * key. Keys are compared byte by byte: none may have padding that is not zero.
+ */
+uint32_t keyed_find(const struct map *of_hash, const void *rows, size_t each, const void *key,
+		    size_t length);
+uint32_t keyed_enter(struct map *of_hash, void *list, size_t *count, size_t *size, size_t each,
+		     const void *key, size_t length);
+
+#define KEYED_FIND(of_hash, list, key) \
+	keyed_find(&(of_hash), list, sizeof(*(list)), &(key), sizeof(key))
+#define KEYED_ENTER(of_hash, list, count, size, key) \
+	keyed_enter(&(of_hash), &(list), &(count), &(size), sizeof(*(list)), &(key), sizeof(key))
 
 #endif

@@ -7,6 +7,7 @@
 #include "analyse/categories/categories.h"
 #include "analyse/input/error.h"
 #include "analyse/input/grow.h"
+#include "analyse/input/texts.h"
 #include "facts/lives.h"
 
 /* Room for one more in a list; a history without memory has failed. */
@@ -14,56 +15,15 @@
 	(GROW((history)->name, (history)->name##_n, (history)->name##_size, 16) || \
 	 !((history)->failed = true))
 
-/* --- what repeats: places, threads, calls --- */
+/* The position of what repeats (a place, a thread, a call) in its list. */
+#define POSITION(history, name, key)                                               \
+	position_in(history, KEYED_ENTER((history)->known_##name, (history)->name, \
+					 (history)->name##_n, (history)->name##_size, key))
 
-static bool same_place(const struct history_place *a, const struct history_place *b)
+static uint32_t position_in(struct history *history, uint32_t id)
 {
-	return a->pool == b->pool && a->device == b->device && a->space == b->space &&
-	       a->foreign == b->foreign && a->handle == b->handle;
-}
-
-/* Places are few, and the one of the event before is likely. */
-static uint32_t history_place_of(struct history *history, const struct history_place *place)
-{
-	uint32_t likely = history->events_n ? history->events[history->events_n - 1].place : 0;
-
-	if (likely < history->places_n && same_place(&history->places[likely], place))
-		return likely;
-	for (size_t i = 0; i < history->places_n; i++) {
-		if (same_place(&history->places[i], place))
-			return (uint32_t)i;
-	}
-	if (!ROOM(history, places))
-		return 0;
-	history->places[history->places_n] = *place;
-	return (uint32_t)history->places_n++;
-}
-
-static uint32_t thread_of(struct history *history, uint64_t thread)
-{
-	uint32_t id = map_get(&history->known_threads, thread);
-
-	if (id)
-		return id - 1;
-	if (!ROOM(history, threads))
-		return 0;
-	history->threads[history->threads_n++] = thread;
-	if (!map_put(&history->known_threads, thread, (uint32_t)history->threads_n))
-		history->failed = true;
-	return (uint32_t)history->threads_n - 1;
-}
-
-/* There are as many as rows of hooks.def; a made-up trace with more has the last for the rest. */
-static uint16_t api_of(struct history *history, uint32_t api)
-{
-	for (size_t i = 0; i < history->apis_n; i++) {
-		if (history->apis[i] == api || i == UINT16_MAX)
-			return (uint16_t)i;
-	}
-	if (!ROOM(history, apis))
-		return 0;
-	history->apis[history->apis_n++] = api;
-	return (uint16_t)(history->apis_n - 1);
+	history->failed |= !id;
+	return id ? id - 1 : 0;
 }
 
 /* --- events --- */
@@ -119,6 +79,9 @@ static bool add_event(struct history *history, const struct event *event, bool h
 				       .foreign = event->flags & EVENT_FOREIGN,
 				       .handle = handle };
 
+	uint64_t thread = event->thread;
+	uint32_t api = POSITION(history, apis, event->api);
+
 	if (history->events_n == HISTORY_NONE || !ROOM(history, events))
 		return false;
 	history->events[history->events_n] = (struct history_event){
@@ -127,10 +90,10 @@ static bool add_event(struct history *history, const struct event *event, bool h
 		.ptr = event->ptr,
 		.stack = event->stack,
 		.death = HISTORY_NONE,
-		.thread = thread_of(history, event->thread),
+		.thread = POSITION(history, threads, thread),
 		.text = event->op == EVENT_OOM ? event->error : event->name,
-		.place = history_place_of(history, &place),
-		.api = api_of(history, event->api),
+		.place = POSITION(history, places, place),
+		.api = (uint16_t)(api < UINT16_MAX ? api : UINT16_MAX),
 		.op = event->op,
 	};
 	history->events_n++;
@@ -216,7 +179,9 @@ void history_clear(struct history *history)
 	free(history->gaps);
 	free(history->threads);
 	free(history->apis);
+	map_clear(&history->known_places);
 	map_clear(&history->known_threads);
+	map_clear(&history->known_apis);
 	unattributed_clear(&history->loose);
 	*history = (struct history){ 0 };
 }

@@ -23,8 +23,8 @@ enum { HISTORY_FOLD = EVENT_OPS + 1, HISTORY_OPS };
 /* Where memory is, and how it counts. */
 struct history_place {
 	uint32_t pool; /* a text of the trace, 0 for none */
-	int16_t device;
-	uint8_t space;
+	int32_t device;
+	uint16_t space;
 	bool foreign; /* another process's: counts 0 */
 	bool handle;  /* its ptr is no address */
 };
@@ -75,7 +75,7 @@ struct history {
 	size_t events_size, places_size, gaps_size, threads_size, apis_size;
 	uint64_t first_seq;   /* of the stretch without a gap */
 	uint32_t first_event; /* at which that begins */
-	struct map known_threads;
+	struct map known_places, known_threads, known_apis;
 	struct unattributed loose; /* what has no address, by event */
 	struct categories *categories;
 	bool failed;

@@ -4,18 +4,20 @@
 #include <stdlib.h>
 
 #include "analyse/input/grow.h"
+#include "analyse/input/texts.h"
 #include "analyse/lifetimes/history.h"
 #include "analyse/lifetimes/history_keep.h"
-#include "base/mem/hash.h"
 #include "base/mem/map.h"
 
 /* What the folded blocks of one stack, place and category hold. */
 struct fold_entry {
+	struct fold_key {
+		uint32_t stack, place, category;
+	} key;
+	uint32_t fold;        /* 1 + the last, 0 for none that lives */
 	uint64_t bytes, told; /* now, and as the last fold says */
 	uint32_t count, told_count;
-	uint32_t stack, place, category;
-	uint32_t fold; /* the last, HISTORY_NONE for none that lives */
-	bool waiting;  /* in the list of those that changed */
+	bool waiting; /* in the list of those that changed */
 };
 
 struct fold {
@@ -49,43 +51,20 @@ static int push_event(struct fold *fold, const struct history_event *event)
 	return 0;
 }
 
-static struct fold_entry *entry_of(struct fold *fold, const struct history_event *event)
-{
-	uint64_t key = hash_mix((uint64_t)event->text << 32 | event->stack, event->place);
-	uint32_t id;
-
-	for (; (id = map_get(&fold->known, key)); key++) {
-		struct fold_entry *entry = &fold->entries[id - 1];
-
-		if (entry->stack == event->stack && entry->place == event->place &&
-		    entry->category == event->text)
-			return entry;
-	}
-	if (!GROW(fold->entries, fold->entries_n, fold->entries_size, 256) ||
-	    !GROW_TO(fold->changed, fold->entries_size, fold->changed_size))
-		return NULL;
-	fold->entries[fold->entries_n] = (struct fold_entry){
-		.stack = event->stack,
-		.place = event->place,
-		.category = event->text,
-		.fold = HISTORY_NONE,
-	};
-	if (!map_put(&fold->known, key, (uint32_t)fold->entries_n + 1))
-		return NULL;
-	return &fold->entries[fold->entries_n++];
-}
-
 /* A block that is not told by itself comes (sign 1) or goes (-1). */
 static int take_block(struct fold *fold, const struct history_event *birth, int sign)
 {
-	struct fold_entry *entry = entry_of(fold, birth);
+	const struct fold_key key = { birth->stack, birth->place, birth->text };
+	uint32_t id =
+		KEYED_ENTER(fold->known, fold->entries, fold->entries_n, fold->entries_size, key);
+	struct fold_entry *entry = id ? &fold->entries[id - 1] : NULL;
 
-	if (!entry)
+	if (!entry || !GROW_TO(fold->changed, fold->entries_size, fold->changed_size))
 		return -ENOMEM;
 	entry->bytes += sign > 0 ? birth->size : 0 - birth->size;
 	entry->count += (uint32_t)sign;
 	if (!entry->waiting)
-		fold->changed[fold->changed_n++] = (uint32_t)(entry - fold->entries);
+		fold->changed[fold->changed_n++] = id - 1;
 	entry->waiting = true;
 	return 0;
 }
@@ -97,10 +76,10 @@ static int tell_totals(struct fold *fold, uint64_t t)
 		struct fold_entry *entry = &fold->entries[fold->changed[i]];
 		struct history_event event = { .t = t,
 					       .size = entry->bytes,
-					       .stack = entry->stack,
+					       .stack = entry->key.stack,
 					       .death = HISTORY_NONE,
-					       .place = entry->place,
-					       .text = entry->category,
+					       .place = entry->key.place,
+					       .text = entry->key.category,
 					       .op = HISTORY_FOLD,
 					       .born = entry->count > 0 };
 		uint32_t at = (uint32_t)fold->events_n;
@@ -111,9 +90,9 @@ static int tell_totals(struct fold *fold, uint64_t t)
 		if (push_event(fold, &event))
 			return -ENOMEM;
 		fold->sums[at].blocks = entry->count;
-		if (entry->fold != HISTORY_NONE)
-			fold->events[entry->fold].death = at;
-		entry->fold = event.born ? at : HISTORY_NONE;
+		if (entry->fold)
+			fold->events[entry->fold - 1].death = at;
+		entry->fold = event.born ? at + 1 : 0;
 		entry->told = entry->bytes;
 		entry->told_count = entry->count;
 		fold->folded->folds++;
@@ -128,12 +107,9 @@ static void forget_births(struct fold *fold)
 	for (size_t i = 0; i < fold->entries_n; i++) {
 		struct fold_entry *entry = &fold->entries[i];
 
-		if (entry->fold != HISTORY_NONE)
-			fold->events[entry->fold].death = (uint32_t)fold->events_n;
-		*entry = (struct fold_entry){ .stack = entry->stack,
-					      .place = entry->place,
-					      .category = entry->category,
-					      .fold = HISTORY_NONE };
+		if (entry->fold)
+			fold->events[entry->fold - 1].death = (uint32_t)fold->events_n;
+		*entry = (struct fold_entry){ .key = entry->key };
 	}
 	fold->changed_n = 0;
 }

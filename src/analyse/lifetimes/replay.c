@@ -42,9 +42,10 @@ static bool wanted_row(const struct replay *replay, const struct replay_row *row
 {
 	const struct replay_wish *wish = replay->wish;
 
-	if (wish->of_alloc && !(wish->categories >> row->category & 1))
+	if (wish->of_alloc && !(wish->categories >> row->key.category & 1))
 		return false;
-	return !wish->stacks || (row->stack < replay->trace->stacks_n && wish->stacks[row->stack]);
+	return !wish->stacks ||
+	       (row->key.stack < replay->trace->stacks_n && wish->stacks[row->key.stack]);
 }
 
 /* Do the block's bytes belong to the sum in question? */
@@ -104,8 +105,8 @@ void replay_categories(const struct replay *replay, struct category_sum *sums)
 		const struct replay_row *row = &replay->rows[i];
 		uint64_t count;
 
-		sums[row->category].bytes += replay_at(replay, row, &count);
-		sums[row->category].count += count;
+		sums[row->key.category].bytes += replay_at(replay, row, &count);
+		sums[row->key.category].count += count;
 	}
 }
 
@@ -235,7 +236,8 @@ static int end_life(struct replay *replay, const struct event *event)
 		born = end_loose(replay, ended, event->t);
 	/* What it frees has the category. */
 	row = replay_row_of(replay, event,
-			    born ? replay->rows[born - 1].category : category_of(replay, event));
+			    born ? (uint8_t)replay->rows[born - 1].key.category
+				 : category_of(replay, event));
 	if (!row)
 		return err_no_memory(replay->trace->path);
 	if (!replay->lives.unseen)

@@ -45,8 +45,10 @@ struct replay_wish {
 /* What one stack (of one thread, in one phase, for one category) did inside the window, and held.
  */
 struct replay_row {
-	uint32_t stack, other;
-	uint8_t category;  /* where they are known */
+	struct replay_key {
+		uint32_t stack, other;
+		uint32_t category; /* where they are known */
+	} key;
 	const char *space; /* of its allocations, NULL without any */
 	uint64_t allocations, bytes, frees, freed, frees_here, freed_here;
 	uint64_t lifetime_min, lifetime_max; /* ns, 0 when none ended */
@@ -105,6 +107,13 @@ void replay_categories(const struct replay *replay, struct category_sum *sums);
  * follow, and peaks[] is the one composition at its moment. 0 or -errno.
  */
 int replay_adopt(const struct replay *replay);
+
+/* Are rows split by thread, phase or category? */
+static inline bool replay_is_split(const struct replay_wish *wish)
+{
+	return wish->split == TRACE_BY_THREAD || wish->split == TRACE_BY_PHASE ||
+	       wish->split == TRACE_BY_CATEGORY;
+}
 
 /* --- between replay.c and replay_rows.c --- */
 

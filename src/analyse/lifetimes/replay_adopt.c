@@ -8,22 +8,16 @@
 #include "analyse/lifetimes/replay.h"
 #include "base/mem/hash.h"
 
-static bool is_split(const struct replay *replay)
-{
-	return replay->wish->split == TRACE_BY_THREAD || replay->wish->split == TRACE_BY_PHASE ||
-	       replay->wish->split == TRACE_BY_CATEGORY;
-}
-
 /* "pt_autograd_0 (thread 4243)", "step 3", "gradients", or what stands for none. */
 static const char *other_name(const struct replay *replay, const struct replay_row *row)
 {
-	uint32_t other = row->other;
+	uint32_t other = row->key.other;
 	struct trace *trace = replay->trace;
 	const struct trace_thread *thread;
 	char name[300];
 
 	if (replay->wish->split == TRACE_BY_CATEGORY)
-		return replay->wish->category_names[row->category];
+		return replay->wish->category_names[row->key.category];
 	if (replay->wish->split == TRACE_BY_PHASE)
 		return other && trace->phases[other - 1].name ? trace->phases[other - 1].name
 							      : "[in no phase]";
@@ -38,9 +32,9 @@ static struct trace_stack stack_of(const struct replay *replay, const struct rep
 	const struct trace *trace = replay->trace;
 	struct trace_stack stack = { .number = UINT32_MAX };
 
-	if (row->stack < trace->stacks_n)
-		stack = trace->stacks[row->stack];
-	stack.group = is_split(replay) ? other_name(replay, row) : NULL;
+	if (row->key.stack < trace->stacks_n)
+		stack = trace->stacks[row->key.stack];
+	stack.group = replay_is_split(replay->wish) ? other_name(replay, row) : NULL;
 	stack.allocations = row->allocations;
 	stack.bytes = row->bytes;
 	stack.frees = row->frees;
@@ -60,12 +54,13 @@ static struct trace_place adopted_place(const struct replay *replay, const struc
 					const struct trace_stack *stack)
 {
 	const struct trace *trace = replay->trace;
-	uint32_t site = row->stack < trace->stacks_n ? trace->site_of[row->stack] : UINT32_MAX;
+	uint32_t site =
+		row->key.stack < trace->stacks_n ? trace->site_of[row->key.stack] : UINT32_MAX;
 	struct trace_place place = { .space = row->space };
 
 	if (!row->space) /* it only freed */
 		return place;
-	if (is_split(replay)) {
+	if (replay_is_split(replay->wish)) {
 		place.name = stack->group;
 		place.key = place.name ? hash_bytes(place.name, strlen(place.name)) : 0;
 	} else if (site != UINT32_MAX) {
@@ -98,7 +93,7 @@ static void merge_shares(const struct replay *replay, struct trace_peak *peak, u
 
 	for (size_t i = 0; i < peak->stacks_n; i++) {
 		const struct trace_share *share = &peak->stacks[i];
-		uint32_t *at = &first[replay->rows[share->stack].stack];
+		uint32_t *at = &first[replay->rows[share->stack].key.stack];
 
 		if (*at) {
 			peak->stacks[*at - 1].bytes += share->bytes;
@@ -135,7 +130,7 @@ static int set_peak(const struct replay *replay, size_t stacks)
 		if (share.bytes || share.count)
 			peak->stacks[peak->stacks_n++] = share;
 	}
-	if (replay->wish->of_alloc && !is_split(replay)) {
+	if (replay->wish->of_alloc && !replay_is_split(replay->wish)) {
 		uint32_t *first = calloc(stacks + 1, sizeof(*first));
 
 		if (!first)
@@ -166,7 +161,7 @@ int replay_adopt(const struct replay *replay)
 		stacks[i] = stack_of(replay, &replay->rows[i]);
 		places[i] = adopted_place(replay, &replay->rows[i], &stacks[i]);
 	}
-	if (is_split(replay))
+	if (replay_is_split(replay->wish))
 		trace->by = replay->wish->split;
 	trace->stacks = stacks;
 	trace->stacks_n = count;

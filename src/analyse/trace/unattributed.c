@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyse/input/grow.h"
-#include "base/mem/hash.h"
+#include "analyse/input/texts.h"
 
 void unattributed_clear(struct unattributed *loose)
 {
@@ -18,43 +18,14 @@ void unattributed_clear(struct unattributed *loose)
 void unattributed_forget(struct unattributed *loose)
 {
 	loose->used = loose->spare = 0;
-	for (uint32_t i = 0; i < loose->places; i++)
+	for (size_t i = 0; i < loose->places; i++)
 		loose->list[i].top = 0;
 }
 
-/* 1 + the place, 0 when it is new; `key` becomes where it is or would go. */
-static uint32_t find_place(const struct unattributed *loose, const struct block *block,
-			   uint64_t *key)
+static struct loose_key key_of(const struct block *block)
 {
-	uint32_t id;
-
-	*key = hash_mix((uint64_t)block->stack << 32 | block->pool,
-			(uint64_t)(uint16_t)block->device << 16 | (uint64_t)block->space << 8 |
-				block->kind);
-	for (; (id = map_get(&loose->place_of, *key)); ++*key) {
-		const struct block *like = &loose->list[id - 1].like;
-
-		if (like->stack == block->stack && like->pool == block->pool &&
-		    like->device == block->device && like->space == block->space &&
-		    like->kind == block->kind)
-			return id;
-	}
-	return 0;
-}
-
-/* 1 + the place, made if it is new; 0 without memory. */
-static uint32_t make_place(struct unattributed *loose, const struct block *block)
-{
-	uint64_t key;
-	uint32_t place = find_place(loose, block, &key);
-
-	if (place)
-		return place;
-	if (!GROW(loose->list, loose->places, loose->places_size, 16) ||
-	    !map_put(&loose->place_of, key, loose->places + 1))
-		return 0;
-	loose->list[loose->places] = (struct loose_place){ .like = *block };
-	return ++loose->places;
+	return (struct loose_key){ block->stack, block->pool, block->device, block->space,
+				   block->kind };
 }
 
 /* 1 + a lump for whoever asks; 0 without memory. */
@@ -71,7 +42,9 @@ static uint32_t make_lump(struct unattributed *loose)
 
 int unattributed_come(struct unattributed *loose, const struct block *block, uint32_t tag)
 {
-	uint32_t place = make_place(loose, block);
+	const struct loose_key key = key_of(block);
+	uint32_t place =
+		KEYED_ENTER(loose->place_of, loose->list, loose->places, loose->places_size, key);
 	uint32_t *top = place ? &loose->list[place - 1].top : NULL;
 	uint32_t id;
 
@@ -94,8 +67,8 @@ int unattributed_come(struct unattributed *loose, const struct block *block, uin
 uint64_t unattributed_go(struct unattributed *loose, const struct block *block, uint64_t bytes,
 			 uint32_t *tag, bool *whole)
 {
-	uint64_t key;
-	uint32_t place = find_place(loose, block, &key);
+	const struct loose_key key = key_of(block);
+	uint32_t place = KEYED_FIND(loose->place_of, loose->list, key);
 	uint32_t id = place ? loose->list[place - 1].top : 0;
 	struct unattributed_lump *lump = id ? &loose->lumps[id - 1] : NULL;
 

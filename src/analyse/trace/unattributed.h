@@ -25,11 +25,14 @@ struct unattributed {
 	size_t size;    /* of lumps */
 	uint32_t spare; /* 1 + the first of those to be used again */
 	struct loose_place {
-		struct block like; /* its stack, pool, device, space and kind */
-		uint32_t top;      /* 1 + the newest lump */
+		struct loose_key {
+			uint32_t stack, pool;
+			int16_t device;
+			uint8_t space, kind;
+		} key;
+		uint32_t top; /* 1 + the newest lump */
 	} * list;
-	uint32_t places;
-	size_t places_size;
+	size_t places, places_size;
 	struct map place_of; /* 1 + the place */
 };
 
