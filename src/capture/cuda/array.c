@@ -1,11 +1,11 @@
-/* How large arrays are: bits of a format, times texels, level by level. */
+/* Sizes of arrays: bits of a format, times texels, level by level. */
 #include "capture/cuda/array.h"
 
 #include <stdbool.h>
 
 /*
- * Formats of cuda.h (CUarray_format): bits of one channel, or of all of them where the format tells
- * their number, or of a block of 4x4 texels.
+ * Formats of cuda.h (CUarray_format): bits of one channel, or of all channels where the format
+ * gives their number, or of a block of 4x4 texels.
  */
 enum unit { CHANNEL, TEXEL, BLOCK };
 

@@ -58,15 +58,15 @@ bool cuda_call_counts(const struct cuda_call *span, int status)
 	return true;
 }
 
-/* Does a runtime row act by itself? Only once it was seen that no driver row is beneath. */
+/* A runtime row acts by itself only if no driver row was seen beneath it. */
 static bool acts(const struct cuda_call *span)
 {
 	return hooks[span->hook].api == DRV ||
 	       atomic_load_explicit(&runtime_counts, memory_order_relaxed);
 }
 
-/* Has it been recorded beneath already? Asked before record_begin(), which counts what it refuses.
- */
+/* The call has been recorded beneath already. To be asked before record_begin(), which counts the
+ * calls that it refuses. */
 static bool is_told(const struct cuda_call *span)
 {
 	return span->moved || (hooks[span->hook].api == RT && span->driver_seen);
@@ -121,14 +121,14 @@ bool cuda_call_no_event(int status)
 	return status && status != OUT_OF_MEMORY;
 }
 
-/* What the driver has left is asked at once: a moment later PyTorch has emptied its cache. */
+/* The driver is asked at once for the memory left: a moment later PyTorch has emptied its cache. */
 static void ask_driver(struct spool_oom *known, const struct event *event)
 {
 	known->refused = event->size;
 	if (event->device < 0 || event->space == SPACE_PINNED || !opt_flag(OPT_ID_used))
 		return;
 	guest_device(event->device);
-	/* The driver tells of the current context's device alone. */
+	/* The driver answers for the current context's device alone. */
 	if (event->device == driver_device())
 		driver_memory(&known->left, &known->total);
 }
@@ -142,7 +142,7 @@ void cuda_call_failed(struct cuda_call *span, const struct cuda_call_memory *mem
 	if (!cuda_call_counts(span, OUT_OF_MEMORY))
 		return;
 	cuda_call_moved(span);
-	/* Its stack tells whether a framework catches the failure, and is kept with it in any case.
+	/* The stack shows whether a framework catches the failure, and is kept with it in any case.
 	 */
 	describe_bare(span, &event);
 	event.stack =

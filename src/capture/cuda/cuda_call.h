@@ -23,7 +23,8 @@ struct cuda_call_top {
 	enum hook_id hook;
 };
 
-/* How memory ends: a handle with its last release, imported memory with its last closing. */
+/* Ways in which memory ends: a handle with its last release, imported memory with its last closing.
+ */
 enum cuda_call_end { SPAN_FREE, SPAN_RELEASE, SPAN_CLOSE };
 
 struct cuda_call {
@@ -121,8 +122,8 @@ static inline void cuda_call_timed(const struct cuda_call *span, int status)
 }
 
 /*
- * The words of hooks.def; `status` is the real call's answer, 0 for success. What the call returned
- * (an address, a handle) is 0 when it failed.
+ * The words of hooks.def; `status` is the real call's answer, 0 for success. The address or handle
+ * that a failed call returned is 0.
  */
 
 /* Memory that a call brings. */
@@ -148,8 +149,8 @@ void cuda_call_alloc_async(struct cuda_call *span, int status, uint64_t ptr, uin
 void cuda_call_import_block(struct cuda_call *span, int status, uint64_t ptr, uint64_t pool);
 void cuda_call_pool_ending(uint64_t pool);
 /*
- * What the pool reserves. One that is destroyed lives on until its last block is freed, but must
- * not be asked: its number may be another's.
+ * The bytes that the pool reserves. A pool that is destroyed lives on until its last block is
+ * freed, but must not be asked: its number may be another's.
  */
 void cuda_call_pool_sampled(struct cuda_call *span, int status, uint64_t pool, bool destroyed);
 void cuda_call_graph_node(struct cuda_call *span, int status, int device, uint64_t size);

@@ -1,12 +1,12 @@
 /*
- * Contexts: with one, all that was allocated in it ends, without a call for each.
+ * Contexts: when one ends, everything allocated in it ends, without a call for each.
  *
  * Stream-ordered memory survives (cuda_runtime_api.h, cudaDeviceReset), and so do handles of
  * cuMemCreate, which belong to no context. Ends are entered after the real call, unlike a free: a
  * release may or may not be the last one, and only then can the driver be asked what is left.
  *
- * What the process tears down while it exits is no end: a runtime may release its contexts then,
- * and "live at exit" is what the program left.
+ * Contexts that end while the process exits are not entered: a runtime may release its contexts
+ * then, and "live at exit" is what the program left.
  */
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void watch_exit(void)
 		atexit(note_exit);
 }
 
-/* Is what the node says was there still there? Only a driver that says so is believed. */
+/* True only where the driver says that the memory of the node is still there. */
 static bool outlives(const struct spool_node *node)
 {
 	return node->kind == NODE_ADDRESS && !(node->flags & NODE_FOREIGN) &&

@@ -1,9 +1,9 @@
 /*
- * How hooked calls nest: which call of its own stack makes this one.
+ * Nested hooked calls: finds the call, on the same stack, that makes this one.
  *
- * What a thread remembers of its innermost call may be another stack's, whose owner is suspended or
- * will never come back. A span is read and written from within only where it is certain that both
- * are on one stack: then it outlives the call that it makes.
+ * The innermost call that a thread remembers may be on another stack, which is suspended or gone
+ * for good. A span is read and written from within only where it is certain that both are on one
+ * stack: then it outlives the call that it makes.
  */
 #include <errno.h>
 
@@ -36,7 +36,8 @@ static inline void put_top(struct cuda_call *span, void **frame, void *caller, e
 	cuda_call_top.span = span;
 }
 
-/* Does the frame hold its return address, and the span? A longjmp may have left it long ago. */
+/* The frame still holds its return address, and the span lies in it. A longjmp may have left it
+ * long ago. */
 static inline bool stands(const struct cuda_call_top *top, bool readable)
 {
 	void *word = NULL;
@@ -48,7 +49,8 @@ static inline bool stands(const struct cuda_call_top *top, bool readable)
 	return word == top->caller && (uintptr_t)top->frame - (uintptr_t)top->span < FRAME_MOST;
 }
 
-/* Where it is not plain. What was left is forgotten; another stack's owner may come back to it. */
+/* The slow way, for unclear cases. A call that was left is forgotten; the owner of another stack
+ * may come back to its call. */
 static __attribute__((noinline)) struct cuda_call *judge(struct cuda_call_top *top, void **frame,
 							 bool usual)
 {

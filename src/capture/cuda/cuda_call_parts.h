@@ -1,20 +1,21 @@
 /*
- * What the parts of a span share: who called, was it counted beneath, what failed.
+ * What the parts of cuda_call share: the caller, counts of nested calls, failures.
  */
 #ifndef CAPTURE_CUDA_CUDA_CALL_PARTS_H
 #define CAPTURE_CUDA_CUDA_CALL_PARTS_H
 
 #include "capture/cuda/cuda_call.h"
 
-/* Does this row record, or one above or beneath it? `status` is the real call's answer. */
+/* True if this row records, or one above or beneath it. `status` is the real call's answer. */
 bool cuda_call_counts(const struct cuda_call *span, int status);
 
 /* This call has recorded: those around it need not. */
 void cuda_call_moved(struct cuda_call *span);
 
 /*
- * An event with all that the span knows; takes the stack, unless events are off: then only who
- * asked for the memory is found out, which tells a pool's segment from other memory.
+ * An event with all that the span knows. Takes the stack, unless events are off: then only the
+ * library that asked for the memory is found out, by which a pool's segment differs from other
+ * memory.
  */
 void cuda_call_describe(const struct cuda_call *span, struct event *event);
 
@@ -22,8 +23,8 @@ void cuda_call_describe(const struct cuda_call *span, struct event *event);
 uint32_t cuda_call_api(const struct cuda_call *span);
 
 /*
- * Is it for this row to enter the memory, and is there any? That there was no more is told here:
- * other failures are the program's own affair (cuda_call_no_event()).
+ * True if this row is to enter the memory and there is some. A failure for want of memory is
+ * recorded here; other failures are the program's own affair (cuda_call_no_event()).
  */
 bool cuda_call_begins(struct cuda_call *span, int status, const struct cuda_call_memory *memory);
 bool cuda_call_no_event(int status);
@@ -40,7 +41,7 @@ void cuda_call_sample_used(const struct cuda_call *span, int device);
 /* The outermost one: what the program called. */
 const struct cuda_call *cuda_call_root(const struct cuda_call *span);
 
-/* cuda_call_context.c: is the process ending? Contexts that end now tell nothing. */
+/* cuda_call_context.c: true while the process ends. Contexts that end now are not entered. */
 bool cuda_call_exiting(void);
 
 /* cuda_call_pool.c: the pool's name. With the lock held. */
@@ -50,12 +51,12 @@ uint32_t cuda_call_pool_text(uint64_t pool);
  */
 void cuda_call_sample_pool(const struct event *like, uint64_t reserved);
 
-/* cuda_call_pool.c: what the device's pools reserve by now, ahead of a sample; and in a forked
- * child. */
+/* cuda_call_pool.c: brings the reserved bytes of the device's pools up to date, before a sample;
+ * and forgets the pools, in a forked child. */
 void cuda_call_refresh_pools(const struct cuda_call *span, int device);
 void cuda_call_forget_pools(void);
 
-/* cuda_call_pool.c: is nothing of the event's pool allocated? With the lock held. */
+/* cuda_call_pool.c: true if nothing of the event's pool is allocated. With the lock held. */
 bool cuda_call_pool_is_empty(const struct event *event);
 
 /* cuda_call_pool.c: after a free of what was never seen: false if no graph can have allocated it.

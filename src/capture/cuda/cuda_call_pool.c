@@ -22,7 +22,7 @@ static struct {
 
 static _Atomic uint32_t asking; /* threads that ask one of them */
 
-/* Devices that a graph was told to allocate on, one bit each. */
+/* Devices on which a graph allocates, one bit each. */
 static _Atomic uint64_t graph_devices;
 
 uint32_t cuda_call_pool_text(uint64_t pool)
@@ -41,7 +41,7 @@ static void adjust(const struct event *like, enum metric metric, uint64_t now, c
 
 void cuda_call_sample_pool(const struct event *like, uint64_t reserved)
 {
-	/* What pools of host and of managed memory reserve is no device's. */
+	/* Pools of host and of managed memory reserve nothing on a device. */
 	if (like->space == SPACE_DEVICE)
 		adjust(like, METRIC_RESERVED, reserved, "[stream-ordered pool]");
 }
@@ -92,7 +92,8 @@ void cuda_call_pool_ending(uint64_t pool)
 		sched_yield();
 }
 
-/* What a pool holds, as the driver says; only of the graphs' is told what of it is allocated. */
+/* Enters the reserved bytes of a pool, as the driver gives them; of the pool of graphs the
+ * allocated bytes, too. */
 struct holding {
 	uint64_t pool; /* 0: of graphs */
 	uint64_t reserved, used;
@@ -118,7 +119,7 @@ static void adjust_graphs(const struct event *like, const struct holding *holdin
 		adjust(like, METRIC_RESERVED, holding->reserved, stack);
 }
 
-/* Does the ledger know it so? Most launches change nothing. */
+/* True if the ledger has these figures already: most launches change nothing. */
 static bool is_known(int device, const struct holding *holding)
 {
 	struct ledger *ledger = record_ledger();

@@ -29,7 +29,7 @@ void cuda_call_multicast(struct cuda_call *span, int status, uint64_t handle)
 		cuda_call_create(span, status, handle, 0, driver_device());
 }
 
-/* How large imported memory is no call tells before it is mapped. */
+/* The size of imported memory is not known before it is mapped. */
 void cuda_call_import_handle(struct cuda_call *span, int status, uint64_t handle)
 {
 	struct cuda_call_memory memory = { .flags = EVENT_FOREIGN, .key = handle };

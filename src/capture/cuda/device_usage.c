@@ -1,4 +1,5 @@
-/* What the driver says is occupied: when it is asked, and in which calls it changes. */
+/* The memory that the driver says is occupied: when it is asked, and in which calls the answer
+ * changes. */
 #include "capture/cuda/device_usage.h"
 
 #include <stdlib.h>
@@ -88,7 +89,7 @@ static bool device_used(int device, uint64_t *bytes)
 	return true;
 }
 
-/* Is it known whom to ask? Not before there is a context. */
+/* True if it is known whether NVML or the driver is to be asked; not before there is a context. */
 static bool has_source(int device)
 {
 	_Atomic uint8_t *source = &usage_devices[device].source;
@@ -157,7 +158,7 @@ static bool look_at_device(const struct cuda_call *span, int device, struct usag
 
 static const int64_t MUCH = 16 << 20;
 
-/* Has more come or gone since the last figure than a curve should miss? */
+/* True if more came or went since the last figure than a curve should miss. */
 static bool much_moved(int device)
 {
 	int64_t moved = -(int64_t)usage_devices[device].reserved;
@@ -232,7 +233,7 @@ enum usage_kind usage_kind_of_limit(int limit)
 	return limit >= 0 && limit < 5 ? by_limit[limit] : USED_LIMITS;
 }
 
-/* The first context on a device: who is there already? */
+/* Before the first context on a device: the memory that others occupy there. */
 static void before_context(void *argument)
 {
 	const int device = *(int *)argument;
@@ -246,7 +247,7 @@ static void before_context(void *argument)
 	record_unlock();
 }
 
-/* Steps come in rows: what was seen behind one need not be asked ahead of the next. */
+/* Steps come in rows: the figure after one serves as the figure before the next. */
 static bool is_fresh(int device)
 {
 	const struct usage_device *known = &usage_devices[device];
@@ -295,7 +296,7 @@ void usage_unwound(void)
 	usage_thread = (struct usage_thread){ 0, 0 };
 }
 
-/* Whose doing it is: only what came with a step is worth a stack. */
+/* Fills in the call that a step belongs to. Only a step is worth a stack. */
 static void describe(const struct cuda_call *span, struct usage_culprit *culprit)
 {
 	culprit->kind = (enum usage_kind)span->kind;
@@ -313,7 +314,7 @@ static void describe(const struct cuda_call *span, struct usage_culprit *culprit
 		stacks_owner(culprit->of, sizeof(culprit->of), cuda_call_root(span)->caller);
 }
 
-/* A figure from behind the step, in the account. The step lasts until then: it is whose it is. */
+/* Enters a figure from after the step. The step lasts until then: the change belongs to it. */
 static bool account_end(const struct cuda_call *span, struct usage_culprit *culprit,
 			bool *described)
 {

@@ -1,15 +1,16 @@
 /*
- * What the driver says is occupied: when it is asked, and what came to be occupied in which call.
+ * The memory that the driver says is occupied: when it is asked, and what came to be occupied in
+ * which call.
  *
  * Most calls are a moment to ask at most every 10 ms, more seldom where the driver is slow to
  * answer (cuda_call_sample_used(), cuda_call_parts.h). Around calls that are known to take memory
- * without handing any out (device_usage.def) it is asked before and after: what of the difference
- * is not reserved is a step, and gets the name of the call. Launches are such calls the first time
- * that a function is launched, for then it may be loaded.
+ * without handing any out (device_usage.def) it is asked before and after: the part of the
+ * difference that is not reserved is a step, and gets the name of the call. Launches are such calls
+ * the first time that a function is launched, for then it may be loaded.
  *
  * A figure counts only if no memory was being taken or given back while it was asked for: calls
- * that do are counted while they run. Never at blocks of PyTorch's, and no CUDA call is made with a
- * lock of ours held.
+ * that do so are counted while they run. Never at blocks of PyTorch's, and no CUDA call is made
+ * with a lock of ours held.
  */
 #ifndef CAPTURE_CUDA_DEVICE_USAGE_H
 #define CAPTURE_CUDA_DEVICE_USAGE_H
@@ -41,8 +42,8 @@ void usage_context_ended(struct cuda_call *span, uint64_t context);
 enum usage_kind usage_kind_of_limit(int limit);
 
 /*
- * What was launched (looked at) once need not be looked at again. One set for all: a handle is an
- * address, and its low bits are free to say what is known of it.
+ * Functions that were launched (or looked at) once need not be looked at again. One set for all: a
+ * handle is an address, and its low bits are free to mark the kind of knowledge.
  */
 #define USED_LOOKED_AT(handle) ((handle) | 1)
 #define USED_HANDLE_FUNCTION(handle) ((handle) | 2)
@@ -87,10 +88,11 @@ static inline void usage_begin_first(struct cuda_call *span, enum usage_kind kin
 
 /* --- of spans: a call takes or gives memory --- */
 
-/* How many do so now, in the low half; in the high half, how many ever did. */
+/* Calls that take or give memory: in the low half those under way, in the high half all that ever
+ * were. */
 extern _Atomic uint64_t usage_moving;
 
-/* How many of them are this thread's, and of its steps. */
+/* This thread's part of the calls under way, and of its steps. */
 struct usage_thread {
 	uint32_t moving, stepping;
 };
@@ -113,7 +115,7 @@ static inline void usage_moved(void)
 /* A step was left without usage_end(): by an exception. */
 void usage_abandon(void);
 
-/* Spans were left behind by a longjmp: whatever this thread was counted for is over. */
+/* A longjmp has left spans behind: this thread is in none of the counted calls any more. */
 void usage_unwound(void);
 
 /* --- of the recorder --- */

@@ -1,8 +1,8 @@
 /*
- * What is occupied, by name: the account of figures, kept with the recorder's lock held.
+ * Occupied memory by name: the account of figures, kept with the recorder's lock held.
  *
- * It begins before there is a spool, for a context is made before anything is allocated in it; what
- * was named until then is told when the spool is there.
+ * It begins before there is a spool, for a context is made before anything is allocated in it; the
+ * names from before are written when the spool is there.
  */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static const char kinds[USED_KINDS][24] = {
 
 static const char sources[][16] = { "", "nvml", "cuMemGetInfo" };
 
-/* What somebody has taken: all of one name so far, or a step from before the spool is there. */
+/* Occupied bytes: all of one name so far, or a step from before the spool is there. */
 struct taken {
 	struct usage_culprit culprit;
 	int device;
@@ -154,7 +154,7 @@ static void name_step(int device, const struct usage_look *look,
 	record_culprit(device, &so_far, culprit, bytes);
 }
 
-/* What was named in a context ends with it. */
+/* Memory named in a context ends with it. */
 static void unname(int device, const struct usage_look *look, const struct usage_culprit *end)
 {
 	for (uint32_t i = 0; i < state.names_n; i++) {

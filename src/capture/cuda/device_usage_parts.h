@@ -1,6 +1,6 @@
 /*
- * What the two halves of `used` share: device_usage.c asks, device_usage_names.c keeps account of
- * the answers.
+ * What device_usage.c, which asks, and device_usage_names.c, which keeps account of the answers,
+ * share.
  */
 #ifndef CAPTURE_CUDA_DEVICE_USAGE_PARTS_H
 #define CAPTURE_CUDA_DEVICE_USAGE_PARTS_H
@@ -17,7 +17,7 @@ struct usage_look {
 	uint64_t turn;   /* taken just before: what had come by then is in it */
 };
 
-/* Who is told to have taken something. */
+/* The call that is said to have taken memory. */
 struct usage_culprit {
 	enum usage_kind kind;
 	enum hook_id hook;
@@ -53,10 +53,10 @@ extern struct usage_device usage_devices[USED_DEVICES];
 int64_t usage_left(int device, const struct usage_look *look);
 
 /*
- * Likewise: a figure is there. What it shows beyond what is known belongs to the culprit that waits
- * for a figure, else to the one given (may be NULL), else, with no step on its way, it remains;
- * `hook` is who looked. False, and nothing is done, if the figure is out of date: memory has moved
- * since, or a newer one is in the account.
+ * With the recorder's lock held: enters a figure. The part of it that nothing known explains
+ * belongs to the culprit that waits for a figure, else to the one given (may be NULL); else, with
+ * no step under way, it stays unexplained. `hook` is the call that looked. False, and nothing is
+ * done, if the figure is out of date: memory has moved since, or a newer figure is in the account.
  */
 bool usage_account(int device, const struct usage_look *look, const struct usage_culprit *culprit,
 		   enum hook_id hook);

@@ -1,4 +1,4 @@
-/* What we ask the CUDA driver. */
+/* Questions to the CUDA driver. */
 #include "capture/cuda/driver.h"
 
 #include <stdatomic.h>
@@ -54,7 +54,7 @@ static void *function(_Atomic(void *) *known, const char *name)
 		answered;                                                                   \
 	})
 
-/* Which device a thread's context is on, until contexts come or go: one question instead of two. */
+/* The device of each thread's context, until contexts come or go: one question instead of two. */
 static _Atomic uint32_t contexts_changed = 1;
 static _Thread_local struct {
 	CUcontext context;
@@ -203,7 +203,8 @@ bool driver_facts(int device, struct driver_facts *facts)
 		return false;
 	if (ASK(cuDeviceTotalMem_v2, &total, device))
 		facts->total_bytes = total;
-	/* Of a MIG device the newer function tells its own, the older one its card's (cuda.h). */
+	/* For a MIG device the newer function gives its own value, the older one its card's
+	 * (cuda.h). */
 	known = ASK(cuDeviceGetUuid, &card, device);
 	part = ASK(cuDeviceGetUuid_v2, &uuid, device);
 	if (part && known && memcmp(&uuid, &card, sizeof(uuid)) != 0)

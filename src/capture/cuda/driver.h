@@ -1,6 +1,6 @@
 /*
- * What we ask the CUDA driver, always through its real functions: questions that change nothing.
- * Never under PyTorch's lock. Answers are -1 or 0 when the driver cannot say.
+ * Questions to the CUDA driver, always through its real functions, that change nothing. Never under
+ * PyTorch's lock. Answers are -1 or 0 when the driver cannot say.
  */
 #ifndef CAPTURE_CUDA_DRIVER_H
 #define CAPTURE_CUDA_DRIVER_H
@@ -29,10 +29,10 @@ struct driver_block {
 
 void driver_block(uint64_t ptr, struct driver_block *block);
 
-/* What a pool holds now, in bytes. */
+/* The bytes that a pool holds now. */
 uint64_t driver_pool_reserved(uint64_t pool);
 
-/* What a device holds for graphs now, in bytes, and how much of it is allocated. */
+/* The bytes that a device holds for graphs now, and the allocated part of them. */
 uint64_t driver_graph_memory(int device, uint64_t *used);
 
 bool driver_capturing(uint64_t stream);

@@ -145,7 +145,7 @@ static nvmlDevice_t handle_of(int device)
 		       : NULL;
 }
 
-/* How many processes; -1 when that cannot be said. */
+/* The number of processes; -1 where it cannot be had. */
 static int list(processes_fn *ask, nvmlDevice_t device, struct process *processes)
 {
 	unsigned int count = PROCESSES;

@@ -303,7 +303,8 @@ bool cupti_door(const char *name, void *real, void **answer)
 	return false;
 }
 
-/* As the linker would have found it for the caller; who came by dlsym has told us. */
+/* As the linker would have found it for the caller; a caller that came by dlsym has given the
+ * function. */
 static void *real_of(enum cupti_door door, const void *caller)
 {
 	void *real = resolve_from(door_names[door], caller);

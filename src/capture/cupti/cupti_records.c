@@ -1,6 +1,6 @@
 /*
  * CUPTI's records into the spool. They come a buffer at a time, on a thread of CUPTI's or on one
- * that flushes; what they tell goes where a killed process leaves it.
+ * that flushes; their contents go where a killed process leaves them.
  */
 #include <string.h>
 
@@ -185,7 +185,7 @@ static void put_witness(const struct spool_witness *witness)
 		spool->header->witness_lost++;
 }
 
-/* What modules bring with them is asked for by no call: a sum. */
+/* No call asks for the memory that modules bring with them: a sum. */
 static void take_variable(const struct cupti_memory *memory)
 {
 	struct spool_span span = {
@@ -291,7 +291,7 @@ static void tell_version(void)
 	intern_fact(record_intern(), "cupti", digits);
 }
 
-/* Up to AT_ONCE of them; false behind the last. */
+/* Up to AT_ONCE of them; false after the last. */
 static bool take_some(uint8_t *buffer, size_t valid, void **record)
 {
 	for (unsigned i = 0; i < AT_ONCE; i++) {
@@ -307,7 +307,8 @@ void cupti_take(const struct cupti_library *library, uint8_t *buffer, size_t val
 	void *record = NULL;
 	bool more = true;
 
-	/* May be the first word of memory there is: then a call has been missed, and this tells. */
+	/* Perhaps the first memory of the process: then a call has been missed, and this record
+	 * shows it. */
 	while (more && record_begin(true)) {
 		struct signals_deferred deferred;
 

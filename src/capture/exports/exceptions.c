@@ -4,9 +4,9 @@
  *
  * A wrapper must put its span away when an exception, pthread_exit or a cancellation passes through
  * (`cleanup` attribute, -fexceptions). The compiler then refers to libgcc_s. Linked to it, we would
- * load the system's copy into every process, ahead of the newer one that a conda environment brings
- * for its own libstdc++. So: no link; whoever unwinds has an unwinder in the process, and it is
- * that one that goes on. The names are hidden: nobody else is bound to them.
+ * load the system's copy into every process, before the newer one that a conda environment brings
+ * for its own libstdc++. So there is no link: a process that unwinds has an unwinder, and that one
+ * goes on. The names are hidden: nobody else is bound to them.
  */
 #include <dlfcn.h>
 #include <stdint.h>

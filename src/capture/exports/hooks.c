@@ -76,13 +76,14 @@
 #define OPENED(ptr) cuda_call_opened(&span, status, status ? 0 : (uint64_t) * (ptr))
 #define CLOSE(ptr) cuda_call_end(&span, SPAN_CLOSE, NODE_ADDRESS, (uint64_t)(ptr))
 
-/* What comes to be occupied in the call without being allocated; a launch, the first time. */
+/* Memory that comes to be occupied in the call without being allocated; a launch, the first time.
+ */
 #define STEP(kind) STEP_ON(kind, driver_device())
 #define STEP_ON(kind, device) usage_begin(&span, USED_##kind, (device))
 #define STEPPED usage_end(&span)
 #define LIMITING(limit) usage_begin(&span, usage_kind_of_limit((int)(limit)), driver_device())
 #define FIRST(kind, key) usage_begin_first(&span, USED_##kind, (uint64_t)(key), false)
-/* Handles are told apart by who gave them: a launch takes either. */
+/* Handles are marked by the call that gave them, for a launch takes either kind. */
 #define FOUND(what, handle)                                                   \
 	do {                                                                  \
 		usage_end(&span);                                             \
@@ -111,7 +112,8 @@
 /* A call that moves no sum: what the device says is occupied may be sampled. */
 #define SAMPLED cuda_call_sampled(&span, status)
 
-/* What a wrapper answers when the machine has no such function: "not initialized", both APIs' 3. */
+/* The answer of a wrapper when the machine has no such function: "not initialized", 3 in both APIs.
+ */
 enum { STATUS_MISSING = 3 };
 
 /* `quick`: only the count of it is left. */

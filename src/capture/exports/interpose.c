@@ -139,9 +139,9 @@ static void *lookup_real(enum hook_id id)
 }
 
 /*
- * Ours for a name that the real lookup found at `real`; NULL if the pointer is another function
- * than the one we stand in front of (a second runtime, another library's wrapper): then it passes,
- * and the driver beneath it is still seen.
+ * Our function for a name that the real lookup found at `real`; NULL if the pointer is another
+ * function than the one that ours wraps (a second runtime, another library's wrapper): then it
+ * passes, and the driver beneath it is still seen.
  */
 static void *swap_named(enum hook_id id, void *real)
 {
@@ -153,7 +153,7 @@ static void *swap_named(enum hook_id id, void *real)
 	return !none || none == real ? hook_ours(id) : NULL;
 }
 
-/* Did the lookup find nothing but our own definition? Then the machine lacks the function. */
+/* True if the lookup found nothing but our own definition: then the machine lacks the function. */
 static bool only_ours(enum hook_id id, void *found)
 {
 	if (found != hook_ours(id) || atomic_load(&hook_real[id]))

@@ -1,6 +1,6 @@
 /*
- * NVTX ranges and marks. What they tell goes to record_mark(); all else is between NVTX's core
- * (nvtx.c) and its payloads (nvtx_payload.c).
+ * NVTX ranges and marks, which go to record_mark(); all else is between NVTX's core (nvtx.c) and
+ * its payloads (nvtx_payload.c).
  */
 #ifndef CAPTURE_NVTX_NVTX_H
 #define CAPTURE_NVTX_NVTX_H

@@ -122,7 +122,7 @@ static uint64_t register_schema(const char *domain, const struct schema *schema)
 	return id;
 }
 
-/* Enumerations only name values, which are not told. */
+/* Enumerations only name values, which are not recorded. */
 static uint64_t register_enum(const char *domain, const void *attributes)
 {
 	(void)domain;

@@ -85,7 +85,8 @@ void torch_settle(const struct event *like)
 		ledger_retag(record_ledger(), id, 0, like);
 }
 
-/* Was the driver asked from inside PyTorch's allocator, be it through somebody's raw_alloc? */
+/* True if the driver was asked from inside PyTorch's allocator, even by way of a raw_alloc() of
+ * somebody's. */
 static bool beneath_c10(uint32_t stack)
 {
 	const struct spool *spool = record_spool();
@@ -330,7 +331,7 @@ static void out_of_memory(int64_t size, uint64_t allocated, uint64_t reserved, u
 
 #define FRAME __builtin_frame_address(0)
 
-/* What each form tells. The oldest has no address: there is nothing to tell it by. */
+/* The contents of each form. The oldest has no address by which a block could be known. */
 #define TELL_BARE (void)0
 #define TELL_PLAIN usage((uint64_t)ptr, size, NULL, device, FRAME)
 #define TELL_TOTALS \

@@ -17,8 +17,8 @@
 
 struct spool_oom;
 
-/* Finds the real functions behind PyTorch's doors, if PyTorch is loaded. Takes the loader's lock.
- */
+/* Finds the real functions of PyTorch that ours replace, if PyTorch is loaded. Takes the loader's
+ * lock. */
 void torch_prepare(void);
 
 /* "2.11.0+cu130", NULL when unknown; no lock needed. */
@@ -27,22 +27,22 @@ const char *torch_version(void);
 /* The text of the pool's name. With the recorder's lock held, like all of the following. */
 uint32_t torch_pool(void);
 
-/* Does the library with this name (a text) belong to the allocator: does it ask on a pool's behalf?
+/* True if the library with this name (a text) belongs to the allocator: it asks on a pool's behalf.
  */
 bool torch_owns(uint32_t owner);
 
 /*
- * Is this driver allocation of the owner a segment of the pool? It is provisional on this thread
- * until a block is reported in it; torch_settle() makes it a plain allocation if none was.
+ * True if this driver allocation of the owner is a segment of the pool. It is provisional on this
+ * thread until a block is reported in it; torch_settle() makes it a plain allocation if none was.
  */
 bool torch_segment(uint32_t owner, uint64_t ptr, uint64_t size);
 void torch_settle(const struct event *like);
 
 /*
- * An allocation of the driver with this stack failed: does a framework catch that and try again in
- * another way (PyTorch, XLA)? PyTorch's then reports the failure itself, on this thread and with
- * what was known here, unless a try succeeds. `ordered`: of a stream-ordered pool, where PyTorch
- * tries no more.
+ * An allocation of the driver with this stack failed: true if a framework catches that and tries
+ * again in another way (PyTorch, XLA). PyTorch then reports the failure itself, on this thread and
+ * with what was known here, unless a try succeeds. `ordered`: of a stream-ordered pool, where
+ * PyTorch does not try again.
  */
 bool torch_catches(uint32_t stack, bool ordered, const struct spool_oom *known);
 

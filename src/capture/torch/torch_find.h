@@ -1,4 +1,4 @@
-/* The functions of PyTorch that ours stand in front of. */
+/* The functions of PyTorch that ours replace. */
 #ifndef CAPTURE_TORCH_TORCH_FIND_H
 #define CAPTURE_TORCH_TORCH_FIND_H
 
