@@ -1,4 +1,5 @@
-/* The C API: what a program tells of itself (include/memtrace/memtrace.h). */
+/* The C API: the calls by which a program describes its own memory (include/memtrace/memtrace.h).
+ */
 #include "capture/life/life.h"
 
 #include <errno.h>
@@ -110,7 +111,8 @@ EXPORT memtrace_pool memtrace_pool_grow(memtrace_pool pool)
 	return before;
 }
 
-/* The first known segment that ends behind the address. With the lock held, like what follows. */
+/* The first known segment that ends after the address. With the lock held, like the functions that
+ * follow. */
 static uint32_t find_segment(uint64_t address)
 {
 	return (uint32_t)sort_until(segments.list, segments.count, sizeof(*segments.list),

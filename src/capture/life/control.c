@@ -1,4 +1,4 @@
-/* What others ask of this process while it runs. */
+/* Requests to this process while it runs. */
 #include "capture/life/control.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
- * What others ask of this process while it runs: a tool through the spool's header (memtrace ctl),
- * or somebody with the signal that the user chose (MEMTRACE_SIGNAL). The next memory event acts
- * upon it (recorder/guest.h).
+ * Requests to this process while it runs: by a tool through the spool's header (memtrace ctl), or
+ * by the signal that the user chose (MEMTRACE_SIGNAL). The next memory event carries them out
+ * (recorder/guest.h).
  */
 #ifndef CAPTURE_LIFE_CONTROL_H
 #define CAPTURE_LIFE_CONTROL_H
@@ -14,7 +14,7 @@
  */
 void control_init(void);
 
-/* Has the program taken the signal for itself meanwhile? Then that is noted. */
+/* Notes it if the program has taken the signal for itself meanwhile. */
 void control_check_signal(void);
 
 /* There is a new spool. With the lock held. */

@@ -59,7 +59,7 @@ static const char missing_notes[PACK_KINDS][80] = {
 #undef PACK
 };
 
-/* What else the process has of its symbols stays as it is bound: RTLD_LOCAL. Never given back. */
+/* The process's other symbols stay bound as they are: RTLD_LOCAL. Never given back. */
 void finalize_load(void)
 {
 	enum pack_kind kind = pack_named(opt_text(OPT_ID_output));
@@ -112,7 +112,7 @@ int finalize_status(void)
 	return exit_status;
 }
 
-/* What at_quick_exit() is: that one is linked into each library. */
+/* The function that at_quick_exit() calls: at_quick_exit() itself is linked into each library. */
 int __cxa_at_quick_exit(void (*handler)(void *), void *library);
 
 void finalize_watch(void (*end)(void))
@@ -177,8 +177,7 @@ static void say_written(const char *trace, const struct document_told *told, boo
 		log_say("wrote ", trace, NULL);
 }
 
-/* What is written, by whoever has begun (begin_writing): the trace at the end, or one of what is so
- * far. */
+/* Names of the document under way, for the thread that has begun (begin_writing). */
 static struct {
 	char partial[4096], final[4096];
 } names;
@@ -355,7 +354,7 @@ int finalize_dump(const char *output)
 
 	if (!begin_writing())
 		return -EBUSY;
-	hook = watch_path(NULL); /* names are told by functions that allocate */
+	hook = watch_path(NULL); /* the functions that name threads allocate */
 	dump.output = output;
 	record_lock(); /* books what waits */
 	record_unlock();

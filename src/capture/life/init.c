@@ -33,7 +33,8 @@
 
 EXPORT int InitializeInjection(void);
 
-/* What pthread_atfork() is: that one is linked into each library, far from the constructor. */
+/* The function that pthread_atfork() calls: pthread_atfork() itself is linked into each library,
+ * far from the constructor. */
 int __register_atfork(void (*before)(void), void (*in_parent)(void), void (*in_child)(void),
 		      void *library);
 
@@ -82,10 +83,11 @@ START_CODE static const struct link_map *own_map(void)
 }
 
 /*
- * This library, if it was there when the program started. The loader's list has the program first,
- * then what is preloaded, then what the program needs, libc among it, and at last what is dlopened:
- * a copy that the driver or NVTX loads by itself. Of two that are preloaded the first is it. What
- * dlmopen() loads is in another list, which begins without a program.
+ * This library, if it was there when the program started; NULL for a copy. The loader's list has
+ * the program first, then the preloaded libraries, then those that the program needs, libc among
+ * them, and at last what is dlopened: a copy that the driver or NVTX loads by itself. Of two
+ * preloaded copies the first is the one. What dlmopen() loads is in another list, which begins
+ * without a program.
  */
 START_CODE static const struct link_map *preloaded_map(void)
 {
@@ -113,8 +115,8 @@ START_CODE static bool is_set(const char *name)
 }
 
 /*
- * What setenv() does in most processes, without its pages: the environment is ours from here on,
- * and libc's own once somebody adds to it. False where there is no room.
+ * Does the work of setenv() in most processes, without touching its pages: the environment is ours
+ * from here on, and libc's own once somebody adds to it. False where there is no room.
  */
 START_CODE static bool add_injections(const char *path)
 {

@@ -18,7 +18,7 @@ void life_finish(void);
 /* Process, environment and settings. */
 void process_info_record(struct intern *intern, const struct process_paths *paths);
 
-/* What may become known only later: the unwinder, versions. With the lock held. */
+/* Facts that may become known only later: the unwinder, versions. With the lock held. */
 void process_info_late(struct intern *intern);
 
 void process_info_clear(void);

@@ -1,4 +1,4 @@
-/* What is known of the process. */
+/* Facts about the process: command, host, rank, settings, devices. */
 #include "capture/life/life.h"
 
 #include <stdlib.h>
@@ -34,7 +34,8 @@ static void record_command(struct intern *intern)
 		intern_fact(intern, "command", words + at);
 }
 
-/* Settings of allocators that change memory: the trace tells them, a comparison looks at them. */
+/* Settings of allocators that change memory: the trace lists them, and a comparison looks at them.
+ */
 static const char settings[][40] = {
 	"PYTORCH_CUDA_ALLOC_CONF",
 	"PYTORCH_ALLOC_CONF",

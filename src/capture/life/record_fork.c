@@ -42,9 +42,9 @@ uint8_t *record_make_alive(void)
 }
 
 /*
- * Born past fork's handlers, while there was no page yet that tells? A clone in its maker's memory
- * was not: what it writes is its maker's. Where the kernel does not say that, it is a rarer thing
- * than a child is.
+ * True in a child that was born past fork's handlers while there was no page yet that shows it. Not
+ * in a clone that shares its maker's memory: what it writes is its maker's. A kernel without kcmp()
+ * cannot say that; such a clone is rarer than a child.
  */
 bool record_is_child(void)
 {
@@ -54,7 +54,7 @@ bool record_is_child(void)
 	       syscall(SYS_kcmp, pid, record_process.pid, KCMP_VM, 0, 0) != 0;
 }
 
-/* What other threads of the parent held. */
+/* Locks that other threads of the parent held. */
 static void forget_others(void)
 {
 	loader_forked();
@@ -66,7 +66,7 @@ static void forget_others(void)
 	lock_reset(&recorder.open_lock);
 }
 
-/* What this process knew of its parent's recording. */
+/* Everything that this process knew of its parent's recording. */
 static void clear(void)
 {
 	/* The parent's mapping is not in this process (MADV_DONTFORK), so there is nothing to

@@ -1,4 +1,4 @@
-/* How often each hooked call was made, and how long it took. */
+/* Counts of hooked calls, and the time spent in them. */
 #include "capture/recorder/calls.h"
 
 #include <string.h>

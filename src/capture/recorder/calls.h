@@ -1,10 +1,10 @@
 /*
- * How often each hooked call was made, and how long it took: those of calls.def, and of hooks.def.
+ * Counts of hooked calls, and the time spent in them: those of calls.def, and of hooks.def.
  *
  * Of calls that nest only the outermost is counted. Counts lie in the spool, a row for each call
  * and shard of threads, made when it is first needed, so that a killed process leaves them. No
- * event is made, and in the common case no lock is taken, the processor's included, and no cache
- * line is shared.
+ * event is made; in the common case no lock is taken, the processor's included, and no cache line
+ * is shared.
  */
 #ifndef CAPTURE_RECORDER_CALLS_H
 #define CAPTURE_RECORDER_CALLS_H

@@ -10,8 +10,8 @@
 
 #include "spool/layout.h"
 
-/* Was this copy preloaded? One that was dlopened (an injection variable outlived LD_PRELOAD) is
- * inert. */
+/* True if this copy was preloaded. One that was dlopened (an injection variable outlived
+ * LD_PRELOAD) is inert. */
 bool guest_preloaded(void);
 
 /* Somebody asks for the first time whether recording is on. Once in a process; no call out. */
@@ -38,11 +38,11 @@ void guest_resume(void);
  * lock nor ours. */
 void guest_device(int device);
 
-/* What `asked` was in the spool's header when it was last looked at (life/control.c). */
+/* The value of `asked` in the spool's header when it was last looked at (life/control.c). */
 extern _Atomic uint32_t guest_control_seen;
 
-/* Has a tool (memtrace ctl) or a signal (MEMTRACE_SIGNAL) asked for something? Each memory event
- * looks, with a load and a compare. */
+/* True if a tool (memtrace ctl) or a signal (MEMTRACE_SIGNAL) has asked for something. Each memory
+ * event looks, with a load and a compare. */
 static inline bool guest_control_asked(const struct spool_header *header)
 {
 	return atomic_load_explicit(&header->asked, memory_order_relaxed) !=

@@ -1,4 +1,4 @@
-/* What events cost the program that is traced. */
+/* The cost of events to the traced program. */
 #include "capture/recorder/overhead.h"
 
 #include <stdatomic.h>

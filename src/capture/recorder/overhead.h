@@ -1,8 +1,8 @@
 /*
- * What events cost the program that is traced, measured there: the trace states it by kind.
+ * The cost of events to the traced program, measured there: the trace states it by kind.
  *
- * One event in so many is timed from the hook's entry to its return, less what the host's own
- * functions took meanwhile. A runtime call and the driver call beneath it are one event of two
+ * One event in so many is timed from the hook's entry to its return, less the time that the host's
+ * own functions took meanwhile. A runtime call and the driver call beneath it are one event of two
  * hooks, so the watch runs in both and stands still in between.
  */
 #ifndef CAPTURE_RECORDER_OVERHEAD_H
@@ -36,7 +36,7 @@ static inline void overhead_enter(bool first)
 
 /*
  * On the way out or into a function of the host's, without the recorder's lock; `last`: out of the
- * hook that was the first. `event`: did it record one? Without, nothing is counted.
+ * outermost hook. `event`: whether it recorded one; without, nothing is counted.
  */
 static inline void overhead_leave(enum spool_cost_kind kind, bool last, bool event)
 {

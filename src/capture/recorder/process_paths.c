@@ -22,7 +22,7 @@ enum { NAMES = 1000 };
 static START_DATA char near[200];
 static char far[4096];
 
-/* What %e stands for: a program that sets its title writes over it. */
+/* The text for %e, kept here: a program that sets its title writes over the original. */
 static char program[256];
 
 static __attribute__((noinline)) void ask_far(void)
@@ -119,7 +119,8 @@ static int create_in(struct process_paths *paths, struct spool *spool, const cha
 		if (!error)
 			error = create_unless_there(paths, spool);
 	}
-	if (!paths->spool[0]) /* without a name a failure is told of what was asked for */
+	if (!paths->spool[0]) /* without a name a failure is reported for the path that was asked
+				 for */
 		text_copy(paths->spool, sizeof(paths->spool), in);
 	return error;
 }
@@ -141,7 +142,7 @@ int process_paths_create(struct process_paths *paths, struct spool *spool, int p
 	words.pid = pid;
 	make_pattern(pattern, sizeof(pattern), opt_text(OPT_ID_output));
 	make_directory(directory, sizeof(directory), opt_text(OPT_ID_spool_dir));
-	/* What fills its buffer may have been cut: that is no name to create anything under. */
+	/* A name that fills its buffer may have been cut: nothing is created under it. */
 	error = strlen(pattern) < sizeof(pattern) - 1
 			? path_expand(first, sizeof(first), pattern, &words)
 			: -ENAMETOOLONG;

@@ -30,11 +30,11 @@ extern _Atomic int record_state;
  */
 bool record_wake(void);
 
-/* Has anybody asked? If not there is nothing to hold still while a child is made. */
+/* True if anybody has asked. If not, there is nothing to hold still while a child is made. */
 bool record_awake(void);
 
 /*
- * Are hooked calls to be looked at? Everything else is a jump to the real function. Must be asked
+ * True if hooked calls are to be looked at; else they are jumps to the real function. Must be asked
  * before anything is written that record_forked() clears.
  */
 static inline bool record_on(void)
@@ -48,15 +48,15 @@ static inline bool record_on(void)
  * it was started as, with or without a path. */
 void record_init(const char *program);
 
-/* `frame` is that of the function that asks: what tells a call of a signal handler, beneath what it
- * interrupted, from the call after one that was left by a jump (record_lock). */
+/* `frame` is that of the function that asks. By it a call of a signal handler, beneath the call
+ * that it interrupted, differs from the call after one that was left by a jump (record_lock). */
 bool record_begin_in(void **frame, bool may_load);
 bool record_continue_in(void **frame);
 
 /*
- * Must be called first in every hook that records: opens the spool at the first event, notices that
- * this is a forked child. False when nothing is to be recorded. `may_load`: the place allows slow
- * first-time work (it is not PyTorch's report).
+ * Must be called first in every hook that records: opens the spool at the first event, notices a
+ * forked child. False when nothing is to be recorded. `may_load`: the place allows slow first-time
+ * work (it is not PyTorch's report).
  */
 static inline __attribute__((always_inline)) bool record_begin(bool may_load)
 {
@@ -75,7 +75,8 @@ void record_prepare(void);
 /* cuInit was called: record_prepare(), and a word at the end if nothing of CUDA was ever seen. */
 void record_cuda_started(void);
 
-/* The frame that holds it, NULL where there is none: only the thread's end tells then. */
+/* `frame` is that of the function that takes the lock; NULL where there is none: then only the end
+ * of the thread shows that the lock is lost. */
 void record_lock_in(void **frame);
 
 /*
@@ -102,13 +103,13 @@ void record_unlock(void);
 
 bool record_inside_in(void **frame);
 
-/* Is this a signal handler that interrupted its own thread between the two? */
+/* True in a signal handler that interrupted its own thread between the two. */
 static inline __attribute__((always_inline)) bool record_inside(void)
 {
 	return record_inside_in(__builtin_frame_address(0));
 }
 
-/* Is there a spool? With the lock held it stays so. */
+/* True if there is a spool. With the lock held it stays so. */
 bool record_is_open(void);
 
 /* With the lock held (the spool's texts may be read without). */
@@ -143,12 +144,12 @@ void record_cost(enum spool_cost_kind kind, uint64_t ns);
 /* A free of what was never seen is counted. With the lock held. */
 void record_unmatched(void);
 
-/* Are events off (memtrace_stop)? Then no stack is needed either. */
+/* True while events are off (memtrace_stop). Then no stack is needed either. */
 bool record_quiet(void);
 
 enum { RECORD_NAME = 256 }; /* bytes of a mark's name; longer ones are cut */
 
-/* A mark, push or pop, and what NVTX was told beside its name; a text may be NULL. */
+/* A mark, push or pop, and what NVTX was given beside its name; a text may be NULL. */
 struct record_mark {
 	enum event_op op;
 	const char *name, *domain, *category;

@@ -91,9 +91,9 @@ HOT_CODE void record_unlock(void)
 }
 
 /*
- * Is the frame gone that has the lock since this turn? Surely if it does not hold its return
- * address any more, or if this one has its place or lies further out on the same stack. On another
- * stack it may be merely suspended, but not for long.
+ * True if the frame is gone that has held the lock since this turn. That is certain if it does not
+ * hold its return address any more, or if this frame has its place or lies further out on the same
+ * stack. On another stack it may be merely suspended, but not for long.
  */
 static bool frame_gone(unsigned turn, void **where, void **frame)
 {

@@ -95,7 +95,7 @@ static void put_mark(const struct pending *from)
 	ledger_note(&recorder.ledger, &event);
 }
 
-/* Does the pop end the push? */
+/* True if the pop ends the push. */
 static bool is_end_of(const struct pending *pop, const struct pending *push)
 {
 	if (pop->op != EVENT_POP || push->op != EVENT_PUSH || pop->range != push->range)
@@ -104,8 +104,8 @@ static bool is_end_of(const struct pending *pop, const struct pending *push)
 }
 
 /*
- * No memory event has come yet. What began and ended in front of the first saw no memory, so when
- * there are too many such ranges go first: what stays open must be known.
+ * No memory event has come yet. A range that began and ended before the first one saw no memory, so
+ * when there are too many such ranges go first: those that stay open must be known.
  */
 static void put_pending(const struct pending *mark)
 {

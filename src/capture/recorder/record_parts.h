@@ -1,6 +1,6 @@
 /*
- * What the files of the recorder share: record.c (its beginning, and what hooks ask),
- * record_lock.c, record_mark.c, record_fork.c, record_end.c. For them alone.
+ * Shared by the files of the recorder, and for them alone: record.c (its beginning, and all that
+ * hooks ask), record_lock.c, record_mark.c, record_fork.c, record_end.c.
  */
 #ifndef CAPTURE_RECORDER_RECORD_PARTS_H
 #define CAPTURE_RECORDER_RECORD_PARTS_H
@@ -13,18 +13,18 @@ enum { RECORD_NOTES = 16 };
 
 #pragma GCC visibility push(hidden) /* variables of other files, without a way around */
 
-/* What the constructor, a forked child and the end of a process that does nothing look at. */
+/* State that the constructor, a forked child and the end of a process without events look at. */
 extern struct record_process {
 	uint64_t start_monotonic, start_realtime;
 	int pid;
 	_Atomic bool quiet; /* memtrace_stop() */
 	_Atomic bool awake, open, cuda_started;
-	_Atomic uint32_t generation; /* of this process: forks behind it */
+	_Atomic uint32_t generation; /* of this process: the number of forks that led to it */
 	_Atomic(uint8_t *) alive;    /* a page that reads 0 in any child, however it was born */
 } record_process;
 
 extern struct recorder {
-	/* What each event looks at comes first: the lock, the spool's head, the ledger's. */
+	/* Members that each event looks at come first: the lock, the spool's head, the ledger's. */
 	struct lock lock;
 	_Atomic bool prepared;
 	struct ledger ledger;
@@ -51,8 +51,8 @@ extern _Thread_local struct record_self {
 /* Recording ends by trouble: said once, kept in the header. With the lock held. */
 void record_give_up(const char *what, int error);
 
-/* Is the thread in the middle of an update? A signal handler has interrupted it, this one or one
- * that has led to another stack, and must neither wait for it nor go on. */
+/* True if the thread is in the middle of an update: a signal handler has interrupted it, this one
+ * or one that has led to another stack, and must neither wait for it nor go on. */
 bool record_interrupts_update(void **frame);
 
 /* Likewise; the memory calls that pass are counted. */
@@ -70,7 +70,8 @@ static inline __attribute__((always_inline)) bool record_interrupts(void **frame
 /* This is another process than the one that was recorded so far: it begins anew. */
 void record_notice_fork_now(void);
 
-/* A child of fork, vfork's successor, clone: nobody told us, but the page tells. */
+/* Notices a child of fork, vfork's successor or clone that no handler announced: the page shows it.
+ */
 static inline void record_notice_fork(void)
 {
 	volatile uint8_t *alive = atomic_load_explicit(&record_process.alive, memory_order_acquire);
@@ -82,7 +83,7 @@ static inline void record_notice_fork(void)
 /* The page; NULL where there is none to be had. */
 uint8_t *record_make_alive(void);
 
-/* Born past fork's handlers, while there was no page yet that tells? */
+/* True in a child that was born past fork's handlers while there was no page yet that shows it. */
 bool record_is_child(void);
 
 /* Into the recording that has just been opened: what was marked before. Forgets it. With the lock
