@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/guest/table_rows.h"
@@ -26,10 +26,15 @@ static _Thread_local struct {
 
 static void stop(const char *what, const char *how, const char *why)
 {
-	self.held = 0; /* what is called below may take locks and allocate */
+	const char *const parts[] = { "memtrace: promise broken: ", what, how, why, "\n" };
+
+	self.held = 0; /* the trap's handler may take locks and allocate */
 	self.hook = NULL;
 	self.listing = false;
-	dprintf(STDERR_FILENO, "memtrace: promise broken: %s%s%s\n", what, how, why);
+	for (unsigned i = 0; i < 5; i++) {
+		if (write(STDERR_FILENO, parts[i], strlen(parts[i])) < 0)
+			break;
+	}
 	__builtin_trap();
 }
 

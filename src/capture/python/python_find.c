@@ -20,13 +20,14 @@ typedef void *lookup_fn(void *handle, const char *name);
 /* refusal = "CPython 3.12.3", the three, and what follows from them. */
 static void refuse_version(const char *a, const char *b, const char *c)
 {
-	const char *words[] = { "CPython ", python_process.version,
-				a,          b,
-				c,          ": Python stacks off, allocations still recorded" };
+	char *refusal = python_process.refusal;
+	const size_t size = sizeof(python_process.refusal);
 
-	python_process.refusal[0] = '\0';
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		text_append(python_process.refusal, sizeof(python_process.refusal), words[i]);
+	text_join(refusal, size, "CPython ", python_process.version);
+	text_append(refusal, size, a);
+	text_append(refusal, size, b);
+	text_append(refusal, size, c);
+	text_append(refusal, size, ": Python stacks off, allocations still recorded");
 }
 
 static void refuse_age(const char *age)
