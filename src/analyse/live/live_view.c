@@ -8,6 +8,7 @@
 
 #include "analyse/spool/read.h"
 #include "base/guest/clock.h"
+#include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "codec/event.h"
@@ -61,11 +62,6 @@ static void read_device_facts(const struct look *look, struct live_view_scope *s
 
 /* --- sums --- */
 
-static struct live_view_sum read_sum(const struct spool_sum *sum)
-{
-	return (struct live_view_sum){ sum->now, sum->peak, sum->peak_t };
-}
-
 static const char *scope_name(const struct look *look, const struct spool_scope *scope)
 {
 	return scope->kind == SCOPE_SPACE ? space_name(scope->name)
@@ -80,10 +76,10 @@ static struct live_view_scope read_scope(const struct look *look, uint32_t numbe
 		.kind = row->kind,
 		.device = row->device,
 		.name = scope_name(look, row),
-		.allocated = read_sum(&row->sums[METRIC_ALLOCATED]),
-		.reserved = read_sum(&row->sums[METRIC_RESERVED]),
+		.allocated = row->sums[METRIC_ALLOCATED],
+		.reserved = row->sums[METRIC_RESERVED],
 		.samples = row->used_samples,
-		.used = read_sum(&row->sums[METRIC_USED]),
+		.used = row->sums[METRIC_USED],
 		.rounding = row->rounding,
 		.named = row->named,
 		.residual = row->residual,
@@ -93,7 +89,6 @@ static struct live_view_scope read_scope(const struct look *look, uint32_t numbe
 		.ooms = row->ooms,
 		.retries = row->retries,
 		.rate = rate_of(row->allocations, before, seconds),
-		.number = number,
 	};
 
 	if (scope.kind == SCOPE_DEVICE)
@@ -101,23 +96,11 @@ static struct live_view_scope read_scope(const struct look *look, uint32_t numbe
 	return scope;
 }
 
-static int by_kind(const void *a, const void *b)
-{
-	static const uint8_t order[] = {
-		[SCOPE_DEVICE] = 0, [SCOPE_POOL] = 1, [SCOPE_OWNER] = 2, [SCOPE_SPACE] = 3
-	};
-	const struct live_view_scope *x = a;
-	const struct live_view_scope *y = b;
-
-	if (x->kind != y->kind)
-		return order[x->kind] < order[y->kind] ? -1 : 1;
-	if (x->device != y->device)
-		return x->device < y->device ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
 static int read_scopes(struct look *look, double seconds)
 {
+	static const struct sort_key keys[] = { SORT_UP(struct live_view_scope, kind),
+						SORT_UP(struct live_view_scope, device),
+						{ 0 } };
 	uint32_t count = (uint32_t)spool_count(&look->follow.spool, SPOOL_SCOPE);
 	struct live_view_scope *scopes = realloc(look->scopes, (count + 1) * sizeof(*scopes));
 	uint64_t *allocations;
@@ -139,7 +122,7 @@ static int read_scopes(struct look *look, double seconds)
 	look->allocations_n = count;
 	for (uint32_t i = 0; i < count; i++)
 		allocations[i] = totals_scope(&look->follow.spool, i)->allocations;
-	qsort(scopes, look->scopes_n, sizeof(*scopes), by_kind);
+	sort_rows(scopes, look->scopes_n, sizeof(*scopes), keys);
 	return 0;
 }
 

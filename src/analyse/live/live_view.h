@@ -41,25 +41,20 @@ void live_view_ranges_read(struct look_ranges *ranges, struct follow *follow);
 
 /* --- the process --- */
 
-struct live_view_sum {
-	uint64_t now, peak, peak_t; /* bytes, bytes, ns since process start */
-};
-
 /* A device, pool, owner or space. */
 struct live_view_scope {
 	enum scope_kind kind;
 	int device;       /* NO_DEVICE for a space */
 	const char *name; /* of a device: its model, NULL when unknown */
 	uint64_t total;   /* of a device: its bytes, 0 when unknown */
-	struct live_view_sum allocated, reserved;
+	struct spool_sum allocated, reserved;
 	/* Of a device, as of the last sample; `samples` 0: there was none. */
 	uint64_t samples;
-	struct live_view_sum used;
+	struct spool_sum used;
 	int64_t rounding, named, residual;
 	const char *source;
 	uint64_t allocations, frees, ooms, retries;
-	double rate;     /* allocations a second, since the last look */
-	uint32_t number; /* in the spool */
+	double rate; /* allocations a second, since the last look */
 };
 
 struct look {

@@ -21,15 +21,6 @@ static size_t bytes_of(size_t size)
 	return sizeof(struct map_table) + size * sizeof(struct map_entry);
 }
 
-static struct map_table *new_table(size_t size)
-{
-	struct map_table *table = pages_grow(NULL, 0, bytes_of(size));
-
-	if (table)
-		table->size = size;
-	return table;
-}
-
 static inline size_t first_slot(const struct map_table *table, uint64_t key)
 {
 	return (size_t)(key ^ key >> 29) & (table->size - 1);
@@ -62,10 +53,12 @@ static void place(struct map_table *table, uint64_t key, uint32_t value)
 static bool grow_table(struct map *map)
 {
 	struct map_table *old = map->table;
-	struct map_table *table = new_table(old ? old->size * 2 : FIRST_SIZE);
+	size_t size = old ? old->size * 2 : FIRST_SIZE;
+	struct map_table *table = pages_grow(NULL, 0, bytes_of(size));
 
 	if (!table)
 		return false;
+	table->size = size;
 	for (size_t i = 0; old && i < old->size; i++) {
 		if (old->entries[i].value)
 			place(table, old->entries[i].key, old->entries[i].value);

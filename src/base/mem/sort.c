@@ -6,7 +6,7 @@
 
 #include "base/mem/arena.h"
 
-enum { SMALL = 1024 }; /* bytes that the stack has room for */
+enum { SMALL = 1024 }; /* bytes of rows that are so few that each is put in its place */
 
 static uint64_t number_at(const char *row, const struct sort_key *key)
 {
@@ -88,21 +88,12 @@ static void insert_all(char *rows, size_t count, size_t size, const struct sort_
 void sort_rows(void *rows, size_t count, size_t size, const struct sort_key *keys)
 {
 	size_t bytes = count * size; /* the longest left half of all has fewer */
-	char small[SMALL];
-	void *spare;
+	void *spare = bytes > SMALL ? pages_grow(NULL, 0, bytes) : NULL;
 
-	if (count < 2)
-		return;
-	if (bytes <= sizeof(small)) {
-		merge_all(rows, count, size, keys, small);
-		return;
-	}
-	spare = pages_grow(NULL, 0, bytes);
-	if (!spare) {
+	if (spare)
+		merge_all(rows, count, size, keys, spare);
+	else
 		insert_all(rows, count, size, keys);
-		return;
-	}
-	merge_all(rows, count, size, keys, spare);
 	pages_free(spare, bytes);
 }
 

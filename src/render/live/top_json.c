@@ -50,9 +50,9 @@ struct top_document {
 /* --- columns --- */
 
 static const struct emit_column sum_columns[] = {
-	EMIT_MEMBER("now_bytes", BYTES, struct live_view_sum, now),
-	EMIT_MEMBER("peak_bytes", BYTES, struct live_view_sum, peak),
-	EMIT_MEMBER("peak_t", TIME, struct live_view_sum, peak_t),
+	EMIT_MEMBER("now_bytes", BYTES, struct spool_sum, now),
+	EMIT_MEMBER("peak_bytes", BYTES, struct spool_sum, peak),
+	EMIT_MEMBER("peak_t", TIME, struct spool_sum, peak_t),
 	EMIT_END,
 };
 
