@@ -169,8 +169,8 @@ void emit_sort(const struct emit_rows *rows, const struct emit_column *keys);
 
 /* --- JSON --- */
 
-/* Rows that are values: of the type const char *, and uint64_t. */
-extern const struct emit_column emit_texts[], emit_numbers[];
+/* Rows that are values: of the type const char *, uint64_t, and uint32_t. */
+extern const struct emit_column emit_texts[], emit_numbers[], emit_positions[];
 
 /* {"a":1,"b":2}. */
 void emit_json(struct out *out, const struct emit_column *columns, const void *row);

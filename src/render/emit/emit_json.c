@@ -7,6 +7,7 @@
 
 const struct emit_column emit_texts[] = { { .kind = EMIT_TEXT }, EMIT_END };
 const struct emit_column emit_numbers[] = { { .kind = EMIT_NUMBER }, EMIT_END };
+const struct emit_column emit_positions[] = { { .kind = EMIT_POSITION }, EMIT_END };
 
 /* NOLINTBEGIN(misc-no-recursion): as deep as tables of columns are nested */
 

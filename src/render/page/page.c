@@ -177,7 +177,8 @@ static int write_facts(struct out *json, void *what)
 	out_json(json, part_name(part));
 	error = page_facts(&part->trace, &part->history, &part->folded, &part->categories, json);
 	page_phases_facts(&part->phases, json);
-	page_spans_facts(&part->spans, &part->trace, json);
+	if (!error)
+		error = page_spans_facts(&part->spans, &part->trace, json);
 	out_text(json, "}");
 	return error;
 }

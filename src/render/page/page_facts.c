@@ -4,58 +4,125 @@
  */
 #include "render/page/page_parts.h"
 
+#include "analyse/input/error.h"
 #include "base/text/out.h"
 #include "render/document/document.h"
 #include "render/emit/emit.h"
 
-static void device(struct out *out, const char *key, int value)
+/* --- what the numbers of the columns stand for --- */
+
+struct page_place {
+	int device;
+	const char *space, *pool;
+	bool foreign, handle;
+};
+
+static const struct emit_column place_columns[] = {
+	EMIT_MEMBER("device", DEVICE, struct page_place, device),
+	EMIT_MEMBER("space", TEXT, struct page_place, space),
+	EMIT_MEMBER("pool", TEXT, struct page_place, pool),
+	EMIT_MEMBER("foreign", TRUTH, struct page_place, foreign),
+	EMIT_MEMBER("handle", TRUTH, struct page_place, handle),
+	EMIT_END,
+};
+
+struct page_thread {
+	uint64_t thread;
+	const char *name;
+};
+
+static const struct emit_column thread_columns[] = {
+	EMIT_MEMBER("thread", NUMBER, struct page_thread, thread),
+	EMIT_MEMBER("name", TEXT, struct page_thread, name),
+	EMIT_END,
+};
+
+static const struct emit_column gap_columns[] = {
+	EMIT_MEMBER("event", NUMBER, struct history_gap, event),
+	EMIT_MEMBER("dropped", NUMBER, struct history_gap, dropped),
+	EMIT_MEMBER("device", DEVICE, struct history_gap, device),
+	EMIT_MEMBER("allocated", NUMBER, struct history_gap, allocated),
+	EMIT_MEMBER("reserved", NUMBER, struct history_gap, reserved),
+	EMIT_END,
+};
+
+static const struct emit_column fold_columns[] = {
+	EMIT_MEMBER("events", NUMBER, struct history_folded, events),
+	EMIT_MEMBER("blocks", NUMBER, struct history_folded, blocks),
+	EMIT_MEMBER("largest", NUMBER, struct history_folded, largest),
+	EMIT_MEMBER("slices", NUMBER, struct history_folded, slices),
+	EMIT_END,
+};
+
+/* The numbers of what the columns hold, and their names. */
+struct page_names {
+	const struct history_folded *folded;
+	uint64_t events, stacks;
+	struct emit_rows gaps, places, ops, threads, apis, texts;
+};
+
+static const struct emit_column name_columns[] = {
+	{
+		EMIT_KEYED("\nfolded", POINTED, struct page_names, folded),
+		.of = fold_columns,
+		.flags = EMIT_OPTIONAL,
+	},
+	EMIT_MEMBER("\nevents", NUMBER, struct page_names, events),
+	EMIT_MEMBER("stacks", NUMBER, struct page_names, stacks),
+	EMIT_LIST("\ngaps", "", struct page_names, gaps, gap_columns),
+	EMIT_LIST("\nplaces", "", struct page_names, places, place_columns),
+	EMIT_LIST("\nops", "", struct page_names, ops, emit_texts),
+	EMIT_LIST("\nthreads", "", struct page_names, threads, thread_columns),
+	EMIT_LIST("\napis", "", struct page_names, apis, emit_texts),
+	EMIT_LIST("\ntexts", "", struct page_names, texts, emit_texts),
+	EMIT_END,
+};
+
+static bool add_text(struct trace *trace, struct emit_rows *rows, const char *text)
 {
-	out_text(out, key);
-	if (value == NO_DEVICE)
-		out_text(out, "null");
-	else
-		out_i64(out, value);
+	return emit_add(&trace->arena, rows, &text);
 }
 
-static void places(const struct trace *trace, const struct history *history, struct out *out)
+static bool add_places(struct trace *trace, const struct history *history, struct emit_rows *rows)
 {
-	out_text(out, ",\n\"places\":[");
-	for (size_t i = 0; i < history->places_n; i++) {
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < history->places_n; i++) {
 		const struct history_place *place = &history->places[i];
+		const struct page_place row = {
+			.device = place->device,
+			.space = place->space < SPACES ? space_name(place->space) : NULL,
+			.pool = trace_text(trace, place->pool),
+			.foreign = place->foreign,
+			.handle = place->handle,
+		};
 
-		device(out, i ? ",{\"device\":" : "{\"device\":", place->device);
-		member_text(out,
-			    ",\"space\":", place->space < SPACES ? space_name(place->space) : NULL);
-		member_text(out, ",\"pool\":", trace_text(trace, place->pool));
-		out_text(out, place->foreign ? ",\"foreign\":true" : ",\"foreign\":false");
-		out_text(out, place->handle ? ",\"handle\":true}" : ",\"handle\":false}");
+		ok = emit_add(&trace->arena, rows, &row);
 	}
-	out_text(out, "],\n\"ops\":[");
-	for (unsigned op = 0; op < EVENT_OPS; op++)
-		member_text(out, op ? "," : "", event_op_name(op));
-	out_text(out, ",\"unknown\",\"fold\"]");
+	return ok;
 }
 
-static void threads(const struct trace *trace, const struct history *history, struct out *out)
+static bool add_names(struct trace *trace, const struct history *history, struct page_names *names)
 {
+	bool ok = add_places(trace, history, &names->places);
 	size_t texts;
 
 	trace_texts(trace, &texts);
-	out_text(out, ",\n\"threads\":[");
-	for (size_t i = 0; i < history->threads_n; i++) {
+	for (unsigned op = 0; ok && op < EVENT_OPS; op++)
+		ok = add_text(trace, &names->ops, event_op_name(op));
+	ok = ok && add_text(trace, &names->ops, "unknown") && add_text(trace, &names->ops, "fold");
+	for (size_t i = 0; ok && i < history->threads_n; i++) {
 		const struct trace_thread *thread = trace_thread(trace, history->threads[i]);
+		const struct page_thread row = { history->threads[i],
+						 thread ? thread->name : NULL };
 
-		member_number(out, i ? ",{\"thread\":" : "{\"thread\":", history->threads[i]);
-		member_text(out, ",\"name\":", thread ? thread->name : NULL);
-		out_char(out, '}');
+		ok = emit_add(&trace->arena, &names->threads, &row);
 	}
-	out_text(out, "],\n\"apis\":[");
-	for (size_t i = 0; i < history->apis_n; i++)
-		member_text(out, i ? "," : "", trace_text(trace, history->apis[i]));
-	out_text(out, "],\n\"texts\":[");
-	for (uint32_t id = 0; id <= texts; id++)
-		member_text(out, id ? "," : "", trace_text(trace, id));
-	out_char(out, ']');
+	for (size_t i = 0; ok && i < history->apis_n; i++)
+		ok = add_text(trace, &names->apis, trace_text(trace, history->apis[i]));
+	for (uint32_t id = 0; ok && id <= texts; id++)
+		ok = add_text(trace, &names->texts, trace_text(trace, id));
+	return ok;
 }
 
 /* What the page shows, what it says when asked, whether it is Python, how little it tells. */
@@ -82,6 +149,8 @@ static void frames(const struct trace *trace, struct out *out)
 	out_char(out, ']');
 }
 
+/* --- what stacks are put together by --- */
+
 /* Threads and phases are an event's, not a stack's: the page sees these by itself. */
 static bool is_of_stacks(enum trace_by by)
 {
@@ -89,101 +158,77 @@ static bool is_of_stacks(enum trace_by by)
 	       by != TRACE_BY_CATEGORY;
 }
 
-static void write_sites(const struct trace *trace, struct out *out)
-{
-	for (size_t i = 0; i < trace->sites_n; i++)
-		member_text(out, i ? "," : "", trace->sites[i].site);
-	out_text(out, "],\"of\":[");
-	for (size_t i = 0; i < trace->stacks_n; i++) {
-		uint32_t site = trace->site_of ? trace->site_of[i] : UINT32_MAX;
+struct page_grouping {
+	const char *by, *title;
+	struct emit_rows names, of; /* of each group, of each stack */
+};
 
-		member_number(out, i ? "," : "", site == UINT32_MAX ? TRACE_NONE : site);
-	}
+static const struct emit_column grouping_columns[] = {
+	EMIT_MEMBER("by", TEXT, struct page_grouping, by),
+	EMIT_MEMBER("title", TEXT, struct page_grouping, title),
+	EMIT_LIST("names", "", struct page_grouping, names, emit_texts),
+	EMIT_LIST("of", "", struct page_grouping, of, emit_positions),
+	EMIT_END,
+};
+static const struct emit_column grouping_list[] = {
+	{ .key = "\ngroupings", .kind = EMIT_ROWS, .of = grouping_columns, .between = "\n" },
+	EMIT_END,
+};
+
+/* Sites are the trace's own rows. */
+static int find_groups(struct trace *trace, enum trace_by by, struct page_grouping *to)
+{
+	struct trace_keys keys = { .of = trace->site_of };
+	int error = by == TRACE_BY_SITE ? 0 : trace_keys_find(&keys, trace, by);
+
+	to->names = EMIT_ROWS_OF(keys.keys, keys.count);
+	if (by == TRACE_BY_SITE)
+		to->names = (struct emit_rows){ &trace->sites->site, trace->sites_n, SIZE_MAX,
+						sizeof(*trace->sites) };
+	to->of = EMIT_ROWS_OF(keys.of, trace->stacks_n);
+	return error;
 }
 
 /* Blocks have one each; stacks what most of their bytes were. */
-static void category_groups(const struct categories *categories, struct out *out)
+static bool find_category_groups(struct trace *trace, const struct categories *categories,
+				 struct page_grouping *to)
 {
-	out_text(out, ",\n{\"by\":\"category\",\"title\":\"category\",\"names\":[");
-	for (size_t i = 0; i < categories->rules->categories; i++)
-		member_text(out, i ? "," : "", categories_name(categories, i));
-	out_text(out, "],\"of\":[");
-	for (size_t i = 0; i < categories->stacks_n; i++)
-		member_number(out, i ? "," : "", categories->of_stack[i]);
-	out_text(out, "]}");
+	bool ok = true;
+
+	*to = (struct page_grouping){
+		.by = "category",
+		.title = "category",
+		.names = EMIT_NONE_OF(const char *, SIZE_MAX),
+		.of = EMIT_NONE_OF(uint32_t, SIZE_MAX),
+	};
+	for (size_t i = 0; ok && i < categories->rules->categories; i++)
+		ok = add_text(trace, &to->names, categories_name(categories, i));
+	for (size_t i = 0; ok && i < categories->stacks_n; i++)
+		ok = emit_add(&trace->arena, &to->of, &(uint32_t){ categories->of_stack[i] });
+	return ok;
 }
 
-/* What stacks are put together by: a name for each group, and each stack's group. */
 static int groupings(struct trace *trace, const struct categories *categories, struct out *out)
 {
-	const char *comma = "\n";
-	struct trace_keys keys;
+	struct page_grouping list[TRACE_BYS + 1];
+	struct emit_rows rows = EMIT_ROWS_OF(list, 0);
 
-	out_text(out, ",\n\"groupings\":[");
 	for (enum trace_by by = 0; by < TRACE_BYS; by++) {
-		int error = 0;
+		struct page_grouping *to = &list[rows.count];
 
 		if (!is_of_stacks(by))
 			continue;
-		out_text(out, comma);
-		comma = ",\n";
-		member_text(out, "{\"by\":", trace_by_name(by));
-		member_text(out, ",\"title\":", trace_by_title(by));
-		out_text(out, ",\"names\":[");
-		if (by == TRACE_BY_SITE) {
-			write_sites(trace, out);
-		} else {
-			error = trace_keys_find(&keys, trace, by);
-			if (error)
-				return error;
-			for (size_t i = 0; i < keys.count; i++)
-				member_text(out, i ? "," : "", keys.keys[i].name);
-			out_text(out, "],\"of\":[");
-			for (size_t i = 0; i < trace->stacks_n; i++)
-				member_number(out, i ? "," : "", keys.of[i]);
-		}
-		out_text(out, "]}");
+		*to = (struct page_grouping){ .by = trace_by_name(by),
+					      .title = trace_by_title(by) };
+		if (find_groups(trace, by, to))
+			return -EINVAL;
+		rows.count++;
 	}
-	category_groups(categories, out);
-	out_char(out, ']');
+	if (!find_category_groups(trace, categories, &list[rows.count++]))
+		return err_no_memory(trace->path);
+	emit_members(out, grouping_list, &rows);
 	return 0;
 }
-
-static const struct emit_column gap_columns[] = {
-	EMIT_MEMBER("event", NUMBER, struct history_gap, event),
-	EMIT_MEMBER("dropped", NUMBER, struct history_gap, dropped),
-	EMIT_MEMBER("device", DEVICE, struct history_gap, device),
-	EMIT_MEMBER("allocated", NUMBER, struct history_gap, allocated),
-	EMIT_MEMBER("reserved", NUMBER, struct history_gap, reserved),
-	EMIT_END,
-};
-
-static const struct emit_column fold_columns[] = {
-	EMIT_MEMBER("events", NUMBER, struct history_folded, events),
-	EMIT_MEMBER("blocks", NUMBER, struct history_folded, blocks),
-	EMIT_MEMBER("largest", NUMBER, struct history_folded, largest),
-	EMIT_MEMBER("slices", NUMBER, struct history_folded, slices),
-	EMIT_END,
-};
-
-/* The numbers of what the columns hold, and what is missing in them. */
-struct page_counts {
-	const struct history_folded *folded;
-	uint64_t events, stacks;
-	struct emit_rows gaps;
-};
-
-static const struct emit_column count_columns[] = {
-	{
-		EMIT_KEYED("\nfolded", POINTED, struct page_counts, folded),
-		.of = fold_columns,
-		.flags = EMIT_OPTIONAL,
-	},
-	EMIT_MEMBER("\nevents", NUMBER, struct page_counts, events),
-	EMIT_MEMBER("stacks", NUMBER, struct page_counts, stacks),
-	EMIT_LIST("\ngaps", "", struct page_counts, gaps, gap_columns),
-	EMIT_END,
-};
 
 int page_facts(struct trace *trace, const struct history *history,
 	       const struct history_folded *folded, const struct categories *categories,
@@ -191,16 +236,21 @@ int page_facts(struct trace *trace, const struct history *history,
 {
 	/* As the trace has them. */
 	static const char *const members[] = { "peaks", "timeline", "phases", "actions" };
-	const struct page_counts counts = {
+	struct page_names names = {
 		.folded = folded->events ? folded : NULL,
 		.events = history->events_n,
 		.stacks = trace->stacks_n,
 		.gaps = EMIT_ROWS_OF(history->gaps, history->gaps_n),
+		.places = EMIT_NONE_OF(struct page_place, SIZE_MAX),
+		.ops = EMIT_NONE_OF(const char *, SIZE_MAX),
+		.threads = EMIT_NONE_OF(struct page_thread, SIZE_MAX),
+		.apis = EMIT_NONE_OF(const char *, SIZE_MAX),
+		.texts = EMIT_NONE_OF(const char *, SIZE_MAX),
 	};
 
-	emit_members(out, count_columns, &counts);
-	places(trace, history, out);
-	threads(trace, history, out);
+	if (!add_names(trace, history, &names))
+		return err_no_memory(trace->path);
+	emit_members(out, name_columns, &names);
 	frames(trace, out);
 	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
 		out_text(out, ",\n");

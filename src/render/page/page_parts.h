@@ -33,8 +33,8 @@ struct page_spans {
 int page_spans_find(struct page_spans *spans, const struct trace *trace, uint64_t most);
 void page_spans_clear(struct page_spans *spans);
 
-/* Their members of the facts; nothing for a trace without. */
-void page_spans_facts(const struct page_spans *spans, const struct trace *trace, struct out *out);
+/* Their members of the facts; nothing for a trace without. 0 or -errno with err_text(). */
+int page_spans_facts(const struct page_spans *spans, struct trace *trace, struct out *out);
 
 /* page_phases.c: phases, as many of them as a page shows. */
 struct page_phases {

@@ -124,36 +124,41 @@ static const struct emit_column track_columns[] = {
 	EMIT_END,
 };
 
-struct page_span_counts {
+struct page_span_facts {
 	uint64_t count, dropped, left_out, left_out_ns;
+	struct emit_rows tracks;
 };
 
-static const struct emit_column count_columns[] = {
-	EMIT_MEMBER("count", NUMBER, struct page_span_counts, count),
-	EMIT_MEMBER("dropped", NUMBER, struct page_span_counts, dropped),
-	EMIT_MEMBER("left_out", NUMBER, struct page_span_counts, left_out),
-	EMIT_MEMBER("left_out_ns", NUMBER, struct page_span_counts, left_out_ns),
+static const struct emit_column fact_columns[] = {
+	EMIT_MEMBER("count", NUMBER, struct page_span_facts, count),
+	EMIT_MEMBER("dropped", NUMBER, struct page_span_facts, dropped),
+	EMIT_MEMBER("left_out", NUMBER, struct page_span_facts, left_out),
+	EMIT_MEMBER("left_out_ns", NUMBER, struct page_span_facts, left_out_ns),
+	EMIT_LIST("\ntracks", "", struct page_span_facts, tracks, track_columns),
+	EMIT_END,
+};
+static const struct emit_column span_columns[] = {
+	{ .key = "\nspans", .kind = EMIT_OBJECT, .of = fact_columns },
 	EMIT_END,
 };
 
-void page_spans_facts(const struct page_spans *spans, const struct trace *trace, struct out *out)
+int page_spans_facts(const struct page_spans *spans, struct trace *trace, struct out *out)
 {
-	const struct page_span_counts counts = { spans->count, trace->spans_dropped,
-						 spans->left_out, spans->left_out_ns };
+	struct page_span_facts facts = { spans->count, trace->spans_dropped, spans->left_out,
+					 spans->left_out_ns,
+					 EMIT_NONE_OF(struct page_track, SIZE_MAX) };
 
 	if (!trace->witness.cupti)
-		return;
-	out_text(out, ",\n\"spans\":");
-	emit_begin(out, count_columns, &counts);
-	out_text(out, ",\n\"tracks\":[");
+		return 0;
 	for (size_t i = 0; i < spans->track_n; i++) {
 		const struct trace_span *span = spans->track[i];
 		bool call = span->device < 0;
 		const struct page_track track = { span->device, call ? TRACE_NONE : span->stream,
 						  call ? span->thread : TRACE_NONE };
 
-		out_text(out, i ? "," : "");
-		emit_json(out, track_columns, &track);
+		if (!emit_add(&trace->arena, &facts.tracks, &track))
+			return err_no_memory(trace->path);
 	}
-	out_text(out, "]}");
+	emit_members(out, span_columns, &facts);
+	return 0;
 }
