@@ -24,45 +24,31 @@ static int longest_first(const void *a, const void *b)
 											     : 1;
 }
 
-/* Of those as short as the shortest that stay, the first ones stay. How many are left. */
-static size_t keep_phases(struct trace_phase *list, size_t count, uint64_t shortest,
-			  size_t as_short)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		uint64_t length = length_of(&list[i]);
-
-		if (length < shortest || (length == shortest && !as_short))
-			continue;
-		as_short -= length == shortest;
-		list[kept++] = list[i];
-	}
-	return kept;
-}
-
 int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t most)
 {
+	struct trace_phase *list = trace->phases;
 	size_t count = trace->phases_n;
 	const struct trace_phase **sorted;
-	uint64_t shortest;
-	size_t as_short = 0;
+	bool *stays;
 
 	*phases = (struct page_phases){ 0, 0 };
 	if (!most || count <= most)
 		return 0;
-	sorted = calloc(count, sizeof(struct trace_phase *));
-	if (!sorted)
+	sorted = arena_alloc(&trace->arena, count * sizeof(*sorted));
+	stays = arena_alloc(&trace->arena, count * sizeof(*stays));
+	if (!sorted || !stays)
 		return err_no_memory(trace->path);
 	for (size_t i = 0; i < count; i++)
-		sorted[i] = &trace->phases[i];
+		sorted[i] = &list[i];
 	qsort(sorted, count, sizeof(struct trace_phase *), longest_first);
-	shortest = length_of(sorted[most - 1]);
-	while (as_short < most && length_of(sorted[most - 1 - as_short]) == shortest)
-		as_short++;
 	*phases = (struct page_phases){ count - most, length_of(sorted[most]) };
-	free(sorted);
-	trace->phases_n = keep_phases(trace->phases, count, shortest, as_short);
+	for (size_t i = 0; i < most; i++)
+		stays[sorted[i] - list] = true;
+	trace->phases_n = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (stays[i])
+			list[trace->phases_n++] = list[i];
+	}
 	return 0;
 }
 
