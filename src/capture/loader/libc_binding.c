@@ -7,7 +7,6 @@
 #include "capture/loader/loader.h"
 
 #include <dlfcn.h>
-#include <elf.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stdint.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/guest/signals.h"
 #include "base/guest/start.h"
 #include "base/guest/watch.h"
 #include "base/text/text.h"
@@ -125,14 +124,6 @@ void resolve_driver_rows(void)
 	loader_end(&deferred);
 }
 
-static bool same_module(const void *a, const void *b)
-{
-	Dl_info first;
-	Dl_info second;
-
-	return dladdr(a, &first) && dladdr(b, &second) && first.dli_fbase == second.dli_fbase;
-}
-
 /*
  * What the caller's own link would have found: its library, then what that needs. NULL when that is
  * the caller itself: another preload, in front of ours, which wants the next one.
@@ -140,7 +131,7 @@ static bool same_module(const void *a, const void *b)
 static void *through_caller(const char *name, const void *caller)
 {
 	struct link_map *map;
-	Dl_info info;
+	Dl_info info, found;
 	void *handle;
 	void *real;
 
@@ -151,7 +142,10 @@ static void *through_caller(const char *name, const void *caller)
 		return NULL;
 	real = resolve_dlsym(handle, name);
 	resolve_dlclose(handle);
-	return !real || resolve_is_ours(real) || same_module(real, caller) ? NULL : real;
+	if (!real || resolve_is_ours(real) ||
+	    (dladdr(real, &found) && found.dli_fbase == info.dli_fbase))
+		return NULL;
+	return real;
 }
 
 void resolve_forget(void)

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "base/guest/hot.h"

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/guest/hot.h"
-#include "base/guest/signals.h"
 #include "capture/loader/loader.h"
 
 /* Longer than a busy machine keeps a walker from its processor; a thread whose handler jumped out
@@ -28,14 +27,9 @@ static HOT_THREAD _Thread_local struct crowd_self self;
 static HOT_DATA _Atomic(const struct crowd_self *) ender;
 static HOT_DATA atomic_bool asked;
 
+/* In a child of fork() the only thread is the first one, if it did not ask before. */
 enum { UNKNOWN, FIRST, OTHER };
 static HOT_THREAD _Thread_local unsigned char thread_kind;
-
-/* Of the process. In a child of fork() the only thread is the first one, whatever it was before. */
-static bool is_first_thread(void)
-{
-	return syscall(SYS_gettid) == getpid();
-}
 
 static bool nobody_walks(void)
 {
@@ -127,7 +121,7 @@ HOT_CODE bool python_hold(void **frame)
 	const struct crowd_self *by = atomic_load_explicit(&ender, memory_order_relaxed);
 
 	if (__builtin_expect(thread_kind == UNKNOWN, 0))
-		thread_kind = is_first_thread() ? FIRST : OTHER;
+		thread_kind = syscall(SYS_gettid) == getpid() ? FIRST : OTHER;
 	if (by || thread_kind == FIRST)
 		return !by || by == &self;
 	if (!python_ask())

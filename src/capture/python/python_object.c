@@ -1,8 +1,6 @@
 /* Reading CPython's objects, each checked before it is believed. */
 #include "capture/python/python_parts.h"
 
-#include <stdint.h>
-
 #include "base/mem/safe_read.h"
 #include "base/text/utf8.h"
 

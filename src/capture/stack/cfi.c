@@ -7,7 +7,6 @@
 #include "capture/stack/step.h"
 
 #include <link.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "codec/varint.h"
@@ -236,7 +235,8 @@ static bool read_augmentation(struct bytes *bytes, const char *text)
 }
 
 /* What entries have in common: the program that they begin with. False for what compilers do not
- * write for x86-64: other factors of addresses and offsets, another register to return by. */
+ * write for x86-64: other factors of addresses and offsets, another register to return by. So on
+ * other processors no entry is understood. */
 static bool read_cie(const uint8_t *p, struct bytes *program)
 {
 	static const uint8_t usual[] = { 1, 0x78 /* -8 */, RETURN };

@@ -2,7 +2,6 @@
 #include "capture/stack/stacks.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "base/guest/hot.h"
 #include "base/guest/own_stack.h"

@@ -2,9 +2,7 @@
 #include "capture/stack/step.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
-#include "base/guest/signals.h"
 #include "capture/loader/loader.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
@@ -209,7 +207,6 @@ static bool learn(const struct step_start *start, void *const *addresses, size_t
 
 bool step_learn(const struct step_start *start, void *const *addresses, size_t count, bool whole)
 {
-#if defined(__x86_64__)
 	struct signals_deferred deferred;
 	bool learnt = false;
 
@@ -220,10 +217,6 @@ bool step_learn(const struct step_start *start, void *const *addresses, size_t c
 	}
 	loader_end(&deferred);
 	return learnt;
-#else
-	(void)start, (void)addresses, (void)count, (void)whole, (void)learn;
-	return false;
-#endif
 }
 
 void step_forked(void)

@@ -5,7 +5,6 @@
 
 #include "base/guest/hot.h"
 #include "base/guest/watch.h"
-#include "base/settings/opt.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/unwind.h"
 
