@@ -17,6 +17,10 @@
 
 typedef void *lookup_fn(void *handle, const char *name);
 
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+#define KNOWN " than this build knows (3." TEXT(PYTHON_OLDEST) "-3." TEXT(PYTHON_NEWEST) ")"
+
 /* refusal = "CPython 3.12.3", the three, and what follows from them. */
 static void refuse_version(const char *a, const char *b, const char *c)
 {
@@ -28,17 +32,6 @@ static void refuse_version(const char *a, const char *b, const char *c)
 	text_append(refusal, size, b);
 	text_append(refusal, size, c);
 	text_append(refusal, size, ": Python stacks off, allocations still recorded");
-}
-
-static void refuse_age(const char *age)
-{
-	char known[64] = " than this build knows (3.";
-
-	text_u64(known + strlen(known), PYTHON_OLDEST);
-	text_append(known, sizeof(known), "-3.");
-	text_u64(known + strlen(known), PYTHON_NEWEST);
-	text_append(known, sizeof(known), ")");
-	refuse_version(" is ", age, known);
 }
 
 /* Copies the path of a libpython. */
@@ -131,7 +124,7 @@ static int read_version(const char *text)
 		return -ENOTSUP;
 	}
 	if (major != 3 || minor < PYTHON_OLDEST) {
-		refuse_age(major > 3 ? "newer" : "older");
+		refuse_version(" is ", major > 3 ? "newer" : "older", KNOWN);
 		return -ENOTSUP;
 	}
 	return (int)minor;
@@ -209,7 +202,7 @@ int python_find(lookup_fn *lookup)
 		return -ENOTSUP;
 	}
 	if ((unsigned)minor > PYTHON_NEWEST)
-		refuse_age("newer");
+		refuse_version(" is newer", KNOWN, "");
 	else
 		refuse_version(" does not keep its frames where this build expects them", "", "");
 	if (!python_layout_find((unsigned)minor, version ? *version : 0))

@@ -54,7 +54,9 @@ struct python_layout {
 };
 
 /* Minor versions in python.def; from one on they tell themselves where their frames are. */
-enum { PYTHON_OLDEST = 8, PYTHON_TELLING = 13, PYTHON_NEWEST = 15 };
+#define PYTHON_OLDEST 8
+#define PYTHON_TELLING 13
+#define PYTHON_NEWEST 15
 
 static inline const void *python_pointer(const void *base, int32_t offset)
 {
