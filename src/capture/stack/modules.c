@@ -158,27 +158,23 @@ bool modules_stale(void)
 	return atomic_load_explicit(&modules.unloaded, memory_order_relaxed) != unload_word();
 }
 
-static uint32_t count_walked(const struct module *list, uint32_t count)
-{
-	uint32_t walked = 0;
-
-	while (count--)
-		walked += list[count].walked;
-	return walked;
-}
-
 /* Exchanges the list for what the scan found, unless another thread has seen more meanwhile. */
 static void replace(struct module **list, const struct scan *scan, uint64_t counts)
 {
 	static const struct sort_key by_address[] = { SORT_UP(struct module, at.low), { 0 } };
 	struct module *fresh = *list;
+	uint32_t lost = 0; /* walked modules that are not there any more */
 
 	record_lock();
 	if (counts > atomic_load(&modules.seen)) {
-		for (uint32_t i = 0; i < scan->count; i++)
+		for (uint32_t i = 0; i < modules.count; i++)
+			lost += modules.sorted[i].walked;
+		for (uint32_t i = 0; i < scan->count; i++) {
 			fresh[i] = enter_module(&scan->found[i]);
+			lost -= fresh[i].walked;
+		}
 		sort_rows(fresh, scan->count, sizeof(*fresh), by_address);
-		if (count_walked(fresh, scan->count) < count_walked(modules.sorted, modules.count))
+		if (lost)
 			atomic_store(&modules.lost, true);
 		*list = modules.sorted;
 		modules.sorted = fresh;
