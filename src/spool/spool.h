@@ -125,6 +125,13 @@ int spool_snapshot(struct spool *copy, const struct spool *of);
  */
 int spool_copy_in_child(struct spool *spool);
 
+/*
+ * Lists of blocks, and addresses for `most` blocks, so that it grows without moving: `ulimit -v`
+ * may forbid so much, then for fewer. 0 or -ENOMEM; spool_close() gives them back, also after an
+ * error.
+ */
+int spool_reserve(struct spool *spool, uint64_t most);
+
 /* Drops the mapping; the file stays. In a forked child the mapping is already gone: forget. */
 void spool_close(struct spool *spool);
 void spool_forget(struct spool *spool);

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/param.h>
 #include <sys/resource.h>
 
 #include "base/guest/own_thread.h"
@@ -28,22 +29,11 @@ static void *map_anonymous(size_t size, int protection)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/*
- * Addresses for all that the spool may become, so that it grows without moving. `ulimit -v` may
- * forbid so much: then less, and recording stops earlier. spool_close() gives them back, also
- * after an error.
- */
-static int reserve_addresses(struct spool *spool)
+int spool_reserve(struct spool *spool, uint64_t most)
 {
 	size_t lists = sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS;
 	uint32_t *list = map_anonymous(lists, PROT_READ | PROT_WRITE);
-	uint64_t most = SPOOL_BLOCKS;
-	struct rlimit limit;
 
-	/* What we took of a limited space the host's own threads and heap would lack. */
-	if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY &&
-	    limit.rlim_cur / 8 / SPOOL_BLOCK < most)
-		most = limit.rlim_cur / 8 / SPOOL_BLOCK;
 	if (!list)
 		return -ENOMEM;
 	for (unsigned kind = 0; kind < SPOOL_KINDS; kind++)
@@ -55,6 +45,16 @@ static int reserve_addresses(struct spool *spool)
 			return 0;
 	}
 	return -ENOMEM;
+}
+
+/* What we took of a limited space the host's own threads and heap would lack. */
+static uint64_t most_blocks(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return SPOOL_BLOCKS;
+	return MIN(limit.rlim_cur / 8 / SPOOL_BLOCK, SPOOL_BLOCKS);
 }
 
 /* fallocate() past RLIMIT_FSIZE raises SIGXFSZ, which ends the host: look first. */
@@ -155,7 +155,7 @@ static int create(void *argument)
 	spool->device = status.st_dev;
 	spool->inode = status.st_ino;
 	if (!error)
-		error = reserve_addresses(spool);
+		error = spool_reserve(spool, most_blocks());
 	if (!error)
 		error = grow_blocks(spool, SPOOL_FIRST_BLOCK);
 	if (error) {

@@ -11,8 +11,6 @@
 #include "analyse/spool/read.h"
 #include "spool/txn.h"
 
-enum { FEWEST_BLOCKS = 64 /* of addresses */ };
-
 int read_refuse(char *why, size_t size, const char *path, const char *what)
 {
 	snprintf(why, size, "%s: %s", path, what);
@@ -225,31 +223,17 @@ static int open_file(struct read_progress *reading, const char *path, char *why,
 	return 0;
 }
 
-static void *reserve(size_t size, int protection)
-{
-	void *p = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 /* A position in the copy is a position in the file; what is not copied is never touched. */
 static int reserve_addresses(struct spool *spool, struct read_progress *reading)
 {
-	uint32_t *lists =
-		reserve(sizeof(uint32_t) * SPOOL_BLOCKS * SPOOL_KINDS, PROT_READ | PROT_WRITE);
+	int error = spool_reserve(spool, SPOOL_BLOCKS);
 
-	if (!lists)
-		return -ENOMEM;
-	for (unsigned kind = 0; kind < SPOOL_KINDS; kind++)
-		spool->blocks[kind] = lists + (size_t)kind * SPOOL_BLOCKS;
-	for (uint64_t blocks = SPOOL_BLOCKS; blocks >= FEWEST_BLOCKS; blocks /= 2) {
-		reading->addresses = (size_t)blocks << SPOOL_BLOCK_SHIFT;
-		spool->base = reserve(reading->addresses, PROT_NONE);
-		spool->header = (struct spool_header *)spool->base;
-		if (spool->base)
-			return make_room(spool, reading, SPOOL_FIRST_BLOCK);
-	}
-	return -ENOMEM;
+	if (error)
+		return error;
+	reading->addresses = spool->reserved;
+	spool->reserved = 0;
+	spool->header = (struct spool_header *)spool->base;
+	return make_room(spool, reading, SPOOL_FIRST_BLOCK);
 }
 
 int read_open(struct spool *spool, struct read_progress *reading, const char *path, char *why,

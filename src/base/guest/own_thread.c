@@ -192,14 +192,29 @@ static bool run_apart(struct task *task, struct signals_deferred *deferred)
 	return id > 0;
 }
 
+/*
+ * With signals deferred. Those that a write can raise (a closed stderr, a limit of a file's size, a
+ * terminal that belongs to another job) are taken away again: the host sees its own alone.
+ */
 static void run_here(void *argument)
 {
+	static const int of_writes[] = { SIGPIPE, SIGXFSZ, SIGTTOU, SIGTTIN };
+	const struct timespec none = { 0, 0 };
 	struct task *task = argument;
-	struct signals_held held;
+	sigset_t before;
 
-	signals_hold(&held);
+	sigpending(&before);
 	task->result = task->work(task->argument);
-	signals_release(&held);
+	for (size_t i = 0; i < sizeof(of_writes) / sizeof(of_writes[0]); i++) {
+		sigset_t raised;
+
+		if (sigismember(&before, of_writes[i]) == 1)
+			continue;
+		sigemptyset(&raised);
+		sigaddset(&raised, of_writes[i]);
+		while (sigtimedwait(&raised, NULL, &none) < 0 && errno == EINTR)
+			;
+	}
 }
 
 int own_thread_run(int (*work)(void *), void *argument, bool lengthy)
