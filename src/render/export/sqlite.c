@@ -27,7 +27,6 @@ int format_sqlite(struct trace *trace, struct out *out, const struct selection_o
 #include "facts/lives.h"
 #include "facts/trace_rows.h"
 #include "render/export/sqlite_file.h"
-#include "render/export/sqlite_times.h"
 #include "render/selection/stack_texts.h"
 
 struct sqlite_writer {
@@ -39,20 +38,12 @@ struct sqlite_writer {
 
 /* --- facts --- */
 
-static void put_fact(struct sqlite_writer *writer, const char *key, const char *value)
+/* Begins a fact, of which the value is to follow. */
+static struct sqlite_file *fact(struct sqlite_writer *writer, const char *key)
 {
 	sqlite_row(&writer->file, TABLE_meta);
 	sqlite_text(&writer->file, key);
-	sqlite_text(&writer->file, value);
-	sqlite_row_end(&writer->file);
-}
-
-static void put_number(struct sqlite_writer *writer, const char *key, uint64_t value)
-{
-	sqlite_row(&writer->file, TABLE_meta);
-	sqlite_text(&writer->file, key);
-	sqlite_u64(&writer->file, value);
-	sqlite_row_end(&writer->file);
+	return &writer->file;
 }
 
 static void put_command(struct sqlite_writer *writer)
@@ -64,37 +55,36 @@ static void put_command(struct sqlite_writer *writer)
 		text_append(text, sizeof(text), i ? " " : "");
 		text_append(text, sizeof(text), process->command[i]);
 	}
-	put_fact(writer, "command", text);
+	sqlite_text(fact(writer, "command"), text);
 }
 
 static void put_facts(struct sqlite_writer *writer)
 {
-	static const char *const exits[] = { "exit", "running", "unfinished" };
 	const struct trace *trace = writer->trace;
 	const struct trace_environment *environment = &trace->environment;
 
-	put_fact(writer, "schema", "memtrace-sqlite/1");
-	put_fact(writer, "host", trace->process.host);
-	put_number(writer, "pid", trace->process.pid);
-	put_number(writer, "rank", trace->process.rank);
-	put_number(writer, "world_size", trace->process.world_size);
+	sqlite_text(fact(writer, "schema"), "memtrace-sqlite/1");
+	sqlite_text(fact(writer, "host"), trace->process.host);
+	sqlite_u64(fact(writer, "pid"), trace->process.pid);
+	sqlite_u64(fact(writer, "rank"), trace->process.rank);
+	sqlite_u64(fact(writer, "world_size"), trace->process.world_size);
 	put_command(writer);
-	put_fact(writer, "cwd", trace->process.cwd);
-	put_fact(writer, "start_time", trace->process.start_time);
-	put_number(writer, "duration_ns", trace->process.duration_ns);
-	put_fact(writer, "exit", exits[trace->process.exit]);
-	put_fact(writer, "torch", environment->torch);
-	put_fact(writer, "python", environment->python);
-	put_number(writer, "cuda_driver", environment->cuda_driver);
-	put_number(writer, "cuda_runtime", environment->cuda_runtime);
-	put_number(writer, "events_dropped", trace->capture.events_dropped);
+	sqlite_text(fact(writer, "cwd"), trace->process.cwd);
+	sqlite_text(fact(writer, "start_time"), trace->process.start_time);
+	sqlite_u64(fact(writer, "duration_ns"), trace->process.duration_ns);
+	sqlite_text(fact(writer, "exit"), rows_word(WORDS_EXITS, trace->process.exit));
+	sqlite_text(fact(writer, "torch"), environment->torch);
+	sqlite_text(fact(writer, "python"), environment->python);
+	sqlite_u64(fact(writer, "cuda_driver"), environment->cuda_driver);
+	sqlite_u64(fact(writer, "cuda_runtime"), environment->cuda_runtime);
+	sqlite_u64(fact(writer, "events_dropped"), trace->capture.events_dropped);
 	if (trace->witness.cupti)
-		put_number(writer, "spans_dropped", trace->spans_dropped);
+		sqlite_u64(fact(writer, "spans_dropped"), trace->spans_dropped);
 	for (size_t i = 0; i < environment->settings_n; i++) {
 		char key[300];
 
 		text_join(key, sizeof(key), "setting:", environment->settings[i].name);
-		put_fact(writer, key, environment->settings[i].value);
+		sqlite_text(fact(writer, key), environment->settings[i].value);
 	}
 }
 
@@ -102,9 +92,7 @@ static void put_facts(struct sqlite_writer *writer)
 
 static void put_sum(struct sqlite_file *file, const struct trace_sum *sum)
 {
-	sqlite_u64(file, sum->peak_bytes);
-	sqlite_u64(file, sum->peak_t);
-	sqlite_u64(file, sum->exit_bytes);
+	SQLITE_NUMBERS(file, sum->peak_bytes, sum->peak_t, sum->exit_bytes);
 }
 
 static void put_parts(struct sqlite_file *file, enum sqlite_table table, int device,
@@ -116,9 +104,7 @@ static void put_parts(struct sqlite_file *file, enum sqlite_table table, int dev
 		sqlite_text(file, parts[i].name);
 		put_sum(file, &parts[i].allocated);
 		put_sum(file, &parts[i].reserved);
-		sqlite_u64(file, parts[i].allocations);
-		sqlite_u64(file, parts[i].frees);
-		sqlite_row_end(file);
+		SQLITE_NUMBERS(file, parts[i].allocations, parts[i].frees);
 	}
 }
 
@@ -136,11 +122,8 @@ static void put_devices(struct sqlite_writer *writer)
 		put_sum(file, &device->allocated);
 		put_sum(file, &device->reserved);
 		put_sum(file, &device->used);
-		sqlite_u64(file, device->allocations);
-		sqlite_u64(file, device->frees);
-		sqlite_u64(file, device->ooms);
-		sqlite_u64(file, device->retries);
-		sqlite_row_end(file);
+		SQLITE_NUMBERS(file, device->allocations, device->frees, device->ooms,
+			       device->retries);
 		put_parts(file, TABLE_pools, device->device, device->pools, device->pools_n);
 		put_parts(file, TABLE_owners, device->device, device->owners, device->owners_n);
 	}
@@ -156,18 +139,13 @@ static void put_peaks(struct sqlite_writer *writer)
 		sqlite_row(file, TABLE_peaks);
 		sqlite_u64(file, i);
 		sqlite_device(file, peak->device);
-		sqlite_text(file, peak->pool);
-		sqlite_text(file, rows_word(WORDS_METRICS, peak->metric));
-		sqlite_u64(file, peak->t);
-		sqlite_u64(file, peak->bytes);
-		sqlite_row_end(file);
+		SQLITE_TEXTS(file, peak->pool, rows_word(WORDS_METRICS, peak->metric));
+		SQLITE_NUMBERS(file, peak->t, peak->bytes);
 		for (size_t k = 0; k < peak->stacks_n; k++) {
 			sqlite_row(file, TABLE_peak_stacks);
 			sqlite_u64(file, i);
 			sqlite_number(file, peak->stacks[k].stack);
-			sqlite_u64(file, peak->stacks[k].bytes);
-			sqlite_u64(file, peak->stacks[k].count);
-			sqlite_row_end(file);
+			SQLITE_NUMBERS(file, peak->stacks[k].bytes, peak->stacks[k].count);
 		}
 	}
 }
@@ -183,13 +161,77 @@ static void put_timeline(struct sqlite_writer *writer)
 			sqlite_row(file, TABLE_timeline);
 			sqlite_device(file, curve->device);
 			sqlite_text(file, curve->pool);
-			sqlite_u64(file, curve->t[k]);
-			sqlite_u64(file, curve->allocated[k]);
-			sqlite_u64(file, curve->reserved[k]);
-			sqlite_u64(file, k < curve->used_n ? curve->used[k] : TRACE_NONE);
-			sqlite_row_end(file);
+			SQLITE_NUMBERS(file, curve->t[k], curve->allocated[k], curve->reserved[k],
+				       k < curve->used_n ? curve->used[k] : TRACE_NONE);
 		}
 	}
+}
+
+/* --- stretches of time --- */
+
+/* What memory did in a phase, or on one device in it: its five figures. */
+static void put_figures(struct sqlite_file *file, const struct trace_phase_sums *allocated,
+			const struct trace_phase_sums *reserved,
+			const struct trace_phase_count *born, const struct trace_phase_count *freed,
+			const struct trace_phase_count *outliving)
+{
+	SQLITE_NUMBERS(file, allocated->start_bytes, allocated->end_bytes, allocated->peak_bytes,
+		       reserved->start_bytes, reserved->end_bytes, reserved->peak_bytes,
+		       born->bytes, born->count, freed->bytes, freed->count, outliving->bytes,
+		       outliving->count);
+}
+
+static void put_phase_device(struct sqlite_file *file, uint64_t phase,
+			     const struct trace_phase_device *device)
+{
+	sqlite_row(file, TABLE_phase_devices);
+	sqlite_u64(file, phase);
+	sqlite_device(file, device->device);
+	put_figures(file, &device->allocated, &device->reserved, &device->born, &device->freed,
+		    &device->outliving);
+}
+
+static void put_phases(struct sqlite_file *file, const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->phases_n; i++) {
+		const struct trace_phase *phase = &trace->phases[i];
+
+		sqlite_row(file, TABLE_phases);
+		sqlite_u64(file, i);
+		SQLITE_TEXTS(file, phase->name, phase->domain);
+		SQLITE_NUMBERS(file, phase->thread, phase->start, phase->end);
+		put_figures(file, &phase->allocated, &phase->reserved, &phase->born, &phase->freed,
+			    &phase->outliving);
+		SQLITE_TEXTS(file, phase->category, phase->color, phase->payload);
+		for (size_t k = 0; k < phase->devices_n; k++)
+			put_phase_device(file, i, &phase->devices[k]);
+	}
+}
+
+static void put_span(struct sqlite_file *file, const struct trace_span *span)
+{
+	bool call = span->device < 0;
+
+	sqlite_row(file, TABLE_spans);
+	SQLITE_NUMBERS(file, span->t, span->ns, span->action);
+	sqlite_device(file, span->device);
+	SQLITE_NUMBERS(file, call ? TRACE_NONE : span->stream, call ? span->thread : TRACE_NONE,
+		       span->bytes ? span->bytes : TRACE_NONE);
+}
+
+static void put_spans(struct sqlite_file *file, const struct trace *trace)
+{
+	for (size_t i = 0; i < trace->actions_n; i++) {
+		const struct trace_action *action = &trace->actions[i];
+
+		sqlite_row(file, TABLE_actions);
+		sqlite_u64(file, i);
+		SQLITE_TEXTS(file, action->kind, action->name);
+		SQLITE_NUMBERS(file, action->count, action->total_ns, action->max_ns,
+			       action->bytes);
+	}
+	for (size_t i = 0; i < trace->spans_n; i++)
+		put_span(file, &trace->spans[i]);
 }
 
 /* --- code --- */
@@ -204,13 +246,10 @@ static void put_frames(struct sqlite_writer *writer)
 
 		sqlite_row(file, TABLE_frames);
 		sqlite_u64(file, i);
-		sqlite_text(file, frame->language == TRACE_PYTHON ? "python" : "native");
-		sqlite_text(file, frame->function);
-		sqlite_text(file, frame->file);
+		SQLITE_TEXTS(file, rows_word(WORDS_LANGUAGES, frame->language), frame->function,
+			     frame->file);
 		sqlite_u64(file, frame->line ? frame->line : TRACE_NONE);
-		sqlite_text(file, frame->module == UINT32_MAX ? NULL
-							      : trace->modules[frame->module].path);
-		sqlite_row_end(file);
+		sqlite_text(file, trace_module(trace, frame));
 	}
 }
 
@@ -222,25 +261,13 @@ static void put_stack(struct sqlite_writer *writer, uint32_t number)
 
 	sqlite_row(file, TABLE_stacks);
 	sqlite_u64(file, number);
-	sqlite_text(file, text->line);
-	sqlite_text(file, text->site);
-	sqlite_text(file, text->owner);
-	sqlite_text(file, stack->node);
-	sqlite_u64(file, stack->allocations);
-	sqlite_u64(file, stack->bytes);
-	sqlite_u64(file, stack->frees);
-	sqlite_u64(file, stack->freed_bytes);
-	sqlite_u64(file, stack->peak_bytes);
-	sqlite_u64(file, stack->peak_count);
-	sqlite_u64(file, stack->live_bytes);
-	sqlite_u64(file, stack->live_count);
-	sqlite_row_end(file);
+	SQLITE_TEXTS(file, text->line, text->site, text->owner, stack->node);
+	SQLITE_NUMBERS(file, stack->allocations, stack->bytes, stack->frees, stack->freed_bytes,
+		       stack->peak_bytes, stack->peak_count, stack->live_bytes, stack->live_count);
 	for (size_t i = 0; i < stack->frames_n; i++) {
 		sqlite_row(file, TABLE_stack_frames);
-		sqlite_u64(file, number);
-		sqlite_u64(file, i);
+		SQLITE_NUMBERS(file, number, i);
 		sqlite_number(file, stack->frames[i]);
-		sqlite_row_end(file);
 	}
 }
 
@@ -257,16 +284,12 @@ static void put_code(struct sqlite_writer *writer)
 		sqlite_u64(file, trace->threads[i].thread);
 		sqlite_text(file, trace->threads[i].name);
 		sqlite_u64(file, trace->threads[i].main);
-		sqlite_row_end(file);
 	}
 	for (size_t i = 0; i < trace->calls_n; i++) {
 		sqlite_row(file, TABLE_calls);
 		sqlite_text(file, trace->calls[i].api);
-		sqlite_u64(file, trace->calls[i].calls);
-		sqlite_u64(file, trace->calls[i].failed);
-		sqlite_u64(file, trace->calls[i].total_ns);
-		sqlite_u64(file, trace->calls[i].max_ns);
-		sqlite_row_end(file);
+		SQLITE_NUMBERS(file, trace->calls[i].calls, trace->calls[i].failed,
+			       trace->calls[i].total_ns, trace->calls[i].max_ns);
 	}
 }
 
@@ -279,24 +302,18 @@ static void put_event(struct sqlite_writer *writer, const struct event *event)
 	bool memory = event_is_memory(event->op);
 
 	sqlite_row(file, TABLE_events);
-	sqlite_u64(file, event->seq);
-	sqlite_u64(file, event->t);
+	SQLITE_NUMBERS(file, event->seq, event->t);
 	sqlite_text(file, event_op_name(event->op));
 	sqlite_device(file, event->device);
-	sqlite_text(file, space_name(event->space));
-	sqlite_text(file, trace_text(trace, event->pool));
-	sqlite_u64(file, event->ptr ? event->ptr : TRACE_NONE);
-	sqlite_u64(file, memory ? event->size : TRACE_NONE);
+	SQLITE_TEXTS(file, space_name(event->space), trace_text(trace, event->pool));
+	SQLITE_NUMBERS(file, event->ptr ? event->ptr : TRACE_NONE,
+		       memory ? event->size : TRACE_NONE);
 	sqlite_number(file, event->stack);
-	sqlite_u64(file, event->thread);
-	sqlite_u64(file, event->stream ? event->stream : TRACE_NONE);
-	sqlite_text(file, trace_text(trace, event->api));
-	sqlite_text(file, trace_text(trace, event->error));
-	sqlite_u64(file, event->allocated);
-	sqlite_u64(file, event->reserved);
+	SQLITE_NUMBERS(file, event->thread, event->stream ? event->stream : TRACE_NONE);
+	SQLITE_TEXTS(file, trace_text(trace, event->api), trace_text(trace, event->error));
+	SQLITE_NUMBERS(file, event->allocated, event->reserved);
 	sqlite_text(file, trace_text(trace, event->name));
 	sqlite_u64(file, memory ? event->flags & EVENT_FOREIGN : TRACE_NONE);
-	sqlite_row_end(file);
 }
 
 /* A block's whole life; `by` is the event that ended it, NULL for none that is known. */
@@ -312,18 +329,13 @@ static void put_life(struct sqlite_writer *writer, const struct block *block,
 	sqlite_u64(file, block->seq);
 	sqlite_text(file, kinds[block->kind]);
 	sqlite_device(file, block->device);
-	sqlite_text(file, space_name(block->space));
-	sqlite_text(file, trace_text(writer->trace, block->pool));
-	sqlite_u64(file, block->ptr);
-	sqlite_u64(file, block->size);
+	SQLITE_TEXTS(file, space_name(block->space), trace_text(writer->trace, block->pool));
+	SQLITE_NUMBERS(file, block->ptr, block->size);
 	sqlite_number(file, block->stack);
-	sqlite_u64(file, block->thread);
-	sqlite_u64(file, block->t);
-	sqlite_u64(file, by ? by->t : TRACE_NONE);
+	SQLITE_NUMBERS(file, block->thread, block->t, by ? by->t : TRACE_NONE);
 	sqlite_number(file, by ? by->stack : UINT32_MAX);
 	sqlite_text(file, fate);
 	sqlite_u64(file, block->foreign);
-	sqlite_row_end(file);
 }
 
 static void put_lives(struct sqlite_writer *writer, const char *fate)
@@ -373,8 +385,8 @@ int format_sqlite(struct trace *trace, struct out *out, const struct selection_o
 		put_devices(&writer);
 		put_peaks(&writer);
 		put_timeline(&writer);
-		sqlite_phases(&writer.file, trace);
-		sqlite_spans(&writer.file, trace);
+		put_phases(&writer.file, trace);
+		put_spans(&writer.file, trace);
 		put_code(&writer);
 		error = put_events(&writer);
 	}

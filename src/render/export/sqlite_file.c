@@ -86,8 +86,19 @@ int sqlite_file_open(struct sqlite_file *file)
 	return file->error;
 }
 
+static void end_row(struct sqlite_file *file)
+{
+	if (file->error || !file->row)
+		return;
+	if (sqlite3_step(file->row) != SQLITE_DONE)
+		broken(file);
+	sqlite3_reset(file->row);
+	sqlite3_clear_bindings(file->row);
+}
+
 void sqlite_row(struct sqlite_file *file, enum sqlite_table table)
 {
+	end_row(file);
 	file->row = file->inserts[table];
 	file->column = 0;
 }
@@ -116,17 +127,19 @@ void sqlite_text(struct sqlite_file *file, const char *text)
 	int column = ++file->column;
 
 	if (text && !file->error)
-		sqlite3_bind_text(file->row, column, text, -1, SQLITE_STATIC);
+		sqlite3_bind_text(file->row, column, text, -1, SQLITE_TRANSIENT);
 }
 
-void sqlite_row_end(struct sqlite_file *file)
+void sqlite_numbers(struct sqlite_file *file, const uint64_t *values, size_t count)
 {
-	if (file->error)
-		return;
-	if (sqlite3_step(file->row) != SQLITE_DONE)
-		broken(file);
-	sqlite3_reset(file->row);
-	sqlite3_clear_bindings(file->row);
+	for (size_t i = 0; i < count; i++)
+		sqlite_u64(file, values[i]);
+}
+
+void sqlite_texts(struct sqlite_file *file, const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		sqlite_text(file, texts[i]);
 }
 
 static void close_database(struct sqlite_file *file)
@@ -146,6 +159,7 @@ int sqlite_file_copy(struct sqlite_file *file, struct out *out)
 	ssize_t count = 0;
 	int fd;
 
+	end_row(file);
 	run_sql(file, "CREATE INDEX events_t ON events (t)");
 	run_sql(file, "CREATE INDEX allocations_stack ON allocations (stack)");
 	run_sql(file, "CREATE INDEX peak_stacks_peak ON peak_stacks (peak)");

@@ -2,6 +2,7 @@
 #ifndef RENDER_EXPORT_SQLITE_FILE_H
 #define RENDER_EXPORT_SQLITE_FILE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct out;
@@ -27,13 +28,23 @@ struct sqlite_file {
 /* Functions that give an int give 0 or -errno with err_text(); the first error stays. */
 int sqlite_file_open(struct sqlite_file *file);
 
-/* A row: its columns in their order, what is left out is NULL. */
+/* A row, which ends the one before: its columns in their order, what is left out is NULL. */
 void sqlite_row(struct sqlite_file *file, enum sqlite_table table);
 void sqlite_u64(struct sqlite_file *file, uint64_t value); /* NULL for TRACE_NONE */
 void sqlite_device(struct sqlite_file *file, int device);  /* NULL for NO_DEVICE */
 void sqlite_number(struct sqlite_file *file, uint32_t id); /* NULL for UINT32_MAX */
 void sqlite_text(struct sqlite_file *file, const char *text);
-void sqlite_row_end(struct sqlite_file *file);
+
+/* The same of several columns one behind the other. */
+void sqlite_numbers(struct sqlite_file *file, const uint64_t *values, size_t count);
+void sqlite_texts(struct sqlite_file *file, const char *const *texts, size_t count);
+
+#define SQLITE_NUMBERS(file, ...)                               \
+	sqlite_numbers(file, (const uint64_t[]){ __VA_ARGS__ }, \
+		       sizeof((const uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+#define SQLITE_TEXTS(file, ...)                                  \
+	sqlite_texts(file, (const char *const[]){ __VA_ARGS__ }, \
+		     sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 
 /* Closes the database and writes its bytes. */
 int sqlite_file_copy(struct sqlite_file *file, struct out *out);

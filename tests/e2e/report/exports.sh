@@ -58,7 +58,7 @@ for trace in train caching cupy jax nccl operators scopes; do
 done
 
 # Without these libraries the rest builds, and the format says what it wants.
-for file in pprof sqlite sqlite_file sqlite_times; do
+for file in pprof sqlite sqlite_file; do
 	ok "$file.c without its library" "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE= -I"$TOP/src" -Wall -Wextra -Werror \
 		-fsyntax-only "$TOP/src/render/export/$file.c"
 done
