@@ -1,5 +1,6 @@
 /*
- * The report for people: the answer in one sentence, then what supports it.
+ * The report: the answer in one sentence, then the sections that support it, in the text for people
+ * and in the document.
  *
  * Sums stay exact: rows that are left out are summed in a row of their own.
  */
@@ -44,7 +45,7 @@ const char *report_section_names(void)
 
 uint32_t report_section_bits_of_events(void)
 {
-	/* On the screen as well, when they may. */
+	/* The screen shows these two as well when the events were read. */
 	uint32_t bits = report_section_bit("growth", 6) | report_section_bit("categories", 10);
 
 	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++)
@@ -57,7 +58,7 @@ static bool of_whole(enum report_when when)
 	return when == REPORT_WHOLE || when == REPORT_ASIDE || when == REPORT_EVENTS;
 }
 
-/* Is there a peak that the screen is about? */
+/* True if there is a peak for the screen to show. */
 static bool has_peak(const struct report *report)
 {
 	const struct trace_device *device = report_worst(report);
@@ -88,7 +89,7 @@ static bool is_shown(const struct report *report, size_t i)
 	return report->json && (sections[i].when <= REPORT_MORE || sections[i].when == REPORT_OOM);
 }
 
-/* What the screen leaves to --show, from the table. */
+/* The last line of the screen: the names of the sections that it left out. */
 static void say_more(const struct report *report)
 {
 	bool others =
@@ -106,7 +107,8 @@ static void say_more(const struct report *report)
 		   others ? "; another device with --device N" : "");
 }
 
-/* One that people asked for by name and that has nothing to tell says so. */
+/* Runs a section. If people asked for it by name and it wrote nothing, a line says that it is
+ * empty. */
 static void run_section(const struct report *report, size_t i)
 {
 	const struct report_options *options = report->options;
@@ -133,7 +135,7 @@ static void run_sections(const struct report *report)
 
 /* --- the answer --- */
 
-/* Of a selection: "Of pool torch, from 1 s to 2 s: at most 1.23 GiB, at 1.5 s." */
+/* The answer for a selection: "Of pool torch, from 1 s to 2 s: at most 1.23 GiB, at 1.5 s." */
 static const char *selection_answer(const struct report *report)
 {
 	const struct report_selection *selection = report->selection;
@@ -163,7 +165,8 @@ static const char *answer_of(const struct report *report)
 	return report_answer(report);
 }
 
-/* What matters more than the peak does, NULL for nothing. */
+/* The sentence that comes before the answer because it matters more than the peak; NULL for none.
+ */
 static const char *story_of(const struct report *report)
 {
 	const char *fatal = report_fatal_text(report);
@@ -173,7 +176,7 @@ static const char *story_of(const struct report *report)
 	return fatal ? fatal : report_study_story(report);
 }
 
-/* What cannot be known, NULL for nothing. */
+/* A sentence on what the trace cannot show about the selection; NULL for none. */
 static const char *doubt_of(const struct report *report)
 {
 	char text[SENTENCE];

@@ -1,4 +1,4 @@
-/* The report: advice, each line with its numbers. */
+/* The report: advice, each piece with its numbers. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -6,7 +6,7 @@
 
 enum { LINE = 1024 };
 
-/* To be copied into a setting. */
+/* A number without separators or unit, to be copied into a setting. */
 static const char *show_plain(char *to, uint64_t number)
 {
 	snprintf(to, SHOW_NUMBER, "%" PRIu64, number);
@@ -28,7 +28,7 @@ static size_t put_fact(char *to, size_t size, const char *name, const void *from
 	return 0;
 }
 
-/* What would have helped when memory ran out comes before what would be well. */
+/* Advice for an allocation that failed and ended the program; it comes before all other advice. */
 static void tell_fatal(const struct report *report, const struct trace_oom *oom)
 {
 	for (size_t i = 0; i < oom->advice_n; i++) {

@@ -1,16 +1,16 @@
-/* What a report knows beyond sums. */
+/* The findings of a report beyond the sums of the trace. */
 #include "analyse/findings/steps.h"
 #include "analyse/input/error.h"
 #include "render/report/report_parts.h"
 
-/* Of many events nothing is told unasked. */
+/* Many events are read only when a section asks for them. */
 static bool wants_events(const struct report *report)
 {
 	return report->trace->capture.events_recorded <= TRACE_FEW || report->options->full ||
 	       (report->options->show & report_section_bits_of_events());
 }
 
-/* A leak that is suppressed is one that is known to grow, too. */
+/* A suppressed leak is a site that is known to grow, so its growth is left out as well. */
 static void suppress_growth(struct report_study *study, const struct trace *trace)
 {
 	struct event_scan *survey = &study->survey;
@@ -28,7 +28,8 @@ static void suppress_growth(struct report_study *study, const struct trace *trac
 	survey->growth_n = kept;
 }
 
-/* Selections are made from the events, once the category of each allocation is known. */
+/* Finds the category of each allocation in a first pass over the events; the selection is made from
+ * them in a second one. */
 static int find_first(struct report_study *study, struct trace *trace, const struct rules *rules)
 {
 	int error;
@@ -50,7 +51,8 @@ static int find_first(struct report_study *study, struct trace *trace, const str
 	return error;
 }
 
-/* Where nothing names the steps of the program they are looked for: a trace of few events is. */
+/* Looks for the steps of the program where no phase names them; without an explicit request only if
+ * the trace has few events. */
 static int infer_steps(struct trace *trace, const struct report_options *options)
 {
 	if (options->oom)
@@ -81,7 +83,7 @@ int report_study_start(struct report_study *study, const struct report *report)
 	return wants_events(report) ? categories_start(&study->categories, trace, rules) : 0;
 }
 
-/* One pass over the events, for all that want them. */
+/* One pass over the events, for all findings that need them. */
 static int read_events(struct report_study *study, struct trace *trace)
 {
 	struct event event;
@@ -110,7 +112,7 @@ int report_study(struct report_study *study, const struct report *report)
 
 	if (selection->empty)
 		return 0;
-	/* That a baseline has no events says nothing of what there was. */
+	/* A baseline has no events, which does not mean that nothing was allocated. */
 	if (!trace->capture.baseline && !selection->replayed && wants_events(report))
 		error = read_events(study, trace);
 	if (!error && study->categories.rules && !selection->replayed && !selection->stacks) {

@@ -1,4 +1,4 @@
-/* The few lines that `memtrace run` ends with. */
+/* The few lines that `memtrace run` prints at the end. */
 #include "render/report/report_parts.h"
 
 enum {

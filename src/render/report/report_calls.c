@@ -1,6 +1,6 @@
 /*
- * Where the program waited for CUDA, by what it called; and by what CUPTI told: what ran beside the
- * memory, and whether each of its records has an event.
+ * Time that the program spent in CUDA calls, by call. From CUPTI: the kernels and copies that ran,
+ * and whether each of CUPTI's records of memory has an event.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { FEW_CALLS = 5, FEW_ACTIONS = 8 };
 
-/* A document has all of them, a screen a few. */
+/* The rows to show: all in the document, `few` on a screen unless --full is given. */
 static size_t few_of(const struct report *report, size_t few)
 {
 	if (report->json)
@@ -47,7 +47,7 @@ void report_tell_calls(const struct report *report)
 			 "Time inside CUDA calls, as the program made them");
 	if (report->json)
 		report_member(report, "\ndriver", driver_members, facts);
-	else if (trace->calls_n && facts->driver_calls) /* no single row says it */
+	else if (trace->calls_n && facts->driver_calls) /* a sum that no single row shows */
 		report_say(report, SAID_LINE,
 			   "Allocating and freeing in the driver: %s calls, %s; longest %s.",
 			   SAY_COUNT(facts->driver_calls), SAY_TIME(facts->driver_time),
@@ -175,7 +175,7 @@ static const struct emit_column span_members[] = {
 	EMIT_END,
 };
 
-/* CUPTI cannot tell whose they are. */
+/* CUPTI's records do not show whether the program or memtrace made a call. */
 static void say_whose(const struct report *report)
 {
 	for (size_t i = 0; i < report->trace->actions_n; i++) {

@@ -1,4 +1,4 @@
-/* The report on what memory was for: parameters, gradients, activations, workspaces, ... */
+/* The report on the purposes of memory: parameters, gradients, activations, workspaces, ... */
 #include <string.h>
 
 #include "render/report/report_parts.h"
@@ -33,7 +33,7 @@ const struct emit_column report_category_columns[] = {
 	EMIT_END,
 };
 
-/* How many blocks they are is not always known: a baseline keeps bytes alone. */
+/* The number of blocks, TRACE_NONE if not known: a baseline keeps bytes alone. */
 static uint64_t blocks_of(const struct category_sum *sum)
 {
 	return sum->bytes && !sum->count ? TRACE_NONE : sum->count;
@@ -54,7 +54,7 @@ static void add_category(const struct report *report, struct emit_rows *rows,
 		   });
 }
 
-/* Most bytes at the peak first. */
+/* The rows of a place, most bytes at the peak first. */
 static struct emit_rows ordered_rows(const struct report *report,
 				     const struct categories_place *place)
 {
@@ -63,7 +63,7 @@ static struct emit_rows ordered_rows(const struct report *report,
 	uint8_t order[CATEGORIES_MOST];
 	size_t count;
 
-	/* One that is empty at the peak and not at the end has a row, too. */
+	/* A category that is empty at the peak but not at the end has a row, too. */
 	for (size_t i = 0; i < CATEGORIES_MOST; i++) {
 		held[i] = place->peak[i];
 		held[i].count += place->exit[i].bytes > 0;
@@ -74,7 +74,8 @@ static struct emit_rows ordered_rows(const struct report *report,
 	return rows;
 }
 
-/* Of a program that no rule is about there is nothing to tell. */
+/* True if the table is worth showing: a program that no rule fits has no categories but "other" and
+ * temporaries. */
 static bool tells(const struct report *report, const struct emit_rows *rows)
 {
 	const struct category_told *list = rows->rows;
@@ -114,8 +115,8 @@ bool report_category_sums(const struct report *report, const struct trace_peak *
 		memcpy(sums, place->peak, CATEGORIES_MOST * sizeof(*sums));
 		return true;
 	}
-	/* A peak of the document, of all devices or of the one that is selected: its stacks tell.
-	 */
+	/* A peak from the document, of all devices or of the selected one: the categories of its
+	 * stacks. */
 	if (!selection->replayed || selection->told || (!selection->narrow && !selection->moment)) {
 		categories_of_shares(categories, peak->stacks, peak->stacks_n, peak->bytes, sums);
 		return true;
@@ -172,7 +173,7 @@ static void say_categories(const struct report *report)
 {
 	const struct categories *categories = &report->study->categories;
 
-	/* Rows by category have said it. */
+	/* A report whose rows are categories needs no second table. */
 	if (report->selection->replayed) {
 		if (report->trace->by != TRACE_BY_CATEGORY && report->trace->peaks_n)
 			report_category_table(report, report->trace->peaks);
@@ -224,7 +225,7 @@ static const struct emit_column places_members[] = {
 	EMIT_END,
 };
 
-/* What the category held along the timeline; NULL for nothing. */
+/* The bytes of the category along the timeline, place->points of them; NULL if all are 0. */
 static const uint64_t *bytes_of(const struct categories_place *place, size_t category)
 {
 	for (size_t i = 0; i < place->points; i++) {

@@ -1,4 +1,4 @@
-/* Sums of devices, their pools and owners, and of memory beside them. */
+/* Sums of devices, of their pools and owners, and of memory outside of devices. */
 #include <string.h>
 
 #include "base/text/out.h"
@@ -14,7 +14,7 @@ static const struct emit_column sum_members[] = {
 	EMIT_END,
 };
 
-/* A row of a device's sums, or of what was cached. */
+/* A row of a device's sums, or the row of cached bytes. */
 struct sum_row {
 	const char *name, *note;
 	uint64_t peak, at, exit;
@@ -52,7 +52,7 @@ static void add_sum(const struct report *report, struct emit_rows *rows, const c
 			   });
 }
 
-/* What lay unused when allocated was at its peak; TRACE_NONE when it is not known. */
+/* Bytes reserved but not allocated when allocated was at its peak; TRACE_NONE if not known. */
 static uint64_t cached_at_peak(const struct report *report, const struct trace_device *device)
 {
 	uint64_t reserved = report_reserved_at_peak(report->trace, device);
@@ -96,7 +96,7 @@ struct device_part {
 	struct trace_part of;
 };
 
-/* Of a pool, or an owner: `key` says which. */
+/* Columns of a pool or of an owner, as `key` names it. */
 #define PART_COLUMNS(key)                                                                       \
 	{                                                                                       \
 		EMIT_MEMBER("device", INTEGER, struct device_part, device),                     \
@@ -120,7 +120,7 @@ struct device_part {
 static const struct emit_column pool_columns[] = PART_COLUMNS("pool");
 static const struct emit_column owner_columns[] = PART_COLUMNS("owner");
 
-/* Pools of these devices in one list, or owners. */
+/* The pools of these devices in one list, or their owners. */
 static void tell_parts(const struct report *report, const struct trace_device *devices,
 		       size_t devices_n, bool pools)
 {
@@ -186,7 +186,7 @@ static const struct emit_column device_columns[] = {
 	EMIT_END,
 };
 
-/* The document has those that are wanted; a screen all of them, in a line each. */
+/* The document lists the wanted devices; the screen lists all of them, in a line each. */
 static void tell_devices(const struct report *report)
 {
 	const struct trace_summary *summary = &report->trace->summary;
@@ -222,7 +222,7 @@ void report_tell_devices(const struct report *report)
 	}
 }
 
-/* --- memory beside them --- */
+/* --- memory outside of devices --- */
 
 static const struct emit_column space_columns[] = {
 	EMIT_COLUMN("space", "space", -22, TEXT, struct trace_space, space),
@@ -235,8 +235,8 @@ static const struct emit_column space_columns[] = {
 	EMIT_END,
 };
 
-/* Are people told of it? On the first screen the four bytes that some copy pins are noise beside
- * gigabytes of a device. */
+/* True if people are shown the space. On the first screen the four bytes that some copy pins would
+ * be noise beside a device's gigabytes: a space needs 1% of the highest device's peak there. */
 static bool is_beside(const struct report *report, const struct trace_space *space)
 {
 	const struct trace_device *device = report->screen ? report_worst(report) : NULL;

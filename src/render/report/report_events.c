@@ -1,6 +1,6 @@
 /*
- * The report on what only the events tell: sites whose live bytes rise step after step, short-lived
- * churn by site, how large allocations are.
+ * The sections that need the events: sites whose live bytes rise step after step, short-lived
+ * memory by site, sizes of allocations.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { BAR = 20 };
 
-/* Says that a section cannot be told of a selection, or of a trace without events. */
+/* Writes that a section does not exist for a selection, or for a baseline, which has no events. */
 static void say_unread(const struct report *report, const char *what)
 {
 	if (report->trace->capture.baseline)
@@ -20,8 +20,8 @@ static void say_unread(const struct report *report, const char *what)
 		report_say(report, 0, "%s: told of the whole run only.", what);
 }
 
-/* Are all events of the recording in the trace? Else they tell of a part, and what lives nobody
- * knows. */
+/* True if the trace has all events of the recording. Else they show a part of it, and what is live
+ * at the end is not known. */
 static bool has_all_events(const struct report *report)
 {
 	return !report->trace->capture.events_dropped && !report->study->survey.gap_seq;
@@ -43,7 +43,7 @@ struct grown {
 	double tau, p;
 };
 
-/* "12 of 13": of the steps after the first. */
+/* "12 of 13": rises among the steps after the first. */
 static const char *show_rose(char *to, const void *row)
 {
 	const struct grown *grown = row;
@@ -53,7 +53,7 @@ static const char *show_rose(char *to, const void *row)
 	return to;
 }
 
-/* "1e-12": less than that says no more. */
+/* "1e-12"; all smaller values are shown as "<1e-99". */
 static const char *show_chance(char *to, const void *row)
 {
 	double p = ((const struct grown *)row)->p;
@@ -118,7 +118,7 @@ static struct growths find_growths(const struct report *report)
 	return (struct growths){ steps->name, steps->count, steps->taken - steps->first, rows };
 }
 
-/* "each of 103 phases `step #`", "each of 64 windows of 1,500 events" */
+/* "103 phases `step #`", "64 windows of equally many events" */
 static const char *steps_text(const struct report *report)
 {
 	const struct event_scan_steps *steps = &report->study->survey.steps;
@@ -129,7 +129,8 @@ static const char *steps_text(const struct report *report)
 	return report_format(report, "%s phases `%.60s`", SAY_COUNT(steps->count), steps->name);
 }
 
-/* Asked for by name, it must say why there is nothing to see. */
+/* The reason why the section shows nothing, if it was asked for by name; and a hint if growth was
+ * not looked for. */
 static void say_nothing(const struct report *report)
 {
 	const struct event_scan *survey = &report->study->survey;
@@ -173,10 +174,11 @@ void report_tell_growth(const struct report *report)
 struct churn {
 	const char *site, *line;
 	uint64_t count, bytes, sum_ns, min_ns, at_peak;
-	uint64_t number; /* of the site */
+	uint64_t number; /* the site's number, or trace->sites_n for the row without a site */
 };
 
-/* Sites with temporaries, and the row for none, the worst first. */
+/* The sites with temporaries, and one row for allocations without a site; most bytes at the peak
+ * first. */
 struct churns {
 	struct churn total;
 	struct emit_rows rows;
@@ -286,9 +288,10 @@ void report_tell_temporaries(const struct report *report)
 /* --- sizes --- */
 
 struct sizes {
-	uint64_t from, least; /* of the bucket; 0 stands in the document for 1 */
+	uint64_t from, least; /* size of the bucket's smallest; `least` goes to the document: 0 in
+				 place of 1 */
 	uint64_t count, bytes, live_count, live_bytes;
-	uint64_t most; /* of all counts */
+	uint64_t most; /* the largest count of all buckets, for the bars */
 };
 
 static const char *show_bar(char *to, const void *row)
@@ -313,7 +316,7 @@ static const struct emit_column size_columns[] = {
 	EMIT_END,
 };
 
-/* What is live at the end is known where no event is missing. */
+/* The bytes live at the end are known only if no event is missing. */
 static struct emit_rows find_sizes(const struct report *report)
 {
 	const struct event_scan_bucket *buckets = report->study->survey.buckets;

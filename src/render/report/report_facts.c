@@ -1,4 +1,4 @@
-/* What a report says, before it is said. */
+/* The facts and sentences of a report, before they are written. */
 
 #include <string.h>
 
@@ -43,7 +43,7 @@ struct emit_rows report_group(const struct report *report, const struct emit_row
 	return groups;
 }
 
-/* A stack without a site stands alone. */
+/* A stack without a site is a group of its own. */
 struct emit_rows report_group_peak(const struct report *report, const struct trace_peak *peak)
 {
 	const struct trace *trace = report->trace;
@@ -104,7 +104,7 @@ uint64_t report_reserved_at_peak(const struct trace *trace, const struct trace_d
 	return trace_curve_at(curve, curve->reserved, t);
 }
 
-/* " (NVIDIA H200, 140.00 GiB)", of which one or both may be unknown. */
+/* " (NVIDIA H200, 140.00 GiB)"; the name, the size or both may be unknown. */
 static const char *card_text(const struct report *report, const struct trace_device *device)
 {
 	bool sized = device->total_bytes != TRACE_NONE;
@@ -131,7 +131,7 @@ const char *report_line(const struct report *report, uint64_t stack)
 	return report_format(report, "%s", text);
 }
 
-/* Nothing on any device: what there was instead. */
+/* The answer when no device memory was used: a sentence on the space that held most instead. */
 static const char *no_device_text(const struct report *report)
 {
 	const struct trace_summary *summary = &report->trace->summary;
@@ -165,7 +165,7 @@ static const char *culprit_text(const struct report *report, const struct trace_
 
 	if (!groups.count || !first->bytes)
 		return "";
-	/* A library's doing is not that of the line which called it. */
+	/* Memory that a library allocated is not attributed to the line that called it. */
 	from = first->name ? strstr(first->name, " from ") : NULL;
 	return report_format(report, "; %s %s from %.*s%s%s",
 			     first->bytes >= peak->bytes - first->bytes ? "most of it"
@@ -222,7 +222,8 @@ static const char *place_text(const struct report *report, int device)
 	return device == NO_DEVICE ? "" : report_format(report, " on device %d", device);
 }
 
-/* " It was so.", of the lines that explain it: one begins "Why: ", and those below are indented. */
+/* " It was so.", taken from the lines that explain the failure: the one that begins with "Why: ",
+ * and the indented lines below it. */
 static const char *reason_text(const struct report *report, const struct trace_oom *oom)
 {
 	static const char why[] = "Why: ";

@@ -1,4 +1,5 @@
-/* The report on sites that still hold memory at the end: all of them, and what of it is a leak. */
+/* The report on sites that still hold memory at the end: all of them, and those of them that are
+ * leaks. */
 #include <string.h>
 
 #include "render/report/report_parts.h"
@@ -70,7 +71,7 @@ static const struct emit_column leaks_members[] = {
 	EMIT_END,
 };
 
-/* "take (leak.py:3) [pinned]": memory of a device needs no remark. */
+/* "take (leak.py:3) [pinned]"; device memory gets no remark. */
 static const char *name_in_space(const struct report *report, const char *name, const char *space)
 {
 	bool device = !strcmp(space, "device");
@@ -81,7 +82,8 @@ static const char *name_in_space(const struct report *report, const char *name, 
 
 /* --- all of them --- */
 
-/* "at exit", or what else the end of what is told of is. */
+/* A phrase for the moment that "still allocated" refers to: "at exit", the end of a selection, or
+ * the end of recording. */
 static const char *end_of(const struct report *report)
 {
 	if (report->options->select.to && report->selection->narrow)
@@ -144,7 +146,7 @@ static struct left leaked_of(const struct report *report, const struct leak *lea
 	};
 }
 
-/* A suppression that fits nothing hides nothing: it is out of date, or has a slip. */
+/* Suppressions that fit nothing are listed, too: they are out of date or have a typing error. */
 static struct lefts find_leaks(const struct report *report)
 {
 	const struct suppressions *all = &report->study->suppressions;

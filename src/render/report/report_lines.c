@@ -1,8 +1,9 @@
 /*
- * The lines table: what each line of the program took, less what it gave back, and what it holds.
+ * The table of lines: the bytes that each line of the program allocated, less those it freed, and
+ * the bytes that it holds.
  *
- * A free counts for the line that made it, whosever allocation it ended. So a line that only frees
- * has a row too, and all rows together are what is live at the end.
+ * A free counts for the line that made it, whichever line made the allocation. So a line that only
+ * frees has a row too, and all rows together sum to what is live at the end.
  */
 #include <string.h>
 
@@ -15,7 +16,7 @@ struct lines_entry {
 	int64_t net_count, net;
 };
 
-/* The largest at the peak first. */
+/* The rows, the largest at the peak first. */
 struct lines {
 	const char *by;
 	struct emit_rows rows;
@@ -66,7 +67,7 @@ static enum trace_by by_of(const struct report *report)
 						  : (enum trace_by)report->trace->by;
 }
 
-/* Rows in which nothing happened are left out. */
+/* Rows without any allocation, free or live bytes are left out. */
 static struct lines find_lines(const struct report *report)
 {
 	struct trace *trace = report->trace;
@@ -101,7 +102,8 @@ static struct lines find_lines(const struct report *report)
 
 /* --- for people --- */
 
-/* "f (train.py:12)" as "train.py:12 f": what is cut at the right is worth less. */
+/* Turns "f (train.py:12)" into "train.py:12 f": names are cut at the right, and the line matters
+ * more than the function. */
 static void line_name(const char *name, char *to, size_t size)
 {
 	const char *at = NULL;

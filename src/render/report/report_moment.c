@@ -1,17 +1,18 @@
 /*
- * The report on a moment: who held what then, where pools had free memory between blocks, and which
- * lines' blocks keep the segments it lies in.
+ * The report on a moment: the holders of memory then, the free memory between blocks in each pool,
+ * and the lines whose blocks keep the segments around it from being given back.
  */
 #include "render/report/report_parts.h"
 
 enum {
-	SEGMENTS = 5, /* shown, unless all are wanted */
+	SEGMENTS = 5, /* shown, unless --full is given */
 	PINS = 3,     /* of a segment, likewise */
 };
 
-/* --- who held what --- */
+/* --- holders --- */
 
-/* What the events say of devices, whatever is selected. */
+/* The devices' sums at the moment, from the events; they ignore all of the selection but the
+ * device. No rows if the document gave the moment instead. */
 static struct emit_rows find_devices(const struct report *report)
 {
 	const struct report_selection *selection = report->selection;
@@ -26,7 +27,7 @@ static struct emit_rows find_devices(const struct report *report)
 	return rows;
 }
 
-/* "Device 0: 68.00 MiB allocated of 72.00 MiB reserved.", and by what. */
+/* "Device 0: 68.00 MiB allocated of 72.00 MiB reserved.", and the holders. */
 static void say_moment(const struct report *report)
 {
 	const struct trace_peak *peak = report->trace->peaks;
@@ -114,7 +115,7 @@ static const struct emit_column segment_columns[] = {
 	EMIT_END,
 };
 
-/* What keeps a segment, line by line, most bytes first. */
+/* The lines whose blocks lie in a segment and so keep it reserved; most bytes first. */
 static struct emit_rows find_pins(const struct report *report, const struct gaps_segment *segment)
 {
 	const struct gaps *gaps = &report->selection->gaps;
@@ -138,7 +139,8 @@ static struct emit_rows find_pins(const struct report *report, const struct gaps
 	return pins;
 }
 
-/* Those that are not shown are counted alone. People are told of those that blocks keep. */
+/* The document counts the segments beyond its limit without listing them. People see only segments
+ * that have both blocks and free memory. */
 static struct emit_rows find_segments(const struct report *report, const struct gaps_pool *pool)
 {
 	const struct gaps *gaps = &report->selection->gaps;
@@ -332,7 +334,7 @@ void report_tell_gaps(const struct report *report)
 		if (!report->json)
 			say_pool(report, &told);
 	}
-	if (!gaps->pools) /* events were dropped */
+	if (!gaps->pools) /* null: events were dropped */
 		rows.size = 0;
 	if (report->json)
 		report_list(report, "\ngaps", gap_pool_members, &rows);

@@ -1,4 +1,5 @@
-/* The report on allocations that failed: what the trace explains, and who held what then. */
+/* The report on allocations that failed: the explanation from the trace, and the holders of memory
+ * then. */
 #include "analyse/input/error.h"
 #include "base/text/out.h"
 #include "render/report/report_parts.h"
@@ -14,7 +15,7 @@ int report_oom_check(const struct report *report)
 			     (unsigned long long)wanted, trace->ooms_n);
 }
 
-/* Who held what, as a peak's composition is told. */
+/* The holders of memory at the failure, in the form of a peak. */
 static struct trace_peak then_of(const struct trace_oom *oom)
 {
 	return (struct trace_peak){
@@ -57,7 +58,7 @@ static void holder_rows(const struct report *report, const struct trace_oom *oom
 	}
 }
 
-/* What it was for, and what would make the category smaller that holds most. */
+/* The categories then, and advice for the one that holds most, if that is more than a third. */
 static void tell_category(const struct report *report, const struct trace_peak *then)
 {
 	static const char *const helps[CATEGORIES_MOST] = {
@@ -108,7 +109,7 @@ static void tell_one(const struct report *report, const struct trace_oom *oom)
 	report_composition(report, &then, "[not known: born before events were dropped]");
 }
 
-/* Of all devices, explained or not. */
+/* The number of failed allocations on all devices, explained or not. */
 static uint64_t count_ooms(const struct trace *trace)
 {
 	uint64_t ooms = 0;

@@ -1,4 +1,4 @@
-/* Who held a peak: sites and their stacks, for people and in the document. */
+/* The holders of a peak: sites and their stacks, for people and in the document. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "render/report/report_parts.h"
 
 enum {
-	FRAMES = 3, /* of a stack, unless all are wanted */
+	FRAMES = 3, /* of a stack, unless --full is given */
 	VIEWS = 2,  /* of a site, likewise */
 	VIEWED = 3, /* sites whose stacks are shown, likewise */
 	TOLD_FRAMES = 4,
@@ -34,7 +34,7 @@ static const struct emit_column held_columns[] = {
 	EMIT_END,
 };
 
-/* The line of a site is told in the document, and for people where the site has no name. */
+/* The line of a site is needed in the document, and for people where the site has no name. */
 static struct emit_rows find_held(const struct report *report, const struct trace_peak *peak)
 {
 	struct emit_rows rows = report_rows(report, struct held);
@@ -87,7 +87,7 @@ static int by_bytes(const void *a, const void *b)
 	return x->bytes == y->bytes ? 0 : x->bytes > y->bytes ? -1 : 1;
 }
 
-/* The views of a site's largest stacks; what they leave out goes to `rest`. */
+/* The views of a site's largest stacks; *rest receives the bytes of the stacks in no view. */
 static size_t find_views(const struct report *report, const struct report_group *group,
 			 struct view *views, uint64_t *rest)
 {
@@ -123,7 +123,7 @@ static void view_rows(const struct report *report, const struct report_group *gr
 	uint64_t rest;
 	size_t count = find_views(report, group, views, &rest);
 
-	/* One frame, and the site's name has said it. */
+	/* A single frame that is already the site's name needs no row. */
 	if (count == 1 && views[0].frames_n == 1 && group->name && !strcmp(group->name, line))
 		return;
 	for (size_t i = 0; i < count; i++) {
@@ -135,7 +135,8 @@ static void view_rows(const struct report *report, const struct report_group *gr
 		report_note(report, rest, "by other ways to this site");
 }
 
-/* All of a stack. Where C code called Python, its frames are not known: the place is marked. */
+/* All frames of a stack. Where C code called Python, the C frames are not known: a row marks the
+ * place. */
 static void stack_rows(const struct report *report, const struct trace_stack *stack, uint64_t bytes)
 {
 	size_t entry = 0;
@@ -150,7 +151,7 @@ static void stack_rows(const struct report *report, const struct trace_stack *st
 	}
 }
 
-/* The stacks of a site: all of them in full, the views of the first few sites else. */
+/* The stacks of a site: with --full all of them in full, else the views of the first few sites. */
 static void held_below(const struct show *show, const void *row, const void *with)
 {
 	const struct held *held = row;
@@ -258,7 +259,7 @@ static struct emit_rows frames_of(const struct report *report, uint32_t stack)
 	return EMIT_ROWS_OF(texts, texts ? count : 0);
 }
 
-/* Where C code called Python: of whole stacks alone. */
+/* The positions where C code called Python; only for whole stacks (--full). */
 static struct emit_rows entries_of(const struct report *report, const struct trace_stack *stack)
 {
 	size_t count = report->options->full ? stack->entries_n : 0;
@@ -297,7 +298,7 @@ struct report_composed report_compose(const struct report *report, const struct 
 		.metric = rows_word(WORDS_METRICS, peak->metric),
 		.t = peak->t,
 		.bytes = peak->bytes,
-		.unknown = peak->bytes, /* less what stacks are told of */
+		.unknown = peak->bytes, /* the bytes of known stacks are subtracted below */
 		.categories = report_category_rows(report, peak),
 		.sites = find_held(report, peak),
 		.stacks = compose_stacks(report, peak),

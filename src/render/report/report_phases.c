@@ -5,7 +5,7 @@
 struct phase_told {
 	struct phase_group of;
 	const char *name, *title, *domain;
-	const char *open; /* instead of the time */
+	const char *open; /* shown instead of the time, if not NULL */
 	struct emit_rows devices;
 };
 
@@ -32,7 +32,7 @@ static const struct emit_column phase_device_members[] = {
 	EMIT_END,
 };
 
-/* On a screen of 80 columns; the rest is below each row when it is asked for. */
+/* The cells fit a screen of 80 columns; more is below each row when it is asked for. */
 static const struct emit_column phase_columns[] = {
 	EMIT_MEMBER("name", TEXT, struct phase_told, name),
 	EMIT_CELL("phase", -24, TEXT, struct phase_told, title),
@@ -66,7 +66,7 @@ static const char *count_text(const struct report *report, const char *what,
 		       : report_format(report, "%s%s", what, SAY_BYTES(count->bytes));
 }
 
-/* What was born and freed in it, and the peak of reserved. */
+/* The bytes that were allocated and freed in the phase, and its peak of reserved. */
 static void more_of(const struct report *report, const struct phase_group *phase)
 {
 	report_say(report, SAID_LINE, "    reserved at most %s%s%s",
@@ -91,7 +91,7 @@ static void device_rows(const struct report *report, const struct emit_rows *dev
 	}
 }
 
-/* Where there is only one device its sums are those of the row. */
+/* With a single device, its sums are those of the row. */
 static void phase_below(const struct show *show, const void *row, const void *with)
 {
 	const struct phase_told *phase = row;

@@ -1,4 +1,4 @@
-/* What a report says of the process: its command, what failed, and what else is to be known. */
+/* The report on the process: its command, its failed allocations, and the gaps of the trace. */
 #include <string.h>
 
 #include "base/text/text.h"
@@ -6,12 +6,12 @@
 #include "render/report/report_parts.h"
 
 enum {
-	SAID = 3, /* failures, to people */
+	SAID = 3, /* failures shown to people */
 	FAILURES = 100,
 };
 
-/* How many there are, or -errno. The events can be read once: who did that has kept the failures.
- */
+/* Fills `events` with failures on wanted devices: their number, or -errno. The events can be read
+ * once only; if report_study() has done so, it kept the failures. */
 static int find_failures(const struct report *report, struct event *events, size_t most)
 {
 	const struct event_scan *survey = &report->study->survey;
@@ -36,7 +36,7 @@ static int find_failures(const struct report *report, struct event *events, size
 
 /* --- failures --- */
 
-/* What failed stands in the events, of which only those lines are read. */
+/* Failures are found among the events, of which only those lines are read. */
 static void say_failures(const struct report *report)
 {
 	const struct trace_oom *fatal = report_fatal(report);
@@ -44,7 +44,7 @@ static void say_failures(const struct report *report)
 	struct event events[SAID];
 	int count;
 
-	/* A single one that ended the program was the first sentence. */
+	/* A single failure that ended the program was the report's first sentence. */
 	if (!ooms || (ooms == 1 && report->screen && fatal))
 		return;
 	count = find_failures(report, events, SAID);
@@ -206,7 +206,7 @@ static void say_process(const struct report *report)
 		used = text_append(command, sizeof(command), process->command[i]);
 	}
 	report_say(report, 0, "`%.199s%s` (pid %llu, rank %llu, on %.60s) ran for %s%s%.19s%s.",
-		   command, used > 199 ? "..." : "", /* a long one says little at its end */
+		   command, used > 199 ? "..." : "", /* a long command is cut at its end */
 		   (unsigned long long)process->pid, (unsigned long long)process->rank,
 		   process->host ? process->host : "?", SAY_TIME(process->duration_ns),
 		   timed ? " from " : "", timed ? start : "", timed ? "Z" : "");

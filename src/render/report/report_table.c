@@ -1,4 +1,4 @@
-/* Tables and rows of the report for people, and what is left without a table of its own. */
+/* Rows, tables and lines of the report, its limits and its errors. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

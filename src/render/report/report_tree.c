@@ -1,9 +1,9 @@
 /*
- * The report: who held a peak, as a tree. `tree` goes from the outermost caller down, `inverted`
+ * The report: a peak's holders as a tree. `tree` goes from the outermost caller down, `inverted`
  * from the allocation up.
  *
  * Each row's bytes are the sum of the rows below it: small branches are summed in "... N more", and
- * what a frame allocates itself beside its callees has a row of its own.
+ * the bytes that a frame allocates itself, not in its callees, have a row of their own.
  */
 #include <stdio.h>
 
@@ -11,13 +11,13 @@
 #include "render/report/report_parts.h"
 
 enum {
-	SMALLEST = 100, /* a branch below a hundredth of the peak is a small one */
+	SMALLEST = 100, /* a branch below 1/100 of the peak is small */
 	INDENT_MOST = 24,
 };
 
 struct branch {
 	struct emit_part part;
-	const char *name, *frame;    /* frame: NULL for what is no frame */
+	const char *name, *frame;    /* frame: NULL in a row that is not a frame */
 	uint64_t depth, more, count; /* depth: in frames */
 	uint32_t node;
 	unsigned indent;
@@ -45,7 +45,7 @@ static const struct emit_column branches_columns[] = {
 	EMIT_END,
 };
 
-/* How many of the node's children are told one by one. */
+/* The number of the node's children that get a row each; the others share one row. */
 static size_t told(const struct report *report, const struct tree *tree,
 		   const struct tree_node *node)
 {
@@ -56,11 +56,11 @@ static size_t told(const struct report *report, const struct tree *tree,
 	       (report->options->full ||
 		tree->nodes[node->first + count].bytes >= tree->nodes[0].bytes / SMALLEST))
 		count++;
-	/* A rest of one is no shorter. */
+	/* A row for a rest of one would save nothing. */
 	return node->children_n - count == 1 ? node->children_n : count;
 }
 
-/* A row of the node that is told as `text`, or of what is below it or its own. */
+/* A copy of `row` with `text` as its name, indented; `frame` if the text is that of a frame. */
 static struct branch branch_of(const struct report *report, const struct tree *tree,
 			       const struct branch *row, const char *text, bool frame)
 {
@@ -74,7 +74,7 @@ static struct branch branch_of(const struct report *report, const struct tree *t
 	return branch;
 }
 
-/* Puts what is below the row's node on the pile, the first on top. */
+/* Pushes the rows below the row's node on the pile, the first on top. Returns the new height. */
 static size_t push_children(const struct report *report, const struct tree *tree,
 			    const struct branch *of, struct branch *pile, size_t height)
 {
@@ -113,11 +113,12 @@ static size_t push_children(const struct report *report, const struct tree *tree
 	return height;
 }
 
-/* From the root down, children behind their parent, without recursion. */
+/* The rows of the tree from the root down, children after their parent, without recursion. */
 static struct emit_rows find_rows(const struct report *report, const struct tree *tree)
 {
 	struct emit_rows rows = EMIT_NONE_OF(struct branch, SIZE_MAX);
-	/* Each node is on it once at most, and each may have two rows beside. */
+	/* Each node is on the pile once at most, with at most two more rows ("more" and
+	 * "(itself)"). */
 	struct branch *pile = report_room(report, (3 * tree->count + 1) * sizeof(*pile));
 	size_t height = pile ? 1 : 0;
 

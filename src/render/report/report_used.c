@@ -1,8 +1,8 @@
 /*
- * What nvidia-smi shows, part by part: why it is more than PyTorch says.
+ * The memory that nvidia-smi shows, part by part: the reasons why it is more than PyTorch reports.
  *
- * The parts are exact and sum to the whole; a pool's are apart from those of the library that
- * reserved its segments, so nothing is told twice.
+ * The parts are exact and sum to the whole. A pool's bytes are not counted again for the library
+ * that reserved its segments.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 struct used_part {
 	const char *what, *text; /* for programs, for people */
-	const char *name;        /* NULL for the one that there is of it */
+	const char *name;        /* NULL where there is only one such part */
 	int64_t bytes;
 };
 
@@ -65,7 +65,7 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 			  (int64_t)(at->reserved_bytes - at->allocated_bytes));
 		left -= at->reserved_bytes;
 	}
-	/* What an owner has allocated is outside of pools; their segments are only reserved. */
+	/* An owner's allocations lie outside of pools: it only reserves the segments of pools. */
 	first = parts.count;
 	for (size_t i = 0; i < device->owners_n; i++) {
 		uint64_t bytes = device->owners[i].at_used_peak.allocated_bytes;
@@ -88,7 +88,7 @@ static struct emit_rows find_parts(const struct report *report, const struct tra
 	return parts;
 }
 
-/* Names beyond the limit are one row: a program may load many libraries. */
+/* Named parts beyond the limit share one row, for a program may load many libraries. */
 static void part_rows(const struct report *report, const struct emit_rows *parts, uint64_t whole)
 {
 	const struct used_part *list = parts->rows;
@@ -99,7 +99,7 @@ static void part_rows(const struct report *report, const struct emit_rows *parts
 	for (size_t i = 0; i < parts->count; i++) {
 		uint64_t bytes = (uint64_t)list[i].bytes;
 
-		if (list[i].bytes < 0) /* less is occupied than is known of */
+		if (list[i].bytes < 0) /* less is occupied than memtrace knows of */
 			report_say(report, SAID_LINE, " -%11s           %s", SAY_BYTES(0 - bytes),
 				   list[i].text);
 		else if (!strcmp(list[i].what, "named") && ++names > limit)
