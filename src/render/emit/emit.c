@@ -75,7 +75,7 @@ bool emit_is_null(const struct emit_column *column, const void *row)
 	case EMIT_TIME:
 	case EMIT_NUMBER:
 		return number_at(field) == TRACE_NONE;
-	case EMIT_MICROS: /* a moment is told, whatever it is */
+	case EMIT_MICROS: /* a time is written whatever it is */
 		return (column->flags & EMIT_OPTIONAL) && number_at(field) == TRACE_NONE;
 	case EMIT_DEVICE:
 		return *(const int *)field < 0;
@@ -184,7 +184,7 @@ static bool is_summed(const struct emit_column *column)
 	return column->kind >= EMIT_BYTES && column->kind <= EMIT_CHANGE;
 }
 
-/* A field that two columns show is one. */
+/* True if no earlier column shows the same field. */
 static bool is_first(const struct emit_column *columns, const struct emit_column *column)
 {
 	for (; columns < column; columns++) {

@@ -102,7 +102,7 @@ static void write_value(struct out *out, const struct emit_column *column, const
 	}
 }
 
-/* "\n   name" is a line break and blanks before the key `name`. */
+/* Writes the key; leading line breaks and blanks, as in "\n  name", go before its quotes. */
 static void write_key(struct out *out, const char *key)
 {
 	size_t lead = strspn(key, "\n ");
@@ -141,7 +141,7 @@ void emit_begin(struct out *out, const struct emit_column *columns, const void *
 	write_members(out, columns, row, true);
 }
 
-/* A table of one column without a name is no object, but its value. */
+/* A table of one column without a name writes the plain value, not an object. */
 void emit_json(struct out *out, const struct emit_column *columns, const void *row)
 {
 	if (columns->kind && !columns->key && !columns->heading && columns->kind != EMIT_INLINED) {

@@ -6,7 +6,7 @@
 #include "render/emit/emit.h"
 #include "render/emit/term.h"
 
-/* A line in the making. Blanks wait for what follows them: none ends a line. */
+/* A line in the making. Blanks are written only before more text, so no line ends with them. */
 struct emit_line {
 	const struct show *show;
 	unsigned column, blanks;
@@ -30,7 +30,7 @@ static unsigned width_of(const struct emit_column *column)
 	return (unsigned)(column->width < 0 ? -column->width : column->width);
 }
 
-/* What a column does not use of the line is for those after it. */
+/* Right-aligned: blanks fill the part of the width that the text leaves. */
 static void put_right(struct emit_line *line, const struct emit_column *column, const char *text)
 {
 	unsigned columns = show_columns(text);
@@ -39,7 +39,7 @@ static void put_right(struct emit_line *line, const struct emit_column *column, 
 	if (columns < width)
 		line->blanks += width - columns;
 	else if (!column->gap && line->column)
-		line->blanks++; /* nothing touches its neighbour */
+		line->blanks++; /* a blank, so that no cell touches its neighbour */
 	put_text(line, text, column->flags & EMIT_DIM);
 }
 
@@ -55,13 +55,13 @@ static void put_left(struct emit_line *line, const struct emit_column *column, c
 	line->blanks += width - columns;
 }
 
-/* The text of a cell, or of a heading where there is no row. */
+/* The text of a cell, or of the heading if the row is NULL. */
 static const char *text_of(char *to, const struct emit_column *column, const void *row)
 {
 	return row ? emit_cell(to, column, row) : column->heading;
 }
 
-/* What the columns from this one on take. */
+/* The width that the columns from this one on take, with their gaps. */
 static unsigned width_from(const struct emit_column *column, uint64_t shown, const void *row)
 {
 	char text[EMIT_CELL_MOST];
@@ -118,8 +118,8 @@ void emit_row(const struct show *show, const struct emit_column *columns, const 
 	put_cells(show, columns, emit_shown_columns(columns, &one), row, indent);
 }
 
-/* The first text of a row of sums is its name; it has no others. Shares are of the same whole as
- * those of the row `from`. */
+/* Names a row of sums: its first text becomes `name`, the others "". Shares are parts of the same
+ * whole as in the row `from`. */
 static void name_row(const struct emit_column *columns, char *row, const char *from,
 		     const char *name)
 {

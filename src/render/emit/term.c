@@ -51,7 +51,7 @@ void show_dim(const struct show *show, const char *text)
 	styled(show, "\033[2m", text);
 }
 
-/* A word; a number and its unit are one. */
+/* The length of the first word; a number and its unit are one word. */
 static size_t word_length(const char *text)
 {
 	size_t length = strcspn(text, " ");

@@ -11,12 +11,12 @@
 
 enum { SHOW_COLUMNS = 80, SHOW_MANY = 64 };
 
-/* "1.00 MiB", "1,234", "1.2 s" and "12.3%", for the block that they stand in. */
+/* "1.00 MiB", "1,234", "1.2 s" and "12.3%". The text lives as long as the enclosing block. */
 #define SAY_BYTES(bytes) show_bytes((char[SHOW_NUMBER]){ 0 }, bytes)
 #define SAY_COUNT(count) show_count((char[SHOW_NUMBER]){ 0 }, count)
 #define SAY_TIME(ns) show_time((char[SHOW_NUMBER]){ 0 }, ns)
 #define SAY_SHARE(bytes, of) show_share((char[SHOW_NUMBER]){ 0 }, bytes, of)
-/* "1 block", "1,234 blocks" of "block". */
+/* "1 block", "1,234 blocks" for "block". */
 #define SAY_MANY(count, what) show_many((char[SHOW_MANY]){ 0 }, count, what)
 
 /* "+1.00 MiB", "-1.00 MiB", "0 B". */
@@ -25,14 +25,14 @@ enum { SHOW_COLUMNS = 80, SHOW_MANY = 64 };
 const char *show_change(char *to, int64_t bytes);
 const char *show_many(char *to, uint64_t count, const char *what);
 
-/* printf behind what the text says already; what does not fit is cut. */
+/* Appends to the text in `to` as printf does; text that does not fit is cut. */
 void show_more(char *to, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* How many columns a text of UTF-8 takes. */
+/* The number of columns that a text of UTF-8 takes: one per character. */
 unsigned show_columns(const char *text);
 
-/* How a text is written: bold and dim on a terminal, plain elsewhere. */
+/* The output, and whether it is a terminal that shows bold and dim. */
 struct show {
 	struct out *out;
 	bool colour;
@@ -41,16 +41,17 @@ struct show {
 void show_bold(const struct show *show, const char *text);
 void show_dim(const struct show *show, const char *text);
 
-/* A heading with an empty line before it; in lines of 80 columns. */
+/* Writes a bold heading after an empty line, in lines of 80 columns. */
 void show_heading(const struct show *show, const char *text);
 
-/* Words in lines of 80 columns, the first from that column on, the others indented. */
+/* Writes words in lines of 80 columns. The first line begins at `column`, the others are indented.
+ */
 void show_words(const struct show *show, const char *text, unsigned column, unsigned indent);
 
-/* The same of a sentence, from the first column on. */
+/* The same for a sentence, from the first column on. */
 void show_wrapped(const struct show *show, const char *sentence, unsigned indent, bool bold);
 
-/* printf for the tool's texts; a line longer than 4096 bytes is cut. */
+/* Writes to `out` as printf does; text longer than 4095 bytes is cut. */
 void out_format(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,4 +1,4 @@
-/* Stacks and what they weigh. */
+/* Stacks and their weights. */
 #include "render/selection/flame_weights.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void add_set(struct weights *weights, const struct trace_peak *peak)
 			peak->stacks[i].bytes < set->unknown ? peak->stacks[i].bytes : set->unknown;
 }
 
-/* The peaks that the document tells exactly, whatever was dropped. */
+/* Takes the peaks from the document, which has them exactly even if events were dropped. */
 static void take_peaks(struct weights *weights, const struct trace_peak *peaks, size_t count,
 		       const struct selection_options *options)
 {
@@ -44,7 +44,8 @@ static void take_peaks(struct weights *weights, const struct trace_peak *peaks, 
 	}
 }
 
-/* Where no device is used: the space that holds most, as PyTorch's CPU tensors. SPACES for none. */
+/* If no device was used: the space with the highest peak, as for PyTorch's CPU tensors. Else
+ * SPACES. */
 static int main_space(const struct trace *trace)
 {
 	size_t rows = trace->summary.devices_n ? 0 : trace->summary.spaces_n;
@@ -64,7 +65,8 @@ static int main_space(const struct trace *trace)
 	return main;
 }
 
-/* Stacks' figures follow device and pool; sets are found in front of that, or by it. */
+/* Makes the stacks' figures follow device and pool. Sets come from the document's peaks, found
+ * before this, or from the replay in it. */
 static int select_stacks(struct weights *weights, const struct selection_options *options,
 			 bool peak)
 {
@@ -102,7 +104,7 @@ int weights_find(struct weights *weights, struct trace *trace,
 			"whole device only; --metric reserved",
 			trace->path);
 	error = select_stacks(weights, options, peak);
-	/* A peak of reserved that the document lacks is where allocated's is found by replaying. */
+	/* A peak that the document lacks: the one that the replay found. */
 	if (!error && !weights->sets_n && weights->selection.replayed)
 		add_set(weights, trace->peaks);
 	return error;

@@ -1,6 +1,6 @@
 /*
- * Stacks and what they weigh, for the formats that weigh them: bytes at the peaks of the devices,
- * or at a moment.
+ * Stacks and their weights, for formats that weigh stacks: bytes at the peaks of the devices, or at
+ * a moment.
  */
 #ifndef RENDER_SELECTION_FLAME_WEIGHTS_H
 #define RENDER_SELECTION_FLAME_WEIGHTS_H
@@ -15,38 +15,39 @@ struct weights_set {
 	uint64_t bytes;
 	const struct trace_share *shares; /* positions in trace->stacks */
 	size_t shares_n;
-	uint64_t unknown; /* bytes of no stack that is known: the sum is exact with these */
+	uint64_t unknown; /* bytes of no known stack: with these the shares sum to `bytes` */
 };
 
 struct weights {
 	struct trace *trace;
-	struct weights_set *sets; /* a device's each */
+	struct weights_set *sets; /* one per device */
 	size_t sets_n;
-	int space; /* enum space: of which all is told, where there is no device; else SPACES */
-	struct report_selection selection; /* what figures of stacks are of: device and pool */
+	int space; /* enum space: the space weighed, if no device was used; else SPACES */
+	struct report_selection selection; /* decides the figures of stacks: by device and pool */
 };
 
-/* The selection is to be cleared either way. 0 or -errno with err_text(). */
+/* Returns 0 or -errno with err_text(). Memory is the trace's; in either case the caller clears
+ * weights->selection with report_select_clear(). */
 int weights_find(struct weights *weights, struct trace *trace,
 		 const struct selection_options *options);
 
-/* Has each stack's `group` a name: of a phase, or a thread? */
+/* True if stacks are split by phase or thread: each stack's `group` is the name of one then. */
 static inline bool weights_split(const struct selection_options *options)
 {
 	return options->by == TRACE_BY_PHASE || options->by == TRACE_BY_THREAD;
 }
 
-/* "device 0": what a set is called where there are several. */
+/* Writes the name of a set, to tell several apart: "device 0", "all devices", "pinned memory". */
 void weights_name(const struct weights *weights, const struct weights_set *set, char *to,
 		  size_t size);
 
-/* What stands for the frames of bytes that nobody knows, and of a stack without any. */
+/* A frame for bytes whose stack is not known, and one for a stack without frames. */
 #define WEIGHTS_UNKNOWN "[not known: born before events were dropped]"
 #define WEIGHTS_NO_FRAMES "[no stack was recorded]"
 
 /*
- * A frame's function, made short where it is native, without what could steer a terminal; an
- * address where it has no name. Cut to size.
+ * Writes a frame's function, shortened if it is native, with nothing that could steer a terminal;
+ * an address if it has no name. Cut to size.
  */
 void weights_function(const struct trace *trace, uint32_t frame, char *to, size_t size);
 

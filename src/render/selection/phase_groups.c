@@ -19,7 +19,7 @@ static int compare_names(const struct trace_phase *x, const struct trace_phase *
 	return strcmp(text(x->name), text(y->name));
 }
 
-/* Are both of one family, with notes or without? */
+/* Orders by family, then phases without notes before those with, then domain; 0: the same group. */
 static int by_family(const struct trace_phase *x, const struct trace_phase *y)
 {
 	const char *a = text(x->name);
@@ -42,7 +42,7 @@ static int compare_group_names(const void *a, const void *b)
 	return order ? order : x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* One of them that is not known leaves the sum unknown. */
+/* If one summand is not known, neither is the sum. */
 static void add_count(struct trace_phase_count *to, const struct trace_phase_count *count)
 {
 	if (to->count == TRACE_NONE || count->count == TRACE_NONE) {
@@ -77,7 +77,8 @@ static void add_phase(struct phase_group *to, const struct trace_phase *phase)
 		to->growth = (int64_t)((uint64_t)to->growth + sums->end_bytes - sums->start_bytes);
 }
 
-/* How many of those sorted, from the first on, are of one family; and how many names they have. */
+/* The number of sorted phases, from the first on, that are of one family; *names: of their names.
+ */
 static size_t family(const struct trace_phase *first, size_t left, size_t *names)
 {
 	size_t count = 1;
@@ -88,7 +89,8 @@ static size_t family(const struct trace_phase *first, size_t left, size_t *names
 	return count;
 }
 
-/* Notes are no names: no two compilations have the same. */
+/* Families with notes fold at two names, for no two notes are alike (those of compilations, say).
+ */
 static bool is_folded(const struct trace_phase *first, size_t names)
 {
 	const char *name = text(first->name);

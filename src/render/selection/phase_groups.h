@@ -1,6 +1,6 @@
 /*
- * Phases of one name together; and where a family (analyse/trace/phase_name.h) has many names, as
- * "step 1" to "step 100" are, those of it: "step #".
+ * Phases of one name, summed; and where a family (analyse/trace/phase_name.h) has many names, as
+ * "step 1" to "step 100", all phases of the family: "step #".
  */
 #ifndef RENDER_SELECTION_PHASE_GROUPS_H
 #define RENDER_SELECTION_PHASE_GROUPS_H
@@ -12,25 +12,25 @@
 #include "analyse/trace/trace.h"
 
 enum {
-	PHASE_GROUPS_FOLD = 8, /* so many names that differ in their number are told one by one */
+	PHASE_GROUPS_FOLD = 8, /* up to so many names that differ in their number stay apart */
 	PHASE_GROUPS_NAME = 200,
 };
 
 struct emit_rows;
 
 struct phase_group {
-	const struct trace_phase *first; /* the others are behind it */
+	const struct trace_phase *first; /* an array of `count` phases */
 	uint64_t number;                 /* in the order of names */
 	uint64_t count, total_ns, peak_bytes, peak_reserved;
-	struct trace_phase_count born, freed, outliving; /* of all; TRACE_NONE: not told */
-	int64_t growth; /* allocated at the ends less at the starts */
+	struct trace_phase_count born, freed, outliving; /* of all; TRACE_NONE: not known */
+	int64_t growth; /* allocated bytes at the ends less those at the starts */
 	bool open;      /* one of them never ended */
 	bool folded;    /* of several names */
 };
 
 /*
- * Rows of struct phase_group, by peak of allocated, the highest first. The memory is the trace's. 0
- * or -errno with err_text().
+ * Finds rows of struct phase_group, the highest peak of allocated first. The memory is the trace's.
+ * Returns 0 or -errno with err_text().
  */
 int phase_groups_find(struct emit_rows *groups, struct trace *trace,
 		      const struct trace_phase *phases, size_t count);
@@ -38,10 +38,11 @@ int phase_groups_find(struct emit_rows *groups, struct trace *trace,
 /* The name of all of them, or, when folded, "step #" or "Thunk" in `to`, cut to size. */
 const char *phase_group_name(const struct phase_group *group, char *to, size_t size);
 
-/* The same for people, with the domain, if any, behind: "ncclAllReduce (NCCL)". Always in `to`. */
+/* The same for people, followed by the domain, if any: "ncclAllReduce (NCCL)". Always in `to`. */
 const char *phase_group_title(const struct phase_group *group, char *to, size_t size);
 
-/* What they did on a device: the highest peaks, all that was born ... False when none tells it. */
+/* The group's figures on a device: the highest peaks, and sums of born, freed and outliving. False
+ * if no phase has any for the device. */
 bool phase_group_device(const struct phase_group *group, int device,
 			struct trace_phase_device *sums);
 

@@ -1,8 +1,8 @@
 /*
- * What a report is about.
+ * The subject of a report.
  *
- * A selection changes what the trace says of stacks, sites and peaks, so that every section follows
- * it; only --filter and the choice of frames and rows can do so without the events.
+ * A selection changes the stacks, sites and peaks in the trace, so that every section follows it.
+ * Only --filter and the choice of frames and rows can do so without the events.
  */
 #include "render/selection/select.h"
 
@@ -11,7 +11,7 @@
 #include "analyse/input/error.h"
 #include "analyse/lifetimes/timepoint.h"
 
-/* --- what needs the events --- */
+/* --- selections that need the events --- */
 
 static bool is_split(const struct selection_options *options)
 {
@@ -30,7 +30,7 @@ static bool has_other_memory(const struct trace *trace)
 	return trace->summary.devices_n > 1;
 }
 
-/* Do its tables have to be made from the events? */
+/* True if its tables have to be made from the events. */
 static bool needs_replay(const struct trace *trace, const struct selection_options *options)
 {
 	return options->at || options->from || options->to || options->pool ||
@@ -55,8 +55,8 @@ bool report_knows_categories(const struct trace *trace, const struct selection_o
 /* --- all together --- */
 
 /*
- * One device of several, and nothing else: its peaks are in the document, with their pools. Rows
- * stay one for each stack then, which those peaks refer to.
+ * True for one device of several and nothing else: the document has its peaks, with their pools.
+ * Rows stay one for each stack then, for those peaks refer to stacks.
  */
 static bool is_device_only(const struct selection_options *options)
 {
@@ -101,7 +101,8 @@ static int find_wish(struct report_selection *selection, const struct trace *tra
 	return error;
 }
 
-/* Was the stack's memory the card's? A stack that has a site has it in one space. */
+/* True if the stack's memory was on the device. A stack with a site has memory in one space only.
+ */
 static bool is_of_card(const struct trace *trace, size_t stack)
 {
 	uint32_t site = trace->site_of[stack];
@@ -110,7 +111,8 @@ static bool is_of_card(const struct trace *trace, size_t stack)
 				      !strcmp(trace->sites[site].space, "array"));
 }
 
-/* What is live at the end, into the rows: true if that is what the devices say. */
+/* Fills the rows with the bytes live at the end, from the document. False, and nothing happens, if
+ * these do not sum to the devices' own figures, or one of several devices is selected. */
 static bool told_exit(struct report_selection *selection, const struct trace *trace)
 {
 	struct replay *replay = &selection->replay;
@@ -149,7 +151,8 @@ static bool told_peak(struct report_selection *selection, struct trace *trace)
 	return true;
 }
 
-/* The peak, and what is live at the end: the document has these exactly, whatever was dropped. */
+/* True if events were dropped and the moment is the peak or the end: the document has both exactly,
+ * and they are taken from it. */
 static bool is_told(struct report_selection *selection, struct trace *trace,
 		    const struct selection_options *options)
 {
@@ -174,7 +177,7 @@ static bool is_empty(const struct replay *replay)
 	return true;
 }
 
-/* Whose allocations are among the events that were dropped has its site all the same. */
+/* Gives stacks their space from their sites if the events of their allocations were dropped. */
 static void keep_sites(struct replay *replay, const struct trace *trace)
 {
 	for (size_t i = 0; i < trace->peaks_n; i++) {
@@ -231,7 +234,7 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 	selection->told = is_told(selection, trace, options);
 	if (selection->told)
 		replay->lost = 0;
-	/* Stacks are those of a peak that is told. */
+	/* For a peak from the document, stacks stay as the document has them. */
 	if (!selection->told || strcmp(options->at, "peak") != 0)
 		error = adopt_rows(replay, trace, is_device_only(options));
 	if (!error && !replay->dropped && gaps_find(&selection->gaps, &replay->lives.blocks))
@@ -244,7 +247,7 @@ static int run_selection(struct report_selection *selection, struct trace *trace
 int report_select(struct report_selection *selection, struct trace *trace,
 		  const struct selection_options *options, const struct categories *categories)
 {
-	/* Rows by what only the events tell are made from them. */
+	/* Rows by thread, phase or category are made from the events. */
 	bool told = options->by == TRACE_BY_THREAD || options->by == TRACE_BY_PHASE ||
 		    options->by == TRACE_BY_CATEGORY;
 	enum trace_by by = told ? TRACE_BY_SITE : (enum trace_by)options->by;

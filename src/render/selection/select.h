@@ -1,4 +1,4 @@
-/* What a report is about: the whole run, or what was selected of it, or a moment. */
+/* The subject of a report: the whole run, a selection of it, or a moment. */
 #ifndef RENDER_SELECTION_SELECT_H
 #define RENDER_SELECTION_SELECT_H
 
@@ -8,11 +8,11 @@
 #include "render/selection/options.h"
 
 struct report_selection {
-	bool replayed;  /* the events were read: what follows holds */
-	bool narrow;    /* stacks, sites and peaks[0] are of the selection, not of the run */
-	bool empty;     /* nothing is in it */
-	bool moment;    /* peaks[0] and the gaps are of a moment */
-	bool told;      /* ... that the document itself tells exactly, though events were dropped */
+	bool replayed; /* the events were read, for the fields below */
+	bool narrow;   /* stacks, sites and peaks[0] are of the selection, not of the run */
+	bool empty;    /* nothing is in it */
+	bool moment;   /* peaks[0] and the gaps are of a moment */
+	bool told; /* ... and the document itself has them exactly, though events were dropped */
 	char what[300]; /* "at 12.5 s"; "pool torch from 1s to 2s" */
 	bool window;    /* `what` is "from 1s to 2s", and nothing else */
 	struct replay_wish wish;
@@ -22,14 +22,14 @@ struct report_selection {
 };
 
 /*
- * Makes the trace tell of the selection: its stacks, sites and peaks. `categories` has those of
- * allocations where report_knows_categories(). 0, or -errno with err_text().
+ * Changes the trace's stacks, sites and peaks to those of the selection. `categories` has the
+ * category of each allocation if report_knows_categories(). Returns 0, or -errno with err_text().
  */
 int report_select(struct report_selection *selection, struct trace *trace,
 		  const struct selection_options *options, const struct categories *categories);
 void report_select_clear(struct report_selection *selection);
 
-/* Is something asked for that cannot be told without categories? */
+/* True if the options ask for something that needs categories. */
 bool report_asks_categories(const struct selection_options *options);
 
 /*
@@ -39,19 +39,21 @@ bool report_asks_categories(const struct selection_options *options);
 bool report_knows_categories(const struct trace *trace, const struct selection_options *options,
 			     bool wanted);
 
-/* select_words.c: fills `what`, behind what a moment is called if it is one, and `window`.
- */
+/* select_words.c: appends the selection to `what`, after the name of the moment if there is one,
+ * and sets `window`. */
 void report_select_describe(struct report_selection *selection,
 			    const struct selection_options *options);
 
-/* Are there such a device (or NO_DEVICE), and such a pool of it (or NULL)? 0, or -EINVAL with what
- * there is instead in err_text(). */
+/* 0 if there is such a device (or NO_DEVICE), and such a pool of it (or NULL); else -EINVAL, and
+ * err_text() lists those that there are. */
 int report_select_check(const struct trace *trace, int device, const char *pool);
 
-/* "12 events between 1.0 s and 2.0 s were dropped ..."; false when there is nothing to say. */
+/* Writes a sentence: "12 events are missing between 1.0 s and 2.0 s: ..."; false if there is no
+ * doubt. */
 bool report_select_doubt(const struct report_selection *selection, char *to, size_t size);
 
-/* select_filter.c: fills stacks[] of the selection; takes what the others did out of the trace. */
+/* select_filter.c: the first fills stacks[] of the selection with the stacks that fit; the second
+ * removes the figures of all others from the trace. 0, or -errno with err_text(). */
 int report_filter_stacks(struct report_selection *selection, struct trace *trace,
 			 const char *pattern);
 int report_filter_facts(const struct report_selection *selection, struct trace *trace);

@@ -1,5 +1,4 @@
-/* --filter: the stacks that have a frame with a text, and the document's facts without the others.
- */
+/* --filter: finds the stacks with a frame that fits, and removes the figures of all others. */
 #include <fnmatch.h>
 #include <string.h>
 
@@ -11,7 +10,8 @@ static bool fits_filter(const char *text, const char *pattern, bool glob)
 	return text && (glob ? !fnmatch(pattern, text, 0) : strstr(text, pattern) != NULL);
 }
 
-/* Its text as the report shows it, or the whole path of its file or module. */
+/* True if the frame's text in the report, its function, or the whole path of its file or module
+ * fits. */
 static bool fits_frame(const struct trace *trace, uint32_t number, const char *pattern, bool glob)
 {
 	const struct trace_frame *frame = &trace->frames[number];
@@ -60,7 +60,7 @@ static void clear_figures(struct trace_stack *stack)
 	};
 }
 
-/* Without the events: what other stacks did is taken out, and bytes of peaks stay what they are. */
+/* Without the events: figures of other stacks are removed; a peak's bytes stay as they are. */
 int report_filter_facts(const struct report_selection *selection, struct trace *trace)
 {
 	struct trace_place *places =

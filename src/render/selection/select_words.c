@@ -1,4 +1,5 @@
-/* What a selection is called, what cannot be known of it, and that there is no such thing. */
+/* The name of a selection, a sentence on its gaps, and errors for devices and pools that do not
+ * exist. */
 #include "render/selection/select.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include "base/text/text.h"
 #include "render/emit/term.h"
 
-/* "pool torch, device 0": behind what there is already. */
+/* Appends with a comma: "pool torch, device 0". Nothing if the word is NULL. */
 static void add_word(char *to, size_t size, const char *before, const char *word,
 		     const char *behind)
 {
@@ -15,7 +16,7 @@ static void add_word(char *to, size_t size, const char *before, const char *word
 		show_more(to, size, "%s%s%s%s", to[0] ? ", " : "", before, word, behind);
 }
 
-/* "pool torch from 1s to 2s" */
+/* Appends a bound: "pool torch from 1s to 2s". Nothing if it is NULL. */
 static void add_bound(char *to, size_t size, const char *before, const char *bound)
 {
 	if (bound)

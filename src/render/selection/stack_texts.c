@@ -51,6 +51,6 @@ int stack_texts_make(struct stack_texts *texts, struct trace *trace)
 
 const struct stack_text *stack_text(const struct stack_texts *texts, uint32_t stack)
 {
-	/* Behind the last stack stands one without texts. */
+	/* The texts have one more entry than there are stacks, without texts. */
 	return &texts->texts[stack < texts->trace->stacks_n ? stack : texts->trace->stacks_n];
 }

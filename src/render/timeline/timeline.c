@@ -45,12 +45,13 @@ struct timeline_cell *timeline_cells(const struct timeline *timeline)
 			   timeline->columns * sizeof(struct timeline_cell));
 }
 
-/* The name in the place of the cells that it takes: how many. */
+/* Writes the cell's name instead of glyphs. Returns the number of columns that it took, 0 for none.
+ */
 static unsigned put_phase_name(const struct timeline *timeline, const struct timeline_cell *cell)
 {
 	char text[TIMELINE_WIDEST * 4 + 4];
 
-	/* Two letters and "..." would say nothing. */
+	/* A name cut to two letters and "..." would be of no use. */
 	if (!cell->room || (cell->room < 5 && show_columns(cell->name) > cell->room))
 		return 0;
 	show_safe(text, sizeof(text), cell->name, cell->room);
@@ -128,7 +129,8 @@ static bool is_wanted(const struct timeline *timeline, const struct trace_curve 
 	       (!options->pool || (curve->pool && !strcmp(curve->pool, options->pool)));
 }
 
-/* From the first byte on, to the end of the run, unless asked otherwise. */
+/* The stretch of time: from the first byte to the end of the run, unless the options say otherwise.
+ */
 static int find_stretch(struct timeline *timeline)
 {
 	const struct trace *trace = timeline->trace;
@@ -159,7 +161,7 @@ static int find_stretch(struct timeline *timeline)
 		error = err("%s: nothing lies between %.60s and %.60s", trace->path,
 			    options->from ? options->from : "the first byte",
 			    options->to ? options->to : "the end");
-	/* A phase that never ended has no end to tell. */
+	/* The bound was a phase that never ended. */
 	if (timeline->to == TRACE_NONE)
 		timeline->to = trace->process.duration_ns;
 	return error;

@@ -1,9 +1,9 @@
 /*
- * The curves of a trace in the terminal: what was allocated and reserved over time, on each device
- * and in each pool, and the phases below.
+ * The curves of a trace in the terminal: allocated and reserved bytes over time, on each device and
+ * in each pool, and the phases below.
  *
- * From the document's timeline[], which never loses a peak: each column is the highest of its
- * stretch of time. Facts only; failed allocations are marked too when the trace has events.
+ * They come from the document's timeline[], which never loses a peak: each column shows the highest
+ * value of its stretch of time. Failed allocations are marked if the trace has events.
  */
 #ifndef RENDER_TIMELINE_TIMELINE_H
 #define RENDER_TIMELINE_TIMELINE_H
@@ -23,14 +23,14 @@ enum {
 struct timeline_options {
 	int device;            /* NO_DEVICE: all of them */
 	const char *pool;      /* NULL: the whole device and its pools */
-	const char *from, *to; /* timepoint_bound(), NULL: the whole run */
+	const char *from, *to; /* for timepoint_bound(), NULL: the whole run */
 	unsigned width;        /* columns of the terminal */
-	unsigned height;       /* rows of a device's curve; a pool's has half of them */
+	unsigned height;       /* rows of a device's curve; a pool's has half as many */
 	bool ascii;            /* nothing but ASCII */
 	bool colour;
 };
 
-/* 0 or -errno with a sentence in err_text(). */
+/* Writes all curves. Returns 0, or -errno with a sentence in err_text(). */
 int timeline_text(struct trace *trace, struct out *out, const struct timeline_options *options);
 
 #endif

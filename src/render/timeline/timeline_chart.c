@@ -11,7 +11,7 @@
 enum { EIGHTHS = 8 };
 
 struct chart_column {
-	uint64_t allocated, reserved; /* the highest inside the column */
+	uint64_t allocated, reserved; /* the highest values inside the column */
 	bool oom;
 };
 
@@ -45,7 +45,8 @@ static void fill_column(struct chart *chart, unsigned column, uint64_t allocated
 		to->reserved = reserved;
 }
 
-/* A point's values hold until the next point: in its own column and in those up to there. */
+/* A point's values hold until the next point: in its own column and in all up to that of the next.
+ */
 static void fill_columns(struct chart *chart)
 {
 	const struct timeline *timeline = chart->timeline;
@@ -62,7 +63,7 @@ static void fill_columns(struct chart *chart)
 		to = to > from ? to : from;
 		raise_height(&chart->allocated, curve->allocated[i], from);
 		raise_height(&chart->reserved, curve->reserved[i], from);
-		/* The column of the next point begins with these values: they end inside it. */
+		/* The column of the next point begins with the values of this one. */
 		for (unsigned c = timeline_column(timeline, from);
 		     c <= timeline_column(timeline, to); c++)
 			fill_column(chart, c, curve->allocated[i], curve->reserved[i]);
@@ -121,7 +122,7 @@ static void put_marks(const struct chart *chart, struct timeline_cell *cells)
 	timeline_line(timeline, NULL, GLYPH_BLANK, cells);
 }
 
-/* How many eighths of a row's height the value fills; what is there at all is seen. */
+/* The height of the value in eighths of a row; at least one for a value that is not 0. */
 static unsigned eighths(const struct chart *chart, uint64_t value)
 {
 	unsigned whole = chart->rows * EIGHTHS;

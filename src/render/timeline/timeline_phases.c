@@ -1,8 +1,8 @@
 /*
- * The phases below the curves: bars over the same columns, inner ones below those around them.
+ * The phases below the curves: bars over the same columns.
  *
- * A bar takes the first line that is free when it begins, so one that nests comes below the one it
- * is in, and those that only overlap lie beside each other.
+ * A bar takes the first line that is free when it begins: a phase inside another lies below it, and
+ * phases that only overlap lie on separate lines.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 
 enum {
 	LINES = 8,
-	FIGURES = 6, /* names whose figures are told */
+	FIGURES = 6, /* names whose figures are written */
 	NAME = 20,   /* columns of a name there */
 	NARROW = 66, /* columns of a plot below which figures have no room */
 };
@@ -64,7 +64,7 @@ static void draw_phase(const struct timeline *timeline, struct phase_line *line,
 	line->cells[first + 1].room = last - first - 1;
 }
 
-/* Bars on lines; gives how many found none that was free. */
+/* Draws bars on the lines. Returns the number of phases for which no line was free. */
 static size_t draw_all(const struct timeline *timeline, struct phase_line *lines,
 		       const struct trace_phase *sorted, size_t count)
 {
@@ -132,7 +132,7 @@ static void put_figure(const struct timeline *timeline, const struct phase_group
 		   SAY_BYTES(group->peak_bytes), SAY_CHANGE(group->growth));
 }
 
-/* Of the phases that are shown, by name: those that reached highest. */
+/* Figures of the phases shown, by name, for the names with the highest peaks. */
 static int put_figures(const struct timeline *timeline, const struct trace_phase *sorted,
 		       size_t count)
 {

@@ -1,4 +1,4 @@
-/* Facts as people read them. */
+/* Values as people read them. */
 #include "render/values/values.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
- * Facts as people read them: sizes, times, names cut to a width.
+ * Values as people read them: sizes, times, names cut to a width.
  *
- * What comes from a traced program may hold anything; nothing of it that could steer a terminal
- * passes through here.
+ * Text from a traced program may hold anything. These functions let no character through that could
+ * steer a terminal.
  */
 #ifndef RENDER_VALUES_VALUES_H
 #define RENDER_VALUES_VALUES_H
@@ -15,31 +15,33 @@
 
 enum { SHOW_NUMBER = 32 }; /* bytes for a number */
 
-/* "1.23 GiB", "12.3 s", "1,234,567", "99.9%"; "-" for TRACE_NONE. To a buffer of SHOW_NUMBER bytes.
- */
+/* "1.23 GiB", "12.3 s", "1,234,567", "99.9%"; "-" for TRACE_NONE. Written to a buffer of
+ * SHOW_NUMBER bytes, which is returned. */
 const char *show_bytes(char *to, uint64_t bytes);
 const char *show_time(char *to, uint64_t ns);
 const char *show_count(char *to, uint64_t count);
 const char *show_share(char *to, uint64_t part, uint64_t whole);
 
-/* The text in UTF-8 without controls (each becomes '?'), cut to `columns` with "..." at its end. */
+/* Copies the text as UTF-8 without controls (each becomes '?'), cut to `columns` with "..." at its
+ * end. Returns the bytes written, without the final 0. */
 size_t show_safe(char *to, size_t size, const char *text, unsigned columns);
 
 /* Texts with facts in them: "{cached} of {reserved} lay unused". */
 enum { FILL_NAME = 64 }; /* bytes of a fact's name */
 
-/* Writes the fact of that name as people read it, cut to size: its length, 0 when there is none. */
+/* Writes the value of the fact with that name, as people read it, cut to size. Returns its length,
+ * 0 if there is no such fact. */
 typedef size_t fill_fact(char *to, size_t size, const char *name, const void *facts);
 
 /*
- * In the body of a fill_fact, whose parameters have these names: writes the text `shown` and
- * returns if it is the fact that is asked for. `shown` is evaluated only then.
+ * For the body of a fill_fact, whose parameters have these names: writes the text `shown` and
+ * returns if it is the fact asked for. `shown` is evaluated only then.
  */
 #define FILL_FACT(fact, shown)    \
 	if (!strcmp(name, #fact)) \
 		return text_copy(to, size, shown);
 
-/* Puts facts in the places of their names; cut to size. */
+/* Copies the text with its facts filled in, cut to size. */
 void fill_text(char *to, size_t size, const char *text, fill_fact *fact, const void *facts);
 
 #endif
