@@ -1,4 +1,4 @@
-/* Options by rows: parsing, help, and what was probably meant. */
+/* Options by rows: parsing, and what was probably meant. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +13,7 @@
 #include "cli/cli.h"
 #include "render/emit/term.h"
 
-enum {
-	LONGEST_WORD = 40,
-	HELP_COLUMN = 26,
-};
+enum { LONGEST_WORD = 40 };
 
 /* Edits from one word to the other: insert, delete, change, swap of neighbours (Damerau). */
 static unsigned distance(const char *a, const char *b)
@@ -73,8 +70,7 @@ const char *args_suggestion(const char *name, const void *rows, size_t size)
 	return best;
 }
 
-const void *args_choose(const char *command, const char *kind, const char *name, const void *rows,
-			size_t size)
+const void *args_choose(const char *kind, const char *name, const void *rows, size_t size)
 {
 	const char *meant;
 
@@ -84,10 +80,10 @@ const void *args_choose(const char *command, const char *kind, const char *name,
 	}
 	meant = args_suggestion(name, rows, size);
 	if (meant)
-		cli_usage(command, "there is no %s %s; did you mean %s?", kind, name, meant);
+		cli_usage("there is no %s %s; did you mean %s?", kind, name, meant);
 	else
-		cli_usage(command, "there is no %s %s (memtrace %s%s--help)", kind, name,
-			  command ? command : "", command ? " " : "");
+		cli_usage("there is no %s %s (memtrace %s%s--help)", kind, name,
+			  cli_command() ? cli_command() : "", cli_command() ? " " : "");
 	return NULL;
 }
 
@@ -120,72 +116,11 @@ const struct arg *args_row(const struct usage *usage, size_t i)
 		       : NULL;
 }
 
-/* --- help --- */
-
-static void print_row(const struct show *show, const struct arg *arg)
-{
-	char left[200];
-	const char *value = arg->value ? arg->value : "";
-
-	if (arg->letter)
-		snprintf(left, sizeof(left), "  -%c, --%s%s%s", arg->letter, arg->name,
-			 args_wants_word(arg) ? " " : "", value);
-	else
-		snprintf(left, sizeof(left), "      --%s%s%s", arg->name,
-			 args_wants_word(arg) ? " " : "", value);
-	if (strlen(left) + 2 > HELP_COLUMN)
-		out_format(show->out, "%s\n%*s", left, HELP_COLUMN, "");
-	else
-		out_format(show->out, "%-*s", HELP_COLUMN, left);
-	show_words(show, arg->help, HELP_COLUMN, HELP_COLUMN);
-}
-
-/* Where the text of a table's row begins: behind its first gap of blanks. */
-static unsigned text_column(const char *row)
-{
-	const char *gap = strstr(row + strspn(row, " "), "  ");
-
-	return gap ? (unsigned)(gap + strspn(gap, " ") - row) : 0;
-}
-
-/* A line of the text is a paragraph, or a row of a table when it is indented. */
-static void print_about(const struct show *show, const char *text)
-{
-	while (*text) {
-		char line[2000];
-		size_t length = strcspn(text, "\n");
-		unsigned column;
-
-		text_copy_n(line, sizeof(line), text, length);
-		text += length + (text[length] == '\n');
-		column = *line == ' ' ? text_column(line) : 0;
-		out_format(show->out, "%.*s", (int)column, line);
-		if (column || *line != ' ')
-			show_words(show, line + column, column, column);
-		else
-			out_format(show->out, "%s\n", line);
-	}
-}
-
-static void print_help(struct out *out, const struct usage *usage)
-{
-	static const struct arg help = ARG("help", 'h', FLAG, NULL, "this text", NULL);
-	const struct show show = { .out = out };
-
-	out_format(out, "usage: memtrace %s [options]%s%s\n\n", usage->command,
-		   usage->operands ? " " : "", usage->operands ? usage->operands : "");
-	print_about(&show, usage->about);
-	out_text(out, "\nOptions:\n");
-	for (size_t i = 0; args_row(usage, i); i++)
-		print_row(&show, args_row(usage, i));
-	print_row(&show, &help);
-}
-
 static struct {
 	usage_printer *print;
 	const struct usage *usage; /* what was parsed last */
 	char **operands;           /* ended by NULL */
-} state = { .print = print_help };
+} state = { .print = cli_print_usage };
 
 void args_with_usage(const struct command *command, usage_printer *printer)
 {
@@ -196,7 +131,7 @@ void args_with_usage(const struct command *command, usage_printer *printer)
 	text_copy(name, sizeof(name), command->name);
 	state.print = printer;
 	command->run(2, argv);
-	state.print = print_help;
+	state.print = cli_print_usage;
 }
 
 /* --- parsing --- */
@@ -210,11 +145,9 @@ static int unknown(const struct usage *usage, const char *option)
 		names[i + 1].name = args_row(usage, i)->name;
 	meant = args_suggestion(option + strspn(option, "-"), names, sizeof(names[0]));
 	if (meant)
-		cli_usage(usage->command, "there is no option %s; did you mean --%s?", option,
-			  meant);
+		cli_usage("there is no option %s; did you mean --%s?", option, meant);
 	else
-		cli_usage(usage->command, "there is no option %s (memtrace %s --help)", option,
-			  usage->command);
+		cli_usage("there is no option %s (memtrace %s --help)", option, usage->command);
 	return -EINVAL;
 }
 
@@ -242,7 +175,7 @@ static const struct arg *find_arg(const struct usage *usage, const char *word, s
 	return NULL;
 }
 
-static bool add_value(const struct usage *usage, const struct arg *arg, const char *value)
+static bool add_value(const struct arg *arg, const char *value)
 {
 	const char **list = arg->to;
 	size_t count = 0;
@@ -250,21 +183,19 @@ static bool add_value(const struct usage *usage, const struct arg *arg, const ch
 	while (list[count])
 		count++;
 	if (count == ARG_MOST)
-		return cli_usage(usage->command, "--%s is given more than %d times", arg->name,
-				 ARG_MOST) < 0;
+		return cli_usage("--%s is given more than %d times", arg->name, ARG_MOST) < 0;
 	list[count] = value;
 	return true;
 }
 
-static bool take_number(const struct usage *usage, const struct arg *arg, const char *value,
-			uint64_t most)
+static bool take_number(const struct arg *arg, const char *value, uint64_t most)
 {
 	uint64_t number;
 
-	if (!args_count(usage->command, arg->name, value, most, &number))
+	if (!args_count(arg->name, value, most, &number))
 		return false;
 	if (number < arg->least)
-		return cli_usage(usage->command, "--%s: %s is less than %llu", arg->name, value,
+		return cli_usage("--%s: %s is less than %llu", arg->name, value,
 				 (unsigned long long)arg->least) < 0;
 	if (arg->kind == ARG_DEVICE)
 		*(int *)arg->to = (int)number;
@@ -273,7 +204,7 @@ static bool take_number(const struct usage *usage, const struct arg *arg, const 
 	return true;
 }
 
-static bool take_word(const struct usage *usage, const struct arg *arg, const char *value)
+static bool take_word(const struct arg *arg, const char *value)
 {
 	char list[300] = "";
 	const char *word = arg->value;
@@ -289,31 +220,31 @@ static bool take_word(const struct usage *usage, const struct arg *arg, const ch
 			 (int)length, word);
 		word += length + (word[length] == '|');
 	}
-	return cli_usage(usage->command, "--%s: %s is none of %s", arg->name, value, list) < 0;
+	return cli_usage("--%s: %s is none of %s", arg->name, value, list) < 0;
 }
 
 /* False after complaint. */
-static bool take_value(const struct usage *usage, const struct arg *arg, const char *value)
+static bool take_value(const struct arg *arg, const char *value)
 {
 	uint64_t ns;
 
 	switch (arg->kind) {
 	case ARG_LIST:
 	case ARG_WORDS:
-		return add_value(usage, arg, value);
+		return add_value(arg, value);
 	case ARG_NUMBER:
-		return take_number(usage, arg, value, arg->most ? arg->most : UINT32_MAX);
+		return take_number(arg, value, arg->most ? arg->most : UINT32_MAX);
 	case ARG_DEVICE:
-		return take_number(usage, arg, value, INT16_MAX);
+		return take_number(arg, value, INT16_MAX);
 	case ARG_WORD:
-		return take_word(usage, arg, value);
+		return take_word(arg, value);
 	case ARG_TIME:
 		if (strncmp(value, "phase:", 6) != 0 && timepoint_time(value, &ns))
-			return cli_usage(usage->command, "%s", err_text()) < 0;
+			return cli_usage("%s", err_text()) < 0;
 		break;
 	case ARG_WHEN:
 		if (!timepoint_makes_sense(value))
-			return cli_usage(usage->command, "%s", err_text()) < 0;
+			return cli_usage("%s", err_text()) < 0;
 		break;
 	default:
 		break;
@@ -323,20 +254,19 @@ static bool take_value(const struct usage *usage, const struct arg *arg, const c
 }
 
 /* The value behind an option that wants one: how many words they are together, or -EINVAL. */
-static int take_words(const struct usage *usage, const struct arg *arg, const char *value,
-		      char **words, int left)
+static int take_words(const struct arg *arg, const char *value, char **words, int left)
 {
 	int taken = 1;
 
 	if (!value && left < 2) {
-		cli_usage(usage->command, "--%s wants a value: %s", arg->name, arg->value);
+		cli_usage("--%s wants a value: %s", arg->name, arg->value);
 		return -EINVAL;
 	}
-	if (!take_value(usage, arg, value ? value : words[taken++]))
+	if (!take_value(arg, value ? value : words[taken++]))
 		return -EINVAL;
 	while (arg->kind == ARG_WORDS && taken < left &&
 	       (words[taken][0] != '-' || !words[taken][1])) {
-		if (!add_value(usage, arg, words[taken++]))
+		if (!add_value(arg, words[taken++]))
 			return -EINVAL;
 	}
 	return taken;
@@ -369,26 +299,25 @@ static int take_option(const struct usage *usage, char **words, int left)
 	else if (!arg)
 		return unknown(usage, word);
 	else if (args_wants_word(arg))
-		return take_words(usage, arg, value, words, left);
+		return take_words(arg, value, words, left);
 	else if (arg->kind != ARG_FLAG)
 		*(const char **)arg->to = value ? value : arg->kind == ARG_SWITCH ? "1" : "";
 	else if (!value)
 		*(bool *)arg->to = true;
 	else
-		return -cli_usage(usage->command, "--%s takes no value", arg->name);
+		return -cli_usage("--%s takes no value", arg->name);
 	return 1;
 }
 
 static int check_operands(const struct usage *usage, size_t count)
 {
 	if (count < usage->least)
-		return cli_usage(usage->command, "%s is missing (memtrace %s --help)",
-				 usage->operands, usage->command);
+		return cli_usage("%s is missing (memtrace %s --help)", usage->operands,
+				 usage->command);
 	if (count <= usage->most || usage->program || (!usage->most && usage->least))
 		return ARGS_GO;
-	return usage->most ? cli_usage(usage->command, "too many operands: only %s is wanted",
-				       usage->operands)
-			   : cli_usage(usage->command, "takes no operands");
+	return usage->most ? cli_usage("too many operands: only %s is wanted", usage->operands)
+			   : cli_usage("takes no operands");
 }
 
 int args_parse(const struct usage *usage, int *argc, char **argv)
@@ -460,12 +389,11 @@ bool args_reads(const char *path)
 	return false;
 }
 
-bool args_count(const char *command, const char *option, const char *text, uint64_t most,
-		uint64_t *count)
+bool args_count(const char *option, const char *text, uint64_t most, uint64_t *count)
 {
 	if (quantity_parse(text, QUANTITY_SETTING, count) && *count <= most)
 		return true;
-	cli_usage(command, "--%s: %s is not a number from 0 to %llu", option, text,
+	cli_usage("--%s: %s is not a number from 0 to %llu", option, text,
 		  (unsigned long long)most);
 	return false;
 }

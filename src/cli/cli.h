@@ -99,6 +99,9 @@ const struct arg *args_row(const struct usage *usage, size_t i);
 
 typedef void usage_printer(struct out *out, const struct usage *usage);
 
+/* What --help prints: help.c. */
+usage_printer cli_print_usage;
+
 /* Calls the printer with the usage of the command, on cli_out(), in the place of its --help. */
 void args_with_usage(const struct command *command, usage_printer *printer);
 
@@ -115,8 +118,7 @@ int args_parse(const struct usage *usage, int *argc, char **argv);
 bool args_reads(const char *path);
 
 /* A whole number for an option; says what is wrong and gives false otherwise. */
-bool args_count(const char *command, const char *option, const char *text, uint64_t most,
-		uint64_t *count);
+bool args_count(const char *option, const char *text, uint64_t most, uint64_t *count);
 
 /*
  * Tables of what can be named: rows of `size` bytes that begin with the name, ended by one without.
@@ -124,8 +126,7 @@ bool args_count(const char *command, const char *option, const char *text, uint6
  * probably meant, NULL when none is near; and, of rows whose second member is their help, a line
  * each behind what `to` holds.
  */
-const void *args_choose(const char *command, const char *kind, const char *name, const void *rows,
-			size_t size);
+const void *args_choose(const char *kind, const char *name, const void *rows, size_t size);
 const char *args_suggestion(const char *name, const void *rows, size_t size);
 void args_list(char *to, size_t to_size, int width, const void *rows, size_t size);
 
@@ -137,10 +138,13 @@ static inline bool args_wants_word(const struct arg *arg)
 
 /* --- words: main.c --- */
 
+/* The command that runs, NULL while it is being looked for. */
+const char *cli_command(void);
+
 /* Prints "memtrace: COMMAND: TEXT" on stderr, TEXT being err_text() or a sentence, and gives
  * status. */
-int cli_fail(const char *command, int status);
-int cli_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_fail(int status);
+int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Standard output, written at the end at the latest. */
 struct out *cli_out(void);
@@ -148,8 +152,9 @@ struct out *cli_out(void);
 /* Is standard output a terminal that wants colours? */
 bool cli_colour(int fd);
 
-/* -o FILE: makes cli_out() write there, packed if the name asks for it; "-" is standard output. 0
- * or -errno, err_text(): a file that is an operand, too, is not written over (args_reads). */
+/* -o FILE: makes cli_out() write there, packed if the name asks for it; NULL and "-" are standard
+ * output. 0 or -errno, err_text(): a file that is an operand, too, is not written over
+ * (args_reads). */
 int cli_redirect(const char *path);
 
 /* The same for what is packed already, whatever the name says. */

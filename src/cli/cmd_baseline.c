@@ -30,17 +30,17 @@ int cmd_baseline(int argc, char **argv)
 	if (parsed != ARGS_GO)
 		return parsed;
 	if (rules_read(&rules, file))
-		return cli_fail("baseline", STATUS_USAGE);
+		return cli_fail(STATUS_USAGE);
 	if (run_open(&run, argv[1], NO_DEVICE)) {
 		rules_clear(&rules);
-		return cli_fail("baseline", STATUS_UNREADABLE);
+		return cli_fail(STATUS_UNREADABLE);
 	}
 	error = run_find_categories(&run, &rules, true);
-	if (!error && output)
+	if (!error)
 		error = cli_redirect(output);
 	if (!error)
 		error = baseline_write(&run, cli_out());
 	run_close(&run);
 	rules_clear(&rules);
-	return error ? cli_fail("baseline", STATUS_UNREADABLE) : STATUS_DONE;
+	return error ? cli_fail(STATUS_UNREADABLE) : STATUS_DONE;
 }

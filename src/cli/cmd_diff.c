@@ -1,12 +1,10 @@
 /* memtrace diff BASE HEAD: which call site grew, and is that too much. */
-#include <stdio.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/gates.h"
-#include "cli/traces.h"
 
 static const char about_head[] =
 	"Compares two runs by call site: what happened to the peak, and who did it. Each of "
@@ -34,97 +32,35 @@ static void about_diff(char *to, size_t size)
 	args_list(to, size, 10, diff_formats, sizeof(diff_formats[0]));
 }
 
-static int refuse_unlike(const struct diff *diff)
-{
-	char keys[800] = "";
-
-	for (size_t i = 0; i < diff->unlike_n; i++) {
-		const struct diff_key *key = &diff->unlike[i];
-		size_t used = strlen(keys);
-
-		snprintf(keys + used, sizeof(keys) - used, "%s%.60s (%.100s, %.100s)",
-			 i ? ", " : "", key->key, key->base, key->head);
-	}
-	err("the runs are too unlike to be compared: %s %s; --force compares them all the same",
-	    keys, diff->unlike_n == 1 ? "differs" : "differ");
-	return cli_fail("diff", STATUS_UNREADABLE);
-}
-
-struct diff_wish {
+/* What the options were given. */
+struct diff_words {
 	const char *base[ARG_MOST + 1], *head[ARG_MOST + 1], *fail_on[ARG_MOST + 1];
-	const char *format, *output, *rules;
+	const char *format;
 	uint64_t limit;
-	struct rules read;
-	bool gate, force;
-	struct diff_options options;
-	int ordinal;
+	bool gate;
 };
 
-/* A folder names all that is in it. */
-static int open_side(struct diff_side *side, struct traces *traces, const char *const *operands,
-		     int device)
-{
-	int error = 0;
-
-	for (; !error && *operands; operands++)
-		error = traces_add(traces, *operands);
-	return error ? error : gates_open(side, traces, device);
-}
-
-static int compare(const struct diff_wish *wish, const struct gates *gates,
-		   const struct diff_format *format)
-{
-	struct diff_side sides[2] = { { NULL, 0, 0 }, { NULL, 0, 0 } };
-	struct traces traces[2] = { { NULL, 0 }, { NULL, 0 } };
-	struct diff diff = { .base = { NULL, 0, 0 } };
-	int error = open_side(&sides[0], &traces[0], wish->base, wish->ordinal);
-	int status;
-
-	if (!error)
-		error = open_side(&sides[1], &traces[1], wish->head, wish->ordinal);
-	if (!error)
-		error = gates_categorise(sides, gates, &wish->read, wish->ordinal);
-	if (error) {
-		diff.base = sides[0];
-		diff.head = sides[1];
-	} else {
-		error = diff_make(&diff, &sides[0], &sides[1], wish->ordinal);
-	}
-	if (!error && diff.unlike_n && !wish->force) {
-		status = refuse_unlike(&diff);
-	} else {
-		if (!error)
-			error = diff_judge(&diff, gates->list, gates->count);
-		status = error ? cli_fail("diff", STATUS_UNREADABLE)
-			       : gates_tell("diff", &diff, format, &wish->options, wish->output);
-	}
-	diff_clear(&diff);
-	traces_clear(&traces[0]);
-	traces_clear(&traces[1]);
-	return status;
-}
-
 /* BASE and HEAD as operands, or as lists: false when it is neither. */
-static bool take_sides(struct diff_wish *wish, int argc, char **argv)
+static bool take_sides(struct diff_words *words, int argc, char **argv)
 {
-	if (argc == 3 && !wish->base[0] && !wish->head[0]) {
-		wish->base[0] = argv[1];
-		wish->head[0] = argv[2];
+	if (argc == 3 && !words->base[0] && !words->head[0]) {
+		words->base[0] = argv[1];
+		words->head[0] = argv[2];
 		return true;
 	}
-	if (argc == 1 && wish->base[0] && wish->head[0])
+	if (argc == 1 && words->base[0] && words->head[0])
 		return true;
-	cli_usage("diff", "wants BASE HEAD, or --base TRACE... --head TRACE... (memtrace diff "
-			  "--help)");
+	cli_usage("wants BASE HEAD, or --base TRACE... --head TRACE... (memtrace diff "
+		  "--help)");
 	return false;
 }
 
-static bool take_gates(const struct diff_wish *wish, struct gates *gates)
+static bool take_gates(const struct diff_words *words, struct gates *gates)
 {
-	if (wish->gate && !gates_add(gates, GATE_GROWTH, GATE_DEFAULT))
+	if (words->gate && !gates_add(gates, GATE_GROWTH, GATE_DEFAULT))
 		return false;
-	for (size_t i = 0; wish->fail_on[i]; i++) {
-		if (!gates_add(gates, GATE_GROWTH, wish->fail_on[i]))
+	for (size_t i = 0; words->fail_on[i]; i++) {
+		if (!gates_add(gates, GATE_GROWTH, words->fail_on[i]))
 			return false;
 	}
 	return true;
@@ -132,50 +68,48 @@ static bool take_gates(const struct diff_wish *wish, struct gates *gates)
 
 int cmd_diff(int argc, char **argv)
 {
-	struct diff_wish wish = { .format = "text", .limit = UINT64_MAX, .ordinal = NO_DEVICE };
+	struct diff_words words = { .format = "text", .limit = UINT64_MAX };
+	struct comparison comparison = { .sides = { words.base, words.head }, .device = NO_DEVICE };
 	char about[6000];
 	const struct arg args[] = {
-		ARG("base", 0, WORDS, "TRACE...", "several runs of the base", wish.base),
-		ARG("head", 0, WORDS, "TRACE...", "several runs of the head", wish.head),
+		ARG("base", 0, WORDS, "TRACE...", "several runs of the base", words.base),
+		ARG("head", 0, WORDS, "TRACE...", "several runs of the head", words.head),
 		ARG("fail-on", 0, LIST, "EXPR", "a gate, as above; may be given again",
-		    wish.fail_on),
-		ARG("gate", 0, FLAG, NULL, "the default gate: " GATE_DEFAULT, &wish.gate),
-		ARG("format", 'f', TEXT, "FORMAT", "the format, from the list above", &wish.format),
-		ARG_ONE_DEVICE(&wish.ordinal),
+		    words.fail_on),
+		ARG("gate", 0, FLAG, NULL, "the default gate: " GATE_DEFAULT, &words.gate),
+		ARG("format", 'f', TEXT, "FORMAT", "the format, from the list above",
+		    &words.format),
+		ARG_ONE_DEVICE(&comparison.device),
 		ARG("limit", 'n', NUMBER, "N",
-		    "rows of each table (default 5, in files 25; 0: all)", &wish.limit),
+		    "rows of each table (default 5, in files 25; 0: all)", &words.limit),
 		ARG("full", 0, FLAG, NULL, "every table, whole names, lines of source",
-		    &wish.options.full),
-		ARG("force", 0, FLAG, NULL, "compare unlike runs all the same", &wish.force),
-		ARG_RULES_FROM(&wish.rules),
-		ARG_OUTPUT_TO(&wish.output),
+		    &comparison.options.full),
+		ARG("force", 0, FLAG, NULL, "compare unlike runs all the same", &comparison.force),
+		ARG_RULES_FROM(&comparison.rules),
+		ARG_OUTPUT_TO(&comparison.output),
 	};
 	const struct usage usage = {
 		"diff", "BASE HEAD", about, args, sizeof(args) / sizeof(args[0]), 0, 2, false
 	};
-	const struct diff_format *format;
-	struct gates gates = { NULL, 0 };
 	int parsed;
-	int status = STATUS_USAGE;
+	int status;
 
 	about_diff(about, sizeof(about));
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
 		return parsed;
-	if (!take_sides(&wish, argc, argv))
+	if (!take_sides(&words, argc, argv))
 		return STATUS_USAGE;
-	format = args_choose("diff", "format", wish.format, diff_formats, sizeof(diff_formats[0]));
-	if (!format)
+	comparison.format =
+		args_choose("format", words.format, diff_formats, sizeof(diff_formats[0]));
+	if (!comparison.format)
 		return STATUS_USAGE;
 	/* A screen is short; what is folded or kept in a file need not be. */
-	wish.options.limit = wish.limit != UINT64_MAX      ? wish.limit
-			     : strcmp(wish.format, "text") ? 25
-							   : 5;
-	if (take_gates(&wish, &gates) && !rules_read(&wish.read, wish.rules))
-		status = compare(&wish, &gates, format);
-	else
-		cli_fail("diff", STATUS_USAGE);
-	rules_clear(&wish.read);
-	gates_clear(&gates);
+	comparison.options.limit = words.limit != UINT64_MAX      ? words.limit
+				   : strcmp(words.format, "text") ? 25
+								  : 5;
+	status = take_gates(&words, &comparison.gates) ? gates_compare(&comparison)
+						       : cli_fail(STATUS_USAGE);
+	gates_clear(&comparison.gates);
 	return status;
 }

@@ -42,8 +42,8 @@ static bool takes(const struct format *format, const struct export_words *words)
 			text_append(list, sizeof(list), list[0] ? ", " : "");
 			text_append(list, sizeof(list), other->name);
 		}
-		cli_usage("export", "--%s means nothing to %s; it does to: %s", rows[i].option,
-			  format->name, list);
+		cli_usage("--%s means nothing to %s; it does to: %s", rows[i].option, format->name,
+			  list);
 		return false;
 	}
 	return true;
@@ -56,10 +56,10 @@ static int run_export(const char *path, const char *output, const struct format 
 	int error = 0;
 
 	if ((format->takes & FORMAT_BINARY) && !output && isatty(cli_out()->fd))
-		return cli_usage("export", "%s is nothing for a terminal: -o FILE.%s", format->name,
+		return cli_usage("%s is nothing for a terminal: -o FILE.%s", format->name,
 				 format->extension);
 	if (trace_open(&trace, path))
-		return cli_fail("export", STATUS_UNREADABLE);
+		return cli_fail(STATUS_UNREADABLE);
 	if (trace.capture.baseline)
 		error = err("%s: is a baseline: it has no events and no whole stacks to export; "
 			    "export the trace it was made from",
@@ -68,13 +68,13 @@ static int run_export(const char *path, const char *output, const struct format 
 		error = steps_infer_if_few(&trace);
 	if (!error)
 		error = report_select_check(&trace, options->device, options->pool);
-	if (!error && output)
+	if (!error)
 		error = format->takes & FORMAT_GZIPPED ? cli_redirect_as_is(output)
 						       : cli_redirect(output);
 	if (!error)
 		error = format->write(&trace, cli_out(), options);
 	trace_close(&trace);
-	return error ? cli_fail("export", STATUS_UNREADABLE) : STATUS_DONE;
+	return error ? cli_fail(STATUS_UNREADABLE) : STATUS_DONE;
 }
 
 int cmd_export(int argc, char **argv)
@@ -113,8 +113,8 @@ int cmd_export(int argc, char **argv)
 	if (parsed != ARGS_GO)
 		return parsed;
 	if (!words.to)
-		return cli_usage("export", "--to FORMAT is missing (memtrace export --help)");
-	format = args_choose("export", "format", words.to, formats, sizeof(formats[0]));
+		return cli_usage("--to FORMAT is missing (memtrace export --help)");
+	format = args_choose("format", words.to, formats, sizeof(formats[0]));
 	if (!format || !takes(format, &words))
 		return STATUS_USAGE;
 	options = (struct selection_options){

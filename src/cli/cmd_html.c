@@ -93,7 +93,7 @@ static int fail(const char *output)
 
 	if (output && !lstat(output, &status) && S_ISREG(status.st_mode))
 		unlink(output);
-	return cli_fail("html", STATUS_UNREADABLE);
+	return cli_fail(STATUS_UNREADABLE);
 }
 
 /* --- ranks --- */
@@ -122,13 +122,12 @@ static const char *read_once(const struct traces *traces)
 }
 
 /* The ranks' picture, and the trace of the one to show, if any has events. */
-static int take_ranks(struct merge *merge, struct traces *traces, int argc, char **argv, bool force)
+static int take_ranks(struct merge *merge, struct traces *traces, const char *const *operands,
+		      bool force)
 {
 	const char *once;
-	int error = 0;
+	int error = traces_add(traces, operands);
 
-	for (int i = 1; !error && i < argc; i++)
-		error = traces_add(traces, argv[i]);
 	if (error)
 		return error;
 	once = read_once(traces);
@@ -161,7 +160,7 @@ static int take_request(struct request *request, int argc, char **argv, bool for
 					   argv[request->count + 1]);
 		return error;
 	}
-	error = take_ranks(&request->merge, &request->traces, argc, argv, force);
+	error = take_ranks(&request->merge, &request->traces, (const char *const *)argv + 1, force);
 	if (error)
 		return error;
 	rank = merge_worth_a_look(&request->merge);
@@ -184,10 +183,10 @@ static void let_go(struct request *request)
 
 static int write_page(struct request *request, const char *output)
 {
-	int error = output ? cli_redirect(output) : 0;
+	int error = cli_redirect(output);
 
 	if (error)
-		return cli_fail("html", STATUS_UNREADABLE);
+		return cli_fail(STATUS_UNREADABLE);
 	error = page_write(request->pages, request->count, cli_out(), &request->options);
 	if (error)
 		name_inputs(request->pages, request->count);
@@ -227,11 +226,10 @@ int cmd_html(int argc, char **argv)
 	if (parsed != ARGS_GO)
 		return parsed;
 	if (!output && isatty(STDOUT_FILENO))
-		return cli_usage("html",
-				 "a page is nothing to read here: -o FILE says where it goes");
+		return cli_usage("a page is nothing to read here: -o FILE says where it goes");
 	if (!page_is_built())
-		return cli_fail("html", STATUS_USAGE);
-	status = take_request(&request, argc, argv, force) ? cli_fail("html", STATUS_UNREADABLE)
+		return cli_fail(STATUS_USAGE);
+	status = take_request(&request, argc, argv, force) ? cli_fail(STATUS_UNREADABLE)
 							   : write_page(&request, output);
 	let_go(&request);
 	return status;

@@ -47,24 +47,22 @@ int cmd_merge(int argc, char **argv)
 	const struct merge_format *format;
 	struct traces traces = { NULL, 0 };
 	int parsed;
-	int status = STATUS_DONE;
+	int status;
 
 	text_copy(about, sizeof(about), about_head);
 	args_list(about, sizeof(about), 10, merge_formats, sizeof(merge_formats[0]));
 	parsed = args_parse(&usage, &argc, argv);
 	if (parsed != ARGS_GO)
 		return parsed;
-	format = args_choose("merge", "format", json ? "json" : name, merge_formats,
+	format = args_choose("format", json ? "json" : name, merge_formats,
 			     sizeof(merge_formats[0]));
 	if (!format)
 		return STATUS_USAGE;
 	options.limit = limit != UINT64_MAX ? limit : strcmp(format->name, "text") ? 25 : 10;
-	for (int i = 1; status == STATUS_DONE && i < argc; i++) {
-		if (traces_add(&traces, argv[i]))
-			status = cli_fail("merge", STATUS_UNREADABLE);
-	}
-	if (status == STATUS_DONE)
-		status = traces_merge("merge", &traces, format, &options, output, force);
+	if (traces_add(&traces, (const char *const *)argv + 1))
+		status = cli_fail(STATUS_UNREADABLE);
+	else
+		status = traces_merge(&traces, format, &options, output, force);
 	traces_clear(&traces);
 	return status;
 }

@@ -36,8 +36,8 @@ static uint32_t read_sections(const char *text)
 		uint32_t bit = report_section_bit(text, length);
 
 		if (!bit) {
-			cli_usage("report", "--show: there is no section %.*s, but: %s",
-				  (int)length, text, report_section_names());
+			cli_usage("--show: there is no section %.*s, but: %s", (int)length, text,
+				  report_section_names());
 			return 0;
 		}
 		bits |= bit;
@@ -77,9 +77,9 @@ static bool read_report_words(struct report_options *options, const struct repor
 		options->oom = REPORT_OOM_LAST;
 	if (!words->oom || !words->oom[0])
 		return true;
-	if (!args_count("report", "oom", words->oom, UINT32_MAX, &options->oom))
+	if (!args_count("oom", words->oom, UINT32_MAX, &options->oom))
 		return false;
-	return options->oom || !cli_usage("report", "--oom: the first has the number 1");
+	return options->oom || !cli_usage("--oom: the first has the number 1");
 }
 
 /* Moments and stretches that exclude each other: false after complaint. */
@@ -93,15 +93,15 @@ static bool check_times(const struct report_options *options)
 			timepoint_time(bounds[i], &ns[i]);
 	}
 	if (ns[0] > ns[1]) {
-		cli_usage("report", "--from %.60s is behind --to %.60s", bounds[0], bounds[1]);
+		cli_usage("--from %.60s is behind --to %.60s", bounds[0], bounds[1]);
 		return false;
 	}
 	if (options->select.at && (options->select.from || options->select.to)) {
-		cli_usage("report", "--at is one moment: it goes with neither --from nor --to");
+		cli_usage("--at is one moment: it goes with neither --from nor --to");
 		return false;
 	}
 	if (options->oom && (options->select.at || options->select.from || options->select.to)) {
-		cli_usage("report", "--oom is a moment: it goes with none of --at, --from, --to");
+		cli_usage("--oom is a moment: it goes with none of --at, --from, --to");
 		return false;
 	}
 	return true;
@@ -124,7 +124,7 @@ static bool read_categories(struct report_options *options)
 			options->select.categories |= 1ull << i;
 	}
 	if (!options->select.categories)
-		cli_usage("report", "--filter: there is no category %.60s, but: %s", wanted, list);
+		cli_usage("--filter: there is no category %.60s, but: %s", wanted, list);
 	return options->select.categories != 0;
 }
 
@@ -135,14 +135,14 @@ static int run_report(const char *path, const char *output, bool json,
 	int error;
 
 	if (trace_open(&trace, path))
-		return cli_fail("report", STATUS_UNREADABLE);
-	error = output ? cli_redirect(output) : 0;
+		return cli_fail(STATUS_UNREADABLE);
+	error = cli_redirect(output);
 	options->colour = cli_colour(cli_out()->fd);
 	if (!error)
 		error = json ? report_json(&trace, cli_out(), options)
 			     : report_text(&trace, cli_out(), options);
 	trace_close(&trace);
-	return error ? cli_fail("report", STATUS_UNREADABLE) : STATUS_DONE;
+	return error ? cli_fail(STATUS_UNREADABLE) : STATUS_DONE;
 }
 
 static int run_with_rules(const char *path, const char *output, bool json,
@@ -152,7 +152,7 @@ static int run_with_rules(const char *path, const char *output, bool json,
 	int status;
 
 	if (rules_read(&rules, file))
-		return cli_fail("report", STATUS_USAGE);
+		return cli_fail(STATUS_USAGE);
 	options->rules = &rules;
 	status = read_categories(options) ? run_report(path, output, json, options) : STATUS_USAGE;
 	options->rules = NULL;
@@ -187,14 +187,14 @@ static bool check_alone(const struct report_words *words, const struct report_op
 	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++) {
 		if (!alone[i].given)
 			continue;
-		cli_usage("report", "--%s is of one trace: give one, or see all of them without it",
+		cli_usage("--%s is of one trace: give one, or see all of them without it",
 			  alone[i].option);
 		return false;
 	}
 	return true;
 }
 
-static int run_many(int argc, char **argv, const struct report_words *words, bool json,
+static int run_many(const char *const *operands, const struct report_words *words, bool json,
 		    const struct report_options *options)
 {
 	const struct merge_options told = { .limit = options->full ? 0 : options->limit,
@@ -204,17 +204,14 @@ static int run_many(int argc, char **argv, const struct report_words *words, boo
 		{ "json", NULL, merge_json },
 	};
 	struct traces traces = { NULL, 0 };
-	int status = STATUS_DONE;
+	int status;
 
-	for (int i = 1; status == STATUS_DONE && i < argc; i++) {
-		if (traces_add(&traces, argv[i]))
-			status = cli_fail("report", STATUS_UNREADABLE);
-	}
-	if (status == STATUS_DONE && !check_alone(words, options))
+	if (traces_add(&traces, operands))
+		status = cli_fail(STATUS_UNREADABLE);
+	else if (!check_alone(words, options))
 		status = STATUS_USAGE;
-	if (status == STATUS_DONE)
-		status = traces_merge("report", &traces, &formats[json], &told, words->output,
-				      false);
+	else
+		status = traces_merge(&traces, &formats[json], &told, words->output, false);
 	traces_clear(&traces);
 	return status;
 }
@@ -228,7 +225,7 @@ static int run_any(int argc, char **argv, const struct report_words *words, bool
 		   struct report_options *options)
 {
 	if (many(argc, argv))
-		return run_many(argc, argv, words, json, options);
+		return run_many((const char *const *)argv + 1, words, json, options);
 	return run_with_rules(argv[1], words->output, json, options, words->rules);
 }
 

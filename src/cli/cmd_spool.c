@@ -177,7 +177,7 @@ int cmd_spool(int argc, char **argv)
 		return parsed;
 	if (spool_open(&spool, argv[1], why, sizeof(why))) {
 		err("%s", why);
-		return cli_fail("spool", STATUS_UNREADABLE);
+		return cli_fail(STATUS_UNREADABLE);
 	}
 	for (unsigned list = 0; list < LISTS; list++) {
 		if (table && strcasecmp(table, lists[list].name) != 0)
@@ -186,5 +186,5 @@ int cmd_spool(int argc, char **argv)
 		found = true;
 	}
 	spool_close(&spool);
-	return found ? STATUS_DONE : cli_usage("spool", "there is no table %s", table);
+	return found ? STATUS_DONE : cli_usage("there is no table %s", table);
 }

@@ -52,17 +52,17 @@ static int run_timeline(const char *path, const char *output, struct timeline_op
 	int error;
 
 	if (trace_open(&trace, path))
-		return cli_fail("timeline", STATUS_UNREADABLE);
+		return cli_fail(STATUS_UNREADABLE);
 	error = trace.capture.baseline ? err("%s: is a baseline: it has no curves", path) : 0;
 	if (!error)
 		error = steps_infer_if_few(&trace);
-	if (!error && output)
+	if (!error)
 		error = cli_redirect(output);
 	options->colour = cli_colour(cli_out()->fd);
 	if (!error)
 		error = timeline_text(&trace, cli_out(), options);
 	trace_close(&trace);
-	return error ? cli_fail("timeline", STATUS_UNREADABLE) : STATUS_DONE;
+	return error ? cli_fail(STATUS_UNREADABLE) : STATUS_DONE;
 }
 
 int cmd_timeline(int argc, char **argv)

@@ -2,8 +2,6 @@
 #include "cli/gates.h"
 
 #include <cjson/cJSON.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
@@ -12,6 +10,7 @@
 #include <unistd.h>
 
 #include "analyse/input/error.h"
+#include "base/text/fd.h"
 #include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/traces.h"
@@ -20,28 +19,29 @@
 
 enum { BUDGET_LARGEST = 1 << 20 };
 
-int gates_open(struct diff_side *side, const struct traces *traces, int device)
+/* Opens the runs of one side, which refer to the paths. A folder names all that is in it. */
+static int open_side(struct diff_side *side, struct traces *traces, const char *const *operands,
+		     int device)
 {
-	*side = (struct diff_side){ .runs = calloc(traces->count + 1, sizeof(*side->runs)) };
+	int error = traces_add(traces, operands);
+
+	if (error)
+		return error;
+	side->runs = calloc(traces->count + 1, sizeof(*side->runs));
 	if (!side->runs)
 		return err("no memory left");
-	for (size_t i = 0; i < traces->count; i++) {
-		int error = run_open(&side->runs[i], traces->paths[i], device);
-
-		if (error)
-			return error;
-		side->count++;
-	}
-	return 0;
+	for (; !error && side->count < traces->count; side->count += !error)
+		error = run_open(&side->runs[side->count], traces->paths[side->count], device);
+	return error;
 }
 
 /* The first run whose categories are told otherwise than those of `like`; NULL for none. */
-static const struct run *unlike(const struct diff_side *sides, const struct run *like)
+static const struct run *unlike(struct diff_side *const *sides, const struct run *like)
 {
 	for (size_t s = 0; s < 2; s++) {
-		for (size_t i = 0; i < sides[s].count; i++) {
-			if (sides[s].runs[i].categories_from != like->categories_from)
-				return &sides[s].runs[i];
+		for (size_t i = 0; i < sides[s]->count; i++) {
+			if (sides[s]->runs[i].categories_from != like->categories_from)
+				return &sides[s]->runs[i];
 		}
 	}
 	return NULL;
@@ -56,17 +56,21 @@ static bool asks_categories(const struct gates *gates)
 	return false;
 }
 
-int gates_categorise(struct diff_side *sides, const struct gates *gates, const struct rules *rules,
-		     int device)
+/*
+ * The categories of all runs: rows where all tell them alike, block by block; when a gate asks for
+ * them, whatever it takes.
+ */
+static int categorise(struct diff_side *const *sides, const struct gates *gates,
+		      const struct rules *rules, int device)
 {
 	bool asked = asks_categories(gates);
-	const struct run *first = sides[0].count ? sides[0].runs : sides[1].runs;
+	const struct run *first = sides[0]->count ? sides[0]->runs : sides[1]->runs;
 	const struct run *other;
 	int error = 0;
 
 	for (size_t s = 0; s < 2; s++) {
-		for (size_t i = 0; !error && i < sides[s].count; i++)
-			error = run_find_categories(&sides[s].runs[i], rules, asked);
+		for (size_t i = 0; !error && i < sides[s]->count; i++)
+			error = run_find_categories(&sides[s]->runs[i], rules, asked);
 	}
 	if (error)
 		return error;
@@ -79,8 +83,8 @@ int gates_categorise(struct diff_side *sides, const struct gates *gates, const s
 	if (other || (first->categories_from != RUN_BLOCKS && !asked))
 		return 0;
 	for (size_t s = 0; s < 2; s++) {
-		for (size_t i = 0; !error && i < sides[s].count; i++)
-			error = run_add_categories(&sides[s].runs[i], device);
+		for (size_t i = 0; !error && i < sides[s]->count; i++)
+			error = run_add_categories(&sides[s]->runs[i], device);
 	}
 	return error;
 }
@@ -116,34 +120,6 @@ void gates_clear(struct gates *gates)
 }
 
 /* --- budgets --- */
-
-static char *read_all(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *text = malloc(BUDGET_LARGEST + 1);
-	size_t used = 0;
-	ssize_t n = -1;
-
-	if (fd < 0 || !text) {
-		err("%s: %s", path, strerror(errno));
-	} else {
-		while (used <= BUDGET_LARGEST &&
-		       (n = read(fd, text + used, BUDGET_LARGEST + 1 - used)) > 0)
-			used += (size_t)n;
-		if (n < 0)
-			err("%s: %s", path, strerror(errno));
-		else if (used > BUDGET_LARGEST)
-			err("%s: is larger than any budget", path);
-	}
-	if (fd >= 0)
-		close(fd);
-	if (n || used > BUDGET_LARGEST) {
-		free(text);
-		return NULL;
-	}
-	text[used] = '\0';
-	return text;
-}
 
 /* "allocated.peak": "30 GiB" is the expression allocated.peak<=30 GiB. */
 static bool add_limit(struct gates *gates, const char *path, const cJSON *limit)
@@ -193,27 +169,26 @@ static bool read_limits(struct gates *gates, const char *path, const cJSON *budg
 
 bool gates_read(struct gates *gates, const char *path)
 {
-	char *text = read_all(path);
+	static char text[BUDGET_LARGEST + 2];
+	ssize_t length = fd_read_file(path, text, sizeof(text));
 	cJSON *budget;
-	bool read;
+	bool read = false;
 
-	if (!text)
+	if (length < 0 || length > BUDGET_LARGEST) {
+		err("%s: %s", path,
+		    length < 0 ? strerror((int)-length) : "is larger than any budget");
 		return false;
-	budget = cJSON_Parse(text);
-	if (budget) {
-		read = read_limits(gates, path, budget);
-	} else {
-		const char *at = cJSON_GetErrorPtr();
-
-		err("%s: is no JSON, from byte %zu on", path, at ? (size_t)(at - text) : 0);
-		read = false;
 	}
+	budget = cJSON_Parse(text);
+	if (budget)
+		read = read_limits(gates, path, budget);
+	else
+		err("%s: is no JSON, from byte %zu on", path, (size_t)(cJSON_GetErrorPtr() - text));
 	cJSON_Delete(budget);
-	free(text);
 	return read;
 }
 
-/* --- output --- */
+/* --- the comparison --- */
 
 /* Letters beyond ASCII are for a terminal that says it has them, and for files. */
 static bool is_ascii(int fd)
@@ -222,17 +197,59 @@ static bool is_ascii(int fd)
 	return isatty(fd) && strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 }
 
-int gates_tell(const char *command, struct diff *diff, const struct diff_format *format,
-	       const struct diff_options *options, const char *output)
+static int write_comparison(struct diff *diff, const struct comparison *asked)
 {
-	struct diff_options told = *options;
-	int error = output ? cli_redirect(output) : 0;
+	struct diff_options told = asked->options;
+	int error = cli_redirect(asked->output);
 
 	told.colour = cli_colour(cli_out()->fd);
 	told.ascii = is_ascii(cli_out()->fd);
+	return error ? error : asked->format->write(diff, cli_out(), &told);
+}
+
+static int refuse_unlike(const struct diff *diff)
+{
+	char keys[800] = "";
+
+	for (size_t i = 0; i < diff->unlike_n; i++) {
+		const struct diff_key *key = &diff->unlike[i];
+		size_t used = strlen(keys);
+
+		snprintf(keys + used, sizeof(keys) - used, "%s%.60s (%.100s, %.100s)",
+			 i ? ", " : "", key->key, key->base, key->head);
+	}
+	return err("the runs are too unlike to be compared: %s %s; --force compares them all the "
+		   "same",
+		   keys, diff->unlike_n == 1 ? "differs" : "differ");
+}
+
+int gates_compare(const struct comparison *asked)
+{
+	struct traces traces[2] = { { NULL, 0 }, { NULL, 0 } };
+	struct diff diff = { .device = asked->device };
+	struct diff_side *const sides[] = { &diff.base, &diff.head };
+	struct rules rules;
+	int error = 0;
+	int status;
+
+	if (rules_read(&rules, asked->rules))
+		return cli_fail(STATUS_USAGE);
+	for (size_t s = 0; s < 2 && !error; s++)
+		error = open_side(sides[s], &traces[s], asked->sides[s], asked->device);
 	if (!error)
-		error = format->write(diff, cli_out(), &told);
-	if (error)
-		return cli_fail(command, STATUS_UNREADABLE);
-	return diff_broken(diff) ? STATUS_NO : STATUS_DONE;
+		error = categorise(sides, &asked->gates, &rules, asked->device);
+	if (!error)
+		error = diff_make(&diff, &diff.base, &diff.head, asked->device);
+	if (!error && diff.unlike_n && !asked->force)
+		error = refuse_unlike(&diff);
+	if (!error)
+		error = diff_judge(&diff, asked->gates.list, asked->gates.count);
+	if (!error)
+		error = write_comparison(&diff, asked);
+	status = error ? cli_fail(STATUS_UNREADABLE) : diff_broken(&diff) ? STATUS_NO : STATUS_DONE;
+	diff_clear(&diff);
+	traces_clear(&traces[0]);
+	traces_clear(&traces[1]);
+	rules_clear(&rules);
+	return status;
 }

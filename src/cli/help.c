@@ -1,10 +1,14 @@
 /* memtrace help: the commands, and what else is printed from their tables. */
+#include <stdio.h>
 #include <string.h>
 
 #include "analyse/categories/rules.h"
+#include "base/text/text.h"
 #include "cli/cli.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
+
+enum { HELP_COLUMN = 26 };
 
 const struct command commands[] = {
 #define COMMAND(name, help) { #name, help, cmd_##name },
@@ -12,6 +16,69 @@ const struct command commands[] = {
 #undef COMMAND
 	{ NULL, NULL, NULL },
 };
+
+/* --- a command's --help --- */
+
+static void print_row(const struct show *show, const struct arg *arg)
+{
+	char left[200];
+	const char *value = arg->value ? arg->value : "";
+
+	if (arg->letter)
+		snprintf(left, sizeof(left), "  -%c, --%s%s%s", arg->letter, arg->name,
+			 args_wants_word(arg) ? " " : "", value);
+	else
+		snprintf(left, sizeof(left), "      --%s%s%s", arg->name,
+			 args_wants_word(arg) ? " " : "", value);
+	if (strlen(left) + 2 > HELP_COLUMN)
+		out_format(show->out, "%s\n%*s", left, HELP_COLUMN, "");
+	else
+		out_format(show->out, "%-*s", HELP_COLUMN, left);
+	show_words(show, arg->help, HELP_COLUMN, HELP_COLUMN);
+}
+
+/* Where the text of a table's row begins: behind its first gap of blanks. */
+static unsigned text_column(const char *row)
+{
+	const char *gap = strstr(row + strspn(row, " "), "  ");
+
+	return gap ? (unsigned)(gap + strspn(gap, " ") - row) : 0;
+}
+
+/* A line of the text is a paragraph, or a row of a table when it is indented. */
+static void print_about(const struct show *show, const char *text)
+{
+	while (*text) {
+		char line[2000];
+		size_t length = strcspn(text, "\n");
+		unsigned column;
+
+		text_copy_n(line, sizeof(line), text, length);
+		text += length + (text[length] == '\n');
+		column = *line == ' ' ? text_column(line) : 0;
+		out_format(show->out, "%.*s", (int)column, line);
+		if (column || *line != ' ')
+			show_words(show, line + column, column, column);
+		else
+			out_format(show->out, "%s\n", line);
+	}
+}
+
+void cli_print_usage(struct out *out, const struct usage *usage)
+{
+	static const struct arg help = ARG("help", 'h', FLAG, NULL, "this text", NULL);
+	const struct show show = { .out = out };
+
+	out_format(out, "usage: memtrace %s [options]%s%s\n\n", usage->command,
+		   usage->operands ? " " : "", usage->operands ? usage->operands : "");
+	print_about(&show, usage->about);
+	out_text(out, "\nOptions:\n");
+	for (size_t i = 0; args_row(usage, i); i++)
+		print_row(&show, args_row(usage, i));
+	print_row(&show, &help);
+}
+
+/* --- the commands, and what else there is --- */
 
 static void print_commands(struct out *out)
 {
@@ -95,17 +162,16 @@ int cli_help(int argc, char **argv)
 	}
 	if (!strcmp(option, "--page")) {
 		return manual_page(name) ? STATUS_DONE
-					 : cli_usage("help", "there is no page %s (--pages)", name);
+					 : cli_usage("there is no page %s (--pages)", name);
 	}
 	if (!strcmp(option, "--rules")) {
 		print_rules(cli_out());
 		return STATUS_DONE;
 	}
 	if (!strcmp(option, "--completion")) {
-		return completion_print(name)
-			       ? STATUS_DONE
-			       : cli_usage("help", "--completion is for bash or zsh, not %s",
-					   name[0] ? name : "nothing");
+		return completion_print(name) ? STATUS_DONE
+					      : cli_usage("--completion is for bash or zsh, not %s",
+							  name[0] ? name : "nothing");
 	}
-	return cli_usage("help", "there is no option %s (memtrace --help)", option);
+	return cli_usage("there is no option %s (memtrace --help)", option);
 }

@@ -22,13 +22,19 @@
 static struct {
 	struct out out;
 	char buffer[1 << 16];
-	const char *path;  /* of -o, NULL for standard output */
-	struct pack *pack; /* when that asks for a compressed file */
+	const char *command; /* that runs */
+	const char *path;    /* of -o, NULL for standard output */
+	struct pack *pack;   /* when that asks for a compressed file */
 } output;
 
 struct out *cli_out(void)
 {
 	return &output.out;
+}
+
+const char *cli_command(void)
+{
+	return output.command;
 }
 
 bool cli_colour(int fd)
@@ -43,7 +49,7 @@ int cli_redirect_as_is(const char *path)
 {
 	int fd;
 
-	if (!strcmp(path, "-"))
+	if (!path || !strcmp(path, "-"))
 		return 0;
 	if (args_reads(path))
 		return err("%s: is read, too, and would be lost: choose another output", path);
@@ -59,7 +65,7 @@ int cli_redirect(const char *path)
 {
 	int error = cli_redirect_as_is(path);
 
-	if (error)
+	if (error || !path)
 		return error;
 	if (packed_start(&output.pack, path, output.out.fd))
 		return -EINVAL;
@@ -82,15 +88,15 @@ static void say_unknown(const char *command, const char *text)
 		fprintf(stderr, "memtrace: %s\n", safe);
 }
 
-int cli_fail(const char *command, int status)
+int cli_fail(int status)
 {
 	/* What was printed so far comes first, also when both go to one place. */
 	out_flush(&output.out);
-	say_unknown(command, err_text());
+	say_unknown(output.command, err_text());
 	return status;
 }
 
-int cli_usage(const char *command, const char *format, ...)
+int cli_usage(const char *format, ...)
 {
 	char text[1000];
 	va_list arguments;
@@ -98,7 +104,7 @@ int cli_usage(const char *command, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	say_unknown(command, text);
+	say_unknown(output.command, text);
 	return STATUS_USAGE;
 }
 
@@ -126,8 +132,10 @@ static int dispatch(int argc, char **argv)
 		return STATUS_DONE;
 	}
 	if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
-	    (!strcmp(word, "help") && (argc < 3 || argv[2][0] == '-')))
+	    (!strcmp(word, "help") && (argc < 3 || argv[2][0] == '-'))) {
+		output.command = "help";
 		return cli_help(argc - 1, argv + 1);
+	}
 	if (!strcmp(word, "help")) { /* memtrace help run */
 		argv[1] = argv[2];
 		argv[2] = help;
@@ -135,9 +143,12 @@ static int dispatch(int argc, char **argv)
 		argc = 3;
 	}
 	if (word[0] == '-')
-		return cli_usage(NULL, "there is no option %s (memtrace --help)", word);
-	command = args_choose(NULL, "command", word, commands, sizeof(commands[0]));
-	return command ? command->run(argc - 1, argv + 1) : STATUS_USAGE;
+		return cli_usage("there is no option %s (memtrace --help)", word);
+	command = args_choose("command", word, commands, sizeof(commands[0]));
+	if (!command)
+		return STATUS_USAGE;
+	output.command = command->name;
+	return command->run(argc - 1, argv + 1);
 }
 
 /* A full disk behind standard output is found here or never. */

@@ -144,9 +144,14 @@ bool traces_is_folder(const char *operand)
 	return !stat(operand, &status) && S_ISDIR(status.st_mode);
 }
 
-int traces_add(struct traces *traces, const char *operand)
+int traces_add(struct traces *traces, const char *const *operands)
 {
-	return traces_is_folder(operand) ? add_folder(traces, operand) : add_trace(traces, operand);
+	int error = 0;
+
+	for (; !error && *operands; operands++)
+		error = traces_is_folder(*operands) ? add_folder(traces, *operands)
+						    : add_trace(traces, *operands);
+	return error;
 }
 
 void traces_clear(struct traces *traces)
@@ -168,19 +173,18 @@ int traces_fold(struct merge *merge, const struct traces *traces, bool force)
 	return error ? error : merge_end(merge, force);
 }
 
-int traces_merge(const char *command, const struct traces *traces,
-		 const struct merge_format *format, const struct merge_options *options,
-		 const char *output, bool force)
+int traces_merge(const struct traces *traces, const struct merge_format *format,
+		 const struct merge_options *options, const char *output, bool force)
 {
 	struct merge_options told = *options;
 	struct merge merge = { .ranks = NULL };
 	int error = traces_fold(&merge, traces, force);
 
-	if (!error && output)
+	if (!error)
 		error = cli_redirect(output);
 	told.colour = cli_colour(cli_out()->fd);
 	if (!error)
 		error = format->write(&merge, cli_out(), &told);
 	merge_clear(&merge);
-	return error ? cli_fail(command, STATUS_UNREADABLE) : STATUS_DONE;
+	return error ? cli_fail(STATUS_UNREADABLE) : STATUS_DONE;
 }

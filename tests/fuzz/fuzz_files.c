@@ -22,16 +22,25 @@ static struct {
 } file;
 
 /* Of main.c, which is not linked. */
-int cli_usage(const char *command, const char *format, ...)
+int cli_usage(const char *format, ...)
 {
-	(void)command;
 	(void)format;
 	return STATUS_USAGE;
 }
 
-int cli_fail(const char *command, int status)
+void cli_print_usage(struct out *out, const struct usage *usage)
 {
-	(void)command;
+	(void)out;
+	(void)usage;
+}
+
+const char *cli_command(void)
+{
+	return NULL;
+}
+
+int cli_fail(int status)
+{
 	return status;
 }
 

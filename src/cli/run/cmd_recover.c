@@ -33,7 +33,7 @@ int cmd_recover(int argc, char **argv)
 		recovery.numbered = true;
 	}
 	if (recovery_run(&recovery))
-		return cli_fail("recover", STATUS_UNREADABLE);
+		return cli_fail(STATUS_UNREADABLE);
 	/* A script wants the name as it is. */
 	if (isatty(STDOUT_FILENO))
 		utf8_clean(recovery.written);

@@ -85,25 +85,24 @@ static int set_all(const struct arg *args, const char *const *values)
 		if (!values[id])
 			continue;
 		if (!opt_parse(id, values[id], &count))
-			return cli_usage("run", "--%s: %s is not %s", args[id].name, values[id],
+			return cli_usage("--%s: %s is not %s", args[id].name, values[id],
 					 setting_wants(id));
 		text_join(name, sizeof(name), "MEMTRACE_", opt_rows[id].env);
 		if (setenv(name, values[id], 1))
-			return cli_usage("run", "%s: %s", name, strerror(errno));
+			return cli_usage("%s: %s", name, strerror(errno));
 	}
 	/* The summary names the trace; one of us is enough. */
 	setenv("MEMTRACE_ANNOUNCE", "0", 0);
 	opt_read();
 	if (opt_trouble())
-		cli_usage("run",
-			  "MEMTRACE_%s has a value that makes no sense; its default is taken",
+		cli_usage("MEMTRACE_%s has a value that makes no sense; its default is taken",
 			  opt_trouble());
 	return 0;
 }
 
 static int not_started(const struct child_run *run)
 {
-	cli_usage("run", "%s: %s", run->command[0],
+	cli_usage("%s: %s", run->command[0],
 		  run->exec_errno == ENOENT && !strchr(run->command[0], '/')
 			  ? "command not found"
 			  : strerror(run->exec_errno));
@@ -130,11 +129,11 @@ int cmd_run(int argc, char **argv)
 		return status;
 	if (library_find(library, sizeof(library)) ||
 	    library_preload(library, preload, sizeof(preload)))
-		return cli_fail("run", STATUS_UNREADABLE);
+		return cli_fail(STATUS_UNREADABLE);
 	run.command = argv + 1;
 	sanitizer_admit(run.command[0]);
 	if (run_before(&run) || run_child(&run))
-		return cli_fail("run", STATUS_UNREADABLE);
+		return cli_fail(STATUS_UNREADABLE);
 	if (run.exec_errno)
 		return not_started(&run);
 	limits_lift(); /* it is our own */

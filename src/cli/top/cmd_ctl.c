@@ -73,11 +73,11 @@ static int ask_process(struct asked *asked, const struct ctl_wish *wish)
 	if (atomic_load(&asked->attached.header->stop) != SPOOL_RECORDING) {
 		err("process %d records no more: it ends, or there was no room for its spool",
 		    asked->attached.pid);
-		return cli_fail("ctl", STATUS_UNREADABLE);
+		return cli_fail(STATUS_UNREADABLE);
 	}
 	if (attach_ask(&asked->attached, wish->verb->asks, wish->name ? wish->name : "",
 		       &asked->number))
-		return cli_fail("ctl", STATUS_NO);
+		return cli_fail(STATUS_NO);
 	asked->waiting = true;
 	return STATUS_DONE;
 }
@@ -95,7 +95,7 @@ static int send_wish(const struct asked *asked, const struct ctl_wish *wish)
 	}
 	if (!recording) {
 		err("process %d is stopped, and keeps no mark then", pid);
-		return cli_fail("ctl", STATUS_NO);
+		return cli_fail(STATUS_NO);
 	}
 	show_safe(name, sizeof(name), wish->name, sizeof(name));
 	out_format(cli_out(), "%d: marked %s\n", pid, name);
@@ -110,13 +110,13 @@ static int await(struct asked *asked, const struct ctl_wish *wish)
 	while (!attach_acted(&asked->attached, asked->number)) {
 		if (!attach_lives(&asked->attached)) {
 			err("process %d ended before it had acted", pid);
-			return cli_fail("ctl", STATUS_UNREADABLE);
+			return cli_fail(STATUS_UNREADABLE);
 		}
 		if (clock_now() >= wish->deadline) {
 			err("process %d has made no memory event since: %s will be acted upon at "
 			    "its next one",
 			    pid, wish->verb->name);
-			return cli_fail("ctl", STATUS_NO);
+			return cli_fail(STATUS_NO);
 		}
 		nanosleep(&pause, NULL);
 	}
@@ -144,7 +144,7 @@ static int dump(const struct asked *asked, const struct ctl_wish *wish)
 		recovery.numbered = true;
 	}
 	if (recovery_run(&recovery))
-		return cli_fail("ctl", STATUS_UNREADABLE);
+		return cli_fail(STATUS_UNREADABLE);
 	if (isatty(STDOUT_FILENO))
 		utf8_clean(recovery.written);
 	out_format(cli_out(), "%s\n", recovery.written);
@@ -196,11 +196,11 @@ static int do_all(char **pids, const struct ctl_wish *wish)
 
 	if (!all) {
 		err("no memory left");
-		return cli_fail("ctl", STATUS_UNREADABLE);
+		return cli_fail(STATUS_UNREADABLE);
 	}
 	for (unsigned i = 0; i < wish->processes; i++) {
 		if (attach_open(&all[i].attached, (int)strtol(pids[i], NULL, 10)))
-			status = worse(status, cli_fail("ctl", STATUS_UNREADABLE));
+			status = worse(status, cli_fail(STATUS_UNREADABLE));
 		else
 			status = worse(status, do_one(&all[i], wish));
 	}
@@ -226,9 +226,8 @@ static int unknown_verb(const char *word)
 	const char *meant = args_suggestion(word, verbs, sizeof(verbs[0]));
 
 	if (meant)
-		return cli_usage("ctl", "there is no verb %s; did you mean %s?", word, meant);
-	return cli_usage("ctl", "%s is neither a process number nor a verb (memtrace ctl --help)",
-			 word);
+		return cli_usage("there is no verb %s; did you mean %s?", word, meant);
+	return cli_usage("%s is neither a process number nor a verb (memtrace ctl --help)", word);
 }
 
 /* What stands behind the process numbers: the verb, and the name of a mark. */
@@ -243,22 +242,22 @@ static int find_wish(struct ctl_wish *wish, int argc, char **argv)
 			wish->verb = &verbs[i];
 	}
 	if (!argc)
-		return cli_usage("ctl", "VERB is missing (memtrace ctl --help)");
+		return cli_usage("VERB is missing (memtrace ctl --help)");
 	if (!wish->verb)
 		return unknown_verb(argv[0]);
 	if (!wish->processes)
-		return cli_usage("ctl", "PID is missing (memtrace ctl --help)");
+		return cli_usage("PID is missing (memtrace ctl --help)");
 	if (wish->verb->asks == VERB_MARK) {
 		wish->name = argc > 1 ? argv[1] : "";
 		if (!*wish->name || strlen(wish->name) >= SPOOL_REQUEST_TEXT)
-			return cli_usage("ctl", "mark wants a NAME of at most %d bytes",
+			return cli_usage("mark wants a NAME of at most %d bytes",
 					 SPOOL_REQUEST_TEXT - 1);
 		argc--;
 	}
 	if (argc > 1)
-		return cli_usage("ctl", "too many operands behind %s", wish->verb->name);
+		return cli_usage("too many operands behind %s", wish->verb->name);
 	if (wish->output && (wish->verb->kind != DUMP || wish->processes > 1))
-		return cli_usage("ctl", "-o is for the dump of one process");
+		return cli_usage("-o is for the dump of one process");
 	return STATUS_DONE;
 }
 

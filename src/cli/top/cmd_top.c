@@ -54,8 +54,7 @@ static bool read_interval(const char *text, uint64_t *ns)
 		seconds /= 1000;
 	if (rest == text || (*rest && strcmp(rest, "s") != 0 && strcmp(rest, "ms") != 0) ||
 	    !(seconds >= 0.01 && seconds <= LONGEST_INTERVAL)) {
-		cli_usage("top", "--interval: %s is no time from 10ms to %ds", text,
-			  LONGEST_INTERVAL);
+		cli_usage("--interval: %s is no time from 10ms to %ds", text, LONGEST_INTERVAL);
 		return false;
 	}
 	*ns = (uint64_t)(seconds * 1e9);
@@ -103,7 +102,7 @@ int cmd_top(int argc, char **argv)
 	if (interval && !read_interval(interval, &options.interval))
 		return STATUS_USAGE;
 	if (options.json && options.prometheus)
-		return cli_usage("top", "--json and --prometheus are two outputs: one at a time");
+		return cli_usage("--json and --prometheus are two outputs: one at a time");
 	options.paced = interval != NULL;
 	options.lines = (unsigned)lines;
 	options.order = (enum live_view_order)order;

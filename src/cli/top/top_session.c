@@ -56,7 +56,7 @@ static int end_session(const struct session *session)
 	if (!is_over(session))
 		return STATUS_DONE;
 	err("%s", session->targets.said);
-	return cli_fail("top", session->targets.failed ? STATUS_UNREADABLE : STATUS_DONE);
+	return cli_fail(session->targets.failed ? STATUS_UNREADABLE : STATUS_DONE);
 }
 
 static void wait_for_time(uint64_t ns)
@@ -132,12 +132,12 @@ static int run_prometheus(struct session *session)
 
 	if (top_server_is_address(options->prometheus)) {
 		if (top_server_run(options->prometheus, options->hosts, serve_page, session))
-			return cli_fail("top", STATUS_UNREADABLE);
+			return cli_fail(STATUS_UNREADABLE);
 		return STATUS_DONE;
 	}
 	for (;;) {
 		if (write_file(session, options->prometheus))
-			return cli_fail("top", STATUS_UNREADABLE);
+			return cli_fail(STATUS_UNREADABLE);
 		if (options->once || is_over(session))
 			return options->once ? STATUS_DONE : end_session(session);
 		wait_for_time(options->interval);
@@ -268,7 +268,7 @@ static int run_screen(struct session *session)
 
 	if (error) {
 		err("the terminal cannot be used: %s", strerror(-error));
-		return cli_fail("top", STATUS_UNREADABLE);
+		return cli_fail(STATUS_UNREADABLE);
 	}
 	number = follow(session, &screen);
 	top_screen_close(&screen);
@@ -290,7 +290,7 @@ int top_session(const struct top_options *options, char **operands)
 	if (status == STATUS_NO && waits)
 		status = STATUS_DONE;
 	if (status != STATUS_DONE) {
-		cli_fail("top", status);
+		cli_fail(status);
 	} else {
 		top_targets_sort(&session.targets, options->order);
 		if (options->prometheus)
