@@ -52,9 +52,10 @@ static uint64_t most_blocks(void)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+	if (getrlimit(RLIMIT_AS, &limit))
 		return SPOOL_BLOCKS;
-	return MIN(limit.rlim_cur / 8 / SPOOL_BLOCK, SPOOL_BLOCKS);
+	return MIN(limit.rlim_cur / 8 / SPOOL_BLOCK,
+		   SPOOL_BLOCKS); /* RLIM_INFINITY is the largest */
 }
 
 /* fallocate() past RLIMIT_FSIZE raises SIGXFSZ, which ends the host: look first. */
@@ -63,8 +64,7 @@ static int claim_space(int fd, uint64_t from, uint64_t to)
 	struct rlimit limit;
 	int error;
 
-	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur != RLIM_INFINITY &&
-	    to > limit.rlim_cur)
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && to > limit.rlim_cur)
 		return -EFBIG;
 	do
 		error = (int)raw_call6(SYS_fallocate, fd, 0, (long)from, (long)(to - from), 0, 0);

@@ -80,13 +80,6 @@ const char *rank_fact(enum rank_fact fact)
 	return NULL;
 }
 
-static const char *own_rank(void)
-{
-	const char *rank = rank_fact(RANK_NUMBER);
-
-	return rank ? rank : "0";
-}
-
 static const char *word(char letter, const struct path_words *words)
 {
 	switch (letter) {
@@ -95,7 +88,7 @@ static const char *word(char letter, const struct path_words *words)
 	case 'h':
 		return words->host;
 	case 'r':
-		return words->rank ? words->rank : own_rank();
+		return words->rank ? words->rank : "0";
 	case 'e':
 		return words->program;
 	case '%':
@@ -112,6 +105,8 @@ int path_expand(char *to, size_t size, const char *pattern, const struct path_wo
 	char pid[24];
 	int error = begin(to, size, pattern);
 
+	if (!all.rank)
+		all.rank = rank_fact(RANK_NUMBER);
 	if (!all.host)
 		all.host = uname(&system) ? "localhost" : system.nodename;
 	if (!all.pid) {
