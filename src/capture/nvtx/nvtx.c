@@ -24,10 +24,7 @@ enum {
 	MODULE_CORE = 1,
 	MODULE_CORE2 = 5,
 	COLOR_ARGB = 1,
-	PAYLOAD_U64 = 1,
-	PAYLOAD_I64 = 2,
-	PAYLOAD_F64 = 3,
-	PAYLOAD_U32 = 4,
+	PAYLOAD_U32 = 4, /* from here on 32 bits; before: U64, I64, F64 */
 	PAYLOAD_I32 = 5,
 	PAYLOAD_F32 = 6, /* beyond these: NVTX's extension, whose payload is an address */
 };
@@ -50,9 +47,10 @@ static _Thread_local int level;
 static START_DATA struct lock names_lock = LOCK_INIT(NAMES);
 static struct arena names;
 
-/* Named categories, in the order they were named; readers need no lock. */
+/* Named categories, in the order they were named. */
 static struct category {
-	const char *domain, *name;
+	_Atomic(const char *) name; /* written last: NULL while it is being made */
+	const char *domain;
 	uint32_t id;
 } categories[CATEGORIES];
 static _Atomic uint32_t categories_n;
@@ -102,28 +100,25 @@ static const char *keep_wide(const wchar_t *text)
 static void name_category(const char *domain, uint32_t id, const char *name)
 {
 	const char *kept = nvtx_keep(name);
-	struct signals_deferred deferred;
-	uint32_t at;
+	uint32_t at = atomic_fetch_add(&categories_n, 1);
 
-	if (!kept)
+	if (at >= CATEGORIES)
 		return;
-	signals_defer(&deferred);
-	lock_take(&names_lock);
-	at = atomic_load(&categories_n);
-	if (at < CATEGORIES) {
-		categories[at] = (struct category){ domain, kept, id };
-		atomic_store(&categories_n, at + 1);
-	}
-	lock_drop(&names_lock);
-	signals_deliver(&deferred);
+	categories[at].domain = domain;
+	categories[at].id = id;
+	atomic_store(&categories[at].name, kept);
 }
 
 /* The name, or else its digits in `number`. */
 static const char *category_of(const char *domain, uint32_t id, char number[24])
 {
-	for (uint32_t i = atomic_load(&categories_n); i--;) {
-		if (categories[i].id == id && categories[i].domain == domain)
-			return categories[i].name;
+	uint32_t count = atomic_load(&categories_n);
+
+	for (uint32_t i = count < CATEGORIES ? count : CATEGORIES; i--;) {
+		const char *name = atomic_load(&categories[i].name);
+
+		if (name && categories[i].id == id && categories[i].domain == domain)
+			return name;
 	}
 	text_u64(number, id);
 	return number;
@@ -143,37 +138,22 @@ static const char *message_of(const struct nvtx_attributes *attributes, char wid
 
 static void read_payload(const struct nvtx_attributes *attributes, struct event_detail *detail)
 {
+	int type = attributes->payload_type;
 	uint32_t low = (uint32_t)attributes->payload;
 	double real;
 	float narrow_real;
 
-	detail->payload = attributes->payload;
-	switch (attributes->payload_type) {
-	case PAYLOAD_U64:
-		detail->payload_kind = PAYLOAD_UNSIGNED;
-		break;
-	case PAYLOAD_I64:
-		detail->payload_kind = PAYLOAD_SIGNED;
-		break;
-	case PAYLOAD_F64:
-		detail->payload_kind = PAYLOAD_REAL;
-		break;
-	case PAYLOAD_U32:
-		detail->payload = low;
-		detail->payload_kind = PAYLOAD_UNSIGNED;
-		break;
-	case PAYLOAD_I32:
+	if (type <= 0 || type > PAYLOAD_F32)
+		return;
+	/* Unsigned, signed and real, as ours; then the same of 32 bits. */
+	detail->payload_kind = (uint8_t)(PAYLOAD_UNSIGNED + (type - 1) % 3);
+	detail->payload = type < PAYLOAD_U32 ? attributes->payload : low;
+	if (type == PAYLOAD_I32) {
 		detail->payload = (uint64_t)(int64_t)(int32_t)low;
-		detail->payload_kind = PAYLOAD_SIGNED;
-		break;
-	case PAYLOAD_F32:
+	} else if (type == PAYLOAD_F32) {
 		memcpy(&narrow_real, &low, sizeof(narrow_real));
 		real = (double)narrow_real;
 		memcpy(&detail->payload, &real, sizeof(real));
-		detail->payload_kind = PAYLOAD_REAL;
-		break;
-	default:
-		detail->payload = 0;
 	}
 }
 
@@ -235,56 +215,29 @@ static void category_in_w(const char *domain, uint32_t id, const wchar_t *wide)
 	name_category(domain, id, name);
 }
 
-/* --- of the domain that has no name; _a and _w: ASCII and wide texts --- */
+/* --- of the domain that has no name: by attributes, with an ASCII text, with a wide one --- */
 
-static void mark_ex(const struct nvtx_attributes *attributes)
-{
-	nvtx_mark(NULL, attributes);
-}
+#define OWN_FORMS(result, name)                                             \
+	static result name##_ex(const struct nvtx_attributes *attributes)   \
+	{                                                                   \
+		return nvtx_##name(NULL, attributes);                       \
+	}                                                                   \
+	static result name##_a(const char *text)                            \
+	{                                                                   \
+		return nvtx_##name(NULL, NVTX_MESSAGE(NVTX_ASCII, text));   \
+	}                                                                   \
+	static result name##_w(const wchar_t *text)                         \
+	{                                                                   \
+		return nvtx_##name(NULL, NVTX_MESSAGE(NVTX_UNICODE, text)); \
+	}
 
-static void mark_a(const char *name)
-{
-	nvtx_mark(NULL, NVTX_MESSAGE(NVTX_ASCII, name));
-}
-
-static void mark_w(const wchar_t *name)
-{
-	nvtx_mark(NULL, NVTX_MESSAGE(NVTX_UNICODE, name));
-}
-
-static int push_ex(const struct nvtx_attributes *attributes)
-{
-	return nvtx_push(NULL, attributes);
-}
-
-static int push_a(const char *name)
-{
-	return nvtx_push(NULL, NVTX_MESSAGE(NVTX_ASCII, name));
-}
-
-static int push_w(const wchar_t *name)
-{
-	return nvtx_push(NULL, NVTX_MESSAGE(NVTX_UNICODE, name));
-}
+OWN_FORMS(void, mark)
+OWN_FORMS(int, push)
+OWN_FORMS(uint64_t, start)
 
 static int pop_range(void)
 {
 	return nvtx_pop(NULL);
-}
-
-static uint64_t start_ex(const struct nvtx_attributes *attributes)
-{
-	return nvtx_start(NULL, attributes);
-}
-
-static uint64_t start_a(const char *name)
-{
-	return nvtx_start(NULL, NVTX_MESSAGE(NVTX_ASCII, name));
-}
-
-static uint64_t start_w(const wchar_t *name)
-{
-	return nvtx_start(NULL, NVTX_MESSAGE(NVTX_UNICODE, name));
 }
 
 static void range_end(uint64_t range)
