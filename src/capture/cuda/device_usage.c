@@ -9,7 +9,6 @@
 #include "capture/cuda/cuda_call_parts.h"
 #include "capture/cuda/device_usage_parts.h"
 #include "capture/cuda/driver.h"
-#include "capture/cuda/nvml.h"
 #include "capture/loader/loader.h"
 #include "capture/stack/stacks.h"
 #include "ledger/used.h"

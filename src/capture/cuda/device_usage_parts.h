@@ -1,6 +1,6 @@
 /*
- * What device_usage.c, which asks, and device_usage_names.c, which keeps account of the answers,
- * share.
+ * Shared by the parts of `used`: device_usage.c asks the driver and NVML (nvml.c),
+ * device_usage_names.c keeps account of the answers.
  */
 #ifndef CAPTURE_CUDA_DEVICE_USAGE_PARTS_H
 #define CAPTURE_CUDA_DEVICE_USAGE_PARTS_H
@@ -66,5 +66,24 @@ extern _Atomic uint32_t usage_stepping;
 
 /* In a forked child. */
 void usage_names_clear(void);
+
+/* --- nvml.c --- */
+
+/* Ahead of a call that makes a context on the CUDA device: loads NVML, notes who is there. False:
+ * it is another thread's turn. */
+bool nvml_prepare(int device);
+
+/* Behind it, or where nobody looked: 1 if it is known now which process we are, 0 if not, -EBUSY:
+ * ask later. */
+int nvml_recognise(int device);
+
+/* Bytes that this process occupies, 0 when it is not listed; false when NVML cannot say. */
+bool nvml_used(int device, uint64_t *bytes);
+
+/* Bytes that nobody occupies: cuMemGetInfo's figure, without a context. */
+bool nvml_left(int device, uint64_t *bytes);
+
+/* In a forked child: it is another process. */
+void nvml_clear(void);
 
 #endif

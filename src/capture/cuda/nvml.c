@@ -1,5 +1,19 @@
-/* NVML, for the figure of this process. Types and numbers are those of nvml.h of CUDA 13.0. */
-#include "capture/cuda/nvml.h"
+/*
+ * NVML, for one figure: how much of a device this process occupies, as nvidia-smi shows it.
+ *
+ * Loaded with dlopen before the first context is made; where it is missing, or does not say which
+ * of the processes it lists is this one, cuMemGetInfo's figure for the whole device takes its place
+ * (capture/cuda/device_usage.c). Devices are found by UUID: NVML's order is not CUDA's,
+ * CUDA_VISIBLE_DEVICES changes the latter, and of a MIG device only that is right.
+ *
+ * NVML lists processes by their ids on the host: in a container none of them need be ours. The one
+ * that came with our first context is, if it was the only one to come.
+ *
+ * About 25 us a question (H200, driver 580). No lock of ours may be held.
+ *
+ * Types and numbers are those of nvml.h of CUDA 13.0.
+ */
+#include "capture/cuda/device_usage_parts.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -9,9 +9,9 @@
 #include "base/mem/sort.h"
 #include "base/text/text.h"
 #include "capture/cuda/cuda_call.h"
-#include "capture/life/control.h"
-#include "capture/recorder/record.h"
+#include "capture/recorder/record_parts.h"
 #include "capture/stack/sampling.h"
+#include "capture/torch/torch.h"
 #include "memtrace/memtrace.h"
 
 enum { POOLS = 64, POOL_NAME = 64, SEGMENTS = 4096 };
@@ -47,7 +47,18 @@ EXPORT void memtrace_stop(void)
 
 EXPORT void memtrace_enable(int on)
 {
-	record_enable(on != 0);
+	int from = on ? RECORD_INERT : RECORD_ON;
+	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* who is woken twice goes on */
+
+	if (!record_process.start_monotonic || (!on && !record_on()) ||
+	    !atomic_compare_exchange_strong(&record_state, &from, to))
+		return;
+	if (on && atomic_load(&record_process.open)) {
+		record_thread(); /* takes the lock itself, the first time */
+		record_lock();
+		torch_restart();
+		record_unlock();
+	}
 }
 
 EXPORT void memtrace_mark(const char *name)

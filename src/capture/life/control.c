@@ -1,5 +1,9 @@
-/* Requests to this process while it runs. */
-#include "capture/life/control.h"
+/*
+ * Requests to this process while it runs: by a tool through the spool's header (memtrace ctl), or
+ * by the signal that the user chose (MEMTRACE_SIGNAL). The next memory event carries them out
+ * (recorder/guest.h).
+ */
+#include "capture/life/life.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -8,7 +12,6 @@
 #include "base/guest/start.h"
 #include "base/settings/opt.h"
 #include "base/text/text.h"
-#include "capture/life/life.h"
 #include "capture/recorder/guest.h"
 #include "capture/recorder/record.h"
 

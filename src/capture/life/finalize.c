@@ -22,7 +22,7 @@
 #include "base/text/text.h"
 #include "base/text/utf8.h"
 #include "capture/loader/resolve.h"
-#include "capture/recorder/record.h"
+#include "capture/recorder/record_parts.h"
 #include "ledger/pending.h"
 #include "ledger/timeline.h"
 #include "render/document/document.h"
@@ -72,8 +72,9 @@ void finalize_load(void)
 		record_note(missing_notes[kind]);
 }
 
-static void name_without(struct process_paths *paths)
+static void name_without(void)
 {
+	struct process_paths *paths = &recorder.paths;
 	enum pack_kind kind = pack_named(paths->output);
 
 	if (!kind || compression.pack)
@@ -97,33 +98,6 @@ static int write_piece(void *argument, const char *bytes, size_t length)
 }
 
 /* --- what failed for want of memory --- */
-
-/* The program's exit status; -1 while it is not known. */
-static int exit_status = -1;
-
-static void note_status(int status, void *unused)
-{
-	(void)unused;
-	exit_status = status;
-}
-
-int finalize_status(void)
-{
-	return exit_status;
-}
-
-/* The function that at_quick_exit() calls: at_quick_exit() itself is linked into each library. */
-int __cxa_at_quick_exit(void (*handler)(void *), void *library);
-
-void finalize_watch(void (*end)(void))
-{
-	static atomic_bool watching;
-
-	if (atomic_exchange(&watching, true))
-		return;
-	on_exit(note_status, NULL);
-	__cxa_at_quick_exit((void (*)(void *))end, NULL);
-}
 
 /* By whichever thread finds it on exit()'s list: the one that writes, when it has written. */
 static void wait_written(int status, void *unused)
@@ -235,7 +209,6 @@ static int write_file(const char *output, bool numbered, int (*fill)(struct piec
 
 /* The document at the end: there is one in a process. */
 static struct {
-	const struct process_paths *paths;
 	bool in_handler;
 	struct document_told told;
 } ending;
@@ -260,7 +233,7 @@ static int fill_ending(struct piece_to *to)
 
 static int write_ending(void *unused)
 {
-	int error = write_file(ending.paths->output, true, fill_ending);
+	int error = write_file(recorder.paths.output, true, fill_ending);
 
 	(void)unused;
 	if (!error)
@@ -268,13 +241,13 @@ static int write_ending(void *unused)
 	return error;
 }
 
-void finalize_write(struct process_paths *paths, bool in_handler)
+void finalize_write(bool in_handler)
 {
+	const struct process_paths *paths = &recorder.paths;
 	int error = begin_writing() ? 0 : -EBUSY;
 	bool explained;
 
-	name_without(paths);
-	ending.paths = paths;
+	name_without();
 	ending.in_handler = in_handler;
 	ending.told.survived = true;
 	if (!error) {

@@ -3,7 +3,6 @@
 
 #include "base/guest/watch.h"
 #include "capture/cuda/device_usage.h"
-#include "capture/life/control.h"
 #include "capture/life/life.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
@@ -20,9 +19,10 @@ void guest_wake(void)
 	sampling_init();
 }
 
-void guest_prepare(void)
+void guest_prepare(void *unused)
 {
-	finalize_watch(life_finish);
+	(void)unused;
+	life_watch_end();
 	unwind_prepare();
 	python_prepare(resolve_dlsym);
 	torch_prepare();
@@ -52,15 +52,10 @@ void guest_open(void)
 
 	header->sample = sampling_interval();
 	control_opened(header);
-	process_info_record(&recorder.intern, &recorder.paths);
+	process_info_record();
 	usage_settle();
 	if (atomic_load(&torch_cpu_lost))
 		intern_fact(&recorder.intern, "note",
 			    "born while PyTorch's CPU allocator was at work: CPU tensors were not "
 			    "looked at");
-}
-
-void guest_resume(void)
-{
-	torch_restart();
 }

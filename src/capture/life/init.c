@@ -24,10 +24,9 @@
 #include "base/text/text.h"
 #include "capture/cuda/cuda_call.h"
 #include "capture/cupti/cupti.h"
-#include "capture/life/control.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/guest.h"
-#include "capture/recorder/record.h"
+#include "capture/recorder/record_parts.h"
 #include "capture/stack/unwind.h"
 #include "capture/torch/torch.h"
 
@@ -260,16 +259,22 @@ __attribute__((constructor)) START_CODE static void begin(int count, char **word
 	}
 }
 
+/* Nothing was recorded and CUDA has not started: there is nothing to end. */
+START_CODE static bool is_idle(void)
+{
+	return !atomic_load(&record_process.open) && !atomic_load(&record_process.cuda_started);
+}
+
 __attribute__((destructor)) START_CODE void life_finish(void)
 {
 	int saved;
 
-	if (!preloaded || (record_idle() && !opt_flag(OPT_ID_cupti)))
+	if (!preloaded || (is_idle() && !opt_flag(OPT_ID_cupti)))
 		return;
 	saved = errno;
 	if (opt_flag(OPT_ID_cupti))
 		cupti_finish();
-	if (!record_idle())
+	if (!is_idle())
 		record_finish();
 	errno = saved;
 }
@@ -278,7 +283,8 @@ __attribute__((destructor)) START_CODE void life_finish(void)
 int InitializeInjection(void)
 {
 	if (preloaded && record_on()) {
-		record_cuda_started();
+		atomic_store(&record_process.cuda_started, true);
+		record_prepare();
 		cupti_start();
 	}
 	return 1;

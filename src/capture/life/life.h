@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 
-#include "capture/recorder/process_paths.h"
 #include "ledger/intern.h"
 
 /* A door or a row of ours is used for the first time: from here on forks are looked at. */
@@ -13,10 +12,31 @@ void life_begin(void);
 /* The end of the process: the trace is written. Once; later calls find nothing to do. */
 void life_finish(void);
 
+/*
+ * The exit status is recorded from now on, and quick_exit() calls life_finish(). Once main() runs:
+ * what exit() calls is called in the reverse order of coming, and ours must come before the
+ * destructors.
+ */
+void life_watch_end(void);
+
+/* --- requests to this process (control.c) --- */
+
+/*
+ * MEMTRACE_SIGNAL: installs its handler, unless the program was started with one or ignores the
+ * signal. The only handler of the library, and only because the user asked; it stores two words.
+ */
+void control_init(void);
+
+/* Notes it if the program has taken the signal for itself meanwhile. */
+void control_check_signal(void);
+
+/* There is a new spool. With the lock held. */
+void control_opened(const struct spool_header *header);
+
 /* --- what is known of the process --- */
 
-/* Process, environment and settings. */
-void process_info_record(struct intern *intern, const struct process_paths *paths);
+/* Process, environment and settings. With the lock held. */
+void process_info_record(void);
 
 /* Facts that may become known only later: the unwinder, versions. With the lock held. */
 void process_info_late(struct intern *intern);
@@ -36,7 +56,7 @@ void finalize_load(void);
  * the spool. When that fails the spool stays, and one line says so. `in_handler`: of a signal,
  * which may have come in the middle of malloc().
  */
-void finalize_write(struct process_paths *paths, bool in_handler);
+void finalize_write(bool in_handler);
 
 /*
  * A document of what is recorded so far (its process is `running`), written from a copy of the
@@ -46,17 +66,7 @@ void finalize_write(struct process_paths *paths, bool in_handler);
  */
 int finalize_dump(const char *output);
 
-/*
- * The exit status is known to finalize_write() from now on, and quick_exit() calls `end`. Once
- * main() runs: what exit() calls is called in the reverse order of coming, and ours must come
- * before the destructors.
- */
-void finalize_watch(void (*end)(void));
-
 /* Another thread that comes to exit() waits from now on until the document is written. */
 void finalize_begin(void);
-
-/* -1 while it is not known. */
-int finalize_status(void);
 
 #endif

@@ -14,7 +14,7 @@
 #include "capture/cuda/driver.h"
 #include "capture/python/python.h"
 #include "capture/recorder/guest.h"
-#include "capture/recorder/record.h"
+#include "capture/recorder/record_parts.h"
 #include "capture/stack/unwind.h"
 #include "capture/stack/walk.h"
 #include "capture/torch/torch.h"
@@ -99,9 +99,10 @@ void guest_ask(void)
 	atomic_store(&driver_known, driver_version());
 }
 
-void process_info_record(struct intern *intern, const struct process_paths *paths)
+void process_info_record(void)
 {
-	struct spool_header *header = intern->spool->header;
+	struct intern *intern = &recorder.intern;
+	struct spool_header *header = recorder.spool.header;
 	static char text[4096]; /* one recording is opened at a time, maybe on a small stack */
 
 	header->pid = (uint32_t)record_pid();
@@ -109,7 +110,7 @@ void process_info_record(struct intern *intern, const struct process_paths *path
 	header->boot_pid_start = process_start_ticks(record_pid());
 	header->place = process_place();
 	intern_fact(intern, "memtrace", MEMTRACE_VERSION);
-	intern_fact(intern, "output", paths->output);
+	intern_fact(intern, "output", recorder.paths.output);
 	if (!gethostname(text, sizeof(text)))
 		intern_fact(intern, "host", text);
 	if (getcwd(text, sizeof(text)))

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "base/guest/own_stack.h"
 #include "base/guest/signals.h"
 #include "base/guest/start.h"
 #include "base/text/log.h"
-#include "capture/life/control.h"
 #include "capture/life/life.h"
 #include "capture/loader/loader.h"
 #include "capture/recorder/calls.h"
@@ -16,6 +16,28 @@
 #include "capture/stack/unwind.h"
 #include "ledger/pending.h"
 #include "spool/txn.h"
+
+/* The program's exit status; -1 while it is not known. */
+static int exit_status = -1;
+
+static void note_status(int status, void *unused)
+{
+	(void)unused;
+	exit_status = status;
+}
+
+/* The function that at_quick_exit() calls: at_quick_exit() itself is linked into each library. */
+int __cxa_at_quick_exit(void (*handler)(void *), void *library);
+
+void life_watch_end(void)
+{
+	static atomic_bool watching;
+
+	if (atomic_exchange(&watching, true))
+		return;
+	on_exit(note_status, NULL);
+	__cxa_at_quick_exit((void (*)(void *))life_finish, NULL);
+}
 
 /* CUDA ran in this process and no call of it came through any door: RTLD_DEEPBIND or dlmopen. */
 static void tell_if_blind(void)
@@ -28,11 +50,6 @@ static void tell_if_blind(void)
 		log_say("CUDA was used in a way that a preload cannot see (RTLD_DEEPBIND, "
 			"dlmopen): no trace",
 			NULL);
-}
-
-START_CODE bool record_idle(void)
-{
-	return !atomic_load(&record_process.open) && !atomic_load(&record_process.cuda_started);
 }
 
 /* Blocks that still wait: after trouble, or inside what a signal handler has interrupted. */
@@ -88,7 +105,7 @@ void record_finish(void)
 	catch_up();
 	header = recorder.spool.header;
 	header->end = record_now();
-	header->status = (uint64_t)finalize_status() + 1;
+	header->status = (uint64_t)exit_status + 1;
 	calls_settle();
 	atomic_store(&header->late, atomic_load(&recorder.missed));
 	for (unsigned i = 0; i < DOORS; i++)
@@ -97,5 +114,5 @@ void record_finish(void)
 		atomic_store(&header->stop, SPOOL_CLOSED);
 	spool_seal(&recorder.spool);
 	record_unlock();
-	finalize_write(&recorder.paths, in_handler);
+	finalize_write(in_handler);
 }

@@ -1,8 +1,6 @@
 /* A child begins anew, however it was born. */
 #include <errno.h>
-#include <linux/kcmp.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,34 +23,6 @@
 #include "capture/stack/stacks.h"
 #include "capture/stack/unwind.h"
 #include "capture/torch/torch.h"
-
-uint8_t *record_make_alive(void)
-{
-	uint8_t *page =
-		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (page == MAP_FAILED)
-		return NULL;
-	if (madvise(page, 4096, MADV_WIPEONFORK)) {
-		munmap(page, 4096);
-		return NULL;
-	}
-	*page = 1;
-	return page;
-}
-
-/*
- * True in a child that was born past fork's handlers while there was no page yet that shows it. Not
- * in a clone that shares its maker's memory: what it writes is its maker's. A kernel without kcmp()
- * cannot say that; such a clone is rarer than a child.
- */
-bool record_is_child(void)
-{
-	int pid = getpid();
-
-	return pid != record_process.pid &&
-	       syscall(SYS_kcmp, pid, record_process.pid, KCMP_VM, 0, 0) != 0;
-}
 
 /* Locks that other threads of the parent held. */
 static void forget_others(void)

@@ -19,7 +19,7 @@ void guest_wake(void);
 
 /* The first call: libunwind, Python, PyTorch and the end of the process are looked for. With
  * loader_call(). */
-void guest_prepare(void);
+void guest_prepare(void *unused);
 
 /* Libraries were loaded since: what was missing until then is looked for. With no lock held. */
 void guest_loaded(void);
@@ -30,9 +30,6 @@ void guest_ask(void);
 
 /* There is a new spool: what is known of the process goes into it. With the lock held. */
 void guest_open(void);
-
-/* Recording is on again after events went by. With the lock held. */
-void guest_resume(void);
 
 /* A device is used: its name and size are recorded, once. Asks the driver, so not under PyTorch's
  * lock nor ours. */

@@ -1,11 +1,10 @@
 /* The cost of events to the traced program. */
-#include "capture/recorder/overhead.h"
+#include "capture/recorder/record_parts.h"
 
 #include <stdatomic.h>
 
 #include "base/guest/hot.h"
 #include "capture/loader/tsc_clock.h"
-#include "capture/recorder/record.h"
 
 enum {
 	MOST_NS = 1 << 16, /* more is the kernel's, which ran somebody else */
@@ -55,6 +54,14 @@ void overhead_stop(enum spool_cost_kind kind, bool last, bool event)
 	if (!last)
 		return;
 	overhead_past = 0;
-	if (event && watch.ns < MOST_NS)
-		record_cost(kind, watch.ns);
+	if (!event || watch.ns >= MOST_NS)
+		return;
+	record_lock_only();
+	if (atomic_load(&record_process.open)) {
+		struct spool_cost *cost = &recorder.spool.header->costs[kind];
+
+		cost->ns += watch.ns;
+		cost->events++;
+	}
+	record_unlock();
 }

@@ -1,5 +1,5 @@
 /* Where the files of the process go. */
-#include "capture/recorder/process_paths.h"
+#include "capture/recorder/record_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -94,21 +94,23 @@ static void make_directory(char *to, size_t size, const char *spools)
  * The spool, unless there is one or the output is there already. Another process may have had this
  * name until just now: it writes its document first, and then its spool goes.
  */
-static int create_unless_there(const struct process_paths *paths, struct spool *spool)
+static int create_unless_there(void)
 {
-	int error = fd_exists(paths->output) ? -EEXIST : spool_create(spool, paths->spool);
+	const struct process_paths *paths = &recorder.paths;
+	int error =
+		fd_exists(paths->output) ? -EEXIST : spool_create(&recorder.spool, paths->spool);
 
 	if (!error && fd_exists(paths->output)) {
-		spool_unlink(spool);
-		spool_close(spool);
+		spool_unlink(&recorder.spool);
+		spool_close(&recorder.spool);
 		error = -EEXIST;
 	}
 	return error;
 }
 
-static int create_in(struct process_paths *paths, struct spool *spool, const char *first,
-		     const char *in)
+static int create_in(const char *first, const char *in)
 {
+	struct process_paths *paths = &recorder.paths;
 	int error = -EEXIST;
 
 	paths->spool[0] = '\0';
@@ -117,7 +119,7 @@ static int create_in(struct process_paths *paths, struct spool *spool, const cha
 		if (!error)
 			error = path_spool(paths->spool, sizeof(paths->spool), paths->output, in);
 		if (!error)
-			error = create_unless_there(paths, spool);
+			error = create_unless_there();
 	}
 	if (!paths->spool[0]) /* without a name a failure is reported for the path that was asked
 				 for */
@@ -125,7 +127,7 @@ static int create_in(struct process_paths *paths, struct spool *spool, const cha
 	return error;
 }
 
-int process_paths_create(struct process_paths *paths, struct spool *spool, int process)
+int process_paths_create(void)
 {
 	/* One recording is opened at a time, maybe on a small stack. */
 	static char pattern[3 * 4096]; /* a directory may be all % */
@@ -138,7 +140,7 @@ int process_paths_create(struct process_paths *paths, struct spool *spool, int p
 	int error;
 
 	/* Of this process, whose words other than %p and %e are its own. */
-	text_u64(pid, (uint64_t)process);
+	text_u64(pid, (uint64_t)record_pid());
 	words.pid = pid;
 	make_pattern(pattern, sizeof(pattern), opt_text(OPT_ID_output));
 	make_directory(directory, sizeof(directory), opt_text(OPT_ID_spool_dir));
@@ -147,13 +149,13 @@ int process_paths_create(struct process_paths *paths, struct spool *spool, int p
 			? path_expand(first, sizeof(first), pattern, &words)
 			: -ENAMETOOLONG;
 	if (error) {
-		text_copy(paths->spool, sizeof(paths->spool), pattern);
+		text_copy(recorder.paths.spool, sizeof(recorder.paths.spool), pattern);
 		return error;
 	}
-	error = create_in(paths, spool, first, directory);
+	error = create_in(first, directory);
 	for (unsigned i = 0; error == -EOPNOTSUPP && i < sizeof(others) / sizeof(others[0]); i++) {
 		if (others[i])
-			error = create_in(paths, spool, first, others[i]);
+			error = create_in(first, others[i]);
 	}
 	return error;
 }

@@ -2,7 +2,9 @@
 #include "capture/recorder/record_parts.h"
 
 #include <errno.h>
+#include <linux/kcmp.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,12 +45,41 @@ bool record_awake(void)
 	return atomic_load(&record_process.awake);
 }
 
+/* A page that reads 0 in any child; NULL where there is none to be had. */
+static uint8_t *make_alive(void)
+{
+	uint8_t *page =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return NULL;
+	if (madvise(page, 4096, MADV_WIPEONFORK)) {
+		munmap(page, 4096);
+		return NULL;
+	}
+	*page = 1;
+	return page;
+}
+
+/*
+ * True in a child that was born past fork's handlers while there was no page yet that shows it. Not
+ * in a clone that shares its maker's memory: what it writes is its maker's. A kernel without kcmp()
+ * cannot say that; such a clone is rarer than a child.
+ */
+static bool is_child(void)
+{
+	int pid = getpid();
+
+	return pid != record_process.pid &&
+	       syscall(SYS_kcmp, pid, record_process.pid, KCMP_VM, 0, 0) != 0;
+}
+
 static void wake(void *unused)
 {
 	int asleep = RECORD_ASLEEP;
 
 	(void)unused;
-	if (!record_awake() && record_is_child())
+	if (!record_awake() && is_child())
 		record_forked();
 	libc_binding_bind();
 	lock_take(&recorder.open_lock);
@@ -58,7 +89,7 @@ static void wake(void *unused)
 		guest_wake();
 		record_process.start_realtime =
 			clock_realtime() - (clock_now() - record_process.start_monotonic);
-		atomic_store(&record_process.alive, record_make_alive());
+		atomic_store(&record_process.alive, make_alive());
 		calls_init();
 		atomic_store(&record_process.awake, true);
 	}
@@ -160,12 +191,6 @@ HOT_CODE uint32_t record_thread(void)
 	return record_self.thread;
 }
 
-static void prepare_process(void *unused)
-{
-	(void)unused;
-	guest_prepare();
-}
-
 void record_prepare(void)
 {
 	const char *path;
@@ -174,7 +199,7 @@ void record_prepare(void)
 	    atomic_load(&loader_silent) || atomic_exchange(&recorder.prepared, true))
 		return;
 	path = watch_path(NULL); /* once in a process: the loader allocates */
-	loader_call(prepare_process, NULL);
+	loader_call(guest_prepare, NULL);
 	watch_path(path);
 }
 
@@ -229,7 +254,7 @@ static int start_recording(void)
 
 static int make_file(void *unused)
 {
-	int error = process_paths_create(&recorder.paths, &recorder.spool, record_pid());
+	int error = process_paths_create();
 
 	(void)unused;
 	if (!error)
@@ -296,18 +321,6 @@ HOT_CODE void record_done(void)
 	record_unlock();
 }
 
-void record_cost(enum spool_cost_kind kind, uint64_t ns)
-{
-	record_lock_only();
-	if (atomic_load(&record_process.open)) {
-		struct spool_cost *cost = &recorder.spool.header->costs[kind];
-
-		cost->ns += ns;
-		cost->events++;
-	}
-	record_unlock();
-}
-
 void record_unmatched(void)
 {
 	if (!recorder.ledger.error)
@@ -332,22 +345,6 @@ void record_events(bool on)
 	record_lock();
 	record_events_locked(on);
 	record_unlock();
-}
-
-void record_enable(bool on)
-{
-	int from = on ? RECORD_INERT : RECORD_ON;
-	int to = on ? RECORD_ASLEEP : RECORD_INERT; /* who is woken twice goes on */
-
-	if (!record_process.start_monotonic || (!on && !record_on()) ||
-	    !atomic_compare_exchange_strong(&record_state, &from, to))
-		return;
-	if (on && atomic_load(&record_process.open)) {
-		record_thread(); /* takes the lock itself, the first time */
-		record_lock();
-		guest_resume();
-		record_unlock();
-	}
 }
 
 void record_missed(void)
@@ -376,10 +373,4 @@ void record_note(const char *text)
 	}
 	record_unlock();
 	signals_deliver(&deferred);
-}
-
-void record_cuda_started(void)
-{
-	atomic_store(&record_process.cuda_started, true);
-	record_prepare();
 }

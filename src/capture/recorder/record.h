@@ -72,9 +72,6 @@ static inline __attribute__((always_inline)) bool record_continue(void)
 /* First-time work that needs no event: the unwinder, Python, PyTorch's real functions. */
 void record_prepare(void);
 
-/* cuInit was called: record_prepare(), and a word at the end if nothing of CUDA was ever seen. */
-void record_cuda_started(void);
-
 /* `frame` is that of the function that takes the lock; NULL where there is none: then only the end
  * of the thread shows that the lock is lost. */
 void record_lock_in(void **frame);
@@ -138,9 +135,6 @@ uint32_t record_thread(void);
  */
 void record_done(void);
 
-/* An event of the kind took so long (overhead.h). Without the lock. */
-void record_cost(enum spool_cost_kind kind, uint64_t ns);
-
 /* A free of what was never seen is counted. With the lock held. */
 void record_unmatched(void);
 
@@ -163,10 +157,9 @@ void record_mark(const struct record_mark *mark);
 /* A mark of this moment, with the lock held and a spool there. Nothing while events are off. */
 void record_mark_locked(const char *name);
 
-/* Events on or off (the ledger goes on). Recording on or off altogether. */
+/* Events on or off (the ledger goes on). */
 void record_events(bool on);
 void record_events_locked(bool on); /* with the lock held */
-void record_enable(bool on);
 
 /* A call passed because recording has ended: counted until the document is written. */
 void record_missed(void);
@@ -176,9 +169,6 @@ const char *record_error_text(int error);
 
 /* A line for capture.notes, once each; the text must be a constant. */
 void record_note(const char *text);
-
-/* Nothing was recorded and CUDA has not started: there is nothing to end. */
-bool record_idle(void);
 
 /* Ends recording and writes the document; the destructor's part. */
 void record_finish(void);
@@ -192,5 +182,43 @@ void record_forked_asleep(void);
  * goes on in the child, too, so the rest is done when that is over. `inside`: it had the lock.
  */
 void record_forked_in_handler(bool inside);
+
+/*
+ * --- The cost of events to the traced program (overhead.c) ---
+ *
+ * The trace states it by kind. One event in so many is timed from the hook's entry to its return,
+ * less the time that the host's own functions took meanwhile. A runtime call and the driver call
+ * beneath it are one event of two hooks, so the watch runs in both and stands still in between.
+ */
+enum { COST_EVERY = 61 }; /* a prime: programs allocate and free in turns */
+
+/* Of this thread: events since the last that was timed; COST_EVERY: one is. */
+extern _Thread_local uint32_t overhead_past;
+
+/* The part of these that is out of line, where an event is timed. */
+void overhead_start(bool first);
+void overhead_stop(enum spool_cost_kind kind, bool last, bool event);
+
+/*
+ * On the way into a hook, or back from a function of the host's; `first`: none of this thread's
+ * hooks is around it.
+ */
+static inline void overhead_enter(bool first)
+{
+	if (first)
+		overhead_past++;
+	if (__builtin_expect(overhead_past >= COST_EVERY, 0))
+		overhead_start(first);
+}
+
+/*
+ * On the way out or into a function of the host's, without the recorder's lock; `last`: out of the
+ * outermost hook. `event`: whether it recorded one; without, nothing is counted.
+ */
+static inline void overhead_leave(enum spool_cost_kind kind, bool last, bool event)
+{
+	if (__builtin_expect(overhead_past >= COST_EVERY, 0))
+		overhead_stop(kind, last, event);
+}
 
 #endif

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/text/text.h"
-#include "capture/recorder/overhead.h"
 #include "capture/recorder/record_parts.h"
 
 enum {

@@ -6,7 +6,6 @@
 #define CAPTURE_RECORDER_RECORD_PARTS_H
 
 #include "base/guest/lock.h"
-#include "capture/recorder/process_paths.h"
 #include "capture/recorder/record.h"
 
 enum { RECORD_NOTES = 16 };
@@ -34,7 +33,9 @@ extern struct recorder {
 	_Atomic(const char *) notes[RECORD_NOTES];
 	_Atomic uint64_t missed;
 	struct spool spool;
-	struct process_paths paths;
+	struct process_paths {
+		char output[4096], spool[4096];
+	} paths;
 } recorder;
 
 extern _Thread_local struct record_self {
@@ -80,11 +81,19 @@ static inline void record_notice_fork(void)
 		record_notice_fork_now();
 }
 
-/* The page; NULL where there is none to be had. */
-uint8_t *record_make_alive(void);
+/* --- where the files of the process go (process_paths.c) --- */
 
-/* True in a child that was born past fork's handlers while there was no page yet that shows it. */
-bool record_is_child(void);
+/*
+ * Resolves the output and the directory of spools against the working directory of the start.
+ * `program`: what it was started as, with or without a path; %e in the output stands for its name.
+ */
+void process_paths_init(const char *program);
+
+/*
+ * Creates the spool under the first name that is free both for it and for its document; in another
+ * directory if this one's file system cannot claim space. 0 or -errno.
+ */
+int process_paths_create(void);
 
 /* Into the recording that has just been opened: what was marked before. Forgets it. With the lock
  * held. */

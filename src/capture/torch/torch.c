@@ -15,11 +15,9 @@
 #include "base/settings/opt.h"
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
-#include "capture/recorder/overhead.h"
 #include "capture/recorder/record.h"
 #include "capture/stack/sampling.h"
 #include "capture/stack/stacks.h"
-#include "capture/torch/torch_find.h"
 #include "ledger/pending.h"
 
 enum { DEVICE_CPU = 0, DEVICE_CUDA = 1 };

@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "codec/event.h"
@@ -56,5 +57,28 @@ extern atomic_bool torch_cpu_lost;
  * anew). */
 void torch_clear(void);
 void torch_restart(void);
+
+/* --- the functions of PyTorch that ours replace (torch_find.c) --- */
+
+enum torch_function {
+#define REPORT(form, name) TORCH_##name,
+#define ASKED(name) TORCH_##name,
+#include "capture/torch/torch.def"
+#undef REPORT
+#undef ASKED
+	TORCH_FUNCTIONS
+};
+
+extern _Atomic(void *) torch_reals[TORCH_FUNCTIONS];
+
+void *torch_ask_real(enum torch_function function, void *caller);
+
+/* NULL if the caller's PyTorch has none of the name. */
+static inline void *torch_real(enum torch_function function, void *caller)
+{
+	void *real = atomic_load_explicit(&torch_reals[function], memory_order_relaxed);
+
+	return __builtin_expect(real != NULL, 1) ? real : torch_ask_real(function, caller);
+}
 
 #endif

@@ -1,5 +1,5 @@
 /* PyTorch's real functions and its version: looked for in what is loaded. */
-#include "capture/torch/torch_find.h"
+#include "capture/torch/torch.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -11,7 +11,6 @@
 #include "base/text/text.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
-#include "capture/torch/torch.h"
 
 static const char names[TORCH_FUNCTIONS][64] = {
 #define REPORT(form, name) WHOLE(#name),
