@@ -38,7 +38,8 @@ uint32_t cuda_call_api(const struct cuda_call *span)
 	return record_hook_text(cuda_call_root(span)->hook);
 }
 
-bool cuda_call_counts(const struct cuda_call *span, int status)
+/* True if this row records, or one above or beneath it. `status` is the real call's answer. */
+static bool call_counts(const struct cuda_call *span, int status)
 {
 	if (span->moved)
 		return false;
@@ -139,7 +140,7 @@ void cuda_call_failed(struct cuda_call *span, const struct cuda_call_memory *mem
 	struct spool_oom known = { 0 };
 	struct event event;
 
-	if (!cuda_call_counts(span, OUT_OF_MEMORY))
+	if (!call_counts(span, OUT_OF_MEMORY))
 		return;
 	cuda_call_moved(span);
 	/* The stack shows whether a framework catches the failure, and is kept with it in any case.
@@ -175,7 +176,7 @@ HOT_CODE bool cuda_call_begins(struct cuda_call *span, int status,
 		return false;
 	if (status && !memory->flags)
 		cuda_call_failed(span, memory);
-	return !status && memory->key && cuda_call_counts(span, status);
+	return !status && memory->key && call_counts(span, status);
 }
 
 _Thread_local const char *cuda_call_growing;

@@ -6,9 +6,6 @@
 
 #include "capture/cuda/cuda_call.h"
 
-/* True if this row records, or one above or beneath it. `status` is the real call's answer. */
-bool cuda_call_counts(const struct cuda_call *span, int status);
-
 /* This call has recorded: those around it need not. */
 void cuda_call_moved(struct cuda_call *span);
 

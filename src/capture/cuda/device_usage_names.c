@@ -27,11 +27,7 @@ struct taken {
 	struct usage_culprit culprit;
 	int device;
 	int64_t bytes;
-};
-
-struct early_name {
-	struct taken step;
-	uint64_t t;
+	uint64_t t; /* of a step, and what remained then */
 	int64_t residual;
 };
 
@@ -39,18 +35,9 @@ struct usage_device usage_devices[USED_DEVICES];
 
 static struct {
 	struct taken names[NAMES];
-	struct early_name early[EARLY];
+	struct taken early[EARLY];
 	uint32_t names_n, early_n;
 } state;
-
-static void name_text(char *to, size_t size, enum usage_kind kind, const char *of)
-{
-	text_copy(to, size, kinds[kind]);
-	if (of[0]) {
-		text_append(to, size, " of ");
-		text_append(to, size, of);
-	}
-}
 
 static void put_name(int device, const struct usage_look *look, int64_t named,
 		     const struct usage_culprit *culprit, int64_t bytes)
@@ -66,7 +53,8 @@ static void put_name(int device, const struct usage_look *look, int64_t named,
 	char name[USED_OF * 2];
 
 	if (bytes) {
-		name_text(name, sizeof(name), culprit->kind, culprit->of);
+		text_join(name, sizeof(name), kinds[culprit->kind], culprit->of[0] ? " of " : "");
+		text_append(name, sizeof(name), culprit->of);
 		sample.name = intern_text(intern, name);
 		sample.kind = intern_text(intern, kinds[culprit->kind]);
 	}
@@ -86,17 +74,17 @@ static bool is_of(const struct taken *taken, int device, const struct usage_culp
 }
 
 /* The spool is made by the first allocation. Of very many steps until then some become one. */
-static struct early_name *early_of(int device, const struct usage_culprit *culprit)
+static struct taken *early_of(int device, const struct usage_culprit *culprit)
 {
-	struct early_name *early = state.early + state.early_n;
+	struct taken *early = state.early + state.early_n;
 
 	if (state.early_n < EARLY) {
 		state.early_n++;
-		*early = (struct early_name){ .step = { *culprit, device, 0 } };
+		*early = (struct taken){ .culprit = *culprit, .device = device };
 		return early;
 	}
 	while (--early > state.early) {
-		if (is_of(&early->step, device, culprit))
+		if (is_of(early, device, culprit))
 			break;
 	}
 	return early;
@@ -105,14 +93,14 @@ static struct early_name *early_of(int device, const struct usage_culprit *culpr
 static void record_culprit(int device, const struct usage_look *look,
 			   const struct usage_culprit *culprit, int64_t bytes)
 {
-	struct early_name *early;
+	struct taken *early;
 
 	if (record_is_open()) {
 		put_name(device, look, usage_devices[device].named, culprit, bytes);
 	} else if (bytes) {
 		early = early_of(device, culprit);
 		early->t = look->t;
-		early->step.bytes += bytes;
+		early->bytes += bytes;
 		early->residual = usage_devices[device].residual;
 	}
 }
@@ -127,7 +115,7 @@ static struct taken *culprit_name(int device, const struct usage_culprit *culpri
 	}
 	if (state.names_n == NAMES)
 		return NULL;
-	state.names[state.names_n] = (struct taken){ *culprit, device, 0 };
+	state.names[state.names_n] = (struct taken){ .culprit = *culprit, .device = device };
 	return &state.names[state.names_n++];
 }
 
@@ -225,12 +213,11 @@ void usage_settle(void)
 	int64_t named[USED_DEVICES] = { 0 };
 
 	for (uint32_t i = 0; i < state.early_n; i++) {
-		const struct early_name *early = &state.early[i];
-		const struct taken *step = &early->step;
-		struct usage_look then = { .t = early->t };
+		const struct taken *step = &state.early[i];
+		struct usage_look then = { .t = step->t };
 
 		named[step->device] += step->bytes;
-		then.used = (uint64_t)(named[step->device] + early->residual);
+		then.used = (uint64_t)(named[step->device] + step->residual);
 		put_name(step->device, &then, named[step->device], &step->culprit, step->bytes);
 	}
 	state.early_n = 0;

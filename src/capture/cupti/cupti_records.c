@@ -200,16 +200,13 @@ static void take_variable(const struct cupti_memory *memory)
 
 static uint8_t witness_memory(uint32_t kind)
 {
-	switch (kind) {
-	case CUPTI_MEMORY_PINNED:
-		return WITNESS_PINNED;
-	case CUPTI_MEMORY_ARRAY:
-		return WITNESS_ARRAY;
-	case CUPTI_MEMORY_MANAGED:
-		return WITNESS_MANAGED;
-	default:
-		return WITNESS_DEVICE;
-	}
+	static const uint8_t memories[] = {
+		[CUPTI_MEMORY_PINNED] = WITNESS_PINNED,
+		[CUPTI_MEMORY_ARRAY] = WITNESS_ARRAY,
+		[CUPTI_MEMORY_MANAGED] = WITNESS_MANAGED,
+	};
+
+	return kind < sizeof(memories) && memories[kind] ? memories[kind] : WITNESS_DEVICE;
 }
 
 static void take_memory(const void *record)

@@ -130,11 +130,18 @@ static uint32_t find_segment(uint64_t address)
 				    offsetof(struct segment, end), address);
 }
 
-static void cut_segments(uint32_t from, uint32_t to)
+/* Forgets those in [start, end), and returns the position where they were. */
+static uint32_t drop_segments(uint64_t start, uint64_t end)
 {
-	memmove(segments.list + from, segments.list + to,
+	uint32_t at = find_segment(start);
+	uint32_t to = at;
+
+	while (to < segments.count && segments.list[to].start < end)
+		to++;
+	memmove(segments.list + at, segments.list + to,
 		(segments.count - to) * sizeof(*segments.list));
-	segments.count -= to - from;
+	segments.count -= to - at;
+	return at;
 }
 
 /* Those that lie where this one does are gone: two allocations never share an address. When there
@@ -142,31 +149,16 @@ static void cut_segments(uint32_t from, uint32_t to)
 static void add_segment(const struct segment *segment)
 {
 	struct signals_deferred deferred;
-	uint32_t at = find_segment(segment->start);
-	uint32_t to = at;
+	uint32_t at;
 
 	signals_defer(&deferred); /* the list must not be left in the middle */
-	while (to < segments.count && segments.list[to].start < segment->end)
-		to++;
-	cut_segments(at, to);
+	at = drop_segments(segment->start, segment->end);
 	if (segments.count == SEGMENTS)
 		at = segments.count = 0;
 	memmove(segments.list + at + 1, segments.list + at,
 		(segments.count - at) * sizeof(*segments.list));
 	segments.list[at] = *segment;
 	segments.count++;
-	signals_deliver(&deferred);
-}
-
-static void drop_segment(uint64_t start)
-{
-	struct signals_deferred deferred;
-	uint32_t at = find_segment(start);
-
-	if (at == segments.count || segments.list[at].start != start)
-		return;
-	signals_defer(&deferred);
-	cut_segments(at, at + 1);
 	signals_deliver(&deferred);
 }
 
@@ -249,9 +241,12 @@ static void reserve(struct event *event)
  */
 static void release(struct event *event)
 {
+	struct signals_deferred deferred;
 	uint32_t id;
 
-	drop_segment(event->ptr);
+	signals_defer(&deferred);
+	drop_segments(event->ptr, event->ptr + 1);
+	signals_deliver(&deferred);
 	id = live_find(record_spool(), NODE_ADDRESS, 0, event->ptr);
 	if (id && live_node(record_spool(), id)->pool == event->pool &&
 	    !live_node(record_spool(), id)->owner)

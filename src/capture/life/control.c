@@ -60,21 +60,13 @@ void control_check_signal(void)
 		    "here any more");
 }
 
-/* With the lock held. */
+/* With the lock held; dumps come after it. */
 static void act_on_signals(uint32_t times)
 {
-	switch (chosen.does) {
-	case SIGNAL_TOGGLES:
-		if (times % 2)
-			record_events_locked(record_quiet());
-		break;
-	case SIGNAL_MARKS:
-		while (times--)
-			record_mark_locked("signal");
-		break;
-	case SIGNAL_DUMPS: /* not with the lock held */
-		break;
-	}
+	if (chosen.does == SIGNAL_TOGGLES && times % 2)
+		record_events_locked(record_quiet());
+	for (; chosen.does == SIGNAL_MARKS && times; times--)
+		record_mark_locked("signal");
 }
 
 /* By the thread whose call came next, which waits for it: a handler could not write a file so. */
@@ -94,19 +86,11 @@ static void act(const struct spool_request *request)
 {
 	char name[SPOOL_REQUEST_TEXT + 1];
 
-	switch (request->verb) {
-	case VERB_START:
-		record_events_locked(true);
-		break;
-	case VERB_STOP:
-		record_events_locked(false);
-		break;
-	case VERB_MARK:
+	if (request->verb == VERB_START || request->verb == VERB_STOP) {
+		record_events_locked(request->verb == VERB_START);
+	} else if (request->verb == VERB_MARK) { /* others are of a newer tool */
 		text_copy_n(name, sizeof(name), request->text, sizeof(request->text));
 		record_mark_locked(name);
-		break;
-	default: /* of a newer tool */
-		break;
 	}
 }
 

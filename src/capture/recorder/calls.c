@@ -2,13 +2,12 @@
 #include "capture/recorder/calls.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/guest/hot.h"
 #include "base/guest/signals.h"
 #include "base/settings/opt.h"
 #include "capture/loader/tsc_clock.h"
-#include "capture/recorder/record.h"
+#include "capture/recorder/record_parts.h"
 
 /*
  * The first threads have a shard to themselves, for good; later ones share the rest. So the rows of
@@ -38,21 +37,9 @@ static HOT_THREAD _Thread_local struct {
 
 void calls_init(void)
 {
-	size_t size = sizeof(slot) * SHARDS * HOOKS;
-	void *slots;
-
-	if (!opt_flag(OPT_ID_calls))
-		return;
-	slots = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	/* Without a way to notice a child, its counts would go where no spool is any more. */
-	if (slots == MAP_FAILED)
-		return;
-	if (madvise(slots, size, MADV_WIPEONFORK)) {
-		munmap(slots, size);
-		return;
-	}
-	calls.slots = slots;
+	if (opt_flag(OPT_ID_calls))
+		calls.slots = record_wiped_pages(sizeof(slot) * SHARDS * HOOKS);
 }
 
 /* Out of line, like all that is rare: what calls_note() always does needs few registers. */

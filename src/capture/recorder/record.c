@@ -45,20 +45,18 @@ bool record_awake(void)
 	return atomic_load(&record_process.awake);
 }
 
-/* A page that reads 0 in any child; NULL where there is none to be had. */
-static uint8_t *make_alive(void)
+void *record_wiped_pages(size_t size)
 {
-	uint8_t *page =
-		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (page == MAP_FAILED)
+	if (pages == MAP_FAILED)
 		return NULL;
-	if (madvise(page, 4096, MADV_WIPEONFORK)) {
-		munmap(page, 4096);
+	if (madvise(pages, size, MADV_WIPEONFORK)) {
+		munmap(pages, size);
 		return NULL;
 	}
-	*page = 1;
-	return page;
+	return pages;
 }
 
 /*
@@ -77,6 +75,7 @@ static bool is_child(void)
 static void wake(void *unused)
 {
 	int asleep = RECORD_ASLEEP;
+	uint8_t *alive;
 
 	(void)unused;
 	if (!record_awake() && is_child())
@@ -89,7 +88,10 @@ static void wake(void *unused)
 		guest_wake();
 		record_process.start_realtime =
 			clock_realtime() - (clock_now() - record_process.start_monotonic);
-		atomic_store(&record_process.alive, make_alive());
+		alive = record_wiped_pages(4096);
+		if (alive)
+			*alive = 1;
+		atomic_store(&record_process.alive, alive);
 		calls_init();
 		atomic_store(&record_process.awake, true);
 	}

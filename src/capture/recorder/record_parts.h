@@ -95,6 +95,9 @@ void process_paths_init(const char *program);
  */
 int process_paths_create(void);
 
+/* Memory that reads 0 in any child, however it was born; NULL where there is none to be had. */
+void *record_wiped_pages(size_t size);
+
 /* Into the recording that has just been opened: what was marked before. Forgets it. With the lock
  * held. */
 void record_marks_put(bool opened);
