@@ -110,7 +110,6 @@ static bool has_source(int device)
 struct looking {
 	const struct cuda_call *span;
 	struct usage_look *look;
-	int device;
 	bool seen;
 };
 
@@ -120,10 +119,10 @@ static void look_apart(void *argument)
 	struct usage_look *look = looking->look;
 	bool told;
 
-	if (!has_source(looking->device))
+	if (!has_source(look->device))
 		return;
 	if (record_is_open())
-		cuda_call_refresh_pools(looking->span, looking->device);
+		cuda_call_refresh_pools(looking->span, look->device);
 	for (unsigned i = 0; i < TRIES && !looking->seen; i++) {
 		uint64_t before = atomic_load(&usage_moving);
 
@@ -131,9 +130,9 @@ static void look_apart(void *argument)
 			continue;
 		look->t = record_now();
 		look->turn = atomic_fetch_add(&turns, 1);
-		told = usage_devices[looking->device].source == USED_NVML
-			       ? nvml_used(looking->device, &look->used)
-			       : device_used(looking->device, &look->used);
+		told = usage_devices[look->device].source == USED_NVML
+			       ? nvml_used(look->device, &look->used)
+			       : device_used(look->device, &look->used);
 		if (!told)
 			return;
 		look->moving = before;
@@ -145,9 +144,9 @@ static void look_apart(void *argument)
  * A figure from a moment when no memory was on the move but this call's own, which is booked. NVML
  * has locks of its own, and a child may want to ask it, too: a fork waits.
  */
-static bool look_at_device(const struct cuda_call *span, int device, struct usage_look *look)
+static bool look_at_device(const struct cuda_call *span, struct usage_look *look)
 {
-	struct looking looking = { span, look, device, false };
+	struct looking looking = { span, look, false };
 
 	loader_call(look_apart, &looking);
 	return looking.seen;
@@ -199,13 +198,13 @@ static void rest_from(int device, uint64_t begin, bool accounted)
 /* A figure that is nobody's step, in the account. */
 static bool sample(const struct cuda_call *span, int device)
 {
-	struct usage_look seen;
+	struct usage_look seen = { .device = device };
 	bool accounted;
 
-	if (!look_at_device(span, device, &seen))
+	if (!look_at_device(span, &seen))
 		return false;
 	record_lock();
-	accounted = usage_account(device, &seen, NULL, (enum hook_id)span->hook);
+	accounted = usage_account(&seen, NULL, (enum hook_id)span->hook);
 	record_unlock();
 	return accounted;
 }
@@ -318,21 +317,21 @@ static bool account_end(const struct cuda_call *span, struct usage_culprit *culp
 			bool *described)
 {
 	int device = span->step_device;
-	struct usage_look seen;
+	struct usage_look seen = { .device = device };
 	bool done;
 	bool any;
 
-	if (!look_at_device(span, device, &seen))
+	if (!look_at_device(span, &seen))
 		return false;
 	record_lock();
-	any = usage_left(device, &seen) != usage_devices[device].residual;
+	any = usage_left(&seen) != usage_devices[device].residual;
 	if (any && !*described) {
 		record_unlock(); /* the driver is asked, and the stack walked */
 		describe(span, culprit);
 		*described = true;
 		record_lock();
 	}
-	done = usage_account(device, &seen, any ? culprit : NULL, (enum hook_id)span->hook);
+	done = usage_account(&seen, any ? culprit : NULL, (enum hook_id)span->hook);
 	if (done)
 		usage_abandon();
 	record_unlock();

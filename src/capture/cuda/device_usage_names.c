@@ -39,7 +39,7 @@ static struct {
 	uint32_t names_n, early_n;
 } state;
 
-static void put_name(int device, const struct usage_look *look, int64_t named,
+static void put_name(const struct usage_look *look, int64_t named,
 		     const struct usage_culprit *culprit, int64_t bytes)
 {
 	struct intern *intern = record_intern();
@@ -48,7 +48,7 @@ static void put_name(int device, const struct usage_look *look, int64_t named,
 		.used = look->used,
 		.named = named,
 		.bytes = bytes,
-		.device = (int16_t)device,
+		.device = (int16_t)look->device,
 	};
 	char name[USED_OF * 2];
 
@@ -64,7 +64,8 @@ static void put_name(int device, const struct usage_look *look, int64_t named,
 		sample.thread = culprit->thread;
 	}
 	used_enter(record_ledger(), &sample,
-		   intern_text(intern, sources[usage_devices[device].source]), culprit != NULL);
+		   intern_text(intern, sources[usage_devices[look->device].source]),
+		   culprit != NULL);
 }
 
 static bool is_of(const struct taken *taken, int device, const struct usage_culprit *culprit)
@@ -90,18 +91,18 @@ static struct taken *early_of(int device, const struct usage_culprit *culprit)
 	return early;
 }
 
-static void record_culprit(int device, const struct usage_look *look,
-			   const struct usage_culprit *culprit, int64_t bytes)
+static void record_culprit(const struct usage_look *look, const struct usage_culprit *culprit,
+			   int64_t bytes)
 {
 	struct taken *early;
 
 	if (record_is_open()) {
-		put_name(device, look, usage_devices[device].named, culprit, bytes);
+		put_name(look, usage_devices[look->device].named, culprit, bytes);
 	} else if (bytes) {
-		early = early_of(device, culprit);
+		early = early_of(look->device, culprit);
 		early->t = look->t;
 		early->bytes += bytes;
-		early->residual = usage_devices[device].residual;
+		early->residual = usage_devices[look->device].residual;
 	}
 }
 
@@ -119,54 +120,54 @@ static struct taken *culprit_name(int device, const struct usage_culprit *culpri
 	return &state.names[state.names_n++];
 }
 
-int64_t usage_left(int device, const struct usage_look *look)
+int64_t usage_left(const struct usage_look *look)
 {
 	int64_t bytes = (int64_t)look->used;
 
 	if (record_is_open())
-		bytes = used_unexplained(record_ledger(), device, look->used);
-	return bytes - usage_devices[device].named;
+		bytes = used_unexplained(record_ledger(), look->device, look->used);
+	return bytes - usage_devices[look->device].named;
 }
 
 /* One of perhaps several steps that a figure shows: each has its own part of the way. */
-static void name_step(int device, const struct usage_look *look,
-		      const struct usage_culprit *culprit, int64_t bytes)
+static void name_step(const struct usage_look *look, const struct usage_culprit *culprit,
+		      int64_t bytes)
 {
-	struct taken *name = culprit_name(device, culprit);
+	struct taken *name = culprit_name(look->device, culprit);
 	struct usage_look so_far = *look;
 
 	if (name)
 		name->bytes += bytes;
-	usage_devices[device].named += bytes;
-	so_far.used -= (uint64_t)(usage_left(device, look) - usage_devices[device].residual);
-	record_culprit(device, &so_far, culprit, bytes);
+	usage_devices[look->device].named += bytes;
+	so_far.used -= (uint64_t)(usage_left(look) - usage_devices[look->device].residual);
+	record_culprit(&so_far, culprit, bytes);
 }
 
 /* Memory named in a context ends with it. */
-static void unname(int device, const struct usage_look *look, const struct usage_culprit *end)
+static void unname(const struct usage_look *look, const struct usage_culprit *end)
 {
 	for (uint32_t i = 0; i < state.names_n; i++) {
 		const struct taken *name = &state.names[i];
 		struct usage_culprit culprit = name->culprit;
 
-		if (name->device != device || culprit.context != end->ended || !name->bytes)
+		if (name->device != look->device || culprit.context != end->ended || !name->bytes)
 			continue;
 		culprit.hook = end->hook;
 		culprit.stack = end->stack;
 		culprit.thread = end->thread;
-		name_step(device, look, &culprit, -name->bytes);
+		name_step(look, &culprit, -name->bytes);
 	}
 }
 
 /* The first figure: others may have been there before us. */
-static void begin_device(int device, const struct usage_look *look)
+static void begin_device(const struct usage_look *look)
 {
-	struct usage_device *known = &usage_devices[device];
+	struct usage_device *known = &usage_devices[look->device];
 	struct usage_culprit others = { .kind = USED_OTHERS, .hook = known->culprit.hook };
 
 	known->begun = true;
 	if (known->source == USED_DEVICE && known->before)
-		name_step(device, look, &others, (int64_t)known->before);
+		name_step(look, &others, (int64_t)known->before);
 }
 
 static bool is_of_now(const struct usage_device *known, const struct usage_look *look)
@@ -174,35 +175,35 @@ static bool is_of_now(const struct usage_device *known, const struct usage_look 
 	return look->moving == atomic_load(&usage_moving) && look->turn >= known->turn;
 }
 
-bool usage_account(int device, const struct usage_look *look, const struct usage_culprit *culprit,
+bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit,
 		   enum hook_id hook)
 {
-	struct usage_device *known = &usage_devices[device];
+	struct usage_device *known = &usage_devices[look->device];
 	struct usage_culprit seen_by = { .hook = hook };
 	int64_t bytes;
 
 	if (!is_of_now(known, look))
 		return false;
 	if (record_is_open())
-		known->reserved = used_reserved(record_ledger(), device);
+		known->reserved = used_reserved(record_ledger(), look->device);
 	if (!known->begun)
-		begin_device(device, look);
+		begin_device(look);
 	if (known->waiting)
 		culprit = &known->culprit;
 	known->waiting = false;
 	if (culprit && culprit->ended)
-		unname(device, look, culprit);
-	bytes = usage_left(device, look) - known->residual;
+		unname(look, culprit);
+	bytes = usage_left(look) - known->residual;
 	if (bytes && !culprit && atomic_load(&usage_stepping))
 		return true; /* it belongs to a step that is under way, whose end looks again */
 	known->moving = look->moving;
 	known->turn = look->turn;
 	known->t = look->t;
 	if (bytes && culprit) {
-		name_step(device, look, culprit, bytes);
+		name_step(look, culprit, bytes);
 	} else {
 		known->residual += bytes;
-		record_culprit(device, look, bytes ? &seen_by : NULL, 0);
+		record_culprit(look, bytes ? &seen_by : NULL, 0);
 	}
 	return true;
 }
@@ -214,11 +215,11 @@ void usage_settle(void)
 
 	for (uint32_t i = 0; i < state.early_n; i++) {
 		const struct taken *step = &state.early[i];
-		struct usage_look then = { .t = step->t };
+		struct usage_look then = { .device = step->device, .t = step->t };
 
 		named[step->device] += step->bytes;
 		then.used = (uint64_t)(named[step->device] + step->residual);
-		put_name(step->device, &then, named[step->device], &step->culprit, step->bytes);
+		put_name(&then, named[step->device], &step->culprit, step->bytes);
 	}
 	state.early_n = 0;
 }

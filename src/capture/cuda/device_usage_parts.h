@@ -12,6 +12,7 @@ enum { USED_DEVICES = 64, USED_OF = 64 };
 
 /* A figure, from a moment when no memory was on the move but what is booked. */
 struct usage_look {
+	int device;
 	uint64_t t, used;
 	uint64_t moving; /* usage_moving then */
 	uint64_t turn;   /* taken just before: what had come by then is in it */
@@ -50,7 +51,7 @@ struct usage_device {
 extern struct usage_device usage_devices[USED_DEVICES];
 
 /* With the recorder's lock held: what neither allocations nor names explain of a figure. */
-int64_t usage_left(int device, const struct usage_look *look);
+int64_t usage_left(const struct usage_look *look);
 
 /*
  * With the recorder's lock held: enters a figure. The part of it that nothing known explains
@@ -58,7 +59,7 @@ int64_t usage_left(int device, const struct usage_look *look);
  * no step under way, it stays unexplained. `hook` is the call that looked. False, and nothing is
  * done, if the figure is out of date: memory has moved since, or a newer figure is in the account.
  */
-bool usage_account(int device, const struct usage_look *look, const struct usage_culprit *culprit,
+bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit,
 		   enum hook_id hook);
 
 /* Calls between usage_begin() and usage_end(). */

@@ -303,35 +303,33 @@ bool cupti_door(const char *name, void *real, void **answer)
 	return false;
 }
 
-/* As the linker would have found it for the caller; a caller that came by dlsym has given the
- * function. */
-static void *real_of(enum cupti_door door, const void *caller)
+/* The real function, as the linker would have found it for the caller, or as dlsym() did last. From
+ * here on CUPTI is the caller's. */
+static void *give_up(enum cupti_door door, const void *caller)
 {
 	void *real = resolve_from(door_names[door], caller);
 
+	yield();
 	return real ? real : atomic_load(&door_real[door]);
 }
 
 int cuptiSubscribe(void *subscriber, void *callback, void *data)
 {
-	subscribe_fn *real = (subscribe_fn *)real_of(SUBSCRIBE, CALLER);
+	subscribe_fn *real = (subscribe_fn *)give_up(SUBSCRIBE, CALLER);
 
-	yield();
 	return real ? real(subscriber, callback, data) : UNKNOWN_ERROR;
 }
 
 int cuptiSubscribe_v2(void *subscriber, void *callback, void *data, void *params)
 {
-	subscribe2_fn *real = (subscribe2_fn *)real_of(SUBSCRIBE2, CALLER);
+	subscribe2_fn *real = (subscribe2_fn *)give_up(SUBSCRIBE2, CALLER);
 
-	yield();
 	return real ? real(subscriber, callback, data, params) : UNKNOWN_ERROR;
 }
 
 int cuptiActivityRegisterCallbacks(cupti_wanted_fn *want, cupti_filled_fn *fill)
 {
-	register_fn *real = (register_fn *)real_of(REGISTER, CALLER);
+	register_fn *real = (register_fn *)give_up(REGISTER, CALLER);
 
-	yield();
 	return real ? real(want, fill) : UNKNOWN_ERROR;
 }

@@ -223,36 +223,34 @@ void *interpose_dlsym(void *handle, const char *name, void *caller)
 
 /* Ours for a pointer that the driver gave, by the pointer alone: versions and flags are its
  * business. */
-static void swap_pointer(void **pointer)
+static CUresult swapped(CUresult status, void **pointer)
 {
+	if (status || !pointer || !*pointer)
+		return status;
 	resolve_driver_rows();
 	for (int i = 0; i < HOOK_NAMES; i++) {
 		if (hooks[i].api == DRV && *pointer == atomic_load(&hook_real[i])) {
 			*pointer = hook_ours(i);
 			exports_count(DOOR_PROCADDRESS);
-			return;
+			break;
 		}
 	}
+	return status;
 }
 
 CUresult cuGetProcAddress(const char *symbol, void **pointer, int version, cuuint64_t flags)
 {
 	get_proc_fn *real = (get_proc_fn *)lookup_real(HOOK_cuGetProcAddress);
-	CUresult status = real ? real(symbol, pointer, version, flags) : CUDA_ERROR_NOT_INITIALIZED;
 
-	if (!status && pointer && *pointer)
-		swap_pointer(pointer);
-	return status;
+	return real ? swapped(real(symbol, pointer, version, flags), pointer)
+		    : CUDA_ERROR_NOT_INITIALIZED;
 }
 
 CUresult cuGetProcAddress_v2(const char *symbol, void **pointer, int version, cuuint64_t flags,
 			     int *found)
 {
 	get_proc2_fn *real = (get_proc2_fn *)lookup_real(HOOK_cuGetProcAddress_v2);
-	CUresult status =
-		real ? real(symbol, pointer, version, flags, found) : CUDA_ERROR_NOT_INITIALIZED;
 
-	if (!status && pointer && *pointer)
-		swap_pointer(pointer);
-	return status;
+	return real ? swapped(real(symbol, pointer, version, flags, found), pointer)
+		    : CUDA_ERROR_NOT_INITIALIZED;
 }
