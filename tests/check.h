@@ -15,8 +15,7 @@
  *
  * The first of them that does not hold ends the test. SKIP("why") ends it without a verdict.
  */
-#ifndef CHECK_H
-#define CHECK_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -207,5 +206,3 @@ int main(int argc, char **argv)
 	printf("1..%d\n", number);
 	return failed ? 1 : 0;
 }
-
-#endif

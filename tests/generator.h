@@ -1,8 +1,7 @@
 /*
  * The made-up program that tests/generator.c records: its code, its memory, and what is true of it.
  */
-#ifndef GENERATOR_H
-#define GENERATOR_H
+#pragma once
 
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
@@ -74,5 +73,3 @@ static inline uint64_t random_next(uint64_t *state)
 	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
 	return x ^ x >> 31;
 }
-
-#endif

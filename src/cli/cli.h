@@ -4,8 +4,7 @@
  * A command is `int cmd_x(int argc, char **argv)`, argv[0] being its name; it gives the exit
  * status.
  */
-#ifndef CLI_CLI_H
-#define CLI_CLI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -159,5 +158,3 @@ int cli_redirect(const char *path);
 
 /* The same for what is packed already, whatever the name says. */
 int cli_redirect_as_is(const char *path);
-
-#endif

@@ -3,12 +3,9 @@
  *
  * `source <(memtrace help --completion bash)`, or installed where shells look for them.
  */
-#ifndef CLI_COMPLETION_H
-#define CLI_COMPLETION_H
+#pragma once
 
 #include <stdbool.h>
 
 /* Prints the script to cli_out(); false when the shell is neither bash nor zsh. */
 bool completion_print(const char *shell);
-
-#endif

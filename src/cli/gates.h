@@ -1,6 +1,5 @@
 /* What `diff` and `check` share: gates from options and from files, and the comparison. */
-#ifndef CLI_GATES_H
-#define CLI_GATES_H
+#pragma once
 
 #include "render/compare/diff.h"
 
@@ -31,5 +30,3 @@ struct comparison {
 
 /* Opens the runs, compares them and writes that: the exit status, STATUS_NO with a broken gate. */
 int gates_compare(const struct comparison *asked);
-
-#endif

@@ -1,6 +1,5 @@
 /* The preload library, and the programs it can be preloaded into. */
-#ifndef CLI_LIBRARY_H
-#define CLI_LIBRARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ int program_find(const char *name, char *path, size_t size);
 
 /* Why the loader would not preload anything into the program; false when it would. */
 bool program_refuses(const char *path, char *why, size_t size);
-
-#endif

@@ -4,8 +4,7 @@
  * memtrace.1, one memtrace-COMMAND.1 a command, libmemtrace.7 for the settings. libmemtrace.3 comes
  * from the public header: scripts/manual-api.sh.
  */
-#ifndef CLI_MANUAL_H
-#define CLI_MANUAL_H
+#pragma once
 
 #include "cli/cli.h"
 
@@ -14,5 +13,3 @@ void manual_list(struct out *out);
 
 /* Prints the page to cli_out(); false when there is none of that name. */
 bool manual_page(const char *name);
-
-#endif

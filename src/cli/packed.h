@@ -1,6 +1,5 @@
 /* Files that the tool writes compressed, as their names ask; and what it was built with. */
-#ifndef CLI_PACKED_H
-#define CLI_PACKED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ int packed_start(struct pack **pack, const char *path, int fd);
  */
 enum { PACKED_LIBRARIES = 200 };
 bool packed_libraries(char text[PACKED_LIBRARIES]);
-
-#endif

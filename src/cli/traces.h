@@ -1,6 +1,5 @@
 /* Operands that name many traces: files, and folders of them. */
-#ifndef CLI_TRACES_H
-#define CLI_TRACES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ int traces_merge(const struct traces *traces, const struct merge_format *format,
 
 /* Folds them all and makes the picture: 0, or -errno with err_text(). merge_clear() is due. */
 int traces_fold(struct merge *merge, const struct traces *traces, bool force);
-
-#endif

@@ -1,6 +1,5 @@
 /* Bytes into events: the reading half of wire.h. It trusts nothing that it reads. */
-#ifndef CODEC_DECODE_H
-#define CODEC_DECODE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ void decode_start(struct decoder *decoder, const uint8_t *bytes, size_t length, 
 
 /* 1 and the event; 0 at the end; -EINVAL where the bytes make no sense (decoder->p says where). */
 int decode_event(struct decoder *decoder, struct event *event);
-
-#endif

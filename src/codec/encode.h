@@ -1,6 +1,5 @@
 /* Events into bytes: the writing half of wire.h. */
-#ifndef CODEC_ENCODE_H
-#define CODEC_ENCODE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ uint8_t *encode_next(struct wire_state *state, uint8_t *p, const struct event *e
 
 /* Writes a device's sums at p, where WIRE_SUMS_MAX bytes must be free. */
 uint8_t *encode_sums(uint8_t *p, int device, uint64_t allocated, uint64_t reserved);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * Texts (pool, api, error, name) are ids of the recording's text table, 0 for none.
  */
-#ifndef CODEC_EVENT_H
-#define CODEC_EVENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -92,5 +91,3 @@ static inline bool event_is_memory(unsigned op)
  * counts as allocated and reserved, a pool's block as allocated, a pool's segment as reserved.
  */
 void event_effect(const struct event *event, int64_t *allocated, int64_t *reserved);
-
-#endif

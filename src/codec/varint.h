@@ -4,8 +4,7 @@
  * Addresses and sizes are mostly multiples of 256: rotated right by eight bits first, their low
  * zeros become high zeros, which a varint does not write.
  */
-#ifndef CODEC_VARINT_H
-#define CODEC_VARINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ static inline int64_t varint_unzigzag(uint64_t value)
 {
 	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }
-
-#endif

@@ -16,8 +16,7 @@
  * Caches are direct-mapped: encoder and decoder store a value that missed under the same slot, so
  * they stay equal without a word on the wire. A typical PyTorch block event takes 11 bytes.
  */
-#ifndef CODEC_WIRE_H
-#define CODEC_WIRE_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -63,5 +62,3 @@ static inline void wire_reset(struct wire_state *state, uint64_t t)
 	memset(state, 0, sizeof(*state));
 	state->t = t;
 }
-
-#endif

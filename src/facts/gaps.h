@@ -7,8 +7,7 @@
  *
  * Also used at the end of the traced program.
  */
-#ifndef FACTS_GAPS_H
-#define FACTS_GAPS_H
+#pragma once
 
 #include "base/mem/arena.h"
 #include "facts/live_blocks.h"
@@ -58,5 +57,3 @@ struct gaps {
 /* Of what counts (block_counts). 0 or -ENOMEM. */
 int gaps_find(struct gaps *gaps, const struct blocks *blocks);
 void gaps_clear(struct gaps *gaps);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Also used at the end of the traced program.
  */
-#ifndef FACTS_LIVE_AT_H
-#define FACTS_LIVE_AT_H
+#pragma once
 
 #include "facts/lives.h"
 #include "spool/spool.h"
@@ -37,5 +36,3 @@ struct live_at_visitor {
 
 /* 0, or -ENOMEM, or what the visitor said. */
 int live_at_take(const struct spool *spool, const struct live_at_visitor *visitor);
-
-#endif

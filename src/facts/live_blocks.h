@@ -6,8 +6,7 @@
  * that ends behind the mark stays as a corpse until the mark moves on. So what was live at the mark
  * is what lives since before it, and the corpses.
  */
-#ifndef FACTS_LIVE_BLOCKS_H
-#define FACTS_LIVE_BLOCKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,5 +86,3 @@ bool ranges_pop(struct blocks *open, const struct event *pop, uint32_t *what);
 
 /* Takes any event; a pop is told the name of what it ends. False without memory. */
 bool ranges_tell(struct blocks *open, struct event *event);
-
-#endif

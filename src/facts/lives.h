@@ -6,8 +6,7 @@
  *
  * Also used at the end of the traced program.
  */
-#ifndef FACTS_LIVES_H
-#define FACTS_LIVES_H
+#pragma once
 
 #include "codec/event.h"
 #include "facts/live_blocks.h"
@@ -66,5 +65,3 @@ static inline bool lives_used(const struct block *block)
 
 /* The block that the event is about. */
 struct block lives_block(const struct lives *lives, const struct event *event, const char *api);
-
-#endif

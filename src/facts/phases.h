@@ -5,8 +5,7 @@
  * Memory: some 350 bytes a phase (and 112 more for each device where there are several), 64 for
  * each block born while one is open.
  */
-#ifndef FACTS_PHASES_H
-#define FACTS_PHASES_H
+#pragma once
 
 #include "facts/live_blocks.h"
 #include "facts/spool_model.h"
@@ -95,5 +94,3 @@ struct detail_text {
 	char color[8], payload[40];
 };
 void detail_tell(const struct event_detail *detail, struct detail_text *text);
-
-#endif

@@ -13,8 +13,7 @@
  * One rule for documents and for spools, also used at the end of the traced program: memory comes
  * from the caller's arena.
  */
-#ifndef FACTS_SITES_H
-#define FACTS_SITES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -78,5 +77,3 @@ struct site_pick site_pick(const struct site_frame *all, const uint32_t *frames,
 
 /* Writes the site's name, never empty, into SITE_LONGEST bytes; of the two frames, each or NULL. */
 void site_join(char *to, const struct site_frame *inner, const struct site_frame *outer);
-
-#endif

@@ -5,8 +5,7 @@
  * Also used at the end of the traced program, so all memory comes from its arena. The spool is not
  * changed and must outlive the recording.
  */
-#ifndef FACTS_SPOOL_MODEL_H
-#define FACTS_SPOOL_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -107,5 +106,3 @@ const char *fact_value(const struct spool *spool, uint32_t fact);
 
 /* The value of the first fact with the key, NULL for none. */
 const char *fact_told(const struct spool *spool, const char *key);
-
-#endif

@@ -4,8 +4,7 @@
  * Also used at the end of the traced program: it maps the file, reads each table once, and
  * allocates from the caller's arena alone.
  */
-#ifndef FACTS_SYMBOLS_H
-#define FACTS_SYMBOLS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,5 +37,3 @@ enum symbols_names {
  * demangle. It takes memory from malloc.
  */
 const char *symbols_demangle(const char *symbol, enum symbols_names names, struct arena *arena);
-
-#endif

@@ -2,8 +2,7 @@
  * What a trace (memtrace/1) says, as structs: one for each object of the document, made of the rows
  * of facts/trace.def.
  */
-#ifndef FACTS_TRACE_MODEL_H
-#define FACTS_TRACE_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ typedef uint32_t *trace_U32S;
 #include "facts/trace.def"
 
 #undef trace_trace
-
-#endif

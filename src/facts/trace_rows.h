@@ -4,8 +4,7 @@
  * facts/trace.def holds the rows and says what they mean. No pointer is in the tables
  * (base/guest/table_rows.h).
  */
-#ifndef FACTS_TRACE_ROWS_H
-#define FACTS_TRACE_ROWS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -108,5 +107,3 @@ void *rows_make(struct arena *arena, enum rows_of of, size_t count);
 
 /* The word at a position, NULL beyond the last one. */
 const char *rows_word(enum row_words words, int position);
-
-#endif

@@ -10,8 +10,7 @@
  * Kept beside the ledger, in memory of this process: nothing of it outlives it but the last sum,
  * which each sample of `used` puts into the spool.
  */
-#ifndef LEDGER_GRANULES_H
-#define LEDGER_GRANULES_H
+#pragma once
 
 #include "base/mem/map.h"
 #include "spool/spool.h"
@@ -29,5 +28,3 @@ struct granules {
 void granules_count(struct granules *granules, const struct spool_node *node, bool born);
 
 void granules_clear(struct granules *granules);
-
-#endif

@@ -6,8 +6,7 @@
  * spool's next transaction will meet the same error and stop the recording; or the table has all
  * the rows that it may have, bounds.def, and recording goes on).
  */
-#ifndef LEDGER_INTERN_H
-#define LEDGER_INTERN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -75,5 +74,3 @@ uint32_t intern_stack(struct intern *intern, struct hash128 hash, const struct i
  */
 uint32_t intern_pseudo_stack(struct intern *intern, const char *name, uint32_t owner,
 			     enum space space);
-
-#endif

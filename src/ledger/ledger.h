@@ -6,8 +6,7 @@
  * The caller serialises all calls. A call that finds no room stops the ledger: `error` is set (an
  * error of spool_need()) and later calls do nothing.
  */
-#ifndef LEDGER_LEDGER_H
-#define LEDGER_LEDGER_H
+#pragma once
 
 #include "ledger/granules.h"
 #include "ledger/live.h"
@@ -156,5 +155,3 @@ uint32_t ledger_next_of_context(const struct ledger *ledger, uint32_t id, uint64
 
 /* Takes the events out of a pool's blocks: all that live are freed (its own totals start anew). */
 void ledger_empty_pool(struct ledger *ledger, uint32_t pool, const struct event *like);
-
-#endif

@@ -5,8 +5,7 @@
  * ledger_book() and changes of nodes, ledger_commit(). Whatever the transaction holds, a process
  * killed inside it leaves none of it.
  */
-#ifndef LEDGER_LEDGER_PARTS_H
-#define LEDGER_LEDGER_PARTS_H
+#pragma once
 
 #include "ledger/ledger.h"
 
@@ -84,5 +83,3 @@ void ledger_commit(struct ledger *ledger, const struct touched *touched);
 
 /* One scope more to be drawn then. */
 void ledger_redraw(struct ledger *ledger, const struct totals_scope *scope);
-
-#endif

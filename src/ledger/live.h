@@ -4,8 +4,7 @@
  *
  * All functions that change it run inside a transaction; live_room() goes before.
  */
-#ifndef LEDGER_LIVE_H
-#define LEDGER_LIVE_H
+#pragma once
 
 #include "spool/spool.h"
 
@@ -56,5 +55,3 @@ static inline bool live_is_ordered(const struct spool_node *node)
 {
 	return node->kind == NODE_ADDRESS && node->pool && !(node->flags & NODE_SEGMENT);
 }
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Who looks at the ledger or feeds it otherwise calls pending_settle() first.
  */
-#ifndef LEDGER_PENDING_H
-#define LEDGER_PENDING_H
+#pragma once
 
 #include "ledger/ledger.h"
 
@@ -58,5 +57,3 @@ void pending_settle_left(struct spool *spool);
 
 /* After a transaction was taken back (ledger_mend). */
 void pending_mend(struct ledger *ledger);
-
-#endif

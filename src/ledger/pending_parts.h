@@ -1,6 +1,5 @@
 /* What the files of the backlog share. */
-#ifndef LEDGER_PENDING_PARTS_H
-#define LEDGER_PENDING_PARTS_H
+#pragma once
 
 #include "ledger/ledger_parts.h"
 #include "ledger/pending.h"
@@ -72,5 +71,3 @@ bool pending_find(struct ledger *ledger, const struct event *event);
 /* Books the oldest that waits, as if it had come alone; or first the end, unseen, of another block
  * at its address: one event at most. */
 void pending_book_one(struct ledger *ledger);
-
-#endif

@@ -3,8 +3,7 @@
  * equal length that double when they no longer fit. Each keeps both maxima, so no peak is ever
  * lost.
  */
-#ifndef LEDGER_TIMELINE_H
-#define LEDGER_TIMELINE_H
+#pragma once
 
 #include "spool/spool.h"
 
@@ -94,5 +93,3 @@ void timeline_settle(struct spool *spool);
 unsigned timeline_points(const struct spool *spool, const struct spool_scope *scope);
 const struct spool_point *timeline_point(const struct spool *spool, const struct spool_scope *scope,
 					 unsigned index);
-
-#endif

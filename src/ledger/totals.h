@@ -8,8 +8,7 @@
  *
  * Changing functions run inside a transaction, after totals_room().
  */
-#ifndef LEDGER_TOTALS_H
-#define LEDGER_TOTALS_H
+#pragma once
 
 #include "spool/spool.h"
 
@@ -95,5 +94,3 @@ static inline uint64_t totals_at_peak(const struct spool_sum *sum, const struct 
 	*count = cell->epoch == sum->epoch ? cell->at_peak_count : cell->live_count;
 	return cell->epoch == sum->epoch ? cell->at_peak : cell->live;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * (contexts, modules, heaps); the residual is what no call explains. Whoever samples decides what
  * is named; the ledger keeps the sums, the steps in their order, and who held what at the peak.
  */
-#ifndef LEDGER_USED_H
-#define LEDGER_USED_H
+#pragma once
 
 #include "ledger/ledger.h"
 
@@ -28,5 +27,3 @@ int64_t used_unexplained(const struct ledger *ledger, int device, uint64_t used)
  * only the residual moved.
  */
 void used_enter(struct ledger *ledger, const struct spool_used *sample, uint32_t source, bool step);
-
-#endif

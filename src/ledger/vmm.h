@@ -4,8 +4,7 @@
  *
  * A handle is entered with ledger_enter(NODE_HANDLE); calls are serialised as ledger.h says.
  */
-#ifndef LEDGER_VMM_H
-#define LEDGER_VMM_H
+#pragma once
 
 #include "ledger/ledger.h"
 
@@ -43,5 +42,3 @@ void vmm_map(struct ledger *ledger, struct event *event, uint64_t handle);
 
 /* Every mapping that begins in [event->ptr, event->ptr + event->size) ends, after the real call. */
 void vmm_unmap(struct ledger *ledger, const struct event *event);
-
-#endif

@@ -5,8 +5,7 @@
  * Each chunk stands alone (codec/wire.h), so the oldest can be written over without a trace in the
  * others. The writer's part runs inside transactions, under the writer's lock.
  */
-#ifndef SPOOL_JOURNAL_H
-#define SPOOL_JOURNAL_H
+#pragma once
 
 #include "codec/decode.h"
 #include "codec/encode.h"
@@ -127,5 +126,3 @@ void journal_read_end(struct journal_reader *reader);
  * none is there.
  */
 bool journal_since(const struct spool *spool, uint64_t *t);
-
-#endif

@@ -20,8 +20,7 @@
  * The newest events may wait in `backlog`: no sum has them yet, no chunk, and they raise no peak.
  * A reader books them in its copy.
  */
-#ifndef SPOOL_LAYOUT_H
-#define SPOOL_LAYOUT_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -453,5 +452,3 @@ struct spool_point {
 };
 
 _Static_assert(sizeof(struct spool_point) == 128, "as tables.def says");
-
-#endif

@@ -4,8 +4,7 @@
  * Writers serialise themselves (one lock in the traced program). Functions that can fail return 0
  * or -errno. Layout and crash consistency: layout.h.
  */
-#ifndef SPOOL_SPOOL_H
-#define SPOOL_SPOOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -147,5 +146,3 @@ uint64_t process_start_ticks(int pid);
  * pid namespace; 0 when /proc does not tell.
  */
 uint64_t process_place(void);
-
-#endif

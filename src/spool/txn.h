@@ -4,8 +4,7 @@
  * Between txn_begin() and txn_commit() every change of a word that existed before goes through
  * txn_set64() or txn_set32(), which keep the old value first. About 2 ns a word.
  */
-#ifndef SPOOL_TXN_H
-#define SPOOL_TXN_H
+#pragma once
 
 #include <string.h>
 
@@ -152,5 +151,3 @@ static inline void txn_cancel(struct spool *spool)
 	}
 	txn_commit(spool);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * What a test may ask of the simulated driver while it runs: the figures that it keeps, and a
  * failure of the next call of a name. Exported by the simulated libcuda.so.1 alone.
  */
-#ifndef FAKE_CONTROL_H
-#define FAKE_CONTROL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ struct fake_watch {
 typedef void fake_watch_fn(const struct fake_watch *watch);
 
 void fakeCudaWatch(fake_watch_fn *watch);
-
-#endif

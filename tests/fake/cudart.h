@@ -2,8 +2,7 @@
  * What the parts of the simulated runtime share: the driver's functions, and how a call begins and
  * ends.
  */
-#ifndef FAKE_CUDART_H
-#define FAKE_CUDART_H
+#pragma once
 
 #ifdef FAKE_CUDART_STATIC
 #pragma GCC visibility push(hidden)
@@ -128,5 +127,3 @@ static inline cudaError_t error_of(CUresult status)
 }
 
 #pragma GCC visibility pop
-
-#endif

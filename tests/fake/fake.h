@@ -5,8 +5,7 @@
  * whatever lies between may use every function below. The library is linked with -Bsymbolic, or a
  * preloaded tracer would see the driver's calls to itself.
  */
-#ifndef FAKE_H
-#define FAKE_H
+#pragma once
 
 #include <cuda.h>
 #include <stdbool.h>
@@ -351,5 +350,3 @@ CUresult stream_known(CUstream stream);
 void report_write(const char *path);
 
 #pragma GCC visibility pop
-
-#endif

@@ -4,8 +4,7 @@
  * Every hooked call takes them: seen, they would order all that the library does after one call
  * with all that it does before the next, and hide its races.
  */
-#ifndef TSAN_UNSEEN_H
-#define TSAN_UNSEEN_H
+#pragma once
 
 #include <pthread.h>
 #include <sched.h>
@@ -26,5 +25,3 @@ static inline int unseen_unlock(int *word)
 /* The first word of a mutex that is all zeros at the start, as those of the fake are. */
 #define pthread_mutex_lock(mutex) unseen_lock((int *)(mutex))
 #define pthread_mutex_unlock(mutex) unseen_unlock((int *)(mutex))
-
-#endif

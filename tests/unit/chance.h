@@ -1,6 +1,5 @@
 /* Chance for tests: splitmix64, so that a seed gives the same numbers everywhere. */
-#ifndef CHANCE_H
-#define CHANCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ static inline bool chance_one_in(uint64_t *state, uint64_t n)
 {
 	return chance_next(state) % n == 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A spool without a file: anonymous memory for all that a test writes. */
-#ifndef MEMORY_SPOOL_H
-#define MEMORY_SPOOL_H
+#pragma once
 
 #include <errno.h>
 #include <string.h>
@@ -35,5 +34,3 @@ static inline int memory_spool(struct spool *spool)
 	spool->header->blocks = SPOOL_FIRST_BLOCK;
 	return 0;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * It books what ledger/ledger.h promises and knows nothing of cells, epochs, hashing or
  * transactions.
  */
-#ifndef MODEL_H
-#define MODEL_H
+#pragma once
 
 #include "codec/event.h"
 #include "spool/layout.h"
@@ -78,5 +77,3 @@ void model_freed(struct model *model, uint32_t born, uint32_t here, uint64_t siz
 /* An allocation and its end in the rows of stacks. */
 void model_born(struct model *model, uint32_t stack, uint64_t size);
 void model_died(struct model *model, const struct model_entry *entry, const struct event *event);
-
-#endif

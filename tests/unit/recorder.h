@@ -1,6 +1,5 @@
 /* A recorder for tests: random events through the ledger, and what must hold of any spool. */
-#ifndef RECORDER_H
-#define RECORDER_H
+#pragma once
 
 #include "ledger/intern.h"
 #include "ledger/ledger.h"
@@ -62,5 +61,3 @@ int recorder_read(struct spool *spool, const char *path, char *why, size_t size)
  * NULL, or what does not hold.
  */
 const char *recorder_complaint(const struct spool *spool);
-
-#endif

@@ -1,6 +1,5 @@
 /* A child that is stepped through, an instruction at a time. */
-#ifndef STEPPING_H
-#define STEPPING_H
+#pragma once
 
 #include <sched.h>
 #include <stdbool.h>
@@ -26,5 +25,3 @@ static inline bool stepping_next(pid_t child, int *status)
 {
 	return !ptrace(PTRACE_SINGLESTEP, child, NULL, NULL) && waitpid(child, status, 0) == child;
 }
-
-#endif

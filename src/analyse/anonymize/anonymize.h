@@ -7,8 +7,7 @@
  * for these say nothing of who runs them. Sums, times and sizes stay. The same name becomes the
  * same word in every trace that is given to one anonymizer.
  */
-#ifndef ANALYSE_ANONYMIZE_ANONYMIZE_H
-#define ANALYSE_ANONYMIZE_ANONYMIZE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ int anonymize_diff(struct anonymizer *anonymizer, struct diff *diff);
 
 /* Behind merge_end(), which finds cards and sites by their true names. */
 int anonymize_merge(struct anonymizer *anonymizer, struct merge *merge);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * What has no category is in CATEGORY_OTHER: the sums of all categories are the whole.
  */
-#ifndef ANALYSE_CATEGORIES_CATEGORIES_H
-#define ANALYSE_CATEGORIES_CATEGORIES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -156,5 +155,3 @@ size_t categories_order(const struct categories *categories, const struct catego
  */
 void categories_of_shares(const struct categories *categories, const struct trace_share *shares,
 			  size_t count, uint64_t bytes, struct category_sum *sums);
-
-#endif

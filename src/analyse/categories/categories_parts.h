@@ -1,6 +1,5 @@
 /* What the files of categories*.c share: what a stack tells, and the facts of a block's life. */
-#ifndef ANALYSE_CATEGORIES_CATEGORIES_PARTS_H
-#define ANALYSE_CATEGORIES_CATEGORIES_PARTS_H
+#pragma once
 
 #include "analyse/categories/categories.h"
 #include "base/mem/hash.h"
@@ -151,5 +150,3 @@ uint8_t categories_stack_alone(struct categories *categories, size_t stack);
 
 /* The sums, once the pass is over. */
 void categories_settle(struct categories *categories);
-
-#endif

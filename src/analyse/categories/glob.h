@@ -3,8 +3,7 @@
  *
  * No fnmatch(3): brackets are plain in C++ and Python names.
  */
-#ifndef ANALYSE_CATEGORIES_GLOB_H
-#define ANALYSE_CATEGORIES_GLOB_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ bool pattern_fits(const char *pattern, const char *text);
 
 /* Does one of the patterns, with | between them? NULL, as either, fits nothing. */
 bool pattern_any_fits(const char *patterns, const char *text);
-
-#endif

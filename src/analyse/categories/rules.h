@@ -14,8 +14,7 @@
  *
  * The built-in rules are such a text (rules_builtin.def) behind the user's.
  */
-#ifndef ANALYSE_CATEGORIES_RULES_H
-#define ANALYSE_CATEGORIES_RULES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -102,5 +101,3 @@ void rules_clear(struct rules *rules);
 
 /* The category's number, -1 when no rule names it. */
 int rules_category(const struct rules *rules, const char *name);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Without a base (memtrace check) there are no rows, only gates.
  */
-#ifndef ANALYSE_COMPARE_DIFF_H
-#define ANALYSE_COMPARE_DIFF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,5 +127,3 @@ enum diff_why diff_why_of(const struct diff_row *row, enum column column);
 
 /* comparable.c: fills `unlike` with the keys in which the runs of the two sides differ. */
 int diff_compare_keys(struct diff *diff);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * Of several runs a side the medians are compared, and growth within their spread is no growth.
  */
-#ifndef ANALYSE_COMPARE_GATE_H
-#define ANALYSE_COMPARE_GATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ int gate_judge(const struct gate *gate, const struct run *base, size_t base_n,
 /* Is `a` worse than `b` (whose gate may be NULL: nothing yet)? What broke is worse than what did
  * not, and more growth than less. */
 bool gate_worse(const struct gate_result *a, const struct gate_result *b);
-
-#endif

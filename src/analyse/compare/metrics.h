@@ -4,8 +4,7 @@
  * A metric has a figure for each place that the narrowing leaves: each device, each matching pool
  * of each device, each matching phase. Which of them matters is the gate's question.
  */
-#ifndef ANALYSE_COMPARE_METRICS_H
-#define ANALYSE_COMPARE_METRICS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ void figures_clear(struct figures *figures);
 
 /* Sorts the values; of an even number the median is the lower one, of none 0. */
 int64_t median_of(int64_t *values, size_t count);
-
-#endif

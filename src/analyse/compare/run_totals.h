@@ -5,8 +5,7 @@
  * categories, which are asked for by themselves). Numbers are signed: a difference of two columns
  * is one too.
  */
-#ifndef ANALYSE_COMPARE_RUN_TOTALS_H
-#define ANALYSE_COMPARE_RUN_TOTALS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -141,5 +140,3 @@ void run_add(struct run_row *row, enum column column, uint64_t value);
 
 /* Adds, up to RUN_MOST or down to its negative. */
 void run_count(int64_t *sum, int64_t more);
-
-#endif

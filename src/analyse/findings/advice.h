@@ -1,8 +1,7 @@
 /*
  * Facts of a trace, gathered for the rules of advice.def, and which of these have something to say.
  */
-#ifndef ANALYSE_FINDINGS_ADVICE_H
-#define ANALYSE_FINDINGS_ADVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ const char *advice_name(enum advice advice);
 
 /* "{cached} of {reserved} ...": names of facts in braces. */
 const char *advice_text(enum advice advice);
-
-#endif

@@ -5,8 +5,7 @@
  * Rows are the trace's sites, so it follows trace_choose(). Memory is bounded by what is live at a
  * time and by sites; the values that growth is found in are at most 64 MiB.
  */
-#ifndef ANALYSE_FINDINGS_EVENT_SCAN_H
-#define ANALYSE_FINDINGS_EVENT_SCAN_H
+#pragma once
 
 #include "analyse/findings/growth.h"
 #include "analyse/trace/trace.h"
@@ -147,5 +146,3 @@ void event_scan_growth_birth(struct event_scan *survey, uint32_t site, uint64_t 
 void event_scan_growth_death(struct event_scan *survey, uint32_t site, const struct block *block);
 void event_scan_growth_forget(struct event_scan *survey);
 int event_scan_growth_end(struct event_scan *survey);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * Pure arithmetic: the values come from analyse/findings/event_scan.h.
  */
-#ifndef ANALYSE_FINDINGS_GROWTH_H
-#define ANALYSE_FINDINGS_GROWTH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ size_t growth_warm(size_t n);
  */
 void growth_find(struct growth_trend *trend, const uint64_t *live, size_t n, const uint64_t *born,
 		 uint64_t tried);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * It comes from the figures of stacks, so no events are needed.
  */
-#ifndef ANALYSE_FINDINGS_LEAKS_H
-#define ANALYSE_FINDINGS_LEAKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -60,5 +59,3 @@ void leaks_clear(struct leaks *leaks);
 
 /* What the stack's memory is held for on purpose, "cuBLAS workspace"; NULL for nothing known. */
 const char *leaks_held(const struct trace *trace, uint32_t stack);
-
-#endif

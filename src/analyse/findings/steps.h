@@ -7,8 +7,7 @@
  * or the like), if most of them free about what they take (else something is being built), and if
  * what happens in one happens in nearly all (else it is chance).
  */
-#ifndef ANALYSE_FINDINGS_STEPS_H
-#define ANALYSE_FINDINGS_STEPS_H
+#pragma once
 
 #include "analyse/trace/trace.h"
 
@@ -39,5 +38,3 @@ int steps_read(const char *path, steps_take_fn *take, void *context);
 
 /* As steps_infer() is said to do once they are found. 0 or -errno with err_text(). */
 int steps_put(struct trace *trace, const struct steps_found *found);
-
-#endif

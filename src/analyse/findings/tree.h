@@ -5,8 +5,7 @@
  * is not machinery; recursion stays as it is. A node's bytes
  * are those of its children and what ends in it, always: the tree sums to the shares exactly.
  */
-#ifndef ANALYSE_FINDINGS_TREE_H
-#define ANALYSE_FINDINGS_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,3 @@ struct tree {
 int tree_build(struct tree *tree, const struct trace *trace, const struct trace_share *shares,
 	       size_t count, bool inverted, bool whole);
 void tree_clear(struct tree *tree);
-
-#endif

@@ -5,8 +5,7 @@
  * passes as it is. Members and frames that follow one another are one stream, as for zcat and
  * zstdcat. Memory is bounded, however much comes out.
  */
-#ifndef ANALYSE_INPUT_DECOMPRESS_H
-#define ANALYSE_INPUT_DECOMPRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ enum {
 void limits_lift(void);
 
 bool limits_hold(void);
-
-#endif

@@ -5,8 +5,7 @@
  * For the tool and for the writer of documents; cli prints the text as `memtrace: <command>:
  * <text>`.
  */
-#ifndef ANALYSE_INPUT_ERROR_H
-#define ANALYSE_INPUT_ERROR_H
+#pragma once
 
 #include <errno.h>
 
@@ -23,5 +22,3 @@ void err_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The text of the latest err(), "" when there was none. */
 const char *err_text(void);
-
-#endif

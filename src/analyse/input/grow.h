@@ -2,8 +2,7 @@
  * Room for one more in a list of the heap, for the tool alone: the library takes nothing from the
  * host's heap (base/mem/arena.h and base/mem/map.h are its own).
  */
-#ifndef ANALYSE_INPUT_GROW_H
-#define ANALYSE_INPUT_GROW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ static inline bool grow_to(void *at, size_t wanted, size_t *size, size_t each)
 /* A list that is full doubles and gets `first` more; false without memory, and it stays as it was.
  */
 #define GROW(list, count, size, first) grow_list(&(list), count, &(size), sizeof(*(list)), first)
-
-#endif

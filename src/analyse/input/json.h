@@ -5,8 +5,7 @@
  * The document is not trusted: depth, length of strings and of numbers are bounded, and whatever is
  * wrong ends in one message through err() that names the file and the byte.
  */
-#ifndef ANALYSE_INPUT_JSON_H
-#define ANALYSE_INPUT_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -120,5 +119,3 @@ bool json_number_form(const char *text, size_t length, bool *integer);
 
 /* The magnitude of the integer in text[0..length); false when 64 bits do not hold it. */
 bool json_exact(struct json *json);
-
-#endif

@@ -4,8 +4,7 @@
  * Texts: each different one is kept once. The numbers are 1, 2, ... in the order in
  * which texts come, so what belongs to a text is kept in an array beside it.
  */
-#ifndef ANALYSE_INPUT_TEXTS_H
-#define ANALYSE_INPUT_TEXTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ uint32_t keyed_enter(struct map *of_hash, void *list, size_t *count, size_t *siz
 	keyed_find(&(of_hash), list, sizeof(*(list)), &(key), sizeof(key))
 #define KEYED_ENTER(of_hash, list, count, size, key) \
 	keyed_enter(&(of_hash), &(list), &(count), &(size), sizeof(*(list)), &(key), sizeof(key))
-
-#endif

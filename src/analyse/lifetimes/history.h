@@ -4,8 +4,7 @@
  *
  * It costs 48 bytes an event. What is matched with what is lives.h's word.
  */
-#ifndef ANALYSE_LIFETIMES_HISTORY_H
-#define ANALYSE_LIFETIMES_HISTORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,5 +106,3 @@ struct history_folded {
 
 /* Leaves about `most` events, if there are more: 0 or -ENOMEM. */
 int history_fold(struct history *history, size_t most, struct history_folded *folded);
-
-#endif

@@ -5,8 +5,7 @@
  * that take most of the picture (bytes times events lived), and in each slice of the history those
  * that make a device's or a pool's sum its highest or its lowest.
  */
-#ifndef ANALYSE_LIFETIMES_HISTORY_KEEP_H
-#define ANALYSE_LIFETIMES_HISTORY_KEEP_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ int history_running_start(struct history_running *running, const struct history 
 void history_running_add(struct history_running *running, const struct history_event *event);
 
 void history_running_clear(struct history_running *running);
-
-#endif

@@ -10,8 +10,7 @@
  * before: `lost` says how much of the device's sum that is. With events that a filter left out it
  * is what the blocks of the others do not hold; those are known from beginning to end.
  */
-#ifndef ANALYSE_LIFETIMES_REPLAY_H
-#define ANALYSE_LIFETIMES_REPLAY_H
+#pragma once
 
 #include "analyse/trace/trace.h"
 #include "analyse/trace/unattributed.h"
@@ -122,5 +121,3 @@ int replay_start_rows(struct replay *replay);
 
 /* The row that the event's stack is booked under, 1 + its position; 0 without memory. */
 uint32_t replay_row_of(struct replay *replay, const struct event *event, uint8_t category);
-
-#endif

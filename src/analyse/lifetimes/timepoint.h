@@ -4,8 +4,7 @@
  * Functions give 0, or -errno with err_text(): the words make no sense, or the trace has no such
  * thing.
  */
-#ifndef ANALYSE_LIFETIMES_TIMEPOINT_H
-#define ANALYSE_LIFETIMES_TIMEPOINT_H
+#pragma once
 
 #include "analyse/lifetimes/replay.h"
 
@@ -26,5 +25,3 @@ bool timepoint_makes_sense(const char *text);
  */
 int moment_find(struct replay_wish *wish, const struct trace *trace, const char *text, char *what,
 		size_t size);
-
-#endif

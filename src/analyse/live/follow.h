@@ -6,8 +6,7 @@
  * and the rows that change (sums, stacks, cells), not the events: those are read for the stretch
  * that is asked for.
  */
-#ifndef ANALYSE_LIVE_FOLLOW_H
-#define ANALYSE_LIVE_FOLLOW_H
+#pragma once
 
 #include "analyse/spool/read.h"
 #include "codec/decode.h"
@@ -43,5 +42,3 @@ enum { FOLLOW_CHUNKS = 64 }; /* at most */
 typedef void follow_event_fn(void *context, const struct event *event);
 uint64_t follow_events(struct follow *follow, uint64_t seq, unsigned chunks, follow_event_fn *each,
 		       void *context);
-
-#endif

@@ -5,8 +5,7 @@
  * Sums come from the ledger in the spool: a look costs what the tables of scopes, stacks and cells
  * cost to copy, however many events there were.
  */
-#ifndef ANALYSE_LIVE_LIVE_VIEW_H
-#define ANALYSE_LIVE_LIVE_VIEW_H
+#pragma once
 
 #include "analyse/live/live_view_lines.h"
 
@@ -102,5 +101,3 @@ const struct live_view_scope *live_view_next(const struct look *look, enum scope
 int live_view_open(struct look *look, const char *path, int pid, char *why, size_t size);
 int live_view_now(struct look *look, char *why, size_t size);
 void live_view_close(struct look *look);
-
-#endif

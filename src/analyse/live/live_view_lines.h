@@ -2,8 +2,7 @@
  * The lines of source that hold memory in a spool that is followed: names are found once, figures
  * at each look.
  */
-#ifndef ANALYSE_LIVE_LIVE_VIEW_LINES_H
-#define ANALYSE_LIVE_LIVE_VIEW_LINES_H
+#pragma once
 
 #include "analyse/input/texts.h"
 #include "analyse/live/follow.h"
@@ -54,5 +53,3 @@ int live_view_lines_read(struct live_view_lines *lines, const struct spool *spoo
 void live_view_lines_clear(struct live_view_lines *lines);
 
 void live_view_lines_sort(struct live_view_lines *lines, enum live_view_order order);
-
-#endif

@@ -8,8 +8,7 @@
  * Memory that a process imported from another (IPC, shareable handles) counts 0 in its own sums, so
  * what two ranks share is in these sums once, as its exporter's.
  */
-#ifndef ANALYSE_RANKS_RANKS_H
-#define ANALYSE_RANKS_RANKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -178,5 +177,3 @@ int merge_no_memory(void);
 /* ranks_sites.c: the sites of a run that is folded as the newest rank. */
 void merge_fold_sites(struct merge *merge, const struct run *run);
 void merge_clear_sites(struct merge *merge);
-
-#endif

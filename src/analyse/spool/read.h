@@ -1,8 +1,7 @@
 /*
  * Reading a spool's file: at once, or following it as it grows (analyse/live/follow.c).
  */
-#ifndef ANALYSE_SPOOL_READ_H
-#define ANALYSE_SPOOL_READ_H
+#pragma once
 
 #include "facts/trace_model.h"
 #include "spool/spool.h"
@@ -72,5 +71,3 @@ bool read_changed(const struct spool *spool, const struct read_progress *reading
 /* Takes back the transaction that was under way in the copy, and makes what is there safe to read.
  */
 void read_roll_back(struct spool *spool);
-
-#endif

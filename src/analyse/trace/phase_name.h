@@ -2,8 +2,7 @@
  * Phases of one name: "epoch 3 step 17" and "epoch 3 step 18" are both "epoch # step #", and what
  * XLA notes after a name, which is of one compilation, is none of it.
  */
-#ifndef ANALYSE_TRACE_PHASE_NAME_H
-#define ANALYSE_TRACE_PHASE_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ bool phase_is_noted(const char *name);
 
 /* How much of the name stands before the number at its end, which people leave out: "step". */
 size_t phase_stem(const char *name);
-
-#endif

@@ -10,8 +10,7 @@
  * Functions that can fail return 0 or -errno and leave a sentence in err_text(). A spool is taken
  * where a trace is.
  */
-#ifndef ANALYSE_TRACE_TRACE_H
-#define ANALYSE_TRACE_TRACE_H
+#pragma once
 
 #include "codec/event.h"
 #include "facts/trace_model.h"
@@ -194,5 +193,3 @@ struct trace_place {
 	uint64_t key;
 };
 int trace_set_sites(struct trace *trace, const struct trace_place *places);
-
-#endif

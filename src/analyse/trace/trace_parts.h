@@ -1,6 +1,5 @@
 /* What the files of trace_*.c share. */
-#ifndef ANALYSE_TRACE_TRACE_PARTS_H
-#define ANALYSE_TRACE_TRACE_PARTS_H
+#pragma once
 
 #include "analyse/input/json.h"
 #include "analyse/input/texts.h"
@@ -46,5 +45,3 @@ void trace_estimate(struct trace *trace);
 
 /* Gives stacks with a via_stack its Python frames, named as such: 0 or -EINVAL. */
 int trace_extend_backward(struct trace *trace);
-
-#endif

@@ -5,8 +5,7 @@
  * than their stack (thread, phase, category) tags what comes, and is told whose bytes go: those
  * that shrink are seldom called by the thread, or at the time, at which they came.
  */
-#ifndef ANALYSE_TRACE_UNATTRIBUTED_H
-#define ANALYSE_TRACE_UNATTRIBUTED_H
+#pragma once
 
 #include "base/mem/map.h"
 #include "facts/live_blocks.h"
@@ -54,5 +53,3 @@ int unattributed_come(struct unattributed *loose, const struct block *block, uin
  */
 uint64_t unattributed_go(struct unattributed *loose, const struct block *block, uint64_t bytes,
 			 uint32_t *tag, bool *whole);
-
-#endif

@@ -1,6 +1,5 @@
 /* Time in nanoseconds: CLOCK_MONOTONIC through the vDSO, no system call. */
-#ifndef BASE_GUEST_CLOCK_H
-#define BASE_GUEST_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,6 +56,4 @@ static inline uint64_t ticks_now(void)
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 	return ticks;
 }
-#endif
-
 #endif

@@ -5,8 +5,7 @@
  * costs us there is mostly lines and pages to be fetched, and whatever else lies in them comes,
  * too.
  */
-#ifndef BASE_GUEST_HOT_H
-#define BASE_GUEST_HOT_H
+#pragma once
 
 /* A function on the way of an event that repeats one before; what is inlined into it needs none. */
 #define HOT_CODE __attribute__((hot))
@@ -19,5 +18,3 @@
 
 /* A large variable, whose first fields are such: behind the small ones. */
 #define HOT_LARGE __attribute__((section(".data.hot.large")))
-
-#endif

@@ -6,8 +6,7 @@
  * inside it (asynchronous cancellation, a raw exit), or whose signal handler jumps out of it, would
  * block all others for ever.
  */
-#ifndef BASE_GUEST_LOCK_H
-#define BASE_GUEST_LOCK_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -148,5 +147,3 @@ static inline void lock_drop_as(struct lock *lock, int self)
 						     memory_order_relaxed))
 		lock_drop_awaited(lock, self);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * once (loading libunwind, naming a new stack, making the file) runs elsewhere. An unwinder that
  * starts there finds its way to the host's frames.
  */
-#ifndef BASE_GUEST_OWN_STACK_H
-#define BASE_GUEST_OWN_STACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ char *own_stack_map(void);
 
 /* True under valgrind, and where the library is compiled with ThreadSanitizer. */
 bool own_stack_watched(void);
-
-#endif

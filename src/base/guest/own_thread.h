@@ -11,8 +11,7 @@
  *
  * In the tool, whose threads close nothing, the work is simply called.
  */
-#ifndef BASE_GUEST_OWN_THREAD_H
-#define BASE_GUEST_OWN_THREAD_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ void own_thread_rest(void);
 
 /* In a forked child: nobody is at work. */
 void own_thread_forked(void);
-
-#endif

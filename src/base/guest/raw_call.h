@@ -7,8 +7,7 @@
  * thread-local storage with the one that waits for it (base/guest/own_thread.h), because errno is
  * there.
  */
-#ifndef BASE_GUEST_RAW_CALL_H
-#define BASE_GUEST_RAW_CALL_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -55,5 +54,3 @@ static inline long raw_address(const void *pointer)
 {
 	return (long)(uintptr_t)pointer;
 }
-
-#endif

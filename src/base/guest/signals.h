@@ -1,6 +1,5 @@
 /* Signals of a thread of the host, held back for a while. */
-#ifndef BASE_GUEST_SIGNALS_H
-#define BASE_GUEST_SIGNALS_H
+#pragma once
 
 #include <signal.h>
 
@@ -17,5 +16,3 @@ struct signals_deferred {
 
 void signals_defer(struct signals_deferred *deferred);
 void signals_deliver(const struct signals_deferred *deferred);
-
-#endif

@@ -4,8 +4,7 @@
  * It runs in every process that inherits LD_PRELOAD, shells and compilers included, and most of
  * what it costs them is pages touched for the first time: so what it touches shares a few.
  */
-#ifndef BASE_GUEST_START_H
-#define BASE_GUEST_START_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ static inline size_t start_append(char *to, size_t size, size_t used, const char
 	to[used] = '\0';
 	return used;
 }
-
-#endif

@@ -7,13 +7,10 @@
  * relocation a table is a page of the file that is read when somebody asks. scripts/check-start.sh
  * holds it.
  */
-#ifndef BASE_GUEST_TABLE_ROWS_H
-#define BASE_GUEST_TABLE_ROWS_H
+#pragma once
 
 /*
  * A text with its end, for rows of a .def: in C an array may be too short for the end alone, and no
  * compiler tells. What is listed where its array is has room to spare.
  */
 #define WHOLE(text) text "\0"
-
-#endif

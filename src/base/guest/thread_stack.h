@@ -3,8 +3,7 @@
  * program gives it (makecontext(), sigaltstack()) may be unmapped while we remember something
  * there.
  */
-#ifndef BASE_GUEST_THREAD_STACK_H
-#define BASE_GUEST_THREAD_STACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ static inline bool thread_stack_has(const void *address)
 
 	return (at >= thread_stack.low && at < thread_stack.high) || thread_stack_reaches(at);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * A thread that breaks a promise is stopped at once with a line on stderr that names both sides:
  * the deadlock itself would need two threads and bad luck.
  */
-#ifndef BASE_GUEST_WATCH_H
-#define BASE_GUEST_WATCH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -80,7 +79,5 @@ static inline const char *watch_walk(void)
 {
 	return 0;
 }
-
-#endif
 
 #endif

@@ -4,8 +4,7 @@
  * An arena has blocks, bump only. They are zeroed and aligned to 16 bytes. arena_clear() gives
  * everything back at once.
  */
-#ifndef BASE_MEM_ARENA_H
-#define BASE_MEM_ARENA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -35,5 +34,3 @@ void *pages_room(void *pages, size_t *size, size_t wanted, size_t bytes);
 
 /* NULL is allowed. */
 void pages_free(void *pages, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* Hashing of words: multiply and fold (wyhash's step), two lanes for 128 bits. */
-#ifndef BASE_MEM_HASH_H
-#define BASE_MEM_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -62,5 +61,3 @@ static inline uint64_t hash_bytes(const char *bytes, size_t length)
 	}
 	return hash_fold(h ^ HASH_A, HASH_D);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * One writer at a time; readers need no lock and see an entry whole or not at all (old tables stay
  * mapped until map_clear()). Keys are expected to be hashes; key 0 is stored like any other.
  */
-#ifndef BASE_MEM_MAP_H
-#define BASE_MEM_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ uint32_t *map_value(const struct map *map, uint64_t key);
 
 /* Gives all memory back; no reader may be left. */
 void map_clear(struct map *map);
-
-#endif

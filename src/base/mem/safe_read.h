@@ -3,8 +3,7 @@
  * unloaded. A system call; false if not all of it can be read, or if that is forbidden here
  * (seccomp).
  */
-#ifndef BASE_MEM_SAFE_READ_H
-#define BASE_MEM_SAFE_READ_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -22,5 +21,3 @@ static inline bool peek(void *to, const void *from, size_t size)
 	errno = saved;
 	return whole;
 }
-
-#endif

@@ -5,8 +5,7 @@
  *   term   = key relation value    keys: filter_keys.def
  *   numbers know = != > >= < <=, and units (1MiB); names know = and !=, and "none" for no name
  */
-#ifndef BASE_SETTINGS_FILTER_H
-#define BASE_SETTINGS_FILTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ enum filter_answer {
 bool filter_parse(const char *text, struct filter *filter);
 
 enum filter_answer filter_ask(const struct filter *filter, const struct filter_facts *facts);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * The tool hands a setting to the library only as MEMTRACE_<NAME>; both sides read the same rows.
  */
-#ifndef BASE_SETTINGS_OPT_H
-#define BASE_SETTINGS_OPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ bool opt_parse(enum opt_id id, const char *value, uint64_t *count);
 
 /* The name of the first variable whose value was refused by opt_read(), or NULL. */
 const char *opt_trouble(void);
-
-#endif

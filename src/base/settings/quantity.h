@@ -3,8 +3,7 @@
  *
  * Also read in the library's constructor: nothing of libc, and no locale.
  */
-#ifndef BASE_SETTINGS_QUANTITY_H
-#define BASE_SETTINGS_QUANTITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ const char *quantity_read(const char *text, enum quantity_kind kind, uint64_t *v
 
 /* The text is that and nothing else. */
 bool quantity_parse(const char *text, enum quantity_kind kind, uint64_t *value);
-
-#endif

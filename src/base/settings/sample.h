@@ -6,8 +6,7 @@
  * probability p = 1 - exp(-size / interval), whatever came before it, and counted 1 / p times the
  * sums over the sampled ones are unbiased. As the heap profilers of Go, tcmalloc and jemalloc do.
  */
-#ifndef BASE_SETTINGS_SAMPLE_H
-#define BASE_SETTINGS_SAMPLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ static inline uint64_t sample_allocations(uint64_t parts)
 {
 	return (parts + SAMPLE_PARTS / 2) / SAMPLE_PARTS;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * System calls past libc (base/guest/raw_call.h). Each returns 0 or -errno unless it says
  * otherwise. In the library a descriptor lives within own_thread_run() alone.
  */
-#ifndef BASE_TEXT_FD_H
-#define BASE_TEXT_FD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ ssize_t fd_read_all(int fd, char *bytes, size_t size);
 
 /* Reads a small file (of /proc, say) and ends it with a NUL: its length, or -errno. */
 ssize_t fd_read_file(const char *path, char *bytes, size_t size);
-
-#endif

@@ -5,8 +5,7 @@
  * (base/guest/own_thread.h), what a full pipe does not take within a moment is lost, and a
  * descriptor 2 that is no longer what it was at start is left alone. errno is kept.
  */
-#ifndef BASE_TEXT_LOG_H
-#define BASE_TEXT_LOG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ void log_lines(const char *lines);
 
 /* "memtrace: " and the parts, fifteen at most and ended by NULL, as one line. */
 void log_say(const char *part, ...) __attribute__((sentinel));
-
-#endif

@@ -5,8 +5,7 @@
  * dropped, so callers need to look only once, at out_flush(). No stdio, no locale, no allocation:
  * it also runs inside the traced program.
  */
-#ifndef BASE_TEXT_OUT_H
-#define BASE_TEXT_OUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ void out_json_n(struct out *out, const char *text, size_t length);
 
 /* Writes what is buffered: 0, or the first error since out_init(). */
 int out_flush(struct out *out);
-
-#endif

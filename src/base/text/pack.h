@@ -4,8 +4,7 @@
  * Neither is linked here. Who starts a pack hands in where their functions are found: the tool has
  * them in itself, the library in the traced process asks the loader for them at the end.
  */
-#ifndef BASE_TEXT_PACK_H
-#define BASE_TEXT_PACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ int pack_write(void *pack, const char *bytes, size_t length);
 
 /* Writes the end and gives everything back: 0, or the -errno of the first failure. */
 int pack_end(struct pack *pack);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * No allocation. Each returns 0, or -ENAMETOOLONG when the result does not fit into `size` bytes.
  */
-#ifndef BASE_TEXT_PATH_H
-#define BASE_TEXT_PATH_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -50,5 +49,3 @@ enum rank_fact {
 
 /* NULL when no launcher tells it; all facts are told by one that tells the same RANK_NUMBER. */
 const char *rank_fact(enum rank_fact fact);
-
-#endif

@@ -4,8 +4,7 @@
  * Every function ends the buffer with a NUL and returns the length written; what does not fit is
  * cut.
  */
-#ifndef BASE_TEXT_TEXT_H
-#define BASE_TEXT_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,5 +31,3 @@ const char *text_base(const char *path);
 /* What follows NAME= where the variable (of the environment) is named so, NULL where it is another.
  */
 const char *text_value(const char *variable, const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * UTF-8 (RFC 3629) from whoever: a character and its length, and whether it may reach a terminal.
  */
-#ifndef BASE_TEXT_UTF8_H
-#define BASE_TEXT_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ bool utf8_harmless(uint32_t c);
 
 /* Makes each such character, and each byte that is no UTF-8, a '?', in place. */
 void utf8_clean(char *text);
-
-#endif

@@ -5,8 +5,7 @@
  * own memory: cuArrayGetMemoryRequirements is for CUDA_ARRAY3D_DEFERRED_MAPPING alone (cuda.h,
  * CUDA 13.0). Sparse and deferred arrays have no memory of their own: 0. NULL gives 0.
  */
-#ifndef CAPTURE_CUDA_ARRAY_H
-#define CAPTURE_CUDA_ARRAY_H
+#pragma once
 
 #include "capture/loader/cuda_abi.h"
 
@@ -16,5 +15,3 @@ uint64_t array_flat_bytes(const CUDA_ARRAY_DESCRIPTOR *shape);
 /* The runtime's way to say it. */
 uint64_t array_runtime_bytes(const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
 			     unsigned int flags, unsigned int levels);
-
-#endif

@@ -5,8 +5,7 @@
  * moves bytes, the outermost gives the event its api and its stack; a runtime call counts by itself
  * only if no driver call was seen beneath it.
  */
-#ifndef CAPTURE_CUDA_CUDA_CALL_H
-#define CAPTURE_CUDA_CUDA_CALL_H
+#pragma once
 
 #include "base/guest/watch.h"
 #include "capture/loader/hooks.h"
@@ -173,5 +172,3 @@ void cuda_call_primary_retained(struct cuda_call *span, int status, uint64_t con
 void cuda_call_primary_released(struct cuda_call *span, int status, int device);
 void cuda_call_primary_ended(struct cuda_call *span, int status, int device);
 void cuda_call_reset_done(struct cuda_call *span, int status);
-
-#endif

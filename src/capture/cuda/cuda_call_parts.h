@@ -1,8 +1,7 @@
 /*
  * What the parts of cuda_call share: the caller, counts of nested calls, failures.
  */
-#ifndef CAPTURE_CUDA_CUDA_CALL_PARTS_H
-#define CAPTURE_CUDA_CUDA_CALL_PARTS_H
+#pragma once
 
 #include "capture/cuda/cuda_call.h"
 
@@ -59,5 +58,3 @@ bool cuda_call_pool_is_empty(const struct event *event);
 /* cuda_call_pool.c: after a free of what was never seen: false if no graph can have allocated it.
  */
 bool cuda_call_sample_graphs(const struct cuda_call *span);
-
-#endif

@@ -12,8 +12,7 @@
  * that do so are counted while they run. Never at blocks of PyTorch's, and no CUDA call is made
  * with a lock of ours held.
  */
-#ifndef CAPTURE_CUDA_DEVICE_USAGE_H
-#define CAPTURE_CUDA_DEVICE_USAGE_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -125,5 +124,3 @@ void usage_settle(void);
 
 /* In a forked child: what the parent saw is the parent's. */
 void usage_clear(void);
-
-#endif

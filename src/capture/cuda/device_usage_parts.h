@@ -2,8 +2,7 @@
  * Shared by the parts of `used`: device_usage.c asks the driver and NVML (nvml.c),
  * device_usage_names.c keeps account of the answers.
  */
-#ifndef CAPTURE_CUDA_DEVICE_USAGE_PARTS_H
-#define CAPTURE_CUDA_DEVICE_USAGE_PARTS_H
+#pragma once
 
 #include "capture/cuda/device_usage.h"
 #include "capture/loader/hooks.h"
@@ -86,5 +85,3 @@ bool nvml_left(int device, uint64_t *bytes);
 
 /* In a forked child: it is another process. */
 void nvml_clear(void);
-
-#endif

@@ -2,8 +2,7 @@
  * Questions to the CUDA driver, always through its real functions, that change nothing. Never under
  * PyTorch's lock. Answers are -1 or 0 when the driver cannot say.
  */
-#ifndef CAPTURE_CUDA_DRIVER_H
-#define CAPTURE_CUDA_DRIVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ bool driver_facts(int device, struct driver_facts *facts);
 
 /* 13000 for CUDA 13.0, 0 when unknown. */
 int driver_version(void);
-
-#endif

@@ -7,8 +7,7 @@
  * of buffer callbacks for a whole process. So whoever else wants
  * CUPTI, torch.profiler above all, gets it: what we have is taken in, and we stand back.
  */
-#ifndef CAPTURE_CUPTI_CUPTI_H
-#define CAPTURE_CUPTI_CUPTI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ void cupti_take(const struct cupti_library *library, uint8_t *buffer, size_t val
 
 /* cupti_records.c: forgets texts of this process's spool. */
 void cupti_records_clear(void);
-
-#endif

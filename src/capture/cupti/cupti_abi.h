@@ -5,8 +5,7 @@
  * forms grow at their end, so what stands here is the beginning that all forms since CUDA 11.2
  * share. tests/abi compares it with the toolkit's own header where there is one.
  */
-#ifndef CAPTURE_CUPTI_CUPTI_ABI_H
-#define CAPTURE_CUPTI_CUPTI_ABI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -107,5 +106,3 @@ struct cupti_unified_config {
 typedef void cupti_wanted_fn(uint8_t **buffer, size_t *size, size_t *records);
 typedef void cupti_filled_fn(void *context, uint32_t stream, uint8_t *buffer, size_t size,
 			     size_t valid);
-
-#endif

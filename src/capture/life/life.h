@@ -1,6 +1,5 @@
 /* The life of a guest: constructor, fork, exit; what is known of the process. */
-#ifndef CAPTURE_LIFE_LIFE_H
-#define CAPTURE_LIFE_LIFE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -68,5 +67,3 @@ int finalize_dump(const char *output);
 
 /* Another thread that comes to exit() waits from now on until the document is written. */
 void finalize_begin(void);
-
-#endif

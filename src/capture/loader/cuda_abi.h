@@ -4,8 +4,7 @@
  * From cuda.h and driver_types.h of CUDA 13.0; enums are 32-bit there as here. tests/abi compares
  * each row of hooks.def with the toolkit's own headers where there are any.
  */
-#ifndef CAPTURE_LOADER_CUDA_ABI_H
-#define CAPTURE_LOADER_CUDA_ABI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -164,5 +163,3 @@ typedef struct CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_st {
 typedef struct CUuuid_st {
 	char bytes[16];
 } CUuuid;
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * The rows of hooks.def and calls.def as an enum and a table, and the ways by which calls reach us.
  */
-#ifndef CAPTURE_LOADER_HOOKS_H
-#define CAPTURE_LOADER_HOOKS_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -69,5 +68,3 @@ enum door {
 /* How often each was used: what `capture.doors` shows. */
 void exports_count(enum door door);
 uint64_t exports_counted(enum door door);
-
-#endif

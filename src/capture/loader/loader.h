@@ -13,8 +13,7 @@
  * threads, or when patience was at its end, cannot know what they held. It asks nothing on its own
  * account for the rest of its life: its events have Python frames and no native ones.
  */
-#ifndef CAPTURE_LOADER_LOADER_H
-#define CAPTURE_LOADER_LOADER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -137,5 +136,3 @@ void libc_binding_bind(void);
  * dlopen() gave.
  */
 void libc_binding_replace(void *library, const char *name, void *function);
-
-#endif

@@ -4,8 +4,7 @@
  * A driver row has one: libcuda's. A runtime row has as many as the process has runtimes (12 beside
  * 13, one of them loaded RTLD_LOCAL): the caller decides, as the linker would have.
  */
-#ifndef CAPTURE_LOADER_RESOLVE_H
-#define CAPTURE_LOADER_RESOLVE_H
+#pragma once
 
 #include "capture/loader/hooks.h"
 
@@ -99,5 +98,3 @@ static inline __attribute__((always_inline)) void *resolve_hook(enum hook_id id,
  * parent's threads held (capture/loader/loader.h), until the host itself has had its answer.
  */
 bool resolve_may_ask(void);
-
-#endif

@@ -6,8 +6,7 @@
  * the rate seen since the process began. So an answer is at most half a microsecond from the truth,
  * never goes back within a thread, and may be that much older than another thread's.
  */
-#ifndef CAPTURE_LOADER_TSC_CLOCK_H
-#define CAPTURE_LOADER_TSC_CLOCK_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -54,5 +53,3 @@ static inline uint64_t tsc_ns(void)
 		return tsc_look();
 	return tsc_thread.ns + (delta * rate >> 32);
 }
-
-#endif

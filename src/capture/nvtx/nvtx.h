@@ -2,8 +2,7 @@
  * NVTX ranges and marks, which go to record_mark(); all else is between NVTX's core (nvtx.c) and
  * its payloads (nvtx_payload.c).
  */
-#ifndef CAPTURE_NVTX_NVTX_H
-#define CAPTURE_NVTX_NVTX_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ void nvtx_end(const char *domain, uint64_t range);
  * strings and domains are such texts.
  */
 const char *nvtx_keep(const char *text);
-
-#endif

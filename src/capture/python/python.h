@@ -7,8 +7,7 @@
  * reports, and whoever holds the GIL may be waiting for that lock. It is not needed either: only
  * this thread pushes and pops its frames, and it is inside our hook.
  */
-#ifndef CAPTURE_PYTHON_PYTHON_H
-#define CAPTURE_PYTHON_PYTHON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -107,5 +106,3 @@ void python_forked(void);
 
 /* Why Python stacks are off although there is an interpreter, in one sentence; else NULL. */
 const char *python_trouble(void);
-
-#endif

@@ -2,8 +2,7 @@
  * What the files of this folder share: where an interpreter keeps its frames, and reading there.
  * For them alone.
  */
-#ifndef CAPTURE_PYTHON_PYTHON_PARTS_H
-#define CAPTURE_PYTHON_PYTHON_PARTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -256,5 +255,3 @@ static inline unsigned __int128 python_part(uint64_t code, uint64_t identity, ui
 	return (unsigned __int128)(code + key) *
 	       ((identity ^ rest * HASH_C) + python_turn(key, 24));
 }
-
-#endif

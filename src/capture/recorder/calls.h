@@ -6,8 +6,7 @@
  * event is made; in the common case no lock is taken, the processor's included, and no cache line
  * is shared.
  */
-#ifndef CAPTURE_RECORDER_CALLS_H
-#define CAPTURE_RECORDER_CALLS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ void calls_settle(void);
 
 /* In a forked child: what the parent counted is the parent's. */
 void calls_clear(void);
-
-#endif

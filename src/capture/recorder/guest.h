@@ -2,8 +2,7 @@
  * The turning points of a guest, as the rooms below capture/life know them: it does there what has
  * to be done in all rooms.
  */
-#ifndef CAPTURE_RECORDER_GUEST_H
-#define CAPTURE_RECORDER_GUEST_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -48,5 +47,3 @@ static inline bool guest_control_asked(const struct spool_header *header)
 
 /* Acts upon all that was asked. Takes the recorder's lock; there is a spool. */
 void guest_control(void);
-
-#endif

@@ -4,8 +4,7 @@
  * The order of locks is in base/guest/locks.def: with record_lock() held nothing that can wait or
  * call out is done.
  */
-#ifndef CAPTURE_RECORDER_RECORD_H
-#define CAPTURE_RECORDER_RECORD_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -220,5 +219,3 @@ static inline void overhead_leave(enum spool_cost_kind kind, bool last, bool eve
 	if (__builtin_expect(overhead_past >= COST_EVERY, 0))
 		overhead_stop(kind, last, event);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * Shared by the files of the recorder, and for them alone: record.c (its beginning, and all that
  * hooks ask), record_lock.c, record_mark.c, record_fork.c, record_end.c.
  */
-#ifndef CAPTURE_RECORDER_RECORD_PARTS_H
-#define CAPTURE_RECORDER_RECORD_PARTS_H
+#pragma once
 
 #include "base/guest/lock.h"
 #include "capture/recorder/record.h"
@@ -104,5 +103,3 @@ void record_marks_put(bool opened);
 
 /* In a forked child: what was marked was its parent's. */
 void record_marks_clear(void);
-
-#endif

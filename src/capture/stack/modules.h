@@ -1,8 +1,7 @@
 /*
  * What is mapped where: the process's ELF files with their build-ids, entered into the spool.
  */
-#ifndef CAPTURE_STACK_MODULES_H
-#define CAPTURE_STACK_MODULES_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -50,5 +49,3 @@ static inline uint64_t unload_word(void)
 {
 	return atomic_load_explicit(&unload_now, memory_order_relaxed);
 }
-
-#endif

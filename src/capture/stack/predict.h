@@ -7,8 +7,7 @@
  * decided a walk, and where they lay; where all of them are there again, so is the walk. How a path
  * was chosen does not matter for that: a wrong guess costs time, nothing else.
  */
-#ifndef CAPTURE_STACK_PREDICT_H
-#define CAPTURE_STACK_PREDICT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -108,5 +107,3 @@ size_t predict_list(const struct predict_path *path, void **addresses);
 
 /* No path holds any more. */
 void predict_forget(struct predict_memory *memory);
-
-#endif

@@ -9,8 +9,7 @@
  * With MEMTRACE_SAMPLE all events are written, but only the samples take a stack; what is left goes
  * under a pseudo-stack, so that every sum still has all its bytes. Frees take no stack then.
  */
-#ifndef CAPTURE_STACK_SAMPLING_H
-#define CAPTURE_STACK_SAMPLING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -82,5 +81,3 @@ sampling_end(struct event *event, enum node_kind kind, const struct sampling_cal
 /* With the lock held and the event complete, its pool included: is it told? To be asked before
  * ledger_enter(), and before what is adjusted because of it. */
 void sampling_told(struct event *event);
-
-#endif

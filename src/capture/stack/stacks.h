@@ -1,8 +1,7 @@
 /*
  * This thread's stack as one number: native frames out to Python's evaluation loop, then Python's.
  */
-#ifndef CAPTURE_STACK_STACKS_H
-#define CAPTURE_STACK_STACKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ struct autograd_via autograd_via(void);
 
 /* The recording is another: stacks of the last one mean nothing. */
 void autograd_clear(void);
-
-#endif

@@ -6,8 +6,7 @@
  * walk gives up and says so. No system call, no lock, and nothing is read that the unwinder would
  * not read.
  */
-#ifndef CAPTURE_STACK_STEP_H
-#define CAPTURE_STACK_STEP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,5 +95,3 @@ union cfi_rule {
  * is taken.
  */
 union cfi_rule cfi_find(uint64_t address);
-
-#endif

@@ -5,8 +5,7 @@
  * backtrace(). It is loaded RTLD_LOCAL and never linked: Debian's exports _Unwind_*, and linked
  * into a preloaded library it would be handed every C++ exception of the host.
  */
-#ifndef CAPTURE_STACK_UNWIND_H
-#define CAPTURE_STACK_UNWIND_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -59,5 +58,3 @@ static inline bool unwind_is_careful(void)
 
 /* What does it: "libunwind", "glibc", or NULL before unwind_prepare(). */
 const char *unwind_name(void);
-
-#endif

@@ -4,8 +4,7 @@
  * Nothing has a name yet; what tells one walk from another is its hash. The caller gives the place
  * for a walk, 6 KiB that the host's stack may not have, and what the walk before left.
  */
-#ifndef CAPTURE_STACK_WALK_H
-#define CAPTURE_STACK_WALK_H
+#pragma once
 
 #include "base/mem/hash.h"
 #include "base/settings/opt.h"
@@ -76,5 +75,3 @@ void walk_list(struct walk *walk);
 
 /* Somebody was in the middle of it: what is half done is not to be built on. */
 void walk_forget(struct walk_memory *memory);
-
-#endif

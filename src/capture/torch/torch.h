@@ -6,8 +6,7 @@
  * with the rounded size and running totals, under the allocator's per-device lock. So: no CUDA
  * call, no GIL, nothing that waits. It is always forwarded, torch.profiler lives on it.
  */
-#ifndef CAPTURE_TORCH_TORCH_H
-#define CAPTURE_TORCH_TORCH_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -80,5 +79,3 @@ static inline void *torch_real(enum torch_function function, void *caller)
 
 	return __builtin_expect(real != NULL, 1) ? real : torch_ask_real(function, caller);
 }
-
-#endif

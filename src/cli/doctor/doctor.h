@@ -1,6 +1,5 @@
 /* memtrace doctor: one line a finding, and how to mend what is missing. */
-#ifndef CLI_DOCTOR_DOCTOR_H
-#define CLI_DOCTOR_DOCTOR_H
+#pragma once
 
 enum finding {
 	FINDING_OK,
@@ -21,5 +20,3 @@ void doctor_settings(void);
 void doctor_output(void);
 void doctor_compression(void);
 void doctor_program(const char *name);
-
-#endif

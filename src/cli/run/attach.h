@@ -1,8 +1,7 @@
 /*
  * A running process, and the spool that it writes: found by what /proc says it has mapped.
  */
-#ifndef CLI_RUN_ATTACH_H
-#define CLI_RUN_ATTACH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ int attach_ask(struct attached *attached, enum spool_verb verb, const char *text
 
 /* Has the process acted upon the request? */
 bool attach_acted(const struct attached *attached, uint32_t number);
-
-#endif

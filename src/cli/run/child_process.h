@@ -1,6 +1,5 @@
 /* memtrace run: the child, and the traces that it and its children leave. */
-#ifndef CLI_RUN_CHILD_PROCESS_H
-#define CLI_RUN_CHILD_PROCESS_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -38,5 +37,3 @@ int run_child(struct child_run *run);
 
 /* Finishes spools that dead processes of this run left, and says what was held; frees run->seen. */
 void run_finish(struct child_run *run);
-
-#endif

@@ -2,8 +2,7 @@
  * The spools that running processes write to, found without touching them: what /proc/PID/maps
  * shows as a shared mapping of a file named *.spool.
  */
-#ifndef CLI_RUN_LIVE_SPOOLS_H
-#define CLI_RUN_LIVE_SPOOLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ void live_spools_clear(struct live_spools *spools);
 
 /* Is it a pid? 1 to 2^31 - 1 in decimal; 0 otherwise. */
 pid_t live_spools_pid(const char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* Finishing what a process left: a document from its spool, and how the process ended. */
-#ifndef CLI_RUN_RECOVERY_H
-#define CLI_RUN_RECOVERY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ int recovery_owner(const char *spool, struct owner *owner);
 /* What the document is called that lies beside its spool: memtrace.5.spool gives memtrace.5.json.
  */
 void recovery_name(char *to, size_t size, const char *spool);
-
-#endif

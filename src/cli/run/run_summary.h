@@ -1,6 +1,5 @@
 /* What a run left, told on stderr. */
-#ifndef CLI_RUN_RUN_SUMMARY_H
-#define CLI_RUN_RUN_SUMMARY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ void run_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Sorts the traces: the child's own comes first. */
 void run_summary(const struct child_run *run, struct run_left *left);
-
-#endif

@@ -1,6 +1,5 @@
 /* Programs under AddressSanitizer, whose runtime wants to be loaded before everything else. */
-#ifndef CLI_RUN_SANITIZER_H
-#define CLI_RUN_SANITIZER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ bool sanitizer_in(const char *program);
  * first, by its own setting in ASAN_OPTIONS. What the user has set there about it is left alone.
  */
 void sanitizer_admit(const char *program);
-
-#endif

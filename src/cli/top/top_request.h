@@ -5,8 +5,7 @@
  * the browser fetches from there: so a request must name a host that is known to be this one. An
  * address cannot be made to lead elsewhere, and who names no host is no browser.
  */
-#ifndef CLI_TOP_TOP_REQUEST_H
-#define CLI_TOP_TOP_REQUEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ const char *top_request_read(char *text, size_t length, const char *const *names
 
 #define TOP_REQUEST_BAD "400 Bad Request"
 #define TOP_REQUEST_HOST "421 Misdirected Request"
-
-#endif

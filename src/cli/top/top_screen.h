@@ -2,8 +2,7 @@
  * The terminal of `memtrace top`: the alternate screen and keys without Enter, given back however
  * the program ends (but for SIGKILL).
  */
-#ifndef CLI_TOP_TOP_SCREEN_H
-#define CLI_TOP_TOP_SCREEN_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ void top_screen_size(const struct top_screen *screen, unsigned *columns, unsigne
 
 /* Waits for so many ns; *what is the key or the signal. */
 enum top_event top_screen_wait(struct top_screen *screen, uint64_t ns, int *what);
-
-#endif

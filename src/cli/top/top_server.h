@@ -4,8 +4,7 @@
  * Whoever can reach the address may read the page, and nobody can do more than that: requests are
  * bounded in bytes and time, and what is no plain request is answered 400 and hung up on.
  */
-#ifndef CLI_TOP_TOP_SERVER_H
-#define CLI_TOP_TOP_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,5 +22,3 @@ bool top_server_is_address(const char *text);
  * (top_request.h).
  */
 int top_server_run(const char *address, const char *const *hosts, top_page_fn *page, void *context);
-
-#endif

@@ -1,6 +1,5 @@
 /* What memtrace top does once it knows what is wanted. */
-#ifndef CLI_TOP_TOP_SESSION_H
-#define CLI_TOP_TOP_SESSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ struct top_options {
  * user.
  */
 int top_session(const struct top_options *options, char **operands);
-
-#endif

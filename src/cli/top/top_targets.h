@@ -1,8 +1,7 @@
 /*
  * The processes that `memtrace top` looks at: found, opened, looked at, and left when they end.
  */
-#ifndef CLI_TOP_TOP_TARGETS_H
-#define CLI_TOP_TOP_TARGETS_H
+#pragma once
 
 #include "analyse/live/live_view.h"
 
@@ -29,5 +28,3 @@ void top_targets_look(struct top_targets *targets);
 
 void top_targets_sort(struct top_targets *targets, enum live_view_order order);
 void top_targets_close(struct top_targets *targets);
-
-#endif

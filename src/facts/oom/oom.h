@@ -5,8 +5,7 @@
  * Facts are gathered from the spool; what is said about them stands in tables. Also used at the end
  * of the traced program, so all memory comes from the recording's arena.
  */
-#ifndef FACTS_OOM_OOM_H
-#define FACTS_OOM_OOM_H
+#pragma once
 
 #include "facts/live_at.h"
 #include "facts/spool_model.h"
@@ -59,5 +58,3 @@ int oom_then(struct oom *oom, struct spool_model *recording, const struct census
 
 /* A text of the spool; an empty name is none. */
 const char *oom_name(const struct spool_model *recording, uint32_t text);
-
-#endif

@@ -5,8 +5,7 @@
  * Each site has one stack, of the frames that name it (facts/sites.h), so that its name comes out
  * the same. "capture": {"baseline": true} tells it apart.
  */
-#ifndef RENDER_COMPARE_BASELINE_H
-#define RENDER_COMPARE_BASELINE_H
+#pragma once
 
 struct out;
 struct run;
@@ -18,5 +17,3 @@ int baseline_write(struct run *run, struct out *out);
 /* baseline_sites.c: the sites, with modules, frames, stacks and the peaks of whole devices; memory
  * is the run's. 0, or -errno with err_text(). */
 int baseline_sites(struct trace *to, struct run *run);
-
-#endif

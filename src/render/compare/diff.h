@@ -4,8 +4,7 @@
  * Every format tells the same: the gates, and the sites that changed. Names come from the traced
  * programs and are escaped by the rules of each format.
  */
-#ifndef RENDER_COMPARE_DIFF_H
-#define RENDER_COMPARE_DIFF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,5 +105,3 @@ bool diff_changes(struct diff *diff, enum dimension dimension, const char *group
 /* diff_curve.c: both curves of allocated memory above each other. */
 struct show;
 void diff_curves(const struct diff *diff, const struct show *show, bool ascii);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * The same function at the end of the traced program and in the tool.
  */
-#ifndef RENDER_DOCUMENT_DOCUMENT_H
-#define RENDER_DOCUMENT_DOCUMENT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -70,5 +69,3 @@ void document_event(struct out *out, const struct spool *spool, const struct eve
 
 /* Why recording stopped before its process ended (enum spool_stop); NULL when it did not. */
 const char *document_stop_text(unsigned stop);
-
-#endif

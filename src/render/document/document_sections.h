@@ -1,8 +1,7 @@
 /*
  * The members of a trace before its events: each function fills some of them from a recording.
  */
-#ifndef RENDER_DOCUMENT_DOCUMENT_SECTIONS_H
-#define RENDER_DOCUMENT_DOCUMENT_SECTIONS_H
+#pragma once
 
 #include "codec/event.h"
 #include "facts/oom/oom.h"
@@ -25,5 +24,3 @@ void document_ooms(struct spool_model *recording, struct document_told *told);
 /* modules, frames, stacks, threads */
 void document_names(struct spool_model *recording);
 void document_timeline(struct spool_model *recording);
-
-#endif

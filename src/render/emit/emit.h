@@ -21,8 +21,7 @@
  * even if the heading is "". A document is a row as well: its lists are fields of the type struct
  * emit_rows, its objects are structs in the row.
  */
-#ifndef RENDER_EMIT_EMIT_H
-#define RENDER_EMIT_EMIT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -237,5 +236,3 @@ void markdown_text(struct out *out, const char *text);
  */
 size_t emit_markdown(struct out *out, const struct emit_column *columns,
 		     const struct emit_rows *rows, uint64_t most);
-
-#endif

@@ -1,8 +1,7 @@
 /*
  * Text on a screen: columns, headings and sentences; bold and dim where it is a terminal.
  */
-#ifndef RENDER_EMIT_TERM_H
-#define RENDER_EMIT_TERM_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -53,5 +52,3 @@ void show_wrapped(const struct show *show, const char *sentence, unsigned indent
 
 /* Writes to `out` as printf does; text longer than 4095 bytes is cut. */
 void out_format(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,6 +1,5 @@
 /* What the parts of the export `chrome` share. */
-#ifndef RENDER_EXPORT_CHROME_H
-#define RENDER_EXPORT_CHROME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ int chrome_slices(struct chrome *chrome);
 
 /* chrome_events.c: all that the trace's events tell. 0 or -errno with err_text(). */
 int chrome_events(struct chrome *chrome);
-
-#endif

@@ -1,6 +1,5 @@
 /* What the formats of formats.def share: which events belong, and what time it was. */
-#ifndef RENDER_EXPORT_EXPORT_H
-#define RENDER_EXPORT_EXPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ bool export_wants(const struct trace *trace, const struct selection_options *opt
 
 /* process.start_time in ns since 1970, 0 when it makes no sense. */
 uint64_t export_epoch_ns(const struct trace *trace);
-
-#endif

@@ -1,7 +1,6 @@
 /* The formats that a trace can be exported to: the rows of formats.def as functions and as a table.
  */
-#ifndef RENDER_EXPORT_FORMATS_H
-#define RENDER_EXPORT_FORMATS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -39,5 +38,3 @@ struct format {
 
 /* The rows, ended by one without a name. */
 extern const struct format formats[];
-
-#endif

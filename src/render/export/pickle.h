@@ -5,8 +5,7 @@
  * Dictionaries and lists are opened and closed; a text or a list that comes again is a reference to
  * the first. Opcodes: the Python library's pickletools.py.
  */
-#ifndef RENDER_EXPORT_PICKLE_H
-#define RENDER_EXPORT_PICKLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ void pickle_again(struct pickle *pickle, uint32_t number);
 
 /* The pair (0, 0). */
 void pickle_pair_of_zeros(struct pickle *pickle);
-
-#endif

@@ -2,8 +2,7 @@
  * Protocol Buffers on the wire, as far as writing a message needs them: varints, and fields of
  * varints, bytes and messages (protobuf.dev/programming-guides/encoding).
  */
-#ifndef RENDER_EXPORT_PROTOBUF_H
-#define RENDER_EXPORT_PROTOBUF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ void protobuf_bytes(struct protobuf *message, unsigned field, const void *bytes,
 void protobuf_message(struct protobuf *message, unsigned field, struct protobuf *part);
 
 void protobuf_clear(struct protobuf *message);
-
-#endif

@@ -8,8 +8,7 @@
  * nobody knows, becomes a segment of its own; and what has no address, or one that is taken, gets
  * one.
  */
-#ifndef RENDER_EXPORT_SNAPSHOT_H
-#define RENDER_EXPORT_SNAPSHOT_H
+#pragma once
 
 #include "facts/lives.h"
 #include "render/export/export.h"
@@ -144,5 +143,3 @@ void snapshot_enter(struct snapshot *snapshot, enum snapshot_action action,
 
 /* So many bytes end at their place, and with them a segment of their own. */
 void snapshot_end_block(struct snapshot *snapshot, uint64_t size, struct snapshot_place place);
-
-#endif

@@ -1,6 +1,5 @@
 /* A SQLite database being filled, row by row, in the tables of sqlite_schema.def. */
-#ifndef RENDER_EXPORT_SQLITE_FILE_H
-#define RENDER_EXPORT_SQLITE_FILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +50,3 @@ int sqlite_file_copy(struct sqlite_file *file, struct out *out);
 
 /* Takes the temporary file away. */
 void sqlite_file_clear(struct sqlite_file *file);
-
-#endif

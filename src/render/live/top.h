@@ -2,8 +2,7 @@
  * Processes as they are now: for people, as JSON (include/memtrace/top.schema.json), and as
  * Prometheus reads them.
  */
-#ifndef RENDER_LIVE_TOP_H
-#define RENDER_LIVE_TOP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ void top_json(const struct top *top, struct out *out);
 
 /* The text format 0.0.4 of https://prometheus.io/docs/instrumenting/exposition_formats/ */
 void top_prometheus(const struct top *top, struct out *out);
-
-#endif

@@ -5,8 +5,7 @@
  * this writes into it is data only, and no byte of a trace can end the element it stands in: texts
  * are JSON without a '<', numbers are base64.
  */
-#ifndef RENDER_PAGE_PAGE_H
-#define RENDER_PAGE_PAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ struct page_input {
 /* One trace or two, base and head; none where only ranks are told. 0 or -errno with err_text(). */
 int page_write(const struct page_input *inputs, size_t count, struct out *out,
 	       const struct page_options *options);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * A column that cannot grow remembers it: column_write() says so.
  */
-#ifndef RENDER_PAGE_PAGE_COLUMNS_H
-#define RENDER_PAGE_PAGE_COLUMNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void column_add_delta(struct column *column, uint64_t value);
 /* Writes and clears it. `name` is a plain word. 0 or -errno with err_text(). */
 int column_write(struct column *column, struct out *out, const char *name);
 void column_clear(struct column *column);
-
-#endif

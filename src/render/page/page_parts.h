@@ -1,6 +1,5 @@
 /* What the writers of a page's parts share. */
-#ifndef RENDER_PAGE_PAGE_PARTS_H
-#define RENDER_PAGE_PAGE_PARTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ int page_facts(struct trace *trace, const struct history *history,
 /* page_events.c: its columns, each an element. `number` tells traces apart. */
 int page_events(const struct trace *trace, const struct history *history,
 		const struct page_spans *spans, unsigned number, struct out *out);
-
-#endif

@@ -4,8 +4,7 @@
  * Every format tells the same: sentences, the ranks, how unlike they are, the cards, the sites.
  * Names come from the traced programs and are escaped by the rules of each format.
  */
-#ifndef RENDER_RANKS_RANKS_H
-#define RENDER_RANKS_RANKS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -120,5 +119,3 @@ bool merge_find_tables(struct merge_tables *tables, struct merge *merge, const s
 /* The sites of a list, NULL for the first of all; people are told of one column. */
 bool merge_find_sites(struct merge_tables *tables, struct merge *merge,
 		      const struct merge_site **list, size_t count, size_t column);
-
-#endif

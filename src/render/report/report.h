@@ -4,8 +4,7 @@
  * report_text() writes text for people, in 80 columns; report_json() writes the stable document
  * memtrace-report/1; report_brief() writes the lines that `memtrace run` prints on stderr.
  */
-#ifndef RENDER_REPORT_REPORT_H
-#define RENDER_REPORT_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ int report_brief(struct trace *trace, struct out *out, const char *prefix);
 /* For a process that was killed or called _exit() and so printed nothing itself: writes the
  * explanation of the out of memory that ended it, if the trace has one. */
 void report_last_words(const struct trace *trace, struct out *out, const char *prefix);
-
-#endif

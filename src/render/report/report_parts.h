@@ -1,8 +1,7 @@
 /*
  * Shared by the parts of the report: the findings about the trace, and functions that write rows.
  */
-#ifndef RENDER_REPORT_REPORT_PARTS_H
-#define RENDER_REPORT_REPORT_PARTS_H
+#pragma once
 
 #include "analyse/categories/categories.h"
 #include "analyse/findings/advice.h"
@@ -227,5 +226,3 @@ enum report_when {
 	REPORT_OOM,    /* likewise, and in the document; with --oom it is the only section */
 	REPORT_MOMENT, /* only with --at, and then it is the only kind of section */
 };
-
-#endif

@@ -2,8 +2,7 @@
  * Stacks and their weights, for formats that weigh stacks: bytes at the peaks of the devices, or at
  * a moment.
  */
-#ifndef RENDER_SELECTION_FLAME_WEIGHTS_H
-#define RENDER_SELECTION_FLAME_WEIGHTS_H
+#pragma once
 
 #include "analyse/trace/trace.h"
 #include "render/selection/options.h"
@@ -50,5 +49,3 @@ void weights_name(const struct weights *weights, const struct weights_set *set, 
  * an address if it has no name. Cut to size.
  */
 void weights_function(const struct trace *trace, uint32_t frame, char *to, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* The part of a trace that is meant: options that reports and exports share. */
-#ifndef RENDER_SELECTION_OPTIONS_H
-#define RENDER_SELECTION_OPTIONS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@ struct selection_options {
 	int stacks, by;        /* enum trace_stacks, enum trace_by */
 	int metric;            /* of `at`: TRACE_ALLOCATED, or TRACE_RESERVED (exports) */
 };
-
-#endif

@@ -2,8 +2,7 @@
  * Phases of one name, summed; and where a family (analyse/trace/phase_name.h) has many names, as
  * "step 1" to "step 100", all phases of the family: "step #".
  */
-#ifndef RENDER_SELECTION_PHASE_GROUPS_H
-#define RENDER_SELECTION_PHASE_GROUPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ const char *phase_group_title(const struct phase_group *group, char *to, size_t 
  * if no phase has any for the device. */
 bool phase_group_device(const struct phase_group *group, int device,
 			struct trace_phase_device *sums);
-
-#endif

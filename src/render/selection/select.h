@@ -1,6 +1,5 @@
 /* The subject of a report: the whole run, a selection of it, or a moment. */
-#ifndef RENDER_SELECTION_SELECT_H
-#define RENDER_SELECTION_SELECT_H
+#pragma once
 
 #include "analyse/categories/categories.h"
 #include "analyse/lifetimes/replay.h"
@@ -57,5 +56,3 @@ bool report_select_doubt(const struct report_selection *selection, char *to, siz
 int report_filter_stacks(struct report_selection *selection, struct trace *trace,
 			 const char *pattern);
 int report_filter_facts(const struct report_selection *selection, struct trace *trace);
-
-#endif

@@ -1,6 +1,5 @@
 /* Each stack as a text, made once, for formats that write the stack in every row. */
-#ifndef RENDER_SELECTION_STACK_TEXTS_H
-#define RENDER_SELECTION_STACK_TEXTS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -23,5 +22,3 @@ int stack_texts_make(struct stack_texts *texts, struct trace *trace);
 
 /* The texts of a stack's number; for UINT32_MAX (no stack) one of NULLs. */
 const struct stack_text *stack_text(const struct stack_texts *texts, uint32_t stack);
-
-#endif

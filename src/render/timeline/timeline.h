@@ -5,8 +5,7 @@
  * They come from the document's timeline[], which never loses a peak: each column shows the highest
  * value of its stretch of time. Failed allocations are marked if the trace has events.
  */
-#ifndef RENDER_TIMELINE_TIMELINE_H
-#define RENDER_TIMELINE_TIMELINE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ struct timeline_options {
 
 /* Writes all curves. Returns 0, or -errno with a sentence in err_text(). */
 int timeline_text(struct trace *trace, struct out *out, const struct timeline_options *options);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared by the parts of the timeline: the stretch of time, and lines of cells. */
-#ifndef RENDER_TIMELINE_TIMELINE_PARTS_H
-#define RENDER_TIMELINE_TIMELINE_PARTS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ void timeline_ascii(const struct timeline *timeline, char *text);
  */
 int timeline_chart(const struct timeline *timeline, const struct trace_curve *curve);
 int timeline_phases(const struct timeline *timeline);
-
-#endif

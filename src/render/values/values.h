@@ -4,8 +4,7 @@
  * Text from a traced program may hold anything. These functions let no character through that could
  * steer a terminal.
  */
-#ifndef RENDER_VALUES_VALUES_H
-#define RENDER_VALUES_VALUES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ typedef size_t fill_fact(char *to, size_t size, const char *name, const void *fa
 
 /* Copies the text with its facts filled in, cut to size. */
 void fill_text(char *to, size_t size, const char *text, fill_fact *fact, const void *facts);
-
-#endif

@@ -5,8 +5,7 @@
  * trace must tell of it, makes the call through CALL(), and cleans up. It runs once for each door
  * and each outcome: the call succeeds, fails, or fails for want of memory.
  */
-#ifndef E2E_ROWS_H
-#define E2E_ROWS_H
+#pragma once
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -62,5 +61,3 @@ void check_now(void);
 
 /* Another process's memory of 3 MiB, to be opened. */
 extern CUipcMemHandle foreign_handle;
-
-#endif

@@ -1,7 +1,6 @@
 /* Scenarios: code, launches, heaps, streams and graphs made ready: calls that hand out no memory,
  * so the trace has no event of them. Included by rows.c alone. */
-#ifndef E2E_ROWS_CODE_H
-#define E2E_ROWS_CODE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -340,5 +339,3 @@ static void use_cuGraphExecDestroy(fn_cuGraphExecDestroy *call)
 		must(cuGraphExecDestroy(exec), "cuGraphExecDestroy");
 	must(cuGraphDestroy(graph), "cuGraphDestroy");
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Scenarios: contexts, and what ends with them. Included by rows.c alone. */
-#ifndef E2E_ROWS_CONTEXTS_H
-#define E2E_ROWS_CONTEXTS_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -179,5 +178,3 @@ static void use_cudaDeviceReset(fn_cudaDeviceReset *call)
 	must(cuMemFree(stays), "cuMemFree");
 	free_survivors();
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Scenarios: memory by address, arrays, virtual memory management. Included by rows.c alone. */
-#ifndef E2E_ROWS_MEMORY_H
-#define E2E_ROWS_MEMORY_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -547,5 +546,3 @@ static void use_cuMulticastUnbind(fn_cuMulticastUnbind *call)
 	CALL(handle, 0, 0, 2 * MIB);
 	cuMemRelease(handle);
 }
-
-#endif

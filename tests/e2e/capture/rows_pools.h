@@ -1,6 +1,5 @@
 /* Scenarios: stream-ordered memory and graphs. Included by rows.c alone. */
-#ifndef E2E_ROWS_POOLS_H
-#define E2E_ROWS_POOLS_H
+#pragma once
 
 #include "rows.h"
 
@@ -349,5 +348,3 @@ static void use_cudaDeviceGraphMemTrim(fn_cudaDeviceGraphMemTrim *call)
 	beneath("cuDeviceGraphMemTrim");
 	use_cuDeviceGraphMemTrim((fn_cuDeviceGraphMemTrim *)(void *)call);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Scenarios: memory of other processes and libraries. Included by rows.c alone. */
-#ifndef E2E_ROWS_SHARED_H
-#define E2E_ROWS_SHARED_H
+#pragma once
 
 #include <string.h>
 #include <unistd.h>
@@ -270,5 +269,3 @@ static void use_cudaDestroyExternalMemory(fn_cudaDestroyExternalMemory *call)
 	beneath("cuDestroyExternalMemory");
 	use_cuDestroyExternalMemory((fn_cuDestroyExternalMemory *)(void *)call);
 }
-
-#endif
