@@ -11,7 +11,9 @@
 #include <time.h>
 
 #include "analyse/spool/read.h"
+#include "base/mem/arena.h"
 #include "ledger/live.h"
+#include "ledger/pending.h"
 #include "ledger/timeline.h"
 #include "render/document/document.h"
 #include "spool/txn.h"
@@ -178,6 +180,29 @@ TEST(what_was_written_is_read)
 	STR(recorder_complaint(&spool), NULL);
 	OK(!spool_writer_lives(&spool));
 	spool_close(&spool);
+	remove_all();
+}
+
+/* Each snapshot copies what came since the one before: chunks begun anew are among it. */
+TEST(a_snapshot_goes_on_from_the_one_before)
+{
+	static struct spool copy;
+
+	EQ(recorder_open(&recorder, in_directory("t.spool"), 20000, 9), 0);
+	for (unsigned i = 0; i < 40; i++) {
+		for (unsigned step = 0; step < 1500; step++)
+			recorder_step(&recorder);
+		EQ(spool_snapshot(&copy, &recorder.spool), 0);
+		EQ(copy.header->seq, recorder.spool.header->seq);
+		pending_settle_left(&copy);
+		STR(recorder_complaint(&copy), NULL);
+		atomic_fetch_or(&recorder.spool.header->generation, 1);
+		EQ(spool_snapshot(&copy, &recorder.spool), 1);
+		atomic_fetch_and(&recorder.spool.header->generation, ~1ull);
+	}
+	OK(recorder.spool.header->dropped > 0);
+	pages_free(copy.base, copy.reserved);
+	recorder_close(&recorder);
 	remove_all();
 }
 
