@@ -18,6 +18,7 @@ enum {
 };
 
 struct unpack {
+	int (*read)(struct unpack *unpack, char *bytes, size_t size, size_t *got);
 	z_stream gzip;
 #ifdef HAVE_ZSTD
 	ZSTD_DStream *zstd;
@@ -30,18 +31,16 @@ struct unpack {
 	int error;
 };
 
-static struct {
-	bool lifted;
-} limits;
+static bool limits_lifted;
 
 void limits_lift(void)
 {
-	limits.lifted = true;
+	limits_lifted = true;
 }
 
 bool limits_hold(void)
 {
-	return !limits.lifted;
+	return !limits_lifted;
 }
 
 /* RFC 1952 and RFC 8878, whose frames may begin with one to be skipped. */
@@ -97,13 +96,7 @@ static int gzip_read(struct unpack *unpack, char *bytes, size_t size, size_t *go
 /* --- zstd --- */
 
 #ifdef HAVE_ZSTD
-static int zstd_start(struct unpack *unpack)
-{
-	unpack->zstd = ZSTD_createDStream();
-	return unpack->zstd ? 0 : -ENOMEM;
-}
-
-static int zstd_read(struct unpack *unpack, void *bytes, size_t size, size_t *got)
+static int zstd_read(struct unpack *unpack, char *bytes, size_t size, size_t *got)
 {
 	ZSTD_inBuffer in = { unpack->block, unpack->used, unpack->at };
 	ZSTD_outBuffer out = { bytes, size, 0 };
@@ -116,28 +109,6 @@ static int zstd_read(struct unpack *unpack, void *bytes, size_t size, size_t *go
 	*got = out.pos;
 	unpack->between = !left;
 	return ZSTD_isError(left) ? -EBADMSG : 0;
-}
-
-static void zstd_end(struct unpack *unpack)
-{
-	ZSTD_freeDStream(unpack->zstd);
-}
-#else
-static int zstd_start(struct unpack *unpack)
-{
-	(void)unpack;
-	return -ENOTSUP;
-}
-
-static int zstd_read(struct unpack *unpack, void *bytes, size_t size, size_t *got)
-{
-	(void)unpack, (void)bytes, (void)size, (void)got;
-	return -ENOTSUP;
-}
-
-static void zstd_end(struct unpack *unpack)
-{
-	(void)unpack;
 }
 #endif
 
@@ -152,29 +123,41 @@ void decompress_close(struct decompress *source)
 {
 	struct unpack *unpack = source->unpack;
 
-	if (unpack && source->kind == PACK_GZIP)
-		inflateEnd(&unpack->gzip);
-	else if (unpack)
-		zstd_end(unpack);
+	if (unpack) {
+		inflateEnd(&unpack->gzip); /* of none: does nothing */
+#ifdef HAVE_ZSTD
+		ZSTD_freeDStream(unpack->zstd);
+#endif
+	}
 	free(unpack);
 	*source = (struct decompress){ .fd = -1 };
+}
+
+/* Chooses who unpacks, and lets them begin. */
+static int start_kind(struct unpack *unpack, enum pack_kind kind)
+{
+	if (kind == PACK_GZIP) {
+		unpack->read = gzip_read;
+		return inflateInit2(&unpack->gzip, GZIP_WINDOW) == Z_OK ? 0 : -ENOMEM;
+	}
+#ifdef HAVE_ZSTD
+	unpack->read = zstd_read;
+	unpack->zstd = ZSTD_createDStream();
+	return unpack->zstd ? 0 : -ENOMEM;
+#else
+	return -ENOTSUP;
+#endif
 }
 
 static int start_stream(struct decompress *source)
 {
 	struct unpack *unpack = calloc(1, sizeof(*unpack));
 	ssize_t more;
-	int result;
 
 	if (!unpack)
 		return -ENOMEM;
 	source->unpack = unpack;
-	if (source->kind == PACK_ZSTD) {
-		unpack->error = zstd_start(unpack);
-	} else {
-		result = inflateInit2(&unpack->gzip, GZIP_WINDOW);
-		unpack->error = result == Z_OK ? 0 : -ENOMEM;
-	}
+	unpack->error = start_kind(unpack, source->kind);
 	/* All at once: given its magic alone, zstd 1.5.4 takes what follows for a frame of its own.
 	 */
 	memcpy(unpack->block, source->begin, source->begun);
@@ -230,9 +213,7 @@ static ssize_t read_unpacked(struct decompress *source, char *bytes, size_t size
 		if (unpack->error)
 			break;
 		before = unpack->at;
-		unpack->error = source->kind == PACK_GZIP
-					? gzip_read(unpack, bytes + total, part, &got)
-					: zstd_read(unpack, bytes + total, part, &got);
+		unpack->error = unpack->read(unpack, bytes + total, part, &got);
 		total += got;
 		unpack->out += got;
 		if (unpack->out > LIMITS_UNPACKED && unpack->out / LIMITS_RATIO > unpack->in &&
