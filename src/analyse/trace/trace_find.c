@@ -16,13 +16,10 @@ const struct trace_device *trace_device(const struct trace *trace, int device)
 
 size_t trace_position(const struct trace *trace, int device, unsigned space)
 {
-	size_t i = 0;
+	const struct trace_device *row =
+		space_on_card(device, space) ? trace_device(trace, device) : NULL;
 
-	if (!space_on_card(device, space))
-		return trace->summary.devices_n;
-	while (i < trace->summary.devices_n && trace->summary.devices[i].device != device)
-		i++;
-	return i;
+	return row ? (size_t)(row - trace->summary.devices) : trace->summary.devices_n;
 }
 
 const struct trace_card *trace_card(const struct trace *trace, int device)

@@ -101,7 +101,8 @@ static int read_text(struct reader *reader, enum json_token token, const char **
 	return keep_text(reader, to);
 }
 
-static int read_u64(struct reader *reader, enum json_token token, uint64_t most, uint64_t *to)
+static int read_unsigned(struct reader *reader, enum json_token token, uint64_t most, void *to,
+			 size_t size)
 {
 	const struct json *json = reader->json;
 
@@ -109,37 +110,22 @@ static int read_u64(struct reader *reader, enum json_token token, uint64_t most,
 	    json->magnitude > most)
 		return refuse_value(reader,
 				    "a whole number, not negative and not larger than it may be");
-	*to = json->magnitude;
+	memcpy(to, &json->magnitude, size); /* little-endian, as all that this runs on */
 	return 0;
 }
 
-static int read_u32(struct reader *reader, enum json_token token, uint32_t *to)
-{
-	uint64_t number = 0;
-	int error = read_u64(reader, token, UINT32_MAX - 1, &number);
-
-	*to = (uint32_t)number;
-	return error;
-}
-
-static int read_i64(struct reader *reader, enum json_token token, uint64_t most, int64_t *to)
+static int read_signed(struct reader *reader, enum json_token token, uint64_t most, void *to,
+		       size_t size)
 {
 	const struct json *json = reader->json;
+	int64_t number = (int64_t)json->magnitude;
 
 	if (token != JSON_NUMBER || !json->exact || json->magnitude > most)
 		return refuse_value(reader,
 				    most == INT64_MAX ? "a whole number" : "a small whole number");
-	*to = json->negative ? -(int64_t)json->magnitude : (int64_t)json->magnitude;
+	number = json->negative ? -number : number;
+	memcpy(to, &number, size);
 	return 0;
-}
-
-static int read_int(struct reader *reader, enum json_token token, int *to)
-{
-	int64_t number = *to;
-	int error = read_i64(reader, token, INT16_MAX, &number);
-
-	*to = (int)number;
-	return error;
 }
 
 static int read_hex(struct reader *reader, enum json_token token, uint64_t *to)
@@ -236,10 +222,12 @@ static int read_item(struct reader *reader, enum json_token token, const struct 
 	case ROW_TEXTS:
 		return read_text(reader, token, item);
 	case ROW_U32S:
-		return read_u32(reader, token, item);
+		return read_unsigned(reader, token, UINT32_MAX - 1, item, sizeof(uint32_t));
 	case ROW_U64S:
 		*(uint64_t *)item = TRACE_NONE;
-		return token == JSON_NULL ? 0 : read_u64(reader, token, UINT64_MAX, item);
+		return token == JSON_NULL
+			       ? 0
+			       : read_unsigned(reader, token, UINT64_MAX, item, sizeof(uint64_t));
 	default:
 		rows_clear(row->of, item);
 		return read_object(reader, token, rows_of(row->of), item);
@@ -315,14 +303,14 @@ static int read_row(struct reader *reader, const struct row *row, void *to)
 		return read_value(reader, token, value);
 	case ROW_U64:
 	case ROW_OPTIONAL:
-		return read_u64(reader, token, UINT64_MAX, value);
+		return read_unsigned(reader, token, UINT64_MAX, value, row->size);
 	case ROW_U32:
 	case ROW_POSITION:
-		return read_u32(reader, token, value);
+		return read_unsigned(reader, token, UINT32_MAX - 1, value, row->size);
 	case ROW_I64:
-		return read_i64(reader, token, INT64_MAX, value);
+		return read_signed(reader, token, INT64_MAX, value, row->size);
 	case ROW_INT:
-		return read_int(reader, token, value);
+		return read_signed(reader, token, INT16_MAX, value, row->size);
 	case ROW_BOOL:
 		return read_bool(reader, token, value);
 	case ROW_HEX:
