@@ -8,27 +8,11 @@
 #include "analyse/input/error.h"
 #include "render/emit/term.h"
 
-enum {
-	VARINT_LONGEST = 10,
-	CHUNK = 3 * 16384, /* deflated bytes at a time: whole groups of base64 */
-};
+enum { CHUNK = 3 * 16384 }; /* deflated bytes at a time: whole groups of base64 */
 
 void column_add(struct column *column, uint64_t value)
 {
-	if (column->size - column->used < VARINT_LONGEST) {
-		size_t size = column->size * 2 + 4096;
-		uint8_t *bytes = column->failed ? NULL : realloc(column->bytes, size);
-
-		if (!bytes) {
-			column->failed = true;
-			return;
-		}
-		column->bytes = bytes;
-		column->size = size;
-	}
-	for (; value >= 0x80; value >>= 7)
-		column->bytes[column->used++] = (uint8_t)(value | 0x80);
-	column->bytes[column->used++] = (uint8_t)value;
+	protobuf_varint(&column->numbers, value);
 }
 
 void column_add_delta(struct column *column, uint64_t value)
@@ -41,8 +25,7 @@ void column_add_delta(struct column *column, uint64_t value)
 
 void column_clear(struct column *column)
 {
-	free(column->bytes);
-	*column = (struct column){ 0 };
+	protobuf_clear(&column->numbers);
 }
 
 static void write_base64(struct out *out, const uint8_t *bytes, size_t count)
@@ -68,7 +51,7 @@ static void write_base64(struct out *out, const uint8_t *bytes, size_t count)
 }
 
 /* zlib's counters are of 32 bits where that is all a caller may rely on: input goes in by parts. */
-static int deflate_all(z_stream *stream, const struct column *column, struct out *out,
+static int deflate_all(z_stream *stream, const struct protobuf *numbers, struct out *out,
 		       uint8_t *chunk)
 {
 	size_t given = 0;
@@ -77,15 +60,15 @@ static int deflate_all(z_stream *stream, const struct column *column, struct out
 	stream->next_out = chunk;
 	stream->avail_out = CHUNK;
 	while (result == Z_OK) {
-		size_t part = column->used - given;
+		size_t part = numbers->used - given;
 
 		if (!stream->avail_in && part) {
 			part = part < (1u << 30) ? part : 1u << 30;
-			stream->next_in = column->bytes + given;
+			stream->next_in = numbers->bytes + given;
 			stream->avail_in = (uInt)part;
 			given += part;
 		}
-		result = deflate(stream, given == column->used ? Z_FINISH : Z_NO_FLUSH);
+		result = deflate(stream, given == numbers->used ? Z_FINISH : Z_NO_FLUSH);
 		if (result == Z_BUF_ERROR)
 			result = Z_OK;
 		if (!stream->avail_out || result == Z_STREAM_END) {
@@ -101,11 +84,12 @@ int column_write(struct column *column, struct out *out, const char *name)
 {
 	z_stream stream = { 0 };
 	uint8_t *chunk = malloc(CHUNK);
-	int error = column->failed || !chunk || deflateInit(&stream, Z_DEFAULT_COMPRESSION) != Z_OK;
+	int error = column->numbers.no_memory || !chunk ||
+		    deflateInit(&stream, Z_DEFAULT_COMPRESSION) != Z_OK;
 
 	if (!error) {
 		out_format(out, "<script type=\"application/octet-stream\" id=\"%s\">", name);
-		error = deflate_all(&stream, column, out, chunk);
+		error = deflate_all(&stream, &column->numbers, out, chunk);
 		out_text(out, "</script>\n");
 		deflateEnd(&stream);
 	}

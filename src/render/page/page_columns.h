@@ -9,17 +9,16 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "render/export/protobuf.h"
 
 struct out;
 
 struct column {
-	uint8_t *bytes;
-	size_t used, size;
+	struct protobuf numbers;
 	uint64_t last; /* of column_add_delta() */
-	bool failed;
 };
 
 void column_add(struct column *column, uint64_t value);
