@@ -72,19 +72,22 @@ void pickle_dict_end(struct pickle *pickle)
 void pickle_list(struct pickle *pickle)
 {
 	put_opcode(pickle, EMPTY_LIST);
+	pickle->items[pickle->depth++] = 0;
 }
 
-void pickle_item(struct pickle *pickle, size_t number)
+void pickle_item(struct pickle *pickle)
 {
+	size_t number = pickle->items[pickle->depth - 1]++;
+
 	if (number && number % BATCH == 0)
 		put_opcode(pickle, APPENDS);
 	if (number % BATCH == 0)
 		put_opcode(pickle, MARK);
 }
 
-void pickle_list_end(struct pickle *pickle, size_t count)
+void pickle_list_end(struct pickle *pickle)
 {
-	if (count)
+	if (pickle->items[--pickle->depth])
 		put_opcode(pickle, APPENDS);
 }
 

@@ -14,11 +14,15 @@
 #include "base/mem/map.h"
 #include "base/text/out.h"
 
+enum { PICKLE_DEEPEST = 8 }; /* lists within lists */
+
 struct pickle {
 	struct out *out;
 	struct map texts; /* hash: 1 + number in the reader's memo */
 	uint32_t memo;    /* how many things the reader's memo holds */
 	bool no_memory;
+	unsigned depth;
+	size_t items[PICKLE_DEEPEST]; /* of each open list */
 };
 
 void pickle_start(struct pickle *pickle, struct out *out);
@@ -29,10 +33,10 @@ int pickle_end(struct pickle *pickle);
 void pickle_dict(struct pickle *pickle);
 void pickle_dict_end(struct pickle *pickle);
 
-/* `number` counts the list's items from 0: so that none is built of too many at once. */
+/* Each item is announced: so that no list is built of too many at once. */
 void pickle_list(struct pickle *pickle);
-void pickle_item(struct pickle *pickle, size_t number);
-void pickle_list_end(struct pickle *pickle, size_t count);
+void pickle_item(struct pickle *pickle);
+void pickle_list_end(struct pickle *pickle);
 
 void pickle_u64(struct pickle *pickle, uint64_t value);
 void pickle_bool(struct pickle *pickle, bool value);

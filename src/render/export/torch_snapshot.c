@@ -82,9 +82,9 @@ static void one_frame(struct snapshot_writer *writer, uint32_t *memo, const char
 		return;
 	}
 	pickle_list(&writer->pickle);
-	pickle_item(&writer->pickle, 0);
+	pickle_item(&writer->pickle);
 	frame(writer, "memtrace", 0, name);
-	pickle_list_end(&writer->pickle, 1);
+	pickle_list_end(&writer->pickle);
 	*memo = pickle_remember(&writer->pickle) + 1;
 }
 
@@ -104,10 +104,10 @@ static void frames_of(struct snapshot_writer *writer, uint32_t stack)
 	row = &writer->trace->stacks[stack];
 	pickle_list(&writer->pickle);
 	for (size_t i = 0; i < row->frames_n; i++) {
-		pickle_item(&writer->pickle, i);
+		pickle_item(&writer->pickle);
 		trace_frame(writer, row->frames[i]);
 	}
-	pickle_list_end(&writer->pickle, row->frames_n);
+	pickle_list_end(&writer->pickle);
 	writer->stacks[stack] = pickle_remember(&writer->pickle) + 1;
 }
 
@@ -132,7 +132,7 @@ static void free_space(struct snapshot_writer *writer, uint64_t address, uint64_
 	key_text(writer, "state", "inactive");
 	pickle_text(&writer->pickle, "frames");
 	pickle_list(&writer->pickle);
-	pickle_list_end(&writer->pickle, 0);
+	pickle_list_end(&writer->pickle);
 	pickle_dict_end(&writer->pickle);
 }
 
@@ -154,26 +154,25 @@ static uint64_t blocks_of(struct snapshot_writer *writer, const struct snapshot_
 	uint64_t at = segment->address;
 	uint64_t end = segment->address + segment->size;
 	uint64_t used = 0;
-	size_t count = 0;
 
 	pickle_list(&writer->pickle);
 	for (size_t i = 0; i < segment->count; i++) {
 		const struct snapshot_block *block = &device->blocks[segment->first + i];
 
 		if (block->address > at) {
-			pickle_item(&writer->pickle, count++);
+			pickle_item(&writer->pickle);
 			free_space(writer, at, block->address - at);
 		}
-		pickle_item(&writer->pickle, count++);
+		pickle_item(&writer->pickle);
 		used_space(writer, block);
 		used += block->size;
 		at = block->address + block->size;
 	}
 	if (at < end) {
-		pickle_item(&writer->pickle, count++);
+		pickle_item(&writer->pickle);
 		free_space(writer, at, end - at);
 	}
-	pickle_list_end(&writer->pickle, count);
+	pickle_list_end(&writer->pickle);
 	return used;
 }
 
@@ -202,8 +201,6 @@ static void segment_of(struct snapshot_writer *writer, const struct snapshot_dev
 
 static void segments(struct snapshot_writer *writer)
 {
-	size_t count = 0;
-
 	pickle_text(&writer->pickle, "segments");
 	pickle_list(&writer->pickle);
 	for (size_t i = 0; i < writer->snapshot->devices_n; i++) {
@@ -211,11 +208,11 @@ static void segments(struct snapshot_writer *writer)
 
 		snapshot_tile(writer->snapshot, device);
 		for (size_t k = 0; !writer->snapshot->failed && k < device->segments_n; k++) {
-			pickle_item(&writer->pickle, count++);
+			pickle_item(&writer->pickle);
 			segment_of(writer, device, &device->segments[k]);
 		}
 	}
-	pickle_list_end(&writer->pickle, count);
+	pickle_list_end(&writer->pickle);
 }
 
 /* --- what happened --- */
@@ -248,20 +245,19 @@ static void trace_of(struct snapshot_writer *writer, const struct snapshot_devic
 		[SNAPSHOT_SEGMENT_UNMAP] = "segment_unmap",
 		[SNAPSHOT_OOM] = "oom",
 	};
-	size_t count = 0;
 
 	pickle_list(&writer->pickle);
 	for (size_t i = 0; i < device->entries_n; i++) {
 		const struct snapshot_entry *entry = &device->entries[i];
 
-		pickle_item(&writer->pickle, count++);
+		pickle_item(&writer->pickle);
 		entry_of(writer, entry, actions[entry->action]);
 		if (entry->action != SNAPSHOT_FREE)
 			continue;
-		pickle_item(&writer->pickle, count++);
+		pickle_item(&writer->pickle);
 		entry_of(writer, entry, "free_completed");
 	}
-	pickle_list_end(&writer->pickle, count);
+	pickle_list_end(&writer->pickle);
 }
 
 static void traces(struct snapshot_writer *writer)
@@ -269,10 +265,10 @@ static void traces(struct snapshot_writer *writer)
 	pickle_text(&writer->pickle, "device_traces");
 	pickle_list(&writer->pickle);
 	for (size_t i = 0; i < writer->snapshot->devices_n; i++) {
-		pickle_item(&writer->pickle, i);
+		pickle_item(&writer->pickle);
 		trace_of(writer, &writer->snapshot->devices[i]);
 	}
-	pickle_list_end(&writer->pickle, writer->snapshot->devices_n);
+	pickle_list_end(&writer->pickle);
 }
 
 static void annotation(struct snapshot_writer *writer, const struct trace_phase *phase,
@@ -289,21 +285,19 @@ static void annotation(struct snapshot_writer *writer, const struct trace_phase 
 /* Phases, as torch.profiler's record_function leaves them. */
 static void annotations(struct snapshot_writer *writer)
 {
-	size_t count = 0;
-
 	pickle_text(&writer->pickle, "external_annotations");
 	pickle_list(&writer->pickle);
 	for (size_t i = 0; i < writer->trace->phases_n; i++) {
 		const struct trace_phase *phase = &writer->trace->phases[i];
 
-		pickle_item(&writer->pickle, count++);
+		pickle_item(&writer->pickle);
 		annotation(writer, phase, "START", phase->start);
 		if (phase->end == TRACE_NONE)
 			continue;
-		pickle_item(&writer->pickle, count++);
+		pickle_item(&writer->pickle);
 		annotation(writer, phase, "END", phase->end);
 	}
-	pickle_list_end(&writer->pickle, count);
+	pickle_list_end(&writer->pickle);
 }
 
 static void settings(struct snapshot_writer *writer)
