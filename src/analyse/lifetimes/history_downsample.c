@@ -27,6 +27,8 @@ struct fold {
 	struct history_running running;
 	uint32_t *renamed; /* by event: its new position */
 
+	bool failed; /* no memory left: nothing that follows counts */
+
 	struct map known;
 	struct fold_entry *entries;
 	uint32_t *changed;
@@ -37,40 +39,41 @@ struct fold {
 	size_t events_n, events_size, sums_size;
 };
 
-static int push_event(struct fold *fold, const struct history_event *event)
+static bool push_event(struct fold *fold, const struct history_event *event)
 {
 	if (!GROW(fold->events, fold->events_n, fold->events_size, 1024) ||
 	    !GROW_TO(fold->sums, fold->events_size, fold->sums_size))
-		return -ENOMEM;
+		return !(fold->failed = true);
 	fold->sums[fold->events_n] = (struct history_sums){
 		.device = fold->running.now[fold->running.device_of[event->place]],
 		.pool = fold->running.now[fold->running.pool_of[event->place]],
 		.blocks = 1,
 	};
 	fold->events[fold->events_n++] = *event;
-	return 0;
+	return true;
 }
 
 /* A block that is not told by itself comes (sign 1) or goes (-1). */
-static int take_block(struct fold *fold, const struct history_event *birth, int sign)
+static void take_block(struct fold *fold, const struct history_event *birth, int sign)
 {
 	const struct fold_key key = { birth->stack, birth->place, birth->text };
 	uint32_t id =
 		KEYED_ENTER(fold->known, fold->entries, fold->entries_n, fold->entries_size, key);
 	struct fold_entry *entry = id ? &fold->entries[id - 1] : NULL;
 
-	if (!entry || !GROW_TO(fold->changed, fold->entries_size, fold->changed_size))
-		return -ENOMEM;
+	if (!entry || !GROW_TO(fold->changed, fold->entries_size, fold->changed_size)) {
+		fold->failed = true;
+		return;
+	}
 	entry->bytes += sign > 0 ? birth->size : 0 - birth->size;
 	entry->count += (uint32_t)sign;
 	if (!entry->waiting)
 		fold->changed[fold->changed_n++] = id - 1;
 	entry->waiting = true;
-	return 0;
 }
 
 /* Says what the entries hold that have changed since they were last said. */
-static int tell_totals(struct fold *fold, uint64_t t)
+static void tell_totals(struct fold *fold, uint64_t t)
 {
 	for (size_t i = 0; i < fold->changed_n; i++) {
 		struct fold_entry *entry = &fold->entries[fold->changed[i]];
@@ -87,8 +90,8 @@ static int tell_totals(struct fold *fold, uint64_t t)
 		entry->waiting = false;
 		if (entry->bytes == entry->told && entry->count == entry->told_count)
 			continue;
-		if (push_event(fold, &event))
-			return -ENOMEM;
+		if (!push_event(fold, &event))
+			return;
 		fold->sums[at].blocks = entry->count;
 		if (entry->fold)
 			fold->events[entry->fold - 1].death = at;
@@ -98,7 +101,6 @@ static int tell_totals(struct fold *fold, uint64_t t)
 		fold->folded->folds++;
 	}
 	fold->changed_n = 0;
-	return 0;
 }
 
 /* Behind a gap nothing is known of what lived. */
@@ -114,25 +116,24 @@ static void forget_births(struct fold *fold)
 	fold->changed_n = 0;
 }
 
-static int take_birth(struct fold *fold, const struct history_event *event)
+static void take_birth(struct fold *fold, const struct history_event *event)
 {
 	fold->folded->blocks++;
 	if (event->size > fold->folded->largest)
 		fold->folded->largest = event->size;
-	return take_block(fold, event, 1);
+	take_block(fold, event, 1);
 }
 
-static int rebuild(struct fold *fold)
+static void rebuild(struct fold *fold)
 {
 	const struct history *history = fold->history;
 	size_t gap = 0;
-	int error = 0;
 
-	for (uint32_t i = 0; !error && i < history->events_n; i++) {
+	for (uint32_t i = 0; !fold->failed && i < history->events_n; i++) {
 		const struct history_event *event = &history->events[i];
 
 		if (fold->keep.edges[i])
-			error = tell_totals(fold, history->events[i ? i - 1 : 0].t);
+			tell_totals(fold, history->events[i ? i - 1 : 0].t);
 		if (gap < history->gaps_n && history->gaps[gap].event == i) {
 			forget_births(fold);
 			gap++;
@@ -140,14 +141,14 @@ static int rebuild(struct fold *fold)
 		history_running_add(&fold->running, event);
 		fold->renamed[i] = (uint32_t)fold->events_n;
 		if (fold->keep.stays[i])
-			error = error ? error : push_event(fold, event);
+			push_event(fold, event);
 		else if (event->born)
-			error = error ? error : take_birth(fold, event);
+			take_birth(fold, event);
 		else
-			error = error ? error
-				      : take_block(fold, &history->events[fold->keep.birth[i]], -1);
+			take_block(fold, &history->events[fold->keep.birth[i]], -1);
 	}
-	return error ? error : tell_totals(fold, history->events[history->events_n - 1].t);
+	if (!fold->failed)
+		tell_totals(fold, history->events[history->events_n - 1].t);
 }
 
 /* Positions in the old list become those in the new one. */
@@ -196,12 +197,13 @@ int history_fold(struct history *history, size_t most, struct history_folded *fo
 	if (!error)
 		error = history_running_start(&fold.running, history);
 	fold.renamed = calloc(history->events_n, sizeof(*fold.renamed));
-	if (!error)
-		error = fold.renamed ? rebuild(&fold) : -ENOMEM;
-	if (!error) {
+	fold.failed = error || !fold.renamed;
+	if (!fold.failed)
+		rebuild(&fold);
+	if (!fold.failed) {
 		folded->slices = fold.keep.slices;
 		rename_all(&fold);
 	}
 	clear(&fold);
-	return error;
+	return fold.failed ? -ENOMEM : 0;
 }

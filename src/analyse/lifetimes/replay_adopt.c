@@ -131,12 +131,11 @@ static int set_peak(const struct replay *replay, size_t stacks)
 			peak->stacks[peak->stacks_n++] = share;
 	}
 	if (replay->wish->of_alloc && !replay_is_split(replay->wish)) {
-		uint32_t *first = calloc(stacks + 1, sizeof(*first));
+		uint32_t *first = arena_alloc(&trace->arena, (stacks + 1) * sizeof(*first));
 
 		if (!first)
 			return err_no_memory(replay->trace->path);
 		merge_shares(replay, peak, first);
-		free(first);
 	}
 	qsort(peak->stacks, peak->stacks_n, sizeof(*peak->stacks), compare_rows);
 	trace->peaks = peak;
@@ -149,14 +148,12 @@ int replay_adopt(const struct replay *replay)
 	struct trace *trace = replay->trace;
 	size_t count = replay->rows_n;
 	size_t before = trace->stacks_n;
-	struct trace_place *places = calloc(count + 1, sizeof(*places));
+	struct trace_place *places = arena_alloc(&trace->arena, (count + 1) * sizeof(*places));
 	struct trace_stack *stacks = arena_alloc(&trace->arena, (count + 1) * sizeof(*stacks));
 	int error;
 
-	if (!places || !stacks) {
-		free(places);
+	if (!places || !stacks)
 		return err_no_memory(replay->trace->path);
-	}
 	for (size_t i = 0; i < count; i++) {
 		stacks[i] = stack_of(replay, &replay->rows[i]);
 		places[i] = adopted_place(replay, &replay->rows[i], &stacks[i]);
@@ -166,6 +163,5 @@ int replay_adopt(const struct replay *replay)
 	trace->stacks = stacks;
 	trace->stacks_n = count;
 	error = trace_set_sites(trace, places);
-	free(places);
 	return error ? error : set_peak(replay, before);
 }

@@ -314,8 +314,8 @@ int trace_set_sites(struct trace *trace, const struct trace_place *places)
 
 static int find_sites(struct trace *trace, const struct trace_keys *keys)
 {
-	struct trace_place *places = calloc(trace->stacks_n + 1, sizeof(*places));
-	int error;
+	struct trace_place *places =
+		arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*places));
 
 	if (!places)
 		return err_no_memory(trace->path);
@@ -330,9 +330,7 @@ static int find_sites(struct trace *trace, const struct trace_keys *keys)
 				     ? hash_bytes(place->name, strlen(place->name))
 				     : keys->of[i];
 	}
-	error = trace_set_sites(trace, places);
-	free(places);
-	return error;
+	return trace_set_sites(trace, places);
 }
 
 int trace_choose(struct trace *trace, enum trace_stacks stacks, enum trace_by by)

@@ -9,7 +9,6 @@
 #include "render/export/chrome.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
@@ -261,11 +260,11 @@ int format_chrome(struct trace *trace, struct out *out, const struct selection_o
 	struct chrome chrome = { .out = out, .trace = trace, .options = options };
 	int error = stack_texts_make(&chrome.stacks, trace);
 
-	chrome.innermost = calloc(trace->stacks_n + 1, sizeof(*chrome.innermost));
+	chrome.innermost =
+		arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*chrome.innermost));
 	if (!error && chrome.innermost)
 		error = put_document(&chrome);
 	else if (!error)
 		error = err_no_memory(trace->path);
-	free(chrome.innermost);
 	return error;
 }

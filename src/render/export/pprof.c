@@ -354,7 +354,8 @@ int format_pprof(struct trace *trace, struct out *out, const struct selection_op
 				       .by = options->by == TRACE_BY_THREAD ? "thread" : "phase" };
 	int error = weights_find(&writer.weights, trace, options);
 
-	writer.seen = calloc(trace->frames_n + trace->stacks_n + 1, sizeof(*writer.seen));
+	writer.seen = arena_alloc(&trace->arena,
+				  (trace->frames_n + trace->stacks_n + 1) * sizeof(*writer.seen));
 	if (!error &&
 	    (!writer.seen || deflateInit2(&writer.gzip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP,
 					  MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK))
@@ -364,7 +365,6 @@ int format_pprof(struct trace *trace, struct out *out, const struct selection_op
 		error = writer.error;
 		deflateEnd(&writer.gzip);
 	}
-	free(writer.seen);
 	map_clear(&writer.strings);
 	protobuf_clear(&writer.table);
 	protobuf_clear(&writer.profile);

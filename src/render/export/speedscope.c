@@ -3,7 +3,6 @@
  * its samples being stacks and their weights bytes.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
@@ -204,15 +203,13 @@ int format_speedscope(struct trace *trace, struct out *out, const struct selecti
 	struct speedscope_writer writer = { .out = out, .trace = trace, .weights = &weights };
 	int error = weights_find(&weights, trace, options);
 
-	writer.numbers = calloc(trace->frames_n + 1, sizeof(*writer.numbers));
+	writer.numbers =
+		arena_alloc(&trace->arena, (trace->frames_n + 1) * sizeof(*writer.numbers));
 	if (!error && writer.numbers)
 		put_document(&writer, options);
-	else if (!error)
-		error = err_no_memory(trace->path);
-	if (!error && writer.no_memory)
+	if (!error && (!writer.numbers || writer.no_memory))
 		error = err_no_memory(trace->path);
 	map_clear(&writer.groups);
-	free(writer.numbers);
 	report_select_clear(&weights.selection);
 	return error;
 }

@@ -6,7 +6,6 @@
  * torch.cuda.memory._snapshot(); their readers are torch/utils/viz/MemoryViz.js and
  * torch/cuda/_memory_viz.py.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/input/error.h"
@@ -321,8 +320,8 @@ int format_torch_snapshot(struct trace *trace, struct out *out,
 					  .epoch = export_epoch_ns(trace) };
 	int error = snapshot_read(&snapshot, trace, options);
 
-	writer.frames = calloc(trace->frames_n + 1, sizeof(*writer.frames));
-	writer.stacks = calloc(trace->stacks_n + 1, sizeof(*writer.stacks));
+	writer.frames = arena_alloc(&trace->arena, (trace->frames_n + 1) * sizeof(*writer.frames));
+	writer.stacks = arena_alloc(&trace->arena, (trace->stacks_n + 1) * sizeof(*writer.stacks));
 	if (!error && (!writer.frames || !writer.stacks))
 		error = err_no_memory(trace->path);
 	if (!error) {
@@ -338,7 +337,5 @@ int format_torch_snapshot(struct trace *trace, struct out *out,
 			error = err_no_memory(trace->path);
 	}
 	snapshot_clear(&snapshot);
-	free(writer.frames);
-	free(writer.stacks);
 	return error;
 }

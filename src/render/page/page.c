@@ -238,7 +238,6 @@ static int write_part(struct page_part *part, unsigned number, size_t head, stru
 			out_bytes(out, page_bundle, number ? 0 : head);
 			error = write_parts(part, number, out);
 		}
-		page_spans_clear(&part->spans);
 		history_clear(&part->history);
 		categories_clear(&part->categories);
 		trace_close(&part->trace);

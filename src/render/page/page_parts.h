@@ -28,9 +28,8 @@ struct page_spans {
 	uint64_t left_out, left_out_ns; /* the shortest: how many, the longest of them */
 };
 
-/* The `most` longest, 0: all of them. 0 or -errno with err_text(); to be cleared all the same. */
-int page_spans_find(struct page_spans *spans, const struct trace *trace, uint64_t most);
-void page_spans_clear(struct page_spans *spans);
+/* The `most` longest, 0: all of them. The memory is the trace's. 0 or -errno with err_text(). */
+int page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most);
 
 /* Their members of the facts; nothing for a trace without. 0 or -errno with err_text(). */
 int page_spans_facts(const struct page_spans *spans, struct trace *trace, struct out *out);

@@ -85,14 +85,14 @@ static void leave_out(struct page_spans *spans, uint64_t most)
 	spans->count = most;
 }
 
-int page_spans_find(struct page_spans *spans, const struct trace *trace, uint64_t most)
+int page_spans_find(struct page_spans *spans, struct trace *trace, uint64_t most)
 {
 	size_t count = trace->spans_n + 1;
 
 	*spans = (struct page_spans){
-		.list = calloc(count, sizeof(struct trace_span *)),
-		.tracks = calloc(count, sizeof(*spans->tracks)),
-		.track = calloc(count, sizeof(struct trace_span *)),
+		.list = arena_alloc(&trace->arena, count * sizeof(struct trace_span *)),
+		.tracks = arena_alloc(&trace->arena, count * sizeof(*spans->tracks)),
+		.track = arena_alloc(&trace->arena, count * sizeof(struct trace_span *)),
 		.count = trace->spans_n,
 	};
 	if (!spans->list || !spans->tracks || !spans->track)
@@ -102,14 +102,6 @@ int page_spans_find(struct page_spans *spans, const struct trace *trace, uint64_
 	leave_out(spans, most);
 	qsort(spans->list, spans->count, sizeof(const struct trace_span *), compare_spans);
 	return name_tracks(spans) ? err_no_memory(trace->path) : 0;
-}
-
-void page_spans_clear(struct page_spans *spans)
-{
-	free(spans->list);
-	free(spans->tracks);
-	free(spans->track);
-	*spans = (struct page_spans){ .list = NULL };
 }
 
 struct page_track {
