@@ -207,34 +207,29 @@ static int put_stacks(struct chrome *chrome)
 
 /* --- the whole --- */
 
-struct chrome_other {
-	const char *exporter, *host, *start_time;
-	uint64_t events_dropped, spans_dropped;
-};
-
 static const struct emit_column other_columns[] = {
-	EMIT_MEMBER("exporter", TEXT, struct chrome_other, exporter),
-	EMIT_MEMBER("host", TEXT, struct chrome_other, host),
-	EMIT_MEMBER("start_time", TEXT, struct chrome_other, start_time),
-	EMIT_MEMBER("events_dropped", NUMBER, struct chrome_other, events_dropped),
-	EMIT_IF_KNOWN("spans_dropped", NUMBER, struct chrome_other, spans_dropped),
+	EMIT_MEMBER("host", TEXT, struct trace, process.host),
+	EMIT_MEMBER("start_time", TEXT, struct trace, process.start_time),
+	EMIT_MEMBER("events_dropped", NUMBER, struct trace, capture.events_dropped),
+	EMIT_END,
+};
+static const struct emit_column spans_columns[] = {
+	EMIT_MEMBER("spans_dropped", NUMBER, struct trace, spans_dropped),
 	EMIT_END,
 };
 
 static void put_other(struct chrome *chrome)
 {
-	const struct trace *trace = chrome->trace;
-	const struct chrome_other other = {
-		.exporter = "memtrace " MEMTRACE_VERSION,
-		.host = trace->process.host,
-		.start_time = trace->process.start_time,
-		.events_dropped = trace->capture.events_dropped,
-		.spans_dropped = trace->witness.cupti ? trace->spans_dropped : TRACE_NONE,
-	};
+	static const struct emit_column head[] = { { .key = "exporter", .kind = EMIT_TEXT },
+						   EMIT_END };
+	static const char *const exporter = "memtrace " MEMTRACE_VERSION;
 
 	out_text(chrome->out, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":");
-	emit_json(chrome->out, other_columns, &other);
-	out_text(chrome->out, ",\n");
+	emit_begin(chrome->out, head, &exporter);
+	emit_members(chrome->out, other_columns, chrome->trace);
+	if (chrome->trace->witness.cupti)
+		emit_members(chrome->out, spans_columns, chrome->trace);
+	out_text(chrome->out, "},\n");
 }
 
 static int put_document(struct chrome *chrome)

@@ -149,6 +149,8 @@ static const struct emit_column phase_figures[] = {
 	EMIT_END,
 };
 
+static const struct emit_column phase_end[] = { { .key = "end", .kind = EMIT_TEXT }, EMIT_END };
+
 static void put_payload(struct out *out, const char *payload)
 {
 	if (!payload)
@@ -162,6 +164,7 @@ static void put_payload(struct out *out, const char *payload)
 
 static void put_phase(struct chrome *chrome, const struct trace_phase *phase)
 {
+	static const char *const unseen = "none was seen";
 	struct out *out = chrome->out;
 	char key[60];
 
@@ -179,7 +182,9 @@ static void put_phase(struct chrome *chrome, const struct trace_phase *phase)
 			 phase->devices[i].device);
 		emit_members(out, peak, &phase->devices[i]);
 	}
-	out_text(out, phase->end == TRACE_NONE ? ",\"end\":\"none was seen\"}}" : "}}");
+	if (phase->end == TRACE_NONE)
+		emit_members(out, phase_end, &unseen);
+	out_text(out, "}}");
 }
 
 static const char *category_of(const struct chrome *chrome, const struct slice *slice)

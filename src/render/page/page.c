@@ -173,9 +173,8 @@ static int write_facts(struct out *json, void *what)
 	error = write_report(part, json);
 	if (error)
 		return error;
-	out_text(json, ",\n\"name\":");
-	out_json(json, part_name(part));
-	error = page_facts(&part->trace, &part->history, &part->folded, &part->categories, json);
+	error = page_facts(part_name(part), &part->trace, &part->history, &part->folded,
+			   &part->categories, json);
 	page_phases_facts(&part->phases, json);
 	if (!error)
 		error = page_spans_facts(&part->spans, &part->trace, json);

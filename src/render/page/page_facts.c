@@ -56,12 +56,14 @@ static const struct emit_column fold_columns[] = {
 
 /* The numbers of what the columns hold, and their names. */
 struct page_names {
+	const char *name; /* of the trace */
 	const struct history_folded *folded;
 	uint64_t events, stacks;
 	struct emit_rows gaps, places, ops, threads, apis, texts;
 };
 
 static const struct emit_column name_columns[] = {
+	EMIT_MEMBER("\nname", TEXT, struct page_names, name),
 	{
 		EMIT_KEYED("\nfolded", POINTED, struct page_names, folded),
 		.of = fold_columns,
@@ -230,13 +232,14 @@ static int groupings(struct trace *trace, const struct categories *categories, s
 	return 0;
 }
 
-int page_facts(struct trace *trace, const struct history *history,
+int page_facts(const char *name, struct trace *trace, const struct history *history,
 	       const struct history_folded *folded, const struct categories *categories,
 	       struct out *out)
 {
 	/* As the trace has them. */
 	static const char *const members[] = { "peaks", "timeline", "phases", "actions" };
 	struct page_names names = {
+		.name = name,
 		.folded = folded->events ? folded : NULL,
 		.events = history->events_n,
 		.stacks = trace->stacks_n,

@@ -46,7 +46,7 @@ int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t m
 void page_phases_facts(const struct page_phases *phases, struct out *out);
 
 /* page_facts.c: the members of a trace's JSON behind its report, each with a comma in front. */
-int page_facts(struct trace *trace, const struct history *history,
+int page_facts(const char *name, struct trace *trace, const struct history *history,
 	       const struct history_folded *folded, const struct categories *categories,
 	       struct out *out);
 

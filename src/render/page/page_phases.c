@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "analyse/input/error.h"
-#include "base/text/out.h"
 #include "render/emit/emit.h"
 
 /* One that never ended is longer than any. */
@@ -54,9 +53,14 @@ int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t m
 
 void page_phases_facts(const struct page_phases *phases, struct out *out)
 {
-	if (!phases->left_out)
-		return;
-	member_number(out, ",\n\"phases_left_out\":[", phases->left_out);
-	member_number(out, ",", phases->left_out_ns);
-	out_char(out, ']');
+	static const struct emit_column columns[] = {
+		{ .key = "\nphases_left_out",
+		  .kind = EMIT_ROWS,
+		  .of = emit_numbers,
+		  .between = "" },
+		EMIT_END,
+	};
+
+	if (phases->left_out)
+		emit_members(out, columns, &EMIT_ROWS_OF(&phases->left_out, 2));
 }
