@@ -18,7 +18,7 @@ enum {
 };
 
 struct unpack {
-	int (*read)(struct unpack *unpack, char *bytes, size_t size, size_t *got);
+	int (*read)(struct unpack *unpack, void *bytes, size_t size, size_t *got);
 	z_stream gzip;
 #ifdef HAVE_ZSTD
 	ZSTD_DStream *zstd;
@@ -67,7 +67,7 @@ static int gzip_next(struct unpack *unpack)
 	return inflateReset(&unpack->gzip) == Z_OK ? 0 : -EBADMSG;
 }
 
-static int gzip_read(struct unpack *unpack, char *bytes, size_t size, size_t *got)
+static int gzip_read(struct unpack *unpack, void *bytes, size_t size, size_t *got)
 {
 	z_stream *stream = &unpack->gzip;
 	int result;
@@ -80,7 +80,7 @@ static int gzip_read(struct unpack *unpack, char *bytes, size_t size, size_t *go
 	}
 	stream->next_in = (Bytef *)unpack->block + unpack->at;
 	stream->avail_in = (uInt)(unpack->used - unpack->at);
-	stream->next_out = (Bytef *)bytes;
+	stream->next_out = bytes;
 	stream->avail_out = (uInt)size;
 	result = inflate(stream, Z_NO_FLUSH);
 	unpack->at = unpack->used - stream->avail_in;
@@ -96,7 +96,7 @@ static int gzip_read(struct unpack *unpack, char *bytes, size_t size, size_t *go
 /* --- zstd --- */
 
 #ifdef HAVE_ZSTD
-static int zstd_read(struct unpack *unpack, char *bytes, size_t size, size_t *got)
+static int zstd_read(struct unpack *unpack, void *bytes, size_t size, size_t *got)
 {
 	ZSTD_inBuffer in = { unpack->block, unpack->used, unpack->at };
 	ZSTD_outBuffer out = { bytes, size, 0 };

@@ -70,22 +70,21 @@ uint32_t keyed_find(const struct map *of_hash, const void *rows, size_t each, co
 	return find_row(of_hash, rows, each, key, length, &hash);
 }
 
-uint32_t keyed_enter(struct map *of_hash, void *list, size_t *count, size_t *size, size_t each,
-		     const void *key, size_t length)
+uint32_t keyed_enter(struct map *of_hash, struct keyed_list to, const void *key, size_t length)
 {
 	char *rows;
 	uint64_t hash;
 	uint32_t id;
 
-	memcpy(&rows, list, sizeof(rows));
-	id = find_row(of_hash, rows, each, key, length, &hash);
+	memcpy(&rows, to.list, sizeof(rows));
+	id = find_row(of_hash, rows, to.each, key, length, &hash);
 	if (id)
 		return id;
-	if (!grow_list(list, *count, size, each, 16) ||
-	    !map_put(of_hash, hash, (uint32_t)*count + 1))
+	if (!grow_list(to.list, *to.count, to.size, to.each, 16) ||
+	    !map_put(of_hash, hash, (uint32_t)*to.count + 1))
 		return 0;
-	memcpy(&rows, list, sizeof(rows));
-	memset(rows + *count * each, 0, each);
-	memcpy(rows + *count * each, key, length);
-	return (uint32_t)++ * count;
+	memcpy(&rows, to.list, sizeof(rows));
+	memset(rows + *to.count * to.each, 0, to.each);
+	memcpy(rows + *to.count * to.each, key, length);
+	return (uint32_t)++ * to.count;
 }

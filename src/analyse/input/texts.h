@@ -34,10 +34,15 @@ void texts_clear(struct texts *texts);
  */
 uint32_t keyed_find(const struct map *of_hash, const void *rows, size_t each, const void *key,
 		    size_t length);
-uint32_t keyed_enter(struct map *of_hash, void *list, size_t *count, size_t *size, size_t each,
-		     const void *key, size_t length);
+struct keyed_list {
+	void *list; /* where the pointer to the list stands */
+	size_t *count, *size, each;
+};
+uint32_t keyed_enter(struct map *of_hash, struct keyed_list to, const void *key, size_t length);
 
 #define KEYED_FIND(of_hash, list, key) \
 	keyed_find(&(of_hash), list, sizeof(*(list)), &(key), sizeof(key))
-#define KEYED_ENTER(of_hash, list, count, size, key) \
-	keyed_enter(&(of_hash), &(list), &(count), &(size), sizeof(*(list)), &(key), sizeof(key))
+#define KEYED_ENTER(of_hash, list, count, size, key)                                            \
+	keyed_enter(&(of_hash),                                                                 \
+		    (struct keyed_list){ &(list), &(count), &(size), sizeof(*(list)) }, &(key), \
+		    sizeof(key))

@@ -33,7 +33,7 @@ int page_phases_find(struct page_phases *phases, struct trace *trace, uint64_t m
 	*phases = (struct page_phases){ 0, 0 };
 	if (!most || count <= most)
 		return 0;
-	sorted = arena_alloc(&trace->arena, count * sizeof(*sorted));
+	sorted = arena_alloc(&trace->arena, count * sizeof(struct trace_phase *));
 	stays = arena_alloc(&trace->arena, count * sizeof(*stays));
 	if (!sorted || !stays)
 		return err_no_memory(trace->path);
