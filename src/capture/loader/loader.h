@@ -70,18 +70,10 @@ enum { LOADER_PATIENCE_MS = 100 };
 extern atomic_bool loader_silent;
 
 /* With no lock held, and left in the function that entered; they nest. errno is kept. */
+#define loader_enter() loader_enter_in(__builtin_frame_address(0))
+#define loader_leave() loader_leave_in(__builtin_frame_address(0))
 void loader_enter_in(void **frame);
 void loader_leave_in(void **frame);
-
-static inline __attribute__((always_inline)) void loader_enter(void)
-{
-	loader_enter_in(__builtin_frame_address(0));
-}
-
-static inline __attribute__((always_inline)) void loader_leave(void)
-{
-	loader_leave_in(__builtin_frame_address(0));
-}
 
 /*
  * The same for what must not be left in the middle either: a signal handler that jumped out of it

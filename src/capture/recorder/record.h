@@ -49,31 +49,21 @@ void record_init(const char *program);
 
 /* `frame` is that of the function that asks. By it a call of a signal handler, beneath the call
  * that it interrupted, differs from the call after one that was left by a jump (record_lock). */
-bool record_begin_in(void **frame, bool may_load);
-bool record_continue_in(void **frame);
+#define record_begin(may_load) record_begin_in(__builtin_frame_address(0), may_load)
+#define record_continue() record_continue_in(__builtin_frame_address(0))
 
 /*
  * Must be called first in every hook that records: opens the spool at the first event, notices a
  * forked child. False when nothing is to be recorded. `may_load`: the place allows slow first-time
  * work (it is not PyTorch's report).
  */
-static inline __attribute__((always_inline)) bool record_begin(bool may_load)
-{
-	return record_begin_in(__builtin_frame_address(0), may_load);
-}
+bool record_begin_in(void **frame, bool may_load);
 
 /* The same for what cannot be the first event (a free, a mapping): false if there was none yet. */
-static inline __attribute__((always_inline)) bool record_continue(void)
-{
-	return record_continue_in(__builtin_frame_address(0));
-}
+bool record_continue_in(void **frame);
 
 /* First-time work that needs no event: the unwinder, Python, PyTorch's real functions. */
 void record_prepare(void);
-
-/* `frame` is that of the function that takes the lock; NULL where there is none: then only the end
- * of the thread shows that the lock is lost. */
-void record_lock_in(void **frame);
 
 /*
  * A thread of the host may leave between the two for good: it is cancelled, or a signal handler
@@ -82,28 +72,20 @@ void record_lock_in(void **frame);
  * that its frame has gone. A function that calls record_lock() therefore does not return before
  * record_unlock() or record_done().
  */
-static inline __attribute__((always_inline)) void record_lock(void)
-{
-	record_lock_in(__builtin_frame_address(0));
-}
-
-/* The same for who looks at no sum and books nothing but what may wait (ledger/pending.h). */
-void record_lock_only_in(void **frame);
-
-static inline __attribute__((always_inline)) void record_lock_only(void)
-{
-	record_lock_only_in(__builtin_frame_address(0));
-}
-
+#define record_lock() record_lock_in(__builtin_frame_address(0))
 void record_unlock(void);
 
-bool record_inside_in(void **frame);
+/* `frame` is that of the function that takes the lock; NULL where there is none: then only the end
+ * of the thread shows that the lock is lost. */
+void record_lock_in(void **frame);
+
+/* The same for who looks at no sum and books nothing but what may wait (ledger/pending.h). */
+#define record_lock_only() record_lock_only_in(__builtin_frame_address(0))
+void record_lock_only_in(void **frame);
 
 /* True in a signal handler that interrupted its own thread between the two. */
-static inline __attribute__((always_inline)) bool record_inside(void)
-{
-	return record_inside_in(__builtin_frame_address(0));
-}
+#define record_inside() record_inside_in(__builtin_frame_address(0))
+bool record_inside_in(void **frame);
 
 /* True if there is a spool. With the lock held it stays so. */
 bool record_is_open(void);
