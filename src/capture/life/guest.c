@@ -1,8 +1,20 @@
-/* The turning points of a guest (recorder/guest.h): what is to be done then, room by room. */
+/* The turning points of a guest (recorder/guest.h): what is done then in each room, and the facts
+ * about the process that are recorded: command, host, rank, settings, devices. */
 #include "capture/recorder/guest.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/guest/signals.h"
 #include "base/guest/watch.h"
+#include "base/settings/opt.h"
+#include "base/settings/version.h"
+#include "base/text/fd.h"
+#include "base/text/path.h"
+#include "base/text/text.h"
 #include "capture/cuda/device_usage.h"
+#include "capture/cuda/driver.h"
 #include "capture/life/life.h"
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
@@ -12,6 +24,145 @@
 #include "capture/stack/unwind.h"
 #include "capture/stack/walk.h"
 #include "capture/torch/torch.h"
+
+enum { DEVICES = 64 };
+
+static _Atomic uint64_t devices_known;
+static _Atomic int driver_known; /* driver_version() */
+static unsigned late_known;      /* which late facts are recorded; under the recorder's lock */
+
+static void record_command(struct intern *intern)
+{
+	static char words[8192]; /* one recording is opened at a time, maybe on a small stack */
+	ssize_t length = fd_read_file("/proc/self/cmdline", words, sizeof(words));
+
+	for (ssize_t at = 0; at < length; at += (ssize_t)strlen(words + at) + 1)
+		intern_fact(intern, "command", words + at);
+}
+
+/* Settings of allocators that change memory: the trace lists them, and a comparison looks at them.
+ */
+static const char settings[][40] = {
+	"PYTORCH_CUDA_ALLOC_CONF",
+	"PYTORCH_ALLOC_CONF",
+	"PYTORCH_NO_CUDA_MEMORY_CACHING",
+	"CUBLAS_WORKSPACE_CONFIG",
+	"CUDA_MODULE_LOADING",
+	"CUDA_VISIBLE_DEVICES",
+	"XLA_PYTHON_CLIENT_PREALLOCATE",
+	"XLA_PYTHON_CLIENT_MEM_FRACTION",
+	"XLA_CLIENT_MEM_FRACTION",
+	"XLA_PYTHON_CLIENT_ALLOCATOR",
+	"NCCL_CUMEM_ENABLE",
+	"CUPY_GPU_MEMORY_LIMIT",
+};
+
+static void record_settings(struct intern *intern)
+{
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+		const char *value = getenv(settings[i]);
+
+		/* The first two are shown in every trace, null when unset. */
+		if (value || i < 2) {
+			intern_fact(intern, "setting", settings[i]);
+			intern_fact(intern, value ? "value" : "unset", value);
+		}
+	}
+}
+
+static void record_world(struct intern *intern)
+{
+	static const char keys[RANK_FACTS][16] = { "rank", "world_size", "local_rank" };
+
+	for (enum rank_fact fact = 0; fact < RANK_FACTS; fact++) {
+		if (rank_fact(fact))
+			intern_fact(intern, keys[fact], rank_fact(fact));
+	}
+}
+
+void process_info_late(struct intern *intern)
+{
+	static const char keys[][12] = { "python", "note", "torch", "unwinder", "cuda_driver" };
+	char driver[24];
+	const char *values[] = {
+		python_version(), python_trouble(), torch_version(), unwind_name(), NULL,
+	};
+
+	if (atomic_load(&driver_known)) {
+		text_u64(driver, (uint64_t)atomic_load(&driver_known));
+		values[4] = driver;
+	}
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!values[i] || (late_known >> i & 1))
+			continue;
+		intern_fact(intern, keys[i], values[i]);
+		late_known |= 1u << i;
+	}
+}
+
+void guest_ask(void)
+{
+	atomic_store(&driver_known, driver_version());
+}
+
+static void record_process_info(void)
+{
+	struct intern *intern = &recorder.intern;
+	struct spool_header *header = recorder.spool.header;
+	static char text[4096]; /* one recording is opened at a time, maybe on a small stack */
+
+	header->pid = (uint32_t)record_pid();
+	header->ppid = (uint32_t)getppid();
+	header->boot_pid_start = process_start_ticks(record_pid());
+	header->place = process_place();
+	intern_fact(intern, "memtrace", MEMTRACE_VERSION);
+	intern_fact(intern, "output", recorder.paths.output);
+	if (!gethostname(text, sizeof(text)))
+		intern_fact(intern, "host", text);
+	if (getcwd(text, sizeof(text)))
+		intern_fact(intern, "cwd", text);
+	record_command(intern);
+	record_world(intern);
+	record_settings(intern);
+	intern_fact(intern, "stacks", walk_mode());
+	late_known = 0;
+	process_info_late(intern);
+	if (opt_trouble()) {
+		text_join(text, sizeof(text), "the value of MEMTRACE_", opt_trouble());
+		text_append(text, sizeof(text), " was not understood: the default was used");
+		intern_fact(intern, "note", text);
+	}
+}
+
+void guest_device(int device)
+{
+	struct driver_facts facts;
+	uint64_t bit = 1ull << (device & 63);
+	struct signals_deferred deferred;
+	char total[24];
+	char ordinal[24];
+
+	if (device < 0 || device >= DEVICES || (atomic_load(&devices_known) & bit) ||
+	    (atomic_fetch_or(&devices_known, bit) & bit) || !driver_facts(device, &facts))
+		return;
+	text_u64(ordinal, (uint64_t)device);
+	text_u64(total, facts.total_bytes);
+	signals_defer(&deferred); /* the four belong together */
+	record_lock();
+	intern_fact(record_intern(), "device", ordinal);
+	intern_fact(record_intern(), "name", facts.name);
+	intern_fact(record_intern(), "uuid", facts.uuid);
+	intern_fact(record_intern(), "total_bytes", total);
+	record_unlock();
+	signals_deliver(&deferred);
+}
+
+void process_info_clear(void)
+{
+	atomic_store(&devices_known, 0);
+}
+
+/* --- turning points --- */
 
 void guest_wake(void)
 {
@@ -52,7 +203,7 @@ void guest_open(void)
 
 	header->sample = sampling_interval();
 	control_opened(header);
-	process_info_record();
+	record_process_info();
 	usage_settle();
 	if (atomic_load(&torch_cpu_lost))
 		intern_fact(&recorder.intern, "note",

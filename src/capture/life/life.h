@@ -34,9 +34,6 @@ void control_opened(const struct spool_header *header);
 
 /* --- what is known of the process --- */
 
-/* Process, environment and settings. With the lock held. */
-void process_info_record(void);
-
 /* Facts that may become known only later: the unwinder, versions. With the lock held. */
 void process_info_late(struct intern *intern);
 

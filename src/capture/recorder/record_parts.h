@@ -1,6 +1,6 @@
 /*
  * Shared by the files of the recorder, and for them alone: record.c (its beginning, and all that
- * hooks ask), record_lock.c, record_mark.c, record_fork.c, record_end.c.
+ * hooks ask), record_lock.c, record_mark.c, life/record_end.c.
  */
 #pragma once
 

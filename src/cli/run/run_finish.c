@@ -187,7 +187,7 @@ static void find_spools(struct file_finder *finder, each_fn *each)
 	const char *const directories[] = { given, "/dev/shm", getenv("TMPDIR"), "/tmp" };
 
 	/* The library goes elsewhere when a directory cannot promise space:
-	 * capture/life/process_info.c. */
+	 * capture/life/guest.c. */
 	for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
 		char spool[4096];
 
