@@ -107,23 +107,20 @@ static bool has_source(int device)
 	return *source != USED_UNKNOWN;
 }
 
-struct looking {
-	const struct cuda_call *span;
-	struct usage_look *look;
-	bool seen;
-};
-
-static void look_apart(void *argument)
+/*
+ * A figure from a moment when no memory was on the move but this call's own, which is booked. NVML
+ * has locks of its own, and a child may want to ask it, too: a fork waits (loader_call).
+ */
+static void look_at_device(void *argument)
 {
-	struct looking *looking = argument;
-	struct usage_look *look = looking->look;
+	struct usage_look *look = argument;
 	bool told;
 
 	if (!has_source(look->device))
 		return;
 	if (record_is_open())
-		cuda_call_refresh_pools(looking->span, look->device);
-	for (unsigned i = 0; i < TRIES && !looking->seen; i++) {
+		cuda_call_refresh_pools(look->span, look->device);
+	for (unsigned i = 0; i < TRIES && !look->seen; i++) {
 		uint64_t before = atomic_load(&usage_moving);
 
 		if ((uint32_t)before != usage_thread.moving)
@@ -136,20 +133,8 @@ static void look_apart(void *argument)
 		if (!told)
 			return;
 		look->moving = before;
-		looking->seen = atomic_load(&usage_moving) == before;
+		look->seen = atomic_load(&usage_moving) == before;
 	}
-}
-
-/*
- * A figure from a moment when no memory was on the move but this call's own, which is booked. NVML
- * has locks of its own, and a child may want to ask it, too: a fork waits.
- */
-static bool look_at_device(const struct cuda_call *span, struct usage_look *look)
-{
-	struct looking looking = { span, look, false };
-
-	loader_call(look_apart, &looking);
-	return looking.seen;
 }
 
 /* --- samples --- */
@@ -198,13 +183,14 @@ static void rest_from(int device, uint64_t begin, bool accounted)
 /* A figure that is nobody's step, in the account. */
 static bool sample(const struct cuda_call *span, int device)
 {
-	struct usage_look seen = { .device = device };
+	struct usage_look look = { .span = span, .device = device };
 	bool accounted;
 
-	if (!look_at_device(span, &seen))
+	loader_call(look_at_device, &look);
+	if (!look.seen)
 		return false;
 	record_lock();
-	accounted = usage_account(&seen, NULL, (enum hook_id)span->hook);
+	accounted = usage_account(&look, NULL);
 	record_unlock();
 	return accounted;
 }
@@ -317,21 +303,22 @@ static bool account_end(const struct cuda_call *span, struct usage_culprit *culp
 			bool *described)
 {
 	int device = span->step_device;
-	struct usage_look seen = { .device = device };
+	struct usage_look look = { .span = span, .device = device };
 	bool done;
 	bool any;
 
-	if (!look_at_device(span, &seen))
+	loader_call(look_at_device, &look);
+	if (!look.seen)
 		return false;
 	record_lock();
-	any = usage_left(&seen) != usage_devices[device].residual;
+	any = usage_left(&look) != usage_devices[device].residual;
 	if (any && !*described) {
 		record_unlock(); /* the driver is asked, and the stack walked */
 		describe(span, culprit);
 		*described = true;
 		record_lock();
 	}
-	done = usage_account(&seen, any ? culprit : NULL, (enum hook_id)span->hook);
+	done = usage_account(&look, any ? culprit : NULL);
 	if (done)
 		usage_abandon();
 	record_unlock();

@@ -8,8 +8,8 @@
 
 #include "base/guest/table_rows.h"
 #include "base/text/text.h"
+#include "capture/cuda/cuda_call.h"
 #include "capture/cuda/device_usage_parts.h"
-#include "capture/recorder/record.h"
 #include "ledger/used.h"
 
 enum { NAMES = 512, EARLY = 256 };
@@ -175,11 +175,10 @@ static bool is_of_now(const struct usage_device *known, const struct usage_look 
 	return look->moving == atomic_load(&usage_moving) && look->turn >= known->turn;
 }
 
-bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit,
-		   enum hook_id hook)
+bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit)
 {
 	struct usage_device *known = &usage_devices[look->device];
-	struct usage_culprit seen_by = { .hook = hook };
+	struct usage_culprit seen_by = { .hook = (enum hook_id)look->span->hook };
 	int64_t bytes;
 
 	if (!is_of_now(known, look))

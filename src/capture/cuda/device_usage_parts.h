@@ -11,7 +11,9 @@ enum { USED_DEVICES = 64, USED_OF = 64 };
 
 /* A figure, from a moment when no memory was on the move but what is booked. */
 struct usage_look {
+	const struct cuda_call *span; /* the call that looks; NULL: none does any more */
 	int device;
+	bool seen; /* what follows was found */
 	uint64_t t, used;
 	uint64_t moving; /* usage_moving then */
 	uint64_t turn;   /* taken just before: what had come by then is in it */
@@ -55,11 +57,10 @@ int64_t usage_left(const struct usage_look *look);
 /*
  * With the recorder's lock held: enters a figure. The part of it that nothing known explains
  * belongs to the culprit that waits for a figure, else to the one given (may be NULL); else, with
- * no step under way, it stays unexplained. `hook` is the call that looked. False, and nothing is
- * done, if the figure is out of date: memory has moved since, or a newer figure is in the account.
+ * no step under way, it stays unexplained. False, and nothing is done, if the figure is out of
+ * date: memory has moved since, or a newer figure is in the account.
  */
-bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit,
-		   enum hook_id hook);
+bool usage_account(const struct usage_look *look, const struct usage_culprit *culprit);
 
 /* Calls between usage_begin() and usage_end(). */
 extern _Atomic uint32_t usage_stepping;

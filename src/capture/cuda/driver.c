@@ -34,10 +34,7 @@ static void *function(_Atomic(void *) *known, const char *name)
 
 	watch_host(name); /* the driver has locks of its own */
 	if (!f && resolve_may_ask()) {
-		const char *path = watch_path(NULL); /* once: dlsym allocates what it has to say */
-
 		f = resolve_cuda(name);
-		watch_path(path);
 		atomic_store_explicit(known, f, memory_order_relaxed);
 	}
 	return f;

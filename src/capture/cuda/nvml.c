@@ -9,7 +9,8 @@
  * NVML lists processes by their ids on the host: in a container none of them need be ours. The one
  * that came with our first context is, if it was the only one to come.
  *
- * About 25 us a question (H200, driver 580). No lock of ours may be held.
+ * About 25 us a question (H200, driver 580). No lock of ours may be held. Everything here is called
+ * beneath loader_call(): signals are deferred, for NVML has locks of its own, and a fork waits.
  *
  * Types and numbers are those of nvml.h of CUDA 13.0.
  */
@@ -21,10 +22,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/guest/signals.h"
-#include "base/guest/watch.h"
 #include "capture/cuda/driver.h"
-#include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
 #include "capture/recorder/record.h"
 
@@ -60,6 +58,15 @@ typedef int by_uuid_fn(const char *uuid, nvmlDevice_t *device);
 typedef int processes_fn(nvmlDevice_t device, unsigned int *count, struct process *list);
 typedef int memory_fn(nvmlDevice_t device, struct memory *memory);
 
+/* A process that draws as well is in both lists, with the same figure. */
+enum { COMPUTING, DRAWING, LISTS };
+
+static const char list_names[LISTS][2][44] = {
+	/* the newer one is asked for first */
+	{ "nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2" },
+	{ "nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v2" },
+};
+
 static struct {
 	/*
 	 * Somebody uses what follows, up to the functions. Tried and never waited for: who has it
@@ -71,54 +78,13 @@ static struct {
 	int before_count[DEVICES];
 	/* Set before `loaded`, and then never again. */
 	by_uuid_fn *by_uuid;
-	processes_fn *computing, *drawing;
+	processes_fn *lists[LISTS];
 	memory_fn *memory;
 	_Atomic uint64_t prepared; /* devices, one bit each */
 	_Atomic bool loaded;
 	_Atomic(nvmlDevice_t) devices[DEVICES];
 	_Atomic unsigned int self; /* our id in NVML's lists, 0 while unknown */
 } nvml;
-
-/* Whoever asks is not taken out of it, for NVML has a lock of its own; what NVML and the loader
- * allocate is not ours. */
-struct turn {
-	const char *path;
-	struct signals_deferred deferred;
-};
-
-static void begin(struct turn *turn)
-{
-	signals_defer(&turn->deferred);
-	turn->path = watch_path(NULL);
-}
-
-static void end(const struct turn *turn)
-{
-	watch_path(turn->path);
-	signals_deliver(&turn->deferred);
-}
-
-static bool begin_turn(struct turn *turn)
-{
-	begin(turn);
-	if (!atomic_exchange(&nvml.busy, true))
-		return true;
-	end(turn);
-	return false;
-}
-
-static void leave(const struct turn *turn)
-{
-	atomic_store(&nvml.busy, false);
-	end(turn);
-}
-
-static void *find_function(void *library, const char *newer, const char *older)
-{
-	void *function = resolve_dlsym(library, newer);
-
-	return function || !older ? function : resolve_dlsym(library, older);
-}
 
 /* While `busy` is ours. Stays loaded: who would unload it may be using it elsewhere. */
 static void load(void)
@@ -129,15 +95,17 @@ static void load(void)
 	nvml.tried = true;
 	if (!library)
 		return;
-	*(void **)&init = find_function(library, "nvmlInit_v2", NULL);
-	*(void **)&nvml.by_uuid = find_function(library, "nvmlDeviceGetHandleByUUID", NULL);
-	*(void **)&nvml.memory = find_function(library, "nvmlDeviceGetMemoryInfo", NULL);
-	*(void **)&nvml.computing =
-		find_function(library, "nvmlDeviceGetComputeRunningProcesses_v3",
-			      "nvmlDeviceGetComputeRunningProcesses_v2");
-	*(void **)&nvml.drawing = find_function(library, "nvmlDeviceGetGraphicsRunningProcesses_v3",
-						"nvmlDeviceGetGraphicsRunningProcesses_v2");
-	if (init && nvml.by_uuid && nvml.memory && nvml.computing && init() == NVML_SUCCESS)
+	*(void **)&init = resolve_dlsym(library, "nvmlInit_v2");
+	*(void **)&nvml.by_uuid = resolve_dlsym(library, "nvmlDeviceGetHandleByUUID");
+	*(void **)&nvml.memory = resolve_dlsym(library, "nvmlDeviceGetMemoryInfo");
+	for (unsigned kind = 0; kind < LISTS; kind++) {
+		void *list = resolve_dlsym(library, list_names[kind][0]);
+
+		if (!list)
+			list = resolve_dlsym(library, list_names[kind][1]);
+		*(void **)&nvml.lists[kind] = list;
+	}
+	if (init && nvml.by_uuid && nvml.memory && nvml.lists[COMPUTING] && init() == NVML_SUCCESS)
 		atomic_store_explicit(&nvml.loaded, true, memory_order_release);
 }
 
@@ -160,39 +128,33 @@ static nvmlDevice_t handle_of(int device)
 }
 
 /* The number of processes; -1 where it cannot be had. */
-static int list(processes_fn *ask, nvmlDevice_t device, struct process *processes)
+static int ask_list(processes_fn *ask, nvmlDevice_t device, struct process *processes)
 {
 	unsigned int count = PROCESSES;
-	struct turn turn;
-	bool told;
+	bool told = ask && ask(device, &count, processes) == NVML_SUCCESS && count <= PROCESSES;
 
-	begin(&turn);
-	told = ask && ask(device, &count, processes) == NVML_SUCCESS && count <= PROCESSES;
-	end(&turn);
 	return told ? (int)count : -1;
 }
 
 bool nvml_prepare(int device)
 {
 	struct process processes[PROCESSES];
-	struct turn turn;
 	nvmlDevice_t handle;
-	int count;
+	int count = -1;
 
-	if (!begin_turn(&turn))
+	if (atomic_exchange(&nvml.busy, true))
 		return false;
-	loader_enter();
 	load();
-	loader_leave();
 	if (atomic_load(&nvml.loaded))
 		look_for(device);
 	handle = handle_of(device);
-	count = handle && !atomic_load(&nvml.self) ? list(nvml.computing, handle, processes) : -1;
+	if (handle && !atomic_load(&nvml.self))
+		count = ask_list(nvml.lists[COMPUTING], handle, processes);
 	atomic_fetch_or(&nvml.prepared, 1ull << device);
 	nvml.before_count[device] = count;
 	for (int i = 0; i < count; i++)
 		nvml.before[device][i] = processes[i].pid;
-	leave(&turn);
+	atomic_store(&nvml.busy, false);
 	return true;
 }
 
@@ -237,7 +199,6 @@ int nvml_recognise(int device)
 	struct process processes[PROCESSES];
 	uint64_t prepared = atomic_load_explicit(&nvml.prepared, memory_order_relaxed);
 	nvmlDevice_t handle;
-	struct turn turn;
 	int count;
 
 	if (!(prepared >> device & 1) && !nvml_prepare(device))
@@ -245,13 +206,13 @@ int nvml_recognise(int device)
 	handle = handle_of(device);
 	if (!handle)
 		return 0;
-	if (!begin_turn(&turn))
+	if (atomic_exchange(&nvml.busy, true))
 		return -EBUSY;
 	if (!atomic_load(&nvml.self)) {
-		count = list(nvml.computing, handle, processes);
+		count = ask_list(nvml.lists[COMPUTING], handle, processes);
 		atomic_store(&nvml.self, pick(device, processes, count));
 	}
-	leave(&turn);
+	atomic_store(&nvml.busy, false);
 	return atomic_load(&nvml.self) != 0;
 }
 
@@ -260,7 +221,7 @@ static bool figure(processes_fn *ask, nvmlDevice_t device, uint64_t *bytes)
 {
 	struct process processes[PROCESSES];
 	unsigned int self = atomic_load_explicit(&nvml.self, memory_order_relaxed);
-	int count = list(ask, device, processes);
+	int count = ask_list(ask, device, processes);
 
 	*bytes = 0;
 	/* More than once where it has parts of a MIG device. */
@@ -279,10 +240,9 @@ bool nvml_used(int device, uint64_t *bytes)
 	nvmlDevice_t handle = handle_of(device);
 
 	if (!handle || !atomic_load_explicit(&nvml.self, memory_order_relaxed) ||
-	    !figure(nvml.computing, handle, bytes))
+	    !figure(nvml.lists[COMPUTING], handle, bytes))
 		return false;
-	/* One that draws as well is in both lists, with the same figure. */
-	if (!*bytes && !figure(nvml.drawing, handle, bytes))
+	if (!*bytes && !figure(nvml.lists[DRAWING], handle, bytes))
 		*bytes = 0;
 	return true;
 }
@@ -291,15 +251,11 @@ bool nvml_left(int device, uint64_t *bytes)
 {
 	nvmlDevice_t handle = handle_of(device);
 	struct memory memory;
-	struct turn turn;
-	bool told;
 
-	begin(&turn);
-	told = handle && nvml.memory(handle, &memory) == NVML_SUCCESS;
-	end(&turn);
-	if (told)
-		*bytes = memory.left;
-	return told;
+	if (!handle || nvml.memory(handle, &memory) != NVML_SUCCESS)
+		return false;
+	*bytes = memory.left;
+	return true;
 }
 
 void nvml_clear(void)

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/guest/signals.h"
-#include "base/guest/watch.h"
 #include "base/settings/opt.h"
 #include "base/settings/version.h"
 #include "base/text/fd.h"
@@ -170,28 +169,26 @@ void guest_wake(void)
 	sampling_init();
 }
 
-void guest_prepare(void *unused)
+static void look_for_libraries(void *unused)
 {
 	(void)unused;
-	life_watch_end();
-	unwind_prepare();
-	python_prepare(resolve_dlsym);
 	torch_prepare();
 	autograd_prepare();
+	if (!python_version())
+		python_prepare(resolve_dlsym);
+}
+
+void guest_prepare(void *unused)
+{
+	life_watch_end();
+	unwind_prepare();
+	look_for_libraries(unused);
 	finalize_load();
 }
 
 void guest_loaded(void)
 {
-	const char *path = watch_path(NULL); /* the loader allocates */
-
-	loader_enter();
-	torch_prepare();
-	autograd_prepare();
-	if (!python_version())
-		python_prepare(resolve_dlsym);
-	loader_leave();
-	watch_path(path);
+	loader_call(look_for_libraries, NULL);
 	record_lock();
 	process_info_late(record_intern());
 	record_unlock();

@@ -7,6 +7,7 @@
 #include "base/guest/hot.h"
 #include "base/guest/lock.h"
 #include "base/guest/own_stack.h"
+#include "base/guest/watch.h"
 
 enum { NAP_US = 50 };
 
@@ -151,10 +152,12 @@ struct call {
 static void call_inside(void *argument)
 {
 	const struct call *call = argument;
+	const char *path = watch_path(NULL);
 
 	loader_enter();
 	call->work(call->argument);
 	loader_leave();
+	watch_path(path);
 }
 
 void loader_call(void (*work)(void *), void *argument)

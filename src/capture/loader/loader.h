@@ -94,7 +94,7 @@ loader_end(const struct signals_deferred *deferred)
 }
 
 /* And on a stack of ours (base/guest/own_stack.h), for what needs more of it than the host may
- * have. */
+ * have, or allocates. */
 void loader_call(void (*work)(void *), void *argument);
 
 /* True once a thread was inside. */

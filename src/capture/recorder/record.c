@@ -16,7 +16,6 @@
 #include "base/guest/raw_call.h"
 #include "base/guest/signals.h"
 #include "base/guest/start.h"
-#include "base/guest/watch.h"
 #include "base/settings/opt.h"
 #include "base/text/log.h"
 #include "capture/loader/loader.h"
@@ -195,14 +194,10 @@ HOT_CODE uint32_t record_thread(void)
 
 void record_prepare(void)
 {
-	const char *path;
-
 	if (__builtin_expect(atomic_load_explicit(&recorder.prepared, memory_order_relaxed), 1) ||
 	    atomic_load(&loader_silent) || atomic_exchange(&recorder.prepared, true))
 		return;
-	path = watch_path(NULL); /* once in a process: the loader allocates */
 	loader_call(guest_prepare, NULL);
-	watch_path(path);
 }
 
 /* Of a flight recorder only a limit that was asked for counts. */
