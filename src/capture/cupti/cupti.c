@@ -18,7 +18,6 @@
 
 enum {
 	BUFFER = 1 << 20,
-	KEPT = 8, /* buffers that are used again */
 	FLUSH_MS = 1000,
 };
 
@@ -30,7 +29,6 @@ static struct {
 	atomic_bool others;     /* somebody else has registered callbacks or subscribed */
 	atomic_bool migrations; /* of managed memory are told */
 	atomic_bool contexts;   /* there has been one */
-	_Atomic(uint8_t *) kept[KEPT];
 } cupti;
 
 /* --- buffers --- */
@@ -39,11 +37,6 @@ static void wanted(uint8_t **buffer, size_t *size, size_t *records)
 {
 	*records = 0; /* as many as fit */
 	*size = BUFFER;
-	for (unsigned i = 0; i < KEPT; i++) {
-		*buffer = atomic_exchange(&cupti.kept[i], NULL);
-		if (*buffer)
-			return;
-	}
 	*buffer = mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (*buffer == MAP_FAILED) {
 		*buffer = NULL;
@@ -51,27 +44,14 @@ static void wanted(uint8_t **buffer, size_t *size, size_t *records)
 	}
 }
 
-static void keep_buffer(uint8_t *buffer)
-{
-	for (unsigned i = 0; i < KEPT; i++) {
-		uint8_t *none = NULL;
-
-		if (atomic_compare_exchange_strong(&cupti.kept[i], &none, buffer))
-			return;
-	}
-	munmap(buffer, BUFFER);
-}
-
 static void filled(void *context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
-	(void)context;
-	(void)stream;
-	(void)size;
+	(void)context, (void)stream, (void)size;
 	if (!buffer)
 		return;
 	if (valid)
 		cupti_take(&cupti.library, buffer, valid);
-	keep_buffer(buffer);
+	munmap(buffer, BUFFER);
 }
 
 /* --- finding it --- */
