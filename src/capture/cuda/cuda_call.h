@@ -9,7 +9,6 @@
 
 #include "base/guest/watch.h"
 #include "capture/loader/hooks.h"
-#include "capture/recorder/calls.h"
 #include "capture/recorder/record.h"
 
 /* A thread's innermost call. It may be on another stack (coroutines, threads of the program's own

@@ -61,9 +61,17 @@ EXPORT void memtrace_enable(int on)
 	}
 }
 
+static void mark_named(enum event_op op, const char *name)
+{
+	struct record_mark mark = { .op = (uint8_t)op };
+
+	text_copy(mark.name, sizeof(mark.name), name ? name : "");
+	record_mark(&mark);
+}
+
 EXPORT void memtrace_mark(const char *name)
 {
-	record_mark(&(struct record_mark){ .op = EVENT_MARK, .name = name });
+	mark_named(EVENT_MARK, name);
 }
 
 EXPORT int memtrace_dump(const char *path)
@@ -74,12 +82,12 @@ EXPORT int memtrace_dump(const char *path)
 
 EXPORT void memtrace_push(const char *name)
 {
-	record_mark(&(struct record_mark){ .op = EVENT_PUSH, .name = name });
+	mark_named(EVENT_PUSH, name);
 }
 
 EXPORT void memtrace_pop(void)
 {
-	record_mark(&(struct record_mark){ .op = EVENT_POP });
+	mark_named(EVENT_POP, NULL);
 }
 
 EXPORT void memtrace_label(const void *ptr, const char *name)

@@ -23,7 +23,6 @@
 #include "capture/loader/tsc_clock.h"
 #include "capture/nvtx/nvtx.h"
 #include "capture/python/python.h"
-#include "capture/recorder/calls.h"
 #include "capture/stack/modules.h"
 #include "capture/stack/sampling.h"
 #include "capture/stack/stacks.h"

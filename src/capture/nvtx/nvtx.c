@@ -19,6 +19,8 @@
 #include "capture/recorder/record.h"
 
 enum {
+	NAME = sizeof(((struct record_mark *)0)->name), /* longer texts are cut */
+	CATEGORY = sizeof(((struct record_mark *)0)->category),
 	CATEGORIES = 256,
 	ETID_CALLBACKS = 1,
 	MODULE_CORE = 1,
@@ -56,13 +58,13 @@ static struct category {
 static _Atomic uint32_t categories_n;
 
 /* Wide characters as UTF-8, "" for NULL; what is no character becomes one that says so. */
-static void narrow(char to[RECORD_NAME], const wchar_t *from)
+static void narrow(char to[NAME], const wchar_t *from)
 {
 	size_t used = 0;
 	size_t more = 1;
 
 	for (; from && *from && more; from++) {
-		more = utf8_encode(to + used, RECORD_NAME - 1 - used, (uint32_t)*from);
+		more = utf8_encode(to + used, NAME - 1 - used, (uint32_t)*from);
 		used += more;
 	}
 	to[used] = '\0';
@@ -87,10 +89,9 @@ void nvtx_forked(void)
 	lock_reset(&names_lock);
 }
 
-/* Cut at RECORD_NAME. */
 static const char *keep_wide(const wchar_t *text)
 {
-	char name[RECORD_NAME];
+	char name[NAME];
 
 	narrow(name, text);
 	return nvtx_keep(name);
@@ -109,31 +110,33 @@ static void name_category(const char *domain, uint32_t id, const char *name)
 	atomic_store(&categories[at].name, kept);
 }
 
-/* The name, or else its digits in `number`. */
-static const char *category_of(const char *domain, uint32_t id, char number[24])
+/* The name, or else its digits. */
+static void copy_category(char to[CATEGORY], const char *domain, uint32_t id)
 {
 	uint32_t count = atomic_load(&categories_n);
 
+	text_u64(to, id);
 	for (uint32_t i = count < CATEGORIES ? count : CATEGORIES; i--;) {
 		const char *name = atomic_load(&categories[i].name);
 
-		if (name && categories[i].id == id && categories[i].domain == domain)
-			return name;
+		if (name && categories[i].id == id && categories[i].domain == domain) {
+			text_copy(to, CATEGORY, name);
+			break;
+		}
 	}
-	text_u64(number, id);
-	return number;
 }
 
 /* --- events --- */
 
-static const char *message_of(const struct nvtx_attributes *attributes, char wide[RECORD_NAME])
+static void copy_message(char to[NAME], const struct nvtx_attributes *attributes)
 {
-	if (attributes->message_type == NVTX_ASCII || attributes->message_type == NVTX_REGISTERED)
-		return attributes->message;
-	if (attributes->message_type != NVTX_UNICODE)
-		return "";
-	narrow(wide, attributes->message);
-	return wide;
+	const char *text = attributes->message;
+
+	if (attributes->message_type == NVTX_UNICODE)
+		narrow(to, attributes->message);
+	else if (text && (attributes->message_type == NVTX_ASCII ||
+			  attributes->message_type == NVTX_REGISTERED))
+		text_copy(to, NAME, text);
 }
 
 static void read_payload(const struct nvtx_attributes *attributes, struct event_detail *detail)
@@ -160,14 +163,13 @@ static void read_payload(const struct nvtx_attributes *attributes, struct event_
 static void record_range(enum event_op op, const char *domain,
 			 const struct nvtx_attributes *attributes, uint64_t range)
 {
-	struct record_mark mark = { .op = op, .domain = domain, .range = range };
-	char wide[RECORD_NAME];
-	char number[24];
+	struct record_mark mark = { .op = (uint8_t)op, .range = range };
 
+	text_copy(mark.domain, sizeof(mark.domain), domain ? domain : "");
 	if (attributes && attributes->size >= sizeof(*attributes)) {
-		mark.name = message_of(attributes, wide);
+		copy_message(mark.name, attributes);
 		if (attributes->category)
-			mark.category = category_of(domain, attributes->category, number);
+			copy_category(mark.category, domain, attributes->category);
 		if (attributes->color_type == COLOR_ARGB)
 			mark.detail.color = 0xff000000u | attributes->color;
 		read_payload(attributes, &mark.detail);
@@ -209,7 +211,7 @@ void nvtx_end(const char *domain, uint64_t range)
 
 static void category_in_w(const char *domain, uint32_t id, const wchar_t *wide)
 {
-	char name[RECORD_NAME];
+	char name[NAME];
 
 	narrow(name, wide);
 	name_category(domain, id, name);
@@ -269,12 +271,8 @@ static const char *register_w(const char *domain, const wchar_t *text)
 	return keep_wide(text);
 }
 
-/* Their handles stay valid: a range may be closed after its domain. */
-static void domain_destroy(const char *domain)
-{
-	(void)domain;
-}
-
+/* Slots that stay empty do nothing. 14 is one of them, which ends a domain: its handle stays valid,
+ * for a range may be closed after its domain. */
 static void fill(const struct callbacks *callbacks, int module, const function *ours,
 		 unsigned int count)
 {
@@ -306,7 +304,7 @@ int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t id))
 		[5] = (function)nvtx_pop,      [8] = (function)name_category,
 		[9] = (function)category_in_w, [10] = (function)register_a,
 		[11] = (function)register_w,   [12] = (function)nvtx_keep,
-		[13] = (function)keep_wide,    [14] = (function)domain_destroy,
+		[13] = (function)keep_wide,
 	};
 	const struct callbacks *callbacks;
 

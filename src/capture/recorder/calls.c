@@ -1,13 +1,22 @@
-/* Counts of hooked calls, and the time spent in them. */
-#include "capture/recorder/calls.h"
+/*
+ * Counts of hooked calls, and the time spent in them: those of calls.def, and of hooks.def. And the
+ * cost of events to the traced program.
+ *
+ * Of calls that nest only the outermost is counted. Counts lie in the spool, a row for each call
+ * and shard of threads, made when it is first needed, so that a killed process leaves them. No
+ * event is made; in the common case no lock is taken, the processor's included, and no cache line
+ * is shared.
+ */
+#include "capture/recorder/record_parts.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
+#include "base/guest/clock.h"
 #include "base/guest/hot.h"
 #include "base/guest/signals.h"
 #include "base/settings/opt.h"
 #include "capture/loader/tsc_clock.h"
-#include "capture/recorder/record_parts.h"
 
 /*
  * The first threads have a shard to themselves, for good; later ones share the rest. So the rows of
@@ -207,4 +216,66 @@ void calls_clear(void)
 	memset(early_counts, 0, sizeof(early_counts));
 	if (calls.slots)
 		memset(calls.slots, 0, sizeof(slot) * SHARDS * HOOKS);
+}
+
+/* --- the cost of events --- */
+
+enum {
+	MOST_NS = 1 << 16, /* more is the kernel's, which ran somebody else */
+	READINGS = 16,
+};
+
+HOT_THREAD _Thread_local uint32_t overhead_past;
+
+static _Thread_local struct {
+	uint64_t since, ns;
+} watch;
+
+/* ns that looking at the clock adds to what is timed. */
+static _Atomic uint32_t clock_ns;
+
+static void ask_clock(void)
+{
+	uint64_t least = MOST_NS;
+
+	for (unsigned i = 0; i < READINGS; i++) {
+		uint64_t begin = tsc_ns();
+		uint64_t took = tsc_ns() - begin;
+
+		if (took < least)
+			least = took;
+	}
+	atomic_store_explicit(&clock_ns, (uint32_t)least, memory_order_relaxed);
+}
+
+void overhead_start(bool first)
+{
+	overhead_past = COST_EVERY;
+	if (first) {
+		watch.ns = 0;
+		if (!atomic_load_explicit(&clock_ns, memory_order_relaxed))
+			ask_clock();
+	}
+	watch.since = tsc_ns();
+}
+
+void overhead_stop(enum spool_cost_kind kind, bool last, bool event)
+{
+	uint64_t took = tsc_ns() - watch.since;
+	uint32_t clock = atomic_load_explicit(&clock_ns, memory_order_relaxed);
+
+	watch.ns += took > clock ? took - clock : 0;
+	if (!last)
+		return;
+	overhead_past = 0;
+	if (!event || watch.ns >= MOST_NS)
+		return;
+	record_lock_only();
+	if (atomic_load(&record_process.open)) {
+		struct spool_cost *cost = &recorder.spool.header->costs[kind];
+
+		cost->ns += watch.ns;
+		cost->events++;
+	}
+	record_unlock();
 }

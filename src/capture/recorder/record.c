@@ -21,7 +21,6 @@
 #include "capture/loader/loader.h"
 #include "capture/loader/resolve.h"
 #include "capture/loader/tsc_clock.h"
-#include "capture/recorder/calls.h"
 #include "capture/recorder/guest.h"
 
 START_DATA _Atomic int record_state = RECORD_INERT;

@@ -122,18 +122,17 @@ void record_unmatched(void);
 /* True while events are off (memtrace_stop). Then no stack is needed either. */
 bool record_quiet(void);
 
-enum { RECORD_NAME = 256 }; /* bytes of a mark's name; longer ones are cut */
-
-/* A mark, push or pop, and what NVTX was given beside its name; a text may be NULL. */
+/* A mark, push or pop, and what NVTX was given beside its name. Longer texts are cut. */
 struct record_mark {
-	enum event_op op;
-	const char *name, *domain, *category;
-	uint64_t range;
+	uint64_t t, range; /* record_mark() fills in `t` and `thread` */
+	uint32_t thread;
+	uint8_t op; /* enum event_op */
+	char name[256], domain[48], category[32];
 	struct event_detail detail;
 };
 
 /* Those from before the first memory event are kept for it. */
-void record_mark(const struct record_mark *mark);
+void record_mark(struct record_mark *mark);
 
 /* A mark of this moment, with the lock held and a spool there. Nothing while events are off. */
 void record_mark_locked(const char *name);
@@ -165,7 +164,7 @@ void record_forked_asleep(void);
 void record_forked_in_handler(bool inside);
 
 /*
- * --- The cost of events to the traced program (overhead.c) ---
+ * --- The cost of events to the traced program (calls.c) ---
  *
  * The trace states it by kind. One event in so many is timed from the hook's entry to its return,
  * less the time that the host's own functions took meanwhile. A runtime call and the driver call
@@ -201,3 +200,11 @@ static inline void overhead_leave(enum spool_cost_kind kind, bool last, bool eve
 	if (__builtin_expect(overhead_past >= COST_EVERY, 0))
 		overhead_stop(kind, last, event);
 }
+
+/* --- counts of calls (calls.c) --- */
+
+/* 0 when calls are not counted. */
+uint64_t calls_begin(void);
+
+/* A call that was the outermost, from calls_begin() until now; `status` is not 0 when it failed. */
+void calls_note(enum hook_id id, uint64_t begin, int status);

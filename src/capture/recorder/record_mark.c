@@ -12,22 +12,14 @@ enum {
 	FOLDED = 1 << 16, /* names more, with their numbers folded */
 };
 
-/* Marks and ranges from before the first memory event, which is what creates the file. */
-struct pending {
-	uint64_t t, range;
-	uint32_t thread;
-	uint8_t op;
-	char name[RECORD_NAME], domain[48], category[32];
-	struct event_detail detail;
-};
-
 static struct {
 	uint32_t names, bytes; /* distinct ones */
 	uint32_t folded;       /* the same, once there were too many */
 	bool full;
 	uint32_t pending_count;
 	uint64_t pending_lost;
-	struct pending pending[PENDING];
+	struct record_mark
+		pending[PENDING]; /* from before the first memory event, which creates the file */
 } marks;
 
 /* "aten::mm, seq = 17" -> "aten::mm, seq = #" */
@@ -77,7 +69,7 @@ static uint32_t mark_name(const char *name)
 	return id;
 }
 
-static void put_mark(const struct pending *from)
+static void put_mark(const struct record_mark *from)
 {
 	struct event event = {
 		.op = from->op,
@@ -95,7 +87,7 @@ static void put_mark(const struct pending *from)
 }
 
 /* True if the pop ends the push. */
-static bool is_end_of(const struct pending *pop, const struct pending *push)
+static bool is_end_of(const struct record_mark *pop, const struct record_mark *push)
 {
 	if (pop->op != EVENT_POP || push->op != EVENT_PUSH || pop->range != push->range)
 		return false;
@@ -106,7 +98,7 @@ static bool is_end_of(const struct pending *pop, const struct pending *push)
  * No memory event has come yet. A range that began and ended before the first one saw no memory, so
  * when there are too many such ranges go first: those that stay open must be known.
  */
-static void put_pending(const struct pending *mark)
+static void put_pending(const struct record_mark *mark)
 {
 	uint32_t at = marks.pending_count;
 
@@ -126,40 +118,28 @@ static void put_pending(const struct pending *mark)
 		marks.pending_lost++;
 }
 
-static void copy(char *to, size_t size, const char *from)
+void record_mark(struct record_mark *mark)
 {
-	text_copy(to, size, from ? from : "");
-}
-
-void record_mark(const struct record_mark *told)
-{
-	struct pending mark = {
-		.op = (uint8_t)told->op,
-		.range = told->range,
-		.detail = told->detail,
-	};
-
 	overhead_enter(true);
 	record_notice_fork();
 	if (!record_on() || record_quiet() || record_interrupts(__builtin_frame_address(0)))
 		return;
-	mark.t = record_now();
-	mark.thread = record_thread();
-	copy(mark.name, sizeof(mark.name), told->name);
-	copy(mark.domain, sizeof(mark.domain), told->domain);
-	copy(mark.category, sizeof(mark.category), told->category);
+	mark->t = record_now();
+	mark->thread = record_thread();
 	record_lock();
 	if (atomic_load(&record_process.open))
-		put_mark(&mark);
+		put_mark(mark);
 	else
-		put_pending(&mark);
+		put_pending(mark);
 	record_unlock();
 	overhead_leave(SPOOL_COST_RANGE, true, true);
 }
 
 void record_mark_locked(const char *name)
 {
-	struct pending mark = { .op = EVENT_MARK, .t = record_now(), .thread = record_self.thread };
+	struct record_mark mark = { .op = EVENT_MARK,
+				    .t = record_now(),
+				    .thread = record_self.thread };
 
 	text_copy(mark.name, sizeof(mark.name), name);
 	if (!record_quiet())

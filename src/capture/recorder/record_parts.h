@@ -103,3 +103,17 @@ void record_marks_put(bool opened);
 
 /* In a forked child: what was marked was its parent's. */
 void record_marks_clear(void);
+
+/* --- counts of calls (calls.c) --- */
+
+/* Once, before the first call is counted. */
+void calls_init(void);
+
+/*
+ * With the recorder's lock held, when the spool is there and when recording ends: what was counted
+ * without it goes into it, and what a tick is, as exactly as is known by now.
+ */
+void calls_settle(void);
+
+/* In a forked child: what the parent counted is the parent's. */
+void calls_clear(void);
